@@ -1,0 +1,125 @@
+# xbond: `make help` lists the targets.
+PREFIX ?= /usr/local
+DESTDIR ?=
+sysconfdir ?= /etc
+unitdir ?= /usr/lib/systemd/system
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+PKG_CONFIG ?= pkg-config
+PYTHON ?= /usr/bin/python3
+VERSION := 0.1.0
+
+V ?= 0
+ifeq ($(V),0)
+Q := @
+say = @printf '  %-8s %s\n' $(1) $(2)
+MAKEFLAGS += --no-print-directory
+endif
+
+B := build
+PACKAGES := libbpf libnl-3.0 libsystemd jansson inih
+ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
+
+CFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARNINGS) -I. -I$(B) -D_GNU_SOURCE -DXBOND_VERSION='"$(VERSION)"' \
+	$(shell $(PKG_CONFIG) --cflags $(PACKAGES))
+BPF_CFLAGS := -std=gnu11 -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE)
+
+common_objects := $(patsubst %.c,$(B)/%.o,$(wildcard common/*.c))
+daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
+cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
+unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
+bpf_headers := $(wildcard bpf/*.h)
+
+.DEFAULT_GOAL := all
+.PHONY: all help deps deps-test demo test check-format bench soak install uninstall clean
+.DELETE_ON_ERROR:
+
+## all: bondd, bondctl, the BPF objects and the manual pages, in build/ (V=1 shows commands)
+all: $(B)/bondd $(B)/bondctl $(manuals)
+
+help:
+	@echo 'xbond $(VERSION)'; sed -n 's/^## /  make /p' Makefile
+
+## deps: installs what build and demo need (apt; does nothing when it is there)
+deps:
+	$(Q)packaging/deps build
+
+## deps-test: the same for the tests and benchmarks
+deps-test:
+	$(Q)packaging/deps build test
+
+$(B)/bpf/%.bpf.o: bpf/%.bpf.c $(bpf_headers)
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(B)/bpf/%.skel.h: $(B)/bpf/%.bpf.o
+	$(call say,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(subst .,_,$*)_bpf >$@
+
+$(B)/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+$(daemon_objects): $(B)/bpf/xbond.skel.h
+
+$(B)/bondd: $(daemon_objects) $(common_objects)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES))
+
+$(B)/bondctl: $(cli_objects) $(common_objects)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson)
+
+$(B)/man/%: man/%.scd
+	$(call say,MAN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)scdoc <$< >$@
+
+# Each unit test is linked with everything but the two main files.
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(common_objects) $(filter-out %/main.o,$(daemon_objects))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
+
+## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)
+demo: deps
+	$(Q)$(MAKE) all
+	$(Q)tests/demo.sh
+
+## test: all tests (root; installs what is missing)
+test: deps-test
+	$(Q)$(MAKE) all $(unit_tests)
+	$(Q)tests/run.sh
+
+## check-format: the sources against .clang-format
+check-format:
+	$(Q)clang-format --dry-run -Werror $(shell git ls-files '*.c' '*.h')
+
+## bench: measures and prints a table, writes build/bench.json (root)
+bench: deps-test
+	$(Q)$(MAKE) all
+	$(Q)$(PYTHON) -m tests.bench
+
+## install: into DESTDIR and PREFIX
+install: all
+	install -D -m 755 $(B)/bondd $(DESTDIR)$(PREFIX)/sbin/bondd
+	install -D -m 755 $(B)/bondctl $(DESTDIR)$(PREFIX)/sbin/bondctl
+	install -d -m 755 $(DESTDIR)$(sysconfdir)/xbond $(DESTDIR)$(unitdir)
+	sed 's|@sbindir@|$(PREFIX)/sbin|' packaging/bondd.service >$(DESTDIR)$(unitdir)/bondd.service
+	for page in $(manuals); do \
+		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
+
+## uninstall: what install put there; configuration stays
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/sbin/bondd $(DESTDIR)$(PREFIX)/sbin/bondctl $(DESTDIR)$(unitdir)/bondd.service
+	for page in $(manuals); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
+
+## clean: removes build/
+clean:
+	rm -rf $(B)
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The map ABI of xbond: the one header that BPF programs and user space share.
+ * Every bond has one directory of pins, BPF_DIR/BOND/, with a file per map named
+ * as XBOND_PIN_* says. Each struct names the one writer it has; all others read.
+ * A change of any size or meaning here raises XBOND_ABI_VERSION.
+ */
+#ifndef XBOND_ABI_H
+#define XBOND_ABI_H
+
+#include <linux/types.h>
+
+#define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
+#define XBOND_ABI_VERSION 1
+
+#define XBOND_MAX_SLAVES 64
+#define XBOND_BUCKETS 4096
+#define XBOND_SLOT_CACHE 1024
+#define XBOND_NAME_SIZE 16 /* IFNAMSIZ */
+#define XBOND_MAC_SIZE 6
+#define XBOND_NO_SLOT 0xff
+
+/* Pins below BPF_DIR/BOND/. Maps: */
+#define XBOND_PIN_SETTINGS "settings"
+#define XBOND_PIN_TABLE "table"
+#define XBOND_PIN_BOND "bond"
+#define XBOND_PIN_SLAVES "slaves"
+#define XBOND_PIN_COUNTERS "counters"
+#define XBOND_PIN_CURSOR "cursor"
+/* Programs: */
+#define XBOND_PIN_PROG_EGRESS "prog_egress"
+#define XBOND_PIN_PROG_PORT "prog_port"
+#define XBOND_PIN_PROG_RX "prog_rx"
+/* TCX links (absent with clsact); the slaves' are XBOND_PIN_LINK_RX and the slot: link_rx_3 */
+#define XBOND_PIN_LINK_EGRESS "link_egress"
+#define XBOND_PIN_LINK_PORT "link_port"
+#define XBOND_PIN_LINK_RX "link_rx_"
+
+/* The kernel's numbers. */
+enum xbond_mode {
+	XBOND_MODE_BALANCE_RR = 0,
+	XBOND_MODE_ACTIVE_BACKUP = 1,
+	XBOND_MODE_BALANCE_XOR = 2,
+	XBOND_MODE_BROADCAST = 3,
+};
+
+/* The kernel's numbers; 3 and 4 are its encap policies. */
+enum xbond_policy {
+	XBOND_POLICY_LAYER2 = 0,
+	XBOND_POLICY_LAYER34 = 1,
+	XBOND_POLICY_LAYER23 = 2,
+	XBOND_POLICY_VLAN_SRCMAC = 5,
+};
+
+enum xbond_path {
+	XBOND_PATH_COUNTED = 0,
+	XBOND_PATH_DIRECT = 1,
+};
+
+enum xbond_mac_policy {
+	XBOND_MAC_SET = 0,
+	XBOND_MAC_FILTER = 1,
+};
+
+enum xbond_hook {
+	XBOND_HOOK_TCX = 0,
+	XBOND_HOOK_CLSACT = 1,
+};
+
+/* Life of a bond, so that a bondd that died in between can be followed by one that finishes or undoes. */
+enum xbond_bond_state {
+	XBOND_BOND_CREATING = 0,
+	XBOND_BOND_READY = 1,
+	XBOND_BOND_DELETING = 2,
+};
+
+/* Life of a slot, for the same reason. */
+enum xbond_slot_state {
+	XBOND_SLOT_FREE = 0,
+	XBOND_SLOT_ENSLAVING = 1, /* recorded; changes may have begun */
+	XBOND_SLOT_MEMBER = 2,
+	XBOND_SLOT_RELEASING = 3, /* out of the datapath; restoring has begun */
+};
+
+enum xbond_link {
+	XBOND_LINK_DOWN = 0,
+	XBOND_LINK_UP = 1,
+	XBOND_LINK_GOING_UP = 2,   /* carrier is back, updelay runs */
+	XBOND_LINK_GOING_DOWN = 3, /* carrier is gone, downdelay runs */
+};
+
+/* Writer of a field: bondctl; bondd only at create and, for one slot, before that slot is a member. */
+struct xbond_settings {
+	__u64 drain_mask;	 /* slots that carry traffic only when no other can */
+	__u32 path;		 /* enum xbond_path */
+	__u32 xmit_hash_policy;	 /* enum xbond_policy */
+	__u32 packets_per_slave; /* 0: random */
+	__u32 bytes_per_slave;	 /* 0: off; wins over packets_per_slave */
+	__u32 active_slot;	 /* the slave asked for by `set active_slave` */
+	__u32 active_request;	 /* raised by one with each such request, after active_slot is written */
+	__u32 weight[XBOND_MAX_SLAVES]; /* 0: auto */
+};
+_Static_assert(sizeof(struct xbond_settings) == 288, "settings ABI");
+
+#define XBOND_F_FORCE_COUNTED 1 /* a capture, a qdisc or another namespace forbids `direct` now */
+#define XBOND_F_CARRIER 2	/* the bond has carrier */
+
+/* Writer: bondd. What the programs decide by; one store publishes each of: active copy, masks, flags. */
+struct xbond_table {
+	__u64 tx_mask; /* slots that may transmit now */
+	__u64 rx_mask; /* slots that may collect */
+	__u32 active;  /* which copy of the buckets is in force: 0 or 1 */
+	__u32 mode;    /* enum xbond_mode */
+	__u32 flags;   /* XBOND_F_* */
+	__u32 hash_seed;
+	__u32 bond_ifindex; /* in the port side's namespace; 0 while bond0 is elsewhere */
+	__u32 port_ifindex;
+	__u32 active_request; /* the last settings.active_request that the buckets contain */
+	__u32 pad0;
+	__u32 bucket_count[2]; /* buckets in use per copy: all, or whole rounds in balance-rr */
+	__u64 netns_cookie;    /* of the port side's namespace; 0: unknown */
+	__u64 heartbeat_ns;    /* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above */
+	__u64 pad1[7];
+	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
+	__u8 slot_of[XBOND_SLOT_CACHE];	 /* ifindex % size to slot, a hint to be checked against ifindex[] */
+	__u8 bucket[2][XBOND_BUCKETS];
+};
+_Static_assert(sizeof(struct xbond_table) == 128 + 256 + 1024 + 8192, "table ABI");
+
+/* Writer: BPF, one copy per CPU and slot. A GSO packet is one packet; bytes are skb->len. */
+struct xbond_counters {
+	__u64 tx_packets;
+	__u64 tx_bytes;
+	__u64 rx_packets;
+	__u64 rx_bytes;
+	__u64 rx_dropped; /* slave may not collect, or the bond has no carrier */
+};
+_Static_assert(sizeof(struct xbond_counters) == 40, "counters ABI");
+
+/* Writer: BPF, one copy per CPU: where round-robin stands. */
+struct xbond_cursor {
+	__u32 bucket;
+	__u32 packets_left;
+	__s64 bytes_left;
+};
+_Static_assert(sizeof(struct xbond_cursor) == 16, "cursor ABI");
+
+/* Writer: bondd. Identity and options of the bond; BPF does not read it. */
+struct xbond_bond {
+	__u32 magic;
+	__u32 abi_version;
+	__u32 state; /* enum xbond_bond_state */
+	__u32 hook;  /* enum xbond_hook */
+	__u32 ifindex;	    /* of bond0, in the namespace it is in */
+	__u32 port_ifindex; /* of the port side */
+	__s32 netnsid;	    /* of bond0's namespace seen from bondd's; -1: the same */
+	__u32 mtu;
+	char name[XBOND_NAME_SIZE];
+	char port_name[XBOND_NAME_SIZE];
+	__u8 mac[XBOND_MAC_SIZE];
+	__u8 random_mac[XBOND_MAC_SIZE]; /* given at create; a mac that differs is the user's or a slave's */
+	__u32 carrier;
+	__u32 mode; /* enum xbond_mode */
+	__u32 all_slaves_active;
+	__u32 min_links;
+	__u32 miimon_ms;
+	__u32 updelay_ms;
+	__u32 downdelay_ms;
+	__u32 mac_policy; /* enum xbond_mac_policy */
+	__u32 hash_seed;
+	char primary[XBOND_NAME_SIZE]; /* "": none */
+	__u32 active_slot;	       /* active-backup: the slave in use, or XBOND_NO_SLOT */
+	__u32 pad0;
+	struct xbond_counters retired; /* sums of slaves that left */
+};
+_Static_assert(sizeof(struct xbond_bond) == 176, "bond ABI");
+
+#define XBOND_SLAVE_WAS_UP 1
+#define XBOND_SLAVE_WAS_PROMISC 2
+#define XBOND_SLAVE_WAS_ALLMULTI 4
+#define XBOND_SLAVE_HAD_CLSACT 8
+#define XBOND_SLAVE_HAD_FILTER_MAC 16 /* the bond's MAC was on its unicast list already */
+
+/* What a slave was before xbond changed it: recorded first, restored on release. */
+struct xbond_slave_record {
+	__u32 flags; /* XBOND_SLAVE_* */
+	__u32 mtu;
+	__s32 disable_ipv6; /* -1: the kernel has no IPv6 */
+	__u8 mac[XBOND_MAC_SIZE];
+	__u8 pad0[2];
+};
+_Static_assert(sizeof(struct xbond_slave_record) == 20, "slave record ABI");
+
+/* Writer: bondd. One entry per slot. */
+struct xbond_slave {
+	__u32 state; /* enum xbond_slot_state */
+	__u32 ifindex;
+	char name[XBOND_NAME_SIZE];
+	__u32 link;	  /* enum xbond_link */
+	__u32 speed_mbps; /* 0: unknown */
+	__u32 duplex;	  /* ethtool: 0 half, 1 full, 255 unknown */
+	__u32 link_failures;
+	__u8 mac[XBOND_MAC_SIZE];
+	__u8 perm_mac[XBOND_MAC_SIZE];
+	__u8 filter_mac[XBOND_MAC_SIZE]; /* on its unicast list because of us; zero: none */
+	__u8 pad0[2];
+	struct xbond_slave_record before;
+};
+_Static_assert(sizeof(struct xbond_slave) == 80, "slave ABI");
+
+#endif

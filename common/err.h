@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One clear line of error text for the user: what, why, what to do.
+ * Functions that may fail for a reason the user must read take a struct err and
+ * return what err_set() returned; whoever holds the user's ear prints it once.
+ */
+#ifndef XBOND_COMMON_ERR_H
+#define XBOND_COMMON_ERR_H
+
+struct err {
+	char text[1024];
+};
+
+/* Returns -code, so that `return err_set(err, ENOENT, ...)` reads well. err may be NULL. */
+int err_set(struct err *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one option table: names, values, limits, modes, defaults, help. It serves the
+ * command line, help, JSON, configuration file, manual check, and later completion
+ * and importers. It knows where a value lives in the maps, and nothing of who sets it.
+ */
+#ifndef XBOND_COMMON_OPTIONS_H
+#define XBOND_COMMON_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+#include "common/err.h"
+
+enum option_scope { OPTION_BOND, OPTION_SLAVE };
+enum option_type {
+	OPTION_ENUM,   /* by name or number */
+	OPTION_UINT,   /* a number, or one of the named values (auto, random) */
+	OPTION_BOOL,   /* on|off, yes|no, 1|0 */
+	OPTION_IFNAME, /* a slave's name; "" or none clears */
+};
+enum option_home {
+	OPTION_IN_SETTINGS, /* struct xbond_settings: bondctl writes it, acts without bondd ("steering") */
+	OPTION_IN_BOND,	    /* struct xbond_bond: bondd writes it */
+	OPTION_NOWHERE,	    /* a word of the call itself, not kept: force */
+};
+
+/* Identifies the options whose value is no plain u32 at an offset, and those code refers to by name. */
+enum option_id {
+	OPT_MODE,
+	OPT_PATH,
+	OPT_XMIT_HASH_POLICY,
+	OPT_PACKETS_PER_SLAVE,
+	OPT_BYTES_PER_SLAVE,
+	OPT_PRIMARY,
+	OPT_ACTIVE_SLAVE,
+	OPT_ALL_SLAVES_ACTIVE,
+	OPT_MIN_LINKS,
+	OPT_MIIMON,
+	OPT_UPDELAY,
+	OPT_DOWNDELAY,
+	OPT_MAC_POLICY,
+	OPT_HASH_SEED,
+	OPT_WEIGHT, /* from here on: of a slave */
+	OPT_DRAIN,
+	OPT_FORCE,
+	OPT_COUNT,
+};
+
+struct option_name {
+	const char *name;
+	uint32_t number;
+};
+
+struct option {
+	enum option_id id;
+	const char *name;
+	enum option_scope scope;
+	enum option_type type;
+	enum option_home home;
+	size_t offset;			 /* of the u32 (or name) in its home */
+	const struct option_name *names; /* ends with a NULL name; aliases come after the name they stand for */
+	uint32_t min, max;
+	const char *initial;   /* the default, as a user would write it */
+	uint32_t modes;	       /* bit per mode: elsewhere it is refused */
+	uint32_t effect_modes; /* bit per mode: elsewhere it is kept and has no effect */
+	const char *values;    /* for help: "on|off", "0..65535" */
+	const char *help;      /* one line */
+};
+
+struct option_value {
+	uint32_t number;
+	char name[XBOND_NAME_SIZE]; /* OPTION_IFNAME */
+};
+
+/* Index over all options, 0..OPT_COUNT-1, in the order of enum option_id. */
+const struct option *option_at(enum option_id id);
+/* NULL when there is none of that name in that scope. */
+const struct option *option_find(enum option_scope scope, const char *name);
+
+/* Text to value. On failure one line in err that names the option, the text and what is allowed; -EINVAL. */
+int option_parse(const struct option *option, const char *text, struct option_value *ret_value, struct err *err);
+/* Value to the text that option_parse takes. */
+void option_format(const struct option *option, const struct option_value *value, char *ret_text, size_t size);
+
+/* May it be set in this mode? -EACCES with one line in err if not. */
+int option_check_mode(const struct option *option, uint32_t mode, struct err *err);
+bool option_has_effect(const struct option *option, uint32_t mode);
+/* Name of a mode as the kernel calls it. */
+const char *option_mode_name(uint32_t mode);
+
+/*
+ * Plain values at option->offset: reads from or writes into the given home. drain,
+ * weight and active_slave are not plain (per slot, or a slot): common/values.h.
+ */
+#endif

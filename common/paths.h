@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where things are: command line over environment over default. Used by bondd and bondctl. */
+#ifndef XBOND_COMMON_PATHS_H
+#define XBOND_COMMON_PATHS_H
+
+struct paths {
+	const char *run_dir;	/* /run/xbond, XBOND_RUN_DIR */
+	const char *bpf_dir;	/* /sys/fs/bpf/xbond, XBOND_BPF_DIR */
+	const char *config_dir; /* /etc/xbond, XBOND_CONFIG_DIR */
+};
+
+#define PATHS_SOCKET_NAME "bondd.sock"
+#define PATHS_LOCK_NAME "bondd.lock"
+
+/* Environment or default for each. */
+void paths_init(struct paths *paths);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pinned maps of one bond, mapped into memory. bondctl reads all of them and
+ * writes settings; bondd writes the rest (see bpf/abi.h for who writes what).
+ */
+#ifndef XBOND_COMMON_PINS_H
+#define XBOND_COMMON_PINS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+#include "common/err.h"
+
+struct pins {
+	char dir[PATH_MAX];
+	struct xbond_settings *settings;
+	struct xbond_table *table;
+	struct xbond_bond *bond;
+	struct xbond_slave *slaves; /* XBOND_MAX_SLAVES of them */
+	int counters_fd;	    /* per-CPU array by slot */
+};
+
+/*
+ * Opens and checks BPF_DIR/name. Fails with a line in err: no such bond (-ENOENT),
+ * no permission (-EPERM, -EACCES), damaged or foreign pins or another ABI (-EBADMSG).
+ * The memory is writable when the caller may write the maps.
+ */
+int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, struct err *err);
+void pins_close(struct pins *pins);
+
+/* Names below bpf_dir, sorted, NULL-terminated; free with pins_names_free. A missing bpf_dir is no names. */
+int pins_names(char ***ret_names, const char *bpf_dir, struct err *err);
+void pins_names_free(char **names);
+
+/* Sum over all CPUs for one slot. 0 or -errno. */
+int pins_counters(const struct pins *pins, unsigned int slot, struct xbond_counters *ret_sum);
+/* Sum over all slots and the slaves that left. */
+int pins_bond_counters(const struct pins *pins, struct xbond_counters *ret_sum);
+
+/* Slot of the member called name, or -1. */
+int pins_slot_by_name(const struct pins *pins, const char *name);
+
+/* True while bondd's heartbeat is younger than 3 s. */
+bool pins_bondd_alive(const struct pins *pins);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Option values of a live bond: reads any option out of its pinned maps, and writes
+ * the steering ones (OPTION_IN_SETTINGS), each by one aligned store.
+ */
+#ifndef XBOND_COMMON_VALUES_H
+#define XBOND_COMMON_VALUES_H
+
+#include "common/options.h"
+#include "common/pins.h"
+
+/* slot is used by options of a slave only. */
+void values_read(const struct pins *pins, const struct option *option, unsigned int slot,
+		 struct option_value *ret_value);
+
+/*
+ * Writes a steering option. active_slave: the caller has checked that the name is a
+ * member; "" leaves the choice to bondd and is no write here. Writes nothing else.
+ */
+void values_write_setting(struct pins *pins, const struct option *option, unsigned int slot,
+			  const struct option_value *value);
+
+/* Writes an option of OPTION_IN_BOND: bondd's part. */
+void values_write_bond(struct xbond_bond *bond, const struct option *option, const struct option_value *value);
+
+#endif
