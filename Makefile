@@ -30,12 +30,14 @@ common_objects := $(patsubst %.c,$(B)/%.o,$(wildcard common/*.c))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
 cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 bpf_headers := $(wildcard bpf/*.h)
 
 .DEFAULT_GOAL := all
 .PHONY: all help deps deps-test demo test check-format bench soak install uninstall clean
 .DELETE_ON_ERROR:
+.SECONDARY:
 
 ## all: bondd, bondctl, the BPF objects and the manual pages, in build/ (V=1 shows commands)
 all: $(B)/bondd $(B)/bondctl $(manuals)
@@ -85,6 +87,12 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(common_objects) $(filter-out %/main.o,$
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
 
+# Small programs that tests and benchmarks run.
+$(B)/tools/%: tests/tools/%.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $<
+
 ## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)
 demo: deps
 	$(Q)$(MAKE) all
@@ -92,7 +100,7 @@ demo: deps
 
 ## test: all tests (root; installs what is missing)
 test: deps-test
-	$(Q)$(MAKE) all $(unit_tests)
+	$(Q)$(MAKE) all $(unit_tests) $(tools)
 	$(Q)tests/run.sh
 
 ## check-format: the sources against .clang-format
@@ -101,7 +109,7 @@ check-format:
 
 ## bench: measures and prints a table, writes build/bench.json (root)
 bench: deps-test
-	$(Q)$(MAKE) all
+	$(Q)$(MAKE) all $(tools)
 	$(Q)$(PYTHON) -m tests.bench
 
 ## install: into DESTDIR and PREFIX

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The maps of one bond. settings and table are sections of global data, so that the
+ * programs read them by address, without a lookup; they are arrays of one entry all the same.
+ */
+#ifndef XBOND_BPF_MAPS_H
+#define XBOND_BPF_MAPS_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/abi.h"
+
+struct xbond_settings settings SEC(".data.settings");
+struct xbond_table table SEC(".data.table");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct xbond_bond);
+} bond SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, XBOND_MAX_SLAVES);
+	__type(key, __u32);
+	__type(value, struct xbond_slave);
+} slaves SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, XBOND_MAX_SLAVES);
+	__type(key, __u32);
+	__type(value, struct xbond_counters);
+} counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct xbond_cursor);
+} cursor SEC(".maps");
+
+/* For words that bondd or bondctl may change in mid-program. */
+#define READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
+
+#endif

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The TC programs of one bond: xbond_egress on bond0, xbond_port on the port side's
+ * ingress, xbond_rx on each slave's ingress. bondd attaches them by TCX or clsact.
+ * To let a packet pass is TC_ACT_UNSPEC everywhere: TC_ACT_OK of a TCX program would
+ * hide clsact filters behind it.
+ */
+#include <linux/bpf.h>
+#include <linux/pkt_cls.h>
+
+#include "bpf/flow.h"
+#include "bpf/maps.h"
+#include "bpf/select.h"
+
+#define ETH_P_EAPOL 0x888e
+#define HEARTBEAT_FRESH_NS 3000000000ULL
+
+/* sched_cls may ask for the namespace's cookie (6.15 on). Set before load. */
+const volatile __u8 have_netns_cookie = 0;
+
+char _license[] SEC("license") = "GPL";
+
+static __always_inline struct packet packet_of(struct __sk_buff *skb)
+{
+	return (struct packet){
+		.data = (void *)(long)skb->data,
+		.end = (void *)(long)skb->data_end,
+		.vlan_tci = skb->vlan_present ? (__s32)skb->vlan_tci : -1,
+	};
+}
+
+/* The headers reach beyond the linear part: pull them in and hash again. Rare. */
+static __noinline __u64 hash_pulled(struct __sk_buff *skb)
+{
+	__u32 length = skb->len < FLOW_HEADERS ? skb->len : FLOW_HEADERS;
+	struct packet packet;
+	__u64 hash;
+
+	bpf_skb_pull_data(skb, length);
+	packet = packet_of(skb);
+	flow_hash(&packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, &hash);
+	return hash;
+}
+
+static __always_inline __u64 hash_of(struct __sk_buff *skb)
+{
+	struct packet packet = packet_of(skb);
+	__u64 hash;
+
+	if (flow_hash(&packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, &hash) &&
+	    packet.data + skb->len > packet.end)
+		return hash_pulled(skb);
+	return hash;
+}
+
+static __always_inline void count_tx(__u32 slot, __u32 length)
+{
+	struct xbond_counters *counter = bpf_map_lookup_elem(&counters, &slot);
+
+	if (counter) {
+		counter->tx_packets++;
+		counter->tx_bytes += length;
+	}
+}
+
+static __always_inline int send(__u32 slot, __u32 length)
+{
+	if (slot >= XBOND_MAX_SLAVES)
+		return TC_ACT_SHOT;
+	count_tx(slot, length);
+	return bpf_redirect(table.ifindex[slot], 0);
+}
+
+/* A clone to every slave of mask but the last, which gets the packet itself. */
+static __noinline int broadcast(struct __sk_buff *skb, __u64 mask)
+{
+	__u32 last = SELECT_NONE, length = skb->len;
+
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		if (!(mask >> slot & 1))
+			continue;
+		if (last < XBOND_MAX_SLAVES) {
+			count_tx(last, length);
+			bpf_clone_redirect(skb, table.ifindex[last], 0);
+		}
+		last = slot;
+	}
+	return send(last, length);
+}
+
+/* Redirects to the chosen slave, or drops where none may transmit; never passes. */
+static __always_inline int transmit(struct __sk_buff *skb)
+{
+	__u32 mode = table.mode, length = skb->len, slot;
+	__u64 mask = select_mask(), hash;
+
+	if (!mask)
+		return TC_ACT_SHOT;
+	if (mode == XBOND_MODE_BALANCE_XOR) {
+		hash = hash_of(skb);
+		slot = select_bucket(hash >> 52);
+	} else if (mode == XBOND_MODE_BALANCE_RR) {
+		hash = select_round_robin_bucket(length);
+		slot = select_bucket(hash);
+	} else if (mode == XBOND_MODE_ACTIVE_BACKUP) {
+		hash = 0;
+		slot = select_active_backup();
+	} else {
+		return broadcast(skb, mask);
+	}
+	return send(select_usable(slot, hash, mask), length);
+}
+
+/* May bond0's egress redirect: is it where its slaves are? */
+static __always_inline int same_namespace(struct __sk_buff *skb)
+{
+	if (have_netns_cookie)
+		return bpf_get_netns_cookie(skb) == table.netns_cookie;
+	return bpf_ktime_get_coarse_ns() - READ_ONCE(table.heartbeat_ns) < HEARTBEAT_FRESH_NS;
+}
+
+static __always_inline int path_is_direct(void)
+{
+	return READ_ONCE(settings.path) == XBOND_PATH_DIRECT &&
+	       (READ_ONCE(table.flags) & (XBOND_F_CARRIER | XBOND_F_FORCE_COUNTED)) == XBOND_F_CARRIER;
+}
+
+SEC("tc")
+int xbond_egress(struct __sk_buff *skb)
+{
+	if (path_is_direct() && same_namespace(skb))
+		return transmit(skb);
+	/* The crossing clears skb->priority; xbond_port restores what fits. */
+	if (skb->priority && skb->priority <= 0xffff)
+		skb->tc_index = skb->priority;
+	return TC_ACT_UNSPEC;
+}
+
+SEC("tc")
+int xbond_port(struct __sk_buff *skb)
+{
+	if (skb->tc_index) {
+		skb->priority = skb->tc_index;
+		skb->tc_index = 0;
+	}
+	return transmit(skb);
+}
+
+/* slot_of[] is a hint: two ifindexes may share an entry. */
+static __noinline __u32 rx_slot_by_search(__u32 ifindex)
+{
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (table.ifindex[slot] == ifindex)
+			return slot;
+	return SELECT_NONE;
+}
+
+static __always_inline __u32 rx_slot(__u32 ifindex)
+{
+	__u32 slot = table.slot_of[ifindex % XBOND_SLOT_CACHE] % XBOND_MAX_SLAVES;
+
+	return table.ifindex[slot] == ifindex ? slot : rx_slot_by_search(ifindex);
+}
+
+/* 01:80:c2:00:00:00 to :0f, which bridges do not forward (802.1Q table 8-1). */
+static __always_inline int is_link_local(const struct ethhdr *eth)
+{
+	const __be16 *dest = (const __be16 *)eth->h_dest;
+
+	return dest[0] == bpf_htons(0x0180) && dest[1] == bpf_htons(0xc200) &&
+	       !(dest[2] & bpf_htons(0xfff0));
+}
+
+enum rx_verdict { RX_TO_BOND, RX_STAY, RX_STAY_UNLESS_COLLECTING };
+
+/* Slow protocols, pause and EAPOL are the slave's own; the other link-local groups are the bridge's above. */
+static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
+{
+	const struct ethhdr *eth = (void *)(long)skb->data;
+
+	if (skb->protocol == bpf_htons(ETH_P_SLOW) || skb->protocol == bpf_htons(ETH_P_EAPOL))
+		return RX_STAY;
+	if ((void *)(eth + 1) > (void *)(long)skb->data_end || !is_link_local(eth))
+		return RX_TO_BOND;
+	return eth->h_dest[5] == 0x01 ? RX_STAY : RX_STAY_UNLESS_COLLECTING;
+}
+
+SEC("tc")
+int xbond_rx(struct __sk_buff *skb)
+{
+	__u32 slot = rx_slot(skb->ifindex), flags = READ_ONCE(table.flags);
+	enum rx_verdict verdict = rx_classify(skb);
+	struct xbond_counters *counter;
+	int collecting;
+
+	if (slot >= XBOND_MAX_SLAVES || verdict == RX_STAY)
+		return TC_ACT_UNSPEC;
+	collecting = READ_ONCE(table.rx_mask) >> slot & 1;
+	if (!collecting && verdict == RX_STAY_UNLESS_COLLECTING)
+		return TC_ACT_UNSPEC;
+	counter = bpf_map_lookup_elem(&counters, &slot);
+	if (!counter)
+		return TC_ACT_SHOT;
+	if (!collecting || !(flags & XBOND_F_CARRIER)) {
+		counter->rx_dropped++;
+		return TC_ACT_SHOT;
+	}
+	counter->rx_packets++;
+	counter->rx_bytes += skb->len;
+	if (path_is_direct())
+		return bpf_redirect(table.bond_ifindex, BPF_F_INGRESS);
+	return bpf_redirect(table.port_ifindex, 0);
+}
