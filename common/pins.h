@@ -20,6 +20,7 @@ struct pins {
 	struct xbond_bond *bond;
 	struct xbond_slave *slaves; /* XBOND_MAX_SLAVES of them */
 	int counters_fd;	    /* per-CPU array by slot */
+	bool writable;		    /* settings may be written */
 };
 
 /*

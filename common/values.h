@@ -14,6 +14,15 @@ void values_read(const struct pins *pins, const struct option *option, unsigned 
 		 struct option_value *ret_value);
 
 /*
+ * Active-backup: the slot in use, also when a request for another has not reached bondd
+ * yet; XBOND_NO_SLOT if none is, and in the other modes.
+ */
+unsigned int values_active_slot(const struct pins *pins);
+
+/* Slots in use for transmit now. A drained one only counts when all are. */
+uint64_t values_tx_slots(const struct pins *pins);
+
+/*
  * Writes a steering option. active_slave: the caller has checked that the name is a
  * member; "" leaves the choice to bondd and is no write here. Writes nothing else.
  */

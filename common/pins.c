@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opens the pinned maps of a bond, checks that they are what bpf/abi.h says, and maps
+ * them into memory. Called by bondctl for everything it reads, and by bondd when it
+ * adopts. Creates, changes and removes no pin.
+ */
+#include "common/pins.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <libgen.h>
+#include <linux/bpf.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ALIVE_NS 3000000000ull
+
+struct map_shape {
+	const char *pin;
+	uint32_t type;
+	uint32_t value_size;
+	uint32_t max_entries;
+};
+
+static const struct map_shape settings_shape = { XBOND_PIN_SETTINGS, BPF_MAP_TYPE_ARRAY,
+						 sizeof(struct xbond_settings), 1 };
+static const struct map_shape table_shape = { XBOND_PIN_TABLE, BPF_MAP_TYPE_ARRAY, sizeof(struct xbond_table),
+					      1 };
+static const struct map_shape bond_shape = { XBOND_PIN_BOND, BPF_MAP_TYPE_ARRAY, sizeof(struct xbond_bond),
+					     1 };
+static const struct map_shape slaves_shape = { XBOND_PIN_SLAVES, BPF_MAP_TYPE_ARRAY,
+					       sizeof(struct xbond_slave), XBOND_MAX_SLAVES };
+static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
+						 sizeof(struct xbond_counters), XBOND_MAX_SLAVES };
+
+static size_t mapped_size(const struct map_shape *shape)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = ((shape->value_size + 7) & ~(size_t)7) * shape->max_entries;
+
+	return (size + page - 1) & ~(page - 1);
+}
+
+static int no_permission(const struct pins *pins, struct err *err)
+{
+	return err_set(err, EPERM, "no permission to read %s; run as root", pins->dir);
+}
+
+static int damaged(const struct pins *pins, const char *pin, const char *what, struct err *err)
+{
+	return err_set(err, EBADMSG,
+		       "%s/%s %s: the pins are damaged or foreign; remove them with 'rm -r %s' and create "
+		       "the bond again",
+		       pins->dir, pin, what, pins->dir);
+}
+
+/* Of the deepest directory of path that exists. */
+static bool on_bpffs(const char *path)
+{
+	char copy[PATH_MAX];
+	struct statfs fs;
+	char *at = copy;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	while (statfs(at, &fs)) {
+		if (errno != ENOENT && errno != ENOTDIR)
+			return true; /* not to be seen from here: another check says why */
+		at = dirname(at);
+	}
+	return fs.f_type == BPF_FS_MAGIC;
+}
+
+static int no_such_bond(const char *bpf_dir, const char *name, struct err *err)
+{
+	if (!on_bpffs(bpf_dir))
+		return err_set(err, ENOENT,
+			       "no such bond: %s (%s is not on a BPF file system; mount it with "
+			       "'mount -t bpf bpf /sys/fs/bpf'; 'bondctl list' names the bonds)",
+			       name, bpf_dir);
+	return err_set(err, ENOENT, "no such bond: %s ('bondctl list' names those there are)", name);
+}
+
+static int check_dir(const struct pins *pins, const char *bpf_dir, const char *name, struct err *err)
+{
+	struct stat st;
+
+	if (stat(pins->dir, &st)) {
+		if (errno == EACCES || errno == EPERM)
+			return no_permission(pins, err);
+		return no_such_bond(bpf_dir, name, err);
+	}
+	if (!S_ISDIR(st.st_mode))
+		return err_set(err, EBADMSG, "%s is no directory, so it is no bond of xbond; remove it",
+			       pins->dir);
+	if (!on_bpffs(pins->dir))
+		return err_set(err, EBADMSG,
+			       "%s is not on a BPF file system; mount one with 'mount -t bpf bpf "
+			       "/sys/fs/bpf' or give "
+			       "the right --bpf-dir",
+			       pins->dir);
+	return 0;
+}
+
+/* An error of bpf_obj_get() in words. As root, EACCES means a file that is no map. */
+static int open_failed(const struct pins *pins, const char *pin, int code, struct err *err)
+{
+	if (code == ENOENT)
+		return damaged(pins, pin, "is missing", err);
+	if (code == EPERM || (code == EACCES && geteuid() != 0))
+		return no_permission(pins, err);
+	if (code == EACCES || code == EINVAL)
+		return damaged(pins, pin, "is no map", err);
+	return err_set(err, code, "cannot open %s/%s: %s", pins->dir, pin, strerror(code));
+}
+
+static int open_pin(struct pins *pins, const char *pin, bool *ret_writable, struct err *err)
+{
+	LIBBPF_OPTS(bpf_obj_get_opts, read_only, .file_flags = BPF_F_RDONLY);
+	char path[PATH_MAX + 32];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", pins->dir, pin);
+	fd = bpf_obj_get(path);
+	*ret_writable = fd >= 0;
+	if (fd == -EPERM || fd == -EACCES)
+		fd = bpf_obj_get_opts(path, &read_only);
+	if (fd < 0)
+		return open_failed(pins, pin, -fd, err);
+	return fd;
+}
+
+static int check_shape(const struct pins *pins, const struct map_shape *shape, int fd, struct err *err)
+{
+	struct bpf_map_info info = {};
+	uint32_t length = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &length))
+		return damaged(pins, shape->pin, "cannot be asked what it is", err);
+	if (info.type != shape->type || info.key_size != sizeof(uint32_t))
+		return damaged(pins, shape->pin, "is another kind of object", err);
+	if (info.value_size != shape->value_size || info.max_entries != shape->max_entries)
+		return damaged(pins, shape->pin, "has another size", err);
+	if (shape->type == BPF_MAP_TYPE_ARRAY && !(info.map_flags & BPF_F_MMAPABLE))
+		return damaged(pins, shape->pin, "cannot be mapped into memory", err);
+	return 0;
+}
+
+/*
+ * Looks at the first two words of the bond map whatever its size is, because another
+ * ABI version may have another size and is to be called by its name.
+ */
+static int check_abi(const struct pins *pins, int fd, struct err *err)
+{
+	struct bpf_map_info info = {};
+	uint32_t length = sizeof(info), key = 0;
+	struct xbond_bond *bond;
+	int r = 0;
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &length) || info.type != BPF_MAP_TYPE_ARRAY ||
+	    info.key_size != sizeof(key) || info.value_size < 2 * sizeof(uint32_t))
+		return damaged(pins, XBOND_PIN_BOND, "is another kind of object", err);
+	bond = calloc(1, info.value_size > sizeof(*bond) ? info.value_size : sizeof(*bond));
+	if (!bond)
+		return err_set(err, ENOMEM, "out of memory");
+	if (bpf_map_lookup_elem(fd, &key, bond) || bond->magic != XBOND_ABI_MAGIC)
+		r = damaged(pins, XBOND_PIN_BOND, "is not of xbond", err);
+	else if (bond->abi_version != XBOND_ABI_VERSION)
+		r = err_set(err, EBADMSG,
+			    "%s has ABI version %u and this program speaks version %d; use the bondctl and "
+			    "bondd of "
+			    "one version",
+			    pins->dir, bond->abi_version, XBOND_ABI_VERSION);
+	free(bond);
+	return r;
+}
+
+static int map_pin(struct pins *pins, const struct map_shape *shape, void **ret_memory, bool *ret_writable,
+		   struct err *err)
+{
+	void *memory;
+	int fd, r;
+
+	fd = open_pin(pins, shape->pin, ret_writable, err);
+	if (fd < 0)
+		return fd;
+	r = shape == &bond_shape ? check_abi(pins, fd, err) : 0;
+	if (!r)
+		r = check_shape(pins, shape, fd, err);
+	if (!r) {
+		memory = mmap(NULL, mapped_size(shape), PROT_READ | (*ret_writable ? PROT_WRITE : 0),
+			      MAP_SHARED, fd, 0);
+		if (memory == MAP_FAILED)
+			r = err_set(err, errno, "cannot map %s/%s into memory: %m", pins->dir, shape->pin);
+		else
+			*ret_memory = memory;
+	}
+	close(fd);
+	return r;
+}
+
+static int open_counters(struct pins *pins, struct err *err)
+{
+	bool writable;
+	int r;
+
+	pins->counters_fd = open_pin(pins, XBOND_PIN_COUNTERS, &writable, err);
+	if (pins->counters_fd < 0)
+		return pins->counters_fd;
+	r = check_shape(pins, &counters_shape, pins->counters_fd, err);
+	return r;
+}
+
+static int check_content(const struct pins *pins, const char *name, struct err *err)
+{
+	if (pins->bond->state > XBOND_BOND_DELETING || pins->table->mode > XBOND_MODE_BROADCAST ||
+	    pins->bond->mode > XBOND_MODE_BROADCAST)
+		return damaged(pins, XBOND_PIN_BOND, "holds a state or mode that does not exist", err);
+	if (!memchr(pins->bond->name, '\0', XBOND_NAME_SIZE) || strlen(name) >= XBOND_NAME_SIZE)
+		return damaged(pins, XBOND_PIN_BOND, "holds no name", err);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (pins->slaves[slot].state > XBOND_SLOT_RELEASING ||
+		    !memchr(pins->slaves[slot].name, '\0', XBOND_NAME_SIZE))
+			return damaged(pins, XBOND_PIN_SLAVES, "holds a slot that makes no sense", err);
+	return 0;
+}
+
+static int map_all(struct pins *pins, struct err *err)
+{
+	bool other;
+	int r;
+
+	/* The bond first: it knows the ABI version. */
+	r = map_pin(pins, &bond_shape, (void **)&pins->bond, &other, err);
+	if (!r)
+		r = map_pin(pins, &settings_shape, (void **)&pins->settings, &pins->writable, err);
+	if (!r)
+		r = map_pin(pins, &table_shape, (void **)&pins->table, &other, err);
+	if (!r)
+		r = map_pin(pins, &slaves_shape, (void **)&pins->slaves, &other, err);
+	if (!r)
+		r = open_counters(pins, err);
+	return r;
+}
+
+int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, struct err *err)
+{
+	struct pins pins = { .counters_fd = -1 };
+	int r;
+
+	snprintf(pins.dir, sizeof(pins.dir), "%s/%s", bpf_dir, name);
+	r = check_dir(&pins, bpf_dir, name, err);
+	if (!r)
+		r = map_all(&pins, err);
+	if (!r)
+		r = check_content(&pins, name, err);
+	if (r)
+		pins_close(&pins);
+	else
+		*ret_pins = pins;
+	return r;
+}
+
+static void unmap(void *memory, const struct map_shape *shape)
+{
+	if (memory)
+		munmap(memory, mapped_size(shape));
+}
+
+void pins_close(struct pins *pins)
+{
+	unmap(pins->settings, &settings_shape);
+	unmap(pins->table, &table_shape);
+	unmap(pins->bond, &bond_shape);
+	unmap(pins->slaves, &slaves_shape);
+	if (pins->counters_fd >= 0)
+		close(pins->counters_fd);
+	*pins = (struct pins){ .counters_fd = -1 };
+}
+
+static int by_name(const void *left, const void *right)
+{
+	return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static bool is_bond_dir(const char *bpf_dir, const struct dirent *entry)
+{
+	char path[PATH_MAX + NAME_MAX + 2];
+	struct stat st;
+
+	if (entry->d_name[0] == '.')
+		return false;
+	snprintf(path, sizeof(path), "%s/%s", bpf_dir, entry->d_name);
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static int add_name(char ***names, size_t *count, const char *name)
+{
+	char **grown = reallocarray(*names, *count + 2, sizeof(**names));
+
+	if (!grown)
+		return -ENOMEM;
+	*names = grown;
+	grown[*count] = strdup(name);
+	if (!grown[*count])
+		return -ENOMEM;
+	grown[++*count] = NULL;
+	return 0;
+}
+
+static int read_names(DIR *dir, const char *bpf_dir, char ***names)
+{
+	struct dirent *entry;
+	size_t count = 0;
+	int r = 0;
+
+	*names = calloc(1, sizeof(**names));
+	if (!*names)
+		return -ENOMEM;
+	while (!r && (entry = readdir(dir)))
+		if (is_bond_dir(bpf_dir, entry))
+			r = add_name(names, &count, entry->d_name);
+	qsort(*names, count, sizeof(**names), by_name);
+	return r;
+}
+
+int pins_names(char ***ret_names, const char *bpf_dir, struct err *err)
+{
+	DIR *dir = opendir(bpf_dir);
+	char **names;
+	int r;
+
+	if (!dir && errno == ENOENT) {
+		*ret_names = calloc(1, sizeof(**ret_names));
+		return *ret_names ? 0 : err_set(err, ENOMEM, "out of memory");
+	}
+	if (!dir && (errno == EACCES || errno == EPERM))
+		return err_set(err, errno, "no permission to read %s; run as root", bpf_dir);
+	if (!dir)
+		return err_set(err, errno, "cannot read %s: %m", bpf_dir);
+	r = read_names(dir, bpf_dir, &names);
+	closedir(dir);
+	if (r) {
+		pins_names_free(names);
+		return err_set(err, -r, "out of memory");
+	}
+	*ret_names = names;
+	return 0;
+}
+
+void pins_names_free(char **names)
+{
+	for (char **name = names; name && *name; name++)
+		free(*name);
+	free(names);
+}
+
+static void add_counters(struct xbond_counters *sum, const struct xbond_counters *part)
+{
+	sum->tx_packets += part->tx_packets;
+	sum->tx_bytes += part->tx_bytes;
+	sum->rx_packets += part->rx_packets;
+	sum->rx_bytes += part->rx_bytes;
+	sum->rx_dropped += part->rx_dropped;
+}
+
+int pins_counters(const struct pins *pins, unsigned int slot, struct xbond_counters *ret_sum)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct xbond_counters *each;
+	uint32_t key = slot;
+	int r = 0;
+
+	memset(ret_sum, 0, sizeof(*ret_sum));
+	if (cpus < 0)
+		return cpus;
+	each = calloc((size_t)cpus, sizeof(*each));
+	if (!each)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(pins->counters_fd, &key, each))
+		r = -errno;
+	for (int cpu = 0; !r && cpu < cpus; cpu++)
+		add_counters(ret_sum, &each[cpu]);
+	free(each);
+	return r;
+}
+
+int pins_bond_counters(const struct pins *pins, struct xbond_counters *ret_sum)
+{
+	struct xbond_counters part;
+	int r;
+
+	*ret_sum = pins->bond->retired;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		r = pins_counters(pins, slot, &part);
+		if (r)
+			return r;
+		add_counters(ret_sum, &part);
+	}
+	return 0;
+}
+
+int pins_slot_by_name(const struct pins *pins, const char *name)
+{
+	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (pins->slaves[slot].state == XBOND_SLOT_MEMBER && !strcmp(pins->slaves[slot].name, name))
+			return slot;
+	return -1;
+}
+
+bool pins_bondd_alive(const struct pins *pins)
+{
+	uint64_t beat = __atomic_load_n(&pins->table->heartbeat_ns, __ATOMIC_RELAXED);
+	struct timespec now;
+	uint64_t now_ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	return beat && beat <= now_ns && now_ns - beat < ALIVE_NS;
+}
