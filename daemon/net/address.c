@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/net/address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <string.h>
+
+struct list {
+	int ifindex;
+	struct address *addresses;
+	int max, count;
+};
+
+static int address_size(int family)
+{
+	return family == AF_INET ? 4 : 16;
+}
+
+static void take(struct nlmsghdr *message, void *arg)
+{
+	struct ifaddrmsg *info = nlmsg_data(message);
+	struct nlattr *tb[IFA_MAX + 1], *attribute;
+	struct list *list = arg;
+	struct address *address;
+	char text[INET6_ADDRSTRLEN];
+
+	if (message->nlmsg_type != RTM_NEWADDR || nlmsg_parse(message, sizeof(*info), tb, IFA_MAX, NULL) < 0)
+		return;
+	if ((int)info->ifa_index != list->ifindex || (info->ifa_family != AF_INET && info->ifa_family != AF_INET6))
+		return;
+	attribute = tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS];
+	if (!attribute || (info->ifa_family == AF_INET6 && info->ifa_scope == RT_SCOPE_LINK))
+		return;
+	if (list->count++ >= list->max)
+		return;
+	address = &list->addresses[list->count - 1];
+	address->family = info->ifa_family;
+	address->prefix_length = info->ifa_prefixlen;
+	nla_memcpy(address->bytes, attribute, address_size(info->ifa_family));
+	inet_ntop(info->ifa_family, address->bytes, text, sizeof(text));
+	snprintf(address->text, sizeof(address->text), "%s/%u", text, info->ifa_prefixlen);
+}
+
+int address_list(struct nl *nl, int ifindex, struct address *ret_addresses, int max)
+{
+	struct list list;
+	int r;
+
+	do {
+		struct ifaddrmsg info = { .ifa_family = AF_UNSPEC };
+		struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP);
+
+		list = (struct list){ .ifindex = ifindex, .addresses = ret_addresses, .max = max };
+		nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
+		r = nl_call(nl, msg, take, &list, NULL);
+	} while (r == -EAGAIN);
+	return r < 0 ? r : list.count;
+}
+
+int address_delete(struct nl *nl, int ifindex, const struct address *address, struct err *err)
+{
+	struct ifaddrmsg info = {
+		.ifa_family = (unsigned char)address->family,
+		.ifa_prefixlen = address->prefix_length,
+		.ifa_index = (unsigned int)ifindex,
+	};
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_DELADDR, NLM_F_REQUEST);
+
+	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
+	nla_put(msg, IFA_LOCAL, address_size(address->family), address->bytes);
+	return nl_call(nl, msg, NULL, NULL, err);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/net/ethtool.h"
+
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LINK_MODE_WORDS_MAX 127 /* per mask: the field is a signed byte */
+
+int ethtool_init(struct ethtool *ethtool)
+{
+	ethtool->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	return ethtool->fd < 0 ? -errno : 0;
+}
+
+void ethtool_done(struct ethtool *ethtool)
+{
+	if (ethtool->fd >= 0)
+		close(ethtool->fd);
+	ethtool->fd = -1;
+}
+
+static int call(const struct ethtool *ethtool, const char *name, void *request)
+{
+	struct ifreq ifr = { .ifr_data = request };
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
+	return ioctl(ethtool->fd, SIOCETHTOOL, &ifr) < 0 ? -errno : 0;
+}
+
+int ethtool_carrier(const struct ethtool *ethtool, const char *name)
+{
+	struct ethtool_value value = { .cmd = ETHTOOL_GLINK };
+	int r = call(ethtool, name, &value);
+
+	return r < 0 ? r : !!value.data;
+}
+
+void ethtool_speed(const struct ethtool *ethtool, const char *name, uint32_t *ret_mbps, uint32_t *ret_duplex)
+{
+	struct {
+		struct ethtool_link_settings settings;
+		__u32 masks[3 * LINK_MODE_WORDS_MAX];
+	} request = { .settings.cmd = ETHTOOL_GLINKSETTINGS };
+
+	*ret_mbps = 0;
+	*ret_duplex = DUPLEX_UNKNOWN;
+	/* The first call tells, as a negative number, how long the masks are. */
+	if (call(ethtool, name, &request) < 0 || request.settings.link_mode_masks_nwords >= 0)
+		return;
+	request.settings.link_mode_masks_nwords = (__s8)-request.settings.link_mode_masks_nwords;
+	request.settings.cmd = ETHTOOL_GLINKSETTINGS;
+	if (call(ethtool, name, &request) < 0)
+		return;
+	*ret_duplex = request.settings.duplex;
+	if (request.settings.speed != (__u32)SPEED_UNKNOWN)
+		*ret_mbps = request.settings.speed;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What only ethtool's ioctl tells. Names are resolved in our own namespace. */
+#ifndef XBOND_DAEMON_NET_ETHTOOL_H
+#define XBOND_DAEMON_NET_ETHTOOL_H
+
+#include <stdint.h>
+
+struct ethtool {
+	int fd;
+};
+
+int ethtool_init(struct ethtool *ethtool);
+void ethtool_done(struct ethtool *ethtool);
+
+/* 1 carrier, 0 none, -errno unknown. Fresher than a link message: the driver is asked. */
+int ethtool_carrier(const struct ethtool *ethtool, const char *name);
+/* speed in Mbit/s, 0 unknown; duplex 0 half, 1 full, 255 unknown. */
+void ethtool_speed(const struct ethtool *ethtool, const char *name, uint32_t *ret_mbps, uint32_t *ret_duplex);
+
+#endif

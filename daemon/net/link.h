@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Network devices over rtnetlink: what they are, and changes to them. Knows nothing of
+ * bonds. Changes return -errno and the kernel's words in err.
+ */
+#ifndef XBOND_DAEMON_NET_LINK_H
+#define XBOND_DAEMON_NET_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+#include "daemon/net/nl.h"
+
+struct link_info {
+	int ifindex;
+	char name[XBOND_NAME_SIZE];
+	char kind[16]; /* "" for hardware */
+	char qdisc[16];
+	char alias[64];
+	unsigned int type;  /* ARPHRD_* */
+	unsigned int flags; /* IFF_* */
+	unsigned int promiscuity;
+	uint32_t mtu;
+	bool carrier; /* admin up and carrier */
+	bool has_mac, has_perm_mac;
+	uint8_t mac[XBOND_MAC_SIZE];
+	uint8_t perm_mac[XBOND_MAC_SIZE];
+	int master;    /* ifindex or 0 */
+	int lower;     /* IFLA_LINK: of a veth its peer; or 0 */
+	int lower_nsid; /* namespace of lower; -1: the same */
+};
+
+typedef void (*link_visitor)(const struct link_info *link, void *arg);
+
+/* From RTM_NEWLINK or RTM_DELLINK; false for messages of another family. */
+bool link_parse(struct nlmsghdr *message, struct link_info *ret_link);
+
+/* -ENODEV when there is none. nsid: -1 for our own namespace. */
+int link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
+int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link);
+/* Every device once; repeats itself when the list changes meanwhile. */
+int link_visit(struct nl *nl, link_visitor visit, void *arg);
+
+int link_set_mtu(struct nl *nl, int nsid, int ifindex, uint32_t mtu, struct err *err);
+int link_set_mac(struct nl *nl, int nsid, int ifindex, const uint8_t *mac, struct err *err);
+int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err);
+int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *err);
+/* Sets the IFF_* of mask to those of flags. */
+int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask, struct err *err);
+int link_delete(struct nl *nl, int ifindex, struct err *err);
+
+struct link_veth {
+	const char *name, *peer_name;
+	const uint8_t *mac, *peer_mac;
+	uint32_t mtu, peer_mtu;
+	unsigned int queues;
+};
+int link_create_veth(struct nl *nl, const struct link_veth *veth, struct err *err);
+
+/* Secondary unicast address in the device's filter (`bridge fdb add MAC dev DEV self`). */
+int link_add_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
+int link_del_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Changing devices: attributes, flags, veth pairs, unicast filters. */
+#include "daemon/net/link.h"
+
+#include <errno.h>
+#include <linux/if_link.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
+#include <net/if.h>
+#include <sys/socket.h>
+
+static struct nl_msg *change_request(int type, int flags, int nsid, const struct ifinfomsg *info)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
+
+	nlmsg_append(msg, (void *)info, sizeof(*info), NLMSG_ALIGNTO);
+	if (nsid >= 0)
+		nla_put_u32(msg, IFLA_TARGET_NETNSID, (uint32_t)nsid);
+	return msg;
+}
+
+static struct nl_msg *set_request(int nsid, int ifindex)
+{
+	struct ifinfomsg info = { .ifi_index = ifindex };
+
+	return change_request(RTM_NEWLINK, 0, nsid, &info);
+}
+
+int link_set_mtu(struct nl *nl, int nsid, int ifindex, uint32_t mtu, struct err *err)
+{
+	struct nl_msg *msg = set_request(nsid, ifindex);
+
+	nla_put_u32(msg, IFLA_MTU, mtu);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_set_mac(struct nl *nl, int nsid, int ifindex, const uint8_t *mac, struct err *err)
+{
+	struct nl_msg *msg = set_request(nsid, ifindex);
+
+	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, mac);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err)
+{
+	struct nl_msg *msg = set_request(-1, ifindex);
+
+	nla_put_string(msg, IFLA_IFNAME, name);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *err)
+{
+	struct nl_msg *msg = set_request(-1, ifindex);
+
+	nla_put_string(msg, IFLA_IFALIAS, alias);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask, struct err *err)
+{
+	struct ifinfomsg info = { .ifi_index = ifindex, .ifi_flags = flags, .ifi_change = mask };
+
+	return nl_call(nl, change_request(RTM_NEWLINK, 0, -1, &info), NULL, NULL, err);
+}
+
+int link_delete(struct nl *nl, int ifindex, struct err *err)
+{
+	struct ifinfomsg info = { .ifi_index = ifindex };
+
+	return nl_call(nl, change_request(RTM_DELLINK, 0, -1, &info), NULL, NULL, err);
+}
+
+static void put_end(struct nl_msg *msg, const char *name, const uint8_t *mac, uint32_t mtu, unsigned int queues)
+{
+	nla_put_string(msg, IFLA_IFNAME, name);
+	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, mac);
+	nla_put_u32(msg, IFLA_MTU, mtu);
+	nla_put_u32(msg, IFLA_NUM_TX_QUEUES, queues);
+	nla_put_u32(msg, IFLA_NUM_RX_QUEUES, queues);
+}
+
+int link_create_veth(struct nl *nl, const struct link_veth *veth, struct err *err)
+{
+	struct ifinfomsg info = { 0 };
+	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, -1, &info);
+	struct nlattr *linkinfo, *data, *peer;
+
+	put_end(msg, veth->name, veth->mac, veth->mtu, veth->queues);
+	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
+	nla_put_string(msg, IFLA_INFO_KIND, "veth");
+	data = nla_nest_start(msg, IFLA_INFO_DATA);
+	peer = nla_nest_start(msg, VETH_INFO_PEER);
+	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
+	put_end(msg, veth->peer_name, veth->peer_mac, veth->peer_mtu, veth->queues);
+	nla_nest_end(msg, peer);
+	nla_nest_end(msg, data);
+	nla_nest_end(msg, linkinfo);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+static int change_unicast(struct nl *nl, int type, int flags, int ifindex, const uint8_t *mac, struct err *err)
+{
+	struct ndmsg neighbour = {
+		.ndm_family = AF_BRIDGE,
+		.ndm_ifindex = ifindex,
+		.ndm_state = NUD_PERMANENT,
+		.ndm_flags = NTF_SELF,
+	};
+	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
+
+	nlmsg_append(msg, &neighbour, sizeof(neighbour), NLMSG_ALIGNTO);
+	nla_put(msg, NDA_LLADDR, XBOND_MAC_SIZE, mac);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_add_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err)
+{
+	return change_unicast(nl, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_EXCL, ifindex, mac, err);
+}
+
+int link_del_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err)
+{
+	return change_unicast(nl, RTM_DELNEIGH, 0, ifindex, mac, err);
+}

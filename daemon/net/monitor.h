@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Link and qdisc messages as they come. Lost messages (ENOBUFS) are reported by `resync`:
+ * the caller then dumps everything again and compares.
+ */
+#ifndef XBOND_DAEMON_NET_MONITOR_H
+#define XBOND_DAEMON_NET_MONITOR_H
+
+#include <stdbool.h>
+
+#include "daemon/net/link.h"
+
+struct monitor_callbacks {
+	void (*link)(const struct link_info *link, bool gone, void *arg);
+	void (*qdisc)(int ifindex, void *arg);
+	void (*resync)(void *arg);
+};
+
+struct monitor {
+	struct nl_sock *sock;
+	const struct monitor_callbacks *callbacks;
+	void *arg;
+};
+
+int monitor_init(struct monitor *monitor, const struct monitor_callbacks *callbacks, void *arg);
+void monitor_done(struct monitor *monitor);
+int monitor_fd(const struct monitor *monitor);
+/* Reads all there is, without waiting. */
+void monitor_read(struct monitor *monitor);
+
+#endif
