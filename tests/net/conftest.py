@@ -1,0 +1,93 @@
+"""Fixtures of the network tests: a lab per test, pairs of hosts with bonds at both ends,
+and the report of both sides when a test fails.
+"""
+import os
+import subprocess
+
+import pytest
+
+from lab import BONDCTL, BONDD, BPFFS, Lab, run
+from traffic import UDPSEQ
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "cut: takes long because cuts are two seconds apart")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def machine():
+    if os.geteuid():
+        pytest.exit("tests/net needs root", returncode=1)
+    for program in (BONDD, BONDCTL, UDPSEQ):
+        if not program.exists():
+            pytest.exit(f"{program} is missing: make all build/tools/udpseq", returncode=1)
+    if subprocess.run(["mountpoint", "-q", BPFFS], check=False).returncode:
+        run("mount", "-t", "bpf", "bpf", BPFFS)
+
+
+@pytest.fixture
+def hook():
+    """What bondd attaches with: None is its own choice. Tests parametrize it."""
+    return None
+
+
+@pytest.fixture
+def lab(hook):
+    made = Lab(hook)
+    yield made
+    made.close()
+
+
+class Pair:
+    """Two hosts, links l0.. between them, bond0 on both with 10.0.0.1 and .2, fd00::1 and ::2."""
+
+    def __init__(self, lab, links, same_index=False):
+        self.lab = lab
+        self.near, self.far = lab.host("a"), lab.host("b")
+        self.links = lab.links(self.near, self.far, links, same_index=same_index)
+
+    def bond(self, near_options, far_options):
+        for host, options, number in ((self.near, near_options, 1), (self.far, far_options, 2)):
+            words = [word for option in options.items() for word in option]
+            host.ctl("create", "bond0", *words)
+            host.ctl("add-slave", "bond0", *self.links)
+            host.ip("link", "set", "bond0", "up")
+            host.ip("addr", "add", f"10.0.0.{number}/24", "dev", "bond0")
+            host.ip("addr", "add", f"fd00::{number}/64", "dev", "bond0", "nodad")
+        for host in (self.near, self.far):
+            host.wait_slaves(*self.links)
+        self.near.wait_ping("10.0.0.2")
+        return self
+
+
+@pytest.fixture
+def pair(lab):
+    """make(mode, links=4, far={}, same_index=False, OPTION=VALUE...) returns a Pair; far's options default to near's."""
+
+    def make(mode, links=4, far=None, same_index=False, **options):
+        near_options = {"mode": mode, **options}
+        return Pair(lab, links, same_index).bond(near_options, {**near_options, **(far or {})})
+    return make
+
+
+@pytest.fixture
+def lone(lab):
+    """make(links=2, names...) returns a host with bondd and a far namespace; links end in both, no bond yet."""
+
+    def make(links=2, bondd=True):
+        near, far = lab.host("a", bondd=bondd), lab.namespace("b")
+        near.links = lab.links(near, far, links)
+        for name in near.links:
+            far.ip("link", "set", name, "up")
+        near.far = far
+        return near
+    return make
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    result = outcome.get_result()
+    lab = item.funcargs.get("lab") if hasattr(item, "funcargs") else None
+    if result.failed and lab is not None and call.when in ("setup", "call"):
+        result.sections.append(("both sides", lab.report()))

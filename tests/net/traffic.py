@@ -1,0 +1,160 @@
+"""Traffic for the network tests: paced numbered UDP (build/tools/udpseq), raw frames
+sent and captured on one device, TCP by iperf3. Knows namespaces, not bonds.
+"""
+import json
+import pathlib
+import select
+import signal
+import socket
+import struct
+import subprocess
+
+from lab import ROOT, end, wait_for
+
+UDPSEQ = ROOT / "build/tools/udpseq"
+PORT = 9000
+ETH_P_ALL = 3
+SOL_PACKET, PACKET_STATISTICS, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 6, 8, 23
+SO_RCVBUFFORCE = 33
+
+
+class Stream:
+    """Numbered packets from one namespace to another; without count until finish()."""
+
+    def __init__(self, near, far, to="10.0.0.2", count=0, rate=10000, flows=1, port=PORT, **options):
+        self.count = count
+        words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
+        self.receiver = far.spawn(UDPSEQ, "recv", "--port", port, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert self.receiver.stderr.readline() == b"ready\n"
+        self.sender = near.spawn(UDPSEQ, "send", "--to", to, "--port", port, "--count", count, "--rate", rate,
+                                 "--flows", flows, *words, stdout=subprocess.PIPE)
+
+    def received(self):
+        """Datagrams that reached sockets of the receiver's namespace so far."""
+        net = pathlib.Path(f"/proc/{self.receiver.pid}/net")
+        lines = [line.split() for line in (net / "snmp").read_text().splitlines() if line.startswith("Udp:")]
+        counts = dict(zip(lines[0], lines[1]))
+        counts6 = dict(line.split() for line in (net / "snmp6").read_text().splitlines())
+        return int(counts["InDatagrams"]) + int(counts6["Udp6InDatagrams"])
+
+    def flow_on(self, packets=1000, deadline=10.0):
+        """Until so many more packets have arrived: the stream is in its midst."""
+        goal = self.received() + packets
+        wait_for(lambda: self.received() >= goal, f"{packets} more packets to arrive", deadline)
+
+    def finish(self):
+        """Ends both sides. The receiver's counts plus sent and lost."""
+        if not self.count:
+            self.sender.send_signal(signal.SIGTERM)
+        sent = json.loads(self.sender.communicate(timeout=60)[0])
+        self.receiver.send_signal(signal.SIGTERM)
+        result = json.loads(self.receiver.communicate(timeout=60)[0])
+        assert self.sender.returncode == 0 and self.receiver.returncode == 0
+        return {**result, **sent, "lost": sent["sent"] - result["received"]}
+
+
+def send_packets(near, to="10.0.0.2", count=1000, rate=20000, **options):
+    """Sends numbered packets that nobody needs to receive; returns what the sender counted."""
+    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
+    return json.loads(near.run(UDPSEQ, "send", "--to", to, "--port", PORT, "--count", count, "--rate", rate,
+                               *words).stdout)
+
+
+class Frame:
+    """A captured Ethernet frame; a tag that the kernel took off is in vlan (else None)."""
+
+    def __init__(self, data, vlan=None):
+        self.data, self.vlan = data, vlan
+        self.dst, self.src = data[0:6].hex(":"), data[6:12].hex(":")
+        self.type = struct.unpack_from("!H", data, 12)[0]
+
+    def numbers(self):
+        """(sequence, flow, flow_sequence) of a udpseq packet in IPv4, else None."""
+        data = self.data
+        if self.type != 0x0800 or len(data) < 54 or data[23] != socket.IPPROTO_UDP:
+            return None
+        if struct.unpack_from("!H", data, 36)[0] != PORT:
+            return None
+        return struct.unpack_from("=III", data, 42)
+
+
+class Capture:
+    """Frames that a device receives, from now on."""
+
+    def __init__(self, namespace, dev, outgoing=False):
+        with namespace.inside():
+            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+            self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 128 << 20)
+            if not outgoing:
+                self.socket.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+            self.socket.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+            self.socket.bind((dev, ETH_P_ALL))
+        self.dev = dev
+
+    def _read(self):
+        data, ancillary, _, _ = self.socket.recvmsg(65536, 64)
+        for level, kind, value in ancillary:
+            if (level, kind) == (SOL_PACKET, PACKET_AUXDATA):
+                status, tci = struct.unpack_from("=I", value)[0], struct.unpack_from("=H", value, 16)[0]
+                if status & 0x10:  # TP_STATUS_VLAN_VALID
+                    return Frame(data, tci)
+        return Frame(data)
+
+    def frames(self, wait=0.0):
+        """All frames that are here; with wait, until none came for so many seconds."""
+        found = []
+        while select.select([self.socket], [], [], wait)[0]:
+            found.append(self._read())
+        dropped = struct.unpack("=II", self.socket.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))[1]
+        assert dropped == 0, f"the capture on {self.dev} itself lost {dropped} frames"
+        return found
+
+    def close(self):
+        self.socket.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def flows_by_link(captures, wait=0.1):
+    """{flow: set of links it was seen on} and {link: frames} of numbered packets."""
+    links_of_flow, frames_on_link = {}, {}
+    for capture in captures:
+        numbers = [frame.numbers() for frame in capture.frames(wait)]
+        numbers = [each for each in numbers if each]
+        frames_on_link[capture.dev] = len(numbers)
+        for _, flow, _ in numbers:
+            links_of_flow.setdefault(flow, set()).add(capture.dev)
+    return links_of_flow, frames_on_link
+
+
+def send_frames(namespace, dev, frames):
+    """Raw frames out of dev."""
+    with namespace.inside():
+        sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        sender.bind((dev, 0))
+    with sender:
+        for frame in frames:
+            sender.send(frame)
+
+
+class Iperf:
+    """An iperf3 server in one namespace; run() is a client in another."""
+
+    def __init__(self, far, port=5201):
+        self.port = port
+        self.server = far.spawn("iperf3", "-s", "-p", port, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        wait_for(lambda: f":{port} " in far.run("ss", "-Hltn").stdout, "iperf3 to listen")
+
+    def run(self, near, to, *words, check=True):
+        done = near.run("iperf3", "-J", "-c", to, "-p", self.port, *words, check=False, timeout=60)
+        result = json.loads(done.stdout)
+        if check:
+            assert "error" not in result, result["error"]
+        return result
+
+    def close(self):
+        end(self.server)
