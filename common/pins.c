@@ -251,12 +251,28 @@ static int map_all(struct pins *pins, struct err *err)
 	return r;
 }
 
+static void swap(char *text, char from, char to)
+{
+	for (; *text; text++)
+		if (*text == from)
+			*text = to;
+}
+
+void pins_path(char *ret_path, size_t size, const char *bpf_dir, const char *name)
+{
+	size_t prefix = strlen(bpf_dir) + 1;
+
+	snprintf(ret_path, size, "%s/%s", bpf_dir, name);
+	if (prefix < size)
+		swap(ret_path + prefix, '.', ':');
+}
+
 int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, struct err *err)
 {
 	struct pins pins = { .counters_fd = -1 };
 	int r;
 
-	snprintf(pins.dir, sizeof(pins.dir), "%s/%s", bpf_dir, name);
+	pins_path(pins.dir, sizeof(pins.dir), bpf_dir, name);
 	r = check_dir(&pins, bpf_dir, name, err);
 	if (!r)
 		r = map_all(&pins, err);
@@ -296,7 +312,7 @@ static bool is_bond_dir(const char *bpf_dir, const struct dirent *entry)
 	char path[PATH_MAX + NAME_MAX + 2];
 	struct stat st;
 
-	if (entry->d_name[0] == '.')
+	if (entry->d_name[0] == '.' || strlen(entry->d_name) >= XBOND_NAME_SIZE)
 		return false;
 	snprintf(path, sizeof(path), "%s/%s", bpf_dir, entry->d_name);
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
@@ -312,6 +328,7 @@ static int add_name(char ***names, size_t *count, const char *name)
 	grown[*count] = strdup(name);
 	if (!grown[*count])
 		return -ENOMEM;
+	swap(grown[*count], ':', '.');
 	grown[++*count] = NULL;
 	return 0;
 }

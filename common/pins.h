@@ -8,6 +8,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bpf/abi.h"
@@ -30,6 +31,15 @@ struct pins {
  */
 int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, struct err *err);
 void pins_close(struct pins *pins);
+
+/*
+ * The directory of a bond's pins. bpffs takes no dots in names and a device name has no
+ * colon, so one stands for the other: bond0.5 lives in bond0:5.
+ */
+void pins_path(char *ret_path, size_t size, const char *bpf_dir, const char *name);
+
+/* Directories whose name is longer than a device's are bondd's own: bonds being made or removed. */
+#define PINS_STAGING "staging-of-bondd-"
 
 /* Names below bpf_dir, sorted, NULL-terminated; free with pins_names_free. A missing bpf_dir is no names. */
 int pins_names(char ***ret_names, const char *bpf_dir, struct err *err);
