@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/attach.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/net/filters.h"
+
+/* enum bpf_attach_type of Linux 6.6, which bookworm's headers do not know. */
+#define TCX_INGRESS 46
+#define TCX_EGRESS 47
+
+#define FILTER_HANDLE 0x78 /* ours among the filters of a device */
+#define FILTER_PRIORITY 0xb0d
+
+static int tcx_type(const struct attach_point *point)
+{
+	return point->egress ? TCX_EGRESS : TCX_INGRESS;
+}
+
+static int refused(const struct attach_point *point, int code, struct err *err)
+{
+	return err_set(err, code, "cannot attach the BPF program to device %d by %s: %s", point->ifindex,
+		       point->hook == XBOND_HOOK_TCX ? "TCX" : "clsact", strerror(code));
+}
+
+static int add_tcx(const struct attach_point *point, int program_fd, struct err *err)
+{
+	int link_fd, r;
+
+	link_fd = bpf_link_create(program_fd, point->ifindex, (enum bpf_attach_type)tcx_type(point), NULL);
+	if (link_fd < 0)
+		return refused(point, -link_fd, err);
+	unlink(point->pin);
+	r = bpf_obj_pin(link_fd, point->pin);
+	close(link_fd);
+	if (r < 0)
+		return err_set(err, -r, "cannot pin %s: %s", point->pin, strerror(-r));
+	return 0;
+}
+
+static struct bpf_tc_hook filter_hook(const struct attach_point *point)
+{
+	return (struct bpf_tc_hook){
+		.sz = sizeof(struct bpf_tc_hook),
+		.ifindex = point->ifindex,
+		.attach_point = point->egress ? BPF_TC_EGRESS : BPF_TC_INGRESS,
+	};
+}
+
+static int add_clsact(const struct attach_point *point, int program_fd, bool *ret_had_clsact, struct err *err)
+{
+	LIBBPF_OPTS(bpf_tc_opts, filter, .prog_fd = program_fd, .handle = FILTER_HANDLE,
+		    .priority = FILTER_PRIORITY, .flags = BPF_TC_F_REPLACE);
+	struct bpf_tc_hook hook = filter_hook(point);
+	int r;
+
+	r = bpf_tc_hook_create(&hook);
+	if (r < 0 && r != -EEXIST)
+		return refused(point, -r, err);
+	if (ret_had_clsact)
+		*ret_had_clsact = r == -EEXIST;
+	r = bpf_tc_attach(&hook, &filter);
+	return r < 0 ? refused(point, -r, err) : 0;
+}
+
+int attach_add(const struct attach_point *point, int program_fd, bool *ret_had_clsact, struct err *err)
+{
+	if (ret_had_clsact)
+		*ret_had_clsact = false;
+	if (point->hook == XBOND_HOOK_TCX)
+		return add_tcx(point, program_fd, err);
+	return add_clsact(point, program_fd, ret_had_clsact, err);
+}
+
+static void remove_tcx(const struct attach_point *point)
+{
+	int link_fd = bpf_obj_get(point->pin);
+
+	if (link_fd >= 0) {
+		bpf_link_detach(link_fd);
+		close(link_fd);
+	}
+	unlink(point->pin);
+}
+
+static void remove_clsact(struct nl *nl, const struct attach_point *point, bool keep_clsact)
+{
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY);
+	struct bpf_tc_hook hook = filter_hook(point);
+
+	bpf_tc_detach(&hook, &filter);
+	if (!keep_clsact && !filters_count(nl, point->ifindex))
+		filters_delete_clsact(nl, point->ifindex);
+}
+
+void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact)
+{
+	if (point->hook == XBOND_HOOK_TCX)
+		remove_tcx(point);
+	else
+		remove_clsact(nl, point, keep_clsact);
+}
+
+bool attach_tcx_works(int program_fd, int ifindex)
+{
+	int link_fd = bpf_link_create(program_fd, ifindex, (enum bpf_attach_type)TCX_EGRESS, NULL);
+
+	if (link_fd < 0)
+		return false;
+	close(link_fd);
+	return true;
+}

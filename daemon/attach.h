@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Puts a program on a TC hook of a device and takes it off: as a pinned TCX link, or as a
+ * clsact filter of a handle and priority of our own. Both outlive bondd.
+ */
+#ifndef XBOND_DAEMON_ATTACH_H
+#define XBOND_DAEMON_ATTACH_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "bpf/abi.h"
+#include "common/err.h"
+#include "daemon/net/nl.h"
+
+struct attach_point {
+	enum xbond_hook hook;
+	bool egress;
+	int ifindex;
+	char pin[PATH_MAX]; /* of the TCX link */
+};
+
+/* ret_had_clsact (may be NULL): the device had a clsact qdisc already. Replaces what we had there. */
+int attach_add(const struct attach_point *point, int program_fd, bool *ret_had_clsact, struct err *err);
+/* Takes our program off; keep_clsact: the qdisc is not ours to remove. Nothing there is no error. */
+void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact);
+/* Has the kernel TCX (6.6 on)? Tried with this program on this device. */
+bool attach_tcx_works(int program_fd, int ifindex);
+
+#endif

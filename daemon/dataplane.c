@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Publishing: how decisions reach the programs. Loading and pinning: dataplane_pins.c. */
+#include "daemon/dataplane.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/buckets.h"
+
+#define store(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
+
+static void zero_counters(struct dataplane *dataplane, unsigned int slot)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct xbond_counters *zeros;
+
+	if (cpus <= 0)
+		return;
+	zeros = calloc((size_t)cpus, sizeof(*zeros));
+	if (zeros)
+		bpf_map_update_elem(dataplane->pins.counters_fd, &slot, zeros, BPF_ANY);
+	free(zeros);
+}
+
+void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex)
+{
+	struct xbond_table *table = dataplane->pins.table;
+
+	if (ifindex) {
+		zero_counters(dataplane, slot);
+		store(table->slot_of[ifindex % XBOND_SLOT_CACHE], (uint8_t)slot);
+	}
+	store(table->ifindex[slot], (uint32_t)ifindex);
+}
+
+void dataplane_set_tx_mask(struct dataplane *dataplane, uint64_t mask)
+{
+	store(dataplane->pins.table->tx_mask, mask);
+}
+
+void dataplane_set_rx_mask(struct dataplane *dataplane, uint64_t mask)
+{
+	store(dataplane->pins.table->rx_mask, mask);
+}
+
+void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags)
+{
+	store(dataplane->pins.table->flags, flags);
+}
+
+void dataplane_quiesce(void)
+{
+	static const struct timespec longer_than_any_program = { .tv_nsec = 50000000 };
+
+	/* membarrier is refused on kernels with nohz_full CPUs. */
+	if (syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
+		nanosleep(&longer_than_any_program, NULL);
+}
+
+static uint32_t fill(const struct xbond_table *table, uint8_t *bucket, const uint32_t *weight,
+		     unsigned int active_slot)
+{
+	if (table->mode == XBOND_MODE_BALANCE_RR)
+		return buckets_round_robin(bucket, weight);
+	if (table->mode == XBOND_MODE_ACTIVE_BACKUP)
+		buckets_single(bucket, (uint8_t)active_slot);
+	else
+		buckets_rebalance(bucket, weight);
+	return XBOND_BUCKETS;
+}
+
+void dataplane_publish(struct dataplane *dataplane, const uint32_t weight[XBOND_MAX_SLAVES],
+		       unsigned int active_slot)
+{
+	struct xbond_table *table = dataplane->pins.table;
+	uint32_t active = table->active & 1, idle = !active;
+
+	if (!dataplane->settled)
+		dataplane_quiesce();
+	memcpy(table->bucket[idle], table->bucket[active], XBOND_BUCKETS);
+	table->bucket_count[idle] = fill(table, table->bucket[idle], weight, active_slot);
+	store(table->active, idle);
+	dataplane->settled = false;
+}

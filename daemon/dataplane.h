@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The BPF side of one bond: loads and pins programs and maps, publishes the decisions
+ * that bond.c makes into the table map. Knows slots and ifindexes, not devices.
+ */
+#ifndef XBOND_DAEMON_DATAPLANE_H
+#define XBOND_DAEMON_DATAPLANE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/pins.h"
+
+struct dataplane {
+	struct pins pins;
+	int egress_fd, port_fd, rx_fd;
+	bool settled; /* no program can still read the idle copy of the buckets */
+};
+
+/*
+ * Loads the programs and pins them with their maps as bond->name; settings and bond are
+ * their first contents. All or nothing is pinned. The kernel's refusal is told with the
+ * verifier's last lines.
+ */
+int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir, const struct xbond_bond *bond,
+		     const struct xbond_settings *settings, struct err *err);
+/* Opens what another bondd has pinned. */
+int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name, struct err *err);
+void dataplane_close(struct dataplane *dataplane);
+/* Follows a new name of the bond: moves the pins. */
+int dataplane_rename(struct dataplane *dataplane, const char *bpf_dir, const char *name, struct err *err);
+/* Removes the pins of a bond, whatever is left of them. */
+void dataplane_remove(const char *bpf_dir, const char *name);
+/* Removes what a bondd left that died while it made or removed pins. */
+void dataplane_remove_staging(const char *bpf_dir);
+
+/* A slot begins or (ifindex 0) ends. Counters of a slot that begins are zero. */
+void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex);
+void dataplane_set_tx_mask(struct dataplane *dataplane, uint64_t mask);
+void dataplane_set_rx_mask(struct dataplane *dataplane, uint64_t mask);
+void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags);
+
+/* Buckets by weight (0: none), for the table's mode; active-backup gives all to active_slot. One store. */
+void dataplane_publish(struct dataplane *dataplane, const uint32_t weight[XBOND_MAX_SLAVES],
+		       unsigned int active_slot);
+/* Waits until every program that began before has ended; up to some 10 ms. */
+void dataplane_quiesce(void);
+
+#endif
