@@ -64,20 +64,18 @@ void dataplane_quiesce(void)
 		nanosleep(&longer_than_any_program, NULL);
 }
 
-static uint32_t fill(const struct xbond_table *table, uint8_t *bucket, const uint32_t *weight,
-		     unsigned int active_slot)
+static uint32_t fill(uint8_t *bucket, const struct dataplane_plan *plan)
 {
-	if (table->mode == XBOND_MODE_BALANCE_RR)
-		return buckets_round_robin(bucket, weight);
-	if (table->mode == XBOND_MODE_ACTIVE_BACKUP)
-		buckets_single(bucket, (uint8_t)active_slot);
+	if (plan->mode == XBOND_MODE_BALANCE_RR)
+		return buckets_round_robin(bucket, plan->weight);
+	if (plan->mode == XBOND_MODE_ACTIVE_BACKUP)
+		buckets_single(bucket, (uint8_t)plan->active_slot);
 	else
-		buckets_rebalance(bucket, weight);
+		buckets_rebalance(bucket, plan->weight);
 	return XBOND_BUCKETS;
 }
 
-void dataplane_publish(struct dataplane *dataplane, const uint32_t weight[XBOND_MAX_SLAVES],
-		       unsigned int active_slot)
+void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan *plan)
 {
 	struct xbond_table *table = dataplane->pins.table;
 	uint32_t active = table->active & 1, idle = !active;
@@ -85,7 +83,8 @@ void dataplane_publish(struct dataplane *dataplane, const uint32_t weight[XBOND_
 	if (!dataplane->settled)
 		dataplane_quiesce();
 	memcpy(table->bucket[idle], table->bucket[active], XBOND_BUCKETS);
-	table->bucket_count[idle] = fill(table, table->bucket[idle], weight, active_slot);
+	table->bucket_count[idle] = fill(table->bucket[idle], plan);
 	store(table->active, idle);
+	store(table->mode, (uint32_t)plan->mode);
 	dataplane->settled = false;
 }

@@ -41,9 +41,15 @@ void dataplane_set_tx_mask(struct dataplane *dataplane, uint64_t mask);
 void dataplane_set_rx_mask(struct dataplane *dataplane, uint64_t mask);
 void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags);
 
-/* Buckets by weight (0: none), for the table's mode; active-backup gives all to active_slot. One store. */
-void dataplane_publish(struct dataplane *dataplane, const uint32_t weight[XBOND_MAX_SLAVES],
-		       unsigned int active_slot);
+/* What the buckets are filled by. */
+struct dataplane_plan {
+	enum xbond_mode mode;
+	unsigned int active_slot;	   /* active-backup: gets all; or XBOND_NO_SLOT */
+	uint32_t weight[XBOND_MAX_SLAVES]; /* 0: no bucket */
+};
+
+/* Buckets by plan; one store puts them in force. */
+void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan *plan);
 /* Waits until every program that began before has ended; up to some 10 ms. */
 void dataplane_quiesce(void);
 

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/bond.h"
+
+#include <net/if.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/options.h"
+#include "daemon/active.h"
+#include "daemon/carrier.h"
+#include "daemon/daemon.h"
+#include "daemon/log.h"
+
+#define TIMER_ACCURACY_US 1000
+#define POLL_ACCURACY_US 10000
+
+static const char *const link_words[] = {
+	[XBOND_LINK_DOWN] = "down",
+	[XBOND_LINK_UP] = "up",
+	[XBOND_LINK_GOING_UP] = "going up",
+	[XBOND_LINK_GOING_DOWN] = "going down",
+};
+
+/* One evaluation: what was, what is, what follows. */
+struct decision {
+	enum xbond_link before[XBOND_MAX_SLAVES];
+	uint64_t members, up, usable; /* usable: up, or its downdelay runs */
+	uint64_t came_up, drained;
+	uint64_t rx_mask;
+	unsigned int active_before;
+	bool carrier, carrier_before;
+	struct dataplane_plan plan;
+};
+
+static uint64_t bit(unsigned int slot)
+{
+	return UINT64_C(1) << slot;
+}
+
+int bond_slot_by_ifindex(struct bond *bond, int ifindex)
+{
+	bond_for_each_member(bond, slot)
+		if ((int)bond_slave(bond, slot)->ifindex == ifindex)
+			return (int)slot;
+	return -1;
+}
+
+unsigned int bond_slave_count(struct bond *bond)
+{
+	unsigned int count = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		count += bond_slave(bond, slot)->state != XBOND_SLOT_FREE;
+	return count;
+}
+
+static uint64_t up_mask(struct bond *bond)
+{
+	uint64_t mask = 0;
+
+	bond_for_each_member(bond, slot)
+		if (bond_slave(bond, slot)->link == XBOND_LINK_UP)
+			mask |= bit(slot);
+	return mask;
+}
+
+static void step_link(struct bond *bond, unsigned int slot, uint64_t now_ns)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct member *member = &bond->members[slot];
+	struct carrier_input input = {
+		.carrier = member->carrier,
+		.needed = !(up_mask(bond) & ~bit(slot)),
+		.now_ns = now_ns,
+		.updelay_ms = bond_pin(bond)->updelay_ms,
+		.downdelay_ms = bond_pin(bond)->downdelay_ms,
+	};
+	struct carrier_state state = { .link = slave->link, .deadline_ns = member->deadline_ns };
+
+	state = carrier_next(state, &input);
+	if (state.link == XBOND_LINK_DOWN && slave->link != XBOND_LINK_DOWN && slave->link != XBOND_LINK_GOING_UP)
+		slave->link_failures++;
+	slave->link = state.link;
+	member->deadline_ns = state.deadline_ns;
+}
+
+/* Falling links first: whether a rising one is needed depends on them. */
+static void step_links(struct bond *bond, struct decision *decision)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	bond_for_each_member(bond, slot)
+		decision->before[slot] = bond_slave(bond, slot)->link;
+	for (int carrier = 0; carrier <= 1; carrier++)
+		bond_for_each_member(bond, slot)
+			if (bond->members[slot].carrier == carrier)
+				step_link(bond, slot, now_ns);
+	bond_for_each_member(bond, slot) {
+		enum xbond_link link = bond_slave(bond, slot)->link;
+
+		decision->members |= bit(slot);
+		if (link == XBOND_LINK_UP)
+			decision->up |= bit(slot);
+		if (link == XBOND_LINK_UP || link == XBOND_LINK_GOING_DOWN)
+			decision->usable |= bit(slot);
+		if (link == XBOND_LINK_UP && decision->before[slot] != XBOND_LINK_UP)
+			decision->came_up |= bit(slot);
+	}
+}
+
+/* By hand, or by speed; equal when any speed among them is unknown. */
+static void weigh(struct bond *bond, struct decision *decision)
+{
+	const struct xbond_settings *settings = bond->dataplane.pins.settings;
+	uint64_t owners = decision->usable & ~decision->drained;
+	bool speeds_known = true;
+
+	if (!owners)
+		owners = decision->usable;
+	bond_for_each_member(bond, slot)
+		if (owners & bit(slot) && !bond_slave(bond, slot)->speed_mbps)
+			speeds_known = false;
+	bond_for_each_member(bond, slot) {
+		uint32_t automatic = speeds_known ? bond_slave(bond, slot)->speed_mbps : 1;
+		uint32_t weight = settings->weight[slot];
+
+		decision->plan.weight[slot] = !(owners & bit(slot)) ? 0 : weight ? weight : automatic;
+	}
+}
+
+static unsigned int requested_slot(struct bond *bond)
+{
+	const struct pins *pins = &bond->dataplane.pins;
+	uint32_t request = __atomic_load_n(&pins->settings->active_request, __ATOMIC_ACQUIRE);
+
+	return request == pins->table->active_request ? XBOND_NO_SLOT : pins->settings->active_slot;
+}
+
+static void choose_active(struct bond *bond, struct decision *decision)
+{
+	int primary = pins_slot_by_name(&bond->dataplane.pins, bond_pin(bond)->primary);
+	struct active_input input = {
+		.up = decision->up,
+		.keepable = decision->usable,
+		.drained = decision->drained,
+		.came_up = decision->came_up,
+		.current = bond_pin(bond)->active_slot,
+		.primary = primary < 0 ? XBOND_NO_SLOT : (unsigned int)primary,
+		.requested = requested_slot(bond),
+		.primary_changed = bond->primary_changed,
+	};
+	struct active_choice choice = active_choose(&input, bond->active_by_hand);
+
+	decision->plan.active_slot = choice.slot;
+	bond->active_by_hand = choice.by_hand;
+	bond->primary_changed = false;
+}
+
+/* In active-backup a backup's frames are duplicates, except while the detour uses it. */
+static uint64_t choose_rx_mask(struct bond *bond, const struct decision *decision)
+{
+	unsigned int active = decision->plan.active_slot;
+
+	if (decision->plan.mode != XBOND_MODE_ACTIVE_BACKUP || bond_pin(bond)->all_slaves_active)
+		return decision->members;
+	if (active == XBOND_NO_SLOT || !(decision->up & bit(active)))
+		return decision->up;
+	return bit(active);
+}
+
+static void decide(struct bond *bond, struct decision *decision)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	unsigned int wanted = pin->min_links ? pin->min_links : 1;
+
+	decision->active_before = pin->active_slot;
+	decision->carrier_before = pin->carrier;
+	decision->drained = bond->dataplane.pins.settings->drain_mask & decision->members;
+	decision->carrier = (unsigned int)__builtin_popcountll(decision->usable) >= wanted;
+	decision->plan.mode = pin->mode;
+	decision->plan.active_slot = XBOND_NO_SLOT;
+	weigh(bond, decision);
+	if (pin->mode == XBOND_MODE_ACTIVE_BACKUP)
+		choose_active(bond, decision);
+	decision->rx_mask = choose_rx_mask(bond, decision);
+}
+
+static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
+{
+	uint32_t flags = decision->carrier ? XBOND_F_CARRIER : 0;
+
+	if (bond->captured || bond->has_qdisc || bond->away)
+		flags |= XBOND_F_FORCE_COUNTED;
+	return flags;
+}
+
+/* bond0's carrier is the port side's admin state. */
+static void follow_carrier(struct bond *bond, bool carrier)
+{
+	struct err err;
+
+	if (bond->port_up == carrier)
+		return;
+	if (link_set_flags(&bond->daemon->nl, (int)bond_pin(bond)->port_ifindex, carrier ? IFF_UP : 0, IFF_UP, &err))
+		log_error("%s: cannot set its carrier %s: %s", bond_pin(bond)->name, carrier ? "on" : "off", err.text);
+	else
+		bond->port_up = carrier;
+}
+
+/* A slave that fails leaves by the first store; what receives next opens before it is used. */
+static void publish(struct bond *bond, const struct decision *decision)
+{
+	struct dataplane *dataplane = &bond->dataplane;
+	struct xbond_table *table = dataplane->pins.table;
+	uint32_t request = dataplane->pins.settings->active_request;
+
+	dataplane_set_tx_mask(dataplane, decision->up);
+	dataplane_set_rx_mask(dataplane, table->rx_mask | decision->rx_mask);
+	if (!bond->published || memcmp(&bond->plan, &decision->plan, sizeof(bond->plan))) {
+		dataplane_publish(dataplane, &decision->plan);
+		bond->plan = decision->plan;
+		bond->published = true;
+	}
+	dataplane_set_rx_mask(dataplane, decision->rx_mask);
+	dataplane_set_flags(dataplane, choose_flags(bond, decision));
+	bond_pin(bond)->active_slot = decision->plan.active_slot;
+	__atomic_store_n(&table->active_request, request, __ATOMIC_RELEASE);
+	bond_pin(bond)->carrier = decision->carrier;
+	follow_carrier(bond, decision->carrier);
+}
+
+static const char *active_name(struct bond *bond, unsigned int slot)
+{
+	return slot < XBOND_MAX_SLAVES ? bond_slave(bond, slot)->name : "none";
+}
+
+static void log_changes(struct bond *bond, const struct decision *decision)
+{
+	const char *name = bond_pin(bond)->name;
+
+	bond_for_each_member(bond, slot) {
+		const struct xbond_slave *slave = bond_slave(bond, slot);
+
+		if (slave->link != decision->before[slot])
+			log_notice("%s: %s is %s", name, slave->name, link_words[slave->link]);
+	}
+	if (decision->plan.mode == XBOND_MODE_ACTIVE_BACKUP && decision->plan.active_slot != decision->active_before)
+		log_notice("%s: active slave is %s", name, active_name(bond, decision->plan.active_slot));
+	if (decision->carrier != decision->carrier_before)
+		log_notice("%s: carrier %s", name, decision->carrier ? "on" : "off");
+}
+
+static int on_delay(sd_event_source *source, uint64_t usec, void *arg)
+{
+	(void)source;
+	(void)usec;
+	bond_evaluate(arg);
+	return 0;
+}
+
+static void arm_delay(struct bond *bond)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	bond_for_each_member(bond, slot)
+		if (bond->members[slot].deadline_ns && bond->members[slot].deadline_ns < next_ns)
+			next_ns = bond->members[slot].deadline_ns;
+	if (!bond->delay)
+		return;
+	if (next_ns == UINT64_MAX) {
+		sd_event_source_set_enabled(bond->delay, SD_EVENT_OFF);
+		return;
+	}
+	sd_event_source_set_time(bond->delay, next_ns / 1000 + 1);
+	sd_event_source_set_enabled(bond->delay, SD_EVENT_ONESHOT);
+}
+
+void bond_evaluate(struct bond *bond)
+{
+	struct decision decision = { 0 };
+
+	bond->seen = *bond->dataplane.pins.settings;
+	step_links(bond, &decision);
+	decide(bond, &decision);
+	publish(bond, &decision);
+	log_changes(bond, &decision);
+	arm_delay(bond);
+}
+
+void bond_poll(struct bond *bond)
+{
+	bool changed = memcmp(&bond->seen, bond->dataplane.pins.settings, sizeof(bond->seen));
+
+	bond_for_each_member(bond, slot) {
+		int carrier = ethtool_carrier(&bond->daemon->ethtool, bond_slave(bond, slot)->name);
+
+		if (carrier < 0 || carrier == bond->members[slot].carrier)
+			continue;
+		bond->members[slot].carrier = carrier;
+		changed = true;
+	}
+	if (changed)
+		bond_evaluate(bond);
+}
+
+static int on_poll(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct bond *bond = arg;
+
+	(void)usec;
+	bond_poll(bond);
+	sd_event_source_set_time_relative(source, bond_pin(bond)->miimon_ms * UINT64_C(1000));
+	return 0;
+}
+
+int bond_start_timers(struct bond *bond)
+{
+	sd_event *event = bond->daemon->event;
+	uint64_t interval_us = bond_pin(bond)->miimon_ms * UINT64_C(1000);
+	int r;
+
+	bond_stop_timers(bond);
+	r = sd_event_add_time_relative(event, &bond->poll, CLOCK_MONOTONIC, interval_us, POLL_ACCURACY_US, on_poll,
+				       bond);
+	if (r >= 0)
+		r = sd_event_add_time(event, &bond->delay, CLOCK_MONOTONIC, UINT64_MAX, TIMER_ACCURACY_US, on_delay,
+				      bond);
+	if (r < 0)
+		return r;
+	sd_event_source_set_enabled(bond->poll, SD_EVENT_ON);
+	sd_event_source_set_priority(bond->poll, SD_EVENT_PRIORITY_IDLE);
+	arm_delay(bond);
+	return 0;
+}
+
+void bond_stop_timers(struct bond *bond)
+{
+	bond->poll = sd_event_source_disable_unref(bond->poll);
+	bond->delay = sd_event_source_disable_unref(bond->delay);
+}

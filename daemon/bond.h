@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One bond as bondd holds it. Everything that must outlive bondd is in the pinned maps
+ * (dataplane.pins); here is only what can be found out again. bond_evaluate() is the one
+ * place where link states become decisions.
+ */
+#ifndef XBOND_DAEMON_BOND_H
+#define XBOND_DAEMON_BOND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+#include "daemon/dataplane.h"
+#include "daemon/net/link.h"
+
+struct daemon;
+
+struct member {
+	bool carrier;
+	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
+};
+
+struct bond {
+	struct bond *next;
+	struct daemon *daemon;
+	struct dataplane dataplane;
+	struct member members[XBOND_MAX_SLAVES];
+	struct dataplane_plan plan;   /* as last published */
+	struct xbond_settings seen;   /* settings as last acted on */
+	bool published;
+	bool active_by_hand;
+	bool primary_changed;
+	bool port_up;
+	bool away;	/* bond0 is in another namespace */
+	bool captured;	/* somebody captures on bond0 */
+	bool has_qdisc; /* a root qdisc that direct would skip */
+	bool promisc;	/* bond0 receives more than its own address */
+	sd_event_source *poll, *delay;
+};
+
+static inline struct xbond_bond *bond_pin(struct bond *bond)
+{
+	return bond->dataplane.pins.bond;
+}
+
+static inline struct xbond_slave *bond_slave(struct bond *bond, unsigned int slot)
+{
+	return &bond->dataplane.pins.slaves[slot];
+}
+
+static inline bool bond_is_member(struct bond *bond, unsigned int slot)
+{
+	return bond_slave(bond, slot)->state == XBOND_SLOT_MEMBER;
+}
+
+/* Every slot that is a member. */
+#define bond_for_each_member(bond, slot)                              \
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) \
+		if (bond_is_member(bond, slot))
+
+/*
+ * Link states, delays, active slave, carrier of the bond: decides, publishes, and logs
+ * last. Safe to call at any time; publishes only what has changed.
+ */
+void bond_evaluate(struct bond *bond);
+/* Asks the driver of every member for its carrier, then evaluates if one has changed. */
+void bond_poll(struct bond *bond);
+/* (Re)starts the poll by the bond's miimon. 0 or -errno. */
+int bond_start_timers(struct bond *bond);
+void bond_stop_timers(struct bond *bond);
+/* Slot of the member with this ifindex, or -1. */
+int bond_slot_by_ifindex(struct bond *bond, int ifindex);
+/* Number of slots in use. */
+unsigned int bond_slave_count(struct bond *bond);
+
+#endif

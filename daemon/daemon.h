@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What all of bondd shares: its sockets, its event loop, its bonds. */
+#ifndef XBOND_DAEMON_DAEMON_H
+#define XBOND_DAEMON_DAEMON_H
+
+#include <string.h>
+#include <systemd/sd-event.h>
+
+#include "common/paths.h"
+#include "daemon/bond.h"
+#include "daemon/net/ethtool.h"
+#include "daemon/net/monitor.h"
+#include "daemon/net/nl.h"
+
+enum hook_choice { HOOK_AUTO, HOOK_TCX, HOOK_CLSACT };
+
+struct daemon {
+	struct paths paths;
+	enum hook_choice hook;
+	sd_event *event;
+	struct nl nl;
+	struct ethtool ethtool;
+	struct monitor monitor;
+	struct bond *bonds;
+	struct pending *pending; /* slaves that the configuration names and that are not there yet */
+};
+
+static inline struct bond *daemon_find_bond(struct daemon *daemon, const char *name)
+{
+	struct bond *bond = daemon->bonds;
+
+	while (bond && strcmp(bond_pin(bond)->name, name))
+		bond = bond->next;
+	return bond;
+}
+
+#endif
