@@ -466,6 +466,17 @@ void option_format(const struct option *option, const struct option_value *value
 		snprintf(ret_text, size, "%u", value->number);
 }
 
+bool option_is_default(const struct option *option, const struct option_value *value)
+{
+	struct option_value initial;
+
+	if (option->id == OPT_HASH_SEED)
+		return true;
+	if (option_parse(option, option->initial, &initial, NULL))
+		return false;
+	return value->number == initial.number && !strcmp(value->name, initial.name);
+}
+
 static void list_modes(uint32_t modes, char *ret_text, size_t size)
 {
 	size_t used = 0;

@@ -61,7 +61,7 @@ struct option {
 	enum option_type type;
 	enum option_home home;
 	size_t offset;			 /* of the u32 (or name) in its home */
-	const struct option_name *names; /* ends with a NULL name; aliases come after the name they stand for */
+	const struct option_name *names; /* ends with a NULL name; aliases follow the name they stand for */
 	uint32_t min, max;
 	const char *initial;   /* the default, as a user would write it */
 	uint32_t modes;	       /* bit per mode: elsewhere it is refused */
@@ -81,9 +81,14 @@ const struct option *option_at(enum option_id id);
 const struct option *option_find(enum option_scope scope, const char *name);
 
 /* Text to value. On failure one line in err that names the option, the text and what is allowed; -EINVAL. */
-int option_parse(const struct option *option, const char *text, struct option_value *ret_value, struct err *err);
+int option_parse(const struct option *option, const char *text, struct option_value *ret_value,
+		 struct err *err);
 /* Value to the text that option_parse takes. */
-void option_format(const struct option *option, const struct option_value *value, char *ret_text, size_t size);
+void option_format(const struct option *option, const struct option_value *value, char *ret_text,
+		   size_t size);
+
+/* Any hash_seed counts as the default, which is to draw one. */
+bool option_is_default(const struct option *option, const struct option_value *value);
 
 /* May it be set in this mode? -EACCES with one line in err if not. */
 int option_check_mode(const struct option *option, uint32_t mode, struct err *err);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How bondctl speaks: error lines, usage lines, JSON, and a request to bondd with its
+ * notes. Called by every verb. Knows nothing of options and maps.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "cli/client.h"
+
+void cli_say(const char *format, ...)
+{
+	va_list args;
+
+	fputs("bondctl: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+enum cli_exit cli_refuse(const struct err *err)
+{
+	cli_say("%s", err->text);
+	return CLI_REFUSED;
+}
+
+enum cli_exit cli_usage(const struct verb *verb, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (verb)
+		cli_say("%s: %s; see 'bondctl %s --help'", verb->name, text, verb->name);
+	else
+		cli_say("%s; see 'bondctl --help'", text);
+	return CLI_USAGE;
+}
+
+static void print_notes(const json_t *reply)
+{
+	const json_t *note;
+	size_t at;
+
+	json_array_foreach (json_object_get(reply, "notes"), at, note)
+		fprintf(stderr, "%s\n", json_string_value(note));
+}
+
+static json_t *request_new(const char *method, const char *bond, json_t *slaves, json_t *options)
+{
+	json_t *request = json_pack("{s:s, s:s}", "method", method, "bond", bond);
+
+	if (slaves)
+		json_object_set_new(request, "slaves", slaves);
+	if (options)
+		json_object_set_new(request, "options", options);
+	return request;
+}
+
+enum cli_exit cli_request(const struct cli *cli, const char *method, const char *bond, json_t *slaves,
+			  json_t *options)
+{
+	json_t *request = request_new(method, bond, slaves, options);
+	json_t *reply;
+	struct err err;
+	int r;
+
+	if (!request) {
+		cli_say("the request holds text that is no UTF-8; give other names");
+		return CLI_REFUSED;
+	}
+	r = client_call(cli->paths.run_dir, request, &reply, &err);
+	json_decref(request);
+	if (r) {
+		cli_say("%s", err.text);
+		return r == -ENOTCONN || r == -ECONNRESET ? CLI_NO_BONDD : CLI_REFUSED;
+	}
+	print_notes(reply);
+	json_decref(reply);
+	return CLI_DONE;
+}
+
+enum cli_exit cli_print_json(json_t *json)
+{
+	int r = json_dumpf(json, stdout, JSON_INDENT(2) | JSON_ENCODE_ANY);
+
+	json_decref(json);
+	if (r) {
+		cli_say("cannot write JSON to standard output");
+		return CLI_REFUSED;
+	}
+	putchar('\n');
+	return CLI_DONE;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of bondctl share: the call's global flags, the shape of a verb, exit
+ * statuses, and the one way to say that something failed.
+ */
+#ifndef XBOND_CLI_CLI_H
+#define XBOND_CLI_CLI_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "common/err.h"
+#include "common/options.h"
+#include "common/paths.h"
+#include "common/pins.h"
+
+enum cli_exit {
+	CLI_DONE = 0,
+	CLI_REFUSED = 1,
+	CLI_USAGE = 2,
+	CLI_NO_BONDD = 3,
+};
+
+struct cli {
+	struct paths paths;
+	bool json;
+};
+
+struct verb {
+	const char *name;
+	const char *arguments; /* as help shows them */
+	const char *help;
+	int min_words, max_words; /* after the verb */
+	bool takes_options;
+	enum option_scope scope;   /* of the options it takes */
+	enum option_id not_option; /* one of that scope that it does not take; OPT_COUNT: none */
+	enum cli_exit (*run)(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+};
+
+/* All verbs, in the order of the manual; ends with a NULL name. */
+extern const struct verb cli_verbs[];
+
+bool cli_verb_takes(const struct verb *verb, const struct option *option);
+
+/* One line on stderr, after "bondctl: ". */
+void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Says the line and returns CLI_REFUSED. */
+enum cli_exit cli_refuse(const struct err *err);
+/* Says the line with a hint where to read on, and returns CLI_USAGE. */
+enum cli_exit cli_usage(const struct verb *verb, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Sends a request to bondd, prints the answer's notes, says what went wrong. Takes the
+ * reference to each of slaves and options; both may be NULL.
+ */
+enum cli_exit cli_request(const struct cli *cli, const char *method, const char *bond, json_t *slaves,
+			  json_t *options);
+
+/* The JSON on stdout. Takes the reference. */
+enum cli_exit cli_print_json(json_t *json);
+
+void help_print(void);
+void help_print_verb(const struct verb *verb);
+/* The option table as JSON, for the check of the manual. */
+enum cli_exit help_dump_options(void);
+
+enum cli_exit cmd_create(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_delete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+/* add-slave and del-slave */
+enum cli_exit cmd_slaves(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_set(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_set_slave(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_show(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_list(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_stats(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Connects to RUN_DIR/bondd.sock, writes a line of JSON, reads a line of JSON. Called
+ * for every verb that needs bondd and to see whether it is there. Once the request is
+ * sent, any failure means that nobody knows how far bondd got, and the line says so.
+ */
+#include "cli/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "common/paths.h"
+
+#define WAIT_SECONDS	30
+#define MAX_REPLY_BYTES (1024 * 1024)
+
+static int connect_to(const char *run_dir, int socket_flags)
+{
+	struct timeval wait = { .tv_sec = WAIT_SECONDS };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int length, fd, r;
+
+	length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", run_dir, PATHS_SOCKET_NAME);
+	if (length < 0 || (size_t)length >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | socket_flags, 0);
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	if (!connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		return fd;
+	r = -errno;
+	close(fd);
+	return r;
+}
+
+static int connect_failed(const char *run_dir, int code, struct err *err)
+{
+	if (code == EACCES || code == EPERM)
+		return err_set(err, EACCES, "no permission to talk to bondd at %s/%s; run as root", run_dir,
+			       PATHS_SOCKET_NAME);
+	if (code == ENAMETOOLONG)
+		return err_set(err, ENOTCONN,
+			       "the path %s/%s is too long for a socket; give a shorter --run-dir", run_dir,
+			       PATHS_SOCKET_NAME);
+	return err_set(err, ENOTCONN,
+		       "bondd is not running at %s/%s (%s); start it or give the right --run-dir", run_dir,
+		       PATHS_SOCKET_NAME, strerror(code));
+}
+
+static int lost(const char *how, struct err *err)
+{
+	return err_set(
+		err, ECONNRESET,
+		"bondd was lost in mid-request (%s): the change may or may not be complete; check with "
+		"'bondctl show'",
+		how);
+}
+
+static int send_all(int fd, const char *text, size_t length)
+{
+	while (length) {
+		ssize_t sent = send(fd, text, length, MSG_NOSIGNAL);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return -errno;
+		text += sent;
+		length -= (size_t)sent;
+	}
+	return 0;
+}
+
+static int send_request(int fd, const json_t *request, struct err *err)
+{
+	char *text = json_dumps(request, JSON_COMPACT);
+	int r;
+
+	if (!text)
+		return err_set(err, EREMOTEIO, "the request holds text that is no UTF-8; give other names");
+	r = send_all(fd, text, strlen(text));
+	if (!r)
+		r = send_all(fd, "\n", 1);
+	free(text);
+	return r ? lost(strerror(-r), err) : 0;
+}
+
+/* Up to the end of the line, which becomes the end of the string. */
+static int read_line(int fd, char *line, size_t size, struct err *err)
+{
+	size_t used = 0;
+
+	while (used < size) {
+		ssize_t got = recv(fd, line + used, size - used, 0);
+		char *end;
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 && errno == EAGAIN)
+			return lost("no answer in time", err);
+		if (got < 0)
+			return lost(strerror(errno), err);
+		if (got == 0)
+			return lost("it closed the connection", err);
+		end = memchr(line + used, '\n', (size_t)got);
+		used += (size_t)got;
+		if (!end)
+			continue;
+		*end = '\0';
+		return 0;
+	}
+	return lost("its answer is too long", err);
+}
+
+static int read_reply(int fd, json_t **ret_reply, struct err *err)
+{
+	char *line = malloc(MAX_REPLY_BYTES);
+	json_t *reply;
+	int r;
+
+	if (!line)
+		return lost("out of memory", err);
+	r = read_line(fd, line, MAX_REPLY_BYTES, err);
+	if (!r) {
+		reply = json_loads(line, 0, NULL);
+		if (json_is_boolean(json_object_get(reply, "ok"))) {
+			*ret_reply = reply;
+		} else {
+			json_decref(reply);
+			r = lost("its answer makes no sense", err);
+		}
+	}
+	free(line);
+	return r;
+}
+
+static int check_reply(const json_t *reply, struct err *err)
+{
+	const char *error = json_string_value(json_object_get(reply, "error"));
+
+	if (json_is_true(json_object_get(reply, "ok")))
+		return 0;
+	return err_set(err, EREMOTEIO, "%s", error ? error : "bondd refused and gave no reason; see its log");
+}
+
+int client_call(const char *run_dir, const json_t *request, json_t **ret_reply, struct err *err)
+{
+	json_t *reply = NULL;
+	int fd, r;
+
+	fd = connect_to(run_dir, 0);
+	if (fd < 0)
+		return connect_failed(run_dir, -fd, err);
+	r = send_request(fd, request, err);
+	if (!r)
+		r = read_reply(fd, &reply, err);
+	close(fd);
+	if (!r)
+		r = check_reply(reply, err);
+	if (r)
+		json_decref(reply);
+	else
+		*ret_reply = reply;
+	return r;
+}
+
+bool client_present(const char *run_dir)
+{
+	int fd = connect_to(run_dir, SOCK_NONBLOCK);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* create and delete: checked here as far as the call alone allows, done by bondd. */
+#include "cli/pairs.h"
+#include "common/names.h"
+
+enum cli_exit cmd_create(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	struct option_value mode;
+	struct pairs pairs;
+	enum cli_exit status;
+	struct err err;
+
+	if (name_check("bond", argv[0], &err))
+		return cli_refuse(&err);
+	status = pairs_parse(verb, argc - 1, argv + 1, &pairs);
+	if (status != CLI_DONE)
+		return status;
+	if (option_parse(option_at(OPT_MODE), option_at(OPT_MODE)->initial, &mode, &err) ||
+	    pairs_check_mode(&pairs, mode.number, &err))
+		return cli_refuse(&err);
+	return cli_request(cli, "create", argv[0], NULL, pairs_json(&pairs));
+}
+
+enum cli_exit cmd_delete(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	struct err err;
+
+	(void)verb;
+	(void)argc;
+	if (name_check("bond", argv[0], &err))
+		return cli_refuse(&err);
+	return cli_request(cli, "delete", argv[0], NULL, NULL);
+}

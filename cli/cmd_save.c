@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * save: writes what the pinned maps hold as CONFIG_DIR/BOND.conf (xbond.conf(5)), which
+ * bondd applies when the bond does not exist. The file is whole or as it was before.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "common/names.h"
+#include "common/values.h"
+
+/* What the INI parser would read otherwise than it was written. */
+static int check_ini_name(const char *name, struct err *err)
+{
+	if (strpbrk(name, "];") || name[0] == '#')
+		return err_set(err, EINVAL,
+			       "the name '%s' cannot be written to a configuration file; rename the device",
+			       name);
+	return 0;
+}
+
+static int check_ini_names(const struct pins *pins, struct err *err)
+{
+	int r = check_ini_name(pins->bond->primary, err);
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
+		if (pins->slaves[slot].state == XBOND_SLOT_MEMBER)
+			r = check_ini_name(pins->slaves[slot].name, err);
+	return r;
+}
+
+/* mode and hash_seed always, so that a bond built from the file hashes alike; state never. */
+static bool is_saved(const struct pins *pins, const struct option *option, const struct option_value *value)
+{
+	if (option->id == OPT_MODE || option->id == OPT_HASH_SEED)
+		return true;
+	if (option->id == OPT_ACTIVE_SLAVE || option_check_mode(option, pins->bond->mode, NULL))
+		return false;
+	return !option_is_default(option, value);
+}
+
+static void write_options(FILE *file, const struct pins *pins, enum option_scope scope, unsigned int slot)
+{
+	for (unsigned int id = 0; id < OPT_COUNT; id++) {
+		const struct option *option = option_at(id);
+		struct option_value value;
+		char text[32];
+
+		if (option->scope != scope || option->home == OPTION_NOWHERE)
+			continue;
+		values_read(pins, option, slot, &value);
+		option_format(option, &value, text, sizeof(text));
+		if (is_saved(pins, option, &value))
+			fprintf(file, "%s = %s\n", option->name, text);
+	}
+}
+
+static void write_bond(FILE *file, const struct pins *pins, const char *name)
+{
+	fprintf(file, "# Written by bondctl save %s; see xbond.conf(5).\n[bond]\n", name);
+	write_options(file, pins, OPTION_BOND, 0);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		if (pins->slaves[slot].state != XBOND_SLOT_MEMBER)
+			continue;
+		fprintf(file, "\n[slave %s]\n", pins->slaves[slot].name);
+		write_options(file, pins, OPTION_SLAVE, slot);
+	}
+}
+
+static int write_temporary(int fd, const struct pins *pins, const char *name)
+{
+	FILE *file = fdopen(fd, "w");
+	int r = 0;
+
+	if (!file) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+	write_bond(file, pins, name);
+	if (fflush(file) || ferror(file) || fchmod(fd, 0644) || fsync(fd))
+		r = -errno;
+	if (fclose(file) && !r)
+		r = -errno;
+	return r;
+}
+
+static void sync_dir(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
+}
+
+static int make_dir(char *dir)
+{
+	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(dir, 0755) && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return mkdir(dir, 0755) && errno != EEXIST ? -errno : 0;
+}
+
+static int write_file(char *dir, const struct pins *pins, const char *name)
+{
+	char path[PATH_MAX], temporary[PATH_MAX];
+	int fd, r;
+
+	r = make_dir(dir);
+	if (r)
+		return r;
+	/* A name that bondd does not take for a bond's file. */
+	if (snprintf(path, sizeof(path), "%s/%s.conf", dir, name) >= (int)sizeof(path) ||
+	    snprintf(temporary, sizeof(temporary), "%s/.%s.XXXXXX", dir, name) >= (int)sizeof(temporary))
+		return -ENAMETOOLONG;
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = write_temporary(fd, pins, name);
+	if (!r && rename(temporary, path))
+		r = -errno;
+	if (r)
+		unlink(temporary);
+	else
+		sync_dir(dir);
+	return r;
+}
+
+static enum cli_exit save(const struct cli *cli, const struct pins *pins, const char *name)
+{
+	char *dir = strdup(cli->paths.config_dir);
+	struct err err;
+	int r;
+
+	r = dir ? check_ini_names(pins, &err) : err_set(&err, ENOMEM, "out of memory");
+	if (!r) {
+		r = write_file(dir, pins, name);
+		if (r)
+			err_set(&err, -r, "cannot write %s/%s.conf: %s; the file is as it was",
+				cli->paths.config_dir, name, strerror(-r));
+	}
+	free(dir);
+	return r ? cli_refuse(&err) : CLI_DONE;
+}
+
+enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	enum cli_exit status;
+	struct pins pins;
+	struct err err;
+
+	(void)verb;
+	(void)argc;
+	if (name_check("bond", argv[0], &err) || pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
+		return cli_refuse(&err);
+	status = save(cli, &pins, argv[0]);
+	pins_close(&pins);
+	return status;
+}

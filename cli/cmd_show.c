@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * show, stats and list: read the pinned maps, with or without bondd. Without BOND they
+ * go over all bonds; one that is damaged costs a warning and not the others.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "cli/text.h"
+#include "cli/view.h"
+#include "common/names.h"
+
+/* One way to look at a bond. */
+struct look {
+	json_t *(*view)(const struct cli *cli, const struct pins *pins, const char *name);
+	void (*head)(void);
+	void (*text)(const json_t *view, const struct pins *pins);
+};
+
+static json_t *view_for_show(const struct cli *cli, const struct pins *pins, const char *name)
+{
+	return view_bond(pins, name, cli->paths.run_dir);
+}
+
+static json_t *view_for_stats(const struct cli *cli, const struct pins *pins, const char *name)
+{
+	(void)cli;
+	return view_stats(pins, name);
+}
+
+static json_t *view_for_list(const struct cli *cli, const struct pins *pins, const char *name)
+{
+	(void)cli;
+	(void)pins;
+	return json_string(name);
+}
+
+static void no_head(void)
+{
+}
+
+static void text_for_show(const json_t *view, const struct pins *pins)
+{
+	text_bond(view, pins->table->flags & XBOND_F_FORCE_COUNTED);
+}
+
+static void text_for_stats(const json_t *view, const struct pins *pins)
+{
+	(void)pins;
+	text_stats(view);
+}
+
+static void text_for_list(const json_t *view, const struct pins *pins)
+{
+	(void)pins;
+	puts(json_string_value(view));
+}
+
+static const struct look look_show = { view_for_show, no_head, text_for_show };
+static const struct look look_stats = { view_for_stats, text_stats_head, text_for_stats };
+static const struct look look_list = { view_for_list, no_head, text_for_list };
+
+/* Opens the bond and looks; the text is printed here, the JSON is returned for the caller to print. */
+static int look_at(const struct cli *cli, const struct look *look, const char *name, bool first,
+		   json_t **ret_view, struct err *err)
+{
+	struct pins pins;
+	int r;
+
+	r = pins_open(&pins, cli->paths.bpf_dir, name, err);
+	if (r)
+		return r;
+	*ret_view = look->view(cli, &pins, name);
+	if (*ret_view && !cli->json && first)
+		look->head();
+	if (!*ret_view)
+		r = err_set(err, EIO, "cannot read the counters of %s; try again", name);
+	else if (!cli->json)
+		look->text(*ret_view, &pins);
+	pins_close(&pins);
+	return r;
+}
+
+static enum cli_exit look_at_one(const struct cli *cli, const struct look *look, const char *name)
+{
+	struct err err;
+	json_t *view;
+
+	if (name_check("bond", name, &err))
+		return cli_refuse(&err);
+	if (look_at(cli, look, name, true, &view, &err))
+		return cli_refuse(&err);
+	if (cli->json)
+		return cli_print_json(view);
+	json_decref(view);
+	return CLI_DONE;
+}
+
+static enum cli_exit look_at_all(const struct cli *cli, const struct look *look)
+{
+	json_t *views, *view;
+	struct err err;
+	char **names;
+	int r;
+
+	if (pins_names(&names, cli->paths.bpf_dir, &err))
+		return cli_refuse(&err);
+	views = json_array();
+	for (char **name = names; *name; name++) {
+		r = look_at(cli, look, *name, json_array_size(views) == 0, &view, &err);
+		if (!r)
+			json_array_append_new(views, view);
+		else if (r != -ENOENT) /* that one was deleted in between */
+			cli_say("%s", err.text);
+	}
+	pins_names_free(names);
+	if (cli->json)
+		return cli_print_json(views);
+	json_decref(views);
+	return CLI_DONE;
+}
+
+enum cli_exit cmd_show(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	(void)verb;
+	return argc ? look_at_one(cli, &look_show, argv[0]) : look_at_all(cli, &look_show);
+}
+
+enum cli_exit cmd_stats(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	(void)verb;
+	return argc ? look_at_one(cli, &look_stats, argv[0]) : look_at_all(cli, &look_stats);
+}
+
+enum cli_exit cmd_list(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	(void)verb;
+	(void)argc;
+	(void)argv;
+	return look_at_all(cli, &look_list);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* add-slave and del-slave: the words of the call into a list of devices and options for bondd. */
+#include <string.h>
+
+#include "cli/pairs.h"
+#include "common/names.h"
+
+static bool contains(const json_t *devices, const char *name)
+{
+	const json_t *device;
+	size_t at;
+
+	json_array_foreach (devices, at, device)
+		if (!strcmp(json_string_value(device), name))
+			return true;
+	return false;
+}
+
+static enum cli_exit add_device(json_t *devices, const char *name)
+{
+	struct err err;
+
+	if (name_check("slave", name, &err))
+		return cli_refuse(&err);
+	if (contains(devices, name)) {
+		cli_say("'%s' is given twice; name it once", name);
+		return CLI_REFUSED;
+	}
+	if (json_array_append_new(devices, json_string(name))) {
+		cli_say("a slave's name is no UTF-8; rename the device");
+		return CLI_REFUSED;
+	}
+	return CLI_DONE;
+}
+
+/* Ends at the first word that is an option of the verb; "dev NAME" takes any name. */
+static enum cli_exit take_devices(const struct verb *verb, int argc, char **argv, json_t *devices,
+				  int *ret_taken)
+{
+	enum cli_exit status = CLI_DONE;
+	int at = 0;
+
+	for (; at < argc && status == CLI_DONE; at++) {
+		const struct option *option = option_find(verb->scope, argv[at]);
+
+		if (option && cli_verb_takes(verb, option))
+			break;
+		if (!strcmp(argv[at], "dev") && ++at == argc)
+			return cli_usage(verb, "'dev' has no NAME");
+		status = add_device(devices, argv[at]);
+	}
+	*ret_taken = at;
+	if (status == CLI_DONE && json_array_size(devices) == 0)
+		return cli_usage(verb, "needs a DEV before the options");
+	return status;
+}
+
+static enum cli_exit take_words(const struct verb *verb, int argc, char **argv, json_t *devices,
+				struct pairs *ret_pairs)
+{
+	enum cli_exit status;
+	struct err err;
+	int taken = 0;
+
+	if (name_check("bond", argv[0], &err))
+		return cli_refuse(&err);
+	status = take_devices(verb, argc - 1, argv + 1, devices, &taken);
+	if (status != CLI_DONE)
+		return status;
+	return pairs_parse(verb, argc - 1 - taken, argv + 1 + taken, ret_pairs);
+}
+
+enum cli_exit cmd_slaves(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	json_t *devices = json_array();
+	struct pairs pairs;
+	enum cli_exit status;
+
+	status = take_words(verb, argc, argv, devices, &pairs);
+	if (status == CLI_DONE)
+		return cli_request(cli, verb->name, argv[0], devices,
+				   verb->takes_options ? pairs_json(&pairs) : NULL);
+	json_decref(devices);
+	return status;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bondctl: takes the global flags out of the words of the call, finds the verb and runs
+ * it. The verb table is here; what a verb does is in its cmd_ file.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+const struct verb cli_verbs[] = {
+	{ "create", "BOND [OPTION VALUE]...", "creates a bond", 1, INT_MAX, true, OPTION_BOND,
+	  OPT_ACTIVE_SLAVE, cmd_create },
+	{ "delete", "BOND", "releases the slaves and removes the bond", 1, 1, false, OPTION_BOND, OPT_COUNT,
+	  cmd_delete },
+	{ "add-slave", "BOND DEV... [OPTION VALUE]...", "adds slaves: all of them or none", 2, INT_MAX, true,
+	  OPTION_SLAVE, OPT_COUNT, cmd_slaves },
+	{ "del-slave", "BOND DEV...", "releases and restores slaves", 2, INT_MAX, false, OPTION_SLAVE,
+	  OPT_COUNT, cmd_slaves },
+	{ "set", "BOND OPTION VALUE [OPTION VALUE]...", "changes options of a bond: all or none", 3, INT_MAX,
+	  true, OPTION_BOND, OPT_COUNT, cmd_set },
+	{ "set-slave", "BOND DEV OPTION VALUE [OPTION VALUE]...", "changes options of a slave", 4, INT_MAX,
+	  true, OPTION_SLAVE, OPT_FORCE, cmd_set_slave },
+	{ "show", "[BOND]", "shows a bond or all of them", 0, 1, false, OPTION_BOND, OPT_COUNT, cmd_show },
+	{ "list", "", "lists the names of the bonds", 0, 0, false, OPTION_BOND, OPT_COUNT, cmd_list },
+	{ "stats", "[BOND]", "shows the counters of a bond or of all", 0, 1, false, OPTION_BOND, OPT_COUNT,
+	  cmd_stats },
+	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND, OPT_COUNT,
+	  cmd_save },
+	{ .name = NULL },
+};
+
+struct call {
+	struct cli cli;
+	bool help, version, dump_options;
+	int word_count;
+	char **words;
+};
+
+bool cli_verb_takes(const struct verb *verb, const struct option *option)
+{
+	return verb->takes_options && option->scope == verb->scope && option->id != verb->not_option;
+}
+
+static const struct verb *find_verb(const char *name)
+{
+	for (const struct verb *verb = cli_verbs; verb->name; verb++)
+		if (!strcmp(verb->name, name))
+			return verb;
+	return NULL;
+}
+
+static bool take_simple_flag(struct call *call, const char *word)
+{
+	if (!strcmp(word, "-j") || !strcmp(word, "--json"))
+		call->cli.json = true;
+	else if (!strcmp(word, "-h") || !strcmp(word, "--help"))
+		call->help = true;
+	else if (!strcmp(word, "--version"))
+		call->version = true;
+	else if (!strcmp(word, "--dump-options"))
+		call->dump_options = true;
+	else
+		return false;
+	return true;
+}
+
+/* --run-dir DIR and --run-dir=DIR. 1 taken, 0 not ours, -EINVAL without a DIR. */
+static int take_dir_flag(struct call *call, char **argv, int *at)
+{
+	const struct {
+		const char *flag;
+		const char **dir;
+	} flags[] = {
+		{ "--run-dir", &call->cli.paths.run_dir },
+		{ "--bpf-dir", &call->cli.paths.bpf_dir },
+		{ "--config-dir", &call->cli.paths.config_dir },
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		size_t length = strlen(flags[i].flag);
+		const char *dir;
+
+		if (strncmp(argv[*at], flags[i].flag, length) ||
+		    (argv[*at][length] && argv[*at][length] != '='))
+			continue;
+		dir = argv[*at][length] ? argv[*at] + length + 1 : argv[++*at];
+		*flags[i].dir = dir;
+		return dir && *dir ? 1 : -EINVAL;
+	}
+	return 0;
+}
+
+/* A minus before a digit is a value, to be refused by its option. */
+static bool looks_like_flag(const char *word)
+{
+	return word[0] == '-' && word[1] && !strchr("0123456789", word[1]);
+}
+
+static enum cli_exit take_words(struct call *call, int argc, char **argv)
+{
+	bool flags = true;
+
+	for (int at = 1; at < argc; at++) {
+		char *word = argv[at];
+		int r;
+
+		if (!flags || !looks_like_flag(word)) {
+			call->words[call->word_count++] = word;
+			continue;
+		}
+		if (!strcmp(word, "--")) {
+			flags = false;
+			continue;
+		}
+		if (take_simple_flag(call, word))
+			continue;
+		r = take_dir_flag(call, argv, &at);
+		if (r < 0)
+			return cli_usage(NULL, "%s needs a directory", word);
+		if (r == 0)
+			return cli_usage(NULL, "unknown flag '%s'", word);
+	}
+	return CLI_DONE;
+}
+
+static enum cli_exit run_verb(const struct call *call, const struct verb *verb)
+{
+	int words = call->word_count - 1;
+
+	if (words < verb->min_words)
+		return cli_usage(verb, "needs %s", verb->arguments);
+	if (words > verb->max_words)
+		return cli_usage(verb, "unexpected '%s'", call->words[1 + verb->max_words]);
+	return verb->run(&call->cli, verb, words, call->words + 1);
+}
+
+static enum cli_exit run(const struct call *call)
+{
+	const struct verb *verb = call->word_count ? find_verb(call->words[0]) : NULL;
+
+	if (call->version) {
+		puts("bondctl " XBOND_VERSION);
+		return CLI_DONE;
+	}
+	if (call->dump_options)
+		return help_dump_options();
+	if (call->word_count && !verb)
+		return cli_usage(NULL, "unknown verb '%s'", call->words[0]);
+	if (call->help && verb)
+		help_print_verb(verb);
+	else if (call->help)
+		help_print();
+	else if (!verb)
+		return cli_usage(NULL, "no verb");
+	else
+		return run_verb(call, verb);
+	return CLI_DONE;
+}
+
+int main(int argc, char **argv)
+{
+	struct call call = { .words = calloc((size_t)argc + 1, sizeof(char *)) };
+	enum cli_exit status;
+
+	if (!call.words) {
+		cli_say("out of memory");
+		return CLI_REFUSED;
+	}
+	paths_init(&call.cli.paths);
+	status = take_words(&call, argc, argv);
+	if (status == CLI_DONE)
+		status = run(&call);
+	free(call.words);
+	if (fflush(stdout) || ferror(stdout)) {
+		cli_say("cannot write to standard output: %m");
+		return CLI_REFUSED;
+	}
+	return status;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * OPTION VALUE pairs of one call, parsed and checked before anything is done with them.
+ */
+#ifndef XBOND_CLI_PAIRS_H
+#define XBOND_CLI_PAIRS_H
+
+#include "cli/cli.h"
+
+struct pair {
+	const struct option *option;
+	const char *text;
+	struct option_value value;
+};
+
+struct pairs {
+	struct pair list[OPT_COUNT];
+	size_t count;
+};
+
+/* Says what is wrong with the first bad one. */
+enum cli_exit pairs_parse(const struct verb *verb, int argc, char **argv, struct pairs *ret_pairs);
+
+/* NULL when the call does not name it. */
+const struct pair *pairs_find(const struct pairs *pairs, enum option_id id);
+
+/* Checks all against the mode that the same call sets, or else against mode. */
+int pairs_check_mode(const struct pairs *pairs, uint32_t mode, struct err *err);
+
+/* { NAME: TEXT } as the control protocol wants it. Steering options are those in the settings map. */
+json_t *pairs_json(const struct pairs *pairs);
+json_t *pairs_json_not_steering(const struct pairs *pairs);
+bool pairs_any_steering(const struct pairs *pairs);
+
+#endif

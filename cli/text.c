@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Prints the JSON objects of view.c for people; called by cmd_show.c. Scripts are not
+ * meant to read this, so it may change. Knows nothing of maps.
+ */
+#include "cli/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/options.h"
+
+static long long number(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static const char *string(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "unknown";
+}
+
+static void option_text(const json_t *value, char *ret_text, size_t size)
+{
+	if (json_is_integer(value))
+		snprintf(ret_text, size, "%lld", json_integer_value(value));
+	else if (json_is_boolean(value))
+		snprintf(ret_text, size, "%s", json_is_true(value) ? "on" : "off");
+	else
+		snprintf(ret_text, size, "%s", json_is_string(value) ? json_string_value(value) : "none");
+}
+
+static bool is_default(const struct option *option, const char *text)
+{
+	struct option_value value;
+
+	return !option_parse(option, text, &value, NULL) && option_is_default(option, &value);
+}
+
+static void print_option(const struct option *option, const json_t *value, uint32_t mode, bool forced_counted)
+{
+	const char *note = "";
+	char text[32];
+
+	option_text(value, text, sizeof(text));
+	if (!option_has_effect(option, mode)) {
+		if (is_default(option, text))
+			return;
+		note = "   (no effect in this mode)";
+	}
+	if (option->id == OPT_PATH && forced_counted && !strcmp(text, "direct"))
+		note = "   (counted for now: a capture, a qdisc or another namespace forbids it)";
+	printf("    %-18s %s%s\n", option->name, text, note);
+}
+
+static void print_options(const json_t *options, enum option_scope scope, const char *mode,
+			  bool forced_counted)
+{
+	struct option_value mode_value;
+
+	if (option_parse(option_at(OPT_MODE), mode, &mode_value, NULL))
+		return;
+	for (unsigned int id = 0; id < OPT_COUNT; id++) {
+		const struct option *option = option_at(id);
+		const json_t *value = json_object_get(options, option->name);
+
+		if (value && option->scope == scope && id != OPT_MODE && id != OPT_ACTIVE_SLAVE)
+			print_option(option, value, mode_value.number, forced_counted);
+	}
+}
+
+static void print_speed(const json_t *object)
+{
+	const json_t *speed = json_object_get(object, "speed_mbps");
+
+	if (json_is_integer(speed))
+		printf(", %lld Mbit/s", json_integer_value(speed));
+	else
+		printf(", speed unknown");
+}
+
+static void print_counters(const json_t *object)
+{
+	printf("    %-18s %lld packets, %lld bytes\n", "transmitted", number(object, "tx_packets"),
+	       number(object, "tx_bytes"));
+	printf("    %-18s %lld packets, %lld bytes, %lld dropped\n", "received", number(object, "rx_packets"),
+	       number(object, "rx_bytes"), number(object, "rx_dropped"));
+}
+
+static void print_slave(const json_t *slave, const char *mode)
+{
+	const json_t *duplex = json_object_get(slave, "duplex");
+
+	printf("  slave %s: %s%s", string(slave, "name"), string(slave, "mii_status"),
+	       json_is_true(json_object_get(slave, "active")) ? ", active" : "");
+	print_speed(slave);
+	if (json_is_string(duplex))
+		printf(" %s duplex", json_string_value(duplex));
+	printf(", %lld link failure%s\n", number(slave, "link_failures"),
+	       number(slave, "link_failures") == 1 ? "" : "s");
+	printf("    %-18s %s   (permanent %s)\n", "mac", string(slave, "mac"), string(slave, "perm_mac"));
+	print_options(json_object_get(slave, "options"), OPTION_SLAVE, mode, false);
+	print_counters(slave);
+}
+
+static void print_active_slave(const json_t *bond)
+{
+	const json_t *name = json_object_get(bond, "active_slave");
+
+	if (!strcmp(string(bond, "mode"), option_mode_name(XBOND_MODE_ACTIVE_BACKUP)))
+		printf("    %-18s %s\n", "active_slave",
+		       json_is_string(name) ? json_string_value(name) : "none");
+}
+
+void text_bond(const json_t *bond, bool forced_counted)
+{
+	const json_t *slave;
+	size_t at;
+
+	printf("%s: mode %s, carrier %s", string(bond, "name"), string(bond, "mode"),
+	       string(bond, "mii_status"));
+	print_speed(bond);
+	printf(", mtu %lld\n", number(bond, "mtu"));
+	if (!json_is_true(json_object_get(bond, "bondd")))
+		puts("    bondd is away: traffic flows on, changes of carrier may not be followed");
+	printf("    %-18s %s\n", "mac", string(bond, "mac"));
+	print_active_slave(bond);
+	print_options(json_object_get(bond, "options"), OPTION_BOND, string(bond, "mode"), forced_counted);
+	print_counters(bond);
+	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
+		print_slave(slave, string(bond, "mode"));
+}
+
+void text_stats_head(void)
+{
+	printf("%-18s %14s %18s %14s %18s %12s\n", "", "tx_packets", "tx_bytes", "rx_packets", "rx_bytes",
+	       "rx_dropped");
+}
+
+static void print_stats_row(const char *indent, const json_t *stats)
+{
+	const json_t *counters = json_object_get(stats, "counters");
+
+	printf("%s%-*s %14lld %18lld %14lld %18lld %12lld\n", indent, 18 - (int)strlen(indent),
+	       string(stats, "name"), number(counters, "tx_packets"), number(counters, "tx_bytes"),
+	       number(counters, "rx_packets"), number(counters, "rx_bytes"), number(counters, "rx_dropped"));
+}
+
+void text_stats(const json_t *stats)
+{
+	const json_t *slave;
+	size_t at;
+
+	print_stats_row("", stats);
+	json_array_foreach (json_object_get(stats, "slaves"), at, slave)
+		print_stats_row("  ", slave);
+}

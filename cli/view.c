@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Builds the JSON objects of `show` and `stats` from the pinned maps alone. Called by
+ * cmd_show.c. What is unknown becomes null. Prints nothing.
+ */
+#include "cli/view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/client.h"
+#include "common/options.h"
+#include "common/values.h"
+
+static json_t *text_or_null(const char *text)
+{
+	return text[0] ? json_string(text) : json_null();
+}
+
+static json_t *number_or_null(uint64_t number)
+{
+	return number ? json_integer((json_int_t)number) : json_null();
+}
+
+static json_t *mac_or_null(const uint8_t *mac)
+{
+	static const uint8_t none[XBOND_MAC_SIZE];
+	char text[18];
+
+	if (!memcmp(mac, none, sizeof(none)))
+		return json_null();
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
+		 mac[5]);
+	return json_string(text);
+}
+
+static bool has_slot(uint64_t mask, unsigned int slot)
+{
+	return mask & (UINT64_C(1) << slot);
+}
+
+static bool is_member(const struct pins *pins, unsigned int slot)
+{
+	return pins->slaves[slot].state == XBOND_SLOT_MEMBER;
+}
+
+static json_t *option_json(const struct option *option, const struct option_value *value)
+{
+	char text[32];
+
+	option_format(option, value, text, sizeof(text));
+	if (option->type == OPTION_BOOL)
+		return json_boolean(value->number);
+	if (option->type == OPTION_IFNAME)
+		return text_or_null(value->name);
+	if (option->type == OPTION_UINT && text[strspn(text, "0123456789")] == '\0')
+		return json_integer(value->number);
+	return json_string(text);
+}
+
+static json_t *options_json(const struct pins *pins, enum option_scope scope, unsigned int slot)
+{
+	json_t *json = json_object();
+
+	for (unsigned int id = 0; id < OPT_COUNT; id++) {
+		const struct option *option = option_at(id);
+		struct option_value value;
+
+		if (option->scope != scope || option->home == OPTION_NOWHERE)
+			continue;
+		values_read(pins, option, slot, &value);
+		json_object_set_new(json, option->name, option_json(option, &value));
+	}
+	return json;
+}
+
+static void set_counters(json_t *json, const struct xbond_counters *counters)
+{
+	json_object_set_new(json, "tx_packets", json_integer((json_int_t)counters->tx_packets));
+	json_object_set_new(json, "tx_bytes", json_integer((json_int_t)counters->tx_bytes));
+	json_object_set_new(json, "rx_packets", json_integer((json_int_t)counters->rx_packets));
+	json_object_set_new(json, "rx_bytes", json_integer((json_int_t)counters->rx_bytes));
+	json_object_set_new(json, "rx_dropped", json_integer((json_int_t)counters->rx_dropped));
+}
+
+static json_t *link_json(uint32_t link)
+{
+	static const char *const names[] = {
+		[XBOND_LINK_DOWN] = "down",
+		[XBOND_LINK_UP] = "up",
+		[XBOND_LINK_GOING_UP] = "going_up",
+		[XBOND_LINK_GOING_DOWN] = "going_down",
+	};
+
+	return link < sizeof(names) / sizeof(names[0]) ? json_string(names[link]) : json_null();
+}
+
+static json_t *duplex_json(uint32_t duplex)
+{
+	if (duplex > 1)
+		return json_null();
+	return json_string(duplex ? "full" : "half");
+}
+
+static json_t *slave_json(const struct pins *pins, unsigned int slot)
+{
+	const struct xbond_slave *slave = &pins->slaves[slot];
+	json_t *json = json_object();
+	struct xbond_counters counters;
+
+	if (pins_counters(pins, slot, &counters)) {
+		json_decref(json);
+		return NULL;
+	}
+	json_object_set_new(json, "name", text_or_null(slave->name));
+	json_object_set_new(json, "mii_status", link_json(slave->link));
+	json_object_set_new(json, "active", json_boolean(has_slot(values_tx_slots(pins), slot)));
+	json_object_set_new(json, "speed_mbps", number_or_null(slave->speed_mbps));
+	json_object_set_new(json, "duplex", duplex_json(slave->duplex));
+	json_object_set_new(json, "mac", mac_or_null(slave->mac));
+	json_object_set_new(json, "perm_mac", mac_or_null(slave->perm_mac));
+	json_object_set_new(json, "link_failures", json_integer(slave->link_failures));
+	json_object_set_new(json, "rx_hook", json_string("tc"));
+	json_object_set_new(json, "options", options_json(pins, OPTION_SLAVE, slot));
+	set_counters(json, &counters);
+	return json;
+}
+
+static json_t *slaves_json(const struct pins *pins, json_t *(*make)(const struct pins *, unsigned int))
+{
+	json_t *json = json_array();
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		if (!is_member(pins, slot) || !json_array_append_new(json, make(pins, slot)))
+			continue;
+		json_decref(json);
+		return NULL;
+	}
+	return json;
+}
+
+static uint64_t speed_mbps(const struct pins *pins)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (has_slot(pins->table->tx_mask, slot))
+			sum += pins->slaves[slot].speed_mbps;
+	return sum;
+}
+
+static void set_state(json_t *json, const struct pins *pins, const char *name)
+{
+	const struct xbond_bond *bond = pins->bond;
+	struct option_value active;
+
+	values_read(pins, option_at(OPT_ACTIVE_SLAVE), 0, &active);
+	json_object_set_new(json, "name", json_string(name));
+	json_object_set_new(json, "mode", json_string(option_mode_name(bond->mode)));
+	json_object_set_new(json, "mac", mac_or_null(bond->mac));
+	json_object_set_new(json, "mtu", number_or_null(bond->mtu));
+	json_object_set_new(json, "carrier", json_boolean(bond->carrier));
+	json_object_set_new(json, "mii_status", json_string(bond->carrier ? "up" : "down"));
+	json_object_set_new(json, "active_slave", text_or_null(active.name));
+	json_object_set_new(json, "speed_mbps", number_or_null(speed_mbps(pins)));
+}
+
+json_t *view_bond(const struct pins *pins, const char *name, const char *run_dir)
+{
+	json_t *slaves = slaves_json(pins, slave_json);
+	struct xbond_counters counters;
+	json_t *json;
+
+	if (!slaves || pins_bond_counters(pins, &counters)) {
+		json_decref(slaves);
+		return NULL;
+	}
+	json = json_object();
+	set_state(json, pins, name);
+	json_object_set_new(json, "bondd", json_boolean(pins_bondd_alive(pins) && client_present(run_dir)));
+	json_object_set_new(json, "options", options_json(pins, OPTION_BOND, 0));
+	set_counters(json, &counters);
+	json_object_set_new(json, "slaves", slaves);
+	return json;
+}
+
+static json_t *stats_json(const char *name, const struct xbond_counters *counters)
+{
+	json_t *values = json_object();
+
+	set_counters(values, counters);
+	return json_pack("{s:s, s:o}", "name", name, "counters", values);
+}
+
+static json_t *slave_stats_json(const struct pins *pins, unsigned int slot)
+{
+	struct xbond_counters counters;
+
+	if (pins_counters(pins, slot, &counters))
+		return NULL;
+	return stats_json(pins->slaves[slot].name, &counters);
+}
+
+json_t *view_stats(const struct pins *pins, const char *name)
+{
+	json_t *slaves = slaves_json(pins, slave_stats_json);
+	struct xbond_counters counters;
+	json_t *json;
+
+	if (!slaves || pins_bond_counters(pins, &counters)) {
+		json_decref(slaves);
+		return NULL;
+	}
+	json = stats_json(name, &counters);
+	json_object_set_new(json, "slaves", slaves);
+	return json;
+}

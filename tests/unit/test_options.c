@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The option table: its own consistency, the parser's limits, refusals by mode, and the lines for users. */
+#include "common/options.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define MODES 4
+
+static void assert_refused(enum option_id id, const char *text)
+{
+	const struct option *option = option_at(id);
+	struct option_value value;
+	struct err err = { "" };
+
+	assert_int_equal(option_parse(option, text, &value, &err), -EINVAL);
+	assert_ptr_equal(strstr(err.text, option->name), err.text);
+	assert_non_null(strstr(err.text, option->values));
+	assert_null(strchr(err.text, '\n'));
+}
+
+static uint32_t parsed(enum option_id id, const char *text)
+{
+	struct option_value value;
+	struct err err = { "" };
+
+	if (option_parse(option_at(id), text, &value, &err))
+		fail_msg("%s: %s", text, err.text);
+	return value.number;
+}
+
+static void assert_round_trip(enum option_id id, const char *text, const char *formatted)
+{
+	struct option_value value, again;
+	char out[32];
+
+	assert_int_equal(option_parse(option_at(id), text, &value, NULL), 0);
+	option_format(option_at(id), &value, out, sizeof(out));
+	assert_string_equal(out, formatted);
+	assert_int_equal(option_parse(option_at(id), out, &again, NULL), 0);
+	assert_memory_equal(&value, &again, sizeof(value));
+}
+
+static void test_table_is_whole(void **state)
+{
+	(void)state;
+	for (unsigned int id = 0; id < OPT_COUNT; id++) {
+		const struct option *option = option_at(id);
+
+		assert_int_equal(option->id, id);
+		assert_non_null(option->name);
+		assert_non_null(option->values);
+		assert_non_null(option->help);
+		assert_ptr_equal(option_find(option->scope, option->name), option);
+		assert_int_equal(option->scope, id < OPT_WEIGHT ? OPTION_BOND : OPTION_SLAVE);
+		assert_true(option->modes);
+		assert_int_equal(option->effect_modes & ~option->modes, 0);
+	}
+}
+
+static void test_find(void **state)
+{
+	(void)state;
+	assert_null(option_find(OPTION_SLAVE, "mode"));
+	assert_null(option_find(OPTION_BOND, "weight"));
+	assert_null(option_find(OPTION_BOND, "Mode"));
+	assert_null(option_find(OPTION_BOND, ""));
+}
+
+static void test_defaults_round_trip(void **state)
+{
+	(void)state;
+	for (unsigned int id = 0; id < OPT_COUNT; id++)
+		if (id == OPT_FORCE)
+			assert_round_trip(id, "no", "off");
+		else if (id != OPT_HASH_SEED)
+			assert_round_trip(id, option_at(id)->initial, option_at(id)->initial);
+}
+
+static void test_every_name_and_number(void **state)
+{
+	char number[16];
+
+	(void)state;
+	for (unsigned int id = 0; id < OPT_COUNT; id++) {
+		const struct option *option = option_at(id);
+
+		for (const struct option_name *name = option->names; name && name->name; name++) {
+			assert_int_equal(parsed(id, name->name), name->number);
+			if (option->type != OPTION_ENUM)
+				continue;
+			snprintf(number, sizeof(number), "%u", name->number);
+			assert_int_equal(parsed(id, number), name->number);
+		}
+	}
+	assert_round_trip(OPT_PATH, "pair", "counted");
+	assert_round_trip(OPT_MODE, "2", "balance-xor");
+	assert_round_trip(OPT_XMIT_HASH_POLICY, "5", "vlan+srcmac");
+}
+
+static void test_number_limits(void **state)
+{
+	char text[32];
+
+	(void)state;
+	for (unsigned int id = 0; id < OPT_COUNT; id++) {
+		const struct option *option = option_at(id);
+
+		if (option->type != OPTION_UINT)
+			continue;
+		snprintf(text, sizeof(text), "%u", option->max);
+		assert_round_trip(id, text, text);
+		snprintf(text, sizeof(text), "%u", option->min);
+		assert_round_trip(id, text, text);
+		snprintf(text, sizeof(text), "%llu", option->max + 1ull);
+		assert_refused(id, text);
+		assert_refused(id, "99999999999999999999999");
+		if (!option->min)
+			continue;
+		snprintf(text, sizeof(text), "%u", option->min - 1);
+		assert_refused(id, text);
+	}
+}
+
+static void test_numbers_are_digits_only(void **state)
+{
+	static const char *const texts[] = { "", " ", "-1", "+1", " 1", "1 ", "1ms", "0x10", "1.5", "one" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		for (unsigned int id = 0; id < OPT_COUNT; id++)
+			if (option_at(id)->type != OPTION_IFNAME)
+				assert_refused(id, texts[i]);
+}
+
+static void test_booleans(void **state)
+{
+	(void)state;
+	assert_int_equal(parsed(OPT_DRAIN, "on"), 1);
+	assert_int_equal(parsed(OPT_DRAIN, "yes"), 1);
+	assert_int_equal(parsed(OPT_DRAIN, "1"), 1);
+	assert_int_equal(parsed(OPT_DRAIN, "off"), 0);
+	assert_int_equal(parsed(OPT_DRAIN, "no"), 0);
+	assert_int_equal(parsed(OPT_DRAIN, "0"), 0);
+	assert_refused(OPT_DRAIN, "true");
+	assert_refused(OPT_DRAIN, "2");
+}
+
+static void test_names_of_slaves(void **state)
+{
+	(void)state;
+	assert_round_trip(OPT_PRIMARY, "eth0", "eth0");
+	assert_round_trip(OPT_PRIMARY, "a23456789012345", "a23456789012345");
+	assert_round_trip(OPT_PRIMARY, "", "none");
+	assert_round_trip(OPT_PRIMARY, "none", "none");
+	assert_refused(OPT_PRIMARY, "a234567890123456");
+	assert_refused(OPT_ACTIVE_SLAVE, "a b");
+}
+
+static void test_random_seed_is_a_number(void **state)
+{
+	uint32_t first = parsed(OPT_HASH_SEED, "random");
+	struct option_value value = { .number = 0 };
+	char text[16];
+	int same = 0;
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		same += parsed(OPT_HASH_SEED, "random") == first;
+	assert_true(same < 8);
+	option_format(option_at(OPT_HASH_SEED), &value, text, sizeof(text));
+	assert_string_equal(text, "0");
+}
+
+static void assert_modes(enum option_id id, const char *modes)
+{
+	struct err err;
+
+	for (uint32_t mode = 0; mode < MODES; mode++) {
+		err.text[0] = '\0';
+		if (modes[mode] == 'r') {
+			assert_int_equal(option_check_mode(option_at(id), mode, &err), -EACCES);
+			assert_ptr_equal(strstr(err.text, option_at(id)->name), err.text);
+			assert_non_null(strstr(err.text, option_mode_name(mode)));
+		} else {
+			assert_int_equal(option_check_mode(option_at(id), mode, &err), 0);
+		}
+		assert_int_equal(option_has_effect(option_at(id), mode), modes[mode] == 'e');
+	}
+}
+
+/* A letter per mode, in their order: e effect, k kept without effect, r refused. */
+static void test_modes(void **state)
+{
+	(void)state;
+	assert_modes(OPT_PACKETS_PER_SLAVE, "errr");
+	assert_modes(OPT_BYTES_PER_SLAVE, "errr");
+	assert_modes(OPT_PRIMARY, "rerr");
+	assert_modes(OPT_ACTIVE_SLAVE, "rerr");
+	assert_modes(OPT_XMIT_HASH_POLICY, "kkek");
+	assert_modes(OPT_ALL_SLAVES_ACTIVE, "kekk");
+	assert_modes(OPT_WEIGHT, "ekek");
+	assert_modes(OPT_DRAIN, "eeee");
+	assert_modes(OPT_MIN_LINKS, "eeee");
+	assert_modes(OPT_UPDELAY, "eeee");
+}
+
+static void assert_line(enum option_id id, const char *text, const char *line)
+{
+	struct option_value value;
+	struct err err = { "" };
+
+	option_parse(option_at(id), text, &value, &err);
+	assert_string_equal(err.text, line);
+}
+
+static void test_lines(void **state)
+{
+	struct err err;
+
+	(void)state;
+	assert_line(OPT_MIN_LINKS, "65", "min_links: '65' is not allowed; allowed: 0..64");
+	assert_line(OPT_MODE, "802.3ad",
+		    "mode: '802.3ad' is not supported by this version; "
+		    "allowed: balance-rr|active-backup|balance-xor|broadcast");
+	assert_line(OPT_MODE, "6",
+		    "mode: '6' is not supported by this version; "
+		    "allowed: balance-rr|active-backup|balance-xor|broadcast");
+	assert_line(OPT_MODE, "lacp",
+		    "mode: 'lacp' is not allowed; allowed: balance-rr|active-backup|balance-xor|broadcast");
+	assert_line(OPT_XMIT_HASH_POLICY, "encap3+4",
+		    "xmit_hash_policy: 'encap3+4' is not supported by this version; "
+		    "allowed: layer2|layer3+4|layer2+3|vlan+srcmac");
+	assert_line(OPT_MIIMON, "0",
+		    "miimon: 0 is refused, because polling carrier is the safety net under link events; "
+		    "allowed: 1..2147483647");
+	option_check_mode(option_at(OPT_PRIMARY), XBOND_MODE_BALANCE_RR, &err);
+	assert_string_equal(
+		err.text, "primary: refused in mode balance-rr; it is an option of mode active-backup only");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_table_is_whole),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_defaults_round_trip),
+		cmocka_unit_test(test_every_name_and_number),
+		cmocka_unit_test(test_number_limits),
+		cmocka_unit_test(test_numbers_are_digits_only),
+		cmocka_unit_test(test_booleans),
+		cmocka_unit_test(test_names_of_slaves),
+		cmocka_unit_test(test_random_seed_is_a_number),
+		cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
