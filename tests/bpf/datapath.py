@@ -1,0 +1,194 @@
+"""The built BPF object, loaded in a namespace of its own and run packet by packet.
+
+A Datapath plays bondd: it fills the maps, then BPF_PROG_RUN gives the verdict, and the
+per-slot counters tell which slave was chosen. Slaves are veth devices, so that clones
+of broadcast mode have somewhere to go.
+"""
+import ctypes
+import json
+import os
+import mmap
+import subprocess
+import types
+
+import abi
+
+TC_UNSPEC, TC_SHOT, TC_REDIRECT = -1, 2, 7
+CLONE_NEWNET = 0x40000000
+BOND_INDEX, PORT_INDEX, SLAVE_INDEX = 50, 51, 100
+X = types.SimpleNamespace(**abi.constants())
+libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
+libc = ctypes.CDLL(None, use_errno=True)
+for function in ("bpf_object__open", "bpf_object__find_program_by_name", "bpf_object__find_map_by_name"):
+    getattr(libbpf, function).restype = ctypes.c_void_p
+
+
+class RunOptions(ctypes.Structure):
+    """struct bpf_test_run_opts of libbpf."""
+    _fields_ = [("sz", ctypes.c_size_t), ("data_in", ctypes.c_char_p), ("data_out", ctypes.c_void_p),
+                ("data_size_in", ctypes.c_uint32), ("data_size_out", ctypes.c_uint32),
+                ("ctx_in", ctypes.c_void_p), ("ctx_out", ctypes.c_void_p),
+                ("ctx_size_in", ctypes.c_uint32), ("ctx_size_out", ctypes.c_uint32),
+                ("retval", ctypes.c_uint32), ("repeat", ctypes.c_int), ("duration", ctypes.c_uint32),
+                ("flags", ctypes.c_uint32), ("cpu", ctypes.c_uint32), ("batch_size", ctypes.c_uint32)]
+
+
+class BatchOptions(ctypes.Structure):
+    _fields_ = [("sz", ctypes.c_size_t), ("elem_flags", ctypes.c_uint64), ("flags", ctypes.c_uint64)]
+
+
+class OwnNamespace:
+    """The process is in a fresh network namespace between enter() and leave()."""
+
+    def enter(self):
+        self.home = os.open("/proc/self/ns/net", os.O_RDONLY)
+        if libc.unshare(CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), "unshare")
+
+    def leave(self):
+        if libc.setns(self.home, CLONE_NEWNET):
+            raise OSError(ctypes.get_errno(), "setns")
+        os.close(self.home)
+
+
+def ip(*words):
+    subprocess.run(["ip", *map(str, words)], check=True)
+
+
+def add_device(name, index):
+    ip("link", "add", name, "index", index, "type", "veth", "peer", "name", name + "p")
+    for each in (name, name + "p"):
+        ip("link", "set", each, "up", "addrgenmode", "none")
+
+
+def possible_cpus():
+    with open("/sys/devices/system/cpu/possible") as file:
+        return int(file.read().strip().split("-")[-1]) + 1
+
+
+class Datapath:
+    devices = 4  # slots that are devices; others have an ifindex nobody has, good for redirects only
+
+    def __init__(self):
+        btf = abi.Btf()
+        self.namespace = OwnNamespace()
+        self.namespace.enter()
+        add_device("bond0", BOND_INDEX)
+        add_device("port0", PORT_INDEX)
+        for slot in range(self.devices):
+            add_device(f"s{slot}", SLAVE_INDEX + slot)
+        self._load()
+        self.skb_type = btf.struct("__sk_buff")
+        self.settings = self._mapped(".data.settings", btf.struct("xbond_settings"))
+        self.table = self._mapped(".data.table", btf.struct("xbond_table"))
+        self.counters_fd = self._map_fd("counters")
+        self.cpus = possible_cpus()
+        stride = (ctypes.sizeof(btf.struct("xbond_counters")) + 7) // 8 * 8
+        assert stride == ctypes.sizeof(btf.struct("xbond_counters"))
+        self.counters_type = btf.struct("xbond_counters") * self.cpus * X.MAX_SLAVES
+        self.reset()
+
+    def _load(self):
+        self.object = ctypes.c_void_p(libbpf.bpf_object__open(str(abi.OBJECT).encode()))
+        assert self.object.value and libbpf.bpf_object__load(self.object) == 0
+        self.programs = {}
+        for name in ("xbond_egress", "xbond_port", "xbond_rx"):
+            program = ctypes.c_void_p(libbpf.bpf_object__find_program_by_name(self.object, name.encode()))
+            self.programs[name] = libbpf.bpf_program__fd(program)
+
+    def _map_fd(self, name):
+        return libbpf.bpf_map__fd(ctypes.c_void_p(libbpf.bpf_object__find_map_by_name(self.object, name.encode())))
+
+    def _mapped(self, name, struct):
+        size = -(-ctypes.sizeof(struct) // mmap.PAGESIZE) * mmap.PAGESIZE
+        return struct.from_buffer(mmap.mmap(self._map_fd(name), size))
+
+    def close(self):
+        libbpf.bpf_object__close(self.object)
+        self.namespace.leave()
+
+    # what bondd would do
+
+    def reset(self, slots=4, **changes):
+        """A ready bond with so many members, all carrying traffic, counted, balance-xor layer3+4."""
+        ctypes.memset(ctypes.byref(self.settings), 0, ctypes.sizeof(self.settings))
+        ctypes.memset(ctypes.byref(self.table), 0, ctypes.sizeof(self.table))
+        table = self.table
+        self.settings.packets_per_slave = 1
+        self.settings.xmit_hash_policy = X.POLICY_LAYER34
+        table.mode, table.flags, table.hash_seed = X.MODE_BALANCE_XOR, X.F_CARRIER, 0x1234567
+        table.tx_mask = table.rx_mask = (1 << slots) - 1
+        table.bond_ifindex, table.port_ifindex = BOND_INDEX, PORT_INDEX
+        for slot in range(slots):
+            table.ifindex[slot] = SLAVE_INDEX + slot
+            table.slot_of[table.ifindex[slot] % X.SLOT_CACHE] = slot
+        self.fill_buckets([bucket % slots for bucket in range(X.BUCKETS)])
+        for name, value in changes.items():
+            setattr(self.settings if hasattr(self.settings, name) else table, name, value)
+
+    def fill_buckets(self, slots, copy=0):
+        for bucket, slot in enumerate(slots):
+            self.table.bucket[copy][bucket] = slot
+        self.table.bucket_count[copy] = len(slots)
+
+    # running
+
+    def run(self, program, packet, ifindex=0):
+        """The verdict."""
+        context = self.skb_type(ifindex=ifindex, ingress_ifindex=ifindex)
+        options = RunOptions(sz=ctypes.sizeof(RunOptions), data_in=packet, data_size_in=len(packet), repeat=1,
+                             ctx_in=ctypes.addressof(context), ctx_size_in=ctypes.sizeof(context))
+        error = libbpf.bpf_prog_test_run_opts(self.programs[program], ctypes.byref(options))
+        assert error == 0, f"BPF_PROG_RUN: {os.strerror(-error)} ({len(packet)} bytes)"
+        return ctypes.c_int32(options.retval).value
+
+    def counters(self, field):
+        """Sum over CPUs of one counter, per slot."""
+        values, keys = self.counters_type(), (ctypes.c_uint32 * X.MAX_SLAVES)()
+        count, batch = ctypes.c_uint32(X.MAX_SLAVES), ctypes.c_uint32()
+        options = BatchOptions(sz=ctypes.sizeof(BatchOptions))
+        libbpf.bpf_map_lookup_batch(self.counters_fd, None, ctypes.byref(batch), keys, values, ctypes.byref(count),
+                                    ctypes.byref(options))
+        assert count.value == X.MAX_SLAVES
+        return [sum(getattr(copy, field) for copy in values[slot]) for slot in range(X.MAX_SLAVES)]
+
+    def changed(self, field, action):
+        """(what action returns, {slot: by how much its counter rose})."""
+        before = self.counters(field)
+        result = action()
+        after = self.counters(field)
+        return result, {slot: now - then for slot, (then, now) in enumerate(zip(before, after)) if now != then}
+
+    def transmit(self, packet, program="xbond_port"):
+        """(verdict, chosen slot or None) of a packet that is sent."""
+        verdict, sent = self.changed("tx_packets", lambda: self.run(program, packet))
+        assert len(sent) <= 1 and sum(sent.values()) <= 1, sent
+        return verdict, next(iter(sent), None)
+
+    def slot(self, packet):
+        """The slot of a packet that must be redirected."""
+        verdict, slot = self.transmit(packet)
+        assert verdict == TC_REDIRECT and slot is not None, (verdict, slot, packet.hex())
+        return slot
+
+    def slots(self, packets):
+        return [self.slot(packet) for packet in packets]
+
+    def share(self, packets):
+        """{slot: packets} of many packets that must all be redirected; faster than slots()."""
+        verdicts, sent = self.changed("tx_packets", lambda: {self.run("xbond_port", packet) for packet in packets})
+        assert verdicts == {TC_REDIRECT} and sum(sent.values()) == len(packets)
+        return sent
+
+    def receive(self, packet, slot=0, ifindex=None):
+        """(verdict, {slot: rx_packets}, {slot: rx_dropped}) of a packet that a slave gets."""
+        index = SLAVE_INDEX + slot if ifindex is None else ifindex
+        (verdict, received), dropped = self.changed("rx_dropped", lambda: self.changed(
+            "rx_packets", lambda: self.run("xbond_rx", packet, index)))
+        return verdict, received, dropped
+
+    def sent_by_device(self):
+        """tx packets of s0..: what really left a device (clones of broadcast)."""
+        dump = subprocess.run(["ip", "-j", "-s", "link"], capture_output=True, check=True).stdout
+        stats = {link["ifname"]: link["stats64"]["tx"]["packets"] for link in json.loads(dump)}
+        return [stats[f"s{slot}"] for slot in range(self.devices)]

@@ -1,0 +1,79 @@
+"""What a slave's program does with what arrives: to the bond, stay, or drop."""
+import pytest
+
+import packets
+from datapath import SLAVE_INDEX, TC_REDIRECT, TC_SHOT, TC_UNSPEC, X
+
+PLAIN = packets.packet("udp4")
+UNICAST = "02:00:00:00:00:01"
+STAY = [packets.frame("01:80:c2:00:00:02", 0x8809), packets.frame(UNICAST, 0x8809),
+        packets.frame("01:80:c2:00:00:01", 0x8808), packets.frame("01:80:c2:00:00:01", 0x1234),
+        packets.frame("01:80:c2:00:00:03", 0x888e), packets.frame(UNICAST, 0x888e)]
+LINK_LOCAL = [packets.frame(f"01:80:c2:00:00:{last:02x}", 0x88cc if last == 0xe else 0x0069)
+              for last in range(16) if last != 1]
+ORDINARY = [PLAIN, packets.packet("udp6"), packets.packet("arp"), packets.frame("ff:ff:ff:ff:ff:ff", 0x0806),
+            packets.frame("01:00:5e:00:00:01", 0x0800), packets.frame("01:80:c2:00:00:10", 0x0069),
+            packets.frame("01:80:c2:00:01:00", 0x0069), packets.frame("01:80:c3:00:00:00", 0x0069)]
+
+
+@pytest.fixture(params=["counted", "direct"])
+def path(request, datapath):
+    datapath.settings.path = X.PATH_DIRECT if request.param == "direct" else X.PATH_COUNTED
+    return request.param
+
+
+@pytest.mark.parametrize("frame", ORDINARY)
+def test_ordinary_frames_go_to_the_bond(datapath, path, frame):
+    assert datapath.receive(frame, slot=2) == (TC_REDIRECT, {2: 1}, {})
+
+
+def test_bytes_are_counted(datapath, path):
+    _, counted = datapath.changed("rx_bytes", lambda: datapath.receive(PLAIN, slot=1))
+    assert counted == {1: len(PLAIN)}
+
+
+@pytest.mark.parametrize("frame", STAY)
+@pytest.mark.parametrize("collecting", [True, False])
+@pytest.mark.parametrize("carrier", [True, False])
+def test_the_slaves_own_frames_stay(datapath, path, frame, collecting, carrier):
+    datapath.table.rx_mask = 0xf if collecting else 0
+    datapath.table.flags = X.F_CARRIER if carrier else 0
+    assert datapath.receive(frame) == (TC_UNSPEC, {}, {})
+
+
+@pytest.mark.parametrize("frame", LINK_LOCAL)
+def test_other_link_local_frames_belong_to_the_bridge_above(datapath, path, frame):
+    assert datapath.receive(frame) == (TC_REDIRECT, {0: 1}, {})
+    datapath.table.rx_mask = 0b1110
+    assert datapath.receive(frame) == (TC_UNSPEC, {}, {})
+
+
+@pytest.mark.parametrize("frame", ORDINARY)
+def test_a_slave_that_may_not_collect_drops(datapath, path, frame):
+    datapath.table.rx_mask = 0b1011
+    assert datapath.receive(frame, slot=2) == (TC_SHOT, {}, {2: 1})
+
+
+def test_a_bond_without_carrier_drops(datapath, path):
+    datapath.table.flags = 0
+    assert datapath.receive(PLAIN, slot=3) == (TC_SHOT, {}, {3: 1})
+
+
+def test_a_stranger_passes(datapath):
+    """A device that is no slave (any more) keeps its frames."""
+    datapath.table.ifindex[3] = 0
+    assert datapath.receive(PLAIN, ifindex=SLAVE_INDEX + 3) == (TC_UNSPEC, {}, {})
+
+
+def test_slots_are_found_where_the_hint_is_wrong(datapath):
+    """Two ifindexes may share an entry of slot_of."""
+    for slot in range(4):
+        datapath.table.slot_of[(SLAVE_INDEX + slot) % X.SLOT_CACHE] = 63 - slot
+    for slot in range(4):
+        assert datapath.receive(PLAIN, slot=slot) == (TC_REDIRECT, {slot: 1}, {})
+
+
+@pytest.mark.parametrize("size", [15, 17, 33])
+def test_short_frames(datapath, path, size):
+    assert datapath.receive(packets.frame(UNICAST, 0x0806)[:size]) == (TC_REDIRECT, {0: 1}, {})
+    assert datapath.receive(STAY[0][:size]) == (TC_UNSPEC, {}, {})
