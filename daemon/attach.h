@@ -17,7 +17,7 @@ struct attach_point {
 	enum xbond_hook hook;
 	bool egress;
 	int ifindex;
-	char pin[PATH_MAX]; /* of the TCX link */
+	char pin[PATH_MAX + 32]; /* of the TCX link */
 };
 
 /* ret_had_clsact (may be NULL): the device had a clsact qdisc already. Replaces what we had there. */

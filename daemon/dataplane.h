@@ -35,6 +35,9 @@ void dataplane_remove(const char *bpf_dir, const char *name);
 /* Removes what a bondd left that died while it made or removed pins. */
 void dataplane_remove_staging(const char *bpf_dir);
 
+/* Of our own namespace; 0: the kernel does not tell (before 5.14). */
+uint64_t dataplane_netns_cookie(void);
+
 /* A slot begins or (ifindex 0) ends. Counters of a slot that begins are zero. */
 void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex);
 void dataplane_set_tx_mask(struct dataplane *dataplane, uint64_t mask);

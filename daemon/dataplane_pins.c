@@ -71,7 +71,7 @@ static int refused(int r, struct err *err)
 		       last, *last ? ")" : "");
 }
 
-static uint64_t netns_cookie(void)
+uint64_t dataplane_netns_cookie(void)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	uint64_t cookie = 0;
@@ -93,7 +93,7 @@ static void fill_table(struct xbond_table *table, const struct xbond_bond *bond)
 	table->hash_seed = bond->hash_seed;
 	table->flags = XBOND_F_FORCE_COUNTED;
 	table->bucket_count[0] = table->bucket_count[1] = XBOND_BUCKETS;
-	table->netns_cookie = netns_cookie();
+	table->netns_cookie = dataplane_netns_cookie();
 	table->heartbeat_ns = clock_now_ns();
 }
 

@@ -44,6 +44,8 @@ int link_visit(struct nl *nl, link_visitor visit, void *arg);
 
 int link_set_mtu(struct nl *nl, int nsid, int ifindex, uint32_t mtu, struct err *err);
 int link_set_mac(struct nl *nl, int nsid, int ifindex, const uint8_t *mac, struct err *err);
+/* The same for drivers that refuse it while up: takes the device down for it and up again. */
+int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac, struct err *err);
 int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err);
 int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *err);
 /* Sets the IFF_* of mask to those of flags. */

@@ -43,6 +43,20 @@ int link_set_mac(struct nl *nl, int nsid, int ifindex, const uint8_t *mac, struc
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
+int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac, struct err *err)
+{
+	int r = link_set_mac(nl, -1, link->ifindex, mac, err), up;
+
+	if (r != -EBUSY || !(link->flags & IFF_UP))
+		return r;
+	r = link_set_flags(nl, link->ifindex, 0, IFF_UP, err);
+	if (r)
+		return r;
+	r = link_set_mac(nl, -1, link->ifindex, mac, err);
+	up = link_set_flags(nl, link->ifindex, IFF_UP, IFF_UP, r ? NULL : err);
+	return r ? r : up;
+}
+
 int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err)
 {
 	struct nl_msg *msg = set_request(-1, ifindex);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Making the pair. Following it: device_sync.c. */
+#include "daemon/device.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/attach.h"
+#include "daemon/crashpoint.h"
+#include "daemon/daemon.h"
+#include "daemon/mac.h"
+#include "daemon/net/ipv6.h"
+
+#define PORT_MTU 65535 /* bond0's MTU alone decides */
+#define FIRST_MTU 1500
+#define NAME_TRIES 100
+
+int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE], struct err *err)
+{
+	struct link_info link;
+
+	snprintf(ret_name, XBOND_NAME_SIZE, "xb-%.12s", bond_name);
+	for (int i = 1; i <= NAME_TRIES; i++) {
+		if (link_get_by_name(nl, ret_name, &link))
+			return 0;
+		snprintf(ret_name, XBOND_NAME_SIZE, "xb-%.9s~%d", bond_name, i);
+	}
+	return err_set(err, EEXIST, "no free name for the port side of %s", bond_name);
+}
+
+static unsigned int queue_count(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus > 0 ? (unsigned int)cpus : 1;
+}
+
+/* No address, no ARP, no IPv6: the port side is a socket in the wall. */
+static int prepare_port(struct bond *bond, const char *alias, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct nl *nl = &bond->daemon->nl;
+	int r;
+
+	r = link_set_alias(nl, (int)pin->port_ifindex, alias, err);
+	if (!r)
+		r = link_set_flags(nl, (int)pin->port_ifindex, IFF_NOARP, IFF_NOARP, err);
+	if (!r)
+		r = ipv6_set_disabled(pin->port_name, 1);
+	return r;
+}
+
+int device_create(struct bond *bond, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct nl *nl = &bond->daemon->nl;
+	uint8_t port_mac[XBOND_MAC_SIZE];
+	struct link_veth veth = {
+		.name = pin->name,
+		.peer_name = pin->port_name,
+		.mac = pin->mac,
+		.peer_mac = port_mac,
+		.mtu = FIRST_MTU,
+		.peer_mtu = PORT_MTU,
+		.queues = queue_count(),
+	};
+	struct link_info port;
+	char alias[64];
+	int r;
+
+	mac_random(port_mac);
+	r = link_create_veth(nl, &veth, err);
+	crashpoint("create-device");
+	if (!r)
+		r = link_get_by_name(nl, pin->port_name, &port);
+	if (r)
+		return r;
+	pin->port_ifindex = (__u32)port.ifindex;
+	pin->ifindex = (__u32)port.lower;
+	pin->mtu = FIRST_MTU;
+	bond->dataplane.pins.table->port_ifindex = pin->port_ifindex;
+	bond->dataplane.pins.table->bond_ifindex = pin->ifindex;
+	snprintf(alias, sizeof(alias), "xbond: port side of %s", pin->name);
+	return prepare_port(bond, alias, err);
+}
+
+static struct attach_point point_of(struct bond *bond, bool egress)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct attach_point point = {
+		.hook = pin->hook,
+		.egress = egress,
+		.ifindex = (int)(egress ? pin->ifindex : pin->port_ifindex),
+	};
+
+	snprintf(point.pin, sizeof(point.pin), "%s/%s", bond->dataplane.pins.dir,
+		 egress ? XBOND_PIN_LINK_EGRESS : XBOND_PIN_LINK_PORT);
+	return point;
+}
+
+static enum xbond_hook choose_hook(struct bond *bond)
+{
+	if (bond->daemon->hook == HOOK_CLSACT)
+		return XBOND_HOOK_CLSACT;
+	if (bond->daemon->hook == HOOK_TCX)
+		return XBOND_HOOK_TCX;
+	return attach_tcx_works(bond->dataplane.egress_fd, (int)bond_pin(bond)->ifindex) ? XBOND_HOOK_TCX :
+											  XBOND_HOOK_CLSACT;
+}
+
+int device_attach(struct bond *bond, struct err *err)
+{
+	struct attach_point port, egress;
+	int r;
+
+	if (bond_pin(bond)->state == XBOND_BOND_CREATING)
+		bond_pin(bond)->hook = choose_hook(bond);
+	port = point_of(bond, false);
+	egress = point_of(bond, true);
+	r = attach_add(&port, bond->dataplane.port_fd, NULL, err);
+	if (!r && !bond->away)
+		r = attach_add(&egress, bond->dataplane.egress_fd, NULL, err);
+	return r;
+}
+
+void device_remove_unfinished(struct nl *nl, const struct xbond_bond *pin)
+{
+	struct link_info device, port;
+
+	if (link_get_by_name(nl, pin->name, &device) || link_get_by_name(nl, pin->port_name, &port))
+		return;
+	if (!strcmp(device.kind, "veth") && device.lower == port.ifindex && device.lower_nsid < 0)
+		link_delete(nl, device.ifindex, NULL);
+}
+
+int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	int r;
+
+	r = link_set_mac(&bond->daemon->nl, pin->netnsid, (int)pin->ifindex, mac, err);
+	if (!r)
+		memcpy(pin->mac, mac, XBOND_MAC_SIZE);
+	return r;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Following bond0: where it is, what people have changed on it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/daemon.h"
+#include "daemon/device.h"
+#include "daemon/log.h"
+#include "daemon/mac.h"
+#include "daemon/slave.h"
+
+static void follow_name(struct bond *bond, const char *name)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	char port_name[XBOND_NAME_SIZE], alias[64];
+	struct err err;
+
+	if (!strcmp(pin->name, name) || bond->away)
+		return;
+	if (dataplane_rename(&bond->dataplane, bond->daemon->paths.bpf_dir, name, &err)) {
+		log_warning("%s: is now called %s, but keeps its name here: %s", pin->name, name, err.text);
+		return;
+	}
+	log_notice("%s: is now called %s", pin->name, name);
+	memcpy(pin->name, name, XBOND_NAME_SIZE);
+	snprintf(alias, sizeof(alias), "xbond: port side of %s", name);
+	link_set_alias(&bond->daemon->nl, (int)pin->port_ifindex, alias, NULL);
+	/* Kernels before 6.2 do not rename a device that is up; the alias says it there. */
+	if (!device_port_name(&bond->daemon->nl, name, port_name, NULL) &&
+	    !link_set_name(&bond->daemon->nl, (int)pin->port_ifindex, port_name, NULL))
+		memcpy(pin->port_name, port_name, XBOND_NAME_SIZE);
+}
+
+static void follow_mac(struct bond *bond, const uint8_t *mac)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	char text[MAC_TEXT_SIZE];
+	struct err err;
+
+	if (!memcmp(pin->mac, mac, XBOND_MAC_SIZE))
+		return;
+	memcpy(pin->mac, mac, XBOND_MAC_SIZE);
+	bond_for_each_member(bond, slot)
+		if (slave_follow_mac(bond, slot, &err))
+			log_warning("%s: %s", pin->name, err.text);
+	log_notice("%s: MAC address is now %s", pin->name, mac_text(mac, text));
+}
+
+/* All slaves take the MTU, or none: then bond0 gets its old one back, as bonding would have refused. */
+static void follow_mtu(struct bond *bond, uint32_t mtu)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct nl *nl = &bond->daemon->nl;
+	uint32_t old = pin->mtu;
+	struct err err;
+	int r = 0;
+
+	if (old == mtu)
+		return;
+	pin->mtu = mtu;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++) {
+		if (!bond_is_member(bond, slot))
+			continue;
+		r = link_set_mtu(nl, -1, (int)bond_slave(bond, slot)->ifindex, mtu, &err);
+		if (r)
+			log_warning("%s: %s does not take MTU %u (%s); the bond goes back to %u", pin->name,
+				    bond_slave(bond, slot)->name, mtu, err.text, old);
+	}
+	if (!r) {
+		log_notice("%s: MTU is now %u", pin->name, mtu);
+		return;
+	}
+	pin->mtu = old;
+	bond_for_each_member(bond, slot)
+		link_set_mtu(nl, -1, (int)bond_slave(bond, slot)->ifindex, old, NULL);
+	link_set_mtu(nl, pin->netnsid, (int)pin->ifindex, old, NULL);
+}
+
+static void follow_promisc(struct bond *bond, bool promisc)
+{
+	if (bond->promisc == promisc)
+		return;
+	bond->promisc = promisc;
+	bond_for_each_member(bond, slot)
+		slave_follow_promisc(bond, slot);
+}
+
+/* `direct` is forbidden before anything else happens, and allowed again after everything. */
+static void follow_place(struct bond *bond, const struct link_info *port)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	bool away = port->lower_nsid >= 0;
+	struct err err;
+
+	if (pin->netnsid == port->lower_nsid && (int)pin->ifindex == port->lower && bond->away == away)
+		return;
+	pin->netnsid = port->lower_nsid;
+	pin->ifindex = (__u32)port->lower;
+	if (away == bond->away)
+		return;
+	bond->away = away;
+	bond->dataplane.pins.table->bond_ifindex = away ? 0 : pin->ifindex;
+	log_notice("%s: %s", pin->name, away ? "was moved to another namespace" : "is back in this namespace");
+	/* clsact filters do not move along. */
+	if (!away && pin->hook == XBOND_HOOK_CLSACT && device_attach(bond, &err))
+		log_error("%s: %s", pin->name, err.text);
+	bond_evaluate(bond);
+}
+
+int device_sync(struct bond *bond)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct nl *nl = &bond->daemon->nl;
+	struct link_info port, device;
+	bool has_qdisc;
+
+	if (link_get(nl, -1, (int)pin->port_ifindex, &port))
+		return -ENODEV;
+	follow_place(bond, &port);
+	if (link_get(nl, port.lower_nsid, port.lower, &device))
+		return 0; /* on its way between namespaces: the next message tells */
+	follow_name(bond, device.name);
+	follow_mac(bond, device.mac);
+	follow_mtu(bond, device.mtu);
+	follow_promisc(bond, device.promiscuity > 0);
+	has_qdisc = strcmp(device.qdisc, "noqueue") && strcmp(device.qdisc, "noop");
+	if (has_qdisc != bond->has_qdisc) {
+		bond->has_qdisc = has_qdisc;
+		bond_evaluate(bond);
+	}
+	return 0;
+}

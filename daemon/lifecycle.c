@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/lifecycle.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/names.h"
+#include "common/options.h"
+#include "daemon/crashpoint.h"
+#include "daemon/device.h"
+#include "daemon/log.h"
+#include "daemon/mac.h"
+#include "daemon/slave.h"
+
+static struct bond *bond_new(struct daemon *daemon)
+{
+	struct bond *bond = calloc(1, sizeof(*bond));
+
+	if (!bond)
+		abort();
+	bond->daemon = daemon;
+	return bond;
+}
+
+static void bond_free(struct bond *bond)
+{
+	bond_stop_timers(bond);
+	dataplane_close(&bond->dataplane);
+	free(bond);
+}
+
+static void enlist(struct bond *bond)
+{
+	bond->next = bond->daemon->bonds;
+	bond->daemon->bonds = bond;
+}
+
+static void delist(struct bond *bond)
+{
+	struct bond **at = &bond->daemon->bonds;
+
+	while (*at && *at != bond)
+		at = &(*at)->next;
+	if (*at)
+		*at = bond->next;
+}
+
+static int check_new_name(struct daemon *daemon, const char *name, struct err *err)
+{
+	struct link_info link;
+
+	if (name_check("bond", name, err))
+		return -EINVAL;
+	if (daemon_find_bond(daemon, name))
+		return err_set(err, EEXIST, "the bond %s exists already; 'bondctl show %s' tells about it", name, name);
+	if (!link_get_by_name(&daemon->nl, name, &link))
+		return err_set(err, EEXIST, "the name %s is taken by a network device; choose another", name);
+	return 0;
+}
+
+static int start(struct bond *bond, struct err *err)
+{
+	int r = bond_start_timers(bond);
+
+	return r < 0 ? err_set(err, -r, "no timer: %s", strerror(-r)) : 0;
+}
+
+int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
+		     const struct xbond_settings *settings, struct err *err)
+{
+	struct xbond_bond first = *options;
+	struct bond *bond;
+	int r;
+
+	r = check_new_name(daemon, first.name, err);
+	if (!r)
+		r = device_port_name(&daemon->nl, first.name, first.port_name, err);
+	if (r)
+		return r;
+	first.magic = XBOND_ABI_MAGIC;
+	first.abi_version = XBOND_ABI_VERSION;
+	first.state = XBOND_BOND_CREATING;
+	first.netnsid = -1;
+	first.active_slot = XBOND_NO_SLOT;
+	mac_random(first.random_mac);
+	memcpy(first.mac, first.random_mac, XBOND_MAC_SIZE);
+	bond = bond_new(daemon);
+	r = dataplane_create(&bond->dataplane, daemon->paths.bpf_dir, &first, settings, err);
+	if (r) {
+		free(bond);
+		return r;
+	}
+	r = device_create(bond, err);
+	if (!r)
+		r = device_attach(bond, err);
+	if (!r)
+		r = start(bond, err);
+	if (r) {
+		device_remove_unfinished(&daemon->nl, bond_pin(bond));
+		dataplane_remove(daemon->paths.bpf_dir, first.name);
+		bond_free(bond);
+		return r;
+	}
+	bond_pin(bond)->state = XBOND_BOND_READY;
+	enlist(bond);
+	bond_evaluate(bond);
+	log_notice("%s: created, mode %s", first.name, option_mode_name(first.mode));
+	return 0;
+}
+
+static void end(struct bond *bond)
+{
+	const char *bpf_dir = bond->daemon->paths.bpf_dir;
+	char name[XBOND_NAME_SIZE];
+
+	memcpy(name, bond_pin(bond)->name, sizeof(name));
+	slave_release(bond, UINT64_MAX);
+	delist(bond);
+	bond_free(bond);
+	dataplane_remove(bpf_dir, name);
+}
+
+int lifecycle_delete(struct bond *bond, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	int r;
+
+	pin->state = XBOND_BOND_DELETING;
+	crashpoint("delete-started");
+	slave_release(bond, UINT64_MAX);
+	r = link_delete(&bond->daemon->nl, (int)pin->port_ifindex, err);
+	if (r && r != -ENODEV) {
+		pin->state = XBOND_BOND_READY;
+		return r;
+	}
+	log_notice("%s: deleted", pin->name);
+	end(bond);
+	return 0;
+}
+
+void lifecycle_gone(struct bond *bond)
+{
+	log_notice("%s: the device was deleted%s; its slaves are released", bond_pin(bond)->name,
+		   bond->away ? " with the namespace it was in" : "");
+	bond_pin(bond)->state = XBOND_BOND_DELETING;
+	end(bond);
+}
+
+/* The device may have gone and its number been given to another while no bondd ran. */
+static bool still_there(struct bond *bond, unsigned int slot, struct link_info *ret_link)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, ret_link))
+		return false;
+	return !strcmp(ret_link->name, slave->name) || !memcmp(ret_link->mac, slave->mac, XBOND_MAC_SIZE);
+}
+
+static void adopt_slave(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct link_info link;
+	struct err err;
+
+	if (slave->state == XBOND_SLOT_FREE)
+		return;
+	if (!still_there(bond, slot, &link)) {
+		log_notice("%s: slave %s has gone", bond_pin(bond)->name, slave->name);
+		slave_forget(bond, slot);
+	} else if (slave->state != XBOND_SLOT_MEMBER) {
+		log_notice("%s: %s was half way in or out; it is restored", bond_pin(bond)->name, slave->name);
+		slave_undo(bond, slot);
+	} else {
+		bond->members[slot].carrier = link.carrier;
+		if (bond_pin(bond)->hook == XBOND_HOOK_CLSACT && slave_attach(bond, slot, &err))
+			log_error("%s: %s", bond_pin(bond)->name, err.text);
+	}
+}
+
+static bool is_elsewhere(struct bond *bond)
+{
+	uint64_t here = dataplane_netns_cookie(), theirs = bond->dataplane.pins.table->netns_cookie;
+
+	return here && theirs && here != theirs;
+}
+
+/* As the last bondd saw it, so that the first evaluation changes nothing that is as it was. */
+static void recall(struct bond *bond)
+{
+	const struct pins *pins = &bond->dataplane.pins;
+	int primary = pins_slot_by_name(pins, pins->bond->primary);
+	struct link_info port;
+
+	bond->away = pins->bond->netnsid >= 0;
+	bond->port_up = !link_get(&bond->daemon->nl, -1, (int)pins->bond->port_ifindex, &port) && port.flags & IFF_UP;
+	bond->active_by_hand = primary >= 0 && (unsigned int)primary != pins->bond->active_slot &&
+			       pins->slaves[primary].link == XBOND_LINK_UP;
+}
+
+static void adopt_ready(struct bond *bond)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct err err;
+
+	recall(bond);
+	enlist(bond);
+	if (device_sync(bond) == -ENODEV) {
+		lifecycle_gone(bond);
+		return;
+	}
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		adopt_slave(bond, slot);
+	bond_for_each_member(bond, slot) {
+		struct link_info link;
+
+		if (!link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link))
+			slave_follow_link(bond, slot, &link);
+	}
+	if (pin->hook == XBOND_HOOK_CLSACT && device_attach(bond, &err))
+		log_error("%s: %s", pin->name, err.text);
+	bond_evaluate(bond);
+	if (start(bond, &err))
+		log_error("%s: %s", pin->name, err.text);
+	log_notice("%s: adopted with %u slaves", pin->name, bond_slave_count(bond));
+}
+
+/* Created or deleted half way: there was no bond before, or there shall be none. */
+static void finish_removal(struct bond *bond)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+
+	log_notice("%s: was half %s; it is removed", pin->name,
+		   pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
+	if (pin->port_ifindex && pin->state == XBOND_BOND_DELETING)
+		link_delete(&bond->daemon->nl, (int)pin->port_ifindex, NULL);
+	device_remove_unfinished(&bond->daemon->nl, pin);
+	enlist(bond);
+	bond->port_up = pin->carrier;
+	end(bond);
+}
+
+static void adopt(struct daemon *daemon, const char *name)
+{
+	struct bond *bond = bond_new(daemon);
+	struct err err;
+
+	if (dataplane_open(&bond->dataplane, daemon->paths.bpf_dir, name, &err)) {
+		log_error("%s: not adopted: %s", name, err.text);
+		free(bond);
+		return;
+	}
+	if (is_elsewhere(bond)) {
+		log_error("%s: not adopted: it belongs to another network namespace; start bondd there, or give "
+			  "this one its own --bpf-dir",
+			  name);
+		bond_free(bond);
+	} else if (bond_pin(bond)->state == XBOND_BOND_READY) {
+		adopt_ready(bond);
+	} else {
+		finish_removal(bond);
+	}
+}
+
+void lifecycle_adopt_all(struct daemon *daemon)
+{
+	char **names;
+	struct err err;
+
+	dataplane_remove_staging(daemon->paths.bpf_dir);
+	if (pins_names(&names, daemon->paths.bpf_dir, &err)) {
+		log_error("%s", err.text);
+		return;
+	}
+	for (char **name = names; *name; name++)
+		adopt(daemon, *name);
+	pins_names_free(names);
+}
+
+void lifecycle_let_go(struct daemon *daemon)
+{
+	while (daemon->bonds) {
+		struct bond *bond = daemon->bonds;
+
+		bond->dataplane.pins.table->heartbeat_ns = 0;
+		delist(bond);
+		bond_free(bond);
+	}
+}

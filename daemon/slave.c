@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Enslaving and releasing. What a member does between the two is in slave_follow.c. */
+#include "daemon/slave.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/attach.h"
+#include "daemon/crashpoint.h"
+#include "daemon/daemon.h"
+#include "daemon/log.h"
+#include "daemon/net/ipv6.h"
+
+static const uint8_t no_mac[XBOND_MAC_SIZE];
+
+static struct attach_point rx_point(struct bond *bond, unsigned int slot)
+{
+	struct attach_point point = {
+		.hook = bond_pin(bond)->hook,
+		.ifindex = (int)bond_slave(bond, slot)->ifindex,
+	};
+
+	snprintf(point.pin, sizeof(point.pin), "%s/" XBOND_PIN_LINK_RX "%u", bond->dataplane.pins.dir, slot);
+	return point;
+}
+
+int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct attach_point point = rx_point(bond, slot);
+	bool had_clsact;
+
+	return attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
+}
+
+static void record(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	memset(slave, 0, sizeof(*slave));
+	slave->ifindex = (__u32)link->ifindex;
+	memcpy(slave->name, link->name, sizeof(slave->name));
+	memcpy(slave->mac, link->mac, XBOND_MAC_SIZE);
+	memcpy(slave->perm_mac, link->has_perm_mac ? link->perm_mac : link->mac, XBOND_MAC_SIZE);
+	memcpy(slave->before.mac, link->mac, XBOND_MAC_SIZE);
+	slave->before.mtu = link->mtu;
+	slave->before.disable_ipv6 = ipv6_disabled(link->name);
+	if (link->flags & IFF_UP)
+		slave->before.flags |= XBOND_SLAVE_WAS_UP;
+	if (link->flags & IFF_PROMISC)
+		slave->before.flags |= XBOND_SLAVE_WAS_PROMISC;
+	if (link->flags & IFF_ALLMULTI)
+		slave->before.flags |= XBOND_SLAVE_WAS_ALLMULTI;
+	__atomic_store_n(&slave->state, XBOND_SLOT_ENSLAVING, __ATOMIC_RELEASE);
+}
+
+/* allmulti: multicast groups joined on bond0 reach the slave's filter, with or without bondd. */
+static int change(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct nl *nl = &bond->daemon->nl;
+	int ifindex = (int)slave->ifindex, r;
+	struct err why;
+
+	r = ipv6_set_disabled(slave->name, 1);
+	if (r < 0)
+		return err_set(err, -r, "cannot turn IPv6 off on %s: %s", slave->name, strerror(-r));
+	if (slave->before.mtu != bond_pin(bond)->mtu)
+		r = link_set_mtu(nl, -1, ifindex, bond_pin(bond)->mtu, &why);
+	if (r)
+		return err_set(err, -r, "%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
+			       slave->name, bond_pin(bond)->mtu, why.text);
+	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
+	if (!r)
+		r = slave_follow_mac(bond, slot, err);
+	if (!r && !(slave->before.flags & XBOND_SLAVE_WAS_UP))
+		r = link_set_flags(nl, ifindex, IFF_UP, IFF_UP, err);
+	return r;
+}
+
+static int attach(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct attach_point point = rx_point(bond, slot);
+	bool had_clsact;
+	int r;
+
+	dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
+	r = attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
+	if (had_clsact)
+		slave->before.flags |= XBOND_SLAVE_HAD_CLSACT;
+	return r;
+}
+
+int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *link, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	int carrier, r;
+
+	record(bond, slot, link);
+	crashpoint("enslave-recorded");
+	r = change(bond, slot, err);
+	crashpoint("enslave-changed");
+	if (!r)
+		r = attach(bond, slot, err);
+	crashpoint("enslave-attached");
+	if (r) {
+		slave_undo(bond, slot);
+		return r;
+	}
+	slave_follow_promisc(bond, slot);
+	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
+	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
+	bond->members[slot] = (struct member){ .carrier = carrier > 0 };
+	__atomic_store_n(&slave->state, XBOND_SLOT_MEMBER, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void warn_restore(struct bond *bond, const char *what, const struct xbond_slave *slave, const struct err *err)
+{
+	log_warning("%s: cannot restore the %s of %s: %s", bond_pin(bond)->name, what, slave->name, err->text);
+}
+
+/* Down before its MAC goes back: some drivers refuse that while up, and nothing leaves with the wrong one. */
+static void restore_link(struct bond *bond, const struct xbond_slave *slave)
+{
+	const struct xbond_slave_record *before = &slave->before;
+	unsigned int flags = 0, mask = IFF_ALLMULTI | IFF_PROMISC;
+	struct nl *nl = &bond->daemon->nl;
+	int ifindex = (int)slave->ifindex;
+	struct link_info now;
+	struct err err;
+
+	if (before->flags & XBOND_SLAVE_WAS_ALLMULTI)
+		flags |= IFF_ALLMULTI;
+	if (before->flags & XBOND_SLAVE_WAS_PROMISC)
+		flags |= IFF_PROMISC;
+	if (!(before->flags & XBOND_SLAVE_WAS_UP))
+		mask |= IFF_UP;
+	if (link_set_flags(nl, ifindex, flags, mask, &err))
+		warn_restore(bond, "flags", slave, &err);
+	if (link_get(nl, -1, ifindex, &now))
+		return;
+	if (memcmp(now.mac, before->mac, XBOND_MAC_SIZE) && link_force_mac(nl, &now, before->mac, &err))
+		warn_restore(bond, "MAC address", slave, &err);
+	if (now.mtu != before->mtu && link_set_mtu(nl, -1, ifindex, before->mtu, &err))
+		warn_restore(bond, "MTU", slave, &err);
+}
+
+static void restore(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct attach_point point = rx_point(bond, slot);
+	struct nl *nl = &bond->daemon->nl;
+
+	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
+	crashpoint("release-detached");
+	if (memcmp(slave->filter_mac, no_mac, XBOND_MAC_SIZE))
+		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
+	restore_link(bond, slave);
+	if (slave->before.disable_ipv6 == 0)
+		ipv6_set_disabled(slave->name, 0);
+}
+
+void slave_forget(struct bond *bond, unsigned int slot)
+{
+	struct attach_point point = rx_point(bond, slot);
+	struct xbond_counters sum, *retired = &bond_pin(bond)->retired;
+	struct xbond_settings *settings = bond->dataplane.pins.settings;
+
+	if (point.hook == XBOND_HOOK_TCX)
+		attach_remove(&bond->daemon->nl, &point, true);
+	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING &&
+	    !pins_counters(&bond->dataplane.pins, slot, &sum)) {
+		retired->tx_packets += sum.tx_packets;
+		retired->tx_bytes += sum.tx_bytes;
+		retired->rx_packets += sum.rx_packets;
+		retired->rx_bytes += sum.rx_bytes;
+		retired->rx_dropped += sum.rx_dropped;
+	}
+	dataplane_set_slot(&bond->dataplane, slot, 0);
+	__atomic_and_fetch(&settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
+	settings->weight[slot] = 0;
+	memset(bond_slave(bond, slot), 0, sizeof(struct xbond_slave));
+	bond->members[slot] = (struct member){ 0 };
+}
+
+void slave_undo(struct bond *bond, unsigned int slot)
+{
+	struct link_info link;
+
+	if (!link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link))
+		restore(bond, slot);
+	slave_forget(bond, slot);
+}
+
+void slave_release(struct bond *bond, uint64_t mask)
+{
+	bond_for_each_member(bond, slot)
+		if (mask >> slot & 1)
+			__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_RELEASING, __ATOMIC_RELEASE);
+	bond_evaluate(bond);
+	dataplane_quiesce();
+	bond->dataplane.settled = true;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
+			slave_undo(bond, slot);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A member follows its bond (MAC, promiscuity, MTU), and its record follows the device. */
+#include <errno.h>
+#include <net/if.h>
+#include <string.h>
+
+#include "daemon/daemon.h"
+#include "daemon/log.h"
+#include "daemon/slave.h"
+
+static const uint8_t no_mac[XBOND_MAC_SIZE];
+
+static bool same_mac(const uint8_t *a, const uint8_t *b)
+{
+	return !memcmp(a, b, XBOND_MAC_SIZE);
+}
+
+static void drop_filter(struct bond *bond, struct xbond_slave *slave)
+{
+	if (same_mac(slave->filter_mac, no_mac))
+		return;
+	link_del_unicast(&bond->daemon->nl, (int)slave->ifindex, slave->filter_mac, NULL);
+	memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
+}
+
+/*
+ * The record comes before the change: an address that is not there yet is deleted without
+ * harm. One that was there before us is not ours to delete.
+ */
+static int add_filter(struct bond *bond, struct xbond_slave *slave, struct err *err)
+{
+	const uint8_t *mac = bond_pin(bond)->mac;
+	int r;
+
+	if (same_mac(slave->filter_mac, mac))
+		return 0;
+	drop_filter(bond, slave);
+	if (same_mac(slave->mac, mac))
+		return 0;
+	memcpy(slave->filter_mac, mac, XBOND_MAC_SIZE);
+	r = link_add_unicast(&bond->daemon->nl, (int)slave->ifindex, mac, err);
+	if (r)
+		memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
+	return r == -EEXIST ? 0 : r;
+}
+
+static int set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *mac, struct err *err)
+{
+	struct link_info link;
+	struct err why;
+	int r;
+
+	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link))
+		return err_set(err, ENODEV, "%s is gone", slave->name);
+	if (!same_mac(link.mac, mac)) {
+		r = link_force_mac(&bond->daemon->nl, &link, mac, &why);
+		if (r)
+			return err_set(err, -r,
+				       "%s does not take the bond's MAC address (%s); `mac_policy filter` keeps its own",
+				       slave->name, why.text);
+	}
+	memcpy(slave->mac, mac, XBOND_MAC_SIZE);
+	return 0;
+}
+
+int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	int r;
+
+	if (bond_pin(bond)->mac_policy == XBOND_MAC_FILTER) {
+		r = set_mac(bond, slave, slave->before.mac, err);
+		return r ? r : add_filter(bond, slave, err);
+	}
+	r = set_mac(bond, slave, bond_pin(bond)->mac, err);
+	if (!r)
+		drop_filter(bond, slave);
+	return r;
+}
+
+void slave_follow_promisc(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	bool promisc = bond->promisc || slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
+	struct err err;
+
+	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0, IFF_PROMISC, &err))
+		log_warning("%s: cannot set %s promiscuous: %s", bond_pin(bond)->name, slave->name, err.text);
+}
+
+static void follow_name(struct bond *bond, struct xbond_slave *slave, const char *name)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+
+	if (!strcmp(slave->name, name))
+		return;
+	log_notice("%s: slave %s is now called %s", pin->name, slave->name, name);
+	if (!strcmp(pin->primary, slave->name))
+		memcpy(pin->primary, name, XBOND_NAME_SIZE);
+	memcpy(slave->name, name, XBOND_NAME_SIZE);
+}
+
+static bool agrees(struct bond *bond, const struct xbond_slave *slave, const struct link_info *link)
+{
+	return link->mtu == bond_pin(bond)->mtu && (!link->has_mac || same_mac(link->mac, slave->mac));
+}
+
+/* Somebody has changed on the slave what the bond decides: it is put back. The message may be old; now counts. */
+static void keep_bond_values(struct bond *bond, unsigned int slot, const struct link_info *message)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct link_info now, *link = &now;
+	struct err err;
+
+	if (agrees(bond, slave, message) || link_get(&bond->daemon->nl, -1, message->ifindex, &now))
+		return;
+	if (link->mtu != bond_pin(bond)->mtu) {
+		log_notice("%s: MTU of %s is put back to %u", bond_pin(bond)->name, slave->name, bond_pin(bond)->mtu);
+		if (link_set_mtu(&bond->daemon->nl, -1, link->ifindex, bond_pin(bond)->mtu, &err))
+			log_warning("%s: MTU of %s: %s", bond_pin(bond)->name, slave->name, err.text);
+	}
+	if (link->has_mac && !same_mac(link->mac, slave->mac)) {
+		log_notice("%s: MAC address of %s is put back", bond_pin(bond)->name, slave->name);
+		if (slave_follow_mac(bond, slot, &err))
+			log_warning("%s: %s", bond_pin(bond)->name, err.text);
+	}
+}
+
+void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	uint32_t speed_mbps, duplex;
+	bool changed = link->carrier != bond->members[slot].carrier;
+
+	bond->members[slot].carrier = link->carrier;
+	if (changed)
+		bond_evaluate(bond);
+	follow_name(bond, slave, link->name);
+	ethtool_speed(&bond->daemon->ethtool, slave->name, &speed_mbps, &duplex);
+	/* Without carrier most drivers do not know their speed; the last one stays. */
+	if (link->carrier && (speed_mbps != slave->speed_mbps || duplex != slave->duplex)) {
+		slave->speed_mbps = speed_mbps;
+		slave->duplex = duplex;
+		bond_evaluate(bond);
+	}
+	keep_bond_values(bond, slot, link);
+}
