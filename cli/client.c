@@ -64,7 +64,7 @@ static int lost(const char *how, struct err *err)
 		how);
 }
 
-static int send_all(int fd, const char *text, size_t length)
+static void send_all(int fd, const char *text, size_t length)
 {
 	while (length) {
 		ssize_t sent = send(fd, text, length, MSG_NOSIGNAL);
@@ -72,25 +72,26 @@ static int send_all(int fd, const char *text, size_t length)
 		if (sent < 0 && errno == EINTR)
 			continue;
 		if (sent < 0)
-			return -errno;
+			return;
 		text += sent;
 		length -= (size_t)sent;
 	}
-	return 0;
 }
 
+/* -EINVAL when nothing was sent. A failure while sending is no error here: the answer may already be there. */
 static int send_request(int fd, const json_t *request, struct err *err)
 {
 	char *text = json_dumps(request, JSON_COMPACT);
-	int r;
+	char *line;
 
-	if (!text)
-		return err_set(err, EREMOTEIO, "the request holds text that is no UTF-8; give other names");
-	r = send_all(fd, text, strlen(text));
-	if (!r)
-		r = send_all(fd, "\n", 1);
+	if (!text || asprintf(&line, "%s\n", text) < 0) {
+		free(text);
+		return err_set(err, EINVAL, "out of memory");
+	}
+	send_all(fd, line, strlen(line));
+	free(line);
 	free(text);
-	return r ? lost(strerror(-r), err) : 0;
+	return 0;
 }
 
 /* Up to the end of the line, which becomes the end of the string. */

@@ -14,7 +14,7 @@
 /*
  * Sends request, waits for the answer. 0: done, *ret_reply is the answer, to be released.
  * With a line in err: -ENOTCONN bondd is not there, -ECONNRESET it was lost before it
- * answered, -EACCES the socket is not for this user, -EREMOTEIO it refused.
+ * answered, -EACCES the socket is not for this user, -EREMOTEIO it refused, -EINVAL nothing was sent.
  */
 int client_call(const char *run_dir, const json_t *request, json_t **ret_reply, struct err *err);
 

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds the manuals and the help against the option table, which bondctl prints with --dump-options."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BONDCTL = os.environ.get("BONDCTL", str(ROOT / "build" / "bondctl"))
+MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast"]
+
+# Which options each manual describes.
+NOT_DESCRIBED = {
+    "bondctl.8": set(),
+    "xbond.conf.5": {"active_slave", "force"},
+}
+MANUALS = ["bondctl.8", "bondd.8", "xbond.conf.5"]
+HEADING = re.compile(r"^\*([a-z_]+)\* (\S+)$")
+
+
+def bondctl(*words):
+    done = subprocess.run([BONDCTL, *words], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def table():
+    return {option["name"]: option for option in json.loads(bondctl("--dump-options"))}
+
+
+def source(manual):
+    return (ROOT / "man" / f"{manual}.scd").read_text()
+
+
+def entries(manual):
+    """{option: (values, the line below)}, for entries in sections about options."""
+    lines = source(manual).splitlines()
+    found = {}
+    section = ""
+    for line, below in zip(lines, lines[1:]):
+        if line.startswith("# "):
+            section = line[2:]
+        match = HEADING.match(line)
+        if match and re.search("OPTIONS|SECTION", section):
+            assert match[1] not in found, f"{match[1]} is described twice"
+            found[match[1]] = (match[2], below.strip())
+    return found
+
+
+def modes_text(option):
+    def named(modes):
+        return f"mode{'s' if len(modes) > 1 else ''} {', '.join(modes)}"
+
+    if option["modes"] != MODES:
+        return f"Only in {named(option['modes'])}."
+    if option["effect_modes"] != MODES:
+        return f"Effect only in {named(option['effect_modes'])}."
+    return "All modes."
+
+
+@pytest.mark.parametrize("manual", NOT_DESCRIBED)
+def test_every_option_is_described_and_no_other(manual, table):
+    assert set(entries(manual)) == set(table) - NOT_DESCRIBED[manual]
+
+
+@pytest.mark.parametrize("manual", NOT_DESCRIBED)
+def test_values_default_and_modes(manual, table):
+    for name, (values, below) in entries(manual).items():
+        option = table[name]
+        assert values == option["values"], name
+        assert below == f"Default *{option['default']}*. {modes_text(option)}", name
+
+
+def test_bondd_describes_no_option(table):
+    assert entries("bondd.8") == {}
+    described = re.findall(r"^\*([a-z_]+)\*", source("bondd.8"), re.M)
+    assert not set(described) & set(table)
+
+
+@pytest.mark.parametrize("manual", MANUALS)
+def test_scdoc_takes_it(manual):
+    done = subprocess.run(["scdoc"], input=source(manual), capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("manual", MANUALS)
+def test_groff_takes_it(manual):
+    page = subprocess.run(["scdoc"], input=source(manual), capture_output=True, text=True, timeout=30).stdout
+    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == ""
+
+
+def test_bondctl_verbs_and_flags():
+    text = bondctl("--help")
+    verbs = re.findall(r"^  ([a-z-]+) ", text.split("Flags")[0], re.M)
+    flags = set(re.findall(r"--[a-z-]+", text.split("Flags")[1]))
+    page = source("bondctl.8")
+    assert len(verbs) == 10
+    for verb in verbs:
+        assert f"*bondctl* [_FLAG_]... *{verb}*" in page
+        assert re.search(rf"^\*{verb}\*", page, re.M)
+    assert set(re.findall(r"^(?:\*-\w\*, )?\*(--[a-z-]+)\*", page, re.M)) == flags
+
+
+def test_help_of_verbs_has_the_options(table):
+    taken = {
+        "create": {name for name, option in table.items() if option["scope"] == "bond"} - {"active_slave"},
+        "set": {name for name, option in table.items() if option["scope"] == "bond"},
+        "add-slave": {name for name, option in table.items() if option["scope"] == "slave"},
+        "set-slave": {name for name, option in table.items() if option["scope"] == "slave"} - {"force"},
+    }
+    for verb, names in taken.items():
+        text = bondctl(verb, "--help")
+        assert set(re.findall(r"^  (\w+) \S+ \(default ", text, re.M)) == names
