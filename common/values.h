@@ -30,6 +30,7 @@ void values_write_setting(struct pins *pins, const struct option *option, unsign
 			  const struct option_value *value);
 
 /* Writes an option of OPTION_IN_BOND: bondd's part. */
-void values_write_bond(struct xbond_bond *bond, const struct option *option, const struct option_value *value);
+void values_write_bond(struct xbond_bond *bond, const struct option *option,
+		       const struct option_value *value);
 
 #endif
