@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""bondctl's calls against a socket that plays bondd: what is sent, exit statuses, the lines on stderr."""
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import threading
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BONDCTL = os.environ.get("BONDCTL", str(ROOT / "build" / "bondctl"))
+OK = b'{"ok": true}\n'
+
+
+class FakeBondd:
+    """Answers one connection after the first piece of its request, and closes it."""
+
+    def __init__(self, directory, answer):
+        self.requests = []
+        self.answer = answer
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(directory / "bondd.sock"))
+        self.listener.listen(4)
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        connection, _ = self.listener.accept()
+        with connection:
+            if self.answer is not None:
+                self.requests.append(connection.recv(65536))
+                connection.sendall(self.answer)
+
+    def request(self):
+        self.thread.join(10)
+        return json.loads(self.requests[0])
+
+
+def call(directory, *words):
+    flags = ["--run-dir", str(directory), "--bpf-dir", str(directory / "none")]
+    return subprocess.run([BONDCTL, *flags, *words], capture_output=True, text=True, timeout=60)
+
+
+def refused(directory, status, *words):
+    """Exactly one line on stderr, nothing on stdout."""
+    done = call(directory, *words)
+    assert done.returncode == status, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("bondctl: ") and done.stderr.count("\n") == 1
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    "words, request_",
+    [
+        (["create", "b"], {"method": "create", "bond": "b", "options": {}}),
+        (
+            ["create", "b", "mode", "1", "primary", "e0", "path", "pair"],
+            {"method": "create", "bond": "b", "options": {"mode": "1", "primary": "e0", "path": "pair"}},
+        ),
+        (["delete", "b"], {"method": "delete", "bond": "b"}),
+        (
+            ["add-slave", "b", "e0", "dev", "weight", "weight", "3", "force", "yes"],
+            {
+                "method": "add-slave",
+                "bond": "b",
+                "slaves": ["e0", "weight"],
+                "options": {"weight": "3", "force": "yes"},
+            },
+        ),
+        (["add-slave", "b", "--", "-j"], {"method": "add-slave", "bond": "b", "slaves": ["-j"], "options": {}}),
+        (
+            ["del-slave", "b", "e0", "weight", "dev", "dev"],
+            {"method": "del-slave", "bond": "b", "slaves": ["e0", "weight", "dev"]},
+        ),
+    ],
+)
+def test_requests(tmp_path, words, request_):
+    bondd = FakeBondd(tmp_path, OK)
+    done = call(tmp_path, *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert bondd.request() == request_
+
+
+def test_random_seed_is_sent_as_a_number(tmp_path):
+    bondd = FakeBondd(tmp_path, OK)
+    assert call(tmp_path, "create", "b", "hash_seed", "random").returncode == 0
+    assert 0 <= int(bondd.request()["options"]["hash_seed"]) < 2**32
+
+
+def test_notes_go_to_stderr(tmp_path):
+    FakeBondd(tmp_path, b'{"ok": true, "notes": ["first", "second"]}\n')
+    done = call(tmp_path, "add-slave", "b", "e0")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "first\nsecond\n")
+
+
+def test_refusal_is_bondds_own_line(tmp_path):
+    FakeBondd(tmp_path, b'{"ok": false, "error": "no such device: e0"}\n')
+    assert refused(tmp_path, 1, "add-slave", "b", "e0") == "bondctl: no such device: e0\n"
+
+
+def test_away(tmp_path):
+    assert "not running" in refused(tmp_path, 3, "delete", "b")
+
+
+@pytest.mark.parametrize("answer", [None, b"", b'{"ok": t', b"what\n", b'{"okay": true}\n'])
+def test_lost_in_mid_request(tmp_path, answer):
+    FakeBondd(tmp_path, answer)
+    line = refused(tmp_path, 3, "delete", "b")
+    assert "lost in mid-request" in line and "bondctl show" in line
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["fly"],
+        ["create"],
+        ["create", "b", "mode"],
+        ["delete", "b", "c"],
+        ["add-slave", "b"],
+        ["add-slave", "b", "weight", "3"],
+        ["add-slave", "b", "e0", "dev"],
+        ["set", "b", "mode"],
+        ["set-slave", "b", "e0"],
+        ["list", "b"],
+        ["list", "--run-dir"],
+        ["list", "--fast"],
+    ],
+)
+def test_usage(tmp_path, words):
+    assert "--help'" in refused(tmp_path, 2, *words)
+
+
+@pytest.mark.parametrize(
+    "words, part",
+    [
+        (["create", "bond4567890123456"], "bond name too long: 17 characters, at most 15"),
+        (["create", "a/b"], "'/'"),
+        (["create", "b", "mod", "1"], "unknown option 'mod'"),
+        (["create", "b", "mode", "802.3ad"], "not supported by this version"),
+        (["create", "b", "mode", "lacp"], "balance-rr|active-backup|balance-xor|broadcast"),
+        (["create", "b", "primary", "e0"], "refused in mode balance-rr"),
+        (["create", "b", "mode", "2", "packets_per_slave", "2"], "refused in mode balance-xor"),
+        (["create", "b", "miimon", "0"], "safety net"),
+        (["create", "b", "updelay", "1", "updelay", "2"], "given twice"),
+        (["create", "b", "weight", "1"], "option of a slave"),
+        (["add-slave", "b", "e0", "e0"], "given twice"),
+        (["add-slave", "b", "e0", "weight", "0"], "auto|1..65535"),
+        (["show", "b"], "no such bond"),
+        (["set", "b", "path", "direct"], "no such bond"),
+    ],
+)
+def test_refused_before_anything_is_sent(tmp_path, words, part):
+    assert part in refused(tmp_path, 1, *words)
+
+
+def test_no_bonds(tmp_path):
+    assert call(tmp_path, "list").stdout == ""
+    assert json.loads(call(tmp_path, "-j", "list").stdout) == []
+    assert json.loads(call(tmp_path, "show", "--json").stdout) == []
+
+
+def test_directories_from_the_environment(tmp_path):
+    bondd = FakeBondd(tmp_path, OK)
+    environment = dict(os.environ, XBOND_RUN_DIR=str(tmp_path))
+    assert subprocess.run([BONDCTL, "delete", "b"], env=environment, timeout=60).returncode == 0
+    assert bondd.request() == {"method": "delete", "bond": "b"}
