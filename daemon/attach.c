@@ -16,6 +16,8 @@
 #define FILTER_HANDLE 0x78 /* ours among the filters of a device */
 #define FILTER_PRIORITY 0xb0d
 
+#define QUERY_MAX 64 /* BPF_MPROG_MAX */
+
 static int tcx_type(const struct attach_point *point)
 {
 	return point->egress ? TCX_EGRESS : TCX_INGRESS;
@@ -113,4 +115,24 @@ bool attach_tcx_works(int program_fd, int ifindex)
 		return false;
 	close(link_fd);
 	return true;
+}
+
+bool attach_has_program(int ifindex, const char *name)
+{
+	uint32_t ids[QUERY_MAX], count = QUERY_MAX;
+	bool found = false;
+
+	if (bpf_prog_query(ifindex, (enum bpf_attach_type)TCX_INGRESS, 0, NULL, ids, &count) < 0)
+		return false;
+	for (uint32_t i = 0; i < count && !found; i++) {
+		struct bpf_prog_info info = {};
+		uint32_t length = sizeof(info);
+		int fd = bpf_prog_get_fd_by_id(ids[i]);
+
+		if (fd < 0)
+			continue;
+		found = !bpf_obj_get_info_by_fd(fd, &info, &length) && !strcmp(info.name, name);
+		close(fd);
+	}
+	return found;
 }

@@ -23,10 +23,10 @@ int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_N
 	struct link_info link;
 
 	snprintf(ret_name, XBOND_NAME_SIZE, "xb-%.12s", bond_name);
-	for (int i = 1; i <= NAME_TRIES; i++) {
+	for (unsigned int i = 1; i < NAME_TRIES; i++) {
 		if (link_get_by_name(nl, ret_name, &link))
 			return 0;
-		snprintf(ret_name, XBOND_NAME_SIZE, "xb-%.9s~%d", bond_name, i);
+		snprintf(ret_name, XBOND_NAME_SIZE, "xb-%.9s~%u", bond_name, i % NAME_TRIES);
 	}
 	return err_set(err, EEXIST, "no free name for the port side of %s", bond_name);
 }
@@ -83,7 +83,7 @@ int device_create(struct bond *bond, struct err *err)
 	pin->mtu = FIRST_MTU;
 	bond->dataplane.pins.table->port_ifindex = pin->port_ifindex;
 	bond->dataplane.pins.table->bond_ifindex = pin->ifindex;
-	snprintf(alias, sizeof(alias), "xbond: port side of %s", pin->name);
+	snprintf(alias, sizeof(alias), DEVICE_PORT_ALIAS "%s", pin->name);
 	return prepare_port(bond, alias, err);
 }
 
@@ -126,14 +126,17 @@ int device_attach(struct bond *bond, struct err *err)
 	return r;
 }
 
-void device_remove_unfinished(struct nl *nl, const struct xbond_bond *pin)
+/* By the port side's name, which nobody but bondd gives; its peer may have been moved or renamed. */
+void device_remove(struct nl *nl, const struct xbond_bond *pin)
 {
-	struct link_info device, port;
+	struct link_info port, device;
+	bool is_pair;
 
-	if (link_get_by_name(nl, pin->name, &device) || link_get_by_name(nl, pin->port_name, &port))
+	if (link_get_by_name(nl, pin->port_name, &port) || strcmp(port.kind, "veth"))
 		return;
-	if (!strcmp(device.kind, "veth") && device.lower == port.ifindex && device.lower_nsid < 0)
-		link_delete(nl, device.ifindex, NULL);
+	is_pair = !link_get_by_name(nl, pin->name, &device) && device.lower == port.ifindex;
+	if (is_pair || device_is_port(&port))
+		link_delete(nl, port.ifindex, NULL);
 }
 
 int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err)

@@ -6,7 +6,17 @@
 #ifndef XBOND_DAEMON_DEVICE_H
 #define XBOND_DAEMON_DEVICE_H
 
+#include <string.h>
+
 #include "daemon/bond.h"
+
+#define DEVICE_PORT_ALIAS "xbond: port side of "
+
+/* Is it the port side of some bond, of this bondd or another? */
+static inline bool device_is_port(const struct link_info *link)
+{
+	return !strncmp(link->alias, DEVICE_PORT_ALIAS, strlen(DEVICE_PORT_ALIAS));
+}
 
 /* A free name for the port side that tells whose it is: xb-bond0. */
 int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE], struct err *err);
@@ -14,8 +24,8 @@ int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_N
 int device_create(struct bond *bond, struct err *err);
 /* Attaches the programs of both hooks; chooses TCX or clsact where that is still open. */
 int device_attach(struct bond *bond, struct err *err);
-/* Removes the pair of a bond that is being created, if it is there. */
-void device_remove_unfinished(struct nl *nl, const struct xbond_bond *pin);
+/* Removes the pair of a bond that is being created or deleted, if it is there. */
+void device_remove(struct nl *nl, const struct xbond_bond *pin);
 
 /*
  * Looks where bond0 is and what it is like, and lets the bond and its slaves follow: name,

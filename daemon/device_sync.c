@@ -24,7 +24,7 @@ static void follow_name(struct bond *bond, const char *name)
 	}
 	log_notice("%s: is now called %s", pin->name, name);
 	memcpy(pin->name, name, XBOND_NAME_SIZE);
-	snprintf(alias, sizeof(alias), "xbond: port side of %s", name);
+	snprintf(alias, sizeof(alias), DEVICE_PORT_ALIAS "%s", name);
 	link_set_alias(&bond->daemon->nl, (int)pin->port_ifindex, alias, NULL);
 	/* Kernels before 6.2 do not rename a device that is up; the alias says it there. */
 	if (!device_port_name(&bond->daemon->nl, name, port_name, NULL) &&

@@ -13,6 +13,7 @@
 #include "daemon/log.h"
 #include "daemon/mac.h"
 #include "daemon/slave.h"
+#include "daemon/watch.h"
 
 static struct bond *bond_new(struct daemon *daemon)
 {
@@ -98,7 +99,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	if (!r)
 		r = start(bond, err);
 	if (r) {
-		device_remove_unfinished(&daemon->nl, bond_pin(bond));
+		device_remove(&daemon->nl, bond_pin(bond));
 		dataplane_remove(daemon->paths.bpf_dir, first.name);
 		bond_free(bond);
 		return r;
@@ -199,6 +200,7 @@ static void recall(struct bond *bond)
 			       pins->slaves[primary].link == XBOND_LINK_UP;
 }
 
+/* The slaves first: until their carrier is known, an evaluation would take them for dead. */
 static void adopt_ready(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -206,18 +208,14 @@ static void adopt_ready(struct bond *bond)
 
 	recall(bond);
 	enlist(bond);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		adopt_slave(bond, slot);
+	watch_captures(bond->daemon);
 	if (device_sync(bond) == -ENODEV) {
 		lifecycle_gone(bond);
 		return;
 	}
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		adopt_slave(bond, slot);
-	bond_for_each_member(bond, slot) {
-		struct link_info link;
-
-		if (!link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link))
-			slave_follow_link(bond, slot, &link);
-	}
+	watch_slaves(bond);
 	if (pin->hook == XBOND_HOOK_CLSACT && device_attach(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
 	bond_evaluate(bond);
@@ -233,9 +231,7 @@ static void finish_removal(struct bond *bond)
 
 	log_notice("%s: was half %s; it is removed", pin->name,
 		   pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
-	if (pin->port_ifindex && pin->state == XBOND_BOND_DELETING)
-		link_delete(&bond->daemon->nl, (int)pin->port_ifindex, NULL);
-	device_remove_unfinished(&bond->daemon->nl, pin);
+	device_remove(&bond->daemon->nl, pin);
 	enlist(bond);
 	bond->port_up = pin->carrier;
 	end(bond);

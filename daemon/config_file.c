@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/config_file.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/names.h"
+
+#define BOND_SECTION "bond"
+#define SLAVE_SECTION "slave "
+
+/* libinih hands out values without their line; the reader counts it. The first failure is kept. */
+struct reading {
+	struct config_file *file;
+	FILE *stream;
+	int line;
+	int failed_line;
+	struct err why;
+};
+
+static struct config_slave *find_slave(struct config_file *file, const char *name)
+{
+	for (size_t i = 0; i < file->slave_count; i++)
+		if (!strcmp(file->slaves[i].name, name))
+			return &file->slaves[i];
+	return NULL;
+}
+
+static struct config_slave *add_slave(struct config_file *file, const char *name)
+{
+	struct config_slave *grown = reallocarray(file->slaves, file->slave_count + 1, sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	file->slaves = grown;
+	grown += file->slave_count++;
+	memset(grown, 0, sizeof(*grown));
+	snprintf(grown->name, sizeof(grown->name), "%s", name);
+	return grown;
+}
+
+static int take_slave(struct reading *reading, const char *slave_name, struct config_slave **ret_slave)
+{
+	int r = name_check("slave", slave_name, &reading->why);
+
+	if (r)
+		return r;
+	*ret_slave = find_slave(reading->file, slave_name);
+	if (!*ret_slave)
+		*ret_slave = add_slave(reading->file, slave_name);
+	return *ret_slave ? 0 : err_set(&reading->why, ENOMEM, "out of memory");
+}
+
+static int take(struct reading *reading, const char *section, const char *name, const char *value)
+{
+	struct config_slave *slave = NULL;
+	int r = 0;
+
+	if (!strncmp(section, SLAVE_SECTION, strlen(SLAVE_SECTION)))
+		r = take_slave(reading, section + strlen(SLAVE_SECTION), &slave);
+	else if (strcmp(section, BOND_SECTION))
+		r = err_set(&reading->why, EINVAL, "unknown section [%s]; there are [bond] and [slave NAME]", section);
+	if (r || !name)
+		return r;
+	if (!strcmp(name, option_at(OPT_ACTIVE_SLAVE)->name) || !strcmp(name, option_at(OPT_FORCE)->name))
+		return err_set(&reading->why, EINVAL, "%s: belongs to the command line, not into a file", name);
+	if (slave)
+		return option_set_add(&slave->options, OPTION_SLAVE, name, value, &reading->why);
+	return option_set_add(&reading->file->bond, OPTION_BOND, name, value, &reading->why);
+}
+
+static void check(struct reading *reading, const char *section, const char *name, const char *value)
+{
+	if (!reading->failed_line && take(reading, section, name, value))
+		reading->failed_line = reading->line;
+}
+
+static int on_value(void *arg, const char *section, const char *name, const char *value)
+{
+	check(arg, section, name, value);
+	return 1;
+}
+
+/* libinih does not report sections without options, and a slave with defaults is one. */
+static char *read_line(char *line, int size, void *arg)
+{
+	struct reading *reading = arg;
+	char section[64];
+	char *got = fgets(line, size, reading->stream);
+
+	reading->line++;
+	if (got && sscanf(line, " [%63[^]]]", section) == 1)
+		check(reading, section, NULL, NULL);
+	return got;
+}
+
+int config_file_read(struct config_file *ret_file, const char *path, struct err *err)
+{
+	struct config_file file = { 0 };
+	struct reading reading = { .file = &file, .stream = fopen(path, "re") };
+	int bad_line;
+
+	if (!reading.stream)
+		return err_set(err, errno, "%s: %m", path);
+	bad_line = ini_parse_stream(read_line, &reading, on_value, &reading);
+	fclose(reading.stream);
+	if (bad_line && (!reading.failed_line || bad_line < reading.failed_line)) {
+		reading.failed_line = bad_line;
+		err_set(&reading.why, EINVAL, "neither [section] nor option = value");
+	}
+	if (reading.failed_line) {
+		config_file_free(&file);
+		return err_set(err, EINVAL, "%s:%d: %.900s", path, reading.failed_line, reading.why.text);
+	}
+	*ret_file = file;
+	return 0;
+}
+
+void config_file_free(struct config_file *file)
+{
+	free(file->slaves);
+	*file = (struct config_file){ 0 };
+}

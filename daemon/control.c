@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Methods: from a request's words to a call and its answer. Connections: control_socket.c. */
+#include "daemon/control.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/requests.h"
+
+struct request {
+	struct daemon *daemon;
+	const char *bond;
+	json_t *slaves; /* array of names, or NULL */
+	json_t *options;
+	json_t *notes;
+};
+
+typedef int (*method_function)(struct request *request, struct err *err);
+
+static int do_ping(struct request *request, struct err *err)
+{
+	(void)request;
+	(void)err;
+	return 0;
+}
+
+static int do_create(struct request *request, struct err *err)
+{
+	struct option_set options;
+	int r = option_set_from_json(&options, OPTION_BOND, request->options, err);
+
+	return r ? r : request_create(request->daemon, request->bond, &options, err);
+}
+
+static int do_delete(struct request *request, struct err *err)
+{
+	return request_delete(request->daemon, request->bond, err);
+}
+
+static int do_set(struct request *request, struct err *err)
+{
+	struct option_set options;
+	int r = option_set_from_json(&options, OPTION_BOND, request->options, err);
+
+	return r ? r : request_set(request->daemon, request->bond, &options, err);
+}
+
+static int do_refresh(struct request *request, struct err *err)
+{
+	return request_refresh(request->daemon, request->bond, err);
+}
+
+/* names points into the request and must be freed as an array only. */
+static int slave_names(const struct request *request, const char ***ret_names, size_t *ret_count, struct err *err)
+{
+	size_t count = json_array_size(request->slaves);
+	const char **names = calloc(count + 1, sizeof(*names));
+
+	if (!names)
+		return err_set(err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++) {
+		names[i] = json_string_value(json_array_get(request->slaves, i));
+		if (!names[i]) {
+			free(names);
+			return err_set(err, EINVAL, "bad request: slaves has something that is no name");
+		}
+	}
+	*ret_names = names;
+	*ret_count = count;
+	return count ? 0 : (free(names), err_set(err, EINVAL, "bad request: no slaves named"));
+}
+
+static int do_add_slave(struct request *request, struct err *err)
+{
+	struct option_set options;
+	const char **names;
+	size_t count;
+	int r = option_set_from_json(&options, OPTION_SLAVE, request->options, err);
+
+	if (!r)
+		r = slave_names(request, &names, &count, err);
+	if (r)
+		return r;
+	r = request_add_slaves(request->daemon, request->bond, names, count, &options, request->notes, err);
+	free(names);
+	return r;
+}
+
+static int do_del_slave(struct request *request, struct err *err)
+{
+	const char **names;
+	size_t count;
+	int r = slave_names(request, &names, &count, err);
+
+	if (r)
+		return r;
+	r = request_del_slaves(request->daemon, request->bond, names, count, request->notes, err);
+	free(names);
+	return r;
+}
+
+static const struct method {
+	const char *name;
+	method_function function;
+	bool for_all; /* also for members of group xbond, and without a bond */
+} methods[] = {
+	{ "ping", do_ping, true },	     { "create", do_create, false },	   { "delete", do_delete, false },
+	{ "add-slave", do_add_slave, false }, { "del-slave", do_del_slave, false }, { "set", do_set, false },
+	{ "refresh", do_refresh, false },
+};
+
+static const struct method *find_method(const char *name)
+{
+	for (size_t i = 0; name && i < sizeof(methods) / sizeof(methods[0]); i++)
+		if (!strcmp(methods[i].name, name))
+			return &methods[i];
+	return NULL;
+}
+
+static int call(struct daemon *daemon, json_t *words, bool root, json_t *notes, struct err *err)
+{
+	const char *name = json_string_value(json_object_get(words, "method"));
+	const struct method *method = find_method(name);
+	struct request request = {
+		.daemon = daemon,
+		.bond = json_string_value(json_object_get(words, "bond")),
+		.slaves = json_object_get(words, "slaves"),
+		.options = json_object_get(words, "options"),
+		.notes = notes,
+	};
+
+	if (!method)
+		return err_set(err, EINVAL, "bad request: unknown method %s", name ? name : "(none)");
+	if (!root && !method->for_all)
+		return err_set(err, EPERM, "permission denied: only root may change bonds");
+	if (!method->for_all && !request.bond)
+		return err_set(err, EINVAL, "bad request: no bond named");
+	return method->function(&request, err);
+}
+
+json_t *control_answer(struct daemon *daemon, const char *line, size_t length, bool root)
+{
+	json_error_t where;
+	json_t *words = json_loadb(line, length, JSON_REJECT_DUPLICATES, &where);
+	json_t *notes = json_array(), *answer;
+	struct err err;
+	int r;
+
+	if (words)
+		r = call(daemon, words, root, notes, &err);
+	else
+		r = err_set(&err, EINVAL, "bad request: %s", where.text);
+	if (r)
+		answer = json_pack("{s:b, s:s}", "ok", 0, "error", err.text);
+	else
+		answer = json_pack("{s:b, s:O}", "ok", 1, "notes", notes);
+	json_decref(words);
+	json_decref(notes);
+	return answer;
+}

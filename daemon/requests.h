@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a user may ask of bondd, from the control socket and from configuration files:
+ * checks everything, then does it wholly or not at all. docs/control.md is its contract.
+ */
+#ifndef XBOND_DAEMON_REQUESTS_H
+#define XBOND_DAEMON_REQUESTS_H
+
+#include <jansson.h>
+
+#include "daemon/daemon.h"
+#include "daemon/option_set.h"
+
+int request_create(struct daemon *daemon, const char *name, const struct option_set *options, struct err *err);
+int request_delete(struct daemon *daemon, const char *name, struct err *err);
+/* notes: json array that gets a line for each thing the user should know; may be NULL. */
+int request_add_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
+		       const struct option_set *options, json_t *notes, struct err *err);
+int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
+		       json_t *notes, struct err *err);
+int request_set(struct daemon *daemon, const char *name, const struct option_set *options, struct err *err);
+int request_refresh(struct daemon *daemon, const char *name, struct err *err);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* add-slave and del-slave: all devices of a call, or none. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/values.h"
+#include "daemon/device.h"
+#include "daemon/enslave_check.h"
+#include "daemon/log.h"
+#include "daemon/mac.h"
+#include "daemon/net/address.h"
+#include "daemon/requests.h"
+#include "daemon/slave.h"
+
+#define MAX_ADDRESSES 64
+
+struct addition {
+	struct bond *bond;
+	const struct option_set *options;
+	json_t *notes;
+	struct link_info links[XBOND_MAX_SLAVES];
+	size_t count;
+	uint64_t added; /* slots */
+	bool gave_mac;
+};
+
+static int find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
+{
+	*ret_bond = daemon_find_bond(daemon, name);
+	return *ret_bond ? 0 : err_set(err, ENOENT, "no such bond: %s ('bondctl list' names those there are)", name);
+}
+
+static int check_all(struct addition *addition, const char *const *slaves, size_t count, struct err *err)
+{
+	unsigned int used = bond_slave_count(addition->bond);
+	bool force = addition->options->given[OPT_FORCE] && addition->options->value[OPT_FORCE].number;
+	int r = 0;
+
+	if (used + count > XBOND_MAX_SLAVES)
+		return err_set(err, ENOSPC, "%s has %u slaves and can have %d; %zu more are too many",
+			       bond_pin(addition->bond)->name, used, XBOND_MAX_SLAVES, count);
+	for (size_t i = 0; i < count && !r; i++) {
+		for (size_t j = 0; j < i && !r; j++)
+			if (!strcmp(slaves[i], slaves[j]))
+				r = err_set(err, EINVAL, "%s is named twice", slaves[i]);
+		if (!r)
+			r = enslave_check(addition->bond, slaves[i], force, &addition->links[i], err);
+	}
+	addition->count = count;
+	return r;
+}
+
+static unsigned int free_slot(struct bond *bond)
+{
+	unsigned int slot = 0;
+
+	while (slot < XBOND_MAX_SLAVES && bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
+		slot++;
+	return slot;
+}
+
+/* As kernel bonding: the first slave's, unless the user has set one. */
+static int give_mac(struct addition *addition, struct err *err)
+{
+	struct bond *bond = addition->bond;
+	struct xbond_bond *pin = bond_pin(bond);
+	int r;
+
+	if (bond_slave_count(bond) || memcmp(pin->mac, pin->random_mac, XBOND_MAC_SIZE))
+		return 0;
+	r = device_set_mac(bond, addition->links[0].mac, err);
+	addition->gave_mac = !r;
+	return r;
+}
+
+static void write_settings(struct addition *addition, unsigned int slot)
+{
+	struct pins *pins = &addition->bond->dataplane.pins;
+
+	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
+		if (addition->options->given[id] && option_at(id)->home == OPTION_IN_SETTINGS)
+			values_write_setting(pins, option_at(id), slot, &addition->options->value[id]);
+}
+
+static int add_one(struct addition *addition, const struct link_info *link, struct err *err)
+{
+	unsigned int slot = free_slot(addition->bond);
+	int r;
+
+	write_settings(addition, slot);
+	r = slave_enslave(addition->bond, slot, link, err);
+	if (!r)
+		addition->added |= UINT64_C(1) << slot;
+	return r;
+}
+
+static void note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void note(json_t *notes, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (notes)
+		json_array_append_new(notes, json_vsprintf(format, args));
+	va_end(args);
+}
+
+/* The last step, because it cannot be undone. */
+static void remove_addresses(struct addition *addition, const struct link_info *link)
+{
+	struct address addresses[MAX_ADDRESSES];
+	struct nl *nl = &addition->bond->daemon->nl;
+	int count = address_list(nl, link->ifindex, addresses, MAX_ADDRESSES);
+	struct err err;
+
+	for (int i = 0; i < count && i < MAX_ADDRESSES; i++) {
+		if (address_delete(nl, link->ifindex, &addresses[i], &err))
+			note(addition->notes, "cannot remove %s from %s: %s", addresses[i].text, link->name, err.text);
+		else
+			note(addition->notes, "removed %s from %s", addresses[i].text, link->name);
+	}
+}
+
+static void take_back(struct addition *addition)
+{
+	struct xbond_bond *pin = bond_pin(addition->bond);
+
+	slave_release(addition->bond, addition->added);
+	if (addition->gave_mac)
+		device_set_mac(addition->bond, pin->random_mac, NULL);
+}
+
+int request_add_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
+		       const struct option_set *options, json_t *notes, struct err *err)
+{
+	struct addition addition = { .options = options, .notes = notes };
+	int r = find(daemon, name, &addition.bond, err);
+
+	if (!r)
+		r = check_all(&addition, slaves, count, err);
+	if (!r)
+		r = give_mac(&addition, err);
+	for (size_t i = 0; i < addition.count && !r; i++)
+		r = add_one(&addition, &addition.links[i], err);
+	if (r) {
+		if (addition.bond && (addition.added || addition.gave_mac))
+			take_back(&addition);
+		return r;
+	}
+	for (size_t i = 0; i < addition.count; i++) {
+		log_notice("%s: slave %s added", name, addition.links[i].name);
+		remove_addresses(&addition, &addition.links[i]);
+	}
+	bond_evaluate(addition.bond);
+	return 0;
+}
+
+static void note_kept_mac(struct bond *bond, unsigned int slot, json_t *notes)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	char text[MAC_TEXT_SIZE];
+
+	if (!memcmp(slave->before.mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
+		note(notes, "%s keeps %s's MAC address %s; give one of them another if both are used on one network",
+		     bond_pin(bond)->name, slave->name, mac_text(slave->before.mac, text));
+}
+
+int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
+		       json_t *notes, struct err *err)
+{
+	struct bond *bond;
+	uint64_t mask = 0;
+	int r = find(daemon, name, &bond, err);
+
+	for (size_t i = 0; i < count && !r; i++) {
+		int slot = pins_slot_by_name(&bond->dataplane.pins, slaves[i]);
+
+		if (slot < 0)
+			r = err_set(err, ENODEV, "%s is no slave of %s ('bondctl show %s' lists them)", slaves[i], name,
+				    name);
+		else
+			mask |= UINT64_C(1) << slot;
+	}
+	if (r)
+		return r;
+	bond_for_each_member(bond, slot)
+		if (mask >> slot & 1)
+			note_kept_mac(bond, slot, notes);
+	slave_release(bond, mask);
+	for (size_t i = 0; i < count; i++)
+		log_notice("%s: slave %s removed", name, slaves[i]);
+	return 0;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/watch.h"
+
+#include <errno.h>
+
+#include "common/clock.h"
+#include "daemon/config.h"
+#include "daemon/device.h"
+#include "daemon/lifecycle.h"
+#include "daemon/log.h"
+#include "daemon/net/capture.h"
+#include "daemon/slave.h"
+
+#define TICK_US 500000
+#define TICK_ACCURACY_US 50000
+#define TICKS_PER_SYNC 2
+#define MAX_CAPTURES 256
+
+static bool wants_direct(const struct bond *bond)
+{
+	return bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT;
+}
+
+static bool is_captured(struct bond *bond, const int *ifindexes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!bond->away && ifindexes[i] == (int)bond_pin(bond)->ifindex)
+			return true;
+	return false;
+}
+
+void watch_captures(struct daemon *daemon)
+{
+	int ifindexes[MAX_CAPTURES];
+	bool wanted = false;
+	size_t count;
+
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		wanted |= wants_direct(bond) || bond->captured;
+	if (!wanted)
+		return;
+	count = capture_list(ifindexes, MAX_CAPTURES);
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		bool captured = is_captured(bond, ifindexes, count);
+
+		if (captured == bond->captured)
+			continue;
+		bond->captured = captured;
+		if (wants_direct(bond))
+			log_info("%s: %s", bond_pin(bond)->name,
+				 captured ? "is captured; counted while it is" : "is captured no more; direct again");
+		bond_evaluate(bond);
+	}
+}
+
+static void lose_slave(struct bond *bond, unsigned int slot)
+{
+	log_notice("%s: slave %s has gone", bond_pin(bond)->name, bond_slave(bond, slot)->name);
+	bond_slave(bond, slot)->state = XBOND_SLOT_RELEASING;
+	bond_evaluate(bond);
+	slave_forget(bond, slot);
+}
+
+static void sync_device(struct bond *bond)
+{
+	if (device_sync(bond) == -ENODEV)
+		lifecycle_gone(bond);
+}
+
+static void take_link(struct bond *bond, const struct link_info *link, bool gone)
+{
+	int slot = bond_slot_by_ifindex(bond, link->ifindex);
+
+	if (slot >= 0 && gone)
+		lose_slave(bond, (unsigned int)slot);
+	else if (slot >= 0)
+		slave_follow_link(bond, (unsigned int)slot, link);
+	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex || link->ifindex == (int)bond_pin(bond)->ifindex)
+		sync_device(bond);
+}
+
+static void on_link(const struct link_info *link, bool gone, void *arg)
+{
+	struct daemon *daemon = arg;
+
+	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
+		next = bond->next;
+		take_link(bond, link, gone);
+	}
+	if (!gone)
+		config_link_appeared(daemon, link);
+	watch_captures(daemon);
+}
+
+static void on_qdisc(int ifindex, void *arg)
+{
+	struct daemon *daemon = arg;
+
+	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
+		next = bond->next;
+		if (!bond->away && ifindex == (int)bond_pin(bond)->ifindex)
+			sync_device(bond);
+	}
+}
+
+void watch_slaves(struct bond *bond)
+{
+	struct link_info link;
+
+	bond_for_each_member(bond, slot) {
+		if (link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link))
+			lose_slave(bond, slot);
+		else
+			slave_follow_link(bond, slot, &link);
+	}
+}
+
+static void on_appeared(const struct link_info *link, void *arg)
+{
+	config_link_appeared(arg, link);
+}
+
+static void on_resync(void *arg)
+{
+	struct daemon *daemon = arg;
+
+	log_info("link messages were lost; every device is read again");
+	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
+		next = bond->next;
+		watch_slaves(bond);
+		sync_device(bond);
+	}
+	link_visit(&daemon->nl, on_appeared, daemon);
+}
+
+static const struct monitor_callbacks callbacks = {
+	.link = on_link,
+	.qdisc = on_qdisc,
+	.resync = on_resync,
+};
+
+static int on_monitor(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	struct daemon *daemon = arg;
+
+	(void)source;
+	(void)fd;
+	(void)events;
+	monitor_read(&daemon->monitor);
+	return 0;
+}
+
+/* One wait serves all bonds, and leaves their next publication free of any. */
+static void settle(struct daemon *daemon)
+{
+	bool wanted = false;
+
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		wanted |= !bond->dataplane.settled;
+	if (!wanted)
+		return;
+	dataplane_quiesce();
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		bond->dataplane.settled = true;
+}
+
+static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
+{
+	static unsigned int ticks;
+	struct daemon *daemon = arg;
+
+	(void)usec;
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		__atomic_store_n(&bond->dataplane.pins.table->heartbeat_ns, clock_now_ns(), __ATOMIC_RELAXED);
+	settle(daemon);
+	watch_captures(daemon);
+	for (struct bond *bond = daemon->bonds, *next; bond && ticks % TICKS_PER_SYNC == 0; bond = next) {
+		next = bond->next;
+		sync_device(bond);
+	}
+	ticks++;
+	sd_event_source_set_time_relative(source, TICK_US);
+	return 0;
+}
+
+int watch_init(struct daemon *daemon)
+{
+	sd_event_source *io = NULL, *tick = NULL;
+	int r;
+
+	r = monitor_init(&daemon->monitor, &callbacks, daemon);
+	if (r)
+		return r;
+	r = sd_event_add_io(daemon->event, &io, monitor_fd(&daemon->monitor), EPOLLIN, on_monitor, daemon);
+	if (r < 0)
+		return r;
+	sd_event_source_set_priority(io, SD_EVENT_PRIORITY_IMPORTANT);
+	sd_event_source_set_floating(io, true);
+	sd_event_source_unref(io);
+	r = sd_event_add_time_relative(daemon->event, &tick, CLOCK_MONOTONIC, 0, TICK_ACCURACY_US, on_tick, daemon);
+	if (r < 0)
+		return r;
+	sd_event_source_set_enabled(tick, SD_EVENT_ON);
+	sd_event_source_set_floating(tick, true);
+	sd_event_source_unref(tick);
+	return 0;
+}
+
+void watch_done(struct daemon *daemon)
+{
+	monitor_done(&daemon->monitor);
+}
