@@ -23,6 +23,7 @@
 /* Pins below BPF_DIR/BOND/. Maps: */
 #define XBOND_PIN_SETTINGS "settings"
 #define XBOND_PIN_TABLE "table"
+#define XBOND_PIN_BUCKETS "buckets"
 #define XBOND_PIN_BOND "bond"
 #define XBOND_PIN_SLAVES "slaves"
 #define XBOND_PIN_COUNTERS "counters"
@@ -122,10 +123,16 @@ struct xbond_table {
 	__u64 heartbeat_ns;    /* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above */
 	__u64 pad1[7];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
-	__u8 slot_of[XBOND_SLOT_CACHE];	 /* ifindex % size to slot, a hint to be checked against ifindex[] */
-	__u8 bucket[2][XBOND_BUCKETS];
 };
-_Static_assert(sizeof(struct xbond_table) == 128 + 256 + 1024 + 8192, "table ABI");
+_Static_assert(sizeof(struct xbond_table) == 128 + 256, "table ABI");
+
+/* Writer: bondd. Apart from the table so that a dump of that can be read. */
+struct xbond_buckets {
+	__u8 bucket[2][XBOND_BUCKETS]; /* table.active tells which is in force */
+	/* ifindex % size to slot: a hint, to be checked against table.ifindex[]. */
+	__u8 slot_of[XBOND_SLOT_CACHE];
+};
+_Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024, "buckets ABI");
 
 /* Writer: BPF, one copy per CPU and slot. A GSO packet is one packet; bytes are skb->len. */
 struct xbond_counters {
@@ -149,8 +156,8 @@ _Static_assert(sizeof(struct xbond_cursor) == 16, "cursor ABI");
 struct xbond_bond {
 	__u32 magic;
 	__u32 abi_version;
-	__u32 state; /* enum xbond_bond_state */
-	__u32 hook;  /* enum xbond_hook */
+	__u32 state;	    /* enum xbond_bond_state */
+	__u32 hook;	    /* enum xbond_hook */
 	__u32 ifindex;	    /* of bond0, in the namespace it is in */
 	__u32 port_ifindex; /* of the port side */
 	__s32 netnsid;	    /* of bond0's namespace seen from bondd's; -1: the same */

@@ -30,7 +30,7 @@ struct vlan_header {
 
 struct extension_header {
 	__u8 next;
-	__u8 length; /* in 8 bytes, without the first 8; AH: in 4 bytes, minus 2 */
+	__u8 length;	 /* in 8 bytes, without the first 8; AH: in 4 bytes, minus 2 */
 	__be16 fragment; /* fragment header: offset, reserved, MF */
 };
 
@@ -150,7 +150,8 @@ static __always_inline int flow_is_vlan(__be16 type)
 }
 
 /* Skips in-band tags. ret_vid: the outermost VLAN id, 0 for none. */
-static __always_inline int flow_untag(const struct packet *packet, void **layer3, __be16 *type, __u16 *ret_vid)
+static __always_inline int flow_untag(const struct packet *packet, void **layer3, __be16 *type,
+				      __u16 *ret_vid)
 {
 	*ret_vid = packet->vlan_tci >= 0 ? packet->vlan_tci & VLAN_VID_MASK : 0;
 	for (int i = 0; i < FLOW_MAX_VLANS && flow_is_vlan(*type); i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The maps of one bond. settings and table are sections of global data, so that the
+ * The maps of one bond. settings, table and buckets are sections of global data, so that the
  * programs read them by address, without a lookup; they are arrays of one entry all the same.
  */
 #ifndef XBOND_BPF_MAPS_H
@@ -13,6 +13,7 @@
 
 struct xbond_settings settings SEC(".data.settings");
 struct xbond_table table SEC(".data.table");
+struct xbond_buckets buckets SEC(".data.buckets");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

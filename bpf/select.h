@@ -24,7 +24,7 @@ static __always_inline __u64 select_mask(void)
 
 static __always_inline __u32 select_bucket(__u32 bucket)
 {
-	return table.bucket[READ_ONCE(table.active) & 1][bucket % XBOND_BUCKETS] % XBOND_MAX_SLAVES;
+	return buckets.bucket[READ_ONCE(table.active) & 1][bucket % XBOND_BUCKETS] % XBOND_MAX_SLAVES;
 }
 
 /*

@@ -13,7 +13,7 @@
 #include "bpf/select.h"
 
 #define ETH_P_EAPOL 0x888e
-#define HEARTBEAT_FRESH_NS 3000000000ULL
+#define HEARTBEAT_FRESH_NS 3000000000LL
 
 /* sched_cls may ask for the namespace's cookie (6.15 on). Set before load. */
 const volatile __u8 have_netns_cookie = 0;
@@ -116,7 +116,8 @@ static __always_inline int same_namespace(struct __sk_buff *skb)
 {
 	if (have_netns_cookie)
 		return bpf_get_netns_cookie(skb) == table.netns_cookie;
-	return bpf_ktime_get_coarse_ns() - READ_ONCE(table.heartbeat_ns) < HEARTBEAT_FRESH_NS;
+	/* The coarse clock may lag behind the one bondd reads: the difference is signed. */
+	return (__s64)(bpf_ktime_get_coarse_ns() - READ_ONCE(table.heartbeat_ns)) < HEARTBEAT_FRESH_NS;
 }
 
 static __always_inline int path_is_direct(void)
@@ -157,7 +158,7 @@ static __noinline __u32 rx_slot_by_search(__u32 ifindex)
 
 static __always_inline __u32 rx_slot(__u32 ifindex)
 {
-	__u32 slot = table.slot_of[ifindex % XBOND_SLOT_CACHE] % XBOND_MAX_SLAVES;
+	__u32 slot = buckets.slot_of[ifindex % XBOND_SLOT_CACHE] % XBOND_MAX_SLAVES;
 
 	return table.ifindex[slot] == ifindex ? slot : rx_slot_by_search(ifindex);
 }
@@ -167,8 +168,7 @@ static __always_inline int is_link_local(const struct ethhdr *eth)
 {
 	const __be16 *dest = (const __be16 *)eth->h_dest;
 
-	return dest[0] == bpf_htons(0x0180) && dest[1] == bpf_htons(0xc200) &&
-	       !(dest[2] & bpf_htons(0xfff0));
+	return dest[0] == bpf_htons(0x0180) && dest[1] == bpf_htons(0xc200) && !(dest[2] & bpf_htons(0xfff0));
 }
 
 enum rx_verdict { RX_TO_BOND, RX_STAY, RX_STAY_UNLESS_COLLECTING };

@@ -17,7 +17,7 @@
 
 #include "common/paths.h"
 
-#define WAIT_SECONDS	30
+#define WAIT_SECONDS 30
 #define MAX_REPLY_BYTES (1024 * 1024)
 
 static int connect_to(const char *run_dir, int socket_flags)

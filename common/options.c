@@ -14,16 +14,16 @@
 
 #include "common/names.h"
 
-#define RR		   (1u << XBOND_MODE_BALANCE_RR)
-#define ACTIVE_BACKUP	   (1u << XBOND_MODE_ACTIVE_BACKUP)
-#define XOR		   (1u << XBOND_MODE_BALANCE_XOR)
-#define BROADCAST	   (1u << XBOND_MODE_BROADCAST)
-#define ALL_MODES	   (RR | ACTIVE_BACKUP | XOR | BROADCAST)
+#define RR (1u << XBOND_MODE_BALANCE_RR)
+#define ACTIVE_BACKUP (1u << XBOND_MODE_ACTIVE_BACKUP)
+#define XOR (1u << XBOND_MODE_BALANCE_XOR)
+#define BROADCAST (1u << XBOND_MODE_BROADCAST)
+#define ALL_MODES (RR | ACTIVE_BACKUP | XOR | BROADCAST)
 
 #define IN_SETTINGS(field) .home = OPTION_IN_SETTINGS, .offset = offsetof(struct xbond_settings, field)
-#define IN_BOND(field)	   .home = OPTION_IN_BOND, .offset = offsetof(struct xbond_bond, field)
+#define IN_BOND(field) .home = OPTION_IN_BOND, .offset = offsetof(struct xbond_bond, field)
 
-#define KERNEL_INT_MAX	   2147483647u
+#define KERNEL_INT_MAX 2147483647u
 
 static const struct option_name mode_names[] = {
 	{ "balance-rr", XBOND_MODE_BALANCE_RR },

@@ -10,7 +10,7 @@ struct paths {
 };
 
 #define PATHS_SOCKET_NAME "bondd.sock"
-#define PATHS_LOCK_NAME	  "bondd.lock"
+#define PATHS_LOCK_NAME "bondd.lock"
 
 /* Environment or default for each. */
 void paths_init(struct paths *paths);

@@ -35,6 +35,8 @@ static const struct map_shape settings_shape = { XBOND_PIN_SETTINGS, BPF_MAP_TYP
 						 sizeof(struct xbond_settings), 1 };
 static const struct map_shape table_shape = { XBOND_PIN_TABLE, BPF_MAP_TYPE_ARRAY, sizeof(struct xbond_table),
 					      1 };
+static const struct map_shape buckets_shape = { XBOND_PIN_BUCKETS, BPF_MAP_TYPE_ARRAY,
+						sizeof(struct xbond_buckets), 1 };
 static const struct map_shape bond_shape = { XBOND_PIN_BOND, BPF_MAP_TYPE_ARRAY, sizeof(struct xbond_bond),
 					     1 };
 static const struct map_shape slaves_shape = { XBOND_PIN_SLAVES, BPF_MAP_TYPE_ARRAY,
@@ -245,6 +247,8 @@ static int map_all(struct pins *pins, struct err *err)
 	if (!r)
 		r = map_pin(pins, &table_shape, (void **)&pins->table, &other, err);
 	if (!r)
+		r = map_pin(pins, &buckets_shape, (void **)&pins->buckets, &other, err);
+	if (!r)
 		r = map_pin(pins, &slaves_shape, (void **)&pins->slaves, &other, err);
 	if (!r)
 		r = open_counters(pins, err);
@@ -295,6 +299,7 @@ void pins_close(struct pins *pins)
 {
 	unmap(pins->settings, &settings_shape);
 	unmap(pins->table, &table_shape);
+	unmap(pins->buckets, &buckets_shape);
 	unmap(pins->bond, &bond_shape);
 	unmap(pins->slaves, &slaves_shape);
 	if (pins->counters_fd >= 0)

@@ -18,6 +18,7 @@ struct pins {
 	char dir[PATH_MAX];
 	struct xbond_settings *settings;
 	struct xbond_table *table;
+	struct xbond_buckets *buckets;
 	struct xbond_bond *bond;
 	struct xbond_slave *slaves; /* XBOND_MAX_SLAVES of them */
 	int counters_fd;	    /* per-CPU array by slot */

@@ -9,14 +9,14 @@
 #include "bpf/abi.h"
 
 struct active_input {
-	uint64_t up;	    /* slots that may transmit */
-	uint64_t keepable;  /* those and the ones whose downdelay runs */
+	uint64_t up;	   /* slots that may transmit */
+	uint64_t keepable; /* those and the ones whose downdelay runs */
 	uint64_t drained;
-	uint64_t came_up;   /* slots that were not up before */
+	uint64_t came_up; /* slots that were not up before */
 	unsigned int current;
-	unsigned int primary;   /* slot, or XBOND_NO_SLOT */
+	unsigned int primary;	/* slot, or XBOND_NO_SLOT */
 	unsigned int requested; /* by the user just now, or XBOND_NO_SLOT */
-	bool primary_changed;   /* the option was set */
+	bool primary_changed;	/* the option was set */
 };
 
 /* by_hand: the user has put the active slave away from the primary; lasts until it fails or the primary returns. */

@@ -10,6 +10,7 @@
 #include "daemon/carrier.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
+#include "daemon/watch.h"
 
 #define TIMER_ACCURACY_US 1000
 #define POLL_ACCURACY_US 10000
@@ -39,9 +40,8 @@ static uint64_t bit(unsigned int slot)
 
 int bond_slot_by_ifindex(struct bond *bond, int ifindex)
 {
-	bond_for_each_member(bond, slot)
-		if ((int)bond_slave(bond, slot)->ifindex == ifindex)
-			return (int)slot;
+	bond_for_each_member(bond,
+			     slot) if ((int)bond_slave(bond, slot)->ifindex == ifindex) return (int)slot;
 	return -1;
 }
 
@@ -58,9 +58,7 @@ static uint64_t up_mask(struct bond *bond)
 {
 	uint64_t mask = 0;
 
-	bond_for_each_member(bond, slot)
-		if (bond_slave(bond, slot)->link == XBOND_LINK_UP)
-			mask |= bit(slot);
+	bond_for_each_member(bond, slot) if (bond_slave(bond, slot)->link == XBOND_LINK_UP) mask |= bit(slot);
 	return mask;
 }
 
@@ -78,7 +76,8 @@ static void step_link(struct bond *bond, unsigned int slot, uint64_t now_ns)
 	struct carrier_state state = { .link = slave->link, .deadline_ns = member->deadline_ns };
 
 	state = carrier_next(state, &input);
-	if (state.link == XBOND_LINK_DOWN && slave->link != XBOND_LINK_DOWN && slave->link != XBOND_LINK_GOING_UP)
+	if (state.link == XBOND_LINK_DOWN && slave->link != XBOND_LINK_DOWN &&
+	    slave->link != XBOND_LINK_GOING_UP)
 		slave->link_failures++;
 	slave->link = state.link;
 	member->deadline_ns = state.deadline_ns;
@@ -89,13 +88,12 @@ static void step_links(struct bond *bond, struct decision *decision)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	bond_for_each_member(bond, slot)
-		decision->before[slot] = bond_slave(bond, slot)->link;
+	bond_for_each_member(bond, slot) decision->before[slot] = bond_slave(bond, slot)->link;
 	for (int carrier = 0; carrier <= 1; carrier++)
-		bond_for_each_member(bond, slot)
-			if (bond->members[slot].carrier == carrier)
-				step_link(bond, slot, now_ns);
-	bond_for_each_member(bond, slot) {
+		bond_for_each_member(bond, slot) if (bond->members[slot].carrier == carrier)
+			step_link(bond, slot, now_ns);
+	bond_for_each_member(bond, slot)
+	{
 		enum xbond_link link = bond_slave(bond, slot)->link;
 
 		decision->members |= bit(slot);
@@ -117,10 +115,10 @@ static void weigh(struct bond *bond, struct decision *decision)
 
 	if (!owners)
 		owners = decision->usable;
+	bond_for_each_member(bond, slot) if (owners & bit(slot) && !bond_slave(bond, slot)->speed_mbps)
+		speeds_known = false;
 	bond_for_each_member(bond, slot)
-		if (owners & bit(slot) && !bond_slave(bond, slot)->speed_mbps)
-			speeds_known = false;
-	bond_for_each_member(bond, slot) {
+	{
 		uint32_t automatic = speeds_known ? bond_slave(bond, slot)->speed_mbps : 1;
 		uint32_t weight = settings->weight[slot];
 
@@ -201,8 +199,10 @@ static void follow_carrier(struct bond *bond, bool carrier)
 
 	if (bond->port_up == carrier)
 		return;
-	if (link_set_flags(&bond->daemon->nl, (int)bond_pin(bond)->port_ifindex, carrier ? IFF_UP : 0, IFF_UP, &err))
-		log_error("%s: cannot set its carrier %s: %s", bond_pin(bond)->name, carrier ? "on" : "off", err.text);
+	if (link_set_flags(&bond->daemon->nl, (int)bond_pin(bond)->port_ifindex, carrier ? IFF_UP : 0, IFF_UP,
+			   &err))
+		log_error("%s: cannot set its carrier %s: %s", bond_pin(bond)->name, carrier ? "on" : "off",
+			  err.text);
 	else
 		bond->port_up = carrier;
 }
@@ -238,13 +238,15 @@ static void log_changes(struct bond *bond, const struct decision *decision)
 {
 	const char *name = bond_pin(bond)->name;
 
-	bond_for_each_member(bond, slot) {
+	bond_for_each_member(bond, slot)
+	{
 		const struct xbond_slave *slave = bond_slave(bond, slot);
 
 		if (slave->link != decision->before[slot])
 			log_notice("%s: %s is %s", name, slave->name, link_words[slave->link]);
 	}
-	if (decision->plan.mode == XBOND_MODE_ACTIVE_BACKUP && decision->plan.active_slot != decision->active_before)
+	if (decision->plan.mode == XBOND_MODE_ACTIVE_BACKUP &&
+	    decision->plan.active_slot != decision->active_before)
 		log_notice("%s: active slave is %s", name, active_name(bond, decision->plan.active_slot));
 	if (decision->carrier != decision->carrier_before)
 		log_notice("%s: carrier %s", name, decision->carrier ? "on" : "off");
@@ -262,9 +264,9 @@ static void arm_delay(struct bond *bond)
 {
 	uint64_t next_ns = UINT64_MAX;
 
-	bond_for_each_member(bond, slot)
-		if (bond->members[slot].deadline_ns && bond->members[slot].deadline_ns < next_ns)
-			next_ns = bond->members[slot].deadline_ns;
+	bond_for_each_member(bond, slot) if (bond->members[slot].deadline_ns &&
+					     bond->members[slot].deadline_ns < next_ns) next_ns =
+		bond->members[slot].deadline_ns;
 	if (!bond->delay)
 		return;
 	if (next_ns == UINT64_MAX) {
@@ -291,7 +293,8 @@ void bond_poll(struct bond *bond)
 {
 	bool changed = memcmp(&bond->seen, bond->dataplane.pins.settings, sizeof(bond->seen));
 
-	bond_for_each_member(bond, slot) {
+	bond_for_each_member(bond, slot)
+	{
 		int carrier = ethtool_carrier(&bond->daemon->ethtool, bond_slave(bond, slot)->name);
 
 		if (carrier < 0 || carrier == bond->members[slot].carrier)
@@ -309,6 +312,8 @@ static int on_poll(sd_event_source *source, uint64_t usec, void *arg)
 
 	(void)usec;
 	bond_poll(bond);
+	if (bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT)
+		watch_captures(bond->daemon);
 	sd_event_source_set_time_relative(source, bond_pin(bond)->miimon_ms * UINT64_C(1000));
 	return 0;
 }
@@ -320,11 +325,11 @@ int bond_start_timers(struct bond *bond)
 	int r;
 
 	bond_stop_timers(bond);
-	r = sd_event_add_time_relative(event, &bond->poll, CLOCK_MONOTONIC, interval_us, POLL_ACCURACY_US, on_poll,
-				       bond);
+	r = sd_event_add_time_relative(event, &bond->poll, CLOCK_MONOTONIC, interval_us, POLL_ACCURACY_US,
+				       on_poll, bond);
 	if (r >= 0)
-		r = sd_event_add_time(event, &bond->delay, CLOCK_MONOTONIC, UINT64_MAX, TIMER_ACCURACY_US, on_delay,
-				      bond);
+		r = sd_event_add_time(event, &bond->delay, CLOCK_MONOTONIC, UINT64_MAX, TIMER_ACCURACY_US,
+				      on_delay, bond);
 	if (r < 0)
 		return r;
 	sd_event_source_set_enabled(bond->poll, SD_EVENT_ON);

@@ -26,8 +26,8 @@ struct bond {
 	struct daemon *daemon;
 	struct dataplane dataplane;
 	struct member members[XBOND_MAX_SLAVES];
-	struct dataplane_plan plan;   /* as last published */
-	struct xbond_settings seen;   /* settings as last acted on */
+	struct dataplane_plan plan; /* as last published */
+	struct xbond_settings seen; /* settings as last acted on */
 	bool published;
 	bool active_by_hand;
 	bool primary_changed;
@@ -55,7 +55,7 @@ static inline bool bond_is_member(struct bond *bond, unsigned int slot)
 }
 
 /* Every slot that is a member. */
-#define bond_for_each_member(bond, slot)                              \
+#define bond_for_each_member(bond, slot)                             \
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) \
 		if (bond_is_member(bond, slot))
 

@@ -21,8 +21,8 @@ struct carrier_state carrier_next(struct carrier_state state, const struct carri
 	case XBOND_LINK_UP:
 		if (input->carrier)
 			return state;
-		return input->downdelay_ms ? delay(XBOND_LINK_GOING_DOWN, input, input->downdelay_ms) :
-					     settle(XBOND_LINK_DOWN);
+		return input->downdelay_ms ? delay(XBOND_LINK_GOING_DOWN, input, input->downdelay_ms)
+					   : settle(XBOND_LINK_DOWN);
 	case XBOND_LINK_GOING_DOWN:
 		if (input->carrier)
 			return settle(XBOND_LINK_UP);
@@ -30,8 +30,9 @@ struct carrier_state carrier_next(struct carrier_state state, const struct carri
 	case XBOND_LINK_DOWN:
 		if (!input->carrier)
 			return state;
-		return input->updelay_ms && !input->needed ? delay(XBOND_LINK_GOING_UP, input, input->updelay_ms) :
-							     settle(XBOND_LINK_UP);
+		return input->updelay_ms && !input->needed
+			       ? delay(XBOND_LINK_GOING_UP, input, input->updelay_ms)
+			       : settle(XBOND_LINK_UP);
 	case XBOND_LINK_GOING_UP:
 		if (!input->carrier)
 			return settle(XBOND_LINK_DOWN);

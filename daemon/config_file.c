@@ -62,11 +62,13 @@ static int take(struct reading *reading, const char *section, const char *name, 
 	if (!strncmp(section, SLAVE_SECTION, strlen(SLAVE_SECTION)))
 		r = take_slave(reading, section + strlen(SLAVE_SECTION), &slave);
 	else if (strcmp(section, BOND_SECTION))
-		r = err_set(&reading->why, EINVAL, "unknown section [%s]; there are [bond] and [slave NAME]", section);
+		r = err_set(&reading->why, EINVAL, "unknown section [%s]; there are [bond] and [slave NAME]",
+			    section);
 	if (r || !name)
 		return r;
 	if (!strcmp(name, option_at(OPT_ACTIVE_SLAVE)->name) || !strcmp(name, option_at(OPT_FORCE)->name))
-		return err_set(&reading->why, EINVAL, "%s: belongs to the command line, not into a file", name);
+		return err_set(&reading->why, EINVAL, "%s: belongs to the command line, not into a file",
+			       name);
 	if (slave)
 		return option_set_add(&slave->options, OPTION_SLAVE, name, value, &reading->why);
 	return option_set_add(&reading->file->bond, OPTION_BOND, name, value, &reading->why);

@@ -51,7 +51,8 @@ static int do_refresh(struct request *request, struct err *err)
 }
 
 /* names points into the request and must be freed as an array only. */
-static int slave_names(const struct request *request, const char ***ret_names, size_t *ret_count, struct err *err)
+static int slave_names(const struct request *request, const char ***ret_names, size_t *ret_count,
+		       struct err *err)
 {
 	size_t count = json_array_size(request->slaves);
 	const char **names = calloc(count + 1, sizeof(*names));
@@ -104,8 +105,12 @@ static const struct method {
 	method_function function;
 	bool for_all; /* also for members of group xbond, and without a bond */
 } methods[] = {
-	{ "ping", do_ping, true },	     { "create", do_create, false },	   { "delete", do_delete, false },
-	{ "add-slave", do_add_slave, false }, { "del-slave", do_del_slave, false }, { "set", do_set, false },
+	{ "ping", do_ping, true },
+	{ "create", do_create, false },
+	{ "delete", do_delete, false },
+	{ "add-slave", do_add_slave, false },
+	{ "del-slave", do_del_slave, false },
+	{ "set", do_set, false },
 	{ "refresh", do_refresh, false },
 };
 

@@ -137,7 +137,8 @@ static int listen_on(const char *path, struct err *err)
 	int fd;
 
 	if (strlen(path) >= sizeof(address.sun_path))
-		return err_set(err, ENAMETOOLONG, "%s is too long for a socket; give a shorter --run-dir", path);
+		return err_set(err, ENAMETOOLONG, "%s is too long for a socket; give a shorter --run-dir",
+			       path);
 	memcpy(address.sun_path, path, strlen(path));
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)

@@ -35,7 +35,7 @@ void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifin
 
 	if (ifindex) {
 		zero_counters(dataplane, slot);
-		store(table->slot_of[ifindex % XBOND_SLOT_CACHE], (uint8_t)slot);
+		store(dataplane->pins.buckets->slot_of[ifindex % XBOND_SLOT_CACHE], (uint8_t)slot);
 	}
 	store(table->ifindex[slot], (uint32_t)ifindex);
 }
@@ -77,13 +77,14 @@ static uint32_t fill(uint8_t *bucket, const struct dataplane_plan *plan)
 
 void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan *plan)
 {
+	uint8_t(*bucket)[XBOND_BUCKETS] = dataplane->pins.buckets->bucket;
 	struct xbond_table *table = dataplane->pins.table;
 	uint32_t active = table->active & 1, idle = !active;
 
 	if (!dataplane->settled)
 		dataplane_quiesce();
-	memcpy(table->bucket[idle], table->bucket[active], XBOND_BUCKETS);
-	table->bucket_count[idle] = fill(table->bucket[idle], plan);
+	memcpy(bucket[idle], bucket[active], XBOND_BUCKETS);
+	table->bucket_count[idle] = fill(bucket[idle], plan);
 	store(table->active, idle);
 	store(table->mode, (uint32_t)plan->mode);
 	dataplane->settled = false;

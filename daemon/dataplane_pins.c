@@ -65,10 +65,11 @@ static int refused(int r, struct err *err)
 		const char *line = verdict.line[(verdict.next + i) % LOG_LINES];
 
 		if (*line)
-			snprintf(last + strlen(last), sizeof(last) - strlen(last), "%s%s", *last ? " | " : "", line);
+			snprintf(last + strlen(last), sizeof(last) - strlen(last), "%s%s", *last ? " | " : "",
+				 line);
 	}
-	return err_set(err, -r, "the kernel refused the BPF program: %s%s%s%s", strerror(-r), *last ? " (" : "",
-		       last, *last ? ")" : "");
+	return err_set(err, -r, "the kernel refused the BPF program: %s%s%s%s", strerror(-r),
+		       *last ? " (" : "", last, *last ? ")" : "");
 }
 
 uint64_t dataplane_netns_cookie(void)
@@ -88,7 +89,6 @@ uint64_t dataplane_netns_cookie(void)
 static void fill_table(struct xbond_table *table, const struct xbond_bond *bond)
 {
 	memset(table, 0, sizeof(*table));
-	memset(table->bucket, XBOND_NO_SLOT, sizeof(table->bucket));
 	table->mode = bond->mode;
 	table->hash_seed = bond->hash_seed;
 	table->flags = XBOND_F_FORCE_COUNTED;
@@ -114,6 +114,8 @@ static struct xbond_bpf *load(const struct xbond_bond *bond, const struct xbond_
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_get_netns_cookie, NULL) == 1;
 	skeleton->data_settings->settings = *settings;
 	fill_table(&skeleton->data_table->table, bond);
+	memset(skeleton->data_buckets->buckets.bucket, XBOND_NO_SLOT,
+	       sizeof(skeleton->data_buckets->buckets.bucket));
 	r = xbond_bpf__load(skeleton);
 	if (r < 0) {
 		refused(r, err);
@@ -141,6 +143,7 @@ static int pin_all(struct xbond_bpf *skeleton, const char *dir, struct err *err)
 	} pins[] = {
 		{ XBOND_PIN_SETTINGS, bpf_map__fd(skeleton->maps.data_settings) },
 		{ XBOND_PIN_TABLE, bpf_map__fd(skeleton->maps.data_table) },
+		{ XBOND_PIN_BUCKETS, bpf_map__fd(skeleton->maps.data_buckets) },
 		{ XBOND_PIN_BOND, bpf_map__fd(skeleton->maps.bond) },
 		{ XBOND_PIN_SLAVES, bpf_map__fd(skeleton->maps.slaves) },
 		{ XBOND_PIN_COUNTERS, bpf_map__fd(skeleton->maps.counters) },
@@ -227,8 +230,8 @@ static int open_program(const struct dataplane *dataplane, const char *pin, int 
 	snprintf(path, sizeof(path), "%s/%s", dataplane->pins.dir, pin);
 	*ret_fd = bpf_obj_get(path);
 	if (*ret_fd < 0)
-		return err_set(err, EBADMSG, "%s: %s: the pins are damaged; remove them with 'rm -r %s'", path,
-			       strerror(-*ret_fd), dataplane->pins.dir);
+		return err_set(err, EBADMSG, "%s: %s: the pins are damaged; remove them with 'rm -r %s'",
+			       path, strerror(-*ret_fd), dataplane->pins.dir);
 	return 0;
 }
 

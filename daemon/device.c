@@ -107,8 +107,8 @@ static enum xbond_hook choose_hook(struct bond *bond)
 		return XBOND_HOOK_CLSACT;
 	if (bond->daemon->hook == HOOK_TCX)
 		return XBOND_HOOK_TCX;
-	return attach_tcx_works(bond->dataplane.egress_fd, (int)bond_pin(bond)->ifindex) ? XBOND_HOOK_TCX :
-											  XBOND_HOOK_CLSACT;
+	return attach_tcx_works(bond->dataplane.egress_fd, (int)bond_pin(bond)->ifindex) ? XBOND_HOOK_TCX
+											 : XBOND_HOOK_CLSACT;
 }
 
 int device_attach(struct bond *bond, struct err *err)

@@ -41,9 +41,8 @@ static void follow_mac(struct bond *bond, const uint8_t *mac)
 	if (!memcmp(pin->mac, mac, XBOND_MAC_SIZE))
 		return;
 	memcpy(pin->mac, mac, XBOND_MAC_SIZE);
-	bond_for_each_member(bond, slot)
-		if (slave_follow_mac(bond, slot, &err))
-			log_warning("%s: %s", pin->name, err.text);
+	bond_for_each_member(bond, slot) if (slave_follow_mac(bond, slot, &err))
+		log_warning("%s: %s", pin->name, err.text);
 	log_notice("%s: MAC address is now %s", pin->name, mac_text(mac, text));
 }
 
@@ -82,8 +81,7 @@ static void follow_promisc(struct bond *bond, bool promisc)
 	if (bond->promisc == promisc)
 		return;
 	bond->promisc = promisc;
-	bond_for_each_member(bond, slot)
-		slave_follow_promisc(bond, slot);
+	bond_for_each_member(bond, slot) slave_follow_promisc(bond, slot);
 }
 
 /* `direct` is forbidden before anything else happens, and allowed again after everything. */
@@ -101,7 +99,8 @@ static void follow_place(struct bond *bond, const struct link_info *port)
 		return;
 	bond->away = away;
 	bond->dataplane.pins.table->bond_ifindex = away ? 0 : pin->ifindex;
-	log_notice("%s: %s", pin->name, away ? "was moved to another namespace" : "is back in this namespace");
+	log_notice("%s: %s", pin->name,
+		   away ? "was moved to another namespace" : "is back in this namespace");
 	/* clsact filters do not move along. */
 	if (!away && pin->hook == XBOND_HOOK_CLSACT && device_attach(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
@@ -115,8 +114,8 @@ int device_sync(struct bond *bond)
 	struct link_info port, device;
 	bool has_qdisc;
 
-	if (link_get(nl, -1, (int)pin->port_ifindex, &port))
-		return -ENODEV;
+	if (link_get(nl, -1, (int)pin->port_ifindex, &port) || !device_is_port(&port))
+		return -ENODEV; /* or its number belongs to another device by now */
 	follow_place(bond, &port);
 	if (link_get(nl, port.lower_nsid, port.lower, &device))
 		return 0; /* on its way between namespaces: the next message tells */

@@ -43,16 +43,18 @@ static int check_owner(struct bond *bond, const struct link_info *link, struct e
 
 	for (struct bond *other = bond->daemon->bonds; other; other = other->next)
 		if (bond_slot_by_ifindex(other, link->ifindex) >= 0)
-			return err_set(err, EBUSY, "%s is a slave of %s already; 'bondctl del-slave %s %s' frees it",
+			return err_set(err, EBUSY,
+				       "%s is a slave of %s already; 'bondctl del-slave %s %s' frees it",
 				       link->name, bond_pin(other)->name, bond_pin(other)->name, link->name);
 	if (attach_has_program(link->ifindex, "xbond_rx"))
-		return err_set(err, EBUSY, "%s is a slave of a bond of another bondd; free it there first", link->name);
+		return err_set(err, EBUSY, "%s is a slave of a bond of another bondd; free it there first",
+			       link->name);
 	if (!link->master)
 		return 0;
 	if (link_get(&bond->daemon->nl, -1, link->master, &master))
 		memset(&master, 0, sizeof(master));
-	return err_set(err, EBUSY, "%s is a port of %s%s%s; 'ip link set %s nomaster' frees it", link->name, master.kind,
-		       *master.kind ? " " : "", master.name, link->name);
+	return err_set(err, EBUSY, "%s is a port of %s%s%s; 'ip link set %s nomaster' frees it", link->name,
+		       master.kind, *master.kind ? " " : "", master.name, link->name);
 }
 
 struct upper {
@@ -77,8 +79,8 @@ static int check_uppers(struct bond *bond, const struct link_info *link, struct 
 	link_visit(&bond->daemon->nl, look_for_upper, &upper);
 	if (!upper.found.ifindex)
 		return 0;
-	return err_set(err, EBUSY, "%s has %s (%s) on it, which would go deaf; remove it, or make it on %s", link->name,
-		       upper.found.name, upper.found.kind, bond_pin(bond)->name);
+	return err_set(err, EBUSY, "%s has %s (%s) on it, which would go deaf; remove it, or make it on %s",
+		       link->name, upper.found.name, upper.found.kind, bond_pin(bond)->name);
 }
 
 static int check_addresses(struct bond *bond, const struct link_info *link, struct err *err)
@@ -87,11 +89,13 @@ static int check_addresses(struct bond *bond, const struct link_info *link, stru
 
 	if (address_list(&bond->daemon->nl, link->ifindex, &first, 1) <= 0)
 		return 0;
-	return err_set(err, EBUSY, "%s has IP addresses (%s), which belong on %s; remove them, or add 'force yes'",
+	return err_set(err, EBUSY,
+		       "%s has IP addresses (%s), which belong on %s; remove them, or add 'force yes'",
 		       link->name, first.text, bond_pin(bond)->name);
 }
 
-int enslave_check(struct bond *bond, const char *name, bool force, struct link_info *ret_link, struct err *err)
+int enslave_check(struct bond *bond, const char *name, bool force, struct link_info *ret_link,
+		  struct err *err)
 {
 	int r;
 

@@ -6,6 +6,7 @@
 #include "daemon/bond.h"
 
 /* 0 and the device, or -errno and one line that says why not and what to do. force: IP addresses are no obstacle. */
-int enslave_check(struct bond *bond, const char *name, bool force, struct link_info *ret_link, struct err *err);
+int enslave_check(struct bond *bond, const char *name, bool force, struct link_info *ret_link,
+		  struct err *err);
 
 #endif

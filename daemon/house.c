@@ -45,7 +45,8 @@ static int mount_bpffs(const char *bpf_dir, struct err *err)
 	if (!below || on_bpffs(BPFFS))
 		return 0;
 	if (mount("bpf", BPFFS, "bpf", 0, "mode=0700") < 0)
-		return err_set(err, errno, "cannot mount the BPF file system (%m); do 'mount -t bpf bpf " BPFFS "'");
+		return err_set(err, errno,
+			       "cannot mount the BPF file system (%m); do 'mount -t bpf bpf " BPFFS "'");
 	return 0;
 }
 
@@ -56,7 +57,8 @@ static int lock(int fd, const char *path, struct err *err)
 		return err_set(err, errno, "cannot open %s: %m", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		close(fd);
-		return err_set(err, EBUSY, "another bondd runs on %s; stop it, or give other directories", path);
+		return err_set(err, EBUSY, "another bondd runs on %s; stop it, or give other directories",
+			       path);
 	}
 	return 0;
 }
@@ -80,7 +82,8 @@ int house_open(const struct paths *paths, struct err *err)
 	int r;
 
 	if (geteuid() != 0)
-		return err_set(err, EPERM, "bondd needs root: it changes network devices and loads BPF programs");
+		return err_set(err, EPERM,
+			       "bondd needs root: it changes network devices and loads BPF programs");
 	r = make_dirs(paths->run_dir, 0755, err);
 	if (!r)
 		r = lock_run_dir(paths->run_dir, err);
@@ -89,6 +92,7 @@ int house_open(const struct paths *paths, struct err *err)
 	if (!r)
 		r = make_dirs(paths->bpf_dir, 0700, err);
 	if (!r && !on_bpffs(paths->bpf_dir))
-		r = err_set(err, EINVAL, "%s is not on a BPF file system; give a --bpf-dir below " BPFFS, paths->bpf_dir);
+		r = err_set(err, EINVAL, "%s is not on a BPF file system; give a --bpf-dir below " BPFFS,
+			    paths->bpf_dir);
 	return r ? r : lock_bpf_dir(paths->bpf_dir, err);
 }

@@ -5,6 +5,7 @@
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/names.h"
 #include "common/options.h"
@@ -51,13 +52,21 @@ static void delist(struct bond *bond)
 static int check_new_name(struct daemon *daemon, const char *name, struct err *err)
 {
 	struct link_info link;
+	char path[PATH_MAX];
 
 	if (name_check("bond", name, err))
 		return -EINVAL;
+	pins_path(path, sizeof(path), daemon->paths.bpf_dir, name);
 	if (daemon_find_bond(daemon, name))
-		return err_set(err, EEXIST, "the bond %s exists already; 'bondctl show %s' tells about it", name, name);
+		return err_set(err, EEXIST, "the bond %s exists already; 'bondctl show %s' tells about it",
+			       name, name);
 	if (!link_get_by_name(&daemon->nl, name, &link))
 		return err_set(err, EEXIST, "the name %s is taken by a network device; choose another", name);
+	if (!access(path, F_OK))
+		return err_set(err, EEXIST,
+			       "%s is in the way and is no bond that bondd could adopt (its log says "
+			       "why); remove it with 'rm -r %s'",
+			       path, path);
 	return 0;
 }
 
@@ -171,7 +180,8 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 		log_notice("%s: slave %s has gone", bond_pin(bond)->name, slave->name);
 		slave_forget(bond, slot);
 	} else if (slave->state != XBOND_SLOT_MEMBER) {
-		log_notice("%s: %s was half way in or out; it is restored", bond_pin(bond)->name, slave->name);
+		log_notice("%s: %s was half way in or out; it is restored", bond_pin(bond)->name,
+			   slave->name);
 		slave_undo(bond, slot);
 	} else {
 		bond->members[slot].carrier = link.carrier;
@@ -195,7 +205,8 @@ static void recall(struct bond *bond)
 	struct link_info port;
 
 	bond->away = pins->bond->netnsid >= 0;
-	bond->port_up = !link_get(&bond->daemon->nl, -1, (int)pins->bond->port_ifindex, &port) && port.flags & IFF_UP;
+	bond->port_up =
+		!link_get(&bond->daemon->nl, -1, (int)pins->bond->port_ifindex, &port) && port.flags & IFF_UP;
 	bond->active_by_hand = primary >= 0 && (unsigned int)primary != pins->bond->active_slot &&
 			       pins->slaves[primary].link == XBOND_LINK_UP;
 }
@@ -248,7 +259,8 @@ static void adopt(struct daemon *daemon, const char *name)
 		return;
 	}
 	if (is_elsewhere(bond)) {
-		log_error("%s: not adopted: it belongs to another network namespace; start bondd there, or give "
+		log_error("%s: not adopted: it belongs to another network namespace; start bondd there, or "
+			  "give "
 			  "this one its own --bpf-dir",
 			  name);
 		bond_free(bond);

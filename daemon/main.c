@@ -53,9 +53,12 @@ static int set_hook(struct daemon *daemon, const char *text)
 static int parse_arguments(struct daemon *daemon, int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		{ "run-dir", required_argument, NULL, 'r' },	{ "bpf-dir", required_argument, NULL, 'b' },
-		{ "config-dir", required_argument, NULL, 'c' }, { "hook", required_argument, NULL, 'k' },
-		{ "help", no_argument, NULL, 'h' },		{ "version", no_argument, NULL, 'v' },
+		{ "run-dir", required_argument, NULL, 'r' },
+		{ "bpf-dir", required_argument, NULL, 'b' },
+		{ "config-dir", required_argument, NULL, 'c' },
+		{ "hook", required_argument, NULL, 'k' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
 		{ 0 },
 	};
 	int letter;

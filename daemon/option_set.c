@@ -17,7 +17,8 @@ int option_set_add(struct option_set *set, enum option_scope scope, const char *
 	return option_parse(option, text, &set->value[option->id], err);
 }
 
-int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object, struct err *err)
+int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object,
+			 struct err *err)
 {
 	const char *name;
 	json_t *value;

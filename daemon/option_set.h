@@ -15,7 +15,8 @@ struct option_set {
 int option_set_add(struct option_set *set, enum option_scope scope, const char *name, const char *text,
 		   struct err *err);
 /* From {"NAME": "TEXT", ...}; NULL is no options. */
-int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object, struct err *err);
+int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object,
+			 struct err *err);
 /* Every given one may be set in this mode. */
 int option_set_check_mode(const struct option_set *set, uint32_t mode, struct err *err);
 

@@ -14,7 +14,9 @@
 static int find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
 {
 	*ret_bond = daemon_find_bond(daemon, name);
-	return *ret_bond ? 0 : err_set(err, ENOENT, "no such bond: %s ('bondctl list' names those there are)", name);
+	return *ret_bond ? 0
+			 : err_set(err, ENOENT, "no such bond: %s ('bondctl list' names those there are)",
+				   name);
 }
 
 /* The option's default, as the table has it. */
@@ -85,8 +87,7 @@ static int apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
 	if (!r)
 		return 0;
 	pin->mac_policy = before;
-	bond_for_each_member(bond, slot)
-		slave_follow_mac(bond, slot, NULL);
+	bond_for_each_member(bond, slot) slave_follow_mac(bond, slot, NULL);
 	return r;
 }
 
@@ -113,7 +114,8 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 		return r;
 	pin = bond_pin(bond);
 	before = *pin;
-	r = option_set_check_mode(options, options->given[OPT_MODE] ? options->value[OPT_MODE].number : pin->mode, err);
+	r = option_set_check_mode(
+		options, options->given[OPT_MODE] ? options->value[OPT_MODE].number : pin->mode, err);
 	for (int id = 0; id < OPT_COUNT && !r; id++) {
 		if (!options->given[id])
 			continue;

@@ -11,7 +11,8 @@
 #include "daemon/daemon.h"
 #include "daemon/option_set.h"
 
-int request_create(struct daemon *daemon, const char *name, const struct option_set *options, struct err *err);
+int request_create(struct daemon *daemon, const char *name, const struct option_set *options,
+		   struct err *err);
 int request_delete(struct daemon *daemon, const char *name, struct err *err);
 /* notes: json array that gets a line for each thing the user should know; may be NULL. */
 int request_add_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,

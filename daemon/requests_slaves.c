@@ -28,7 +28,9 @@ struct addition {
 static int find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
 {
 	*ret_bond = daemon_find_bond(daemon, name);
-	return *ret_bond ? 0 : err_set(err, ENOENT, "no such bond: %s ('bondctl list' names those there are)", name);
+	return *ret_bond ? 0
+			 : err_set(err, ENOENT, "no such bond: %s ('bondctl list' names those there are)",
+				   name);
 }
 
 static int check_all(struct addition *addition, const char *const *slaves, size_t count, struct err *err)
@@ -117,7 +119,8 @@ static void remove_addresses(struct addition *addition, const struct link_info *
 
 	for (int i = 0; i < count && i < MAX_ADDRESSES; i++) {
 		if (address_delete(nl, link->ifindex, &addresses[i], &err))
-			note(addition->notes, "cannot remove %s from %s: %s", addresses[i].text, link->name, err.text);
+			note(addition->notes, "cannot remove %s from %s: %s", addresses[i].text, link->name,
+			     err.text);
 		else
 			note(addition->notes, "removed %s from %s", addresses[i].text, link->name);
 	}
@@ -163,7 +166,8 @@ static void note_kept_mac(struct bond *bond, unsigned int slot, json_t *notes)
 	char text[MAC_TEXT_SIZE];
 
 	if (!memcmp(slave->before.mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
-		note(notes, "%s keeps %s's MAC address %s; give one of them another if both are used on one network",
+		note(notes,
+		     "%s keeps %s's MAC address %s; give one of them another if both are used on one network",
 		     bond_pin(bond)->name, slave->name, mac_text(slave->before.mac, text));
 }
 
@@ -178,16 +182,14 @@ int request_del_slaves(struct daemon *daemon, const char *name, const char *cons
 		int slot = pins_slot_by_name(&bond->dataplane.pins, slaves[i]);
 
 		if (slot < 0)
-			r = err_set(err, ENODEV, "%s is no slave of %s ('bondctl show %s' lists them)", slaves[i], name,
-				    name);
+			r = err_set(err, ENODEV, "%s is no slave of %s ('bondctl show %s' lists them)",
+				    slaves[i], name, name);
 		else
 			mask |= UINT64_C(1) << slot;
 	}
 	if (r)
 		return r;
-	bond_for_each_member(bond, slot)
-		if (mask >> slot & 1)
-			note_kept_mac(bond, slot, notes);
+	bond_for_each_member(bond, slot) if (mask >> slot & 1) note_kept_mac(bond, slot, notes);
 	slave_release(bond, mask);
 	for (size_t i = 0; i < count; i++)
 		log_notice("%s: slave %s removed", name, slaves[i]);

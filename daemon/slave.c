@@ -117,9 +117,11 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	return 0;
 }
 
-static void warn_restore(struct bond *bond, const char *what, const struct xbond_slave *slave, const struct err *err)
+static void warn_restore(struct bond *bond, const char *what, const struct xbond_slave *slave,
+			 const struct err *err)
 {
-	log_warning("%s: cannot restore the %s of %s: %s", bond_pin(bond)->name, what, slave->name, err->text);
+	log_warning("%s: cannot restore the %s of %s: %s", bond_pin(bond)->name, what, slave->name,
+		    err->text);
 }
 
 /* Down before its MAC goes back: some drivers refuse that while up, and nothing leaves with the wrong one. */
@@ -197,9 +199,8 @@ void slave_undo(struct bond *bond, unsigned int slot)
 
 void slave_release(struct bond *bond, uint64_t mask)
 {
-	bond_for_each_member(bond, slot)
-		if (mask >> slot & 1)
-			__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_RELEASING, __ATOMIC_RELEASE);
+	bond_for_each_member(bond, slot) if (mask >> slot & 1)
+		__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_RELEASING, __ATOMIC_RELEASE);
 	bond_evaluate(bond);
 	dataplane_quiesce();
 	bond->dataplane.settled = true;

@@ -33,6 +33,8 @@ int slave_attach(struct bond *bond, unsigned int slot, struct err *err);
 int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err);
 /* Promiscuity of the slave as bond0 needs it. */
 void slave_follow_promisc(struct bond *bond, unsigned int slot);
+/* Speed and duplex, which weigh; some drivers change them without a message. */
+void slave_follow_speed(struct bond *bond, unsigned int slot);
 /* Name, MAC, MTU, carrier and speed of a member from a link message; puts back what is the bond's to say. */
 void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_info *link);
 

@@ -56,7 +56,8 @@ static int set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *
 		r = link_force_mac(&bond->daemon->nl, &link, mac, &why);
 		if (r)
 			return err_set(err, -r,
-				       "%s does not take the bond's MAC address (%s); `mac_policy filter` keeps its own",
+				       "%s does not take the bond's MAC address (%s); `mac_policy filter` "
+				       "keeps its own",
 				       slave->name, why.text);
 	}
 	memcpy(slave->mac, mac, XBOND_MAC_SIZE);
@@ -84,7 +85,8 @@ void slave_follow_promisc(struct bond *bond, unsigned int slot)
 	bool promisc = bond->promisc || slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
 	struct err err;
 
-	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0, IFF_PROMISC, &err))
+	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0, IFF_PROMISC,
+			   &err))
 		log_warning("%s: cannot set %s promiscuous: %s", bond_pin(bond)->name, slave->name, err.text);
 }
 
@@ -115,7 +117,8 @@ static void keep_bond_values(struct bond *bond, unsigned int slot, const struct 
 	if (agrees(bond, slave, message) || link_get(&bond->daemon->nl, -1, message->ifindex, &now))
 		return;
 	if (link->mtu != bond_pin(bond)->mtu) {
-		log_notice("%s: MTU of %s is put back to %u", bond_pin(bond)->name, slave->name, bond_pin(bond)->mtu);
+		log_notice("%s: MTU of %s is put back to %u", bond_pin(bond)->name, slave->name,
+			   bond_pin(bond)->mtu);
 		if (link_set_mtu(&bond->daemon->nl, -1, link->ifindex, bond_pin(bond)->mtu, &err))
 			log_warning("%s: MTU of %s: %s", bond_pin(bond)->name, slave->name, err.text);
 	}
@@ -126,22 +129,30 @@ static void keep_bond_values(struct bond *bond, unsigned int slot, const struct 
 	}
 }
 
-void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_info *link)
+/* Without carrier most drivers do not know their speed; the last one stays. */
+void slave_follow_speed(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	uint32_t speed_mbps, duplex;
+
+	if (!bond->members[slot].carrier)
+		return;
+	ethtool_speed(&bond->daemon->ethtool, slave->name, &speed_mbps, &duplex);
+	if (speed_mbps == slave->speed_mbps && duplex == slave->duplex)
+		return;
+	slave->speed_mbps = speed_mbps;
+	slave->duplex = duplex;
+	bond_evaluate(bond);
+}
+
+void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
 	bool changed = link->carrier != bond->members[slot].carrier;
 
 	bond->members[slot].carrier = link->carrier;
 	if (changed)
 		bond_evaluate(bond);
-	follow_name(bond, slave, link->name);
-	ethtool_speed(&bond->daemon->ethtool, slave->name, &speed_mbps, &duplex);
-	/* Without carrier most drivers do not know their speed; the last one stays. */
-	if (link->carrier && (speed_mbps != slave->speed_mbps || duplex != slave->duplex)) {
-		slave->speed_mbps = speed_mbps;
-		slave->duplex = duplex;
-		bond_evaluate(bond);
-	}
+	follow_name(bond, bond_slave(bond, slot), link->name);
+	slave_follow_speed(bond, slot);
 	keep_bond_values(bond, slot, link);
 }

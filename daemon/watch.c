@@ -48,7 +48,8 @@ void watch_captures(struct daemon *daemon)
 		bond->captured = captured;
 		if (wants_direct(bond))
 			log_info("%s: %s", bond_pin(bond)->name,
-				 captured ? "is captured; counted while it is" : "is captured no more; direct again");
+				 captured ? "is captured; counted while it is"
+					  : "is captured no more; direct again");
 		bond_evaluate(bond);
 	}
 }
@@ -75,7 +76,8 @@ static void take_link(struct bond *bond, const struct link_info *link, bool gone
 		lose_slave(bond, (unsigned int)slot);
 	else if (slot >= 0)
 		slave_follow_link(bond, (unsigned int)slot, link);
-	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex || link->ifindex == (int)bond_pin(bond)->ifindex)
+	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex ||
+		 link->ifindex == (int)bond_pin(bond)->ifindex)
 		sync_device(bond);
 }
 
@@ -107,7 +109,8 @@ void watch_slaves(struct bond *bond)
 {
 	struct link_info link;
 
-	bond_for_each_member(bond, slot) {
+	bond_for_each_member(bond, slot)
+	{
 		if (link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link))
 			lose_slave(bond, slot);
 		else
@@ -164,6 +167,16 @@ static void settle(struct daemon *daemon)
 		bond->dataplane.settled = true;
 }
 
+/* What the kernel may not have told. A bond that is gone is freed. */
+static void sync_all(struct daemon *daemon)
+{
+	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
+		next = bond->next;
+		bond_for_each_member(bond, slot) slave_follow_speed(bond, slot);
+		sync_device(bond);
+	}
+}
+
 static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	static unsigned int ticks;
@@ -174,11 +187,8 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 		__atomic_store_n(&bond->dataplane.pins.table->heartbeat_ns, clock_now_ns(), __ATOMIC_RELAXED);
 	settle(daemon);
 	watch_captures(daemon);
-	for (struct bond *bond = daemon->bonds, *next; bond && ticks % TICKS_PER_SYNC == 0; bond = next) {
-		next = bond->next;
-		sync_device(bond);
-	}
-	ticks++;
+	if (ticks++ % TICKS_PER_SYNC == 0)
+		sync_all(daemon);
 	sd_event_source_set_time_relative(source, TICK_US);
 	return 0;
 }
@@ -197,7 +207,8 @@ int watch_init(struct daemon *daemon)
 	sd_event_source_set_priority(io, SD_EVENT_PRIORITY_IMPORTANT);
 	sd_event_source_set_floating(io, true);
 	sd_event_source_unref(io);
-	r = sd_event_add_time_relative(daemon->event, &tick, CLOCK_MONOTONIC, 0, TICK_ACCURACY_US, on_tick, daemon);
+	r = sd_event_add_time_relative(daemon->event, &tick, CLOCK_MONOTONIC, 0, TICK_ACCURACY_US, on_tick,
+				       daemon);
 	if (r < 0)
 		return r;
 	sd_event_source_set_enabled(tick, SD_EVENT_ON);

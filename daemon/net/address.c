@@ -29,7 +29,8 @@ static void take(struct nlmsghdr *message, void *arg)
 
 	if (message->nlmsg_type != RTM_NEWADDR || nlmsg_parse(message, sizeof(*info), tb, IFA_MAX, NULL) < 0)
 		return;
-	if ((int)info->ifa_index != list->ifindex || (info->ifa_family != AF_INET && info->ifa_family != AF_INET6))
+	if ((int)info->ifa_index != list->ifindex ||
+	    (info->ifa_family != AF_INET && info->ifa_family != AF_INET6))
 		return;
 	attribute = tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS];
 	if (!attribute || (info->ifa_family == AF_INET6 && info->ifa_scope == RT_SCOPE_LINK))

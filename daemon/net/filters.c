@@ -34,7 +34,8 @@ int filters_count(struct nl *nl, int ifindex)
 	int count = 0, r;
 
 	for (int i = 0; i < 2; i++) {
-		r = nl_call(nl, request(RTM_GETTFILTER, NLM_F_DUMP, ifindex, parents[i]), count_one, &count, NULL);
+		r = nl_call(nl, request(RTM_GETTFILTER, NLM_F_DUMP, ifindex, parents[i]), count_one, &count,
+			    NULL);
 		if (r < 0)
 			return r;
 	}

@@ -19,7 +19,8 @@ static void parse_mac(struct nlattr *attribute, bool *ret_has, uint8_t *ret_mac)
 
 static void parse_kind(struct nlattr *linkinfo, struct link_info *ret_link)
 {
-	struct nlattr *kind = linkinfo ? nla_find(nla_data(linkinfo), nla_len(linkinfo), IFLA_INFO_KIND) : NULL;
+	struct nlattr *kind =
+		linkinfo ? nla_find(nla_data(linkinfo), nla_len(linkinfo), IFLA_INFO_KIND) : NULL;
 
 	if (kind)
 		nla_strlcpy(ret_link->kind, kind, sizeof(ret_link->kind));

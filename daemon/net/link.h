@@ -26,8 +26,8 @@ struct link_info {
 	bool has_mac, has_perm_mac;
 	uint8_t mac[XBOND_MAC_SIZE];
 	uint8_t perm_mac[XBOND_MAC_SIZE];
-	int master;    /* ifindex or 0 */
-	int lower;     /* IFLA_LINK: of a veth its peer; or 0 */
+	int master;	/* ifindex or 0 */
+	int lower;	/* IFLA_LINK: of a veth its peer; or 0 */
 	int lower_nsid; /* namespace of lower; -1: the same */
 };
 

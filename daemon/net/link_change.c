@@ -87,7 +87,8 @@ int link_delete(struct nl *nl, int ifindex, struct err *err)
 	return nl_call(nl, change_request(RTM_DELLINK, 0, -1, &info), NULL, NULL, err);
 }
 
-static void put_end(struct nl_msg *msg, const char *name, const uint8_t *mac, uint32_t mtu, unsigned int queues)
+static void put_end(struct nl_msg *msg, const char *name, const uint8_t *mac, uint32_t mtu,
+		    unsigned int queues)
 {
 	nla_put_string(msg, IFLA_IFNAME, name);
 	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, mac);
@@ -115,7 +116,8 @@ int link_create_veth(struct nl *nl, const struct link_veth *veth, struct err *er
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
-static int change_unicast(struct nl *nl, int type, int flags, int ifindex, const uint8_t *mac, struct err *err)
+static int change_unicast(struct nl *nl, int type, int flags, int ifindex, const uint8_t *mac,
+			  struct err *err)
 {
 	struct ndmsg neighbour = {
 		.ndm_family = AF_BRIDGE,

@@ -51,8 +51,8 @@ static const char *extack_text(struct nlmsghdr *header)
 		skip += NLMSG_ALIGN(error->msg.nlmsg_len - NLMSG_HDRLEN);
 	if ((size_t)nlmsg_datalen(header) <= skip)
 		return NULL;
-	text = nla_find((struct nlattr *)((char *)nlmsg_data(header) + skip), nlmsg_datalen(header) - (int)skip,
-			NLMSGERR_ATTR_MSG);
+	text = nla_find((struct nlattr *)((char *)nlmsg_data(header) + skip),
+			nlmsg_datalen(header) - (int)skip, NLMSGERR_ATTR_MSG);
 	return text ? nla_get_string(text) : NULL;
 }
 

@@ -81,6 +81,7 @@ class Datapath:
         self.skb_type = btf.struct("__sk_buff")
         self.settings = self._mapped(".data.settings", btf.struct("xbond_settings"))
         self.table = self._mapped(".data.table", btf.struct("xbond_table"))
+        self.buckets = self._mapped(".data.buckets", btf.struct("xbond_buckets"))
         self.counters_fd = self._map_fd("counters")
         self.cpus = possible_cpus()
         stride = (ctypes.sizeof(btf.struct("xbond_counters")) + 7) // 8 * 8
@@ -121,14 +122,14 @@ class Datapath:
         table.bond_ifindex, table.port_ifindex = BOND_INDEX, PORT_INDEX
         for slot in range(slots):
             table.ifindex[slot] = SLAVE_INDEX + slot
-            table.slot_of[table.ifindex[slot] % X.SLOT_CACHE] = slot
+            self.buckets.slot_of[table.ifindex[slot] % X.SLOT_CACHE] = slot
         self.fill_buckets([bucket % slots for bucket in range(X.BUCKETS)])
         for name, value in changes.items():
             setattr(self.settings if hasattr(self.settings, name) else table, name, value)
 
     def fill_buckets(self, slots, copy=0):
         for bucket, slot in enumerate(slots):
-            self.table.bucket[copy][bucket] = slot
+            self.buckets.bucket[copy][bucket] = slot
         self.table.bucket_count[copy] = len(slots)
 
     # running

@@ -68,7 +68,7 @@ def test_a_stranger_passes(datapath):
 def test_slots_are_found_where_the_hint_is_wrong(datapath):
     """Two ifindexes may share an entry of slot_of."""
     for slot in range(4):
-        datapath.table.slot_of[(SLAVE_INDEX + slot) % X.SLOT_CACHE] = 63 - slot
+        datapath.buckets.slot_of[(SLAVE_INDEX + slot) % X.SLOT_CACHE] = 63 - slot
     for slot in range(4):
         assert datapath.receive(PLAIN, slot=slot) == (TC_REDIRECT, {slot: 1}, {})
 

@@ -23,11 +23,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_FLOWS    65536
+#define MAX_FLOWS 65536
 #define MAX_SEQUENCE (64u << 20)
-#define MAX_LATE     32 /* packets that a late sender catches up in one go */
-#define MAX_GAPS     64
-#define DRAIN_MS     200 /* after SIGTERM the receiver waits until this long nothing came */
+#define MAX_LATE 32 /* packets that a late sender catches up in one go */
+#define MAX_GAPS 64
+#define DRAIN_MS 200 /* after SIGTERM the receiver waits until this long nothing came */
 
 struct packet {
 	uint32_t sequence; /* over all flows */
