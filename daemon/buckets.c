@@ -80,34 +80,49 @@ static int largest(const struct share *share)
 	return best;
 }
 
+/* Every bucket of a slot without weight, and those owned by nobody. */
+static void give_ownerless(struct share *share, uint8_t bucket[XBOND_BUCKETS],
+			   const uint32_t weight[XBOND_MAX_SLAVES])
+{
+	for (int i = 0; i < XBOND_BUCKETS; i++) {
+		uint8_t *b = &bucket[i * STRIDE % XBOND_BUCKETS];
+		int slot;
+
+		if (*b < XBOND_MAX_SLAVES && weight[*b])
+			continue;
+		slot = neediest(share);
+		give(share, b, slot >= 0 ? slot : largest(share));
+	}
+}
+
+/* From slots that have more than bound to those that miss some. */
+static void give_surplus(struct share *share, uint8_t bucket[XBOND_BUCKETS],
+			 const int bound[XBOND_MAX_SLAVES])
+{
+	for (int i = 0; i < XBOND_BUCKETS; i++) {
+		uint8_t *b = &bucket[i * STRIDE % XBOND_BUCKETS];
+		int slot = neediest(share);
+
+		if (slot < 0)
+			return;
+		if (share->have[*b] > bound[*b] && share->have[slot] < bound[slot])
+			give(share, b, slot);
+	}
+}
+
+/* Surplus beyond the upper bound goes first: else one that gives down to its lower would get some back. */
 void buckets_rebalance(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBOND_MAX_SLAVES])
 {
 	struct share share = { 0 };
 	uint64_t total = total_of(weight);
-	int slot;
 
 	if (!total)
 		return;
 	bound(&share, weight, total);
 	count(&share, bucket);
-	for (int i = 0; i < XBOND_BUCKETS; i++) { /* ownerless ones first */
-		uint8_t *b = &bucket[i * STRIDE % XBOND_BUCKETS];
-
-		if (*b < XBOND_MAX_SLAVES && weight[*b])
-			continue;
-		slot = neediest(&share);
-		give(&share, b, slot >= 0 ? slot : largest(&share));
-	}
-	for (int i = 0; i < XBOND_BUCKETS; i++) { /* then what some have too many of */
-		uint8_t *b = &bucket[i * STRIDE % XBOND_BUCKETS];
-
-		slot = neediest(&share);
-		if (slot < 0)
-			break;
-		if (share.have[*b] > share.most[*b] ||
-		    (share.have[*b] > share.least[*b] && share.have[slot] < share.least[slot]))
-			give(&share, b, slot);
-	}
+	give_ownerless(&share, bucket, weight);
+	give_surplus(&share, bucket, share.most);
+	give_surplus(&share, bucket, share.least);
 }
 
 static uint32_t gcd(uint32_t a, uint32_t b)

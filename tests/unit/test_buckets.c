@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Bucket tables: shares, resilience, round-robin order. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "daemon/buckets.h"
+
+static uint8_t table[XBOND_BUCKETS], before[XBOND_BUCKETS];
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(table, XBOND_NO_SLOT, sizeof(table));
+	return 0;
+}
+
+static int share_of(unsigned int slot)
+{
+	int count = 0;
+
+	for (int i = 0; i < XBOND_BUCKETS; i++)
+		count += table[i] == slot;
+	return count;
+}
+
+static void rebalance(const uint32_t *weight)
+{
+	memcpy(before, table, sizeof(table));
+	buckets_rebalance(table, weight);
+}
+
+/* Buckets that went from one slot to another, neither of them `slot`. */
+static int strangers_moved(unsigned int slot)
+{
+	int count = 0;
+
+	for (int i = 0; i < XBOND_BUCKETS; i++)
+		count += before[i] != table[i] && before[i] != slot && table[i] != slot;
+	return count;
+}
+
+static void equal_weights_share_equally(void **state)
+{
+	(void)state;
+	for (unsigned int slots = 1; slots <= XBOND_MAX_SLAVES; slots++) {
+		uint32_t weight[XBOND_MAX_SLAVES] = { 0 };
+
+		for (unsigned int slot = 0; slot < slots; slot++)
+			weight[slot] = 1000;
+		rebalance(weight);
+		for (unsigned int slot = 0; slot < slots; slot++)
+			assert_in_range(share_of(slot), XBOND_BUCKETS / slots, XBOND_BUCKETS / slots + 1);
+	}
+}
+
+static void shares_follow_weights(void **state)
+{
+	uint32_t weight[XBOND_MAX_SLAVES] = { 100, 250, 1000 };
+
+	(void)state;
+	rebalance(weight);
+	assert_in_range(share_of(0), 303, 304);
+	assert_in_range(share_of(1), 758, 759);
+	assert_in_range(share_of(2), 3034, 3035);
+}
+
+static void a_tiny_weight_gets_a_bucket(void **state)
+{
+	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 65535, 65535, 65535 };
+
+	(void)state;
+	rebalance(weight);
+	assert_in_range(share_of(0), 1, 1);
+}
+
+static void who_leaves_takes_nobody_along(void **state)
+{
+	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 1, 1, 1 };
+
+	(void)state;
+	rebalance(weight);
+	weight[2] = 0;
+	rebalance(weight);
+	assert_int_equal(share_of(2), 0);
+	assert_int_equal(strangers_moved(2), 0);
+	assert_in_range(share_of(0), 1365, 1366);
+}
+
+static void who_returns_takes_only_its_share(void **state)
+{
+	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 1, 1, 1 };
+
+	(void)state;
+	rebalance(weight);
+	weight[2] = 0;
+	rebalance(weight);
+	weight[2] = 1;
+	rebalance(weight);
+	assert_int_equal(share_of(2), 1024);
+	assert_int_equal(strangers_moved(2), 0);
+}
+
+/* Long histories of coming, going and other weights, with a fixed seed. */
+static void resilience_holds_over_histories(void **state)
+{
+	uint32_t weight[XBOND_MAX_SLAVES] = { 5, 5, 5, 5, 5, 5, 5, 5 };
+	uint32_t random = 12345;
+
+	(void)state;
+	rebalance(weight);
+	for (int step = 0; step < 2000; step++) {
+		unsigned int slot;
+
+		random = random * 1103515245 + 12345;
+		slot = random >> 16 & 7;
+		weight[slot] = weight[slot] ? 0 : 5;
+		if (!(weight[0] | weight[1] | weight[2] | weight[3] | weight[4] | weight[5] | weight[6] |
+		      weight[7]))
+			continue;
+		rebalance(weight);
+		assert_int_equal(strangers_moved(slot), 0);
+		for (unsigned int other = 0; other < 8; other++)
+			assert_true(weight[other] ? share_of(other) >= XBOND_BUCKETS / 8 : !share_of(other));
+	}
+}
+
+static void no_change_moves_nothing(void **state)
+{
+	uint32_t weight[XBOND_MAX_SLAVES] = { 3, 7, 11 };
+
+	(void)state;
+	rebalance(weight);
+	rebalance(weight);
+	assert_memory_equal(table, before, sizeof(table));
+}
+
+static void nobody_leaves_the_table_alone(void **state)
+{
+	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 1 }, none[XBOND_MAX_SLAVES] = { 0 };
+
+	(void)state;
+	rebalance(weight);
+	rebalance(none);
+	assert_memory_equal(table, before, sizeof(table));
+}
+
+static void round_robin_takes_turns(void **state)
+{
+	uint32_t weight[XBOND_MAX_SLAVES] = { 7, 0, 7, 7 };
+	static const uint8_t turns[] = { 0, 2, 3 };
+
+	(void)state;
+	assert_int_equal(buckets_round_robin(table, weight), XBOND_BUCKETS / 3 * 3);
+	for (int i = 0; i < XBOND_BUCKETS; i++)
+		assert_int_equal(table[i], turns[i % 3]);
+}
+
+static void round_robin_is_smooth_by_weight(void **state)
+{
+	uint32_t weight[XBOND_MAX_SLAVES] = { 10000, 25000, 100000 };
+	uint32_t used = buckets_round_robin(table, weight);
+	int last_small = -1;
+
+	(void)state;
+	assert_int_equal(used % 27, 0);
+	for (uint32_t i = 0; i < used; i++) {
+		if (table[i] != 0)
+			continue;
+		if (last_small >= 0)
+			assert_in_range(i - (uint32_t)last_small, 12, 15);
+		last_small = (int)i;
+	}
+	assert_true(last_small >= 0);
+}
+
+static void round_robin_scales_odd_weights(void **state)
+{
+	uint32_t weight[XBOND_MAX_SLAVES] = { 65535, 65521, 1 };
+	uint32_t used = buckets_round_robin(table, weight);
+
+	(void)state;
+	assert_in_range(used, XBOND_BUCKETS / 2, XBOND_BUCKETS);
+	assert_in_range(share_of(2), 1, 4);
+	assert_in_range(share_of(0), share_of(1) - 8, share_of(1) + 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(equal_weights_share_equally, setup),
+		cmocka_unit_test_setup(shares_follow_weights, setup),
+		cmocka_unit_test_setup(a_tiny_weight_gets_a_bucket, setup),
+		cmocka_unit_test_setup(who_leaves_takes_nobody_along, setup),
+		cmocka_unit_test_setup(who_returns_takes_only_its_share, setup),
+		cmocka_unit_test_setup(resilience_holds_over_histories, setup),
+		cmocka_unit_test_setup(no_change_moves_nothing, setup),
+		cmocka_unit_test_setup(nobody_leaves_the_table_alone, setup),
+		cmocka_unit_test_setup(round_robin_takes_turns, setup),
+		cmocka_unit_test_setup(round_robin_is_smooth_by_weight, setup),
+		cmocka_unit_test_setup(round_robin_scales_odd_weights, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* BOND.conf: what is read, and that every mistake is named by its line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/config_file.h"
+
+static char path[] = "/tmp/xbond-config-XXXXXX";
+
+static int make_file(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static int read_text(const char *text, struct config_file *ret_file, struct err *err)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	return config_file_read(ret_file, path, err);
+}
+
+static void expect_error(const char *text, int line, const char *words)
+{
+	struct config_file file;
+	struct err err = { "" };
+	char where[64];
+
+	assert_int_equal(read_text(text, &file, &err), -EINVAL);
+	snprintf(where, sizeof(where), "%s:%d: ", path, line);
+	assert_memory_equal(err.text, where, strlen(where));
+	assert_non_null(strstr(err.text, words));
+}
+
+static void a_whole_file(void **state)
+{
+	struct config_file file;
+
+	(void)state;
+	assert_int_equal(read_text("# a bond\n[bond]\nmode = active-backup\nprimary = eth1\n\n"
+				   "[slave eth0]\n[slave eth1]\nweight = 7 ; odd\ndrain = on\n",
+				   &file, NULL),
+			 0);
+	assert_int_equal(file.bond.value[OPT_MODE].number, XBOND_MODE_ACTIVE_BACKUP);
+	assert_string_equal(file.bond.value[OPT_PRIMARY].name, "eth1");
+	assert_false(file.bond.given[OPT_MIIMON]);
+	assert_int_equal(file.slave_count, 2);
+	assert_string_equal(file.slaves[0].name, "eth0");
+	assert_false(file.slaves[0].options.given[OPT_WEIGHT]);
+	assert_string_equal(file.slaves[1].name, "eth1");
+	assert_int_equal(file.slaves[1].options.value[OPT_WEIGHT].number, 7);
+	assert_int_equal(file.slaves[1].options.value[OPT_DRAIN].number, 1);
+	config_file_free(&file);
+}
+
+static void an_empty_file(void **state)
+{
+	struct config_file file;
+
+	(void)state;
+	assert_int_equal(read_text("", &file, NULL), 0);
+	assert_int_equal(file.slave_count, 0);
+	config_file_free(&file);
+}
+
+static void mistakes_are_named_by_line(void **state)
+{
+	(void)state;
+	expect_error("[bond]\nmode = balance-rr\ncolour = red\n", 3, "colour");
+	expect_error("[bond]\nmiimon = 0\n", 2, "miimon");
+	expect_error("\n[bonds]\nmode = 1\n", 2, "[bonds]");
+	expect_error("[bond]\nmode = 1\nmode = 2\n", 3, "twice");
+	expect_error("[bond]\nwhat is this\n", 2, "neither");
+	expect_error("[slave eth0]\nmiimon = 5\n", 2, "miimon");
+	expect_error("[slave a name far too long]\n", 1, "too long");
+	expect_error("[slave eth0]\nforce = yes\n", 2, "command line");
+	expect_error("[bond]\nmode = 1\nactive_slave = eth0\n", 3, "command line");
+	expect_error("mode = 1\n", 1, "unknown section");
+	expect_error("[bond]\nmode = balance-rr\nfoo\nbar = 1\n", 3, "neither");
+}
+
+static void a_missing_file(void **state)
+{
+	struct config_file file;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(config_file_read(&file, "/nonexistent/bond0.conf", &err), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_whole_file),
+		cmocka_unit_test(an_empty_file),
+		cmocka_unit_test(mistakes_are_named_by_line),
+		cmocka_unit_test(a_missing_file),
+	};
+
+	return cmocka_run_group_tests(tests, make_file, remove_file);
+}

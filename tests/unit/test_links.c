@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Link states with their delays, and the choice of the active slave. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "common/clock.h"
+#include "daemon/active.h"
+#include "daemon/carrier.h"
+
+#define NOW (1000 * NS_PER_MS)
+
+static struct carrier_state state_of(enum xbond_link link, uint64_t deadline_ns)
+{
+	return (struct carrier_state){ .link = link, .deadline_ns = deadline_ns };
+}
+
+static struct carrier_state step(struct carrier_state state, bool carrier, uint64_t now_ns, uint32_t up_ms,
+				 uint32_t down_ms, bool needed)
+{
+	struct carrier_input input = {
+		.carrier = carrier,
+		.needed = needed,
+		.now_ns = now_ns,
+		.updelay_ms = up_ms,
+		.downdelay_ms = down_ms,
+	};
+
+	return carrier_next(state, &input);
+}
+
+static void without_delays_it_follows_carrier(void **state)
+{
+	(void)state;
+	assert_int_equal(step(state_of(XBOND_LINK_UP, 0), false, NOW, 0, 0, false).link, XBOND_LINK_DOWN);
+	assert_int_equal(step(state_of(XBOND_LINK_DOWN, 0), true, NOW, 0, 0, false).link, XBOND_LINK_UP);
+	assert_int_equal(step(state_of(XBOND_LINK_UP, 0), true, NOW, 0, 0, false).link, XBOND_LINK_UP);
+	assert_int_equal(step(state_of(XBOND_LINK_DOWN, 0), false, NOW, 0, 0, false).link, XBOND_LINK_DOWN);
+}
+
+static void downdelay_is_not_rounded(void **state)
+{
+	struct carrier_state going = step(state_of(XBOND_LINK_UP, 0), false, NOW, 0, 33, false);
+
+	(void)state;
+	assert_int_equal(going.link, XBOND_LINK_GOING_DOWN);
+	assert_int_equal(going.deadline_ns, NOW + 33 * NS_PER_MS);
+	assert_int_equal(step(going, false, going.deadline_ns - 1, 0, 33, false).link, XBOND_LINK_GOING_DOWN);
+	assert_int_equal(step(going, false, going.deadline_ns, 0, 33, false).link, XBOND_LINK_DOWN);
+}
+
+static void carrier_that_returns_ends_downdelay(void **state)
+{
+	struct carrier_state going = step(state_of(XBOND_LINK_UP, 0), false, NOW, 0, 50, false);
+	struct carrier_state back = step(going, true, NOW + 1, 0, 50, false);
+
+	(void)state;
+	assert_int_equal(back.link, XBOND_LINK_UP);
+	assert_int_equal(back.deadline_ns, 0);
+}
+
+static void updelay_waits_unless_needed(void **state)
+{
+	struct carrier_state going = step(state_of(XBOND_LINK_DOWN, 0), true, NOW, 200, 0, false);
+
+	(void)state;
+	assert_int_equal(going.link, XBOND_LINK_GOING_UP);
+	assert_int_equal(step(going, true, NOW + 199 * NS_PER_MS, 200, 0, false).link, XBOND_LINK_GOING_UP);
+	assert_int_equal(step(going, true, NOW + 200 * NS_PER_MS, 200, 0, false).link, XBOND_LINK_UP);
+	assert_int_equal(step(going, true, NOW + 1, 200, 0, true).link, XBOND_LINK_UP);
+	assert_int_equal(step(going, false, NOW + 1, 200, 0, false).link, XBOND_LINK_DOWN);
+	assert_int_equal(step(state_of(XBOND_LINK_DOWN, 0), true, NOW, 200, 0, true).link, XBOND_LINK_UP);
+}
+
+static struct active_input both_up(unsigned int current)
+{
+	return (struct active_input){
+		.up = 3,
+		.keepable = 3,
+		.current = current,
+		.primary = XBOND_NO_SLOT,
+		.requested = XBOND_NO_SLOT,
+	};
+}
+
+static void the_lowest_slot_begins_and_stays(void **state)
+{
+	struct active_input input = both_up(XBOND_NO_SLOT);
+
+	(void)state;
+	assert_int_equal(active_choose(&input, false).slot, 0);
+	input.current = 1;
+	assert_int_equal(active_choose(&input, false).slot, 1);
+}
+
+static void a_failed_one_is_replaced(void **state)
+{
+	struct active_input input = both_up(0);
+
+	(void)state;
+	input.up = input.keepable = 2;
+	assert_int_equal(active_choose(&input, false).slot, 1);
+	input.up = input.keepable = 0;
+	assert_int_equal(active_choose(&input, false).slot, XBOND_NO_SLOT);
+}
+
+static void downdelay_keeps_the_active_one(void **state)
+{
+	struct active_input input = both_up(0);
+
+	(void)state;
+	input.up = 2;
+	assert_int_equal(active_choose(&input, false).slot, 0);
+}
+
+static void the_primary_is_taken_and_comes_back(void **state)
+{
+	struct active_input input = both_up(0);
+
+	(void)state;
+	input.primary = 1;
+	assert_int_equal(active_choose(&input, false).slot, 1);
+	input.up = input.keepable = 1;
+	assert_int_equal(active_choose(&input, false).slot, 0);
+}
+
+static void a_request_holds_until_the_primary_returns(void **state)
+{
+	struct active_input input = both_up(1);
+	struct active_choice choice;
+
+	(void)state;
+	input.primary = 1;
+	input.requested = 0;
+	choice = active_choose(&input, false);
+	assert_int_equal(choice.slot, 0);
+	assert_true(choice.by_hand);
+	input.current = 0;
+	input.requested = XBOND_NO_SLOT;
+	assert_int_equal(active_choose(&input, choice.by_hand).slot, 0);
+	input.came_up = 2;
+	assert_int_equal(active_choose(&input, choice.by_hand).slot, 1);
+	input.came_up = 0;
+	input.primary_changed = true;
+	assert_int_equal(active_choose(&input, choice.by_hand).slot, 1);
+}
+
+static void a_request_for_a_dead_slave_is_not_followed(void **state)
+{
+	struct active_input input = both_up(0);
+
+	(void)state;
+	input.up = input.keepable = 1;
+	input.requested = 1;
+	assert_int_equal(active_choose(&input, false).slot, 0);
+	assert_false(active_choose(&input, false).by_hand);
+}
+
+static void a_drained_one_is_the_last_resort(void **state)
+{
+	struct active_input input = both_up(0);
+
+	(void)state;
+	input.drained = 1;
+	assert_int_equal(active_choose(&input, false).slot, 1);
+	input.drained = 3;
+	assert_int_equal(active_choose(&input, false).slot, 0);
+	input.up = input.keepable = 1;
+	input.drained = 1;
+	input.current = XBOND_NO_SLOT;
+	assert_int_equal(active_choose(&input, false).slot, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_delays_it_follows_carrier),
+		cmocka_unit_test(downdelay_is_not_rounded),
+		cmocka_unit_test(carrier_that_returns_ends_downdelay),
+		cmocka_unit_test(updelay_waits_unless_needed),
+		cmocka_unit_test(the_lowest_slot_begins_and_stays),
+		cmocka_unit_test(a_failed_one_is_replaced),
+		cmocka_unit_test(downdelay_keeps_the_active_one),
+		cmocka_unit_test(the_primary_is_taken_and_comes_back),
+		cmocka_unit_test(a_request_holds_until_the_primary_returns),
+		cmocka_unit_test(a_request_for_a_dead_slave_is_not_followed),
+		cmocka_unit_test(a_drained_one_is_the_last_resort),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
