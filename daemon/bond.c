@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/options.h"
 #include "daemon/active.h"
+#include "daemon/announce.h"
 #include "daemon/carrier.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
@@ -277,6 +278,13 @@ static void arm_delay(struct bond *bond)
 	sd_event_source_set_enabled(bond->delay, SD_EVENT_ONESHOT);
 }
 
+static bool has_failed_over(const struct decision *decision)
+{
+	return decision->plan.mode == XBOND_MODE_ACTIVE_BACKUP && decision->carrier &&
+	       decision->plan.active_slot < XBOND_MAX_SLAVES &&
+	       decision->plan.active_slot != decision->active_before;
+}
+
 void bond_evaluate(struct bond *bond)
 {
 	struct decision decision = { 0 };
@@ -286,6 +294,8 @@ void bond_evaluate(struct bond *bond)
 	decide(bond, &decision);
 	publish(bond, &decision);
 	log_changes(bond, &decision);
+	if (has_failed_over(&decision))
+		announce(bond);
 	arm_delay(bond);
 }
 

@@ -155,6 +155,8 @@ void lifecycle_gone(struct bond *bond)
 	log_notice("%s: the device was deleted%s; its slaves are released", bond_pin(bond)->name,
 		   bond->away ? " with the namespace it was in" : "");
 	bond_pin(bond)->state = XBOND_BOND_DELETING;
+	bond->port_up = false; /* there is none to take down any more */
+	bond_pin(bond)->carrier = false;
 	end(bond);
 }
 
