@@ -145,13 +145,22 @@ void slave_follow_speed(struct bond *bond, unsigned int slot)
 	bond_evaluate(bond);
 }
 
+/* The message may be from before the slave was enslaved, or the first of a flap: the driver knows better. */
+static void follow_carrier(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	int now = ethtool_carrier(&bond->daemon->ethtool, link->name);
+	bool carrier = now < 0 ? link->carrier : now > 0;
+
+	if (carrier == bond->members[slot].carrier)
+		return;
+	bond->members[slot].carrier = carrier;
+	bond_evaluate(bond);
+}
+
 void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
-	bool changed = link->carrier != bond->members[slot].carrier;
-
-	bond->members[slot].carrier = link->carrier;
-	if (changed)
-		bond_evaluate(bond);
+	if (link->carrier != bond->members[slot].carrier)
+		follow_carrier(bond, slot, link);
 	follow_name(bond, bond_slave(bond, slot), link->name);
 	slave_follow_speed(bond, slot);
 	keep_bond_values(bond, slot, link);
