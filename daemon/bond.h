@@ -18,6 +18,7 @@ struct daemon;
 
 struct member {
 	bool carrier;
+	uint64_t since_ns;    /* enslaved or adopted */
 	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
 };
 

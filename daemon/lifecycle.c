@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/names.h"
 #include "common/options.h"
 #include "daemon/crashpoint.h"
@@ -186,7 +187,7 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 			   slave->name);
 		slave_undo(bond, slot);
 	} else {
-		bond->members[slot].carrier = link.carrier;
+		bond->members[slot] = (struct member){ .carrier = link.carrier, .since_ns = clock_now_ns() };
 		if (bond_pin(bond)->hook == XBOND_HOOK_CLSACT && slave_attach(bond, slot, &err))
 			log_error("%s: %s", bond_pin(bond)->name, err.text);
 	}

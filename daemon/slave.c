@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "daemon/attach.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
@@ -112,7 +113,7 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	slave_follow_promisc(bond, slot);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
-	bond->members[slot] = (struct member){ .carrier = carrier > 0 };
+	bond->members[slot] = (struct member){ .carrier = carrier > 0, .since_ns = clock_now_ns() };
 	__atomic_store_n(&slave->state, XBOND_SLOT_MEMBER, __ATOMIC_RELEASE);
 	return 0;
 }

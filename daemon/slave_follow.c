@@ -4,9 +4,12 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/slave.h"
+
+#define NEW_MEMBER_NS (1000 * NS_PER_MS)
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
 
@@ -145,11 +148,24 @@ void slave_follow_speed(struct bond *bond, unsigned int slot)
 	bond_evaluate(bond);
 }
 
-/* The message may be from before the slave was enslaved, or the first of a flap: the driver knows better. */
+/*
+ * A message may be older than what we know: from before the slave was enslaved, or from
+ * within a flap. Then the driver is asked. Not about a loss in normal operation, because the
+ * kernel may let the question wait for the RTNL lock, and traffic is being lost.
+ */
+static bool is_carrier_on(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	bool is_new = clock_now_ns() - bond->members[slot].since_ns < NEW_MEMBER_NS;
+	int now = -1;
+
+	if (link->carrier || is_new)
+		now = ethtool_carrier(&bond->daemon->ethtool, link->name);
+	return now < 0 ? link->carrier : now > 0;
+}
+
 static void follow_carrier(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
-	int now = ethtool_carrier(&bond->daemon->ethtool, link->name);
-	bool carrier = now < 0 ? link->carrier : now > 0;
+	bool carrier = is_carrier_on(bond, slot, link);
 
 	if (carrier == bond->members[slot].carrier)
 		return;
