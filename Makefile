@@ -87,6 +87,11 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(common_objects) $(filter-out %/main.o,$
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
 
+# The LACP simulator: tests/sim over the LACP core and nothing else.
+$(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(filter $(B)/daemon/lacp/%,$(daemon_objects))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
 # Small programs that tests and benchmarks run.
 $(B)/tools/%: tests/tools/%.c
 	$(call say,CC,$<)
@@ -95,12 +100,12 @@ $(B)/tools/%: tests/tools/%.c
 
 ## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)
 demo: deps
-	$(Q)$(MAKE) all
+	$(Q)$(MAKE) all $(B)/tools/udpseq
 	$(Q)tests/demo.sh
 
 ## test: all tests (root; installs what is missing)
 test: deps-test
-	$(Q)$(MAKE) all $(unit_tests) $(tools)
+	$(Q)$(MAKE) all $(unit_tests) $(tools) $(B)/tests/sim/sim
 	$(Q)tests/run.sh
 
 ## check-format: the sources against .clang-format
