@@ -15,8 +15,9 @@ struct merit {
 	uint64_t bandwidth_mbps;
 	uint64_t port_priorities;
 	bool aggregatable;
-	bool in_sync; /* the partner has attached a port */
-	bool trusted; /* in sync, or in use for too short a time to be */
+	bool in_sync;	     /* the partner has attached a port */
+	bool trusted;	     /* in sync, or in use for too short a time to be */
+	uint64_t refused_ns; /* when it was left because its partner did not attach; 0: never */
 };
 
 /* Operable, with a partner that is heard. */
@@ -27,7 +28,8 @@ bool lacp_is_live(const struct lacp_port_state *port)
 
 static struct merit merit_of(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
-	bool young = aggregator == sys->state.active_aggregator && now_ns < sys->state.yield_ns;
+	bool active = aggregator == sys->state.active_aggregator,
+	     young = active && now_ns < sys->state.yield_ns;
 	struct merit merit = { .trusted = young };
 	unsigned int slot;
 
@@ -43,9 +45,13 @@ static struct merit merit_of(const struct lacp_system *sys, uint8_t aggregator, 
 		merit.bandwidth_mbps += port->config.speed_mbps;
 		merit.port_priorities += port->config.port_priority;
 		merit.aggregatable = port->partner.state & LACP_AGGREGATION;
+		if (port->refused_ns > merit.refused_ns)
+			merit.refused_ns = port->refused_ns;
 		merit.in_sync |= (port->partner.state & LACP_SYNCHRONIZATION) != 0;
 	}
 	merit.trusted |= merit.in_sync;
+	if (active && !merit.trusted)
+		merit.refused_ns = now_ns;
 	return merit;
 }
 
@@ -100,6 +106,8 @@ static bool is_better(const struct merit *a, const struct merit *b, enum lacp_ad
 		return a->aggregatable;
 	if (a->trusted != b->trusted)
 		return a->trusted;
+	if (!a->trusted && a->refused_ns != b->refused_ns)
+		return a->refused_ns < b->refused_ns;
 	if (b->in_sync && policy == LACP_AD_STABLE)
 		return false;
 	by_policy = compare_by_policy(a, b, policy);
@@ -142,9 +150,35 @@ uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns)
 	return best;
 }
 
+/*
+ * How long an aggregator may take to get its partner in sync: different for each system and time, so that two that
+ * try several partners in turn do not miss each other for ever.
+ */
+static uint64_t patience(const struct lacp_system *sys, uint64_t now_ns)
+{
+	uint64_t mixed = now_ns;
+
+	for (unsigned int i = 0; i < LACP_MAC_SIZE; i++)
+		mixed = (mixed ^ sys->state.config.system[i]) * 0x9e3779b97f4a7c15ull;
+	return LACP_YIELD_TIME + (mixed >> 32) % LACP_YIELD_TIME;
+}
+
+/* The aggregators that no partner attaches to take turns. */
+static void refuse(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
+{
+	unsigned int slot;
+
+	lacp_for_each_slot(slot, sys->used) if (sys->port[slot].aggregator == aggregator) sys->port[slot]
+		.refused_ns = now_ns;
+}
+
 void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
+	struct merit merit = merit_of(sys, sys->state.active_aggregator, now_ns);
+
+	if (merit.live && !merit.trusted)
+		refuse(sys, sys->state.active_aggregator, now_ns);
 	sys->state.active_aggregator = aggregator;
-	sys->state.yield_ns = now_ns + LACP_YIELD_TIME;
+	sys->state.yield_ns = now_ns + patience(sys, now_ns);
 	sys->outputs->aggregator(sys->context, aggregator);
 }

@@ -108,8 +108,10 @@ int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,
 	       const struct lacp_port_state port[LACP_MAX_PORTS], uint64_t used);
 
 /*
- * The kernel answered for this port while we were away (LACP hold): it heard the same partner, unchanged, last at
- * heard_ns and sent its last answer at sent_ns (0: none). Call it before lacp_run().
+ * The kernel answered for this port while we were away (LACP hold), its last answer at sent_ns (0: none). It heard the
+ * same partner, unchanged, last at heard_ns; 0: it gave the port up (silence, another partner, the link went down),
+ * so the port expires and carries again when its partner is heard. Call it before lacp_run(). Without hold, a link
+ * that was down meanwhile (carrier_changes) must be told: lacp_port_configure() down, lacp_run(), then up.
  */
 void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_ns, uint64_t sent_ns);
 

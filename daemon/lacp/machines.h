@@ -22,7 +22,8 @@
 #define LACP_AGGREGATE_WAIT_TIME (2 * LACP_SECOND)
 /* Ours. */
 #define LACP_DRAIN_TIME (3 * LACP_SECOND)
-#define LACP_YIELD_TIME (5 * LACP_SECOND) /* an aggregator in use has so long to get its partner in sync */
+#define LACP_YIELD_TIME \
+	(4 * LACP_SECOND) /* at least so long an aggregator may take to get its partner in sync */
 #define LACP_LOOP_TIME LACP_LONG_TIMEOUT_TIME
 #define LACP_MARKER_RESPONSES \
 	5 /* in a second; of the ten frames that IEEE Std 802.3 57A.2 allows to slow protocols */

@@ -217,6 +217,12 @@ static void note_answer(struct lacp_port_state *port, uint64_t sent_ns)
 	port->sent_ns[LACP_TX_LIMIT - 1] = sent_ns;
 }
 
+/* Nothing known: the port must hear from its partner before it carries again. */
+static void expire(struct lacp_port_state *port)
+{
+	port->current_while_ns = 1;
+}
+
 void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_ns, uint64_t sent_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
@@ -225,7 +231,13 @@ void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_
 	if (!is_known(sys, slot))
 		return;
 	note_answer(port, sent_ns);
-	if (port->rx != LACP_RX_CURRENT || heard_ns <= port->heard_ns)
+	if (port->rx != LACP_RX_CURRENT)
+		return;
+	if (!heard_ns) {
+		expire(port);
+		return;
+	}
+	if (heard_ns <= port->heard_ns)
 		return;
 	port->heard_ns = heard_ns;
 	port->current_while_ns = heard_ns + (fast ? LACP_SHORT_TIMEOUT_TIME : LACP_LONG_TIMEOUT_TIME);

@@ -187,10 +187,11 @@ struct lacp_port_state {
 		fallback_ns; /* fallback is allowed from then on; 0: a partner is known or the link is down */
 	uint64_t loop_ns;
 	uint64_t response_window_ns;
+	uint64_t refused_ns;		 /* its aggregator was left because no partner attached; 0: never */
 	uint64_t sent_ns[LACP_TX_LIMIT]; /* the last PDUs, oldest first; 0: none */
 	struct lacp_counters counters;
 };
-_Static_assert(sizeof(struct lacp_port_state) == 272, "LACP port state");
+_Static_assert(sizeof(struct lacp_port_state) == 280, "LACP port state");
 
 struct lacp_system_state {
 	uint32_t version; /* LACP_STATE_VERSION */

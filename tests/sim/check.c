@@ -45,12 +45,16 @@ static void check_max_links(struct world *world, const struct system *system)
 		world_fail(world, "%c carries on more than max_links", system->name);
 }
 
-/* Without a partner, a port finds a loop by its own PDUs: not if it sends none or they are lost. */
+/*
+ * Without a partner, a port finds a loop by its own PDUs: not if the daemon is away,
+ * sends none, or they are lost.
+ */
 static bool is_blind_fallback(const struct system *system, unsigned int slot)
 {
 	const struct lacp_system *lacp = system->away ? &system->saved : &system->lacp;
 
-	return lacp->port[slot].fallback && (!lacp->state.config.active || system->port[slot].loss);
+	return lacp->port[slot].fallback &&
+	       (system->away || !lacp->state.config.active || system->port[slot].loss);
 }
 
 /* Where frames of the system arrive: never at itself, never at two others. */
@@ -62,7 +66,7 @@ static void check_reach(struct world *world, const struct system *system)
 		const struct port *port = &system->port[slot];
 		struct end peer = port->peer;
 
-		if (!port->distributing || peer.system < 0 || port->cut)
+		if (!port->distributing || peer.system < 0 || port->cut || port->loss == 100)
 			continue;
 		if (!world->system[peer.system].port[peer.slot].collecting)
 			continue;

@@ -11,8 +11,8 @@
 #define TROUBLE (40 * SECOND)
 #define MAX_SYSTEMS 4
 #define MAX_PORTS 4
-/* Slow timeout, expired, slow period, wait, yield, and some for lost PDUs on the way there. */
-#define BOUND ((90 + 3 + 30 + 2 + 5 + 10) * SECOND)
+/* Slow timeout, expired, slow period, wait; and a few turns of trying other partners. */
+#define BOUND ((90 + 3 + 30 + 2 + 5 * 8) * SECOND)
 
 struct history {
 	struct world world;

@@ -17,7 +17,8 @@ void hold_begin(struct system *system)
 		struct port *port = &system->port[slot];
 
 		port->hold = (struct hold){ 0 };
-		if (!port->exists || state->rx != LACP_RX_CURRENT || !system->saved.state.config.hold)
+		if (!port->exists || state->rx != LACP_RX_CURRENT || !system->saved.state.config.hold ||
+		    !port->last[14])
 			continue;
 		port->hold.holding = true;
 		port->hold.heard_ns = state->heard_ns;
@@ -38,6 +39,8 @@ static void answer(struct world *world, struct end end, const struct lacp_pdu *p
 	uint8_t octets[LACP_FRAME_SIZE];
 	struct lacp_decoded ours;
 
+	if (world->now_ns - system->saved.port[end.slot].sent_ns[0] < SECOND)
+		return; /* the daemon's own PDUs count */
 	if (port->hold.answered_ns && world->now_ns - port->hold.answered_ns < ANSWER_GAP)
 		return;
 	lacp_pdu_decode(port->last, sizeof(port->last), &ours);
@@ -94,7 +97,8 @@ void hold_end(struct system *system)
 	for (unsigned int slot = 0; slot < system->ports; slot++) {
 		const struct hold *hold = &system->port[slot].hold;
 
-		if (hold->holding)
-			lacp_hold_ended(&system->lacp, slot, hold->heard_ns, hold->answered_ns);
+		if (system->saved.state.config.hold)
+			lacp_hold_ended(&system->lacp, slot, hold->holding ? hold->heard_ns : 0,
+					hold->answered_ns);
 	}
 }

@@ -185,6 +185,7 @@ static void update_link(struct world *world, struct end end)
 
 	port->config.link = port->peer.system >= 0 && !port->cut;
 	if (system->away || !port->exists) {
+		port->bounced |= !port->config.link;
 		port->collecting &= port->config.link;
 		port->distributing &= port->config.link;
 		port->hold.holding &= port->config.link;
@@ -282,6 +283,20 @@ void world_away(struct world *world, int index)
 	hold_begin(system);
 }
 
+static void return_link(struct system *system, unsigned int slot)
+{
+	struct port *port = &system->port[slot];
+	struct lacp_port_config down = port->config;
+
+	down.link = 0;
+	if (port->bounced) {
+		lacp_port_configure(&system->lacp, slot, &down, system->world->now_ns);
+		run(system);
+	}
+	port->bounced = false;
+	lacp_port_configure(&system->lacp, slot, &port->config, system->world->now_ns);
+}
+
 void world_back(struct world *world, int index)
 {
 	struct system *system = &world->system[index];
@@ -299,7 +314,7 @@ void world_back(struct world *world, int index)
 		port->collecting = lacp_collecting(&system->lacp) >> slot & 1;
 		port->distributing = lacp_distributing(&system->lacp) >> slot & 1;
 		if (port->exists)
-			lacp_port_configure(&system->lacp, slot, &port->config, world->now_ns);
+			return_link(system, slot);
 	}
 	run(system);
 }

@@ -32,6 +32,7 @@ struct hold {
 struct port {
 	bool exists;
 	bool cut;     /* no carrier, at both ends of the cable */
+	bool bounced; /* carrier was lost while the daemon was away */
 	bool far_ok;  /* how the drain ended: answered */
 	bool drained; /* a drain has ended */
 	struct end peer;
