@@ -54,7 +54,8 @@ static bool is_blind_fallback(const struct system *system, unsigned int slot)
 	const struct lacp_system *lacp = system->away ? &system->saved : &system->lacp;
 
 	return lacp->port[slot].fallback &&
-	       (system->away || !lacp->state.config.active || system->port[slot].loss);
+	       (system->away || !lacp->state.config.active || system->port[slot].loss ||
+		system->world->now_ns < system->port[slot].blind_ns);
 }
 
 /* Where frames of the system arrive: never at itself, never at two others. */

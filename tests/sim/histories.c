@@ -124,9 +124,9 @@ static void any_trouble(struct history *history)
 	case 0:
 	case 1: world_cut(&history->world, end, !port->cut); break;
 	case 2: any_cable(history); break;
-	case 3: port->loss = chance(history, 50) ? 30 : 0; break;
+	case 3: world_loss(&history->world, end, chance(history, 50) ? 30 : 0); break;
 	case 4:
-		port->loss = chance(history, 50) ? 100 : 0; /* one-way */
+		world_loss(&history->world, end, chance(history, 50) ? 100 : 0); /* one-way */
 		break;
 	case 5: any_restart(history); break;
 	case 6: any_option(history); break;
@@ -151,7 +151,7 @@ static void end_trouble(struct history *history)
 		for (unsigned int slot = 0; slot < history->ports; slot++) {
 			struct end end = { .system = i, .slot = slot };
 
-			history->world.system[i].port[slot].loss = 0;
+			world_loss(&history->world, end, 0);
 			world_cut(&history->world, end, false);
 		}
 	}

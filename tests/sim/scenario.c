@@ -96,11 +96,8 @@ static void verb_cable(struct scenario *scenario, char **words, int count)
 
 static void verb_loss(struct scenario *scenario, char **words, int count)
 {
-	for (int i = 1; i < count; i++) {
-		struct end end = scenario_end(scenario, words[i]);
-
-		scenario->world.system[end.system].port[end.slot].loss = (unsigned int)atoi(words[0]);
-	}
+	for (int i = 1; i < count; i++)
+		world_loss(&scenario->world, scenario_end(scenario, words[i]), (unsigned int)atoi(words[0]));
 }
 
 static void verb_cut(struct scenario *scenario, char **words, int count)

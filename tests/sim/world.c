@@ -271,6 +271,12 @@ void world_cut(struct world *world, struct end end, bool cut)
 	update_link(world, peer);
 }
 
+void world_loss(struct world *world, struct end end, unsigned int percent)
+{
+	port_of(world, end)->loss = percent;
+	port_of(world, end)->blind_ns = world->now_ns + SECOND + 100 * MS;
+}
+
 void world_away(struct world *world, int index)
 {
 	struct system *system = &world->system[index];
@@ -294,6 +300,7 @@ static void return_link(struct system *system, unsigned int slot)
 		run(system);
 	}
 	port->bounced = false;
+	port->blind_ns = system->world->now_ns + SECOND + 100 * MS;
 	lacp_port_configure(&system->lacp, slot, &port->config, system->world->now_ns);
 }
 

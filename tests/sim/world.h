@@ -38,6 +38,7 @@ struct port {
 	struct end peer;
 	unsigned int loss; /* percent of the frames sent here that get lost */
 	uint64_t delay_ns; /* of the cable, in this direction */
+	uint64_t blind_ns; /* until then the next PDU may not have been sent after losses or absence */
 	bool collecting, distributing;
 	uint64_t sent_ns[LACP_TX_LIMIT]; /* LACPDUs, oldest first, also those sent on hold */
 	uint8_t last[LACP_FRAME_SIZE];	 /* the last LACPDU */
@@ -89,6 +90,7 @@ void world_port_add(struct world *world, struct end end);
 void world_cable(struct world *world, struct end a, struct end b, uint64_t delay_ns);
 void world_unplug(struct world *world, struct end end);
 void world_cut(struct world *world, struct end end, bool cut);
+void world_loss(struct world *world, struct end end, unsigned int percent);
 void world_away(struct world *world, int index);
 void world_back(struct world *world, int index);
 int world_drain(struct world *world, struct end end);
