@@ -96,7 +96,10 @@ $(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(filter 
 $(B)/tools/%: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(TOOL_LIBS)
+
+$(B)/tools/progcost: $(B)/bpf/xbond.skel.h
+$(B)/tools/progcost: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
 
 ## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)
 demo: deps
@@ -112,7 +115,7 @@ test: deps-test
 check-format:
 	$(Q)clang-format --dry-run -Werror $(shell git ls-files '*.c' '*.h')
 
-## bench: measures and prints a table, writes build/bench.json (root)
+## bench: measures and prints a table, writes build/bench.json (root; ONLY=name,name a part, QUICK=1 short)
 bench: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)$(PYTHON) -m tests.bench
