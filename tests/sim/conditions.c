@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a scenario may expect of a system (`A carries 2`) or of a port (`A.1 standby`); several are joined by `and`. */
+/* What a scenario may expect of a system (`A carries 2`) or of a port (`A.1 standby`); several are joined by `&`. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ static bool one_holds(struct scenario *scenario, char **words, int count)
 bool scenario_holds(struct scenario *scenario, char **words, int count)
 {
 	for (int begin = 0, end; begin < count; begin = end + 1) {
-		for (end = begin; end < count && strcmp(words[end], "and") != 0;)
+		for (end = begin; end < count && strcmp(words[end], "&") != 0;)
 			end++;
 		if (!one_holds(scenario, words + begin, end - begin))
 			return false;
