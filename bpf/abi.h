@@ -103,6 +103,8 @@ struct xbond_settings {
 };
 _Static_assert(sizeof(struct xbond_settings) == 288, "settings ABI");
 
+#define XBOND_HEARTBEAT_FRESH_NS 3000000000LL /* older: bondd is away */
+
 #define XBOND_F_FORCE_COUNTED 1 /* a capture, a qdisc or another namespace forbids `direct` now */
 #define XBOND_F_CARRIER 2	/* the bond has carrier */
 
@@ -119,7 +121,7 @@ struct xbond_table {
 	__u32 active_request; /* the last settings.active_request that the buckets contain */
 	__u32 pad0;
 	__u32 bucket_count[2]; /* buckets in use per copy: all, or whole rounds in balance-rr */
-	__u64 netns_cookie;    /* of the port side's namespace; 0: unknown */
+	__u64 netns_cookie;    /* of the port side's namespace, for adoption; 0: unknown */
 	__u64 heartbeat_ns;    /* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above */
 	__u64 pad1[7];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */

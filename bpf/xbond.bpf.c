@@ -13,10 +13,6 @@
 #include "bpf/select.h"
 
 #define ETH_P_EAPOL 0x888e
-#define HEARTBEAT_FRESH_NS 3000000000LL
-
-/* sched_cls may ask for the namespace's cookie (6.15 on). Set before load. */
-const volatile __u8 have_netns_cookie = 0;
 
 char _license[] SEC("license") = "GPL";
 
@@ -111,25 +107,28 @@ static __always_inline int transmit(struct __sk_buff *skb)
 	return send(select_usable(slot, hash, mask), length);
 }
 
-/* May bond0's egress redirect: is it where its slaves are? */
-static __always_inline int same_namespace(struct __sk_buff *skb)
+/*
+ * Only while bondd watches where bond0 is: in another namespace an ifindex means another
+ * device. (The namespace's cookie does not help: without a socket on the packet the helper
+ * answers for the first namespace.) The coarse clock may lag behind the one bondd reads, so
+ * the difference is signed.
+ */
+static __always_inline int bondd_watches(void)
 {
-	if (have_netns_cookie)
-		return bpf_get_netns_cookie(skb) == table.netns_cookie;
-	/* The coarse clock may lag behind the one bondd reads: the difference is signed. */
-	return (__s64)(bpf_ktime_get_coarse_ns() - READ_ONCE(table.heartbeat_ns)) < HEARTBEAT_FRESH_NS;
+	return (__s64)(bpf_ktime_get_coarse_ns() - READ_ONCE(table.heartbeat_ns)) < XBOND_HEARTBEAT_FRESH_NS;
 }
 
 static __always_inline int path_is_direct(void)
 {
 	return READ_ONCE(settings.path) == XBOND_PATH_DIRECT &&
-	       (READ_ONCE(table.flags) & (XBOND_F_CARRIER | XBOND_F_FORCE_COUNTED)) == XBOND_F_CARRIER;
+	       (READ_ONCE(table.flags) & (XBOND_F_CARRIER | XBOND_F_FORCE_COUNTED)) == XBOND_F_CARRIER &&
+	       bondd_watches();
 }
 
 SEC("tc")
 int xbond_egress(struct __sk_buff *skb)
 {
-	if (path_is_direct() && same_namespace(skb))
+	if (path_is_direct())
 		return transmit(skb);
 	/* The crossing clears skb->priority; xbond_port restores what fits. */
 	if (skb->priority && skb->priority <= 0xffff)
@@ -173,16 +172,32 @@ static __always_inline int is_link_local(const struct ethhdr *eth)
 
 enum rx_verdict { RX_TO_BOND, RX_STAY, RX_STAY_UNLESS_COLLECTING };
 
-/* Slow protocols, pause and EAPOL are the slave's own; the other link-local groups are the bridge's above. */
+/*
+ * Slow protocols, pause and EAPOL are the slave's own, unless they belong to a VLAN; the
+ * other link-local groups are the bridge's above.
+ */
 static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
 {
 	const struct ethhdr *eth = (void *)(long)skb->data;
 
-	if (skb->protocol == bpf_htons(ETH_P_SLOW) || skb->protocol == bpf_htons(ETH_P_EAPOL))
+	if (!(skb->vlan_tci & VLAN_VID_MASK) &&
+	    (skb->protocol == bpf_htons(ETH_P_SLOW) || skb->protocol == bpf_htons(ETH_P_EAPOL)))
 		return RX_STAY;
 	if ((void *)(eth + 1) > (void *)(long)skb->data_end || !is_link_local(eth))
 		return RX_TO_BOND;
 	return eth->h_dest[5] == 0x01 ? RX_STAY : RX_STAY_UNLESS_COLLECTING;
+}
+
+/*
+ * In active-backup also the slave that transmit has gone over to by the settings or the
+ * detour, before bondd has followed: answers come in where the questions went out.
+ */
+static __noinline int rx_collects_by_now(__u32 slot)
+{
+	__u64 mask = select_mask();
+
+	return table.mode == XBOND_MODE_ACTIVE_BACKUP && mask &&
+	       select_usable(select_active_backup(), 0, mask) == slot;
 }
 
 SEC("tc")
@@ -195,7 +210,7 @@ int xbond_rx(struct __sk_buff *skb)
 
 	if (slot >= XBOND_MAX_SLAVES || verdict == RX_STAY)
 		return TC_ACT_UNSPEC;
-	collecting = READ_ONCE(table.rx_mask) >> slot & 1;
+	collecting = READ_ONCE(table.rx_mask) >> slot & 1 || rx_collects_by_now(slot);
 	if (!collecting && verdict == RX_STAY_UNLESS_COLLECTING)
 		return TC_ACT_UNSPEC;
 	counter = bpf_map_lookup_elem(&counters, &slot);

@@ -30,6 +30,7 @@ struct decision {
 	uint64_t came_up, drained;
 	uint64_t rx_mask;
 	unsigned int active_before;
+	uint32_t active_request; /* of settings, as answered by this decision */
 	bool carrier, carrier_before;
 	struct dataplane_plan plan;
 };
@@ -127,10 +128,9 @@ static void weigh(struct bond *bond, struct decision *decision)
 	}
 }
 
-static unsigned int requested_slot(struct bond *bond)
+static unsigned int requested_slot(struct bond *bond, uint32_t request)
 {
 	const struct pins *pins = &bond->dataplane.pins;
-	uint32_t request = __atomic_load_n(&pins->settings->active_request, __ATOMIC_ACQUIRE);
 
 	return request == pins->table->active_request ? XBOND_NO_SLOT : pins->settings->active_slot;
 }
@@ -145,7 +145,7 @@ static void choose_active(struct bond *bond, struct decision *decision)
 		.came_up = decision->came_up,
 		.current = bond_pin(bond)->active_slot,
 		.primary = primary < 0 ? XBOND_NO_SLOT : (unsigned int)primary,
-		.requested = requested_slot(bond),
+		.requested = requested_slot(bond, decision->active_request),
 		.primary_changed = bond->primary_changed,
 	};
 	struct active_choice choice = active_choose(&input, bond->active_by_hand);
@@ -173,6 +173,8 @@ static void decide(struct bond *bond, struct decision *decision)
 	unsigned int wanted = pin->min_links ? pin->min_links : 1;
 
 	decision->active_before = pin->active_slot;
+	decision->active_request =
+		__atomic_load_n(&bond->dataplane.pins.settings->active_request, __ATOMIC_ACQUIRE);
 	decision->carrier_before = pin->carrier;
 	decision->drained = bond->dataplane.pins.settings->drain_mask & decision->members;
 	decision->carrier = (unsigned int)__builtin_popcountll(decision->usable) >= wanted;
@@ -200,8 +202,8 @@ static void follow_carrier(struct bond *bond, bool carrier)
 
 	if (bond->port_up == carrier)
 		return;
-	if (link_set_flags(&bond->daemon->nl, (int)bond_pin(bond)->port_ifindex, carrier ? IFF_UP : 0, IFF_UP,
-			   &err))
+	if (link_set_flags(&bond->daemon->nl, -1, (int)bond_pin(bond)->port_ifindex, carrier ? IFF_UP : 0,
+			   IFF_UP, &err))
 		log_error("%s: cannot set its carrier %s: %s", bond_pin(bond)->name, carrier ? "on" : "off",
 			  err.text);
 	else
@@ -213,7 +215,6 @@ static void publish(struct bond *bond, const struct decision *decision)
 {
 	struct dataplane *dataplane = &bond->dataplane;
 	struct xbond_table *table = dataplane->pins.table;
-	uint32_t request = dataplane->pins.settings->active_request;
 
 	dataplane_set_tx_mask(dataplane, decision->up);
 	dataplane_set_rx_mask(dataplane, table->rx_mask | decision->rx_mask);
@@ -225,7 +226,7 @@ static void publish(struct bond *bond, const struct decision *decision)
 	dataplane_set_rx_mask(dataplane, decision->rx_mask);
 	dataplane_set_flags(dataplane, choose_flags(bond, decision));
 	bond_pin(bond)->active_slot = decision->plan.active_slot;
-	__atomic_store_n(&table->active_request, request, __ATOMIC_RELEASE);
+	__atomic_store_n(&table->active_request, decision->active_request, __ATOMIC_RELEASE);
 	bond_pin(bond)->carrier = decision->carrier;
 	follow_carrier(bond, decision->carrier);
 }

@@ -33,10 +33,11 @@ struct bond {
 	bool active_by_hand;
 	bool primary_changed;
 	bool port_up;
-	bool away;	/* bond0 is in another namespace */
-	bool captured;	/* somebody captures on bond0 */
-	bool has_qdisc; /* a root qdisc that direct would skip */
-	bool promisc;	/* bond0 receives more than its own address */
+	bool away;			    /* bond0 is in another namespace */
+	bool captured;			    /* somebody captures on bond0 */
+	bool has_qdisc;			    /* a root qdisc that direct would skip */
+	bool promisc;			    /* bond0 receives more than its own address */
+	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
 	sd_event_source *poll, *delay;
 };
 

@@ -16,7 +16,7 @@
 
 #define store(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
 
-static void zero_counters(struct dataplane *dataplane, unsigned int slot)
+void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
 {
 	int cpus = libbpf_num_possible_cpus();
 	struct xbond_counters *zeros;
@@ -34,7 +34,7 @@ void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifin
 	struct xbond_table *table = dataplane->pins.table;
 
 	if (ifindex) {
-		zero_counters(dataplane, slot);
+		dataplane_zero_counters(dataplane, slot);
 		store(dataplane->pins.buckets->slot_of[ifindex % XBOND_SLOT_CACHE], (uint8_t)slot);
 	}
 	store(table->ifindex[slot], (uint32_t)ifindex);

@@ -122,6 +122,7 @@ static int start(struct daemon *daemon, struct err *err)
 	if (r)
 		return r;
 	setrlimit(RLIMIT_NOFILE, &fds);
+	dataplane_init();
 	r = open_sockets(daemon);
 	if (r)
 		return err_set(err, -r, "cannot start: %s", strerror(-r));
@@ -147,6 +148,7 @@ int main(int argc, char **argv)
 	struct err err;
 	int status, r;
 
+	signal(SIGPIPE, SIG_IGN); /* a reader of our log that dies takes nobody along */
 	paths_init(&daemon.paths);
 	status = parse_arguments(&daemon, argc, argv);
 	if (status >= 0)

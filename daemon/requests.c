@@ -11,7 +11,7 @@
 #include "daemon/slave.h"
 #include "daemon/watch.h"
 
-static int find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
+int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
 {
 	*ret_bond = daemon_find_bond(daemon, name);
 	return *ret_bond ? 0
@@ -68,7 +68,7 @@ int request_create(struct daemon *daemon, const char *name, const struct option_
 int request_delete(struct daemon *daemon, const char *name, struct err *err)
 {
 	struct bond *bond;
-	int r = find(daemon, name, &bond, err);
+	int r = request_find(daemon, name, &bond, err);
 
 	return r ? r : lifecycle_delete(bond, err);
 }
@@ -108,7 +108,7 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 {
 	struct xbond_bond before, *pin;
 	struct bond *bond;
-	int r = find(daemon, name, &bond, err);
+	int r = request_find(daemon, name, &bond, err);
 
 	if (r)
 		return r;
@@ -138,7 +138,7 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 int request_refresh(struct daemon *daemon, const char *name, struct err *err)
 {
 	struct bond *bond;
-	int r = find(daemon, name, &bond, err);
+	int r = request_find(daemon, name, &bond, err);
 
 	if (r)
 		return r;

@@ -11,6 +11,9 @@
 #include "daemon/daemon.h"
 #include "daemon/option_set.h"
 
+/* The bond of that name, or -ENOENT and a line. */
+int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err);
+
 int request_create(struct daemon *daemon, const char *name, const struct option_set *options,
 		   struct err *err);
 int request_delete(struct daemon *daemon, const char *name, struct err *err);

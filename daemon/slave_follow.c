@@ -88,7 +88,7 @@ void slave_follow_promisc(struct bond *bond, unsigned int slot)
 	bool promisc = bond->promisc || slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
 	struct err err;
 
-	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0, IFF_PROMISC,
+	if (link_set_flags(&bond->daemon->nl, -1, (int)slave->ifindex, promisc ? IFF_PROMISC : 0, IFF_PROMISC,
 			   &err))
 		log_warning("%s: cannot set %s promiscuous: %s", bond_pin(bond)->name, slave->name, err.text);
 }

@@ -29,6 +29,8 @@ struct link_info {
 	int master;	/* ifindex or 0 */
 	int lower;	/* IFLA_LINK: of a veth its peer; or 0 */
 	int lower_nsid; /* namespace of lower; -1: the same */
+	int new_nsid;	/* of RTM_DELLINK: it was moved there; -1: it was deleted */
+	int new_ifindex;
 };
 
 typedef void (*link_visitor)(const struct link_info *link, void *arg);
@@ -49,7 +51,8 @@ int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *m
 int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err);
 int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *err);
 /* Sets the IFF_* of mask to those of flags. */
-int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask, struct err *err);
+int link_set_flags(struct nl *nl, int nsid, int ifindex, unsigned int flags, unsigned int mask,
+		   struct err *err);
 int link_delete(struct nl *nl, int ifindex, struct err *err);
 
 struct link_veth {

@@ -49,11 +49,11 @@ int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *m
 
 	if (r != -EBUSY || !(link->flags & IFF_UP))
 		return r;
-	r = link_set_flags(nl, link->ifindex, 0, IFF_UP, err);
+	r = link_set_flags(nl, -1, link->ifindex, 0, IFF_UP, err);
 	if (r)
 		return r;
 	r = link_set_mac(nl, -1, link->ifindex, mac, err);
-	up = link_set_flags(nl, link->ifindex, IFF_UP, IFF_UP, r ? NULL : err);
+	up = link_set_flags(nl, -1, link->ifindex, IFF_UP, IFF_UP, r ? NULL : err);
 	return r ? r : up;
 }
 
@@ -73,11 +73,12 @@ int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *er
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
-int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask, struct err *err)
+int link_set_flags(struct nl *nl, int nsid, int ifindex, unsigned int flags, unsigned int mask,
+		   struct err *err)
 {
 	struct ifinfomsg info = { .ifi_index = ifindex, .ifi_flags = flags, .ifi_change = mask };
 
-	return nl_call(nl, change_request(RTM_NEWLINK, 0, -1, &info), NULL, NULL, err);
+	return nl_call(nl, change_request(RTM_NEWLINK, 0, nsid, &info), NULL, NULL, err);
 }
 
 int link_delete(struct nl *nl, int ifindex, struct err *err)
