@@ -16,6 +16,7 @@
 #include "daemon/mac.h"
 #include "daemon/slave.h"
 #include "daemon/watch.h"
+#include "daemon/vlan_filter.h"
 
 static struct bond *bond_new(struct daemon *daemon)
 {
@@ -236,6 +237,7 @@ static void adopt_ready(struct bond *bond)
 			log_warning("%s: %s", pin->name, err.text);
 	}
 	watch_slaves(bond);
+	vlan_filter_sync(bond);
 	if (pin->hook == XBOND_HOOK_CLSACT && device_attach(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
 	bond_evaluate(bond);

@@ -13,6 +13,7 @@
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/net/ipv6.h"
+#include "daemon/vlan_filter.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
 
@@ -75,6 +76,8 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 	r = link_set_flags(nl, -1, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
 	if (!r)
 		r = slave_follow_mac(bond, slot, err);
+	if (!r)
+		vlan_filter_open(bond, slot);
 	if (!r && !(slave->before.flags & XBOND_SLAVE_WAS_UP))
 		r = link_set_flags(nl, -1, ifindex, IFF_UP, IFF_UP, err);
 	return r;
@@ -161,6 +164,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	crashpoint("release-detached");
 	if (memcmp(slave->filter_mac, no_mac, XBOND_MAC_SIZE))
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
+	vlan_filter_restore(bond, slot);
 	restore_link(bond, slave);
 	if (slave->before.disable_ipv6 == 0)
 		ipv6_set_disabled(name, 0);

@@ -10,6 +10,7 @@
 #include "daemon/log.h"
 #include "daemon/net/capture.h"
 #include "daemon/slave.h"
+#include "daemon/vlan_filter.h"
 
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000
@@ -89,6 +90,8 @@ static void take_link(struct bond *bond, const struct link_info *link, bool gone
 	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex ||
 		 link->ifindex == (int)bond_pin(bond)->ifindex)
 		sync_device(bond);
+	else
+		vlan_filter_follow(bond, link, gone);
 }
 
 static void on_link(const struct link_info *link, bool gone, void *arg)
@@ -139,6 +142,7 @@ static void on_resync(void *arg)
 	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
 		next = bond->next;
 		watch_slaves(bond);
+		vlan_filter_sync(bond);
 		sync_device(bond);
 	}
 	config_look_again(daemon);

@@ -26,6 +26,11 @@ struct link_info {
 	bool has_mac, has_perm_mac;
 	uint8_t mac[XBOND_MAC_SIZE];
 	uint8_t perm_mac[XBOND_MAC_SIZE];
+	/* Of a VLAN device, else -1; ETH_P_8021Q or ETH_P_8021AD. */
+	int vlan_id;
+	uint16_t vlan_protocol;
+	/* RTM_DELLINK of a device that went to another namespace. */
+	bool moved;
 	int master;	/* ifindex or 0 */
 	int lower;	/* IFLA_LINK: of a veth its peer; or 0 */
 	int lower_nsid; /* namespace of lower; -1: the same */
@@ -62,6 +67,14 @@ struct link_veth {
 	unsigned int queues;
 };
 int link_create_veth(struct nl *nl, const struct link_veth *veth, struct err *err);
+
+struct link_vlan {
+	const char *name;
+	int lower;
+	uint16_t id, protocol;
+};
+/* Down, and not brought up with its lower device. */
+int link_create_vlan(struct nl *nl, const struct link_vlan *vlan, struct err *err);
 
 /* Secondary unicast address in the device's filter (`bridge fdb add MAC dev DEV self`). */
 int link_add_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);

@@ -2,8 +2,10 @@
 /* Changing devices: attributes, flags, veth pairs, unicast filters. */
 #include "daemon/net/link.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_link.h>
+#include <linux/if_vlan.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
@@ -112,6 +114,26 @@ int link_create_veth(struct nl *nl, const struct link_veth *veth, struct err *er
 	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
 	put_end(msg, veth->peer_name, veth->peer_mac, veth->peer_mtu, veth->queues);
 	nla_nest_end(msg, peer);
+	nla_nest_end(msg, data);
+	nla_nest_end(msg, linkinfo);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_create_vlan(struct nl *nl, const struct link_vlan *vlan, struct err *err)
+{
+	struct ifla_vlan_flags flags = { .flags = VLAN_FLAG_LOOSE_BINDING, .mask = VLAN_FLAG_LOOSE_BINDING };
+	struct ifinfomsg info = { 0 };
+	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, -1, &info);
+	struct nlattr *linkinfo, *data;
+
+	nla_put_string(msg, IFLA_IFNAME, vlan->name);
+	nla_put_u32(msg, IFLA_LINK, (uint32_t)vlan->lower);
+	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
+	nla_put_string(msg, IFLA_INFO_KIND, "vlan");
+	data = nla_nest_start(msg, IFLA_INFO_DATA);
+	nla_put_u16(msg, IFLA_VLAN_ID, vlan->id);
+	nla_put_u16(msg, IFLA_VLAN_PROTOCOL, htons(vlan->protocol));
+	nla_put(msg, IFLA_VLAN_FLAGS, sizeof(flags), &flags);
 	nla_nest_end(msg, data);
 	nla_nest_end(msg, linkinfo);
 	return nl_call(nl, msg, NULL, NULL, err);
