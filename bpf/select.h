@@ -69,7 +69,7 @@ static __always_inline __u32 select_round_robin_bucket(__u32 length)
 	if (!now)
 		return 0;
 	if (bytes) {
-		if (now->bytes_left <= 0) {
+		if (now->bytes_left <= 0 || now->bytes_left > bytes) {
 			now->bytes_left = bytes;
 			select_advance(now);
 		}
