@@ -164,7 +164,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	crashpoint("release-detached");
 	if (memcmp(slave->filter_mac, no_mac, XBOND_MAC_SIZE))
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
-	vlan_filter_restore(bond, slot);
+	vlan_filter_restore(bond, slot, name);
 	restore_link(bond, slave);
 	if (slave->before.disable_ipv6 == 0)
 		ipv6_set_disabled(name, 0);
@@ -211,6 +211,7 @@ void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct 
 	struct err err;
 	int r;
 
+	vlan_filter_close(bond, slot);
 	r = link_set_flags(nl, gone->new_nsid, gone->new_ifindex, 0, IFF_ALLMULTI | IFF_PROMISC, &err);
 	if (!r)
 		r = link_set_mac(nl, gone->new_nsid, gone->new_ifindex, slave->before.mac, &err);

@@ -31,12 +31,22 @@ static void opener_name(char name[XBOND_NAME_SIZE], int ifindex, const struct vl
 		 ifindex, vlan->id);
 }
 
-static bool is_opener(const struct link_info *link, const struct vlan *vlan)
+/* By name: a slave that was moved has left its openers here. */
+static bool is_opener(const struct link_info *link, int ifindex, const struct vlan *vlan)
 {
 	char name[XBOND_NAME_SIZE];
 
-	opener_name(name, link->lower, vlan);
+	opener_name(name, ifindex, vlan);
 	return !strcmp(link->name, name);
+}
+
+static bool is_wanted(const struct list *list, const struct link_info *link, const struct vlan *vlan)
+{
+	if (link->vlan_id < 0)
+		return false;
+	if (list->openers)
+		return is_opener(link, list->lower, vlan);
+	return link->lower == list->lower && link->lower_nsid < 0;
 }
 
 static void collect(const struct link_info *link, void *arg)
@@ -45,9 +55,7 @@ static void collect(const struct link_info *link, void *arg)
 	struct list *list = arg;
 	struct vlan *more;
 
-	if (link->vlan_id < 0 || link->lower != list->lower || link->lower_nsid >= 0)
-		return;
-	if (list->openers && !is_opener(link, &vlan))
+	if (!is_wanted(list, link, &vlan))
 		return;
 	more = realloc(list->vlan, (list->count + 1) * sizeof(*more));
 	if (!more)
@@ -101,7 +109,7 @@ static void close_one(struct bond *bond, const struct xbond_slave *slave, const 
 	struct link_info opener;
 
 	opener_name(name, (int)slave->ifindex, vlan);
-	if (!link_get_by_name(&bond->daemon->nl, name, &opener) && opener.lower == (int)slave->ifindex)
+	if (!link_get_by_name(&bond->daemon->nl, name, &opener) && opener.vlan_id == vlan->id)
 		link_delete(&bond->daemon->nl, opener.ifindex, NULL);
 }
 
@@ -139,7 +147,7 @@ void vlan_filter_open(struct bond *bond, unsigned int slot)
 	free(list.vlan);
 }
 
-void vlan_filter_restore(struct bond *bond, unsigned int slot)
+void vlan_filter_close(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct list list = { .lower = (int)slave->ifindex, .openers = true };
@@ -148,16 +156,23 @@ void vlan_filter_restore(struct bond *bond, unsigned int slot)
 	for (size_t i = 0; i < list.count; i++)
 		close_one(bond, slave, &list.vlan[i]);
 	free(list.vlan);
+}
+
+void vlan_filter_restore(struct bond *bond, unsigned int slot, const char *name)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+
+	vlan_filter_close(bond, slot);
 	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_FILTER &&
-	    feature_set(&bond->daemon->ethtool, slave->name, FEATURE, true) < 0)
-		log_warning("%s: cannot restore " FEATURE " of %s", bond_pin(bond)->name, slave->name);
+	    feature_set(&bond->daemon->ethtool, name, FEATURE, true) < 0)
+		log_warning("%s: cannot restore " FEATURE " of %s", bond_pin(bond)->name, name);
 }
 
 void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool gone)
 {
 	struct list list = { .lower = (int)bond_pin(bond)->ifindex };
 
-	if (bond->away || (gone && link->moved))
+	if (bond->away || (gone && link->new_nsid >= 0))
 		return;
 	collect(link, &list);
 	bond_for_each_member(bond, slot)

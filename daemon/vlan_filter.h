@@ -15,8 +15,10 @@
 
 /* For a slave that comes: records, then opens its filter for the VLANs there are. */
 void vlan_filter_open(struct bond *bond, unsigned int slot);
-/* For a slave that leaves: as it was. */
-void vlan_filter_restore(struct bond *bond, unsigned int slot);
+/* For a slave that was moved to another namespace: takes away what it has left here. */
+void vlan_filter_close(struct bond *bond, unsigned int slot);
+/* For a slave that leaves, and is called name by now: as it was. */
+void vlan_filter_restore(struct bond *bond, unsigned int slot, const char *name);
 /* For a link message of any device: opens for a VLAN of bond0, closes when it is gone. */
 void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool gone);
 /* Where messages may have been missed: opens for all VLANs there are; closes nothing. */

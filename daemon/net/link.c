@@ -82,7 +82,6 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	ret_link->carrier = info->ifi_flags & IFF_UP && tb[IFLA_CARRIER] && nla_get_u8(tb[IFLA_CARRIER]);
 	parse_mac(tb[IFLA_ADDRESS], &ret_link->has_mac, ret_link->mac);
 	parse_mac(tb[IFLA_PERM_ADDRESS], &ret_link->has_perm_mac, ret_link->perm_mac);
-	ret_link->moved = tb[IFLA_NEW_NETNSID] || tb[IFLA_NEW_IFINDEX];
 	parse_strings(tb, ret_link);
 	return true;
 }

@@ -29,8 +29,6 @@ struct link_info {
 	/* Of a VLAN device, else -1; ETH_P_8021Q or ETH_P_8021AD. */
 	int vlan_id;
 	uint16_t vlan_protocol;
-	/* RTM_DELLINK of a device that went to another namespace. */
-	bool moved;
 	int master;	/* ifindex or 0 */
 	int lower;	/* IFLA_LINK: of a veth its peer; or 0 */
 	int lower_nsid; /* namespace of lower; -1: the same */
