@@ -120,8 +120,11 @@ static bool has_ports(const struct lacp_system *sys, uint8_t aggregator)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used) if (sys->port[slot].aggregator == aggregator &&
-						sys->port[slot].selected != LACP_UNSELECTED) return true;
+	lacp_for_each_slot(slot, sys->used)
+	{
+		if (sys->port[slot].aggregator == aggregator && sys->port[slot].selected != LACP_UNSELECTED)
+			return true;
+	}
 	return false;
 }
 
@@ -168,8 +171,11 @@ static void refuse(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used) if (sys->port[slot].aggregator == aggregator) sys->port[slot]
-		.refused_ns = now_ns;
+	lacp_for_each_slot(slot, sys->used)
+	{
+		if (sys->port[slot].aggregator == aggregator)
+			sys->port[slot].refused_ns = now_ns;
+	}
 }
 
 void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)

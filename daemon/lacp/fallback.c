@@ -29,6 +29,12 @@ void lacp_fallback_timer_enter(struct lacp_port_state *port, uint64_t fallback_n
 	port->fallback_ns = fallback_ns;
 }
 
+/* Since the link is up or the partner fell silent: else a loop could not have been found. A passive port never does. */
+static bool has_spoken(const struct lacp_port_state *port)
+{
+	return port->periodic == LACP_PERIODIC_NONE || port->sent_ns[LACP_TX_LIMIT - 1] >= port->heard_ns;
+}
+
 static bool is_better(const struct lacp_port_config *a, const struct lacp_port_config *b)
 {
 	return a->port_priority != b->port_priority ? a->port_priority < b->port_priority : a->port < b->port;
@@ -38,8 +44,11 @@ static bool anyone_has_partner(const struct lacp_system *sys)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used) if (sys->port[slot].config.link &&
-						lacp_has_partner(&sys->port[slot])) return true;
+	lacp_for_each_slot(slot, sys->used)
+	{
+		if (sys->port[slot].config.link && lacp_has_partner(&sys->port[slot]))
+			return true;
+	}
 	return false;
 }
 
@@ -53,7 +62,7 @@ uint64_t lacp_fallback_next(const struct lacp_system *sys, uint64_t now_ns)
 		return 0;
 	lacp_for_each_slot(slot, sys->used)
 	{
-		if (!lacp_due(sys->port[slot].fallback_ns, now_ns))
+		if (!lacp_due(sys->port[slot].fallback_ns, now_ns) || !has_spoken(&sys->port[slot]))
 			continue;
 		all |= 1ull << slot;
 		if (!best || is_better(&sys->port[slot].config, &sys->port[best_slot].config))

@@ -30,9 +30,12 @@ static bool all_waited(const struct lacp_system *sys, uint8_t aggregator, uint64
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot,
-			   sys->used) if (is_waiting(&sys->port[slot], aggregator) &&
-					  !lacp_due(sys->port[slot].wait_while_ns, now_ns)) return false;
+	lacp_for_each_slot(slot, sys->used)
+	{
+		if (is_waiting(&sys->port[slot], aggregator) &&
+		    !lacp_due(sys->port[slot].wait_while_ns, now_ns))
+			return false;
+	}
 	return true;
 }
 

@@ -47,7 +47,10 @@ static void restart_fallback_timers(struct lacp_system *sys)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used) lacp_fallback_timer_enter(&sys->port[slot], 0);
+	lacp_for_each_slot(slot, sys->used)
+	{
+		lacp_fallback_timer_enter(&sys->port[slot], 0);
+	}
 }
 
 int lacp_configure(struct lacp_system *sys, const struct lacp_config *config, uint64_t now_ns)
@@ -62,7 +65,10 @@ int lacp_configure(struct lacp_system *sys, const struct lacp_config *config, ui
 	sys->state.config = *config;
 	if (before.fallback_delay_ms != config->fallback_delay_ms)
 		restart_fallback_timers(sys);
-	lacp_for_each_slot(slot, sys->used) lacp_actor_refresh(sys, slot, literal);
+	lacp_for_each_slot(slot, sys->used)
+	{
+		lacp_actor_refresh(sys, slot, literal);
+	}
 	return 0;
 }
 
@@ -80,7 +86,11 @@ static bool is_number_taken(const struct lacp_system *sys, uint16_t number)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used) if (sys->port[slot].config.port == number) return true;
+	lacp_for_each_slot(slot, sys->used)
+	{
+		if (sys->port[slot].config.port == number)
+			return true;
+	}
 	return false;
 }
 
@@ -202,10 +212,17 @@ int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,
 		return -EPROTO;
 	if (!is_valid_config(&state->config) || state->active_aggregator > LACP_MAX_PORTS)
 		return -EINVAL;
-	lacp_for_each_slot(slot, used) if (!is_valid_state(&port[slot])) return -EINVAL;
+	lacp_for_each_slot(slot, used)
+	{
+		if (!is_valid_state(&port[slot]))
+			return -EINVAL;
+	}
 	sys->state = *state;
 	sys->used = used;
-	lacp_for_each_slot(slot, used) sys->port[slot] = port[slot];
+	lacp_for_each_slot(slot, used)
+	{
+		sys->port[slot] = port[slot];
+	}
 	return 0;
 }
 

@@ -21,8 +21,11 @@ static bool is_taken(const struct lacp_system *sys, unsigned int slot, uint8_t a
 {
 	unsigned int other;
 
-	lacp_for_each_slot(other, sys->used) if (other != slot &&
-						 sys->port[other].aggregator == aggregator) return true;
+	lacp_for_each_slot(other, sys->used)
+	{
+		if (other != slot && sys->port[other].aggregator == aggregator)
+			return true;
+	}
 	return false;
 }
 

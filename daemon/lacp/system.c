@@ -89,7 +89,9 @@ static bool step_fallback(struct lacp_system *sys, uint64_t now_ns)
 	uint64_t carry;
 
 	lacp_for_each_slot(slot, sys->used)
+	{
 		lacp_fallback_timer_enter(&sys->port[slot], lacp_fallback_timer_next(sys, slot, now_ns));
+	}
 	carry = lacp_fallback_next(sys, now_ns);
 	lacp_for_each_slot(slot, sys->used)
 	{
@@ -114,9 +116,15 @@ static bool step_all(struct lacp_system *sys, uint64_t now_ns)
 		moved |= step_rx(sys, slot, now_ns);
 		moved |= step_periodic(sys, slot, now_ns);
 	}
-	lacp_for_each_slot(slot, sys->used) moved |= step_selection(sys, slot);
+	lacp_for_each_slot(slot, sys->used)
+	{
+		moved |= step_selection(sys, slot);
+	}
 	moved |= step_aggregator(sys, now_ns);
-	lacp_for_each_slot(slot, sys->used) moved |= step_selection(sys, slot);
+	lacp_for_each_slot(slot, sys->used)
+	{
+		moved |= step_selection(sys, slot);
+	}
 	lacp_for_each_slot(slot, sys->used)
 	{
 		moved |= step_mux(sys, slot, now_ns);
@@ -143,10 +151,16 @@ static void tell_ports(struct lacp_system *sys)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used) if (sys->port[slot].told & ~carrying(&sys->port[slot]))
-		tell_port(sys, slot);
-	lacp_for_each_slot(slot, sys->used) if (sys->port[slot].told != carrying(&sys->port[slot]))
-		tell_port(sys, slot);
+	lacp_for_each_slot(slot, sys->used)
+	{
+		if (sys->port[slot].told & ~carrying(&sys->port[slot]))
+			tell_port(sys, slot);
+	}
+	lacp_for_each_slot(slot, sys->used)
+	{
+		if (sys->port[slot].told != carrying(&sys->port[slot]))
+			tell_port(sys, slot);
+	}
 }
 
 static void send_all(struct lacp_system *sys, uint64_t now_ns)
@@ -189,8 +203,10 @@ static uint64_t next_deadline(const struct lacp_system *sys, uint64_t now_ns)
 	uint64_t deadline = LACP_NEVER;
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used) deadline =
-		earliest(deadline, port_deadline(&sys->port[slot], now_ns), now_ns);
+	lacp_for_each_slot(slot, sys->used)
+	{
+		deadline = earliest(deadline, port_deadline(&sys->port[slot], now_ns), now_ns);
+	}
 	return deadline;
 }
 
@@ -213,8 +229,11 @@ uint64_t lacp_distributing(const struct lacp_system *sys)
 	uint64_t slots = 0;
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used) if (sys->port[slot].told & LACP_DISTRIBUTING) slots |= 1ull
-												   << slot;
+	lacp_for_each_slot(slot, sys->used)
+	{
+		if (sys->port[slot].told & LACP_DISTRIBUTING)
+			slots |= 1ull << slot;
+	}
 	return slots;
 }
 
@@ -223,7 +242,11 @@ uint64_t lacp_collecting(const struct lacp_system *sys)
 	uint64_t slots = 0;
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used) if (sys->port[slot].told & LACP_COLLECTING) slots |= 1ull << slot;
+	lacp_for_each_slot(slot, sys->used)
+	{
+		if (sys->port[slot].told & LACP_COLLECTING)
+			slots |= 1ull << slot;
+	}
 	return slots;
 }
 
@@ -238,10 +261,12 @@ int lacp_representative(const struct lacp_system *sys)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used) if (sys->state.active_aggregator &&
-						sys->port[slot].selected != LACP_UNSELECTED &&
-						sys->port[slot].aggregator ==
-							sys->state.active_aggregator) return (int)slot;
+	lacp_for_each_slot(slot, sys->used)
+	{
+		if (sys->state.active_aggregator && sys->port[slot].selected != LACP_UNSELECTED &&
+		    sys->port[slot].aggregator == sys->state.active_aggregator)
+			return (int)slot;
+	}
 	return -1;
 }
 
@@ -249,7 +274,10 @@ unsigned int lacp_num_ports(const struct lacp_system *sys)
 {
 	unsigned int slot, count = 0;
 
-	lacp_for_each_slot(slot, sys->used) count += sys->port[slot].selected == LACP_SELECTED;
+	lacp_for_each_slot(slot, sys->used)
+	{
+		count += sys->port[slot].selected == LACP_SELECTED;
+	}
 	return count;
 }
 
@@ -258,6 +286,9 @@ bool lacp_rate_fast(const struct lacp_system *sys)
 	bool fast = sys->state.config.rate_fast;
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used) fast |= (sys->port[slot].actor.state & LACP_TIMEOUT) != 0;
+	lacp_for_each_slot(slot, sys->used)
+	{
+		fast |= (sys->port[slot].actor.state & LACP_TIMEOUT) != 0;
+	}
 	return fast;
 }

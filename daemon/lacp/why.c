@@ -191,10 +191,13 @@ static void say_better_port(struct why *why)
 {
 	unsigned int slot, last = LACP_MAX_PORTS;
 
-	lacp_for_each_slot(slot, why->sys->used) if (why->sys->port[slot].selected == LACP_SELECTED &&
-						     (last == LACP_MAX_PORTS ||
-						      lacp_comes_before(&why->sys->port[last],
-									&why->sys->port[slot]))) last = slot;
+	lacp_for_each_slot(slot, why->sys->used)
+	{
+		if (why->sys->port[slot].selected == LACP_SELECTED &&
+		    (last == LACP_MAX_PORTS ||
+		     lacp_comes_before(&why->sys->port[last], &why->sys->port[slot])))
+			last = slot;
+	}
 	if (last == LACP_MAX_PORTS)
 		return;
 	say(why, ", lower priority than ");

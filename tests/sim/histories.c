@@ -58,6 +58,7 @@ static void any_cable(struct history *history)
 	struct end a = any_end(history), b = any_end(history);
 	uint64_t delay_ns = (1 + world_random(&history->world, 20)) * MS;
 
+	world_run(&history->world, MS); /* no two plugs in one instant */
 	if (a.system != b.system || chance(history, 10))
 		world_cable(&history->world, a, b, delay_ns);
 }
