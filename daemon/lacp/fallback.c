@@ -7,6 +7,7 @@
 #include "daemon/lacp/machines.h"
 
 #define NS_PER_MS 1000000ull
+#define PROBE_TIME (50 * NS_PER_MS)
 
 static bool is_alone(const struct lacp_port_state *port)
 {
@@ -29,10 +30,15 @@ void lacp_fallback_timer_enter(struct lacp_port_state *port, uint64_t fallback_n
 	port->fallback_ns = fallback_ns;
 }
 
-/* Since the link is up or the partner fell silent: else a loop could not have been found. A passive port never does. */
-static bool has_spoken(const struct lacp_port_state *port)
+/* A PDU left since the link is up and had the time to come back, had there been a loop. A passive port sends none. */
+static bool has_probed(const struct lacp_port_state *port, uint64_t now_ns)
 {
-	return port->periodic == LACP_PERIODIC_NONE || port->sent_ns[LACP_TX_LIMIT - 1] >= port->heard_ns;
+	if (port->periodic == LACP_PERIODIC_NONE)
+		return true;
+	for (unsigned int i = 0; i < LACP_TX_LIMIT; i++)
+		if (port->sent_ns[i] >= port->heard_ns && now_ns - port->sent_ns[i] >= PROBE_TIME)
+			return true;
+	return false;
 }
 
 static bool is_better(const struct lacp_port_config *a, const struct lacp_port_config *b)
@@ -62,7 +68,7 @@ uint64_t lacp_fallback_next(const struct lacp_system *sys, uint64_t now_ns)
 		return 0;
 	lacp_for_each_slot(slot, sys->used)
 	{
-		if (!lacp_due(sys->port[slot].fallback_ns, now_ns) || !has_spoken(&sys->port[slot]))
+		if (!lacp_due(sys->port[slot].fallback_ns, now_ns) || !has_probed(&sys->port[slot], now_ns))
 			continue;
 		all |= 1ull << slot;
 		if (!best || is_better(&sys->port[slot].config, &sys->port[best_slot].config))

@@ -200,7 +200,7 @@ static uint64_t port_deadline(const struct lacp_port_state *port, uint64_t now_n
 
 static uint64_t next_deadline(const struct lacp_system *sys, uint64_t now_ns)
 {
-	uint64_t deadline = LACP_NEVER;
+	uint64_t deadline = earliest(LACP_NEVER, sys->state.yield_ns, now_ns);
 	unsigned int slot;
 
 	lacp_for_each_slot(slot, sys->used)

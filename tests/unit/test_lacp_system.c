@@ -491,6 +491,29 @@ static void sentences(void **state)
 	assert_why(2, T0, "standby: max_links 2, lower priority than eth1");
 }
 
+/* Two partners, both with their port standby: each gets its turn in time. */
+static void refused_aggregators_take_turns(void **state)
+{
+	uint64_t deadline_ns = 0;
+	uint8_t first;
+
+	(void)state;
+	start(2);
+	for (unsigned int slot = 0; slot < 2; slot++) {
+		struct lacp_pdu pdu = partner_pdu(slot);
+
+		pdu.actor.system[5] = (uint8_t)(0x50 + slot);
+		pdu.actor.state &= (uint8_t)~LACP_SYNCHRONIZATION;
+		indicate(slot, &pdu, T0 + LACP_SECOND);
+	}
+	first = lacp.sys.state.active_aggregator;
+	while (lacp.sys.state.active_aggregator == first && deadline_ns < T0 + 20 * LACP_SECOND)
+		deadline_ns = lacp_run(&lacp.sys, deadline_ns ? deadline_ns : T0 + LACP_SECOND);
+	assert_in_range(lacp.sys.state.yield_ns, T0 + 9 * LACP_SECOND, T0 + 17 * LACP_SECOND);
+	assert_int_not_equal(lacp.sys.state.active_aggregator, first);
+	assert_int_equal(lacp_distributing(&lacp.sys), 0);
+}
+
 static void deadlines_are_those_of_the_timers(void **state)
 {
 	(void)state;
@@ -529,6 +552,7 @@ int main(void)
 		cmocka_unit_test(adoption_refuses_what_it_does_not_know),
 		cmocka_unit_test(what_hold_heard_counts_and_what_it_gave_up_expires),
 		cmocka_unit_test(sentences),
+		cmocka_unit_test(refused_aggregators_take_turns),
 		cmocka_unit_test(deadlines_are_those_of_the_timers),
 	};
 
