@@ -35,7 +35,7 @@ manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 bpf_headers := $(wildcard bpf/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test check-format bench soak install uninstall clean
+.PHONY: all help deps deps-test demo test test-vm check-format bench bench-vm soak install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -111,6 +111,12 @@ test: deps-test
 	$(Q)$(MAKE) all $(unit_tests) $(tools) $(B)/tests/sim/sim
 	$(Q)tests/run.sh
 
+## test-vm: NICs with filters and kernel bonding as partner, in an emulated machine (installs what is missing)
+test-vm: deps-test
+	$(Q)packaging/deps vm
+	$(Q)$(MAKE) all $(tools)
+	$(Q)tests/vm/run
+
 ## check-format: the sources against .clang-format
 check-format:
 	$(Q)clang-format --dry-run -Werror $(shell git ls-files '*.c' '*.h')
@@ -119,6 +125,12 @@ check-format:
 bench: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)$(PYTHON) -m tests.bench
+
+## bench-vm: side by side with kernel bonding and team in the emulated machine, writes build/bench-vm.json
+bench-vm: deps-test
+	$(Q)packaging/deps vm
+	$(Q)$(MAKE) all $(tools)
+	$(Q)tests/vm/bench
 
 ## install: into DESTDIR and PREFIX
 install: all
