@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 shaper=(tbf rate 1gbit burst 128kb latency 5ms)
 links=(eth1 eth2 eth3 eth4)
 cut=eth2
-options=(mode balance-rr)
+options=(mode balance-rr bytes_per_slave 1) # whoever has sent the fewest bytes is next
 packet_rate=10000
 
 build=$PWD/build
@@ -224,9 +224,8 @@ look_inside() {
 	echo 'east# bondctl show bond0'
 	xbond "$east" bondctl show bond0 | grep -E '^(bond|  slave)'
 	printf '\nand what lies in its maps, with nothing but bpftool:\n'
-	printf 'east# bpftool map dump pinned %s/bond0/slaves\n' "$bpffs/$east"
-	bpftool map dump pinned "$bpffs/$east/bond0/slaves" | sed -n '1,12p'
-	echo "        ..."
+	printf 'east# bpftool map dump pinned %s/bond0/settings\n' "$bpffs/$east"
+	bpftool map dump pinned "$bpffs/$east/bond0/settings" | grep -E '"(settings|path|xmit|packets|bytes)' | sed 's/^ \{16\}//'
 }
 
 summary() {
