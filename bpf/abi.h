@@ -125,8 +125,10 @@ struct xbond_table {
 	__u64 heartbeat_ns;    /* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above */
 	__u64 pad1[7];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
+	__u32 byte_cost
+		[XBOND_MAX_SLAVES]; /* in round-robin by bytes: 256 for the heaviest slave, more for lighter */
 };
-_Static_assert(sizeof(struct xbond_table) == 128 + 256, "table ABI");
+_Static_assert(sizeof(struct xbond_table) == 128 + 2 * 256, "table ABI");
 
 /* Writer: bondd. Apart from the table so that a dump of that can be read. */
 struct xbond_buckets {
@@ -146,13 +148,16 @@ struct xbond_counters {
 };
 _Static_assert(sizeof(struct xbond_counters) == 40, "counters ABI");
 
-/* Writer: BPF, one copy per CPU: where round-robin stands. */
+/* Writer: BPF, one for all CPUs: where round-robin stands. The other modes do not touch it. */
 struct xbond_cursor {
-	__u32 bucket;
-	__u32 packets_left;
-	__s64 bytes_left;
+	__u64 turn; /* packets so far */
+	__u32 slot; /* whose turn it is by bytes */
+	__u32 pad0;
+	__u64 until; /* its turn ends when sent[slot] has come so far */
+	__u64 pad1[5];
+	__u64 sent[XBOND_MAX_SLAVES]; /* bytes times table.byte_cost */
 };
-_Static_assert(sizeof(struct xbond_cursor) == 16, "cursor ABI");
+_Static_assert(sizeof(struct xbond_cursor) == 64 + 512, "cursor ABI");
 
 /* Writer: bondd. Identity and options of the bond; BPF does not read it. */
 struct xbond_bond {

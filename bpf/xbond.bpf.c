@@ -25,27 +25,25 @@ static __always_inline struct packet packet_of(struct __sk_buff *skb)
 	};
 }
 
-/* The headers reach beyond the linear part: pull them in and hash again. Rare. */
-static __noinline __u64 hash_pulled(struct __sk_buff *skb)
-{
-	__u32 length = skb->len < FLOW_HEADERS ? skb->len : FLOW_HEADERS;
-	struct packet packet;
-	__u64 hash;
-
-	bpf_skb_pull_data(skb, length);
-	packet = packet_of(skb);
-	flow_hash(&packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, &hash);
-	return hash;
-}
-
-static __always_inline __u64 hash_of(struct __sk_buff *skb)
+/* 0: headers that count lie beyond the linear part, and this is not the last try. */
+__noinline __u64 hash_headers(struct __sk_buff *skb, int last_try)
 {
 	struct packet packet = packet_of(skb);
 	__u64 hash;
 
-	if (flow_hash(&packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, &hash) &&
-	    packet.data + skb->len > packet.end)
-		return hash_pulled(skb);
+	if (flow_hash(&packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, &hash) && !last_try)
+		return 0;
+	return hash | 1;
+}
+
+static __always_inline __u64 hash_of(struct __sk_buff *skb)
+{
+	__u64 hash = hash_headers(skb, 0);
+
+	if (!hash) { /* rare */
+		bpf_skb_pull_data(skb, skb->len < FLOW_HEADERS ? skb->len : FLOW_HEADERS);
+		hash = hash_headers(skb, 1);
+	}
 	return hash;
 }
 
@@ -59,29 +57,34 @@ static __always_inline void count_tx(__u32 slot, __u32 length)
 	}
 }
 
+/* The verifier loses the bound that the compiler knows. */
+static __always_inline __u32 bounded(__u32 slot)
+{
+	asm volatile("" : "+r"(slot));
+	return slot & (XBOND_MAX_SLAVES - 1);
+}
+
 static __always_inline int send(__u32 slot, __u32 length)
 {
 	if (slot >= XBOND_MAX_SLAVES)
 		return TC_ACT_SHOT;
 	count_tx(slot, length);
-	return bpf_redirect(table.ifindex[slot], 0);
+	return bpf_redirect(table.ifindex[bounded(slot)], 0);
 }
 
-/* A clone to every slave of mask but the last, which gets the packet itself. */
-static __noinline int broadcast(struct __sk_buff *skb, __u64 mask)
+/* A clone to every slave of mask but the lowest, which gets the packet itself. */
+__noinline int broadcast(struct __sk_buff *skb, __u64 mask)
 {
-	__u32 last = SELECT_NONE, length = skb->len;
+	__u64 others = mask & (mask - 1);
+	__u32 length = skb->len;
 
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!(mask >> slot & 1))
+		if (!(others >> slot & 1))
 			continue;
-		if (last < XBOND_MAX_SLAVES) {
-			count_tx(last, length);
-			bpf_clone_redirect(skb, table.ifindex[last], 0);
-		}
-		last = slot;
+		count_tx(slot, length);
+		bpf_clone_redirect(skb, table.ifindex[slot], 0);
 	}
-	return send(last, length);
+	return send(select_lowest(mask), length);
 }
 
 /* Redirects to the chosen slave, or drops where none may transmit; never passes. */
@@ -96,8 +99,8 @@ static __always_inline int transmit(struct __sk_buff *skb)
 		hash = hash_of(skb);
 		slot = select_bucket(hash >> 52);
 	} else if (mode == XBOND_MODE_BALANCE_RR) {
-		hash = select_round_robin_bucket(length);
-		slot = select_bucket(hash);
+		slot = select_round_robin(mask, length);
+		hash = slot;
 	} else if (mode == XBOND_MODE_ACTIVE_BACKUP) {
 		hash = 0;
 		slot = select_active_backup();
@@ -147,7 +150,7 @@ int xbond_port(struct __sk_buff *skb)
 }
 
 /* slot_of[] is a hint: two ifindexes may share an entry. */
-static __noinline __u32 rx_slot_by_search(__u32 ifindex)
+__noinline __u32 rx_slot_by_search(__u32 ifindex)
 {
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (table.ifindex[slot] == ifindex)
@@ -192,7 +195,7 @@ static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
  * In active-backup also the slave that transmit has gone over to by the settings or the
  * detour, before bondd has followed: answers come in where the questions went out.
  */
-static __noinline int rx_collects_by_now(__u32 slot)
+__noinline int rx_collects_by_now(__u32 slot)
 {
 	__u64 mask = select_mask();
 

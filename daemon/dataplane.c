@@ -75,6 +75,19 @@ static uint32_t fill(uint8_t *bucket, const struct dataplane_plan *plan)
 	return XBOND_BUCKETS;
 }
 
+/* Lighter slaves pay more per byte. Who has no weight is not asked. */
+static void set_byte_costs(struct xbond_table *table, const struct dataplane_plan *plan)
+{
+	uint32_t heaviest = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (plan->weight[slot] > heaviest)
+			heaviest = plan->weight[slot];
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (plan->weight[slot])
+			table->byte_cost[slot] = (uint32_t)(256ull * heaviest / plan->weight[slot]);
+}
+
 void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan *plan)
 {
 	uint8_t(*bucket)[XBOND_BUCKETS] = dataplane->pins.buckets->bucket;
@@ -85,6 +98,7 @@ void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan 
 		dataplane_quiesce();
 	memcpy(bucket[idle], bucket[active], XBOND_BUCKETS);
 	table->bucket_count[idle] = fill(bucket[idle], plan);
+	set_byte_costs(table, plan);
 	store(table->active, idle);
 	store(table->mode, (uint32_t)plan->mode);
 	dataplane->settled = false;

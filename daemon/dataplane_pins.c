@@ -150,7 +150,7 @@ static int pin_all(struct xbond_bpf *skeleton, const char *dir, struct err *err)
 		{ XBOND_PIN_BOND, bpf_map__fd(skeleton->maps.bond) },
 		{ XBOND_PIN_SLAVES, bpf_map__fd(skeleton->maps.slaves) },
 		{ XBOND_PIN_COUNTERS, bpf_map__fd(skeleton->maps.counters) },
-		{ XBOND_PIN_CURSOR, bpf_map__fd(skeleton->maps.cursor) },
+		{ XBOND_PIN_CURSOR, bpf_map__fd(skeleton->maps.data_cursor) },
 		{ XBOND_PIN_PROG_EGRESS, bpf_program__fd(skeleton->progs.xbond_egress) },
 		{ XBOND_PIN_PROG_PORT, bpf_program__fd(skeleton->progs.xbond_port) },
 		{ XBOND_PIN_PROG_RX, bpf_program__fd(skeleton->progs.xbond_rx) },
