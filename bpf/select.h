@@ -83,6 +83,8 @@ static __always_inline __s64 select_fewest(__u64 mask, __u64 base)
 		__s64 ahead = READ_ONCE(cursor.sent[slot]) - base;
 		__s64 out = (mask >> slot & 1) - 1;
 
+		if (!(mask >> slot))
+			break;
 		asm volatile("" : "+r"(out));
 		fewest = select_lesser((((ahead << 6) + slot) & ~out) | (SELECT_NOBODY & out), fewest);
 	}

@@ -33,13 +33,17 @@ __noinline __u64 hash_headers(struct __sk_buff *skb, int last_try)
 
 	if (flow_hash(&packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, &hash) && !last_try)
 		return 0;
-	return hash | 1;
+	return hash ? hash : 1;
 }
 
 static __always_inline __u64 hash_of(struct __sk_buff *skb)
 {
-	__u64 hash = hash_headers(skb, 0);
+	struct packet packet = packet_of(skb);
+	__u64 hash;
 
+	if (!flow_hash_plain(&packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, &hash))
+		return hash;
+	hash = hash_headers(skb, 0);
 	if (!hash) { /* rare */
 		bpf_skb_pull_data(skb, skb->len < FLOW_HEADERS ? skb->len : FLOW_HEADERS);
 		hash = hash_headers(skb, 1);

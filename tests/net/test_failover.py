@@ -44,7 +44,7 @@ def ten_cuts(made, choose, flows=1):
 
 @pytest.mark.parametrize("same_index", [False, True], ids=["different", "equal"])
 def test_active_backup_fails_over(pair, same_index):
-    made = pair("active-backup", links=2, same_index=same_index, far={"mode": "balance-xor"})
+    made = pair("active-backup", links=2, same_index=same_index, far={"mode": "broadcast"})
     ten_cuts(made, lambda: made.near.show()["active_slave"])
 
 
@@ -71,7 +71,7 @@ def test_own_end_down_is_seen_at_once(pair, mode):
 
 
 def test_failures_are_counted_and_shown(pair):
-    made = pair("active-backup", links=2, far={"mode": "balance-xor"})
+    made = pair("active-backup", links=2, far={"mode": "broadcast"})
     assert made.near.show()["active_slave"] == "l0"
     cut(made.far, "l0")
     made.near.wait_slaves("l1")
@@ -139,7 +139,7 @@ def test_downdelay_detours_at_once(pair):
 
 
 def test_a_link_back_within_downdelay_is_no_failure(pair):
-    made = pair("active-backup", links=2, downdelay=60000, far={"mode": "balance-xor", "downdelay": 0})
+    made = pair("active-backup", links=2, downdelay=60000, far={"mode": "broadcast", "downdelay": 0})
     cut(made.far, "l0")
     wait_for(lambda: states(made.near, "l0") == "going_down", "going_down")
     made.near.wait_ping("10.0.0.2")
@@ -167,7 +167,7 @@ def test_updelay_waits(pair):
 
 def test_updelay_is_ignored_when_no_other_slave_is_there(pair):
     """As the kernel: without any active slave the first one comes up at once."""
-    made = pair("active-backup", links=2, far={"mode": "balance-xor", "updelay": 0})
+    made = pair("active-backup", links=2, far={"mode": "broadcast", "updelay": 0})
     made.near.ctl("set", "bond0", "updelay", 60000)
     for link in made.links:
         cut(made.far, link)
@@ -180,7 +180,7 @@ def test_updelay_is_ignored_when_no_other_slave_is_there(pair):
 # primary and active_slave
 
 def test_primary_returns(pair):
-    made = pair("active-backup", links=3, far={"mode": "balance-xor"})
+    made = pair("active-backup", links=3, far={"mode": "broadcast"})
     made.near.ctl("set", "bond0", "primary", "l1")
     wait_for(lambda: made.near.show()["active_slave"] == "l1", "the primary to be active")
     cut(made.far, "l1")
@@ -203,7 +203,7 @@ def test_a_primary_that_comes_later(lone):
 
 
 def test_active_slave_loses_nothing(pair):
-    made = pair("active-backup", links=3, far={"mode": "balance-xor"})
+    made = pair("active-backup", links=3, far={"mode": "broadcast"})
     stream = Stream(made.near, made.far)
     for name in ("l2", "l1", "l0"):
         stream.flow_on(500)
@@ -214,7 +214,7 @@ def test_active_slave_loses_nothing(pair):
 
 
 def test_active_slave_without_bondd(pair):
-    made = pair("active-backup", links=2, far={"mode": "balance-xor"})
+    made = pair("active-backup", links=2, far={"mode": "broadcast"})
     made.near.stop_bondd()
     made.near.ctl("set", "bond0", "active_slave", "l1")
     before = made.far.received("l1")["packets"]

@@ -58,7 +58,7 @@ def test_the_bond_is_renamed_while_bondd_is_away(pair):
 
 
 def test_a_slave_is_renamed(pair):
-    made = pair("active-backup", links=2, far={"mode": "balance-xor"})
+    made = pair("active-backup", links=2, far={"mode": "broadcast"})
     made.near.ctl("set", "bond0", "primary", "l0")
     made.near.ip("link", "set", "l0", "name", "eth7")
     wait_for(lambda: names(made.near) == ["eth7", "l1"], "bondd to follow the name")
@@ -70,7 +70,7 @@ def test_a_slave_is_renamed(pair):
 
 
 def test_a_slave_is_deleted(pair):
-    made = pair("active-backup", links=3, far={"mode": "balance-xor"})
+    made = pair("active-backup", links=3, far={"mode": "broadcast"})
     stream = Stream(made.near, made.far)
     stream.flow_on(500)
     made.near.ip("link", "del", "l0")

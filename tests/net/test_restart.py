@@ -84,7 +84,7 @@ def test_adoption_keeps_everything(pair, hook):
 
 
 def test_adoption_of_active_backup(pair):
-    made = pair("active-backup", links=3, far={"mode": "balance-xor"})
+    made = pair("active-backup", links=3, far={"mode": "broadcast"})
     host = made.near
     host.ctl("set", "bond0", "primary", "l2")
     wait_for(lambda: host.show()["active_slave"] == "l2", "the primary")

@@ -283,7 +283,7 @@ def test_move_to_a_namespace_and_back(pair, path, hook):
 
 
 def test_failover_and_restart_while_away(pair):
-    made = pair("active-backup", links=2, far={"mode": "balance-xor"})
+    made = pair("active-backup", links=2, far={"mode": "broadcast"})
     other = made.lab.namespace("c")
     with moved_away(made, other):
         other.wait_ping("10.0.0.2")
