@@ -135,8 +135,9 @@ struct xbond_buckets {
 	__u8 bucket[2][XBOND_BUCKETS]; /* table.active tells which is in force */
 	/* ifindex % size to slot: a hint, to be checked against table.ifindex[]. */
 	__u8 slot_of[XBOND_SLOT_CACHE];
+	__u8 home[XBOND_BUCKETS]; /* for bondd alone: whose each bucket is when every slave works */
 };
-_Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024, "buckets ABI");
+_Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI");
 
 /* Writer: BPF, one copy per CPU and slot. A GSO packet is one packet; bytes are skb->len. */
 struct xbond_counters {

@@ -108,23 +108,31 @@ static void step_links(struct bond *bond, struct decision *decision)
 	}
 }
 
-/* By hand, or by speed; equal when any speed among them is unknown. */
+static bool speeds_known(struct bond *bond, uint64_t slots)
+{
+	bond_for_each_member(bond,
+			     slot) if (slots & bit(slot) && !bond_slave(bond, slot)->speed_mbps) return false;
+	return true;
+}
+
+/*
+ * By hand, or by speed; equal when any speed among those in use is unknown. One that is down
+ * and has no speed yet counts as 1 until it has.
+ */
 static void weigh(struct bond *bond, struct decision *decision)
 {
 	const struct xbond_settings *settings = bond->dataplane.pins.settings;
-	uint64_t owners = decision->usable & ~decision->drained;
-	bool speeds_known = true;
+	uint64_t undrained = decision->usable & ~decision->drained;
+	uint64_t owners = undrained ? undrained : decision->usable;
+	bool by_speed = speeds_known(bond, owners);
 
-	if (!owners)
-		owners = decision->usable;
-	bond_for_each_member(bond, slot) if (owners & bit(slot) && !bond_slave(bond, slot)->speed_mbps)
-		speeds_known = false;
 	bond_for_each_member(bond, slot)
 	{
-		uint32_t automatic = speeds_known ? bond_slave(bond, slot)->speed_mbps : 1;
-		uint32_t weight = settings->weight[slot];
+		uint32_t speed = by_speed ? bond_slave(bond, slot)->speed_mbps : 1;
+		uint32_t weight = settings->weight[slot] ? settings->weight[slot] : speed ? speed : 1;
 
-		decision->plan.weight[slot] = !(owners & bit(slot)) ? 0 : weight ? weight : automatic;
+		decision->plan.member_weight[slot] = weight;
+		decision->plan.weight[slot] = owners & bit(slot) ? weight : 0;
 	}
 }
 

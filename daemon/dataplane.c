@@ -64,14 +64,14 @@ void dataplane_quiesce(void)
 		nanosleep(&longer_than_any_program, NULL);
 }
 
-static uint32_t fill(uint8_t *bucket, const struct dataplane_plan *plan)
+static uint32_t fill(uint8_t *bucket, uint8_t *home, const struct dataplane_plan *plan)
 {
 	if (plan->mode == XBOND_MODE_BALANCE_RR)
 		return buckets_round_robin(bucket, plan->weight);
 	if (plan->mode == XBOND_MODE_ACTIVE_BACKUP)
 		buckets_single(bucket, (uint8_t)plan->active_slot);
 	else
-		buckets_rebalance(bucket, plan->weight);
+		buckets_assign(bucket, home, plan->member_weight, plan->weight);
 	return XBOND_BUCKETS;
 }
 
@@ -97,7 +97,7 @@ void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan 
 	if (!dataplane->settled)
 		dataplane_quiesce();
 	memcpy(bucket[idle], bucket[active], XBOND_BUCKETS);
-	table->bucket_count[idle] = fill(bucket[idle], plan);
+	table->bucket_count[idle] = fill(bucket[idle], dataplane->pins.buckets->home, plan);
 	set_byte_costs(table, plan);
 	store(table->active, idle);
 	store(table->mode, (uint32_t)plan->mode);

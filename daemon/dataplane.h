@@ -53,8 +53,9 @@ void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags);
 /* What the buckets are filled by. */
 struct dataplane_plan {
 	enum xbond_mode mode;
-	unsigned int active_slot;	   /* active-backup: gets all; or XBOND_NO_SLOT */
-	uint32_t weight[XBOND_MAX_SLAVES]; /* 0: no bucket */
+	unsigned int active_slot;		  /* active-backup: gets all; or XBOND_NO_SLOT */
+	uint32_t weight[XBOND_MAX_SLAVES];	  /* of those in use; 0: no bucket */
+	uint32_t member_weight[XBOND_MAX_SLAVES]; /* of all, also while they are down or drained */
 };
 
 /* Buckets by plan; one store puts them in force. */

@@ -117,8 +117,7 @@ static struct xbond_bpf *load(const struct xbond_bond *bond, const struct xbond_
 	}
 	skeleton->data_settings->settings = *settings;
 	fill_table(&skeleton->data_table->table, bond);
-	memset(skeleton->data_buckets->buckets.bucket, XBOND_NO_SLOT,
-	       sizeof(skeleton->data_buckets->buckets.bucket));
+	memset(&skeleton->data_buckets->buckets, XBOND_NO_SLOT, sizeof(skeleton->data_buckets->buckets));
 	r = xbond_bpf__load(skeleton);
 	if (r < 0) {
 		refused(r, err);
