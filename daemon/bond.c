@@ -11,10 +11,8 @@
 #include "daemon/carrier.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
-#include "daemon/watch.h"
 
 #define TIMER_ACCURACY_US 1000
-#define POLL_ACCURACY_US 10000
 
 static const char *const link_words[] = {
 	[XBOND_LINK_DOWN] = "down",
@@ -325,40 +323,18 @@ void bond_poll(struct bond *bond)
 		bond_evaluate(bond);
 }
 
-static int on_poll(sd_event_source *source, uint64_t usec, void *arg)
+int bond_start_timer(struct bond *bond)
 {
-	struct bond *bond = arg;
+	int r = sd_event_add_time(bond->daemon->event, &bond->delay, CLOCK_MONOTONIC, UINT64_MAX,
+				  TIMER_ACCURACY_US, on_delay, bond);
 
-	(void)usec;
-	bond_poll(bond);
-	if (bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT)
-		watch_captures(bond->daemon);
-	sd_event_source_set_time_relative(source, bond_pin(bond)->miimon_ms * UINT64_C(1000));
-	return 0;
-}
-
-int bond_start_timers(struct bond *bond)
-{
-	sd_event *event = bond->daemon->event;
-	uint64_t interval_us = bond_pin(bond)->miimon_ms * UINT64_C(1000);
-	int r;
-
-	bond_stop_timers(bond);
-	r = sd_event_add_time_relative(event, &bond->poll, CLOCK_MONOTONIC, interval_us, POLL_ACCURACY_US,
-				       on_poll, bond);
-	if (r >= 0)
-		r = sd_event_add_time(event, &bond->delay, CLOCK_MONOTONIC, UINT64_MAX, TIMER_ACCURACY_US,
-				      on_delay, bond);
 	if (r < 0)
 		return r;
-	sd_event_source_set_enabled(bond->poll, SD_EVENT_ON);
-	sd_event_source_set_priority(bond->poll, SD_EVENT_PRIORITY_IDLE);
 	arm_delay(bond);
 	return 0;
 }
 
-void bond_stop_timers(struct bond *bond)
+void bond_stop_timer(struct bond *bond)
 {
-	bond->poll = sd_event_source_disable_unref(bond->poll);
 	bond->delay = sd_event_source_disable_unref(bond->delay);
 }

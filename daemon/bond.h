@@ -38,7 +38,8 @@ struct bond {
 	bool has_qdisc;			    /* a root qdisc that direct would skip */
 	bool promisc;			    /* bond0 receives more than its own address */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
-	sd_event_source *poll, *delay;
+	uint64_t next_poll_ns;
+	sd_event_source *delay;
 };
 
 static inline struct xbond_bond *bond_pin(struct bond *bond)
@@ -68,9 +69,9 @@ static inline bool bond_is_member(struct bond *bond, unsigned int slot)
 void bond_evaluate(struct bond *bond);
 /* Asks the driver of every member for its carrier, then evaluates if one has changed. */
 void bond_poll(struct bond *bond);
-/* (Re)starts the poll by the bond's miimon. 0 or -errno. */
-int bond_start_timers(struct bond *bond);
-void bond_stop_timers(struct bond *bond);
+/* The timer of updelay and downdelay. 0 or -errno. */
+int bond_start_timer(struct bond *bond);
+void bond_stop_timer(struct bond *bond);
 /* Slot of the member with this ifindex, or -1. */
 int bond_slot_by_ifindex(struct bond *bond, int ifindex);
 /* Number of slots in use. */

@@ -14,6 +14,7 @@
 #include "daemon/device.h"
 #include "daemon/log.h"
 #include "daemon/mac.h"
+#include "daemon/poll.h"
 #include "daemon/slave.h"
 #include "daemon/watch.h"
 #include "daemon/vlan_filter.h"
@@ -30,7 +31,7 @@ static struct bond *bond_new(struct daemon *daemon)
 
 static void bond_free(struct bond *bond)
 {
-	bond_stop_timers(bond);
+	bond_stop_timer(bond);
 	dataplane_close(&bond->dataplane);
 	free(bond);
 }
@@ -39,6 +40,7 @@ static void enlist(struct bond *bond)
 {
 	bond->next = bond->daemon->bonds;
 	bond->daemon->bonds = bond;
+	poll_schedule(bond);
 }
 
 static void delist(struct bond *bond)
@@ -74,7 +76,7 @@ static int check_new_name(struct daemon *daemon, const char *name, struct err *e
 
 static int start(struct bond *bond, struct err *err)
 {
-	int r = bond_start_timers(bond);
+	int r = bond_start_timer(bond);
 
 	return r < 0 ? err_set(err, -r, "no timer: %s", strerror(-r)) : 0;
 }
@@ -111,7 +113,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		r = start(bond, err);
 	if (r) {
 		device_remove(&daemon->nl, bond_pin(bond));
-		bond_stop_timers(bond);
+		bond_stop_timer(bond);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
 		free(bond);
 		return r;
@@ -130,7 +132,7 @@ static void end(struct bond *bond)
 	bond_pin(bond)->carrier = false;
 	slave_release(bond, UINT64_MAX);
 	delist(bond);
-	bond_stop_timers(bond);
+	bond_stop_timer(bond);
 	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
 	free(bond);
 }

@@ -13,6 +13,7 @@
 #include "daemon/house.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
+#include "daemon/poll.h"
 #include "daemon/watch.h"
 
 #define EXIT_USAGE 2
@@ -110,6 +111,8 @@ static int open_sockets(struct daemon *daemon)
 		r = ethtool_init(&daemon->ethtool);
 	if (r >= 0)
 		r = watch_init(daemon);
+	if (r >= 0)
+		r = poll_init(daemon);
 	return r < 0 ? r : 0;
 }
 
@@ -136,6 +139,7 @@ static void stop(struct daemon *daemon)
 	control_done(daemon);
 	config_done(daemon);
 	lifecycle_let_go(daemon);
+	poll_done(daemon);
 	watch_done(daemon);
 	ethtool_done(&daemon->ethtool);
 	nl_done(&daemon->nl);

@@ -8,6 +8,7 @@
 #include "common/values.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
+#include "daemon/poll.h"
 #include "daemon/slave.h"
 #include "daemon/watch.h"
 
@@ -100,7 +101,7 @@ static void apply(struct bond *bond, const struct option_set *options)
 	if (options->given[OPT_MODE])
 		bond_pin(bond)->active_slot = XBOND_NO_SLOT;
 	if (options->given[OPT_MIIMON])
-		bond_start_timers(bond);
+		poll_schedule(bond);
 	bond_evaluate(bond);
 }
 
