@@ -270,9 +270,11 @@ class Host(Namespace):
         return [slave["name"] for slave in self.show(bond)["slaves"] if slave["mii_status"] == "up"]
 
     def wait_slaves(self, *names, bond="bond0", deadline=8):
-        """Until exactly these slaves of the bond are up."""
+        """Until exactly these slaves of the bond are up, and bondd has published it."""
         wait_for(lambda: sorted(self.carrier_slaves(bond)) == sorted(names), f"{names} to be the slaves that are up",
                  deadline)
+        if self.bondd and self.bondd.poll() is None and proc_state(self.bondd.pid) != "T":
+            assert self.ping_bondd()
 
     def report(self):
         parts = [f"===== {self.name}: bondd's log", self.log()[-6000:]]
