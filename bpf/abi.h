@@ -28,6 +28,10 @@
 #define XBOND_PIN_SLAVES "slaves"
 #define XBOND_PIN_COUNTERS "counters"
 #define XBOND_PIN_CURSOR "cursor"
+#define XBOND_PIN_HOLD "hold"
+#define XBOND_PIN_HOLD_TIMERS "hold_timers"
+#define XBOND_PIN_PDUS "pdus"
+#define XBOND_PIN_LACP "lacp"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
@@ -118,10 +122,11 @@ struct xbond_table {
 	__u32 port_ifindex;
 	__u32 active_request; /* the last settings.active_request that the buckets contain */
 	__u32 pad0;
-	__u32 bucket_count[2]; /* buckets in use per copy: all, or whole rounds in balance-rr */
-	__u64 netns_cookie;    /* of the port side's namespace; 0: unknown */
-	__u64 heartbeat_ns;    /* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above */
-	__u64 pad1[7];
+	__u32 bucket_count[2];	 /* buckets in use per copy: all, or whole rounds in balance-rr */
+	__u64 netns_cookie;	 /* of the port side's namespace; 0: unknown */
+	__u64 heartbeat_ns;	 /* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above */
+	__u64 lacp_heartbeat_ns; /* of bondd's LACP thread; 0 after an orderly stop */
+	__u64 pad1[6];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
 };
 _Static_assert(sizeof(struct xbond_table) == 128 + 256, "table ABI");
@@ -133,6 +138,47 @@ struct xbond_buckets {
 	__u8 slot_of[XBOND_SLOT_CACHE];
 };
 _Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024, "buckets ABI");
+
+#define XBOND_PDU_SIZE 124	       /* LACPDU and marker PDU with Ethernet header (802.1AX-2020 6.4.2.3) */
+#define XBOND_PDUS_PER_SECOND 10       /* per slave to bondd; LACP itself sends at most 3 */
+#define XBOND_LACP_AWAY_NS 500000000LL /* heartbeat older: the programs hold the ports */
+#define XBOND_HOLD_GAP_NS 900000000ULL /* at most one answer in this time */
+
+enum xbond_hold_end {
+	XBOND_HOLD_GOES_ON = 0,
+	XBOND_HOLD_SILENT = 1,		/* no LACPDU for silence_ns */
+	XBOND_HOLD_PARTNER_CHANGED = 2, /* the partner's own information changed */
+};
+
+/* One per slot: how the programs keep a port of an 802.3ad bond while bondd is away. */
+struct xbond_hold {
+	/* Writer: bondd. */
+	__u32 enabled;		  /* the slot is a port */
+	__u32 holding;		  /* lacp_hold on, and pdu and partner are valid */
+	__u64 silence_ns;	  /* the timeout in force: 3 s or 90 s */
+	__u8 partner[16];	  /* the partner's own 15 bytes as last received */
+	__u8 pdu[XBOND_PDU_SIZE]; /* the last LACPDU sent, with Ethernet header */
+	__u32 pad0;
+	/* Writer: BPF; bondd resets ended when it takes over. */
+	__u64 answered_ns;
+	__u64 window_ns;
+	__u32 window_count;
+	__u32 ended; /* enum xbond_hold_end */
+	__u32 answers;
+	__u32 flooded; /* PDUs dropped beyond XBOND_PDUS_PER_SECOND */
+};
+_Static_assert(sizeof(struct xbond_hold) == 192, "hold ABI");
+
+/* Writer: BPF, into the ring buffer. */
+struct xbond_pdu {
+	__u64 received_ns;
+	__u32 slot;
+	__u32 ifindex;
+	__u32 length;
+	__u32 pad0;
+	__u8 frame[128]; /* length bytes of it */
+};
+_Static_assert(sizeof(struct xbond_pdu) == 152, "pdu ABI");
 
 /* Writer: BPF, one copy per CPU and slot. A GSO packet is one packet; bytes are skb->len. */
 struct xbond_counters {

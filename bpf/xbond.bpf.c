@@ -11,6 +11,7 @@
 #include "bpf/flow.h"
 #include "bpf/maps.h"
 #include "bpf/select.h"
+#include "bpf/slow.h"
 
 #define ETH_P_EAPOL 0x888e
 #define HEARTBEAT_FRESH_NS 3000000000LL
@@ -171,14 +172,16 @@ static __always_inline int is_link_local(const struct ethhdr *eth)
 	return dest[0] == bpf_htons(0x0180) && dest[1] == bpf_htons(0xc200) && !(dest[2] & bpf_htons(0xfff0));
 }
 
-enum rx_verdict { RX_TO_BOND, RX_STAY, RX_STAY_UNLESS_COLLECTING };
+enum rx_verdict { RX_TO_BOND, RX_SLOW, RX_STAY, RX_STAY_UNLESS_COLLECTING };
 
 /* Slow protocols, pause and EAPOL are the slave's own; the other link-local groups are the bridge's above. */
 static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
 {
 	const struct ethhdr *eth = (void *)(long)skb->data;
 
-	if (skb->protocol == bpf_htons(ETH_P_SLOW) || skb->protocol == bpf_htons(ETH_P_EAPOL))
+	if (skb->protocol == bpf_htons(ETH_P_SLOW))
+		return RX_SLOW;
+	if (skb->protocol == bpf_htons(ETH_P_EAPOL))
 		return RX_STAY;
 	if ((void *)(eth + 1) > (void *)(long)skb->data_end || !is_link_local(eth))
 		return RX_TO_BOND;
@@ -193,6 +196,8 @@ int xbond_rx(struct __sk_buff *skb)
 	struct xbond_counters *counter;
 	int collecting;
 
+	if (verdict == RX_SLOW)
+		return slow_receive(skb, slot);
 	if (slot >= XBOND_MAX_SLAVES || verdict == RX_STAY)
 		return TC_ACT_UNSPEC;
 	collecting = READ_ONCE(table.rx_mask) >> slot & 1;
