@@ -97,6 +97,26 @@ static void fill_table(struct xbond_table *table, const struct xbond_bond *bond)
 	table->heartbeat_ns = clock_now_ns();
 }
 
+/*
+ * Not libbpf_probe_bpf_helper(): up to libbpf 1.4 it takes the words by which Linux 6.8 to 6.14
+ * refuses this helper for a yes.
+ */
+static bool may_ask_netns_cookie(void)
+{
+	static const struct bpf_insn program[] = {
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_netns_cookie },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int fd = bpf_prog_load(BPF_PROG_TYPE_SCHED_CLS, NULL, "GPL", program,
+			       sizeof(program) / sizeof(program[0]), NULL);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
 static struct xbond_bpf *load(const struct xbond_bond *bond, const struct xbond_settings *settings,
 			      struct err *err)
 {
@@ -110,8 +130,7 @@ static struct xbond_bpf *load(const struct xbond_bond *bond, const struct xbond_
 		refused(-errno, err);
 		return NULL;
 	}
-	skeleton->rodata->have_netns_cookie =
-		libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_get_netns_cookie, NULL) == 1;
+	skeleton->rodata->have_netns_cookie = may_ask_netns_cookie();
 	skeleton->data_settings->settings = *settings;
 	fill_table(&skeleton->data_table->table, bond);
 	memset(skeleton->data_buckets->buckets.bucket, XBOND_NO_SLOT,
