@@ -24,7 +24,7 @@ CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARNINGS) -I. -I$(B) -D_GNU_SOURCE -DXBOND_VERSION='"$(VERSION)"' \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES))
-BPF_CFLAGS := -std=gnu11 -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE)
+BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE)
 
 common_objects := $(patsubst %.c,$(B)/%.o,$(wildcard common/*.c))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))

@@ -10,6 +10,8 @@
 
 #include <linux/types.h>
 
+#include "daemon/lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
+
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
 #define XBOND_ABI_VERSION 1
 
@@ -47,6 +49,7 @@ enum xbond_mode {
 	XBOND_MODE_ACTIVE_BACKUP = 1,
 	XBOND_MODE_BALANCE_XOR = 2,
 	XBOND_MODE_BROADCAST = 3,
+	XBOND_MODE_8023AD = 4,
 };
 
 /* The kernel's numbers; 3 and 4 are its encap policies. */
@@ -60,6 +63,12 @@ enum xbond_policy {
 enum xbond_path {
 	XBOND_PATH_COUNTED = 0,
 	XBOND_PATH_DIRECT = 1,
+};
+
+/* How 802.3ad chooses among the distributing ports. */
+enum xbond_lacp_tx {
+	XBOND_LACP_TX_HASH = 0,
+	XBOND_LACP_TX_BALANCE_RR = 1,
 };
 
 enum xbond_mac_policy {
@@ -107,15 +116,16 @@ struct xbond_settings {
 };
 _Static_assert(sizeof(struct xbond_settings) == 288, "settings ABI");
 
-#define XBOND_F_FORCE_COUNTED 1 /* a capture, a qdisc or another namespace forbids `direct` now */
-#define XBOND_F_CARRIER 2	/* the bond has carrier */
+#define XBOND_F_FORCE_COUNTED 1	     /* a capture, a qdisc or another namespace forbids `direct` now */
+#define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
+#define XBOND_F_CARRIER 2	     /* the bond has carrier */
 
 /* Writer: bondd. What the programs decide by; one store publishes each of: active copy, masks, flags. */
 struct xbond_table {
 	__u64 tx_mask; /* slots that may transmit now */
 	__u64 rx_mask; /* slots that may collect */
 	__u32 active;  /* which copy of the buckets is in force: 0 or 1 */
-	__u32 mode;    /* enum xbond_mode */
+	__u32 mode;    /* enum xbond_mode: how to choose; 802.3ad chooses as balance-xor or balance-rr */
 	__u32 flags;   /* XBOND_F_* */
 	__u32 hash_seed;
 	__u32 bond_ifindex; /* in the port side's namespace; 0 while bond0 is elsewhere */
@@ -223,10 +233,26 @@ struct xbond_bond {
 	__u32 hash_seed;
 	char primary[XBOND_NAME_SIZE]; /* "": none */
 	__u32 active_slot;	       /* active-backup: the slave in use, or XBOND_NO_SLOT */
-	__u32 pad0;
+	/* 802.3ad: */
+	__u32 lacp_rate; /* 0 slow, 1 fast */
+	__u32 lacp_active;
+	__u32 ad_select; /* enum lacp_ad_select */
+	__u32 ad_actor_sys_prio;
+	__u32 ad_user_port_key;
+	__u32 coupled_control;
+	__u32 broadcast_neighbor;
+	__u32 lacp_strict;
+	__u32 lacp_fallback; /* enum lacp_fallback */
+	__u32 lacp_fallback_delay_ms;
+	__u32 lacp_tx; /* enum xbond_lacp_tx */
+	__u32 drain_markers;
+	__u32 lacp_hold;
+	__u32 max_links;
+	__u8 ad_actor_system[XBOND_MAC_SIZE]; /* zero: the bond's MAC */
+	__u8 pad0[6];
 	struct xbond_counters retired; /* sums of slaves that left */
 };
-_Static_assert(sizeof(struct xbond_bond) == 176, "bond ABI");
+_Static_assert(sizeof(struct xbond_bond) == 240, "bond ABI");
 
 #define XBOND_SLAVE_WAS_UP 1
 #define XBOND_SLAVE_WAS_PROMISC 2
@@ -254,10 +280,22 @@ struct xbond_slave {
 	__u32 link_failures;
 	__u8 mac[XBOND_MAC_SIZE];
 	__u8 perm_mac[XBOND_MAC_SIZE];
+	__u32 actor_port_prio;
 	__u8 filter_mac[XBOND_MAC_SIZE]; /* on its unicast list because of us; zero: none */
 	__u8 pad0[2];
 	struct xbond_slave_record before;
 };
-_Static_assert(sizeof(struct xbond_slave) == 80, "slave ABI");
+_Static_assert(sizeof(struct xbond_slave) == 84, "slave ABI");
+
+/* Writer: bondd's LACP thread. Two copies, so that a whole one is there whenever it dies. */
+struct xbond_lacp {
+	__u32 current; /* the copy in force */
+	__u32 pad0;
+	struct {
+		struct lacp_system_state system;
+		struct lacp_port_state port[XBOND_MAX_SLAVES];
+	} copy[2];
+};
+_Static_assert(sizeof(struct xbond_lacp) == 8 + 2 * (40 + 64 * 272), "lacp ABI");
 
 #endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the machines of the LACP core share; for daemon/lacp and its tests only. Of each machine, `*_next` decides
+ * and touches nothing: it returns the state to enter, or LACP_STAY. `*_enter` does what the standard's box for
+ * that state says, and nobody else writes that state. system.c evaluates again until all stay.
+ */
+#ifndef XBOND_DAEMON_LACP_MACHINES_H
+#define XBOND_DAEMON_LACP_MACHINES_H
+
+#include "daemon/lacp/lacp.h"
+#include "daemon/lacp/pdu.h"
+
+#define LACP_STAY (-1)
+
+/* 6.4.4 */
+#define LACP_SECOND 1000000000ull
+#define LACP_FAST_PERIODIC_TIME (1 * LACP_SECOND)
+#define LACP_SLOW_PERIODIC_TIME (30 * LACP_SECOND)
+#define LACP_SHORT_TIMEOUT_TIME (3 * LACP_SECOND)
+#define LACP_LONG_TIMEOUT_TIME (90 * LACP_SECOND)
+#define LACP_CHURN_DETECTION_TIME (60 * LACP_SECOND)
+#define LACP_AGGREGATE_WAIT_TIME (2 * LACP_SECOND)
+/* Ours. */
+#define LACP_DRAIN_TIME (3 * LACP_SECOND)
+#define LACP_LOOP_TIME LACP_LONG_TIMEOUT_TIME
+#define LACP_MARKER_RESPONSES 5 /* in a second; of the ten frames that IEEE Std 802.3 57A.2 allows to slow protocols */
+
+static inline bool lacp_due(uint64_t deadline_ns, uint64_t now_ns)
+{
+	return deadline_ns && now_ns >= deadline_ns;
+}
+
+static inline bool lacp_has_partner(const struct lacp_port_state *port)
+{
+	static const uint8_t none[LACP_MAC_SIZE];
+
+	return __builtin_memcmp(port->partner.system, none, LACP_MAC_SIZE) != 0;
+}
+
+static inline uint64_t lacp_next_slot(uint64_t used)
+{
+	return used & (used - 1);
+}
+
+#define lacp_for_each_slot(slot, mask)                                                                       \
+	for (uint64_t rest_ = (mask);                                                                        \
+	     rest_ && ((slot) = (unsigned int)__builtin_ctzll(rest_), true); rest_ = lacp_next_slot(rest_))
+
+void lacp_tell(const struct lacp_system *sys, unsigned int slot, enum lacp_event event, unsigned int detail);
+
+/* key.c */
+bool lacp_enabled(const struct lacp_port_config *config);
+uint16_t lacp_key(const struct lacp_port_config *config, uint16_t user_key);
+
+/* actor.c: what we say of ourselves. literal: the timeout is lacp_rate's again, whatever the partner asks for. */
+void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal);
+void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu);
+
+/* receive.c */
+int lacp_rx_next(const struct lacp_port_state *port, bool pdu_indicated, uint64_t now_ns);
+void lacp_rx_enter(struct lacp_system *sys, unsigned int slot, enum lacp_rx_state state,
+		   const struct lacp_pdu *pdu, uint64_t now_ns);
+void lacp_rx_indicate(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
+		      uint64_t now_ns);
+
+/* loop.c */
+void lacp_loop_enter(struct lacp_system *sys, unsigned int slot, uint16_t loop_port, uint64_t now_ns);
+
+/* periodic.c */
+int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns);
+void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state, uint64_t now_ns);
+
+/* selection.c */
+struct lacp_choice {
+	enum lacp_selected selected;
+	uint8_t aggregator;
+};
+struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned int slot);
+void lacp_selection_enter(struct lacp_system *sys, unsigned int slot, struct lacp_choice choice);
+/* Unselects a port whose LAG is not the one it was selected for. */
+void lacp_unselect(struct lacp_system *sys, unsigned int slot);
+bool lacp_same_lag(const struct lacp_port_state *a, const struct lacp_port_state *b);
+/* The actor is the system with the better priority: its port priorities decide. 6.7.1 */
+bool lacp_actor_decides(const struct lacp_port_state *port);
+
+/* aggregator.c */
+bool lacp_is_live(const struct lacp_port_state *port);
+uint8_t lacp_aggregator_next(const struct lacp_system *sys);
+void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator);
+
+/* mux.c */
+bool lacp_mux_ready(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns);
+int lacp_mux_next(const struct lacp_port_state *port, bool coupled, bool ready);
+void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_state state, uint64_t now_ns);
+
+/* churn.c */
+int lacp_actor_churn_next(const struct lacp_port_state *port, uint64_t now_ns);
+int lacp_partner_churn_next(const struct lacp_port_state *port, uint64_t now_ns);
+void lacp_actor_churn_enter(struct lacp_system *sys, unsigned int slot, enum lacp_churn_state state,
+			    uint64_t now_ns);
+void lacp_partner_churn_enter(struct lacp_system *sys, unsigned int slot, enum lacp_churn_state state,
+			      uint64_t now_ns);
+
+/* fallback.c; the timer first, for lacp_fallback_next() reads it. */
+uint64_t lacp_fallback_timer_next(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
+void lacp_fallback_timer_enter(struct lacp_port_state *port, uint64_t fallback_ns);
+uint64_t lacp_fallback_next(const struct lacp_system *sys, uint64_t now_ns); /* slots that shall carry */
+void lacp_fallback_enter(struct lacp_system *sys, unsigned int slot, bool carry);
+
+/* transmit.c */
+enum lacp_transmit {
+	LACP_TRANSMIT_NOTHING,
+	LACP_TRANSMIT_CLEAR, /* 6.4.16: without periodic transmission, ntt is forgotten */
+	LACP_TRANSMIT_SEND,
+	LACP_TRANSMIT_LATER, /* three were sent in the last interval */
+};
+enum lacp_transmit lacp_transmit_next(const struct lacp_port_state *port, uint64_t now_ns);
+void lacp_transmit_enter(struct lacp_system *sys, unsigned int slot, enum lacp_transmit action,
+			 uint64_t now_ns);
+uint64_t lacp_transmit_allowed_ns(const struct lacp_port_state *port); /* 0: at once */
+
+/* marker.c */
+void lacp_marker_respond(struct lacp_system *sys, unsigned int slot, const struct lacp_marker *marker,
+			 uint64_t now_ns);
+int lacp_marker_next(const struct lacp_port_state *port, uint64_t now_ns);
+/* answered: why the machine becomes idle. */
+void lacp_marker_enter(struct lacp_system *sys, unsigned int slot, enum lacp_marker_state state,
+		       bool answered, uint64_t now_ns);
+void lacp_marker_response(struct lacp_system *sys, unsigned int slot, const struct lacp_marker *marker,
+			  uint64_t now_ns);
+
+#endif
