@@ -89,6 +89,21 @@ static __noinline int broadcast(struct __sk_buff *skb, __u64 mask)
 	return send(last, length);
 }
 
+/* ARP, neighbour solicitation and advertisement (RFC 4861). */
+static __always_inline int is_neighbour_message(struct __sk_buff *skb)
+{
+	struct {
+		struct ipv6hdr ip;
+		__u8 type;
+	} header;
+
+	if (skb->protocol == bpf_htons(ETH_P_ARP))
+		return 1;
+	if (skb->protocol != bpf_htons(ETH_P_IPV6) || bpf_skb_load_bytes(skb, ETH_HLEN, &header, 41))
+		return 0;
+	return header.ip.nexthdr == IPPROTO_ICMPV6 && (header.type == 135 || header.type == 136);
+}
+
 /* Redirects to the chosen slave, or drops where none may transmit; never passes. */
 static __always_inline int transmit(struct __sk_buff *skb)
 {
@@ -97,6 +112,8 @@ static __always_inline int transmit(struct __sk_buff *skb)
 
 	if (!mask)
 		return TC_ACT_SHOT;
+	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR && is_neighbour_message(skb))
+		return broadcast(skb, mask);
 	if (mode == XBOND_MODE_BALANCE_XOR) {
 		hash = hash_of(skb);
 		slot = select_bucket(hash >> 52);

@@ -8,6 +8,7 @@
 #include "common/options.h"
 #include "daemon/active.h"
 #include "daemon/announce.h"
+#include "daemon/bond_lacp.h"
 #include "daemon/carrier.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
@@ -161,10 +162,17 @@ static uint64_t choose_rx_mask(struct bond *bond, const struct decision *decisio
 	unsigned int active = decision->plan.active_slot;
 
 	if (decision->plan.mode != XBOND_MODE_ACTIVE_BACKUP || bond_pin(bond)->all_slaves_active)
-		return decision->members;
+		return decision->members & bond_lacp_collecting(bond);
 	if (active == XBOND_NO_SLOT || !(decision->up & bit(active)))
 		return decision->up;
 	return bit(active);
+}
+
+static enum xbond_mode way_to_choose(const struct xbond_bond *pin)
+{
+	if (pin->mode != XBOND_MODE_8023AD)
+		return pin->mode;
+	return pin->lacp_tx == XBOND_LACP_TX_BALANCE_RR ? XBOND_MODE_BALANCE_RR : XBOND_MODE_BALANCE_XOR;
 }
 
 static void decide(struct bond *bond, struct decision *decision)
@@ -175,8 +183,11 @@ static void decide(struct bond *bond, struct decision *decision)
 	decision->active_before = pin->active_slot;
 	decision->carrier_before = pin->carrier;
 	decision->drained = bond->dataplane.pins.settings->drain_mask & decision->members;
+	/* In 802.3ad a link that is up carries nothing unless LACP lets it. */
+	decision->up &= bond_lacp_distributing(bond);
+	decision->usable &= bond_lacp_distributing(bond);
 	decision->carrier = (unsigned int)__builtin_popcountll(decision->usable) >= wanted;
-	decision->plan.mode = pin->mode;
+	decision->plan.mode = way_to_choose(pin);
 	decision->plan.active_slot = XBOND_NO_SLOT;
 	weigh(bond, decision);
 	if (pin->mode == XBOND_MODE_ACTIVE_BACKUP)
@@ -190,6 +201,8 @@ static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 
 	if (bond->captured || bond->has_qdisc || bond->away)
 		flags |= XBOND_F_FORCE_COUNTED;
+	if (bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->broadcast_neighbor)
+		flags |= XBOND_F_BROADCAST_NEIGHBOR;
 	return flags;
 }
 
@@ -224,6 +237,9 @@ static void publish(struct bond *bond, const struct decision *decision)
 	}
 	dataplane_set_rx_mask(dataplane, decision->rx_mask);
 	dataplane_set_flags(dataplane, choose_flags(bond, decision));
+	/* The LACP thread may have taken a slot out since we looked: that stands. */
+	__atomic_and_fetch(&table->tx_mask, bond_lacp_distributing(bond), __ATOMIC_RELEASE);
+	__atomic_and_fetch(&table->rx_mask, bond_lacp_collecting(bond), __ATOMIC_RELEASE);
 	bond_pin(bond)->active_slot = decision->plan.active_slot;
 	__atomic_store_n(&table->active_request, request, __ATOMIC_RELEASE);
 	bond_pin(bond)->carrier = decision->carrier;
@@ -291,6 +307,7 @@ void bond_evaluate(struct bond *bond)
 
 	bond->seen = *bond->dataplane.pins.settings;
 	step_links(bond, &decision);
+	bond_lacp_follow(bond);
 	decide(bond, &decision);
 	publish(bond, &decision);
 	log_changes(bond, &decision);

@@ -13,6 +13,7 @@
 
 #include "daemon/dataplane.h"
 #include "daemon/net/link.h"
+#include "daemon/slowio.h"
 
 struct daemon;
 
@@ -37,6 +38,10 @@ struct bond {
 	bool has_qdisc; /* a root qdisc that direct would skip */
 	bool promisc;	/* bond0 receives more than its own address */
 	sd_event_source *poll, *delay;
+	/* 802.3ad, as the LACP thread was told last: */
+	struct slowio_bond *lacp; /* NULL in the other modes */
+	struct lacp_config lacp_config;
+	struct lacp_port_config lacp_ports[XBOND_MAX_SLAVES];
 };
 
 static inline struct xbond_bond *bond_pin(struct bond *bond)

@@ -9,6 +9,7 @@
 
 #include "common/names.h"
 #include "common/options.h"
+#include "daemon/bond_lacp.h"
 #include "daemon/crashpoint.h"
 #include "daemon/device.h"
 #include "daemon/log.h"
@@ -29,6 +30,7 @@ static struct bond *bond_new(struct daemon *daemon)
 static void bond_free(struct bond *bond)
 {
 	bond_stop_timers(bond);
+	bond_lacp_stop(bond, false);
 	dataplane_close(&bond->dataplane);
 	free(bond);
 }

@@ -122,6 +122,9 @@ static int start(struct daemon *daemon, struct err *err)
 	if (r)
 		return r;
 	setrlimit(RLIMIT_NOFILE, &fds);
+	daemon->slowio = slowio_new(err);
+	if (!daemon->slowio)
+		return -ENOMEM;
 	r = open_sockets(daemon);
 	if (r)
 		return err_set(err, -r, "cannot start: %s", strerror(-r));
@@ -136,6 +139,7 @@ static void stop(struct daemon *daemon)
 	config_done(daemon);
 	lifecycle_let_go(daemon);
 	watch_done(daemon);
+	slowio_free(daemon->slowio);
 	ethtool_done(&daemon->ethtool);
 	nl_done(&daemon->nl);
 	sd_event_unref(daemon->event);
