@@ -28,6 +28,7 @@ BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextr
 
 common_objects := $(patsubst %.c,$(B)/%.o,$(wildcard common/*.c))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
+lacp_objects := $(filter $(B)/daemon/lacp/%,$(daemon_objects))
 cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
@@ -67,13 +68,13 @@ $(B)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(daemon_objects): $(B)/bpf/xbond.skel.h
+$(filter-out $(lacp_objects),$(daemon_objects)): $(B)/bpf/xbond.skel.h
 
 $(B)/bondd: $(daemon_objects) $(common_objects)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES))
 
-$(B)/bondctl: $(cli_objects) $(common_objects)
+$(B)/bondctl: $(cli_objects) $(common_objects) $(lacp_objects)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson)
 
