@@ -487,7 +487,7 @@ static const struct option options[OPT_COUNT] = {
 		.modes = LACP,
 		.effect_modes = LACP,
 		.values = "0..65535",
-		.help = "priority of the port; a lower one is in use sooner",
+		.help = "priority of the port: with max_links the lowest are in use",
 	},
 	[OPT_FORCE] = {
 		.id = OPT_FORCE,
