@@ -284,8 +284,9 @@ struct xbond_slave {
 	__u8 filter_mac[XBOND_MAC_SIZE]; /* on its unicast list because of us; zero: none */
 	__u8 pad0[2];
 	struct xbond_slave_record before;
+	__u32 pad1; /* a multiple of 8, as the entries of an array map lie in memory */
 };
-_Static_assert(sizeof(struct xbond_slave) == 84, "slave ABI");
+_Static_assert(sizeof(struct xbond_slave) == 88, "slave ABI");
 
 /* Writer: bondd's LACP thread. Two copies, so that a whole one is there whenever it dies. */
 struct xbond_lacp {
