@@ -297,6 +297,8 @@ struct xbond_lacp {
 		struct lacp_port_state port[XBOND_MAX_SLAVES];
 	} copy[2];
 };
-_Static_assert(sizeof(struct xbond_lacp) == 8 + 2 * (40 + 64 * 272), "lacp ABI");
+_Static_assert(sizeof(struct xbond_lacp) ==
+		       8 + 2 * (sizeof(struct lacp_system_state) + 64 * sizeof(struct lacp_port_state)),
+	       "lacp ABI");
 
 #endif
