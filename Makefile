@@ -36,7 +36,7 @@ manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 bpf_headers := $(wildcard bpf/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test check-format bench soak install uninstall clean
+.PHONY: all help deps deps-test demo test test-vm check-format bench bench-vm soak install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -88,30 +88,50 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(common_objects) $(filter-out %/main.o,$
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
 
+# The LACP simulator: tests/sim over the LACP core and nothing else.
+$(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(filter $(B)/daemon/lacp/%,$(daemon_objects))
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
 # Small programs that tests and benchmarks run.
 $(B)/tools/%: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(TOOL_LIBS)
+
+$(B)/tools/progcost: $(B)/bpf/xbond.skel.h
+$(B)/tools/progcost: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
 
 ## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)
 demo: deps
-	$(Q)$(MAKE) all
+	$(Q)$(MAKE) all $(B)/tools/udpseq
 	$(Q)tests/demo.sh
 
 ## test: all tests (root; installs what is missing)
 test: deps-test
-	$(Q)$(MAKE) all $(unit_tests) $(tools)
+	$(Q)$(MAKE) all $(unit_tests) $(tools) $(B)/tests/sim/sim
 	$(Q)tests/run.sh
+
+## test-vm: NICs with filters and kernel bonding as partner, in an emulated machine (installs what is missing)
+test-vm: deps-test
+	$(Q)packaging/deps vm
+	$(Q)$(MAKE) all $(tools)
+	$(Q)tests/vm/run
 
 ## check-format: the sources against .clang-format
 check-format:
 	$(Q)clang-format --dry-run -Werror $(shell git ls-files '*.c' '*.h')
 
-## bench: measures and prints a table, writes build/bench.json (root)
+## bench: measures and prints a table, writes build/bench.json (root; ONLY=name,name a part, QUICK=1 short)
 bench: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)$(PYTHON) -m tests.bench
+
+## bench-vm: side by side with kernel bonding and team in the emulated machine, writes build/bench-vm.json
+bench-vm: deps-test
+	$(Q)packaging/deps vm
+	$(Q)$(MAKE) all $(tools)
+	$(Q)tests/vm/bench
 
 ## install: into DESTDIR and PREFIX
 install: all

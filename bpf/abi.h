@@ -116,9 +116,11 @@ struct xbond_settings {
 };
 _Static_assert(sizeof(struct xbond_settings) == 288, "settings ABI");
 
+#define XBOND_HEARTBEAT_FRESH_NS 3000000000LL /* older: bondd is away */
+
 #define XBOND_F_FORCE_COUNTED 1	     /* a capture, a qdisc or another namespace forbids `direct` now */
-#define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 #define XBOND_F_CARRIER 2	     /* the bond has carrier */
+#define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 /* Writer: bondd. What the programs decide by; one store publishes each of: active copy, masks, flags. */
 struct xbond_table {
@@ -133,21 +135,24 @@ struct xbond_table {
 	__u32 active_request; /* the last settings.active_request that the buckets contain */
 	__u32 pad0;
 	__u32 bucket_count[2];	 /* buckets in use per copy: all, or whole rounds in balance-rr */
-	__u64 netns_cookie;	 /* of the port side's namespace; 0: unknown */
+	__u64 netns_cookie;	 /* of the port side's namespace, for adoption; 0: unknown */
 	__u64 heartbeat_ns;	 /* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above */
 	__u64 lacp_heartbeat_ns; /* of bondd's LACP thread; 0 after an orderly stop */
 	__u64 pad1[6];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
+	__u32 byte_cost
+		[XBOND_MAX_SLAVES]; /* in round-robin by bytes: 256 for the heaviest slave, more for lighter */
 };
-_Static_assert(sizeof(struct xbond_table) == 128 + 256, "table ABI");
+_Static_assert(sizeof(struct xbond_table) == 128 + 2 * 256, "table ABI");
 
 /* Writer: bondd. Apart from the table so that a dump of that can be read. */
 struct xbond_buckets {
 	__u8 bucket[2][XBOND_BUCKETS]; /* table.active tells which is in force */
 	/* ifindex % size to slot: a hint, to be checked against table.ifindex[]. */
 	__u8 slot_of[XBOND_SLOT_CACHE];
+	__u8 home[XBOND_BUCKETS]; /* for bondd alone: whose each bucket is when every slave works */
 };
-_Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024, "buckets ABI");
+_Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI");
 
 #define XBOND_PDU_SIZE 124	       /* LACPDU and marker PDU with Ethernet header (802.1AX-2020 6.4.2.3) */
 #define XBOND_PDUS_PER_SECOND 10       /* per slave to bondd; LACP itself sends at most 3 */
@@ -200,13 +205,16 @@ struct xbond_counters {
 };
 _Static_assert(sizeof(struct xbond_counters) == 40, "counters ABI");
 
-/* Writer: BPF, one copy per CPU: where round-robin stands. */
+/* Writer: BPF, one for all CPUs: where round-robin stands. The other modes do not touch it. */
 struct xbond_cursor {
-	__u32 bucket;
-	__u32 packets_left;
-	__s64 bytes_left;
+	__u64 turn; /* packets so far */
+	__u32 slot; /* whose turn it is by bytes */
+	__u32 pad0;
+	__u64 until; /* its turn ends when sent[slot] has come so far */
+	__u64 pad1[5];
+	__u64 sent[XBOND_MAX_SLAVES]; /* bytes times table.byte_cost */
 };
-_Static_assert(sizeof(struct xbond_cursor) == 16, "cursor ABI");
+_Static_assert(sizeof(struct xbond_cursor) == 64 + 512, "cursor ABI");
 
 /* Writer: bondd. Identity and options of the bond; BPF does not read it. */
 struct xbond_bond {
@@ -258,6 +266,7 @@ _Static_assert(sizeof(struct xbond_bond) == 240, "bond ABI");
 #define XBOND_SLAVE_WAS_PROMISC 2
 #define XBOND_SLAVE_WAS_ALLMULTI 4
 #define XBOND_SLAVE_HAD_CLSACT 8
+#define XBOND_SLAVE_HAD_VLAN_FILTER 16 /* rx-vlan-filter was on and may be off because of us */
 
 /* What a slave was before xbond changed it: recorded first, restored on release. */
 struct xbond_slave_record {

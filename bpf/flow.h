@@ -167,6 +167,34 @@ static __always_inline int flow_untag(const struct packet *packet, void **layer3
 	return 0;
 }
 
+static __always_inline __u64 flow_seed(__u32 seed)
+{
+	return (__u64)seed << 32 | seed;
+}
+
+/*
+ * flow_hash() for what most packets are: untagged IPv4 with all headers at hand, by IP
+ * addresses. -1: something else.
+ */
+static __always_inline int flow_hash_plain(const struct packet *packet, __u32 policy, __u32 seed,
+					   __u64 *ret_hash)
+{
+	const struct ethhdr *eth = packet->data;
+	__u64 hash = flow_seed(seed);
+
+	if (packet->data + sizeof(*eth) > packet->end || packet->vlan_tci >= 0 ||
+	    eth->h_proto != bpf_htons(ETH_P_IP))
+		return -1;
+	if (policy != XBOND_POLICY_LAYER34 && policy != XBOND_POLICY_LAYER23)
+		return -1;
+	if (policy == XBOND_POLICY_LAYER23)
+		hash = flow_layer2(hash, eth, eth->h_proto);
+	if (flow_ip4(&hash, packet, packet->data + sizeof(*eth), policy == XBOND_POLICY_LAYER34))
+		return -1;
+	*ret_hash = flow_finish(hash);
+	return 0;
+}
+
 /*
  * Hash of the packet under a policy (kernel Documentation/networking/bonding.rst,
  * xmit_hash_policy), seeded. FLOW_SHORT when headers that count lie beyond packet->end;
@@ -176,7 +204,7 @@ static __always_inline int flow_hash(const struct packet *packet, __u32 policy, 
 {
 	const struct ethhdr *eth = packet->data;
 	void *layer3 = packet->data + sizeof(*eth);
-	__u64 hash = (__u64)seed << 32 | seed;
+	__u64 hash = flow_seed(seed);
 	__be16 type;
 	__u16 vid;
 	int short_of = 0;

@@ -12,6 +12,10 @@
 
 #define SELECT_TRIES 4
 #define SELECT_NONE XBOND_NO_SLOT
+#define SELECT_COST_ONE 256 /* byte_cost of the heaviest slave */
+#define SELECT_NOBODY (1LL << 62)
+#define SELECT_HEAD_START (256LL * 1024 * SELECT_COST_ONE)
+#define SELECT_FRAMING 24 /* preamble, FCS, gap: what a frame costs beside its bytes */
 
 /* Slots that may transmit; drained ones only when there is no other. */
 static __always_inline __u64 select_mask(void)
@@ -27,11 +31,25 @@ static __always_inline __u32 select_bucket(__u32 bucket)
 	return buckets.bucket[READ_ONCE(table.active) & 1][bucket % XBOND_BUCKETS] % XBOND_MAX_SLAVES;
 }
 
+/* Position of the lowest bit, by a de Bruijn sequence: no loop, no jump. mask must not be 0. */
+static __always_inline __u32 select_lowest(__u64 mask)
+{
+	static const __u8 position[64] = {
+		0,  1,	48, 2,	57, 49, 28, 3,	61, 58, 50, 42, 38, 29, 17, 4,	62, 55, 59, 36, 53, 51,
+		43, 22, 45, 39, 33, 30, 24, 18, 12, 5,	63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21,
+		44, 32, 23, 11, 46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,	13, 8,	7,  6,
+	};
+
+	return position[(mask & -mask) * 0x03f79d71b4cb0a89ULL >> 58] % XBOND_MAX_SLAVES;
+}
+
+/* Functions that the programs share and call rarely are global: verified once, by themselves. */
+
 /*
  * A slot of mask for a bucket whose own slot may not transmit. Further buckets are tried
  * first, so that the share of the missing slave spreads over the others by weight.
  */
-static __noinline __u32 select_detour(__u64 hash, __u64 mask)
+__noinline __u32 select_detour(__u64 hash, __u64 mask)
 {
 	for (int i = 0; i < SELECT_TRIES; i++) {
 		__u32 slot;
@@ -41,49 +59,88 @@ static __noinline __u32 select_detour(__u64 hash, __u64 mask)
 		if (mask >> slot & 1)
 			return slot;
 	}
-	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (mask >> slot & 1)
-			return slot;
-	return SELECT_NONE;
+	return select_lowest(mask);
 }
 
-static __always_inline __u32 select_advance(struct xbond_cursor *cursor_now)
+/* Without jumps, and hidden from the optimizer, so that a loop over all slots is one path to the verifier. */
+static __always_inline __s64 select_lesser(__s64 a, __s64 b)
 {
+	__s64 less = (a - b) >> 63; /* all ones if a is less; both are far from overflow */
+
+	asm volatile("" : "+r"(less));
+	return b + ((a - b) & less);
+}
+
+/*
+ * The slot of mask with the fewest bytes and how many these are behind `base`, as one word:
+ * -behind * 64 + slot. SELECT_NOBODY: the mask is empty.
+ */
+static __always_inline __s64 select_fewest(__u64 mask, __u64 base)
+{
+	__s64 fewest = SELECT_NOBODY;
+
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		__s64 ahead = READ_ONCE(cursor.sent[slot]) - base;
+		__s64 out = (mask >> slot & 1) - 1;
+
+		if (!(mask >> slot))
+			break;
+		asm volatile("" : "+r"(out));
+		fewest = select_lesser((((ahead << 6) + slot) & ~out) | (SELECT_NOBODY & out), fewest);
+	}
+	return fewest;
+}
+
+/*
+ * Round-robin by bytes: when a slave has had its turn, it is the turn of the one with the
+ * fewest bytes. Bytes count by weight. Packets of unequal size, and senders on several CPUs,
+ * do not drive the links apart.
+ */
+__noinline __u32 select_by_bytes(__u64 mask, __u32 length, __u32 bytes_per_slave)
+{
+	__u32 current = READ_ONCE(cursor.slot) % XBOND_MAX_SLAVES;
+	__s64 turn = (__s64)bytes_per_slave * SELECT_COST_ONE;
+	__u64 sent = READ_ONCE(cursor.sent[current]);
+	__s64 left = cursor.until - sent;
+
+	if (left <= 0 || left > turn || !(mask >> current & 1)) {
+		__s64 fewest = select_fewest(mask, sent);
+
+		if (fewest == SELECT_NOBODY)
+			return SELECT_NONE;
+		current = fewest & (XBOND_MAX_SLAVES - 1);
+		/* One that was away gets a head start, not all it has missed. */
+		if (-(fewest >> 6) > SELECT_HEAD_START + 2 * turn)
+			cursor.sent[current] = sent - SELECT_HEAD_START;
+		cursor.slot = current;
+		cursor.until = cursor.sent[current] + turn;
+	}
+	__sync_fetch_and_add(&cursor.sent[current],
+			     (__u64)(length + SELECT_FRAMING) * table.byte_cost[current]);
+	return current;
+}
+
+/* The turn is shared by all CPUs: one connection sends from several, and its order counts. */
+static __always_inline __u32 select_by_turn(__u32 packets_per_slave)
+{
+	__u32 turn = __sync_fetch_and_add(&cursor.turn, 1);
 	__u32 count = READ_ONCE(table.bucket_count[READ_ONCE(table.active) & 1]);
 
-	if (++cursor_now->bucket >= count)
-		cursor_now->bucket = 0;
-	return cursor_now->bucket;
+	if (packets_per_slave > 1)
+		turn /= packets_per_slave;
+	return select_bucket(count ? turn % count : 0);
 }
 
-static __always_inline __u32 select_round_robin_bucket(__u32 length)
+static __always_inline __u32 select_round_robin(__u64 mask, __u32 length)
 {
-	__u32 per_slave = READ_ONCE(settings.packets_per_slave);
+	__u32 packets = READ_ONCE(settings.packets_per_slave);
 	__u32 bytes = READ_ONCE(settings.bytes_per_slave);
-	struct xbond_cursor *now;
-	__u32 key = 0;
 
-	if (!bytes && !per_slave)
-		return (__u64)bpf_get_prandom_u32() * XBOND_BUCKETS >> 32;
-	now = bpf_map_lookup_elem(&cursor, &key);
-	if (!now)
-		return 0;
-	if (bytes) {
-		if (now->bytes_left <= 0) {
-			now->bytes_left = bytes;
-			select_advance(now);
-		}
-		now->bytes_left -= length;
-		return now->bucket;
-	}
-	if (per_slave == 1)
-		return select_advance(now);
-	if (!now->packets_left || now->packets_left > per_slave) {
-		now->packets_left = per_slave;
-		select_advance(now);
-	}
-	now->packets_left--;
-	return now->bucket;
+	if (bytes)
+		return select_by_bytes(mask, length, bytes);
+	if (packets)
+		return select_by_turn(packets);
+	return select_bucket(bpf_get_prandom_u32());
 }
 
 /* The slave the user has asked for, from the store on and until bondd has it in the buckets. */
@@ -96,7 +153,7 @@ static __always_inline __u32 select_active_backup(void)
 
 static __always_inline __u32 select_usable(__u32 slot, __u64 hash, __u64 mask)
 {
-	return mask >> slot & 1 ? slot : select_detour(hash, mask);
+	return slot < XBOND_MAX_SLAVES && mask >> slot & 1 ? slot : select_detour(hash, mask);
 }
 
 #endif

@@ -14,10 +14,6 @@
 #include "bpf/slow.h"
 
 #define ETH_P_EAPOL 0x888e
-#define HEARTBEAT_FRESH_NS 3000000000LL
-
-/* sched_cls may ask for the namespace's cookie (6.15 on). Set before load. */
-const volatile __u8 have_netns_cookie = 0;
 
 char _license[] SEC("license") = "GPL";
 
@@ -30,17 +26,15 @@ static __always_inline struct packet packet_of(struct __sk_buff *skb)
 	};
 }
 
-/* The headers reach beyond the linear part: pull them in and hash again. Rare. */
-static __noinline __u64 hash_pulled(struct __sk_buff *skb)
+/* 0: headers that count lie beyond the linear part, and this is not the last try. */
+__noinline __u64 hash_headers(struct __sk_buff *skb, int last_try)
 {
-	__u32 length = skb->len < FLOW_HEADERS ? skb->len : FLOW_HEADERS;
-	struct packet packet;
+	struct packet packet = packet_of(skb);
 	__u64 hash;
 
-	bpf_skb_pull_data(skb, length);
-	packet = packet_of(skb);
-	flow_hash(&packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, &hash);
-	return hash;
+	if (flow_hash(&packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, &hash) && !last_try)
+		return 0;
+	return hash ? hash : 1;
 }
 
 static __always_inline __u64 hash_of(struct __sk_buff *skb)
@@ -48,9 +42,13 @@ static __always_inline __u64 hash_of(struct __sk_buff *skb)
 	struct packet packet = packet_of(skb);
 	__u64 hash;
 
-	if (flow_hash(&packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, &hash) &&
-	    packet.data + skb->len > packet.end)
-		return hash_pulled(skb);
+	if (!flow_hash_plain(&packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, &hash))
+		return hash;
+	hash = hash_headers(skb, 0);
+	if (!hash) { /* rare */
+		bpf_skb_pull_data(skb, skb->len < FLOW_HEADERS ? skb->len : FLOW_HEADERS);
+		hash = hash_headers(skb, 1);
+	}
 	return hash;
 }
 
@@ -64,29 +62,34 @@ static __always_inline void count_tx(__u32 slot, __u32 length)
 	}
 }
 
+/* The verifier loses the bound that the compiler knows. */
+static __always_inline __u32 bounded(__u32 slot)
+{
+	asm volatile("" : "+r"(slot));
+	return slot & (XBOND_MAX_SLAVES - 1);
+}
+
 static __always_inline int send(__u32 slot, __u32 length)
 {
 	if (slot >= XBOND_MAX_SLAVES)
 		return TC_ACT_SHOT;
 	count_tx(slot, length);
-	return bpf_redirect(table.ifindex[slot], 0);
+	return bpf_redirect(table.ifindex[bounded(slot)], 0);
 }
 
-/* A clone to every slave of mask but the last, which gets the packet itself. */
-static __noinline int broadcast(struct __sk_buff *skb, __u64 mask)
+/* A clone to every slave of mask but the lowest, which gets the packet itself. */
+__noinline int broadcast(struct __sk_buff *skb, __u64 mask)
 {
-	__u32 last = SELECT_NONE, length = skb->len;
+	__u64 others = mask & (mask - 1);
+	__u32 length = skb->len;
 
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!(mask >> slot & 1))
+		if (!(others >> slot & 1))
 			continue;
-		if (last < XBOND_MAX_SLAVES) {
-			count_tx(last, length);
-			bpf_clone_redirect(skb, table.ifindex[last], 0);
-		}
-		last = slot;
+		count_tx(slot, length);
+		bpf_clone_redirect(skb, table.ifindex[slot], 0);
 	}
-	return send(last, length);
+	return send(select_lowest(mask), length);
 }
 
 /* ARP, neighbour solicitation and advertisement (RFC 4861). */
@@ -118,8 +121,8 @@ static __always_inline int transmit(struct __sk_buff *skb)
 		hash = hash_of(skb);
 		slot = select_bucket(hash >> 52);
 	} else if (mode == XBOND_MODE_BALANCE_RR) {
-		hash = select_round_robin_bucket(length);
-		slot = select_bucket(hash);
+		slot = select_round_robin(mask, length);
+		hash = slot;
 	} else if (mode == XBOND_MODE_ACTIVE_BACKUP) {
 		hash = 0;
 		slot = select_active_backup();
@@ -129,25 +132,28 @@ static __always_inline int transmit(struct __sk_buff *skb)
 	return send(select_usable(slot, hash, mask), length);
 }
 
-/* May bond0's egress redirect: is it where its slaves are? */
-static __always_inline int same_namespace(struct __sk_buff *skb)
+/*
+ * Only while bondd watches where bond0 is: in another namespace an ifindex means another
+ * device. (The namespace's cookie does not help: without a socket on the packet the helper
+ * answers for the first namespace.) The coarse clock may lag behind the one bondd reads, so
+ * the difference is signed.
+ */
+static __always_inline int bondd_watches(void)
 {
-	if (have_netns_cookie)
-		return bpf_get_netns_cookie(skb) == table.netns_cookie;
-	/* The coarse clock may lag behind the one bondd reads: the difference is signed. */
-	return (__s64)(bpf_ktime_get_coarse_ns() - READ_ONCE(table.heartbeat_ns)) < HEARTBEAT_FRESH_NS;
+	return (__s64)(bpf_ktime_get_coarse_ns() - READ_ONCE(table.heartbeat_ns)) < XBOND_HEARTBEAT_FRESH_NS;
 }
 
 static __always_inline int path_is_direct(void)
 {
 	return READ_ONCE(settings.path) == XBOND_PATH_DIRECT &&
-	       (READ_ONCE(table.flags) & (XBOND_F_CARRIER | XBOND_F_FORCE_COUNTED)) == XBOND_F_CARRIER;
+	       (READ_ONCE(table.flags) & (XBOND_F_CARRIER | XBOND_F_FORCE_COUNTED)) == XBOND_F_CARRIER &&
+	       bondd_watches();
 }
 
 SEC("tc")
 int xbond_egress(struct __sk_buff *skb)
 {
-	if (path_is_direct() && same_namespace(skb))
+	if (path_is_direct())
 		return transmit(skb);
 	/* The crossing clears skb->priority; xbond_port restores what fits. */
 	if (skb->priority && skb->priority <= 0xffff)
@@ -166,7 +172,7 @@ int xbond_port(struct __sk_buff *skb)
 }
 
 /* slot_of[] is a hint: two ifindexes may share an entry. */
-static __noinline __u32 rx_slot_by_search(__u32 ifindex)
+__noinline __u32 rx_slot_by_search(__u32 ifindex)
 {
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (table.ifindex[slot] == ifindex)
@@ -191,18 +197,34 @@ static __always_inline int is_link_local(const struct ethhdr *eth)
 
 enum rx_verdict { RX_TO_BOND, RX_SLOW, RX_STAY, RX_STAY_UNLESS_COLLECTING };
 
-/* Slow protocols, pause and EAPOL are the slave's own; the other link-local groups are the bridge's above. */
+/*
+ * Slow protocols, pause and EAPOL are the slave's own, unless they belong to a VLAN; the
+ * other link-local groups are the bridge's above.
+ */
 static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
 {
 	const struct ethhdr *eth = (void *)(long)skb->data;
+	int untagged = !(skb->vlan_tci & VLAN_VID_MASK);
 
-	if (skb->protocol == bpf_htons(ETH_P_SLOW))
+	if (untagged && skb->protocol == bpf_htons(ETH_P_SLOW))
 		return RX_SLOW;
-	if (skb->protocol == bpf_htons(ETH_P_EAPOL))
+	if (untagged && skb->protocol == bpf_htons(ETH_P_EAPOL))
 		return RX_STAY;
 	if ((void *)(eth + 1) > (void *)(long)skb->data_end || !is_link_local(eth))
 		return RX_TO_BOND;
 	return eth->h_dest[5] == 0x01 ? RX_STAY : RX_STAY_UNLESS_COLLECTING;
+}
+
+/*
+ * In active-backup also the slave that transmit has gone over to by the settings or the
+ * detour, before bondd has followed: answers come in where the questions went out.
+ */
+__noinline int rx_collects_by_now(__u32 slot)
+{
+	__u64 mask = select_mask();
+
+	return table.mode == XBOND_MODE_ACTIVE_BACKUP && mask &&
+	       select_usable(select_active_backup(), 0, mask) == slot;
 }
 
 SEC("tc")
@@ -217,7 +239,7 @@ int xbond_rx(struct __sk_buff *skb)
 		return slow_receive(skb, slot);
 	if (slot >= XBOND_MAX_SLAVES || verdict == RX_STAY)
 		return TC_ACT_UNSPEC;
-	collecting = READ_ONCE(table.rx_mask) >> slot & 1;
+	collecting = READ_ONCE(table.rx_mask) >> slot & 1 || rx_collects_by_now(slot);
 	if (!collecting && verdict == RX_STAY_UNLESS_COLLECTING)
 		return TC_ACT_UNSPEC;
 	counter = bpf_map_lookup_elem(&counters, &slot);

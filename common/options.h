@@ -115,8 +115,4 @@ bool option_has_effect(const struct option *option, uint32_t mode);
 /* Name of a mode as the kernel calls it. */
 const char *option_mode_name(uint32_t mode);
 
-/*
- * Plain values at option->offset: reads from or writes into the given home. drain,
- * weight and active_slave are not plain (per slot, or a slot): common/values.h.
- */
 #endif

@@ -19,10 +19,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
-#define ALIVE_NS 3000000000ull
+#include "common/clock.h"
 
 struct map_shape {
 	const char *pin;
@@ -69,8 +68,7 @@ static int damaged(const struct pins *pins, const char *pin, const char *what, s
 		       pins->dir, pin, what, pins->dir);
 }
 
-/* Of the deepest directory of path that exists. */
-static bool on_bpffs(const char *path)
+bool pins_on_bpffs(const char *path)
 {
 	char copy[PATH_MAX];
 	struct statfs fs;
@@ -87,7 +85,7 @@ static bool on_bpffs(const char *path)
 
 static int no_such_bond(const char *bpf_dir, const char *name, struct err *err)
 {
-	if (!on_bpffs(bpf_dir))
+	if (!pins_on_bpffs(bpf_dir))
 		return err_set(err, ENOENT,
 			       "no such bond: %s (%s is not on a BPF file system; mount it with "
 			       "'mount -t bpf bpf /sys/fs/bpf'; 'bondctl list' names the bonds)",
@@ -107,7 +105,7 @@ static int check_dir(const struct pins *pins, const char *bpf_dir, const char *n
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, EBADMSG, "%s is no directory, so it is no bond of xbond; remove it",
 			       pins->dir);
-	if (!on_bpffs(pins->dir))
+	if (!pins_on_bpffs(pins->dir))
 		return err_set(err, EBADMSG,
 			       "%s is not on a BPF file system; mount one with 'mount -t bpf bpf "
 			       "/sys/fs/bpf' or give "
@@ -452,11 +450,7 @@ int pins_slot_by_name(const struct pins *pins, const char *name)
 
 bool pins_bondd_alive(const struct pins *pins)
 {
-	uint64_t beat = __atomic_load_n(&pins->table->heartbeat_ns, __ATOMIC_RELAXED);
-	struct timespec now;
-	uint64_t now_ns;
+	uint64_t beat_ns = __atomic_load_n(&pins->table->heartbeat_ns, __ATOMIC_RELAXED);
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	return beat && beat <= now_ns && now_ns - beat < ALIVE_NS;
+	return beat_ns && (int64_t)(clock_now_ns() - beat_ns) < XBOND_HEARTBEAT_FRESH_NS;
 }

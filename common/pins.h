@@ -41,6 +41,9 @@ void pins_close(struct pins *pins);
  */
 void pins_path(char *ret_path, size_t size, const char *bpf_dir, const char *name);
 
+/* Is it on a BPF file system? For a path that does not exist: the nearest directory that does. */
+bool pins_on_bpffs(const char *path);
+
 /* Directories whose name is longer than a device's are bondd's own: bonds being made or removed. */
 #define PINS_STAGING "staging-of-bondd-"
 

@@ -136,3 +136,12 @@ bool attach_has_program(int ifindex, const char *name)
 	}
 	return found;
 }
+
+bool attach_has_filter(int ifindex, bool egress)
+{
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY);
+	struct attach_point point = { .ifindex = ifindex, .egress = egress };
+	struct bpf_tc_hook hook = filter_hook(&point);
+
+	return !bpf_tc_query(&hook, &filter);
+}

@@ -26,6 +26,8 @@ int attach_add(const struct attach_point *point, int program_fd, bool *ret_had_c
 void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact);
 /* Has the kernel TCX (6.6 on)? Tried with this program on this device. */
 bool attach_tcx_works(int program_fd, int ifindex);
+/* Is a clsact filter of ours on it? */
+bool attach_has_filter(int ifindex, bool egress);
 /* Is a program of this name on the device's TCX ingress? */
 bool attach_has_program(int ifindex, const char *name);
 

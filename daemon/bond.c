@@ -12,10 +12,8 @@
 #include "daemon/carrier.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
-#include "daemon/watch.h"
 
 #define TIMER_ACCURACY_US 1000
-#define POLL_ACCURACY_US 10000
 
 static const char *const link_words[] = {
 	[XBOND_LINK_DOWN] = "down",
@@ -31,6 +29,7 @@ struct decision {
 	uint64_t came_up, drained;
 	uint64_t rx_mask;
 	unsigned int active_before;
+	uint32_t active_request; /* of settings, as answered by this decision */
 	bool carrier, carrier_before;
 	struct dataplane_plan plan;
 };
@@ -42,8 +41,9 @@ static uint64_t bit(unsigned int slot)
 
 int bond_slot_by_ifindex(struct bond *bond, int ifindex)
 {
-	bond_for_each_member(bond,
-			     slot) if ((int)bond_slave(bond, slot)->ifindex == ifindex) return (int)slot;
+	bond_for_each_member (bond, slot)
+		if ((int)bond_slave(bond, slot)->ifindex == ifindex)
+			return (int)slot;
 	return -1;
 }
 
@@ -60,7 +60,9 @@ static uint64_t up_mask(struct bond *bond)
 {
 	uint64_t mask = 0;
 
-	bond_for_each_member(bond, slot) if (bond_slave(bond, slot)->link == XBOND_LINK_UP) mask |= bit(slot);
+	bond_for_each_member (bond, slot)
+		if (bond_slave(bond, slot)->link == XBOND_LINK_UP)
+			mask |= bit(slot);
 	return mask;
 }
 
@@ -90,12 +92,13 @@ static void step_links(struct bond *bond, struct decision *decision)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	bond_for_each_member(bond, slot) decision->before[slot] = bond_slave(bond, slot)->link;
+	bond_for_each_member (bond, slot)
+		decision->before[slot] = bond_slave(bond, slot)->link;
 	for (int carrier = 0; carrier <= 1; carrier++)
-		bond_for_each_member(bond, slot) if (bond->members[slot].carrier == carrier)
-			step_link(bond, slot, now_ns);
-	bond_for_each_member(bond, slot)
-	{
+		bond_for_each_member (bond, slot)
+			if (bond->members[slot].carrier == carrier)
+				step_link(bond, slot, now_ns);
+	bond_for_each_member (bond, slot) {
 		enum xbond_link link = bond_slave(bond, slot)->link;
 
 		decision->members |= bit(slot);
@@ -108,30 +111,37 @@ static void step_links(struct bond *bond, struct decision *decision)
 	}
 }
 
-/* By hand, or by speed; equal when any speed among them is unknown. */
+static bool speeds_known(struct bond *bond, uint64_t slots)
+{
+	bond_for_each_member (bond, slot)
+		if (slots & bit(slot) && !bond_slave(bond, slot)->speed_mbps)
+			return false;
+	return true;
+}
+
+/*
+ * By hand, or by speed; equal when any speed among those in use is unknown. One that is down
+ * and has no speed yet counts as 1 until it has.
+ */
 static void weigh(struct bond *bond, struct decision *decision)
 {
 	const struct xbond_settings *settings = bond->dataplane.pins.settings;
-	uint64_t owners = decision->usable & ~decision->drained;
-	bool speeds_known = true;
+	uint64_t undrained = decision->usable & ~decision->drained;
+	uint64_t owners = undrained ? undrained : decision->usable;
+	bool by_speed = speeds_known(bond, owners);
 
-	if (!owners)
-		owners = decision->usable;
-	bond_for_each_member(bond, slot) if (owners & bit(slot) && !bond_slave(bond, slot)->speed_mbps)
-		speeds_known = false;
-	bond_for_each_member(bond, slot)
-	{
-		uint32_t automatic = speeds_known ? bond_slave(bond, slot)->speed_mbps : 1;
-		uint32_t weight = settings->weight[slot];
+	bond_for_each_member (bond, slot) {
+		uint32_t speed = by_speed ? bond_slave(bond, slot)->speed_mbps : 1;
+		uint32_t weight = settings->weight[slot] ? settings->weight[slot] : speed ? speed : 1;
 
-		decision->plan.weight[slot] = !(owners & bit(slot)) ? 0 : weight ? weight : automatic;
+		decision->plan.member_weight[slot] = weight;
+		decision->plan.weight[slot] = owners & bit(slot) ? weight : 0;
 	}
 }
 
-static unsigned int requested_slot(struct bond *bond)
+static unsigned int requested_slot(struct bond *bond, uint32_t request)
 {
 	const struct pins *pins = &bond->dataplane.pins;
-	uint32_t request = __atomic_load_n(&pins->settings->active_request, __ATOMIC_ACQUIRE);
 
 	return request == pins->table->active_request ? XBOND_NO_SLOT : pins->settings->active_slot;
 }
@@ -146,7 +156,7 @@ static void choose_active(struct bond *bond, struct decision *decision)
 		.came_up = decision->came_up,
 		.current = bond_pin(bond)->active_slot,
 		.primary = primary < 0 ? XBOND_NO_SLOT : (unsigned int)primary,
-		.requested = requested_slot(bond),
+		.requested = requested_slot(bond, decision->active_request),
 		.primary_changed = bond->primary_changed,
 	};
 	struct active_choice choice = active_choose(&input, bond->active_by_hand);
@@ -181,6 +191,8 @@ static void decide(struct bond *bond, struct decision *decision)
 	unsigned int wanted = pin->min_links ? pin->min_links : 1;
 
 	decision->active_before = pin->active_slot;
+	decision->active_request =
+		__atomic_load_n(&bond->dataplane.pins.settings->active_request, __ATOMIC_ACQUIRE);
 	decision->carrier_before = pin->carrier;
 	decision->drained = bond->dataplane.pins.settings->drain_mask & decision->members;
 	/* In 802.3ad a link that is up carries nothing unless LACP lets it. */
@@ -213,8 +225,8 @@ static void follow_carrier(struct bond *bond, bool carrier)
 
 	if (bond->port_up == carrier)
 		return;
-	if (link_set_flags(&bond->daemon->nl, (int)bond_pin(bond)->port_ifindex, carrier ? IFF_UP : 0, IFF_UP,
-			   &err))
+	if (link_set_flags(&bond->daemon->nl, -1, (int)bond_pin(bond)->port_ifindex, carrier ? IFF_UP : 0,
+			   IFF_UP, &err))
 		log_error("%s: cannot set its carrier %s: %s", bond_pin(bond)->name, carrier ? "on" : "off",
 			  err.text);
 	else
@@ -226,7 +238,6 @@ static void publish(struct bond *bond, const struct decision *decision)
 {
 	struct dataplane *dataplane = &bond->dataplane;
 	struct xbond_table *table = dataplane->pins.table;
-	uint32_t request = dataplane->pins.settings->active_request;
 
 	dataplane_set_tx_mask(dataplane, decision->up);
 	dataplane_set_rx_mask(dataplane, table->rx_mask | decision->rx_mask);
@@ -241,7 +252,7 @@ static void publish(struct bond *bond, const struct decision *decision)
 	__atomic_and_fetch(&table->tx_mask, bond_lacp_distributing(bond), __ATOMIC_RELEASE);
 	__atomic_and_fetch(&table->rx_mask, bond_lacp_collecting(bond), __ATOMIC_RELEASE);
 	bond_pin(bond)->active_slot = decision->plan.active_slot;
-	__atomic_store_n(&table->active_request, request, __ATOMIC_RELEASE);
+	__atomic_store_n(&table->active_request, decision->active_request, __ATOMIC_RELEASE);
 	bond_pin(bond)->carrier = decision->carrier;
 	follow_carrier(bond, decision->carrier);
 }
@@ -255,8 +266,7 @@ static void log_changes(struct bond *bond, const struct decision *decision)
 {
 	const char *name = bond_pin(bond)->name;
 
-	bond_for_each_member(bond, slot)
-	{
+	bond_for_each_member (bond, slot) {
 		const struct xbond_slave *slave = bond_slave(bond, slot);
 
 		if (slave->link != decision->before[slot])
@@ -281,9 +291,9 @@ static void arm_delay(struct bond *bond)
 {
 	uint64_t next_ns = UINT64_MAX;
 
-	bond_for_each_member(bond, slot) if (bond->members[slot].deadline_ns &&
-					     bond->members[slot].deadline_ns < next_ns) next_ns =
-		bond->members[slot].deadline_ns;
+	bond_for_each_member (bond, slot)
+		if (bond->members[slot].deadline_ns && bond->members[slot].deadline_ns < next_ns)
+			next_ns = bond->members[slot].deadline_ns;
 	if (!bond->delay)
 		return;
 	if (next_ns == UINT64_MAX) {
@@ -320,8 +330,7 @@ void bond_poll(struct bond *bond)
 {
 	bool changed = memcmp(&bond->seen, bond->dataplane.pins.settings, sizeof(bond->seen));
 
-	bond_for_each_member(bond, slot)
-	{
+	bond_for_each_member (bond, slot) {
 		int carrier = ethtool_carrier(&bond->daemon->ethtool, bond_slave(bond, slot)->name);
 
 		if (carrier < 0 || carrier == bond->members[slot].carrier)
@@ -333,40 +342,18 @@ void bond_poll(struct bond *bond)
 		bond_evaluate(bond);
 }
 
-static int on_poll(sd_event_source *source, uint64_t usec, void *arg)
+int bond_start_timer(struct bond *bond)
 {
-	struct bond *bond = arg;
+	int r = sd_event_add_time(bond->daemon->event, &bond->delay, CLOCK_MONOTONIC, UINT64_MAX,
+				  TIMER_ACCURACY_US, on_delay, bond);
 
-	(void)usec;
-	bond_poll(bond);
-	if (bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT)
-		watch_captures(bond->daemon);
-	sd_event_source_set_time_relative(source, bond_pin(bond)->miimon_ms * UINT64_C(1000));
-	return 0;
-}
-
-int bond_start_timers(struct bond *bond)
-{
-	sd_event *event = bond->daemon->event;
-	uint64_t interval_us = bond_pin(bond)->miimon_ms * UINT64_C(1000);
-	int r;
-
-	bond_stop_timers(bond);
-	r = sd_event_add_time_relative(event, &bond->poll, CLOCK_MONOTONIC, interval_us, POLL_ACCURACY_US,
-				       on_poll, bond);
-	if (r >= 0)
-		r = sd_event_add_time(event, &bond->delay, CLOCK_MONOTONIC, UINT64_MAX, TIMER_ACCURACY_US,
-				      on_delay, bond);
 	if (r < 0)
 		return r;
-	sd_event_source_set_enabled(bond->poll, SD_EVENT_ON);
-	sd_event_source_set_priority(bond->poll, SD_EVENT_PRIORITY_IDLE);
 	arm_delay(bond);
 	return 0;
 }
 
-void bond_stop_timers(struct bond *bond)
+void bond_stop_timer(struct bond *bond)
 {
-	bond->poll = sd_event_source_disable_unref(bond->poll);
 	bond->delay = sd_event_source_disable_unref(bond->delay);
 }

@@ -19,6 +19,7 @@ struct daemon;
 
 struct member {
 	bool carrier;
+	uint64_t since_ns;    /* enslaved or adopted */
 	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
 };
 
@@ -33,11 +34,13 @@ struct bond {
 	bool active_by_hand;
 	bool primary_changed;
 	bool port_up;
-	bool away;	/* bond0 is in another namespace */
-	bool captured;	/* somebody captures on bond0 */
-	bool has_qdisc; /* a root qdisc that direct would skip */
-	bool promisc;	/* bond0 receives more than its own address */
-	sd_event_source *poll, *delay;
+	bool away;			    /* bond0 is in another namespace */
+	bool captured;			    /* somebody captures on bond0 */
+	bool has_qdisc;			    /* a root qdisc that direct would skip */
+	bool promisc;			    /* bond0 receives more than its own address */
+	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
+	uint64_t next_poll_ns;
+	sd_event_source *delay;
 	/* 802.3ad, as the LACP thread was told last: */
 	struct slowio_bond *lacp; /* NULL in the other modes */
 	struct lacp_config lacp_config;
@@ -71,9 +74,9 @@ static inline bool bond_is_member(struct bond *bond, unsigned int slot)
 void bond_evaluate(struct bond *bond);
 /* Asks the driver of every member for its carrier, then evaluates if one has changed. */
 void bond_poll(struct bond *bond);
-/* (Re)starts the poll by the bond's miimon. 0 or -errno. */
-int bond_start_timers(struct bond *bond);
-void bond_stop_timers(struct bond *bond);
+/* The timer of updelay and downdelay. 0 or -errno. */
+int bond_start_timer(struct bond *bond);
+void bond_stop_timer(struct bond *bond);
 /* Slot of the member with this ifindex, or -1. */
 int bond_slot_by_ifindex(struct bond *bond, int ifindex);
 /* Number of slots in use. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/buckets.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* Odd, so that i * STRIDE visits every bucket once, in an order without pattern. */
@@ -80,6 +81,12 @@ static int largest(const struct share *share)
 	return best;
 }
 
+/* Some buckets may be at home, and stay there. */
+static bool may_move(const uint8_t *home, int i, const uint32_t weight[XBOND_MAX_SLAVES])
+{
+	return !home || home[i] >= XBOND_MAX_SLAVES || !weight[home[i]];
+}
+
 /* Every bucket of a slot without weight, and those owned by nobody. */
 static void give_ownerless(struct share *share, uint8_t bucket[XBOND_BUCKETS],
 			   const uint32_t weight[XBOND_MAX_SLAVES])
@@ -96,22 +103,23 @@ static void give_ownerless(struct share *share, uint8_t bucket[XBOND_BUCKETS],
 }
 
 /* From slots that have more than bound to those that miss some. */
-static void give_surplus(struct share *share, uint8_t bucket[XBOND_BUCKETS],
-			 const int bound[XBOND_MAX_SLAVES])
+static void give_surplus(struct share *share, uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
+			 const uint32_t weight[XBOND_MAX_SLAVES], const int bound[XBOND_MAX_SLAVES])
 {
-	for (int i = 0; i < XBOND_BUCKETS; i++) {
-		uint8_t *b = &bucket[i * STRIDE % XBOND_BUCKETS];
-		int slot = neediest(share);
+	for (int k = 0; k < XBOND_BUCKETS; k++) {
+		int i = k * STRIDE % XBOND_BUCKETS, slot = neediest(share);
 
 		if (slot < 0)
 			return;
-		if (share->have[*b] > bound[*b] && share->have[slot] < bound[slot])
-			give(share, b, slot);
+		if (may_move(home, i, weight) && share->have[bucket[i]] > bound[bucket[i]] &&
+		    share->have[slot] < bound[slot])
+			give(share, &bucket[i], slot);
 	}
 }
 
 /* Surplus beyond the upper bound goes first: else one that gives down to its lower would get some back. */
-void buckets_rebalance(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBOND_MAX_SLAVES])
+static void rebalance(uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
+		      const uint32_t weight[XBOND_MAX_SLAVES])
 {
 	struct share share = { 0 };
 	uint64_t total = total_of(weight);
@@ -121,8 +129,24 @@ void buckets_rebalance(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBON
 	bound(&share, weight, total);
 	count(&share, bucket);
 	give_ownerless(&share, bucket, weight);
-	give_surplus(&share, bucket, share.most);
-	give_surplus(&share, bucket, share.least);
+	give_surplus(&share, bucket, home, weight, share.most);
+	give_surplus(&share, bucket, home, weight, share.least);
+}
+
+void buckets_rebalance(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBOND_MAX_SLAVES])
+{
+	rebalance(bucket, NULL, weight);
+}
+
+void buckets_assign(uint8_t bucket[XBOND_BUCKETS], uint8_t home[XBOND_BUCKETS],
+		    const uint32_t member_weight[XBOND_MAX_SLAVES],
+		    const uint32_t usable_weight[XBOND_MAX_SLAVES])
+{
+	rebalance(home, NULL, member_weight);
+	for (int i = 0; i < XBOND_BUCKETS; i++)
+		if (!may_move(home, i, usable_weight))
+			bucket[i] = home[i];
+	rebalance(bucket, home, usable_weight);
 }
 
 static uint32_t gcd(uint32_t a, uint32_t b)

@@ -19,6 +19,15 @@
 void buckets_rebalance(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBOND_MAX_SLAVES]);
 
 /*
+ * The same for slaves that come and go. home[]: the table if every member worked, kept
+ * resilient by the members' weights. A bucket whose home is usable goes home; the others are
+ * shared out by the usable ones' weights. So a slave that returns gets back what it had.
+ */
+void buckets_assign(uint8_t bucket[XBOND_BUCKETS], uint8_t home[XBOND_BUCKETS],
+		    const uint32_t member_weight[XBOND_MAX_SLAVES],
+		    const uint32_t usable_weight[XBOND_MAX_SLAVES]);
+
+/*
  * For round-robin: whole rounds of a smooth weighted order, in which a slot's turns are as
  * far apart as can be. Returns how many buckets are in use; the rest repeats the first.
  */

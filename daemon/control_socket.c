@@ -14,7 +14,7 @@
 
 #define LINE_MAX_SIZE (64 * 1024)
 #define READER_GROUP "xbond"
-#define SEND_TIMEOUT_S 2
+#define MAX_GROUPS 1024
 
 struct client {
 	struct daemon *daemon;
@@ -32,12 +32,12 @@ static void client_free(struct client *client)
 	free(client);
 }
 
-/* Blocking within SEND_TIMEOUT_S: answers are short, and a client that does not read loses its connection. */
+/* Never waits: answers are short, and a client that does not read them loses its connection. */
 static int send_answer(const struct client *client, json_t *answer)
 {
 	char *text = json_dumps(answer, JSON_COMPACT), *line = NULL;
 	int length = text ? asprintf(&line, "%s\n", text) : -1;
-	ssize_t sent = length < 0 ? -1 : send(client->fd, line, (size_t)length, MSG_NOSIGNAL);
+	ssize_t sent = length < 0 ? -1 : send(client->fd, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 	free(text);
 	free(line);
@@ -86,11 +86,20 @@ static int on_client(sd_event_source *source, int fd, uint32_t events, void *arg
 	return 0;
 }
 
-static bool in_group(const struct ucred *peer)
+static bool in_group(int fd, const struct ucred *peer)
 {
 	struct group *group = getgrnam(READER_GROUP);
+	gid_t groups[MAX_GROUPS];
+	socklen_t length = sizeof(groups);
 
-	return group && group->gr_gid == peer->gid;
+	if (!group)
+		return false;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &length) < 0)
+		length = 0;
+	for (size_t i = 0; i < length / sizeof(groups[0]); i++)
+		if (groups[i] == group->gr_gid)
+			return true;
+	return peer->gid == group->gr_gid;
 }
 
 static void add_client(struct daemon *daemon, int fd, bool root)
@@ -110,7 +119,6 @@ static void add_client(struct daemon *daemon, int fd, bool root)
 
 static int on_connection(sd_event_source *source, int listen_fd, uint32_t events, void *arg)
 {
-	struct timeval timeout = { .tv_sec = SEND_TIMEOUT_S };
 	struct client refused = { .fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC) };
 	struct ucred peer;
 	socklen_t length = sizeof(peer);
@@ -119,9 +127,8 @@ static int on_connection(sd_event_source *source, int listen_fd, uint32_t events
 	(void)events;
 	if (refused.fd < 0)
 		return 0;
-	setsockopt(refused.fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	if (getsockopt(refused.fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-	    (peer.uid == 0 || in_group(&peer))) {
+	    (peer.uid == 0 || in_group(refused.fd, &peer))) {
 		add_client(arg, refused.fd, peer.uid == 0);
 		return 0;
 	}

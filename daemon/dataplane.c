@@ -16,7 +16,7 @@
 
 #define store(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
 
-static void zero_counters(struct dataplane *dataplane, unsigned int slot)
+void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
 {
 	int cpus = libbpf_num_possible_cpus();
 	struct xbond_counters *zeros;
@@ -34,7 +34,7 @@ void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifin
 	struct xbond_table *table = dataplane->pins.table;
 
 	if (ifindex) {
-		zero_counters(dataplane, slot);
+		dataplane_zero_counters(dataplane, slot);
 		store(dataplane->pins.buckets->slot_of[ifindex % XBOND_SLOT_CACHE], (uint8_t)slot);
 	}
 	store(table->ifindex[slot], (uint32_t)ifindex);
@@ -64,15 +64,28 @@ void dataplane_quiesce(void)
 		nanosleep(&longer_than_any_program, NULL);
 }
 
-static uint32_t fill(uint8_t *bucket, const struct dataplane_plan *plan)
+static uint32_t fill(uint8_t *bucket, uint8_t *home, const struct dataplane_plan *plan)
 {
 	if (plan->mode == XBOND_MODE_BALANCE_RR)
 		return buckets_round_robin(bucket, plan->weight);
 	if (plan->mode == XBOND_MODE_ACTIVE_BACKUP)
 		buckets_single(bucket, (uint8_t)plan->active_slot);
 	else
-		buckets_rebalance(bucket, plan->weight);
+		buckets_assign(bucket, home, plan->member_weight, plan->weight);
 	return XBOND_BUCKETS;
+}
+
+/* Lighter slaves pay more per byte. Who has no weight is not asked. */
+static void set_byte_costs(struct xbond_table *table, const struct dataplane_plan *plan)
+{
+	uint32_t heaviest = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (plan->weight[slot] > heaviest)
+			heaviest = plan->weight[slot];
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (plan->weight[slot])
+			table->byte_cost[slot] = (uint32_t)(256ull * heaviest / plan->weight[slot]);
 }
 
 void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan *plan)
@@ -84,7 +97,8 @@ void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan 
 	if (!dataplane->settled)
 		dataplane_quiesce();
 	memcpy(bucket[idle], bucket[active], XBOND_BUCKETS);
-	table->bucket_count[idle] = fill(bucket[idle], plan);
+	table->bucket_count[idle] = fill(bucket[idle], dataplane->pins.buckets->home, plan);
+	set_byte_costs(table, plan);
 	store(table->active, idle);
 	store(table->mode, (uint32_t)plan->mode);
 	dataplane->settled = false;

@@ -18,6 +18,9 @@ struct dataplane {
 	bool settled; /* no program can still read the idle copy of the buckets */
 };
 
+/* Once, before anything of libbpf is called: its words go into error lines, not to stderr. */
+void dataplane_init(void);
+
 /*
  * Loads the programs and pins them with their maps as bond->name; settings and bond are
  * their first contents. All or nothing is pinned. The kernel's refusal is told with the
@@ -30,8 +33,10 @@ int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const c
 void dataplane_close(struct dataplane *dataplane);
 /* Follows a new name of the bond: moves the pins. */
 int dataplane_rename(struct dataplane *dataplane, const char *bpf_dir, const char *name, struct err *err);
-/* Removes the pins of a bond, whatever is left of them. */
-void dataplane_remove(const char *bpf_dir, const char *name);
+/* Two bonds exchange their directories. */
+int dataplane_swap(struct dataplane *a, struct dataplane *b, struct err *err);
+/* Closes, and removes the pins, whatever is left of them. */
+void dataplane_remove(struct dataplane *dataplane, const char *bpf_dir);
 /* Removes what a bondd left that died while it made or removed pins. */
 void dataplane_remove_staging(const char *bpf_dir);
 
@@ -40,6 +45,7 @@ uint64_t dataplane_netns_cookie(void);
 
 /* A slot begins or (ifindex 0) ends. Counters of a slot that begins are zero. */
 void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex);
+void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot);
 void dataplane_set_tx_mask(struct dataplane *dataplane, uint64_t mask);
 void dataplane_set_rx_mask(struct dataplane *dataplane, uint64_t mask);
 void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags);
@@ -47,8 +53,9 @@ void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags);
 /* What the buckets are filled by. */
 struct dataplane_plan {
 	enum xbond_mode mode;
-	unsigned int active_slot;	   /* active-backup: gets all; or XBOND_NO_SLOT */
-	uint32_t weight[XBOND_MAX_SLAVES]; /* 0: no bucket */
+	unsigned int active_slot;		  /* active-backup: gets all; or XBOND_NO_SLOT */
+	uint32_t weight[XBOND_MAX_SLAVES];	  /* of those in use; 0: no bucket */
+	uint32_t member_weight[XBOND_MAX_SLAVES]; /* of all, also while they are down or drained */
 };
 
 /* Buckets by plan; one store puts them in force. */

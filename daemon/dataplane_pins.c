@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -57,6 +58,11 @@ static int keep_log(enum libbpf_print_level level, const char *format, va_list a
 	return 0;
 }
 
+void dataplane_init(void)
+{
+	libbpf_set_print(keep_log);
+}
+
 static int refused(int r, struct err *err)
 {
 	char last[LOG_LINES * (LOG_LINE_SIZE + 4)] = "";
@@ -97,26 +103,6 @@ static void fill_table(struct xbond_table *table, const struct xbond_bond *bond)
 	table->heartbeat_ns = clock_now_ns();
 }
 
-/*
- * Not libbpf_probe_bpf_helper(): up to libbpf 1.4 it takes the words by which Linux 6.8 to 6.14
- * refuses this helper for a yes.
- */
-static bool may_ask_netns_cookie(void)
-{
-	static const struct bpf_insn program[] = {
-		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_netns_cookie },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	int fd = bpf_prog_load(BPF_PROG_TYPE_SCHED_CLS, NULL, "GPL", program,
-			       sizeof(program) / sizeof(program[0]), NULL);
-
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
-}
-
 static struct xbond_bpf *load(const struct xbond_bond *bond, const struct xbond_settings *settings,
 			      struct err *err)
 {
@@ -124,17 +110,14 @@ static struct xbond_bpf *load(const struct xbond_bond *bond, const struct xbond_
 	int r;
 
 	memset(&verdict, 0, sizeof(verdict));
-	libbpf_set_print(keep_log);
 	skeleton = xbond_bpf__open();
 	if (!skeleton) {
 		refused(-errno, err);
 		return NULL;
 	}
-	skeleton->rodata->have_netns_cookie = may_ask_netns_cookie();
 	skeleton->data_settings->settings = *settings;
 	fill_table(&skeleton->data_table->table, bond);
-	memset(skeleton->data_buckets->buckets.bucket, XBOND_NO_SLOT,
-	       sizeof(skeleton->data_buckets->buckets.bucket));
+	memset(&skeleton->data_buckets->buckets, XBOND_NO_SLOT, sizeof(skeleton->data_buckets->buckets));
 	r = xbond_bpf__load(skeleton);
 	if (r < 0) {
 		refused(r, err);
@@ -170,7 +153,7 @@ static int pin_all(struct xbond_bpf *skeleton, const char *dir, struct err *err)
 		{ XBOND_PIN_HOLD_TIMERS, bpf_map__fd(skeleton->maps.hold_timers) },
 		{ XBOND_PIN_PDUS, bpf_map__fd(skeleton->maps.pdus) },
 		{ XBOND_PIN_LACP, bpf_map__fd(skeleton->maps.lacp) },
-		{ XBOND_PIN_CURSOR, bpf_map__fd(skeleton->maps.cursor) },
+		{ XBOND_PIN_CURSOR, bpf_map__fd(skeleton->maps.data_cursor) },
 		{ XBOND_PIN_PROG_EGRESS, bpf_program__fd(skeleton->progs.xbond_egress) },
 		{ XBOND_PIN_PROG_PORT, bpf_program__fd(skeleton->progs.xbond_port) },
 		{ XBOND_PIN_PROG_RX, bpf_program__fd(skeleton->progs.xbond_rx) },
@@ -301,14 +284,27 @@ int dataplane_rename(struct dataplane *dataplane, const char *bpf_dir, const cha
 	return 0;
 }
 
-void dataplane_remove(const char *bpf_dir, const char *name)
+int dataplane_swap(struct dataplane *a, struct dataplane *b, struct err *err)
 {
-	char staging[PATH_MAX], path[PATH_MAX];
+	char dir[PATH_MAX];
 
-	staging_path(staging, sizeof(staging), bpf_dir, name);
-	pins_path(path, sizeof(path), bpf_dir, name);
+	if (renameat2(AT_FDCWD, a->pins.dir, AT_FDCWD, b->pins.dir, RENAME_EXCHANGE) < 0)
+		return err_set(err, errno, "cannot exchange %s and %s: %m", a->pins.dir, b->pins.dir);
+	memcpy(dir, a->pins.dir, sizeof(dir));
+	memcpy(a->pins.dir, b->pins.dir, sizeof(dir));
+	memcpy(b->pins.dir, dir, sizeof(dir));
+	return 0;
+}
+
+void dataplane_remove(struct dataplane *dataplane, const char *bpf_dir)
+{
+	char staging[PATH_MAX], dir[PATH_MAX];
+
+	memcpy(dir, dataplane->pins.dir, sizeof(dir));
+	staging_path(staging, sizeof(staging), bpf_dir, dataplane->pins.bond->name);
+	dataplane_close(dataplane);
 	remove_dir(staging);
-	if (rename(path, staging) == 0)
+	if (rename(dir, staging) == 0)
 		remove_dir(staging);
 }
 

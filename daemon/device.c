@@ -47,7 +47,7 @@ static int prepare_port(struct bond *bond, const char *alias, struct err *err)
 
 	r = link_set_alias(nl, (int)pin->port_ifindex, alias, err);
 	if (!r)
-		r = link_set_flags(nl, (int)pin->port_ifindex, IFF_NOARP, IFF_NOARP, err);
+		r = link_set_flags(nl, -1, (int)pin->port_ifindex, IFF_NOARP, IFF_NOARP, err);
 	if (!r)
 		r = ipv6_set_disabled(pin->port_name, 1);
 	return r;
@@ -121,18 +121,29 @@ int device_attach(struct bond *bond, struct err *err)
 	port = point_of(bond, false);
 	egress = point_of(bond, true);
 	r = attach_add(&port, bond->dataplane.port_fd, NULL, err);
-	if (!r && !bond->away)
+	if (!r && bond_pin(bond)->netnsid < 0)
 		r = attach_add(&egress, bond->dataplane.egress_fd, NULL, err);
 	return r;
 }
 
-/* By the port side's name, which nobody but bondd gives; its peer may have been moved or renamed. */
+bool device_lost_filter(struct bond *bond)
+{
+	struct attach_point egress = point_of(bond, true);
+
+	return bond_pin(bond)->hook == XBOND_HOOK_CLSACT && bond_pin(bond)->netnsid < 0 &&
+	       !attach_has_filter(egress.ifindex, true);
+}
+
+/* By number if it is known already, else by a name that nobody but bondd gives; the peer may be anywhere. */
 void device_remove(struct nl *nl, const struct xbond_bond *pin)
 {
 	struct link_info port, device;
 	bool is_pair;
 
-	if (link_get_by_name(nl, pin->port_name, &port) || strcmp(port.kind, "veth"))
+	if ((link_get(nl, -1, (int)pin->port_ifindex, &port) || !device_is_port(&port)) &&
+	    link_get_by_name(nl, pin->port_name, &port))
+		return;
+	if (strcmp(port.kind, "veth"))
 		return;
 	is_pair = !link_get_by_name(nl, pin->name, &device) && device.lower == port.ifindex;
 	if (is_pair || device_is_port(&port))

@@ -24,6 +24,8 @@ int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_N
 int device_create(struct bond *bond, struct err *err);
 /* Attaches the programs of both hooks; chooses TCX or clsact where that is still open. */
 int device_attach(struct bond *bond, struct err *err);
+/* The clsact filter on bond0 has gone: with its namespace, or by somebody's hand. */
+bool device_lost_filter(struct bond *bond);
 /* Removes the pair of a bond that is being created or deleted, if it is there. */
 void device_remove(struct nl *nl, const struct xbond_bond *pin);
 

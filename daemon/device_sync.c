@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Following bond0: where it is, what people have changed on it. */
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,16 @@
 #include "daemon/mac.h"
 #include "daemon/slave.h"
 
+/* When bonds have swapped names, each has the other's directory until both are looked at. */
+static int move_pins(struct bond *bond, const char *name, struct err *err)
+{
+	struct bond *other = daemon_find_bond(bond->daemon, name);
+
+	if (other && !other->away)
+		return dataplane_swap(&bond->dataplane, &other->dataplane, err);
+	return dataplane_rename(&bond->dataplane, bond->daemon->paths.bpf_dir, name, err);
+}
+
 static void follow_name(struct bond *bond, const char *name)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -18,8 +29,11 @@ static void follow_name(struct bond *bond, const char *name)
 
 	if (!strcmp(pin->name, name) || bond->away)
 		return;
-	if (dataplane_rename(&bond->dataplane, bond->daemon->paths.bpf_dir, name, &err)) {
-		log_warning("%s: is now called %s, but keeps its name here: %s", pin->name, name, err.text);
+	if (move_pins(bond, name, &err)) {
+		if (strcmp(bond->refused_name, name))
+			log_warning("%s: is now called %s, but keeps its name here: %s", pin->name, name,
+				    err.text);
+		snprintf(bond->refused_name, sizeof(bond->refused_name), "%s", name);
 		return;
 	}
 	log_notice("%s: is now called %s", pin->name, name);
@@ -41,8 +55,9 @@ static void follow_mac(struct bond *bond, const uint8_t *mac)
 	if (!memcmp(pin->mac, mac, XBOND_MAC_SIZE))
 		return;
 	memcpy(pin->mac, mac, XBOND_MAC_SIZE);
-	bond_for_each_member(bond, slot) if (slave_follow_mac(bond, slot, &err))
-		log_warning("%s: %s", pin->name, err.text);
+	bond_for_each_member (bond, slot)
+		if (slave_follow_mac(bond, slot, &err))
+			log_warning("%s: %s", pin->name, err.text);
 	log_notice("%s: MAC address is now %s", pin->name, mac_text(mac, text));
 }
 
@@ -71,7 +86,7 @@ static void follow_mtu(struct bond *bond, uint32_t mtu)
 		return;
 	}
 	pin->mtu = old;
-	bond_for_each_member(bond, slot)
+	bond_for_each_member (bond, slot)
 		link_set_mtu(nl, -1, (int)bond_slave(bond, slot)->ifindex, old, NULL);
 	link_set_mtu(nl, pin->netnsid, (int)pin->ifindex, old, NULL);
 }
@@ -81,7 +96,15 @@ static void follow_promisc(struct bond *bond, bool promisc)
 	if (bond->promisc == promisc)
 		return;
 	bond->promisc = promisc;
-	bond_for_each_member(bond, slot) slave_follow_promisc(bond, slot);
+	bond_for_each_member (bond, slot)
+		slave_follow_promisc(bond, slot);
+}
+
+/* Another device may have got its number; people may have changed its alias or its name. */
+static bool is_our_port(const struct xbond_bond *pin, const struct link_info *port)
+{
+	return !strcmp(port->kind, "veth") && (device_is_port(port) || !strcmp(port->name, pin->port_name) ||
+					       port->lower == (int)pin->ifindex);
 }
 
 /* `direct` is forbidden before anything else happens, and allowed again after everything. */
@@ -91,19 +114,16 @@ static void follow_place(struct bond *bond, const struct link_info *port)
 	bool away = port->lower_nsid >= 0;
 	struct err err;
 
-	if (pin->netnsid == port->lower_nsid && (int)pin->ifindex == port->lower && bond->away == away)
-		return;
 	pin->netnsid = port->lower_nsid;
 	pin->ifindex = (__u32)port->lower;
+	bond->dataplane.pins.table->bond_ifindex = away ? 0 : pin->ifindex;
+	if (device_lost_filter(bond) && device_attach(bond, &err))
+		log_error("%s: %s", pin->name, err.text);
 	if (away == bond->away)
 		return;
 	bond->away = away;
-	bond->dataplane.pins.table->bond_ifindex = away ? 0 : pin->ifindex;
 	log_notice("%s: %s", pin->name,
 		   away ? "was moved to another namespace" : "is back in this namespace");
-	/* clsact filters do not move along. */
-	if (!away && pin->hook == XBOND_HOOK_CLSACT && device_attach(bond, &err))
-		log_error("%s: %s", pin->name, err.text);
 	bond_evaluate(bond);
 }
 
@@ -113,10 +133,18 @@ int device_sync(struct bond *bond)
 	struct nl *nl = &bond->daemon->nl;
 	struct link_info port, device;
 	bool has_qdisc;
+	int r;
 
-	if (link_get(nl, -1, (int)pin->port_ifindex, &port) || !device_is_port(&port))
-		return -ENODEV; /* or its number belongs to another device by now */
+	r = link_get(nl, -1, (int)pin->port_ifindex, &port);
+	if (r == -ENODEV || (!r && !is_our_port(pin, &port)))
+		return -ENODEV;
+	if (r)
+		return 0; /* the kernel could not answer; the next tick asks again */
 	follow_place(bond, &port);
+	if (bond->port_up != !!(port.flags & IFF_UP)) {
+		bond->port_up = port.flags & IFF_UP; /* by somebody else's hand */
+		bond_evaluate(bond);
+	}
 	if (link_get(nl, port.lower_nsid, port.lower, &device))
 		return 0; /* on its way between namespaces: the next message tells */
 	follow_name(bond, device.name);

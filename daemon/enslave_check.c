@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <net/if.h>
 #include <net/if_arp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/attach.h"
 #include "daemon/daemon.h"
 #include "daemon/device.h"
 #include "daemon/net/address.h"
+
+#define MAX_DEPTH 8 /* of devices on devices, as the kernel allows */
 
 /* A bond of ours, or of another bondd: its peer is a port side. */
 static bool is_bond_device(struct bond *bond, const struct link_info *link)
@@ -46,7 +49,7 @@ static int check_owner(struct bond *bond, const struct link_info *link, struct e
 			return err_set(err, EBUSY,
 				       "%s is a slave of %s already; 'bondctl del-slave %s %s' frees it",
 				       link->name, bond_pin(other)->name, bond_pin(other)->name, link->name);
-	if (attach_has_program(link->ifindex, "xbond_rx"))
+	if (attach_has_program(link->ifindex, "xbond_rx") || attach_has_filter(link->ifindex, false))
 		return err_set(err, EBUSY, "%s is a slave of a bond of another bondd; free it there first",
 			       link->name);
 	if (!link->master)
@@ -57,30 +60,81 @@ static int check_owner(struct bond *bond, const struct link_info *link, struct e
 		       master.kind, *master.kind ? " " : "", master.name, link->name);
 }
 
-struct upper {
-	int ifindex;
-	struct link_info found;
+/* All devices of this namespace: a device may stand on others in several ways. */
+struct devices {
+	struct link_info *link;
+	size_t count;
+	bool truncated;
 };
 
-/* IFLA_LINK of a veth is its peer, of anything else the device below. */
-static void look_for_upper(const struct link_info *link, void *arg)
+static void collect(const struct link_info *link, void *arg)
 {
-	struct upper *upper = arg;
+	struct devices *devices = arg;
+	struct link_info *grown = reallocarray(devices->link, devices->count + 1, sizeof(*grown));
 
-	if (link->lower == upper->ifindex && link->lower_nsid < 0 && link->ifindex != upper->ifindex &&
-	    strcmp(link->kind, "veth") && strcmp(link->kind, "netkit"))
-		upper->found = *link;
+	if (!grown) {
+		devices->truncated = true;
+		return;
+	}
+	devices->link = grown;
+	grown[devices->count++] = *link;
+}
+
+/* IFLA_LINK of a veth is its peer, of anything else the device below. */
+static bool has_lower(const struct link_info *link)
+{
+	return link->lower && link->lower_nsid < 0 && link->lower != link->ifindex &&
+	       strcmp(link->kind, "veth") && strcmp(link->kind, "netkit");
+}
+
+/* Does device `top` stand on device `ground`, directly or by others, as their port or as their upper? */
+static bool stands_on(const struct devices *devices, int top, int ground, int depth)
+{
+	if (top == ground)
+		return true;
+	for (size_t i = 0; i < devices->count && depth; i++) {
+		const struct link_info *link = &devices->link[i];
+
+		if (link->master == top && stands_on(devices, link->ifindex, ground, depth - 1))
+			return true;
+		if (link->ifindex == top && has_lower(link) &&
+		    stands_on(devices, link->lower, ground, depth - 1))
+			return true;
+	}
+	return false;
+}
+
+static int check_neighbours(struct bond *bond, const struct link_info *link, const struct devices *devices,
+			    struct err *err)
+{
+	const char *bond_name = bond_pin(bond)->name;
+
+	for (size_t i = 0; i < devices->count; i++) {
+		const struct link_info *upper = &devices->link[i];
+
+		if (has_lower(upper) && upper->lower == link->ifindex)
+			return err_set(
+				err, EBUSY,
+				"%s has %s (%s) on it, which would go deaf; remove it, or make it on %s",
+				link->name, upper->name, upper->kind, bond_name);
+	}
+	if (!bond->away && stands_on(devices, link->ifindex, (int)bond_pin(bond)->ifindex, MAX_DEPTH))
+		return err_set(err, ELOOP, "%s stands on %s itself; that would be a loop", link->name,
+			       bond_name);
+	return 0;
 }
 
 static int check_uppers(struct bond *bond, const struct link_info *link, struct err *err)
 {
-	struct upper upper = { .ifindex = link->ifindex };
+	struct devices devices = { 0 };
+	int r = link_visit(&bond->daemon->nl, collect, &devices);
 
-	link_visit(&bond->daemon->nl, look_for_upper, &upper);
-	if (!upper.found.ifindex)
-		return 0;
-	return err_set(err, EBUSY, "%s has %s (%s) on it, which would go deaf; remove it, or make it on %s",
-		       link->name, upper.found.name, upper.found.kind, bond_pin(bond)->name);
+	if (r || devices.truncated)
+		r = err_set(err, EAGAIN, "cannot see what stands on %s; try again", link->name);
+	else
+		r = check_neighbours(bond, link, &devices, err);
+	free(devices.link);
+	return r;
 }
 
 static int check_addresses(struct bond *bond, const struct link_info *link, struct err *err)

@@ -4,15 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
+
+#include "common/pins.h"
 
 #define BPFFS "/sys/fs/bpf"
 
@@ -31,19 +31,26 @@ static int make_dirs(const char *path, mode_t mode, struct err *err)
 	return 0;
 }
 
-static bool on_bpffs(const char *path)
+/* `ip netns exec` gives its command mounts of its own: what is pinned there ends with it. */
+static bool has_own_mounts(void)
 {
-	struct statfs fs;
+	struct stat ours, theirs;
 
-	return !statfs(path, &fs) && fs.f_type == BPF_FS_MAGIC;
+	return !stat("/proc/self/ns/mnt", &ours) && !stat("/proc/1/ns/mnt", &theirs) &&
+	       ours.st_ino != theirs.st_ino;
 }
 
 static int mount_bpffs(const char *bpf_dir, struct err *err)
 {
 	bool below = !strncmp(bpf_dir, BPFFS, strlen(BPFFS));
 
-	if (!below || on_bpffs(BPFFS))
+	if (!below || pins_on_bpffs(BPFFS))
 		return 0;
+	if (has_own_mounts())
+		return err_set(err, EINVAL,
+			       "there is no BPF file system at " BPFFS
+			       " in this mount namespace; enter the network "
+			       "namespace by 'nsenter --net=/run/netns/NAME bondd', not by 'ip netns exec'");
 	if (mount("bpf", BPFFS, "bpf", 0, "mode=0700") < 0)
 		return err_set(err, errno,
 			       "cannot mount the BPF file system (%m); do 'mount -t bpf bpf " BPFFS "'");
@@ -91,7 +98,7 @@ int house_open(const struct paths *paths, struct err *err)
 		r = mount_bpffs(paths->bpf_dir, err);
 	if (!r)
 		r = make_dirs(paths->bpf_dir, 0700, err);
-	if (!r && !on_bpffs(paths->bpf_dir))
+	if (!r && !pins_on_bpffs(paths->bpf_dir))
 		r = err_set(err, EINVAL, "%s is not on a BPF file system; give a --bpf-dir below " BPFFS,
 			    paths->bpf_dir);
 	return r ? r : lock_bpf_dir(paths->bpf_dir, err);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/names.h"
 #include "common/options.h"
 #include "daemon/bond_lacp.h"
@@ -14,8 +15,10 @@
 #include "daemon/device.h"
 #include "daemon/log.h"
 #include "daemon/mac.h"
+#include "daemon/poll.h"
 #include "daemon/slave.h"
 #include "daemon/watch.h"
+#include "daemon/vlan_filter.h"
 
 static struct bond *bond_new(struct daemon *daemon)
 {
@@ -29,7 +32,7 @@ static struct bond *bond_new(struct daemon *daemon)
 
 static void bond_free(struct bond *bond)
 {
-	bond_stop_timers(bond);
+	bond_stop_timer(bond);
 	bond_lacp_stop(bond, false);
 	dataplane_close(&bond->dataplane);
 	free(bond);
@@ -39,6 +42,7 @@ static void enlist(struct bond *bond)
 {
 	bond->next = bond->daemon->bonds;
 	bond->daemon->bonds = bond;
+	poll_schedule(bond);
 }
 
 static void delist(struct bond *bond)
@@ -74,7 +78,7 @@ static int check_new_name(struct daemon *daemon, const char *name, struct err *e
 
 static int start(struct bond *bond, struct err *err)
 {
-	int r = bond_start_timers(bond);
+	int r = bond_start_timer(bond);
 
 	return r < 0 ? err_set(err, -r, "no timer: %s", strerror(-r)) : 0;
 }
@@ -111,8 +115,10 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		r = start(bond, err);
 	if (r) {
 		device_remove(&daemon->nl, bond_pin(bond));
-		dataplane_remove(daemon->paths.bpf_dir, first.name);
-		bond_free(bond);
+		bond_stop_timer(bond);
+		bond_lacp_stop(bond, true);
+		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
+		free(bond);
 		return r;
 	}
 	bond_pin(bond)->state = XBOND_BOND_READY;
@@ -122,16 +128,17 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	return 0;
 }
 
+/* The device is gone already. */
 static void end(struct bond *bond)
 {
-	const char *bpf_dir = bond->daemon->paths.bpf_dir;
-	char name[XBOND_NAME_SIZE];
-
-	memcpy(name, bond_pin(bond)->name, sizeof(name));
+	bond->port_up = false;
+	bond_pin(bond)->carrier = false;
 	slave_release(bond, UINT64_MAX);
 	delist(bond);
-	bond_free(bond);
-	dataplane_remove(bpf_dir, name);
+	bond_stop_timer(bond);
+	bond_lacp_stop(bond, true);
+	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
+	free(bond);
 }
 
 int lifecycle_delete(struct bond *bond, struct err *err)
@@ -141,7 +148,6 @@ int lifecycle_delete(struct bond *bond, struct err *err)
 
 	pin->state = XBOND_BOND_DELETING;
 	crashpoint("delete-started");
-	slave_release(bond, UINT64_MAX);
 	r = link_delete(&bond->daemon->nl, (int)pin->port_ifindex, err);
 	if (r && r != -ENODEV) {
 		pin->state = XBOND_BOND_READY;
@@ -157,19 +163,18 @@ void lifecycle_gone(struct bond *bond)
 	log_notice("%s: the device was deleted%s; its slaves are released", bond_pin(bond)->name,
 		   bond->away ? " with the namespace it was in" : "");
 	bond_pin(bond)->state = XBOND_BOND_DELETING;
-	bond->port_up = false; /* there is none to take down any more */
-	bond_pin(bond)->carrier = false;
 	end(bond);
 }
 
-/* The device may have gone and its number been given to another while no bondd ran. */
-static bool still_there(struct bond *bond, unsigned int slot, struct link_info *ret_link)
+/* The bond had taken the MAC of its first slave, which then did not become one. */
+static void take_back_mac(struct bond *bond, unsigned int slot)
 {
+	struct xbond_bond *pin = bond_pin(bond);
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 
-	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, ret_link))
-		return false;
-	return !strcmp(ret_link->name, slave->name) || !memcmp(ret_link->mac, slave->mac, XBOND_MAC_SIZE);
+	if (slave->state == XBOND_SLOT_ENSLAVING && bond_slave_count(bond) == 1 &&
+	    !memcmp(pin->mac, slave->before.mac, XBOND_MAC_SIZE))
+		device_set_mac(bond, pin->random_mac, NULL);
 }
 
 static void adopt_slave(struct bond *bond, unsigned int slot)
@@ -180,15 +185,16 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 
 	if (slave->state == XBOND_SLOT_FREE)
 		return;
-	if (!still_there(bond, slot, &link)) {
+	if (!slave_find_device(bond, slot, &link)) {
 		log_notice("%s: slave %s has gone", bond_pin(bond)->name, slave->name);
 		slave_forget(bond, slot);
 	} else if (slave->state != XBOND_SLOT_MEMBER) {
 		log_notice("%s: %s was half way in or out; it is restored", bond_pin(bond)->name,
 			   slave->name);
+		take_back_mac(bond, slot);
 		slave_undo(bond, slot);
 	} else {
-		bond->members[slot].carrier = link.carrier;
+		bond->members[slot] = (struct member){ .carrier = link.carrier, .since_ns = clock_now_ns() };
 		if (bond_pin(bond)->hook == XBOND_HOOK_CLSACT && slave_attach(bond, slot, &err))
 			log_error("%s: %s", bond_pin(bond)->name, err.text);
 	}
@@ -230,7 +236,13 @@ static void adopt_ready(struct bond *bond)
 		lifecycle_gone(bond);
 		return;
 	}
+	bond_for_each_member (bond, slot) {
+		slave_follow_promisc(bond, slot);
+		if (slave_follow_mac(bond, slot, &err))
+			log_warning("%s: %s", pin->name, err.text);
+	}
 	watch_slaves(bond);
+	vlan_filter_sync(bond);
 	if (pin->hook == XBOND_HOOK_CLSACT && device_attach(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
 	bond_evaluate(bond);
@@ -248,7 +260,6 @@ static void finish_removal(struct bond *bond)
 		   pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
 	device_remove(&bond->daemon->nl, pin);
 	enlist(bond);
-	bond->port_up = pin->carrier;
 	end(bond);
 }
 

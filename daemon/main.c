@@ -13,6 +13,7 @@
 #include "daemon/house.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
+#include "daemon/poll.h"
 #include "daemon/watch.h"
 
 #define EXIT_USAGE 2
@@ -110,6 +111,8 @@ static int open_sockets(struct daemon *daemon)
 		r = ethtool_init(&daemon->ethtool);
 	if (r >= 0)
 		r = watch_init(daemon);
+	if (r >= 0)
+		r = poll_init(daemon);
 	return r < 0 ? r : 0;
 }
 
@@ -122,6 +125,7 @@ static int start(struct daemon *daemon, struct err *err)
 	if (r)
 		return r;
 	setrlimit(RLIMIT_NOFILE, &fds);
+	dataplane_init();
 	daemon->slowio = slowio_new(err);
 	if (!daemon->slowio)
 		return -ENOMEM;
@@ -138,6 +142,7 @@ static void stop(struct daemon *daemon)
 	control_done(daemon);
 	config_done(daemon);
 	lifecycle_let_go(daemon);
+	poll_done(daemon);
 	watch_done(daemon);
 	slowio_free(daemon->slowio);
 	ethtool_done(&daemon->ethtool);
@@ -151,6 +156,7 @@ int main(int argc, char **argv)
 	struct err err;
 	int status, r;
 
+	signal(SIGPIPE, SIG_IGN); /* a reader of our log that dies takes nobody along */
 	paths_init(&daemon.paths);
 	status = parse_arguments(&daemon, argc, argv);
 	if (status >= 0)

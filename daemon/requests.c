@@ -8,10 +8,11 @@
 #include "common/values.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
+#include "daemon/poll.h"
 #include "daemon/slave.h"
 #include "daemon/watch.h"
 
-static int find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
+int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
 {
 	*ret_bond = daemon_find_bond(daemon, name);
 	return *ret_bond ? 0
@@ -68,7 +69,7 @@ int request_create(struct daemon *daemon, const char *name, const struct option_
 int request_delete(struct daemon *daemon, const char *name, struct err *err)
 {
 	struct bond *bond;
-	int r = find(daemon, name, &bond, err);
+	int r = request_find(daemon, name, &bond, err);
 
 	return r ? r : lifecycle_delete(bond, err);
 }
@@ -87,7 +88,8 @@ static int apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
 	if (!r)
 		return 0;
 	pin->mac_policy = before;
-	bond_for_each_member(bond, slot) slave_follow_mac(bond, slot, NULL);
+	bond_for_each_member (bond, slot)
+		slave_follow_mac(bond, slot, NULL);
 	return r;
 }
 
@@ -100,7 +102,7 @@ static void apply(struct bond *bond, const struct option_set *options)
 	if (options->given[OPT_MODE])
 		bond_pin(bond)->active_slot = XBOND_NO_SLOT;
 	if (options->given[OPT_MIIMON])
-		bond_start_timers(bond);
+		poll_schedule(bond);
 	bond_evaluate(bond);
 }
 
@@ -108,7 +110,7 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 {
 	struct xbond_bond before, *pin;
 	struct bond *bond;
-	int r = find(daemon, name, &bond, err);
+	int r = request_find(daemon, name, &bond, err);
 
 	if (r)
 		return r;
@@ -138,7 +140,7 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 int request_refresh(struct daemon *daemon, const char *name, struct err *err)
 {
 	struct bond *bond;
-	int r = find(daemon, name, &bond, err);
+	int r = request_find(daemon, name, &bond, err);
 
 	if (r)
 		return r;

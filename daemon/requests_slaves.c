@@ -20,18 +20,14 @@ struct addition {
 	const struct option_set *options;
 	json_t *notes;
 	struct link_info links[XBOND_MAX_SLAVES];
+	struct address_set {
+		struct address address[MAX_ADDRESSES];
+		int count;
+	} * addresses; /* of each link, before anything changed */
 	size_t count;
 	uint64_t added; /* slots */
 	bool gave_mac;
 };
-
-static int find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
-{
-	*ret_bond = daemon_find_bond(daemon, name);
-	return *ret_bond ? 0
-			 : err_set(err, ENOENT, "no such bond: %s ('bondctl list' names those there are)",
-				   name);
-}
 
 static int check_all(struct addition *addition, const char *const *slaves, size_t count, struct err *err)
 {
@@ -80,9 +76,27 @@ static void write_settings(struct addition *addition, unsigned int slot)
 {
 	struct pins *pins = &addition->bond->dataplane.pins;
 
+	/* What a bondd that died may have left in a free slot. */
+	pins->settings->weight[slot] = 0;
+	__atomic_and_fetch(&pins->settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
 	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
 		if (addition->options->given[id] && option_at(id)->home == OPTION_IN_SETTINGS)
 			values_write_setting(pins, option_at(id), slot, &addition->options->value[id]);
+}
+
+/* What the user has not said is the default. */
+static void write_slave(struct addition *addition, unsigned int slot)
+{
+	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++) {
+		const struct option *option = option_at(id);
+		struct option_value value = addition->options->value[id];
+
+		if (option->home != OPTION_IN_SLAVE)
+			continue;
+		if (!addition->options->given[id])
+			option_parse(option, option->initial, &value, NULL);
+		values_write_slave(bond_slave(addition->bond, slot), option, &value);
+	}
 }
 
 static int add_one(struct addition *addition, const struct link_info *link, struct err *err)
@@ -92,9 +106,11 @@ static int add_one(struct addition *addition, const struct link_info *link, stru
 
 	write_settings(addition, slot);
 	r = slave_enslave(addition->bond, slot, link, err);
-	if (!r)
-		addition->added |= UINT64_C(1) << slot;
-	return r;
+	if (r)
+		return r;
+	write_slave(addition, slot);
+	addition->added |= UINT64_C(1) << slot;
+	return 0;
 }
 
 static void note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -109,55 +125,91 @@ static void note(json_t *notes, const char *format, ...)
 	va_end(args);
 }
 
-/* The last step, because it cannot be undone. */
-static void remove_addresses(struct addition *addition, const struct link_info *link)
+static void list_addresses(struct addition *addition)
 {
-	struct address addresses[MAX_ADDRESSES];
 	struct nl *nl = &addition->bond->daemon->nl;
-	int count = address_list(nl, link->ifindex, addresses, MAX_ADDRESSES);
+
+	for (size_t i = 0; i < addition->count; i++) {
+		struct address_set *set = &addition->addresses[i];
+
+		set->count = address_list(nl, addition->links[i].ifindex, set->address, MAX_ADDRESSES);
+		if (set->count > MAX_ADDRESSES)
+			set->count = MAX_ADDRESSES;
+	}
+}
+
+/* The IPv6 ones have gone with IPv6 on the slave. */
+static void remove_addresses(struct addition *addition, size_t i)
+{
+	const struct address_set *set = &addition->addresses[i];
+	const struct link_info *link = &addition->links[i];
+	struct nl *nl = &addition->bond->daemon->nl;
 	struct err err;
 
-	for (int i = 0; i < count && i < MAX_ADDRESSES; i++) {
-		if (address_delete(nl, link->ifindex, &addresses[i], &err))
-			note(addition->notes, "cannot remove %s from %s: %s", addresses[i].text, link->name,
+	for (int k = 0; k < set->count; k++) {
+		const struct address *address = &set->address[k];
+
+		if (address->family == AF_INET && address_delete(nl, link->ifindex, address, &err))
+			note(addition->notes, "cannot remove %s from %s: %s", address->text, link->name,
 			     err.text);
 		else
-			note(addition->notes, "removed %s from %s", addresses[i].text, link->name);
+			note(addition->notes, "removed %s from %s", address->text, link->name);
 	}
 }
 
 static void take_back(struct addition *addition)
 {
 	struct xbond_bond *pin = bond_pin(addition->bond);
+	struct nl *nl = &addition->bond->daemon->nl;
 
 	slave_release(addition->bond, addition->added);
 	if (addition->gave_mac)
 		device_set_mac(addition->bond, pin->random_mac, NULL);
+	for (size_t i = 0; i < addition->count; i++)
+		for (int k = 0; k < addition->addresses[i].count; k++)
+			if (addition->addresses[i].address[k].family == AF_INET6)
+				address_add(nl, addition->links[i].ifindex,
+					    &addition->addresses[i].address[k]);
+}
+
+static int add_all(struct addition *addition, struct err *err)
+{
+	int r = give_mac(addition, err);
+
+	for (size_t i = 0; i < addition->count && !r; i++)
+		r = add_one(addition, &addition->links[i], err);
+	if (r) {
+		take_back(addition);
+		return r;
+	}
+	/* The last step: addresses do not come back by themselves. */
+	for (size_t i = 0; i < addition->count; i++) {
+		log_notice("%s: slave %s added", bond_pin(addition->bond)->name, addition->links[i].name);
+		remove_addresses(addition, i);
+	}
+	bond_evaluate(addition->bond);
+	return 0;
 }
 
 int request_add_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
 		       const struct option_set *options, json_t *notes, struct err *err)
 {
 	struct addition addition = { .options = options, .notes = notes };
-	int r = find(daemon, name, &addition.bond, err);
+	int r = request_find(daemon, name, &addition.bond, err);
 
 	if (!r)
-		r = check_all(&addition, slaves, count, err);
+		r = option_set_check_mode(options, bond_pin(addition.bond)->mode, err);
 	if (!r)
-		r = give_mac(&addition, err);
-	for (size_t i = 0; i < addition.count && !r; i++)
-		r = add_one(&addition, &addition.links[i], err);
-	if (r) {
-		if (addition.bond && (addition.added || addition.gave_mac))
-			take_back(&addition);
+		r = check_all(&addition, slaves, count, err);
+	if (r)
 		return r;
-	}
-	for (size_t i = 0; i < addition.count; i++) {
-		log_notice("%s: slave %s added", name, addition.links[i].name);
-		remove_addresses(&addition, &addition.links[i]);
-	}
-	bond_evaluate(addition.bond);
-	return 0;
+	addition.addresses = calloc(count, sizeof(*addition.addresses));
+	if (!addition.addresses)
+		return err_set(err, ENOMEM, "out of memory");
+	list_addresses(&addition);
+	r = add_all(&addition, err);
+	free(addition.addresses);
+	return r;
 }
 
 static void note_kept_mac(struct bond *bond, unsigned int slot, json_t *notes)
@@ -171,25 +223,63 @@ static void note_kept_mac(struct bond *bond, unsigned int slot, json_t *notes)
 		     bond_pin(bond)->name, slave->name, mac_text(slave->before.mac, text));
 }
 
+/* Slots of the named slaves, each a member. */
+static int find_slots(struct bond *bond, const char *const *slaves, size_t count, uint64_t *ret_mask,
+		      struct err *err)
+{
+	const char *name = bond_pin(bond)->name;
+
+	*ret_mask = 0;
+	for (size_t i = 0; i < count; i++) {
+		int slot = pins_slot_by_name(&bond->dataplane.pins, slaves[i]);
+
+		if (slot < 0)
+			return err_set(err, ENODEV, "%s is no slave of %s ('bondctl show %s' lists them)",
+				       slaves[i], name, name);
+		*ret_mask |= UINT64_C(1) << slot;
+	}
+	return 0;
+}
+
+int request_set_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
+		       const struct option_set *options, struct err *err)
+{
+	struct bond *bond;
+	uint64_t mask;
+	int r = request_find(daemon, name, &bond, err);
+
+	if (!r)
+		r = find_slots(bond, slaves, count, &mask, err);
+	if (!r)
+		r = option_set_check_mode(options, bond_pin(bond)->mode, err);
+	for (int id = OPT_WEIGHT; id < OPT_COUNT && !r; id++)
+		if (options->given[id] && option_at(id)->home != OPTION_IN_SLAVE)
+			r = err_set(err, EINVAL, "%s is not kept by bondd", option_at(id)->name);
+	if (r)
+		return r;
+	bond_for_each_member (bond, slot)
+		for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
+			if (mask >> slot & 1 && options->given[id])
+				values_write_slave(bond_slave(bond, slot), option_at(id),
+						   &options->value[id]);
+	bond_evaluate(bond);
+	return 0;
+}
+
 int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
 		       json_t *notes, struct err *err)
 {
 	struct bond *bond;
-	uint64_t mask = 0;
-	int r = find(daemon, name, &bond, err);
+	uint64_t mask;
+	int r = request_find(daemon, name, &bond, err);
 
-	for (size_t i = 0; i < count && !r; i++) {
-		int slot = pins_slot_by_name(&bond->dataplane.pins, slaves[i]);
-
-		if (slot < 0)
-			r = err_set(err, ENODEV, "%s is no slave of %s ('bondctl show %s' lists them)",
-				    slaves[i], name, name);
-		else
-			mask |= UINT64_C(1) << slot;
-	}
+	if (!r)
+		r = find_slots(bond, slaves, count, &mask, err);
 	if (r)
 		return r;
-	bond_for_each_member(bond, slot) if (mask >> slot & 1) note_kept_mac(bond, slot, notes);
+	bond_for_each_member (bond, slot)
+		if (mask >> slot & 1)
+			note_kept_mac(bond, slot, notes);
 	slave_release(bond, mask);
 	for (size_t i = 0; i < count; i++)
 		log_notice("%s: slave %s removed", name, slaves[i]);

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "daemon/attach.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/net/ipv6.h"
+#include "daemon/vlan_filter.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
 
@@ -71,11 +73,13 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 	if (r)
 		return err_set(err, -r, "%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
 			       slave->name, bond_pin(bond)->mtu, why.text);
-	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
+	r = link_set_flags(nl, -1, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
 	if (!r)
 		r = slave_follow_mac(bond, slot, err);
+	if (!r)
+		vlan_filter_open(bond, slot);
 	if (!r && !(slave->before.flags & XBOND_SLAVE_WAS_UP))
-		r = link_set_flags(nl, ifindex, IFF_UP, IFF_UP, err);
+		r = link_set_flags(nl, -1, ifindex, IFF_UP, IFF_UP, err);
 	return r;
 }
 
@@ -112,7 +116,7 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	slave_follow_promisc(bond, slot);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
-	bond->members[slot] = (struct member){ .carrier = carrier > 0 };
+	bond->members[slot] = (struct member){ .carrier = carrier > 0, .since_ns = clock_now_ns() };
 	__atomic_store_n(&slave->state, XBOND_SLOT_MEMBER, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -140,7 +144,7 @@ static void restore_link(struct bond *bond, const struct xbond_slave *slave)
 		flags |= IFF_PROMISC;
 	if (!(before->flags & XBOND_SLAVE_WAS_UP))
 		mask |= IFF_UP;
-	if (link_set_flags(nl, ifindex, flags, mask, &err))
+	if (link_set_flags(nl, -1, ifindex, flags, mask, &err))
 		warn_restore(bond, "flags", slave, &err);
 	if (link_get(nl, -1, ifindex, &now))
 		return;
@@ -150,7 +154,7 @@ static void restore_link(struct bond *bond, const struct xbond_slave *slave)
 		warn_restore(bond, "MTU", slave, &err);
 }
 
-static void restore(struct bond *bond, unsigned int slot)
+static void restore(struct bond *bond, unsigned int slot, const char *name)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct attach_point point = rx_point(bond, slot);
@@ -160,9 +164,10 @@ static void restore(struct bond *bond, unsigned int slot)
 	crashpoint("release-detached");
 	if (memcmp(slave->filter_mac, no_mac, XBOND_MAC_SIZE))
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
+	vlan_filter_restore(bond, slot, name);
 	restore_link(bond, slave);
 	if (slave->before.disable_ipv6 == 0)
-		ipv6_set_disabled(slave->name, 0);
+		ipv6_set_disabled(name, 0);
 }
 
 void slave_forget(struct bond *bond, unsigned int slot)
@@ -180,6 +185,7 @@ void slave_forget(struct bond *bond, unsigned int slot)
 		retired->rx_packets += sum.rx_packets;
 		retired->rx_bytes += sum.rx_bytes;
 		retired->rx_dropped += sum.rx_dropped;
+		dataplane_zero_counters(&bond->dataplane, slot);
 	}
 	dataplane_set_slot(&bond->dataplane, slot, 0);
 	__atomic_and_fetch(&settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
@@ -188,19 +194,48 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	bond->members[slot] = (struct member){ 0 };
 }
 
+bool slave_find_device(struct bond *bond, unsigned int slot, struct link_info *ret_link)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	int r = link_get(&bond->daemon->nl, -1, (int)slave->ifindex, ret_link);
+
+	return !r &&
+	       (!strcmp(ret_link->name, slave->name) || !memcmp(ret_link->mac, slave->mac, XBOND_MAC_SIZE) ||
+		!memcmp(ret_link->mac, slave->before.mac, XBOND_MAC_SIZE));
+}
+
+void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct link_info *gone)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	struct nl *nl = &bond->daemon->nl;
+	struct err err;
+	int r;
+
+	vlan_filter_close(bond, slot);
+	r = link_set_flags(nl, gone->new_nsid, gone->new_ifindex, 0, IFF_ALLMULTI | IFF_PROMISC, &err);
+	if (!r)
+		r = link_set_mac(nl, gone->new_nsid, gone->new_ifindex, slave->before.mac, &err);
+	if (!r)
+		r = link_set_mtu(nl, gone->new_nsid, gone->new_ifindex, slave->before.mtu, &err);
+	if (r)
+		warn_restore(bond, "state", slave, &err);
+}
+
 void slave_undo(struct bond *bond, unsigned int slot)
 {
 	struct link_info link;
 
-	if (!link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link))
-		restore(bond, slot);
+	if (slave_find_device(bond, slot, &link))
+		restore(bond, slot, link.name);
 	slave_forget(bond, slot);
 }
 
 void slave_release(struct bond *bond, uint64_t mask)
 {
-	bond_for_each_member(bond, slot) if (mask >> slot & 1)
-		__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_RELEASING, __ATOMIC_RELEASE);
+	bond_for_each_member (bond, slot)
+		if (mask >> slot & 1)
+			__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_RELEASING,
+					 __ATOMIC_RELEASE);
 	bond_evaluate(bond);
 	dataplane_quiesce();
 	bond->dataplane.settled = true;

@@ -20,8 +20,14 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
  */
 void slave_release(struct bond *bond, uint64_t mask);
 
+/* The slot's device, if it is still that; another may have got its number. */
+bool slave_find_device(struct bond *bond, unsigned int slot, struct link_info *ret_link);
+
 /* What an earlier bondd had begun with a slot that is no member: undoes it. */
 void slave_undo(struct bond *bond, unsigned int slot);
+
+/* The device was moved to another namespace: restores there what moved along. */
+void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct link_info *gone);
 
 /* The device is gone: forgets the slot without touching anything. Does not evaluate. */
 void slave_forget(struct bond *bond, unsigned int slot);

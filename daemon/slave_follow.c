@@ -4,9 +4,12 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/slave.h"
+
+#define NEW_MEMBER_NS (1000 * NS_PER_MS)
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
 
@@ -85,7 +88,7 @@ void slave_follow_promisc(struct bond *bond, unsigned int slot)
 	bool promisc = bond->promisc || slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
 	struct err err;
 
-	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0, IFF_PROMISC,
+	if (link_set_flags(&bond->daemon->nl, -1, (int)slave->ifindex, promisc ? IFF_PROMISC : 0, IFF_PROMISC,
 			   &err))
 		log_warning("%s: cannot set %s promiscuous: %s", bond_pin(bond)->name, slave->name, err.text);
 }
@@ -145,13 +148,35 @@ void slave_follow_speed(struct bond *bond, unsigned int slot)
 	bond_evaluate(bond);
 }
 
+/*
+ * A message may be older than what we know: from before the slave was enslaved, or from
+ * within a flap. Then the driver is asked. Not about a loss in normal operation, because the
+ * kernel may let the question wait for the RTNL lock, and traffic is being lost.
+ */
+static bool is_carrier_on(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	bool is_new = clock_now_ns() - bond->members[slot].since_ns < NEW_MEMBER_NS;
+	int now = -1;
+
+	if (link->carrier || is_new)
+		now = ethtool_carrier(&bond->daemon->ethtool, link->name);
+	return now < 0 ? link->carrier : now > 0;
+}
+
+static void follow_carrier(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	bool carrier = is_carrier_on(bond, slot, link);
+
+	if (carrier == bond->members[slot].carrier)
+		return;
+	bond->members[slot].carrier = carrier;
+	bond_evaluate(bond);
+}
+
 void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
-	bool changed = link->carrier != bond->members[slot].carrier;
-
-	bond->members[slot].carrier = link->carrier;
-	if (changed)
-		bond_evaluate(bond);
+	if (link->carrier != bond->members[slot].carrier)
+		follow_carrier(bond, slot, link);
 	follow_name(bond, bond_slave(bond, slot), link->name);
 	slave_follow_speed(bond, slot);
 	keep_bond_values(bond, slot, link);

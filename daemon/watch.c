@@ -11,15 +11,24 @@
 #include "daemon/log.h"
 #include "daemon/net/capture.h"
 #include "daemon/slave.h"
+#include "daemon/vlan_filter.h"
 
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000
 #define TICKS_PER_SYNC 2
-#define MAX_CAPTURES 256
+#define MAX_CAPTURES 4096
 
 static bool wants_direct(const struct bond *bond)
 {
 	return bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT;
+}
+
+static bool some_want_direct(const struct daemon *daemon)
+{
+	for (const struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		if (wants_direct(bond))
+			return true;
+	return false;
 }
 
 static bool is_captured(struct bond *bond, const int *ifindexes, size_t count)
@@ -33,13 +42,8 @@ static bool is_captured(struct bond *bond, const int *ifindexes, size_t count)
 void watch_captures(struct daemon *daemon)
 {
 	int ifindexes[MAX_CAPTURES];
-	bool wanted = false;
 	size_t count;
 
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		wanted |= wants_direct(bond) || bond->captured;
-	if (!wanted)
-		return;
 	count = capture_list(ifindexes, MAX_CAPTURES);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		bool captured = is_captured(bond, ifindexes, count);
@@ -55,11 +59,18 @@ void watch_captures(struct daemon *daemon)
 	}
 }
 
-static void lose_slave(struct bond *bond, unsigned int slot)
+/* gone: the message that said so, or NULL. */
+static void lose_slave(struct bond *bond, unsigned int slot, const struct link_info *gone)
 {
-	log_notice("%s: slave %s has gone", bond_pin(bond)->name, bond_slave(bond, slot)->name);
+	bool moved = gone && gone->new_nsid >= 0;
+
 	bond_slave(bond, slot)->state = XBOND_SLOT_RELEASING;
 	bond_evaluate(bond);
+	log_notice("%s: slave %s %s", bond_pin(bond)->name, bond_slave(bond, slot)->name,
+		   moved ? "was moved to another namespace" : "has gone");
+	if (moved)
+		slave_restore_elsewhere(bond, slot, gone);
+	config_slave_lost(bond, slot);
 	slave_forget(bond, slot);
 }
 
@@ -74,12 +85,14 @@ static void take_link(struct bond *bond, const struct link_info *link, bool gone
 	int slot = bond_slot_by_ifindex(bond, link->ifindex);
 
 	if (slot >= 0 && gone)
-		lose_slave(bond, (unsigned int)slot);
+		lose_slave(bond, (unsigned int)slot, link);
 	else if (slot >= 0)
 		slave_follow_link(bond, (unsigned int)slot, link);
 	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex ||
 		 link->ifindex == (int)bond_pin(bond)->ifindex)
 		sync_device(bond);
+	else
+		vlan_filter_follow(bond, link, gone);
 }
 
 static void on_link(const struct link_info *link, bool gone, void *arg)
@@ -91,8 +104,9 @@ static void on_link(const struct link_info *link, bool gone, void *arg)
 		take_link(bond, link, gone);
 	}
 	if (!gone)
-		config_link_appeared(daemon, link);
-	watch_captures(daemon);
+		config_link_appeared(daemon, link->name);
+	if (some_want_direct(daemon))
+		watch_captures(daemon);
 }
 
 static void on_qdisc(int ifindex, void *arg)
@@ -110,18 +124,14 @@ void watch_slaves(struct bond *bond)
 {
 	struct link_info link;
 
-	bond_for_each_member(bond, slot)
-	{
-		if (link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link))
-			lose_slave(bond, slot);
-		else
+	bond_for_each_member (bond, slot) {
+		int r = link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link);
+
+		if (r == -ENODEV)
+			lose_slave(bond, slot, NULL);
+		else if (!r)
 			slave_follow_link(bond, slot, &link);
 	}
-}
-
-static void on_appeared(const struct link_info *link, void *arg)
-{
-	config_link_appeared(arg, link);
 }
 
 static void on_resync(void *arg)
@@ -132,9 +142,10 @@ static void on_resync(void *arg)
 	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
 		next = bond->next;
 		watch_slaves(bond);
+		vlan_filter_sync(bond);
 		sync_device(bond);
 	}
-	link_visit(&daemon->nl, on_appeared, daemon);
+	config_look_again(daemon);
 }
 
 static const struct monitor_callbacks callbacks = {
@@ -173,7 +184,8 @@ static void sync_all(struct daemon *daemon)
 {
 	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
 		next = bond->next;
-		bond_for_each_member(bond, slot) slave_follow_speed(bond, slot);
+		bond_for_each_member (bond, slot)
+			slave_follow_speed(bond, slot);
 		sync_device(bond);
 	}
 }

@@ -51,7 +51,8 @@ for program in build/tests/unit/test_*; do
     case $program in *.o | *.d | *\*) continue ;; esac
     unit "$program"
 done
-for directory in tests/manual tests/cli tests/bpf tests/net; do
+unit tests/sim/run
+for directory in tests/manual tests/packaging tests/cli tests/lacp tests/bpf tests/net; do
     [ -d "$directory" ] && suite "$directory"
 done
 

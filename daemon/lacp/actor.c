@@ -79,8 +79,8 @@ void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct 
 	const struct lacp_port_state *port = &sys->port[slot];
 	bool keep = pdu->partner.state & port->actor.state & LACP_TIMEOUT;
 	bool follow = pdu->actor.state & LACP_TIMEOUT && (keep || !(pdu->partner.state & LACP_TIMEOUT));
-	struct lacp_info info = wanted(sys, port,
-				       sys->state.config.rate_fast || (sys->state.config.hold && follow));
+	struct lacp_info info =
+		wanted(sys, port, sys->state.config.rate_fast || (sys->state.config.hold && follow));
 
 	apply(sys, slot, &info);
 }

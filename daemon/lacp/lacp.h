@@ -9,7 +9,7 @@
  * now, lacp_hold_ended() where the kernel answered meanwhile, lacp_receive() for what waits in the
  * sockets, lacp_run(). What did not change is not disturbed.
  *
- * Slots are 0..63. Functions that can refuse return 0 or -errno, and then nothing is changed.
+ * Times are absolute, in nanoseconds of one clock that never goes back, and above 0. Slots are 0..63. Functions that can refuse return 0 or -errno, and then nothing is changed.
  */
 #ifndef XBOND_DAEMON_LACP_LACP_H
 #define XBOND_DAEMON_LACP_LACP_H
@@ -38,7 +38,7 @@ enum lacp_event {
 	LACP_EVENT_RESTLESS, /* machines did not come to rest: a bug of ours; retried in 100 ms */
 };
 
-/* Called from lacp_run() and lacp_port_remove() only; must not call back into the core. All are required. */
+/* Called from within the functions below; must not call back into the core. All are required. */
 struct lacp_outputs {
 	/* Sends LACP_FRAME_SIZE octets from the destination address on. */
 	void (*transmit)(void *context, unsigned int slot, const uint8_t *frame, size_t length);
@@ -108,8 +108,10 @@ int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,
 	       const struct lacp_port_state port[LACP_MAX_PORTS], uint64_t used);
 
 /*
- * The kernel answered for this port while we were away (LACP hold): it heard the same partner, unchanged, last at
- * heard_ns and sent its last answer at sent_ns (0: none). Call it before lacp_run().
+ * The kernel answered for this port while we were away (LACP hold), its last answer at sent_ns (0: none). It heard the
+ * same partner, unchanged, last at heard_ns; 0: it gave the port up (silence, another partner, the link went down),
+ * so the port expires and carries again when its partner is heard. Call it before lacp_run(). Without hold, a link
+ * that was down meanwhile (carrier_changes) must be told: lacp_port_configure() down, lacp_run(), then up.
  */
 void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_ns, uint64_t sent_ns);
 

@@ -22,8 +22,11 @@
 #define LACP_AGGREGATE_WAIT_TIME (2 * LACP_SECOND)
 /* Ours. */
 #define LACP_DRAIN_TIME (3 * LACP_SECOND)
+#define LACP_YIELD_TIME \
+	(4 * LACP_SECOND) /* at least so long an aggregator may take to get its partner in sync */
 #define LACP_LOOP_TIME LACP_LONG_TIMEOUT_TIME
-#define LACP_MARKER_RESPONSES 5 /* in a second; of the ten frames that IEEE Std 802.3 57A.2 allows to slow protocols */
+#define LACP_MARKER_RESPONSES \
+	5 /* in a second; of the ten frames that IEEE Std 802.3 57A.2 allows to slow protocols */
 
 static inline bool lacp_due(uint64_t deadline_ns, uint64_t now_ns)
 {
@@ -42,9 +45,9 @@ static inline uint64_t lacp_next_slot(uint64_t used)
 	return used & (used - 1);
 }
 
-#define lacp_for_each_slot(slot, mask)                                                                       \
-	for (uint64_t rest_ = (mask);                                                                        \
-	     rest_ && ((slot) = (unsigned int)__builtin_ctzll(rest_), true); rest_ = lacp_next_slot(rest_))
+#define lacp_for_each_slot(slot, mask)                                                                \
+	for (uint64_t rest_ = (mask); rest_ && ((slot) = (unsigned int)__builtin_ctzll(rest_), true); \
+	     rest_ = lacp_next_slot(rest_))
 
 void lacp_tell(const struct lacp_system *sys, unsigned int slot, enum lacp_event event, unsigned int detail);
 
@@ -82,11 +85,13 @@ void lacp_unselect(struct lacp_system *sys, unsigned int slot);
 bool lacp_same_lag(const struct lacp_port_state *a, const struct lacp_port_state *b);
 /* The actor is the system with the better priority: its port priorities decide. 6.7.1 */
 bool lacp_actor_decides(const struct lacp_port_state *port);
+/* Of two ports of a LAG, a is selected before b. */
+bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_state *b);
 
 /* aggregator.c */
 bool lacp_is_live(const struct lacp_port_state *port);
-uint8_t lacp_aggregator_next(const struct lacp_system *sys);
-void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator);
+uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns);
+void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns);
 
 /* mux.c */
 bool lacp_mux_ready(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns);

@@ -173,7 +173,7 @@ struct lacp_port_state {
 	uint8_t told;	       /* LACP_COLLECTING and LACP_DISTRIBUTING as last told by outputs->port */
 	uint8_t responses;     /* marker responses since response_window_ns */
 	uint8_t pad0;
-	uint16_t loop_port;   /* our own port number heard here; 0: not looped */
+	uint16_t loop_port; /* our own port number heard here; 0: not looped */
 	uint16_t pad1;
 	uint32_t transaction; /* of the marker that waits */
 	uint64_t heard_ns;    /* last PDU that was not ignored; else since when the link is up */
@@ -183,13 +183,15 @@ struct lacp_port_state {
 	uint64_t actor_churn_ns;
 	uint64_t partner_churn_ns;
 	uint64_t marker_ns;
-	uint64_t fallback_ns; /* fallback is allowed from then on; 0: a partner is known or the link is down */
+	uint64_t
+		fallback_ns; /* fallback is allowed from then on; 0: a partner is known or the link is down */
 	uint64_t loop_ns;
 	uint64_t response_window_ns;
+	uint64_t refused_ns;		 /* its aggregator was left because no partner attached; 0: never */
 	uint64_t sent_ns[LACP_TX_LIMIT]; /* the last PDUs, oldest first; 0: none */
 	struct lacp_counters counters;
 };
-_Static_assert(sizeof(struct lacp_port_state) == 272, "LACP port state");
+_Static_assert(sizeof(struct lacp_port_state) == 280, "LACP port state");
 
 struct lacp_system_state {
 	uint32_t version; /* LACP_STATE_VERSION */
@@ -197,7 +199,8 @@ struct lacp_system_state {
 	uint32_t transaction;	   /* of the last marker sent */
 	uint8_t active_aggregator; /* 0: none */
 	uint8_t pad0[3];
+	uint64_t yield_ns; /* until then the active aggregator counts as in sync */
 };
-_Static_assert(sizeof(struct lacp_system_state) == 40, "LACP system state");
+_Static_assert(sizeof(struct lacp_system_state) == 48, "LACP system state");
 
 #endif

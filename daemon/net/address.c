@@ -61,16 +61,26 @@ int address_list(struct nl *nl, int ifindex, struct address *ret_addresses, int 
 	return r < 0 ? r : list.count;
 }
 
-int address_delete(struct nl *nl, int ifindex, const struct address *address, struct err *err)
+static struct nl_msg *change_request(int type, int flags, int ifindex, const struct address *address)
 {
 	struct ifaddrmsg info = {
 		.ifa_family = (unsigned char)address->family,
 		.ifa_prefixlen = address->prefix_length,
 		.ifa_index = (unsigned int)ifindex,
 	};
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_DELADDR, NLM_F_REQUEST);
+	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
 
 	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
 	nla_put(msg, IFA_LOCAL, address_size(address->family), address->bytes);
-	return nl_call(nl, msg, NULL, NULL, err);
+	return msg;
+}
+
+int address_delete(struct nl *nl, int ifindex, const struct address *address, struct err *err)
+{
+	return nl_call(nl, change_request(RTM_DELADDR, 0, ifindex, address), NULL, NULL, err);
+}
+
+int address_add(struct nl *nl, int ifindex, const struct address *address)
+{
+	return nl_call(nl, change_request(RTM_NEWADDR, NLM_F_CREATE, ifindex, address), NULL, NULL, NULL);
 }

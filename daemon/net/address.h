@@ -15,5 +15,7 @@ struct address {
 /* At most max are stored; returns how many there are, or -errno. */
 int address_list(struct nl *nl, int ifindex, struct address *ret_addresses, int max);
 int address_delete(struct nl *nl, int ifindex, const struct address *address, struct err *err);
+/* Puts back what was there. */
+int address_add(struct nl *nl, int ifindex, const struct address *address);
 
 #endif

@@ -26,7 +26,7 @@ void ethtool_done(struct ethtool *ethtool)
 	ethtool->fd = -1;
 }
 
-static int call(const struct ethtool *ethtool, const char *name, void *request)
+int ethtool_call(const struct ethtool *ethtool, const char *name, void *request)
 {
 	struct ifreq ifr = { .ifr_data = request };
 
@@ -37,7 +37,7 @@ static int call(const struct ethtool *ethtool, const char *name, void *request)
 int ethtool_carrier(const struct ethtool *ethtool, const char *name)
 {
 	struct ethtool_value value = { .cmd = ETHTOOL_GLINK };
-	int r = call(ethtool, name, &value);
+	int r = ethtool_call(ethtool, name, &value);
 
 	return r < 0 ? r : !!value.data;
 }
@@ -52,11 +52,11 @@ void ethtool_speed(const struct ethtool *ethtool, const char *name, uint32_t *re
 	*ret_mbps = 0;
 	*ret_duplex = DUPLEX_UNKNOWN;
 	/* The first call tells, as a negative number, how long the masks are. */
-	if (call(ethtool, name, &request) < 0 || request.settings.link_mode_masks_nwords >= 0)
+	if (ethtool_call(ethtool, name, &request) < 0 || request.settings.link_mode_masks_nwords >= 0)
 		return;
 	request.settings.link_mode_masks_nwords = (__s8)-request.settings.link_mode_masks_nwords;
 	request.settings.cmd = ETHTOOL_GLINKSETTINGS;
-	if (call(ethtool, name, &request) < 0)
+	if (ethtool_call(ethtool, name, &request) < 0)
 		return;
 	*ret_duplex = request.settings.duplex;
 	if (request.settings.speed != (__u32)SPEED_UNKNOWN)

@@ -12,6 +12,9 @@ struct ethtool {
 int ethtool_init(struct ethtool *ethtool);
 void ethtool_done(struct ethtool *ethtool);
 
+/* request begins with its ETHTOOL_* command; 0 or more, or -errno. */
+int ethtool_call(const struct ethtool *ethtool, const char *name, void *request);
+
 /* 1 carrier, 0 none, -errno unknown. Fresher than a link message: the driver is asked. */
 int ethtool_carrier(const struct ethtool *ethtool, const char *name);
 /* speed in Mbit/s, 0 unknown; duplex 0 half, 1 full, 255 unknown. */

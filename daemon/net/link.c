@@ -2,6 +2,7 @@
 /* Reading devices: requests, dumps and the decoding of link messages. */
 #include "daemon/net/link.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -17,13 +18,28 @@ static void parse_mac(struct nlattr *attribute, bool *ret_has, uint8_t *ret_mac)
 		memcpy(ret_mac, nla_data(attribute), XBOND_MAC_SIZE);
 }
 
+static void parse_vlan(struct nlattr *data, struct link_info *ret_link)
+{
+	struct nlattr *id = nla_find(nla_data(data), nla_len(data), IFLA_VLAN_ID);
+	struct nlattr *protocol = nla_find(nla_data(data), nla_len(data), IFLA_VLAN_PROTOCOL);
+
+	if (!id || !protocol)
+		return;
+	ret_link->vlan_id = nla_get_u16(id);
+	ret_link->vlan_protocol = ntohs(nla_get_u16(protocol));
+}
+
 static void parse_kind(struct nlattr *linkinfo, struct link_info *ret_link)
 {
 	struct nlattr *kind =
 		linkinfo ? nla_find(nla_data(linkinfo), nla_len(linkinfo), IFLA_INFO_KIND) : NULL;
+	struct nlattr *data =
+		linkinfo ? nla_find(nla_data(linkinfo), nla_len(linkinfo), IFLA_INFO_DATA) : NULL;
 
 	if (kind)
 		nla_strlcpy(ret_link->kind, kind, sizeof(ret_link->kind));
+	if (data && !strcmp(ret_link->kind, "vlan"))
+		parse_vlan(data, ret_link);
 }
 
 static void parse_strings(struct nlattr **tb, struct link_info *ret_link)
@@ -48,6 +64,7 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	struct nlattr *tb[IFLA_MAX + 1];
 
 	memset(ret_link, 0, sizeof(*ret_link));
+	ret_link->vlan_id = -1;
 	if (message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK)
 		return false;
 	if (nlmsg_parse(message, sizeof(*info), tb, IFLA_MAX, NULL) < 0 || info->ifi_family != AF_UNSPEC)
@@ -60,6 +77,8 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	ret_link->master = (int)get_u32(tb[IFLA_MASTER], 0);
 	ret_link->lower = (int)get_u32(tb[IFLA_LINK], 0);
 	ret_link->lower_nsid = (int)get_u32(tb[IFLA_LINK_NETNSID], (uint32_t)-1);
+	ret_link->new_nsid = (int)get_u32(tb[IFLA_NEW_NETNSID], (uint32_t)-1);
+	ret_link->new_ifindex = (int)get_u32(tb[IFLA_NEW_IFINDEX], 0);
 	ret_link->carrier = info->ifi_flags & IFF_UP && tb[IFLA_CARRIER] && nla_get_u8(tb[IFLA_CARRIER]);
 	parse_mac(tb[IFLA_ADDRESS], &ret_link->has_mac, ret_link->mac);
 	parse_mac(tb[IFLA_PERM_ADDRESS], &ret_link->has_perm_mac, ret_link->perm_mac);

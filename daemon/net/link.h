@@ -26,9 +26,14 @@ struct link_info {
 	bool has_mac, has_perm_mac;
 	uint8_t mac[XBOND_MAC_SIZE];
 	uint8_t perm_mac[XBOND_MAC_SIZE];
+	/* Of a VLAN device, else -1; ETH_P_8021Q or ETH_P_8021AD. */
+	int vlan_id;
+	uint16_t vlan_protocol;
 	int master;	/* ifindex or 0 */
 	int lower;	/* IFLA_LINK: of a veth its peer; or 0 */
 	int lower_nsid; /* namespace of lower; -1: the same */
+	int new_nsid;	/* of RTM_DELLINK: it was moved there; -1: it was deleted */
+	int new_ifindex;
 };
 
 typedef void (*link_visitor)(const struct link_info *link, void *arg);
@@ -49,7 +54,8 @@ int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *m
 int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err);
 int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *err);
 /* Sets the IFF_* of mask to those of flags. */
-int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask, struct err *err);
+int link_set_flags(struct nl *nl, int nsid, int ifindex, unsigned int flags, unsigned int mask,
+		   struct err *err);
 int link_delete(struct nl *nl, int ifindex, struct err *err);
 
 struct link_veth {
@@ -59,6 +65,14 @@ struct link_veth {
 	unsigned int queues;
 };
 int link_create_veth(struct nl *nl, const struct link_veth *veth, struct err *err);
+
+struct link_vlan {
+	const char *name;
+	int lower;
+	uint16_t id, protocol;
+};
+/* Down, and not brought up with its lower device. */
+int link_create_vlan(struct nl *nl, const struct link_vlan *vlan, struct err *err);
 
 /* Secondary unicast address in the device's filter (`bridge fdb add MAC dev DEV self`). */
 int link_add_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);

@@ -2,8 +2,10 @@
 /* Changing devices: attributes, flags, veth pairs, unicast filters. */
 #include "daemon/net/link.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_link.h>
+#include <linux/if_vlan.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
@@ -49,11 +51,11 @@ int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *m
 
 	if (r != -EBUSY || !(link->flags & IFF_UP))
 		return r;
-	r = link_set_flags(nl, link->ifindex, 0, IFF_UP, err);
+	r = link_set_flags(nl, -1, link->ifindex, 0, IFF_UP, err);
 	if (r)
 		return r;
 	r = link_set_mac(nl, -1, link->ifindex, mac, err);
-	up = link_set_flags(nl, link->ifindex, IFF_UP, IFF_UP, r ? NULL : err);
+	up = link_set_flags(nl, -1, link->ifindex, IFF_UP, IFF_UP, r ? NULL : err);
 	return r ? r : up;
 }
 
@@ -73,11 +75,12 @@ int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *er
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
-int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask, struct err *err)
+int link_set_flags(struct nl *nl, int nsid, int ifindex, unsigned int flags, unsigned int mask,
+		   struct err *err)
 {
 	struct ifinfomsg info = { .ifi_index = ifindex, .ifi_flags = flags, .ifi_change = mask };
 
-	return nl_call(nl, change_request(RTM_NEWLINK, 0, -1, &info), NULL, NULL, err);
+	return nl_call(nl, change_request(RTM_NEWLINK, 0, nsid, &info), NULL, NULL, err);
 }
 
 int link_delete(struct nl *nl, int ifindex, struct err *err)
@@ -111,6 +114,26 @@ int link_create_veth(struct nl *nl, const struct link_veth *veth, struct err *er
 	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
 	put_end(msg, veth->peer_name, veth->peer_mac, veth->peer_mtu, veth->queues);
 	nla_nest_end(msg, peer);
+	nla_nest_end(msg, data);
+	nla_nest_end(msg, linkinfo);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_create_vlan(struct nl *nl, const struct link_vlan *vlan, struct err *err)
+{
+	struct ifla_vlan_flags flags = { .flags = VLAN_FLAG_LOOSE_BINDING, .mask = VLAN_FLAG_LOOSE_BINDING };
+	struct ifinfomsg info = { 0 };
+	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, -1, &info);
+	struct nlattr *linkinfo, *data;
+
+	nla_put_string(msg, IFLA_IFNAME, vlan->name);
+	nla_put_u32(msg, IFLA_LINK, (uint32_t)vlan->lower);
+	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
+	nla_put_string(msg, IFLA_INFO_KIND, "vlan");
+	data = nla_nest_start(msg, IFLA_INFO_DATA);
+	nla_put_u16(msg, IFLA_VLAN_ID, vlan->id);
+	nla_put_u16(msg, IFLA_VLAN_PROTOCOL, htons(vlan->protocol));
+	nla_put(msg, IFLA_VLAN_FLAGS, sizeof(flags), &flags);
 	nla_nest_end(msg, data);
 	nla_nest_end(msg, linkinfo);
 	return nl_call(nl, msg, NULL, NULL, err);

@@ -82,6 +82,7 @@ class Datapath:
         self.settings = self._mapped(".data.settings", btf.struct("xbond_settings"))
         self.table = self._mapped(".data.table", btf.struct("xbond_table"))
         self.buckets = self._mapped(".data.buckets", btf.struct("xbond_buckets"))
+        self.cursor = self._mapped(".data.cursor", btf.struct("xbond_cursor"))
         self.counters_fd = self._map_fd("counters")
         self.cpus = possible_cpus()
         stride = (ctypes.sizeof(btf.struct("xbond_counters")) + 7) // 8 * 8
@@ -114,6 +115,7 @@ class Datapath:
         """A ready bond with so many members, all carrying traffic, counted, balance-xor layer3+4."""
         ctypes.memset(ctypes.byref(self.settings), 0, ctypes.sizeof(self.settings))
         ctypes.memset(ctypes.byref(self.table), 0, ctypes.sizeof(self.table))
+        ctypes.memset(ctypes.byref(self.cursor), 0, ctypes.sizeof(self.cursor))
         table = self.table
         self.settings.packets_per_slave = 1
         self.settings.xmit_hash_policy = X.POLICY_LAYER34
@@ -122,6 +124,7 @@ class Datapath:
         table.bond_ifindex, table.port_ifindex = BOND_INDEX, PORT_INDEX
         for slot in range(slots):
             table.ifindex[slot] = SLAVE_INDEX + slot
+            table.byte_cost[slot] = 256
             self.buckets.slot_of[table.ifindex[slot] % X.SLOT_CACHE] = slot
         self.fill_buckets([bucket % slots for bucket in range(X.BUCKETS)])
         for name, value in changes.items():

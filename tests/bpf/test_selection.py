@@ -191,6 +191,26 @@ def test_round_robin_by_bytes_evens_out_sizes(datapath, one_cpu):
     assert min(sent.values()) > 0.95 * max(sent.values())
 
 
+def test_round_robin_by_bytes_follows_cost(datapath):
+    """A slave that pays twice per byte gets half of them."""
+    datapath.reset(slots=3, mode=X.MODE_BALANCE_RR, bytes_per_slave=1)
+    datapath.table.byte_cost[1] = 512
+    flow = packets.packet("udp4", payload=b"x" * 900)
+    _, sent = datapath.changed("tx_bytes", lambda: [datapath.run("xbond_port", flow) for _ in range(2000)])
+    assert abs(sent[0] / sent[1] - 2) < 0.02 and abs(sent[0] / sent[2] - 1) < 0.02
+
+
+def test_round_robin_by_bytes_gives_a_newcomer_no_flood(datapath):
+    """It was away while the others sent gigabytes: it gets a head start of 256 KB, then its share."""
+    datapath.reset(mode=X.MODE_BALANCE_RR, bytes_per_slave=1)
+    for slot in (0, 1, 2):
+        datapath.cursor.sent[slot] = 256 * 10 ** 10
+    flow = packets.packet("udp4", payload=b"x" * 1400)
+    _, sent = datapath.changed("tx_packets", lambda: [datapath.run("xbond_port", flow) for _ in range(2000)])
+    share = (2000 - 262144 / len(flow)) / 4
+    assert share < min(sent.values()) + 5 and sent[3] < share + 262144 / len(flow) + 10
+
+
 def test_round_robin_uses_only_the_buckets_in_use(datapath, one_cpu):
     datapath.reset(slots=3, mode=X.MODE_BALANCE_RR)
     datapath.fill_buckets([0, 1, 2])
@@ -207,8 +227,8 @@ def test_broadcast_sends_on_every_slave(datapath):
     after = datapath.sent_by_device()
     assert verdicts == {TC_REDIRECT}
     assert counted == {slot: 10 for slot in range(4)}
-    # BPF_PROG_RUN follows no redirect: the clones left, the packet itself went to the last slave.
-    assert [now - then for then, now in zip(before, after)] == [10, 10, 10, 0]
+    # BPF_PROG_RUN follows no redirect: the clones left, the packet itself went to the lowest slot.
+    assert [now - then for then, now in zip(before, after)] == [0, 10, 10, 10]
 
 
 def test_broadcast_counts_whole_packets(datapath):
@@ -251,10 +271,10 @@ def test_the_port_side_never_passes(datapath, path, flags):
     assert datapath.transmit(packets.packet("udp4"))[0] == TC_SHOT
 
 
-def test_a_stale_or_foreign_namespace_passes_at_egress(datapath):
-    """Nothing here is as bondd would keep it, so `direct` must not redirect."""
+def test_without_a_fresh_heartbeat_egress_passes(datapath):
+    """Nobody watches where bond0 is, so `direct` must not redirect."""
     datapath.settings.path = X.PATH_DIRECT
-    datapath.table.heartbeat_ns, datapath.table.netns_cookie = 1, 0
+    datapath.table.heartbeat_ns = 1
     assert datapath.transmit(packets.packet("udp4"), "xbond_egress") == (TC_UNSPEC, None)
 
 

@@ -227,7 +227,8 @@ class Host(Namespace):
     # bondctl
 
     def ctl_command(self, *words):
-        return [str(word) for word in (BONDCTL, "--run-dir", self.run_dir, "--bpf-dir", self.bpf_dir, *words)]
+        return [str(word) for word in (BONDCTL, "--run-dir", self.run_dir, "--bpf-dir", self.bpf_dir,
+                                         "--config-dir", self.config_dir, *words)]
 
     def ctl_try(self, *words, **kwargs):
         """The finished process, whatever its status."""

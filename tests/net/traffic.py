@@ -1,6 +1,7 @@
 """Traffic for the network tests: paced numbered UDP (build/tools/udpseq), raw frames
 sent and captured on one device, TCP by iperf3. Knows namespaces, not bonds.
 """
+import errno
 import json
 import pathlib
 import select
@@ -104,7 +105,11 @@ class Capture:
         """All frames that are here; with wait, until none came for so many seconds."""
         found = []
         while select.select([self.socket], [], [], wait)[0]:
-            found.append(self._read())
+            try:
+                found.append(self._read())
+            except OSError as error:  # told once when the device goes down
+                if error.errno != errno.ENETDOWN:
+                    raise
         dropped = struct.unpack("=II", self.socket.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))[1]
         assert dropped == 0, f"the capture on {self.dev} itself lost {dropped} frames"
         return found

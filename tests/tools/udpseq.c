@@ -137,10 +137,14 @@ static int *open_flows(const struct options *options)
 	return fds;
 }
 
-/* ICMP errors of the far end (nobody listens there) and a full queue are no reason to stop. */
+/* An ICMP error of the far end (nobody listens there) is told by a send that then sends nothing: once more. */
 static bool send_one(int fd, const uint8_t *data, size_t size)
 {
-	return send(fd, data, size, 0) == (ssize_t)size;
+	ssize_t sent = send(fd, data, size, 0);
+
+	if (sent < 0 && errno == ECONNREFUSED)
+		sent = send(fd, data, size, 0);
+	return sent == (ssize_t)size;
 }
 
 static void send_packets(const struct options *options)

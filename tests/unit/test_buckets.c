@@ -137,6 +137,37 @@ static void no_change_moves_nothing(void **state)
 	assert_memory_equal(table, before, sizeof(table));
 }
 
+/* Members a to d fail and return in any order; whoever works has its own buckets and its share. */
+static void who_returns_gets_back_what_it_had(void **state)
+{
+	static const unsigned int histories[][6] = { { 2, 2 }, { 1, 3, 1, 3 }, { 0, 1, 2, 2, 1, 0 } };
+	uint32_t member[XBOND_MAX_SLAVES] = { 1, 1, 1, 1 };
+	uint8_t home[XBOND_BUCKETS], first[XBOND_BUCKETS];
+
+	(void)state;
+	memset(home, XBOND_NO_SLOT, sizeof(home));
+	buckets_assign(table, home, member, member);
+	memcpy(first, table, sizeof(first));
+	for (unsigned int history = 0; history < 3; history++) {
+		uint32_t usable[XBOND_MAX_SLAVES] = { 1, 1, 1, 1 };
+
+		for (int step = 0; step < (history == 0 ? 2 : history == 1 ? 4 : 6); step++) {
+			int left = 0;
+
+			usable[histories[history][step]] ^= 1;
+			buckets_assign(table, home, member, usable);
+			for (unsigned int slot = 0; slot < 4; slot++)
+				left += (int)usable[slot];
+			for (unsigned int slot = 0; slot < 4; slot++)
+				assert_in_range(share_of(slot), usable[slot] ? XBOND_BUCKETS / left : 0,
+						usable[slot] ? XBOND_BUCKETS / left + 1 : 0);
+			for (int i = 0; i < XBOND_BUCKETS; i++)
+				assert_true(!usable[first[i]] || table[i] == first[i]);
+		}
+		assert_memory_equal(table, first, sizeof(table));
+	}
+}
+
 static void nobody_leaves_the_table_alone(void **state)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 1 }, none[XBOND_MAX_SLAVES] = { 0 };
@@ -197,6 +228,7 @@ int main(void)
 		cmocka_unit_test_setup(who_returns_takes_only_its_share, setup),
 		cmocka_unit_test_setup(resilience_holds_over_histories, setup),
 		cmocka_unit_test_setup(no_change_moves_nothing, setup),
+		cmocka_unit_test_setup(who_returns_gets_back_what_it_had, setup),
 		cmocka_unit_test_setup(nobody_leaves_the_table_alone, setup),
 		cmocka_unit_test_setup(round_robin_takes_turns, setup),
 		cmocka_unit_test_setup(round_robin_is_smooth_by_weight, setup),

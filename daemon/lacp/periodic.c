@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Periodic Transmission machine (6.4.13): how often the partner wants to hear from us, and whether
+ * one of the two talks without being asked. Called by system.c.
+ */
+#include "daemon/lacp/machines.h"
+
+static bool is_forced_off(const struct lacp_port_state *port)
+{
+	return !port->config.link || !lacp_enabled(&port->config) ||
+	       !((port->actor.state | port->partner.state) & LACP_ACTIVITY);
+}
+
+int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns)
+{
+	enum lacp_periodic_state state = port->periodic;
+	bool fast = port->partner.state & LACP_TIMEOUT, due = lacp_due(port->periodic_ns, now_ns);
+
+	if (is_forced_off(port))
+		return state == LACP_PERIODIC_NONE ? LACP_STAY : LACP_PERIODIC_NONE;
+	switch (state) {
+	case LACP_PERIODIC_NONE: return LACP_PERIODIC_FAST;
+	case LACP_PERIODIC_FAST:
+		if (due)
+			return LACP_PERIODIC_TX;
+		return fast ? LACP_STAY : LACP_PERIODIC_SLOW;
+	case LACP_PERIODIC_SLOW: return due || fast ? LACP_PERIODIC_TX : LACP_STAY;
+	case LACP_PERIODIC_TX: return fast ? LACP_PERIODIC_FAST : LACP_PERIODIC_SLOW;
+	}
+	return LACP_STAY;
+}
+
+/* The first PDU goes out at once (the standard waits one Fast_Periodic_Time). */
+static void start(struct lacp_port_state *port, enum lacp_periodic_state from, uint64_t deadline_ns)
+{
+	if (from == LACP_PERIODIC_NONE)
+		port->ntt = 1;
+	port->periodic_ns = deadline_ns;
+}
+
+void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state, uint64_t now_ns)
+{
+	enum lacp_periodic_state from = port->periodic;
+
+	port->periodic = (uint8_t)state;
+	switch (state) {
+	case LACP_PERIODIC_NONE: port->periodic_ns = 0; break;
+	case LACP_PERIODIC_FAST: start(port, from, now_ns + LACP_FAST_PERIODIC_TIME); break;
+	case LACP_PERIODIC_SLOW: start(port, from, now_ns + LACP_SLOW_PERIODIC_TIME); break;
+	case LACP_PERIODIC_TX:
+		port->periodic_ns = 0;
+		port->ntt = 1;
+		break;
+	}
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Selection Logic (6.4.14): which aggregator a port belongs to, and whether it is selected there. A bond has
+ * one device, so of all aggregators one is in use (aggregator.c); ports of the others are standby, as are those
+ * beyond max_links. Called by system.c; the only writer of Selected and of the port's aggregator.
+ */
+#include <string.h>
+
+#include "daemon/lacp/machines.h"
+
+/* 6.3.6: same LAG ID, and both ends of both links can be aggregated. */
+bool lacp_same_lag(const struct lacp_port_state *a, const struct lacp_port_state *b)
+{
+	return a->actor.key == b->actor.key && a->partner.key == b->partner.key &&
+	       a->partner.system_priority == b->partner.system_priority &&
+	       !memcmp(a->partner.system, b->partner.system, LACP_MAC_SIZE) &&
+	       (a->actor.state & b->actor.state & a->partner.state & b->partner.state & LACP_AGGREGATION);
+}
+
+static bool is_taken(const struct lacp_system *sys, unsigned int slot, uint8_t aggregator)
+{
+	unsigned int other;
+
+	lacp_for_each_slot (other, sys->used) {
+		if (other != slot && sys->port[other].aggregator == aggregator)
+			return true;
+	}
+	return false;
+}
+
+/* The one that others of the LAG have, else the port's own, else the lowest that is free (6.4.14.2). */
+static uint8_t find_aggregator(const struct lacp_system *sys, unsigned int slot)
+{
+	const struct lacp_port_state *port = &sys->port[slot], *peer;
+	uint8_t aggregator = (uint8_t)(slot + 1);
+	unsigned int other;
+
+	lacp_for_each_slot (other, sys->used) {
+		peer = &sys->port[other];
+		if (other != slot && peer->selected != LACP_UNSELECTED && lacp_same_lag(port, peer))
+			return peer->aggregator;
+	}
+	if (!is_taken(sys, slot, aggregator))
+		return aggregator;
+	for (aggregator = 1; is_taken(sys, slot, aggregator);)
+		aggregator++;
+	return aggregator;
+}
+
+bool lacp_actor_decides(const struct lacp_port_state *port)
+{
+	const struct lacp_info *actor = &port->actor, *partner = &port->partner;
+
+	if (actor->system_priority != partner->system_priority)
+		return actor->system_priority < partner->system_priority;
+	return memcmp(actor->system, partner->system, LACP_MAC_SIZE) < 0;
+}
+
+/* Live before dead, then by the priority and number that the better system gave. */
+bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_state *b)
+{
+	bool decides = lacp_actor_decides(a);
+	const struct lacp_info *x = decides ? &a->actor : &a->partner, *y = decides ? &b->actor : &b->partner;
+
+	if (lacp_is_live(a) != lacp_is_live(b))
+		return lacp_is_live(a);
+	if (x->port_priority != y->port_priority)
+		return x->port_priority < y->port_priority;
+	if (x->port != y->port)
+		return x->port < y->port;
+	return a->actor.port < b->actor.port;
+}
+
+static bool is_within_max_links(const struct lacp_system *sys, const struct lacp_port_state *port,
+				uint8_t aggregator)
+{
+	unsigned int other, before = 0;
+
+	if (!sys->state.config.max_links)
+		return true;
+	lacp_for_each_slot (other, sys->used) {
+		const struct lacp_port_state *peer = &sys->port[other];
+
+		before += peer != port && peer->aggregator == aggregator &&
+			  peer->selected != LACP_UNSELECTED && lacp_comes_before(peer, port);
+	}
+	return before < sys->state.config.max_links;
+}
+
+/* A port without a partner is left alone: there is nothing to aggregate with. */
+struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned int slot)
+{
+	const struct lacp_port_state *port = &sys->port[slot];
+	struct lacp_choice choice = { .selected = LACP_UNSELECTED, .aggregator = port->aggregator };
+
+	if (port->selected == LACP_UNSELECTED && port->mux != LACP_MUX_DETACHED)
+		return choice;
+	if (!lacp_has_partner(port)) {
+		choice.aggregator = 0;
+		return choice;
+	}
+	if (port->selected == LACP_UNSELECTED)
+		choice.aggregator = find_aggregator(sys, slot);
+	choice.selected = choice.aggregator == sys->state.active_aggregator &&
+					  is_within_max_links(sys, port, choice.aggregator)
+				  ? LACP_SELECTED
+				  : LACP_STANDBY;
+	return choice;
+}
+
+void lacp_selection_enter(struct lacp_system *sys, unsigned int slot, struct lacp_choice choice)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+	bool changed = port->selected != choice.selected;
+
+	port->selected = (uint8_t)choice.selected;
+	port->aggregator = choice.aggregator;
+	if (changed)
+		lacp_tell(sys, slot, LACP_EVENT_SELECTED, choice.selected);
+}
+
+void lacp_unselect(struct lacp_system *sys, unsigned int slot)
+{
+	struct lacp_choice none = { .selected = LACP_UNSELECTED, .aggregator = sys->port[slot].aggregator };
+
+	lacp_selection_enter(sys, slot, none);
+}

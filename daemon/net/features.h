@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Offload features of a device by their names, as `ethtool -k` and `-K` have them. */
+#ifndef XBOND_DAEMON_NET_FEATURES_H
+#define XBOND_DAEMON_NET_FEATURES_H
+
+#include <stdbool.h>
+
+#include "daemon/net/ethtool.h"
+
+struct feature {
+	bool active;
+	bool fixed; /* cannot be changed */
+};
+
+/* 0 or -errno; -ENOENT: the kernel has no such feature. */
+int feature_get(const struct ethtool *ethtool, const char *dev, const char *name,
+		struct feature *ret_feature);
+int feature_set(const struct ethtool *ethtool, const char *dev, const char *name, bool active);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The poll of carrier, the safety net under the kernel's messages: every bond at its miimon,
+ * all by one timer, so that bonds of one miimon cost one wakeup.
+ */
+#ifndef XBOND_DAEMON_POLL_H
+#define XBOND_DAEMON_POLL_H
+
+#include "daemon/daemon.h"
+
+/* 0 or -errno. */
+int poll_init(struct daemon *daemon);
+void poll_done(struct daemon *daemon);
+/* The bond is new or has another miimon: its next poll is one miimon from now. */
+void poll_schedule(struct bond *bond);
+
+#endif

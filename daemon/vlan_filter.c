@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/vlan_filter.h"
+
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/daemon.h"
+#include "daemon/log.h"
+#include "daemon/net/features.h"
+
+#define FEATURE "rx-vlan-filter"
+#define OPENER_PREFIX "xbv"
+
+struct vlan {
+	uint16_t id, protocol;
+};
+
+struct list {
+	struct vlan *vlan;
+	size_t count;
+	int lower;
+	bool openers; /* only the devices that open a filter; else any VLAN device */
+};
+
+static void opener_name(char name[XBOND_NAME_SIZE], int ifindex, const struct vlan *vlan)
+{
+	snprintf(name, XBOND_NAME_SIZE, OPENER_PREFIX "%s%d.%u", vlan->protocol == ETH_P_8021AD ? "s" : "",
+		 ifindex, vlan->id);
+}
+
+/* By name: a slave that was moved has left its openers here. */
+static bool is_opener(const struct link_info *link, int ifindex, const struct vlan *vlan)
+{
+	char name[XBOND_NAME_SIZE];
+
+	opener_name(name, ifindex, vlan);
+	return !strcmp(link->name, name);
+}
+
+static bool is_wanted(const struct list *list, const struct link_info *link, const struct vlan *vlan)
+{
+	if (link->vlan_id < 0)
+		return false;
+	if (list->openers)
+		return is_opener(link, list->lower, vlan);
+	return link->lower == list->lower && link->lower_nsid < 0;
+}
+
+static void collect(const struct link_info *link, void *arg)
+{
+	struct vlan vlan = { .id = (uint16_t)link->vlan_id, .protocol = link->vlan_protocol };
+	struct list *list = arg;
+	struct vlan *more;
+
+	if (!is_wanted(list, link, &vlan))
+		return;
+	more = realloc(list->vlan, (list->count + 1) * sizeof(*more));
+	if (!more)
+		return;
+	list->vlan = more;
+	list->vlan[list->count++] = vlan;
+}
+
+/* The VLANs of bond0; none while it is in another namespace, whose devices are not listed. */
+static struct list list_vlans(struct bond *bond)
+{
+	struct list list = { .lower = (int)bond_pin(bond)->ifindex };
+
+	if (!bond->away)
+		link_visit(&bond->daemon->nl, collect, &list);
+	return list;
+}
+
+static bool filters(struct bond *bond, const struct xbond_slave *slave)
+{
+	struct feature feature;
+
+	return !feature_get(&bond->daemon->ethtool, slave->name, FEATURE, &feature) && feature.active;
+}
+
+static void open_one(struct bond *bond, const struct xbond_slave *slave, const struct vlan *vlan)
+{
+	char name[XBOND_NAME_SIZE];
+	struct link_vlan opener = {
+		.name = name,
+		.lower = (int)slave->ifindex,
+		.id = vlan->id,
+		.protocol = vlan->protocol,
+	};
+	struct link_info there;
+	struct err err;
+	int r;
+
+	opener_name(name, (int)slave->ifindex, vlan);
+	if (!link_get_by_name(&bond->daemon->nl, name, &there))
+		return;
+	r = link_create_vlan(&bond->daemon->nl, &opener, &err);
+	if (r && r != -EEXIST)
+		log_warning("%s: VLAN %u does not pass the filter of %s: %s", bond_pin(bond)->name, vlan->id,
+			    slave->name, err.text);
+}
+
+static void close_one(struct bond *bond, const struct xbond_slave *slave, const struct vlan *vlan)
+{
+	char name[XBOND_NAME_SIZE];
+	struct link_info opener;
+
+	opener_name(name, (int)slave->ifindex, vlan);
+	if (!link_get_by_name(&bond->daemon->nl, name, &opener) && opener.vlan_id == vlan->id)
+		link_delete(&bond->daemon->nl, opener.ifindex, NULL);
+}
+
+static void open_all(struct bond *bond, const struct xbond_slave *slave, const struct list *list)
+{
+	if (list->count == 0 || !filters(bond, slave))
+		return;
+	for (size_t i = 0; i < list->count; i++)
+		open_one(bond, slave, &list->vlan[i]);
+}
+
+/* True when the slave filters no VLANs any more. */
+static bool turn_off(struct bond *bond, struct xbond_slave *slave)
+{
+	const struct ethtool *ethtool = &bond->daemon->ethtool;
+	struct feature feature;
+
+	if (feature_get(ethtool, slave->name, FEATURE, &feature) || !feature.active)
+		return true;
+	if (feature.fixed)
+		return false;
+	slave->before.flags |= XBOND_SLAVE_HAD_VLAN_FILTER;
+	return feature_set(ethtool, slave->name, FEATURE, false) >= 0 && !filters(bond, slave);
+}
+
+void vlan_filter_open(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct list list;
+
+	if (turn_off(bond, slave))
+		return;
+	list = list_vlans(bond);
+	open_all(bond, slave, &list);
+	free(list.vlan);
+}
+
+void vlan_filter_close(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct list list = { .lower = (int)slave->ifindex, .openers = true };
+
+	link_visit(&bond->daemon->nl, collect, &list);
+	for (size_t i = 0; i < list.count; i++)
+		close_one(bond, slave, &list.vlan[i]);
+	free(list.vlan);
+}
+
+void vlan_filter_restore(struct bond *bond, unsigned int slot, const char *name)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+
+	vlan_filter_close(bond, slot);
+	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_FILTER &&
+	    feature_set(&bond->daemon->ethtool, name, FEATURE, true) < 0)
+		log_warning("%s: cannot restore " FEATURE " of %s", bond_pin(bond)->name, name);
+}
+
+void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool gone)
+{
+	struct list list = { .lower = (int)bond_pin(bond)->ifindex };
+
+	if (bond->away || (gone && link->new_nsid >= 0))
+		return;
+	collect(link, &list);
+	bond_for_each_member (bond, slot) {
+		if (!gone)
+			open_all(bond, bond_slave(bond, slot), &list);
+		else if (list.count)
+			close_one(bond, bond_slave(bond, slot), &list.vlan[0]);
+	}
+	free(list.vlan);
+}
+
+void vlan_filter_sync(struct bond *bond)
+{
+	struct list list = list_vlans(bond);
+
+	bond_for_each_member (bond, slot)
+		open_all(bond, bond_slave(bond, slot), &list);
+	free(list.vlan);
+}

@@ -1,0 +1,52 @@
+"""`make bench`: measures, prints a table, writes build/bench.json. A missed bound is reported and does not
+fail the run. ONLY=name,name (or arguments) runs a part, QUICK=1 runs short.
+"""
+import dataclasses
+import importlib
+import os
+import sys
+
+from .bed import ROOT
+from .rows import write_json
+
+SUBJECTS = ("selection", "transmit", "modes", "receive", "single_stream", "connections", "failover", "daemon_cost")
+
+
+@dataclasses.dataclass
+class Scale:
+    """How long to measure."""
+    rounds: int = 41  # of short measurements
+    seconds: float = 0.15  # of each of those
+    tcp_rounds: int = 3
+    tcp_seconds: int = 4
+    cuts: int = 10
+    idle_seconds: int = 20
+
+
+QUICK = Scale(rounds=11, seconds=0.1, tcp_rounds=3, tcp_seconds=2, cuts=3, idle_seconds=10)
+
+
+def chosen():
+    names = sys.argv[1:] or [name for name in os.environ.get("ONLY", "").split(",") if name] or SUBJECTS
+    for name in names:
+        if name not in SUBJECTS:
+            sys.exit(f"bench: no subject {name}; there are {', '.join(SUBJECTS)}")
+    return names
+
+
+def main():
+    if os.geteuid():
+        sys.exit("bench: needs root")
+    scale = QUICK if os.environ.get("QUICK") else Scale()
+    rows = []
+    for name in chosen():
+        for row in importlib.import_module(f".{name}", __package__).rows(scale):
+            rows.append(row)
+            print(row.as_text(), flush=True)
+    path = ROOT / "build/bench.json"
+    write_json(path, rows)
+    missed = [row.name for row in rows if row.held is False]
+    print(f"\n{len(rows)} rows in {path.relative_to(ROOT)}; {len(missed)} bounds missed")
+
+
+main()

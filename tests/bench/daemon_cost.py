@@ -1,0 +1,58 @@
+"""What bondd with 16 bonds of 8 slaves needs: memory, and CPU while nothing happens."""
+import pathlib
+import time
+
+from .bed import lab, wait_for
+from .rows import Row
+
+BONDS, SLAVES = 16, 8
+
+
+def cpu_ns(pid):
+    """CPU time of all threads: finer than the clock ticks of /proc/PID/stat."""
+    return sum(int(path.read_text().split()[0]) for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"))
+
+
+def resident_mb(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+
+def make_bonds(made):
+    near, far = made.host("a"), made.namespace("b")
+    links = made.links(near, far, BONDS * SLAVES)
+    far.run("ip", "-batch", "-", input="".join(f"link set {link} up\n" for link in links))
+    started = time.monotonic()
+    for number in range(BONDS):
+        near.ctl("create", f"bond{number}", "mode", "balance-xor")
+        near.ctl("add-slave", f"bond{number}", *links[number::BONDS])
+        near.ip("link", "set", f"bond{number}", "up")
+    took = time.monotonic() - started
+    for number in range(BONDS):
+        near.wait_slaves(*links[number::BONDS], bond=f"bond{number}")
+    return near, took
+
+
+def quiet(pid):
+    """What follows the creation (messages, first polls) has ended: a second below a hundredth of a CPU."""
+    before = cpu_ns(pid)
+    time.sleep(1)
+    return cpu_ns(pid) - before < 10_000_000
+
+
+def idle_percent(pid, seconds):
+    before, started = cpu_ns(pid), time.monotonic()
+    time.sleep(seconds)
+    return (cpu_ns(pid) - before) / 1e7 / (time.monotonic() - started)
+
+
+def rows(scale):
+    with lab() as made:
+        near, took = make_bonds(made)
+        pid = near.bondd.pid
+        wait_for(lambda: quiet(pid), "bondd to be idle", 20)
+        percent, resident = idle_percent(pid, scale.idle_seconds), resident_mb(pid)
+    what = f"bondd, {BONDS} bonds of {SLAVES} slaves"
+    yield Row(f"{what}: made in", took, "s")
+    yield Row(f"{what}: resident", resident, "MB", 32)
+    yield Row(f"{what}: CPU while idle", percent, "percent", 0.5)

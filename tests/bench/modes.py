@@ -1,0 +1,34 @@
+"""What a small UDP packet costs to send under each mode and policy, on the direct path, against
+a plain slave; measured as in transmit.
+"""
+from .bed import lab
+from .rows import Row, alternate, median_difference, median_ratio
+from .transmit import FAR, blast, plain_subject, sending_bed
+
+SETTINGS = {
+    "xor layer2": ("mode", "balance-xor", "xmit_hash_policy", "layer2"),
+    "xor layer2+3": ("mode", "balance-xor", "xmit_hash_policy", "layer2+3"),
+    "xor layer3+4": ("mode", "balance-xor", "xmit_hash_policy", "layer3+4"),
+    "active-backup": ("mode", "active-backup"),
+    "balance-rr": ("mode", "balance-rr"),
+    "balance-rr by bytes": ("mode", "balance-rr", "bytes_per_slave", 1),
+}
+
+
+def subject(near, words, seconds):
+    def run_once():
+        near.ctl("set", "bond0", "mode", "balance-rr", "bytes_per_slave", 0)
+        near.ctl("set", "bond0", *words)
+        return blast(near, FAR, seconds)
+    return run_once
+
+
+def rows(scale):
+    with lab() as made:
+        near = sending_bed(made, path="direct")
+        subjects = {"plain": plain_subject(near, scale.seconds)}
+        subjects.update({name: subject(near, words, scale.seconds) for name, words in SETTINGS.items()})
+        ns = alternate(scale.rounds, subjects)
+    for name in SETTINGS:
+        yield Row(f"send direct: {name} / plain slave", median_ratio(ns[name], ns["plain"]), "ratio")
+        yield Row(f"send direct: {name} adds", median_difference(ns[name], ns["plain"]), "ns/packet")

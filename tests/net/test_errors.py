@@ -1,0 +1,465 @@
+"""Every error has its own clear line, the right exit status, and changes nothing."""
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import threading
+
+import pytest
+
+from lab import BPFFS, end, run, wait_for
+
+REFUSED, USAGE, NEEDS_BONDD = 1, 2, 3
+
+
+def error_line(done, status):
+    assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+    assert done.stderr.count("\n") == 1 and len(done.stderr) > 20, done.stderr
+    return done.stderr
+
+
+def state(host):
+    """What an error must not change."""
+    shown = [{key: value for key, value in bond.items() if not key.startswith(("tx_", "rx_"))}
+             for bond in host.ctl_json("show")]
+    for bond in shown:
+        for slave in bond["slaves"]:
+            for key in [key for key in slave if key.startswith(("tx_", "rx_"))]:
+                del slave[key]
+    links = [{key: link.get(key) for key in ("ifname", "ifindex", "mtu", "address", "flags", "master", "promiscuity", "allmulti")}
+             for link in host.ip_json("-d", "link", "show")]
+    return shown, links, host.pins(), host.ip("-br", "addr")
+
+
+class Case:
+    """A host with bond0 (balance-xor, slave l0), bond1 (active-backup, slave l1) and free devices."""
+
+    def __init__(self, lone):
+        self.host = host = lone(links=6)
+        host.ctl("create", "bond0", "mode", "balance-xor")
+        host.ctl("create", "bond1", "mode", "active-backup")
+        host.ctl("add-slave", "bond0", "l0")
+        host.ctl("add-slave", "bond1", "l1")
+        host.wait_slaves("l0")
+        host.wait_slaves("l1", bond="bond1")
+
+    def refuse(self, *words, status=REFUSED):
+        wait_for(lambda: state(self.host) == state(self.host), "nothing to change by itself")
+        before = state(self.host)
+        line = error_line(self.host.ctl_try(*words), status)
+        assert state(self.host) == before
+        return line
+
+
+@pytest.fixture
+def case(lone):
+    return Case(lone)
+
+
+UNKNOWN = [
+    (["show", "nobond"], "nobond"), (["stats", "nobond"], "nobond"), (["delete", "nobond"], "nobond"),
+    (["save", "nobond"], "nobond"), (["set", "nobond", "min_links", "1"], "nobond"),
+    (["set", "nobond", "path", "direct"], "nobond"), (["add-slave", "nobond", "l2"], "nobond"),
+    (["del-slave", "nobond", "l0"], "nobond"), (["set-slave", "nobond", "l0", "weight", "1"], "nobond"),
+    (["add-slave", "bond0", "nodev"], "nodev"), (["add-slave", "bond0", "l2", "nodev"], "nodev"),
+    (["del-slave", "bond0", "l5"], "l5"), (["del-slave", "bond0", "l0", "l5"], "l5"),
+    (["set-slave", "bond0", "l5", "weight", "1"], "l5"),
+    (["set", "bond1", "active_slave", "l5"], "l5"),
+]
+
+
+@pytest.mark.parametrize("words,named", UNKNOWN, ids=lambda value: " ".join(value) if isinstance(value, list) else None)
+def test_unknown_bonds_and_devices(case, words, named):
+    assert named in case.refuse(*words)
+
+
+VALUES = [
+    ["create", "bond7", "mode", "roundabout"], ["create", "bond7", "miimon", "0"], ["create", "bond7", "miimon", "soon"],
+    ["set", "bond0", "xmit_hash_policy", "layer9"], ["set", "bond0", "min_links", "65"], ["set", "bond0", "min_links", "-1"],
+    ["set", "bond0", "path", ""], ["set", "bond0", "updelay", "1.5"], ["set", "bond0", "downdelay", "99999999999"],
+    ["set-slave", "bond0", "l0", "weight", "0"], ["set-slave", "bond0", "l0", "weight", "65536"],
+    ["set-slave", "bond0", "l0", "drain", "perhaps"], ["add-slave", "bond0", "l2", "weight", "heavy"],
+]
+
+
+@pytest.mark.parametrize("words", VALUES, ids=" ".join)
+def test_values_out_of_range(case, words):
+    assert words[-2] in case.refuse(*words)
+
+
+@pytest.mark.parametrize("words", [["set", "bond0", "colour", "red"], ["create", "bond7", "colour", "red"],
+                                   ["set-slave", "bond0", "l0", "colour", "red"]], ids=" ".join)
+def test_unknown_options(case, words):
+    before = state(case.host)
+    done = case.host.ctl_try(*words)
+    assert done.returncode in (REFUSED, USAGE) and "colour" in error_line(done, done.returncode)
+    assert state(case.host) == before
+
+
+def test_all_pairs_are_checked_before_one_is_applied(case):
+    case.refuse("set", "bond0", "path", "direct", "min_links", "nonsense")
+    case.refuse("set", "bond0", "min_links", "1", "packets_per_slave", "2")
+    case.refuse("set-slave", "bond0", "l0", "weight", "5", "drain", "perhaps")
+
+
+@pytest.mark.parametrize("words", [
+    ["set", "bond0", "packets_per_slave", "3"], ["set", "bond0", "primary", "l0"], ["set", "bond0", "active_slave", "l0"],
+    ["create", "bond7", "mode", "broadcast", "packets_per_slave", "3"],
+    ["create", "bond7", "mode", "balance-rr", "primary", "l2"]], ids=" ".join)
+def test_options_that_a_mode_refuses(case, words):
+    line = case.refuse(*words)
+    assert "mode" in line
+
+
+def test_the_mode_is_set_at_create_or_without_slaves_only(case):
+    case.refuse("set", "bond0", "mode", "balance-rr")
+
+
+def test_options_without_effect_are_kept_and_shown(case):
+    case.host.ctl("set", "bond1", "xmit_hash_policy", "layer3+4")
+    assert case.host.show("bond1")["options"]["xmit_hash_policy"] == "layer3+4"
+    text = case.host.ctl("show", "bond1")
+    assert any("xmit_hash_policy" in line and "no effect in this mode" in line for line in text.splitlines())
+
+
+@pytest.mark.parametrize("name", ["sixteen-letters-", "an-even-longer-name-than-that", "a/b", "a b", ".", "..", "", "a:b"])
+def test_names_that_no_device_may_have(case, name):
+    before = state(case.host)
+    done = case.host.ctl_try("create", name)
+    assert done.returncode in (REFUSED, USAGE)
+    error_line(done, done.returncode)
+    assert state(case.host) == before
+
+
+@pytest.mark.parametrize("name", ["bond0", "l3", "lo"])
+def test_names_that_are_taken(case, name):
+    assert name in case.refuse("create", name)
+
+
+def test_a_name_of_fifteen_letters_works(case):
+    case.host.ctl("create", "fifteen-letters", "mode", "active-backup")
+    case.host.ctl("add-slave", "fifteen-letters", "l2")
+    case.host.wait_slaves("l2", bond="fifteen-letters")
+    case.host.ctl("delete", "fifteen-letters")
+
+
+# slaves that cannot be
+
+def test_slaves_of_others(case):
+    case.refuse("add-slave", "bond0", "l0")
+    assert "bond1" in case.refuse("add-slave", "bond0", "l1")
+    case.host.ip("link", "add", "br0", "type", "bridge")
+    case.host.ip("link", "set", "l2", "master", "br0")
+    assert "br0" in case.refuse("add-slave", "bond0", "l2")
+    case.refuse("add-slave", "bond0", "l3", "l2")
+    case.refuse("add-slave", "bond0", "l3", "l3")
+
+
+def test_bonds_and_their_parts(case):
+    case.refuse("add-slave", "bond0", "bond0")
+    case.refuse("add-slave", "bond0", "bond1")
+    port = next(dev for dev in case.host.devices() if dev.startswith("xb-"))
+    case.refuse("add-slave", "bond0", port)
+
+
+def test_a_slave_of_another_bondd(case):
+    """Two bondd in one namespace must not share a slave."""
+    from lab import Host
+    other = Host.__new__(Host)
+    other.__dict__.update(case.host.__dict__)
+    other.run_dir, other.bpf_dir = case.host.dir / "run2", pathlib.Path(f"{case.host.bpf_dir}-2")
+    other.log_path, other.bondd = case.host.dir / "second.log", None
+    other.start_bondd()
+    try:
+        other.ctl("create", "bond8")
+        error_line(other.ctl_try("add-slave", "bond8", "l0"), REFUSED)
+        other.ctl("add-slave", "bond8", "l4")
+        case.refuse("add-slave", "bond0", "l4")
+        other.ctl("delete", "bond8")
+    finally:
+        other.stop_bondd()
+        run("rm", "-rf", other.bpf_dir)
+
+
+def test_devices_that_are_no_ethernet(case):
+    case.host.ip("tuntap", "add", "dev", "tun0", "mode", "tun")
+    assert "tun0" in case.refuse("add-slave", "bond0", "tun0")
+    assert "loopback" in case.refuse("add-slave", "bond0", "lo")
+
+
+def test_devices_with_something_on_them(case):
+    case.host.ip("link", "add", "mv0", "link", "l2", "type", "macvlan")
+    assert "mv0" in case.refuse("add-slave", "bond0", "l2")
+    case.host.ip("link", "del", "mv0")
+    case.host.ctl("add-slave", "bond0", "l2")
+
+
+def test_addresses_need_force(case):
+    case.host.ip("addr", "add", "192.0.2.1/24", "dev", "l2")
+    case.host.ip("addr", "add", "2001:db8::1/64", "dev", "l2")
+    assert "force" in case.refuse("add-slave", "bond0", "l2")
+    done = case.host.ctl_try("add-slave", "bond0", "l2", "force", "yes")
+    assert done.returncode == 0 and "192.0.2.1/24" in done.stdout + done.stderr and "2001:db8::1/64" in done.stdout + done.stderr
+    assert case.host.ip("addr", "show", "l2", "scope", "global") .count("inet") == 0
+    assert case.host.slave("l2") is not None
+
+
+def test_an_up_device_with_its_own_link_local_address_is_accepted(case):
+    case.host.ip("link", "set", "l2", "up")
+    wait_for(lambda: "fe80" in case.host.ip("-6", "addr", "show", "l2"), "a link-local address")
+    case.host.ctl("add-slave", "bond0", "l2")
+
+
+def test_more_than_64_slaves(case):
+    names = [f"v{number}" for number in range(64)]
+    batch = "\n".join(f"link add {name} type veth peer name {name}p" for name in names)
+    case.host.run("ip", "-batch", "-", input=batch)
+    assert "64" in case.refuse("add-slave", "bond0", *names)
+    case.host.ctl("add-slave", "bond0", *names[:63])
+    assert len(case.host.show()["slaves"]) == 64
+    case.refuse("add-slave", "bond0", names[63])
+    case.host.ctl("del-slave", "bond0", *names[:63])
+    assert len(case.host.show()["slaves"]) == 1
+
+
+def test_what_the_kernel_refuses(case):
+    """A macvlan cannot have a larger MTU than what is below it: the kernel's reason is told."""
+    case.host.ip("link", "add", "mv0", "link", "l5", "type", "macvlan", "mode", "private")
+    case.host.ip("link", "set", "bond0", "mtu", "3000")
+    wait_for(lambda: case.host.link("l0")["mtu"] == 3000, "the slave to follow")
+    assert "mv0" in case.refuse("add-slave", "bond0", "l2", "mv0")
+
+
+def test_an_mtu_that_a_slave_refuses_is_logged(case):
+    case.host.ip("link", "add", "mv0", "link", "l5", "type", "macvlan", "mode", "private")
+    case.host.ip("link", "set", "l5", "up")
+    case.host.ctl("add-slave", "bond0", "mv0")
+    case.host.ip("link", "set", "bond0", "mtu", "3000")
+    wait_for(lambda: "mv0" in case.host.log() and "MTU" in case.host.log().upper().split("MV0", 1)[1], "a word in the log")
+    assert case.host.bondd.poll() is None
+
+
+# usage
+
+@pytest.mark.parametrize("words", [[], ["fly"], ["create"], ["set", "bond0"], ["set", "bond0", "path"], ["add-slave", "bond0"],
+                                   ["show", "bond0", "bond1"], ["--colour", "list"], ["list", "bond0"]], ids=" ".join)
+def test_usage(case, words):
+    done = case.host.ctl_try(*words)
+    assert done.returncode == USAGE and done.stderr and not done.stdout
+
+
+def test_help_and_version_need_nothing(lone):
+    host = lone(links=0, bondd=False)
+    for program in ("bondctl", "bondd"):
+        for flag in ("--help", "--version"):
+            done = host.run(pathlib.Path(host.ctl_command()[0]).parent / program, flag)
+            assert done.stdout and not done.stderr
+
+
+# bondd away, lost, doubled
+
+VERBS = [["create", "bond7"], ["delete", "bond0"], ["add-slave", "bond0", "l2"], ["del-slave", "bond0", "l0"],
+         ["set", "bond0", "min_links", "1"]]
+
+
+@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+def test_bondd_is_not_there(case, words):
+    case.host.stop_bondd()
+    case.refuse(*words, status=NEEDS_BONDD)
+
+
+@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+def test_bondd_is_lost_in_mid_request(case, words):
+    """It is frozen, so the request waits in the socket; then it dies."""
+    host = case.host
+    before = state(host)
+    host.freeze_bondd()
+    child = host.spawn(*host.ctl_command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: waiting_requests(host), "the request to arrive", 5)
+    host.kill_bondd()
+    out, error = child.communicate(timeout=10)
+    assert child.returncode == NEEDS_BONDD and error.count("\n") == 1 and not out
+    host.start_bondd()
+    wait_for(lambda: state(host) == before, "the state from before", 3)
+
+
+def waiting_requests(host):
+    """Connections to the control socket that nobody has accepted."""
+    line = host.run("ss", "-Hlx", "src", str(host.run_dir / "bondd.sock")).stdout.split()
+    return line and int(line[2]) > 0
+
+
+def test_two_bondd_on_one_directory(case):
+    before = state(case.host)
+    done = case.host.run("timeout", "10", *case.host.bondd_command(), check=False)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, (done.returncode, done.stderr)
+    assert case.host.ping_bondd() and state(case.host) == before
+
+
+def test_the_directory_is_free_after_kill(case):
+    """A lock of a dead bondd, and its socket's file, stop nobody."""
+    case.host.kill_bondd()
+    assert (case.host.run_dir / "bondd.sock").exists()
+    case.host.start_bondd()
+
+
+def test_bondd_with_bad_arguments(lone):
+    host = lone(links=0, bondd=False)
+    for extra in (["--hook", "nail"], ["--colour"], ["word"]):
+        done = host.run("timeout", "10", *host.bondd_command(*extra), check=False)
+        assert done.returncode == USAGE and done.stderr
+
+
+# privileges
+
+def as_nobody(host, *command):
+    return host.run("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", *command, check=False)
+
+
+@pytest.mark.parametrize("words", [["create", "bond7"], ["set", "bond0", "path", "direct"], ["show"], ["list"], ["stats", "bond0"],
+                                   ["set-slave", "bond0", "l0", "drain", "on"], ["delete", "bond0"]], ids=" ".join)
+def test_without_privileges(case, words):
+    before = state(case.host)
+    done = as_nobody(case.host, *case.host.ctl_command(*words))
+    line = error_line(done, REFUSED)
+    assert "permi" in line.lower() or "root" in line.lower()
+    assert state(case.host) == before
+
+
+def test_bondd_without_privileges(lone):
+    host = lone(links=0, bondd=False)
+    host.run_dir.mkdir()
+    host.run_dir.chmod(0o777)
+    done = as_nobody(host, "timeout", "10", *host.bondd_command())
+    assert done.returncode == 1 and done.stderr.strip()
+
+
+def test_a_stranger_on_the_socket_is_refused(case):
+    before = state(case.host)
+    case.host.run_dir.chmod(0o755)
+    script = ("import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); "
+              "s.sendall(b'{\"method\": \"delete\", \"bond\": \"bond0\"}\\n'); print(s.recv(4096).decode())")
+    done = as_nobody(case.host, "/usr/bin/python3", "-c", script, case.host.run_dir / "bondd.sock")
+    assert done.returncode != 0 or '"ok": false' in done.stdout.replace('":false', '": false') or not done.stdout.strip()
+    assert state(case.host) == before
+
+
+# the socket itself
+
+@pytest.mark.parametrize("line", [b"\n", b"{}\n", b"[]\n", b"nonsense\n", b'{"method": 5}\n', b'{"method": "fly"}\n',
+                                  b'{"method": "create"}\n', b'{"method": "create", "bond": 7}\n', b"\xff\xfe\x00\n",
+                                  b'{"method": "create", "bond": "bond7", "options": []}\n',
+                                  b'{"method": "create", "bond": "bond7", "options": {"mode": 3}}\n',
+                                  b'{"method": "create", "bond": "../up"}\n', b'{"method": "create", "bond": "a\\u0000b"}\n',
+                                  b'{"method": "add-slave", "bond": "bond0", "slaves": "l2"}\n',
+                                  b'{"method": "add-slave", "bond": "bond0", "slaves": []}\n',
+                                  b'{"method": "add-slave", "bond": "bond0", "slaves": [1]}\n',
+                                  b"[" * 60000 + b"\n", b'{"method": "ping", "x": "' + b"y" * 70000 + b'"}\n'],
+                         ids=lambda line: line[:40])
+def test_malformed_requests(case, line):
+    before = state(case.host)
+    try:
+        answer = case.host.request(line)
+        assert answer is None or answer["ok"] is False and answer["error"]
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # an oversized request may be cut off
+    assert case.host.ping_bondd() and state(case.host) == before
+
+
+def test_several_requests_in_pieces(case):
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(5)
+        client.connect(str(case.host.run_dir / "bondd.sock"))
+        for piece in (b'{"meth', b'od": "ping"}', b'\n{"method": "ping"}\n{"method"', b': "ping"}\n'):
+            client.sendall(piece)
+        answers = b""
+        while answers.count(b"\n") < 3:
+            answers += client.recv(4096)
+    assert all(json.loads(line)["ok"] for line in answers.splitlines())
+
+
+def test_idle_clients_do_not_block_others(case):
+    clients = [socket.socket(socket.AF_UNIX) for _ in range(20)]
+    for client in clients:
+        client.connect(str(case.host.run_dir / "bondd.sock"))
+        client.sendall(b'{"method": "pi')
+    case.host.ctl("set", "bond0", "min_links", "1")
+    for client in clients:
+        client.close()
+    assert case.host.ping_bondd()
+
+
+# pins
+
+def foreign_map(path):
+    run("bpftool", "map", "create", path, "type", "array", "key", "4", "value", "8", "entries", "1", "name", "foreign")
+
+
+def damage_missing(directory):
+    (directory / "slaves").unlink()
+
+
+def damage_foreign(directory):
+    (directory / "table").unlink()
+    foreign_map(directory / "table")
+
+
+def damage_version(directory):
+    dump = run("bpftool", "-j", "map", "dump", "pinned", directory / "bond").stdout
+    value = [int(byte, 16) for byte in json.loads(dump)[0]["value"]]
+    value[4] = 99
+    run("bpftool", "map", "update", "pinned", directory / "bond", "key", 0, 0, 0, 0, "value", *value)
+
+
+@pytest.mark.parametrize("damage", [damage_missing, damage_foreign, damage_version])
+def test_damaged_pins(case, damage):
+    """bondctl says so; bondd leaves that bond alone, logs it, and serves the others."""
+    host = case.host
+    host.kill_bondd()
+    damage(host.bpf_dir / "bond1")
+    error_line(host.ctl_try("show", "bond1"), REFUSED)
+    pins, devices = host.pins(), host.devices()
+    host.start_bondd()
+    assert "bond1" in host.log()
+    assert [slave["name"] for slave in host.show("bond0")["slaves"]] == ["l0"]
+    assert host.pins() == pins and host.devices() == devices
+    error_line(host.ctl_try("set", "bond1", "min_links", "1"), REFUSED)
+    host.ctl("add-slave", "bond0", "l2")
+
+
+def test_foreign_directory(case):
+    """Somebody else's pins under a bond's name are not touched."""
+    foreign = case.host.bpf_dir / "bond7"
+    foreign.mkdir()
+    foreign_map(foreign / "settings")
+    error_line(case.host.ctl_try("create", "bond7"), REFUSED)
+    error_line(case.host.ctl_try("show", "bond7"), REFUSED)
+    assert (foreign / "settings").exists() and not case.host.exists("bond7")
+    case.host.kill_bondd()
+    case.host.start_bondd()
+    assert (foreign / "settings").exists()
+
+
+def test_show_of_all_with_one_damaged(case):
+    """The others are still shown; the status tells that something is wrong."""
+    case.host.kill_bondd()
+    damage_missing(case.host.bpf_dir / "bond1")
+    done = case.host.ctl_try("-j", "show")
+    assert done.returncode == REFUSED and "bond1" in done.stderr
+    assert not done.stdout or [bond["name"] for bond in json.loads(done.stdout)] == ["bond0"]
+
+
+def test_bpffs_is_not_mounted(lone):
+    """bondd mounts it, or says how. In a mount namespace of its own, so that nobody else loses it."""
+    host = lone(links=0, bondd=False)
+    command = " ".join(map(str, host.bondd_command()))
+    done = host.run("unshare", "--mount", "sh", "-c", f"umount -l {BPFFS}; timeout 3 {command}", check=False)
+    assert done.returncode == 124 or "mount" in done.stderr, (done.returncode, done.stderr)
+
+
+def test_a_bpf_dir_that_is_no_bpffs(lone):
+    host = lone(links=0, bondd=False)
+    host.bpf_dir = host.dir / "plain"
+    done = host.run("timeout", "5", *host.bondd_command(), check=False)
+    assert done.returncode == 1 and done.stderr.strip(), (done.returncode, done.stderr)

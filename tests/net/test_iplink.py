@@ -1,0 +1,172 @@
+"""What people do with plain `ip`: bondd follows, or says what happened."""
+import pytest
+
+from lab import wait_for
+from traffic import Stream
+
+
+def names(host, bond="bond0"):
+    return [slave["name"] for slave in host.show(bond)["slaves"]]
+
+
+def delivers(made, bond="bond0"):
+    made.near.wait_ping("10.0.0.2")
+    return Stream(made.near, made.far, count=500, flows=20).finish()["lost"] == 0
+
+
+def test_mtu_reaches_the_slaves_and_new_ones(pair):
+    made = pair("balance-xor", links=2)
+    made.lab.link(made.near, made.far, "l2", 2)
+    made.near.ip("link", "set", "bond0", "mtu", "4000")
+    wait_for(lambda: [made.near.link(link)["mtu"] for link in made.links] == [4000, 4000], "slaves to follow")
+    made.near.ctl("add-slave", "bond0", "l2")
+    assert made.near.link("l2")["mtu"] == 4000
+    made.near.ctl("del-slave", "bond0", "l2", "l0")
+    assert made.near.link("l2")["mtu"] == 1500 and made.near.link("l0")["mtu"] == 1500
+
+
+def test_a_slaves_own_mtu_is_put_right(pair):
+    made = pair("balance-xor", links=2)
+    made.near.ip("link", "set", "l0", "mtu", "1400")
+    wait_for(lambda: made.near.link("l0")["mtu"] == 1500, "the bond's MTU to return")
+
+
+@pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+def test_the_bond_is_renamed(pair, hook):
+    made = pair("balance-xor", links=2)
+    made.near.ip("link", "set", "bond0", "name", "uplink")
+    wait_for(lambda: made.near.ctl_json("list") == ["uplink"], "bondd to follow the name")
+    assert made.near.show("uplink")["name"] == "uplink" and names(made.near, "uplink") == made.links
+    assert delivers(made)
+    made.near.kill_bondd()
+    made.near.start_bondd()
+    assert made.near.ctl_json("list") == ["uplink"]
+    assert delivers(made)
+    made.near.ctl("set", "uplink", "path", "direct")
+    made.near.ctl("del-slave", "uplink", "l0")
+    made.near.ctl("delete", "uplink")
+    assert made.near.devices() == {"lo", *made.links} and made.near.pins() == []
+
+
+def test_the_bond_is_renamed_while_bondd_is_away(pair):
+    made = pair("balance-xor", links=2)
+    made.near.kill_bondd()
+    made.near.ip("link", "set", "bond0", "name", "uplink")
+    made.near.start_bondd()
+    wait_for(lambda: made.near.ctl_json("list") == ["uplink"], "bondd to follow the name")
+    assert delivers(made)
+
+
+def test_a_slave_is_renamed(pair):
+    made = pair("active-backup", links=2, far={"mode": "broadcast"})
+    made.near.ctl("set", "bond0", "primary", "l0")
+    made.near.ip("link", "set", "l0", "name", "eth7")
+    wait_for(lambda: names(made.near) == ["eth7", "l1"], "bondd to follow the name")
+    assert made.near.show()["active_slave"] == "eth7"
+    assert delivers(made)
+    made.near.ctl("set", "bond0", "active_slave", "l1")
+    made.near.ctl("del-slave", "bond0", "eth7")
+    assert names(made.near) == ["l1"]
+
+
+def test_a_slave_is_deleted(pair):
+    made = pair("active-backup", links=3, far={"mode": "broadcast"})
+    stream = Stream(made.near, made.far)
+    stream.flow_on(500)
+    made.near.ip("link", "del", "l0")
+    wait_for(lambda: names(made.near) == ["l1", "l2"], "l0 to be gone")
+    stream.flow_on(500)
+    stream.finish()
+    assert made.near.show()["active_slave"] in ("l1", "l2")
+    assert not [pin for pin in made.near.pins() if pin.endswith("link_rx_0")]
+    made.lab.link(made.near, made.far, "l0", 10)
+    made.near.ctl("add-slave", "bond0", "l0")
+    made.far.ctl("add-slave", "bond0", "l0")
+    made.near.wait_slaves("l0", "l1", "l2")
+
+
+def test_all_slaves_are_deleted(pair):
+    made = pair("balance-xor", links=2)
+    for link in made.links:
+        made.near.ip("link", "del", link)
+    wait_for(lambda: names(made.near) == [], "no slaves")
+    assert made.near.show()["carrier"] is False
+    made.near.ctl("delete", "bond0")
+    assert made.near.devices() == {"lo"} and made.near.pins() == []
+
+
+def test_a_slave_goes_to_another_namespace(pair):
+    """It is lost for the bond like a deleted one, and comes out of it without a trace of ours."""
+    made = pair("balance-xor", links=2)
+    other = made.lab.namespace("c")
+    made.near.ip("link", "set", "l0", "netns", other.name)
+    wait_for(lambda: names(made.near) == ["l1"], "l0 to be gone")
+    assert delivers(made)
+
+
+@pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+def test_the_bond_is_deleted(lone, hook):
+    host = lone(links=2)
+    before = {link: host.link(link)["address"] for link in host.links}
+    devices = host.devices()
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", *host.links)
+    host.ip("link", "del", "bond0")
+    wait_for(lambda: host.ctl_json("list") == [], "the bond to be gone")
+    wait_for(lambda: host.devices() == devices, "the port side to go too")
+    assert {link: host.link(link)["address"] for link in host.links} == before
+    assert host.pins() == []
+    assert "bond0" in host.log()
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", *host.links)
+    host.wait_slaves(*host.links)
+
+
+def test_a_namespace_dies_with_the_bond_in_it(pair):
+    """bondd releases the slaves and says so."""
+    made = pair("balance-xor", links=2)
+    own = [slave["perm_mac"] for slave in made.near.show()["slaves"]]
+    other = made.lab.namespace("c")
+    made.near.ip("link", "set", "bond0", "netns", other.name)
+    wait_for(lambda: other.exists("bond0"), "bond0 to arrive")
+    made.lab.namespaces.remove(other)
+    other.remove()
+    wait_for(lambda: made.near.ctl_json("list") == [], "the bond to be gone", 15)
+    wait_for(lambda: [made.near.link(link)["address"] for link in made.links] == own, "slaves to be restored")
+    assert made.near.devices() == {"lo", *made.links} and made.near.pins() == []
+
+
+def test_the_bond_goes_down_and_up(pair):
+    made = pair("balance-xor", links=2)
+    for _ in range(2):
+        made.near.ip("link", "set", "bond0", "down")
+        assert not made.near.ping("10.0.0.2")
+        made.near.ip("link", "set", "bond0", "up")
+        assert delivers(made)
+
+
+def test_addresses_stay_over_a_loss_of_carrier(pair):
+    made = pair("balance-xor", links=1)
+    made.near.ip("route", "add", "10.9.0.0/16", "via", "10.0.0.2")
+    made.far.ip("link", "set", "l0", "down")
+    wait_for(lambda: made.near.show()["carrier"] is False, "carrier to go")
+    made.far.ip("link", "set", "l0", "up")
+    assert delivers(made)
+    assert "10.9.0.0/16" in made.near.ip("route")
+
+
+def test_someone_takes_our_filters_away(pair):
+    """tc filters or qdiscs deleted by hand (clsact): bondd puts them back, or the bond keeps working otherwise."""
+    made = pair("balance-xor", links=2)
+    made.near.run("tc", "qdisc", "del", "dev", "l0", "clsact", check=False)
+    made.near.run("tc", "qdisc", "del", "dev", "bond0", "clsact", check=False)
+    assert delivers(made)
+
+
+def test_promiscuity_of_the_bond_reaches_the_slaves(pair):
+    """A bridge or macvlan on bond0 needs frames for other MACs through the slaves' filters."""
+    made = pair("balance-xor", links=2)
+    made.near.ip("link", "set", "bond0", "promisc", "on")
+    wait_for(lambda: all(made.near.link(link)["promiscuity"] > 0 for link in made.links), "promiscuous slaves")
+    made.near.ip("link", "set", "bond0", "promisc", "off")
+    wait_for(lambda: all(made.near.link(link)["promiscuity"] == 0 for link in made.links), "an end of it")

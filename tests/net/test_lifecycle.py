@@ -1,0 +1,210 @@
+"""Bonds come and go and leave nothing: devices, pins, filters, programs, memory."""
+import json
+import pathlib
+
+import pytest
+
+from lab import run, wait_for
+from traffic import Stream
+
+CYCLES = 200
+
+
+def resident_kb(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+
+
+def open_files(pid):
+    return len(list(pathlib.Path(f"/proc/{pid}/fd").iterdir()))
+
+
+def record(host, dev):
+    """All of `ip -d link` but counters and what the kernel counts up for itself."""
+    link = host.link(dev)
+    for key in ("stats64", "stats"):
+        link.pop(key, None)
+    return link
+
+
+def filters(host, dev):
+    """Programs and qdiscs on a device, TCX or clsact."""
+    attached = json.loads(host.run("bpftool", "-j", "net", "show", "dev", dev).stdout)[0]
+    return attached.get("tc", []), host.run("tc", "qdisc", "show", "dev", dev).stdout
+
+
+def xbond_objects(kind):
+    shown = json.loads(run("bpftool", "-j", kind, "show").stdout or "[]")
+    return len(shown)
+
+
+def cycle(host):
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", *host.links)
+    host.ctl("del-slave", "bond0", host.links[0])
+    host.ctl("delete", "bond0")
+
+
+@pytest.mark.parametrize("hook,cycles", [("tcx", CYCLES), ("clsact", 20)], indirect=["hook"])
+def test_cycles_leave_nothing(lone, hook, cycles):
+    host = lone(links=2)
+    host.ip("link", "set", "l1", "up")
+    for _ in range(10):
+        cycle(host)
+    records = {dev: record(host, dev) for dev in host.links}
+    attached = {dev: filters(host, dev) for dev in host.links}
+    devices = host.devices()
+    memory, files = resident_kb(host.bondd.pid), open_files(host.bondd.pid)
+    for _ in range(cycles):
+        cycle(host)
+    assert host.devices() == devices and host.pins() == []
+    wait_for(lambda: {dev: record(host, dev) for dev in host.links} == records, "the slaves to be as before", 3)
+    assert {dev: filters(host, dev) for dev in host.links} == attached
+    assert open_files(host.bondd.pid) == files
+    # 100 KB over 200 cycles would be 512 bytes per cycle: less than any structure of ours.
+    assert resident_kb(host.bondd.pid) <= memory + 100
+
+
+def test_bpf_objects_are_freed(lone):
+    host = lone(links=2)
+    cycle(host)
+    wait_for(lambda: own_programs(host) == 0, "the programs to be freed")
+    host.ctl("create", "bond0")
+    assert own_programs(host) > 0
+    host.ctl("delete", "bond0")
+    wait_for(lambda: own_programs(host) == 0, "the programs to be freed")
+
+
+def own_programs(host):
+    """Programs that this bondd has open."""
+    shown = json.loads(run("bpftool", "-j", "prog", "show").stdout or "[]")
+    return sum(any(user["pid"] == host.bondd.pid for user in program.get("pids", [])) for program in shown)
+
+
+SLAVE_SHAPES = {
+    "as it was made": [],
+    "up": [("link", "set", "l0", "up")],
+    "small MTU": [("link", "set", "l0", "mtu", "1280")],
+    "own MAC": [("link", "set", "l0", "address", "02:ab:cd:ef:00:01")],
+    "promiscuous": [("link", "set", "l0", "promisc", "on")],
+    "allmulti": [("link", "set", "l0", "allmulticast", "on")],
+    "all at once": [("link", "set", "l0", "mtu", "1280", "address", "02:ab:cd:ef:00:01", "promisc", "on"),
+                    ("link", "set", "l0", "allmulticast", "on"), ("link", "set", "l0", "up")],
+}
+
+
+@pytest.mark.parametrize("policy", ["set", "filter"])
+@pytest.mark.parametrize("shape", SLAVE_SHAPES)
+def test_a_released_slave_is_as_before(lone, shape, policy):
+    host = lone(links=2)
+    for words in SLAVE_SHAPES[shape]:
+        host.ip(*words)
+    wait_for(lambda: shape not in ("up", "all at once") or host.link("l0")["operstate"] == "UP", "link")
+    before, sysctl = record(host, "l0"), ipv6_settings(host, "l0")
+    host.ctl("create", "bond0", "mode", "balance-xor", "mac_policy", policy)
+    host.ip("link", "set", "bond0", "mtu", "2000")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.ip("link", "set", "bond0", "up")
+    host.wait_slaves("l0", "l1")
+    host.ctl("del-slave", "bond0", "l0")
+    wait_for(lambda: record(host, "l0") == before, "l0 to be as before", 3)
+    assert ipv6_settings(host, "l0") == sysctl
+    host.ctl("add-slave", "bond0", "l0")
+    host.ctl("delete", "bond0")
+    wait_for(lambda: record(host, "l0") == before, "l0 to be as before", 3)
+    assert ipv6_settings(host, "l0") == sysctl
+
+
+def ipv6_settings(host, dev):
+    return host.run("sysctl", f"net.ipv6.conf.{dev}.disable_ipv6", f"net.ipv6.conf.{dev}.addr_gen_mode").stdout
+
+
+def test_a_slave_that_was_up_gets_ipv6_back(lone):
+    host = lone(links=1)
+    host.ip("link", "set", "l0", "up")
+    wait_for(lambda: "fe80" in host.ip("-6", "addr", "show", "l0"), "a link-local address")
+    host.ctl("create", "bond0")
+    host.ctl("add-slave", "bond0", "l0")
+    assert host.ip("-6", "addr", "show", "l0") == ""
+    host.ctl("delete", "bond0")
+    wait_for(lambda: "fe80" in host.ip("-6", "addr", "show", "l0"), "the link-local address to be back")
+
+
+def test_settings_do_not_pass_to_the_next_slave(lone):
+    """Weight and drain belong to a slave, not to the slot it had."""
+    host = lone(links=3)
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0", "l1", "weight", 7, "drain", "on")
+    host.ctl("del-slave", "bond0", "l0")
+    host.ctl("add-slave", "bond0", "l2")
+    assert host.slave("l2")["options"] == {**host.slave("l2")["options"], "weight": "auto", "drain": False}
+    assert host.slave("l1")["options"]["weight"] == 7
+
+
+def test_counters_of_slaves_that_left_stay(pair):
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    Stream(made.near, made.far, count=1000, flows=50).finish()
+    before = made.near.show()
+    made.near.ctl("del-slave", "bond0", "l0")
+    after = made.near.show()
+    assert after["tx_packets"] >= before["tx_packets"] >= 1000
+    assert after["slaves"][0]["tx_packets"] < after["tx_packets"]
+    made.near.ctl("add-slave", "bond0", "l0")
+    assert made.near.slave("l0")["tx_packets"] < 50, "a new slave starts at zero"
+
+
+@pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+@pytest.mark.parametrize("path", ["counted", "direct"])
+def test_delete_under_traffic(pair, path, hook):
+    """With addresses on the bond; both directions busy."""
+    made = pair("balance-xor", links=3, xmit_hash_policy="layer3+4", path=path)
+    own = {slave["name"]: slave["perm_mac"] for slave in made.near.show()["slaves"]}
+    out = Stream(made.near, made.far, flows=16)
+    back = Stream(made.far, made.near, to="10.0.0.1", flows=16, port=9001)
+    out.flow_on(1000)
+    back.flow_on(1000)
+    made.near.ctl("delete", "bond0")
+    assert made.near.devices() == {"lo", *made.links} and made.near.pins() == []
+    assert {link: made.near.link(link)["address"] for link in made.links} == own
+    for link in made.links:
+        assert filters(made.near, link)[0] == []
+    assert made.near.ctl_json("list") == []
+    assert made.near.bondd.poll() is None
+    out.sender.kill()
+    back.sender.kill()
+
+
+def test_many_bonds_side_by_side(lone):
+    host = lone(links=6)
+    for number in range(3):
+        host.ctl("create", f"bond{number}", "mode", "active-backup")
+        host.ctl("add-slave", f"bond{number}", f"l{2 * number}", f"l{2 * number + 1}")
+    for number in range(3):
+        host.wait_slaves(f"l{2 * number}", f"l{2 * number + 1}", bond=f"bond{number}")
+    assert host.ctl_json("list") == ["bond0", "bond1", "bond2"]
+    assert [bond["name"] for bond in host.ctl_json("show")] == ["bond0", "bond1", "bond2"]
+    host.kill_bondd()
+    host.start_bondd()
+    host.ctl("delete", "bond1")
+    assert host.ctl_json("list") == ["bond0", "bond2"]
+    host.wait_slaves("l4", "l5", bond="bond2")
+
+
+def test_create_makes_what_the_contract_says(lone):
+    host = lone(links=1)
+    host.ctl("create", "bond0")
+    link, shown = host.link("bond0"), host.show()
+    assert "UP" not in link["flags"] and link["mtu"] == 1500
+    assert shown["mode"] == "balance-rr" and shown["slaves"] == [] and shown["carrier"] is False
+    assert shown["options"]["miimon"] == 100 and shown["options"]["path"] == "counted"
+    assert {"name", "mode", "mac", "mtu", "carrier", "mii_status", "active_slave", "speed_mbps", "bondd", "options",
+            "tx_packets", "tx_bytes", "rx_packets", "rx_bytes", "rx_dropped", "slaves"} <= set(shown)
+    host.ctl("add-slave", "bond0", "l0")
+    assert "UP" in host.link("l0")["flags"], "add-slave brings a device up"
+    host.ip("link", "set", "bond0", "up")
+    host.wait_slaves("l0")
+    shown = host.show()
+    assert shown["speed_mbps"] == 10000 and shown["slaves"][0]["duplex"] == "full"
+    assert {"name", "mii_status", "active", "speed_mbps", "duplex", "mac", "perm_mac", "link_failures", "rx_hook",
+            "options", "tx_packets", "tx_bytes", "rx_packets", "rx_bytes", "rx_dropped"} <= set(shown["slaves"][0])
+    assert shown["slaves"][0]["rx_hook"] == "tc"

@@ -1,0 +1,265 @@
+"""bondd dies, is restarted, stopped, frozen, or killed half-way: traffic must not notice,
+and the next bondd finishes or undoes what the last one left.
+"""
+import re
+
+import pytest
+
+from lab import BONDD, Refused, wait_for
+from traffic import Stream
+
+UNHARMED = {"lost": 0, "reordered": 0, "duplicates": 0}
+
+
+def unharmed(result):
+    return {key: result[key] for key in UNHARMED} == UNHARMED
+
+
+@pytest.mark.parametrize("path", ["counted", "direct"])
+@pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+def test_kill_and_restart_lose_nothing(pair, path, hook):
+    made = pair("balance-xor", xmit_hash_policy="layer3+4", path=path)
+    stream = Stream(made.near, made.far, flows=64)
+    for host in (made.near, made.far):
+        stream.flow_on(1500)
+        host.kill_bondd()
+        stream.flow_on(1500)
+        host.start_bondd()
+        stream.flow_on(1500)
+    result = stream.finish()
+    assert unharmed(result), result
+
+
+@pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "broadcast"])
+def test_orderly_restart_loses_nothing(pair, mode):
+    made = pair(mode, links=2)
+    stream = Stream(made.near, made.far, flows=4)
+    stream.flow_on(1000)
+    made.near.stop_bondd()
+    stream.flow_on(1000)
+    made.near.start_bondd()
+    stream.flow_on(1000)
+    result = stream.finish()
+    assert result["lost"] == 0, result
+    if mode == "active-backup":
+        assert unharmed(result), result
+
+
+def stable(show):
+    """show without what moves: counters."""
+    moving = re.compile(r"^(tx|rx)_(packets|bytes|dropped)$")
+    if isinstance(show, dict):
+        return {key: stable(value) for key, value in show.items() if not moving.match(key)}
+    return [stable(each) for each in show] if isinstance(show, list) else show
+
+
+def identities(host):
+    """What would change if something were torn down and made again."""
+    links = {name: (host.link(name)["ifindex"], host.link(name)["address"], host.link(name)["flags"])
+             for name in sorted(host.devices()) if name != "lo"}
+    return links, host.pins(), host.ip("addr")
+
+
+OPTIONS = dict(xmit_hash_policy="layer2+3", min_links=1, miimon=50, updelay=70, downdelay=130, hash_seed=12345)
+
+
+@pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+def test_adoption_keeps_everything(pair, hook):
+    made = pair("balance-xor", links=3, **OPTIONS)
+    host = made.near
+    host.ctl("set-slave", "bond0", "l1", "weight", 3)
+    host.ctl("set-slave", "bond0", "l2", "drain", "on")
+    host.ctl("set", "bond0", "path", "direct")
+    made.far.ip("link", "set", "l0", "down")
+    host.wait_slaves("l1", "l2")
+    before, marks = stable(host.show()), identities(host)
+    counted = host.show()["tx_packets"]
+    host.kill_bondd()
+    host.start_bondd()
+    wait_for(lambda: stable(host.show()) == before, "the same state as before", 5)
+    assert identities(host) == marks
+    assert host.show()["tx_packets"] >= counted
+    made.far.ip("link", "set", "l0", "up")
+    host.wait_slaves("l0", "l1", "l2")
+
+
+def test_adoption_of_active_backup(pair):
+    made = pair("active-backup", links=3, far={"mode": "broadcast"})
+    host = made.near
+    host.ctl("set", "bond0", "primary", "l2")
+    wait_for(lambda: host.show()["active_slave"] == "l2", "the primary")
+    before = stable(host.show())
+    host.kill_bondd()
+    host.start_bondd()
+    wait_for(lambda: stable(host.show()) == before, "the same state as before", 5)
+
+
+def test_show_without_bondd(pair):
+    made = pair("balance-xor", links=2)
+    before = stable(made.near.show())
+    made.near.kill_bondd()
+    wait_for(lambda: made.near.show()["bondd"] is False, "bondctl to see that bondd is away")
+    assert stable(made.near.show()) == {**before, "bondd": False}
+    assert made.near.ctl_json("list") == ["bond0"]
+    assert made.near.ctl_json("stats")[0]["name"] == "bond0"
+    assert "bond0" in made.near.ctl("show")
+    made.near.start_bondd()
+    assert made.near.show()["bondd"] is True
+
+
+def test_a_cut_while_bondd_was_away(pair):
+    """The new bondd sees at once what it missed."""
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    made.near.kill_bondd()
+    made.far.ip("link", "set", "l0", "down")
+    made.near.start_bondd()
+    made.near.wait_slaves("l1")
+    result = Stream(made.near, made.far, count=1000, flows=64).finish()
+    assert result["lost"] == 0
+
+
+def test_a_slave_deleted_while_bondd_was_away(pair):
+    made = pair("balance-xor", links=2)
+    made.near.kill_bondd()
+    made.near.ip("link", "del", "l0")
+    made.near.start_bondd()
+    wait_for(lambda: [slave["name"] for slave in made.near.show()["slaves"]] == ["l1"], "l0 to be gone")
+    made.near.wait_ping("10.0.0.2")
+
+
+def test_the_bond_deleted_while_bondd_was_away(pair):
+    made = pair("balance-xor", links=2)
+    made.near.kill_bondd()
+    made.near.ip("link", "del", "bond0")
+    made.near.start_bondd()
+    wait_for(lambda: made.near.ctl_json("list") == [], "the bond to be gone")
+    assert made.near.pins() == []
+
+
+# settings in mid-stream
+
+STEERING = [("xmit_hash_policy", ["layer2", "layer3+4", "layer2+3", "vlan+srcmac", "layer3+4"]),
+            ("path", ["direct", "counted", "direct", "counted"])]
+BONDD_STATES = {"running": lambda host: None, "frozen": lambda host: host.freeze_bondd(),
+                "stopped": lambda host: host.stop_bondd(), "killed": lambda host: host.kill_bondd()}
+
+
+@pytest.mark.parametrize("bondd", BONDD_STATES)
+@pytest.mark.parametrize("option,values", STEERING, ids=[option for option, _ in STEERING])
+def test_set_in_mid_stream_loses_and_reorders_nothing(pair, option, values, bondd):
+    made = pair("balance-xor", xmit_hash_policy="layer3+4")
+    BONDD_STATES[bondd](made.near)
+    stream = Stream(made.near, made.far, flows=16)
+    for value in values:
+        stream.flow_on(400)
+        made.near.ctl("set", "bond0", option, value)
+    stream.flow_on(400)
+    result = stream.finish()
+    assert unharmed(result), result
+    assert made.near.show()["options"][option] == values[-1]
+
+
+@pytest.mark.parametrize("hook", ["clsact"], indirect=True)
+@pytest.mark.parametrize("option,values", STEERING, ids=[option for option, _ in STEERING])
+def test_set_in_mid_stream_with_clsact(pair, option, values, hook):
+    test_set_in_mid_stream_loses_and_reorders_nothing(pair, option, values, "running")
+
+
+def test_weights_in_mid_stream_lose_nothing(pair):
+    """New buckets are published whole."""
+    made = pair("balance-xor", xmit_hash_policy="layer3+4")
+    stream = Stream(made.near, made.far, flows=200)
+    for weight in (5, 1, 65535, "auto"):
+        stream.flow_on(300)
+        made.near.ctl("set-slave", "bond0", "l1", "weight", weight)
+    result = stream.finish()
+    assert (result["lost"], result["duplicates"]) == (0, 0)
+
+
+def test_a_weight_without_bondd_says_so(pair):
+    made = pair("balance-xor", links=2)
+    made.near.stop_bondd()
+    done = made.near.ctl_try("set-slave", "bond0", "l0", "weight", "7")
+    assert done.returncode == 0 and "bondd" in done.stderr + done.stdout
+    assert made.near.slave("l0")["options"]["weight"] == 7
+    made.near.start_bondd()
+    assert made.near.slave("l0")["options"]["weight"] == 7
+
+
+def test_verbs_that_need_bondd_say_so(pair):
+    made = pair("balance-xor", links=2)
+    made.near.stop_bondd()
+    for words in (["create", "bond1"], ["delete", "bond0"], ["add-slave", "bond0", "l0"], ["del-slave", "bond0", "l0"],
+                  ["set", "bond0", "min_links", "1"]):
+        with pytest.raises(Refused) as refused:
+            made.near.ctl(*words)
+        assert refused.value.status == 3 and refused.value.text.count("\n") == 1
+    assert made.near.ping("10.0.0.2")
+
+
+def test_add_and_del_under_traffic_lose_little(pair):
+    """del-slave takes the slave out of the datapath first: nothing is lost."""
+    made = pair("balance-xor", links=3, xmit_hash_policy="layer3+4")
+    stream = Stream(made.near, made.far, flows=64)
+    stream.flow_on(500)
+    made.near.ctl("del-slave", "bond0", "l1")
+    stream.flow_on(500)
+    made.near.ctl("add-slave", "bond0", "l1")
+    made.near.wait_slaves("l0", "l1", "l2")
+    stream.flow_on(500)
+    result = stream.finish()
+    assert result["lost"] <= 10 and result["duplicates"] == 0, result
+
+
+# killed in between
+
+STEPS = ["create-pinned", "create-device", "enslave-recorded", "enslave-changed", "enslave-attached",
+         "release-detached", "delete-started"]
+
+
+def knows_steps():
+    return b"XBOND_TEST_DIE_AT" in BONDD.read_bytes()
+
+
+def plain_view(host):
+    """What xbond changes on slaves: flags, MTU, MAC, filters, IPv6."""
+    view = {}
+    for name in host.links:
+        link = host.link(name)
+        view[name] = (sorted(set(link["flags"]) - {"LOWER_UP", "NO-CARRIER"}), link["mtu"], link["address"],
+                      link.get("promiscuity"), link.get("allmulti"), host.run("tc", "filter", "show", "dev", name, "ingress").stdout,
+                      host.run("sysctl", "-n", f"net.ipv6.conf.{name}.disable_ipv6").stdout)
+    return view
+
+
+@pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
+@pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+@pytest.mark.parametrize("step", STEPS)
+def test_killed_half_way(lone, step, hook):
+    """The next bondd undoes or finishes; deleting the bond then restores every slave."""
+    host = lone(links=2, bondd=False)
+    host.ip("link", "set", "l0", "mtu", "1400")
+    host.ip("link", "set", "l1", "up")
+    before, devices = plain_view(host), host.devices()
+    host.environment = {"XBOND_TEST_DIE_AT": step}
+    host.start_bondd()
+    for words in (["create", "bond0", "mode", "balance-xor"], ["add-slave", "bond0", "l0", "l1"],
+                  ["del-slave", "bond0", "l0"], ["delete", "bond0"]):
+        done = host.ctl_try(*words)
+        if done.returncode:
+            break
+    assert done.returncode == 3, (done.returncode, done.stderr)
+    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
+    host.environment = {}
+    host.start_bondd()
+    if "bond0" in host.ctl_json("list"):
+        members = {slave["name"] for slave in host.show()["slaves"]}
+        now = plain_view(host)
+        assert all(now[name] == before[name] for name in host.links if name not in members)
+        host.ctl("delete", "bond0")
+    assert plain_view(host) == before
+    assert host.devices() == devices
+    assert host.pins() == []
+    host.ctl("create", "bond0")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.wait_slaves("l0", "l1")

@@ -1,0 +1,188 @@
+"""Configuration files at start, slaves that appear later, save, and running under a service manager."""
+import json
+import os
+import signal
+import socket
+
+import pytest
+
+from lab import end, wait_for
+from traffic import Stream
+
+
+def write(host, text, bond="bond0"):
+    (host.config_dir / f"{bond}.conf").write_text(text)
+
+
+SIMPLE = """# a comment
+[bond]
+mode = active-backup
+miimon = 50
+primary = l1
+
+[slave l0]
+
+[slave l1]
+weight = 9
+"""
+
+
+def names(host):
+    return [slave["name"] for slave in host.show()["slaves"]]
+
+
+def test_a_file_is_applied_at_start(lone):
+    host = lone(links=2, bondd=False)
+    write(host, SIMPLE)
+    host.start_bondd()
+    shown = host.show()
+    assert shown["mode"] == "active-backup" and shown["options"]["miimon"] == 50 and names(host) == ["l0", "l1"]
+    assert shown["slaves"][1]["options"]["weight"] == 9
+    wait_for(lambda: host.show()["active_slave"] == "l1", "the primary")
+
+
+def test_a_slave_that_appears_later_is_added(lone):
+    host = lone(links=1, bondd=False)
+    write(host, SIMPLE)
+    host.start_bondd()
+    assert names(host) == ["l0"] and "l1" in host.log()
+    host.ip("link", "add", "other", "type", "veth", "peer", "name", "otherp")
+    host.ip("link", "add", "l1", "index", "77", "type", "veth", "peer", "name", "l1p")
+    wait_for(lambda: names(host) == ["l0", "l1"], "l1 to be added")
+    assert host.slave("l1")["options"]["weight"] == 9
+
+
+def test_a_device_renamed_to_a_waited_for_name_is_added(lone):
+    """As udev does: the device appears as eth0 first."""
+    host = lone(links=1, bondd=False)
+    write(host, SIMPLE)
+    host.start_bondd()
+    host.ip("link", "add", "eth0", "index", "77", "type", "veth", "peer", "name", "l1p")
+    host.ip("link", "set", "eth0", "name", "l1")
+    wait_for(lambda: names(host) == ["l0", "l1"], "l1 to be added")
+
+
+def test_a_running_bond_is_adopted_as_it_runs(lone):
+    host = lone(links=3, bondd=False)
+    write(host, SIMPLE)
+    host.start_bondd()
+    host.ctl("set", "bond0", "miimon", 200, "primary", "none")
+    host.ctl("del-slave", "bond0", "l1")
+    host.ctl("add-slave", "bond0", "l2")
+    host.stop_bondd()
+    host.start_bondd()
+    shown = host.show()
+    assert shown["options"]["miimon"] == 200 and shown["options"]["primary"] in ("", None, "none")
+    assert names(host) == ["l0", "l2"]
+
+
+@pytest.mark.parametrize("text,line", [
+    ("[bond]\nmode = sideways\n", 2), ("[bond]\n\ncolour = red\n", 3), ("mode = balance-rr\n", 1),
+    ("[bond]\nmode balance-rr\n", 2), ("[bond]\nmode = balance-rr\n[slave l0]\nweight = none\n", 4),
+    ("[bond\nmode = balance-rr\n", 1), ("[nobody]\n[bond]\nmode = balance-rr\n", 1), ("[bond]\nforce = yes\n", 2),
+    ("[bond]\nmode = balance-xor\n# x\npackets_per_slave = 3\n", 4), ("[bond]\nmode = balance-rr\n[slave ]\nweight = 1\n", 3),
+    ("[bond]\nmiimon = 100\nmiimon = 0\n", 3), ("\x00\x01\x02", 1),
+])
+def test_malformed_files_are_named_with_their_line(lone, text, line):
+    """That file is not applied; another one is."""
+    host = lone(links=2, bondd=False)
+    write(host, text)
+    write(host, "[bond]\nmode = broadcast\n[slave l1]\n", bond="bond1")
+    host.start_bondd()
+    if text.startswith("[nobody]"):
+        assert "bond0.conf:" in host.log()
+    else:
+        assert f"bond0.conf:{line}:" in host.log(), host.log()
+    assert host.ctl_json("list") == ["bond1"]
+    assert [slave["name"] for slave in host.show("bond1")["slaves"]] == ["l1"]
+
+
+def test_file_names_that_no_bond_can_have(lone):
+    host = lone(links=1, bondd=False)
+    for name in ("a-name-that-is-much-too-long-for-it", "has space", ".hidden"):
+        write(host, "[bond]\nmode = broadcast\n", bond=name)
+    (host.config_dir / "README").write_text("no configuration")
+    (host.config_dir / "bond5.conf").mkdir()
+    host.start_bondd()
+    assert host.ctl_json("list") == []
+    assert "too-long" in host.log()
+
+
+def saved_state(host):
+    shown = host.show()
+    slaves = [(slave["name"], slave["options"]) for slave in shown["slaves"]]
+    return shown["mode"], shown["options"], slaves
+
+
+@pytest.mark.parametrize("bond,slave", [
+    (["mode", "balance-xor", "xmit_hash_policy", "layer3+4", "path", "direct", "min_links", "2", "updelay", "40", "downdelay", "60"],
+     ["weight", "7", "drain", "on"]),
+    (["mode", "balance-rr", "packets_per_slave", "0", "bytes_per_slave", "5000", "hash_seed", "99"], ["weight", "3"]),
+    (["mode", "active-backup", "primary", "l1", "all_slaves_active", "on", "mac_policy", "filter"], ["weight", "auto"]),
+    (["mode", "broadcast", "miimon", "30"], ["drain", "on"]),
+])
+def test_save_writes_what_makes_the_same(lone, bond, slave):
+    host = lone(links=2)
+    host.ctl("create", "bond0", *bond)
+    host.ctl("add-slave", "bond0", *host.links)
+    host.ctl("set-slave", "bond0", "l1", *slave)
+    before = saved_state(host)
+    host.stop_bondd()
+    host.ctl("save", "bond0")
+    text = (host.config_dir / "bond0.conf").read_text()
+    host.start_bondd()
+    host.ctl("delete", "bond0")
+    host.stop_bondd()
+    host.start_bondd()
+    assert saved_state(host) == before
+    host.ctl("save", "bond0")
+    assert (host.config_dir / "bond0.conf").read_text() == text
+
+
+def test_save_keeps_the_old_file_when_it_cannot_write(lone):
+    host = lone(links=1)
+    host.ctl("create", "bond0")
+    write(host, "old")
+    (host.config_dir / "bond0.conf").rename(host.dir / "kept")
+    host.config_dir.rmdir()
+    host.config_dir.write_text("no directory")
+    done = host.ctl_try("save", "bond0")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert host.config_dir.read_text() == "no directory"
+
+
+def test_stopping_the_service_leaves_the_traffic_running(pair):
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        stream = Stream(made.near, made.far, flows=16)
+        stream.flow_on(500)
+        assert end(made.near.bondd, number) == 0
+        assert not (made.near.run_dir / "bondd.sock").exists(), "an orderly stop takes its socket along"
+        stream.flow_on(500)
+        made.near.start_bondd()
+        assert stream.finish()["lost"] == 0
+
+
+def test_bondd_tells_the_service_manager(lone, tmp_path):
+    """READY=1 after the socket answers, STOPPING=1 at the end (Type=notify)."""
+    host = lone(links=0, bondd=False)
+    path = host.dir / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(path))
+        manager.settimeout(10)
+        host.environment = {"NOTIFY_SOCKET": str(path)}
+        host.start_bondd(wait=False)
+        said = b""
+        while b"READY=1" not in said:
+            said += manager.recv(4096) + b"\n"
+        assert host.ping_bondd()
+        host.stop_bondd()
+        while b"STOPPING=1" not in said:
+            said += manager.recv(4096) + b"\n"
+
+
+def test_the_log_has_priorities_under_the_journal(lone):
+    """With JOURNAL_STREAM set stderr lines begin with <N>, otherwise not."""
+    host = lone(links=0)
+    host.ctl("create", "bond0")
+    assert "created" in host.log() and "<5>" not in host.log()

@@ -1,0 +1,422 @@
+"""What people stack on a bond: captures, bridges, macvlan, namespaces, IPv6, multicast,
+large MTU, priorities, tags. In both paths where both are allowed.
+"""
+import contextlib
+import pathlib
+import signal
+import socket
+import struct
+import subprocess
+
+import pytest
+
+from lab import ROOT, end, run, wait_for
+from traffic import Capture, Frame, Iperf, Stream, flows_by_link, send_frames, send_packets
+
+
+@pytest.fixture(params=["counted", "direct"])
+def path(request):
+    return request.param
+
+
+def forced_counted(host):
+    return bool(host.pinned("table")["flags"] & 1)
+
+
+def crossing(host, count=50):
+    """Packets that bond0 itself counted while count were sent: about count in counted, about none in direct."""
+    before = host.sent("bond0")["packets"]
+    send_packets(host, count=count)
+    return host.sent("bond0")["packets"] - before
+
+
+def is_counted(host):
+    return crossing(host) >= 50
+
+
+def is_direct(host):
+    return crossing(host) < 25
+
+
+# captures
+
+class Tcpdump:
+    def __init__(self, host, dev, file):
+        self.host, self.file = host, file
+        self.child = host.spawn("tcpdump", "-Z", "root", "-i", dev, "-nn", "-U", "-B", "16384", "-w", file, "udp", "port", "9000",
+                                stderr=subprocess.PIPE, text=True)
+        assert "listening" in self.child.stderr.readline() + self.child.stderr.readline()
+
+    def count(self, expression):
+        return len(self.host.run("tcpdump", "-nn", "-r", self.file, expression).stdout.splitlines())
+
+    def finish(self):
+        end(self.child, signal.SIGINT)
+
+
+@pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+def test_tcpdump_sees_both_directions(pair, path, hook, tmp_path):
+    made = pair("balance-xor", xmit_hash_policy="layer3+4", links=2)
+    for host in (made.near, made.far):
+        host.ctl("set", "bond0", "path", path)
+    if path == "direct":
+        wait_for(lambda: is_direct(made.near), "direct to be in force")
+    dump = Tcpdump(made.near, "bond0", tmp_path / "bond0.pcap")
+    wait_for(lambda: is_counted(made.near), "counted to be forced by the capture")
+    seen_out, seen_in = dump.count("src 10.0.0.1"), dump.count("src 10.0.0.2")
+    assert seen_in == 0
+    for near, far, to in ((made.near, made.far, "10.0.0.2"), (made.far, made.near, "10.0.0.1")):
+        assert Stream(near, far, to=to, count=1000, flows=10).finish()["lost"] == 0
+    wait_for(lambda: dump.count("src 10.0.0.1") == seen_out + 1000, "all that went out")
+    wait_for(lambda: dump.count("src 10.0.0.2") == 1000, "all that came in")
+    dump.finish()
+    if path == "direct":
+        wait_for(lambda: is_direct(made.near), "direct again after the capture")
+
+
+def test_tcpdump_loses_nothing_in_mid_stream(pair, tmp_path):
+    """A capture that begins and ends under traffic on a direct bond."""
+    made = pair("balance-xor", xmit_hash_policy="layer3+4", links=2, path="direct")
+    stream = Stream(made.near, made.far, flows=16)
+    for number in range(3):
+        stream.flow_on(300)
+        dump = Tcpdump(made.near, "bond0", tmp_path / f"{number}.pcap")
+        wait_for(lambda: dump.count("udp") > 100, "the capture to see packets")
+        dump.finish()
+    result = stream.finish()
+    assert (result["lost"], result["reordered"]) == (0, 0), result
+
+
+def test_a_capture_without_bondd_still_sees_counted(pair, tmp_path):
+    made = pair("balance-xor", links=2)
+    made.near.stop_bondd()
+    dump = Tcpdump(made.near, "bond0", tmp_path / "bond0.pcap")
+    send_packets(made.near, count=100)
+    wait_for(lambda: dump.count("src 10.0.0.1") >= 100, "the packets")
+    dump.finish()
+
+
+def test_a_qdisc_on_the_bond_forces_counted(pair):
+    made = pair("balance-xor", links=2, path="direct")
+    wait_for(lambda: is_direct(made.near), "direct")
+    made.near.run("tc", "qdisc", "add", "dev", "bond0", "root", "tbf", "rate", "100mbit", "burst", "64kb", "latency", "50ms")
+    wait_for(lambda: is_counted(made.near), "counted because of the qdisc")
+    assert forced_counted(made.near)
+    made.near.run("tc", "qdisc", "del", "dev", "bond0", "root")
+    wait_for(lambda: is_direct(made.near), "direct again")
+
+
+# bridge and macvlan
+
+def bridge_over_bond(host, number):
+    host.ip("addr", "flush", "dev", "bond0")
+    host.ip("link", "add", "br0", "type", "bridge", "stp_state", "1", "forward_delay", "200", "hello_time", "100")
+    host.ip("link", "set", "bond0", "master", "br0")
+    host.ip("link", "set", "br0", "up")
+    host.ip("addr", "add", f"10.0.1.{number}/24", "dev", "br0")
+
+
+def bridge_ids(host):
+    data = host.link("br0")["linkinfo"]["info_data"]
+    return data["bridge_id"], data["root_id"]
+
+
+def test_bridges_with_stp_have_one_root(pair, path):
+    made = pair("balance-xor", links=2, path=path)
+    hosts = (made.near, made.far)
+    for number, host in enumerate(hosts, 1):
+        bridge_over_bond(host, number)
+    def agreed():
+        ids = [bridge_ids(host) for host in hosts]
+        roots = {root for _, root in ids}
+        return len(roots) == 1 and roots <= {own for own, _ in ids}
+    wait_for(agreed, "one root for both bridges", 15)
+    made.near.wait_ping("10.0.1.2", 20)
+    assert Stream(made.near, made.far, to="10.0.1.2", count=1000, flows=10).finish()["lost"] == 0
+
+
+def test_bridge_forwards_between_hosts(pair, path):
+    """Other MACs than bond0's pass both ways: the bridge sets bond0 promiscuous."""
+    made = pair("balance-xor", links=2, path=path, xmit_hash_policy="layer2")
+    guests = []
+    for number, host in enumerate((made.near, made.far), 1):
+        host.ip("addr", "flush", "dev", "bond0")
+        host.ip("link", "add", "br0", "type", "bridge", "forward_delay", "0")
+        host.ip("link", "set", "bond0", "master", "br0")
+        host.ip("link", "set", "br0", "up")
+        guest = made.lab.namespace(f"guest{number}")
+        host.ip("link", "add", "tap0", "type", "veth", "peer", "name", "eth0", "netns", guest.name)
+        host.ip("link", "set", "tap0", "up", "master", "br0")
+        guest.ip("link", "set", "eth0", "up")
+        guest.ip("addr", "add", f"10.0.2.{number}/24", "dev", "eth0")
+        guests.append(guest)
+    guests[0].wait_ping("10.0.2.2")
+    for near, far, to in ((guests[0], guests[1], "10.0.2.2"), (guests[1], guests[0], "10.0.2.1")):
+        assert Stream(near, far, to=to, count=1000, flows=10).finish()["lost"] == 0
+
+
+def test_macvlan_on_the_bond(pair, path):
+    made = pair("balance-xor", links=2, path=path)
+    for number, host in enumerate((made.near, made.far), 1):
+        host.ip("link", "add", "mv0", "link", "bond0", "type", "macvlan", "mode", "bridge")
+        host.ip("link", "set", "mv0", "up")
+        host.ip("addr", "add", f"10.0.3.{number}/24", "dev", "mv0")
+    made.near.wait_ping("10.0.3.2", dev="mv0")
+    for near, far, to in ((made.near, made.far, "10.0.3.2"), (made.far, made.near, "10.0.3.1")):
+        assert Stream(near, far, to=to, count=1000, flows=10).finish()["lost"] == 0
+
+
+def test_macvlan_in_a_namespace(pair, path):
+    """A container's macvlan on bond0; the far end talks to it and to the bond itself."""
+    made = pair("balance-xor", links=2, path=path)
+    guest = made.lab.namespace("guest")
+    made.near.ip("link", "add", "mv0", "link", "bond0", "netns", guest.name, "type", "macvlan", "mode", "bridge")
+    guest.ip("link", "set", "mv0", "up")
+    guest.ip("addr", "add", "10.0.0.7/24", "dev", "mv0")
+    guest.wait_ping("10.0.0.2")
+    made.far.wait_ping("10.0.0.7")
+    made.far.wait_ping("10.0.0.1")
+
+
+def test_vlan_device_on_the_bond(pair, path):
+    made = pair("balance-xor", links=2, path=path, xmit_hash_policy="layer3+4")
+    for number, host in enumerate((made.near, made.far), 1):
+        done = host.run("ip", "link", "add", "bond0.5", "link", "bond0", "type", "vlan", "id", "5", check=False)
+        if "Unknown device type" in done.stderr or "not supported" in done.stderr:
+            pytest.skip("this kernel has no VLAN devices")
+        host.ip("link", "set", "bond0.5", "up")
+        host.ip("addr", "add", f"10.0.5.{number}/24", "dev", "bond0.5")
+    made.near.wait_ping("10.0.5.2")
+    assert Stream(made.near, made.far, to="10.0.5.2", count=1000, flows=64).finish()["lost"] == 0
+
+
+# tags without VLAN devices: raw frames out of bond0
+
+def udp_frame(source_port, tags=b""):
+    """A numbered IPv4 UDP packet (see udpseq) from source_port, behind tags."""
+    udp = struct.pack("!HHHH", source_port, 9000, 20, 0) + struct.pack("=III", source_port, source_port, 0)
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0,
+                     socket.inet_aton("10.0.0.1"), socket.inet_aton("10.0.0.2"))
+    return bytes.fromhex("020000000002020000000001") + tags + b"\x08\x00" + ip + udp
+
+
+def inner_flow(frame):
+    """Flow of a numbered packet under any tags left in the frame."""
+    data = frame.data
+    while data[12:14] in (b"\x81\x00", b"\x88\xa8"):
+        data = data[:12] + data[16:]
+    numbers = Frame(data).numbers()
+    return numbers[1] if numbers else None
+
+
+TAGS = {"plain": b"", "vlan": bytes.fromhex("81000005"), "priority": bytes.fromhex("8100e005"),
+        "qinq": bytes.fromhex("88a80007") + bytes.fromhex("81000005")}
+
+
+def test_tagged_frames_hash_alike_in_both_paths(pair):
+    """In direct a tag is in the frame, in counted beside it: the flow takes the same link, the tag stays on."""
+    made = pair("balance-xor", xmit_hash_policy="layer3+4")
+    ports = range(3000, 3200)
+    link_of_flow = {}
+    for path in ("direct", "counted"):
+        made.near.ctl("set", "bond0", "path", path)
+        wires = [Capture(made.far, link) for link in made.links]
+        for tag, text in TAGS.items():
+            send_frames(made.near, "bond0", [udp_frame(port, text) for port in ports])
+            found = {}
+            for wire in wires:
+                for frame in wire.frames(0.1):
+                    flow = inner_flow(frame)
+                    if flow is not None:
+                        assert flow not in found
+                        found[flow] = wire.dev
+                        assert (frame.vlan is not None) == bool(text), f"{tag} was lost or invented in {path}"
+            assert len(found) == len(ports), (path, tag)
+            link_of_flow[path, tag] = found
+        for wire in wires:
+            wire.close()
+    assert all(found == link_of_flow["direct", "plain"] for found in link_of_flow.values())
+
+
+def test_short_and_strange_frames_pass(pair, path):
+    """What a packet socket can make, down to a bare Ethernet header, leaves by some link."""
+    made = pair("balance-xor", xmit_hash_policy="layer3+4", links=2, path=path)
+    header = bytes.fromhex("020000000002020000000001")
+    frames = [header + type_ + b"\x45" * size for type_ in (b"\x08\x00", b"\x86\xdd", b"\x81\x00", b"\x12\x34")
+              for size in (1, 2, 10, 19, 20, 30, 60)]
+    wires = [Capture(made.far, link) for link in made.links]
+    send_frames(made.near, "bond0", frames)
+    marked = [frame for wire in wires for frame in wire.frames(0.1) if frame.src == "02:00:00:00:00:01"]
+    assert len(marked) >= len(frames) - 1  # the VLAN header cut in half is not delivered to captures
+    assert made.near.ping("10.0.0.2")
+
+
+# another namespace
+
+@contextlib.contextmanager
+def moved_away(made, other):
+    made.near.ip("link", "set", "bond0", "netns", other.name)
+    other.ip("link", "set", "bond0", "up")
+    other.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
+    yield
+    other.ip("link", "set", "bond0", "netns", made.near.name)
+    made.near.ip("link", "set", "bond0", "up")
+    made.near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
+
+
+@pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+def test_move_to_a_namespace_and_back(pair, path, hook):
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4", path=path)
+    other = made.lab.namespace("c")
+    for _ in range(2):
+        with moved_away(made, other):
+            other.wait_ping("10.0.0.2")
+            for near, far, to in ((other, made.far, "10.0.0.2"), (made.far, other, "10.0.0.1")):
+                assert Stream(near, far, to=to, count=1000, flows=20).finish()["lost"] == 0
+            wait_for(lambda: forced_counted(made.near), "counted to be forced")
+            assert made.near.show()["carrier"] is True
+        made.near.wait_ping("10.0.0.2")
+        for near, far, to in ((made.near, made.far, "10.0.0.2"), (made.far, made.near, "10.0.0.1")):
+            assert Stream(near, far, to=to, count=1000, flows=20).finish()["lost"] == 0
+        if path == "direct":
+            wait_for(lambda: is_direct(made.near), "direct again at home")
+
+
+def test_failover_and_restart_while_away(pair):
+    made = pair("active-backup", links=2, far={"mode": "broadcast"})
+    other = made.lab.namespace("c")
+    with moved_away(made, other):
+        other.wait_ping("10.0.0.2")
+        made.far.ip("link", "set", made.near.show()["active_slave"], "down")
+        other.wait_ping("10.0.0.2")
+        made.near.kill_bondd()
+        assert other.ping("10.0.0.2")
+        made.near.start_bondd()
+        other.wait_ping("10.0.0.2")
+        assert [slave["name"] for slave in made.near.show()["slaves"]] == made.links
+    made.near.wait_ping("10.0.0.2")
+
+
+def test_direct_away_while_bondd_is_dead(pair):
+    """Nobody forces counted then: the program itself must not send to a stranger's ifindex."""
+    made = pair("balance-xor", links=2, path="direct")
+    other = made.lab.namespace("c")
+    stranger = made.near.link("l0")["ifindex"]
+    other.ip("link", "add", "trap", "index", stranger, "type", "veth", "peer", "name", "trap2")
+    other.ip("link", "set", "trap", "up")
+    other.ip("link", "set", "trap2", "up")
+    made.near.kill_bondd()
+    with moved_away(made, other):
+        other.wait_ping("10.0.0.2")
+        before = other.received("trap2")["packets"]
+        send_packets(other, count=200, flows=10)
+        assert other.received("trap2")["packets"] - before < 20
+        made.near.start_bondd()
+        other.wait_ping("10.0.0.2")
+    made.near.wait_ping("10.0.0.2")
+
+
+# IPv6, multicast, MTU, offloads, priority
+
+def test_ipv6_neighbours_are_found(pair, path):
+    made = pair("balance-xor", links=2, path=path)
+    for host in (made.near, made.far):
+        host.ip("-6", "neigh", "flush", "dev", "bond0")
+    made.near.wait_ping("fd00::2")
+    made.far.wait_ping("fd00::1")
+    neighbour = made.near.ip("-6", "neigh", "show", "fd00::2", "dev", "bond0")
+    assert made.far.link("bond0")["address"] in neighbour
+
+
+def test_slaves_have_no_ipv6_addresses(pair):
+    made = pair("balance-xor", links=2)
+    for link in made.links:
+        assert made.near.ip("-6", "addr", "show", "dev", link) == ""
+
+
+def join(host, group, dev, port=9100):
+    with host.inside():
+        receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        index = socket.if_nametoindex(dev)
+    receiver.bind(("", port))
+    receiver.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+                        struct.pack("4s4si", socket.inet_aton(group), b"\0" * 4, index))
+    receiver.settimeout(3)
+    return receiver
+
+
+def test_multicast(pair, path):
+    made = pair("balance-xor", links=2, path=path)
+    with join(made.far, "239.1.2.3", "bond0") as receiver:
+        with made.near.inside():
+            sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with sender:
+            sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("10.0.0.1"))
+            sender.sendto(b"to all", ("239.1.2.3", 9100))
+        assert receiver.recv(100) == b"to all"
+
+
+def test_slaves_take_all_multicast(pair):
+    """The bond's groups must pass the filters of real NICs, also after bondd's death."""
+    made = pair("balance-xor", links=2)
+    made.near.kill_bondd()
+    for link in made.links:
+        found = made.near.link(link)
+        assert found.get("allmulti", 0) > 0 or "ALLMULTI" in found["flags"]
+
+
+@pytest.mark.parametrize("mtu", [9000, 1280])
+def test_mtu(pair, path, mtu):
+    made = pair("balance-xor", links=2, path=path)
+    for host in (made.near, made.far):
+        host.ip("link", "set", "bond0", "mtu", mtu)
+        wait_for(lambda: all(host.link(link)["mtu"] == mtu for link in made.links), "slaves to follow the MTU")
+        wait_for(lambda: host.show()["mtu"] == mtu, "show to follow the MTU")
+    made.near.wait_ping("10.0.0.2", size=mtu - 28)
+    made.near.wait_ping("fd00::2", size=mtu - 48)
+    assert not made.near.ping("10.0.0.2", size=mtu - 27)
+
+
+@pytest.mark.parametrize("tso", ["on", "off"])
+def test_tcp_with_and_without_tso_of_slaves(pair, path, tso):
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4", path=path)
+    for host in (made.near, made.far):
+        for link in made.links:
+            host.run("ethtool", "-K", link, "tso", tso, "gso", tso, "tx", tso)
+    server = Iperf(made.far)
+    result = server.run(made.near, "10.0.0.2", "-n", "30M", "-P", 4)
+    assert result["end"]["sum_received"]["bytes"] >= 30e6
+    counters = dict(line.split()[:2] for line in made.far.run("nstat", "-asz", "TcpInCsumErrors", "UdpInCsumErrors").stdout.splitlines()[1:])
+    assert counters == {"TcpInCsumErrors": "0", "UdpInCsumErrors": "0"}
+
+
+PRIORITIES = [1, 6, 7, 300, 0xffff]
+
+
+def test_socket_priority_reaches_the_slave(pair, path, tmp_path):
+    """A program at the slave's egress counts packets by skb->priority."""
+    made = pair("active-backup", links=1, path=path)
+    counter = tmp_path / "priority.o"
+    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{pathlib.os.uname().machine}-linux-gnu", "-c",
+        ROOT / "tests/net/priority.bpf.c", "-o", counter)
+    made.near.run("tc", "qdisc", "add", "dev", "l0", "clsact", check=False)
+    made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj", counter, "sec", "tc")
+    program = made.near.run("tc", "-j", "filter", "show", "dev", "l0", "egress").stdout
+    for priority in PRIORITIES:
+        before = priorities(program).get(priority, 0)
+        send_packets(made.near, count=100, priority=priority)
+        assert priorities(program).get(priority, 0) - before >= 100, f"priority {priority} was lost"
+
+
+def priorities(filters):
+    """{priority: packets} out of the map of the program that tc attached."""
+    import json
+    number = next(each["options"]["prog"]["id"] for each in json.loads(filters) if "prog" in each.get("options", {}))
+    maps = json.loads(run("bpftool", "-j", "prog", "show", "id", number).stdout)["map_ids"]
+    found = {}
+    for each in maps:
+        for entry in json.loads(run("bpftool", "-j", "map", "dump", "id", each).stdout):
+            shown = entry.get("formatted", entry)
+            if isinstance(shown["key"], int) and isinstance(shown["value"], int):
+                found[shown["key"]] = shown["value"]
+    return found

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`make install` into a directory of its own: which files, and a unit that systemd understands."""
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = {"usr/sbin/bondd", "usr/sbin/bondctl"}
+UNIT = "usr/lib/systemd/system/bondd.service"
+
+
+def make(target, destination):
+    subprocess.run(["make", target, f"DESTDIR={destination}", "PREFIX=/usr"], cwd=ROOT, check=True,
+                   capture_output=True)
+
+
+def files(directory):
+    return {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
+
+
+def manuals():
+    return {f"usr/share/man/man{path.stem[-1]}/{path.stem}" for path in (ROOT / "man").glob("*.scd")}
+
+
+@pytest.fixture
+def installed(tmp_path):
+    make("install", tmp_path)
+    return tmp_path
+
+
+def unit_line(installed, key):
+    lines = (installed / UNIT).read_text().splitlines()
+    return next(line.split("=", 1)[1] for line in lines if line.startswith(f"{key}="))
+
+
+def test_files(installed):
+    assert PROGRAMS | manuals() | {UNIT} <= files(installed)
+    assert (installed / "etc/xbond").is_dir()
+    for program in PROGRAMS:
+        assert (installed / program).stat().st_mode & 0o777 == 0o755
+
+
+def test_programs_run(installed):
+    for program in PROGRAMS:
+        done = subprocess.run([installed / program, "--version"], capture_output=True, text=True, check=True)
+        assert done.stdout.strip(), program
+
+
+def test_unit_starts_what_is_installed(installed):
+    assert "@" not in (installed / UNIT).read_text()
+    assert installed.joinpath(unit_line(installed, "ExecStart").lstrip("/")).is_file()
+    assert unit_line(installed, "Type") == "notify"
+    assert unit_line(installed, "KillMode") == "process"
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
+def test_unit_verifies(installed, tmp_path):
+    unit = tmp_path / "bondd.service"
+    unit.write_text((installed / UNIT).read_text().replace("/usr/sbin/", f"{installed}/usr/sbin/"))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True, check=False)
+    complaints = [line for line in done.stderr.splitlines() if "bondd" in line]
+    assert done.returncode == 0 and not complaints, done.stderr
+
+
+def test_uninstall(installed):
+    configuration = installed / "etc/xbond/bond0.conf"
+    configuration.write_text("[bond]\n")
+    make("uninstall", installed)
+    assert files(installed) == {"etc/xbond/bond0.conf"}

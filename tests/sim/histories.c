@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Seeded random histories: two to four systems with random options, random cables, a while of random trouble under the
+ * invariants of check.c; then all trouble ends, and what can aggregate must do so within the standard's bound.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/sim/world.h"
+
+#define TROUBLE (40 * SECOND)
+#define MAX_SYSTEMS 4
+#define MAX_PORTS 4
+/* Slow timeout, expired, slow period, wait; and a few turns of trying other partners. */
+#define BOUND ((90 + 3 + 30 + 2 + 5 * 8) * SECOND)
+
+struct history {
+	struct world world;
+	int systems;
+	unsigned int ports;
+};
+
+static bool chance(struct history *history, uint32_t percent)
+{
+	return world_random(&history->world, 100) < percent;
+}
+
+static struct end any_end(struct history *history)
+{
+	return (struct end){
+		.system = (int)world_random(&history->world, (uint32_t)history->systems),
+		.slot = world_random(&history->world, history->ports),
+	};
+}
+
+static struct lacp_config any_config(struct history *history, int index)
+{
+	struct lacp_config config = lacp_config_default();
+
+	config.system[0] = 0x02;
+	config.system[5] = (uint8_t)(index + 1);
+	config.system_priority =
+		(uint16_t)(chance(history, 50) ? 65535 : world_random(&history->world, 3) + 1);
+	config.rate_fast = chance(history, 70);
+	config.active = index == 0 || chance(history, 70);
+	config.coupled = chance(history, 60);
+	config.hold = chance(history, 70);
+	config.max_links = chance(history, 30) ? (uint16_t)(1 + world_random(&history->world, 3)) : 0;
+	config.ad_select = (uint8_t)world_random(&history->world, 3);
+	config.fallback = (uint8_t)world_random(&history->world, 2);
+	config.fallback_delay_ms =
+		100 + world_random(&history->world, 5000); /* a loop needs a round trip to be found */
+	return config;
+}
+
+static void any_cable(struct history *history)
+{
+	struct end a = any_end(history), b = any_end(history);
+	uint64_t delay_ns = (1 + world_random(&history->world, 20)) * MS;
+
+	world_run(&history->world, MS); /* no two plugs in one instant */
+	if (a.system != b.system || chance(history, 10))
+		world_cable(&history->world, a, b, delay_ns);
+}
+
+static void set_up(struct history *history, uint64_t seed)
+{
+	memset(history, 0, sizeof(*history));
+	world_init(&history->world, seed);
+	history->systems = 2 + (int)world_random(&history->world, MAX_SYSTEMS - 1);
+	history->ports = 1 + world_random(&history->world, MAX_PORTS);
+	for (int i = 0; i < history->systems; i++) {
+		struct lacp_config config = any_config(history, i);
+
+		world_system(&history->world, i, (char)('A' + i), history->ports, &config);
+	}
+	for (unsigned int i = 0; i < 2 * history->ports; i++)
+		any_cable(history);
+}
+
+static void any_option(struct history *history)
+{
+	int index = (int)world_random(&history->world, (uint32_t)history->systems);
+	struct lacp_config config;
+
+	if (history->world.system[index].away)
+		return;
+	config = history->world.system[index].lacp.state.config;
+	if (chance(history, 30))
+		config.rate_fast = !config.rate_fast;
+	if (chance(history, 30))
+		config.coupled = !config.coupled;
+	if (chance(history, 30))
+		config.max_links = (uint16_t)world_random(&history->world, 3);
+	if (chance(history, 10))
+		config.user_port_key = (uint16_t)world_random(&history->world, 2);
+	world_configure(&history->world, index, &config);
+}
+
+static void any_priority(struct history *history)
+{
+	struct end end = any_end(history);
+	struct lacp_port_config config = history->world.system[end.system].port[end.slot].config;
+
+	config.port_priority = (uint16_t)world_random(&history->world, 4);
+	world_port_configure(&history->world, end, &config);
+}
+
+static void any_restart(struct history *history)
+{
+	int index = (int)world_random(&history->world, (uint32_t)history->systems);
+
+	if (history->world.system[index].away)
+		world_back(&history->world, index);
+	else
+		world_away(&history->world, index);
+}
+
+static void any_trouble(struct history *history)
+{
+	struct end end = any_end(history);
+	struct port *port = &history->world.system[end.system].port[end.slot];
+
+	switch (world_random(&history->world, 8)) {
+	case 0:
+	case 1: world_cut(&history->world, end, !port->cut); break;
+	case 2: any_cable(history); break;
+	case 3: world_loss(&history->world, end, chance(history, 50) ? 30 : 0); break;
+	case 4:
+		world_loss(&history->world, end, chance(history, 50) ? 100 : 0); /* one-way */
+		break;
+	case 5: any_restart(history); break;
+	case 6: any_option(history); break;
+	case 7: any_priority(history); break;
+	}
+}
+
+static void make_trouble(struct history *history)
+{
+	uint64_t end_ns = history->world.now_ns + TROUBLE;
+
+	while (history->world.now_ns < end_ns && !history->world.failed) {
+		any_trouble(history);
+		world_run(&history->world, world_random(&history->world, 4000) * MS);
+	}
+}
+
+static void end_trouble(struct history *history)
+{
+	for (int i = 0; i < history->systems; i++) {
+		world_back(&history->world, i);
+		for (unsigned int slot = 0; slot < history->ports; slot++) {
+			struct end end = { .system = i, .slot = slot };
+
+			world_loss(&history->world, end, 0);
+			world_cut(&history->world, end, false);
+		}
+	}
+}
+
+/* How many cables two systems share. */
+static unsigned int cables_between(const struct history *history, int a, int b)
+{
+	unsigned int count = 0;
+
+	for (unsigned int slot = 0; slot < history->ports; slot++)
+		count += history->world.system[a].port[slot].peer.system == b;
+	return count;
+}
+
+static int only_neighbour(const struct history *history, int index)
+{
+	int found = -1;
+
+	for (int other = 0; other < history->systems; other++) {
+		if (other == index || !cables_between(history, index, other))
+			continue;
+		if (found >= 0)
+			return -1;
+		found = other;
+	}
+	return found;
+}
+
+static unsigned int expected(const struct history *history, int a, int b)
+{
+	const struct lacp_config *x = &history->world.system[a].lacp.state.config;
+	const struct lacp_config *y = &history->world.system[b].lacp.state.config;
+	unsigned int count = cables_between(history, a, b);
+
+	if (!x->active && !y->active)
+		return 0;
+	if (x->max_links && x->max_links < count)
+		count = x->max_links;
+	return y->max_links && y->max_links < count ? y->max_links : count;
+}
+
+/* Two systems that have only each other aggregate all they may. */
+static void check_pair(struct history *history, int a, int b)
+{
+	unsigned int least = expected(history, a, b);
+
+	if (least && (world_carrying(&history->world.system[a]) != least ||
+		      world_carrying(&history->world.system[b]) != least))
+		world_fail(&history->world, "%c and %c carry %u and %u of %u", 'A' + a, 'A' + b,
+			   world_carrying(&history->world.system[a]),
+			   world_carrying(&history->world.system[b]), least);
+}
+
+/* Of more systems, no two neighbours may be left both without a partner. */
+static void check_stranded(struct history *history, int a, int b)
+{
+	if (expected(history, a, b) && !lacp_carrier(&history->world.system[a].lacp) &&
+	    !lacp_carrier(&history->world.system[b].lacp))
+		world_fail(&history->world, "%c and %c do not find each other", 'A' + a, 'A' + b);
+}
+
+static void check_end(struct history *history)
+{
+	for (int a = 0; a < history->systems; a++)
+		for (int b = a + 1; b < history->systems; b++) {
+			if (only_neighbour(history, a) == b && only_neighbour(history, b) == a)
+				check_pair(history, a, b);
+			else if (cables_between(history, a, b))
+				check_stranded(history, a, b);
+		}
+}
+
+static void print_end(const struct history *history)
+{
+	for (int i = 0; i < history->systems; i++) {
+		const struct system *system = &history->world.system[i];
+
+		for (unsigned int slot = 0; slot < history->ports; slot++) {
+			const struct lacp_port_state *state = &system->lacp.port[slot];
+			struct end peer = system->port[slot].peer;
+			char why[LACP_WHY_SIZE];
+
+			lacp_why(&system->lacp, slot, history->world.now_ns, NULL, NULL, why);
+			printf("  %c.%u-%c.%u %s %s %s aggregator %u of %u: %s\n", 'A' + i, slot + 1,
+			       peer.system < 0 ? '-' : 'A' + peer.system, peer.slot + 1,
+			       lacp_rx_name(state->rx), lacp_mux_name(state->mux),
+			       lacp_selected_name(state->selected), state->aggregator,
+			       system->lacp.state.active_aggregator, why);
+		}
+	}
+}
+
+static int run_one(uint64_t seed, bool verbose)
+{
+	static struct history history;
+
+	set_up(&history, seed);
+	history.world.verbose = verbose;
+	make_trouble(&history);
+	if (verbose)
+		printf("  trouble ends\n");
+	end_trouble(&history);
+	world_run(&history.world, BOUND);
+	if (!history.world.failed)
+		check_end(&history);
+	if (verbose)
+		print_end(&history);
+	if (history.world.failed)
+		printf("history %llu: %s\n", (unsigned long long)seed, history.world.failure);
+	return history.world.failed;
+}
+
+int histories_run(unsigned int count, uint64_t seed, bool verbose)
+{
+	int failures = 0;
+
+	for (unsigned int i = 0; i < count; i++)
+		failures += run_one(seed + i, verbose);
+	return failures;
+}

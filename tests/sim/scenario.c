@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Runs one scenario file; README.md describes the verbs. A line is `verb word...`; `#` begins a comment. Options of
+ * systems and ports are in options.c, conditions in conditions.c.
+ */
+#include "tests/sim/scenario.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int index_of(struct scenario *scenario, char name)
+{
+	for (int i = 0; i < SYSTEMS; i++)
+		if (scenario->world.system[i].exists && scenario->world.system[i].name == name)
+			return i;
+	scenario_wrong(scenario, "no such system");
+	return 0;
+}
+
+void scenario_wrong(struct scenario *scenario, const char *what)
+{
+	world_fail(&scenario->world, "line %u: %s", scenario->line, what);
+}
+
+struct system *scenario_system(struct scenario *scenario, const char *word)
+{
+	return &scenario->world.system[index_of(scenario, word[0])];
+}
+
+struct end scenario_end(struct scenario *scenario, const char *word)
+{
+	struct end end = { .system = index_of(scenario, word[0]) };
+	int number = word[0] && word[1] == '.' ? atoi(word + 2) : 0;
+
+	if (number < 1 || (unsigned int)number > scenario->world.system[end.system].ports)
+		scenario_wrong(scenario, "no such port");
+	else
+		end.slot = (unsigned int)number - 1;
+	return end;
+}
+
+static uint64_t duration(struct scenario *scenario, const char *word)
+{
+	char *unit;
+	double value = strtod(word, &unit);
+
+	if (!strcmp(unit, "s"))
+		return (uint64_t)(value * 1e9);
+	if (!strcmp(unit, "ms"))
+		return (uint64_t)(value * 1e6);
+	scenario_wrong(scenario, "a time is a number and s or ms");
+	return 0;
+}
+
+static void verb_system(struct scenario *scenario, char **words, int count)
+{
+	struct lacp_config config = lacp_config_default();
+	int index = 0;
+
+	while (index < SYSTEMS - 1 && scenario->world.system[index].exists)
+		index++;
+	config.system[0] = 0x02;
+	config.system[5] = (uint8_t)words[0][0];
+	for (int i = 2; i + 1 < count; i += 2)
+		scenario_option(scenario, &config, words[i], words[i + 1]);
+	world_system(&scenario->world, index, words[0][0], (unsigned int)atoi(words[1]), &config);
+}
+
+static void verb_set(struct scenario *scenario, char **words, int count)
+{
+	int index = index_of(scenario, words[0][0]);
+	struct lacp_config config = scenario->world.system[index].lacp.state.config;
+
+	for (int i = 1; i + 1 < count; i += 2)
+		scenario_option(scenario, &config, words[i], words[i + 1]);
+	world_configure(&scenario->world, index, &config);
+}
+
+static void verb_port(struct scenario *scenario, char **words, int count)
+{
+	struct end end = scenario_end(scenario, words[0]);
+	struct lacp_port_config config = scenario->world.system[end.system].port[end.slot].config;
+
+	for (int i = 1; i + 1 < count; i += 2)
+		scenario_port_option(scenario, &config, words[i], words[i + 1]);
+	world_port_configure(&scenario->world, end, &config);
+}
+
+static void verb_cable(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 0; i + 1 < count; i += 2)
+		world_cable(&scenario->world, scenario_end(scenario, words[i]),
+			    scenario_end(scenario, words[i + 1]), MS);
+}
+
+static void verb_loss(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 1; i < count; i++)
+		world_loss(&scenario->world, scenario_end(scenario, words[i]), (unsigned int)atoi(words[0]));
+}
+
+static void verb_cut(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		world_cut(&scenario->world, scenario_end(scenario, words[i]), true);
+}
+
+static void verb_mend(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		world_cut(&scenario->world, scenario_end(scenario, words[i]), false);
+}
+
+static void verb_away(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		world_away(&scenario->world, index_of(scenario, words[i][0]));
+}
+
+static void verb_back(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		world_back(&scenario->world, index_of(scenario, words[i][0]));
+}
+
+static void verb_remove(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		world_port_remove(&scenario->world, scenario_end(scenario, words[i]));
+}
+
+static void verb_add(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		world_port_add(&scenario->world, scenario_end(scenario, words[i]));
+}
+
+static void verb_drain(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (world_drain(&scenario->world, scenario_end(scenario, words[i])))
+			scenario_wrong(scenario, "drain refused");
+}
+
+static void verb_run(struct scenario *scenario, char **words, int count)
+{
+	(void)count;
+	world_run(&scenario->world, duration(scenario, words[0]));
+}
+
+static void verb_expect(struct scenario *scenario, char **words, int count)
+{
+	if (!scenario_holds(scenario, words, count))
+		scenario_wrong(scenario, "not so");
+}
+
+/* Runs until the condition holds. */
+static void verb_within(struct scenario *scenario, char **words, int count)
+{
+	struct world *world = &scenario->world;
+	uint64_t limit_ns = world->now_ns + duration(scenario, words[0]);
+
+	while (!scenario_holds(scenario, words + 1, count - 1)) {
+		if (world_step(world, limit_ns) || world->failed)
+			continue;
+		if (!scenario_holds(scenario, words + 1, count - 1))
+			scenario_wrong(scenario, "not in time");
+		return;
+	}
+}
+
+/* The condition holds after every step. */
+static void verb_throughout(struct scenario *scenario, char **words, int count)
+{
+	uint64_t limit_ns = scenario->world.now_ns + duration(scenario, words[0]);
+
+	do
+		if (!scenario_holds(scenario, words + 1, count - 1))
+			scenario_wrong(scenario, "not throughout");
+	while (!scenario->world.failed && world_step(&scenario->world, limit_ns));
+}
+
+static const struct verb {
+	const char *name;
+	int least;
+	void (*act)(struct scenario *scenario, char **words, int count);
+} verbs[] = {
+	{ "system", 2, verb_system }, { "set", 3, verb_set },
+	{ "port", 3, verb_port },     { "cable", 2, verb_cable },
+	{ "loss", 2, verb_loss },     { "cut", 1, verb_cut },
+	{ "mend", 1, verb_mend },     { "away", 1, verb_away },
+	{ "back", 1, verb_back },     { "remove", 1, verb_remove },
+	{ "add", 1, verb_add },	      { "drain", 1, verb_drain },
+	{ "run", 1, verb_run },	      { "expect", 2, verb_expect },
+	{ "within", 3, verb_within }, { "throughout", 3, verb_throughout },
+};
+
+static void act(struct scenario *scenario, char **words, int count)
+{
+	for (unsigned int i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
+		if (strcmp(verbs[i].name, words[0]) != 0)
+			continue;
+		if (count - 1 < verbs[i].least)
+			break;
+		verbs[i].act(scenario, words + 1, count - 1);
+		return;
+	}
+	scenario_wrong(scenario, "not understood");
+}
+
+static void run_line(struct scenario *scenario, char *line)
+{
+	char *words[WORDS], *rest = NULL;
+	int count = 0;
+
+	line[strcspn(line, "#\n")] = '\0';
+	if (scenario->world.verbose)
+		printf("%3u  %s\n", scenario->line, line);
+	for (char *word = strtok_r(line, " \t", &rest); word && count < WORDS;
+	     word = strtok_r(NULL, " \t", &rest))
+		words[count++] = word;
+	if (count)
+		act(scenario, words, count);
+}
+
+int scenario_run(const char *path, bool verbose)
+{
+	static struct scenario scenario;
+	char line[400];
+	FILE *file = fopen(path, "r");
+
+	if (!file) {
+		printf("%s: cannot be read\n", path);
+		return 1;
+	}
+	world_init(&scenario.world, 1);
+	scenario.world.verbose = verbose;
+	for (scenario.line = 1; !scenario.world.failed && fgets(line, sizeof(line), file); scenario.line++)
+		run_line(&scenario, line);
+	fclose(file);
+	if (scenario.world.failed)
+		printf("%s: %s (after line %u)\n", path, scenario.world.failure, scenario.line - 1);
+	return scenario.world.failed;
+}

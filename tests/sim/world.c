@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tests/sim/world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NOWHERE ((struct end){ .system = -1 })
+
+static struct port *port_of(struct world *world, struct end end)
+{
+	return &world->system[end.system].port[end.slot];
+}
+
+void world_init(struct world *world, uint64_t seed)
+{
+	memset(world, 0, sizeof(*world));
+	world->now_ns = SECOND;
+	world->random = seed * 2654435761u + 88172645463325252u;
+}
+
+uint32_t world_random(struct world *world, uint32_t below)
+{
+	world->random ^= world->random << 13;
+	world->random ^= world->random >> 7;
+	world->random ^= world->random << 17;
+	return (uint32_t)(world->random >> 20) % below;
+}
+
+void world_fail(struct world *world, const char *format, ...)
+{
+	va_list arguments;
+	int at;
+
+	if (world->failed)
+		return;
+	world->failed = true;
+	at = snprintf(world->failure, sizeof(world->failure),
+		      "at %.3f s: ", (double)(world->now_ns - SECOND) / 1e9);
+	va_start(arguments, format);
+	vsnprintf(world->failure + at, sizeof(world->failure) - (size_t)at, format, arguments);
+	va_end(arguments);
+}
+
+void world_send(struct world *world, struct end from, const uint8_t *octets)
+{
+	struct port *port = port_of(world, from);
+	struct frame *frame = &world->frame[world->count];
+
+	if (octets[14] == 1) {
+		memcpy(port->last, octets, LACP_FRAME_SIZE);
+		check_sent(world, from, octets);
+	}
+	if (port->peer.system < 0 || port->cut || world_random(world, 100) < port->loss)
+		return;
+	if (world->count == FRAMES) {
+		world_fail(world, "too many frames under way");
+		return;
+	}
+	frame->due_ns = world->now_ns + port->delay_ns;
+	frame->to = port->peer;
+	memcpy(frame->octets, octets, LACP_FRAME_SIZE);
+	world->count++;
+}
+
+static struct end end_of(const struct system *system, unsigned int slot)
+{
+	return (struct end){ .system = (int)(system - system->world->system), .slot = slot };
+}
+
+static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, size_t length)
+{
+	struct system *system = context;
+
+	if (length != LACP_FRAME_SIZE)
+		world_fail(system->world, "frame of %zu octets", length);
+	world_send(system->world, end_of(system, slot), frame);
+}
+
+static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
+{
+	struct system *system = context;
+
+	system->port[slot].collecting = collecting;
+	system->port[slot].distributing = distributing;
+}
+
+static void on_aggregator(void *context, unsigned int aggregator)
+{
+	struct system *system = context;
+
+	if (system->world->verbose)
+		printf("  %8.3f %c   aggregator %u\n", (double)(system->world->now_ns - SECOND) / 1e9,
+		       system->name, aggregator);
+}
+
+static void on_drained(void *context, unsigned int slot, bool answered)
+{
+	struct system *system = context;
+
+	system->port[slot].drained = true;
+	system->port[slot].far_ok = answered;
+}
+
+static void on_event(void *context, unsigned int slot, enum lacp_event event, unsigned int detail)
+{
+	static const char *const names[] = { "rx",	 "mux",		"selected",
+					     "partner",	 "loop",	"loop ended",
+					     "fallback", "actor churn", "partner churn",
+					     "restless" };
+	struct system *system = context;
+	const char *state = event == LACP_EVENT_RX	   ? lacp_rx_name(detail)
+			    : event == LACP_EVENT_MUX	   ? lacp_mux_name(detail)
+			    : event == LACP_EVENT_SELECTED ? lacp_selected_name(detail)
+							   : "";
+
+	if (event == LACP_EVENT_RESTLESS)
+		world_fail(system->world, "%c does not come to rest", system->name);
+	if (system->world->verbose)
+		printf("  %8.3f %c.%u %s %s%.0u\n", (double)(system->world->now_ns - SECOND) / 1e9,
+		       system->name, slot + 1, names[event], state, *state ? 0 : detail);
+}
+
+static const struct lacp_outputs outputs = {
+	.transmit = on_transmit,
+	.port = on_port,
+	.aggregator = on_aggregator,
+	.drained = on_drained,
+	.event = on_event,
+};
+
+static void run(struct system *system)
+{
+	if (!system->away)
+		system->deadline_ns = lacp_run(&system->lacp, system->world->now_ns);
+}
+
+static struct lacp_port_config default_port(int index, unsigned int slot)
+{
+	return (struct lacp_port_config){
+		.speed_mbps = 10000,
+		.port = (uint16_t)(slot + 1),
+		.port_priority = 255,
+		.mac = { 0x02, 0x01, 0, 0, (uint8_t)index, (uint8_t)slot },
+		.duplex = LACP_DUPLEX_FULL,
+	};
+}
+
+void world_system(struct world *world, int index, char name, unsigned int ports,
+		  const struct lacp_config *config)
+{
+	struct system *system = &world->system[index];
+
+	system->exists = true;
+	system->name = name;
+	system->ports = ports;
+	system->world = world;
+	system->deadline_ns = LACP_NEVER;
+	lacp_init(&system->lacp, config, &outputs, system);
+	for (unsigned int slot = 0; slot < ports; slot++) {
+		struct port *port = &system->port[slot];
+
+		port->exists = true;
+		port->peer = NOWHERE;
+		port->config = default_port(index, slot);
+		lacp_port_add(&system->lacp, slot, &port->config, world->now_ns);
+	}
+	run(system);
+}
+
+void world_configure(struct world *world, int index, const struct lacp_config *config)
+{
+	struct system *system = &world->system[index];
+
+	if (lacp_configure(&system->lacp, config, world->now_ns))
+		world_fail(world, "configuration refused");
+	run(system);
+}
+
+/* Carrier follows the cable; what is told to a system whose daemon is away, it learns on its return. */
+static void update_link(struct world *world, struct end end)
+{
+	struct system *system = &world->system[end.system];
+	struct port *port = port_of(world, end);
+
+	port->config.link = port->peer.system >= 0 && !port->cut;
+	if (system->away || !port->exists) {
+		port->bounced |= !port->config.link;
+		port->collecting &= port->config.link;
+		port->distributing &= port->config.link;
+		port->hold.holding &= port->config.link;
+		return;
+	}
+	lacp_port_configure(&system->lacp, end.slot, &port->config, world->now_ns);
+	run(system);
+}
+
+void world_port_configure(struct world *world, struct end end, const struct lacp_port_config *config)
+{
+	port_of(world, end)->config = *config;
+	update_link(world, end);
+}
+
+void world_port_remove(struct world *world, struct end end)
+{
+	port_of(world, end)->exists = false;
+	lacp_port_remove(&world->system[end.system].lacp, end.slot, world->now_ns);
+	run(&world->system[end.system]);
+}
+
+void world_port_add(struct world *world, struct end end)
+{
+	struct port *port = port_of(world, end);
+
+	port->exists = true;
+	if (lacp_port_add(&world->system[end.system].lacp, end.slot, &port->config, world->now_ns))
+		world_fail(world, "port refused");
+	run(&world->system[end.system]);
+}
+
+static void drop_frames(struct world *world, struct end end)
+{
+	for (unsigned int i = 0; i < world->count;) {
+		struct end to = world->frame[i].to;
+
+		if (to.system == end.system && to.slot == end.slot)
+			world->frame[i] = world->frame[--world->count];
+		else
+			i++;
+	}
+}
+
+void world_unplug(struct world *world, struct end end)
+{
+	struct end peer = port_of(world, end)->peer;
+
+	if (peer.system < 0)
+		return;
+	drop_frames(world, end);
+	drop_frames(world, peer);
+	port_of(world, end)->peer = NOWHERE;
+	port_of(world, peer)->peer = NOWHERE;
+	port_of(world, end)->cut = port_of(world, peer)->cut = false;
+	update_link(world, end);
+	update_link(world, peer);
+}
+
+void world_cable(struct world *world, struct end a, struct end b, uint64_t delay_ns)
+{
+	world_unplug(world, a);
+	world_unplug(world, b);
+	port_of(world, a)->peer = b;
+	port_of(world, b)->peer = a;
+	port_of(world, a)->delay_ns = port_of(world, b)->delay_ns = delay_ns;
+	update_link(world, a);
+	update_link(world, b);
+}
+
+void world_cut(struct world *world, struct end end, bool cut)
+{
+	struct end peer = port_of(world, end)->peer;
+
+	if (peer.system < 0)
+		return;
+	if (cut) {
+		drop_frames(world, end);
+		drop_frames(world, peer);
+	}
+	port_of(world, end)->cut = port_of(world, peer)->cut = cut;
+	update_link(world, end);
+	update_link(world, peer);
+}
+
+void world_loss(struct world *world, struct end end, unsigned int percent)
+{
+	port_of(world, end)->loss = percent;
+	port_of(world, end)->blind_ns = world->now_ns + SECOND + 100 * MS;
+}
+
+void world_away(struct world *world, int index)
+{
+	struct system *system = &world->system[index];
+
+	if (system->away)
+		return;
+	system->away = true;
+	system->saved = system->lacp;
+	memset(&system->lacp, 0xff, sizeof(system->lacp));
+	hold_begin(system);
+}
+
+static void return_link(struct system *system, unsigned int slot)
+{
+	struct port *port = &system->port[slot];
+	struct lacp_port_config down = port->config;
+
+	down.link = 0;
+	if (port->bounced) {
+		lacp_port_configure(&system->lacp, slot, &down, system->world->now_ns);
+		run(system);
+	}
+	port->bounced = false;
+	port->blind_ns = system->world->now_ns + SECOND + 100 * MS;
+	lacp_port_configure(&system->lacp, slot, &port->config, system->world->now_ns);
+}
+
+void world_back(struct world *world, int index)
+{
+	struct system *system = &world->system[index];
+
+	if (!system->away)
+		return;
+	system->away = false;
+	lacp_init(&system->lacp, &system->saved.state.config, &outputs, system);
+	if (lacp_adopt(&system->lacp, &system->saved.state, system->saved.port, system->saved.used))
+		world_fail(world, "state refused");
+	hold_end(system);
+	for (unsigned int slot = 0; slot < system->ports; slot++) {
+		struct port *port = &system->port[slot];
+
+		port->collecting = lacp_collecting(&system->lacp) >> slot & 1;
+		port->distributing = lacp_distributing(&system->lacp) >> slot & 1;
+		if (port->exists)
+			return_link(system, slot);
+	}
+	run(system);
+}
+
+int world_drain(struct world *world, struct end end)
+{
+	struct system *system = &world->system[end.system];
+	int err;
+
+	port_of(world, end)->drained = false;
+	err = lacp_drain(&system->lacp, end.slot, world->now_ns);
+	run(system);
+	return err;
+}
+
+static struct frame *next_frame(struct world *world)
+{
+	struct frame *next = NULL;
+
+	for (unsigned int i = 0; i < world->count; i++)
+		if (!next || world->frame[i].due_ns < next->due_ns)
+			next = &world->frame[i];
+	return next;
+}
+
+static void deliver(struct world *world, struct frame *frame)
+{
+	struct frame copy = *frame;
+	struct system *system = &world->system[copy.to.system];
+
+	*frame = world->frame[--world->count];
+	if (!port_of(world, copy.to)->exists)
+		return;
+	if (system->away) {
+		hold_receive(world, copy.to, copy.octets);
+		return;
+	}
+	lacp_receive(&system->lacp, copy.to.slot, copy.octets, sizeof(copy.octets), world->now_ns);
+	run(system);
+}
+
+static void act(struct world *world, struct frame *frame)
+{
+	if (frame && frame->due_ns <= world->now_ns)
+		deliver(world, frame);
+	for (int i = 0; i < SYSTEMS; i++) {
+		struct system *system = &world->system[i];
+
+		if (!system->exists)
+			continue;
+		if (system->away)
+			hold_expire(world, system);
+		else if (system->deadline_ns <= world->now_ns)
+			run(system);
+	}
+}
+
+bool world_step(struct world *world, uint64_t limit_ns)
+{
+	struct frame *frame = next_frame(world);
+	uint64_t next_ns = frame ? frame->due_ns : LACP_NEVER;
+
+	for (int i = 0; i < SYSTEMS; i++) {
+		const struct system *system = &world->system[i];
+		uint64_t deadline_ns = system->away ? hold_deadline(system) : system->deadline_ns;
+
+		if (system->exists && deadline_ns < next_ns)
+			next_ns = deadline_ns;
+	}
+	if (next_ns > limit_ns) {
+		world->now_ns = limit_ns;
+		return false;
+	}
+	if (next_ns > world->now_ns)
+		world->now_ns = next_ns;
+	act(world, frame);
+	check_world(world);
+	return !world->failed;
+}
+
+void world_run(struct world *world, uint64_t duration_ns)
+{
+	uint64_t limit_ns = world->now_ns + duration_ns;
+
+	while (!world->failed && world_step(world, limit_ns))
+		;
+}
+
+unsigned int world_carrying(const struct system *system)
+{
+	unsigned int count = 0;
+
+	for (unsigned int slot = 0; slot < system->ports; slot++)
+		count += system->port[slot].distributing;
+	return count;
+}

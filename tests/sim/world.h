@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The simulator's world: LACP systems, cables between their ports, a virtual clock. Time jumps from one frame or
+ * deadline to the next; after each, the invariants of check.c are tested. Driven by scenario.c and histories.c.
+ */
+#ifndef XBOND_TESTS_SIM_WORLD_H
+#define XBOND_TESTS_SIM_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/lacp/lacp.h"
+
+#define SYSTEMS 8
+#define FRAMES 4096
+#define MS 1000000ull
+#define SECOND 1000000000ull
+
+struct end {
+	int system; /* -1: none */
+	unsigned int slot;
+};
+
+/* What the kernel does for a port while its daemon is away. */
+struct hold {
+	bool holding;
+	uint64_t heard_ns;
+	uint64_t answered_ns;
+	struct lacp_info partner; /* as last heard */
+};
+
+struct port {
+	bool exists;
+	bool cut;     /* no carrier, at both ends of the cable */
+	bool bounced; /* carrier was lost while the daemon was away */
+	bool far_ok;  /* how the drain ended: answered */
+	bool drained; /* a drain has ended */
+	struct end peer;
+	unsigned int loss; /* percent of the frames sent here that get lost */
+	uint64_t delay_ns; /* of the cable, in this direction */
+	uint64_t blind_ns; /* until then the next PDU may not have been sent after losses or absence */
+	bool collecting, distributing;
+	uint64_t sent_ns[LACP_TX_LIMIT]; /* LACPDUs, oldest first, also those sent on hold */
+	uint8_t last[LACP_FRAME_SIZE];	 /* the last LACPDU */
+	struct lacp_port_config config;
+	struct hold hold;
+};
+
+struct system {
+	bool exists;
+	bool away; /* the daemon is; the kernel and, with lacp_hold, the answers stay */
+	char name;
+	unsigned int ports;
+	struct lacp_system lacp;
+	struct lacp_system saved; /* as the pinned maps have it */
+	struct port port[LACP_MAX_PORTS];
+	uint64_t deadline_ns;
+	struct world *world;
+};
+
+struct frame {
+	uint64_t due_ns;
+	struct end to;
+	uint8_t octets[LACP_FRAME_SIZE];
+};
+
+struct world {
+	uint64_t now_ns;
+	uint64_t random;
+	bool verbose;
+	bool failed;
+	char failure[200];
+	unsigned int count; /* frames under way */
+	struct frame frame[FRAMES];
+	struct system system[SYSTEMS];
+};
+
+void world_init(struct world *world, uint64_t seed);
+uint32_t world_random(struct world *world, uint32_t below);
+/* The first failure is kept, with its time. */
+void world_fail(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void world_system(struct world *world, int index, char name, unsigned int ports,
+		  const struct lacp_config *config);
+void world_configure(struct world *world, int index, const struct lacp_config *config);
+void world_port_configure(struct world *world, struct end end, const struct lacp_port_config *config);
+void world_port_remove(struct world *world, struct end end);
+void world_port_add(struct world *world, struct end end);
+/* Plugs a cable between two ports, or a port into itself; what was plugged there is pulled out. */
+void world_cable(struct world *world, struct end a, struct end b, uint64_t delay_ns);
+void world_unplug(struct world *world, struct end end);
+void world_cut(struct world *world, struct end end, bool cut);
+void world_loss(struct world *world, struct end end, unsigned int percent);
+void world_away(struct world *world, int index);
+void world_back(struct world *world, int index);
+int world_drain(struct world *world, struct end end);
+/* To the next thing that happens, but not beyond the limit. Returns false when the limit is reached. */
+bool world_step(struct world *world, uint64_t limit_ns);
+void world_run(struct world *world, uint64_t duration_ns);
+
+unsigned int world_carrying(const struct system *system);
+void world_send(struct world *world, struct end from, const uint8_t *octets);
+
+/* hold.c */
+void hold_begin(struct system *system);
+void hold_receive(struct world *world, struct end end, const uint8_t *octets);
+uint64_t hold_deadline(const struct system *system);
+void hold_expire(struct world *world, struct system *system);
+void hold_end(struct system *system);
+
+/* check.c */
+void check_sent(struct world *world, struct end from, const uint8_t *octets);
+void check_world(struct world *world);
+
+/* scenario.c, histories.c: failures */
+int scenario_run(const char *path, bool verbose);
+int histories_run(unsigned int count, uint64_t seed, bool verbose);
+
+#endif

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Periodic Transmission (6.4.13), Mux (6.4.15), Transmit (6.4.16), Churn Detection (6.4.17), Marker (6.5). */
+#include "tests/unit/test_lacp.h"
+
+#define S LACP_SYNCHRONIZATION
+#define C LACP_COLLECTING
+
+static int periodic(enum lacp_periodic_state from, uint8_t actor, uint8_t partner, uint64_t now_ns)
+{
+	struct lacp_port_state port = { .config = base_port(0),
+					.periodic = (uint8_t)from,
+					.periodic_ns = T0 + 10,
+					.actor.state = actor,
+					.partner.state = partner };
+
+	return lacp_periodic_next(&port, now_ns);
+}
+
+static void fig_6_19_periodic_transmission(void **state)
+{
+	const uint8_t active = LACP_ACTIVITY, fast = LACP_TIMEOUT;
+
+	(void)state;
+	assert_int_equal(periodic(LACP_PERIODIC_NONE, active, fast, T0), LACP_PERIODIC_FAST); /* UCT */
+	assert_int_equal(periodic(LACP_PERIODIC_NONE, 0, active, T0), LACP_PERIODIC_FAST);
+	assert_int_equal(periodic(LACP_PERIODIC_FAST, active, fast, T0 + 9), LACP_STAY);
+	assert_int_equal(periodic(LACP_PERIODIC_FAST, active, fast, T0 + 10), LACP_PERIODIC_TX);
+	assert_int_equal(periodic(LACP_PERIODIC_FAST, active, 0, T0 + 9), LACP_PERIODIC_SLOW);
+	assert_int_equal(periodic(LACP_PERIODIC_SLOW, active, 0, T0 + 9), LACP_STAY);
+	assert_int_equal(periodic(LACP_PERIODIC_SLOW, active, 0, T0 + 10), LACP_PERIODIC_TX);
+	assert_int_equal(periodic(LACP_PERIODIC_SLOW, active, fast, T0 + 9), LACP_PERIODIC_TX);
+	assert_int_equal(periodic(LACP_PERIODIC_TX, active, fast, T0), LACP_PERIODIC_FAST);
+	assert_int_equal(periodic(LACP_PERIODIC_TX, active, 0, T0), LACP_PERIODIC_SLOW);
+}
+
+static void fig_6_19_no_periodic_from_anywhere(void **state)
+{
+	(void)state;
+	for (int from = LACP_PERIODIC_NONE; from <= LACP_PERIODIC_TX; from++) {
+		struct lacp_port_state port = { .config = base_port(0),
+						.periodic = (uint8_t)from,
+						.actor.state = LACP_ACTIVITY };
+		int expected = from == LACP_PERIODIC_NONE ? LACP_STAY : LACP_PERIODIC_NONE;
+
+		assert_int_equal(periodic((enum lacp_periodic_state)from, 0, LACP_TIMEOUT, T0), expected);
+		port.config.link = 0;
+		assert_int_equal(lacp_periodic_next(&port, T0), expected);
+		port.config.link = 1;
+		port.config.duplex = LACP_DUPLEX_HALF;
+		assert_int_equal(lacp_periodic_next(&port, T0), expected);
+	}
+}
+
+static void clause_6_4_13_timers(void **state)
+{
+	struct lacp_port_state port = { .periodic = LACP_PERIODIC_TX };
+
+	(void)state;
+	lacp_periodic_enter(&port, LACP_PERIODIC_FAST, T0);
+	assert_int_equal(port.periodic_ns, T0 + LACP_FAST_PERIODIC_TIME);
+	assert_int_equal(port.ntt, 0);
+	lacp_periodic_enter(&port, LACP_PERIODIC_SLOW, T0);
+	assert_int_equal(port.periodic_ns, T0 + LACP_SLOW_PERIODIC_TIME);
+	lacp_periodic_enter(&port, LACP_PERIODIC_TX, T0);
+	assert_int_equal(port.ntt, 1);
+	lacp_periodic_enter(&port, LACP_PERIODIC_NONE, T0);
+	assert_int_equal(port.periodic_ns, 0);
+}
+
+static void the_first_pdu_leaves_at_once(void **state)
+{
+	(void)state;
+	start(1);
+	assert_int_equal(lacp.sent, 1);
+	assert_int_equal(lacp.frame[14], 1);
+}
+
+static int mux(enum lacp_mux_state from, enum lacp_selected selected, uint8_t partner, bool coupled,
+	       bool ready)
+{
+	struct lacp_port_state port = { .mux = (uint8_t)from,
+					.selected = (uint8_t)selected,
+					.partner.state = partner };
+
+	return lacp_mux_next(&port, coupled, ready);
+}
+
+static void fig_6_21_and_22_detached_waiting_attached(void **state)
+{
+	(void)state;
+	for (int coupled = 0; coupled < 2; coupled++) {
+		int carry = coupled ? LACP_MUX_COLLECTING_DISTRIBUTING : LACP_MUX_COLLECTING;
+
+		assert_int_equal(mux(LACP_MUX_DETACHED, LACP_UNSELECTED, S, coupled, true), LACP_STAY);
+		assert_int_equal(mux(LACP_MUX_DETACHED, LACP_SELECTED, 0, coupled, false), LACP_MUX_WAITING);
+		assert_int_equal(mux(LACP_MUX_DETACHED, LACP_STANDBY, 0, coupled, false), LACP_MUX_WAITING);
+		assert_int_equal(mux(LACP_MUX_WAITING, LACP_UNSELECTED, S, coupled, true), LACP_MUX_DETACHED);
+		assert_int_equal(mux(LACP_MUX_WAITING, LACP_SELECTED, S, coupled, false), LACP_STAY);
+		assert_int_equal(mux(LACP_MUX_WAITING, LACP_STANDBY, S, coupled, true), LACP_STAY);
+		assert_int_equal(mux(LACP_MUX_WAITING, LACP_SELECTED, 0, coupled, true), LACP_MUX_ATTACHED);
+		assert_int_equal(mux(LACP_MUX_ATTACHED, LACP_UNSELECTED, S, coupled, true),
+				 LACP_MUX_DETACHED);
+		assert_int_equal(mux(LACP_MUX_ATTACHED, LACP_STANDBY, S, coupled, true), LACP_MUX_DETACHED);
+		assert_int_equal(mux(LACP_MUX_ATTACHED, LACP_SELECTED, 0, coupled, true), LACP_STAY);
+		assert_int_equal(mux(LACP_MUX_ATTACHED, LACP_SELECTED, S, coupled, true), carry);
+	}
+}
+
+static void fig_6_22_coupled_control(void **state)
+{
+	const enum lacp_mux_state both = LACP_MUX_COLLECTING_DISTRIBUTING;
+
+	(void)state;
+	assert_int_equal(mux(both, LACP_SELECTED, S, true, true), LACP_STAY);
+	assert_int_equal(mux(both, LACP_SELECTED, C, true, true), LACP_MUX_ATTACHED);
+	assert_int_equal(mux(both, LACP_STANDBY, S | C, true, true), LACP_MUX_ATTACHED);
+	assert_int_equal(mux(both, LACP_UNSELECTED, S | C, true, true), LACP_MUX_ATTACHED);
+}
+
+static void fig_6_21_independent_control(void **state)
+{
+	(void)state;
+	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, S, false, true), LACP_STAY);
+	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, S | C, false, true), LACP_MUX_DISTRIBUTING);
+	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, C, false, true), LACP_MUX_ATTACHED);
+	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_STANDBY, S | C, false, true), LACP_MUX_ATTACHED);
+	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_UNSELECTED, S | C, false, true), LACP_MUX_ATTACHED);
+	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_SELECTED, S | C, false, true), LACP_STAY);
+	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_SELECTED, S, false, true), LACP_MUX_COLLECTING);
+	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_SELECTED, C, false, true), LACP_MUX_COLLECTING);
+	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_STANDBY, S | C, false, true), LACP_MUX_COLLECTING);
+	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_UNSELECTED, S | C, false, true),
+			 LACP_MUX_COLLECTING);
+}
+
+static void control_changes_without_leaving(void **state)
+{
+	(void)state;
+	assert_int_equal(mux(LACP_MUX_COLLECTING_DISTRIBUTING, LACP_SELECTED, S | C, false, true),
+			 LACP_MUX_DISTRIBUTING);
+	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_SELECTED, S | C, true, true),
+			 LACP_MUX_COLLECTING_DISTRIBUTING);
+	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, S, true, true),
+			 LACP_MUX_COLLECTING_DISTRIBUTING);
+	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, 0, true, true), LACP_MUX_ATTACHED);
+}
+
+static void clause_6_4_15_what_states_say(void **state)
+{
+	static const uint8_t bits[] = {
+		0, 0, S, S | C, S | C | LACP_DISTRIBUTING, S | C | LACP_DISTRIBUTING
+	};
+
+	(void)state;
+	start(1);
+	for (int to = LACP_MUX_DETACHED; to <= LACP_MUX_COLLECTING_DISTRIBUTING; to++) {
+		struct lacp_port_state *port = &lacp.sys.port[0];
+
+		port->ntt = 0;
+		lacp_mux_enter(&lacp.sys, 0, (enum lacp_mux_state)to, T0);
+		assert_int_equal(port->actor.state & (S | C | LACP_DISTRIBUTING), bits[to]);
+		assert_int_equal(port->ntt, to != LACP_MUX_WAITING);
+		assert_int_equal(port->wait_while_ns,
+				 to == LACP_MUX_WAITING ? T0 + LACP_AGGREGATE_WAIT_TIME : 0);
+	}
+}
+
+static void clause_6_4_16_three_in_any_second(void **state)
+{
+	struct lacp_port_state *port = &lacp.sys.port[0];
+
+	(void)state;
+	start(1);
+	lacp.sent = 0;
+	memset(port->sent_ns, 0, sizeof(port->sent_ns));
+	for (uint64_t at = 1; at <= 4; at++) {
+		port->ntt = 1;
+		lacp_run(&lacp.sys, T0 + at * 100000000);
+	}
+	assert_int_equal(lacp.sent, 3);
+	assert_int_equal(port->ntt, 1);
+	assert_int_equal(lacp_transmit_next(port, T0 + 1099999999), LACP_TRANSMIT_LATER);
+	assert_int_equal(lacp_run(&lacp.sys, T0 + 900000000), T0 + LACP_SECOND);
+	lacp_run(&lacp.sys, T0 + 1100000000);
+	assert_int_equal(lacp.sent, 4);
+}
+
+static void clause_6_4_16_nothing_without_periodic_transmission(void **state)
+{
+	struct lacp_port_state port = { .ntt = 1, .periodic = LACP_PERIODIC_NONE };
+
+	(void)state;
+	assert_int_equal(lacp_transmit_next(&port, T0), LACP_TRANSMIT_CLEAR);
+	port.periodic = LACP_PERIODIC_SLOW;
+	assert_int_equal(lacp_transmit_next(&port, T0), LACP_TRANSMIT_SEND);
+	port.ntt = 0;
+	assert_int_equal(lacp_transmit_next(&port, T0), LACP_TRANSMIT_NOTHING);
+}
+
+static int churn(enum lacp_churn_state from, bool sync, bool link, uint64_t now_ns)
+{
+	struct lacp_port_state port = { .config = base_port(0),
+					.actor_churn = (uint8_t)from,
+					.partner_churn = (uint8_t)from,
+					.actor_churn_ns = T0 + 10,
+					.partner_churn_ns = T0 + 10 };
+
+	port.config.link = link;
+	port.actor.state = sync ? S : 0;
+	port.partner.state = port.actor.state;
+	assert_int_equal(lacp_partner_churn_next(&port, now_ns), lacp_actor_churn_next(&port, now_ns));
+	return lacp_actor_churn_next(&port, now_ns);
+}
+
+static void fig_6_23_and_24_churn(void **state)
+{
+	(void)state;
+	assert_int_equal(churn(LACP_CHURN_MONITOR, false, true, T0 + 9), LACP_STAY);
+	assert_int_equal(churn(LACP_CHURN_MONITOR, false, true, T0 + 10), LACP_CHURN_CHURNED);
+	assert_int_equal(churn(LACP_CHURN_MONITOR, true, true, T0 + 9), LACP_CHURN_NONE);
+	assert_int_equal(churn(LACP_CHURN_CHURNED, false, true, T0 + 99), LACP_STAY);
+	assert_int_equal(churn(LACP_CHURN_CHURNED, true, true, T0), LACP_CHURN_NONE);
+	assert_int_equal(churn(LACP_CHURN_NONE, true, true, T0), LACP_STAY);
+	assert_int_equal(churn(LACP_CHURN_NONE, false, true, T0), LACP_CHURN_MONITOR);
+	for (int from = LACP_CHURN_MONITOR; from <= LACP_CHURN_CHURNED; from++)
+		assert_int_equal(churn((enum lacp_churn_state)from, true, false, T0), LACP_CHURN_MONITOR);
+}
+
+static void clause_6_4_17_after_sixty_seconds(void **state)
+{
+	(void)state;
+	start(1);
+	lacp_run(&lacp.sys, T0 + 3 * LACP_SECOND);
+	lacp_run(&lacp.sys, T0 + LACP_CHURN_DETECTION_TIME - 1);
+	assert_int_equal(lacp.sys.port[0].partner_churn, LACP_CHURN_MONITOR);
+	lacp_run(&lacp.sys, T0 + LACP_CHURN_DETECTION_TIME);
+	assert_int_equal(lacp.sys.port[0].partner_churn, LACP_CHURN_CHURNED);
+	assert_int_equal(lacp.sys.port[0].actor_churn, LACP_CHURN_CHURNED);
+	assert_int_equal(lacp.sys.port[0].counters.actor_churn, 1);
+	bring_up(1);
+	assert_int_equal(lacp.sys.port[0].actor_churn, LACP_CHURN_NONE);
+	assert_int_equal(lacp.sys.port[0].partner_churn, LACP_CHURN_NONE);
+}
+
+static int receive_marker(enum lacp_pdu_kind kind, const struct lacp_marker *marker, uint64_t now_ns)
+{
+	uint8_t frame[LACP_PDU_SIZE];
+
+	lacp_marker_encode(frame, their_system, marker, kind);
+	return lacp_receive(&lacp.sys, 0, frame, sizeof(frame), now_ns);
+}
+
+static void clause_6_5_4_2_markers_are_answered(void **state)
+{
+	struct lacp_marker marker = { { 9, 8, 7, 6, 5, 4 }, 77, 0x01020304 };
+	struct lacp_decoded answer;
+
+	(void)state;
+	bring_up(1);
+	assert_int_equal(receive_marker(LACP_PDU_MARKER, &marker, T0), 0);
+	lacp_pdu_decode(lacp.frame, sizeof(lacp.frame), &answer);
+	assert_int_equal(answer.kind, LACP_PDU_MARKER_RESPONSE);
+	assert_memory_equal(&answer.marker, &marker, sizeof(marker));
+	assert_memory_equal(lacp.frame + 6, lacp.sys.port[0].config.mac, LACP_MAC_SIZE);
+	lacp.sent = 0;
+	for (int i = 0; i < 1000; i++)
+		receive_marker(LACP_PDU_MARKER, &marker, T0 + 1);
+	assert_int_equal(lacp.sent, LACP_MARKER_RESPONSES - 1);
+	receive_marker(LACP_PDU_MARKER, &marker, T0 + LACP_SECOND);
+	assert_int_equal(lacp.sent, LACP_MARKER_RESPONSES);
+	assert_int_equal(lacp.sys.port[0].counters.marker_rx, 1002);
+}
+
+static struct lacp_marker our_marker(void)
+{
+	struct lacp_decoded decoded;
+
+	lacp_pdu_decode(lacp.frame, sizeof(lacp.frame), &decoded);
+	assert_int_equal(decoded.kind, LACP_PDU_MARKER);
+	return decoded.marker;
+}
+
+static void clause_6_5_4_1_a_drain_ends_with_the_response(void **state)
+{
+	struct lacp_marker marker, wrong;
+
+	(void)state;
+	bring_up(1);
+	assert_int_equal(lacp_drain(&lacp.sys, 0, T0 + 2 * LACP_SECOND), 0);
+	marker = wrong = our_marker();
+	assert_int_equal(marker.port, 1);
+	wrong.transaction++;
+	receive_marker(LACP_PDU_MARKER_RESPONSE, &wrong, T0);
+	wrong = marker;
+	wrong.system[0]++;
+	receive_marker(LACP_PDU_MARKER_RESPONSE, &wrong, T0);
+	assert_int_equal(lacp.drained, 0);
+	receive_marker(LACP_PDU_MARKER_RESPONSE, &marker, T0);
+	receive_marker(LACP_PDU_MARKER_RESPONSE, &marker, T0);
+	assert_int_equal(lacp.drained, 1);
+	assert_int_equal(lacp.answered, 1);
+}
+
+static void a_drain_ends_after_three_seconds(void **state)
+{
+	(void)state;
+	bring_up(1);
+	assert_int_equal(lacp_drain(&lacp.sys, 0, T0 + 2 * LACP_SECOND), 0);
+	lacp_run(&lacp.sys, T0 + 5 * LACP_SECOND - 1);
+	assert_int_equal(lacp.drained, 0);
+	lacp_run(&lacp.sys, T0 + 5 * LACP_SECOND);
+	assert_int_equal(lacp.drained, 1);
+	assert_int_equal(lacp.answered, 0);
+	set_link(0, 0, T0 + 6 * LACP_SECOND);
+	assert_int_equal(lacp_drain(&lacp.sys, 0, T0 + 6 * LACP_SECOND), -EAGAIN);
+	assert_int_equal(lacp_drain(&lacp.sys, 5, T0 + 6 * LACP_SECOND), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fig_6_19_periodic_transmission),
+		cmocka_unit_test(fig_6_19_no_periodic_from_anywhere),
+		cmocka_unit_test(clause_6_4_13_timers),
+		cmocka_unit_test(the_first_pdu_leaves_at_once),
+		cmocka_unit_test(fig_6_21_and_22_detached_waiting_attached),
+		cmocka_unit_test(fig_6_22_coupled_control),
+		cmocka_unit_test(fig_6_21_independent_control),
+		cmocka_unit_test(control_changes_without_leaving),
+		cmocka_unit_test(clause_6_4_15_what_states_say),
+		cmocka_unit_test(clause_6_4_16_three_in_any_second),
+		cmocka_unit_test(clause_6_4_16_nothing_without_periodic_transmission),
+		cmocka_unit_test(fig_6_23_and_24_churn),
+		cmocka_unit_test(clause_6_4_17_after_sixty_seconds),
+		cmocka_unit_test(clause_6_5_4_2_markers_are_answered),
+		cmocka_unit_test(clause_6_5_4_1_a_drain_ends_with_the_response),
+		cmocka_unit_test(a_drain_ends_after_three_seconds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+"""python3 -m tests.vm.guest.bench KERNEL FILE: xbond and the kernel's own bonding and team side by side,
+measured in one run in rounds that alternate, over veth pairs in the emulated machine. What counts are
+the ratios: time follows executed instructions here.
+
+Sending ends in a TC drop at the far ends. A veth receives in the softirq of the CPU that sends, so
+receiving is measured with its sending and compared as a whole, less what a plain device costs.
+"""
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+from ...bench.bed import BLAST, add_plain_link, blast, bring_up, drop_at_ingress, lab, make_bond, no_arp, PLAIN, PLAIN_FAR
+from ...bench.rows import Row, alternate, median_difference, write_json
+
+from traffic import Stream  # pylint: disable=wrong-import-order
+from lab import run, wait_for  # pylint: disable=wrong-import-order
+
+QUICK = bool(os.environ.get("QUICK"))
+ROUNDS, SECONDS, CUTS = (5, 0.3, 3) if QUICK else (11, 0.5, 20)
+RATE = 2000
+LINKS = 2
+HASH = ("xmit_hash_policy", "layer3+4")
+
+
+class Aggregate:
+    """One way to aggregate: its device on a host, its links, its subnet."""
+
+    def __init__(self, made, near, far, number, name, make):
+        self.name, self.dev, self.subnet = name, f"agg{number}", f"10.{20 + number}.0"
+        self.links = [f"g{number}l{index}" for index in range(LINKS)]
+        for index, link in enumerate(self.links):
+            made.link(near, far, link, 100 + 10 * number + index)
+        bring_up(far, self.links)
+        make(near, self.dev, self.links)
+        near.ip("link", "set", self.dev, "up")
+        near.ip("addr", "add", f"{self.subnet}.1/24", "dev", self.dev)
+        self.near, self.far = near, far
+
+    def mac(self):
+        return self.near.link(self.dev)["address"]
+
+
+def xbond(*options):
+    def make(host, dev, links):
+        words = dict(zip(options[::2], options[1::2]))
+        make_bond(host, links, "10.99.0.1", name=dev, **words)
+        host.ip("addr", "flush", "dev", dev)
+    return make
+
+
+def bonding(mode, *options):
+    def make(host, dev, links):
+        host.ip("link", "add", dev, "type", "bond", "mode", mode, "miimon", "100", *options)
+        for link in links:
+            host.ip("link", "set", link, "down")
+            host.ip("link", "set", link, "master", dev)
+    return make
+
+
+def team(host, dev, links):
+    config = {"device": dev, "runner": {"name": "loadbalance", "tx_hash": ["l3", "l4"]}, "link_watch": {"name": "ethtool"},
+              "ports": {link: {} for link in links}}
+    for link in links:
+        host.ip("link", "set", link, "down")
+    host.spawn("teamd", "-U", "-c", json.dumps(config), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(lambda: host.exists(dev), "teamd's device")
+
+
+WAYS = {
+    "xbond direct": xbond("mode", "balance-xor", *HASH, "path", "direct"),
+    "xbond counted": xbond("mode", "balance-xor", *HASH),
+    "bonding xor": bonding("balance-xor", *HASH),
+    "xbond direct rr": xbond("mode", "balance-rr", "path", "direct"),
+    "bonding rr": bonding("balance-rr"),
+    "team loadbalance": team,
+}
+RECEIVE = ("xbond direct", "xbond counted", "bonding xor")
+
+
+def aggregates(made, near, far, names):
+    found = []
+    for number, name in enumerate(names):
+        if name.startswith("team") and run("modprobe", "team_mode_loadbalance", check=False).returncode:
+            continue
+        found.append(Aggregate(made, near, far, number, name, WAYS[name]))
+    for each in found:
+        wait_for(lambda each=each: "LOWER_UP" in near.link(each.dev)["flags"], f"carrier of {each.name}", 15)
+    return found
+
+
+def compare(what, ns, reference, bounds):
+    """What each adds to the plain device; ratios to the reference."""
+    plain = ns["plain"]
+    yield Row(f"{what}: plain device", statistics.median(plain), "ns/packet")
+    for name in ns:
+        if name == "plain":
+            continue
+        added = median_difference(ns[name], plain)
+        yield Row(f"{what}: {name} adds", added, "ns/packet")
+        if name in bounds:
+            yield Row(f"{what}: {name} adds / {reference(name)} adds",
+                      added / median_difference(ns[reference(name)], plain), "ratio", bounds[name])
+
+
+def send_rows():
+    with lab() as made:
+        near, far = made.host("a"), made.namespace("b")
+        add_plain_link(made, near, far)
+        subjects = {"plain": lambda: blast(near, PLAIN_FAR, SECONDS)}
+        no_arp(near, PLAIN, PLAIN_FAR)
+        drop_at_ingress(far, PLAIN)
+        for each in aggregates(made, near, far, WAYS):
+            for link in each.links:
+                drop_at_ingress(far, link)
+            no_arp(near, each.dev, f"{each.subnet}.2")
+            subjects[each.name] = lambda each=each: blast(near, f"{each.subnet}.2", SECONDS)
+        ns = alternate(ROUNDS, subjects)
+    yield from compare("send", ns, lambda name: "bonding rr" if name.endswith("rr") else "bonding xor",
+                       {"xbond direct": 0.7, "xbond counted": None, "xbond direct rr": None})
+
+
+def receive_rows():
+    with lab() as made:
+        receiver, sender = made.host("a"), made.namespace("b")
+        add_plain_link(made, sender, receiver)
+        no_arp(sender, PLAIN, PLAIN_FAR, receiver.link(PLAIN)["address"])
+        subjects = {"plain": lambda: blast(sender, PLAIN_FAR, SECONDS)}
+        found = aggregates(made, receiver, sender, RECEIVE)
+        for each in found:
+            sender.ip("addr", "add", f"{each.subnet}.2/24", "dev", each.links[0])
+            no_arp(sender, each.links[0], f"{each.subnet}.1", each.mac())
+            subjects[each.name] = lambda each=each: blast(sender, f"{each.subnet}.1", SECONDS)
+        sink = receiver.spawn(BLAST, "sink", stdout=subprocess.PIPE)
+        assert sink.stdout.readline() == b"ready\n"
+        socket = alternate(ROUNDS, subjects)
+        for dev in (PLAIN, *[each.dev for each in found]):
+            if receiver.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False).returncode in (0, 2):
+                receiver.run("tc", "filter", "add", "dev", dev, "ingress", "bpf", "direct-action", "bytecode", "1,6 0 0 2")
+        drop = alternate(ROUNDS, subjects)
+    yield from compare("receive to a TC drop", drop, lambda _: "bonding xor", {"xbond direct": None})
+    yield from compare("receive to a UDP socket", socket, lambda _: "bonding xor", {"xbond direct": None})
+    yield Row("receive to a UDP socket: whole, xbond direct / bonding xor",
+              statistics.median(a / b for a, b in zip(socket["xbond direct"], socket["bonding xor"])), "ratio", 1.10)
+
+
+def lost_at_a_cut(each, link):
+    stream = Stream(each.near, each.far, to=f"{each.subnet}.2", rate=RATE, flows=32)
+    stream.flow_on(RATE // 5)
+    each.far.ip("link", "set", link, "down")
+    stream.flow_on(RATE // 2)
+    lost = stream.finish()["lost"]
+    each.far.ip("link", "set", link, "up")
+    return lost
+
+
+def cut_rows():
+    with lab() as made:
+        near, far = made.host("a"), made.namespace("b")
+        losses = {}
+        for each in aggregates(made, near, far, ("xbond direct", "bonding xor")):
+            bridge = f"b{each.dev}"
+            far.ip("link", "add", bridge, "type", "bridge", "forward_delay", "0", "mcast_snooping", "0")
+            for link in each.links:
+                far.ip("link", "set", link, "master", bridge)
+            far.ip("link", "set", bridge, "up")
+            far.ip("addr", "add", f"{each.subnet}.2/24", "dev", bridge)
+            no_arp(near, each.dev, f"{each.subnet}.2", far.link(bridge)["address"])
+            losses[each.name] = []
+            for number in range(CUTS):
+                near.wait_ping(f"{each.subnet}.2", 10)
+                losses[each.name].append(lost_at_a_cut(each, each.links[number % LINKS]))
+                near.run("sleep", "0.5")  # both see the link again; bonding needs its miimon
+    medians = {name: statistics.median(values) for name, values in losses.items()}
+    for name, value in medians.items():
+        yield Row(f"cut at {RATE} packets/s, {name}: lost, median of {CUTS}", value, "packets")
+    yield Row("cut: lost, xbond direct / bonding xor (miimon 100)",
+              medians["xbond direct"] / max(medians["bonding xor"], 1), "ratio", 0.05)
+
+
+def main():
+    kernel, path = sys.argv[1:]
+    chosen = os.environ.get("ONLY") or "send receive cut"
+    rows = []
+    for name, measure in (("send", send_rows), ("receive", receive_rows), ("cut", cut_rows)):
+        if name not in chosen:
+            continue
+        for row in measure():
+            row.name = f"Linux {kernel}, {row.name}"
+            rows.append(row)
+            print(row.as_text(), flush=True)
+    write_json(pathlib.Path(path), rows)
+
+
+main()

@@ -1,0 +1,94 @@
+"""Fixtures of the tests that run inside the emulated machine."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(__file__))
+
+from machine import Nics  # noqa: E402
+from lab import Lab  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def all_nics():
+    if not os.environ.get("XBOND_VM"):
+        pytest.exit("these tests run in the emulated machine: make test-vm", returncode=1)
+    return Nics()
+
+
+@pytest.fixture
+def lab(all_nics):
+    made = Lab()
+    yield made
+    made.close()
+    all_nics.give_back()
+
+
+class Setting:
+    """near has bondd, far has the other ends of near.links; cable i is NIC 2i - NIC 2i+1."""
+
+    def __init__(self, lab, nics, pairs, config):
+        self.lab, self.nics = lab, nics
+        self.near, self.far = lab.host("a", bondd=False), lab.namespace("b")
+        names = nics.take(self.near, self.far, pairs)
+        self.near.links, self.far.links = [list(ends) for ends in zip(*names)]
+        for name, text in (config or {}).items():
+            (self.near.config_dir / name).write_text(text)
+        self.near.start_bondd()
+
+    def switch(self):
+        """far becomes a switch with address 10.0.0.2 and fd00::2."""
+        self.far.ip("link", "add", "sw0", "type", "bridge", "forward_delay", "0", "mcast_snooping", "0")
+        for name in self.far.links:
+            self.far.ip("link", "set", name, "master", "sw0")
+        self.address(self.far, "sw0", 2)
+        return self
+
+    def kernel_bond(self, mode, *options):
+        """far aggregates with the kernel's own bonding."""
+        self.far.ip("link", "add", "kb0", "type", "bond", "mode", mode, "miimon", "50", *options)
+        for name in self.far.links:
+            self.far.ip("link", "set", name, "down")
+            self.far.ip("link", "set", name, "master", "kb0")
+        self.address(self.far, "kb0", 2)
+        return self
+
+    def bond(self, mode, *options, slaves=None):
+        """near's bond0 with all its NICs, 10.0.0.1 and fd00::1."""
+        slaves = self.near.links if slaves is None else slaves
+        self.near.ctl("create", "bond0", "mode", mode, *options)
+        if slaves:
+            self.near.ctl("add-slave", "bond0", *slaves)
+        self.address(self.near, "bond0", 1)
+        if slaves:
+            self.near.wait_slaves(*slaves)
+            self.near.wait_ping("10.0.0.2")
+        return self
+
+    @staticmethod
+    def address(namespace, dev, number, v4="10.0.0", v6="fd00"):
+        namespace.ip("link", "set", dev, "up")
+        namespace.ip("addr", "add", f"{v4}.{number}/24", "dev", dev)
+        namespace.ip("addr", "add", f"{v6}::{number}/64", "dev", dev, "nodad")
+
+
+@pytest.fixture
+def setting(lab, all_nics):
+    """make(pairs=2, config={file: text}) returns a Setting."""
+
+    def make(pairs=2, config=None):
+        return Setting(lab, all_nics, pairs, config)
+    return make
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    result = outcome.get_result()
+    lab = item.funcargs.get("lab") if hasattr(item, "funcargs") else None
+    if result.failed and lab is not None and call.when in ("setup", "call"):
+        result.sections.append(("both sides", lab.report()))
+        dmesg = subprocess.run(["dmesg"], capture_output=True, text=True, check=False).stdout
+        result.sections.append(("kernel", "\n".join(dmesg.splitlines()[-15:])))

@@ -1,0 +1,113 @@
+"""The emulated machine's hardware: virtio NICs in cross-connected pairs (eth0 - eth1,
+eth2 - eth3, ...) and what qemu does to them from outside: the cable, the plug.
+"""
+import glob
+import json
+import os
+import select
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../net"))
+
+from lab import run, wait_for  # noqa: E402
+
+
+
+class Qmp:
+    """qemu's control protocol over the guest's virtio port."""
+
+    def __init__(self):
+        port = wait_for(lambda: glob.glob("/dev/vport*p1"), "the port to qemu")[0]
+        self.fd = os.open(port, os.O_RDWR)
+        self.text = b""
+        self.call("qmp_capabilities")
+
+    def _answer(self, deadline):
+        while b"\n" not in self.text:
+            if not select.select([self.fd], [], [], max(0, deadline - time.monotonic()))[0]:
+                raise AssertionError(f"qemu does not answer; so far {self.text!r}")
+            self.text += os.read(self.fd, 4096)
+        line, self.text = self.text.split(b"\n", 1)
+        return json.loads(line)
+
+    def call(self, command, **arguments):
+        request = {"execute": command, "arguments": arguments, "id": command}
+        os.write(self.fd, json.dumps(request).encode() + b"\n")
+        deadline = time.monotonic() + 10
+        while True:
+            answer = self._answer(deadline)
+            if answer.get("id") == command:
+                assert "error" not in answer, answer["error"]["desc"]
+                return answer["return"]
+
+
+def nic_mac(number):
+    return f"52:54:00:00:00:{number:02x}"
+
+
+class Nics:
+    """The NICs; take() lends pairs of them to two namespaces, give_back() has them all as they were."""
+
+    def __init__(self):
+        self.qmp = Qmp()
+        self.count = sum(1 for number in range(64) if self.device(number))
+        self.unplugged = set()
+        self.without_carrier = set()
+
+    @staticmethod
+    def device(number, namespace=None):
+        """Its name where it is now (known by its permanent MAC), or None."""
+        show = namespace.ip_json if namespace else lambda *words: json.loads(run("ip", "-j", *words).stdout or "[]")
+        for link in show("-d", "link", "show"):
+            if link.get("permaddr", link.get("address")) == nic_mac(number) and "parentdev" in link:
+                return link["ifname"]
+        return None
+
+    def take(self, near, far, pairs):
+        """Pairs of names: near's and far's end of each cable."""
+        assert pairs * 2 <= self.count, f"the guest has {self.count} NICs"
+        names = []
+        for pair in range(pairs):
+            for number, namespace in ((2 * pair, near), (2 * pair + 1, far)):
+                run("ip", "link", "set", f"eth{number}", "netns", namespace.name)
+                namespace.ip("link", "set", f"eth{number}", "up")
+            near.ip("link", "set", f"eth{2 * pair}", "down")
+            names.append((f"eth{2 * pair}", f"eth{2 * pair + 1}"))
+        return names
+
+    def cable(self, number, plugged):
+        """Carrier of one NIC."""
+        self.qmp.call("set_link", name=f"nic{number}", up=plugged)
+        (self.without_carrier.discard if plugged else self.without_carrier.add)(number)
+
+    def unplug(self, number):
+        self.qmp.call("device_del", id=f"nic{number}")
+        self.unplugged.add(number)
+
+    def replug(self, number):
+        def added():
+            try:
+                self.qmp.call("device_add", driver="virtio-net-pci", netdev=f"net{number}", id=f"nic{number}",
+                              mac=nic_mac(number), romfile="", guest_tso4=False, guest_tso6=False, guest_ecn=False,
+                              guest_ufo=False)
+            except AssertionError as refusal:
+                if "Duplicate" in str(refusal) or "in use" in str(refusal):
+                    return False  # the guest has not let go of the old one yet
+                raise
+            return True
+        wait_for(added, f"NIC {number} to be plugged again", 10)
+        self.unplugged.discard(number)
+
+    def give_back(self):
+        for number in list(self.without_carrier):
+            if number not in self.unplugged:
+                self.cable(number, True)
+        for number in list(self.unplugged):
+            self.replug(number)
+        for number in range(self.count):
+            name = wait_for(lambda number=number: self.device(number), f"NIC {number} to come back", 15)
+            run("ip", "link", "set", name, "down", "promisc", "off", "allmulticast", "off", "mtu", "1500", "address",
+                nic_mac(number))
+            if name != f"eth{number}":
+                run("ip", "link", "set", name, "name", f"eth{number}")
