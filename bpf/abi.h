@@ -161,8 +161,9 @@ _Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI"
 
 enum xbond_hold_end {
 	XBOND_HOLD_GOES_ON = 0,
-	XBOND_HOLD_SILENT = 1,		/* no LACPDU for silence_ns */
-	XBOND_HOLD_PARTNER_CHANGED = 2, /* the partner's own information changed */
+	XBOND_HOLD_SILENT = 1,	    /* no LACPDU for silence_ns; goes on if the partner is back as it was */
+	XBOND_HOLD_OUT_OF_STEP = 2, /* the partner's state changed; goes on likewise */
+	XBOND_HOLD_PARTNER_CHANGED = 3, /* another partner */
 };
 
 /* One per slot: how the programs keep a port of an 802.3ad bond while bondd is away. */
@@ -174,7 +175,9 @@ struct xbond_hold {
 	__u8 partner[16];	  /* the partner's own 15 bytes as last received */
 	__u8 pdu[XBOND_PDU_SIZE]; /* the last LACPDU sent, with Ethernet header */
 	__u32 pad0;
-	/* Writer: BPF; bondd resets ended when it takes over. */
+	__u64 sent_ns; /* when bondd sent pdu */
+	/* Writer: BPF, while bondd is away; bondd resets them when it takes over. */
+	__u64 heard_ns; /* the last LACPDU of the partner, if it said what it had said before */
 	__u64 answered_ns;
 	__u64 window_ns;
 	__u32 window_count;
@@ -182,7 +185,7 @@ struct xbond_hold {
 	__u32 answers;
 	__u32 flooded; /* PDUs dropped beyond XBOND_PDUS_PER_SECOND */
 };
-_Static_assert(sizeof(struct xbond_hold) == 192, "hold ABI");
+_Static_assert(sizeof(struct xbond_hold) == 208, "hold ABI");
 
 /* Writer: BPF, into the ring buffer. */
 struct xbond_pdu {

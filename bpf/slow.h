@@ -46,6 +46,7 @@ struct {
 #define LACP_PARTNER 38
 #define LACP_INFO_SIZE 15
 #define LACP_ACTOR_SYSTEM (LACP_ACTOR + 2)
+#define LACP_ACTOR_STATE (LACP_ACTOR + LACP_INFO_SIZE - 1)
 
 static __always_inline int slow_bondd_is_away(__u64 now_ns)
 {
@@ -132,7 +133,10 @@ static __always_inline int slow_same(const __u8 *a, const __u8 *b, __u32 size)
 	return 1;
 }
 
-/* The port's last LACPDU with what the partner has just said of itself; out where it came in. */
+/*
+ * The port's last LACPDU with what the partner has just said of itself; out where it came
+ * in. While the port carries nothing it does not say that it does.
+ */
 static __always_inline int slow_answer(struct __sk_buff *skb, struct xbond_hold *port, __u8 *frame)
 {
 	__u8 partner[LACP_INFO_SIZE];
@@ -141,7 +145,38 @@ static __always_inline int slow_answer(struct __sk_buff *skb, struct xbond_hold 
 	__builtin_memcpy(frame + ETH_ALEN, port->pdu + ETH_ALEN, ETH_ALEN);
 	__builtin_memcpy(frame + LACP_ACTOR, port->pdu + LACP_ACTOR, LACP_INFO_SIZE);
 	__builtin_memcpy(frame + LACP_PARTNER, partner, LACP_INFO_SIZE);
+	if (port->ended)
+		frame[LACP_ACTOR_STATE] &= ~(LACP_COLLECTING | LACP_DISTRIBUTING);
 	return bpf_redirect(skb->ifindex, 0);
+}
+
+/* Back into the masks as the port's last LACPDU had it. */
+static __always_inline void slow_put_back(__u32 slot, struct xbond_hold *port)
+{
+	if (port->pdu[LACP_ACTOR_STATE] & LACP_COLLECTING)
+		__sync_fetch_and_or(&table.rx_mask, 1ULL << slot);
+	if (port->pdu[LACP_ACTOR_STATE] & LACP_DISTRIBUTING)
+		__sync_fetch_and_or(&table.tx_mask, 1ULL << slot);
+	port->ended = XBOND_HOLD_GOES_ON;
+}
+
+/*
+ * What the partner says of itself decides: as before, the port carries; otherwise not, until
+ * it is as before. Another partner ends the hold for good: that is bondd's to judge.
+ */
+static __always_inline void slow_judge(__u32 slot, struct xbond_hold *port, const __u8 *frame, __u64 now_ns)
+{
+	if (!slow_same(frame + LACP_ACTOR, port->partner, LACP_INFO_SIZE - 1)) {
+		port->ended = XBOND_HOLD_PARTNER_CHANGED;
+		slow_take_out(slot);
+	} else if (frame[LACP_ACTOR_STATE] != port->partner[LACP_INFO_SIZE - 1]) {
+		port->ended = XBOND_HOLD_OUT_OF_STEP;
+		slow_take_out(slot);
+	} else {
+		port->heard_ns = now_ns;
+		if (port->ended)
+			slow_put_back(slot, port);
+	}
 }
 
 static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot, struct xbond_hold *port,
@@ -151,11 +186,10 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot, str
 	if (slow_same(frame + LACP_ACTOR_SYSTEM, port->pdu + LACP_ACTOR_SYSTEM, ETH_ALEN))
 		return TC_ACT_SHOT;
 	slow_restart_silence(slot);
-	if (!slow_same(frame + LACP_ACTOR, port->partner, LACP_INFO_SIZE)) {
-		port->ended = XBOND_HOLD_PARTNER_CHANGED;
-		slow_take_out(slot);
-	}
-	if (port->ended || now_ns - port->answered_ns < XBOND_HOLD_GAP_NS)
+	if (port->ended != XBOND_HOLD_PARTNER_CHANGED)
+		slow_judge(slot, port, frame, now_ns);
+	if (port->ended == XBOND_HOLD_PARTNER_CHANGED || now_ns - port->answered_ns < XBOND_HOLD_GAP_NS ||
+	    now_ns - port->sent_ns < XBOND_HOLD_GAP_NS)
 		return TC_ACT_SHOT;
 	port->answered_ns = now_ns;
 	port->answers++;

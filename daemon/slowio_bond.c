@@ -36,6 +36,7 @@ static void keep_for_hold(struct slowio_bond *bond, unsigned int slot, const uin
 
 	store(hold->holding, 0);
 	memcpy(hold->pdu, frame, sizeof(hold->pdu));
+	hold->sent_ns = clock_now_ns();
 	hold->silence_ns = fast ? SHORT_TIMEOUT_NS : LONG_TIMEOUT_NS;
 	store(hold->holding, bond->sys.state.config.hold && bond->sys.port[slot].rx == LACP_RX_CURRENT);
 }
@@ -152,16 +153,41 @@ static void save(struct slowio_bond *bond)
 	store(bond->pinned->current, idle);
 }
 
+/*
+ * We were away, and the programs may have answered for us: then the partner was heard since.
+ * A port they have given up has heard nobody.
+ */
+static void take_over_hold(struct slowio_bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		struct xbond_hold *hold = &bond->hold[slot];
+		bool given_up = hold->ended != XBOND_HOLD_GOES_ON;
+
+		if (bond->sys.used & bit(slot) && (given_up || hold->heard_ns))
+			lacp_hold_ended(&bond->sys, slot, given_up ? 0 : hold->heard_ns, hold->answered_ns);
+		hold->heard_ns = 0;
+		hold->ended = XBOND_HOLD_GOES_ON;
+	}
+}
+
 void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
 {
-	int taken = ring_buffer__consume(bond->ring);
+	bool was_away = bond->ran_ns && now_ns - bond->ran_ns > (uint64_t)XBOND_LACP_AWAY_NS;
+	int taken;
+
+	bond->ran_ns = now_ns;
+	if (was_away) { /* stopped, or starved */
+		take_over_hold(bond);
+		bond->changed = true;
+	}
+	store(bond->table->lacp_heartbeat_ns, now_ns);
+	taken = ring_buffer__consume(bond->ring);
 
 	if (taken > 0 || bond->deadline_ns <= now_ns || bond->changed) {
 		bond->changed = false;
 		bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
 		save(bond);
 	}
-	store(bond->table->lacp_heartbeat_ns, clock_now_ns());
 }
 
 static int open_ring(struct slowio_bond *bond, const struct pins *pins, struct err *err)
@@ -178,37 +204,17 @@ static int open_ring(struct slowio_bond *bond, const struct pins *pins, struct e
 	return bond->ring ? 0 : err_set(err, errno, "%s: %m", path);
 }
 
-/*
- * The programs may have answered for us: then the partner was heard since. Where they have
- * ended the hold, what we know of the partner has expired.
- */
-static void take_over_hold(struct slowio_bond *bond)
-{
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		struct xbond_hold *hold = &bond->hold[slot];
-
-		if (bond->sys.used & bit(slot) && hold->answered_ns && hold->ended == XBOND_HOLD_GOES_ON)
-			lacp_hold_ended(&bond->sys, slot, hold->answered_ns, hold->answered_ns);
-		hold->answered_ns = 0;
-		hold->ended = XBOND_HOLD_GOES_ON;
-	}
-}
-
 static void adopt(struct slowio_bond *bond)
 {
 	const struct xbond_lacp *pinned = bond->pinned;
 	const struct lacp_system_state *system = &pinned->copy[pinned->current & 1].system;
-	struct lacp_port_state port[XBOND_MAX_SLAVES];
+	const struct lacp_port_state *port = pinned->copy[pinned->current & 1].port;
 	uint64_t used = 0;
 
 	if (!system->version)
 		return;
-	memcpy(port, pinned->copy[pinned->current & 1].port, sizeof(port));
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		used |= port[slot].used ? bit(slot) : 0;
-		if (bond->hold[slot].ended != XBOND_HOLD_GOES_ON && port[slot].current_while_ns)
-			port[slot].current_while_ns = 1; /* long ago */
-	}
 	if (lacp_adopt(&bond->sys, system, port, used))
 		return;
 	bond->collecting = lacp_collecting(&bond->sys);

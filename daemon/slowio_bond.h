@@ -19,7 +19,7 @@ struct slowio_bond {
 	struct xbond_lacp *pinned;
 	int send_fd;
 	int ifindex[XBOND_MAX_SLAVES];
-	uint64_t deadline_ns;
+	uint64_t deadline_ns, ran_ns;
 	uint64_t collecting, distributing, draining; /* also read by the main loop */
 	bool changed;				     /* by the main loop: the machines must run */
 	bool has_news;
