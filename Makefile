@@ -24,10 +24,11 @@ CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARNINGS) -I. -I$(B) -D_GNU_SOURCE -DXBOND_VERSION='"$(VERSION)"' \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES))
-BPF_CFLAGS := -std=gnu11 -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE)
+BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE)
 
 common_objects := $(patsubst %.c,$(B)/%.o,$(wildcard common/*.c))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
+lacp_objects := $(filter $(B)/daemon/lacp/%,$(daemon_objects))
 cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
@@ -67,13 +68,13 @@ $(B)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(daemon_objects): $(B)/bpf/xbond.skel.h
+$(filter-out $(lacp_objects),$(daemon_objects)): $(B)/bpf/xbond.skel.h
 
 $(B)/bondd: $(daemon_objects) $(common_objects)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES))
 
-$(B)/bondctl: $(cli_objects) $(common_objects)
+$(B)/bondctl: $(cli_objects) $(common_objects) $(lacp_objects)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson)
 

@@ -10,6 +10,8 @@
 
 #include <linux/types.h>
 
+#include "daemon/lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
+
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
 #define XBOND_ABI_VERSION 1
 
@@ -28,6 +30,10 @@
 #define XBOND_PIN_SLAVES "slaves"
 #define XBOND_PIN_COUNTERS "counters"
 #define XBOND_PIN_CURSOR "cursor"
+#define XBOND_PIN_HOLD "hold"
+#define XBOND_PIN_HOLD_TIMERS "hold_timers"
+#define XBOND_PIN_PDUS "pdus"
+#define XBOND_PIN_LACP "lacp"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
@@ -43,6 +49,7 @@ enum xbond_mode {
 	XBOND_MODE_ACTIVE_BACKUP = 1,
 	XBOND_MODE_BALANCE_XOR = 2,
 	XBOND_MODE_BROADCAST = 3,
+	XBOND_MODE_8023AD = 4,
 };
 
 /* The kernel's numbers; 3 and 4 are its encap policies. */
@@ -56,6 +63,12 @@ enum xbond_policy {
 enum xbond_path {
 	XBOND_PATH_COUNTED = 0,
 	XBOND_PATH_DIRECT = 1,
+};
+
+/* How 802.3ad chooses among the distributing ports. */
+enum xbond_lacp_tx {
+	XBOND_LACP_TX_HASH = 0,
+	XBOND_LACP_TX_BALANCE_RR = 1,
 };
 
 enum xbond_mac_policy {
@@ -105,25 +118,27 @@ _Static_assert(sizeof(struct xbond_settings) == 288, "settings ABI");
 
 #define XBOND_HEARTBEAT_FRESH_NS 3000000000LL /* older: bondd is away */
 
-#define XBOND_F_FORCE_COUNTED 1 /* a capture, a qdisc or another namespace forbids `direct` now */
-#define XBOND_F_CARRIER 2	/* the bond has carrier */
+#define XBOND_F_FORCE_COUNTED 1	     /* a capture, a qdisc or another namespace forbids `direct` now */
+#define XBOND_F_CARRIER 2	     /* the bond has carrier */
+#define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 /* Writer: bondd. What the programs decide by; one store publishes each of: active copy, masks, flags. */
 struct xbond_table {
 	__u64 tx_mask; /* slots that may transmit now */
 	__u64 rx_mask; /* slots that may collect */
 	__u32 active;  /* which copy of the buckets is in force: 0 or 1 */
-	__u32 mode;    /* enum xbond_mode */
+	__u32 mode;    /* enum xbond_mode: how to choose; 802.3ad chooses as balance-xor or balance-rr */
 	__u32 flags;   /* XBOND_F_* */
 	__u32 hash_seed;
 	__u32 bond_ifindex; /* in the port side's namespace; 0 while bond0 is elsewhere */
 	__u32 port_ifindex;
 	__u32 active_request; /* the last settings.active_request that the buckets contain */
 	__u32 pad0;
-	__u32 bucket_count[2]; /* buckets in use per copy: all, or whole rounds in balance-rr */
-	__u64 netns_cookie;    /* of the port side's namespace, for adoption; 0: unknown */
-	__u64 heartbeat_ns;    /* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above */
-	__u64 pad1[7];
+	__u32 bucket_count[2];	 /* buckets in use per copy: all, or whole rounds in balance-rr */
+	__u64 netns_cookie;	 /* of the port side's namespace, for adoption; 0: unknown */
+	__u64 heartbeat_ns;	 /* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above */
+	__u64 lacp_heartbeat_ns; /* of bondd's LACP thread; 0 after an orderly stop */
+	__u64 pad1[6];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
 	__u32 byte_cost
 		[XBOND_MAX_SLAVES]; /* in round-robin by bytes: 256 for the heaviest slave, more for lighter */
@@ -138,6 +153,50 @@ struct xbond_buckets {
 	__u8 home[XBOND_BUCKETS]; /* for bondd alone: whose each bucket is when every slave works */
 };
 _Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI");
+
+#define XBOND_PDU_SIZE 124	       /* LACPDU and marker PDU with Ethernet header (802.1AX-2020 6.4.2.3) */
+#define XBOND_PDUS_PER_SECOND 10       /* per slave to bondd; LACP itself sends at most 3 */
+#define XBOND_LACP_AWAY_NS 500000000LL /* heartbeat older: the programs hold the ports */
+#define XBOND_HOLD_GAP_NS 900000000ULL /* at most one answer in this time */
+
+enum xbond_hold_end {
+	XBOND_HOLD_GOES_ON = 0,
+	XBOND_HOLD_SILENT = 1,	    /* no LACPDU for silence_ns; goes on if the partner is back as it was */
+	XBOND_HOLD_OUT_OF_STEP = 2, /* the partner's state changed; goes on likewise */
+	XBOND_HOLD_PARTNER_CHANGED = 3, /* another partner */
+};
+
+/* One per slot: how the programs keep a port of an 802.3ad bond while bondd is away. */
+struct xbond_hold {
+	/* Writer: bondd. */
+	__u32 enabled;		  /* the slot is a port */
+	__u32 holding;		  /* lacp_hold on, and pdu and partner are valid */
+	__u64 silence_ns;	  /* the timeout in force: 3 s or 90 s */
+	__u8 partner[16];	  /* the partner's own 15 bytes as last received */
+	__u8 pdu[XBOND_PDU_SIZE]; /* the last LACPDU sent, with Ethernet header */
+	__u32 pad0;
+	__u64 sent_ns; /* when bondd sent pdu */
+	/* Writer: BPF, while bondd is away; bondd resets them when it takes over. */
+	__u64 heard_ns; /* the last LACPDU of the partner, if it said what it had said before */
+	__u64 answered_ns;
+	__u64 window_ns;
+	__u32 window_count;
+	__u32 ended; /* enum xbond_hold_end */
+	__u32 answers;
+	__u32 flooded; /* PDUs dropped beyond XBOND_PDUS_PER_SECOND */
+};
+_Static_assert(sizeof(struct xbond_hold) == 208, "hold ABI");
+
+/* Writer: BPF, into the ring buffer. */
+struct xbond_pdu {
+	__u64 received_ns;
+	__u32 slot;
+	__u32 ifindex;
+	__u32 length;
+	__u32 pad0;
+	__u8 frame[128]; /* length bytes of it */
+};
+_Static_assert(sizeof(struct xbond_pdu) == 152, "pdu ABI");
 
 /* Writer: BPF, one copy per CPU and slot. A GSO packet is one packet; bytes are skb->len. */
 struct xbond_counters {
@@ -185,10 +244,26 @@ struct xbond_bond {
 	__u32 hash_seed;
 	char primary[XBOND_NAME_SIZE]; /* "": none */
 	__u32 active_slot;	       /* active-backup: the slave in use, or XBOND_NO_SLOT */
-	__u32 pad0;
+	/* 802.3ad: */
+	__u32 lacp_rate; /* 0 slow, 1 fast */
+	__u32 lacp_active;
+	__u32 ad_select; /* enum lacp_ad_select */
+	__u32 ad_actor_sys_prio;
+	__u32 ad_user_port_key;
+	__u32 coupled_control;
+	__u32 broadcast_neighbor;
+	__u32 lacp_strict;
+	__u32 lacp_fallback; /* enum lacp_fallback */
+	__u32 lacp_fallback_delay_ms;
+	__u32 lacp_tx; /* enum xbond_lacp_tx */
+	__u32 drain_markers;
+	__u32 lacp_hold;
+	__u32 max_links;
+	__u8 ad_actor_system[XBOND_MAC_SIZE]; /* zero: the bond's MAC */
+	__u8 pad0[6];
 	struct xbond_counters retired; /* sums of slaves that left */
 };
-_Static_assert(sizeof(struct xbond_bond) == 176, "bond ABI");
+_Static_assert(sizeof(struct xbond_bond) == 240, "bond ABI");
 
 #define XBOND_SLAVE_WAS_UP 1
 #define XBOND_SLAVE_WAS_PROMISC 2
@@ -217,10 +292,25 @@ struct xbond_slave {
 	__u32 link_failures;
 	__u8 mac[XBOND_MAC_SIZE];
 	__u8 perm_mac[XBOND_MAC_SIZE];
+	__u32 actor_port_prio;
 	__u8 filter_mac[XBOND_MAC_SIZE]; /* on its unicast list because of us; zero: none */
 	__u8 pad0[2];
 	struct xbond_slave_record before;
+	__u32 pad1; /* a multiple of 8, as the entries of an array map lie in memory */
 };
-_Static_assert(sizeof(struct xbond_slave) == 80, "slave ABI");
+_Static_assert(sizeof(struct xbond_slave) == 88, "slave ABI");
+
+/* Writer: bondd's LACP thread. Two copies, so that a whole one is there whenever it dies. */
+struct xbond_lacp {
+	__u32 current; /* the copy in force */
+	__u32 pad0;
+	struct {
+		struct lacp_system_state system;
+		struct lacp_port_state port[XBOND_MAX_SLAVES];
+	} copy[2];
+};
+_Static_assert(sizeof(struct xbond_lacp) ==
+		       8 + 2 * (sizeof(struct lacp_system_state) + 64 * sizeof(struct lacp_port_state)),
+	       "lacp ABI");
 
 #endif

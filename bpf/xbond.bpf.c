@@ -11,6 +11,7 @@
 #include "bpf/flow.h"
 #include "bpf/maps.h"
 #include "bpf/select.h"
+#include "bpf/slow.h"
 
 #define ETH_P_EAPOL 0x888e
 
@@ -91,6 +92,21 @@ __noinline int broadcast(struct __sk_buff *skb, __u64 mask)
 	return send(select_lowest(mask), length);
 }
 
+/* ARP, neighbour solicitation and advertisement (RFC 4861). */
+static __always_inline int is_neighbour_message(struct __sk_buff *skb)
+{
+	struct {
+		struct ipv6hdr ip;
+		__u8 type;
+	} header;
+
+	if (skb->protocol == bpf_htons(ETH_P_ARP))
+		return 1;
+	if (skb->protocol != bpf_htons(ETH_P_IPV6) || bpf_skb_load_bytes(skb, ETH_HLEN, &header, 41))
+		return 0;
+	return header.ip.nexthdr == IPPROTO_ICMPV6 && (header.type == 135 || header.type == 136);
+}
+
 /* Redirects to the chosen slave, or drops where none may transmit; never passes. */
 static __always_inline int transmit(struct __sk_buff *skb)
 {
@@ -99,6 +115,8 @@ static __always_inline int transmit(struct __sk_buff *skb)
 
 	if (!mask)
 		return TC_ACT_SHOT;
+	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR && is_neighbour_message(skb))
+		return broadcast(skb, mask);
 	if (mode == XBOND_MODE_BALANCE_XOR) {
 		hash = hash_of(skb);
 		slot = select_bucket(hash >> 52);
@@ -177,7 +195,7 @@ static __always_inline int is_link_local(const struct ethhdr *eth)
 	return dest[0] == bpf_htons(0x0180) && dest[1] == bpf_htons(0xc200) && !(dest[2] & bpf_htons(0xfff0));
 }
 
-enum rx_verdict { RX_TO_BOND, RX_STAY, RX_STAY_UNLESS_COLLECTING };
+enum rx_verdict { RX_TO_BOND, RX_SLOW, RX_STAY, RX_STAY_UNLESS_COLLECTING };
 
 /*
  * Slow protocols, pause and EAPOL are the slave's own, unless they belong to a VLAN; the
@@ -186,9 +204,11 @@ enum rx_verdict { RX_TO_BOND, RX_STAY, RX_STAY_UNLESS_COLLECTING };
 static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
 {
 	const struct ethhdr *eth = (void *)(long)skb->data;
+	int untagged = !(skb->vlan_tci & VLAN_VID_MASK);
 
-	if (!(skb->vlan_tci & VLAN_VID_MASK) &&
-	    (skb->protocol == bpf_htons(ETH_P_SLOW) || skb->protocol == bpf_htons(ETH_P_EAPOL)))
+	if (untagged && skb->protocol == bpf_htons(ETH_P_SLOW))
+		return RX_SLOW;
+	if (untagged && skb->protocol == bpf_htons(ETH_P_EAPOL))
 		return RX_STAY;
 	if ((void *)(eth + 1) > (void *)(long)skb->data_end || !is_link_local(eth))
 		return RX_TO_BOND;
@@ -215,6 +235,8 @@ int xbond_rx(struct __sk_buff *skb)
 	struct xbond_counters *counter;
 	int collecting;
 
+	if (verdict == RX_SLOW)
+		return slow_receive(skb, slot);
 	if (slot >= XBOND_MAX_SLAVES || verdict == RX_STAY)
 		return TC_ACT_UNSPEC;
 	collecting = READ_ONCE(table.rx_mask) >> slot & 1 || rx_collects_by_now(slot);

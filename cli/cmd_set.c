@@ -79,6 +79,8 @@ static enum cli_exit send_rest(const struct cli *cli, const struct change *chang
 {
 	json_t *options = pairs_json_not_steering(&change->pairs);
 
+	if (json_object_size(options) && change->slave)
+		return cli_request(cli, "set-slave", change->bond, json_pack("[s]", change->slave), options);
 	if (json_object_size(options))
 		return cli_request(cli, "set", change->bond, NULL, options);
 	json_decref(options);

@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 
-#define MODES (XBOND_MODE_BROADCAST + 1)
+#define MODES (XBOND_MODE_8023AD + 1)
 #define ALL_MODES ((1u << MODES) - 1)
 
 static const char flags_help[] =

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/text_lacp.h"
 #include "common/options.h"
 
 static long long number(const json_t *object, const char *key)
@@ -39,35 +40,66 @@ static bool is_default(const struct option *option, const char *text)
 	return !option_parse(option, text, &value, NULL) && option_is_default(option, &value);
 }
 
-static void print_option(const struct option *option, const json_t *value, uint32_t mode, bool forced_counted)
+/* How the options of one bond are printed. */
+struct manner {
+	uint32_t mode;
+	bool lacp_rr; /* lacp_tx balance-rr */
+	bool forced_counted;
+};
+
+/* NULL: it has an effect. */
+static const char *no_effect(const struct option *option, const struct manner *manner)
 {
-	const char *note = "";
+	bool by_turns = option->id == OPT_PACKETS_PER_SLAVE || option->id == OPT_BYTES_PER_SLAVE;
+	bool by_hash = option->id == OPT_XMIT_HASH_POLICY || option->id == OPT_HASH_SEED;
+
+	if (!option_has_effect(option, manner->mode))
+		return "   (no effect in this mode)";
+	if (manner->mode != XBOND_MODE_8023AD)
+		return NULL;
+	if (by_turns && !manner->lacp_rr)
+		return "   (no effect with lacp_tx hash)";
+	if (by_hash && manner->lacp_rr)
+		return "   (no effect with lacp_tx balance-rr)";
+	return NULL;
+}
+
+static void print_option(const struct option *option, const json_t *value, const struct manner *manner)
+{
+	const char *note = no_effect(option, manner);
 	char text[32];
 
 	option_text(value, text, sizeof(text));
-	if (!option_has_effect(option, mode)) {
-		if (is_default(option, text))
-			return;
-		note = "   (no effect in this mode)";
-	}
-	if (option->id == OPT_PATH && forced_counted && !strcmp(text, "direct"))
+	if (note && is_default(option, text))
+		return;
+	if (option->id == OPT_PATH && manner->forced_counted && !strcmp(text, "direct"))
 		note = "   (counted for now: a capture, a qdisc or another namespace forbids it)";
-	printf("    %-18s %s%s\n", option->name, text, note);
+	printf("    %-20s %s%s\n", option->name, text, note ? note : "");
+}
+
+static bool is_lacp_rr(const json_t *options)
+{
+	struct option_value value;
+
+	return !option_parse(option_at(OPT_LACP_TX), string(options, "lacp_tx"), &value, NULL) &&
+	       value.number == XBOND_LACP_TX_BALANCE_RR;
 }
 
 static void print_options(const json_t *options, enum option_scope scope, const char *mode,
 			  bool forced_counted)
 {
+	struct manner manner = { .lacp_rr = is_lacp_rr(options), .forced_counted = forced_counted };
 	struct option_value mode_value;
 
 	if (option_parse(option_at(OPT_MODE), mode, &mode_value, NULL))
 		return;
+	manner.mode = mode_value.number;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option *option = option_at(id);
 		const json_t *value = json_object_get(options, option->name);
 
 		if (value && option->scope == scope && id != OPT_MODE && id != OPT_ACTIVE_SLAVE)
-			print_option(option, value, mode_value.number, forced_counted);
+			print_option(option, value, &manner);
 	}
 }
 
@@ -83,9 +115,9 @@ static void print_speed(const json_t *object)
 
 static void print_counters(const json_t *object)
 {
-	printf("    %-18s %lld packets, %lld bytes\n", "transmitted", number(object, "tx_packets"),
+	printf("    %-20s %lld packets, %lld bytes\n", "transmitted", number(object, "tx_packets"),
 	       number(object, "tx_bytes"));
-	printf("    %-18s %lld packets, %lld bytes, %lld dropped\n", "received", number(object, "rx_packets"),
+	printf("    %-20s %lld packets, %lld bytes, %lld dropped\n", "received", number(object, "rx_packets"),
 	       number(object, "rx_bytes"), number(object, "rx_dropped"));
 }
 
@@ -100,7 +132,8 @@ static void print_slave(const json_t *slave, const char *mode)
 		printf(" %s duplex", json_string_value(duplex));
 	printf(", %lld link failure%s\n", number(slave, "link_failures"),
 	       number(slave, "link_failures") == 1 ? "" : "s");
-	printf("    %-18s %s   (permanent %s)\n", "mac", string(slave, "mac"), string(slave, "perm_mac"));
+	printf("    %-20s %s   (permanent %s)\n", "mac", string(slave, "mac"), string(slave, "perm_mac"));
+	text_lacp_slave(json_object_get(slave, "lacp"));
 	print_options(json_object_get(slave, "options"), OPTION_SLAVE, mode, false);
 	print_counters(slave);
 }
@@ -110,7 +143,7 @@ static void print_active_slave(const json_t *bond)
 	const json_t *name = json_object_get(bond, "active_slave");
 
 	if (!strcmp(string(bond, "mode"), option_mode_name(XBOND_MODE_ACTIVE_BACKUP)))
-		printf("    %-18s %s\n", "active_slave",
+		printf("    %-20s %s\n", "active_slave",
 		       json_is_string(name) ? json_string_value(name) : "none");
 }
 
@@ -125,8 +158,9 @@ void text_bond(const json_t *bond, bool forced_counted)
 	printf(", mtu %lld\n", number(bond, "mtu"));
 	if (!json_is_true(json_object_get(bond, "bondd")))
 		puts("    bondd is away: traffic flows on, changes of carrier may not be followed");
-	printf("    %-18s %s\n", "mac", string(bond, "mac"));
+	printf("    %-20s %s\n", "mac", string(bond, "mac"));
 	print_active_slave(bond);
+	text_lacp_bond(json_object_get(bond, "lacp"));
 	print_options(json_object_get(bond, "options"), OPTION_BOND, string(bond, "mode"), forced_counted);
 	print_counters(bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)

@@ -5,34 +5,19 @@
  */
 #include "cli/view.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/client.h"
+#include "cli/json_value.h"
+#include "cli/view_lacp.h"
 #include "common/options.h"
 #include "common/values.h"
 
-static json_t *text_or_null(const char *text)
-{
-	return text[0] ? json_string(text) : json_null();
-}
-
-static json_t *number_or_null(uint64_t number)
-{
-	return number ? json_integer((json_int_t)number) : json_null();
-}
-
-static json_t *mac_or_null(const uint8_t *mac)
-{
-	static const uint8_t none[XBOND_MAC_SIZE];
-	char text[18];
-
-	if (!memcmp(mac, none, sizeof(none)))
-		return json_null();
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3], mac[4],
-		 mac[5]);
-	return json_string(text);
-}
+/* What the objects are made from. */
+struct source {
+	const struct pins *pins;
+	const struct lacp_system *lacp; /* NULL: not wanted, or not in mode 802.3ad */
+};
 
 static bool has_slot(uint64_t mask, unsigned int slot)
 {
@@ -52,7 +37,9 @@ static json_t *option_json(const struct option *option, const struct option_valu
 	if (option->type == OPTION_BOOL)
 		return json_boolean(value->number);
 	if (option->type == OPTION_IFNAME)
-		return text_or_null(value->name);
+		return json_value_text(value->name);
+	if (option->type == OPTION_MAC)
+		return json_value_mac(value->mac);
 	if (option->type == OPTION_UINT && text[strspn(text, "0123456789")] == '\0')
 		return json_integer(value->number);
 	return json_string(text);
@@ -102,8 +89,9 @@ static json_t *duplex_json(uint32_t duplex)
 	return json_string(duplex ? "full" : "half");
 }
 
-static json_t *slave_json(const struct pins *pins, unsigned int slot)
+static json_t *slave_json(const struct source *source, unsigned int slot)
 {
+	const struct pins *pins = source->pins;
 	const struct xbond_slave *slave = &pins->slaves[slot];
 	json_t *json = json_object();
 	struct xbond_counters counters;
@@ -112,26 +100,28 @@ static json_t *slave_json(const struct pins *pins, unsigned int slot)
 		json_decref(json);
 		return NULL;
 	}
-	json_object_set_new(json, "name", text_or_null(slave->name));
+	json_object_set_new(json, "name", json_value_text(slave->name));
 	json_object_set_new(json, "mii_status", link_json(slave->link));
 	json_object_set_new(json, "active", json_boolean(has_slot(values_tx_slots(pins), slot)));
-	json_object_set_new(json, "speed_mbps", number_or_null(slave->speed_mbps));
+	json_object_set_new(json, "speed_mbps", json_value_number(slave->speed_mbps));
 	json_object_set_new(json, "duplex", duplex_json(slave->duplex));
-	json_object_set_new(json, "mac", mac_or_null(slave->mac));
-	json_object_set_new(json, "perm_mac", mac_or_null(slave->perm_mac));
+	json_object_set_new(json, "mac", json_value_mac(slave->mac));
+	json_object_set_new(json, "perm_mac", json_value_mac(slave->perm_mac));
 	json_object_set_new(json, "link_failures", json_integer(slave->link_failures));
 	json_object_set_new(json, "rx_hook", json_string("tc"));
 	json_object_set_new(json, "options", options_json(pins, OPTION_SLAVE, slot));
 	set_counters(json, &counters);
+	if (source->lacp)
+		json_object_set_new(json, "lacp", view_lacp_slave(pins, source->lacp, slot));
 	return json;
 }
 
-static json_t *slaves_json(const struct pins *pins, json_t *(*make)(const struct pins *, unsigned int))
+static json_t *slaves_json(const struct source *source, json_t *(*make)(const struct source *, unsigned int))
 {
 	json_t *json = json_array();
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!is_member(pins, slot) || !json_array_append_new(json, make(pins, slot)))
+		if (!is_member(source->pins, slot) || !json_array_append_new(json, make(source, slot)))
 			continue;
 		json_decref(json);
 		return NULL;
@@ -157,20 +147,26 @@ static void set_state(json_t *json, const struct pins *pins, const char *name)
 	values_read(pins, option_at(OPT_ACTIVE_SLAVE), 0, &active);
 	json_object_set_new(json, "name", json_string(name));
 	json_object_set_new(json, "mode", json_string(option_mode_name(bond->mode)));
-	json_object_set_new(json, "mac", mac_or_null(bond->mac));
-	json_object_set_new(json, "mtu", number_or_null(bond->mtu));
+	json_object_set_new(json, "mac", json_value_mac(bond->mac));
+	json_object_set_new(json, "mtu", json_value_number(bond->mtu));
 	json_object_set_new(json, "carrier", json_boolean(bond->carrier));
 	json_object_set_new(json, "mii_status", json_string(bond->carrier ? "up" : "down"));
-	json_object_set_new(json, "active_slave", text_or_null(active.name));
-	json_object_set_new(json, "speed_mbps", number_or_null(speed_mbps(pins)));
+	json_object_set_new(json, "active_slave", json_value_text(active.name));
+	json_object_set_new(json, "speed_mbps", json_value_number(speed_mbps(pins)));
 }
 
 json_t *view_bond(const struct pins *pins, const char *name, const char *run_dir)
 {
-	json_t *slaves = slaves_json(pins, slave_json);
+	struct source source = { .pins = pins };
 	struct xbond_counters counters;
-	json_t *json;
+	struct lacp_system lacp;
+	json_t *slaves, *json;
 
+	if (pins->bond->mode == XBOND_MODE_8023AD) {
+		view_lacp_read(pins, &lacp);
+		source.lacp = &lacp;
+	}
+	slaves = slaves_json(&source, slave_json);
 	if (!slaves || pins_bond_counters(pins, &counters)) {
 		json_decref(slaves);
 		return NULL;
@@ -181,6 +177,8 @@ json_t *view_bond(const struct pins *pins, const char *name, const char *run_dir
 	json_object_set_new(json, "options", options_json(pins, OPTION_BOND, 0));
 	set_counters(json, &counters);
 	json_object_set_new(json, "slaves", slaves);
+	if (source.lacp)
+		json_object_set_new(json, "lacp", view_lacp_bond(pins, source.lacp));
 	return json;
 }
 
@@ -192,18 +190,19 @@ static json_t *stats_json(const char *name, const struct xbond_counters *counter
 	return json_pack("{s:s, s:o}", "name", name, "counters", values);
 }
 
-static json_t *slave_stats_json(const struct pins *pins, unsigned int slot)
+static json_t *slave_stats_json(const struct source *source, unsigned int slot)
 {
 	struct xbond_counters counters;
 
-	if (pins_counters(pins, slot, &counters))
+	if (pins_counters(source->pins, slot, &counters))
 		return NULL;
-	return stats_json(pins->slaves[slot].name, &counters);
+	return stats_json(source->pins->slaves[slot].name, &counters);
 }
 
 json_t *view_stats(const struct pins *pins, const char *name)
 {
-	json_t *slaves = slaves_json(pins, slave_stats_json);
+	struct source source = { .pins = pins };
+	json_t *slaves = slaves_json(&source, slave_stats_json);
 	struct xbond_counters counters;
 	json_t *json;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The option table and the parser and formatter that work by it. Called by bondctl
- * (command line, help, JSON, save) and bondd (requests, configuration file). Knows
- * where a value lives in the maps, and nothing of maps, sockets or files.
+ * The parser and formatter that work by the option table (option_table.c). Called by
+ * bondctl (command line, help, JSON, save) and bondd (requests, configuration file).
  */
 #include "common/options.h"
 
@@ -12,299 +11,19 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "common/mac.h"
 #include "common/names.h"
-
-#define RR (1u << XBOND_MODE_BALANCE_RR)
-#define ACTIVE_BACKUP (1u << XBOND_MODE_ACTIVE_BACKUP)
-#define XOR (1u << XBOND_MODE_BALANCE_XOR)
-#define BROADCAST (1u << XBOND_MODE_BROADCAST)
-#define ALL_MODES (RR | ACTIVE_BACKUP | XOR | BROADCAST)
-
-#define IN_SETTINGS(field) .home = OPTION_IN_SETTINGS, .offset = offsetof(struct xbond_settings, field)
-#define IN_BOND(field) .home = OPTION_IN_BOND, .offset = offsetof(struct xbond_bond, field)
-
-#define KERNEL_INT_MAX 2147483647u
-
-static const struct option_name mode_names[] = {
-	{ "balance-rr", XBOND_MODE_BALANCE_RR },
-	{ "active-backup", XBOND_MODE_ACTIVE_BACKUP },
-	{ "balance-xor", XBOND_MODE_BALANCE_XOR },
-	{ "broadcast", XBOND_MODE_BROADCAST },
-	{ NULL, 0 },
-};
-
-static const struct option_name path_names[] = {
-	{ "counted", XBOND_PATH_COUNTED },
-	{ "pair", XBOND_PATH_COUNTED },
-	{ "direct", XBOND_PATH_DIRECT },
-	{ NULL, 0 },
-};
-
-static const struct option_name policy_names[] = {
-	{ "layer2", XBOND_POLICY_LAYER2 },
-	{ "layer3+4", XBOND_POLICY_LAYER34 },
-	{ "layer2+3", XBOND_POLICY_LAYER23 },
-	{ "vlan+srcmac", XBOND_POLICY_VLAN_SRCMAC },
-	{ NULL, 0 },
-};
-
-static const struct option_name mac_policy_names[] = {
-	{ "set", XBOND_MAC_SET },
-	{ "filter", XBOND_MAC_FILTER },
-	{ NULL, 0 },
-};
-
-static const struct option_name weight_names[] = {
-	{ "auto", 0 },
-	{ NULL, 0 },
-};
 
 /* What the kernel has and this version has not, so that the user is told so and not that it is a typing error. */
 static const struct {
 	enum option_id id;
 	struct option_name name;
 } unbuilt[] = {
-	{ OPT_MODE, { "802.3ad", 4 } },
 	{ OPT_MODE, { "balance-tlb", 5 } },
 	{ OPT_MODE, { "balance-alb", 6 } },
 	{ OPT_XMIT_HASH_POLICY, { "encap2+3", 3 } },
 	{ OPT_XMIT_HASH_POLICY, { "encap3+4", 4 } },
 };
-
-static const struct option options[OPT_COUNT] = {
-	[OPT_MODE] = {
-		.id = OPT_MODE,
-		.name = "mode",
-		.scope = OPTION_BOND,
-		.type = OPTION_ENUM,
-		IN_BOND(mode),
-		.names = mode_names,
-		.initial = "balance-rr",
-		.modes = ALL_MODES,
-		.effect_modes = ALL_MODES,
-		.values = "balance-rr|active-backup|balance-xor|broadcast",
-		.help = "how the bond uses its slaves",
-	},
-	[OPT_PATH] = {
-		.id = OPT_PATH,
-		.name = "path",
-		.scope = OPTION_BOND,
-		.type = OPTION_ENUM,
-		IN_SETTINGS(path),
-		.names = path_names,
-		.initial = "counted",
-		.modes = ALL_MODES,
-		.effect_modes = ALL_MODES,
-		.values = "counted|direct",
-		.help = "counted: the device's own counters are exact; direct: fastest",
-	},
-	[OPT_XMIT_HASH_POLICY] = {
-		.id = OPT_XMIT_HASH_POLICY,
-		.name = "xmit_hash_policy",
-		.scope = OPTION_BOND,
-		.type = OPTION_ENUM,
-		IN_SETTINGS(xmit_hash_policy),
-		.names = policy_names,
-		.initial = "layer2",
-		.modes = ALL_MODES,
-		.effect_modes = XOR,
-		.values = "layer2|layer3+4|layer2+3|vlan+srcmac",
-		.help = "which fields of a packet decide its slave",
-	},
-	[OPT_PACKETS_PER_SLAVE] = {
-		.id = OPT_PACKETS_PER_SLAVE,
-		.name = "packets_per_slave",
-		.scope = OPTION_BOND,
-		.type = OPTION_UINT,
-		IN_SETTINGS(packets_per_slave),
-		.max = 65535,
-		.initial = "1",
-		.modes = RR,
-		.effect_modes = RR,
-		.values = "0..65535",
-		.help = "packets before the next slave's turn; 0: a random slave for each packet",
-	},
-	[OPT_BYTES_PER_SLAVE] = {
-		.id = OPT_BYTES_PER_SLAVE,
-		.name = "bytes_per_slave",
-		.scope = OPTION_BOND,
-		.type = OPTION_UINT,
-		IN_SETTINGS(bytes_per_slave),
-		.max = KERNEL_INT_MAX,
-		.initial = "0",
-		.modes = RR,
-		.effect_modes = RR,
-		.values = "0..2147483647",
-		.help = "bytes before the next slave's turn, wins over packets_per_slave; 0: off",
-	},
-	[OPT_PRIMARY] = {
-		.id = OPT_PRIMARY,
-		.name = "primary",
-		.scope = OPTION_BOND,
-		.type = OPTION_IFNAME,
-		IN_BOND(primary),
-		.initial = "none",
-		.modes = ACTIVE_BACKUP,
-		.effect_modes = ACTIVE_BACKUP,
-		.values = "DEV|none",
-		.help = "the slave that is active whenever it can be",
-	},
-	[OPT_ACTIVE_SLAVE] = {
-		.id = OPT_ACTIVE_SLAVE,
-		.name = "active_slave",
-		.scope = OPTION_BOND,
-		.type = OPTION_IFNAME,
-		IN_SETTINGS(active_slot),
-		.initial = "none",
-		.modes = ACTIVE_BACKUP,
-		.effect_modes = ACTIVE_BACKUP,
-		.values = "DEV|none",
-		.help = "the slave to use from the next packet on",
-	},
-	[OPT_ALL_SLAVES_ACTIVE] = {
-		.id = OPT_ALL_SLAVES_ACTIVE,
-		.name = "all_slaves_active",
-		.scope = OPTION_BOND,
-		.type = OPTION_BOOL,
-		IN_BOND(all_slaves_active),
-		.initial = "off",
-		.modes = ALL_MODES,
-		.effect_modes = ACTIVE_BACKUP,
-		.values = "on|off",
-		.help = "accept frames that arrive on slaves that are not active",
-	},
-	[OPT_MIN_LINKS] = {
-		.id = OPT_MIN_LINKS,
-		.name = "min_links",
-		.scope = OPTION_BOND,
-		.type = OPTION_UINT,
-		IN_BOND(min_links),
-		.max = XBOND_MAX_SLAVES,
-		.initial = "0",
-		.modes = ALL_MODES,
-		.effect_modes = ALL_MODES,
-		.values = "0..64",
-		.help = "slaves with link that the bond needs to have carrier; 0 is the same as 1",
-	},
-	[OPT_MIIMON] = {
-		.id = OPT_MIIMON,
-		.name = "miimon",
-		.scope = OPTION_BOND,
-		.type = OPTION_UINT,
-		IN_BOND(miimon_ms),
-		.min = 1,
-		.max = KERNEL_INT_MAX,
-		.initial = "100",
-		.modes = ALL_MODES,
-		.effect_modes = ALL_MODES,
-		.values = "1..2147483647",
-		.help = "milliseconds between two polls of carrier, the safety net under link events",
-	},
-	[OPT_UPDELAY] = {
-		.id = OPT_UPDELAY,
-		.name = "updelay",
-		.scope = OPTION_BOND,
-		.type = OPTION_UINT,
-		IN_BOND(updelay_ms),
-		.max = KERNEL_INT_MAX,
-		.initial = "0",
-		.modes = ALL_MODES,
-		.effect_modes = ALL_MODES,
-		.values = "0..2147483647",
-		.help = "milliseconds that carrier must have been back before a slave is used",
-	},
-	[OPT_DOWNDELAY] = {
-		.id = OPT_DOWNDELAY,
-		.name = "downdelay",
-		.scope = OPTION_BOND,
-		.type = OPTION_UINT,
-		IN_BOND(downdelay_ms),
-		.max = KERNEL_INT_MAX,
-		.initial = "0",
-		.modes = ALL_MODES,
-		.effect_modes = ALL_MODES,
-		.values = "0..2147483647",
-		.help = "milliseconds that carrier must have been gone before a slave counts as down",
-	},
-	[OPT_MAC_POLICY] = {
-		.id = OPT_MAC_POLICY,
-		.name = "mac_policy",
-		.scope = OPTION_BOND,
-		.type = OPTION_ENUM,
-		IN_BOND(mac_policy),
-		.names = mac_policy_names,
-		.initial = "set",
-		.modes = ALL_MODES,
-		.effect_modes = ALL_MODES,
-		.values = "set|filter",
-		.help = "set: slaves get the bond's MAC; filter: they keep theirs and also accept the bond's",
-	},
-	[OPT_HASH_SEED] = {
-		.id = OPT_HASH_SEED,
-		.name = "hash_seed",
-		.scope = OPTION_BOND,
-		.type = OPTION_UINT,
-		IN_BOND(hash_seed),
-		.max = UINT32_MAX,
-		.initial = "random",
-		.modes = ALL_MODES,
-		.effect_modes = XOR,
-		.values = "random|0..4294967295",
-		.help = "seed of the hash, so that two bonds in a row choose differently",
-	},
-	[OPT_WEIGHT] = {
-		.id = OPT_WEIGHT,
-		.name = "weight",
-		.scope = OPTION_SLAVE,
-		.type = OPTION_UINT,
-		IN_SETTINGS(weight),
-		.names = weight_names,
-		.min = 1,
-		.max = 65535,
-		.initial = "auto",
-		.modes = ALL_MODES,
-		.effect_modes = RR | XOR,
-		.values = "auto|1..65535",
-		.help = "share of the traffic; auto: by link speed, equal if a speed is unknown",
-	},
-	[OPT_DRAIN] = {
-		.id = OPT_DRAIN,
-		.name = "drain",
-		.scope = OPTION_SLAVE,
-		.type = OPTION_BOOL,
-		IN_SETTINGS(drain_mask),
-		.initial = "off",
-		.modes = ALL_MODES,
-		.effect_modes = ALL_MODES,
-		.values = "on|off",
-		.help = "carry traffic only when no other slave can",
-	},
-	[OPT_FORCE] = {
-		.id = OPT_FORCE,
-		.name = "force",
-		.scope = OPTION_SLAVE,
-		.type = OPTION_BOOL,
-		.home = OPTION_NOWHERE,
-		.initial = "no",
-		.modes = ALL_MODES,
-		.effect_modes = ALL_MODES,
-		.values = "yes|no",
-		.help = "add the slave although it has IP addresses, which are removed",
-	},
-};
-
-const struct option *option_at(enum option_id id)
-{
-	return &options[id];
-}
-
-const struct option *option_find(enum option_scope scope, const char *name)
-{
-	for (unsigned int id = 0; id < OPT_COUNT; id++)
-		if (options[id].scope == scope && !strcmp(options[id].name, name))
-			return &options[id];
-	return NULL;
-}
 
 /* 0 for a number that is no mode: maps are read back from the kernel. */
 static uint32_t mode_bit(uint32_t mode)
@@ -428,6 +147,18 @@ static int parse_ifname(const struct option *option, const char *text, char *ret
 	return 0;
 }
 
+static int parse_mac(const struct option *option, const char *text, uint8_t *ret_mac, struct err *err)
+{
+	if (!strcmp(text, "none"))
+		return 0;
+	if (mac_parse(text, ret_mac))
+		return refuse(option, text, err);
+	if (ret_mac[0] & 1)
+		return err_set(err, EINVAL, "%s: '%s' is a multicast address and no system's; allowed: %s",
+			       option->name, text, option->values);
+	return 0;
+}
+
 static int random_number(const struct option *option, uint32_t *ret_number, struct err *err)
 {
 	if (getrandom(ret_number, sizeof(*ret_number), 0) != sizeof(*ret_number))
@@ -448,6 +179,7 @@ int option_parse(const struct option *option, const char *text, struct option_va
 	case OPTION_UINT: return parse_uint(option, text, &ret_value->number, err);
 	case OPTION_BOOL: return parse_bool(option, text, &ret_value->number, err);
 	case OPTION_IFNAME: return parse_ifname(option, text, ret_value->name, err);
+	case OPTION_MAC: return parse_mac(option, text, ret_value->mac, err);
 	}
 	return refuse(option, text, err);
 }
@@ -455,9 +187,14 @@ int option_parse(const struct option *option, const char *text, struct option_va
 void option_format(const struct option *option, const struct option_value *value, char *ret_text, size_t size)
 {
 	const struct option_name *name = name_by_number(option, value->number);
+	char mac[MAC_FORMAT_SIZE];
 
 	if (option->type == OPTION_IFNAME)
 		snprintf(ret_text, size, "%s", value->name[0] ? value->name : "none");
+	else if (option->type == OPTION_MAC && mac_is_zero(value->mac))
+		snprintf(ret_text, size, "none");
+	else if (option->type == OPTION_MAC)
+		snprintf(ret_text, size, "%s", mac_format(value->mac, mac));
 	else if (option->type == OPTION_BOOL)
 		snprintf(ret_text, size, "%s", value->number ? "on" : "off");
 	else if (name)
@@ -474,7 +211,8 @@ bool option_is_default(const struct option *option, const struct option_value *v
 		return true;
 	if (option_parse(option, option->initial, &initial, NULL))
 		return false;
-	return value->number == initial.number && !strcmp(value->name, initial.name);
+	return value->number == initial.number && !strcmp(value->name, initial.name) &&
+	       !memcmp(value->mac, initial.mac, sizeof(value->mac));
 }
 
 static void list_modes(uint32_t modes, char *ret_text, size_t size)
@@ -482,7 +220,7 @@ static void list_modes(uint32_t modes, char *ret_text, size_t size)
 	size_t used = 0;
 
 	ret_text[0] = '\0';
-	for (const struct option_name *mode = mode_names; mode->name && used < size; mode++)
+	for (const struct option_name *mode = option_at(OPT_MODE)->names; mode->name && used < size; mode++)
 		if (modes & mode_bit(mode->number))
 			used += (size_t)snprintf(ret_text + used, size - used, "%s%s", used ? ", " : "",
 						 mode->name);
@@ -506,7 +244,7 @@ bool option_has_effect(const struct option *option, uint32_t mode)
 
 const char *option_mode_name(uint32_t mode)
 {
-	const struct option_name *name = name_by_number(&options[OPT_MODE], mode);
+	const struct option_name *name = name_by_number(option_at(OPT_MODE), mode);
 
 	return name ? name->name : "unknown";
 }

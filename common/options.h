@@ -20,10 +20,12 @@ enum option_type {
 	OPTION_UINT,   /* a number, or one of the named values (auto, random) */
 	OPTION_BOOL,   /* on|off, yes|no, 1|0 */
 	OPTION_IFNAME, /* a slave's name; "" or none clears */
+	OPTION_MAC,    /* a unicast MAC; none or all zeroes clears */
 };
 enum option_home {
 	OPTION_IN_SETTINGS, /* struct xbond_settings: bondctl writes it, acts without bondd ("steering") */
 	OPTION_IN_BOND,	    /* struct xbond_bond: bondd writes it */
+	OPTION_IN_SLAVE,    /* struct xbond_slave: bondd writes it */
 	OPTION_NOWHERE,	    /* a word of the call itself, not kept: force */
 };
 
@@ -43,8 +45,24 @@ enum option_id {
 	OPT_DOWNDELAY,
 	OPT_MAC_POLICY,
 	OPT_HASH_SEED,
+	OPT_LACP_RATE, /* from here on: of 802.3ad */
+	OPT_LACP_ACTIVE,
+	OPT_LACP_TX,
+	OPT_AD_SELECT,
+	OPT_AD_ACTOR_SYS_PRIO,
+	OPT_AD_ACTOR_SYSTEM,
+	OPT_AD_USER_PORT_KEY,
+	OPT_COUPLED_CONTROL,
+	OPT_BROADCAST_NEIGHBOR,
+	OPT_MAX_LINKS,
+	OPT_LACP_STRICT,
+	OPT_LACP_FALLBACK,
+	OPT_LACP_FALLBACK_DELAY,
+	OPT_LACP_HOLD,
+	OPT_DRAIN_MARKERS,
 	OPT_WEIGHT, /* from here on: of a slave */
 	OPT_DRAIN,
+	OPT_ACTOR_PORT_PRIO,
 	OPT_FORCE,
 	OPT_COUNT,
 };
@@ -60,7 +78,7 @@ struct option {
 	enum option_scope scope;
 	enum option_type type;
 	enum option_home home;
-	size_t offset;			 /* of the u32 (or name) in its home */
+	size_t offset;			 /* of the u32 (or name, or MAC) in its home */
 	const struct option_name *names; /* ends with a NULL name; aliases follow the name they stand for */
 	uint32_t min, max;
 	const char *initial;   /* the default, as a user would write it */
@@ -72,7 +90,8 @@ struct option {
 
 struct option_value {
 	uint32_t number;
-	char name[XBOND_NAME_SIZE]; /* OPTION_IFNAME */
+	char name[XBOND_NAME_SIZE];  /* OPTION_IFNAME */
+	uint8_t mac[XBOND_MAC_SIZE]; /* OPTION_MAC */
 };
 
 /* Index over all options, 0..OPT_COUNT-1, in the order of enum option_id. */

@@ -40,6 +40,10 @@ static const struct map_shape bond_shape = { XBOND_PIN_BOND, BPF_MAP_TYPE_ARRAY,
 					     1 };
 static const struct map_shape slaves_shape = { XBOND_PIN_SLAVES, BPF_MAP_TYPE_ARRAY,
 					       sizeof(struct xbond_slave), XBOND_MAX_SLAVES };
+static const struct map_shape hold_shape = { XBOND_PIN_HOLD, BPF_MAP_TYPE_ARRAY,
+					     XBOND_MAX_SLAVES * sizeof(struct xbond_hold), 1 };
+static const struct map_shape lacp_shape = { XBOND_PIN_LACP, BPF_MAP_TYPE_ARRAY, sizeof(struct xbond_lacp),
+					     1 };
 static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
 						 sizeof(struct xbond_counters), XBOND_MAX_SLAVES };
 
@@ -221,11 +225,13 @@ static int open_counters(struct pins *pins, struct err *err)
 
 static int check_content(const struct pins *pins, const char *name, struct err *err)
 {
-	if (pins->bond->state > XBOND_BOND_DELETING || pins->table->mode > XBOND_MODE_BROADCAST ||
-	    pins->bond->mode > XBOND_MODE_BROADCAST)
+	if (pins->bond->state > XBOND_BOND_DELETING || pins->table->mode > XBOND_MODE_8023AD ||
+	    pins->bond->mode > XBOND_MODE_8023AD)
 		return damaged(pins, XBOND_PIN_BOND, "holds a state or mode that does not exist", err);
 	if (!memchr(pins->bond->name, '\0', XBOND_NAME_SIZE) || strlen(name) >= XBOND_NAME_SIZE)
 		return damaged(pins, XBOND_PIN_BOND, "holds no name", err);
+	if (pins->lacp->current > 1)
+		return damaged(pins, XBOND_PIN_LACP, "names a copy that does not exist", err);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (pins->slaves[slot].state > XBOND_SLOT_RELEASING ||
 		    !memchr(pins->slaves[slot].name, '\0', XBOND_NAME_SIZE))
@@ -248,6 +254,10 @@ static int map_all(struct pins *pins, struct err *err)
 		r = map_pin(pins, &buckets_shape, (void **)&pins->buckets, &other, err);
 	if (!r)
 		r = map_pin(pins, &slaves_shape, (void **)&pins->slaves, &other, err);
+	if (!r)
+		r = map_pin(pins, &hold_shape, (void **)&pins->hold, &other, err);
+	if (!r)
+		r = map_pin(pins, &lacp_shape, (void **)&pins->lacp, &other, err);
 	if (!r)
 		r = open_counters(pins, err);
 	return r;
@@ -300,6 +310,8 @@ void pins_close(struct pins *pins)
 	unmap(pins->buckets, &buckets_shape);
 	unmap(pins->bond, &bond_shape);
 	unmap(pins->slaves, &slaves_shape);
+	unmap(pins->hold, &hold_shape);
+	unmap(pins->lacp, &lacp_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);
 	*pins = (struct pins){ .counters_fd = -1 };

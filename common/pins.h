@@ -21,8 +21,10 @@ struct pins {
 	struct xbond_buckets *buckets;
 	struct xbond_bond *bond;
 	struct xbond_slave *slaves; /* XBOND_MAX_SLAVES of them */
-	int counters_fd;	    /* per-CPU array by slot */
-	bool writable;		    /* settings may be written */
+	struct xbond_hold *hold;    /* XBOND_MAX_SLAVES of them */
+	struct xbond_lacp *lacp;
+	int counters_fd; /* per-CPU array by slot */
+	bool writable;	 /* settings may be written */
 };
 
 /*

@@ -43,11 +43,14 @@ static void read_active_slave(const struct pins *pins, char *ret_name)
 		memcpy(ret_name, pins->slaves[slot].name, XBOND_NAME_SIZE - 1);
 }
 
-static const void *home_of(const struct pins *pins, const struct option *option)
+static const void *home_of(const struct pins *pins, const struct option *option, unsigned int slot)
 {
-	const char *home =
-		option->home == OPTION_IN_SETTINGS ? (const char *)pins->settings : (const char *)pins->bond;
+	const char *home = (const char *)pins->bond;
 
+	if (option->home == OPTION_IN_SETTINGS)
+		home = (const char *)pins->settings;
+	else if (option->home == OPTION_IN_SLAVE)
+		home = (const char *)&pins->slaves[slot];
 	return home + option->offset;
 }
 
@@ -64,9 +67,11 @@ void values_read(const struct pins *pins, const struct option *option, unsigned 
 	else if (option->id == OPT_DRAIN)
 		ret_value->number = !!(pins->settings->drain_mask & bit(slot));
 	else if (option->type == OPTION_IFNAME)
-		memcpy(ret_value->name, home_of(pins, option), XBOND_NAME_SIZE - 1);
+		memcpy(ret_value->name, home_of(pins, option, slot), XBOND_NAME_SIZE - 1);
+	else if (option->type == OPTION_MAC)
+		memcpy(ret_value->mac, home_of(pins, option, slot), XBOND_MAC_SIZE);
 	else
-		ret_value->number = *(const uint32_t *)home_of(pins, option);
+		ret_value->number = *(const uint32_t *)home_of(pins, option, slot);
 }
 
 /* The request counts only from its second store on, so a packet never sees a number without its slot. */
@@ -105,12 +110,24 @@ void values_write_setting(struct pins *pins, const struct option *option, unsign
 	}
 }
 
-void values_write_bond(struct xbond_bond *bond, const struct option *option, const struct option_value *value)
+static void write_plain(char *home, const struct option *option, const struct option_value *value)
 {
-	char *home = (char *)bond + option->offset;
-
+	home += option->offset;
 	if (option->type == OPTION_IFNAME)
 		memcpy(home, value->name, XBOND_NAME_SIZE);
+	else if (option->type == OPTION_MAC)
+		memcpy(home, value->mac, XBOND_MAC_SIZE);
 	else
 		__atomic_store_n((uint32_t *)home, value->number, __ATOMIC_RELAXED);
+}
+
+void values_write_bond(struct xbond_bond *bond, const struct option *option, const struct option_value *value)
+{
+	write_plain((char *)bond, option, value);
+}
+
+void values_write_slave(struct xbond_slave *slave, const struct option *option,
+			const struct option_value *value)
+{
+	write_plain((char *)slave, option, value);
 }

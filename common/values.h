@@ -32,5 +32,8 @@ void values_write_setting(struct pins *pins, const struct option *option, unsign
 /* Writes an option of OPTION_IN_BOND: bondd's part. */
 void values_write_bond(struct xbond_bond *bond, const struct option *option,
 		       const struct option_value *value);
+/* The same for OPTION_IN_SLAVE. */
+void values_write_slave(struct xbond_slave *slave, const struct option *option,
+			const struct option_value *value);
 
 #endif

@@ -8,6 +8,7 @@
 #include "common/options.h"
 #include "daemon/active.h"
 #include "daemon/announce.h"
+#include "daemon/bond_lacp.h"
 #include "daemon/carrier.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
@@ -40,8 +41,9 @@ static uint64_t bit(unsigned int slot)
 
 int bond_slot_by_ifindex(struct bond *bond, int ifindex)
 {
-	bond_for_each_member(bond,
-			     slot) if ((int)bond_slave(bond, slot)->ifindex == ifindex) return (int)slot;
+	bond_for_each_member (bond, slot)
+		if ((int)bond_slave(bond, slot)->ifindex == ifindex)
+			return (int)slot;
 	return -1;
 }
 
@@ -58,7 +60,9 @@ static uint64_t up_mask(struct bond *bond)
 {
 	uint64_t mask = 0;
 
-	bond_for_each_member(bond, slot) if (bond_slave(bond, slot)->link == XBOND_LINK_UP) mask |= bit(slot);
+	bond_for_each_member (bond, slot)
+		if (bond_slave(bond, slot)->link == XBOND_LINK_UP)
+			mask |= bit(slot);
 	return mask;
 }
 
@@ -88,12 +92,13 @@ static void step_links(struct bond *bond, struct decision *decision)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	bond_for_each_member(bond, slot) decision->before[slot] = bond_slave(bond, slot)->link;
+	bond_for_each_member (bond, slot)
+		decision->before[slot] = bond_slave(bond, slot)->link;
 	for (int carrier = 0; carrier <= 1; carrier++)
-		bond_for_each_member(bond, slot) if (bond->members[slot].carrier == carrier)
-			step_link(bond, slot, now_ns);
-	bond_for_each_member(bond, slot)
-	{
+		bond_for_each_member (bond, slot)
+			if (bond->members[slot].carrier == carrier)
+				step_link(bond, slot, now_ns);
+	bond_for_each_member (bond, slot) {
 		enum xbond_link link = bond_slave(bond, slot)->link;
 
 		decision->members |= bit(slot);
@@ -108,8 +113,9 @@ static void step_links(struct bond *bond, struct decision *decision)
 
 static bool speeds_known(struct bond *bond, uint64_t slots)
 {
-	bond_for_each_member(bond,
-			     slot) if (slots & bit(slot) && !bond_slave(bond, slot)->speed_mbps) return false;
+	bond_for_each_member (bond, slot)
+		if (slots & bit(slot) && !bond_slave(bond, slot)->speed_mbps)
+			return false;
 	return true;
 }
 
@@ -124,8 +130,7 @@ static void weigh(struct bond *bond, struct decision *decision)
 	uint64_t owners = undrained ? undrained : decision->usable;
 	bool by_speed = speeds_known(bond, owners);
 
-	bond_for_each_member(bond, slot)
-	{
+	bond_for_each_member (bond, slot) {
 		uint32_t speed = by_speed ? bond_slave(bond, slot)->speed_mbps : 1;
 		uint32_t weight = settings->weight[slot] ? settings->weight[slot] : speed ? speed : 1;
 
@@ -167,10 +172,17 @@ static uint64_t choose_rx_mask(struct bond *bond, const struct decision *decisio
 	unsigned int active = decision->plan.active_slot;
 
 	if (decision->plan.mode != XBOND_MODE_ACTIVE_BACKUP || bond_pin(bond)->all_slaves_active)
-		return decision->members;
+		return decision->members & bond_lacp_collecting(bond);
 	if (active == XBOND_NO_SLOT || !(decision->up & bit(active)))
 		return decision->up;
 	return bit(active);
+}
+
+static enum xbond_mode way_to_choose(const struct xbond_bond *pin)
+{
+	if (pin->mode != XBOND_MODE_8023AD)
+		return pin->mode;
+	return pin->lacp_tx == XBOND_LACP_TX_BALANCE_RR ? XBOND_MODE_BALANCE_RR : XBOND_MODE_BALANCE_XOR;
 }
 
 static void decide(struct bond *bond, struct decision *decision)
@@ -183,8 +195,11 @@ static void decide(struct bond *bond, struct decision *decision)
 		__atomic_load_n(&bond->dataplane.pins.settings->active_request, __ATOMIC_ACQUIRE);
 	decision->carrier_before = pin->carrier;
 	decision->drained = bond->dataplane.pins.settings->drain_mask & decision->members;
+	/* In 802.3ad a link that is up carries nothing unless LACP lets it. */
+	decision->up &= bond_lacp_distributing(bond);
+	decision->usable &= bond_lacp_distributing(bond);
 	decision->carrier = (unsigned int)__builtin_popcountll(decision->usable) >= wanted;
-	decision->plan.mode = pin->mode;
+	decision->plan.mode = way_to_choose(pin);
 	decision->plan.active_slot = XBOND_NO_SLOT;
 	weigh(bond, decision);
 	if (pin->mode == XBOND_MODE_ACTIVE_BACKUP)
@@ -198,6 +213,8 @@ static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 
 	if (bond->captured || bond->has_qdisc || bond->away)
 		flags |= XBOND_F_FORCE_COUNTED;
+	if (bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->broadcast_neighbor)
+		flags |= XBOND_F_BROADCAST_NEIGHBOR;
 	return flags;
 }
 
@@ -231,6 +248,9 @@ static void publish(struct bond *bond, const struct decision *decision)
 	}
 	dataplane_set_rx_mask(dataplane, decision->rx_mask);
 	dataplane_set_flags(dataplane, choose_flags(bond, decision));
+	/* The LACP thread may have taken a slot out since we looked: that stands. */
+	__atomic_and_fetch(&table->tx_mask, bond_lacp_distributing(bond), __ATOMIC_RELEASE);
+	__atomic_and_fetch(&table->rx_mask, bond_lacp_collecting(bond), __ATOMIC_RELEASE);
 	bond_pin(bond)->active_slot = decision->plan.active_slot;
 	__atomic_store_n(&table->active_request, decision->active_request, __ATOMIC_RELEASE);
 	bond_pin(bond)->carrier = decision->carrier;
@@ -246,8 +266,7 @@ static void log_changes(struct bond *bond, const struct decision *decision)
 {
 	const char *name = bond_pin(bond)->name;
 
-	bond_for_each_member(bond, slot)
-	{
+	bond_for_each_member (bond, slot) {
 		const struct xbond_slave *slave = bond_slave(bond, slot);
 
 		if (slave->link != decision->before[slot])
@@ -272,9 +291,9 @@ static void arm_delay(struct bond *bond)
 {
 	uint64_t next_ns = UINT64_MAX;
 
-	bond_for_each_member(bond, slot) if (bond->members[slot].deadline_ns &&
-					     bond->members[slot].deadline_ns < next_ns) next_ns =
-		bond->members[slot].deadline_ns;
+	bond_for_each_member (bond, slot)
+		if (bond->members[slot].deadline_ns && bond->members[slot].deadline_ns < next_ns)
+			next_ns = bond->members[slot].deadline_ns;
 	if (!bond->delay)
 		return;
 	if (next_ns == UINT64_MAX) {
@@ -298,6 +317,7 @@ void bond_evaluate(struct bond *bond)
 
 	bond->seen = *bond->dataplane.pins.settings;
 	step_links(bond, &decision);
+	bond_lacp_follow(bond);
 	decide(bond, &decision);
 	publish(bond, &decision);
 	log_changes(bond, &decision);
@@ -310,8 +330,7 @@ void bond_poll(struct bond *bond)
 {
 	bool changed = memcmp(&bond->seen, bond->dataplane.pins.settings, sizeof(bond->seen));
 
-	bond_for_each_member(bond, slot)
-	{
+	bond_for_each_member (bond, slot) {
 		int carrier = ethtool_carrier(&bond->daemon->ethtool, bond_slave(bond, slot)->name);
 
 		if (carrier < 0 || carrier == bond->members[slot].carrier)

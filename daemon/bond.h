@@ -13,6 +13,7 @@
 
 #include "daemon/dataplane.h"
 #include "daemon/net/link.h"
+#include "daemon/slowio.h"
 
 struct daemon;
 
@@ -40,6 +41,10 @@ struct bond {
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
 	uint64_t next_poll_ns;
 	sd_event_source *delay;
+	/* 802.3ad, as the LACP thread was told last: */
+	struct slowio_bond *lacp; /* NULL in the other modes */
+	struct lacp_config lacp_config;
+	struct lacp_port_config lacp_ports[XBOND_MAX_SLAVES];
 };
 
 static inline struct xbond_bond *bond_pin(struct bond *bond)

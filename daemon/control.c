@@ -100,6 +100,22 @@ static int do_del_slave(struct request *request, struct err *err)
 	return r;
 }
 
+static int do_set_slave(struct request *request, struct err *err)
+{
+	struct option_set options;
+	const char **names;
+	size_t count;
+	int r = option_set_from_json(&options, OPTION_SLAVE, request->options, err);
+
+	if (!r)
+		r = slave_names(request, &names, &count, err);
+	if (r)
+		return r;
+	r = request_set_slaves(request->daemon, request->bond, names, count, &options, err);
+	free(names);
+	return r;
+}
+
 static const struct method {
 	const char *name;
 	method_function function;
@@ -111,6 +127,7 @@ static const struct method {
 	{ "add-slave", do_add_slave, false },
 	{ "del-slave", do_del_slave, false },
 	{ "set", do_set, false },
+	{ "set-slave", do_set_slave, false },
 	{ "refresh", do_refresh, false },
 };
 

@@ -21,6 +21,7 @@ struct daemon {
 	struct nl nl;
 	struct ethtool ethtool;
 	struct monitor monitor;
+	struct slowio *slowio;
 	sd_event_source *poll;
 	struct bond *bonds;
 	struct pending *pending; /* slaves that the configuration names and that are not there yet */

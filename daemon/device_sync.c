@@ -55,8 +55,9 @@ static void follow_mac(struct bond *bond, const uint8_t *mac)
 	if (!memcmp(pin->mac, mac, XBOND_MAC_SIZE))
 		return;
 	memcpy(pin->mac, mac, XBOND_MAC_SIZE);
-	bond_for_each_member(bond, slot) if (slave_follow_mac(bond, slot, &err))
-		log_warning("%s: %s", pin->name, err.text);
+	bond_for_each_member (bond, slot)
+		if (slave_follow_mac(bond, slot, &err))
+			log_warning("%s: %s", pin->name, err.text);
 	log_notice("%s: MAC address is now %s", pin->name, mac_text(mac, text));
 }
 
@@ -85,7 +86,7 @@ static void follow_mtu(struct bond *bond, uint32_t mtu)
 		return;
 	}
 	pin->mtu = old;
-	bond_for_each_member(bond, slot)
+	bond_for_each_member (bond, slot)
 		link_set_mtu(nl, -1, (int)bond_slave(bond, slot)->ifindex, old, NULL);
 	link_set_mtu(nl, pin->netnsid, (int)pin->ifindex, old, NULL);
 }
@@ -95,7 +96,8 @@ static void follow_promisc(struct bond *bond, bool promisc)
 	if (bond->promisc == promisc)
 		return;
 	bond->promisc = promisc;
-	bond_for_each_member(bond, slot) slave_follow_promisc(bond, slot);
+	bond_for_each_member (bond, slot)
+		slave_follow_promisc(bond, slot);
 }
 
 /* Another device may have got its number; people may have changed its alias or its name. */

@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/names.h"
 #include "common/options.h"
+#include "daemon/bond_lacp.h"
 #include "daemon/crashpoint.h"
 #include "daemon/device.h"
 #include "daemon/log.h"
@@ -32,6 +33,7 @@ static struct bond *bond_new(struct daemon *daemon)
 static void bond_free(struct bond *bond)
 {
 	bond_stop_timer(bond);
+	bond_lacp_stop(bond, false);
 	dataplane_close(&bond->dataplane);
 	free(bond);
 }
@@ -114,6 +116,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	if (r) {
 		device_remove(&daemon->nl, bond_pin(bond));
 		bond_stop_timer(bond);
+		bond_lacp_stop(bond, true);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
 		free(bond);
 		return r;
@@ -133,6 +136,7 @@ static void end(struct bond *bond)
 	slave_release(bond, UINT64_MAX);
 	delist(bond);
 	bond_stop_timer(bond);
+	bond_lacp_stop(bond, true);
 	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
 	free(bond);
 }
@@ -232,8 +236,7 @@ static void adopt_ready(struct bond *bond)
 		lifecycle_gone(bond);
 		return;
 	}
-	bond_for_each_member(bond, slot)
-	{
+	bond_for_each_member (bond, slot) {
 		slave_follow_promisc(bond, slot);
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", pin->name, err.text);

@@ -126,6 +126,9 @@ static int start(struct daemon *daemon, struct err *err)
 		return r;
 	setrlimit(RLIMIT_NOFILE, &fds);
 	dataplane_init();
+	daemon->slowio = slowio_new(err);
+	if (!daemon->slowio)
+		return -ENOMEM;
 	r = open_sockets(daemon);
 	if (r)
 		return err_set(err, -r, "cannot start: %s", strerror(-r));
@@ -141,6 +144,7 @@ static void stop(struct daemon *daemon)
 	lifecycle_let_go(daemon);
 	poll_done(daemon);
 	watch_done(daemon);
+	slowio_free(daemon->slowio);
 	ethtool_done(&daemon->ethtool);
 	nl_done(&daemon->nl);
 	sd_event_unref(daemon->event);

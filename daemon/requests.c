@@ -88,7 +88,8 @@ static int apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
 	if (!r)
 		return 0;
 	pin->mac_policy = before;
-	bond_for_each_member(bond, slot) slave_follow_mac(bond, slot, NULL);
+	bond_for_each_member (bond, slot)
+		slave_follow_mac(bond, slot, NULL);
 	return r;
 }
 

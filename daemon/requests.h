@@ -23,6 +23,9 @@ int request_add_slaves(struct daemon *daemon, const char *name, const char *cons
 int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
 		       json_t *notes, struct err *err);
 int request_set(struct daemon *daemon, const char *name, const struct option_set *options, struct err *err);
+/* Options that live with the slave in bondd (OPTION_IN_SLAVE). */
+int request_set_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
+		       const struct option_set *options, struct err *err);
 int request_refresh(struct daemon *daemon, const char *name, struct err *err);
 
 #endif

@@ -84,6 +84,21 @@ static void write_settings(struct addition *addition, unsigned int slot)
 			values_write_setting(pins, option_at(id), slot, &addition->options->value[id]);
 }
 
+/* What the user has not said is the default. */
+static void write_slave(struct addition *addition, unsigned int slot)
+{
+	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++) {
+		const struct option *option = option_at(id);
+		struct option_value value = addition->options->value[id];
+
+		if (option->home != OPTION_IN_SLAVE)
+			continue;
+		if (!addition->options->given[id])
+			option_parse(option, option->initial, &value, NULL);
+		values_write_slave(bond_slave(addition->bond, slot), option, &value);
+	}
+}
+
 static int add_one(struct addition *addition, const struct link_info *link, struct err *err)
 {
 	unsigned int slot = free_slot(addition->bond);
@@ -91,9 +106,11 @@ static int add_one(struct addition *addition, const struct link_info *link, stru
 
 	write_settings(addition, slot);
 	r = slave_enslave(addition->bond, slot, link, err);
-	if (!r)
-		addition->added |= UINT64_C(1) << slot;
-	return r;
+	if (r)
+		return r;
+	write_slave(addition, slot);
+	addition->added |= UINT64_C(1) << slot;
+	return 0;
 }
 
 static void note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -181,6 +198,8 @@ int request_add_slaves(struct daemon *daemon, const char *name, const char *cons
 	int r = request_find(daemon, name, &addition.bond, err);
 
 	if (!r)
+		r = option_set_check_mode(options, bond_pin(addition.bond)->mode, err);
+	if (!r)
 		r = check_all(&addition, slaves, count, err);
 	if (r)
 		return r;
@@ -204,25 +223,63 @@ static void note_kept_mac(struct bond *bond, unsigned int slot, json_t *notes)
 		     bond_pin(bond)->name, slave->name, mac_text(slave->before.mac, text));
 }
 
+/* Slots of the named slaves, each a member. */
+static int find_slots(struct bond *bond, const char *const *slaves, size_t count, uint64_t *ret_mask,
+		      struct err *err)
+{
+	const char *name = bond_pin(bond)->name;
+
+	*ret_mask = 0;
+	for (size_t i = 0; i < count; i++) {
+		int slot = pins_slot_by_name(&bond->dataplane.pins, slaves[i]);
+
+		if (slot < 0)
+			return err_set(err, ENODEV, "%s is no slave of %s ('bondctl show %s' lists them)",
+				       slaves[i], name, name);
+		*ret_mask |= UINT64_C(1) << slot;
+	}
+	return 0;
+}
+
+int request_set_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
+		       const struct option_set *options, struct err *err)
+{
+	struct bond *bond;
+	uint64_t mask;
+	int r = request_find(daemon, name, &bond, err);
+
+	if (!r)
+		r = find_slots(bond, slaves, count, &mask, err);
+	if (!r)
+		r = option_set_check_mode(options, bond_pin(bond)->mode, err);
+	for (int id = OPT_WEIGHT; id < OPT_COUNT && !r; id++)
+		if (options->given[id] && option_at(id)->home != OPTION_IN_SLAVE)
+			r = err_set(err, EINVAL, "%s is not kept by bondd", option_at(id)->name);
+	if (r)
+		return r;
+	bond_for_each_member (bond, slot)
+		for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
+			if (mask >> slot & 1 && options->given[id])
+				values_write_slave(bond_slave(bond, slot), option_at(id),
+						   &options->value[id]);
+	bond_evaluate(bond);
+	return 0;
+}
+
 int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
 		       json_t *notes, struct err *err)
 {
 	struct bond *bond;
-	uint64_t mask = 0;
+	uint64_t mask;
 	int r = request_find(daemon, name, &bond, err);
 
-	for (size_t i = 0; i < count && !r; i++) {
-		int slot = pins_slot_by_name(&bond->dataplane.pins, slaves[i]);
-
-		if (slot < 0)
-			r = err_set(err, ENODEV, "%s is no slave of %s ('bondctl show %s' lists them)",
-				    slaves[i], name, name);
-		else
-			mask |= UINT64_C(1) << slot;
-	}
+	if (!r)
+		r = find_slots(bond, slaves, count, &mask, err);
 	if (r)
 		return r;
-	bond_for_each_member(bond, slot) if (mask >> slot & 1) note_kept_mac(bond, slot, notes);
+	bond_for_each_member (bond, slot)
+		if (mask >> slot & 1)
+			note_kept_mac(bond, slot, notes);
 	slave_release(bond, mask);
 	for (size_t i = 0; i < count; i++)
 		log_notice("%s: slave %s removed", name, slaves[i]);

@@ -232,8 +232,10 @@ void slave_undo(struct bond *bond, unsigned int slot)
 
 void slave_release(struct bond *bond, uint64_t mask)
 {
-	bond_for_each_member(bond, slot) if (mask >> slot & 1)
-		__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_RELEASING, __ATOMIC_RELEASE);
+	bond_for_each_member (bond, slot)
+		if (mask >> slot & 1)
+			__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_RELEASING,
+					 __ATOMIC_RELEASE);
 	bond_evaluate(bond);
 	dataplane_quiesce();
 	bond->dataplane.settled = true;

@@ -175,8 +175,7 @@ void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool go
 	if (bond->away || (gone && link->new_nsid >= 0))
 		return;
 	collect(link, &list);
-	bond_for_each_member(bond, slot)
-	{
+	bond_for_each_member (bond, slot) {
 		if (!gone)
 			open_all(bond, bond_slave(bond, slot), &list);
 		else if (list.count)
@@ -189,6 +188,7 @@ void vlan_filter_sync(struct bond *bond)
 {
 	struct list list = list_vlans(bond);
 
-	bond_for_each_member(bond, slot) open_all(bond, bond_slave(bond, slot), &list);
+	bond_for_each_member (bond, slot)
+		open_all(bond, bond_slave(bond, slot), &list);
 	free(list.vlan);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "common/clock.h"
+#include "daemon/bond_lacp.h"
 #include "daemon/config.h"
 #include "daemon/device.h"
 #include "daemon/lifecycle.h"
@@ -123,8 +124,7 @@ void watch_slaves(struct bond *bond)
 {
 	struct link_info link;
 
-	bond_for_each_member(bond, slot)
-	{
+	bond_for_each_member (bond, slot) {
 		int r = link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link);
 
 		if (r == -ENODEV)
@@ -184,7 +184,8 @@ static void sync_all(struct daemon *daemon)
 {
 	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
 		next = bond->next;
-		bond_for_each_member(bond, slot) slave_follow_speed(bond, slot);
+		bond_for_each_member (bond, slot)
+			slave_follow_speed(bond, slot);
 		sync_device(bond);
 	}
 }
@@ -205,20 +206,41 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-int watch_init(struct daemon *daemon)
+static int on_lacp(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	sd_event_source *io = NULL, *tick = NULL;
-	int r;
+	(void)source;
+	(void)fd;
+	(void)events;
+	bond_lacp_news(arg);
+	return 0;
+}
 
-	r = monitor_init(&daemon->monitor, &callbacks, daemon);
-	if (r)
-		return r;
-	r = sd_event_add_io(daemon->event, &io, monitor_fd(&daemon->monitor), EPOLLIN, on_monitor, daemon);
+static int watch_fd(struct daemon *daemon, int fd, sd_event_io_handler_t handler)
+{
+	sd_event_source *io = NULL;
+	int r = sd_event_add_io(daemon->event, &io, fd, EPOLLIN, handler, daemon);
+
 	if (r < 0)
 		return r;
 	sd_event_source_set_priority(io, SD_EVENT_PRIORITY_IMPORTANT);
 	sd_event_source_set_floating(io, true);
 	sd_event_source_unref(io);
+	return 0;
+}
+
+int watch_init(struct daemon *daemon)
+{
+	sd_event_source *tick = NULL;
+	int r;
+
+	r = monitor_init(&daemon->monitor, &callbacks, daemon);
+	if (r)
+		return r;
+	r = watch_fd(daemon, monitor_fd(&daemon->monitor), on_monitor);
+	if (r >= 0)
+		r = watch_fd(daemon, slowio_fd(daemon->slowio), on_lacp);
+	if (r < 0)
+		return r;
 	r = sd_event_add_time_relative(daemon->event, &tick, CLOCK_MONOTONIC, 0, TICK_ACCURACY_US, on_tick,
 				       daemon);
 	if (r < 0)

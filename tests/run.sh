@@ -1,5 +1,5 @@
 #!/bin/bash
-# All tests, as `make test` runs them: format, unit, manual, datapath, network. Prints why tests were
+# All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, network. Prints why tests were
 # skipped, ends with the totals, and fails when anything failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -51,7 +51,8 @@ for program in build/tests/unit/test_*; do
     case $program in *.o | *.d | *\*) continue ;; esac
     unit "$program"
 done
-for directory in tests/manual tests/packaging tests/cli tests/bpf tests/net; do
+unit tests/sim/run
+for directory in tests/manual tests/packaging tests/cli tests/lacp tests/bpf tests/net; do
     [ -d "$directory" ] && suite "$directory"
 done
 

@@ -33,8 +33,7 @@ static struct merit merit_of(const struct lacp_system *sys, uint8_t aggregator, 
 	struct merit merit = { .trusted = young };
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *port = &sys->port[slot];
 
 		if (port->aggregator != aggregator || port->selected == LACP_UNSELECTED ||
@@ -120,8 +119,7 @@ static bool has_ports(const struct lacp_system *sys, uint8_t aggregator)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].aggregator == aggregator && sys->port[slot].selected != LACP_UNSELECTED)
 			return true;
 	}
@@ -136,8 +134,7 @@ uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns)
 	uint64_t seen = 0;
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		uint8_t aggregator = sys->port[slot].aggregator;
 		struct merit merit;
 
@@ -171,8 +168,7 @@ static void refuse(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].aggregator == aggregator)
 			sys->port[slot].refused_ns = now_ns;
 	}

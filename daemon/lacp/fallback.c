@@ -50,8 +50,7 @@ static bool anyone_has_partner(const struct lacp_system *sys)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].config.link && lacp_has_partner(&sys->port[slot]))
 			return true;
 	}
@@ -66,8 +65,7 @@ uint64_t lacp_fallback_next(const struct lacp_system *sys, uint64_t now_ns)
 
 	if (mode == LACP_FALLBACK_NONE || anyone_has_partner(sys))
 		return 0;
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		if (!lacp_due(sys->port[slot].fallback_ns, now_ns) || !has_probed(&sys->port[slot], now_ns))
 			continue;
 		all |= 1ull << slot;

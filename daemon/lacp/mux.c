@@ -30,8 +30,7 @@ static bool all_waited(const struct lacp_system *sys, uint8_t aggregator, uint64
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		if (is_waiting(&sys->port[slot], aggregator) &&
 		    !lacp_due(sys->port[slot].wait_while_ns, now_ns))
 			return false;
@@ -44,8 +43,7 @@ static bool all_in_sync(const struct lacp_system *sys, uint8_t aggregator)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *port = &sys->port[slot];
 
 		if (port->aggregator == aggregator && port->selected == LACP_SELECTED && port->config.link &&
@@ -60,8 +58,7 @@ static bool all_arrived(const struct lacp_system *sys, uint8_t aggregator)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *port = &sys->port[slot];
 
 		if (port->aggregator != aggregator || port->selected == LACP_UNSELECTED || !port->matched ||

@@ -47,8 +47,7 @@ static void restart_fallback_timers(struct lacp_system *sys)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		lacp_fallback_timer_enter(&sys->port[slot], 0);
 	}
 }
@@ -65,8 +64,7 @@ int lacp_configure(struct lacp_system *sys, const struct lacp_config *config, ui
 	sys->state.config = *config;
 	if (before.fallback_delay_ms != config->fallback_delay_ms)
 		restart_fallback_timers(sys);
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		lacp_actor_refresh(sys, slot, literal);
 	}
 	return 0;
@@ -86,8 +84,7 @@ static bool is_number_taken(const struct lacp_system *sys, uint16_t number)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].config.port == number)
 			return true;
 	}
@@ -212,15 +209,13 @@ int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,
 		return -EPROTO;
 	if (!is_valid_config(&state->config) || state->active_aggregator > LACP_MAX_PORTS)
 		return -EINVAL;
-	lacp_for_each_slot(slot, used)
-	{
+	lacp_for_each_slot (slot, used) {
 		if (!is_valid_state(&port[slot]))
 			return -EINVAL;
 	}
 	sys->state = *state;
 	sys->used = used;
-	lacp_for_each_slot(slot, used)
-	{
+	lacp_for_each_slot (slot, used) {
 		sys->port[slot] = port[slot];
 	}
 	return 0;

@@ -208,8 +208,7 @@ static void notice_move(struct lacp_system *sys, unsigned int slot, const struct
 {
 	unsigned int other;
 
-	lacp_for_each_slot(other, sys->used)
-	{
+	lacp_for_each_slot (other, sys->used) {
 		struct lacp_port_state *port = &sys->port[other];
 
 		if (other != slot && port->rx == LACP_RX_PORT_DISABLED &&

@@ -21,8 +21,7 @@ static bool is_taken(const struct lacp_system *sys, unsigned int slot, uint8_t a
 {
 	unsigned int other;
 
-	lacp_for_each_slot(other, sys->used)
-	{
+	lacp_for_each_slot (other, sys->used) {
 		if (other != slot && sys->port[other].aggregator == aggregator)
 			return true;
 	}
@@ -36,8 +35,7 @@ static uint8_t find_aggregator(const struct lacp_system *sys, unsigned int slot)
 	uint8_t aggregator = (uint8_t)(slot + 1);
 	unsigned int other;
 
-	lacp_for_each_slot(other, sys->used)
-	{
+	lacp_for_each_slot (other, sys->used) {
 		peer = &sys->port[other];
 		if (other != slot && peer->selected != LACP_UNSELECTED && lacp_same_lag(port, peer))
 			return peer->aggregator;
@@ -80,8 +78,7 @@ static bool is_within_max_links(const struct lacp_system *sys, const struct lacp
 
 	if (!sys->state.config.max_links)
 		return true;
-	lacp_for_each_slot(other, sys->used)
-	{
+	lacp_for_each_slot (other, sys->used) {
 		const struct lacp_port_state *peer = &sys->port[other];
 
 		before += peer != port && peer->aggregator == aggregator &&

@@ -88,13 +88,11 @@ static bool step_fallback(struct lacp_system *sys, uint64_t now_ns)
 	unsigned int slot;
 	uint64_t carry;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		lacp_fallback_timer_enter(&sys->port[slot], lacp_fallback_timer_next(sys, slot, now_ns));
 	}
 	carry = lacp_fallback_next(sys, now_ns);
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		bool wanted = carry >> slot & 1;
 
 		if (wanted == sys->port[slot].fallback)
@@ -111,22 +109,18 @@ static bool step_all(struct lacp_system *sys, uint64_t now_ns)
 	bool moved = false;
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		moved |= step_rx(sys, slot, now_ns);
 		moved |= step_periodic(sys, slot, now_ns);
 	}
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		moved |= step_selection(sys, slot);
 	}
 	moved |= step_aggregator(sys, now_ns);
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		moved |= step_selection(sys, slot);
 	}
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		moved |= step_mux(sys, slot, now_ns);
 		moved |= step_churn(sys, slot, now_ns);
 	}
@@ -151,13 +145,11 @@ static void tell_ports(struct lacp_system *sys)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].told & ~carrying(&sys->port[slot]))
 			tell_port(sys, slot);
 	}
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].told != carrying(&sys->port[slot]))
 			tell_port(sys, slot);
 	}
@@ -167,8 +159,7 @@ static void send_all(struct lacp_system *sys, uint64_t now_ns)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		int next = lacp_marker_next(&sys->port[slot], now_ns);
 
 		lacp_transmit_enter(sys, slot, lacp_transmit_next(&sys->port[slot], now_ns), now_ns);
@@ -203,8 +194,7 @@ static uint64_t next_deadline(const struct lacp_system *sys, uint64_t now_ns)
 	uint64_t deadline = earliest(LACP_NEVER, sys->state.yield_ns, now_ns);
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		deadline = earliest(deadline, port_deadline(&sys->port[slot], now_ns), now_ns);
 	}
 	return deadline;
@@ -229,8 +219,7 @@ uint64_t lacp_distributing(const struct lacp_system *sys)
 	uint64_t slots = 0;
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].told & LACP_DISTRIBUTING)
 			slots |= 1ull << slot;
 	}
@@ -242,8 +231,7 @@ uint64_t lacp_collecting(const struct lacp_system *sys)
 	uint64_t slots = 0;
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		if (sys->port[slot].told & LACP_COLLECTING)
 			slots |= 1ull << slot;
 	}
@@ -261,8 +249,7 @@ int lacp_representative(const struct lacp_system *sys)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		if (sys->state.active_aggregator && sys->port[slot].selected != LACP_UNSELECTED &&
 		    sys->port[slot].aggregator == sys->state.active_aggregator)
 			return (int)slot;
@@ -274,8 +261,7 @@ unsigned int lacp_num_ports(const struct lacp_system *sys)
 {
 	unsigned int slot, count = 0;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		count += sys->port[slot].selected == LACP_SELECTED;
 	}
 	return count;
@@ -286,8 +272,7 @@ bool lacp_rate_fast(const struct lacp_system *sys)
 	bool fast = sys->state.config.rate_fast;
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, sys->used)
-	{
+	lacp_for_each_slot (slot, sys->used) {
 		fast |= (sys->port[slot].actor.state & LACP_TIMEOUT) != 0;
 	}
 	return fast;

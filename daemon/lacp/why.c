@@ -92,8 +92,7 @@ static void say_loop_port(struct why *why, uint16_t number)
 {
 	unsigned int slot;
 
-	lacp_for_each_slot(slot, why->sys->used)
-	{
+	lacp_for_each_slot (slot, why->sys->used) {
 		if (why->sys->port[slot].config.port != number || slot == why->slot)
 			continue;
 		say(why, "looped: connected to ");
@@ -191,8 +190,7 @@ static void say_better_port(struct why *why)
 {
 	unsigned int slot, last = LACP_MAX_PORTS;
 
-	lacp_for_each_slot(slot, why->sys->used)
-	{
+	lacp_for_each_slot (slot, why->sys->used) {
 		if (why->sys->port[slot].selected == LACP_SELECTED &&
 		    (last == LACP_MAX_PORTS ||
 		     lacp_comes_before(&why->sys->port[last], &why->sys->port[slot])))

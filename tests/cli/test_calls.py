@@ -61,7 +61,19 @@ def refused(directory, status, *words):
             ["create", "b", "mode", "1", "primary", "e0", "path", "pair"],
             {"method": "create", "bond": "b", "options": {"mode": "1", "primary": "e0", "path": "pair"}},
         ),
+        (
+            ["create", "b", "mode", "802.3ad", "lacp_rate", "1", "packets_per_slave", "3", "lacp_tx", "balance-rr"],
+            {
+                "method": "create",
+                "bond": "b",
+                "options": {"mode": "802.3ad", "lacp_rate": "1", "packets_per_slave": "3", "lacp_tx": "balance-rr"},
+            },
+        ),
         (["delete", "b"], {"method": "delete", "bond": "b"}),
+        (
+            ["add-slave", "b", "e0", "actor_port_prio", "7"],
+            {"method": "add-slave", "bond": "b", "slaves": ["e0"], "options": {"actor_port_prio": "7"}},
+        ),
         (
             ["add-slave", "b", "e0", "dev", "weight", "weight", "3", "force", "yes"],
             {
@@ -141,10 +153,13 @@ def test_usage(tmp_path, words):
         (["create", "bond4567890123456"], "bond name too long: 17 characters, at most 15"),
         (["create", "a/b"], "'/'"),
         (["create", "b", "mod", "1"], "unknown option 'mod'"),
-        (["create", "b", "mode", "802.3ad"], "not supported by this version"),
-        (["create", "b", "mode", "lacp"], "balance-rr|active-backup|balance-xor|broadcast"),
+        (["create", "b", "mode", "balance-alb"], "not supported by this version"),
+        (["create", "b", "mode", "lacp"], "balance-rr|active-backup|balance-xor|broadcast|802.3ad"),
         (["create", "b", "primary", "e0"], "refused in mode balance-rr"),
         (["create", "b", "mode", "2", "packets_per_slave", "2"], "refused in mode balance-xor"),
+        (["create", "b", "lacp_rate", "fast"], "refused in mode balance-rr; it is an option of mode 802.3ad only"),
+        (["create", "b", "mode", "802.3ad", "ad_actor_system", "01:80:c2:00:00:02"], "is a multicast address"),
+        (["create", "b", "mode", "802.3ad", "primary", "e0"], "refused in mode 802.3ad"),
         (["create", "b", "miimon", "0"], "safety net"),
         (["create", "b", "updelay", "1", "updelay", "2"], "given twice"),
         (["create", "b", "weight", "1"], "option of a slave"),

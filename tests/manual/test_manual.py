@@ -11,7 +11,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BONDCTL = os.environ.get("BONDCTL", str(ROOT / "build" / "bondctl"))
-MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast"]
+MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
 
 # Which options each manual describes.
 NOT_DESCRIBED = {

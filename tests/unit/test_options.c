@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define MODES 4
+#define MODES 5
 
 static void assert_refused(enum option_id id, const char *text)
 {
@@ -128,7 +128,7 @@ static void test_number_limits(void **state)
 
 static void test_numbers_are_digits_only(void **state)
 {
-	static const char *const texts[] = { "", " ", "-1", "+1", " 1", "1 ", "1ms", "0x10", "1.5", "one" };
+	static const char *const texts[] = { "", " ", "-1", "+1", " 1", "1 ", "1ms", "0x10", "1.5", "seven" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -197,16 +197,84 @@ static void assert_modes(enum option_id id, const char *modes)
 static void test_modes(void **state)
 {
 	(void)state;
-	assert_modes(OPT_PACKETS_PER_SLAVE, "errr");
-	assert_modes(OPT_BYTES_PER_SLAVE, "errr");
-	assert_modes(OPT_PRIMARY, "rerr");
-	assert_modes(OPT_ACTIVE_SLAVE, "rerr");
-	assert_modes(OPT_XMIT_HASH_POLICY, "kkek");
-	assert_modes(OPT_ALL_SLAVES_ACTIVE, "kekk");
-	assert_modes(OPT_WEIGHT, "ekek");
-	assert_modes(OPT_DRAIN, "eeee");
-	assert_modes(OPT_MIN_LINKS, "eeee");
-	assert_modes(OPT_UPDELAY, "eeee");
+	assert_modes(OPT_PACKETS_PER_SLAVE, "errre");
+	assert_modes(OPT_BYTES_PER_SLAVE, "errre");
+	assert_modes(OPT_PRIMARY, "rerrr");
+	assert_modes(OPT_ACTIVE_SLAVE, "rerrr");
+	assert_modes(OPT_XMIT_HASH_POLICY, "kkeke");
+	assert_modes(OPT_ALL_SLAVES_ACTIVE, "kekkk");
+	assert_modes(OPT_WEIGHT, "ekeke");
+	assert_modes(OPT_DRAIN, "eeeee");
+	assert_modes(OPT_MIN_LINKS, "eeeee");
+	assert_modes(OPT_UPDELAY, "eeeee");
+	for (unsigned int id = OPT_LACP_RATE; id < OPT_WEIGHT; id++)
+		assert_modes(id, "rrrre");
+	assert_modes(OPT_ACTOR_PORT_PRIO, "rrrre");
+}
+
+/* Names, the kernel's numbers, limits and defaults (bonding.rst; ours: cli.md). */
+static void test_lacp(void **state)
+{
+	static const struct {
+		enum option_id id;
+		const char *name, *initial, *last;
+		uint32_t number; /* of last */
+	} expected[] = {
+		{ OPT_LACP_RATE, "lacp_rate", "slow", "fast", 1 },
+		{ OPT_LACP_ACTIVE, "lacp_active", "on", "off", 0 },
+		{ OPT_LACP_TX, "lacp_tx", "hash", "balance-rr", 1 },
+		{ OPT_AD_SELECT, "ad_select", "stable", "actor_port_prio", 3 },
+		{ OPT_AD_ACTOR_SYS_PRIO, "ad_actor_sys_prio", "65535", "1", 1 },
+		{ OPT_AD_ACTOR_SYSTEM, "ad_actor_system", "none", "none", 0 },
+		{ OPT_AD_USER_PORT_KEY, "ad_user_port_key", "0", "1023", 1023 },
+		{ OPT_COUPLED_CONTROL, "coupled_control", "on", "off", 0 },
+		{ OPT_BROADCAST_NEIGHBOR, "broadcast_neighbor", "off", "on", 1 },
+		{ OPT_MAX_LINKS, "max_links", "0", "64", 64 },
+		{ OPT_LACP_STRICT, "lacp_strict", "off", "on", 1 },
+		{ OPT_LACP_FALLBACK, "lacp_fallback", "one", "all", 2 },
+		{ OPT_LACP_FALLBACK_DELAY, "lacp_fallback_delay", "3000", "0", 0 },
+		{ OPT_LACP_HOLD, "lacp_hold", "on", "off", 0 },
+		{ OPT_DRAIN_MARKERS, "drain_markers", "off", "on", 1 },
+		{ OPT_ACTOR_PORT_PRIO, "actor_port_prio", "255", "0", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		assert_string_equal(option_at(expected[i].id)->name, expected[i].name);
+		assert_string_equal(option_at(expected[i].id)->initial, expected[i].initial);
+		assert_int_equal(parsed(expected[i].id, expected[i].last), expected[i].number);
+	}
+	assert_refused(OPT_AD_ACTOR_SYS_PRIO, "0");
+	assert_refused(OPT_AD_USER_PORT_KEY, "1024");
+	assert_refused(OPT_MAX_LINKS, "65");
+}
+
+static void test_mac(void **state)
+{
+	static const char *const refused[] = {
+		"",
+		"00:00:00:00:00",
+		"00:00:00:00:00:00:00",
+		"0:0:0:0:0:0",
+		"00-00-00-00-00-00",
+		"00:00:00:00:00:0g",
+		"00:00:00:00:00:00 ",
+		"+1:00:00:00:00:00",
+		"01:80:c2:00:00:02",
+		"ff:ff:ff:ff:ff:ff",
+	};
+	struct option_value value;
+
+	(void)state;
+	assert_round_trip(OPT_AD_ACTOR_SYSTEM, "02:00:5e:10:00:0f", "02:00:5e:10:00:0f");
+	assert_round_trip(OPT_AD_ACTOR_SYSTEM, "02:00:5E:10:00:0F", "02:00:5e:10:00:0f");
+	assert_round_trip(OPT_AD_ACTOR_SYSTEM, "00:00:00:00:00:00", "none");
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_refused(OPT_AD_ACTOR_SYSTEM, refused[i]);
+	assert_int_equal(option_parse(option_at(OPT_AD_ACTOR_SYSTEM), "02:00:5e:10:00:0f", &value, NULL), 0);
+	assert_false(option_is_default(option_at(OPT_AD_ACTOR_SYSTEM), &value));
+	assert_int_equal(option_parse(option_at(OPT_AD_ACTOR_SYSTEM), "none", &value, NULL), 0);
+	assert_true(option_is_default(option_at(OPT_AD_ACTOR_SYSTEM), &value));
 }
 
 static void assert_line(enum option_id id, const char *text, const char *line)
@@ -224,20 +292,27 @@ static void test_lines(void **state)
 
 	(void)state;
 	assert_line(OPT_MIN_LINKS, "65", "min_links: '65' is not allowed; allowed: 0..64");
-	assert_line(OPT_MODE, "802.3ad",
-		    "mode: '802.3ad' is not supported by this version; "
-		    "allowed: balance-rr|active-backup|balance-xor|broadcast");
+	assert_line(OPT_MODE, "balance-tlb",
+		    "mode: 'balance-tlb' is not supported by this version; "
+		    "allowed: balance-rr|active-backup|balance-xor|broadcast|802.3ad");
 	assert_line(OPT_MODE, "6",
 		    "mode: '6' is not supported by this version; "
-		    "allowed: balance-rr|active-backup|balance-xor|broadcast");
+		    "allowed: balance-rr|active-backup|balance-xor|broadcast|802.3ad");
 	assert_line(OPT_MODE, "lacp",
-		    "mode: 'lacp' is not allowed; allowed: balance-rr|active-backup|balance-xor|broadcast");
+		    "mode: 'lacp' is not allowed; allowed: "
+		    "balance-rr|active-backup|balance-xor|broadcast|802.3ad");
 	assert_line(OPT_XMIT_HASH_POLICY, "encap3+4",
 		    "xmit_hash_policy: 'encap3+4' is not supported by this version; "
 		    "allowed: layer2|layer3+4|layer2+3|vlan+srcmac");
 	assert_line(OPT_MIIMON, "0",
 		    "miimon: 0 is refused, because polling carrier is the safety net under link events; "
 		    "allowed: 1..2147483647");
+	assert_line(OPT_AD_ACTOR_SYSTEM, "01:80:c2:00:00:02",
+		    "ad_actor_system: '01:80:c2:00:00:02' is a multicast address and no system's; "
+		    "allowed: MAC|none");
+	option_check_mode(option_at(OPT_LACP_RATE), XBOND_MODE_BALANCE_XOR, &err);
+	assert_string_equal(err.text,
+			    "lacp_rate: refused in mode balance-xor; it is an option of mode 802.3ad only");
 	option_check_mode(option_at(OPT_PRIMARY), XBOND_MODE_BALANCE_RR, &err);
 	assert_string_equal(
 		err.text, "primary: refused in mode balance-rr; it is an option of mode active-backup only");
@@ -256,6 +331,8 @@ int main(void)
 		cmocka_unit_test(test_names_of_slaves),
 		cmocka_unit_test(test_random_seed_is_a_number),
 		cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_lacp),
+		cmocka_unit_test(test_mac),
 		cmocka_unit_test(test_lines),
 	};
 

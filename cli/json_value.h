@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Values of the maps as JSON, where what is unknown becomes null. New references. */
+#ifndef XBOND_CLI_JSON_VALUE_H
+#define XBOND_CLI_JSON_VALUE_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* "" is unknown. */
+json_t *json_value_text(const char *text);
+/* 0 is unknown. */
+json_t *json_value_number(uint64_t number);
+/* All zero is unknown. */
+json_t *json_value_mac(const uint8_t *mac);
+
+#endif

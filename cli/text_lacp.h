@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The `lacp` objects of view_lacp.h as text for people. NULL, outside 802.3ad, prints nothing. */
+#ifndef XBOND_CLI_TEXT_LACP_H
+#define XBOND_CLI_TEXT_LACP_H
+
+#include <jansson.h>
+
+void text_lacp_bond(const json_t *lacp);
+void text_lacp_slave(const json_t *lacp);
+
+#endif

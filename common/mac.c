@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/mac.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP 3 /* two digits and a colon, or the end */
+
+static bool is_mac(const char *text)
+{
+	if (strlen(text) != XBOND_MAC_SIZE * STEP - 1)
+		return false;
+	for (int at = 0; at < XBOND_MAC_SIZE * STEP - 1; at++)
+		if (at % STEP == STEP - 1 ? text[at] != ':' : !isxdigit((unsigned char)text[at]))
+			return false;
+	return true;
+}
+
+int mac_parse(const char *text, uint8_t ret_mac[XBOND_MAC_SIZE])
+{
+	if (!is_mac(text))
+		return -EINVAL;
+	for (int i = 0; i < XBOND_MAC_SIZE; i++)
+		ret_mac[i] = (uint8_t)strtoul(text + i * STEP, NULL, 16);
+	return 0;
+}
+
+const char *mac_format(const uint8_t mac[XBOND_MAC_SIZE], char ret_text[MAC_FORMAT_SIZE])
+{
+	snprintf(ret_text, MAC_FORMAT_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
+		 mac[4], mac[5]);
+	return ret_text;
+}
+
+bool mac_is_zero(const uint8_t mac[XBOND_MAC_SIZE])
+{
+	static const uint8_t zero[XBOND_MAC_SIZE];
+
+	return !memcmp(mac, zero, sizeof(zero));
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* MAC addresses as users write and read them: 02:00:5e:10:00:00. */
+#ifndef XBOND_COMMON_MAC_H
+#define XBOND_COMMON_MAC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+#define MAC_FORMAT_SIZE 18
+
+/* Six pairs of hexadecimal digits between colons and nothing else, or -EINVAL. */
+int mac_parse(const char *text, uint8_t ret_mac[XBOND_MAC_SIZE]);
+/* Returns ret_text. */
+const char *mac_format(const uint8_t mac[XBOND_MAC_SIZE], char ret_text[MAC_FORMAT_SIZE]);
+/* Zero stands for none and for unknown. */
+bool mac_is_zero(const uint8_t mac[XBOND_MAC_SIZE]);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/bond_lacp.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/daemon.h"
+#include "daemon/log.h"
+
+static const uint8_t no_mac[XBOND_MAC_SIZE];
+
+static struct lacp_config config_of(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct lacp_config config = {
+		.system_priority = (uint16_t)pin->ad_actor_sys_prio,
+		.user_port_key = (uint16_t)pin->ad_user_port_key,
+		.max_links = (uint16_t)pin->max_links,
+		.min_links = (uint16_t)pin->min_links,
+		.rate_fast = !!pin->lacp_rate,
+		.active = !!pin->lacp_active,
+		.coupled = !!pin->coupled_control,
+		.strict = !!pin->lacp_strict,
+		.hold = !!pin->lacp_hold,
+		.ad_select = (uint8_t)pin->ad_select,
+		.fallback = (uint8_t)pin->lacp_fallback,
+		.fallback_delay_ms = pin->lacp_fallback_delay_ms,
+	};
+	bool own = memcmp(pin->ad_actor_system, no_mac, XBOND_MAC_SIZE);
+
+	memcpy(config.system, own ? pin->ad_actor_system : pin->mac, XBOND_MAC_SIZE);
+	return config;
+}
+
+/* The slot is the port's number: never 0, never over 65535, the same after a restart and a rename. */
+static struct lacp_port_config port_config_of(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	struct lacp_port_config config = {
+		.speed_mbps = slave->speed_mbps,
+		.port = (uint16_t)(slot + 1),
+		.port_priority = (uint16_t)slave->actor_port_prio,
+		.duplex = (uint8_t)slave->duplex,
+		.link = slave->link == XBOND_LINK_UP || slave->link == XBOND_LINK_GOING_DOWN,
+	};
+
+	memcpy(config.mac, slave->mac, XBOND_MAC_SIZE);
+	return config;
+}
+
+static void enter(struct bond *bond)
+{
+	struct err err;
+
+	bond->lacp_config = config_of(bond);
+	bond->lacp = slowio_add(bond->daemon->slowio, &bond->dataplane.pins, &bond->lacp_config, &err);
+	memset(bond->lacp_ports, 0, sizeof(bond->lacp_ports));
+	if (!bond->lacp)
+		log_error("%s: %s", bond_pin(bond)->name, err.text);
+}
+
+static void follow_config(struct bond *bond)
+{
+	struct lacp_config config = config_of(bond);
+
+	if (!memcmp(&config, &bond->lacp_config, sizeof(config)))
+		return;
+	bond->lacp_config = config;
+	if (slowio_configure(bond->lacp, &config))
+		log_error("%s: LACP refuses its options", bond_pin(bond)->name);
+}
+
+static void follow_port(struct bond *bond, unsigned int slot)
+{
+	struct lacp_port_config config = { 0 };
+	int r;
+
+	if (bond_is_member(bond, slot))
+		config = port_config_of(bond, slot);
+	if (!memcmp(&config, &bond->lacp_ports[slot], sizeof(config)))
+		return;
+	bond->lacp_ports[slot] = config;
+	if (!config.port) {
+		slowio_remove_port(bond->lacp, slot);
+		return;
+	}
+	r = slowio_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &config);
+	if (r)
+		log_error("%s: LACP refuses %s: %s", bond_pin(bond)->name, bond_slave(bond, slot)->name,
+			  strerror(-r));
+}
+
+void bond_lacp_follow(struct bond *bond)
+{
+	bool wanted = bond_pin(bond)->mode == XBOND_MODE_8023AD;
+
+	if (!wanted) {
+		bond_lacp_stop(bond, true);
+		return;
+	}
+	if (!bond->lacp)
+		enter(bond);
+	if (!bond->lacp)
+		return;
+	follow_config(bond);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		follow_port(bond, slot);
+}
+
+void bond_lacp_stop(struct bond *bond, bool forget)
+{
+	if (bond->lacp)
+		slowio_remove(bond->lacp, forget);
+	bond->lacp = NULL;
+}
+
+uint64_t bond_lacp_distributing(const struct bond *bond)
+{
+	if (bond->dataplane.pins.bond->mode != XBOND_MODE_8023AD)
+		return UINT64_MAX;
+	return bond->lacp ? slowio_distributing(bond->lacp) : 0;
+}
+
+uint64_t bond_lacp_collecting(const struct bond *bond)
+{
+	if (bond->dataplane.pins.bond->mode != XBOND_MODE_8023AD)
+		return UINT64_MAX;
+	return bond->lacp ? slowio_collecting(bond->lacp) : 0;
+}
+
+static void log_event(struct bond *bond, const struct slowio_event *event)
+{
+	const char *name = bond_pin(bond)->name, *port = bond_slave(bond, event->slot)->name;
+
+	switch (event->event) {
+	case LACP_EVENT_RX:
+		log_info("%s: %s: LACP receive %s", name, port, lacp_rx_name(event->detail));
+		break;
+	case LACP_EVENT_MUX:
+		log_notice("%s: %s: LACP mux %s", name, port, lacp_mux_name(event->detail));
+		break;
+	case LACP_EVENT_SELECTED:
+		log_info("%s: %s: LACP %s", name, port, lacp_selected_name(event->detail));
+		break;
+	case LACP_EVENT_PARTNER: log_info("%s: %s: LACP partner changed", name, port); break;
+	case LACP_EVENT_LOOP:
+		log_warning("%s: %s: hears our own port %u: the cable is looped; not used", name, port,
+			    event->detail);
+		break;
+	case LACP_EVENT_LOOP_ENDED: log_notice("%s: %s: is looped no more", name, port); break;
+	case LACP_EVENT_FALLBACK:
+		log_notice("%s: %s: %s", name, port,
+			   event->detail ? "carries traffic without a LACP partner (lacp_fallback)"
+					 : "has a LACP partner; fallback ends");
+		break;
+	case LACP_EVENT_ACTOR_CHURN:
+		log_notice("%s: %s: actor churn %s", name, port, lacp_churn_name(event->detail));
+		break;
+	case LACP_EVENT_PARTNER_CHURN:
+		log_notice("%s: %s: partner churn %s", name, port, lacp_churn_name(event->detail));
+		break;
+	case LACP_EVENT_RESTLESS:
+		log_error("%s: LACP machines do not come to rest; please report this", name);
+		break;
+	}
+}
+
+void bond_lacp_news(struct daemon *daemon)
+{
+	struct slowio_event event;
+
+	slowio_acknowledge(daemon->slowio);
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		if (!bond->lacp)
+			continue;
+		bond_evaluate(bond);
+		while (slowio_take(bond->lacp, &event))
+			log_event(bond, &event);
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * 802.3ad of one bond, seen from the main loop: tells the LACP thread what is configured and
+ * which links are up, and hands its masks to bond_evaluate(). Called by bond.c and the loop.
+ */
+#ifndef XBOND_DAEMON_BOND_LACP_H
+#define XBOND_DAEMON_BOND_LACP_H
+
+#include "daemon/bond.h"
+
+/*
+ * Brings the LACP thread up to date with options, members and link states; enters and
+ * leaves the mode. Does nothing for what has not changed.
+ */
+void bond_lacp_follow(struct bond *bond);
+/* The bond ends or is let go; forget: nothing is left for a next bondd. */
+void bond_lacp_stop(struct bond *bond, bool forget);
+/* Slots that may transmit and receive by LACP; all of them in the other modes. */
+uint64_t bond_lacp_distributing(const struct bond *bond);
+uint64_t bond_lacp_collecting(const struct bond *bond);
+/* The thread has news: logs them and evaluates the bonds they are of. */
+void bond_lacp_news(struct daemon *daemon);
+
+#endif

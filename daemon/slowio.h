@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The thread that speaks LACP for every 802.3ad bond: takes PDUs from the ring buffers that
+ * the receive programs fill, runs the machines at their deadlines, sends. It makes no
+ * rtnetlink request, because the kernel may block one for seconds while somebody changes
+ * routes. What it finds out is told to the main loop through slowio_fd() and slowio_take().
+ */
+#ifndef XBOND_DAEMON_SLOWIO_H
+#define XBOND_DAEMON_SLOWIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/pins.h"
+#include "daemon/lacp/lacp.h"
+
+struct slowio;
+struct slowio_bond;
+
+/* Something for the log; the main loop knows the names. */
+struct slowio_event {
+	unsigned int slot;
+	enum lacp_event event;
+	unsigned int detail;
+};
+
+/* NULL and a line in err on failure. The thread starts with the first bond. */
+struct slowio *slowio_new(struct err *err);
+void slowio_free(struct slowio *slowio);
+/* Readable when some bond has news. */
+int slowio_fd(const struct slowio *slowio);
+/* Empties slowio_fd(). */
+void slowio_acknowledge(struct slowio *slowio);
+
+/* pins must stay mapped until slowio_remove(). Takes over the machines' pinned state if there is one. */
+struct slowio_bond *slowio_add(struct slowio *slowio, const struct pins *pins,
+			       const struct lacp_config *config, struct err *err);
+/* forget: the machines' state is wiped (the bond ends or leaves the mode); else it stays for the next bondd. */
+void slowio_remove(struct slowio_bond *bond, bool forget);
+
+/* Every call below returns at once; the thread runs the machines. 0 or -errno as the lacp_ function says. */
+int slowio_configure(struct slowio_bond *bond, const struct lacp_config *config);
+/* Adds the port if it is not there yet. ifindex is where its PDUs go. */
+int slowio_set_port(struct slowio_bond *bond, unsigned int slot, int ifindex,
+		    const struct lacp_port_config *config);
+void slowio_remove_port(struct slowio_bond *bond, unsigned int slot);
+int slowio_drain(struct slowio_bond *bond, unsigned int slot);
+
+/* Slots that may collect and distribute now. Safe from any thread. */
+uint64_t slowio_collecting(const struct slowio_bond *bond);
+uint64_t slowio_distributing(const struct slowio_bond *bond);
+/* Slots whose drain goes on. */
+uint64_t slowio_draining(const struct slowio_bond *bond);
+
+/* Oldest news of the bond for the log; false: no more. */
+bool slowio_take(struct slowio_bond *bond, struct slowio_event *ret_event);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slowio_bond.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+
+#define SHORT_TIMEOUT_NS (3 * NS_PER_S) /* 802.1AX-2014 6.4.4 */
+#define LONG_TIMEOUT_NS (90 * NS_PER_S)
+#define INFO_SIZE 15 /* of an information TLV, without its type and length */
+#define ACTOR_OFFSET 18
+#define VLAN_TAG_SIZE 4
+
+#define store(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
+
+static uint64_t bit(unsigned int slot)
+{
+	return UINT64_C(1) << slot;
+}
+
+/* BPF answers with this frame while we are away. Half written it must not be used. */
+static void keep_for_hold(struct slowio_bond *bond, unsigned int slot, const uint8_t *frame)
+{
+	struct xbond_hold *hold = &bond->hold[slot];
+	bool fast = bond->sys.port[slot].actor.state & LACP_TIMEOUT;
+
+	store(hold->holding, 0);
+	memcpy(hold->pdu, frame, sizeof(hold->pdu));
+	hold->sent_ns = clock_now_ns();
+	hold->silence_ns = fast ? SHORT_TIMEOUT_NS : LONG_TIMEOUT_NS;
+	store(hold->holding, bond->sys.state.config.hold && bond->sys.port[slot].rx == LACP_RX_CURRENT);
+}
+
+static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, size_t length)
+{
+	struct slowio_bond *bond = context;
+	struct sockaddr_ll to = {
+		.sll_family = AF_PACKET,
+		.sll_ifindex = bond->ifindex[slot],
+		.sll_halen = XBOND_MAC_SIZE,
+	};
+	ssize_t sent;
+
+	memcpy(to.sll_addr, frame, XBOND_MAC_SIZE);
+	sent = sendto(bond->send_fd, frame, length, 0, (struct sockaddr *)&to, sizeof(to));
+	(void)sent;		  /* a PDU that is lost comes again at the periodic machine's time */
+	if (frame[ETH_HLEN] == 1) /* an LACPDU, not a marker */
+		keep_for_hold(bond, slot, frame);
+}
+
+static void change(uint64_t *mask, unsigned int slot, bool on)
+{
+	if (on)
+		__atomic_or_fetch(mask, bit(slot), __ATOMIC_RELEASE);
+	else
+		__atomic_and_fetch(mask, ~bit(slot), __ATOMIC_RELEASE);
+}
+
+/* What ends, ends here and now; what begins waits for the main loop, which has buckets to make. */
+static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
+{
+	struct slowio_bond *bond = context;
+
+	change(&bond->collecting, slot, collecting);
+	change(&bond->distributing, slot, distributing);
+	if (!distributing)
+		change((uint64_t *)&bond->table->tx_mask, slot, false);
+	if (!collecting)
+		change((uint64_t *)&bond->table->rx_mask, slot, false);
+	bond->has_news = true;
+}
+
+static void on_aggregator(void *context, unsigned int aggregator)
+{
+	struct slowio_bond *bond = context;
+
+	(void)aggregator;
+	bond->has_news = true;
+}
+
+static void on_drained(void *context, unsigned int slot, bool answered)
+{
+	struct slowio_bond *bond = context;
+
+	(void)answered;
+	change(&bond->draining, slot, false);
+	bond->has_news = true;
+}
+
+static void on_event(void *context, unsigned int slot, enum lacp_event event, unsigned int detail)
+{
+	struct slowio_bond *bond = context;
+
+	bond->has_news = true;
+	if (bond->event_count < SLOWIO_EVENTS)
+		bond->events[bond->event_count++] =
+			(struct slowio_event){ .slot = slot, .event = event, .detail = detail };
+}
+
+static const struct lacp_outputs outputs = {
+	.transmit = on_transmit,
+	.port = on_port,
+	.aggregator = on_aggregator,
+	.drained = on_drained,
+	.event = on_event,
+};
+
+/* The partner's words about itself, for the programs to compare with while we are away. */
+static void keep_partner(struct slowio_bond *bond, unsigned int slot, const struct xbond_pdu *pdu)
+{
+	uint32_t tag = pdu->frame[12] == 0x81 && pdu->frame[13] == 0 ? VLAN_TAG_SIZE : 0;
+
+	if (pdu->length >= ACTOR_OFFSET + tag + INFO_SIZE && pdu->frame[ETH_HLEN + tag] == 1)
+		memcpy(bond->hold[slot].partner, pdu->frame + ACTOR_OFFSET + tag, INFO_SIZE);
+}
+
+static int on_pdu(void *context, void *data, size_t size)
+{
+	struct slowio_bond *bond = context;
+	const struct xbond_pdu *pdu = data;
+	uint64_t ignored;
+
+	if (size < sizeof(*pdu) || pdu->slot >= XBOND_MAX_SLAVES || pdu->length > sizeof(pdu->frame) ||
+	    (int)pdu->ifindex != bond->ifindex[pdu->slot])
+		return 0;
+	ignored =
+		bond->sys.port[pdu->slot].counters.foreign_rx + bond->sys.port[pdu->slot].counters.looped_rx;
+	if (lacp_receive(&bond->sys, pdu->slot, pdu->frame, pdu->length, pdu->received_ns))
+		return 0;
+	if (ignored ==
+	    bond->sys.port[pdu->slot].counters.foreign_rx + bond->sys.port[pdu->slot].counters.looped_rx)
+		keep_partner(bond, pdu->slot, pdu);
+	return 0;
+}
+
+/* Into the copy that is not in force, and then that is. */
+static void save(struct slowio_bond *bond)
+{
+	uint32_t idle = !(bond->pinned->current & 1);
+
+	bond->pinned->copy[idle].system = bond->sys.state;
+	memcpy(bond->pinned->copy[idle].port, bond->sys.port, sizeof(bond->sys.port));
+	store(bond->pinned->current, idle);
+}
+
+/*
+ * We were away, and the programs may have answered for us: then the partner was heard since.
+ * A port they have given up has heard nobody.
+ */
+static void take_over_hold(struct slowio_bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		struct xbond_hold *hold = &bond->hold[slot];
+		bool given_up = hold->ended != XBOND_HOLD_GOES_ON;
+
+		if (bond->sys.used & bit(slot) && (given_up || hold->heard_ns))
+			lacp_hold_ended(&bond->sys, slot, given_up ? 0 : hold->heard_ns, hold->answered_ns);
+		hold->heard_ns = 0;
+		hold->ended = XBOND_HOLD_GOES_ON;
+	}
+}
+
+void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
+{
+	bool was_away = bond->ran_ns && now_ns - bond->ran_ns > (uint64_t)XBOND_LACP_AWAY_NS;
+	int taken;
+
+	bond->ran_ns = now_ns;
+	if (was_away) { /* stopped, or starved */
+		take_over_hold(bond);
+		bond->changed = true;
+	}
+	store(bond->table->lacp_heartbeat_ns, now_ns);
+	taken = ring_buffer__consume(bond->ring);
+
+	if (taken > 0 || bond->deadline_ns <= now_ns || bond->changed) {
+		bond->changed = false;
+		bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
+		save(bond);
+	}
+}
+
+static int open_ring(struct slowio_bond *bond, const struct pins *pins, struct err *err)
+{
+	char path[PATH_MAX + 32];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" XBOND_PIN_PDUS, pins->dir);
+	fd = bpf_obj_get(path);
+	if (fd < 0)
+		return err_set(err, -fd, "%s: %s", path, strerror(-fd));
+	bond->ring = ring_buffer__new(fd, on_pdu, bond, NULL);
+	close(fd);
+	return bond->ring ? 0 : err_set(err, errno, "%s: %m", path);
+}
+
+static void adopt(struct slowio_bond *bond)
+{
+	const struct xbond_lacp *pinned = bond->pinned;
+	const struct lacp_system_state *system = &pinned->copy[pinned->current & 1].system;
+	const struct lacp_port_state *port = pinned->copy[pinned->current & 1].port;
+	uint64_t used = 0;
+
+	if (!system->version)
+		return;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		used |= port[slot].used ? bit(slot) : 0;
+	if (lacp_adopt(&bond->sys, system, port, used))
+		return;
+	bond->collecting = lacp_collecting(&bond->sys);
+	bond->distributing = lacp_distributing(&bond->sys);
+	take_over_hold(bond);
+}
+
+struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const struct pins *pins,
+				    const struct lacp_config *config, struct err *err)
+{
+	struct slowio_bond *bond = calloc(1, sizeof(*bond));
+
+	if (!bond) {
+		err_set(err, ENOMEM, "out of memory");
+		return NULL;
+	}
+	bond->slowio = slowio;
+	bond->send_fd = send_fd;
+	bond->table = pins->table;
+	bond->hold = pins->hold;
+	bond->pinned = pins->lacp;
+	bond->changed = true;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		bond->ifindex[slot] = (int)pins->table->ifindex[slot];
+	if (open_ring(bond, pins, err)) {
+		free(bond);
+		return NULL;
+	}
+	lacp_init(&bond->sys, config, &outputs, bond);
+	adopt(bond);
+	lacp_configure(&bond->sys, config, clock_now_ns());
+	bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
+	return bond;
+}
+
+void slowio_bond_free(struct slowio_bond *bond)
+{
+	ring_buffer__free(bond->ring);
+	free(bond);
+}
+
+int slowio_bond_fd(const struct slowio_bond *bond)
+{
+	return ring_buffer__epoll_fd(bond->ring);
+}
+
+int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifindex,
+			 const struct lacp_port_config *config)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	bond->ifindex[slot] = ifindex;
+	bond->changed = true;
+	store(bond->hold[slot].enabled, 1);
+	if (bond->sys.used & bit(slot))
+		return lacp_port_configure(&bond->sys, slot, config, now_ns);
+	bond->hold[slot].silence_ns = LONG_TIMEOUT_NS;
+	return lacp_port_add(&bond->sys, slot, config, now_ns);
+}
+
+static void clear_hold(struct slowio_bond *bond, unsigned int slot)
+{
+	store(bond->hold[slot].enabled, 0);
+	store(bond->hold[slot].holding, 0);
+	memset(&bond->hold[slot], 0, sizeof(bond->hold[slot]));
+}
+
+void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
+{
+	bond->changed = true;
+	lacp_port_remove(&bond->sys, slot, clock_now_ns());
+	change(&bond->collecting, slot, false);
+	change(&bond->distributing, slot, false);
+	change(&bond->draining, slot, false);
+	clear_hold(bond, slot);
+	bond->ifindex[slot] = 0;
+}
+
+void slowio_bond_forget(struct slowio_bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		clear_hold(bond, slot);
+	memset(bond->pinned, 0, sizeof(*bond->pinned));
+}
+
+uint64_t slowio_collecting(const struct slowio_bond *bond)
+{
+	return __atomic_load_n(&bond->collecting, __ATOMIC_ACQUIRE);
+}
+
+uint64_t slowio_distributing(const struct slowio_bond *bond)
+{
+	return __atomic_load_n(&bond->distributing, __ATOMIC_ACQUIRE);
+}
+
+uint64_t slowio_draining(const struct slowio_bond *bond)
+{
+	return __atomic_load_n(&bond->draining, __ATOMIC_ACQUIRE);
+}

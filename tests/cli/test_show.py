@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""show, set-slave and save on maps made by hand, without bondd: the contract's JSON of mode 802.3ad."""
+
+import json
+import subprocess
+
+import pytest
+
+from pins import L, X, Pins, fill, mac_bytes
+from test_calls import BONDCTL, OK, FakeBondd
+
+# As the contract (cli.md) has them.
+BOND_KEYS = {"active_aggregator", "actor_system", "actor_sys_prio", "actor_key", "partner_system", "partner_sys_prio",
+             "partner_key", "num_ports", "rate", "rate_effective"}
+SLAVE_KEYS = {"aggregator_id", "port_number", "port_prio", "actor_state", "partner_state", "rx_state", "mux_state",
+              "partner_system", "partner_key", "partner_port", "churn_actor", "churn_partner", "lacpdu_rx",
+              "lacpdu_tx", "marker_rx", "marker_tx", "illegal_rx", "selected", "why"}
+IN_USE = ["activity", "aggregation", "synchronization", "collecting", "distributing"]
+
+
+@pytest.fixture
+def pins(bpf_dir):
+    made = Pins(bpf_dir)
+    made.beat()
+    made.publish()
+    return made
+
+
+@pytest.fixture
+def bondctl(bpf_dir, tmp_path):
+    def call(*words, status=0):
+        flags = ["--run-dir", str(tmp_path), "--bpf-dir", str(bpf_dir), "--config-dir", str(tmp_path)]
+        done = subprocess.run([BONDCTL, *flags, *words], capture_output=True, text=True, timeout=60)
+        assert done.returncode == status, done.stderr
+        return done
+
+    return call
+
+
+@pytest.fixture
+def show(bondctl):
+    return lambda: json.loads(bondctl("-j", "show", "bond0").stdout)
+
+
+def whys(bond):
+    return [slave["lacp"]["why"] for slave in bond["slaves"]]
+
+
+def test_keys(pins, show):
+    bond = show()
+    assert set(bond["lacp"]) == BOND_KEYS
+    assert [set(slave["lacp"]) for slave in bond["slaves"]] == [SLAVE_KEYS] * 2
+
+
+def test_aggregated(pins, show):
+    bond = show()
+    assert bond["lacp"] == {
+        "active_aggregator": 1, "actor_system": "02:00:5e:10:00:00", "actor_sys_prio": 65535, "actor_key": 9,
+        "partner_system": "02:00:5e:20:00:00", "partner_sys_prio": 65535, "partner_key": 17, "num_ports": 2,
+        "rate": "slow", "rate_effective": "slow"}
+    assert bond["speed_mbps"] == 2000
+    slave = bond["slaves"][1]
+    assert slave["active"] is True
+    assert slave["lacp"] == {
+        "aggregator_id": 1, "port_number": 2, "port_prio": 255, "actor_state": IN_USE, "partner_state": IN_USE,
+        "rx_state": "current", "mux_state": "collecting_distributing", "partner_system": "02:00:5e:20:00:00",
+        "partner_key": 17, "partner_port": 2, "churn_actor": "none", "churn_partner": "none", "lacpdu_rx": 11,
+        "lacpdu_tx": 21, "marker_rx": 3, "marker_tx": 4, "illegal_rx": 5, "selected": "selected",
+        "why": "collecting and distributing"}
+
+
+def test_other_modes_have_no_lacp(bpf_dir, show):
+    Pins(bpf_dir, mode=X.MODE_BALANCE_XOR).publish()
+    bond = show()
+    assert "lacp" not in bond and all("lacp" not in slave for slave in bond["slaves"])
+    assert bond["options"]["lacp_rate"] == "slow"
+
+
+def test_options(pins, show):
+    pins.bond.ad_select, pins.bond.lacp_rate, pins.bond.max_links = L.AD_PORT_PRIO, 1, 2
+    fill(pins.bond.ad_actor_system, mac_bytes("02:00:5e:30:00:0f"))
+    pins.slaves[1].actor_port_prio = 7
+    bond = show()
+    options = bond["options"]
+    assert (options["mode"], options["ad_select"], options["lacp_rate"]) == ("802.3ad", "actor_port_prio", "fast")
+    assert (options["max_links"], options["lacp_fallback"], options["lacp_fallback_delay"]) == (2, "one", 3000)
+    assert (options["lacp_active"], options["lacp_strict"], options["lacp_hold"]) == (True, False, True)
+    assert options["ad_actor_system"] == "02:00:5e:30:00:0f"
+    assert bond["slaves"][1]["options"]["actor_port_prio"] == bond["slaves"][1]["lacp"]["port_prio"] == 7
+
+
+def test_none_is_null(pins, show):
+    assert show()["options"]["ad_actor_system"] is None
+
+
+def test_nothing_published_yet(bpf_dir, show):
+    Pins(bpf_dir).beat()
+    bond = show()
+    assert set(bond["lacp"]) == BOND_KEYS
+    assert (bond["lacp"]["active_aggregator"], bond["lacp"]["partner_key"], bond["lacp"]["num_ports"]) == (None, None, 0)
+    lacp = bond["slaves"][0]["lacp"]
+    assert set(lacp) == SLAVE_KEYS
+    assert (lacp["port_number"], lacp["actor_state"], lacp["selected"]) == (None, [], "unselected")
+    assert lacp["why"] == "no port yet: bondd has not taken it up"
+
+
+def test_no_partner(pins, show):
+    def silent(system, port):
+        system.active_aggregator = 0
+        for each in (port[0], port[1]):
+            each.selected, each.aggregator, each.mux, each.rx = L.UNSELECTED, 0, L.MUX_DETACHED, L.RX_DEFAULTED
+            fill(each.partner.system, bytes(6))
+            each.partner.key = each.partner.port = each.partner.system_priority = 0
+            each.partner.state = L.TIMEOUT
+            each.actor.state = L.ACTIVITY | L.AGGREGATION | L.DEFAULTED | L.TIMEOUT
+            each.heard_ns -= 5 * 10**9
+
+    pins.publish(silent)
+    bond = show()
+    assert (bond["lacp"]["partner_system"], bond["lacp"]["partner_sys_prio"], bond["lacp"]["actor_key"]) == (None,) * 3
+    assert (bond["lacp"]["rate"], bond["lacp"]["rate_effective"]) == ("slow", "fast")
+    lacp = bond["slaves"][0]["lacp"]
+    assert (lacp["partner_system"], lacp["partner_key"], lacp["partner_port"]) == (None,) * 3
+    assert (lacp["aggregator_id"], lacp["partner_state"]) == (None, ["timeout"])
+    assert lacp["why"].startswith("no LACPDU for ")
+
+
+def test_why_names_the_slaves(pins, show):
+    def differ(system, port):
+        port[1].aggregator, port[1].selected, port[1].partner.key = 2, L.STANDBY, 18
+        port[1].actor.state &= ~(L.COLLECTING | L.DISTRIBUTING)
+
+    def stand_by(system, port):
+        system.config.max_links = 1
+        port[1].selected = L.STANDBY
+        port[1].actor.state &= ~(L.COLLECTING | L.DISTRIBUTING)
+
+    pins.publish(differ)
+    bond = show()
+    assert bond["lacp"]["num_ports"] == 1
+    assert whys(bond)[1] == "not aggregated: partner key 18 differs from the aggregator's 17"
+    pins.publish(stand_by)
+    assert whys(show())[1] == "standby: max_links 1, lower priority than eth0"
+
+
+def test_state_of_another_version_is_not_read(pins, show):
+    def other(system, port):
+        system.version = 999
+
+    pins.publish(other)
+    assert show()["lacp"]["num_ports"] == 0
+
+
+def test_hold(pins, show, bondctl):
+    pins.table.lacp_heartbeat_ns = 0
+    pins.hold[0].holding, pins.hold[0].answers = 1, 12
+    pins.hold[1].holding, pins.hold[1].answers = 1, 1
+    held = ["held by the kernel: bondd is away, 12 answers", "held by the kernel: bondd is away, 1 answer"]
+    assert whys(show()) == held
+    text = bondctl("show", "bond0").stdout
+    assert all(line in text for line in held)
+    pins.hold[0].ended, pins.hold[1].ended = X.HOLD_SILENT, X.HOLD_PARTNER_CHANGED
+    assert whys(show()) == ["hold ended: silent; bondd is away", "hold ended: partner changed; bondd is away"]
+    pins.beat()
+    assert whys(show()) == ["collecting and distributing"] * 2
+
+
+def test_not_held(pins, show):
+    pins.table.lacp_heartbeat_ns = 0
+    assert whys(show()) == ["not held: bondd is away; when it went: collecting and distributing"] * 2
+
+
+def test_text(pins, bondctl):
+    pins.bond.lacp_tx = X.LACP_TX_BALANCE_RR
+    pins.settings.xmit_hash_policy = X.POLICY_LAYER34
+    text = bondctl("show", "bond0").stdout
+    for line in (
+        "bond0: mode 802.3ad",
+        "1, selected ports: 2",
+        "system 02:00:5e:20:00:00, priority 65535, key 17",
+        "collecting and distributing\n",
+        "number 2, priority 255, aggregator 1, selected; receive current, mux collecting_distributing",
+        "10 received, 20 sent, 5 illegal; markers: 3 received, 4 sent",
+        "layer3+4   (no effect with lacp_tx balance-rr)",
+    ):
+        assert line in text, text
+
+
+def test_damaged_pin_is_named(pins, bpf_dir, bondctl):
+    (bpf_dir / "bond0" / "lacp").unlink()
+    assert "bond0/lacp is missing" in bondctl("show", "bond0", status=1).stderr
+
+
+def test_set_slave_goes_to_bondd(pins, bondctl, tmp_path):
+    bondd = FakeBondd(tmp_path, OK)
+    bondctl("set-slave", "bond0", "eth1", "actor_port_prio", "7")
+    assert bondd.request() == {"method": "set-slave", "bond": "bond0", "slaves": ["eth1"],
+                               "options": {"actor_port_prio": "7"}}
+    assert pins.slaves[1].actor_port_prio == 255
+
+
+def test_set_slave_steering_does_not_need_bondd(pins, bondctl):
+    bondctl("set-slave", "bond0", "eth1", "drain", "on")
+    assert pins.settings.drain_mask == 2
+
+
+def test_set_slave_is_all_or_none(pins, bondctl):
+    assert "not running" in bondctl("set-slave", "bond0", "eth1", "drain", "on", "actor_port_prio", "7", status=3).stderr
+    assert pins.settings.drain_mask == 0
+
+
+@pytest.mark.parametrize("words, part", [
+    (["set-slave", "bond0", "eth1", "actor_port_prio", "7"], "actor_port_prio: refused in mode balance-xor"),
+    (["set", "bond0", "lacp_rate", "fast"], "lacp_rate: refused in mode balance-xor"),
+    (["set", "bond0", "max_links", "2"], "max_links: refused in mode balance-xor"),
+])
+def test_refused_in_other_modes(bpf_dir, bondctl, words, part):
+    Pins(bpf_dir, mode=X.MODE_BALANCE_XOR)
+    assert part in bondctl(*words, status=1).stderr
+
+
+def test_save(pins, bondctl, tmp_path):
+    pins.bond.lacp_rate, pins.bond.max_links = 1, 2
+    fill(pins.bond.ad_actor_system, mac_bytes("02:00:5e:30:00:0f"))
+    pins.slaves[1].actor_port_prio = 7
+    bondctl("save", "bond0")
+    assert (tmp_path / "bond0.conf").read_text().splitlines()[1:] == [
+        "[bond]", "mode = 802.3ad", "hash_seed = 0", "lacp_rate = fast", "ad_actor_system = 02:00:5e:30:00:0f",
+        "max_links = 2", "", "[slave eth0]", "", "[slave eth1]", "actor_port_prio = 7"]

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Option values in and out of memory that stands for the maps: each in its own home and nowhere else. */
+#include "common/values.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define SLOT 3
+
+static struct maps {
+	struct xbond_settings settings;
+	struct xbond_table table;
+	struct xbond_bond bond;
+	struct xbond_slave slaves[XBOND_MAX_SLAVES];
+} maps;
+
+static struct pins pins = {
+	.settings = &maps.settings,
+	.table = &maps.table,
+	.bond = &maps.bond,
+	.slaves = maps.slaves,
+};
+
+static int clear(void **state)
+{
+	(void)state;
+	memset(&maps, 0, sizeof(maps));
+	return 0;
+}
+
+static void write(const struct option *option, const struct option_value *value)
+{
+	if (option->home == OPTION_IN_SETTINGS)
+		values_write_setting(&pins, option, SLOT, value);
+	else if (option->home == OPTION_IN_BOND)
+		values_write_bond(&maps.bond, option, value);
+	else if (option->home == OPTION_IN_SLAVE)
+		values_write_slave(&maps.slaves[SLOT], option, value);
+}
+
+static struct option_value sample(const struct option *option)
+{
+	static const char *const texts[] = { "7", "1", "eth7", "02:00:5e:10:00:0f" };
+	struct option_value value;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (!option_parse(option, texts[i], &value, NULL))
+			return value;
+	fail_msg("%s takes none of the samples", option->name);
+	return value;
+}
+
+static bool is_kept(enum option_id id)
+{
+	return id != OPT_ACTIVE_SLAVE && option_at(id)->home != OPTION_NOWHERE;
+}
+
+/* All at once, so that two that share memory are found. */
+static void every_option_has_its_own_place(void **state)
+{
+	struct option_value value, expected;
+
+	(void)state;
+	for (unsigned int id = 0; id < OPT_COUNT; id++) {
+		expected = sample(option_at(id));
+		if (is_kept(id))
+			write(option_at(id), &expected);
+	}
+	for (unsigned int id = 0; id < OPT_COUNT; id++) {
+		expected = sample(option_at(id));
+		if (!is_kept(id))
+			continue;
+		values_read(&pins, option_at(id), SLOT, &value);
+		assert_memory_equal(&value, &expected, sizeof(value));
+	}
+}
+
+static void a_slave_has_its_own_values(void **state)
+{
+	struct option_value value;
+
+	(void)state;
+	for (unsigned int id = OPT_WEIGHT; id < OPT_COUNT; id++) {
+		value = sample(option_at(id));
+		write(option_at(id), &value);
+		values_read(&pins, option_at(id), SLOT + 1, &value);
+		assert_int_equal(value.number, 0);
+	}
+	assert_int_equal(maps.slaves[SLOT].actor_port_prio, 7);
+	assert_int_equal(maps.slaves[SLOT + 1].actor_port_prio, 0);
+}
+
+static void a_mac_is_six_bytes(void **state)
+{
+	static const uint8_t expected[XBOND_MAC_SIZE] = { 0x02, 0x00, 0x5e, 0x10, 0x00, 0x0f };
+	struct option_value value = sample(option_at(OPT_AD_ACTOR_SYSTEM));
+
+	(void)state;
+	memset(&maps.bond, 0xff, sizeof(maps.bond));
+	values_write_bond(&maps.bond, option_at(OPT_AD_ACTOR_SYSTEM), &value);
+	assert_memory_equal(maps.bond.ad_actor_system, expected, sizeof(expected));
+	assert_int_equal(maps.bond.pad0[0], 0xff);
+	assert_int_equal(maps.bond.max_links, UINT32_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(every_option_has_its_own_place, clear),
+		cmocka_unit_test_setup(a_slave_has_its_own_values, clear),
+		cmocka_unit_test_setup(a_mac_is_six_bytes, clear),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
