@@ -120,6 +120,7 @@ _Static_assert(sizeof(struct xbond_settings) == 288, "settings ABI");
 
 #define XBOND_F_FORCE_COUNTED 1	     /* a capture, a qdisc or another namespace forbids `direct` now */
 #define XBOND_F_CARRIER 2	     /* the bond has carrier */
+#define XBOND_F_DRAIN_MARKERS 8	     /* a drain begins when the partner has answered a marker */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 /* Writer: bondd. What the programs decide by; one store publishes each of: active copy, masks, flags. */
@@ -138,7 +139,8 @@ struct xbond_table {
 	__u64 netns_cookie;	 /* of the port side's namespace, for adoption; 0: unknown */
 	__u64 heartbeat_ns;	 /* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above */
 	__u64 lacp_heartbeat_ns; /* of bondd's LACP thread; 0 after an orderly stop */
-	__u64 pad1[6];
+	__u64 drained;		 /* in force instead of settings.drain_mask while XBOND_F_DRAIN_MARKERS */
+	__u64 pad1[5];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
 	__u32 byte_cost
 		[XBOND_MAX_SLAVES]; /* in round-robin by bytes: 256 for the heaviest slave, more for lighter */
@@ -269,6 +271,7 @@ _Static_assert(sizeof(struct xbond_bond) == 240, "bond ABI");
 #define XBOND_SLAVE_WAS_PROMISC 2
 #define XBOND_SLAVE_WAS_ALLMULTI 4
 #define XBOND_SLAVE_HAD_CLSACT 8
+#define XBOND_SLAVE_JOINED_SLOW 16     /* 01:80:c2:00:00:02 is on its multicast list because of us */
 #define XBOND_SLAVE_HAD_VLAN_FILTER 16 /* rx-vlan-filter was on and may be off because of us */
 
 /* What a slave was before xbond changed it: recorded first, restored on release. */
@@ -296,8 +299,9 @@ struct xbond_slave {
 	__u8 filter_mac[XBOND_MAC_SIZE]; /* on its unicast list because of us; zero: none */
 	__u8 pad0[2];
 	struct xbond_slave_record before;
-	__u32 pad1; /* a multiple of 8, as the entries of an array map lie in memory */
+	__u32 carrier_changes; /* as last seen: tells whether carrier was lost while no bondd looked */
 };
+_Static_assert(sizeof(struct xbond_slave) % 8 == 0, "entries of an array map are multiples of 8");
 _Static_assert(sizeof(struct xbond_slave) == 88, "slave ABI");
 
 /* Writer: bondd's LACP thread. Two copies, so that a whole one is there whenever it dies. */

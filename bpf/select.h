@@ -17,11 +17,22 @@
 #define SELECT_HEAD_START (256LL * 1024 * SELECT_COST_ONE)
 #define SELECT_FRAMING 24 /* preamble, FCS, gap: what a frame costs beside its bytes */
 
+/* With markers, what the user has asked for waits for bondd, if that is there. */
+__noinline __u64 select_drained_by_marker(void)
+{
+	if ((__s64)(bpf_ktime_get_coarse_ns() - READ_ONCE(table.heartbeat_ns)) < XBOND_HEARTBEAT_FRESH_NS)
+		return READ_ONCE(table.drained);
+	return READ_ONCE(settings.drain_mask);
+}
+
 /* Slots that may transmit; drained ones only when there is no other. */
 static __always_inline __u64 select_mask(void)
 {
-	__u64 may = READ_ONCE(table.tx_mask);
-	__u64 undrained = may & ~READ_ONCE(settings.drain_mask);
+	__u64 may = READ_ONCE(table.tx_mask), drained = READ_ONCE(settings.drain_mask), undrained;
+
+	if (READ_ONCE(table.flags) & XBOND_F_DRAIN_MARKERS)
+		drained = select_drained_by_marker();
+	undrained = may & ~drained;
 
 	return undrained ? undrained : may;
 }

@@ -215,6 +215,8 @@ static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 		flags |= XBOND_F_FORCE_COUNTED;
 	if (bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->broadcast_neighbor)
 		flags |= XBOND_F_BROADCAST_NEIGHBOR;
+	if (bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->drain_markers)
+		flags |= XBOND_F_DRAIN_MARKERS;
 	return flags;
 }
 
@@ -233,6 +235,41 @@ static void follow_carrier(struct bond *bond, bool carrier)
 		bond->port_up = carrier;
 }
 
+static uint64_t total_weight(const struct dataplane_plan *plan)
+{
+	uint64_t total = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		total += plan->weight[slot];
+	return total;
+}
+
+/* Slots that work and would have a smaller share than now. */
+static uint64_t losers_of(const struct bond *bond, const struct decision *decision)
+{
+	uint64_t before = total_weight(&bond->plan), after = total_weight(&decision->plan), losers = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (decision->up & bit(slot) &&
+		    decision->plan.weight[slot] * before < bond->plan.weight[slot] * after)
+			losers |= bit(slot);
+	return losers;
+}
+
+static void publish_plan(struct bond *bond, const struct decision *decision)
+{
+	bool same = bond->published && !memcmp(&bond->plan, &decision->plan, sizeof(bond->plan));
+
+	if (!same && bond->published && bond_lacp_must_wait(bond, losers_of(bond, decision)))
+		return;
+	dataplane_set_drained(&bond->dataplane, decision->drained);
+	if (same)
+		return;
+	dataplane_publish(&bond->dataplane, &decision->plan);
+	bond->plan = decision->plan;
+	bond->published = true;
+}
+
 /* A slave that fails leaves by the first store; what receives next opens before it is used. */
 static void publish(struct bond *bond, const struct decision *decision)
 {
@@ -241,11 +278,7 @@ static void publish(struct bond *bond, const struct decision *decision)
 
 	dataplane_set_tx_mask(dataplane, decision->up);
 	dataplane_set_rx_mask(dataplane, table->rx_mask | decision->rx_mask);
-	if (!bond->published || memcmp(&bond->plan, &decision->plan, sizeof(bond->plan))) {
-		dataplane_publish(dataplane, &decision->plan);
-		bond->plan = decision->plan;
-		bond->published = true;
-	}
+	publish_plan(bond, decision);
 	dataplane_set_rx_mask(dataplane, decision->rx_mask);
 	dataplane_set_flags(dataplane, choose_flags(bond, decision));
 	/* The LACP thread may have taken a slot out since we looked: that stands. */

@@ -19,6 +19,7 @@ struct daemon;
 
 struct member {
 	bool carrier;
+	bool flapped;	      /* carrier was lost and came back while no bondd looked: LACP must hear of it */
 	uint64_t since_ns;    /* enslaved or adopted */
 	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
 };
@@ -43,6 +44,7 @@ struct bond {
 	sd_event_source *delay;
 	/* 802.3ad, as the LACP thread was told last: */
 	struct slowio_bond *lacp; /* NULL in the other modes */
+	uint64_t marked;	  /* slots that were asked for a marker before flows leave them */
 	struct lacp_config lacp_config;
 	struct lacp_port_config lacp_ports[XBOND_MAX_SLAVES];
 };

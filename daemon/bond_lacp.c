@@ -77,6 +77,13 @@ static void follow_port(struct bond *bond, unsigned int slot)
 
 	if (bond_is_member(bond, slot))
 		config = port_config_of(bond, slot);
+	if (bond->members[slot].flapped && config.link) {
+		struct lacp_port_config down = config;
+
+		bond->members[slot].flapped = false;
+		down.link = 0;
+		slowio_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &down);
+	}
 	if (!memcmp(&config, &bond->lacp_ports[slot], sizeof(config)))
 		return;
 	bond->lacp_ports[slot] = config;
@@ -126,6 +133,20 @@ uint64_t bond_lacp_collecting(const struct bond *bond)
 	if (bond->dataplane.pins.bond->mode != XBOND_MODE_8023AD)
 		return UINT64_MAX;
 	return bond->lacp ? slowio_collecting(bond->lacp) : 0;
+}
+
+bool bond_lacp_must_wait(struct bond *bond, uint64_t losers)
+{
+	if (!bond->lacp || !bond_pin(bond)->drain_markers)
+		return false;
+	bond_for_each_member (bond, slot)
+		if (losers & ~bond->marked & UINT64_C(1) << slot)
+			slowio_drain(bond->lacp, slot);
+	bond->marked |= losers;
+	if (losers & slowio_draining(bond->lacp))
+		return true;
+	bond->marked = 0;
+	return false;
 }
 
 static void log_event(struct bond *bond, const struct slowio_event *event)

@@ -17,6 +17,8 @@ struct reading {
 	struct config_file *file;
 	FILE *stream;
 	int line;
+	int line_of[OPT_COUNT]; /* of an option, the last one of its name */
+	bool has_bond;
 	int failed_line;
 	struct err why;
 };
@@ -54,6 +56,18 @@ static int take_slave(struct reading *reading, const char *slave_name, struct co
 	return *ret_slave ? 0 : err_set(&reading->why, ENOMEM, "out of memory");
 }
 
+static int take_option(struct reading *reading, struct config_slave *slave, const char *name,
+		       const char *value)
+{
+	enum option_scope scope = slave ? OPTION_SLAVE : OPTION_BOND;
+	struct option_set *set = slave ? &slave->options : &reading->file->bond;
+	const struct option *option = option_find(scope, name);
+
+	if (option)
+		reading->line_of[option->id] = reading->line;
+	return option_set_add(set, scope, name, value, &reading->why);
+}
+
 static int take(struct reading *reading, const char *section, const char *name, const char *value)
 {
 	struct config_slave *slave = NULL;
@@ -61,7 +75,9 @@ static int take(struct reading *reading, const char *section, const char *name, 
 
 	if (!strncmp(section, SLAVE_SECTION, strlen(SLAVE_SECTION)))
 		r = take_slave(reading, section + strlen(SLAVE_SECTION), &slave);
-	else if (strcmp(section, BOND_SECTION))
+	else if (!strcmp(section, BOND_SECTION))
+		reading->has_bond = true;
+	else
 		r = err_set(&reading->why, EINVAL, "unknown section [%s]; there are [bond] and [slave NAME]",
 			    section);
 	if (r || !name)
@@ -69,9 +85,7 @@ static int take(struct reading *reading, const char *section, const char *name, 
 	if (!strcmp(name, option_at(OPT_ACTIVE_SLAVE)->name) || !strcmp(name, option_at(OPT_FORCE)->name))
 		return err_set(&reading->why, EINVAL, "%s: belongs to the command line, not into a file",
 			       name);
-	if (slave)
-		return option_set_add(&slave->options, OPTION_SLAVE, name, value, &reading->why);
-	return option_set_add(&reading->file->bond, OPTION_BOND, name, value, &reading->why);
+	return take_option(reading, slave, name, value);
 }
 
 static void check(struct reading *reading, const char *section, const char *name, const char *value)
@@ -99,6 +113,28 @@ static char *read_line(char *line, int size, void *arg)
 	return got;
 }
 
+/* The mode may stand behind what it refuses, so this comes last. */
+static void check_modes(struct reading *reading)
+{
+	const struct option_set *bond = &reading->file->bond;
+	uint32_t mode = bond->given[OPT_MODE] ? bond->value[OPT_MODE].number : XBOND_MODE_BALANCE_RR;
+
+	for (int id = 0; id < OPT_COUNT && !reading->failed_line; id++)
+		if (reading->line_of[id] && option_check_mode(option_at(id), mode, &reading->why))
+			reading->failed_line = reading->line_of[id];
+}
+
+static void check_whole(struct reading *reading)
+{
+	if (reading->failed_line)
+		return;
+	check_modes(reading);
+	if (reading->failed_line || reading->has_bond)
+		return;
+	reading->failed_line = reading->line > 1 ? reading->line - 1 : 1;
+	err_set(&reading->why, EINVAL, "the file ends without a [bond] section");
+}
+
 int config_file_read(struct config_file *ret_file, const char *path, struct err *err)
 {
 	struct config_file file = { 0 };
@@ -108,11 +144,17 @@ int config_file_read(struct config_file *ret_file, const char *path, struct err 
 	if (!reading.stream)
 		return err_set(err, errno, "%s: %m", path);
 	bad_line = ini_parse_stream(read_line, &reading, on_value, &reading);
+	if (ferror(reading.stream)) {
+		bad_line = 0;
+		reading.failed_line = reading.line;
+		err_set(&reading.why, EIO, "cannot be read: %m");
+	}
 	fclose(reading.stream);
 	if (bad_line && (!reading.failed_line || bad_line < reading.failed_line)) {
 		reading.failed_line = bad_line;
 		err_set(&reading.why, EINVAL, "neither [section] nor option = value");
 	}
+	check_whole(&reading);
 	if (reading.failed_line) {
 		config_file_free(&file);
 		return err_set(err, EINVAL, "%s:%d: %.900s", path, reading.failed_line, reading.why.text);

@@ -50,6 +50,11 @@ void dataplane_set_rx_mask(struct dataplane *dataplane, uint64_t mask)
 	store(dataplane->pins.table->rx_mask, mask);
 }
 
+void dataplane_set_drained(struct dataplane *dataplane, uint64_t mask)
+{
+	store(dataplane->pins.table->drained, mask);
+}
+
 void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags)
 {
 	store(dataplane->pins.table->flags, flags);

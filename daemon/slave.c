@@ -13,9 +13,12 @@
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/net/ipv6.h"
+#include "daemon/net/multicast.h"
 #include "daemon/vlan_filter.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
+/* Slow_Protocols_Multicast, IEEE 802.3 57A.3. */
+static const uint8_t slow_protocols[XBOND_MAC_SIZE] = { 0x01, 0x80, 0xc2, 0, 0, 0x02 };
 
 static struct attach_point rx_point(struct bond *bond, unsigned int slot)
 {
@@ -57,7 +60,10 @@ static void record(struct bond *bond, unsigned int slot, const struct link_info 
 	__atomic_store_n(&slave->state, XBOND_SLOT_ENSLAVING, __ATOMIC_RELEASE);
 }
 
-/* allmulti: multicast groups joined on bond0 reach the slave's filter, with or without bondd. */
+/*
+ * allmulti: multicast groups joined on bond0 reach the slave's filter, with or without bondd.
+ * Slow protocols are asked for by name, for filters that keep link-local groups out even so.
+ */
 static int change(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
@@ -73,6 +79,9 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 	if (r)
 		return err_set(err, -r, "%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
 			       slave->name, bond_pin(bond)->mtu, why.text);
+	slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
+	if (multicast_add(slave->name, slow_protocols))
+		slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
 	r = link_set_flags(nl, -1, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
 	if (!r)
 		r = slave_follow_mac(bond, slot, err);
@@ -162,6 +171,8 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 
 	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 	crashpoint("release-detached");
+	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
+		multicast_delete(name, slow_protocols);
 	if (memcmp(slave->filter_mac, no_mac, XBOND_MAC_SIZE))
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
 	vlan_filter_restore(bond, slot, name);

@@ -177,6 +177,7 @@ void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_i
 {
 	if (link->carrier != bond->members[slot].carrier)
 		follow_carrier(bond, slot, link);
+	bond_slave(bond, slot)->carrier_changes = link->carrier_changes;
 	follow_name(bond, bond_slave(bond, slot), link->name);
 	slave_follow_speed(bond, slot);
 	keep_bond_values(bond, slot, link);

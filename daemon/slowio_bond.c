@@ -269,8 +269,14 @@ int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifinde
 	bond->ifindex[slot] = ifindex;
 	bond->changed = true;
 	store(bond->hold[slot].enabled, 1);
-	if (bond->sys.used & bit(slot))
-		return lacp_port_configure(&bond->sys, slot, config, now_ns);
+	if (bond->sys.used & bit(slot)) {
+		int r = lacp_port_configure(&bond->sys, slot, config, now_ns);
+
+		/* A link that is down for a moment only is down all the same. */
+		if (!r && !config->link)
+			bond->deadline_ns = lacp_run(&bond->sys, now_ns);
+		return r;
+	}
 	bond->hold[slot].silence_ns = LONG_TIMEOUT_NS;
 	return lacp_port_add(&bond->sys, slot, config, now_ns);
 }

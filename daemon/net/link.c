@@ -80,6 +80,7 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	ret_link->new_nsid = (int)get_u32(tb[IFLA_NEW_NETNSID], (uint32_t)-1);
 	ret_link->new_ifindex = (int)get_u32(tb[IFLA_NEW_IFINDEX], 0);
 	ret_link->carrier = info->ifi_flags & IFF_UP && tb[IFLA_CARRIER] && nla_get_u8(tb[IFLA_CARRIER]);
+	ret_link->carrier_changes = get_u32(tb[IFLA_CARRIER_CHANGES], 0);
 	parse_mac(tb[IFLA_ADDRESS], &ret_link->has_mac, ret_link->mac);
 	parse_mac(tb[IFLA_PERM_ADDRESS], &ret_link->has_perm_mac, ret_link->perm_mac);
 	parse_strings(tb, ret_link);

@@ -71,14 +71,18 @@ static void a_whole_file(void **state)
 	config_file_free(&file);
 }
 
-static void an_empty_file(void **state)
+static void a_file_without_a_bond(void **state)
 {
 	struct config_file file;
+	struct err err;
 
 	(void)state;
-	assert_int_equal(read_text("", &file, NULL), 0);
+	assert_int_equal(read_text("[bond]\n", &file, NULL), 0);
 	assert_int_equal(file.slave_count, 0);
 	config_file_free(&file);
+	expect_error("", 1, "[bond]");
+	expect_error("[slave eth0]\n", 1, "[bond]");
+	assert_int_equal(config_file_read(&file, "/tmp", &err), -EINVAL);
 }
 
 static void mistakes_are_named_by_line(void **state)
@@ -89,6 +93,7 @@ static void mistakes_are_named_by_line(void **state)
 	expect_error("\n[bonds]\nmode = 1\n", 2, "[bonds]");
 	expect_error("[bond]\nmode = 1\nmode = 2\n", 3, "twice");
 	expect_error("[bond]\nwhat is this\n", 2, "neither");
+	expect_error("[bond]\npackets_per_slave = 3\n\nmode = balance-xor\n", 2, "packets_per_slave");
 	expect_error("[slave eth0]\nmiimon = 5\n", 2, "miimon");
 	expect_error("[slave a name far too long]\n", 1, "too long");
 	expect_error("[slave eth0]\nforce = yes\n", 2, "command line");
@@ -110,7 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_file),
-		cmocka_unit_test(an_empty_file),
+		cmocka_unit_test(a_file_without_a_bond),
 		cmocka_unit_test(mistakes_are_named_by_line),
 		cmocka_unit_test(a_missing_file),
 	};

@@ -1,0 +1,49 @@
+"""After a failover in active-backup bond0 says by every address where it is now: ARP for IPv4, a
+neighbour advertisement for IPv6, and a RARP when it has no address.
+"""
+from lab import wait_for
+from traffic import Capture
+
+ARP, RARP, IPV6 = 0x0806, 0x8035, 0x86DD
+
+
+def is_announcement(frame):
+    """An ARP request of 10.0.0.1 for itself."""
+    return frame.type == ARP and frame.data[28:32] == frame.data[38:42] == bytes([10, 0, 0, 1])
+
+
+def is_advertisement(frame):
+    return frame.type == IPV6 and frame.data[20] == 58 and frame.data[54] == 136
+
+
+def fail_over(host, to):
+    host.ctl("set", "bond0", "active_slave", to)
+    wait_for(lambda: host.show()["active_slave"] == to, f"{to} is active")
+
+
+def test_addresses_are_announced_on_the_new_slave(pair):
+    made = pair("active-backup", links=2, far={"mode": "balance-xor"})
+    mac = made.near.show()["mac"]
+    fail_over(made.near, "l0")
+    with Capture(made.far, "l1") as wire:
+        seen = []
+
+        def announced():
+            seen.extend(wire.frames())
+            ours = [frame for frame in seen if frame.src == mac]
+            return any(is_announcement(frame) for frame in ours) and any(is_advertisement(frame) for frame in ours)
+
+        fail_over(made.near, "l1")
+        wait_for(announced, "ARP for 10.0.0.1 and an advertisement on l1")
+
+
+def test_without_addresses_the_switch_learns_by_rarp(lone):
+    host = lone(links=2)
+    host.ctl("create", "bond0", "mode", "active-backup")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.ip("link", "set", "bond0", "up")
+    host.wait_slaves("l0", "l1")
+    fail_over(host, "l0")
+    with Capture(host.far, "l1") as wire:
+        fail_over(host, "l1")
+        wait_for(lambda: any(frame.type == RARP for frame in wire.frames()), "a RARP on l1")
