@@ -2,6 +2,7 @@
 and the report of both sides when a test fails.
 """
 import os
+import signal
 import subprocess
 
 import pytest
@@ -9,9 +10,7 @@ import pytest
 from lab import BONDCTL, BONDD, BPFFS, Lab, run
 from traffic import UDPSEQ
 
-
-def pytest_configure(config):
-    config.addinivalue_line("markers", "cut: takes long because cuts are two seconds apart")
+DEADLINE = 150
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,6 +22,17 @@ def machine():
             pytest.exit(f"{program} is missing: make all build/tools/udpseq", returncode=1)
     if subprocess.run(["mountpoint", "-q", BPFFS], check=False).returncode:
         run("mount", "-t", "bpf", "bpf", BPFFS)
+
+
+@pytest.fixture(autouse=True)
+def deadline():
+    """A test that hangs fails, and is cleaned up like any other."""
+    def late(*_):
+        raise AssertionError(f"the test took longer than {DEADLINE} s")
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(DEADLINE)
+    yield
+    signal.alarm(0)
 
 
 @pytest.fixture

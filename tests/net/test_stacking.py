@@ -45,7 +45,7 @@ class Tcpdump:
         self.host, self.file = host, file
         self.child = host.spawn("tcpdump", "-Z", "root", "-i", dev, "-nn", "-U", "-B", "16384", "-w", file, "udp", "port", "9000",
                                 stderr=subprocess.PIPE, text=True)
-        assert "listening" in self.child.stderr.readline() + self.child.stderr.readline()
+        assert any("listening" in line for line in self.child.stderr)
 
     def count(self, expression):
         return len(self.host.run("tcpdump", "-nn", "-r", self.file, expression).stdout.splitlines())
