@@ -75,7 +75,7 @@ enum cli_exit cli_request(const struct cli *cli, const char *method, const char 
 		cli_say("the request holds text that is no UTF-8; give other names");
 		return CLI_REFUSED;
 	}
-	r = client_call(cli->paths.run_dir, request, &reply, &err);
+	r = client_call(cli->paths.run_dir, request, CLIENT_WAIT_S, &reply, &err);
 	json_decref(request);
 	if (r) {
 		cli_say("%s", err.text);

@@ -17,12 +17,11 @@
 
 #include "common/paths.h"
 
-#define WAIT_SECONDS 30
 #define MAX_REPLY_BYTES (1024 * 1024)
 
-static int connect_to(const char *run_dir, int socket_flags)
+static int connect_to(const char *run_dir, int socket_flags, int wait_s)
 {
-	struct timeval wait = { .tv_sec = WAIT_SECONDS };
+	struct timeval wait = { .tv_sec = wait_s };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int length, fd, r;
 
@@ -152,12 +151,12 @@ static int check_reply(const json_t *reply, struct err *err)
 	return err_set(err, EREMOTEIO, "%s", error ? error : "bondd refused and gave no reason; see its log");
 }
 
-int client_call(const char *run_dir, const json_t *request, json_t **ret_reply, struct err *err)
+int client_call(const char *run_dir, const json_t *request, int wait_s, json_t **ret_reply, struct err *err)
 {
 	json_t *reply = NULL;
 	int fd, r;
 
-	fd = connect_to(run_dir, 0);
+	fd = connect_to(run_dir, 0, wait_s);
 	if (fd < 0)
 		return connect_failed(run_dir, -fd, err);
 	r = send_request(fd, request, err);
@@ -175,7 +174,7 @@ int client_call(const char *run_dir, const json_t *request, json_t **ret_reply, 
 
 bool client_present(const char *run_dir)
 {
-	int fd = connect_to(run_dir, SOCK_NONBLOCK);
+	int fd = connect_to(run_dir, SOCK_NONBLOCK, 1);
 
 	if (fd >= 0)
 		close(fd);

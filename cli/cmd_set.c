@@ -123,9 +123,11 @@ static void tell_bondd(const struct cli *cli, const struct change *change)
 	json_t *request = json_pack("{s:s, s:s}", "method", "refresh", "bond", change->bond);
 	json_t *reply = NULL;
 	struct err err;
-	int r;
+	int r = -ENOTCONN;
 
-	r = client_call(cli->paths.run_dir, request, &reply, &err);
+	/* One that is stopped takes the request, and answers when it is let go. */
+	if (pins_bondd_alive(&change->pins))
+		r = client_call(cli->paths.run_dir, request, CLIENT_WAIT_SHORT_S, &reply, &err);
 	json_decref(request);
 	json_decref(reply);
 	if (r != -ENOTCONN && r != -ECONNRESET) {
