@@ -99,6 +99,7 @@ static enum cli_exit look_at_one(const struct cli *cli, const struct look *look,
 
 static enum cli_exit look_at_all(const struct cli *cli, const struct look *look)
 {
+	enum cli_exit status = CLI_DONE;
 	json_t *views, *view;
 	struct err err;
 	char **names;
@@ -112,13 +113,14 @@ static enum cli_exit look_at_all(const struct cli *cli, const struct look *look)
 		if (!r)
 			json_array_append_new(views, view);
 		else if (r != -ENOENT) /* that one was deleted in between */
-			cli_say("%s", err.text);
+			status = cli_refuse(&err);
 	}
 	pins_names_free(names);
-	if (cli->json)
-		return cli_print_json(views);
-	json_decref(views);
-	return CLI_DONE;
+	if (!cli->json)
+		json_decref(views);
+	else if (cli_print_json(views))
+		status = CLI_REFUSED;
+	return status;
 }
 
 enum cli_exit cmd_show(const struct cli *cli, const struct verb *verb, int argc, char **argv)

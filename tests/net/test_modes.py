@@ -146,14 +146,13 @@ def test_counters_agree(pair, mode):
     made = pair(mode, xmit_hash_policy="layer3+4")
     watched = lambda: {direction: [getattr(made.near, direction)(dev) for dev in ["bond0", *made.links]]
                        for direction in ("sent", "received")}
-    quiet(made.near)
-    before, shown_before = watched(), made.near.show()
+    everything = lambda: (watched(), made.near.show())
+    before, shown_before = steady(everything)
     out, back = (Stream(*ends, to=to, count=3000, flows=32, port=port)
                  for ends, to, port in (((made.near, made.far), "10.0.0.2", 9000),
                                         ((made.far, made.near), "10.0.0.1", 9001)))
     assert out.finish()["lost"] == 0 and back.finish()["lost"] == 0
-    quiet(made.near)
-    after, shown_after = watched(), made.near.show()
+    after, shown_after = steady(everything)
     for direction, short in (("sent", "tx"), ("received", "rx")):
         for what in ("bytes", "packets"):
             bond, *slaves = [now[what] - then[what] for then, now in zip(before[direction], after[direction])]
@@ -161,15 +160,15 @@ def test_counters_agree(pair, mode):
             assert bond == shown_after[f"{short}_{what}"] - shown_before[f"{short}_{what}"]
 
 
-def quiet(host):
-    """Until no packet has passed bond0 between two looks."""
-    last = []
+def steady(look):
+    """What look() says when it says the same twice, a moment apart: no packet was counted in between."""
+    seen = [look()]
 
-    def still():
-        now = (host.sent("bond0"), host.received("bond0"))
-        last.append(now)
-        return len(last) > 3 and last[-1] == last[-2] == last[-3]
-    wait_for(still, "silence on bond0", interval=0.1)
+    def same():
+        seen.append(look())
+        return seen[-1] == seen[-2]
+    wait_for(same, "silence on the bond", interval=0.1)
+    return seen[-1]
 
 
 def test_stats_count_in_direct(pair):

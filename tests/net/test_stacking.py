@@ -43,7 +43,7 @@ def is_direct(host):
 class Tcpdump:
     def __init__(self, host, dev, file):
         self.host, self.file = host, file
-        self.child = host.spawn("tcpdump", "-Z", "root", "-i", dev, "-nn", "-U", "-B", "16384", "-w", file, "udp", "port", "9000",
+        self.child = host.spawn("tcpdump", "-Z", "root", "-i", dev, "-nn", "-U", "-B", "16384", "-w", file, "udp",
                                 stderr=subprocess.PIPE, text=True)
         assert any("listening" in line for line in self.child.stderr)
 
@@ -63,12 +63,9 @@ def test_tcpdump_sees_both_directions(pair, path, hook, tmp_path):
         wait_for(lambda: is_direct(made.near), "direct to be in force")
     dump = Tcpdump(made.near, "bond0", tmp_path / "bond0.pcap")
     wait_for(lambda: is_counted(made.near), "counted to be forced by the capture")
-    seen_out, seen_in = dump.count("src 10.0.0.1"), dump.count("src 10.0.0.2")
-    assert seen_in == 0
-    for near, far, to in ((made.near, made.far, "10.0.0.2"), (made.far, made.near, "10.0.0.1")):
-        assert Stream(near, far, to=to, count=1000, flows=10).finish()["lost"] == 0
-    wait_for(lambda: dump.count("src 10.0.0.1") == seen_out + 1000, "all that went out")
-    wait_for(lambda: dump.count("src 10.0.0.2") == 1000, "all that came in")
+    for near, far, to, port in ((made.near, made.far, "10.0.0.2", 9001), (made.far, made.near, "10.0.0.1", 9002)):
+        assert Stream(near, far, to=to, port=port, count=1000, flows=10).finish()["lost"] == 0
+        wait_for(lambda: dump.count(f"dst port {port}") == 1000, f"all packets to {to} in the capture")
     dump.finish()
     if path == "direct":
         wait_for(lambda: is_direct(made.near), "direct again after the capture")
@@ -117,8 +114,9 @@ def bridge_over_bond(host, number):
 
 
 def bridge_ids(host):
-    data = host.link("br0")["linkinfo"]["info_data"]
-    return data["bridge_id"], data["root_id"]
+    """Its own and its root's. In JSON this iproute2 prints its own as both."""
+    words = host.ip("-d", "link", "show", "br0").split()
+    return words[words.index("bridge_id") + 1], words[words.index("designated_root") + 1]
 
 
 def test_bridges_with_stp_have_one_root(pair, path):
@@ -247,7 +245,7 @@ def test_short_and_strange_frames_pass(pair, path):
     wires = [Capture(made.far, link) for link in made.links]
     send_frames(made.near, "bond0", frames)
     marked = [frame for wire in wires for frame in wire.frames(0.1) if frame.src == "02:00:00:00:00:01"]
-    assert len(marked) >= len(frames) - 1  # the VLAN header cut in half is not delivered to captures
+    assert len(marked) == len(frames) - 2  # the kernel itself drops two VLAN headers that are cut in half
     assert made.near.ping("10.0.0.2")
 
 
@@ -384,8 +382,8 @@ def test_tcp_with_and_without_tso_of_slaves(pair, path, tso):
         for link in made.links:
             host.run("ethtool", "-K", link, "tso", tso, "gso", tso, "tx", tso)
     server = Iperf(made.far)
-    result = server.run(made.near, "10.0.0.2", "-n", "30M", "-P", 4)
-    assert result["end"]["sum_received"]["bytes"] >= 30e6
+    result = server.run(made.near, "10.0.0.2", "-t", 1, "-P", 4)
+    assert result["end"]["sum_received"]["bytes"] > 5e6
     counters = dict(line.split()[:2] for line in made.far.run("nstat", "-asz", "TcpInCsumErrors", "UdpInCsumErrors").stdout.splitlines()[1:])
     assert counters == {"TcpInCsumErrors": "0", "UdpInCsumErrors": "0"}
 
