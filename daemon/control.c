@@ -71,7 +71,10 @@ static int slave_names(const struct request *request, const char ***ret_names, s
 	return count ? 0 : (free(names), err_set(err, EINVAL, "bad request: no slaves named"));
 }
 
-static int do_add_slave(struct request *request, struct err *err)
+typedef int (*slaves_function)(struct request *request, const char *const *slaves, size_t count,
+			       const struct option_set *options, struct err *err);
+
+static int with_slaves(struct request *request, slaves_function function, struct err *err)
 {
 	struct option_set options;
 	const char **names;
@@ -82,38 +85,44 @@ static int do_add_slave(struct request *request, struct err *err)
 		r = slave_names(request, &names, &count, err);
 	if (r)
 		return r;
-	r = request_add_slaves(request->daemon, request->bond, names, count, &options, request->notes, err);
+	r = function(request, names, count, &options, err);
 	free(names);
 	return r;
+}
+
+static int add_slaves(struct request *request, const char *const *slaves, size_t count,
+		      const struct option_set *options, struct err *err)
+{
+	return request_add_slaves(request->daemon, request->bond, slaves, count, options, request->notes,
+				  err);
+}
+
+static int del_slaves(struct request *request, const char *const *slaves, size_t count,
+		      const struct option_set *options, struct err *err)
+{
+	(void)options;
+	return request_del_slaves(request->daemon, request->bond, slaves, count, request->notes, err);
+}
+
+static int set_slaves(struct request *request, const char *const *slaves, size_t count,
+		      const struct option_set *options, struct err *err)
+{
+	return request_set_slaves(request->daemon, request->bond, slaves, count, options, err);
+}
+
+static int do_add_slave(struct request *request, struct err *err)
+{
+	return with_slaves(request, add_slaves, err);
 }
 
 static int do_del_slave(struct request *request, struct err *err)
 {
-	const char **names;
-	size_t count;
-	int r = slave_names(request, &names, &count, err);
-
-	if (r)
-		return r;
-	r = request_del_slaves(request->daemon, request->bond, names, count, request->notes, err);
-	free(names);
-	return r;
+	return with_slaves(request, del_slaves, err);
 }
 
 static int do_set_slave(struct request *request, struct err *err)
 {
-	struct option_set options;
-	const char **names;
-	size_t count;
-	int r = option_set_from_json(&options, OPTION_SLAVE, request->options, err);
-
-	if (!r)
-		r = slave_names(request, &names, &count, err);
-	if (r)
-		return r;
-	r = request_set_slaves(request->daemon, request->bond, names, count, &options, err);
-	free(names);
-	return r;
+	return with_slaves(request, set_slaves, err);
 }
 
 static const struct method {
