@@ -12,6 +12,14 @@ from traffic import UDPSEQ
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "cut: takes long because cuts are two seconds apart")
+    config.addinivalue_line("markers", "soak: takes many minutes; runs with XBOND_SOAK=1 only (make soak)")
+
+
+def pytest_collection_modifyitems(config, items):
+    soak = bool(os.environ.get("XBOND_SOAK"))
+    for item in [item for item in items if bool(item.get_closest_marker("soak")) != soak]:
+        items.remove(item)
+        config.hook.pytest_deselected(items=[item])
 
 
 @pytest.fixture(scope="session", autouse=True)
