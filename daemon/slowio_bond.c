@@ -155,10 +155,13 @@ static void save(struct slowio_bond *bond)
 
 /*
  * We were away, and the programs may have answered for us: then the partner was heard since.
- * A port they have given up has heard nobody.
+ * A port they have given up has heard nobody. PDUs that wait in the ring are older than what
+ * the programs have noted, so they come first; from the heartbeat on PDUs are ours again.
  */
 static void take_over_hold(struct slowio_bond *bond)
 {
+	ring_buffer__consume(bond->ring);
+	store(bond->table->lacp_heartbeat_ns, clock_now_ns());
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		struct xbond_hold *hold = &bond->hold[slot];
 		bool given_up = hold->ended != XBOND_HOLD_GOES_ON;
@@ -213,8 +216,10 @@ static void adopt(struct slowio_bond *bond)
 
 	if (!system->version)
 		return;
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		used |= port[slot].used ? bit(slot) : 0;
+		bond->ifindex[slot] = port[slot].used ? (int)bond->table->ifindex[slot] : 0;
+	}
 	if (lacp_adopt(&bond->sys, system, port, used))
 		return;
 	bond->collecting = lacp_collecting(&bond->sys);

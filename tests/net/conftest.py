@@ -11,6 +11,18 @@ from lab import BONDCTL, BONDD, BPFFS, Lab, run
 from traffic import UDPSEQ
 
 DEADLINE = 150
+SOAK_DEADLINE = 1800
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "soak: takes many minutes; runs with XBOND_SOAK=1 only (make soak)")
+
+
+def pytest_collection_modifyitems(config, items):
+    soak = bool(os.environ.get("XBOND_SOAK"))
+    for item in [item for item in items if bool(item.get_closest_marker("soak")) != soak]:
+        items.remove(item)
+        config.hook.pytest_deselected(items=[item])
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -30,7 +42,7 @@ def deadline():
     def late(*_):
         raise AssertionError(f"the test took longer than {DEADLINE} s")
     signal.signal(signal.SIGALRM, late)
-    signal.alarm(DEADLINE)
+    signal.alarm(SOAK_DEADLINE if os.environ.get("XBOND_SOAK") else DEADLINE)
     yield
     signal.alarm(0)
 

@@ -302,6 +302,7 @@ class Lab:
         self.hook = hook
         self.hosts = []
         self.namespaces = []
+        self.partners = []  # others that report() and close(), as Open vSwitch
         Lab.count += 1
         self.prefix = f"xbt{os.getpid()}n{Lab.count}"
 
@@ -331,8 +332,10 @@ class Lab:
         return names
 
     def report(self):
-        return "\n".join(host.report() for host in self.hosts)
+        return "\n".join(each.report() for each in [*self.hosts, *self.partners])
 
     def close(self):
+        for partner in self.partners:
+            partner.close()
         for namespace in [*self.namespaces, *self.hosts]:
             namespace.remove()

@@ -16,7 +16,7 @@ UDPSEQ = ROOT / "build/tools/udpseq"
 PORT = 9000
 ETH_P_ALL = 3
 SOL_PACKET, PACKET_STATISTICS, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 6, 8, 23
-SO_RCVBUFFORCE = 33
+SO_RCVBUFFORCE, SO_TIMESTAMPNS = 33, 35
 
 
 class Stream:
@@ -62,10 +62,10 @@ def send_packets(near, to="10.0.0.2", count=1000, rate=20000, **options):
 
 
 class Frame:
-    """A captured Ethernet frame; a tag that the kernel took off is in vlan (else None)."""
+    """A captured Ethernet frame; a tag that the kernel took off is in vlan (else None), the kernel's time in seconds."""
 
-    def __init__(self, data, vlan=None):
-        self.data, self.vlan = data, vlan
+    def __init__(self, data, vlan=None, time=None):
+        self.data, self.vlan, self.time = data, vlan, time
         self.dst, self.src = data[0:6].hex(":"), data[6:12].hex(":")
         self.type = struct.unpack_from("!H", data, 12)[0]
 
@@ -89,17 +89,21 @@ class Capture:
             if not outgoing:
                 self.socket.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
             self.socket.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+            self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
             self.socket.bind((dev, ETH_P_ALL))
         self.dev = dev
 
     def _read(self):
-        data, ancillary, _, _ = self.socket.recvmsg(65536, 64)
+        data, ancillary, _, _ = self.socket.recvmsg(65536, 128)
+        vlan = time = None
         for level, kind, value in ancillary:
             if (level, kind) == (SOL_PACKET, PACKET_AUXDATA):
                 status, tci = struct.unpack_from("=I", value)[0], struct.unpack_from("=H", value, 16)[0]
-                if status & 0x10:  # TP_STATUS_VLAN_VALID
-                    return Frame(data, tci)
-        return Frame(data)
+                vlan = tci if status & 0x10 else None  # TP_STATUS_VLAN_VALID
+            elif (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPNS):
+                seconds, nanoseconds = struct.unpack("=qq", value)
+                time = seconds + nanoseconds / 1e9
+        return Frame(data, vlan, time)
 
     def frames(self, wait=0.0):
         """All frames that are here; with wait, until none came for so many seconds."""

@@ -1,0 +1,85 @@
+"""What the LACP tests share: the state of a bond's ports in short, PDUs on the wire, and
+PDUs made by hand.
+"""
+import struct
+
+from lab import wait_for
+
+SLOW_MAC = bytes.fromhex("0180c2000002")
+SLOW_TYPE = 0x8809
+LACP, MARKER = 1, 2
+PDU_SIZE = 124
+AT_SUBTYPE, AT_VERSION, AT_ACTOR, AT_PARTNER, AT_COLLECTOR = 14, 15, 16, 36, 56  # in a frame; of TLVs
+ACTIVITY, TIMEOUT, AGGREGATION, SYNC, COLLECTING, DISTRIBUTING, DEFAULTED, EXPIRED = (1 << bit for bit in range(8))
+
+
+def ports(host, bond="bond0"):
+    """{slave: its lacp object}."""
+    return {slave["name"]: slave["lacp"] for slave in host.show(bond)["slaves"]}
+
+
+def distributing(host, bond="bond0"):
+    """Slaves whose port distributes and that are in use."""
+    return sorted(slave["name"] for slave in host.show(bond)["slaves"]
+                  if slave["active"] and "distributing" in slave["lacp"]["actor_state"])
+
+
+def wait_distributing(*hosts, links, deadline=8):
+    for host in hosts:
+        wait_for(lambda host=host: distributing(host) == sorted(links), f"{links} to distribute at {host.name}",
+                 deadline)
+
+
+def counters(host, dev, bond="bond0"):
+    """All counters of a port, from the pinned map: more than show has."""
+    pinned = host.pinned("lacp", bond)
+    number = ports(host, bond)[dev]["port_number"]
+    return pinned["copy"][pinned["current"] & 1]["port"][number - 1]["counters"]
+
+
+def tx_slots(host, bond="bond0"):
+    """Slots that the datapath transmits on, from the pinned table."""
+    mask = host.pinned("table", bond)["tx_mask"]
+    return {slot for slot in range(64) if mask >> slot & 1}
+
+
+def is_slow(frame, subtype=LACP):
+    return frame.type == SLOW_TYPE and len(frame.data) > AT_SUBTYPE and frame.data[AT_SUBTYPE] == subtype
+
+
+def busiest_second(times):
+    """The most of these times (sorted) that lie in any one second."""
+    most, first = 0, 0
+    for last, time in enumerate(times):
+        while time - times[first] >= 1.0:
+            first += 1
+        most = max(most, last - first + 1)
+    return most
+
+
+def pdu_info(system, port, key=1, state=ACTIVITY | TIMEOUT | AGGREGATION, system_priority=65535, port_priority=255):
+    return struct.pack("!H6sHHHB3x", system_priority, bytes.fromhex(system.replace(":", "")), key, port_priority, port,
+                       state)
+
+
+NOBODY = bytes(18)
+
+
+def lacpdu(actor, partner=NOBODY, version=1, source="02:00:00:00:00:99"):
+    frame = SLOW_MAC + bytes.fromhex(source.replace(":", "")) + struct.pack("!HBB", SLOW_TYPE, LACP, version)
+    frame += b"\x01\x14" + actor + b"\x02\x14" + partner + b"\x03\x10" + bytes(14)
+    return frame.ljust(PDU_SIZE, b"\0")
+
+
+def marker(kind=1, length=16, system="02:00:00:00:00:99", port=1, transaction=77):
+    frame = SLOW_MAC + bytes.fromhex(system.replace(":", "")) + struct.pack("!HBB", SLOW_TYPE, MARKER, 1)
+    frame += struct.pack("!BBH6sI2x", kind, length, port, bytes.fromhex(system.replace(":", "")), transaction)
+    return frame.ljust(PDU_SIZE, b"\0")
+
+
+def patched(frame, **octets):
+    """A copy of a frame with other octets; names are at_NUMBER."""
+    changed = bytearray(frame)
+    for name, value in octets.items():
+        changed[int(name.removeprefix("at_"))] = value
+    return bytes(changed)

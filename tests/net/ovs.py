@@ -1,0 +1,98 @@
+"""Open vSwitch as the far end: userspace datapath, everything in a directory and a
+namespace of its own. Knows namespaces, not bondd.
+"""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import tempfile
+
+from lab import end, proc_state, run, wait_for
+
+SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
+
+
+class Ovs:
+    """ovsdb-server and ovs-vswitchd in a namespace; bridge br0 with its LOCAL port."""
+
+    def __init__(self, namespace):
+        self.namespace = namespace
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix=f"{namespace.name}-ovs-", dir="/tmp"))
+        self.environment = {**os.environ, "OVS_RUNDIR": str(self.dir), "OVS_LOGDIR": str(self.dir),
+                            "OVS_DBDIR": str(self.dir), "OVS_SYSCONFDIR": str(self.dir)}
+        self.database = f"unix:{self.dir}/db.sock"
+        self.vswitchd = None
+        # The namespace's own stack hears what the member ports hear, and must not answer for br0.
+        namespace.run("sysctl", "-qw", "net.ipv4.conf.all.arp_ignore=1", "net.ipv6.conf.all.disable_ipv6=1",
+                      "net.ipv6.conf.default.disable_ipv6=1")
+        run("ovsdb-tool", "create", self.dir / "conf.db", SCHEMA)
+        self.server = self._daemon("ovsdb-server", self.dir / "conf.db", f"--remote=p{self.database}")
+        wait_for(lambda: (self.dir / "db.sock").exists(), "ovsdb-server's socket")
+        self.vsctl("--no-wait", "init")
+        self.start()
+        self.vsctl("add-br", "br0", "--", "set", "bridge", "br0", "datapath_type=netdev")
+
+    def _daemon(self, program, *words):
+        with open(self.dir / f"{program}.out", "a") as log:
+            return self.namespace.spawn(program, *words, f"--unixctl={self.dir}/{program}.ctl", "--no-chdir",
+                                        f"--log-file={self.dir}/{program}.log", env=self.environment,
+                                        stdout=log, stderr=log)
+
+    def start(self):
+        (self.dir / "ovs-vswitchd.ctl").unlink(missing_ok=True)
+        self.vswitchd = self._daemon("ovs-vswitchd", self.database)
+        wait_for(lambda: (self.dir / "ovs-vswitchd.ctl").exists(), "ovs-vswitchd's socket")
+
+    def stop(self):
+        end(self.vswitchd)
+
+    def freeze(self):
+        self.vswitchd.send_signal(signal.SIGSTOP)
+        wait_for(lambda: proc_state(self.vswitchd.pid) == "T", "ovs-vswitchd to stop")
+
+    def thaw(self):
+        self.vswitchd.send_signal(signal.SIGCONT)
+
+    def vsctl(self, *words):
+        return self.namespace.run("ovs-vsctl", f"--db={self.database}", "--timeout=10", *words,
+                                  env=self.environment).stdout
+
+    def appctl(self, *words, check=True):
+        return self.namespace.run("ovs-appctl", "-T", "5", "-t", self.dir / "ovs-vswitchd.ctl", *words, check=check,
+                                  env=self.environment).stdout
+
+    def add_bond(self, links, mode="balance-tcp", lacp="active", rate="fast"):
+        self.vsctl("add-bond", "br0", "bond0", *links, "--", "set", "port", "bond0", f"bond_mode={mode}",
+                   f"lacp={lacp}", f"other_config:lacp-time={rate}")
+
+    def lacp(self):
+        """lacp/show of bond0: {"aggregation key": ..., "members": {name: {"status", "actor state": {...}, ...}}}."""
+        return parse_lacp(self.appctl("lacp/show", "bond0"))
+
+    def enabled(self):
+        """Members that the bond lets carry traffic."""
+        return sorted(re.findall(r"^(?:member|slave) (\S+): enabled", self.appctl("bond/show", "bond0"), re.M))
+
+    def report(self):
+        parts = [self.appctl(*words, check=False) for words in (("lacp/show",), ("bond/show",))]
+        logs = [path.read_text()[-3000:] for path in sorted(self.dir.glob("*.log"))]
+        return "\n".join(["===== Open vSwitch", *parts, *logs])
+
+    def close(self):
+        for child in (self.vswitchd, self.server):
+            end(child, signal.SIGKILL)
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def parse_lacp(text):
+    shown, at = {"members": {}}, None
+    for line in text.splitlines():
+        member = re.match(r"(?:member|slave): (\S+): (.*)$", line)
+        if member:
+            at = shown["members"].setdefault(member[1], {"status": member[2].split()})
+            continue
+        pair = re.match(r"\s+([a-z_ ]+): ?(.*)$", line)
+        if pair:
+            (shown if at is None else at)[pair[1].strip()] = pair[2]
+    return shown
