@@ -77,8 +77,8 @@ typedef int (*slaves_function)(struct request *request, const char *const *slave
 static int with_slaves(struct request *request, slaves_function function, struct err *err)
 {
 	struct option_set options;
-	const char **names;
-	size_t count;
+	const char **names = NULL;
+	size_t count = 0;
 	int r = option_set_from_json(&options, OPTION_SLAVE, request->options, err);
 
 	if (!r)
