@@ -112,6 +112,11 @@ test: deps-test
 	$(Q)$(MAKE) all $(unit_tests) $(tools) $(B)/tests/sim/sim
 	$(Q)tests/run.sh
 
+## soak: the long tests: slow LACP rate, ten minutes of hold (root; about half an hour)
+soak: deps-test
+	$(Q)$(MAKE) all $(tools)
+	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q -rs --tb=short -p no:cacheprovider -m soak tests/net
+
 ## test-vm: NICs with filters and kernel bonding as partner, in an emulated machine (installs what is missing)
 test-vm: deps-test
 	$(Q)packaging/deps vm

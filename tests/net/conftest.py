@@ -19,10 +19,11 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    soak = bool(os.environ.get("XBOND_SOAK"))
-    for item in [item for item in items if bool(item.get_closest_marker("soak")) != soak]:
-        items.remove(item)
-        config.hook.pytest_deselected(items=[item])
+    if os.environ.get("XBOND_SOAK"):
+        return
+    soak = [item for item in items if item.get_closest_marker("soak")]
+    items[:] = [item for item in items if item not in soak]
+    config.hook.pytest_deselected(items=soak)
 
 
 @pytest.fixture(scope="session", autouse=True)

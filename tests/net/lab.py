@@ -47,7 +47,7 @@ def wait_for(condition, what, deadline=5.0, interval=0.02):
 
 
 def run(*command, check=True, **kwargs):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **kwargs)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **{"timeout": 60, **kwargs})
     if check and done.returncode:
         raise AssertionError(f"{' '.join(map(str, command))}: exit {done.returncode}: {done.stderr or done.stdout}")
     return done
