@@ -22,7 +22,7 @@ def fail_over(host, to):
 
 
 def test_addresses_are_announced_on_the_new_slave(pair):
-    made = pair("active-backup", links=2, far={"mode": "balance-xor"})
+    made = pair("active-backup", links=2, far={"mode": "broadcast"})
     mac = made.near.show()["mac"]
     fail_over(made.near, "l0")
     with Capture(made.far, "l1") as wire:

@@ -213,3 +213,18 @@ def test_every_mode_carries_both_ways_in_both_paths(pair, mode, hook):
             result = Stream(near, far, to=to, count=1000, flows=20).finish()
             assert result["lost"] == 0, (path, to, result)
             assert mode == "broadcast" or result["duplicates"] == 0
+
+
+def test_the_mode_changes_live(pair):
+    """Under traffic: the next packets go by the new mode, none is lost but what an inactive far slave drops."""
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4", far={"mode": "broadcast"})
+    for mode, links in (("active-backup", 1), ("balance-rr", 2), ("broadcast", 2), ("balance-xor", 2)):
+        stream = Stream(made.near, made.far, flows=32)
+        stream.flow_on(300)
+        made.near.ctl("set", "bond0", "mode", mode)
+        stream.flow_on(300)
+        assert stream.finish()["lost"] == 0
+        assert made.near.show()["mode"] == mode
+        sent, frames = measure(made, count=500, flows=100)
+        assert sum(count > 0 for count in frames.values()) == links
+        assert sum(frames.values()) == sent * (2 if mode == "broadcast" else 1)
