@@ -1,0 +1,167 @@
+"""Slaves that are not like the veth of the other tests: TAP devices with speeds of their
+own, devices with somebody else's filters, a bondd without privileges.
+"""
+import fcntl
+import os
+import struct
+
+import pytest
+
+from lab import ROOT, run, wait_for
+from traffic import send_packets
+
+TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
+
+
+class Tap:
+    """A TAP device with carrier; what is sent to it is dropped when its queue is full."""
+
+    def __init__(self, host, name, speed):
+        self.host, self.name = host, name
+        with host.inside():
+            self.file = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+            fcntl.ioctl(self.file, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
+        self.set_speed(speed)
+
+    def set_speed(self, speed):
+        self.host.run("ethtool", "-s", self.name, "speed", speed, "duplex", "full", "autoneg", "off")
+
+    def close(self):
+        os.close(self.file)
+
+
+@pytest.fixture
+def taps(lone):
+    host = lone(links=0)
+    made = [Tap(host, "t0", 1000), Tap(host, "t1", 3000)]
+    host.ctl("create", "bond0", "mode", "balance-xor", "xmit_hash_policy", "layer3+4", "miimon", 50)
+    host.ctl("add-slave", "bond0", "t0", "t1")
+    host.ip("link", "set", "bond0", "up")
+    host.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
+    host.ip("neigh", "add", "10.0.0.2", "lladdr", "02:00:00:00:00:02", "dev", "bond0")
+    host.wait_slaves("t0", "t1")
+    yield host, made
+    for tap in made:
+        tap.close()
+
+
+def share_of_first(host):
+    """Part of 4,000 flows that t0 gets."""
+    before = [slave["tx_packets"] for slave in host.show()["slaves"]]
+    send_packets(host, count=4000, flows=4000, rate=50000)
+    first, second = [slave["tx_packets"] - then for slave, then in zip(host.show()["slaves"], before)]
+    return first / (first + second)
+
+
+def test_weight_is_the_speed(taps):
+    host, _ = taps
+    shown = host.show()
+    assert [slave["speed_mbps"] for slave in shown["slaves"]] == [1000, 3000] and shown["speed_mbps"] == 4000
+    assert 0.22 < share_of_first(host) < 0.28
+
+
+def test_a_change_of_speed_changes_the_shares(taps):
+    host, (_, second) = taps
+    second.set_speed(1000)
+    wait_for(lambda: host.show()["speed_mbps"] == 2000, "bondd to see the new speed")
+    assert 0.46 < share_of_first(host) < 0.54
+
+
+def test_a_weight_wins_over_the_speed(taps):
+    host, _ = taps
+    host.ctl("set-slave", "bond0", "t0", "weight", "3000")
+    assert 0.46 < share_of_first(host) < 0.54
+    host.ctl("set-slave", "bond0", "t0", "weight", "auto")
+    assert 0.22 < share_of_first(host) < 0.28
+
+
+def test_a_tap_that_is_closed_is_a_lost_link(taps):
+    host, (first, _) = taps
+    os.close(first.file)
+    first.file = os.open("/dev/null", os.O_RDONLY)
+    wait_for(lambda: [slave["name"] for slave in host.show()["slaves"]] == ["t1"], "t0 to be gone")
+    assert share_of(host, "t1") == 1.0
+
+
+def share_of(host, name):
+    before = host.slave(name)["tx_packets"], host.show()["tx_packets"]
+    send_packets(host, count=500, flows=100)
+    return (host.slave(name)["tx_packets"] - before[0]) / (host.show()["tx_packets"] - before[1])
+
+
+# other people's filters
+
+def count_filter(host, dev, direction, tmp_path):
+    """Attaches the counting program as a user would, with tc; it lets all pass."""
+    counter = tmp_path / "priority.o"
+    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c",
+        ROOT / "tests/net/priority.bpf.c", "-o", counter)
+    host.run("tc", "qdisc", "replace", "dev", dev, "clsact")
+    host.run("tc", "filter", "add", "dev", dev, direction, "prio", 5, "bpf", "da", "obj", counter, "sec", "tc")
+
+
+def filters(host, dev):
+    return [host.run("tc", "filter", "show", "dev", dev, direction).stdout for direction in ("ingress", "egress")]
+
+
+@pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+def test_filters_of_the_user_stay(lone, hook, tmp_path):
+    """A slave's own clsact filters are there before, during and after."""
+    host = lone(links=1)
+    for direction in ("ingress", "egress"):
+        count_filter(host, "l0", direction, tmp_path)
+    before = filters(host, "l0")
+    assert all("count_by_priority" in text or "priority.o" in text for text in before)
+    host.ctl("create", "bond0")
+    host.ctl("add-slave", "bond0", "l0")
+    during = filters(host, "l0")
+    assert all("priority.o" in text or "count_by_priority" in text for text in during)
+    host.ctl("del-slave", "bond0", "l0")
+    assert filters(host, "l0") == before
+    host.ctl("add-slave", "bond0", "l0")
+    host.ctl("delete", "bond0")
+    assert filters(host, "l0") == before
+
+
+@pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+def test_a_clsact_qdisc_of_the_user_stays(lone, hook):
+    host = lone(links=2)
+    host.run("tc", "qdisc", "add", "dev", "l0", "clsact")
+    host.ctl("create", "bond0")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.ctl("delete", "bond0")
+    assert "clsact" in host.run("tc", "qdisc", "show", "dev", "l0").stdout
+    assert "clsact" not in host.run("tc", "qdisc", "show", "dev", "l1").stdout
+
+
+def test_addresses_of_macvlans_reach_the_slaves(pair):
+    """bond0 has no filter of its own for them, so the slaves must take what comes."""
+    made = pair("balance-xor", links=2)
+    made.near.ip("link", "add", "mv0", "link", "bond0", "type", "macvlan", "mode", "bridge")
+    made.near.ip("link", "set", "mv0", "up")
+    address = made.near.link("mv0")["address"]
+
+    def accepted(link):
+        return made.near.link(link)["promiscuity"] > 0 or address in made.near.run("bridge", "fdb", "show", "dev", link).stdout
+    wait_for(lambda: all(accepted(link) for link in made.links), "the slaves to take frames for mv0")
+    made.near.ip("link", "del", "mv0")
+    wait_for(lambda: not any(accepted(link) for link in made.links), "an end of it")
+
+
+# what the kernel refuses
+
+@pytest.mark.parametrize("missing", ["-sys_admin,-bpf,-perfmon", "-net_admin,-sys_admin"])
+def test_a_bondd_without_capabilities(lone, missing):
+    """Its create fails with one line that tells what was refused, and leaves nothing."""
+    host = lone(links=1, bondd=False)
+    command = host.bondd_command
+    host.bondd_command = lambda *extra: ["setpriv", "--bounding-set", missing, "--inh-caps", missing, *command(*extra)]
+    devices = host.devices()
+    host.start_bondd(wait=False)
+    wait_for(lambda: host.bondd.poll() is not None or host.ping_bondd(), "bondd to answer or to give up")
+    if host.bondd.poll() is not None:
+        assert host.bondd.returncode == 1 and host.log().strip()
+        return
+    done = host.ctl_try("create", "bond0")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "perm" in done.stderr.lower(), done.stderr
+    assert host.devices() == devices and host.pins() == [] and host.ctl_json("list") == []
