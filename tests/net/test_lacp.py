@@ -200,7 +200,8 @@ def test_loop_is_found_and_named(lab):
 
 
 def test_standby_takes_over(made):
-    pair = made(wait=False, max_links=2, far={"max_links": 0}, ad_actor_sys_prio=100)
+    pair = made(wait=False, max_links=2, ad_actor_sys_prio=100,
+                far={"max_links": 0, "ad_actor_sys_prio": 200})
     wait_distributing(pair.near, pair.far, links=["l0", "l1"])
     assert ports(pair.near)["l2"]["selected"] == "standby"
     assert why(pair.near, "l2") == "standby: max_links 2, lower priority than l1"
