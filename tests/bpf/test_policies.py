@@ -98,7 +98,8 @@ def test_all_of_an_ipv6_address_counts(datapath, policy, field, octet):
     for number in range(VALUES):
         raw = bytearray(bytes.fromhex("fd00000000000000000000000000aaaa"))
         raw[octet] = (raw[octet] + number) % 256
-        chosen.add(datapath.slot(packets.packet("udp6", **{field: ":".join(raw.hex()[at:at + 4] for at in range(0, 32, 4))})))
+        address = ":".join(raw.hex()[at:at + 4] for at in range(0, 32, 4))
+        chosen.add(datapath.slot(packets.packet("udp6", **{field: address})))
     assert len(chosen) > VALUES / 4
 
 

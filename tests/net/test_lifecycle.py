@@ -83,7 +83,8 @@ def test_bpf_objects_are_freed(lone, hook):
     assert sum(kind == "prog" for kind, _ in objects) == 3 and len(objects) >= 9
     host.ctl("delete", "bond0")
     for kind, number in objects:
-        wait_for(lambda: run("bpftool", kind, "show", "id", number, check=False).returncode, f"{kind} {number} to be freed")
+        wait_for(lambda: run("bpftool", kind, "show", "id", number, check=False).returncode,
+                 f"{kind} {number} to be freed")
 
 
 SLAVE_SHAPES = {

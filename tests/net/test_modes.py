@@ -37,7 +37,8 @@ def test_xor_layer34_fills_every_link(pair, hook):
     """64 TCP connections over four links of 200 Mbit/s: each carries at least 0.75 of its quarter."""
     made = pair("balance-xor", xmit_hash_policy="layer3+4")
     for link in made.links:
-        made.near.run("tc", "qdisc", "add", "dev", link, "root", "tbf", "rate", "200mbit", "burst", "64kb", "latency", "50ms")
+        made.near.run("tc", "qdisc", "add", "dev", link, "root", "tbf", "rate", "200mbit", "burst", "64kb",
+                      "latency", "50ms")
     server = Iperf(made.far)
     before = [made.far.received(link)["bytes"] for link in made.links]
     server.run(made.near, "10.0.0.2", "-P", 64, "-t", 3)

@@ -235,7 +235,8 @@ def plain_view(host):
     for name in host.links:
         link = host.link(name)
         view[name] = (sorted(set(link["flags"]) - {"LOWER_UP", "NO-CARRIER"}), link["mtu"], link["address"],
-                      link.get("promiscuity"), link.get("allmulti"), host.run("tc", "filter", "show", "dev", name, "ingress").stdout,
+                      link.get("promiscuity"), link.get("allmulti"),
+                      host.run("tc", "filter", "show", "dev", name, "ingress").stdout,
                       host.run("sysctl", "-n", f"net.ipv6.conf.{name}.disable_ipv6").stdout)
     return view
 

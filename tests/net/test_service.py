@@ -1,6 +1,4 @@
 """Configuration files at start, slaves that appear later, save, and running under a service manager."""
-import json
-import os
 import signal
 import socket
 
@@ -80,7 +78,8 @@ def test_a_running_bond_is_adopted_as_it_runs(lone):
     ("[bond]\nmode = sideways\n", 2), ("[bond]\n\ncolour = red\n", 3), ("mode = balance-rr\n", 1),
     ("[bond]\nmode balance-rr\n", 2), ("[bond]\nmode = balance-rr\n[slave l0]\nweight = none\n", 4),
     ("[bond\nmode = balance-rr\n", 1), ("[nobody]\n[bond]\nmode = balance-rr\n", 1), ("[bond]\nforce = yes\n", 2),
-    ("[bond]\nmode = balance-xor\n# x\npackets_per_slave = 3\n", 4), ("[bond]\nmode = balance-rr\n[slave ]\nweight = 1\n", 3),
+    ("[bond]\nmode = balance-xor\n# x\npackets_per_slave = 3\n", 4),
+    ("[bond]\nmode = balance-rr\n[slave ]\nweight = 1\n", 3),
     ("[bond]\nmiimon = 100\nmiimon = 0\n", 3), ("\x00\x01\x02", 1),
 ])
 def test_malformed_files_are_named_with_their_line(lone, text, line):
@@ -115,7 +114,8 @@ def saved_state(host):
 
 
 @pytest.mark.parametrize("bond,slave", [
-    (["mode", "balance-xor", "xmit_hash_policy", "layer3+4", "path", "direct", "min_links", "2", "updelay", "40", "downdelay", "60"],
+    (["mode", "balance-xor", "xmit_hash_policy", "layer3+4", "path", "direct", "min_links", "2",
+      "updelay", "40", "downdelay", "60"],
      ["weight", "7", "drain", "on"]),
     (["mode", "balance-rr", "packets_per_slave", "0", "bytes_per_slave", "5000", "hash_seed", "99"], ["weight", "3"]),
     (["mode", "active-backup", "primary", "l1", "all_slaves_active", "on", "mac_policy", "filter"], ["weight", "auto"]),

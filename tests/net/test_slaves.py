@@ -142,7 +142,8 @@ def test_addresses_of_macvlans_reach_the_slaves(pair):
     address = made.near.link("mv0")["address"]
 
     def accepted(link):
-        return made.near.link(link)["promiscuity"] > 0 or address in made.near.run("bridge", "fdb", "show", "dev", link).stdout
+        extra = made.near.run("bridge", "fdb", "show", "dev", link).stdout
+        return made.near.link(link)["promiscuity"] > 0 or address in extra
     wait_for(lambda: all(accepted(link) for link in made.links), "the slaves to take frames for mv0")
     made.near.ip("link", "del", "mv0")
     wait_for(lambda: not any(accepted(link) for link in made.links), "an end of it")

@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from lab import ROOT, end, run, wait_for
-from traffic import Capture, Frame, Iperf, Stream, flows_by_link, send_frames, send_packets
+from traffic import Capture, Frame, Iperf, Stream, send_frames, send_packets
 
 
 @pytest.fixture(params=["counted", "direct"])
@@ -96,7 +96,8 @@ def test_a_capture_without_bondd_still_sees_counted(pair, tmp_path):
 def test_a_qdisc_on_the_bond_forces_counted(pair):
     made = pair("balance-xor", links=2, path="direct")
     wait_for(lambda: is_direct(made.near), "direct")
-    made.near.run("tc", "qdisc", "add", "dev", "bond0", "root", "tbf", "rate", "100mbit", "burst", "64kb", "latency", "50ms")
+    made.near.run("tc", "qdisc", "add", "dev", "bond0", "root", "tbf", "rate", "100mbit", "burst", "64kb",
+                  "latency", "50ms")
     wait_for(lambda: is_counted(made.near), "counted because of the qdisc")
     assert forced_counted(made.near)
     made.near.run("tc", "qdisc", "del", "dev", "bond0", "root")
@@ -379,7 +380,8 @@ def test_tcp_with_and_without_tso_of_slaves(pair, path, tso):
     server = Iperf(made.far)
     result = server.run(made.near, "10.0.0.2", "-t", 1, "-P", 4)
     assert result["end"]["sum_received"]["bytes"] > 5e6
-    counters = dict(line.split()[:2] for line in made.far.run("nstat", "-asz", "TcpInCsumErrors", "UdpInCsumErrors").stdout.splitlines()[1:])
+    shown = made.far.run("nstat", "-asz", "TcpInCsumErrors", "UdpInCsumErrors").stdout
+    counters = dict(line.split()[:2] for line in shown.splitlines()[1:])
     assert counters == {"TcpInCsumErrors": "0", "UdpInCsumErrors": "0"}
 
 
