@@ -15,7 +15,7 @@
 
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000
-#define TICKS_PER_SYNC 2
+#define TICKS_PER_SYNC 4
 #define MAX_CAPTURES 4096
 
 static bool wants_direct(const struct bond *bond)

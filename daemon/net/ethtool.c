@@ -42,22 +42,27 @@ int ethtool_carrier(const struct ethtool *ethtool, const char *name)
 	return r < 0 ? r : !!value.data;
 }
 
-void ethtool_speed(const struct ethtool *ethtool, const char *name, uint32_t *ret_mbps, uint32_t *ret_duplex)
+void ethtool_speed(struct ethtool *ethtool, const char *name, uint32_t *ret_mbps, uint32_t *ret_duplex)
 {
 	struct {
 		struct ethtool_link_settings settings;
 		__u32 masks[3 * LINK_MODE_WORDS_MAX];
-	} request = { .settings.cmd = ETHTOOL_GLINKSETTINGS };
+	} request = {
+		.settings = { .cmd = ETHTOOL_GLINKSETTINGS, .link_mode_masks_nwords = ethtool->mask_words },
+	};
 
 	*ret_mbps = 0;
 	*ret_duplex = DUPLEX_UNKNOWN;
-	/* The first call tells, as a negative number, how long the masks are. */
-	if (ethtool_call(ethtool, name, &request) < 0 || request.settings.link_mode_masks_nwords >= 0)
-		return;
-	request.settings.link_mode_masks_nwords = (__s8)-request.settings.link_mode_masks_nwords;
-	request.settings.cmd = ETHTOOL_GLINKSETTINGS;
 	if (ethtool_call(ethtool, name, &request) < 0)
 		return;
+	/* The kernel wants another length, and says so as a negative number. */
+	if (request.settings.link_mode_masks_nwords < 0) {
+		ethtool->mask_words = (signed char)-request.settings.link_mode_masks_nwords;
+		request.settings.link_mode_masks_nwords = ethtool->mask_words;
+		request.settings.cmd = ETHTOOL_GLINKSETTINGS;
+		if (ethtool_call(ethtool, name, &request) < 0)
+			return;
+	}
 	*ret_duplex = request.settings.duplex;
 	if (request.settings.speed != (__u32)SPEED_UNKNOWN)
 		*ret_mbps = request.settings.speed;

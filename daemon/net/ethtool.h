@@ -7,6 +7,7 @@
 
 struct ethtool {
 	int fd;
+	signed char mask_words; /* how long this kernel's link mode masks are; 0: not known yet */
 };
 
 int ethtool_init(struct ethtool *ethtool);
@@ -18,6 +19,6 @@ int ethtool_call(const struct ethtool *ethtool, const char *name, void *request)
 /* 1 carrier, 0 none, -errno unknown. Fresher than a link message: the driver is asked. */
 int ethtool_carrier(const struct ethtool *ethtool, const char *name);
 /* speed in Mbit/s, 0 unknown; duplex 0 half, 1 full, 255 unknown. */
-void ethtool_speed(const struct ethtool *ethtool, const char *name, uint32_t *ret_mbps, uint32_t *ret_duplex);
+void ethtool_speed(struct ethtool *ethtool, const char *name, uint32_t *ret_mbps, uint32_t *ret_duplex);
 
 #endif
