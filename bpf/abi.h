@@ -272,7 +272,7 @@ _Static_assert(sizeof(struct xbond_bond) == 240, "bond ABI");
 #define XBOND_SLAVE_WAS_ALLMULTI 4
 #define XBOND_SLAVE_HAD_CLSACT 8
 #define XBOND_SLAVE_JOINED_SLOW 16     /* 01:80:c2:00:00:02 is on its multicast list because of us */
-#define XBOND_SLAVE_HAD_VLAN_FILTER 16 /* rx-vlan-filter was on and may be off because of us */
+#define XBOND_SLAVE_HAD_VLAN_FILTER 32 /* rx-vlan-filter was on and may be off because of us */
 
 /* What a slave was before xbond changed it: recorded first, restored on release. */
 struct xbond_slave_record {
