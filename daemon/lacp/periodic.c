@@ -30,6 +30,20 @@ int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns)
 	return LACP_STAY;
 }
 
+/* A partner that says it is expired did not hear our last PDU: it gets the next as soon as 6.4.16 allows. */
+static uint64_t period(const struct lacp_port_state *port, uint64_t period_ns)
+{
+	return port->partner.state & LACP_EXPIRED ? LACP_RETRY_TIME : period_ns;
+}
+
+void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns)
+{
+	uint64_t soon_ns = now_ns + period(port, LACP_SLOW_PERIODIC_TIME);
+
+	if (port->periodic_ns > soon_ns)
+		port->periodic_ns = soon_ns;
+}
+
 /* The first PDU goes out at once (the standard waits one Fast_Periodic_Time). */
 static void start(struct lacp_port_state *port, enum lacp_periodic_state from, uint64_t deadline_ns)
 {
@@ -45,8 +59,8 @@ void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state 
 	port->periodic = (uint8_t)state;
 	switch (state) {
 	case LACP_PERIODIC_NONE: port->periodic_ns = 0; break;
-	case LACP_PERIODIC_FAST: start(port, from, now_ns + LACP_FAST_PERIODIC_TIME); break;
-	case LACP_PERIODIC_SLOW: start(port, from, now_ns + LACP_SLOW_PERIODIC_TIME); break;
+	case LACP_PERIODIC_FAST: start(port, from, now_ns + period(port, LACP_FAST_PERIODIC_TIME)); break;
+	case LACP_PERIODIC_SLOW: start(port, from, now_ns + period(port, LACP_SLOW_PERIODIC_TIME)); break;
 	case LACP_PERIODIC_TX:
 		port->periodic_ns = 0;
 		port->ntt = 1;

@@ -236,6 +236,38 @@ static void passive_and_believes_us_so(struct lacp_pdu *pdu)
 	pdu->partner.state &= (uint8_t)~LACP_ACTIVITY;
 }
 
+static void expired(struct lacp_pdu *pdu)
+{
+	pdu->actor.state |= LACP_EXPIRED;
+}
+
+/* Whatever else it says, it has not heard us since its link came up. */
+static void an_expired_partner_is_not_in_sync(void **state)
+{
+	(void)state;
+	assert_false(in_sync_with(expired));
+	assert_true(lacp.sys.port[0].partner.state & LACP_EXPIRED);
+	assert_true(lacp.sys.port[0].matched);
+}
+
+/* The third PDU of a second is kept for when it may listen. */
+static void an_expired_partner_is_answered_once(void **state)
+{
+	struct lacp_pdu pdu;
+
+	(void)state;
+	start(1);
+	pdu = partner_pdu(0);
+	expired(&pdu);
+	pdu.partner.state ^= LACP_SYNCHRONIZATION;
+	indicate(0, &pdu, T0 + 5);
+	assert_int_equal(lacp.sent, 2);
+	indicate(0, &pdu, T0 + 6);
+	assert_int_equal(lacp.sent, 2);
+	lacp_run(&lacp.sys, T0 + 5 + LACP_RETRY_TIME);
+	assert_int_equal(lacp.sent, 3);
+}
+
 static void clause_6_4_9_record_pdu_matches(void **state)
 {
 	(void)state;
@@ -417,6 +449,8 @@ int main(void)
 		cmocka_unit_test(clause_6_4_4_the_actors_timeout_is_used),
 		cmocka_unit_test(port_disabled_keeps_selection_and_partner),
 		cmocka_unit_test(clause_6_4_9_record_pdu_matches),
+		cmocka_unit_test(an_expired_partner_is_not_in_sync),
+		cmocka_unit_test(an_expired_partner_is_answered_once),
 		cmocka_unit_test(clause_6_4_9_update_selected),
 		cmocka_unit_test(clause_6_4_9_update_ntt),
 		cmocka_unit_test(our_own_pdu_is_not_recorded_but_named),
