@@ -30,18 +30,20 @@ int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns)
 	return LACP_STAY;
 }
 
-/* A partner that says it is expired did not hear our last PDU: it gets the next as soon as 6.4.16 allows. */
+/* An expired partner did not hear our last PDU: it gets the next as soon as 6.4.16 allows. */
 static uint64_t period(const struct lacp_port_state *port, uint64_t period_ns)
 {
 	return port->partner.state & LACP_EXPIRED ? LACP_RETRY_TIME : period_ns;
 }
 
-void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns)
+void lacp_periodic_answer(struct lacp_port_state *port, uint64_t now_ns)
 {
-	uint64_t soon_ns = now_ns + period(port, LACP_SLOW_PERIODIC_TIME);
+	uint64_t answer_ns = port->sent_ns[LACP_TX_LIMIT - 1] + LACP_CROSSING_TIME;
 
-	if (port->periodic_ns > soon_ns)
-		port->periodic_ns = soon_ns;
+	if (answer_ns < now_ns)
+		answer_ns = now_ns;
+	if (port->periodic_ns > answer_ns)
+		port->periodic_ns = answer_ns;
 }
 
 /* The first PDU goes out at once (the standard waits one Fast_Periodic_Time). */
@@ -49,7 +51,8 @@ static void start(struct lacp_port_state *port, enum lacp_periodic_state from, u
 {
 	if (from == LACP_PERIODIC_NONE)
 		port->ntt = 1;
-	port->periodic_ns = deadline_ns;
+	if (!(port->partner.state & LACP_EXPIRED) || !port->periodic_ns || deadline_ns < port->periodic_ns)
+		port->periodic_ns = deadline_ns; /* else the answer of lacp_periodic_answer() is due before */
 }
 
 void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state, uint64_t now_ns)

@@ -31,13 +31,10 @@ static void update_selected(struct lacp_system *sys, unsigned int slot, const st
 	lacp_tell(sys, slot, LACP_EVENT_PARTNER, 0);
 }
 
-/* An expired partner that was answered and still does not know us drops our PDUs: lacp_periodic_hasten() has set a later time. */
-static void update_ntt(struct lacp_port_state *port, const struct lacp_pdu *pdu, bool answered)
+static void update_ntt(struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
 	const uint8_t bits = LACP_ACTIVITY | LACP_TIMEOUT | LACP_SYNCHRONIZATION;
 
-	if (answered && pdu->actor.state & LACP_EXPIRED)
-		return;
 	if (!same_identity(&pdu->partner, &port->actor) || (pdu->partner.state ^ port->actor.state) & bits)
 		port->ntt = 1;
 }
@@ -163,13 +160,15 @@ static void enter_current(struct lacp_system *sys, unsigned int slot, enum lacp_
 			  const struct lacp_pdu *pdu, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
-	bool answered = from == LACP_RX_CURRENT && port->partner.state & LACP_EXPIRED;
+	bool was_expired = from == LACP_RX_CURRENT && port->partner.state & LACP_EXPIRED;
 
 	update_selected(sys, slot, &pdu->actor);
-	update_ntt(port, pdu, answered);
+	if (!(pdu->actor.state & LACP_EXPIRED))
+		update_ntt(port, pdu);
 	record_pdu(port, pdu, now_ns);
 	lacp_actor_follow(sys, slot, pdu);
-	lacp_periodic_hasten(port, now_ns);
+	if (pdu->actor.state & LACP_EXPIRED && !was_expired)
+		lacp_periodic_answer(port, now_ns);
 	port->current_while_ns = now_ns + (port->actor.state & LACP_TIMEOUT ? LACP_SHORT_TIMEOUT_TIME
 									    : LACP_LONG_TIMEOUT_TIME);
 	port->actor.state &= (uint8_t)~LACP_EXPIRED;

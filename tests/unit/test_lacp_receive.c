@@ -250,22 +250,32 @@ static void an_expired_partner_is_not_in_sync(void **state)
 	assert_true(lacp.sys.port[0].matched);
 }
 
-/* The third PDU of a second is kept for when it may listen. */
-static void an_expired_partner_is_answered_once(void **state)
+/* Not at the heels of our first PDU, and the third of the second is kept for when it may listen. */
+static void an_expired_partner_hears_us_three_times_in_a_second(void **state)
 {
+	const uint64_t up_ns = T0 + 100 * LACP_SECOND;
+	const uint64_t answer_ns = up_ns + LACP_CROSSING_TIME, again_ns = answer_ns + LACP_RETRY_TIME;
 	struct lacp_pdu pdu;
+	int sent;
 
 	(void)state;
-	start(1);
+	bring_up(1);
+	set_link(0, 0, up_ns - LACP_SECOND);
+	lacp_run(&lacp.sys, up_ns - LACP_SECOND);
+	sent = lacp.sent;
+	set_link(0, 1, up_ns);
+	lacp_run(&lacp.sys, up_ns);
+	assert_int_equal(lacp.sent, sent + 1);
 	pdu = partner_pdu(0);
 	expired(&pdu);
-	pdu.partner.state ^= LACP_SYNCHRONIZATION;
-	indicate(0, &pdu, T0 + 5);
-	assert_int_equal(lacp.sent, 2);
-	indicate(0, &pdu, T0 + 6);
-	assert_int_equal(lacp.sent, 2);
-	lacp_run(&lacp.sys, T0 + 5 + LACP_RETRY_TIME);
-	assert_int_equal(lacp.sent, 3);
+	indicate(0, &pdu, up_ns + 5);
+	assert_int_equal(lacp.sent, sent + 1);
+	lacp_run(&lacp.sys, answer_ns);
+	assert_int_equal(lacp.sent, sent + 2);
+	indicate(0, &pdu, answer_ns + 5);
+	assert_int_equal(lacp.sent, sent + 2);
+	lacp_run(&lacp.sys, again_ns);
+	assert_int_equal(lacp.sent, sent + 3);
 }
 
 static void clause_6_4_9_record_pdu_matches(void **state)
@@ -450,7 +460,7 @@ int main(void)
 		cmocka_unit_test(port_disabled_keeps_selection_and_partner),
 		cmocka_unit_test(clause_6_4_9_record_pdu_matches),
 		cmocka_unit_test(an_expired_partner_is_not_in_sync),
-		cmocka_unit_test(an_expired_partner_is_answered_once),
+		cmocka_unit_test(an_expired_partner_hears_us_three_times_in_a_second),
 		cmocka_unit_test(clause_6_4_9_update_selected),
 		cmocka_unit_test(clause_6_4_9_update_ntt),
 		cmocka_unit_test(our_own_pdu_is_not_recorded_but_named),
