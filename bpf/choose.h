@@ -13,16 +13,14 @@
 
 #define CHOOSE_ALL 0xfe
 
-/* 0 and the hash for most packets; -1: take choose_hash(). */
-static __always_inline int choose_hash_plain(const struct packet *packet, __u64 *ret_hash)
+static __always_inline struct flow_rule choose_rule(void)
 {
-	return flow_hash_plain(packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, ret_hash);
-}
-
-/* Any packet. FLOW_SHORT: headers that count are out of reach; the hash is that of those within. */
-static __always_inline int choose_hash(const struct packet *packet, __u64 *ret_hash)
-{
-	return flow_hash(packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, ret_hash);
+	return (struct flow_rule){
+		.policy = READ_ONCE(settings.xmit_hash_policy),
+		.seed = table.hash_seed,
+		.symmetric = READ_ONCE(settings.symmetric),
+		.flow_label = READ_ONCE(settings.ip6_flow_label),
+	};
 }
 
 /*

@@ -24,13 +24,41 @@ static __always_inline struct packet packet_of(struct __sk_buff *skb)
 	};
 }
 
+__noinline __u32 payload(struct __sk_buff *skb, __u32 at)
+{
+	struct packet packet = packet_of(skb);
+
+	return flow_payload(&packet, at);
+}
+
+__noinline __u32 encap_inner(struct __sk_buff *skb, __u32 payload)
+{
+	struct packet packet = packet_of(skb);
+
+	return flow_encap_inner(&packet, payload);
+}
+
+static __always_inline __u32 payload_of(void *skb, __u32 at)
+{
+	return payload(skb, at);
+}
+
+static __always_inline __u32 encap_inner_of(void *skb, __u32 payload)
+{
+	return encap_inner(skb, payload);
+}
+
 /* 0: headers that count lie beyond the linear part, and this is not the last try. */
 __noinline __u64 hash_headers(struct __sk_buff *skb, int last_try)
 {
+	const struct flow_hook hook = { .context = skb,
+					.payload_of = payload_of,
+					.inner_of = encap_inner_of };
+	struct flow_rule rule = choose_rule();
 	struct packet packet = packet_of(skb);
 	__u64 hash;
 
-	if (choose_hash(&packet, &hash) && !last_try)
+	if (flow_hash(&packet, &rule, &hook, &hash) && !last_try)
 		return 0;
 	return hash ? hash : 1;
 }
@@ -39,10 +67,13 @@ static __always_inline __u64 hash_of(void *context)
 {
 	struct __sk_buff *skb = context;
 	struct packet packet = packet_of(skb);
+	struct flow_rule rule = choose_rule();
 	__u64 hash;
 
-	if (!choose_hash_plain(&packet, &hash))
+	if (!flow_hash_plain(&packet, &rule, &hash))
 		return hash;
+	if (rule.policy == XBOND_POLICY_FLOW)
+		return flow_finish(flow_mix(flow_seed(rule.seed), bpf_get_hash_recalc(skb)));
 	hash = hash_headers(skb, 0);
 	if (!hash) { /* rare */
 		bpf_skb_pull_data(skb, skb->len < FLOW_HEADERS ? skb->len : FLOW_HEADERS);
