@@ -99,8 +99,8 @@ $(B)/tools/%: tests/tools/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(TOOL_LIBS)
 
-$(B)/tools/progcost: $(B)/bpf/xbond.skel.h
-$(B)/tools/progcost: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
+$(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h
+$(B)/tools/progcost $(B)/tools/picks: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
 
 ## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)
 demo: deps

@@ -13,7 +13,7 @@
 #include "daemon/lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
 
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
-#define XBOND_ABI_VERSION 1
+#define XBOND_ABI_VERSION 2
 
 #define XBOND_MAX_SLAVES 64
 #define XBOND_BUCKETS 4096
@@ -52,12 +52,15 @@ enum xbond_mode {
 	XBOND_MODE_8023AD = 4,
 };
 
-/* The kernel's numbers; 3 and 4 are its encap policies. */
+/* The kernel's numbers, and from 16 on ours. */
 enum xbond_policy {
 	XBOND_POLICY_LAYER2 = 0,
 	XBOND_POLICY_LAYER34 = 1,
 	XBOND_POLICY_LAYER23 = 2,
+	XBOND_POLICY_ENCAP23 = 3,
+	XBOND_POLICY_ENCAP34 = 4,
 	XBOND_POLICY_VLAN_SRCMAC = 5,
+	XBOND_POLICY_FLOW = 16, /* the kernel's own hash of the flow */
 };
 
 enum xbond_path {
@@ -113,8 +116,10 @@ struct xbond_settings {
 	__u32 active_slot;	 /* the slave asked for by `set active_slave` */
 	__u32 active_request;	 /* raised by one with each such request, after active_slot is written */
 	__u32 weight[XBOND_MAX_SLAVES]; /* 0: auto */
+	__u32 symmetric;		/* both directions of a flow hash alike */
+	__u32 ip6_flow_label;		/* counts where ports count */
 };
-_Static_assert(sizeof(struct xbond_settings) == 288, "settings ABI");
+_Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 
 #define XBOND_HEARTBEAT_FRESH_NS 3000000000LL /* older: bondd is away */
 

@@ -8,9 +8,7 @@
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 
-#include "bpf/flow.h"
-#include "bpf/maps.h"
-#include "bpf/select.h"
+#include "bpf/choose.h"
 #include "bpf/slow.h"
 
 #define ETH_P_EAPOL 0x888e
@@ -26,24 +24,56 @@ static __always_inline struct packet packet_of(struct __sk_buff *skb)
 	};
 }
 
+__noinline __u32 payload(struct __sk_buff *skb, __u32 at)
+{
+	struct packet packet = packet_of(skb);
+
+	return flow_payload(&packet, at);
+}
+
+__noinline __u32 encap_inner(struct __sk_buff *skb, __u32 payload)
+{
+	struct packet packet = packet_of(skb);
+
+	return flow_encap_inner(&packet, payload);
+}
+
+static __always_inline __u32 payload_of(void *skb, __u32 at)
+{
+	return payload(skb, at);
+}
+
+static __always_inline __u32 encap_inner_of(void *skb, __u32 payload)
+{
+	return encap_inner(skb, payload);
+}
+
 /* 0: headers that count lie beyond the linear part, and this is not the last try. */
 __noinline __u64 hash_headers(struct __sk_buff *skb, int last_try)
 {
+	const struct flow_hook hook = { .context = skb,
+					.payload_of = payload_of,
+					.inner_of = encap_inner_of };
+	struct flow_rule rule = choose_rule();
 	struct packet packet = packet_of(skb);
 	__u64 hash;
 
-	if (flow_hash(&packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, &hash) && !last_try)
+	if (flow_hash(&packet, &rule, &hook, &hash) && !last_try)
 		return 0;
 	return hash ? hash : 1;
 }
 
-static __always_inline __u64 hash_of(struct __sk_buff *skb)
+static __always_inline __u64 hash_of(void *context)
 {
+	struct __sk_buff *skb = context;
 	struct packet packet = packet_of(skb);
+	struct flow_rule rule = choose_rule();
 	__u64 hash;
 
-	if (!flow_hash_plain(&packet, READ_ONCE(settings.xmit_hash_policy), table.hash_seed, &hash))
+	if (!flow_hash_plain(&packet, &rule, &hash))
 		return hash;
+	if (rule.policy == XBOND_POLICY_FLOW)
+		return flow_finish(flow_mix(flow_seed(rule.seed), bpf_get_hash_recalc(skb)));
 	hash = hash_headers(skb, 0);
 	if (!hash) { /* rare */
 		bpf_skb_pull_data(skb, skb->len < FLOW_HEADERS ? skb->len : FLOW_HEADERS);
@@ -110,26 +140,17 @@ static __always_inline int is_neighbour_message(struct __sk_buff *skb)
 /* Redirects to the chosen slave, or drops where none may transmit; never passes. */
 static __always_inline int transmit(struct __sk_buff *skb)
 {
-	__u32 mode = table.mode, length = skb->len, slot;
-	__u64 mask = select_mask(), hash;
+	__u64 mask = select_mask();
+	__u32 length = skb->len, slot;
 
 	if (!mask)
 		return TC_ACT_SHOT;
 	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR && is_neighbour_message(skb))
 		return broadcast(skb, mask);
-	if (mode == XBOND_MODE_BALANCE_XOR) {
-		hash = hash_of(skb);
-		slot = select_bucket(hash >> 52);
-	} else if (mode == XBOND_MODE_BALANCE_RR) {
-		slot = select_round_robin(mask, length);
-		hash = slot;
-	} else if (mode == XBOND_MODE_ACTIVE_BACKUP) {
-		hash = 0;
-		slot = select_active_backup();
-	} else {
-		return broadcast(skb, mask);
-	}
-	return send(select_usable(slot, hash, mask), length);
+	slot = choose_slot(skb, hash_of, mask, length);
+	if (slot < XBOND_MAX_SLAVES)
+		return send(slot, length);
+	return slot == CHOOSE_ALL ? broadcast(skb, mask) : TC_ACT_SHOT;
 }
 
 /*

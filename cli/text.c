@@ -51,7 +51,8 @@ struct manner {
 static const char *no_effect(const struct option *option, const struct manner *manner)
 {
 	bool by_turns = option->id == OPT_PACKETS_PER_SLAVE || option->id == OPT_BYTES_PER_SLAVE;
-	bool by_hash = option->id == OPT_XMIT_HASH_POLICY || option->id == OPT_HASH_SEED;
+	bool by_hash = option->id == OPT_XMIT_HASH_POLICY || option->id == OPT_HASH_SEED ||
+		       option->id == OPT_SYMMETRIC || option->id == OPT_IP6_FLOW_LABEL;
 
 	if (!option_has_effect(option, manner->mode))
 		return "   (no effect in this mode)";

@@ -34,11 +34,10 @@ static const struct option_name path_names[] = {
 };
 
 static const struct option_name policy_names[] = {
-	{ "layer2", XBOND_POLICY_LAYER2 },
-	{ "layer3+4", XBOND_POLICY_LAYER34 },
-	{ "layer2+3", XBOND_POLICY_LAYER23 },
-	{ "vlan+srcmac", XBOND_POLICY_VLAN_SRCMAC },
-	{ NULL, 0 },
+	{ "layer2", XBOND_POLICY_LAYER2 },    { "layer3+4", XBOND_POLICY_LAYER34 },
+	{ "layer2+3", XBOND_POLICY_LAYER23 }, { "encap2+3", XBOND_POLICY_ENCAP23 },
+	{ "encap3+4", XBOND_POLICY_ENCAP34 }, { "vlan+srcmac", XBOND_POLICY_VLAN_SRCMAC },
+	{ "flow", XBOND_POLICY_FLOW },	      { NULL, 0 },
 };
 
 static const struct option_name mac_policy_names[] = {
@@ -116,8 +115,32 @@ static const struct option options[OPT_COUNT] = {
 		.initial = "layer2",
 		.modes = ALL_MODES,
 		.effect_modes = XOR | LACP,
-		.values = "layer2|layer3+4|layer2+3|vlan+srcmac",
+		.values = "layer2|layer3+4|layer2+3|encap2+3|encap3+4|vlan+srcmac|flow",
 		.help = "which fields of a packet decide its slave",
+	},
+	[OPT_SYMMETRIC] = {
+		.id = OPT_SYMMETRIC,
+		.name = "symmetric",
+		.scope = OPTION_BOND,
+		.type = OPTION_BOOL,
+		IN_SETTINGS(symmetric),
+		.initial = "off",
+		.modes = ALL_MODES,
+		.effect_modes = XOR | LACP,
+		.values = "on|off",
+		.help = "on: both directions of a flow hash alike",
+	},
+	[OPT_IP6_FLOW_LABEL] = {
+		.id = OPT_IP6_FLOW_LABEL,
+		.name = "ip6_flow_label",
+		.scope = OPTION_BOND,
+		.type = OPTION_BOOL,
+		IN_SETTINGS(ip6_flow_label),
+		.initial = "off",
+		.modes = ALL_MODES,
+		.effect_modes = XOR | LACP,
+		.values = "on|off",
+		.help = "on: the IPv6 flow label counts where ports count",
 	},
 	[OPT_PACKETS_PER_SLAVE] = {
 		.id = OPT_PACKETS_PER_SLAVE,

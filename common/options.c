@@ -21,8 +21,6 @@ static const struct {
 } unbuilt[] = {
 	{ OPT_MODE, { "balance-tlb", 5 } },
 	{ OPT_MODE, { "balance-alb", 6 } },
-	{ OPT_XMIT_HASH_POLICY, { "encap2+3", 3 } },
-	{ OPT_XMIT_HASH_POLICY, { "encap3+4", 4 } },
 };
 
 /* 0 for a number that is no mode: maps are read back from the kernel. */

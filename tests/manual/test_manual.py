@@ -19,7 +19,7 @@ NOT_DESCRIBED = {
     "xbond.conf.5": {"active_slave", "force"},
 }
 MANUALS = ["bondctl.8", "bondd.8", "xbond.conf.5"]
-HEADING = re.compile(r"^\*([a-z_]+)\* (\S+)$")
+HEADING = re.compile(r"^\*([a-z0-9_]+)\* (\S+)$")
 
 
 def bondctl(*words):
@@ -78,7 +78,7 @@ def test_values_default_and_modes(manual, table):
 
 def test_bondd_describes_no_option(table):
     assert entries("bondd.8") == {}
-    described = re.findall(r"^\*([a-z_]+)\*", source("bondd.8"), re.M)
+    described = re.findall(r"^\*([a-z0-9_]+)\*", source("bondd.8"), re.M)
     assert not set(described) & set(table)
 
 

@@ -49,9 +49,9 @@ def deadline():
 
 
 @pytest.fixture
-def hook():
-    """What bondd attaches with: None is its own choice. Tests parametrize it."""
-    return None
+def hook(request):
+    """What bondd attaches with: None is its own choice. Tests parametrize it, with indirect=True."""
+    return getattr(request, "param", None)
 
 
 @pytest.fixture

@@ -99,7 +99,10 @@ static void test_every_name_and_number(void **state)
 	}
 	assert_round_trip(OPT_PATH, "pair", "counted");
 	assert_round_trip(OPT_MODE, "2", "balance-xor");
+	assert_round_trip(OPT_XMIT_HASH_POLICY, "3", "encap2+3");
+	assert_round_trip(OPT_XMIT_HASH_POLICY, "4", "encap3+4");
 	assert_round_trip(OPT_XMIT_HASH_POLICY, "5", "vlan+srcmac");
+	assert_round_trip(OPT_XMIT_HASH_POLICY, "16", "flow");
 }
 
 static void test_number_limits(void **state)
@@ -301,9 +304,12 @@ static void test_lines(void **state)
 	assert_line(OPT_MODE, "lacp",
 		    "mode: 'lacp' is not allowed; allowed: "
 		    "balance-rr|active-backup|balance-xor|broadcast|802.3ad");
-	assert_line(OPT_XMIT_HASH_POLICY, "encap3+4",
-		    "xmit_hash_policy: 'encap3+4' is not supported by this version; "
-		    "allowed: layer2|layer3+4|layer2+3|vlan+srcmac");
+	assert_line(OPT_XMIT_HASH_POLICY, "layer4",
+		    "xmit_hash_policy: 'layer4' is not allowed; "
+		    "allowed: layer2|layer3+4|layer2+3|encap2+3|encap3+4|vlan+srcmac|flow");
+	assert_line(OPT_XMIT_HASH_POLICY, "6",
+		    "xmit_hash_policy: '6' is not allowed; "
+		    "allowed: layer2|layer3+4|layer2+3|encap2+3|encap3+4|vlan+srcmac|flow");
 	assert_line(OPT_MIIMON, "0",
 		    "miimon: 0 is refused, because polling carrier is the safety net under link events; "
 		    "allowed: 1..2147483647");

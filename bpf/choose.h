@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The worker under every transmit entry point, TC and XDP alike: from the bond's mode, the
+ * settings and a packet in memory to the slot. How headers are brought within reach, and how
+ * the packet then leaves, is the entry point's.
+ */
+#ifndef XBOND_BPF_CHOOSE_H
+#define XBOND_BPF_CHOOSE_H
+
+#include "bpf/flow.h"
+#include "bpf/maps.h"
+#include "bpf/select.h"
+
+#define CHOOSE_ALL 0xfe
+
+static __always_inline struct flow_rule choose_rule(void)
+{
+	return (struct flow_rule){
+		.policy = READ_ONCE(settings.xmit_hash_policy),
+		.seed = table.hash_seed,
+		.symmetric = READ_ONCE(settings.symmetric),
+		.flow_label = READ_ONCE(settings.ip6_flow_label),
+	};
+}
+
+/*
+ * A slot of mask, which must not be empty, or CHOOSE_ALL: broadcast. hash_of is called where
+ * the mode hashes: it is the entry point's, which has the context, and must be inline.
+ */
+static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *context), __u64 mask,
+					 __u32 length)
+{
+	__u32 mode = table.mode, slot;
+	__u64 hash;
+
+	if (mode == XBOND_MODE_BALANCE_XOR) {
+		hash = hash_of(context);
+		slot = select_bucket(hash >> 52);
+	} else if (mode == XBOND_MODE_BALANCE_RR) {
+		slot = select_round_robin(mask, length);
+		hash = slot;
+	} else if (mode == XBOND_MODE_ACTIVE_BACKUP) {
+		hash = 0;
+		slot = select_active_backup();
+	} else {
+		return CHOOSE_ALL;
+	}
+	return select_usable(slot, hash, mask);
+}
+
+#endif
