@@ -57,11 +57,15 @@ void config_wait(struct daemon *daemon, const char *bond, const struct config_sl
 static int add(struct daemon *daemon, const struct pending *pending, const char *name, struct err *err)
 {
 	struct bond *bond = daemon_find_bond(daemon, pending->bond);
+	struct option_set options = pending->slave.options;
 
+	/* The mode may have changed since. */
+	if (bond_pin(bond)->mode != XBOND_MODE_8023AD)
+		options.given[OPT_ACTOR_PORT_PRIO] = false;
 	/* As when a slave is renamed. */
 	if (!strcmp(bond_pin(bond)->primary, pending->slave.name))
 		snprintf(bond_pin(bond)->primary, XBOND_NAME_SIZE, "%s", name);
-	return request_add_slaves(daemon, pending->bond, &name, 1, &pending->slave.options, NULL, err);
+	return request_add_slaves(daemon, pending->bond, &name, 1, &options, NULL, err);
 }
 
 /* Adds the slave, or says once why not and waits on: it may come in another state. True: no need to wait any more. */
