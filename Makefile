@@ -74,7 +74,8 @@ $(B)/bondd: $(daemon_objects) $(common_objects)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES))
 
-$(B)/bondctl: $(cli_objects) $(common_objects) $(lacp_objects)
+# The LACP machines and the bucket table are pure: bondctl says by them what bondd does.
+$(B)/bondctl: $(cli_objects) $(common_objects) $(lacp_objects) $(B)/daemon/buckets.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson)
 
