@@ -98,7 +98,10 @@ $(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(filter 
 $(B)/tools/%: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(TOOL_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(TOOL_OBJECTS) $(TOOL_LIBS)
+
+$(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/flow_packet.o $(B)/daemon/buckets.o
+$(B)/tools/balance: $(B)/cli/flow_packet.o $(B)/daemon/buckets.o
 
 $(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h
 $(B)/tools/progcost $(B)/tools/picks: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
