@@ -74,7 +74,8 @@ $(B)/bondd: $(daemon_objects) $(common_objects)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES))
 
-$(B)/bondctl: $(cli_objects) $(common_objects) $(lacp_objects)
+# The LACP machines and the bucket table are pure: bondctl says by them what bondd does.
+$(B)/bondctl: $(cli_objects) $(common_objects) $(lacp_objects) $(B)/daemon/buckets.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson)
 
@@ -97,7 +98,10 @@ $(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(filter 
 $(B)/tools/%: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(TOOL_LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(TOOL_OBJECTS) $(TOOL_LIBS)
+
+$(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/flow_packet.o $(B)/daemon/buckets.o
+$(B)/tools/balance: $(B)/cli/flow_packet.o $(B)/daemon/buckets.o
 
 $(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h
 $(B)/tools/progcost $(B)/tools/picks: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)

@@ -35,7 +35,7 @@ static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *c
 
 	if (mode == XBOND_MODE_BALANCE_XOR) {
 		hash = hash_of(context);
-		slot = select_bucket(hash >> 52);
+		slot = select_bucket(FLOW_BUCKET(hash));
 	} else if (mode == XBOND_MODE_BALANCE_RR) {
 		slot = select_round_robin(mask, length);
 		hash = slot;

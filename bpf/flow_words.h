@@ -60,6 +60,15 @@ static __always_inline __u64 flow_finish(__u64 hash)
 	return hash * 0xd6e8feb86659fd93ULL;
 }
 
+/* Another bucket for the same packet: turn is 1, 2, 3... */
+static __always_inline __u64 flow_again(__u64 hash, __u32 turn)
+{
+	return flow_finish(hash ^ hash >> 32 ^ turn);
+}
+
+#define FLOW_BUCKET(hash) ((hash) >> 52) /* of XBOND_BUCKETS */
+#define FLOW_TURNS 4			 /* further buckets that are tried */
+
 static __always_inline void flow_swap(__u64 *a, __u64 *b)
 {
 	__u64 kept = *a;

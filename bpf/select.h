@@ -10,7 +10,6 @@
 #include "bpf/flow.h"
 #include "bpf/maps.h"
 
-#define SELECT_TRIES 4
 #define SELECT_NONE XBOND_NO_SLOT
 #define SELECT_COST_ONE 256 /* byte_cost of the heaviest slave */
 #define SELECT_NOBODY (1LL << 62)
@@ -62,11 +61,11 @@ static __always_inline __u32 select_lowest(__u64 mask)
  */
 __noinline __u32 select_detour(__u64 hash, __u64 mask)
 {
-	for (int i = 0; i < SELECT_TRIES; i++) {
+	for (__u32 turn = 1; turn <= FLOW_TURNS; turn++) {
 		__u32 slot;
 
-		hash = flow_finish(hash ^ hash >> 32 ^ (i + 1));
-		slot = select_bucket(hash >> 52);
+		hash = flow_again(hash, turn);
+		slot = select_bucket(FLOW_BUCKET(hash));
 		if (mask >> slot & 1)
 			return slot;
 	}

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/options.h"
+#include "common/weights.h"
 #include "daemon/active.h"
 #include "daemon/announce.h"
 #include "daemon/bond_lacp.h"
@@ -111,32 +112,12 @@ static void step_links(struct bond *bond, struct decision *decision)
 	}
 }
 
-static bool speeds_known(struct bond *bond, uint64_t slots)
-{
-	bond_for_each_member (bond, slot)
-		if (slots & bit(slot) && !bond_slave(bond, slot)->speed_mbps)
-			return false;
-	return true;
-}
-
-/*
- * By hand, or by speed; equal when any speed among those in use is unknown. One that is down
- * and has no speed yet counts as 1 until it has.
- */
 static void weigh(struct bond *bond, struct decision *decision)
 {
-	const struct xbond_settings *settings = bond->dataplane.pins.settings;
 	uint64_t undrained = decision->usable & ~decision->drained;
-	uint64_t owners = undrained ? undrained : decision->usable;
-	bool by_speed = speeds_known(bond, owners);
 
-	bond_for_each_member (bond, slot) {
-		uint32_t speed = by_speed ? bond_slave(bond, slot)->speed_mbps : 1;
-		uint32_t weight = settings->weight[slot] ? settings->weight[slot] : speed ? speed : 1;
-
-		decision->plan.member_weight[slot] = weight;
-		decision->plan.weight[slot] = owners & bit(slot) ? weight : 0;
-	}
+	weights_of(&bond->dataplane.pins, undrained ? undrained : decision->usable,
+		   decision->plan.member_weight, decision->plan.weight);
 }
 
 static unsigned int requested_slot(struct bond *bond, uint32_t request)

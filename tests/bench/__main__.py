@@ -9,7 +9,7 @@ import sys
 from .bed import ROOT
 from .rows import write_json
 
-SUBJECTS = ("selection", "transmit", "modes", "receive", "single_stream", "connections", "failover", "lacp",
+SUBJECTS = ("selection", "balance", "transmit", "modes", "receive", "single_stream", "connections", "failover", "lacp",
             "daemon_cost")
 
 

@@ -71,16 +71,19 @@ class Generator:
 
     def ip6(self, depth):
         protocol, rest = self.carried(depth)
-        for kind in self.chance.choices((0, 43, 44, 60, 51), k=self.chance.choice((0, 0, 0, 0, 1, 1, 2, 3, 5, 7))):
-            protocol, rest = kind, self.extension(kind, protocol) + rest
+        count = self.chance.choice((0, 0, 0, 0, 1, 1, 2, 3, 5, 6, 7))
+        for kind in self.chance.choices((0, 43, 44, 60, 51), k=count):
+            protocol, rest = kind, self.extension(kind, protocol, count) + rest
         version = 6 if not self.rarely(0.02) else self.bits(4)
         return struct.pack("!IHBB", version << 28 | self.bits(28), len(rest) & 0xffff, protocol, self.bits(8)) \
             + self.chance.randbytes(32) + rest
 
-    def extension(self, kind, following):
+    def extension(self, kind, following, count):
+        """Many of them are short and no fragments, or the walk would never come to the last."""
         if kind == 44:
-            return struct.pack("!BBHI", following, 0, self.chance.choice((0, 0, 6, 1, self.bits(16))), self.bits(32))
-        units = self.chance.choice((0, 0, 0, 1, 2, 5, 9, self.bits(8)))
+            offset = self.chance.choice((0, 0, 6, 1, self.bits(16))) if count < 4 or self.rarely() else 0
+            return struct.pack("!BBHI", following, 0, offset, self.bits(32))
+        units = self.chance.choice((0, 0, 0, 1, 2, 5, 9, self.bits(8))) if count < 4 or self.rarely() else self.bits(1)
         size = 4 * (units + 2) if kind == 51 else 8 * (units + 1)
         return bytes((following, units)) + bytes(size - 2)
 
@@ -116,7 +119,7 @@ class Generator:
 
     def geneve(self, depth):
         words = self.chance.choice((0, 0, 0, 1, 2, 10, self.bits(6)))
-        first = words if not self.rarely(0.05) else self.bits(8)
+        first = words | (self.bits(2) << 6 if self.rarely() else 0)
         kind, rest = self.typed_or_frame(depth)
         return self.udp(6081, struct.pack("!BBHI", first, self.bits(8), kind, self.bits(32)) + bytes(4 * words) + rest)
 

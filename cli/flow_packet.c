@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/flow_packet.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "bpf/flow.h"
+
+#define ROOM 128
+
+static uint8_t *put(uint8_t *at, const void *data, size_t size)
+{
+	memcpy(at, data, size);
+	return at + size;
+}
+
+static uint8_t *put16(uint8_t *at, uint16_t number)
+{
+	number = htons(number);
+	return put(at, &number, sizeof(number));
+}
+
+static uint8_t *put_ether(uint8_t *at, const struct flow_packet *flow)
+{
+	at = put(at, flow->dmac, sizeof(flow->dmac));
+	at = put(at, flow->smac, sizeof(flow->smac));
+	if (flow->vlan) {
+		at = put16(at, ETH_P_8021Q);
+		at = put16(at, flow->vlan);
+	}
+	return put16(at, flow->ip6 ? ETH_P_IPV6 : ETH_P_IP);
+}
+
+static uint8_t *put_ip(uint8_t *at, const struct flow_packet *flow)
+{
+	struct iphdr ip4 = { .version = 4, .ihl = 5, .protocol = flow->proto };
+	struct ipv6hdr ip6 = { .nexthdr = flow->proto ? flow->proto : IPPROTO_NONE };
+	__be32 first = htonl(6u << 28 | flow->label);
+
+	if (!flow->ip6) {
+		memcpy(&ip4.saddr, flow->src, sizeof(ip4.saddr));
+		memcpy(&ip4.daddr, flow->dst, sizeof(ip4.daddr));
+		return put(at, &ip4, sizeof(ip4));
+	}
+	memcpy(&ip6, &first, sizeof(first));
+	memcpy(&ip6.saddr, flow->src, sizeof(ip6.saddr));
+	memcpy(&ip6.daddr, flow->dst, sizeof(ip6.daddr));
+	return put(at, &ip6, sizeof(ip6));
+}
+
+static uint32_t payload_of(void *context, uint32_t at)
+{
+	return flow_payload(context, at);
+}
+
+static uint32_t inner_of(void *context, uint32_t payload)
+{
+	return flow_encap_inner(context, payload);
+}
+
+uint64_t flow_packet_hash(const struct flow_packet *flow, const struct flow_rule *rule)
+{
+	uint8_t bytes[ROOM] = { 0 }, *at = put_ip(put_ether(bytes, flow), flow);
+	struct packet packet = { .data = bytes, .end = bytes + ROOM, .vlan_tci = -1 };
+	const struct flow_hook hook = { .context = &packet, .payload_of = payload_of, .inner_of = inner_of };
+	uint64_t hash;
+	__u64 found;
+
+	put16(put16(at, flow->sport), flow->dport);
+	flow_hash(&packet, rule, &hook, &found);
+	hash = found;
+	return hash;
+}
+
+bool flow_packet_counts(const struct flow_packet *flow, const struct flow_rule *rule, enum flow_field field)
+{
+	struct flow_packet other = *flow;
+	uint8_t last = flow->ip6 ? 15 : 3;
+
+	switch (field) {
+	case FLOW_SMAC: other.smac[5] ^= 1; break;
+	case FLOW_DMAC: other.dmac[5] ^= 1; break;
+	case FLOW_VLAN: other.vlan = other.vlan == 1 ? 2 : 1; break;
+	case FLOW_SRC: other.src[last] ^= 1; break;
+	case FLOW_DST: other.dst[last] ^= 1; break;
+	case FLOW_LABEL: other.label ^= 1; break;
+	case FLOW_SPORT: other.sport ^= 1; break;
+	case FLOW_DPORT: other.dport ^= 1; break;
+	case FLOW_PROTO: /* decides whether there are ports; its number is not hashed */
+	case FLOW_FIELDS: return false;
+	}
+	return flow_packet_hash(&other, rule) != flow_packet_hash(flow, rule);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A flow by its addresses, the packet it has, and the hash of that packet: by bpf/flow.h
+ * itself. Called by explain. Knows neither maps nor the words of the command line.
+ */
+#ifndef XBOND_CLI_FLOW_PACKET_H
+#define XBOND_CLI_FLOW_PACKET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+enum flow_field {
+	FLOW_SMAC,
+	FLOW_DMAC,
+	FLOW_VLAN,
+	FLOW_SRC,
+	FLOW_DST,
+	FLOW_LABEL,
+	FLOW_PROTO,
+	FLOW_SPORT,
+	FLOW_DPORT,
+	FLOW_FIELDS,
+};
+
+struct flow_packet {
+	uint8_t smac[XBOND_MAC_SIZE], dmac[XBOND_MAC_SIZE];
+	uint8_t src[16], dst[16]; /* 4 bytes of IPv4 */
+	bool ip6;
+	uint8_t proto;	/* 0: none with ports */
+	uint32_t label; /* of IPv6 */
+	uint16_t vlan;	/* 0: untagged */
+	uint16_t sport, dport;
+};
+
+struct flow_rule;
+
+uint64_t flow_packet_hash(const struct flow_packet *flow, const struct flow_rule *rule);
+
+/* Would another value of this field change the hash? */
+bool flow_packet_counts(const struct flow_packet *flow, const struct flow_rule *rule, enum flow_field field);
+
+#endif

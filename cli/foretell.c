@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/foretell.h"
+
+#include <string.h>
+
+#include "bpf/flow_words.h"
+#include "common/weights.h"
+#include "daemon/buckets.h"
+
+static uint64_t undrained(const struct pins *pins, uint64_t may)
+{
+	uint64_t drained = pins->settings->drain_mask;
+
+	if (pins->table->flags & XBOND_F_DRAIN_MARKERS && pins_bondd_alive(pins))
+		drained = pins->table->drained;
+	return may & ~drained ? may & ~drained : may;
+}
+
+uint64_t foretell_mask(const struct pins *pins)
+{
+	return undrained(pins, pins->table->tx_mask);
+}
+
+static const uint8_t *table_of(const struct pins *pins)
+{
+	return pins->buckets->bucket[pins->table->active & 1];
+}
+
+/* As select_usable() does in the kernel. */
+static unsigned int slot_in(const uint8_t *bucket, uint64_t hash, uint64_t mask)
+{
+	unsigned int slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
+
+	if (!mask)
+		return XBOND_NO_SLOT;
+	for (uint32_t turn = 1; !(mask >> slot & 1) && turn <= FLOW_TURNS; turn++) {
+		hash = flow_again(hash, turn);
+		slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
+	}
+	return mask >> slot & 1 ? slot : (unsigned int)__builtin_ctzll(mask);
+}
+
+/* What bondd will do. */
+static unsigned int settled_slot(const struct pins *pins, uint64_t hash, uint64_t mask)
+{
+	uint32_t member_weight[XBOND_MAX_SLAVES] = { 0 }, weight[XBOND_MAX_SLAVES] = { 0 };
+	uint8_t bucket[XBOND_BUCKETS], home[XBOND_BUCKETS];
+
+	memcpy(bucket, table_of(pins), sizeof(bucket));
+	memcpy(home, pins->buckets->home, sizeof(home));
+	weights_of(pins, mask, member_weight, weight);
+	buckets_assign(bucket, home, member_weight, weight);
+	return slot_in(bucket, hash, mask);
+}
+
+struct forecast foretell(const struct pins *pins, uint64_t hash)
+{
+	uint64_t mask = foretell_mask(pins), others;
+	struct forecast forecast = { .bucket = FLOW_BUCKET(hash),
+				     .slot = slot_in(table_of(pins), hash, mask),
+				     .at_once = XBOND_NO_SLOT,
+				     .settled = XBOND_NO_SLOT };
+
+	if (forecast.slot == XBOND_NO_SLOT)
+		return forecast;
+	forecast.detour = table_of(pins)[forecast.bucket] != forecast.slot;
+	others = undrained(pins, pins->table->tx_mask & ~(UINT64_C(1) << forecast.slot));
+	if (!others)
+		return forecast;
+	forecast.at_once = slot_in(table_of(pins), hash, others);
+	forecast.settled = settled_slot(pins, hash, others);
+	return forecast;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a hash to the slave, now and if that one failed, by the pinned tables. Called by explain. */
+#ifndef XBOND_CLI_FORETELL_H
+#define XBOND_CLI_FORETELL_H
+
+#include "common/pins.h"
+
+struct forecast {
+	unsigned int bucket;
+	unsigned int slot;    /* XBOND_NO_SLOT: no slave may transmit */
+	bool detour;	      /* the slave that owns the bucket may not transmit */
+	unsigned int at_once; /* if slot failed: by the detour, from the next packet on */
+	unsigned int settled; /* and when bondd has shared out the buckets */
+};
+
+/* Slots that may transmit; drained ones only where there is no other. */
+uint64_t foretell_mask(const struct pins *pins);
+struct forecast foretell(const struct pins *pins, uint64_t hash);
+
+#endif

@@ -1,0 +1,71 @@
+"""bondctl explain says where packets really go, and where they go when that slave has failed."""
+import socket
+
+import pytest
+
+from lab import wait_for
+from traffic import Capture
+
+PORT = 9000
+FLOWS = 40
+ADDRESSES = {4: ("10.0.0.1", "10.0.0.2"), 6: ("fd00::1", "fd00::2")}
+FIRST = 40000
+
+
+def sender(made, version, number):
+    with made.near.inside():
+        made_socket = socket.socket(socket.AF_INET if version == 4 else socket.AF_INET6, socket.SOCK_DGRAM)
+    made_socket.bind((ADDRESSES[version][0], FIRST + number))
+    made_socket.connect((ADDRESSES[version][1], PORT))
+    return made_socket
+
+
+def links_taken(made, version):
+    """The link of each flow, by one datagram of each."""
+    taken = {}
+    wires = [Capture(made.far, link) for link in made.links]
+    for number in range(FLOWS):
+        with sender(made, version, number) as flow:
+            flow.send(b"x" * 20)
+    for wire in wires:
+        for frame in wire.frames(0.1):
+            start, protocol = (34, frame.data[23:24]) if frame.type == 0x0800 else (54, frame.data[20:21])
+            if frame.type in (0x0800, 0x86dd) and protocol == b"\x11":
+                port = int.from_bytes(frame.data[start:start + 2], "big")
+                if FIRST <= port < FIRST + FLOWS:
+                    taken[port - FIRST] = wire.dev
+        wire.close()
+    assert len(taken) == FLOWS
+    return [taken[number] for number in range(FLOWS)]
+
+
+def explanations(made, version):
+    source, destination = ADDRESSES[version]
+    dmac = made.far.link("bond0")["address"]
+    return [made.near.ctl_json("explain", "bond0", "src", source, "dst", destination, "proto", "udp",
+                               "sport", FIRST + number, "dport", PORT, "dmac", dmac) for number in range(FLOWS)]
+
+
+@pytest.mark.parametrize("version", ADDRESSES)
+@pytest.mark.parametrize("policy", ["layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac"])
+def test_explain_agrees_with_the_wire(pair, policy, version):
+    made = pair("balance-xor", xmit_hash_policy=policy)
+    for symmetric in ("off", "on"):
+        made.near.ctl("set", "bond0", "symmetric", symmetric)
+        said = [each["slave"] for each in explanations(made, version)]
+        assert said == links_taken(made, version)
+        if policy in ("layer3+4", "encap3+4"):
+            assert set(said) == set(made.links)
+
+
+def test_it_foretells_a_failure(pair):
+    """Also with bondd stopped, when the slave's share has moved."""
+    made = pair("balance-xor", xmit_hash_policy="layer3+4", far={"mode": "balance-xor"})
+    before = explanations(made, 4)
+    failed = before[0]["slave"]
+    made.far.ip("link", "set", failed, "down")
+    made.near.wait_slaves(*[link for link in made.links if link != failed])
+    expected = [each["if_failed"]["settled"] if each["slave"] == failed else each["slave"] for each in before]
+    wait_for(lambda: links_taken(made, 4) == expected, "the flows to go where explain has said")
+    made.near.stop_bondd()
+    assert [each["slave"] for each in explanations(made, 4)] == expected
