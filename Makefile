@@ -36,7 +36,7 @@ manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 bpf_headers := $(wildcard bpf/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-vm check-format bench bench-vm soak install uninstall clean
+.PHONY: all help deps deps-test demo test test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -122,6 +122,12 @@ test-vm: deps-test
 	$(Q)packaging/deps vm
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/run
+
+## test-vm-full: the same and what takes long: slow timers, churn, more of tests/net, a Debian with systemd
+test-vm-full: deps-test
+	$(Q)packaging/deps vm vm-full
+	$(Q)$(MAKE) all $(tools)
+	$(Q)VM_SET=full tests/vm/run && tests/vm/systemd
 
 ## check-format: the sources against .clang-format
 check-format:
