@@ -53,6 +53,7 @@ deps:
 ## deps-test: the same for the tests and benchmarks
 deps-test:
 	$(Q)packaging/deps build test
+	$(Q)packaging/deps vm || echo 'the emulated machine (tests/vm) will be missing' >&2
 
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c $(bpf_headers)
 	$(call say,BPF,$<)
@@ -117,15 +118,14 @@ soak: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q -rs --tb=short -p no:cacheprovider -m soak tests/net
 
-## test-vm: NICs with filters and kernel bonding as partner, in an emulated machine (installs what is missing)
+## test-vm: NICs with filters, kernel bonding and team as partners, in an emulated machine, on each kernel
 test-vm: deps-test
-	$(Q)packaging/deps vm
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/run
 
 ## test-vm-full: the same and what takes long: slow timers, churn, more of tests/net, a Debian with systemd
 test-vm-full: deps-test
-	$(Q)packaging/deps vm vm-full
+	$(Q)packaging/deps vm-full
 	$(Q)$(MAKE) all $(tools)
 	$(Q)VM_SET=full tests/vm/run && tests/vm/systemd
 
@@ -140,7 +140,6 @@ bench: deps-test
 
 ## bench-vm: side by side with kernel bonding and team in the emulated machine, writes build/bench-vm.json
 bench-vm: deps-test
-	$(Q)packaging/deps vm
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/bench
 

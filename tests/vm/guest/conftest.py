@@ -15,15 +15,30 @@ record = Record()
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "full: takes minutes; runs in the set full only (make test-vm-full)")
+    for line in ("small: runs in every set",
+                 "newest(KIND...): in the set core on the newest kernel only; with KINDs, of these partners only",
+                 "full: takes minutes, in the set full only"):
+        config.addinivalue_line("markers", line)
+
+
+def in_set(item):
+    """Does it run in the set that XBOND_VM_SET names, on this kernel?"""
+    chosen = os.environ.get("XBOND_VM_SET", "full")
+    if chosen == "full":
+        return True
+    if chosen == "small":
+        return item.get_closest_marker("small") is not None
+    newest = item.get_closest_marker("newest")
+    kind = item.callspec.params.get("kind") if hasattr(item, "callspec") else None
+    if newest and not os.environ.get("XBOND_VM_NEWEST") and (not newest.args or kind in newest.args):
+        return False
+    return item.get_closest_marker("full") is None
 
 
 def pytest_collection_modifyitems(config, items):
-    if os.environ.get("XBOND_VM_SET") == "full":
-        return
-    full = [item for item in items if item.get_closest_marker("full")]
-    items[:] = [item for item in items if item not in full]
-    config.hook.pytest_deselected(items=full)
+    left_out = [item for item in items if not in_set(item)]
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_sessionfinish():
@@ -133,6 +148,14 @@ class Keeper:
             self.nics.give_back()
         self.lab = self.made = None
         self.broken = False
+
+
+@pytest.fixture
+def bonded(keeper):
+    """A bond in active-backup and a switch, shared: to be left as it was found."""
+    made = keeper.get("bonded", lambda made: made.switch().bond("active-backup"))
+    made.near.wait_slaves(*made.near.links)
+    return made
 
 
 @pytest.fixture(scope="module")

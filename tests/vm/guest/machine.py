@@ -45,6 +45,10 @@ def nic_mac(number):
     return f"52:54:00:00:00:{number:02x}"
 
 
+def promiscuous(namespace, devs):
+    return [dev for dev in devs if namespace.link(dev)["promiscuity"]]
+
+
 class Nics:
     """The NICs; take() lends pairs of them to two namespaces, give_back() has them all as they were."""
 

@@ -61,6 +61,7 @@ def check_traffic(made, mode, both_links):
         assert all(used) == (both_links and mode != "active-backup"), (after, before)
 
 
+@pytest.mark.small
 @pytest.mark.parametrize("mode", MODES)
 def test_modes(made, shows, mode):
     with shows(PEER, f"{mode}: traffic both ways, cut of a link, and return"):
@@ -79,6 +80,7 @@ def test_modes(made, shows, mode):
         made.near.wait_ping("10.0.0.2")
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("policy", POLICIES)
 def test_policies(made, shows, policy):
     """One pair of hosts: only layer3+4 tells its flows apart."""

@@ -46,6 +46,7 @@ def second_bond(made, links):
     made.far.ip("link", "set", "kb1", "up")
 
 
+@pytest.mark.newest
 def test_ad_select_here(made, shows):
     with shows(PEER, "ad_select here: stable, bandwidth, count"):
         made = made(links=["eth1"])
@@ -76,6 +77,7 @@ def test_ad_select_here(made, shows):
         check_traffic(made)
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("policy", ["count", "bandwidth"])
 def test_ad_select_there(made, shows, policy):
     """Two bonds here, one there: the one with more links is its choice."""

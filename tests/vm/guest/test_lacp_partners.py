@@ -73,6 +73,7 @@ def check_traffic(made, count=200):
         assert (result["lost"], result["duplicates"]) == (0, 0), result
 
 
+@pytest.mark.small
 def test_negotiates(made, kind, shows):
     with shows(kind, "802.3ad: system, keys, ports and states agree with `bondctl show`"):
         assert differences(made.near, made.partner, made.cables) == []
@@ -82,6 +83,7 @@ def test_negotiates(made, kind, shows):
         check_traffic(made)
 
 
+@pytest.mark.newest
 @pytest.mark.parametrize("end", ["near", "far"])
 def test_cut_and_back(made, kind, shows, end):
     with shows(kind, "cut of a link, and return"):
@@ -109,6 +111,7 @@ def test_silent_partner(made, kind, shows):
         check_traffic(made)
 
 
+@pytest.mark.newest
 def test_one_silent_link(made, kind, shows):
     with shows(kind, "one silent link: the other carries all"):
         made.partner.silence(True, ["eth1"])
@@ -118,6 +121,7 @@ def test_one_silent_link(made, kind, shows):
         wait_agreed(made)
 
 
+@pytest.mark.newest("team")
 def test_flapping(made, kind, shows):
     with shows(kind, "flapping link"):
         for _ in range(5):
@@ -129,6 +133,7 @@ def test_flapping(made, kind, shows):
         check_traffic(made)
 
 
+@pytest.mark.newest("team")
 def test_replaced_partner(made, kind, shows):
     with shows(kind, "partner replaced by another system"):
         made.partner.start(mac=OTHER_MAC)
@@ -150,6 +155,7 @@ def unchanged(made, before, seconds):
         time.sleep(0.2)
 
 
+@pytest.mark.small
 @pytest.mark.parametrize("how", ["stopped", "killed"])
 def test_hold(made, kind, shows, how):
     """bondd is away for more than the partner's timeout, and comes back."""
@@ -180,6 +186,7 @@ def rate_asked(made):
             "timeout" in show["slaves"][0]["lacp"]["partner_state"])
 
 
+@pytest.mark.newest("team")
 def test_rates(made, kind, shows):
     with shows(kind, "lacp_rate fast and slow, at either end"):
         made.near.ctl("set", "bond0", "lacp_hold", "off", "lacp_rate", "slow")
@@ -196,6 +203,7 @@ def test_rates(made, kind, shows):
         wait_agreed(made)
 
 
+@pytest.mark.newest
 def test_passive(made, kind, shows):
     with shows(kind, "lacp_active off, at either end"):
         made.near.ctl("set", "bond0", "lacp_active", "off")
@@ -211,6 +219,7 @@ def test_passive(made, kind, shows):
         wait_agreed(made)
 
 
+@pytest.mark.newest("team")
 def test_standby(made, kind, shows):
     with shows(kind, "standby by max_links, and takeover"):
         made.near.ctl("set", "bond0", "max_links", 1, "ad_actor_sys_prio", 100)
@@ -228,6 +237,7 @@ def test_standby(made, kind, shows):
         wait_agreed(made)
 
 
+@pytest.mark.newest
 def test_independent_control(made, kind, shows):
     with shows(kind, "coupled_control off here"):
         made.near.ctl("set", "bond0", "coupled_control", "off")
@@ -242,6 +252,7 @@ def test_independent_control(made, kind, shows):
         made.near.ctl("set", "bond0", "coupled_control", "on")
 
 
+@pytest.mark.newest
 def test_actor_options(made, kind, shows):
     with shows(kind, "actor system, priority and key, at either end"):
         made.near.ctl("set", "bond0", "ad_user_port_key", 5, "ad_actor_sys_prio", 77, "ad_actor_system", "02:00:00:00:00:33")
