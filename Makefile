@@ -69,7 +69,7 @@ $(B)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(filter-out $(lacp_objects),$(daemon_objects)): $(B)/bpf/xbond.skel.h
+$(filter-out $(lacp_objects),$(daemon_objects)): $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
 
 $(B)/bondd: $(daemon_objects) $(common_objects)
 	$(call say,LD,$@)
@@ -105,7 +105,7 @@ $(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/flow_packet.o $(B)/daemon/buckets.o
 $(B)/tools/balance: $(B)/cli/flow_packet.o $(B)/daemon/buckets.o
 
 $(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h
-$(B)/tools/progcost $(B)/tools/picks: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
+$(B)/tools/progcost $(B)/tools/picks $(B)/tools/xdplive: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
 
 ## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)
 demo: deps

@@ -197,7 +197,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 
 	(void)usec;
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		__atomic_store_n(&bond->dataplane.pins.table->heartbeat_ns, clock_now_ns(), __ATOMIC_RELAXED);
+		dataplane_beat(&bond->dataplane, clock_now_ns());
 	settle(daemon);
 	watch_captures(daemon);
 	config_wait_tick(daemon);
