@@ -68,7 +68,7 @@ static __always_inline __u64 hash_of(void *context)
 {
 	struct __sk_buff *skb = context;
 	struct packet packet = packet_of(skb);
-	struct flow_rule rule = choose_rule();
+	struct flow_rule rule = choose_rule_plain();
 	__u64 hash;
 
 	if (!flow_hash_plain(&packet, &rule, &hash))
