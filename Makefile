@@ -104,7 +104,7 @@ $(B)/tools/%: tests/tools/%.c
 $(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/flow_packet.o $(B)/daemon/buckets.o
 $(B)/tools/balance: $(B)/cli/flow_packet.o $(B)/daemon/buckets.o
 
-$(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h
+$(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
 $(B)/tools/progcost $(B)/tools/picks $(B)/tools/xdplive: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
 
 ## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)

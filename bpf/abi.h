@@ -142,6 +142,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_STACK_DIRECT 16 /* as settings.path direct, whatever that says: XDP chooses for the others */
 #define XBOND_F_XDP_TX 32	/* the XDP program of the port side chooses, else it passes */
 #define XBOND_F_DRAIN_MARKERS 8 /* a drain begins when the partner has answered a marker */
+#define XBOND_F_QUEUE_IDS 64	/* some slave has a queue_id */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 /* Writer: bondd. What the programs decide by; one store publishes each of: active copy, masks, flags. */
@@ -165,8 +166,9 @@ struct xbond_table {
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
 	__u32 byte_cost
 		[XBOND_MAX_SLAVES]; /* in round-robin by bytes: 256 for the heaviest slave, more for lighter */
+	__u16 queue_id[XBOND_MAX_SLAVES]; /* packets with this queue_mapping take the slave; 0: none */
 };
-_Static_assert(sizeof(struct xbond_table) == 128 + 2 * 256, "table ABI");
+_Static_assert(sizeof(struct xbond_table) == 128 + 2 * 256 + 128, "table ABI");
 
 /* Writer: bondd. Apart from the table so that a dump of that can be read. */
 struct xbond_buckets {
@@ -326,7 +328,7 @@ struct xbond_slave {
 	struct xbond_slave_record before;
 	__u32 carrier_changes; /* as last seen: tells whether carrier was lost while no bondd looked */
 	__u32 rx_hook;	       /* enum xbond_rx_hook: what is attached */
-	__u32 pad1;
+	__u32 queue_id;	       /* 0: none */
 };
 _Static_assert(sizeof(struct xbond_slave) % 8 == 0, "entries of an array map are multiples of 8");
 _Static_assert(sizeof(struct xbond_slave) == 96, "slave ABI");

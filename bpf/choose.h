@@ -13,14 +13,23 @@
 
 #define CHOOSE_ALL 0xfe
 
-static __always_inline struct flow_rule choose_rule(void)
+/* For flow_hash_plain(), which looks at no flow label. */
+static __always_inline struct flow_rule choose_rule_plain(void)
 {
 	return (struct flow_rule){
 		.policy = READ_ONCE(settings.xmit_hash_policy),
 		.seed = table.hash_seed,
 		.symmetric = READ_ONCE(settings.symmetric),
-		.flow_label = READ_ONCE(settings.ip6_flow_label),
 	};
+}
+
+/* For flow_hash(). */
+static __always_inline struct flow_rule choose_rule(void)
+{
+	struct flow_rule rule = choose_rule_plain();
+
+	rule.flow_label = READ_ONCE(settings.ip6_flow_label);
+	return rule;
 }
 
 /*

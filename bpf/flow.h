@@ -32,6 +32,19 @@ static __always_inline int flow_plain_ether(__u64 *hash, const struct ethhdr *et
 	return 0;
 }
 
+/* IPv4 that surely has no other packet within. */
+static __always_inline int flow_plain_carries_nothing(const struct packet *packet, const struct ethhdr *eth)
+{
+	const struct iphdr *ip = (void *)(eth + 1);
+	const __be16 *ports = (void *)(ip + 1);
+
+	if (eth->h_proto != bpf_htons(ETH_P_IP) || (void *)(ports + 2) > packet->end || ip->version != 4)
+		return 0;
+	if (!encap_may_carry(ip->protocol))
+		return 1;
+	return ip->protocol == IPPROTO_UDP && ip->ihl == 5 && !encap_is_udp_tunnel(bpf_ntohs(ports[1]));
+}
+
 /*
  * flow_hash() for what most packets are: untagged, IPv4 where the policy looks at it, all
  * headers at hand. -1: something else, and symmetric hashes.
@@ -54,6 +67,14 @@ static __always_inline int flow_hash_plain(const struct packet *packet, const st
 		hash = flow_layer2(hash, eth, eth->h_proto, &plain);
 		if (eth->h_proto != bpf_htons(ETH_P_IP) ||
 		    flow_ip4(&hash, packet, FLOW_AT_IP4 | sizeof(*eth), 0, &plain))
+			return -1;
+	} else if (flow_policy_is_encap(policy)) {
+		if (!flow_plain_carries_nothing(packet, eth))
+			return -1;
+		if (policy == XBOND_POLICY_ENCAP23)
+			hash = flow_layer2(hash, eth, eth->h_proto, &plain);
+		if (flow_ip4(&hash, packet, FLOW_AT_IP4 | sizeof(*eth), policy == XBOND_POLICY_ENCAP34,
+			     &plain))
 			return -1;
 	} else if (flow_plain_ether(&hash, eth, policy, &plain)) {
 		return -1;

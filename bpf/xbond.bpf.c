@@ -10,6 +10,7 @@
 
 #include "bpf/choose.h"
 #include "bpf/collect.h"
+#include "bpf/queue_id.h"
 #include "bpf/slow.h"
 
 char _license[] SEC("license") = "GPL";
@@ -92,7 +93,7 @@ static __always_inline __u64 hash_of(void *context)
 {
 	struct __sk_buff *skb = context;
 	struct packet packet = packet_of(skb);
-	struct flow_rule rule = choose_rule();
+	struct flow_rule rule = choose_rule_plain();
 	__u64 hash;
 
 	if (!flow_hash_plain(&packet, &rule, &hash))
@@ -152,14 +153,19 @@ static __always_inline int is_neighbour_message(struct __sk_buff *skb)
 	return header.ip.nexthdr == IPPROTO_ICMPV6 && (header.type == 135 || header.type == 136);
 }
 
-/* Redirects to the chosen slave, or drops where none may transmit; never passes. */
-static __always_inline int transmit(struct __sk_buff *skb)
+/*
+ * Redirects to the chosen slave, or drops where none may transmit; never passes. asked: the
+ * slot that the packet's queue_mapping asks for, or SELECT_NONE.
+ */
+static __always_inline int transmit(struct __sk_buff *skb, __u32 asked)
 {
 	__u64 mask = select_mask();
 	__u32 length = skb->len, slot;
 
 	if (!mask)
 		return TC_ACT_SHOT;
+	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1)
+		return send(asked, length);
 	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR && is_neighbour_message(skb))
 		return broadcast(skb, mask);
 	slot = choose_slot(skb, hash_of, mask, length);
@@ -182,9 +188,11 @@ SEC("tc")
 int xbond_egress(struct __sk_buff *skb)
 {
 	if (path_is_direct())
-		return transmit(skb);
+		return transmit(skb, queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE);
 	/* The crossing clears skb->priority; xbond_port restores what fits. */
-	if (skb->priority && skb->priority <= 0xffff)
+	if (queue_ids_used())
+		skb->tc_index = queue_before_crossing(skb->queue_mapping, skb->priority);
+	else if (skb->priority && skb->priority <= 0xffff)
 		skb->tc_index = skb->priority;
 	return TC_ACT_UNSPEC;
 }
@@ -192,11 +200,17 @@ int xbond_egress(struct __sk_buff *skb)
 SEC("tc")
 int xbond_port(struct __sk_buff *skb)
 {
-	if (skb->tc_index) {
-		skb->priority = skb->tc_index;
+	__u32 crossed = skb->tc_index, asked = SELECT_NONE;
+
+	if (crossed) {
+		if (crossed & QUEUE_CROSSING && queue_ids_used()) {
+			asked = QUEUE_SLOT(crossed);
+			crossed &= 0xff;
+		}
+		skb->priority = crossed;
 		skb->tc_index = 0;
 	}
-	return transmit(skb);
+	return transmit(skb, asked);
 }
 
 enum rx_verdict { RX_TO_BOND, RX_SLOW, RX_STAY, RX_STAY_UNLESS_COLLECTING };

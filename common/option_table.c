@@ -544,6 +544,19 @@ static const struct option options[OPT_COUNT] = {
 		.values = "0..65535",
 		.help = "priority of the port: with max_links the lowest are in use",
 	},
+	[OPT_QUEUE_ID] = {
+		.id = OPT_QUEUE_ID,
+		.name = "queue_id",
+		.scope = OPTION_SLAVE,
+		.type = OPTION_UINT,
+		IN_SLAVE(queue_id),
+		.max = 65534, /* the kernel's "no queue" is one more */
+		.initial = "0",
+		.modes = ALL_MODES,
+		.effect_modes = ALL_MODES,
+		.values = "0..65534",
+		.help = "packets with this queue_mapping take the slave; 0: none",
+	},
 	[OPT_FORCE] = {
 		.id = OPT_FORCE,
 		.name = "force",

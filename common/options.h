@@ -67,6 +67,7 @@ enum option_id {
 	OPT_WEIGHT, /* from here on: of a slave */
 	OPT_DRAIN,
 	OPT_ACTOR_PORT_PRIO,
+	OPT_QUEUE_ID,
 	OPT_FORCE,
 	OPT_COUNT,
 };

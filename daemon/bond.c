@@ -201,6 +201,9 @@ static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 		flags |= XBOND_F_BROADCAST_NEIGHBOR;
 	if (bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->drain_markers)
 		flags |= XBOND_F_DRAIN_MARKERS;
+	bond_for_each_member (bond, slot)
+		if (bond_slave(bond, slot)->queue_id)
+			flags |= XBOND_F_QUEUE_IDS;
 	return flags;
 }
 
@@ -254,6 +257,13 @@ static void publish_plan(struct bond *bond, const struct decision *decision)
 	bond->published = true;
 }
 
+static void publish_queue_ids(struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		dataplane_set_queue_id(&bond->dataplane, slot,
+				       bond_is_member(bond, slot) ? bond_slave(bond, slot)->queue_id : 0);
+}
+
 /* A slave that fails leaves by the first store; what receives next opens before it is used. */
 static void publish(struct bond *bond, const struct decision *decision)
 {
@@ -265,6 +275,7 @@ static void publish(struct bond *bond, const struct decision *decision)
 	dataplane_set_rx_mask(dataplane, table->rx_mask | decision->rx_mask);
 	publish_plan(bond, decision);
 	dataplane_set_rx_mask(dataplane, decision->rx_mask);
+	publish_queue_ids(bond);
 	dataplane_set_flags(dataplane, choose_flags(bond, decision));
 	/* The LACP thread may have taken a slot out since we looked: that stands. */
 	__atomic_and_fetch(&table->tx_mask, bond_lacp_distributing(bond), __ATOMIC_RELEASE);

@@ -55,6 +55,11 @@ void dataplane_set_drained(struct dataplane *dataplane, uint64_t mask)
 	store(dataplane->pins.table->drained, mask);
 }
 
+void dataplane_set_queue_id(struct dataplane *dataplane, unsigned int slot, uint32_t queue_id)
+{
+	store(dataplane->pins.table->queue_id[slot], (uint16_t)queue_id);
+}
+
 void dataplane_quiesce(void)
 {
 	static const struct timespec longer_than_any_program = { .tv_nsec = 50000000 };

@@ -50,6 +50,8 @@ void dataplane_set_tx_mask(struct dataplane *dataplane, uint64_t mask);
 void dataplane_set_rx_mask(struct dataplane *dataplane, uint64_t mask);
 /* What is drained by now, for XBOND_F_DRAIN_MARKERS. */
 void dataplane_set_drained(struct dataplane *dataplane, uint64_t mask);
+/* 0: none. */
+void dataplane_set_queue_id(struct dataplane *dataplane, unsigned int slot, uint32_t queue_id);
 /* May take some 10 ms where XDP chooses. */
 void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags);
 /* bondd lives; after an absence, XDP chooses only once nothing is on its way across. */

@@ -49,6 +49,23 @@ static int check_all(struct addition *addition, const char *const *slaves, size_
 	return r;
 }
 
+/* One slave for each queue_id. slots: the slaves that get it; count of them, also before they have slots. */
+static int check_queue_id(struct bond *bond, const struct option_set *options, uint64_t slots, size_t count,
+			  struct err *err)
+{
+	uint32_t queue_id = options->given[OPT_QUEUE_ID] ? options->value[OPT_QUEUE_ID].number : 0;
+
+	if (!queue_id)
+		return 0;
+	if (count > 1)
+		return err_set(err, EINVAL, "queue_id: one number is for one slave; give each its own");
+	bond_for_each_member (bond, slot)
+		if (!(slots >> slot & 1) && bond_slave(bond, slot)->queue_id == queue_id)
+			return err_set(err, EEXIST, "queue_id: %u is that of %s; give another", queue_id,
+				       bond_slave(bond, slot)->name);
+	return 0;
+}
+
 static unsigned int free_slot(struct bond *bond)
 {
 	unsigned int slot = 0;
@@ -200,6 +217,8 @@ int request_add_slaves(struct daemon *daemon, const char *name, const char *cons
 	if (!r)
 		r = option_set_check_mode(options, bond_pin(addition.bond)->mode, err);
 	if (!r)
+		r = check_queue_id(addition.bond, options, 0, count, err);
+	if (!r)
 		r = check_all(&addition, slaves, count, err);
 	if (r)
 		return r;
@@ -255,6 +274,8 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 	for (int id = OPT_WEIGHT; id < OPT_COUNT && !r; id++)
 		if (options->given[id] && option_at(id)->home != OPTION_IN_SLAVE)
 			r = err_set(err, EINVAL, "%s is not kept by bondd", option_at(id)->name);
+	if (!r)
+		r = check_queue_id(bond, options, mask, count, err);
 	if (r)
 		return r;
 	bond_for_each_member (bond, slot)

@@ -38,7 +38,7 @@ struct frame {
 struct subject {
 	const char *name;
 	int fd;
-	__u32 mode, policy, path;
+	__u32 mode, policy, path, symmetric;
 	double ns[MAX_ROUNDS];
 };
 
@@ -167,6 +167,7 @@ static void measure(struct xbond_bpf *bpf, struct subject *subjects, size_t coun
 			bpf->data_table->table.mode = subjects[i].mode;
 			bpf->data_settings->settings.xmit_hash_policy = subjects[i].policy;
 			bpf->data_settings->settings.path = subjects[i].path;
+			bpf->data_settings->settings.symmetric = subjects[i].symmetric;
 			subjects[i].ns[round] = run(subjects[i].fd, &frame);
 		}
 	}
@@ -206,6 +207,14 @@ int main(int argc, char **argv)
 		PORT("layer2+3", XBOND_MODE_BALANCE_XOR, XBOND_POLICY_LAYER23),
 		PORT("layer3+4", XBOND_MODE_BALANCE_XOR, XBOND_POLICY_LAYER34),
 		PORT("vlan+srcmac", XBOND_MODE_BALANCE_XOR, XBOND_POLICY_VLAN_SRCMAC),
+		PORT("flow", XBOND_MODE_BALANCE_XOR, XBOND_POLICY_FLOW),
+		PORT("encap2+3", XBOND_MODE_BALANCE_XOR, XBOND_POLICY_ENCAP23),
+		PORT("encap3+4", XBOND_MODE_BALANCE_XOR, XBOND_POLICY_ENCAP34),
+		{ .name = "layer3+4 symmetric",
+		  .fd = port,
+		  .mode = XBOND_MODE_BALANCE_XOR,
+		  .policy = XBOND_POLICY_LAYER34,
+		  .symmetric = 1 },
 		PORT("active-backup", XBOND_MODE_ACTIVE_BACKUP, 0),
 		PORT("balance-rr", XBOND_MODE_BALANCE_RR, 0),
 		{ .name = "egress counted",

@@ -205,6 +205,9 @@ static void test_modes(void **state)
 	assert_modes(OPT_PRIMARY, "rerrr");
 	assert_modes(OPT_ACTIVE_SLAVE, "rerrr");
 	assert_modes(OPT_XMIT_HASH_POLICY, "kkeke");
+	assert_modes(OPT_SYMMETRIC, "kkeke");
+	assert_modes(OPT_IP6_FLOW_LABEL, "kkeke");
+	assert_modes(OPT_QUEUE_ID, "eeeee");
 	assert_modes(OPT_ALL_SLAVES_ACTIVE, "kekkk");
 	assert_modes(OPT_WEIGHT, "ekeke");
 	assert_modes(OPT_DRAIN, "eeeee");

@@ -1,0 +1,118 @@
+"""queue_id: packets with a slave's queue_mapping take this slave, in every mode and path; what is refused."""
+import pathlib
+import socket
+
+import pytest
+
+from lab import ROOT, Refused, run, wait_for
+from traffic import Capture
+
+PORT = 9000
+FLOWS = 24
+SO_MARK = 36
+pytestmark = pytest.mark.parametrize("hook", ["clsact"], indirect=True)
+
+
+@pytest.fixture(params=["counted", "direct"])
+def path(request):
+    return request.param
+
+
+@pytest.fixture
+def program(tmp_path):
+    made = tmp_path / "queue.o"
+    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{pathlib.os.uname().machine}-linux-gnu", "-c",
+        ROOT / "tests/net/queue.bpf.c", "-o", made)
+    return made
+
+
+@pytest.fixture
+def queued(pair, program):
+    """A pair whose near end gives packets the queue_mapping of their socket's mark, before xbond's filter."""
+    def make(mode, **options):
+        far = {"mode": "broadcast"} if mode in ("active-backup", "broadcast") else {}
+        made = pair(mode, links=3, far=far, **options)
+        made.near.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj", program, "sec", "tc")
+        return made
+    return make
+
+
+def links_used(made, mark, priority=0):
+    """{link: datagrams} of one datagram of each of many flows."""
+    wires = {link: Capture(made.far, link) for link in made.links}
+    for number in range(FLOWS):
+        with made.near.inside():
+            flow = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        with flow:
+            flow.setsockopt(socket.SOL_SOCKET, SO_MARK, mark)
+            flow.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, priority)
+            flow.sendto(f"flow {number}".encode(), ("10.0.0.2", PORT))
+    found = {link: sum(b"flow " in frame.data for frame in wire.frames(0.1)) for link, wire in wires.items()}
+    for wire in wires.values():
+        wire.close()
+    return {link: count for link, count in found.items() if count}
+
+
+@pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "balance-xor", "broadcast"])
+def test_the_mapping_chooses_the_slave(queued, mode, path, hook):
+    made = queued(mode, path=path, xmit_hash_policy="layer3+4")
+    without = links_used(made, 7)
+    made.near.ctl("set-slave", "bond0", "l2", "queue_id", 7)
+    made.near.ctl("set-slave", "bond0", "l1", "queue_id", 65534)
+    assert links_used(made, 7) == links_used(made, 7, priority=6) == {"l2": FLOWS}
+    assert set(links_used(made, 0)) == set(links_used(made, 8)) == set(without)
+    assert links_used(made, 65534) == {"l1": FLOWS}
+    made.near.ctl("set-slave", "bond0", "l2", "queue_id", 0)
+    assert set(links_used(made, 7)) == set(without)
+
+
+def test_a_slave_that_is_down_is_not_taken(queued, path, hook):
+    made = queued("balance-xor", path=path, xmit_hash_policy="layer3+4")
+    made.near.ctl("set-slave", "bond0", "l2", "queue_id", 7)
+    made.far.ip("link", "set", "l2", "down")
+    made.near.wait_slaves("l0", "l1")
+    assert set(links_used(made, 7)) == {"l0", "l1"}
+    made.far.ip("link", "set", "l2", "up")
+    made.near.wait_slaves(*made.links)
+    made.far.wait_slaves(*made.links)
+    assert links_used(made, 7) == {"l2": FLOWS}
+
+
+def test_it_outlives_bondd_and_is_saved(queued, hook):
+    made = queued("balance-xor", xmit_hash_policy="layer3+4")
+    made.near.ctl("set-slave", "bond0", "l2", "queue_id", 7)
+    made.near.kill_bondd()
+    assert links_used(made, 7) == {"l2": FLOWS}
+    made.near.start_bondd()
+    assert made.near.slave("l2")["options"]["queue_id"] == 7
+    assert links_used(made, 7) == {"l2": FLOWS}
+    made.near.ctl("save", "bond0")
+    assert "[slave l2]\nqueue_id = 7\n" in (made.near.config_dir / "bond0.conf").read_text()
+    made.near.ctl("delete", "bond0")
+    made.near.stop_bondd()
+    made.near.start_bondd()
+    wait_for(lambda: made.near.ctl_json("list") == ["bond0"], "the bond to be made from its file")
+    assert made.near.slave("l2")["options"]["queue_id"] == 7
+
+
+def refused(host, *words):
+    with pytest.raises(Refused) as caught:
+        host.ctl(*words)
+    assert caught.value.status == 1 and caught.value.text.count("\n") == 1
+    return caught.value.text
+
+
+def test_one_slave_for_each_number(lone, hook):
+    host = lone(3)
+    host.ctl("create", "bond0")
+    host.ctl("add-slave", "bond0", "l0", "queue_id", 3)
+    assert "3 is that of l0" in refused(host, "add-slave", "bond0", "l1", "queue_id", 3)
+    assert [slave["name"] for slave in host.show()["slaves"]] == ["l0"]
+    assert "for one slave" in refused(host, "add-slave", "bond0", "l1", "l2", "queue_id", 4)
+    host.ctl("add-slave", "bond0", "l1", "l2")
+    assert "3 is that of l0" in refused(host, "set-slave", "bond0", "l1", "queue_id", 3)
+    assert "65535" in refused(host, "set-slave", "bond0", "l1", "queue_id", 65535)
+    host.ctl("set-slave", "bond0", "l0", "queue_id", 3)
+    host.ctl("del-slave", "bond0", "l0")
+    host.ctl("set-slave", "bond0", "l1", "queue_id", 3)
+    assert [slave["options"]["queue_id"] for slave in host.show()["slaves"]] == [3, 0]
