@@ -54,6 +54,13 @@ void config_wait(struct daemon *daemon, const char *bond, const struct config_sl
 	log_notice("%s: slave %s is not there yet; it is added when it appears", bond, slave->name);
 }
 
+/* As when a slave is renamed. */
+static void primary_renamed(struct bond *bond, const char *from, const char *to)
+{
+	if (!strcmp(bond_pin(bond)->primary, from))
+		snprintf(bond_pin(bond)->primary, XBOND_NAME_SIZE, "%s", to);
+}
+
 static int add(struct daemon *daemon, const struct pending *pending, const char *name, struct err *err)
 {
 	struct bond *bond = daemon_find_bond(daemon, pending->bond);
@@ -62,9 +69,7 @@ static int add(struct daemon *daemon, const struct pending *pending, const char 
 	/* The mode may have changed since. */
 	if (bond_pin(bond)->mode != XBOND_MODE_8023AD)
 		options.given[OPT_ACTOR_PORT_PRIO] = false;
-	/* As when a slave is renamed. */
-	if (!strcmp(bond_pin(bond)->primary, pending->slave.name))
-		snprintf(bond_pin(bond)->primary, XBOND_NAME_SIZE, "%s", name);
+	primary_renamed(bond, pending->slave.name, name);
 	return request_add_slaves(daemon, pending->bond, &name, 1, &options, NULL, err);
 }
 
@@ -181,7 +186,9 @@ void config_slave_lost(struct bond *bond, unsigned int slot)
 	const struct xbond_slave *lost = bond_slave(bond, slot);
 	struct config_slave slave = { 0 };
 
-	if (!take_added(bond, lost, slave.name)) {
+	if (take_added(bond, lost, slave.name)) {
+		primary_renamed(bond, lost->name, slave.name);
+	} else {
 		memcpy(slave.name, lost->name, sizeof(slave.name));
 		if (!is_named(bond, slave.name))
 			return;

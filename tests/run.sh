@@ -1,7 +1,6 @@
 #!/bin/bash
-# All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, network, and
-# last a part of the tests in the emulated machine. Prints why tests were
-# skipped, ends with the totals, and fails when anything failed.
+# All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, network, and last a
+# part of those in the emulated machine. Prints why tests were skipped, ends with the totals, and fails when anything failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 python=${PYTHON:-/usr/bin/python3}
