@@ -9,7 +9,7 @@ import sys
 from .bed import ROOT
 from .rows import write_json
 
-SUBJECTS = ("selection", "balance", "transmit", "modes", "receive", "single_stream", "connections", "failover", "lacp",
+SUBJECTS = ("selection", "balance", "transmit", "modes", "receive", "xdp", "single_stream", "connections", "failover", "lacp",
             "daemon_cost")
 
 
@@ -18,6 +18,7 @@ class Scale:
     """How long to measure."""
     rounds: int = 41  # of short measurements
     seconds: float = 0.15  # of each of those
+    frames: int = 1000000  # by XDP, in a round
     tcp_rounds: int = 3
     tcp_seconds: int = 4
     cuts: int = 10
@@ -25,7 +26,7 @@ class Scale:
     lacp_seconds: int = 60  # of listening to LACPDUs
 
 
-QUICK = Scale(rounds=11, seconds=0.1, tcp_rounds=3, tcp_seconds=2, cuts=3, idle_seconds=10, lacp_seconds=15)
+QUICK = Scale(rounds=11, seconds=0.1, tcp_rounds=3, tcp_seconds=2, cuts=3, idle_seconds=10, lacp_seconds=15, frames=300000)
 
 
 def chosen():

@@ -1,0 +1,385 @@
+"""XDP on slaves (rx_hook) and on the port side (xdp_tx), on veths.
+
+A veth's own stack leaves checksums to be done by whoever takes the frame off the machine; by
+XDP they would be lost, so the far ends here have `tx off`, as the warning says.
+"""
+import json
+import os
+import time
+
+import pytest
+
+from lab import ROOT, Refused, run, wait_for
+from lacp import wait_distributing
+from traffic import Capture, Iperf, Stream, send_frames, send_packets
+
+XDPLIVE = ROOT / "build/tools/xdplive"
+LLDP = bytes.fromhex("0180c200000e02000000000188cc") + b"\x02\x07\x04\x02\x00\x00\x00\x00\x01" + bytes(40)
+LLDP_ELSEWHERE = bytes.fromhex("02000000009902000000000188cc") + LLDP[14:]
+FLOWS = 64
+
+
+def whole_checksums(host, links):
+    for link in links:
+        host.run("ethtool", "-K", link, "tx", "off")
+
+
+def takes_frames(host, links):
+    """A veth takes frames by XDP while its other end has GRO (or XDP)."""
+    for link in links:
+        host.run("ethtool", "-K", link, "gro", "on")
+
+
+def compile_bpf(source, made):
+    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", source, "-o", made)
+
+
+def hooks(host):
+    return {slave["name"]: slave["rx_hook"] for slave in host.show()["slaves"]}
+
+
+def features(host, dev="bond0"):
+    lines = host.run("ethtool", "-k", dev).stdout.splitlines()[1:]
+    return dict(line.strip().split(": ", 1) for line in lines)
+
+
+def has_xdp(host, dev):
+    return "xdp" in host.link(dev)
+
+
+@pytest.fixture
+def xdp_pair(pair):
+    """make(mode, **options): both ends receive by XDP."""
+
+    def make(mode="balance-xor", **options):
+        made = pair(mode, **{"rx_hook": "xdp", **({"xmit_hash_policy": "layer3+4"} if mode == "balance-xor" else {}),
+                             **options})
+        for host in (made.near, made.far):
+            whole_checksums(host, made.links)
+            assert set(hooks(host).values()) == {"xdp"}, host.log()
+        return made
+    return make
+
+
+def test_receive(xdp_pair):
+    made = xdp_pair()
+    before = made.far.ctl_json("stats", "bond0")
+    result = Stream(made.near, made.far, count=5000, rate=20000, flows=FLOWS).finish()
+    assert (result["lost"], result["duplicates"], result["reordered"]) == (0, 0, 0), result
+    after = made.far.ctl_json("stats", "bond0")
+    counted = [b["counters"]["rx_packets"] - a["counters"]["rx_packets"]
+               for a, b in zip(before["slaves"], after["slaves"])]
+    assert sum(counted) >= 5000 and min(counted) > 500, counted
+    done = Iperf(made.far).run(made.near, "10.0.0.2", "-t", "1", "-P", "2")
+    assert done["end"]["sum_received"]["bytes"] > 1 << 20
+
+
+def test_what_passes_by_xdp_is_seen_on_bond0(xdp_pair):
+    made = xdp_pair()
+    with Capture(made.far, "bond0") as above:
+        send_packets(made.near, count=300, flows=FLOWS)
+        assert len([frame for frame in above.frames(0.1) if frame.numbers()]) == 300
+    received = made.far.received("bond0")["packets"]
+    send_packets(made.near, count=300, flows=FLOWS)
+    wait_for(lambda: made.far.received("bond0")["packets"] >= received + 300, "bond0 to count them")
+
+
+def test_jumbo(xdp_pair):
+    made = xdp_pair()
+    for host in (made.near, made.far):
+        host.ip("link", "set", "bond0", "mtu", 9000)
+        wait_for(lambda host=host: all(host.link(link)["mtu"] == 9000 for link in made.links), "MTU of the slaves")
+    made.near.wait_ping("10.0.0.2", size=8900)
+    result = Stream(made.near, made.far, count=500, rate=5000, flows=FLOWS, size=8900).finish()
+    assert (result["lost"], result["duplicates"]) == (0, 0), result
+
+
+def test_a_tag_in_the_frame_stays(xdp_pair):
+    made = xdp_pair()
+    frame = bytes.fromhex(made.far.link("bond0")["address"].replace(":", "")) + bytes.fromhex("02000000009981000007080045")
+    frame = frame.ljust(80, b"\0")
+    with Capture(made.far, "bond0") as above:
+        send_frames(made.near, "l0", [frame] * 5)
+        found = wait_for(lambda: [each for each in above.frames(0.1) if each.src == "02:00:00:00:00:99"], "the frames")
+    assert [each.vlan for each in found] == [7] * 5
+
+
+def test_a_tag_beside_the_frame_stays(xdp_pair, tmp_path):
+    made = xdp_pair()
+    tagger = tmp_path / "push_tag.o"
+    compile_bpf(ROOT / "tests/net/push_tag.bpf.c", tagger)
+    made.near.run("tc", "qdisc", "add", "dev", "l0", "clsact", check=False)
+    made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj", tagger, "sec", "tc")
+    untagged = bytes.fromhex(made.far.link("bond0")["address"].replace(":", "")) + bytes.fromhex("0200000000990800")
+    with Capture(made.far, "bond0") as above:
+        send_frames(made.near, "l0", [untagged.ljust(80, b"\0")] * 5)
+        found = wait_for(lambda: [each for each in above.frames(0.1) if each.src == "02:00:00:00:00:99"], "the frames")
+    assert [each.vlan for each in found] == [7] * 5
+
+
+def test_lldp_stays_on_the_slave(xdp_pair):
+    made = xdp_pair()
+    with Capture(made.far, "l0") as here, Capture(made.far, "bond0") as above:
+        send_frames(made.near, "l0", [LLDP, LLDP_ELSEWHERE])
+        seen = wait_for(lambda: [frame for frame in here.frames(0.2) if frame.type == 0x88cc], "LLDP on the slave")
+        assert len(seen) == 2
+        del above
+
+
+def test_lacp(pair):
+    made = pair("802.3ad", links=3, rx_hook="xdp", lacp_rate="fast", xmit_hash_policy="layer3+4")
+    for host in (made.near, made.far):
+        whole_checksums(host, made.links)
+        assert set(hooks(host).values()) == {"xdp"}
+    wait_distributing(made.near, made.far, links=made.links)
+    result = Stream(made.near, made.far, count=2000, rate=10000, flows=FLOWS).finish()
+    assert result["lost"] == 0, result
+    made.far.ip("link", "set", "l1", "down")
+    wait_distributing(made.near, links=["l0", "l2"])
+    made.far.ip("link", "set", "l1", "up")
+    wait_distributing(made.near, made.far, links=made.links)
+
+
+def test_backup_is_not_heard(xdp_pair):
+    """In active-backup what comes on a backup is dropped and counted, as by TC."""
+    made = xdp_pair("active-backup")
+    active = made.far.show()["active_slave"]
+    backup = next(link for link in made.links if link != active)
+    before = made.far.slave(backup)["rx_dropped"]
+    frame = bytes.fromhex(made.far.link("bond0")["address"].replace(":", "")) + bytes.fromhex("0200000000990800")
+    with Capture(made.far, "bond0") as above:
+        send_frames(made.near, backup, [frame.ljust(80, b"\0")] * 5)
+        wait_for(lambda: made.far.slave(backup)["rx_dropped"] >= before + 5, "the drops to be counted")
+        assert not [each for each in above.frames(0.1) if each.src == "02:00:00:00:00:99"]
+
+
+def test_switched_while_traffic_flows(pair):
+    made = pair("balance-xor", xmit_hash_policy="layer3+4")
+    for host in (made.near, made.far):
+        whole_checksums(host, made.links)
+    before = features(made.far)
+    links_before = {link: features(made.far, link) for link in made.links}
+    stream = Stream(made.near, made.far, rate=5000, flows=FLOWS)
+    stream.flow_on(1000)
+    made.far.ctl("set", "bond0", "rx_hook", "xdp")
+    assert set(hooks(made.far).values()) == {"xdp"}
+    assert all(has_xdp(made.far, link) for link in made.links)
+    assert features(made.far)["generic-receive-offload"] == "on"
+    stream.flow_on(1000)
+    made.far.ctl("set", "bond0", "rx_hook", "tc")
+    assert set(hooks(made.far).values()) == {"tc"}
+    assert not any(has_xdp(made.far, link) for link in made.links)
+    assert features(made.far) == before
+    assert {link: features(made.far, link) for link in made.links} == links_before
+    stream.flow_on(1000)
+    result = stream.finish()
+    assert result["duplicates"] == 0 and result["lost"] <= 50, result  # a veth's queues begin anew
+
+
+def test_auto_leaves_veths_to_tc(pair):
+    made = pair("balance-xor", rx_hook="auto")
+    assert set(hooks(made.near).values()) == {"tc"}
+    assert "not by XDP" not in made.near.log()
+    assert made.near.show()["options"]["rx_hook"] == "auto"
+
+
+@pytest.fixture
+def passing(tmp_path):
+    """Somebody's XDP program that lets all pass."""
+    code, made = tmp_path / "pass.c", tmp_path / "pass.o"
+    code.write_text('#include <linux/bpf.h>\n__attribute__((section("xdp"), used)) int p(struct xdp_md *c) '
+                    '{ return XDP_PASS; }\n')
+    compile_bpf(code, made)
+    return made
+
+
+def test_one_that_has_a_program_stays_with_tc(lone, passing):
+    near = lone(links=2)
+    near.ip("link", "set", "l0", "xdp", "obj", passing, "sec", "xdp")
+    near.ctl("create", "bond0", "rx_hook", "xdp")
+    near.ctl("add-slave", "bond0", *near.links)
+    assert hooks(near) == {"l0": "tc", "l1": "xdp"}
+    assert "l0 receives by TC, not by XDP: it has an XDP program already" in near.log()
+    near.ctl("del-slave", "bond0", "l0")
+    assert has_xdp(near, "l0"), "somebody else's program is not ours to remove"
+
+
+def test_released_slaves_have_no_program(xdp_pair):
+    made = xdp_pair()
+    made.near.ctl("del-slave", "bond0", "l0")
+    assert not has_xdp(made.near, "l0") and has_xdp(made.near, "l1")
+    made.near.ctl("delete", "bond0")
+    assert not any(has_xdp(made.near, link) for link in made.links)
+    assert made.near.pins() == []
+
+
+def test_bondd_killed_and_started(xdp_pair):
+    made = xdp_pair()
+    stream = Stream(made.near, made.far, rate=5000, flows=FLOWS)
+    stream.flow_on(500)
+    for host in (made.near, made.far):
+        host.kill_bondd()
+    stream.flow_on(500)
+    for host in (made.near, made.far):
+        host.start_bondd()
+    stream.flow_on(500)
+    result = stream.finish()
+    assert (result["lost"], result["duplicates"], result["reordered"]) == (0, 0, 0), result
+    assert set(hooks(made.far).values()) == {"xdp"}
+
+
+@pytest.mark.parametrize("step", ["xdp-recorded", "xdp-attached"])
+def test_bondd_dies_half_way(lone, step):
+    near = lone(links=1)
+    near.ctl("create", "bond0")
+    near.ctl("add-slave", "bond0", "l0")
+    before = features(near)
+    near.stop_bondd()
+    near.environment = {"XBOND_TEST_DIE_AT": step}
+    near.start_bondd()
+    near.ctl_try("set", "bond0", "rx_hook", "xdp")
+    near.bondd.wait(timeout=10)
+    near.environment = {}
+    near.start_bondd()
+    assert hooks(near) == {"l0": "xdp"} and has_xdp(near, "l0")
+    near.ctl("set", "bond0", "rx_hook", "tc")
+    assert not has_xdp(near, "l0") and features(near) == before
+
+
+# xdp_tx
+
+def live(host, count=20000, flows=FLOWS, to="bond0"):
+    return json.loads(host.run(XDPLIVE, "lo", to, count, flows).stdout)
+
+
+@pytest.fixture
+def sending(pair):
+    """make(**options): near has xdp_tx on; far's links take frames by XDP."""
+
+    def make(mode="balance-xor", links=4, **options):
+        policy = {"xmit_hash_policy": "layer3+4"} if mode in ("balance-xor", "802.3ad") else {}
+        made = pair(mode, links=links, xdp_tx="on", far={"xdp_tx": "off"}, **policy, **options)
+        takes_frames(made.far, made.links)
+        return made
+    return make
+
+
+def test_frames_choose_as_packets_do(sending):
+    made = sending()
+    wires = [Capture(made.far, link) for link in made.links]
+    live(made.near, 2000, flows=16)
+    by_xdp = [{frame.data[34:36] for frame in wire.frames(0.2) if frame.src == "02:00:00:00:00:01"} for wire in wires]
+    assert len(set().union(*by_xdp)) == 16 and sum(len(flows) for flows in by_xdp) == 16, "a flow took two links"
+    assert sum(bool(flows) for flows in by_xdp) >= 3
+    with Capture(made.near, "bond0"):  # XDP lets all pass, and TC chooses
+        wait_for(lambda: not made.near.pinned("table")["flags"] & 32, "bondd to see the capture")
+        live(made.near, 2000, flows=16)
+    by_tc = [{frame.data[34:36] for frame in wire.frames(0.2) if frame.src == "02:00:00:00:00:01"} for wire in wires]
+    assert by_tc == by_xdp
+    for wire in wires:
+        wire.close()
+
+
+def test_every_frame_leaves_and_is_counted(sending):
+    made = sending()
+    before = {link: made.far.received(link)["packets"] for link in made.links}
+    sent = made.near.show()["tx_packets"]
+    live(made.near)
+    wait_for(lambda: sum(made.far.received(link)["packets"] - before[link] for link in made.links) >= 20000,
+             "all frames to arrive")
+    assert made.near.show()["tx_packets"] - sent >= 20000
+
+
+def test_round_robin_and_broadcast(sending):
+    made = sending("balance-rr", links=2)
+    before = {link: made.far.received(link)["packets"] for link in made.links}
+    live(made.near, 2000)
+    used = wait_for(lambda: [n for n in (made.far.received(link)["packets"] - before[link] for link in made.links)
+                             if n >= 990], "both links to carry")
+    assert len(used) == 2 and max(used) < 1100, used
+    made.near.ctl("set", "bond0", "mode", "broadcast")
+    before = {link: made.far.received(link)["packets"] for link in made.links}
+    live(made.near, 2000)
+    wait_for(lambda: all(made.far.received(link)["packets"] - before[link] >= 2000 for link in made.links),
+             "each link to carry all")
+    made.far.ip("link", "set", "l0", "down")
+    made.near.wait_slaves("l1")
+    before = made.far.received("l1")["packets"]
+    live(made.near, 2000)
+    wait_for(lambda: made.far.received("l1")["packets"] - before >= 2000, "the other to carry all")
+
+
+def test_a_cut_link_is_left_at_once(sending):
+    made = sending()
+    made.far.ip("link", "set", "l2", "down")
+    made.near.wait_slaves("l0", "l1", "l3")
+    rest = ("l0", "l1", "l3")
+    before = {link: made.far.received(link)["packets"] for link in rest}
+    live(made.near)
+    wait_for(lambda: sum(made.far.received(link)["packets"] - before[link] for link in rest) >= 20000, "all frames")
+
+
+def test_the_stack_goes_on_meanwhile(sending):
+    """What the stack sends must not go by XDP, which would send it without its checksum."""
+    made = sending()
+    done = Iperf(made.far).run(made.near, "10.0.0.2", "-t", "1", "-P", "4")
+    assert done["end"]["sum_received"]["bytes"] > 1 << 20
+    stream = Stream(made.near, made.far, rate=5000, flows=FLOWS)
+    for switch in ("off", "on", "off", "on"):
+        stream.flow_on(500)
+        made.near.ctl("set", "bond0", "xdp_tx", switch)
+    stream.flow_on(500)
+    result = stream.finish()
+    assert result["duplicates"] == 0 and result["lost"] <= 100, result  # the pair's queues begin anew each time
+
+
+def test_the_stack_goes_on_without_bondd(sending):
+    made = sending()
+    stream = Stream(made.near, made.far, rate=5000, flows=FLOWS)
+    stream.flow_on(500)
+    made.near.freeze_bondd()
+    time.sleep(4)  # the heartbeat is stale: packets cross, and XDP lets all pass
+    arrived = stream.received()
+    stream.flow_on(2000)
+    assert stream.received() >= arrived + 2000
+    made.near.thaw_bondd()
+    stream.flow_on(2000)
+    result = stream.finish()
+    assert (result["lost"], result["duplicates"]) == (0, 0), result
+
+
+def test_while_captured_frames_go_by_tc(sending):
+    made = sending()
+    with Capture(made.near, "bond0"):
+        wait_for(lambda: made.near.pinned("table")["flags"] & 1, "bondd to see the capture")
+        assert not made.near.pinned("table")["flags"] & 32
+        before = {link: made.far.received(link)["packets"] for link in made.links}
+        live(made.near, 2000)
+        wait_for(lambda: sum(made.far.received(link)["packets"] - before[link] for link in made.links) >= 2000, "all")
+    wait_for(lambda: made.near.pinned("table")["flags"] & 32, "XDP to choose again")
+
+
+def test_off_touches_nothing(pair, lab):
+    """With xdp_tx off bond0 has the features and the MTU range of one that never heard of it; also after on and off."""
+    made = pair("balance-xor", links=2)
+    plain, info = features(made.near), made.near.link("bond0")
+    assert plain["tcp-segmentation-offload"] == "on"
+    made.near.ctl("set", "bond0", "xdp_tx", "on")
+    assert features(made.near)["tcp-segmentation-offload"] == "off"
+    made.near.ctl("set", "bond0", "xdp_tx", "off")
+    assert features(made.near) == plain
+    now = made.near.link("bond0")
+    assert (now["min_mtu"], now["max_mtu"]) == (info["min_mtu"], info["max_mtu"])
+    for host in (made.near, made.far):
+        host.ip("link", "set", "bond0", "mtu", 9000)
+    made.near.wait_ping("10.0.0.2", size=8900)
+
+
+def test_refused_it_is_not_set(pair, passing):
+    made = pair("balance-xor", links=1)
+    made.near.ip("link", "set", "xb-bond0", "xdp", "obj", passing, "sec", "xdp")
+    with pytest.raises(Refused, match="xdp_tx: cannot attach to xb-bond0: it has an XDP program already"):
+        made.near.ctl("set", "bond0", "xdp_tx", "on")
+    assert made.near.show()["options"]["xdp_tx"] is False
+    assert not made.near.pinned("table")["flags"] & 48
+    made.near.wait_ping("10.0.0.2")
