@@ -36,7 +36,7 @@ manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 bpf_headers := $(wildcard bpf/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-vm check-format bench bench-vm soak install uninstall clean
+.PHONY: all help deps deps-test demo test test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -53,6 +53,7 @@ deps:
 ## deps-test: the same for the tests and benchmarks
 deps-test:
 	$(Q)packaging/deps build test
+	$(Q)packaging/deps vm || echo 'the emulated machine (tests/vm) will be missing' >&2
 
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c $(bpf_headers)
 	$(call say,BPF,$<)
@@ -68,7 +69,7 @@ $(B)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(filter-out $(lacp_objects),$(daemon_objects)): $(B)/bpf/xbond.skel.h
+$(filter-out $(lacp_objects),$(daemon_objects)): $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
 
 $(B)/bondd: $(daemon_objects) $(common_objects)
 	$(call say,LD,$@)
@@ -103,8 +104,8 @@ $(B)/tools/%: tests/tools/%.c
 $(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/flow_packet.o $(B)/daemon/buckets.o
 $(B)/tools/balance: $(B)/cli/flow_packet.o $(B)/daemon/buckets.o
 
-$(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h
-$(B)/tools/progcost $(B)/tools/picks: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
+$(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
+$(B)/tools/progcost $(B)/tools/picks $(B)/tools/xdplive: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
 
 ## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)
 demo: deps
@@ -121,11 +122,16 @@ soak: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q -rs --tb=short -p no:cacheprovider -m soak tests/net
 
-## test-vm: NICs with filters and kernel bonding as partner, in an emulated machine (installs what is missing)
+## test-vm: NICs with filters, kernel bonding and team as partners, in an emulated machine, on each kernel
 test-vm: deps-test
-	$(Q)packaging/deps vm
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/run
+
+## test-vm-full: the same and what takes long: slow timers, churn, more of tests/net, a Debian with systemd
+test-vm-full: deps-test
+	$(Q)packaging/deps vm-full
+	$(Q)$(MAKE) all $(tools)
+	$(Q)VM_SET=full tests/vm/run && tests/vm/systemd
 
 ## check-format: the sources against .clang-format
 check-format:
@@ -138,7 +144,6 @@ bench: deps-test
 
 ## bench-vm: side by side with kernel bonding and team in the emulated machine, writes build/bench-vm.json
 bench-vm: deps-test
-	$(Q)packaging/deps vm
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/bench
 

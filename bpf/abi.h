@@ -38,6 +38,13 @@
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
 #define XBOND_PIN_PROG_RX "prog_rx"
+/* Devmaps of the XDP programs; absent while the bond has had none: */
+#define XBOND_PIN_XDP_PORT "xdp_port"
+#define XBOND_PIN_XDP_SLAVES "xdp_slaves"
+#define XBOND_PIN_XDP_ALL "xdp_all"
+/* XDP links, where attached; the slaves' with the slot's number: */
+#define XBOND_PIN_LINK_XDP_TX "link_xdp_tx"
+#define XBOND_PIN_LINK_XDP_RX "link_xdp_rx_"
 /* TCX links (absent with clsact); the slaves' are XBOND_PIN_LINK_RX and the slot: link_rx_3 */
 #define XBOND_PIN_LINK_EGRESS "link_egress"
 #define XBOND_PIN_LINK_PORT "link_port"
@@ -77,6 +84,13 @@ enum xbond_lacp_tx {
 enum xbond_mac_policy {
 	XBOND_MAC_SET = 0,
 	XBOND_MAC_FILTER = 1,
+};
+
+/* What receives on a slave; of a slave only TC or XDP. */
+enum xbond_rx_hook {
+	XBOND_RX_TC = 0,
+	XBOND_RX_XDP = 1,
+	XBOND_RX_AUTO = 2, /* XDP where the driver has it */
 };
 
 enum xbond_hook {
@@ -123,10 +137,12 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 
 #define XBOND_HEARTBEAT_FRESH_NS 3000000000LL /* older: bondd is away */
 
-#define XBOND_F_FORCE_COUNTED 1	     /* a capture, a qdisc or another namespace forbids `direct` now */
-#define XBOND_F_CARRIER 2	     /* the bond has carrier */
-#define XBOND_F_DRAIN_MARKERS 8	     /* a drain begins when the partner has answered a marker */
-#define XBOND_F_QUEUE_IDS 16	     /* some slave has a queue_id */
+#define XBOND_F_FORCE_COUNTED 1 /* a capture, a qdisc or another namespace forbids `direct` now */
+#define XBOND_F_CARRIER 2	/* the bond has carrier */
+#define XBOND_F_STACK_DIRECT 16 /* as settings.path direct, whatever that says: XDP chooses for the others */
+#define XBOND_F_XDP_TX 32	/* the XDP program of the port side chooses, else it passes */
+#define XBOND_F_DRAIN_MARKERS 8 /* a drain begins when the partner has answered a marker */
+#define XBOND_F_QUEUE_IDS 64	/* some slave has a queue_id */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 /* Writer: bondd. What the programs decide by; one store publishes each of: active copy, masks, flags. */
@@ -269,10 +285,13 @@ struct xbond_bond {
 	__u32 lacp_hold;
 	__u32 max_links;
 	__u8 ad_actor_system[XBOND_MAC_SIZE]; /* zero: the bond's MAC */
-	__u8 pad0[6];
+	__u8 pad0[2];
+	__u32 rx_hook; /* enum xbond_rx_hook */
+	__u32 xdp_tx;
+	__u32 gro_was_off;	       /* of bond0, which needs it while a slave receives by XDP */
 	struct xbond_counters retired; /* sums of slaves that left */
 };
-_Static_assert(sizeof(struct xbond_bond) == 240, "bond ABI");
+_Static_assert(sizeof(struct xbond_bond) == 248, "bond ABI");
 
 #define XBOND_SLAVE_WAS_UP 1
 #define XBOND_SLAVE_WAS_PROMISC 2
@@ -280,6 +299,7 @@ _Static_assert(sizeof(struct xbond_bond) == 240, "bond ABI");
 #define XBOND_SLAVE_HAD_CLSACT 8
 #define XBOND_SLAVE_JOINED_SLOW 16     /* 01:80:c2:00:00:02 is on its multicast list because of us */
 #define XBOND_SLAVE_HAD_VLAN_FILTER 32 /* rx-vlan-filter was on and may be off because of us */
+#define XBOND_SLAVE_HAD_VLAN_STRIP 64  /* rx-vlan-hw-parse, likewise */
 
 /* What a slave was before xbond changed it: recorded first, restored on release. */
 struct xbond_slave_record {
@@ -307,8 +327,8 @@ struct xbond_slave {
 	__u8 pad0[2];
 	struct xbond_slave_record before;
 	__u32 carrier_changes; /* as last seen: tells whether carrier was lost while no bondd looked */
+	__u32 rx_hook;	       /* enum xbond_rx_hook: what is attached */
 	__u32 queue_id;	       /* 0: none */
-	__u32 pad1;
 };
 _Static_assert(sizeof(struct xbond_slave) % 8 == 0, "entries of an array map are multiples of 8");
 _Static_assert(sizeof(struct xbond_slave) == 96, "slave ABI");

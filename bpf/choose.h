@@ -57,4 +57,25 @@ static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *c
 	return select_usable(slot, hash, mask);
 }
 
+static __always_inline void choose_count(__u32 slot, __u32 length)
+{
+	struct xbond_counters *counter = bpf_map_lookup_elem(&counters, &slot);
+
+	if (counter) {
+		counter->tx_packets++;
+		counter->tx_bytes += length;
+	}
+}
+
+/*
+ * Only while bondd watches where bond0 is: in another namespace an ifindex means another
+ * device. (The namespace's cookie does not help: without a socket on the packet the helper
+ * answers for the first namespace.) The coarse clock may lag behind the one bondd reads, so
+ * the difference is signed.
+ */
+static __always_inline int choose_bondd_watches(void)
+{
+	return (__s64)(bpf_ktime_get_coarse_ns() - READ_ONCE(table.heartbeat_ns)) < XBOND_HEARTBEAT_FRESH_NS;
+}
+
 #endif

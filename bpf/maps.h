@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The maps of one bond. settings, table, buckets and cursor are sections of global data, so that the
+ * The maps of one bond that its programs share. settings, table, buckets and cursor are sections of global data, so that the
  * programs read them by address, without a lookup; they are arrays of one entry all the same.
  */
 #ifndef XBOND_BPF_MAPS_H
@@ -15,30 +15,6 @@ struct xbond_settings settings SEC(".data.settings");
 struct xbond_table table SEC(".data.table");
 struct xbond_buckets buckets SEC(".data.buckets");
 struct xbond_cursor cursor SEC(".data.cursor");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct xbond_bond);
-} bond SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, XBOND_MAX_SLAVES);
-	__type(key, __u32);
-	__type(value, struct xbond_slave);
-} slaves SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct xbond_lacp);
-} lacp SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -79,7 +79,8 @@ static int slow_silence(void *map, __u32 *key, struct hold_timer *timer)
 	return 0;
 }
 
-static __always_inline void slow_restart_silence(__u32 slot)
+/* By the port's pointer: Linux 6.12 forgets the bound of a slot that has been a key on the stack. */
+static __always_inline void slow_restart_silence(__u32 slot, const struct xbond_hold *port)
 {
 	struct hold_timer *timer = bpf_map_lookup_elem(&hold_timers, &slot);
 
@@ -87,7 +88,7 @@ static __always_inline void slow_restart_silence(__u32 slot)
 		return;
 	bpf_timer_init(&timer->timer, &hold_timers, CLOCK_MONOTONIC); /* refused when it is one already */
 	bpf_timer_set_callback(&timer->timer, slow_silence);
-	bpf_timer_start(&timer->timer, READ_ONCE(hold[slot].silence_ns), 0);
+	bpf_timer_start(&timer->timer, READ_ONCE(port->silence_ns), 0);
 }
 
 static __always_inline int slow_too_many(struct xbond_hold *port, __u64 now_ns)
@@ -185,7 +186,7 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot, str
 	/* A looped PDU or another holding end that answers us with our own: never to our own system. */
 	if (slow_same(frame + LACP_ACTOR_SYSTEM, port->pdu + LACP_ACTOR_SYSTEM, ETH_ALEN))
 		return TC_ACT_SHOT;
-	slow_restart_silence(slot);
+	slow_restart_silence(slot, port);
 	if (port->ended != XBOND_HOLD_PARTNER_CHANGED)
 		slow_judge(slot, port, frame, now_ns);
 	if (port->ended == XBOND_HOLD_PARTNER_CHANGED || now_ns - port->answered_ns < XBOND_HOLD_GAP_NS ||
@@ -220,7 +221,7 @@ static __noinline int slow_receive(struct __sk_buff *skb, __u32 slot)
 	if (slow_too_many(port, now_ns))
 		return TC_ACT_SHOT;
 	if (!slow_bondd_is_away(now_ns)) {
-		slow_restart_silence(slot);
+		slow_restart_silence(slot, port);
 		slow_to_bondd(skb, slot, now_ns);
 		return TC_ACT_UNSPEC;
 	}

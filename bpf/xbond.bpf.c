@@ -9,12 +9,37 @@
 #include <linux/pkt_cls.h>
 
 #include "bpf/choose.h"
+#include "bpf/collect.h"
 #include "bpf/queue_id.h"
 #include "bpf/slow.h"
 
-#define ETH_P_EAPOL 0x888e
-
 char _license[] SEC("license") = "GPL";
+
+/* Of bondd and bondctl alone; here because all of a bond's maps are made together. */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct xbond_bond);
+} bond SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, XBOND_MAX_SLAVES);
+	__type(key, __u32);
+	__type(value, struct xbond_slave);
+} slaves SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct xbond_lacp);
+} lacp SEC(".maps");
 
 static __always_inline struct packet packet_of(struct __sk_buff *skb)
 {
@@ -83,16 +108,6 @@ static __always_inline __u64 hash_of(void *context)
 	return hash;
 }
 
-static __always_inline void count_tx(__u32 slot, __u32 length)
-{
-	struct xbond_counters *counter = bpf_map_lookup_elem(&counters, &slot);
-
-	if (counter) {
-		counter->tx_packets++;
-		counter->tx_bytes += length;
-	}
-}
-
 /* The verifier loses the bound that the compiler knows. */
 static __always_inline __u32 bounded(__u32 slot)
 {
@@ -104,7 +119,7 @@ static __always_inline int send(__u32 slot, __u32 length)
 {
 	if (slot >= XBOND_MAX_SLAVES)
 		return TC_ACT_SHOT;
-	count_tx(slot, length);
+	choose_count(slot, length);
 	return bpf_redirect(table.ifindex[bounded(slot)], 0);
 }
 
@@ -117,7 +132,7 @@ __noinline int broadcast(struct __sk_buff *skb, __u64 mask)
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		if (!(others >> slot & 1))
 			continue;
-		count_tx(slot, length);
+		choose_count(slot, length);
 		bpf_clone_redirect(skb, table.ifindex[slot], 0);
 	}
 	return send(select_lowest(mask), length);
@@ -159,22 +174,14 @@ static __always_inline int transmit(struct __sk_buff *skb, __u32 asked)
 	return slot == CHOOSE_ALL ? broadcast(skb, mask) : TC_ACT_SHOT;
 }
 
-/*
- * Only while bondd watches where bond0 is: in another namespace an ifindex means another
- * device. (The namespace's cookie does not help: without a socket on the packet the helper
- * answers for the first namespace.) The coarse clock may lag behind the one bondd reads, so
- * the difference is signed.
- */
-static __always_inline int bondd_watches(void)
-{
-	return (__s64)(bpf_ktime_get_coarse_ns() - READ_ONCE(table.heartbeat_ns)) < XBOND_HEARTBEAT_FRESH_NS;
-}
-
+/* While XDP chooses, what the stack sends must not come by there: it may lack its checksum. */
 static __always_inline int path_is_direct(void)
 {
-	return READ_ONCE(settings.path) == XBOND_PATH_DIRECT &&
-	       (READ_ONCE(table.flags) & (XBOND_F_CARRIER | XBOND_F_FORCE_COUNTED)) == XBOND_F_CARRIER &&
-	       bondd_watches();
+	__u32 flags = READ_ONCE(table.flags);
+
+	return (READ_ONCE(settings.path) == XBOND_PATH_DIRECT || flags & XBOND_F_STACK_DIRECT) &&
+	       (flags & (XBOND_F_CARRIER | XBOND_F_FORCE_COUNTED)) == XBOND_F_CARRIER &&
+	       choose_bondd_watches();
 }
 
 SEC("tc")
@@ -206,30 +213,6 @@ int xbond_port(struct __sk_buff *skb)
 	return transmit(skb, asked);
 }
 
-/* slot_of[] is a hint: two ifindexes may share an entry. */
-__noinline __u32 rx_slot_by_search(__u32 ifindex)
-{
-	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (table.ifindex[slot] == ifindex)
-			return slot;
-	return SELECT_NONE;
-}
-
-static __always_inline __u32 rx_slot(__u32 ifindex)
-{
-	__u32 slot = buckets.slot_of[ifindex % XBOND_SLOT_CACHE] % XBOND_MAX_SLAVES;
-
-	return table.ifindex[slot] == ifindex ? slot : rx_slot_by_search(ifindex);
-}
-
-/* 01:80:c2:00:00:00 to :0f, which bridges do not forward (802.1Q table 8-1). */
-static __always_inline int is_link_local(const struct ethhdr *eth)
-{
-	const __be16 *dest = (const __be16 *)eth->h_dest;
-
-	return dest[0] == bpf_htons(0x0180) && dest[1] == bpf_htons(0xc200) && !(dest[2] & bpf_htons(0xfff0));
-}
-
 enum rx_verdict { RX_TO_BOND, RX_SLOW, RX_STAY, RX_STAY_UNLESS_COLLECTING };
 
 /*
@@ -245,7 +228,7 @@ static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
 		return RX_SLOW;
 	if (untagged && skb->protocol == bpf_htons(ETH_P_EAPOL))
 		return RX_STAY;
-	if ((void *)(eth + 1) > (void *)(long)skb->data_end || !is_link_local(eth))
+	if ((void *)(eth + 1) > (void *)(long)skb->data_end || !collect_is_link_local(eth))
 		return RX_TO_BOND;
 	return eth->h_dest[5] == 0x01 ? RX_STAY : RX_STAY_UNLESS_COLLECTING;
 }
@@ -265,7 +248,7 @@ __noinline int rx_collects_by_now(__u32 slot)
 SEC("tc")
 int xbond_rx(struct __sk_buff *skb)
 {
-	__u32 slot = rx_slot(skb->ifindex), flags = READ_ONCE(table.flags);
+	__u32 slot = collect_slot(skb->ifindex), flags = READ_ONCE(table.flags);
 	enum rx_verdict verdict = rx_classify(skb);
 	struct xbond_counters *counter;
 	int collecting;

@@ -46,6 +46,13 @@ static const struct option_name mac_policy_names[] = {
 	{ NULL, 0 },
 };
 
+static const struct option_name rx_hook_names[] = {
+	{ "tc", XBOND_RX_TC },
+	{ "xdp", XBOND_RX_XDP },
+	{ "auto", XBOND_RX_AUTO },
+	{ NULL, 0 },
+};
+
 static const struct option_name lacp_rate_names[] = {
 	{ "slow", 0 },
 	{ "fast", 1 },
@@ -256,6 +263,31 @@ static const struct option options[OPT_COUNT] = {
 		.effect_modes = ALL_MODES,
 		.values = "0..2147483647",
 		.help = "milliseconds that carrier must have been gone before a slave counts as down",
+	},
+	[OPT_RX_HOOK] = {
+		.id = OPT_RX_HOOK,
+		.name = "rx_hook",
+		.scope = OPTION_BOND,
+		.type = OPTION_ENUM,
+		IN_BOND(rx_hook),
+		.names = rx_hook_names,
+		.initial = "tc",
+		.modes = ALL_MODES,
+		.effect_modes = ALL_MODES,
+		.values = "tc|xdp|auto",
+		.help = "what receives on the slaves; auto: XDP where the driver has it",
+	},
+	[OPT_XDP_TX] = {
+		.id = OPT_XDP_TX,
+		.name = "xdp_tx",
+		.scope = OPTION_BOND,
+		.type = OPTION_BOOL,
+		IN_BOND(xdp_tx),
+		.initial = "off",
+		.modes = ALL_MODES,
+		.effect_modes = ALL_MODES,
+		.values = "on|off",
+		.help = "frames that XDP programs send to the bond choose their slave in XDP",
 	},
 	[OPT_MAC_POLICY] = {
 		.id = OPT_MAC_POLICY,

@@ -45,6 +45,8 @@ enum option_id {
 	OPT_MIIMON,
 	OPT_UPDELAY,
 	OPT_DOWNDELAY,
+	OPT_RX_HOOK,
+	OPT_XDP_TX,
 	OPT_MAC_POLICY,
 	OPT_HASH_SEED,
 	OPT_LACP_RATE, /* from here on: of 802.3ad */

@@ -13,6 +13,7 @@
 #include "daemon/carrier.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
+#include "daemon/xdp.h"
 
 #define TIMER_ACCURACY_US 1000
 
@@ -194,6 +195,8 @@ static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 
 	if (bond->captured || bond->has_qdisc || bond->away)
 		flags |= XBOND_F_FORCE_COUNTED;
+	else if (bond_pin(bond)->xdp_tx && decision->carrier)
+		flags |= XBOND_F_STACK_DIRECT | XBOND_F_XDP_TX;
 	if (bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->broadcast_neighbor)
 		flags |= XBOND_F_BROADCAST_NEIGHBOR;
 	if (bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->drain_markers)
@@ -267,6 +270,7 @@ static void publish(struct bond *bond, const struct decision *decision)
 	struct dataplane *dataplane = &bond->dataplane;
 	struct xbond_table *table = dataplane->pins.table;
 
+	xdp_publish(bond, decision->up);
 	dataplane_set_tx_mask(dataplane, decision->up);
 	dataplane_set_rx_mask(dataplane, table->rx_mask | decision->rx_mask);
 	publish_plan(bond, decision);

@@ -10,12 +10,5 @@
 
 /* After adoption. A malformed file is named as file:line and applied in no part. */
 void config_apply_all(struct daemon *daemon);
-/* A device is there: adds it if it is waited for. */
-void config_link_appeared(struct daemon *daemon, const char *name);
-/* The same for every device that is waited for: messages were lost. */
-void config_look_again(struct daemon *daemon);
-/* A member's device has gone: if the configuration names it, it is waited for, with the settings it had. */
-void config_slave_lost(struct bond *bond, unsigned int slot);
-void config_done(struct daemon *daemon);
 
 #endif

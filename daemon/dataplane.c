@@ -60,11 +60,6 @@ void dataplane_set_queue_id(struct dataplane *dataplane, unsigned int slot, uint
 	store(dataplane->pins.table->queue_id[slot], (uint16_t)queue_id);
 }
 
-void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags)
-{
-	store(dataplane->pins.table->flags, flags);
-}
-
 void dataplane_quiesce(void)
 {
 	static const struct timespec longer_than_any_program = { .tv_nsec = 50000000 };
@@ -72,6 +67,44 @@ void dataplane_quiesce(void)
 	/* membarrier is refused on kernels with nohz_full CPUs. */
 	if (syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
 		nanosleep(&longer_than_any_program, NULL);
+}
+
+/*
+ * XDP must not choose for what the stack sends, which may lack its checksum: it begins after
+ * the last packet that was let across, and ends before the first.
+ */
+void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags)
+{
+	struct xbond_table *table = dataplane->pins.table;
+
+	if (table->flags == flags)
+		return;
+	if (table->flags & XBOND_F_XDP_TX) {
+		store(table->flags, table->flags & ~(uint32_t)XBOND_F_XDP_TX);
+		dataplane_quiesce();
+	}
+	if (flags & XBOND_F_XDP_TX) {
+		store(table->flags, flags & ~(uint32_t)XBOND_F_XDP_TX);
+		dataplane_quiesce();
+	}
+	store(table->flags, flags);
+}
+
+void dataplane_beat(struct dataplane *dataplane, uint64_t now_ns)
+{
+	struct xbond_table *table = dataplane->pins.table;
+	uint32_t flags = table->flags;
+	bool was_away = (int64_t)(now_ns - table->heartbeat_ns) > XBOND_HEARTBEAT_FRESH_NS / 2;
+
+	if (!was_away || !(flags & XBOND_F_XDP_TX)) {
+		store(table->heartbeat_ns, now_ns);
+		return;
+	}
+	/* Until now all may have gone across. */
+	store(table->flags, flags & ~(uint32_t)XBOND_F_XDP_TX);
+	dataplane_quiesce();
+	store(table->heartbeat_ns, now_ns);
+	dataplane_set_flags(dataplane, flags);
 }
 
 static uint32_t fill(uint8_t *bucket, uint8_t *home, const struct dataplane_plan *plan)

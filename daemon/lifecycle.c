@@ -19,6 +19,7 @@
 #include "daemon/slave.h"
 #include "daemon/watch.h"
 #include "daemon/vlan_filter.h"
+#include "daemon/xdp.h"
 
 static struct bond *bond_new(struct daemon *daemon)
 {
@@ -111,6 +112,8 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	r = device_create(bond, err);
 	if (!r)
 		r = device_attach(bond, err);
+	if (!r && bond_pin(bond)->xdp_tx)
+		r = xdp_follow_tx(bond, err);
 	if (!r)
 		r = start(bond, err);
 	if (r) {
@@ -241,7 +244,10 @@ static void adopt_ready(struct bond *bond)
 		slave_follow_promisc(bond, slot);
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", pin->name, err.text);
+		xdp_follow_slave(bond, slot);
 	}
+	if (xdp_follow_tx(bond, &err))
+		log_error("%s: %s", pin->name, err.text);
 	watch_slaves(bond);
 	vlan_filter_sync(bond);
 	if (pin->hook == XBOND_HOOK_CLSACT && device_attach(bond, &err))

@@ -8,6 +8,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "daemon/config.h"
+#include "daemon/config_wait.h"
 #include "daemon/control.h"
 #include "daemon/daemon.h"
 #include "daemon/house.h"

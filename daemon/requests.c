@@ -11,6 +11,7 @@
 #include "daemon/poll.h"
 #include "daemon/slave.h"
 #include "daemon/watch.h"
+#include "daemon/xdp.h"
 
 int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
 {
@@ -95,6 +96,9 @@ static int apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
 
 static void apply(struct bond *bond, const struct option_set *options)
 {
+	if (options->given[OPT_RX_HOOK])
+		bond_for_each_member (bond, slot)
+			xdp_follow_slave(bond, slot);
 	if (options->given[OPT_HASH_SEED])
 		bond->dataplane.pins.table->hash_seed = bond_pin(bond)->hash_seed;
 	if (options->given[OPT_PRIMARY])
@@ -104,6 +108,7 @@ static void apply(struct bond *bond, const struct option_set *options)
 	if (options->given[OPT_MIIMON])
 		poll_schedule(bond);
 	bond_evaluate(bond);
+	xdp_follow_tx(bond, NULL);
 }
 
 int request_set(struct daemon *daemon, const char *name, const struct option_set *options, struct err *err)
@@ -129,6 +134,8 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 	}
 	if (!r)
 		r = apply_mac_policy(bond, before.mac_policy, err);
+	if (!r && pin->xdp_tx)
+		r = xdp_follow_tx(bond, err);
 	if (r) {
 		*pin = before;
 		return r;

@@ -15,6 +15,7 @@
 #include "daemon/net/ipv6.h"
 #include "daemon/net/multicast.h"
 #include "daemon/vlan_filter.h"
+#include "daemon/xdp.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
 /* Slow_Protocols_Multicast, IEEE 802.3 57A.3. */
@@ -123,6 +124,7 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 		return r;
 	}
 	slave_follow_promisc(bond, slot);
+	xdp_follow_slave(bond, slot);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
 	bond->members[slot] = (struct member){ .carrier = carrier > 0, .since_ns = clock_now_ns() };
@@ -169,6 +171,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	struct attach_point point = rx_point(bond, slot);
 	struct nl *nl = &bond->daemon->nl;
 
+	xdp_release_slave(bond, slot);
 	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 	crashpoint("release-detached");
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
@@ -189,6 +192,8 @@ void slave_forget(struct bond *bond, unsigned int slot)
 
 	if (point.hook == XBOND_HOOK_TCX)
 		attach_remove(&bond->daemon->nl, &point, true);
+	bond_slave(bond, slot)->before.flags &= ~XBOND_SLAVE_HAD_VLAN_STRIP; /* whoever has its name now */
+	xdp_release_slave(bond, slot);
 	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING &&
 	    !pins_counters(&bond->dataplane.pins, slot, &sum)) {
 		retired->tx_packets += sum.tx_packets;

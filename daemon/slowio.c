@@ -63,6 +63,17 @@ static int open_send_socket(void)
 	return fd;
 }
 
+/* A main loop that was preempted with the lock gets the CPU when the thread waits for it. */
+static void init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attributes;
+
+	pthread_mutexattr_init(&attributes);
+	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(lock, &attributes);
+	pthread_mutexattr_destroy(&attributes);
+}
+
 struct slowio *slowio_new(struct err *err)
 {
 	struct slowio *slowio = calloc(1, sizeof(*slowio));
@@ -71,7 +82,7 @@ struct slowio *slowio_new(struct err *err)
 		err_set(err, ENOMEM, "out of memory");
 		return NULL;
 	}
-	pthread_mutex_init(&slowio->lock, NULL);
+	init_lock(&slowio->lock);
 	slowio->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	slowio->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	slowio->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

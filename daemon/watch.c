@@ -5,7 +5,7 @@
 
 #include "common/clock.h"
 #include "daemon/bond_lacp.h"
-#include "daemon/config.h"
+#include "daemon/config_wait.h"
 #include "daemon/device.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
@@ -197,9 +197,10 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 
 	(void)usec;
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		__atomic_store_n(&bond->dataplane.pins.table->heartbeat_ns, clock_now_ns(), __ATOMIC_RELAXED);
+		dataplane_beat(&bond->dataplane, clock_now_ns());
 	settle(daemon);
 	watch_captures(daemon);
+	config_wait_tick(daemon);
 	if (ticks++ % TICKS_PER_SYNC == 0)
 		sync_all(daemon);
 	sd_event_source_set_time_relative(source, TICK_US);

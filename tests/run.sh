@@ -1,6 +1,6 @@
 #!/bin/bash
-# All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, network. Prints why tests were
-# skipped, ends with the totals, and fails when anything failed.
+# All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, network, and last a
+# part of those in the emulated machine. Prints why tests were skipped, ends with the totals, and fails when anything failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 python=${PYTHON:-/usr/bin/python3}
@@ -46,6 +46,24 @@ suite() { # DIRECTORY: a pytest suite; each is a process of its own
     [ "$status" = 0 ] || failed=$((failed + (bad > 0 ? bad : 1)))
 }
 
+machine() { # the emulated machine; without it one test counts as skipped
+    step "tests/vm"
+    local lacks
+    if ! lacks=$(tests/vm/ready); then
+        echo "SKIPPED: the emulated machine: $lacks"
+        skipped=$((skipped + 1))
+        return
+    fi
+    VM_SET=small tests/vm/run 2>&1 | tee "$output"
+    local status=${PIPESTATUS[0]}
+    tail -1 "$output" >"$output.last" && mv "$output.last" "$output"
+    passed=$((passed + $(count passed)))
+    skipped=$((skipped + $(count skipped)))
+    local bad
+    bad=$(count failed)
+    [ "$status" = 0 ] || failed=$((failed + (bad > 0 ? bad : 1)))
+}
+
 single "check-format" make check-format
 for program in build/tests/unit/test_*; do
     case $program in *.o | *.d | *\*) continue ;; esac
@@ -55,6 +73,7 @@ unit tests/sim/run
 for directory in tests/manual tests/packaging tests/cli tests/lacp tests/bpf tests/net; do
     [ -d "$directory" ] && suite "$directory"
 done
+machine
 
 printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 [ "$failed" = 0 ]

@@ -21,6 +21,8 @@
 #define LACP_CHURN_DETECTION_TIME (60 * LACP_SECOND)
 #define LACP_AGGREGATE_WAIT_TIME (2 * LACP_SECOND)
 /* Ours. */
+#define LACP_CROSSING_TIME (LACP_SECOND / 50)
+#define LACP_RETRY_TIME (LACP_FAST_PERIODIC_TIME / 3 + 1000000) /* as LACP_TX_LIMIT allows */
 #define LACP_DRAIN_TIME (3 * LACP_SECOND)
 #define LACP_YIELD_TIME \
 	(4 * LACP_SECOND) /* at least so long an aggregator may take to get its partner in sync */
@@ -72,6 +74,8 @@ void lacp_loop_enter(struct lacp_system *sys, unsigned int slot, uint16_t loop_p
 /* periodic.c */
 int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns);
 void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state, uint64_t now_ns);
+/* The partner has become expired: a PDU now, but not at the heels of the last, which may be on its way. */
+void lacp_periodic_answer(struct lacp_port_state *port, uint64_t now_ns);
 
 /* selection.c */
 struct lacp_choice {

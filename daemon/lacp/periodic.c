@@ -30,12 +30,29 @@ int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns)
 	return LACP_STAY;
 }
 
+/* An expired partner did not hear our last PDU: it gets the next as soon as 6.4.16 allows. */
+static uint64_t period(const struct lacp_port_state *port, uint64_t period_ns)
+{
+	return port->partner.state & LACP_EXPIRED ? LACP_RETRY_TIME : period_ns;
+}
+
+void lacp_periodic_answer(struct lacp_port_state *port, uint64_t now_ns)
+{
+	uint64_t answer_ns = port->sent_ns[LACP_TX_LIMIT - 1] + LACP_CROSSING_TIME;
+
+	if (answer_ns < now_ns)
+		answer_ns = now_ns;
+	if (port->periodic_ns > answer_ns)
+		port->periodic_ns = answer_ns;
+}
+
 /* The first PDU goes out at once (the standard waits one Fast_Periodic_Time). */
 static void start(struct lacp_port_state *port, enum lacp_periodic_state from, uint64_t deadline_ns)
 {
 	if (from == LACP_PERIODIC_NONE)
 		port->ntt = 1;
-	port->periodic_ns = deadline_ns;
+	if (!(port->partner.state & LACP_EXPIRED) || !port->periodic_ns || deadline_ns < port->periodic_ns)
+		port->periodic_ns = deadline_ns; /* else the answer of lacp_periodic_answer() is due before */
 }
 
 void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state, uint64_t now_ns)
@@ -45,8 +62,8 @@ void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state 
 	port->periodic = (uint8_t)state;
 	switch (state) {
 	case LACP_PERIODIC_NONE: port->periodic_ns = 0; break;
-	case LACP_PERIODIC_FAST: start(port, from, now_ns + LACP_FAST_PERIODIC_TIME); break;
-	case LACP_PERIODIC_SLOW: start(port, from, now_ns + LACP_SLOW_PERIODIC_TIME); break;
+	case LACP_PERIODIC_FAST: start(port, from, now_ns + period(port, LACP_FAST_PERIODIC_TIME)); break;
+	case LACP_PERIODIC_SLOW: start(port, from, now_ns + period(port, LACP_SLOW_PERIODIC_TIME)); break;
 	case LACP_PERIODIC_TX:
 		port->periodic_ns = 0;
 		port->ntt = 1;

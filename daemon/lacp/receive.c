@@ -53,7 +53,8 @@ static void record_pdu(struct lacp_port_state *port, const struct lacp_pdu *pdu,
 {
 	port->matched = matches(port, pdu);
 	port->partner = pdu->actor;
-	if (!port->matched)
+	/* An expired partner has not heard us since its link came up: it does not collect, whatever else it says. */
+	if (!port->matched || pdu->actor.state & LACP_EXPIRED)
 		port->partner.state &= (uint8_t)~LACP_SYNCHRONIZATION;
 	port->actor.state &= (uint8_t)~LACP_DEFAULTED;
 	port->heard_ns = now_ns;
@@ -155,15 +156,19 @@ static void enter_defaulted(struct lacp_system *sys, unsigned int slot)
 	lacp_actor_refresh(sys, slot, true);
 }
 
-static void enter_current(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
-			  uint64_t now_ns)
+static void enter_current(struct lacp_system *sys, unsigned int slot, enum lacp_rx_state from,
+			  const struct lacp_pdu *pdu, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
+	bool was_expired = from == LACP_RX_CURRENT && port->partner.state & LACP_EXPIRED;
 
 	update_selected(sys, slot, &pdu->actor);
-	update_ntt(port, pdu);
+	if (!(pdu->actor.state & LACP_EXPIRED))
+		update_ntt(port, pdu);
 	record_pdu(port, pdu, now_ns);
 	lacp_actor_follow(sys, slot, pdu);
+	if (pdu->actor.state & LACP_EXPIRED && !was_expired)
+		lacp_periodic_answer(port, now_ns);
 	port->current_while_ns = now_ns + (port->actor.state & LACP_TIMEOUT ? LACP_SHORT_TIMEOUT_TIME
 									    : LACP_LONG_TIMEOUT_TIME);
 	port->actor.state &= (uint8_t)~LACP_EXPIRED;
@@ -182,7 +187,7 @@ void lacp_rx_enter(struct lacp_system *sys, unsigned int slot, enum lacp_rx_stat
 	case LACP_RX_LACP_DISABLED: enter_lacp_disabled(sys, slot); break;
 	case LACP_RX_EXPIRED: enter_expired(port, from, now_ns); break;
 	case LACP_RX_DEFAULTED: enter_defaulted(sys, slot); break;
-	case LACP_RX_CURRENT: enter_current(sys, slot, pdu, now_ns); break;
+	case LACP_RX_CURRENT: enter_current(sys, slot, from, pdu, now_ns); break;
 	}
 	if (state != from)
 		lacp_tell(sys, slot, LACP_EVENT_RX, state);

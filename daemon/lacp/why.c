@@ -228,6 +228,14 @@ static bool unknown_to_partner(struct why *why)
 	return true;
 }
 
+static bool unheard(struct why *why)
+{
+	if (!(why->port->partner.state & LACP_EXPIRED))
+		return false;
+	say(why, "not in sync: the partner says that it does not hear this port");
+	return true;
+}
+
 static bool partner_out_of_sync(struct why *why)
 {
 	if (why->port->partner.state & LACP_SYNCHRONIZATION)
@@ -246,17 +254,8 @@ void lacp_why(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns,
 	      const void *name_context, char *text)
 {
 	static bool (*const causes[])(struct why *) = {
-		no_link,
-		no_lacp,
-		distributing,
-		looped,
-		in_fallback,
-		silent,
-		other_aggregator,
-		standby,
-		waiting,
-		unknown_to_partner,
-		partner_out_of_sync,
+		no_link,	  no_lacp, distributing, looped,  in_fallback,	      silent,
+		other_aggregator, standby, waiting,	 unheard, unknown_to_partner, partner_out_of_sync,
 		collecting_only,
 	};
 	struct why why = { .sys = sys,

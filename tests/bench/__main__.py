@@ -9,7 +9,8 @@ import sys
 from .bed import ROOT
 from .rows import write_json
 
-SUBJECTS = ("selection", "balance", "transmit", "modes", "receive", "single_stream", "connections", "failover", "daemon_cost")
+SUBJECTS = ("selection", "balance", "transmit", "modes", "receive", "single_stream", "connections", "failover", "lacp",
+            "daemon_cost")
 
 
 @dataclasses.dataclass
@@ -21,9 +22,10 @@ class Scale:
     tcp_seconds: int = 4
     cuts: int = 10
     idle_seconds: int = 20
+    lacp_seconds: int = 60  # of listening to LACPDUs
 
 
-QUICK = Scale(rounds=11, seconds=0.1, tcp_rounds=3, tcp_seconds=2, cuts=3, idle_seconds=10)
+QUICK = Scale(rounds=11, seconds=0.1, tcp_rounds=3, tcp_seconds=2, cuts=3, idle_seconds=10, lacp_seconds=15)
 
 
 def chosen():

@@ -11,6 +11,7 @@ from lab import BONDCTL, BONDD, BPFFS, Lab, run
 from traffic import UDPSEQ
 
 DEADLINE = 150
+TCX_SINCE = (6, 6)
 SOAK_DEADLINE = 1800
 
 
@@ -24,6 +25,10 @@ def pytest_collection_modifyitems(config, items):
     soak = [item for item in items if item.get_closest_marker("soak")]
     items[:] = [item for item in items if item not in soak]
     config.hook.pytest_deselected(items=soak)
+
+
+def has_tcx():
+    return tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2]) >= TCX_SINCE
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -50,8 +55,11 @@ def deadline():
 
 @pytest.fixture
 def hook(request):
-    """What bondd attaches with: None is its own choice. Tests parametrize it, with indirect=True."""
-    return getattr(request, "param", None)
+    """What bondd attaches with: None is its own choice. Tests parametrize it, indirectly."""
+    chosen = getattr(request, "param", None)
+    if chosen == "tcx" and not has_tcx():
+        pytest.skip("this kernel has no TCX")
+    return chosen
 
 
 @pytest.fixture

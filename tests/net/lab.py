@@ -23,6 +23,7 @@ BONDCTL = ROOT / "build/bondctl"
 BPFFS = "/sys/fs/bpf"
 CLONE_NEWNET = 0x40000000
 IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, PMTUDISC_DO = 10, 23, 2
+PATIENCE = 3 if os.environ.get("XBOND_VM") else 1  # an emulated machine is slower
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -36,6 +37,7 @@ class Refused(Exception):
 
 def wait_for(condition, what, deadline=5.0, interval=0.02):
     """Returns the first true value of condition(); fails after deadline seconds."""
+    deadline *= PATIENCE
     end = time.monotonic() + deadline
     while True:
         value = condition()

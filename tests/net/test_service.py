@@ -60,6 +60,21 @@ def test_a_device_renamed_to_a_waited_for_name_is_added(lone):
     wait_for(lambda: names(host) == ["l0", "l1"], "l1 to be added")
 
 
+@pytest.mark.parametrize("mode", ["802.3ad", "active-backup"])
+def test_a_slave_that_goes_and_returns_has_its_settings(lone, mode):
+    host = lone(links=1, bondd=False)
+    lacp = "actor_port_prio = 7\n" if mode == "802.3ad" else ""
+    write(host, f"[bond]\nmode = {mode}\n[slave l0]\nweight = 5\n{lacp}")
+    host.start_bondd()
+    assert names(host) == ["l0"]
+    host.ip("link", "del", "l0")
+    wait_for(lambda: names(host) == [], "l0 to leave")
+    host.ip("link", "add", "l0", "index", "78", "type", "veth", "peer", "name", "l0p")
+    wait_for(lambda: names(host) == ["l0"], "l0 to be added again")
+    options = host.slave("l0")["options"]
+    assert options["weight"] == 5 and (mode != "802.3ad" or options["actor_port_prio"] == 7)
+
+
 def test_a_running_bond_is_adopted_as_it_runs(lone):
     host = lone(links=3, bondd=False)
     write(host, SIMPLE)

@@ -1,6 +1,7 @@
 """Traffic for the network tests: paced numbered UDP (build/tools/udpseq), raw frames
 sent and captured on one device, TCP by iperf3. Knows namespaces, not bonds.
 """
+import ctypes
 import errno
 import json
 import pathlib
@@ -16,7 +17,7 @@ UDPSEQ = ROOT / "build/tools/udpseq"
 PORT = 9000
 ETH_P_ALL = 3
 SOL_PACKET, PACKET_STATISTICS, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 6, 8, 23
-SO_RCVBUFFORCE, SO_TIMESTAMPNS = 33, 35
+SO_ATTACH_FILTER, SO_RCVBUFFORCE, SO_TIMESTAMPNS = 26, 33, 35
 
 
 class Stream:
@@ -52,6 +53,35 @@ class Stream:
         result = json.loads(self.receiver.communicate(timeout=60)[0])
         assert self.sender.returncode == 0 and self.receiver.returncode == 0
         return {**result, **sent, "lost": sent["sent"] - result["received"]}
+
+
+class Tally:
+    """Counts the packets of a Stream that reach devices of a namespace, whatever becomes of them there."""
+    # UDP in IPv4 without options, to PORT; else nothing.
+    FILTER = [(0x28, 0, 0, 12), (0x15, 0, 5, 0x0800), (0x30, 0, 0, 23), (0x15, 0, 3, socket.IPPROTO_UDP),
+              (0x28, 0, 0, 36), (0x15, 0, 1, PORT), (0x06, 0, 0, 64), (0x06, 0, 0, 0)]
+
+    def __init__(self, namespace, devices):
+        self.sockets = [self._open(namespace, dev) for dev in devices]
+
+    def _open(self, namespace, dev):
+        code = b"".join(struct.pack("HBBI", *instruction) for instruction in self.FILTER)
+        buffer = ctypes.create_string_buffer(code)
+        with namespace.inside():
+            made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        made.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+        made.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER,
+                        struct.pack("HL", len(self.FILTER), ctypes.addressof(buffer)))
+        made.bind((dev, ETH_P_ALL))
+        return made
+
+    def finish(self):
+        """How many came; those that the sockets had no room for are counted, too."""
+        total = 0
+        for each in self.sockets:
+            total += struct.unpack("=II", each.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))[0]
+            each.close()
+        return total
 
 
 def send_packets(near, to="10.0.0.2", count=1000, rate=20000, **options):

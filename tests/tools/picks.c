@@ -16,6 +16,7 @@
 
 #include "bpf/abi.h"
 #include "build/bpf/xbond.skel.h"
+#include "build/bpf/xdp.skel.h"
 
 #define PICK_FAILED 0xffffffffu
 #define MAX_PACKET 2048
@@ -45,7 +46,8 @@ static void fill_maps(struct xbond_bpf *bpf)
 	struct xbond_buckets *buckets = &bpf->data_buckets->buckets;
 
 	table->mode = XBOND_MODE_BALANCE_XOR;
-	table->flags = XBOND_F_CARRIER;
+	table->flags = XBOND_F_CARRIER | XBOND_F_XDP_TX;
+	table->heartbeat_ns = (__u64)INT64_MAX / 2; /* never stale */
 	table->tx_mask = table->rx_mask = ~0ull;
 	table->bond_ifindex = 50;
 	table->port_ifindex = 51;
@@ -106,21 +108,48 @@ static __u32 pick(struct picker *picker, const struct request *request, void *pa
 	return upper == PICK_FAILED || lower == PICK_FAILED ? PICK_FAILED : upper * 64 + lower;
 }
 
+static void share(struct bpf_map *map, const struct bpf_map *of)
+{
+	if (bpf_map__reuse_fd(map, bpf_map__fd(of)))
+		die("sharing maps");
+}
+
+/* A program of the TC object, or of the XDP object over the same maps; -1: there is none. */
+static int find_program(const struct xbond_bpf *bpf, const char *name)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, name);
+	struct xdp_bpf *xdp;
+
+	if (program)
+		return bpf_program__fd(program);
+	xdp = xdp_bpf__open();
+	if (!xdp)
+		die("opening the XDP programs");
+	bpf_program__set_autoload(xdp->progs.xbond_xdp_rx_tags, false);
+	share(xdp->maps.data_settings, bpf->maps.data_settings);
+	share(xdp->maps.data_table, bpf->maps.data_table);
+	share(xdp->maps.data_buckets, bpf->maps.data_buckets);
+	share(xdp->maps.data_cursor, bpf->maps.data_cursor);
+	share(xdp->maps.counters, bpf->maps.counters);
+	if (xdp_bpf__load(xdp))
+		die("loading the XDP programs");
+	program = bpf_object__find_program_by_name(xdp->obj, name);
+	return program ? bpf_program__fd(program) : -1;
+}
+
 int main(int argc, char **argv)
 {
 	struct picker picker = { .bpf = xbond_bpf__open_and_load(), .cpus = libbpf_num_possible_cpus() };
-	struct bpf_program *program;
 	struct request request;
 	char packet[MAX_PACKET];
 
 	if (!picker.bpf || picker.cpus < 1)
 		die("loading the datapath");
-	program = argc == 3 ? bpf_object__find_program_by_name(picker.bpf->obj, argv[1]) : NULL;
-	if (!program) {
+	picker.program = argc == 3 ? find_program(picker.bpf, argv[1]) : -1;
+	if (picker.program < 0) {
 		fprintf(stderr, "usage: picks PROGRAM VERDICT <requests >buckets\n");
 		return 2;
 	}
-	picker.program = bpf_program__fd(program);
 	picker.verdict = (__u32)atoi(argv[2]);
 	picker.counters_fd = bpf_map__fd(picker.bpf->maps.counters);
 	picker.counters = calloc((size_t)picker.cpus * XBOND_MAX_SLAVES, sizeof(*picker.counters));

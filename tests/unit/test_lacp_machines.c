@@ -67,6 +67,29 @@ static void clause_6_4_13_timers(void **state)
 	assert_int_equal(port.periodic_ns, 0);
 }
 
+/* It did not hear our last PDU: the next is not a whole period away, at no rate. */
+static void an_expired_partner_is_answered_soon(void **state)
+{
+	struct lacp_port_state port = { .periodic = LACP_PERIODIC_SLOW,
+					.periodic_ns = T0 + LACP_SLOW_PERIODIC_TIME,
+					.partner.state = LACP_EXPIRED };
+
+	(void)state;
+	lacp_periodic_answer(&port, T0);
+	assert_int_equal(port.periodic_ns, T0);
+	port.sent_ns[LACP_TX_LIMIT - 1] = T0 - 5;
+	lacp_periodic_answer(&port, T0);
+	assert_int_equal(port.periodic_ns, T0);
+	port.periodic_ns = T0 + LACP_SLOW_PERIODIC_TIME;
+	lacp_periodic_answer(&port, T0);
+	assert_int_equal(port.periodic_ns, T0 - 5 + LACP_CROSSING_TIME);
+	lacp_periodic_enter(&port, LACP_PERIODIC_TX, T0);
+	lacp_periodic_answer(&port, T0);
+	assert_int_equal(port.periodic_ns, 0);
+	lacp_periodic_enter(&port, LACP_PERIODIC_FAST, T0);
+	assert_int_equal(port.periodic_ns, T0 + LACP_RETRY_TIME);
+}
+
 static void the_first_pdu_leaves_at_once(void **state)
 {
 	(void)state;
@@ -322,6 +345,7 @@ int main(void)
 		cmocka_unit_test(fig_6_19_periodic_transmission),
 		cmocka_unit_test(fig_6_19_no_periodic_from_anywhere),
 		cmocka_unit_test(clause_6_4_13_timers),
+		cmocka_unit_test(an_expired_partner_is_answered_soon),
 		cmocka_unit_test(the_first_pdu_leaves_at_once),
 		cmocka_unit_test(fig_6_21_and_22_detached_waiting_attached),
 		cmocka_unit_test(fig_6_22_coupled_control),

@@ -236,6 +236,48 @@ static void passive_and_believes_us_so(struct lacp_pdu *pdu)
 	pdu->partner.state &= (uint8_t)~LACP_ACTIVITY;
 }
 
+static void expired(struct lacp_pdu *pdu)
+{
+	pdu->actor.state |= LACP_EXPIRED;
+}
+
+/* Whatever else it says, it has not heard us since its link came up. */
+static void an_expired_partner_is_not_in_sync(void **state)
+{
+	(void)state;
+	assert_false(in_sync_with(expired));
+	assert_true(lacp.sys.port[0].partner.state & LACP_EXPIRED);
+	assert_true(lacp.sys.port[0].matched);
+}
+
+/* Not at the heels of our first PDU, and the third of the second is kept for when it may listen. */
+static void an_expired_partner_hears_us_three_times_in_a_second(void **state)
+{
+	const uint64_t up_ns = T0 + 100 * LACP_SECOND;
+	const uint64_t answer_ns = up_ns + LACP_CROSSING_TIME, again_ns = answer_ns + LACP_RETRY_TIME;
+	struct lacp_pdu pdu;
+	int sent;
+
+	(void)state;
+	bring_up(1);
+	set_link(0, 0, up_ns - LACP_SECOND);
+	lacp_run(&lacp.sys, up_ns - LACP_SECOND);
+	sent = lacp.sent;
+	set_link(0, 1, up_ns);
+	lacp_run(&lacp.sys, up_ns);
+	assert_int_equal(lacp.sent, sent + 1);
+	pdu = partner_pdu(0);
+	expired(&pdu);
+	indicate(0, &pdu, up_ns + 5);
+	assert_int_equal(lacp.sent, sent + 1);
+	lacp_run(&lacp.sys, answer_ns);
+	assert_int_equal(lacp.sent, sent + 2);
+	indicate(0, &pdu, answer_ns + 5);
+	assert_int_equal(lacp.sent, sent + 2);
+	lacp_run(&lacp.sys, again_ns);
+	assert_int_equal(lacp.sent, sent + 3);
+}
+
 static void clause_6_4_9_record_pdu_matches(void **state)
 {
 	(void)state;
@@ -417,6 +459,8 @@ int main(void)
 		cmocka_unit_test(clause_6_4_4_the_actors_timeout_is_used),
 		cmocka_unit_test(port_disabled_keeps_selection_and_partner),
 		cmocka_unit_test(clause_6_4_9_record_pdu_matches),
+		cmocka_unit_test(an_expired_partner_is_not_in_sync),
+		cmocka_unit_test(an_expired_partner_hears_us_three_times_in_a_second),
 		cmocka_unit_test(clause_6_4_9_update_selected),
 		cmocka_unit_test(clause_6_4_9_update_ntt),
 		cmocka_unit_test(our_own_pdu_is_not_recorded_but_named),

@@ -9,6 +9,48 @@ sys.path.insert(0, os.path.dirname(__file__))
 
 from machine import Nics  # noqa: E402
 from lab import Lab  # noqa: E402
+from record import Record  # noqa: E402
+
+record = Record()
+
+
+def pytest_configure(config):
+    for line in ("small: runs in every set",
+                 "newest(KIND...): in the set core on the newest kernel only; with KINDs, of these partners only",
+                 "full: takes minutes, in the set full only"):
+        config.addinivalue_line("markers", line)
+
+
+def in_set(item):
+    """Does it run in the set that XBOND_VM_SET names, on this kernel?"""
+    chosen = os.environ.get("XBOND_VM_SET", "full")
+    if chosen == "full":
+        return True
+    if chosen == "small":
+        return item.get_closest_marker("small") is not None
+    newest = item.get_closest_marker("newest")
+    kind = item.callspec.params.get("kind") if hasattr(item, "callspec") else None
+    if newest and not os.environ.get("XBOND_VM_NEWEST") and (not newest.args or kind in newest.args):
+        return False
+    return item.get_closest_marker("full") is None
+
+
+def pytest_collection_modifyitems(config, items):
+    left_out = [item for item in items if not in_set(item)]
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_sessionfinish():
+    path = os.environ.get("XBOND_VM_RECORD")
+    if path:
+        record.write(path)
+
+
+@pytest.fixture(scope="session")
+def shows():
+    """with shows(PARTNER, BEHAVIOUR): the block shows it. Goes into docs/interop.md."""
+    return record.shows
 
 
 @pytest.fixture(scope="session")
@@ -83,12 +125,60 @@ def setting(lab, all_nics):
     return make
 
 
+class Keeper:
+    """One setting for the tests of a module, as booting and bonding take seconds; made anew after a test that failed."""
+
+    def __init__(self, nics):
+        self.nics, self.lab, self.made, self.broken, self.key = nics, None, None, False, None
+
+    def get(self, key, build, pairs=2):
+        """The setting that build() made for this key; another key, another setting."""
+        if self.broken or key != self.key:
+            self.drop()
+        if not self.made:
+            self.lab = Lab()
+            self.broken = True
+            self.made = build(Setting(self.lab, self.nics, pairs, None))
+            self.broken, self.key = False, key
+        return self.made
+
+    def drop(self):
+        if self.lab:
+            self.lab.close()
+            self.nics.give_back()
+        self.lab = self.made = None
+        self.broken = False
+
+
+@pytest.fixture
+def bonded(keeper):
+    """A bond in active-backup and a switch, shared: to be left as it was found."""
+    made = keeper.get("bonded", lambda made: made.switch().bond("active-backup"))
+    made.near.wait_slaves(*made.near.links)
+    return made
+
+
+@pytest.fixture(scope="module")
+def keeper(all_nics):
+    kept = Keeper(all_nics)
+    yield kept
+    kept.drop()
+
+
+def lab_of(item):
+    """The lab of a test, alone or shared."""
+    kept = item.funcargs.get("keeper")
+    if kept:
+        kept.broken = True
+    return kept.lab if kept else item.funcargs.get("lab")
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     outcome = yield
     result = outcome.get_result()
-    lab = item.funcargs.get("lab") if hasattr(item, "funcargs") else None
-    if result.failed and lab is not None and call.when in ("setup", "call"):
+    lab = lab_of(item) if result.failed and hasattr(item, "funcargs") else None
+    if lab is not None and call.when in ("setup", "call"):
         result.sections.append(("both sides", lab.report()))
         dmesg = subprocess.run(["dmesg"], capture_output=True, text=True, check=False).stdout
         result.sections.append(("kernel", "\n".join(dmesg.splitlines()[-15:])))

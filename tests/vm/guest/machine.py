@@ -13,7 +13,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../net"))
 from lab import run, wait_for  # noqa: E402
 
 
-
 class Qmp:
     """qemu's control protocol over the guest's virtio port."""
 
@@ -44,6 +43,10 @@ class Qmp:
 
 def nic_mac(number):
     return f"52:54:00:00:00:{number:02x}"
+
+
+def promiscuous(namespace, devs):
+    return [dev for dev in devs if namespace.link(dev)["promiscuity"]]
 
 
 class Nics:
@@ -90,7 +93,7 @@ class Nics:
             try:
                 self.qmp.call("device_add", driver="virtio-net-pci", netdev=f"net{number}", id=f"nic{number}",
                               mac=nic_mac(number), romfile="", guest_tso4=False, guest_tso6=False, guest_ecn=False,
-                              guest_ufo=False)
+                              guest_ufo=False, speed=1000, duplex="full")
             except AssertionError as refusal:
                 if "Duplicate" in str(refusal) or "in use" in str(refusal):
                     return False  # the guest has not let go of the old one yet
@@ -98,6 +101,16 @@ class Nics:
             return True
         wait_for(added, f"NIC {number} to be plugged again", 10)
         self.unplugged.discard(number)
+
+    def plug_into(self, number, namespace, name=None):
+        """Plugs an unplugged NIC, which appears in the first namespace as at the start, and moves it."""
+        self.replug(number)
+        found = wait_for(lambda: self.device(number), "the new NIC", 10)
+        if name and name != found:
+            run("ip", "link", "set", found, "name", name)
+            found = name
+        run("ip", "link", "set", found, "netns", namespace.name)
+        return found
 
     def give_back(self):
         for number in list(self.without_carrier):

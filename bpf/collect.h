@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the receive programs of a slave, TC and XDP, share: which slot they are on, and which
+ * frames are not simply the bond's.
+ */
+#ifndef XBOND_BPF_COLLECT_H
+#define XBOND_BPF_COLLECT_H
+
+#include <linux/if_ether.h>
+#include <bpf/bpf_endian.h>
+
+#include "bpf/maps.h"
+#include "bpf/select.h"
+
+#define ETH_P_EAPOL 0x888e
+
+/* slot_of[] is a hint: two ifindexes may share an entry. */
+__noinline __u32 collect_slot_by_search(__u32 ifindex)
+{
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (table.ifindex[slot] == ifindex)
+			return slot;
+	return SELECT_NONE;
+}
+
+static __always_inline __u32 collect_slot(__u32 ifindex)
+{
+	__u32 slot = buckets.slot_of[ifindex % XBOND_SLOT_CACHE] % XBOND_MAX_SLAVES;
+
+	return table.ifindex[slot] == ifindex ? slot : collect_slot_by_search(ifindex);
+}
+
+/* 01:80:c2:00:00:00 to :0f, which bridges do not forward (802.1Q table 8-1). */
+static __always_inline int collect_is_link_local(const struct ethhdr *eth)
+{
+	const __be16 *dest = (const __be16 *)eth->h_dest;
+
+	return dest[0] == bpf_htons(0x0180) && dest[1] == bpf_htons(0xc200) && !(dest[2] & bpf_htons(0xfff0));
+}
+
+#endif

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The XDP programs of one bond: xbond_xdp_rx and xbond_xdp_rx_tags on slaves (rx_hook),
+ * xbond_xdp_tx on the port side (xdp_tx). They do what is common and simple, and let
+ * everything else pass to the TC programs of xbond.bpf.c, whose maps they share.
+ */
+#include <linux/bpf.h>
+
+#include "bpf/choose.h"
+#include "bpf/collect.h"
+
+char _license[] SEC("license") = "GPL";
+
+/* The port side, and slaves by slot. */
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} xdp_port SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, XBOND_MAX_SLAVES);
+	__type(key, __u32);
+	__type(value, __u32);
+} xdp_slaves SEC(".maps");
+
+/* Slaves that may transmit, and no others: BPF_F_BROADCAST goes to every entry. */
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, XBOND_MAX_SLAVES);
+	__type(key, __u32);
+	__type(value, __u32);
+} xdp_all SEC(".maps");
+
+/* Linux 6.8: the tag that the device keeps beside the frame; only for a program loaded for that device. */
+extern int bpf_xdp_metadata_rx_vlan_tag(const struct xdp_md *ctx, __be16 *vlan_proto,
+					__u16 *vlan_tci) __ksym __weak;
+
+static __always_inline struct packet packet_of(struct xdp_md *ctx)
+{
+	return (struct packet){
+		.data = (void *)(long)ctx->data,
+		.end = (void *)(long)ctx->data_end,
+		.vlan_tci = -1,
+	};
+}
+
+/*
+ * Frames for bond0 and nobody else: not link-local, no slow protocol, no EAPOL, no LLDP (which
+ * a redirect would hide from every socket on the slave).
+ */
+static __always_inline int is_ordinary(const struct packet *packet)
+{
+	const struct ethhdr *eth = packet->data;
+	const struct vlan_header *tag = (void *)(eth + 1);
+	__be16 type;
+
+	if ((void *)(eth + 1) > packet->end || collect_is_link_local(eth))
+		return 0;
+	type = eth->h_proto;
+	if (type == bpf_htons(ETH_P_8021Q)) {
+		if ((void *)(tag + 1) > packet->end)
+			return 0;
+		if (!(tag->tci & bpf_htons(VLAN_VID_MASK)))
+			type = tag->type;
+	}
+	return type != bpf_htons(ETH_P_SLOW) && type != bpf_htons(ETH_P_EAPOL) &&
+	       type != bpf_htons(ETH_P_LLDP);
+}
+
+/* To bond0 by the port side; what is not simply to be collected passes to xbond_rx. */
+static __always_inline int collect(struct xdp_md *ctx)
+{
+	__u32 slot = collect_slot(ctx->ingress_ifindex);
+	struct packet packet = packet_of(ctx);
+	struct xbond_counters *counter;
+
+	if (slot >= XBOND_MAX_SLAVES || !(READ_ONCE(table.rx_mask) >> slot & 1) ||
+	    !(READ_ONCE(table.flags) & XBOND_F_CARRIER) || !is_ordinary(&packet))
+		return XDP_PASS;
+	counter = bpf_map_lookup_elem(&counters, &slot);
+	if (!counter)
+		return XDP_PASS;
+	counter->rx_packets++;
+	counter->rx_bytes += bpf_xdp_get_buff_len(ctx);
+	return bpf_redirect_map(&xdp_port, 0, XDP_DROP);
+}
+
+SEC("xdp.frags")
+int xbond_xdp_rx(struct xdp_md *ctx)
+{
+	return collect(ctx);
+}
+
+/* For devices that keep the tag beside the frame: it would be lost on the way to bond0. */
+SEC("xdp.frags")
+int xbond_xdp_rx_tags(struct xdp_md *ctx)
+{
+	__be16 protocol;
+	__u16 tci;
+
+	if (!bpf_xdp_metadata_rx_vlan_tag(ctx, &protocol, &tci))
+		return XDP_PASS;
+	return collect(ctx);
+}
+
+__noinline __u32 payload(struct xdp_md *ctx, __u32 at)
+{
+	struct packet packet = packet_of(ctx);
+
+	return flow_payload(&packet, at);
+}
+
+__noinline __u32 encap_inner(struct xdp_md *ctx, __u32 payload)
+{
+	struct packet packet = packet_of(ctx);
+
+	return flow_encap_inner(&packet, payload);
+}
+
+static __always_inline __u32 payload_of(void *ctx, __u32 at)
+{
+	return payload(ctx, at);
+}
+
+static __always_inline __u32 encap_inner_of(void *ctx, __u32 payload)
+{
+	return encap_inner(ctx, payload);
+}
+
+/* What lies beyond the linear part is out of reach here, and counts for nothing. */
+__noinline __u64 hash_headers(struct xdp_md *ctx)
+{
+	const struct flow_hook hook = { .context = ctx,
+					.payload_of = payload_of,
+					.inner_of = encap_inner_of };
+	struct flow_rule rule = choose_rule();
+	struct packet packet = packet_of(ctx);
+	__u64 hash;
+
+	if (rule.policy == XBOND_POLICY_FLOW) /* a frame has no skb that the stack has hashed */
+		rule.policy = XBOND_POLICY_LAYER34;
+	flow_hash(&packet, &rule, &hook, &hash);
+	return hash;
+}
+
+static __always_inline __u64 hash_of(void *context)
+{
+	struct packet packet = packet_of(context);
+	struct flow_rule rule = choose_rule();
+	__u64 hash;
+
+	return flow_hash_plain(&packet, &rule, &hash) ? hash_headers(context) : hash;
+}
+
+static __always_inline int is_neighbour_message(const struct packet *packet)
+{
+	const struct ethhdr *eth = packet->data;
+	const struct ipv6hdr *ip = (void *)(eth + 1);
+	const __u8 *type = (void *)(ip + 1);
+
+	if ((void *)(eth + 1) > packet->end)
+		return 0;
+	if (eth->h_proto == bpf_htons(ETH_P_ARP))
+		return 1;
+	if (eth->h_proto != bpf_htons(ETH_P_IPV6) || (void *)(type + 1) > packet->end)
+		return 0;
+	return ip->nexthdr == IPPROTO_ICMPV6 && (*type == 135 || *type == 136);
+}
+
+__noinline int broadcast(struct xdp_md *ctx, __u64 mask)
+{
+	__u32 length = bpf_xdp_get_buff_len(ctx);
+
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (mask >> slot & 1)
+			choose_count(slot, length);
+	return bpf_redirect_map(&xdp_all, 0, BPF_F_BROADCAST);
+}
+
+static __always_inline int chooses(void)
+{
+	const __u32 wanted = XBOND_F_XDP_TX | XBOND_F_CARRIER;
+
+	return (READ_ONCE(table.flags) & (wanted | XBOND_F_FORCE_COUNTED)) == wanted &&
+	       choose_bondd_watches();
+}
+
+SEC("xdp.frags")
+int xbond_xdp_tx(struct xdp_md *ctx)
+{
+	__u64 mask = select_mask();
+	struct packet packet = packet_of(ctx);
+	__u32 length, slot;
+
+	if (!chooses())
+		return XDP_PASS;
+	if (!mask)
+		return XDP_DROP;
+	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR && is_neighbour_message(&packet))
+		return broadcast(ctx, mask);
+	length = bpf_xdp_get_buff_len(ctx);
+	slot = choose_slot(ctx, hash_of, mask, length);
+	if (slot == CHOOSE_ALL)
+		return broadcast(ctx, mask);
+	if (slot >= XBOND_MAX_SLAVES)
+		return XDP_DROP;
+	choose_count(slot, length);
+	return bpf_redirect_map(&xdp_slaves, slot, XDP_DROP);
+}

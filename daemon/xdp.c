@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/xdp.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/crashpoint.h"
+#include "daemon/daemon.h"
+#include "daemon/log.h"
+#include "daemon/net/features.h"
+#include "daemon/xdp_load.h"
+
+#define VLAN_STRIP "rx-vlan-hw-parse"
+#define GRO "rx-gro"
+
+#define PATH_SIZE (PATH_MAX + 32)
+
+static void slave_pin(char path[PATH_SIZE], struct bond *bond, unsigned int slot)
+{
+	snprintf(path, PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_RX "%u", bond->dataplane.pins.dir, slot);
+}
+
+static void tx_pin(char path[PATH_SIZE], struct bond *bond)
+{
+	snprintf(path, PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_TX, bond->dataplane.pins.dir);
+}
+
+static const char *reason(int r)
+{
+	switch (-r) {
+	case EOPNOTSUPP: return "its driver has no native XDP";
+	case EBUSY:
+	case EEXIST: return "it has an XDP program already";
+	default: return strerror(-r);
+	}
+}
+
+/* Native or not at all: generic XDP is slower than TC. */
+static int attach(int program_fd, int ifindex, const char *pin, struct err *err)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = XDP_FLAGS_DRV_MODE);
+	int link_fd = bpf_link_create(program_fd, ifindex, BPF_XDP, &options), r;
+
+	if (link_fd < 0)
+		return err_set(err, -link_fd, "%s", reason(link_fd));
+	unlink(pin);
+	r = bpf_obj_pin(link_fd, pin);
+	close(link_fd);
+	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", pin, strerror(-r)) : 0;
+}
+
+static void detach(const char *pin)
+{
+	int link_fd = bpf_obj_get(pin);
+
+	if (link_fd >= 0) {
+		bpf_link_detach(link_fd);
+		close(link_fd);
+	}
+	unlink(pin);
+}
+
+/* The devmap, or -errno: the bond has had no XDP program yet. */
+static int open_map(struct bond *bond, const char *name)
+{
+	char path[PATH_SIZE];
+
+	snprintf(path, sizeof(path), "%s/%s", bond->dataplane.pins.dir, name);
+	return bpf_obj_get(path);
+}
+
+static int point_to_port(struct bond *bond, struct err *err)
+{
+	int fd = open_map(bond, XBOND_PIN_XDP_PORT), r;
+	uint32_t key = 0;
+
+	if (fd < 0)
+		return err_set(err, -fd, "no devmap: %s", strerror(-fd));
+	r = bpf_map_update_elem(fd, &key, &bond_pin(bond)->port_ifindex, BPF_ANY);
+	close(fd);
+	return r < 0 ? err_set(err, -r, "no entry in the devmap: %s", strerror(-r)) : 0;
+}
+
+static void point_to_slaves(struct bond *bond, const char *map, uint64_t mask)
+{
+	int fd = open_map(bond, map);
+
+	if (fd < 0)
+		return;
+	for (uint32_t slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		if (mask >> slot & 1)
+			bpf_map_update_elem(fd, &slot, &bond_slave(bond, slot)->ifindex, BPF_ANY);
+		else
+			bpf_map_delete_elem(fd, &slot);
+	}
+	close(fd);
+}
+
+void xdp_publish(struct bond *bond, uint64_t tx_mask)
+{
+	uint64_t members = 0;
+
+	if (!bond_pin(bond)->xdp_tx)
+		return;
+	bond_for_each_member (bond, slot)
+		members |= UINT64_C(1) << slot;
+	if (bond->xdp_known && bond->xdp_members == members && bond->xdp_mask == tx_mask)
+		return;
+	point_to_slaves(bond, XBOND_PIN_XDP_SLAVES, members);
+	point_to_slaves(bond, XBOND_PIN_XDP_ALL, tx_mask);
+	bond->xdp_known = true;
+	bond->xdp_members = members;
+	bond->xdp_mask = tx_mask;
+}
+
+/* bond0 takes frames by XDP only while it has GRO. */
+static int want_gro(struct bond *bond, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct feature gro;
+	int r;
+
+	if (bond->away)
+		return err_set(err, EXDEV, "%s is in another namespace", pin->name);
+	r = feature_get(&bond->daemon->ethtool, pin->name, GRO, &gro);
+	if (r)
+		return err_set(err, -r, "the GRO of %s is unknown: %s", pin->name, strerror(-r));
+	if (gro.active)
+		return 0;
+	pin->gro_was_off = 1;
+	r = feature_set(&bond->daemon->ethtool, pin->name, GRO, true);
+	return r < 0 ? err_set(err, -r, "%s takes no GRO: %s", pin->name, strerror(-r)) : 0;
+}
+
+static void restore_gro(struct bond *bond)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+
+	if (!pin->gro_was_off)
+		return;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
+			return;
+	if (!bond->away)
+		feature_set(&bond->daemon->ethtool, pin->name, GRO, false);
+	pin->gro_was_off = 0;
+}
+
+/* A tag that the NIC takes off would be lost. */
+static int keep_tags_in_frames(struct bond *bond, struct xbond_slave *slave, struct err *err)
+{
+	const struct ethtool *ethtool = &bond->daemon->ethtool;
+	struct feature strip;
+	int r;
+
+	if (feature_get(ethtool, slave->name, VLAN_STRIP, &strip) || !strip.active)
+		return 0;
+	if (strip.fixed)
+		return err_set(err, EOPNOTSUPP, "it always takes VLAN tags off");
+	slave->before.flags |= XBOND_SLAVE_HAD_VLAN_STRIP;
+	r = feature_set(ethtool, slave->name, VLAN_STRIP, false);
+	return r < 0 ? err_set(err, -r, "it goes on taking VLAN tags off: %s", strerror(-r)) : 0;
+}
+
+/*
+ * A veth keeps VLAN tags beside the frame, whatever its features say, and a checksum that its
+ * peer's stack left to be done is lost on the way to bond0: only for who asks for it.
+ */
+static int load_for_veth(struct bond *bond, const struct link_info *link, struct err *err)
+{
+	struct err why;
+	int r;
+
+	if (bond_pin(bond)->rx_hook == XBOND_RX_AUTO)
+		return err_set(err, EOPNOTSUPP, "a veth's frames may lack their checksums");
+	r = xdp_load(bond->dataplane.pins.dir, XDP_PROGRAM_RX_TAGS, link->ifindex, &why);
+	if (r < 0)
+		return err_set(err, -r, "this kernel hides a veth's VLAN tags from XDP (%s)", why.text);
+	log_warning("%s: %s is a veth: by XDP it receives only frames with complete checksums; "
+		    "'ethtool -K DEV tx off' at its other end makes them so",
+		    bond_pin(bond)->name, link->name);
+	return r;
+}
+
+static int load_for(struct bond *bond, struct xbond_slave *slave, struct err *err)
+{
+	struct link_info link;
+	int r;
+
+	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link))
+		return err_set(err, ENODEV, "it is gone");
+	if (!strcmp(link.kind, "veth"))
+		return load_for_veth(bond, &link, err);
+	r = keep_tags_in_frames(bond, slave, err);
+	return r ? r : xdp_load(bond->dataplane.pins.dir, XDP_PROGRAM_RX, 0, err);
+}
+
+static int attach_slave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	char pin[PATH_SIZE];
+	int program_fd, r;
+
+	slave_pin(pin, bond, slot);
+	program_fd = load_for(bond, slave, err);
+	if (program_fd < 0)
+		return program_fd;
+	slave->rx_hook = XBOND_RX_XDP; /* from here on there may be something to undo */
+	crashpoint("xdp-recorded");
+	r = point_to_port(bond, err);
+	if (!r)
+		r = want_gro(bond, err);
+	if (!r)
+		r = attach(program_fd, (int)slave->ifindex, pin, err);
+	close(program_fd);
+	crashpoint("xdp-attached");
+	return r;
+}
+
+void xdp_release_slave(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	char pin[PATH_SIZE];
+
+	slave_pin(pin, bond, slot);
+	detach(pin);
+	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_STRIP)
+		feature_set(&bond->daemon->ethtool, slave->name, VLAN_STRIP, true);
+	slave->before.flags &= ~XBOND_SLAVE_HAD_VLAN_STRIP;
+	slave->rx_hook = XBOND_RX_TC;
+	restore_gro(bond);
+}
+
+static bool is_attached(struct bond *bond, unsigned int slot)
+{
+	char pin[PATH_SIZE];
+
+	slave_pin(pin, bond, slot);
+	return bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP && !access(pin, F_OK);
+}
+
+void xdp_follow_slave(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	uint32_t wanted = bond_pin(bond)->rx_hook;
+	struct err err;
+
+	if (wanted == XBOND_RX_TC && slave->rx_hook == XBOND_RX_TC)
+		return;
+	if (wanted == XBOND_RX_TC) {
+		xdp_release_slave(bond, slot);
+		return;
+	}
+	if (is_attached(bond, slot) || !attach_slave(bond, slot, &err))
+		return;
+	xdp_release_slave(bond, slot);
+	if (wanted == XBOND_RX_XDP)
+		log_warning("%s: %s receives by TC, not by XDP: %s", bond_pin(bond)->name, slave->name,
+			    err.text);
+}
+
+int xdp_follow_tx(struct bond *bond, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	char path[PATH_SIZE];
+	struct err why;
+	int program_fd, r;
+
+	tx_pin(path, bond);
+	if (!pin->xdp_tx) {
+		detach(path);
+		return 0;
+	}
+	if (!access(path, F_OK))
+		return 0;
+	program_fd = xdp_load(bond->dataplane.pins.dir, XDP_PROGRAM_TX, 0, err);
+	if (program_fd < 0)
+		return program_fd;
+	r = attach(program_fd, (int)pin->port_ifindex, path, &why);
+	close(program_fd);
+	return r ? err_set(err, -r, "xdp_tx: cannot attach to %s: %s", pin->port_name, why.text) : 0;
+}

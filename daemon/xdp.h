@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * XDP of a bond: on slaves for receiving (rx_hook), on the port side for what other XDP
+ * programs send (xdp_tx). The TC programs stay where they are and take what XDP lets pass.
+ */
+#ifndef XBOND_DAEMON_XDP_H
+#define XBOND_DAEMON_XDP_H
+
+#include "daemon/bond.h"
+
+/* What rx_hook asks for on a member: attaches or detaches. A refusal leaves TC, and is told in the log if it was asked for by name. */
+void xdp_follow_slave(struct bond *bond, unsigned int slot);
+/* Takes it off again and restores what it needed. The device may be gone. */
+void xdp_release_slave(struct bond *bond, unsigned int slot);
+/* xdp_tx: attaches to the port side, or detaches. The programs choose only once bond_evaluate() says so. */
+int xdp_follow_tx(struct bond *bond, struct err *err);
+/* Slots that may transmit, for broadcasts; and which device each slot is. */
+void xdp_publish(struct bond *bond, uint64_t tx_mask);
+
+#endif

@@ -1,0 +1,88 @@
+"""xbond at the near end, the kernel's own bonding at the far end, in the modes and policies that both have
+(802.3ad: test_lacp_*.py). One bond here serves all: its mode changes live, the kernel's is made anew.
+"""
+import pytest
+
+from lab import wait_for
+from traffic import Stream
+
+PEER = "bonding"
+MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast"]
+POLICIES = ["layer2", "layer2+3", "layer3+4", "vlan+srcmac"]
+BY_FLOW = "layer3+4"
+
+
+@pytest.fixture
+def made(keeper):
+    """make(mode, policy): both ends in it, all links up."""
+
+    def build(setting):
+        setting.kernel_bond("balance-rr")
+        return setting.bond("balance-rr")
+
+    def make(mode, policy=BY_FLOW):
+        made = keeper.get("bonding", build)
+        made.far.ip("link", "del", "kb0")
+        hashed = ["xmit_hash_policy", policy] if mode == "balance-xor" else []
+        made.kernel_bond(mode, *hashed)
+        made.near.ctl("set", "bond0", "mode", mode)
+        made.near.ctl("set", "bond0", "xmit_hash_policy", policy)
+        made.near.wait_slaves(*made.near.links)
+        wait_for(lambda: len(kernel_slaves_up(made)) == 2, "the kernel's slaves")
+        made.near.wait_ping("10.0.0.2")
+        return made
+    return make
+
+
+def kernel_slaves_up(made):
+    return [dev for dev in made.far.links
+            if made.far.link(dev)["linkinfo"]["info_slave_data"]["mii_status"] == "UP"]
+
+
+def counts(namespace):
+    return [namespace.sent(dev)["packets"] for dev in namespace.links]
+
+
+def check_traffic(made, mode, both_links):
+    """Both ways at once: nothing lost; every link used where the mode uses all."""
+    near, far = made.near, made.far
+    before = counts(near), counts(far)
+    streams = [Stream(near, far, to="10.0.0.2", count=200, rate=400, flows=16),
+               Stream(far, near, to="10.0.0.1", count=200, rate=400, flows=16, port=9001)]
+    for stream in streams:
+        wait_for(lambda stream=stream: stream.sender.poll() is not None, "the sender to end", 20)
+        result = stream.finish()
+        assert result["lost"] == 0, result
+        if mode != "broadcast":
+            assert result["duplicates"] == 0, result
+    after = counts(near), counts(far)
+    for side in range(2):
+        used = [now - then > 20 for now, then in zip(after[side], before[side])]
+        assert all(used) == (both_links and mode != "active-backup"), (after, before)
+
+
+@pytest.mark.small
+@pytest.mark.parametrize("mode", MODES)
+def test_modes(made, shows, mode):
+    with shows(PEER, f"{mode}: traffic both ways, cut of a link, and return"):
+        made = made(mode)
+        check_traffic(made, mode, both_links=True)
+        for end in (0, 1):
+            made.nics.cable(end, False)
+        wait_for(lambda: made.near.carrier_slaves() == ["eth2"], "xbond to see the cut")
+        wait_for(lambda: kernel_slaves_up(made) == ["eth3"], "the kernel to see the cut")
+        made.near.wait_ping("10.0.0.2")
+        check_traffic(made, mode, both_links=False)
+        for end in (0, 1):
+            made.nics.cable(end, True)
+        made.near.wait_slaves(*made.near.links)
+        wait_for(lambda: len(kernel_slaves_up(made)) == 2, "the kernel's slaves")
+        made.near.wait_ping("10.0.0.2")
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize("policy", POLICIES)
+def test_policies(made, shows, policy):
+    """One pair of hosts: only layer3+4 tells its flows apart."""
+    with shows(PEER, f"balance-xor, xmit_hash_policy {policy}"):
+        check_traffic(made("balance-xor", policy), "balance-xor", both_links=policy == BY_FLOW)
