@@ -4,9 +4,11 @@
  * which the test of the manual reads. Called by main only.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/cli.h"
 
+#define CALL_WIDTH 53
 #define MODES (XBOND_MODE_8023AD + 1)
 #define ALL_MODES ((1u << MODES) - 1)
 
@@ -27,7 +29,10 @@ void help_print(void)
 	puts("Usage: bondctl [FLAG]... VERB ...\n\nVerbs; 'bondctl VERB --help' says more:");
 	for (const struct verb *verb = cli_verbs; verb->name; verb++) {
 		snprintf(call, sizeof(call), "%s %s", verb->name, verb->arguments);
-		printf("  %-53s %s\n", call, verb->help);
+		printf("  %-*s", CALL_WIDTH, call);
+		if (strlen(call) > CALL_WIDTH)
+			printf("\n  %*s", CALL_WIDTH, "");
+		printf(" %s\n", verb->help);
 	}
 	printf("\n%s", flags_help);
 	puts("\nExit status: 0 done, 1 refused or failed, 2 usage, 3 needs bondd and bondd is away or was "

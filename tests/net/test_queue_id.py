@@ -66,6 +66,18 @@ def test_the_mapping_chooses_the_slave(queued, mode, path, hook):
     assert set(links_used(made, 7)) == set(without)
 
 
+def test_skbedit_on_the_bond(pair, path, hook):
+    """As the manual has it: a filter of tc before xbond's."""
+    made = pair("balance-xor", links=3, path=path, xmit_hash_policy="layer3+4")
+    made.near.ctl("set-slave", "bond0", "l2", "queue_id", 1)
+    done = made.near.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "protocol", "ip", "matchall", "action",
+                         "skbedit", "queue_mapping", 1, "continue", check=False)
+    if "not found" in done.stderr or "Failed to load TC" in done.stderr:
+        pytest.skip("this kernel has no matchall or skbedit")
+    assert done.returncode == 0, done.stderr
+    assert links_used(made, 0) == {"l2": FLOWS}
+
+
 def test_a_slave_that_is_down_is_not_taken(queued, path, hook):
     made = queued("balance-xor", path=path, xmit_hash_policy="layer3+4")
     made.near.ctl("set-slave", "bond0", "l2", "queue_id", 7)
