@@ -17,22 +17,23 @@ record = Record()
 def pytest_configure(config):
     for line in ("small: runs in every set",
                  "newest(KIND...): in the set core on the newest kernel only; with KINDs, of these partners only",
-                 "full: takes minutes, in the set full only"):
+                 "full(KIND...): in the set full only; with KINDs likewise"):
         config.addinivalue_line("markers", line)
+
+
+def is_marked(item, name):
+    kind = item.callspec.params.get("kind") if hasattr(item, "callspec") else None
+    return any(not mark.args or kind in mark.args for mark in item.iter_markers(name))
 
 
 def in_set(item):
     """Does it run in the set that XBOND_VM_SET names, on this kernel?"""
     chosen = os.environ.get("XBOND_VM_SET", "full")
-    if chosen == "full":
+    if chosen == "full" or is_marked(item, "small"):
         return True
-    if chosen == "small":
-        return item.get_closest_marker("small") is not None
-    newest = item.get_closest_marker("newest")
-    kind = item.callspec.params.get("kind") if hasattr(item, "callspec") else None
-    if newest and not os.environ.get("XBOND_VM_NEWEST") and (not newest.args or kind in newest.args):
+    if chosen == "small" or is_marked(item, "full"):
         return False
-    return item.get_closest_marker("full") is None
+    return bool(os.environ.get("XBOND_VM_NEWEST")) or not is_marked(item, "newest")
 
 
 def pytest_collection_modifyitems(config, items):

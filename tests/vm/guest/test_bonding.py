@@ -7,7 +7,8 @@ from lab import wait_for
 from traffic import Stream
 
 PEER = "bonding"
-MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast"]
+MODES = {"balance-rr": pytest.mark.newest, "active-backup": pytest.mark.small, "balance-xor": pytest.mark.small,
+         "broadcast": pytest.mark.newest}
 POLICIES = ["layer2", "layer2+3", "layer3+4", "vlan+srcmac"]
 BY_FLOW = "layer3+4"
 
@@ -61,8 +62,7 @@ def check_traffic(made, mode, both_links):
         assert all(used) == (both_links and mode != "active-backup"), (after, before)
 
 
-@pytest.mark.small
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", [pytest.param(mode, marks=marks) for mode, marks in MODES.items()])
 def test_modes(made, shows, mode):
     with shows(PEER, f"{mode}: traffic both ways, cut of a link, and return"):
         made = made(mode)
@@ -80,7 +80,7 @@ def test_modes(made, shows, mode):
         made.near.wait_ping("10.0.0.2")
 
 
-@pytest.mark.newest
+@pytest.mark.full
 @pytest.mark.parametrize("policy", POLICIES)
 def test_policies(made, shows, policy):
     """One pair of hosts: only layer3+4 tells its flows apart."""

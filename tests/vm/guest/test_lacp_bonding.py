@@ -77,7 +77,7 @@ def test_ad_select_here(made, shows):
         check_traffic(made)
 
 
-@pytest.mark.newest
+@pytest.mark.full
 @pytest.mark.parametrize("policy", ["count", "bandwidth"])
 def test_ad_select_there(made, shows, policy):
     """Two bonds here, one there: the one with more links is its choice."""

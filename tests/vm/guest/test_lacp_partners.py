@@ -84,7 +84,7 @@ def test_negotiates(made, kind, shows):
 
 
 @pytest.mark.newest
-@pytest.mark.parametrize("end", ["near", "far"])
+@pytest.mark.parametrize("end", ["near", pytest.param("far", marks=pytest.mark.full)])
 def test_cut_and_back(made, kind, shows, end):
     with shows(kind, "cut of a link, and return"):
         numbers = (0, 1) if end == "near" else (1, 0)
@@ -98,6 +98,7 @@ def test_cut_and_back(made, kind, shows, end):
         check_traffic(made)
 
 
+@pytest.mark.newest("team")
 def test_silent_partner(made, kind, shows):
     with shows(kind, "silent partner: ports leave, and return"):
         began = time.monotonic()
@@ -111,7 +112,7 @@ def test_silent_partner(made, kind, shows):
         check_traffic(made)
 
 
-@pytest.mark.newest
+@pytest.mark.full
 def test_one_silent_link(made, kind, shows):
     with shows(kind, "one silent link: the other carries all"):
         made.partner.silence(True, ["eth1"])
@@ -121,7 +122,8 @@ def test_one_silent_link(made, kind, shows):
         wait_agreed(made)
 
 
-@pytest.mark.newest("team")
+@pytest.mark.newest
+@pytest.mark.full("team")
 def test_flapping(made, kind, shows):
     with shows(kind, "flapping link"):
         for _ in range(5):
@@ -133,7 +135,8 @@ def test_flapping(made, kind, shows):
         check_traffic(made)
 
 
-@pytest.mark.newest("team")
+@pytest.mark.newest
+@pytest.mark.full("team")
 def test_replaced_partner(made, kind, shows):
     with shows(kind, "partner replaced by another system"):
         made.partner.start(mac=OTHER_MAC)
@@ -155,8 +158,9 @@ def unchanged(made, before, seconds):
         time.sleep(0.2)
 
 
-@pytest.mark.small
-@pytest.mark.parametrize("how", ["stopped", "killed"])
+@pytest.mark.newest
+@pytest.mark.full("team")
+@pytest.mark.parametrize("how", [pytest.param("stopped", marks=pytest.mark.small), "killed"])
 def test_hold(made, kind, shows, how):
     """bondd is away for more than the partner's timeout, and comes back."""
     with shows(kind, f"LACP hold: bondd {how} for longer than the timeout"):
@@ -186,7 +190,8 @@ def rate_asked(made):
             "timeout" in show["slaves"][0]["lacp"]["partner_state"])
 
 
-@pytest.mark.newest("team")
+@pytest.mark.newest
+@pytest.mark.full("team")
 def test_rates(made, kind, shows):
     with shows(kind, "lacp_rate fast and slow, at either end"):
         made.near.ctl("set", "bond0", "lacp_hold", "off", "lacp_rate", "slow")
@@ -204,6 +209,7 @@ def test_rates(made, kind, shows):
 
 
 @pytest.mark.newest
+@pytest.mark.full("team")
 def test_passive(made, kind, shows):
     with shows(kind, "lacp_active off, at either end"):
         made.near.ctl("set", "bond0", "lacp_active", "off")
@@ -219,7 +225,8 @@ def test_passive(made, kind, shows):
         wait_agreed(made)
 
 
-@pytest.mark.newest("team")
+@pytest.mark.newest
+@pytest.mark.full("team")
 def test_standby(made, kind, shows):
     with shows(kind, "standby by max_links, and takeover"):
         made.near.ctl("set", "bond0", "max_links", 1, "ad_actor_sys_prio", 100)
@@ -237,7 +244,7 @@ def test_standby(made, kind, shows):
         wait_agreed(made)
 
 
-@pytest.mark.newest
+@pytest.mark.full
 def test_independent_control(made, kind, shows):
     with shows(kind, "coupled_control off here"):
         made.near.ctl("set", "bond0", "coupled_control", "off")
@@ -253,6 +260,7 @@ def test_independent_control(made, kind, shows):
 
 
 @pytest.mark.newest
+@pytest.mark.full("team")
 def test_actor_options(made, kind, shows):
     with shows(kind, "actor system, priority and key, at either end"):
         made.near.ctl("set", "bond0", "ad_user_port_key", 5, "ad_actor_sys_prio", 77, "ad_actor_system", "02:00:00:00:00:33")

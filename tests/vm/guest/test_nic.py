@@ -37,8 +37,7 @@ def state(namespace, dev):
             "uppers": sorted(other["ifname"] for other in namespace.ip_json("link") if other.get("link") == dev)}
 
 
-@pytest.mark.small
-@pytest.mark.parametrize("mac_policy", ["set", "filter"])
+@pytest.mark.parametrize("mac_policy", [pytest.param("set", marks=pytest.mark.small), pytest.param("filter", marks=pytest.mark.newest)])
 def test_original_state_is_restored(setting, mac_policy):
     made = setting().switch()
     before = {dev: state(made.near, dev) for dev in made.near.links}
@@ -83,8 +82,7 @@ def hears_vlan(near, far, vid):
         return any(frame.vlan is not None and frame.vlan & 0xfff == vid for capture in captures for frame in capture.frames(0.05))
 
 
-@pytest.mark.small
-@pytest.mark.parametrize("order", ["before", "after"])
+@pytest.mark.parametrize("order", [pytest.param("before", marks=pytest.mark.full), pytest.param("after", marks=pytest.mark.small)])
 def test_vlan_devices(setting, order):
     made = setting().switch()
     near, far = made.near, made.far
@@ -155,6 +153,7 @@ weight = 9
 """
 
 
+@pytest.mark.newest
 def test_configured_slave_comes_back_under_any_name(setting):
     """It is the NIC that is configured: known by its permanent MAC, whatever it is called now."""
     made = setting(2, {"bond0.conf": CONFIGURED}).switch()
