@@ -9,7 +9,7 @@ import sys
 from .bed import ROOT
 from .rows import write_json
 
-SUBJECTS = ("selection", "balance", "transmit", "modes", "receive", "xdp", "single_stream", "unequal", "connections",
+SUBJECTS = ("selection", "balance", "transmit", "modes", "slaves", "receive", "xdp", "single_stream", "unequal", "connections",
             "failover", "lacp", "daemon_cost")
 
 
