@@ -74,8 +74,11 @@ void lacp_loop_enter(struct lacp_system *sys, unsigned int slot, uint16_t loop_p
 /* periodic.c */
 int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns);
 void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state, uint64_t now_ns);
-/* The partner has become expired: a PDU now, but not at the heels of the last, which may be on its way. */
-void lacp_periodic_answer(struct lacp_port_state *port, uint64_t now_ns);
+/*
+ * The partner was recorded. If it has become expired, it gets a PDU now, but not at the heels of
+ * the last, which may be on its way; then more often than usual, until it has heard one.
+ */
+void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, uint64_t now_ns);
 
 /* selection.c */
 struct lacp_choice {
@@ -100,6 +103,8 @@ void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator, uint64_t
 /* mux.c */
 bool lacp_mux_ready(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns);
 int lacp_mux_next(const struct lacp_port_state *port, bool coupled, bool ready);
+/* A port does not begin to carry while the limit of PDUs keeps it from telling the partner that it is in sync. */
+bool lacp_mux_may(const struct lacp_port_state *port, enum lacp_mux_state next, uint64_t now_ns);
 void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_state state, uint64_t now_ns);
 
 /* churn.c */

@@ -115,6 +115,13 @@ int lacp_mux_next(const struct lacp_port_state *port, bool coupled, bool ready)
 	return LACP_STAY;
 }
 
+bool lacp_mux_may(const struct lacp_port_state *port, enum lacp_mux_state next, uint64_t now_ns)
+{
+	bool begins = port->mux == LACP_MUX_ATTACHED && bits_of[next] & CARRY;
+
+	return !begins || !port->ntt || now_ns >= lacp_transmit_allowed_ns(port);
+}
+
 /* ntt also in DISTRIBUTING, so that the partner's picture is right at the slow rate, too. */
 void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_state state, uint64_t now_ns)
 {

@@ -36,14 +36,39 @@ static uint64_t period(const struct lacp_port_state *port, uint64_t period_ns)
 	return port->partner.state & LACP_EXPIRED ? LACP_RETRY_TIME : period_ns;
 }
 
-void lacp_periodic_answer(struct lacp_port_state *port, uint64_t now_ns)
+static uint64_t last_sent_ns(const struct lacp_port_state *port)
 {
-	uint64_t answer_ns = port->sent_ns[LACP_TX_LIMIT - 1] + LACP_CROSSING_TIME;
+	return port->sent_ns[LACP_TX_LIMIT - 1];
+}
+
+static void answer(struct lacp_port_state *port, uint64_t now_ns)
+{
+	uint64_t answer_ns = last_sent_ns(port) + LACP_CROSSING_TIME;
 
 	if (answer_ns < now_ns)
 		answer_ns = now_ns;
 	if (port->periodic_ns > answer_ns)
 		port->periodic_ns = answer_ns;
+}
+
+/* It has heard us: the usual time again. What is not needed leaves room for what is (6.4.16). */
+static void resume(struct lacp_port_state *port)
+{
+	uint64_t usual_ns =
+		port->periodic == LACP_PERIODIC_SLOW ? LACP_SLOW_PERIODIC_TIME : LACP_FAST_PERIODIC_TIME;
+
+	if (port->periodic_ns && last_sent_ns(port))
+		port->periodic_ns = last_sent_ns(port) + usual_ns;
+}
+
+void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, uint64_t now_ns)
+{
+	bool is_expired = port->partner.state & LACP_EXPIRED;
+
+	if (is_expired && !was_expired)
+		answer(port, now_ns);
+	else if (was_expired && !is_expired)
+		resume(port);
 }
 
 /* The first PDU goes out at once (the standard waits one Fast_Periodic_Time). */
@@ -52,7 +77,7 @@ static void start(struct lacp_port_state *port, enum lacp_periodic_state from, u
 	if (from == LACP_PERIODIC_NONE)
 		port->ntt = 1;
 	if (!(port->partner.state & LACP_EXPIRED) || !port->periodic_ns || deadline_ns < port->periodic_ns)
-		port->periodic_ns = deadline_ns; /* else the answer of lacp_periodic_answer() is due before */
+		port->periodic_ns = deadline_ns; /* else an answer is due before */
 }
 
 void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state, uint64_t now_ns)

@@ -167,8 +167,7 @@ static void enter_current(struct lacp_system *sys, unsigned int slot, enum lacp_
 		update_ntt(port, pdu);
 	record_pdu(port, pdu, now_ns);
 	lacp_actor_follow(sys, slot, pdu);
-	if (pdu->actor.state & LACP_EXPIRED && !was_expired)
-		lacp_periodic_answer(port, now_ns);
+	lacp_periodic_follow(port, was_expired, now_ns);
 	port->current_while_ns = now_ns + (port->actor.state & LACP_TIMEOUT ? LACP_SHORT_TIMEOUT_TIME
 									    : LACP_LONG_TIMEOUT_TIME);
 	port->actor.state &= (uint8_t)~LACP_EXPIRED;

@@ -64,7 +64,7 @@ static bool step_mux(struct lacp_system *sys, unsigned int slot, uint64_t now_ns
 	bool ready = port->mux == LACP_MUX_WAITING && lacp_mux_ready(sys, port->aggregator, now_ns);
 	int next = lacp_mux_next(port, sys->state.config.coupled, ready);
 
-	if (next == LACP_STAY)
+	if (next == LACP_STAY || !lacp_mux_may(port, (enum lacp_mux_state)next, now_ns))
 		return false;
 	lacp_mux_enter(sys, slot, (enum lacp_mux_state)next, now_ns);
 	return true;

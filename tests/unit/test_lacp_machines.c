@@ -75,19 +75,42 @@ static void an_expired_partner_is_answered_soon(void **state)
 					.partner.state = LACP_EXPIRED };
 
 	(void)state;
-	lacp_periodic_answer(&port, T0);
+	lacp_periodic_follow(&port, false, T0);
 	assert_int_equal(port.periodic_ns, T0);
 	port.sent_ns[LACP_TX_LIMIT - 1] = T0 - 5;
-	lacp_periodic_answer(&port, T0);
+	lacp_periodic_follow(&port, false, T0);
 	assert_int_equal(port.periodic_ns, T0);
 	port.periodic_ns = T0 + LACP_SLOW_PERIODIC_TIME;
-	lacp_periodic_answer(&port, T0);
+	lacp_periodic_follow(&port, false, T0);
+	assert_int_equal(port.periodic_ns, T0 - 5 + LACP_CROSSING_TIME);
+	lacp_periodic_follow(&port, true, T0);
 	assert_int_equal(port.periodic_ns, T0 - 5 + LACP_CROSSING_TIME);
 	lacp_periodic_enter(&port, LACP_PERIODIC_TX, T0);
-	lacp_periodic_answer(&port, T0);
+	lacp_periodic_follow(&port, false, T0);
 	assert_int_equal(port.periodic_ns, 0);
 	lacp_periodic_enter(&port, LACP_PERIODIC_FAST, T0);
 	assert_int_equal(port.periodic_ns, T0 + LACP_RETRY_TIME);
+	port.partner.state = 0;
+	lacp_periodic_follow(&port, true, T0);
+	assert_int_equal(port.periodic_ns, T0 - 5 + LACP_FAST_PERIODIC_TIME);
+}
+
+/* Else it would send to a partner that does not collect yet. */
+static void a_port_carries_only_once_it_can_say_that_it_is_in_sync(void **state)
+{
+	struct lacp_port_state port = { .mux = LACP_MUX_ATTACHED, .ntt = 1, .sent_ns = { T0, T0, T0 } };
+	const uint64_t allowed_ns = T0 + LACP_FAST_PERIODIC_TIME;
+
+	(void)state;
+	assert_false(lacp_mux_may(&port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns - 1));
+	assert_false(lacp_mux_may(&port, LACP_MUX_COLLECTING, allowed_ns - 1));
+	assert_true(lacp_mux_may(&port, LACP_MUX_DETACHED, allowed_ns - 1));
+	assert_true(lacp_mux_may(&port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns));
+	port.ntt = 0; /* it was said */
+	assert_true(lacp_mux_may(&port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns - 1));
+	port.ntt = 1;
+	port.mux = LACP_MUX_COLLECTING;
+	assert_true(lacp_mux_may(&port, LACP_MUX_DISTRIBUTING, allowed_ns - 1));
 }
 
 static void the_first_pdu_leaves_at_once(void **state)
@@ -346,6 +369,7 @@ int main(void)
 		cmocka_unit_test(fig_6_19_no_periodic_from_anywhere),
 		cmocka_unit_test(clause_6_4_13_timers),
 		cmocka_unit_test(an_expired_partner_is_answered_soon),
+		cmocka_unit_test(a_port_carries_only_once_it_can_say_that_it_is_in_sync),
 		cmocka_unit_test(the_first_pdu_leaves_at_once),
 		cmocka_unit_test(fig_6_21_and_22_detached_waiting_attached),
 		cmocka_unit_test(fig_6_22_coupled_control),
