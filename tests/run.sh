@@ -1,11 +1,11 @@
 #!/bin/bash
-# All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, network, and last a
-# part of those in the emulated machine. Prints why tests were skipped, ends with the totals, and fails when anything failed.
+# All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, beside these a part of those in the emulated
+# machine, then network. Prints why tests were skipped, ends with the totals, and fails when anything failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 python=${PYTHON:-/usr/bin/python3}
 output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+trap 'rm -f "$output"*' EXIT
 passed=0 failed=0 skipped=0
 
 # Adds what the last line of pytest or cmocka's summary says.
@@ -35,45 +35,81 @@ unit() { # PROGRAM: cmocka counts its tests on stderr
     [ $status = 0 ] || failed=$((failed + (bad > 0 ? bad : 1)))
 }
 
-suite() { # DIRECTORY: a pytest suite; each is a process of its own
-    step "$1"
-    "$python" -m pytest -q -rs --tb=short -p no:cacheprovider "$1" 2>&1 | tee "$output"
-    local status=${PIPESTATUS[0]}
-    tail -1 "$output" >"$output.last" && mv "$output.last" "$output"
+# Adds what the last line of a file says, of pytest or of tests/vm/run.
+add() { # FILE STATUS
+    tail -1 "$1" >"$output"
     passed=$((passed + $(count passed)))
     skipped=$((skipped + $(count skipped)))
     local bad=$(($(count failed) + $(count error)))
-    [ "$status" = 0 ] || failed=$((failed + (bad > 0 ? bad : 1)))
+    [ "$2" = 0 ] || failed=$((failed + (bad > 0 ? bad : 1)))
 }
 
-machine() { # the emulated machine; without it one test counts as skipped
-    step "tests/vm"
-    local lacks
-    if ! lacks=$(tests/vm/ready); then
-        echo "SKIPPED: the emulated machine: $lacks"
-        skipped=$((skipped + 1))
-        return
-    fi
-    VM_SET=small tests/vm/run 2>&1 | tee "$output"
-    local status=${PIPESTATUS[0]}
-    tail -1 "$output" >"$output.last" && mv "$output.last" "$output"
-    passed=$((passed + $(count passed)))
-    skipped=$((skipped + $(count skipped)))
-    local bad
-    bad=$(count failed)
-    [ "$status" = 0 ] || failed=$((failed + (bad > 0 ? bad : 1)))
+in_pytest() { "$python" -m pytest -q -rs --tb=short -p no:cacheprovider "$@" 2>&1; }
+
+suite() { # NAME PYTEST WORDS...: a pytest suite; each is a process of its own
+    local name=$1
+    shift
+    step "$name"
+    in_pytest "$@" | tee "$output.all"
+    add "$output.all" "${PIPESTATUS[0]}"
+}
+
+begin() { # NAME COMMAND...: beside what follows, until `finish NAME`
+    local name=$1
+    shift
+    "$@" >"$output.$name" 2>&1 &
+    pids[$name]=$!
+}
+
+finish() { # NAME TITLE
+    local status=0
+    wait "${pids[$1]}" || status=$?
+    step "$2"
+    cat "$output.$1"
+    add "$output.$1" "$status"
+}
+
+of_net() { printf "tests/net/test_%s.py\n" "$@"; }
+
+others_of_net() { # FILES...: all the other files of tests/net
+    local file
+    for file in tests/net/test_*.py; do
+        [[ " $* " == *" $file "* ]] || echo "$file"
+    done
 }
 
 single "check-format" make check-format
+declare -A pids
+if lacks=$(tests/vm/ready); then
+    begin vm env VM_SET=small VM_KERNELS="$(awk '!/^#/ { last = $1 } END { print last }' tests/vm/kernels)" tests/vm/run
+else
+    lacks="SKIPPED: the emulated machine: $lacks"
+fi
 for program in build/tests/unit/test_*; do
     case $program in *.o | *.d | *\*) continue ;; esac
     unit "$program"
 done
 unit tests/sim/run
-for directory in tests/manual tests/packaging tests/cli tests/lacp tests/bpf tests/net; do
-    [ -d "$directory" ] && suite "$directory"
+for directory in tests/manual tests/packaging tests/cli tests/lacp tests/bpf; do
+    suite "$directory" "$directory"
 done
-machine
+if [ -n "${pids[vm]:-}" ]; then
+    finish vm "tests/vm (make test-vm has the rest)"
+else
+    step "tests/vm"
+    echo "$lacks"
+    skipped=$((skipped + 1))
+fi
+
+# Of tests/net, two lots that do not depend on the clock run side by side; the others have the machine to themselves.
+mapfile -t first < <(of_net errors service explain mac iplink)
+mapfile -t second < <(of_net lifecycle slaves stacking queue_id)
+mapfile -t rest < <(others_of_net "${first[@]}" "${second[@]}")
+begin first in_pytest "${first[@]}"
+begin second in_pytest "${second[@]}"
+finish first "tests/net: ${first[*]#tests/net/}"
+finish second "tests/net: ${second[*]#tests/net/}"
+suite "tests/net, the others" "${rest[@]}"
 
 printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 [ "$failed" = 0 ]
