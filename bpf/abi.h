@@ -150,8 +150,10 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_STACK_DIRECT 16 /* as settings.path direct, whatever that says: XDP chooses for the others */
 #define XBOND_F_XDP_TX 32	/* the XDP program of the port side chooses, else it passes */
 #define XBOND_F_DRAIN_MARKERS 8 /* a drain begins when the partner has answered a marker */
-#define XBOND_F_QUEUE_IDS 64	/* some slave has a queue_id */
-#define XBOND_F_NETKIT 256	/* bond0 is a netkit: only a queue_id is in tc_index */
+#define XBOND_F_REDIRECT_PEER \
+	128		     /* bond0 is in another namespace: it can be handed packets without its backlog */
+#define XBOND_F_QUEUE_IDS 64 /* some slave has a queue_id */
+#define XBOND_F_NETKIT 256   /* bond0 is a netkit: only a queue_id is in tc_index */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 /* Writer: bondd. What the programs decide by; one store publishes each of: active copy, masks, flags. */

@@ -253,6 +253,16 @@ __noinline int rx_collects_by_now(__u32 slot)
 	       select_usable(select_active_backup(), 0, mask) == slot;
 }
 
+/* To bond0. The kernel drops what goes to a peer in its own namespace, so bondd must be watching. */
+static __always_inline int hand_over(__u32 flags)
+{
+	if (path_is_direct())
+		return bpf_redirect(table.bond_ifindex, BPF_F_INGRESS);
+	if (flags & XBOND_F_REDIRECT_PEER && choose_bondd_watches())
+		return bpf_redirect_peer(table.port_ifindex, 0);
+	return bpf_redirect(table.port_ifindex, 0);
+}
+
 SEC("tc")
 int xbond_rx(struct __sk_buff *skb)
 {
@@ -277,7 +287,5 @@ int xbond_rx(struct __sk_buff *skb)
 	}
 	counter->rx_packets++;
 	counter->rx_bytes += skb->len;
-	if (path_is_direct())
-		return bpf_redirect(table.bond_ifindex, BPF_F_INGRESS);
-	return bpf_redirect(table.port_ifindex, 0);
+	return hand_over(flags);
 }

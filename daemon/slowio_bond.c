@@ -250,7 +250,7 @@ struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const st
 	}
 	lacp_init(&bond->sys, config, &outputs, bond);
 	adopt(bond);
-	lacp_configure(&bond->sys, config, clock_now_ns());
+	lacp_configure(&bond->sys, config);
 	bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
 	return bond;
 }

@@ -52,13 +52,12 @@ static void restart_fallback_timers(struct lacp_system *sys)
 	}
 }
 
-int lacp_configure(struct lacp_system *sys, const struct lacp_config *config, uint64_t now_ns)
+int lacp_configure(struct lacp_system *sys, const struct lacp_config *config)
 {
 	struct lacp_config before = sys->state.config;
 	bool literal = before.rate_fast != config->rate_fast || before.hold != config->hold;
 	unsigned int slot;
 
-	(void)now_ns;
 	if (!is_valid_config(config))
 		return -EINVAL;
 	sys->state.config = *config;

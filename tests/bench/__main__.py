@@ -9,8 +9,8 @@ import sys
 from .bed import ROOT
 from .rows import write_json
 
-SUBJECTS = ("selection", "balance", "transmit", "modes", "receive", "xdp", "single_stream", "connections", "failover", "lacp",
-            "daemon_cost")
+SUBJECTS = ("selection", "balance", "transmit", "modes", "slaves", "receive", "xdp", "single_stream", "unequal", "connections",
+            "failover", "lacp", "daemon_cost")
 
 
 @dataclasses.dataclass
@@ -19,7 +19,7 @@ class Scale:
     rounds: int = 41  # of short measurements
     seconds: float = 0.15  # of each of those
     frames: int = 1000000  # by XDP, in a round
-    tcp_rounds: int = 3
+    tcp_rounds: int = 5
     tcp_seconds: int = 4
     cuts: int = 10
     idle_seconds: int = 20

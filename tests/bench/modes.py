@@ -5,10 +5,9 @@ from .bed import lab
 from .rows import Row, alternate, median_difference, median_ratio
 from .transmit import FAR, blast, plain_subject, sending_bed
 
+POLICIES = ("layer3+4", "layer2", "layer2+3", "vlan+srcmac", "flow", "encap2+3", "encap3+4")
 SETTINGS = {
-    "xor layer2": ("mode", "balance-xor", "xmit_hash_policy", "layer2"),
-    "xor layer2+3": ("mode", "balance-xor", "xmit_hash_policy", "layer2+3"),
-    "xor layer3+4": ("mode", "balance-xor", "xmit_hash_policy", "layer3+4"),
+    **{f"xor {policy}": ("mode", "balance-xor", "xmit_hash_policy", policy) for policy in POLICIES},
     "active-backup": ("mode", "active-backup"),
     "balance-rr": ("mode", "balance-rr"),
     "balance-rr by bytes": ("mode", "balance-rr", "bytes_per_slave", 1),
@@ -32,3 +31,6 @@ def rows(scale):
     for name in SETTINGS:
         yield Row(f"send direct: {name} / plain slave", median_ratio(ns[name], ns["plain"]), "ratio")
         yield Row(f"send direct: {name} adds", median_difference(ns[name], ns["plain"]), "ns/packet")
+    for policy in POLICIES[1:]:
+        bound = None if policy.startswith("encap") else 1.1
+        yield Row(f"send direct: {policy} / layer3+4", median_ratio(ns[f"xor {policy}"], ns["xor layer3+4"]), "ratio", bound)

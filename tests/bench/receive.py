@@ -3,6 +3,8 @@
 A veth receives in the softirq of the CPU that sends, so a blast from one CPU over a plain
 veth pays both for its sending, the same in every row, and for the receiving, which is what
 differs. Ratios are of the whole, as the design's are; the row `adds` is the difference alone.
+Then once more with the bond in a container and its slaves outside, where packets are handed over
+without bond0's backlog.
 Twice: dropped in TC as soon as the device that a user looks at has it (the slave itself, or
 bond0), and taken up to a UDP socket, whose filter drops it.
 """
@@ -10,10 +12,11 @@ import contextlib
 import statistics
 import subprocess
 
-from .bed import BLAST, PLAIN, PLAIN_FAR, add_plain_link, blast, bring_up, drop_at_ingress, lab, make_bond, no_arp
+from .bed import BLAST, PLAIN, PLAIN_FAR, add_plain_link, blast, bring_up, drop_at_ingress, lab, make_bond, no_arp, wait_for
 from .rows import Row, alternate, median_difference, median_ratio
 
 NEAR, FAR = "10.0.0.1", "10.0.0.2"
+REDIRECT_PEER = 128  # XBOND_F_REDIRECT_PEER
 BOUNDS = {"direct": 1.20, "counted": 1.35}
 
 
@@ -49,6 +52,26 @@ def taken_by_a_socket(receiver):
     sink.wait()
 
 
+def move_to_container(made, receiver):
+    """The bond and the plain device in a namespace of their own; the slaves stay."""
+    container = made.namespace("c")
+    for dev, address in (("bond0", FAR), (PLAIN, PLAIN_FAR)):
+        receiver.ip("link", "set", dev, "netns", container.name)
+        bring_up(container, [dev])
+        container.ip("addr", "add", f"{address}/24", "dev", dev)
+    wait_for(lambda: receiver.pinned("table")["flags"] & REDIRECT_PEER, "bondd to see the move")
+    return container
+
+
+def container_rows(sender, container, scale):
+    subjects = {"plain": lambda: blast(sender, PLAIN_FAR, scale.seconds), "bond": lambda: blast(sender, FAR, scale.seconds)}
+    for what, ends in (("receive in a container", dropped_in_tc), ("receive in a container, to a UDP socket", taken_by_a_socket)):
+        with ends(container):
+            ns = alternate(scale.rounds, subjects)
+        yield Row(f"{what}: bond / plain slave", median_ratio(ns["bond"], ns["plain"]), "ratio")
+        yield Row(f"{what}: bond adds", median_difference(ns["bond"], ns["plain"]), "ns/packet")
+
+
 def path_subject(sender, receiver, path, seconds):
     def run_once():
         receiver.ctl("set", "bond0", "path", path)
@@ -76,5 +99,6 @@ def rows(scale):
             dropped = measure(sender, receiver, scale)
         with taken_by_a_socket(receiver):
             taken = measure(sender, receiver, scale)
+        yield from container_rows(sender, move_to_container(made, receiver), scale)
     yield from rows_of(dropped, "receive", BOUNDS)
     yield from rows_of(taken, "receive to a UDP socket", {})

@@ -7,9 +7,9 @@ import statistics
 
 from .bed import PLAIN_FAR
 from .rows import Row, alternate, median_ratio
-from .tcp import FAR, gigabits, shaped_hosts
+from .tcp import FAR, shaped_hosts, transfer
 
-BOUND = 3.6
+BOUND = 0.97 * 4
 OWN = pathlib.Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
 TURNS = {"": 0, ", bytes_per_slave 1": 1}
 
@@ -17,12 +17,12 @@ TURNS = {"": 0, ", bytes_per_slave 1": 1}
 def subject(near, server, address, control, bytes_per_slave, seconds):
     def run_once():
         near.ctl("set", "bond0", "bytes_per_slave", bytes_per_slave)
-        return gigabits(near, server, address, seconds, "-C", control)
+        return transfer(near, server, address, seconds, "-C", control)
     return run_once
 
 
 def measure(mtu, scale):
-    """{(control, turn): Gbit/s of each round}; turn None is the link alone."""
+    """{(control, turn): Transfer of each round}; turn None is the link alone."""
     with shaped_hosts(mtu, mode="balance-rr") as (near, server):
         subjects = {}
         for control in dict.fromkeys((OWN, "cubic")):
@@ -34,12 +34,15 @@ def measure(mtu, scale):
 
 def rows(scale):
     for mtu in (1500, 9000):
-        gbits = measure(mtu, scale)
-        for (control, turn), values in gbits.items():
+        done = measure(mtu, scale)
+        for (control, turn), transfers in done.items():
+            gbits = [each.gbits for each in transfers]
             if turn is None:
-                yield Row(f"one TCP connection, MTU {mtu}, {control}: one link", statistics.median(values), "Gbit/s")
+                yield Row(f"one TCP connection, MTU {mtu}, {control}: one link", statistics.median(gbits), "Gbit/s")
                 continue
             what = f"one TCP connection, MTU {mtu}, {control}: rr over 4 links{turn}"
-            yield Row(what, statistics.median(values), "Gbit/s")
-            bound = BOUND if control == OWN and not turn else None
-            yield Row(f"{what} / one link", median_ratio(values, gbits[control, None]), "ratio", bound, least=True)
+            alone = [each.gbits for each in done[control, None]]
+            bound = BOUND if control == OWN else None
+            yield Row(what, statistics.median(gbits), "Gbit/s")
+            yield Row(f"{what} / one link", median_ratio(gbits, alone), "ratio", bound, least=True)
+            yield Row(f"{what}: retransmitted", statistics.median(each.retransmitted for each in transfers), "percent")

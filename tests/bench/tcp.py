@@ -6,6 +6,7 @@ from .bed import PLAIN, add_plain_link, bring_up, lab, make_bond, shape  # first
 from traffic import Iperf  # pylint: disable=wrong-import-order
 
 import contextlib
+import dataclasses
 
 FAR = "10.0.0.2"
 IGNORED_SECONDS = 1  # slow start
@@ -30,7 +31,18 @@ def shaped_hosts(mtu, **options):
         server.close()
 
 
-def gigabits(near, server, address, seconds, *words):
-    """Gbit/s that arrived, of the application's bytes."""
+@dataclasses.dataclass
+class Transfer:
+    gbits: float  # per second, of the application's bytes, arrived
+    retransmitted: float  # percent of the segments
+
+
+def transfer(near, server, address, seconds, *words):
     result = server.run(near, address, "-t", seconds, "-O", IGNORED_SECONDS, *words)
-    return result["end"]["sum_received"]["bits_per_second"] / 1e9
+    sent, segment = result["end"]["sum_sent"], result["start"]["tcp_mss_default"]
+    return Transfer(result["end"]["sum_received"]["bits_per_second"] / 1e9,
+                    100 * sent["retransmits"] * segment / sent["bytes"])
+
+
+def gigabits(near, server, address, seconds, *words):
+    return transfer(near, server, address, seconds, *words).gbits

@@ -279,6 +279,22 @@ def test_move_to_a_namespace_and_back(pair, path, hook):
             wait_for(lambda: is_direct(made.near), "direct again at home")
 
 
+def test_what_bond0_receives_while_away_is_counted_and_captured(pair):
+    """It is handed over without a crossing of the pair."""
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    other = made.lab.namespace("c")
+    with moved_away(made, other):
+        other.wait_ping("10.0.0.2")
+        wait_for(lambda: made.near.pinned("table")["flags"] & REDIRECT_PEER, "bondd to allow it")
+        crossed, received = made.near.sent("xb-bond0")["packets"], other.received("bond0")["packets"]
+        with Capture(other, "bond0") as above:
+            assert Stream(made.far, other, to="10.0.0.1", count=1000, flows=20).finish()["lost"] == 0
+            assert len([frame for frame in above.frames(0.1) if frame.numbers()]) == 1000
+        assert other.received("bond0")["packets"] >= received + 1000
+        assert made.near.sent("xb-bond0")["packets"] < crossed + 100
+    made.near.wait_ping("10.0.0.2")
+
+
 def test_failover_and_restart_while_away(pair):
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
     other = made.lab.namespace("c")
@@ -388,6 +404,7 @@ def test_tcp_with_and_without_tso_of_slaves(pair, path, tso):
     assert counters == {"TcpInCsumErrors": "0", "UdpInCsumErrors": "0"}
 
 
+REDIRECT_PEER = 128  # XBOND_F_REDIRECT_PEER
 PRIORITIES = [1, 6, 7, 300, 0xffff]
 
 
