@@ -53,8 +53,10 @@ static int make_veth(struct bond *bond, const struct link_end *device, const str
 int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_mtu, struct err *err)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
-	struct link_end device = { .name = pin->name, .mac = pin->mac, .mtu = bond_mtu };
-	struct link_end port = { .name = pin->port_name, .mtu = port_mtu };
+	struct link_end device = {
+		.name = pin->name, .mac = pin->mac, .mtu = bond_mtu, .queues = queue_count()
+	};
+	struct link_end port = { .name = pin->port_name, .mtu = port_mtu, .queues = device.queues };
 	uint8_t port_mac[XBOND_MAC_SIZE];
 	int r = -EOPNOTSUPP;
 
@@ -64,6 +66,5 @@ int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_mtu, st
 		r = make_netkit(bond, &device, &port, err);
 	if (r != -EOPNOTSUPP || pin->device == XBOND_DEVICE_NETKIT)
 		return r;
-	device.queues = port.queues = queue_count(); /* a netkit needs no more than one */
 	return make_veth(bond, &device, &port, err);
 }

@@ -66,7 +66,7 @@ struct link_end {
 	const char *name;
 	const uint8_t *mac;
 	uint32_t mtu;
-	unsigned int queues; /* 0: the kernel's default */
+	unsigned int queues;
 };
 int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b, struct err *err);
 /*

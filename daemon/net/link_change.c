@@ -104,8 +104,6 @@ static void put_end(struct nl_msg *msg, const struct link_end *end)
 	nla_put_string(msg, IFLA_IFNAME, end->name);
 	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, end->mac);
 	nla_put_u32(msg, IFLA_MTU, end->mtu);
-	if (!end->queues)
-		return;
 	nla_put_u32(msg, IFLA_NUM_TX_QUEUES, end->queues);
 	nla_put_u32(msg, IFLA_NUM_RX_QUEUES, end->queues);
 }

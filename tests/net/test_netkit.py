@@ -135,6 +135,7 @@ def test_what_is_made(lone):
     bond, port = host.link("bond0"), host.link("xb-bond0")
     assert bond["link_type"] == port["link_type"] == "ether"
     assert bond["mtu"] == 1500 and bond["address"] == host.show()["mac"]
+    assert bond["num_tx_queues"] == os.cpu_count(), "tc's skbedit takes no queue that bond0 has not"
     assert "NOARP" not in bond["flags"] and "NOARP" in port["flags"], "L2 mode has ARP; the port side has none"
     assert linked(host, "link_port")["type"] == "netkit"
     assert linked(host, "link_egress") is None
