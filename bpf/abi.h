@@ -45,7 +45,7 @@
 /* XDP links, where attached; the slaves' with the slot's number: */
 #define XBOND_PIN_LINK_XDP_TX "link_xdp_tx"
 #define XBOND_PIN_LINK_XDP_RX "link_xdp_rx_"
-/* TCX links (absent with clsact); the slaves' are XBOND_PIN_LINK_RX and the slot: link_rx_3 */
+/* TCX and netkit links (absent with clsact); the slaves' are XBOND_PIN_LINK_RX and the slot: link_rx_3 */
 #define XBOND_PIN_LINK_EGRESS "link_egress"
 #define XBOND_PIN_LINK_PORT "link_port"
 #define XBOND_PIN_LINK_RX "link_rx_"
@@ -93,9 +93,17 @@ enum xbond_rx_hook {
 	XBOND_RX_AUTO = 2, /* XDP where the driver has it */
 };
 
+/* What bond0 is one end of. */
+enum xbond_device {
+	XBOND_DEVICE_AUTO = 0, /* of the option alone: netkit where the kernel has it, else veth */
+	XBOND_DEVICE_VETH = 1,
+	XBOND_DEVICE_NETKIT = 2,
+};
+
 enum xbond_hook {
 	XBOND_HOOK_TCX = 0,
 	XBOND_HOOK_CLSACT = 1,
+	XBOND_HOOK_NETKIT = 2, /* bond0's transmit function, of a netkit only */
 };
 
 /* Life of a bond, so that a bondd that died in between can be followed by one that finishes or undoes. */
@@ -145,6 +153,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_REDIRECT_PEER \
 	128		     /* bond0 is in another namespace: it can be handed packets without its backlog */
 #define XBOND_F_QUEUE_IDS 64 /* some slave has a queue_id */
+#define XBOND_F_NETKIT 256   /* bond0 is a netkit: only a queue_id is in tc_index */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 /* Writer: bondd. What the programs decide by; one store publishes each of: active copy, masks, flags. */
@@ -292,8 +301,10 @@ struct xbond_bond {
 	__u32 xdp_tx;
 	__u32 gro_was_off;	       /* of bond0, which needs it while a slave receives by XDP */
 	struct xbond_counters retired; /* sums of slaves that left */
+	__u32 device;		       /* enum xbond_device: as asked for */
+	__u32 device_kind;	       /* enum xbond_device: as made */
 };
-_Static_assert(sizeof(struct xbond_bond) == 248, "bond ABI");
+_Static_assert(sizeof(struct xbond_bond) == 256, "bond ABI");
 
 #define XBOND_SLAVE_WAS_UP 1
 #define XBOND_SLAVE_WAS_PROMISC 2

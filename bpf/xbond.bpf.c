@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The TC programs of one bond: xbond_egress on bond0, xbond_port on the port side's
- * ingress, xbond_rx on each slave's ingress. bondd attaches them by TCX or clsact.
+ * ingress, xbond_rx on each slave's ingress. bondd attaches them by TCX or clsact. With
+ * netkit xbond_port runs inside bond0's transmit function instead, on the numbers of TC's
+ * verdicts, and xbond_egress only while there is a queue_id.
  * To let a packet pass is TC_ACT_UNSPEC everywhere: TC_ACT_OK of a TCX program would
  * hide clsact filters behind it.
  */
@@ -197,12 +199,18 @@ int xbond_egress(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
+/* A netkit keeps skb->priority, and has xbond_egress before it only for the sake of queue_ids. */
+static __always_inline int crossing_is_ours(void)
+{
+	return (READ_ONCE(table.flags) & (XBOND_F_NETKIT | XBOND_F_QUEUE_IDS)) != XBOND_F_NETKIT;
+}
+
 SEC("tc")
 int xbond_port(struct __sk_buff *skb)
 {
 	__u32 crossed = skb->tc_index, asked = SELECT_NONE;
 
-	if (crossed) {
+	if (crossed && crossing_is_ours()) {
 		if (crossed & QUEUE_CROSSING && queue_ids_used()) {
 			asked = QUEUE_SLOT(crossed);
 			crossed &= 0xff;

@@ -45,6 +45,7 @@ struct manner {
 	uint32_t mode;
 	bool lacp_rr; /* lacp_tx balance-rr */
 	bool forced_counted;
+	const char *device; /* what the bond is made of; NULL: of a slave */
 };
 
 /* NULL: it has an effect. */
@@ -68,13 +69,17 @@ static const char *no_effect(const struct option *option, const struct manner *m
 static void print_option(const struct option *option, const json_t *value, const struct manner *manner)
 {
 	const char *note = no_effect(option, manner);
-	char text[32];
+	char text[32], device[32];
 
 	option_text(value, text, sizeof(text));
 	if (note && is_default(option, text))
 		return;
 	if (option->id == OPT_PATH && manner->forced_counted && !strcmp(text, "direct"))
 		note = "   (counted for now: a capture, a qdisc or another namespace forbids it)";
+	if (option->id == OPT_DEVICE && manner->device && strcmp(text, manner->device)) {
+		snprintf(device, sizeof(device), "   (%s)", manner->device);
+		note = device;
+	}
 	printf("    %-20s %s%s\n", option->name, text, note ? note : "");
 }
 
@@ -87,11 +92,11 @@ static bool is_lacp_rr(const json_t *options)
 }
 
 static void print_options(const json_t *options, enum option_scope scope, const char *mode,
-			  bool forced_counted)
+			  struct manner manner)
 {
-	struct manner manner = { .lacp_rr = is_lacp_rr(options), .forced_counted = forced_counted };
 	struct option_value mode_value;
 
+	manner.lacp_rr = is_lacp_rr(options);
 	if (option_parse(option_at(OPT_MODE), mode, &mode_value, NULL))
 		return;
 	manner.mode = mode_value.number;
@@ -135,7 +140,7 @@ static void print_slave(const json_t *slave, const char *mode)
 	       number(slave, "link_failures") == 1 ? "" : "s");
 	printf("    %-20s %s   (permanent %s)\n", "mac", string(slave, "mac"), string(slave, "perm_mac"));
 	text_lacp_slave(json_object_get(slave, "lacp"));
-	print_options(json_object_get(slave, "options"), OPTION_SLAVE, mode, false);
+	print_options(json_object_get(slave, "options"), OPTION_SLAVE, mode, (struct manner){ 0 });
 	print_counters(slave);
 }
 
@@ -150,6 +155,8 @@ static void print_active_slave(const json_t *bond)
 
 void text_bond(const json_t *bond, bool forced_counted)
 {
+	const struct manner manner = { .forced_counted = forced_counted,
+				       .device = json_string_value(json_object_get(bond, "device")) };
 	const json_t *slave;
 	size_t at;
 
@@ -162,7 +169,7 @@ void text_bond(const json_t *bond, bool forced_counted)
 	printf("    %-20s %s\n", "mac", string(bond, "mac"));
 	print_active_slave(bond);
 	text_lacp_bond(json_object_get(bond, "lacp"));
-	print_options(json_object_get(bond, "options"), OPTION_BOND, string(bond, "mode"), forced_counted);
+	print_options(json_object_get(bond, "options"), OPTION_BOND, string(bond, "mode"), manner);
 	print_counters(bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
 		print_slave(slave, string(bond, "mode"));

@@ -139,6 +139,17 @@ static uint64_t speed_mbps(const struct pins *pins)
 	return sum;
 }
 
+/* What the bond is made of, which the option may leave to bondd. */
+static json_t *device_json(uint32_t kind)
+{
+	switch ((enum xbond_device)kind) {
+	case XBOND_DEVICE_VETH: return json_string("veth");
+	case XBOND_DEVICE_NETKIT: return json_string("netkit");
+	case XBOND_DEVICE_AUTO: break;
+	}
+	return json_null();
+}
+
 static void set_state(json_t *json, const struct pins *pins, const char *name)
 {
 	const struct xbond_bond *bond = pins->bond;
@@ -148,6 +159,7 @@ static void set_state(json_t *json, const struct pins *pins, const char *name)
 	json_object_set_new(json, "name", json_string(name));
 	json_object_set_new(json, "mode", json_string(option_mode_name(bond->mode)));
 	json_object_set_new(json, "mac", json_value_mac(bond->mac));
+	json_object_set_new(json, "device", device_json(bond->device_kind));
 	json_object_set_new(json, "mtu", json_value_number(bond->mtu));
 	json_object_set_new(json, "carrier", json_boolean(bond->carrier));
 	json_object_set_new(json, "mii_status", json_string(bond->carrier ? "up" : "down"));

@@ -53,6 +53,13 @@ static const struct option_name rx_hook_names[] = {
 	{ NULL, 0 },
 };
 
+static const struct option_name device_names[] = {
+	{ "auto", XBOND_DEVICE_AUTO },
+	{ "veth", XBOND_DEVICE_VETH },
+	{ "netkit", XBOND_DEVICE_NETKIT },
+	{ NULL, 0 },
+};
+
 static const struct option_name lacp_rate_names[] = {
 	{ "slow", 0 },
 	{ "fast", 1 },
@@ -314,6 +321,20 @@ static const struct option options[OPT_COUNT] = {
 		.effect_modes = XOR | LACP,
 		.values = "random|0..4294967295",
 		.help = "seed of the hash, so that two bonds in a row choose differently",
+	},
+	[OPT_DEVICE] = {
+		.id = OPT_DEVICE,
+		.name = "device",
+		.scope = OPTION_BOND,
+		.type = OPTION_ENUM,
+		IN_BOND(device),
+		.names = device_names,
+		.initial = "auto",
+		.modes = ALL_MODES,
+		.effect_modes = ALL_MODES,
+		.at_create = true,
+		.values = "auto|veth|netkit",
+		.help = "at create only; what the bond is made of; auto: netkit unless XDP is asked for",
 	},
 	[OPT_LACP_RATE] = {
 		.id = OPT_LACP_RATE,

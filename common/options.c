@@ -235,6 +235,14 @@ int option_check_mode(const struct option *option, uint32_t mode, struct err *er
 		       option_mode_name(mode), modes);
 }
 
+int option_check_set(const struct option *option, struct err *err)
+{
+	if (!option->at_create)
+		return 0;
+	return err_set(err, EBUSY, "%s: can be chosen only at create; delete the bond and create it again",
+		       option->name);
+}
+
 bool option_has_effect(const struct option *option, uint32_t mode)
 {
 	return option->effect_modes & mode_bit(mode);

@@ -49,6 +49,7 @@ enum option_id {
 	OPT_XDP_TX,
 	OPT_MAC_POLICY,
 	OPT_HASH_SEED,
+	OPT_DEVICE,
 	OPT_LACP_RATE, /* from here on: of 802.3ad */
 	OPT_LACP_ACTIVE,
 	OPT_LACP_TX,
@@ -89,6 +90,7 @@ struct option {
 	const char *initial;   /* the default, as a user would write it */
 	uint32_t modes;	       /* bit per mode: elsewhere it is refused */
 	uint32_t effect_modes; /* bit per mode: elsewhere it is kept and has no effect */
+	bool at_create;	       /* and never after */
 	const char *values;    /* for help: "on|off", "0..65535" */
 	const char *help;      /* one line */
 };
@@ -116,6 +118,8 @@ bool option_is_default(const struct option *option, const struct option_value *v
 
 /* May it be set in this mode? -EACCES with one line in err if not. */
 int option_check_mode(const struct option *option, uint32_t mode, struct err *err);
+/* May it be set on a bond that exists? -EBUSY with one line in err if not. */
+int option_check_set(const struct option *option, struct err *err);
 bool option_has_effect(const struct option *option, uint32_t mode);
 /* Name of a mode as the kernel calls it. */
 const char *option_mode_name(uint32_t mode);

@@ -12,28 +12,37 @@
 /* enum bpf_attach_type of Linux 6.6, which bookworm's headers do not know. */
 #define TCX_INGRESS 46
 #define TCX_EGRESS 47
+#define NETKIT_PEER 55 /* Linux 6.7; named on the primary, runs in its peer's transmit function */
 
 #define FILTER_HANDLE 0x78 /* ours among the filters of a device */
 #define FILTER_PRIORITY 0xb0d
 
 #define QUERY_MAX 64 /* BPF_MPROG_MAX */
 
-static int tcx_type(const struct attach_point *point)
+static int link_type(const struct attach_point *point)
 {
+	if (point->hook == XBOND_HOOK_NETKIT)
+		return NETKIT_PEER;
 	return point->egress ? TCX_EGRESS : TCX_INGRESS;
 }
 
 static int refused(const struct attach_point *point, int code, struct err *err)
 {
+	static const char *const hooks[] = {
+		[XBOND_HOOK_TCX] = "TCX",
+		[XBOND_HOOK_CLSACT] = "clsact",
+		[XBOND_HOOK_NETKIT] = "netkit",
+	};
+
 	return err_set(err, code, "cannot attach the BPF program to device %d by %s: %s", point->ifindex,
-		       point->hook == XBOND_HOOK_TCX ? "TCX" : "clsact", strerror(code));
+		       hooks[point->hook], strerror(code));
 }
 
-static int add_tcx(const struct attach_point *point, int program_fd, struct err *err)
+static int add_link(const struct attach_point *point, int program_fd, struct err *err)
 {
 	int link_fd, r;
 
-	link_fd = bpf_link_create(program_fd, point->ifindex, (enum bpf_attach_type)tcx_type(point), NULL);
+	link_fd = bpf_link_create(program_fd, point->ifindex, (enum bpf_attach_type)link_type(point), NULL);
 	if (link_fd < 0)
 		return refused(point, -link_fd, err);
 	unlink(point->pin);
@@ -73,12 +82,12 @@ int attach_add(const struct attach_point *point, int program_fd, bool *ret_had_c
 {
 	if (ret_had_clsact)
 		*ret_had_clsact = false;
-	if (point->hook == XBOND_HOOK_TCX)
-		return add_tcx(point, program_fd, err);
-	return add_clsact(point, program_fd, ret_had_clsact, err);
+	if (point->hook == XBOND_HOOK_CLSACT)
+		return add_clsact(point, program_fd, ret_had_clsact, err);
+	return add_link(point, program_fd, err);
 }
 
-static void remove_tcx(const struct attach_point *point)
+static void remove_link(const struct attach_point *point)
 {
 	int link_fd = bpf_obj_get(point->pin);
 
@@ -101,10 +110,10 @@ static void remove_clsact(struct nl *nl, const struct attach_point *point, bool 
 
 void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact)
 {
-	if (point->hook == XBOND_HOOK_TCX)
-		remove_tcx(point);
-	else
+	if (point->hook == XBOND_HOOK_CLSACT)
 		remove_clsact(nl, point, keep_clsact);
+	else
+		remove_link(point);
 }
 
 bool attach_tcx_works(int program_fd, int ifindex)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Puts a program on a TC hook of a device and takes it off: as a pinned TCX link, or as a
- * clsact filter of a handle and priority of our own. Both outlive bondd.
+ * clsact filter of a handle and priority of our own; or into a netkit's transmit function,
+ * as a pinned link. All outlive bondd.
  */
 #ifndef XBOND_DAEMON_ATTACH_H
 #define XBOND_DAEMON_ATTACH_H
@@ -15,9 +16,9 @@
 
 struct attach_point {
 	enum xbond_hook hook;
-	bool egress;
-	int ifindex;
-	char pin[PATH_MAX + 32]; /* of the TCX link */
+	bool egress;		 /* of TCX and clsact */
+	int ifindex;		 /* netkit: of the primary; the program runs where its peer transmits */
+	char pin[PATH_MAX + 32]; /* of the TCX or netkit link */
 };
 
 /* ret_had_clsact (may be NULL): the device had a clsact qdisc already. Replaces what we had there. */

@@ -14,6 +14,8 @@
 #include "daemon/bond_lacp.h"
 #include "daemon/carrier.h"
 #include "daemon/daemon.h"
+#include "daemon/device.h"
+#include "daemon/device_pair.h"
 #include "daemon/log.h"
 #include "daemon/xdp.h"
 
@@ -212,6 +214,8 @@ static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 {
 	uint32_t flags = decision->carrier ? XBOND_F_CARRIER : 0;
 
+	if (device_pair_is_netkit(bond_pin(bond)))
+		flags |= XBOND_F_NETKIT;
 	if (bond->captured || bond->has_qdisc || bond->away)
 		flags |= XBOND_F_FORCE_COUNTED;
 	else if (bond_pin(bond)->xdp_tx && decision->carrier)
@@ -297,6 +301,7 @@ static void publish(struct bond *bond, const struct decision *decision)
 	publish_plan(bond, decision);
 	dataplane_set_rx_mask(dataplane, decision->rx_mask);
 	publish_queue_ids(bond);
+	device_follow_queue_ids(bond);
 	dataplane_set_flags(dataplane, choose_flags(bond, decision));
 	/* The LACP thread may have taken a slot out since we looked: that stands. */
 	__atomic_and_fetch(&table->tx_mask, bond_lacp_distributing(bond), __ATOMIC_RELEASE);

@@ -11,7 +11,8 @@
 #include "daemon/attach.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
-#include "daemon/mac.h"
+#include "daemon/device_pair.h"
+#include "daemon/log.h"
 #include "daemon/net/ipv6.h"
 
 #define PORT_MTU 65535 /* bond0's MTU alone decides */
@@ -29,13 +30,6 @@ int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_N
 		snprintf(ret_name, XBOND_NAME_SIZE, "xb-%.9s~%u", bond_name, i % NAME_TRIES);
 	}
 	return err_set(err, EEXIST, "no free name for the port side of %s", bond_name);
-}
-
-static unsigned int queue_count(void)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return cpus > 0 ? (unsigned int)cpus : 1;
 }
 
 /* No address, no ARP, no IPv6: the port side is a socket in the wall. */
@@ -57,22 +51,11 @@ int device_create(struct bond *bond, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	struct nl *nl = &bond->daemon->nl;
-	uint8_t port_mac[XBOND_MAC_SIZE];
-	struct link_veth veth = {
-		.name = pin->name,
-		.peer_name = pin->port_name,
-		.mac = pin->mac,
-		.peer_mac = port_mac,
-		.mtu = FIRST_MTU,
-		.peer_mtu = PORT_MTU,
-		.queues = queue_count(),
-	};
 	struct link_info port;
 	char alias[64];
 	int r;
 
-	mac_random(port_mac);
-	r = link_create_veth(nl, &veth, err);
+	r = device_pair_make(bond, FIRST_MTU, PORT_MTU, err);
 	crashpoint("create-device");
 	if (!r)
 		r = link_get_by_name(nl, pin->port_name, &port);
@@ -96,6 +79,8 @@ static struct attach_point point_of(struct bond *bond, bool egress)
 		.ifindex = (int)(egress ? pin->ifindex : pin->port_ifindex),
 	};
 
+	if (!egress && device_pair_is_netkit(pin))
+		point.hook = XBOND_HOOK_NETKIT;
 	snprintf(point.pin, sizeof(point.pin), "%s/%s", bond->dataplane.pins.dir,
 		 egress ? XBOND_PIN_LINK_EGRESS : XBOND_PIN_LINK_PORT);
 	return point;
@@ -111,6 +96,20 @@ static enum xbond_hook choose_hook(struct bond *bond)
 											 : XBOND_HOOK_CLSACT;
 }
 
+static bool has_queue_ids(struct bond *bond)
+{
+	bond_for_each_member (bond, slot)
+		if (bond_slave(bond, slot)->queue_id)
+			return true;
+	return false;
+}
+
+/* A netkit selects in its transmit function, where all but the packet's queue_mapping is still there. */
+static bool needs_egress(struct bond *bond)
+{
+	return !device_pair_is_netkit(bond_pin(bond)) || has_queue_ids(bond);
+}
+
 int device_attach(struct bond *bond, struct err *err)
 {
 	struct attach_point port, egress;
@@ -121,7 +120,7 @@ int device_attach(struct bond *bond, struct err *err)
 	port = point_of(bond, false);
 	egress = point_of(bond, true);
 	r = attach_add(&port, bond->dataplane.port_fd, NULL, err);
-	if (!r && bond_pin(bond)->netnsid < 0)
+	if (!r && bond_pin(bond)->netnsid < 0 && needs_egress(bond))
 		r = attach_add(&egress, bond->dataplane.egress_fd, NULL, err);
 	return r;
 }
@@ -131,7 +130,28 @@ bool device_lost_filter(struct bond *bond)
 	struct attach_point egress = point_of(bond, true);
 
 	return bond_pin(bond)->hook == XBOND_HOOK_CLSACT && bond_pin(bond)->netnsid < 0 &&
-	       !attach_has_filter(egress.ifindex, true);
+	       needs_egress(bond) && !attach_has_filter(egress.ifindex, true);
+}
+
+static bool has_egress(const struct attach_point *egress)
+{
+	return egress->hook == XBOND_HOOK_CLSACT ? attach_has_filter(egress->ifindex, true)
+						 : !access(egress->pin, F_OK);
+}
+
+void device_follow_queue_ids(struct bond *bond)
+{
+	struct attach_point egress = point_of(bond, true);
+	bool wanted = has_queue_ids(bond);
+	struct err err;
+
+	if (!device_pair_is_netkit(bond_pin(bond)) || bond_pin(bond)->netnsid >= 0 ||
+	    wanted == has_egress(&egress))
+		return;
+	if (!wanted)
+		attach_remove(&bond->daemon->nl, &egress, false);
+	else if (attach_add(&egress, bond->dataplane.egress_fd, NULL, &err))
+		log_error("%s: queue_id has no effect: %s", bond_pin(bond)->name, err.text);
 }
 
 /* By number if it is known already, else by a name that nobody but bondd gives; the peer may be anywhere. */
@@ -143,7 +163,7 @@ void device_remove(struct nl *nl, const struct xbond_bond *pin)
 	if ((link_get(nl, -1, (int)pin->port_ifindex, &port) || !device_is_port(&port)) &&
 	    link_get_by_name(nl, pin->port_name, &port))
 		return;
-	if (strcmp(port.kind, "veth"))
+	if (!link_is_paired(&port))
 		return;
 	is_pair = !link_get_by_name(nl, pin->name, &device) && device.lower == port.ifindex;
 	if (is_pair || device_is_port(&port))

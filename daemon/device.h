@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bond0 itself: a veth pair whose port side is bondd's. Makes it, finds it wherever it has
+ * bond0 itself: one end of a pair whose port side is bondd's. Makes it, finds it wherever it has
  * been moved to, follows what people do with it by `ip link`.
  */
 #ifndef XBOND_DAEMON_DEVICE_H
@@ -22,10 +22,12 @@ static inline bool device_is_port(const struct link_info *link)
 int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE], struct err *err);
 /* Makes the pair of bond->dataplane's name; stores both ifindexes. */
 int device_create(struct bond *bond, struct err *err);
-/* Attaches the programs of both hooks; chooses TCX or clsact where that is still open. */
+/* Attaches the programs of both ends; chooses TCX or clsact where that is still open. */
 int device_attach(struct bond *bond, struct err *err);
 /* The clsact filter on bond0 has gone: with its namespace, or by somebody's hand. */
 bool device_lost_filter(struct bond *bond);
+/* A netkit has a program on bond0's TC egress only while a slave has a queue_id. */
+void device_follow_queue_ids(struct bond *bond);
 /* Removes the pair of a bond that is being created or deleted, if it is there. */
 void device_remove(struct nl *nl, const struct xbond_bond *pin);
 

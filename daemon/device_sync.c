@@ -103,8 +103,8 @@ static void follow_promisc(struct bond *bond, bool promisc)
 /* Another device may have got its number; people may have changed its alias or its name. */
 static bool is_our_port(const struct xbond_bond *pin, const struct link_info *port)
 {
-	return !strcmp(port->kind, "veth") && (device_is_port(port) || !strcmp(port->name, pin->port_name) ||
-					       port->lower == (int)pin->ifindex);
+	return link_is_paired(port) && (device_is_port(port) || !strcmp(port->name, pin->port_name) ||
+					port->lower == (int)pin->ifindex);
 }
 
 /* `direct` is forbidden before anything else happens, and allowed again after everything. */

@@ -19,7 +19,7 @@ static bool is_bond_device(struct bond *bond, const struct link_info *link)
 {
 	struct link_info peer;
 
-	return !strcmp(link->kind, "veth") && link->lower_nsid < 0 &&
+	return link_is_paired(link) && link->lower_nsid < 0 &&
 	       !link_get(&bond->daemon->nl, -1, link->lower, &peer) && device_is_port(&peer);
 }
 
@@ -80,11 +80,10 @@ static void collect(const struct link_info *link, void *arg)
 	grown[devices->count++] = *link;
 }
 
-/* IFLA_LINK of a veth is its peer, of anything else the device below. */
+/* IFLA_LINK of a veth or netkit is its peer, of anything else the device below. */
 static bool has_lower(const struct link_info *link)
 {
-	return link->lower && link->lower_nsid < 0 && link->lower != link->ifindex &&
-	       strcmp(link->kind, "veth") && strcmp(link->kind, "netkit");
+	return link->lower && link->lower_nsid < 0 && link->lower != link->ifindex && !link_is_paired(link);
 }
 
 /* Does device `top` stand on device `ground`, directly or by others, as their port or as their upper? */

@@ -46,3 +46,13 @@ int option_set_check_mode(const struct option_set *set, uint32_t mode, struct er
 			r = option_check_mode(option_at(id), mode, err);
 	return r;
 }
+
+int option_set_check_set(const struct option_set *set, struct err *err)
+{
+	int r = 0;
+
+	for (int id = 0; id < OPT_COUNT && !r; id++)
+		if (set->given[id])
+			r = option_check_set(option_at(id), err);
+	return r;
+}

@@ -17,6 +17,8 @@ int option_set_add(struct option_set *set, enum option_scope scope, const char *
 /* From {"NAME": "TEXT", ...}; NULL is no options. */
 int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object,
 			 struct err *err);
+/* Every given one may be set on a bond that exists. */
+int option_set_check_set(const struct option_set *set, struct err *err);
 /* Every given one may be set in this mode. */
 int option_set_check_mode(const struct option_set *set, uint32_t mode, struct err *err);
 

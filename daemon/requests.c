@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/values.h"
+#include "daemon/device_pair.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
 #include "daemon/poll.h"
@@ -55,6 +56,8 @@ int request_create(struct daemon *daemon, const char *name, const struct option_
 
 	fill(&bond, &settings, options);
 	r = option_set_check_mode(options, bond.mode, err);
+	if (!r)
+		r = device_pair_check(&bond, err);
 	if (!r && options->given[OPT_ACTIVE_SLAVE] && options->value[OPT_ACTIVE_SLAVE].name[0])
 		r = err_set(err, EINVAL, "active_slave: the bond has no slaves yet; set it when it has");
 	if (r)
@@ -121,8 +124,10 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 		return r;
 	pin = bond_pin(bond);
 	before = *pin;
-	r = option_set_check_mode(
-		options, options->given[OPT_MODE] ? options->value[OPT_MODE].number : pin->mode, err);
+	r = option_set_check_set(options, err);
+	if (!r)
+		r = option_set_check_mode(
+			options, options->given[OPT_MODE] ? options->value[OPT_MODE].number : pin->mode, err);
 	for (int id = 0; id < OPT_COUNT && !r; id++) {
 		if (!options->given[id])
 			continue;
@@ -132,6 +137,8 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 		else
 			values_write_bond(pin, option_at(id), &options->value[id]);
 	}
+	if (!r)
+		r = device_pair_check(pin, err);
 	if (!r)
 		r = apply_mac_policy(bond, before.mac_policy, err);
 	if (!r && pin->xdp_tx)

@@ -87,6 +87,11 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	return true;
 }
 
+bool link_is_paired(const struct link_info *link)
+{
+	return !strcmp(link->kind, "veth") || !strcmp(link->kind, "netkit");
+}
+
 static struct nl_msg *link_request(int flags, int nsid, int ifindex)
 {
 	struct ifinfomsg info = { .ifi_family = AF_UNSPEC, .ifi_index = ifindex };

@@ -31,13 +31,16 @@ struct link_info {
 	int vlan_id;
 	uint16_t vlan_protocol;
 	int master;	/* ifindex or 0 */
-	int lower;	/* IFLA_LINK: of a veth its peer; or 0 */
+	int lower;	/* IFLA_LINK: of a veth or netkit its peer; or 0 */
 	int lower_nsid; /* namespace of lower; -1: the same */
 	int new_nsid;	/* of RTM_DELLINK: it was moved there; -1: it was deleted */
 	int new_ifindex;
 };
 
 typedef void (*link_visitor)(const struct link_info *link, void *arg);
+
+/* One of two devices that are each other's `lower`: a veth or netkit. */
+bool link_is_paired(const struct link_info *link);
 
 /* From RTM_NEWLINK or RTM_DELLINK; false for messages of another family. */
 bool link_parse(struct nlmsghdr *message, struct link_info *ret_link);
@@ -59,13 +62,19 @@ int link_set_flags(struct nl *nl, int nsid, int ifindex, unsigned int flags, uns
 		   struct err *err);
 int link_delete(struct nl *nl, int ifindex, struct err *err);
 
-struct link_veth {
-	const char *name, *peer_name;
-	const uint8_t *mac, *peer_mac;
-	uint32_t mtu, peer_mtu;
+struct link_end {
+	const char *name;
+	const uint8_t *mac;
+	uint32_t mtu;
 	unsigned int queues;
 };
-int link_create_veth(struct nl *nl, const struct link_veth *veth, struct err *err);
+int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b, struct err *err);
+/*
+ * In L2 mode. What the peer sends is dropped while it has no program, what the primary sends
+ * passes. -EOPNOTSUPP: the kernel has no netkit.
+ */
+int link_create_netkit(struct nl *nl, const struct link_end *primary, const struct link_end *peer,
+		       struct err *err);
 
 struct link_vlan {
 	const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Changing devices: attributes, flags, veth pairs, unicast filters. */
+/* Changing devices: attributes, flags, pairs, unicast filters. */
 #include "daemon/net/link.h"
 
 #include <arpa/inet.h>
@@ -11,6 +11,15 @@
 #include <linux/veth.h>
 #include <net/if.h>
 #include <sys/socket.h>
+
+/* IFLA_NETKIT_* of Linux 6.7, and their values, which bookworm's headers do not know. */
+#define NETKIT_PEER_INFO 1
+#define NETKIT_POLICY 3
+#define NETKIT_PEER_POLICY 4
+#define NETKIT_MODE 5
+#define NETKIT_MODE_L2 0
+#define NETKIT_POLICY_PASS 0
+#define NETKIT_POLICY_DROP 2
 
 static struct nl_msg *change_request(int type, int flags, int nsid, const struct ifinfomsg *info)
 {
@@ -90,30 +99,56 @@ int link_delete(struct nl *nl, int ifindex, struct err *err)
 	return nl_call(nl, change_request(RTM_DELLINK, 0, -1, &info), NULL, NULL, err);
 }
 
-static void put_end(struct nl_msg *msg, const char *name, const uint8_t *mac, uint32_t mtu,
-		    unsigned int queues)
+static void put_end(struct nl_msg *msg, const struct link_end *end)
 {
-	nla_put_string(msg, IFLA_IFNAME, name);
-	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, mac);
-	nla_put_u32(msg, IFLA_MTU, mtu);
-	nla_put_u32(msg, IFLA_NUM_TX_QUEUES, queues);
-	nla_put_u32(msg, IFLA_NUM_RX_QUEUES, queues);
+	nla_put_string(msg, IFLA_IFNAME, end->name);
+	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, end->mac);
+	nla_put_u32(msg, IFLA_MTU, end->mtu);
+	nla_put_u32(msg, IFLA_NUM_TX_QUEUES, end->queues);
+	nla_put_u32(msg, IFLA_NUM_RX_QUEUES, end->queues);
 }
 
-int link_create_veth(struct nl *nl, const struct link_veth *veth, struct err *err)
+static void put_peer(struct nl_msg *msg, int attribute, const struct link_end *end)
+{
+	struct nlattr *peer = nla_nest_start(msg, attribute);
+	struct ifinfomsg info = { 0 };
+
+	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
+	put_end(msg, end);
+	nla_nest_end(msg, peer);
+}
+
+int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b, struct err *err)
 {
 	struct ifinfomsg info = { 0 };
 	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, -1, &info);
-	struct nlattr *linkinfo, *data, *peer;
+	struct nlattr *linkinfo, *data;
 
-	put_end(msg, veth->name, veth->mac, veth->mtu, veth->queues);
+	put_end(msg, a);
 	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
 	nla_put_string(msg, IFLA_INFO_KIND, "veth");
 	data = nla_nest_start(msg, IFLA_INFO_DATA);
-	peer = nla_nest_start(msg, VETH_INFO_PEER);
-	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
-	put_end(msg, veth->peer_name, veth->peer_mac, veth->peer_mtu, veth->queues);
-	nla_nest_end(msg, peer);
+	put_peer(msg, VETH_INFO_PEER, b);
+	nla_nest_end(msg, data);
+	nla_nest_end(msg, linkinfo);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_create_netkit(struct nl *nl, const struct link_end *primary, const struct link_end *peer,
+		       struct err *err)
+{
+	struct ifinfomsg info = { 0 };
+	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, -1, &info);
+	struct nlattr *linkinfo, *data;
+
+	put_end(msg, primary);
+	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
+	nla_put_string(msg, IFLA_INFO_KIND, "netkit");
+	data = nla_nest_start(msg, IFLA_INFO_DATA);
+	nla_put_u32(msg, NETKIT_MODE, NETKIT_MODE_L2);
+	nla_put_u32(msg, NETKIT_POLICY, NETKIT_POLICY_PASS);
+	nla_put_u32(msg, NETKIT_PEER_POLICY, NETKIT_POLICY_DROP);
+	put_peer(msg, NETKIT_PEER_INFO, peer);
 	nla_nest_end(msg, data);
 	nla_nest_end(msg, linkinfo);
 	return nl_call(nl, msg, NULL, NULL, err);

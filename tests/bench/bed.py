@@ -52,8 +52,8 @@ def add_plain_link(made, near, far, mtu=1500):
 
 
 def make_bond(host, links, address, name="bond0", mtu=1500, **options):
-    """A bond of links on host, up, with an address."""
-    words = [word for option in options.items() for word in option]
+    """A bond of links on host, up, with an address; made of a veth unless options say otherwise."""
+    words = [word for option in {"device": "veth", **options}.items() for word in option]
     host.ctl("create", name, *words)
     host.ctl("add-slave", name, *links)
     host.ip("link", "set", name, "mtu", mtu, "up")

@@ -21,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BONDD = ROOT / "build/bondd"
 BONDCTL = ROOT / "build/bondctl"
 BPFFS = "/sys/fs/bpf"
+DEVICE = os.environ.get("XBOND_TEST_DEVICE")  # veth or netkit: what all bonds are made of, unless a test says so itself
 CLONE_NEWNET = 0x40000000
 IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, PMTUDISC_DO = 10, 23, 2
 PATIENCE = 3 if os.environ.get("XBOND_VM") else 1  # an emulated machine is slower
@@ -229,6 +230,8 @@ class Host(Namespace):
     # bondctl
 
     def ctl_command(self, *words):
+        if DEVICE and words[:1] == ("create",) and len(words) > 1 and "device" not in words:
+            words = (*words, "device", DEVICE)
         return [str(word) for word in (BONDCTL, "--run-dir", self.run_dir, "--bpf-dir", self.bpf_dir,
                                          "--config-dir", self.config_dir, *words)]
 

@@ -32,6 +32,7 @@ def queued(pair, program):
     def make(mode, **options):
         far = {"mode": "broadcast"} if mode in ("active-backup", "broadcast") else {}
         made = pair(mode, links=3, far=far, **options)
+        made.near.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)  # a netkit has none yet
         made.near.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj", program, "sec", "tc")
         return made
     return make

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+import lab as lab_module
 from lab import ROOT, Refused, run, wait_for
 from lacp import wait_distributing
 from traffic import Capture, Iperf, Stream, send_frames, send_packets
@@ -17,6 +18,12 @@ XDPLIVE = ROOT / "build/tools/xdplive"
 LLDP = bytes.fromhex("0180c200000e02000000000188cc") + b"\x02\x07\x04\x02\x00\x00\x00\x00\x01" + bytes(40)
 LLDP_ELSEWHERE = bytes.fromhex("02000000009902000000000188cc") + LLDP[14:]
 FLOWS = 64
+
+
+@pytest.fixture(autouse=True)
+def on_veths(monkeypatch):
+    """A netkit has no XDP."""
+    monkeypatch.setattr(lab_module, "DEVICE", "veth")
 
 
 def whole_checksums(host, links):

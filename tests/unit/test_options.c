@@ -179,6 +179,15 @@ static void test_random_seed_is_a_number(void **state)
 	assert_string_equal(text, "0");
 }
 
+static void assert_line(enum option_id id, const char *text, const char *line)
+{
+	struct option_value value;
+	struct err err = { "" };
+
+	option_parse(option_at(id), text, &value, &err);
+	assert_string_equal(err.text, line);
+}
+
 static void assert_modes(enum option_id id, const char *modes)
 {
 	struct err err;
@@ -216,6 +225,23 @@ static void test_modes(void **state)
 	for (unsigned int id = OPT_LACP_RATE; id < OPT_WEIGHT; id++)
 		assert_modes(id, "rrrre");
 	assert_modes(OPT_ACTOR_PORT_PRIO, "rrrre");
+}
+
+static void test_at_create(void **state)
+{
+	struct err err = { "" };
+
+	(void)state;
+	for (unsigned int id = 0; id < OPT_COUNT; id++)
+		assert_int_equal(option_check_set(option_at(id), NULL), id == OPT_DEVICE ? -EBUSY : 0);
+	option_check_set(option_at(OPT_DEVICE), &err);
+	assert_string_equal(err.text,
+			    "device: can be chosen only at create; delete the bond and create it again");
+	assert_round_trip(OPT_DEVICE, "0", "auto");
+	assert_round_trip(OPT_DEVICE, "1", "veth");
+	assert_round_trip(OPT_DEVICE, "2", "netkit");
+	assert_line(OPT_DEVICE, "tap", "device: 'tap' is not allowed; allowed: auto|veth|netkit");
+	assert_modes(OPT_DEVICE, "eeeee");
 }
 
 /* Names, the kernel's numbers, limits and defaults (bonding.rst; ours: cli.md). */
@@ -283,15 +309,6 @@ static void test_mac(void **state)
 	assert_true(option_is_default(option_at(OPT_AD_ACTOR_SYSTEM), &value));
 }
 
-static void assert_line(enum option_id id, const char *text, const char *line)
-{
-	struct option_value value;
-	struct err err = { "" };
-
-	option_parse(option_at(id), text, &value, &err);
-	assert_string_equal(err.text, line);
-}
-
 static void test_lines(void **state)
 {
 	struct err err;
@@ -340,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_names_of_slaves),
 		cmocka_unit_test(test_random_seed_is_a_number),
 		cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_at_create),
 		cmocka_unit_test(test_lacp),
 		cmocka_unit_test(test_mac),
 		cmocka_unit_test(test_lines),
