@@ -17,7 +17,7 @@ MAKEFLAGS += --no-print-directory
 endif
 
 B := build
-PACKAGES := libbpf libnl-3.0 libsystemd jansson inih
+PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
 CFLAGS ?= -O2 -g

@@ -12,6 +12,8 @@
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/net/features.h"
+#include "daemon/xdp_dispatcher.h"
+#include "daemon/xdp_dispatcher_pins.h"
 #include "daemon/xdp_load.h"
 
 #define VLAN_STRIP "rx-vlan-hw-parse"
@@ -39,12 +41,16 @@ static const char *reason(int r)
 	}
 }
 
-/* Native or not at all: generic XDP is slower than TC. */
-static int attach(int program_fd, int ifindex, const char *pin, struct err *err)
+/* Loads it and attaches it by a link: alone, native or not at all, for generic XDP is slower than TC. */
+static int attach_link(struct xdp_object *object, int ifindex, const char *pin, struct err *err)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = XDP_FLAGS_DRV_MODE);
-	int link_fd = bpf_link_create(program_fd, ifindex, BPF_XDP, &options), r;
+	int program_fd = xdp_object_load(object, err), link_fd, r;
 
+	if (program_fd < 0)
+		return program_fd;
+	link_fd = bpf_link_create(program_fd, ifindex, BPF_XDP, &options);
+	close(program_fd);
 	if (link_fd < 0)
 		return err_set(err, -link_fd, "%s", reason(link_fd));
 	unlink(pin);
@@ -53,15 +59,24 @@ static int attach(int program_fd, int ifindex, const char *pin, struct err *err)
 	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", pin, strerror(-r)) : 0;
 }
 
-static void detach(const char *pin)
+/* In company. The pin is libxdp's. */
+static int attach_dispatched(struct xdp_object *object, int ifindex, const char *pin, struct err *err)
+{
+	(void)pin;
+	return xdp_dispatcher_add(object, ifindex, err);
+}
+
+/* False: there is no link. */
+static bool detach(const char *pin)
 {
 	int link_fd = bpf_obj_get(pin);
 
-	if (link_fd >= 0) {
-		bpf_link_detach(link_fd);
-		close(link_fd);
-	}
+	if (link_fd < 0)
+		return false;
+	bpf_link_detach(link_fd);
+	close(link_fd);
 	unlink(pin);
+	return true;
 }
 
 /* The devmap, or -errno: the bond has had no XDP program yet. */
@@ -166,59 +181,79 @@ static int keep_tags_in_frames(struct bond *bond, struct xbond_slave *slave, str
 	return r < 0 ? err_set(err, -r, "it goes on taking VLAN tags off: %s", strerror(-r)) : 0;
 }
 
-/*
- * A veth keeps VLAN tags beside the frame, whatever its features say, and a checksum that its
- * peer's stack left to be done is lost on the way to bond0: only for who asks for it.
- */
-static int load_for_veth(struct bond *bond, const struct link_info *link, struct err *err)
+static int attach_rx(struct bond *bond, unsigned int slot, enum xdp_role role,
+		     int (*attach)(struct xdp_object *object, int ifindex, const char *pin, struct err *err),
+		     struct err *err)
 {
-	struct err why;
+	int ifindex = (int)bond_slave(bond, slot)->ifindex, r;
+	struct xdp_object *object;
+	char pin[PATH_SIZE];
+
+	slave_pin(pin, bond, slot);
+	r = xdp_object_open(&object, bond->dataplane.pins.dir, role, ifindex, err);
+	if (r)
+		return r;
+	r = point_to_port(bond, err);
+	if (!r)
+		r = attach(object, ifindex, pin, err);
+	xdp_object_close(object);
+	return r;
+}
+
+/*
+ * A veth keeps VLAN tags beside the frame, whatever its features say: a program that can see
+ * them is bound to the device, and no dispatcher calls it. A checksum that its peer's stack
+ * left to be done is lost on the way to bond0: only for who asks for it.
+ */
+static int attach_veth(struct bond *bond, unsigned int slot, struct err *err)
+{
 	int r;
 
 	if (bond_pin(bond)->rx_hook == XBOND_RX_AUTO)
 		return err_set(err, EOPNOTSUPP, "a veth's frames may lack their checksums");
-	r = xdp_load(bond->dataplane.pins.dir, XDP_PROGRAM_RX_TAGS, link->ifindex, &why);
-	if (r < 0)
-		return err_set(err, -r, "this kernel hides a veth's VLAN tags from XDP (%s)", why.text);
-	log_warning("%s: %s is a veth: by XDP it receives only frames with complete checksums; "
-		    "'ethtool -K DEV tx off' at its other end makes them so",
-		    bond_pin(bond)->name, link->name);
+	r = attach_rx(bond, slot, XDP_ROLE_RX_TAGS, attach_link, err);
+	if (!r)
+		log_warning("%s: %s is a veth: by XDP it receives only frames with complete checksums; "
+			    "'ethtool -K DEV tx off' at its other end makes them so",
+			    bond_pin(bond)->name, bond_slave(bond, slot)->name);
 	return r;
 }
 
-static int load_for(struct bond *bond, struct xbond_slave *slave, struct err *err)
+static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 {
-	struct link_info link;
-	int r;
+	struct err why;
+	int r = keep_tags_in_frames(bond, bond_slave(bond, slot), err);
 
-	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link))
-		return err_set(err, ENODEV, "it is gone");
-	if (!strcmp(link.kind, "veth"))
-		return load_for_veth(bond, &link, err);
-	r = keep_tags_in_frames(bond, slave, err);
-	return r ? r : xdp_load(bond->dataplane.pins.dir, XDP_PROGRAM_RX, 0, err);
+	if (r || !attach_rx(bond, slot, XDP_ROLE_RX, attach_dispatched, &why))
+		return r;
+	r = attach_rx(bond, slot, XDP_ROLE_RX, attach_link, err);
+	return r == -EBUSY ? err_set(err, EBUSY, "it has an XDP program already; %s", why.text) : r;
 }
 
 static int attach_slave(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	char pin[PATH_SIZE];
-	int program_fd, r;
+	struct link_info link;
+	int r;
 
-	slave_pin(pin, bond, slot);
-	program_fd = load_for(bond, slave, err);
-	if (program_fd < 0)
-		return program_fd;
+	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link))
+		return err_set(err, ENODEV, "it is gone");
 	slave->rx_hook = XBOND_RX_XDP; /* from here on there may be something to undo */
 	crashpoint("xdp-recorded");
-	r = point_to_port(bond, err);
+	r = want_gro(bond, err);
 	if (!r)
-		r = want_gro(bond, err);
-	if (!r)
-		r = attach(program_fd, (int)slave->ifindex, pin, err);
-	close(program_fd);
+		r = strcmp(link.kind, "veth") ? attach_nic(bond, slot, err) : attach_veth(bond, slot, err);
 	crashpoint("xdp-attached");
 	return r;
+}
+
+static void leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
+{
+	struct link_info link;
+
+	xdp_dispatcher_remove((int)slave->ifindex);
+	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link))
+		xdp_dispatcher_pins_remove((int)slave->ifindex, bond->dataplane.pins.counters_fd);
 }
 
 void xdp_release_slave(struct bond *bond, unsigned int slot)
@@ -227,7 +262,8 @@ void xdp_release_slave(struct bond *bond, unsigned int slot)
 	char pin[PATH_SIZE];
 
 	slave_pin(pin, bond, slot);
-	detach(pin);
+	if (slave->rx_hook == XBOND_RX_XDP && !detach(pin))
+		leave_dispatcher(bond, slave);
 	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_STRIP)
 		feature_set(&bond->daemon->ethtool, slave->name, VLAN_STRIP, true);
 	slave->before.flags &= ~XBOND_SLAVE_HAD_VLAN_STRIP;
@@ -237,10 +273,12 @@ void xdp_release_slave(struct bond *bond, unsigned int slot)
 
 static bool is_attached(struct bond *bond, unsigned int slot)
 {
+	const struct xbond_slave *slave = bond_slave(bond, slot);
 	char pin[PATH_SIZE];
 
 	slave_pin(pin, bond, slot);
-	return bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP && !access(pin, F_OK);
+	return slave->rx_hook == XBOND_RX_XDP &&
+	       (!access(pin, F_OK) || xdp_dispatcher_has((int)slave->ifindex));
 }
 
 void xdp_follow_slave(struct bond *bond, unsigned int slot)
@@ -268,7 +306,8 @@ int xdp_follow_tx(struct bond *bond, struct err *err)
 	struct xbond_bond *pin = bond_pin(bond);
 	char path[PATH_SIZE];
 	struct err why;
-	int program_fd, r;
+	struct xdp_object *object;
+	int r;
 
 	tx_pin(path, bond);
 	if (!pin->xdp_tx) {
@@ -277,10 +316,10 @@ int xdp_follow_tx(struct bond *bond, struct err *err)
 	}
 	if (!access(path, F_OK))
 		return 0;
-	program_fd = xdp_load(bond->dataplane.pins.dir, XDP_PROGRAM_TX, 0, err);
-	if (program_fd < 0)
-		return program_fd;
-	r = attach(program_fd, (int)pin->port_ifindex, path, &why);
-	close(program_fd);
+	r = xdp_object_open(&object, bond->dataplane.pins.dir, XDP_ROLE_TX, 0, err);
+	if (r)
+		return r;
+	r = attach_link(object, (int)pin->port_ifindex, path, &why);
+	xdp_object_close(object);
 	return r ? err_set(err, -r, "xdp_tx: cannot attach to %s: %s", pin->port_name, why.text) : 0;
 }

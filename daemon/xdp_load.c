@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,7 +19,12 @@
 #define XDP_DEV_BOUND_ONLY (1u << 6)
 
 #define PATH_SIZE (PATH_MAX + 32)
-#define DEVMAPS 3
+
+struct xdp_object {
+	struct xdp_bpf *skeleton;
+	struct bpf_program *program;
+	bool sees_tags;
+};
 
 struct pinned_map {
 	struct bpf_map *map;
@@ -38,18 +45,23 @@ static int reuse(const struct pinned_map *map, const char *pin_dir, struct err *
 	return r < 0 ? err_set(err, -r, "cannot use %s: %s", path, strerror(-r)) : 0;
 }
 
-static int pin(const struct pinned_map *map, const char *pin_dir, struct err *err)
+/* By hand: libbpf 1.1 takes a pinned devmap for a foreign one, as the kernel adds a flag to it. */
+static int make_devmap(const struct pinned_map *map, const char *pin_dir, struct err *err)
 {
 	char path[PATH_SIZE];
-	int r;
+	int fd, r;
 
 	snprintf(path, sizeof(path), "%s/%s", pin_dir, map->pin);
-	r = bpf_obj_pin(bpf_map__fd(map->map), path);
-	return r < 0 && r != -EEXIST ? err_set(err, -r, "cannot pin %s: %s", path, strerror(-r)) : 0;
+	fd = bpf_map_create(bpf_map__type(map->map), bpf_map__name(map->map), bpf_map__key_size(map->map),
+			    bpf_map__value_size(map->map), bpf_map__max_entries(map->map), NULL);
+	if (fd < 0)
+		return err_set(err, -fd, "cannot make %s: %s", path, strerror(-fd));
+	r = bpf_obj_pin(fd, path);
+	close(fd);
+	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", path, strerror(-r)) : 0;
 }
 
-/* By hand: libbpf 1.1 takes a pinned devmap for a foreign one, as the kernel adds a flag to it. */
-static int load(struct xdp_bpf *skeleton, const char *pin_dir, struct err *err)
+static int use_maps(struct xdp_bpf *skeleton, const char *pin_dir, struct err *err)
 {
 	const struct pinned_map shared[] = {
 		{ skeleton->maps.data_settings, XBOND_PIN_SETTINGS },
@@ -58,7 +70,7 @@ static int load(struct xdp_bpf *skeleton, const char *pin_dir, struct err *err)
 		{ skeleton->maps.data_cursor, XBOND_PIN_CURSOR },
 		{ skeleton->maps.counters, XBOND_PIN_COUNTERS },
 	};
-	const struct pinned_map devmaps[DEVMAPS] = {
+	const struct pinned_map devmaps[] = {
 		{ skeleton->maps.xdp_port, XBOND_PIN_XDP_PORT },
 		{ skeleton->maps.xdp_slaves, XBOND_PIN_XDP_SLAVES },
 		{ skeleton->maps.xdp_all, XBOND_PIN_XDP_ALL },
@@ -67,53 +79,76 @@ static int load(struct xdp_bpf *skeleton, const char *pin_dir, struct err *err)
 
 	for (size_t i = 0; !r && i < sizeof(shared) / sizeof(shared[0]); i++)
 		r = reuse(&shared[i], pin_dir, err);
-	for (size_t i = 0; !r && i < DEVMAPS; i++) {
+	for (size_t i = 0; !r && i < sizeof(devmaps) / sizeof(devmaps[0]); i++) {
 		r = reuse(&devmaps[i], pin_dir, err);
-		if (r == -ENOENT)
-			r = 0; /* this load makes it */
+		if (r != -ENOENT)
+			continue;
+		r = make_devmap(&devmaps[i], pin_dir, err);
+		if (!r)
+			r = reuse(&devmaps[i], pin_dir, err);
 	}
-	if (r)
-		return r;
-	r = xdp_bpf__load(skeleton);
-	if (r)
-		return err_set(err, -r, "the kernel refused the XDP program: %s", strerror(-r));
-	for (size_t i = 0; !r && i < DEVMAPS; i++)
-		r = pin(&devmaps[i], pin_dir, err);
 	return r;
 }
 
-static struct bpf_program *choose(struct xdp_bpf *skeleton, enum xdp_program program, int ifindex)
+static struct bpf_program *choose(struct xdp_bpf *skeleton, enum xdp_role role, int ifindex)
 {
 	struct bpf_program *of[] = {
-		[XDP_PROGRAM_RX] = skeleton->progs.xbond_xdp_rx,
-		[XDP_PROGRAM_RX_TAGS] = skeleton->progs.xbond_xdp_rx_tags,
-		[XDP_PROGRAM_TX] = skeleton->progs.xbond_xdp_tx,
+		[XDP_ROLE_RX] = skeleton->progs.xbond_xdp_rx,
+		[XDP_ROLE_RX_TAGS] = skeleton->progs.xbond_xdp_rx_tags,
+		[XDP_ROLE_TX] = skeleton->progs.xbond_xdp_tx,
 	};
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
-		bpf_program__set_autoload(of[i], i == program);
-	if (program == XDP_PROGRAM_RX_TAGS) {
-		bpf_program__set_ifindex(of[program], (__u32)ifindex);
-		bpf_program__set_flags(of[program], bpf_program__flags(of[program]) | XDP_DEV_BOUND_ONLY);
+		bpf_program__set_autoload(of[i], i == role);
+	if (role == XDP_ROLE_RX_TAGS) {
+		bpf_program__set_ifindex(of[role], (__u32)ifindex);
+		bpf_program__set_flags(of[role], bpf_program__flags(of[role]) | XDP_DEV_BOUND_ONLY);
 	}
-	return of[program];
+	return of[role];
 }
 
-int xdp_load(const char *pin_dir, enum xdp_program program, int ifindex, struct err *err)
+int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xdp_role role, int ifindex,
+		    struct err *err)
 {
-	struct xdp_bpf *skeleton = xdp_bpf__open();
-	struct bpf_program *chosen;
+	struct xdp_object *object = calloc(1, sizeof(*object));
 	int r;
 
-	if (!skeleton)
-		return err_set(err, errno, "the kernel refused the XDP program: %m");
-	chosen = choose(skeleton, program, ifindex);
-	r = load(skeleton, pin_dir, err);
+	if (!object)
+		return err_set(err, ENOMEM, "out of memory");
+	object->skeleton = xdp_bpf__open();
+	r = object->skeleton ? 0 : err_set(err, errno, "the kernel refused the XDP program: %m");
 	if (!r) {
-		r = fcntl(bpf_program__fd(chosen), F_DUPFD_CLOEXEC, 0);
-		if (r < 0)
-			r = err_set(err, errno, "no descriptor: %m");
+		object->sees_tags = role == XDP_ROLE_RX_TAGS;
+		object->program = choose(object->skeleton, role, ifindex);
+		r = use_maps(object->skeleton, pin_dir, err);
 	}
-	xdp_bpf__destroy(skeleton);
+	if (r)
+		xdp_object_close(object);
+	else
+		*ret_object = object;
 	return r;
+}
+
+struct bpf_object *xdp_object_bpf(struct xdp_object *object)
+{
+	return object->skeleton->obj;
+}
+
+int xdp_object_load(struct xdp_object *object, struct err *err)
+{
+	int r = xdp_bpf__load(object->skeleton);
+
+	if (r)
+		return err_set(err, -r, "%s: %s",
+			       object->sees_tags ? "this kernel hides the device's VLAN tags from XDP"
+						 : "the kernel refused the XDP program",
+			       strerror(-r));
+	r = fcntl(bpf_program__fd(object->program), F_DUPFD_CLOEXEC, 0);
+	return r < 0 ? err_set(err, errno, "no descriptor: %m") : r;
+}
+
+void xdp_object_close(struct xdp_object *object)
+{
+	xdp_bpf__destroy(object->skeleton);
+	free(object);
 }

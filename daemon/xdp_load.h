@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loads the XDP programs of a bond: each by itself, when it is needed, over the maps that
+ * The XDP programs of a bond: opened and loaded each by itself, when it is needed, over the maps that
  * the bond has pinned. Knows maps and programs, not devices.
  */
 #ifndef XBOND_DAEMON_XDP_LOAD_H
@@ -8,16 +8,27 @@
 
 #include "common/err.h"
 
-enum xdp_program {
-	XDP_PROGRAM_RX,
-	XDP_PROGRAM_RX_TAGS, /* for one device, whose VLAN tags it can see */
-	XDP_PROGRAM_TX,
+enum xdp_role {
+	XDP_ROLE_RX,
+	XDP_ROLE_RX_TAGS, /* for one device, whose VLAN tags it can see */
+	XDP_ROLE_TX,
 };
 
+#define XDP_RX_NAME "xbond_xdp_rx" /* of XDP_ROLE_RX */
+
+struct bpf_object;
+struct xdp_object;
+
 /*
- * pin_dir: the bond's. Makes and pins the devmaps if they are not there. ifindex: for
- * XDP_PROGRAM_RX_TAGS. Returns the program's descriptor, the caller's to close, or -errno.
+ * Opens one program over the bond's maps, without loading it: who attaches it says how it is
+ * loaded. pin_dir: the bond's; makes and pins the devmaps if they are not there. ifindex: for
+ * XDP_ROLE_RX_TAGS.
  */
-int xdp_load(const char *pin_dir, enum xdp_program program, int ifindex, struct err *err);
+int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xdp_role role, int ifindex,
+		    struct err *err);
+struct bpf_object *xdp_object_bpf(struct xdp_object *object);
+/* The descriptor of the loaded program, the caller's to close, or -errno. */
+int xdp_object_load(struct xdp_object *object, struct err *err);
+void xdp_object_close(struct xdp_object *object);
 
 #endif

@@ -18,7 +18,7 @@ def test_the_hook_is_the_best_this_kernel_has(setting):
     made = setting(1)
     made.near.ctl("create", "bond0")
     with_tcx = tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2]) >= (6, 6)
-    assert ("bond0/link_egress" in made.near.pins()) == with_tcx, made.near.pins()
+    assert ("bond0/link_port" in made.near.pins()) == with_tcx, made.near.pins()
     assert BONDD.exists()
 
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A slave's XDP beside that of others: our program as one of those that libxdp's dispatcher
+ * calls in turn. The dispatcher and its pins are libxdp's; what is attached outlives bondd.
+ */
+#ifndef XBOND_DAEMON_XDP_DISPATCHER_H
+#define XBOND_DAEMON_XDP_DISPATCHER_H
+
+#include <stdbool.h>
+
+#include "daemon/xdp_load.h"
+
+/*
+ * Loads an open XDP_ROLE_RX and adds it to the device's dispatcher, which is made if there
+ * is none. Native XDP only. -EOPNOTSUPP: this kernel has no freplace, or the driver no XDP;
+ * -EBUSY: what is attached there is no dispatcher.
+ */
+int xdp_dispatcher_add(struct xdp_object *object, int ifindex, struct err *err);
+/* Takes it out again, if it is there; the programs of others stay. */
+void xdp_dispatcher_remove(int ifindex);
+bool xdp_dispatcher_has(int ifindex);
+
+#endif

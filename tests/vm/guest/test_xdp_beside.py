@@ -1,0 +1,135 @@
+"""rx_hook xdp on a slave that another XDP program shares, by libxdp's dispatcher; the other is xdp-filter."""
+import json
+import pathlib
+import re
+
+import pytest
+
+from lab import wait_for
+from traffic import Stream
+from test_xdp import check_both_ways, hooks
+
+pytestmark = pytest.mark.newest
+OURS, THEIRS = "xbond_xdp_rx", "xdpfilt_alw_udp"
+FILTERED = 9009
+SWITCH = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
+
+
+@pytest.fixture(autouse=True)
+def runs_are_counted():
+    SWITCH.write_text("1")
+    yield
+    SWITCH.write_text("0")
+
+
+def loaded(host, dev):
+    """Names of the programs that the dispatcher of dev calls, in their order."""
+    lines = host.run("xdp-loader", "status", dev).stdout.splitlines()
+    return [re.split(r"\s+", line.strip())[2] for line in lines if line.strip().startswith("=>")]
+
+
+def dispatchers():
+    return list(pathlib.Path("/sys/fs/bpf/xdp").glob("dispatch-*"))
+
+
+def add_filter(host, dev):
+    host.run("xdp-filter", "load", "--mode", "native", "--features", "udp", dev)
+    host.run("xdp-filter", "port", "--mode", "dst", "--proto", "udp", FILTERED)
+
+
+def runs_of_tc(host):
+    """How often the receive program of TC ran, which sees nothing of what XDP takes."""
+    shown = json.loads(host.run("bpftool", "-j", "prog", "show", "pinned", host.bpf_dir / "bond0/prog_rx").stdout)
+    return shown.get("run_cnt", 0)
+
+
+def check(made, filtered):
+    """Traffic comes by XDP, and the stream to FILTERED arrives or not."""
+    before = runs_of_tc(made.near)
+    check_both_ways(made)
+    assert runs_of_tc(made.near) - before < 100
+    lost = Stream(made.far, made.near, to="10.0.0.1", count=200, rate=1000, port=FILTERED).finish()["lost"]
+    assert lost == (200 if filtered else 0)
+
+
+@pytest.fixture
+def switched(setting):
+    made = setting().switch()
+    yield made
+    for dev in made.near.links:
+        made.near.run("xdp-loader", "unload", dev, "--all", check=False)
+
+
+def by_xdp(made):
+    made.bond("active-backup", "rx_hook", "xdp")
+    assert hooks(made.near) == ["xdp", "xdp"], made.near.log()
+    return made.near.show()["active_slave"]
+
+
+@pytest.mark.parametrize("first", ["theirs", "ours"])
+def test_with_a_filter(switched, first):
+    near = switched.near
+    if first == "theirs":
+        for dev in near.links:
+            add_filter(near, dev)
+        active = by_xdp(switched)
+    else:
+        active = by_xdp(switched)
+        assert loaded(near, active) == [OURS]
+        check(switched, filtered=False)
+        for dev in near.links:
+            add_filter(near, dev)
+    assert loaded(near, active) == [THEIRS, OURS], "filters come first"
+    check(switched, filtered=True)
+    near.kill_bondd()
+    check(switched, filtered=True)
+    near.start_bondd()
+    assert hooks(near) == ["xdp", "xdp"] and loaded(near, active) == [THEIRS, OURS]
+    near.run("xdp-filter", "unload", active)
+    assert loaded(near, active) == [OURS]
+    check(switched, filtered=False)
+    near.ctl("set", "bond0", "rx_hook", "tc")
+    assert loaded(near, active) == [] and hooks(near) == ["tc", "tc"]
+    other, = set(near.links) - {active}
+    assert loaded(near, other) == [THEIRS]
+    near.ctl("set", "bond0", "rx_hook", "xdp")
+    near.ctl("delete", "bond0")
+    assert loaded(near, active) == [] and loaded(near, other) == [THEIRS]
+
+
+@pytest.mark.parametrize("step", ["xdp-recorded", "xdp-attached"])
+def test_bondd_dies_when_it_joins(switched, step):
+    near = switched.near
+    for dev in near.links:
+        add_filter(near, dev)
+    switched.bond("active-backup", "device", "veth")
+    near.stop_bondd()
+    near.environment = {"XBOND_TEST_DIE_AT": step}
+    near.start_bondd()
+    assert near.ctl_try("set", "bond0", "rx_hook", "xdp").returncode == 3
+    near.bondd.wait(10)
+    near.environment = {}
+    near.start_bondd()
+    wait_for(lambda: hooks(near) in (["xdp", "xdp"], ["tc", "tc"]), "both or none")
+    joined = [THEIRS, OURS] if hooks(near)[0] == "xdp" else [THEIRS]
+    assert [loaded(near, dev) for dev in near.links] == [joined, joined]
+    near.ctl("delete", "bond0")
+    assert [loaded(near, dev) for dev in near.links] == [[THEIRS], [THEIRS]]
+
+
+def test_nothing_stays_when_the_nic_goes(switched):
+    by_xdp(switched)
+    assert len(dispatchers()) == 2
+    switched.nics.unplug(0)
+    wait_for(lambda: len(dispatchers()) == 1, "the pins of the NIC that is gone to go", 10)
+    switched.near.wait_ping("10.0.0.2")
+    switched.near.ctl("delete", "bond0")
+    assert dispatchers() == []
+
+
+def test_a_program_without_dispatcher_stays_alone(switched):
+    near = switched.near
+    near.run("env", "LIBXDP_SKIP_DISPATCHER=1", "xdp-filter", "load", "--mode", "native", near.links[0])
+    switched.bond("active-backup", "rx_hook", "xdp")
+    assert hooks(near) == ["tc", "xdp"]
+    assert "it has an XDP program already; that is not attached by libxdp's dispatcher" in near.log()
