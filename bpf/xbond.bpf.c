@@ -43,6 +43,8 @@ struct {
 	__type(value, struct xbond_lacp);
 } lacp SEC(".maps");
 
+#define FLOW_CONTEXT struct __sk_buff
+
 static __always_inline struct packet packet_of(struct __sk_buff *skb)
 {
 	return (struct packet){
@@ -52,36 +54,12 @@ static __always_inline struct packet packet_of(struct __sk_buff *skb)
 	};
 }
 
-__noinline __u32 payload(struct __sk_buff *skb, __u32 at)
-{
-	struct packet packet = packet_of(skb);
-
-	return flow_payload(&packet, at);
-}
-
-__noinline __u32 encap_inner(struct __sk_buff *skb, __u32 payload)
-{
-	struct packet packet = packet_of(skb);
-
-	return flow_encap_inner(&packet, payload);
-}
-
-static __always_inline __u32 payload_of(void *skb, __u32 at)
-{
-	return payload(skb, at);
-}
-
-static __always_inline __u32 encap_inner_of(void *skb, __u32 payload)
-{
-	return encap_inner(skb, payload);
-}
+#include "bpf/flow_hook.h"
 
 /* 0: headers that count lie beyond the linear part, and this is not the last try. */
 __noinline __u64 hash_headers(struct __sk_buff *skb, int last_try)
 {
-	const struct flow_hook hook = { .context = skb,
-					.payload_of = payload_of,
-					.inner_of = encap_inner_of };
+	const struct flow_hook hook = flow_hook_of(skb);
 	struct flow_rule rule = choose_rule();
 	struct packet packet = packet_of(skb);
 	__u64 hash;

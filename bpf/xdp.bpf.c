@@ -38,6 +38,8 @@ struct {
 extern int bpf_xdp_metadata_rx_vlan_tag(const struct xdp_md *ctx, __be16 *vlan_proto,
 					__u16 *vlan_tci) __ksym __weak;
 
+#define FLOW_CONTEXT struct xdp_md
+
 static __always_inline struct packet packet_of(struct xdp_md *ctx)
 {
 	return (struct packet){
@@ -46,6 +48,8 @@ static __always_inline struct packet packet_of(struct xdp_md *ctx)
 		.vlan_tci = -1,
 	};
 }
+
+#include "bpf/flow_hook.h"
 
 /*
  * Frames for bond0 and nobody else: not link-local, no slow protocol, no EAPOL, no LLDP (which
@@ -106,36 +110,10 @@ int xbond_xdp_rx_tags(struct xdp_md *ctx)
 	return collect(ctx);
 }
 
-__noinline __u32 payload(struct xdp_md *ctx, __u32 at)
-{
-	struct packet packet = packet_of(ctx);
-
-	return flow_payload(&packet, at);
-}
-
-__noinline __u32 encap_inner(struct xdp_md *ctx, __u32 payload)
-{
-	struct packet packet = packet_of(ctx);
-
-	return flow_encap_inner(&packet, payload);
-}
-
-static __always_inline __u32 payload_of(void *ctx, __u32 at)
-{
-	return payload(ctx, at);
-}
-
-static __always_inline __u32 encap_inner_of(void *ctx, __u32 payload)
-{
-	return encap_inner(ctx, payload);
-}
-
 /* What lies beyond the linear part is out of reach here, and counts for nothing. */
 __noinline __u64 hash_headers(struct xdp_md *ctx)
 {
-	const struct flow_hook hook = { .context = ctx,
-					.payload_of = payload_of,
-					.inner_of = encap_inner_of };
+	const struct flow_hook hook = flow_hook_of(ctx);
 	struct flow_rule rule = choose_rule();
 	struct packet packet = packet_of(ctx);
 	__u64 hash;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rare ways of flow_hash() as functions of the entry point's own context, which the
+ * verifier looks at once. Included after FLOW_CONTEXT (struct __sk_buff or struct xdp_md) is
+ * defined, and packet_of() for it.
+ */
+#ifndef XBOND_BPF_FLOW_HOOK_H
+#define XBOND_BPF_FLOW_HOOK_H
+
+#include "bpf/flow.h"
+
+__noinline __u32 payload(FLOW_CONTEXT *context, __u32 at)
+{
+	struct packet packet = packet_of(context);
+
+	return flow_payload(&packet, at);
+}
+
+__noinline __u32 encap_inner(FLOW_CONTEXT *context, __u32 payload)
+{
+	struct packet packet = packet_of(context);
+
+	return flow_encap_inner(&packet, payload);
+}
+
+static __always_inline __u32 payload_of(void *context, __u32 at)
+{
+	return payload(context, at);
+}
+
+static __always_inline __u32 encap_inner_of(void *context, __u32 payload)
+{
+	return encap_inner(context, payload);
+}
+
+static __always_inline struct flow_hook flow_hook_of(FLOW_CONTEXT *context)
+{
+	return (struct flow_hook){ .context = context, .payload_of = payload_of, .inner_of = encap_inner_of };
+}
+
+#endif
