@@ -16,7 +16,7 @@ record = Record()
 
 def pytest_configure(config):
     for line in ("small: runs in every set",
-                 "newest(KIND...): in the set core on the newest kernel only; with KINDs, of these partners only",
+                 "once(KIND...): in the set core on one kernel only, in turn; with KINDs, of these partners only",
                  "full(KIND...): in the set full only; with KINDs likewise"):
         config.addinivalue_line("markers", line)
 
@@ -26,20 +26,22 @@ def is_marked(item, name):
     return any(not mark.args or kind in mark.args for mark in item.iter_markers(name))
 
 
-def in_set(item):
-    """Does it run in the set that XBOND_VM_SET names, on this kernel?"""
+def in_set(items):
+    """Those that run in the set that XBOND_VM_SET names, on this kernel: XBOND_VM_TURN is its number/how many there are."""
     chosen = os.environ.get("XBOND_VM_SET", "full")
-    if chosen == "full" or is_marked(item, "small"):
-        return True
-    if chosen == "small" or is_marked(item, "full"):
-        return False
-    return bool(os.environ.get("XBOND_VM_NEWEST")) or not is_marked(item, "newest")
+    turn, turns = (int(part) for part in os.environ.get("XBOND_VM_TURN", "0/1").split("/"))
+    once = [item for item in items if is_marked(item, "once") and not is_marked(item, "full")]
+    for item in items:
+        if chosen == "full" or is_marked(item, "small"):
+            yield item
+        elif chosen == "core" and not is_marked(item, "full") and (item not in once or once.index(item) % turns == turn):
+            yield item
 
 
 def pytest_collection_modifyitems(config, items):
-    left_out = [item for item in items if not in_set(item)]
-    items[:] = [item for item in items if item not in left_out]
-    config.hook.pytest_deselected(items=left_out)
+    chosen = list(in_set(items))
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = chosen
 
 
 def pytest_sessionfinish():

@@ -7,8 +7,8 @@ from lab import wait_for
 from traffic import Stream
 
 PEER = "bonding"
-MODES = {"balance-rr": pytest.mark.newest, "active-backup": pytest.mark.small, "balance-xor": pytest.mark.small,
-         "broadcast": pytest.mark.newest}
+MODES = {"balance-rr": pytest.mark.once, "active-backup": pytest.mark.small, "balance-xor": pytest.mark.small,
+         "broadcast": pytest.mark.once}
 POLICIES = ["layer2", "layer2+3", "layer3+4", "vlan+srcmac"]
 BY_FLOW = "layer3+4"
 

@@ -46,7 +46,7 @@ def second_bond(made, links):
     made.far.ip("link", "set", "kb1", "up")
 
 
-@pytest.mark.newest
+@pytest.mark.once
 def test_ad_select_here(made, shows):
     with shows(PEER, "ad_select here: stable, bandwidth, count"):
         made = made(links=["eth1"])

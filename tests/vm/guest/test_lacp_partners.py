@@ -83,7 +83,7 @@ def test_negotiates(made, kind, shows):
         check_traffic(made)
 
 
-@pytest.mark.newest
+@pytest.mark.once
 @pytest.mark.parametrize("end", ["near", pytest.param("far", marks=pytest.mark.full)])
 def test_cut_and_back(made, kind, shows, end):
     with shows(kind, "cut of a link, and return"):
@@ -98,7 +98,7 @@ def test_cut_and_back(made, kind, shows, end):
         check_traffic(made)
 
 
-@pytest.mark.newest("team")
+@pytest.mark.once("team")
 def test_silent_partner(made, kind, shows):
     with shows(kind, "silent partner: ports leave, and return"):
         began = time.monotonic()
@@ -122,7 +122,7 @@ def test_one_silent_link(made, kind, shows):
         wait_agreed(made)
 
 
-@pytest.mark.newest
+@pytest.mark.once
 @pytest.mark.full("team")
 def test_flapping(made, kind, shows):
     with shows(kind, "flapping link"):
@@ -135,7 +135,7 @@ def test_flapping(made, kind, shows):
         check_traffic(made)
 
 
-@pytest.mark.newest
+@pytest.mark.once
 @pytest.mark.full("team")
 def test_replaced_partner(made, kind, shows):
     with shows(kind, "partner replaced by another system"):
@@ -158,7 +158,7 @@ def unchanged(made, before, seconds):
         time.sleep(0.2)
 
 
-@pytest.mark.newest
+@pytest.mark.once
 @pytest.mark.full("team")
 @pytest.mark.parametrize("how", [pytest.param("stopped", marks=pytest.mark.small), "killed"])
 def test_hold(made, kind, shows, how):
@@ -190,7 +190,7 @@ def rate_asked(made):
             "timeout" in show["slaves"][0]["lacp"]["partner_state"])
 
 
-@pytest.mark.newest
+@pytest.mark.once
 @pytest.mark.full("team")
 def test_rates(made, kind, shows):
     with shows(kind, "lacp_rate fast and slow, at either end"):
@@ -208,7 +208,7 @@ def test_rates(made, kind, shows):
         wait_agreed(made)
 
 
-@pytest.mark.newest
+@pytest.mark.once
 @pytest.mark.full("team")
 def test_passive(made, kind, shows):
     with shows(kind, "lacp_active off, at either end"):
@@ -225,7 +225,7 @@ def test_passive(made, kind, shows):
         wait_agreed(made)
 
 
-@pytest.mark.newest
+@pytest.mark.once
 @pytest.mark.full("team")
 def test_standby(made, kind, shows):
     with shows(kind, "standby by max_links, and takeover"):
@@ -259,7 +259,7 @@ def test_independent_control(made, kind, shows):
         made.near.ctl("set", "bond0", "coupled_control", "on")
 
 
-@pytest.mark.newest
+@pytest.mark.once
 @pytest.mark.full("team")
 def test_actor_options(made, kind, shows):
     with shows(kind, "actor system, priority and key, at either end"):

@@ -37,7 +37,7 @@ def state(namespace, dev):
             "uppers": sorted(other["ifname"] for other in namespace.ip_json("link") if other.get("link") == dev)}
 
 
-@pytest.mark.parametrize("mac_policy", [pytest.param("set", marks=pytest.mark.small), pytest.param("filter", marks=pytest.mark.newest)])
+@pytest.mark.parametrize("mac_policy", [pytest.param("set", marks=pytest.mark.small), pytest.param("filter", marks=pytest.mark.once)])
 def test_original_state_is_restored(setting, mac_policy):
     made = setting().switch()
     before = {dev: state(made.near, dev) for dev in made.near.links}
@@ -49,7 +49,7 @@ def test_original_state_is_restored(setting, mac_policy):
     assert {dev: state(made.near, dev) for dev in made.near.links} == before
 
 
-@pytest.mark.newest
+@pytest.mark.once
 @pytest.mark.parametrize("mac_policy", ["set", "filter"])
 def test_mac_policy(setting, mac_policy):
     made = setting().switch().bond("active-backup", "mac_policy", mac_policy)
@@ -108,7 +108,7 @@ def test_vlan_devices(setting, order):
     near.wait_ping("10.0.100.2")
 
 
-@pytest.mark.newest
+@pytest.mark.once
 def test_vlans_live_on_without_bondd_and_in_another_namespace(setting):
     made = setting().switch().bond("active-backup")
     near, far = made.near, made.far
@@ -153,7 +153,7 @@ weight = 9
 """
 
 
-@pytest.mark.newest
+@pytest.mark.once
 def test_configured_slave_comes_back_under_any_name(setting):
     """It is the NIC that is configured: known by its permanent MAC, whatever it is called now."""
     made = setting(2, {"bond0.conf": CONFIGURED}).switch()

@@ -63,7 +63,7 @@ def test_bridge_on_top(bonded):
     near.wait_ping("10.0.0.2")
 
 
-@pytest.mark.newest
+@pytest.mark.once
 def test_macvlan_on_top(bonded):
     made = bonded
     near = made.near
@@ -79,7 +79,7 @@ def test_macvlan_on_top(bonded):
     wait_for(lambda: not promiscuous(near, near.links), "the slaves not to be promiscuous any more")
 
 
-@pytest.mark.newest
+@pytest.mark.once
 def test_second_mac_on_the_bond(bonded):
     made = bonded
     near, far = made.near, made.far

@@ -9,7 +9,6 @@ from lab import wait_for
 from traffic import Stream
 from test_xdp import check_both_ways, hooks
 
-pytestmark = pytest.mark.newest
 OURS, THEIRS = "xbond_xdp_rx", "xdpfilt_alw_udp"
 FILTERED = 9009
 SWITCH = pathlib.Path("/proc/sys/kernel/bpf_stats_enabled")
@@ -66,7 +65,7 @@ def by_xdp(made):
     return made.near.show()["active_slave"]
 
 
-@pytest.mark.parametrize("first", ["theirs", "ours"])
+@pytest.mark.parametrize("first", [pytest.param("theirs", marks=pytest.mark.once), pytest.param("ours", marks=pytest.mark.full)])
 def test_with_a_filter(switched, first):
     near = switched.near
     if first == "theirs":
@@ -97,6 +96,7 @@ def test_with_a_filter(switched, first):
     assert loaded(near, active) == [] and loaded(near, other) == [THEIRS]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("step", ["xdp-recorded", "xdp-attached"])
 def test_bondd_dies_when_it_joins(switched, step):
     near = switched.near
@@ -117,6 +117,7 @@ def test_bondd_dies_when_it_joins(switched, step):
     assert [loaded(near, dev) for dev in near.links] == [[THEIRS], [THEIRS]]
 
 
+@pytest.mark.full
 def test_nothing_stays_when_the_nic_goes(switched):
     by_xdp(switched)
     assert len(dispatchers()) == 2
@@ -127,6 +128,7 @@ def test_nothing_stays_when_the_nic_goes(switched):
     assert dispatchers() == []
 
 
+@pytest.mark.full
 def test_a_program_without_dispatcher_stays_alone(switched):
     near = switched.near
     near.run("env", "LIBXDP_SKIP_DISPATCHER=1", "xdp-filter", "load", "--mode", "native", near.links[0])
