@@ -137,7 +137,7 @@ static bool look_by_mac(struct daemon *daemon, struct pending *pending)
 
 	if (pending->added || !memcmp(pending->perm_mac, no_mac, XBOND_MAC_SIZE))
 		return false;
-	link_visit(&daemon->nl, compare_mac, &search);
+	link_visit(&daemon->nl, -1, compare_mac, &search);
 	if (!*search.name) {
 		pending->looks = 0;
 		return false;

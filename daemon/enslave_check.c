@@ -126,7 +126,7 @@ static int check_neighbours(struct bond *bond, const struct link_info *link, con
 static int check_uppers(struct bond *bond, const struct link_info *link, struct err *err)
 {
 	struct devices devices = { 0 };
-	int r = link_visit(&bond->daemon->nl, collect, &devices);
+	int r = link_visit(&bond->daemon->nl, -1, collect, &devices);
 
 	if (r || devices.truncated)
 		r = err_set(err, EAGAIN, "cannot see what stands on %s; try again", link->name);

@@ -64,13 +64,12 @@ static void collect(const struct link_info *link, void *arg)
 	list->vlan[list->count++] = vlan;
 }
 
-/* The VLANs of bond0; none while it is in another namespace, whose devices are not listed. */
+/* The VLANs of bond0 in the namespace it is in. */
 static struct list list_vlans(struct bond *bond)
 {
 	struct list list = { .lower = (int)bond_pin(bond)->ifindex };
 
-	if (!bond->away)
-		link_visit(&bond->daemon->nl, collect, &list);
+	link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, collect, &list);
 	return list;
 }
 
@@ -152,7 +151,7 @@ void vlan_filter_close(struct bond *bond, unsigned int slot)
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct list list = { .lower = (int)slave->ifindex, .openers = true };
 
-	link_visit(&bond->daemon->nl, collect, &list);
+	link_visit(&bond->daemon->nl, -1, collect, &list);
 	for (size_t i = 0; i < list.count; i++)
 		close_one(bond, slave, &list.vlan[i]);
 	free(list.vlan);

@@ -6,7 +6,8 @@
  * VLAN device makes the kernel open a filter. Failures are logged and not fatal.
  *
  * A VLAN device of bond0 that was moved to another namespace is out of sight: what was opened
- * for it stays until the slave leaves. Nothing is opened for one that was made there.
+ * for it stays until the slave leaves. While bond0 itself is in another namespace, no message
+ * tells of VLANs that are made there: vlan_filter_sync() finds them.
  */
 #ifndef XBOND_DAEMON_VLAN_FILTER_H
 #define XBOND_DAEMON_VLAN_FILTER_H

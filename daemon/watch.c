@@ -186,6 +186,8 @@ static void sync_all(struct daemon *daemon)
 		next = bond->next;
 		bond_for_each_member (bond, slot)
 			slave_follow_speed(bond, slot);
+		if (bond->away)
+			vlan_filter_sync(bond);
 		sync_device(bond);
 	}
 }

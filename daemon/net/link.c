@@ -138,12 +138,12 @@ static void take_each(struct nlmsghdr *message, void *arg)
 		visit->visit(&link, visit->arg);
 }
 
-int link_visit(struct nl *nl, link_visitor visit, void *arg)
+int link_visit(struct nl *nl, int nsid, link_visitor visit, void *arg)
 {
 	struct visit context = { .visit = visit, .arg = arg };
 	int r = -EAGAIN;
 
 	for (int try = 0; try < DUMP_TRIES && r == -EAGAIN; try++)
-		r = nl_call(nl, link_request(NLM_F_DUMP, -1, 0), take_each, &context, NULL);
+		r = nl_call(nl, link_request(NLM_F_DUMP, nsid, 0), take_each, &context, NULL);
 	return r;
 }

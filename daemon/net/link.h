@@ -48,8 +48,8 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link);
 /* -ENODEV when there is none. nsid: -1 for our own namespace. */
 int link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
 int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link);
-/* Every device once; repeats itself when the list changes meanwhile. */
-int link_visit(struct nl *nl, link_visitor visit, void *arg);
+/* Every device of a namespace once; repeats itself when the list changes meanwhile. */
+int link_visit(struct nl *nl, int nsid, link_visitor visit, void *arg);
 
 int link_set_mtu(struct nl *nl, int nsid, int ifindex, uint32_t mtu, struct err *err);
 int link_set_mac(struct nl *nl, int nsid, int ifindex, const uint8_t *mac, struct err *err);

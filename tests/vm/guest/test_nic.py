@@ -109,6 +109,20 @@ def test_vlan_devices(setting, order):
 
 
 @pytest.mark.once
+def test_vlan_device_of_a_bond_in_a_container(setting):
+    """Made where bond0 is now, it passes the filters of the slaves, which are not there."""
+    made = setting().switch().bond("active-backup")
+    add_vlan(made.far, "sw0", 100, 2)
+    container = made.lab.namespace("c")
+    made.near.ip("link", "set", "bond0", "netns", container.name)
+    container.ip("link", "set", "bond0", "up")
+    add_vlan(container, "bond0", 100, 1)
+    container.wait_ping("10.0.100.2")
+    made.nics.cable(0, False)
+    container.wait_ping("10.0.100.2")
+
+
+@pytest.mark.once
 def test_vlans_live_on_without_bondd_and_in_another_namespace(setting):
     made = setting().switch().bond("active-backup")
     near, far = made.near, made.far
