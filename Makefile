@@ -29,6 +29,7 @@ BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextr
 common_objects := $(patsubst %.c,$(B)/%.o,$(wildcard common/*.c))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
 lacp_objects := $(filter $(B)/daemon/lacp/%,$(daemon_objects))
+view_objects := $(patsubst %.c,$(B)/%.o,$(wildcard view/*.c))
 cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
@@ -71,12 +72,12 @@ $(B)/%.o: %.c
 
 $(filter-out $(lacp_objects),$(daemon_objects)): $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
 
-$(B)/bondd: $(daemon_objects) $(common_objects)
+$(B)/bondd: $(daemon_objects) $(common_objects) $(view_objects)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES))
 
 # The LACP machines and the bucket table are pure: bondctl says by them what bondd does.
-$(B)/bondctl: $(cli_objects) $(common_objects) $(lacp_objects) $(B)/daemon/buckets.o
+$(B)/bondctl: $(cli_objects) $(common_objects) $(view_objects) $(lacp_objects) $(B)/daemon/buckets.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson)
 
@@ -86,7 +87,7 @@ $(B)/man/%: man/%.scd
 	$(Q)scdoc <$< >$@
 
 # Each unit test is linked with everything but the two main files.
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(common_objects) $(filter-out %/main.o,$(daemon_objects))
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(common_objects) $(view_objects) $(filter-out %/main.o,$(daemon_objects))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
 

@@ -1,26 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * show, stats and list: read the pinned maps, with or without bondd. Without BOND they
- * go over all bonds; one that is damaged costs a warning and not the others.
+ * show, stats and list: read the pinned maps, with or without bondd; who may not do that asks
+ * bondd. Without BOND they go over all bonds; one that is damaged costs a warning and not the
+ * others.
  */
 #include <errno.h>
 #include <stdio.h>
 
+#include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/client.h"
 #include "cli/text.h"
-#include "cli/view.h"
 #include "common/names.h"
+#include "view/bond.h"
+
+struct seen {
+	json_t *view;
+	bool forced_counted;
+};
 
 /* One way to look at a bond. */
 struct look {
+	const char *method; /* of bondd; NULL: the name is all */
 	json_t *(*view)(const struct cli *cli, const struct pins *pins, const char *name);
 	void (*head)(void);
-	void (*text)(const json_t *view, const struct pins *pins);
+	void (*text)(const struct seen *seen);
 };
 
 static json_t *view_for_show(const struct cli *cli, const struct pins *pins, const char *name)
 {
-	return view_bond(pins, name, cli->paths.run_dir);
+	return view_bond(pins, name, pins_bondd_alive(pins) && client_present(cli->paths.run_dir));
 }
 
 static json_t *view_for_stats(const struct cli *cli, const struct pins *pins, const char *name)
@@ -40,46 +49,78 @@ static void no_head(void)
 {
 }
 
-static void text_for_show(const json_t *view, const struct pins *pins)
+static void text_for_show(const struct seen *seen)
 {
-	text_bond(view, pins->table->flags & XBOND_F_FORCE_COUNTED);
+	text_bond(seen->view, seen->forced_counted);
 }
 
-static void text_for_stats(const json_t *view, const struct pins *pins)
+static void text_for_stats(const struct seen *seen)
 {
-	(void)pins;
-	text_stats(view);
+	text_stats(seen->view);
 }
 
-static void text_for_list(const json_t *view, const struct pins *pins)
+static void text_for_list(const struct seen *seen)
 {
-	(void)pins;
-	puts(json_string_value(view));
+	puts(json_string_value(seen->view));
 }
 
-static const struct look look_show = { view_for_show, no_head, text_for_show };
-static const struct look look_stats = { view_for_stats, text_stats_head, text_for_stats };
-static const struct look look_list = { view_for_list, no_head, text_for_list };
+static const struct look look_show = { "show", view_for_show, no_head, text_for_show };
+static const struct look look_stats = { "stats", view_for_stats, text_stats_head, text_for_stats };
+static const struct look look_list = { NULL, view_for_list, no_head, text_for_list };
 
-/* Opens the bond and looks; the text is printed here, the JSON is returned for the caller to print. */
+static bool is_forbidden(int r)
+{
+	return r == -EPERM || r == -EACCES;
+}
+
+static int see_by_pins(const struct cli *cli, const struct look *look, const char *name,
+		       struct seen *ret_seen, struct err *err)
+{
+	struct pins pins;
+	int r = pins_open(&pins, cli->paths.bpf_dir, name, err);
+
+	if (r)
+		return r;
+	ret_seen->view = look->view(cli, &pins, name);
+	ret_seen->forced_counted = pins.table->flags & XBOND_F_FORCE_COUNTED;
+	pins_close(&pins);
+	return ret_seen->view ? 0 : err_set(err, EIO, "cannot read the counters of %s; try again", name);
+}
+
+static int see_by_bondd(const struct cli *cli, const struct look *look, const char *name,
+			struct seen *ret_seen, struct err *err)
+{
+	if (look->method)
+		return ask_view(cli->paths.run_dir, look->method, name, &ret_seen->view,
+				&ret_seen->forced_counted, err);
+	ret_seen->view = json_string(name);
+	return 0;
+}
+
+/* The text is printed here, the JSON is returned for the caller to print. */
 static int look_at(const struct cli *cli, const struct look *look, const char *name, bool first,
 		   json_t **ret_view, struct err *err)
 {
-	struct pins pins;
-	int r;
+	struct seen seen;
+	int r = see_by_pins(cli, look, name, &seen, err);
 
-	r = pins_open(&pins, cli->paths.bpf_dir, name, err);
+	if (is_forbidden(r))
+		r = see_by_bondd(cli, look, name, &seen, err);
 	if (r)
 		return r;
-	*ret_view = look->view(cli, &pins, name);
-	if (*ret_view && !cli->json && first)
+	if (!cli->json && first)
 		look->head();
-	if (!*ret_view)
-		r = err_set(err, EIO, "cannot read the counters of %s; try again", name);
-	else if (!cli->json)
-		look->text(*ret_view, &pins);
-	pins_close(&pins);
-	return r;
+	if (!cli->json)
+		look->text(&seen);
+	*ret_view = seen.view;
+	return 0;
+}
+
+static int find_names(const struct cli *cli, char ***ret_names, struct err *err)
+{
+	int r = pins_names(ret_names, cli->paths.bpf_dir, err);
+
+	return is_forbidden(r) ? ask_names(cli->paths.run_dir, ret_names, err) : r;
 }
 
 static enum cli_exit look_at_one(const struct cli *cli, const struct look *look, const char *name)
@@ -105,7 +146,7 @@ static enum cli_exit look_at_all(const struct cli *cli, const struct look *look)
 	char **names;
 	int r;
 
-	if (pins_names(&names, cli->paths.bpf_dir, &err))
+	if (find_names(cli, &names, &err))
 		return cli_refuse(&err);
 	views = json_array();
 	for (char **name = names; *name; name++) {

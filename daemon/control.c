@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "daemon/requests.h"
+#include "view/bond.h"
 
 struct request {
 	struct daemon *daemon;
@@ -13,6 +14,7 @@ struct request {
 	json_t *slaves; /* array of names, or NULL */
 	json_t *options;
 	json_t *notes;
+	json_t *result; /* of those that ask; a new reference */
 };
 
 typedef int (*method_function)(struct request *request, struct err *err);
@@ -125,12 +127,57 @@ static int do_set_slave(struct request *request, struct err *err)
 	return with_slaves(request, set_slaves, err);
 }
 
+static int do_list(struct request *request, struct err *err)
+{
+	(void)err;
+	request->result = json_array();
+	for (struct bond *bond = request->daemon->bonds; bond; bond = bond->next)
+		json_array_append_new(request->result, json_string(bond_pin(bond)->name));
+	return 0;
+}
+
+static int look_at(struct request *request, json_t *(*view)(const struct pins *pins, const char *name),
+		   struct err *err)
+{
+	struct bond *bond = request->bond ? daemon_find_bond(request->daemon, request->bond) : NULL;
+	const struct pins *pins;
+	json_t *json;
+
+	if (!bond)
+		return err_set(err, ENOENT, "no bond %s", request->bond ? request->bond : "named");
+	pins = &bond->dataplane.pins;
+	json = view(pins, request->bond);
+	if (!json)
+		return err_set(err, EIO, "cannot read the counters of %s; try again", request->bond);
+	request->result = json_pack("{s:o, s:b}", "view", json, "forced_counted",
+				    !!(pins->table->flags & XBOND_F_FORCE_COUNTED));
+	return 0;
+}
+
+static json_t *view_with_bondd(const struct pins *pins, const char *name)
+{
+	return view_bond(pins, name, true);
+}
+
+static int do_show(struct request *request, struct err *err)
+{
+	return look_at(request, view_with_bondd, err);
+}
+
+static int do_stats(struct request *request, struct err *err)
+{
+	return look_at(request, view_stats, err);
+}
+
 static const struct method {
 	const char *name;
 	method_function function;
-	bool for_all; /* also for members of group xbond, and without a bond */
+	bool for_all; /* also for members of group xbond: changes nothing, looks for its bond itself */
 } methods[] = {
 	{ "ping", do_ping, true },
+	{ "list", do_list, true },
+	{ "show", do_show, true },
+	{ "stats", do_stats, true },
 	{ "create", do_create, false },
 	{ "delete", do_delete, false },
 	{ "add-slave", do_add_slave, false },
@@ -148,7 +195,8 @@ static const struct method *find_method(const char *name)
 	return NULL;
 }
 
-static int call(struct daemon *daemon, json_t *words, bool root, json_t *notes, struct err *err)
+static int call(struct daemon *daemon, json_t *words, bool root, json_t *notes, json_t **ret_result,
+		struct err *err)
 {
 	const char *name = json_string_value(json_object_get(words, "method"));
 	const struct method *method = find_method(name);
@@ -159,6 +207,7 @@ static int call(struct daemon *daemon, json_t *words, bool root, json_t *notes, 
 		.options = json_object_get(words, "options"),
 		.notes = notes,
 	};
+	int r;
 
 	if (!method)
 		return err_set(err, EINVAL, "bad request: unknown method %s", name ? name : "(none)");
@@ -166,25 +215,27 @@ static int call(struct daemon *daemon, json_t *words, bool root, json_t *notes, 
 		return err_set(err, EPERM, "permission denied: only root may change bonds");
 	if (!method->for_all && !request.bond)
 		return err_set(err, EINVAL, "bad request: no bond named");
-	return method->function(&request, err);
+	r = method->function(&request, err);
+	*ret_result = request.result;
+	return r;
 }
 
 json_t *control_answer(struct daemon *daemon, const char *line, size_t length, bool root)
 {
 	json_error_t where;
 	json_t *words = json_loadb(line, length, JSON_REJECT_DUPLICATES, &where);
-	json_t *notes = json_array(), *answer;
+	json_t *notes = json_array(), *result = NULL, *answer;
 	struct err err;
 	int r;
 
 	if (words)
-		r = call(daemon, words, root, notes, &err);
+		r = call(daemon, words, root, notes, &result, &err);
 	else
 		r = err_set(&err, EINVAL, "bad request: %s", where.text);
 	if (r)
 		answer = json_pack("{s:b, s:s}", "ok", 0, "error", err.text);
 	else
-		answer = json_pack("{s:b, s:O}", "ok", 1, "notes", notes);
+		answer = json_pack("{s:b, s:O, s:o*}", "ok", 1, "notes", notes, "result", result);
 	json_decref(words);
 	json_decref(notes);
 	return answer;

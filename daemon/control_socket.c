@@ -14,6 +14,7 @@
 
 #define LINE_MAX_SIZE (64 * 1024)
 #define READER_GROUP "xbond"
+#define ANSWER_MAX_SIZE (1024 * 1024) /* a bond of 64 slaves is a tenth of it */
 #define MAX_GROUPS 1024
 
 struct client {
@@ -32,7 +33,7 @@ static void client_free(struct client *client)
 	free(client);
 }
 
-/* Never waits: answers are short, and a client that does not read them loses its connection. */
+/* Never waits: answers fit into the socket's buffer, and a client that does not read them loses its connection. */
 static int send_answer(const struct client *client, json_t *answer)
 {
 	char *text = json_dumps(answer, JSON_COMPACT), *line = NULL;
@@ -105,6 +106,7 @@ static bool in_group(int fd, const struct ucred *peer)
 static void add_client(struct daemon *daemon, int fd, bool root)
 {
 	struct client *client = calloc(1, sizeof(*client));
+	const int room = ANSWER_MAX_SIZE;
 
 	if (!client) {
 		close(fd);
@@ -113,6 +115,7 @@ static void add_client(struct daemon *daemon, int fd, bool root)
 	client->daemon = daemon;
 	client->fd = fd;
 	client->root = root;
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
 	if (sd_event_add_io(daemon->event, &client->source, fd, EPOLLIN, on_client, client) < 0)
 		client_free(client);
 }

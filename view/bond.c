@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Builds the JSON objects of `show` and `stats` from the pinned maps alone. Called by
- * cmd_show.c. What is unknown becomes null. Prints nothing.
+ * Builds the JSON objects of `show` and `stats` from the pinned maps alone. What is unknown
+ * becomes null.
  */
-#include "cli/view.h"
+#include "view/bond.h"
 
 #include <string.h>
 
-#include "cli/client.h"
-#include "cli/json_value.h"
-#include "cli/view_lacp.h"
 #include "common/options.h"
 #include "common/values.h"
+#include "view/json_value.h"
+#include "view/lacp.h"
 
 /* What the objects are made from. */
 struct source {
@@ -167,7 +166,7 @@ static void set_state(json_t *json, const struct pins *pins, const char *name)
 	json_object_set_new(json, "speed_mbps", json_value_number(speed_mbps(pins)));
 }
 
-json_t *view_bond(const struct pins *pins, const char *name, const char *run_dir)
+json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 {
 	struct source source = { .pins = pins };
 	struct xbond_counters counters;
@@ -185,7 +184,7 @@ json_t *view_bond(const struct pins *pins, const char *name, const char *run_dir
 	}
 	json = json_object();
 	set_state(json, pins, name);
-	json_object_set_new(json, "bondd", json_boolean(pins_bondd_alive(pins) && client_present(run_dir)));
+	json_object_set_new(json, "bondd", json_boolean(bondd));
 	json_object_set_new(json, "options", options_json(pins, OPTION_BOND, 0));
 	set_counters(json, &counters);
 	json_object_set_new(json, "slaves", slaves);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The objects `lacp` of a bond of mode 802.3ad and of its slaves, as the contract has them. */
-#ifndef XBOND_CLI_VIEW_LACP_H
-#define XBOND_CLI_VIEW_LACP_H
+#ifndef XBOND_VIEW_LACP_H
+#define XBOND_VIEW_LACP_H
 
 #include <jansson.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/json_value.h"
+#include "view/json_value.h"
 
 #include "common/mac.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Values of the maps as JSON, where what is unknown becomes null. New references. */
-#ifndef XBOND_CLI_JSON_VALUE_H
-#define XBOND_CLI_JSON_VALUE_H
+#ifndef XBOND_VIEW_JSON_VALUE_H
+#define XBOND_VIEW_JSON_VALUE_H
 
 #include <jansson.h>
 #include <stdint.h>

@@ -4,12 +4,12 @@
  * core's own accessors, and from the pinned hold, which tells what the kernel does in
  * bondd's place. Called by view.c. Prints nothing and runs no machine.
  */
-#include "cli/view_lacp.h"
+#include "view/lacp.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/json_value.h"
+#include "view/json_value.h"
 #include "common/clock.h"
 
 #define READ_TRIES 100

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/ask.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/client.h"
+
+static int ask(const char *run_dir, json_t *request, json_t **ret_result, struct err *err)
+{
+	json_t *reply = NULL;
+	struct err why;
+	int r = client_call(run_dir, request, CLIENT_WAIT_S, &reply, &why);
+
+	json_decref(request);
+	if (r == -EREMOTEIO)
+		return err_set(err, -r, "%s", why.text);
+	if (r)
+		return err_set(
+			err, -r,
+			"permission denied: bonds are shown to root, and to members of the group xbond by "
+			"bondd (%s)",
+			why.text);
+	*ret_result = json_incref(json_object_get(reply, "result"));
+	json_decref(reply);
+	return *ret_result ? 0 : err_set(err, EPROTO, "bondd is older than this bondctl: run as root");
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int ask_names(const char *run_dir, char ***ret_names, struct err *err)
+{
+	json_t *list = NULL, *name;
+	char **names;
+	size_t at;
+	int r = ask(run_dir, json_pack("{s:s}", "method", "list"), &list, err);
+
+	if (r)
+		return r;
+	names = calloc(json_array_size(list) + 1, sizeof(*names));
+	if (!names)
+		r = err_set(err, ENOMEM, "out of memory");
+	json_array_foreach (list, at, name)
+		if (names && json_is_string(name))
+			names[at] = strdup(json_string_value(name));
+	if (names)
+		qsort(names, json_array_size(list), sizeof(*names), compare);
+	json_decref(list);
+	*ret_names = names;
+	return r;
+}
+
+int ask_view(const char *run_dir, const char *method, const char *name, json_t **ret_view,
+	     bool *ret_forced_counted, struct err *err)
+{
+	json_t *result = NULL;
+	int r = ask(run_dir, json_pack("{s:s, s:s}", "method", method, "bond", name), &result, err);
+
+	if (r)
+		return r;
+	*ret_view = json_incref(json_object_get(result, "view"));
+	*ret_forced_counted = json_is_true(json_object_get(result, "forced_counted"));
+	json_decref(result);
+	return *ret_view ? 0 : err_set(err, EPROTO, "bondd's answer makes no sense");
+}

@@ -1,0 +1,80 @@
+"""Members of the group xbond see what root sees, by bondd, and change nothing."""
+import json
+
+import pytest
+
+from lab import run
+from traffic import send_packets
+
+GROUP = "xbond"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def group():
+    made = run("getent", "group", GROUP, check=False).returncode != 0
+    if made:
+        run("groupadd", "--system", GROUP)
+    yield
+    if made:
+        run("groupdel", GROUP)
+
+
+def open_way(host):
+    """To the socket and nothing else: bpffs stays root's."""
+    for path in (host.run_dir, *host.run_dir.parents):
+        if path.name:
+            path.chmod(path.stat().st_mode | 0o011)
+
+
+def as_member(host, *words):
+    return host.run("setpriv", "--reuid", "65534", "--regid", "65534", "--groups", GROUP, *host.ctl_command(*words),
+                    check=False)
+
+
+@pytest.fixture
+def shown(pair):
+    made = pair("802.3ad", links=2)
+    made.near.ctl("create", "a0", "mode", "active-backup")
+    open_way(made.near)
+    return made.near
+
+
+def steady(view):
+    """Without what changes by itself."""
+    if isinstance(view, dict):
+        return {key: steady(value) for key, value in view.items() if "packets" not in key and "bytes" not in key and
+                key not in ("pdus", "pdus_received", "pdus_sent", "rx_dropped") and not key.endswith("_ago_ms")}
+    return [steady(each) for each in view] if isinstance(view, list) else view
+
+
+def test_they_see_what_root_sees(shown):
+    for words in (["show"], ["show", "bond0"], ["list"], ["stats", "bond0"], ["stats"]):
+        done = as_member(shown, "-j", *words)
+        assert done.returncode == 0, done.stderr
+        assert steady(json.loads(done.stdout)) == steady(shown.ctl_json(*words)), words
+    assert as_member(shown, "list").stdout == shown.ctl("list") == "a0\nbond0\n"
+    assert "802.3ad" in as_member(shown, "show", "bond0").stdout
+
+
+def test_counters_are_of_now(shown):
+    before = json.loads(as_member(shown, "-j", "stats", "bond0").stdout)["counters"]["tx_packets"]
+    send_packets(shown, count=100)
+    assert json.loads(as_member(shown, "-j", "stats", "bond0").stdout)["counters"]["tx_packets"] >= before + 100
+
+
+@pytest.mark.parametrize("words", [["create", "bond7"], ["delete", "bond0"], ["del-slave", "bond0", "l0"],
+                                   ["set", "bond0", "min_links", 1], ["set", "bond0", "path", "direct"],
+                                   ["set-slave", "bond0", "l0", "drain", "on"]], ids=str)
+def test_they_change_nothing(shown, words):
+    before = shown.ctl_json("list"), shown.show()["options"], [slave["options"] for slave in shown.show()["slaves"]]
+    done = as_member(shown, *words)
+    assert done.returncode == 1 and "permission" in done.stderr and done.stderr.count("\n") == 1
+    assert (shown.ctl_json("list"), shown.show()["options"], [slave["options"] for slave in shown.show()["slaves"]]) == before
+
+
+def test_bad_names_and_no_bondd(shown):
+    done = as_member(shown, "show", "bond9")
+    assert done.returncode == 1 and "no bond bond9" in done.stderr
+    shown.stop_bondd()
+    done = as_member(shown, "show", "bond0")
+    assert done.returncode == 1 and "permission denied" in done.stderr and done.stderr.count("\n") == 1
