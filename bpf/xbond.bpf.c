@@ -155,19 +155,19 @@ static __always_inline int transmit(struct __sk_buff *skb, __u32 asked)
 }
 
 /* While XDP chooses, what the stack sends must not come by there: it may lack its checksum. */
-static __always_inline int path_is_direct(void)
+static __always_inline int path_is_direct(__u32 unless)
 {
 	__u32 flags = READ_ONCE(table.flags);
 
 	return (READ_ONCE(settings.path) == XBOND_PATH_DIRECT || flags & XBOND_F_STACK_DIRECT) &&
-	       (flags & (XBOND_F_CARRIER | XBOND_F_FORCE_COUNTED)) == XBOND_F_CARRIER &&
+	       (flags & (XBOND_F_CARRIER | XBOND_F_FORCE_COUNTED | unless)) == XBOND_F_CARRIER &&
 	       choose_bondd_watches();
 }
 
 SEC("tc")
 int xbond_egress(struct __sk_buff *skb)
 {
-	if (path_is_direct())
+	if (path_is_direct(XBOND_F_NETKIT)) /* its transmit function selects as cheaply, and counts */
 		return transmit(skb, queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE);
 	/* The crossing clears skb->priority; xbond_port restores what fits. */
 	if (queue_ids_used())
@@ -234,7 +234,7 @@ __noinline int rx_collects_by_now(__u32 slot)
 /* To bond0. The kernel drops what goes to a peer in its own namespace, so bondd must be watching. */
 static __always_inline int hand_over(__u32 flags)
 {
-	if (path_is_direct())
+	if (path_is_direct(0))
 		return bpf_redirect(table.bond_ifindex, BPF_F_INGRESS);
 	if (flags & XBOND_F_REDIRECT_PEER && choose_bondd_watches())
 		return bpf_redirect_peer(table.port_ifindex, 0);

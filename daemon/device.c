@@ -119,7 +119,10 @@ int device_attach(struct bond *bond, struct err *err)
 		bond_pin(bond)->hook = choose_hook(bond);
 	port = point_of(bond, false);
 	egress = point_of(bond, true);
-	r = attach_add(&port, bond->dataplane.port_fd, NULL, err);
+	/* A link outlives bondd; a filter may have been lost. */
+	r = port.hook != XBOND_HOOK_CLSACT && !access(port.pin, F_OK)
+		    ? 0
+		    : attach_add(&port, bond->dataplane.port_fd, NULL, err);
 	if (!r && bond_pin(bond)->netnsid < 0 && needs_egress(bond))
 		r = attach_add(&egress, bond->dataplane.egress_fd, NULL, err);
 	return r;
@@ -149,7 +152,7 @@ void device_follow_queue_ids(struct bond *bond)
 	    wanted == has_egress(&egress))
 		return;
 	if (!wanted)
-		attach_remove(&bond->daemon->nl, &egress, false);
+		attach_remove(&bond->daemon->nl, &egress, true);
 	else if (attach_add(&egress, bond->dataplane.egress_fd, NULL, &err))
 		log_error("%s: queue_id has no effect: %s", bond_pin(bond)->name, err.text);
 }

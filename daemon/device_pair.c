@@ -39,8 +39,8 @@ static int make_netkit(struct bond *bond, const struct link_end *device, const s
 	if (r != -EOPNOTSUPP)
 		return r;
 	return err_set(err, EOPNOTSUPP,
-		       "device: this kernel has no netkit (Linux 6.7 with CONFIG_NETKIT has it); use device "
-		       "veth or auto");
+		       "device: this kernel has no netkit that takes a MAC address (Linux 6.10 with "
+		       "CONFIG_NETKIT has); use device veth or auto");
 }
 
 static int make_veth(struct bond *bond, const struct link_end *device, const struct link_end *port,
@@ -48,6 +48,24 @@ static int make_veth(struct bond *bond, const struct link_end *device, const str
 {
 	bond_pin(bond)->device_kind = XBOND_DEVICE_VETH;
 	return link_create_veth(&bond->daemon->nl, device, port, err);
+}
+
+/* -EOPNOTSUPP also where it clears priorities: a veth is better there, which carries them across in tc_index. */
+static int try_netkit(struct bond *bond, const struct link_end *device, const struct link_end *port,
+		      struct err *err)
+{
+	struct nl *nl = &bond->daemon->nl;
+	struct link_info made;
+	int r = make_netkit(bond, device, port, err);
+
+	if (r)
+		return r;
+	r = link_get_by_name(nl, port->name, &made);
+	if (!r && made.keeps_priority)
+		return 0;
+	if (!r)
+		r = link_delete(nl, made.ifindex, err);
+	return r ? r : -EOPNOTSUPP;
 }
 
 int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_mtu, struct err *err)
@@ -62,9 +80,9 @@ int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_mtu, st
 
 	mac_random(port_mac);
 	port.mac = port_mac;
-	if (pin->device == XBOND_DEVICE_NETKIT || (pin->device == XBOND_DEVICE_AUTO && !asks_for_xdp(pin)))
-		r = make_netkit(bond, &device, &port, err);
-	if (r != -EOPNOTSUPP || pin->device == XBOND_DEVICE_NETKIT)
-		return r;
-	return make_veth(bond, &device, &port, err);
+	if (pin->device == XBOND_DEVICE_NETKIT)
+		return make_netkit(bond, &device, &port, err);
+	if (pin->device == XBOND_DEVICE_AUTO && !asks_for_xdp(pin))
+		r = try_netkit(bond, &device, &port, err);
+	return r == -EOPNOTSUPP ? make_veth(bond, &device, &port, err) : r;
 }

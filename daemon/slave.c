@@ -228,6 +228,7 @@ void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct 
 	int r;
 
 	vlan_filter_close(bond, slot);
+	xdp_release_elsewhere(bond, slot, gone);
 	r = link_set_flags(nl, gone->new_nsid, gone->new_ifindex, 0, IFF_ALLMULTI | IFF_PROMISC, &err);
 	if (!r)
 		r = link_set_mac(nl, gone->new_nsid, gone->new_ifindex, slave->before.mac, &err);

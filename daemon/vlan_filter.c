@@ -13,6 +13,7 @@
 
 #define FEATURE "rx-vlan-filter"
 #define OPENER_PREFIX "xbv"
+#define AWAY_MAX 256 /* VLANs that a container may open on the slaves of the bond it has */
 
 struct vlan {
 	uint16_t id, protocol;
@@ -23,6 +24,7 @@ struct list {
 	size_t count;
 	int lower;
 	bool openers; /* only the devices that open a filter; else any VLAN device */
+	size_t max;   /* 0: any number */
 };
 
 static void opener_name(char name[XBOND_NAME_SIZE], int ifindex, const struct vlan *vlan)
@@ -55,7 +57,7 @@ static void collect(const struct link_info *link, void *arg)
 	struct list *list = arg;
 	struct vlan *more;
 
-	if (!is_wanted(list, link, &vlan))
+	if (!is_wanted(list, link, &vlan) || (list->max && list->count == list->max))
 		return;
 	more = realloc(list->vlan, (list->count + 1) * sizeof(*more));
 	if (!more)
@@ -67,7 +69,7 @@ static void collect(const struct link_info *link, void *arg)
 /* The VLANs of bond0 in the namespace it is in. */
 static struct list list_vlans(struct bond *bond)
 {
-	struct list list = { .lower = (int)bond_pin(bond)->ifindex };
+	struct list list = { .lower = (int)bond_pin(bond)->ifindex, .max = bond->away ? AWAY_MAX : 0 };
 
 	link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, collect, &list);
 	return list;

@@ -7,7 +7,8 @@
  *
  * A VLAN device of bond0 that was moved to another namespace is out of sight: what was opened
  * for it stays until the slave leaves. While bond0 itself is in another namespace, no message
- * tells of VLANs that are made there: vlan_filter_sync() finds them.
+ * tells of VLANs that are made there: vlan_filter_sync() finds them, the first 256; nor of those
+ * deleted there, so what was opened for them stays, too.
  */
 #ifndef XBOND_DAEMON_VLAN_FILTER_H
 #define XBOND_DAEMON_VLAN_FILTER_H

@@ -74,10 +74,13 @@ static void lose_slave(struct bond *bond, unsigned int slot, const struct link_i
 	slave_forget(bond, slot);
 }
 
-static void sync_device(struct bond *bond)
+/* False: the bond is gone, and freed. */
+static bool sync_device(struct bond *bond)
 {
-	if (device_sync(bond) == -ENODEV)
-		lifecycle_gone(bond);
+	if (device_sync(bond) != -ENODEV)
+		return true;
+	lifecycle_gone(bond);
+	return false;
 }
 
 static void take_link(struct bond *bond, const struct link_info *link, bool gone)
@@ -186,9 +189,8 @@ static void sync_all(struct daemon *daemon)
 		next = bond->next;
 		bond_for_each_member (bond, slot)
 			slave_follow_speed(bond, slot);
-		if (bond->away)
+		if (sync_device(bond) && bond->away)
 			vlan_filter_sync(bond);
-		sync_device(bond);
 	}
 }
 

@@ -219,14 +219,38 @@ static int attach_veth(struct bond *bond, unsigned int slot, struct err *err)
 	return r;
 }
 
+static bool unpin_dispatched(struct bond *bond, const struct xbond_slave *slave)
+{
+	return xdp_dispatcher_pins_remove((int)slave->ifindex, bond->dataplane.pins.counters_fd);
+}
+
+/* And whatever a bondd that died in the midst of it has left of it. */
+static void leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
+{
+	int r = xdp_dispatcher_remove((int)slave->ifindex);
+
+	if (r)
+		log_warning("%s: libxdp's dispatcher of %s keeps a place for us: %s", bond_pin(bond)->name,
+			    slave->name, strerror(-r));
+	unpin_dispatched(bond, slave);
+}
+
 static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 {
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	int r = keep_tags_in_frames(bond, slave, err), beside;
 	struct err why;
-	int r = keep_tags_in_frames(bond, bond_slave(bond, slot), err);
 
-	if (r || !attach_rx(bond, slot, XDP_ROLE_RX, attach_dispatched, &why))
+	if (r)
 		return r;
+	leave_dispatcher(bond, slave);
+	beside = attach_rx(bond, slot, XDP_ROLE_RX, attach_dispatched, &why);
+	if (!beside)
+		return 0;
 	r = attach_rx(bond, slot, XDP_ROLE_RX, attach_link, err);
+	if (!r && beside != -EOPNOTSUPP)
+		log_info("%s: %s is not shared with other XDP programs: %s", bond_pin(bond)->name,
+			 slave->name, why.text);
 	return r == -EBUSY ? err_set(err, EBUSY, "it has an XDP program already; %s", why.text) : r;
 }
 
@@ -247,15 +271,6 @@ static int attach_slave(struct bond *bond, unsigned int slot, struct err *err)
 	return r;
 }
 
-static void leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
-{
-	struct link_info link;
-
-	xdp_dispatcher_remove((int)slave->ifindex);
-	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link))
-		xdp_dispatcher_pins_remove((int)slave->ifindex, bond->dataplane.pins.counters_fd);
-}
-
 void xdp_release_slave(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
@@ -269,6 +284,19 @@ void xdp_release_slave(struct bond *bond, unsigned int slot)
 	slave->before.flags &= ~XBOND_SLAVE_HAD_VLAN_STRIP;
 	slave->rx_hook = XBOND_RX_TC;
 	restore_gro(bond);
+}
+
+void xdp_release_elsewhere(struct bond *bond, unsigned int slot, const struct link_info *gone)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct nl *nl = &bond->daemon->nl;
+	char pin[PATH_SIZE];
+
+	slave_pin(pin, bond, slot);
+	if (slave->rx_hook != XBOND_RX_XDP || detach(pin))
+		return;
+	if (unpin_dispatched(bond, slave))
+		link_clear_xdp(nl, gone->new_nsid, gone->new_ifindex, NULL);
 }
 
 static bool is_attached(struct bond *bond, unsigned int slot)

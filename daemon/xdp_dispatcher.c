@@ -4,9 +4,18 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <xdp/libxdp.h>
 
 #define PRIORITY 90 /* after filters and monitors, whose default is 50: what we take goes no further */
+#define CHILD_LIMIT_S 10
+
+struct call {
+	int (*work)(const struct call *call);
+	struct xdp_object *object;
+	int ifindex;
+};
 
 /* libxdp says on stderr what its return values say, too. */
 static int say_nothing(enum libxdp_print_level level, const char *format, va_list values)
@@ -17,13 +26,31 @@ static int say_nothing(enum libxdp_print_level level, const char *format, va_lis
 	return 0;
 }
 
+/* 0 or -errno. libxdp before 1.4.2 loses descriptors at every look, and waits for a lock: a child's are its own. */
+static int in_child(const struct call *call)
+{
+	pid_t child = fork();
+	int status, r;
+
+	if (child < 0)
+		return -errno;
+	if (!child) {
+		alarm(CHILD_LIMIT_S);
+		libxdp_set_print(say_nothing);
+		r = -call->work(call);
+		_exit(r >= 0 && r <= 255 ? r : EIO);
+	}
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -ETIMEDOUT;
+}
+
 /* NULL: no XDP there, or none that libxdp can read. */
 static struct xdp_multiprog *open_attached(int ifindex)
 {
-	struct xdp_multiprog *attached;
+	struct xdp_multiprog *attached = xdp_multiprog__get_from_ifindex(ifindex);
 
-	libxdp_set_print(say_nothing);
-	attached = xdp_multiprog__get_from_ifindex(ifindex);
 	return libxdp_get_error(attached) ? NULL : attached;
 }
 
@@ -49,45 +76,50 @@ static struct xdp_program *find_alone(const struct xdp_multiprog *attached)
 		       : NULL;
 }
 
-bool xdp_dispatcher_has(int ifindex)
-{
-	struct xdp_multiprog *attached = open_attached(ifindex);
-	bool has = attached && find_ours(attached);
-
-	xdp_multiprog__close(attached);
-	return has;
-}
-
-/* True: there was one. */
-static bool take_out(int ifindex, struct xdp_program *(*find)(const struct xdp_multiprog *attached))
+/* -ENOENT: there is none. */
+static int take_out(int ifindex, struct xdp_program *(*find)(const struct xdp_multiprog *attached))
 {
 	struct xdp_multiprog *attached = open_attached(ifindex);
 	struct xdp_program *program = attached ? find(attached) : NULL;
+	int r = -ENOENT;
 
 	if (program)
-		xdp_program__detach(program, ifindex, xdp_multiprog__attach_mode(attached), 0);
+		r = xdp_program__detach(program, ifindex, xdp_multiprog__attach_mode(attached), 0);
 	xdp_multiprog__close(attached);
-	return program;
+	return r;
 }
 
-void xdp_dispatcher_remove(int ifindex)
+static int has(const struct call *call)
 {
-	if (!take_out(ifindex, find_ours))
-		take_out(ifindex, find_alone);
+	struct xdp_multiprog *attached = open_attached(call->ifindex);
+
+	return attached && find_ours(attached) ? 0 : -ENOENT;
 }
 
-static int refused(int r, struct err *err)
+bool xdp_dispatcher_has(int ifindex)
 {
-	switch (-r) {
-	case EOPNOTSUPP:
-		return err_set(err, -r, "this kernel lets XDP programs not share a device (no freplace)");
-	case EBUSY:
-	case EEXIST: return err_set(err, EBUSY, "that is not attached by libxdp's dispatcher");
-	default: return err_set(err, -r, "libxdp's dispatcher: %s", strerror(-r));
-	}
+	const struct call call = { .work = has, .ifindex = ifindex };
+
+	return !in_child(&call);
 }
 
-static int add(struct xdp_object *object, int ifindex)
+static int remove_ours(const struct call *call)
+{
+	int r = take_out(call->ifindex, find_ours);
+
+	if (r == -ENOENT)
+		r = take_out(call->ifindex, find_alone);
+	return r == -ENOENT ? 0 : r;
+}
+
+int xdp_dispatcher_remove(int ifindex)
+{
+	const struct call call = { .work = remove_ours, .ifindex = ifindex };
+
+	return in_child(&call);
+}
+
+static int attach(struct xdp_object *object, int ifindex)
 {
 	DECLARE_LIBXDP_OPTS(xdp_program_opts, options, .obj = xdp_object_bpf(object),
 			    .prog_name = XDP_RX_NAME);
@@ -97,24 +129,43 @@ static int add(struct xdp_object *object, int ifindex)
 	if (r)
 		return r;
 	r = xdp_program__set_run_prio(program, PRIORITY);
-	if (!r)
-		r = xdp_program__attach(program, ifindex, XDP_MODE_NATIVE, 0);
-	xdp_program__close(program);
+	if (!r) /* what the section's name says libbpf tells the kernel, and not libxdp */
+		r = xdp_program__set_xdp_frags_support(program, true);
+	return r ? r : xdp_program__attach(program, ifindex, XDP_MODE_NATIVE, 0);
+}
+
+/* -ENOSYS: no freplace. */
+static int add(const struct call *call)
+{
+	struct xdp_multiprog *attached = open_attached(call->ifindex);
+	int r;
+
+	if (attached && xdp_multiprog__attach_mode(attached) != XDP_MODE_NATIVE)
+		return -EBUSY;
+	r = attach(call->object, call->ifindex);
+	if (!r && !take_out(call->ifindex, find_alone))
+		r = -ENOSYS;
 	return r;
+}
+
+static int refused(int r, struct err *err)
+{
+	switch (-r) {
+	case ENOSYS:
+		return err_set(err, EOPNOTSUPP,
+			       "this kernel lets XDP programs not share a device (no freplace)");
+	case EBUSY:
+	case EEXIST: return err_set(err, EBUSY, "libxdp's dispatcher cannot extend it");
+	default: return err_set(err, -r, "libxdp's dispatcher: %s", strerror(-r));
+	}
 }
 
 int xdp_dispatcher_add(struct xdp_object *object, int ifindex, struct err *err)
 {
+	const struct call call = { .work = add, .object = object, .ifindex = ifindex };
 	static bool no_freplace;
-	int r;
+	int r = no_freplace ? -ENOSYS : in_child(&call);
 
-	if (no_freplace)
-		return refused(-EOPNOTSUPP, err);
-	xdp_dispatcher_remove(ifindex);
-	r = add(object, ifindex);
-	if (!r && take_out(ifindex, find_alone)) {
-		no_freplace = true;
-		r = -EOPNOTSUPP;
-	}
+	no_freplace = r == -ENOSYS;
 	return r ? refused(r, err) : 0;
 }

@@ -11,13 +11,13 @@
 #include "daemon/xdp_load.h"
 
 /*
- * Loads an open XDP_ROLE_RX and adds it to the device's dispatcher, which is made if there
- * is none. Native XDP only. -EOPNOTSUPP: this kernel has no freplace, or the driver no XDP;
- * -EBUSY: what is attached there is no dispatcher.
+ * Loads an open XDP_ROLE_RX and adds it to the device's dispatcher, which is made if there is
+ * none. The object stays as it was. Native XDP only. -EOPNOTSUPP: this kernel has no freplace,
+ * or the driver no XDP; -EBUSY: what is attached there is no dispatcher, or a generic one.
  */
 int xdp_dispatcher_add(struct xdp_object *object, int ifindex, struct err *err);
-/* Takes it out again, if it is there; the programs of others stay. */
-void xdp_dispatcher_remove(int ifindex);
+/* Takes it out again, if it is there; the programs of others stay. 0 or -errno. */
+int xdp_dispatcher_remove(int ifindex);
 bool xdp_dispatcher_has(int ifindex);
 
 #endif

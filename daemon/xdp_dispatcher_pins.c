@@ -37,34 +37,31 @@ static bool uses_map(const char *program_pin, uint32_t id)
 	return uses;
 }
 
-static void remove_all_in(const char *directory)
+/* progN-prog and progN-link; and the directory, if they were the last. True: they were. */
+static bool unlink_program(char *pin)
 {
-	char pattern[PATH_MAX];
-	glob_t pins;
+	char *tail = strrchr(pin, '-');
 
-	snprintf(pattern, sizeof(pattern), "%s/*", directory);
-	if (!glob(pattern, 0, NULL, &pins)) {
-		for (size_t i = 0; i < pins.gl_pathc; i++)
-			unlink(pins.gl_pathv[i]);
-		globfree(&pins);
-	}
-	rmdir(directory);
+	unlink(pin);
+	memcpy(tail, "-link", sizeof("-link"));
+	unlink(pin);
+	*strrchr(pin, '/') = '\0';
+	return !rmdir(pin);
 }
 
-void xdp_dispatcher_pins_remove(int ifindex, int map_fd)
+bool xdp_dispatcher_pins_remove(int ifindex, int map_fd)
 {
 	uint32_t id = map_id(map_fd);
 	char pattern[PATH_MAX];
+	bool emptied = false;
 	glob_t programs;
 
 	snprintf(pattern, sizeof(pattern), "/sys/fs/bpf/xdp/dispatch-%d-*/prog*-prog", ifindex);
 	if (glob(pattern, 0, NULL, &programs))
-		return;
-	for (size_t i = 0; i < programs.gl_pathc; i++) {
-		if (!uses_map(programs.gl_pathv[i], id))
-			continue;
-		*strrchr(programs.gl_pathv[i], '/') = '\0';
-		remove_all_in(programs.gl_pathv[i]);
-	}
+		return false;
+	for (size_t i = 0; i < programs.gl_pathc; i++)
+		if (uses_map(programs.gl_pathv[i], id))
+			emptied |= unlink_program(programs.gl_pathv[i]);
 	globfree(&programs);
+	return emptied;
 }

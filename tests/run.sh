@@ -5,7 +5,13 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 python=${PYTHON:-/usr/bin/python3}
 output=$(mktemp)
-trap 'rm -f "$output"*' EXIT
+set -m # what runs beside is a group of its own, so that an interrupted run ends all of it
+end() {
+    local pid
+    for pid in $(jobs -p); do kill -- "-$pid" 2>/dev/null; done
+    rm -f "$output"*
+}
+trap end EXIT
 passed=0 failed=0 skipped=0
 
 # Adds what the last line of pytest or cmocka's summary says.
@@ -81,7 +87,7 @@ others_of_net() { # FILES...: all the other files of tests/net
 single "check-format" make check-format
 declare -A pids
 if lacks=$(tests/vm/ready); then
-    begin vm env VM_SET=small VM_KERNELS="$(awk '!/^#/ { last = $1 } END { print last }' tests/vm/kernels)" tests/vm/run
+    begin vm env VM_SET=small VM_KERNELS="${VM_KERNELS:-$(awk '!/^#/ { last = $1 } END { print last }' tests/vm/kernels)}" tests/vm/run
 else
     lacks="SKIPPED: the emulated machine: $lacks"
 fi

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define DUMP_TRIES 20
+#define NETKIT_SCRUB 6 /* IFLA_NETKIT_SCRUB of Linux 6.13, which bookworm's headers do not know */
 
 static void parse_mac(struct nlattr *attribute, bool *ret_has, uint8_t *ret_mac)
 {
@@ -40,6 +41,8 @@ static void parse_kind(struct nlattr *linkinfo, struct link_info *ret_link)
 		nla_strlcpy(ret_link->kind, kind, sizeof(ret_link->kind));
 	if (data && !strcmp(ret_link->kind, "vlan"))
 		parse_vlan(data, ret_link);
+	ret_link->keeps_priority = data && !strcmp(ret_link->kind, "netkit") &&
+				   nla_find(nla_data(data), nla_len(data), NETKIT_SCRUB);
 }
 
 static void parse_strings(struct nlattr **tb, struct link_info *ret_link)

@@ -30,10 +30,11 @@ struct link_info {
 	/* Of a VLAN device, else -1; ETH_P_8021Q or ETH_P_8021AD. */
 	int vlan_id;
 	uint16_t vlan_protocol;
-	int master;	/* ifindex or 0 */
-	int lower;	/* IFLA_LINK: of a veth or netkit its peer; or 0 */
-	int lower_nsid; /* namespace of lower; -1: the same */
-	int new_nsid;	/* of RTM_DELLINK: it was moved there; -1: it was deleted */
+	bool keeps_priority; /* of a netkit: it leaves skb->priority alone in its own namespace */
+	int master;	     /* ifindex or 0 */
+	int lower;	     /* IFLA_LINK: of a veth or netkit its peer; or 0 */
+	int lower_nsid;	     /* namespace of lower; -1: the same */
+	int new_nsid;	     /* of RTM_DELLINK: it was moved there; -1: it was deleted */
 	int new_ifindex;
 };
 
@@ -60,6 +61,8 @@ int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *er
 /* Sets the IFF_* of mask to those of flags. */
 int link_set_flags(struct nl *nl, int nsid, int ifindex, unsigned int flags, unsigned int mask,
 		   struct err *err);
+/* Takes a native XDP program off that was attached without a bpf_link. */
+int link_clear_xdp(struct nl *nl, int nsid, int ifindex, struct err *err);
 int link_delete(struct nl *nl, int ifindex, struct err *err);
 
 struct link_end {
@@ -71,7 +74,7 @@ struct link_end {
 int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b, struct err *err);
 /*
  * In L2 mode. What the peer sends is dropped while it has no program, what the primary sends
- * passes. -EOPNOTSUPP: the kernel has no netkit.
+ * passes. -EOPNOTSUPP: the kernel has no netkit, or one that takes no address (before 6.10).
  */
 int link_create_netkit(struct nl *nl, const struct link_end *primary, const struct link_end *peer,
 		       struct err *err);

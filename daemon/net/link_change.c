@@ -92,6 +92,17 @@ int link_set_flags(struct nl *nl, int nsid, int ifindex, unsigned int flags, uns
 	return nl_call(nl, change_request(RTM_NEWLINK, 0, nsid, &info), NULL, NULL, err);
 }
 
+int link_clear_xdp(struct nl *nl, int nsid, int ifindex, struct err *err)
+{
+	struct nl_msg *msg = set_request(nsid, ifindex);
+	struct nlattr *xdp = nla_nest_start(msg, IFLA_XDP);
+
+	nla_put_s32(msg, IFLA_XDP_FD, -1);
+	nla_put_u32(msg, IFLA_XDP_FLAGS, XDP_FLAGS_DRV_MODE);
+	nla_nest_end(msg, xdp);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
 int link_delete(struct nl *nl, int ifindex, struct err *err)
 {
 	struct ifinfomsg info = { .ifi_index = ifindex };

@@ -214,6 +214,7 @@ def test_queue_ids_bring_the_egress_program(netkit_pair, hook):
     near.kill_bondd()
     near.start_bondd()
     assert has_egress()
+    assert "cannot attach" not in near.log()
     near.ctl("set-slave", "bond0", "l1", "queue_id", 0)
     wait_for(lambda: not has_egress(), "the program to be gone")
     near.wait_ping("10.0.0.2")
