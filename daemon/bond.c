@@ -239,8 +239,8 @@ static void follow_carrier(struct bond *bond, bool carrier)
 
 	if (bond->port_up == carrier)
 		return;
-	if (link_set_flags(&bond->daemon->nl, -1, (int)bond_pin(bond)->port_ifindex, carrier ? IFF_UP : 0,
-			   IFF_UP, &err))
+	if (link_set_flags(&bond->daemon->nl, (int)bond_pin(bond)->port_ifindex, carrier ? IFF_UP : 0, IFF_UP,
+			   &err))
 		log_error("%s: cannot set its carrier %s: %s", bond_pin(bond)->name, carrier ? "on" : "off",
 			  err.text);
 	else

@@ -13,6 +13,7 @@
 #include "daemon/daemon.h"
 #include "daemon/device_pair.h"
 #include "daemon/log.h"
+#include "daemon/net/elsewhere.h"
 #include "daemon/net/ipv6.h"
 
 #define PORT_MTU 65535 /* bond0's MTU alone decides */
@@ -41,7 +42,7 @@ static int prepare_port(struct bond *bond, const char *alias, struct err *err)
 
 	r = link_set_alias(nl, (int)pin->port_ifindex, alias, err);
 	if (!r)
-		r = link_set_flags(nl, -1, (int)pin->port_ifindex, IFF_NOARP, IFF_NOARP, err);
+		r = link_set_flags(nl, (int)pin->port_ifindex, IFF_NOARP, IFF_NOARP, err);
 	if (!r)
 		r = ipv6_set_disabled(pin->port_name, 1);
 	return r;
@@ -173,12 +174,25 @@ void device_remove(struct nl *nl, const struct xbond_bond *pin)
 		link_delete(nl, port.ifindex, NULL);
 }
 
+struct new_mac {
+	int ifindex;
+	const uint8_t *mac;
+};
+
+static int set_mac(struct nl *nl, const void *arg)
+{
+	const struct new_mac *new = arg;
+
+	return link_set_mac(nl, new->ifindex, new->mac, NULL);
+}
+
 int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
+	const struct new_mac new = { .ifindex = (int)pin->ifindex, .mac = mac };
 	int r;
 
-	r = link_set_mac(&bond->daemon->nl, pin->netnsid, (int)pin->ifindex, mac, err);
+	r = elsewhere_call(&bond->daemon->nl, pin->netnsid, set_mac, &new, err);
 	if (!r)
 		memcpy(pin->mac, mac, XBOND_MAC_SIZE);
 	return r;

@@ -10,6 +10,7 @@
 #include "daemon/log.h"
 #include "daemon/mac.h"
 #include "daemon/slave.h"
+#include "daemon/net/elsewhere.h"
 
 /* When bonds have swapped names, each has the other's directory until both are looked at. */
 static int move_pins(struct bond *bond, const char *name, struct err *err)
@@ -61,6 +62,13 @@ static void follow_mac(struct bond *bond, const uint8_t *mac)
 	log_notice("%s: MAC address is now %s", pin->name, mac_text(mac, text));
 }
 
+static int set_mtu(struct nl *nl, const void *arg)
+{
+	const struct xbond_bond *pin = arg;
+
+	return link_set_mtu(nl, (int)pin->ifindex, pin->mtu, NULL);
+}
+
 /* All slaves take the MTU, or none: then bond0 gets its old one back, as bonding would have refused. */
 static void follow_mtu(struct bond *bond, uint32_t mtu)
 {
@@ -76,7 +84,7 @@ static void follow_mtu(struct bond *bond, uint32_t mtu)
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++) {
 		if (!bond_is_member(bond, slot))
 			continue;
-		r = link_set_mtu(nl, -1, (int)bond_slave(bond, slot)->ifindex, mtu, &err);
+		r = link_set_mtu(nl, (int)bond_slave(bond, slot)->ifindex, mtu, &err);
 		if (r)
 			log_warning("%s: %s does not take MTU %u (%s); the bond goes back to %u", pin->name,
 				    bond_slave(bond, slot)->name, mtu, err.text, old);
@@ -87,8 +95,9 @@ static void follow_mtu(struct bond *bond, uint32_t mtu)
 	}
 	pin->mtu = old;
 	bond_for_each_member (bond, slot)
-		link_set_mtu(nl, -1, (int)bond_slave(bond, slot)->ifindex, old, NULL);
-	link_set_mtu(nl, pin->netnsid, (int)pin->ifindex, old, NULL);
+		link_set_mtu(nl, (int)bond_slave(bond, slot)->ifindex, old, NULL);
+	if (elsewhere_call(nl, pin->netnsid, set_mtu, pin, &err))
+		log_warning("%s: cannot have its MTU back: %s", pin->name, err.text);
 }
 
 static void follow_promisc(struct bond *bond, bool promisc)

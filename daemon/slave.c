@@ -12,6 +12,7 @@
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
+#include "daemon/net/elsewhere.h"
 #include "daemon/net/ipv6.h"
 #include "daemon/net/multicast.h"
 #include "daemon/vlan_filter.h"
@@ -76,20 +77,20 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 	if (r < 0)
 		return err_set(err, -r, "cannot turn IPv6 off on %s: %s", slave->name, strerror(-r));
 	if (slave->before.mtu != bond_pin(bond)->mtu)
-		r = link_set_mtu(nl, -1, ifindex, bond_pin(bond)->mtu, &why);
+		r = link_set_mtu(nl, ifindex, bond_pin(bond)->mtu, &why);
 	if (r)
 		return err_set(err, -r, "%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
 			       slave->name, bond_pin(bond)->mtu, why.text);
 	slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
 	if (multicast_add(slave->name, slow_protocols))
 		slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
-	r = link_set_flags(nl, -1, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
+	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
 	if (!r)
 		r = slave_follow_mac(bond, slot, err);
 	if (!r)
 		vlan_filter_open(bond, slot);
 	if (!r && !(slave->before.flags & XBOND_SLAVE_WAS_UP))
-		r = link_set_flags(nl, -1, ifindex, IFF_UP, IFF_UP, err);
+		r = link_set_flags(nl, ifindex, IFF_UP, IFF_UP, err);
 	return r;
 }
 
@@ -155,13 +156,13 @@ static void restore_link(struct bond *bond, const struct xbond_slave *slave)
 		flags |= IFF_PROMISC;
 	if (!(before->flags & XBOND_SLAVE_WAS_UP))
 		mask |= IFF_UP;
-	if (link_set_flags(nl, -1, ifindex, flags, mask, &err))
+	if (link_set_flags(nl, ifindex, flags, mask, &err))
 		warn_restore(bond, "flags", slave, &err);
 	if (link_get(nl, -1, ifindex, &now))
 		return;
 	if (memcmp(now.mac, before->mac, XBOND_MAC_SIZE) && link_force_mac(nl, &now, before->mac, &err))
 		warn_restore(bond, "MAC address", slave, &err);
-	if (now.mtu != before->mtu && link_set_mtu(nl, -1, ifindex, before->mtu, &err))
+	if (now.mtu != before->mtu && link_set_mtu(nl, ifindex, before->mtu, &err))
 		warn_restore(bond, "MTU", slave, &err);
 }
 
@@ -220,22 +221,38 @@ bool slave_find_device(struct bond *bond, unsigned int slot, struct link_info *r
 		!memcmp(ret_link->mac, slave->before.mac, XBOND_MAC_SIZE));
 }
 
+struct moved {
+	const struct xbond_slave *slave;
+	int ifindex;
+	bool clear_xdp;
+};
+
+static int restore_moved(struct nl *nl, const void *arg)
+{
+	const struct moved *moved = arg;
+	int r = link_set_flags(nl, moved->ifindex, 0, IFF_ALLMULTI | IFF_PROMISC, NULL);
+
+	if (!r)
+		r = link_set_mac(nl, moved->ifindex, moved->slave->before.mac, NULL);
+	if (!r)
+		r = link_set_mtu(nl, moved->ifindex, moved->slave->before.mtu, NULL);
+	if (!r && moved->clear_xdp)
+		r = link_clear_xdp(nl, moved->ifindex, NULL);
+	return r;
+}
+
 void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct link_info *gone)
 {
-	const struct xbond_slave *slave = bond_slave(bond, slot);
-	struct nl *nl = &bond->daemon->nl;
+	const struct moved moved = {
+		.slave = bond_slave(bond, slot),
+		.ifindex = gone->new_ifindex,
+		.clear_xdp = xdp_release_moved(bond, slot),
+	};
 	struct err err;
-	int r;
 
 	vlan_filter_close(bond, slot);
-	xdp_release_elsewhere(bond, slot, gone);
-	r = link_set_flags(nl, gone->new_nsid, gone->new_ifindex, 0, IFF_ALLMULTI | IFF_PROMISC, &err);
-	if (!r)
-		r = link_set_mac(nl, gone->new_nsid, gone->new_ifindex, slave->before.mac, &err);
-	if (!r)
-		r = link_set_mtu(nl, gone->new_nsid, gone->new_ifindex, slave->before.mtu, &err);
-	if (r)
-		warn_restore(bond, "state", slave, &err);
+	if (elsewhere_call(&bond->daemon->nl, gone->new_nsid, restore_moved, &moved, &err))
+		warn_restore(bond, "state", moved.slave, &err);
 }
 
 void slave_undo(struct bond *bond, unsigned int slot)

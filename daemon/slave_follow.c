@@ -88,7 +88,7 @@ void slave_follow_promisc(struct bond *bond, unsigned int slot)
 	bool promisc = bond->promisc || slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
 	struct err err;
 
-	if (link_set_flags(&bond->daemon->nl, -1, (int)slave->ifindex, promisc ? IFF_PROMISC : 0, IFF_PROMISC,
+	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0, IFF_PROMISC,
 			   &err))
 		log_warning("%s: cannot set %s promiscuous: %s", bond_pin(bond)->name, slave->name, err.text);
 }
@@ -122,7 +122,7 @@ static void keep_bond_values(struct bond *bond, unsigned int slot, const struct 
 	if (link->mtu != bond_pin(bond)->mtu) {
 		log_notice("%s: MTU of %s is put back to %u", bond_pin(bond)->name, slave->name,
 			   bond_pin(bond)->mtu);
-		if (link_set_mtu(&bond->daemon->nl, -1, link->ifindex, bond_pin(bond)->mtu, &err))
+		if (link_set_mtu(&bond->daemon->nl, link->ifindex, bond_pin(bond)->mtu, &err))
 			log_warning("%s: MTU of %s: %s", bond_pin(bond)->name, slave->name, err.text);
 	}
 	if (link->has_mac && !same_mac(link->mac, slave->mac)) {

@@ -286,17 +286,13 @@ void xdp_release_slave(struct bond *bond, unsigned int slot)
 	restore_gro(bond);
 }
 
-void xdp_release_elsewhere(struct bond *bond, unsigned int slot, const struct link_info *gone)
+bool xdp_release_moved(struct bond *bond, unsigned int slot)
 {
-	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct nl *nl = &bond->daemon->nl;
+	const struct xbond_slave *slave = bond_slave(bond, slot);
 	char pin[PATH_SIZE];
 
 	slave_pin(pin, bond, slot);
-	if (slave->rx_hook != XBOND_RX_XDP || detach(pin))
-		return;
-	if (unpin_dispatched(bond, slave))
-		link_clear_xdp(nl, gone->new_nsid, gone->new_ifindex, NULL);
+	return slave->rx_hook == XBOND_RX_XDP && !detach(pin) && unpin_dispatched(bond, slave);
 }
 
 static bool is_attached(struct bond *bond, unsigned int slot)

@@ -12,8 +12,11 @@
 void xdp_follow_slave(struct bond *bond, unsigned int slot);
 /* Takes it off again and restores what it needed. The device may be gone. */
 void xdp_release_slave(struct bond *bond, unsigned int slot);
-/* Takes it off one that was moved to another namespace; xdp_release_slave() does the rest. */
-void xdp_release_elsewhere(struct bond *bond, unsigned int slot, const struct link_info *gone);
+/*
+ * Of one that was moved to another namespace; xdp_release_slave() does the rest. True: an empty
+ * dispatcher is attached there, to be taken off.
+ */
+bool xdp_release_moved(struct bond *bond, unsigned int slot);
 /* xdp_tx: attaches to the port side, or detaches. The programs choose only once bond_evaluate() says so. */
 int xdp_follow_tx(struct bond *bond, struct err *err);
 /* Slots that may transmit, for broadcasts; and which device each slot is. */

@@ -4,15 +4,13 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <xdp/libxdp.h>
 
+#include "daemon/child.h"
+
 #define PRIORITY 90 /* after filters and monitors, whose default is 50: what we take goes no further */
-#define CHILD_LIMIT_S 10
 
 struct call {
-	int (*work)(const struct call *call);
 	struct xdp_object *object;
 	int ifindex;
 };
@@ -26,24 +24,11 @@ static int say_nothing(enum libxdp_print_level level, const char *format, va_lis
 	return 0;
 }
 
-/* 0 or -errno. libxdp before 1.4.2 loses descriptors at every look, and waits for a lock: a child's are its own. */
-static int in_child(const struct call *call)
+/* libxdp before 1.4.2 loses descriptors at every look, and waits for a lock: so a child looks. */
+static int in_child(int (*work)(const void *arg), const struct call *call)
 {
-	pid_t child = fork();
-	int status, r;
-
-	if (child < 0)
-		return -errno;
-	if (!child) {
-		alarm(CHILD_LIMIT_S);
-		libxdp_set_print(say_nothing);
-		r = -call->work(call);
-		_exit(r >= 0 && r <= 255 ? r : EIO);
-	}
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return WIFEXITED(status) ? -WEXITSTATUS(status) : -ETIMEDOUT;
+	libxdp_set_print(say_nothing);
+	return child_run(work, call);
 }
 
 /* NULL: no XDP there, or none that libxdp can read. */
@@ -89,8 +74,9 @@ static int take_out(int ifindex, struct xdp_program *(*find)(const struct xdp_mu
 	return r;
 }
 
-static int has(const struct call *call)
+static int has(const void *arg)
 {
+	const struct call *call = arg;
 	struct xdp_multiprog *attached = open_attached(call->ifindex);
 
 	return attached && find_ours(attached) ? 0 : -ENOENT;
@@ -98,13 +84,14 @@ static int has(const struct call *call)
 
 bool xdp_dispatcher_has(int ifindex)
 {
-	const struct call call = { .work = has, .ifindex = ifindex };
+	const struct call call = { .ifindex = ifindex };
 
-	return !in_child(&call);
+	return !in_child(has, &call);
 }
 
-static int remove_ours(const struct call *call)
+static int remove_ours(const void *arg)
 {
+	const struct call *call = arg;
 	int r = take_out(call->ifindex, find_ours);
 
 	if (r == -ENOENT)
@@ -114,9 +101,9 @@ static int remove_ours(const struct call *call)
 
 int xdp_dispatcher_remove(int ifindex)
 {
-	const struct call call = { .work = remove_ours, .ifindex = ifindex };
+	const struct call call = { .ifindex = ifindex };
 
-	return in_child(&call);
+	return in_child(remove_ours, &call);
 }
 
 static int attach(struct xdp_object *object, int ifindex)
@@ -135,8 +122,9 @@ static int attach(struct xdp_object *object, int ifindex)
 }
 
 /* -ENOSYS: no freplace. */
-static int add(const struct call *call)
+static int add(const void *arg)
 {
+	const struct call *call = arg;
 	struct xdp_multiprog *attached = open_attached(call->ifindex);
 	int r;
 
@@ -162,9 +150,9 @@ static int refused(int r, struct err *err)
 
 int xdp_dispatcher_add(struct xdp_object *object, int ifindex, struct err *err)
 {
-	const struct call call = { .work = add, .object = object, .ifindex = ifindex };
+	const struct call call = { .object = object, .ifindex = ifindex };
 	static bool no_freplace;
-	int r = no_freplace ? -ENOSYS : in_child(&call);
+	int r = no_freplace ? -ENOSYS : in_child(add, &call);
 
 	no_freplace = r == -ENOSYS;
 	return r ? refused(r, err) : 0;

@@ -52,17 +52,16 @@ int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link
 /* Every device of a namespace once; repeats itself when the list changes meanwhile. */
 int link_visit(struct nl *nl, int nsid, link_visitor visit, void *arg);
 
-int link_set_mtu(struct nl *nl, int nsid, int ifindex, uint32_t mtu, struct err *err);
-int link_set_mac(struct nl *nl, int nsid, int ifindex, const uint8_t *mac, struct err *err);
+int link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *err);
+int link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
 /* The same for drivers that refuse it while up: takes the device down for it and up again. */
 int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac, struct err *err);
 int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err);
 int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *err);
 /* Sets the IFF_* of mask to those of flags. */
-int link_set_flags(struct nl *nl, int nsid, int ifindex, unsigned int flags, unsigned int mask,
-		   struct err *err);
+int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask, struct err *err);
 /* Takes a native XDP program off that was attached without a bpf_link. */
-int link_clear_xdp(struct nl *nl, int nsid, int ifindex, struct err *err);
+int link_clear_xdp(struct nl *nl, int ifindex, struct err *err);
 int link_delete(struct nl *nl, int ifindex, struct err *err);
 
 struct link_end {

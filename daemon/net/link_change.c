@@ -21,34 +21,32 @@
 #define NETKIT_POLICY_PASS 0
 #define NETKIT_POLICY_DROP 2
 
-static struct nl_msg *change_request(int type, int flags, int nsid, const struct ifinfomsg *info)
+static struct nl_msg *change_request(int type, int flags, const struct ifinfomsg *info)
 {
 	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
 
 	nlmsg_append(msg, (void *)info, sizeof(*info), NLMSG_ALIGNTO);
-	if (nsid >= 0)
-		nla_put_u32(msg, IFLA_TARGET_NETNSID, (uint32_t)nsid);
 	return msg;
 }
 
-static struct nl_msg *set_request(int nsid, int ifindex)
+static struct nl_msg *set_request(int ifindex)
 {
 	struct ifinfomsg info = { .ifi_index = ifindex };
 
-	return change_request(RTM_NEWLINK, 0, nsid, &info);
+	return change_request(RTM_NEWLINK, 0, &info);
 }
 
-int link_set_mtu(struct nl *nl, int nsid, int ifindex, uint32_t mtu, struct err *err)
+int link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *err)
 {
-	struct nl_msg *msg = set_request(nsid, ifindex);
+	struct nl_msg *msg = set_request(ifindex);
 
 	nla_put_u32(msg, IFLA_MTU, mtu);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
-int link_set_mac(struct nl *nl, int nsid, int ifindex, const uint8_t *mac, struct err *err)
+int link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err)
 {
-	struct nl_msg *msg = set_request(nsid, ifindex);
+	struct nl_msg *msg = set_request(ifindex);
 
 	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, mac);
 	return nl_call(nl, msg, NULL, NULL, err);
@@ -56,21 +54,21 @@ int link_set_mac(struct nl *nl, int nsid, int ifindex, const uint8_t *mac, struc
 
 int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac, struct err *err)
 {
-	int r = link_set_mac(nl, -1, link->ifindex, mac, err), up;
+	int r = link_set_mac(nl, link->ifindex, mac, err), up;
 
 	if (r != -EBUSY || !(link->flags & IFF_UP))
 		return r;
-	r = link_set_flags(nl, -1, link->ifindex, 0, IFF_UP, err);
+	r = link_set_flags(nl, link->ifindex, 0, IFF_UP, err);
 	if (r)
 		return r;
-	r = link_set_mac(nl, -1, link->ifindex, mac, err);
-	up = link_set_flags(nl, -1, link->ifindex, IFF_UP, IFF_UP, r ? NULL : err);
+	r = link_set_mac(nl, link->ifindex, mac, err);
+	up = link_set_flags(nl, link->ifindex, IFF_UP, IFF_UP, r ? NULL : err);
 	return r ? r : up;
 }
 
 int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err)
 {
-	struct nl_msg *msg = set_request(-1, ifindex);
+	struct nl_msg *msg = set_request(ifindex);
 
 	nla_put_string(msg, IFLA_IFNAME, name);
 	return nl_call(nl, msg, NULL, NULL, err);
@@ -78,23 +76,22 @@ int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err)
 
 int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *err)
 {
-	struct nl_msg *msg = set_request(-1, ifindex);
+	struct nl_msg *msg = set_request(ifindex);
 
 	nla_put_string(msg, IFLA_IFALIAS, alias);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
-int link_set_flags(struct nl *nl, int nsid, int ifindex, unsigned int flags, unsigned int mask,
-		   struct err *err)
+int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask, struct err *err)
 {
 	struct ifinfomsg info = { .ifi_index = ifindex, .ifi_flags = flags, .ifi_change = mask };
 
-	return nl_call(nl, change_request(RTM_NEWLINK, 0, nsid, &info), NULL, NULL, err);
+	return nl_call(nl, change_request(RTM_NEWLINK, 0, &info), NULL, NULL, err);
 }
 
-int link_clear_xdp(struct nl *nl, int nsid, int ifindex, struct err *err)
+int link_clear_xdp(struct nl *nl, int ifindex, struct err *err)
 {
-	struct nl_msg *msg = set_request(nsid, ifindex);
+	struct nl_msg *msg = set_request(ifindex);
 	struct nlattr *xdp = nla_nest_start(msg, IFLA_XDP);
 
 	nla_put_s32(msg, IFLA_XDP_FD, -1);
@@ -107,7 +104,7 @@ int link_delete(struct nl *nl, int ifindex, struct err *err)
 {
 	struct ifinfomsg info = { .ifi_index = ifindex };
 
-	return nl_call(nl, change_request(RTM_DELLINK, 0, -1, &info), NULL, NULL, err);
+	return nl_call(nl, change_request(RTM_DELLINK, 0, &info), NULL, NULL, err);
 }
 
 static void put_end(struct nl_msg *msg, const struct link_end *end)
@@ -132,7 +129,7 @@ static void put_peer(struct nl_msg *msg, int attribute, const struct link_end *e
 int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b, struct err *err)
 {
 	struct ifinfomsg info = { 0 };
-	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, -1, &info);
+	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
 	struct nlattr *linkinfo, *data;
 
 	put_end(msg, a);
@@ -149,7 +146,7 @@ int link_create_netkit(struct nl *nl, const struct link_end *primary, const stru
 		       struct err *err)
 {
 	struct ifinfomsg info = { 0 };
-	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, -1, &info);
+	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
 	struct nlattr *linkinfo, *data;
 
 	put_end(msg, primary);
@@ -169,7 +166,7 @@ int link_create_vlan(struct nl *nl, const struct link_vlan *vlan, struct err *er
 {
 	struct ifla_vlan_flags flags = { .flags = VLAN_FLAG_LOOSE_BINDING, .mask = VLAN_FLAG_LOOSE_BINDING };
 	struct ifinfomsg info = { 0 };
-	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, -1, &info);
+	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
 	struct nlattr *linkinfo, *data;
 
 	nla_put_string(msg, IFLA_IFNAME, vlan->name);

@@ -82,6 +82,13 @@ class Namespace:
     def ip(self, *words, check=True):
         return self.run("ip", *words, check=check).stdout
 
+    def rename(self, dev, name):
+        """Before Linux 6.2 a device that is up keeps its name."""
+        if self.run("ip", "link", "set", dev, "name", name, check=False).returncode:
+            self.ip("link", "set", dev, "down")
+            self.ip("link", "set", dev, "name", name)
+            self.ip("link", "set", name, "up")
+
     def ip_json(self, *words):
         return json.loads(self.ip("-j", *words) or "[]")
 

@@ -34,7 +34,7 @@ def test_a_slaves_own_mtu_is_put_right(pair):
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 def test_the_bond_is_renamed(pair, hook):
     made = pair("balance-xor", links=2)
-    made.near.ip("link", "set", "bond0", "name", "uplink")
+    made.near.rename("bond0", "uplink")
     wait_for(lambda: made.near.ctl_json("list") == ["uplink"], "bondd to follow the name")
     assert made.near.show("uplink")["name"] == "uplink" and names(made.near, "uplink") == made.links
     assert delivers(made)
@@ -51,7 +51,7 @@ def test_the_bond_is_renamed(pair, hook):
 def test_the_bond_is_renamed_while_bondd_is_away(pair):
     made = pair("balance-xor", links=2)
     made.near.kill_bondd()
-    made.near.ip("link", "set", "bond0", "name", "uplink")
+    made.near.rename("bond0", "uplink")
     made.near.start_bondd()
     wait_for(lambda: made.near.ctl_json("list") == ["uplink"], "bondd to follow the name")
     assert delivers(made)
@@ -60,7 +60,7 @@ def test_the_bond_is_renamed_while_bondd_is_away(pair):
 def test_a_slave_is_renamed(pair):
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
     made.near.ctl("set", "bond0", "primary", "l0")
-    made.near.ip("link", "set", "l0", "name", "eth7")
+    made.near.rename("l0", "eth7")
     wait_for(lambda: names(made.near) == ["eth7", "l1"], "bondd to follow the name")
     assert made.near.show()["active_slave"] == "eth7"
     assert delivers(made)
@@ -98,10 +98,30 @@ def test_all_slaves_are_deleted(pair):
 def test_a_slave_goes_to_another_namespace(pair):
     """It is lost for the bond like a deleted one, and comes out of it without a trace of ours."""
     made = pair("balance-xor", links=2)
+    own = made.near.slave("l0")["perm_mac"]
     other = made.lab.namespace("c")
     made.near.ip("link", "set", "l0", "netns", other.name)
     wait_for(lambda: names(made.near) == ["l1"], "l0 to be gone")
+    wait_for(lambda: other.link("l0")["address"] == own and not other.link("l0")["allmulti"], "its own state")
     assert delivers(made)
+
+
+def test_the_bond_takes_its_mac_where_it_is(lone, lab):
+    """In another namespace, whatever devices of its number are there or here."""
+    host = lone(links=2)
+    host.ctl("create", "bond0")
+    other = lab.namespace("c")
+    number = host.link("bond0")["ifindex"]
+    other.ip("link", "add", "x0", "index", number, "type", "veth", "peer", "name", "x1")
+    host.ip("link", "set", "bond0", "netns", other.name)
+    moved = other.link("bond0")["ifindex"]
+    assert moved != number
+    host.ip("link", "add", "y0", "index", moved, "type", "veth", "peer", "name", "y1", check=False)
+    devices = host.devices()
+    mac = host.link("l0")["address"]
+    host.ctl("add-slave", "bond0", "l0")
+    wait_for(lambda: other.link("bond0")["address"] == mac, "the bond's MAC to be the slave's")
+    assert host.devices() == devices and {"x0", "x1", "bond0"} <= other.devices()
 
 
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)

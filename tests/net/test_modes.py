@@ -1,6 +1,8 @@
 """Which links carry what, by mode and policy, seen on the wire at the far end; and that
 all counters agree.
 """
+import os
+
 import pytest
 
 from lab import wait_for
@@ -32,6 +34,7 @@ def measure(pair, **packets):
     return frames_per_link(pair, wires, **packets)
 
 
+@pytest.mark.skipif("XBOND_VM" in os.environ, reason="an emulated machine does not fill the links")
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 def test_xor_layer34_fills_every_link(pair, hook):
     """64 TCP connections over four links of 200 Mbit/s: each carries at least 0.75 of its quarter."""

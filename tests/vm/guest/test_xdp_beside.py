@@ -126,16 +126,16 @@ def test_the_slave_goes_to_a_container(switched):
     by_xdp(switched)
     assert loaded(near, dev) == [THEIRS, OURS] and len(dispatchers()) == 2
     for shared in (True, False):
-        container = switched.lab.namespace("s" if shared else "a")
+        container = switched.lab.namespace("c" if shared else "d")
         near.ip("link", "set", dev, "netns", container.name)
         wait_for(lambda: len(near.show()["slaves"]) == 1, "the slave to leave", 10)
-        assert bool(container.link(dev).get("xdp")) == shared, "an empty dispatcher is taken off"
-        assert len(dispatchers()) == 1 + shared
+        wait_for(lambda here=container, rest=shared: bool(here.link(dev).get("xdp")) == rest and len(dispatchers()) == 1 + rest,
+                 "ours to go, and an empty dispatcher with it")
         if shared:
             assert [path.name for path in pathlib.Path("/sys/fs/bpf/xdp").glob("dispatch-*/*")
                     if "prog0" in path.name], "the filter's"
-            container.run("xdp-loader", "unload", dev, "--all", check=False)
-            container.run("ip", "link", "set", dev, "xdp", "off")
+            container.ip("link", "set", dev, "xdp", "off")
+            container.run("xdp-loader", "clean", dev)
         container.ip("link", "set", dev, "netns", near.name)
         near.ctl("add-slave", "bond0", dev)
         near.wait_slaves(*near.links)
@@ -190,3 +190,13 @@ def test_a_program_without_dispatcher_stays_alone(switched):
     switched.bond("active-backup", "rx_hook", "xdp")
     assert hooks(near) == ["tc", "xdp"]
     assert "it has an XDP program already; libxdp's dispatcher cannot extend it" in near.log()
+
+
+def test_a_dispatcher_that_has_lost_its_pins(switched):
+    near, dev = switched.near, switched.near.links[1]
+    add_filter(near, dev)
+    for path in pathlib.Path("/sys/fs/bpf/xdp").glob("dispatch-*/*"):
+        path.unlink()
+    switched.bond("active-backup", "rx_hook", "xdp")
+    assert hooks(near) == ["xdp", "tc"]
+    assert f"{dev} receives by TC, not by XDP: it has an XDP program already" in near.log()

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Work that must not touch bondd itself: its namespace, its descriptors, its time. Knows nothing of the work. */
+#ifndef XBOND_DAEMON_CHILD_H
+#define XBOND_DAEMON_CHILD_H
+
+/* Runs work(arg), which returns 0 or -errno, in a child that has ten seconds. Returns the same, or -ETIMEDOUT. */
+int child_run(int (*work)(const void *arg), const void *arg);
+
+#endif
