@@ -39,7 +39,6 @@
 #define XBOND_PIN_PROG_PORT "prog_port"
 #define XBOND_PIN_PROG_RX "prog_rx"
 /* Devmaps of the XDP programs; absent while the bond has had none: */
-#define XBOND_PIN_XDP_PORT "xdp_port"
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
 /* XDP links, where attached; the slaves' with the slot's number: */

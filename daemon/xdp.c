@@ -88,18 +88,6 @@ static int open_map(struct bond *bond, const char *name)
 	return bpf_obj_get(path);
 }
 
-static int point_to_port(struct bond *bond, struct err *err)
-{
-	int fd = open_map(bond, XBOND_PIN_XDP_PORT), r;
-	uint32_t key = 0;
-
-	if (fd < 0)
-		return err_set(err, -fd, "no devmap: %s", strerror(-fd));
-	r = bpf_map_update_elem(fd, &key, &bond_pin(bond)->port_ifindex, BPF_ANY);
-	close(fd);
-	return r < 0 ? err_set(err, -r, "no entry in the devmap: %s", strerror(-r)) : 0;
-}
-
 static void point_to_slaves(struct bond *bond, const char *map, uint64_t mask)
 {
 	int fd = open_map(bond, map);
@@ -190,12 +178,11 @@ static int attach_rx(struct bond *bond, unsigned int slot, enum xdp_role role,
 	char pin[PATH_SIZE];
 
 	slave_pin(pin, bond, slot);
-	r = xdp_object_open(&object, bond->dataplane.pins.dir, role, ifindex, err);
+	r = xdp_object_open(&object, bond->dataplane.pins.dir, role, ifindex, bond_pin(bond)->port_ifindex,
+			    err);
 	if (r)
 		return r;
-	r = point_to_port(bond, err);
-	if (!r)
-		r = attach(object, ifindex, pin, err);
+	r = attach(object, ifindex, pin, err);
 	xdp_object_close(object);
 	return r;
 }
@@ -340,7 +327,7 @@ int xdp_follow_tx(struct bond *bond, struct err *err)
 	}
 	if (!access(path, F_OK))
 		return 0;
-	r = xdp_object_open(&object, bond->dataplane.pins.dir, XDP_ROLE_TX, 0, err);
+	r = xdp_object_open(&object, bond->dataplane.pins.dir, XDP_ROLE_TX, 0, pin->port_ifindex, err);
 	if (r)
 		return r;
 	r = attach_link(object, (int)pin->port_ifindex, path, &why);

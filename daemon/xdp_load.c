@@ -45,6 +45,12 @@ static int reuse(const struct pinned_map *map, const char *pin_dir, struct err *
 	return r < 0 ? err_set(err, -r, "cannot use %s: %s", path, strerror(-r)) : 0;
 }
 
+static int make_like(const struct bpf_map *map)
+{
+	return bpf_map_create(bpf_map__type(map), bpf_map__name(map), bpf_map__key_size(map),
+			      bpf_map__value_size(map), bpf_map__max_entries(map), NULL);
+}
+
 /* By hand: libbpf 1.1 takes a pinned devmap for a foreign one, as the kernel adds a flag to it. */
 static int make_devmap(const struct pinned_map *map, const char *pin_dir, struct err *err)
 {
@@ -52,13 +58,27 @@ static int make_devmap(const struct pinned_map *map, const char *pin_dir, struct
 	int fd, r;
 
 	snprintf(path, sizeof(path), "%s/%s", pin_dir, map->pin);
-	fd = bpf_map_create(bpf_map__type(map->map), bpf_map__name(map->map), bpf_map__key_size(map->map),
-			    bpf_map__value_size(map->map), bpf_map__max_entries(map->map), NULL);
+	fd = make_like(map->map);
 	if (fd < 0)
 		return err_set(err, -fd, "cannot make %s: %s", path, strerror(-fd));
 	r = bpf_obj_pin(fd, path);
 	close(fd);
 	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", path, strerror(-r)) : 0;
+}
+
+/* Each program has its own: the kernel lets a dispatched program and one that is alone not share a devmap. */
+static int point_to_port(const struct xdp_bpf *skeleton, uint32_t port_ifindex, struct err *err)
+{
+	int fd = make_like(skeleton->maps.xdp_port), r;
+	const uint32_t key = 0;
+
+	if (fd < 0)
+		return err_set(err, -fd, "cannot make a devmap: %s", strerror(-fd));
+	r = bpf_map_update_elem(fd, &key, &port_ifindex, BPF_ANY);
+	if (!r)
+		r = bpf_map__reuse_fd(skeleton->maps.xdp_port, fd);
+	close(fd);
+	return r < 0 ? err_set(err, -r, "cannot use a devmap: %s", strerror(-r)) : 0;
 }
 
 static int use_maps(struct xdp_bpf *skeleton, const char *pin_dir, struct err *err)
@@ -71,7 +91,6 @@ static int use_maps(struct xdp_bpf *skeleton, const char *pin_dir, struct err *e
 		{ skeleton->maps.counters, XBOND_PIN_COUNTERS },
 	};
 	const struct pinned_map devmaps[] = {
-		{ skeleton->maps.xdp_port, XBOND_PIN_XDP_PORT },
 		{ skeleton->maps.xdp_slaves, XBOND_PIN_XDP_SLAVES },
 		{ skeleton->maps.xdp_all, XBOND_PIN_XDP_ALL },
 	};
@@ -108,7 +127,7 @@ static struct bpf_program *choose(struct xdp_bpf *skeleton, enum xdp_role role, 
 }
 
 int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xdp_role role, int ifindex,
-		    struct err *err)
+		    uint32_t port_ifindex, struct err *err)
 {
 	struct xdp_object *object = calloc(1, sizeof(*object));
 	int r;
@@ -121,6 +140,8 @@ int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xd
 		object->sees_tags = role == XDP_ROLE_RX_TAGS;
 		object->program = choose(object->skeleton, role, ifindex);
 		r = use_maps(object->skeleton, pin_dir, err);
+		if (!r)
+			r = point_to_port(object->skeleton, port_ifindex, err);
 	}
 	if (r)
 		xdp_object_close(object);

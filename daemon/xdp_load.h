@@ -6,6 +6,8 @@
 #ifndef XBOND_DAEMON_XDP_LOAD_H
 #define XBOND_DAEMON_XDP_LOAD_H
 
+#include <stdint.h>
+
 #include "common/err.h"
 
 enum xdp_role {
@@ -22,10 +24,10 @@ struct xdp_object;
 /*
  * Opens one program over the bond's maps, without loading it: who attaches it says how it is
  * loaded. pin_dir: the bond's; makes and pins the devmaps if they are not there. ifindex: for
- * XDP_ROLE_RX_TAGS.
+ * XDP_ROLE_RX_TAGS. port_ifindex: where XDP_ROLE_RX* send frames.
  */
 int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xdp_role role, int ifindex,
-		    struct err *err);
+		    uint32_t port_ifindex, struct err *err);
 struct bpf_object *xdp_object_bpf(struct xdp_object *object);
 /* The descriptor of the loaded program, the caller's to close, or -errno. */
 int xdp_object_load(struct xdp_object *object, struct err *err);
