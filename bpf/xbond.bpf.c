@@ -3,7 +3,7 @@
  * The TC programs of one bond: xbond_egress on bond0, xbond_port on the port side's
  * ingress, xbond_rx on each slave's ingress. bondd attaches them by TCX or clsact. With
  * netkit xbond_port runs inside bond0's transmit function instead, on the numbers of TC's
- * verdicts, and xbond_egress only while there is a queue_id.
+ * verdicts, and xbond_egress only for `path direct` and for queue_ids.
  * To let a packet pass is TC_ACT_UNSPEC everywhere: TC_ACT_OK of a TCX program would
  * hide clsact filters behind it.
  */
@@ -155,29 +155,29 @@ static __always_inline int transmit(struct __sk_buff *skb, __u32 asked)
 }
 
 /* While XDP chooses, what the stack sends must not come by there: it may lack its checksum. */
-static __always_inline int path_is_direct(__u32 unless)
+static __always_inline int path_is_direct(void)
 {
 	__u32 flags = READ_ONCE(table.flags);
 
 	return (READ_ONCE(settings.path) == XBOND_PATH_DIRECT || flags & XBOND_F_STACK_DIRECT) &&
-	       (flags & (XBOND_F_CARRIER | XBOND_F_FORCE_COUNTED | unless)) == XBOND_F_CARRIER &&
+	       (flags & (XBOND_F_CARRIER | XBOND_F_FORCE_COUNTED)) == XBOND_F_CARRIER &&
 	       choose_bondd_watches();
 }
 
 SEC("tc")
 int xbond_egress(struct __sk_buff *skb)
 {
-	if (path_is_direct(XBOND_F_NETKIT)) /* its transmit function selects as cheaply, and counts */
+	if (path_is_direct())
 		return transmit(skb, queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE);
-	/* The crossing clears skb->priority; xbond_port restores what fits. */
+	/* Crossing a veth clears skb->priority; xbond_port restores what fits. */
 	if (queue_ids_used())
 		skb->tc_index = queue_before_crossing(skb->queue_mapping, skb->priority);
-	else if (skb->priority && skb->priority <= 0xffff)
+	else if (skb->priority && skb->priority <= 0xffff && !(READ_ONCE(table.flags) & XBOND_F_NETKIT))
 		skb->tc_index = skb->priority;
 	return TC_ACT_UNSPEC;
 }
 
-/* A netkit keeps skb->priority, and has xbond_egress before it only for the sake of queue_ids. */
+/* A netkit keeps skb->priority: only queue_ids need to cross. */
 static __always_inline int crossing_is_ours(void)
 {
 	return (READ_ONCE(table.flags) & (XBOND_F_NETKIT | XBOND_F_QUEUE_IDS)) != XBOND_F_NETKIT;
@@ -234,7 +234,7 @@ __noinline int rx_collects_by_now(__u32 slot)
 /* To bond0. The kernel drops what goes to a peer in its own namespace, so bondd must be watching. */
 static __always_inline int hand_over(__u32 flags)
 {
-	if (path_is_direct(0))
+	if (path_is_direct())
 		return bpf_redirect(table.bond_ifindex, BPF_F_INGRESS);
 	if (flags & XBOND_F_REDIRECT_PEER && choose_bondd_watches())
 		return bpf_redirect_peer(table.port_ifindex, 0);

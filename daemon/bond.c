@@ -301,7 +301,7 @@ static void publish(struct bond *bond, const struct decision *decision)
 	publish_plan(bond, decision);
 	dataplane_set_rx_mask(dataplane, decision->rx_mask);
 	publish_queue_ids(bond);
-	device_follow_queue_ids(bond);
+	device_follow_settings(bond);
 	dataplane_set_flags(dataplane, choose_flags(bond, decision));
 	/* The LACP thread may have taken a slot out since we looked: that stands. */
 	__atomic_and_fetch(&table->tx_mask, bond_lacp_distributing(bond), __ATOMIC_RELEASE);

@@ -105,10 +105,11 @@ static bool has_queue_ids(struct bond *bond)
 	return false;
 }
 
-/* A netkit selects in its transmit function, where all but the packet's queue_mapping is still there. */
+/* A netkit selects in its transmit function, where only the packet's queue_mapping is lost. */
 static bool needs_egress(struct bond *bond)
 {
-	return !device_pair_is_netkit(bond_pin(bond)) || has_queue_ids(bond);
+	return !device_pair_is_netkit(bond_pin(bond)) || has_queue_ids(bond) ||
+	       bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT;
 }
 
 int device_attach(struct bond *bond, struct err *err)
@@ -143,10 +144,10 @@ static bool has_egress(const struct attach_point *egress)
 						 : !access(egress->pin, F_OK);
 }
 
-void device_follow_queue_ids(struct bond *bond)
+void device_follow_settings(struct bond *bond)
 {
 	struct attach_point egress = point_of(bond, true);
-	bool wanted = has_queue_ids(bond);
+	bool wanted = needs_egress(bond);
 	struct err err;
 
 	if (!device_pair_is_netkit(bond_pin(bond)) || bond_pin(bond)->netnsid >= 0 ||
@@ -155,7 +156,7 @@ void device_follow_queue_ids(struct bond *bond)
 	if (!wanted)
 		attach_remove(&bond->daemon->nl, &egress, true);
 	else if (attach_add(&egress, bond->dataplane.egress_fd, NULL, &err))
-		log_error("%s: queue_id has no effect: %s", bond_pin(bond)->name, err.text);
+		log_error("%s: queue_id and path direct have no effect: %s", bond_pin(bond)->name, err.text);
 }
 
 /* By number if it is known already, else by a name that nobody but bondd gives; the peer may be anywhere. */

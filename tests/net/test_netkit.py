@@ -132,7 +132,7 @@ def test_save_keeps_it(lone, device):
 @netkit_only
 def test_what_is_made(lone):
     host = lone(links=1)
-    host.ctl("create", "bond0", "device", "netkit", "path", "direct")
+    host.ctl("create", "bond0", "device", "netkit")
     bond, port = host.link("bond0"), host.link("xb-bond0")
     assert bond["link_type"] == port["link_type"] == "ether"
     assert bond["mtu"] == 1500 and bond["address"] == host.show()["mac"]
@@ -159,8 +159,8 @@ def test_policy_drops_without_the_program(netkit_pair):
 
 @netkit_only
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
-def test_counted_and_captured(netkit_pair, path, hook):
-    made = netkit_pair(links=2, path=path)
+def test_counted_and_captured(netkit_pair, hook):
+    made = netkit_pair(links=2)
     near, far = made.near, made.far
     before, shown = near.sent("bond0")["packets"], near.show()["tx_packets"]
     with Capture(near, "bond0", outgoing=True) as capture:
@@ -170,6 +170,23 @@ def test_counted_and_captured(netkit_pair, path, hook):
     assert 1000 <= sent <= 1050
     assert abs(near.show()["tx_packets"] - shown - sent) <= 20
     assert near.received("xb-bond0")["packets"] == 0, "nothing crosses"
+
+
+@netkit_only
+def test_direct_is_chosen_before_the_device(netkit_pair):
+    """As with a veth; from counted to direct and back under traffic."""
+    made = netkit_pair(links=2)
+    near = made.near
+    stream = Stream(near, made.far, flows=16)
+    for path in ("direct", "counted") * 2:
+        near.ctl("set", "bond0", "path", path)
+        assert (linked(near, "link_egress") is not None) == (path == "direct")
+        before = near.sent("bond0")["packets"]
+        stream.flow_on(1000)
+        counted = near.sent("bond0")["packets"] - before
+        assert counted < 100 if path == "direct" else counted >= 1000, path
+    result = stream.finish()
+    assert {key: result[key] for key in UNHARMED} == UNHARMED, result
 
 
 @netkit_only

@@ -35,9 +35,6 @@ def is_counted(host):
 
 
 def is_direct(host):
-    """A netkit counts in both paths."""
-    if host.show()["device"] == "netkit":
-        return host.pinned("settings")["path"] == 1 and not forced_counted(host)
     return crossing(host) < 25
 
 

@@ -72,10 +72,12 @@ def team(host, dev, links):
 
 
 NETKIT = "xbond netkit"
+NETKIT_DIRECT = "xbond netkit direct"
 WAYS = {
     "xbond direct": xbond("mode", "balance-xor", *HASH, "path", "direct"),
     "xbond counted": xbond("mode", "balance-xor", *HASH),
     NETKIT: xbond("mode", "balance-xor", *HASH, "device", "netkit"),
+    NETKIT_DIRECT: xbond("mode", "balance-xor", *HASH, "device", "netkit", "path", "direct"),
     "bonding xor": bonding("balance-xor", *HASH),
     "xbond direct rr": xbond("mode", "balance-rr", "path", "direct"),
     "bonding rr": bonding("balance-rr"),
@@ -102,7 +104,7 @@ def aggregates(made, near, far, names):
     for number, name in enumerate(names):
         if name.startswith("team") and run("modprobe", "team_mode_loadbalance", check=False).returncode:
             continue
-        if name == NETKIT and not has_netkit(near):
+        if name in (NETKIT, NETKIT_DIRECT) and not has_netkit(near):
             continue
         found.append(Aggregate(made, near, far, number, name, {**WAYS, **CUT}[name]))
     for each in found:
@@ -138,7 +140,7 @@ def send_rows():
             subjects[each.name] = lambda each=each: blast(near, f"{each.subnet}.2", SECONDS)
         ns = alternate(ROUNDS, subjects)
     yield from compare("send", ns, lambda name: "bonding rr" if name.endswith("rr") else "bonding xor",
-                       {"xbond direct": 0.7, "xbond counted": None, NETKIT: 0.9, "xbond direct rr": None})
+                       {"xbond direct": 0.7, "xbond counted": None, NETKIT: 0.9, NETKIT_DIRECT: 0.9, "xbond direct rr": None})
 
 
 def receive_rows():
