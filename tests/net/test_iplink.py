@@ -112,7 +112,7 @@ def test_the_bond_takes_its_mac_where_it_is(lone, lab):
     host.ctl("create", "bond0")
     other = lab.namespace("c")
     number = host.link("bond0")["ifindex"]
-    other.ip("link", "add", "x0", "index", number, "type", "veth", "peer", "name", "x1")
+    other.ip("link", "add", "x0", "index", number, "type", "veth", "peer", "name", "x1", "index", 3000)
     host.ip("link", "set", "bond0", "netns", other.name)
     moved = other.link("bond0")["ifindex"]
     assert moved != number

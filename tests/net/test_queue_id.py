@@ -2,6 +2,8 @@
 import pathlib
 import socket
 
+import os
+
 import pytest
 
 from lab import ROOT, Refused, run, wait_for
@@ -67,6 +69,7 @@ def test_the_mapping_chooses_the_slave(queued, mode, path, hook):
     assert set(links_used(made, 7)) == set(without)
 
 
+@pytest.mark.skipif(os.cpu_count() == 1, reason="the bond has one queue, and skbedit takes no number that it has not")
 def test_skbedit_on_the_bond(pair, path, hook):
     """As the manual has it: a filter of tc before xbond's."""
     made = pair("balance-xor", links=3, path=path, xmit_hash_policy="layer3+4")
