@@ -1,8 +1,7 @@
 """queue_id: packets with a slave's queue_mapping take this slave, in every mode and path; what is refused."""
+import os
 import pathlib
 import socket
-
-import os
 
 import pytest
 
