@@ -63,8 +63,12 @@ class Ovs:
                                   env=self.environment).stdout
 
     def add_bond(self, links, mode="balance-tcp", lacp="active", rate="fast"):
+        """With numbers of our own: its own may change a second or two later, which is another partner to who holds."""
+        numbers = [word for number, link in enumerate(links, 1)
+                   for word in ("--", "set", "interface", link, f"other_config:lacp-port-id={number}",
+                                "other_config:lacp-aggregation-key=1")]
         self.vsctl("add-bond", "br0", "bond0", *links, "--", "set", "port", "bond0", f"bond_mode={mode}",
-                   f"lacp={lacp}", f"other_config:lacp-time={rate}")
+                   f"lacp={lacp}", f"other_config:lacp-time={rate}", *numbers)
 
     def lacp(self):
         """lacp/show of bond0: {"aggregation key": ..., "members": {name: {"status", "actor state": {...}, ...}}}."""
