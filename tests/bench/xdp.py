@@ -14,7 +14,8 @@ import shutil
 import statistics
 import tempfile
 
-from .bed import CPU, PLAIN, ROOT, add_plain_link, bring_up, drop_at_ingress, lab, make_bond, run
+from . import bed
+from .bed import PLAIN, ROOT, add_plain_link, bring_up, drop_at_ingress, lab, make_bond, run
 from .rows import Row, alternate, median_ratio
 
 XDPLIVE = ROOT / "build/tools/xdplive"
@@ -30,14 +31,26 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } to SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, 4);
+	__type(key, __u32);
+	__type(value, __u32);
+} among SEC(".maps");
 SEC("xdp.frags") int fixed(struct xdp_md *ctx) { return bpf_redirect_map(&to, 0, XDP_DROP); }
+SEC("xdp.frags") int spread(struct xdp_md *ctx)
+{
+	unsigned char *udp = (void *)(long)ctx->data + 34;
+
+	return (void *)(udp + 1) > (void *)(long)ctx->data_end ? XDP_DROP : bpf_redirect_map(&among, *udp & 3, XDP_DROP);
+}
 SEC("xdp.frags") int drops(struct xdp_md *ctx) { return XDP_DROP; }
 SEC("xdp.frags") int passes(struct xdp_md *ctx) { return XDP_PASS; }
 """
 
 
 class Programs:
-    """SOURCE, loaded and pinned as PIN/fixed, PIN/drops, PIN/passes; its devmap as PIN/to."""
+    """SOURCE, loaded; its programs and maps are pinned as PIN/name."""
 
     def __init__(self):
         self.pin = pathlib.Path("/sys/fs/bpf") / f"bench-xdp-{os.getpid()}"
@@ -52,11 +65,19 @@ class Programs:
     def attach(self, namespace, device, name):
         namespace.run("bpftool", "net", "attach", "xdpdrv", "pinned", self.pin / name, "dev", device)
 
-    def fix(self, namespace, device):
-        """`fixed` redirects to this device. The devmap takes devices of the namespace it is written from."""
-        index = namespace.link(device)["ifindex"].to_bytes(4, "little")
-        namespace.run("bpftool", "map", "update", "pinned", self.pin / "to", "key", "0", "0", "0", "0", "value",
-                      *[str(byte) for byte in index])
+    def lead(self, namespace, name, devices):
+        """The devmap leads to these devices. It takes those of the namespace it is written from."""
+        for key, device in enumerate(devices):
+            index = namespace.link(device)["ifindex"].to_bytes(4, "little")
+            namespace.run("bpftool", "map", "update", "pinned", self.pin / name, "key", str(key), "0", "0", "0", "value",
+                          *[str(byte) for byte in index])
+
+    def pair(self, namespace, name):
+        """The near end of a new pair whose far end has this program."""
+        namespace.ip("link", "add", f"{name}0", "type", "veth", "peer", "name", f"{name}1")
+        bring_up(namespace, [f"{name}0", f"{name}1"])
+        self.attach(namespace, f"{name}1", name)
+        return f"{name}0"
 
     def remove(self):
         shutil.rmtree(self.pin, ignore_errors=True)
@@ -74,7 +95,7 @@ def programs():
 def live(namespace, to, frames, flows=FLOWS):
     """A subject: ns per frame that enters the namespace at lo and is redirected to a device."""
     def run_once():
-        done = namespace.run("taskset", "-c", CPU, XDPLIVE, "lo", to, frames, flows)
+        done = namespace.run("taskset", "-c", bed.CPU, XDPLIVE, "lo", to, frames, flows)
         return json.loads(done.stdout)["ns_per_frame"]
     return run_once
 
@@ -97,16 +118,33 @@ def sending(made, loaded, frames):
     near, far, links, more = two_bonds(made, {"xdp_tx": "on"}, {})
     for dev in (*links, *more, PLAIN):
         loaded.attach(far, dev, "drops")
-    near.ip("link", "add", "fixed0", "type", "veth", "peer", "name", "fixed1")
-    bring_up(near, ["fixed0", "fixed1"])
-    loaded.fix(near, PLAIN)
-    loaded.attach(near, "fixed1", "fixed")
+    return senders(near, loaded, frames, PLAIN, links)
+
+
+def senders(near, loaded, frames, plain, slaves):
+    """Subjects: through bond0, which has these slaves, by XDP; through bond1 by TC; and without a bond: to one plain device
+    by a program across a pair, or at once; to the slaves by a program that only looks at a port."""
     loaded.attach(near, near.link("bond1")["link"], "passes")  # so that a veth takes frames: TC then chooses
-    devices = {"xdp": "bond0", "fixed": "fixed0", "tc": "bond1", "bare": PLAIN}
+    loaded.lead(near, "to", [plain])
+    loaded.lead(near, "among", [slaves[key % len(slaves)] for key in range(4)])
+    devices = {"xdp": "bond0", "fixed": loaded.pair(near, "fixed"), "tc": "bond1", "bare": plain,
+               "spread": loaded.pair(near, "spread")}
     subjects = {name: live(near, device, frames) for name, device in devices.items()}
     for name in ("xdp", "fixed"):
         subjects[f"{name}, one flow"] = live(near, devices[name], frames, flows=1)
     return subjects
+
+
+def rows_of_sending(sent, slaves):
+    for name, what in (("bare", "redirect to a slave"), ("xdp", "by XDP through bond0"), ("tc", "by TC through bond0")):
+        yield Row(f"XDP frame, {what}", statistics.median(sent[name]), "ns/frame")
+    for flows, what in (("", f"{FLOWS} flows, {slaves} slaves"), (", one flow", "one flow, one slave")):
+        yield Row(f"XDP frames through bond0, {what}, over a fixed slave",
+                  median_ratio(sent[f"fixed{flows}"], sent[f"xdp{flows}"]), "of rate", 0.9, True)
+    yield Row(f"XDP frames to {slaves} slaves by a program without a bond, over a fixed slave",
+              median_ratio(sent["fixed"], sent["spread"]), "of rate")
+    yield Row("XDP frames through bond0, over the TC path", median_ratio(sent["tc"], sent["xdp"]), "of rate", 4, True)
+    yield Row("XDP frames through bond0, over a bare redirect", median_ratio(sent["bare"], sent["xdp"]), "of rate")
 
 
 def receiving(made, loaded, frames):
@@ -125,12 +163,6 @@ def rows(scale):
             sent = alternate(scale.rounds // 2, sending(made, loaded, scale.frames))
         with lab() as made:
             received = alternate(scale.rounds // 2, receiving(made, loaded, scale.frames))
-    for name, what in (("bare", "redirect to a slave"), ("xdp", "by XDP through bond0"), ("tc", "by TC through bond0")):
-        yield Row(f"XDP frame, {what}", statistics.median(sent[name]), "ns/frame")
-    for flows, what in (("", f"{FLOWS} flows, 4 slaves"), (", one flow", "one flow, one slave")):
-        yield Row(f"XDP frames through bond0, {what}, over a fixed slave",
-                  median_ratio(sent[f"fixed{flows}"], sent[f"xdp{flows}"]), "of rate", 0.9, True)
-    yield Row("XDP frames through bond0, over the TC path", median_ratio(sent["tc"], sent["xdp"]), "of rate", 4, True)
-    yield Row("XDP frames through bond0, over a bare redirect", median_ratio(sent["bare"], sent["xdp"]), "of rate")
+    yield from rows_of_sending(sent, 4)
     yield Row("XDP receive into bond0 / XDP_PASS on a slave", median_ratio(received["xdp"], received["plain"]), "ratio", 1.3)
     yield Row("TC receive into bond0, direct / XDP_PASS on a slave", median_ratio(received["tc"], received["plain"]), "ratio")
