@@ -193,6 +193,8 @@ _Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI"
 #define XBOND_PDUS_PER_SECOND 10       /* per slave to bondd; LACP itself sends at most 3 */
 #define XBOND_LACP_AWAY_NS 500000000LL /* heartbeat older: the programs hold the ports */
 #define XBOND_HOLD_GAP_NS 900000000ULL /* at most one answer in this time */
+#define XBOND_HOLD_AFTER_NS \
+	1000000000ULL /* none so soon after bondd's last PDU, which may be its third in a second */
 
 enum xbond_hold_end {
 	XBOND_HOLD_GOES_ON = 0,
@@ -205,11 +207,11 @@ enum xbond_hold_end {
 struct xbond_hold {
 	/* Writer: bondd. */
 	__u32 enabled;		  /* the slot is a port */
-	__u32 holding;		  /* lacp_hold on, and pdu and partner are valid */
+	__u32 holding;		  /* current, lacp_hold on, and pdu is valid: the programs answer */
 	__u64 silence_ns;	  /* the timeout in force: 3 s or 90 s */
 	__u8 partner[16];	  /* the partner's own 15 bytes as last received */
 	__u8 pdu[XBOND_PDU_SIZE]; /* the last LACPDU sent, with Ethernet header */
-	__u32 pad0;
+	__u32 current; /* the receive machine is CURRENT: what partner says, or its silence, decides */
 	__u64 sent_ns; /* when bondd sent pdu */
 	/* Writer: BPF, while bondd is away; bondd resets them when it takes over. */
 	__u64 heard_ns; /* the last LACPDU of the partner, if it said what it had said before */

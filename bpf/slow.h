@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Slow protocols on a slave (IEEE 802.3 annex 57A): hands PDUs to bondd, at a bounded rate,
- * and holds the link while bondd is away: answers the partner's LACPDUs with the port's last
- * one, answers its markers, and takes the slave out of the masks when the partner falls
- * silent or changes its mind. Called by xbond_rx only.
+ * Slow protocols on a slave (IEEE 802.3 annex 57A): hands PDUs to bondd, at a bounded rate.
+ * While bondd is away, takes a slave out of the masks whose partner falls silent or changes
+ * its mind, and, with lacp_hold, answers the partner's LACPDUs with the port's last one, and
+ * its markers. Called by xbond_rx only.
  */
 #ifndef XBOND_BPF_SLOW_H
 #define XBOND_BPF_SLOW_H
@@ -44,9 +44,16 @@ struct {
 /* Offsets in a frame: IEEE 802.1AX-2020 6.4.2.4, after the Ethernet header. */
 #define LACP_ACTOR 18 /* the 15 bytes of an information TLV: priority, system, key, ... */
 #define LACP_PARTNER 38
+#define LACP_COLLECTOR 58
 #define LACP_INFO_SIZE 15
-#define LACP_ACTOR_SYSTEM (LACP_ACTOR + 2)
-#define LACP_ACTOR_STATE (LACP_ACTOR + LACP_INFO_SIZE - 1)
+#define LACP_SYSTEM 2 /* in the 15 bytes */
+#define LACP_PORT 12
+#define LACP_STATE 14
+#define LACP_ACTOR_SYSTEM (LACP_ACTOR + LACP_SYSTEM)
+#define LACP_ACTOR_STATE (LACP_ACTOR + LACP_STATE)
+#define LACP_INFO_LENGTH 20 /* of the whole TLV; it is in the byte before the 15 */
+#define LACP_COLLECTOR_LENGTH 16
+#define MARKER_LENGTH 16
 
 static __always_inline int slow_bondd_is_away(__u64 now_ns)
 {
@@ -62,16 +69,17 @@ static __always_inline void slow_take_out(__u32 slot)
 	__sync_fetch_and_and(&table.rx_mask, others);
 }
 
-/* No LACPDU for the time in force. With bondd there, this is bondd's to find. */
+/* No LACPDU for the time in force. With bondd there, this is bondd's to find, unless it goes now. */
 static int slow_silence(void *map, __u32 *key, struct hold_timer *timer)
 {
 	__u32 slot = *key;
 
 	(void)map;
-	if (slot >= XBOND_MAX_SLAVES || !READ_ONCE(hold[slot].enabled))
+	if (slot >= XBOND_MAX_SLAVES || !READ_ONCE(hold[slot].current) ||
+	    hold[slot].ended == XBOND_HOLD_PARTNER_CHANGED)
 		return 0;
 	if (!slow_bondd_is_away(bpf_ktime_get_ns())) {
-		bpf_timer_start(&timer->timer, READ_ONCE(hold[slot].silence_ns), 0);
+		bpf_timer_start(&timer->timer, XBOND_LACP_AWAY_NS, 0);
 		return 0;
 	}
 	hold[slot].ended = XBOND_HOLD_SILENT;
@@ -180,17 +188,38 @@ static __always_inline void slow_judge(__u32 slot, struct xbond_hold *port, cons
 	}
 }
 
+/* What the core takes for an LACPDU: the lengths of the three TLVs, and no port 0. */
+static __always_inline int slow_is_legal(const __u8 *frame)
+{
+	return frame[LACP_ACTOR - 1] == LACP_INFO_LENGTH && frame[LACP_PARTNER - 1] == LACP_INFO_LENGTH &&
+	       frame[LACP_COLLECTOR - 1] == LACP_COLLECTOR_LENGTH &&
+	       (frame[LACP_ACTOR + LACP_PORT] | frame[LACP_ACTOR + LACP_PORT + 1]);
+}
+
+/* As the core has it: somebody else than our partner, who talks to somebody else. */
+static __always_inline int slow_is_foreign(const struct xbond_hold *port, const __u8 *frame)
+{
+	const __u8 nobody[ETH_ALEN] = {}, *sender = frame + LACP_ACTOR,
+		   *to = frame + LACP_PARTNER + LACP_SYSTEM;
+
+	if (slow_same(to, nobody, ETH_ALEN) || slow_same(to, port->pdu + LACP_ACTOR_SYSTEM, ETH_ALEN))
+		return 0;
+	return !slow_same(sender + LACP_SYSTEM, port->partner + LACP_SYSTEM, ETH_ALEN) ||
+	       !slow_same(sender + LACP_PORT, port->partner + LACP_PORT, 2);
+}
+
 static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot, struct xbond_hold *port,
 					  __u8 *frame, __u64 now_ns)
 {
 	/* A looped PDU or another holding end that answers us with our own: never to our own system. */
-	if (slow_same(frame + LACP_ACTOR_SYSTEM, port->pdu + LACP_ACTOR_SYSTEM, ETH_ALEN))
+	if (slow_same(frame + LACP_ACTOR_SYSTEM, port->pdu + LACP_ACTOR_SYSTEM, ETH_ALEN) ||
+	    !slow_is_legal(frame) || slow_is_foreign(port, frame))
 		return TC_ACT_SHOT;
 	slow_restart_silence(slot, port);
 	if (port->ended != XBOND_HOLD_PARTNER_CHANGED)
 		slow_judge(slot, port, frame, now_ns);
-	if (port->ended == XBOND_HOLD_PARTNER_CHANGED || now_ns - port->answered_ns < XBOND_HOLD_GAP_NS ||
-	    now_ns - port->sent_ns < XBOND_HOLD_GAP_NS)
+	if (port->ended == XBOND_HOLD_PARTNER_CHANGED || !READ_ONCE(port->holding) ||
+	    now_ns - port->answered_ns < XBOND_HOLD_GAP_NS || now_ns - port->sent_ns < XBOND_HOLD_AFTER_NS)
 		return TC_ACT_SHOT;
 	port->answered_ns = now_ns;
 	port->answers++;
@@ -199,7 +228,8 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot, str
 
 static __always_inline int slow_hold_marker(struct __sk_buff *skb, struct xbond_hold *port, __u8 *frame)
 {
-	if (frame[ETH_HLEN + 2] != MARKER_INFORMATION)
+	if (!READ_ONCE(port->holding) || frame[ETH_HLEN + 2] != MARKER_INFORMATION ||
+	    frame[ETH_HLEN + 3] != MARKER_LENGTH)
 		return TC_ACT_SHOT;
 	frame[ETH_HLEN + 2] = MARKER_RESPONSE;
 	__builtin_memcpy(frame + ETH_ALEN, port->pdu + ETH_ALEN, ETH_ALEN);
@@ -225,7 +255,7 @@ static __noinline int slow_receive(struct __sk_buff *skb, __u32 slot)
 		slow_to_bondd(skb, slot, now_ns);
 		return TC_ACT_UNSPEC;
 	}
-	if (!READ_ONCE(port->holding) || bpf_skb_pull_data(skb, XBOND_PDU_SIZE))
+	if (!READ_ONCE(port->current) || bpf_skb_pull_data(skb, XBOND_PDU_SIZE))
 		return TC_ACT_UNSPEC;
 	frame = (void *)(long)skb->data;
 	if ((void *)frame + XBOND_PDU_SIZE > (void *)(long)skb->data_end)

@@ -271,8 +271,9 @@ static uint64_t losers_of(const struct bond *bond, const struct decision *decisi
 static void publish_plan(struct bond *bond, const struct decision *decision)
 {
 	bool same = bond->published && !memcmp(&bond->plan, &decision->plan, sizeof(bond->plan));
+	uint64_t losers = same || !bond->published ? 0 : losers_of(bond, decision);
 
-	if (!same && bond->published && bond_lacp_must_wait(bond, losers_of(bond, decision)))
+	if (bond_lacp_must_wait(bond, losers))
 		return;
 	dataplane_set_drained(&bond->dataplane, decision->drained);
 	if (same)

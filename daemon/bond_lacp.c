@@ -50,10 +50,14 @@ static struct lacp_port_config port_config_of(struct bond *bond, unsigned int sl
 
 static void enter(struct bond *bond)
 {
+	uint64_t members = 0;
 	struct err err;
 
+	bond_for_each_member (bond, slot)
+		members |= UINT64_C(1) << slot;
 	bond->lacp_config = config_of(bond);
-	bond->lacp = slowio_add(bond->daemon->slowio, &bond->dataplane.pins, &bond->lacp_config, &err);
+	bond->lacp =
+		slowio_add(bond->daemon->slowio, &bond->dataplane.pins, members, &bond->lacp_config, &err);
 	memset(bond->lacp_ports, 0, sizeof(bond->lacp_ports));
 	if (!bond->lacp)
 		log_error("%s: %s", bond_pin(bond)->name, err.text);
@@ -139,6 +143,7 @@ bool bond_lacp_must_wait(struct bond *bond, uint64_t losers)
 {
 	if (!bond->lacp || !bond_pin(bond)->drain_markers)
 		return false;
+	bond->marked &= losers; /* who has got its flows back is asked again next time */
 	bond_for_each_member (bond, slot)
 		if (losers & ~bond->marked & UINT64_C(1) << slot)
 			slowio_drain(bond->lacp, slot);

@@ -188,10 +188,10 @@ void slowio_free(struct slowio *slowio)
 	free(slowio);
 }
 
-struct slowio_bond *slowio_add(struct slowio *slowio, const struct pins *pins,
+struct slowio_bond *slowio_add(struct slowio *slowio, const struct pins *pins, uint64_t members,
 			       const struct lacp_config *config, struct err *err)
 {
-	struct slowio_bond *bond = slowio_bond_new(slowio, slowio->send_fd, pins, config, err);
+	struct slowio_bond *bond = slowio_bond_new(slowio, slowio->send_fd, pins, members, config, err);
 	int r;
 
 	if (!bond)

@@ -33,8 +33,11 @@ int slowio_fd(const struct slowio *slowio);
 /* Empties slowio_fd(). */
 void slowio_acknowledge(struct slowio *slowio);
 
-/* pins must stay mapped until slowio_remove(). Takes over the machines' pinned state if there is one. */
-struct slowio_bond *slowio_add(struct slowio *slowio, const struct pins *pins,
+/*
+ * pins must stay mapped until slowio_remove(). Takes over the machines' pinned state if there is one, of those slots
+ * that are members (a mask).
+ */
+struct slowio_bond *slowio_add(struct slowio *slowio, const struct pins *pins, uint64_t members,
 			       const struct lacp_config *config, struct err *err);
 /* forget: the machines' state is wiped (the bond ends or leaves the mode); else it stays for the next bondd. */
 void slowio_remove(struct slowio_bond *bond, bool forget);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/if_packet.h>
+#include <linux/pkt_sched.h>
 #include <net/ethernet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 
 #define SHORT_TIMEOUT_NS (3 * NS_PER_S) /* 802.1AX-2014 6.4.4 */
 #define LONG_TIMEOUT_NS (90 * NS_PER_S)
+#define SUBTYPE_LACP 1
+#define MARKER_INFORMATION 1
 #define INFO_SIZE 15 /* of an information TLV, without its type and length */
 #define ACTOR_OFFSET 18
 #define VLAN_TAG_SIZE 4
@@ -26,6 +29,16 @@
 static uint64_t bit(unsigned int slot)
 {
 	return UINT64_C(1) << slot;
+}
+
+/* What the programs do for the port while we are away follows its machines. */
+static void follow_hold(struct slowio_bond *bond, unsigned int slot)
+{
+	struct xbond_hold *hold = &bond->hold[slot];
+	bool current = bond->sys.port[slot].rx == LACP_RX_CURRENT;
+
+	store(hold->current, current);
+	store(hold->holding, current && bond->sys.state.config.hold && hold->sent_ns);
 }
 
 /* BPF answers with this frame while we are away. Half written it must not be used. */
@@ -38,7 +51,13 @@ static void keep_for_hold(struct slowio_bond *bond, unsigned int slot, const uin
 	memcpy(hold->pdu, frame, sizeof(hold->pdu));
 	hold->sent_ns = clock_now_ns();
 	hold->silence_ns = fast ? SHORT_TIMEOUT_NS : LONG_TIMEOUT_NS;
-	store(hold->holding, bond->sys.state.config.hold && bond->sys.port[slot].rx == LACP_RX_CURRENT);
+	follow_hold(bond, slot);
+}
+
+/* A marker of ours goes after the data that it follows, and all else before any. */
+static void set_priority(int fd, int priority)
+{
+	setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority, sizeof(priority));
 }
 
 static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, size_t length)
@@ -49,12 +68,18 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 		.sll_ifindex = bond->ifindex[slot],
 		.sll_halen = XBOND_MAC_SIZE,
 	};
+	bool is_lacp = frame[ETH_HLEN] == SUBTYPE_LACP;
+	bool is_ours = !is_lacp && frame[ETH_HLEN + 2] == MARKER_INFORMATION;
 	ssize_t sent;
 
 	memcpy(to.sll_addr, frame, XBOND_MAC_SIZE);
+	if (is_ours)
+		set_priority(bond->send_fd, TC_PRIO_BESTEFFORT);
 	sent = sendto(bond->send_fd, frame, length, 0, (struct sockaddr *)&to, sizeof(to));
-	(void)sent;		  /* a PDU that is lost comes again at the periodic machine's time */
-	if (frame[ETH_HLEN] == 1) /* an LACPDU, not a marker */
+	(void)sent; /* a PDU that is lost comes again at the periodic machine's time */
+	if (is_ours)
+		set_priority(bond->send_fd, TC_PRIO_CONTROL);
+	if (is_lacp)
 		keep_for_hold(bond, slot, frame);
 }
 
@@ -173,15 +198,22 @@ static void take_over_hold(struct slowio_bond *bond)
 	}
 }
 
+static void follow_holds(struct slowio_bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (bond->sys.used & bit(slot))
+			follow_hold(bond, slot);
+}
+
 void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
 {
 	bool was_away = bond->ran_ns && now_ns - bond->ran_ns > (uint64_t)XBOND_LACP_AWAY_NS;
 	int taken;
 
 	bond->ran_ns = now_ns;
-	if (was_away) { /* stopped, or starved */
+	if (was_away) { /* stopped, or starved; the masks are the main loop's to set right */
 		take_over_hold(bond);
-		bond->changed = true;
+		bond->changed = bond->has_news = true;
 	}
 	store(bond->table->lacp_heartbeat_ns, now_ns);
 	taken = ring_buffer__consume(bond->ring);
@@ -189,6 +221,7 @@ void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
 	if (taken > 0 || bond->deadline_ns <= now_ns || bond->changed) {
 		bond->changed = false;
 		bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
+		follow_holds(bond);
 		save(bond);
 	}
 }
@@ -207,7 +240,15 @@ static int open_ring(struct slowio_bond *bond, const struct pins *pins, struct e
 	return bond->ring ? 0 : err_set(err, errno, "%s: %m", path);
 }
 
-static void adopt(struct slowio_bond *bond)
+static void clear_hold(struct slowio_bond *bond, unsigned int slot)
+{
+	store(bond->hold[slot].enabled, 0);
+	store(bond->hold[slot].holding, 0);
+	memset(&bond->hold[slot], 0, sizeof(bond->hold[slot]));
+}
+
+/* A port whose slave left while bondd was away is none: it must not carry, nor be inherited by the next slave there. */
+static void adopt(struct slowio_bond *bond, uint64_t members)
 {
 	const struct xbond_lacp *pinned = bond->pinned;
 	const struct lacp_system_state *system = &pinned->copy[pinned->current & 1].system;
@@ -217,8 +258,12 @@ static void adopt(struct slowio_bond *bond)
 	if (!system->version)
 		return;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		used |= port[slot].used ? bit(slot) : 0;
-		bond->ifindex[slot] = port[slot].used ? (int)bond->table->ifindex[slot] : 0;
+		bool goes_on = port[slot].used && members & bit(slot);
+
+		used |= goes_on ? bit(slot) : 0;
+		bond->ifindex[slot] = goes_on ? (int)bond->table->ifindex[slot] : 0;
+		if (!goes_on)
+			clear_hold(bond, slot);
 	}
 	if (lacp_adopt(&bond->sys, system, port, used))
 		return;
@@ -228,7 +273,7 @@ static void adopt(struct slowio_bond *bond)
 }
 
 struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const struct pins *pins,
-				    const struct lacp_config *config, struct err *err)
+				    uint64_t members, const struct lacp_config *config, struct err *err)
 {
 	struct slowio_bond *bond = calloc(1, sizeof(*bond));
 
@@ -249,9 +294,10 @@ struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const st
 		return NULL;
 	}
 	lacp_init(&bond->sys, config, &outputs, bond);
-	adopt(bond);
+	adopt(bond, members);
 	lacp_configure(&bond->sys, config);
 	bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
+	follow_holds(bond);
 	return bond;
 }
 
@@ -284,13 +330,6 @@ int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifinde
 	}
 	bond->hold[slot].silence_ns = LONG_TIMEOUT_NS;
 	return lacp_port_add(&bond->sys, slot, config, now_ns);
-}
-
-static void clear_hold(struct slowio_bond *bond, unsigned int slot)
-{
-	store(bond->hold[slot].enabled, 0);
-	store(bond->hold[slot].holding, 0);
-	memset(&bond->hold[slot], 0, sizeof(bond->hold[slot]));
 }
 
 void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)

@@ -28,7 +28,7 @@ struct slowio_bond {
 };
 
 struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const struct pins *pins,
-				    const struct lacp_config *config, struct err *err);
+				    uint64_t members, const struct lacp_config *config, struct err *err);
 void slowio_bond_free(struct slowio_bond *bond);
 /* Readable when PDUs wait. */
 int slowio_bond_fd(const struct slowio_bond *bond);

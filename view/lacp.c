@@ -128,10 +128,14 @@ static void why_while_away(const struct pins *pins, const struct lacp_system *sy
 	const struct xbond_hold *hold = &pins->hold[slot];
 	char before[LACP_WHY_SIZE];
 
-	if (hold->ended == XBOND_HOLD_SILENT) {
-		snprintf(ret_text, WHY_SIZE, "hold ended: silent; bondd is away");
-	} else if (hold->ended == XBOND_HOLD_PARTNER_CHANGED) {
-		snprintf(ret_text, WHY_SIZE, "hold ended: partner changed; bondd is away");
+	static const char *const ended[] = {
+		[XBOND_HOLD_SILENT] = "silent",
+		[XBOND_HOLD_OUT_OF_STEP] = "partner's state changed",
+		[XBOND_HOLD_PARTNER_CHANGED] = "partner changed",
+	};
+
+	if (hold->ended && hold->ended < sizeof(ended) / sizeof(*ended)) {
+		snprintf(ret_text, WHY_SIZE, "hold ended: %s; bondd is away", ended[hold->ended]);
 	} else if (hold->holding) {
 		snprintf(ret_text, WHY_SIZE, "held by the kernel: bondd is away, %u answer%s", hold->answers,
 			 hold->answers == 1 ? "" : "s");

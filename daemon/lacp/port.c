@@ -42,13 +42,14 @@ static bool is_valid_config(const struct lacp_config *config)
 	       config->fallback <= LACP_FALLBACK_ALL;
 }
 
-/* A fallback timer that runs begins anew with another delay. */
+/* A fallback timer that runs begins anew with another delay; one that has ended has ended. */
 static void restart_fallback_timers(struct lacp_system *sys)
 {
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
-		lacp_fallback_timer_enter(&sys->port[slot], 0);
+		if (!sys->port[slot].fallback)
+			lacp_fallback_timer_enter(&sys->port[slot], 0);
 	}
 }
 
