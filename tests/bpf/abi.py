@@ -56,6 +56,6 @@ class Btf:
 def constants():
     """Every `#define XBOND_X number` and every enumerator of abi.h, without the XBOND_."""
     text = (ROOT / "bpf/abi.h").read_text()
-    pairs = re.findall(r"^#define XBOND_(\w+) (0x[0-9a-f]+|\d+)\b", text, re.M)
+    pairs = re.findall(r"^#define XBOND_(\w+) (0x[0-9a-f]+|\d+)(?:U?LL)?\b", text, re.M)
     pairs += re.findall(r"^\tXBOND_(\w+) = (\d+),", text, re.M)
     return {name: int(value, 0) for name, value in pairs}

@@ -83,6 +83,7 @@ class Datapath:
         self.table = self._mapped(".data.table", btf.struct("xbond_table"))
         self.buckets = self._mapped(".data.buckets", btf.struct("xbond_buckets"))
         self.cursor = self._mapped(".data.cursor", btf.struct("xbond_cursor"))
+        self.hold = self._mapped(".data.hold", btf.struct("xbond_hold") * X.MAX_SLAVES)
         self.counters_fd = self._map_fd("counters")
         self.cpus = possible_cpus()
         stride = (ctypes.sizeof(btf.struct("xbond_counters")) + 7) // 8 * 8
@@ -139,12 +140,17 @@ class Datapath:
 
     def run(self, program, packet, ifindex=0):
         """The verdict."""
-        context = self.skb_type(ifindex=ifindex, ingress_ifindex=ifindex)
+        return self.answer(program, packet, ifindex)[0]
+
+    def answer(self, program, packet, ifindex=0):
+        """(verdict, the packet as the program leaves it)."""
+        context, after = self.skb_type(ifindex=ifindex, ingress_ifindex=ifindex), ctypes.create_string_buffer(len(packet))
         options = RunOptions(sz=ctypes.sizeof(RunOptions), data_in=packet, data_size_in=len(packet), repeat=1,
+                             data_out=ctypes.addressof(after), data_size_out=len(packet),
                              ctx_in=ctypes.addressof(context), ctx_size_in=ctypes.sizeof(context))
         error = libbpf.bpf_prog_test_run_opts(self.programs[program], ctypes.byref(options))
         assert error == 0, f"BPF_PROG_RUN: {os.strerror(-error)} ({len(packet)} bytes)"
-        return ctypes.c_int32(options.retval).value
+        return ctypes.c_int32(options.retval).value, after.raw
 
     def counters(self, field):
         """Sum over CPUs of one counter, per slot."""

@@ -161,6 +161,8 @@ def test_hold(pins, show, bondctl):
     assert all(line in text for line in held)
     pins.hold[0].ended, pins.hold[1].ended = X.HOLD_SILENT, X.HOLD_PARTNER_CHANGED
     assert whys(show()) == ["hold ended: silent; bondd is away", "hold ended: partner changed; bondd is away"]
+    pins.hold[0].ended = X.HOLD_OUT_OF_STEP
+    assert whys(show())[0] == "hold ended: partner's state changed; bondd is away"
     pins.beat()
     assert whys(show()) == ["collecting and distributing"] * 2
 

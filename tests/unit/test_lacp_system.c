@@ -277,6 +277,32 @@ static void fallback_one_is_the_best_port_after_the_delay(void **state)
 	assert_false(lacp_distributing(&lacp.sys) & 2);
 }
 
+static void longer_delay(struct lacp_config *config)
+{
+	config->fallback_delay_ms = 10000;
+}
+
+static void another_delay_leaves_a_port_in_fallback_alone(void **state)
+{
+	(void)state;
+	start(2);
+	lacp_run(&lacp.sys, T0 + 3 * LACP_SECOND);
+	assert_int_equal(lacp_distributing(&lacp.sys), 1);
+	configure(longer_delay, T0 + 4 * LACP_SECOND);
+	assert_int_equal(lacp_distributing(&lacp.sys), 1);
+}
+
+static void another_delay_begins_anew(void **state)
+{
+	(void)state;
+	start(2);
+	configure(longer_delay, T0 + 2 * LACP_SECOND);
+	lacp_run(&lacp.sys, T0 + 12 * LACP_SECOND - 1);
+	assert_int_equal(lacp_distributing(&lacp.sys), 0);
+	lacp_run(&lacp.sys, T0 + 12 * LACP_SECOND);
+	assert_int_equal(lacp_distributing(&lacp.sys), 1);
+}
+
 static void strictly(struct lacp_config *config)
 {
 	config->strict = 1;
@@ -542,6 +568,8 @@ int main(void)
 		cmocka_unit_test(fast_start_when_the_partner_is_in_sync),
 		cmocka_unit_test(fast_start_when_all_have_arrived),
 		cmocka_unit_test(fallback_one_is_the_best_port_after_the_delay),
+		cmocka_unit_test(another_delay_leaves_a_port_in_fallback_alone),
+		cmocka_unit_test(another_delay_begins_anew),
 		cmocka_unit_test(fallback_none_all_and_strict),
 		cmocka_unit_test(rate_activity_and_control_change_without_loss),
 		cmocka_unit_test(another_user_key_is_another_lag),
