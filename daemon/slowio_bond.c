@@ -15,43 +15,16 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "daemon/slowio_hold.h"
 
-#define SHORT_TIMEOUT_NS (3 * NS_PER_S) /* 802.1AX-2014 6.4.4 */
-#define LONG_TIMEOUT_NS (90 * NS_PER_S)
 #define SUBTYPE_LACP 1
 #define MARKER_INFORMATION 1
-#define INFO_SIZE 15 /* of an information TLV, without its type and length */
-#define ACTOR_OFFSET 18
-#define VLAN_TAG_SIZE 4
 
 #define store(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
 
 static uint64_t bit(unsigned int slot)
 {
 	return UINT64_C(1) << slot;
-}
-
-/* What the programs do for the port while we are away follows its machines. */
-static void follow_hold(struct slowio_bond *bond, unsigned int slot)
-{
-	struct xbond_hold *hold = &bond->hold[slot];
-	bool current = bond->sys.port[slot].rx == LACP_RX_CURRENT;
-
-	store(hold->current, current);
-	store(hold->holding, current && bond->sys.state.config.hold && hold->sent_ns);
-}
-
-/* BPF answers with this frame while we are away. Half written it must not be used. */
-static void keep_for_hold(struct slowio_bond *bond, unsigned int slot, const uint8_t *frame)
-{
-	struct xbond_hold *hold = &bond->hold[slot];
-	bool fast = bond->sys.port[slot].actor.state & LACP_TIMEOUT;
-
-	store(hold->holding, 0);
-	memcpy(hold->pdu, frame, sizeof(hold->pdu));
-	hold->sent_ns = clock_now_ns();
-	hold->silence_ns = fast ? SHORT_TIMEOUT_NS : LONG_TIMEOUT_NS;
-	follow_hold(bond, slot);
 }
 
 /* A marker of ours goes after the data that it follows, and all else before any. */
@@ -80,7 +53,7 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 	if (is_ours)
 		set_priority(bond->send_fd, TC_PRIO_CONTROL);
 	if (is_lacp)
-		keep_for_hold(bond, slot, frame);
+		slowio_hold_sent(&bond->hold[slot], &bond->sys, slot, frame, clock_now_ns());
 }
 
 static void change(uint64_t *mask, unsigned int slot, bool on)
@@ -140,31 +113,15 @@ static const struct lacp_outputs outputs = {
 	.event = on_event,
 };
 
-/* The partner's words about itself, for the programs to compare with while we are away. */
-static void keep_partner(struct slowio_bond *bond, unsigned int slot, const struct xbond_pdu *pdu)
-{
-	uint32_t tag = pdu->frame[12] == 0x81 && pdu->frame[13] == 0 ? VLAN_TAG_SIZE : 0;
-
-	if (pdu->length >= ACTOR_OFFSET + tag + INFO_SIZE && pdu->frame[ETH_HLEN + tag] == 1)
-		memcpy(bond->hold[slot].partner, pdu->frame + ACTOR_OFFSET + tag, INFO_SIZE);
-}
-
 static int on_pdu(void *context, void *data, size_t size)
 {
 	struct slowio_bond *bond = context;
 	const struct xbond_pdu *pdu = data;
-	uint64_t ignored;
 
 	if (size < sizeof(*pdu) || pdu->slot >= XBOND_MAX_SLAVES || pdu->length > sizeof(pdu->frame) ||
 	    (int)pdu->ifindex != bond->ifindex[pdu->slot])
 		return 0;
-	ignored =
-		bond->sys.port[pdu->slot].counters.foreign_rx + bond->sys.port[pdu->slot].counters.looped_rx;
-	if (lacp_receive(&bond->sys, pdu->slot, pdu->frame, pdu->length, pdu->received_ns))
-		return 0;
-	if (ignored ==
-	    bond->sys.port[pdu->slot].counters.foreign_rx + bond->sys.port[pdu->slot].counters.looped_rx)
-		keep_partner(bond, pdu->slot, pdu);
+	slowio_hold_receive(&bond->hold[pdu->slot], &bond->sys, pdu);
 	return 0;
 }
 
@@ -179,30 +136,22 @@ static void save(struct slowio_bond *bond)
 }
 
 /*
- * We were away, and the programs may have answered for us: then the partner was heard since.
- * A port they have given up has heard nobody. PDUs that wait in the ring are older than what
- * the programs have noted, so they come first; from the heartbeat on PDUs are ours again.
+ * We were away. PDUs that wait in the ring are older than what the programs have noted since, so they come first;
+ * from the heartbeat on PDUs are ours again.
  */
 static void take_over_hold(struct slowio_bond *bond)
 {
 	ring_buffer__consume(bond->ring);
 	store(bond->table->lacp_heartbeat_ns, clock_now_ns());
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		struct xbond_hold *hold = &bond->hold[slot];
-		bool given_up = hold->ended != XBOND_HOLD_GOES_ON;
-
-		if (bond->sys.used & bit(slot) && (given_up || hold->heard_ns))
-			lacp_hold_ended(&bond->sys, slot, given_up ? 0 : hold->heard_ns, hold->answered_ns);
-		hold->heard_ns = 0;
-		hold->ended = XBOND_HOLD_GOES_ON;
-	}
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		slowio_hold_end(&bond->hold[slot], &bond->sys, slot);
 }
 
 static void follow_holds(struct slowio_bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (bond->sys.used & bit(slot))
-			follow_hold(bond, slot);
+			slowio_hold_follow(&bond->hold[slot], &bond->sys, slot);
 }
 
 void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
@@ -240,13 +189,6 @@ static int open_ring(struct slowio_bond *bond, const struct pins *pins, struct e
 	return bond->ring ? 0 : err_set(err, errno, "%s: %m", path);
 }
 
-static void clear_hold(struct slowio_bond *bond, unsigned int slot)
-{
-	store(bond->hold[slot].enabled, 0);
-	store(bond->hold[slot].holding, 0);
-	memset(&bond->hold[slot], 0, sizeof(bond->hold[slot]));
-}
-
 /* A port whose slave left while bondd was away is none: it must not carry, nor be inherited by the next slave there. */
 static void adopt(struct slowio_bond *bond, uint64_t members)
 {
@@ -263,7 +205,7 @@ static void adopt(struct slowio_bond *bond, uint64_t members)
 		used |= goes_on ? bit(slot) : 0;
 		bond->ifindex[slot] = goes_on ? (int)bond->table->ifindex[slot] : 0;
 		if (!goes_on)
-			clear_hold(bond, slot);
+			slowio_hold_clear(&bond->hold[slot]);
 	}
 	if (lacp_adopt(&bond->sys, system, port, used))
 		return;
@@ -319,7 +261,7 @@ int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifinde
 
 	bond->ifindex[slot] = ifindex;
 	bond->changed = true;
-	store(bond->hold[slot].enabled, 1);
+	slowio_hold_begin(&bond->hold[slot]);
 	if (bond->sys.used & bit(slot)) {
 		int r = lacp_port_configure(&bond->sys, slot, config, now_ns);
 
@@ -328,7 +270,6 @@ int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifinde
 			bond->deadline_ns = lacp_run(&bond->sys, now_ns);
 		return r;
 	}
-	bond->hold[slot].silence_ns = LONG_TIMEOUT_NS;
 	return lacp_port_add(&bond->sys, slot, config, now_ns);
 }
 
@@ -339,14 +280,14 @@ void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
 	change(&bond->collecting, slot, false);
 	change(&bond->distributing, slot, false);
 	change(&bond->draining, slot, false);
-	clear_hold(bond, slot);
+	slowio_hold_clear(&bond->hold[slot]);
 	bond->ifindex[slot] = 0;
 }
 
 void slowio_bond_forget(struct slowio_bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		clear_hold(bond, slot);
+		slowio_hold_clear(&bond->hold[slot]);
 	memset(bond->pinned, 0, sizeof(*bond->pinned));
 }
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slowio_hold.h"
+
+#include <net/ethernet.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+#define SHORT_TIMEOUT_NS (3 * NS_PER_S) /* 802.1AX-2014 6.4.4 */
+#define LONG_TIMEOUT_NS (90 * NS_PER_S)
+#define SUBTYPE_LACP 1
+#define INFO_SIZE 15 /* of an information TLV, without its type and length */
+#define ACTOR_OFFSET 18
+#define VLAN_TAG_SIZE 4
+
+#define store(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
+
+void slowio_hold_begin(struct xbond_hold *hold)
+{
+	if (!hold->silence_ns)
+		hold->silence_ns = LONG_TIMEOUT_NS;
+	store(hold->enabled, 1);
+}
+
+void slowio_hold_clear(struct xbond_hold *hold)
+{
+	store(hold->enabled, 0);
+	store(hold->holding, 0);
+	memset(hold, 0, sizeof(*hold));
+}
+
+void slowio_hold_follow(struct xbond_hold *hold, const struct lacp_system *sys, unsigned int slot)
+{
+	bool current = sys->port[slot].rx == LACP_RX_CURRENT;
+
+	store(hold->current, current);
+	store(hold->holding, current && sys->state.config.hold && hold->sent_ns);
+}
+
+/* Half written the frame must not be used. */
+void slowio_hold_sent(struct xbond_hold *hold, const struct lacp_system *sys, unsigned int slot,
+		      const uint8_t *frame, uint64_t now_ns)
+{
+	bool fast = sys->port[slot].actor.state & LACP_TIMEOUT;
+
+	store(hold->holding, 0);
+	memcpy(hold->pdu, frame, sizeof(hold->pdu));
+	hold->sent_ns = now_ns;
+	hold->silence_ns = fast ? SHORT_TIMEOUT_NS : LONG_TIMEOUT_NS;
+	slowio_hold_follow(hold, sys, slot);
+}
+
+/* The partner's words about itself, for the programs to compare with. */
+static void keep_partner(struct xbond_hold *hold, const struct xbond_pdu *pdu)
+{
+	uint32_t tag = pdu->frame[12] == 0x81 && pdu->frame[13] == 0 ? VLAN_TAG_SIZE : 0;
+
+	if (pdu->length >= ACTOR_OFFSET + tag + INFO_SIZE && pdu->frame[ETH_HLEN + tag] == SUBTYPE_LACP)
+		memcpy(hold->partner, pdu->frame + ACTOR_OFFSET + tag, INFO_SIZE);
+}
+
+int slowio_hold_receive(struct xbond_hold *hold, struct lacp_system *sys, const struct xbond_pdu *pdu)
+{
+	const struct lacp_counters *counters = &sys->port[pdu->slot].counters;
+	uint64_t ignored = counters->foreign_rx + counters->looped_rx;
+	int r = lacp_receive(sys, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
+
+	if (!r && ignored == counters->foreign_rx + counters->looped_rx)
+		keep_partner(hold, pdu);
+	return r;
+}
+
+/* The partner was heard since, if the programs have answered for us. A port they have given up has heard nobody. */
+void slowio_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsigned int slot)
+{
+	bool given_up = hold->ended != XBOND_HOLD_GOES_ON;
+
+	if (sys->used >> slot & 1 && (given_up || hold->heard_ns))
+		lacp_hold_ended(sys, slot, given_up ? 0 : hold->heard_ns, hold->answered_ns);
+	hold->heard_ns = 0;
+	hold->ended = XBOND_HOLD_GOES_ON;
+}
