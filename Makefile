@@ -91,10 +91,11 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(common_objects) $(view_objects) $(filte
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
 
-# The LACP simulator: tests/sim over the LACP core and nothing else.
-$(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(filter $(B)/daemon/lacp/%,$(daemon_objects))
+# The LACP simulator: tests/sim over the LACP core and what holds a port while bondd is away (bpf/slow.h, compiled for this machine).
+$(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(filter $(B)/daemon/lacp/% $(B)/daemon/slowio_hold.o,$(daemon_objects))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+$(B)/tests/sim/hold.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
 
 # Small programs that tests and benchmarks run.
 $(B)/tools/%: tests/tools/%.c

@@ -37,6 +37,15 @@ static void check_port(struct world *world, const struct system *system, unsigne
 			   slot + 1);
 }
 
+/* The same of what the programs do. */
+static void check_held_port(struct world *world, const struct system *system, unsigned int slot)
+{
+	if (system->port[slot].distributing && system->port[slot].refused &&
+	    !system->saved.port[slot].fallback)
+		world_fail(world, "%c.%u, held, distributes to a partner that is not in sync", system->name,
+			   slot + 1);
+}
+
 static void check_max_links(struct world *world, const struct system *system)
 {
 	unsigned int most = system->lacp.state.config.max_links;
@@ -58,6 +67,12 @@ static bool is_blind_fallback(const struct system *system, unsigned int slot)
 		system->world->now_ns < system->port[slot].blind_ns);
 }
 
+/* The cable was moved while nobody looked at carrier: only what the new partner says, or silence, ends it. */
+static bool is_unnoticed(const struct system *system, unsigned int slot)
+{
+	return system->away && system->port[slot].bounced;
+}
+
 /* Where frames of the system arrive: never at itself, never at two others. */
 static void check_reach(struct world *world, const struct system *system)
 {
@@ -67,7 +82,8 @@ static void check_reach(struct world *world, const struct system *system)
 		const struct port *port = &system->port[slot];
 		struct end peer = port->peer;
 
-		if (!port->distributing || peer.system < 0 || port->cut || port->loss == 100)
+		if (!port->distributing || peer.system < 0 || port->cut || port->loss == 100 ||
+		    is_unnoticed(system, slot))
 			continue;
 		if (!world->system[peer.system].port[peer.slot].collecting)
 			continue;
@@ -87,10 +103,9 @@ void check_world(struct world *world)
 		if (!system->exists)
 			continue;
 		check_reach(world, system);
-		if (system->away)
-			continue;
-		check_max_links(world, system);
 		for (unsigned int slot = 0; slot < system->ports; slot++)
-			check_port(world, system, slot);
+			(system->away ? check_held_port : check_port)(world, system, slot);
+		if (!system->away)
+			check_max_links(world, system);
 	}
 }

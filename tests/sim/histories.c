@@ -116,12 +116,24 @@ static void any_restart(struct history *history)
 		world_away(&history->world, index);
 }
 
+/* Leaves, also while the daemon is away, and returns. */
+static void any_device(struct history *history)
+{
+	struct end end = any_end(history);
+	const struct system *system = &history->world.system[end.system];
+
+	if (system->port[end.slot].exists)
+		world_port_remove(&history->world, end);
+	else if (!system->away)
+		world_port_add(&history->world, end);
+}
+
 static void any_trouble(struct history *history)
 {
 	struct end end = any_end(history);
 	struct port *port = &history->world.system[end.system].port[end.slot];
 
-	switch (world_random(&history->world, 8)) {
+	switch (world_random(&history->world, 9)) {
 	case 0:
 	case 1: world_cut(&history->world, end, !port->cut); break;
 	case 2: any_cable(history); break;
@@ -132,6 +144,7 @@ static void any_trouble(struct history *history)
 	case 5: any_restart(history); break;
 	case 6: any_option(history); break;
 	case 7: any_priority(history); break;
+	case 8: any_device(history); break;
 	}
 }
 
@@ -154,6 +167,8 @@ static void end_trouble(struct history *history)
 
 			world_loss(&history->world, end, 0);
 			world_cut(&history->world, end, false);
+			if (!history->world.system[i].port[slot].exists)
+				world_port_add(&history->world, end);
 		}
 	}
 }

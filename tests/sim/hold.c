@@ -1,104 +1,138 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * LACP hold as the programs in the kernel do it while the daemon is away: a PDU of the unchanged partner is answered
- * with the port's last PDU, at most once in 0.9 s and never to our own system; silence and change end it.
+ * A slave's receive program: bpf/slow.h itself, with the helpers it calls on the simulator's clock. It runs on one
+ * port at a time, whose map entry, masks and timer are those of the port. The rest of the kernel is not here.
  */
 #include <string.h>
 
-#include "daemon/lacp/pdu.h"
 #include "tests/sim/world.h"
 
-#define ANSWER_GAP (900 * MS)
+#include "bpf/slow.h"
 
-void hold_begin(struct system *system)
+static struct world *now_in;
+static struct port *now_on;
+static struct xbond_pdu *for_daemon;
+
+__u64 bpf_ktime_get_ns(void)
 {
-	for (unsigned int slot = 0; slot < system->ports; slot++) {
-		const struct lacp_port_state *state = &system->saved.port[slot];
-		struct port *port = &system->port[slot];
-
-		port->hold = (struct hold){ 0 };
-		if (!port->exists || state->rx != LACP_RX_CURRENT || !system->saved.state.config.hold ||
-		    !port->last[14])
-			continue;
-		port->hold.holding = true;
-		port->hold.heard_ns = state->heard_ns;
-		port->hold.partner = state->partner;
-	}
+	return now_in->now_ns;
 }
 
-static void release(struct port *port)
+/* Of maps that are looked up there are only the timers. */
+void *bpf_map_lookup_elem(void *map, const void *key)
 {
-	port->hold.holding = false;
-	port->collecting = port->distributing = false;
+	static struct hold_timer timer;
+
+	(void)map;
+	(void)key;
+	return &timer;
 }
 
-static void answer(struct world *world, struct end end, const struct lacp_pdu *pdu)
+long bpf_timer_init(struct bpf_timer *timer, void *map, __u64 flags)
 {
-	struct system *system = &world->system[end.system];
-	struct port *port = &system->port[end.slot];
-	uint8_t octets[LACP_FRAME_SIZE];
-	struct lacp_decoded ours;
-
-	if (world->now_ns - system->saved.port[end.slot].sent_ns[0] < SECOND)
-		return; /* the daemon's own PDUs count */
-	if (port->hold.answered_ns && world->now_ns - port->hold.answered_ns < ANSWER_GAP)
-		return;
-	lacp_pdu_decode(port->last, sizeof(port->last), &ours);
-	lacp_pdu_encode(octets, port->config.mac, &ours.pdu.actor, &pdu->actor);
-	port->hold.answered_ns = world->now_ns;
-	world_send(world, end, octets);
+	(void)timer;
+	(void)map;
+	(void)flags;
+	return 0;
 }
 
-void hold_receive(struct world *world, struct end end, const uint8_t *octets)
+long bpf_timer_start(struct bpf_timer *timer, __u64 ns, __u64 flags)
 {
-	struct system *system = &world->system[end.system];
-	struct port *port = &system->port[end.slot];
-	struct lacp_decoded decoded;
-
-	lacp_pdu_decode(octets, LACP_FRAME_SIZE, &decoded);
-	if (decoded.kind != LACP_PDU_LACP || !port->hold.holding)
-		return;
-	if (!memcmp(decoded.pdu.actor.system, system->saved.state.config.system, LACP_MAC_SIZE))
-		return;
-	if (memcmp(&decoded.pdu.actor, &port->hold.partner, sizeof(decoded.pdu.actor)) != 0) {
-		release(port);
-		return;
-	}
-	port->hold.heard_ns = world->now_ns;
-	answer(world, end, &decoded.pdu);
+	(void)timer;
+	(void)flags;
+	now_on->timer_ns = now_in->now_ns + ns;
+	return 0;
 }
 
-static uint64_t silence_ns(const struct system *system, unsigned int slot)
+void *bpf_ringbuf_reserve(void *ring, __u64 size, __u64 flags)
 {
-	bool fast = system->saved.port[slot].actor.state & LACP_TIMEOUT;
+	static struct xbond_pdu pdu;
 
-	return system->port[slot].hold.heard_ns + (fast ? 3 : 90) * SECOND;
+	(void)ring;
+	(void)size;
+	(void)flags;
+	return &pdu;
 }
 
-uint64_t hold_deadline(const struct system *system)
+void bpf_ringbuf_submit(void *record, __u64 flags)
 {
-	uint64_t deadline_ns = LACP_NEVER;
-
-	for (unsigned int slot = 0; slot < system->ports; slot++)
-		if (system->port[slot].hold.holding && silence_ns(system, slot) < deadline_ns)
-			deadline_ns = silence_ns(system, slot);
-	return deadline_ns;
+	(void)flags;
+	for_daemon = record;
 }
 
-void hold_expire(struct world *world, struct system *system)
+void bpf_ringbuf_discard(void *record, __u64 flags)
 {
-	for (unsigned int slot = 0; slot < system->ports; slot++)
-		if (system->port[slot].hold.holding && world->now_ns >= silence_ns(system, slot))
-			release(&system->port[slot]);
+	(void)record;
+	(void)flags;
 }
 
-void hold_end(struct system *system)
+long bpf_skb_load_bytes(const struct sim_skb *skb, __u32 offset, void *to, __u32 length)
 {
-	for (unsigned int slot = 0; slot < system->ports; slot++) {
-		const struct hold *hold = &system->port[slot].hold;
+	memcpy(to, (const uint8_t *)skb->data + offset, length);
+	return 0;
+}
 
-		if (system->saved.state.config.hold)
-			lacp_hold_ended(&system->lacp, slot, hold->holding ? hold->heard_ns : 0,
-					hold->answered_ns);
-	}
+long bpf_skb_pull_data(struct sim_skb *skb, __u32 length)
+{
+	(void)skb;
+	(void)length;
+	return 0;
+}
+
+long bpf_redirect(__u32 ifindex, __u64 flags)
+{
+	(void)ifindex;
+	(void)flags;
+	return TC_ACT_REDIRECT;
+}
+
+/* The maps as they are for this port. */
+static void enter(struct world *world, struct end end)
+{
+	const struct system *system = &world->system[end.system];
+	uint64_t slot_bit = UINT64_C(1) << end.slot;
+
+	now_in = world;
+	now_on = &world->system[end.system].port[end.slot];
+	for_daemon = NULL;
+	hold[end.slot] = now_on->hold;
+	table.lacp_heartbeat_ns = system->away ? system->away_ns : world->now_ns;
+	table.rx_mask = now_on->collecting ? slot_bit : 0;
+	table.tx_mask = now_on->distributing ? slot_bit : 0;
+}
+
+static void leave(struct end end)
+{
+	now_on->hold = hold[end.slot];
+	now_on->collecting = table.rx_mask != 0;
+	now_on->distributing = table.tx_mask != 0;
+}
+
+const struct xbond_pdu *hold_receive(struct world *world, struct end end, const uint8_t *octets)
+{
+	uint8_t frame[XBOND_PDU_SIZE];
+	struct sim_skb skb = {
+		.data = (unsigned long)frame,
+		.data_end = (unsigned long)frame + sizeof(frame),
+		.len = sizeof(frame),
+	};
+	int verdict;
+
+	memcpy(frame, octets, sizeof(frame));
+	enter(world, end);
+	verdict = slow_receive(&skb, end.slot);
+	leave(end);
+	if (verdict == TC_ACT_REDIRECT)
+		world_send(world, end, frame);
+	return for_daemon;
+}
+
+void hold_run_timer(struct world *world, struct end end)
+{
+	struct hold_timer timer;
+
+	enter(world, end);
+	now_on->timer_ns = 0;
+	slow_silence(NULL, &end.slot, &timer);
+	leave(end);
 }

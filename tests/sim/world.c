@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/lacp/pdu.h"
+#include "daemon/slowio_hold.h"
+
 #define NOWHERE ((struct end){ .system = -1 })
 
 static struct port *port_of(struct world *world, struct end end)
@@ -47,10 +50,8 @@ void world_send(struct world *world, struct end from, const uint8_t *octets)
 	struct port *port = port_of(world, from);
 	struct frame *frame = &world->frame[world->count];
 
-	if (octets[14] == 1) {
-		memcpy(port->last, octets, LACP_FRAME_SIZE);
+	if (octets[14] == 1)
 		check_sent(world, from, octets);
-	}
 	if (port->peer.system < 0 || port->cut || world_random(world, 100) < port->loss)
 		return;
 	if (world->count == FRAMES) {
@@ -75,6 +76,8 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 	if (length != LACP_FRAME_SIZE)
 		world_fail(system->world, "frame of %zu octets", length);
 	world_send(system->world, end_of(system, slot), frame);
+	if (frame[14] == 1)
+		slowio_hold_sent(&system->port[slot].hold, &system->lacp, slot, frame, system->world->now_ns);
 }
 
 static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
@@ -131,8 +134,11 @@ static const struct lacp_outputs outputs = {
 
 static void run(struct system *system)
 {
-	if (!system->away)
-		system->deadline_ns = lacp_run(&system->lacp, system->world->now_ns);
+	if (system->away)
+		return;
+	system->deadline_ns = lacp_run(&system->lacp, system->world->now_ns);
+	for (unsigned int slot = 0; slot < system->ports; slot++)
+		slowio_hold_follow(&system->port[slot].hold, &system->lacp, slot);
 }
 
 static struct lacp_port_config default_port(int index, unsigned int slot)
@@ -164,6 +170,7 @@ void world_system(struct world *world, int index, char name, unsigned int ports,
 		port->peer = NOWHERE;
 		port->config = default_port(index, slot);
 		lacp_port_add(&system->lacp, slot, &port->config, world->now_ns);
+		slowio_hold_begin(&port->hold);
 	}
 	run(system);
 }
@@ -177,7 +184,7 @@ void world_configure(struct world *world, int index, const struct lacp_config *c
 	run(system);
 }
 
-/* Carrier follows the cable; what is told to a system whose daemon is away, it learns on its return. */
+/* Carrier follows the cable; a daemon that is away learns on its return what it was, and the programs do not see it. */
 static void update_link(struct world *world, struct end end)
 {
 	struct system *system = &world->system[end.system];
@@ -186,9 +193,6 @@ static void update_link(struct world *world, struct end end)
 	port->config.link = port->peer.system >= 0 && !port->cut;
 	if (system->away || !port->exists) {
 		port->bounced |= !port->config.link;
-		port->collecting &= port->config.link;
-		port->distributing &= port->config.link;
-		port->hold.holding &= port->config.link;
 		return;
 	}
 	lacp_port_configure(&system->lacp, end.slot, &port->config, world->now_ns);
@@ -201,11 +205,21 @@ void world_port_configure(struct world *world, struct end end, const struct lacp
 	update_link(world, end);
 }
 
+/* A device that goes while the daemon is away takes its program with it. */
 void world_port_remove(struct world *world, struct end end)
 {
-	port_of(world, end)->exists = false;
-	lacp_port_remove(&world->system[end.system].lacp, end.slot, world->now_ns);
-	run(&world->system[end.system]);
+	struct system *system = &world->system[end.system];
+	struct port *port = port_of(world, end);
+
+	port->exists = false;
+	port->timer_ns = 0;
+	if (system->away) {
+		port->collecting = port->distributing = false;
+		return;
+	}
+	lacp_port_remove(&system->lacp, end.slot, world->now_ns);
+	slowio_hold_clear(&port->hold);
+	run(system);
 }
 
 void world_port_add(struct world *world, struct end end)
@@ -213,6 +227,9 @@ void world_port_add(struct world *world, struct end end)
 	struct port *port = port_of(world, end);
 
 	port->exists = true;
+	port->refused = false;
+	memset(port->sent_ns, 0, sizeof(port->sent_ns)); /* another device: it has sent nothing */
+	slowio_hold_begin(&port->hold);
 	if (lacp_port_add(&world->system[end.system].lacp, end.slot, &port->config, world->now_ns))
 		world_fail(world, "port refused");
 	run(&world->system[end.system]);
@@ -284,9 +301,9 @@ void world_away(struct world *world, int index)
 	if (system->away)
 		return;
 	system->away = true;
+	system->away_ns = world->now_ns;
 	system->saved = system->lacp;
 	memset(&system->lacp, 0xff, sizeof(system->lacp));
-	hold_begin(system);
 }
 
 static void return_link(struct system *system, unsigned int slot)
@@ -304,6 +321,27 @@ static void return_link(struct system *system, unsigned int slot)
 	lacp_port_configure(&system->lacp, slot, &port->config, system->world->now_ns);
 }
 
+/* As slowio_bond_new() does it. */
+static void adopt(struct world *world, struct system *system)
+{
+	uint64_t used = system->saved.used;
+
+	for (unsigned int slot = 0; slot < system->ports; slot++)
+		if (!system->port[slot].exists) {
+			used &= ~(UINT64_C(1) << slot);
+			slowio_hold_clear(&system->port[slot].hold);
+		}
+	lacp_init(&system->lacp, &system->saved.state.config, &outputs, system);
+	if (lacp_adopt(&system->lacp, &system->saved.state, system->saved.port, used))
+		world_fail(world, "state refused");
+	for (unsigned int i = 0; i < system->waiting; i++)
+		slowio_hold_receive(&system->port[system->ring[i].slot].hold, &system->lacp,
+				    &system->ring[i]);
+	system->waiting = 0;
+	for (unsigned int slot = 0; slot < system->ports; slot++)
+		slowio_hold_end(&system->port[slot].hold, &system->lacp, slot);
+}
+
 void world_back(struct world *world, int index)
 {
 	struct system *system = &world->system[index];
@@ -311,10 +349,7 @@ void world_back(struct world *world, int index)
 	if (!system->away)
 		return;
 	system->away = false;
-	lacp_init(&system->lacp, &system->saved.state.config, &outputs, system);
-	if (lacp_adopt(&system->lacp, &system->saved.state, system->saved.port, system->saved.used))
-		world_fail(world, "state refused");
-	hold_end(system);
+	adopt(world, system);
 	for (unsigned int slot = 0; slot < system->ports; slot++) {
 		struct port *port = &system->port[slot];
 
@@ -347,36 +382,76 @@ static struct frame *next_frame(struct world *world)
 	return next;
 }
 
+/* In the first half second nobody knows that the daemon is away; what comes then waits for it. */
+static bool is_unread(const struct world *world, const struct system *system)
+{
+	return system->away && world->now_ns - system->away_ns <= (uint64_t)XBOND_LACP_AWAY_NS;
+}
+
+/* What a PDU that is for this port says, told without the core and without the program. */
+static void note_words(struct world *world, struct end to, const uint8_t *octets)
+{
+	const struct system *system = &world->system[to.system];
+	const uint8_t *ours =
+		system->away ? system->saved.state.config.system : system->lacp.state.config.system;
+	struct lacp_decoded decoded;
+
+	lacp_pdu_decode(octets, LACP_FRAME_SIZE, &decoded);
+	if (decoded.kind == LACP_PDU_LACP && !is_unread(world, system) &&
+	    memcmp(decoded.pdu.actor.system, ours, LACP_MAC_SIZE) != 0 &&
+	    !memcmp(decoded.pdu.partner.system, ours, LACP_MAC_SIZE))
+		port_of(world, to)->refused = !(decoded.pdu.actor.state & LACP_SYNCHRONIZATION);
+}
+
+/* What the program hands on is read at once, or when the daemon is back. */
 static void deliver(struct world *world, struct frame *frame)
 {
 	struct frame copy = *frame;
 	struct system *system = &world->system[copy.to.system];
+	const struct xbond_pdu *pdu;
 
 	*frame = world->frame[--world->count];
 	if (!port_of(world, copy.to)->exists)
 		return;
+	note_words(world, copy.to, copy.octets);
+	pdu = hold_receive(world, copy.to, copy.octets);
+	if (!pdu)
+		return;
 	if (system->away) {
-		hold_receive(world, copy.to, copy.octets);
+		if (system->waiting < RING)
+			system->ring[system->waiting++] = *pdu;
 		return;
 	}
-	lacp_receive(&system->lacp, copy.to.slot, copy.octets, sizeof(copy.octets), world->now_ns);
+	slowio_hold_receive(&port_of(world, copy.to)->hold, &system->lacp, pdu);
 	run(system);
+}
+
+static void act_in(struct world *world, struct system *system)
+{
+	for (unsigned int slot = 0; slot < system->ports; slot++)
+		if (system->port[slot].timer_ns && system->port[slot].timer_ns <= world->now_ns)
+			hold_run_timer(world, end_of(system, slot));
+	if (!system->away && system->deadline_ns <= world->now_ns)
+		run(system);
 }
 
 static void act(struct world *world, struct frame *frame)
 {
 	if (frame && frame->due_ns <= world->now_ns)
 		deliver(world, frame);
-	for (int i = 0; i < SYSTEMS; i++) {
-		struct system *system = &world->system[i];
+	for (int i = 0; i < SYSTEMS; i++)
+		if (world->system[i].exists)
+			act_in(world, &world->system[i]);
+}
 
-		if (!system->exists)
-			continue;
-		if (system->away)
-			hold_expire(world, system);
-		else if (system->deadline_ns <= world->now_ns)
-			run(system);
-	}
+static uint64_t next_in(const struct system *system)
+{
+	uint64_t next_ns = system->away ? LACP_NEVER : system->deadline_ns;
+
+	for (unsigned int slot = 0; slot < system->ports; slot++)
+		if (system->port[slot].timer_ns && system->port[slot].timer_ns < next_ns)
+			next_ns = system->port[slot].timer_ns;
+	return next_ns;
 }
 
 bool world_step(struct world *world, uint64_t limit_ns)
@@ -384,13 +459,9 @@ bool world_step(struct world *world, uint64_t limit_ns)
 	struct frame *frame = next_frame(world);
 	uint64_t next_ns = frame ? frame->due_ns : LACP_NEVER;
 
-	for (int i = 0; i < SYSTEMS; i++) {
-		const struct system *system = &world->system[i];
-		uint64_t deadline_ns = system->away ? hold_deadline(system) : system->deadline_ns;
-
-		if (system->exists && deadline_ns < next_ns)
-			next_ns = deadline_ns;
-	}
+	for (int i = 0; i < SYSTEMS; i++)
+		if (world->system[i].exists && next_in(&world->system[i]) < next_ns)
+			next_ns = next_in(&world->system[i]);
 	if (next_ns > limit_ns) {
 		world->now_ns = limit_ns;
 		return false;

@@ -9,24 +9,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/abi.h"
 #include "daemon/lacp/lacp.h"
 
 #define SYSTEMS 8
 #define FRAMES 4096
+#define RING 64
 #define MS 1000000ull
 #define SECOND 1000000000ull
 
 struct end {
 	int system; /* -1: none */
 	unsigned int slot;
-};
-
-/* What the kernel does for a port while its daemon is away. */
-struct hold {
-	bool holding;
-	uint64_t heard_ns;
-	uint64_t answered_ns;
-	struct lacp_info partner; /* as last heard */
 };
 
 struct port {
@@ -41,19 +35,23 @@ struct port {
 	uint64_t blind_ns; /* until then the next PDU may not have been sent after losses or absence */
 	bool collecting, distributing;
 	uint64_t sent_ns[LACP_TX_LIMIT]; /* LACPDUs, oldest first, also those sent on hold */
-	uint8_t last[LACP_FRAME_SIZE];	 /* the last LACPDU */
 	struct lacp_port_config config;
-	struct hold hold;
+	struct xbond_hold hold; /* its entry in the programs' map */
+	uint64_t timer_ns;	/* its timer there; 0: does not run */
+	bool refused;		/* the partner's last words were that it is not in sync */
 };
 
 struct system {
 	bool exists;
-	bool away; /* the daemon is; the kernel and, with lacp_hold, the answers stay */
+	bool away;	  /* the daemon is; the kernel and, with lacp_hold, the answers stay */
+	uint64_t away_ns; /* since */
 	char name;
 	unsigned int ports;
 	struct lacp_system lacp;
 	struct lacp_system saved; /* as the pinned maps have it */
 	struct port port[LACP_MAX_PORTS];
+	unsigned int waiting; /* PDUs in the ring that the daemon has not read */
+	struct xbond_pdu ring[RING];
 	uint64_t deadline_ns;
 	struct world *world;
 };
@@ -101,12 +99,9 @@ void world_run(struct world *world, uint64_t duration_ns);
 unsigned int world_carrying(const struct system *system);
 void world_send(struct world *world, struct end from, const uint8_t *octets);
 
-/* hold.c */
-void hold_begin(struct system *system);
-void hold_receive(struct world *world, struct end end, const uint8_t *octets);
-uint64_t hold_deadline(const struct system *system);
-void hold_expire(struct world *world, struct system *system);
-void hold_end(struct system *system);
+/* hold.c: the program on a slave. Returns the PDU that it hands to the daemon, valid until the next call, or NULL. */
+const struct xbond_pdu *hold_receive(struct world *world, struct end end, const uint8_t *octets);
+void hold_run_timer(struct world *world, struct end end);
 
 /* check.c */
 void check_sent(struct world *world, struct end from, const uint8_t *octets);

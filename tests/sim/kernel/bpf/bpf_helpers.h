@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * In place of libbpf's header, so that bpf/slow.h compiles into the simulator: sections and map definitions mean
+ * nothing, the helpers are functions of tests/sim/hold.c, and a packet's memory is found by whole pointers.
+ */
+#ifndef XBOND_TESTS_SIM_BPF_HELPERS_H
+#define XBOND_TESTS_SIM_BPF_HELPERS_H
+
+#include <linux/types.h>
+
+#define SEC(name)
+#define __uint(name, value) int(*name)[value]
+#define __type(name, value) value *name
+#undef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#define __noinline __attribute__((noinline))
+
+struct sim_skb {
+	unsigned long data, data_end;
+	__u32 len, ifindex;
+};
+#define __sk_buff sim_skb
+
+__u64 bpf_ktime_get_ns(void);
+void *bpf_map_lookup_elem(void *map, const void *key);
+long bpf_timer_init(struct bpf_timer *timer, void *map, __u64 flags);
+#define bpf_timer_set_callback(timer, callback) ((void)(timer), (void)(callback))
+long bpf_timer_start(struct bpf_timer *timer, __u64 ns, __u64 flags);
+void *bpf_ringbuf_reserve(void *ring, __u64 size, __u64 flags);
+void bpf_ringbuf_submit(void *record, __u64 flags);
+void bpf_ringbuf_discard(void *record, __u64 flags);
+long bpf_skb_load_bytes(const struct sim_skb *skb, __u32 offset, void *to, __u32 length);
+long bpf_skb_pull_data(struct sim_skb *skb, __u32 length);
+long bpf_redirect(__u32 ifindex, __u64 flags);
+
+#endif
