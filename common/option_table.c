@@ -523,7 +523,7 @@ static const struct option options[OPT_COUNT] = {
 		.modes = LACP,
 		.effect_modes = LACP,
 		.values = "on|off",
-		.help = "before traffic moves away from a port, wait until the partner has all of it",
+		.help = "before flows move away from a port, wait until the partner has a marker sent there",
 	},
 	[OPT_WEIGHT] = {
 		.id = OPT_WEIGHT,
