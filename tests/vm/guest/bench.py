@@ -73,6 +73,16 @@ def team(host, dev, links):
     wait_for(lambda: host.exists(dev), "teamd's device")
 
 
+def mirred(host, dev, links):
+    """No bond, receive only: what it costs when an action instead of a program leads packets to another device."""
+    host.ip("link", "add", dev, "type", "dummy")
+    for link in links:
+        host.ip("link", "set", link, "address", host.link(dev)["address"])
+        host.ip("link", "set", link, "up")
+        host.run("tc", "qdisc", "add", "dev", link, "clsact")
+        host.run("tc", "filter", "add", "dev", link, "ingress", "matchall", "action", "mirred", "ingress", "redirect", "dev", dev)
+
+
 NETKIT = "xbond netkit"
 NETKIT_DIRECT = "xbond netkit direct"
 WAYS = {
@@ -92,7 +102,8 @@ CUT = {
     "xbond active-backup": xbond("mode", "active-backup"),
     "bonding active-backup": bonding("active-backup"),
 }
-RECEIVE = ("xbond direct", "xbond counted", NETKIT, "bonding xor")
+MIRRED = {"act_mirred": mirred}
+RECEIVE = ("xbond direct", "xbond counted", NETKIT, "bonding xor", *MIRRED)
 
 
 def has_netkit(host):
@@ -108,7 +119,7 @@ def aggregates(made, near, far, names):
             continue
         if name in (NETKIT, NETKIT_DIRECT) and not has_netkit(near):
             continue
-        found.append(Aggregate(made, near, far, number, name, {**WAYS, **CUT}[name]))
+        found.append(Aggregate(made, near, far, number, name, {**WAYS, **CUT, **MIRRED}[name]))
     for each in found:
         wait_for(lambda each=each: "LOWER_UP" in near.link(each.dev)["flags"], f"carrier of {each.name}", 15)
     return found
