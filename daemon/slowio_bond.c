@@ -199,16 +199,15 @@ static void adopt(struct slowio_bond *bond, uint64_t members)
 
 	if (!system->version)
 		return;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		used |= port[slot].used && members & bit(slot) ? bit(slot) : 0;
+	if (lacp_adopt(&bond->sys, system, port, used))
+		used = 0;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		bool goes_on = port[slot].used && members & bit(slot);
-
-		used |= goes_on ? bit(slot) : 0;
-		bond->ifindex[slot] = goes_on ? (int)bond->table->ifindex[slot] : 0;
-		if (!goes_on)
+		bond->ifindex[slot] = used & bit(slot) ? (int)bond->table->ifindex[slot] : 0;
+		if (!(used & bit(slot)))
 			slowio_hold_clear(&bond->hold[slot]);
 	}
-	if (lacp_adopt(&bond->sys, system, port, used))
-		return;
 	bond->collecting = lacp_collecting(&bond->sys);
 	bond->distributing = lacp_distributing(&bond->sys);
 	take_over_hold(bond);
