@@ -316,6 +316,46 @@ def test_round_robin_and_broadcast(sending):
     wait_for(lambda: made.far.received("l1")["packets"] - before >= 2000, "the other to carry all")
 
 
+@pytest.fixture
+def rotating(lone):
+    """make(links): near's bond0 in balance-rr with xdp_tx on and the first two as slaves; near.far takes their frames."""
+
+    def make(links=2, mode="balance-rr", **options):
+        near = lone(links=links)
+        takes_frames(near.far, near.links)
+        near.ctl("create", "bond0", "mode", mode, "xdp_tx", "on", *[word for pair in options.items() for word in pair])
+        near.ctl("add-slave", "bond0", *near.links[:2])
+        near.ip("link", "set", "bond0", "up")
+        near.wait_slaves(*near.links[:2])
+        wait_for(lambda: near.pinned("table")["flags"] & 32, "XDP to choose")
+        return near
+    return make
+
+
+def arrivals(near, count=2000):
+    """{link: frames at its far end} of so many frames sent by XDP."""
+    before = {link: near.far.received(link)["packets"] for link in near.links}
+    live(near, count)
+
+    def found():
+        return {link: near.far.received(link)["packets"] - before[link] for link in near.links}
+    wait_for(lambda: sum(found().values()) >= count, "the frames")
+    return found()
+
+
+def test_another_slave_in_the_same_slot(rotating):
+    near = rotating(links=3)
+    near.ctl("set", "bond0", "xdp_tx", "off")
+    near.ctl("del-slave", "bond0", "l1")
+    near.ctl("add-slave", "bond0", "l2")
+    near.wait_slaves("l0", "l2")
+    near.ip("link", "set", "l1", "up")
+    near.ctl("set", "bond0", "xdp_tx", "on")
+    wait_for(lambda: near.pinned("table")["flags"] & 32, "XDP to choose")
+    found = arrivals(near)
+    assert found["l0"] >= 990 and found["l2"] >= 990 and found["l1"] < 100, found
+
+
 def test_a_cut_link_is_left_at_once(sending):
     made = sending()
     made.far.ip("link", "set", "l2", "down")
