@@ -104,7 +104,7 @@ static bool point_to_slaves(struct bond *bond, const char *map, uint64_t mask)
 	return true;
 }
 
-void xdp_publish(struct bond *bond, uint64_t tx_mask)
+void xdp_publish(struct bond *bond, uint64_t mask)
 {
 	uint64_t members = 0;
 
@@ -114,12 +114,12 @@ void xdp_publish(struct bond *bond, uint64_t tx_mask)
 	}
 	bond_for_each_member (bond, slot)
 		members |= UINT64_C(1) << slot;
-	if (bond->xdp_known && bond->xdp_members == members && bond->xdp_mask == tx_mask)
+	if (bond->xdp_known && bond->xdp_members == members && bond->xdp_mask == mask)
 		return;
 	bond->xdp_known = point_to_slaves(bond, XBOND_PIN_XDP_SLAVES, members) &&
-			  point_to_slaves(bond, XBOND_PIN_XDP_ALL, tx_mask);
+			  point_to_slaves(bond, XBOND_PIN_XDP_ALL, mask);
 	bond->xdp_members = members;
-	bond->xdp_mask = tx_mask;
+	bond->xdp_mask = mask;
 }
 
 /* bond0 takes frames by XDP only while it has GRO. */

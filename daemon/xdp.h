@@ -19,7 +19,7 @@ void xdp_release_slave(struct bond *bond, unsigned int slot);
 bool xdp_release_moved(struct bond *bond, unsigned int slot);
 /* xdp_tx: attaches to the port side, or detaches. The programs choose only once bond_evaluate() says so. */
 int xdp_follow_tx(struct bond *bond, struct err *err);
-/* Slots that may transmit, for broadcasts; and which device each slot is. */
-void xdp_publish(struct bond *bond, uint64_t tx_mask);
+/* mask: slots that a broadcast leaves by. And which device each slot is. */
+void xdp_publish(struct bond *bond, uint64_t mask);
 
 #endif

@@ -356,6 +356,19 @@ def test_another_slave_in_the_same_slot(rotating):
     assert found["l0"] >= 990 and found["l2"] >= 990 and found["l1"] < 100, found
 
 
+def test_a_drained_slave_gets_no_broadcast(rotating):
+    near = rotating(mode="broadcast")
+    assert min(arrivals(near).values()) >= 2000
+    near.ctl("set-slave", "bond0", "l0", "drain", "on")
+    assert near.ping_bondd()
+    sent = near.slave("l0")["tx_packets"]
+    found = arrivals(near)
+    assert found["l1"] >= 2000 and found["l0"] < 100, found
+    assert near.slave("l0")["tx_packets"] - sent < 100
+    near.ctl("set-slave", "bond0", "l1", "drain", "on")
+    assert min(arrivals(near).values()) >= 2000, "nobody else can"
+
+
 def test_a_cut_link_is_left_at_once(sending):
     made = sending()
     made.far.ip("link", "set", "l2", "down")
