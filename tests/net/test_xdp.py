@@ -443,3 +443,28 @@ def test_refused_it_is_not_set(pair, passing):
     assert made.near.show()["options"]["xdp_tx"] is False
     assert not made.near.pinned("table")["flags"] & 48
     made.near.wait_ping("10.0.0.2")
+
+
+def test_refused_nothing_else_is_set(pair, passing):
+    made = pair("balance-xor", links=2)
+    macs = {link: made.near.link(link)["address"] for link in made.links}
+    made.near.ip("link", "set", "xb-bond0", "xdp", "obj", passing, "sec", "xdp")
+    with pytest.raises(Refused, match="xdp_tx: cannot attach"):
+        made.near.ctl("set", "bond0", "mac_policy", "filter", "xdp_tx", "on")
+    assert made.near.show()["options"]["mac_policy"] == "set"
+    assert {link: made.near.link(link)["address"] for link in made.links} == macs
+    assert {slave["name"]: slave["mac"] for slave in made.near.show()["slaves"]} == macs
+
+
+def test_xdp_tx_is_not_set_if_another_option_is_refused(lone):
+    """A macvlan takes no second address."""
+    near = lone(links=2)
+    near.ip("link", "add", "m0", "link", "l1", "type", "macvlan")
+    near.ctl("create", "bond0")
+    near.ctl("add-slave", "bond0", "l0", "m0")
+    mac = near.link("m0")["address"]
+    with pytest.raises(Refused, match="not supported"):
+        near.ctl("set", "bond0", "mac_policy", "filter", "xdp_tx", "on")
+    options = near.show()["options"]
+    assert (options["mac_policy"], options["xdp_tx"]) == ("set", False)
+    assert near.link("m0")["address"] == mac and not has_xdp(near, "xb-bond0")
