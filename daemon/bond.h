@@ -40,6 +40,7 @@ struct bond {
 	bool has_qdisc;			    /* a root qdisc that direct would skip */
 	bool promisc;			    /* bond0 receives more than its own address */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
+	bool gro_lost;			    /* as last seen, while slaves receive by XDP */
 	bool xdp_known;			    /* the devmaps are as in the next two */
 	uint64_t xdp_members, xdp_mask;
 	uint64_t next_poll_ns;

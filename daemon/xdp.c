@@ -141,15 +141,39 @@ static int want_gro(struct bond *bond, struct err *err)
 	return r < 0 ? err_set(err, -r, "%s takes no GRO: %s", pin->name, strerror(-r)) : 0;
 }
 
+static bool some_receive_by_xdp(struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
+			return true;
+	return false;
+}
+
+/* Somebody has turned it off: the wish is kept for when no slave needs it any more. */
+void xdp_keep_gro(struct bond *bond)
+{
+	const char *name = bond_pin(bond)->name;
+	struct feature gro;
+	struct err err;
+	bool lost;
+
+	if (bond->away || !some_receive_by_xdp(bond))
+		return;
+	lost = !feature_get(&bond->daemon->ethtool, name, GRO, &gro) && !gro.active;
+	if (lost && !bond->gro_lost)
+		log_warning("%s: generic receive offload is turned on again: its slaves receive by XDP",
+			    name);
+	if (lost && want_gro(bond, &err) && !bond->gro_lost)
+		log_warning("%s: %s", name, err.text);
+	bond->gro_lost = lost;
+}
+
 static void restore_gro(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 
-	if (!pin->gro_was_off)
+	if (!pin->gro_was_off || some_receive_by_xdp(bond))
 		return;
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
-			return;
 	if (!bond->away)
 		feature_set(&bond->daemon->ethtool, pin->name, GRO, false);
 	pin->gro_was_off = 0;

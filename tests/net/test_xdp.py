@@ -183,6 +183,26 @@ def test_switched_while_traffic_flows(pair):
     assert result["duplicates"] == 0 and result["lost"] <= 50, result  # a veth's queues begin anew
 
 
+def test_gro_is_kept_on(xdp_pair):
+    """A bond without GRO takes no frames by XDP, and they are dropped without a word."""
+    made = xdp_pair()
+    made.far.run("ethtool", "-K", "bond0", "gro", "off")
+    wait_for(lambda: features(made.far)["generic-receive-offload"] == "on", "GRO to be on again")
+    made.near.wait_ping("10.0.0.2")
+    wait_for(lambda: made.far.log().count("generic receive offload") == 1, "one line about it")
+    made.far.kill_bondd()
+    made.far.run("ethtool", "-K", "bond0", "gro", "off")
+    made.far.start_bondd()
+    wait_for(lambda: features(made.far)["generic-receive-offload"] == "on", "GRO to be on again")
+    made.near.wait_ping("10.0.0.2")
+    assert made.far.log().count("generic receive offload") == 2
+    made.far.ctl("set", "bond0", "rx_hook", "tc")
+    assert features(made.far)["generic-receive-offload"] == "off", "as was asked for"
+    made.far.run("ethtool", "-K", "bond0", "gro", "on")
+    made.far.run("ethtool", "-K", "bond0", "gro", "off")
+    assert made.far.ping_bondd() and features(made.far)["generic-receive-offload"] == "off"
+
+
 def test_auto_leaves_veths_to_tc(pair):
     made = pair("balance-xor", rx_hook="auto")
     assert set(hooks(made.near).values()) == {"tc"}
