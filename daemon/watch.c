@@ -12,6 +12,7 @@
 #include "daemon/net/capture.h"
 #include "daemon/slave.h"
 #include "daemon/vlan_filter.h"
+#include "daemon/xdp.h"
 
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000
@@ -187,8 +188,10 @@ static void sync_all(struct daemon *daemon)
 {
 	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
 		next = bond->next;
-		bond_for_each_member (bond, slot)
+		bond_for_each_member (bond, slot) {
 			slave_follow_speed(bond, slot);
+			xdp_check_slave(bond, slot);
+		}
 		if (sync_device(bond) && bond->away)
 			vlan_filter_sync(bond);
 	}

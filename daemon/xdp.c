@@ -215,16 +215,12 @@ static int attach_rx(struct bond *bond, unsigned int slot, enum xdp_role role,
 
 /*
  * A veth keeps VLAN tags beside the frame, whatever its features say: a program that can see
- * them is bound to the device, and no dispatcher calls it. A checksum that its peer's stack
- * left to be done is lost on the way to bond0: only for who asks for it.
+ * them is bound to the device, and no dispatcher calls it.
  */
 static int attach_veth(struct bond *bond, unsigned int slot, struct err *err)
 {
-	int r;
+	int r = attach_rx(bond, slot, XDP_ROLE_RX_TAGS, attach_link, err);
 
-	if (bond_pin(bond)->rx_hook == XBOND_RX_AUTO)
-		return err_set(err, EOPNOTSUPP, "a veth's frames may lack their checksums");
-	r = attach_rx(bond, slot, XDP_ROLE_RX_TAGS, attach_link, err);
 	if (!r)
 		log_warning("%s: %s is a veth: by XDP it receives only frames with complete checksums; "
 			    "'ethtool -K DEV tx off' at its other end makes them so",
@@ -267,19 +263,27 @@ static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 	return r == -EBUSY ? err_set(err, EBUSY, "it has an XDP program already; %s", why.text) : r;
 }
 
+static bool is_veth(struct bond *bond, unsigned int slot)
+{
+	struct link_info link;
+
+	return !link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link) &&
+	       !strcmp(link.kind, "veth");
+}
+
 static int attach_slave(struct bond *bond, unsigned int slot, struct err *err)
 {
-	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct link_info link;
+	bool veth = is_veth(bond, slot);
+	char pin[PATH_SIZE];
 	int r;
 
-	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link))
-		return err_set(err, ENODEV, "it is gone");
-	slave->rx_hook = XBOND_RX_XDP; /* from here on there may be something to undo */
+	slave_pin(pin, bond, slot);
+	detach(pin);					/* somebody may have, and left the link */
+	bond_slave(bond, slot)->rx_hook = XBOND_RX_XDP; /* from here on there may be something to undo */
 	crashpoint("xdp-recorded");
 	r = want_gro(bond, err);
 	if (!r)
-		r = strcmp(link.kind, "veth") ? attach_nic(bond, slot, err) : attach_veth(bond, slot, err);
+		r = veth ? attach_veth(bond, slot, err) : attach_nic(bond, slot, err);
 	crashpoint("xdp-attached");
 	return r;
 }
@@ -308,20 +312,44 @@ bool xdp_release_moved(struct bond *bond, unsigned int slot)
 	return slave->rx_hook == XBOND_RX_XDP && !detach(pin) && unpin_dispatched(bond, slave);
 }
 
+/* False: there is none, or one that somebody has detached. */
+static bool has_link(const char *pin)
+{
+	struct bpf_link_info info = { 0 };
+	uint32_t size = sizeof(info);
+	int fd = bpf_obj_get(pin);
+	bool attached;
+
+	if (fd < 0)
+		return false;
+	attached = !bpf_obj_get_info_by_fd(fd, &info, &size) && info.xdp.ifindex;
+	close(fd);
+	return attached;
+}
+
 static bool is_attached(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	char pin[PATH_SIZE];
 
 	slave_pin(pin, bond, slot);
-	return slave->rx_hook == XBOND_RX_XDP &&
-	       (!access(pin, F_OK) || xdp_dispatcher_has((int)slave->ifindex));
+	if (slave->rx_hook != XBOND_RX_XDP)
+		return false;
+	return access(pin, F_OK) ? xdp_dispatcher_has((int)slave->ifindex) : has_link(pin);
+}
+
+/* A checksum that the stack of a veth's peer left to be done is lost by XDP: only for who asks by name. */
+static uint32_t wanted_hook(struct bond *bond, unsigned int slot)
+{
+	uint32_t wanted = bond_pin(bond)->rx_hook;
+
+	return wanted == XBOND_RX_AUTO && is_veth(bond, slot) ? XBOND_RX_TC : wanted;
 }
 
 void xdp_follow_slave(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
-	uint32_t wanted = bond_pin(bond)->rx_hook;
+	uint32_t wanted = wanted_hook(bond, slot);
 	struct err err;
 
 	if (wanted == XBOND_RX_TC && slave->rx_hook == XBOND_RX_TC)
@@ -336,6 +364,29 @@ void xdp_follow_slave(struct bond *bond, unsigned int slot)
 	if (wanted == XBOND_RX_XDP)
 		log_warning("%s: %s receives by TC, not by XDP: %s", bond_pin(bond)->name, slave->name,
 			    err.text);
+}
+
+/*
+ * To attach it again could go on for ever against who takes it off. Whoever changes programs
+ * through the dispatcher changes its number, so that nothing is asked of libxdp meanwhile.
+ */
+void xdp_check_slave(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	const struct xbond_bond *pin = bond_pin(bond);
+	uint32_t *known = &bond->members[slot].xdp_id;
+	struct link_info link;
+
+	if (slave->rx_hook != XBOND_RX_XDP || link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ||
+	    (*known && *known == link.xdp_id))
+		return;
+	*known = link.xdp_id;
+	if (link.xdp_id && is_attached(bond, slot))
+		return;
+	log_warning("%s: %s receives by TC now: its XDP program was taken off; 'bondctl set %s rx_hook %s' "
+		    "attaches it again",
+		    pin->name, slave->name, pin->name, pin->rx_hook == XBOND_RX_AUTO ? "auto" : "xdp");
+	xdp_release_slave(bond, slot);
 }
 
 int xdp_follow_tx(struct bond *bond, struct err *err)

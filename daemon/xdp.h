@@ -10,6 +10,8 @@
 
 /* What rx_hook asks for on a member: attaches or detaches. A refusal leaves TC, and is told in the log if it was asked for by name. */
 void xdp_follow_slave(struct bond *bond, unsigned int slot);
+/* If somebody has taken the program off, the slave receives by TC until xdp_follow_slave() is called. */
+void xdp_check_slave(struct bond *bond, unsigned int slot);
 /* Takes it off again and restores what it needed. The device may be gone. */
 void xdp_release_slave(struct bond *bond, unsigned int slot);
 /*

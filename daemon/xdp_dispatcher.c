@@ -86,7 +86,7 @@ bool xdp_dispatcher_has(int ifindex)
 {
 	const struct call call = { .ifindex = ifindex };
 
-	return !in_child(has, &call);
+	return in_child(has, &call) != -ENOENT;
 }
 
 static int remove_ours(const void *arg)

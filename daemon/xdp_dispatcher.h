@@ -18,6 +18,7 @@
 int xdp_dispatcher_add(struct xdp_object *object, int ifindex, struct err *err);
 /* Takes it out again, if it is there; the programs of others stay. 0 or -errno. */
 int xdp_dispatcher_remove(int ifindex);
+/* True also where that cannot be found out. */
 bool xdp_dispatcher_has(int ifindex);
 
 #endif

@@ -210,6 +210,32 @@ def test_auto_leaves_veths_to_tc(pair):
     assert made.near.show()["options"]["rx_hook"] == "auto"
 
 
+def test_auto_after_xdp_leaves_veths_to_tc(xdp_pair):
+    made = xdp_pair()
+    made.far.ctl("set", "bond0", "rx_hook", "auto")
+    assert set(hooks(made.far).values()) == {"tc"} and not any(has_xdp(made.far, link) for link in made.links)
+    made.near.wait_ping("10.0.0.2")
+
+
+def test_what_another_detaches_stays_detached(xdp_pair):
+    """A veth's program cannot be taken off by its device's name, but its link can be detached."""
+    made = xdp_pair(links=2)
+    run("bpftool", "link", "detach", "pinned", made.far.bpf_dir / "bond0/link_xdp_rx_0")
+    assert not has_xdp(made.far, "l0")
+    wait_for(lambda: hooks(made.far) == {"l0": "tc", "l1": "xdp"}, "bondd to see it")
+    assert "bond0/link_xdp_rx_0" not in made.far.pins()
+    made.near.wait_ping("10.0.0.2")
+    made.far.ip("link", "set", "l0", "alias", "news")
+    assert made.far.ping_bondd() and hooks(made.far) == {"l0": "tc", "l1": "xdp"}
+    assert made.far.log().count("l0 receives by TC now") == 1
+    made.far.ctl("set", "bond0", "rx_hook", "xdp")
+    assert set(hooks(made.far).values()) == {"xdp"} and has_xdp(made.far, "l0")
+    run("bpftool", "link", "detach", "pinned", made.far.bpf_dir / "bond0/link_xdp_rx_1")
+    made.far.kill_bondd()
+    made.far.start_bondd()
+    assert set(hooks(made.far).values()) == {"xdp"} and has_xdp(made.far, "l1")
+
+
 @pytest.fixture
 def passing(tmp_path):
     """Somebody's XDP program that lets all pass."""
