@@ -59,13 +59,6 @@ static int attach_link(struct xdp_object *object, int ifindex, const char *pin, 
 	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", pin, strerror(-r)) : 0;
 }
 
-/* In company. The pin is libxdp's. */
-static int attach_dispatched(struct xdp_object *object, int ifindex, const char *pin, struct err *err)
-{
-	(void)pin;
-	return xdp_dispatcher_add(object, ifindex, err);
-}
-
 /* False: there is no link. */
 static bool detach(const char *pin)
 {
@@ -195,9 +188,7 @@ static int keep_tags_in_frames(struct bond *bond, struct xbond_slave *slave, str
 	return r < 0 ? err_set(err, -r, "it goes on taking VLAN tags off: %s", strerror(-r)) : 0;
 }
 
-static int attach_rx(struct bond *bond, unsigned int slot, enum xdp_role role,
-		     int (*attach)(struct xdp_object *object, int ifindex, const char *pin, struct err *err),
-		     struct err *err)
+static int attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role, struct err *err)
 {
 	int ifindex = (int)bond_slave(bond, slot)->ifindex, r;
 	struct xdp_object *object;
@@ -208,7 +199,7 @@ static int attach_rx(struct bond *bond, unsigned int slot, enum xdp_role role,
 			    err);
 	if (r)
 		return r;
-	r = attach(object, ifindex, pin, err);
+	r = attach_link(object, ifindex, pin, err);
 	xdp_object_close(object);
 	return r;
 }
@@ -219,7 +210,7 @@ static int attach_rx(struct bond *bond, unsigned int slot, enum xdp_role role,
  */
 static int attach_veth(struct bond *bond, unsigned int slot, struct err *err)
 {
-	int r = attach_rx(bond, slot, XDP_ROLE_RX_TAGS, attach_link, err);
+	int r = attach_alone(bond, slot, XDP_ROLE_RX_TAGS, err);
 
 	if (!r)
 		log_warning("%s: %s is a veth: by XDP it receives only frames with complete checksums; "
@@ -253,10 +244,11 @@ static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 	if (r)
 		return r;
 	leave_dispatcher(bond, slave);
-	beside = attach_rx(bond, slot, XDP_ROLE_RX, attach_dispatched, &why);
+	beside = xdp_dispatcher_add(bond->dataplane.pins.dir, (int)slave->ifindex,
+				    bond_pin(bond)->port_ifindex, &why);
 	if (!beside)
 		return 0;
-	r = attach_rx(bond, slot, XDP_ROLE_RX, attach_link, err);
+	r = attach_alone(bond, slot, XDP_ROLE_RX, err);
 	if (!r && beside != -EOPNOTSUPP)
 		log_info("%s: %s is not shared with other XDP programs: %s", bond_pin(bond)->name,
 			 slave->name, why.text);

@@ -3,8 +3,11 @@
 A veth's own stack leaves checksums to be done by whoever takes the frame off the machine; by
 XDP they would be lost, so the far ends here have `tx off`, as the warning says.
 """
+import contextlib
 import json
 import os
+import pathlib
+import signal
 import time
 
 import pytest
@@ -514,3 +517,64 @@ def test_xdp_tx_is_not_set_if_another_option_is_refused(lone):
     options = near.show()["options"]
     assert (options["mac_policy"], options["xdp_tx"]) == ("set", False)
     assert near.link("m0")["address"] == mac and not has_xdp(near, "xb-bond0")
+
+# libxdp, which runs in children of bondd: taps have native XDP
+
+@pytest.fixture
+def tapped(lab):
+    """A host with the taps t0 and t1, and bond0 without slaves."""
+    host = lab.host("a")
+    host.taps = ["t0", "t1"]
+    for tap in host.taps:
+        host.ip("tuntap", "add", "dev", tap, "mode", "tap")
+    host.ctl("create", "bond0", "device", "veth", "rx_hook", "xdp")
+    return host
+
+
+def children(pid):
+    return [int(child) for task in pathlib.Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
+
+
+def stop_children(pid):
+    """As if libxdp waited for the lock that all its users share."""
+    stopped = children(pid)
+    for child in stopped:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGSTOP)
+    return stopped
+
+
+def test_bondd_waits_for_nobody(tapped):
+    """Its heartbeat goes on, whatever keeps libxdp waiting."""
+    asking = tapped.spawn(*tapped.ctl_command("add-slave", "bond0", *tapped.taps))
+    late = []
+    while asking.poll() is None:
+        stop_children(tapped.bondd.pid)
+        age = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - tapped.pinned("table")["heartbeat_ns"]
+        late += [age] if age > 3e9 else []
+    assert asking.returncode == 0 and not late, late
+    assert set(hooks(tapped).values()) == {"xdp"}
+    assert "libxdp does not answer" in tapped.log()
+
+
+def has_sockets(pid):
+    held = pathlib.Path(f"/proc/{pid}/fd")
+    return any("socket:" in os.readlink(each) for each in held.iterdir() if each.is_symlink())
+
+
+def test_a_killed_bondd_leaves_no_child(tapped):
+    """Nor does a child keep the sockets and locks of the next."""
+    asking = tapped.spawn(*tapped.ctl_command("add-slave", "bond0", "t0"))
+
+    def stop_one():
+        with contextlib.suppress(FileNotFoundError):
+            for child in children(tapped.bondd.pid):
+                if not has_sockets(child):
+                    os.kill(child, signal.SIGSTOP)
+                    return child
+        return None
+    child = wait_for(stop_one, "a child without bondd's sockets", interval=0)
+    tapped.kill_bondd()
+    asking.wait(10)
+    wait_for(lambda: not pathlib.Path(f"/proc/{child}").exists(), "it to end")
+    tapped.start_bondd()
