@@ -249,7 +249,7 @@ static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 	if (!beside)
 		return 0;
 	r = attach_alone(bond, slot, XDP_ROLE_RX, err);
-	if (!r && beside != -EOPNOTSUPP)
+	if (!r)
 		log_info("%s: %s is not shared with other XDP programs: %s", bond_pin(bond)->name,
 			 slave->name, why.text);
 	return r == -EBUSY ? err_set(err, EBUSY, "it has an XDP program already; %s", why.text) : r;

@@ -159,8 +159,7 @@ static int refused(int r, struct err *err)
 {
 	switch (-r) {
 	case ENOSYS:
-		return err_set(err, EOPNOTSUPP,
-			       "this kernel lets XDP programs not share a device (no freplace)");
+		return err_set(err, EOPNOTSUPP, "the kernel does not let them share a device (no freplace)");
 	case EBUSY:
 	case EEXIST: return err_set(err, EBUSY, "libxdp's dispatcher cannot extend it");
 	case ETIMEDOUT:

@@ -523,12 +523,24 @@ def test_xdp_tx_is_not_set_if_another_option_is_refused(lone):
 @pytest.fixture
 def tapped(lab):
     """A host with the taps t0 and t1, and bond0 without slaves."""
-    host = lab.host("a")
+    host = lab.host("t")
     host.taps = ["t0", "t1"]
     for tap in host.taps:
         host.ip("tuntap", "add", "dev", tap, "mode", "tap")
     host.ctl("create", "bond0", "device", "veth", "rx_hook", "xdp")
     return host
+
+
+def test_who_is_alone_on_the_device_is_told(tapped, xdp_pair):
+    """Where the kernel has no freplace. A veth is never shared, and nothing is said."""
+    tapped.ctl("add-slave", "bond0", "t0")
+    alone = "bond0/link_xdp_rx_0" in tapped.pins()
+    tapped.ctl("set", "bond0", "rx_hook", "xdp")
+    tapped.kill_bondd()
+    tapped.start_bondd()
+    assert tapped.log().count("t0 is not shared with other XDP programs: ") == alone
+    assert "freplace" in tapped.log() or not alone
+    assert "is not shared" not in xdp_pair(links=1).near.log()
 
 
 def children(pid):
