@@ -62,6 +62,13 @@ unsigned int bond_slave_count(struct bond *bond)
 	return count;
 }
 
+bool bond_wants_direct(const struct bond *bond)
+{
+	const struct pins *pins = &bond->dataplane.pins;
+
+	return pins->settings->path == XBOND_PATH_DIRECT || pins->bond->xdp_tx;
+}
+
 static uint64_t up_mask(struct bond *bond)
 {
 	uint64_t mask = 0;

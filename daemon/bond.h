@@ -85,6 +85,8 @@ int bond_start_timer(struct bond *bond);
 void bond_stop_timer(struct bond *bond);
 /* Slot of the member with this ifindex, or -1. */
 int bond_slot_by_ifindex(struct bond *bond, int ifindex);
+/* What the stack sends goes direct unless a capture, a qdisc or another namespace forbids it. */
+bool bond_wants_direct(const struct bond *bond);
 /* Number of slots in use. */
 unsigned int bond_slave_count(struct bond *bond);
 

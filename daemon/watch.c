@@ -19,15 +19,10 @@
 #define TICKS_PER_SYNC 4
 #define MAX_CAPTURES 4096
 
-static bool wants_direct(const struct bond *bond)
-{
-	return bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT;
-}
-
 static bool some_want_direct(const struct daemon *daemon)
 {
 	for (const struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		if (wants_direct(bond))
+		if (bond_wants_direct(bond))
 			return true;
 	return false;
 }
@@ -52,7 +47,7 @@ void watch_captures(struct daemon *daemon)
 		if (captured == bond->captured)
 			continue;
 		bond->captured = captured;
-		if (wants_direct(bond))
+		if (bond_wants_direct(bond))
 			log_info("%s: %s", bond_pin(bond)->name,
 				 captured ? "is captured; counted while it is"
 					  : "is captured no more; direct again");

@@ -466,6 +466,7 @@ def test_while_captured_frames_go_by_tc(sending):
         live(made.near, 2000)
         wait_for(lambda: sum(made.far.received(link)["packets"] - before[link] for link in made.links) >= 2000, "all")
     wait_for(lambda: made.near.pinned("table")["flags"] & 32, "XDP to choose again")
+    wait_for(lambda: "is captured no more; direct again" in made.near.log(), "the log to say so")
 
 
 def test_off_touches_nothing(pair, lab):
