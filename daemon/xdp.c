@@ -16,9 +16,6 @@
 #include "daemon/xdp_dispatcher_pins.h"
 #include "daemon/xdp_load.h"
 
-#define VLAN_STRIP "rx-vlan-hw-parse"
-#define GRO "rx-gro"
-
 #define PATH_SIZE (PATH_MAX + 32)
 
 static void slave_pin(char path[PATH_SIZE], struct bond *bond, unsigned int slot)
@@ -124,13 +121,13 @@ static int want_gro(struct bond *bond, struct err *err)
 
 	if (bond->away)
 		return err_set(err, EXDEV, "%s is in another namespace", pin->name);
-	r = feature_get(&bond->daemon->ethtool, pin->name, GRO, &gro);
+	r = feature_get(&bond->daemon->ethtool, pin->name, FEATURE_GRO, &gro);
 	if (r)
 		return err_set(err, -r, "the GRO of %s is unknown: %s", pin->name, strerror(-r));
 	if (gro.active)
 		return 0;
 	pin->gro_was_off = 1;
-	r = feature_set(&bond->daemon->ethtool, pin->name, GRO, true);
+	r = feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, true);
 	return r < 0 ? err_set(err, -r, "%s takes no GRO: %s", pin->name, strerror(-r)) : 0;
 }
 
@@ -152,7 +149,7 @@ void xdp_keep_gro(struct bond *bond)
 
 	if (bond->away || !some_receive_by_xdp(bond))
 		return;
-	lost = !feature_get(&bond->daemon->ethtool, name, GRO, &gro) && !gro.active;
+	lost = !feature_get(&bond->daemon->ethtool, name, FEATURE_GRO, &gro) && !gro.active;
 	if (lost && !bond->gro_lost)
 		log_warning("%s: generic receive offload is turned on again: its slaves receive by XDP",
 			    name);
@@ -168,7 +165,7 @@ static void restore_gro(struct bond *bond)
 	if (!pin->gro_was_off || some_receive_by_xdp(bond))
 		return;
 	if (!bond->away)
-		feature_set(&bond->daemon->ethtool, pin->name, GRO, false);
+		feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, false);
 	pin->gro_was_off = 0;
 }
 
@@ -179,12 +176,12 @@ static int keep_tags_in_frames(struct bond *bond, struct xbond_slave *slave, str
 	struct feature strip;
 	int r;
 
-	if (feature_get(ethtool, slave->name, VLAN_STRIP, &strip) || !strip.active)
+	if (feature_get(ethtool, slave->name, FEATURE_VLAN_STRIP, &strip) || !strip.active)
 		return 0;
 	if (strip.fixed)
 		return err_set(err, EOPNOTSUPP, "it always takes VLAN tags off");
 	slave->before.flags |= XBOND_SLAVE_HAD_VLAN_STRIP;
-	r = feature_set(ethtool, slave->name, VLAN_STRIP, false);
+	r = feature_set(ethtool, slave->name, FEATURE_VLAN_STRIP, false);
 	return r < 0 ? err_set(err, -r, "it goes on taking VLAN tags off: %s", strerror(-r)) : 0;
 }
 
@@ -289,7 +286,7 @@ void xdp_release_slave(struct bond *bond, unsigned int slot)
 	if (slave->rx_hook == XBOND_RX_XDP && !detach(pin))
 		leave_dispatcher(bond, slave);
 	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_STRIP)
-		feature_set(&bond->daemon->ethtool, slave->name, VLAN_STRIP, true);
+		feature_set(&bond->daemon->ethtool, slave->name, FEATURE_VLAN_STRIP, true);
 	slave->before.flags &= ~XBOND_SLAVE_HAD_VLAN_STRIP;
 	slave->rx_hook = XBOND_RX_TC;
 	restore_gro(bond);
