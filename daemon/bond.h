@@ -21,7 +21,7 @@ struct member {
 	bool carrier;
 	bool flapped;	      /* carrier was lost and came back while no bondd looked: LACP must hear of it */
 	uint64_t since_ns;    /* enslaved or adopted */
-	uint32_t xdp_id;      /* the device's XDP program when ours was looked for last; 0: look again */
+	uint32_t xdp_id;      /* the device's XDP program when ours was last seen; 0: look again */
 	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
 };
 

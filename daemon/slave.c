@@ -129,7 +129,8 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	xdp_follow_slave(bond, slot);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
-	bond->members[slot] = (struct member){ .carrier = carrier > 0, .since_ns = clock_now_ns() };
+	bond->members[slot].carrier = carrier > 0;
+	bond->members[slot].since_ns = clock_now_ns();
 	__atomic_store_n(&slave->state, XBOND_SLOT_MEMBER, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -222,7 +222,7 @@ static bool unpin_dispatched(struct bond *bond, const struct xbond_slave *slave)
 }
 
 /* And whatever a bondd that died in the midst of it has left of it. */
-static void leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
+static int leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
 {
 	int r = xdp_dispatcher_remove((int)slave->ifindex);
 
@@ -230,6 +230,7 @@ static void leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
 		log_warning("%s: libxdp's dispatcher of %s keeps a place for us: %s", bond_pin(bond)->name,
 			    slave->name, strerror(-r));
 	unpin_dispatched(bond, slave);
+	return r;
 }
 
 static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
@@ -335,20 +336,42 @@ static uint32_t wanted_hook(struct bond *bond, unsigned int slot)
 	return wanted == XBOND_RX_AUTO && is_veth(bond, slot) ? XBOND_RX_TC : wanted;
 }
 
+/* The number of the device's native XDP program, whoever's it is; 0: none, or not known. */
+static uint32_t program_on(struct bond *bond, const struct xbond_slave *slave)
+{
+	struct link_info link;
+
+	return link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ? 0 : link.xdp_id;
+}
+
+/* Of a bond whose pins were removed by hand: it would go on, and drop what it takes. */
+static void remove_orphan(struct bond *bond, const struct xbond_slave *slave)
+{
+	if (!program_on(bond, slave) || !xdp_dispatcher_has((int)slave->ifindex))
+		return;
+	if (!leave_dispatcher(bond, slave))
+		log_notice("%s: an XDP program that a bond has left on %s is taken off", bond_pin(bond)->name,
+			   slave->name);
+}
+
 void xdp_follow_slave(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	uint32_t wanted = wanted_hook(bond, slot);
 	struct err err;
 
-	if (wanted == XBOND_RX_TC && slave->rx_hook == XBOND_RX_TC)
+	if (wanted == XBOND_RX_TC && slave->rx_hook == XBOND_RX_TC) {
+		remove_orphan(bond, slave);
 		return;
+	}
 	if (wanted == XBOND_RX_TC) {
 		xdp_release_slave(bond, slot);
 		return;
 	}
-	if (is_attached(bond, slot) || !attach_slave(bond, slot, &err))
+	if (is_attached(bond, slot) || !attach_slave(bond, slot, &err)) {
+		bond->members[slot].xdp_id = program_on(bond, slave);
 		return;
+	}
 	xdp_release_slave(bond, slot);
 	if (wanted == XBOND_RX_XDP)
 		log_warning("%s: %s receives by TC, not by XDP: %s", bond_pin(bond)->name, slave->name,
