@@ -76,8 +76,8 @@ $(B)/bondd: $(daemon_objects) $(common_objects) $(view_objects)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES))
 
-# The LACP machines and the bucket table are pure: bondctl says by them what bondd does.
-$(B)/bondctl: $(cli_objects) $(common_objects) $(view_objects) $(lacp_objects) $(B)/daemon/buckets.o
+# The LACP machines, the bucket table and the choice of the active slave are pure: bondctl says by them what bondd does.
+$(B)/bondctl: $(cli_objects) $(common_objects) $(view_objects) $(lacp_objects) $(B)/daemon/buckets.o $(B)/daemon/active.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson)
 

@@ -26,7 +26,7 @@ struct {
 	__type(value, __u32);
 } xdp_slaves SEC(".maps");
 
-/* Slaves that may transmit, and no others: BPF_F_BROADCAST goes to every entry. */
+/* What select_mask() has, and no others: BPF_F_BROADCAST goes to every entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
 	__uint(max_entries, XBOND_MAX_SLAVES);

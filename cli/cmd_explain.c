@@ -71,6 +71,12 @@ static json_t *fields_json(const struct question *question)
 	return fields;
 }
 
+static json_t *failed_json(const struct pins *pins, const struct forecast *forecast)
+{
+	return json_pack("{s:o, s:o}", "at_once", slave_json(pins, forecast->at_once), "settled",
+			 slave_json(pins, forecast->settled));
+}
+
 /* Where the hash decides. */
 static json_t *hashed(const struct question *question, const struct pins *pins)
 {
@@ -79,18 +85,29 @@ static json_t *hashed(const struct question *question, const struct pins *pins)
 	char text[20];
 
 	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)hash);
-	return json_pack("{s:o, s:s, s:i, s:b, s:o, s:{s:o, s:o}, s:n}", "fields", fields_json(question),
-			 "hash", text, "bucket", (int)forecast.bucket, "detour", forecast.detour, "slave",
-			 slave_json(pins, forecast.slot), "if_failed", "at_once",
-			 slave_json(pins, forecast.at_once), "settled", slave_json(pins, forecast.settled),
-			 "why");
+	return json_pack("{s:o, s:s, s:i, s:b, s:o, s:o, s:n}", "fields", fields_json(question), "hash", text,
+			 "bucket", (int)forecast.bucket, "detour", forecast.detour, "slave",
+			 slave_json(pins, forecast.slot), "if_failed", failed_json(pins, &forecast), "why");
 }
 
 /* Where it does not. */
-static json_t *unhashed(json_t *slave, const char *why)
+static json_t *unhashed(json_t *slave, json_t *failed, const char *why)
 {
-	return json_pack("{s:{}, s:n, s:n, s:b, s:o, s:n, s:s}", "fields", "hash", "bucket", "detour", 0,
-			 "slave", slave, "if_failed", "why", why);
+	return json_pack("{s:{}, s:n, s:n, s:b, s:o, s:o, s:s}", "fields", "hash", "bucket", "detour", 0,
+			 "slave", slave, "if_failed", failed, "why", why);
+}
+
+static json_t *spread(const char *why)
+{
+	return unhashed(json_null(), json_null(), why);
+}
+
+static json_t *active(const struct pins *pins)
+{
+	struct forecast forecast = foretell_active(pins);
+
+	return unhashed(slave_json(pins, forecast.slot), failed_json(pins, &forecast),
+			"the active slave carries all");
 }
 
 static json_t *answer(const struct question *question, const struct pins *pins)
@@ -98,14 +115,13 @@ static json_t *answer(const struct question *question, const struct pins *pins)
 	uint32_t mode = pins->table->mode;
 
 	if (mode == XBOND_MODE_BALANCE_RR)
-		return unhashed(json_null(), "packets take the slaves in turn, whatever is in them");
+		return spread("packets take the slaves in turn, whatever is in them");
 	if (mode == XBOND_MODE_ACTIVE_BACKUP)
-		return unhashed(slave_json(pins, values_active_slot(pins)), "the active slave carries all");
+		return active(pins);
 	if (mode != XBOND_MODE_BALANCE_XOR)
-		return unhashed(json_null(), "every slave transmits every packet");
+		return spread("every slave transmits every packet");
 	if (question->rule.policy == XBOND_POLICY_FLOW)
-		return unhashed(
-			json_null(),
+		return spread(
 			"policy flow hashes what the kernel keeps for the connection, not its addresses");
 	return hashed(question, pins);
 }
@@ -133,9 +149,20 @@ static const char *text_at(const json_t *json, const char *key)
 	return text ? text : "none";
 }
 
+/* then: when the other slave is in use for good. */
+static void print_failed(const json_t *json, const char *then)
+{
+	const json_t *failed = json_object_get(json, "if_failed");
+
+	if (json_is_null(json_object_get(json, "slave")) || json_is_null(failed))
+		return;
+	printf("if %s failed: %s at once, %s when bondd has %s\n", text_at(json, "slave"),
+	       text_at(failed, "at_once"), text_at(failed, "settled"), then);
+}
+
 static void print_hashed(const json_t *json)
 {
-	const json_t *failed = json_object_get(json, "if_failed"), *value;
+	const json_t *value;
 	const char *separator = "fields  ", *key;
 
 	printf("policy  %s, seed %lld%s\n", text_at(json, "xmit_hash_policy"),
@@ -149,9 +176,14 @@ static void print_hashed(const json_t *json)
 	       (long long)json_integer_value(json_object_get(json, "bucket")));
 	printf("slave   %s%s\n", text_at(json, "slave"),
 	       json_is_true(json_object_get(json, "detour")) ? " (the bucket's own may not transmit)" : "");
-	if (!json_is_null(json_object_get(json, "slave")))
-		printf("if %s failed: %s at once, %s when bondd has shared out its buckets\n",
-		       text_at(json, "slave"), text_at(failed, "at_once"), text_at(failed, "settled"));
+	print_failed(json, "shared out its buckets");
+}
+
+static void print_unhashed(const json_t *json)
+{
+	printf("mode    %s: %s\nslave   %s\n", text_at(json, "mode"), text_at(json, "why"),
+	       text_at(json, "slave"));
+	print_failed(json, "chosen another");
 }
 
 static enum cli_exit print(const struct cli *cli, json_t *json)
@@ -161,8 +193,7 @@ static enum cli_exit print(const struct cli *cli, json_t *json)
 	if (json_is_null(json_object_get(json, "why")))
 		print_hashed(json);
 	else
-		printf("mode    %s: %s\nslave   %s\n", text_at(json, "mode"), text_at(json, "why"),
-		       text_at(json, "slave"));
+		print_unhashed(json);
 	json_decref(json);
 	return CLI_DONE;
 }

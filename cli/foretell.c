@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "bpf/flow_words.h"
+#include "common/values.h"
 #include "common/weights.h"
+#include "daemon/active.h"
 #include "daemon/buckets.h"
 
 static uint64_t undrained(const struct pins *pins, uint64_t may)
@@ -69,5 +71,36 @@ struct forecast foretell(const struct pins *pins, uint64_t hash)
 		return forecast;
 	forecast.at_once = slot_in(table_of(pins), hash, others);
 	forecast.settled = settled_slot(pins, hash, others);
+	return forecast;
+}
+
+/* By the rule that bondd has. */
+static unsigned int next_active(const struct pins *pins, uint64_t others)
+{
+	int primary = pins_slot_by_name(pins, pins->bond->primary);
+	const struct active_input input = {
+		.up = others,
+		.keepable = others,
+		.drained = pins->settings->drain_mask,
+		.current = pins->bond->active_slot,
+		.primary = primary < 0 ? XBOND_NO_SLOT : (unsigned int)primary,
+		.requested = XBOND_NO_SLOT,
+	};
+
+	return active_choose(&input, false).slot;
+}
+
+struct forecast foretell_active(const struct pins *pins)
+{
+	struct forecast forecast = { .slot = values_active_slot(pins),
+				     .at_once = XBOND_NO_SLOT,
+				     .settled = XBOND_NO_SLOT };
+	uint64_t others;
+
+	if (forecast.slot >= XBOND_MAX_SLAVES)
+		return forecast;
+	others = pins->table->tx_mask & ~(UINT64_C(1) << forecast.slot);
+	forecast.at_once = slot_in(table_of(pins), 0, undrained(pins, others));
+	forecast.settled = next_active(pins, others);
 	return forecast;
 }

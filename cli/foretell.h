@@ -10,11 +10,13 @@ struct forecast {
 	unsigned int slot;    /* XBOND_NO_SLOT: no slave may transmit */
 	bool detour;	      /* the slave that owns the bucket may not transmit */
 	unsigned int at_once; /* if slot failed: by the detour, from the next packet on */
-	unsigned int settled; /* and when bondd has shared out the buckets */
+	unsigned int settled; /* and when bondd has shared out the buckets, or chosen the next active slave */
 };
 
 /* Slots that may transmit; drained ones only where there is no other. */
 uint64_t foretell_mask(const struct pins *pins);
 struct forecast foretell(const struct pins *pins, uint64_t hash);
+/* The same for active-backup, which has no buckets. */
+struct forecast foretell_active(const struct pins *pins);
 
 #endif

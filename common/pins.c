@@ -62,10 +62,8 @@ static int no_permission(const struct pins *pins, struct err *err)
 
 static int damaged(const struct pins *pins, const char *pin, const char *what, struct err *err)
 {
-	return err_set(err, EBADMSG,
-		       "%s/%s %s: the pins are damaged or foreign; remove them with 'rm -r %s' and create "
-		       "the bond again",
-		       pins->dir, pin, what, pins->dir);
+	return err_set(err, EBADMSG, "%s/%s %s: the pins are damaged or foreign; " PINS_REMOVE, pins->dir,
+		       pin, what, pins->dir);
 }
 
 bool pins_on_bpffs(const char *path)

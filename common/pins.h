@@ -14,6 +14,14 @@
 #include "bpf/abi.h"
 #include "common/err.h"
 
+/*
+ * For who must remove a bond's pins by hand. %s: their directory. That detaches everything but
+ * programs in libxdp's dispatchers, which bondd takes out of a device that becomes a slave.
+ */
+#define PINS_REMOVE                                                                                     \
+	"remove them with 'rm -r %s', then create the bond and add its slaves again, which also takes " \
+	"XDP programs off them that were left there"
+
 struct pins {
 	char dir[PATH_MAX];
 	struct xbond_settings *settings;

@@ -62,6 +62,13 @@ unsigned int bond_slave_count(struct bond *bond)
 	return count;
 }
 
+bool bond_wants_direct(const struct bond *bond)
+{
+	const struct pins *pins = &bond->dataplane.pins;
+
+	return pins->settings->path == XBOND_PATH_DIRECT || pins->bond->xdp_tx;
+}
+
 static uint64_t up_mask(struct bond *bond)
 {
 	uint64_t mask = 0;
@@ -210,6 +217,11 @@ static bool redirects_to_peer(struct bond *bond)
 	       (major > 6 || (major == 6 && minor >= 7));
 }
 
+static bool has_drain_markers(struct bond *bond)
+{
+	return bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->drain_markers;
+}
+
 static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 {
 	uint32_t flags = decision->carrier ? XBOND_F_CARRIER : 0;
@@ -224,7 +236,7 @@ static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 		flags |= XBOND_F_REDIRECT_PEER;
 	if (bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->broadcast_neighbor)
 		flags |= XBOND_F_BROADCAST_NEIGHBOR;
-	if (bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->drain_markers)
+	if (has_drain_markers(bond))
 		flags |= XBOND_F_DRAIN_MARKERS;
 	bond_for_each_member (bond, slot)
 		if (bond_slave(bond, slot)->queue_id)
@@ -290,16 +302,29 @@ static void publish_queue_ids(struct bond *bond)
 				       bond_is_member(bond, slot) ? bond_slave(bond, slot)->queue_id : 0);
 }
 
-/* A slave that fails leaves by the first store; what receives next opens before it is used. */
+/* As select_mask() of the programs, which count by it what the devmap sends. */
+static uint64_t sending(struct bond *bond, const struct decision *decision)
+{
+	uint64_t drained = has_drain_markers(bond) ? bond->dataplane.pins.table->drained : decision->drained;
+	uint64_t undrained = decision->up & ~drained;
+
+	return undrained ? undrained : decision->up;
+}
+
+/*
+ * A slave that fails leaves by the first store; what receives next opens before it is used. A
+ * drain that waits for a marker begins with the plan.
+ */
 static void publish(struct bond *bond, const struct decision *decision)
 {
 	struct dataplane *dataplane = &bond->dataplane;
 	struct xbond_table *table = dataplane->pins.table;
 
-	xdp_publish(bond, decision->up);
+	xdp_publish(bond, sending(bond, decision));
 	dataplane_set_tx_mask(dataplane, decision->up);
 	dataplane_set_rx_mask(dataplane, table->rx_mask | decision->rx_mask);
 	publish_plan(bond, decision);
+	xdp_publish(bond, sending(bond, decision));
 	dataplane_set_rx_mask(dataplane, decision->rx_mask);
 	publish_queue_ids(bond);
 	device_follow_settings(bond);

@@ -21,6 +21,7 @@ struct member {
 	bool carrier;
 	bool flapped;	      /* carrier was lost and came back while no bondd looked: LACP must hear of it */
 	uint64_t since_ns;    /* enslaved or adopted */
+	uint32_t xdp_id;      /* the device's XDP program when ours was last seen; 0: look again */
 	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
 };
 
@@ -40,6 +41,7 @@ struct bond {
 	bool has_qdisc;			    /* a root qdisc that direct would skip */
 	bool promisc;			    /* bond0 receives more than its own address */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
+	bool gro_lost;			    /* as last seen, while slaves receive by XDP */
 	bool xdp_known;			    /* the devmaps are as in the next two */
 	uint64_t xdp_members, xdp_mask;
 	uint64_t next_poll_ns;
@@ -83,6 +85,8 @@ int bond_start_timer(struct bond *bond);
 void bond_stop_timer(struct bond *bond);
 /* Slot of the member with this ifindex, or -1. */
 int bond_slot_by_ifindex(struct bond *bond, int ifindex);
+/* What the stack sends goes direct unless a capture, a qdisc or another namespace forbids it. */
+bool bond_wants_direct(const struct bond *bond);
 /* Number of slots in use. */
 unsigned int bond_slave_count(struct bond *bond);
 

@@ -3,7 +3,11 @@
 #ifndef XBOND_DAEMON_CHILD_H
 #define XBOND_DAEMON_CHILD_H
 
-/* Runs work(arg), which returns 0 or -errno, in a child that has ten seconds. Returns the same, or -ETIMEDOUT. */
-int child_run(int (*work)(const void *arg), const void *arg);
+/*
+ * Runs work(arg), which returns 0 or -errno, in a child that has a second and a half, ends with
+ * bondd, and has no descriptor but the standard ones and keep_fd (-1: none). Returns the same,
+ * or -ETIMEDOUT.
+ */
+int child_run(int (*work)(const void *arg), const void *arg, int keep_fd);
 
 #endif

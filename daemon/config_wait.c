@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/values.h"
 #include "daemon/config_file.h"
 #include "daemon/log.h"
 #include "daemon/requests.h"
@@ -180,9 +181,16 @@ static bool take_added(struct bond *bond, const struct xbond_slave *slave, char 
 	return false;
 }
 
+static void keep_options(struct option_set *options, const struct pins *pins, unsigned int slot)
+{
+	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++) {
+		options->given[id] = option_at(id)->home != OPTION_NOWHERE;
+		values_read(pins, option_at(id), slot, &options->value[id]);
+	}
+}
+
 void config_slave_lost(struct bond *bond, unsigned int slot)
 {
-	const struct xbond_settings *settings = bond->dataplane.pins.settings;
 	const struct xbond_slave *lost = bond_slave(bond, slot);
 	struct config_slave slave = { 0 };
 
@@ -193,11 +201,7 @@ void config_slave_lost(struct bond *bond, unsigned int slot)
 		if (!is_named(bond, slave.name))
 			return;
 	}
-	slave.options.given[OPT_WEIGHT] = slave.options.given[OPT_DRAIN] = true;
-	slave.options.value[OPT_WEIGHT].number = settings->weight[slot];
-	slave.options.value[OPT_DRAIN].number = settings->drain_mask >> slot & 1;
-	slave.options.given[OPT_ACTOR_PORT_PRIO] = true;
-	slave.options.value[OPT_ACTOR_PORT_PRIO].number = lost->actor_port_prio;
+	keep_options(&slave.options, &bond->dataplane.pins, slot);
 	config_wait(bond->daemon, bond_pin(bond)->name, &slave, lost->perm_mac);
 }
 

@@ -236,8 +236,8 @@ static int open_program(const struct dataplane *dataplane, const char *pin, int 
 	snprintf(path, sizeof(path), "%s/%s", dataplane->pins.dir, pin);
 	*ret_fd = bpf_obj_get(path);
 	if (*ret_fd < 0)
-		return err_set(err, EBADMSG, "%s: %s: the pins are damaged; remove them with 'rm -r %s'",
-			       path, strerror(-*ret_fd), dataplane->pins.dir);
+		return err_set(err, EBADMSG, "%s: %s: the pins are damaged; " PINS_REMOVE, path,
+			       strerror(-*ret_fd), dataplane->pins.dir);
 	return 0;
 }
 

@@ -71,8 +71,8 @@ static int check_new_name(struct daemon *daemon, const char *name, struct err *e
 		return err_set(err, EEXIST, "the name %s is taken by a network device; choose another", name);
 	if (!access(path, F_OK))
 		return err_set(err, EEXIST,
-			       "%s is in the way and is no bond that bondd could adopt (its log says "
-			       "why); remove it with 'rm -r %s'",
+			       "pins are in the way in %s, of no bond that bondd could adopt (its log says "
+			       "why); " PINS_REMOVE,
 			       path, path);
 	return 0;
 }

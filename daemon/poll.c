@@ -35,7 +35,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *arg)
 			continue;
 		bond_poll(bond);
 		bond->next_poll_ns = now_ns + interval_ns(bond);
-		direct |= bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT;
+		direct |= bond_wants_direct(bond);
 	}
 	if (direct)
 		watch_captures(daemon);

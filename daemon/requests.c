@@ -114,6 +114,27 @@ static void apply(struct bond *bond, const struct option_set *options)
 	xdp_follow_tx(bond, NULL);
 }
 
+static int write_options(struct xbond_bond *pin, const struct option_set *options, struct err *err)
+{
+	for (int id = 0; id < OPT_COUNT; id++) {
+		if (!options->given[id])
+			continue;
+		if (option_at(id)->home != OPTION_IN_BOND)
+			return err_set(err, EINVAL, "%s is written into the settings map, not by bondd",
+				       option_at(id)->name);
+		values_write_bond(pin, option_at(id), &options->value[id]);
+	}
+	return device_pair_check(pin, err);
+}
+
+/* What devices may refuse. A program goes off again without fail, so the slaves come last. */
+static int change_devices(struct bond *bond, const struct xbond_bond *before, struct err *err)
+{
+	int r = bond_pin(bond)->xdp_tx ? xdp_follow_tx(bond, err) : 0;
+
+	return r ? r : apply_mac_policy(bond, before->mac_policy, err);
+}
+
 int request_set(struct daemon *daemon, const char *name, const struct option_set *options, struct err *err)
 {
 	struct xbond_bond before, *pin;
@@ -128,27 +149,18 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 	if (!r)
 		r = option_set_check_mode(
 			options, options->given[OPT_MODE] ? options->value[OPT_MODE].number : pin->mode, err);
-	for (int id = 0; id < OPT_COUNT && !r; id++) {
-		if (!options->given[id])
-			continue;
-		if (option_at(id)->home != OPTION_IN_BOND)
-			r = err_set(err, EINVAL, "%s is written into the settings map, not by bondd",
-				    option_at(id)->name);
-		else
-			values_write_bond(pin, option_at(id), &options->value[id]);
-	}
 	if (!r)
-		r = device_pair_check(pin, err);
+		r = write_options(pin, options, err);
 	if (!r)
-		r = apply_mac_policy(bond, before.mac_policy, err);
-	if (!r && pin->xdp_tx)
-		r = xdp_follow_tx(bond, err);
-	if (r) {
-		*pin = before;
-		return r;
+		r = change_devices(bond, &before, err);
+	if (!r) {
+		apply(bond, options);
+		return 0;
 	}
-	apply(bond, options);
-	return 0;
+	*pin = before;
+	if (!pin->xdp_tx)
+		xdp_follow_tx(bond, NULL);
+	return r;
 }
 
 int request_refresh(struct daemon *daemon, const char *name, struct err *err)

@@ -13,6 +13,7 @@
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/net/elsewhere.h"
+#include "daemon/net/features.h"
 #include "daemon/net/ipv6.h"
 #include "daemon/net/multicast.h"
 #include "daemon/vlan_filter.h"
@@ -128,7 +129,8 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	xdp_follow_slave(bond, slot);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
-	bond->members[slot] = (struct member){ .carrier = carrier > 0, .since_ns = clock_now_ns() };
+	bond->members[slot].carrier = carrier > 0;
+	bond->members[slot].since_ns = clock_now_ns();
 	__atomic_store_n(&slave->state, XBOND_SLOT_MEMBER, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -227,6 +229,26 @@ struct moved {
 	bool clear_xdp;
 };
 
+/* Under the name it has there. */
+static int restore_features(struct nl *nl, const struct moved *moved)
+{
+	uint32_t had = moved->slave->before.flags;
+	struct ethtool ethtool;
+	struct link_info link;
+	int r = link_get(nl, -1, moved->ifindex, &link);
+
+	if (!r)
+		r = ethtool_init(&ethtool);
+	if (r)
+		return r;
+	if (had & XBOND_SLAVE_HAD_VLAN_FILTER)
+		r = feature_set(&ethtool, link.name, FEATURE_VLAN_FILTER, true);
+	if (!r && had & XBOND_SLAVE_HAD_VLAN_STRIP)
+		r = feature_set(&ethtool, link.name, FEATURE_VLAN_STRIP, true);
+	ethtool_done(&ethtool);
+	return r;
+}
+
 static int restore_moved(struct nl *nl, const void *arg)
 {
 	const struct moved *moved = arg;
@@ -238,6 +260,8 @@ static int restore_moved(struct nl *nl, const void *arg)
 		r = link_set_mtu(nl, moved->ifindex, moved->slave->before.mtu, NULL);
 	if (!r && moved->clear_xdp)
 		r = link_clear_xdp(nl, moved->ifindex, NULL);
+	if (!r)
+		r = restore_features(nl, moved);
 	return r;
 }
 

@@ -11,7 +11,6 @@
 #include "daemon/log.h"
 #include "daemon/net/features.h"
 
-#define FEATURE "rx-vlan-filter"
 #define OPENER_PREFIX "xbv"
 #define AWAY_MAX 256 /* VLANs that a container may open on the slaves of the bond it has */
 
@@ -79,7 +78,8 @@ static bool filters(struct bond *bond, const struct xbond_slave *slave)
 {
 	struct feature feature;
 
-	return !feature_get(&bond->daemon->ethtool, slave->name, FEATURE, &feature) && feature.active;
+	return !feature_get(&bond->daemon->ethtool, slave->name, FEATURE_VLAN_FILTER, &feature) &&
+	       feature.active;
 }
 
 static void open_one(struct bond *bond, const struct xbond_slave *slave, const struct vlan *vlan)
@@ -128,12 +128,12 @@ static bool turn_off(struct bond *bond, struct xbond_slave *slave)
 	const struct ethtool *ethtool = &bond->daemon->ethtool;
 	struct feature feature;
 
-	if (feature_get(ethtool, slave->name, FEATURE, &feature) || !feature.active)
+	if (feature_get(ethtool, slave->name, FEATURE_VLAN_FILTER, &feature) || !feature.active)
 		return true;
 	if (feature.fixed)
 		return false;
 	slave->before.flags |= XBOND_SLAVE_HAD_VLAN_FILTER;
-	return feature_set(ethtool, slave->name, FEATURE, false) >= 0 && !filters(bond, slave);
+	return feature_set(ethtool, slave->name, FEATURE_VLAN_FILTER, false) >= 0 && !filters(bond, slave);
 }
 
 void vlan_filter_open(struct bond *bond, unsigned int slot)
@@ -165,8 +165,8 @@ void vlan_filter_restore(struct bond *bond, unsigned int slot, const char *name)
 
 	vlan_filter_close(bond, slot);
 	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_FILTER &&
-	    feature_set(&bond->daemon->ethtool, name, FEATURE, true) < 0)
-		log_warning("%s: cannot restore " FEATURE " of %s", bond_pin(bond)->name, name);
+	    feature_set(&bond->daemon->ethtool, name, FEATURE_VLAN_FILTER, true) < 0)
+		log_warning("%s: cannot restore " FEATURE_VLAN_FILTER " of %s", bond_pin(bond)->name, name);
 }
 
 void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool gone)

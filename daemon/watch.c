@@ -12,21 +12,17 @@
 #include "daemon/net/capture.h"
 #include "daemon/slave.h"
 #include "daemon/vlan_filter.h"
+#include "daemon/xdp.h"
 
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000
 #define TICKS_PER_SYNC 4
 #define MAX_CAPTURES 4096
 
-static bool wants_direct(const struct bond *bond)
-{
-	return bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT;
-}
-
 static bool some_want_direct(const struct daemon *daemon)
 {
 	for (const struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		if (wants_direct(bond))
+		if (bond_wants_direct(bond))
 			return true;
 	return false;
 }
@@ -51,7 +47,7 @@ void watch_captures(struct daemon *daemon)
 		if (captured == bond->captured)
 			continue;
 		bond->captured = captured;
-		if (wants_direct(bond))
+		if (bond_wants_direct(bond))
 			log_info("%s: %s", bond_pin(bond)->name,
 				 captured ? "is captured; counted while it is"
 					  : "is captured no more; direct again");
@@ -187,8 +183,10 @@ static void sync_all(struct daemon *daemon)
 {
 	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
 		next = bond->next;
-		bond_for_each_member (bond, slot)
+		bond_for_each_member (bond, slot) {
 			slave_follow_speed(bond, slot);
+			xdp_check_slave(bond, slot);
+		}
 		if (sync_device(bond) && bond->away)
 			vlan_filter_sync(bond);
 	}

@@ -16,9 +16,6 @@
 #include "daemon/xdp_dispatcher_pins.h"
 #include "daemon/xdp_load.h"
 
-#define VLAN_STRIP "rx-vlan-hw-parse"
-#define GRO "rx-gro"
-
 #define PATH_SIZE (PATH_MAX + 32)
 
 static void slave_pin(char path[PATH_SIZE], struct bond *bond, unsigned int slot)
@@ -59,13 +56,6 @@ static int attach_link(struct xdp_object *object, int ifindex, const char *pin, 
 	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", pin, strerror(-r)) : 0;
 }
 
-/* In company. The pin is libxdp's. */
-static int attach_dispatched(struct xdp_object *object, int ifindex, const char *pin, struct err *err)
-{
-	(void)pin;
-	return xdp_dispatcher_add(object, ifindex, err);
-}
-
 /* False: there is no link. */
 static bool detach(const char *pin)
 {
@@ -88,12 +78,12 @@ static int open_map(struct bond *bond, const char *name)
 	return bpf_obj_get(path);
 }
 
-static void point_to_slaves(struct bond *bond, const char *map, uint64_t mask)
+static bool point_to_slaves(struct bond *bond, const char *map, uint64_t mask)
 {
 	int fd = open_map(bond, map);
 
 	if (fd < 0)
-		return;
+		return false;
 	for (uint32_t slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		if (mask >> slot & 1)
 			bpf_map_update_elem(fd, &slot, &bond_slave(bond, slot)->ifindex, BPF_ANY);
@@ -101,23 +91,25 @@ static void point_to_slaves(struct bond *bond, const char *map, uint64_t mask)
 			bpf_map_delete_elem(fd, &slot);
 	}
 	close(fd);
+	return true;
 }
 
-void xdp_publish(struct bond *bond, uint64_t tx_mask)
+void xdp_publish(struct bond *bond, uint64_t mask)
 {
 	uint64_t members = 0;
 
-	if (!bond_pin(bond)->xdp_tx)
+	if (!bond_pin(bond)->xdp_tx) {
+		bond->xdp_known = false; /* until it is on again a slot may get another device */
 		return;
+	}
 	bond_for_each_member (bond, slot)
 		members |= UINT64_C(1) << slot;
-	if (bond->xdp_known && bond->xdp_members == members && bond->xdp_mask == tx_mask)
+	if (bond->xdp_known && bond->xdp_members == members && bond->xdp_mask == mask)
 		return;
-	point_to_slaves(bond, XBOND_PIN_XDP_SLAVES, members);
-	point_to_slaves(bond, XBOND_PIN_XDP_ALL, tx_mask);
-	bond->xdp_known = true;
+	bond->xdp_known = point_to_slaves(bond, XBOND_PIN_XDP_SLAVES, members) &&
+			  point_to_slaves(bond, XBOND_PIN_XDP_ALL, mask);
 	bond->xdp_members = members;
-	bond->xdp_mask = tx_mask;
+	bond->xdp_mask = mask;
 }
 
 /* bond0 takes frames by XDP only while it has GRO. */
@@ -129,27 +121,51 @@ static int want_gro(struct bond *bond, struct err *err)
 
 	if (bond->away)
 		return err_set(err, EXDEV, "%s is in another namespace", pin->name);
-	r = feature_get(&bond->daemon->ethtool, pin->name, GRO, &gro);
+	r = feature_get(&bond->daemon->ethtool, pin->name, FEATURE_GRO, &gro);
 	if (r)
 		return err_set(err, -r, "the GRO of %s is unknown: %s", pin->name, strerror(-r));
 	if (gro.active)
 		return 0;
 	pin->gro_was_off = 1;
-	r = feature_set(&bond->daemon->ethtool, pin->name, GRO, true);
+	r = feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, true);
 	return r < 0 ? err_set(err, -r, "%s takes no GRO: %s", pin->name, strerror(-r)) : 0;
+}
+
+static bool some_receive_by_xdp(struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
+			return true;
+	return false;
+}
+
+/* Somebody has turned it off: the wish is kept for when no slave needs it any more. */
+void xdp_keep_gro(struct bond *bond)
+{
+	const char *name = bond_pin(bond)->name;
+	struct feature gro;
+	struct err err;
+	bool lost;
+
+	if (bond->away || !some_receive_by_xdp(bond))
+		return;
+	lost = !feature_get(&bond->daemon->ethtool, name, FEATURE_GRO, &gro) && !gro.active;
+	if (lost && !bond->gro_lost)
+		log_warning("%s: generic receive offload is turned on again: its slaves receive by XDP",
+			    name);
+	if (lost && want_gro(bond, &err) && !bond->gro_lost)
+		log_warning("%s: %s", name, err.text);
+	bond->gro_lost = lost;
 }
 
 static void restore_gro(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 
-	if (!pin->gro_was_off)
+	if (!pin->gro_was_off || some_receive_by_xdp(bond))
 		return;
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
-			return;
 	if (!bond->away)
-		feature_set(&bond->daemon->ethtool, pin->name, GRO, false);
+		feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, false);
 	pin->gro_was_off = 0;
 }
 
@@ -160,18 +176,16 @@ static int keep_tags_in_frames(struct bond *bond, struct xbond_slave *slave, str
 	struct feature strip;
 	int r;
 
-	if (feature_get(ethtool, slave->name, VLAN_STRIP, &strip) || !strip.active)
+	if (feature_get(ethtool, slave->name, FEATURE_VLAN_STRIP, &strip) || !strip.active)
 		return 0;
 	if (strip.fixed)
 		return err_set(err, EOPNOTSUPP, "it always takes VLAN tags off");
 	slave->before.flags |= XBOND_SLAVE_HAD_VLAN_STRIP;
-	r = feature_set(ethtool, slave->name, VLAN_STRIP, false);
+	r = feature_set(ethtool, slave->name, FEATURE_VLAN_STRIP, false);
 	return r < 0 ? err_set(err, -r, "it goes on taking VLAN tags off: %s", strerror(-r)) : 0;
 }
 
-static int attach_rx(struct bond *bond, unsigned int slot, enum xdp_role role,
-		     int (*attach)(struct xdp_object *object, int ifindex, const char *pin, struct err *err),
-		     struct err *err)
+static int attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role, struct err *err)
 {
 	int ifindex = (int)bond_slave(bond, slot)->ifindex, r;
 	struct xdp_object *object;
@@ -182,23 +196,19 @@ static int attach_rx(struct bond *bond, unsigned int slot, enum xdp_role role,
 			    err);
 	if (r)
 		return r;
-	r = attach(object, ifindex, pin, err);
+	r = attach_link(object, ifindex, pin, err);
 	xdp_object_close(object);
 	return r;
 }
 
 /*
  * A veth keeps VLAN tags beside the frame, whatever its features say: a program that can see
- * them is bound to the device, and no dispatcher calls it. A checksum that its peer's stack
- * left to be done is lost on the way to bond0: only for who asks for it.
+ * them is bound to the device, and no dispatcher calls it.
  */
 static int attach_veth(struct bond *bond, unsigned int slot, struct err *err)
 {
-	int r;
+	int r = attach_alone(bond, slot, XDP_ROLE_RX_TAGS, err);
 
-	if (bond_pin(bond)->rx_hook == XBOND_RX_AUTO)
-		return err_set(err, EOPNOTSUPP, "a veth's frames may lack their checksums");
-	r = attach_rx(bond, slot, XDP_ROLE_RX_TAGS, attach_link, err);
 	if (!r)
 		log_warning("%s: %s is a veth: by XDP it receives only frames with complete checksums; "
 			    "'ethtool -K DEV tx off' at its other end makes them so",
@@ -212,7 +222,7 @@ static bool unpin_dispatched(struct bond *bond, const struct xbond_slave *slave)
 }
 
 /* And whatever a bondd that died in the midst of it has left of it. */
-static void leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
+static int leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
 {
 	int r = xdp_dispatcher_remove((int)slave->ifindex);
 
@@ -220,6 +230,7 @@ static void leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
 		log_warning("%s: libxdp's dispatcher of %s keeps a place for us: %s", bond_pin(bond)->name,
 			    slave->name, strerror(-r));
 	unpin_dispatched(bond, slave);
+	return r;
 }
 
 static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
@@ -231,29 +242,38 @@ static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 	if (r)
 		return r;
 	leave_dispatcher(bond, slave);
-	beside = attach_rx(bond, slot, XDP_ROLE_RX, attach_dispatched, &why);
+	beside = xdp_dispatcher_add(bond->dataplane.pins.dir, (int)slave->ifindex,
+				    bond_pin(bond)->port_ifindex, &why);
 	if (!beside)
 		return 0;
-	r = attach_rx(bond, slot, XDP_ROLE_RX, attach_link, err);
-	if (!r && beside != -EOPNOTSUPP)
+	r = attach_alone(bond, slot, XDP_ROLE_RX, err);
+	if (!r)
 		log_info("%s: %s is not shared with other XDP programs: %s", bond_pin(bond)->name,
 			 slave->name, why.text);
 	return r == -EBUSY ? err_set(err, EBUSY, "it has an XDP program already; %s", why.text) : r;
 }
 
+static bool is_veth(struct bond *bond, unsigned int slot)
+{
+	struct link_info link;
+
+	return !link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link) &&
+	       !strcmp(link.kind, "veth");
+}
+
 static int attach_slave(struct bond *bond, unsigned int slot, struct err *err)
 {
-	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct link_info link;
+	bool veth = is_veth(bond, slot);
+	char pin[PATH_SIZE];
 	int r;
 
-	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link))
-		return err_set(err, ENODEV, "it is gone");
-	slave->rx_hook = XBOND_RX_XDP; /* from here on there may be something to undo */
+	slave_pin(pin, bond, slot);
+	detach(pin);					/* somebody may have, and left the link */
+	bond_slave(bond, slot)->rx_hook = XBOND_RX_XDP; /* from here on there may be something to undo */
 	crashpoint("xdp-recorded");
 	r = want_gro(bond, err);
 	if (!r)
-		r = strcmp(link.kind, "veth") ? attach_nic(bond, slot, err) : attach_veth(bond, slot, err);
+		r = veth ? attach_veth(bond, slot, err) : attach_nic(bond, slot, err);
 	crashpoint("xdp-attached");
 	return r;
 }
@@ -267,7 +287,7 @@ void xdp_release_slave(struct bond *bond, unsigned int slot)
 	if (slave->rx_hook == XBOND_RX_XDP && !detach(pin))
 		leave_dispatcher(bond, slave);
 	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_STRIP)
-		feature_set(&bond->daemon->ethtool, slave->name, VLAN_STRIP, true);
+		feature_set(&bond->daemon->ethtool, slave->name, FEATURE_VLAN_STRIP, true);
 	slave->before.flags &= ~XBOND_SLAVE_HAD_VLAN_STRIP;
 	slave->rx_hook = XBOND_RX_TC;
 	restore_gro(bond);
@@ -282,34 +302,103 @@ bool xdp_release_moved(struct bond *bond, unsigned int slot)
 	return slave->rx_hook == XBOND_RX_XDP && !detach(pin) && unpin_dispatched(bond, slave);
 }
 
+/* False: there is none, or one that somebody has detached. */
+static bool has_link(const char *pin)
+{
+	struct bpf_link_info info = { 0 };
+	uint32_t size = sizeof(info);
+	int fd = bpf_obj_get(pin);
+	bool attached;
+
+	if (fd < 0)
+		return false;
+	attached = !bpf_obj_get_info_by_fd(fd, &info, &size) && info.xdp.ifindex;
+	close(fd);
+	return attached;
+}
+
 static bool is_attached(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	char pin[PATH_SIZE];
 
 	slave_pin(pin, bond, slot);
-	return slave->rx_hook == XBOND_RX_XDP &&
-	       (!access(pin, F_OK) || xdp_dispatcher_has((int)slave->ifindex));
+	if (slave->rx_hook != XBOND_RX_XDP)
+		return false;
+	return access(pin, F_OK) ? xdp_dispatcher_has((int)slave->ifindex) : has_link(pin);
+}
+
+/* A checksum that the stack of a veth's peer left to be done is lost by XDP: only for who asks by name. */
+static uint32_t wanted_hook(struct bond *bond, unsigned int slot)
+{
+	uint32_t wanted = bond_pin(bond)->rx_hook;
+
+	return wanted == XBOND_RX_AUTO && is_veth(bond, slot) ? XBOND_RX_TC : wanted;
+}
+
+/* The number of the device's native XDP program, whoever's it is; 0: none, or not known. */
+static uint32_t program_on(struct bond *bond, const struct xbond_slave *slave)
+{
+	struct link_info link;
+
+	return link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ? 0 : link.xdp_id;
+}
+
+/* Of a bond whose pins were removed by hand: it would go on, and drop what it takes. */
+static void remove_orphan(struct bond *bond, const struct xbond_slave *slave)
+{
+	if (!program_on(bond, slave) || !xdp_dispatcher_has((int)slave->ifindex))
+		return;
+	if (!leave_dispatcher(bond, slave))
+		log_notice("%s: an XDP program that a bond has left on %s is taken off", bond_pin(bond)->name,
+			   slave->name);
 }
 
 void xdp_follow_slave(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
-	uint32_t wanted = bond_pin(bond)->rx_hook;
+	uint32_t wanted = wanted_hook(bond, slot);
 	struct err err;
 
-	if (wanted == XBOND_RX_TC && slave->rx_hook == XBOND_RX_TC)
+	if (wanted == XBOND_RX_TC && slave->rx_hook == XBOND_RX_TC) {
+		remove_orphan(bond, slave);
 		return;
+	}
 	if (wanted == XBOND_RX_TC) {
 		xdp_release_slave(bond, slot);
 		return;
 	}
-	if (is_attached(bond, slot) || !attach_slave(bond, slot, &err))
+	if (is_attached(bond, slot) || !attach_slave(bond, slot, &err)) {
+		bond->members[slot].xdp_id = program_on(bond, slave);
 		return;
+	}
 	xdp_release_slave(bond, slot);
 	if (wanted == XBOND_RX_XDP)
 		log_warning("%s: %s receives by TC, not by XDP: %s", bond_pin(bond)->name, slave->name,
 			    err.text);
+}
+
+/*
+ * To attach it again could go on for ever against who takes it off. Whoever changes programs
+ * through the dispatcher changes its number, so that nothing is asked of libxdp meanwhile.
+ */
+void xdp_check_slave(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	const struct xbond_bond *pin = bond_pin(bond);
+	uint32_t *known = &bond->members[slot].xdp_id;
+	struct link_info link;
+
+	if (slave->rx_hook != XBOND_RX_XDP || link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ||
+	    (*known && *known == link.xdp_id))
+		return;
+	*known = link.xdp_id;
+	if (link.xdp_id && is_attached(bond, slot))
+		return;
+	log_warning("%s: %s receives by TC now: its XDP program was taken off; 'bondctl set %s rx_hook %s' "
+		    "attaches it again",
+		    pin->name, slave->name, pin->name, pin->rx_hook == XBOND_RX_AUTO ? "auto" : "xdp");
+	xdp_release_slave(bond, slot);
 }
 
 int xdp_follow_tx(struct bond *bond, struct err *err)

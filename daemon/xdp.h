@@ -10,6 +10,8 @@
 
 /* What rx_hook asks for on a member: attaches or detaches. A refusal leaves TC, and is told in the log if it was asked for by name. */
 void xdp_follow_slave(struct bond *bond, unsigned int slot);
+/* If somebody has taken the program off, the slave receives by TC until xdp_follow_slave() is called. */
+void xdp_check_slave(struct bond *bond, unsigned int slot);
 /* Takes it off again and restores what it needed. The device may be gone. */
 void xdp_release_slave(struct bond *bond, unsigned int slot);
 /*
@@ -17,9 +19,11 @@ void xdp_release_slave(struct bond *bond, unsigned int slot);
  * dispatcher is attached there, to be taken off.
  */
 bool xdp_release_moved(struct bond *bond, unsigned int slot);
+/* bond0 has generic receive offload while a slave receives by XDP, whoever turns it off. */
+void xdp_keep_gro(struct bond *bond);
 /* xdp_tx: attaches to the port side, or detaches. The programs choose only once bond_evaluate() says so. */
 int xdp_follow_tx(struct bond *bond, struct err *err);
-/* Slots that may transmit, for broadcasts; and which device each slot is. */
-void xdp_publish(struct bond *bond, uint64_t tx_mask);
+/* mask: slots that a broadcast leaves by. And which device each slot is. */
+void xdp_publish(struct bond *bond, uint64_t mask);
 
 #endif

@@ -6,13 +6,18 @@
 #include <string.h>
 #include <xdp/libxdp.h>
 
+#include "common/clock.h"
 #include "daemon/child.h"
+#include "daemon/xdp_load.h"
 
+#define PATIENCE_NS (5000 * NS_PER_MS) /* how long libxdp is left alone when it kept us waiting */
 #define PRIORITY 90 /* after filters and monitors, whose default is 50: what we take goes no further */
 
 struct call {
-	struct xdp_object *object;
 	int ifindex;
+	/* Of xdp_dispatcher_add(): */
+	const char *pin_dir;
+	uint32_t port_ifindex;
 };
 
 /* libxdp says on stderr what its return values say, too. */
@@ -24,11 +29,22 @@ static int say_nothing(enum libxdp_print_level level, const char *format, va_lis
 	return 0;
 }
 
-/* libxdp before 1.4.2 loses descriptors at every look, and waits for a lock: so a child looks. */
+/*
+ * libxdp before 1.4.2 loses descriptors at every look, and waits for a lock: so a child looks.
+ * Who holds the lock holds it for every device: one wait is enough for all of them.
+ */
 static int in_child(int (*work)(const void *arg), const struct call *call)
 {
+	static uint64_t busy_until_ns;
+	int r;
+
+	if (clock_now_ns() < busy_until_ns)
+		return -ETIMEDOUT;
 	libxdp_set_print(say_nothing);
-	return child_run(work, call);
+	r = child_run(work, call, -1);
+	if (r == -ETIMEDOUT)
+		busy_until_ns = clock_now_ns() + PATIENCE_NS;
+	return r;
 }
 
 /* NULL: no XDP there, or none that libxdp can read. */
@@ -86,7 +102,7 @@ bool xdp_dispatcher_has(int ifindex)
 {
 	const struct call call = { .ifindex = ifindex };
 
-	return !in_child(has, &call);
+	return in_child(has, &call) != -ENOENT;
 }
 
 static int remove_ours(const void *arg)
@@ -121,16 +137,19 @@ static int attach(struct xdp_object *object, int ifindex)
 	return r ? r : xdp_program__attach(program, ifindex, XDP_MODE_NATIVE, 0);
 }
 
-/* -ENOSYS: no freplace. */
+/* -ENOSYS: no freplace. The object's descriptors must be the child's own. */
 static int add(const void *arg)
 {
 	const struct call *call = arg;
 	struct xdp_multiprog *attached = open_attached(call->ifindex);
+	struct xdp_object *object;
 	int r;
 
 	if (attached && xdp_multiprog__attach_mode(attached) != XDP_MODE_NATIVE)
 		return -EBUSY;
-	r = attach(call->object, call->ifindex);
+	r = xdp_object_open(&object, call->pin_dir, XDP_ROLE_RX, call->ifindex, call->port_ifindex, NULL);
+	if (!r)
+		r = attach(object, call->ifindex);
 	if (!r && !take_out(call->ifindex, find_alone))
 		r = -ENOSYS;
 	return r;
@@ -140,17 +159,18 @@ static int refused(int r, struct err *err)
 {
 	switch (-r) {
 	case ENOSYS:
-		return err_set(err, EOPNOTSUPP,
-			       "this kernel lets XDP programs not share a device (no freplace)");
+		return err_set(err, EOPNOTSUPP, "the kernel does not let them share a device (no freplace)");
 	case EBUSY:
 	case EEXIST: return err_set(err, EBUSY, "libxdp's dispatcher cannot extend it");
+	case ETIMEDOUT:
+		return err_set(err, ETIMEDOUT, "libxdp does not answer; some program may hold its lock");
 	default: return err_set(err, -r, "libxdp's dispatcher: %s", strerror(-r));
 	}
 }
 
-int xdp_dispatcher_add(struct xdp_object *object, int ifindex, struct err *err)
+int xdp_dispatcher_add(const char *pin_dir, int ifindex, uint32_t port_ifindex, struct err *err)
 {
-	const struct call call = { .object = object, .ifindex = ifindex };
+	const struct call call = { .ifindex = ifindex, .pin_dir = pin_dir, .port_ifindex = port_ifindex };
 	static bool no_freplace;
 	int r = no_freplace ? -ENOSYS : in_child(add, &call);
 

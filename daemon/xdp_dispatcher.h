@@ -7,17 +7,20 @@
 #define XBOND_DAEMON_XDP_DISPATCHER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "daemon/xdp_load.h"
+#include "common/err.h"
 
 /*
- * Loads an open XDP_ROLE_RX and adds it to the device's dispatcher, which is made if there is
- * none. The object stays as it was. Native XDP only. -EOPNOTSUPP: this kernel has no freplace,
- * or the driver no XDP; -EBUSY: what is attached there is no dispatcher, or a generic one.
+ * Adds XDP_ROLE_RX to the device's dispatcher, which is made if there is none; pin_dir and
+ * port_ifindex as for xdp_object_open(). Native XDP only. -EOPNOTSUPP: this kernel has no
+ * freplace, or the driver no XDP; -EBUSY: what is attached there is no dispatcher, or a generic
+ * one. -ETIMEDOUT, of all of these: libxdp keeps us waiting.
  */
-int xdp_dispatcher_add(struct xdp_object *object, int ifindex, struct err *err);
+int xdp_dispatcher_add(const char *pin_dir, int ifindex, uint32_t port_ifindex, struct err *err);
 /* Takes it out again, if it is there; the programs of others stay. 0 or -errno. */
 int xdp_dispatcher_remove(int ifindex);
+/* True also where that cannot be found out. */
 bool xdp_dispatcher_has(int ifindex);
 
 #endif

@@ -84,7 +84,7 @@ int elsewhere_call(struct nl *nl, int nsid, elsewhere_work work, const void *arg
 		call.namespace_fd = open_among(nl, "/proc/[0-9]*/ns/net", nsid);
 	if (call.namespace_fd < 0)
 		return err_set(err, ENOENT, "nothing leads to its namespace");
-	r = child_run(enter_and_work, &call);
+	r = child_run(enter_and_work, &call, call.namespace_fd);
 	close(call.namespace_fd);
 	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
 }

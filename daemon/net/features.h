@@ -7,6 +7,10 @@
 
 #include "daemon/net/ethtool.h"
 
+#define FEATURE_VLAN_FILTER "rx-vlan-filter"
+#define FEATURE_VLAN_STRIP "rx-vlan-hw-parse"
+#define FEATURE_GRO "rx-gro"
+
 struct feature {
 	bool active;
 	bool fixed; /* cannot be changed */

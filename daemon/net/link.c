@@ -56,6 +56,13 @@ static void parse_strings(struct nlattr **tb, struct link_info *ret_link)
 	parse_kind(tb[IFLA_LINKINFO], ret_link);
 }
 
+static uint32_t parse_xdp(struct nlattr *xdp)
+{
+	struct nlattr *id = xdp ? nla_find(nla_data(xdp), nla_len(xdp), IFLA_XDP_DRV_PROG_ID) : NULL;
+
+	return id ? nla_get_u32(id) : 0;
+}
+
 static uint32_t get_u32(struct nlattr *attribute, uint32_t otherwise)
 {
 	return attribute ? nla_get_u32(attribute) : otherwise;
@@ -86,6 +93,7 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	ret_link->carrier_changes = get_u32(tb[IFLA_CARRIER_CHANGES], 0);
 	parse_mac(tb[IFLA_ADDRESS], &ret_link->has_mac, ret_link->mac);
 	parse_mac(tb[IFLA_PERM_ADDRESS], &ret_link->has_perm_mac, ret_link->perm_mac);
+	ret_link->xdp_id = parse_xdp(tb[IFLA_XDP]);
 	parse_strings(tb, ret_link);
 	return true;
 }

@@ -34,6 +34,7 @@ struct link_info {
 	int master;	     /* ifindex or 0 */
 	int lower;	     /* IFLA_LINK: of a veth or netkit its peer; or 0 */
 	int lower_nsid;	     /* namespace of lower; -1: the same */
+	uint32_t xdp_id;     /* of its native XDP program; 0: none */
 	int new_nsid;	     /* of RTM_DELLINK: it was moved there; -1: it was deleted */
 	int new_ifindex;
 };

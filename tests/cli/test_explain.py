@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from pins import Pins, X
+from pins import Pins, X, fill
 
 import model  # of tests/bpf
 
@@ -145,6 +145,26 @@ def test_modes_that_do_not_hash(bond, mode, slave, word):
     bond.bond.active_slot = 2
     said = explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2")
     assert said["slave"] == slave and word in said["why"] and said["hash"] is None and said["fields"] == {}
+
+
+def test_the_next_active_slave(bond):
+    bond.bond.mode = bond.table.mode = X.MODE_ACTIVE_BACKUP
+    bond.bond.active_slot = 2
+    for bucket in range(X.BUCKETS):
+        bond.buckets.bucket[0][bucket] = 2
+    words = ("src", "10.0.0.1", "dst", "10.0.0.2")
+    assert explain(bond, *words)["if_failed"] == {"at_once": "eth0", "settled": "eth0"}
+    fill(bond.bond.primary, b"eth3")
+    assert explain(bond, *words)["if_failed"] == {"at_once": "eth0", "settled": "eth3"}
+    assert "if eth2 failed: eth0 at once, eth3 when bondd has chosen another" in call(bond, "bond0", *words).stdout
+    bond.settings.drain_mask = 0b1001
+    assert explain(bond, *words)["if_failed"] == {"at_once": "eth1", "settled": "eth1"}
+    bond.table.tx_mask = 0b1100
+    assert explain(bond, *words)["if_failed"] == {"at_once": "eth3", "settled": "eth3"}
+    bond.table.tx_mask = 0b0100
+    assert explain(bond, *words)["if_failed"] == {"at_once": None, "settled": None}
+    bond.table.tx_mask, bond.bond.active_slot = 0, X.NO_SLOT
+    assert explain(bond, *words)["slave"] is None
 
 
 def test_policy_flow_is_not_foretold(bond):

@@ -69,3 +69,17 @@ def test_it_foretells_a_failure(pair):
     wait_for(lambda: links_taken(made, 4) == expected, "the flows to go where explain has said")
     made.near.stop_bondd()
     assert [each["slave"] for each in explanations(made, 4)] == expected
+
+
+@pytest.mark.parametrize("primary", [None, "l3"])
+def test_it_foretells_the_next_active_slave(pair, primary):
+    made = pair("active-backup", far={"mode": "broadcast"})
+    if primary:
+        made.near.ctl("set", "bond0", "primary", primary)
+        wait_for(lambda: made.near.show()["active_slave"] == primary, "the primary")
+        made.near.ctl("set", "bond0", "active_slave", "l1")
+    wait_for(lambda: made.near.show()["active_slave"] == ("l1" if primary else "l0"), "the active slave")
+    said = made.near.ctl_json("explain", "bond0", "src", "10.0.0.1", "dst", "10.0.0.2")
+    assert said["if_failed"]["settled"] == (primary or "l1")
+    made.far.ip("link", "set", said["slave"], "down")
+    wait_for(lambda: made.near.show()["active_slave"] == said["if_failed"]["settled"], "it to be the active one")

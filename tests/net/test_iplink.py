@@ -1,8 +1,12 @@
 """What people do with plain `ip`: bondd follows, or says what happened."""
+import json
+
 import pytest
 
-from lab import wait_for
+from lab import run, wait_for
 from traffic import Stream
+
+BEFORE_FLAGS, HAD_VLAN_STRIP = 64, 64  # struct xbond_slave, XBOND_SLAVE_*
 
 
 def names(host, bond="bond0"):
@@ -104,6 +108,20 @@ def test_a_slave_goes_to_another_namespace(pair):
     wait_for(lambda: names(made.near) == ["l1"], "l0 to be gone")
     wait_for(lambda: other.link("l0")["address"] == own and not other.link("l0")["allmulti"], "its own state")
     assert delivers(made)
+
+
+def test_offloads_go_back_in_another_namespace(pair):
+    """As a NIC's whose VLAN stripping was turned off for XDP: a veth's never is, so the record is made by hand."""
+    made = pair("balance-xor", links=2)
+    pinned = made.near.bpf_dir / "bond0/slaves"
+    key = ["pinned", pinned, "key", 0, 0, 0, 0]
+    value = json.loads(run("bpftool", "-j", "map", "lookup", *key).stdout)["value"]
+    value[BEFORE_FLAGS] = hex(int(value[BEFORE_FLAGS], 16) | HAD_VLAN_STRIP)
+    made.near.run("ethtool", "-K", "l0", "rxvlan", "off")
+    run("bpftool", "map", "update", *key, "value", *value)
+    other = made.lab.namespace("c")
+    made.near.ip("link", "set", "l0", "netns", other.name)
+    wait_for(lambda: "rx-vlan-offload: on" in other.run("ethtool", "-k", "l0").stdout, "VLAN stripping to be on again")
 
 
 def test_the_bond_takes_its_mac_where_it_is(lone, lab):

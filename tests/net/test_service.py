@@ -64,7 +64,7 @@ def test_a_device_renamed_to_a_waited_for_name_is_added(lone):
 def test_a_slave_that_goes_and_returns_has_its_settings(lone, mode):
     host = lone(links=1, bondd=False)
     lacp = "actor_port_prio = 7\n" if mode == "802.3ad" else ""
-    write(host, f"[bond]\nmode = {mode}\n[slave l0]\nweight = 5\n{lacp}")
+    write(host, f"[bond]\nmode = {mode}\n[slave l0]\nweight = 5\ndrain = on\nqueue_id = 3\n{lacp}")
     host.start_bondd()
     assert names(host) == ["l0"]
     host.ip("link", "del", "l0")
@@ -72,7 +72,8 @@ def test_a_slave_that_goes_and_returns_has_its_settings(lone, mode):
     host.ip("link", "add", "l0", "index", "78", "type", "veth", "peer", "name", "l0p")
     wait_for(lambda: names(host) == ["l0"], "l0 to be added again")
     options = host.slave("l0")["options"]
-    assert options["weight"] == 5 and (mode != "802.3ad" or options["actor_port_prio"] == 7)
+    assert (options["weight"], options["drain"], options["queue_id"]) == (5, True, 3)
+    assert mode != "802.3ad" or options["actor_port_prio"] == 7
 
 
 def test_a_running_bond_is_adopted_as_it_runs(lone):

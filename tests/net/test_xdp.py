@@ -3,8 +3,11 @@
 A veth's own stack leaves checksums to be done by whoever takes the frame off the machine; by
 XDP they would be lost, so the far ends here have `tx off`, as the warning says.
 """
+import contextlib
 import json
 import os
+import pathlib
+import signal
 import time
 
 import pytest
@@ -183,11 +186,57 @@ def test_switched_while_traffic_flows(pair):
     assert result["duplicates"] == 0 and result["lost"] <= 50, result  # a veth's queues begin anew
 
 
+def test_gro_is_kept_on(xdp_pair):
+    """A bond without GRO takes no frames by XDP, and they are dropped without a word."""
+    made = xdp_pair()
+    made.far.run("ethtool", "-K", "bond0", "gro", "off")
+    wait_for(lambda: features(made.far)["generic-receive-offload"] == "on", "GRO to be on again")
+    made.near.wait_ping("10.0.0.2")
+    wait_for(lambda: made.far.log().count("generic receive offload") == 1, "one line about it")
+    made.far.kill_bondd()
+    made.far.run("ethtool", "-K", "bond0", "gro", "off")
+    made.far.start_bondd()
+    wait_for(lambda: features(made.far)["generic-receive-offload"] == "on", "GRO to be on again")
+    made.near.wait_ping("10.0.0.2")
+    assert made.far.log().count("generic receive offload") == 2
+    made.far.ctl("set", "bond0", "rx_hook", "tc")
+    assert features(made.far)["generic-receive-offload"] == "off", "as was asked for"
+    made.far.run("ethtool", "-K", "bond0", "gro", "on")
+    made.far.run("ethtool", "-K", "bond0", "gro", "off")
+    assert made.far.ping_bondd() and features(made.far)["generic-receive-offload"] == "off"
+
+
 def test_auto_leaves_veths_to_tc(pair):
     made = pair("balance-xor", rx_hook="auto")
     assert set(hooks(made.near).values()) == {"tc"}
     assert "not by XDP" not in made.near.log()
     assert made.near.show()["options"]["rx_hook"] == "auto"
+
+
+def test_auto_after_xdp_leaves_veths_to_tc(xdp_pair):
+    made = xdp_pair()
+    made.far.ctl("set", "bond0", "rx_hook", "auto")
+    assert set(hooks(made.far).values()) == {"tc"} and not any(has_xdp(made.far, link) for link in made.links)
+    made.near.wait_ping("10.0.0.2")
+
+
+def test_what_another_detaches_stays_detached(xdp_pair):
+    """A veth's program cannot be taken off by its device's name, but its link can be detached."""
+    made = xdp_pair(links=2)
+    run("bpftool", "link", "detach", "pinned", made.far.bpf_dir / "bond0/link_xdp_rx_0")
+    assert not has_xdp(made.far, "l0")
+    wait_for(lambda: hooks(made.far) == {"l0": "tc", "l1": "xdp"}, "bondd to see it")
+    assert "bond0/link_xdp_rx_0" not in made.far.pins()
+    made.near.wait_ping("10.0.0.2")
+    made.far.ip("link", "set", "l0", "alias", "news")
+    assert made.far.ping_bondd() and hooks(made.far) == {"l0": "tc", "l1": "xdp"}
+    assert made.far.log().count("l0 receives by TC now") == 1
+    made.far.ctl("set", "bond0", "rx_hook", "xdp")
+    assert set(hooks(made.far).values()) == {"xdp"} and has_xdp(made.far, "l0")
+    run("bpftool", "link", "detach", "pinned", made.far.bpf_dir / "bond0/link_xdp_rx_1")
+    made.far.kill_bondd()
+    made.far.start_bondd()
+    assert set(hooks(made.far).values()) == {"xdp"} and has_xdp(made.far, "l1")
 
 
 @pytest.fixture
@@ -316,6 +365,59 @@ def test_round_robin_and_broadcast(sending):
     wait_for(lambda: made.far.received("l1")["packets"] - before >= 2000, "the other to carry all")
 
 
+@pytest.fixture
+def rotating(lone):
+    """make(links): near's bond0 in balance-rr with xdp_tx on and the first two as slaves; near.far takes their frames."""
+
+    def make(links=2, mode="balance-rr", **options):
+        near = lone(links=links)
+        takes_frames(near.far, near.links)
+        near.ctl("create", "bond0", "mode", mode, "xdp_tx", "on", *[word for pair in options.items() for word in pair])
+        near.ctl("add-slave", "bond0", *near.links[:2])
+        near.ip("link", "set", "bond0", "up")
+        near.wait_slaves(*near.links[:2])
+        wait_for(lambda: near.pinned("table")["flags"] & 32, "XDP to choose")
+        return near
+    return make
+
+
+def arrivals(near, count=2000):
+    """{link: frames at its far end} of so many frames sent by XDP."""
+    before = {link: near.far.received(link)["packets"] for link in near.links}
+    live(near, count)
+
+    def found():
+        return {link: near.far.received(link)["packets"] - before[link] for link in near.links}
+    wait_for(lambda: sum(found().values()) >= count, "the frames")
+    return found()
+
+
+def test_another_slave_in_the_same_slot(rotating):
+    near = rotating(links=3)
+    near.ctl("set", "bond0", "xdp_tx", "off")
+    near.ctl("del-slave", "bond0", "l1")
+    near.ctl("add-slave", "bond0", "l2")
+    near.wait_slaves("l0", "l2")
+    near.ip("link", "set", "l1", "up")
+    near.ctl("set", "bond0", "xdp_tx", "on")
+    wait_for(lambda: near.pinned("table")["flags"] & 32, "XDP to choose")
+    found = arrivals(near)
+    assert found["l0"] >= 990 and found["l2"] >= 990 and found["l1"] < 100, found
+
+
+def test_a_drained_slave_gets_no_broadcast(rotating):
+    near = rotating(mode="broadcast")
+    assert min(arrivals(near).values()) >= 2000
+    near.ctl("set-slave", "bond0", "l0", "drain", "on")
+    assert near.ping_bondd()
+    sent = near.slave("l0")["tx_packets"]
+    found = arrivals(near)
+    assert found["l1"] >= 2000 and found["l0"] < 100, found
+    assert near.slave("l0")["tx_packets"] - sent < 100
+    near.ctl("set-slave", "bond0", "l1", "drain", "on")
+    assert min(arrivals(near).values()) >= 2000, "nobody else can"
+
+
 def test_a_cut_link_is_left_at_once(sending):
     made = sending()
     made.far.ip("link", "set", "l2", "down")
@@ -364,6 +466,7 @@ def test_while_captured_frames_go_by_tc(sending):
         live(made.near, 2000)
         wait_for(lambda: sum(made.far.received(link)["packets"] - before[link] for link in made.links) >= 2000, "all")
     wait_for(lambda: made.near.pinned("table")["flags"] & 32, "XDP to choose again")
+    wait_for(lambda: "is captured no more; direct again" in made.near.log(), "the log to say so")
 
 
 def test_off_touches_nothing(pair, lab):
@@ -390,3 +493,101 @@ def test_refused_it_is_not_set(pair, passing):
     assert made.near.show()["options"]["xdp_tx"] is False
     assert not made.near.pinned("table")["flags"] & 48
     made.near.wait_ping("10.0.0.2")
+
+
+def test_refused_nothing_else_is_set(pair, passing):
+    made = pair("balance-xor", links=2)
+    macs = {link: made.near.link(link)["address"] for link in made.links}
+    made.near.ip("link", "set", "xb-bond0", "xdp", "obj", passing, "sec", "xdp")
+    with pytest.raises(Refused, match="xdp_tx: cannot attach"):
+        made.near.ctl("set", "bond0", "mac_policy", "filter", "xdp_tx", "on")
+    assert made.near.show()["options"]["mac_policy"] == "set"
+    assert {link: made.near.link(link)["address"] for link in made.links} == macs
+    assert {slave["name"]: slave["mac"] for slave in made.near.show()["slaves"]} == macs
+
+
+def test_xdp_tx_is_not_set_if_another_option_is_refused(lone):
+    """A macvlan takes no second address."""
+    near = lone(links=2)
+    near.ip("link", "add", "m0", "link", "l1", "type", "macvlan")
+    near.ctl("create", "bond0")
+    near.ctl("add-slave", "bond0", "l0", "m0")
+    mac = near.link("m0")["address"]
+    with pytest.raises(Refused, match="not supported"):
+        near.ctl("set", "bond0", "mac_policy", "filter", "xdp_tx", "on")
+    options = near.show()["options"]
+    assert (options["mac_policy"], options["xdp_tx"]) == ("set", False)
+    assert near.link("m0")["address"] == mac and not has_xdp(near, "xb-bond0")
+
+# libxdp, which runs in children of bondd: taps have native XDP
+
+@pytest.fixture
+def tapped(lab):
+    """A host with the taps t0 and t1, and bond0 without slaves."""
+    host = lab.host("t")
+    host.taps = ["t0", "t1"]
+    for tap in host.taps:
+        host.ip("tuntap", "add", "dev", tap, "mode", "tap")
+    host.ctl("create", "bond0", "device", "veth", "rx_hook", "xdp")
+    return host
+
+
+def test_who_is_alone_on_the_device_is_told(tapped, xdp_pair):
+    """Where the kernel has no freplace. A veth is never shared, and nothing is said."""
+    tapped.ctl("add-slave", "bond0", "t0")
+    alone = "bond0/link_xdp_rx_0" in tapped.pins()
+    tapped.ctl("set", "bond0", "rx_hook", "xdp")
+    tapped.kill_bondd()
+    tapped.start_bondd()
+    assert tapped.log().count("t0 is not shared with other XDP programs: ") == alone
+    assert "freplace" in tapped.log() or not alone
+    assert "is not shared" not in xdp_pair(links=1).near.log()
+
+
+def children(pid):
+    return [int(child) for task in pathlib.Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
+
+
+def stop_children(pid):
+    """As if libxdp waited for the lock that all its users share."""
+    stopped = children(pid)
+    for child in stopped:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGSTOP)
+    return stopped
+
+
+def test_bondd_waits_for_nobody(tapped):
+    """Its heartbeat goes on, whatever keeps libxdp waiting."""
+    asking = tapped.spawn(*tapped.ctl_command("add-slave", "bond0", *tapped.taps))
+    late = []
+    while asking.poll() is None:
+        stop_children(tapped.bondd.pid)
+        age = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - tapped.pinned("table")["heartbeat_ns"]
+        late += [age] if age > 3e9 else []
+    assert asking.returncode == 0 and not late, late
+    assert set(hooks(tapped).values()) == {"xdp"}
+    assert "libxdp does not answer" in tapped.log()
+
+
+def has_sockets(pid):
+    held = pathlib.Path(f"/proc/{pid}/fd")
+    return any("socket:" in os.readlink(each) for each in held.iterdir() if each.is_symlink())
+
+
+def test_a_killed_bondd_leaves_no_child(tapped):
+    """Nor does a child keep the sockets and locks of the next."""
+    asking = tapped.spawn(*tapped.ctl_command("add-slave", "bond0", "t0"))
+
+    def stop_one():
+        with contextlib.suppress(FileNotFoundError):
+            for child in children(tapped.bondd.pid):
+                if not has_sockets(child):
+                    os.kill(child, signal.SIGSTOP)
+                    return child
+        return None
+    child = wait_for(stop_one, "a child without bondd's sockets", interval=0)
+    tapped.kill_bondd()
+    asking.wait(10)
+    wait_for(lambda: not pathlib.Path(f"/proc/{child}").exists(), "it to end")
+    tapped.start_bondd()

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 
 import pytest
 
@@ -151,7 +152,7 @@ def test_no_descriptors_are_lost(switched):
     before = len(list(held.iterdir()))
     for hook in ("tc", "xdp") * 3:
         near.ctl("set", "bond0", "rx_hook", hook)
-    assert len(list(held.iterdir())) == before
+    wait_for(lambda: len(list(held.iterdir())) == before, "bondd to have as many descriptors as before")
 
 
 @pytest.mark.full
@@ -181,6 +182,35 @@ def test_nothing_stays_when_the_nic_goes(switched):
     switched.near.wait_ping("10.0.0.2")
     switched.near.ctl("delete", "bond0")
     assert dispatchers() == []
+
+
+@pytest.mark.full
+def test_pins_removed_by_hand(switched):
+    """Without its maps' writer a program that stays in the dispatcher takes every frame to nowhere: a new bond takes it out."""
+    near = switched.near
+    add_filter(near, near.links[1])
+    active = by_xdp(switched)
+    near.kill_bondd()
+    near.ip("link", "del", "bond0")
+    shutil.rmtree(near.bpf_dir / "bond0")
+    assert OURS in loaded(near, active)
+    near.start_bondd()
+    switched.bond("active-backup", "device", "veth")
+    assert hooks(near) == ["tc", "tc"] and [loaded(near, dev) for dev in near.links] == [[], [THEIRS]], near.log()
+    check_both_ways(switched)
+
+
+@pytest.mark.full
+def test_unloaded_by_another(switched):
+    near = switched.near
+    active = by_xdp(switched)
+    near.run("xdp-loader", "unload", active, "--all")
+    other, = set(near.links) - {active}
+    wait_for(lambda: near.slave(active)["rx_hook"] == "tc" and near.slave(other)["rx_hook"] == "xdp", "bondd to see it", 10)
+    check_both_ways(switched)
+    assert near.log().count(f"{active} receives by TC now") == 1
+    near.ctl("set", "bond0", "rx_hook", "xdp")
+    assert hooks(near) == ["xdp", "xdp"] and loaded(near, active) == [OURS]
 
 
 @pytest.mark.full
