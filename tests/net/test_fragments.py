@@ -24,7 +24,7 @@ def path(request):
 
 
 @pytest.fixture
-def made(pair, path, tmp_path, hook):
+def made(pair, path, tmp_path):
     made = pair("balance-xor", path=path)
     for host in (made.near, made.far):
         host.ip("link", "set", "bond0", "mtu", MTU)

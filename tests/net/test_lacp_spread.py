@@ -14,7 +14,7 @@ SOURCE = bytes.fromhex("020000000011")
 BROADCAST = b"\xff" * 6
 SOLICITED = bytes.fromhex("3333ff000002")
 NEIGHBOUR, ASKED = (socket.inet_pton(socket.AF_INET6, address) for address in ("fd00::11", "fd00::2"))
-ALL_NODES = bytes.fromhex("ff0200000000000000000001ff000002")
+GROUP = bytes.fromhex("ff0200000000000000000001ff000002")  # of the solicited node
 
 
 @pytest.fixture(params=["counted", "direct"])
@@ -34,7 +34,7 @@ def ether(destination, kind, payload):
 
 
 def ip6(protocol, payload):
-    return ether(SOLICITED, 0x86dd, struct.pack("!IHBB", 6 << 28, len(payload), protocol, 255) + NEIGHBOUR + ALL_NODES
+    return ether(SOLICITED, 0x86dd, struct.pack("!IHBB", 6 << 28, len(payload), protocol, 255) + NEIGHBOUR + GROUP
                  + payload)
 
 
@@ -49,7 +49,8 @@ def arp(operation):
                  bytes(6) + address("10.0.0.2"))
 
 
-NEIGHBOUR_MESSAGES = {"ARP request": arp(1), "ARP reply": arp(2), "solicitation": icmp6(135), "advertisement": icmp6(136)}
+NEIGHBOUR_MESSAGES = {"ARP request": arp(1), "ARP reply": arp(2), "solicitation": icmp6(135),
+                      "advertisement": icmp6(136)}
 OTHERS = {"echo request": icmp6(128), "router solicitation": icmp6(133),
           "solicitation's number in UDP": ip6(socket.IPPROTO_UDP, struct.pack("!BBH", 135, 0, 9) + bytes(20)),
           "no IP": ether(BROADCAST, 0x88b5, b"")}
