@@ -6,12 +6,13 @@ import socket
 import pytest
 
 from lab import ROOT, Refused, run, wait_for
+from tcx import attach_before
 from traffic import Capture
 
 PORT = 9000
 FLOWS = 24
 SO_MARK = 36
-pytestmark = pytest.mark.parametrize("hook", ["clsact"], indirect=True)
+both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 
 
 @pytest.fixture(params=["counted", "direct"])
@@ -27,14 +28,22 @@ def program(tmp_path):
     return made
 
 
+def put_before(host, program, hook):
+    """In front of xbond's at bond0's egress, in the way that the manual has for the hook."""
+    if hook == "tcx":
+        attach_before(host, "bond0", program, "queue_by_mark")
+        return
+    host.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)  # a netkit has none yet
+    host.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj", program, "sec", "tc")
+
+
 @pytest.fixture
-def queued(pair, program):
-    """A pair whose near end gives packets the queue_mapping of their socket's mark, before xbond's filter."""
+def queued(pair, program, hook):
+    """A pair whose near end gives packets the queue_mapping of their socket's mark, before xbond's program."""
     def make(mode, **options):
         far = {"mode": "broadcast"} if mode in ("active-backup", "broadcast") else {}
         made = pair(mode, links=3, far=far, **options)
-        made.near.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)  # a netkit has none yet
-        made.near.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj", program, "sec", "tc")
+        put_before(made.near, program, hook)
         return made
     return make
 
@@ -55,6 +64,7 @@ def links_used(made, mark, priority=0):
     return {link: count for link, count in found.items() if count}
 
 
+@both_hooks
 @pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "balance-xor", "broadcast"])
 def test_the_mapping_chooses_the_slave(queued, mode, path, hook):
     made = queued(mode, path=path, xmit_hash_policy="layer3+4")
@@ -68,6 +78,7 @@ def test_the_mapping_chooses_the_slave(queued, mode, path, hook):
     assert set(links_used(made, 7)) == set(without)
 
 
+@pytest.mark.parametrize("hook", ["clsact"], indirect=True)
 @pytest.mark.skipif(os.cpu_count() == 1, reason="the bond has one queue, and skbedit takes no number that it has not")
 def test_skbedit_on_the_bond(pair, path, hook):
     """As the manual has it: a filter of tc before xbond's."""
@@ -81,6 +92,7 @@ def test_skbedit_on_the_bond(pair, path, hook):
     assert links_used(made, 0) == {"l2": FLOWS}
 
 
+@both_hooks
 def test_a_slave_that_is_down_is_not_taken(queued, path, hook):
     made = queued("balance-xor", path=path, xmit_hash_policy="layer3+4")
     made.near.ctl("set-slave", "bond0", "l2", "queue_id", 7)
@@ -93,6 +105,7 @@ def test_a_slave_that_is_down_is_not_taken(queued, path, hook):
     assert links_used(made, 7) == {"l2": FLOWS}
 
 
+@both_hooks
 def test_it_outlives_bondd_and_is_saved(queued, hook):
     made = queued("balance-xor", xmit_hash_policy="layer3+4")
     made.near.ctl("set-slave", "bond0", "l2", "queue_id", 7)
@@ -117,7 +130,7 @@ def refused(host, *words):
     return caught.value.text
 
 
-def test_one_slave_for_each_number(lone, hook):
+def test_one_slave_for_each_number(lone):
     host = lone(3)
     host.ctl("create", "bond0")
     host.ctl("add-slave", "bond0", "l0", "queue_id", 3)

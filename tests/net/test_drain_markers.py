@@ -1,0 +1,105 @@
+"""drain_markers: flows leave a port that works when the partner has answered a marker, or
+after its time; a bond without bondd does not wait.
+"""
+import pytest
+
+from lab import wait_for
+from lacp import MARKER, is_slow, ports, tx_slots, wait_distributing
+from traffic import Capture, Stream
+
+AT_KIND, INFORMATION = 16, 1
+ANSWER_TIME = 3.0  # LACP_DRAIN_TIME
+# Slow protocols, subtype marker, TLV response: dropped; all else goes on.
+DROP_RESPONSES = "8,40 0 0 12,21 0 5 34825,48 0 0 14,21 0 3 2,48 0 0 16,21 0 1 2,6 0 0 2,6 0 0 4294967295"
+
+
+@pytest.fixture
+def made(pair):
+    """Markers are for what the test does, not for the ports' first steps."""
+    made = pair("802.3ad", links=2, lacp_rate="fast", xmit_hash_policy="layer3+4")
+    wait_distributing(made.near, made.far, links=made.links)
+    made.near.ctl("set", "bond0", "drain_markers", "on")
+    return made
+
+
+def leave_markers_unanswered(host, dev):
+    host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)  # may be there
+    host.run("tc", "filter", "add", "dev", dev, "egress", "pref", 1, "bpf", "direct-action", "bytecode", DROP_RESPONSES)
+
+
+def has_moved(host):
+    """Slot 0 is out of what the programs choose from."""
+    return host.pinned("table")["drained"] == 1
+
+
+def markers(frames):
+    return [frame for frame in frames if is_slow(frame, MARKER) and frame.data[AT_KIND] == INFORMATION]
+
+
+def data_times(frames):
+    return [frame.time for frame in frames if frame.numbers()]
+
+
+def flow_off(stream, capture):
+    """The stream goes on, and not by this link."""
+    stream.flow_on(200)
+    capture.frames()
+    stream.flow_on(200)
+    assert not data_times(capture.frames())
+
+
+def test_flows_leave_on_the_response(made):
+    stream = Stream(made.near, made.far, rate=1000, flows=32)
+    with Capture(made.far, "l0") as wire:
+        stream.flow_on(200)
+        assert data_times(wire.frames()) and not has_moved(made.near)
+        made.near.ctl("set-slave", "bond0", "l0", "drain", "on")
+        wait_for(lambda: has_moved(made.near), "the flows to leave before the marker's time is over", ANSWER_TIME - 1)
+        assert len(markers(wire.frames())) == 1 and ports(made.near)["l0"]["marker_tx"] == 1
+        flow_off(stream, wire)
+        made.near.ctl("set-slave", "bond0", "l0", "drain", "off")
+        wait_for(lambda: data_times(wire.frames()), "the flows to be back")
+    assert tx_slots(made.near) == {0, 1}
+    result = stream.finish()
+    assert (result["lost"], result["reordered"], result["duplicates"]) == (0, 0, 0), result
+
+
+def test_flows_leave_a_partner_that_does_not_answer(made):
+    leave_markers_unanswered(made.far, "l0")
+    stream = Stream(made.near, made.far, rate=1000, flows=32)
+    with Capture(made.far, "l0") as wire:
+        made.near.ctl("set-slave", "bond0", "l0", "drain", "on")
+        wait_for(lambda: has_moved(made.near), "the flows to leave in the end", 10)
+        seen = wire.frames()
+        asked = markers(seen)
+        assert len(asked) == 1
+        assert data_times(seen)[-1] - asked[0].time > ANSWER_TIME - 0.5
+        flow_off(stream, wire)
+    result = stream.finish()
+    assert (result["lost"], result["reordered"], result["duplicates"]) == (0, 0, 0), result
+
+
+def test_a_smaller_share_waits_too(made):
+    """By weight: bondd asks before it makes other buckets."""
+    leave_markers_unanswered(made.far, "l0")
+    active = made.near.pinned("table")["active"]
+    with Capture(made.far, "l0") as wire:
+        for dev, weight in (("l0", 1), ("l1", 9)):
+            made.near.ctl("set-slave", "bond0", dev, "weight", weight)
+        wait_for(lambda: markers(wire.frames()), "a marker", 3)
+        assert made.near.pinned("table")["active"] == active
+        wait_for(lambda: made.near.pinned("table")["active"] != active, "the buckets to change", 10)
+
+
+def test_without_bondd_drain_does_not_wait(made):
+    stream = Stream(made.near, made.far, rate=1000, flows=32)
+    with Capture(made.far, "l0") as wire:
+        made.near.stop_bondd()
+        made.near.ctl("set-slave", "bond0", "l0", "drain", "on")
+
+        def silent():
+            stream.flow_on(100)
+            return not data_times(wire.frames())
+        wait_for(silent, "the flows to leave without a marker")
+    result = stream.finish()
+    assert (result["lost"], result["duplicates"]) == (0, 0), result

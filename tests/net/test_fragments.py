@@ -1,0 +1,106 @@
+"""Packets whose headers lie in page fragments, beyond what a program can read directly: they take the slave that
+the same headers take elsewhere.
+"""
+import json
+import os
+import socket
+import struct
+
+import pytest
+
+from lab import ROOT, run, wait_for
+from traffic import PORT, SOL_PACKET, Capture
+
+PACKET_VNET_HDR = 15
+ETHER, MTU = 14, 9000
+SIZE = 5000  # more than a page: a socket puts less in one piece
+FIRST, FLOWS = 40000, 24
+ADDRESSES = {4: ("10.0.0.1", "10.0.0.2"), 6: ("fd00::1", "fd00::2")}
+
+
+@pytest.fixture(params=["counted", "direct"])
+def path(request):
+    return request.param
+
+
+@pytest.fixture
+def made(pair, path, tmp_path):
+    made = pair("balance-xor", path=path)
+    for host in (made.near, made.far):
+        host.ip("link", "set", "bond0", "mtu", MTU)
+    for host in (made.near, made.far):
+        wait_for(lambda host=host: all(host.link(dev)["mtu"] == MTU for dev in made.links), "the slaves' MTU")
+    made.seen = count_linear_parts(made.near, tmp_path)
+    return made
+
+
+def count_linear_parts(host, directory):
+    """A map's id: packets by their linear part when they enter bond0."""
+    counter = directory / "linear.o"
+    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c",
+        ROOT / "tests/net/linear.bpf.c", "-o", counter)
+    host.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)  # a netkit has none yet
+    host.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj", counter, "sec", "tc")
+    shown = json.loads(host.run("tc", "-j", "filter", "show", "dev", "bond0", "egress", "pref", 1).stdout)
+    program = next(each["options"]["prog"]["id"] for each in shown if "prog" in each.get("options", {}))
+    return json.loads(run("bpftool", "-j", "prog", "show", "id", program).stdout)["map_ids"][0]
+
+
+def bare_packets(seen):
+    """Those of which a program saw no more than the Ethernet header."""
+    entries = [entry.get("formatted", entry)
+               for entry in json.loads(run("bpftool", "-j", "map", "dump", "id", seen).stdout)]
+    return sum(entry["value"] for entry in entries if entry["key"] == ETHER)
+
+
+def datagram(made, version, source_port):
+    macs = [bytes.fromhex(host.link("bond0")["address"].replace(":", "")) for host in (made.far, made.near)]
+    family = socket.AF_INET if version == 4 else socket.AF_INET6
+    addresses = b"".join(socket.inet_pton(family, address) for address in ADDRESSES[version])
+    udp = struct.pack("!HHHH", source_port, PORT, SIZE, 0).ljust(SIZE, b"\0")
+    if version == 4:
+        ip = struct.pack("!BBHHHBBH", 0x45, 0, 20 + SIZE, 0, 0, 64, socket.IPPROTO_UDP, 0)
+    else:
+        ip = struct.pack("!IHBB", 6 << 28, SIZE, socket.IPPROTO_UDP, 64)
+    return b"".join(macs) + struct.pack("!H", 0x0800 if version == 4 else 0x86dd) + ip + addresses + udp
+
+
+def send_in_pieces(host, frames):
+    """The link's header in the linear part, as virtio's header says; all else in fragments."""
+    with host.inside():
+        sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        sender.bind(("bond0", 0))
+    with sender:
+        sender.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
+        for frame in frames:
+            sender.send(struct.pack("=BBHHHH", 0, 0, ETHER, 0, 0, 0) + frame)
+
+
+def links_taken(made, version):
+    """The link of each flow."""
+    wires, taken = [Capture(made.far, link) for link in made.links], {}
+    frames = [datagram(made, version, FIRST + number) for number in range(FLOWS)]
+    send_in_pieces(made.near, frames)
+    for wire in wires:
+        taken.update({frames.index(frame.data): wire.dev for frame in wire.frames(0.1) if frame.data in frames})
+        wire.close()
+    return [taken.get(number) for number in range(FLOWS)]
+
+
+def explained(made, version):
+    source, destination = ADDRESSES[version]
+    dmac = made.far.link("bond0")["address"]
+    return [made.near.ctl_json("explain", "bond0", "src", source, "dst", destination, "proto", "udp", "sport",
+                               FIRST + number, "dport", PORT, "dmac", dmac)["slave"] for number in range(FLOWS)]
+
+
+@pytest.mark.parametrize("hook", ["clsact"], indirect=True)
+@pytest.mark.parametrize("version", ADDRESSES)
+def test_headers_in_fragments_count(made, version):
+    for policy in ("layer3+4", "encap3+4", "layer2+3"):
+        made.near.ctl("set", "bond0", "xmit_hash_policy", policy)
+        before = bare_packets(made.seen)
+        taken = links_taken(made, version)
+        assert bare_packets(made.seen) == before + FLOWS
+        assert taken == explained(made, version), policy
+        assert policy == "layer2+3" or set(taken) == set(made.links)

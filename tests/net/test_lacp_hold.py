@@ -1,0 +1,130 @@
+"""Hold: whom the programs answer while bondd is away, how often, and whom never."""
+import time
+
+import pytest
+
+from lab import wait_for
+from lacp import busiest_second, is_slow, ports, tx_slots, wait_distributing
+from traffic import Capture, send_frames
+
+AT_TYPE = 12
+PRIORITY_TAG, VLAN_5_TAG = bytes.fromhex("81000000"), bytes.fromhex("81000005")
+BURST, PAUSE = 20, 0.04  # PDUs, well within a second
+IN_ANY_SECOND = 2  # at most one in 0.9 s
+
+
+class Held:
+    """A pair whose near bondd is away and whose far end is played by the test: it has the words of both ends."""
+
+    def __init__(self, pair):
+        self.pair = pair
+        self.mac = {dev: pair.near.slave(dev)["mac"] for dev in pair.links}
+        self.spoken = {dev: self._listen(dev) for dev in pair.links}
+        self.partner = {dev: pdus[1] for dev, pdus in self.spoken.items()}
+        self.own = {dev: pdus[0] for dev, pdus in self.spoken.items()}
+        pair.far.kill_bondd()
+        pair.near.kill_bondd()
+
+    def _listen(self, dev):
+        """(near's, far's) PDU on dev, when both have come to rest."""
+        found = {}
+        with Capture(self.pair.near, dev, outgoing=True) as wire:
+            def both():
+                found.update({frame.src == self.mac[dev]: frame.data for frame in wire.frames(0.1) if is_slow(frame)})
+                return len(found) == 2
+            wait_for(both, f"a PDU of each end on {dev}")
+        return found[True], found[False]
+
+    def tell(self, dev, frame):
+        send_frames(self.pair.far, dev, [frame])
+
+    def answers(self, wire, wait=0.1):
+        """PDUs of the near end that have reached the far one."""
+        return [frame for frame in wire.frames(wait) if is_slow(frame) and frame.src == self.mac[wire.dev]]
+
+    def wait_answer(self, wire, frame):
+        def answered():
+            self.tell(wire.dev, frame)
+            return self.answers(wire)
+        return wait_for(answered, f"an answer on {wire.dev}")[0]
+
+
+@pytest.fixture
+def held(pair):
+    made = pair("802.3ad", links=2, lacp_rate="fast", far={"lacp_hold": "off"})
+    wait_distributing(made.near, made.far, links=made.links)
+
+    def at_rest():
+        here, there = ports(made.near), ports(made.far)
+        return all(set(here[dev]["actor_state"]) == set(there[dev]["partner_state"]) and
+                   set(there[dev]["actor_state"]) == set(here[dev]["partner_state"]) for dev in made.links)
+    wait_for(at_rest, "both ends to know each other", 4)
+    return Held(made)
+
+
+def tagged(frame, tag):
+    return frame[:AT_TYPE] + tag + frame[AT_TYPE:]
+
+
+def test_a_pdu_with_a_priority_tag_is_answered(held):
+    """As one without; the port goes on carrying. A PDU of a VLAN is none."""
+    with Capture(held.pair.far, "l0") as wire:
+        answer = held.wait_answer(wire, tagged(held.partner["l0"], PRIORITY_TAG))
+    assert answer.data[14:] == held.own["l0"][14:]
+    assert not answer.vlan
+    wait_for(lambda: 0 in tx_slots(held.pair.near), "the port to carry")
+    held.pair.near.start_bondd()
+    assert ports(held.pair.near)["l0"]["illegal_rx"] == 0
+
+
+def test_a_pdu_of_a_vlan_is_not_answered(held):
+    with Capture(held.pair.far, "l0") as wire:
+        held.wait_answer(wire, held.partner["l0"])
+        until = time.monotonic() + 1.5
+        while time.monotonic() < until:
+            held.tell("l0", tagged(held.partner["l0"], VLAN_5_TAG))
+            assert not held.answers(wire)
+
+
+def test_answers_keep_their_distance(held):
+    """Also where the partner talks much: by its answers nobody is flooded, on any link."""
+    with Capture(held.pair.far, "l0") as wire:
+        times = [held.wait_answer(wire, held.partner["l0"]).time]
+        for _ in range(2 * BURST):
+            held.tell("l0", held.partner["l0"])
+            times += [answer.time for answer in held.answers(wire, PAUSE)]
+    assert len(times) > 1 and busiest_second(times) <= IN_ANY_SECOND, times
+
+
+def test_our_own_system_is_never_answered(held):
+    """What a cable from one slave to another brings: the PDUs of both, to both."""
+    with Capture(held.pair.far, "l0") as l0, Capture(held.pair.far, "l1") as l1:
+        wires = {"l0": l0, "l1": l1}
+        for dev, wire in wires.items():
+            held.wait_answer(wire, held.partner[dev])
+        until = time.monotonic() + 2.5
+        while time.monotonic() < until:
+            for dev, other in (("l0", "l1"), ("l1", "l0"), ("l0", "l0")):
+                held.tell(dev, held.own[other])
+            assert not any(held.answers(wire) for wire in wires.values())
+        for dev, wire in wires.items():
+            held.wait_answer(wire, held.partner[dev])
+
+
+def test_a_loop_is_silent_without_bondd(lab):
+    host = lab.host("a")
+    host.ip("link", "add", "p0", "type", "veth", "peer", "name", "p1")
+    host.ctl("create", "bond0", "mode", "802.3ad", "lacp_rate", "fast")
+    host.ctl("add-slave", "bond0", "p0", "p1")
+    host.ip("link", "set", "bond0", "up")
+    wait_for(lambda: all("looped" in port["why"] for port in ports(host).values()), "the loop to be named")
+    with Capture(host, "p0", outgoing=True) as wire:
+        pdu = wait_for(lambda: [frame for frame in wire.frames(0.1) if is_slow(frame)], "a PDU")[-1].data
+        host.kill_bondd()
+        wire.frames()
+        until, told, seen = time.monotonic() + 3, 0, 0
+        while time.monotonic() < until:
+            send_frames(host, "p1", [pdu])
+            told += 1
+            seen += sum(is_slow(frame) for frame in wire.frames(0.3))
+    assert seen == told
