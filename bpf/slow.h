@@ -255,6 +255,8 @@ static __noinline int slow_receive(struct __sk_buff *skb, __u32 slot)
 		slow_to_bondd(skb, slot, now_ns);
 		return TC_ACT_UNSPEC;
 	}
+	if (skb->vlan_present) /* a priority tag, which an answer does not have */
+		bpf_skb_vlan_pop(skb);
 	if (!READ_ONCE(port->current) || bpf_skb_pull_data(skb, XBOND_PDU_SIZE))
 		return TC_ACT_UNSPEC;
 	frame = (void *)(long)skb->data;

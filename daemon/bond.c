@@ -285,7 +285,7 @@ static void publish_plan(struct bond *bond, const struct decision *decision)
 	bool same = bond->published && !memcmp(&bond->plan, &decision->plan, sizeof(bond->plan));
 	uint64_t losers = same || !bond->published ? 0 : losers_of(bond, decision);
 
-	if (bond_lacp_must_wait(bond, losers))
+	if (bond_lacp_must_wait(bond, &decision->plan, losers))
 		return;
 	dataplane_set_drained(&bond->dataplane, decision->drained);
 	if (same)

@@ -49,6 +49,7 @@ struct bond {
 	/* 802.3ad, as the LACP thread was told last: */
 	struct slowio_bond *lacp; /* NULL in the other modes */
 	uint64_t marked;	  /* slots that were asked for a marker before flows leave them */
+	struct dataplane_plan marked_for;
 	struct lacp_config lacp_config;
 	struct lacp_port_config lacp_ports[XBOND_MAX_SLAVES];
 };

@@ -139,11 +139,13 @@ uint64_t bond_lacp_collecting(const struct bond *bond)
 	return bond->lacp ? slowio_collecting(bond->lacp) : 0;
 }
 
-bool bond_lacp_must_wait(struct bond *bond, uint64_t losers)
+bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers)
 {
 	if (!bond->lacp || !bond_pin(bond)->drain_markers)
 		return false;
-	bond->marked &= losers; /* who has got its flows back is asked again next time */
+	if (memcmp(&bond->marked_for, plan, sizeof(*plan)))
+		bond->marked = 0; /* other flows are to move: what was sent since must arrive, too */
+	bond->marked_for = *plan;
 	bond_for_each_member (bond, slot)
 		if (losers & ~bond->marked & UINT64_C(1) << slot)
 			slowio_drain(bond->lacp, slot);
@@ -177,7 +179,7 @@ static void log_event(struct bond *bond, const struct slowio_event *event)
 	case LACP_EVENT_FALLBACK:
 		log_notice("%s: %s: %s", name, port,
 			   event->detail ? "carries traffic without a LACP partner (lacp_fallback)"
-					 : "has a LACP partner; fallback ends");
+					 : "fallback ends");
 		break;
 	case LACP_EVENT_ACTOR_CHURN:
 		log_notice("%s: %s: actor churn %s", name, port, lacp_churn_name(event->detail));

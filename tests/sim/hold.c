@@ -72,6 +72,12 @@ long bpf_skb_load_bytes(const struct sim_skb *skb, __u32 offset, void *to, __u32
 	return 0;
 }
 
+long bpf_skb_vlan_pop(struct sim_skb *skb)
+{
+	skb->vlan_present = 0;
+	return 0;
+}
+
 long bpf_skb_pull_data(struct sim_skb *skb, __u32 length)
 {
 	(void)skb;

@@ -17,7 +17,7 @@
 
 struct sim_skb {
 	unsigned long data, data_end;
-	__u32 len, ifindex;
+	__u32 len, ifindex, vlan_present;
 };
 #define __sk_buff sim_skb
 
@@ -30,6 +30,7 @@ void *bpf_ringbuf_reserve(void *ring, __u64 size, __u64 flags);
 void bpf_ringbuf_submit(void *record, __u64 flags);
 void bpf_ringbuf_discard(void *record, __u64 flags);
 long bpf_skb_load_bytes(const struct sim_skb *skb, __u32 offset, void *to, __u32 length);
+long bpf_skb_vlan_pop(struct sim_skb *skb);
 long bpf_skb_pull_data(struct sim_skb *skb, __u32 length);
 long bpf_redirect(__u32 ifindex, __u64 flags);
 
