@@ -79,6 +79,17 @@ def test_flows_leave_a_partner_that_does_not_answer(made):
     assert (result["lost"], result["reordered"], result["duplicates"]) == (0, 0, 0), result
 
 
+def test_each_drain_has_a_marker_of_its_own(made):
+    """Also when the last one's is still awaited: what was sent since is not behind it."""
+    leave_markers_unanswered(made.far, "l0")
+    with Capture(made.far, "l0") as wire:
+        for value in ("on", "off", "on"):
+            made.near.ctl("set-slave", "bond0", "l0", "drain", value)
+            if value == "on":
+                wait_for(lambda: markers(wire.frames()), "a marker", 2)
+        assert not has_moved(made.near)
+
+
 def test_a_smaller_share_waits_too(made):
     """By weight: bondd asks before it makes other buckets."""
     leave_markers_unanswered(made.far, "l0")
