@@ -21,6 +21,8 @@ XDPLIVE = ROOT / "build/tools/xdplive"
 LLDP = bytes.fromhex("0180c200000e02000000000188cc") + b"\x02\x07\x04\x02\x00\x00\x00\x00\x01" + bytes(40)
 LLDP_ELSEWHERE = bytes.fromhex("02000000009902000000000188cc") + LLDP[14:]
 FLOWS = 64
+KERNEL = tuple(int(number) for number in os.uname().release.split("-")[0].split(".")[:2])
+by_xdp = pytest.mark.skipif(KERNEL < (6, 8), reason="before Linux 6.8 no program sees a veth's VLAN tags: it receives by TC")
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +73,7 @@ def xdp_pair(pair):
     return make
 
 
+@by_xdp
 def test_receive(xdp_pair):
     made = xdp_pair()
     before = made.far.ctl_json("stats", "bond0")
@@ -84,6 +87,7 @@ def test_receive(xdp_pair):
     assert done["end"]["sum_received"]["bytes"] > 1 << 20
 
 
+@by_xdp
 def test_what_passes_by_xdp_is_seen_on_bond0(xdp_pair):
     made = xdp_pair()
     with Capture(made.far, "bond0") as above:
@@ -94,6 +98,7 @@ def test_what_passes_by_xdp_is_seen_on_bond0(xdp_pair):
     wait_for(lambda: made.far.received("bond0")["packets"] >= received + 300, "bond0 to count them")
 
 
+@by_xdp
 def test_jumbo(xdp_pair):
     made = xdp_pair()
     for host in (made.near, made.far):
@@ -104,6 +109,7 @@ def test_jumbo(xdp_pair):
     assert (result["lost"], result["duplicates"]) == (0, 0), result
 
 
+@by_xdp
 def test_a_tag_in_the_frame_stays(xdp_pair):
     made = xdp_pair()
     frame = bytes.fromhex(made.far.link("bond0")["address"].replace(":", "")) + bytes.fromhex("02000000009981000007080045")
@@ -114,6 +120,7 @@ def test_a_tag_in_the_frame_stays(xdp_pair):
     assert [each.vlan for each in found] == [7] * 5
 
 
+@by_xdp
 def test_a_tag_beside_the_frame_stays(xdp_pair, tmp_path):
     made = xdp_pair()
     tagger = tmp_path / "push_tag.o"
@@ -127,6 +134,7 @@ def test_a_tag_beside_the_frame_stays(xdp_pair, tmp_path):
     assert [each.vlan for each in found] == [7] * 5
 
 
+@by_xdp
 def test_lldp_stays_on_the_slave(xdp_pair):
     made = xdp_pair()
     with Capture(made.far, "l0") as here, Capture(made.far, "bond0") as above:
@@ -136,6 +144,7 @@ def test_lldp_stays_on_the_slave(xdp_pair):
         del above
 
 
+@by_xdp
 def test_lacp(pair):
     made = pair("802.3ad", links=3, rx_hook="xdp", lacp_rate="fast", xmit_hash_policy="layer3+4")
     for host in (made.near, made.far):
@@ -150,6 +159,7 @@ def test_lacp(pair):
     wait_distributing(made.near, made.far, links=made.links)
 
 
+@by_xdp
 def test_backup_is_not_heard(xdp_pair):
     """In active-backup what comes on a backup is dropped and counted, as by TC."""
     made = xdp_pair("active-backup")
@@ -163,6 +173,7 @@ def test_backup_is_not_heard(xdp_pair):
         assert not [each for each in above.frames(0.1) if each.src == "02:00:00:00:00:99"]
 
 
+@by_xdp
 def test_switched_while_traffic_flows(pair):
     made = pair("balance-xor", xmit_hash_policy="layer3+4")
     for host in (made.near, made.far):
@@ -186,6 +197,7 @@ def test_switched_while_traffic_flows(pair):
     assert result["duplicates"] == 0 and result["lost"] <= 50, result  # a veth's queues begin anew
 
 
+@by_xdp
 def test_gro_is_kept_on(xdp_pair):
     """A bond without GRO takes no frames by XDP, and they are dropped without a word."""
     made = xdp_pair()
@@ -213,6 +225,7 @@ def test_auto_leaves_veths_to_tc(pair):
     assert made.near.show()["options"]["rx_hook"] == "auto"
 
 
+@by_xdp
 def test_auto_after_xdp_leaves_veths_to_tc(xdp_pair):
     made = xdp_pair()
     made.far.ctl("set", "bond0", "rx_hook", "auto")
@@ -220,6 +233,7 @@ def test_auto_after_xdp_leaves_veths_to_tc(xdp_pair):
     made.near.wait_ping("10.0.0.2")
 
 
+@by_xdp
 def test_what_another_detaches_stays_detached(xdp_pair):
     """A veth's program cannot be taken off by its device's name, but its link can be detached."""
     made = xdp_pair(links=2)
@@ -249,6 +263,7 @@ def passing(tmp_path):
     return made
 
 
+@by_xdp
 def test_one_that_has_a_program_stays_with_tc(lone, passing):
     near = lone(links=2)
     near.ip("link", "set", "l0", "xdp", "obj", passing, "sec", "xdp")
@@ -260,6 +275,7 @@ def test_one_that_has_a_program_stays_with_tc(lone, passing):
     assert has_xdp(near, "l0"), "somebody else's program is not ours to remove"
 
 
+@by_xdp
 def test_released_slaves_have_no_program(xdp_pair):
     made = xdp_pair()
     made.near.ctl("del-slave", "bond0", "l0")
@@ -269,6 +285,7 @@ def test_released_slaves_have_no_program(xdp_pair):
     assert made.near.pins() == []
 
 
+@by_xdp
 def test_bondd_killed_and_started(xdp_pair):
     made = xdp_pair()
     stream = Stream(made.near, made.far, rate=5000, flows=FLOWS)
@@ -284,6 +301,7 @@ def test_bondd_killed_and_started(xdp_pair):
     assert set(hooks(made.far).values()) == {"xdp"}
 
 
+@by_xdp
 @pytest.mark.parametrize("step", ["xdp-recorded", "xdp-attached"])
 def test_bondd_dies_half_way(lone, step):
     near = lone(links=1)
