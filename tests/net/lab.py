@@ -24,6 +24,7 @@ BPFFS = "/sys/fs/bpf"
 DEVICE = os.environ.get("XBOND_TEST_DEVICE")  # veth or netkit: what all bonds are made of, unless a test says so itself
 CLONE_NEWNET = 0x40000000
 IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, PMTUDISC_DO = 10, 23, 2
+KERNEL = tuple(int(number) for number in os.uname().release.split("-")[0].split(".")[:2])
 PATIENCE = 3 if os.environ.get("XBOND_VM") else 1  # an emulated machine is slower
 libc = ctypes.CDLL(None, use_errno=True)
 

@@ -2,6 +2,7 @@
 large MTU, priorities, tags. In both paths where both are allowed.
 """
 import contextlib
+import os
 import pathlib
 import signal
 import socket
@@ -10,7 +11,7 @@ import subprocess
 
 import pytest
 
-from lab import ROOT, end, run, wait_for
+from lab import KERNEL, ROOT, end, run, wait_for
 from traffic import Capture, Frame, Iperf, Stream, send_frames, send_packets
 
 
@@ -71,6 +72,7 @@ def test_tcpdump_sees_both_directions(pair, path, hook, tmp_path):
         wait_for(lambda: is_direct(made.near), "direct again after the capture")
 
 
+@pytest.mark.skipif("XBOND_VM" in os.environ, reason="tcpdump does not keep up in an emulated machine")
 def test_tcpdump_loses_nothing_in_mid_stream(pair, tmp_path):
     """A capture that begins and ends under traffic on a direct bond."""
     made = pair("balance-xor", xmit_hash_policy="layer3+4", links=2, path="direct")
@@ -276,6 +278,7 @@ def test_move_to_a_namespace_and_back(pair, path, hook):
             wait_for(lambda: is_direct(made.near), "direct again at home")
 
 
+@pytest.mark.skipif(KERNEL < (6, 7), reason="before Linux 6.7 the kernel does not count what bpf_redirect_peer hands over")
 def test_what_bond0_receives_while_away_is_counted_and_captured(pair):
     """It is handed over without a crossing of the pair."""
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")

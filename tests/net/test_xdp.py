@@ -13,7 +13,7 @@ import time
 import pytest
 
 import lab as lab_module
-from lab import ROOT, Refused, run, wait_for
+from lab import KERNEL, ROOT, Refused, run, wait_for
 from lacp import wait_distributing
 from traffic import Capture, Iperf, Stream, send_frames, send_packets
 
@@ -21,7 +21,6 @@ XDPLIVE = ROOT / "build/tools/xdplive"
 LLDP = bytes.fromhex("0180c200000e02000000000188cc") + b"\x02\x07\x04\x02\x00\x00\x00\x00\x01" + bytes(40)
 LLDP_ELSEWHERE = bytes.fromhex("02000000009902000000000188cc") + LLDP[14:]
 FLOWS = 64
-KERNEL = tuple(int(number) for number in os.uname().release.split("-")[0].split(".")[:2])
 by_xdp = pytest.mark.skipif(KERNEL < (6, 8), reason="before Linux 6.8 no program sees a veth's VLAN tags: it receives by TC")
 
 
