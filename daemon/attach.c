@@ -62,6 +62,14 @@ static struct bpf_tc_hook filter_hook(const struct attach_point *point)
 	};
 }
 
+int attach_prepare(const struct attach_point *point, struct err *err)
+{
+	struct bpf_tc_hook hook = filter_hook(point);
+	int r = point->hook == XBOND_HOOK_CLSACT ? bpf_tc_hook_create(&hook) : 0;
+
+	return r < 0 && r != -EEXIST ? refused(point, -r, err) : 0;
+}
+
 static int add_clsact(const struct attach_point *point, int program_fd, bool *ret_had_clsact, struct err *err)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .prog_fd = program_fd, .handle = FILTER_HANDLE,

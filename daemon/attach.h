@@ -21,6 +21,8 @@ struct attach_point {
 	char pin[PATH_MAX + 32]; /* of the TCX or netkit link */
 };
 
+/* Before traffic: what attach_add() would else do under it, where a new qdisc drops packets. */
+int attach_prepare(const struct attach_point *point, struct err *err);
 /* ret_had_clsact (may be NULL): the device had a clsact qdisc already. Replaces the filter that we had there. */
 int attach_add(const struct attach_point *point, int program_fd, bool *ret_had_clsact, struct err *err);
 /* Takes our program off; keep_clsact: the qdisc is not ours to remove. Nothing there is no error. */

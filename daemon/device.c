@@ -125,9 +125,10 @@ int device_attach(struct bond *bond, struct err *err)
 	r = port.hook != XBOND_HOOK_CLSACT && !access(port.pin, F_OK)
 		    ? 0
 		    : attach_add(&port, bond->dataplane.port_fd, NULL, err);
-	if (!r && bond_pin(bond)->netnsid < 0 && needs_egress(bond))
-		r = attach_add(&egress, bond->dataplane.egress_fd, NULL, err);
-	return r;
+	if (r || bond_pin(bond)->netnsid >= 0)
+		return r;
+	return needs_egress(bond) ? attach_add(&egress, bond->dataplane.egress_fd, NULL, err)
+				  : attach_prepare(&egress, err);
 }
 
 bool device_lost_filter(struct bond *bond)
