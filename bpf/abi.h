@@ -13,7 +13,7 @@
 #include "daemon/lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
 
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
-#define XBOND_ABI_VERSION 3
+#define XBOND_ABI_VERSION 4
 
 #define XBOND_MAX_SLAVES 64
 #define XBOND_BUCKETS 4096
@@ -193,8 +193,7 @@ _Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI"
 #define XBOND_PDUS_PER_SECOND 10       /* per slave to bondd; LACP itself sends at most 3 */
 #define XBOND_LACP_AWAY_NS 500000000LL /* heartbeat older: the programs hold the ports */
 #define XBOND_HOLD_GAP_NS 900000000ULL /* at most one answer in this time */
-#define XBOND_HOLD_AFTER_NS \
-	1000000000ULL /* none so soon after bondd's last PDU, which may be its third in a second */
+#define XBOND_HOLD_AFTER_NS 1000000000ULL /* after bondd's last, which may be its third */
 
 enum xbond_hold_end {
 	XBOND_HOLD_GOES_ON = 0,

@@ -169,6 +169,12 @@ static __always_inline void slow_put_back(__u32 slot, struct xbond_hold *port)
 	port->ended = XBOND_HOLD_GOES_ON;
 }
 
+/* It collects and distributes at least as before, and nothing else is new. */
+static __always_inline int slow_is_in_step(__u8 before, __u8 state)
+{
+	return !((before ^ state) & ~(LACP_COLLECTING | LACP_DISTRIBUTING)) && !(before & ~state);
+}
+
 /*
  * What the partner says of itself decides: as before, the port carries; otherwise not, until
  * it is as before. Another partner ends the hold for good: that is bondd's to judge.
@@ -178,7 +184,7 @@ static __always_inline void slow_judge(__u32 slot, struct xbond_hold *port, cons
 	if (!slow_same(frame + LACP_ACTOR, port->partner, LACP_INFO_SIZE - 1)) {
 		port->ended = XBOND_HOLD_PARTNER_CHANGED;
 		slow_take_out(slot);
-	} else if (frame[LACP_ACTOR_STATE] != port->partner[LACP_INFO_SIZE - 1]) {
+	} else if (!slow_is_in_step(port->partner[LACP_STATE], frame[LACP_ACTOR_STATE])) {
 		port->ended = XBOND_HOLD_OUT_OF_STEP;
 		slow_take_out(slot);
 	} else {

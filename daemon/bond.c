@@ -17,7 +17,7 @@
 #include "daemon/device.h"
 #include "daemon/device_pair.h"
 #include "daemon/log.h"
-#include "daemon/xdp.h"
+#include "daemon/xdp_devmap.h"
 
 #define TIMER_ACCURACY_US 1000
 
@@ -320,11 +320,11 @@ static void publish(struct bond *bond, const struct decision *decision)
 	struct dataplane *dataplane = &bond->dataplane;
 	struct xbond_table *table = dataplane->pins.table;
 
-	xdp_publish(bond, sending(bond, decision));
+	xdp_devmap_publish(bond, sending(bond, decision));
 	dataplane_set_tx_mask(dataplane, decision->up);
 	dataplane_set_rx_mask(dataplane, table->rx_mask | decision->rx_mask);
 	publish_plan(bond, decision);
-	xdp_publish(bond, sending(bond, decision));
+	xdp_devmap_publish(bond, sending(bond, decision));
 	dataplane_set_rx_mask(dataplane, decision->rx_mask);
 	publish_queue_ids(bond);
 	device_follow_settings(bond);

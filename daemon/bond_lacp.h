@@ -20,7 +20,7 @@ uint64_t bond_lacp_distributing(const struct bond *bond);
 uint64_t bond_lacp_collecting(const struct bond *bond);
 /*
  * drain_markers: these slots still work and shall lose flows. True while a marker behind what
- * they have sent waits for its response, at most 3 s; then evaluated again.
+ * they have sent waits for its response, at most 3 s; then evaluated again. Another plan sends another marker.
  */
 bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers);
 /* The thread has news: logs them and evaluates the bonds they are of. */

@@ -13,8 +13,8 @@
 
 #define FIRST_FD 3 /* after the standard ones */
 
-/* The main loop stands still meanwhile: less than the heartbeat's 3 s, and its period of half a second, leave. */
-#define LIMIT_MS 1500
+/* The main loop stands still meanwhile; but a device whose driver takes its time must not be left half changed. */
+#define LIMIT_MS 10000
 
 /* bondd's locks among them: a child that outlived it would keep the next bondd out. */
 static void close_all_but(int fd)

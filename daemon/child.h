@@ -4,7 +4,7 @@
 #define XBOND_DAEMON_CHILD_H
 
 /*
- * Runs work(arg), which returns 0 or -errno, in a child that has a second and a half, ends with
+ * Runs work(arg), which returns 0 or -errno, in a child that has ten seconds, ends with
  * bondd, and has no descriptor but the standard ones and keep_fd (-1: none). Returns the same,
  * or -ETIMEDOUT.
  */

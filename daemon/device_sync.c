@@ -10,7 +10,7 @@
 #include "daemon/log.h"
 #include "daemon/mac.h"
 #include "daemon/slave.h"
-#include "daemon/xdp.h"
+#include "daemon/xdp_gro.h"
 #include "daemon/net/elsewhere.h"
 
 /* When bonds have swapped names, each has the other's directory until both are looked at. */
@@ -161,7 +161,7 @@ int device_sync(struct bond *bond)
 	follow_mac(bond, device.mac);
 	follow_mtu(bond, device.mtu);
 	follow_promisc(bond, device.promiscuity > 0);
-	xdp_keep_gro(bond);
+	xdp_gro_keep(bond);
 	has_qdisc = strcmp(device.qdisc, "noqueue") && strcmp(device.qdisc, "noop");
 	if (has_qdisc != bond->has_qdisc) {
 		bond->has_qdisc = has_qdisc;

@@ -229,6 +229,12 @@ struct moved {
 	bool clear_xdp;
 };
 
+static void first(int *r, int next)
+{
+	if (!*r)
+		*r = next;
+}
+
 /* Under the name it has there. */
 static int restore_features(struct nl *nl, const struct moved *moved)
 {
@@ -243,25 +249,23 @@ static int restore_features(struct nl *nl, const struct moved *moved)
 		return r;
 	if (had & XBOND_SLAVE_HAD_VLAN_FILTER)
 		r = feature_set(&ethtool, link.name, FEATURE_VLAN_FILTER, true);
-	if (!r && had & XBOND_SLAVE_HAD_VLAN_STRIP)
-		r = feature_set(&ethtool, link.name, FEATURE_VLAN_STRIP, true);
+	if (had & XBOND_SLAVE_HAD_VLAN_STRIP)
+		first(&r, feature_set(&ethtool, link.name, FEATURE_VLAN_STRIP, true));
 	ethtool_done(&ethtool);
 	return r;
 }
 
+/* All of it, whatever is refused; the first refusal is told. */
 static int restore_moved(struct nl *nl, const void *arg)
 {
 	const struct moved *moved = arg;
 	int r = link_set_flags(nl, moved->ifindex, 0, IFF_ALLMULTI | IFF_PROMISC, NULL);
 
-	if (!r)
-		r = link_set_mac(nl, moved->ifindex, moved->slave->before.mac, NULL);
-	if (!r)
-		r = link_set_mtu(nl, moved->ifindex, moved->slave->before.mtu, NULL);
-	if (!r && moved->clear_xdp)
-		r = link_clear_xdp(nl, moved->ifindex, NULL);
-	if (!r)
-		r = restore_features(nl, moved);
+	first(&r, link_set_mac(nl, moved->ifindex, moved->slave->before.mac, NULL));
+	first(&r, link_set_mtu(nl, moved->ifindex, moved->slave->before.mtu, NULL));
+	if (moved->clear_xdp)
+		first(&r, link_clear_xdp(nl, moved->ifindex, NULL));
+	first(&r, restore_features(nl, moved));
 	return r;
 }
 

@@ -4,10 +4,6 @@
 #include <net/ethernet.h>
 #include <string.h>
 
-#include "common/clock.h"
-
-#define SHORT_TIMEOUT_NS (3 * NS_PER_S) /* 802.1AX-2014 6.4.4 */
-#define LONG_TIMEOUT_NS (90 * NS_PER_S)
 #define SUBTYPE_LACP 1
 #define INFO_SIZE 15 /* of an information TLV, without its type and length */
 #define ACTOR_OFFSET 18
@@ -18,7 +14,7 @@
 void slowio_hold_begin(struct xbond_hold *hold)
 {
 	if (!hold->silence_ns)
-		hold->silence_ns = LONG_TIMEOUT_NS;
+		hold->silence_ns = LACP_LONG_TIMEOUT_TIME;
 	store(hold->enabled, 1);
 }
 
@@ -46,7 +42,7 @@ void slowio_hold_sent(struct xbond_hold *hold, const struct lacp_system *sys, un
 	store(hold->holding, 0);
 	memcpy(hold->pdu, frame, sizeof(hold->pdu));
 	hold->sent_ns = now_ns;
-	hold->silence_ns = fast ? SHORT_TIMEOUT_NS : LONG_TIMEOUT_NS;
+	hold->silence_ns = fast ? LACP_SHORT_TIMEOUT_TIME : LACP_LONG_TIMEOUT_TIME;
 	slowio_hold_follow(hold, sys, slot);
 }
 

@@ -14,6 +14,7 @@
 #include "daemon/net/features.h"
 #include "daemon/xdp_dispatcher.h"
 #include "daemon/xdp_dispatcher_pins.h"
+#include "daemon/xdp_gro.h"
 #include "daemon/xdp_load.h"
 
 #define PATH_SIZE (PATH_MAX + 32)
@@ -70,105 +71,6 @@ static bool detach(const char *pin)
 }
 
 /* The devmap, or -errno: the bond has had no XDP program yet. */
-static int open_map(struct bond *bond, const char *name)
-{
-	char path[PATH_SIZE];
-
-	snprintf(path, sizeof(path), "%s/%s", bond->dataplane.pins.dir, name);
-	return bpf_obj_get(path);
-}
-
-static bool point_to_slaves(struct bond *bond, const char *map, uint64_t mask)
-{
-	int fd = open_map(bond, map);
-
-	if (fd < 0)
-		return false;
-	for (uint32_t slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (mask >> slot & 1)
-			bpf_map_update_elem(fd, &slot, &bond_slave(bond, slot)->ifindex, BPF_ANY);
-		else
-			bpf_map_delete_elem(fd, &slot);
-	}
-	close(fd);
-	return true;
-}
-
-void xdp_publish(struct bond *bond, uint64_t mask)
-{
-	uint64_t members = 0;
-
-	if (!bond_pin(bond)->xdp_tx) {
-		bond->xdp_known = false; /* until it is on again a slot may get another device */
-		return;
-	}
-	bond_for_each_member (bond, slot)
-		members |= UINT64_C(1) << slot;
-	if (bond->xdp_known && bond->xdp_members == members && bond->xdp_mask == mask)
-		return;
-	bond->xdp_known = point_to_slaves(bond, XBOND_PIN_XDP_SLAVES, members) &&
-			  point_to_slaves(bond, XBOND_PIN_XDP_ALL, mask);
-	bond->xdp_members = members;
-	bond->xdp_mask = mask;
-}
-
-/* bond0 takes frames by XDP only while it has GRO. */
-static int want_gro(struct bond *bond, struct err *err)
-{
-	struct xbond_bond *pin = bond_pin(bond);
-	struct feature gro;
-	int r;
-
-	if (bond->away)
-		return err_set(err, EXDEV, "%s is in another namespace", pin->name);
-	r = feature_get(&bond->daemon->ethtool, pin->name, FEATURE_GRO, &gro);
-	if (r)
-		return err_set(err, -r, "the GRO of %s is unknown: %s", pin->name, strerror(-r));
-	if (gro.active)
-		return 0;
-	pin->gro_was_off = 1;
-	r = feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, true);
-	return r < 0 ? err_set(err, -r, "%s takes no GRO: %s", pin->name, strerror(-r)) : 0;
-}
-
-static bool some_receive_by_xdp(struct bond *bond)
-{
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
-			return true;
-	return false;
-}
-
-/* Somebody has turned it off: the wish is kept for when no slave needs it any more. */
-void xdp_keep_gro(struct bond *bond)
-{
-	const char *name = bond_pin(bond)->name;
-	struct feature gro;
-	struct err err;
-	bool lost;
-
-	if (bond->away || !some_receive_by_xdp(bond))
-		return;
-	lost = !feature_get(&bond->daemon->ethtool, name, FEATURE_GRO, &gro) && !gro.active;
-	if (lost && !bond->gro_lost)
-		log_warning("%s: generic receive offload is turned on again: its slaves receive by XDP",
-			    name);
-	if (lost && want_gro(bond, &err) && !bond->gro_lost)
-		log_warning("%s: %s", name, err.text);
-	bond->gro_lost = lost;
-}
-
-static void restore_gro(struct bond *bond)
-{
-	struct xbond_bond *pin = bond_pin(bond);
-
-	if (!pin->gro_was_off || some_receive_by_xdp(bond))
-		return;
-	if (!bond->away)
-		feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, false);
-	pin->gro_was_off = 0;
-}
-
 /* A tag that the NIC takes off would be lost. */
 static int keep_tags_in_frames(struct bond *bond, struct xbond_slave *slave, struct err *err)
 {
@@ -222,14 +124,22 @@ static bool unpin_dispatched(struct bond *bond, const struct xbond_slave *slave)
 }
 
 /* And whatever a bondd that died in the midst of it has left of it. */
-static int leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
+static int clear_dispatcher(struct bond *bond, const struct xbond_slave *slave)
 {
 	int r = xdp_dispatcher_remove((int)slave->ifindex);
+
+	if (!r)
+		unpin_dispatched(bond, slave);
+	return r;
+}
+
+static int leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
+{
+	int r = clear_dispatcher(bond, slave);
 
 	if (r)
 		log_warning("%s: libxdp's dispatcher of %s keeps a place for us: %s", bond_pin(bond)->name,
 			    slave->name, strerror(-r));
-	unpin_dispatched(bond, slave);
 	return r;
 }
 
@@ -241,7 +151,7 @@ static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 
 	if (r)
 		return r;
-	leave_dispatcher(bond, slave);
+	clear_dispatcher(bond, slave);
 	beside = xdp_dispatcher_add(bond->dataplane.pins.dir, (int)slave->ifindex,
 				    bond_pin(bond)->port_ifindex, &why);
 	if (!beside)
@@ -271,7 +181,7 @@ static int attach_slave(struct bond *bond, unsigned int slot, struct err *err)
 	detach(pin);					/* somebody may have, and left the link */
 	bond_slave(bond, slot)->rx_hook = XBOND_RX_XDP; /* from here on there may be something to undo */
 	crashpoint("xdp-recorded");
-	r = want_gro(bond, err);
+	r = xdp_gro_want(bond, err);
 	if (!r)
 		r = veth ? attach_veth(bond, slot, err) : attach_nic(bond, slot, err);
 	crashpoint("xdp-attached");
@@ -284,13 +194,13 @@ void xdp_release_slave(struct bond *bond, unsigned int slot)
 	char pin[PATH_SIZE];
 
 	slave_pin(pin, bond, slot);
-	if (slave->rx_hook == XBOND_RX_XDP && !detach(pin))
-		leave_dispatcher(bond, slave);
+	if (slave->rx_hook == XBOND_RX_XDP && !detach(pin) && leave_dispatcher(bond, slave))
+		return; /* it goes on by XDP, and is asked again when rx_hook is set or bondd starts */
 	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_STRIP)
 		feature_set(&bond->daemon->ethtool, slave->name, FEATURE_VLAN_STRIP, true);
 	slave->before.flags &= ~XBOND_SLAVE_HAD_VLAN_STRIP;
 	slave->rx_hook = XBOND_RX_TC;
-	restore_gro(bond);
+	xdp_gro_restore(bond);
 }
 
 bool xdp_release_moved(struct bond *bond, unsigned int slot)
@@ -317,14 +227,15 @@ static bool has_link(const char *pin)
 	return attached;
 }
 
-static bool is_attached(struct bond *bond, unsigned int slot)
+/* 1 or 0; -errno: nobody can tell. */
+static int is_attached(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	char pin[PATH_SIZE];
 
 	slave_pin(pin, bond, slot);
 	if (slave->rx_hook != XBOND_RX_XDP)
-		return false;
+		return 0;
 	return access(pin, F_OK) ? xdp_dispatcher_has((int)slave->ifindex) : has_link(pin);
 }
 
@@ -347,7 +258,7 @@ static uint32_t program_on(struct bond *bond, const struct xbond_slave *slave)
 /* Of a bond whose pins were removed by hand: it would go on, and drop what it takes. */
 static void remove_orphan(struct bond *bond, const struct xbond_slave *slave)
 {
-	if (!program_on(bond, slave) || !xdp_dispatcher_has((int)slave->ifindex))
+	if (!program_on(bond, slave) || xdp_dispatcher_has((int)slave->ifindex) <= 0)
 		return;
 	if (!leave_dispatcher(bond, slave))
 		log_notice("%s: an XDP program that a bond has left on %s is taken off", bond_pin(bond)->name,
@@ -388,12 +299,15 @@ void xdp_check_slave(struct bond *bond, unsigned int slot)
 	const struct xbond_bond *pin = bond_pin(bond);
 	uint32_t *known = &bond->members[slot].xdp_id;
 	struct link_info link;
+	int attached;
 
 	if (slave->rx_hook != XBOND_RX_XDP || link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ||
 	    (*known && *known == link.xdp_id))
 		return;
-	*known = link.xdp_id;
-	if (link.xdp_id && is_attached(bond, slot))
+	attached = link.xdp_id ? is_attached(bond, slot) : 0;
+	if (attached >= 0)
+		*known = link.xdp_id;
+	if (attached)
 		return;
 	log_warning("%s: %s receives by TC now: its XDP program was taken off; 'bondctl set %s rx_hook %s' "
 		    "attaches it again",

@@ -19,11 +19,7 @@ void xdp_release_slave(struct bond *bond, unsigned int slot);
  * dispatcher is attached there, to be taken off.
  */
 bool xdp_release_moved(struct bond *bond, unsigned int slot);
-/* bond0 has generic receive offload while a slave receives by XDP, whoever turns it off. */
-void xdp_keep_gro(struct bond *bond);
 /* xdp_tx: attaches to the port side, or detaches. The programs choose only once bond_evaluate() says so. */
 int xdp_follow_tx(struct bond *bond, struct err *err);
-/* mask: slots that a broadcast leaves by. And which device each slot is. */
-void xdp_publish(struct bond *bond, uint64_t mask);
 
 #endif

@@ -2,18 +2,25 @@
 #include "daemon/xdp_dispatcher.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 #include <xdp/libxdp.h>
 
 #include "common/clock.h"
 #include "daemon/child.h"
 #include "daemon/xdp_load.h"
 
-#define PATIENCE_NS (5000 * NS_PER_MS) /* how long libxdp is left alone when it kept us waiting */
+#define LIBXDP_DIR "/sys/fs/bpf/xdp" /* which it locks */
+#define LOCK_LIMIT_MS 1000
+#define LOCK_STEP_MS 20
+#define PATIENCE_NS (5000 * NS_PER_MS) /* how long libxdp is left alone when its lock was taken */
 #define PRIORITY 90 /* after filters and monitors, whose default is 50: what we take goes no further */
 
 struct call {
+	int (*work)(const struct call *call);
 	int ifindex;
 	/* Of xdp_dispatcher_add(): */
 	const char *pin_dir;
@@ -30,20 +37,47 @@ static int say_nothing(enum libxdp_print_level level, const char *format, va_lis
 }
 
 /*
- * libxdp before 1.4.2 loses descriptors at every look, and waits for a lock: so a child looks.
- * Who holds the lock holds it for every device: one wait is enough for all of them.
+ * libxdp waits for its lock as long as it takes; and who waits is killed at the wrong moment. So
+ * the child looks first. -ENOLCK: somebody keeps it; nothing was done.
  */
-static int in_child(int (*work)(const void *arg), const struct call *call)
+static int wait_for_lock(void)
 {
-	static uint64_t busy_until_ns;
+	int fd = open(LIBXDP_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+
+	for (unsigned int waited = 0; fd >= 0; waited += LOCK_STEP_MS) {
+		r = flock(fd, LOCK_EX | LOCK_NB) ? -ENOLCK : 0;
+		if (!r || waited >= LOCK_LIMIT_MS)
+			break;
+		usleep(LOCK_STEP_MS * 1000);
+	}
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+static int locked_work(const void *arg)
+{
+	const struct call *call = arg;
+	int r = wait_for_lock();
+
+	return r ? r : call->work(call);
+}
+
+/*
+ * libxdp before 1.4.2 loses descriptors at every look: so a child looks. Who holds the lock holds
+ * it for every device: one wait is enough for all of them.
+ */
+static int in_child(const struct call *call)
+{
+	static uint64_t locked_until_ns;
 	int r;
 
-	if (clock_now_ns() < busy_until_ns)
-		return -ETIMEDOUT;
+	if (clock_now_ns() < locked_until_ns)
+		return -ENOLCK;
 	libxdp_set_print(say_nothing);
-	r = child_run(work, call, -1);
-	if (r == -ETIMEDOUT)
-		busy_until_ns = clock_now_ns() + PATIENCE_NS;
+	r = child_run(locked_work, call, -1);
+	if (r == -ENOLCK)
+		locked_until_ns = clock_now_ns() + PATIENCE_NS;
 	return r;
 }
 
@@ -90,24 +124,23 @@ static int take_out(int ifindex, struct xdp_program *(*find)(const struct xdp_mu
 	return r;
 }
 
-static int has(const void *arg)
+static int has(const struct call *call)
 {
-	const struct call *call = arg;
 	struct xdp_multiprog *attached = open_attached(call->ifindex);
 
-	return attached && find_ours(attached) ? 0 : -ENOENT;
+	return attached && (find_ours(attached) || find_alone(attached)) ? 0 : -ENOENT;
 }
 
-bool xdp_dispatcher_has(int ifindex)
+int xdp_dispatcher_has(int ifindex)
 {
-	const struct call call = { .ifindex = ifindex };
+	const struct call call = { .work = has, .ifindex = ifindex };
+	int r = in_child(&call);
 
-	return in_child(has, &call) != -ENOENT;
+	return r == -ENOENT ? 0 : r ? r : 1;
 }
 
-static int remove_ours(const void *arg)
+static int remove_ours(const struct call *call)
 {
-	const struct call *call = arg;
 	int r = take_out(call->ifindex, find_ours);
 
 	if (r == -ENOENT)
@@ -117,9 +150,9 @@ static int remove_ours(const void *arg)
 
 int xdp_dispatcher_remove(int ifindex)
 {
-	const struct call call = { .ifindex = ifindex };
+	const struct call call = { .work = remove_ours, .ifindex = ifindex };
 
-	return in_child(remove_ours, &call);
+	return in_child(&call);
 }
 
 static int attach(struct xdp_object *object, int ifindex)
@@ -138,9 +171,8 @@ static int attach(struct xdp_object *object, int ifindex)
 }
 
 /* -ENOSYS: no freplace. The object's descriptors must be the child's own. */
-static int add(const void *arg)
+static int add(const struct call *call)
 {
-	const struct call *call = arg;
 	struct xdp_multiprog *attached = open_attached(call->ifindex);
 	struct xdp_object *object;
 	int r;
@@ -162,17 +194,19 @@ static int refused(int r, struct err *err)
 		return err_set(err, EOPNOTSUPP, "the kernel does not let them share a device (no freplace)");
 	case EBUSY:
 	case EEXIST: return err_set(err, EBUSY, "libxdp's dispatcher cannot extend it");
-	case ETIMEDOUT:
-		return err_set(err, ETIMEDOUT, "libxdp does not answer; some program may hold its lock");
+	case ENOLCK: return err_set(err, ENOLCK, "another program keeps libxdp's lock");
+	case ETIMEDOUT: return err_set(err, ETIMEDOUT, "libxdp does not answer");
 	default: return err_set(err, -r, "libxdp's dispatcher: %s", strerror(-r));
 	}
 }
 
 int xdp_dispatcher_add(const char *pin_dir, int ifindex, uint32_t port_ifindex, struct err *err)
 {
-	const struct call call = { .ifindex = ifindex, .pin_dir = pin_dir, .port_ifindex = port_ifindex };
+	const struct call call = {
+		.work = add, .ifindex = ifindex, .pin_dir = pin_dir, .port_ifindex = port_ifindex
+	};
 	static bool no_freplace;
-	int r = no_freplace ? -ENOSYS : in_child(add, &call);
+	int r = no_freplace ? -ENOSYS : in_child(&call);
 
 	no_freplace = r == -ENOSYS;
 	return r ? refused(r, err) : 0;

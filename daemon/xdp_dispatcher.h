@@ -6,7 +6,6 @@
 #ifndef XBOND_DAEMON_XDP_DISPATCHER_H
 #define XBOND_DAEMON_XDP_DISPATCHER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/err.h"
@@ -15,12 +14,13 @@
  * Adds XDP_ROLE_RX to the device's dispatcher, which is made if there is none; pin_dir and
  * port_ifindex as for xdp_object_open(). Native XDP only. -EOPNOTSUPP: this kernel has no
  * freplace, or the driver no XDP; -EBUSY: what is attached there is no dispatcher, or a generic
- * one. -ETIMEDOUT, of all of these: libxdp keeps us waiting.
+ * one. Of all of these: -ENOLCK, another program keeps libxdp's lock and nothing was done;
+ * -ETIMEDOUT, nobody knows what was.
  */
 int xdp_dispatcher_add(const char *pin_dir, int ifindex, uint32_t port_ifindex, struct err *err);
 /* Takes it out again, if it is there; the programs of others stay. 0 or -errno. */
 int xdp_dispatcher_remove(int ifindex);
-/* True also where that cannot be found out. */
-bool xdp_dispatcher_has(int ifindex);
+/* 1 or 0; -errno where that cannot be found out. */
+int xdp_dispatcher_has(int ifindex);
 
 #endif

@@ -135,7 +135,8 @@ static void why_while_away(const struct pins *pins, const struct lacp_system *sy
 	};
 
 	if (hold->ended && hold->ended < sizeof(ended) / sizeof(*ended)) {
-		snprintf(ret_text, WHY_SIZE, "hold ended: %s; bondd is away", ended[hold->ended]);
+		snprintf(ret_text, WHY_SIZE, "%s: %s; bondd is away",
+			 pins->bond->lacp_hold ? "hold ended" : "given up", ended[hold->ended]);
 	} else if (hold->holding) {
 		snprintf(ret_text, WHY_SIZE, "held by the kernel: bondd is away, %u answer%s", hold->answers,
 			 hold->answers == 1 ? "" : "s");

@@ -20,6 +20,10 @@
 
 #include "daemon/lacp/state.h"
 
+#define LACP_SECOND 1000000000ull
+#define LACP_SHORT_TIMEOUT_TIME (3 * LACP_SECOND) /* 6.4.4 */
+#define LACP_LONG_TIMEOUT_TIME (90 * LACP_SECOND)
+
 #define LACP_FRAME_SIZE 124 /* of all frames that are sent; with the Ethernet header, without FCS */
 #define LACP_NEVER UINT64_MAX
 #define LACP_WHY_SIZE 160 /* enough for every sentence of lacp_why() */

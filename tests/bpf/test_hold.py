@@ -82,9 +82,9 @@ def test_once_in_nine_tenths_of_a_second(datapath, port):
 
 def test_not_within_a_second_of_bondds_last(datapath, port):
     """Which may have been its third in that second."""
-    port.sent_ns = time.monotonic_ns() - SECOND * 95 // 100
+    port.sent_ns = time.monotonic_ns()
     assert hear(datapath, USUAL) == TC_SHOT and port.heard_ns
-    port.sent_ns -= SECOND
+    port.sent_ns -= X.HOLD_AFTER_NS
     assert hear(datapath, USUAL) == TC_REDIRECT
 
 
@@ -118,6 +118,19 @@ def test_a_partner_out_of_step_is_answered_without_the_flags_until_it_is_back(da
     port.answered_ns = 0
     assert hear(datapath, USUAL) == TC_REDIRECT
     assert (port.ended, carries(datapath)) == (X.HOLD_GOES_ON, (BIT, BIT))
+
+
+@pytest.mark.parametrize("state", [WORKS & ~CARRIES, WORKS & ~0x20])
+def test_a_partner_that_carries_more_than_it_said_is_in_step(datapath, port, state):
+    """bondd died in the midst of their first PDUs."""
+    port.partner[14] = state
+    assert hear(datapath, USUAL) == TC_REDIRECT
+    assert (port.ended, carries(datapath)) == (X.HOLD_GOES_ON, (BIT, BIT))
+
+
+def test_a_partner_that_carries_less_is_out_of_step(datapath, port):
+    assert hear(datapath, lacpdu(info(THEIRS, 7, WORKS & ~0x20), OUR_INFO)) == TC_REDIRECT
+    assert (port.ended, carries(datapath)) == (X.HOLD_OUT_OF_STEP, (0, 0))
 
 
 def test_without_hold_it_judges_and_says_nothing(datapath, port):
@@ -170,14 +183,14 @@ def test_silence_that_ends_just_as_bondd_dies(datapath, port):
 
 @pytest.mark.parametrize("state", ["no partner", "partner changed"])
 def test_silence_of_no_interest(datapath, port, state):
-    port.silence_ns = SECOND // 100
+    port.silence_ns = SECOND // 3
     hear(datapath, USUAL)
     if state == "no partner":
         port.current = 0
     else:
         port.ended = X.HOLD_PARTNER_CHANGED
     with working(datapath, SLOT - 1) as other:  # whose timer fires later
-        other.silence_ns = SECOND // 5
+        other.silence_ns = SECOND
         datapath.run("xbond_rx", USUAL, datapath.table.ifindex[SLOT - 1])
         wait_until_out(datapath, SLOT - 1)
     assert carries(datapath) == (BIT, BIT)

@@ -30,6 +30,15 @@ def wait_distributing(*hosts, links, deadline=8):
                  deadline)
 
 
+def wait_mutual(one, other, links):
+    """Until both ends of the links say the same of each other."""
+    def same():
+        here, there = ports(one), ports(other)
+        return all(set(here[dev]["actor_state"]) == set(there[dev]["partner_state"]) and
+                   set(there[dev]["actor_state"]) == set(here[dev]["partner_state"]) for dev in links)
+    wait_for(same, "both ends to know each other", 4)
+
+
 def counters(host, dev, bond="bond0"):
     """All counters of a port, from the pinned map: more than show has."""
     pinned = host.pinned("lacp", bond)

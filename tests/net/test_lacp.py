@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from lacp import (AT_ACTOR, busiest_second, distributing, is_slow, ports, tx_slots, wait_distributing)
+from lacp import (AT_ACTOR, busiest_second, distributing, is_slow, ports, tx_slots, wait_distributing,
+                  wait_mutual)
 from lab import wait_for
 from traffic import Capture, Stream, send_frames
 
@@ -31,15 +32,6 @@ def why(host, dev):
 
 def unharmed(result):
     return (result["lost"], result["duplicates"]) == (0, 0)
-
-
-def wait_mutual(one, other, links):
-    """Until both ends of the links say the same of each other."""
-    def same():
-        here, there = ports(one), ports(other)
-        return all(set(here[dev]["actor_state"]) == set(there[dev]["partner_state"]) and
-                   set(there[dev]["actor_state"]) == set(here[dev]["partner_state"]) for dev in links)
-    wait_for(same, "both ends to know each other", 4)
 
 
 @pytest.mark.parametrize("coupled", ["on", "off"])
@@ -83,6 +75,7 @@ class Wire:
 @pytest.mark.parametrize("first", ["near", "far"])
 def test_killed_at_both_ends(made, first):
     pair = made()
+    wait_mutual(pair.near, pair.far, pair.links)
     wire = Wire(pair.far, pair.links)
     pair.near.kill_bondd()
     pair.far.kill_bondd()

@@ -10,7 +10,7 @@ import pytest
 
 from lab import ROOT, wait_for
 from lacp import (AGGREGATION, ACTIVITY, AT_ACTOR, AT_COLLECTOR, AT_PARTNER, AT_SUBTYPE, AT_VERSION, MARKER, TIMEOUT,
-                  counters, distributing, is_slow, lacpdu, marker, patched, pdu_info, ports, wait_distributing)
+                  counters, distributing, is_slow, lacpdu, marker, patched, pdu_info, ports, wait_distributing, wait_mutual)
 from traffic import Capture, Stream, send_frames
 
 RAWFLOOD = ROOT / "build/tools/rawflood"
@@ -22,6 +22,7 @@ def made(pair):
     """Two hosts, three links, 802.3ad; the evil is done on l0 of the far host."""
     made = pair("802.3ad", links=3, lacp_rate="fast", xmit_hash_policy="layer3+4")
     wait_distributing(made.near, made.far, links=made.links)
+    wait_mutual(made.near, made.far, made.links)
     return made
 
 
