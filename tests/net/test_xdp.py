@@ -106,8 +106,24 @@ def test_jumbo(xdp_pair):
         host.ip("link", "set", "bond0", "mtu", 9000)
         wait_for(lambda host=host: all(host.link(link)["mtu"] == 9000 for link in made.links), "MTU of the slaves")
     made.near.wait_ping("10.0.0.2", size=8900)
+    before = made.far.show()["rx_bytes"]
     result = Stream(made.near, made.far, count=500, rate=5000, flows=FLOWS, size=8900).finish()
     assert (result["lost"], result["duplicates"]) == (0, 0), result
+    assert made.far.show()["rx_bytes"] - before >= 500 * 8900, "all buffers of a frame count"
+
+
+@by_xdp
+@pytest.mark.parametrize("type_", ["0800", "88b5"], ids=["IPv4 that lies about its length", "not IP"])
+def test_bytes_of_frames(xdp_pair, type_):
+    made = xdp_pair(links=1)
+    mac = made.far.link("bond0")["address"].replace(":", "")
+    frame = (bytes.fromhex(mac) + bytes.fromhex("020000000099" + type_) + b"\x45\0\xff\xff").ljust(1000, b"\0")
+    before = made.far.show()
+    send_frames(made.near, "l0", [frame] * 100)
+    wait_for(lambda: made.far.show()["rx_packets"] >= before["rx_packets"] + 100, "the frames")
+    after = made.far.show()
+    assert after["rx_bytes"] - before["rx_bytes"] >= 100 * 1000
+    assert after["rx_bytes"] - before["rx_bytes"] < 100 * 1000 + 20000, "and whatever else came"
 
 
 @by_xdp
