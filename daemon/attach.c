@@ -15,7 +15,6 @@
 #define NETKIT_PEER 55 /* Linux 6.7; named on the primary, runs in its peer's transmit function */
 
 #define FILTER_HANDLE 0x78 /* ours among the filters of a device */
-#define FILTER_PRIORITY 0xb0d
 
 #define QUERY_MAX 64 /* BPF_MPROG_MAX */
 
@@ -73,7 +72,7 @@ int attach_prepare(const struct attach_point *point, struct err *err)
 static int add_clsact(const struct attach_point *point, int program_fd, bool *ret_had_clsact, struct err *err)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .prog_fd = program_fd, .handle = FILTER_HANDLE,
-		    .priority = FILTER_PRIORITY, .flags = BPF_TC_F_REPLACE);
+		    .priority = ATTACH_FILTER_PRIORITY, .flags = BPF_TC_F_REPLACE);
 	struct bpf_tc_hook hook = filter_hook(point);
 	int r;
 
@@ -108,7 +107,7 @@ static void remove_link(const struct attach_point *point)
 
 static void remove_clsact(struct nl *nl, const struct attach_point *point, bool keep_clsact)
 {
-	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY);
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = ATTACH_FILTER_PRIORITY);
 	struct bpf_tc_hook hook = filter_hook(point);
 
 	bpf_tc_detach(&hook, &filter);
@@ -156,7 +155,7 @@ bool attach_has_program(int ifindex, const char *name)
 
 bool attach_has_filter(int ifindex, bool egress)
 {
-	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = FILTER_PRIORITY);
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = ATTACH_FILTER_PRIORITY);
 	struct attach_point point = { .ifindex = ifindex, .egress = egress };
 	struct bpf_tc_hook hook = filter_hook(&point);
 

@@ -14,6 +14,8 @@
 #include "common/err.h"
 #include "daemon/net/nl.h"
 
+#define ATTACH_FILTER_PRIORITY 0xb0d /* of our clsact filters */
+
 struct attach_point {
 	enum xbond_hook hook;
 	bool egress;		 /* of TCX and clsact */

@@ -49,7 +49,13 @@ static int check_owner(struct bond *bond, const struct link_info *link, struct e
 			return err_set(err, EBUSY,
 				       "%s is a slave of %s already; 'bondctl del-slave %s %s' frees it",
 				       link->name, bond_pin(other)->name, bond_pin(other)->name, link->name);
-	if (attach_has_program(link->ifindex, "xbond_rx") || attach_has_filter(link->ifindex, false))
+	if (attach_has_filter(link->ifindex, false))
+		return err_set(
+			err, EBUSY,
+			"%s is a slave of a bond of another bondd; free it there first, or, if that is "
+			"lost, by 'tc filter del dev %s ingress pref %d'",
+			link->name, link->name, ATTACH_FILTER_PRIORITY);
+	if (attach_has_program(link->ifindex, "xbond_rx"))
 		return err_set(err, EBUSY, "%s is a slave of a bond of another bondd; free it there first",
 			       link->name);
 	if (!link->master)

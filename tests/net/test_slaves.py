@@ -3,11 +3,12 @@ own, devices with somebody else's filters, a bondd without privileges.
 """
 import fcntl
 import os
+import shutil
 import struct
 
 import pytest
 
-from lab import ROOT, run, wait_for
+from lab import ROOT, Refused, run, wait_for
 from traffic import send_packets
 
 TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
@@ -166,3 +167,22 @@ def test_a_bondd_without_capabilities(lone, missing):
     done = host.ctl_try("create", "bond0")
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "perm" in done.stderr.lower(), done.stderr
     assert host.devices() == devices and host.pins() == [] and host.ctl_json("list") == []
+
+
+@pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+def test_a_bond_whose_pins_were_removed_by_hand(lone, hook):
+    """A TCX program goes with its pins; of a filter the refusal says how it goes."""
+    host = lone(links=1)
+    host.ctl("create", "bond0")
+    host.ctl("add-slave", "bond0", "l0")
+    host.kill_bondd()
+    host.ip("link", "del", "bond0")
+    shutil.rmtree(host.bpf_dir / "bond0")
+    host.start_bondd()
+    host.ctl("create", "bond0")
+    if hook == "clsact":
+        with pytest.raises(Refused, match="ingress pref") as refused:
+            host.ctl("add-slave", "bond0", "l0")
+        host.run(*str(refused.value).split("'")[1].split())
+    host.ctl("add-slave", "bond0", "l0")
+    host.wait_slaves("l0")
