@@ -8,7 +8,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "net"))
 
-from lab import BPFFS, ROOT, Lab, run, wait_for  # noqa: E402,F401  pylint: disable=wrong-import-position
+from lab import BPFFS, ROOT, Lab, compile_bpf, run, wait_for  # noqa: E402,F401  pylint: disable=wrong-import-position
 
 TOOLS = ROOT / "build/tools"
 BLAST = TOOLS / "blast"

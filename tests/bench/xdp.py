@@ -15,7 +15,7 @@ import statistics
 import tempfile
 
 from . import bed
-from .bed import PLAIN, ROOT, add_plain_link, bring_up, drop_at_ingress, lab, make_bond, run
+from .bed import PLAIN, ROOT, add_plain_link, bring_up, compile_bpf, drop_at_ingress, lab, make_bond, run
 from .rows import Row, alternate, median_ratio
 
 XDPLIVE = ROOT / "build/tools/xdplive"
@@ -57,8 +57,7 @@ class Programs:
         with tempfile.TemporaryDirectory() as made:
             source, compiled = pathlib.Path(made) / "xdp.c", pathlib.Path(made) / "xdp.o"
             source.write_text(SOURCE)
-            run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", source, "-o",
-                compiled)
+            compile_bpf(source, compiled)
             self.pin.mkdir()
             run("bpftool", "prog", "loadall", compiled, self.pin, "pinmaps", self.pin)
 

@@ -37,6 +37,10 @@ class Refused(Exception):
         self.status, self.text = status, text
 
 
+def compile_bpf(source, made):
+    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", source, "-o", made)
+
+
 def wait_for(condition, what, deadline=5.0, interval=0.02):
     """Returns the first true value of condition(); fails after deadline seconds."""
     deadline *= PATIENCE

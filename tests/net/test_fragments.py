@@ -2,13 +2,12 @@
 the same headers take elsewhere.
 """
 import json
-import os
 import socket
 import struct
 
 import pytest
 
-from lab import ROOT, run, wait_for
+from lab import ROOT, compile_bpf, run, wait_for
 from traffic import PORT, SOL_PACKET, Capture
 
 PACKET_VNET_HDR = 15
@@ -37,8 +36,7 @@ def made(pair, path, tmp_path):
 def count_linear_parts(host, directory):
     """A map's id: packets by their linear part when they enter bond0."""
     counter = directory / "linear.o"
-    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c",
-        ROOT / "tests/net/linear.bpf.c", "-o", counter)
+    compile_bpf(ROOT / "tests/net/linear.bpf.c", counter)
     host.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)  # a netkit has none yet
     host.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj", counter, "sec", "tc")
     shown = json.loads(host.run("tc", "-j", "filter", "show", "dev", "bond0", "egress", "pref", 1).stdout)

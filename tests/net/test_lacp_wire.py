@@ -1,10 +1,9 @@
 """What 802.3ad does to its slaves: priority of PDUs, the multicast list, port numbers."""
 import json
-import os
 
 import pytest
 
-from lab import ROOT, run, wait_for
+from lab import ROOT, compile_bpf, run, wait_for
 from lacp import ports, wait_distributing
 from traffic import Stream
 
@@ -25,8 +24,7 @@ def made(pair):
 def count_priorities(host, dev, directory):
     """Attaches a program that counts what slow protocols send on dev; its map's id."""
     counter = directory / "priority.o"
-    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c",
-        ROOT / "tests/net/priority.bpf.c", "-o", counter)
+    compile_bpf(ROOT / "tests/net/priority.bpf.c", counter)
     host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)  # may be there
     host.run("tc", "filter", "add", "dev", dev, "egress", "pref", 1, "protocol", "0x8809", "bpf", "da", "obj", counter,
              "sec", "tc")

@@ -1,11 +1,10 @@
 """queue_id: packets with a slave's queue_mapping take this slave, in every mode and path; what is refused."""
 import os
-import pathlib
 import socket
 
 import pytest
 
-from lab import ROOT, Refused, run, wait_for
+from lab import ROOT, Refused, compile_bpf, wait_for
 from tcx import attach_before
 from traffic import Capture
 
@@ -23,8 +22,7 @@ def path(request):
 @pytest.fixture
 def program(tmp_path):
     made = tmp_path / "queue.o"
-    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{pathlib.os.uname().machine}-linux-gnu", "-c",
-        ROOT / "tests/net/queue.bpf.c", "-o", made)
+    compile_bpf(ROOT / "tests/net/queue.bpf.c", made)
     return made
 
 

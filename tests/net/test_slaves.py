@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from lab import ROOT, Refused, run, wait_for
+from lab import ROOT, Refused, compile_bpf, wait_for
 from traffic import send_packets
 
 TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
@@ -95,8 +95,7 @@ def share_of(host, name):
 def count_filter(host, dev, direction, tmp_path):
     """Attaches the counting program as a user would, with tc; it lets all pass."""
     counter = tmp_path / "priority.o"
-    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c",
-        ROOT / "tests/net/priority.bpf.c", "-o", counter)
+    compile_bpf(ROOT / "tests/net/priority.bpf.c", counter)
     host.run("tc", "qdisc", "replace", "dev", dev, "clsact")
     host.run("tc", "filter", "add", "dev", dev, direction, "prio", 5, "bpf", "da", "obj", counter, "sec", "tc")
 

@@ -3,7 +3,6 @@ large MTU, priorities, tags. In both paths where both are allowed.
 """
 import contextlib
 import os
-import pathlib
 import signal
 import socket
 import struct
@@ -11,7 +10,7 @@ import subprocess
 
 import pytest
 
-from lab import KERNEL, ROOT, end, run, wait_for
+from lab import KERNEL, ROOT, compile_bpf, end, run, wait_for
 from traffic import Capture, Frame, Iperf, Stream, send_frames, send_packets
 
 
@@ -412,8 +411,7 @@ def test_socket_priority_reaches_the_slave(pair, path, tmp_path):
     """A program at the slave's egress counts packets by skb->priority."""
     made = pair("active-backup", links=1, path=path)
     counter = tmp_path / "priority.o"
-    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{pathlib.os.uname().machine}-linux-gnu", "-c",
-        ROOT / "tests/net/priority.bpf.c", "-o", counter)
+    compile_bpf(ROOT / "tests/net/priority.bpf.c", counter)
     made.near.run("tc", "qdisc", "add", "dev", "l0", "clsact", check=False)
     made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj", counter, "sec", "tc")
     program = made.near.run("tc", "-j", "filter", "show", "dev", "l0", "egress").stdout

@@ -14,7 +14,7 @@ import time
 import pytest
 
 import lab as lab_module
-from lab import KERNEL, ROOT, Refused, run, wait_for
+from lab import KERNEL, ROOT, Refused, compile_bpf, run, wait_for
 from lacp import wait_distributing
 from traffic import Capture, Iperf, Stream, send_frames, send_packets
 
@@ -41,10 +41,6 @@ def takes_frames(host, links):
     """A veth takes frames by XDP while its other end has GRO (or XDP)."""
     for link in links:
         host.run("ethtool", "-K", link, "gro", "on")
-
-
-def compile_bpf(source, made):
-    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", source, "-o", made)
 
 
 def hooks(host):
