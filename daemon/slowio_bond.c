@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <linux/if_packet.h>
 #include <linux/pkt_sched.h>
-#include <net/ethernet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +14,8 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "daemon/lacp/pdu.h"
 #include "daemon/slowio_hold.h"
-
-#define SUBTYPE_LACP 1
-#define MARKER_INFORMATION 1
 
 #define store(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
 
@@ -41,18 +38,18 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 		.sll_ifindex = bond->ifindex[slot],
 		.sll_halen = XBOND_MAC_SIZE,
 	};
-	bool is_lacp = frame[ETH_HLEN] == SUBTYPE_LACP;
-	bool is_ours = !is_lacp && frame[ETH_HLEN + 2] == MARKER_INFORMATION;
+	struct lacp_decoded pdu;
 	ssize_t sent;
 
+	lacp_pdu_decode(frame, length, &pdu);
 	memcpy(to.sll_addr, frame, XBOND_MAC_SIZE);
-	if (is_ours)
+	if (pdu.kind == LACP_PDU_MARKER)
 		set_priority(bond->send_fd, TC_PRIO_BESTEFFORT);
 	sent = sendto(bond->send_fd, frame, length, 0, (struct sockaddr *)&to, sizeof(to));
 	(void)sent; /* a PDU that is lost comes again at the periodic machine's time */
-	if (is_ours)
+	if (pdu.kind == LACP_PDU_MARKER)
 		set_priority(bond->send_fd, TC_PRIO_CONTROL);
-	if (is_lacp)
+	if (pdu.kind == LACP_PDU_LACP)
 		slowio_hold_sent(&bond->hold[slot], &bond->sys, slot, frame, clock_now_ns());
 }
 
