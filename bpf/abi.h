@@ -13,7 +13,7 @@
 #include "daemon/lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
 
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
-#define XBOND_ABI_VERSION 4
+#define XBOND_ABI_VERSION 5
 
 #define XBOND_MAX_SLAVES 64
 #define XBOND_BUCKETS 4096
@@ -32,12 +32,14 @@
 #define XBOND_PIN_CURSOR "cursor"
 #define XBOND_PIN_HOLD "hold"
 #define XBOND_PIN_HOLD_TIMERS "hold_timers"
+#define XBOND_PIN_WATCHDOG "watchdog"
 #define XBOND_PIN_PDUS "pdus"
 #define XBOND_PIN_LACP "lacp"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
 #define XBOND_PIN_PROG_RX "prog_rx"
+#define XBOND_PIN_PROG_BEAT "prog_beat"
 /* Devmaps of the XDP programs; absent while the bond has had none: */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
@@ -165,8 +167,8 @@ struct xbond_table {
 	__u32 hash_seed;
 	__u32 bond_ifindex; /* in the port side's namespace; 0 while bond0 is elsewhere */
 	__u32 port_ifindex;
-	__u32 active_request; /* the last settings.active_request that the buckets contain */
-	__u32 pad0;
+	__u32 active_request;	 /* the last settings.active_request that the buckets contain */
+	__u32 watched;		 /* 1 while bondd beats: its program sets it, the watchdog clears it */
 	__u32 bucket_count[2];	 /* buckets in use per copy: all, or whole rounds in balance-rr */
 	__u64 netns_cookie;	 /* of the port side's namespace, for adoption; 0: unknown */
 	__u64 heartbeat_ns;	 /* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above */

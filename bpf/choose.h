@@ -67,15 +67,4 @@ static __always_inline void choose_count(__u32 slot, __u32 length)
 	}
 }
 
-/*
- * Only while bondd watches where bond0 is: in another namespace an ifindex means another
- * device. (The namespace's cookie does not help: without a socket on the packet the helper
- * answers for the first namespace.) The coarse clock may lag behind the one bondd reads, so
- * the difference is signed.
- */
-static __always_inline int choose_bondd_watches(void)
-{
-	return (__s64)(bpf_ktime_get_coarse_ns() - READ_ONCE(table.heartbeat_ns)) < XBOND_HEARTBEAT_FRESH_NS;
-}
-
 #endif

@@ -19,9 +19,7 @@
 /* With markers, what the user has asked for waits for bondd, if that is there. */
 __noinline __u64 select_drained_by_marker(void)
 {
-	if ((__s64)(bpf_ktime_get_coarse_ns() - READ_ONCE(table.heartbeat_ns)) < XBOND_HEARTBEAT_FRESH_NS)
-		return READ_ONCE(table.drained);
-	return READ_ONCE(settings.drain_mask);
+	return READ_ONCE(table.watched) ? READ_ONCE(table.drained) : READ_ONCE(settings.drain_mask);
 }
 
 /* Slots that may transmit; drained ones only when there is no other. */

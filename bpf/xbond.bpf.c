@@ -14,6 +14,7 @@
 #include "bpf/collect.h"
 #include "bpf/queue_id.h"
 #include "bpf/slow.h"
+#include "bpf/watchdog.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -154,14 +155,19 @@ static __always_inline int transmit(struct __sk_buff *skb, __u32 asked)
 	return slot == CHOOSE_ALL ? broadcast(skb, mask) : TC_ACT_SHOT;
 }
 
-/* While XDP chooses, what the stack sends must not come by there: it may lack its checksum. */
+/*
+ * While XDP chooses, what the stack sends must not come by there: it may lack its checksum.
+ * Only while bondd watches where bond0 is: in another namespace an ifindex means another
+ * device. (The namespace's cookie does not help: without a socket on the packet the helper
+ * answers for the first namespace.)
+ */
 static __always_inline int path_is_direct(void)
 {
 	__u32 flags = READ_ONCE(table.flags);
 
 	return (READ_ONCE(settings.path) == XBOND_PATH_DIRECT || flags & XBOND_F_STACK_DIRECT) &&
 	       (flags & (XBOND_F_CARRIER | XBOND_F_FORCE_COUNTED)) == XBOND_F_CARRIER &&
-	       choose_bondd_watches();
+	       READ_ONCE(table.watched);
 }
 
 SEC("tc")
@@ -236,7 +242,7 @@ static __always_inline int hand_over(__u32 flags)
 {
 	if (path_is_direct())
 		return bpf_redirect(table.bond_ifindex, BPF_F_INGRESS);
-	if (flags & XBOND_F_REDIRECT_PEER && choose_bondd_watches())
+	if (flags & XBOND_F_REDIRECT_PEER && READ_ONCE(table.watched))
 		return bpf_redirect_peer(table.port_ifindex, 0);
 	return bpf_redirect(table.port_ifindex, 0);
 }

@@ -179,7 +179,7 @@ static __always_inline int chooses(void)
 	const __u32 wanted = XBOND_F_XDP_TX | XBOND_F_CARRIER;
 
 	return (READ_ONCE(table.flags) & (wanted | XBOND_F_FORCE_COUNTED)) == wanted &&
-	       choose_bondd_watches();
+	       READ_ONCE(table.watched);
 }
 
 SEC("xdp.frags")

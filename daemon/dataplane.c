@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "daemon/buckets.h"
 
 #define store(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
@@ -90,21 +91,36 @@ void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags)
 	store(table->flags, flags);
 }
 
-void dataplane_beat(struct dataplane *dataplane, uint64_t now_ns)
+/* A kernel that refuses leaves everything counted. */
+static void feed_watchdog(struct dataplane *dataplane)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+
+	store(dataplane->pins.table->heartbeat_ns, clock_now_ns());
+	if (bpf_prog_test_run_opts(dataplane->beat_fd, &options) < 0 || options.retval)
+		store(dataplane->pins.table->watched, 0);
+}
+
+void dataplane_beat(struct dataplane *dataplane)
 {
 	struct xbond_table *table = dataplane->pins.table;
 	uint32_t flags = table->flags;
-	bool was_away = (int64_t)(now_ns - table->heartbeat_ns) > XBOND_HEARTBEAT_FRESH_NS / 2;
 
-	if (!was_away || !(flags & XBOND_F_XDP_TX)) {
-		store(table->heartbeat_ns, now_ns);
+	if (table->watched || !(flags & XBOND_F_XDP_TX)) {
+		feed_watchdog(dataplane);
 		return;
 	}
 	/* Until now all may have gone across. */
 	store(table->flags, flags & ~(uint32_t)XBOND_F_XDP_TX);
 	dataplane_quiesce();
-	store(table->heartbeat_ns, now_ns);
+	feed_watchdog(dataplane);
 	dataplane_set_flags(dataplane, flags);
+}
+
+void dataplane_stop_beating(struct dataplane *dataplane)
+{
+	store(dataplane->pins.table->watched, 0);
+	store(dataplane->pins.table->heartbeat_ns, 0);
 }
 
 static uint32_t fill(uint8_t *bucket, uint8_t *home, const struct dataplane_plan *plan)

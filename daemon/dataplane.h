@@ -14,7 +14,7 @@
 
 struct dataplane {
 	struct pins pins;
-	int egress_fd, port_fd, rx_fd;
+	int egress_fd, port_fd, rx_fd, beat_fd;
 	bool settled; /* no program can still read the idle copy of the buckets */
 };
 
@@ -54,8 +54,13 @@ void dataplane_set_drained(struct dataplane *dataplane, uint64_t mask);
 void dataplane_set_queue_id(struct dataplane *dataplane, unsigned int slot, uint32_t queue_id);
 /* May take some 10 ms where XDP chooses. */
 void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags);
-/* bondd lives; after an absence, XDP chooses only once nothing is on its way across. */
-void dataplane_beat(struct dataplane *dataplane, uint64_t now_ns);
+/*
+ * bondd lives, and does for XBOND_HEARTBEAT_FRESH_NS. After an absence, XDP chooses only once
+ * nothing is on its way across.
+ */
+void dataplane_beat(struct dataplane *dataplane);
+/* An orderly end. */
+void dataplane_stop_beating(struct dataplane *dataplane);
 
 /* What the buckets are filled by. */
 struct dataplane_plan {

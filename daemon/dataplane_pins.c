@@ -151,12 +151,14 @@ static int pin_all(struct xbond_bpf *skeleton, const char *dir, struct err *err)
 		{ XBOND_PIN_COUNTERS, bpf_map__fd(skeleton->maps.counters) },
 		{ XBOND_PIN_HOLD, bpf_map__fd(skeleton->maps.data_hold) },
 		{ XBOND_PIN_HOLD_TIMERS, bpf_map__fd(skeleton->maps.hold_timers) },
+		{ XBOND_PIN_WATCHDOG, bpf_map__fd(skeleton->maps.watchdog) },
 		{ XBOND_PIN_PDUS, bpf_map__fd(skeleton->maps.pdus) },
 		{ XBOND_PIN_LACP, bpf_map__fd(skeleton->maps.lacp) },
 		{ XBOND_PIN_CURSOR, bpf_map__fd(skeleton->maps.data_cursor) },
 		{ XBOND_PIN_PROG_EGRESS, bpf_program__fd(skeleton->progs.xbond_egress) },
 		{ XBOND_PIN_PROG_PORT, bpf_program__fd(skeleton->progs.xbond_port) },
 		{ XBOND_PIN_PROG_RX, bpf_program__fd(skeleton->progs.xbond_rx) },
+		{ XBOND_PIN_PROG_BEAT, bpf_program__fd(skeleton->progs.xbond_beat) },
 	};
 	int r = 0;
 
@@ -243,7 +245,7 @@ static int open_program(const struct dataplane *dataplane, const char *pin, int 
 
 int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name, struct err *err)
 {
-	struct dataplane dataplane = { .egress_fd = -1, .port_fd = -1, .rx_fd = -1 };
+	struct dataplane dataplane = { .egress_fd = -1, .port_fd = -1, .rx_fd = -1, .beat_fd = -1 };
 	int r;
 
 	r = pins_open(&dataplane.pins, bpf_dir, name, err);
@@ -254,6 +256,8 @@ int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const c
 		r = open_program(&dataplane, XBOND_PIN_PROG_PORT, &dataplane.port_fd, err);
 	if (!r)
 		r = open_program(&dataplane, XBOND_PIN_PROG_RX, &dataplane.rx_fd, err);
+	if (!r)
+		r = open_program(&dataplane, XBOND_PIN_PROG_BEAT, &dataplane.beat_fd, err);
 	if (r)
 		dataplane_close(&dataplane);
 	else
@@ -263,9 +267,9 @@ int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const c
 
 void dataplane_close(struct dataplane *dataplane)
 {
-	int *fds[] = { &dataplane->egress_fd, &dataplane->port_fd, &dataplane->rx_fd };
+	int *fds[] = { &dataplane->egress_fd, &dataplane->port_fd, &dataplane->rx_fd, &dataplane->beat_fd };
 
-	for (int i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (*fds[i] >= 0)
 			close(*fds[i]);
 		*fds[i] = -1;

@@ -127,6 +127,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	bond_pin(bond)->state = XBOND_BOND_READY;
 	enlist(bond);
 	bond_evaluate(bond);
+	dataplane_beat(&bond->dataplane);
 	log_notice("%s: created, mode %s", first.name, option_mode_name(first.mode));
 	return 0;
 }
@@ -313,7 +314,7 @@ void lifecycle_let_go(struct daemon *daemon)
 	while (daemon->bonds) {
 		struct bond *bond = daemon->bonds;
 
-		bond->dataplane.pins.table->heartbeat_ns = 0;
+		dataplane_stop_beating(&bond->dataplane);
 		delist(bond);
 		bond_free(bond);
 	}

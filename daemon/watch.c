@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "common/clock.h"
 #include "daemon/bond_lacp.h"
 #include "daemon/config_wait.h"
 #include "daemon/device.h"
@@ -199,7 +198,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 
 	(void)usec;
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		dataplane_beat(&bond->dataplane, clock_now_ns());
+		dataplane_beat(&bond->dataplane);
 	settle(daemon);
 	watch_captures(daemon);
 	config_wait_tick(daemon);

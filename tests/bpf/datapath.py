@@ -95,7 +95,7 @@ class Datapath:
         self.object = ctypes.c_void_p(libbpf.bpf_object__open(str(abi.OBJECT).encode()))
         assert self.object.value and libbpf.bpf_object__load(self.object) == 0
         self.programs = {}
-        for name in ("xbond_egress", "xbond_port", "xbond_rx"):
+        for name in ("xbond_egress", "xbond_port", "xbond_rx", "xbond_beat"):
             program = ctypes.c_void_p(libbpf.bpf_object__find_program_by_name(self.object, name.encode()))
             self.programs[name] = libbpf.bpf_program__fd(program)
 
@@ -151,6 +151,12 @@ class Datapath:
         error = libbpf.bpf_prog_test_run_opts(self.programs[program], ctypes.byref(options))
         assert error == 0, f"BPF_PROG_RUN: {os.strerror(-error)} ({len(packet)} bytes)"
         return ctypes.c_int32(options.retval).value, after.raw
+
+    def call(self, program):
+        """What a program returns that gets no packet."""
+        options = RunOptions(sz=ctypes.sizeof(RunOptions))
+        assert libbpf.bpf_prog_test_run_opts(self.programs[program], ctypes.byref(options)) == 0
+        return ctypes.c_int32(options.retval).value
 
     def counters(self, field):
         """Sum over CPUs of one counter, per slot."""

@@ -271,18 +271,38 @@ def test_the_port_side_never_passes(datapath, path, flags):
     assert datapath.transmit(packets.packet("udp4"))[0] == TC_SHOT
 
 
-def test_without_a_fresh_heartbeat_egress_passes(datapath):
+def test_without_bondd_egress_passes(datapath):
     """Nobody watches where bond0 is, so `direct` must not redirect."""
     datapath.settings.path = X.PATH_DIRECT
-    datapath.table.heartbeat_ns = 1
+    datapath.table.watched = 0
     assert datapath.transmit(packets.packet("udp4"), "xbond_egress") == (TC_UNSPEC, None)
 
 
-@pytest.mark.parametrize("age_ns", [0, 1000000000])
-def test_direct_redirects_at_egress_unless_counted_is_forced(datapath, age_ns):
+def test_direct_redirects_at_egress_unless_counted_is_forced(datapath):
     datapath.settings.path = X.PATH_DIRECT
-    datapath.table.heartbeat_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - age_ns
+    datapath.table.watched = 1
     verdict, slot = datapath.transmit(packets.packet("udp4"), "xbond_egress")
     assert (verdict, slot) == (TC_REDIRECT, datapath.slot(packets.packet("udp4")))
     datapath.table.flags |= X.F_FORCE_COUNTED
     assert datapath.transmit(packets.packet("udp4"), "xbond_egress") == (TC_UNSPEC, None)
+
+
+# the watchdog
+
+def test_a_beat_lasts_three_seconds(datapath):
+    datapath.table.watched = 0
+    assert datapath.call("xbond_beat") == 0
+    began = time.monotonic()
+    assert datapath.table.watched == 1
+    while datapath.table.watched:
+        assert time.monotonic() < began + 6, "the watchdog does not bite"
+        time.sleep(0.01)
+    assert time.monotonic() >= began + 2.9
+
+
+def test_who_beats_is_left_alone(datapath):
+    until = time.monotonic() + 4
+    while time.monotonic() < until:
+        assert datapath.call("xbond_beat") == 0
+        time.sleep(0.2)
+        assert datapath.table.watched == 1

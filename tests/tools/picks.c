@@ -47,7 +47,7 @@ static void fill_maps(struct xbond_bpf *bpf)
 
 	table->mode = XBOND_MODE_BALANCE_XOR;
 	table->flags = XBOND_F_CARRIER | XBOND_F_XDP_TX;
-	table->heartbeat_ns = (__u64)INT64_MAX / 2; /* never stale */
+	table->watched = 1;
 	table->tx_mask = table->rx_mask = ~0ull;
 	table->bond_ifindex = 50;
 	table->port_ifindex = 51;

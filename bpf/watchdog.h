@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Is bondd there? It runs xbond_beat twice a second; when it does not, a timer clears
+ * table.watched. So a packet reads a word, and no clock.
+ */
+#ifndef XBOND_BPF_WATCHDOG_H
+#define XBOND_BPF_WATCHDOG_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/maps.h"
+
+#define WATCHDOG_CLOCK 1 /* CLOCK_MONOTONIC */
+
+struct watchdog {
+	struct bpf_timer timer;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct watchdog);
+} watchdog SEC(".maps");
+
+static int watchdog_bites(void *map, __u32 *key, struct watchdog *dog)
+{
+	(void)map;
+	(void)key;
+	(void)dog;
+	table.watched = 0;
+	return 0;
+}
+
+/* Run by bondd. Returns 0, or the timer's refusal: then nothing is set. */
+SEC("syscall")
+int xbond_beat(void *context)
+{
+	__u32 key = 0;
+	struct watchdog *dog = bpf_map_lookup_elem(&watchdog, &key);
+	long refused;
+
+	(void)context;
+	if (!dog)
+		return -1;
+	bpf_timer_init(&dog->timer, &watchdog, WATCHDOG_CLOCK); /* refused when it is one already */
+	bpf_timer_set_callback(&dog->timer, watchdog_bites);
+	refused = bpf_timer_start(&dog->timer, XBOND_HEARTBEAT_FRESH_NS, 0);
+	if (!refused)
+		table.watched = 1;
+	return (int)refused;
+}
+
+#endif
