@@ -39,6 +39,7 @@
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
 #define XBOND_PIN_PROG_RX "prog_rx"
+#define XBOND_PIN_PROG_RX_MIRRED "prog_rx_mirred"
 #define XBOND_PIN_PROG_BEAT "prog_beat"
 /* Devmaps of the XDP programs; absent while the bond has had none: */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
@@ -305,8 +306,10 @@ struct xbond_bond {
 	struct xbond_counters retired; /* sums of slaves that left */
 	__u32 device;		       /* enum xbond_device: as asked for */
 	__u32 device_kind;	       /* enum xbond_device: as made */
+	__u32 rx_backlog;	       /* 0: slaves hand packets to bond0 by act_mirred */
+	__u32 pad1;
 };
-_Static_assert(sizeof(struct xbond_bond) == 256, "bond ABI");
+_Static_assert(sizeof(struct xbond_bond) == 264, "bond ABI");
 
 #define XBOND_SLAVE_WAS_UP 1
 #define XBOND_SLAVE_WAS_PROMISC 2
@@ -344,9 +347,11 @@ struct xbond_slave {
 	__u32 carrier_changes; /* as last seen: tells whether carrier was lost while no bondd looked */
 	__u32 rx_hook;	       /* enum xbond_rx_hook: what is attached */
 	__u32 queue_id;	       /* 0: none */
+	__u32 mirred; /* both receive programs are, or may be, clsact filters; else as bond.hook says */
+	__u32 pad1;
 };
 _Static_assert(sizeof(struct xbond_slave) % 8 == 0, "entries of an array map are multiples of 8");
-_Static_assert(sizeof(struct xbond_slave) == 96, "slave ABI");
+_Static_assert(sizeof(struct xbond_slave) == 104, "slave ABI");
 
 /* Writer: bondd's LACP thread. Two copies, so that a whole one is there whenever it dies. */
 struct xbond_lacp {

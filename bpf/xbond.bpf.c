@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The TC programs of one bond: xbond_egress on bond0, xbond_port on the port side's
- * ingress, xbond_rx on each slave's ingress. bondd attaches them by TCX or clsact. With
+ * ingress, xbond_rx on each slave's ingress, xbond_rx_mirred before it. bondd attaches them by TCX or clsact. With
  * netkit xbond_port runs inside bond0's transmit function instead, on the numbers of TC's
  * verdicts, and xbond_egress only for `path direct` and for queue_ids.
  * To let a packet pass is TC_ACT_UNSPEC everywhere: TC_ACT_OK of a TCX program would
@@ -247,6 +247,12 @@ static __always_inline int hand_over(__u32 flags)
 	return bpf_redirect(table.port_ifindex, 0);
 }
 
+static __always_inline void rx_count(struct xbond_counters *counter, __u32 length)
+{
+	counter->rx_packets++;
+	counter->rx_bytes += length;
+}
+
 SEC("tc")
 int xbond_rx(struct __sk_buff *skb)
 {
@@ -269,7 +275,29 @@ int xbond_rx(struct __sk_buff *skb)
 		counter->rx_dropped++;
 		return TC_ACT_SHOT;
 	}
-	counter->rx_packets++;
-	counter->rx_bytes += skb->len;
+	rx_count(counter, skb->len);
 	return hand_over(flags);
+}
+
+#define MATCH (-1)
+#define NO_MATCH 0
+
+/*
+ * A classifier, whose action is act_mirred to bond0's ingress: at once, where bpf_redirect()
+ * goes by the CPU's backlog. What is not simply the bond's is left to xbond_rx behind it.
+ */
+SEC("tc")
+int xbond_rx_mirred(struct __sk_buff *skb)
+{
+	__u32 slot = collect_slot(skb->ifindex);
+	struct xbond_counters *counter;
+
+	if (slot >= XBOND_MAX_SLAVES || !path_is_direct() || rx_classify(skb) != RX_TO_BOND ||
+	    !(READ_ONCE(table.rx_mask) >> slot & 1))
+		return NO_MATCH;
+	counter = bpf_map_lookup_elem(&counters, &slot);
+	if (!counter)
+		return NO_MATCH;
+	rx_count(counter, skb->len);
+	return MATCH;
 }

@@ -284,6 +284,18 @@ static const struct option options[OPT_COUNT] = {
 		.values = "tc|xdp|auto",
 		.help = "what receives on the slaves; auto: XDP where the driver has it",
 	},
+	[OPT_RX_BACKLOG] = {
+		.id = OPT_RX_BACKLOG,
+		.name = "rx_backlog",
+		.scope = OPTION_BOND,
+		.type = OPTION_BOOL,
+		IN_BOND(rx_backlog),
+		.initial = "on",
+		.modes = ALL_MODES,
+		.effect_modes = ALL_MODES,
+		.values = "on|off",
+		.help = "off, with path direct: packets reach the bond at once, not by the CPU's backlog queue",
+	},
 	[OPT_XDP_TX] = {
 		.id = OPT_XDP_TX,
 		.name = "xdp_tx",

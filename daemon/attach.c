@@ -123,6 +123,22 @@ void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_cl
 		remove_link(point);
 }
 
+int attach_add_mirred(struct nl *nl, int ifindex, int program_fd, int target, struct err *err)
+{
+	const struct filter_place place = { ifindex, FILTER_HANDLE, ATTACH_MIRRED_PRIORITY };
+
+	return filters_add_mirred(nl, &place, program_fd, target, err);
+}
+
+void attach_remove_mirred(int ifindex)
+{
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = ATTACH_MIRRED_PRIORITY);
+	struct attach_point point = { .ifindex = ifindex };
+	struct bpf_tc_hook hook = filter_hook(&point);
+
+	bpf_tc_detach(&hook, &filter);
+}
+
 bool attach_tcx_works(int program_fd, int ifindex)
 {
 	int link_fd = bpf_link_create(program_fd, ifindex, (enum bpf_attach_type)TCX_EGRESS, NULL);
@@ -153,11 +169,21 @@ bool attach_has_program(int ifindex, const char *name)
 	return found;
 }
 
-bool attach_has_filter(int ifindex, bool egress)
+static bool has_filter(int ifindex, bool egress, uint32_t priority)
 {
-	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = ATTACH_FILTER_PRIORITY);
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = priority);
 	struct attach_point point = { .ifindex = ifindex, .egress = egress };
 	struct bpf_tc_hook hook = filter_hook(&point);
 
 	return !bpf_tc_query(&hook, &filter);
+}
+
+bool attach_has_filter(int ifindex, bool egress)
+{
+	return has_filter(ifindex, egress, ATTACH_FILTER_PRIORITY);
+}
+
+bool attach_has_mirred(int ifindex)
+{
+	return has_filter(ifindex, false, ATTACH_MIRRED_PRIORITY);
 }

@@ -15,6 +15,7 @@
 #include "daemon/net/nl.h"
 
 #define ATTACH_FILTER_PRIORITY 0xb0d /* of our clsact filters */
+#define ATTACH_MIRRED_PRIORITY 0xb0c /* of the one with an action, on a slave's ingress, before them */
 
 struct attach_point {
 	enum xbond_hook hook;
@@ -29,10 +30,14 @@ int attach_prepare(const struct attach_point *point, struct err *err);
 int attach_add(const struct attach_point *point, int program_fd, bool *ret_had_clsact, struct err *err);
 /* Takes our program off; keep_clsact: the qdisc is not ours to remove. Nothing there is no error. */
 void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact);
+/* Before the receive program of a device, by clsact: what rx_mirred_fd's matches goes to target at once. Replaces. */
+int attach_add_mirred(struct nl *nl, int ifindex, int program_fd, int target, struct err *err);
+void attach_remove_mirred(int ifindex);
 /* Has the kernel TCX (6.6 on)? Tried with this program on this device. */
 bool attach_tcx_works(int program_fd, int ifindex);
 /* Is a clsact filter of ours on it? */
 bool attach_has_filter(int ifindex, bool egress);
+bool attach_has_mirred(int ifindex);
 /* Is a program of this name on the device's TCX ingress? */
 bool attach_has_program(int ifindex, const char *name);
 

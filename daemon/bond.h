@@ -37,6 +37,7 @@ struct bond {
 	bool primary_changed;
 	bool port_up;
 	bool away;			    /* bond0 is in another namespace */
+	bool left;			    /* bond0 has been, since the actions that lead to it were made */
 	bool captured;			    /* somebody captures on bond0 */
 	bool has_qdisc;			    /* a root qdisc that direct would skip */
 	bool promisc;			    /* bond0 receives more than its own address */

@@ -14,7 +14,7 @@
 
 struct dataplane {
 	struct pins pins;
-	int egress_fd, port_fd, rx_fd, beat_fd;
+	int egress_fd, port_fd, rx_fd, rx_mirred_fd, beat_fd;
 	bool settled; /* no program can still read the idle copy of the buckets */
 };
 

@@ -158,6 +158,7 @@ static int pin_all(struct xbond_bpf *skeleton, const char *dir, struct err *err)
 		{ XBOND_PIN_PROG_EGRESS, bpf_program__fd(skeleton->progs.xbond_egress) },
 		{ XBOND_PIN_PROG_PORT, bpf_program__fd(skeleton->progs.xbond_port) },
 		{ XBOND_PIN_PROG_RX, bpf_program__fd(skeleton->progs.xbond_rx) },
+		{ XBOND_PIN_PROG_RX_MIRRED, bpf_program__fd(skeleton->progs.xbond_rx_mirred) },
 		{ XBOND_PIN_PROG_BEAT, bpf_program__fd(skeleton->progs.xbond_beat) },
 	};
 	int r = 0;
@@ -245,7 +246,9 @@ static int open_program(const struct dataplane *dataplane, const char *pin, int 
 
 int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name, struct err *err)
 {
-	struct dataplane dataplane = { .egress_fd = -1, .port_fd = -1, .rx_fd = -1, .beat_fd = -1 };
+	struct dataplane dataplane = {
+		.egress_fd = -1, .port_fd = -1, .rx_fd = -1, .rx_mirred_fd = -1, .beat_fd = -1
+	};
 	int r;
 
 	r = pins_open(&dataplane.pins, bpf_dir, name, err);
@@ -257,6 +260,8 @@ int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const c
 	if (!r)
 		r = open_program(&dataplane, XBOND_PIN_PROG_RX, &dataplane.rx_fd, err);
 	if (!r)
+		r = open_program(&dataplane, XBOND_PIN_PROG_RX_MIRRED, &dataplane.rx_mirred_fd, err);
+	if (!r)
 		r = open_program(&dataplane, XBOND_PIN_PROG_BEAT, &dataplane.beat_fd, err);
 	if (r)
 		dataplane_close(&dataplane);
@@ -267,7 +272,8 @@ int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const c
 
 void dataplane_close(struct dataplane *dataplane)
 {
-	int *fds[] = { &dataplane->egress_fd, &dataplane->port_fd, &dataplane->rx_fd, &dataplane->beat_fd };
+	int *fds[] = { &dataplane->egress_fd, &dataplane->port_fd, &dataplane->rx_fd,
+		       &dataplane->rx_mirred_fd, &dataplane->beat_fd };
 
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (*fds[i] >= 0)

@@ -9,6 +9,7 @@
 #include "daemon/device.h"
 #include "daemon/log.h"
 #include "daemon/mac.h"
+#include "daemon/mirred.h"
 #include "daemon/slave.h"
 #include "daemon/xdp_gro.h"
 #include "daemon/net/elsewhere.h"
@@ -60,6 +61,7 @@ static void follow_mac(struct bond *bond, const uint8_t *mac)
 	bond_for_each_member (bond, slot)
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", pin->name, err.text);
+	mirred_follow_all(bond);
 	log_notice("%s: MAC address is now %s", pin->name, mac_text(mac, text));
 }
 
@@ -121,7 +123,7 @@ static bool is_our_port(const struct xbond_bond *pin, const struct link_info *po
 static void follow_place(struct bond *bond, const struct link_info *port)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	bool away = port->lower_nsid >= 0;
+	bool away = port->lower_nsid >= 0, changed = away != bond->away;
 	struct err err;
 
 	pin->netnsid = port->lower_nsid;
@@ -129,12 +131,17 @@ static void follow_place(struct bond *bond, const struct link_info *port)
 	bond->dataplane.pins.table->bond_ifindex = away ? 0 : pin->ifindex;
 	if (device_lost_filter(bond) && device_attach(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
-	if (away == bond->away)
-		return;
+	if (changed)
+		log_notice("%s: %s", pin->name,
+			   away ? "was moved to another namespace" : "is back in this namespace");
 	bond->away = away;
-	log_notice("%s: %s", pin->name,
-		   away ? "was moved to another namespace" : "is back in this namespace");
-	bond_evaluate(bond);
+	bond->left |= away;
+	if (bond->left && !away) {
+		bond->left = false;
+		mirred_follow_all(bond);
+	}
+	if (changed)
+		bond_evaluate(bond);
 }
 
 int device_sync(struct bond *bond)

@@ -40,6 +40,14 @@ static int check_kind(struct bond *bond, const struct link_info *link, struct er
 	return 0;
 }
 
+static int has_orphan_filter(const char *name, int priority, struct err *err)
+{
+	return err_set(err, EBUSY,
+		       "%s is a slave of a bond of another bondd; free it there first, or, if that is "
+		       "lost, by 'tc filter del dev %s ingress pref %d'",
+		       name, name, priority);
+}
+
 static int check_owner(struct bond *bond, const struct link_info *link, struct err *err)
 {
 	struct link_info master;
@@ -49,12 +57,10 @@ static int check_owner(struct bond *bond, const struct link_info *link, struct e
 			return err_set(err, EBUSY,
 				       "%s is a slave of %s already; 'bondctl del-slave %s %s' frees it",
 				       link->name, bond_pin(other)->name, bond_pin(other)->name, link->name);
+	if (attach_has_mirred(link->ifindex))
+		return has_orphan_filter(link->name, ATTACH_MIRRED_PRIORITY, err);
 	if (attach_has_filter(link->ifindex, false))
-		return err_set(
-			err, EBUSY,
-			"%s is a slave of a bond of another bondd; free it there first, or, if that is "
-			"lost, by 'tc filter del dev %s ingress pref %d'",
-			link->name, link->name, ATTACH_FILTER_PRIORITY);
+		return has_orphan_filter(link->name, ATTACH_FILTER_PRIORITY, err);
 	if (attach_has_program(link->ifindex, "xbond_rx"))
 		return err_set(err, EBUSY, "%s is a slave of a bond of another bondd; free it there first",
 			       link->name);

@@ -15,6 +15,7 @@
 #include "daemon/device.h"
 #include "daemon/log.h"
 #include "daemon/mac.h"
+#include "daemon/mirred.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
 #include "daemon/watch.h"
@@ -246,6 +247,7 @@ static void adopt_ready(struct bond *bond)
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", pin->name, err.text);
 		xdp_follow_slave(bond, slot);
+		mirred_follow(bond, slot);
 	}
 	if (xdp_follow_tx(bond, &err))
 		log_error("%s: %s", pin->name, err.text);

@@ -8,6 +8,7 @@
 #include "common/values.h"
 #include "daemon/device_pair.h"
 #include "daemon/lifecycle.h"
+#include "daemon/mirred.h"
 #include "daemon/log.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
@@ -48,6 +49,14 @@ static void fill(struct xbond_bond *bond, struct xbond_settings *settings, const
 	}
 }
 
+/* Options that exclude each other. */
+static int check_bond(const struct xbond_bond *pin, struct err *err)
+{
+	int r = device_pair_check(pin, err);
+
+	return r ? r : mirred_check(pin, err);
+}
+
 int request_create(struct daemon *daemon, const char *name, const struct option_set *options, struct err *err)
 {
 	struct xbond_settings settings = { 0 };
@@ -57,7 +66,7 @@ int request_create(struct daemon *daemon, const char *name, const struct option_
 	fill(&bond, &settings, options);
 	r = option_set_check_mode(options, bond.mode, err);
 	if (!r)
-		r = device_pair_check(&bond, err);
+		r = check_bond(&bond, err);
 	if (!r && options->given[OPT_ACTIVE_SLAVE] && options->value[OPT_ACTIVE_SLAVE].name[0])
 		r = err_set(err, EINVAL, "active_slave: the bond has no slaves yet; set it when it has");
 	if (r)
@@ -102,6 +111,8 @@ static void apply(struct bond *bond, const struct option_set *options)
 	if (options->given[OPT_RX_HOOK])
 		bond_for_each_member (bond, slot)
 			xdp_follow_slave(bond, slot);
+	if (options->given[OPT_RX_BACKLOG])
+		mirred_follow_all(bond);
 	if (options->given[OPT_HASH_SEED])
 		bond->dataplane.pins.table->hash_seed = bond_pin(bond)->hash_seed;
 	if (options->given[OPT_PRIMARY])
@@ -124,7 +135,7 @@ static int write_options(struct xbond_bond *pin, const struct option_set *option
 				       option_at(id)->name);
 		values_write_bond(pin, option_at(id), &options->value[id]);
 	}
-	return device_pair_check(pin, err);
+	return check_bond(pin, err);
 }
 
 /* What devices may refuse. A program goes off again without fail, so the slaves come last. */

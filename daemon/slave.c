@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "daemon/attach.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
+#include "daemon/mirred.h"
 #include "daemon/net/elsewhere.h"
 #include "daemon/net/features.h"
 #include "daemon/net/ipv6.h"
@@ -23,15 +23,21 @@ static const uint8_t no_mac[XBOND_MAC_SIZE];
 /* Slow_Protocols_Multicast, IEEE 802.3 57A.3. */
 static const uint8_t slow_protocols[XBOND_MAC_SIZE] = { 0x01, 0x80, 0xc2, 0, 0, 0x02 };
 
-static struct attach_point rx_point(struct bond *bond, unsigned int slot)
+struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enum xbond_hook hook)
 {
 	struct attach_point point = {
-		.hook = bond_pin(bond)->hook,
+		.hook = hook,
 		.ifindex = (int)bond_slave(bond, slot)->ifindex,
 	};
 
 	snprintf(point.pin, sizeof(point.pin), "%s/" XBOND_PIN_LINK_RX "%u", bond->dataplane.pins.dir, slot);
 	return point;
+}
+
+static struct attach_point rx_point(struct bond *bond, unsigned int slot)
+{
+	return slave_attach_point(bond, slot,
+				  bond_slave(bond, slot)->mirred ? XBOND_HOOK_CLSACT : bond_pin(bond)->hook);
 }
 
 int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
@@ -40,6 +46,20 @@ int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
 	bool had_clsact;
 
 	return attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
+}
+
+void slave_keep_filters(struct bond *bond, unsigned int slot)
+{
+	struct attach_point point = rx_point(bond, slot);
+	struct err err;
+
+	if (point.hook != XBOND_HOOK_CLSACT || attach_has_filter(point.ifindex, false))
+		return;
+	log_warning("%s: somebody has removed the filter of %s; it is put back", bond_pin(bond)->name,
+		    bond_slave(bond, slot)->name);
+	if (slave_attach(bond, slot, &err))
+		log_error("%s: %s", bond_pin(bond)->name, err.text);
+	mirred_follow(bond, slot);
 }
 
 static void record(struct bond *bond, unsigned int slot, const struct link_info *link)
@@ -127,6 +147,7 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	}
 	slave_follow_promisc(bond, slot);
 	xdp_follow_slave(bond, slot);
+	mirred_follow(bond, slot);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
 	bond->members[slot].carrier = carrier > 0;
@@ -175,6 +196,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	struct nl *nl = &bond->daemon->nl;
 
 	xdp_release_slave(bond, slot);
+	mirred_remove(bond, slot);
 	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 	crashpoint("release-detached");
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
@@ -189,7 +211,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 
 void slave_forget(struct bond *bond, unsigned int slot)
 {
-	struct attach_point point = rx_point(bond, slot);
+	struct attach_point point = slave_attach_point(bond, slot, bond_pin(bond)->hook);
 	struct xbond_counters sum, *retired = &bond_pin(bond)->retired;
 	struct xbond_settings *settings = bond->dataplane.pins.settings;
 

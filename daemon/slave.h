@@ -6,6 +6,7 @@
 #ifndef XBOND_DAEMON_SLAVE_H
 #define XBOND_DAEMON_SLAVE_H
 
+#include "daemon/attach.h"
 #include "daemon/bond.h"
 
 /*
@@ -34,6 +35,10 @@ void slave_forget(struct bond *bond, unsigned int slot);
 
 /* (Re)attaches the receive program of a member; needed where filters may have been lost. */
 int slave_attach(struct bond *bond, unsigned int slot, struct err *err);
+/* After filters of a member have changed: puts ours back that somebody has removed. */
+void slave_keep_filters(struct bond *bond, unsigned int slot);
+/* Where the receive program would be by this hook. */
+struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enum xbond_hook hook);
 
 /* MAC of the slave, or its unicast filter, as mac_policy and the bond's MAC ask for. */
 int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err);

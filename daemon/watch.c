@@ -78,6 +78,13 @@ static bool sync_device(struct bond *bond)
 	return false;
 }
 
+/* gone: it may be back by now. */
+static void sync_place(struct bond *bond, bool gone)
+{
+	bond->left |= gone;
+	sync_device(bond);
+}
+
 static void take_link(struct bond *bond, const struct link_info *link, bool gone)
 {
 	int slot = bond_slot_by_ifindex(bond, link->ifindex);
@@ -86,9 +93,10 @@ static void take_link(struct bond *bond, const struct link_info *link, bool gone
 		lose_slave(bond, (unsigned int)slot, link);
 	else if (slot >= 0)
 		slave_follow_link(bond, (unsigned int)slot, link);
-	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex ||
-		 link->ifindex == (int)bond_pin(bond)->ifindex)
+	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex)
 		sync_device(bond);
+	else if (link->ifindex == (int)bond_pin(bond)->ifindex)
+		sync_place(bond, gone);
 	else
 		vlan_filter_follow(bond, link, gone);
 }
@@ -112,8 +120,12 @@ static void on_qdisc(int ifindex, void *arg)
 	struct daemon *daemon = arg;
 
 	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
+		int slot = bond_slot_by_ifindex(bond, ifindex);
+
 		next = bond->next;
-		if (!bond->away && ifindex == (int)bond_pin(bond)->ifindex)
+		if (slot >= 0)
+			slave_keep_filters(bond, (unsigned int)slot);
+		else if (!bond->away && ifindex == (int)bond_pin(bond)->ifindex)
 			sync_device(bond);
 	}
 }
@@ -141,7 +153,7 @@ static void on_resync(void *arg)
 		next = bond->next;
 		watch_slaves(bond);
 		vlan_filter_sync(bond);
-		sync_device(bond);
+		sync_place(bond, true);
 	}
 	config_look_again(daemon);
 }

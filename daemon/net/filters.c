@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/net/filters.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/pkt_cls.h>
 #include <linux/pkt_sched.h>
+#include <linux/tc_act/tc_mirred.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
@@ -45,4 +49,46 @@ int filters_count(struct nl *nl, int ifindex)
 int filters_delete_clsact(struct nl *nl, int ifindex)
 {
 	return nl_call(nl, request(RTM_DELQDISC, 0, ifindex, TC_H_CLSACT), NULL, NULL, NULL);
+}
+
+static void put_mirred(struct nl_msg *msg, int target)
+{
+	const struct tc_mirred mirred = {
+		.action = TC_ACT_STOLEN,
+		.eaction = TCA_INGRESS_REDIR,
+		.ifindex = (__u32)target,
+	};
+	struct nlattr *actions = nla_nest_start(msg, TCA_BPF_ACT), *action, *options;
+
+	action = nla_nest_start(msg, 1); /* the first of the list */
+	nla_put_string(msg, TCA_ACT_KIND, "mirred");
+	options = nla_nest_start(msg, TCA_ACT_OPTIONS);
+	nla_put(msg, TCA_MIRRED_PARMS, sizeof(mirred), &mirred);
+	nla_nest_end(msg, options);
+	nla_nest_end(msg, action);
+	nla_nest_end(msg, actions);
+}
+
+int filters_add_mirred(struct nl *nl, const struct filter_place *place, int program_fd, int target,
+		       struct err *err)
+{
+	struct tcmsg tc = {
+		.tcm_family = AF_UNSPEC,
+		.tcm_ifindex = place->ifindex,
+		.tcm_parent = TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS),
+		.tcm_handle = place->handle,
+		.tcm_info = TC_H_MAKE(place->priority << 16, htons(ETH_P_ALL)),
+	};
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWTFILTER, NLM_F_REQUEST | NLM_F_CREATE);
+	struct nlattr *options;
+
+	nlmsg_append(msg, &tc, sizeof(tc), NLMSG_ALIGNTO);
+	nla_put_string(msg, TCA_KIND, "bpf");
+	options = nla_nest_start(msg, TCA_OPTIONS);
+	put_mirred(msg, target);
+	nla_put_u32(msg, TCA_BPF_FD, (uint32_t)program_fd);
+	nla_put_string(msg, TCA_BPF_NAME, "xbond_rx_mirred");
+	nla_put_u32(msg, TCA_BPF_FLAGS_GEN, TCA_CLS_FLAGS_SKIP_HW);
+	nla_nest_end(msg, options);
+	return nl_call(nl, msg, NULL, NULL, err);
 }

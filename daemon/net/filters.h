@@ -5,8 +5,19 @@
 
 #include "daemon/net/nl.h"
 
+struct filter_place {
+	int ifindex;
+	unsigned int handle, priority;
+};
+
 /* Number of filters at both hooks of clsact, or -errno. */
 int filters_count(struct nl *nl, int ifindex);
 int filters_delete_clsact(struct nl *nl, int ifindex);
+/*
+ * On the device's ingress: what the program matches (-1) goes to target's ingress by act_mirred,
+ * for the rest (0) the next filter is asked. Replaces the one of this handle and priority.
+ */
+int filters_add_mirred(struct nl *nl, const struct filter_place *place, int program_fd, int target,
+		       struct err *err);
 
 #endif

@@ -13,7 +13,8 @@ static int take(struct nl_msg *msg, void *arg)
 	struct monitor *monitor = arg;
 	struct link_info link;
 
-	if (header->nlmsg_type == RTM_NEWQDISC || header->nlmsg_type == RTM_DELQDISC)
+	if (header->nlmsg_type == RTM_NEWQDISC || header->nlmsg_type == RTM_DELQDISC ||
+	    header->nlmsg_type == RTM_DELTFILTER)
 		monitor->callbacks->qdisc(((struct tcmsg *)nlmsg_data(header))->tcm_ifindex, monitor->arg);
 	else if (link_parse(header, &link))
 		monitor->callbacks->link(&link, header->nlmsg_type == RTM_DELLINK, monitor->arg);

@@ -1,0 +1,262 @@
+"""rx_backlog off: packets reach bond0 by act_mirred on the slave's ingress."""
+import json
+import shutil
+
+import pytest
+
+from lab import wait_for
+from lacp import wait_distributing
+from test_restart import knows_steps, plain_view
+from test_stacking import moved_away
+from traffic import Capture, Iperf, Stream, send_frames
+
+FLOWS = 64
+MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
+both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+
+
+@pytest.fixture
+def unqueued(pair):
+    """make(mode, **options): two bonds whose slaves hand over at once; packets go from near to far."""
+
+    def make(mode="balance-xor", **options):
+        made = pair(mode, **{"path": "direct", "rx_backlog": "off", **options})
+        if mode == "802.3ad":
+            wait_distributing(made.near, made.far, links=made.links)
+        return made
+    return make
+
+
+def action_of(host, dev):
+    """The action of xbond's filter on a slave, as tc shows it, or None."""
+    shown = json.loads(host.run("tc", "-s", "-j", "filter", "show", "dev", dev, "ingress").stdout or "[]")
+    actions = [filter["options"]["actions"] for filter in shown if filter.get("options", {}).get("actions")]
+    assert len(actions) <= 1
+    return actions[0][0] if actions else None
+
+
+def taken(host, links):
+    """Packets that the actions have handed over."""
+    return sum(action_of(host, link)["stats"]["packets"] for link in links)
+
+
+def clean(stream):
+    result = stream.finish()
+    assert (result["lost"], result["duplicates"]) == (0, 0), result
+    return result
+
+
+@both_hooks
+@pytest.mark.parametrize("mode", MODES)
+def test_receive(unqueued, mode, hook):
+    made = unqueued(mode)
+    before, counted = taken(made.far, made.links), made.far.ctl_json("stats", "bond0")["counters"]["rx_packets"]
+    stream = Stream(made.near, made.far, count=5000, rate=20000, flows=FLOWS)
+    if mode == "broadcast":
+        assert stream.finish()["lost"] == 0
+    else:
+        clean(stream)
+    copies = len(made.links) if mode == "broadcast" else 1
+    assert taken(made.far, made.links) - before >= 5000 * copies
+    assert made.far.ctl_json("stats", "bond0")["counters"]["rx_packets"] - counted >= 5000 * copies
+
+
+def test_counted_is_left_to_the_other_program(unqueued):
+    made = unqueued(path="counted")
+    before = made.far.received("bond0")["packets"]
+    clean(Stream(made.near, made.far, count=2000, flows=FLOWS))
+    assert taken(made.far, made.links) == 0
+    assert made.far.received("bond0")["packets"] >= before + 2000
+
+
+def test_a_capture_has_all(unqueued):
+    made = unqueued()
+    with Capture(made.far, "bond0") as above:
+        clean(Stream(made.near, made.far, count=1000, flows=FLOWS))
+        assert len([frame for frame in above.frames(0.1) if frame.numbers()]) == 1000
+
+
+def test_an_inactive_slave_does_not_receive(unqueued):
+    made = unqueued("active-backup", links=2, far={"mode": "active-backup"})
+    backup = next(slave["name"] for slave in made.far.show()["slaves"] if not slave["active"])
+    dropped, before = made.far.slave(backup)["rx_dropped"], taken(made.far, [backup])
+    send_frames(made.near, backup, [bytes.fromhex("ffffffffffff0200000000aa88b5") + bytes(50)] * 20)
+    wait_for(lambda: made.far.slave(backup)["rx_dropped"] >= dropped + 20, "the frames to be dropped")
+    assert taken(made.far, [backup]) == before
+
+
+@pytest.mark.parametrize("mtu", [1500, 9000])
+def test_tcp_with_whole_checksums(unqueued, mtu):
+    made = unqueued(links=2)
+    for host in (made.near, made.far):
+        host.ip("link", "set", "bond0", "mtu", mtu)
+    server = Iperf(made.far)
+    result = server.run(made.near, "10.0.0.2", "-t", "2")
+    server.close()
+    assert result["end"]["sum_received"]["bytes"] > 5e6
+    shown = made.far.run("nstat", "-asz", "TcpInCsumErrors", "IpExtInTruncatedPkts").stdout
+    assert {line.split()[1] for line in shown.splitlines()[1:]} == {"0"}
+
+
+@both_hooks
+def test_switched_under_traffic(unqueued, hook):
+    made = unqueued()
+    stream = Stream(made.near, made.far, rate=5000, flows=FLOWS)
+    stream.flow_on(500)
+    for switch in ("on", "off") * 3:
+        made.far.ctl("set", "bond0", "rx_backlog", switch)
+        stream.flow_on(300)
+    assert taken(made.far, made.links) > 0
+    clean(stream)
+    made.far.ctl("set", "bond0", "rx_backlog", "on")
+    assert all(action_of(made.far, link) is None for link in made.links)
+
+
+@both_hooks
+def test_bondd_killed_and_started(unqueued, hook):
+    made = unqueued()
+    stream = Stream(made.near, made.far, rate=5000, flows=FLOWS)
+    stream.flow_on(500)
+    made.far.kill_bondd()
+    stream.flow_on(20000)  # longer than it is trusted
+    made.far.start_bondd()
+    before = taken(made.far, made.links)
+    stream.flow_on(2000)
+    wait_for(lambda: taken(made.far, made.links) > before, "the actions to be used again")
+    clean(stream)
+
+
+@both_hooks
+@pytest.mark.parametrize("while_bondd_is", ["there", "dead"])
+def test_bond0_leaves_and_comes_back(unqueued, while_bondd_is, hook):
+    """An action forgets its device when that leaves."""
+    made = unqueued(links=2)
+    other = made.lab.namespace("c")
+    if while_bondd_is == "dead":
+        made.near.kill_bondd()
+    with moved_away(made, other):
+        other.wait_ping("10.0.0.2")
+    if while_bondd_is == "dead":
+        made.near.start_bondd()
+    made.near.wait_ping("10.0.0.2")
+    wait_for(lambda: taken(made.near, made.links) == 0 or made.near.ping("10.0.0.2"), "ping", 5)
+    before = taken(made.near, made.links)
+    clean(Stream(made.far, made.near, to="10.0.0.1", count=1000, flows=FLOWS))
+    assert taken(made.near, made.links) >= before + 900
+
+
+def test_bond0_leaves_and_is_back_before_bondd_looks(unqueued):
+    made = unqueued(links=2)
+    other = made.lab.namespace("c")
+    made.near.freeze_bondd()
+    with moved_away(made, other):
+        pass
+    made.near.thaw_bondd()
+    made.near.wait_ping("10.0.0.2")
+    clean(Stream(made.far, made.near, to="10.0.0.1", count=1000, flows=FLOWS))
+
+
+def test_a_bridge_above(unqueued):
+    """What is for others than bond0 comes by the action, too."""
+    made = unqueued(links=2)
+    guest = made.lab.namespace("c")
+    made.far.ip("link", "add", "br0", "type", "bridge")
+    made.far.ip("link", "set", "br0", "up")
+    made.far.ip("link", "set", "bond0", "master", "br0")
+    made.far.ip("link", "add", "v0", "type", "veth", "peer", "name", "v1", "netns", guest.name)
+    made.far.ip("link", "set", "v0", "master", "br0", "up")
+    guest.ip("link", "set", "v1", "up")
+    guest.ip("addr", "add", "10.0.0.3/24", "dev", "v1")
+    made.near.wait_ping("10.0.0.3")
+    before = taken(made.far, made.links)
+    clean(Stream(made.near, guest, to="10.0.0.3", count=1000, flows=FLOWS))
+    assert taken(made.far, made.links) >= before + 1000
+
+
+def test_a_new_address_of_bond0(unqueued):
+    made = unqueued(links=2)
+    made.far.ip("link", "set", "bond0", "address", "02:00:00:00:77:01")
+    wait_for(lambda: all(slave["mac"] == "02:00:00:00:77:01" for slave in made.far.show()["slaves"]), "the slaves to follow")
+    made.near.ip("neigh", "flush", "dev", "bond0")
+    made.near.wait_ping("10.0.0.2")
+    before = taken(made.far, made.links)
+    clean(Stream(made.near, made.far, count=1000, flows=FLOWS))
+    assert taken(made.far, made.links) >= before + 1000
+
+
+def test_addresses_of_their_own_are_refused(lone):
+    near = lone()
+    near.ctl("create", "bond0", "rx_backlog", "off")
+    for words in (("set", "bond0", "mac_policy", "filter"), ("create", "bond1", "rx_backlog", "off", "mac_policy", "filter")):
+        assert "mac_policy set" in near.ctl_try(*words).stderr
+    assert near.show()["options"]["mac_policy"] == "set" and near.show()["options"]["rx_backlog"] is False
+    assert near.ctl_json("list") == ["bond0"]
+    near.ctl("set", "bond0", "rx_backlog", "on", "mac_policy", "filter")
+
+
+@both_hooks
+@pytest.mark.parametrize("what", [("qdisc", "del", "dev", "l0", "clsact"), ("filter", "del", "dev", "l0", "ingress")])
+def test_filters_that_are_removed_come_back(unqueued, what, hook):
+    made = unqueued(links=1)
+    made.far.run("tc", *what)
+    made.near.wait_ping("10.0.0.2")
+    wait_for(lambda: action_of(made.far, "l0"), "the action to be back")
+    before = taken(made.far, made.links)
+    clean(Stream(made.near, made.far, count=500))
+    assert taken(made.far, made.links) >= before + 500
+
+
+@both_hooks
+def test_released_slaves_are_as_before(lone, hook):
+    near = lone()
+    near.run("tc", "qdisc", "add", "dev", "l1", "clsact")
+    before = plain_view(near)
+    near.ctl("create", "bond0", "path", "direct", "rx_backlog", "off")
+    near.ctl("add-slave", "bond0", *near.links)
+    assert action_of(near, "l0")["control_action"]["type"] == "stolen"
+    near.ctl("del-slave", "bond0", "l0")
+    near.ctl("delete", "bond0")
+    assert plain_view(near) == before
+    qdiscs = [near.run("tc", "qdisc", "show", "dev", link).stdout for link in near.links]
+    assert ["clsact" in shown for shown in qdiscs] == [False, True]
+
+
+def test_pins_removed_by_hand(lone):
+    """The refusal names the filters that are left, one after the other."""
+    near = lone(links=1)
+    near.ctl("create", "bond0", "path", "direct", "rx_backlog", "off")
+    near.ctl("add-slave", "bond0", "l0")
+    near.kill_bondd()
+    shutil.rmtree(near.bpf_dir / "bond0")
+    near.ip("link", "del", "bond0")
+    near.start_bondd()
+    near.ctl("create", "bond1")
+    for _ in range(2):
+        refused = near.ctl_try("add-slave", "bond1", "l0").stderr
+        near.run(*refused.split("'")[1].split())
+    near.ctl("add-slave", "bond1", "l0")
+
+
+@pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
+@both_hooks
+@pytest.mark.parametrize("step,switch", [("mirred-recorded", "off"), ("mirred-attached", "off"), ("mirred-dropped", "on")])
+def test_bondd_dies_half_way(lone, step, switch, hook):
+    near = lone(links=1)
+    before = plain_view(near)
+    near.ctl("create", "bond0", "path", "direct", "rx_backlog", "off" if switch == "on" else "on")
+    near.ctl("add-slave", "bond0", "l0")
+    near.stop_bondd()
+    near.environment = {"XBOND_TEST_DIE_AT": step}
+    near.start_bondd()
+    died = near.ctl_try("set", "bond0", "rx_backlog", switch).returncode == 3
+    assert died or (step, hook) == ("mirred-dropped", "clsact"), "that hook has nothing to exchange"
+    if died:
+        near.bondd.wait(timeout=10)
+    else:
+        near.stop_bondd()
+    near.environment = {}
+    near.start_bondd()
+    assert (action_of(near, "l0") is not None) == (switch == "off")
+    near.ctl("delete", "bond0")
+    assert plain_view(near) == before
+    assert "clsact" not in near.run("tc", "qdisc", "show", "dev", "l0").stdout
