@@ -95,7 +95,7 @@ class Datapath:
         self.object = ctypes.c_void_p(libbpf.bpf_object__open(str(abi.OBJECT).encode()))
         assert self.object.value and libbpf.bpf_object__load(self.object) == 0
         self.programs = {}
-        for name in ("xbond_egress", "xbond_port", "xbond_rx", "xbond_beat"):
+        for name in ("xbond_egress", "xbond_port", "xbond_rx", "xbond_rx_mirred", "xbond_beat"):
             program = ctypes.c_void_p(libbpf.bpf_object__find_program_by_name(self.object, name.encode()))
             self.programs[name] = libbpf.bpf_program__fd(program)
 

@@ -19,6 +19,7 @@ ORDINARY = [PLAIN, packets.packet("udp6"), packets.packet("arp"), packets.frame(
 @pytest.fixture(params=["counted", "direct"])
 def path(request, datapath):
     datapath.settings.path = X.PATH_DIRECT if request.param == "direct" else X.PATH_COUNTED
+    datapath.table.watched = 1
     return request.param
 
 
@@ -77,3 +78,42 @@ def test_slots_are_found_where_the_hint_is_wrong(datapath):
 def test_short_frames(datapath, path, size):
     assert datapath.receive(packets.frame(UNICAST, 0x0806)[:size]) == (TC_REDIRECT, {0: 1}, {})
     assert datapath.receive(STAY[0][:size]) == (TC_UNSPEC, {}, {})
+
+
+# the classifier before it: rx_backlog off
+
+MATCH, NO_MATCH = -1, 0
+
+
+@pytest.fixture
+def direct(datapath):
+    datapath.settings.path, datapath.table.watched = X.PATH_DIRECT, 1
+    return datapath
+
+
+def classify(datapath, frame, slot=0):
+    """(verdict, {slot: rx_packets})"""
+    return datapath.changed("rx_packets", lambda: datapath.run("xbond_rx_mirred", frame, SLAVE_INDEX + slot))
+
+
+@pytest.mark.parametrize("frame", ORDINARY)
+def test_ordinary_frames_match(direct, frame):
+    assert classify(direct, frame, 2) == (MATCH, {2: 1})
+
+
+@pytest.mark.parametrize("frame", [*STAY, *LINK_LOCAL])
+def test_other_frames_do_not_match(direct, frame):
+    assert classify(direct, frame) == (NO_MATCH, {})
+
+
+@pytest.mark.parametrize("change", [("path", X.PATH_COUNTED), ("watched", 0), ("rx_mask", 0b1110), ("flags", 0),
+                                    ("flags", X.F_CARRIER | X.F_FORCE_COUNTED)])
+def test_all_is_left_where_direct_is_not_allowed(direct, change):
+    name, value = change
+    setattr(direct.settings if name == "path" else direct.table, name, value)
+    assert classify(direct, PLAIN) == (NO_MATCH, {})
+
+
+def test_a_stranger_does_not_match(direct):
+    direct.table.ifindex[3] = 0
+    assert classify(direct, PLAIN, 3) == (NO_MATCH, {})
