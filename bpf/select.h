@@ -7,6 +7,7 @@
 #ifndef XBOND_BPF_SELECT_H
 #define XBOND_BPF_SELECT_H
 
+#include "bpf/drain.h"
 #include "bpf/flow.h"
 #include "bpf/maps.h"
 
@@ -25,13 +26,11 @@ __noinline __u64 select_drained_by_marker(void)
 /* Slots that may transmit; drained ones only when there is no other. */
 static __always_inline __u64 select_mask(void)
 {
-	__u64 may = READ_ONCE(table.tx_mask), drained = READ_ONCE(settings.drain_mask), undrained;
+	__u64 may = READ_ONCE(table.tx_mask), drained = READ_ONCE(settings.drain_mask);
 
 	if (READ_ONCE(table.flags) & XBOND_F_DRAIN_MARKERS)
 		drained = select_drained_by_marker();
-	undrained = may & ~drained;
-
-	return undrained ? undrained : may;
+	return drain_usable(may, drained);
 }
 
 static __always_inline __u32 select_bucket(__u32 bucket)

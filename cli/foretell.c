@@ -9,18 +9,9 @@
 #include "daemon/active.h"
 #include "daemon/buckets.h"
 
-static uint64_t undrained(const struct pins *pins, uint64_t may)
-{
-	uint64_t drained = pins->settings->drain_mask;
-
-	if (pins->table->flags & XBOND_F_DRAIN_MARKERS && pins_bondd_alive(pins))
-		drained = pins->table->drained;
-	return may & ~drained ? may & ~drained : may;
-}
-
 uint64_t foretell_mask(const struct pins *pins)
 {
-	return undrained(pins, pins->table->tx_mask);
+	return values_undrained(pins, pins->table->tx_mask);
 }
 
 static const uint8_t *table_of(const struct pins *pins)
@@ -66,7 +57,7 @@ struct forecast foretell(const struct pins *pins, uint64_t hash)
 	if (forecast.slot == XBOND_NO_SLOT)
 		return forecast;
 	forecast.detour = table_of(pins)[forecast.bucket] != forecast.slot;
-	others = undrained(pins, pins->table->tx_mask & ~(UINT64_C(1) << forecast.slot));
+	others = values_undrained(pins, pins->table->tx_mask & ~(UINT64_C(1) << forecast.slot));
 	if (!others)
 		return forecast;
 	forecast.at_once = slot_in(table_of(pins), hash, others);
@@ -100,7 +91,7 @@ struct forecast foretell_active(const struct pins *pins)
 	if (forecast.slot >= XBOND_MAX_SLAVES)
 		return forecast;
 	others = pins->table->tx_mask & ~(UINT64_C(1) << forecast.slot);
-	forecast.at_once = slot_in(table_of(pins), 0, undrained(pins, others));
+	forecast.at_once = slot_in(table_of(pins), 0, values_undrained(pins, others));
 	forecast.settled = next_active(pins, others);
 	return forecast;
 }

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "bpf/drain.h"
+
 static uint64_t bit(unsigned int slot)
 {
 	return slot < XBOND_MAX_SLAVES ? UINT64_C(1) << slot : 0;
@@ -25,14 +27,20 @@ unsigned int values_active_slot(const struct pins *pins)
 	return pins->bond->active_slot;
 }
 
+uint64_t values_undrained(const struct pins *pins, uint64_t may)
+{
+	uint64_t drained = pins->settings->drain_mask;
+
+	if (pins->table->flags & XBOND_F_DRAIN_MARKERS && pins_bondd_alive(pins))
+		drained = pins->table->drained;
+	return drain_usable(may, drained);
+}
+
 uint64_t values_tx_slots(const struct pins *pins)
 {
-	uint64_t may = pins->table->tx_mask;
-	uint64_t undrained = may & ~pins->settings->drain_mask;
-
 	if (pins->table->mode == XBOND_MODE_ACTIVE_BACKUP)
 		return bit(values_active_slot(pins));
-	return undrained ? undrained : may;
+	return values_undrained(pins, pins->table->tx_mask);
 }
 
 static void read_active_slave(const struct pins *pins, char *ret_name)

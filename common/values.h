@@ -19,6 +19,8 @@ void values_read(const struct pins *pins, const struct option *option, unsigned 
  */
 unsigned int values_active_slot(const struct pins *pins);
 
+/* Of these slots those that are not drained by now; all, when there is no other. */
+uint64_t values_undrained(const struct pins *pins, uint64_t may);
 /* Slots in use for transmit now. A drained one only counts when all are. */
 uint64_t values_tx_slots(const struct pins *pins);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "bpf/drain.h"
 #include "common/clock.h"
 #include "common/options.h"
 #include "common/weights.h"
@@ -126,9 +127,7 @@ static void step_links(struct bond *bond, struct decision *decision)
 
 static void weigh(struct bond *bond, struct decision *decision)
 {
-	uint64_t undrained = decision->usable & ~decision->drained;
-
-	weights_of(&bond->dataplane.pins, undrained ? undrained : decision->usable,
+	weights_of(&bond->dataplane.pins, drain_usable(decision->usable, decision->drained),
 		   decision->plan.member_weight, decision->plan.weight);
 }
 
@@ -306,9 +305,8 @@ static void publish_queue_ids(struct bond *bond)
 static uint64_t sending(struct bond *bond, const struct decision *decision)
 {
 	uint64_t drained = has_drain_markers(bond) ? bond->dataplane.pins.table->drained : decision->drained;
-	uint64_t undrained = decision->up & ~drained;
 
-	return undrained ? undrained : decision->up;
+	return drain_usable(decision->up, drained);
 }
 
 /*

@@ -48,12 +48,18 @@ int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
 	return attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
 }
 
+static bool has_filters(const struct xbond_slave *slave)
+{
+	return attach_has_filter((int)slave->ifindex, false) &&
+	       (!slave->mirred || attach_has_mirred((int)slave->ifindex));
+}
+
 void slave_keep_filters(struct bond *bond, unsigned int slot)
 {
 	struct attach_point point = rx_point(bond, slot);
 	struct err err;
 
-	if (point.hook != XBOND_HOOK_CLSACT || attach_has_filter(point.ifindex, false))
+	if (point.hook != XBOND_HOOK_CLSACT || has_filters(bond_slave(bond, slot)))
 		return;
 	log_warning("%s: somebody has removed the filter of %s; it is put back", bond_pin(bond)->name,
 		    bond_slave(bond, slot)->name);

@@ -195,7 +195,8 @@ def test_addresses_of_their_own_are_refused(lone):
 
 
 @both_hooks
-@pytest.mark.parametrize("what", [("qdisc", "del", "dev", "l0", "clsact"), ("filter", "del", "dev", "l0", "ingress")])
+@pytest.mark.parametrize("what", [("qdisc", "del", "dev", "l0", "clsact"), ("filter", "del", "dev", "l0", "ingress"),
+                                  ("filter", "del", "dev", "l0", "ingress", "pref", 2828)])
 def test_filters_that_are_removed_come_back(unqueued, what, hook):
     made = unqueued(links=1)
     made.far.run("tc", *what)
@@ -204,6 +205,17 @@ def test_filters_that_are_removed_come_back(unqueued, what, hook):
     before = taken(made.far, made.links)
     clean(Stream(made.near, made.far, count=500))
     assert taken(made.far, made.links) >= before + 500
+
+
+@both_hooks
+def test_a_slave_that_goes_is_no_lost_filter(lone, hook):
+    near = lone()
+    near.ctl("create", "bond0", "path", "direct", "rx_backlog", "off")
+    near.ctl("add-slave", "bond0", *near.links)
+    near.ip("link", "del", "l0")
+    near.wait_slaves("l1")
+    near.ctl("del-slave", "bond0", "l1")
+    assert "removed the filter" not in near.log()
 
 
 @both_hooks

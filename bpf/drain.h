@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A rule that the programs, bondd and bondctl share. */
+#ifndef XBOND_BPF_DRAIN_H
+#define XBOND_BPF_DRAIN_H
+
+#include <linux/types.h>
+
+/* Of the slots that may carry traffic those that are not drained; all, when there is no other. */
+static inline __u64 drain_usable(__u64 may, __u64 drained)
+{
+	__u64 undrained = may & ~drained;
+
+	return undrained ? undrained : may;
+}
+
+#endif
