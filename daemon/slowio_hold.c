@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slowio_hold.h"
 
-#include <net/ethernet.h>
 #include <string.h>
 
-#define SUBTYPE_LACP 1
-#define INFO_SIZE 15 /* of an information TLV, without its type and length */
-#define ACTOR_OFFSET 18
-#define VLAN_TAG_SIZE 4
+#include "daemon/lacp/pdu.h"
 
 #define store(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
 
@@ -49,10 +45,11 @@ void slowio_hold_sent(struct xbond_hold *hold, const struct lacp_system *sys, un
 /* The partner's words about itself, for the programs to compare with. */
 static void keep_partner(struct xbond_hold *hold, const struct xbond_pdu *pdu)
 {
-	uint32_t tag = pdu->frame[12] == 0x81 && pdu->frame[13] == 0 ? VLAN_TAG_SIZE : 0;
+	struct lacp_decoded decoded;
 
-	if (pdu->length >= ACTOR_OFFSET + tag + INFO_SIZE && pdu->frame[ETH_HLEN + tag] == SUBTYPE_LACP)
-		memcpy(hold->partner, pdu->frame + ACTOR_OFFSET + tag, INFO_SIZE);
+	lacp_pdu_decode(pdu->frame, pdu->length, &decoded);
+	if (decoded.kind == LACP_PDU_LACP)
+		lacp_info_encode(hold->partner, &decoded.pdu.actor);
 }
 
 int slowio_hold_receive(struct xbond_hold *hold, struct lacp_system *sys, const struct xbond_pdu *pdu)

@@ -50,16 +50,21 @@ static void get_info(const uint8_t *tlv, struct lacp_info *ret_info)
 	ret_info->state = tlv[16];
 }
 
+void lacp_info_encode(uint8_t bytes[LACP_INFO_SIZE], const struct lacp_info *info)
+{
+	put16(bytes, info->system_priority);
+	memcpy(bytes + 2, info->system, LACP_MAC_SIZE);
+	put16(bytes + 8, info->key);
+	put16(bytes + 10, info->port_priority);
+	put16(bytes + 12, info->port);
+	bytes[14] = info->state;
+}
+
 static void put_info(uint8_t *tlv, uint8_t type, const struct lacp_info *info)
 {
 	tlv[0] = type;
 	tlv[1] = INFO_LENGTH;
-	put16(tlv + 2, info->system_priority);
-	memcpy(tlv + 4, info->system, LACP_MAC_SIZE);
-	put16(tlv + 10, info->key);
-	put16(tlv + 12, info->port_priority);
-	put16(tlv + 14, info->port);
-	tlv[16] = info->state;
+	lacp_info_encode(tlv + 2, info);
 }
 
 /* The body, after a VLAN 0 tag or none; NULL: no slow protocol frame. */

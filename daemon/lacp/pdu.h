@@ -13,6 +13,7 @@
 #include "daemon/lacp/state.h"
 
 #define LACP_PDU_SIZE 124
+#define LACP_INFO_SIZE 15 /* of an information TLV, without its type and length */
 
 enum lacp_pdu_kind {
 	LACP_PDU_LACP,
@@ -41,6 +42,9 @@ struct lacp_decoded {
 };
 
 void lacp_pdu_decode(const uint8_t *frame, size_t length, struct lacp_decoded *ret_decoded);
+
+/* As in a TLV. */
+void lacp_info_encode(uint8_t bytes[LACP_INFO_SIZE], const struct lacp_info *info);
 
 void lacp_pdu_encode(uint8_t frame[LACP_PDU_SIZE], const uint8_t source[LACP_MAC_SIZE],
 		     const struct lacp_info *actor, const struct lacp_info *partner);
