@@ -158,7 +158,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_NETKIT 256   /* bond0 is a netkit: only a queue_id is in tc_index */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
-/* Writer: bondd. What the programs decide by; one store publishes each of: active copy, masks, flags. */
+/* Writer: bondd, but for `watched`. What the programs decide by; one store publishes each of: active copy, masks, flags. */
 struct xbond_table {
 	__u64 tx_mask; /* slots that may transmit now */
 	__u64 rx_mask; /* slots that may collect */
@@ -347,7 +347,7 @@ struct xbond_slave {
 	__u32 carrier_changes; /* as last seen: tells whether carrier was lost while no bondd looked */
 	__u32 rx_hook;	       /* enum xbond_rx_hook: what is attached */
 	__u32 queue_id;	       /* 0: none */
-	__u32 mirred; /* both receive programs are, or may be, clsact filters; else as bond.hook says */
+	__u32 clsact;	       /* the receive program is a clsact filter, whatever bond.hook says */
 	__u32 pad1;
 };
 _Static_assert(sizeof(struct xbond_slave) % 8 == 0, "entries of an array map are multiples of 8");

@@ -23,6 +23,8 @@ struct {
 	__type(value, struct xbond_counters);
 } counters SEC(".maps");
 
+#define CLOCK_MONOTONIC 1 /* of timers */
+
 /* For words that bondd or bondctl may change in mid-program. */
 #define READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
 

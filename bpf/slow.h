@@ -21,7 +21,6 @@
 #define MARKER_INFORMATION 1
 #define MARKER_RESPONSE 2
 #define SLOW_SECOND_NS 1000000000ULL
-#define CLOCK_MONOTONIC 1
 
 struct hold_timer {
 	struct bpf_timer timer;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Is bondd there? It runs xbond_beat twice a second; when it does not, a timer clears
- * table.watched. So a packet reads a word, and no clock.
+ * table.watched. So a packet reads a word, and no clock. A timer ends with the last pin of its
+ * map: who removes a bond's pins by hand must take its programs off the slaves, too.
  */
 #ifndef XBOND_BPF_WATCHDOG_H
 #define XBOND_BPF_WATCHDOG_H
@@ -10,8 +11,6 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/maps.h"
-
-#define WATCHDOG_CLOCK 1 /* CLOCK_MONOTONIC */
 
 struct watchdog {
 	struct bpf_timer timer;
@@ -44,7 +43,7 @@ int xbond_beat(void *context)
 	(void)context;
 	if (!dog)
 		return -1;
-	bpf_timer_init(&dog->timer, &watchdog, WATCHDOG_CLOCK); /* refused when it is one already */
+	bpf_timer_init(&dog->timer, &watchdog, CLOCK_MONOTONIC); /* refused when it is one already */
 	bpf_timer_set_callback(&dog->timer, watchdog_bites);
 	refused = bpf_timer_start(&dog->timer, XBOND_HEARTBEAT_FRESH_NS, 0);
 	if (!refused)

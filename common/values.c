@@ -31,7 +31,7 @@ uint64_t values_undrained(const struct pins *pins, uint64_t may)
 {
 	uint64_t drained = pins->settings->drain_mask;
 
-	if (pins->table->flags & XBOND_F_DRAIN_MARKERS && pins_bondd_alive(pins))
+	if (pins->table->flags & XBOND_F_DRAIN_MARKERS && pins->table->watched)
 		drained = pins->table->drained;
 	return drain_usable(may, drained);
 }

@@ -227,7 +227,7 @@ static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 
 	if (device_pair_is_netkit(bond_pin(bond)))
 		flags |= XBOND_F_NETKIT;
-	if (bond->captured || bond->has_qdisc || bond->away)
+	if (bond->captured || bond->has_qdisc || bond->is_down || bond->away)
 		flags |= XBOND_F_FORCE_COUNTED;
 	else if (bond_pin(bond)->xdp_tx && decision->carrier)
 		flags |= XBOND_F_STACK_DIRECT | XBOND_F_XDP_TX;

@@ -40,6 +40,7 @@ struct bond {
 	bool left;			    /* bond0 has been, since the actions that lead to it were made */
 	bool captured;			    /* somebody captures on bond0 */
 	bool has_qdisc;			    /* a root qdisc that direct would skip */
+	bool is_down;			    /* bond0 is not up: an action that leads there would complain */
 	bool promisc;			    /* bond0 receives more than its own address */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
 	bool gro_lost;			    /* as last seen, while slaves receive by XDP */

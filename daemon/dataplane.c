@@ -105,8 +105,9 @@ void dataplane_beat(struct dataplane *dataplane)
 {
 	struct xbond_table *table = dataplane->pins.table;
 	uint32_t flags = table->flags;
+	bool was_away = (int64_t)(clock_now_ns() - table->heartbeat_ns) > XBOND_HEARTBEAT_FRESH_NS / 2;
 
-	if (table->watched || !(flags & XBOND_F_XDP_TX)) {
+	if (!(flags & XBOND_F_XDP_TX) || (table->watched && !was_away)) {
 		feed_watchdog(dataplane);
 		return;
 	}

@@ -126,6 +126,7 @@ static void follow_place(struct bond *bond, const struct link_info *port)
 	bool away = port->lower_nsid >= 0, changed = away != bond->away;
 	struct err err;
 
+	bond->left |= away || pin->ifindex != (__u32)port->lower;
 	pin->netnsid = port->lower_nsid;
 	pin->ifindex = (__u32)port->lower;
 	bond->dataplane.pins.table->bond_ifindex = away ? 0 : pin->ifindex;
@@ -135,7 +136,6 @@ static void follow_place(struct bond *bond, const struct link_info *port)
 		log_notice("%s: %s", pin->name,
 			   away ? "was moved to another namespace" : "is back in this namespace");
 	bond->away = away;
-	bond->left |= away;
 	if (bond->left && !away) {
 		bond->left = false;
 		mirred_follow_all(bond);
@@ -149,7 +149,7 @@ int device_sync(struct bond *bond)
 	struct xbond_bond *pin = bond_pin(bond);
 	struct nl *nl = &bond->daemon->nl;
 	struct link_info port, device;
-	bool has_qdisc;
+	bool has_qdisc, is_down;
 	int r;
 
 	r = link_get(nl, -1, (int)pin->port_ifindex, &port);
@@ -170,8 +170,10 @@ int device_sync(struct bond *bond)
 	follow_promisc(bond, device.promiscuity > 0);
 	xdp_gro_keep(bond);
 	has_qdisc = strcmp(device.qdisc, "noqueue") && strcmp(device.qdisc, "noop");
-	if (has_qdisc != bond->has_qdisc) {
+	is_down = !(device.flags & IFF_UP);
+	if (has_qdisc != bond->has_qdisc || is_down != bond->is_down) {
 		bond->has_qdisc = has_qdisc;
+		bond->is_down = is_down;
 		bond_evaluate(bond);
 	}
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * rx_backlog off: before a slave's receive program stands a classifier whose action hands what
- * is simply the bond's to bond0 at once. The receive program is a clsact filter then, too, for
+ * is simply the bond's to bond0 at once. The receive program is a clsact filter from then on, for
  * TCX would come first; it takes what the classifier leaves.
  */
 #ifndef XBOND_DAEMON_MIRRED_H
@@ -15,7 +15,9 @@ int mirred_check(const struct xbond_bond *pin, struct err *err);
 void mirred_follow(struct bond *bond, unsigned int slot);
 /* An action forgets bond0 when that leaves the namespace: to be called when it is back, or may be. */
 void mirred_follow_all(struct bond *bond);
-/* Takes off what is there beside slave_attach()'s program. */
+/* Somebody has removed what mirred_follow() has made. */
+bool mirred_is_missing(struct bond *bond, unsigned int slot);
+/* Takes the classifier off. */
 void mirred_remove(struct bond *bond, unsigned int slot);
 
 #endif

@@ -37,21 +37,18 @@ struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enu
 static struct attach_point rx_point(struct bond *bond, unsigned int slot)
 {
 	return slave_attach_point(bond, slot,
-				  bond_slave(bond, slot)->mirred ? XBOND_HOOK_CLSACT : bond_pin(bond)->hook);
+				  bond_slave(bond, slot)->clsact ? XBOND_HOOK_CLSACT : bond_pin(bond)->hook);
 }
 
 int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct attach_point point = rx_point(bond, slot);
 	bool had_clsact;
+	int r = attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
 
-	return attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
-}
-
-static bool has_filters(const struct xbond_slave *slave)
-{
-	return attach_has_filter((int)slave->ifindex, false) &&
-	       (!slave->mirred || attach_has_mirred((int)slave->ifindex));
+	if (!had_clsact) /* if it ever did, that was removed */
+		bond_slave(bond, slot)->before.flags &= ~(__u32)XBOND_SLAVE_HAD_CLSACT;
+	return r;
 }
 
 void slave_keep_filters(struct bond *bond, unsigned int slot)
@@ -59,7 +56,8 @@ void slave_keep_filters(struct bond *bond, unsigned int slot)
 	struct attach_point point = rx_point(bond, slot);
 	struct err err;
 
-	if (point.hook != XBOND_HOOK_CLSACT || has_filters(bond_slave(bond, slot)))
+	if (point.hook != XBOND_HOOK_CLSACT ||
+	    (attach_has_filter(point.ifindex, false) && !mirred_is_missing(bond, slot)))
 		return;
 	log_warning("%s: somebody has removed the filter of %s; it is put back", bond_pin(bond)->name,
 		    bond_slave(bond, slot)->name);

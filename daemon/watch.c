@@ -130,6 +130,12 @@ static void on_qdisc(int ifindex, void *arg)
 	}
 }
 
+static void on_filter_gone(int ifindex, unsigned int priority, void *arg)
+{
+	if (priority == ATTACH_FILTER_PRIORITY || priority == ATTACH_MIRRED_PRIORITY)
+		on_qdisc(ifindex, arg);
+}
+
 void watch_slaves(struct bond *bond)
 {
 	struct link_info link;
@@ -152,6 +158,8 @@ static void on_resync(void *arg)
 	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
 		next = bond->next;
 		watch_slaves(bond);
+		bond_for_each_member (bond, slot)
+			slave_keep_filters(bond, slot);
 		vlan_filter_sync(bond);
 		sync_place(bond, true);
 	}
@@ -161,6 +169,7 @@ static void on_resync(void *arg)
 static const struct monitor_callbacks callbacks = {
 	.link = on_link,
 	.qdisc = on_qdisc,
+	.filter_gone = on_filter_gone,
 	.resync = on_resync,
 };
 

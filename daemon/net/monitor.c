@@ -2,6 +2,7 @@
 #include "daemon/net/monitor.h"
 
 #include <errno.h>
+#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
@@ -11,11 +12,13 @@ static int take(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *header = nlmsg_hdr(msg);
 	struct monitor *monitor = arg;
+	const struct tcmsg *tc = nlmsg_data(header);
 	struct link_info link;
 
-	if (header->nlmsg_type == RTM_NEWQDISC || header->nlmsg_type == RTM_DELQDISC ||
-	    header->nlmsg_type == RTM_DELTFILTER)
-		monitor->callbacks->qdisc(((struct tcmsg *)nlmsg_data(header))->tcm_ifindex, monitor->arg);
+	if (header->nlmsg_type == RTM_NEWQDISC || header->nlmsg_type == RTM_DELQDISC)
+		monitor->callbacks->qdisc(tc->tcm_ifindex, monitor->arg);
+	else if (header->nlmsg_type == RTM_DELTFILTER)
+		monitor->callbacks->filter_gone(tc->tcm_ifindex, TC_H_MAJ(tc->tcm_info) >> 16, monitor->arg);
 	else if (link_parse(header, &link))
 		monitor->callbacks->link(&link, header->nlmsg_type == RTM_DELLINK, monitor->arg);
 	return NL_OK;

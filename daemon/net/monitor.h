@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Link and qdisc messages as they come. Lost messages (ENOBUFS) are reported by `resync`:
+ * Messages about links, qdiscs, and filters that are removed, as they come. Lost messages (ENOBUFS) are reported by `resync`:
  * the caller then dumps everything again and compares.
  */
 #ifndef XBOND_DAEMON_NET_MONITOR_H
@@ -13,6 +13,7 @@
 struct monitor_callbacks {
 	void (*link)(const struct link_info *link, bool gone, void *arg);
 	void (*qdisc)(int ifindex, void *arg);
+	void (*filter_gone)(int ifindex, unsigned int priority, void *arg);
 	void (*resync)(void *arg);
 };
 

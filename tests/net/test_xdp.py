@@ -478,7 +478,7 @@ def test_the_stack_goes_on_without_bondd(sending):
     stream = Stream(made.near, made.far, rate=5000, flows=FLOWS)
     stream.flow_on(500)
     made.near.freeze_bondd()
-    time.sleep(4)  # the heartbeat is stale: packets cross, and XDP lets all pass
+    time.sleep(4)  # the watchdog has bitten: packets cross, and XDP lets all pass
     arrived = stream.received()
     stream.flow_on(2000)
     assert stream.received() >= arrived + 2000
