@@ -19,9 +19,10 @@ struct daemon;
 
 struct member {
 	bool carrier;
-	bool flapped;	      /* carrier was lost and came back while no bondd looked: LACP must hear of it */
-	uint64_t since_ns;    /* enslaved or adopted */
-	uint32_t xdp_id;      /* the device's XDP program when ours was last seen; 0: look again */
+	bool flapped;	   /* carrier was lost and came back while no bondd looked: LACP must hear of it */
+	bool mirred;	   /* our classifier is before its receive program, unless somebody has removed it */
+	uint64_t since_ns; /* enslaved or adopted */
+	uint32_t xdp_id;   /* the device's XDP program when ours was last seen; 0: look again */
 	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
 };
 

@@ -46,8 +46,10 @@ static int move_to_clsact(struct bond *bond, unsigned int slot, struct err *err)
 		if (had_clsact)
 			slave->before.flags |= XBOND_SLAVE_HAD_CLSACT;
 		slave->clsact = !r;
-		if (r)
+		if (r) {
+			attach_remove(&bond->daemon->nl, &clsact, had_clsact);
 			return r;
+		}
 	}
 	crashpoint("mirred-moved");
 	attach_remove(&bond->daemon->nl, &tcx, true);
@@ -62,6 +64,7 @@ static int add(struct bond *bond, unsigned int slot, struct err *err)
 		r = attach_add_mirred(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex,
 				      bond->dataplane.rx_mirred_fd, (int)bond_pin(bond)->ifindex, err);
 	crashpoint("mirred-attached");
+	bond->members[slot].mirred |= !r;
 	return r;
 }
 
@@ -79,8 +82,7 @@ void mirred_follow(struct bond *bond, unsigned int slot)
 
 bool mirred_is_missing(struct bond *bond, unsigned int slot)
 {
-	return is_wanted(bond, slot) && !bond->away &&
-	       !attach_has_mirred((int)bond_slave(bond, slot)->ifindex);
+	return bond->members[slot].mirred && !attach_has_mirred((int)bond_slave(bond, slot)->ifindex);
 }
 
 void mirred_follow_all(struct bond *bond)
@@ -92,4 +94,5 @@ void mirred_follow_all(struct bond *bond)
 void mirred_remove(struct bond *bond, unsigned int slot)
 {
 	attach_remove_mirred((int)bond_slave(bond, slot)->ifindex);
+	bond->members[slot].mirred = false;
 }

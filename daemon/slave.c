@@ -46,7 +46,7 @@ int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
 	bool had_clsact;
 	int r = attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
 
-	if (!had_clsact) /* if it ever did, that was removed */
+	if (!r && !had_clsact) /* if it ever did, that was removed */
 		bond_slave(bond, slot)->before.flags &= ~(__u32)XBOND_SLAVE_HAD_CLSACT;
 	return r;
 }
