@@ -563,8 +563,8 @@ def tapped(lab):
     return host
 
 
-def test_who_is_alone_on_the_device_is_told(tapped, xdp_pair):
-    """Where the kernel has no freplace. A veth is never shared, and nothing is said."""
+def test_who_is_alone_on_the_device_is_told(tapped):
+    """Where the kernel has no freplace."""
     tapped.ctl("add-slave", "bond0", "t0")
     alone = "bond0/link_xdp_rx_0" in tapped.pins()
     tapped.ctl("set", "bond0", "rx_hook", "xdp")
@@ -572,6 +572,10 @@ def test_who_is_alone_on_the_device_is_told(tapped, xdp_pair):
     tapped.start_bondd()
     assert tapped.log().count("t0 is not shared with other XDP programs: ") == alone
     assert "freplace" in tapped.log() or not alone
+
+
+@by_xdp
+def test_a_veth_is_never_shared_and_nothing_is_said(xdp_pair):
     assert "is not shared" not in xdp_pair(links=1).near.log()
 
 
