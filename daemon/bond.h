@@ -23,6 +23,7 @@ struct member {
 	bool mirred;	   /* our classifier is before its receive program, unless somebody has removed it */
 	uint64_t since_ns; /* enslaved or adopted */
 	uint32_t xdp_id;   /* the device's XDP program when ours was last seen; 0: look again */
+	uint64_t xdp_gone_ns; /* since when ours is missed; 0: it is not */
 	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
 };
 

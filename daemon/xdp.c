@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
@@ -18,6 +19,7 @@
 #include "daemon/xdp_load.h"
 
 #define PATH_SIZE (PATH_MAX + 32)
+#define TIDY_NS (1000 * NS_PER_MS) /* that who takes programs off may need for their pins */
 
 static void slave_pin(char path[PATH_SIZE], struct bond *bond, unsigned int slot)
 {
@@ -281,6 +283,7 @@ void xdp_follow_slave(struct bond *bond, unsigned int slot)
 	}
 	if (is_attached(bond, slot) || !attach_slave(bond, slot, &err)) {
 		bond->members[slot].xdp_id = program_on(bond, slave);
+		bond->members[slot].xdp_gone_ns = 0;
 		return;
 	}
 	xdp_release_slave(bond, slot);
@@ -290,24 +293,29 @@ void xdp_follow_slave(struct bond *bond, unsigned int slot)
 }
 
 /*
- * To attach it again could go on for ever against who takes it off. Whoever changes programs
+ * To attach it again could go on for ever against who takes it off, who first may still have its
+ * own pins to remove; TC receives meanwhile. Whoever changes programs
  * through the dispatcher changes its number, so that nothing is asked of libxdp meanwhile.
  */
 void xdp_check_slave(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	const struct xbond_bond *pin = bond_pin(bond);
-	uint32_t *known = &bond->members[slot].xdp_id;
+	struct member *member = &bond->members[slot];
+	uint64_t now_ns = clock_now_ns();
 	struct link_info link;
 	int attached;
 
 	if (slave->rx_hook != XBOND_RX_XDP || link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ||
-	    (*known && *known == link.xdp_id))
+	    (member->xdp_id && member->xdp_id == link.xdp_id))
 		return;
 	attached = link.xdp_id ? is_attached(bond, slot) : 0;
-	if (attached >= 0)
-		*known = link.xdp_id;
-	if (attached)
+	if (attached < 0)
+		return;
+	member->xdp_id = attached ? link.xdp_id : 0;
+	if (attached || !member->xdp_gone_ns)
+		member->xdp_gone_ns = attached ? 0 : now_ns;
+	if (attached || now_ns - member->xdp_gone_ns < TIDY_NS)
 		return;
 	log_warning("%s: %s receives by TC now: its XDP program was taken off; 'bondctl set %s rx_hook %s' "
 		    "attaches it again",
