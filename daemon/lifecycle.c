@@ -201,8 +201,7 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 	} else {
 		bond->members[slot] = (struct member){ .carrier = link.carrier, .since_ns = clock_now_ns() };
 		bond->members[slot].flapped = slave->carrier_changes != link.carrier_changes;
-		if ((bond_pin(bond)->hook == XBOND_HOOK_CLSACT || slave->clsact) &&
-		    slave_attach(bond, slot, &err))
+		if (slave_hook(bond, slot) == XBOND_HOOK_CLSACT && slave_attach(bond, slot, &err))
 			log_error("%s: %s", bond_pin(bond)->name, err.text);
 	}
 }

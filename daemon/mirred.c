@@ -93,6 +93,8 @@ void mirred_follow_all(struct bond *bond)
 
 void mirred_remove(struct bond *bond, unsigned int slot)
 {
+	if (slave_hook(bond, slot) != XBOND_HOOK_CLSACT) /* then it cannot be there: nobody is asked */
+		return;
 	attach_remove_mirred((int)bond_slave(bond, slot)->ifindex);
 	bond->members[slot].mirred = false;
 }

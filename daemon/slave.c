@@ -34,10 +34,14 @@ struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enu
 	return point;
 }
 
+enum xbond_hook slave_hook(struct bond *bond, unsigned int slot)
+{
+	return bond_slave(bond, slot)->clsact ? XBOND_HOOK_CLSACT : bond_pin(bond)->hook;
+}
+
 static struct attach_point rx_point(struct bond *bond, unsigned int slot)
 {
-	return slave_attach_point(bond, slot,
-				  bond_slave(bond, slot)->clsact ? XBOND_HOOK_CLSACT : bond_pin(bond)->hook);
+	return slave_attach_point(bond, slot, slave_hook(bond, slot));
 }
 
 int slave_attach(struct bond *bond, unsigned int slot, struct err *err)

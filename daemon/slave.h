@@ -37,6 +37,8 @@ void slave_forget(struct bond *bond, unsigned int slot);
 int slave_attach(struct bond *bond, unsigned int slot, struct err *err);
 /* After filters of a member have changed: puts ours back that somebody has removed. */
 void slave_keep_filters(struct bond *bond, unsigned int slot);
+/* What the receive program of the slot is attached by. */
+enum xbond_hook slave_hook(struct bond *bond, unsigned int slot);
 /* Where the receive program would be by this hook. */
 struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enum xbond_hook hook);
 
