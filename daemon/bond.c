@@ -284,7 +284,11 @@ static void publish_plan(struct bond *bond, const struct decision *decision)
 	bool same = bond->published && !memcmp(&bond->plan, &decision->plan, sizeof(bond->plan));
 	uint64_t losers = same || !bond->published ? 0 : losers_of(bond, decision);
 
+	bond->plan_due = false;
 	if (bond_lacp_must_wait(bond, &decision->plan, losers))
+		return;
+	bond->plan_due = !same && bond->daemon->in_burst && !bond->dataplane.settled;
+	if (bond->plan_due)
 		return;
 	dataplane_set_drained(&bond->dataplane, decision->drained);
 	if (same)
@@ -323,7 +327,8 @@ static void publish(struct bond *bond, const struct decision *decision)
 	dataplane_set_rx_mask(dataplane, table->rx_mask | decision->rx_mask);
 	publish_plan(bond, decision);
 	xdp_devmap_publish(bond, sending(bond, decision));
-	dataplane_set_rx_mask(dataplane, decision->rx_mask);
+	if (!bond->plan_due)
+		dataplane_set_rx_mask(dataplane, decision->rx_mask);
 	publish_queue_ids(bond);
 	device_follow_settings(bond);
 	dataplane_set_flags(dataplane, choose_flags(bond, decision));
@@ -400,9 +405,45 @@ void bond_evaluate(struct bond *bond)
 	decide(bond, &decision);
 	publish(bond, &decision);
 	log_changes(bond, &decision);
-	if (has_failed_over(&decision))
+	bond->announce_due |= has_failed_over(&decision);
+	if (bond->announce_due && !bond->plan_due) {
+		bond->announce_due = false;
 		announce(bond);
+	}
 	arm_delay(bond);
+}
+
+void bonds_begin_burst(struct daemon *daemon)
+{
+	daemon->in_burst = true;
+}
+
+void bonds_end_burst(struct daemon *daemon)
+{
+	bool due = false;
+
+	daemon->in_burst = false;
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		due |= bond->plan_due;
+	if (!due)
+		return;
+	bonds_settle(daemon);
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		if (bond->plan_due)
+			bond_evaluate(bond);
+}
+
+void bonds_settle(struct daemon *daemon)
+{
+	bool wanted = false;
+
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		wanted |= !bond->dataplane.settled;
+	if (!wanted)
+		return;
+	dataplane_quiesce();
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		bond->dataplane.settled = true;
 }
 
 void bond_poll(struct bond *bond)

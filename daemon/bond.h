@@ -35,6 +35,8 @@ struct bond {
 	struct dataplane_plan plan; /* as last published */
 	struct xbond_settings seen; /* settings as last acted on */
 	bool published;
+	bool plan_due; /* the plan in force is not the decided one: bonds_end_burst() */
+	bool announce_due;
 	bool active_by_hand;
 	bool primary_changed;
 	bool port_up;
@@ -83,6 +85,14 @@ static inline bool bond_is_member(struct bond *bond, unsigned int slot)
  * last. Safe to call at any time; publishes only what has changed.
  */
 void bond_evaluate(struct bond *bond);
+/*
+ * While one reads many messages: a plan for which it would have to wait until the programs have let go
+ * of the one before is put off to the end. Slaves that fail leave at once all the same.
+ */
+void bonds_begin_burst(struct daemon *daemon);
+void bonds_end_burst(struct daemon *daemon);
+/* One wait serves all bonds, and leaves their next publication free of any. */
+void bonds_settle(struct daemon *daemon);
 /* Asks the driver of every member for its carrier, then evaluates if one has changed. */
 void bond_poll(struct bond *bond);
 /* The timer of updelay and downdelay. 0 or -errno. */

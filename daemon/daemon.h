@@ -24,6 +24,8 @@ struct daemon {
 	struct slowio *slowio;
 	sd_event_source *poll;
 	struct bond *bonds;
+	bool in_burst;		 /* bonds_begin_burst() */
+	uint64_t caught_up_ns;	 /* when no message of the kernel was waiting to be read */
 	struct pending *pending; /* slaves that the configuration names and that are not there yet */
 };
 

@@ -17,6 +17,7 @@
 #include "daemon/net/ipv6.h"
 #include "daemon/net/multicast.h"
 #include "daemon/vlan_filter.h"
+#include "daemon/watch.h"
 #include "daemon/xdp.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
@@ -332,6 +333,8 @@ void slave_release(struct bond *bond, uint64_t mask)
 	dataplane_quiesce();
 	bond->dataplane.settled = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
+		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE) {
 			slave_undo(bond, slot);
+			watch_beat(bond->daemon);
+		}
 }

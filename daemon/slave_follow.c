@@ -150,13 +150,13 @@ void slave_follow_speed(struct bond *bond, unsigned int slot)
 }
 
 /*
- * A message may be older than what we know: from before the slave was enslaved, or from
- * within a flap. Then the driver is asked. Not about a loss in normal operation, because the
+ * A message may be older than what we know: from before the slave was enslaved, as long as those of
+ * then have not all been read, or from within a flap. Then the driver is asked. Not about a loss in normal operation, because the
  * kernel may let the question wait for the RTNL lock, and traffic is being lost.
  */
 static bool is_carrier_on(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
-	bool is_new = clock_now_ns() - bond->members[slot].since_ns < NEW_MEMBER_NS;
+	bool is_new = bond->daemon->caught_up_ns < bond->members[slot].since_ns + NEW_MEMBER_NS;
 	int now = -1;
 
 	if (link->carrier || is_new)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "common/clock.h"
 #include "daemon/bond_lacp.h"
 #include "daemon/config_wait.h"
 #include "daemon/device.h"
@@ -111,8 +112,6 @@ static void on_link(const struct link_info *link, bool gone, void *arg)
 	}
 	if (!gone)
 		config_link_appeared(daemon, link->name);
-	if (some_want_direct(daemon))
-		watch_captures(daemon);
 }
 
 static void on_qdisc(int ifindex, void *arg)
@@ -180,22 +179,12 @@ static int on_monitor(sd_event_source *source, int fd, uint32_t events, void *ar
 	(void)source;
 	(void)fd;
 	(void)events;
+	bonds_begin_burst(daemon);
 	monitor_read(&daemon->monitor);
+	bonds_end_burst(daemon);
+	if (some_want_direct(daemon)) /* who captures mostly makes a device promiscuous, which is a message */
+		watch_captures(daemon);
 	return 0;
-}
-
-/* One wait serves all bonds, and leaves their next publication free of any. */
-static void settle(struct daemon *daemon)
-{
-	bool wanted = false;
-
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		wanted |= !bond->dataplane.settled;
-	if (!wanted)
-		return;
-	dataplane_quiesce();
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		bond->dataplane.settled = true;
 }
 
 /* What the kernel may not have told. A bond that is gone is freed. */
@@ -212,16 +201,22 @@ static void sync_all(struct daemon *daemon)
 	}
 }
 
+void watch_beat(struct daemon *daemon)
+{
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		dataplane_beat(&bond->dataplane);
+	watch_captures(daemon);
+}
+
 static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	static unsigned int ticks;
 	struct daemon *daemon = arg;
 
 	(void)usec;
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		dataplane_beat(&bond->dataplane);
-	settle(daemon);
-	watch_captures(daemon);
+	daemon->caught_up_ns = clock_now_ns(); /* messages go first */
+	watch_beat(daemon);
+	bonds_settle(daemon);
 	config_wait_tick(daemon);
 	if (ticks++ % TICKS_PER_SYNC == 0)
 		sync_all(daemon);

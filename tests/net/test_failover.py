@@ -5,9 +5,10 @@ import time
 import pytest
 
 from lab import wait_for
-from traffic import Stream, send_packets
+from traffic import Capture, Stream, send_packets
 
 RATE = 10000
+ARP = 0x0806
 
 
 def cut(host, link):
@@ -98,6 +99,33 @@ def test_failures_are_counted_and_shown(pair):
     mend(made.far, "l0")
     made.near.wait_slaves("l0", "l1")
     assert made.near.show()["active_slave"] == "l1", "without a primary the active slave stays"
+
+
+@pytest.mark.parametrize("mode", ["active-backup", "balance-xor"])
+def test_many_links_are_lost_in_one_burst(pair, mode):
+    """bondd reads of three losses at a time: one new plan for the last of them, and it is announced where it is."""
+    made = pair(mode, links=4, xmit_hash_policy="layer3+4", far={"mode": "broadcast", "all_slaves_active": "on"})
+    if mode == "active-backup":
+        made.near.ctl("set", "bond0", "active_slave", "l0")
+        wait_for(lambda: made.near.show()["active_slave"] == "l0", "l0 to be active")
+    made.near.freeze_bondd()
+    for link in ("l0", "l1", "l2"):
+        cut(made.far, link)
+    wait_for(lambda: all(made.near.link(link)["operstate"] != "UP" for link in ("l0", "l1", "l2")),
+             "the kernel to tell")
+    with Capture(made.far, "l3") as wire:
+        made.near.thaw_bondd()
+        made.near.wait_slaves("l3")
+        stream = Stream(made.near, made.far, flows=32)
+        stream.flow_on()
+        assert stream.finish()["lost"] == 0
+        if mode == "active-backup":
+            assert any(frame.type == ARP for frame in wire.frames()), "no announcement on the new slave"
+    assert [slave["link_failures"] for slave in made.near.show()["slaves"]] == [1, 1, 1, 0]
+    explained = {made.near.ctl_json("explain", "bond0", "src", "10.0.0.1", "dst", f"10.0.0.{last}")["slave"]
+                 for last in range(2, 34)}
+    assert explained == {"l3"}
+    made.near.wait_ping("10.0.0.2")
 
 
 def test_carrier_of_the_bond(pair):

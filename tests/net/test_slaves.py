@@ -185,3 +185,18 @@ def test_a_bond_whose_pins_were_removed_by_hand(lone, hook):
         host.run(*str(refused.value).split("'")[1].split())
     host.ctl("add-slave", "bond0", "l0")
     host.wait_slaves("l0")
+
+
+def test_as_many_slaves_as_there_can_be_at_once(lone):
+    """
+    bondd reads what the kernel tells of them long after it has enslaved the first: old news are no failures,
+    and it answers all the while.
+    """
+    host = lone(links=64)
+    host.ctl("create", "bond0", "mode", "balance-xor", "path", "direct")
+    host.ctl("add-slave", "bond0", *host.links)
+    host.wait_slaves(*host.links)
+    assert " is down" not in host.log()
+    assert {slave["link_failures"] for slave in host.show()["slaves"]} == {0}
+    host.ctl("del-slave", "bond0", *host.links)
+    assert not host.show()["slaves"]
