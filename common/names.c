@@ -20,7 +20,7 @@ static int check_characters(const char *what, const char *name, struct err *err)
 		if (isspace(c) || iscntrl(c))
 			return err_set(err, EINVAL,
 				       "%s name holds white space or a control character; remove it", what);
-		if (c == '/' || c == ':')
+		if (c == '/' || c == ':' || c == '%') /* the kernel makes a number of %d */
 			return err_set(err, EINVAL,
 				       "%s name '%s' holds '%c', which no device name may; remove it", what,
 				       name, c);

@@ -43,9 +43,10 @@ static int prepare_port(struct bond *bond, const char *alias, struct err *err)
 	r = link_set_alias(nl, (int)pin->port_ifindex, alias, err);
 	if (!r)
 		r = link_set_flags(nl, (int)pin->port_ifindex, IFF_NOARP, IFF_NOARP, err);
-	if (!r)
-		r = ipv6_set_disabled(pin->port_name, 1);
-	return r;
+	if (r)
+		return r;
+	r = ipv6_set_disabled(pin->port_name, 1);
+	return r ? err_set(err, -r, "cannot turn IPv6 off on %s: %s", pin->port_name, strerror(-r)) : 0;
 }
 
 int device_create(struct bond *bond, struct err *err)
@@ -58,10 +59,12 @@ int device_create(struct bond *bond, struct err *err)
 
 	r = device_pair_make(bond, FIRST_MTU, PORT_MTU, err);
 	crashpoint("create-device");
-	if (!r)
-		r = link_get_by_name(nl, pin->port_name, &port);
 	if (r)
 		return r;
+	r = link_get_by_name(nl, pin->port_name, &port);
+	if (r)
+		return err_set(err, -r, "%s has gone while %s was made; try again", pin->port_name,
+			       pin->name);
 	pin->port_ifindex = (__u32)port.ifindex;
 	pin->ifindex = (__u32)port.lower;
 	pin->mtu = FIRST_MTU;

@@ -63,8 +63,9 @@ static int try_netkit(struct bond *bond, const struct link_end *device, const st
 	r = link_get_by_name(nl, port->name, &made);
 	if (!r && made.keeps_priority)
 		return 0;
-	if (!r)
-		r = link_delete(nl, made.ifindex, err);
+	if (r)
+		return err_set(err, -r, "%s has gone while %s was made; try again", port->name, device->name);
+	r = link_delete(nl, made.ifindex, err);
 	return r ? r : -EOPNOTSUPP;
 }
 

@@ -151,8 +151,11 @@ static int check_uppers(struct bond *bond, const struct link_info *link, struct 
 static int check_addresses(struct bond *bond, const struct link_info *link, struct err *err)
 {
 	struct address first;
+	int count = address_list(&bond->daemon->nl, link->ifindex, &first, 1);
 
-	if (address_list(&bond->daemon->nl, link->ifindex, &first, 1) <= 0)
+	if (count < 0)
+		return err_set(err, EAGAIN, "cannot see the addresses of %s; try again", link->name);
+	if (!count)
 		return 0;
 	return err_set(err, EBUSY,
 		       "%s has IP addresses (%s), which belong on %s; remove them, or add 'force yes'",

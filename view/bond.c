@@ -130,10 +130,10 @@ static json_t *slaves_json(const struct source *source, json_t *(*make)(const st
 
 static uint64_t speed_mbps(const struct pins *pins)
 {
-	uint64_t sum = 0;
+	uint64_t slots = values_tx_slots(pins), sum = 0;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (has_slot(pins->table->tx_mask, slot))
+		if (has_slot(slots, slot))
 			sum += pins->slaves[slot].speed_mbps;
 	return sum;
 }
@@ -155,7 +155,7 @@ static void set_state(json_t *json, const struct pins *pins, const char *name)
 	struct option_value active;
 
 	values_read(pins, option_at(OPT_ACTIVE_SLAVE), 0, &active);
-	json_object_set_new(json, "name", json_string(name));
+	json_object_set_new(json, "name", json_value_text(name));
 	json_object_set_new(json, "mode", json_string(option_mode_name(bond->mode)));
 	json_object_set_new(json, "mac", json_value_mac(bond->mac));
 	json_object_set_new(json, "device", device_json(bond->device_kind));
@@ -198,7 +198,7 @@ static json_t *stats_json(const char *name, const struct xbond_counters *counter
 	json_t *values = json_object();
 
 	set_counters(values, counters);
-	return json_pack("{s:s, s:o}", "name", name, "counters", values);
+	return json_pack("{s:o, s:o}", "name", json_value_text(name), "counters", values);
 }
 
 static json_t *slave_stats_json(const struct source *source, unsigned int slot)

@@ -1,11 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/json_value.h"
 
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "common/mac.h"
+
+/* Names of devices may hold any byte but a few; JSON wants UTF-8, and a terminal no control characters. */
+static json_t *printable(const char *text)
+{
+	char *copy = strdup(text);
+	json_t *json;
+
+	if (!copy)
+		return NULL;
+	for (char *at = copy; *at; at++)
+		if (iscntrl((unsigned char)*at))
+			*at = '?';
+	json = json_string(copy);
+	for (char *at = copy; *at && !json; at++)
+		if ((unsigned char)*at > 0x7f)
+			*at = '?';
+	if (!json)
+		json = json_string(copy);
+	free(copy);
+	return json;
+}
 
 json_t *json_value_text(const char *text)
 {
-	return text[0] ? json_string(text) : json_null();
+	return text[0] ? printable(text) : json_null();
 }
 
 json_t *json_value_number(uint64_t number)

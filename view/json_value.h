@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* "" is unknown. */
+/* "" is unknown. Control characters, and all but ASCII where it is not UTF-8, become '?'. */
 json_t *json_value_text(const char *text);
 /* 0 is unknown. */
 json_t *json_value_number(uint64_t number);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define DUMP_TRIES 20
+
 struct list {
 	int ifindex;
 	struct address *addresses;
@@ -47,17 +49,17 @@ static void take(struct nlmsghdr *message, void *arg)
 
 int address_list(struct nl *nl, int ifindex, struct address *ret_addresses, int max)
 {
-	struct list list;
-	int r;
+	struct list list = { 0 };
+	int r = -EAGAIN;
 
-	do {
+	for (int try = 0; try < DUMP_TRIES && r == -EAGAIN; try++) {
 		struct ifaddrmsg info = { .ifa_family = AF_UNSPEC };
 		struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP);
 
 		list = (struct list){ .ifindex = ifindex, .addresses = ret_addresses, .max = max };
 		nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
 		r = nl_call(nl, msg, take, &list, NULL);
-	} while (r == -EAGAIN);
+	}
 	return r < 0 ? r : list.count;
 }
 

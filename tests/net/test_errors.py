@@ -1,5 +1,6 @@
 """Every error has its own clear line, the right exit status, and changes nothing."""
 import json
+import os
 import pathlib
 import socket
 import subprocess
@@ -395,6 +396,33 @@ def test_idle_clients_do_not_block_others(case):
     for client in clients:
         client.close()
     assert case.host.ping_bondd()
+
+
+def test_many_requests_at_once_are_all_answered(case):
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(5)
+        client.connect(str(case.host.run_dir / "bondd.sock"))
+        client.sendall(b'{"method": "ping"}\n' * 500)
+        answers = b""
+        while answers.count(b"\n") < 500:
+            answers += client.recv(65536)
+    assert all(json.loads(line)["ok"] for line in answers.splitlines())
+
+
+def test_an_error_with_a_name_that_is_no_text(case):
+    """The line comes all the same, with ? for what is not UTF-8."""
+    host, bridge = case.host, os.fsdecode(b"br\xe9")
+    host.ip("link", "add", bridge, "type", "bridge")
+    host.ip("link", "add", "port9", "type", "veth", "peer", "name", "port9p")
+    host.ip("link", "set", "port9", "master", bridge)
+    assert "bridge br?" in error_line(host.ctl_try("add-slave", "bond0", "port9"), REFUSED)
+
+
+def test_one_device_by_two_names(case):
+    host = case.host
+    host.ip("link", "add", "port9", "type", "veth", "peer", "name", "port9p")
+    host.ip("link", "property", "add", "dev", "port9", "altname", "enp9")
+    assert "port9 is named twice" in case.refuse("add-slave", "bond0", "port9", "enp9")
 
 
 # pins
