@@ -100,17 +100,44 @@ static int on_value(void *arg, const char *section, const char *name, const char
 	return 1;
 }
 
-/* libinih does not report sections without options, and a slave with defaults is one. */
+/* True if there was more of the line. */
+static bool skip_rest(FILE *stream)
+{
+	int first = fgetc(stream), c = first;
+
+	while (c != EOF && c != '\n')
+		c = fgetc(stream);
+	return first != EOF && first != '\n';
+}
+
+static void check_length(struct reading *reading, const char *line, int size)
+{
+	if (strchr(line, '\n') || !skip_rest(reading->stream) || (*line && strchr("#;", *line)) ||
+	    reading->failed_line)
+		return;
+	reading->failed_line = reading->line;
+	err_set(&reading->why, EINVAL, "the line is longer than %d characters", size - 2);
+}
+
+/*
+ * libinih does not report sections without options, and a slave with defaults is one. It takes what is left
+ * of a long line for another, and an indented line for more of the value before.
+ */
 static char *read_line(char *line, int size, void *arg)
 {
 	struct reading *reading = arg;
 	char section[64];
-	char *got = fgets(line, size, reading->stream);
+	size_t blanks;
 
 	reading->line++;
-	if (got && sscanf(line, " [%63[^]]]", section) == 1)
+	if (!fgets(line, size, reading->stream))
+		return NULL;
+	check_length(reading, line + strspn(line, " \t"), size);
+	blanks = strspn(line, " \t");
+	memmove(line, line + blanks, strlen(line + blanks) + 1);
+	if (sscanf(line, "[%63[^]]]", section) == 1)
 		check(reading, section, NULL, NULL);
-	return got;
+	return line;
 }
 
 /* The mode may stand behind what it refuses, so this comes last. */

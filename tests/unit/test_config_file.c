@@ -71,6 +71,37 @@ static void a_whole_file(void **state)
 	config_file_free(&file);
 }
 
+static void long_lines(void **state)
+{
+	struct config_file file;
+	char text[1024];
+
+	(void)state;
+	snprintf(text, sizeof(text), "# %0300d\n   # %0300d\n[bond]\nmode = broadcast\n", 1, 2);
+	assert_int_equal(read_text(text, &file, NULL), 0);
+	assert_int_equal(file.bond.value[OPT_MODE].number, XBOND_MODE_BROADCAST);
+	config_file_free(&file);
+	snprintf(text, sizeof(text), "# %0400d\n[bond]\nmode = broadcast%200s = yes\nmiimon = none\n", 1,
+		 "lacp_active");
+	expect_error(text, 3, "longer than 198 characters");
+	snprintf(text, sizeof(text), "# %0196d\n[bond]\ncolour = red\n", 1);
+	expect_error(text, 3, "colour");
+}
+
+static void indented_lines(void **state)
+{
+	struct config_file file;
+
+	(void)state;
+	assert_int_equal(
+		read_text("  [bond]\n\tmode = active-backup\n\tmiimon = 50\n [slave eth0]\n  weight = 2\n",
+			  &file, NULL),
+		0);
+	assert_int_equal(file.bond.value[OPT_MIIMON].number, 50);
+	assert_int_equal(file.slaves[0].options.value[OPT_WEIGHT].number, 2);
+	config_file_free(&file);
+}
+
 static void a_file_without_a_bond(void **state)
 {
 	struct config_file file;
@@ -115,6 +146,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_file),
+		cmocka_unit_test(long_lines),
+		cmocka_unit_test(indented_lines),
 		cmocka_unit_test(a_file_without_a_bond),
 		cmocka_unit_test(mistakes_are_named_by_line),
 		cmocka_unit_test(a_missing_file),
