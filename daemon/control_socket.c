@@ -14,12 +14,14 @@
 
 #define LINE_MAX_SIZE (64 * 1024)
 #define READER_GROUP "xbond"
+#define NO_GROUP ((gid_t)-1)
 #define ANSWER_MAX_SIZE (1024 * 1024) /* a bond of 64 slaves is a tenth of it */
 #define MAX_GROUPS 1024
+#define MAX_READERS 64 /* connections of the group */
 
 struct client {
 	struct daemon *daemon;
-	sd_event_source *source;
+	sd_event_source *source, *more; /* to be read, and read but not yet answered */
 	int fd;
 	bool root;
 	size_t used;
@@ -28,7 +30,10 @@ struct client {
 
 static void client_free(struct client *client)
 {
+	if (!client->root)
+		client->daemon->readers--;
 	sd_event_source_disable_unref(client->source);
+	sd_event_source_disable_unref(client->more);
 	close(client->fd);
 	free(client);
 }
@@ -51,23 +56,35 @@ static int send_error(const struct client *client, const char *text)
 	return send_answer(client, json_pack("{s:b, s:s}", "ok", 0, "error", text));
 }
 
-static int answer_lines(struct client *client)
+static int answer_line(struct client *client, const char *newline)
 {
-	char *newline;
-	int r = 0;
+	size_t length = (size_t)(newline - client->buffer);
+	int r = send_answer(client, control_answer(client->daemon, client->buffer, length, client->root));
 
-	while (!r && (newline = memchr(client->buffer, '\n', client->used))) {
-		size_t length = (size_t)(newline - client->buffer);
-
-		r = send_answer(client, control_answer(client->daemon, client->buffer, length, client->root));
-		client->used -= length + 1;
-		memmove(client->buffer, newline + 1, client->used);
-	}
-	if (!r && client->used == sizeof(client->buffer)) {
-		send_error(client, "bad request: longer than 64 KiB");
-		r = -EMSGSIZE;
-	}
+	client->used -= length + 1;
+	memmove(client->buffer, newline + 1, client->used);
 	return r;
+}
+
+/* One line in each turn of the event loop: carrier, timers and other clients do not wait for them all. */
+static int on_line(sd_event_source *source, void *arg)
+{
+	struct client *client = arg;
+	const char *newline = memchr(client->buffer, '\n', client->used);
+
+	(void)source;
+	if (newline && answer_line(client, newline)) {
+		client_free(client);
+		return 0;
+	}
+	if (!newline && client->used == sizeof(client->buffer)) {
+		send_error(client, "bad request: longer than 64 KiB");
+		client_free(client);
+		return 0;
+	}
+	sd_event_source_set_enabled(client->more, newline ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	sd_event_source_set_enabled(client->source, newline ? SD_EVENT_OFF : SD_EVENT_ON);
+	return 0;
 }
 
 static int on_client(sd_event_source *source, int fd, uint32_t events, void *arg)
@@ -82,25 +99,25 @@ static int on_client(sd_event_source *source, int fd, uint32_t events, void *arg
 		return 0;
 	if (got > 0)
 		client->used += (size_t)got;
-	if (got <= 0 || answer_lines(client))
-		client_free(client);
+	if (got > 0)
+		return on_line(client->more, client);
+	client_free(client);
 	return 0;
 }
 
-static bool in_group(int fd, const struct ucred *peer)
+static bool in_group(int fd, const struct ucred *peer, gid_t readers)
 {
-	struct group *group = getgrnam(READER_GROUP);
 	gid_t groups[MAX_GROUPS];
 	socklen_t length = sizeof(groups);
 
-	if (!group)
+	if (readers == NO_GROUP)
 		return false;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &length) < 0)
 		length = 0;
 	for (size_t i = 0; i < length / sizeof(groups[0]); i++)
-		if (groups[i] == group->gr_gid)
+		if (groups[i] == readers)
 			return true;
-	return peer->gid == group->gr_gid;
+	return peer->gid == readers;
 }
 
 static void add_client(struct daemon *daemon, int fd, bool root)
@@ -115,35 +132,53 @@ static void add_client(struct daemon *daemon, int fd, bool root)
 	client->daemon = daemon;
 	client->fd = fd;
 	client->root = root;
+	daemon->readers += !root;
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
-	if (sd_event_add_io(daemon->event, &client->source, fd, EPOLLIN, on_client, client) < 0)
+	if (sd_event_add_io(daemon->event, &client->source, fd, EPOLLIN, on_client, client) < 0 ||
+	    sd_event_add_defer(daemon->event, &client->more, on_line, client) < 0) {
 		client_free(client);
+		return;
+	}
+	sd_event_source_set_enabled(client->more, SD_EVENT_OFF);
+	sd_event_source_set_priority(client->source, SD_EVENT_PRIORITY_IDLE);
+	sd_event_source_set_priority(client->more, SD_EVENT_PRIORITY_IDLE);
+}
+
+/* NULL: may ask. */
+static const char *refusal_of(const struct daemon *daemon, int fd, const struct ucred *peer)
+{
+	if (peer->uid == 0)
+		return NULL;
+	if (!in_group(fd, peer, daemon->reader_gid))
+		return "permission denied: only root and the group xbond may ask bondd";
+	return daemon->readers < MAX_READERS ? NULL : "too many connections; close some";
 }
 
 static int on_connection(sd_event_source *source, int listen_fd, uint32_t events, void *arg)
 {
 	struct client refused = { .fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC) };
-	struct ucred peer;
+	struct ucred peer = { .uid = (uid_t)-1, .gid = NO_GROUP };
 	socklen_t length = sizeof(peer);
+	const char *refusal;
 
 	(void)source;
 	(void)events;
 	if (refused.fd < 0)
 		return 0;
-	if (getsockopt(refused.fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-	    (peer.uid == 0 || in_group(refused.fd, &peer))) {
+	getsockopt(refused.fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
+	refusal = refusal_of(arg, refused.fd, &peer);
+	if (!refusal) {
 		add_client(arg, refused.fd, peer.uid == 0);
 		return 0;
 	}
-	send_error(&refused, "permission denied: only root and the group xbond may ask bondd");
+	send_error(&refused, refusal);
 	close(refused.fd);
 	return 0;
 }
 
-static int listen_on(const char *path, struct err *err)
+static int listen_on(const char *path, gid_t readers, struct err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct group *group = getgrnam(READER_GROUP);
 	int fd;
 
 	if (strlen(path) >= sizeof(address.sun_path))
@@ -159,7 +194,7 @@ static int listen_on(const char *path, struct err *err)
 		return err_set(err, errno, "cannot listen on %s: %m", path);
 	}
 	chmod(path, 0660);
-	if (group && chown(path, (uid_t)-1, group->gr_gid) < 0)
+	if (readers != NO_GROUP && chown(path, (uid_t)-1, readers) < 0)
 		log_warning("%s: cannot give it to the group %s: %m", path, READER_GROUP);
 	return fd;
 }
@@ -169,17 +204,26 @@ static void socket_path(const struct daemon *daemon, char *ret_path, size_t size
 	snprintf(ret_path, size, "%s/" PATHS_SOCKET_NAME, daemon->paths.run_dir);
 }
 
+/* The group is looked up once: where names come from the network, that may take long. */
 int control_init(struct daemon *daemon, struct err *err)
 {
+	const struct group *group = getgrnam(READER_GROUP);
+	sd_event_source *listener;
 	char path[PATH_MAX];
 	int fd, r;
 
+	daemon->reader_gid = group ? group->gr_gid : NO_GROUP;
 	socket_path(daemon, path, sizeof(path));
-	fd = listen_on(path, err);
+	fd = listen_on(path, daemon->reader_gid, err);
 	if (fd < 0)
 		return fd;
-	r = sd_event_add_io(daemon->event, NULL, fd, EPOLLIN, on_connection, daemon);
-	return r < 0 ? err_set(err, -r, "cannot watch %s: %s", path, strerror(-r)) : 0;
+	r = sd_event_add_io(daemon->event, &listener, fd, EPOLLIN, on_connection, daemon);
+	if (r < 0)
+		return err_set(err, -r, "cannot watch %s: %s", path, strerror(-r));
+	sd_event_source_set_priority(listener, SD_EVENT_PRIORITY_IDLE);
+	sd_event_source_set_floating(listener, true);
+	sd_event_source_unref(listener);
+	return 0;
 }
 
 void control_done(struct daemon *daemon)

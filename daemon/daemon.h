@@ -4,6 +4,7 @@
 #define XBOND_DAEMON_DAEMON_H
 
 #include <string.h>
+#include <sys/types.h>
 #include <systemd/sd-event.h>
 
 #include "common/paths.h"
@@ -23,6 +24,8 @@ struct daemon {
 	struct monitor monitor;
 	struct slowio *slowio;
 	sd_event_source *poll;
+	gid_t reader_gid;     /* of the group that may ask */
+	unsigned int readers; /* its connections */
 	struct bond *bonds;
 	bool in_burst;		 /* bonds_begin_burst() */
 	uint64_t caught_up_ns;	 /* when no message of the kernel was waiting to be read */

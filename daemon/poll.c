@@ -51,8 +51,6 @@ int poll_init(struct daemon *daemon)
 	if (r < 0)
 		return r;
 	sd_event_source_set_enabled(daemon->poll, SD_EVENT_ON);
-	/* Messages that wait are newer than what a poll before them would say. */
-	sd_event_source_set_priority(daemon->poll, SD_EVENT_PRIORITY_IDLE);
 	return 0;
 }
 

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from lab import run
+from lab import run, wait_for
 from traffic import send_packets
 
 GROUP = "xbond"
@@ -70,6 +70,29 @@ def test_they_change_nothing(shown, words):
     done = as_member(shown, *words)
     assert done.returncode == 1 and "permission" in done.stderr and done.stderr.count("\n") == 1
     assert (shown.ctl_json("list"), shown.show()["options"], [slave["options"] for slave in shown.show()["slaves"]]) == before
+
+
+CONNECT = """
+import socket, sys
+made, answers = [], []
+for _ in range(70):
+    made.append(socket.socket(socket.AF_UNIX))
+    made[-1].settimeout(5)
+    made[-1].connect(sys.argv[1])
+    try:
+        made[-1].sendall(b'{"method": "ping"}\\n')
+    except BrokenPipeError:
+        pass
+    answers.append(made[-1].recv(4096).decode())
+print(sum('"ok":true' in answer for answer in answers), sum("too many connections" in answer for answer in answers))
+"""
+
+
+def test_they_cannot_take_all_connections(shown):
+    done = shown.run("setpriv", "--reuid", "65534", "--regid", "65534", "--groups", GROUP, "/usr/bin/python3", "-c", CONNECT,
+                     shown.run_dir / "bondd.sock")
+    assert done.stdout.split() == ["64", "6"]
+    wait_for(lambda: as_member(shown, "list").returncode == 0, "their places to be free again")
 
 
 def test_bad_names_and_no_bondd(shown):
