@@ -106,7 +106,7 @@ static int apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
 	return r;
 }
 
-static void apply(struct bond *bond, const struct option_set *options)
+static void apply(struct bond *bond, const struct option_set *options, enum xbond_mode mode_before)
 {
 	if (options->given[OPT_RX_HOOK])
 		bond_for_each_member (bond, slot)
@@ -117,7 +117,7 @@ static void apply(struct bond *bond, const struct option_set *options)
 		bond->dataplane.pins.table->hash_seed = bond_pin(bond)->hash_seed;
 	if (options->given[OPT_PRIMARY])
 		bond->primary_changed = true;
-	if (options->given[OPT_MODE])
+	if (bond_pin(bond)->mode != mode_before)
 		bond_pin(bond)->active_slot = XBOND_NO_SLOT;
 	if (options->given[OPT_MIIMON])
 		poll_schedule(bond);
@@ -165,7 +165,7 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 	if (!r)
 		r = change_devices(bond, &before, err);
 	if (!r) {
-		apply(bond, options);
+		apply(bond, options, before.mode);
 		return 0;
 	}
 	*pin = before;

@@ -128,6 +128,17 @@ def test_many_links_are_lost_in_one_burst(pair, mode):
     made.near.wait_ping("10.0.0.2")
 
 
+def test_naming_the_mode_it_has_changes_nothing(pair):
+    """Scripts do: the active slave that was chosen by hand stays."""
+    made = pair("active-backup", links=2, far={"mode": "broadcast"})
+    made.near.ctl("set", "bond0", "active_slave", "l1")
+    wait_for(lambda: made.near.show()["active_slave"] == "l1", "l1 to be active")
+    made.near.ctl("set", "bond0", "mode", "active-backup", "miimon", 50)
+    shown = made.near.show()
+    assert shown["active_slave"] == "l1" and shown["options"]["miimon"] == 50
+    assert shown["speed_mbps"] == shown["slaves"][1]["speed_mbps"], "as of the slave in use"
+
+
 def test_carrier_of_the_bond(pair):
     """No slave, no carrier; addresses stay, and traffic is back with the first slave."""
     made = pair("balance-xor", links=2)
