@@ -76,10 +76,12 @@ $(B)/bondd: $(daemon_objects) $(common_objects) $(view_objects)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES))
 
-# The LACP machines, the bucket table and the choice of the active slave are pure: bondctl says by them what bondd does.
-$(B)/bondctl: $(cli_objects) $(common_objects) $(view_objects) $(lacp_objects) $(B)/daemon/buckets.o $(B)/daemon/active.o
+# The LACP machines, the bucket table, the choice of the active slave and the configuration's reader are pure: bondctl says by them
+# what bondd does.
+pure_objects := $(lacp_objects) $(patsubst %,$(B)/daemon/%.o,buckets active config_file option_set)
+$(B)/bondctl: $(cli_objects) $(common_objects) $(view_objects) $(pure_objects)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson inih)
 
 $(B)/man/%: man/%.scd
 	$(call say,MAN,$@)

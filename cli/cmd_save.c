@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "cli/cli.h"
 #include "common/names.h"
 #include "common/values.h"
+#include "daemon/config_file.h"
 
 /* What the INI parser would read otherwise than it was written. */
 static int check_ini_name(const char *name, struct err *err)
@@ -25,10 +27,14 @@ static int check_ini_name(const char *name, struct err *err)
 	return 0;
 }
 
-static int check_ini_names(const struct pins *pins, struct err *err)
+static int check_names(const struct pins *pins, const char *name, struct err *err)
 {
 	int r = check_ini_name(pins->bond->primary, err);
 
+	if (name[0] == '.')
+		return err_set(err, EINVAL,
+			       "%s.conf would be a hidden file, which bondd does not read; rename the bond",
+			       name);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
 		if (pins->slaves[slot].state == XBOND_SLOT_MEMBER)
 			r = check_ini_name(pins->slaves[slot].name, err);
@@ -61,7 +67,27 @@ static void write_options(FILE *file, const struct pins *pins, enum option_scope
 	}
 }
 
-static void write_bond(FILE *file, const struct pins *pins, const char *name)
+/* A slave that the old file names and that is unplugged, say: bondd waits for it, and shall after the next boot. */
+static bool is_absent(const struct pins *pins, const struct config_slave *slave)
+{
+	return pins_slot_by_name(pins, slave->name) < 0 && !if_nametoindex(slave->name);
+}
+
+static void write_absent(FILE *file, const struct pins *pins, const struct config_slave *slave)
+{
+	fprintf(file, "\n[slave %s]\n", slave->name);
+	for (unsigned int id = 0; id < OPT_COUNT; id++) {
+		const struct option *option = option_at(id);
+		char text[32];
+
+		if (!slave->options.given[id] || option_check_mode(option, pins->bond->mode, NULL))
+			continue;
+		option_format(option, &slave->options.value[id], text, sizeof(text));
+		fprintf(file, "%s = %s\n", option->name, text);
+	}
+}
+
+static void write_bond(FILE *file, const struct pins *pins, const char *name, const struct config_file *old)
 {
 	fprintf(file, "# Written by bondctl save %s; see xbond.conf(5).\n[bond]\n", name);
 	write_options(file, pins, OPTION_BOND, 0);
@@ -71,9 +97,20 @@ static void write_bond(FILE *file, const struct pins *pins, const char *name)
 		fprintf(file, "\n[slave %s]\n", pins->slaves[slot].name);
 		write_options(file, pins, OPTION_SLAVE, slot);
 	}
+	for (size_t i = 0; i < old->slave_count; i++)
+		if (is_absent(pins, &old->slaves[i]))
+			write_absent(file, pins, &old->slaves[i]);
 }
 
-static int write_temporary(int fd, const struct pins *pins, const char *name)
+static void note_absent(const struct pins *pins, const char *path, const struct config_file *old)
+{
+	for (size_t i = 0; i < old->slave_count; i++)
+		if (is_absent(pins, &old->slaves[i]))
+			fprintf(stderr, "%s is not there now; it stays in %s, and is added when it appears\n",
+				old->slaves[i].name, path);
+}
+
+static int write_temporary(int fd, const struct pins *pins, const char *name, const struct config_file *old)
 {
 	FILE *file = fdopen(fd, "w");
 	int r = 0;
@@ -83,7 +120,7 @@ static int write_temporary(int fd, const struct pins *pins, const char *name)
 		close(fd);
 		return r;
 	}
-	write_bond(file, pins, name);
+	write_bond(file, pins, name, old);
 	if (fflush(file) || ferror(file) || fchmod(fd, 0644) || fsync(fd))
 		r = -errno;
 	if (fclose(file) && !r)
@@ -115,6 +152,7 @@ static int make_dir(char *dir)
 static int write_file(char *dir, const struct pins *pins, const char *name)
 {
 	char path[PATH_MAX], temporary[PATH_MAX];
+	struct config_file old = { 0 };
 	int fd, r;
 
 	r = make_dir(dir);
@@ -127,13 +165,17 @@ static int write_file(char *dir, const struct pins *pins, const char *name)
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	r = write_temporary(fd, pins, name);
+	config_file_read(&old, path, NULL);
+	r = write_temporary(fd, pins, name, &old);
 	if (!r && rename(temporary, path))
 		r = -errno;
-	if (r)
+	if (r) {
 		unlink(temporary);
-	else
+	} else {
 		sync_dir(dir);
+		note_absent(pins, path, &old);
+	}
+	config_file_free(&old);
 	return r;
 }
 
@@ -143,7 +185,7 @@ static enum cli_exit save(const struct cli *cli, const struct pins *pins, const 
 	struct err err;
 	int r;
 
-	r = dir ? check_ini_names(pins, &err) : err_set(&err, ENOMEM, "out of memory");
+	r = dir ? check_names(pins, name, &err) : err_set(&err, ENOMEM, "out of memory");
 	if (!r) {
 		r = write_file(dir, pins, name);
 		if (r)

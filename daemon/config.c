@@ -14,36 +14,38 @@
 
 #define SUFFIX ".conf"
 
-static bool is_there(struct daemon *daemon, const char *name)
+/* A bond that ran is as it was left, but for slaves that are not there. */
+static void apply_slaves(struct bond *bond, const struct config_file *file, bool ran)
 {
+	struct nl *nl = &bond->daemon->nl;
 	struct link_info link;
 
-	return !link_get_by_name(&daemon->nl, name, &link);
+	for (size_t i = 0; i < file->slave_count; i++) {
+		const struct config_slave *slave = &file->slaves[i];
+
+		if (!config_awaits(bond, slave->name) && (!ran || link_get_by_name(nl, slave->name, &link)))
+			config_wait(bond, slave, NULL);
+	}
+	config_look_again(bond->daemon);
 }
 
-static int add(struct daemon *daemon, const char *bond, const struct config_slave *slave, struct err *err)
+static void apply(struct daemon *daemon, const char *name, const char *path, const struct config_file *file)
 {
-	const char *name = slave->name;
+	struct bond *bond = daemon_find_bond(daemon, name);
+	struct err err = { 0 };
 
-	return request_add_slaves(daemon, bond, &name, 1, &slave->options, NULL, err);
-}
-
-static void apply(struct daemon *daemon, const char *bond, const char *path, const struct config_file *file)
-{
-	bool runs = daemon_find_bond(daemon, bond);
-	struct err err;
-
-	if (!runs && request_create(daemon, bond, &file->bond, &err)) {
+	if (bond) {
+		apply_slaves(bond, file, true);
+		return;
+	}
+	if (request_create(daemon, name, &file->bond, &err)) {
 		log_error("%s: %s", path, err.text);
 		return;
 	}
-	for (size_t i = 0; i < file->slave_count; i++) {
-		if (!is_there(daemon, file->slaves[i].name))
-			config_wait(daemon, bond, &file->slaves[i], NULL);
-		else if (!runs &&
-			 add(daemon, bond, &file->slaves[i], &err)) /* one that runs is as it was left */
-			log_error("%s: slave %s: %s", path, file->slaves[i].name, err.text);
-	}
+	bond = daemon_find_bond(daemon, name);
+	bond_pin(bond)->state = XBOND_BOND_CREATING; /* who finds it half way begins anew */
+	apply_slaves(bond, file, false);
+	bond_pin(bond)->state = XBOND_BOND_READY;
 }
 
 static void read_and_apply(struct daemon *daemon, const char *file_name)

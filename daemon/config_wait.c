@@ -17,7 +17,7 @@
 /* A slave of the configuration, under the name it has there. */
 struct pending {
 	struct pending *next;
-	char bond[XBOND_NAME_SIZE];
+	struct bond *bond;
 	struct config_slave slave;
 	uint8_t perm_mac[XBOND_MAC_SIZE]; /* zero: not known */
 	unsigned int looks;		  /* how often the NIC was seen under another name */
@@ -32,27 +32,23 @@ struct search {
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
 
-static bool is_there(struct daemon *daemon, const char *name)
+void config_wait(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac)
 {
+	struct pending *pending = calloc(1, sizeof(*pending)), **last = &bond->daemon->pending;
 	struct link_info link;
-
-	return !link_get_by_name(&daemon->nl, name, &link);
-}
-
-void config_wait(struct daemon *daemon, const char *bond, const struct config_slave *slave,
-		 const uint8_t *perm_mac)
-{
-	struct pending *pending = calloc(1, sizeof(*pending));
 
 	if (!pending)
 		return;
-	snprintf(pending->bond, sizeof(pending->bond), "%.*s", XBOND_NAME_SIZE - 1, bond);
+	pending->bond = bond;
 	pending->slave = *slave;
 	if (perm_mac)
 		memcpy(pending->perm_mac, perm_mac, XBOND_MAC_SIZE);
-	pending->next = daemon->pending;
-	daemon->pending = pending;
-	log_notice("%s: slave %s is not there yet; it is added when it appears", bond, slave->name);
+	while (*last)
+		last = &(*last)->next;
+	*last = pending;
+	if (link_get_by_name(&bond->daemon->nl, slave->name, &link))
+		log_notice("%s: slave %s is not there yet; it is added when it appears", bond_pin(bond)->name,
+			   slave->name);
 }
 
 /* As when a slave is renamed. */
@@ -62,31 +58,39 @@ static void primary_renamed(struct bond *bond, const char *from, const char *to)
 		snprintf(bond_pin(bond)->primary, XBOND_NAME_SIZE, "%s", to);
 }
 
-static int add(struct daemon *daemon, const struct pending *pending, const char *name, struct err *err)
+static int add(const struct pending *pending, const char *name, struct err *err)
 {
-	struct bond *bond = daemon_find_bond(daemon, pending->bond);
+	struct bond *bond = pending->bond;
 	struct option_set options = pending->slave.options;
 
 	/* The mode may have changed since. */
 	if (bond_pin(bond)->mode != XBOND_MODE_8023AD)
 		options.given[OPT_ACTOR_PORT_PRIO] = false;
 	primary_renamed(bond, pending->slave.name, name);
-	return request_add_slaves(daemon, pending->bond, &name, 1, &options, NULL, err);
+	return request_add_slaves(bond->daemon, bond_pin(bond)->name, &name, 1, &options, NULL, err);
 }
 
-/* Adds the slave, or says once why not and waits on: it may come in another state. True: no need to wait any more. */
-static bool try_pending(struct daemon *daemon, struct pending *pending, const char *name)
+/* True: no need to wait any more. */
+static bool is_done(struct pending *pending, const char *name)
 {
-	struct err err;
+	int slot = pins_slot_by_name(&pending->bond->dataplane.pins, name);
 
-	if (!daemon_find_bond(daemon, pending->bond))
+	if (!strcmp(name, pending->slave.name) || slot < 0)
 		return true;
-	if (!add(daemon, pending, name, &err)) {
-		pending->added = strcmp(name, pending->slave.name) != 0;
-		return !pending->added;
-	}
+	pending->added = true;
+	memcpy(pending->perm_mac, bond_slave(pending->bond, (unsigned int)slot)->perm_mac, XBOND_MAC_SIZE);
+	return false;
+}
+
+/* Adds the slave, or says once why not and waits on: it may come in another state. */
+static bool try_pending(struct pending *pending, const char *name)
+{
+	struct err err = { 0 };
+
+	if (!add(pending, name, &err))
+		return is_done(pending, name);
 	if (strcmp(err.text, pending->refused))
-		log_error("%s: slave %s: %s", pending->bond, name, err.text);
+		log_error("%s: slave %s: %s", bond_pin(pending->bond)->name, name, err.text);
 	snprintf(pending->refused, sizeof(pending->refused), "%s", err.text);
 	return false;
 }
@@ -106,21 +110,22 @@ static struct pending **next_of(struct pending **at, bool done)
 void config_link_appeared(struct daemon *daemon, const char *name)
 {
 	for (struct pending **at = &daemon->pending; *at;)
-		at = next_of(at, !(*at)->added && !strcmp((*at)->slave.name, name) &&
-					 try_pending(daemon, *at, name));
+		at = next_of(at, !(*at)->added && !strcmp((*at)->slave.name, name) && try_pending(*at, name));
+}
+
+/* The device may have the name as an alternative one. */
+static bool look_by_name(struct daemon *daemon, struct pending *pending)
+{
+	struct link_info link;
+
+	return !pending->added && !link_get_by_name(&daemon->nl, pending->slave.name, &link) &&
+	       try_pending(pending, link.name);
 }
 
 void config_look_again(struct daemon *daemon)
 {
-	char names[XBOND_MAX_SLAVES][XBOND_NAME_SIZE];
-	size_t count = 0;
-
-	for (struct pending *pending = daemon->pending; pending && count < XBOND_MAX_SLAVES;
-	     pending = pending->next)
-		memcpy(names[count++], pending->slave.name, XBOND_NAME_SIZE);
-	for (size_t i = 0; i < count; i++)
-		if (is_there(daemon, names[i]))
-			config_link_appeared(daemon, names[i]);
+	for (struct pending **at = &daemon->pending; *at;)
+		at = next_of(at, look_by_name(daemon, *at));
 }
 
 static void compare_mac(const struct link_info *link, void *arg)
@@ -143,13 +148,27 @@ static bool look_by_mac(struct daemon *daemon, struct pending *pending)
 		pending->looks = 0;
 		return false;
 	}
-	return ++pending->looks >= LOOKS_UNTIL_BY_MAC && try_pending(daemon, pending, search.name);
+	return ++pending->looks >= LOOKS_UNTIL_BY_MAC && try_pending(pending, search.name);
 }
 
 void config_wait_tick(struct daemon *daemon)
 {
 	for (struct pending **at = &daemon->pending; *at;)
-		at = next_of(at, look_by_mac(daemon, *at));
+		at = next_of(at, look_by_mac(daemon, *at) || (!*(*at)->refused && look_by_name(daemon, *at)));
+}
+
+bool config_awaits(const struct bond *bond, const char *slave)
+{
+	for (const struct pending *pending = bond->daemon->pending; pending; pending = pending->next)
+		if (pending->bond == bond && !strcmp(pending->slave.name, slave))
+			return true;
+	return false;
+}
+
+void config_wait_no_more(struct bond *bond, const char *slave)
+{
+	for (struct pending **at = &bond->daemon->pending; *at;)
+		at = next_of(at, (*at)->bond == bond && (!slave || !strcmp((*at)->slave.name, slave)));
 }
 
 static bool is_named(struct bond *bond, const char *slave)
@@ -171,7 +190,7 @@ static bool is_named(struct bond *bond, const char *slave)
 static bool take_added(struct bond *bond, const struct xbond_slave *slave, char *ret_name)
 {
 	for (struct pending **at = &bond->daemon->pending; *at; at = &(*at)->next) {
-		if (!(*at)->added || strcmp((*at)->bond, bond_pin(bond)->name) ||
+		if (!(*at)->added || (*at)->bond != bond ||
 		    memcmp((*at)->perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
 			continue;
 		memcpy(ret_name, (*at)->slave.name, XBOND_NAME_SIZE);
@@ -202,7 +221,14 @@ void config_slave_lost(struct bond *bond, unsigned int slot)
 			return;
 	}
 	keep_options(&slave.options, &bond->dataplane.pins, slot);
-	config_wait(bond->daemon, bond_pin(bond)->name, &slave, lost->perm_mac);
+	config_wait(bond, &slave, lost->perm_mac);
+}
+
+void config_slave_left(struct bond *bond, unsigned int slot)
+{
+	char name[XBOND_NAME_SIZE];
+
+	take_added(bond, bond_slave(bond, slot), name);
 }
 
 void config_done(struct daemon *daemon)

@@ -11,17 +11,21 @@
 
 struct config_slave;
 
-/* perm_mac: NULL when it is not known. */
-void config_wait(struct daemon *daemon, const char *bond, const struct config_slave *slave,
-		 const uint8_t *perm_mac);
+/* From now on. perm_mac: NULL when it is not known. */
+void config_wait(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac);
+bool config_awaits(const struct bond *bond, const char *slave);
+/* slave: NULL for all of the bond's. Not to be called from within what adds them. */
+void config_wait_no_more(struct bond *bond, const char *slave);
 /* A device is there: adds it if it is waited for by this name. */
 void config_link_appeared(struct daemon *daemon, const char *name);
-/* The same for every device that is waited for: messages were lost. */
+/* Tries every slave that is waited for and there: at start, and when messages were lost. */
 void config_look_again(struct daemon *daemon);
 /* Twice a second: adds NICs that came back under another name, once udev has had the time to rename them. */
 void config_wait_tick(struct daemon *daemon);
 /* A member's device has gone: if the configuration names it, it is waited for, with the settings it had. */
 void config_slave_lost(struct bond *bond, unsigned int slot);
+/* A member is removed by its user: it may have been added under another name than the configuration's. */
+void config_slave_left(struct bond *bond, unsigned int slot);
 void config_done(struct daemon *daemon);
 
 #endif

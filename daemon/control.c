@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/config_wait.h"
 #include "daemon/requests.h"
 #include "view/bond.h"
+#include "view/json_value.h"
 
 struct request {
 	struct daemon *daemon;
@@ -95,8 +97,12 @@ static int with_slaves(struct request *request, slaves_function function, struct
 static int add_slaves(struct request *request, const char *const *slaves, size_t count,
 		      const struct option_set *options, struct err *err)
 {
-	return request_add_slaves(request->daemon, request->bond, slaves, count, options, request->notes,
-				  err);
+	int r = request_add_slaves(request->daemon, request->bond, slaves, count, options, request->notes,
+				   err);
+
+	for (size_t i = 0; i < count && !r; i++)
+		config_wait_no_more(daemon_find_bond(request->daemon, request->bond), slaves[i]);
+	return r;
 }
 
 static int del_slaves(struct request *request, const char *const *slaves, size_t count,
@@ -225,7 +231,7 @@ json_t *control_answer(struct daemon *daemon, const char *line, size_t length, b
 	json_error_t where;
 	json_t *words = json_loadb(line, length, JSON_REJECT_DUPLICATES, &where);
 	json_t *notes = json_array(), *result = NULL, *answer;
-	struct err err;
+	struct err err = { 0 };
 	int r;
 
 	if (words)
@@ -233,7 +239,7 @@ json_t *control_answer(struct daemon *daemon, const char *line, size_t length, b
 	else
 		r = err_set(&err, EINVAL, "bad request: %s", where.text);
 	if (r)
-		answer = json_pack("{s:b, s:s}", "ok", 0, "error", err.text);
+		answer = json_pack("{s:b, s:o}", "ok", 0, "error", json_value_text(err.text));
 	else
 		answer = json_pack("{s:b, s:O, s:o*}", "ok", 1, "notes", notes, "result", result);
 	json_decref(words);

@@ -11,6 +11,7 @@
 #include "common/names.h"
 #include "common/options.h"
 #include "daemon/bond_lacp.h"
+#include "daemon/config_wait.h"
 #include "daemon/crashpoint.h"
 #include "daemon/device.h"
 #include "daemon/log.h"
@@ -139,6 +140,7 @@ static void end(struct bond *bond)
 	bond->port_up = false;
 	bond_pin(bond)->carrier = false;
 	slave_release(bond, UINT64_MAX);
+	config_wait_no_more(bond, NULL);
 	delist(bond);
 	bond_stop_timer(bond);
 	bond_lacp_stop(bond, true);
@@ -192,6 +194,8 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 		return;
 	if (!slave_find_device(bond, slot, &link)) {
 		log_notice("%s: slave %s has gone", bond_pin(bond)->name, slave->name);
+		if (slave->state == XBOND_SLOT_MEMBER)
+			config_slave_lost(bond, slot);
 		slave_forget(bond, slot);
 	} else if (slave->state != XBOND_SLOT_MEMBER) {
 		log_notice("%s: %s was half way in or out; it is restored", bond_pin(bond)->name,

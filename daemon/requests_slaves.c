@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/values.h"
+#include "daemon/config_wait.h"
 #include "daemon/device.h"
 #include "daemon/enslave_check.h"
 #include "daemon/log.h"
@@ -40,11 +41,10 @@ static int check_all(struct addition *addition, const char *const *slaves, size_
 		return err_set(err, ENOSPC, "%s has %u slaves and can have %d; %zu more are too many",
 			       bond_pin(addition->bond)->name, used, XBOND_MAX_SLAVES, count);
 	for (size_t i = 0; i < count && !r; i++) {
-		for (size_t j = 0; j < i && !r; j++)
-			if (!strcmp(slaves[i], slaves[j]))
-				r = err_set(err, EINVAL, "%s is named twice", slaves[i]);
-		if (!r)
-			r = enslave_check(addition->bond, slaves[i], force, &addition->links[i], err);
+		r = enslave_check(addition->bond, slaves[i], force, &addition->links[i], err);
+		for (size_t j = 0; j < i && !r; j++) /* it may have alternative names */
+			if (addition->links[i].ifindex == addition->links[j].ifindex)
+				r = err_set(err, EINVAL, "%s is named twice", addition->links[i].name);
 	}
 	addition->count = count;
 	return r;
@@ -127,6 +127,7 @@ static int add_one(struct addition *addition, const struct link_info *link, stru
 	if (r)
 		return r;
 	write_slave(addition, slot);
+	slave_admit(addition->bond, slot);
 	addition->added |= UINT64_C(1) << slot;
 	return 0;
 }
@@ -245,9 +246,9 @@ static void note_kept_mac(struct bond *bond, unsigned int slot, json_t *notes)
 		     bond_pin(bond)->name, slave->name, mac_text(slave->before.mac, text));
 }
 
-/* Slots of the named slaves, each a member. */
-static int find_slots(struct bond *bond, const char *const *slaves, size_t count, uint64_t *ret_mask,
-		      struct err *err)
+/* Slots of the named slaves, each a member; or_awaited: or without a slot, but waited for. */
+static int find_slots(struct bond *bond, const char *const *slaves, size_t count, bool or_awaited,
+		      uint64_t *ret_mask, struct err *err)
 {
 	const char *name = bond_pin(bond)->name;
 
@@ -255,6 +256,8 @@ static int find_slots(struct bond *bond, const char *const *slaves, size_t count
 	for (size_t i = 0; i < count; i++) {
 		int slot = pins_slot_by_name(&bond->dataplane.pins, slaves[i]);
 
+		if (slot < 0 && or_awaited && config_awaits(bond, slaves[i]))
+			continue;
 		if (slot < 0)
 			return err_set(err, ENODEV, "%s is no slave of %s ('bondctl show %s' lists them)",
 				       slaves[i], name, name);
@@ -271,7 +274,7 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 	int r = request_find(daemon, name, &bond, err);
 
 	if (!r)
-		r = find_slots(bond, slaves, count, &mask, err);
+		r = find_slots(bond, slaves, count, false, &mask, err);
 	if (!r)
 		r = option_set_check_mode(options, bond_pin(bond)->mode, err);
 	for (int id = OPT_WEIGHT; id < OPT_COUNT && !r; id++)
@@ -298,12 +301,16 @@ int request_del_slaves(struct daemon *daemon, const char *name, const char *cons
 	int r = request_find(daemon, name, &bond, err);
 
 	if (!r)
-		r = find_slots(bond, slaves, count, &mask, err);
+		r = find_slots(bond, slaves, count, true, &mask, err);
 	if (r)
 		return r;
 	bond_for_each_member (bond, slot)
-		if (mask >> slot & 1)
+		if (mask >> slot & 1) {
 			note_kept_mac(bond, slot, notes);
+			config_slave_left(bond, slot);
+		}
+	for (size_t i = 0; i < count; i++)
+		config_wait_no_more(bond, slaves[i]);
 	slave_release(bond, mask);
 	for (size_t i = 0; i < count; i++)
 		log_notice("%s: slave %s removed", name, slaves[i]);

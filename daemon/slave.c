@@ -161,8 +161,12 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
 	bond->members[slot].carrier = carrier > 0;
 	bond->members[slot].since_ns = clock_now_ns();
-	__atomic_store_n(&slave->state, XBOND_SLOT_MEMBER, __ATOMIC_RELEASE);
 	return 0;
+}
+
+void slave_admit(struct bond *bond, unsigned int slot)
+{
+	__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_MEMBER, __ATOMIC_RELEASE);
 }
 
 static void warn_restore(struct bond *bond, const char *what, const struct xbond_slave *slave,
@@ -172,23 +176,26 @@ static void warn_restore(struct bond *bond, const char *what, const struct xbond
 		    err->text);
 }
 
+static unsigned int flags_before(const struct xbond_slave_record *before)
+{
+	unsigned int flags = before->flags & XBOND_SLAVE_WAS_ALLMULTI ? IFF_ALLMULTI : 0;
+
+	return before->flags & XBOND_SLAVE_WAS_PROMISC ? flags | IFF_PROMISC : flags;
+}
+
 /* Down before its MAC goes back: some drivers refuse that while up, and nothing leaves with the wrong one. */
 static void restore_link(struct bond *bond, const struct xbond_slave *slave)
 {
 	const struct xbond_slave_record *before = &slave->before;
-	unsigned int flags = 0, mask = IFF_ALLMULTI | IFF_PROMISC;
+	unsigned int mask = IFF_ALLMULTI | IFF_PROMISC;
 	struct nl *nl = &bond->daemon->nl;
 	int ifindex = (int)slave->ifindex;
 	struct link_info now;
 	struct err err;
 
-	if (before->flags & XBOND_SLAVE_WAS_ALLMULTI)
-		flags |= IFF_ALLMULTI;
-	if (before->flags & XBOND_SLAVE_WAS_PROMISC)
-		flags |= IFF_PROMISC;
 	if (!(before->flags & XBOND_SLAVE_WAS_UP))
 		mask |= IFF_UP;
-	if (link_set_flags(nl, ifindex, flags, mask, &err))
+	if (link_set_flags(nl, ifindex, flags_before(before), mask, &err))
 		warn_restore(bond, "flags", slave, &err);
 	if (link_get(nl, -1, ifindex, &now))
 		return;
@@ -290,7 +297,8 @@ static int restore_features(struct nl *nl, const struct moved *moved)
 static int restore_moved(struct nl *nl, const void *arg)
 {
 	const struct moved *moved = arg;
-	int r = link_set_flags(nl, moved->ifindex, 0, IFF_ALLMULTI | IFF_PROMISC, NULL);
+	int r = link_set_flags(nl, moved->ifindex, flags_before(&moved->slave->before),
+			       IFF_ALLMULTI | IFF_PROMISC, NULL);
 
 	first(&r, link_set_mac(nl, moved->ifindex, moved->slave->before.mac, NULL));
 	first(&r, link_set_mtu(nl, moved->ifindex, moved->slave->before.mtu, NULL));

@@ -10,10 +10,12 @@
 #include "daemon/bond.h"
 
 /*
- * Enslaves link into the free slot: records, changes, attaches the receive program, makes it
- * a member. On failure the device is as it was. Does not evaluate.
+ * Enslaves link into the free slot: records, changes, attaches the receive program. On failure the device
+ * is as it was. Until slave_admit() it is half way in, and a bondd that finds it so takes it out.
  */
 int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *link, struct err *err);
+/* Its options are written: makes it a member. Does not evaluate. */
+void slave_admit(struct bond *bond, unsigned int slot);
 
 /*
  * Releases the slots of mask: takes them out of the datapath at once, waits until no program

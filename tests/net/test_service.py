@@ -76,6 +76,122 @@ def test_a_slave_that_goes_and_returns_has_its_settings(lone, mode):
     assert mode != "802.3ad" or options["actor_port_prio"] == 7
 
 
+# waiting for slaves: for that bond, and as long as its user wants it
+
+WAITING = "[bond]\nmode = balance-xor\n[slave l0]\n[slave l1]\nweight = 9\n"
+
+
+def awaiting(lone):
+    """A host whose bond0 has l0 and waits for l1."""
+    host = lone(links=1, bondd=False)
+    write(host, WAITING)
+    host.start_bondd()
+    assert names(host) == ["l0"]
+    return host
+
+
+def plug(host, name="l1", number=77):
+    host.ip("link", "add", name, "index", number, "type", "veth", "peer", "name", f"{name}p")
+
+
+def settled(host):
+    """bondd has read what the kernel had told before."""
+    ticks = host.pinned("table")["heartbeat_ns"]
+    wait_for(lambda: host.pinned("table")["heartbeat_ns"] > ticks + 1.2e9, "two ticks of bondd")
+
+
+def test_another_bond_of_that_name_does_not_inherit_the_waiting(lone):
+    host = awaiting(lone)
+    host.ctl("delete", "bond0")
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    plug(host)
+    settled(host)
+    assert names(host) == []
+
+
+def test_del_slave_ends_the_waiting(lone):
+    host = awaiting(lone)
+    host.ctl("del-slave", "bond0", "l1", "l0")
+    plug(host)
+    settled(host)
+    assert names(host) == []
+
+
+def test_what_was_added_by_hand_is_waited_for_no_more(lone):
+    """It came with an address and was refused; its user adds it all the same, and removes it."""
+    host = awaiting(lone)
+    host.ip("link", "add", "tmp", "index", "77", "type", "veth", "peer", "name", "tmpp")
+    host.ip("addr", "add", "192.0.2.9/24", "dev", "tmp")
+    host.ip("link", "set", "tmp", "name", "l1")
+    wait_for(lambda: "192.0.2.9" in host.log(), "bondd to refuse it")
+    host.ctl("add-slave", "bond0", "l1", "force", "yes")
+    host.ctl("del-slave", "bond0", "l1")
+    settled(host)
+    assert names(host) == ["l0"]
+
+
+def test_a_renamed_bond_goes_on_waiting(lone):
+    host = awaiting(lone)
+    host.rename("bond0", "lag7")
+    wait_for(lambda: host.ctl_json("list") == ["lag7"], "bondd to follow the name")
+    plug(host)
+    wait_for(lambda: [slave["name"] for slave in host.show("lag7")["slaves"]] == ["l0", "l1"], "l1 to be added")
+
+
+def test_a_waited_for_name_may_be_an_alternative_one(lone):
+    host = awaiting(lone)
+    plug(host, "eth0")
+    host.ip("link", "property", "add", "dev", "eth0", "altname", "l1")
+    wait_for(lambda: names(host) == ["l0", "eth0"], "eth0 to be added")
+    assert host.slave("eth0")["options"]["weight"] == 9
+    host.ctl("del-slave", "bond0", "eth0")
+    settled(host)
+    assert names(host) == ["l0"]
+
+
+@pytest.mark.parametrize("back", ["before", "after"])
+def test_a_slave_that_goes_while_bondd_is_away_returns(lone, back):
+    host = lone(links=2, bondd=False)
+    write(host, WAITING)
+    host.start_bondd()
+    host.ctl("set-slave", "bond0", "l1", "weight", "5")
+    host.kill_bondd()
+    host.ip("link", "del", "l1")
+    if back == "before":
+        plug(host)
+    host.start_bondd()
+    if back == "after":
+        plug(host)
+    wait_for(lambda: names(host) == ["l0", "l1"], "l1 to be added again")
+    assert host.slave("l1")["options"]["weight"] == 5
+
+
+def test_a_file_that_was_half_applied_is_applied_anew(lone):
+    host = lone(links=2, bondd=False)
+    write(host, WAITING)
+    host.environment = {"XBOND_TEST_DIE_AT": "enslave-attached"}
+    host.start_bondd(wait=False)
+    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
+    host.environment = {}
+    host.start_bondd()
+    assert names(host) == ["l0", "l1"]
+    assert host.slave("l1")["options"]["weight"] == 9
+
+
+def test_save_keeps_a_slave_that_is_not_there(lone):
+    host = awaiting(lone)
+    host.ctl("set", "bond0", "miimon", 50)
+    done = host.ctl_try("save", "bond0")
+    assert done.returncode == 0 and "l1 is not there now" in done.stderr
+    text = (host.config_dir / "bond0.conf").read_text()
+    assert "miimon = 50" in text and "[slave l1]\nweight = 9\n" in text
+    plug(host)
+    wait_for(lambda: names(host) == ["l0", "l1"], "l1 to be added")
+    host.ctl("del-slave", "bond0", "l1")
+    host.ctl("save", "bond0")
+    assert "l1" not in (host.config_dir / "bond0.conf").read_text()
+
+
 def test_a_running_bond_is_adopted_as_it_runs(lone):
     host = lone(links=3, bondd=False)
     write(host, SIMPLE)
