@@ -68,6 +68,15 @@ static __always_inline __u32 frame_length(struct xdp_md *ctx, const struct packe
 }
 
 /*
+ * In one buffer. Others pass to TC: redirects of theirs are refused before Linux 6.3, by drivers that send no
+ * fragments, and, to several devices, clones of the first buffer alone were made until 2026.
+ */
+static __always_inline int is_whole(const struct packet *packet, __u32 length)
+{
+	return length <= packet->end - packet->data;
+}
+
+/*
  * Frames for bond0 and nobody else: not link-local, no slow protocol, no EAPOL, no LLDP (which
  * a redirect would hide from every socket on the slave).
  */
@@ -96,15 +105,19 @@ static __always_inline int collect(struct xdp_md *ctx)
 	__u32 slot = collect_slot(ctx->ingress_ifindex);
 	struct packet packet = packet_of(ctx);
 	struct xbond_counters *counter;
+	__u32 length;
 
 	if (slot >= XBOND_MAX_SLAVES || !(READ_ONCE(table.rx_mask) >> slot & 1) ||
 	    !(READ_ONCE(table.flags) & XBOND_F_CARRIER) || !is_ordinary(&packet))
+		return XDP_PASS;
+	length = frame_length(ctx, &packet);
+	if (!is_whole(&packet, length))
 		return XDP_PASS;
 	counter = bpf_map_lookup_elem(&counters, &slot);
 	if (!counter)
 		return XDP_PASS;
 	counter->rx_packets++;
-	counter->rx_bytes += frame_length(ctx, &packet);
+	counter->rx_bytes += length;
 	return bpf_redirect_map(&xdp_port, 0, XDP_DROP);
 }
 
@@ -164,10 +177,8 @@ static __always_inline int is_neighbour_message(const struct packet *packet)
 	return ip->nexthdr == IPPROTO_ICMPV6 && (*type == 135 || *type == 136);
 }
 
-__noinline int broadcast(struct xdp_md *ctx, __u64 mask)
+__noinline int broadcast(__u32 length, __u64 mask)
 {
-	__u32 length = bpf_xdp_get_buff_len(ctx);
-
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (mask >> slot & 1)
 			choose_count(slot, length);
@@ -193,12 +204,14 @@ int xbond_xdp_tx(struct xdp_md *ctx)
 		return XDP_PASS;
 	if (!mask)
 		return XDP_DROP;
-	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR && is_neighbour_message(&packet))
-		return broadcast(ctx, mask);
 	length = frame_length(ctx, &packet);
+	if (!is_whole(&packet, length))
+		return XDP_PASS;
+	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR && is_neighbour_message(&packet))
+		return broadcast(length, mask);
 	slot = choose_slot(ctx, hash_of, mask, length);
 	if (slot == CHOOSE_ALL)
-		return broadcast(ctx, mask);
+		return broadcast(length, mask);
 	if (slot >= XBOND_MAX_SLAVES)
 		return XDP_DROP;
 	choose_count(slot, length);
