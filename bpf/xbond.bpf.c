@@ -8,6 +8,7 @@
  * hide clsact filters behind it.
  */
 #include <linux/bpf.h>
+#include <linux/if_packet.h>
 #include <linux/pkt_cls.h>
 
 #include "bpf/choose.h"
@@ -237,12 +238,15 @@ __noinline int rx_collects_by_now(__u32 slot)
 	       select_usable(select_active_backup(), 0, mask) == slot;
 }
 
-/* To bond0. The kernel drops what goes to a peer in its own namespace, so bondd must be watching. */
-static __always_inline int hand_over(__u32 flags)
+/*
+ * To bond0. The kernel drops what goes to a peer in its own namespace, so bondd must be watching; and it does
+ * not judge anew whom such a packet is for, so only what is for the slave's address goes there.
+ */
+static __always_inline int hand_over(const struct __sk_buff *skb, __u32 flags)
 {
 	if (path_is_direct())
 		return bpf_redirect(table.bond_ifindex, BPF_F_INGRESS);
-	if (flags & XBOND_F_REDIRECT_PEER && READ_ONCE(table.watched))
+	if (flags & XBOND_F_REDIRECT_PEER && skb->pkt_type == PACKET_HOST && READ_ONCE(table.watched))
 		return bpf_redirect_peer(table.port_ifindex, 0);
 	return bpf_redirect(table.port_ifindex, 0);
 }
@@ -276,7 +280,7 @@ int xbond_rx(struct __sk_buff *skb)
 		return TC_ACT_SHOT;
 	}
 	rx_count(counter, skb->len);
-	return hand_over(flags);
+	return hand_over(skb, flags);
 }
 
 #define MATCH (-1)

@@ -208,7 +208,7 @@ static bool redirects_to_peer(struct bond *bond)
 	struct utsname kernel;
 	int major = 0, minor = 0;
 
-	if (!bond->away)
+	if (!bond->away || bond->has_xdp)
 		return false;
 	if (bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT)
 		return true;
@@ -227,7 +227,8 @@ static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 
 	if (device_pair_is_netkit(bond_pin(bond)))
 		flags |= XBOND_F_NETKIT;
-	if (bond->captured || bond->has_qdisc || bond->is_down || bond->away)
+	if (bond->captured || bond->has_qdisc || bond->is_down || bond->away ||
+	    (bond->has_xdp && !bond_pin(bond)->xdp_tx))
 		flags |= XBOND_F_FORCE_COUNTED;
 	else if (bond_pin(bond)->xdp_tx && decision->carrier)
 		flags |= XBOND_F_STACK_DIRECT | XBOND_F_XDP_TX;
@@ -284,11 +285,8 @@ static void publish_plan(struct bond *bond, const struct decision *decision)
 	bool same = bond->published && !memcmp(&bond->plan, &decision->plan, sizeof(bond->plan));
 	uint64_t losers = same || !bond->published ? 0 : losers_of(bond, decision);
 
-	bond->plan_due = false;
-	if (bond_lacp_must_wait(bond, &decision->plan, losers))
-		return;
 	bond->plan_due = !same && bond->daemon->in_burst && !bond->dataplane.settled;
-	if (bond->plan_due)
+	if (bond->plan_due || bond_lacp_must_wait(bond, &decision->plan, losers))
 		return;
 	dataplane_set_drained(&bond->dataplane, decision->drained);
 	if (same)
@@ -336,7 +334,8 @@ static void publish(struct bond *bond, const struct decision *decision)
 	__atomic_and_fetch(&table->tx_mask, bond_lacp_distributing(bond), __ATOMIC_RELEASE);
 	__atomic_and_fetch(&table->rx_mask, bond_lacp_collecting(bond), __ATOMIC_RELEASE);
 	bond_pin(bond)->active_slot = decision->plan.active_slot;
-	__atomic_store_n(&table->active_request, decision->active_request, __ATOMIC_RELEASE);
+	if (!bond->plan_due)
+		__atomic_store_n(&table->active_request, decision->active_request, __ATOMIC_RELEASE);
 	bond_pin(bond)->carrier = decision->carrier;
 	follow_carrier(bond, decision->carrier);
 }

@@ -14,6 +14,7 @@
 #include "daemon/device_pair.h"
 #include "daemon/log.h"
 #include "daemon/net/elsewhere.h"
+#include "daemon/net/filters.h"
 #include "daemon/net/ipv6.h"
 
 #define PORT_MTU 65535 /* bond0's MTU alone decides */
@@ -130,6 +131,12 @@ int device_attach(struct bond *bond, struct err *err)
 		    : attach_add(&port, bond->dataplane.port_fd, NULL, err);
 	if (r || bond_pin(bond)->netnsid >= 0)
 		return r;
+	if (egress.hook == XBOND_HOOK_CLSACT && filters_has_ingress(&bond->daemon->nl, egress.ifindex))
+		return err_set(err, EEXIST,
+			       "an ingress qdisc on %s is where clsact must be, so direct and queue_id have "
+			       "no effect; "
+			       "'tc qdisc del dev %s ingress'",
+			       bond_pin(bond)->name, bond_pin(bond)->name);
 	return needs_egress(bond) ? attach_add(&egress, bond->dataplane.egress_fd, NULL, err)
 				  : attach_prepare(&egress, err);
 }

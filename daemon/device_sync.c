@@ -123,15 +123,17 @@ static bool is_our_port(const struct xbond_bond *pin, const struct link_info *po
 static void follow_place(struct bond *bond, const struct link_info *port)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	bool away = port->lower_nsid >= 0, changed = away != bond->away;
+	bool away = port->lower_nsid >= 0, changed = away != bond->away, lost;
 	struct err err;
 
 	bond->left |= away || pin->ifindex != (__u32)port->lower;
 	pin->netnsid = port->lower_nsid;
 	pin->ifindex = (__u32)port->lower;
 	bond->dataplane.pins.table->bond_ifindex = away ? 0 : pin->ifindex;
-	if (device_lost_filter(bond) && device_attach(bond, &err))
+	lost = device_lost_filter(bond) && device_attach(bond, &err);
+	if (lost && !bond->lost_filter)
 		log_error("%s: %s", pin->name, err.text);
+	bond->lost_filter = lost;
 	if (changed)
 		log_notice("%s: %s", pin->name,
 			   away ? "was moved to another namespace" : "is back in this namespace");
@@ -149,7 +151,7 @@ int device_sync(struct bond *bond)
 	struct xbond_bond *pin = bond_pin(bond);
 	struct nl *nl = &bond->daemon->nl;
 	struct link_info port, device;
-	bool has_qdisc, is_down;
+	bool has_qdisc, has_xdp, is_down;
 	int r;
 
 	r = link_get(nl, -1, (int)pin->port_ifindex, &port);
@@ -171,8 +173,10 @@ int device_sync(struct bond *bond)
 	xdp_gro_keep(bond);
 	has_qdisc = strcmp(device.qdisc, "noqueue") && strcmp(device.qdisc, "noop");
 	is_down = !(device.flags & IFF_UP);
-	if (has_qdisc != bond->has_qdisc || is_down != bond->is_down) {
+	has_xdp = device.xdp_id;
+	if (has_qdisc != bond->has_qdisc || has_xdp != bond->has_xdp || is_down != bond->is_down) {
 		bond->has_qdisc = has_qdisc;
+		bond->has_xdp = has_xdp;
 		bond->is_down = is_down;
 		bond_evaluate(bond);
 	}

@@ -51,6 +51,30 @@ int filters_delete_clsact(struct nl *nl, int ifindex)
 	return nl_call(nl, request(RTM_DELQDISC, 0, ifindex, TC_H_CLSACT), NULL, NULL, NULL);
 }
 
+struct search {
+	int ifindex;
+	bool found;
+};
+
+static void find_ingress(struct nlmsghdr *message, void *arg)
+{
+	struct tcmsg *tc = nlmsg_data(message);
+	struct nlattr *kind = nlmsg_find_attr(message, sizeof(*tc), TCA_KIND);
+	struct search *search = arg;
+
+	if (message->nlmsg_type == RTM_NEWQDISC && tc->tcm_ifindex == search->ifindex &&
+	    tc->tcm_parent == TC_H_INGRESS && kind && !nla_strcmp(kind, "ingress"))
+		search->found = true;
+}
+
+bool filters_has_ingress(struct nl *nl, int ifindex)
+{
+	struct search search = { .ifindex = ifindex };
+
+	nl_call(nl, request(RTM_GETQDISC, NLM_F_DUMP, ifindex, 0), find_ingress, &search, NULL);
+	return search.found;
+}
+
 static void put_mirred(struct nl_msg *msg, int target)
 {
 	const struct tc_mirred mirred = {

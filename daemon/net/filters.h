@@ -3,6 +3,8 @@
 #ifndef XBOND_DAEMON_NET_FILTERS_H
 #define XBOND_DAEMON_NET_FILTERS_H
 
+#include <stdbool.h>
+
 #include "daemon/net/nl.h"
 
 struct filter_place {
@@ -12,6 +14,8 @@ struct filter_place {
 
 /* Number of filters at both hooks of clsact, or -errno. */
 int filters_count(struct nl *nl, int ifindex);
+/* An ingress qdisc stands where clsact would, takes filters for egress as well, and runs them at ingress. */
+bool filters_has_ingress(struct nl *nl, int ifindex);
 int filters_delete_clsact(struct nl *nl, int ifindex);
 /*
  * On the device's ingress: what the program matches (-1) goes to target's ingress by act_mirred,

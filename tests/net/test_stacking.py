@@ -294,6 +294,62 @@ def test_what_bond0_receives_while_away_is_counted_and_captured(pair):
     made.near.wait_ping("10.0.0.2")
 
 
+@pytest.mark.parametrize("hook", ["clsact"], indirect=True)
+def test_an_ingress_qdisc_in_the_place_of_clsact(pair, hook):
+    """It would run what is meant for egress at ingress, and send back what bond0 receives."""
+    made = pair("balance-xor", links=2, path="direct")
+    wait_for(lambda: is_direct(made.near), "direct")
+    made.near.stop_bondd()
+    made.near.run("tc", "qdisc", "del", "dev", "bond0", "clsact")
+    made.near.run("tc", "qdisc", "add", "dev", "bond0", "ingress")
+    made.near.start_bondd()
+    wait_for(lambda: "ingress qdisc on bond0" in made.near.log(), "bondd to say so")
+    made.near.wait_ping("10.0.0.2")
+    assert Stream(made.far, made.near, to="10.0.0.1", count=1000, flows=20).finish()["lost"] == 0
+    made.near.run("tc", "qdisc", "del", "dev", "bond0", "ingress")
+    wait_for(lambda: is_direct(made.near), "direct again")
+
+
+HOST, BROADCAST, OTHERHOST = 0, 1, 3  # PACKET_HOST, ...
+
+
+@pytest.mark.parametrize("mac_policy", ["set", "filter"])
+def test_whom_a_packet_is_for_is_judged_while_away(pair, mac_policy):
+    """As bond0 sees it, however it comes there: a container that forwards must not send on what is for others."""
+    made = pair("balance-xor", links=2, mac_policy=mac_policy)
+    other, sender = made.lab.namespace("c"), bytes.fromhex("020000000098")
+    with moved_away(made, other):
+        mac = bytes.fromhex(other.link("bond0")["address"].replace(":", ""))
+        other.wait_ping("10.0.0.2")
+        with other.inside():
+            receiver = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x88B5))
+            receiver.bind(("bond0", 0x88B5))
+        with receiver:
+            receiver.settimeout(5)
+            for to, wanted in ((mac, HOST), (b"\xff" * 6, BROADCAST), (bytes.fromhex("020000000099"), OTHERHOST)):
+                send_frames(made.far, "l0", [(to + sender + b"\x88\xb5").ljust(100, b"\0")])
+                frame, address = receiver.recvfrom(2000)
+                assert frame[:6] == to and address[2] == wanted
+
+
+@pytest.mark.parametrize("place", ["home", "away"])
+def test_an_xdp_filter_on_bond0_is_met(pair, path, place, tmp_path):
+    """Ways that would go round it are not taken."""
+    made = pair("balance-xor", links=2, path=path, device="veth")
+    other, program = made.lab.namespace("c"), made.near.bpf_dir / "discard"
+    compile_bpf(ROOT / "tests/net/discard.bpf.c", tmp_path / "discard.o")
+    run("bpftool", "prog", "load", tmp_path / "discard.o", program)
+    with moved_away(made, other) if place == "away" else contextlib.nullcontext():
+        owner = other if place == "away" else made.near
+        owner.wait_ping("10.0.0.2")
+        owner.run("bpftool", "net", "attach", "xdpdrv", "pinned", program, "dev", "bond0")
+        wait_for(lambda: not owner.ping("10.0.0.2"), "the filter to be met")
+        assert not any(owner.ping("10.0.0.2", timeout=0.1) for _ in range(10))
+        owner.run("bpftool", "net", "detach", "xdpdrv", "dev", "bond0")
+        owner.wait_ping("10.0.0.2")
+    program.unlink()
+
+
 def test_failover_and_restart_while_away(pair):
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
     other = made.lab.namespace("c")
