@@ -7,6 +7,7 @@
 #include <netinet/icmp6.h>
 #include <netinet/if_ether.h>
 #include <netinet/ip6.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "daemon/net/address.h"
 
 #define MAX_ADDRESSES 64
+#define MAX_VLANS 256
 
 struct sender {
 	int fd;
@@ -112,27 +114,66 @@ static void send_advertisement(const struct sender *sender, const uint8_t *addre
 	send_frame(sender, &frame, sizeof(frame));
 }
 
-void announce(struct bond *bond)
+/* Of the addresses of one device. */
+static void announce_device(struct bond *bond, const struct sender *sender)
 {
 	static const uint8_t none[4];
 	struct address addresses[MAX_ADDRESSES];
+	int count = address_list(&bond->daemon->nl, sender->ifindex, addresses, MAX_ADDRESSES);
+
+	for (int i = 0; i < count && i < MAX_ADDRESSES; i++) {
+		if (addresses[i].family == AF_INET)
+			send_arp(sender, ETHERTYPE_ARP, ARPOP_REQUEST, addresses[i].bytes);
+		else
+			send_advertisement(sender, addresses[i].bytes);
+	}
+	/* A bridge or VLANs above: at least the switches learn. */
+	if (count <= 0)
+		send_arp(sender, ETHERTYPE_REVARP, ARPOP_RREQUEST, none);
+}
+
+/* Switches learn per VLAN. */
+struct vlans {
+	int lower;
+	struct link_info link[MAX_VLANS];
+	size_t count;
+};
+
+static void collect_vlan(const struct link_info *link, void *arg)
+{
+	struct vlans *vlans = arg;
+
+	if (link->vlan_id >= 0 && link->lower == vlans->lower && link->lower_nsid < 0 &&
+	    vlans->count < MAX_VLANS)
+		vlans->link[vlans->count++] = *link;
+}
+
+static void announce_vlans(struct bond *bond, int fd)
+{
+	struct vlans *vlans = calloc(1, sizeof(*vlans));
+
+	if (!vlans)
+		return;
+	vlans->lower = (int)bond_pin(bond)->ifindex;
+	link_visit(&bond->daemon->nl, -1, collect_vlan, vlans);
+	for (size_t i = 0; i < vlans->count; i++) {
+		const struct sender sender = { fd, vlans->link[i].ifindex, vlans->link[i].mac };
+
+		announce_device(bond, &sender);
+	}
+	free(vlans);
+}
+
+void announce(struct bond *bond)
+{
 	struct sender sender = { .ifindex = (int)bond_pin(bond)->ifindex, .mac = bond_pin(bond)->mac };
-	int count;
 
 	if (bond->away)
 		return;
 	sender.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (sender.fd < 0)
 		return;
-	count = address_list(&bond->daemon->nl, sender.ifindex, addresses, MAX_ADDRESSES);
-	for (int i = 0; i < count && i < MAX_ADDRESSES; i++) {
-		if (addresses[i].family == AF_INET)
-			send_arp(&sender, ETHERTYPE_ARP, ARPOP_REQUEST, addresses[i].bytes);
-		else
-			send_advertisement(&sender, addresses[i].bytes);
-	}
-	/* A bridge or VLANs above: at least the switches learn. */
-	if (count <= 0)
-		send_arp(&sender, ETHERTYPE_REVARP, ARPOP_RREQUEST, none);
+	announce_device(bond, &sender);
+	announce_vlans(bond, sender.fd);
 	close(sender.fd);
 }

@@ -1,6 +1,8 @@
 """After a failover in active-backup bond0 says by every address where it is now: ARP for IPv4, a
 neighbour advertisement for IPv6, and a RARP when it has no address.
 """
+import pytest
+
 from lab import wait_for
 from traffic import Capture
 
@@ -47,3 +49,25 @@ def test_without_addresses_the_switch_learns_by_rarp(lone):
     with Capture(host.far, "l1") as wire:
         fail_over(host, "l1")
         wait_for(lambda: any(frame.type == RARP for frame in wire.frames()), "a RARP on l1")
+
+
+def test_vlans_on_the_bond_are_announced_too(pair):
+    """Switches learn per VLAN: the one with an address by ARP, the other by RARP."""
+    made = pair("active-backup", links=2, far={"mode": "broadcast"})
+    for vlan in (5, 6):
+        done = made.near.run("ip", "link", "add", f"bond0.{vlan}", "link", "bond0", "type", "vlan", "id", str(vlan),
+                             check=False)
+        if "Unknown device type" in done.stderr or "not supported" in done.stderr:
+            pytest.skip("this kernel has no VLAN devices")
+        made.near.ip("link", "set", f"bond0.{vlan}", "up")
+    made.near.ip("addr", "add", "10.0.5.1/24", "dev", "bond0.5")
+    fail_over(made.near, "l0")
+    with Capture(made.far, "l1") as wire:
+        seen = []
+
+        def announced():
+            seen.extend((frame.vlan, frame.type, frame.data[28:32]) for frame in wire.frames())
+            return (5, ARP, bytes([10, 0, 5, 1])) in seen and any(each[:2] == (6, RARP) for each in seen)
+
+        fail_over(made.near, "l1")
+        wait_for(announced, "ARP on VLAN 5 and RARP on VLAN 6")
