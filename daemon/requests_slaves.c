@@ -13,7 +13,6 @@
 #include "daemon/net/address.h"
 #include "daemon/requests.h"
 #include "daemon/slave.h"
-#include "daemon/watch.h"
 
 #define MAX_ADDRESSES 64
 
@@ -195,10 +194,8 @@ static int add_all(struct addition *addition, struct err *err)
 {
 	int r = give_mac(addition, err);
 
-	for (size_t i = 0; i < addition->count && !r; i++) {
+	for (size_t i = 0; i < addition->count && !r; i++)
 		r = add_one(addition, &addition->links[i], err);
-		watch_beat(addition->bond->daemon);
-	}
 	if (r) {
 		take_back(addition);
 		return r;

@@ -201,13 +201,6 @@ static void sync_all(struct daemon *daemon)
 	}
 }
 
-void watch_beat(struct daemon *daemon)
-{
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		dataplane_beat(&bond->dataplane);
-	watch_captures(daemon);
-}
-
 static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	static unsigned int ticks;
@@ -215,8 +208,10 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 
 	(void)usec;
 	daemon->caught_up_ns = clock_now_ns(); /* messages go first */
-	watch_beat(daemon);
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		dataplane_beat(&bond->dataplane);
 	bonds_settle(daemon);
+	watch_captures(daemon);
 	config_wait_tick(daemon);
 	if (ticks++ % TICKS_PER_SYNC == 0)
 		sync_all(daemon);

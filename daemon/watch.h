@@ -12,8 +12,6 @@
 int watch_init(struct daemon *daemon);
 void watch_done(struct daemon *daemon);
 
-/* What the programs must know that somebody does: once in XBOND_HEARTBEAT_FRESH_NS, however long other work takes. */
-void watch_beat(struct daemon *daemon);
 /* Who captures on which bond; evaluates where that has changed. */
 void watch_captures(struct daemon *daemon);
 /* Compares every slave of the bond with its device. */

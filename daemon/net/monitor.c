@@ -6,6 +6,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#define READS_MAX 256		 /* of some messages each; others have their turn then */
 #define RECEIVE_BUFFER (8 << 20) /* of about 5,000 link messages; only used when they come */
 
 static int take(struct nl_msg *msg, void *arg)
@@ -58,11 +59,10 @@ int monitor_fd(const struct monitor *monitor)
 
 void monitor_read(struct monitor *monitor)
 {
-	int r;
+	int r = 0;
 
-	do
+	for (int i = 0; i < READS_MAX && r >= 0; i++)
 		r = nl_recvmsgs_default(monitor->sock);
-	while (r >= 0);
-	if (r != -NLE_AGAIN) /* ENOBUFS, which libnl calls NLE_NOMEM */
+	if (r < 0 && r != -NLE_AGAIN) /* ENOBUFS, which libnl calls NLE_NOMEM */
 		monitor->callbacks->resync(monitor->arg);
 }

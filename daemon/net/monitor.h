@@ -26,7 +26,7 @@ struct monitor {
 int monitor_init(struct monitor *monitor, const struct monitor_callbacks *callbacks, void *arg);
 void monitor_done(struct monitor *monitor);
 int monitor_fd(const struct monitor *monitor);
-/* Reads all there is, without waiting. */
+/* Reads what there is, but not without end; does not wait. */
 void monitor_read(struct monitor *monitor);
 
 #endif
