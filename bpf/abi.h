@@ -147,8 +147,9 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 
 #define XBOND_HEARTBEAT_FRESH_NS 3000000000LL /* older: bondd is away */
 
-#define XBOND_F_FORCE_COUNTED 1 /* a capture, a qdisc or another namespace forbids `direct` now */
-#define XBOND_F_CARRIER 2	/* the bond has carrier */
+#define XBOND_F_FORCE_COUNTED \
+	1		  /* a capture, a qdisc, XDP on bond0 or another namespace forbids `direct` now */
+#define XBOND_F_CARRIER 2 /* the bond has carrier */
 #define XBOND_F_STACK_DIRECT 16 /* as settings.path direct, whatever that says: XDP chooses for the others */
 #define XBOND_F_XDP_TX 32	/* the XDP program of the port side chooses, else it passes */
 #define XBOND_F_DRAIN_MARKERS 8 /* a drain begins when the partner has answered a marker */
@@ -157,6 +158,8 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_QUEUE_IDS 64 /* some slave has a queue_id */
 #define XBOND_F_NETKIT 256   /* bond0 is a netkit: only a queue_id is in tc_index */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
+
+#define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */
 
 /* Writer: bondd, but for `watched`. What the programs decide by; one store publishes each of: active copy, masks, flags. */
 struct xbond_table {
@@ -178,7 +181,7 @@ struct xbond_table {
 	__u64 pad1[5];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
 	__u32 byte_cost
-		[XBOND_MAX_SLAVES]; /* in round-robin by bytes: 256 for the heaviest slave, more for lighter */
+		[XBOND_MAX_SLAVES]; /* in round-robin by bytes: XBOND_BYTE_COST_ONE for the heaviest slave */
 	__u16 queue_id[XBOND_MAX_SLAVES]; /* packets with this queue_mapping take the slave; 0: none */
 };
 _Static_assert(sizeof(struct xbond_table) == 128 + 2 * 256 + 128, "table ABI");
@@ -318,6 +321,7 @@ _Static_assert(sizeof(struct xbond_bond) == 264, "bond ABI");
 #define XBOND_SLAVE_JOINED_SLOW 16     /* 01:80:c2:00:00:02 is on its multicast list because of us */
 #define XBOND_SLAVE_HAD_VLAN_FILTER 32 /* rx-vlan-filter was on and may be off because of us */
 #define XBOND_SLAVE_HAD_VLAN_STRIP 64  /* rx-vlan-hw-parse, likewise */
+#define XBOND_SLAVE_MAC_CHANGES 128    /* a member that is up: it may be down for that just now */
 
 /* What a slave was before xbond changed it: recorded first, restored on release. */
 struct xbond_slave_record {

@@ -12,9 +12,8 @@
 #include "bpf/maps.h"
 
 #define SELECT_NONE XBOND_NO_SLOT
-#define SELECT_COST_ONE 256 /* byte_cost of the heaviest slave */
 #define SELECT_NOBODY (1LL << 62)
-#define SELECT_HEAD_START (256LL * 1024 * SELECT_COST_ONE)
+#define SELECT_HEAD_START (256LL * 1024 * XBOND_BYTE_COST_ONE)
 #define SELECT_FRAMING 24 /* preamble, FCS, gap: what a frame costs beside its bytes */
 
 /* With markers, what the user has asked for waits for bondd, if that is there. */
@@ -106,7 +105,7 @@ static __always_inline __s64 select_fewest(__u64 mask, __u64 base)
 __noinline __u32 select_by_bytes(__u64 mask, __u32 length, __u32 bytes_per_slave)
 {
 	__u32 current = READ_ONCE(cursor.slot) % XBOND_MAX_SLAVES;
-	__s64 turn = (__s64)bytes_per_slave * SELECT_COST_ONE;
+	__s64 turn = (__s64)bytes_per_slave * XBOND_BYTE_COST_ONE;
 	__u64 sent = READ_ONCE(cursor.sent[current]);
 	__s64 left = cursor.until - sent;
 

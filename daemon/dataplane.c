@@ -145,7 +145,8 @@ static void set_byte_costs(struct xbond_table *table, const struct dataplane_pla
 			heaviest = plan->weight[slot];
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (plan->weight[slot])
-			table->byte_cost[slot] = (uint32_t)(256ull * heaviest / plan->weight[slot]);
+			table->byte_cost[slot] =
+				(uint32_t)((uint64_t)XBOND_BYTE_COST_ONE * heaviest / plan->weight[slot]);
 }
 
 void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan *plan)

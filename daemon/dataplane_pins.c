@@ -99,6 +99,8 @@ static void fill_table(struct xbond_table *table, const struct xbond_bond *bond)
 	table->hash_seed = bond->hash_seed;
 	table->flags = XBOND_F_FORCE_COUNTED;
 	table->bucket_count[0] = table->bucket_count[1] = XBOND_BUCKETS;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		table->byte_cost[slot] = XBOND_BYTE_COST_ONE;
 	table->netns_cookie = dataplane_netns_cookie();
 	table->heartbeat_ns = clock_now_ns();
 }

@@ -248,6 +248,7 @@ static void adopt_ready(struct bond *bond)
 	}
 	bond_for_each_member (bond, slot) {
 		slave_follow_promisc(bond, slot);
+		slave_finish_mac(bond, slot);
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", pin->name, err.text);
 		xdp_follow_slave(bond, slot);

@@ -17,7 +17,6 @@
 #include "daemon/net/ipv6.h"
 #include "daemon/net/multicast.h"
 #include "daemon/vlan_filter.h"
-#include "daemon/watch.h"
 #include "daemon/xdp.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
@@ -203,6 +202,10 @@ static void restore_link(struct bond *bond, const struct xbond_slave *slave)
 		warn_restore(bond, "MAC address", slave, &err);
 	if (now.mtu != before->mtu && link_set_mtu(nl, ifindex, before->mtu, &err))
 		warn_restore(bond, "MTU", slave, &err);
+	/* A bondd that died may have left it down between two MAC addresses. */
+	if (before->flags & XBOND_SLAVE_WAS_UP && !(now.flags & IFF_UP) &&
+	    link_set_flags(nl, ifindex, IFF_UP, IFF_UP, &err))
+		warn_restore(bond, "state", slave, &err);
 }
 
 static void restore(struct bond *bond, unsigned int slot, const char *name)
@@ -341,8 +344,6 @@ void slave_release(struct bond *bond, uint64_t mask)
 	dataplane_quiesce();
 	bond->dataplane.settled = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE) {
+		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
 			slave_undo(bond, slot);
-			watch_beat(bond->daemon);
-		}
 }

@@ -44,6 +44,8 @@ enum xbond_hook slave_hook(struct bond *bond, unsigned int slot);
 /* Where the receive program would be by this hook. */
 struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enum xbond_hook hook);
 
+/* A bondd that died may have left the member down in the middle of a change of its MAC. */
+void slave_finish_mac(struct bond *bond, unsigned int slot);
 /* MAC of the slave, or its unicast filter, as mac_policy and the bond's MAC ask for. */
 int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err);
 /* Promiscuity of the slave as bond0 needs it. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/slave.h"
@@ -57,7 +58,11 @@ static int set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *
 	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link))
 		return err_set(err, ENODEV, "%s is gone", slave->name);
 	if (!same_mac(link.mac, mac)) {
+		if (link.flags & IFF_UP)
+			slave->before.flags |= XBOND_SLAVE_MAC_CHANGES;
 		r = link_force_mac(&bond->daemon->nl, &link, mac, &why);
+		crashpoint("mac-changed");
+		slave->before.flags &= ~(__u32)XBOND_SLAVE_MAC_CHANGES;
 		if (r)
 			return err_set(err, -r,
 				       "%s does not take the bond's MAC address (%s); `mac_policy filter` "
@@ -81,6 +86,19 @@ int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err)
 	if (!r)
 		drop_filter(bond, slave);
 	return r;
+}
+
+void slave_finish_mac(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct err err;
+
+	if (!(slave->before.flags & XBOND_SLAVE_MAC_CHANGES))
+		return;
+	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, IFF_UP, IFF_UP, &err))
+		log_error("%s: cannot bring %s up again: %s", bond_pin(bond)->name, slave->name, err.text);
+	else
+		slave->before.flags &= ~(__u32)XBOND_SLAVE_MAC_CHANGES;
 }
 
 void slave_follow_promisc(struct bond *bond, unsigned int slot)

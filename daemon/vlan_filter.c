@@ -74,12 +74,11 @@ static struct list list_vlans(struct bond *bond)
 	return list;
 }
 
-static bool filters(struct bond *bond, const struct xbond_slave *slave)
+static bool filters(struct bond *bond, const struct xbond_slave *slave, const char *name)
 {
 	struct feature feature;
 
-	return !feature_get(&bond->daemon->ethtool, slave->name, FEATURE_VLAN_FILTER, &feature) &&
-	       feature.active;
+	return !feature_get(&bond->daemon->ethtool, slave->name, name, &feature) && feature.active;
 }
 
 static void open_one(struct bond *bond, const struct xbond_slave *slave, const struct vlan *vlan)
@@ -116,13 +115,18 @@ static void close_one(struct bond *bond, const struct xbond_slave *slave, const 
 
 static void open_all(struct bond *bond, const struct xbond_slave *slave, const struct list *list)
 {
-	if (list->count == 0 || !filters(bond, slave))
+	bool customer, service;
+
+	if (list->count == 0)
 		return;
+	customer = filters(bond, slave, FEATURE_VLAN_FILTER);
+	service = filters(bond, slave, FEATURE_VLAN_STAG_FILTER);
 	for (size_t i = 0; i < list->count; i++)
-		open_one(bond, slave, &list->vlan[i]);
+		if (list->vlan[i].protocol == ETH_P_8021AD ? service : customer)
+			open_one(bond, slave, &list->vlan[i]);
 }
 
-/* True when the slave filters no VLANs any more. */
+/* True when the slave filters no 802.1Q VLANs any more. Drivers that filter 802.1ad cannot be told not to. */
 static bool turn_off(struct bond *bond, struct xbond_slave *slave)
 {
 	const struct ethtool *ethtool = &bond->daemon->ethtool;
@@ -133,7 +137,8 @@ static bool turn_off(struct bond *bond, struct xbond_slave *slave)
 	if (feature.fixed)
 		return false;
 	slave->before.flags |= XBOND_SLAVE_HAD_VLAN_FILTER;
-	return feature_set(ethtool, slave->name, FEATURE_VLAN_FILTER, false) >= 0 && !filters(bond, slave);
+	return feature_set(ethtool, slave->name, FEATURE_VLAN_FILTER, false) >= 0 &&
+	       !filters(bond, slave, FEATURE_VLAN_FILTER);
 }
 
 void vlan_filter_open(struct bond *bond, unsigned int slot)
@@ -141,7 +146,7 @@ void vlan_filter_open(struct bond *bond, unsigned int slot)
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct list list;
 
-	if (turn_off(bond, slave))
+	if (turn_off(bond, slave) && !filters(bond, slave, FEATURE_VLAN_STAG_FILTER))
 		return;
 	list = list_vlans(bond);
 	open_all(bond, slave, &list);

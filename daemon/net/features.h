@@ -8,6 +8,7 @@
 #include "daemon/net/ethtool.h"
 
 #define FEATURE_VLAN_FILTER "rx-vlan-filter"
+#define FEATURE_VLAN_STAG_FILTER "rx-vlan-stag-filter" /* 802.1ad */
 #define FEATURE_VLAN_STRIP "rx-vlan-hw-parse"
 #define FEATURE_GRO "rx-gro"
 

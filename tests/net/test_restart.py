@@ -244,6 +244,41 @@ def plain_view(host):
 
 
 @pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
+def test_killed_while_a_slave_was_down_for_its_mac(lone):
+    """Some drivers change their address only while down: who finds a member so brings it up again."""
+    host = lone(links=2)
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.stop_bondd()
+    host.environment = {"XBOND_TEST_DIE_AT": "mac-changed"}
+    host.start_bondd()
+    host.ip("link", "set", "bond0", "address", "02:00:00:00:77:01")
+    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
+    changed = [name for name in host.links if host.link(name)["address"] == "02:00:00:00:77:01"]
+    host.ip("link", "set", changed[0], "down")
+    host.environment = {}
+    host.start_bondd()
+    host.wait_slaves("l0", "l1")
+
+
+@pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
+def test_killed_while_a_released_slave_was_down(lone):
+    host = lone(links=1)
+    host.ip("link", "set", "l0", "up")
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", "l0")
+    host.stop_bondd()
+    host.environment = {"XBOND_TEST_DIE_AT": "release-detached"}
+    host.start_bondd()
+    assert host.ctl_try("del-slave", "bond0", "l0").returncode == 3
+    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
+    host.ip("link", "set", "l0", "down")
+    host.environment = {}
+    host.start_bondd()
+    assert "UP" in host.link("l0")["flags"] and host.show()["slaves"] == []
+
+
+@pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_half_way(lone, step, hook):
