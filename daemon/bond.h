@@ -27,6 +27,11 @@ struct member {
 	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
 };
 
+struct groups {
+	uint8_t (*mac)[XBOND_MAC_SIZE];
+	size_t count;
+};
+
 struct bond {
 	struct bond *next;
 	struct daemon *daemon;
@@ -52,6 +57,8 @@ struct bond {
 	bool gro_lost;			    /* as last seen, while slaves receive by XDP */
 	bool xdp_known;			    /* the devmaps are as in the next two */
 	uint64_t xdp_members, xdp_mask;
+	struct groups groups;		       /* multicast groups that the slaves have joined for bond0 */
+	struct groups groups_seen, groups_now; /* bond0's own, at the last look and in this one */
 	uint64_t next_poll_ns;
 	sd_event_source *delay;
 	/* 802.3ad, as the LACP thread was told last: */

@@ -14,6 +14,7 @@
 #include "daemon/config_wait.h"
 #include "daemon/crashpoint.h"
 #include "daemon/device.h"
+#include "daemon/groups.h"
 #include "daemon/log.h"
 #include "daemon/mac.h"
 #include "daemon/mirred.h"
@@ -38,6 +39,7 @@ static void bond_free(struct bond *bond)
 	bond_stop_timer(bond);
 	bond_lacp_stop(bond, false);
 	dataplane_close(&bond->dataplane);
+	groups_free(bond);
 	free(bond);
 }
 
@@ -145,6 +147,7 @@ static void end(struct bond *bond)
 	bond_stop_timer(bond);
 	bond_lacp_stop(bond, true);
 	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
+	groups_free(bond);
 	free(bond);
 }
 
@@ -249,6 +252,7 @@ static void adopt_ready(struct bond *bond)
 	bond_for_each_member (bond, slot) {
 		slave_follow_promisc(bond, slot);
 		slave_finish_mac(bond, slot);
+		groups_join(bond, bond_slave(bond, slot)->name);
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", pin->name, err.text);
 		xdp_follow_slave(bond, slot);
@@ -288,6 +292,7 @@ static void adopt(struct daemon *daemon, const char *name)
 		free(bond);
 		return;
 	}
+	groups_recall(bond);
 	if (is_elsewhere(bond)) {
 		log_error("%s: not adopted: it belongs to another network namespace; start bondd there, or "
 			  "give "

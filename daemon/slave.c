@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
+#include "daemon/groups.h"
 #include "daemon/log.h"
 #include "daemon/mirred.h"
 #include "daemon/net/elsewhere.h"
@@ -92,7 +93,8 @@ static void record(struct bond *bond, unsigned int slot, const struct link_info 
 }
 
 /*
- * allmulti: multicast groups joined on bond0 reach the slave's filter, with or without bondd.
+ * allmulti: multicast groups joined on bond0 reach the slave's filter, with or without bondd. The groups
+ * themselves are for NICs that ignore it.
  * Slow protocols are asked for by name, for filters that keep link-local groups out even so.
  */
 static int change(struct bond *bond, unsigned int slot, struct err *err)
@@ -113,6 +115,7 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 	slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
 	if (multicast_add(slave->name, slow_protocols))
 		slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
+	groups_join(bond, slave->name);
 	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
 	if (!r)
 		r = slave_follow_mac(bond, slot, err);
@@ -218,6 +221,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	mirred_remove(bond, slot);
 	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 	crashpoint("release-detached");
+	groups_leave(bond, name);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
 		multicast_delete(name, slow_protocols);
 	if (memcmp(slave->filter_mac, no_mac, XBOND_MAC_SIZE))

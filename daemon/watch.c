@@ -7,6 +7,7 @@
 #include "daemon/bond_lacp.h"
 #include "daemon/config_wait.h"
 #include "daemon/device.h"
+#include "daemon/groups.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
 #include "daemon/net/capture.h"
@@ -212,6 +213,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 		dataplane_beat(&bond->dataplane);
 	bonds_settle(daemon);
 	watch_captures(daemon);
+	groups_follow(daemon);
 	config_wait_tick(daemon);
 	if (ticks++ % TICKS_PER_SYNC == 0)
 		sync_all(daemon);

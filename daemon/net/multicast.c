@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <net/if.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -32,4 +33,33 @@ int multicast_add(const char *name, const uint8_t mac[XBOND_MAC_SIZE])
 int multicast_delete(const char *name, const uint8_t mac[XBOND_MAC_SIZE])
 {
 	return change(SIOCDELMULTI, name, mac);
+}
+
+/* A line of /proc/net/dev_mcast: ifindex, name, uses, whether one is global, address. */
+static bool parse(const char *line, int *ret_ifindex, uint8_t *ret_mac)
+{
+	char mac[2 * XBOND_MAC_SIZE + 1];
+
+	if (sscanf(line, "%d %*s %*d %*d %12[0-9a-f]", ret_ifindex, mac) != 2 ||
+	    strlen(mac) != sizeof(mac) - 1)
+		return false;
+	for (int i = 0; i < XBOND_MAC_SIZE; i++)
+		sscanf(mac + 2 * i, "%2hhx", &ret_mac[i]);
+	return true;
+}
+
+int multicast_list(multicast_visit visit, void *arg)
+{
+	FILE *file = fopen("/proc/thread-self/net/dev_mcast", "re");
+	uint8_t mac[XBOND_MAC_SIZE];
+	char line[256];
+	int ifindex;
+
+	if (!file)
+		return -errno;
+	while (fgets(line, sizeof(line), file))
+		if (parse(line, &ifindex, mac))
+			visit(ifindex, mac, arg);
+	fclose(file);
+	return 0;
 }

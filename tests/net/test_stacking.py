@@ -310,6 +310,34 @@ def test_an_ingress_qdisc_in_the_place_of_clsact(pair, hook):
     wait_for(lambda: is_direct(made.near), "direct again")
 
 
+def groups(host, dev):
+    return {each["link"] for device in host.ip_json("maddr", "show", "dev", dev) for each in device["maddr"] if "link" in each}
+
+
+GROUP, LATER = "01:00:5e:01:02:03", "33:33:00:00:77:77"
+
+
+def test_slaves_join_the_groups_of_the_bond(pair):
+    """For NICs that ignore allmulti; as before when they are released."""
+    made = pair("balance-xor", links=2)
+    host = made.near
+    host.ctl("del-slave", "bond0", "l1")
+    before = groups(host, "l1")
+    host.ip("maddr", "add", GROUP, "dev", "bond0")
+    wait_for(lambda: GROUP in groups(host, "l0"), "l0 to join")
+    host.ctl("add-slave", "bond0", "l1")
+    assert groups(host, "bond0") <= groups(host, "l1") & groups(host, "l0")
+    host.kill_bondd()
+    host.ip("maddr", "add", LATER, "dev", "bond0")
+    host.start_bondd()
+    wait_for(lambda: all({GROUP, LATER} <= groups(host, link) for link in ("l0", "l1")), "both groups on both")
+    host.ip("maddr", "del", LATER, "dev", "bond0")
+    wait_for(lambda: not any(LATER in groups(host, link) for link in ("l0", "l1")), "them to leave one")
+    assert all(GROUP in groups(host, link) for link in ("l0", "l1"))
+    host.ctl("del-slave", "bond0", "l1")
+    assert groups(host, "l1") == before
+
+
 HOST, BROADCAST, OTHERHOST = 0, 1, 3  # PACKET_HOST, ...
 
 
