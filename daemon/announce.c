@@ -12,8 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/announce_groups.h"
 #include "daemon/daemon.h"
 #include "daemon/net/address.h"
+#include "daemon/net/checksum.h"
 
 #define MAX_ADDRESSES 64
 #define MAX_VLANS 256
@@ -79,17 +81,10 @@ static void send_arp(const struct sender *sender, uint16_t type, uint16_t operat
 /* ICMPv6 over its pseudo header (RFC 4443, 2.3). */
 static uint16_t checksum(const struct advertisement *frame, size_t length)
 {
-	const uint8_t *addresses = (const uint8_t *)&frame->ip.ip6_src,
-		      *body = (const uint8_t *)&frame->advert;
 	uint32_t sum = (uint32_t)length + IPPROTO_ICMPV6;
 
-	for (size_t i = 0; i < 32; i += 2)
-		sum += (uint32_t)(addresses[i] << 8 | addresses[i + 1]);
-	for (size_t i = 0; i < length; i += 2)
-		sum += (uint32_t)(body[i] << 8 | body[i + 1]);
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return htons((uint16_t)~sum);
+	sum = checksum_add(sum, &frame->ip.ip6_src, 32);
+	return checksum_end(checksum_add(sum, &frame->advert, length));
 }
 
 static void send_advertisement(const struct sender *sender, const uint8_t *address)
@@ -120,16 +115,20 @@ static void announce_device(struct bond *bond, const struct sender *sender)
 	static const uint8_t none[4];
 	struct address addresses[MAX_ADDRESSES];
 	int count = address_list(&bond->daemon->nl, sender->ifindex, addresses, MAX_ADDRESSES);
+	const uint8_t *ipv4 = none;
 
 	for (int i = 0; i < count && i < MAX_ADDRESSES; i++) {
-		if (addresses[i].family == AF_INET)
+		if (addresses[i].family == AF_INET) {
 			send_arp(sender, ETHERTYPE_ARP, ARPOP_REQUEST, addresses[i].bytes);
-		else
+			ipv4 = addresses[i].bytes;
+		} else {
 			send_advertisement(sender, addresses[i].bytes);
+		}
 	}
 	/* A bridge or VLANs above: at least the switches learn. */
 	if (count <= 0)
 		send_arp(sender, ETHERTYPE_REVARP, ARPOP_RREQUEST, none);
+	announce_groups(sender->fd, sender->ifindex, sender->mac, ipv4);
 }
 
 /* Switches learn per VLAN. */

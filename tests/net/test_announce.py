@@ -1,6 +1,9 @@
 """After a failover in active-backup bond0 says by every address where it is now: ARP for IPv4, a
 neighbour advertisement for IPv6, and a RARP when it has no address.
 """
+import socket
+import struct
+
 import pytest
 
 from lab import wait_for
@@ -71,3 +74,53 @@ def test_vlans_on_the_bond_are_announced_too(pair):
 
         fail_over(made.near, "l1")
         wait_for(announced, "ARP on VLAN 5 and RARP on VLAN 6")
+
+
+def reports(frames, mac):
+    """Multicast groups of valid IGMPv2 and MLDv1 reports from mac."""
+    found = set()
+    for frame in frames:
+        if frame.src != mac:
+            continue
+        if frame.type == 0x0800 and frame.data[23] == 2:
+            header = 14 + 4 * (frame.data[14] & 15)
+            assert ones_complement(frame.data[14:header]) == ones_complement(frame.data[header:header + 8]) == 0xffff
+            assert frame.data[22] == 1 and frame.data[30:34] == frame.data[header + 4:header + 8]
+            if frame.data[header] == 0x16:
+                found.add(socket.inet_ntop(socket.AF_INET, frame.data[header + 4:header + 8]))
+        elif frame.type == IPV6 and frame.data[20] == 0 and frame.data[62] == 131:
+            pseudo = frame.data[22:54] + struct.pack("!II", 24, 58)
+            assert ones_complement(pseudo + frame.data[62:86]) == 0xffff
+            found.add(socket.inet_ntop(socket.AF_INET6, frame.data[70:86]))
+    return found
+
+
+def ones_complement(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return total
+
+
+def test_multicast_groups_are_reported_on_the_new_slave(pair):
+    """For switches that snoop: they would wait for the next query."""
+    made = pair("active-backup", links=2, far={"mode": "broadcast"})
+    mac, index = made.near.show()["mac"], made.near.link("bond0")["ifindex"]
+    with made.near.inside():
+        four, six = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+    with four, six:
+        four.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+                        struct.pack("=4s4si", socket.inet_aton("239.1.2.3"), b"\0" * 4, index))
+        six.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP,
+                       socket.inet_pton(socket.AF_INET6, "ff05::1234") + struct.pack("=i", index))
+        fail_over(made.near, "l0")
+        with Capture(made.far, "l1") as wire:
+            seen = []
+
+            def reported():
+                seen.extend(wire.frames())
+                return {"239.1.2.3", "ff05::1234"} <= reports(seen, mac)
+
+            fail_over(made.near, "l1")
+            wait_for(reported, "both reports on l1")
+            assert not {"224.0.0.1", "ff02::1"} & reports(seen, mac)
