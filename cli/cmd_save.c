@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/client.h"
 #include "common/names.h"
 #include "common/values.h"
 #include "daemon/config_file.h"
@@ -67,10 +68,49 @@ static void write_options(FILE *file, const struct pins *pins, enum option_scope
 	}
 }
 
-/* A slave that the old file names and that is unplugged, say: bondd waits for it, and shall after the next boot. */
-static bool is_absent(const struct pins *pins, const struct config_slave *slave)
+/* What bondd says that it waits for; NULL: it does not answer. A new reference. */
+static json_t *ask_awaited(const struct cli *cli, const char *name)
 {
-	return pins_slot_by_name(pins, slave->name) < 0 && !if_nametoindex(slave->name);
+	json_t *request = json_pack("{s:s, s:s}", "method", "show", "bond", name), *reply = NULL,
+	       *awaited = NULL;
+
+	if (request && !client_call(cli->paths.run_dir, request, CLIENT_WAIT_S, &reply, NULL))
+		awaited = json_incref(json_object_get(json_object_get(reply, "result"), "awaited"));
+	json_decref(request);
+	json_decref(reply);
+	return awaited;
+}
+
+static bool is_awaited(const json_t *awaited, const char *slave)
+{
+	const json_t *name;
+	size_t at;
+
+	json_array_foreach (awaited, at, name)
+		if (!strcmp(json_string_value(name), slave))
+			return true;
+	return !awaited && !if_nametoindex(slave);
+}
+
+/*
+ * Keeps of the old file what is unplugged, say: bondd waits for it, and shall after the next boot. Without
+ * bondd, whose device is not there.
+ */
+static void read_absent(const struct cli *cli, const struct pins *pins, const char *path, const char *name,
+			struct config_file *ret_old)
+{
+	json_t *awaited = ask_awaited(cli, name);
+	size_t kept = 0;
+	struct err err;
+
+	if (config_file_read(ret_old, path, &err) && !access(path, F_OK))
+		cli_say("%s; slaves that only this file named are left out", err.text);
+	for (size_t i = 0; i < ret_old->slave_count; i++)
+		if (pins_slot_by_name(pins, ret_old->slaves[i].name) < 0 &&
+		    is_awaited(awaited, ret_old->slaves[i].name))
+			ret_old->slaves[kept++] = ret_old->slaves[i];
+	ret_old->slave_count = kept;
+	json_decref(awaited);
 }
 
 static void write_absent(FILE *file, const struct pins *pins, const struct config_slave *slave)
@@ -98,16 +138,14 @@ static void write_bond(FILE *file, const struct pins *pins, const char *name, co
 		write_options(file, pins, OPTION_SLAVE, slot);
 	}
 	for (size_t i = 0; i < old->slave_count; i++)
-		if (is_absent(pins, &old->slaves[i]))
-			write_absent(file, pins, &old->slaves[i]);
+		write_absent(file, pins, &old->slaves[i]);
 }
 
-static void note_absent(const struct pins *pins, const char *path, const struct config_file *old)
+static void note_absent(const char *path, const struct config_file *old)
 {
 	for (size_t i = 0; i < old->slave_count; i++)
-		if (is_absent(pins, &old->slaves[i]))
-			fprintf(stderr, "%s is not there now; it stays in %s, and is added when it appears\n",
-				old->slaves[i].name, path);
+		fprintf(stderr, "%s is no slave now, but waited for: it stays in %s\n", old->slaves[i].name,
+			path);
 }
 
 static int write_temporary(int fd, const struct pins *pins, const char *name, const struct config_file *old)
@@ -149,7 +187,7 @@ static int make_dir(char *dir)
 	return mkdir(dir, 0755) && errno != EEXIST ? -errno : 0;
 }
 
-static int write_file(char *dir, const struct pins *pins, const char *name)
+static int write_file(const struct cli *cli, char *dir, const struct pins *pins, const char *name)
 {
 	char path[PATH_MAX], temporary[PATH_MAX];
 	struct config_file old = { 0 };
@@ -165,7 +203,7 @@ static int write_file(char *dir, const struct pins *pins, const char *name)
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	config_file_read(&old, path, NULL);
+	read_absent(cli, pins, path, name, &old);
 	r = write_temporary(fd, pins, name, &old);
 	if (!r && rename(temporary, path))
 		r = -errno;
@@ -173,7 +211,7 @@ static int write_file(char *dir, const struct pins *pins, const char *name)
 		unlink(temporary);
 	} else {
 		sync_dir(dir);
-		note_absent(pins, path, &old);
+		note_absent(path, &old);
 	}
 	config_file_free(&old);
 	return r;
@@ -187,7 +225,7 @@ static enum cli_exit save(const struct cli *cli, const struct pins *pins, const 
 
 	r = dir ? check_names(pins, name, &err) : err_set(&err, ENOMEM, "out of memory");
 	if (!r) {
-		r = write_file(dir, pins, name);
+		r = write_file(cli, dir, pins, name);
 		if (r)
 			err_set(&err, -r, "cannot write %s/%s.conf: %s; the file is as it was",
 				cli->paths.config_dir, name, strerror(-r));

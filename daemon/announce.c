@@ -2,20 +2,19 @@
 #include "daemon/announce.h"
 
 #include <arpa/inet.h>
-#include <linux/if_packet.h>
 #include <net/ethernet.h>
 #include <netinet/icmp6.h>
 #include <netinet/if_ether.h>
 #include <netinet/ip6.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "daemon/announce_groups.h"
 #include "daemon/daemon.h"
 #include "daemon/net/address.h"
 #include "daemon/net/checksum.h"
+#include "daemon/net/packet.h"
 
 #define MAX_ADDRESSES 64
 #define MAX_VLANS 256
@@ -39,14 +38,10 @@ static const uint8_t broadcast[XBOND_MAC_SIZE] = { 0xff, 0xff, 0xff, 0xff, 0xff,
 static const uint8_t all_nodes_mac[XBOND_MAC_SIZE] = { 0x33, 0x33, 0, 0, 0, 1 };
 static const uint8_t all_nodes[16] = { 0xff, 0x02, [15] = 1 };
 
+/* A frame that is lost is a neighbour that learns a little later. */
 static void send_frame(const struct sender *sender, const void *frame, size_t size)
 {
-	struct sockaddr_ll to = { .sll_family = AF_PACKET,
-				  .sll_ifindex = sender->ifindex,
-				  .sll_halen = XBOND_MAC_SIZE };
-	ssize_t sent = sendto(sender->fd, frame, size, MSG_DONTWAIT, (struct sockaddr *)&to, sizeof(to));
-
-	(void)sent; /* a frame that is lost is a neighbour that learns a little later */
+	packet_send(sender->fd, sender->ifindex, frame, size);
 }
 
 static void fill_eth(const struct sender *sender, struct ether_header *eth, const uint8_t *to, uint16_t type)
@@ -142,6 +137,9 @@ static void collect_vlan(const struct link_info *link, void *arg)
 {
 	struct vlans *vlans = arg;
 
+	for (size_t i = 0; i < vlans->count; i++) /* a dump that was disturbed begins again */
+		if (vlans->link[i].ifindex == link->ifindex)
+			return;
 	if (link->vlan_id >= 0 && link->lower == vlans->lower && link->lower_nsid < 0 &&
 	    vlans->count < MAX_VLANS)
 		vlans->link[vlans->count++] = *link;
@@ -169,7 +167,7 @@ void announce(struct bond *bond)
 
 	if (bond->away)
 		return;
-	sender.fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+	sender.fd = packet_open();
 	if (sender.fd < 0)
 		return;
 	announce_device(bond, &sender);

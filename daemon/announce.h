@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * After a failover in active-backup: frames from bond0 that teach switches and neighbours
- * where its MAC address is now, one per IP address and multicast group, there and on its VLANs, as kernel bonding sends them.
+ * where its MAC address is now, one per IP address and multicast group, there and on its VLANs, as the kernel's driver has its stack send them.
  */
 #ifndef XBOND_DAEMON_ANNOUNCE_H
 #define XBOND_DAEMON_ANNOUNCE_H

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/announce_groups.h"
 
-#include <linux/if_packet.h>
 #include <net/ethernet.h>
 #include <netinet/icmp6.h>
 #include <netinet/igmp.h>
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bpf/abi.h"
 #include "daemon/net/checksum.h"
+#include "daemon/net/multicast.h"
+#include "daemon/net/packet.h"
 
 struct reporter {
 	int fd;
@@ -37,16 +35,6 @@ struct mld_report {
 	struct mld_hdr mld;
 } __attribute__((packed));
 
-static void send_frame(const struct reporter *reporter, const void *frame, size_t size)
-{
-	struct sockaddr_ll to = { .sll_family = AF_PACKET,
-				  .sll_ifindex = reporter->ifindex,
-				  .sll_halen = XBOND_MAC_SIZE };
-	ssize_t sent = sendto(reporter->fd, frame, size, MSG_DONTWAIT, (struct sockaddr *)&to, sizeof(to));
-
-	(void)sent; /* the next query finds them */
-}
-
 static void report_ipv4(const struct reporter *reporter, const uint8_t group[4])
 {
 	static const uint8_t router_alert[4] = { 0x94, 4, 0, 0 };
@@ -68,7 +56,7 @@ static void report_ipv4(const struct reporter *reporter, const uint8_t group[4])
 	frame.igmp.igmp_type = IGMP_V2_MEMBERSHIP_REPORT;
 	memcpy(&frame.igmp.igmp_group, group, 4);
 	frame.igmp.igmp_cksum = checksum_end(checksum_add(0, &frame.igmp, sizeof(frame.igmp)));
-	send_frame(reporter, &frame, sizeof(frame));
+	packet_send(reporter->fd, reporter->ifindex, &frame, sizeof(frame));
 }
 
 static void report_ipv6(const struct reporter *reporter, const uint8_t group[16])
@@ -90,58 +78,29 @@ static void report_ipv6(const struct reporter *reporter, const uint8_t group[16]
 	memcpy(&frame.mld.mld_addr, group, 16);
 	sum = checksum_add(sum, &frame.ip.ip6_dst, 16);
 	frame.mld.mld_cksum = checksum_end(checksum_add(sum, &frame.mld, sizeof(frame.mld)));
-	send_frame(reporter, &frame, sizeof(frame));
+	packet_send(reporter->fd, reporter->ifindex, &frame, sizeof(frame));
 }
 
-/* A device's line in /proc/net/igmp begins with its number; its groups follow, each the word of memory as a number. */
-static void report_all_ipv4(const struct reporter *reporter)
+/* Not the link's own (224.0.0.0/24), which are never snooped; for those of one source (232/8) IGMPv2 has no report. */
+static void take_ipv4(const uint8_t *group, void *arg)
 {
-	FILE *file = fopen("/proc/thread-self/net/igmp", "re");
-	unsigned int group;
-	bool ours = false;
-	char line[256];
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (line[0] != '\t') {
-			ours = atoi(line) == reporter->ifindex;
-		} else if (ours && sscanf(line, " %8x", &group) == 1) {
-			const uint32_t word = group;
-			const uint8_t *bytes = (const uint8_t *)&word;
-
-			if (ntohl(word) >> 8 != 0xe00000) /* 224.0.0.0/24 is never snooped */
-				report_ipv4(reporter, bytes);
-		}
-	}
-	if (file)
-		fclose(file);
+	if (group[0] != 232 && (group[0] != 224 || group[1] || group[2]))
+		report_ipv4(arg, group);
 }
 
-/* ifindex, name, address. Not of this host's own scope, nor all nodes, which is never reported (RFC 2710, 5). */
-static void report_all_ipv6(const struct reporter *reporter)
+/* Not of this host's own scope, nor all nodes, which is never reported (RFC 2710, 5), nor of one source (ff3x::/32). */
+static void take_ipv6(const uint8_t *group, void *arg)
 {
 	static const uint8_t all_nodes[16] = { 0xff, 0x02, [15] = 1 };
-	FILE *file = fopen("/proc/thread-self/net/igmp6", "re");
-	char line[256], text[33];
-	uint8_t group[16];
-	int ifindex;
 
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%d %*s %32[0-9a-f]", &ifindex, text) != 2 || ifindex != reporter->ifindex ||
-		    strlen(text) != sizeof(text) - 1)
-			continue;
-		for (int i = 0; i < 16; i++)
-			sscanf(text + 2 * i, "%2hhx", &group[i]);
-		if ((group[1] & 0xf) > 1 && memcmp(group, all_nodes, sizeof(group)))
-			report_ipv6(reporter, group);
-	}
-	if (file)
-		fclose(file);
+	if ((group[1] & 0xf) > 1 && group[1] >> 4 != 3 && memcmp(group, all_nodes, sizeof(all_nodes)))
+		report_ipv6(arg, group);
 }
 
 void announce_groups(int fd, int ifindex, const uint8_t *mac, const uint8_t ipv4[4])
 {
-	const struct reporter reporter = { fd, ifindex, mac, ipv4 };
+	struct reporter reporter = { fd, ifindex, mac, ipv4 };
 
-	report_all_ipv4(&reporter);
-	report_all_ipv6(&reporter);
+	multicast_list_ipv4(ifindex, take_ipv4, &reporter);
+	multicast_list_ipv6(ifindex, take_ipv6, &reporter);
 }

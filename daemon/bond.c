@@ -208,7 +208,7 @@ static bool redirects_to_peer(struct bond *bond)
 	struct utsname kernel;
 	int major = 0, minor = 0;
 
-	if (!bond->away || bond->has_xdp)
+	if (!bond->away || bond->has_xdp || bond_pin(bond)->mac_policy == XBOND_MAC_FILTER)
 		return false;
 	if (bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT)
 		return true;

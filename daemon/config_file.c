@@ -100,20 +100,25 @@ static int on_value(void *arg, const char *section, const char *name, const char
 	return 1;
 }
 
-/* True if there was more of the line. */
+/* True unless the file ends here. */
 static bool skip_rest(FILE *stream)
 {
 	int first = fgetc(stream), c = first;
 
 	while (c != EOF && c != '\n')
 		c = fgetc(stream);
-	return first != EOF && first != '\n';
+	return first != EOF;
 }
 
-static void check_length(struct reading *reading, const char *line, int size)
+/* What is too long ends here, but for a comment with an error. */
+static void end_line(struct reading *reading, char *line, int size)
 {
-	if (strchr(line, '\n') || !skip_rest(reading->stream) || (*line && strchr("#;", *line)) ||
-	    reading->failed_line)
+	const char *text = line + strspn(line, " \t");
+
+	if (strchr(line, '\n') || !skip_rest(reading->stream))
+		return;
+	line[strlen(line) - 1] = '\n';
+	if (*text == '#' || *text == ';' || reading->failed_line)
 		return;
 	reading->failed_line = reading->line;
 	err_set(&reading->why, EINVAL, "the line is longer than %d characters", size - 2);
@@ -132,7 +137,7 @@ static char *read_line(char *line, int size, void *arg)
 	reading->line++;
 	if (!fgets(line, size, reading->stream))
 		return NULL;
-	check_length(reading, line + strspn(line, " \t"), size);
+	end_line(reading, line, size);
 	blanks = strspn(line, " \t");
 	memmove(line, line + blanks, strlen(line + blanks) + 1);
 	if (sscanf(line, "[%63[^]]]", section) == 1)

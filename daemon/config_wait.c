@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/values.h"
 #include "daemon/config_file.h"
 #include "daemon/log.h"
 #include "daemon/requests.h"
+#include "view/json_value.h"
 
 #define SUFFIX ".conf"
 #define LOOKS_UNTIL_BY_MAC 3
+#define RETRY_NS (10 * 1000 * NS_PER_MS)
 
 /* A slave of the configuration, under the name it has there. */
 struct pending {
@@ -23,6 +26,7 @@ struct pending {
 	unsigned int looks;		  /* how often the NIC was seen under another name */
 	bool added;			  /* under another name: kept for when it goes again */
 	char refused[sizeof(((struct err *)NULL)->text)]; /* why it was refused last */
+	uint64_t refused_ns;				  /* when; 0: never */
 };
 
 struct search {
@@ -62,12 +66,16 @@ static int add(const struct pending *pending, const char *name, struct err *err)
 {
 	struct bond *bond = pending->bond;
 	struct option_set options = pending->slave.options;
+	int r;
 
 	/* The mode may have changed since. */
 	if (bond_pin(bond)->mode != XBOND_MODE_8023AD)
 		options.given[OPT_ACTOR_PORT_PRIO] = false;
 	primary_renamed(bond, pending->slave.name, name);
-	return request_add_slaves(bond->daemon, bond_pin(bond)->name, &name, 1, &options, NULL, err);
+	r = request_add_slaves(bond->daemon, bond_pin(bond)->name, &name, 1, &options, NULL, err);
+	if (r)
+		primary_renamed(bond, name, pending->slave.name);
+	return r;
 }
 
 /* True: no need to wait any more. */
@@ -82,13 +90,19 @@ static bool is_done(struct pending *pending, const char *name)
 	return false;
 }
 
-/* Adds the slave, or says once why not and waits on: it may come in another state. */
+/*
+ * Adds the slave, or says once why not and waits on: it may come in another state. Not at once, for the try
+ * itself makes messages about the device.
+ */
 static bool try_pending(struct pending *pending, const char *name)
 {
 	struct err err = { 0 };
 
+	if (pending->refused_ns && clock_now_ns() - pending->refused_ns < RETRY_NS)
+		return false;
 	if (!add(pending, name, &err))
 		return is_done(pending, name);
+	pending->refused_ns = clock_now_ns();
 	if (strcmp(err.text, pending->refused))
 		log_error("%s: slave %s: %s", bond_pin(pending->bond)->name, name, err.text);
 	snprintf(pending->refused, sizeof(pending->refused), "%s", err.text);
@@ -154,15 +168,26 @@ static bool look_by_mac(struct daemon *daemon, struct pending *pending)
 void config_wait_tick(struct daemon *daemon)
 {
 	for (struct pending **at = &daemon->pending; *at;)
-		at = next_of(at, look_by_mac(daemon, *at) || (!*(*at)->refused && look_by_name(daemon, *at)));
+		at = next_of(at,
+			     look_by_mac(daemon, *at) || (!(*at)->refused_ns && look_by_name(daemon, *at)));
 }
 
 bool config_awaits(const struct bond *bond, const char *slave)
 {
 	for (const struct pending *pending = bond->daemon->pending; pending; pending = pending->next)
-		if (pending->bond == bond && !strcmp(pending->slave.name, slave))
+		if (pending->bond == bond && !pending->added && !strcmp(pending->slave.name, slave))
 			return true;
 	return false;
+}
+
+json_t *config_awaited(const struct bond *bond)
+{
+	json_t *names = json_array();
+
+	for (const struct pending *pending = bond->daemon->pending; pending; pending = pending->next)
+		if (pending->bond == bond && !pending->added)
+			json_array_append_new(names, json_value_text(pending->slave.name));
+	return names;
 }
 
 void config_wait_no_more(struct bond *bond, const char *slave)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Slaves that the configuration names and that have no device now: they are added when it
+ * Slaves that the configuration names and that are no members now: they are added when their device
  * appears, under the name the configuration has, or as the NIC that it was, known by its
- * permanent MAC address.
+ * permanent MAC address. One that is refused is tried again when there is news of it.
  */
 #ifndef XBOND_DAEMON_CONFIG_WAIT_H
 #define XBOND_DAEMON_CONFIG_WAIT_H
+
+#include <jansson.h>
 
 #include "daemon/daemon.h"
 
@@ -14,6 +16,8 @@ struct config_slave;
 /* From now on. perm_mac: NULL when it is not known. */
 void config_wait(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac);
 bool config_awaits(const struct bond *bond, const char *slave);
+/* Names; a new reference. */
+json_t *config_awaited(const struct bond *bond);
 /* slave: NULL for all of the bond's. Not to be called from within what adds them. */
 void config_wait_no_more(struct bond *bond, const char *slave);
 /* A device is there: adds it if it is waited for by this name. */

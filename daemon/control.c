@@ -138,7 +138,7 @@ static int do_list(struct request *request, struct err *err)
 	(void)err;
 	request->result = json_array();
 	for (struct bond *bond = request->daemon->bonds; bond; bond = bond->next)
-		json_array_append_new(request->result, json_string(bond_pin(bond)->name));
+		json_array_append_new(request->result, json_value_text(bond_pin(bond)->name));
 	return 0;
 }
 
@@ -155,8 +155,9 @@ static int look_at(struct request *request, json_t *(*view)(const struct pins *p
 	json = view(pins, request->bond);
 	if (!json)
 		return err_set(err, EIO, "cannot read the counters of %s; try again", request->bond);
-	request->result = json_pack("{s:o, s:b}", "view", json, "forced_counted",
-				    !!(pins->table->flags & XBOND_F_FORCE_COUNTED));
+	request->result =
+		json_pack("{s:o, s:b, s:o}", "view", json, "forced_counted",
+			  !!(pins->table->flags & XBOND_F_FORCE_COUNTED), "awaited", config_awaited(bond));
 	return 0;
 }
 

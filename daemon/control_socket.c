@@ -66,7 +66,7 @@ static int answer_line(struct client *client, const char *newline)
 	return r;
 }
 
-/* One line in each turn of the event loop: carrier, timers and other clients do not wait for them all. */
+/* One line in each turn of the event loop: carrier and timers do not wait for them all. */
 static int on_line(sd_event_source *source, void *arg)
 {
 	struct client *client = arg;

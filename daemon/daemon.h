@@ -29,7 +29,7 @@ struct daemon {
 	struct bond *bonds;
 	bool in_burst;		 /* bonds_begin_burst() */
 	uint64_t caught_up_ns;	 /* when no message of the kernel was waiting to be read */
-	struct pending *pending; /* slaves that the configuration names and that are not there yet */
+	struct pending *pending; /* slaves that the configuration names: config_wait.h */
 };
 
 static inline struct bond *daemon_find_bond(struct daemon *daemon, const char *name)

@@ -116,6 +116,19 @@ static bool needs_egress(struct bond *bond)
 	       bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT;
 }
 
+static int attach_egress(struct bond *bond, const struct attach_point *egress, struct err *err)
+{
+	const char *name = bond_pin(bond)->name;
+
+	if (egress->hook == XBOND_HOOK_CLSACT && filters_has_ingress(&bond->daemon->nl, egress->ifindex))
+		return err_set(
+			err, EEXIST,
+			"an ingress qdisc on %s is where clsact must be, so direct and queue_id have no "
+			"effect; 'tc qdisc del dev %s ingress'",
+			name, name);
+	return attach_add(egress, bond->dataplane.egress_fd, NULL, err);
+}
+
 int device_attach(struct bond *bond, struct err *err)
 {
 	struct attach_point port, egress;
@@ -131,14 +144,7 @@ int device_attach(struct bond *bond, struct err *err)
 		    : attach_add(&port, bond->dataplane.port_fd, NULL, err);
 	if (r || bond_pin(bond)->netnsid >= 0)
 		return r;
-	if (egress.hook == XBOND_HOOK_CLSACT && filters_has_ingress(&bond->daemon->nl, egress.ifindex))
-		return err_set(err, EEXIST,
-			       "an ingress qdisc on %s is where clsact must be, so direct and queue_id have "
-			       "no effect; "
-			       "'tc qdisc del dev %s ingress'",
-			       bond_pin(bond)->name, bond_pin(bond)->name);
-	return needs_egress(bond) ? attach_add(&egress, bond->dataplane.egress_fd, NULL, err)
-				  : attach_prepare(&egress, err);
+	return needs_egress(bond) ? attach_egress(bond, &egress, err) : attach_prepare(&egress, err);
 }
 
 bool device_lost_filter(struct bond *bond)
@@ -166,7 +172,7 @@ void device_follow_settings(struct bond *bond)
 		return;
 	if (!wanted)
 		attach_remove(&bond->daemon->nl, &egress, true);
-	else if (attach_add(&egress, bond->dataplane.egress_fd, NULL, &err))
+	else if (attach_egress(bond, &egress, &err))
 		log_error("%s: queue_id and path direct have no effect: %s", bond_pin(bond)->name, err.text);
 }
 

@@ -15,10 +15,14 @@ static bool has(const struct groups *groups, const uint8_t *mac)
 	return false;
 }
 
+/* Slaves have that of the slow protocols on their own account. */
 static void take(struct groups *groups, const uint8_t *mac)
 {
-	uint8_t(*more)[XBOND_MAC_SIZE] = reallocarray(groups->mac, groups->count + 1, XBOND_MAC_SIZE);
+	uint8_t(*more)[XBOND_MAC_SIZE];
 
+	if (!memcmp(mac, multicast_slow_protocols, XBOND_MAC_SIZE))
+		return;
+	more = reallocarray(groups->mac, groups->count + 1, XBOND_MAC_SIZE);
 	if (!more)
 		return;
 	groups->mac = more;

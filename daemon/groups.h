@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The multicast groups that bond0 listens to, on its slaves' own lists as well. Slaves are allmulti, but NICs
- * may ignore that: virtual functions that their host does not trust do.
+ * may ignore that: virtual functions that their host does not trust do. The kernel does not say who has put
+ * an address on a list, so one that bond0 leaves while no bondd runs stays there.
  */
 #ifndef XBOND_DAEMON_GROUPS_H
 #define XBOND_DAEMON_GROUPS_H

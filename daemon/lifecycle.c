@@ -206,6 +206,7 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 		take_back_mac(bond, slot);
 		slave_undo(bond, slot);
 	} else {
+		slave_finish_mac(bond, slot);
 		bond->members[slot] = (struct member){ .carrier = link.carrier, .since_ns = clock_now_ns() };
 		bond->members[slot].flapped = slave->carrier_changes != link.carrier_changes;
 		if (slave_hook(bond, slot) == XBOND_HOOK_CLSACT && slave_attach(bond, slot, &err))
@@ -251,7 +252,6 @@ static void adopt_ready(struct bond *bond)
 	}
 	bond_for_each_member (bond, slot) {
 		slave_follow_promisc(bond, slot);
-		slave_finish_mac(bond, slot);
 		groups_join(bond, bond_slave(bond, slot)->name);
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", pin->name, err.text);

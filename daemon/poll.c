@@ -34,7 +34,8 @@ static int on_time(sd_event_source *source, uint64_t usec, void *arg)
 		if (bond->next_poll_ns > now_ns + (interval_ns(bond) > 2 * SLACK_NS ? SLACK_NS : 0))
 			continue;
 		bond_poll(bond);
-		bond->next_poll_ns = now_ns + interval_ns(bond);
+		bond->next_poll_ns =
+			clock_now_ns() + interval_ns(bond); /* others have a turn, however long it took */
 		direct |= bond_wants_direct(bond);
 	}
 	if (direct)

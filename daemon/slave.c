@@ -21,8 +21,6 @@
 #include "daemon/xdp.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
-/* Slow_Protocols_Multicast, IEEE 802.3 57A.3. */
-static const uint8_t slow_protocols[XBOND_MAC_SIZE] = { 0x01, 0x80, 0xc2, 0, 0, 0x02 };
 
 struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enum xbond_hook hook)
 {
@@ -113,7 +111,7 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 		return err_set(err, -r, "%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
 			       slave->name, bond_pin(bond)->mtu, why.text);
 	slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
-	if (multicast_add(slave->name, slow_protocols))
+	if (multicast_add(slave->name, multicast_slow_protocols))
 		slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
 	groups_join(bond, slave->name);
 	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
@@ -223,7 +221,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	crashpoint("release-detached");
 	groups_leave(bond, name);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
-		multicast_delete(name, slow_protocols);
+		multicast_delete(name, multicast_slow_protocols);
 	if (memcmp(slave->filter_mac, no_mac, XBOND_MAC_SIZE))
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
 	vlan_filter_restore(bond, slot, name);

@@ -49,6 +49,24 @@ static int add_filter(struct bond *bond, struct xbond_slave *slave, struct err *
 	return r == -EEXIST ? 0 : r;
 }
 
+/* One that may go down for it is marked until it is up again. */
+static int change_mac(struct bond *bond, struct xbond_slave *slave, const struct link_info *link,
+		      const uint8_t *mac, struct err *err)
+{
+	struct nl *nl = &bond->daemon->nl;
+	struct link_info now;
+	int r;
+
+	if (!(link->flags & IFF_UP))
+		return link_force_mac(nl, link, mac, err);
+	slave->before.flags |= XBOND_SLAVE_MAC_CHANGES;
+	r = link_force_mac(nl, link, mac, err);
+	crashpoint("mac-changed");
+	if (!link_get(nl, -1, link->ifindex, &now) && now.flags & IFF_UP)
+		slave->before.flags &= ~(__u32)XBOND_SLAVE_MAC_CHANGES;
+	return r;
+}
+
 static int set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *mac, struct err *err)
 {
 	struct link_info link;
@@ -58,11 +76,7 @@ static int set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *
 	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link))
 		return err_set(err, ENODEV, "%s is gone", slave->name);
 	if (!same_mac(link.mac, mac)) {
-		if (link.flags & IFF_UP)
-			slave->before.flags |= XBOND_SLAVE_MAC_CHANGES;
-		r = link_force_mac(&bond->daemon->nl, &link, mac, &why);
-		crashpoint("mac-changed");
-		slave->before.flags &= ~(__u32)XBOND_SLAVE_MAC_CHANGES;
+		r = change_mac(bond, slave, &link, mac, &why);
 		if (r)
 			return err_set(err, -r,
 				       "%s does not take the bond's MAC address (%s); `mac_policy filter` "

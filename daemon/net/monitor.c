@@ -6,7 +6,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-#define READS_MAX 256		 /* of some messages each; others have their turn then */
+#define READS_MAX 256		 /* of some messages each; then what waits for the end of them has its turn */
 #define RECEIVE_BUFFER (8 << 20) /* of about 5,000 link messages; only used when they come */
 
 static int take(struct nl_msg *msg, void *arg)

@@ -5,10 +5,13 @@
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+const uint8_t multicast_slow_protocols[XBOND_MAC_SIZE] = { 0x01, 0x80, 0xc2, 0, 0, 0x02 };
 
 static int change(unsigned long request, const char *name, const uint8_t *mac)
 {
@@ -35,31 +38,66 @@ int multicast_delete(const char *name, const uint8_t mac[XBOND_MAC_SIZE])
 	return change(SIOCDELMULTI, name, mac);
 }
 
-/* A line of /proc/net/dev_mcast: ifindex, name, uses, whether one is global, address. */
-static bool parse(const char *line, int *ret_ifindex, uint8_t *ret_mac)
+/* False when text is not so many bytes. */
+static bool parse_hex(const char *text, uint8_t *ret_bytes, size_t size)
 {
-	char mac[2 * XBOND_MAC_SIZE + 1];
-
-	if (sscanf(line, "%d %*s %*d %*d %12[0-9a-f]", ret_ifindex, mac) != 2 ||
-	    strlen(mac) != sizeof(mac) - 1)
+	if (strlen(text) != 2 * size)
 		return false;
-	for (int i = 0; i < XBOND_MAC_SIZE; i++)
-		sscanf(mac + 2 * i, "%2hhx", &ret_mac[i]);
+	for (size_t i = 0; i < size; i++)
+		sscanf(text + 2 * i, "%2hhx", &ret_bytes[i]);
 	return true;
 }
 
+/* A line: ifindex, name, uses, whether one is global, address. */
 int multicast_list(multicast_visit visit, void *arg)
 {
 	FILE *file = fopen("/proc/thread-self/net/dev_mcast", "re");
+	char line[256], text[2 * XBOND_MAC_SIZE + 1];
 	uint8_t mac[XBOND_MAC_SIZE];
-	char line[256];
 	int ifindex;
 
 	if (!file)
 		return -errno;
 	while (fgets(line, sizeof(line), file))
-		if (parse(line, &ifindex, mac))
+		if (sscanf(line, "%d %*s %*d %*d %12[0-9a-f]", &ifindex, text) == 2 &&
+		    parse_hex(text, mac, sizeof(mac)))
 			visit(ifindex, mac, arg);
 	fclose(file);
 	return 0;
+}
+
+/* A device's line begins with its number; its groups follow, indented, each the word of memory as a number. */
+void multicast_list_ipv4(int ifindex, multicast_group visit, void *arg)
+{
+	FILE *file = fopen("/proc/thread-self/net/igmp", "re");
+	bool ours = false;
+	uint32_t group;
+	char line[256];
+
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file)) {
+		if (line[0] != '\t')
+			ours = atoi(line) == ifindex;
+		else if (ours && sscanf(line, " %8x", &group) == 1)
+			visit((const uint8_t *)&group, arg);
+	}
+	fclose(file);
+}
+
+/* A line: ifindex, name, address. */
+void multicast_list_ipv6(int ifindex, multicast_group visit, void *arg)
+{
+	FILE *file = fopen("/proc/thread-self/net/igmp6", "re");
+	char line[256], text[33];
+	uint8_t group[16];
+	int number;
+
+	if (!file)
+		return;
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "%d %*s %32[0-9a-f]", &number, text) == 2 && number == ifindex &&
+		    parse_hex(text, group, sizeof(group)))
+			visit(group, arg);
+	fclose(file);
 }

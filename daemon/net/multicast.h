@@ -14,8 +14,15 @@
 int multicast_add(const char *name, const uint8_t mac[XBOND_MAC_SIZE]);
 int multicast_delete(const char *name, const uint8_t mac[XBOND_MAC_SIZE]);
 
+/* Slow_Protocols_Multicast, IEEE 802.3 57A.3. */
+extern const uint8_t multicast_slow_protocols[XBOND_MAC_SIZE];
+
 typedef void (*multicast_visit)(int ifindex, const uint8_t *mac, void *arg);
 /* Every address of every device. 0, or -errno before the first. */
 int multicast_list(multicast_visit visit, void *arg);
+typedef void (*multicast_group)(const uint8_t *group, void *arg);
+/* IP groups that a device has joined: 4 and 16 bytes. */
+void multicast_list_ipv4(int ifindex, multicast_group visit, void *arg);
+void multicast_list_ipv6(int ifindex, multicast_group visit, void *arg);
 
 #endif

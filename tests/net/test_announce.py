@@ -84,10 +84,11 @@ def reports(frames, mac):
             continue
         if frame.type == 0x0800 and frame.data[23] == 2:
             header = 14 + 4 * (frame.data[14] & 15)
+            if frame.data[header] != 0x16:
+                continue
             assert ones_complement(frame.data[14:header]) == ones_complement(frame.data[header:header + 8]) == 0xffff
             assert frame.data[22] == 1 and frame.data[30:34] == frame.data[header + 4:header + 8]
-            if frame.data[header] == 0x16:
-                found.add(socket.inet_ntop(socket.AF_INET, frame.data[header + 4:header + 8]))
+            found.add(socket.inet_ntop(socket.AF_INET, frame.data[header + 4:header + 8]))
         elif frame.type == IPV6 and frame.data[20] == 0 and frame.data[62] == 131:
             pseudo = frame.data[22:54] + struct.pack("!II", 24, 58)
             assert ones_complement(pseudo + frame.data[62:86]) == 0xffff

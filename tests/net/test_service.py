@@ -144,6 +144,7 @@ def test_a_waited_for_name_may_be_an_alternative_one(lone):
     host.ip("link", "property", "add", "dev", "eth0", "altname", "l1")
     wait_for(lambda: names(host) == ["l0", "eth0"], "eth0 to be added")
     assert host.slave("eth0")["options"]["weight"] == 9
+    assert host.ctl_try("del-slave", "bond0", "l1").returncode == 1, "no slave has that name"
     host.ctl("del-slave", "bond0", "eth0")
     settled(host)
     assert names(host) == ["l0"]
@@ -182,14 +183,45 @@ def test_save_keeps_a_slave_that_is_not_there(lone):
     host = awaiting(lone)
     host.ctl("set", "bond0", "miimon", 50)
     done = host.ctl_try("save", "bond0")
-    assert done.returncode == 0 and "l1 is not there now" in done.stderr
+    assert done.returncode == 0 and "l1 is no slave now, but waited for" in done.stderr
     text = (host.config_dir / "bond0.conf").read_text()
     assert "miimon = 50" in text and "[slave l1]\nweight = 9\n" in text
     plug(host)
     wait_for(lambda: names(host) == ["l0", "l1"], "l1 to be added")
+    host.rename("l1", "lan1")
+    wait_for(lambda: names(host) == ["l0", "lan1"], "bondd to follow the name")
+    host.ctl("save", "bond0")
+    assert "slave l1]" not in (host.config_dir / "bond0.conf").read_text(), "the same device under two names"
+
+
+def test_save_drops_a_slave_that_nobody_waits_for(lone):
+    host = awaiting(lone)
     host.ctl("del-slave", "bond0", "l1")
     host.ctl("save", "bond0")
     assert "l1" not in (host.config_dir / "bond0.conf").read_text()
+
+
+def test_save_without_bondd_keeps_what_is_not_there(lone):
+    host = awaiting(lone)
+    host.kill_bondd()
+    host.ctl("save", "bond0")
+    assert "[slave l1]\nweight = 9\n" in (host.config_dir / "bond0.conf").read_text()
+
+
+def test_a_slave_that_its_device_refuses_keeps_nobody_busy(lone):
+    """Each try changes flags of the device, which is news of it."""
+    host = lone(links=1, bondd=False)
+    host.ip("link", "set", "l0", "address", "02:00:00:00:66:01")
+    host.ip("link", "add", "lower", "type", "veth", "peer", "name", "lowerp")
+    host.ip("link", "set", "lower", "up")
+    for name, mac in (("taken", "02:00:00:00:66:01"), ("l1", "02:00:00:00:66:02")):
+        host.ip("link", "add", name, "link", "lower", "address", mac, "type", "macvlan", "mode", "bridge")
+    host.ip("link", "set", "taken", "up")
+    write(host, WAITING)
+    host.start_bondd()
+    assert names(host) == ["l0"] and "slave l1:" in host.log()
+    settled(host)
+    assert host.ping_bondd()
 
 
 def test_a_running_bond_is_adopted_as_it_runs(lone):

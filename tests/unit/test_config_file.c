@@ -84,8 +84,10 @@ static void long_lines(void **state)
 	snprintf(text, sizeof(text), "# %0400d\n[bond]\nmode = broadcast%200s = yes\nmiimon = none\n", 1,
 		 "lacp_active");
 	expect_error(text, 3, "longer than 198 characters");
-	snprintf(text, sizeof(text), "# %0196d\n[bond]\ncolour = red\n", 1);
-	expect_error(text, 3, "colour");
+	for (int length = 196; length <= 198; length++) {
+		snprintf(text, sizeof(text), "# %0*d\n[bond]\ncolour = red\n", length, 1);
+		expect_error(text, 3, "colour");
+	}
 }
 
 static void indented_lines(void **state)

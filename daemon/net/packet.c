@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/net/packet.h"
+
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+
+#include "bpf/abi.h"
+
+int packet_open(void)
+{
+	return socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
+}
+
+void packet_send(int fd, int ifindex, const void *frame, size_t size)
+{
+	struct sockaddr_ll to = { .sll_family = AF_PACKET,
+				  .sll_ifindex = ifindex,
+				  .sll_halen = XBOND_MAC_SIZE };
+	ssize_t sent = sendto(fd, frame, size, MSG_DONTWAIT, (struct sockaddr *)&to, sizeof(to));
+
+	(void)sent;
+}
