@@ -15,7 +15,8 @@
 
 #define SUFFIX ".conf"
 #define LOOKS_UNTIL_BY_MAC 3
-#define RETRY_NS (10 * 1000 * NS_PER_MS)
+#define RETRY_NS (10 * 1000 * NS_PER_MS) /* doubled with each refusal */
+#define RETRY_DOUBLED 5
 
 /* A slave of the configuration, under the name it has there. */
 struct pending {
@@ -27,6 +28,8 @@ struct pending {
 	bool added;			  /* under another name: kept for when it goes again */
 	char refused[sizeof(((struct err *)NULL)->text)]; /* why it was refused last */
 	uint64_t refused_ns;				  /* when; 0: never */
+	unsigned int refusals;
+	bool news; /* since then */
 };
 
 struct search {
@@ -90,6 +93,13 @@ static bool is_done(struct pending *pending, const char *name)
 	return false;
 }
 
+static bool is_too_early(const struct pending *pending)
+{
+	unsigned int doubled = pending->refusals > RETRY_DOUBLED ? RETRY_DOUBLED : pending->refusals - 1;
+
+	return pending->refused_ns && clock_now_ns() - pending->refused_ns < RETRY_NS << doubled;
+}
+
 /*
  * Adds the slave, or says once why not and waits on: it may come in another state. Not at once, for the try
  * itself makes messages about the device.
@@ -98,11 +108,15 @@ static bool try_pending(struct pending *pending, const char *name)
 {
 	struct err err = { 0 };
 
-	if (pending->refused_ns && clock_now_ns() - pending->refused_ns < RETRY_NS)
+	if (is_too_early(pending)) {
+		pending->news = true;
 		return false;
+	}
 	if (!add(pending, name, &err))
 		return is_done(pending, name);
 	pending->refused_ns = clock_now_ns();
+	pending->refusals++;
+	pending->news = false;
 	if (strcmp(err.text, pending->refused))
 		log_error("%s: slave %s: %s", bond_pin(pending->bond)->name, name, err.text);
 	snprintf(pending->refused, sizeof(pending->refused), "%s", err.text);
@@ -168,8 +182,8 @@ static bool look_by_mac(struct daemon *daemon, struct pending *pending)
 void config_wait_tick(struct daemon *daemon)
 {
 	for (struct pending **at = &daemon->pending; *at;)
-		at = next_of(at,
-			     look_by_mac(daemon, *at) || (!(*at)->refused_ns && look_by_name(daemon, *at)));
+		at = next_of(at, look_by_mac(daemon, *at) ||
+					 ((!(*at)->refused_ns || (*at)->news) && look_by_name(daemon, *at)));
 }
 
 bool config_awaits(const struct bond *bond, const char *slave)

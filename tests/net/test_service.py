@@ -208,6 +208,17 @@ def test_save_without_bondd_keeps_what_is_not_there(lone):
     assert "[slave l1]\nweight = 9\n" in (host.config_dir / "bond0.conf").read_text()
 
 
+def test_a_slave_that_was_refused_is_tried_again(lone):
+    host = lone(links=2, bondd=False)
+    host.ip("addr", "add", "192.0.2.9/24", "dev", "l1")
+    write(host, WAITING)
+    host.start_bondd()
+    assert names(host) == ["l0"] and "192.0.2.9" in host.log()
+    host.ip("addr", "del", "192.0.2.9/24", "dev", "l1")
+    host.ip("link", "set", "l1", "up")
+    wait_for(lambda: names(host) == ["l0", "l1"], "l1 to be added", 20)
+
+
 def test_a_slave_that_its_device_refuses_keeps_nobody_busy(lone):
     """Each try changes flags of the device, which is news of it."""
     host = lone(links=1, bondd=False)
