@@ -38,7 +38,8 @@ class Refused(Exception):
 
 
 def compile_bpf(source, made):
-    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", source, "-o", made)
+    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", source, "-o", made,
+        timeout=600)  # in an emulated machine, whose clock goes fast
 
 
 def wait_for(condition, what, deadline=5.0, interval=0.02):
