@@ -74,7 +74,7 @@ static json_t *ask_awaited(const struct cli *cli, const char *name)
 	json_t *request = json_pack("{s:s, s:s}", "method", "show", "bond", name), *reply = NULL,
 	       *awaited = NULL;
 
-	if (request && !client_call(cli->paths.run_dir, request, CLIENT_WAIT_S, &reply, NULL))
+	if (request && !client_call(cli->paths.run_dir, request, CLIENT_WAIT_SHORT_S, &reply, NULL))
 		awaited = json_incref(json_object_get(json_object_get(reply, "result"), "awaited"));
 	json_decref(request);
 	json_decref(reply);
@@ -99,12 +99,15 @@ static bool is_awaited(const json_t *awaited, const char *slave)
 static void read_absent(const struct cli *cli, const struct pins *pins, const char *path, const char *name,
 			struct config_file *ret_old)
 {
-	json_t *awaited = ask_awaited(cli, name);
+	json_t *awaited;
 	size_t kept = 0;
 	struct err err;
 
 	if (config_file_read(ret_old, path, &err) && !access(path, F_OK))
 		cli_say("%s; slaves that only this file named are left out", err.text);
+	if (!ret_old->slave_count)
+		return;
+	awaited = ask_awaited(cli, name);
 	for (size_t i = 0; i < ret_old->slave_count; i++)
 		if (pins_slot_by_name(pins, ret_old->slaves[i].name) < 0 &&
 		    is_awaited(awaited, ret_old->slaves[i].name))

@@ -137,12 +137,12 @@ static void collect_vlan(const struct link_info *link, void *arg)
 {
 	struct vlans *vlans = arg;
 
+	if (!link_is_vlan_on(link, vlans->lower) || vlans->count == MAX_VLANS)
+		return;
 	for (size_t i = 0; i < vlans->count; i++) /* a dump that was disturbed begins again */
 		if (vlans->link[i].ifindex == link->ifindex)
 			return;
-	if (link->vlan_id >= 0 && link->lower == vlans->lower && link->lower_nsid < 0 &&
-	    vlans->count < MAX_VLANS)
-		vlans->link[vlans->count++] = *link;
+	vlans->link[vlans->count++] = *link;
 }
 
 static void announce_vlans(struct bond *bond, int fd)

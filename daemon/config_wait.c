@@ -27,7 +27,7 @@ struct pending {
 	unsigned int looks;		  /* how often the NIC was seen under another name */
 	bool added;			  /* under another name: kept for when it goes again */
 	char refused[sizeof(((struct err *)NULL)->text)]; /* why it was refused last */
-	uint64_t refused_ns;				  /* when; 0: never */
+	uint64_t refused_ns;				  /* when last */
 	unsigned int refusals;
 	bool news; /* since then */
 };
@@ -95,9 +95,12 @@ static bool is_done(struct pending *pending, const char *name)
 
 static bool is_too_early(const struct pending *pending)
 {
-	unsigned int doubled = pending->refusals > RETRY_DOUBLED ? RETRY_DOUBLED : pending->refusals - 1;
+	unsigned int doubled;
 
-	return pending->refused_ns && clock_now_ns() - pending->refused_ns < RETRY_NS << doubled;
+	if (!pending->refusals)
+		return false;
+	doubled = pending->refusals > RETRY_DOUBLED ? RETRY_DOUBLED : pending->refusals - 1;
+	return clock_now_ns() - pending->refused_ns < RETRY_NS << doubled;
 }
 
 /*
@@ -183,7 +186,7 @@ void config_wait_tick(struct daemon *daemon)
 {
 	for (struct pending **at = &daemon->pending; *at;)
 		at = next_of(at, look_by_mac(daemon, *at) ||
-					 ((!(*at)->refused_ns || (*at)->news) && look_by_name(daemon, *at)));
+					 ((!(*at)->refusals || (*at)->news) && look_by_name(daemon, *at)));
 }
 
 bool config_awaits(const struct bond *bond, const char *slave)

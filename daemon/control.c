@@ -99,9 +99,10 @@ static int add_slaves(struct request *request, const char *const *slaves, size_t
 {
 	int r = request_add_slaves(request->daemon, request->bond, slaves, count, options, request->notes,
 				   err);
+	struct bond *bond = daemon_find_bond(request->daemon, request->bond);
 
 	for (size_t i = 0; i < count && !r; i++)
-		config_wait_no_more(daemon_find_bond(request->daemon, request->bond), slaves[i]);
+		config_wait_no_more(bond, slaves[i]);
 	return r;
 }
 

@@ -43,11 +43,9 @@ static bool is_opener(const struct link_info *link, int ifindex, const struct vl
 
 static bool is_wanted(const struct list *list, const struct link_info *link, const struct vlan *vlan)
 {
-	if (link->vlan_id < 0)
-		return false;
 	if (list->openers)
-		return is_opener(link, list->lower, vlan);
-	return link->lower == list->lower && link->lower_nsid < 0;
+		return link->vlan_id >= 0 && is_opener(link, list->lower, vlan);
+	return link_is_vlan_on(link, list->lower);
 }
 
 static void collect(const struct link_info *link, void *arg)

@@ -79,6 +79,12 @@ int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_
 int link_create_netkit(struct nl *nl, const struct link_end *primary, const struct link_end *peer,
 		       struct err *err);
 
+/* A VLAN device on lower, in the same namespace. */
+static inline bool link_is_vlan_on(const struct link_info *link, int lower)
+{
+	return link->vlan_id >= 0 && link->lower == lower && link->lower_nsid < 0;
+}
+
 struct link_vlan {
 	const char *name;
 	int lower;

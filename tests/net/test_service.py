@@ -90,8 +90,8 @@ def awaiting(lone):
     return host
 
 
-def plug(host, name="l1", number=77):
-    host.ip("link", "add", name, "index", number, "type", "veth", "peer", "name", f"{name}p")
+def plug(host, name="l1"):
+    host.ip("link", "add", name, "index", 77, "type", "veth", "peer", "name", f"{name}p")
 
 
 def settled(host):
