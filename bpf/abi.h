@@ -13,7 +13,7 @@
 #include "daemon/lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
 
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
-#define XBOND_ABI_VERSION 5
+#define XBOND_ABI_VERSION 6
 
 #define XBOND_MAX_SLAVES 64
 #define XBOND_BUCKETS 4096
@@ -156,6 +156,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 	128		     /* bond0 is in another namespace: it can be handed packets without its backlog */
 #define XBOND_F_QUEUE_IDS 64 /* some slave has a queue_id */
 #define XBOND_F_NETKIT 256   /* bond0 is a netkit: only a queue_id is in tc_index */
+#define XBOND_F_OPENING 512  /* 802.3ad: a port collects, and the pair's port side may not be up yet */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 #define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */
@@ -309,9 +310,13 @@ struct xbond_bond {
 	__u32 device;		       /* enum xbond_device: as asked for */
 	__u32 device_kind;	       /* enum xbond_device: as made */
 	__u32 rx_backlog;	       /* 0: slaves hand packets to bond0 by act_mirred */
-	__u32 pad1;
+	__u32 lacp_revert;
+	__u32 lacp_wtr_s;
+	__u32 min_links_lacp;
+	__u8 lacp_partner[XBOND_MAC_SIZE]; /* the only partner system that is believed; zero: any */
+	__u8 pad1[2];
 };
-_Static_assert(sizeof(struct xbond_bond) == 264, "bond ABI");
+_Static_assert(sizeof(struct xbond_bond) == 280, "bond ABI");
 
 #define XBOND_SLAVE_WAS_UP 1
 #define XBOND_SLAVE_WAS_PROMISC 2

@@ -24,11 +24,15 @@ static struct lacp_config config_of(struct bond *bond)
 		.hold = !!pin->lacp_hold,
 		.ad_select = (uint8_t)pin->ad_select,
 		.fallback = (uint8_t)pin->lacp_fallback,
+		.revert = !!pin->lacp_revert,
+		.min_links_strict = !!pin->min_links_lacp,
+		.wtr_s = (uint16_t)pin->lacp_wtr_s,
 		.fallback_delay_ms = pin->lacp_fallback_delay_ms,
 	};
 	bool own = memcmp(pin->ad_actor_system, no_mac, XBOND_MAC_SIZE);
 
 	memcpy(config.system, own ? pin->ad_actor_system : pin->mac, XBOND_MAC_SIZE);
+	memcpy(config.believed, pin->lacp_partner, XBOND_MAC_SIZE);
 	return config;
 }
 

@@ -240,7 +240,7 @@ int slowio_configure(struct slowio_bond *bond, const struct lacp_config *config)
 	int r;
 
 	pthread_mutex_lock(&bond->slowio->lock);
-	r = lacp_configure(&bond->sys, config);
+	r = lacp_configure(&bond->sys, config, clock_now_ns());
 	bond->changed = true;
 	release_and_wake(bond->slowio);
 	return r;

@@ -233,7 +233,7 @@ struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const st
 	}
 	lacp_init(&bond->sys, config, &outputs, bond);
 	adopt(bond, members);
-	lacp_configure(&bond->sys, config);
+	lacp_configure(&bond->sys, config, clock_now_ns());
 	bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
 	follow_holds(bond);
 	return bond;

@@ -75,7 +75,7 @@ void lacp_init(struct lacp_system *sys, const struct lacp_config *config, const 
  * Options, also while running. A new system address, priority or user key changes the LAG and thereby disturbs
  * every port; the others only those whose part they change. -EINVAL: address not unicast, key over 1023, enum.
  */
-int lacp_configure(struct lacp_system *sys, const struct lacp_config *config);
+int lacp_configure(struct lacp_system *sys, const struct lacp_config *config, uint64_t now_ns);
 
 /* -EINVAL: slot, port number 0, duplex; -EEXIST: slot in use, or number used by another port. */
 int lacp_port_add(struct lacp_system *sys, unsigned int slot, const struct lacp_port_config *config,

@@ -17,6 +17,7 @@ struct lacp_config lacp_config_default(void)
 		.active = 1,
 		.coupled = 1,
 		.hold = 1,
+		.revert = 1,
 		.ad_select = LACP_AD_STABLE,
 		.fallback = LACP_FALLBACK_ONE,
 		.fallback_delay_ms = 3000,
@@ -53,12 +54,13 @@ static void restart_fallback_timers(struct lacp_system *sys)
 	}
 }
 
-int lacp_configure(struct lacp_system *sys, const struct lacp_config *config)
+int lacp_configure(struct lacp_system *sys, const struct lacp_config *config, uint64_t now_ns)
 {
 	struct lacp_config before = sys->state.config;
 	bool literal = before.rate_fast != config->rate_fast || before.hold != config->hold;
 	unsigned int slot;
 
+	(void)now_ns;
 	if (!is_valid_config(config))
 		return -EINVAL;
 	sys->state.config = *config;

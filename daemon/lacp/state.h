@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#define LACP_STATE_VERSION 1
+#define LACP_STATE_VERSION 2
 #define LACP_MAX_PORTS 64
 #define LACP_MAC_SIZE 6
 #define LACP_TX_LIMIT 3 /* PDUs in any Fast_Periodic_Time, 6.4.16 */
@@ -88,6 +88,14 @@ enum lacp_fallback {
 	LACP_FALLBACK_ALL = 2,
 };
 
+/* lacp_port_config.link */
+enum lacp_link {
+	LACP_LINK_DOWN = 0,
+	LACP_LINK_UP = 1,
+	LACP_LINK_STOPPED =
+		2, /* up, but the bond is administratively down: the partner is told, then as down */
+};
+
 enum lacp_duplex {
 	LACP_DUPLEX_HALF = 0,
 	LACP_DUPLEX_FULL = 1,
@@ -113,7 +121,7 @@ struct lacp_port_config {
 	uint16_t port_priority; /* lower is better */
 	uint8_t mac[LACP_MAC_SIZE];
 	uint8_t duplex; /* enum lacp_duplex */
-	uint8_t link;	/* 1: operable, the standard's port_enabled */
+	uint8_t link;	/* enum lacp_link; up is the standard's port_enabled */
 };
 _Static_assert(sizeof(struct lacp_port_config) == 16, "LACP port configuration");
 
@@ -131,10 +139,16 @@ struct lacp_config {
 	uint8_t hold;	   /* ask for the short timeout whenever the partner does */
 	uint8_t ad_select; /* enum lacp_ad_select */
 	uint8_t fallback;  /* enum lacp_fallback */
-	uint8_t pad0[3];
+	uint8_t revert;	   /* with max_links: a better port that comes back takes its place again */
+	uint8_t min_links_strict; /* min_links_lacp: with fewer ports than min_links no port says that it is in sync */
+	uint8_t pad0;
 	uint32_t fallback_delay_ms;
+	uint8_t believed
+		[LACP_MAC_SIZE]; /* lacp_partner: the only partner system that is believed; zero: any */
+	uint16_t
+		wtr_s; /* wait to restore: so long a port that failed must be heard before it displaces others */
 };
-_Static_assert(sizeof(struct lacp_config) == 28, "LACP configuration");
+_Static_assert(sizeof(struct lacp_config) == 36, "LACP configuration");
 
 /* Counters of a port, 7.3.3 and 7.3.4. */
 struct lacp_counters {
@@ -201,6 +215,6 @@ struct lacp_system_state {
 	uint8_t pad0[3];
 	uint64_t yield_ns; /* until then the active aggregator counts as in sync */
 };
-_Static_assert(sizeof(struct lacp_system_state) == 48, "LACP system state");
+_Static_assert(sizeof(struct lacp_system_state) == 56, "LACP system state");
 
 #endif

@@ -179,7 +179,7 @@ void world_configure(struct world *world, int index, const struct lacp_config *c
 {
 	struct system *system = &world->system[index];
 
-	if (lacp_configure(&system->lacp, config))
+	if (lacp_configure(&system->lacp, config, world->now_ns))
 		world_fail(world, "configuration refused");
 	run(system);
 }

@@ -159,7 +159,7 @@ static void clause_6_4_4_the_actors_timeout_is_used(void **state)
 	(void)state;
 	start(1);
 	config.rate_fast = 1;
-	lacp_configure(&lacp.sys, &config);
+	lacp_configure(&lacp.sys, &config, T0);
 	pdu = partner_pdu(0);
 	indicate(0, &pdu, T0 + 5);
 	assert_int_equal(lacp.sys.port[0].current_while_ns, T0 + 5 + LACP_SHORT_TIMEOUT_TIME);

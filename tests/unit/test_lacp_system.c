@@ -21,7 +21,7 @@ static void configure(void (*bend)(struct lacp_config *config), uint64_t now_ns)
 	struct lacp_config config = lacp.sys.state.config;
 
 	bend(&config);
-	assert_int_equal(lacp_configure(&lacp.sys, &config), 0);
+	assert_int_equal(lacp_configure(&lacp.sys, &config, now_ns), 0);
 	lacp_run(&lacp.sys, now_ns);
 }
 
@@ -398,10 +398,10 @@ static void bad_configurations_change_nothing(void **state)
 	(void)state;
 	start(1);
 	config.user_port_key = 1024;
-	assert_int_equal(lacp_configure(&lacp.sys, &config), -EINVAL);
+	assert_int_equal(lacp_configure(&lacp.sys, &config, T0), -EINVAL);
 	config = base_config();
 	config.system[0] = 1;
-	assert_int_equal(lacp_configure(&lacp.sys, &config), -EINVAL);
+	assert_int_equal(lacp_configure(&lacp.sys, &config, T0), -EINVAL);
 	assert_int_equal(lacp.sys.state.config.system[0], 2);
 	assert_int_equal(lacp_port_add(&lacp.sys, 0, &number, T0), -EEXIST);
 	assert_int_equal(lacp_port_add(&lacp.sys, 1, &number, T0), -EEXIST);
@@ -441,7 +441,7 @@ static void adoption_goes_on_without_a_word(void **state)
 	lacp_init(&lacp.sys, &config, &outputs, NULL);
 	lacp.sent = 0;
 	assert_int_equal(lacp_adopt(&lacp.sys, &saved.state, saved.port, saved.used), 0);
-	lacp_configure(&lacp.sys, &config);
+	lacp_configure(&lacp.sys, &config, T0);
 	for (unsigned int slot = 0; slot < 2; slot++)
 		lacp_port_configure(&lacp.sys, slot, &saved.port[slot].config, T0 + 12 * LACP_SECOND);
 	lacp_run(&lacp.sys, T0 + 12 * LACP_SECOND);
