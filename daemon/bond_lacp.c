@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/mac.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 
@@ -163,6 +164,7 @@ bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, u
 static void log_event(struct bond *bond, const struct slowio_event *event)
 {
 	const char *name = bond_pin(bond)->name, *port = bond_slave(bond, event->slot)->name;
+	char system[MAC_FORMAT_SIZE];
 
 	switch (event->event) {
 	case LACP_EVENT_RX:
@@ -190,6 +192,15 @@ static void log_event(struct bond *bond, const struct slowio_event *event)
 		break;
 	case LACP_EVENT_PARTNER_CHURN:
 		log_notice("%s: %s: partner churn %s", name, port, lacp_churn_name(event->detail));
+		break;
+	case LACP_EVENT_STRANGER:
+		log_warning("%s: %s: hears %s, which is not lacp_partner; it is ignored", name, port,
+			    mac_format(event->system, system));
+		break;
+	case LACP_EVENT_BEHIND:
+		log_notice("%s: %s: %s", name, port,
+			   event->detail ? "does not get in sync; other ports go first"
+					 : "may be used again");
 		break;
 	case LACP_EVENT_RESTLESS:
 		log_error("%s: LACP machines do not come to rest; please report this", name);

@@ -23,6 +23,7 @@ struct slowio_event {
 	unsigned int slot;
 	enum lacp_event event;
 	unsigned int detail;
+	uint8_t system[LACP_MAC_SIZE]; /* LACP_EVENT_STRANGER: who */
 };
 
 /* NULL and a line in err on failure. The thread starts with the first bond. */

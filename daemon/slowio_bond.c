@@ -95,11 +95,12 @@ static void on_drained(void *context, unsigned int slot, bool answered)
 static void on_event(void *context, unsigned int slot, enum lacp_event event, unsigned int detail)
 {
 	struct slowio_bond *bond = context;
+	struct slowio_event news = { .slot = slot, .event = event, .detail = detail };
 
 	bond->has_news = true;
+	memcpy(news.system, bond->sys.port[slot].stranger, LACP_MAC_SIZE);
 	if (bond->event_count < SLOWIO_EVENTS)
-		bond->events[bond->event_count++] =
-			(struct slowio_event){ .slot = slot, .event = event, .detail = detail };
+		bond->events[bond->event_count++] = news;
 }
 
 static const struct lacp_outputs outputs = {

@@ -184,6 +184,7 @@ static void set_counters(json_t *json, const struct lacp_counters *counters)
 	json_object_set_new(json, "marker_rx", json_integer((json_int_t)counters->marker_rx));
 	json_object_set_new(json, "marker_tx", json_integer((json_int_t)counters->marker_tx));
 	json_object_set_new(json, "illegal_rx", json_integer((json_int_t)counters->illegal_rx));
+	json_object_set_new(json, "stranger_rx", json_integer((json_int_t)counters->stranger_rx));
 }
 
 json_t *view_lacp_slave(const struct pins *pins, const struct lacp_system *sys, unsigned int slot)

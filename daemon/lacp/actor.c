@@ -45,42 +45,55 @@ static void extend_current_while(struct lacp_port_state *port)
 		port->current_while_ns = port->heard_ns + LACP_LONG_TIMEOUT_TIME;
 }
 
-static void apply(struct lacp_system *sys, unsigned int slot, const struct lacp_info *info)
+/* The partner hears of it under the old name; under the new one it must attach its port anew. */
+static void leave_lag(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
-	bool same_lag = same_lag_id(&port->actor, info);
-	bool longer = port->actor.state & ~info->state & LACP_TIMEOUT;
 
-	if (!memcmp(&port->actor, info, sizeof(*info)))
+	if (port->mux == LACP_MUX_DETACHED)
+		lacp_unselect(sys, slot);
+	else
+		lacp_leave(sys, slot, now_ns);
+	port->matched = 0;
+	port->partner.state &= (uint8_t)~LACP_SYNCHRONIZATION;
+}
+
+static void apply(struct lacp_system *sys, unsigned int slot, bool short_timeout, uint64_t now_ns)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+	struct lacp_info info = wanted(sys, port, short_timeout);
+	bool longer = port->actor.state & ~info.state & LACP_TIMEOUT;
+
+	if (!memcmp(&port->actor, &info, sizeof(info)))
 		return;
-	port->actor = *info;
+	if (!same_lag_id(&port->actor, &info)) {
+		leave_lag(sys, slot, now_ns);
+		info = wanted(sys, port, short_timeout);
+	}
+	port->actor = info;
 	port->ntt = 1;
 	if (longer)
 		extend_current_while(port);
-	if (!same_lag)
-		lacp_unselect(sys, slot);
 }
 
-void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal)
+void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal, uint64_t now_ns)
 {
 	const struct lacp_port_state *port = &sys->port[slot];
 	bool keep = !literal && port->actor.state & LACP_TIMEOUT;
-	struct lacp_info info = wanted(sys, port, sys->state.config.rate_fast || keep);
 
-	apply(sys, slot, &info);
+	apply(sys, slot, sys->state.config.rate_fast || keep, now_ns);
 }
 
 /*
  * With hold, the short timeout is asked for whenever the partner does. Two systems that do so would never come
  * back to the long one; so a partner that still believes us to ask for the short one proves nothing: keep.
  */
-void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu)
+void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
+		       uint64_t now_ns)
 {
 	const struct lacp_port_state *port = &sys->port[slot];
 	bool keep = pdu->partner.state & port->actor.state & LACP_TIMEOUT;
 	bool follow = pdu->actor.state & LACP_TIMEOUT && (keep || !(pdu->partner.state & LACP_TIMEOUT));
-	struct lacp_info info =
-		wanted(sys, port, sys->state.config.rate_fast || (sys->state.config.hold && follow));
 
-	apply(sys, slot, &info);
+	apply(sys, slot, sys->state.config.rate_fast || (sys->state.config.hold && follow), now_ns);
 }

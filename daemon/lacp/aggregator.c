@@ -20,12 +20,6 @@ struct merit {
 	uint64_t refused_ns; /* when it was left because its partner did not attach; 0: never */
 };
 
-/* Operable, with a partner that is heard. */
-bool lacp_is_live(const struct lacp_port_state *port)
-{
-	return port->config.link && port->rx == LACP_RX_CURRENT;
-}
-
 static struct merit merit_of(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
 	bool active = aggregator == sys->state.active_aggregator,
@@ -101,12 +95,12 @@ static bool is_better(const struct merit *a, const struct merit *b, enum lacp_ad
 
 	if (!a->live || !b->live)
 		return a->live && !b->live;
-	if (a->aggregatable != b->aggregatable)
-		return a->aggregatable;
 	if (a->trusted != b->trusted)
 		return a->trusted;
 	if (!a->trusted && a->refused_ns != b->refused_ns)
 		return a->refused_ns < b->refused_ns;
+	if (a->aggregatable != b->aggregatable)
+		return a->aggregatable;
 	if (b->in_sync && policy == LACP_AD_STABLE)
 		return false;
 	by_policy = compare_by_policy(a, b, policy);

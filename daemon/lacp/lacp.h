@@ -39,6 +39,8 @@ enum lacp_event {
 	LACP_EVENT_FALLBACK,	/* 1: the port carries without a partner, 0: not any more */
 	LACP_EVENT_ACTOR_CHURN, /* new enum lacp_churn_state */
 	LACP_EVENT_PARTNER_CHURN,
+	LACP_EVENT_STRANGER, /* a system that is not lacp_partner is heard: lacp_port_state.stranger */
+	LACP_EVENT_BEHIND,   /* 1: out of sync too long, other ports of the LAG go first; 0: not any more */
 	LACP_EVENT_RESTLESS, /* machines did not come to rest: a bug of ours; retried in 100 ms */
 };
 

@@ -24,6 +24,11 @@
 #define LACP_YIELD_TIME \
 	(4 * LACP_SECOND) /* at least so long an aggregator may take to get its partner in sync */
 #define LACP_LOOP_TIME LACP_LONG_TIMEOUT_TIME
+#define LACP_STRANGER_TIME LACP_LONG_TIMEOUT_TIME
+#define LACP_REFUSED_TIME (5 * LACP_SECOND) /* a port's first turn to get in sync; each is twice as long */
+#define LACP_REFUSED_DOUBLINGS 4
+#define LACP_HANDOVER_TIME LACP_SECOND /* for a partner that waits for us as we wait for it */
+#define LACP_UNSETTLED_TIME (30 * LACP_SECOND)
 #define LACP_MARKER_RESPONSES \
 	5 /* in a second; of the ten frames that IEEE Std 802.3 57A.2 allows to slow protocols */
 
@@ -55,8 +60,15 @@ bool lacp_enabled(const struct lacp_port_config *config);
 uint16_t lacp_key(const struct lacp_port_config *config, uint16_t user_key);
 
 /* actor.c: what we say of ourselves. literal: the timeout is lacp_rate's again, whatever the partner asks for. */
-void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal);
-void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu);
+void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal, uint64_t now_ns);
+void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
+		       uint64_t now_ns);
+
+/*
+ * port.c: the port leaves its aggregator; outside and the partner learn of it at once, the partner only if the
+ * rate of PDUs allows it. Else it would go on sending for up to 90 seconds.
+ */
+void lacp_leave(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
 
 /* receive.c */
 int lacp_rx_next(const struct lacp_port_state *port, bool pdu_indicated, uint64_t now_ns);
@@ -68,40 +80,74 @@ void lacp_rx_indicate(struct lacp_system *sys, unsigned int slot, const struct l
 /* loop.c */
 void lacp_loop_enter(struct lacp_system *sys, unsigned int slot, uint16_t loop_port, uint64_t now_ns);
 
+/* stranger.c */
+bool lacp_is_stranger(const struct lacp_system *sys, const uint8_t system[LACP_MAC_SIZE]);
+void lacp_stranger_hear(struct lacp_system *sys, unsigned int slot, const uint8_t system[LACP_MAC_SIZE],
+			uint64_t now_ns);
+/* Forgets it when its time has come or the link is down. */
+void lacp_stranger_follow(struct lacp_port_state *port, uint64_t now_ns);
+
 /* periodic.c */
 int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns);
 void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state, uint64_t now_ns);
 /*
- * The partner was recorded. If it has become expired, it gets a PDU now, but not at the heels of
- * the last, which may be on its way; then more often than usual, until it has heard one.
+ * The partner was recorded. If it has become expired, or if it does not know yet what we do (stale), it gets a PDU
+ * now, but not at the heels of the last, which may be on its way. To an expired one more follow, oftener than
+ * usual, until it has heard one.
  */
-void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, uint64_t now_ns);
+void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool stale, uint64_t now_ns);
+/* While the partner does not yet collect what we are ready for, a PDU may have been lost: one a second, for a while. */
+void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns);
 
 /* selection.c */
 struct lacp_choice {
 	enum lacp_selected selected;
 	uint8_t aggregator;
 };
-struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned int slot);
+struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
 void lacp_selection_enter(struct lacp_system *sys, unsigned int slot, struct lacp_choice choice);
 /* Unselects a port whose LAG is not the one it was selected for. */
 void lacp_unselect(struct lacp_system *sys, unsigned int slot);
 bool lacp_same_lag(const struct lacp_port_state *a, const struct lacp_port_state *b);
+
+/* rank.c */
+bool lacp_is_live(const struct lacp_port_state *port);
+/* Both ends have heard each other. */
+bool lacp_is_known(const struct lacp_port_state *port);
 /* The actor is the system with the better priority: its port priorities decide. 6.7.1 */
 bool lacp_actor_decides(const struct lacp_port_state *port);
 /* Of two ports of a LAG, a is selected before b. */
 bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_state *b);
+/* It distributes, and the partner's port is in sync. */
+bool lacp_works(const struct lacp_port_state *port);
+/* Ports of its aggregator that work, without itself. */
+unsigned int lacp_working_beside(const struct lacp_system *sys, const struct lacp_port_state *port);
+/* lacp_wtr: it has failed, is back, and the others can do without it for a while. */
+bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_state *port, uint64_t now_ns);
+/* One that works stays until who comes before it can take over; so one more may be selected meanwhile. */
+bool lacp_is_within_max_links(const struct lacp_system *sys, const struct lacp_port_state *port,
+			      uint64_t now_ns);
+/* min_links_lacp: of the aggregator's ports too few could carry. */
+bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator);
+/* Notes since when the port is what; true if its rank has changed. */
+bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
+/* When a rank, or a right to take over, may change by itself; 0: never. */
+uint64_t lacp_rank_deadline(const struct lacp_system *sys, const struct lacp_port_state *port,
+			    uint64_t now_ns);
 
 /* aggregator.c */
-bool lacp_is_live(const struct lacp_port_state *port);
 uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns);
 void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns);
 
 /* mux.c */
 bool lacp_mux_ready(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns);
 int lacp_mux_next(const struct lacp_port_state *port, bool coupled, bool ready);
-/* A port does not begin to carry while the limit of PDUs keeps it from telling the partner that it is in sync. */
-bool lacp_mux_may(const struct lacp_port_state *port, enum lacp_mux_state next, uint64_t now_ns);
+/*
+ * A port does not begin to carry while the limit of PDUs keeps it from telling the partner that it is in sync, nor
+ * to distribute before max_links leaves room.
+ */
+bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *port, enum lacp_mux_state next,
+		  uint64_t now_ns);
 void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_state state, uint64_t now_ns);
 
 /* churn.c */

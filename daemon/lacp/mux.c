@@ -115,11 +115,29 @@ int lacp_mux_next(const struct lacp_port_state *port, bool coupled, bool ready)
 	return LACP_STAY;
 }
 
-bool lacp_mux_may(const struct lacp_port_state *port, enum lacp_mux_state next, uint64_t now_ns)
+/* Who distributes and is still selected keeps its place: rank.c says when it must go. */
+static bool has_room(const struct lacp_system *sys, const struct lacp_port_state *port)
 {
-	bool begins = port->mux == LACP_MUX_ATTACHED && bits_of[next] & CARRY;
+	unsigned int slot, taken = 0;
 
-	return !begins || !port->ntt || now_ns >= lacp_transmit_allowed_ns(port);
+	lacp_for_each_slot (slot, sys->used) {
+		const struct lacp_port_state *other = &sys->port[slot];
+
+		taken += other != port && other->selected == LACP_SELECTED &&
+			 other->actor.state & LACP_DISTRIBUTING;
+	}
+	return !sys->state.config.max_links || taken < sys->state.config.max_links;
+}
+
+bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *port, enum lacp_mux_state next,
+		  uint64_t now_ns)
+{
+	uint8_t begins = bits_of[next] & (uint8_t)~port->actor.state & CARRY;
+
+	if (begins & LACP_DISTRIBUTING && !has_room(sys, port))
+		return false;
+	return !begins || port->mux != LACP_MUX_ATTACHED || !port->ntt ||
+	       now_ns >= lacp_transmit_allowed_ns(port);
 }
 
 /* ntt also in DISTRIBUTING, so that the partner's picture is right at the slow rate, too. */

@@ -61,14 +61,23 @@ static void resume(struct lacp_port_state *port)
 		port->periodic_ns = last_sent_ns(port) + usual_ns;
 }
 
-void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, uint64_t now_ns)
+void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool stale, uint64_t now_ns)
 {
 	bool is_expired = port->partner.state & LACP_EXPIRED;
 
-	if (is_expired && !was_expired)
+	if (is_expired ? !was_expired : stale)
 		answer(port, now_ns);
 	else if (was_expired && !is_expired)
 		resume(port);
+}
+
+void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns)
+{
+	uint64_t next_ns = last_sent_ns(port) + LACP_FAST_PERIODIC_TIME;
+
+	if (port->periodic == LACP_PERIODIC_SLOW && !port->ntt && port->unsettled_ns &&
+	    now_ns < port->unsettled_ns + LACP_UNSETTLED_TIME && port->periodic_ns > next_ns)
+		port->periodic_ns = next_ns;
 }
 
 /* The first PDU goes out at once (the standard waits one Fast_Periodic_Time). */

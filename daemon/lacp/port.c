@@ -54,20 +54,31 @@ static void restart_fallback_timers(struct lacp_system *sys)
 	}
 }
 
+/* lacp_partner is somebody else now: this partner is believed no longer. */
+static void drop_stranger(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+
+	if (!lacp_has_partner(port) || !lacp_is_stranger(sys, port->partner.system))
+		return;
+	lacp_leave(sys, slot, now_ns);
+	lacp_rx_enter(sys, slot, LACP_RX_INITIALIZE, NULL, now_ns);
+}
+
 int lacp_configure(struct lacp_system *sys, const struct lacp_config *config, uint64_t now_ns)
 {
 	struct lacp_config before = sys->state.config;
 	bool literal = before.rate_fast != config->rate_fast || before.hold != config->hold;
 	unsigned int slot;
 
-	(void)now_ns;
 	if (!is_valid_config(config))
 		return -EINVAL;
 	sys->state.config = *config;
 	if (before.fallback_delay_ms != config->fallback_delay_ms)
 		restart_fallback_timers(sys);
 	lacp_for_each_slot (slot, sys->used) {
-		lacp_actor_refresh(sys, slot, literal);
+		lacp_actor_refresh(sys, slot, literal, now_ns);
+		drop_stranger(sys, slot, now_ns);
 	}
 	return 0;
 }
@@ -98,7 +109,7 @@ static void begin(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
-	lacp_actor_refresh(sys, slot, true);
+	lacp_actor_refresh(sys, slot, true, now_ns);
 	lacp_rx_enter(sys, slot, LACP_RX_INITIALIZE, NULL, now_ns);
 	lacp_periodic_enter(port, LACP_PERIODIC_NONE, now_ns);
 	lacp_mux_enter(sys, slot, LACP_MUX_DETACHED, now_ns);
@@ -124,27 +135,27 @@ int lacp_port_add(struct lacp_system *sys, unsigned int slot, const struct lacp_
 int lacp_port_configure(struct lacp_system *sys, unsigned int slot, const struct lacp_port_config *config,
 			uint64_t now_ns)
 {
-	(void)now_ns;
 	if (!is_known(sys, slot))
 		return -ENOENT;
 	if (!is_valid_port(config) || config->port != sys->port[slot].config.port)
 		return -EINVAL;
 	sys->port[slot].config = *config;
-	lacp_actor_refresh(sys, slot, false);
+	lacp_actor_refresh(sys, slot, false, now_ns);
 	return 0;
 }
 
-/* The partner learns at once that it must not send here; else it would for up to 90 seconds. */
-static void say_goodbye(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+void lacp_leave(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
+	lacp_unselect(sys, slot);
 	if (port->mux != LACP_MUX_DETACHED)
 		lacp_mux_enter(sys, slot, LACP_MUX_DETACHED, now_ns);
 	if (port->fallback)
 		lacp_fallback_enter(sys, slot, false);
 	if (port->told)
 		sys->outputs->port(sys->context, slot, false, false);
+	port->told = 0;
 	if (port->marker == LACP_MARKER_WAITING)
 		lacp_marker_enter(sys, slot, LACP_MARKER_IDLE, false, now_ns);
 	if (lacp_has_partner(port) && port->config.link)
@@ -155,8 +166,7 @@ int lacp_port_remove(struct lacp_system *sys, unsigned int slot, uint64_t now_ns
 {
 	if (!is_known(sys, slot))
 		return -ENOENT;
-	lacp_unselect(sys, slot);
-	say_goodbye(sys, slot, now_ns);
+	lacp_leave(sys, slot, now_ns);
 	memset(&sys->port[slot], 0, sizeof(sys->port[slot]));
 	sys->used &= ~(1ull << slot);
 	return 0;
@@ -231,10 +241,11 @@ static void note_answer(struct lacp_port_state *port, uint64_t sent_ns)
 	port->sent_ns[LACP_TX_LIMIT - 1] = sent_ns;
 }
 
-/* Nothing known: the port must hear from its partner before it carries again. */
+/* Nothing known: the port must hear from its partner before it carries again, and fallback waits for its delay. */
 static void expire(struct lacp_port_state *port)
 {
 	port->current_while_ns = 1;
+	lacp_fallback_timer_enter(port, 0);
 }
 
 void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_ns, uint64_t sent_ns)

@@ -39,6 +39,17 @@ static void update_ntt(struct lacp_port_state *port, const struct lacp_pdu *pdu)
 		port->ntt = 1;
 }
 
+/*
+ * The partner's picture of us lacks what update_NTT does not compare: our last PDU may have been lost. With the
+ * long timeout it would stay so for 30 s, and independent control would not distribute.
+ */
+static bool is_stale(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
+{
+	const uint8_t bits = LACP_COLLECTING | LACP_DISTRIBUTING | LACP_EXPIRED;
+
+	return ((pdu->partner.state ^ port->actor.state) & bits) != 0;
+}
+
 /* The partner knows us, or takes the link as individual; and the protocol keeps it up to date. */
 static bool matches(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
@@ -145,7 +156,7 @@ static void enter_expired(struct lacp_port_state *port, enum lacp_rx_state from,
 	port->actor.state |= LACP_EXPIRED;
 }
 
-static void enter_defaulted(struct lacp_system *sys, unsigned int slot)
+static void enter_defaulted(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
@@ -153,7 +164,7 @@ static void enter_defaulted(struct lacp_system *sys, unsigned int slot)
 	record_default(port);
 	port->actor.state &= (uint8_t)~LACP_EXPIRED;
 	port->current_while_ns = 0;
-	lacp_actor_refresh(sys, slot, true);
+	lacp_actor_refresh(sys, slot, true, now_ns);
 }
 
 static void enter_current(struct lacp_system *sys, unsigned int slot, enum lacp_rx_state from,
@@ -165,12 +176,12 @@ static void enter_current(struct lacp_system *sys, unsigned int slot, enum lacp_
 	update_selected(sys, slot, &pdu->actor);
 	if (!(pdu->actor.state & LACP_EXPIRED))
 		update_ntt(port, pdu);
+	port->actor.state &= (uint8_t)~LACP_EXPIRED;
 	record_pdu(port, pdu, now_ns);
-	lacp_actor_follow(sys, slot, pdu);
-	lacp_periodic_follow(port, was_expired, now_ns);
+	lacp_actor_follow(sys, slot, pdu, now_ns);
+	lacp_periodic_follow(port, was_expired, is_stale(port, pdu), now_ns);
 	port->current_while_ns = now_ns + (port->actor.state & LACP_TIMEOUT ? LACP_SHORT_TIMEOUT_TIME
 									    : LACP_LONG_TIMEOUT_TIME);
-	port->actor.state &= (uint8_t)~LACP_EXPIRED;
 }
 
 void lacp_rx_enter(struct lacp_system *sys, unsigned int slot, enum lacp_rx_state state,
@@ -185,7 +196,7 @@ void lacp_rx_enter(struct lacp_system *sys, unsigned int slot, enum lacp_rx_stat
 	case LACP_RX_PORT_DISABLED: enter_port_disabled(port); break;
 	case LACP_RX_LACP_DISABLED: enter_lacp_disabled(sys, slot); break;
 	case LACP_RX_EXPIRED: enter_expired(port, from, now_ns); break;
-	case LACP_RX_DEFAULTED: enter_defaulted(sys, slot); break;
+	case LACP_RX_DEFAULTED: enter_defaulted(sys, slot, now_ns); break;
 	case LACP_RX_CURRENT: enter_current(sys, slot, from, pdu, now_ns); break;
 	}
 	if (state != from)
@@ -238,6 +249,10 @@ void lacp_rx_indicate(struct lacp_system *sys, unsigned int slot, const struct l
 	if (!memcmp(pdu->actor.system, port->actor.system, LACP_MAC_SIZE)) {
 		port->counters.looped_rx++;
 		lacp_loop_enter(sys, slot, pdu->actor.port, now_ns);
+		return;
+	}
+	if (lacp_is_stranger(sys, pdu->actor.system)) {
+		lacp_stranger_hear(sys, slot, pdu->actor.system, now_ns);
 		return;
 	}
 	if (is_foreign(port, pdu)) {

@@ -2,7 +2,7 @@
 /*
  * Selection Logic (6.4.14): which aggregator a port belongs to, and whether it is selected there. A bond has
  * one device, so of all aggregators one is in use (aggregator.c); ports of the others are standby, as are those
- * beyond max_links. Called by system.c; the only writer of Selected and of the port's aggregator.
+ * that rank.c leaves out. Called by system.c; the only writer of Selected and of the port's aggregator.
  */
 #include <string.h>
 
@@ -47,48 +47,15 @@ static uint8_t find_aggregator(const struct lacp_system *sys, unsigned int slot)
 	return aggregator;
 }
 
-bool lacp_actor_decides(const struct lacp_port_state *port)
+static bool may_be_used(const struct lacp_system *sys, const struct lacp_port_state *port, uint8_t aggregator,
+			uint64_t now_ns)
 {
-	const struct lacp_info *actor = &port->actor, *partner = &port->partner;
-
-	if (actor->system_priority != partner->system_priority)
-		return actor->system_priority < partner->system_priority;
-	return memcmp(actor->system, partner->system, LACP_MAC_SIZE) < 0;
-}
-
-/* Live before dead, then by the priority and number that the better system gave. */
-bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_state *b)
-{
-	bool decides = lacp_actor_decides(a);
-	const struct lacp_info *x = decides ? &a->actor : &a->partner, *y = decides ? &b->actor : &b->partner;
-
-	if (lacp_is_live(a) != lacp_is_live(b))
-		return lacp_is_live(a);
-	if (x->port_priority != y->port_priority)
-		return x->port_priority < y->port_priority;
-	if (x->port != y->port)
-		return x->port < y->port;
-	return a->actor.port < b->actor.port;
-}
-
-static bool is_within_max_links(const struct lacp_system *sys, const struct lacp_port_state *port,
-				uint8_t aggregator)
-{
-	unsigned int other, before = 0;
-
-	if (!sys->state.config.max_links)
-		return true;
-	lacp_for_each_slot (other, sys->used) {
-		const struct lacp_port_state *peer = &sys->port[other];
-
-		before += peer != port && peer->aggregator == aggregator &&
-			  peer->selected != LACP_UNSELECTED && lacp_comes_before(peer, port);
-	}
-	return before < sys->state.config.max_links;
+	return aggregator == sys->state.active_aggregator && !lacp_misses_min_links(sys, aggregator) &&
+	       !lacp_is_restoring(sys, port, now_ns) && lacp_is_within_max_links(sys, port, now_ns);
 }
 
 /* A port without a partner is left alone: there is nothing to aggregate with. */
-struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned int slot)
+struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	const struct lacp_port_state *port = &sys->port[slot];
 	struct lacp_choice choice = { .selected = LACP_UNSELECTED, .aggregator = port->aggregator };
@@ -101,10 +68,7 @@ struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned i
 	}
 	if (port->selected == LACP_UNSELECTED)
 		choice.aggregator = find_aggregator(sys, slot);
-	choice.selected = choice.aggregator == sys->state.active_aggregator &&
-					  is_within_max_links(sys, port, choice.aggregator)
-				  ? LACP_SELECTED
-				  : LACP_STANDBY;
+	choice.selected = may_be_used(sys, port, choice.aggregator, now_ns) ? LACP_SELECTED : LACP_STANDBY;
 	return choice;
 }
 

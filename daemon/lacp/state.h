@@ -158,14 +158,15 @@ struct lacp_counters {
 	uint64_t marker_tx;
 	uint64_t marker_response_rx;
 	uint64_t marker_response_tx;
-	uint64_t unknown_rx; /* another slow protocol */
-	uint64_t illegal_rx; /* malformed, or a subtype that cannot be */
-	uint64_t foreign_rx; /* meant for another system; ignored; also in lacpdu_rx */
-	uint64_t looped_rx;  /* our own; ignored; also in lacpdu_rx */
+	uint64_t unknown_rx;  /* another slow protocol */
+	uint64_t illegal_rx;  /* malformed, or a subtype that cannot be */
+	uint64_t foreign_rx;  /* meant for another system; ignored; also in lacpdu_rx */
+	uint64_t stranger_rx; /* from a system that is not lacp_partner; ignored; also in lacpdu_rx */
+	uint64_t looped_rx;   /* our own; ignored; also in lacpdu_rx */
 	uint64_t actor_churn;
 	uint64_t partner_churn;
 };
-_Static_assert(sizeof(struct lacp_counters) == 96, "LACP counters");
+_Static_assert(sizeof(struct lacp_counters) == 104, "LACP counters");
 
 struct lacp_port_state {
 	struct lacp_port_config config;
@@ -186,9 +187,10 @@ struct lacp_port_state {
 	uint8_t matched;       /* the partner's last PDU described us rightly */
 	uint8_t told;	       /* LACP_COLLECTING and LACP_DISTRIBUTING as last told by outputs->port */
 	uint8_t responses;     /* marker responses since response_window_ns */
+	uint8_t carried;       /* 1: it has distributed by LACP since it was added */
+	uint16_t loop_port;    /* our own port number heard here; 0: not looped */
+	uint8_t refusals;      /* turns without getting in sync, since it last was */
 	uint8_t pad0;
-	uint16_t loop_port; /* our own port number heard here; 0: not looped */
-	uint16_t pad1;
 	uint32_t transaction; /* of the marker that waits */
 	uint64_t heard_ns;    /* last PDU that was not ignored; else since when the link is up */
 	uint64_t current_while_ns;
@@ -197,15 +199,23 @@ struct lacp_port_state {
 	uint64_t actor_churn_ns;
 	uint64_t partner_churn_ns;
 	uint64_t marker_ns;
-	uint64_t
-		fallback_ns; /* fallback is allowed from then on; 0: a partner is known or the link is down */
+	uint64_t fallback_ns; /* fallback is allowed from then on; 0: never */
 	uint64_t loop_ns;
 	uint64_t response_window_ns;
-	uint64_t refused_ns;		 /* its aggregator was left because no partner attached; 0: never */
+	uint64_t refused_ns;  /* its aggregator was left because no partner attached; 0: never */
+	uint64_t live_ns;     /* since when a partner is heard; 0: none is */
+	uint64_t in_sync_ns;  /* since when this port is attached and the partner's is in sync; 0: not so */
+	uint64_t out_sync_ns; /* since when this port is attached and the partner's is not; 0: not so */
+	uint64_t behind_ns;   /* ranks behind the others since then, out of sync too long; 0: does not */
+	uint64_t
+		unsettled_ns; /* since when the partner does not yet collect what we are ready for; 0: not so */
+	uint64_t stranger_ns; /* until then a system that is not lacp_partner counts as heard here; 0: none */
+	uint8_t stranger[LACP_MAC_SIZE];
+	uint8_t pad1[2];
 	uint64_t sent_ns[LACP_TX_LIMIT]; /* the last PDUs, oldest first; 0: none */
 	struct lacp_counters counters;
 };
-_Static_assert(sizeof(struct lacp_port_state) == 280, "LACP port state");
+_Static_assert(sizeof(struct lacp_port_state) == 344, "LACP port state");
 
 struct lacp_system_state {
 	uint32_t version; /* LACP_STATE_VERSION */

@@ -19,6 +19,7 @@ static bool step_rx(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 	struct lacp_port_state *port = &sys->port[slot];
 	int next = lacp_rx_next(port, false, now_ns);
 
+	lacp_stranger_follow(port, now_ns);
 	if (port->loop_port && (!port->config.link || lacp_due(port->loop_ns, now_ns)))
 		lacp_loop_enter(sys, slot, 0, now_ns);
 	if (next == LACP_STAY)
@@ -29,8 +30,10 @@ static bool step_rx(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 
 static bool step_periodic(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
-	int next = lacp_periodic_next(&sys->port[slot], now_ns);
+	int next;
 
+	lacp_periodic_hasten(&sys->port[slot], now_ns);
+	next = lacp_periodic_next(&sys->port[slot], now_ns);
 	if (next == LACP_STAY)
 		return false;
 	lacp_periodic_enter(&sys->port[slot], (enum lacp_periodic_state)next, now_ns);
@@ -47,10 +50,10 @@ static bool step_aggregator(struct lacp_system *sys, uint64_t now_ns)
 	return true;
 }
 
-static bool step_selection(struct lacp_system *sys, unsigned int slot)
+static bool step_selection(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	const struct lacp_port_state *port = &sys->port[slot];
-	struct lacp_choice next = lacp_selection_next(sys, slot);
+	struct lacp_choice next = lacp_selection_next(sys, slot, now_ns);
 
 	if (next.selected == (enum lacp_selected)port->selected && next.aggregator == port->aggregator)
 		return false;
@@ -64,7 +67,7 @@ static bool step_mux(struct lacp_system *sys, unsigned int slot, uint64_t now_ns
 	bool ready = port->mux == LACP_MUX_WAITING && lacp_mux_ready(sys, port->aggregator, now_ns);
 	int next = lacp_mux_next(port, sys->state.config.coupled, ready);
 
-	if (next == LACP_STAY || !lacp_mux_may(port, (enum lacp_mux_state)next, now_ns))
+	if (next == LACP_STAY || !lacp_mux_may(sys, port, (enum lacp_mux_state)next, now_ns))
 		return false;
 	lacp_mux_enter(sys, slot, (enum lacp_mux_state)next, now_ns);
 	return true;
@@ -111,14 +114,15 @@ static bool step_all(struct lacp_system *sys, uint64_t now_ns)
 
 	lacp_for_each_slot (slot, sys->used) {
 		moved |= step_rx(sys, slot, now_ns);
+		moved |= lacp_rank_follow(sys, slot, now_ns);
 		moved |= step_periodic(sys, slot, now_ns);
 	}
 	lacp_for_each_slot (slot, sys->used) {
-		moved |= step_selection(sys, slot);
+		moved |= step_selection(sys, slot, now_ns);
 	}
 	moved |= step_aggregator(sys, now_ns);
 	lacp_for_each_slot (slot, sys->used) {
-		moved |= step_selection(sys, slot);
+		moved |= step_selection(sys, slot, now_ns);
 	}
 	lacp_for_each_slot (slot, sys->used) {
 		moved |= step_mux(sys, slot, now_ns);
@@ -174,11 +178,15 @@ static uint64_t earliest(uint64_t a, uint64_t b, uint64_t now_ns)
 }
 
 /* A timer that is due but moved nothing (wait_while of a standby port) is no deadline. */
-static uint64_t port_deadline(const struct lacp_port_state *port, uint64_t now_ns)
+static uint64_t port_deadline(const struct lacp_system *sys, const struct lacp_port_state *port,
+			      uint64_t now_ns)
 {
 	const uint64_t timers[] = {
-		port->current_while_ns, port->periodic_ns, port->wait_while_ns, port->actor_churn_ns,
-		port->partner_churn_ns, port->marker_ns,   port->fallback_ns,	port->loop_ns,
+		port->current_while_ns, port->periodic_ns,
+		port->wait_while_ns,	port->actor_churn_ns,
+		port->partner_churn_ns, port->marker_ns,
+		port->fallback_ns,	port->loop_ns,
+		port->stranger_ns,	lacp_rank_deadline(sys, port, now_ns),
 	};
 	uint64_t deadline = LACP_NEVER;
 
@@ -195,7 +203,7 @@ static uint64_t next_deadline(const struct lacp_system *sys, uint64_t now_ns)
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
-		deadline = earliest(deadline, port_deadline(&sys->port[slot], now_ns), now_ns);
+		deadline = earliest(deadline, port_deadline(sys, &sys->port[slot], now_ns), now_ns);
 	}
 	return deadline;
 }

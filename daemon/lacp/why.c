@@ -115,8 +115,23 @@ static bool in_fallback(struct why *why)
 {
 	if (!why->port->fallback)
 		return false;
+	if (why->port->rx == LACP_RX_CURRENT) {
+		say(why, "carries traffic (lacp_fallback) until the partner attaches its port");
+		return true;
+	}
 	say(why, "carries traffic without a partner (lacp_fallback): ");
 	say_silence(why);
+	return true;
+}
+
+static bool with_stranger(struct why *why)
+{
+	if (!why->port->stranger_ns || why->port->rx == LACP_RX_CURRENT)
+		return false;
+	say(why, "hears ");
+	say_system(why, why->port->stranger);
+	say(why, ", which is not lacp_partner ");
+	say_system(why, why->sys->state.config.believed);
 	return true;
 }
 
@@ -202,13 +217,54 @@ static void say_better_port(struct why *why)
 	say_port(why, last);
 }
 
+/* By priority alone it would be in use. */
+static bool is_kept_out(const struct why *why)
+{
+	unsigned int slot, before = 0;
+
+	lacp_for_each_slot (slot, why->sys->used) {
+		const struct lacp_port_state *other = &why->sys->port[slot];
+
+		before += slot != why->slot && other->selected != LACP_UNSELECTED &&
+			  other->aggregator == why->port->aggregator && lacp_comes_before(other, why->port);
+	}
+	return before < why->sys->state.config.max_links;
+}
+
+static bool few_links(struct why *why)
+{
+	if (why->port->selected != LACP_STANDBY || !lacp_misses_min_links(why->sys, why->port->aggregator))
+		return false;
+	say(why, "not in sync (min_links_lacp): fewer than ");
+	say_number(why, why->sys->state.config.min_links);
+	say(why, " ports can work");
+	return true;
+}
+
+static bool restoring(struct why *why)
+{
+	uint64_t end_ns = why->port->live_ns + why->sys->state.config.wtr_s * LACP_SECOND;
+
+	if (why->port->selected != LACP_STANDBY || !lacp_is_restoring(why->sys, why->port, why->now_ns))
+		return false;
+	say(why, "standby: was lost and is back, lacp_wtr has ");
+	say_number(why, (end_ns - why->now_ns) / LACP_SECOND + 1);
+	say(why, " s to go");
+	return true;
+}
+
 static bool standby(struct why *why)
 {
 	if (why->port->selected != LACP_STANDBY)
 		return false;
 	say(why, "standby: max_links ");
 	say_number(why, why->sys->state.config.max_links);
-	say_better_port(why);
+	if (why->port->behind_ns)
+		say(why, ", and it did not get in sync");
+	else if (is_kept_out(why))
+		say(why, ", and the others work (lacp_revert off)");
+	else
+		say_better_port(why);
 	return true;
 }
 
@@ -244,6 +300,15 @@ static bool partner_out_of_sync(struct why *why)
 	return true;
 }
 
+static bool handing_over(struct why *why)
+{
+	if (why->port->actor.state & LACP_COLLECTING)
+		return false;
+	say(why, why->sys->state.config.max_links ? "about to take over from a port of lower priority"
+						  : "about to carry traffic");
+	return true;
+}
+
 static bool collecting_only(struct why *why)
 {
 	say(why, "collecting only: the partner does not collect yet");
@@ -254,8 +319,22 @@ void lacp_why(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns,
 	      const void *name_context, char *text)
 {
 	static bool (*const causes[])(struct why *) = {
-		no_link,	  no_lacp, distributing, looped,  in_fallback,	      silent,
-		other_aggregator, standby, waiting,	 unheard, unknown_to_partner, partner_out_of_sync,
+		no_link,
+		no_lacp,
+		distributing,
+		looped,
+		in_fallback,
+		with_stranger,
+		silent,
+		other_aggregator,
+		few_links,
+		restoring,
+		standby,
+		waiting,
+		unheard,
+		unknown_to_partner,
+		partner_out_of_sync,
+		handing_over,
 		collecting_only,
 	};
 	struct why why = { .sys = sys,

@@ -110,7 +110,7 @@ static void on_event(void *context, unsigned int slot, enum lacp_event event, un
 	static const char *const names[] = { "rx",	 "mux",		"selected",
 					     "partner",	 "loop",	"loop ended",
 					     "fallback", "actor churn", "partner churn",
-					     "restless" };
+					     "stranger", "behind",	"restless" };
 	struct system *system = context;
 	const char *state = event == LACP_EVENT_RX	   ? lacp_rx_name(detail)
 			    : event == LACP_EVENT_MUX	   ? lacp_mux_name(detail)

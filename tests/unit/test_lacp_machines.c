@@ -75,23 +75,23 @@ static void an_expired_partner_is_answered_soon(void **state)
 					.partner.state = LACP_EXPIRED };
 
 	(void)state;
-	lacp_periodic_follow(&port, false, T0);
+	lacp_periodic_follow(&port, false, false, T0);
 	assert_int_equal(port.periodic_ns, T0);
 	port.sent_ns[LACP_TX_LIMIT - 1] = T0 - 5;
-	lacp_periodic_follow(&port, false, T0);
+	lacp_periodic_follow(&port, false, false, T0);
 	assert_int_equal(port.periodic_ns, T0);
 	port.periodic_ns = T0 + LACP_SLOW_PERIODIC_TIME;
-	lacp_periodic_follow(&port, false, T0);
+	lacp_periodic_follow(&port, false, false, T0);
 	assert_int_equal(port.periodic_ns, T0 - 5 + LACP_CROSSING_TIME);
-	lacp_periodic_follow(&port, true, T0);
+	lacp_periodic_follow(&port, true, false, T0);
 	assert_int_equal(port.periodic_ns, T0 - 5 + LACP_CROSSING_TIME);
 	lacp_periodic_enter(&port, LACP_PERIODIC_TX, T0);
-	lacp_periodic_follow(&port, false, T0);
+	lacp_periodic_follow(&port, false, false, T0);
 	assert_int_equal(port.periodic_ns, 0);
 	lacp_periodic_enter(&port, LACP_PERIODIC_FAST, T0);
 	assert_int_equal(port.periodic_ns, T0 + LACP_RETRY_TIME);
 	port.partner.state = 0;
-	lacp_periodic_follow(&port, true, T0);
+	lacp_periodic_follow(&port, true, false, T0);
 	assert_int_equal(port.periodic_ns, T0 - 5 + LACP_FAST_PERIODIC_TIME);
 }
 
@@ -102,15 +102,15 @@ static void a_port_carries_only_once_it_can_say_that_it_is_in_sync(void **state)
 	const uint64_t allowed_ns = T0 + LACP_FAST_PERIODIC_TIME;
 
 	(void)state;
-	assert_false(lacp_mux_may(&port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns - 1));
-	assert_false(lacp_mux_may(&port, LACP_MUX_COLLECTING, allowed_ns - 1));
-	assert_true(lacp_mux_may(&port, LACP_MUX_DETACHED, allowed_ns - 1));
-	assert_true(lacp_mux_may(&port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns));
+	assert_false(lacp_mux_may(&lacp.sys, &port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns - 1));
+	assert_false(lacp_mux_may(&lacp.sys, &port, LACP_MUX_COLLECTING, allowed_ns - 1));
+	assert_true(lacp_mux_may(&lacp.sys, &port, LACP_MUX_DETACHED, allowed_ns - 1));
+	assert_true(lacp_mux_may(&lacp.sys, &port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns));
 	port.ntt = 0; /* it was said */
-	assert_true(lacp_mux_may(&port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns - 1));
+	assert_true(lacp_mux_may(&lacp.sys, &port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns - 1));
 	port.ntt = 1;
 	port.mux = LACP_MUX_COLLECTING;
-	assert_true(lacp_mux_may(&port, LACP_MUX_DISTRIBUTING, allowed_ns - 1));
+	assert_true(lacp_mux_may(&lacp.sys, &port, LACP_MUX_DISTRIBUTING, allowed_ns - 1));
 }
 
 static void the_first_pdu_leaves_at_once(void **state)
