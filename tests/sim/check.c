@@ -19,8 +19,19 @@ void check_sent(struct world *world, struct end from, const uint8_t *octets)
 		world_fail(world, "%c.%u says it cannot be aggregated", system->name, from.slot + 1);
 	if (port->sent_ns[0] && world->now_ns - port->sent_ns[0] < SECOND)
 		world_fail(world, "%c.%u sends a fourth PDU in a second", system->name, from.slot + 1);
+	if (port->named && memcmp(port->name, octets + 18, sizeof(port->name)) &&
+	    octets[32] & LACP_COLLECTING)
+		world_fail(world, "%c.%u has a new name and does not leave first", system->name,
+			   from.slot + 1);
+	memcpy(port->name, octets + 18, sizeof(port->name));
+	port->named = true;
 	memmove(port->sent_ns, port->sent_ns + 1, sizeof(port->sent_ns) - sizeof(*port->sent_ns));
 	port->sent_ns[LACP_TX_LIMIT - 1] = world->now_ns;
+}
+
+static const struct lacp_system *machines_of(const struct system *system)
+{
+	return system->away ? &system->saved : &system->lacp;
 }
 
 /* Never distributing to a partner that is not in sync; fallback has none. */
@@ -34,6 +45,19 @@ static void check_port(struct world *world, const struct system *system, unsigne
 	    state->selected != LACP_SELECTED || !state->config.link ||
 	    state->aggregator != system->lacp.state.active_aggregator)
 		world_fail(world, "%c.%u distributes to a partner that is not in sync", system->name,
+			   slot + 1);
+}
+
+/* Of lacp_partner, and of nobody else. */
+static void check_partner(struct world *world, const struct system *system, unsigned int slot)
+{
+	static const uint8_t anybody[LACP_MAC_SIZE];
+	const struct lacp_port_state *state = &system->lacp.port[slot];
+	const uint8_t *believed = system->lacp.state.config.believed;
+
+	if (memcmp(believed, anybody, LACP_MAC_SIZE) != 0 && state->actor.state & LACP_DISTRIBUTING &&
+	    memcmp(believed, state->partner.system, LACP_MAC_SIZE) != 0)
+		world_fail(world, "%c.%u carries with a partner that is not to be believed", system->name,
 			   slot + 1);
 }
 
@@ -60,7 +84,7 @@ static void check_max_links(struct world *world, const struct system *system)
  */
 static bool is_blind_fallback(const struct system *system, unsigned int slot)
 {
-	const struct lacp_system *lacp = system->away ? &system->saved : &system->lacp;
+	const struct lacp_system *lacp = machines_of(system);
 
 	return lacp->port[slot].fallback &&
 	       (system->away || !lacp->state.config.active || system->port[slot].loss ||
@@ -71,6 +95,14 @@ static bool is_blind_fallback(const struct system *system, unsigned int slot)
 static bool is_unnoticed(const struct system *system, unsigned int slot)
 {
 	return system->away && system->port[slot].bounced;
+}
+
+/* The user says that all far ends are one. */
+static bool is_fallback_all(const struct system *system, unsigned int slot)
+{
+	const struct lacp_system *lacp = machines_of(system);
+
+	return lacp->port[slot].fallback && lacp->state.config.fallback == LACP_FALLBACK_ALL;
 }
 
 /* Where frames of the system arrive: never at itself, never at two others. */
@@ -89,22 +121,134 @@ static void check_reach(struct world *world, const struct system *system)
 			continue;
 		if (&world->system[peer.system] == system && !is_blind_fallback(system, slot))
 			world_fail(world, "%c.%u: frames come back", system->name, slot + 1);
+		if (is_fallback_all(system, slot))
+			continue;
 		if (reached >= 0 && reached != peer.system)
 			world_fail(world, "frames of %c reach two systems", system->name);
 		reached = peer.system;
 	}
 }
 
+static bool carries_by_lacp(const struct system *system, unsigned int slot)
+{
+	return system->port[slot].distributing && !machines_of(system)->port[slot].fallback;
+}
+
+uint64_t check_by_lacp(const struct system *system)
+{
+	uint64_t slots = 0;
+
+	for (unsigned int slot = 0; slot < system->ports; slot++)
+		slots |= (uint64_t)carries_by_lacp(system, slot) << slot;
+	return slots;
+}
+
+/* What could keep a PDU from doing its work: loss, a daemon that is away, a device that went without a word. */
+static void note_trouble(struct world *world, struct system *system, unsigned int slot)
+{
+	struct port *port = &system->port[slot];
+	const struct end peer = port->peer;
+	const struct port *far;
+
+	if (peer.system < 0)
+		return;
+	far = &world->system[peer.system].port[peer.slot];
+	if (port->loss || far->loss || system->away || world->system[peer.system].away || !port->exists ||
+	    !far->exists)
+		port->troubled_ns = world->now_ns;
+}
+
+/* Fails if it is so for longer than it may be; a silent partner may take the long timeout to be found. */
+static void limit(struct world *world, struct system *system, unsigned int slot, uint64_t *since_ns,
+		  bool is_so, const char *what)
+{
+	const uint64_t found_ns = LACP_LONG_TIMEOUT_TIME + 5 * SECOND;
+	const struct port *port = &system->port[slot];
+	bool troubled = port->troubled_ns && port->troubled_ns + found_ns >= *since_ns;
+
+	if (!is_so)
+		*since_ns = 0;
+	else if (!*since_ns)
+		*since_ns = world->now_ns;
+	else if (world->now_ns - *since_ns > (troubled ? found_ns + 10 * SECOND : 6 * SECOND))
+		world_fail(world, "%c.%u %s for %.1f s", system->name, slot + 1, what,
+			   (double)(world->now_ns - *since_ns) / 1e9);
+}
+
+/* Traffic that a port sends arrives, and a port that could send does. */
+static void check_flow(struct world *world, struct system *system, unsigned int slot)
+{
+	struct port *port = &system->port[slot];
+	const struct end peer = port->peer;
+	const struct system *far = peer.system < 0 ? NULL : &world->system[peer.system];
+	bool is_linked = far && !port->cut && port->exists;
+	bool far_collects = is_linked && far->port[peer.slot].collecting;
+	bool by_lacp = !machines_of(system)->port[slot].fallback &&
+		       (!far || !machines_of(far)->port[peer.slot].fallback);
+
+	note_trouble(world, system, slot);
+	limit(world, system, slot, &port->void_ns,
+	      is_linked && carries_by_lacp(system, slot) && !far_collects,
+	      "distributes to a port that does not collect");
+	limit(world, system, slot, &port->half_ns,
+	      far_collects && by_lacp && port->collecting && !port->distributing,
+	      "collects and does not distribute, though its partner collects");
+}
+
+/* Who works makes room only for one that takes over at once. */
+static void check_handover(struct world *world, const struct system *system, uint64_t before)
+{
+	const struct lacp_system *lacp = &system->lacp;
+
+	for (unsigned int slot = 0; slot < system->ports; slot++) {
+		const struct lacp_port_state *state = &lacp->port[slot];
+
+		if (before >> slot & 1 && state->used && state->selected == LACP_STANDBY &&
+		    state->rx == LACP_RX_CURRENT && state->config.link &&
+		    state->partner.state & LACP_SYNCHRONIZATION &&
+		    state->aggregator == lacp->state.active_aggregator &&
+		    !lacp->state.config.min_links_strict)
+			world_fail(world, "%c.%u gives up, and nobody has taken over", system->name,
+				   slot + 1);
+	}
+}
+
+static void check_silence(struct world *world, const struct system *system, uint64_t before)
+{
+	const struct lacp_system *lacp = &system->lacp;
+
+	if (lacp->state.config.strict || lacp->state.config.fallback == LACP_FALLBACK_NONE ||
+	    world_carrying(system))
+		return;
+	for (unsigned int slot = 0; slot < system->ports; slot++)
+		if (before >> slot & 1 && lacp->port[slot].rx == LACP_RX_EXPIRED &&
+		    lacp->port[slot].config.link && lacp->port[slot].heard_ns + 2 * SECOND < world->now_ns)
+			world_fail(world, "%c.%u: its partner fell silent, and nothing carries", system->name,
+				   slot + 1);
+}
+
+void check_run(struct world *world, struct system *system, uint64_t before, bool configured)
+{
+	if (configured || !before || check_by_lacp(system))
+		return;
+	check_handover(world, system, before);
+	check_silence(world, system, before);
+}
+
 void check_world(struct world *world)
 {
 	for (int i = 0; i < SYSTEMS; i++) {
-		const struct system *system = &world->system[i];
+		struct system *system = &world->system[i];
 
 		if (!system->exists)
 			continue;
 		check_reach(world, system);
-		for (unsigned int slot = 0; slot < system->ports; slot++)
+		for (unsigned int slot = 0; slot < system->ports; slot++) {
 			(system->away ? check_held_port : check_port)(world, system, slot);
+			if (!system->away)
+				check_partner(world, system, slot);
+			check_flow(world, system, slot);
+		}
 		if (!system->away)
 			check_max_links(world, system);
 	}

@@ -24,10 +24,9 @@ static bool flag_option(struct lacp_config *config, const char *name, const char
 		const char *name;
 		uint8_t *flag;
 	} flags[] = {
-		{ "lacp_active", &config->active },
-		{ "coupled_control", &config->coupled },
-		{ "lacp_strict", &config->strict },
-		{ "lacp_hold", &config->hold },
+		{ "lacp_active", &config->active }, { "coupled_control", &config->coupled },
+		{ "lacp_strict", &config->strict }, { "lacp_hold", &config->hold },
+		{ "lacp_revert", &config->revert }, { "min_links_lacp", &config->min_links_strict },
 	};
 
 	for (unsigned int i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
@@ -49,6 +48,7 @@ static bool number_option(struct lacp_config *config, const char *name, const ch
 		{ "min_links", &config->min_links },
 		{ "ad_user_port_key", &config->user_port_key },
 		{ "ad_actor_sys_prio", &config->system_priority },
+		{ "lacp_wtr", &config->wtr_s },
 	};
 
 	for (unsigned int i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
@@ -58,6 +58,15 @@ static bool number_option(struct lacp_config *config, const char *name, const ch
 		return true;
 	}
 	return false;
+}
+
+static void believe(struct lacp_config *config, const char *value)
+{
+	memset(config->believed, 0, LACP_MAC_SIZE);
+	if (value[1])
+		return;
+	config->believed[0] = 0x02;
+	config->believed[5] = (uint8_t)(value[0] - 'A' + 0x41);
 }
 
 void scenario_option(struct scenario *scenario, struct lacp_config *config, const char *name,
@@ -75,6 +84,8 @@ void scenario_option(struct scenario *scenario, struct lacp_config *config, cons
 		config->fallback_delay_ms = (uint32_t)atoi(value);
 	else if (!strcmp(name, "ad_actor_system"))
 		config->system[5] = (uint8_t)atoi(value); /* the last octet is enough */
+	else if (!strcmp(name, "lacp_partner"))		  /* a system's letter, or none */
+		believe(config, value);
 	else
 		scenario_wrong(scenario, "no such option");
 }

@@ -100,6 +100,18 @@ static void verb_loss(struct scenario *scenario, char **words, int count)
 		world_loss(&scenario->world, scenario_end(scenario, words[i]), (unsigned int)atoi(words[0]));
 }
 
+static void verb_lose(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 1; i < count; i++)
+		world_lose(&scenario->world, scenario_end(scenario, words[i]), (unsigned int)atoi(words[0]));
+}
+
+static void verb_individual(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		world_individual(&scenario->world, index_of(scenario, words[i][0]));
+}
+
 static void verb_cut(struct scenario *scenario, char **words, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -194,6 +206,7 @@ static const struct verb {
 	{ "add", 1, verb_add },	      { "drain", 1, verb_drain },
 	{ "run", 1, verb_run },	      { "expect", 2, verb_expect },
 	{ "within", 3, verb_within }, { "throughout", 3, verb_throughout },
+	{ "lose", 2, verb_lose },     { "individual", 1, verb_individual },
 };
 
 static void act(struct scenario *scenario, char **words, int count)

@@ -9,6 +9,8 @@
 #include "daemon/slowio_hold.h"
 
 #define NOWHERE ((struct end){ .system = -1 })
+#define AT_ACTOR_STATE 32 /* in a frame */
+#define AT_PARTNER_STATE 52
 
 static struct port *port_of(struct world *world, struct end end)
 {
@@ -52,6 +54,10 @@ void world_send(struct world *world, struct end from, const uint8_t *octets)
 
 	if (octets[14] == 1)
 		check_sent(world, from, octets);
+	if (port->lose && octets[14] == 1) {
+		port->lose--;
+		return;
+	}
 	if (port->peer.system < 0 || port->cut || world_random(world, 100) < port->loss)
 		return;
 	if (world->count == FRAMES) {
@@ -61,6 +67,8 @@ void world_send(struct world *world, struct end from, const uint8_t *octets)
 	frame->due_ns = world->now_ns + port->delay_ns;
 	frame->to = port->peer;
 	memcpy(frame->octets, octets, LACP_FRAME_SIZE);
+	if (octets[14] == 1 && world->system[from.system].individual)
+		frame->octets[AT_ACTOR_STATE] &= (uint8_t)~LACP_AGGREGATION;
 	world->count++;
 }
 
@@ -132,13 +140,22 @@ static const struct lacp_outputs outputs = {
 	.event = on_event,
 };
 
-static void run(struct system *system)
+static void run_after(struct system *system, bool configured)
 {
+	uint64_t before;
+
 	if (system->away)
 		return;
+	before = check_by_lacp(system);
 	system->deadline_ns = lacp_run(&system->lacp, system->world->now_ns);
+	check_run(system->world, system, before, configured);
 	for (unsigned int slot = 0; slot < system->ports; slot++)
 		slowio_hold_follow(&system->port[slot].hold, &system->lacp, slot);
+}
+
+static void run(struct system *system)
+{
+	run_after(system, false);
 }
 
 static struct lacp_port_config default_port(int index, unsigned int slot)
@@ -181,7 +198,7 @@ void world_configure(struct world *world, int index, const struct lacp_config *c
 
 	if (lacp_configure(&system->lacp, config, world->now_ns))
 		world_fail(world, "configuration refused");
-	run(system);
+	run_after(system, true);
 }
 
 /* Carrier follows the cable; a daemon that is away learns on its return what it was, and the programs do not see it. */
@@ -196,7 +213,7 @@ static void update_link(struct world *world, struct end end)
 		return;
 	}
 	lacp_port_configure(&system->lacp, end.slot, &port->config, world->now_ns);
-	run(system);
+	run_after(system, true);
 }
 
 void world_port_configure(struct world *world, struct end end, const struct lacp_port_config *config)
@@ -288,6 +305,16 @@ void world_cut(struct world *world, struct end end, bool cut)
 	update_link(world, peer);
 }
 
+void world_lose(struct world *world, struct end end, unsigned int count)
+{
+	port_of(world, end)->lose = count;
+}
+
+void world_individual(struct world *world, int index)
+{
+	world->system[index].individual = true;
+}
+
 void world_loss(struct world *world, struct end end, unsigned int percent)
 {
 	port_of(world, end)->loss = percent;
@@ -314,7 +341,7 @@ static void return_link(struct system *system, unsigned int slot)
 	down.link = 0;
 	if (port->bounced) {
 		lacp_port_configure(&system->lacp, slot, &down, system->world->now_ns);
-		run(system);
+		run_after(system, true);
 	}
 	port->bounced = false;
 	port->blind_ns = system->world->now_ns + SECOND + 100 * MS;
@@ -358,7 +385,7 @@ void world_back(struct world *world, int index)
 		if (port->exists)
 			return_link(system, slot);
 	}
-	run(system);
+	run_after(system, true);
 }
 
 int world_drain(struct world *world, struct end end)
@@ -413,6 +440,8 @@ static void deliver(struct world *world, struct frame *frame)
 	*frame = world->frame[--world->count];
 	if (!port_of(world, copy.to)->exists)
 		return;
+	if (copy.octets[14] == 1 && system->individual) /* what it believes of itself */
+		copy.octets[AT_PARTNER_STATE] |= LACP_AGGREGATION;
 	note_words(world, copy.to, copy.octets);
 	pdu = hold_receive(world, copy.to, copy.octets);
 	if (!pdu)

@@ -31,6 +31,7 @@ struct port {
 	bool drained; /* a drain has ended */
 	struct end peer;
 	unsigned int loss; /* percent of the frames sent here that get lost */
+	unsigned int lose; /* so many of the next LACPDUs sent here get lost */
 	uint64_t delay_ns; /* of the cable, in this direction */
 	uint64_t blind_ns; /* until then the next PDU may not have been sent after losses or absence */
 	bool collecting, distributing;
@@ -39,10 +40,17 @@ struct port {
 	struct xbond_hold hold; /* its entry in the programs' map */
 	uint64_t timer_ns;	/* its timer there; 0: does not run */
 	bool refused;		/* the partner's last words were that it is not in sync */
+	/* check.c: */
+	uint64_t troubled_ns; /* when PDUs of the link may last have been lost, or a daemon was away */
+	uint64_t void_ns,
+		half_ns; /* since when it sends to a port that does not collect, or could send and does not */
+	uint8_t name[XBOND_MAC_SIZE + 4]; /* system priority, system, key, as last said */
+	bool named;
 };
 
 struct system {
 	bool exists;
+	bool individual;  /* says that its links cannot be aggregated */
 	bool away;	  /* the daemon is; the kernel and, with lacp_hold, the answers stay */
 	uint64_t away_ns; /* since */
 	char name;
@@ -88,6 +96,10 @@ void world_port_add(struct world *world, struct end end);
 void world_cable(struct world *world, struct end a, struct end b, uint64_t delay_ns);
 void world_unplug(struct world *world, struct end end);
 void world_cut(struct world *world, struct end end, bool cut);
+/* The next COUNT LACPDUs that are sent there get lost. */
+void world_lose(struct world *world, struct end end, unsigned int count);
+/* AGG is 0 in what it sends, as some partners with one port have it. */
+void world_individual(struct world *world, int index);
 void world_loss(struct world *world, struct end end, unsigned int percent);
 void world_away(struct world *world, int index);
 void world_back(struct world *world, int index);
@@ -103,9 +115,16 @@ void world_send(struct world *world, struct end from, const uint8_t *octets);
 const struct xbond_pdu *hold_receive(struct world *world, struct end end, const uint8_t *octets);
 void hold_run_timer(struct world *world, struct end end);
 
-/* check.c */
+/* check.c: what must hold at every moment. */
 void check_sent(struct world *world, struct end from, const uint8_t *octets);
 void check_world(struct world *world);
+/* What the machines have done in one run: the ports that distributed by LACP before it, and whether options were set. */
+void check_run(struct world *world, struct system *system, uint64_t before, bool configured);
+/* Ports that carry by LACP, without those in fallback. */
+uint64_t check_by_lacp(const struct system *system);
+
+/* goals.c: what must have come about when trouble has ended, or goes on without change. */
+void goals_check(struct world *world, int systems, unsigned int ports);
 
 /* scenario.c, histories.c: failures */
 int scenario_run(const char *path, bool verbose);

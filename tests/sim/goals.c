@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What must have come about when trouble has ended, or goes on without change: where some pair of links works both
+ * ways and both sides may use it, traffic flows, on as many links as there may be.
+ */
+#include <string.h>
+
+#include "tests/sim/world.h"
+
+static const struct lacp_config *options_of(const struct world *world, int index)
+{
+	return &world->system[index].lacp.state.config;
+}
+
+/* PDUs and frames get through, in both directions. */
+static bool is_good(const struct world *world, int index, unsigned int slot)
+{
+	const struct port *port = &world->system[index].port[slot];
+	const struct port *far;
+
+	if (port->peer.system < 0 || port->peer.system == index)
+		return false;
+	far = &world->system[port->peer.system].port[port->peer.slot];
+	return port->exists && far->exists && !port->cut && !port->loss && !far->loss;
+}
+
+static unsigned int good_between(const struct world *world, int a, int b, unsigned int ports)
+{
+	unsigned int count = 0;
+
+	for (unsigned int slot = 0; slot < ports; slot++)
+		count += world->system[a].port[slot].peer.system == b && is_good(world, a, slot);
+	return count;
+}
+
+static int only_neighbour(const struct world *world, int index, int systems, unsigned int ports)
+{
+	int found = -1;
+
+	for (unsigned int slot = 0; slot < ports; slot++) {
+		int peer = world->system[index].port[slot].peer.system;
+
+		if (peer < 0 || peer >= systems || peer == found)
+			continue;
+		if (found >= 0 || peer == index)
+			return -1;
+		found = peer;
+	}
+	return found;
+}
+
+static bool believes(const struct world *world, int a, int b)
+{
+	static const uint8_t anybody[LACP_MAC_SIZE];
+	const uint8_t *believed = options_of(world, a)->believed;
+
+	return !memcmp(believed, anybody, LACP_MAC_SIZE) ||
+	       !memcmp(believed, options_of(world, b)->system, LACP_MAC_SIZE);
+}
+
+static unsigned int at_most(unsigned int count, unsigned int most)
+{
+	return most && most < count ? most : count;
+}
+
+static bool has_too_few(const struct lacp_config *config, unsigned int count)
+{
+	return config->min_links_strict && config->min_links > 1 && count < config->min_links;
+}
+
+/* Links that two systems may use with each other. */
+static unsigned int usable_between(const struct world *world, int a, int b, unsigned int ports)
+{
+	const struct lacp_config *x = options_of(world, a), *y = options_of(world, b);
+	unsigned int count = good_between(world, a, b, ports);
+
+	if (world->system[a].away || world->system[b].away || (!x->active && !y->active) ||
+	    !believes(world, a, b) || !believes(world, b, a))
+		return 0;
+	if (world->system[a].individual || world->system[b].individual)
+		count = at_most(count, 1);
+	count = at_most(at_most(count, x->max_links), y->max_links);
+	return has_too_few(x, count) || has_too_few(y, count) ? 0 : count;
+}
+
+static unsigned int carrying_by_lacp(const struct world *world, int index)
+{
+	return (unsigned int)__builtin_popcountll(check_by_lacp(&world->system[index]));
+}
+
+/* Two systems that have only each other use all links that they may. */
+static void check_pair(struct world *world, int a, int b, unsigned int ports)
+{
+	unsigned int count = usable_between(world, a, b, ports);
+
+	if (count && (carrying_by_lacp(world, a) != count || carrying_by_lacp(world, b) != count))
+		world_fail(world, "%c and %c carry %u and %u of %u", 'A' + a, 'A' + b,
+			   carrying_by_lacp(world, a), carrying_by_lacp(world, b), count);
+}
+
+/* Of more systems, no two neighbours may be left both without a partner. */
+static void check_stranded(struct world *world, int a, int b, unsigned int ports)
+{
+	if (usable_between(world, a, b, ports) && !carrying_by_lacp(world, a) && !carrying_by_lacp(world, b))
+		world_fail(world, "%c and %c do not find each other", 'A' + a, 'A' + b);
+}
+
+/* Nobody is heard there, and nothing speaks against it. */
+static bool may_fall_back(const struct system *system, unsigned int slot)
+{
+	const struct lacp_port_state *state = &system->lacp.port[slot];
+
+	return state->used && state->config.link && state->rx == LACP_RX_DEFAULTED && !state->loop_port &&
+	       !state->stranger_ns;
+}
+
+static void check_fallback(struct world *world, int index, unsigned int ports)
+{
+	const struct system *system = &world->system[index];
+	const struct lacp_config *config = &system->lacp.state.config;
+	unsigned int count = 0;
+
+	if (system->away || config->strict || config->fallback == LACP_FALLBACK_NONE ||
+	    carrying_by_lacp(world, index))
+		return;
+	for (unsigned int slot = 0; slot < ports; slot++)
+		count += may_fall_back(system, slot);
+	if (config->fallback == LACP_FALLBACK_ONE)
+		count = at_most(count, 1);
+	if (world_carrying(system) < at_most(count, config->max_links))
+		world_fail(world, "%c carries on %u ports, and could on %u by fallback", system->name,
+			   world_carrying(system), at_most(count, config->max_links));
+}
+
+/* Too few links: the partner is told so. */
+static void check_min_links(struct world *world, int index, unsigned int ports)
+{
+	const struct system *system = &world->system[index];
+
+	if (system->away || !has_too_few(&system->lacp.state.config, carrying_by_lacp(world, index)))
+		return;
+	for (unsigned int slot = 0; slot < ports; slot++)
+		if (system->lacp.port[slot].actor.state & LACP_COLLECTING)
+			world_fail(world, "%c.%u says that it collects, with fewer than min_links",
+				   system->name, slot + 1);
+}
+
+void goals_check(struct world *world, int systems, unsigned int ports)
+{
+	for (int a = 0; a < systems; a++) {
+		check_fallback(world, a, ports);
+		check_min_links(world, a, ports);
+		for (int b = a + 1; b < systems; b++) {
+			if (only_neighbour(world, a, systems, ports) == b &&
+			    only_neighbour(world, b, systems, ports) == a)
+				check_pair(world, a, b, ports);
+			else
+				check_stranded(world, a, b, ports);
+		}
+	}
+}
