@@ -45,6 +45,12 @@ static void extend_current_while(struct lacp_port_state *port)
 		port->current_while_ns = port->heard_ns + LACP_LONG_TIMEOUT_TIME;
 }
 
+/* Neither end speaks any more, so the partner would learn of nothing. */
+static bool falls_silent(const struct lacp_port_state *port, const struct lacp_info *info)
+{
+	return port->actor.state & ~info->state & ~port->partner.state & LACP_ACTIVITY;
+}
+
 /* The partner hears of it under the old name; under the new one it must attach its port anew. */
 static void leave_lag(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
@@ -66,7 +72,7 @@ static void apply(struct lacp_system *sys, unsigned int slot, bool short_timeout
 
 	if (!memcmp(&port->actor, &info, sizeof(info)))
 		return;
-	if (!same_lag_id(&port->actor, &info)) {
+	if (!same_lag_id(&port->actor, &info) || falls_silent(port, &info)) {
 		leave_lag(sys, slot, now_ns);
 		info = wanted(sys, port, short_timeout);
 	}

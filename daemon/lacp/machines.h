@@ -29,6 +29,7 @@
 #define LACP_REFUSED_DOUBLINGS 4
 #define LACP_HANDOVER_TIME LACP_SECOND /* for a partner that waits for us as we wait for it */
 #define LACP_UNSETTLED_TIME (30 * LACP_SECOND)
+#define LACP_REPEATS 3 /* one a second */
 #define LACP_MARKER_RESPONSES \
 	5 /* in a second; of the ten frames that IEEE Std 802.3 57A.2 allows to slow protocols */
 
@@ -96,7 +97,10 @@ void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state 
  * usual, until it has heard one.
  */
 void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool stale, uint64_t now_ns);
-/* While the partner does not yet collect what we are ready for, a PDU may have been lost: one a second, for a while. */
+/*
+ * A PDU may have been lost: one a second, for a while, as long as the partner has not confirmed what we do now, or
+ * does not yet collect what we are ready for.
+ */
 void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns);
 
 /* selection.c */

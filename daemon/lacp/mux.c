@@ -140,7 +140,10 @@ bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *p
 	       now_ns >= lacp_transmit_allowed_ns(port);
 }
 
-/* ntt also in DISTRIBUTING, so that the partner's picture is right at the slow rate, too. */
+/*
+ * ntt also in DISTRIBUTING, so that the partner's picture is right at the slow rate, too. What is told once may get
+ * lost.
+ */
 void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_state state, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
@@ -148,7 +151,9 @@ void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_st
 	port->mux = (uint8_t)state;
 	port->actor.state = (uint8_t)((port->actor.state & ~MUX_BITS) | bits_of[state]);
 	port->wait_while_ns = state == LACP_MUX_WAITING ? now_ns + LACP_AGGREGATE_WAIT_TIME : 0;
-	if (state != LACP_MUX_WAITING)
+	if (state != LACP_MUX_WAITING) {
 		port->ntt = 1;
+		port->repeats = 1 + LACP_REPEATS;
+	}
 	lacp_tell(sys, slot, LACP_EVENT_MUX, state);
 }

@@ -75,8 +75,10 @@ void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns)
 {
 	uint64_t next_ns = last_sent_ns(port) + LACP_FAST_PERIODIC_TIME;
 
-	if (port->periodic == LACP_PERIODIC_SLOW && !port->ntt && port->unsettled_ns &&
-	    now_ns < port->unsettled_ns + LACP_UNSETTLED_TIME && port->periodic_ns > next_ns)
+	bool waits = port->unsettled_ns && now_ns < port->unsettled_ns + LACP_UNSETTLED_TIME;
+
+	if (port->periodic == LACP_PERIODIC_SLOW && !port->ntt && (waits || port->repeats) &&
+	    port->periodic_ns > next_ns)
 		port->periodic_ns = next_ns;
 }
 

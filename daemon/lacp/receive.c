@@ -50,6 +50,14 @@ static bool is_stale(const struct lacp_port_state *port, const struct lacp_pdu *
 	return ((pdu->partner.state ^ port->actor.state) & bits) != 0;
 }
 
+/* It has heard what we told last. */
+static void confirm(struct lacp_port_state *port, const struct lacp_pdu *pdu)
+{
+	if (!port->ntt && !((pdu->partner.state ^ port->actor.state) & LACP_SYNCHRONIZATION) &&
+	    !is_stale(port, pdu))
+		port->repeats = 0;
+}
+
 /* The partner knows us, or takes the link as individual; and the protocol keeps it up to date. */
 static bool matches(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
@@ -177,6 +185,7 @@ static void enter_current(struct lacp_system *sys, unsigned int slot, enum lacp_
 	if (!(pdu->actor.state & LACP_EXPIRED))
 		update_ntt(port, pdu);
 	port->actor.state &= (uint8_t)~LACP_EXPIRED;
+	confirm(port, pdu);
 	record_pdu(port, pdu, now_ns);
 	lacp_actor_follow(sys, slot, pdu, now_ns);
 	lacp_periodic_follow(port, was_expired, is_stale(port, pdu), now_ns);

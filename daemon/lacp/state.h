@@ -190,9 +190,9 @@ struct lacp_port_state {
 	uint8_t carried;       /* 1: it has distributed by LACP since it was added */
 	uint16_t loop_port;    /* our own port number heard here; 0: not looped */
 	uint8_t refusals;      /* turns without getting in sync, since it last was */
-	uint8_t pad0;
-	uint32_t transaction; /* of the marker that waits */
-	uint64_t heard_ns;    /* last PDU that was not ignored; else since when the link is up */
+	uint8_t repeats;       /* PDUs left that tell a change again until the partner's words confirm it */
+	uint32_t transaction;  /* of the marker that waits */
+	uint64_t heard_ns;     /* last PDU that was not ignored; else since when the link is up */
 	uint64_t current_while_ns;
 	uint64_t periodic_ns;
 	uint64_t wait_while_ns;

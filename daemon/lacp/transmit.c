@@ -34,6 +34,8 @@ static void send(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 	lacp_pdu_encode(frame, port->config.mac, &port->actor, &port->partner);
 	remember(port, now_ns);
 	port->counters.lacpdu_tx++;
+	if (port->repeats)
+		port->repeats--;
 	port->ntt = 0;
 	sys->outputs->transmit(sys->context, slot, frame, sizeof(frame));
 }

@@ -218,7 +218,7 @@ static void check_silence(struct world *world, const struct system *system, uint
 	const struct lacp_system *lacp = &system->lacp;
 
 	if (lacp->state.config.strict || lacp->state.config.fallback == LACP_FALLBACK_NONE ||
-	    world_carrying(system))
+	    world_carrying(system) || lacp_collecting(lacp))
 		return;
 	for (unsigned int slot = 0; slot < system->ports; slot++)
 		if (before >> slot & 1 && lacp->port[slot].rx == LACP_RX_EXPIRED &&

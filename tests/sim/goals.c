@@ -132,12 +132,22 @@ static void check_fallback(struct world *world, int index, unsigned int ports)
 			   world_carrying(system), at_most(count, config->max_links));
 }
 
+/* Then the ends disagree for ever about how many links there may be. */
+static bool is_any_individual(const struct world *world)
+{
+	for (int i = 0; i < SYSTEMS; i++)
+		if (world->system[i].individual)
+			return true;
+	return false;
+}
+
 /* Too few links: the partner is told so. */
 static void check_min_links(struct world *world, int index, unsigned int ports)
 {
 	const struct system *system = &world->system[index];
 
-	if (system->away || !has_too_few(&system->lacp.state.config, carrying_by_lacp(world, index)))
+	if (system->away || is_any_individual(world) ||
+	    !has_too_few(&system->lacp.state.config, carrying_by_lacp(world, index)))
 		return;
 	for (unsigned int slot = 0; slot < ports; slot++)
 		if (system->lacp.port[slot].actor.state & LACP_COLLECTING)

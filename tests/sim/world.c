@@ -56,6 +56,7 @@ void world_send(struct world *world, struct end from, const uint8_t *octets)
 		check_sent(world, from, octets);
 	if (port->lose && octets[14] == 1) {
 		port->lose--;
+		port->blind_ns = world->now_ns + SECOND + 100 * MS;
 		return;
 	}
 	if (port->peer.system < 0 || port->cut || world_random(world, 100) < port->loss)
@@ -430,6 +431,18 @@ static void note_words(struct world *world, struct end to, const uint8_t *octets
 		port_of(world, to)->refused = !(decoded.pdu.actor.state & LACP_SYNCHRONIZATION);
 }
 
+static void print_frame(const struct world *world, struct end to, const uint8_t *octets)
+{
+	struct lacp_decoded decoded;
+
+	lacp_pdu_decode(octets, LACP_FRAME_SIZE, &decoded);
+	if (decoded.kind == LACP_PDU_LACP)
+		printf("  %8.3f %c.%u hears actor %02x state %02x, partner %02x state %02x\n",
+		       (double)(world->now_ns - SECOND) / 1e9, world->system[to.system].name, to.slot + 1,
+		       decoded.pdu.actor.system[5], decoded.pdu.actor.state, decoded.pdu.partner.system[5],
+		       decoded.pdu.partner.state);
+}
+
 /* What the program hands on is read at once, or when the daemon is back. */
 static void deliver(struct world *world, struct frame *frame)
 {
@@ -440,6 +453,8 @@ static void deliver(struct world *world, struct frame *frame)
 	*frame = world->frame[--world->count];
 	if (!port_of(world, copy.to)->exists)
 		return;
+	if (world->verbose)
+		print_frame(world, copy.to, copy.octets);
 	if (copy.octets[14] == 1 && system->individual) /* what it believes of itself */
 		copy.octets[AT_PARTNER_STATE] |= LACP_AGGREGATION;
 	note_words(world, copy.to, copy.octets);
