@@ -73,12 +73,11 @@ void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool s
 
 void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns)
 {
-	uint64_t next_ns = last_sent_ns(port) + LACP_FAST_PERIODIC_TIME;
+	uint64_t next_ns = (port->ntt ? now_ns : last_sent_ns(port)) + LACP_FAST_PERIODIC_TIME;
 
 	bool waits = port->unsettled_ns && now_ns < port->unsettled_ns + LACP_UNSETTLED_TIME;
 
-	if (port->periodic == LACP_PERIODIC_SLOW && !port->ntt && (waits || port->repeats) &&
-	    port->periodic_ns > next_ns)
+	if (port->periodic == LACP_PERIODIC_SLOW && (waits || port->repeats) && port->periodic_ns > next_ns)
 		port->periodic_ns = next_ns;
 }
 

@@ -51,14 +51,18 @@ bool lacp_works(const struct lacp_port_state *port)
 	return port->selected == LACP_SELECTED && port->actor.state & LACP_DISTRIBUTING && is_in_sync(port);
 }
 
-/* It carries as soon as another one makes room. A partner that does not collect yet may wait for us, too. */
-static bool can_take_over(const struct lacp_port_state *port, uint64_t now_ns)
+/*
+ * It carries as soon as another one makes room. A partner that does not collect yet may wait for us, too; with
+ * independent control we say that we collect before that, so it need not.
+ */
+static bool can_take_over(const struct lacp_system *sys, const struct lacp_port_state *port, uint64_t now_ns)
 {
+	bool waited = sys->state.config.coupled && now_ns >= port->in_sync_ns + LACP_HANDOVER_TIME;
+
 	if (lacp_works(port))
 		return true;
 	return port->selected == LACP_SELECTED && port->in_sync_ns &&
-	       (port->partner.state & LACP_COLLECTING || now_ns >= port->in_sync_ns + LACP_HANDOVER_TIME) &&
-	       now_ns >= lacp_transmit_allowed_ns(port);
+	       (port->partner.state & LACP_COLLECTING || waited) && now_ns >= lacp_transmit_allowed_ns(port);
 }
 
 static bool are_together(const struct lacp_port_state *a, const struct lacp_port_state *b)
@@ -109,7 +113,7 @@ bool lacp_is_within_max_links(const struct lacp_system *sys, const struct lacp_p
 		    lacp_is_restoring(sys, peer, now_ns))
 			continue;
 		before++;
-		ready += can_take_over(peer, now_ns);
+		ready += can_take_over(sys, peer, now_ns);
 	}
 	return before < most || (lacp_works(port) && ready < most);
 }

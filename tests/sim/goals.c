@@ -133,11 +133,14 @@ static void check_fallback(struct world *world, int index, unsigned int ports)
 }
 
 /* Then the ends disagree for ever about how many links there may be. */
-static bool is_any_individual(const struct world *world)
+static bool is_contradiction(const struct world *world, unsigned int min_links)
 {
-	for (int i = 0; i < SYSTEMS; i++)
-		if (world->system[i].individual)
+	for (int i = 0; i < SYSTEMS; i++) {
+		unsigned int most = options_of(world, i)->max_links;
+
+		if (world->system[i].individual || (most && most < min_links))
 			return true;
+	}
 	return false;
 }
 
@@ -146,7 +149,7 @@ static void check_min_links(struct world *world, int index, unsigned int ports)
 {
 	const struct system *system = &world->system[index];
 
-	if (system->away || is_any_individual(world) ||
+	if (system->away || is_contradiction(world, system->lacp.state.config.min_links) ||
 	    !has_too_few(&system->lacp.state.config, carrying_by_lacp(world, index)))
 		return;
 	for (unsigned int slot = 0; slot < ports; slot++)
