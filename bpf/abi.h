@@ -195,39 +195,73 @@ struct xbond_buckets {
 };
 _Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI");
 
-#define XBOND_PDU_SIZE 124	       /* LACPDU and marker PDU with Ethernet header (802.1AX-2020 6.4.2.3) */
-#define XBOND_PDUS_PER_SECOND 10       /* per slave to bondd; LACP itself sends at most 3 */
-#define XBOND_LACP_AWAY_NS 500000000LL /* heartbeat older: the programs hold the ports */
-#define XBOND_HOLD_GAP_NS 900000000ULL /* at most one answer in this time */
+#define XBOND_PDU_SIZE 124 /* LACPDU and marker PDU with Ethernet header (802.1AX-2020 6.4.2.3) */
+/* What bondd is handed of one slave in a second; each class of PDUs has a budget of its own. */
+#define XBOND_PDUS_PER_SECOND 10   /* LACPDUs of the partner, and of others; LACP itself sends at most 3 */
+#define XBOND_MARKERS_PER_SECOND 5 /* as many as the core answers */
+#define XBOND_OTHERS_PER_SECOND 5  /* other slow protocols; bondd only counts them */
+#define XBOND_LACP_AWAY_NS 500000000LL	  /* heartbeat older: the programs hold the ports */
+#define XBOND_HOLD_GAP_NS 900000000ULL	  /* at most one answer in this time */
 #define XBOND_HOLD_AFTER_NS 1000000000ULL /* after bondd's last, which may be its third */
 
 enum xbond_hold_end {
 	XBOND_HOLD_GOES_ON = 0,
-	XBOND_HOLD_SILENT = 1,	    /* no LACPDU for silence_ns; goes on if the partner is back as it was */
-	XBOND_HOLD_OUT_OF_STEP = 2, /* the partner's state changed; goes on likewise */
+	XBOND_HOLD_SILENT = 1,	    /* no LACPDU for silence_ns; goes on when the partner is heard in sync */
+	XBOND_HOLD_OUT_OF_STEP = 2, /* the partner is not in sync; goes on when it is */
 	XBOND_HOLD_PARTNER_CHANGED = 3, /* another partner */
 };
 
+/* By whose PDU it is: nobody can use up the budget of another class. */
+enum xbond_pdu_class {
+	XBOND_PDU_PARTNER = 0,	/* LACPDUs of the system and port that are our partner */
+	XBOND_PDU_STRANGER = 1, /* other LACPDUs */
+	XBOND_PDU_MARKER = 2,
+	XBOND_PDU_OTHER = 3, /* other slow protocols: never dropped, only not handed to bondd */
+	XBOND_PDU_CLASSES = 4,
+};
+
+/* Writer: BPF. */
+struct xbond_pdu_budget {
+	__u64 window_ns; /* when this second began */
+	__u32 count;	 /* PDUs in it */
+	__u32 flooded;	 /* PDUs dropped beyond the budget, ever */
+};
+_Static_assert(sizeof(struct xbond_pdu_budget) == 16, "PDU budget ABI");
+
+/* What the programs hold a port by. Writer: bondd's LACP thread, after each run of the machines. */
+struct xbond_hold_words {
+	__u64 silence_ns;  /* the timeout in force: 3 s or 90 s */
+	__u64 heard_ns;	   /* the last LACPDU of the partner */
+	__u64 sent_ns;	   /* when pdu was sent; 0: never */
+	__u32 holding;	   /* current, lacp_hold on, and pdu is valid: the programs answer */
+	__u32 current;	   /* the receive machine is CURRENT: the partner, or its silence, decides */
+	__u32 told;	   /* LACP_COLLECTING and LACP_DISTRIBUTING: what the core lets the port do */
+	__u32 independent; /* independent control: distributes only while the partner collects */
+	__u8 partner
+		[16]; /* the partner's 15 bytes of an information TLV; its state but for AGG is not used */
+	__u8 pdu[XBOND_PDU_SIZE];      /* the last LACPDU sent, with Ethernet header */
+	__u8 believed[XBOND_MAC_SIZE]; /* the only partner system that is believed; zero: any */
+	__u8 pad0[6];
+};
+_Static_assert(sizeof(struct xbond_hold_words) == 192, "hold words ABI");
+
 /* One per slot: how the programs keep a port of an 802.3ad bond while bondd is away. */
 struct xbond_hold {
-	/* Writer: bondd. */
-	__u32 enabled;		  /* the slot is a port */
-	__u32 holding;		  /* current, lacp_hold on, and pdu is valid: the programs answer */
-	__u64 silence_ns;	  /* the timeout in force: 3 s or 90 s */
-	__u8 partner[16];	  /* the partner's own 15 bytes as last received */
-	__u8 pdu[XBOND_PDU_SIZE]; /* the last LACPDU sent, with Ethernet header */
-	__u32 current; /* the receive machine is CURRENT: what partner says, or its silence, decides */
-	__u64 sent_ns; /* when bondd sent pdu */
-	/* Writer: BPF, while bondd is away; bondd resets them when it takes over. */
-	__u64 heard_ns; /* the last LACPDU of the partner, if it said what it had said before */
+	/* Writer: bondd. A change is written into the idle copy, whole, and one store puts that in force. */
+	__u32 enabled;	/* the slot is a port */
+	__u32 in_force; /* which copy of words: 0 or 1 */
+	struct xbond_hold_words words[2];
+	/* Writer: BPF, while bondd is away; bondd resets all but the answers when it takes over. */
+	__u64 heard_ns; /* the last LACPDU of the partner */
 	__u64 answered_ns;
-	__u64 window_ns;
-	__u32 window_count;
-	__u32 ended; /* enum xbond_hold_end */
+	__u32 ended;	/* enum xbond_hold_end */
+	__u32 withheld; /* LACP_COLLECTING and LACP_DISTRIBUTING: what the port may not do for now */
+	__u32 hurried;	/* the partner asks for the short timeout, and knows that we do */
 	__u32 answers;
-	__u32 flooded; /* PDUs dropped beyond XBOND_PDUS_PER_SECOND */
+	/* Writer: BPF. */
+	struct xbond_pdu_budget budget[XBOND_PDU_CLASSES];
 };
-_Static_assert(sizeof(struct xbond_hold) == 208, "hold ABI");
+_Static_assert(sizeof(struct xbond_hold) == 8 + 2 * 192 + 16 + 16 + 64, "hold ABI");
 
 /* Writer: BPF, into the ring buffer. */
 struct xbond_pdu {

@@ -209,21 +209,36 @@ int xbond_port(struct __sk_buff *skb)
 enum rx_verdict { RX_TO_BOND, RX_SLOW, RX_STAY, RX_STAY_UNLESS_COLLECTING };
 
 /*
- * Slow protocols, pause and EAPOL are the slave's own, unless they belong to a VLAN; the
- * other link-local groups are the bridge's above.
+ * Of the groups that bridges do not forward: pause, slow protocols and EAPOL are the slave's own, the latter two
+ * unless they belong to a VLAN; the others are the bridge's above.
+ */
+static __always_inline enum rx_verdict rx_classify_link_local(struct __sk_buff *skb, __u8 group)
+{
+	int untagged = !(skb->vlan_tci & VLAN_VID_MASK);
+
+	if (group == 0x01)
+		return RX_STAY;
+	if (untagged && group == 0x02 && skb->protocol == bpf_htons(ETH_P_SLOW))
+		return RX_SLOW;
+	if (untagged && group == 0x03 && skb->protocol == bpf_htons(ETH_P_EAPOL))
+		return RX_STAY;
+	return RX_STAY_UNLESS_COLLECTING;
+}
+
+/*
+ * Only these groups make a protocol the slave's own: with any other address its frames come from anywhere in
+ * the network. An authenticator answers EAPOL to the slave's address.
  */
 static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
 {
 	const struct ethhdr *eth = (void *)(long)skb->data;
-	int untagged = !(skb->vlan_tci & VLAN_VID_MASK);
 
-	if (untagged && skb->protocol == bpf_htons(ETH_P_SLOW))
-		return RX_SLOW;
-	if (untagged && skb->protocol == bpf_htons(ETH_P_EAPOL))
+	if ((void *)(eth + 1) <= (void *)(long)skb->data_end && collect_is_link_local(eth))
+		return rx_classify_link_local(skb, eth->h_dest[5]);
+	if (skb->protocol == bpf_htons(ETH_P_EAPOL) && skb->pkt_type == PACKET_HOST &&
+	    !(skb->vlan_tci & VLAN_VID_MASK))
 		return RX_STAY;
-	if ((void *)(eth + 1) > (void *)(long)skb->data_end || !collect_is_link_local(eth))
-		return RX_TO_BOND;
-	return eth->h_dest[5] == 0x01 ? RX_STAY : RX_STAY_UNLESS_COLLECTING;
+	return RX_TO_BOND;
 }
 
 /*

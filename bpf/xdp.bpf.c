@@ -77,8 +77,8 @@ static __always_inline int is_whole(const struct packet *packet, __u32 length)
 }
 
 /*
- * Frames for bond0 and nobody else: not link-local, no slow protocol, no EAPOL, no LLDP (which
- * a redirect would hide from every socket on the slave).
+ * Frames for bond0 and nobody else: not link-local, as slow protocols are; no EAPOL, which xbond_rx knows
+ * better; no LLDP, which a redirect would hide from every socket on the slave.
  */
 static __always_inline int is_ordinary(const struct packet *packet)
 {
@@ -95,8 +95,7 @@ static __always_inline int is_ordinary(const struct packet *packet)
 		if (!(tag->tci & bpf_htons(VLAN_VID_MASK)))
 			type = tag->type;
 	}
-	return type != bpf_htons(ETH_P_SLOW) && type != bpf_htons(ETH_P_EAPOL) &&
-	       type != bpf_htons(ETH_P_LLDP);
+	return type != bpf_htons(ETH_P_EAPOL) && type != bpf_htons(ETH_P_LLDP);
 }
 
 /* To bond0 by the port side; what is not simply to be collected passes to xbond_rx. */

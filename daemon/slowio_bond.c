@@ -50,7 +50,7 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 	if (pdu.kind == LACP_PDU_MARKER)
 		set_priority(bond->send_fd, TC_PRIO_CONTROL);
 	if (pdu.kind == LACP_PDU_LACP)
-		slowio_hold_sent(&bond->hold[slot], &bond->sys, slot, frame, clock_now_ns());
+		slowio_hold_sent(&bond->sent[slot], frame, clock_now_ns());
 }
 
 static void change(uint64_t *mask, unsigned int slot, bool on)
@@ -119,7 +119,7 @@ static int on_pdu(void *context, void *data, size_t size)
 	if (size < sizeof(*pdu) || pdu->slot >= XBOND_MAX_SLAVES || pdu->length > sizeof(pdu->frame) ||
 	    (int)pdu->ifindex != bond->ifindex[pdu->slot])
 		return 0;
-	slowio_hold_receive(&bond->hold[pdu->slot], &bond->sys, pdu);
+	lacp_receive(&bond->sys, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
 	return 0;
 }
 
@@ -149,7 +149,7 @@ static void follow_holds(struct slowio_bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (bond->sys.used & bit(slot))
-			slowio_hold_follow(&bond->hold[slot], &bond->sys, slot);
+			slowio_hold_follow(&bond->hold[slot], &bond->sys, slot, &bond->sent[slot]);
 }
 
 void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
@@ -203,8 +203,9 @@ static void adopt(struct slowio_bond *bond, uint64_t members)
 		used = 0;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		bond->ifindex[slot] = used & bit(slot) ? (int)bond->table->ifindex[slot] : 0;
+		slowio_hold_adopt(&bond->hold[slot], &bond->sent[slot]);
 		if (!(used & bit(slot)))
-			slowio_hold_clear(&bond->hold[slot]);
+			slowio_hold_clear(&bond->hold[slot], &bond->sent[slot]);
 	}
 	bond->collecting = lacp_collecting(&bond->sys);
 	bond->distributing = lacp_distributing(&bond->sys);
@@ -263,8 +264,10 @@ int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifinde
 		int r = lacp_port_configure(&bond->sys, slot, config, now_ns);
 
 		/* A link that is down for a moment only is down all the same. */
-		if (!r && !config->link)
+		if (!r && !config->link) {
 			bond->deadline_ns = lacp_run(&bond->sys, now_ns);
+			follow_holds(bond);
+		}
 		return r;
 	}
 	return lacp_port_add(&bond->sys, slot, config, now_ns);
@@ -277,14 +280,14 @@ void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
 	change(&bond->collecting, slot, false);
 	change(&bond->distributing, slot, false);
 	change(&bond->draining, slot, false);
-	slowio_hold_clear(&bond->hold[slot]);
+	slowio_hold_clear(&bond->hold[slot], &bond->sent[slot]);
 	bond->ifindex[slot] = 0;
 }
 
 void slowio_bond_forget(struct slowio_bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		slowio_hold_clear(&bond->hold[slot]);
+		slowio_hold_clear(&bond->hold[slot], &bond->sent[slot]);
 	memset(bond->pinned, 0, sizeof(*bond->pinned));
 }
 

@@ -4,6 +4,7 @@
 #define XBOND_DAEMON_SLOWIO_BOND_H
 
 #include "daemon/slowio.h"
+#include "daemon/slowio_hold.h"
 
 #define SLOWIO_EVENTS 256 /* news that the main loop has not taken; more are dropped */
 
@@ -16,6 +17,7 @@ struct slowio_bond {
 	struct ring_buffer *ring;
 	struct xbond_table *table;
 	struct xbond_hold *hold;
+	struct slowio_sent sent[XBOND_MAX_SLAVES];
 	struct xbond_lacp *pinned;
 	int send_fd;
 	int ifindex[XBOND_MAX_SLAVES];

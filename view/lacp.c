@@ -103,7 +103,7 @@ static const char *slave_name(const void *context, unsigned int slot)
 	return pins->slaves[slot].name[0] ? pins->slaves[slot].name : NULL;
 }
 
-/* By the rule of bpf/slow.h. */
+/* By the rule of bpf/slow_hold.h. */
 static bool is_bondd_away(const struct pins *pins, uint64_t now_ns)
 {
 	uint64_t beat_ns = __atomic_load_n(&pins->table->lacp_heartbeat_ns, __ATOMIC_RELAXED);
@@ -126,6 +126,8 @@ static void why_while_away(const struct pins *pins, const struct lacp_system *sy
 			   char ret_text[WHY_SIZE])
 {
 	const struct xbond_hold *hold = &pins->hold[slot];
+	const struct xbond_hold_words *words = &hold->words[hold->in_force & 1];
+	bool held = words->holding && words->told & LACP_COLLECTING;
 	char before[LACP_WHY_SIZE];
 
 	static const char *const ended[] = {
@@ -137,8 +139,9 @@ static void why_while_away(const struct pins *pins, const struct lacp_system *sy
 	if (hold->ended && hold->ended < sizeof(ended) / sizeof(*ended)) {
 		snprintf(ret_text, WHY_SIZE, "%s: %s; bondd is away",
 			 pins->bond->lacp_hold ? "hold ended" : "given up", ended[hold->ended]);
-	} else if (hold->holding) {
-		snprintf(ret_text, WHY_SIZE, "held by the kernel: bondd is away, %u answer%s", hold->answers,
+	} else if (held) {
+		snprintf(ret_text, WHY_SIZE, "held by the kernel%s: bondd is away, %u answer%s",
+			 hold->withheld ? ", collecting only, as the partner does not" : "", hold->answers,
 			 hold->answers == 1 ? "" : "s");
 	} else {
 		lacp_why(sys, slot, last_known_ns(pins, &sys->port[slot]), slave_name, pins, before);

@@ -150,7 +150,7 @@ class Datapath:
                              ctx_in=ctypes.addressof(context), ctx_size_in=ctypes.sizeof(context))
         error = libbpf.bpf_prog_test_run_opts(self.programs[program], ctypes.byref(options))
         assert error == 0, f"BPF_PROG_RUN: {os.strerror(-error)} ({len(packet)} bytes)"
-        return ctypes.c_int32(options.retval).value, after.raw
+        return ctypes.c_int32(options.retval).value, after.raw[:options.data_size_out]
 
     def call(self, program):
         """What a program returns that gets no packet."""
@@ -202,6 +202,11 @@ class Datapath:
         (verdict, received), dropped = self.changed("rx_dropped", lambda: self.changed(
             "rx_packets", lambda: self.run("xbond_rx", packet, index)))
         return verdict, received, dropped
+
+    def mac(self, slot):
+        """The address of a slot's device."""
+        shown = subprocess.run(["ip", "-j", "link", "show", f"s{slot}"], capture_output=True, check=True).stdout
+        return json.loads(shown)[0]["address"]
 
     def sent_by_device(self):
         """tx packets of s0..: what really left a device (clones of broadcast)."""

@@ -6,14 +6,23 @@ from datapath import SLAVE_INDEX, TC_REDIRECT, TC_SHOT, TC_UNSPEC, X
 
 PLAIN = packets.packet("udp4")
 UNICAST = "02:00:00:00:00:01"
-STAY = [packets.frame("01:80:c2:00:00:02", 0x8809), packets.frame(UNICAST, 0x8809),
+SLOW, EAPOL = 0x8809, 0x888e
+STAY = [packets.frame("01:80:c2:00:00:02", SLOW), packets.frame("01:80:c2:00:00:03", EAPOL),
         packets.frame("01:80:c2:00:00:01", 0x8808), packets.frame("01:80:c2:00:00:01", 0x1234),
-        packets.frame("01:80:c2:00:00:03", 0x888e), packets.frame(UNICAST, 0x888e)]
+        packets.frame("01:80:c2:00:00:01", SLOW)]
 LINK_LOCAL = [packets.frame(f"01:80:c2:00:00:{last:02x}", 0x88cc if last == 0xe else 0x0069)
               for last in range(16) if last != 1]
+LINK_LOCAL += [packets.frame(f"01:80:c2:00:00:{last:02x}", kind) for last, kind in (
+    (0, SLOW), (3, SLOW), (0xe, SLOW), (0, EAPOL), (2, EAPOL), (0xe, EAPOL))]
+# A switch forwards these: whoever sends them is somewhere in the network, not at the other end of the cable.
+FROM_ANYWHERE = [packets.frame(to, kind, payload=payload) for kind, payload in (
+    (SLOW, b"\x01\x01" + bytes(108)), (SLOW, b"\x02\x01" + bytes(108)), (SLOW, b"\x03" + bytes(45)), (EAPOL, bytes(46)))
+    for to in (UNICAST, "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01", "01:80:c2:00:00:12", "01:80:c2:00:01:02",
+               "01:80:c3:00:00:02", "33:33:00:00:00:01")]
 ORDINARY = [PLAIN, packets.packet("udp6"), packets.packet("arp"), packets.frame("ff:ff:ff:ff:ff:ff", 0x0806),
             packets.frame("01:00:5e:00:00:01", 0x0800), packets.frame("01:80:c2:00:00:10", 0x0069),
-            packets.frame("01:80:c2:00:01:00", 0x0069), packets.frame("01:80:c3:00:00:00", 0x0069)]
+            packets.frame("01:80:c2:00:01:00", 0x0069), packets.frame("01:80:c3:00:00:00", 0x0069), *FROM_ANYWHERE]
+MODES = [X.MODE_BALANCE_RR, X.MODE_ACTIVE_BACKUP, X.MODE_BALANCE_XOR, X.MODE_BROADCAST, X.MODE_8023AD]
 
 
 @pytest.fixture(params=["counted", "direct"])
@@ -26,6 +35,35 @@ def path(request, datapath):
 @pytest.mark.parametrize("frame", ORDINARY)
 def test_ordinary_frames_go_to_the_bond(datapath, path, frame):
     assert datapath.receive(frame, slot=2) == (TC_REDIRECT, {2: 1}, {})
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("frame", FROM_ANYWHERE)
+def test_only_its_group_makes_a_slow_protocol(datapath, mode, frame):
+    """Also on a port: neither a budget nor the silence of the partner is touched."""
+    datapath.table.mode = mode
+    port = datapath.hold[2]
+    port.enabled = port.words[port.in_force].current = 1
+    before = bytes(port)
+    try:
+        assert datapath.receive(frame, slot=2) == (TC_REDIRECT, {2: 1}, {})
+        assert bytes(port) == before
+    finally:
+        port.enabled = 0
+
+
+def own(datapath, slot, kind=EAPOL):
+    return packets.frame(datapath.mac(slot), kind)
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+def test_eapol_for_the_slaves_address_stays(datapath, path, collecting):
+    """So an authenticator answers. That of another slave is an ordinary frame, and so is a slow protocol."""
+    datapath.table.rx_mask = 0xf if collecting else 0
+    assert datapath.receive(own(datapath, 1), slot=1) == (TC_UNSPEC, {}, {})
+    verdict = (TC_REDIRECT, {0: 1}, {}) if collecting else (TC_SHOT, {}, {0: 1})
+    assert datapath.receive(own(datapath, 1), slot=0) == verdict
+    assert datapath.receive(own(datapath, 0, SLOW), slot=0) == verdict
 
 
 def test_bytes_are_counted(datapath, path):
@@ -104,6 +142,12 @@ def test_ordinary_frames_match(direct, frame):
 @pytest.mark.parametrize("frame", [*STAY, *LINK_LOCAL])
 def test_other_frames_do_not_match(direct, frame):
     assert classify(direct, frame) == (NO_MATCH, {})
+
+
+def test_eapol_for_the_slaves_address_does_not_match(direct):
+    assert classify(direct, own(direct, 1), 1) == (NO_MATCH, {})
+    assert classify(direct, own(direct, 1), 0) == (MATCH, {0: 1})
+    assert classify(direct, own(direct, 0, SLOW), 0) == (MATCH, {0: 1})
 
 
 @pytest.mark.parametrize("change", [("path", X.PATH_COUNTED), ("watched", 0), ("rx_mask", 0b1110), ("flags", 0),

@@ -15,6 +15,7 @@ BOND_KEYS = {"active_aggregator", "actor_system", "actor_sys_prio", "actor_key",
 SLAVE_KEYS = {"aggregator_id", "port_number", "port_prio", "actor_state", "partner_state", "rx_state", "mux_state",
               "partner_system", "partner_key", "partner_port", "churn_actor", "churn_partner", "lacpdu_rx",
               "lacpdu_tx", "marker_rx", "marker_tx", "illegal_rx", "selected", "why"}
+COLLECTS, CARRIES = 0x10, 0x30  # bits of a state
 IN_USE = ["activity", "aggregation", "synchronization", "collecting", "distributing"]
 
 
@@ -153,8 +154,9 @@ def test_state_of_another_version_is_not_read(pins, show):
 
 def test_hold(pins, show, bondctl):
     pins.table.lacp_heartbeat_ns = 0
-    pins.hold[0].holding, pins.hold[0].answers = 1, 12
-    pins.hold[1].holding, pins.hold[1].answers = 1, 1
+    for slot, answers in ((0, 12), (1, 1)):
+        pins.hold[slot].in_force, pins.hold[slot].answers = 1, answers
+        pins.hold[slot].words[1].holding, pins.hold[slot].words[1].told = 1, CARRIES
     held = ["held by the kernel: bondd is away, 12 answers", "held by the kernel: bondd is away, 1 answer"]
     assert whys(show()) == held
     text = bondctl("show", "bond0").stdout
@@ -163,8 +165,18 @@ def test_hold(pins, show, bondctl):
     assert whys(show()) == ["hold ended: silent; bondd is away", "hold ended: partner changed; bondd is away"]
     pins.hold[0].ended = X.HOLD_OUT_OF_STEP
     assert whys(show())[0] == "hold ended: partner's state changed; bondd is away"
+    pins.hold[0].ended, pins.hold[0].withheld = X.HOLD_GOES_ON, CARRIES & ~COLLECTS
+    assert whys(show())[0] == ("held by the kernel, collecting only, as the partner does not: bondd is away, "
+                               "12 answers")
     pins.beat()
     assert whys(show()) == ["collecting and distributing"] * 2
+
+
+def test_a_port_that_was_idle_is_not_held(pins, show):
+    """Its partner is answered, but there is nothing to hold."""
+    pins.table.lacp_heartbeat_ns = 0
+    pins.hold[0].words[0].holding = 1
+    assert whys(show())[0].startswith("not held: bondd is away")
 
 
 def test_not_held(pins, show):

@@ -13,12 +13,27 @@ static bool is_individual(const struct world *world, struct end end)
 	return end.system >= 0 && world->system[end.system].individual;
 }
 
+#define AT_COLLECTOR_END (14 + 58) /* where the terminator begins */
+
+/* Version 1 and nothing after the terminator: what is there would be the partner's words, not ours. */
+static void check_form(struct world *world, const struct system *system, unsigned int slot,
+		       const uint8_t *octets)
+{
+	unsigned int rest = 0;
+
+	for (unsigned int at = AT_COLLECTOR_END; at < LACP_FRAME_SIZE; at++)
+		rest |= octets[at];
+	if (octets[15] != 1 || rest)
+		world_fail(world, "%c.%u sends what is not version 1", system->name, slot + 1);
+}
+
 /* At most three LACPDUs in any second, answers of the kernel included. */
 void check_sent(struct world *world, struct end from, const uint8_t *octets)
 {
 	struct system *system = &world->system[from.system];
 	struct port *port = &system->port[from.slot];
 
+	check_form(world, system, from.slot, octets);
 	if (octets[14 + 16] == 0 && octets[14 + 17] == 0)
 		world_fail(world, "%c.%u is port number 0", system->name, from.slot + 1);
 	if (!(octets[14 + 18] & LACP_AGGREGATION))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A slave's receive program: bpf/slow.h itself, with the helpers it calls on the simulator's clock. It runs on one
+ * A slave's receive program: bpf/slow.h and slow_hold.h themselves, with the helpers it calls on the simulator's clock. It runs on one
  * port at a time, whose map entry, masks and timer are those of the port. The rest of the kernel is not here.
  */
 #include <string.h>
@@ -78,10 +78,17 @@ long bpf_skb_vlan_pop(struct sim_skb *skb)
 	return 0;
 }
 
-long bpf_skb_pull_data(struct sim_skb *skb, __u32 length)
+long bpf_skb_change_tail(struct sim_skb *skb, __u32 length, __u64 flags)
 {
-	(void)skb;
-	(void)length;
+	(void)flags;
+	skb->len = length;
+	return 0;
+}
+
+long bpf_skb_store_bytes(struct sim_skb *skb, __u32 offset, const void *from, __u32 length, __u64 flags)
+{
+	(void)flags;
+	memcpy((uint8_t *)skb->data + offset, from, length);
 	return 0;
 }
 
@@ -119,7 +126,6 @@ const struct xbond_pdu *hold_receive(struct world *world, struct end end, const 
 	uint8_t frame[XBOND_PDU_SIZE];
 	struct sim_skb skb = {
 		.data = (unsigned long)frame,
-		.data_end = (unsigned long)frame + sizeof(frame),
 		.len = sizeof(frame),
 	};
 	int verdict;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "daemon/lacp/pdu.h"
-#include "daemon/slowio_hold.h"
 
 #define NOWHERE ((struct end){ .system = -1 })
 #define AT_ACTOR_STATE 32 /* in a frame */
@@ -86,7 +85,7 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 		world_fail(system->world, "frame of %zu octets", length);
 	world_send(system->world, end_of(system, slot), frame);
 	if (frame[14] == 1)
-		slowio_hold_sent(&system->port[slot].hold, &system->lacp, slot, frame, system->world->now_ns);
+		slowio_hold_sent(&system->port[slot].sent, frame, system->world->now_ns);
 }
 
 static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
@@ -151,7 +150,7 @@ static void run_after(struct system *system, bool configured)
 	system->deadline_ns = lacp_run(&system->lacp, system->world->now_ns);
 	check_run(system->world, system, before, configured);
 	for (unsigned int slot = 0; slot < system->ports; slot++)
-		slowio_hold_follow(&system->port[slot].hold, &system->lacp, slot);
+		slowio_hold_follow(&system->port[slot].hold, &system->lacp, slot, &system->port[slot].sent);
 }
 
 static void run(struct system *system)
@@ -236,7 +235,7 @@ void world_port_remove(struct world *world, struct end end)
 		return;
 	}
 	lacp_port_remove(&system->lacp, end.slot, world->now_ns);
-	slowio_hold_clear(&port->hold);
+	slowio_hold_clear(&port->hold, &port->sent);
 	run(system);
 }
 
@@ -332,6 +331,8 @@ void world_away(struct world *world, int index)
 	system->away_ns = world->now_ns;
 	system->saved = system->lacp;
 	memset(&system->lacp, 0xff, sizeof(system->lacp));
+	for (unsigned int slot = 0; slot < system->ports; slot++)
+		memset(&system->port[slot].sent, 0xff, sizeof(system->port[slot].sent));
 }
 
 static void return_link(struct system *system, unsigned int slot)
@@ -349,22 +350,30 @@ static void return_link(struct system *system, unsigned int slot)
 	lacp_port_configure(&system->lacp, slot, &port->config, system->world->now_ns);
 }
 
+static void receive(struct system *system, const struct xbond_pdu *pdu)
+{
+	lacp_receive(&system->lacp, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
+}
+
 /* As slowio_bond_new() does it. */
 static void adopt(struct world *world, struct system *system)
 {
 	uint64_t used = system->saved.used;
 
-	for (unsigned int slot = 0; slot < system->ports; slot++)
-		if (!system->port[slot].exists) {
+	for (unsigned int slot = 0; slot < system->ports; slot++) {
+		struct port *port = &system->port[slot];
+
+		slowio_hold_adopt(&port->hold, &port->sent);
+		if (!port->exists) {
 			used &= ~(UINT64_C(1) << slot);
-			slowio_hold_clear(&system->port[slot].hold);
+			slowio_hold_clear(&port->hold, &port->sent);
 		}
+	}
 	lacp_init(&system->lacp, &system->saved.state.config, &outputs, system);
 	if (lacp_adopt(&system->lacp, &system->saved.state, system->saved.port, used))
 		world_fail(world, "state refused");
 	for (unsigned int i = 0; i < system->waiting; i++)
-		slowio_hold_receive(&system->port[system->ring[i].slot].hold, &system->lacp,
-				    &system->ring[i]);
+		receive(system, &system->ring[i]);
 	system->waiting = 0;
 	for (unsigned int slot = 0; slot < system->ports; slot++)
 		slowio_hold_end(&system->port[slot].hold, &system->lacp, slot);
@@ -466,7 +475,7 @@ static void deliver(struct world *world, struct frame *frame)
 			system->ring[system->waiting++] = *pdu;
 		return;
 	}
-	slowio_hold_receive(&port_of(world, copy.to)->hold, &system->lacp, pdu);
+	receive(system, pdu);
 	run(system);
 }
 

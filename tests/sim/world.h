@@ -11,6 +11,7 @@
 
 #include "bpf/abi.h"
 #include "daemon/lacp/lacp.h"
+#include "daemon/slowio_hold.h"
 
 #define SYSTEMS 8
 #define FRAMES 4096
@@ -37,13 +38,14 @@ struct port {
 	bool collecting, distributing;
 	uint64_t sent_ns[LACP_TX_LIMIT]; /* LACPDUs, oldest first, also those sent on hold */
 	struct lacp_port_config config;
-	struct xbond_hold hold; /* its entry in the programs' map */
-	uint64_t timer_ns;	/* its timer there; 0: does not run */
-	bool refused;		/* the partner's last words were that it is not in sync */
+	struct xbond_hold hold;	 /* its entry in the programs' map */
+	struct slowio_sent sent; /* what its daemon remembers for that */
+	uint64_t timer_ns;	 /* its timer there; 0: does not run */
+	bool refused;		 /* the partner's last words were that it is not in sync */
 	/* check.c: */
 	uint64_t troubled_ns; /* when PDUs of the link may last have been lost, or a daemon was away */
-	uint64_t void_ns,
-		half_ns; /* since when it sends to a port that does not collect, or could send and does not */
+	uint64_t void_ns;     /* since when it sends to a port that does not collect; 0: it does not */
+	uint64_t half_ns;     /* since when it could send and does not */
 	uint8_t name[XBOND_MAC_SIZE + 4]; /* system priority, system, key, as last said */
 	bool named;
 };

@@ -16,7 +16,7 @@
 #define __noinline __attribute__((noinline))
 
 struct sim_skb {
-	unsigned long data, data_end;
+	unsigned long data;
 	__u32 len, ifindex, vlan_present;
 };
 #define __sk_buff sim_skb
@@ -31,7 +31,8 @@ void bpf_ringbuf_submit(void *record, __u64 flags);
 void bpf_ringbuf_discard(void *record, __u64 flags);
 long bpf_skb_load_bytes(const struct sim_skb *skb, __u32 offset, void *to, __u32 length);
 long bpf_skb_vlan_pop(struct sim_skb *skb);
-long bpf_skb_pull_data(struct sim_skb *skb, __u32 length);
+long bpf_skb_change_tail(struct sim_skb *skb, __u32 length, __u64 flags);
+long bpf_skb_store_bytes(struct sim_skb *skb, __u32 offset, const void *from, __u32 length, __u64 flags);
 long bpf_redirect(__u32 ifindex, __u64 flags);
 
 #endif

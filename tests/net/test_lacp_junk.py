@@ -1,0 +1,153 @@
+"""What others send beside LACP: frames of its ethertype from anywhere in the network, other slow protocols. The ports
+do not notice, and every frame reaches whom it is for.
+"""
+import select
+import socket
+import struct
+import subprocess
+import time
+
+import pytest
+
+from lab import ROOT, wait_for
+from lacp import (ACTIVITY, AGGREGATION, SLOW_MAC, SLOW_TYPE, TIMEOUT, counters, distributing, lacpdu,
+                  marker, pdu_info, ports, tx_slots, wait_distributing, wait_mutual)
+from traffic import Capture, send_frames
+
+RAWFLOOD = ROOT / "build/tools/rawflood"
+STRANGER = "02:00:00:00:00:99"
+OAM, ESMC = 3, 10
+BROADCAST, MULTICAST = "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01"
+
+
+@pytest.fixture
+def made(pair):
+    made = pair("802.3ad", links=2, lacp_rate="fast")
+    wait_distributing(made.near, made.far, links=made.links)
+    wait_mutual(made.near, made.far, made.links)
+    return made
+
+
+def to(address, frame):
+    return bytes.fromhex(address.replace(":", "")) + frame[6:]
+
+
+def claim(made, dev):
+    """A stranger's LACPDU that knows our port well: believed, it would make another LAG of it."""
+    near = made.near.show()["lacp"]
+    us = pdu_info(near["actor_system"], ports(made.near)[dev]["port_number"], key=near["actor_key"])
+    return lacpdu(pdu_info(STRANGER, 7, key=9, state=ACTIVITY | TIMEOUT | AGGREGATION), us)
+
+
+def is_from_stranger(frame):
+    return frame.type == SLOW_TYPE and frame.src == STRANGER
+
+
+class SlowSocket:
+    """As a daemon of another slow protocol has it: it gets what the slave's program lets pass."""
+
+    def __init__(self, host, dev):
+        with host.inside():
+            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+            self.socket.bind((dev, SLOW_TYPE))
+
+    def frames(self):
+        found = []
+        while select.select([self.socket], [], [], 0)[0]:
+            found.append(self.socket.recv(2048))
+        return found
+
+    def close(self):
+        self.socket.close()
+
+
+@pytest.mark.parametrize("address", ["unicast", BROADCAST, MULTICAST])
+@pytest.mark.parametrize("kind", ["lacpdu", "marker", "oam"])
+def test_frames_from_anywhere_are_the_bonds(made, address, kind):
+    """A switch forwards them, 1,000 a second on every link: no port notices."""
+    address = made.near.show()["mac"] if address == "unicast" else address
+    made_of = {"lacpdu": lambda dev: claim(made, dev), "marker": lambda _: marker(),
+               "oam": lambda _: other(OAM, 0)}[kind]
+    told = [len(host.log()) for host in (made.near, made.far)]
+    illegal = [counters(made.near, dev)["illegal_rx"] for dev in made.links]
+    with Capture(made.near, "bond0") as capture:
+        floods = [made.far.spawn(RAWFLOOD, dev, 4, 1000, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                  for dev in made.links]
+        for flood, dev in zip(floods, made.links):
+            flood.stdin.write(to(address, made_of(dev)))
+            flood.stdin.close()
+        while any(flood.poll() is None for flood in floods):
+            assert distributing(made.near) == distributing(made.far) == made.links
+        sent = sum(int(flood.stdout.read()) for flood in floods)
+        seen = []
+
+        def arrived():
+            seen.extend(frame for frame in capture.frames(0.1) if is_from_stranger(frame))
+            return len(seen) >= sent
+        wait_for(arrived, f"{sent} frames on bond0")
+    assert len(seen) == sent > 4000
+    assert [counters(made.near, dev)["illegal_rx"] for dev in made.links] == illegal
+    for host, before in zip((made.near, made.far), told):
+        assert "LACP" not in host.log()[before:]
+
+
+def other(subtype, number):
+    """A frame of another slow protocol that can be told from all others."""
+    head = SLOW_MAC + bytes.fromhex(STRANGER.replace(":", "")) + struct.pack("!HB", SLOW_TYPE, subtype)
+    return head + struct.pack("!I", number) + bytes(41)
+
+
+@pytest.mark.parametrize("bondd", ["here", "away"])
+def test_other_slow_protocols_beside_lacp(made, bondd):
+    """10 a second in each of two protocols and more in bursts, for longer than the short timeout."""
+    told, sent, seen = len(made.near.log()), [], []
+    heard = {dev: counters(made.near, dev)["lacpdu_rx"] for dev in made.links}
+    if bondd == "away":
+        made.near.kill_bondd()
+    daemon = SlowSocket(made.near, "l0")
+    until = time.monotonic() + 6
+    while time.monotonic() < until:
+        burst = [other(subtype, len(sent) + i) for i, subtype in enumerate((OAM, ESMC) * (1 + 9 * (len(sent) % 3 == 0)))]
+        send_frames(made.far, "l0", burst)
+        sent += burst
+        seen += daemon.frames()
+        assert tx_slots(made.near) == {0, 1}
+        assert distributing(made.far) == made.links
+        time.sleep(0.1)
+
+    def arrived():
+        seen.extend(daemon.frames())
+        return len([frame for frame in seen if frame[14] in (OAM, ESMC)]) >= len(sent)
+    wait_for(arrived, f"{len(sent)} frames of other slow protocols on l0")
+    daemon.close()
+    assert [frame[:len(sent[0])] for frame in seen if frame[14] in (OAM, ESMC)] == sent
+    if bondd == "here":
+        assert "LACP" not in made.near.log()[told:]
+        wait_for(lambda: all(counters(made.near, dev)["lacpdu_rx"] >= heard[dev] + 5 for dev in made.links),
+                 "LACPDUs to be heard beside them")
+        assert counters(made.near, "l0")["unknown_rx"] > 0
+    else:
+        made.near.start_bondd()
+        wait_distributing(made.near, made.far, links=made.links)
+
+
+def answers(host):
+    return [each["answers"] for each in host.pinned("hold")[:2]]
+
+
+def test_forged_frames_do_not_end_hold(made):
+    """One unicast LACPDU of a stranger on every link while bondd is dead."""
+    forged = {dev: to(made.near.show()["mac"], claim(made, dev)) for dev in made.links}
+    made.near.kill_bondd()
+    with Capture(made.near, "bond0") as capture:
+        for _ in range(4):
+            before = answers(made.near)
+            for dev, frame in forged.items():
+                send_frames(made.far, dev, [frame])
+            wait_for(lambda: all(now > then for now, then in zip(answers(made.near), before)), "the programs to answer")
+            assert tx_slots(made.near) == {0, 1} and distributing(made.far) == made.links
+        assert sum(is_from_stranger(frame) for frame in capture.frames(0.1)) == 4 * len(made.links)
+    told = len(made.far.log())
+    made.near.start_bondd()
+    wait_distributing(made.near, made.far, links=made.links)
+    assert "LACP" not in made.far.log()[told:]
