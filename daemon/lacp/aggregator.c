@@ -15,6 +15,7 @@ struct merit {
 	uint64_t bandwidth_mbps;
 	uint64_t port_priorities;
 	bool aggregatable;
+	bool enough;	     /* ports for min_links_lacp */
 	bool in_sync;	     /* the partner has attached a port */
 	bool trusted;	     /* in sync, or in use for too short a time to be */
 	uint64_t refused_ns; /* when it was left because its partner did not attach; 0: never */
@@ -24,7 +25,7 @@ static struct merit merit_of(const struct lacp_system *sys, uint8_t aggregator, 
 {
 	bool active = aggregator == sys->state.active_aggregator,
 	     young = active && now_ns < sys->state.yield_ns;
-	struct merit merit = { .trusted = young };
+	struct merit merit = { .trusted = young, .enough = !lacp_misses_min_links(sys, aggregator) };
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
@@ -95,6 +96,8 @@ static bool is_better(const struct merit *a, const struct merit *b, enum lacp_ad
 
 	if (!a->live || !b->live)
 		return a->live && !b->live;
+	if (a->enough != b->enough)
+		return a->enough;
 	if (a->trusted != b->trusted)
 		return a->trusted;
 	if (!a->trusted && a->refused_ns != b->refused_ns)

@@ -15,19 +15,32 @@ static const uint8_t no_system[LACP_MAC_SIZE];
  */
 static const struct lacp_info partner_admin = { .state = LACP_TIMEOUT };
 
-static bool same_identity(const struct lacp_info *a, const struct lacp_info *b)
+/* All that 6.4.9 compares, but the port priority. */
+static bool same_port(const struct lacp_info *a, const struct lacp_info *b)
 {
-	return a->port == b->port && a->port_priority == b->port_priority &&
-	       a->system_priority == b->system_priority && a->key == b->key &&
+	return a->port == b->port && a->system_priority == b->system_priority && a->key == b->key &&
 	       !memcmp(a->system, b->system, LACP_MAC_SIZE) && !((a->state ^ b->state) & LACP_AGGREGATION);
 }
 
-/* update_Selected and update_Default_Selected */
+static bool same_identity(const struct lacp_info *a, const struct lacp_info *b)
+{
+	return same_port(a, b) && a->port_priority == b->port_priority;
+}
+
+/*
+ * update_Selected and update_Default_Selected. Another port priority of the partner only changes the order of the
+ * ports, which selection looks at anyway: a port that works need not leave for it. The partner waits to read it.
+ */
 static void update_selected(struct lacp_system *sys, unsigned int slot, const struct lacp_info *partner)
 {
-	if (same_identity(partner, &sys->port[slot].partner))
+	struct lacp_port_state *port = &sys->port[slot];
+
+	if (same_identity(partner, &port->partner))
 		return;
-	lacp_unselect(sys, slot);
+	if (same_port(partner, &port->partner))
+		port->ntt = 1;
+	else
+		lacp_unselect(sys, slot);
 	lacp_tell(sys, slot, LACP_EVENT_PARTNER, 0);
 }
 

@@ -211,7 +211,8 @@ struct lacp_port_state {
 		unsettled_ns; /* since when the partner does not yet collect what we are ready for; 0: not so */
 	uint64_t stranger_ns; /* until then a system that is not lacp_partner counts as heard here; 0: none */
 	uint8_t stranger[LACP_MAC_SIZE];
-	uint8_t pad1[2];
+	uint8_t farewell; /* 1: a PDU must leave although the port has become passive */
+	uint8_t pad1;
 	uint64_t sent_ns[LACP_TX_LIMIT]; /* the last PDUs, oldest first; 0: none */
 	struct lacp_counters counters;
 };

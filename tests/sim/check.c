@@ -164,7 +164,7 @@ uint64_t check_by_lacp(const struct system *system)
 	return slots;
 }
 
-/* What could keep a PDU from doing its work: loss, a daemon that is away, a device that went without a word. */
+/* What could keep a PDU from doing its work: loss, a daemon that is away, a device that went, two that are passive. */
 static void note_trouble(struct world *world, struct system *system, unsigned int slot)
 {
 	struct port *port = &system->port[slot];
@@ -175,7 +175,8 @@ static void note_trouble(struct world *world, struct system *system, unsigned in
 		return;
 	far = &world->system[peer.system].port[peer.slot];
 	if (port->loss || far->loss || system->away || world->system[peer.system].away || !port->exists ||
-	    !far->exists)
+	    !far->exists ||
+	    (!system->lacp.state.config.active && !world->system[peer.system].lacp.state.config.active))
 		port->troubled_ns = world->now_ns;
 }
 
@@ -212,7 +213,7 @@ static void check_flow(struct world *world, struct system *system, unsigned int 
 	      is_linked && carries_by_lacp(system, slot) && !far_collects,
 	      "distributes to a port that does not collect");
 	limit(world, system, slot, &port->half_ns,
-	      far_collects && by_lacp && port->collecting && !port->distributing,
+	      far_collects && by_lacp && !system->away && port->collecting && !port->distributing,
 	      "collects and does not distribute, though its partner collects");
 }
 

@@ -55,6 +55,10 @@ void world_send(struct world *world, struct end from, const uint8_t *octets)
 		check_sent(world, from, octets);
 	if (port->lose && octets[14] == 1) {
 		port->lose--;
+		if (world->verbose)
+			printf("  %8.3f %c.%u sends an LACPDU that gets lost\n",
+			       (double)(world->now_ns - SECOND) / 1e9, world->system[from.system].name,
+			       from.slot + 1);
 		port->blind_ns = world->now_ns + SECOND + 100 * MS;
 		return;
 	}
