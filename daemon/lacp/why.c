@@ -248,7 +248,7 @@ static bool restoring(struct why *why)
 	if (why->port->selected != LACP_STANDBY || !lacp_is_restoring(why->sys, why->port, why->now_ns))
 		return false;
 	say(why, "standby: was lost and is back, lacp_wtr has ");
-	say_number(why, (end_ns - why->now_ns) / LACP_SECOND + 1);
+	say_number(why, (end_ns - why->now_ns + LACP_SECOND - 1) / LACP_SECOND);
 	say(why, " s to go");
 	return true;
 }

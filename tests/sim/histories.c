@@ -135,6 +135,8 @@ static void any_restart(struct history *history)
 
 	if (history->world.system[index].away)
 		world_back(&history->world, index);
+	else if (chance(history, 30))
+		world_doom(&history->world, index);
 	else
 		world_away(&history->world, index);
 }

@@ -334,6 +334,7 @@ void world_away(struct world *world, int index)
 	system->away = true;
 	system->away_ns = world->now_ns;
 	system->saved = system->lacp;
+	system->doomed = false;
 	memset(&system->lacp, 0xff, sizeof(system->lacp));
 	for (unsigned int slot = 0; slot < system->ports; slot++)
 		memset(&system->port[slot].sent, 0xff, sizeof(system->port[slot].sent));
@@ -456,15 +457,33 @@ static void print_frame(const struct world *world, struct end to, const uint8_t 
 		       decoded.pdu.partner.state);
 }
 
+/* The pinned state is as the last run left it. */
+static void die_of(struct world *world, struct system *system, const struct xbond_pdu *pdu)
+{
+	static struct lacp_system before;
+
+	before = system->lacp;
+	lacp_receive(&system->lacp, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
+	world_away(world, (int)(system - world->system));
+	system->saved = before;
+}
+
+void world_doom(struct world *world, int index)
+{
+	world->system[index].doomed = !world->system[index].away;
+}
+
 /* What the program hands on is read at once, or when the daemon is back. */
 static void deliver(struct world *world, struct frame *frame)
 {
 	struct frame copy = *frame;
 	struct system *system = &world->system[copy.to.system];
+	struct port *port = port_of(world, copy.to);
 	const struct xbond_pdu *pdu;
+	bool refused = port->refused;
 
 	*frame = world->frame[--world->count];
-	if (!port_of(world, copy.to)->exists)
+	if (!port->exists)
 		return;
 	if (world->verbose)
 		print_frame(world, copy.to, copy.octets);
@@ -477,6 +496,11 @@ static void deliver(struct world *world, struct frame *frame)
 	if (system->away) {
 		if (system->waiting < RING)
 			system->ring[system->waiting++] = *pdu;
+		return;
+	}
+	if (system->doomed) {
+		port->refused = refused; /* these words die with it */
+		die_of(world, system, pdu);
 		return;
 	}
 	receive(system, pdu);

@@ -53,6 +53,7 @@ struct port {
 struct system {
 	bool exists;
 	bool individual;  /* says that its links cannot be aggregated */
+	bool doomed;	  /* the daemon dies when it has read its next PDU, before the machines run */
 	bool away;	  /* the daemon is; the kernel and, with lacp_hold, the answers stay */
 	uint64_t away_ns; /* since */
 	char name;
@@ -104,6 +105,7 @@ void world_lose(struct world *world, struct end end, unsigned int count);
 void world_individual(struct world *world, int index);
 void world_loss(struct world *world, struct end end, unsigned int percent);
 void world_away(struct world *world, int index);
+void world_doom(struct world *world, int index);
 void world_back(struct world *world, int index);
 int world_drain(struct world *world, struct end end);
 /* To the next thing that happens, but not beyond the limit. Returns false when the limit is reached. */
