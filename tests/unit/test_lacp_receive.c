@@ -128,7 +128,7 @@ static void entering_defaulted(void **state)
 	lacp_run(&lacp.sys, T0 + 91 * LACP_SECOND);
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_EXPIRED);
 	assert_true(lacp_has_partner(&lacp.sys.port[0]));
-	assert_false(lacp.distributing[0]);
+	assert_true(lacp.distributing[0] && lacp.sys.port[0].fallback);
 	lacp_run(&lacp.sys, T0 + 94 * LACP_SECOND);
 	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_DEFAULTED);
 	assert_false(lacp_has_partner(&lacp.sys.port[0]));
@@ -338,7 +338,7 @@ static void clause_6_4_9_update_selected(void **state)
 	assert_false(unselects(nothing));
 	assert_false(unselects(out_of_sync));
 	assert_true(unselects(partner_port));
-	assert_true(unselects(partner_port_priority));
+	assert_false(unselects(partner_port_priority)); /* it changes the order only */
 	assert_true(unselects(partner_system_priority));
 	assert_true(unselects(partner_system));
 	assert_true(unselects(partner_key));
@@ -374,14 +374,25 @@ static void wrong_activity(struct lacp_pdu *pdu)
 }
 static void wrong_collecting(struct lacp_pdu *pdu)
 {
-	pdu->partner.state ^= LACP_COLLECTING | LACP_EXPIRED;
+	pdu->partner.state ^= LACP_COLLECTING;
+}
+static void wrong_distributing(struct lacp_pdu *pdu)
+{
+	pdu->partner.state ^= LACP_DISTRIBUTING;
+}
+static void wrong_expired(struct lacp_pdu *pdu)
+{
+	pdu->partner.state ^= LACP_EXPIRED;
 }
 
+/* And what it does not compare: our last PDU may have been lost. */
 static void clause_6_4_9_update_ntt(void **state)
 {
 	(void)state;
 	assert_false(needs_answer(nothing));
-	assert_false(needs_answer(wrong_collecting));
+	assert_true(needs_answer(wrong_collecting));
+	assert_true(needs_answer(wrong_distributing));
+	assert_true(needs_answer(wrong_expired));
 	assert_true(needs_answer(other_port));
 	assert_true(needs_answer(other_port_priority));
 	assert_true(needs_answer(other_key));
