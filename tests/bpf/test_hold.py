@@ -255,13 +255,15 @@ def test_as_much_as_the_core_had_told(datapath, port):
     assert carries(datapath) == (BIT, BIT)
 
 
-def test_attached_and_idle(datapath, port):
+@pytest.mark.parametrize("in_masks", [False, True])
+def test_attached_and_idle(datapath, port, in_masks):
     """The partner comes into sync while bondd is away: nobody here would collect what it sent."""
     port.told = 0
     port.pdu[:] = lacpdu(info(OURS, 3, WORKS & ~CARRIES), THEIR_INFO, OUR_PORT)
-    out_of_masks(datapath)
+    out_of_masks(datapath, not in_masks, not in_masks)
+    before = carries(datapath)
     assert answer(datapath, USUAL) == (TC_REDIRECT, lacpdu(info(OURS, 3, WORKS & ~(CARRIES | SYNC)), THEIR_INFO, OUR_PORT))
-    assert carries(datapath) == (0, 0)
+    assert carries(datapath) == before
 
 
 def test_what_the_masks_do_not_have_is_not_said(datapath, port):

@@ -21,8 +21,8 @@ BROADCAST, MULTICAST = "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01"
 
 
 @pytest.fixture
-def made(pair):
-    made = pair("802.3ad", links=2, lacp_rate="fast")
+def made(pair, request):
+    made = pair("802.3ad", links=2, lacp_rate="fast", rx_hook=getattr(request, "param", "tc"))
     wait_distributing(made.near, made.far, links=made.links)
     wait_mutual(made.near, made.far, made.links)
     return made
@@ -61,9 +61,10 @@ class SlowSocket:
         self.socket.close()
 
 
-@pytest.mark.parametrize("address", ["unicast", BROADCAST, MULTICAST])
-@pytest.mark.parametrize("kind", ["lacpdu", "marker", "oam"])
-def test_frames_from_anywhere_are_the_bonds(made, address, kind):
+@pytest.mark.parametrize("made, kind, address", [
+    ("tc", "lacpdu", "unicast"), ("tc", "lacpdu", BROADCAST), ("tc", "lacpdu", MULTICAST), ("tc", "marker", "unicast"),
+    ("tc", "oam", BROADCAST), ("xdp", "lacpdu", "unicast"), ("xdp", "marker", BROADCAST)], indirect=["made"])
+def test_frames_from_anywhere_are_the_bonds(made, kind, address):
     """A switch forwards them, 1,000 a second on every link: no port notices."""
     address = made.near.show()["mac"] if address == "unicast" else address
     made_of = {"lacpdu": lambda dev: claim(made, dev), "marker": lambda _: marker(),

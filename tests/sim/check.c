@@ -27,6 +27,18 @@ static void check_form(struct world *world, const struct system *system, unsigne
 		world_fail(world, "%c.%u sends what is not version 1", system->name, slot + 1);
 }
 
+/* An answer of the kernel claims nothing that the port does not do; out of sync the partner sends nothing. */
+static void check_answer(struct world *world, const struct system *system, unsigned int slot, uint8_t state)
+{
+	const struct port *port = &system->port[slot];
+
+	if ((state & (LACP_SYNCHRONIZATION | LACP_COLLECTING) && !port->collecting) ||
+	    (state & LACP_DISTRIBUTING && !port->distributing))
+		world_fail(world, "%c.%u, held, says more than it does", system->name, slot + 1);
+	if (state & (LACP_DEFAULTED | LACP_EXPIRED))
+		world_fail(world, "%c.%u, held, says that it has no partner", system->name, slot + 1);
+}
+
 /* At most three LACPDUs in any second, answers of the kernel included. */
 void check_sent(struct world *world, struct end from, const uint8_t *octets)
 {
@@ -34,6 +46,8 @@ void check_sent(struct world *world, struct end from, const uint8_t *octets)
 	struct port *port = &system->port[from.slot];
 
 	check_form(world, system, from.slot, octets);
+	if (system->away)
+		check_answer(world, system, from.slot, octets[14 + 18]);
 	if (octets[14 + 16] == 0 && octets[14 + 17] == 0)
 		world_fail(world, "%c.%u is port number 0", system->name, from.slot + 1);
 	if (!(octets[14 + 18] & LACP_AGGREGATION))
