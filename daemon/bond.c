@@ -225,8 +225,8 @@ static bool has_drain_markers(struct bond *bond)
 static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 {
 	uint32_t flags = decision->carrier ? XBOND_F_CARRIER : 0;
-	bool may_choose = decision->carrier &&
-			  (!bond->lacp || bond->dataplane.pins.table->flags & XBOND_F_CARRIER);
+	bool may_choose =
+		decision->carrier && (!bond->lacp || bond->dataplane.pins.table->flags & XBOND_F_CARRIER);
 
 	if (device_pair_is_netkit(bond_pin(bond)))
 		flags |= XBOND_F_NETKIT;
@@ -432,6 +432,7 @@ void bond_evaluate(struct bond *bond)
 	decide(bond, &decision);
 	publish(bond, &decision);
 	log_changes(bond, &decision);
+	bond_lacp_log(bond);
 	bond->announce_due |= has_failed_over(&decision);
 	if (bond->announce_due && !bond->plan_due) {
 		bond->announce_due = false;

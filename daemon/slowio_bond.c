@@ -229,6 +229,25 @@ static void follow_holds(struct slowio_bond *bond)
 			slowio_hold_follow(&bond->hold[slot], &bond->sys, slot);
 }
 
+/* The core sends three PDUs in any second. What says goodbye waits for that, or the partner would go on for 90 s. */
+static bool may_send(const struct slowio_bond *bond, unsigned int slot, uint64_t now_ns)
+{
+	uint64_t third_last_ns = bond->sys.port[slot].sent_ns[0];
+
+	return !third_last_ns || now_ns >= third_last_ns + LACP_SECOND;
+}
+
+static void stop_ports(struct slowio_bond *bond, uint64_t now_ns)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		if (!(bond->stopping & bit(slot)) || !may_send(bond, slot, now_ns))
+			continue;
+		bond->stopping &= ~bit(slot);
+		lacp_port_configure(&bond->sys, slot, &bond->stopped[slot], now_ns);
+		bond->changed = true;
+	}
+}
+
 void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
 {
 	int taken;
@@ -237,6 +256,7 @@ void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
 		end_holds(bond);
 		bond->changed = bond->has_news = true;
 	}
+	stop_ports(bond, now_ns);
 	taken = ring_buffer__consume(bond->ring);
 
 	if (taken > 0 || bond->deadline_ns <= now_ns || bond->changed) {
@@ -282,9 +302,6 @@ static void adopt(struct slowio_bond *bond, uint64_t members)
 	}
 	bond->collecting = lacp_collecting(&bond->sys);
 	bond->distributing = lacp_distributing(&bond->sys);
-	if (!beat(bond))
-		ring_buffer__consume(bond->ring);
-	end_holds(bond);
 }
 
 struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const struct pins *pins,
@@ -315,6 +332,9 @@ void slowio_bond_start(struct slowio_bond *bond, uint64_t members, const struct 
 {
 	lacp_init(&bond->sys, config, &outputs, bond);
 	adopt(bond, members);
+	if (!beat(bond))
+		ring_buffer__consume(bond->ring);
+	end_holds(bond);
 	lacp_configure(&bond->sys, config, clock_now_ns());
 	bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
 	follow_holds(bond);
@@ -331,6 +351,17 @@ int slowio_bond_fd(const struct slowio_bond *bond)
 	return ring_buffer__epoll_fd(bond->ring);
 }
 
+/* A link that is down for a moment only is down all the same. */
+static int configure_port(struct slowio_bond *bond, unsigned int slot, const struct lacp_port_config *config,
+			  uint64_t now_ns)
+{
+	int r = lacp_port_configure(&bond->sys, slot, config, now_ns);
+
+	if (!r && config->link != LACP_LINK_UP)
+		bond->deadline_ns = lacp_run(&bond->sys, now_ns);
+	return r;
+}
+
 int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifindex,
 			 const struct lacp_port_config *config)
 {
@@ -338,16 +369,15 @@ int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifinde
 
 	bond->ifindex[slot] = ifindex;
 	bond->changed = true;
+	bond->stopping &= ~bit(slot);
 	slowio_hold_begin(&bond->hold[slot]);
-	if (bond->sys.used & bit(slot)) {
-		int r = lacp_port_configure(&bond->sys, slot, config, now_ns);
-
-		/* A link that is down for a moment only is down all the same. */
-		if (!r && config->link != LACP_LINK_UP)
-			bond->deadline_ns = lacp_run(&bond->sys, now_ns);
-		return r;
-	}
-	return lacp_port_add(&bond->sys, slot, config, now_ns);
+	if (!(bond->sys.used & bit(slot)))
+		return lacp_port_add(&bond->sys, slot, config, now_ns);
+	if (config->link != LACP_LINK_STOPPED || may_send(bond, slot, now_ns))
+		return configure_port(bond, slot, config, now_ns);
+	bond->stopping |= bit(slot);
+	bond->stopped[slot] = *config;
+	return 0;
 }
 
 void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
@@ -357,6 +387,7 @@ void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
 	change(&bond->collecting, slot, false);
 	change(&bond->distributing, slot, false);
 	change(&bond->draining, slot, false);
+	bond->stopping &= ~bit(slot);
 	slowio_hold_clear(&bond->hold[slot]);
 	bond->ifindex[slot] = 0;
 }

@@ -23,9 +23,11 @@ struct slowio_bond {
 	int send_fd;
 	int ifindex[XBOND_MAX_SLAVES];
 	uint64_t deadline_ns;
-	enum slowio_pair pair; /* as the main loop has told */
+	enum slowio_pair pair;			     /* as the main loop has told */
 	uint64_t collecting, distributing, draining; /* also read by the main loop */
-	bool changed;				     /* by the main loop: the machines must run */
+	uint64_t stopping; /* slots to be stopped as soon as the partner can be told */
+	struct lacp_port_config stopped[XBOND_MAX_SLAVES];
+	bool changed; /* by the main loop: the machines must run */
 	bool has_news;
 	unsigned int event_count;
 	struct slowio_event events[SLOWIO_EVENTS];
