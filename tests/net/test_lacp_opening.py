@@ -1,6 +1,7 @@
 """What a partner sends from the moment it is told that a port collects, whatever bondd's main loop is doing."""
 import pytest
 
+import lab as lab_module
 from lab import wait_for
 from lacp import (ACTIVITY, AGGREGATION, AT_ACTOR, COLLECTING, DISTRIBUTING, SYNC, distributing, is_slow, lacpdu, pdu_info,
                   ports, tx_slots)
@@ -52,6 +53,7 @@ class Partner:
         """Sends to bond0 on dev, and nothing else; what bond0's socket did not get."""
         self.far.ip("addr", "replace", "10.0.0.2/24", "dev", dev)
         self.far.ip("neigh", "replace", "10.0.0.1", "lladdr", self.host.link("bond0")["address"], "dev", dev)
+        self.far.run("ethtool", "-K", dev, "tx", "off")  # XDP takes no checksum that is still to be made
         dropped = self.host.slave(dev)["rx_dropped"]
         lost = Stream(self.far, self.host, to="10.0.0.1", count=200, rate=2000).finish()["lost"]
         assert self.host.slave(dev)["rx_dropped"] == dropped
@@ -83,8 +85,11 @@ def bond_carrier(host):
     return "LOWER_UP" in host.link("bond0")["flags"]
 
 
-def test_the_first_port_opens_while_the_main_loop_stands(partner):
-    far = partner()
+@pytest.mark.parametrize("options", [{}, {"path": "direct"}, {"rx_hook": "xdp"}], ids=["counted", "direct", "xdp"])
+def test_the_first_port_opens_while_the_main_loop_stands(partner, options, monkeypatch):
+    if "rx_hook" in options:
+        monkeypatch.setattr(lab_module, "DEVICE", "veth")  # a netkit has no XDP
+    far = partner(**options)
     host = far.host
     with standstill(host.bondd.pid):
         far.speak("l0", CARRYING)
