@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the LACP thread and the main loop publish in common: neither undoes the other. No thread runs here, and no socket. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/slowio_bond.h"
+
+#define OTHERS (XBOND_F_NETKIT | XBOND_F_QUEUE_IDS)
+
+static struct slowio_bond bond;
+static struct xbond_table table;
+static struct xbond_hold hold[XBOND_MAX_SLAVES];
+static struct xbond_lacp pinned;
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(&bond, 0, sizeof(bond));
+	memset(&table, 0, sizeof(table));
+	memset(hold, 0, sizeof(hold));
+	bond.table = &table;
+	bond.hold = hold;
+	bond.pinned = &pinned;
+	bond.send_fd = -1;
+	bond.sys.state.config.min_links = 1;
+	table.flags = OTHERS;
+	return 0;
+}
+
+/* The caller has seen three ports distribute, and two collect, before the thread took one out and opened another. */
+static void masks_are_as_the_thread_has_them_now(void **state)
+{
+	(void)state;
+	bond.distributing = 0x5;
+	bond.collecting = 0xd;
+	slowio_bond_publish(&bond, 0x7, 0xf, SLOWIO_PAIR_OPEN);
+	assert_int_equal(table.tx_mask, 0x5);
+	assert_int_equal(table.rx_mask, 0xd);
+	slowio_bond_publish(&bond, 0x1, 0x7,
+			    SLOWIO_PAIR_OPEN); /* tx waits for the plan; slot 3 is no member any more */
+	assert_int_equal(table.tx_mask, 0x1);
+	assert_int_equal(table.rx_mask, 0x5);
+}
+
+static void what_the_programs_took_out_stays_out(void **state)
+{
+	(void)state;
+	bond.distributing = bond.collecting = 0x3;
+	hold[1].ended = XBOND_HOLD_SILENT;
+	slowio_bond_publish(&bond, 0x3, 0x3, SLOWIO_PAIR_OPEN);
+	assert_int_equal(table.tx_mask, 0x1);
+	assert_int_equal(table.rx_mask, 0x1);
+	hold[1].ended = XBOND_HOLD_GOES_ON;
+	slowio_bond_publish(&bond, 0x3, 0x3, SLOWIO_PAIR_OPEN);
+	assert_int_equal(table.tx_mask, 0x3);
+}
+
+static void only_two_flags_are_ours(void **state)
+{
+	static const struct {
+		uint64_t collecting;
+		enum slowio_pair pair;
+		uint32_t flags;
+	} table_of_cases[] = {
+		{ 0x0, SLOWIO_PAIR_AROUND, 0 },
+		{ 0x1, SLOWIO_PAIR_AROUND, 0 }, /* min_links */
+		{ 0x3, SLOWIO_PAIR_AROUND, XBOND_F_CARRIER | XBOND_F_OPENING },
+		{ 0x3, SLOWIO_PAIR_OPEN, XBOND_F_CARRIER },
+		{ 0x3, SLOWIO_PAIR_CLOSED, XBOND_F_CARRIER },
+		{ 0x1, SLOWIO_PAIR_OPEN, 0 },
+	};
+
+	(void)state;
+	bond.sys.state.config.min_links = 2;
+	for (unsigned int i = 0; i < sizeof(table_of_cases) / sizeof(*table_of_cases); i++) {
+		bond.collecting = table_of_cases[i].collecting;
+		slowio_bond_publish(&bond, 0, 0x3, table_of_cases[i].pair);
+		assert_int_equal(table.flags, OTHERS | table_of_cases[i].flags);
+	}
+}
+
+/* What the stack sends must have ended to cross the pair before XDP chooses again: that order is the main loop's. */
+static void the_carrier_does_not_change_while_xdp_chooses(void **state)
+{
+	(void)state;
+	table.flags = XBOND_F_XDP_TX | XBOND_F_CARRIER;
+	slowio_bond_publish(&bond, 0, 0x1, SLOWIO_PAIR_OPEN);
+	assert_int_equal(table.flags, XBOND_F_XDP_TX | XBOND_F_CARRIER);
+	table.flags = XBOND_F_XDP_TX;
+	bond.collecting = 0x1;
+	slowio_bond_publish(&bond, 0, 0x1, SLOWIO_PAIR_AROUND);
+	assert_int_equal(table.flags, XBOND_F_XDP_TX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(masks_are_as_the_thread_has_them_now, begin),
+		cmocka_unit_test_setup(what_the_programs_took_out_stays_out, begin),
+		cmocka_unit_test_setup(only_two_flags_are_ours, begin),
+		cmocka_unit_test_setup(the_carrier_does_not_change_while_xdp_chooses, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
