@@ -187,7 +187,7 @@ struct lacp_port_state {
 	uint8_t told;	       /* LACP_COLLECTING and LACP_DISTRIBUTING as last told by outputs->port */
 	uint8_t responses;     /* marker responses since response_window_ns */
 	uint8_t stopped;       /* its link is down because it was configured with LACP_LINK_STOPPED */
-	uint16_t loop_port; /* our own port number heard here; 0: not looped */
+	uint16_t loop_port;    /* our own port number heard here; 0: not looped */
 	uint16_t pad1;
 	uint32_t transaction; /* of the marker that waits */
 	uint64_t heard_ns;    /* last PDU that was not ignored; else since when the link is up */
