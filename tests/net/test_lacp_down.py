@@ -73,6 +73,19 @@ def test_another_slave_does_not_start_it(pair):
     assert Stream(made.near, made.far, count=500, rate=5000, flows=8).finish()["lost"] == 0
 
 
+def test_a_bond_in_another_namespace(pair, lab):
+    """Moving takes it down. There is no message when it comes up there."""
+    made, there = pair("802.3ad", links=2, lacp_rate="slow", lacp_fallback="none"), lab.namespace("c")
+    wait_distributing(made.near, made.far, links=made.links)
+    made.near.ip("link", "set", "bond0", "netns", there.name)
+    wait_for(lambda: not tx_slots(made.far), "the far end to stop", SOON)
+    wait_why(made.near, made.links, DOWN)
+    there.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
+    there.ip("link", "set", "bond0", "up")
+    wait_distributing(made.near, made.far, links=made.links)
+    there.wait_ping("10.0.0.2")
+
+
 # What else the partner and the log say of a bond
 
 
