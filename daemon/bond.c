@@ -333,7 +333,10 @@ static void publish_masks(struct bond *bond, const struct decision *decision, ui
 	dataplane_set_rx_mask(&bond->dataplane, rx_mask);
 }
 
-/* XDP does not choose any more when the carrier goes; and when bond0 has its own, nobody goes around the pair. */
+/*
+ * The masks' second store is for the flags that are the LACP thread's: its carrier goes after XDP has ceased to choose,
+ * and XBOND_F_OPENING when the port side is up.
+ */
 static void publish_carrier(struct bond *bond, const struct decision *decision)
 {
 	const uint32_t threads = XBOND_F_CARRIER | XBOND_F_OPENING;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the LACP thread and the main loop publish in common: neither undoes the other. No thread runs here, and no socket. */
+/* What the LACP thread and the main loop publish in common: neither undoes the other. No thread runs here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <cmocka.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "daemon/slowio_bond.h"
@@ -96,6 +99,83 @@ static void the_carrier_does_not_change_while_xdp_chooses(void **state)
 	assert_int_equal(table.flags, XBOND_F_XDP_TX);
 }
 
+static int on_pdu(void *context, void *data, size_t size)
+{
+	(void)context;
+	(void)data;
+	(void)size;
+	return 0;
+}
+
+/* One port that has said nothing yet, and an empty ring. */
+static int begin_with_port(void **state)
+{
+	struct lacp_config config = lacp_config_default();
+	struct lacp_port_config port = { .port = 1, .duplex = LACP_DUPLEX_FULL, .link = LACP_LINK_UP };
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, (unsigned int)getpagesize(), NULL);
+
+	begin(state);
+	config.system[0] = 2;
+	bond.ring = fd < 0 ? NULL : ring_buffer__new(fd, on_pdu, NULL, NULL);
+	close(fd);
+	if (!bond.ring)
+		return 0;
+	slowio_bond_start(&bond, 0, &config);
+	return slowio_bond_set_port(&bond, 0, 1, &port);
+}
+
+static int end_with_port(void **state)
+{
+	(void)state;
+	ring_buffer__free(bond.ring);
+	return 0;
+}
+
+static void need_ring(void)
+{
+	if (bond.ring)
+		return;
+	print_message("no BPF ring buffer without root\n");
+	skip();
+}
+
+/* The run has begun in time, but was preempted before it could beat; the programs took the port out meanwhile. */
+static void an_absence_is_seen_whenever_it_was(void **state)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	(void)state;
+	need_ring();
+	hold[0].ended = XBOND_HOLD_SILENT;
+	bond.has_news = false;
+	table.lacp_heartbeat_ns = now_ns - 600 * NS_PER_MS;
+	slowio_bond_run(&bond, now_ns - 300 * NS_PER_MS);
+	assert_int_equal(hold[0].ended, XBOND_HOLD_GOES_ON);
+	assert_true(bond.has_news);
+	assert_true(table.lacp_heartbeat_ns >= now_ns);
+}
+
+/* A fourth PDU in a second is not sent, so the port is stopped when its partner can be told. */
+static void a_goodbye_waits_for_its_turn(void **state)
+{
+	struct lacp_port_state *port = &bond.sys.port[0];
+	struct lacp_port_config stopped = port->config;
+	uint64_t now_ns = clock_now_ns();
+
+	(void)state;
+	need_ring();
+	stopped.link = LACP_LINK_STOPPED;
+	for (unsigned int i = 0; i < LACP_TX_LIMIT; i++)
+		port->sent_ns[i] = now_ns;
+	assert_int_equal(slowio_bond_set_port(&bond, 0, 1, &stopped), 0);
+	slowio_bond_run(&bond, now_ns);
+	assert_int_equal(port->config.link, LACP_LINK_UP);
+	port->sent_ns[0] = now_ns - LACP_SECOND;
+	slowio_bond_run(&bond, now_ns);
+	assert_int_equal(port->config.link, LACP_LINK_DOWN);
+	assert_true(port->stopped);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +183,9 @@ int main(void)
 		cmocka_unit_test_setup(what_the_programs_took_out_stays_out, begin),
 		cmocka_unit_test_setup(only_two_flags_are_ours, begin),
 		cmocka_unit_test_setup(the_carrier_does_not_change_while_xdp_chooses, begin),
+		cmocka_unit_test_setup_teardown(an_absence_is_seen_whenever_it_was, begin_with_port,
+						end_with_port),
+		cmocka_unit_test_setup_teardown(a_goodbye_waits_for_its_turn, begin_with_port, end_with_port),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
