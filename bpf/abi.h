@@ -156,12 +156,16 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 	128		     /* bond0 is in another namespace: it can be handed packets without its backlog */
 #define XBOND_F_QUEUE_IDS 64 /* some slave has a queue_id */
 #define XBOND_F_NETKIT 256   /* bond0 is a netkit: only a queue_id is in tc_index */
-#define XBOND_F_OPENING 512  /* 802.3ad: a port collects, and the pair's port side may not be up yet */
+#define XBOND_F_OPENING 512  /* 802.3ad: ports collect, and the pair's port side is not up yet */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 #define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */
 
-/* Writer: bondd, but for `watched`. What the programs decide by; one store publishes each of: active copy, masks, flags. */
+/*
+ * Writer: bondd, but for `watched`. What the programs decide by; one store publishes each of: active copy, masks, flags.
+ * In 802.3ad the masks, XBOND_F_CARRIER and XBOND_F_OPENING are written under the LACP thread's lock only (slowio.h),
+ * and while that thread is away the programs take slots out of the masks.
+ */
 struct xbond_table {
 	__u64 tx_mask; /* slots that may transmit now */
 	__u64 rx_mask; /* slots that may collect */

@@ -27,5 +27,6 @@ struct {
 
 /* For words that bondd or bondctl may change in mid-program. */
 #define READ_ONCE(x) (*(const volatile typeof(x) *)&(x))
+#define WRITE_ONCE(x, value) (*(volatile typeof(x) *)&(x) = (value))
 
 #endif

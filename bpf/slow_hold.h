@@ -92,13 +92,18 @@ static __always_inline void slow_put_back(__u32 slot, __u32 directions)
 		__sync_fetch_and_or(&table.tx_mask, 1ULL << slot);
 }
 
-/* What the port may not do is taken; what had been taken and was bondd's will is given back. */
+/*
+ * What the port may not do is taken, and noted before that, for bondd may publish just now; what had been taken and
+ * was bondd's will is given back.
+ */
 static __always_inline void slow_allow(__u32 slot, struct xbond_hold *port,
 				       const struct xbond_hold_words *words, __u32 allowed)
 {
+	__u32 back = port->withheld & allowed & words->told;
+
+	WRITE_ONCE(port->withheld, SLOW_CARRY & ~allowed);
 	slow_take_out(slot, SLOW_CARRY & ~allowed);
-	slow_put_back(slot, port->withheld & allowed & words->told);
-	port->withheld = SLOW_CARRY & ~allowed;
+	slow_put_back(slot, back);
 }
 
 static __always_inline void slow_end(__u32 slot, struct xbond_hold *port,

@@ -254,15 +254,28 @@ __noinline int rx_collects_by_now(__u32 slot)
 }
 
 /*
- * To bond0. The kernel drops what goes to a peer in its own namespace, so bondd must be watching; and it does
- * not judge anew whom such a packet is for, so only what is for the slave's address goes there.
+ * While the port side is not up yet, it would drop everything: around it. Or straight into bond0 in another namespace:
+ * the kernel does not judge anew whom such a packet is for, so only what is for the slave's address goes there. Both
+ * only while bondd watches where bond0 is: the kernel drops what goes to a peer in its own namespace.
  */
+static __always_inline int hand_over_past_the_pair(const struct __sk_buff *skb, __u32 flags)
+{
+	if (READ_ONCE(table.watched)) {
+		if (flags & XBOND_F_OPENING && table.bond_ifindex)
+			return bpf_redirect(table.bond_ifindex, BPF_F_INGRESS);
+		if (flags & XBOND_F_REDIRECT_PEER && skb->pkt_type == PACKET_HOST)
+			return bpf_redirect_peer(table.port_ifindex, 0);
+	}
+	return bpf_redirect(table.port_ifindex, 0);
+}
+
+/* To bond0. */
 static __always_inline int hand_over(const struct __sk_buff *skb, __u32 flags)
 {
 	if (path_is_direct())
 		return bpf_redirect(table.bond_ifindex, BPF_F_INGRESS);
-	if (flags & XBOND_F_REDIRECT_PEER && skb->pkt_type == PACKET_HOST && READ_ONCE(table.watched))
-		return bpf_redirect_peer(table.port_ifindex, 0);
+	if (flags & (XBOND_F_OPENING | XBOND_F_REDIRECT_PEER))
+		return hand_over_past_the_pair(skb, flags);
 	return bpf_redirect(table.port_ifindex, 0);
 }
 

@@ -107,7 +107,8 @@ static __always_inline int collect(struct xdp_md *ctx)
 	__u32 length;
 
 	if (slot >= XBOND_MAX_SLAVES || !(READ_ONCE(table.rx_mask) >> slot & 1) ||
-	    !(READ_ONCE(table.flags) & XBOND_F_CARRIER) || !is_ordinary(&packet))
+	    (READ_ONCE(table.flags) & (XBOND_F_CARRIER | XBOND_F_OPENING)) != XBOND_F_CARRIER ||
+	    !is_ordinary(&packet))
 		return XDP_PASS;
 	length = frame_length(ctx, &packet);
 	if (!is_whole(&packet, length))

@@ -221,16 +221,19 @@ static bool has_drain_markers(struct bond *bond)
 	return bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->drain_markers;
 }
 
+/* In 802.3ad the carrier of reception is the LACP thread's, and XDP waits for it. */
 static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 {
 	uint32_t flags = decision->carrier ? XBOND_F_CARRIER : 0;
+	bool may_choose =
+		decision->carrier && (!bond->lacp || bond->dataplane.pins.table->flags & XBOND_F_CARRIER);
 
 	if (device_pair_is_netkit(bond_pin(bond)))
 		flags |= XBOND_F_NETKIT;
 	if (bond->captured || bond->has_qdisc || bond->is_down || bond->away ||
 	    (bond->has_xdp && !bond_pin(bond)->xdp_tx))
 		flags |= XBOND_F_FORCE_COUNTED;
-	else if (bond_pin(bond)->xdp_tx && decision->carrier)
+	else if (bond_pin(bond)->xdp_tx && may_choose)
 		flags |= XBOND_F_STACK_DIRECT | XBOND_F_XDP_TX;
 	if (redirects_to_peer(bond))
 		flags |= XBOND_F_REDIRECT_PEER;
@@ -311,33 +314,61 @@ static uint64_t sending(struct bond *bond, const struct decision *decision)
 	return drain_usable(decision->up, drained);
 }
 
+/* Around the pair nobody goes past an XDP program on bond0, which only what crosses it meets. */
+static enum slowio_pair pair_of(const struct bond *bond, const struct decision *decision)
+{
+	if (bond->port_up && decision->carrier)
+		return SLOWIO_PAIR_OPEN;
+	return bond->has_xdp ? SLOWIO_PAIR_CLOSED : SLOWIO_PAIR_AROUND;
+}
+
+/* In 802.3ad by the LACP thread, which knows better what may receive. */
+static void publish_masks(struct bond *bond, const struct decision *decision, uint64_t rx_mask)
+{
+	if (bond->lacp) {
+		slowio_publish(bond->lacp, decision->up, decision->members, pair_of(bond, decision));
+		return;
+	}
+	dataplane_set_tx_mask(&bond->dataplane, decision->up);
+	dataplane_set_rx_mask(&bond->dataplane, rx_mask);
+}
+
+/*
+ * The masks' second store is for the flags that are the LACP thread's: its carrier goes after XDP has ceased to choose,
+ * and XBOND_F_OPENING when the port side is up.
+ */
+static void publish_carrier(struct bond *bond, const struct decision *decision)
+{
+	const uint32_t threads = XBOND_F_CARRIER | XBOND_F_OPENING;
+
+	dataplane_set_flags(&bond->dataplane, bond->lacp ? ~threads : UINT32_MAX,
+			    choose_flags(bond, decision));
+	bond_pin(bond)->carrier = decision->carrier;
+	follow_carrier(bond, decision->carrier);
+	if (bond->lacp)
+		publish_masks(bond, decision, 0);
+}
+
 /*
  * A slave that fails leaves by the first store; what receives next opens before it is used. A
  * drain that waits for a marker begins with the plan.
  */
 static void publish(struct bond *bond, const struct decision *decision)
 {
-	struct dataplane *dataplane = &bond->dataplane;
-	struct xbond_table *table = dataplane->pins.table;
+	struct xbond_table *table = bond->dataplane.pins.table;
 
 	xdp_devmap_publish(bond, sending(bond, decision));
-	dataplane_set_tx_mask(dataplane, decision->up);
-	dataplane_set_rx_mask(dataplane, table->rx_mask | decision->rx_mask);
+	publish_masks(bond, decision, table->rx_mask | decision->rx_mask);
 	publish_plan(bond, decision);
 	xdp_devmap_publish(bond, sending(bond, decision));
 	if (!bond->plan_due)
-		dataplane_set_rx_mask(dataplane, decision->rx_mask);
+		publish_masks(bond, decision, decision->rx_mask);
 	publish_queue_ids(bond);
 	device_follow_settings(bond);
-	dataplane_set_flags(dataplane, choose_flags(bond, decision));
-	/* The LACP thread may have taken a slot out since we looked: that stands. */
-	__atomic_and_fetch(&table->tx_mask, bond_lacp_distributing(bond), __ATOMIC_RELEASE);
-	__atomic_and_fetch(&table->rx_mask, bond_lacp_collecting(bond), __ATOMIC_RELEASE);
 	bond_pin(bond)->active_slot = decision->plan.active_slot;
 	if (!bond->plan_due)
 		__atomic_store_n(&table->active_request, decision->active_request, __ATOMIC_RELEASE);
-	bond_pin(bond)->carrier = decision->carrier;
-	follow_carrier(bond, decision->carrier);
+	publish_carrier(bond, decision);
 }
 
 static const char *active_name(struct bond *bond, unsigned int slot)
@@ -404,6 +435,7 @@ void bond_evaluate(struct bond *bond)
 	decide(bond, &decision);
 	publish(bond, &decision);
 	log_changes(bond, &decision);
+	bond_lacp_log(bond);
 	bond->announce_due |= has_failed_over(&decision);
 	if (bond->announce_due && !bond->plan_due) {
 		bond->announce_due = false;

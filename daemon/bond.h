@@ -45,14 +45,14 @@ struct bond {
 	bool active_by_hand;
 	bool primary_changed;
 	bool port_up;
-	bool away;			    /* bond0 is in another namespace */
-	bool left;			    /* bond0 has been, since the actions that lead to it were made */
-	bool captured;			    /* somebody captures on bond0 */
-	bool has_qdisc;			    /* a root qdisc that direct would skip */
-	bool has_xdp;			    /* a native XDP program, which only what crosses the pair meets */
-	bool lost_filter;		    /* bond0's own, which cannot be put back; it was told */
-	bool is_down;			    /* bond0 is not up: an action that leads there would complain */
-	bool promisc;			    /* bond0 receives more than its own address */
+	bool away;	  /* bond0 is in another namespace */
+	bool left;	  /* bond0 has been, since the actions that lead to it were made */
+	bool captured;	  /* somebody captures on bond0 */
+	bool has_qdisc;	  /* a root qdisc that direct would skip */
+	bool has_xdp;	  /* a native XDP program, which only what crosses the pair meets */
+	bool lost_filter; /* bond0's own, which cannot be put back; it was told */
+	bool is_down;	  /* bond0 is not up: an action that leads there would complain, and LACP stops */
+	bool promisc;	  /* bond0 receives more than its own address */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
 	bool gro_lost;			    /* as last seen, while slaves receive by XDP */
 	bool xdp_known;			    /* the devmaps are as in the next two */

@@ -37,6 +37,14 @@ static struct lacp_config config_of(struct bond *bond)
 	return config;
 }
 
+/* A bond that is administratively down takes nothing in, so its partner must not send. */
+static uint8_t link_of(const struct bond *bond, const struct xbond_slave *slave)
+{
+	if (slave->link != XBOND_LINK_UP && slave->link != XBOND_LINK_GOING_DOWN)
+		return LACP_LINK_DOWN;
+	return bond->is_down ? LACP_LINK_STOPPED : LACP_LINK_UP;
+}
+
 /* The slot is the port's number: never 0, never over 65535, the same after a restart and a rename. */
 static struct lacp_port_config port_config_of(struct bond *bond, unsigned int slot)
 {
@@ -46,7 +54,7 @@ static struct lacp_port_config port_config_of(struct bond *bond, unsigned int sl
 		.port = (uint16_t)(slot + 1),
 		.port_priority = (uint16_t)slave->actor_port_prio,
 		.duplex = (uint8_t)slave->duplex,
-		.link = slave->link == XBOND_LINK_UP || slave->link == XBOND_LINK_GOING_DOWN,
+		.link = link_of(bond, slave),
 	};
 
 	memcpy(config.mac, slave->mac, XBOND_MAC_SIZE);
@@ -86,13 +94,14 @@ static void follow_port(struct bond *bond, unsigned int slot)
 
 	if (bond_is_member(bond, slot))
 		config = port_config_of(bond, slot);
-	if (bond->members[slot].flapped && config.link) {
+	if (bond->members[slot].flapped && config.link == LACP_LINK_UP) {
 		struct lacp_port_config down = config;
 
-		bond->members[slot].flapped = false;
-		down.link = 0;
+		down.link = LACP_LINK_DOWN;
 		slowio_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &down);
 	}
+	if (config.link)
+		bond->members[slot].flapped = false;
 	if (!memcmp(&config, &bond->lacp_ports[slot], sizeof(config)))
 		return;
 	bond->lacp_ports[slot] = config;
@@ -208,16 +217,18 @@ static void log_event(struct bond *bond, const struct slowio_event *event)
 	}
 }
 
-void bond_lacp_news(struct daemon *daemon)
+void bond_lacp_log(struct bond *bond)
 {
 	struct slowio_event event;
 
+	while (bond->lacp && slowio_take(bond->lacp, &event))
+		log_event(bond, &event);
+}
+
+void bond_lacp_news(struct daemon *daemon)
+{
 	slowio_acknowledge(daemon->slowio);
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		if (!bond->lacp)
-			continue;
-		bond_evaluate(bond);
-		while (slowio_take(bond->lacp, &event))
-			log_event(bond, &event);
-	}
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		if (bond->lacp)
+			bond_evaluate(bond);
 }

@@ -70,25 +70,36 @@ void dataplane_quiesce(void)
 		nanosleep(&longer_than_any_program, NULL);
 }
 
+/* One store, which leaves the others as the LACP thread has them. */
+static void put_flags(struct xbond_table *table, uint32_t which, uint32_t flags)
+{
+	uint32_t before = __atomic_load_n(&table->flags, __ATOMIC_RELAXED), after;
+
+	do
+		after = (before & ~which) | (flags & which);
+	while (!__atomic_compare_exchange_n(&table->flags, &before, after, false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED));
+}
+
 /*
  * XDP must not choose for what the stack sends, which may lack its checksum: it begins after
  * the last packet that was let across, and ends before the first.
  */
-void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags)
+void dataplane_set_flags(struct dataplane *dataplane, uint32_t which, uint32_t flags)
 {
 	struct xbond_table *table = dataplane->pins.table;
 
-	if (table->flags == flags)
+	if (!((table->flags ^ flags) & which))
 		return;
 	if (table->flags & XBOND_F_XDP_TX) {
-		store(table->flags, table->flags & ~(uint32_t)XBOND_F_XDP_TX);
+		put_flags(table, XBOND_F_XDP_TX, 0);
 		dataplane_quiesce();
 	}
 	if (flags & XBOND_F_XDP_TX) {
-		store(table->flags, flags & ~(uint32_t)XBOND_F_XDP_TX);
+		put_flags(table, which, flags & ~(uint32_t)XBOND_F_XDP_TX);
 		dataplane_quiesce();
 	}
-	store(table->flags, flags);
+	put_flags(table, which, flags);
 }
 
 /* A kernel that refuses leaves everything counted. */
@@ -104,18 +115,18 @@ static void feed_watchdog(struct dataplane *dataplane)
 void dataplane_beat(struct dataplane *dataplane)
 {
 	struct xbond_table *table = dataplane->pins.table;
-	uint32_t flags = table->flags;
 	bool was_away = (int64_t)(clock_now_ns() - table->heartbeat_ns) > XBOND_HEARTBEAT_FRESH_NS / 2;
 
-	if (!(flags & XBOND_F_XDP_TX) || (table->watched && !was_away)) {
+	if (!(table->flags & XBOND_F_XDP_TX) || (table->watched && !was_away)) {
 		feed_watchdog(dataplane);
 		return;
 	}
 	/* Until now all may have gone across. */
-	store(table->flags, flags & ~(uint32_t)XBOND_F_XDP_TX);
+	put_flags(table, XBOND_F_XDP_TX, 0);
 	dataplane_quiesce();
 	feed_watchdog(dataplane);
-	dataplane_set_flags(dataplane, flags);
+	dataplane_quiesce();
+	put_flags(table, XBOND_F_XDP_TX, XBOND_F_XDP_TX);
 }
 
 void dataplane_stop_beating(struct dataplane *dataplane)

@@ -52,8 +52,8 @@ void dataplane_set_rx_mask(struct dataplane *dataplane, uint64_t mask);
 void dataplane_set_drained(struct dataplane *dataplane, uint64_t mask);
 /* 0: none. */
 void dataplane_set_queue_id(struct dataplane *dataplane, unsigned int slot, uint32_t queue_id);
-/* May take some 10 ms where XDP chooses. */
-void dataplane_set_flags(struct dataplane *dataplane, uint32_t flags);
+/* Of the flags in `which`; the others are somebody else's, and stay. May take some 10 ms where XDP chooses. */
+void dataplane_set_flags(struct dataplane *dataplane, uint32_t which, uint32_t flags);
 /*
  * bondd lives, and does for XBOND_HEARTBEAT_FRESH_NS. After an absence, XDP chooses only once
  * nothing is on its way across.

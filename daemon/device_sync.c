@@ -63,6 +63,7 @@ static void follow_mac(struct bond *bond, const uint8_t *mac)
 			log_warning("%s: %s", pin->name, err.text);
 	mirred_follow_all(bond);
 	log_notice("%s: MAC address is now %s", pin->name, mac_text(mac, text));
+	bond_evaluate(bond); /* LACP names it */
 }
 
 static int set_mtu(struct nl *nl, const void *arg)

@@ -108,6 +108,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	mac_random(first.random_mac);
 	memcpy(first.mac, first.random_mac, XBOND_MAC_SIZE);
 	bond = bond_new(daemon);
+	bond->is_down = true; /* as every new device; a message tells when it is up */
 	r = dataplane_create(&bond->dataplane, daemon->paths.bpf_dir, &first, settings, err);
 	if (r) {
 		free(bond);

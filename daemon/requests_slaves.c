@@ -181,8 +181,8 @@ static void take_back(struct addition *addition)
 	struct nl *nl = &addition->bond->daemon->nl;
 
 	slave_release(addition->bond, addition->added);
-	if (addition->gave_mac)
-		device_set_mac(addition->bond, pin->random_mac, NULL);
+	if (addition->gave_mac && !device_set_mac(addition->bond, pin->random_mac, NULL))
+		bond_evaluate(addition->bond);
 	for (size_t i = 0; i < addition->count; i++)
 		for (int k = 0; k < addition->addresses[i].count; k++)
 			if (addition->addresses[i].address[k].family == AF_INET6)

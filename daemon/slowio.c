@@ -188,10 +188,17 @@ void slowio_free(struct slowio *slowio)
 	free(slowio);
 }
 
+/* What follows a change by the main loop: the thread runs the machines. */
+static void release_and_wake(struct slowio *slowio)
+{
+	pthread_mutex_unlock(&slowio->lock);
+	signal_fd(slowio->wake_fd);
+}
+
 struct slowio_bond *slowio_add(struct slowio *slowio, const struct pins *pins, uint64_t members,
 			       const struct lacp_config *config, struct err *err)
 {
-	struct slowio_bond *bond = slowio_bond_new(slowio, slowio->send_fd, pins, members, config, err);
+	struct slowio_bond *bond = slowio_bond_new(slowio, slowio->send_fd, pins, err);
 	int r;
 
 	if (!bond)
@@ -203,10 +210,10 @@ struct slowio_bond *slowio_add(struct slowio *slowio, const struct pins *pins, u
 		return NULL;
 	}
 	pthread_mutex_lock(&slowio->lock);
+	slowio_bond_start(bond, members, config);
 	bond->next = slowio->bonds;
 	slowio->bonds = bond;
-	pthread_mutex_unlock(&slowio->lock);
-	signal_fd(slowio->wake_fd);
+	release_and_wake(slowio);
 	return bond;
 }
 
@@ -228,11 +235,11 @@ void slowio_remove(struct slowio_bond *bond, bool forget)
 	slowio_bond_free(bond);
 }
 
-/* What follows a change by the main loop: the thread runs the machines. */
-static void release_and_wake(struct slowio *slowio)
+void slowio_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members, enum slowio_pair pair)
 {
-	pthread_mutex_unlock(&slowio->lock);
-	signal_fd(slowio->wake_fd);
+	pthread_mutex_lock(&bond->slowio->lock);
+	slowio_bond_publish(bond, tx, members, pair);
+	pthread_mutex_unlock(&bond->slowio->lock);
 }
 
 int slowio_configure(struct slowio_bond *bond, const struct lacp_config *config)

@@ -18,6 +18,13 @@
 struct slowio;
 struct slowio_bond;
 
+/* How what a port receives reaches bond0. */
+enum slowio_pair {
+	SLOWIO_PAIR_CLOSED, /* not now */
+	SLOWIO_PAIR_AROUND, /* the port side is not up: the programs may go around the pair */
+	SLOWIO_PAIR_OPEN,   /* the port side is up, and stays so until the next slowio_publish() */
+};
+
 /* Something for the log; the main loop knows the names. */
 struct slowio_event {
 	unsigned int slot;
@@ -54,6 +61,12 @@ int slowio_drain(struct slowio_bond *bond, unsigned int slot);
 /* Slots that may collect and distribute now. Safe from any thread. */
 uint64_t slowio_collecting(const struct slowio_bond *bond);
 uint64_t slowio_distributing(const struct slowio_bond *bond);
+/*
+ * Masks, XBOND_F_CARRIER and XBOND_F_OPENING, as the thread has the ports now, whatever the caller has seen before: of
+ * tx what distributes, of members all that collect, none that the programs have taken out. The thread itself opens a
+ * port that begins to collect, before the partner is told, and takes out what ends.
+ */
+void slowio_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members, enum slowio_pair pair);
 /* Slots whose drain goes on. */
 uint64_t slowio_draining(const struct slowio_bond *bond);
 

@@ -61,7 +61,30 @@ static void change(uint64_t *mask, unsigned int slot, bool on)
 		__atomic_and_fetch(mask, ~bit(slot), __ATOMIC_RELEASE);
 }
 
-/* What ends, ends here and now; what begins waits for the main loop, which has buckets to make. */
+/* min_links, and at least one: a port that only collects receives. */
+static bool enough_collect(const struct slowio_bond *bond)
+{
+	unsigned int least = bond->sys.state.config.min_links ? bond->sys.state.config.min_links : 1;
+
+	return (unsigned int)__builtin_popcountll(bond->collecting) >= least;
+}
+
+/* While XDP chooses, the carrier stays as it is: the main loop ends that first, in its order (dataplane_set_flags()). */
+static uint32_t carrier_flags(const struct slowio_bond *bond)
+{
+	uint32_t flags = XBOND_F_CARRIER;
+
+	if (bond->table->flags & XBOND_F_XDP_TX)
+		flags &= bond->table->flags;
+	else if (!enough_collect(bond))
+		return 0;
+	return flags && bond->pair == SLOWIO_PAIR_AROUND ? flags | XBOND_F_OPENING : flags;
+}
+
+/*
+ * What ends, ends here and now, and so begins the reception: the partner may send from the PDU on that comes next, and
+ * the main loop may be waiting for the kernel. Transmission waits for it, for it has buckets to make.
+ */
 static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
 {
 	struct slowio_bond *bond = context;
@@ -70,9 +93,54 @@ static void on_port(void *context, unsigned int slot, bool collecting, bool dist
 	change(&bond->distributing, slot, distributing);
 	if (!distributing)
 		change((uint64_t *)&bond->table->tx_mask, slot, false);
-	if (!collecting)
-		change((uint64_t *)&bond->table->rx_mask, slot, false);
+	if (collecting)
+		__atomic_or_fetch(&bond->table->flags, carrier_flags(bond), __ATOMIC_RELEASE);
+	change((uint64_t *)&bond->table->rx_mask, slot, collecting);
 	bond->has_news = true;
+}
+
+/* Slots that the programs have taken out of a mask, and the thread has not noticed yet. */
+static uint64_t taken_out(const struct slowio_bond *bond, uint32_t of)
+{
+	uint64_t slots = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (__atomic_load_n(&bond->hold[slot].ended, __ATOMIC_ACQUIRE) != XBOND_HOLD_GOES_ON ||
+		    __atomic_load_n(&bond->hold[slot].withheld, __ATOMIC_ACQUIRE) & of)
+			slots |= bit(slot);
+	return slots;
+}
+
+static uint64_t taken_out_of_tx(const struct slowio_bond *bond)
+{
+	return taken_out(bond, LACP_DISTRIBUTING);
+}
+
+static uint64_t taken_out_of_rx(const struct slowio_bond *bond)
+{
+	return taken_out(bond, LACP_COLLECTING);
+}
+
+static void publish_masks(struct slowio_bond *bond, uint64_t tx, uint64_t rx)
+{
+	store(bond->table->tx_mask, tx & ~taken_out_of_tx(bond));
+	store(bond->table->rx_mask, rx & ~taken_out_of_rx(bond));
+	/* The programs note what they take out before they do so: what they did since we looked is seen now. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	__atomic_and_fetch(&bond->table->tx_mask, ~taken_out_of_tx(bond), __ATOMIC_RELEASE);
+	__atomic_and_fetch(&bond->table->rx_mask, ~taken_out_of_rx(bond), __ATOMIC_RELEASE);
+}
+
+void slowio_bond_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members, enum slowio_pair pair)
+{
+	const uint32_t ours = XBOND_F_CARRIER | XBOND_F_OPENING;
+	uint32_t flags;
+
+	bond->pair = pair;
+	flags = carrier_flags(bond);
+	__atomic_or_fetch(&bond->table->flags, flags, __ATOMIC_RELEASE);
+	publish_masks(bond, tx & bond->distributing, members & bond->collecting);
+	__atomic_and_fetch(&bond->table->flags, flags | ~ours, __ATOMIC_RELEASE);
 }
 
 static void on_aggregator(void *context, unsigned int aggregator)
@@ -133,14 +201,32 @@ static void save(struct slowio_bond *bond)
 	store(bond->pinned->current, idle);
 }
 
-/*
- * We were away. PDUs that wait in the ring are older than what the programs have noted since, so they come first;
- * from the heartbeat on PDUs are ours again.
- */
-static void take_over_hold(struct slowio_bond *bond)
+static bool is_stale(uint64_t heartbeat_ns)
 {
-	ring_buffer__consume(bond->ring);
-	store(bond->table->lacp_heartbeat_ns, clock_now_ns());
+	return (int64_t)(clock_now_ns() - heartbeat_ns) > XBOND_LACP_AWAY_NS;
+}
+
+/*
+ * True if the programs may have held ports since the last beat: by the clock after the store, for who is preempted
+ * before it beats too late. PDUs that wait in the ring are older than what the programs have noted since, so they are
+ * read first; from the heartbeat on PDUs are ours again.
+ */
+static bool beat(struct slowio_bond *bond)
+{
+	uint64_t *heartbeat_ns = (uint64_t *)&bond->table->lacp_heartbeat_ns;
+	bool held = is_stale(__atomic_load_n(heartbeat_ns, __ATOMIC_ACQUIRE));
+
+	if (held)
+		ring_buffer__consume(bond->ring);
+	if (!is_stale(__atomic_exchange_n(heartbeat_ns, clock_now_ns(), __ATOMIC_SEQ_CST)))
+		return false;
+	if (!held)
+		ring_buffer__consume(bond->ring);
+	return true;
+}
+
+static void end_holds(struct slowio_bond *bond)
+{
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		slowio_hold_end(&bond->hold[slot], &bond->sys, slot);
 }
@@ -152,17 +238,34 @@ static void follow_holds(struct slowio_bond *bond)
 			slowio_hold_follow(&bond->hold[slot], &bond->sys, slot, &bond->sent[slot]);
 }
 
+/* The core sends three PDUs in any second. What says goodbye waits for that, or the partner would go on for 90 s. */
+static bool may_send(const struct slowio_bond *bond, unsigned int slot, uint64_t now_ns)
+{
+	uint64_t third_last_ns = bond->sys.port[slot].sent_ns[0];
+
+	return !third_last_ns || now_ns >= third_last_ns + LACP_SECOND;
+}
+
+static void stop_ports(struct slowio_bond *bond, uint64_t now_ns)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		if (!(bond->stopping & bit(slot)) || !may_send(bond, slot, now_ns))
+			continue;
+		bond->stopping &= ~bit(slot);
+		lacp_port_configure(&bond->sys, slot, &bond->stopped[slot], now_ns);
+		bond->changed = true;
+	}
+}
+
 void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
 {
-	bool was_away = bond->ran_ns && now_ns - bond->ran_ns > (uint64_t)XBOND_LACP_AWAY_NS;
 	int taken;
 
-	bond->ran_ns = now_ns;
-	if (was_away) { /* stopped, or starved; the masks are the main loop's to set right */
-		take_over_hold(bond);
+	if (beat(bond)) { /* stopped, or starved; the masks are the main loop's to set right */
+		end_holds(bond);
 		bond->changed = bond->has_news = true;
 	}
-	store(bond->table->lacp_heartbeat_ns, now_ns);
+	stop_ports(bond, now_ns);
 	taken = ring_buffer__consume(bond->ring);
 
 	if (taken > 0 || bond->deadline_ns <= now_ns || bond->changed) {
@@ -209,11 +312,10 @@ static void adopt(struct slowio_bond *bond, uint64_t members)
 	}
 	bond->collecting = lacp_collecting(&bond->sys);
 	bond->distributing = lacp_distributing(&bond->sys);
-	take_over_hold(bond);
 }
 
 struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const struct pins *pins,
-				    uint64_t members, const struct lacp_config *config, struct err *err)
+				    struct err *err)
 {
 	struct slowio_bond *bond = calloc(1, sizeof(*bond));
 
@@ -233,12 +335,19 @@ struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const st
 		free(bond);
 		return NULL;
 	}
+	return bond;
+}
+
+void slowio_bond_start(struct slowio_bond *bond, uint64_t members, const struct lacp_config *config)
+{
 	lacp_init(&bond->sys, config, &outputs, bond);
 	adopt(bond, members);
+	if (!beat(bond))
+		ring_buffer__consume(bond->ring);
+	end_holds(bond);
 	lacp_configure(&bond->sys, config, clock_now_ns());
 	bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
 	follow_holds(bond);
-	return bond;
 }
 
 void slowio_bond_free(struct slowio_bond *bond)
@@ -252,6 +361,19 @@ int slowio_bond_fd(const struct slowio_bond *bond)
 	return ring_buffer__epoll_fd(bond->ring);
 }
 
+/* A link that is down for a moment only is down all the same. */
+static int configure_port(struct slowio_bond *bond, unsigned int slot, const struct lacp_port_config *config,
+			  uint64_t now_ns)
+{
+	int r = lacp_port_configure(&bond->sys, slot, config, now_ns);
+
+	if (!r && config->link != LACP_LINK_UP) {
+		bond->deadline_ns = lacp_run(&bond->sys, now_ns);
+		follow_holds(bond);
+	}
+	return r;
+}
+
 int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifindex,
 			 const struct lacp_port_config *config)
 {
@@ -259,18 +381,15 @@ int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifinde
 
 	bond->ifindex[slot] = ifindex;
 	bond->changed = true;
+	bond->stopping &= ~bit(slot);
 	slowio_hold_begin(&bond->hold[slot]);
-	if (bond->sys.used & bit(slot)) {
-		int r = lacp_port_configure(&bond->sys, slot, config, now_ns);
-
-		/* A link that is down for a moment only is down all the same. */
-		if (!r && !config->link) {
-			bond->deadline_ns = lacp_run(&bond->sys, now_ns);
-			follow_holds(bond);
-		}
-		return r;
-	}
-	return lacp_port_add(&bond->sys, slot, config, now_ns);
+	if (!(bond->sys.used & bit(slot)))
+		return lacp_port_add(&bond->sys, slot, config, now_ns);
+	if (config->link != LACP_LINK_STOPPED || may_send(bond, slot, now_ns))
+		return configure_port(bond, slot, config, now_ns);
+	bond->stopping |= bit(slot);
+	bond->stopped[slot] = *config;
+	return 0;
 }
 
 void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
@@ -280,6 +399,7 @@ void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
 	change(&bond->collecting, slot, false);
 	change(&bond->distributing, slot, false);
 	change(&bond->draining, slot, false);
+	bond->stopping &= ~bit(slot);
 	slowio_hold_clear(&bond->hold[slot], &bond->sent[slot]);
 	bond->ifindex[slot] = 0;
 }

@@ -83,7 +83,10 @@ int lacp_configure(struct lacp_system *sys, const struct lacp_config *config, ui
 int lacp_port_add(struct lacp_system *sys, unsigned int slot, const struct lacp_port_config *config,
 		  uint64_t now_ns);
 
-/* Link, speed, duplex, priority, address. -ENOENT: no such port; -EINVAL: as above, or another port number. */
+/*
+ * Link, speed, duplex, priority, address. LACP_LINK_STOPPED on a link that was up tells the partner and outputs->port
+ * as lacp_port_remove() does; then the link is down. -ENOENT: no such port; -EINVAL: as above, or another port number.
+ */
 int lacp_port_configure(struct lacp_system *sys, unsigned int slot, const struct lacp_port_config *config,
 			uint64_t now_ns);
 

@@ -104,6 +104,14 @@ static bool is_number_taken(const struct lacp_system *sys, uint16_t number)
 	return false;
 }
 
+static void store_config(struct lacp_port_state *port, const struct lacp_port_config *config)
+{
+	port->config = *config;
+	port->stopped = config->link == LACP_LINK_STOPPED;
+	if (port->stopped)
+		port->config.link = LACP_LINK_DOWN;
+}
+
 /* BEGIN: every machine in its first state. */
 static void begin(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
@@ -125,22 +133,10 @@ int lacp_port_add(struct lacp_system *sys, unsigned int slot, const struct lacp_
 	if (is_known(sys, slot) || is_number_taken(sys, config->port))
 		return -EEXIST;
 	memset(&sys->port[slot], 0, sizeof(sys->port[slot]));
-	sys->port[slot].config = *config;
+	store_config(&sys->port[slot], config);
 	sys->port[slot].used = 1;
 	sys->used |= 1ull << slot;
 	begin(sys, slot, now_ns);
-	return 0;
-}
-
-int lacp_port_configure(struct lacp_system *sys, unsigned int slot, const struct lacp_port_config *config,
-			uint64_t now_ns)
-{
-	if (!is_known(sys, slot))
-		return -ENOENT;
-	if (!is_valid_port(config) || config->port != sys->port[slot].config.port)
-		return -EINVAL;
-	sys->port[slot].config = *config;
-	lacp_actor_refresh(sys, slot, false, now_ns);
 	return 0;
 }
 
@@ -160,6 +156,20 @@ void lacp_leave(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 		lacp_marker_enter(sys, slot, LACP_MARKER_IDLE, false, now_ns);
 	if (lacp_has_partner(port) && port->config.link)
 		lacp_transmit_enter(sys, slot, lacp_transmit_next(port, now_ns), now_ns);
+}
+
+int lacp_port_configure(struct lacp_system *sys, unsigned int slot, const struct lacp_port_config *config,
+			uint64_t now_ns)
+{
+	if (!is_known(sys, slot))
+		return -ENOENT;
+	if (!is_valid_port(config) || config->port != sys->port[slot].config.port)
+		return -EINVAL;
+	if (config->link == LACP_LINK_STOPPED && sys->port[slot].config.link)
+		lacp_leave(sys, slot, now_ns);
+	store_config(&sys->port[slot], config);
+	lacp_actor_refresh(sys, slot, false, now_ns);
+	return 0;
 }
 
 int lacp_port_remove(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)

@@ -187,12 +187,16 @@ struct lacp_port_state {
 	uint8_t matched;       /* the partner's last PDU described us rightly */
 	uint8_t told;	       /* LACP_COLLECTING and LACP_DISTRIBUTING as last told by outputs->port */
 	uint8_t responses;     /* marker responses since response_window_ns */
+	uint8_t stopped;       /* its link is down because it was configured with LACP_LINK_STOPPED */
 	uint8_t carried;       /* 1: it has distributed by LACP since it was added */
-	uint16_t loop_port;    /* our own port number heard here; 0: not looped */
 	uint8_t refusals;      /* turns without getting in sync, since it last was */
 	uint8_t repeats;       /* PDUs left that tell a change again until the partner's words confirm it */
-	uint32_t transaction;  /* of the marker that waits */
-	uint64_t heard_ns;     /* last PDU that was not ignored; else since when the link is up */
+	uint8_t farewell;      /* 1: a PDU must leave although the port has become passive */
+	uint16_t loop_port;    /* our own port number heard here; 0: not looped */
+	uint8_t stranger
+		[LACP_MAC_SIZE]; /* the last system heard that is not lacp_partner, until stranger_ns */
+	uint32_t transaction;	 /* of the marker that waits */
+	uint64_t heard_ns;	 /* last PDU that was not ignored; else since when the link is up */
 	uint64_t current_while_ns;
 	uint64_t periodic_ns;
 	uint64_t wait_while_ns;
@@ -210,9 +214,6 @@ struct lacp_port_state {
 	uint64_t
 		unsettled_ns; /* since when the partner does not yet collect what we are ready for; 0: not so */
 	uint64_t stranger_ns; /* until then a system that is not lacp_partner counts as heard here; 0: none */
-	uint8_t stranger[LACP_MAC_SIZE];
-	uint8_t farewell; /* 1: a PDU must leave although the port has become passive */
-	uint8_t pad1;
 	uint64_t sent_ns[LACP_TX_LIMIT]; /* the last PDUs, oldest first; 0: none */
 	struct lacp_counters counters;
 };

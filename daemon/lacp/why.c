@@ -76,7 +76,7 @@ static bool no_link(struct why *why)
 {
 	if (why->port->config.link)
 		return false;
-	say(why, "link down");
+	say(why, why->port->stopped ? "the bond is administratively down" : "link down");
 	return true;
 }
 

@@ -20,7 +20,8 @@
 static struct {
 	struct lacp_system sys;
 	unsigned int sent;
-	uint8_t frame[LACP_FRAME_SIZE];
+	uint8_t frame[LACP_FRAME_SIZE]; /* the last */
+	uint8_t frame_of[LACP_MAX_PORTS][LACP_FRAME_SIZE];
 	bool collecting[LACP_MAX_PORTS], distributing[LACP_MAX_PORTS];
 	unsigned int drained, answered;
 	int events[LACP_EVENT_RESTLESS + 1];
@@ -29,9 +30,9 @@ static struct {
 static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, size_t length)
 {
 	(void)context;
-	(void)slot;
 	assert_int_equal(length, LACP_FRAME_SIZE);
 	memcpy(lacp.frame, frame, length);
+	memcpy(lacp.frame_of[slot], frame, length);
 	lacp.sent++;
 }
 

@@ -302,9 +302,9 @@ static bool unselects(void (*bend)(struct lacp_pdu *pdu))
 	bring_up(1);
 	pdu = partner_pdu(0);
 	bend(&pdu);
-	before = lacp.events[LACP_EVENT_PARTNER];
+	before = lacp.events[LACP_EVENT_SELECTED];
 	indicate(0, &pdu, T0 + 3 * LACP_SECOND);
-	return lacp.events[LACP_EVENT_PARTNER] != before;
+	return lacp.events[LACP_EVENT_SELECTED] != before;
 }
 
 static void partner_port(struct lacp_pdu *pdu)

@@ -436,6 +436,51 @@ static void a_removed_port_says_goodbye(void **state)
 	assert_int_equal(lacp.sys.used, 1);
 }
 
+static void a_stopped_port_says_goodbye(void **state)
+{
+	struct lacp_decoded last;
+	char why[LACP_WHY_SIZE];
+	unsigned int sent;
+
+	(void)state;
+	bring_up(2);
+	set_link(1, LACP_LINK_STOPPED, T0 + 5 * LACP_SECOND);
+	lacp_pdu_decode(lacp.frame_of[1], LACP_FRAME_SIZE, &last);
+	assert_int_equal(last.pdu.actor.port, 2);
+	assert_false(last.pdu.actor.state & (LACP_SYNCHRONIZATION | LACP_COLLECTING | LACP_DISTRIBUTING));
+	assert_false(lacp.collecting[1] || lacp.distributing[1]);
+	assert_int_equal(port(1)->config.link, LACP_LINK_DOWN);
+	assert_int_equal(port(1)->rx, LACP_RX_PORT_DISABLED);
+	assert_int_equal(lacp_distributing(&lacp.sys), 1);
+	lacp_why(&lacp.sys, 1, T0 + 5 * LACP_SECOND, NULL, NULL, why);
+	assert_string_equal(why, "the bond is administratively down");
+	sent = lacp.sent;
+	set_link(1, LACP_LINK_STOPPED, T0 + 7 * LACP_SECOND); /* once is enough */
+	assert_int_equal(lacp.sent, sent);
+	set_link(1, LACP_LINK_DOWN, T0 + 8 * LACP_SECOND);
+	lacp_why(&lacp.sys, 1, T0 + 8 * LACP_SECOND, NULL, NULL, why);
+	assert_string_equal(why, "link down");
+	set_link(1, LACP_LINK_UP, T0 + 9 * LACP_SECOND);
+	assert_true(lacp.sent > sent);
+}
+
+static void a_port_that_begins_stopped_is_down(void **state)
+{
+	struct lacp_port_config config = base_port(0);
+
+	(void)state;
+	start(0);
+	config.link = LACP_LINK_STOPPED;
+	assert_int_equal(lacp_port_add(&lacp.sys, 0, &config, T0), 0);
+	lacp_run(&lacp.sys, T0);
+	assert_int_equal(lacp.sent, 0);
+	assert_int_equal(port(0)->config.link, LACP_LINK_DOWN);
+	assert_true(port(0)->stopped);
+	set_link(0, LACP_LINK_UP, T0 + LACP_SECOND);
+	assert_false(port(0)->stopped);
+	assert_int_equal(lacp.sent, 1);
+}
+
 static void adoption_goes_on_without_a_word(void **state)
 {
 	struct lacp_system saved;
@@ -583,6 +628,8 @@ int main(void)
 		cmocka_unit_test(with_hold_a_fast_partner_makes_us_fast),
 		cmocka_unit_test(bad_configurations_change_nothing),
 		cmocka_unit_test(a_removed_port_says_goodbye),
+		cmocka_unit_test(a_stopped_port_says_goodbye),
+		cmocka_unit_test(a_port_that_begins_stopped_is_down),
 		cmocka_unit_test(adoption_goes_on_without_a_word),
 		cmocka_unit_test(adoption_refuses_what_it_does_not_know),
 		cmocka_unit_test(what_hold_heard_counts_and_what_it_gave_up_expires),

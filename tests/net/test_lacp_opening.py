@@ -1,0 +1,177 @@
+"""What a partner sends from the moment it is told that a port collects, whatever bondd's main loop is doing."""
+import pytest
+
+import lab as lab_module
+from lab import wait_for
+from lacp import (ACTIVITY, AGGREGATION, AT_ACTOR, COLLECTING, DISTRIBUTING, SYNC, distributing, is_slow, lacpdu, pdu_info,
+                  ports, tx_slots)
+from standstill import standstill
+from traffic import Capture, Stream, send_frames
+
+CARRIER, OPENING = 2, 512  # of table.flags
+SYSTEM = "02:00:00:00:00:99"
+ATTACHED = ACTIVITY | AGGREGATION | SYNC
+CARRYING = ATTACHED | COLLECTING | DISTRIBUTING
+
+
+class Partner:
+    """A far end that says what the test wants, when it wants."""
+
+    def __init__(self, host, **options):
+        self.host, self.far = host, host.far
+        self.wires = {dev: Capture(host.far, dev) for dev in host.links}
+        self.near = {}  # what the host has last said of itself
+        words = [word for option in options.items() for word in option]
+        host.ctl("create", "bond0", "mode", "802.3ad", "lacp_rate", "slow", "lacp_fallback", "none", *words)
+        host.ctl("add-slave", "bond0", *host.links)
+        host.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
+        host.ip("link", "set", "bond0", "up")
+        host.wait_slaves(*host.links)
+        wait_for(self._all_attached, "the ports to wait for their partner")
+
+    def hear(self, dev):
+        for frame in self.wires[dev].frames():
+            if is_slow(frame):
+                self.near[dev] = frame.data[AT_ACTOR + 2:AT_ACTOR + 20]
+        return self.near.get(dev)
+
+    def says(self, dev, flags):
+        """The host has said so on dev."""
+        return self.hear(dev) and self.near[dev][14] & flags == flags
+
+    def speak(self, dev, state):
+        actor = pdu_info(SYSTEM, 7 + self.host.links.index(dev), state=state)
+        send_frames(self.far, dev, [lacpdu(actor, self.hear(dev) or bytes(18))])
+
+    def _all_attached(self):
+        for dev in self.host.links:
+            if not self.says(dev, SYNC):
+                self.speak(dev, ACTIVITY | AGGREGATION)
+        return all(self.says(dev, SYNC) for dev in self.host.links)
+
+    def send(self, dev):
+        """Sends to bond0 on dev, and nothing else; what bond0's socket did not get."""
+        self.far.ip("addr", "replace", "10.0.0.2/24", "dev", dev)
+        self.far.ip("neigh", "replace", "10.0.0.1", "lladdr", self.host.link("bond0")["address"], "dev", dev)
+        self.far.run("ethtool", "-K", dev, "tx", "off")  # XDP takes no checksum that is still to be made
+        dropped = self.host.slave(dev)["rx_dropped"]
+        lost = Stream(self.far, self.host, to="10.0.0.1", count=200, rate=2000).finish()["lost"]
+        assert self.host.slave(dev)["rx_dropped"] == dropped
+        self.far.ip("addr", "del", "10.0.0.2/24", "dev", dev)
+        return lost
+
+    def close(self):
+        for wire in self.wires.values():
+            wire.close()
+
+
+@pytest.fixture
+def partner(lone):
+    made = []
+
+    def make(**options):
+        made.append(Partner(lone(links=2), **options))
+        return made[0]
+    yield make
+    for each in made:
+        each.close()
+
+
+def flags(host):
+    return host.pinned("table")["flags"] & (CARRIER | OPENING)
+
+
+def bond_carrier(host):
+    return "LOWER_UP" in host.link("bond0")["flags"]
+
+
+@pytest.mark.parametrize("options", [{}, {"path": "direct"}, {"rx_hook": "xdp"}], ids=["counted", "direct", "xdp"])
+def test_the_first_port_opens_while_the_main_loop_stands(partner, options, monkeypatch):
+    if "rx_hook" in options:
+        monkeypatch.setattr(lab_module, "DEVICE", "veth")  # a netkit has no XDP
+    far = partner(**options)
+    host = far.host
+    with standstill(host.bondd.pid):
+        far.speak("l0", CARRYING)
+        wait_for(lambda: far.says("l0", COLLECTING), "the port to say that it collects")
+        assert not bond_carrier(host)
+        assert far.send("l0") == 0
+    wait_for(lambda: flags(host) == CARRIER and bond_carrier(host), "the main loop to follow")
+    wait_for(lambda: distributing(host) == ["l0"] and tx_slots(host) == {0}, "the port to carry")
+    assert far.send("l0") == 0
+
+
+def test_another_port_opens_while_the_main_loop_stands(partner):
+    far = partner()
+    host = far.host
+    far.speak("l0", CARRYING)
+    wait_for(lambda: tx_slots(host) == {0} and bond_carrier(host), "the first port to carry")
+    with standstill(host.bondd.pid):
+        far.speak("l1", CARRYING)
+        wait_for(lambda: far.says("l1", COLLECTING), "the port to say that it collects")
+        assert far.send("l1") == 0
+        assert flags(host) == CARRIER
+    wait_for(lambda: tx_slots(host) == {0, 1}, "both ports to carry")
+
+
+def test_a_port_that_only_collects_receives(partner):
+    """Independent control, and the partner does not collect: the bond has no carrier, and hears all the same."""
+    far = partner(coupled_control="off")
+    host = far.host
+    with standstill(host.bondd.pid):
+        far.speak("l0", ATTACHED)
+        wait_for(lambda: far.says("l0", COLLECTING), "the port to say that it collects")
+        assert far.send("l0") == 0
+    assert host.ping_bondd()
+    assert flags(host) == CARRIER | OPENING and not bond_carrier(host)
+    assert far.send("l0") == 0
+    far.speak("l0", CARRYING)
+    wait_for(lambda: flags(host) == CARRIER and bond_carrier(host), "the port to distribute")
+    far.speak("l0", ATTACHED)
+    wait_for(lambda: flags(host) == CARRIER | OPENING and not bond_carrier(host), "the port to collect only")
+    assert far.send("l0") == 0
+    far.speak("l0", ACTIVITY | AGGREGATION)
+    wait_for(lambda: flags(host) == 0, "the port to carry nothing")
+
+
+def test_min_links_count_for_reception(partner):
+    far = partner(min_links=2)
+    host = far.host
+    with standstill(host.bondd.pid):
+        far.speak("l0", CARRYING)
+        wait_for(lambda: far.says("l0", COLLECTING), "the first port to say that it collects")
+        assert flags(host) == 0
+        far.speak("l1", CARRYING)
+        wait_for(lambda: far.says("l1", COLLECTING), "the second port to say that it collects")
+        assert far.send("l0") == 0
+
+
+def test_bondd_is_killed_between_opening_and_publishing(partner):
+    far = partner(lacp_hold="off")
+    host = far.host
+    with standstill(host.bondd.pid):
+        far.speak("l0", CARRYING)
+        wait_for(lambda: far.says("l0", COLLECTING), "the port to say that it collects")
+        host.kill_bondd()
+    assert flags(host) == CARRIER | OPENING
+    host.start_bondd()
+    wait_for(lambda: flags(host) == CARRIER and bond_carrier(host), "the next bondd to follow")
+    wait_for(lambda: tx_slots(host) == {0}, "the port to carry")
+    assert far.send("l0") == 0
+
+
+def test_nothing_of_an_opening_outlives_the_mode(partner):
+    far = partner(coupled_control="off")
+    host = far.host
+    far.speak("l0", ATTACHED)
+    wait_for(lambda: flags(host) == CARRIER | OPENING, "the port to collect")
+    host.ctl("set", "bond0", "mode", "balance-xor")
+    assert flags(host) == CARRIER and tx_slots(host) == {0, 1}
+    hold = host.pinned("hold")
+    assert not any(each["enabled"] or each["holding"] or each["ended"] for each in hold)
+    host.ctl("set", "bond0", "mode", "802.3ad")
+    assert flags(host) == 0 and not tx_slots(host) and not host.pinned("table")["rx_mask"]
+    wait_for(far._all_attached, "the ports to wait for their partner")
+    far.speak("l0", CARRYING)
+    wait_for(lambda: flags(host) == CARRIER and tx_slots(host) == {0}, "the port to carry")
+    assert ports(host)["l0"]["why"] == "collecting and distributing"
