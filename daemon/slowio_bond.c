@@ -238,25 +238,6 @@ static void follow_holds(struct slowio_bond *bond)
 			slowio_hold_follow(&bond->hold[slot], &bond->sys, slot, &bond->sent[slot]);
 }
 
-/* The core sends three PDUs in any second. What says goodbye waits for that, or the partner would go on for 90 s. */
-static bool may_send(const struct slowio_bond *bond, unsigned int slot, uint64_t now_ns)
-{
-	uint64_t third_last_ns = bond->sys.port[slot].sent_ns[0];
-
-	return !third_last_ns || now_ns >= third_last_ns + LACP_SECOND;
-}
-
-static void stop_ports(struct slowio_bond *bond, uint64_t now_ns)
-{
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!(bond->stopping & bit(slot)) || !may_send(bond, slot, now_ns))
-			continue;
-		bond->stopping &= ~bit(slot);
-		lacp_port_configure(&bond->sys, slot, &bond->stopped[slot], now_ns);
-		bond->changed = true;
-	}
-}
-
 void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
 {
 	int taken;
@@ -265,7 +246,6 @@ void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
 		end_holds(bond);
 		bond->changed = bond->has_news = true;
 	}
-	stop_ports(bond, now_ns);
 	taken = ring_buffer__consume(bond->ring);
 
 	if (taken > 0 || bond->deadline_ns <= now_ns || bond->changed) {
@@ -381,15 +361,10 @@ int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifinde
 
 	bond->ifindex[slot] = ifindex;
 	bond->changed = true;
-	bond->stopping &= ~bit(slot);
 	slowio_hold_begin(&bond->hold[slot]);
 	if (!(bond->sys.used & bit(slot)))
 		return lacp_port_add(&bond->sys, slot, config, now_ns);
-	if (config->link != LACP_LINK_STOPPED || may_send(bond, slot, now_ns))
-		return configure_port(bond, slot, config, now_ns);
-	bond->stopping |= bit(slot);
-	bond->stopped[slot] = *config;
-	return 0;
+	return configure_port(bond, slot, config, now_ns);
 }
 
 void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
@@ -399,7 +374,6 @@ void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
 	change(&bond->collecting, slot, false);
 	change(&bond->distributing, slot, false);
 	change(&bond->draining, slot, false);
-	bond->stopping &= ~bit(slot);
 	slowio_hold_clear(&bond->hold[slot], &bond->sent[slot]);
 	bond->ifindex[slot] = 0;
 }

@@ -27,9 +27,7 @@ struct slowio_bond {
 	uint64_t deadline_ns;
 	enum slowio_pair pair;			     /* as the main loop has told */
 	uint64_t collecting, distributing, draining; /* also read by the main loop */
-	uint64_t stopping; /* slots to be stopped as soon as the partner can be told */
-	struct lacp_port_config stopped[XBOND_MAX_SLAVES];
-	bool changed; /* by the main loop: the machines must run */
+	bool changed;				     /* by the main loop: the machines must run */
 	bool has_news;
 	unsigned int event_count;
 	struct slowio_event events[SLOWIO_EVENTS];

@@ -73,7 +73,6 @@ static void apply(struct lacp_system *sys, unsigned int slot, bool short_timeout
 	if (!memcmp(&port->actor, &info, sizeof(info)))
 		return;
 	if (!same_lag_id(&port->actor, &info) || falls_silent(port, &info)) {
-		port->farewell = port->mux != LACP_MUX_DETACHED && falls_silent(port, &info);
 		leave_lag(sys, slot, now_ns);
 		info = wanted(sys, port, short_timeout);
 	}

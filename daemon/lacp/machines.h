@@ -66,8 +66,8 @@ void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct 
 		       uint64_t now_ns);
 
 /*
- * port.c: the port leaves its aggregator; outside and the partner learn of it at once, the partner only if the
- * rate of PDUs allows it. Else it would go on sending for up to 90 seconds.
+ * port.c: the port leaves its aggregator. Outside learns of it at once, the partner as soon as the rate of PDUs
+ * allows it; else it would go on sending for up to 90 seconds.
  */
 void lacp_leave(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
 
@@ -102,6 +102,8 @@ void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool s
  * does not yet collect what we are ready for.
  */
 void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns);
+/* The link works, but the port has just become passive, or was stopped: its partner is told a few times. */
+bool lacp_says_goodbye(const struct lacp_port_state *port);
 
 /* selection.c */
 struct lacp_choice {

@@ -11,6 +11,11 @@ static bool is_forced_off(const struct lacp_port_state *port)
 	       !((port->actor.state | port->partner.state) & LACP_ACTIVITY);
 }
 
+bool lacp_says_goodbye(const struct lacp_port_state *port)
+{
+	return port->farewell && port->periodic == LACP_PERIODIC_NONE && (port->config.link || port->stopped);
+}
+
 int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns)
 {
 	enum lacp_periodic_state state = port->periodic;
@@ -71,13 +76,24 @@ void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool s
 		resume(port);
 }
 
+/* In NONE the machine's timer is free. */
+static void repeat_goodbye(struct lacp_port_state *port, uint64_t now_ns)
+{
+	uint64_t next_ns = last_sent_ns(port) + LACP_FAST_PERIODIC_TIME;
+
+	port->ntt |= now_ns >= next_ns;
+	port->periodic_ns = port->ntt ? now_ns + LACP_FAST_PERIODIC_TIME : next_ns;
+}
+
 void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns)
 {
 	uint64_t next_ns = (port->ntt ? now_ns : last_sent_ns(port)) + LACP_FAST_PERIODIC_TIME;
-
 	bool waits = port->unsettled_ns && now_ns < port->unsettled_ns + LACP_UNSETTLED_TIME;
 
-	if (port->periodic == LACP_PERIODIC_SLOW && (waits || port->repeats) && port->periodic_ns > next_ns)
+	if (lacp_says_goodbye(port))
+		repeat_goodbye(port, now_ns);
+	else if (port->periodic == LACP_PERIODIC_SLOW && (waits || port->repeats) &&
+		 port->periodic_ns > next_ns)
 		port->periodic_ns = next_ns;
 }
 

@@ -154,8 +154,10 @@ void lacp_leave(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 	port->told = 0;
 	if (port->marker == LACP_MARKER_WAITING)
 		lacp_marker_enter(sys, slot, LACP_MARKER_IDLE, false, now_ns);
-	if (lacp_has_partner(port) && port->config.link)
-		lacp_transmit_enter(sys, slot, lacp_transmit_next(port, now_ns), now_ns);
+	if (!lacp_has_partner(port) || !port->config.link)
+		return;
+	port->farewell = 1 + LACP_REPEATS;
+	lacp_transmit_enter(sys, slot, lacp_transmit_next(port, now_ns), now_ns);
 }
 
 int lacp_port_configure(struct lacp_system *sys, unsigned int slot, const struct lacp_port_config *config,

@@ -54,7 +54,7 @@ static bool may_be_used(const struct lacp_system *sys, const struct lacp_port_st
 	       !lacp_is_restoring(sys, port, now_ns) && lacp_is_within_max_links(sys, port, now_ns);
 }
 
-/* A port without a partner is left alone: there is nothing to aggregate with. */
+/* A port without a partner is left alone, as there is nothing to aggregate with; one that is stopped has left. */
 struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	const struct lacp_port_state *port = &sys->port[slot];
@@ -62,7 +62,7 @@ struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned i
 
 	if (port->selected == LACP_UNSELECTED && port->mux != LACP_MUX_DETACHED)
 		return choice;
-	if (!lacp_has_partner(port)) {
+	if (!lacp_has_partner(port) || port->stopped) {
 		choice.aggregator = 0;
 		return choice;
 	}

@@ -191,8 +191,8 @@ struct lacp_port_state {
 	uint8_t carried;       /* 1: it has distributed by LACP since it was added */
 	uint8_t refusals;      /* turns without getting in sync, since it last was */
 	uint8_t repeats;       /* PDUs left that tell a change again until the partner's words confirm it */
-	uint8_t farewell;      /* 1: a PDU must leave although the port has become passive */
-	uint16_t loop_port;    /* our own port number heard here; 0: not looped */
+	uint8_t farewell;   /* PDUs left that tell that the port has left, also of a passive or stopped one */
+	uint16_t loop_port; /* our own port number heard here; 0: not looped */
 	uint8_t stranger
 		[LACP_MAC_SIZE]; /* the last system heard that is not lacp_partner, until stranger_ns */
 	uint32_t transaction;	 /* of the marker that waits */

@@ -14,7 +14,7 @@ enum lacp_transmit lacp_transmit_next(const struct lacp_port_state *port, uint64
 {
 	if (!port->ntt)
 		return LACP_TRANSMIT_NOTHING;
-	if (port->periodic == LACP_PERIODIC_NONE && !(port->farewell && port->config.link))
+	if (port->periodic == LACP_PERIODIC_NONE && !lacp_says_goodbye(port))
 		return LACP_TRANSMIT_CLEAR;
 	return now_ns >= lacp_transmit_allowed_ns(port) ? LACP_TRANSMIT_SEND : LACP_TRANSMIT_LATER;
 }
@@ -37,7 +37,8 @@ static void send(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 	if (port->repeats)
 		port->repeats--;
 	port->ntt = 0;
-	port->farewell = 0;
+	if (port->farewell)
+		port->farewell--;
 	sys->outputs->transmit(sys->context, slot, frame, sizeof(frame));
 }
 

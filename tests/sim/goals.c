@@ -74,8 +74,9 @@ static unsigned int usable_between(const struct world *world, int a, int b, unsi
 	const struct lacp_config *x = options_of(world, a), *y = options_of(world, b);
 	unsigned int count = good_between(world, a, b, ports);
 
-	if (world->system[a].away || world->system[b].away || (!x->active && !y->active) ||
-	    !believes(world, a, b) || !believes(world, b, a))
+	if (world->system[a].away || world->system[b].away || world->system[a].stopped ||
+	    world->system[b].stopped || (!x->active && !y->active) || !believes(world, a, b) ||
+	    !believes(world, b, a))
 		return 0;
 	if (world->system[a].individual || world->system[b].individual)
 		count = at_most(count, 1);

@@ -158,7 +158,7 @@ static void any_trouble(struct history *history)
 	struct end end = any_end(history);
 	struct port *port = &history->world.system[end.system].port[end.slot];
 
-	switch (world_random(&history->world, 10)) {
+	switch (world_random(&history->world, 11)) {
 	case 0:
 	case 1: world_cut(&history->world, end, !port->cut); break;
 	case 2: any_cable(history); break;
@@ -170,6 +170,7 @@ static void any_trouble(struct history *history)
 	case 6: any_option(history); break;
 	case 7: any_priority(history); break;
 	case 8: any_device(history); break;
+	case 10: world_stop(&history->world, end.system, !history->world.system[end.system].stopped); break;
 	case 9: world_lose(&history->world, end, 1 + world_random(&history->world, 2)); break;
 	}
 }
@@ -205,6 +206,8 @@ static void end_trouble(struct history *history)
 	for (int i = 0; i < history->systems; i++) {
 		if (all || chance(history, 70))
 			world_back(&history->world, i);
+		if (all || chance(history, 50))
+			world_stop(&history->world, i, false);
 		for (unsigned int slot = 0; slot < history->ports; slot++)
 			end_trouble_at(history, (struct end){ .system = i, .slot = slot }, all);
 	}

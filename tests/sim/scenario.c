@@ -142,6 +142,18 @@ static void verb_back(struct scenario *scenario, char **words, int count)
 		world_back(&scenario->world, index_of(scenario, words[i][0]));
 }
 
+static void verb_stop(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		world_stop(&scenario->world, index_of(scenario, words[i][0]), true);
+}
+
+static void verb_start(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		world_stop(&scenario->world, index_of(scenario, words[i][0]), false);
+}
+
 static void verb_remove(struct scenario *scenario, char **words, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -221,6 +233,8 @@ static const struct verb {
 	{ "within", 3, verb_within },
 	{ "throughout", 3, verb_throughout },
 	{ "doom", 1, verb_doom },
+	{ "stop", 1, verb_stop },
+	{ "start", 1, verb_start },
 	{ "lose", 2, verb_lose },
 	{ "individual", 1, verb_individual },
 };

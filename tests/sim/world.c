@@ -200,9 +200,19 @@ void world_configure(struct world *world, int index, const struct lacp_config *c
 {
 	struct system *system = &world->system[index];
 
+	for (unsigned int slot = 0; slot < system->ports; slot++) /* a passive one has not looked for loops */
+		if (!system->lacp.state.config.active)
+			system->port[slot].blind_ns = world->now_ns + SECOND + 100 * MS;
 	if (lacp_configure(&system->lacp, config, world->now_ns))
 		world_fail(world, "configuration refused");
 	run_after(system, true);
+}
+
+static uint8_t link_of(const struct system *system, const struct port *port)
+{
+	if (port->peer.system < 0 || port->cut)
+		return LACP_LINK_DOWN;
+	return system->stopped ? LACP_LINK_STOPPED : LACP_LINK_UP;
 }
 
 /* Carrier follows the cable; a daemon that is away learns on its return what it was, and the programs do not see it. */
@@ -211,9 +221,9 @@ static void update_link(struct world *world, struct end end)
 	struct system *system = &world->system[end.system];
 	struct port *port = port_of(world, end);
 
-	port->config.link = port->peer.system >= 0 && !port->cut;
+	port->config.link = link_of(system, port);
 	if (system->away || !port->exists) {
-		port->bounced |= !port->config.link;
+		port->bounced |= port->config.link == LACP_LINK_DOWN;
 		return;
 	}
 	lacp_port_configure(&system->lacp, end.slot, &port->config, world->now_ns);
@@ -338,6 +348,13 @@ void world_away(struct world *world, int index)
 	memset(&system->lacp, 0xff, sizeof(system->lacp));
 	for (unsigned int slot = 0; slot < system->ports; slot++)
 		memset(&system->port[slot].sent, 0xff, sizeof(system->port[slot].sent));
+}
+
+void world_stop(struct world *world, int index, bool stopped)
+{
+	world->system[index].stopped = stopped;
+	for (unsigned int slot = 0; slot < world->system[index].ports; slot++)
+		update_link(world, (struct end){ .system = index, .slot = slot });
 }
 
 static void return_link(struct system *system, unsigned int slot)

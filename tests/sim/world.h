@@ -52,6 +52,7 @@ struct port {
 
 struct system {
 	bool exists;
+	bool stopped;	  /* the bond is administratively down */
 	bool individual;  /* says that its links cannot be aggregated */
 	bool doomed;	  /* the daemon dies when it has read its next PDU, before the machines run */
 	bool away;	  /* the daemon is; the kernel and, with lacp_hold, the answers stay */
@@ -104,6 +105,8 @@ void world_lose(struct world *world, struct end end, unsigned int count);
 /* AGG is 0 in what it sends, as some partners with one port have it. */
 void world_individual(struct world *world, int index);
 void world_loss(struct world *world, struct end end, unsigned int percent);
+/* The bond goes administratively down, or up again. */
+void world_stop(struct world *world, int index, bool stopped);
 void world_away(struct world *world, int index);
 void world_doom(struct world *world, int index);
 void world_back(struct world *world, int index);

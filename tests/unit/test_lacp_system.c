@@ -455,13 +455,37 @@ static void a_stopped_port_says_goodbye(void **state)
 	lacp_why(&lacp.sys, 1, T0 + 5 * LACP_SECOND, NULL, NULL, why);
 	assert_string_equal(why, "the bond is administratively down");
 	sent = lacp.sent;
-	set_link(1, LACP_LINK_STOPPED, T0 + 7 * LACP_SECOND); /* once is enough */
+	set_link(1, LACP_LINK_STOPPED, T0 + 5 * LACP_SECOND); /* once is enough */
 	assert_int_equal(lacp.sent, sent);
 	set_link(1, LACP_LINK_DOWN, T0 + 8 * LACP_SECOND);
 	lacp_why(&lacp.sys, 1, T0 + 8 * LACP_SECOND, NULL, NULL, why);
 	assert_string_equal(why, "link down");
 	set_link(1, LACP_LINK_UP, T0 + 9 * LACP_SECOND);
 	assert_true(lacp.sent > sent);
+}
+
+/* A fourth PDU in a second is not sent; the port is stopped all the same. */
+static void a_goodbye_waits_for_its_turn(void **state)
+{
+	struct lacp_decoded last;
+	unsigned int sent;
+
+	(void)state;
+	bring_up(1);
+	for (unsigned int i = 0; i < LACP_TX_LIMIT; i++)
+		port(0)->sent_ns[i] = T0 + 5 * LACP_SECOND;
+	sent = lacp.sent;
+	set_link(0, LACP_LINK_STOPPED, T0 + 5 * LACP_SECOND);
+	assert_false(lacp.distributing[0]);
+	assert_int_equal(lacp.sent, sent);
+	assert_int_equal(lacp_run(&lacp.sys, T0 + 5 * LACP_SECOND + 1), T0 + 6 * LACP_SECOND);
+	lacp_run(&lacp.sys, T0 + 6 * LACP_SECOND);
+	assert_int_equal(lacp.sent, sent + 1);
+	lacp_pdu_decode(lacp.frame, sizeof(lacp.frame), &last);
+	assert_false(last.pdu.actor.state & (LACP_SYNCHRONIZATION | LACP_COLLECTING | LACP_DISTRIBUTING));
+	for (unsigned int second = 7; second < 60; second++)
+		lacp_run(&lacp.sys, T0 + second * LACP_SECOND);
+	assert_int_equal(lacp.sent, sent + 1 + LACP_REPEATS);
 }
 
 static void a_port_that_begins_stopped_is_down(void **state)
@@ -629,6 +653,7 @@ int main(void)
 		cmocka_unit_test(bad_configurations_change_nothing),
 		cmocka_unit_test(a_removed_port_says_goodbye),
 		cmocka_unit_test(a_stopped_port_says_goodbye),
+		cmocka_unit_test(a_goodbye_waits_for_its_turn),
 		cmocka_unit_test(a_port_that_begins_stopped_is_down),
 		cmocka_unit_test(adoption_goes_on_without_a_word),
 		cmocka_unit_test(adoption_refuses_what_it_does_not_know),

@@ -155,27 +155,6 @@ static void an_absence_is_seen_whenever_it_was(void **state)
 	assert_true(table.lacp_heartbeat_ns >= now_ns);
 }
 
-/* A fourth PDU in a second is not sent, so the port is stopped when its partner can be told. */
-static void a_goodbye_waits_for_its_turn(void **state)
-{
-	struct lacp_port_state *port = &bond.sys.port[0];
-	struct lacp_port_config stopped = port->config;
-	uint64_t now_ns = clock_now_ns();
-
-	(void)state;
-	need_ring();
-	stopped.link = LACP_LINK_STOPPED;
-	for (unsigned int i = 0; i < LACP_TX_LIMIT; i++)
-		port->sent_ns[i] = now_ns;
-	assert_int_equal(slowio_bond_set_port(&bond, 0, 1, &stopped), 0);
-	slowio_bond_run(&bond, now_ns);
-	assert_int_equal(port->config.link, LACP_LINK_UP);
-	port->sent_ns[0] = now_ns - LACP_SECOND;
-	slowio_bond_run(&bond, now_ns);
-	assert_int_equal(port->config.link, LACP_LINK_DOWN);
-	assert_true(port->stopped);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,7 +164,6 @@ int main(void)
 		cmocka_unit_test_setup(the_carrier_does_not_change_while_xdp_chooses, begin),
 		cmocka_unit_test_setup_teardown(an_absence_is_seen_whenever_it_was, begin_with_port,
 						end_with_port),
-		cmocka_unit_test_setup_teardown(a_goodbye_waits_for_its_turn, begin_with_port, end_with_port),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
