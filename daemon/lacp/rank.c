@@ -59,8 +59,6 @@ static bool can_take_over(const struct lacp_system *sys, const struct lacp_port_
 {
 	bool waited = sys->state.config.coupled && now_ns >= port->in_sync_ns + LACP_HANDOVER_TIME;
 
-	if (lacp_works(port))
-		return true;
 	return port->selected == LACP_SELECTED && port->in_sync_ns &&
 	       (port->partner.state & LACP_COLLECTING || waited) && now_ns >= lacp_transmit_allowed_ns(port);
 }
@@ -99,23 +97,49 @@ static bool ranks_before(const struct lacp_system *sys, const struct lacp_port_s
 	return lacp_comes_before(a, b);
 }
 
+static bool goes_first(const struct lacp_system *sys, const struct lacp_port_state *peer,
+		       const struct lacp_port_state *port, uint64_t now_ns)
+{
+	return are_together(port, peer) && ranks_before(sys, peer, port) &&
+	       !lacp_is_restoring(sys, peer, now_ns);
+}
+
+static unsigned int count_before(const struct lacp_system *sys, const struct lacp_port_state *port,
+				 uint64_t now_ns)
+{
+	unsigned int slot, count = 0;
+
+	lacp_for_each_slot (slot, sys->used) {
+		count += goes_first(sys, &sys->port[slot], port, now_ns);
+	}
+	return count;
+}
+
+/* Those of them that work, or are to be used and only wait for the port to make room. */
+static unsigned int count_ready_before(const struct lacp_system *sys, const struct lacp_port_state *port,
+				       uint64_t now_ns)
+{
+	unsigned int slot, count = 0;
+
+	lacp_for_each_slot (slot, sys->used) {
+		const struct lacp_port_state *peer = &sys->port[slot];
+
+		count +=
+			goes_first(sys, peer, port, now_ns) &&
+			(lacp_works(peer) || (can_take_over(sys, peer, now_ns) &&
+					      count_before(sys, peer, now_ns) < sys->state.config.max_links));
+	}
+	return count;
+}
+
 bool lacp_is_within_max_links(const struct lacp_system *sys, const struct lacp_port_state *port,
 			      uint64_t now_ns)
 {
-	unsigned int other, before = 0, ready = 0, most = sys->state.config.max_links;
+	unsigned int most = sys->state.config.max_links;
 
-	if (!most)
+	if (!most || count_before(sys, port, now_ns) < most)
 		return true;
-	lacp_for_each_slot (other, sys->used) {
-		const struct lacp_port_state *peer = &sys->port[other];
-
-		if (!are_together(port, peer) || !ranks_before(sys, peer, port) ||
-		    lacp_is_restoring(sys, peer, now_ns))
-			continue;
-		before++;
-		ready += can_take_over(sys, peer, now_ns);
-	}
-	return before < most || (lacp_works(port) && ready < most);
+	return lacp_works(port) && count_ready_before(sys, port, now_ns) < most;
 }
 
 bool lacp_is_known(const struct lacp_port_state *port)
