@@ -126,8 +126,6 @@ bool lacp_actor_decides(const struct lacp_port_state *port);
 bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_state *b);
 /* It distributes, and the partner's port is in sync. */
 bool lacp_works(const struct lacp_port_state *port);
-/* Ports of its aggregator that work, without itself. */
-unsigned int lacp_working_beside(const struct lacp_system *sys, const struct lacp_port_state *port);
 /* lacp_wtr: it has failed, is back, and the others can do without it for a while. */
 bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_state *port, uint64_t now_ns);
 /* One that works stays until who comes before it can take over; so one more may be selected meanwhile. */

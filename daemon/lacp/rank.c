@@ -68,12 +68,15 @@ static bool are_together(const struct lacp_port_state *a, const struct lacp_port
 	return a != b && a->aggregator == b->aggregator && b->selected != LACP_UNSELECTED;
 }
 
-unsigned int lacp_working_beside(const struct lacp_system *sys, const struct lacp_port_state *port)
+/* Selected and in sync at both ends, so it works or is about to. */
+static unsigned int count_in_sync_beside(const struct lacp_system *sys, const struct lacp_port_state *port)
 {
 	unsigned int slot, count = 0;
 
 	lacp_for_each_slot (slot, sys->used) {
-		count += are_together(port, &sys->port[slot]) && lacp_works(&sys->port[slot]);
+		const struct lacp_port_state *peer = &sys->port[slot];
+
+		count += are_together(port, peer) && peer->selected == LACP_SELECTED && peer->in_sync_ns;
 	}
 	return count;
 }
@@ -85,7 +88,7 @@ bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_sta
 
 	return config->wtr_s && port->carried && port->live_ns && !lacp_works(port) &&
 	       now_ns < port->live_ns + config->wtr_s * LACP_SECOND &&
-	       lacp_working_beside(sys, port) >= needed;
+	       count_in_sync_beside(sys, port) >= needed;
 }
 
 /* In the order of lacp_comes_before(), but what works goes first where the user wants it so. */
