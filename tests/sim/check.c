@@ -194,11 +194,14 @@ static void note_trouble(struct world *world, struct system *system, unsigned in
 		port->troubled_ns = world->now_ns;
 }
 
-/* Fails if it is so for longer than it may be; a silent partner may take the long timeout to be found. */
+/*
+ * Fails if it is so for longer than it may be. A silent partner may take the long timeout to be found, by one end and
+ * then, if the daemon there has gone meanwhile, by the other.
+ */
 static void limit(struct world *world, struct system *system, unsigned int slot, uint64_t *since_ns,
 		  bool is_so, const char *what)
 {
-	const uint64_t found_ns = LACP_LONG_TIMEOUT_TIME + 5 * SECOND;
+	const uint64_t found_ns = 2 * (LACP_LONG_TIMEOUT_TIME + 5 * SECOND);
 	const struct port *port = &system->port[slot];
 	bool troubled = port->troubled_ns && port->troubled_ns + found_ns >= *since_ns;
 
@@ -206,7 +209,7 @@ static void limit(struct world *world, struct system *system, unsigned int slot,
 		*since_ns = 0;
 	else if (!*since_ns)
 		*since_ns = world->now_ns;
-	else if (world->now_ns - *since_ns > (troubled ? found_ns + 10 * SECOND : 6 * SECOND))
+	else if (world->now_ns - *since_ns > (troubled ? found_ns : 6 * SECOND))
 		world_fail(world, "%c.%u %s for %.1f s", system->name, slot + 1, what,
 			   (double)(world->now_ns - *since_ns) / 1e9);
 }
