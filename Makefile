@@ -37,7 +37,7 @@ manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 bpf_headers := $(wildcard bpf/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
+.PHONY: all help deps deps-test demo test sim-mutants test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -125,6 +125,10 @@ test: deps-test
 soak: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q -rs --tb=short -p no:cacheprovider -m soak tests/net
+
+## sim-mutants: takes each mend of the LACP core out and lets the simulator find that (about ten minutes)
+sim-mutants:
+	$(Q)$(PYTHON) tests/sim/mutants.py
 
 ## test-vm: NICs with filters, kernel bonding and team as partners, in an emulated machine, on each kernel
 test-vm: deps-test

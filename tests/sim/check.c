@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "daemon/lacp/pdu.h"
 #include "tests/sim/world.h"
 
 /* It need not know us: 6.4.9, recordPDU. */
@@ -81,6 +82,38 @@ static void check_port(struct world *world, const struct system *system, unsigne
 	    state->aggregator != system->lacp.state.active_aggregator)
 		world_fail(world, "%c.%u distributes to a partner that is not in sync", system->name,
 			   slot + 1);
+}
+
+/* What makes the LAG, without port priority, which only orders its ports. */
+static bool same_lag(const struct lacp_info *a, const struct lacp_info *b)
+{
+	return a->system_priority == b->system_priority && !memcmp(a->system, b->system, LACP_MAC_SIZE) &&
+	       a->key == b->key && a->port == b->port && !((a->state ^ b->state) & LACP_AGGREGATION);
+}
+
+void check_hold_end(struct world *world, struct end end, const uint8_t *octets)
+{
+	const struct system *system = &world->system[end.system];
+	const struct lacp_port_state *state = &system->saved.port[end.slot];
+	struct lacp_decoded decoded;
+	uint8_t active;
+
+	lacp_pdu_decode(octets, LACP_FRAME_SIZE, &decoded);
+	active = decoded.pdu.actor.state | (decoded.pdu.partner.state & state->actor.state);
+	if (decoded.kind == LACP_PDU_LACP && same_lag(&decoded.pdu.actor, &state->partner) &&
+	    same_lag(&decoded.pdu.partner, &state->actor) &&
+	    decoded.pdu.partner.port_priority == state->actor.port_priority && active & LACP_ACTIVITY &&
+	    (decoded.pdu.actor.state & (LACP_SYNCHRONIZATION | LACP_EXPIRED)) == LACP_SYNCHRONIZATION)
+		world_fail(world, "%c.%u, held, is given up though its partner is in sync", system->name,
+			   end.slot + 1);
+}
+
+/* A bond that is administratively down takes no part. */
+static void check_stopped(struct world *world, struct system *system, unsigned int slot)
+{
+	if (!system->away && system->stopped &&
+	    (system->port[slot].collecting || system->port[slot].distributing))
+		world_fail(world, "%c.%u carries, and the bond is down", system->name, slot + 1);
 }
 
 /* Of lacp_partner, and of nobody else. */
@@ -287,6 +320,7 @@ void check_world(struct world *world)
 			if (!system->away)
 				check_partner(world, system, slot);
 			check_flow(world, system, slot);
+			check_stopped(world, system, slot);
 		}
 		if (!system->away)
 			check_max_links(world, system);

@@ -84,6 +84,8 @@ static void set_up(struct history *history, uint64_t seed)
 		world_system(&history->world, i, (char)('A' + i), history->ports, &config);
 		if (chance(history, 10))
 			world_individual(&history->world, i);
+		if (chance(history, 10))
+			world_newer(&history->world, i);
 	}
 	for (unsigned int i = 0; i < 2 * history->ports; i++)
 		any_cable(history);

@@ -128,12 +128,16 @@ const struct xbond_pdu *hold_receive(struct world *world, struct end end, const 
 		.data = (unsigned long)frame,
 		.len = sizeof(frame),
 	};
+	uint32_t ended;
 	int verdict;
 
 	memcpy(frame, octets, sizeof(frame));
 	enter(world, end);
+	ended = now_on->hold.ended;
 	verdict = slow_receive(&skb, end.slot);
 	leave(end);
+	if (!ended && now_on->hold.ended)
+		check_hold_end(world, end, octets);
 	if (verdict == TC_ACT_REDIRECT)
 		world_send(world, end, frame);
 	return for_daemon;

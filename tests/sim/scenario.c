@@ -106,6 +106,12 @@ static void verb_lose(struct scenario *scenario, char **words, int count)
 		world_lose(&scenario->world, scenario_end(scenario, words[i]), (unsigned int)atoi(words[0]));
 }
 
+static void verb_newer(struct scenario *scenario, char **words, int count)
+{
+	for (int i = 0; i < count; i++)
+		world_newer(&scenario->world, index_of(scenario, words[i][0]));
+}
+
 static void verb_individual(struct scenario *scenario, char **words, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -216,27 +222,17 @@ static const struct verb {
 	int least;
 	void (*act)(struct scenario *scenario, char **words, int count);
 } verbs[] = {
-	{ "system", 2, verb_system },
-	{ "set", 3, verb_set },
-	{ "port", 3, verb_port },
-	{ "cable", 2, verb_cable },
-	{ "loss", 2, verb_loss },
-	{ "cut", 1, verb_cut },
-	{ "mend", 1, verb_mend },
-	{ "away", 1, verb_away },
-	{ "back", 1, verb_back },
-	{ "remove", 1, verb_remove },
-	{ "add", 1, verb_add },
-	{ "drain", 1, verb_drain },
-	{ "run", 1, verb_run },
-	{ "expect", 2, verb_expect },
-	{ "within", 3, verb_within },
-	{ "throughout", 3, verb_throughout },
-	{ "doom", 1, verb_doom },
-	{ "stop", 1, verb_stop },
-	{ "start", 1, verb_start },
-	{ "lose", 2, verb_lose },
-	{ "individual", 1, verb_individual },
+	{ "system", 2, verb_system }, { "set", 3, verb_set },
+	{ "port", 3, verb_port },     { "cable", 2, verb_cable },
+	{ "loss", 2, verb_loss },     { "cut", 1, verb_cut },
+	{ "mend", 1, verb_mend },     { "away", 1, verb_away },
+	{ "back", 1, verb_back },     { "remove", 1, verb_remove },
+	{ "add", 1, verb_add },	      { "drain", 1, verb_drain },
+	{ "run", 1, verb_run },	      { "expect", 2, verb_expect },
+	{ "within", 3, verb_within }, { "throughout", 3, verb_throughout },
+	{ "newer", 1, verb_newer },   { "doom", 1, verb_doom },
+	{ "stop", 1, verb_stop },     { "start", 1, verb_start },
+	{ "lose", 2, verb_lose },     { "individual", 1, verb_individual },
 };
 
 static void act(struct scenario *scenario, char **words, int count)

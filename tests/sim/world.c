@@ -8,7 +8,10 @@
 #include "daemon/lacp/pdu.h"
 
 #define NOWHERE ((struct end){ .system = -1 })
-#define AT_ACTOR_STATE 32 /* in a frame */
+/* In a frame. */
+#define AT_VERSION 15
+#define AT_TERMINATOR 72
+#define AT_ACTOR_STATE 32
 #define AT_PARTNER_STATE 52
 
 static struct port *port_of(struct world *world, struct end end)
@@ -46,6 +49,19 @@ void world_fail(struct world *world, const char *format, ...)
 	va_end(arguments);
 }
 
+/* What partners say that are none of ours. */
+static void add_habits(const struct system *system, uint8_t *octets)
+{
+	static const uint8_t retry_count[] = { 0x80, 4, 3, 0 };
+
+	if (system->individual)
+		octets[AT_ACTOR_STATE] &= (uint8_t)~LACP_AGGREGATION;
+	if (!system->newer)
+		return;
+	octets[AT_VERSION] = 0xf1;
+	memcpy(octets + AT_TERMINATOR, retry_count, sizeof(retry_count));
+}
+
 void world_send(struct world *world, struct end from, const uint8_t *octets)
 {
 	struct port *port = port_of(world, from);
@@ -71,8 +87,8 @@ void world_send(struct world *world, struct end from, const uint8_t *octets)
 	frame->due_ns = world->now_ns + port->delay_ns;
 	frame->to = port->peer;
 	memcpy(frame->octets, octets, LACP_FRAME_SIZE);
-	if (octets[14] == 1 && world->system[from.system].individual)
-		frame->octets[AT_ACTOR_STATE] &= (uint8_t)~LACP_AGGREGATION;
+	if (octets[14] == 1)
+		add_habits(&world->system[from.system], frame->octets);
 	world->count++;
 }
 
@@ -322,6 +338,11 @@ void world_cut(struct world *world, struct end end, bool cut)
 void world_lose(struct world *world, struct end end, unsigned int count)
 {
 	port_of(world, end)->lose = count;
+}
+
+void world_newer(struct world *world, int index)
+{
+	world->system[index].newer = true;
 }
 
 void world_individual(struct world *world, int index)

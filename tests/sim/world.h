@@ -53,6 +53,7 @@ struct port {
 struct system {
 	bool exists;
 	bool stopped;	  /* the bond is administratively down */
+	bool newer;	  /* speaks version 0xf1, with a TLV more */
 	bool individual;  /* says that its links cannot be aggregated */
 	bool doomed;	  /* the daemon dies when it has read its next PDU, before the machines run */
 	bool away;	  /* the daemon is; the kernel and, with lacp_hold, the answers stay */
@@ -102,6 +103,8 @@ void world_unplug(struct world *world, struct end end);
 void world_cut(struct world *world, struct end end, bool cut);
 /* The next COUNT LACPDUs that are sent there get lost. */
 void world_lose(struct world *world, struct end end, unsigned int count);
+/* Its LACPDUs are of another version and have more TLVs, as some switches' do. */
+void world_newer(struct world *world, int index);
 /* AGG is 0 in what it sends, as some partners with one port have it. */
 void world_individual(struct world *world, int index);
 void world_loss(struct world *world, struct end end, unsigned int percent);
@@ -125,6 +128,8 @@ void hold_run_timer(struct world *world, struct end end);
 /* check.c: what must hold at every moment. */
 void check_sent(struct world *world, struct end from, const uint8_t *octets);
 void check_world(struct world *world);
+/* The program has ended the hold of a port when it heard this LACPDU. */
+void check_hold_end(struct world *world, struct end end, const uint8_t *octets);
 /* What the machines have done in one run: the ports that distributed by LACP before it, and whether options were set. */
 void check_run(struct world *world, struct system *system, uint64_t before, bool configured);
 /* Ports that carry by LACP, without those in fallback. */

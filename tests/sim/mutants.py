@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Takes out one mend at a time and lets the random histories find that. `make sim-mutants`.
+
+Each mutant is a defect that the LACP core or hold once had: a place in a file, and what stands there in a tree that has
+the defect. The tree is copied, changed, built; prints how many histories it took. Fails when one is not found.
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COUNT = int(os.environ.get("HISTORIES", "100000"))
+NEEDED = ("Makefile", "bpf", "daemon", "common", "tests/sim")
+CORE, HOLD = "daemon/lacp/", "bpf/slow_hold.h"
+
+# name: [(file, what is there, what is there with the defect)...]
+MUTANTS = {
+    "max_links: a port that does not get in sync keeps its place": [
+        (CORE + "rank.c", "	return sys->state.config.max_links || sys->state.config.min_links_strict;",
+         "	return sys->state.config.min_links_strict;")],
+    "max_links: breaks before it makes": [
+        (CORE + "rank.c", "	return lacp_works(port) && count_ready_before(sys, port, now_ns) < most;", "	return false;")],
+    "an aggregatable aggregator that refuses beats one that works": [
+        (CORE + "aggregator.c", "	if (a->enough != b->enough)",
+         "	if (a->aggregatable != b->aggregatable)\n		return a->aggregatable;\n	if (a->enough != b->enough)")],
+    "lacp_fallback all ignores max_links": [
+        (CORE + "fallback.c", "most = config->max_links ? config->max_links : LACP_MAX_PORTS;", "most = LACP_MAX_PORTS;")],
+    "fallback ends at the first PDU on any port": [
+        (CORE + "fallback.c", "		if (sys->port[slot].actor.state & CARRY)",
+         "		if (sys->port[slot].config.link && lacp_has_partner(&sys->port[slot]))")],
+    "a gap between silence and fallback": [
+        (CORE + "fallback.c", "	if (port->actor.state & CARRY)\n		return AT_ONCE;",
+         "	if (port->actor.state & CARRY)\n		return 0;")],
+    "min_links_lacp: the ports still say that they collect": [
+        (CORE + "rank.c", "	if (!config->min_links_strict || config->min_links < 2)", "	if (1)")],
+    "one lost PDU costs 30 s": [
+        (CORE + "receive.c", "	return ((pdu->partner.state ^ port->actor.state) & bits) != 0;", "	return bits == 0;"),
+        (CORE + "mux.c", "port->repeats = 1 + LACP_REPEATS;", "port->repeats = 0;"),
+        (CORE + "periodic.c", "	bool waits = port->unsettled_ns && now_ns", "	bool waits = 0 && now_ns")],
+    "another name of the system, and the ports go on": [
+        (CORE + "actor.c", "		leave_lag(sys, slot, now_ns);", "		lacp_unselect(sys, slot);")],
+    "a bond that is down goes on": [
+        (CORE + "port.c", "config->link == LACP_LINK_STOPPED && sys->port[slot].config.link",
+         "config->link > LACP_LINK_STOPPED"),
+        (CORE + "port.c", "	port->stopped = config->link == LACP_LINK_STOPPED;",
+         "	port->stopped = 0;\n	port->config.link = config->link != LACP_LINK_DOWN;")],
+    "a bond that is down does not say so": [
+        (CORE + "port.c", "		lacp_leave(sys, slot, now_ns);\n	store_config", "		lacp_unselect(sys, slot);\n	store_config")],
+    "a passive port takes its leave without a word": [
+        (CORE + "actor.c", "	return port->actor.state & ~info->state & ~port->partner.state & LACP_ACTIVITY;",
+         "	return port && !info;")],
+    "a new port priority of the partner ends the port": [
+        (CORE + "receive.c", "	if (same_port(partner, &port->partner))", "	if (!port)")],
+    "lacp_partner: a stranger is believed": [
+        (CORE + "stranger.c", "	return memcmp(believed, anybody", "	return 0 && memcmp(believed, anybody")],
+    "hold: ends for the partner's port priority": [
+        (HOLD, "slow_same(frame + LACP_ACTOR, words->partner, LACP_PORT_PRIORITY)",
+         "slow_same(frame + LACP_ACTOR, words->partner, LACP_PORT)")],
+    "hold: ends for the partner's rate and activity": [
+        (HOLD, "	} else if (!slow_is_in_sync(words, frame)) {",
+         "	} else if (!slow_is_in_sync(words, frame) ||\n"
+         "		   ((frame[LACP_ACTOR_STATE] ^ words->partner[LACP_STATE]) & (LACP_TIMEOUT | LACP_ACTIVITY))) {")],
+    "hold: says SYNC for a port that does not collect": [
+        (HOLD, "	if (carries)\n		state |= LACP_SYNCHRONIZATION | carries;", "	state |= LACP_SYNCHRONIZATION | carries;")],
+    "hold: puts a port back by the last PDU sent": [
+        (HOLD, "	__u32 back = port->withheld & allowed & words->told;",
+         "	__u32 back = port->withheld & allowed & words->pdu[LACP_ACTOR_STATE];")],
+    "hold: answers in the partner's version, with its TLVs": [
+        (HOLD, "bpf_skb_store_bytes(skb, 0, frame, XBOND_PDU_SIZE, 0);", "bpf_skb_store_bytes(skb, 0, frame, 15, 0);")],
+    "hold: the partner's words are kept before they are acted on": [
+        ("tests/sim/world.c", "	world_away(world, (int)(system - world->system));\n	system->saved = before;",
+         "	slowio_hold_follow(&system->port[pdu->slot].hold, &system->lacp, pdu->slot,\n"
+         "			   &system->port[pdu->slot].sent);\n"
+         "	world_away(world, (int)(system - world->system));\n	system->saved = before;")],
+}
+
+
+def change(tree, places):
+    for file, old, new in places:
+        path = tree / file
+        text = path.read_text()
+        if text.count(old) < 1:
+            sys.exit(f"{file} has changed; the mutant's place is not there:\n{old}")
+        path.write_text(text.replace(old, new, 1))
+
+
+def find(name, places, directory):
+    """How many histories it took, or None."""
+    tree = pathlib.Path(directory)
+    for each in NEEDED:
+        copy = shutil.copytree if (ROOT / each).is_dir() else shutil.copy
+        (tree / each).parent.mkdir(parents=True, exist_ok=True)
+        copy(ROOT / each, tree / each)
+    change(tree, places)
+    subprocess.run(["make", "-s", "build/tests/sim/sim"], cwd=tree, check=True, stdout=subprocess.DEVNULL)
+    for first in range(1, COUNT, 1000):
+        done = subprocess.run([tree / "build/tests/sim/sim", "histories", "1000", str(first)], capture_output=True,
+                              text=True, check=False)
+        if done.returncode:
+            number, what = done.stdout.split("\n")[0].removeprefix("history ").split(": ", 1)
+            return int(number), what
+    return None
+
+
+def main():
+    missed = 0
+    for name, places in MUTANTS.items():
+        if sys.argv[1:] and not any(word in name for word in sys.argv[1:]):
+            continue
+        with tempfile.TemporaryDirectory() as directory:
+            found = find(name, places, directory)
+        missed += not found
+        print(f"{name}: " + (f"found by history {found[0]}: {found[1]}" if found else f"NOT FOUND in {COUNT}"), flush=True)
+    print(f"{len(MUTANTS)} mutants, {missed} not found")
+    return missed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
