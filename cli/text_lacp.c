@@ -119,6 +119,15 @@ static void print_churn(const json_t *lacp, const char *key, const char *line)
 		printf("    %-20s %s\n", "churn", line);
 }
 
+static void print_strangers(const json_t *lacp)
+{
+	if (!json_integer_value(json_object_get(lacp, "stranger_rx")))
+		return;
+	begin_line("strangers");
+	print_field(lacp, "", "stranger_rx");
+	puts(" LACPDUs ignored, which were not from lacp_partner");
+}
+
 void text_lacp_slave(const json_t *lacp)
 {
 	if (!lacp)
@@ -138,4 +147,5 @@ void text_lacp_slave(const json_t *lacp)
 	print_field(lacp, " illegal; markers: ", "marker_rx");
 	print_field(lacp, " received, ", "marker_tx");
 	puts(" sent");
+	print_strangers(lacp);
 }

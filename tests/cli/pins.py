@@ -145,4 +145,5 @@ class Pins:
             info.system_priority, info.key, info.port_priority, info.port = 65535, key, 255, slot + 1
             info.state = flags
         port.counters.lacpdu_rx, port.counters.lacpdu_tx = 10 + slot, 20 + slot
-        port.counters.marker_rx, port.counters.marker_tx, port.counters.illegal_rx = 3, 4, 5
+        port.counters.marker_rx, port.counters.marker_tx = 3, 4
+        port.counters.illegal_rx, port.counters.stranger_rx = 5, 6

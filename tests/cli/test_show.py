@@ -14,7 +14,7 @@ BOND_KEYS = {"active_aggregator", "actor_system", "actor_sys_prio", "actor_key",
              "partner_key", "num_ports", "rate", "rate_effective"}
 SLAVE_KEYS = {"aggregator_id", "port_number", "port_prio", "actor_state", "partner_state", "rx_state", "mux_state",
               "partner_system", "partner_key", "partner_port", "churn_actor", "churn_partner", "lacpdu_rx",
-              "lacpdu_tx", "marker_rx", "marker_tx", "illegal_rx", "selected", "why"}
+              "lacpdu_tx", "marker_rx", "marker_tx", "illegal_rx", "stranger_rx", "selected", "why"}
 COLLECTS, CARRIES = 0x10, 0x30  # bits of a state
 IN_USE = ["activity", "aggregation", "synchronization", "collecting", "distributing"]
 
@@ -66,7 +66,7 @@ def test_aggregated(pins, show):
         "aggregator_id": 1, "port_number": 2, "port_prio": 255, "actor_state": IN_USE, "partner_state": IN_USE,
         "rx_state": "current", "mux_state": "collecting_distributing", "partner_system": "02:00:5e:20:00:00",
         "partner_key": 17, "partner_port": 2, "churn_actor": "none", "churn_partner": "none", "lacpdu_rx": 11,
-        "lacpdu_tx": 21, "marker_rx": 3, "marker_tx": 4, "illegal_rx": 5, "selected": "selected",
+        "lacpdu_tx": 21, "marker_rx": 3, "marker_tx": 4, "illegal_rx": 5, "stranger_rx": 6, "selected": "selected",
         "why": "collecting and distributing"}
 
 

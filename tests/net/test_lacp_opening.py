@@ -168,7 +168,7 @@ def test_nothing_of_an_opening_outlives_the_mode(partner):
     host.ctl("set", "bond0", "mode", "balance-xor")
     assert flags(host) == CARRIER and tx_slots(host) == {0, 1}
     hold = host.pinned("hold")
-    assert not any(each["enabled"] or each["holding"] or each["ended"] for each in hold)
+    assert not any(each["enabled"] or each["ended"] or any(words["holding"] for words in each["words"]) for each in hold)
     host.ctl("set", "bond0", "mode", "802.3ad")
     assert flags(host) == 0 and not tx_slots(host) and not host.pinned("table")["rx_mask"]
     wait_for(far._all_attached, "the ports to wait for their partner")

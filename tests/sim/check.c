@@ -132,10 +132,15 @@ static void check_partner(struct world *world, const struct system *system, unsi
 /* The same of what the programs do. */
 static void check_held_port(struct world *world, const struct system *system, unsigned int slot)
 {
+	uint8_t told = system->saved.port[slot].told;
+
 	if (system->port[slot].distributing && system->port[slot].refused &&
 	    !system->saved.port[slot].fallback)
 		world_fail(world, "%c.%u, held, distributes to a partner that is not in sync", system->name,
 			   slot + 1);
+	if ((system->port[slot].collecting && !(told & LACP_COLLECTING)) ||
+	    (system->port[slot].distributing && !(told & LACP_DISTRIBUTING)))
+		world_fail(world, "%c.%u, held, does more than it was told", system->name, slot + 1);
 }
 
 static void check_max_links(struct world *world, const struct system *system)
