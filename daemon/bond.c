@@ -33,6 +33,7 @@ static const char *const link_words[] = {
 struct decision {
 	enum xbond_link before[XBOND_MAX_SLAVES];
 	uint64_t members, up, usable; /* usable: up, or its downdelay runs */
+	uint64_t linked; /* up, whatever LACP says */
 	uint64_t came_up, drained;
 	uint64_t rx_mask;
 	unsigned int active_before;
@@ -188,6 +189,7 @@ static void decide(struct bond *bond, struct decision *decision)
 	decision->carrier_before = pin->carrier;
 	decision->drained = bond->dataplane.pins.settings->drain_mask & decision->members;
 	/* In 802.3ad a link that is up carries nothing unless LACP lets it. */
+	decision->linked = decision->up;
 	decision->up &= bond_lacp_distributing(bond);
 	decision->usable &= bond_lacp_distributing(bond);
 	decision->carrier = (unsigned int)__builtin_popcountll(decision->usable) >= wanted;
@@ -326,7 +328,7 @@ static enum slowio_pair pair_of(const struct bond *bond, const struct decision *
 static void publish_masks(struct bond *bond, const struct decision *decision, uint64_t rx_mask)
 {
 	if (bond->lacp) {
-		slowio_publish(bond->lacp, decision->up, decision->members, pair_of(bond, decision));
+		slowio_publish(bond->lacp, decision->linked, decision->members, pair_of(bond, decision));
 		return;
 	}
 	dataplane_set_tx_mask(&bond->dataplane, decision->up);

@@ -63,8 +63,8 @@ uint64_t slowio_collecting(const struct slowio_bond *bond);
 uint64_t slowio_distributing(const struct slowio_bond *bond);
 /*
  * Masks, XBOND_F_CARRIER and XBOND_F_OPENING, as the thread has the ports now, whatever the caller has seen before: of
- * tx what distributes, of members all that collect, none that the programs have taken out. The thread itself opens a
- * port that begins to collect, before the partner is told, and takes out what ends.
+ * tx what distributes, of members all that collect, none that the programs have taken out. The thread itself opens
+ * what begins, before the partner is told, and takes out what ends.
  */
 void slowio_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members, enum slowio_pair pair);
 /* Slots whose drain goes on. */

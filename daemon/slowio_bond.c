@@ -82,8 +82,9 @@ static uint32_t carrier_flags(const struct slowio_bond *bond)
 }
 
 /*
- * What ends, ends here and now, and so begins the reception: the partner may send from the PDU on that comes next, and
- * the main loop may be waiting for the kernel. Transmission waits for it, for it has buckets to make.
+ * What ends, ends here and now, and so begins what begins: the partner may send from the PDU on that comes next, one
+ * port may take over from another, and the main loop may be waiting for the kernel. Until it has made buckets for the
+ * port, that is used as a detour only.
  */
 static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
 {
@@ -91,11 +92,10 @@ static void on_port(void *context, unsigned int slot, bool collecting, bool dist
 
 	change(&bond->collecting, slot, collecting);
 	change(&bond->distributing, slot, distributing);
-	if (!distributing)
-		change((uint64_t *)&bond->table->tx_mask, slot, false);
 	if (collecting)
 		__atomic_or_fetch(&bond->table->flags, carrier_flags(bond), __ATOMIC_RELEASE);
 	change((uint64_t *)&bond->table->rx_mask, slot, collecting);
+	change((uint64_t *)&bond->table->tx_mask, slot, distributing);
 	bond->has_news = true;
 }
 

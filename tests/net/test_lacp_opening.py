@@ -9,6 +9,7 @@ from standstill import standstill
 from traffic import Capture, Stream, send_frames
 
 CARRIER, OPENING = 2, 512  # of table.flags
+ETH_P_ARP = 0x0806
 SYSTEM = "02:00:00:00:00:99"
 ATTACHED = ACTIVITY | AGGREGATION | SYNC
 CARRYING = ATTACHED | COLLECTING | DISTRIBUTING
@@ -99,6 +100,23 @@ def test_the_first_port_opens_while_the_main_loop_stands(partner, options, monke
     wait_for(lambda: flags(host) == CARRIER and bond_carrier(host), "the main loop to follow")
     wait_for(lambda: distributing(host) == ["l0"] and tx_slots(host) == {0}, "the port to carry")
     assert far.send("l0") == 0
+
+
+def test_a_better_port_takes_over_while_the_main_loop_stands(partner):
+    far = partner()
+    host = far.host
+    far.speak("l1", CARRYING)
+    wait_for(lambda: tx_slots(host) == {1} and bond_carrier(host), "the second port to carry")
+    host.ctl("set", "bond0", "max_links", 1)
+    assert ports(host)["l0"]["selected"] == ports(host)["l1"]["selected"] == "selected"
+    with standstill(host.bondd.pid):
+        far.speak("l0", CARRYING)
+        wait_for(lambda: tx_slots(host) == {0}, "the better port to take over")
+        host.run("ping", "-c", 1, "-W", 1, "-I", "bond0", "10.0.0.2", check=False)
+        host.ping("10.0.0.2", dev="bond0")
+        wait_for(lambda: any(frame.type == ETH_P_ARP for frame in far.wires["l0"].frames()), "what bond0 sends on l0")
+    wait_for(lambda: distributing(host) == ["l0"], "the main loop to follow")
+    assert not ports(host)["l1"]["actor_state"].count("synchronization") and tx_slots(host) == {0}
 
 
 def test_another_port_opens_while_the_main_loop_stands(partner):
