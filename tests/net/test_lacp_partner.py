@@ -1,0 +1,68 @@
+"""lacp_partner: the only partner system that is believed."""
+import pytest
+
+from lab import Refused, wait_for
+from lacp import counters, ports, tx_slots
+from puppet import ATTACHED, CARRYING, SYSTEM, Partner
+
+STRANGER, ANOTHER = "02:00:00:00:00:66", "02:00:00:00:00:67"
+
+
+@pytest.fixture
+def partner(lone):
+    made = Partner(lone(links=2), lacp_partner=SYSTEM)
+    yield made
+    made.close()
+
+
+def test_who_is_believed_is_the_partner(partner):
+    partner.speak("l0", CARRYING)
+    wait_for(lambda: tx_slots(partner.host) == {0}, "the port to carry")
+
+
+def test_strangers_are_counted_named_and_logged_once(partner):
+    host = partner.host
+    partner.speak("l0", CARRYING)
+    wait_for(lambda: tx_slots(host) == {0}, "the port to carry")
+    for system in (STRANGER, ANOTHER, STRANGER):
+        partner.speak("l1", CARRYING, system)
+        partner.speak("l0", ATTACHED & ~8, system)
+    wait_for(lambda: counters(host, "l1")["stranger_rx"] == counters(host, "l0")["stranger_rx"] == 3, "strangers to be counted")
+    assert tx_slots(host) == {0} and ports(host)["l0"]["why"] == "collecting and distributing"
+    assert ports(host)["l0"]["stranger_rx"] == 3 and "strangers            3 LACPDUs" in host.ctl("show", "bond0")
+    assert host.log().count("which is not lacp_partner") == 2  # one of each port
+
+
+def test_a_port_with_a_stranger_says_so_and_is_not_for_fallback(partner):
+    host = partner.host
+    host.ctl("set", "bond0", "lacp_partner", "none")
+    host.ctl("set", "bond0", "lacp_fallback", "one", "lacp_fallback_delay", 100, "lacp_partner", "02:00:00:00:00:11")
+    partner.speak("l0", CARRYING, STRANGER)
+    wait_for(lambda: ports(host)["l0"]["why"] ==
+             f"hears {STRANGER}, which is not lacp_partner 02:00:00:00:00:11", "the port to name the stranger")
+    wait_for(lambda: tx_slots(host) == {1}, "the other port to fall back")
+
+
+def test_another_partner_to_believe(partner):
+    """Who is not believed any more is none at once, and the other way round."""
+    host = partner.host
+    partner.speak("l0", CARRYING)
+    wait_for(lambda: tx_slots(host) == {0}, "the port to carry")
+    host.ctl("set", "bond0", "lacp_partner", STRANGER)
+    assert tx_slots(host) == set()
+    partner.speak("l0", CARRYING)
+    wait_for(lambda: ports(host)["l0"]["stranger_rx"] == 1, "the old partner to be a stranger")
+    partner.speak("l0", ATTACHED, STRANGER)
+    wait_for(lambda: partner.says("l0", 8), "the port to be attached")
+    partner.speak("l0", CARRYING, STRANGER)
+    wait_for(lambda: tx_slots(host) == {0}, "the port to carry with the new one")
+    host.ctl("set", "bond0", "lacp_partner", "none")
+    assert tx_slots(host) == {0}
+
+
+@pytest.mark.parametrize("value", ["01:00:00:00:00:01", "x", "02:00", ""])
+def test_bad_values(partner, value):
+    with pytest.raises(Refused) as refused:
+        partner.host.ctl("set", "bond0", "lacp_partner", value)
+    assert refused.value.status == 1 and "lacp_partner" in refused.value.text
+    assert partner.host.show("bond0")["options"]["lacp_partner"] == SYSTEM
