@@ -88,15 +88,17 @@ def change(tree, places):
         path.write_text(text.replace(old, new, 1))
 
 
-def find(name, places, directory):
-    """How many histories it took, or None."""
-    tree = pathlib.Path(directory)
+def build(places, tree):
     for each in NEEDED:
         copy = shutil.copytree if (ROOT / each).is_dir() else shutil.copy
         (tree / each).parent.mkdir(parents=True, exist_ok=True)
         copy(ROOT / each, tree / each)
     change(tree, places)
-    subprocess.run(["make", "-s", "build/tests/sim/sim"], cwd=tree, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["make", "-s", "CFLAGS=-O2 -w", "build/tests/sim/sim"], cwd=tree, check=True, stdout=subprocess.DEVNULL)
+
+
+def find(tree):
+    """The first history that fails, and how; None: none does."""
     for first in range(1, COUNT, 1000):
         done = subprocess.run([tree / "build/tests/sim/sim", "histories", "1000", str(first)], capture_output=True,
                               text=True, check=False)
@@ -106,15 +108,24 @@ def find(name, places, directory):
     return None
 
 
+def failing_scenarios(tree):
+    scenarios = sorted((tree / "tests/sim/scenarios").glob("*.sim"))
+    return [each.stem for each in scenarios
+            if subprocess.run([tree / "build/tests/sim/sim", each], capture_output=True, check=False).returncode]
+
+
 def main():
     missed = 0
     chosen = {name: places for name, places in MUTANTS.items()
               if not sys.argv[1:] or any(word in name for word in sys.argv[1:])}
     for name, places in chosen.items():
         with tempfile.TemporaryDirectory() as directory:
-            found = find(name, places, directory)
+            tree = pathlib.Path(directory)
+            build(places, tree)
+            found, scenarios = find(tree), failing_scenarios(tree)
         missed += not found
-        print(f"{name}: " + (f"found by history {found[0]}: {found[1]}" if found else f"NOT FOUND in {COUNT}"), flush=True)
+        print(f"{name}: " + (f"found by history {found[0]}: {found[1]}" if found else f"NOT FOUND in {COUNT}"))
+        print(f"    scenarios: {', '.join(scenarios) or 'none'}", flush=True)
     print(f"{len(chosen)} mutants, {missed} not found")
     return missed != 0
 
