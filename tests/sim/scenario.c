@@ -197,7 +197,7 @@ static void verb_within(struct scenario *scenario, char **words, int count)
 	struct world *world = &scenario->world;
 	uint64_t limit_ns = world->now_ns + duration(scenario, words[0]);
 
-	while (!scenario_holds(scenario, words + 1, count - 1)) {
+	while (!world->failed && !scenario_holds(scenario, words + 1, count - 1)) {
 		if (world_step(world, limit_ns) || world->failed)
 			continue;
 		if (!scenario_holds(scenario, words + 1, count - 1))
