@@ -33,7 +33,7 @@ static const char *const link_words[] = {
 struct decision {
 	enum xbond_link before[XBOND_MAX_SLAVES];
 	uint64_t members, up, usable; /* usable: up, or its downdelay runs */
-	uint64_t linked; /* up, whatever LACP says */
+	uint64_t linked;	      /* up, whatever LACP says */
 	uint64_t came_up, drained;
 	uint64_t rx_mask;
 	unsigned int active_before;

@@ -90,6 +90,8 @@ static void on_port(void *context, unsigned int slot, bool collecting, bool dist
 {
 	struct slowio_bond *bond = context;
 
+	if (bond->ends) /* the main loop has other masks for the next mode */
+		return;
 	change(&bond->collecting, slot, collecting);
 	change(&bond->distributing, slot, distributing);
 	if (collecting)
@@ -380,8 +382,9 @@ void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
 
 void slowio_bond_forget(struct slowio_bond *bond)
 {
+	bond->ends = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		slowio_hold_clear(&bond->hold[slot], &bond->sent[slot]);
+		slowio_bond_remove_port(bond, slot);
 	memset(bond->pinned, 0, sizeof(*bond->pinned));
 }
 

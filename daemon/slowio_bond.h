@@ -27,6 +27,7 @@ struct slowio_bond {
 	uint64_t deadline_ns;
 	enum slowio_pair pair;			     /* as the main loop has told */
 	uint64_t collecting, distributing, draining; /* also read by the main loop */
+	bool ends;				     /* it leaves the mode */
 	bool changed;				     /* by the main loop: the machines must run */
 	bool has_news;
 	unsigned int event_count;
@@ -49,7 +50,7 @@ int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifinde
 void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot);
 /* As slowio_publish(). */
 void slowio_bond_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members, enum slowio_pair pair);
-/* Leaves no port held and no state to take over. */
+/* The partners are told; leaves no port held and no state to take over. */
 void slowio_bond_forget(struct slowio_bond *bond);
 
 #endif

@@ -39,15 +39,27 @@ void lacp_fallback_timer_enter(struct lacp_port_state *port, uint64_t fallback_n
 	port->fallback_ns = fallback_ns;
 }
 
+static uint64_t probe_sent_ns(const struct lacp_port_state *port)
+{
+	for (unsigned int i = 0; i < LACP_TX_LIMIT; i++)
+		if (port->sent_ns[i] && port->sent_ns[i] >= port->heard_ns)
+			return port->sent_ns[i];
+	return 0;
+}
+
+uint64_t lacp_fallback_deadline(const struct lacp_port_state *port)
+{
+	uint64_t probed_ns = probe_sent_ns(port) + PROBE_TIME;
+
+	return port->fallback_ns && !port->fallback && probed_ns > port->fallback_ns ? probed_ns : 0;
+}
+
 /* A PDU left since the link is up and had the time to come back, had there been a loop. A passive port sends none. */
 static bool has_probed(const struct lacp_port_state *port, uint64_t now_ns)
 {
 	if (port->periodic == LACP_PERIODIC_NONE || port->fallback_ns == AT_ONCE)
 		return true;
-	for (unsigned int i = 0; i < LACP_TX_LIMIT; i++)
-		if (port->sent_ns[i] >= port->heard_ns && now_ns - port->sent_ns[i] >= PROBE_TIME)
-			return true;
-	return false;
+	return probe_sent_ns(port) && now_ns - probe_sent_ns(port) >= PROBE_TIME;
 }
 
 /*
@@ -63,9 +75,11 @@ static bool may_carry(const struct lacp_port_state *port, uint64_t now_ns)
 	return lacp_is_live(port) ? !lacp_is_known(port) : has_probed(port, now_ns);
 }
 
-/* A port whose partner does not talk is the better one: the other's partner has said no. */
+/* One that carries already, so that nothing flaps; then one whose partner does not talk: the other's has said no. */
 static bool is_better(const struct lacp_port_state *a, const struct lacp_port_state *b)
 {
+	if (a->fallback != b->fallback)
+		return a->fallback;
 	if (lacp_is_live(a) != lacp_is_live(b))
 		return lacp_is_live(b);
 	if (a->config.port_priority != b->config.port_priority)

@@ -85,6 +85,7 @@ void lacp_loop_enter(struct lacp_system *sys, unsigned int slot, uint16_t loop_p
 bool lacp_is_stranger(const struct lacp_system *sys, const uint8_t system[LACP_MAC_SIZE]);
 void lacp_stranger_hear(struct lacp_system *sys, unsigned int slot, const uint8_t system[LACP_MAC_SIZE],
 			uint64_t now_ns);
+void lacp_stranger_forget(struct lacp_port_state *port);
 /* Forgets it when its time has come or the link is down. */
 void lacp_stranger_follow(struct lacp_port_state *port, uint64_t now_ns);
 
@@ -135,6 +136,8 @@ bool lacp_is_within_max_links(const struct lacp_system *sys, const struct lacp_p
 bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator);
 /* Notes since when the port is what; true if its rank has changed. */
 bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
+/* After the machines have come to rest. */
+void lacp_rank_settle(struct lacp_system *sys);
 /* When a rank, or a right to take over, may change by itself; 0: never. */
 uint64_t lacp_rank_deadline(const struct lacp_system *sys, const struct lacp_port_state *port,
 			    uint64_t now_ns);
@@ -166,6 +169,8 @@ void lacp_partner_churn_enter(struct lacp_system *sys, unsigned int slot, enum l
 uint64_t lacp_fallback_timer_next(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
 void lacp_fallback_timer_enter(struct lacp_port_state *port, uint64_t fallback_ns);
 uint64_t lacp_fallback_next(const struct lacp_system *sys, uint64_t now_ns); /* slots that shall carry */
+uint64_t
+lacp_fallback_deadline(const struct lacp_port_state *port); /* a loop would have been found; 0: never */
 void lacp_fallback_enter(struct lacp_system *sys, unsigned int slot, bool carry);
 
 /* transmit.c */

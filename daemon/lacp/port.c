@@ -59,6 +59,7 @@ static void drop_stranger(struct lacp_system *sys, unsigned int slot, uint64_t n
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
+	lacp_stranger_forget(port);
 	if (!lacp_has_partner(port) || !lacp_is_stranger(sys, port->partner.system))
 		return;
 	lacp_leave(sys, slot, now_ns);
@@ -78,7 +79,8 @@ int lacp_configure(struct lacp_system *sys, const struct lacp_config *config, ui
 		restart_fallback_timers(sys);
 	lacp_for_each_slot (slot, sys->used) {
 		lacp_actor_refresh(sys, slot, literal, now_ns);
-		drop_stranger(sys, slot, now_ns);
+		if (memcmp(before.believed, config->believed, LACP_MAC_SIZE) != 0)
+			drop_stranger(sys, slot, now_ns);
 	}
 	return 0;
 }
@@ -167,8 +169,10 @@ int lacp_port_configure(struct lacp_system *sys, unsigned int slot, const struct
 		return -ENOENT;
 	if (!is_valid_port(config) || config->port != sys->port[slot].config.port)
 		return -EINVAL;
-	if (config->link == LACP_LINK_STOPPED && sys->port[slot].config.link)
+	if (config->link == LACP_LINK_STOPPED && !sys->port[slot].stopped) {
+		sys->port[slot].config.link = LACP_LINK_UP; /* it may just have come up */
 		lacp_leave(sys, slot, now_ns);
+	}
 	store_config(&sys->port[slot], config);
 	lacp_actor_refresh(sys, slot, false, now_ns);
 	return 0;
@@ -179,6 +183,9 @@ int lacp_port_remove(struct lacp_system *sys, unsigned int slot, uint64_t now_ns
 	if (!is_known(sys, slot))
 		return -ENOENT;
 	lacp_leave(sys, slot, now_ns);
+	if (sys->port[slot].farewell >
+	    LACP_REPEATS) /* not sent: its last word does not wait, there is no later */
+		lacp_transmit_enter(sys, slot, LACP_TRANSMIT_SEND, now_ns);
 	memset(&sys->port[slot], 0, sizeof(sys->port[slot]));
 	sys->used &= ~(1ull << slot);
 	return 0;
@@ -221,7 +228,7 @@ static bool is_valid_state(const struct lacp_port_state *port)
 	       port->mux <= LACP_MUX_COLLECTING_DISTRIBUTING && port->selected <= LACP_STANDBY &&
 	       port->aggregator <= LACP_MAX_PORTS && port->actor_churn <= LACP_CHURN_CHURNED &&
 	       port->partner_churn <= LACP_CHURN_CHURNED && port->marker <= LACP_MARKER_WAITING &&
-	       port->fallback <= 1;
+	       port->fallback <= 1 && port->refusals <= LACP_REFUSED_DOUBLINGS;
 }
 
 int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,

@@ -198,6 +198,12 @@ static void put_behind(struct lacp_system *sys, unsigned int slot, uint64_t now_
 		port->refusals++;
 }
 
+/* It has stood by for as long as its next turn will last. The fault may be gone, and both ends may wait for that. */
+static bool has_rested(const struct lacp_port_state *port, uint64_t now_ns)
+{
+	return !(port->actor.state & LACP_SYNCHRONIZATION) && now_ns >= port->behind_ns + turn_ns(port);
+}
+
 static void forgive(struct lacp_system *sys, unsigned int slot)
 {
 	struct lacp_port_state *port = &sys->port[slot];
@@ -206,7 +212,7 @@ static void forgive(struct lacp_system *sys, unsigned int slot)
 	lacp_tell(sys, slot, LACP_EVENT_BEHIND, 0);
 }
 
-/* A port that is in sync, or whose link was lost, begins anew; one that works has forgotten its refusals. */
+/* A port that is in sync, or whose link was lost, begins anew; one that works has its refusals forgotten. */
 bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
@@ -223,9 +229,24 @@ bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_n
 		port->refusals = 0;
 	if (is_ranked(sys) && port->out_sync_ns && now_ns >= port->out_sync_ns + turn_ns(port))
 		put_behind(sys, slot, now_ns);
-	else if (port->behind_ns && (is_in_sync(port) || !live || !is_ranked(sys)))
+	else if (port->behind_ns &&
+		 (is_in_sync(port) || !live || !is_ranked(sys) || has_rested(port, now_ns)))
 		forgive(sys, slot);
 	return behind_ns != port->behind_ns;
+}
+
+/* When nothing works any more, all ports are needed: none has to wait to be restored. */
+void lacp_rank_settle(struct lacp_system *sys)
+{
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used) {
+		if (lacp_works(&sys->port[slot]))
+			return;
+	}
+	lacp_for_each_slot (slot, sys->used) {
+		sys->port[slot].carried = 0;
+	}
 }
 
 static uint64_t later_than(uint64_t since_ns, uint64_t time_ns)
@@ -241,6 +262,7 @@ uint64_t lacp_rank_deadline(const struct lacp_system *sys, const struct lacp_por
 		later_than(port->in_sync_ns, LACP_HANDOVER_TIME),
 		port->in_sync_ns && !lacp_works(port) ? lacp_transmit_allowed_ns(port) : 0,
 		later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),
+		later_than(port->behind_ns, turn_ns(port)),
 	};
 	uint64_t deadline = 0;
 

@@ -188,7 +188,7 @@ struct lacp_port_state {
 	uint8_t told;	       /* LACP_COLLECTING and LACP_DISTRIBUTING as last told by outputs->port */
 	uint8_t responses;     /* marker responses since response_window_ns */
 	uint8_t stopped;       /* its link is down because it was configured with LACP_LINK_STOPPED */
-	uint8_t carried;       /* 1: it has distributed by LACP since it was added */
+	uint8_t carried;       /* 1: it has distributed by LACP, and others have gone on since */
 	uint8_t refusals;      /* turns without getting in sync, since it last was */
 	uint8_t repeats;       /* PDUs left that tell a change again until the partner's words confirm it */
 	uint8_t farewell;   /* PDUs left that tell that the port has left, also of a passive or stopped one */

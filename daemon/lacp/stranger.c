@@ -30,10 +30,15 @@ void lacp_stranger_hear(struct lacp_system *sys, unsigned int slot, const uint8_
 		lacp_tell(sys, slot, LACP_EVENT_STRANGER, 0);
 }
 
+void lacp_stranger_forget(struct lacp_port_state *port)
+{
+	port->stranger_ns = 0;
+	memset(port->stranger, 0, LACP_MAC_SIZE);
+}
+
 void lacp_stranger_follow(struct lacp_port_state *port, uint64_t now_ns)
 {
 	if (!port->stranger_ns || (port->config.link && !lacp_due(port->stranger_ns, now_ns)))
 		return;
-	port->stranger_ns = 0;
-	memset(port->stranger, 0, LACP_MAC_SIZE);
+	lacp_stranger_forget(port);
 }

@@ -182,11 +182,17 @@ static uint64_t port_deadline(const struct lacp_system *sys, const struct lacp_p
 			      uint64_t now_ns)
 {
 	const uint64_t timers[] = {
-		port->current_while_ns, port->periodic_ns,
-		port->wait_while_ns,	port->actor_churn_ns,
-		port->partner_churn_ns, port->marker_ns,
-		port->fallback_ns,	port->loop_ns,
-		port->stranger_ns,	lacp_rank_deadline(sys, port, now_ns),
+		port->current_while_ns,
+		port->periodic_ns,
+		port->wait_while_ns,
+		port->actor_churn_ns,
+		port->partner_churn_ns,
+		port->marker_ns,
+		port->fallback_ns,
+		port->loop_ns,
+		port->stranger_ns,
+		lacp_rank_deadline(sys, port, now_ns),
+		lacp_fallback_deadline(port),
 	};
 	uint64_t deadline = LACP_NEVER;
 
@@ -214,6 +220,7 @@ uint64_t lacp_run(struct lacp_system *sys, uint64_t now_ns)
 
 	while (step_all(sys, now_ns) && rounds < MAX_ROUNDS)
 		rounds++;
+	lacp_rank_settle(sys);
 	tell_ports(sys);
 	send_all(sys, now_ns);
 	if (rounds < MAX_ROUNDS)

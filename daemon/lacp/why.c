@@ -238,6 +238,11 @@ static bool few_links(struct why *why)
 	say(why, "not in sync (min_links_lacp): fewer than ");
 	say_number(why, why->sys->state.config.min_links);
 	say(why, " ports can work");
+	if (why->sys->state.config.max_links &&
+	    why->sys->state.config.max_links < why->sys->state.config.min_links) {
+		say(why, ", for max_links is ");
+		say_number(why, why->sys->state.config.max_links);
+	}
 	return true;
 }
 

@@ -110,3 +110,10 @@ def test_the_log_names_a_slave_that_goes(pair):
     assert ": : " not in log, log
     for dev in ("l1", "l2"):
         assert re.findall(f"bond0: {dev}: LACP mux detached", log)[-1:], log
+
+
+def test_a_bond_that_leaves_the_mode_tells_its_partner(pair):
+    made = pair("802.3ad", links=2, lacp_rate="slow", lacp_fallback="none")
+    wait_distributing(made.near, made.far, links=made.links)
+    made.near.ctl("set", "bond0", "mode", "active-backup")
+    wait_for(lambda: not tx_slots(made.far) and not distributing(made.far), "the far end to stop")

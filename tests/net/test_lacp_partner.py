@@ -60,6 +60,18 @@ def test_another_partner_to_believe(partner):
     assert tx_slots(host) == {0}
 
 
+def test_each_lacp_partner_has_its_own_strangers(partner):
+    host = partner.host
+    for count, believed in enumerate(("02:aa:bb:cc:dd:01", "02:aa:bb:cc:dd:02"), 1):
+        host.ctl("set", "bond0", "lacp_partner", believed)
+        partner.speak("l0", CARRYING)
+        wait_for(lambda want=believed: ports(host)["l0"]["why"] == f"hears {SYSTEM}, which is not lacp_partner {want}",
+                 "the stranger to be named")
+        wait_for(lambda n=count: host.log().count("which is not lacp_partner") == n, f"warning {count}")
+        host.ctl("set", "bond0", "lacp_partner", "none")
+        assert "lacp_partner" not in ports(host)["l0"]["why"]
+
+
 @pytest.mark.parametrize("value", ["01:00:00:00:00:01", "x", "02:00", ""])
 def test_bad_values(partner, value):
     with pytest.raises(Refused) as refused:

@@ -53,7 +53,7 @@ void check_sent(struct world *world, struct end from, const uint8_t *octets)
 		world_fail(world, "%c.%u is port number 0", system->name, from.slot + 1);
 	if (!(octets[14 + 18] & LACP_AGGREGATION))
 		world_fail(world, "%c.%u says it cannot be aggregated", system->name, from.slot + 1);
-	if (port->sent_ns[0] && world->now_ns - port->sent_ns[0] < SECOND)
+	if (port->exists && port->sent_ns[0] && world->now_ns - port->sent_ns[0] < SECOND)
 		world_fail(world, "%c.%u sends a fourth PDU in a second", system->name, from.slot + 1);
 	if (port->named && memcmp(port->name, octets + 18, sizeof(port->name)) &&
 	    octets[32] & LACP_COLLECTING && !is_individual(world, port->peer))
@@ -192,7 +192,8 @@ static void check_reach(struct world *world, const struct system *system)
 			continue;
 		if (!world->system[peer.system].port[peer.slot].collecting)
 			continue;
-		if (&world->system[peer.system] == system && !is_blind_fallback(system, slot))
+		if (&world->system[peer.system] == system && !is_blind_fallback(system, slot) &&
+		    !is_blind_fallback(system, peer.slot))
 			world_fail(world, "%c.%u: frames come back", system->name, slot + 1);
 		if (is_fallback_all(system, slot))
 			continue;

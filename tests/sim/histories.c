@@ -33,6 +33,16 @@ static struct end any_end(struct history *history)
 	};
 }
 
+/* The one that is to be believed, or none. */
+static void any_partner(struct history *history, struct lacp_config *config)
+{
+	uint32_t system = world_random(&history->world, MAX_SYSTEMS + 1);
+
+	memset(config->believed, 0, LACP_MAC_SIZE);
+	config->believed[0] = system ? 0x02 : 0;
+	config->believed[5] = (uint8_t)system;
+}
+
 static struct lacp_config any_config(struct history *history, int index)
 {
 	struct lacp_config config = lacp_config_default();
@@ -53,10 +63,8 @@ static struct lacp_config any_config(struct history *history, int index)
 	config.strict = chance(history, 10);
 	config.ad_select = (uint8_t)world_random(&history->world, 4);
 	config.fallback = (uint8_t)world_random(&history->world, 3);
-	if (chance(history, 10)) {
-		config.believed[0] = 0x02;
-		config.believed[5] = (uint8_t)(1 + world_random(&history->world, MAX_SYSTEMS));
-	}
+	if (chance(history, 10))
+		any_partner(history, &config);
 	config.fallback_delay_ms =
 		100 + world_random(&history->world, 5000); /* a loop needs a round trip to be found */
 	return config;
@@ -117,6 +125,18 @@ static void any_option(struct history *history)
 		config.min_links = (uint16_t)world_random(&history->world, 3);
 	if (chance(history, 10))
 		config.revert = !config.revert;
+	if (chance(history, 10))
+		config.wtr_s = (uint16_t)world_random(&history->world, 10);
+	if (chance(history, 10))
+		config.strict = !config.strict;
+	if (chance(history, 10))
+		config.min_links_strict = !config.min_links_strict;
+	if (chance(history, 10))
+		config.ad_select = (uint8_t)world_random(&history->world, 4);
+	if (chance(history, 10))
+		config.fallback_delay_ms = 100 + world_random(&history->world, 5000);
+	if (chance(history, 5))
+		any_partner(history, &config);
 	if (chance(history, 10))
 		config.fallback = (uint8_t)world_random(&history->world, 3);
 	world_configure(&history->world, index, &config);

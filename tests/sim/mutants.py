@@ -44,17 +44,23 @@ MUTANTS = {
     "another name of the system, and the ports go on": [
         (CORE + "actor.c", "		leave_lag(sys, slot, now_ns);", "		lacp_unselect(sys, slot);")],
     "a bond that is down goes on": [
-        (CORE + "port.c", "config->link == LACP_LINK_STOPPED && sys->port[slot].config.link",
+        (CORE + "port.c", "config->link == LACP_LINK_STOPPED && !sys->port[slot].stopped",
          "config->link > LACP_LINK_STOPPED"),
         (CORE + "port.c", "	port->stopped = config->link == LACP_LINK_STOPPED;",
          "	port->stopped = 0;\n	port->config.link = config->link != LACP_LINK_DOWN;")],
     "a bond that is down does not say so": [
-        (CORE + "port.c", "		lacp_leave(sys, slot, now_ns);\n	store_config", "		lacp_unselect(sys, slot);\n	store_config")],
+        (CORE + "port.c", "		lacp_leave(sys, slot, now_ns);\n	}\n	store_config", "		lacp_unselect(sys, slot);\n	}\n	store_config")],
     "a passive port takes its leave without a word": [
         (CORE + "actor.c", "	return port->actor.state & ~info->state & ~port->partner.state & LACP_ACTIVITY;",
          "	return port && !info;")],
     "a new port priority of the partner ends the port": [
         (CORE + "receive.c", "	if (same_port(partner, &port->partner))", "	if (!port)")],
+    "a turn ends by time, and has no timer": [
+        (CORE + "rank.c", "is_ranked(sys) ? later_than(port->out_sync_ns, turn_ns(port)) : 0,", "0,")],
+    "lacp_wtr ends by time, and has no timer": [
+        (CORE + "rank.c", "later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),", "0,")],
+    "min_links_lacp: two ends refuse each other for ever": [
+        (CORE + "rank.c", "now_ns >= port->behind_ns + turn_ns(port);", "0 * now_ns;")],
     "lacp_partner: a stranger is believed": [
         (CORE + "stranger.c", "	return memcmp(believed, anybody", "	return 0 && memcmp(believed, anybody")],
     "hold: ends for the partner's port priority": [

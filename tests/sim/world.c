@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/lacp/machines.h"
 #include "daemon/lacp/pdu.h"
 
+#define ORACLE_STEPS 8 /* asked at one step of so many, for its cost */
 #define NOWHERE ((struct end){ .system = -1 })
 /* In a frame. */
 #define AT_VERSION 15
@@ -49,6 +51,15 @@ void world_fail(struct world *world, const char *format, ...)
 	va_end(arguments);
 }
 
+static void note_trouble(struct world *world, struct end end)
+{
+	struct end peer = port_of(world, end)->peer;
+
+	port_of(world, end)->troubled_ns = world->now_ns;
+	if (peer.system >= 0)
+		port_of(world, peer)->troubled_ns = world->now_ns;
+}
+
 /* What partners say that are none of ours. */
 static void add_habits(const struct system *system, uint8_t *octets)
 {
@@ -62,6 +73,23 @@ static void add_habits(const struct system *system, uint8_t *octets)
 	memcpy(octets + AT_TERMINATOR, retry_count, sizeof(retry_count));
 }
 
+/* Of what is told four times, some words arrive, unless many get lost. */
+static void lose_pdu(struct world *world, struct end from)
+{
+	struct port *port = port_of(world, from);
+
+	port->lose--;
+	memmove(port->lost_ns, port->lost_ns + 1, sizeof(port->lost_ns) - sizeof(*port->lost_ns));
+	port->lost_ns[2] = world->now_ns;
+	if (port->lost_ns[0] + 10 * SECOND > world->now_ns)
+		note_trouble(world, from);
+	port->blind_ns = world->now_ns + SECOND + 100 * MS;
+	if (world->verbose)
+		printf("  %8.3f %c.%u sends an LACPDU that gets lost\n",
+		       (double)(world->now_ns - SECOND) / 1e9, world->system[from.system].name,
+		       from.slot + 1);
+}
+
 void world_send(struct world *world, struct end from, const uint8_t *octets)
 {
 	struct port *port = port_of(world, from);
@@ -70,12 +98,7 @@ void world_send(struct world *world, struct end from, const uint8_t *octets)
 	if (octets[14] == 1)
 		check_sent(world, from, octets);
 	if (port->lose && octets[14] == 1) {
-		port->lose--;
-		if (world->verbose)
-			printf("  %8.3f %c.%u sends an LACPDU that gets lost\n",
-			       (double)(world->now_ns - SECOND) / 1e9, world->system[from.system].name,
-			       from.slot + 1);
-		port->blind_ns = world->now_ns + SECOND + 100 * MS;
+		lose_pdu(world, from);
 		return;
 	}
 	if (port->peer.system < 0 || port->cut || world_random(world, 100) < port->loss)
@@ -260,6 +283,7 @@ void world_port_remove(struct world *world, struct end end)
 
 	port->exists = false;
 	port->timer_ns = 0;
+	note_trouble(world, end);
 	if (system->away) {
 		port->collecting = port->distributing = false;
 		return;
@@ -472,12 +496,13 @@ static bool is_unread(const struct world *world, const struct system *system)
 static void note_words(struct world *world, struct end to, const uint8_t *octets)
 {
 	const struct system *system = &world->system[to.system];
-	const uint8_t *ours =
-		system->away ? system->saved.state.config.system : system->lacp.state.config.system;
+	const struct lacp_system *lacp = system->away ? &system->saved : &system->lacp;
+	const uint8_t *ours = lacp->state.config.system;
 	struct lacp_decoded decoded;
 
 	lacp_pdu_decode(octets, LACP_FRAME_SIZE, &decoded);
 	if (decoded.kind == LACP_PDU_LACP && !is_unread(world, system) &&
+	    !lacp_is_stranger(lacp, decoded.pdu.actor.system) &&
 	    memcmp(decoded.pdu.actor.system, ours, LACP_MAC_SIZE) != 0 &&
 	    !memcmp(decoded.pdu.partner.system, ours, LACP_MAC_SIZE))
 		port_of(world, to)->refused = !(decoded.pdu.actor.state & LACP_SYNCHRONIZATION);
@@ -585,6 +610,8 @@ bool world_step(struct world *world, uint64_t limit_ns)
 		world->now_ns = limit_ns;
 		return false;
 	}
+	if (++world->steps % ORACLE_STEPS == 0)
+		oracle_ask(world, next_ns);
 	if (next_ns > world->now_ns)
 		world->now_ns = next_ns;
 	act(world, frame);

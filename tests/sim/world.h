@@ -43,6 +43,7 @@ struct port {
 	uint64_t timer_ns;	 /* its timer there; 0: does not run */
 	bool refused;		 /* the partner's last words were that it is not in sync */
 	/* check.c: */
+	uint64_t lost_ns[3];  /* the last LACPDUs that got lost one by one, oldest first */
 	uint64_t troubled_ns; /* when PDUs of the link may last have been lost, or a daemon was away */
 	uint64_t void_ns;     /* since when it sends to a port that does not collect; 0: it does not */
 	uint64_t half_ns;     /* since when it could send and does not */
@@ -78,6 +79,7 @@ struct frame {
 struct world {
 	uint64_t now_ns;
 	uint64_t random;
+	unsigned int steps;
 	bool verbose;
 	bool failed;
 	char failure[200];
@@ -134,6 +136,9 @@ void check_hold_end(struct world *world, struct end end, const uint8_t *octets);
 void check_run(struct world *world, struct system *system, uint64_t before, bool configured);
 /* Ports that carry by LACP, without those in fallback. */
 uint64_t check_by_lacp(const struct system *system);
+
+/* oracle.c: nothing changes by time alone before the deadline that lacp_run() gave. */
+void oracle_ask(struct world *world, uint64_t next_ns);
 
 /* goals.c: what must have come about when trouble has ended, or goes on without change. */
 void goals_check(struct world *world, int systems, unsigned int ports);
