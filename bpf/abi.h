@@ -147,7 +147,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 
 #define XBOND_HEARTBEAT_FRESH_NS 3000000000LL /* older: bondd is away */
 
-#define XBOND_F_FORCE_COUNTED 1 /* `direct` is forbidden now: bond.c says why */
+#define XBOND_F_FORCE_COUNTED 1 /* `direct` is forbidden now: bypass.c says why */
 #define XBOND_F_CARRIER 2	/* the bond has carrier */
 #define XBOND_F_STACK_DIRECT 16 /* as settings.path direct, whatever that says: XDP chooses for the others */
 #define XBOND_F_XDP_TX 32	/* the XDP program of the port side chooses, else it passes */

@@ -75,8 +75,8 @@ static void print_option(const struct option *option, const json_t *value, const
 	if (note && is_default(option, text))
 		return;
 	if (option->id == OPT_PATH && manner->forced_counted && !strcmp(text, "direct"))
-		note = "   (counted for now: a capture, a qdisc, XDP on the bond or another namespace "
-		       "forbids it)";
+		note = "   (counted for now: a capture, a qdisc, filters, XDP on the bond or another "
+		       "namespace forbids it)";
 	if (option->id == OPT_DEVICE && manner->device && strcmp(text, manner->device)) {
 		snprintf(device, sizeof(device), "   (%s)", manner->device);
 		note = device;

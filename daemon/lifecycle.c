@@ -11,6 +11,7 @@
 #include "common/names.h"
 #include "common/options.h"
 #include "daemon/bond_lacp.h"
+#include "daemon/bypass.h"
 #include "daemon/config_wait.h"
 #include "daemon/crashpoint.h"
 #include "daemon/device.h"
@@ -246,7 +247,7 @@ static void adopt_ready(struct bond *bond)
 	enlist(bond);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		adopt_slave(bond, slot);
-	watch_captures(bond->daemon);
+	bypass_follow_captures(bond->daemon);
 	if (device_sync(bond) == -ENODEV) {
 		lifecycle_gone(bond);
 		return;

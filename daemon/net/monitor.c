@@ -18,8 +18,9 @@ static int take(struct nl_msg *msg, void *arg)
 
 	if (header->nlmsg_type == RTM_NEWQDISC || header->nlmsg_type == RTM_DELQDISC)
 		monitor->callbacks->qdisc(tc->tcm_ifindex, monitor->arg);
-	else if (header->nlmsg_type == RTM_DELTFILTER)
-		monitor->callbacks->filter_gone(tc->tcm_ifindex, TC_H_MAJ(tc->tcm_info) >> 16, monitor->arg);
+	else if (header->nlmsg_type == RTM_NEWTFILTER || header->nlmsg_type == RTM_DELTFILTER)
+		monitor->callbacks->filter(tc->tcm_ifindex, TC_H_MAJ(tc->tcm_info) >> 16,
+					   header->nlmsg_type == RTM_DELTFILTER, monitor->arg);
 	else if (link_parse(header, &link))
 		monitor->callbacks->link(&link, header->nlmsg_type == RTM_DELLINK, monitor->arg);
 	return NL_OK;
