@@ -140,6 +140,8 @@ static void print_slave(const json_t *slave, const char *mode)
 	printf(", %lld link failure%s\n", number(slave, "link_failures"),
 	       number(slave, "link_failures") == 1 ? "" : "s");
 	printf("    %-20s %s   (permanent %s)\n", "mac", string(slave, "mac"), string(slave, "perm_mac"));
+	if (json_is_string(json_object_get(slave, "problem")))
+		printf("    %-20s %s\n", "problem", string(slave, "problem"));
 	text_lacp_slave(json_object_get(slave, "lacp"));
 	print_options(json_object_get(slave, "options"), OPTION_SLAVE, mode, (struct manner){ 0 });
 	print_counters(slave);

@@ -21,6 +21,7 @@
 #include "daemon/mirred.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
+#include "daemon/slave_trouble.h"
 #include "daemon/watch.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
@@ -264,6 +265,7 @@ static void adopt_ready(struct bond *bond)
 		log_error("%s: %s", pin->name, err.text);
 	watch_slaves(bond);
 	vlan_filter_sync(bond);
+	slave_trouble_look(bond);
 	if (pin->hook == XBOND_HOOK_CLSACT && device_attach(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
 	bond_evaluate(bond);

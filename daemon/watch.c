@@ -12,6 +12,7 @@
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
 #include "daemon/slave.h"
+#include "daemon/slave_trouble.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
 
@@ -58,6 +59,12 @@ static void sync_place(struct bond *bond, bool gone)
 	sync_device(bond);
 }
 
+static void take_stranger(struct bond *bond, const struct link_info *link, bool gone)
+{
+	vlan_filter_follow(bond, link, gone);
+	slave_trouble_follow_upper(bond, link, gone);
+}
+
 static void take_link(struct bond *bond, const struct link_info *link, bool gone)
 {
 	int slot = bond_slot_by_ifindex(bond, link->ifindex);
@@ -71,7 +78,7 @@ static void take_link(struct bond *bond, const struct link_info *link, bool gone
 	else if (link->ifindex == (int)bond_pin(bond)->ifindex)
 		sync_place(bond, gone);
 	else
-		vlan_filter_follow(bond, link, gone);
+		take_stranger(bond, link, gone);
 }
 
 static void on_link(const struct link_info *link, bool gone, void *arg)
@@ -114,6 +121,18 @@ static void on_filter(int ifindex, unsigned int priority, bool gone, void *arg)
 		on_qdisc(ifindex, arg);
 }
 
+static void on_address(int ifindex, bool gone, void *arg)
+{
+	struct daemon *daemon = arg;
+
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		int slot = bond_slot_by_ifindex(bond, ifindex);
+
+		if (slot >= 0)
+			slave_trouble_follow_address(bond, (unsigned int)slot, gone);
+	}
+}
+
 void watch_slaves(struct bond *bond)
 {
 	struct link_info link;
@@ -139,6 +158,7 @@ static void on_resync(void *arg)
 		bond_for_each_member (bond, slot)
 			slave_keep_filters(bond, slot);
 		vlan_filter_sync(bond);
+		slave_trouble_look(bond);
 		sync_place(bond, true);
 	}
 	config_look_again(daemon);
@@ -148,6 +168,7 @@ static const struct monitor_callbacks callbacks = {
 	.link = on_link,
 	.qdisc = on_qdisc,
 	.filter = on_filter,
+	.address = on_address,
 	.resync = on_resync,
 };
 
