@@ -338,6 +338,17 @@ def test_stopping_the_service_leaves_the_traffic_running(pair):
         assert stream.finish()["lost"] == 0
 
 
+def test_a_hangup_is_no_end(lone):
+    """systemd would take it for a clean one, and not start bondd again."""
+    host = lone(links=1)
+    host.ctl("create", "bond0")
+    for count in (1, 2):
+        host.bondd.send_signal(signal.SIGHUP)
+        wait_for(lambda: host.log().count("SIGHUP: nothing to read again") == count or host.bondd.poll() is not None,
+                 "a line in the log")
+    assert host.ping_bondd() and host.ctl_json("list") == ["bond0"]
+
+
 def test_bondd_tells_the_service_manager(lone, tmp_path):
     """READY=1 after the socket answers, STOPPING=1 at the end (Type=notify)."""
     host = lone(links=0, bondd=False)
