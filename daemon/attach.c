@@ -25,16 +25,21 @@ static int link_type(const struct attach_point *point)
 	return point->egress ? TCX_EGRESS : TCX_INGRESS;
 }
 
+/* The hook may be from a pinned map, and any number. */
+static const char *hook_name(enum xbond_hook hook)
+{
+	switch (hook) {
+	case XBOND_HOOK_TCX: return "TCX";
+	case XBOND_HOOK_CLSACT: return "clsact";
+	case XBOND_HOOK_NETKIT: return "netkit";
+	}
+	return "an unknown hook";
+}
+
 static int refused(const struct attach_point *point, int code, struct err *err)
 {
-	static const char *const hooks[] = {
-		[XBOND_HOOK_TCX] = "TCX",
-		[XBOND_HOOK_CLSACT] = "clsact",
-		[XBOND_HOOK_NETKIT] = "netkit",
-	};
-
 	return err_set(err, code, "cannot attach the BPF program to device %d by %s: %s", point->ifindex,
-		       hooks[point->hook], strerror(code));
+		       hook_name(point->hook), strerror(code));
 }
 
 static int add_link(const struct attach_point *point, int program_fd, struct err *err)
