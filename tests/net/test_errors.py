@@ -7,8 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import has_tcx
-from lab import BPFFS, ROOT, compile_bpf, run, wait_for
+from lab import BPFFS, KERNEL, ROOT, compile_bpf, run, wait_for
 from tcx import TCX_INGRESS, Tcx
 
 REFUSED, USAGE, NEEDS_BONDD = 1, 2, 3
@@ -470,7 +469,7 @@ def test_damaged_pins(case, damage):
     host.ctl("add-slave", "bond0", "l2")
 
 
-@pytest.mark.skipif(not has_tcx(), reason="this kernel has no TCX")
+@pytest.mark.skipif(KERNEL < (6, 6), reason="this kernel has no TCX")
 def test_a_hook_that_there_is_not(case, tmp_path):
     """In the pins, when the kernel refuses a program: the device has as many as it can have."""
     compile_bpf(ROOT / "tests/net/reject.bpf.c", tmp_path / "reject.o")
