@@ -147,7 +147,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 
 #define XBOND_HEARTBEAT_FRESH_NS 3000000000LL /* older: bondd is away */
 
-#define XBOND_F_FORCE_COUNTED 1 /* `direct` is forbidden now: bond.c says why */
+#define XBOND_F_FORCE_COUNTED 1 /* `direct` is forbidden now: bypass.c says why */
 #define XBOND_F_CARRIER 2	/* the bond has carrier */
 #define XBOND_F_STACK_DIRECT 16 /* as settings.path direct, whatever that says: XDP chooses for the others */
 #define XBOND_F_XDP_TX 32	/* the XDP program of the port side chooses, else it passes */
@@ -375,6 +375,11 @@ struct xbond_slave_record {
 };
 _Static_assert(sizeof(struct xbond_slave_record) == 20, "slave record ABI");
 
+/* What others have done to a slave that add-slave would have refused, and that is still so. */
+#define XBOND_TROUBLE_MASTER 1	  /* it is a port of another device */
+#define XBOND_TROUBLE_ADDRESSES 2 /* it has IP addresses */
+#define XBOND_TROUBLE_UPPERS 4	  /* VLANs, macvlans or the like are on it */
+
 /* Writer: bondd. One entry per slot. */
 struct xbond_slave {
 	__u32 state; /* enum xbond_slot_state */
@@ -394,7 +399,7 @@ struct xbond_slave {
 	__u32 rx_hook;	       /* enum xbond_rx_hook: what is attached */
 	__u32 queue_id;	       /* 0: none */
 	__u32 clsact;	       /* the receive program is a clsact filter, whatever bond.hook says */
-	__u32 pad1;
+	__u32 trouble;	       /* XBOND_TROUBLE_* */
 };
 _Static_assert(sizeof(struct xbond_slave) % 8 == 0, "entries of an array map are multiples of 8");
 _Static_assert(sizeof(struct xbond_slave) == 104, "slave ABI");

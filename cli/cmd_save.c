@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * save: writes what the pinned maps hold as CONFIG_DIR/BOND.conf (xbond.conf(5)), which
- * bondd applies when the bond does not exist. The file is whole or as it was before.
+ * bondd applies when the bond does not exist. The file is whole or as it was before. Where it is a
+ * symbolic link, what it leads to is written, and the link stays.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,8 @@
 #include "common/names.h"
 #include "common/values.h"
 #include "daemon/config_file.h"
+
+#define MAX_LINKS 40 /* as the kernel follows */
 
 /* What the INI parser would read otherwise than it was written. */
 static int check_ini_name(const char *name, struct err *err)
@@ -169,10 +172,47 @@ static int write_temporary(int fd, const struct pins *pins, const char *name, co
 	return r;
 }
 
-static void sync_dir(const char *dir)
+static size_t dir_length(const char *path)
 {
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *slash = strrchr(path, '/');
 
+	return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* One link further; it may lead to nothing. 0: path is no link. */
+static int follow_link(char path[PATH_MAX])
+{
+	char target[PATH_MAX];
+	ssize_t length = readlink(path, target, sizeof(target));
+	size_t kept = 0;
+
+	if (length < 0)
+		return errno == EINVAL || errno == ENOENT ? 0 : -errno;
+	if (target[0] != '/')
+		kept = dir_length(path);
+	if (kept + (size_t)length >= PATH_MAX)
+		return -ENAMETOOLONG;
+	memcpy(path + kept, target, (size_t)length);
+	path[kept + (size_t)length] = '\0';
+	return 1;
+}
+
+static int follow_links(char path[PATH_MAX])
+{
+	int r = 1;
+
+	for (int i = 0; i < MAX_LINKS && r == 1; i++)
+		r = follow_link(path);
+	return r == 1 ? -ELOOP : r;
+}
+
+static void sync_dir_of(const char *path)
+{
+	char dir[PATH_MAX];
+	int fd;
+
+	snprintf(dir, sizeof(dir), "%.*s.", (int)dir_length(path), path);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	fsync(fd);
@@ -199,9 +239,14 @@ static int write_file(const struct cli *cli, char *dir, const struct pins *pins,
 	r = make_dir(dir);
 	if (r)
 		return r;
-	/* A name that bondd does not take for a bond's file. */
-	if (snprintf(path, sizeof(path), "%s/%s.conf", dir, name) >= (int)sizeof(path) ||
-	    snprintf(temporary, sizeof(temporary), "%s/.%s.XXXXXX", dir, name) >= (int)sizeof(temporary))
+	if (snprintf(path, sizeof(path), "%s/%s.conf", dir, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	r = follow_links(path);
+	if (r)
+		return r;
+	/* Beside it, by a name that bondd does not take for a bond's file. */
+	if (snprintf(temporary, sizeof(temporary), "%.*s.%s.XXXXXX", (int)dir_length(path), path, name) >=
+	    (int)sizeof(temporary))
 		return -ENAMETOOLONG;
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
@@ -213,7 +258,7 @@ static int write_file(const struct cli *cli, char *dir, const struct pins *pins,
 	if (r) {
 		unlink(temporary);
 	} else {
-		sync_dir(dir);
+		sync_dir_of(path);
 		note_absent(path, &old);
 	}
 	config_file_free(&old);

@@ -75,8 +75,8 @@ static void print_option(const struct option *option, const json_t *value, const
 	if (note && is_default(option, text))
 		return;
 	if (option->id == OPT_PATH && manner->forced_counted && !strcmp(text, "direct"))
-		note = "   (counted for now: a capture, a qdisc, XDP on the bond or another namespace "
-		       "forbids it)";
+		note = "   (counted for now: a capture, a qdisc, filters, XDP on the bond or another "
+		       "namespace forbids it)";
 	if (option->id == OPT_DEVICE && manner->device && strcmp(text, manner->device)) {
 		snprintf(device, sizeof(device), "   (%s)", manner->device);
 		note = device;
@@ -140,6 +140,8 @@ static void print_slave(const json_t *slave, const char *mode)
 	printf(", %lld link failure%s\n", number(slave, "link_failures"),
 	       number(slave, "link_failures") == 1 ? "" : "s");
 	printf("    %-20s %s   (permanent %s)\n", "mac", string(slave, "mac"), string(slave, "perm_mac"));
+	if (json_is_string(json_object_get(slave, "problem")))
+		printf("    %-20s %s\n", "problem", string(slave, "problem"));
 	text_lacp_slave(json_object_get(slave, "lacp"));
 	print_options(json_object_get(slave, "options"), OPTION_SLAVE, mode, (struct manner){ 0 });
 	print_counters(slave);

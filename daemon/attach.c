@@ -25,16 +25,21 @@ static int link_type(const struct attach_point *point)
 	return point->egress ? TCX_EGRESS : TCX_INGRESS;
 }
 
+/* The hook may be from a pinned map, and any number. */
+static const char *hook_name(enum xbond_hook hook)
+{
+	switch (hook) {
+	case XBOND_HOOK_TCX: return "TCX";
+	case XBOND_HOOK_CLSACT: return "clsact";
+	case XBOND_HOOK_NETKIT: return "netkit";
+	}
+	return "an unknown hook";
+}
+
 static int refused(const struct attach_point *point, int code, struct err *err)
 {
-	static const char *const hooks[] = {
-		[XBOND_HOOK_TCX] = "TCX",
-		[XBOND_HOOK_CLSACT] = "clsact",
-		[XBOND_HOOK_NETKIT] = "netkit",
-	};
-
 	return err_set(err, code, "cannot attach the BPF program to device %d by %s: %s", point->ifindex,
-		       hooks[point->hook], strerror(code));
+		       hook_name(point->hook), strerror(code));
 }
 
 static int add_link(const struct attach_point *point, int program_fd, struct err *err)
@@ -167,6 +172,40 @@ bool attach_has_program(int ifindex, const char *name)
 		close(fd);
 	}
 	return found;
+}
+
+static uint32_t program_id(int program_fd)
+{
+	struct bpf_prog_info info = {};
+	uint32_t length = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(program_fd, &info, &length) ? 0 : info.id;
+}
+
+/* The kernel lists programs in the order in which they run. */
+static bool has_program_behind(int ifindex, uint32_t id)
+{
+	uint32_t ids[QUERY_MAX], count = QUERY_MAX;
+
+	if (bpf_prog_query(ifindex, (enum bpf_attach_type)TCX_EGRESS, 0, NULL, ids, &count) < 0)
+		return false;
+	for (uint32_t i = 0; i + 1 < count; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+/* TCX comes before clsact. */
+bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int program_fd)
+{
+	struct filter_place place = { .ifindex = egress->ifindex };
+
+	if (egress->hook == XBOND_HOOK_CLSACT) {
+		place.handle = FILTER_HANDLE;
+		place.priority = ATTACH_FILTER_PRIORITY;
+	}
+	return filters_follow(nl, &place) || (egress->hook != XBOND_HOOK_CLSACT &&
+					      has_program_behind(egress->ifindex, program_id(program_fd)));
 }
 
 static bool has_filter(int ifindex, bool egress, uint32_t priority)

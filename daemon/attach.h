@@ -38,6 +38,8 @@ bool attach_tcx_works(int program_fd, int ifindex);
 /* Is a clsact filter of ours on it? */
 bool attach_has_filter(int ifindex, bool egress);
 bool attach_has_mirred(int ifindex);
+/* Is anything of others at the egress after our program, so that a redirect of ours skips it? It need not be there. */
+bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int program_fd);
 /* Is a program of this name on the device's TCX ingress? */
 bool attach_has_program(int ifindex, const char *name);
 

@@ -13,6 +13,7 @@
 #include "daemon/active.h"
 #include "daemon/announce.h"
 #include "daemon/bond_lacp.h"
+#include "daemon/bypass.h"
 #include "daemon/carrier.h"
 #include "daemon/daemon.h"
 #include "daemon/device.h"
@@ -232,8 +233,7 @@ static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 
 	if (device_pair_is_netkit(bond_pin(bond)))
 		flags |= XBOND_F_NETKIT;
-	if (bond->captured || bond->has_qdisc || bond->is_down || bond->away ||
-	    (bond->has_xdp && !bond_pin(bond)->xdp_tx))
+	if (bypass_forbids_direct(bond))
 		flags |= XBOND_F_FORCE_COUNTED;
 	else if (bond_pin(bond)->xdp_tx && may_choose)
 		flags |= XBOND_F_STACK_DIRECT | XBOND_F_XDP_TX;

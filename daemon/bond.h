@@ -49,6 +49,8 @@ struct bond {
 	bool left;	  /* bond0 has been, since the actions that lead to it were made */
 	bool captured;	  /* somebody captures on bond0 */
 	bool has_qdisc;	  /* a root qdisc that direct would skip */
+	bool has_filters; /* of others, after our program on bond0's egress, which direct would skip */
+	bool filters_due; /* a message told of some: bypass_follow_filters() */
 	bool has_xdp;	  /* a native XDP program, which only what crosses the pair meets */
 	bool lost_filter; /* bond0's own, which cannot be put back; it was told */
 	bool is_down;	  /* bond0 is not up: an action that leads there would complain, and LACP stops */
@@ -109,7 +111,7 @@ int bond_start_timer(struct bond *bond);
 void bond_stop_timer(struct bond *bond);
 /* Slot of the member with this ifindex, or -1. */
 int bond_slot_by_ifindex(struct bond *bond, int ifindex);
-/* What the stack sends goes direct unless a capture, a qdisc or another namespace forbids it. */
+/* What the stack sends goes direct unless bypass.c forbids it. */
 bool bond_wants_direct(const struct bond *bond);
 /* Number of slots in use. */
 unsigned int bond_slave_count(struct bond *bond);

@@ -17,10 +17,13 @@
 #define NO_GROUP ((gid_t)-1)
 #define ANSWER_MAX_SIZE (1024 * 1024) /* a bond of 64 slaves is a tenth of it */
 #define MAX_GROUPS 1024
-#define MAX_READERS 64 /* connections of the group */
+#define MAX_READERS 64	/* connections of the group */
+#define MAX_PER_USER 16 /* of them, so that one cannot shut out the others */
 
 struct client {
 	struct daemon *daemon;
+	struct client *next; /* of the group's: daemon->readers */
+	uid_t uid;
 	sd_event_source *source, *more; /* to be read, and read but not yet answered */
 	int fd;
 	bool root;
@@ -28,10 +31,19 @@ struct client {
 	char buffer[LINE_MAX_SIZE];
 };
 
+static void delist(struct client *client)
+{
+	struct client **at = &client->daemon->readers;
+
+	while (*at && *at != client)
+		at = &(*at)->next;
+	if (*at)
+		*at = client->next;
+}
+
 static void client_free(struct client *client)
 {
-	if (!client->root)
-		client->daemon->readers--;
+	delist(client);
 	sd_event_source_disable_unref(client->source);
 	sd_event_source_disable_unref(client->more);
 	close(client->fd);
@@ -120,7 +132,13 @@ static bool in_group(int fd, const struct ucred *peer, gid_t readers)
 	return peer->gid == readers;
 }
 
-static void add_client(struct daemon *daemon, int fd, bool root)
+static void enlist(struct client *client)
+{
+	client->next = client->daemon->readers;
+	client->daemon->readers = client;
+}
+
+static void add_client(struct daemon *daemon, int fd, uid_t uid)
 {
 	struct client *client = calloc(1, sizeof(*client));
 	const int room = ANSWER_MAX_SIZE;
@@ -131,8 +149,10 @@ static void add_client(struct daemon *daemon, int fd, bool root)
 	}
 	client->daemon = daemon;
 	client->fd = fd;
-	client->root = root;
-	daemon->readers += !root;
+	client->uid = uid;
+	client->root = uid == 0;
+	if (!client->root)
+		enlist(client);
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
 	if (sd_event_add_io(daemon->event, &client->source, fd, EPOLLIN, on_client, client) < 0 ||
 	    sd_event_add_defer(daemon->event, &client->more, on_line, client) < 0) {
@@ -144,6 +164,20 @@ static void add_client(struct daemon *daemon, int fd, bool root)
 	sd_event_source_set_priority(client->more, SD_EVENT_PRIORITY_IDLE);
 }
 
+/* NULL: there is. */
+static const char *no_room_for(const struct daemon *daemon, uid_t uid)
+{
+	unsigned int count = 0, theirs = 0;
+
+	for (const struct client *client = daemon->readers; client; client = client->next) {
+		count++;
+		theirs += client->uid == uid;
+	}
+	if (theirs >= MAX_PER_USER)
+		return "too many connections of yours; close some";
+	return count < MAX_READERS ? NULL : "too many connections of the group xbond; close some";
+}
+
 /* NULL: may ask. */
 static const char *refusal_of(const struct daemon *daemon, int fd, const struct ucred *peer)
 {
@@ -151,7 +185,7 @@ static const char *refusal_of(const struct daemon *daemon, int fd, const struct 
 		return NULL;
 	if (!in_group(fd, peer, daemon->reader_gid))
 		return "permission denied: only root and the group xbond may ask bondd";
-	return daemon->readers < MAX_READERS ? NULL : "too many connections; close some";
+	return no_room_for(daemon, peer->uid);
 }
 
 static int on_connection(sd_event_source *source, int listen_fd, uint32_t events, void *arg)
@@ -168,7 +202,7 @@ static int on_connection(sd_event_source *source, int listen_fd, uint32_t events
 	getsockopt(refused.fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
 	refusal = refusal_of(arg, refused.fd, &peer);
 	if (!refusal) {
-		add_client(arg, refused.fd, peer.uid == 0);
+		add_client(arg, refused.fd, peer.uid);
 		return 0;
 	}
 	send_error(&refused, refusal);

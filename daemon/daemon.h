@@ -24,8 +24,8 @@ struct daemon {
 	struct monitor monitor;
 	struct slowio *slowio;
 	sd_event_source *poll;
-	gid_t reader_gid;     /* of the group that may ask */
-	unsigned int readers; /* its connections */
+	gid_t reader_gid;	/* of the group that may ask */
+	struct client *readers; /* its connections: control_socket.c */
 	struct bond *bonds;
 	bool in_burst;		 /* bonds_begin_burst() */
 	uint64_t caught_up_ns;	 /* when no message of the kernel was waiting to be read */

@@ -155,6 +155,13 @@ bool device_lost_filter(struct bond *bond)
 	       needs_egress(bond) && !attach_has_filter(egress.ifindex, true);
 }
 
+bool device_skips_filters(struct bond *bond)
+{
+	struct attach_point egress = point_of(bond, true);
+
+	return attach_skips_others(&bond->daemon->nl, &egress, bond->dataplane.egress_fd);
+}
+
 static bool has_egress(const struct attach_point *egress)
 {
 	return egress->hook == XBOND_HOOK_CLSACT ? attach_has_filter(egress->ifindex, true)

@@ -26,6 +26,8 @@ int device_create(struct bond *bond, struct err *err);
 int device_attach(struct bond *bond, struct err *err);
 /* The clsact filter on bond0 has gone: with its namespace, or by somebody's hand. */
 bool device_lost_filter(struct bond *bond);
+/* Others have filters or programs on bond0's TC egress that come after ours. Of a bond in this namespace. */
+bool device_skips_filters(struct bond *bond);
 /* A netkit has a program on bond0's TC egress only for `path direct` and while a slave has a queue_id. */
 void device_follow_settings(struct bond *bond);
 /* Removes the pair of a bond that is being created or deleted, if it is there. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/bypass.h"
 #include "daemon/daemon.h"
 #include "daemon/device.h"
 #include "daemon/log.h"
@@ -152,7 +153,7 @@ int device_sync(struct bond *bond)
 	struct xbond_bond *pin = bond_pin(bond);
 	struct nl *nl = &bond->daemon->nl;
 	struct link_info port, device;
-	bool has_qdisc, has_xdp, is_down;
+	bool has_qdisc, has_filters, has_xdp, is_down;
 	int r;
 
 	r = link_get(nl, -1, (int)pin->port_ifindex, &port);
@@ -173,10 +174,13 @@ int device_sync(struct bond *bond)
 	follow_promisc(bond, device.promiscuity > 0);
 	xdp_gro_keep(bond);
 	has_qdisc = strcmp(device.qdisc, "noqueue") && strcmp(device.qdisc, "noop");
+	has_filters = bypass_look_for_filters(bond);
 	is_down = !(device.flags & IFF_UP);
 	has_xdp = device.xdp_id;
-	if (has_qdisc != bond->has_qdisc || has_xdp != bond->has_xdp || is_down != bond->is_down) {
+	if (has_qdisc != bond->has_qdisc || has_filters != bond->has_filters || has_xdp != bond->has_xdp ||
+	    is_down != bond->is_down) {
 		bond->has_qdisc = has_qdisc;
+		bond->has_filters = has_filters;
 		bond->has_xdp = has_xdp;
 		bond->is_down = is_down;
 		bond_evaluate(bond);

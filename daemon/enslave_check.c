@@ -4,15 +4,13 @@
 #include <errno.h>
 #include <net/if.h>
 #include <net/if_arp.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/attach.h"
 #include "daemon/daemon.h"
 #include "daemon/device.h"
+#include "daemon/enslave_loop.h"
 #include "daemon/net/address.h"
-
-#define MAX_DEPTH 8 /* of devices on devices, as the kernel allows */
 
 /* A bond of ours, or of another bondd: its peer is a port side. */
 static bool is_bond_device(struct bond *bond, const struct link_info *link)
@@ -72,50 +70,7 @@ static int check_owner(struct bond *bond, const struct link_info *link, struct e
 		       master.kind, *master.kind ? " " : "", master.name, link->name);
 }
 
-/* All devices of this namespace: a device may stand on others in several ways. */
-struct devices {
-	struct link_info *link;
-	size_t count;
-	bool truncated;
-};
-
-static void collect(const struct link_info *link, void *arg)
-{
-	struct devices *devices = arg;
-	struct link_info *grown = reallocarray(devices->link, devices->count + 1, sizeof(*grown));
-
-	if (!grown) {
-		devices->truncated = true;
-		return;
-	}
-	devices->link = grown;
-	grown[devices->count++] = *link;
-}
-
-/* IFLA_LINK of a veth or netkit is its peer, of anything else the device below. */
-static bool has_lower(const struct link_info *link)
-{
-	return link->lower && link->lower_nsid < 0 && link->lower != link->ifindex && !link_is_paired(link);
-}
-
-/* Does device `top` stand on device `ground`, directly or by others, as their port or as their upper? */
-static bool stands_on(const struct devices *devices, int top, int ground, int depth)
-{
-	if (top == ground)
-		return true;
-	for (size_t i = 0; i < devices->count && depth; i++) {
-		const struct link_info *link = &devices->link[i];
-
-		if (link->master == top && stands_on(devices, link->ifindex, ground, depth - 1))
-			return true;
-		if (link->ifindex == top && has_lower(link) &&
-		    stands_on(devices, link->lower, ground, depth - 1))
-			return true;
-	}
-	return false;
-}
-
-static int check_neighbours(struct bond *bond, const struct link_info *link, const struct devices *devices,
+static int check_neighbours(struct bond *bond, const struct link_info *link, const struct link_list *devices,
 			    struct err *err)
 {
 	const char *bond_name = bond_pin(bond)->name;
@@ -123,28 +78,25 @@ static int check_neighbours(struct bond *bond, const struct link_info *link, con
 	for (size_t i = 0; i < devices->count; i++) {
 		const struct link_info *upper = &devices->link[i];
 
-		if (has_lower(upper) && upper->lower == link->ifindex)
+		if (link_is_on(upper, link->ifindex))
 			return err_set(
 				err, EBUSY,
 				"%s has %s (%s) on it, which would go deaf; remove it, or make it on %s",
 				link->name, upper->name, upper->kind, bond_name);
 	}
-	if (!bond->away && stands_on(devices, link->ifindex, (int)bond_pin(bond)->ifindex, MAX_DEPTH))
-		return err_set(err, ELOOP, "%s stands on %s itself; that would be a loop", link->name,
-			       bond_name);
-	return 0;
+	return enslave_loop_check(bond, link, devices, err);
 }
 
 static int check_uppers(struct bond *bond, const struct link_info *link, struct err *err)
 {
-	struct devices devices = { 0 };
-	int r = link_visit(&bond->daemon->nl, -1, collect, &devices);
+	struct link_list devices;
+	int r = link_list_read(&bond->daemon->nl, &devices);
 
-	if (r || devices.truncated)
+	if (r)
 		r = err_set(err, EAGAIN, "cannot see what stands on %s; try again", link->name);
 	else
 		r = check_neighbours(bond, link, &devices, err);
-	free(devices.link);
+	link_list_free(&devices);
 	return r;
 }
 

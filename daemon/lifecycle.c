@@ -11,6 +11,7 @@
 #include "common/names.h"
 #include "common/options.h"
 #include "daemon/bond_lacp.h"
+#include "daemon/bypass.h"
 #include "daemon/config_wait.h"
 #include "daemon/crashpoint.h"
 #include "daemon/device.h"
@@ -20,6 +21,7 @@
 #include "daemon/mirred.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
+#include "daemon/slave_trouble.h"
 #include "daemon/watch.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
@@ -246,7 +248,7 @@ static void adopt_ready(struct bond *bond)
 	enlist(bond);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		adopt_slave(bond, slot);
-	watch_captures(bond->daemon);
+	bypass_follow_captures(bond->daemon);
 	if (device_sync(bond) == -ENODEV) {
 		lifecycle_gone(bond);
 		return;
@@ -263,6 +265,7 @@ static void adopt_ready(struct bond *bond)
 		log_error("%s: %s", pin->name, err.text);
 	watch_slaves(bond);
 	vlan_filter_sync(bond);
+	slave_trouble_look(bond);
 	if (pin->hook == XBOND_HOOK_CLSACT && device_attach(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
 	bond_evaluate(bond);

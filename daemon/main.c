@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 
 #include "daemon/config.h"
@@ -85,15 +86,28 @@ static int parse_arguments(struct daemon *daemon, int argc, char **argv)
 	return EXIT_USAGE;
 }
 
+/* A terminal that closes, or who expects files to be read again. */
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *arg)
+{
+	(void)source;
+	(void)info;
+	(void)arg;
+	log_info("SIGHUP: nothing to read again; files are for bonds that do not exist when bondd starts");
+	return 0;
+}
+
 static int watch_signals(sd_event *event)
 {
 	sigset_t signals;
 
 	sigemptyset(&signals);
+	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
 		return -errno;
+	if (sd_event_add_signal(event, NULL, SIGHUP, on_hangup, NULL) < 0)
+		return -ENOMEM;
 	/* Without a handler sd-event leaves the loop. */
 	if (sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL) < 0)
 		return -ENOMEM;

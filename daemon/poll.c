@@ -2,7 +2,7 @@
 #include "daemon/poll.h"
 
 #include "common/clock.h"
-#include "daemon/watch.h"
+#include "daemon/bypass.h"
 
 #define ACCURACY_US 5000
 #define SLACK_NS (10 * NS_PER_MS) /* who is due so soon is polled along */
@@ -39,7 +39,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *arg)
 		direct |= bond_wants_direct(bond);
 	}
 	if (direct)
-		watch_captures(daemon);
+		bypass_follow_captures(daemon);
 	arm(daemon);
 	return 0;
 }

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "common/values.h"
+#include "daemon/bypass.h"
 #include "daemon/device_pair.h"
 #include "daemon/lifecycle.h"
 #include "daemon/mirred.h"
 #include "daemon/log.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
-#include "daemon/watch.h"
 #include "daemon/xdp.h"
 
 int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
@@ -181,7 +181,7 @@ int request_refresh(struct daemon *daemon, const char *name, struct err *err)
 
 	if (r)
 		return r;
-	watch_captures(daemon);
+	bypass_follow_captures(daemon);
 	bond_evaluate(bond);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/slave.h"
+#include "daemon/slave_trouble.h"
 #include "daemon/xdp.h"
 
 #define NEW_MEMBER_NS (1000 * NS_PER_MS)
@@ -214,6 +215,7 @@ void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_i
 	follow_name(bond, bond_slave(bond, slot), link->name);
 	slave_follow_speed(bond, slot);
 	keep_bond_values(bond, slot, link);
+	slave_trouble_follow_master(bond, slot, link);
 	if (link->xdp_id != bond->members[slot].xdp_id)
 		xdp_check_slave(bond, slot);
 }

@@ -41,11 +41,16 @@ static bool is_opener(const struct link_info *link, int ifindex, const struct vl
 	return !strcmp(link->name, name);
 }
 
-static bool is_wanted(const struct list *list, const struct link_info *link, const struct vlan *vlan)
+bool vlan_filter_is_opener(const struct link_info *link, int slave_ifindex)
 {
-	if (list->openers)
-		return link->vlan_id >= 0 && is_opener(link, list->lower, vlan);
-	return link_is_vlan_on(link, list->lower);
+	const struct vlan vlan = { .id = (uint16_t)link->vlan_id, .protocol = link->vlan_protocol };
+
+	return link->vlan_id >= 0 && is_opener(link, slave_ifindex, &vlan);
+}
+
+static bool is_wanted(const struct list *list, const struct link_info *link)
+{
+	return list->openers ? vlan_filter_is_opener(link, list->lower) : link_is_vlan_on(link, list->lower);
 }
 
 static void collect(const struct link_info *link, void *arg)
@@ -54,7 +59,7 @@ static void collect(const struct link_info *link, void *arg)
 	struct list *list = arg;
 	struct vlan *more;
 
-	if (!is_wanted(list, link, &vlan) || (list->max && list->count == list->max))
+	if (!is_wanted(list, link) || (list->max && list->count == list->max))
 		return;
 	more = realloc(list->vlan, (list->count + 1) * sizeof(*more));
 	if (!more)

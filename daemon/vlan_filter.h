@@ -23,6 +23,8 @@ void vlan_filter_close(struct bond *bond, unsigned int slot);
 void vlan_filter_restore(struct bond *bond, unsigned int slot, const char *name);
 /* For a link message of any device: opens for a VLAN of bond0, closes when it is gone. */
 void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool gone);
+/* Is it one of these VLAN devices, on this slave? */
+bool vlan_filter_is_opener(const struct link_info *link, int slave_ifindex);
 /* Where messages may have been missed: opens for all VLANs there are; closes nothing. */
 void vlan_filter_sync(struct bond *bond);
 

@@ -5,20 +5,20 @@
 
 #include "common/clock.h"
 #include "daemon/bond_lacp.h"
+#include "daemon/bypass.h"
 #include "daemon/config_wait.h"
 #include "daemon/device.h"
 #include "daemon/groups.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
-#include "daemon/net/capture.h"
 #include "daemon/slave.h"
+#include "daemon/slave_trouble.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
 
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000
 #define TICKS_PER_SYNC 4
-#define MAX_CAPTURES 4096
 
 static bool some_want_direct(const struct daemon *daemon)
 {
@@ -26,34 +26,6 @@ static bool some_want_direct(const struct daemon *daemon)
 		if (bond_wants_direct(bond))
 			return true;
 	return false;
-}
-
-static bool is_captured(struct bond *bond, const int *ifindexes, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!bond->away && ifindexes[i] == (int)bond_pin(bond)->ifindex)
-			return true;
-	return false;
-}
-
-void watch_captures(struct daemon *daemon)
-{
-	int ifindexes[MAX_CAPTURES];
-	size_t count;
-
-	count = capture_list(ifindexes, MAX_CAPTURES);
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		bool captured = is_captured(bond, ifindexes, count);
-
-		if (captured == bond->captured)
-			continue;
-		bond->captured = captured;
-		if (bond_wants_direct(bond))
-			log_info("%s: %s", bond_pin(bond)->name,
-				 captured ? "is captured; counted while it is"
-					  : "is captured no more; direct again");
-		bond_evaluate(bond);
-	}
 }
 
 /* gone: the message that said so, or NULL. */
@@ -87,6 +59,12 @@ static void sync_place(struct bond *bond, bool gone)
 	sync_device(bond);
 }
 
+static void take_stranger(struct bond *bond, const struct link_info *link, bool gone)
+{
+	vlan_filter_follow(bond, link, gone);
+	slave_trouble_follow_upper(bond, link, gone);
+}
+
 static void take_link(struct bond *bond, const struct link_info *link, bool gone)
 {
 	int slot = bond_slot_by_ifindex(bond, link->ifindex);
@@ -100,7 +78,7 @@ static void take_link(struct bond *bond, const struct link_info *link, bool gone
 	else if (link->ifindex == (int)bond_pin(bond)->ifindex)
 		sync_place(bond, gone);
 	else
-		vlan_filter_follow(bond, link, gone);
+		take_stranger(bond, link, gone);
 }
 
 static void on_link(const struct link_info *link, bool gone, void *arg)
@@ -130,10 +108,29 @@ static void on_qdisc(int ifindex, void *arg)
 	}
 }
 
-static void on_filter_gone(int ifindex, unsigned int priority, void *arg)
+/* Of a block that devices share the message names none. */
+static void on_filter(int ifindex, unsigned int priority, bool gone, void *arg)
 {
-	if (priority == ATTACH_FILTER_PRIORITY || priority == ATTACH_MIRRED_PRIORITY)
+	struct daemon *daemon = arg;
+
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		if (bond->has_filters == gone &&
+		    (ifindex == (int)bond_pin(bond)->ifindex || ifindex == MONITOR_SHARED_BLOCK))
+			bond->filters_due = true;
+	if (gone && (priority == ATTACH_FILTER_PRIORITY || priority == ATTACH_MIRRED_PRIORITY))
 		on_qdisc(ifindex, arg);
+}
+
+static void on_address(int ifindex, bool gone, void *arg)
+{
+	struct daemon *daemon = arg;
+
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		int slot = bond_slot_by_ifindex(bond, ifindex);
+
+		if (slot >= 0)
+			slave_trouble_follow_address(bond, (unsigned int)slot, gone);
+	}
 }
 
 void watch_slaves(struct bond *bond)
@@ -161,6 +158,7 @@ static void on_resync(void *arg)
 		bond_for_each_member (bond, slot)
 			slave_keep_filters(bond, slot);
 		vlan_filter_sync(bond);
+		slave_trouble_look(bond);
 		sync_place(bond, true);
 	}
 	config_look_again(daemon);
@@ -169,7 +167,8 @@ static void on_resync(void *arg)
 static const struct monitor_callbacks callbacks = {
 	.link = on_link,
 	.qdisc = on_qdisc,
-	.filter_gone = on_filter_gone,
+	.filter = on_filter,
+	.address = on_address,
 	.resync = on_resync,
 };
 
@@ -183,8 +182,9 @@ static int on_monitor(sd_event_source *source, int fd, uint32_t events, void *ar
 	bonds_begin_burst(daemon);
 	monitor_read(&daemon->monitor);
 	bonds_end_burst(daemon);
+	bypass_follow_filters(daemon);
 	if (some_want_direct(daemon)) /* who captures mostly makes a device promiscuous, which is a message */
-		watch_captures(daemon);
+		bypass_follow_captures(daemon);
 	return 0;
 }
 
@@ -212,7 +212,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		dataplane_beat(&bond->dataplane);
 	bonds_settle(daemon);
-	watch_captures(daemon);
+	bypass_follow_captures(daemon);
 	groups_follow(daemon);
 	config_wait_tick(daemon);
 	if (ticks++ % TICKS_PER_SYNC == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything that reaches bondd from the kernel: link and qdisc messages, captures, and the
- * slow tick that is the safety net under them (heartbeat, bond0 elsewhere, lost messages).
+ * Everything that reaches bondd from the kernel: messages about links, qdiscs, filters and addresses,
+ * and the slow tick that is the safety net under them (heartbeat, bond0 elsewhere, lost messages).
  */
 #ifndef XBOND_DAEMON_WATCH_H
 #define XBOND_DAEMON_WATCH_H
@@ -12,8 +12,6 @@
 int watch_init(struct daemon *daemon);
 void watch_done(struct daemon *daemon);
 
-/* Who captures on which bond; evaluates where that has changed. */
-void watch_captures(struct daemon *daemon);
 /* Compares every slave of the bond with its device. */
 void watch_slaves(struct bond *bond);
 

@@ -5,6 +5,7 @@
  */
 #include "view/bond.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/options.h"
@@ -88,6 +89,28 @@ static json_t *duplex_json(uint32_t duplex)
 	return json_string(duplex ? "full" : "half");
 }
 
+/* A sentence for each; null: there is none. */
+static json_t *problem_json(const struct xbond_slave *slave)
+{
+	static const struct {
+		uint32_t trouble;
+		const char *sentence;
+	} problems[] = {
+		{ XBOND_TROUBLE_MASTER,
+		  "it was made a port of another device, which receives nothing from it" },
+		{ XBOND_TROUBLE_ADDRESSES, "it has got IP addresses, which belong on the bond" },
+		{ XBOND_TROUBLE_UPPERS, "devices were made on it, which receive nothing there" },
+	};
+	char text[256] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
+		if (slave->trouble & problems[i].trouble)
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
+						   length ? "; " : "", problems[i].sentence);
+	return length ? json_string(text) : json_null();
+}
+
 static json_t *slave_json(const struct source *source, unsigned int slot)
 {
 	const struct pins *pins = source->pins;
@@ -108,6 +131,7 @@ static json_t *slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(json, "perm_mac", json_value_mac(slave->perm_mac));
 	json_object_set_new(json, "link_failures", json_integer(slave->link_failures));
 	json_object_set_new(json, "rx_hook", json_string(slave->rx_hook == XBOND_RX_XDP ? "xdp" : "tc"));
+	json_object_set_new(json, "problem", problem_json(slave));
 	json_object_set_new(json, "options", options_json(pins, OPTION_SLAVE, slot));
 	set_counters(json, &counters);
 	if (source->lacp)

@@ -75,6 +75,35 @@ bool filters_has_ingress(struct nl *nl, int ifindex)
 	return search.found;
 }
 
+struct follower {
+	const struct filter_place *place;
+	bool found;
+};
+
+static void find_follower(struct nlmsghdr *message, void *arg)
+{
+	struct tcmsg *tc = nlmsg_data(message);
+	struct nlattr *chain = nlmsg_find_attr(message, sizeof(*tc), TCA_CHAIN);
+	unsigned int priority = TC_H_MAJ(tc->tcm_info) >> 16;
+	struct follower *follower = arg;
+
+	if (message->nlmsg_type != RTM_NEWTFILTER || !tc->tcm_handle || (chain && nla_get_u32(chain)))
+		return;
+	if (priority > follower->place->priority ||
+	    (priority == follower->place->priority && tc->tcm_handle != follower->place->handle))
+		follower->found = true;
+}
+
+bool filters_follow(struct nl *nl, const struct filter_place *place)
+{
+	struct follower follower = { .place = place };
+
+	nl_call(nl,
+		request(RTM_GETTFILTER, NLM_F_DUMP, place->ifindex, TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS)),
+		find_follower, &follower, NULL);
+	return follower.found && !filters_has_ingress(nl, place->ifindex);
+}
+
 static void put_mirred(struct nl_msg *msg, int target)
 {
 	const struct tc_mirred mirred = {

@@ -16,6 +16,8 @@ struct filter_place {
 int filters_count(struct nl *nl, int ifindex);
 /* An ingress qdisc stands where clsact would, takes filters for egress as well, and runs them at ingress. */
 bool filters_has_ingress(struct nl *nl, int ifindex);
+/* Do filters of clsact's egress come after this one, or share its preference? (In chain 0: from there, who comes first chooses.) */
+bool filters_follow(struct nl *nl, const struct filter_place *place);
 int filters_delete_clsact(struct nl *nl, int ifindex);
 /*
  * On the device's ingress: what the program matches (-1) goes to target's ingress by act_mirred,

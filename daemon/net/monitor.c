@@ -14,12 +14,17 @@ static int take(struct nl_msg *msg, void *arg)
 	struct nlmsghdr *header = nlmsg_hdr(msg);
 	struct monitor *monitor = arg;
 	const struct tcmsg *tc = nlmsg_data(header);
+	const struct ifaddrmsg *address = nlmsg_data(header);
 	struct link_info link;
 
 	if (header->nlmsg_type == RTM_NEWQDISC || header->nlmsg_type == RTM_DELQDISC)
 		monitor->callbacks->qdisc(tc->tcm_ifindex, monitor->arg);
-	else if (header->nlmsg_type == RTM_DELTFILTER)
-		monitor->callbacks->filter_gone(tc->tcm_ifindex, TC_H_MAJ(tc->tcm_info) >> 16, monitor->arg);
+	else if (header->nlmsg_type == RTM_NEWTFILTER || header->nlmsg_type == RTM_DELTFILTER)
+		monitor->callbacks->filter(tc->tcm_ifindex, TC_H_MAJ(tc->tcm_info) >> 16,
+					   header->nlmsg_type == RTM_DELTFILTER, monitor->arg);
+	else if (header->nlmsg_type == RTM_NEWADDR || header->nlmsg_type == RTM_DELADDR)
+		monitor->callbacks->address((int)address->ifa_index, header->nlmsg_type == RTM_DELADDR,
+					    monitor->arg);
 	else if (link_parse(header, &link))
 		monitor->callbacks->link(&link, header->nlmsg_type == RTM_DELLINK, monitor->arg);
 	return NL_OK;
@@ -35,7 +40,8 @@ int monitor_init(struct monitor *monitor, const struct monitor_callbacks *callba
 	nl_socket_disable_seq_check(monitor->sock);
 	nl_socket_modify_cb(monitor->sock, NL_CB_VALID, NL_CB_CUSTOM, take, monitor);
 	if (nl_connect(monitor->sock, NETLINK_ROUTE) < 0 ||
-	    nl_socket_add_memberships(monitor->sock, RTNLGRP_LINK, RTNLGRP_TC, 0) < 0) {
+	    nl_socket_add_memberships(monitor->sock, RTNLGRP_LINK, RTNLGRP_TC, RTNLGRP_IPV4_IFADDR,
+				      RTNLGRP_IPV6_IFADDR, 0) < 0) {
 		monitor_done(monitor);
 		return -ECONNREFUSED;
 	}

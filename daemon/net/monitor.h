@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages about links, qdiscs, and filters that are removed, as they come. Lost messages (ENOBUFS) are reported by `resync`:
+ * Messages about links, qdiscs, filters and IP addresses, as they come. Lost messages (ENOBUFS) are reported by `resync`:
  * the caller then dumps everything again and compares.
  */
 #ifndef XBOND_DAEMON_NET_MONITOR_H
@@ -10,10 +10,13 @@
 
 #include "daemon/net/link.h"
 
+#define MONITOR_SHARED_BLOCK (-1) /* TCM_IFINDEX_MAGIC_BLOCK: a filter of a block that several devices use */
+
 struct monitor_callbacks {
 	void (*link)(const struct link_info *link, bool gone, void *arg);
 	void (*qdisc)(int ifindex, void *arg);
-	void (*filter_gone)(int ifindex, unsigned int priority, void *arg);
+	void (*filter)(int ifindex, unsigned int priority, bool gone, void *arg);
+	void (*address)(int ifindex, bool gone, void *arg);
 	void (*resync)(void *arg);
 };
 

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from lab import BONDCTL, BONDD, BPFFS, Lab, run
-from traffic import UDPSEQ
+from lab import BONDCTL, BONDD, BPFFS, ROOT, Lab, run
 
+TOOLS = [ROOT / "build/tools" / name for name in ("udpseq", "rawflood", "xdplive")]  # that tests here run
 DEADLINE = 150
 TCX_SINCE = (6, 6)
 SOAK_DEADLINE = 1800
@@ -35,9 +35,9 @@ def has_tcx():
 def machine():
     if os.geteuid():
         pytest.exit("tests/net needs root", returncode=1)
-    for program in (BONDD, BONDCTL, UDPSEQ):
-        if not program.exists():
-            pytest.exit(f"{program} is missing: make all build/tools/udpseq", returncode=1)
+    missing = [str(program.relative_to(ROOT)) for program in (BONDD, BONDCTL, *TOOLS) if not program.exists()]
+    if missing:
+        pytest.exit(f"not built: make {' '.join(missing)}", returncode=1)
     if subprocess.run(["mountpoint", "-q", BPFFS], check=False).returncode:
         run("mount", "-t", "bpf", "bpf", BPFFS)
 

@@ -1,22 +1,37 @@
-"""A program of an object file as TCX, in front of those that are there: tc cannot, nor can an older bpftool."""
+"""Programs of an object file as TCX, in a place among those that are there: tc cannot, nor can an older bpftool."""
 import ctypes
 import os
 
 from lab import libc
 
-TCX_EGRESS, BPF_F_BEFORE = 47, 8
+TCX_INGRESS, TCX_EGRESS, BPF_F_BEFORE = 46, 47, 8
 libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
 for function in ("bpf_object__open", "bpf_object__find_program_by_name"):
     getattr(libbpf, function).restype = ctypes.c_void_p
 
 
+class Tcx:
+    """On dev until it is gone, or until detach(); behind the others unless flags say else."""
+
+    def __init__(self, namespace, dev, file, name, hook=TCX_EGRESS, flags=0):
+        self.namespace, self.dev, self.hook = namespace, dev, hook
+        self.object = ctypes.c_void_p(libbpf.bpf_object__open(str(file).encode()))
+        assert self.object.value and libbpf.bpf_object__load(self.object) == 0, file
+        program = ctypes.c_void_p(libbpf.bpf_object__find_program_by_name(self.object, name.encode()))
+        self.fd = libbpf.bpf_program__fd(program)
+        with namespace.inside():
+            error = libbpf.bpf_prog_attach(self.fd, libc.if_nametoindex(dev.encode()), hook, flags)
+        assert error == 0, f"{name} on {dev}: {os.strerror(-error)}"
+
+    def detach(self):
+        with self.namespace.inside():
+            error = libbpf.bpf_prog_detach2(self.fd, libc.if_nametoindex(self.dev.encode()), self.hook)
+        assert error == 0, os.strerror(-error)
+
+    def close(self):
+        libbpf.bpf_object__close(self.object)
+
+
 def attach_before(namespace, dev, file, name):
-    """At the egress of dev, until that is gone."""
-    opened = ctypes.c_void_p(libbpf.bpf_object__open(str(file).encode()))
-    assert opened.value and libbpf.bpf_object__load(opened) == 0, file
-    program = ctypes.c_void_p(libbpf.bpf_object__find_program_by_name(opened, name.encode()))
-    with namespace.inside():
-        error = libbpf.bpf_prog_attach(libbpf.bpf_program__fd(program), libc.if_nametoindex(dev.encode()), TCX_EGRESS,
-                                       BPF_F_BEFORE)
-    libbpf.bpf_object__close(opened)
-    assert error == 0, f"{name} on {dev}: {os.strerror(-error)}"
+    """At the egress of dev, in front of all others, until that is gone."""
+    Tcx(namespace, dev, file, name, flags=BPF_F_BEFORE).close()

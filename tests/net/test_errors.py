@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from lab import BPFFS, run, wait_for
+from lab import BPFFS, KERNEL, ROOT, compile_bpf, run, wait_for
+from tcx import TCX_INGRESS, Tcx
 
 REFUSED, USAGE, NEEDS_BONDD = 1, 2, 3
 
@@ -440,11 +441,16 @@ def damage_foreign(directory):
     foreign_map(directory / "table")
 
 
-def damage_version(directory):
+def write_byte(directory, offset, number):
+    """Into the bond's map."""
     dump = run("bpftool", "-j", "map", "dump", "pinned", directory / "bond").stdout
     value = [int(byte, 16) for byte in json.loads(dump)[0]["value"]]
-    value[4] = 99
+    value[offset] = number
     run("bpftool", "map", "update", "pinned", directory / "bond", "key", 0, 0, 0, 0, "value", *value)
+
+
+def damage_version(directory):
+    write_byte(directory, 4, 99)
 
 
 @pytest.mark.parametrize("damage", [damage_missing, damage_foreign, damage_version])
@@ -461,6 +467,19 @@ def test_damaged_pins(case, damage):
     assert host.pins() == pins and host.devices() == devices
     error_line(host.ctl_try("set", "bond1", "min_links", "1"), REFUSED)
     host.ctl("add-slave", "bond0", "l2")
+
+
+@pytest.mark.skipif(KERNEL < (6, 6), reason="this kernel has no TCX")
+def test_a_hook_that_there_is_not(case, tmp_path):
+    """In the pins, when the kernel refuses a program: the device has as many as it can have."""
+    compile_bpf(ROOT / "tests/net/reject.bpf.c", tmp_path / "reject.o")
+    full = [Tcx(case.host, "l2", tmp_path / "reject.o", "reject", TCX_INGRESS) for _ in range(63)]
+    write_byte(case.host.bpf_dir / "bond0", 12, 99)
+    assert "by an unknown hook" in case.refuse("add-slave", "bond0", "l2")
+    write_byte(case.host.bpf_dir / "bond0", 12, 0)
+    assert "by TCX" in case.refuse("add-slave", "bond0", "l2")
+    for program in full:
+        program.close()
 
 
 def test_foreign_directory(case):

@@ -314,6 +314,34 @@ def test_save_writes_what_makes_the_same(lone, bond, slave):
     assert (host.config_dir / "bond0.conf").read_text() == text
 
 
+@pytest.mark.parametrize("target", ["there", "not there yet", "by two links"])
+def test_save_writes_what_a_link_leads_to(lone, target):
+    """A configuration that is kept elsewhere, by git say."""
+    host = lone(links=1)
+    host.ctl("create", "bond0", "miimon", 50)
+    kept, link = host.dir / "kept", host.config_dir / "bond0.conf"
+    kept.mkdir()
+    if target == "there":
+        (kept / "bond0.ini").write_text("[bond]\n")
+    (kept / "second").symlink_to(kept / "bond0.ini")
+    link.symlink_to("../kept/second" if target == "by two links" else "../kept/bond0.ini")
+    host.ctl("save", "bond0")
+    assert link.is_symlink() and (kept / "second").is_symlink() and not (kept / "bond0.ini").is_symlink()
+    assert "miimon = 50" in (kept / "bond0.ini").read_text()
+    assert [path.name for path in host.config_dir.iterdir()] == ["bond0.conf"]
+    assert sorted(path.name for path in kept.iterdir()) == ["bond0.ini", "second"]
+
+
+def test_save_follows_no_links_in_a_circle(lone):
+    host = lone(links=1)
+    host.ctl("create", "bond0")
+    link = host.config_dir / "bond0.conf"
+    link.symlink_to("bond0.conf")
+    done = host.ctl_try("save", "bond0")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "links" in done.stderr
+    assert link.is_symlink()
+
+
 def test_save_keeps_the_old_file_when_it_cannot_write(lone):
     host = lone(links=1)
     host.ctl("create", "bond0")
@@ -336,6 +364,17 @@ def test_stopping_the_service_leaves_the_traffic_running(pair):
         stream.flow_on(500)
         made.near.start_bondd()
         assert stream.finish()["lost"] == 0
+
+
+def test_a_hangup_is_no_end(lone):
+    """systemd would take it for a clean one, and not start bondd again."""
+    host = lone(links=1)
+    host.ctl("create", "bond0")
+    for count in (1, 2):
+        host.bondd.send_signal(signal.SIGHUP)
+        wait_for(lambda: host.log().count("SIGHUP: nothing to read again") == count or host.bondd.poll() is not None,
+                 "a line in the log")
+    assert host.ping_bondd() and host.ctl_json("list") == ["bond0"]
 
 
 def test_bondd_tells_the_service_manager(lone, tmp_path):
