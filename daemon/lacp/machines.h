@@ -136,8 +136,8 @@ bool lacp_is_within_max_links(const struct lacp_system *sys, const struct lacp_p
 bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator);
 /* Notes since when the port is what; true if its rank has changed. */
 bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
-/* After the machines have come to rest. */
-void lacp_rank_settle(struct lacp_system *sys);
+/* When the machines have come to rest; true if they must run again. */
+bool lacp_rank_settle(struct lacp_system *sys);
 /* When a rank, or a right to take over, may change by itself; 0: never. */
 uint64_t lacp_rank_deadline(const struct lacp_system *sys, const struct lacp_port_state *port,
 			    uint64_t now_ns);

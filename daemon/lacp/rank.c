@@ -236,17 +236,20 @@ bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_n
 }
 
 /* When nothing works any more, all ports are needed: none has to wait to be restored. */
-void lacp_rank_settle(struct lacp_system *sys)
+bool lacp_rank_settle(struct lacp_system *sys)
 {
+	bool changed = false;
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
 		if (lacp_works(&sys->port[slot]))
-			return;
+			return false;
 	}
 	lacp_for_each_slot (slot, sys->used) {
+		changed |= sys->port[slot].carried;
 		sys->port[slot].carried = 0;
 	}
+	return changed;
 }
 
 static uint64_t later_than(uint64_t since_ns, uint64_t time_ns)

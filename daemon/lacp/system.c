@@ -218,9 +218,8 @@ uint64_t lacp_run(struct lacp_system *sys, uint64_t now_ns)
 {
 	unsigned int rounds = 0;
 
-	while (step_all(sys, now_ns) && rounds < MAX_ROUNDS)
+	while ((step_all(sys, now_ns) || lacp_rank_settle(sys)) && rounds < MAX_ROUNDS)
 		rounds++;
-	lacp_rank_settle(sys);
 	tell_ports(sys);
 	send_all(sys, now_ns);
 	if (rounds < MAX_ROUNDS)
