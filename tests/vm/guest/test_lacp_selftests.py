@@ -6,7 +6,7 @@ import time
 import pytest
 
 from lab import wait_for
-from lacp import SLOW_MAC, counters, distributing, is_slow, ports
+from lacp import SLOW_MAC, distributing, is_slow, ports
 from partners import KernelBond
 from traffic import Capture
 
@@ -36,18 +36,17 @@ def wait_states(made, carrying, carrier):
     wait_for(lambda: made.near.show()["carrier"] == carrier, f"carrier {carrier}", 1)
 
 
-def lacpdus(capture, address):
-    return sum(is_slow(frame) and frame.src == address for frame in capture.frames())
+def lacpdus(capture):
+    return sum(is_slow(frame) for frame in capture.frames())
 
 
 @pytest.mark.full
 def test_a_passive_end(made, shows):
     with shows(PEER, "lacp_active off here: silent until the partner speaks, and after it has gone"):
         made.bond_alone("802.3ad", "lacp_rate", "fast", "lacp_active", "off")
-        wires = {dev: Capture(made.far, made.cables[dev]) for dev in made.near.links}
-        address = made.near.show()["mac"]
-        time.sleep(20)
-        assert [lacpdus(wire, address) for wire in wires.values()] == [0, 0]
+        with Capture(made.far, "eth1") as one, Capture(made.far, "eth3") as other:
+            time.sleep(20)
+            assert (lacpdus(one), lacpdus(other)) == (0, 0)
         assert all("activity" not in port["actor_state"] for port in ports(made.near).values())
         made.partner.start()
         wait_states(made, made.near.links, True)
@@ -59,19 +58,16 @@ def test_a_passive_end(made, shows):
                 assert "expired" not in port["actor"]["state"] and "distributing" in port["actor"]["state"]
             time.sleep(0.5)
         # One port leaves at each end: each bond has one whose other end does not speak LACP any more.
-        made.far.ip("link", "set", made.far.links[0], "nomaster")
-        made.far.ip("link", "set", made.far.links[0], "up")
-        made.near.ctl("del-slave", "bond0", made.near.links[1])
-        made.near.ip("link", "set", made.near.links[1], "up")
+        made.far.ip("link", "set", "eth1", "nomaster")
+        made.far.ip("link", "set", "eth1", "up")
+        made.near.ctl("del-slave", "bond0", "eth2")
+        made.near.ip("link", "set", "eth2", "up")
         wait_for(lambda: ports(made.near)["eth0"]["rx_state"] == "defaulted", "the partner to be forgotten", 12)
-        lacpdus(wires["eth0"], address)
-        with Capture(made.near, "eth2") as theirs:
+        with Capture(made.far, "eth1") as ours, Capture(made.far, "eth3", outgoing=True) as theirs:
             time.sleep(35)
-            here, there = lacpdus(wires["eth0"], address), sum(is_slow(frame) for frame in theirs.frames())
+            here, there = lacpdus(ours), lacpdus(theirs)
         print(f"LACPDUs in 35 s: {here} of the passive end, {there} of the active one")
         assert here == 0 and there >= 1
-        for wire in wires.values():
-            wire.close()
 
 
 @pytest.mark.full
@@ -117,7 +113,6 @@ def test_lacp_strict(made, shows):
             assert distributing(made.near) == made.near.links and made.near.show()["carrier"]
         losses("on")
         speaks_again()
-        assert counters(made.near, "eth0")["illegal_rx"] == 0
 
 
 def groups(namespace, dev):
@@ -126,8 +121,7 @@ def groups(namespace, dev):
 
 
 def test_addresses_on_the_slaves(made, shows):
-    """The group is on slaves in 802.3ad only, and leaves with the slave, the mode and the bond; so do addresses of what is
-    on top."""
+    """The group is on slaves only, and leaves with the slave and with the bond; so do addresses of what is on top."""
     with shows(PEER, "addresses that a bond puts on its slaves go with it"):
         own, mcast = "02:00:00:12:34:56", "33:33:ff:78:9a:bc"
         before = {dev: groups(made.near, dev) for dev in made.near.links}
@@ -143,19 +137,14 @@ def test_addresses_on_the_slaves(made, shows):
             wait_for(lambda dev=dev: listens(dev, mcast), f"{dev} to listen to {mcast}")
             assert listens(dev, own) or made.near.link(dev)["promiscuity"], groups(made.near, dev)
         assert not listens("bond0", GROUP)
+        # Bonding leaves the group while it is down; here a slave listens all its life, in every mode.
         made.near.ip("link", "set", "bond0", "down")
-        time.sleep(1)
-        print("while bond0 is down:", {dev: listens(dev, GROUP) for dev in made.near.links})
         made.near.ip("link", "set", "bond0", "up")
-        assert all(listens(dev, GROUP) for dev in made.near.links)
-        made.near.ctl("set", "bond0", "mode", "balance-xor")
-        assert not any(listens(dev, GROUP) for dev in made.near.links)
-        made.near.ctl("set", "bond0", "mode", "802.3ad")
         assert all(listens(dev, GROUP) for dev in made.near.links)
         made.near.ctl("del-slave", "bond0", "eth2")
         assert groups(made.near, "eth2") <= before["eth2"], groups(made.near, "eth2")
         made.near.kill_bondd()
         made.near.ip("link", "del", "bond0")
-        print("bond0 gone, bondd dead:", groups(made.near, "eth0") - before["eth0"])
+        assert listens("eth0", GROUP), "nobody is there to take it back"
         made.near.start_bondd()
-        wait_for(lambda: groups(made.near, "eth0") <= before["eth0"], "eth0's own addresses to be all that is left")
+        wait_for(lambda: not listens("eth0", GROUP) and not listens("eth0", mcast), "eth0 to be left")
