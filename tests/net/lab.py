@@ -103,6 +103,10 @@ class Namespace:
         done = self.run("ip", "-j", "-d", "-s", "link", "show", "dev", dev, check=False)
         return json.loads(done.stdout)[0] if done.returncode == 0 else None
 
+    def carrier_changes(self, dev):
+        """How often its carrier came and went."""
+        return self.ip_json("-s", "-s", "link", "show", "dev", dev)[0]["stats64"]["tx"]["carrier_changes"]
+
     def exists(self, dev):
         return self.link(dev) is not None
 

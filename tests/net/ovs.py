@@ -70,6 +70,16 @@ class Ovs:
         self.vsctl("add-bond", "br0", "bond0", *links, "--", "set", "port", "bond0", f"bond_mode={mode}",
                    f"lacp={lacp}", f"other_config:lacp-time={rate}", *numbers)
 
+    def add_individual(self, link, rate="fast"):
+        """A port of one link that speaks LACP, and does not aggregate."""
+        self.vsctl("add-port", "br0", link, "--", "set", "port", link, "lacp=active", f"other_config:lacp-time={rate}",
+                   "--", "set", "interface", link, "other_config:lacp-port-id=1", "other_config:lacp-aggregation-key=1")
+
+    def lacpdus_sent(self):
+        """{member of bond0: LACPDUs}."""
+        parts = re.split(r"^(?:member|slave): (\S+?):?\s*$", self.appctl("lacp/show-stats", "bond0"), flags=re.M)
+        return {name: int(re.search(r"TX PDUs: (\d+)", text)[1]) for name, text in zip(parts[1::2], parts[2::2])}
+
     def lacp(self):
         """lacp/show of bond0: {"aggregation key": ..., "members": {name: {"status", "actor state": {...}, ...}}}."""
         return parse_lacp(self.appctl("lacp/show", "bond0"))

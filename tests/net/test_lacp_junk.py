@@ -3,21 +3,14 @@ do not notice, and every frame reaches whom it is for.
 """
 import select
 import socket
-import struct
-import subprocess
 import time
 
 import pytest
 
-from lab import ROOT, wait_for
-from lacp import (ACTIVITY, AGGREGATION, SLOW_MAC, SLOW_TYPE, TIMEOUT, counters, distributing, lacpdu,
-                  marker, pdu_info, ports, tx_slots, wait_distributing, wait_mutual)
+from junk import BROADCAST, ESMC, MULTICAST, OAM, STRANGER, Floods, claim, forged, other, to
+from lab import wait_for
+from lacp import SLOW_TYPE, counters, distributing, marker, tx_slots, wait_distributing, wait_mutual
 from traffic import Capture, send_frames
-
-RAWFLOOD = ROOT / "build/tools/rawflood"
-STRANGER = "02:00:00:00:00:99"
-OAM, ESMC = 3, 10
-BROADCAST, MULTICAST = "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01"
 
 
 @pytest.fixture
@@ -26,17 +19,6 @@ def made(pair, request):
     wait_distributing(made.near, made.far, links=made.links)
     wait_mutual(made.near, made.far, made.links)
     return made
-
-
-def to(address, frame):
-    return bytes.fromhex(address.replace(":", "")) + frame[6:]
-
-
-def claim(made, dev):
-    """A stranger's LACPDU that knows our port well: believed, it would make another LAG of it."""
-    near = made.near.show()["lacp"]
-    us = pdu_info(near["actor_system"], ports(made.near)[dev]["port_number"], key=near["actor_key"])
-    return lacpdu(pdu_info(STRANGER, 7, key=9, state=ACTIVITY | TIMEOUT | AGGREGATION), us)
 
 
 def is_from_stranger(frame):
@@ -67,19 +49,15 @@ class SlowSocket:
 def test_frames_from_anywhere_are_the_bonds(made, kind, address):
     """A switch forwards them, 1,000 a second on every link: no port notices."""
     address = made.near.show()["mac"] if address == "unicast" else address
-    made_of = {"lacpdu": lambda dev: claim(made, dev), "marker": lambda _: marker(),
+    made_of = {"lacpdu": lambda dev: claim(made.near, dev), "marker": lambda _: marker(),
                "oam": lambda _: other(OAM, 0)}[kind]
     told = [len(host.log()) for host in (made.near, made.far)]
     illegal = [counters(made.near, dev)["illegal_rx"] for dev in made.links]
     with Capture(made.near, "bond0") as capture:
-        floods = [made.far.spawn(RAWFLOOD, dev, 4, 1000, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-                  for dev in made.links]
-        for flood, dev in zip(floods, made.links):
-            flood.stdin.write(to(address, made_of(dev)))
-            flood.stdin.close()
-        while any(flood.poll() is None for flood in floods):
+        floods = Floods(made.far, {dev: to(address, made_of(dev)) for dev in made.links}, 4)
+        while floods.running():
             assert distributing(made.near) == distributing(made.far) == made.links
-        sent = sum(int(flood.stdout.read()) for flood in floods)
+        sent = floods.sent()
         seen = []
 
         def arrived():
@@ -90,12 +68,6 @@ def test_frames_from_anywhere_are_the_bonds(made, kind, address):
     assert [counters(made.near, dev)["illegal_rx"] for dev in made.links] == illegal
     for host, before in zip((made.near, made.far), told):
         assert "LACP" not in host.log()[before:]
-
-
-def other(subtype, number):
-    """A frame of another slow protocol that can be told from all others."""
-    head = SLOW_MAC + bytes.fromhex(STRANGER.replace(":", "")) + struct.pack("!HB", SLOW_TYPE, subtype)
-    return head + struct.pack("!I", number) + bytes(41)
 
 
 @pytest.mark.parametrize("bondd", ["here", "away"])
@@ -138,12 +110,12 @@ def answers(host):
 
 def test_forged_frames_do_not_end_hold(made):
     """One unicast LACPDU of a stranger on every link while bondd is dead."""
-    forged = {dev: to(made.near.show()["mac"], claim(made, dev)) for dev in made.links}
+    frames = {dev: forged(made.near, dev) for dev in made.links}
     made.near.kill_bondd()
     with Capture(made.near, "bond0") as capture:
         for _ in range(4):
             before = answers(made.near)
-            for dev, frame in forged.items():
+            for dev, frame in frames.items():
                 send_frames(made.far, dev, [frame])
             wait_for(lambda: all(now > then for now, then in zip(answers(made.near), before)), "the programs to answer")
             assert tx_slots(made.near) == {0, 1} and distributing(made.far) == made.links

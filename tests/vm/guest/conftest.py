@@ -103,13 +103,19 @@ class Setting:
     def bond(self, mode, *options, slaves=None):
         """near's bond0 with all its NICs, 10.0.0.1 and fd00::1."""
         slaves = self.near.links if slaves is None else slaves
+        self.bond_alone(mode, *options, slaves=slaves)
+        if slaves:
+            self.near.wait_slaves(*slaves)
+            self.near.wait_ping("10.0.0.2")
+        return self
+
+    def bond_alone(self, mode, *options, slaves=None):
+        """The same, but nobody is waited for."""
+        slaves = self.near.links if slaves is None else slaves
         self.near.ctl("create", "bond0", "mode", mode, *options)
         if slaves:
             self.near.ctl("add-slave", "bond0", *slaves)
         self.address(self.near, "bond0", 1)
-        if slaves:
-            self.near.wait_slaves(*slaves)
-            self.near.wait_ping("10.0.0.2")
         return self
 
     @staticmethod

@@ -42,12 +42,13 @@ class Partner:
         return sorted(link for link, end in self.view().items()
                       if end["in_use"] and DISTRIBUTES <= end["actor"]["state"])
 
-    def silence(self, silent, links=None):
-        """Its LACPDUs do not leave any more; all else does."""
+    def silence(self, silent, links=None, deaf=False):
+        """Its LACPDUs do not leave any more, if deaf, others do not reach it either; all else does."""
         for link in links or self.links:
             if silent:
                 self.far.run("tc", "qdisc", "add", "dev", link, "clsact")
-                self.far.run("tc", "filter", "add", "dev", link, "egress", "protocol", "0x8809", "matchall", "action", "drop")
+                for way in ("egress", "ingress") if deaf else ("egress",):
+                    self.far.run("tc", "filter", "add", "dev", link, way, "protocol", "0x8809", "matchall", "action", "drop")
             else:
                 self.far.run("tc", "qdisc", "del", "dev", link, "clsact")
 

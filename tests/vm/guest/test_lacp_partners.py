@@ -1,15 +1,18 @@
 """802.3ad with kernel bonding and with team as partners: what both ends say of each other, and
-traffic both ways, in quiet, after cuts, silence, flapping, another partner, and while bondd is away.
+traffic both ways, in quiet, after cuts, silence, flapping, another partner, while bondd is away,
+and beside what others send.
 One setting serves all cases of a partner; each case leaves it as it found it.
 """
+import contextlib
 import time
 
 import pytest
 
+from junk import BROADCAST, OAM, Calm, Floods, forged, other
 from lab import wait_for
-from lacp import distributing, ports
+from lacp import distributing, is_slow, ports, tx_slots
 from partners import KernelBond, Team, differences
-from traffic import Stream
+from traffic import Capture, Stream, send_frames
 
 PARTNERS = {"bonding": KernelBond, "team": Team}
 NEAR = ("mode", "802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4", "lacp_fallback", "none")
@@ -150,12 +153,30 @@ def test_replaced_partner(made, kind, shows):
         made.near.ip("neigh", "flush", "all")
 
 
-def unchanged(made, before, seconds):
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        now = {link: {key: port[key] for key in ("actor", "partner", "in_use")} for link, port in made.partner.view().items()}
-        assert now == before
-        time.sleep(0.2)
+def view(made):
+    return {link: {key: port[key] for key in ("actor", "partner", "in_use")} for link, port in made.partner.view().items()}
+
+
+def unchanged(made, before, seconds, disturb=lambda number: None):
+    """Calls disturb(number) ten times a second; the partner's view stays as it was."""
+    began, number = time.monotonic(), 0
+    while time.monotonic() < began + seconds:
+        disturb(number)
+        number += 1
+        assert view(made) == before
+        time.sleep(max(0, began + number / 10 - time.monotonic()))
+
+
+def both_ways(made, rate=200):
+    return [Stream(made.near, made.far, rate=rate, flows=16),
+            Stream(made.far, made.near, to="10.0.0.1", rate=rate, flows=16, port=9001)]
+
+
+def all_arrived(streams):
+    for stream in streams:
+        result = stream.finish()
+        print(result)
+        assert (result["lost"], result["duplicates"]) == (0, 0), result
 
 
 @pytest.mark.once
@@ -164,9 +185,7 @@ def unchanged(made, before, seconds):
 def test_hold(made, kind, shows, how):
     """bondd is away for more than the partner's timeout, and comes back."""
     with shows(kind, f"LACP hold: bondd {how} for longer than the timeout"):
-        before = {link: {key: port[key] for key in ("actor", "partner", "in_use")} for link, port in made.partner.view().items()}
-        streams = [Stream(made.near, made.far, rate=200, flows=16),
-                   Stream(made.far, made.near, to="10.0.0.1", rate=200, flows=16, port=9001)]
+        before, streams = view(made), both_ways(made)
         if how == "stopped":
             made.near.freeze_bondd()
         else:
@@ -280,3 +299,194 @@ def test_actor_options(made, kind, shows):
         check_traffic(made)
         made.partner.start()
         wait_agreed(made)
+
+
+# What others send beside the partner's LACPDUs: the partner's end of a link is where it comes from.
+
+SHORT_AND_LONG = pytest.mark.parametrize("seconds", [5, pytest.param(25, marks=pytest.mark.full)])
+
+
+def heard(made):
+    pinned = made.near.pinned("lacp")
+    return [port["counters"]["lacpdu_rx"] for port in pinned["copy"][pinned["current"] & 1]["port"][:2]]
+
+
+def calm_beside(made, seconds, disturb=lambda number: None):
+    """Neither end notices, and all traffic arrives, while disturb(number) is called ten times a second."""
+    calm, before, streams = Calm(made.near, made.near.links), heard(made), both_ways(made)
+
+    def disturbed(number):
+        disturb(number)
+        calm.check()
+    unchanged(made, view(made), seconds, disturbed)
+    all_arrived(streams)
+    calm.finish()
+    after = [now - then for now, then in zip(heard(made), before)]
+    print(f"{seconds} s: LACPDUs heard {after}")
+    assert min(after) >= seconds - 2, after
+
+
+@pytest.mark.once
+@pytest.mark.small("bonding")
+@pytest.mark.full("team")
+@SHORT_AND_LONG
+def test_forged_lacpdus_beside(made, kind, shows, seconds):
+    """1,000 a second on every link to our address, as many to the broadcast one."""
+    with shows(kind, "forged LACPDUs from anywhere in the network: no port notices"):
+        for address in ("unicast", BROADCAST):
+            received = made.near.received("bond0")["packets"]
+            frames = {made.cables[dev]: forged(made.near, dev, address) for dev in made.near.links}
+            floods = Floods(made.far, frames, seconds)
+            calm_beside(made, seconds)
+            wait_for(lambda floods=floods: not floods.running(), "the floods to end", 20)
+            sent, took = floods.sent(), made.near.received("bond0")["packets"] - received
+            print(f"{address}: {sent} sent, {took} frames on bond0")
+            assert sent >= 900 * seconds * len(made.near.links) and took >= sent
+
+
+@pytest.mark.once
+@pytest.mark.full("team")
+@SHORT_AND_LONG
+def test_oam_beside(made, kind, shows, seconds):
+    """10 a second on every link."""
+    def oam(number):
+        for dev in made.far.links:
+            send_frames(made.far, dev, [other(OAM, number)])
+
+    links = [made.far.link(dev) for dev in made.far.links]
+    addresses = [link.get("permaddr", link["address"]) for link in links]  # of whom they come
+
+    def said(captures):
+        return [sum(is_slow(frame) and frame.src == address for frame in capture.frames())
+                for capture, address in zip(captures, addresses)]
+
+    def heard_in_quiet(captures, total):
+        """heard() of a time in which none was under way; adds what is said to total."""
+        while True:
+            counts, new = heard(made), said(captures)
+            total[:] = [before + now for before, now in zip(total, new)]
+            if not any(new):
+                return counts
+    with shows(kind, "OAM beside LACP: no port notices, no LACPDU is lost"), contextlib.ExitStack() as stack:
+        captures, total = [stack.enter_context(Capture(made.far, dev, outgoing=True)) for dev in made.far.links], [0, 0]
+        before = heard_in_quiet(captures, total)
+        total[:] = [0, 0]
+        calm_beside(made, seconds, oam)
+        after = heard_in_quiet(captures, total)
+        assert [now - then for now, then in zip(after, before)] == total
+        print(f"LACPDUs sent and heard: {total}")
+
+
+@pytest.mark.once
+@pytest.mark.full("team")
+@pytest.mark.parametrize("seconds", [5, pytest.param(10, marks=pytest.mark.full)])
+def test_forged_lacpdus_while_bondd_is_dead(made, kind, shows, seconds):
+    """One on every link."""
+    with shows(kind, "LACP hold: forged LACPDUs while bondd is killed"):
+        frames, before, streams = [forged(made.near, dev) for dev in made.near.links], view(made), both_ways(made)
+        answers = [each["answers"] for each in made.near.pinned("hold")[:2]]
+        made.near.kill_bondd()
+        wait_for(lambda: all(each["answers"] > then for each, then in zip(made.near.pinned("hold"), answers)),
+                 "the programs to answer")
+        for dev, frame in zip(made.far.links, frames):
+            send_frames(made.far, dev, [frame])
+        unchanged(made, before, seconds, lambda _: None)
+        assert tx_slots(made.near) == {0, 1}
+        made.near.start_bondd()
+        unchanged(made, before, 1.5)
+        assert distributing(made.near) == made.near.links
+        all_arrived(streams)
+
+
+# What we change, and a partner that is silent
+
+
+def at_rate(made, kind, rate):
+    """Both ends at this rate; lacp_hold off, so that the slow one is slow."""
+    made.near.ctl("set", "bond0", "lacp_rate", rate, "lacp_hold", "off" if rate == "slow" else "on")
+    if rate == "slow":
+        made.partner.start(**SLOW[kind])
+    wait_agreed(made, 40)
+
+
+@pytest.mark.once
+@pytest.mark.full("team")
+@pytest.mark.parametrize("rate", ["fast", pytest.param("slow", marks=pytest.mark.full)])
+def test_bond_goes_down_and_up(made, kind, shows, rate):
+    with shows(kind, "bond0 down: the partner's ports leave at once, at either rate"):
+        at_rate(made, kind, rate)
+        for _ in range(2):  # the second time within a second of the last PDUs
+            began = time.monotonic()
+            made.near.ip("link", "set", "bond0", "down")
+            wait_for(lambda: not made.partner.distributing(), "the partner to leave its ports", 2)
+            left = time.monotonic() - began
+            made.near.ip("link", "set", "bond0", "up")
+            began = time.monotonic()
+            wait_carrying(made, made.near.links)
+            print(f"left after {left:.3f} s, back after {time.monotonic() - began:.3f} s")
+        made.near.ip("addr", "replace", "fd00::1/64", "dev", "bond0", "nodad")  # going down took it
+        check_traffic(made)
+        if rate == "slow":
+            made.partner.start()
+            at_rate(made, kind, "fast")
+
+
+@pytest.mark.once
+@pytest.mark.full("team")
+@pytest.mark.parametrize("rate", ["fast", pytest.param("slow", marks=pytest.mark.full)])
+def test_new_mac_of_the_bond(made, kind, shows, rate):
+    with shows(kind, "bond0 gets another MAC address: another system"):
+        at_rate(made, kind, rate)
+        old = made.near.show()["mac"]
+        for address in (OTHER_MAC, old):
+            began = time.monotonic()
+            made.near.ip("link", "set", "bond0", "address", address)
+            set_at = time.monotonic() - began
+            wait_for(lambda address=address: {port["partner"]["system"] for port in view(made).values()} == {address},
+                     "the new system to be seen", 2)
+            seen = time.monotonic() - began
+            wait_agreed(made, 5)
+            print(f"set after {set_at:.3f} s, seen after {seen:.3f} s, all back after {time.monotonic() - began:.3f} s")
+        check_traffic(made)
+        if rate == "slow":
+            made.partner.start()
+            at_rate(made, kind, "fast")
+
+
+def in_fallback(made):
+    return {port["rx_state"] for port in ports(made.near).values()} == {"defaulted"} and len(tx_slots(made.near)) == 1
+
+
+@pytest.mark.once
+@pytest.mark.full("team")
+@pytest.mark.parametrize("how", ["silent", "deaf and silent", "a switch without LACP"])
+def test_fallback_keeps_the_carrier(made, kind, shows, how):
+    """The default of lacp_fallback. A switch gets all that bond0 sends."""
+    with shows(kind, "silent partner: the bond keeps its carrier"):
+        made.near.ctl("set", "bond0", "lacp_fallback", "one")
+        changes, stream = made.near.carrier_changes("bond0"), None
+        made.partner.silence(True, deaf=how == "deaf and silent")
+        if how == "a switch without LACP":
+            made.partner.stop()
+            made.switch()
+            for dev in made.far.links:
+                made.far.ip("link", "set", dev, "up")
+        wait_for(lambda: in_fallback(made), "one port to carry without a partner", 12)
+        print(f"carrier changes: {changes}, then {made.near.carrier_changes('bond0')}")
+        assert made.near.show()["carrier"] and made.near.carrier_changes("bond0") == changes
+        if how == "a switch without LACP":
+            made.near.ip("neigh", "flush", "all")
+            made.near.wait_ping("10.0.0.2")
+            result = Stream(made.near, made.far, count=500, rate=200, flows=16).finish()
+            assert (result["lost"], result["duplicates"]) == (0, 0), result
+            made.far.ip("link", "del", "sw0")
+            made.partner.silence(False)
+            made.partner.start()
+        else:
+            carried = [made.near.ping("10.0.0.2", timeout=1) for _ in range(5)]
+            print(f"ping while the partner is {how}: {carried}, the partner distributes on {made.partner.distributing()}")
+            made.partner.silence(False)
+        wait_agreed(made)
+        assert made.near.carrier_changes("bond0") == changes
+        made.near.ctl("set", "bond0", "lacp_fallback", "none")
+        made.near.ip("neigh", "flush", "all")
