@@ -388,8 +388,6 @@ def test_partner_changes_its_rate_while_bondd_is_dead(switch, ours, theirs, then
     stream.finish()
 
 
-@pytest.mark.xfail(reason="we ask for the short timeout and expire after 3 s; Open vSwitch goes on at the old rate for 30 s",
-                   strict=True)
 @pytest.mark.parametrize("bondd", ["here", "dead"])
 def test_partner_goes_from_the_slow_rate_to_the_fast_one(switch, bondd):
     """Our rate is slow, and lacp_hold on asks for the short timeout in the partner's wake. Open vSwitch takes its own short

@@ -163,6 +163,9 @@ static void clause_6_4_4_the_actors_timeout_is_used(void **state)
 	pdu = partner_pdu(0);
 	indicate(0, &pdu, T0 + 5);
 	assert_int_equal(lacp.sys.port[0].current_while_ns, T0 + 5 + LACP_SHORT_TIMEOUT_TIME);
+	pdu.partner.state &= (uint8_t)~LACP_TIMEOUT; /* it does not know yet: it may send every 30 s */
+	indicate(0, &pdu, T0 + 6);
+	assert_int_equal(lacp.sys.port[0].current_while_ns, T0 + 6 + LACP_LONG_TIMEOUT_TIME);
 }
 
 static void port_disabled_keeps_selection_and_partner(void **state)
