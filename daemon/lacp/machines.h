@@ -25,7 +25,9 @@
 	(4 * LACP_SECOND) /* at least so long an aggregator may take to get its partner in sync */
 #define LACP_LOOP_TIME LACP_LONG_TIMEOUT_TIME
 #define LACP_STRANGER_TIME LACP_LONG_TIMEOUT_TIME
-#define LACP_REFUSED_TIME (5 * LACP_SECOND) /* a port's first turn to get in sync; each is twice as long */
+#define LACP_REFUSED_TIME \
+	(5 *              \
+	 LACP_SECOND) /* a port's turn to get in sync; then it rests for twice as long, each time longer */
 #define LACP_REFUSED_DOUBLINGS 4
 #define LACP_HANDOVER_TIME LACP_SECOND /* for a partner that waits for us as we wait for it */
 #define LACP_UNSETTLED_TIME (30 * LACP_SECOND)

@@ -182,9 +182,15 @@ static bool is_ranked(const struct lacp_system *sys)
 	return sys->state.config.max_links || sys->state.config.min_links_strict;
 }
 
-static uint64_t turn_ns(const struct lacp_port_state *port)
+static uint64_t rest_ns(const struct lacp_port_state *port)
 {
 	return LACP_REFUSED_TIME << port->refusals;
+}
+
+/* So long it may be attached and out of sync. Those that are behind wait for each other, and change ever more rarely. */
+static uint64_t turn_ns(const struct lacp_port_state *port)
+{
+	return port->behind_ns ? rest_ns(port) : LACP_REFUSED_TIME;
 }
 
 static void put_behind(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
@@ -198,10 +204,10 @@ static void put_behind(struct lacp_system *sys, unsigned int slot, uint64_t now_
 		port->refusals++;
 }
 
-/* It has stood by for as long as its next turn will last. The fault may be gone, and both ends may wait for that. */
+/* It has stood by for long enough. The fault may be gone, and both ends may wait for that. */
 static bool has_rested(const struct lacp_port_state *port, uint64_t now_ns)
 {
-	return !(port->actor.state & LACP_SYNCHRONIZATION) && now_ns >= port->behind_ns + turn_ns(port);
+	return !(port->actor.state & LACP_SYNCHRONIZATION) && now_ns >= port->behind_ns + rest_ns(port);
 }
 
 static void forgive(struct lacp_system *sys, unsigned int slot)
@@ -265,7 +271,7 @@ uint64_t lacp_rank_deadline(const struct lacp_system *sys, const struct lacp_por
 		later_than(port->in_sync_ns, LACP_HANDOVER_TIME),
 		port->in_sync_ns && !lacp_works(port) ? lacp_transmit_allowed_ns(port) : 0,
 		later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),
-		later_than(port->behind_ns, turn_ns(port)),
+		later_than(port->behind_ns, rest_ns(port)),
 	};
 	uint64_t deadline = 0;
 

@@ -217,7 +217,7 @@ uint64_t check_by_lacp(const struct system *system)
 	return slots;
 }
 
-/* What could keep a PDU from doing its work: loss, a daemon that is away, a device that went, two that are passive. */
+/* What could keep a PDU from doing its work: loss, a daemon that is away, a device that went. */
 static void note_trouble(struct world *world, struct system *system, unsigned int slot)
 {
 	struct port *port = &system->port[slot];
@@ -228,8 +228,7 @@ static void note_trouble(struct world *world, struct system *system, unsigned in
 		return;
 	far = &world->system[peer.system].port[peer.slot];
 	if (port->loss || far->loss || system->away || world->system[peer.system].away || !port->exists ||
-	    !far->exists ||
-	    (!system->lacp.state.config.active && !world->system[peer.system].lacp.state.config.active))
+	    !far->exists)
 		port->troubled_ns = world->now_ns;
 }
 

@@ -145,12 +145,22 @@ static bool is_contradiction(const struct world *world, unsigned int min_links)
 	return false;
 }
 
+/* A port that the partner has refused has its turn again. */
+static bool is_trying(const struct system *system)
+{
+	for (unsigned int slot = 0; slot < system->ports; slot++)
+		if (system->lacp.port[slot].out_sync_ns + 6 * SECOND > system->world->now_ns)
+			return true;
+	return false;
+}
+
 /* Too few links: the partner is told so. */
 static void check_min_links(struct world *world, int index, unsigned int ports)
 {
 	const struct system *system = &world->system[index];
 
-	if (system->away || is_contradiction(world, system->lacp.state.config.min_links) ||
+	if (system->away || is_trying(system) ||
+	    is_contradiction(world, system->lacp.state.config.min_links) ||
 	    !has_too_few(&system->lacp.state.config, carrying_by_lacp(world, index)))
 		return;
 	for (unsigned int slot = 0; slot < ports; slot++)
