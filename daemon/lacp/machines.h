@@ -25,9 +25,8 @@
 	(4 * LACP_SECOND) /* at least so long an aggregator may take to get its partner in sync */
 #define LACP_LOOP_TIME LACP_LONG_TIMEOUT_TIME
 #define LACP_STRANGER_TIME LACP_LONG_TIMEOUT_TIME
-#define LACP_REFUSED_TIME \
-	(5 *              \
-	 LACP_SECOND) /* a port's turn to get in sync; then it rests for twice as long, each time longer */
+/* So long a port may be attached and out of sync; then it rests for twice as long, each time longer. */
+#define LACP_REFUSED_TIME (5 * LACP_SECOND)
 #define LACP_REFUSED_DOUBLINGS 4
 #define LACP_HANDOVER_TIME LACP_SECOND /* for a partner that waits for us as we wait for it */
 #define LACP_UNSETTLED_TIME (30 * LACP_SECOND)
@@ -171,8 +170,8 @@ void lacp_partner_churn_enter(struct lacp_system *sys, unsigned int slot, enum l
 uint64_t lacp_fallback_timer_next(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
 void lacp_fallback_timer_enter(struct lacp_port_state *port, uint64_t fallback_ns);
 uint64_t lacp_fallback_next(const struct lacp_system *sys, uint64_t now_ns); /* slots that shall carry */
-uint64_t
-lacp_fallback_deadline(const struct lacp_port_state *port); /* a loop would have been found; 0: never */
+/* When a loop would have been found; 0: never. */
+uint64_t lacp_fallback_deadline(const struct lacp_port_state *port);
 void lacp_fallback_enter(struct lacp_system *sys, unsigned int slot, bool carry);
 
 /* transmit.c */
