@@ -75,13 +75,17 @@ static bool may_carry(const struct lacp_port_state *port, uint64_t now_ns)
 	return lacp_is_live(port) ? !lacp_is_known(port) : has_probed(port, now_ns);
 }
 
-/* One that carries already, so that nothing flaps; then one whose partner does not talk: the other's has said no. */
+/* One that carries already does not lose its place, and find it again, whenever a PDU comes in. */
+static bool is_talked_to(const struct lacp_port_state *port)
+{
+	return lacp_is_live(port) && !port->fallback;
+}
+
+/* A port whose partner does not talk is the better one: the other's does not get in sync. */
 static bool is_better(const struct lacp_port_state *a, const struct lacp_port_state *b)
 {
-	if (a->fallback != b->fallback)
-		return a->fallback;
-	if (lacp_is_live(a) != lacp_is_live(b))
-		return lacp_is_live(b);
+	if (is_talked_to(a) != is_talked_to(b))
+		return is_talked_to(b);
 	if (a->config.port_priority != b->config.port_priority)
 		return a->config.port_priority < b->config.port_priority;
 	return a->config.port < b->config.port;

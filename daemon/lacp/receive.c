@@ -188,12 +188,16 @@ static void enter_defaulted(struct lacp_system *sys, unsigned int slot, uint64_t
 	lacp_actor_refresh(sys, slot, true, now_ns);
 }
 
-/* The short one is in force when the partner knows that we ask for it: until then it may send every 30 s. */
-static uint64_t timeout_ns(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
+/*
+ * If lacp_hold asks for the short one, because the partner does, it is in force when the partner knows of that: until
+ * then it may send every 30 s.
+ */
+static uint64_t timeout_ns(const struct lacp_system *sys, const struct lacp_port_state *port,
+			   const struct lacp_pdu *pdu)
 {
-	bool is_short = port->actor.state & pdu->partner.state & LACP_TIMEOUT;
+	bool knows = sys->state.config.rate_fast || pdu->partner.state & LACP_TIMEOUT;
 
-	return is_short ? LACP_SHORT_TIMEOUT_TIME : LACP_LONG_TIMEOUT_TIME;
+	return port->actor.state & LACP_TIMEOUT && knows ? LACP_SHORT_TIMEOUT_TIME : LACP_LONG_TIMEOUT_TIME;
 }
 
 static void enter_current(struct lacp_system *sys, unsigned int slot, enum lacp_rx_state from,
@@ -210,7 +214,7 @@ static void enter_current(struct lacp_system *sys, unsigned int slot, enum lacp_
 	record_pdu(port, pdu, now_ns);
 	lacp_actor_follow(sys, slot, pdu, now_ns);
 	lacp_periodic_follow(port, was_expired, is_stale(port, pdu), now_ns);
-	port->current_while_ns = now_ns + timeout_ns(port, pdu);
+	port->current_while_ns = now_ns + timeout_ns(sys, port, pdu);
 }
 
 void lacp_rx_enter(struct lacp_system *sys, unsigned int slot, enum lacp_rx_state state,

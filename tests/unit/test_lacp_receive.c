@@ -163,9 +163,23 @@ static void clause_6_4_4_the_actors_timeout_is_used(void **state)
 	pdu = partner_pdu(0);
 	indicate(0, &pdu, T0 + 5);
 	assert_int_equal(lacp.sys.port[0].current_while_ns, T0 + 5 + LACP_SHORT_TIMEOUT_TIME);
-	pdu.partner.state &= (uint8_t)~LACP_TIMEOUT; /* it does not know yet: it may send every 30 s */
+}
+
+/* With hold we ask for it because the partner does; until it knows, it may send every 30 s. */
+static void a_short_timeout_of_hold_is_used_when_the_partner_knows(void **state)
+{
+	struct lacp_pdu pdu;
+
+	(void)state;
+	start(1);
+	pdu = partner_pdu(0);
+	pdu.actor.state |= LACP_TIMEOUT;
+	indicate(0, &pdu, T0 + 5);
+	assert_true(lacp.sys.port[0].actor.state & LACP_TIMEOUT);
+	assert_int_equal(lacp.sys.port[0].current_while_ns, T0 + 5 + LACP_LONG_TIMEOUT_TIME);
+	pdu.partner = lacp.sys.port[0].actor;
 	indicate(0, &pdu, T0 + 6);
-	assert_int_equal(lacp.sys.port[0].current_while_ns, T0 + 6 + LACP_LONG_TIMEOUT_TIME);
+	assert_int_equal(lacp.sys.port[0].current_while_ns, T0 + 6 + LACP_SHORT_TIMEOUT_TIME);
 }
 
 static void port_disabled_keeps_selection_and_partner(void **state)
@@ -471,6 +485,7 @@ int main(void)
 		cmocka_unit_test(entering_defaulted),
 		cmocka_unit_test(entering_current_records_the_pdu),
 		cmocka_unit_test(clause_6_4_4_the_actors_timeout_is_used),
+		cmocka_unit_test(a_short_timeout_of_hold_is_used_when_the_partner_knows),
 		cmocka_unit_test(port_disabled_keeps_selection_and_partner),
 		cmocka_unit_test(clause_6_4_9_record_pdu_matches),
 		cmocka_unit_test(an_expired_partner_is_not_in_sync),
