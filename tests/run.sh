@@ -108,7 +108,7 @@ else
 fi
 
 # Of tests/net, two lots that do not depend on the clock run side by side; the others have the machine to themselves.
-mapfile -t first < <(of_net errors group service explain mac iplink fragments lacp_wire lacp_spread slaves mirred)
+mapfile -t first < <(of_net errors group service explain mac iplink fragments lacp_wire lacp_spread slaves mirred loops trouble)
 mapfile -t second < <(of_net lifecycle stacking queue_id xdp)
 mapfile -t rest < <(others_of_net "${first[@]}" "${second[@]}")
 begin first in_pytest "${first[@]}"

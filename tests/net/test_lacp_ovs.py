@@ -284,7 +284,7 @@ def calm_beside(near, seconds, disturb):
 
 
 @SHORT_AND_LONG
-@pytest.mark.parametrize("address", ["unicast", BROADCAST])
+@pytest.mark.parametrize("address", ["unicast", pytest.param(BROADCAST, marks=pytest.mark.soak)])
 def test_forged_lacpdus_beside(switch, address, seconds):
     """1,000 a second on every link."""
     near = switch()
@@ -373,7 +373,9 @@ def rate_changed_while_dead(near, then, seconds, check):
 
 
 @pytest.mark.parametrize("ours, theirs, then, seconds", [
-    ("fast", "fast", "slow", 6), ("fast", "slow", "fast", 6), ("slow", "fast", "slow", 6),
+    ("fast", "fast", "slow", 6),
+    pytest.param("fast", "slow", "fast", 6, marks=pytest.mark.soak),
+    pytest.param("slow", "fast", "slow", 6, marks=pytest.mark.soak),
     pytest.param("fast", "fast", "slow", 100, marks=pytest.mark.soak),
     pytest.param("slow", "fast", "slow", 100, marks=pytest.mark.soak)])
 def test_partner_changes_its_rate_while_bondd_is_dead(switch, ours, theirs, then, seconds):
@@ -388,7 +390,7 @@ def test_partner_changes_its_rate_while_bondd_is_dead(switch, ours, theirs, then
     stream.finish()
 
 
-@pytest.mark.parametrize("bondd", ["here", "dead"])
+@pytest.mark.parametrize("bondd", ["here", pytest.param("dead", marks=pytest.mark.soak)])
 def test_partner_goes_from_the_slow_rate_to_the_fast_one(switch, bondd):
     """Our rate is slow, and lacp_hold on asks for the short timeout in the partner's wake. Open vSwitch takes its own short
     timeout at once, but has its next LACPDU due at the rate that we asked for before. While bondd is dead, the programs
@@ -407,7 +409,7 @@ def test_partner_goes_from_the_slow_rate_to_the_fast_one(switch, bondd):
     assert "LACP receive expired" not in near.log()[told:]
 
 
-@pytest.mark.parametrize("rate", ["fast", "slow"])
+@pytest.mark.parametrize("rate", ["slow", pytest.param("fast", marks=pytest.mark.soak)])
 def test_bond_goes_down_and_up(switch, rate):
     near = switch(links=2, rate=rate, lacp_fallback="none")
     wait_agreed(near, near.links, deadline=70)
@@ -424,7 +426,7 @@ def test_bond_goes_down_and_up(switch, rate):
     near.wait_ping("10.0.0.2")
 
 
-@pytest.mark.parametrize("rate", ["fast", "slow"])
+@pytest.mark.parametrize("rate", ["slow", pytest.param("fast", marks=pytest.mark.soak)])
 def test_new_mac_of_the_bond(switch, rate):
     near = switch(links=2, rate=rate)
     wait_agreed(near, near.links, deadline=70)
@@ -437,7 +439,7 @@ def test_new_mac_of_the_bond(switch, rate):
     near.wait_ping("10.0.0.2")
 
 
-@pytest.mark.parametrize("how", ["stands still", "ends LACP"])
+@pytest.mark.parametrize("how", ["ends LACP", pytest.param("stands still", marks=pytest.mark.soak)])
 def test_fallback_keeps_the_carrier(switch, how):
     """The default. A switch that ends LACP, but goes on forwarding, gets all traffic."""
     near = switch(links=2, mode="balance-slb")
@@ -474,7 +476,8 @@ def refuse(near, devs):
         send_frames(near.far, dev, [lacpdu(them, us, source=REFUSING)])
 
 
-@pytest.mark.parametrize("ad_select", ["stable", "count", "bandwidth"])
+@pytest.mark.parametrize("ad_select", ["stable", pytest.param("count", marks=pytest.mark.soak),
+                                       pytest.param("bandwidth", marks=pytest.mark.soak)])
 def test_individual_link_beside_a_partner_that_refuses(switch, ad_select):
     """A single member of Open vSwitch says AGG=0. It works, and stays in use for longer than turns would take."""
     near = switch(links=3, individual=True, ad_select=ad_select)
