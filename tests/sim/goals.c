@@ -124,8 +124,11 @@ static void check_fallback(struct world *world, int index, unsigned int ports)
 	if (system->away || config->strict || config->fallback == LACP_FALLBACK_NONE ||
 	    carrying_by_lacp(world, index))
 		return;
-	for (unsigned int slot = 0; slot < ports; slot++)
+	for (unsigned int slot = 0; slot < ports; slot++) {
+		if (system->lacp.port[slot].actor.state & LACP_COLLECTING)
+			return; /* in sync, and about to distribute */
 		count += may_fall_back(system, slot);
+	}
 	if (config->fallback == LACP_FALLBACK_ONE)
 		count = at_most(count, 1);
 	if (world_carrying(system) < at_most(count, config->max_links))
