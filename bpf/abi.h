@@ -35,6 +35,8 @@
 #define XBOND_PIN_WATCHDOG "watchdog"
 #define XBOND_PIN_PDUS "pdus"
 #define XBOND_PIN_LACP "lacp"
+/* Maps that bonds of earlier builds may lack, until a bondd of this one has adopted them: */
+#define XBOND_PIN_ATTACHED "attached"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
@@ -403,6 +405,19 @@ struct xbond_slave {
 };
 _Static_assert(sizeof(struct xbond_slave) % 8 == 0, "entries of an array map are multiples of 8");
 _Static_assert(sizeof(struct xbond_slave) == 104, "slave ABI");
+
+/* Programs of bond0's pair, in xbond_attached. */
+#define XBOND_ATTACHED_PORT 1
+#define XBOND_ATTACHED_EGRESS 2
+
+/* Writer: bondd. What somebody has done to the attached programs. */
+struct xbond_attached {
+	__u64 missing;	     /* slots whose receive program is not attached, and cannot be for now */
+	__u32 missing_bond;  /* XBOND_ATTACHED_*: of the pair, likewise */
+	__u32 detached_bond; /* how often programs of the pair were found missing */
+	__u32 detached[XBOND_MAX_SLAVES]; /* and the receive program of each slot */
+};
+_Static_assert(sizeof(struct xbond_attached) == 16 + 256, "attached ABI");
 
 /* Writer: bondd's LACP thread. Two copies, so that a whole one is there whenever it dies. */
 struct xbond_lacp {

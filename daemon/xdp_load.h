@@ -6,6 +6,7 @@
 #ifndef XBOND_DAEMON_XDP_LOAD_H
 #define XBOND_DAEMON_XDP_LOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/err.h"
@@ -14,6 +15,7 @@ enum xdp_role {
 	XDP_ROLE_RX,
 	XDP_ROLE_RX_TAGS, /* for one device, whose VLAN tags it can see */
 	XDP_ROLE_TX,
+	XDP_ROLE_COUNT
 };
 
 #define XDP_RX_NAME "xbond_xdp_rx" /* of XDP_ROLE_RX */
@@ -32,5 +34,7 @@ struct bpf_object *xdp_object_bpf(struct xdp_object *object);
 /* The descriptor of the loaded program, the caller's to close, or -errno. */
 int xdp_object_load(struct xdp_object *object, struct err *err);
 void xdp_object_close(struct xdp_object *object);
+/* Has a loaded program these instructions, and works it on the maps that are pinned there? */
+bool xdp_object_is(int program_fd, const unsigned char *tag, const char *pin_dir);
 
 #endif
