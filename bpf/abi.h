@@ -46,6 +46,8 @@
 /* Devmaps of the XDP programs; absent while the bond has had none: */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
+/* What names of links begin with: */
+#define XBOND_PIN_LINKS "link_"
 /* XDP links, where attached; the slaves' with the slot's number: */
 #define XBOND_PIN_LINK_XDP_TX "link_xdp_tx"
 #define XBOND_PIN_LINK_XDP_RX "link_xdp_rx_"

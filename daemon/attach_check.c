@@ -7,6 +7,7 @@
 #include "daemon/device.h"
 #include "daemon/log.h"
 #include "daemon/mirred.h"
+#include "daemon/pins_keep.h"
 #include "daemon/slave.h"
 
 #define NO_SLOT XBOND_MAX_SLAVES
@@ -103,6 +104,11 @@ static void check(struct place *place)
 	struct err err;
 	int r;
 
+	if (!found && place->point.hook != XBOND_HOOK_CLSACT) { /* the link may be there without its pin */
+		if (!pins_keep(place->bond))
+			return;
+		found = attach_program(&place->point);
+	}
 	if (found == wanted || (!found && !is_there(place))) {
 		if (found)
 			found_in_place(place);

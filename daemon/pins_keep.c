@@ -86,16 +86,13 @@ static int keep_pin(const char *dir, const char *name, void *arg)
 }
 
 /* A link that bondd itself, or anybody, has detached: its pin went, too, or may go. */
-static bool is_detached(int fd)
+static bool is_detached(const struct kept *kept)
 {
 	struct bpf_link_info info = {};
 	uint32_t length = sizeof(info);
-	char path[64], target[64] = "";
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (readlink(path, target, sizeof(target) - 1) < 0 || strcmp(target, "anon_inode:bpf_link"))
-		return false;
-	return bpf_obj_get_info_by_fd(fd, &info, &length) || !info.xdp.ifindex;
+	return !strncmp(kept->name, XBOND_PIN_LINKS, strlen(XBOND_PIN_LINKS)) &&
+	       (bpf_obj_get_info_by_fd(kept->fd, &info, &length) || !info.xdp.ifindex);
 }
 
 /* How many pins were missing. */
@@ -110,7 +107,7 @@ static unsigned int pin_again(struct pins_keep *keep, const char *dir)
 		snprintf(path, sizeof(path), "%s/%s", dir, kept->name);
 		if (!access(path, F_OK))
 			continue;
-		if (is_detached(kept->fd))
+		if (is_detached(kept))
 			forget(keep, kept);
 		else
 			missing += !bpf_obj_pin(kept->fd, path);
@@ -144,7 +141,7 @@ static int make_home(struct bond *bond, struct err *err)
 	if (!r)
 		r = pin_dirs_make(staging, err);
 	for (size_t i = 0; !r && i < bond->keep->count; i++)
-		if (!is_detached(bond->keep->kept[i].fd))
+		if (!is_detached(&bond->keep->kept[i]))
 			r = pin_dirs_pin(bond->keep->kept[i].fd, staging, bond->keep->kept[i].name, err);
 	if (!r && rename(staging, dir) < 0)
 		r = err_set(err, errno, "cannot rename %s to %s: %m", staging, dir);
@@ -164,28 +161,27 @@ static void come_home(struct bond *bond)
 	}
 	if (!keep->homeless)
 		log_error("%s: its pins have gone from %s, and cannot be put back (%s): traffic goes on only "
-			  "as long as this bondd runs; mount the BPF file system again: 'mount -t bpf bpf "
-			  "/sys/fs/bpf'",
+			  "as long as this bondd runs; mount the BPF file system there again",
 			  name, dir, err.text);
 	keep->homeless = true;
 }
 
-void pins_keep(struct bond *bond)
+bool pins_keep(struct bond *bond)
 {
 	struct stat now;
 
 	if (!bond->keep)
 		bond->keep = calloc(1, sizeof(*bond->keep));
 	if (!bond->keep)
-		return;
+		return true;
 	if (stat(bond->dataplane.pins.dir, &now)) {
-		if (errno == ENOENT)
-			come_home(bond);
-		return;
+		come_home(bond);
+		return !bond->keep->homeless;
 	}
 	if (now.st_ino != bond->keep->dir.st_ino || now.st_dev != bond->keep->dir.st_dev ||
 	    memcmp(&now.st_mtim, &bond->keep->dir.st_mtim, sizeof(now.st_mtim)))
 		look(bond, &now);
+	return true;
 }
 
 void pins_keep_nothing(struct bond *bond)

@@ -8,8 +8,8 @@
 
 #include "daemon/bond.h"
 
-/* Now and then; one system call while nothing has changed. */
-void pins_keep(struct bond *bond);
+/* Now and then; one system call while nothing has changed. False: there is no place to pin them. */
+bool pins_keep(struct bond *bond);
 /* The bond ends, or is left to the next bondd. */
 void pins_keep_nothing(struct bond *bond);
 

@@ -12,7 +12,10 @@
 #include "daemon/objects.h"
 #include "daemon/pin_dirs.h"
 
-/* Of this build's programs, in the order of objects_list(): only the kernel can tell, so the first bond is asked for. */
+/*
+ * Of this build's programs, in the order of objects_list(): only the kernel can tell, so they are loaded for the first
+ * bond. A tag is of instructions: constants in .rodata, of which there is one table, are not in it.
+ */
 static struct {
 	bool known;
 	unsigned char tag[OBJECTS_MAX][BPF_TAG_SIZE];

@@ -26,7 +26,7 @@ struct call {
 	/* Of xdp_dispatcher_add() and _upgrade(): */
 	const char *pin_dir;
 	uint32_t port_ifindex;
-	const unsigned char *tag;
+	const struct xdp_identity *identity;
 };
 
 /* libxdp says on stderr what its return values say, too. */
@@ -197,7 +197,9 @@ static bool is_ours(const struct xdp_program *program)
 static bool is_current(const struct xdp_program *program, const struct call *call)
 {
 	int fd = bpf_prog_get_fd_by_id(xdp_program__id(program));
-	bool current = fd >= 0 && xdp_object_is(fd, call->tag, call->pin_dir);
+	struct xdp_identity identity;
+	bool current = fd >= 0 && !xdp_object_identify(fd, call->pin_dir, &identity) &&
+		       !memcmp(&identity, call->identity, sizeof(identity));
 
 	if (fd >= 0)
 		close(fd);
@@ -269,14 +271,14 @@ int xdp_dispatcher_add(const char *pin_dir, int ifindex, uint32_t port_ifindex, 
 	return r ? refused(r, err) : 0;
 }
 
-int xdp_dispatcher_upgrade(const char *pin_dir, int ifindex, uint32_t port_ifindex, const unsigned char *tag,
-			   struct err *err)
+int xdp_dispatcher_upgrade(const char *pin_dir, int ifindex, uint32_t port_ifindex,
+			   const struct xdp_identity *identity, struct err *err)
 {
 	const struct call call = { .work = upgrade,
 				   .ifindex = ifindex,
 				   .pin_dir = pin_dir,
 				   .port_ifindex = port_ifindex,
-				   .tag = tag };
+				   .identity = identity };
 	int r = in_child(&call);
 
 	return r ? refused(r, err) : 0;

@@ -194,26 +194,26 @@ static uint32_t pinned_map_id(const char *pin_dir, const char *pin)
 static bool is_among(uint32_t id, const uint32_t *ids, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (ids[i] == id)
+		if (id && ids[i] == id)
 			return true;
 	return false;
 }
 
-/* Each of the maps that it shares with the TC programs, of which no role uses all. */
-bool xdp_object_is(int program_fd, const unsigned char *tag, const char *pin_dir)
+int xdp_object_identify(int program_fd, const char *pin_dir, struct xdp_identity *ret_identity)
 {
 	static const char *const pins[] = { XBOND_PIN_SETTINGS, XBOND_PIN_TABLE,    XBOND_PIN_BUCKETS,
 					    XBOND_PIN_CURSOR,	XBOND_PIN_COUNTERS, XBOND_PIN_XDP_SLAVES,
 					    XBOND_PIN_XDP_ALL };
-	uint32_t ids[PROGRAM_MAPS_MAX] = { 0 }, pinned[sizeof(pins) / sizeof(pins[0])];
+	uint32_t ids[PROGRAM_MAPS_MAX] = { 0 };
 	struct bpf_prog_info info = { .nr_map_ids = PROGRAM_MAPS_MAX, .map_ids = (uintptr_t)ids };
-	uint32_t length = sizeof(info), others = 0;
+	uint32_t length = sizeof(info);
+	int r = bpf_obj_get_info_by_fd(program_fd, &info, &length);
 
-	if (bpf_obj_get_info_by_fd(program_fd, &info, &length) || memcmp(info.tag, tag, BPF_TAG_SIZE))
-		return false;
+	if (r)
+		return r;
+	memset(ret_identity, 0, sizeof(*ret_identity));
+	memcpy(ret_identity->tag, info.tag, sizeof(ret_identity->tag));
 	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
-		pinned[i] = pinned_map_id(pin_dir, pins[i]);
-	for (size_t i = 0; i < info.nr_map_ids && i < PROGRAM_MAPS_MAX; i++)
-		others += !is_among(ids[i], pinned, sizeof(pinned) / sizeof(pinned[0]));
-	return others <= 1; /* xdp_port is its own */
+		ret_identity->shared_maps += is_among(pinned_map_id(pin_dir, pins[i]), ids, PROGRAM_MAPS_MAX);
+	return 0;
 }

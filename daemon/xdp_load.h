@@ -6,7 +6,6 @@
 #ifndef XBOND_DAEMON_XDP_LOAD_H
 #define XBOND_DAEMON_XDP_LOAD_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/err.h"
@@ -34,7 +33,12 @@ struct bpf_object *xdp_object_bpf(struct xdp_object *object);
 /* The descriptor of the loaded program, the caller's to close, or -errno. */
 int xdp_object_load(struct xdp_object *object, struct err *err);
 void xdp_object_close(struct xdp_object *object);
-/* Has a loaded program these instructions, and works it on the maps that are pinned there? */
-bool xdp_object_is(int program_fd, const unsigned char *tag, const char *pin_dir);
+
+/* What a loaded program is known by: its instructions, and that it works on the maps that are pinned there. */
+struct xdp_identity {
+	unsigned char tag[8];
+	unsigned int shared_maps;
+};
+int xdp_object_identify(int program_fd, const char *pin_dir, struct xdp_identity *ret_identity);
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "daemon/daemon.h"
 #include "daemon/log.h"
-#include "daemon/objects.h"
 #include "daemon/pin_dirs.h"
 #include "daemon/xdp_dispatcher.h"
 #include "daemon/xdp_load.h"
@@ -24,7 +23,7 @@ struct spot {
 /* Of this build's programs: only the kernel can tell, once one is loaded. */
 static struct {
 	bool known;
-	unsigned char tag[BPF_TAG_SIZE];
+	struct xdp_identity identity;
 } build[XDP_ROLE_COUNT];
 
 static int load(const struct spot *spot, struct err *err)
@@ -38,14 +37,18 @@ static int load(const struct spot *spot, struct err *err)
 	r = xdp_object_load(object, err);
 	xdp_object_close(object);
 	if (r >= 0)
-		build[spot->role].known = !objects_tag(r, build[spot->role].tag);
+		build[spot->role].known =
+			!xdp_object_identify(r, spot->bond->dataplane.pins.dir, &build[spot->role].identity);
 	return r;
 }
 
 static bool is_current(const struct spot *spot, int program_fd)
 {
+	struct xdp_identity identity;
+
 	return build[spot->role].known &&
-	       xdp_object_is(program_fd, build[spot->role].tag, spot->bond->dataplane.pins.dir);
+	       !xdp_object_identify(program_fd, spot->bond->dataplane.pins.dir, &identity) &&
+	       !memcmp(&identity, &build[spot->role].identity, sizeof(identity));
 }
 
 static int update(const struct spot *spot, int link_fd, int old_fd, struct err *err)
@@ -111,7 +114,8 @@ static void upgrade_dispatched(const struct spot *spot)
 	}
 	if (r >= 0)
 		r = xdp_dispatcher_upgrade(spot->bond->dataplane.pins.dir, spot->ifindex,
-					   bond_pin(spot->bond)->port_ifindex, build[XDP_ROLE_RX].tag, &err);
+					   bond_pin(spot->bond)->port_ifindex, &build[XDP_ROLE_RX].identity,
+					   &err);
 	tell(spot, r, &err);
 }
 
