@@ -7,13 +7,15 @@ import types
 import pytest
 
 import builds
+import lab as lab_module
 from lab import BONDD, run, wait_for
 from lacp import wait_distributing
+from test_xdp import by_xdp, whole_checksums
 from traffic import Stream
 
 SOAK = os.environ.get("XBOND_SOAK")
 UPGRADES = 20
-RATE = 5000  # each way
+RATE = 10000 if SOAK else 5000  # each way
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 
 
@@ -102,8 +104,11 @@ class Watched:
 def watched(pair):
     """make(**options): the near end is upgraded, the far end watches."""
 
-    def make(**options):
-        return Watched(pair("802.3ad", links=2, lacp_rate="fast", xmit_hash_policy="layer3+4", **options))
+    def make(prepare=None, **options):
+        made = pair("802.3ad", links=2, lacp_rate="fast", xmit_hash_policy="layer3+4", **options)
+        for host in (made.near, made.far) if prepare else ():
+            prepare(host, made.links)
+        return Watched(made)
     return make
 
 
@@ -112,7 +117,7 @@ def test_upgrades_lose_nothing(watched, other, hook):
     """Back and forth between two builds, under traffic and fast LACP."""
     made = watched()
     tags, before = {}, pinned_tags(made.near)
-    for number in range(UPGRADES if SOAK or hook == "tcx" else 6):
+    for number in range(UPGRADES if SOAK else 6):
         program = BONDD if number % 2 else other
         restart(made.near, program)
         assert runs_its_own(made.near, made.links), (pinned_tags(made.near), attached_tags(made.near, made.links))
@@ -125,12 +130,8 @@ def test_upgrades_lose_nothing(watched, other, hook):
     assert made.lost() == [0, 0]
 
 
-@pytest.mark.parametrize("options", [{"path": "direct", "rx_backlog": "off"}, {"rx_hook": "xdp"}], ids=["mirred", "xdp"])
-def test_upgrades_by_other_ways_in(watched, other, options):
-    if "rx_hook" in options:
-        watched_by_xdp(watched, other, options)
-        return
-    made = watched(**options)
+def test_upgrades_by_act_mirred(watched, other):
+    made = watched(path="direct", rx_backlog="off")
     for program in (other, BONDD):
         restart(made.near, program)
         shown = json.loads(made.near.run("tc", "-j", "filter", "show", "dev", "l0", "ingress").stdout)
@@ -141,25 +142,32 @@ def test_upgrades_by_other_ways_in(watched, other, options):
     assert made.lost() == [0, 0]
 
 
-def xdp_tags(host, links):
-    return [tag("id", host.link(dev)["xdp"]["prog"]["id"]) for dev in links]
+def xdp_of(host, links):
+    """Tags and numbers of what runs by XDP on the slaves and the port side."""
+    ids = [host.link(dev)["xdp"]["prog"]["id"] for dev in [*links, "xb-bond0"]]
+    return [tag("id", number) for number in ids], ids
 
 
-def watched_by_xdp(watched, other, options):
-    made = watched(far=options, **options)
-    first = xdp_tags(made.near, made.links)
+@by_xdp
+def test_upgrades_by_xdp(watched, other, monkeypatch):
+    """A program follows a program; a restart of the same build changes none."""
+    monkeypatch.setattr(lab_module, "DEVICE", "veth")
+    made = watched(whole_checksums, rx_hook="xdp", xdp_tx="on", far={"rx_hook": "tc", "xdp_tx": "off"})
+    first = xdp_of(made.near, made.links)
     for program in (other, BONDD):
         restart(made.near, program)
-        assert (xdp_tags(made.near, made.links) == first) == (program == BONDD)
-        assert {slave["rx_hook"] for slave in made.near.show()["slaves"]} == {"xdp"}
-        ids = [made.near.link(dev)["xdp"]["prog"]["id"] for dev in made.links]
+        tags, ids = xdp_of(made.near, made.links)
+        assert all((now == before) == (program == BONDD) for now, before in zip(tags, first[0]))
+        assert not set(ids) & set(first[1])
+        made.flow_on()
         restart(made.near, program)
-        assert ids == [made.near.link(dev)["xdp"]["prog"]["id"] for dev in made.links]
-    made.near.ctl("set", "bond0", "rx_hook", "tc")
-    assert "another build stays" not in made.near.log()
+        assert (tags, ids) == xdp_of(made.near, made.links)
+        made.flow_on()
+    assert {slave["rx_hook"] for slave in made.near.show()["slaves"]} == {"xdp"}
+    assert made.lost() == [0, 0]
 
 
-@both_hooks
+@pytest.mark.parametrize("hook", ["tcx", pytest.param("clsact", marks=pytest.mark.soak)], indirect=True)
 def test_a_newer_abi_and_back(watched, newer, hook):
     """Its bondd takes the maps over. An older one leaves the bond alone, and says so."""
     made = watched()
@@ -187,12 +195,14 @@ def test_a_newer_abi_and_back(watched, newer, hook):
     assert made.lost() == [0, 0]
 
 
-@pytest.mark.parametrize("step", ["upgrade-pinned", "upgrade-attached"])
-@both_hooks
+@pytest.mark.parametrize("step, hook", [
+    ("upgrade-pinned", "tcx"), ("upgrade-attached", "clsact"),
+    *(pytest.param(*words, marks=pytest.mark.soak) for words in (("upgrade-pinned", "clsact"), ("upgrade-attached", "tcx"))),
+], indirect=["hook"])
 def test_bondd_dies_half_way(watched, other, step, hook):
     """The next one finishes, of either build."""
     made = watched()
-    for first, then in ((other, other), (BONDD, other), (BONDD, BONDD)):
+    for first, then in ((other, other), (BONDD, other)):
         restart(made.near, first, XBOND_TEST_DIE_AT=step)
         assert made.near.bondd.wait(timeout=10) == 99
         made.flow_on()
