@@ -49,12 +49,12 @@ static void set_missing(const struct place *place, bool missing)
 			missing ? attached->missing_bond | place->end : attached->missing_bond & ~place->end;
 }
 
-static void count(const struct place *place)
+void attach_check_count(struct bond *bond, unsigned int slot)
 {
-	struct xbond_attached *attached = record(place->bond);
+	struct xbond_attached *attached = record(bond);
 
-	if (place->slot < NO_SLOT)
-		attached->detached[place->slot]++;
+	if (slot < NO_SLOT)
+		attached->detached[slot]++;
 	else
 		attached->detached_bond++;
 }
@@ -117,7 +117,7 @@ static void check(struct place *place)
 	place->expected |= found && place->bond->adopting;
 	r = found ? attach_replace(&place->point, place->program_fd, &err) : put_back(place, &err);
 	if (!is_missing(place) && !place->expected)
-		count(place);
+		attach_check_count(place->bond, place->slot);
 	crashpoint("upgrade-attached");
 	tell(place, found, r, &err);
 	set_missing(place, r);
