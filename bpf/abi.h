@@ -3,7 +3,8 @@
  * The map ABI of xbond: the one header that BPF programs and user space share.
  * Every bond has one directory of pins, BPF_DIR/BOND/, with a file per map named
  * as XBOND_PIN_* says. Each struct names the one writer it has; all others read.
- * A change of any size or meaning here raises XBOND_ABI_VERSION.
+ * A change of any size or meaning here raises XBOND_ABI_VERSION, and adds a step to
+ * daemon/migrate_steps.c; a map that is only new does not.
  */
 #ifndef XBOND_ABI_H
 #define XBOND_ABI_H

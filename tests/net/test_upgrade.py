@@ -9,7 +9,7 @@ import pytest
 import builds
 import lab as lab_module
 from lab import BONDD, run, wait_for
-from lacp import wait_distributing
+from lacp import tx_slots, wait_distributing
 from test_xdp import by_xdp, whole_checksums
 from traffic import Stream
 
@@ -167,6 +167,20 @@ def test_upgrades_by_xdp(watched, other, monkeypatch):
     assert made.lost() == [0, 0]
 
 
+@by_xdp
+def test_xdp_follows_its_maps(watched, other, newer, monkeypatch):
+    """The newer build has the other one's programs, on maps of its own."""
+    monkeypatch.setattr(lab_module, "DEVICE", "veth")
+    made = watched(whole_checksums, rx_hook="xdp", xdp_tx="on", far={"rx_hook": "tc", "xdp_tx": "off"})
+    restart(made.near, other)
+    tags, ids = xdp_of(made.near, made.links)
+    restart(made.near, newer)
+    now = xdp_of(made.near, made.links)
+    assert now[0] == tags and not set(now[1]) & set(ids)
+    made.flow_on()
+    assert [stream.finish()["lost"] for stream in made.streams] == [0, 0]
+
+
 @pytest.mark.parametrize("hook", ["tcx", pytest.param("clsact", marks=pytest.mark.soak)], indirect=True)
 def test_a_newer_abi_and_back(watched, newer, hook):
     """Its bondd takes the maps over. An older one leaves the bond alone, and says so."""
@@ -228,6 +242,21 @@ def test_bondd_dies_while_it_migrates(watched, newer, step):
     made.near.show = made.far.show  # a bondctl of our version cannot read it
     assert [stream.finish()["lost"] for stream in made.streams] == [0, 0]
     assert made.far.log()[made.logged:] == ""
+
+
+@pytest.mark.parametrize("build", ["other", "newer"])
+def test_timers_go_on(pair, build, request):
+    """Those that the old programs have wound up are the new ones': bondd's absence and a partner's silence are noticed."""
+    made = pair("802.3ad", links=2, lacp_rate="fast", far={"lacp_hold": "off"})
+    wait_distributing(made.near, made.far, links=made.links)
+    restart(made.near, request.getfixturevalue(build))
+    heard = made.near.pinned("hold")[0]["words"][0]["heard_ns"]
+    wait_for(lambda: made.near.pinned("hold")[0]["words"][0]["heard_ns"] != heard, "a LACPDU or two")
+    assert made.near.pinned("table")["watched"] == 1
+    for host in (made.near, made.far):
+        host.kill_bondd()
+    wait_for(lambda: made.near.pinned("table")["watched"] == 0, "the watchdog to bite", 6)
+    wait_for(lambda: not tx_slots(made.near), "the silent partner's ports to carry nothing", 6)
 
 
 def test_a_map_that_older_builds_did_not_have(pair):
