@@ -207,6 +207,7 @@ _Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI"
 #define XBOND_LACP_AWAY_NS 500000000LL	  /* heartbeat older: the programs hold the ports */
 #define XBOND_HOLD_GAP_NS 900000000ULL	  /* at most one answer in this time */
 #define XBOND_HOLD_AFTER_NS 1000000000ULL /* after bondd's last, which may be its third */
+_Static_assert(XBOND_HOLD_GAP_NS == LACP_HOLD_GAP, "the core counts by it");
 
 enum xbond_hold_end {
 	XBOND_HOLD_GOES_ON = 0,
@@ -263,9 +264,10 @@ struct xbond_hold {
 	__u32 hurried;	/* the partner asks for the short timeout, and knows that we do */
 	__u32 answers;
 	/* Writer: BPF. */
+	__u64 missed_ns; /* the last LACPDU that came while bondd was away and that nobody kept */
 	struct xbond_pdu_budget budget[XBOND_PDU_CLASSES];
 };
-_Static_assert(sizeof(struct xbond_hold) == 8 + 2 * 192 + 16 + 16 + 64, "hold ABI");
+_Static_assert(sizeof(struct xbond_hold) == 8 + 2 * 192 + 16 + 16 + 8 + 64, "hold ABI");
 
 /* Writer: BPF, into the ring buffer. */
 struct xbond_pdu {
