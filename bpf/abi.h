@@ -44,6 +44,8 @@
 /* Devmaps of the XDP programs; absent while the bond has had none: */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
+/* Multicast groups that slaves have joined for bond0: a hash by struct xbond_group; absent when an older bondd made the bond: */
+#define XBOND_PIN_GROUPS "groups"
 /* XDP links, where attached; the slaves' with the slot's number: */
 #define XBOND_PIN_LINK_XDP_TX "link_xdp_tx"
 #define XBOND_PIN_LINK_XDP_RX "link_xdp_rx_"
@@ -405,6 +407,15 @@ struct xbond_slave {
 };
 _Static_assert(sizeof(struct xbond_slave) % 8 == 0, "entries of an array map are multiples of 8");
 _Static_assert(sizeof(struct xbond_slave) == 104, "slave ABI");
+
+#define XBOND_MAX_GROUPS 4096
+
+/* Writer: bondd. Key of the map of groups; a value is a __u64, the slots on whose lists it is because of us. */
+struct xbond_group {
+	__u8 mac[XBOND_MAC_SIZE];
+	__u8 pad0[2];
+};
+_Static_assert(sizeof(struct xbond_group) == 8, "group ABI");
 
 /* Writer: bondd's LACP thread. Two copies, so that a whole one is there whenever it dies. */
 struct xbond_lacp {
