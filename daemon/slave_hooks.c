@@ -7,6 +7,7 @@
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/mirred.h"
+#include "daemon/net/nft.h"
 #include "daemon/slave.h"
 #include "daemon/tcx.h"
 #include "daemon/witness.h"
@@ -248,6 +249,24 @@ static void hooks_tell_unmet(struct bond *bond, unsigned int slot)
 			 slave->name);
 }
 
+/* The kernel runs them after TC. Nobody is told of them: looked for now and then, until they have gone. */
+static void hooks_look_for_chains(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (nft_has_ingress(slave->name) == hooks_has_trouble(bond, slot, XBOND_TROUBLE_NFT))
+		return;
+	slave->trouble ^= XBOND_TROUBLE_NFT;
+	if (slave->trouble & XBOND_TROUBLE_NFT)
+		log_warning(
+			"%s: slave %s has an nft chain at its ingress, which sees nothing of what the bond "
+			"receives; put it on %s, or filter by tc",
+			bond_pin(bond)->name, slave->name, bond_pin(bond)->name);
+	else
+		log_info("%s: slave %s has no nft chain at its ingress any more", bond_pin(bond)->name,
+			 slave->name);
+}
+
 static void hooks_on_frame(struct bond *bond, unsigned int slot);
 
 static void hooks_follow_witness(struct bond *bond, unsigned int slot)
@@ -291,6 +310,8 @@ void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
 	hooks_move(bond, slot);
 	hooks_follow_users(bond, slot);
 	hooks_tell_unmet(bond, slot);
+	if (all || !hooks->known || hooks_has_trouble(bond, slot, XBOND_TROUBLE_NFT))
+		hooks_look_for_chains(bond, slot);
 	hooks_follow_witness(bond, slot);
 	hooks->known = true;
 	hooks->noted = hooks->changed = false;

@@ -6,6 +6,7 @@ import pytest
 
 from lab import ROOT, compile_bpf, wait_for
 from tcx import TCX_INGRESS, Tcx, order
+from nft import Chain
 from test_restart import knows_steps
 from test_slaves import Tap
 from traffic import Capture, Stream, send_frames
@@ -307,3 +308,18 @@ def test_bondd_dies_half_way(pair, verdicts, step, hook):
     assert far.pins().count("bond0/link_rx_0_new") == 0
     far.ctl("delete", "bond0")
     assert not prefs(far) and "xbond_rx" not in order(far, "l0")
+
+
+@pytest.mark.parametrize("family", ["netdev", "inet"])
+def test_nft_chains_are_warned_of(lone, family):
+    near = lone(links=2)
+    chain = Chain(near, "l0", family)
+    near.ctl("create", "bond0")
+    told = near.ctl_try("add-slave", "bond0", *near.links)
+    assert "nft chains at the ingress of l0" in told.stdout + told.stderr and " l1 " not in told.stdout + told.stderr
+    assert "nft chains" in problem(near) and not problem(near, "l1")
+    near.kill_bondd()
+    near.start_bondd()
+    assert "nft chains" in problem(near) and near.log().count("has an nft chain") == 1
+    chain.remove()
+    wait_for(lambda: not problem(near), "bondd to see that it has gone")
