@@ -53,6 +53,7 @@
 #define XBOND_PIN_LINK_EGRESS "link_egress"
 #define XBOND_PIN_LINK_PORT "link_port"
 #define XBOND_PIN_LINK_RX "link_rx_"
+#define XBOND_PIN_NEW "_new" /* appended: a link that is to take the place of the other */
 
 /* The kernel's numbers. */
 enum xbond_mode {
@@ -383,6 +384,9 @@ _Static_assert(sizeof(struct xbond_slave_record) == 20, "slave record ABI");
 #define XBOND_TROUBLE_MASTER 1	  /* it is a port of another device */
 #define XBOND_TROUBLE_ADDRESSES 2 /* it has IP addresses */
 #define XBOND_TROUBLE_UPPERS 4	  /* VLANs, macvlans or the like are on it */
+#define XBOND_TROUBLE_ENDING 8	  /* filters of others let frames pass for good: ours goes before them */
+#define XBOND_TROUBLE_UNMET 16	  /* filters of others come after ours, or XDP */
+#define XBOND_TROUBLE_NFT 32	  /* it has nft chains at its ingress, which come after ours */
 
 /* Writer: bondd. One entry per slot. */
 struct xbond_slave {

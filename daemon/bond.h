@@ -17,6 +17,20 @@
 
 struct daemon;
 
+/* What others have on a slave's ingress, as last seen: slave_hooks.c. */
+struct hooks {
+	bool filters, shared;		    /* clsact filters; in a block that devices share */
+	bool in_tcx;			    /* our program is among the TCX ones */
+	unsigned int tcx_before, tcx_after; /* ours */
+	uint32_t tcx_others;
+	bool known; /* the rest is not as memory was made */
+	bool noted, changed;
+	bool moved, refused;
+	bool had_others, forbade_mirred;
+	uint64_t retry_ns;
+	struct witness *witness; /* NULL: none */
+};
+
 struct member {
 	bool carrier;
 	bool flapped;	   /* carrier was lost and came back while no bondd looked: LACP must hear of it */
@@ -25,6 +39,7 @@ struct member {
 	uint32_t xdp_id;   /* the device's XDP program when ours was last seen; 0: look again */
 	uint64_t xdp_gone_ns; /* since when ours is missed; 0: it is not */
 	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
+	struct hooks hooks;
 };
 
 /* The multicast groups of bond0, and which slaves have joined them for it: groups.c. */

@@ -21,6 +21,7 @@
 #include "daemon/mirred.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
+#include "daemon/slave_hooks.h"
 #include "daemon/slave_trouble.h"
 #include "daemon/watch.h"
 #include "daemon/vlan_filter.h"
@@ -41,6 +42,8 @@ static void bond_free(struct bond *bond)
 {
 	bond_stop_timer(bond);
 	bond_lacp_stop(bond, false);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		slave_hooks_end(bond, slot);
 	dataplane_close(&bond->dataplane);
 	groups_free(bond);
 	free(bond);
@@ -263,6 +266,8 @@ static void adopt_ready(struct bond *bond)
 		members |= UINT64_C(1) << slot;
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", pin->name, err.text);
+		slave_hooks_tidy(bond, slot);
+		slave_hooks_follow(bond, slot, true);
 		xdp_follow_slave(bond, slot);
 		mirred_follow(bond, slot);
 	}

@@ -17,10 +17,16 @@
 #include "daemon/net/features.h"
 #include "daemon/net/ipv6.h"
 #include "daemon/net/multicast.h"
+#include "daemon/slave_hooks.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
+
+static bool slave_goes_first(struct bond *bond, unsigned int slot)
+{
+	return bond_slave(bond, slot)->trouble & XBOND_TROUBLE_ENDING;
+}
 
 struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enum xbond_hook hook)
 {
@@ -29,6 +35,8 @@ struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enu
 		.ifindex = (int)bond_slave(bond, slot)->ifindex,
 	};
 
+	if (hook == XBOND_HOOK_CLSACT && !slave_goes_first(bond, slot))
+		point.priority = ATTACH_LAST_PRIORITY;
 	snprintf(point.pin, sizeof(point.pin), "%s/" XBOND_PIN_LINK_RX "%u", bond->dataplane.pins.dir, slot);
 	return point;
 }
@@ -60,7 +68,7 @@ void slave_keep_filters(struct bond *bond, unsigned int slot)
 	struct err err;
 
 	if (point.hook != XBOND_HOOK_CLSACT ||
-	    (attach_has_filter(point.ifindex, false) && !mirred_is_missing(bond, slot)))
+	    (attach_has_rx_filter(point.ifindex, point.priority) && !mirred_is_missing(bond, slot)))
 		return;
 	log_warning("%s: somebody has removed the filter of %s; it is put back", bond_pin(bond)->name,
 		    bond_slave(bond, slot)->name);
@@ -135,10 +143,12 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 static int attach(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct attach_point point = rx_point(bond, slot);
+	struct attach_point point;
 	bool had_clsact;
 	int r;
 
+	slave_hooks_choose(bond, slot);
+	point = rx_point(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
 	r = attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
 	if (had_clsact)
@@ -165,6 +175,7 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	slave_follow_promisc(bond, slot);
 	xdp_follow_slave(bond, slot);
 	mirred_follow(bond, slot);
+	slave_hooks_follow(bond, slot, false);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
 	bond->members[slot].carrier = carrier > 0;
@@ -225,6 +236,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 
 	xdp_release_slave(bond, slot);
 	mirred_remove(bond, slot);
+	slave_hooks_tidy(bond, slot);
 	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 	crashpoint("release-detached");
 	groups_leave(bond, slot);
@@ -246,6 +258,7 @@ void slave_forget(struct bond *bond, unsigned int slot)
 
 	if (point.hook == XBOND_HOOK_TCX)
 		attach_remove(&bond->daemon->nl, &point, true);
+	slave_hooks_end(bond, slot);
 	bond_slave(bond, slot)->before.flags &= ~XBOND_SLAVE_HAD_VLAN_STRIP; /* whoever has its name now */
 	xdp_release_slave(bond, slot);
 	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING &&

@@ -100,8 +100,12 @@ static json_t *problem_json(const struct xbond_slave *slave)
 		  "it was made a port of another device, which receives nothing from it" },
 		{ XBOND_TROUBLE_ADDRESSES, "it has got IP addresses, which belong on the bond" },
 		{ XBOND_TROUBLE_UPPERS, "devices were made on it, which receive nothing there" },
+		{ XBOND_TROUBLE_ENDING,
+		  "filters on its ingress let frames pass for good, and so are passed by" },
+		{ XBOND_TROUBLE_UNMET, "filters on its ingress do not see what the bond receives" },
+		{ XBOND_TROUBLE_NFT, "nft chains on its ingress do not see what the bond receives" },
 	};
-	char text[256] = "";
+	char text[512] = "";
 	size_t length = 0;
 
 	for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
