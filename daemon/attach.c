@@ -74,10 +74,15 @@ int attach_prepare(const struct attach_point *point, struct err *err)
 	return r < 0 && r != -EEXIST ? refused(point, -r, err) : 0;
 }
 
+static unsigned int priority_of(const struct attach_point *point)
+{
+	return point->priority ? point->priority : ATTACH_FILTER_PRIORITY;
+}
+
 static int add_clsact(const struct attach_point *point, int program_fd, bool *ret_had_clsact, struct err *err)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .prog_fd = program_fd, .handle = FILTER_HANDLE,
-		    .priority = ATTACH_FILTER_PRIORITY, .flags = BPF_TC_F_REPLACE);
+		    .priority = priority_of(point), .flags = BPF_TC_F_REPLACE);
 	struct bpf_tc_hook hook = filter_hook(point);
 	int r;
 
@@ -112,7 +117,7 @@ static void remove_link(const struct attach_point *point)
 
 static void remove_clsact(struct nl *nl, const struct attach_point *point, bool keep_clsact)
 {
-	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = ATTACH_FILTER_PRIORITY);
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = priority_of(point));
 	struct bpf_tc_hook hook = filter_hook(point);
 
 	bpf_tc_detach(&hook, &filter);
@@ -246,7 +251,7 @@ static uint32_t link_program(const struct attach_point *point)
 uint32_t attach_program(const struct attach_point *point)
 {
 	return point->hook == XBOND_HOOK_CLSACT
-		       ? filter_program(point->ifindex, point->egress, ATTACH_FILTER_PRIORITY)
+		       ? filter_program(point->ifindex, point->egress, priority_of(point))
 		       : link_program(point);
 }
 
@@ -265,4 +270,22 @@ int attach_replace(const struct attach_point *point, int program_fd, struct err 
 {
 	return point->hook == XBOND_HOOK_CLSACT ? add_clsact(point, program_fd, NULL, err)
 						: replace_in_link(point, program_fd, err);
+}
+
+bool attach_has_rx_filter(int ifindex, unsigned int priority)
+{
+	return filter_program(ifindex, false, priority);
+}
+
+bool attach_is_our_priority(unsigned int priority)
+{
+	return priority == ATTACH_FILTER_PRIORITY || priority == ATTACH_MIRRED_PRIORITY ||
+	       priority == ATTACH_LAST_PRIORITY;
+}
+
+int attach_look_for_filters(struct nl *nl, int ifindex, struct filters_others *ret_others)
+{
+	const struct filters_ours ours = { FILTER_HANDLE, attach_is_our_priority };
+
+	return filters_look(nl, ifindex, &ours, ret_others);
 }

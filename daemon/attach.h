@@ -12,15 +12,19 @@
 
 #include "bpf/abi.h"
 #include "common/err.h"
+#include "daemon/net/filters.h"
 #include "daemon/net/nl.h"
 
-#define ATTACH_FILTER_PRIORITY 0xb0d /* of our clsact filters */
+#define ATTACH_FILTER_PRIORITY \
+	0xb0d /* of our clsact filters; of a slave's only where it goes before others' */
 #define ATTACH_MIRRED_PRIORITY 0xb0c /* of the one with an action, on a slave's ingress, before them */
+#define ATTACH_LAST_PRIORITY 0xffff  /* of a slave's receive program: there is none after it */
 
 struct attach_point {
 	enum xbond_hook hook;
 	bool egress;		 /* of TCX and clsact */
 	int ifindex;		 /* netkit: of the primary; the program runs where its peer transmits */
+	unsigned int priority;	 /* of a clsact filter; 0: ATTACH_FILTER_PRIORITY */
 	char pin[PATH_MAX + 32]; /* of the TCX or netkit link */
 };
 
@@ -43,6 +47,12 @@ void attach_remove_mirred(int ifindex);
 bool attach_tcx_works(int program_fd, int ifindex);
 /* Is a clsact filter of ours on it? */
 bool attach_has_filter(int ifindex, bool egress);
+/* The same at ingress, of this priority. */
+bool attach_has_rx_filter(int ifindex, unsigned int priority);
+/* Is a filter of this priority, of which a message told, ours? */
+bool attach_is_our_priority(unsigned int priority);
+/* Filters of others at the device's ingress. */
+int attach_look_for_filters(struct nl *nl, int ifindex, struct filters_others *ret_others);
 bool attach_has_mirred(int ifindex);
 /* Is anything of others at the egress after our program, so that a redirect of ours skips it? It need not be there. */
 bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int program_fd);

@@ -25,6 +25,7 @@
 #include "daemon/pins_keep.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
+#include "daemon/slave_hooks.h"
 #include "daemon/slave_trouble.h"
 #include "daemon/upgrade.h"
 #include "daemon/watch.h"
@@ -39,6 +40,7 @@ static struct bond *bond_new(struct daemon *daemon)
 	if (!bond)
 		abort();
 	bond->daemon = daemon;
+	bond->groups.pin_fd = -1;
 	return bond;
 }
 
@@ -46,6 +48,8 @@ static void bond_free(struct bond *bond)
 {
 	bond_stop_timer(bond);
 	bond_lacp_stop(bond, false);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		slave_hooks_end(bond, slot);
 	dataplane_close(&bond->dataplane);
 	pins_keep_nothing(bond);
 	groups_free(bond);
@@ -123,6 +127,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		free(bond);
 		return r;
 	}
+	groups_open(bond);
 	r = device_create(bond, err);
 	if (!r)
 		r = device_attach(bond, err);
@@ -135,6 +140,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		bond_stop_timer(bond);
 		bond_lacp_stop(bond, true);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
+		groups_free(bond);
 		free(bond);
 		return r;
 	}
@@ -248,9 +254,11 @@ static void recall(struct bond *bond)
 static void adopt_ready(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
+	uint64_t members = 0;
 	struct err err;
 
 	recall(bond);
+	groups_open(bond);
 	enlist(bond);
 	bond->adopting = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
@@ -264,13 +272,16 @@ static void adopt_ready(struct bond *bond)
 	}
 	bond_for_each_member (bond, slot) {
 		slave_follow_promisc(bond, slot);
-		groups_join(bond, bond_slave(bond, slot)->name);
+		members |= UINT64_C(1) << slot;
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", pin->name, err.text);
+		slave_hooks_tidy(bond, slot);
+		slave_hooks_follow(bond, slot, true);
 		xdp_follow_slave(bond, slot);
 		xdp_upgrade_slave(bond, slot);
 		mirred_follow(bond, slot);
 	}
+	groups_join(bond, members);
 	if (xdp_follow_tx(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
 	xdp_upgrade_tx(bond);
@@ -292,6 +303,7 @@ static void finish_removal(struct bond *bond)
 
 	log_notice("%s: was half %s; it is removed", pin->name,
 		   pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
+	groups_open(bond);
 	device_remove(&bond->daemon->nl, pin);
 	enlist(bond);
 	end(bond);
@@ -328,7 +340,6 @@ static void adopt(struct daemon *daemon, const char *name)
 		bond_free(bond);
 		return;
 	}
-	groups_recall(bond);
 	if (bond_pin(bond)->state == XBOND_BOND_READY) {
 		adopt_ready(bond);
 	} else {
