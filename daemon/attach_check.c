@@ -133,6 +133,9 @@ void attach_check_slave(struct bond *bond, unsigned int slot)
 		.device = bond_slave(bond, slot)->name,
 	};
 
+	/* Earlier builds had it before the filters of others. slave_hooks.c removes that one. */
+	if (bond->adopting && place.point.hook == XBOND_HOOK_CLSACT)
+		place.expected = attach_has_rx_filter(place.point.ifindex, ATTACH_FILTER_PRIORITY);
 	check(&place);
 	if (mirred_is_missing(bond, slot))
 		mirred_follow(bond, slot);
