@@ -14,7 +14,7 @@
 #include "daemon/lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
 
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
-#define XBOND_ABI_VERSION 6
+#define XBOND_ABI_VERSION 7
 
 #define XBOND_MAX_SLAVES 64
 #define XBOND_BUCKETS 4096
