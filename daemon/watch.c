@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "common/clock.h"
+#include "daemon/attach_check.h"
 #include "daemon/bond_lacp.h"
 #include "daemon/bypass.h"
 #include "daemon/config_wait.h"
@@ -11,7 +12,9 @@
 #include "daemon/groups.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
+#include "daemon/pins_keep.h"
 #include "daemon/slave.h"
+#include "daemon/slave_hooks.h"
 #include "daemon/slave_trouble.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
@@ -19,6 +22,7 @@
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000
 #define TICKS_PER_SYNC 4
+#define TICKS_PER_CHECK 2
 
 static bool some_want_direct(const struct daemon *daemon)
 {
@@ -101,11 +105,22 @@ static void on_qdisc(int ifindex, void *arg)
 		int slot = bond_slot_by_ifindex(bond, ifindex);
 
 		next = bond->next;
-		if (slot >= 0)
-			slave_keep_filters(bond, (unsigned int)slot);
-		else if (!bond->away && ifindex == (int)bond_pin(bond)->ifindex)
+		if (slot >= 0) {
+			attach_check_slave(bond, (unsigned int)slot);
+			slave_hooks_note(bond, (unsigned int)slot, true);
+		} else if (ifindex == (int)bond_pin(bond)->port_ifindex) {
+			attach_check_pair(bond, false);
+		} else if (!bond->away && ifindex == (int)bond_pin(bond)->ifindex) {
 			sync_device(bond);
+		}
 	}
+}
+
+static void note_filter(struct bond *bond, int ifindex, unsigned int priority)
+{
+	bond_for_each_member (bond, slot)
+		if (ifindex == (int)bond_slave(bond, slot)->ifindex || ifindex == MONITOR_SHARED_BLOCK)
+			slave_hooks_note(bond, slot, !attach_is_our_priority(priority));
 }
 
 /* Of a block that devices share the message names none. */
@@ -113,11 +128,13 @@ static void on_filter(int ifindex, unsigned int priority, bool gone, void *arg)
 {
 	struct daemon *daemon = arg;
 
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		note_filter(bond, ifindex, priority);
 		if (bond->has_filters == gone &&
 		    (ifindex == (int)bond_pin(bond)->ifindex || ifindex == MONITOR_SHARED_BLOCK))
 			bond->filters_due = true;
-	if (gone && (priority == ATTACH_FILTER_PRIORITY || priority == ATTACH_MIRRED_PRIORITY))
+	}
+	if (gone && attach_is_our_priority(priority))
 		on_qdisc(ifindex, arg);
 }
 
@@ -156,7 +173,9 @@ static void on_resync(void *arg)
 		next = bond->next;
 		watch_slaves(bond);
 		bond_for_each_member (bond, slot)
-			slave_keep_filters(bond, slot);
+			attach_check_slave(bond, slot);
+		bond_for_each_member (bond, slot)
+			slave_hooks_follow(bond, slot, true);
 		vlan_filter_sync(bond);
 		slave_trouble_look(bond);
 		sync_place(bond, true);
@@ -183,6 +202,7 @@ static int on_monitor(sd_event_source *source, int fd, uint32_t events, void *ar
 	monitor_read(&daemon->monitor);
 	bonds_end_burst(daemon);
 	bypass_follow_filters(daemon);
+	slave_hooks_follow_noted(daemon);
 	if (some_want_direct(daemon)) /* who captures mostly makes a device promiscuous, which is a message */
 		bypass_follow_captures(daemon);
 	return 0;
@@ -196,9 +216,19 @@ static void sync_all(struct daemon *daemon)
 		bond_for_each_member (bond, slot) {
 			slave_follow_speed(bond, slot);
 			xdp_check_slave(bond, slot);
+			slave_hooks_follow(bond, slot, false);
 		}
 		if (sync_device(bond) && bond->away)
 			vlan_filter_sync(bond);
+	}
+}
+
+/* Programs and pins that somebody may have taken away. */
+static void check_all(struct daemon *daemon)
+{
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		pins_keep(bond);
+		attach_check(bond);
 	}
 }
 
@@ -215,6 +245,8 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	bypass_follow_captures(daemon);
 	groups_follow(daemon);
 	config_wait_tick(daemon);
+	if (ticks % TICKS_PER_CHECK == 0)
+		check_all(daemon);
 	if (ticks++ % TICKS_PER_SYNC == 0)
 		sync_all(daemon);
 	sd_event_source_set_time_relative(source, TICK_US);
