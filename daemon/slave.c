@@ -270,6 +270,8 @@ bool slave_find_device(struct bond *bond, unsigned int slot, struct link_info *r
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	int r = link_get(&bond->daemon->nl, -1, (int)slave->ifindex, ret_link);
 
+	if (!r && ret_link->has_perm_mac && !memcmp(ret_link->perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
+		return true;
 	return !r &&
 	       (!strcmp(ret_link->name, slave->name) || !memcmp(ret_link->mac, slave->mac, XBOND_MAC_SIZE) ||
 		!memcmp(ret_link->mac, slave->before.mac, XBOND_MAC_SIZE));
@@ -342,6 +344,8 @@ void slave_undo(struct bond *bond, unsigned int slot)
 
 	if (slave_find_device(bond, slot, &link))
 		restore(bond, slot, link.name);
+	else
+		vlan_filter_close(bond, slot);
 	slave_forget(bond, slot);
 }
 

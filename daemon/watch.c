@@ -43,6 +43,8 @@ static void lose_slave(struct bond *bond, unsigned int slot, const struct link_i
 		   moved ? "was moved to another namespace" : "has gone");
 	if (moved)
 		slave_restore_elsewhere(bond, slot, gone);
+	else if (!gone) /* nobody said whether it was moved */
+		vlan_filter_close(bond, slot);
 	config_slave_lost(bond, slot);
 	slave_forget(bond, slot);
 }
