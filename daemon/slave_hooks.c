@@ -97,10 +97,14 @@ static void hooks_drop_filter(struct bond *bond, unsigned int slot, unsigned int
 	attach_remove(&bond->daemon->nl, &point, true);
 }
 
-static void hooks_drop_filters(struct bond *bond, unsigned int slot)
+static void hooks_drop_filters(struct bond *bond, unsigned int slot, unsigned int but)
 {
-	hooks_drop_filter(bond, slot, ATTACH_LAST_PRIORITY);
-	hooks_drop_filter(bond, slot, ATTACH_FILTER_PRIORITY);
+	static const unsigned int priorities[] = { ATTACH_FIRST_PRIORITY, ATTACH_FILTER_PRIORITY,
+						   ATTACH_LAST_PRIORITY };
+
+	for (size_t i = 0; i < sizeof(priorities) / sizeof(priorities[0]); i++)
+		if (priorities[i] != but)
+			hooks_drop_filter(bond, slot, priorities[i]);
 }
 
 /* A bondd that dies before the filter is there finds the link, and begins anew; after that it takes the link off. */
@@ -135,8 +139,8 @@ static int hooks_put_clsact(struct bond *bond, unsigned int slot, unsigned int p
 	crashpoint("hooks-moved");
 	if (hooks_is_tcx(bond))
 		attach_remove(&bond->daemon->nl, &tcx, true);
-	hooks_drop_filter(bond, slot,
-			  priority == ATTACH_LAST_PRIORITY ? ATTACH_FILTER_PRIORITY : ATTACH_LAST_PRIORITY);
+	if (bond->members[slot].hooks.moved || !bond->members[slot].hooks.known)
+		hooks_drop_filters(bond, slot, priority);
 	return 0;
 }
 
@@ -162,7 +166,7 @@ static int hooks_put_tcx(struct bond *bond, unsigned int slot, enum tcx_end end,
 	crashpoint("hooks-back");
 	mirred_remove(bond, slot);
 	slave->clsact = 0;
-	hooks_drop_filters(bond, slot);
+	hooks_drop_filters(bond, slot, 0);
 	return 0;
 }
 
@@ -172,7 +176,7 @@ static int hooks_put(struct bond *bond, unsigned int slot, enum place place, str
 	case PLACE_TCX_LAST: return hooks_put_tcx(bond, slot, TCX_LAST, err);
 	case PLACE_TCX_FIRST: return hooks_put_tcx(bond, slot, TCX_FIRST, err);
 	case PLACE_CLSACT_LAST: return hooks_put_clsact(bond, slot, ATTACH_LAST_PRIORITY, err);
-	case PLACE_CLSACT_FIRST: return hooks_put_clsact(bond, slot, ATTACH_FILTER_PRIORITY, err);
+	case PLACE_CLSACT_FIRST: return hooks_put_clsact(bond, slot, ATTACH_FIRST_PRIORITY, err);
 	}
 	return 0;
 }
@@ -186,9 +190,7 @@ bool slave_hooks_has_others(struct bond *bond, unsigned int slot)
 
 bool slave_hooks_forbid_mirred(struct bond *bond, unsigned int slot)
 {
-	bool ending = hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
-
-	return ending ? hooks_is_tcx(bond) : bond->members[slot].hooks.filters;
+	return bond->members[slot].hooks.filters || hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
 }
 
 /* When others have changed what they have there, it may be that nothing ends any more. */
@@ -314,7 +316,9 @@ void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
 		hooks_look_for_chains(bond, slot);
 	hooks_follow_witness(bond, slot);
 	hooks->known = true;
-	hooks->noted = hooks->changed = false;
+	hooks->noted = false;
+	if (!hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
+		hooks->changed = false;
 }
 
 static bool hooks_is_attached(struct bond *bond, unsigned int slot)
@@ -367,7 +371,7 @@ void slave_hooks_tidy(struct bond *bond, unsigned int slot)
 
 	tcx_tidy(&tcx, bond->dataplane.rx_fd);
 	if (slave_hook(bond, slot) != XBOND_HOOK_CLSACT)
-		hooks_drop_filters(bond, slot);
+		hooks_drop_filters(bond, slot, 0);
 }
 
 void slave_hooks_end(struct bond *bond, unsigned int slot)
