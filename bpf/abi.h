@@ -44,6 +44,8 @@
 /* Devmaps of the XDP programs; absent while the bond has had none: */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
+/* Multicast groups that slaves have joined for bond0: a hash by struct xbond_group; absent when an older bondd made the bond: */
+#define XBOND_PIN_GROUPS "groups"
 /* XDP links, where attached; the slaves' with the slot's number: */
 #define XBOND_PIN_LINK_XDP_TX "link_xdp_tx"
 #define XBOND_PIN_LINK_XDP_RX "link_xdp_rx_"
@@ -208,6 +210,7 @@ _Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI"
 #define XBOND_LACP_AWAY_NS 500000000LL	  /* heartbeat older: the programs hold the ports */
 #define XBOND_HOLD_GAP_NS 900000000ULL	  /* at most one answer in this time */
 #define XBOND_HOLD_AFTER_NS 1000000000ULL /* after bondd's last, which may be its third */
+_Static_assert(XBOND_HOLD_GAP_NS == LACP_HOLD_GAP, "the core counts by it");
 
 enum xbond_hold_end {
 	XBOND_HOLD_GOES_ON = 0,
@@ -264,9 +267,10 @@ struct xbond_hold {
 	__u32 hurried;	/* the partner asks for the short timeout, and knows that we do */
 	__u32 answers;
 	/* Writer: BPF. */
+	__u64 missed_ns; /* the last LACPDU that came while bondd was away and that nobody kept */
 	struct xbond_pdu_budget budget[XBOND_PDU_CLASSES];
 };
-_Static_assert(sizeof(struct xbond_hold) == 8 + 2 * 192 + 16 + 16 + 64, "hold ABI");
+_Static_assert(sizeof(struct xbond_hold) == 8 + 2 * 192 + 16 + 16 + 8 + 64, "hold ABI");
 
 /* Writer: BPF, into the ring buffer. */
 struct xbond_pdu {
@@ -407,6 +411,15 @@ struct xbond_slave {
 };
 _Static_assert(sizeof(struct xbond_slave) % 8 == 0, "entries of an array map are multiples of 8");
 _Static_assert(sizeof(struct xbond_slave) == 104, "slave ABI");
+
+#define XBOND_MAX_GROUPS 4096
+
+/* Writer: bondd. Key of the map of groups; a value is a __u64, the slots on whose lists it is because of us. */
+struct xbond_group {
+	__u8 mac[XBOND_MAC_SIZE];
+	__u8 pad0[2];
+};
+_Static_assert(sizeof(struct xbond_group) == 8, "group ABI");
 
 /* Writer: bondd's LACP thread. Two copies, so that a whole one is there whenever it dies. */
 struct xbond_lacp {

@@ -42,9 +42,14 @@ struct member {
 	struct hooks hooks;
 };
 
+/* The multicast groups of bond0, and which slaves have joined them for it: groups.c. */
 struct groups {
-	uint8_t (*mac)[XBOND_MAC_SIZE];
-	size_t count;
+	struct group *group;
+	size_t count, room;
+	int pin_fd;	   /* of the map that tells a later bondd; negative: none, so nothing is joined */
+	bool full;	   /* the map, and it was told */
+	uint64_t seen;	   /* slots whose lists the last look has found */
+	uint64_t refusing; /* slots whose devices keep no list */
 };
 
 struct bond {
@@ -74,8 +79,7 @@ struct bond {
 	bool gro_lost;			    /* as last seen, while slaves receive by XDP */
 	bool xdp_known;			    /* the devmaps are as in the next two */
 	uint64_t xdp_members, xdp_mask;
-	struct groups groups;		       /* multicast groups that the slaves have joined for bond0 */
-	struct groups groups_seen, groups_now; /* bond0's own, at the last look and in this one */
+	struct groups groups;
 	uint64_t next_poll_ns;
 	sd_event_source *delay;
 	/* 802.3ad, as the LACP thread was told last: */

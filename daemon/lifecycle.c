@@ -34,6 +34,7 @@ static struct bond *bond_new(struct daemon *daemon)
 	if (!bond)
 		abort();
 	bond->daemon = daemon;
+	bond->groups.pin_fd = -1;
 	return bond;
 }
 
@@ -119,6 +120,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		free(bond);
 		return r;
 	}
+	groups_open(bond);
 	r = device_create(bond, err);
 	if (!r)
 		r = device_attach(bond, err);
@@ -131,6 +133,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		bond_stop_timer(bond);
 		bond_lacp_stop(bond, true);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
+		groups_free(bond);
 		free(bond);
 		return r;
 	}
@@ -245,9 +248,11 @@ static void recall(struct bond *bond)
 static void adopt_ready(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
+	uint64_t members = 0;
 	struct err err;
 
 	recall(bond);
+	groups_open(bond);
 	enlist(bond);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		adopt_slave(bond, slot);
@@ -258,7 +263,7 @@ static void adopt_ready(struct bond *bond)
 	}
 	bond_for_each_member (bond, slot) {
 		slave_follow_promisc(bond, slot);
-		groups_join(bond, bond_slave(bond, slot)->name);
+		members |= UINT64_C(1) << slot;
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", pin->name, err.text);
 		slave_hooks_tidy(bond, slot);
@@ -266,6 +271,7 @@ static void adopt_ready(struct bond *bond)
 		xdp_follow_slave(bond, slot);
 		mirred_follow(bond, slot);
 	}
+	groups_join(bond, members);
 	if (xdp_follow_tx(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
 	watch_slaves(bond);
@@ -286,6 +292,7 @@ static void finish_removal(struct bond *bond)
 
 	log_notice("%s: was half %s; it is removed", pin->name,
 		   pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
+	groups_open(bond);
 	device_remove(&bond->daemon->nl, pin);
 	enlist(bond);
 	end(bond);
@@ -301,7 +308,6 @@ static void adopt(struct daemon *daemon, const char *name)
 		free(bond);
 		return;
 	}
-	groups_recall(bond);
 	if (is_elsewhere(bond)) {
 		log_error("%s: not adopted: it belongs to another network namespace; start bondd there, or "
 			  "give "

@@ -98,6 +98,16 @@ static void record(struct bond *bond, unsigned int slot, const struct link_info 
 	__atomic_store_n(&slave->state, XBOND_SLOT_ENSLAVING, __ATOMIC_RELEASE);
 }
 
+/* One who has put it there before us keeps it. */
+static void join_slow_protocols(struct xbond_slave *slave)
+{
+	if (multicast_is_static((int)slave->ifindex, multicast_slow_protocols))
+		return;
+	slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
+	if (multicast_add((int)slave->ifindex, multicast_slow_protocols))
+		slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
+}
+
 /*
  * allmulti: multicast groups joined on bond0 reach the slave's filter, with or without bondd. The groups
  * themselves are for NICs that ignore it.
@@ -118,10 +128,8 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 	if (r)
 		return err_set(err, -r, "%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
 			       slave->name, bond_pin(bond)->mtu, why.text);
-	slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
-	if (multicast_add(slave->name, multicast_slow_protocols))
-		slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
-	groups_join(bond, slave->name);
+	join_slow_protocols(slave);
+	groups_join(bond, UINT64_C(1) << slot);
 	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
 	if (!r)
 		r = slave_follow_mac(bond, slot, err);
@@ -231,9 +239,9 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	slave_hooks_tidy(bond, slot);
 	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 	crashpoint("release-detached");
-	groups_leave(bond, name);
+	groups_leave(bond, slot);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
-		multicast_delete(name, multicast_slow_protocols);
+		multicast_delete((int)slave->ifindex, multicast_slow_protocols);
 	if (memcmp(slave->filter_mac, no_mac, XBOND_MAC_SIZE))
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
 	vlan_filter_restore(bond, slot, name);
@@ -262,6 +270,7 @@ void slave_forget(struct bond *bond, unsigned int slot)
 		retired->rx_dropped += sum.rx_dropped;
 		dataplane_zero_counters(&bond->dataplane, slot);
 	}
+	groups_forget(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, 0);
 	__atomic_and_fetch(&settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
 	settings->weight[slot] = 0;

@@ -115,6 +115,15 @@ static json_t *problem_json(const struct xbond_slave *slave)
 	return length ? json_string(text) : json_null();
 }
 
+/* Without carrier there is no speed: what the map has is the last one, by which its weight goes on. */
+static void set_speed(json_t *json, const struct xbond_slave *slave)
+{
+	bool carrier = slave->link == XBOND_LINK_UP || slave->link == XBOND_LINK_GOING_UP;
+
+	json_object_set_new(json, "speed_mbps", carrier ? json_value_number(slave->speed_mbps) : json_null());
+	json_object_set_new(json, "duplex", carrier ? duplex_json(slave->duplex) : json_null());
+}
+
 static json_t *slave_json(const struct source *source, unsigned int slot)
 {
 	const struct pins *pins = source->pins;
@@ -129,8 +138,7 @@ static json_t *slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(json, "name", json_value_text(slave->name));
 	json_object_set_new(json, "mii_status", link_json(slave->link));
 	json_object_set_new(json, "active", json_boolean(has_slot(values_tx_slots(pins), slot)));
-	json_object_set_new(json, "speed_mbps", json_value_number(slave->speed_mbps));
-	json_object_set_new(json, "duplex", duplex_json(slave->duplex));
+	set_speed(json, slave);
 	json_object_set_new(json, "mac", json_value_mac(slave->mac));
 	json_object_set_new(json, "perm_mac", json_value_mac(slave->perm_mac));
 	json_object_set_new(json, "link_failures", json_integer(slave->link_failures));
