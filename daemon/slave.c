@@ -236,7 +236,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 
 	xdp_release_slave(bond, slot);
 	mirred_remove(bond, slot);
-	slave_hooks_tidy(bond, slot);
+	slave_hooks_remove(bond, slot);
 	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 	crashpoint("release-detached");
 	groups_leave(bond, slot);

@@ -13,7 +13,9 @@
 #include "daemon/witness.h"
 #include "daemon/xdp.h"
 
-#define RETRY_NS (10000 * NS_PER_MS) /* who changes filters all the time shall not cost frames each time */
+/* Who changes filters all the time shall not cost frames each time. */
+#define FIRST_WAIT_NS (10000 * NS_PER_MS)
+#define LONGEST_WAIT_NS (3600000 * NS_PER_MS)
 
 enum place { PLACE_TCX_LAST, PLACE_TCX_FIRST, PLACE_CLSACT_LAST, PLACE_CLSACT_FIRST };
 
@@ -52,7 +54,7 @@ static void hooks_look_at_tcx(struct bond *bond, unsigned int slot)
 	struct hooks *hooks = &bond->members[slot].hooks;
 	struct tcx_order order = tcx_look(&point);
 
-	hooks->changed |= order.others != hooks->tcx_others;
+	hooks->changed |= hooks->known && order.others != hooks->tcx_others;
 	hooks->tcx_others = order.others;
 	hooks->tcx_before = order.before;
 	hooks->tcx_after = order.after;
@@ -199,6 +201,8 @@ static void hooks_retry(struct bond *bond, unsigned int slot)
 	struct hooks *hooks = &bond->members[slot].hooks;
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
+	if (!slave_hooks_has_others(bond, slot))
+		hooks->wait_ns = 0;
 	if (!(slave->trouble & XBOND_TROUBLE_ENDING) || !hooks->known)
 		return;
 	if (!slave_hooks_has_others(bond, slot))
@@ -341,7 +345,11 @@ static void hooks_on_frame(struct bond *bond, unsigned int slot)
 		return;
 	}
 	slave->trouble |= XBOND_TROUBLE_ENDING;
-	hooks->retry_ns = clock_now_ns() + RETRY_NS;
+	if (!hooks->wait_ns)
+		hooks->wait_ns = FIRST_WAIT_NS;
+	hooks->retry_ns = clock_now_ns() + hooks->wait_ns;
+	if (hooks->wait_ns < LONGEST_WAIT_NS)
+		hooks->wait_ns *= 2;
 	slave_hooks_follow(bond, slot, false);
 	log_warning(
 		"%s: a filter or TCX program on the ingress of slave %s lets frames pass for good, and the "
@@ -365,13 +373,34 @@ void slave_hooks_follow_noted(struct daemon *daemon)
 				slave_hooks_follow(bond, slot, true);
 }
 
+/* The filter of an earlier build stands before others, and goes when there is one in its place. */
+static void hooks_replace_earlier(struct bond *bond, unsigned int slot)
+{
+	struct attach_point point = slave_attach_point(bond, slot, XBOND_HOOK_CLSACT);
+
+	if (hooks_has_filter(bond, slot, ATTACH_FILTER_PRIORITY) &&
+	    !attach_add(&point, bond->dataplane.rx_fd, NULL, NULL))
+		hooks_drop_filters(bond, slot, point.priority);
+}
+
 void slave_hooks_tidy(struct bond *bond, unsigned int slot)
 {
 	struct attach_point tcx = slave_attach_point(bond, slot, XBOND_HOOK_TCX);
 
 	tcx_tidy(&tcx, bond->dataplane.rx_fd);
-	if (slave_hook(bond, slot) != XBOND_HOOK_CLSACT)
+	if (slave_hook(bond, slot) == XBOND_HOOK_CLSACT)
+		hooks_replace_earlier(bond, slot);
+	else
 		hooks_drop_filters(bond, slot, 0);
+}
+
+void slave_hooks_remove(struct bond *bond, unsigned int slot)
+{
+	struct attach_point tcx = slave_attach_point(bond, slot, XBOND_HOOK_TCX);
+	struct attach_point now = slave_attach_point(bond, slot, slave_hook(bond, slot));
+
+	tcx_tidy(&tcx, bond->dataplane.rx_fd);
+	hooks_drop_filters(bond, slot, now.priority);
 }
 
 void slave_hooks_end(struct bond *bond, unsigned int slot)
