@@ -35,6 +35,8 @@
 #define XBOND_PIN_WATCHDOG "watchdog"
 #define XBOND_PIN_PDUS "pdus"
 #define XBOND_PIN_LACP "lacp"
+/* Maps that bonds of earlier builds may lack, until a bondd of this one has adopted them: */
+#define XBOND_PIN_ATTACHED "attached"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
@@ -46,6 +48,8 @@
 #define XBOND_PIN_XDP_ALL "xdp_all"
 /* Multicast groups that slaves have joined for bond0: a hash by struct xbond_group; absent when an older bondd made the bond: */
 #define XBOND_PIN_GROUPS "groups"
+/* What names of links begin with: */
+#define XBOND_PIN_LINKS "link_"
 /* XDP links, where attached; the slaves' with the slot's number: */
 #define XBOND_PIN_LINK_XDP_TX "link_xdp_tx"
 #define XBOND_PIN_LINK_XDP_RX "link_xdp_rx_"
@@ -420,6 +424,19 @@ struct xbond_group {
 	__u8 pad0[2];
 };
 _Static_assert(sizeof(struct xbond_group) == 8, "group ABI");
+
+/* Programs of bond0's pair, in xbond_attached. */
+#define XBOND_ATTACHED_PORT 1
+#define XBOND_ATTACHED_EGRESS 2
+
+/* Writer: bondd. What somebody has done to the attached programs. */
+struct xbond_attached {
+	__u64 missing;	     /* slots whose receive program is not attached, and cannot be for now */
+	__u32 missing_bond;  /* XBOND_ATTACHED_*: of the pair, likewise */
+	__u32 detached_bond; /* how often programs of the pair were found missing */
+	__u32 detached[XBOND_MAX_SLAVES]; /* and the receive program of each slot */
+};
+_Static_assert(sizeof(struct xbond_attached) == 16 + 256, "attached ABI");
 
 /* Writer: bondd's LACP thread. Two copies, so that a whole one is there whenever it dies. */
 struct xbond_lacp {

@@ -34,6 +34,12 @@ int attach_prepare(const struct attach_point *point, struct err *err);
 int attach_add(const struct attach_point *point, int program_fd, bool *ret_had_clsact, struct err *err);
 /* Takes our program off; keep_clsact: the qdisc is not ours to remove. Nothing there is no error. */
 void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact);
+/* The kernel's number of our program there, whichever build's it is; 0: none, or its link was detached. */
+uint32_t attach_program(const struct attach_point *point);
+/* Another program in its place; no packet meets none of them. */
+int attach_replace(const struct attach_point *point, int program_fd, struct err *err);
+/* The kernel's number of a program; 0: unknown. */
+uint32_t attach_program_id(int program_fd);
 /* Before the receive program of a device, by clsact: what rx_mirred_fd's matches goes to target at once. Replaces. */
 int attach_add_mirred(struct nl *nl, int ifindex, int program_fd, int target, struct err *err);
 void attach_remove_mirred(int ifindex);

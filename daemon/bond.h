@@ -59,6 +59,7 @@ struct bond {
 	struct member members[XBOND_MAX_SLAVES];
 	struct dataplane_plan plan; /* as last published */
 	struct xbond_settings seen; /* settings as last acted on */
+	bool adopting;		    /* from another bondd: what differs is no surprise */
 	bool published;
 	bool plan_due; /* the plan in force is not the decided one: bonds_end_burst() */
 	bool announce_due;
@@ -72,7 +73,6 @@ struct bond {
 	bool has_filters; /* of others, after our program on bond0's egress, which direct would skip */
 	bool filters_due; /* a message told of some: bypass_follow_filters() */
 	bool has_xdp;	  /* a native XDP program, which only what crosses the pair meets */
-	bool lost_filter; /* bond0's own, which cannot be put back; it was told */
 	bool is_down;	  /* bond0 is not up: an action that leads there would complain, and LACP stops */
 	bool promisc;	  /* bond0 receives more than its own address */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
@@ -82,6 +82,8 @@ struct bond {
 	struct groups groups;
 	uint64_t next_poll_ns;
 	sd_event_source *delay;
+	struct pins_keep *keep;			 /* pins_keep.c */
+	struct xbond_attached attached_unpinned; /* where the bond's map could not be made */
 	/* 802.3ad, as the LACP thread was told last: */
 	struct slowio_bond *lacp; /* NULL in the other modes */
 	uint64_t marked;	  /* slots that were asked for a marker before flows leave them */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "daemon/attach_check.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/groups.h"
@@ -60,21 +61,6 @@ int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
 	if (!r && !had_clsact) /* if it ever did, that was removed */
 		bond_slave(bond, slot)->before.flags &= ~(__u32)XBOND_SLAVE_HAD_CLSACT;
 	return r;
-}
-
-void slave_keep_filters(struct bond *bond, unsigned int slot)
-{
-	struct attach_point point = rx_point(bond, slot);
-	struct err err;
-
-	if (point.hook != XBOND_HOOK_CLSACT ||
-	    (attach_has_rx_filter(point.ifindex, point.priority) && !mirred_is_missing(bond, slot)))
-		return;
-	log_warning("%s: somebody has removed the filter of %s; it is put back", bond_pin(bond)->name,
-		    bond_slave(bond, slot)->name);
-	if (slave_attach(bond, slot, &err))
-		log_error("%s: %s", bond_pin(bond)->name, err.text);
-	mirred_follow(bond, slot);
 }
 
 static void record(struct bond *bond, unsigned int slot, const struct link_info *link)
@@ -272,6 +258,7 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	}
 	groups_forget(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, 0);
+	attach_check_forget(bond, slot);
 	__atomic_and_fetch(&settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
 	settings->weight[slot] = 0;
 	memset(bond_slave(bond, slot), 0, sizeof(struct xbond_slave));

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "common/clock.h"
+#include "daemon/attach_check.h"
 #include "daemon/bond_lacp.h"
 #include "daemon/bypass.h"
 #include "daemon/config_wait.h"
@@ -11,6 +12,7 @@
 #include "daemon/groups.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
+#include "daemon/pins_keep.h"
 #include "daemon/slave.h"
 #include "daemon/slave_hooks.h"
 #include "daemon/slave_trouble.h"
@@ -20,6 +22,7 @@
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000
 #define TICKS_PER_SYNC 4
+#define TICKS_PER_CHECK 2
 
 static bool some_want_direct(const struct daemon *daemon)
 {
@@ -103,8 +106,10 @@ static void on_qdisc(int ifindex, void *arg)
 
 		next = bond->next;
 		if (slot >= 0) {
-			slave_keep_filters(bond, (unsigned int)slot);
+			attach_check_slave(bond, (unsigned int)slot);
 			slave_hooks_note(bond, (unsigned int)slot, true);
+		} else if (ifindex == (int)bond_pin(bond)->port_ifindex) {
+			attach_check_pair(bond, false);
 		} else if (!bond->away && ifindex == (int)bond_pin(bond)->ifindex) {
 			sync_device(bond);
 		}
@@ -168,7 +173,7 @@ static void on_resync(void *arg)
 		next = bond->next;
 		watch_slaves(bond);
 		bond_for_each_member (bond, slot)
-			slave_keep_filters(bond, slot);
+			attach_check_slave(bond, slot);
 		bond_for_each_member (bond, slot)
 			slave_hooks_follow(bond, slot, true);
 		vlan_filter_sync(bond);
@@ -218,6 +223,15 @@ static void sync_all(struct daemon *daemon)
 	}
 }
 
+/* Programs and pins that somebody may have taken away. */
+static void check_all(struct daemon *daemon)
+{
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		pins_keep(bond);
+		attach_check(bond);
+	}
+}
+
 static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	static unsigned int ticks;
@@ -231,6 +245,8 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	bypass_follow_captures(daemon);
 	groups_follow(daemon);
 	config_wait_tick(daemon);
+	if (ticks % TICKS_PER_CHECK == 0)
+		check_all(daemon);
 	if (ticks++ % TICKS_PER_SYNC == 0)
 		sync_all(daemon);
 	sd_event_source_set_time_relative(source, TICK_US);

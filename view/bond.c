@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/attached.h"
 #include "common/options.h"
 #include "common/values.h"
 #include "view/json_value.h"
@@ -124,6 +125,16 @@ static void set_speed(json_t *json, const struct xbond_slave *slave)
 	json_object_set_new(json, "duplex", carrier ? duplex_json(slave->duplex) : json_null());
 }
 
+static json_t *attached_json(enum attached attached)
+{
+	return attached == ATTACHED_UNKNOWN ? json_null() : json_boolean(attached == ATTACHED);
+}
+
+static json_t *times_json(const struct pins *pins, uint32_t times)
+{
+	return pins->attached ? json_integer(times) : json_null();
+}
+
 static json_t *slave_json(const struct source *source, unsigned int slot)
 {
 	const struct pins *pins = source->pins;
@@ -144,6 +155,9 @@ static json_t *slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(json, "link_failures", json_integer(slave->link_failures));
 	json_object_set_new(json, "rx_hook", json_string(slave->rx_hook == XBOND_RX_XDP ? "xdp" : "tc"));
 	json_object_set_new(json, "problem", problem_json(slave));
+	json_object_set_new(json, "attached", attached_json(attached_slave(pins, slot)));
+	json_object_set_new(json, "times_detached",
+			    times_json(pins, pins->attached ? pins->attached->detached[slot] : 0));
 	json_object_set_new(json, "options", options_json(pins, OPTION_SLAVE, slot));
 	set_counters(json, &counters);
 	if (source->lacp)
@@ -200,6 +214,11 @@ static void set_state(json_t *json, const struct pins *pins, const char *name)
 	json_object_set_new(json, "mii_status", json_string(bond->carrier ? "up" : "down"));
 	json_object_set_new(json, "active_slave", json_value_text(active.name));
 	json_object_set_new(json, "speed_mbps", json_value_number(speed_mbps(pins)));
+	json_object_set_new(json, "attached", attached_json(attached_pair(pins)));
+	json_object_set_new(json, "times_detached",
+			    times_json(pins, pins->attached ? pins->attached->detached_bond : 0));
+	json_object_set_new(json, "abi_version", json_integer(bond->abi_version));
+	json_object_set_new(json, "problem", json_null());
 }
 
 json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
@@ -226,6 +245,30 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 	json_object_set_new(json, "slaves", slaves);
 	if (source.lacp)
 		json_object_set_new(json, "lacp", view_lacp_bond(pins, source.lacp));
+	return json;
+}
+
+json_t *view_foreign(const char *name, uint32_t abi, bool bondd)
+{
+	static const char *const unknown[] = {
+		"mode",	      "mac",	      "device",	    "mtu",	  "carrier",
+		"mii_status", "active_slave", "speed_mbps", "attached",	  "times_detached",
+		"options",    "tx_packets",   "tx_bytes",   "rx_packets", "rx_bytes",
+		"rx_dropped"
+	};
+	json_t *json = json_object();
+
+	json_object_set_new(json, "name", json_value_text(name));
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		json_object_set_new(json, unknown[i], json_null());
+	json_object_set_new(json, "bondd", json_boolean(bondd));
+	json_object_set_new(json, "slaves", json_array());
+	json_object_set_new(json, "abi_version", json_integer(abi));
+	json_object_set_new(
+		json, "problem",
+		json_sprintf("it was made with ABI version %u, and this program speaks version %d; "
+			     "it goes on under its own programs, as without bondd",
+			     abi, XBOND_ABI_VERSION));
 	return json;
 }
 

@@ -190,6 +190,7 @@ class Host(Namespace):
         self.config_dir.mkdir()
         self.log_path = self.dir / "bondd.log"
         self.hook = hook
+        self.program = BONDD
         self.bondd = None
         self.environment = {}
 
@@ -197,7 +198,7 @@ class Host(Namespace):
 
     def bondd_command(self, *extra):
         hook = ["--hook", self.hook] if self.hook else []
-        return [BONDD, "--run-dir", self.run_dir, "--bpf-dir", self.bpf_dir, "--config-dir", self.config_dir,
+        return [self.program, "--run-dir", self.run_dir, "--bpf-dir", self.bpf_dir, "--config-dir", self.config_dir,
                 *hook, *extra]
 
     def start_bondd(self, wait=True):
