@@ -324,8 +324,7 @@ def for_all(host, *action, dev="l0"):
         pytest.skip(f"this kernel has no {action[0]}: {done.stderr}")
 
 
-@both_hooks
-@pytest.mark.parametrize("control", ["continue", "pipe"])
+@pytest.mark.parametrize("hook, control", [("tcx", "continue"), ("clsact", "continue"), ("clsact", "pipe")], indirect=["hook"])
 def test_a_mirror(pair, control, hook):
     """tc's default control, pipe, ends the classification after the last action."""
     made = pair("balance-xor", links=1)
