@@ -27,8 +27,8 @@ struct hooks {
 	bool noted, changed;
 	bool moved, refused;
 	bool had_others, forbade_mirred;
-	uint64_t retry_ns;
-	struct witness *witness; /* NULL: none */
+	uint64_t retry_ns, wait_ns; /* when a program that had to go first tries again; the next wait */
+	struct witness *witness;    /* NULL: none */
 };
 
 struct member {

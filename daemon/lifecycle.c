@@ -227,6 +227,7 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 		slave_finish_mac(bond, slot);
 		bond->members[slot] = (struct member){ .carrier = link.carrier, .since_ns = clock_now_ns() };
 		bond->members[slot].flapped = slave->carrier_changes != link.carrier_changes;
+		slave_hooks_tidy(bond, slot);
 	}
 }
 
@@ -276,7 +277,6 @@ static void adopt_ready(struct bond *bond)
 		members |= UINT64_C(1) << slot;
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", pin->name, err.text);
-		slave_hooks_tidy(bond, slot);
 		slave_hooks_follow(bond, slot, true);
 		xdp_follow_slave(bond, slot);
 		xdp_upgrade_slave(bond, slot);

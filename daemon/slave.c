@@ -36,8 +36,8 @@ struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enu
 		.ifindex = (int)bond_slave(bond, slot)->ifindex,
 	};
 
-	if (hook == XBOND_HOOK_CLSACT && !slave_goes_first(bond, slot))
-		point.priority = ATTACH_LAST_PRIORITY;
+	if (hook == XBOND_HOOK_CLSACT)
+		point.priority = slave_goes_first(bond, slot) ? ATTACH_FIRST_PRIORITY : ATTACH_LAST_PRIORITY;
 	snprintf(point.pin, sizeof(point.pin), "%s/" XBOND_PIN_LINK_RX "%u", bond->dataplane.pins.dir, slot);
 	return point;
 }
@@ -222,7 +222,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 
 	xdp_release_slave(bond, slot);
 	mirred_remove(bond, slot);
-	slave_hooks_tidy(bond, slot);
+	slave_hooks_remove(bond, slot);
 	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 	crashpoint("release-detached");
 	groups_leave(bond, slot);

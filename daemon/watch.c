@@ -118,20 +118,20 @@ static void on_qdisc(int ifindex, void *arg)
 	}
 }
 
-static void note_filter(struct bond *bond, int ifindex, unsigned int priority)
+static void note_filter(struct bond *bond, int ifindex, bool changed)
 {
 	bond_for_each_member (bond, slot)
 		if (ifindex == (int)bond_slave(bond, slot)->ifindex || ifindex == MONITOR_SHARED_BLOCK)
-			slave_hooks_note(bond, slot, !attach_is_our_priority(priority));
+			slave_hooks_note(bond, slot, changed);
 }
 
 /* Of a block that devices share the message names none. */
-static void on_filter(int ifindex, unsigned int priority, bool gone, void *arg)
+static void on_filter(int ifindex, unsigned int priority, unsigned int handle, bool gone, void *arg)
 {
 	struct daemon *daemon = arg;
 
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		note_filter(bond, ifindex, priority);
+		note_filter(bond, ifindex, !attach_is_our_filter(priority, handle));
 		if (bond->has_filters == gone &&
 		    (ifindex == (int)bond_pin(bond)->ifindex || ifindex == MONITOR_SHARED_BLOCK))
 			bond->filters_due = true;

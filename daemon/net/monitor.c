@@ -20,7 +20,7 @@ static int take(struct nl_msg *msg, void *arg)
 	if (header->nlmsg_type == RTM_NEWQDISC || header->nlmsg_type == RTM_DELQDISC)
 		monitor->callbacks->qdisc(tc->tcm_ifindex, monitor->arg);
 	else if (header->nlmsg_type == RTM_NEWTFILTER || header->nlmsg_type == RTM_DELTFILTER)
-		monitor->callbacks->filter(tc->tcm_ifindex, TC_H_MAJ(tc->tcm_info) >> 16,
+		monitor->callbacks->filter(tc->tcm_ifindex, TC_H_MAJ(tc->tcm_info) >> 16, tc->tcm_handle,
 					   header->nlmsg_type == RTM_DELTFILTER, monitor->arg);
 	else if (header->nlmsg_type == RTM_NEWADDR || header->nlmsg_type == RTM_DELADDR)
 		monitor->callbacks->address((int)address->ifa_index, header->nlmsg_type == RTM_DELADDR,

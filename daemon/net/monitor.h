@@ -15,7 +15,7 @@
 struct monitor_callbacks {
 	void (*link)(const struct link_info *link, bool gone, void *arg);
 	void (*qdisc)(int ifindex, void *arg);
-	void (*filter)(int ifindex, unsigned int priority, bool gone, void *arg);
+	void (*filter)(int ifindex, unsigned int priority, unsigned int handle, bool gone, void *arg);
 	void (*address)(int ifindex, bool gone, void *arg);
 	void (*resync)(void *arg);
 };
