@@ -134,12 +134,27 @@ static int do_set_slave(struct request *request, struct err *err)
 	return with_slaves(request, set_slaves, err);
 }
 
+/* 0: there is none of this name, or it is of our own ABI version. */
+static uint32_t foreign_abi(const struct daemon *daemon, const char *name)
+{
+	struct err err;
+	uint32_t abi = pins_abi(daemon->paths.bpf_dir, name, &err);
+
+	return abi == XBOND_ABI_VERSION ? 0 : abi;
+}
+
 static int do_list(struct request *request, struct err *err)
 {
-	(void)err;
+	char **names;
+	int r = pins_names(&names, request->daemon->paths.bpf_dir, err);
+
+	if (r)
+		return r;
 	request->result = json_array();
-	for (struct bond *bond = request->daemon->bonds; bond; bond = bond->next)
-		json_array_append_new(request->result, json_value_text(bond_pin(bond)->name));
+	for (char **name = names; *name; name++)
+		if (daemon_find_bond(request->daemon, *name) || foreign_abi(request->daemon, *name))
+			json_array_append_new(request->result, json_value_text(*name));
+	pins_names_free(names);
 	return 0;
 }
 
@@ -169,6 +184,16 @@ static json_t *view_with_bondd(const struct pins *pins, const char *name)
 
 static int do_show(struct request *request, struct err *err)
 {
+	uint32_t abi = request->bond && !daemon_find_bond(request->daemon, request->bond)
+			       ? foreign_abi(request->daemon, request->bond)
+			       : 0;
+
+	if (abi) {
+		request->result =
+			json_pack("{s:o, s:b, s:[]}", "view", view_foreign(request->bond, abi, true),
+				  "forced_counted", 0, "awaited");
+		return 0;
+	}
 	return look_at(request, view_with_bondd, err);
 }
 

@@ -231,6 +231,7 @@ static void check_all(struct daemon *daemon)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		pins_keep(bond);
 		attach_check(bond);
+		xdp_check_tx(bond);
 	}
 }
 
