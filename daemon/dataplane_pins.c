@@ -19,6 +19,7 @@
 #include "bpf/xbond.skel.h"
 #include "common/clock.h"
 #include "daemon/crashpoint.h"
+#include "daemon/idle.h"
 
 #ifndef SO_NETNS_COOKIE
 #define SO_NETNS_COOKIE 71
@@ -105,11 +106,24 @@ static void fill_table(struct xbond_table *table, const struct xbond_bond *bond)
 	table->heartbeat_ns = clock_now_ns();
 }
 
+struct dataplane_loading {
+	struct xbond_bpf *skeleton;
+	int result;
+};
+
+static void dataplane_load(void *arg)
+{
+	struct dataplane_loading *loading = arg;
+
+	loading->result = xbond_bpf__load(loading->skeleton);
+}
+
+/* The verifier takes some 100 ms, in which other bonds are not left alone. */
 static struct xbond_bpf *load(const struct xbond_bond *bond, const struct xbond_settings *settings,
 			      struct err *err)
 {
+	struct dataplane_loading loading;
 	struct xbond_bpf *skeleton;
-	int r;
 
 	memset(&verdict, 0, sizeof(verdict));
 	skeleton = xbond_bpf__open();
@@ -120,9 +134,10 @@ static struct xbond_bpf *load(const struct xbond_bond *bond, const struct xbond_
 	skeleton->data_settings->settings = *settings;
 	fill_table(&skeleton->data_table->table, bond);
 	memset(&skeleton->data_buckets->buckets, XBOND_NO_SLOT, sizeof(skeleton->data_buckets->buckets));
-	r = xbond_bpf__load(skeleton);
-	if (r < 0) {
-		refused(r, err);
+	loading = (struct dataplane_loading){ .skeleton = skeleton };
+	idle_run(dataplane_load, &loading);
+	if (loading.result < 0) {
+		refused(loading.result, err);
 		xbond_bpf__destroy(skeleton);
 		return NULL;
 	}

@@ -12,6 +12,7 @@
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/device_pair.h"
+#include "daemon/idle.h"
 #include "daemon/log.h"
 #include "daemon/net/elsewhere.h"
 #include "daemon/net/filters.h"
@@ -136,6 +137,7 @@ int device_attach(struct bond *bond, struct err *err)
 
 	if (bond_pin(bond)->state == XBOND_BOND_CREATING)
 		bond_pin(bond)->hook = choose_hook(bond);
+	idle_turn();
 	port = point_of(bond, false);
 	egress = point_of(bond, true);
 	/* A link outlives bondd; a filter may have been lost. */
@@ -144,6 +146,7 @@ int device_attach(struct bond *bond, struct err *err)
 		    : attach_add(&port, bond->dataplane.port_fd, NULL, err);
 	if (r || bond_pin(bond)->netnsid >= 0)
 		return r;
+	idle_turn();
 	return needs_egress(bond) ? attach_egress(bond, &egress, err) : attach_prepare(&egress, err);
 }
 

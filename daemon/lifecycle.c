@@ -10,12 +10,14 @@
 #include "common/clock.h"
 #include "common/names.h"
 #include "common/options.h"
+#include "daemon/announce.h"
 #include "daemon/bond_lacp.h"
 #include "daemon/bypass.h"
 #include "daemon/config_wait.h"
 #include "daemon/crashpoint.h"
 #include "daemon/device.h"
 #include "daemon/groups.h"
+#include "daemon/idle.h"
 #include "daemon/log.h"
 #include "daemon/mac.h"
 #include "daemon/mirred.h"
@@ -116,7 +118,9 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		free(bond);
 		return r;
 	}
+	bond->dataplane.settled = true; /* no program of it runs yet */
 	r = device_create(bond, err);
+	idle_turn();
 	if (!r)
 		r = device_attach(bond, err);
 	if (!r && bond_pin(bond)->xdp_tx)
@@ -146,6 +150,7 @@ static void end(struct bond *bond)
 	bond_pin(bond)->carrier = false;
 	slave_release(bond, UINT64_MAX);
 	config_wait_no_more(bond, NULL);
+	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	delist(bond);
 	bond_stop_timer(bond);
 	bond_lacp_stop(bond, true);
@@ -167,6 +172,7 @@ int lifecycle_delete(struct bond *bond, struct err *err)
 		return r;
 	}
 	log_notice("%s: deleted", pin->name);
+	idle_turn();
 	end(bond);
 	return 0;
 }
@@ -296,6 +302,7 @@ static void adopt(struct daemon *daemon, const char *name)
 		free(bond);
 		return;
 	}
+	bond->dataplane.settled = true; /* lifecycle_adopt_all() has waited */
 	groups_recall(bond);
 	if (is_elsewhere(bond)) {
 		log_error("%s: not adopted: it belongs to another network namespace; start bondd there, or "
@@ -320,6 +327,8 @@ void lifecycle_adopt_all(struct daemon *daemon)
 		log_error("%s", err.text);
 		return;
 	}
+	if (*names)
+		dataplane_quiesce();
 	for (char **name = names; *name; name++)
 		adopt(daemon, *name);
 	pins_names_free(names);
