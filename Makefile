@@ -70,7 +70,8 @@ $(B)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-$(filter-out $(lacp_objects),$(daemon_objects)): $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
+# Before the first time; after that the .d files say which objects need them.
+$(filter-out $(lacp_objects),$(daemon_objects)): | $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
 
 $(B)/bondd: $(daemon_objects) $(common_objects) $(view_objects)
 	$(call say,LD,$@)

@@ -35,6 +35,8 @@
 #define XBOND_PIN_WATCHDOG "watchdog"
 #define XBOND_PIN_PDUS "pdus"
 #define XBOND_PIN_LACP "lacp"
+/* Maps that bonds of earlier builds may lack, until a bondd of this one has adopted them: */
+#define XBOND_PIN_ATTACHED "attached"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
@@ -44,6 +46,10 @@
 /* Devmaps of the XDP programs; absent while the bond has had none: */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
+/* Multicast groups that slaves have joined for bond0: a hash by struct xbond_group; absent when an older bondd made the bond: */
+#define XBOND_PIN_GROUPS "groups"
+/* What names of links begin with: */
+#define XBOND_PIN_LINKS "link_"
 /* XDP links, where attached; the slaves' with the slot's number: */
 #define XBOND_PIN_LINK_XDP_TX "link_xdp_tx"
 #define XBOND_PIN_LINK_XDP_RX "link_xdp_rx_"
@@ -51,6 +57,7 @@
 #define XBOND_PIN_LINK_EGRESS "link_egress"
 #define XBOND_PIN_LINK_PORT "link_port"
 #define XBOND_PIN_LINK_RX "link_rx_"
+#define XBOND_PIN_NEW "_new" /* appended: a link that is to take the place of the other */
 
 /* The kernel's numbers. */
 enum xbond_mode {
@@ -207,6 +214,7 @@ _Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI"
 #define XBOND_LACP_AWAY_NS 500000000LL	  /* heartbeat older: the programs hold the ports */
 #define XBOND_HOLD_GAP_NS 900000000ULL	  /* at most one answer in this time */
 #define XBOND_HOLD_AFTER_NS 1000000000ULL /* after bondd's last, which may be its third */
+_Static_assert(XBOND_HOLD_GAP_NS == LACP_HOLD_GAP, "the core counts by it");
 
 enum xbond_hold_end {
 	XBOND_HOLD_GOES_ON = 0,
@@ -263,9 +271,10 @@ struct xbond_hold {
 	__u32 hurried;	/* the partner asks for the short timeout, and knows that we do */
 	__u32 answers;
 	/* Writer: BPF. */
+	__u64 missed_ns; /* the last LACPDU that came while bondd was away and that nobody kept */
 	struct xbond_pdu_budget budget[XBOND_PDU_CLASSES];
 };
-_Static_assert(sizeof(struct xbond_hold) == 8 + 2 * 192 + 16 + 16 + 64, "hold ABI");
+_Static_assert(sizeof(struct xbond_hold) == 8 + 2 * 192 + 16 + 16 + 8 + 64, "hold ABI");
 
 /* Writer: BPF, into the ring buffer. */
 struct xbond_pdu {
@@ -379,6 +388,9 @@ _Static_assert(sizeof(struct xbond_slave_record) == 20, "slave record ABI");
 #define XBOND_TROUBLE_MASTER 1	  /* it is a port of another device */
 #define XBOND_TROUBLE_ADDRESSES 2 /* it has IP addresses */
 #define XBOND_TROUBLE_UPPERS 4	  /* VLANs, macvlans or the like are on it */
+#define XBOND_TROUBLE_ENDING 8	  /* filters of others let frames pass for good: ours goes before them */
+#define XBOND_TROUBLE_UNMET 16	  /* filters of others come after ours, or XDP */
+#define XBOND_TROUBLE_NFT 32	  /* it has nft chains at its ingress, which come after ours */
 
 /* Writer: bondd. One entry per slot. */
 struct xbond_slave {
@@ -403,6 +415,28 @@ struct xbond_slave {
 };
 _Static_assert(sizeof(struct xbond_slave) % 8 == 0, "entries of an array map are multiples of 8");
 _Static_assert(sizeof(struct xbond_slave) == 104, "slave ABI");
+
+#define XBOND_MAX_GROUPS 4096
+
+/* Writer: bondd. Key of the map of groups; a value is a __u64, the slots on whose lists it is because of us. */
+struct xbond_group {
+	__u8 mac[XBOND_MAC_SIZE];
+	__u8 pad0[2];
+};
+_Static_assert(sizeof(struct xbond_group) == 8, "group ABI");
+
+/* Programs of bond0's pair, in xbond_attached. */
+#define XBOND_ATTACHED_PORT 1
+#define XBOND_ATTACHED_EGRESS 2
+
+/* Writer: bondd. What somebody has done to the attached programs. */
+struct xbond_attached {
+	__u64 missing;	     /* slots whose receive program is not attached, and cannot be for now */
+	__u32 missing_bond;  /* XBOND_ATTACHED_*: of the pair, likewise */
+	__u32 detached_bond; /* how often programs of the pair were found missing */
+	__u32 detached[XBOND_MAX_SLAVES]; /* and the receive program of each slot */
+};
+_Static_assert(sizeof(struct xbond_attached) == 16 + 256, "attached ABI");
 
 /* Writer: bondd's LACP thread. Two copies, so that a whole one is there whenever it dies. */
 struct xbond_lacp {

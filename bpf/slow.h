@@ -103,8 +103,11 @@ static __always_inline int slow_away(struct __sk_buff *skb, __u32 slot, struct x
 {
 	if (class == XBOND_PDU_STRANGER && !slow_is_believed(words, frame))
 		return TC_ACT_SHOT;
-	if (!words->current)
+	if (!words->current) {
+		if (class != XBOND_PDU_MARKER && slow_is_legal(frame))
+			port->missed_ns = now_ns;
 		return TC_ACT_UNSPEC;
+	}
 	if (skb->len < XBOND_PDU_SIZE)
 		return TC_ACT_SHOT;
 	if (class == XBOND_PDU_MARKER)

@@ -45,6 +45,14 @@ struct {
 	__type(value, struct xbond_lacp);
 } lacp SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct xbond_attached);
+} attached SEC(".maps");
+
 #define FLOW_CONTEXT struct __sk_buff
 
 static __always_inline struct packet packet_of(struct __sk_buff *skb)
@@ -206,11 +214,18 @@ int xbond_port(struct __sk_buff *skb)
 	return transmit(skb, asked);
 }
 
-enum rx_verdict { RX_TO_BOND, RX_SLOW, RX_STAY, RX_STAY_UNLESS_COLLECTING };
+enum rx_verdict { RX_TO_BOND, RX_SLOW, RX_STAY, RX_TO_BOTH };
+
+/* On the slave and on bond0, the host would answer twice. */
+static __always_inline int rx_is_internet(const struct __sk_buff *skb)
+{
+	return skb->protocol == bpf_htons(ETH_P_IP) || skb->protocol == bpf_htons(ETH_P_IPV6) ||
+	       skb->protocol == bpf_htons(ETH_P_ARP);
+}
 
 /*
  * Of the groups that bridges do not forward: pause, slow protocols and EAPOL are the slave's own, the latter two
- * unless they belong to a VLAN; the others are the bridge's above.
+ * unless they belong to a VLAN. The others (LLDP, PTP, STP) are for who listens on the slave, and for the bridge above.
  */
 static __always_inline enum rx_verdict rx_classify_link_local(struct __sk_buff *skb, __u8 group)
 {
@@ -222,7 +237,7 @@ static __always_inline enum rx_verdict rx_classify_link_local(struct __sk_buff *
 		return RX_SLOW;
 	if (untagged && group == 0x03 && skb->protocol == bpf_htons(ETH_P_EAPOL))
 		return RX_STAY;
-	return RX_STAY_UNLESS_COLLECTING;
+	return rx_is_internet(skb) ? RX_TO_BOND : RX_TO_BOTH;
 }
 
 /*
@@ -279,6 +294,21 @@ static __always_inline int hand_over(const struct __sk_buff *skb, __u32 flags)
 	return bpf_redirect(table.port_ifindex, 0);
 }
 
+/*
+ * A copy to bond0, by the way that hand_over() takes. The frame itself goes on on the slave: a redirect would hide it
+ * from sockets that are bound to the slave and a protocol.
+ */
+__noinline int rx_hand_over_copy(struct __sk_buff *skb)
+{
+	__u32 flags = READ_ONCE(table.flags);
+
+	if (path_is_direct() || (flags & XBOND_F_OPENING && READ_ONCE(table.watched) && table.bond_ifindex))
+		bpf_clone_redirect(skb, table.bond_ifindex, BPF_F_INGRESS);
+	else
+		bpf_clone_redirect(skb, table.port_ifindex, 0);
+	return TC_ACT_UNSPEC;
+}
+
 static __always_inline void rx_count(struct xbond_counters *counter, __u32 length)
 {
 	counter->rx_packets++;
@@ -298,7 +328,7 @@ int xbond_rx(struct __sk_buff *skb)
 	if (slot >= XBOND_MAX_SLAVES || verdict == RX_STAY)
 		return TC_ACT_UNSPEC;
 	collecting = READ_ONCE(table.rx_mask) >> slot & 1 || rx_collects_by_now(slot);
-	if (!collecting && verdict == RX_STAY_UNLESS_COLLECTING)
+	if (verdict == RX_TO_BOTH && (!collecting || !(flags & XBOND_F_CARRIER)))
 		return TC_ACT_UNSPEC;
 	counter = bpf_map_lookup_elem(&counters, &slot);
 	if (!counter)
@@ -308,7 +338,7 @@ int xbond_rx(struct __sk_buff *skb)
 		return TC_ACT_SHOT;
 	}
 	rx_count(counter, skb->len);
-	return hand_over(skb, flags);
+	return verdict == RX_TO_BOTH ? rx_hand_over_copy(skb) : hand_over(skb, flags);
 }
 
 #define MATCH (-1)

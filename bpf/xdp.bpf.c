@@ -77,8 +77,8 @@ static __always_inline int is_whole(const struct packet *packet, __u32 length)
 }
 
 /*
- * Frames for bond0 and nobody else: not link-local, as slow protocols are; no EAPOL, which xbond_rx knows
- * better; no LLDP, which a redirect would hide from every socket on the slave.
+ * Frames for bond0 and nobody else: not link-local, as slow protocols and LLDP are; no EAPOL, which xbond_rx knows
+ * better; no LLDP by another address, which a redirect would hide from every socket on the slave.
  */
 static __always_inline int is_ordinary(const struct packet *packet)
 {

@@ -23,6 +23,8 @@ struct seen {
 struct look {
 	const char *method; /* of bondd; NULL: the name is all */
 	json_t *(*view)(const struct cli *cli, const struct pins *pins, const char *name);
+	json_t *(*foreign)(const struct cli *cli, const char *name,
+			   uint32_t abi); /* of another ABI version; may be NULL */
 	void (*head)(void);
 	void (*text)(const struct seen *seen);
 };
@@ -47,6 +49,18 @@ static json_t *view_for_list(const struct cli *cli, const struct pins *pins, con
 	return json_string(name);
 }
 
+static json_t *foreign_for_show(const struct cli *cli, const char *name, uint32_t abi)
+{
+	return view_foreign(name, abi, client_present(cli->paths.run_dir));
+}
+
+static json_t *foreign_for_list(const struct cli *cli, const char *name, uint32_t abi)
+{
+	(void)cli;
+	(void)abi;
+	return json_string(name);
+}
+
 static void no_head(void)
 {
 }
@@ -66,9 +80,9 @@ static void text_for_list(const struct seen *seen)
 	puts(json_string_value(seen->view));
 }
 
-static const struct look look_show = { "show", view_for_show, no_head, text_for_show };
-static const struct look look_stats = { "stats", view_for_stats, text_stats_head, text_for_stats };
-static const struct look look_list = { NULL, view_for_list, no_head, text_for_list };
+static const struct look look_show = { "show", view_for_show, foreign_for_show, no_head, text_for_show };
+static const struct look look_stats = { "stats", view_for_stats, NULL, text_stats_head, text_for_stats };
+static const struct look look_list = { NULL, view_for_list, foreign_for_list, no_head, text_for_list };
 
 static bool is_forbidden(int r)
 {
@@ -81,6 +95,11 @@ static int see_by_pins(const struct cli *cli, const struct look *look, const cha
 	struct pins pins;
 	int r = pins_open(&pins, cli->paths.bpf_dir, name, err);
 
+	if (r == -EPROTO && look->foreign) {
+		ret_seen->view = look->foreign(cli, name, pins_abi(cli->paths.bpf_dir, name, err));
+		ret_seen->forced_counted = false;
+		return 0;
+	}
 	if (r)
 		return r;
 	ret_seen->view = look->view(cli, &pins, name);

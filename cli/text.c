@@ -142,6 +142,9 @@ static void print_slave(const json_t *slave, const char *mode)
 	printf("    %-20s %s   (permanent %s)\n", "mac", string(slave, "mac"), string(slave, "perm_mac"));
 	if (json_is_string(json_object_get(slave, "problem")))
 		printf("    %-20s %s\n", "problem", string(slave, "problem"));
+	if (json_is_false(json_object_get(slave, "attached")))
+		printf("    %-20s %s\n", "not attached",
+		       "its receive program was taken off: it receives nothing");
 	text_lacp_slave(json_object_get(slave, "lacp"));
 	print_options(json_object_get(slave, "options"), OPTION_SLAVE, mode, (struct manner){ 0 });
 	print_counters(slave);
@@ -156,6 +159,12 @@ static void print_active_slave(const json_t *bond)
 		       json_is_string(name) ? json_string_value(name) : "none");
 }
 
+/* Of a bond that is there, and that this program cannot read. */
+static void print_foreign(const json_t *bond)
+{
+	printf("%s: state unknown\n    %-20s %s\n", string(bond, "name"), "problem", string(bond, "problem"));
+}
+
 void text_bond(const json_t *bond, bool forced_counted)
 {
 	const struct manner manner = { .forced_counted = forced_counted,
@@ -163,12 +172,19 @@ void text_bond(const json_t *bond, bool forced_counted)
 	const json_t *slave;
 	size_t at;
 
+	if (json_is_null(json_object_get(bond, "options"))) {
+		print_foreign(bond);
+		return;
+	}
 	printf("%s: mode %s, carrier %s", string(bond, "name"), string(bond, "mode"),
 	       string(bond, "mii_status"));
 	print_speed(bond);
 	printf(", mtu %lld\n", number(bond, "mtu"));
 	if (!json_is_true(json_object_get(bond, "bondd")))
 		puts("    bondd is away: traffic flows on, changes of carrier may not be followed");
+	if (json_is_false(json_object_get(bond, "attached")))
+		printf("    %-20s %s\n", "not attached",
+		       "its programs were taken off: it sends nothing, or not as it should");
 	printf("    %-20s %s\n", "mac", string(bond, "mac"));
 	print_active_slave(bond);
 	text_lacp_bond(json_object_get(bond, "lacp"));

@@ -44,6 +44,8 @@ static const struct map_shape hold_shape = { XBOND_PIN_HOLD, BPF_MAP_TYPE_ARRAY,
 					     XBOND_MAX_SLAVES * sizeof(struct xbond_hold), 1 };
 static const struct map_shape lacp_shape = { XBOND_PIN_LACP, BPF_MAP_TYPE_ARRAY, sizeof(struct xbond_lacp),
 					     1 };
+static const struct map_shape attached_shape = { XBOND_PIN_ATTACHED, BPF_MAP_TYPE_ARRAY,
+						 sizeof(struct xbond_attached), 1 };
 static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
 						 sizeof(struct xbond_counters), XBOND_MAX_SLAVES };
 
@@ -158,31 +160,43 @@ static int check_shape(const struct pins *pins, const struct map_shape *shape, i
 
 /*
  * Looks at the first two words of the bond map whatever its size is, because another
- * ABI version may have another size and is to be called by its name.
+ * ABI version may have another size and is to be called by its name. 0: none.
  */
-static int check_abi(const struct pins *pins, int fd, struct err *err)
+static uint32_t read_abi(const struct pins *pins, int fd, struct err *err)
 {
 	struct bpf_map_info info = {};
-	uint32_t length = sizeof(info), key = 0;
+	uint32_t length = sizeof(info), key = 0, abi;
 	struct xbond_bond *bond;
-	int r = 0;
 
 	if (bpf_obj_get_info_by_fd(fd, &info, &length) || info.type != BPF_MAP_TYPE_ARRAY ||
-	    info.key_size != sizeof(key) || info.value_size < 2 * sizeof(uint32_t))
-		return damaged(pins, XBOND_PIN_BOND, "is another kind of object", err);
+	    info.key_size != sizeof(key) || info.value_size < 2 * sizeof(uint32_t)) {
+		damaged(pins, XBOND_PIN_BOND, "is another kind of object", err);
+		return 0;
+	}
 	bond = calloc(1, info.value_size > sizeof(*bond) ? info.value_size : sizeof(*bond));
-	if (!bond)
-		return err_set(err, ENOMEM, "out of memory");
-	if (bpf_map_lookup_elem(fd, &key, bond) || bond->magic != XBOND_ABI_MAGIC)
-		r = damaged(pins, XBOND_PIN_BOND, "is not of xbond", err);
-	else if (bond->abi_version != XBOND_ABI_VERSION)
-		r = err_set(err, EBADMSG,
-			    "%s has ABI version %u and this program speaks version %d; use the bondctl and "
-			    "bondd of "
-			    "one version",
-			    pins->dir, bond->abi_version, XBOND_ABI_VERSION);
+	if (!bond) {
+		err_set(err, ENOMEM, "out of memory");
+		return 0;
+	}
+	if (bpf_map_lookup_elem(fd, &key, bond) || bond->magic != XBOND_ABI_MAGIC || !bond->abi_version)
+		damaged(pins, XBOND_PIN_BOND, "is not of xbond", err);
+	abi = bond->magic == XBOND_ABI_MAGIC ? bond->abi_version : 0;
 	free(bond);
-	return r;
+	return abi;
+}
+
+static int check_abi(const struct pins *pins, int fd, struct err *err)
+{
+	uint32_t abi = read_abi(pins, fd, err);
+
+	if (!abi)
+		return -EBADMSG;
+	if (abi == XBOND_ABI_VERSION)
+		return 0;
+	return err_set(err, EPROTO,
+		       "%s has ABI version %u and this program speaks version %d; use the bondctl and bondd "
+		       "of one version",
+		       pins->dir, abi, XBOND_ABI_VERSION);
 }
 
 static int map_pin(struct pins *pins, const struct map_shape *shape, void **ret_memory, bool *ret_writable,
@@ -207,6 +221,17 @@ static int map_pin(struct pins *pins, const struct map_shape *shape, void **ret_
 	}
 	close(fd);
 	return r;
+}
+
+int pins_open_added(struct pins *pins, struct err *err)
+{
+	char path[PATH_MAX + 32];
+	bool writable;
+
+	snprintf(path, sizeof(path), "%s/%s", pins->dir, attached_shape.pin);
+	if (pins->attached || access(path, F_OK))
+		return 0;
+	return map_pin(pins, &attached_shape, (void **)&pins->attached, &writable, err);
 }
 
 static int open_counters(struct pins *pins, struct err *err)
@@ -257,6 +282,8 @@ static int map_all(struct pins *pins, struct err *err)
 	if (!r)
 		r = map_pin(pins, &lacp_shape, (void **)&pins->lacp, &other, err);
 	if (!r)
+		r = pins_open_added(pins, err);
+	if (!r)
 		r = open_counters(pins, err);
 	return r;
 }
@@ -295,6 +322,24 @@ int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, stru
 	return r;
 }
 
+uint32_t pins_abi(const char *bpf_dir, const char *name, struct err *err)
+{
+	struct pins pins;
+	bool writable;
+	uint32_t abi;
+	int fd;
+
+	pins_path(pins.dir, sizeof(pins.dir), bpf_dir, name);
+	if (check_dir(&pins, bpf_dir, name, err))
+		return 0;
+	fd = open_pin(&pins, XBOND_PIN_BOND, &writable, err);
+	if (fd < 0)
+		return 0;
+	abi = read_abi(&pins, fd, err);
+	close(fd);
+	return abi;
+}
+
 static void unmap(void *memory, const struct map_shape *shape)
 {
 	if (memory)
@@ -310,6 +355,7 @@ void pins_close(struct pins *pins)
 	unmap(pins->slaves, &slaves_shape);
 	unmap(pins->hold, &hold_shape);
 	unmap(pins->lacp, &lacp_shape);
+	unmap(pins->attached, &attached_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);
 	*pins = (struct pins){ .counters_fd = -1 };

@@ -31,17 +31,24 @@ struct pins {
 	struct xbond_slave *slaves; /* XBOND_MAX_SLAVES of them */
 	struct xbond_hold *hold;    /* XBOND_MAX_SLAVES of them */
 	struct xbond_lacp *lacp;
-	int counters_fd; /* per-CPU array by slot */
-	bool writable;	 /* settings may be written */
+	struct xbond_attached
+		*attached; /* NULL: of an earlier build, and no bondd of this one has adopted it */
+	int counters_fd;   /* per-CPU array by slot */
+	bool writable;	   /* settings may be written */
 };
 
 /*
  * Opens and checks BPF_DIR/name. Fails with a line in err: no such bond (-ENOENT),
- * no permission (-EPERM, -EACCES), damaged or foreign pins or another ABI (-EBADMSG).
+ * no permission (-EPERM, -EACCES), damaged or foreign pins (-EBADMSG), another ABI (-EPROTO).
  * The memory is writable when the caller may write the maps.
  */
 int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, struct err *err);
+/* Maps that were not there when the pins were opened, and may be by now. */
+int pins_open_added(struct pins *pins, struct err *err);
 void pins_close(struct pins *pins);
+
+/* The ABI version of BPF_DIR/name, whatever it is; 0 and a line in err: there is none to be read. */
+uint32_t pins_abi(const char *bpf_dir, const char *name, struct err *err);
 
 /*
  * The directory of a bond's pins. bpffs takes no dots in names and a device name has no

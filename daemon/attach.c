@@ -74,10 +74,15 @@ int attach_prepare(const struct attach_point *point, struct err *err)
 	return r < 0 && r != -EEXIST ? refused(point, -r, err) : 0;
 }
 
+static unsigned int priority_of(const struct attach_point *point)
+{
+	return point->priority ? point->priority : ATTACH_FILTER_PRIORITY;
+}
+
 static int add_clsact(const struct attach_point *point, int program_fd, bool *ret_had_clsact, struct err *err)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .prog_fd = program_fd, .handle = FILTER_HANDLE,
-		    .priority = ATTACH_FILTER_PRIORITY, .flags = BPF_TC_F_REPLACE);
+		    .priority = priority_of(point), .flags = BPF_TC_F_REPLACE);
 	struct bpf_tc_hook hook = filter_hook(point);
 	int r;
 
@@ -112,7 +117,7 @@ static void remove_link(const struct attach_point *point)
 
 static void remove_clsact(struct nl *nl, const struct attach_point *point, bool keep_clsact)
 {
-	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = ATTACH_FILTER_PRIORITY);
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = priority_of(point));
 	struct bpf_tc_hook hook = filter_hook(point);
 
 	bpf_tc_detach(&hook, &filter);
@@ -174,7 +179,7 @@ bool attach_has_program(int ifindex, const char *name)
 	return found;
 }
 
-static uint32_t program_id(int program_fd)
+uint32_t attach_program_id(int program_fd)
 {
 	struct bpf_prog_info info = {};
 	uint32_t length = sizeof(info);
@@ -204,25 +209,83 @@ bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int p
 		place.handle = FILTER_HANDLE;
 		place.priority = ATTACH_FILTER_PRIORITY;
 	}
-	return filters_follow(nl, &place) || (egress->hook != XBOND_HOOK_CLSACT &&
-					      has_program_behind(egress->ifindex, program_id(program_fd)));
+	return filters_follow(nl, &place) ||
+	       (egress->hook != XBOND_HOOK_CLSACT &&
+		has_program_behind(egress->ifindex, attach_program_id(program_fd)));
 }
 
-static bool has_filter(int ifindex, bool egress, uint32_t priority)
+static uint32_t filter_program(int ifindex, bool egress, uint32_t priority)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = priority);
 	struct attach_point point = { .ifindex = ifindex, .egress = egress };
 	struct bpf_tc_hook hook = filter_hook(&point);
 
-	return !bpf_tc_query(&hook, &filter);
+	return bpf_tc_query(&hook, &filter) ? 0 : filter.prog_id;
 }
 
 bool attach_has_filter(int ifindex, bool egress)
 {
-	return has_filter(ifindex, egress, ATTACH_FILTER_PRIORITY);
+	return filter_program(ifindex, egress, ATTACH_FILTER_PRIORITY);
 }
 
 bool attach_has_mirred(int ifindex)
 {
-	return has_filter(ifindex, false, ATTACH_MIRRED_PRIORITY);
+	return filter_program(ifindex, false, ATTACH_MIRRED_PRIORITY);
+}
+
+/* A link that somebody has detached stays, and has no device. */
+static uint32_t link_program(const struct attach_point *point)
+{
+	struct bpf_link_info info = {};
+	uint32_t length = sizeof(info), id;
+	int link_fd = bpf_obj_get(point->pin);
+
+	if (link_fd < 0)
+		return 0;
+	/* The device's number is where an XDP link has it; bookworm's headers know no other. */
+	id = bpf_obj_get_info_by_fd(link_fd, &info, &length) || !info.xdp.ifindex ? 0 : info.prog_id;
+	close(link_fd);
+	return id;
+}
+
+uint32_t attach_program(const struct attach_point *point)
+{
+	return point->hook == XBOND_HOOK_CLSACT
+		       ? filter_program(point->ifindex, point->egress, priority_of(point))
+		       : link_program(point);
+}
+
+static int replace_in_link(const struct attach_point *point, int program_fd, struct err *err)
+{
+	int link_fd = bpf_obj_get(point->pin), r;
+
+	if (link_fd < 0)
+		return err_set(err, -link_fd, "cannot open %s: %s", point->pin, strerror(-link_fd));
+	r = bpf_link_update(link_fd, program_fd, NULL);
+	close(link_fd);
+	return r < 0 ? refused(point, -r, err) : 0;
+}
+
+int attach_replace(const struct attach_point *point, int program_fd, struct err *err)
+{
+	return point->hook == XBOND_HOOK_CLSACT ? add_clsact(point, program_fd, NULL, err)
+						: replace_in_link(point, program_fd, err);
+}
+
+bool attach_has_rx_filter(int ifindex, unsigned int priority)
+{
+	return filter_program(ifindex, false, priority);
+}
+
+bool attach_is_our_priority(unsigned int priority)
+{
+	return priority == ATTACH_FILTER_PRIORITY || priority == ATTACH_MIRRED_PRIORITY ||
+	       priority == ATTACH_LAST_PRIORITY;
+}
+
+int attach_look_for_filters(struct nl *nl, int ifindex, struct filters_others *ret_others)
+{
+	const struct filters_ours ours = { FILTER_HANDLE, attach_is_our_priority };
+
+	return filters_look(nl, ifindex, &ours, ret_others);
 }

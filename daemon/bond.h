@@ -17,6 +17,20 @@
 
 struct daemon;
 
+/* What others have on a slave's ingress, as last seen: slave_hooks.c. */
+struct hooks {
+	bool filters, shared;		    /* clsact filters; in a block that devices share */
+	bool in_tcx;			    /* our program is among the TCX ones */
+	unsigned int tcx_before, tcx_after; /* ours */
+	uint32_t tcx_others;
+	bool known; /* the rest is not as memory was made */
+	bool noted, changed;
+	bool moved, refused;
+	bool had_others, forbade_mirred;
+	uint64_t retry_ns;
+	struct witness *witness; /* NULL: none */
+};
+
 struct member {
 	bool carrier;
 	bool flapped; /* carrier was lost and came back while no bondd looked: LACP must hear of it */
@@ -26,11 +40,17 @@ struct member {
 	uint32_t xdp_id;      /* the device's XDP program when ours was last seen; 0: look again */
 	uint64_t xdp_gone_ns; /* since when ours is missed; 0: it is not */
 	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
+	struct hooks hooks;
 };
 
+/* The multicast groups of bond0, and which slaves have joined them for it: groups.c. */
 struct groups {
-	uint8_t (*mac)[XBOND_MAC_SIZE];
-	size_t count;
+	struct group *group;
+	size_t count, room;
+	int pin_fd;	   /* of the map that tells a later bondd; negative: none, so nothing is joined */
+	bool full;	   /* the map, and it was told */
+	uint64_t seen;	   /* slots whose lists the last look has found */
+	uint64_t refusing; /* slots whose devices keep no list */
 };
 
 struct bond {
@@ -40,11 +60,13 @@ struct bond {
 	struct member members[XBOND_MAX_SLAVES];
 	struct dataplane_plan plan; /* as last published */
 	struct xbond_settings seen; /* settings as last acted on */
+	bool adopting;		    /* from another bondd: what differs is no surprise */
 	bool published;
 	bool plan_due; /* the plan in force is not the decided one: burst.h */
 	bool announce_due;
-	bool sync_due; /* what the kernel may not have told is to be looked at: watch.c */
-	bool read_due; /* then, and messages were lost before */
+	bool check_due; /* programs and pins are to be looked at: watch.c */
+	bool sync_due;	/* what the kernel may not have told is to be looked at: watch.c */
+	bool read_due;	/* then, and messages were lost before */
 	bool active_by_hand;
 	bool primary_changed;
 	bool port_up;
@@ -55,17 +77,17 @@ struct bond {
 	bool has_filters; /* of others, after our program on bond0's egress, which direct would skip */
 	bool filters_due; /* a message told of some: bypass_follow_filters() */
 	bool has_xdp;	  /* a native XDP program, which only what crosses the pair meets */
-	bool lost_filter; /* bond0's own, which cannot be put back; it was told */
 	bool is_down;	  /* bond0 is not up: an action that leads there would complain, and LACP stops */
 	bool promisc;	  /* bond0 receives more than its own address */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
 	bool gro_lost;			    /* as last seen, while slaves receive by XDP */
 	bool xdp_known;			    /* the devmaps are as in the next two */
 	uint64_t xdp_members, xdp_mask;
-	struct groups groups;		       /* multicast groups that the slaves have joined for bond0 */
-	struct groups groups_seen, groups_now; /* bond0's own, at the last look and in this one */
+	struct groups groups;
 	uint64_t next_poll_ns;
 	sd_event_source *delay;
+	struct pins_keep *keep;			 /* pins_keep.c */
+	struct xbond_attached attached_unpinned; /* where the bond's map could not be made */
 	/* 802.3ad, as the LACP thread was told last: */
 	struct slowio_bond *lacp; /* NULL in the other modes */
 	uint64_t marked;	  /* slots that were asked for a marker before flows leave them */

@@ -31,6 +31,10 @@ int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir, const
 		     const struct xbond_settings *settings, struct err *err);
 /* Opens what another bondd has pinned. */
 int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name, struct err *err);
+/* The same in two steps: between them pins of programs may be replaced, or come that were not there. */
+int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
+			struct err *err);
+int dataplane_open_programs(struct dataplane *dataplane, struct err *err);
 void dataplane_close(struct dataplane *dataplane);
 /* Follows a new name of the bond: moves the pins. */
 int dataplane_rename(struct dataplane *dataplane, const char *bpf_dir, const char *name, struct err *err);
@@ -38,8 +42,6 @@ int dataplane_rename(struct dataplane *dataplane, const char *bpf_dir, const cha
 int dataplane_swap(struct dataplane *a, struct dataplane *b, struct err *err);
 /* Closes, and removes the pins, whatever is left of them. */
 void dataplane_remove(struct dataplane *dataplane, const char *bpf_dir);
-/* Removes what a bondd left that died while it made or removed pins. */
-void dataplane_remove_staging(const char *bpf_dir);
 
 /* Of our own namespace; 0: the kernel does not tell (before 5.14). */
 uint64_t dataplane_netns_cookie(void);

@@ -6,78 +6,22 @@
 #include "daemon/dataplane.h"
 
 #include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bpf/xbond.skel.h"
 #include "common/clock.h"
 #include "daemon/crashpoint.h"
-#include "daemon/idle.h"
+#include "daemon/objects.h"
+#include "daemon/pin_dirs.h"
 
 #ifndef SO_NETNS_COOKIE
 #define SO_NETNS_COOKIE 71
 #endif
-
-#define LOG_LINES 3
-#define LOG_LINE_SIZE 160
-
-/* The last lines that libbpf printed while it loaded: the verifier's verdict. */
-static struct {
-	char line[LOG_LINES][LOG_LINE_SIZE];
-	unsigned int next;
-} verdict;
-
-static void keep_line(const char *line, size_t length)
-{
-	if (length == 0 || !strncmp(line, "-- ", 3) || !strncmp(line, "processed ", 10) ||
-	    !strncmp(line, "libbpf: ", 8))
-		return;
-	snprintf(verdict.line[verdict.next++ % LOG_LINES], LOG_LINE_SIZE, "%.*s", (int)length, line);
-}
-
-static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
-{
-	static char text[1 << 16];
-	char *at = text;
-
-	if (level == LIBBPF_DEBUG)
-		return 0;
-	vsnprintf(text, sizeof(text), format, args);
-	while (*at) {
-		size_t length = strcspn(at, "\n");
-
-		keep_line(at, length);
-		at += length + (at[length] == '\n');
-	}
-	return 0;
-}
-
-void dataplane_init(void)
-{
-	libbpf_set_print(keep_log);
-}
-
-static int refused(int r, struct err *err)
-{
-	char last[LOG_LINES * (LOG_LINE_SIZE + 4)] = "";
-
-	for (unsigned int i = 0; i < LOG_LINES; i++) {
-		const char *line = verdict.line[(verdict.next + i) % LOG_LINES];
-
-		if (*line)
-			snprintf(last + strlen(last), sizeof(last) - strlen(last), "%s%s", *last ? " | " : "",
-				 line);
-	}
-	return err_set(err, -r, "the kernel refused the BPF program: %s%s%s%s", strerror(-r),
-		       *last ? " (" : "", last, *last ? ")" : "");
-}
 
 uint64_t dataplane_netns_cookie(void)
 {
@@ -106,107 +50,31 @@ static void fill_table(struct xbond_table *table, const struct xbond_bond *bond)
 	table->heartbeat_ns = clock_now_ns();
 }
 
-struct dataplane_loading {
-	struct xbond_bpf *skeleton;
-	int result;
-};
-
-static void dataplane_load(void *arg)
-{
-	struct dataplane_loading *loading = arg;
-
-	loading->result = xbond_bpf__load(loading->skeleton);
-}
-
-/* The verifier takes some 100 ms, in which other bonds are not left alone. */
 static struct xbond_bpf *load(const struct xbond_bond *bond, const struct xbond_settings *settings,
 			      struct err *err)
 {
-	struct dataplane_loading loading;
-	struct xbond_bpf *skeleton;
+	struct xbond_bpf *skeleton = objects_open(err);
 
-	memset(&verdict, 0, sizeof(verdict));
-	skeleton = xbond_bpf__open();
-	if (!skeleton) {
-		refused(-errno, err);
+	if (!skeleton)
 		return NULL;
-	}
 	skeleton->data_settings->settings = *settings;
 	fill_table(&skeleton->data_table->table, bond);
 	memset(&skeleton->data_buckets->buckets, XBOND_NO_SLOT, sizeof(skeleton->data_buckets->buckets));
-	loading = (struct dataplane_loading){ .skeleton = skeleton };
-	idle_run(dataplane_load, &loading);
-	if (loading.result < 0) {
-		refused(loading.result, err);
-		xbond_bpf__destroy(skeleton);
-		return NULL;
-	}
-	return skeleton;
-}
-
-static int pin_one(int fd, const char *dir, const char *name, struct err *err)
-{
-	char path[PATH_MAX + 32];
-	int r;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	r = bpf_obj_pin(fd, path);
-	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", path, strerror(-r)) : 0;
+	if (!objects_load(skeleton, err))
+		return skeleton;
+	objects_close(skeleton);
+	return NULL;
 }
 
 static int pin_all(struct xbond_bpf *skeleton, const char *dir, struct err *err)
 {
-	const struct {
-		const char *name;
-		int fd;
-	} pins[] = {
-		{ XBOND_PIN_SETTINGS, bpf_map__fd(skeleton->maps.data_settings) },
-		{ XBOND_PIN_TABLE, bpf_map__fd(skeleton->maps.data_table) },
-		{ XBOND_PIN_BUCKETS, bpf_map__fd(skeleton->maps.data_buckets) },
-		{ XBOND_PIN_BOND, bpf_map__fd(skeleton->maps.bond) },
-		{ XBOND_PIN_SLAVES, bpf_map__fd(skeleton->maps.slaves) },
-		{ XBOND_PIN_COUNTERS, bpf_map__fd(skeleton->maps.counters) },
-		{ XBOND_PIN_HOLD, bpf_map__fd(skeleton->maps.data_hold) },
-		{ XBOND_PIN_HOLD_TIMERS, bpf_map__fd(skeleton->maps.hold_timers) },
-		{ XBOND_PIN_WATCHDOG, bpf_map__fd(skeleton->maps.watchdog) },
-		{ XBOND_PIN_PDUS, bpf_map__fd(skeleton->maps.pdus) },
-		{ XBOND_PIN_LACP, bpf_map__fd(skeleton->maps.lacp) },
-		{ XBOND_PIN_CURSOR, bpf_map__fd(skeleton->maps.data_cursor) },
-		{ XBOND_PIN_PROG_EGRESS, bpf_program__fd(skeleton->progs.xbond_egress) },
-		{ XBOND_PIN_PROG_PORT, bpf_program__fd(skeleton->progs.xbond_port) },
-		{ XBOND_PIN_PROG_RX, bpf_program__fd(skeleton->progs.xbond_rx) },
-		{ XBOND_PIN_PROG_RX_MIRRED, bpf_program__fd(skeleton->progs.xbond_rx_mirred) },
-		{ XBOND_PIN_PROG_BEAT, bpf_program__fd(skeleton->progs.xbond_beat) },
-	};
+	struct object objects[OBJECTS_MAX];
+	size_t count = objects_list(skeleton, objects);
 	int r = 0;
 
-	for (size_t i = 0; !r && i < sizeof(pins) / sizeof(pins[0]); i++)
-		r = pin_one(pins[i].fd, dir, pins[i].name, err);
+	for (size_t i = 0; !r && i < count; i++)
+		r = pin_dirs_pin(objects_fd(&objects[i]), dir, objects[i].pin, err);
 	return r;
-}
-
-static void remove_dir(const char *dir)
-{
-	char path[PATH_MAX + NAME_MAX + 2];
-	struct dirent *entry;
-	DIR *stream = opendir(dir);
-
-	while (stream && (entry = readdir(stream))) {
-		snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name);
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-			unlink(path);
-	}
-	if (stream)
-		closedir(stream);
-	rmdir(dir);
-}
-
-static void staging_path(char *ret_path, size_t size, const char *bpf_dir, const char *name)
-{
-	char staged[sizeof(PINS_STAGING) + XBOND_NAME_SIZE];
-
-	snprintf(staged, sizeof(staged), PINS_STAGING "%s", name);
-	pins_path(ret_path, size, bpf_dir, staged);
 }
 
 static int pin_staged(struct xbond_bpf *skeleton, const char *bpf_dir, const struct xbond_bond *bond,
@@ -216,11 +84,11 @@ static int pin_staged(struct xbond_bpf *skeleton, const char *bpf_dir, const str
 	uint32_t key = 0;
 	int r;
 
-	staging_path(staging, sizeof(staging), bpf_dir, bond->name);
+	pin_dirs_staging(staging, sizeof(staging), bpf_dir, bond->name);
 	pins_path(final, sizeof(final), bpf_dir, bond->name);
-	remove_dir(staging);
-	if (mkdir(staging, 0700) < 0)
-		return err_set(err, errno, "cannot make %s: %m", staging);
+	r = pin_dirs_make(staging, err);
+	if (r)
+		return r;
 	r = bpf_map_update_elem(bpf_map__fd(skeleton->maps.bond), &key, bond, BPF_ANY);
 	if (r < 0)
 		err_set(err, -r, "cannot write the bond map: %s", strerror(-r));
@@ -229,7 +97,7 @@ static int pin_staged(struct xbond_bpf *skeleton, const char *bpf_dir, const str
 	if (!r && rename(staging, final) < 0)
 		r = err_set(err, errno, "cannot rename %s to %s: %m", staging, final);
 	if (r)
-		remove_dir(staging);
+		pin_dirs_remove(staging);
 	return r;
 }
 
@@ -242,60 +110,82 @@ int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir, const
 	if (!skeleton)
 		return -ENOEXEC;
 	r = pin_staged(skeleton, bpf_dir, bond, err);
-	xbond_bpf__destroy(skeleton);
+	objects_close(skeleton);
 	if (r)
 		return r;
 	crashpoint("create-pinned");
 	return dataplane_open(ret_dataplane, bpf_dir, bond->name, err);
 }
 
-static int open_program(const struct dataplane *dataplane, const char *pin, int *ret_fd, struct err *err)
-{
-	char path[PATH_MAX + 32];
+struct program {
+	const char *pin;
+	int *fd;
+};
 
-	snprintf(path, sizeof(path), "%s/%s", dataplane->pins.dir, pin);
-	*ret_fd = bpf_obj_get(path);
-	if (*ret_fd < 0)
-		return err_set(err, EBADMSG, "%s: %s: the pins are damaged; " PINS_REMOVE, path,
-			       strerror(-*ret_fd), dataplane->pins.dir);
+#define PROGRAMS 5
+
+static void list_programs(struct dataplane *dataplane, struct program ret_programs[PROGRAMS])
+{
+	const struct program programs[PROGRAMS] = {
+		{ XBOND_PIN_PROG_EGRESS, &dataplane->egress_fd },
+		{ XBOND_PIN_PROG_PORT, &dataplane->port_fd },
+		{ XBOND_PIN_PROG_RX, &dataplane->rx_fd },
+		{ XBOND_PIN_PROG_RX_MIRRED, &dataplane->rx_mirred_fd },
+		{ XBOND_PIN_PROG_BEAT, &dataplane->beat_fd },
+	};
+
+	memcpy(ret_programs, programs, sizeof(programs));
+}
+
+int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
+{
+	struct program programs[PROGRAMS];
+	char path[PIN_PATH_SIZE];
+
+	list_programs(dataplane, programs);
+	for (size_t i = 0; i < PROGRAMS; i++) {
+		int *fd = programs[i].fd;
+
+		if (*fd >= 0)
+			close(*fd);
+		snprintf(path, sizeof(path), "%s/%s", dataplane->pins.dir, programs[i].pin);
+		*fd = bpf_obj_get(path);
+		if (*fd < 0)
+			return err_set(err, EBADMSG, "%s: %s: the pins are damaged; " PINS_REMOVE, path,
+				       strerror(-*fd), dataplane->pins.dir);
+	}
 	return 0;
+}
+
+int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
+			struct err *err)
+{
+	*ret_dataplane = (struct dataplane){
+		.egress_fd = -1, .port_fd = -1, .rx_fd = -1, .rx_mirred_fd = -1, .beat_fd = -1
+	};
+	return pins_open(&ret_dataplane->pins, bpf_dir, name, err);
 }
 
 int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name, struct err *err)
 {
-	struct dataplane dataplane = {
-		.egress_fd = -1, .port_fd = -1, .rx_fd = -1, .rx_mirred_fd = -1, .beat_fd = -1
-	};
-	int r;
+	int r = dataplane_open_maps(ret_dataplane, bpf_dir, name, err);
 
-	r = pins_open(&dataplane.pins, bpf_dir, name, err);
+	if (!r)
+		r = dataplane_open_programs(ret_dataplane, err);
 	if (r)
-		return r;
-	r = open_program(&dataplane, XBOND_PIN_PROG_EGRESS, &dataplane.egress_fd, err);
-	if (!r)
-		r = open_program(&dataplane, XBOND_PIN_PROG_PORT, &dataplane.port_fd, err);
-	if (!r)
-		r = open_program(&dataplane, XBOND_PIN_PROG_RX, &dataplane.rx_fd, err);
-	if (!r)
-		r = open_program(&dataplane, XBOND_PIN_PROG_RX_MIRRED, &dataplane.rx_mirred_fd, err);
-	if (!r)
-		r = open_program(&dataplane, XBOND_PIN_PROG_BEAT, &dataplane.beat_fd, err);
-	if (r)
-		dataplane_close(&dataplane);
-	else
-		*ret_dataplane = dataplane;
+		dataplane_close(ret_dataplane);
 	return r;
 }
 
 void dataplane_close(struct dataplane *dataplane)
 {
-	int *fds[] = { &dataplane->egress_fd, &dataplane->port_fd, &dataplane->rx_fd,
-		       &dataplane->rx_mirred_fd, &dataplane->beat_fd };
+	struct program programs[PROGRAMS];
 
-	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
-		if (*fds[i] >= 0)
-			close(*fds[i]);
-		*fds[i] = -1;
+	list_programs(dataplane, programs);
+	for (size_t i = 0; i < PROGRAMS; i++) {
+		if (*programs[i].fd >= 0)
+			close(*programs[i].fd);
+		*programs[i].fd = -1;
 	}
 	pins_close(&dataplane->pins);
 }
@@ -328,24 +218,9 @@ void dataplane_remove(struct dataplane *dataplane, const char *bpf_dir)
 	char staging[PATH_MAX], dir[PATH_MAX];
 
 	memcpy(dir, dataplane->pins.dir, sizeof(dir));
-	staging_path(staging, sizeof(staging), bpf_dir, dataplane->pins.bond->name);
+	pin_dirs_staging(staging, sizeof(staging), bpf_dir, dataplane->pins.bond->name);
 	dataplane_close(dataplane);
-	remove_dir(staging);
+	pin_dirs_remove(staging);
 	if (rename(dir, staging) == 0)
-		remove_dir(staging);
-}
-
-void dataplane_remove_staging(const char *bpf_dir)
-{
-	char path[PATH_MAX + NAME_MAX + 2];
-	struct dirent *entry;
-	DIR *stream = opendir(bpf_dir);
-
-	while (stream && (entry = readdir(stream))) {
-		snprintf(path, sizeof(path), "%s/%s", bpf_dir, entry->d_name);
-		if (!strncmp(entry->d_name, PINS_STAGING, strlen(PINS_STAGING)))
-			remove_dir(path);
-	}
-	if (stream)
-		closedir(stream);
+		pin_dirs_remove(staging);
 }

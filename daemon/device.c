@@ -76,7 +76,7 @@ int device_create(struct bond *bond, struct err *err)
 	return prepare_port(bond, alias, err);
 }
 
-static struct attach_point point_of(struct bond *bond, bool egress)
+struct attach_point device_attach_point(struct bond *bond, bool egress)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	struct attach_point point = {
@@ -110,14 +110,13 @@ static bool has_queue_ids(struct bond *bond)
 	return false;
 }
 
-/* A netkit selects in its transmit function, where only the packet's queue_mapping is lost. */
-static bool needs_egress(struct bond *bond)
+bool device_needs_egress(struct bond *bond)
 {
 	return !device_pair_is_netkit(bond_pin(bond)) || has_queue_ids(bond) ||
 	       bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT;
 }
 
-static int attach_egress(struct bond *bond, const struct attach_point *egress, struct err *err)
+int device_attach_egress(struct bond *bond, const struct attach_point *egress, struct err *err)
 {
 	const char *name = bond_pin(bond)->name;
 
@@ -135,32 +134,21 @@ int device_attach(struct bond *bond, struct err *err)
 	struct attach_point port, egress;
 	int r;
 
-	if (bond_pin(bond)->state == XBOND_BOND_CREATING)
-		bond_pin(bond)->hook = choose_hook(bond);
+	bond_pin(bond)->hook = choose_hook(bond);
 	idle_turn();
-	port = point_of(bond, false);
-	egress = point_of(bond, true);
-	/* A link outlives bondd; a filter may have been lost. */
-	r = port.hook != XBOND_HOOK_CLSACT && !access(port.pin, F_OK)
-		    ? 0
-		    : attach_add(&port, bond->dataplane.port_fd, NULL, err);
-	if (r || bond_pin(bond)->netnsid >= 0)
+	port = device_attach_point(bond, false);
+	egress = device_attach_point(bond, true);
+	r = attach_add(&port, bond->dataplane.port_fd, NULL, err);
+	if (r)
 		return r;
 	idle_turn();
-	return needs_egress(bond) ? attach_egress(bond, &egress, err) : attach_prepare(&egress, err);
-}
-
-bool device_lost_filter(struct bond *bond)
-{
-	struct attach_point egress = point_of(bond, true);
-
-	return bond_pin(bond)->hook == XBOND_HOOK_CLSACT && bond_pin(bond)->netnsid < 0 &&
-	       needs_egress(bond) && !attach_has_filter(egress.ifindex, true);
+	return device_needs_egress(bond) ? device_attach_egress(bond, &egress, err)
+					 : attach_prepare(&egress, err);
 }
 
 bool device_skips_filters(struct bond *bond)
 {
-	struct attach_point egress = point_of(bond, true);
+	struct attach_point egress = device_attach_point(bond, true);
 
 	return attach_skips_others(&bond->daemon->nl, &egress, bond->dataplane.egress_fd);
 }
@@ -173,8 +161,8 @@ static bool has_egress(const struct attach_point *egress)
 
 void device_follow_settings(struct bond *bond)
 {
-	struct attach_point egress = point_of(bond, true);
-	bool wanted = needs_egress(bond);
+	struct attach_point egress = device_attach_point(bond, true);
+	bool wanted = device_needs_egress(bond);
 	struct err err;
 
 	if (!device_pair_is_netkit(bond_pin(bond)) || bond_pin(bond)->netnsid >= 0 ||
@@ -182,7 +170,7 @@ void device_follow_settings(struct bond *bond)
 		return;
 	if (!wanted)
 		attach_remove(&bond->daemon->nl, &egress, true);
-	else if (attach_egress(bond, &egress, &err))
+	else if (device_attach_egress(bond, &egress, &err))
 		log_error("%s: queue_id and path direct have no effect: %s", bond_pin(bond)->name, err.text);
 }
 

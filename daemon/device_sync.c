@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/attach_check.h"
 #include "daemon/bypass.h"
 #include "daemon/daemon.h"
 #include "daemon/device.h"
@@ -125,17 +126,13 @@ static bool is_our_port(const struct xbond_bond *pin, const struct link_info *po
 static void follow_place(struct bond *bond, const struct link_info *port)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	bool away = port->lower_nsid >= 0, changed = away != bond->away, lost;
-	struct err err;
+	bool away = port->lower_nsid >= 0, changed = away != bond->away;
 
 	bond->left |= away || pin->ifindex != (__u32)port->lower;
 	pin->netnsid = port->lower_nsid;
 	pin->ifindex = (__u32)port->lower;
 	bond->dataplane.pins.table->bond_ifindex = away ? 0 : pin->ifindex;
-	lost = device_lost_filter(bond) && device_attach(bond, &err);
-	if (lost && !bond->lost_filter)
-		log_error("%s: %s", pin->name, err.text);
-	bond->lost_filter = lost;
+	attach_check_pair(bond, bond->left);
 	if (changed)
 		log_notice("%s: %s", pin->name,
 			   away ? "was moved to another namespace" : "is back in this namespace");

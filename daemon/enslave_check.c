@@ -57,7 +57,9 @@ static int check_owner(struct bond *bond, const struct link_info *link, struct e
 				       link->name, bond_pin(other)->name, bond_pin(other)->name, link->name);
 	if (attach_has_mirred(link->ifindex))
 		return has_orphan_filter(link->name, ATTACH_MIRRED_PRIORITY, err);
-	if (attach_has_filter(link->ifindex, false))
+	if (attach_has_rx_filter(link->ifindex, ATTACH_LAST_PRIORITY))
+		return has_orphan_filter(link->name, ATTACH_LAST_PRIORITY, err);
+	if (attach_has_rx_filter(link->ifindex, ATTACH_FILTER_PRIORITY))
 		return has_orphan_filter(link->name, ATTACH_FILTER_PRIORITY, err);
 	if (attach_has_program(link->ifindex, "xbond_rx"))
 		return err_set(err, EBUSY, "%s is a slave of a bond of another bondd; free it there first",

@@ -67,21 +67,44 @@ static int lock(int fd, const char *path, struct err *err)
 		return err_set(err, EBUSY, "another bondd runs on %s; stop it, or give other directories",
 			       path);
 	}
-	return 0;
+	return fd;
 }
 
 static int lock_run_dir(const char *run_dir, struct err *err)
 {
 	char path[PATH_MAX];
 
+	int fd;
+
 	snprintf(path, sizeof(path), "%s/" PATHS_LOCK_NAME, run_dir);
-	return lock(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), path, err);
+	fd = lock(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), path, err);
+	return fd < 0 ? fd : 0;
 }
 
 /* bondctl locks bonds' own directories; this lock is on the one above them. */
 static int lock_bpf_dir(const char *bpf_dir, struct err *err)
 {
-	return lock(open(bpf_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), bpf_dir, err);
+	static int locked = -1;
+	int fd = lock(open(bpf_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), bpf_dir, err);
+
+	if (fd < 0)
+		return fd;
+	if (locked >= 0)
+		close(locked);
+	locked = fd;
+	return 0;
+}
+
+static int open_bpf_dir(const char *bpf_dir, struct err *err)
+{
+	int r = mount_bpffs(bpf_dir, err);
+
+	if (!r)
+		r = make_dirs(bpf_dir, 0700, err);
+	if (!r && !pins_on_bpffs(bpf_dir))
+		r = err_set(err, EINVAL, "%s is not on a BPF file system; give a --bpf-dir below " BPFFS,
+			    bpf_dir);
+	return r ? r : lock_bpf_dir(bpf_dir, err);
 }
 
 int house_open(const struct paths *paths, struct err *err)
@@ -94,12 +117,15 @@ int house_open(const struct paths *paths, struct err *err)
 	r = make_dirs(paths->run_dir, 0755, err);
 	if (!r)
 		r = lock_run_dir(paths->run_dir, err);
-	if (!r)
-		r = mount_bpffs(paths->bpf_dir, err);
-	if (!r)
-		r = make_dirs(paths->bpf_dir, 0700, err);
-	if (!r && !pins_on_bpffs(paths->bpf_dir))
-		r = err_set(err, EINVAL, "%s is not on a BPF file system; give a --bpf-dir below " BPFFS,
-			    paths->bpf_dir);
-	return r ? r : lock_bpf_dir(paths->bpf_dir, err);
+	return r ? r : open_bpf_dir(paths->bpf_dir, err);
+}
+
+int house_reopen(const struct paths *paths, struct err *err)
+{
+	if (!access(paths->bpf_dir, F_OK) && pins_on_bpffs(paths->bpf_dir))
+		return 0;
+	/* Directories below a mount point that has no mount would be in the way of nobody, and of no use. */
+	if (!pins_on_bpffs(paths->bpf_dir) && strncmp(paths->bpf_dir, BPFFS, strlen(BPFFS)))
+		return err_set(err, ENOENT, "there is no BPF file system");
+	return open_bpf_dir(paths->bpf_dir, err);
 }

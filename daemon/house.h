@@ -11,5 +11,7 @@
  * there, and locks both directories against a second bondd until the process ends.
  */
 int house_open(const struct paths *paths, struct err *err);
+/* bpf_dir has gone: makes it anew, in the same way. Nothing is done if it is there. */
+int house_reopen(const struct paths *paths, struct err *err);
 
 #endif

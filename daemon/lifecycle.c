@@ -11,6 +11,7 @@
 #include "common/names.h"
 #include "common/options.h"
 #include "daemon/announce.h"
+#include "daemon/attach_check.h"
 #include "daemon/bond_lacp.h"
 #include "daemon/bypass.h"
 #include "daemon/config_wait.h"
@@ -20,13 +21,19 @@
 #include "daemon/idle.h"
 #include "daemon/log.h"
 #include "daemon/mac.h"
+#include "daemon/migrate.h"
 #include "daemon/mirred.h"
+#include "daemon/pin_dirs.h"
+#include "daemon/pins_keep.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
+#include "daemon/slave_hooks.h"
 #include "daemon/slave_trouble.h"
+#include "daemon/upgrade.h"
 #include "daemon/watch.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
+#include "daemon/xdp_upgrade.h"
 
 static struct bond *bond_new(struct daemon *daemon)
 {
@@ -35,6 +42,7 @@ static struct bond *bond_new(struct daemon *daemon)
 	if (!bond)
 		abort();
 	bond->daemon = daemon;
+	bond->groups.pin_fd = -1;
 	return bond;
 }
 
@@ -42,7 +50,10 @@ static void bond_free(struct bond *bond)
 {
 	bond_stop_timer(bond);
 	bond_lacp_stop(bond, false);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		slave_hooks_end(bond, slot);
 	dataplane_close(&bond->dataplane);
+	pins_keep_nothing(bond);
 	groups_free(bond);
 	free(bond);
 }
@@ -119,6 +130,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		return r;
 	}
 	bond->dataplane.settled = true; /* no program of it runs yet */
+	groups_open(bond);
 	r = device_create(bond, err);
 	idle_turn();
 	if (!r)
@@ -132,6 +144,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		bond_stop_timer(bond);
 		bond_lacp_stop(bond, true);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
+		groups_free(bond);
 		free(bond);
 		return r;
 	}
@@ -139,6 +152,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	enlist(bond);
 	bond_evaluate(bond);
 	dataplane_beat(&bond->dataplane);
+	pins_keep(bond);
 	log_notice("%s: created, mode %s", first.name, option_mode_name(first.mode));
 	return 0;
 }
@@ -154,6 +168,7 @@ static void end(struct bond *bond)
 	delist(bond);
 	bond_stop_timer(bond);
 	bond_lacp_stop(bond, true);
+	pins_keep_nothing(bond);
 	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
 	groups_free(bond);
 	free(bond);
@@ -200,7 +215,6 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct link_info link;
-	struct err err;
 
 	if (slave->state == XBOND_SLOT_FREE)
 		return;
@@ -218,8 +232,6 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 		slave_finish_mac(bond, slot);
 		bond->members[slot] = (struct member){ .carrier = link.carrier, .since_ns = clock_now_ns() };
 		bond->members[slot].flapped = slave->carrier_changes != link.carrier_changes;
-		if (slave_hook(bond, slot) == XBOND_HOOK_CLSACT && slave_attach(bond, slot, &err))
-			log_error("%s: %s", bond_pin(bond)->name, err.text);
 	}
 }
 
@@ -248,12 +260,17 @@ static void recall(struct bond *bond)
 static void adopt_ready(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
+	uint64_t members = 0;
 	struct err err;
 
 	recall(bond);
+	groups_open(bond);
 	enlist(bond);
+	bond->adopting = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		adopt_slave(bond, slot);
+	bond_for_each_member (bond, slot)
+		attach_check_slave(bond, slot);
 	bypass_follow_captures(bond->daemon);
 	if (device_sync(bond) == -ENODEV) {
 		lifecycle_gone(bond);
@@ -261,22 +278,27 @@ static void adopt_ready(struct bond *bond)
 	}
 	bond_for_each_member (bond, slot) {
 		slave_follow_promisc(bond, slot);
-		groups_join(bond, bond_slave(bond, slot)->name);
+		members |= UINT64_C(1) << slot;
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", pin->name, err.text);
+		slave_hooks_tidy(bond, slot);
+		slave_hooks_follow(bond, slot, true);
 		xdp_follow_slave(bond, slot);
+		xdp_upgrade_slave(bond, slot);
 		mirred_follow(bond, slot);
 	}
+	groups_join(bond, members);
 	if (xdp_follow_tx(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
+	xdp_upgrade_tx(bond);
 	watch_slaves(bond);
 	vlan_filter_sync(bond);
 	slave_trouble_look(bond);
-	if (pin->hook == XBOND_HOOK_CLSACT && device_attach(bond, &err))
-		log_error("%s: %s", pin->name, err.text);
 	bond_evaluate(bond);
 	if (start(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
+	bond->adopting = false;
+	pins_keep(bond);
 	log_notice("%s: adopted with %u slaves", pin->name, bond_slave_count(bond));
 }
 
@@ -287,9 +309,31 @@ static void finish_removal(struct bond *bond)
 
 	log_notice("%s: was half %s; it is removed", pin->name,
 		   pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
+	groups_open(bond);
 	device_remove(&bond->daemon->nl, pin);
 	enlist(bond);
 	end(bond);
+}
+
+/* With the maps and programs of this build, if the kernel takes them; else the bond goes on with its own. */
+static int open_pins(struct bond *bond, const char *name, struct err *err)
+{
+	const char *bpf_dir = bond->daemon->paths.bpf_dir;
+	struct dataplane *dataplane = &bond->dataplane;
+	struct err why;
+	int r = migrate(bpf_dir, name, err);
+
+	if (!r)
+		r = dataplane_open_maps(dataplane, bpf_dir, name, err);
+	if (!r && is_elsewhere(bond))
+		return err_set(err, EXDEV,
+			       "it belongs to another network namespace; start bondd there, or give this one "
+			       "its own --bpf-dir");
+	if (!r && upgrade_pins(dataplane, &why))
+		log_error("%s: goes on with the programs of another build: %s", name, why.text);
+	if (!r)
+		r = pins_open_added(&dataplane->pins, err);
+	return r ? r : dataplane_open_programs(dataplane, err);
 }
 
 static void adopt(struct daemon *daemon, const char *name)
@@ -297,20 +341,13 @@ static void adopt(struct daemon *daemon, const char *name)
 	struct bond *bond = bond_new(daemon);
 	struct err err;
 
-	if (dataplane_open(&bond->dataplane, daemon->paths.bpf_dir, name, &err)) {
+	if (open_pins(bond, name, &err)) {
 		log_error("%s: not adopted: %s", name, err.text);
-		free(bond);
+		bond_free(bond);
 		return;
 	}
 	bond->dataplane.settled = true; /* lifecycle_adopt_all() has waited */
-	groups_recall(bond);
-	if (is_elsewhere(bond)) {
-		log_error("%s: not adopted: it belongs to another network namespace; start bondd there, or "
-			  "give "
-			  "this one its own --bpf-dir",
-			  name);
-		bond_free(bond);
-	} else if (bond_pin(bond)->state == XBOND_BOND_READY) {
+	if (bond_pin(bond)->state == XBOND_BOND_READY) {
 		adopt_ready(bond);
 	} else {
 		finish_removal(bond);
@@ -322,7 +359,7 @@ void lifecycle_adopt_all(struct daemon *daemon)
 	char **names;
 	struct err err;
 
-	dataplane_remove_staging(daemon->paths.bpf_dir);
+	pin_dirs_remove_staging(daemon->paths.bpf_dir);
 	if (pins_names(&names, daemon->paths.bpf_dir, &err)) {
 		log_error("%s", err.text);
 		return;

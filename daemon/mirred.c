@@ -9,6 +9,7 @@
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/slave.h"
+#include "daemon/slave_hooks.h"
 
 int mirred_check(const struct xbond_bond *pin, struct err *err)
 {
@@ -23,42 +24,13 @@ static bool is_wanted(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 
-	return !pin->rx_backlog && !memcmp(bond_slave(bond, slot)->mac, pin->mac, XBOND_MAC_SIZE);
-}
-
-/*
- * The receive program goes over to clsact before it leaves TCX. It stays there, for to make a
- * qdisc or remove it is to lose what the slave sends just then. A bondd that dies in between
- * may leave an empty clsact, but takes no one else's for its own.
- */
-static int move_to_clsact(struct bond *bond, unsigned int slot, struct err *err)
-{
-	struct attach_point clsact = slave_attach_point(bond, slot, XBOND_HOOK_CLSACT);
-	struct attach_point tcx = slave_attach_point(bond, slot, XBOND_HOOK_TCX);
-	struct xbond_slave *slave = bond_slave(bond, slot);
-	bool had_clsact;
-	int r;
-
-	if (bond_pin(bond)->hook != XBOND_HOOK_TCX)
-		return 0;
-	if (!slave->clsact) {
-		r = attach_add(&clsact, bond->dataplane.rx_fd, &had_clsact, err);
-		if (had_clsact)
-			slave->before.flags |= XBOND_SLAVE_HAD_CLSACT;
-		slave->clsact = !r;
-		if (r) {
-			attach_remove(&bond->daemon->nl, &clsact, had_clsact);
-			return r;
-		}
-	}
-	crashpoint("mirred-moved");
-	attach_remove(&bond->daemon->nl, &tcx, true);
-	return 0;
+	return !pin->rx_backlog && !slave_hooks_forbid_mirred(bond, slot) &&
+	       !memcmp(bond_slave(bond, slot)->mac, pin->mac, XBOND_MAC_SIZE);
 }
 
 static int add(struct bond *bond, unsigned int slot, struct err *err)
 {
-	int r = move_to_clsact(bond, slot, err);
+	int r = slave_hooks_to_clsact(bond, slot, err);
 
 	if (!r)
 		r = attach_add_mirred(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex,

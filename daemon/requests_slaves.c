@@ -142,6 +142,22 @@ static void note(json_t *notes, const char *format, ...)
 	va_end(args);
 }
 
+/* What kernel bonding would heed, and who has it there may not think of. */
+static void note_chains(struct addition *addition)
+{
+	const char *bond = bond_pin(addition->bond)->name;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		const struct xbond_slave *slave = bond_slave(addition->bond, slot);
+
+		if (addition->added >> slot & 1 && slave->trouble & XBOND_TROUBLE_NFT)
+			note(addition->notes,
+			     "nft chains at the ingress of %s see nothing of what %s receives; put them on "
+			     "%s",
+			     slave->name, bond, bond);
+	}
+}
+
 static void list_addresses(struct addition *addition)
 {
 	struct nl *nl = &addition->bond->daemon->nl;
@@ -207,6 +223,7 @@ static int add_all(struct addition *addition, struct err *err)
 		log_notice("%s: slave %s added", bond_pin(addition->bond)->name, addition->links[i].name);
 		remove_addresses(addition, i);
 	}
+	note_chains(addition);
 	bond_evaluate(addition->bond);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "daemon/attach_check.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/groups.h"
@@ -18,10 +19,16 @@
 #include "daemon/net/features.h"
 #include "daemon/net/ipv6.h"
 #include "daemon/net/multicast.h"
+#include "daemon/slave_hooks.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
+
+static bool slave_goes_first(struct bond *bond, unsigned int slot)
+{
+	return bond_slave(bond, slot)->trouble & XBOND_TROUBLE_ENDING;
+}
 
 struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enum xbond_hook hook)
 {
@@ -30,6 +37,8 @@ struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enu
 		.ifindex = (int)bond_slave(bond, slot)->ifindex,
 	};
 
+	if (hook == XBOND_HOOK_CLSACT && !slave_goes_first(bond, slot))
+		point.priority = ATTACH_LAST_PRIORITY;
 	snprintf(point.pin, sizeof(point.pin), "%s/" XBOND_PIN_LINK_RX "%u", bond->dataplane.pins.dir, slot);
 	return point;
 }
@@ -55,21 +64,6 @@ int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
 	return r;
 }
 
-void slave_keep_filters(struct bond *bond, unsigned int slot)
-{
-	struct attach_point point = rx_point(bond, slot);
-	struct err err;
-
-	if (point.hook != XBOND_HOOK_CLSACT ||
-	    (attach_has_filter(point.ifindex, false) && !mirred_is_missing(bond, slot)))
-		return;
-	log_warning("%s: somebody has removed the filter of %s; it is put back", bond_pin(bond)->name,
-		    bond_slave(bond, slot)->name);
-	if (slave_attach(bond, slot, &err))
-		log_error("%s: %s", bond_pin(bond)->name, err.text);
-	mirred_follow(bond, slot);
-}
-
 static void record(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
@@ -89,6 +83,16 @@ static void record(struct bond *bond, unsigned int slot, const struct link_info 
 	if (link->flags & IFF_ALLMULTI)
 		slave->before.flags |= XBOND_SLAVE_WAS_ALLMULTI;
 	__atomic_store_n(&slave->state, XBOND_SLOT_ENSLAVING, __ATOMIC_RELEASE);
+}
+
+/* One who has put it there before us keeps it. */
+static void join_slow_protocols(struct xbond_slave *slave)
+{
+	if (multicast_is_static((int)slave->ifindex, multicast_slow_protocols))
+		return;
+	slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
+	if (multicast_add((int)slave->ifindex, multicast_slow_protocols))
+		slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
 }
 
 /*
@@ -111,10 +115,8 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 	if (r)
 		return err_set(err, -r, "%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
 			       slave->name, bond_pin(bond)->mtu, why.text);
-	slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
-	if (multicast_add(slave->name, multicast_slow_protocols))
-		slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
-	groups_join(bond, slave->name);
+	join_slow_protocols(slave);
+	groups_join(bond, UINT64_C(1) << slot);
 	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
 	if (!r)
 		r = slave_follow_mac(bond, slot, err);
@@ -128,10 +130,12 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 static int attach(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct attach_point point = rx_point(bond, slot);
+	struct attach_point point;
 	bool had_clsact;
 	int r;
 
+	slave_hooks_choose(bond, slot);
+	point = rx_point(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
 	r = attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
 	if (had_clsact)
@@ -160,6 +164,7 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	slave_follow_promisc(bond, slot);
 	xdp_follow_slave(bond, slot);
 	mirred_follow(bond, slot);
+	slave_hooks_follow(bond, slot, false);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
 	bond_set_carrier(bond, slot, carrier > 0);
@@ -220,12 +225,13 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 
 	xdp_release_slave(bond, slot);
 	mirred_remove(bond, slot);
+	slave_hooks_tidy(bond, slot);
 	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 	crashpoint("release-detached");
 	idle_turn();
-	groups_leave(bond, name);
+	groups_leave(bond, slot);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
-		multicast_delete(name, multicast_slow_protocols);
+		multicast_delete((int)slave->ifindex, multicast_slow_protocols);
 	if (memcmp(slave->filter_mac, no_mac, XBOND_MAC_SIZE))
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
 	vlan_filter_restore(bond, slot, name);
@@ -242,6 +248,7 @@ void slave_forget(struct bond *bond, unsigned int slot)
 
 	if (point.hook == XBOND_HOOK_TCX)
 		attach_remove(&bond->daemon->nl, &point, true);
+	slave_hooks_end(bond, slot);
 	bond_slave(bond, slot)->before.flags &= ~XBOND_SLAVE_HAD_VLAN_STRIP; /* whoever has its name now */
 	xdp_release_slave(bond, slot);
 	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING &&
@@ -253,7 +260,9 @@ void slave_forget(struct bond *bond, unsigned int slot)
 		retired->rx_dropped += sum.rx_dropped;
 		dataplane_zero_counters(&bond->dataplane, slot);
 	}
+	groups_forget(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, 0);
+	attach_check_forget(bond, slot);
 	__atomic_and_fetch(&settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
 	settings->weight[slot] = 0;
 	memset(bond_slave(bond, slot), 0, sizeof(struct xbond_slave));

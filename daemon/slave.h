@@ -35,10 +35,8 @@ void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct 
 /* The device is gone: forgets the slot without touching anything. Does not evaluate. */
 void slave_forget(struct bond *bond, unsigned int slot);
 
-/* (Re)attaches the receive program of a member; needed where filters may have been lost. */
+/* Attaches the receive program of a member anew, which was taken off. */
 int slave_attach(struct bond *bond, unsigned int slot, struct err *err);
-/* After filters of a member have changed: puts ours back that somebody has removed. */
-void slave_keep_filters(struct bond *bond, unsigned int slot);
 /* What the receive program of the slot is attached by. */
 enum xbond_hook slave_hook(struct bond *bond, unsigned int slot);
 /* Where the receive program would be by this hook. */

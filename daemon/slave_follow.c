@@ -139,9 +139,29 @@ static void follow_name(struct bond *bond, struct xbond_slave *slave, const char
 	memcpy(slave->name, name, XBOND_NAME_SIZE);
 }
 
+/* Flags that the slave must have; others are its own affair. */
+static unsigned int needed_flags(const struct bond *bond)
+{
+	return bond->promisc ? IFF_ALLMULTI | IFF_PROMISC : IFF_ALLMULTI;
+}
+
 static bool agrees(struct bond *bond, const struct xbond_slave *slave, const struct link_info *link)
 {
-	return link->mtu == bond_pin(bond)->mtu && (!link->has_mac || same_mac(link->mac, slave->mac));
+	return link->mtu == bond_pin(bond)->mtu && (!link->has_mac || same_mac(link->mac, slave->mac)) &&
+	       !(needed_flags(bond) & ~link->flags);
+}
+
+static void keep_flags(struct bond *bond, const struct xbond_slave *slave, const struct link_info *link)
+{
+	unsigned int missing = needed_flags(bond) & ~link->flags;
+	struct err err;
+
+	if (!missing)
+		return;
+	log_notice("%s: %s of %s is put back", bond_pin(bond)->name,
+		   missing & IFF_ALLMULTI ? "allmulticast" : "promisc", slave->name);
+	if (link_set_flags(&bond->daemon->nl, link->ifindex, missing, missing, &err))
+		log_warning("%s: flags of %s: %s", bond_pin(bond)->name, slave->name, err.text);
 }
 
 /* Somebody has changed on the slave what the bond decides: it is put back. The message may be old; now counts. */
@@ -159,6 +179,7 @@ static void keep_bond_values(struct bond *bond, unsigned int slot, const struct 
 		if (link_set_mtu(&bond->daemon->nl, link->ifindex, bond_pin(bond)->mtu, &err))
 			log_warning("%s: MTU of %s: %s", bond_pin(bond)->name, slave->name, err.text);
 	}
+	keep_flags(bond, slave, link);
 	if (link->has_mac && !same_mac(link->mac, slave->mac)) {
 		log_notice("%s: MAC address of %s is put back", bond_pin(bond)->name, slave->name);
 		if (slave_follow_mac(bond, slot, &err))

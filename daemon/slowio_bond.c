@@ -187,7 +187,8 @@ static int on_pdu(void *context, void *data, size_t size)
 	const struct xbond_pdu *pdu = data;
 
 	if (size < sizeof(*pdu) || pdu->slot >= XBOND_MAX_SLAVES || pdu->length > sizeof(pdu->frame) ||
-	    (int)pdu->ifindex != bond->ifindex[pdu->slot])
+	    (int)pdu->ifindex != bond->ifindex[pdu->slot] ||
+	    slowio_hold_is_outdated(&bond->hold[pdu->slot], pdu))
 		return 0;
 	lacp_receive(&bond->sys, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
 	return 0;

@@ -70,6 +70,11 @@ void slowio_hold_follow(struct xbond_hold *hold, const struct lacp_system *sys, 
 	store(hold->in_force, !in_force);
 }
 
+bool slowio_hold_is_outdated(const struct xbond_hold *hold, const struct xbond_pdu *pdu)
+{
+	return pdu->received_ns < hold->missed_ns;
+}
+
 /*
  * The partner was heard since, if the programs have answered for us. A port that they have given up, be it in one
  * direction, has heard nobody.

@@ -27,6 +27,8 @@ void slowio_hold_sent(struct slowio_sent *sent, const uint8_t *frame, uint64_t n
 /* After the machines have run: what they decided is in force for the programs, all at once. */
 void slowio_hold_follow(struct xbond_hold *hold, const struct lacp_system *sys, unsigned int slot,
 			const struct slowio_sent *sent);
+/* A PDU waited in the ring, and nobody kept a later one: it is not known what the partner says now. */
+bool slowio_hold_is_outdated(const struct xbond_hold *hold, const struct xbond_pdu *pdu);
 /* bondd was away: what the programs have done meanwhile, after all PDUs that they left for bondd. */
 void slowio_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsigned int slot);
 

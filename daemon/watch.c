@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "common/clock.h"
+#include "daemon/attach_check.h"
 #include "daemon/bond_lacp.h"
 #include "daemon/burst.h"
 #include "daemon/bypass.h"
@@ -14,7 +15,9 @@
 #include "daemon/latency.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
+#include "daemon/pins_keep.h"
 #include "daemon/slave.h"
+#include "daemon/slave_hooks.h"
 #include "daemon/slave_trouble.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
@@ -22,6 +25,7 @@
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000
 #define TICKS_PER_SYNC 4
+#define TICKS_PER_CHECK 2
 
 static bool some_want_direct(const struct daemon *daemon)
 {
@@ -104,11 +108,22 @@ static void on_qdisc(int ifindex, void *arg)
 		int slot = bond_slot_by_ifindex(bond, ifindex);
 
 		next = bond->next;
-		if (slot >= 0)
-			slave_keep_filters(bond, (unsigned int)slot);
-		else if (!bond->away && ifindex == (int)bond_pin(bond)->ifindex)
+		if (slot >= 0) {
+			attach_check_slave(bond, (unsigned int)slot);
+			slave_hooks_note(bond, (unsigned int)slot, true);
+		} else if (ifindex == (int)bond_pin(bond)->port_ifindex) {
+			attach_check_pair(bond, false);
+		} else if (!bond->away && ifindex == (int)bond_pin(bond)->ifindex) {
 			sync_device(bond);
+		}
 	}
+}
+
+static void note_filter(struct bond *bond, int ifindex, unsigned int priority)
+{
+	bond_for_each_member (bond, slot)
+		if (ifindex == (int)bond_slave(bond, slot)->ifindex || ifindex == MONITOR_SHARED_BLOCK)
+			slave_hooks_note(bond, slot, !attach_is_our_priority(priority));
 }
 
 /* Of a block that devices share the message names none. */
@@ -116,11 +131,13 @@ static void on_filter(int ifindex, unsigned int priority, bool gone, void *arg)
 {
 	struct daemon *daemon = arg;
 
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		note_filter(bond, ifindex, priority);
 		if (bond->has_filters == gone &&
 		    (ifindex == (int)bond_pin(bond)->ifindex || ifindex == MONITOR_SHARED_BLOCK))
 			bond->filters_due = true;
-	if (gone && (priority == ATTACH_FILTER_PRIORITY || priority == ATTACH_MIRRED_PRIORITY))
+	}
+	if (gone && attach_is_our_priority(priority))
 		on_qdisc(ifindex, arg);
 }
 
@@ -150,11 +167,13 @@ void watch_slaves(struct bond *bond)
 	}
 }
 
-/* Each bond in its turn: the main loop answers to others in between. */
-static void sync_all_soon(struct daemon *daemon)
+/* Each bond in its turn: the main loop answers to others in between. wholly: or only what somebody takes away. */
+static void sync_all_soon(struct daemon *daemon, bool wholly)
 {
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		bond->sync_due = true;
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		bond->check_due |= !wholly;
+		bond->sync_due |= wholly;
+	}
 	sd_event_source_set_enabled(daemon->sync, SD_EVENT_ON);
 }
 
@@ -165,7 +184,7 @@ static void on_resync(void *arg)
 	log_info("link messages were lost; every device is read again");
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		bond->read_due = true;
-	sync_all_soon(daemon);
+	sync_all_soon(daemon, true);
 	config_look_again(daemon);
 }
 
@@ -184,6 +203,7 @@ static void read_messages(struct daemon *daemon)
 	monitor_read(&daemon->monitor);
 	burst_end(daemon);
 	bypass_follow_filters(daemon);
+	slave_hooks_follow_noted(daemon);
 	if (some_want_direct(daemon)) /* who captures mostly makes a device promiscuous, which is a message */
 		bypass_follow_captures(daemon);
 }
@@ -216,7 +236,10 @@ static void read_again(struct bond *bond)
 {
 	watch_slaves(bond);
 	bond_for_each_member (bond, slot)
-		slave_keep_filters(bond, slot);
+		attach_check_slave(bond, slot);
+	idle_turn();
+	bond_for_each_member (bond, slot)
+		slave_hooks_follow(bond, slot, true);
 	idle_turn();
 	vlan_filter_sync(bond);
 	idle_turn();
@@ -235,17 +258,26 @@ static void sync_bond(struct bond *bond)
 	bond_for_each_member (bond, slot) {
 		slave_follow_speed(bond, slot);
 		xdp_check_slave(bond, slot);
+		slave_hooks_follow(bond, slot, false);
 		idle_turn();
 	}
 	if (sync_device(bond) && bond->away)
 		vlan_filter_sync(bond);
 }
 
+/* Programs and pins that somebody may have taken away. */
+static void check_bond(struct bond *bond)
+{
+	bond->check_due = false;
+	pins_keep(bond);
+	attach_check(bond);
+}
+
 static struct bond *next_to_sync(struct daemon *daemon)
 {
 	struct bond *bond = daemon->bonds;
 
-	while (bond && !bond->sync_due)
+	while (bond && !bond->sync_due && !bond->check_due)
 		bond = bond->next;
 	return bond;
 }
@@ -260,7 +292,9 @@ static int on_sync(sd_event_source *source, void *arg)
 	burst_begin(daemon);
 	do {
 		bond = next_to_sync(daemon);
-		if (bond)
+		if (bond && bond->check_due)
+			check_bond(bond);
+		else if (bond)
 			sync_bond(bond);
 	} while (bond && clock_now_ns() < end_ns);
 	burst_end(daemon);
@@ -285,8 +319,10 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	groups_follow(daemon);
 	idle_turn();
 	config_wait_tick(daemon);
+	if (ticks % TICKS_PER_CHECK == 0)
+		sync_all_soon(daemon, false);
 	if (ticks++ % TICKS_PER_SYNC == 0)
-		sync_all_soon(daemon);
+		sync_all_soon(daemon, true);
 	sd_event_source_set_time_relative(source, TICK_US);
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/net/features.h"
+#include "daemon/slave_hooks.h"
 #include "daemon/xdp_dispatcher.h"
 #include "daemon/xdp_dispatcher_pins.h"
 #include "daemon/xdp_gro.h"
@@ -241,12 +242,14 @@ static int is_attached(struct bond *bond, unsigned int slot)
 	return access(pin, F_OK) ? xdp_dispatcher_has((int)slave->ifindex) : has_link(pin);
 }
 
-/* A checksum that the stack of a veth's peer left to be done is lost by XDP: only for who asks by name. */
+/* A checksum that the stack of a veth's peer left to be done is lost by XDP, and TC filters are passed by: only for who asks by name. */
 static uint32_t wanted_hook(struct bond *bond, unsigned int slot)
 {
 	uint32_t wanted = bond_pin(bond)->rx_hook;
 
-	return wanted == XBOND_RX_AUTO && is_veth(bond, slot) ? XBOND_RX_TC : wanted;
+	return wanted == XBOND_RX_AUTO && (slave_hooks_has_others(bond, slot) || is_veth(bond, slot))
+		       ? XBOND_RX_TC
+		       : wanted;
 }
 
 /* The number of the device's native XDP program, whoever's it is; 0: none, or not known. */

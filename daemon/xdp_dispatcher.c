@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/xdp_dispatcher.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -22,9 +23,10 @@
 struct call {
 	int (*work)(const struct call *call);
 	int ifindex;
-	/* Of xdp_dispatcher_add(): */
+	/* Of xdp_dispatcher_add() and _upgrade(): */
 	const char *pin_dir;
 	uint32_t port_ifindex;
+	const struct xdp_identity *identity;
 };
 
 /* libxdp says on stderr what its return values say, too. */
@@ -187,6 +189,63 @@ static int add(const struct call *call)
 	return r;
 }
 
+static bool is_ours(const struct xdp_program *program)
+{
+	return !strcmp(xdp_program__name(program), XDP_RX_NAME);
+}
+
+static bool is_current(const struct xdp_program *program, const struct call *call)
+{
+	int fd = bpf_prog_get_fd_by_id(xdp_program__id(program));
+	struct xdp_identity identity;
+	bool current = fd >= 0 && !xdp_object_identify(fd, call->pin_dir, &identity) &&
+		       !memcmp(&identity, call->identity, sizeof(identity));
+
+	if (fd >= 0)
+		close(fd);
+	return current;
+}
+
+/* One of ours that is current, or is not; its number, 0: none. */
+static uint32_t find_build(const struct call *call, bool current)
+{
+	struct xdp_multiprog *attached = open_attached(call->ifindex);
+	struct xdp_program *program = NULL;
+	uint32_t id = 0;
+
+	while (attached && !id && (program = xdp_multiprog__next_prog(program, attached)))
+		if (is_ours(program) && is_current(program, call) == current)
+			id = xdp_program__id(program);
+	xdp_multiprog__close(attached);
+	return id;
+}
+
+static int take_out_id(int ifindex, uint32_t id)
+{
+	struct xdp_multiprog *attached = open_attached(ifindex);
+	struct xdp_program *program = NULL;
+	int r = -ENOENT;
+
+	while (attached && r == -ENOENT && (program = xdp_multiprog__next_prog(program, attached)))
+		if (xdp_program__id(program) == id)
+			r = xdp_program__detach(program, ifindex, xdp_multiprog__attach_mode(attached), 0);
+	xdp_multiprog__close(attached);
+	return r;
+}
+
+/* Both are there for a moment, and no frame meets none: what the first lets pass, the second does as well. */
+static int upgrade(const struct call *call)
+{
+	uint32_t stale = find_build(call, false);
+	int r = 0;
+
+	if (stale && !find_build(call, true))
+		r = add(call);
+	while (!r && (stale = find_build(call, false)))
+		r = take_out_id(call->ifindex, stale);
+	return r;
+}
+
 static int refused(int r, struct err *err)
 {
 	switch (-r) {
@@ -209,5 +268,18 @@ int xdp_dispatcher_add(const char *pin_dir, int ifindex, uint32_t port_ifindex, 
 	int r = no_freplace ? -ENOSYS : in_child(&call);
 
 	no_freplace = r == -ENOSYS;
+	return r ? refused(r, err) : 0;
+}
+
+int xdp_dispatcher_upgrade(const char *pin_dir, int ifindex, uint32_t port_ifindex,
+			   const struct xdp_identity *identity, struct err *err)
+{
+	const struct call call = { .work = upgrade,
+				   .ifindex = ifindex,
+				   .pin_dir = pin_dir,
+				   .port_ifindex = port_ifindex,
+				   .identity = identity };
+	int r = in_child(&call);
+
 	return r ? refused(r, err) : 0;
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "daemon/xdp_load.h"
 
 /*
  * Adds XDP_ROLE_RX to the device's dispatcher, which is made if there is none; pin_dir and
@@ -20,6 +21,9 @@
 int xdp_dispatcher_add(const char *pin_dir, int ifindex, uint32_t port_ifindex, struct err *err);
 /* Takes it out again, if it is there; the programs of others stay. 0 or -errno. */
 int xdp_dispatcher_remove(int ifindex);
+/* In place of one of ours that is another, which stays until this one is there; 0 also where none is. */
+int xdp_dispatcher_upgrade(const char *pin_dir, int ifindex, uint32_t port_ifindex,
+			   const struct xdp_identity *identity, struct err *err);
 /* 1 or 0; -errno where that cannot be found out. */
 int xdp_dispatcher_has(int ifindex);
 

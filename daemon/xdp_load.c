@@ -19,6 +19,7 @@
 #define XDP_DEV_BOUND_ONLY (1u << 6)
 
 #define PATH_SIZE (PATH_MAX + 32)
+#define PROGRAM_MAPS_MAX 16 /* more than any of ours uses */
 
 struct xdp_object {
 	struct xdp_bpf *skeleton;
@@ -172,4 +173,47 @@ void xdp_object_close(struct xdp_object *object)
 {
 	xdp_bpf__destroy(object->skeleton);
 	free(object);
+}
+
+static uint32_t pinned_map_id(const char *pin_dir, const char *pin)
+{
+	struct bpf_map_info info = {};
+	uint32_t length = sizeof(info);
+	char path[PATH_SIZE];
+	int fd, r;
+
+	snprintf(path, sizeof(path), "%s/%s", pin_dir, pin);
+	fd = bpf_obj_get(path);
+	if (fd < 0)
+		return 0;
+	r = bpf_obj_get_info_by_fd(fd, &info, &length);
+	close(fd);
+	return r ? 0 : info.id;
+}
+
+static bool is_among(uint32_t id, const uint32_t *ids, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (id && ids[i] == id)
+			return true;
+	return false;
+}
+
+int xdp_object_identify(int program_fd, const char *pin_dir, struct xdp_identity *ret_identity)
+{
+	static const char *const pins[] = { XBOND_PIN_SETTINGS, XBOND_PIN_TABLE,    XBOND_PIN_BUCKETS,
+					    XBOND_PIN_CURSOR,	XBOND_PIN_COUNTERS, XBOND_PIN_XDP_SLAVES,
+					    XBOND_PIN_XDP_ALL };
+	uint32_t ids[PROGRAM_MAPS_MAX] = { 0 };
+	struct bpf_prog_info info = { .nr_map_ids = PROGRAM_MAPS_MAX, .map_ids = (uintptr_t)ids };
+	uint32_t length = sizeof(info);
+	int r = bpf_obj_get_info_by_fd(program_fd, &info, &length);
+
+	if (r)
+		return r;
+	memset(ret_identity, 0, sizeof(*ret_identity));
+	memcpy(ret_identity->tag, info.tag, sizeof(ret_identity->tag));
+	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
+		ret_identity->shared_maps += is_among(pinned_map_id(pin_dir, pins[i]), ids, PROGRAM_MAPS_MAX);
+	return 0;
 }

@@ -14,6 +14,7 @@ enum xdp_role {
 	XDP_ROLE_RX,
 	XDP_ROLE_RX_TAGS, /* for one device, whose VLAN tags it can see */
 	XDP_ROLE_TX,
+	XDP_ROLE_COUNT
 };
 
 #define XDP_RX_NAME "xbond_xdp_rx" /* of XDP_ROLE_RX */
@@ -32,5 +33,12 @@ struct bpf_object *xdp_object_bpf(struct xdp_object *object);
 /* The descriptor of the loaded program, the caller's to close, or -errno. */
 int xdp_object_load(struct xdp_object *object, struct err *err);
 void xdp_object_close(struct xdp_object *object);
+
+/* What a loaded program is known by: its instructions, and that it works on the maps that are pinned there. */
+struct xdp_identity {
+	unsigned char tag[8];
+	unsigned int shared_maps;
+};
+int xdp_object_identify(int program_fd, const char *pin_dir, struct xdp_identity *ret_identity);
 
 #endif

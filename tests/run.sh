@@ -107,14 +107,17 @@ else
     skipped=$((skipped + 1))
 fi
 
-# Of tests/net, two lots that do not depend on the clock run side by side; the others have the machine to themselves.
+# Of tests/net, three lots that leave the machine idle most of the time run side by side; the others have it to themselves.
 mapfile -t first < <(of_net errors group service explain mac iplink fragments lacp_wire lacp_spread slaves mirred loops trouble)
 mapfile -t second < <(of_net lifecycle stacking queue_id xdp)
-mapfile -t rest < <(others_of_net "${first[@]}" "${second[@]}")
+mapfile -t third < <(of_net lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down bypass announce netkit)
+mapfile -t rest < <(others_of_net "${first[@]}" "${second[@]}" "${third[@]}")
 begin first in_pytest "${first[@]}"
 begin second in_pytest "${second[@]}"
+begin third in_pytest "${third[@]}"
 finish first "tests/net: ${first[*]#tests/net/}"
 finish second "tests/net: ${second[*]#tests/net/}"
+finish third "tests/net: ${third[*]#tests/net/}"
 suite "tests/net, the others" "${rest[@]}"
 
 printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/attached.h"
 #include "common/options.h"
 #include "common/values.h"
 #include "view/json_value.h"
@@ -101,8 +102,12 @@ static json_t *problem_json(const struct xbond_slave *slave)
 		  "it was made a port of another device, which receives nothing from it" },
 		{ XBOND_TROUBLE_ADDRESSES, "it has got IP addresses, which belong on the bond" },
 		{ XBOND_TROUBLE_UPPERS, "devices were made on it, which receive nothing there" },
+		{ XBOND_TROUBLE_ENDING,
+		  "filters on its ingress let frames pass for good, and so are passed by" },
+		{ XBOND_TROUBLE_UNMET, "filters on its ingress do not see what the bond receives" },
+		{ XBOND_TROUBLE_NFT, "nft chains on its ingress do not see what the bond receives" },
 	};
-	char text[256] = "";
+	char text[512] = "";
 	size_t length = 0;
 
 	for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
@@ -110,6 +115,25 @@ static json_t *problem_json(const struct xbond_slave *slave)
 			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
 						   length ? "; " : "", problems[i].sentence);
 	return length ? json_string(text) : json_null();
+}
+
+/* Without carrier there is no speed: what the map has is the last one, by which its weight goes on. */
+static void set_speed(json_t *json, const struct xbond_slave *slave)
+{
+	bool carrier = slave->link == XBOND_LINK_UP || slave->link == XBOND_LINK_GOING_UP;
+
+	json_object_set_new(json, "speed_mbps", carrier ? json_value_number(slave->speed_mbps) : json_null());
+	json_object_set_new(json, "duplex", carrier ? duplex_json(slave->duplex) : json_null());
+}
+
+static json_t *attached_json(enum attached attached)
+{
+	return attached == ATTACHED_UNKNOWN ? json_null() : json_boolean(attached == ATTACHED);
+}
+
+static json_t *times_json(const struct pins *pins, uint32_t times)
+{
+	return pins->attached ? json_integer(times) : json_null();
 }
 
 static json_t *slave_json(const struct source *source, unsigned int slot)
@@ -126,13 +150,15 @@ static json_t *slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(json, "name", json_value_text(slave->name));
 	json_object_set_new(json, "mii_status", link_json(slave->link));
 	json_object_set_new(json, "active", json_boolean(has_slot(values_tx_slots(pins), slot)));
-	json_object_set_new(json, "speed_mbps", json_value_number(slave->speed_mbps));
-	json_object_set_new(json, "duplex", duplex_json(slave->duplex));
+	set_speed(json, slave);
 	json_object_set_new(json, "mac", json_value_mac(slave->mac));
 	json_object_set_new(json, "perm_mac", json_value_mac(slave->perm_mac));
 	json_object_set_new(json, "link_failures", json_integer(slave->link_failures));
 	json_object_set_new(json, "rx_hook", json_string(slave->rx_hook == XBOND_RX_XDP ? "xdp" : "tc"));
 	json_object_set_new(json, "problem", problem_json(slave));
+	json_object_set_new(json, "attached", attached_json(attached_slave(pins, slot)));
+	json_object_set_new(json, "times_detached",
+			    times_json(pins, pins->attached ? pins->attached->detached[slot] : 0));
 	json_object_set_new(json, "options", options_json(pins, OPTION_SLAVE, slot));
 	set_counters(json, &counters);
 	if (source->lacp)
@@ -189,6 +215,11 @@ static void set_state(json_t *json, const struct pins *pins, const char *name)
 	json_object_set_new(json, "mii_status", json_string(bond->carrier ? "up" : "down"));
 	json_object_set_new(json, "active_slave", json_value_text(active.name));
 	json_object_set_new(json, "speed_mbps", json_value_number(speed_mbps(pins)));
+	json_object_set_new(json, "attached", attached_json(attached_pair(pins)));
+	json_object_set_new(json, "times_detached",
+			    times_json(pins, pins->attached ? pins->attached->detached_bond : 0));
+	json_object_set_new(json, "abi_version", json_integer(bond->abi_version));
+	json_object_set_new(json, "problem", json_null());
 }
 
 json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
@@ -215,6 +246,30 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 	json_object_set_new(json, "slaves", slaves);
 	if (source.lacp)
 		json_object_set_new(json, "lacp", view_lacp_bond(pins, source.lacp));
+	return json;
+}
+
+json_t *view_foreign(const char *name, uint32_t abi, bool bondd)
+{
+	static const char *const unknown[] = {
+		"mode",	      "mac",	      "device",	    "mtu",	  "carrier",
+		"mii_status", "active_slave", "speed_mbps", "attached",	  "times_detached",
+		"options",    "tx_packets",   "tx_bytes",   "rx_packets", "rx_bytes",
+		"rx_dropped"
+	};
+	json_t *json = json_object();
+
+	json_object_set_new(json, "name", json_value_text(name));
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		json_object_set_new(json, unknown[i], json_null());
+	json_object_set_new(json, "bondd", json_boolean(bondd));
+	json_object_set_new(json, "slaves", json_array());
+	json_object_set_new(json, "abi_version", json_integer(abi));
+	json_object_set_new(
+		json, "problem",
+		json_sprintf("it was made with ABI version %u, and this program speaks version %d; "
+			     "it goes on under its own programs, as without bondd",
+			     abi, XBOND_ABI_VERSION));
 	return json;
 }
 

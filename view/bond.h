@@ -14,6 +14,9 @@
 /* What `show` prints. bondd: it runs and answers. New references; NULL when memory or the counters fail. */
 json_t *view_bond(const struct pins *pins, const char *name, bool bondd);
 
+/* What `show` prints of a bond of another ABI version, of which nothing else can be read. */
+json_t *view_foreign(const char *name, uint32_t abi, bool bondd);
+
 /* What `stats` prints. loop: of bondd's main loop; NULL: not known. */
 json_t *view_stats(const struct pins *pins, const char *name, const struct loop_figures *loop);
 

@@ -260,6 +260,14 @@ static void note_answer(struct lacp_port_state *port, uint64_t sent_ns)
 	port->sent_ns[LACP_TX_LIMIT - 1] = sent_ns;
 }
 
+/* The last answer but one may have been in the same second: as late as it may have been. */
+static void note_answers(struct lacp_port_state *port, uint64_t last_ns)
+{
+	if (last_ns > LACP_HOLD_GAP)
+		note_answer(port, last_ns - LACP_HOLD_GAP);
+	note_answer(port, last_ns);
+}
+
 /* Nothing known: the port must hear from its partner before it carries again, and fallback waits for its delay. */
 static void expire(struct lacp_port_state *port)
 {
@@ -274,7 +282,7 @@ void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_
 
 	if (!is_known(sys, slot))
 		return;
-	note_answer(port, sent_ns);
+	note_answers(port, sent_ns);
 	if (port->rx != LACP_RX_CURRENT)
 		return;
 	if (!heard_ns) {

@@ -14,7 +14,8 @@
 #define LACP_STATE_VERSION 2
 #define LACP_MAX_PORTS 64
 #define LACP_MAC_SIZE 6
-#define LACP_TX_LIMIT 3 /* PDUs in any Fast_Periodic_Time, 6.4.16 */
+#define LACP_TX_LIMIT 3		   /* PDUs in any Fast_Periodic_Time, 6.4.16 */
+#define LACP_HOLD_GAP 900000000ULL /* ns between two answers of the kernel while the daemon is away */
 
 /* Bits of lacp_info.state, 6.4.2.3. */
 #define LACP_ACTIVITY 0x01

@@ -11,31 +11,37 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define READ_SIZE 65536
+
 const uint8_t multicast_slow_protocols[XBOND_MAC_SIZE] = { 0x01, 0x80, 0xc2, 0, 0, 0x02 };
 
-static int change(unsigned long request, const char *name, const uint8_t *mac)
+/* By the name that the device has now. */
+static int change(unsigned long request, int ifindex, const uint8_t *mac)
 {
-	struct ifreq ifr = { .ifr_hwaddr.sa_family = AF_UNSPEC };
+	struct ifreq ifr = { .ifr_ifindex = ifindex };
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), r = 0;
 
 	if (fd < 0)
 		return -errno;
-	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
+	if (ioctl(fd, SIOCGIFNAME, &ifr) < 0)
+		r = -errno;
+	memset(&ifr.ifr_hwaddr, 0, sizeof(ifr.ifr_hwaddr));
+	ifr.ifr_hwaddr.sa_family = AF_UNSPEC;
 	memcpy(ifr.ifr_hwaddr.sa_data, mac, XBOND_MAC_SIZE);
-	if (ioctl(fd, request, &ifr) < 0)
+	if (!r && ioctl(fd, request, &ifr) < 0)
 		r = -errno;
 	close(fd);
 	return r;
 }
 
-int multicast_add(const char *name, const uint8_t mac[XBOND_MAC_SIZE])
+int multicast_add(int ifindex, const uint8_t mac[XBOND_MAC_SIZE])
 {
-	return change(SIOCADDMULTI, name, mac);
+	return change(SIOCADDMULTI, ifindex, mac);
 }
 
-int multicast_delete(const char *name, const uint8_t mac[XBOND_MAC_SIZE])
+int multicast_delete(int ifindex, const uint8_t mac[XBOND_MAC_SIZE])
 {
-	return change(SIOCDELMULTI, name, mac);
+	return change(SIOCDELMULTI, ifindex, mac);
 }
 
 /* False when text is not so many bytes. */
@@ -48,22 +54,65 @@ static bool parse_hex(const char *text, uint8_t *ret_bytes, size_t size)
 	return true;
 }
 
-/* A line: ifindex, name, uses, whether one is global, address. */
+static bool parse_mac(const char *text, uint8_t *ret_mac)
+{
+	char *end;
+	unsigned long long number = strtoull(text, &end, 16);
+
+	if (end != text + 2 * XBOND_MAC_SIZE)
+		return false;
+	for (int i = 0; i < XBOND_MAC_SIZE; i++)
+		ret_mac[i] = (uint8_t)(number >> 8 * (XBOND_MAC_SIZE - 1 - i));
+	return true;
+}
+
+/*
+ * A line: ifindex, name, uses, whether one is static, address. There may be very many of them, hence no
+ * sscanf().
+ */
+static bool parse_entry(const char *line, struct multicast_entry *ret_entry)
+{
+	char *at;
+
+	ret_entry->ifindex = (int)strtol(line, &at, 10);
+	at += strspn(at, " ");
+	at += strcspn(at, " ");
+	strtol(at, &at, 10);
+	ret_entry->is_static = strtol(at, &at, 10) != 0;
+	return parse_mac(at + strspn(at, " "), ret_entry->mac);
+}
+
 int multicast_list(multicast_visit visit, void *arg)
 {
 	FILE *file = fopen("/proc/thread-self/net/dev_mcast", "re");
-	char line[256], text[2 * XBOND_MAC_SIZE + 1];
-	uint8_t mac[XBOND_MAC_SIZE];
-	int ifindex;
+	struct multicast_entry entry;
+	char line[256];
 
 	if (!file)
 		return -errno;
+	setvbuf(file, NULL, _IOFBF, READ_SIZE);
 	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "%d %*s %*d %*d %12[0-9a-f]", &ifindex, text) == 2 &&
-		    parse_hex(text, mac, sizeof(mac)))
-			visit(ifindex, mac, arg);
+		if (parse_entry(line, &entry))
+			visit(&entry, arg);
 	fclose(file);
 	return 0;
+}
+
+static void look_for(const struct multicast_entry *entry, void *arg)
+{
+	struct multicast_entry *wanted = arg;
+
+	if (entry->ifindex == wanted->ifindex && !memcmp(entry->mac, wanted->mac, XBOND_MAC_SIZE))
+		wanted->is_static = entry->is_static;
+}
+
+bool multicast_is_static(int ifindex, const uint8_t mac[XBOND_MAC_SIZE])
+{
+	struct multicast_entry wanted = { .ifindex = ifindex };
+
+	memcpy(wanted.mac, mac, XBOND_MAC_SIZE);
+	multicast_list(look_for, &wanted);
+	return wanted.is_static;
 }
 
 /* A device's line begins with its number; its groups follow, indented, each the word of memory as a number. */

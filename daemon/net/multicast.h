@@ -6,20 +6,30 @@
 #ifndef XBOND_DAEMON_NET_MULTICAST_H
 #define XBOND_DAEMON_NET_MULTICAST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bpf/abi.h"
 
 /* 0 or -errno. Adding twice is adding once; a use by the device's own stack is counted apart. */
-int multicast_add(const char *name, const uint8_t mac[XBOND_MAC_SIZE]);
-int multicast_delete(const char *name, const uint8_t mac[XBOND_MAC_SIZE]);
+int multicast_add(int ifindex, const uint8_t mac[XBOND_MAC_SIZE]);
+int multicast_delete(int ifindex, const uint8_t mac[XBOND_MAC_SIZE]);
 
 /* Slow_Protocols_Multicast, IEEE 802.3 57A.3. */
 extern const uint8_t multicast_slow_protocols[XBOND_MAC_SIZE];
 
-typedef void (*multicast_visit)(int ifindex, const uint8_t *mac, void *arg);
+struct multicast_entry {
+	int ifindex;
+	bool is_static; /* by multicast_add() or `ip maddr add`, whoever called it */
+	uint8_t mac[XBOND_MAC_SIZE];
+};
+
+typedef void (*multicast_visit)(const struct multicast_entry *entry, void *arg);
 /* Every address of every device. 0, or -errno before the first. */
 int multicast_list(multicast_visit visit, void *arg);
+/* Is it on the device's list as multicast_add() would put it there? */
+bool multicast_is_static(int ifindex, const uint8_t mac[XBOND_MAC_SIZE]);
+
 typedef void (*multicast_group)(int ifindex, const uint8_t *group, void *arg);
 /* Every IP group of every device: 4 and 16 bytes. 0, or -errno before the first. */
 int multicast_list_ipv4(multicast_group visit, void *arg);

@@ -8,6 +8,7 @@ import ctypes
 import json
 import os
 import mmap
+import socket
 import subprocess
 import types
 
@@ -15,6 +16,7 @@ import abi
 
 TC_UNSPEC, TC_SHOT, TC_REDIRECT = -1, 2, 7
 CLONE_NEWNET = 0x40000000
+ETH_P_ALL, SOL_PACKET, PACKET_IGNORE_OUTGOING = 3, 263, 23
 BOND_INDEX, PORT_INDEX, SLAVE_INDEX = 50, 51, 100
 X = types.SimpleNamespace(**abi.constants())
 libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
@@ -213,3 +215,12 @@ class Datapath:
         dump = subprocess.run(["ip", "-j", "-s", "link"], capture_output=True, check=True).stdout
         stats = {link["ifname"]: link["stats64"]["tx"]["packets"] for link in json.loads(dump)}
         return [stats[f"s{slot}"] for slot in range(self.devices)]
+
+    @staticmethod
+    def listen(path):
+        """A socket that gets the copies that are handed to the bond: at the other end of the pair, or on bond0."""
+        made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        made.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+        made.bind(("bond0" if path == "direct" else "port0p", ETH_P_ALL))
+        made.settimeout(5)
+        return made

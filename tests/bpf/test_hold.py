@@ -433,6 +433,15 @@ def test_a_port_without_partner_is_left_alone(datapath, port):
     assert (port.ended, carries(datapath)) == (X.HOLD_GOES_ON, (BIT, BIT))
 
 
+def test_what_nobody_keeps_is_noted(datapath, port):
+    """For LACPDUs that wait in the ring are older then."""
+    port.current = port.holding = 0
+    for frame in (marker(), lacpdu(THEIR_INFO, OUR_INFO, lengths=(19, 20, 16))):
+        assert hear(datapath, frame) == TC_UNSPEC and not port.missed_ns
+    before = time.monotonic_ns()
+    assert hear(datapath, USUAL) == TC_UNSPEC and before < port.missed_ns < time.monotonic_ns()
+
+
 def test_markers(datapath, port):
     verdict, answer = datapath.answer("xbond_rx", marker(), datapath.table.ifindex[SLOT])
     assert verdict == TC_REDIRECT and answer == GROUP + OUR_PORT + marker(2)[12:]

@@ -80,11 +80,40 @@ def test_the_slaves_own_frames_stay(datapath, path, frame, collecting, carrier):
     assert datapath.receive(frame) == (TC_UNSPEC, {}, {})
 
 
+LAST = packets.frame("01:80:c2:00:00:0e", 0x88b6)
+
+
 @pytest.mark.parametrize("frame", LINK_LOCAL)
-def test_other_link_local_frames_belong_to_the_bridge_above(datapath, path, frame):
+def test_other_link_local_frames_are_the_slaves_and_the_bonds(datapath, path, frame):
+    """A copy goes to the bond, unless that receives nothing now, and the frame goes on."""
+    with datapath.listen(path) as bond:
+        assert datapath.receive(frame) == (TC_UNSPEC, {0: 1}, {})
+        assert bond.recv(2048) == frame
+        datapath.table.flags = 0
+        assert datapath.receive(frame) == (TC_UNSPEC, {}, {})
+        datapath.table.flags, datapath.table.rx_mask = X.F_CARRIER, 0b1110
+        assert datapath.receive(frame) == (TC_UNSPEC, {}, {})
+        datapath.table.rx_mask = 0b0001
+        assert datapath.receive(LAST) == (TC_UNSPEC, {0: 1}, {})
+        assert bond.recv(2048) == LAST
+
+
+@pytest.mark.parametrize("kind", [0x0800, 0x0806, 0x86dd])
+def test_ip_is_never_the_slaves(datapath, path, kind):
+    """Else the host would answer on the slave as well."""
+    frame = packets.frame("01:80:c2:00:00:0e", kind)
     assert datapath.receive(frame) == (TC_REDIRECT, {0: 1}, {})
     datapath.table.rx_mask = 0b1110
-    assert datapath.receive(frame) == (TC_UNSPEC, {}, {})
+    assert datapath.receive(frame) == (TC_SHOT, {}, {0: 1})
+
+
+@pytest.mark.parametrize("watched", [0, 1])
+def test_a_copy_for_a_bond_that_opens(datapath, watched):
+    """Around the pair, whose port side is not up yet; only while bondd watches."""
+    datapath.table.flags, datapath.table.watched = X.F_CARRIER | X.F_OPENING, watched
+    with datapath.listen("direct" if watched else "counted") as bond:
+        assert datapath.receive(LAST) == (TC_UNSPEC, {0: 1}, {})
+        assert bond.recv(2048) == LAST
 
 
 @pytest.mark.parametrize("frame", ORDINARY)

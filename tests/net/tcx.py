@@ -1,8 +1,9 @@
 """Programs of an object file as TCX, in a place among those that are there: tc cannot, nor can an older bpftool."""
 import ctypes
+import json
 import os
 
-from lab import libc
+from lab import libc, run
 
 TCX_INGRESS, TCX_EGRESS, BPF_F_BEFORE = 46, 47, 8
 libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
@@ -35,3 +36,13 @@ class Tcx:
 def attach_before(namespace, dev, file, name):
     """At the egress of dev, in front of all others, until that is gone."""
     Tcx(namespace, dev, file, name, flags=BPF_F_BEFORE).close()
+
+
+def order(namespace, dev, hook=TCX_INGRESS):
+    """Names of the programs on dev, in the order in which they run."""
+    ids, count = (ctypes.c_uint32 * 64)(), ctypes.c_uint32(64)
+    with namespace.inside():
+        error = libbpf.bpf_prog_query(libc.if_nametoindex(dev.encode()), hook, 0, None, ids, ctypes.byref(count))
+    assert error == 0, os.strerror(-error)
+    shown = [run("bpftool", "-j", "prog", "show", "id", each, check=False).stdout for each in ids[:count.value]]
+    return [json.loads(each).get("name") for each in shown]  # None: it has gone meanwhile

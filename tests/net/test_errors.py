@@ -449,11 +449,7 @@ def write_byte(directory, offset, number):
     run("bpftool", "map", "update", "pinned", directory / "bond", "key", 0, 0, 0, 0, "value", *value)
 
 
-def damage_version(directory):
-    write_byte(directory, 4, 99)
-
-
-@pytest.mark.parametrize("damage", [damage_missing, damage_foreign, damage_version])
+@pytest.mark.parametrize("damage", [damage_missing, damage_foreign])
 def test_damaged_pins(case, damage):
     """bondctl says so; bondd leaves that bond alone, logs it, and serves the others."""
     host = case.host
@@ -465,6 +461,25 @@ def test_damaged_pins(case, damage):
     assert "bond1" in host.log()
     assert [slave["name"] for slave in host.show("bond0")["slaves"]] == ["l0"]
     assert host.pins() == pins and host.devices() == devices
+    error_line(host.ctl_try("set", "bond1", "min_links", "1"), REFUSED)
+    host.ctl("add-slave", "bond0", "l2")
+
+
+@pytest.mark.parametrize("version", [1, 99])
+def test_a_bond_of_another_version(case, version):
+    """It goes on as it is: bondd says so, show and list have it, and the other bonds are served."""
+    host = case.host
+    host.kill_bondd()
+    write_byte(host.bpf_dir / "bond1", 4, version)
+    pins, devices = host.pins(), host.devices()
+    host.start_bondd()
+    assert f"bond1: not adopted: it was made with ABI version {version}" in host.log()
+    assert host.ctl_json("list") == ["bond0", "bond1"] and [bond["name"] for bond in host.ctl_json("show")] == ["bond0", "bond1"]
+    shown = host.show("bond1")
+    assert (shown["abi_version"], shown["slaves"], shown["mode"]) == (version, [], None) and "ABI version" in shown["problem"]
+    assert f"ABI version {version}" in host.ctl("show", "bond1")
+    assert host.pins() == pins and host.devices() == devices
+    error_line(host.ctl_try("stats", "bond1"), REFUSED)
     error_line(host.ctl_try("set", "bond1", "min_links", "1"), REFUSED)
     host.ctl("add-slave", "bond0", "l2")
 

@@ -96,8 +96,12 @@ def test_failures_are_counted_and_shown(pair):
     shown = made.near.show()
     assert shown["active_slave"] == "l1" and shown["carrier"] is True
     assert [(slave["active"], slave["link_failures"]) for slave in shown["slaves"]] == [(False, 1), (True, 0)]
+    # Without carrier there is no speed, and no duplex.
+    assert [(slave["speed_mbps"], slave["duplex"]) for slave in shown["slaves"]] == [(None, None), (10000, "full")]
+    assert "slave l0: down, speed unknown, 1 link failure" in made.near.ctl("show", "bond0")
     mend(made.far, "l0")
     made.near.wait_slaves("l0", "l1")
+    assert made.near.slave("l0")["speed_mbps"] == 10000
     assert made.near.show()["active_slave"] == "l1", "without a primary the active slave stays"
 
 

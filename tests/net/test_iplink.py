@@ -201,10 +201,22 @@ def test_someone_takes_our_filters_away(pair):
     assert delivers(made)
 
 
+def test_allmulticast_by_hand_on_a_slave(pair):
+    """Groups joined on bond0 reach the slave by that flag. A slave's own promiscuity is its own affair."""
+    made = pair("balance-xor", links=2)
+    made.near.ip("link", "set", "l0", "promisc", "on", "allmulticast", "off")
+    wait_for(lambda: "allmulticast of l0 is put back" in made.near.log() and made.near.link("l0")["allmulti"], "it to be put back")
+    assert made.near.link("l0")["promiscuity"] == 1
+    made.near.ctl("del-slave", "bond0", "l0")
+    assert not made.near.link("l0")["allmulti"] and not made.near.link("l0")["promiscuity"]
+
+
 def test_promiscuity_of_the_bond_reaches_the_slaves(pair):
     """A bridge or macvlan on bond0 needs frames for other MACs through the slaves' filters."""
     made = pair("balance-xor", links=2)
     made.near.ip("link", "set", "bond0", "promisc", "on")
     wait_for(lambda: all(made.near.link(link)["promiscuity"] > 0 for link in made.links), "promiscuous slaves")
+    made.near.ip("link", "set", "l1", "promisc", "off")
+    wait_for(lambda: made.near.link("l1")["promiscuity"] > 0, "it to be put back where somebody took it away")
     made.near.ip("link", "set", "bond0", "promisc", "off")
     wait_for(lambda: all(made.near.link(link)["promiscuity"] == 0 for link in made.links), "an end of it")

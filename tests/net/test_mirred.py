@@ -295,9 +295,9 @@ def test_pins_removed_by_hand(lone):
 
 @pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
 @both_hooks
-@pytest.mark.parametrize("step", ["mirred-moved", "mirred-attached"])
+@pytest.mark.parametrize("step", ["hooks-moved", "mirred-attached"])
 def test_bondd_dies_half_way(lone, step, hook):
-    if (step, hook) == ("mirred-moved", "clsact"):
+    if (step, hook) == ("hooks-moved", "clsact"):
         pytest.skip("nothing moves there")
     near = lone(links=1)
     before = plain_view(near)

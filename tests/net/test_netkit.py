@@ -147,12 +147,21 @@ def test_what_is_made(lone):
 def test_policy_drops_without_the_program(netkit_pair):
     """Nothing passes to the port side when somebody has taken the program off."""
     made = netkit_pair(links=1)
+    made.near.kill_bondd()  # it would put the program back
     run("bpftool", "link", "detach", "pinned", made.near.bpf_dir / "bond0" / "link_port")
     before = made.near.received("xb-bond0")["packets"]
     dropped = made.near.sent("bond0")["dropped"]
     send_packets(made.near, count=50)
     assert made.near.received("xb-bond0")["packets"] == before
     assert made.near.sent("bond0")["dropped"] >= dropped + 50
+
+
+@netkit_only
+def test_a_program_that_somebody_takes_off_is_put_back(netkit_pair):
+    made = netkit_pair(links=1)
+    run("bpftool", "link", "detach", "pinned", made.near.bpf_dir / "bond0" / "link_port")
+    wait_for(lambda: made.near.show()["times_detached"] == 1, "bondd to see it")
+    made.near.wait_ping("10.0.0.2")
 
 
 # transmit and receive

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from lab import BONDD, Refused, wait_for
+from lab import BONDD, Refused, groups, wait_for
 from traffic import Stream
 
 UNHARMED = {"lost": 0, "reordered": 0, "duplicates": 0}
@@ -232,12 +232,12 @@ def knows_steps():
 
 
 def plain_view(host):
-    """What xbond changes on slaves: flags, MTU, MAC, filters, IPv6."""
+    """What xbond changes on slaves: flags, MTU, MAC, filters, groups, IPv6."""
     view = {}
     for name in host.links:
         link = host.link(name)
         view[name] = (sorted(set(link["flags"]) - {"LOWER_UP", "NO-CARRIER"}), link["mtu"], link["address"],
-                      link.get("promiscuity"), link.get("allmulti"),
+                      link.get("promiscuity"), link.get("allmulti"), groups(host, name),
                       host.run("tc", "filter", "show", "dev", name, "ingress").stdout,
                       host.run("sysctl", "-n", f"net.ipv6.conf.{name}.disable_ipv6").stdout)
     return view

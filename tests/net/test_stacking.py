@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from lab import KERNEL, ROOT, compile_bpf, end, run, wait_for
+from lab import KERNEL, ROOT, compile_bpf, end, groups, run, wait_for
 from traffic import Capture, Frame, Iperf, Stream, send_frames, send_packets
 
 
@@ -310,10 +310,6 @@ def test_an_ingress_qdisc_in_the_place_of_clsact(pair, hook):
     wait_for(lambda: is_direct(made.near), "direct again")
 
 
-def groups(host, dev):
-    return {each["link"] for device in host.ip_json("maddr", "show", "dev", dev) for each in device["maddr"] if "link" in each}
-
-
 GROUP, LATER = "01:00:5e:01:02:03", "33:33:00:00:77:77"
 
 
@@ -338,7 +334,6 @@ def test_slaves_join_the_groups_of_the_bond(pair):
     assert groups(host, "l1") == before
 
 
-@pytest.mark.xfail(reason="the slave keeps bond0's groups: only that of the slow protocols is taken back", strict=True)
 def test_groups_leave_the_slaves_of_a_bond_that_was_deleted_while_bondd_was_dead(lone):
     host = lone(links=2)
     host.ctl("create", "bond0", "mode", "balance-xor")

@@ -79,7 +79,8 @@ def test_receive(xdp_pair):
     after = made.far.ctl_json("stats", "bond0")
     counted = [b["counters"]["rx_packets"] - a["counters"]["rx_packets"]
                for a, b in zip(before["slaves"], after["slaves"])]
-    assert sum(counted) >= 5000 and min(counted) > 500, counted
+    # Of 64 flows a slave has 16 on average; fewer than two is one run in a million.
+    assert sum(counted) >= 5000 and min(counted) > 100, counted
     done = Iperf(made.far).run(made.near, "10.0.0.2", "-t", "1", "-P", "2")
     assert done["end"]["sum_received"]["bytes"] > 1 << 20
 

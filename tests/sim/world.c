@@ -419,7 +419,8 @@ static void return_link(struct system *system, unsigned int slot)
 
 static void receive(struct system *system, const struct xbond_pdu *pdu)
 {
-	lacp_receive(&system->lacp, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
+	if (!slowio_hold_is_outdated(&system->port[pdu->slot].hold, pdu))
+		lacp_receive(&system->lacp, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
 }
 
 /* As slowio_bond_new() does it. */

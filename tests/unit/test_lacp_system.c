@@ -550,7 +550,9 @@ static void what_hold_heard_counts_and_what_it_gave_up_expires(void **state)
 	lacp_hold_ended(&lacp.sys, 1, 0, 0);
 	lacp_run(&lacp.sys, T0 + 100 * LACP_SECOND);
 	assert_int_equal(port(0)->rx, LACP_RX_CURRENT);
-	assert_int_equal(port(0)->sent_ns[LACP_TX_LIMIT - 1], T0 + 100 * LACP_SECOND);
+	assert_int_equal(port(0)->sent_ns[2], T0 + 100 * LACP_SECOND); /* ours */
+	assert_int_equal(port(0)->sent_ns[1], T0 + 100 * LACP_SECOND);
+	assert_int_equal(port(0)->sent_ns[0], T0 + 100 * LACP_SECOND - LACP_HOLD_GAP);
 	assert_int_equal(port(1)->rx, LACP_RX_EXPIRED);
 	assert_int_equal(lacp_distributing(&lacp.sys), 1);
 }

@@ -1,0 +1,63 @@
+"""Other builds of bondd for the tests of upgrades: made in a copy of the tree, from the objects that are built already, so
+that only what differs is compiled."""
+import re
+import shutil
+
+from lab import ROOT, run
+
+NEWER_ABI = 7
+STEP = """
+#include <string.h>
+
+#include "bpf/abi.h"
+
+/* New maps, with what the old ones hold, and one that is larger. */
+static int to_newer(struct migrate *migrate, struct err *err)
+{
+	static const char *const pins[] = { XBOND_PIN_SETTINGS, XBOND_PIN_TABLE, XBOND_PIN_BUCKETS, XBOND_PIN_COUNTERS,
+					    XBOND_PIN_SLAVES, XBOND_PIN_CURSOR };
+
+	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
+		if (!migrate_value(migrate, pins[i], 0))
+			return err_set(err, 2, "no %s", pins[i]);
+	return migrate_resize(migrate, XBOND_PIN_ATTACHED, sizeof(struct xbond_attached) + 16, 1);
+}
+
+const struct migrate_step migrate_steps[] = {
+	{ 6, to_newer },
+"""
+
+
+def change(tree, path, pattern, replacement, count=0):
+    file = tree / path
+    text, changed = re.subn(pattern, replacement, file.read_text(), count=count, flags=re.M)
+    assert changed, f"{pattern} is not in {path}"
+    file.write_text(text)
+
+
+def other_programs(tree):
+    """Each program has one instruction more, which changes nothing."""
+    for path in ("bpf/xbond.bpf.c", "bpf/xdp.bpf.c", "bpf/watchdog.h"):
+        change(tree, path, r"^(SEC\(\"(?:tc|xdp\.frags|syscall)\"\)\nint \w+\(.*\)\n\{)", r'\1\n\tasm volatile("r0 = 7" : : : "r0");\n')
+
+
+def newer_abi(tree):
+    other_programs(tree)
+    for path in ("common/pins.c", "daemon/lifecycle.c", "daemon/migrate.c", "view/bond.c"):
+        change(tree, path, r"\bXBOND_ABI_VERSION\b", str(NEWER_ABI))
+    change(tree, "daemon/migrate_steps.c", r"^#include <stddef.h>", "#include <stddef.h>")
+    change(tree, "daemon/migrate_steps.c", r"^const struct migrate_step migrate_steps\[\] = \{\n", STEP)
+    change(tree, "common/pins.c", r"^(.*sizeof\(struct xbond_attached\))", r"\1 + 16")
+    change(tree, "bpf/xbond.bpf.c", r"__type\(value, struct xbond_attached\)",
+           "__type(value, struct { struct xbond_attached old; __u64 more[2]; })")
+
+
+def build(tree, changes):
+    """The bondd of a copy of the tree, changed; and its bondctl."""
+    tree.mkdir()
+    for part in ("bpf", "cli", "common", "daemon", "view", "build"):
+        shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("tests", "tools", "man"))
+    shutil.copy2(ROOT / "Makefile", tree)
+    changes(tree)
+    run("make", "-C", tree, "-j2", "build/bondd", "build/bondctl", timeout=600)
+    return tree / "build/bondd"

@@ -1,0 +1,325 @@
+"""What others attach to a slave's ingress comes before xbond's program, whenever it came: clsact filters, TCX programs.
+Only what lets frames pass for good is passed by, and that is said."""
+import json
+
+import pytest
+
+from lab import ROOT, compile_bpf, wait_for
+from tcx import TCX_INGRESS, Tcx, order
+from nft import Chain
+from test_restart import knows_steps
+from test_slaves import Tap
+from traffic import Capture, Stream, send_frames
+
+both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+LAST, FIRST, ACTION = 65535, 2829, 2828  # preferences of xbond's filters
+COMMON, ENDING = "do not see", "pass for good"  # in `problem`
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory):
+    made = tmp_path_factory.mktemp("bpf") / "verdicts.o"
+    compile_bpf(ROOT / "tests/net/verdicts.bpf.c", made)
+    return made
+
+
+class Filter:
+    """A filter on l0's ingress, as tc makes it."""
+
+    def __init__(self, host, file, name, pref=4000, qdisc="clsact", dev="l0"):
+        self.host, self.place = host, ["dev", dev, "ingress", "pref", pref]
+        host.run("tc", "qdisc", "add", "dev", dev, qdisc, check=False)
+        host.run("tc", "filter", "add", *self.place, "bpf", "da", "obj", file, "program", name)
+
+    def detach(self):
+        self.host.run("tc", "filter", "del", *self.place)
+
+
+class Program(Tcx):
+    """A TCX program on l0's ingress, behind all that are there."""
+
+    def __init__(self, host, file, name):
+        super().__init__(host, "l0", file, name, TCX_INGRESS)
+
+
+def attach(kind, host, file, name):
+    return {"filter": Filter, "program": Program}[kind](host, file, name)
+
+
+KINDS = pytest.mark.parametrize("hook, kind", [("tcx", "filter"), ("tcx", "program"), ("clsact", "filter")],
+                                indirect=["hook"])
+
+
+def prefs(host, dev="l0"):
+    """Preferences of xbond's filters on dev's ingress."""
+    shown = json.loads(host.run("tc", "-j", "filter", "show", "dev", dev, "ingress").stdout or "[]")
+    return {each["pref"] for each in shown if each.get("options", {}).get("handle") == "0x78"}
+
+
+def problem(host, dev="l0"):
+    return host.slave(dev)["problem"] or ""
+
+
+def meets(made):
+    """What is sent to far's l0 does not arrive."""
+    wait_for(lambda: not made.near.ping("10.0.0.2"), "the filter to be met", 8)
+    assert not any(made.near.ping("10.0.0.2", timeout=0.1) for _ in range(10))
+
+
+def reaches_the_bond(made):
+    """IP for the host may be taken on the slave as well, where a ping would be answered."""
+    with Capture(made.far, "bond0") as above:
+        made.near.ping("10.0.0.2", timeout=0.1)
+        return [frame for frame in above.frames() if frame.type == 0x0800]
+
+
+def is_direct(host):
+    wait_for(lambda: host.pinned("table")["watched"] and not host.pinned("table")["flags"] & 1, "direct")
+
+
+@pytest.mark.parametrize("hook, kind, path", [("tcx", "filter", "counted"), ("tcx", "program", "direct"), ("clsact", "filter", "direct")],
+                         indirect=["hook"])
+def test_what_comes_later_is_met(pair, verdicts, kind, path, hook):
+    made = pair("balance-xor", links=1, path=path)
+    put = attach(kind, made.far, verdicts, "reject")
+    meets(made)
+    assert not problem(made.far)
+    put.detach()
+    made.near.wait_ping("10.0.0.2")
+    made.far.ctl("del-slave", "bond0", "l0")
+    assert not prefs(made.far) and "xbond_rx" not in (order(made.far, "l0") if hook == "tcx" else [])
+
+
+@pytest.mark.parametrize("hook, kind, qdisc", [("tcx", "filter", "clsact"), ("tcx", "filter", "ingress"), ("clsact", "filter", "ingress"),
+                                               ("tcx", "program", None)], indirect=["hook"])
+def test_what_was_there_is_met(pair, verdicts, hook, kind, qdisc):
+    made = pair("balance-xor", links=1)
+    made.far.ctl("del-slave", "bond0", "l0")
+    put = Filter(made.far, verdicts, "reject", qdisc=qdisc) if qdisc else Program(made.far, verdicts, "reject")
+    made.far.ctl("add-slave", "bond0", "l0")
+    made.far.wait_slaves("l0")
+    assert not any(made.near.ping("10.0.0.2", timeout=0.2) for _ in range(5))
+    put.detach()
+    made.near.wait_ping("10.0.0.2")
+    made.far.ctl("del-slave", "bond0", "l0")
+    if qdisc:
+        assert qdisc in made.far.run("tc", "qdisc", "show", "dev", "l0").stdout
+        assert not prefs(made.far)
+
+
+@both_hooks
+def test_what_came_while_bondd_was_dead_is_met(pair, verdicts, hook):
+    made = pair("balance-xor", links=1)
+    made.far.kill_bondd()
+    put = Filter(made.far, verdicts, "reject")
+    if hook == "tcx":
+        Program(made.far, verdicts, "next").close()
+    made.far.start_bondd()
+    meets(made)
+    for _ in range(2):
+        assert prefs(made.far) == {LAST}
+        made.far.kill_bondd()
+        made.far.start_bondd()
+        assert not any(made.near.ping("10.0.0.2", timeout=0.1) for _ in range(5))
+    made.far.kill_bondd()
+    put.detach()
+    made.far.start_bondd()
+    made.near.wait_ping("10.0.0.2")
+    if hook == "tcx":
+        assert order(made.far, "l0") == ["next", "xbond_rx"] and not prefs(made.far)
+
+
+@pytest.mark.parametrize("hook", ["tcx"], indirect=True)
+def test_moves_lose_nothing_and_double_nothing(pair, verdicts, hook):
+    made = pair("balance-xor", links=1)
+    made.far.run("tc", "qdisc", "add", "dev", "l0", "clsact")
+    stream = Stream(made.near, made.far, rate=5000, flows=64)
+    stream.flow_on(500)
+    for _ in range(2):
+        program = Program(made.far, verdicts, "next")
+        wait_for(lambda: order(made.far, "l0") == ["next", "xbond_rx"], "ours to be last")
+        put = Filter(made.far, verdicts, "next")
+        wait_for(lambda: order(made.far, "l0") == ["next"] and prefs(made.far) == {LAST}, "ours to be the last filter")
+        put.detach()
+        wait_for(lambda: order(made.far, "l0") == ["next", "xbond_rx"] and not prefs(made.far), "ours to be back")
+        program.detach()
+        program.close()
+    stream.flow_on(500)
+    result = stream.finish()
+    assert (result["lost"], result["duplicates"]) == (0, 0), result
+
+
+@KINDS
+def test_what_lets_frames_pass_for_good_is_passed_by(pair, verdicts, kind, hook):
+    """They would never reach the bond. What comes after it does not change that; when it has gone, all is heeded again."""
+    made = pair("balance-xor", links=1)
+    put = attach(kind, made.far, verdicts, "end")
+    wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
+    wait_for(lambda: made.far.log().count(ENDING) == 1, "bondd to say it")
+    if hook == "clsact":
+        assert prefs(made.far) == {FIRST}
+    else:
+        assert order(made.far, "l0")[0] == "xbond_rx" and not prefs(made.far)
+    made.far.kill_bondd()
+    made.far.start_bondd()
+    assert reaches_the_bond(made) and ENDING in problem(made.far)
+    put.detach()
+    wait_for(lambda: not problem(made.far), "bondd to see that it has gone", 10)
+    put = attach(kind, made.far, verdicts, "reject")
+    meets(made)
+
+
+@pytest.mark.parametrize("hook", ["tcx"], indirect=True)
+def test_what_was_there_and_lets_frames_pass_for_good(pair, verdicts, hook):
+    made = pair("balance-xor", links=1)
+    made.far.ctl("del-slave", "bond0", "l0")
+    Program(made.far, verdicts, "end").close()
+    Filter(made.far, verdicts, "end")
+    made.far.ctl("add-slave", "bond0", "l0")
+    wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
+    assert order(made.far, "l0") == ["xbond_rx", "end"]
+
+
+def test_a_neighbour_cannot_have_filters_passed_by(pair, verdicts):
+    """By frames to groups that a slave keeps, or to nobody."""
+    made = pair("balance-xor", links=1)
+    Filter(made.far, verdicts, "reject")
+    meets(made)
+    frames = [bytes.fromhex(to + "020000000099" + kind).ljust(60, b"\x45")
+              for to in ("0180c200000e", "0180c2000001", "0200000000ee") for kind in ("0800", "0806", "86dd")]
+    for _ in range(5):
+        send_frames(made.near, "l0", frames)
+        assert not made.near.ping("10.0.0.2")
+    assert made.far.ping_bondd() and not problem(made.far)
+
+
+def test_a_clsact_that_is_removed_with_all_its_filters(pair, verdicts):
+    made = pair("balance-xor", links=1)
+    Filter(made.far, verdicts, "reject")
+    meets(made)
+    made.far.run("tc", "qdisc", "del", "dev", "l0", "clsact")
+    made.near.wait_ping("10.0.0.2")
+    assert not problem(made.far)
+
+
+def test_a_block_that_devices_share(pair, verdicts):
+    """No filter can be put there for one device."""
+    made = pair("balance-xor", links=1)
+    made.far.run("tc", "qdisc", "add", "dev", "l0", "ingress_block", 7, "clsact")
+    made.far.run("tc", "filter", "add", "block", 7, "bpf", "da", "obj", verdicts, "program", "reject")
+    wait_for(lambda: COMMON in problem(made.far), "bondd to say it")
+    assert made.near.ping("10.0.0.2") and "devices share" in made.far.log()
+    made.far.run("tc", "filter", "del", "block", 7)
+    wait_for(lambda: not problem(made.far), "bondd to see that it has gone")
+
+
+@both_hooks
+def test_the_action_of_rx_backlog_off_waits(pair, verdicts, hook):
+    made = pair("balance-xor", links=1, path="direct", rx_backlog="off")
+    is_direct(made.far)
+    assert prefs(made.far) == {LAST, ACTION}
+    put = Filter(made.far, verdicts, "reject")
+    meets(made)
+    assert prefs(made.far) == {LAST}
+    put.detach()
+    made.near.wait_ping("10.0.0.2")
+    wait_for(lambda: prefs(made.far) == {LAST, ACTION}, "the action to be back")
+    put = Filter(made.far, verdicts, "end")
+    wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
+    put.detach()
+    wait_for(lambda: prefs(made.far) == {LAST, ACTION}, "the action to be back")
+    assert reaches_the_bond(made)
+
+
+def test_xdp_says_that_it_goes_first(pair, verdicts):
+    made = pair("balance-xor", links=1, rx_hook="xdp")
+    if made.far.slave("l0")["rx_hook"] != "xdp":
+        pytest.skip("no native XDP on veth here")
+    for host in (made.near, made.far):
+        host.run("ethtool", "-K", "l0", "tx", "off")
+    put = Filter(made.far, verdicts, "reject")
+    wait_for(lambda: COMMON in problem(made.far), "bondd to say it")
+    made.far.ctl("set", "bond0", "rx_hook", "tc")
+    meets(made)
+    wait_for(lambda: not problem(made.far), "bondd to see it")
+    put.detach()
+
+
+def test_xdp_by_itself_yields_to_filters(lone, verdicts):
+    host = lone(links=0)
+    tap = Tap(host, "t0", 1000)
+    host.ctl("create", "bond0", "rx_hook", "auto")
+    host.ctl("add-slave", "bond0", "t0")
+    assert host.slave("t0")["rx_hook"] == "xdp"
+    put = Filter(host, verdicts, "reject", dev="t0")
+    wait_for(lambda: host.slave("t0")["rx_hook"] == "tc", "TC")
+    put.detach()
+    wait_for(lambda: host.slave("t0")["rx_hook"] == "xdp", "XDP again")
+    assert not problem(host, "t0")
+    tap.close()
+
+
+def test_the_filter_of_an_earlier_build_goes_to_the_end(pair, verdicts):
+    made = pair("balance-xor", links=1)
+    far = made.far
+    far.run("tc", "qdisc", "add", "dev", "l0", "clsact")
+    put = Filter(far, verdicts, "next")
+    wait_for(lambda: prefs(far) == {LAST}, "the filter")
+    far.kill_bondd()
+    far.run("tc", "filter", "add", "dev", "l0", "ingress", "pref", FIRST, "handle", "0x78", "bpf", "da", "object-pinned",
+            far.bpf_dir / "bond0/prog_rx")
+    far.run("tc", "filter", "del", "dev", "l0", "ingress", "pref", LAST)
+    far.start_bondd()
+    wait_for(lambda: prefs(far) == {LAST}, "the filter at the end")
+    made.near.wait_ping("10.0.0.2")
+    put.detach()
+
+
+@pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
+@pytest.mark.parametrize("hook", ["tcx"], indirect=True)
+@pytest.mark.parametrize("step", ["tcx-pinned", "tcx-renamed", "hooks-filter", "hooks-moved", "hooks-back"])
+def test_bondd_dies_half_way(pair, verdicts, step, hook):
+    """Traffic goes on, and the next one finishes."""
+    made = pair("balance-xor", links=1)
+    far = made.far
+    far.run("tc", "qdisc", "add", "dev", "l0", "clsact")
+    if step == "hooks-back":
+        put = Filter(far, verdicts, "next")
+        wait_for(lambda: prefs(far) == {LAST}, "the filter")
+    far.stop_bondd()
+    far.environment = {"XBOND_TEST_DIE_AT": step}
+    if step == "hooks-back":
+        put.detach()
+    else:
+        attach("filter" if step.startswith("hooks") else "program", far, verdicts, "next")
+    stream = Stream(made.near, far, rate=2000, flows=64)
+    stream.flow_on(200)
+    far.start_bondd(wait=False)
+    far.bondd.wait(timeout=10)
+    stream.flow_on(200)
+    far.environment = {}
+    far.start_bondd()
+    if step in ("hooks-filter", "hooks-moved"):
+        wait_for(lambda: prefs(far) == {LAST} and order(far, "l0") == [], "the filter alone")
+    else:
+        wait_for(lambda: not prefs(far) and order(far, "l0")[-1:] == ["xbond_rx"], "the link alone, and last")
+    result = stream.finish()
+    assert (result["lost"], result["duplicates"]) == (0, 0), result
+    assert far.pins().count("bond0/link_rx_0_new") == 0
+    far.ctl("delete", "bond0")
+    assert not prefs(far) and "xbond_rx" not in order(far, "l0")
+
+
+@pytest.mark.parametrize("family", ["netdev", "inet"])
+def test_nft_chains_are_warned_of(lone, family):
+    near = lone(links=2)
+    chain = Chain(near, "l0", family)
+    near.ctl("create", "bond0")
+    told = near.ctl_try("add-slave", "bond0", *near.links)
+    assert "nft chains at the ingress of l0" in told.stdout + told.stderr and " l1 " not in told.stdout + told.stderr
+    assert "nft chains" in problem(near) and not problem(near, "l1")
+    near.kill_bondd()
+    near.start_bondd()
+    assert "nft chains" in problem(near) and near.log().count("has an nft chain") == 1
+    chain.remove()
+    wait_for(lambda: not problem(near), "bondd to see that it has gone")

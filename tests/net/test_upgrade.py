@@ -1,0 +1,255 @@
+"""A bondd of another build takes over: its programs replace those that are attached, its maps the older ones, and no packet
+and no partner notices."""
+import json
+import os
+import types
+
+import pytest
+
+import builds
+import lab as lab_module
+from lab import BONDD, run, wait_for
+from lacp import wait_distributing
+from test_xdp import by_xdp, whole_checksums
+from traffic import Stream
+
+SOAK = os.environ.get("XBOND_SOAK")
+UPGRADES = 20
+RATE = 10000 if SOAK else 5000  # each way
+both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+
+
+@pytest.fixture(scope="session")
+def other(tmp_path_factory):
+    """A bondd whose programs differ."""
+    return builds.build(tmp_path_factory.mktemp("builds") / "other", builds.other_programs)
+
+
+@pytest.fixture(scope="session")
+def newer(tmp_path_factory):
+    """A bondd whose programs differ, and of the next ABI version."""
+    return builds.build(tmp_path_factory.mktemp("builds") / "newer", builds.newer_abi)
+
+
+def tag(*words):
+    return json.loads(run("bpftool", "-j", "prog", "show", *words).stdout)["tag"]
+
+
+def pinned_tags(host, bond="bond0"):
+    return {path.name: tag("pinned", path) for path in sorted((host.bpf_dir / bond).glob("prog_*"))}
+
+
+def attached_tags(host, links):
+    """What runs on the slaves, on bond0 and on the port side."""
+    found = {}
+    for dev in [*links, "bond0", "xb-bond0"]:
+        shown = json.loads(host.run("bpftool", "-j", "net", "show", "dev", dev).stdout)[0]
+        ids = [each["id"] for each in shown.get("tc", []) if "id" in each] or tcx_ids(host, dev)
+        found[dev] = [tag("id", number) for number in ids]
+    return found
+
+
+def tcx_ids(host, dev):
+    """An older bpftool does not know TCX; the links do."""
+    pins = {"bond0": "link_egress", "xb-bond0": "link_port", **{f"l{slot}": f"link_rx_{slot}" for slot in range(64)}}
+    return [json.loads(run("bpftool", "-j", "link", "show", "pinned", host.bpf_dir / "bond0" / pins[dev]).stdout)["prog_id"]]
+
+
+def runs_its_own(host, links):
+    """What is attached is what is pinned."""
+    pinned, attached = pinned_tags(host), attached_tags(host, links)
+    return all(attached[dev] == [pinned["prog_rx"]] for dev in links) and \
+        attached["bond0"] == [pinned["prog_egress"]] and attached["xb-bond0"] == [pinned["prog_port"]]
+
+
+def restart(host, program, **environment):
+    host.stop_bondd()
+    host.program, host.environment = program, environment
+    host.start_bondd(wait=not environment)
+
+
+class Watched:
+    """Two hosts that speak LACP, packets both ways, and what must not have changed in the end."""
+
+    def __init__(self, made):
+        self.near, self.far, self.links = made.near, made.far, made.links
+        wait_distributing(self.near, self.far, links=self.links)
+        self.before = self.flaps()
+        self.logged = len(self.far.log())
+        self.streams = [Stream(self.near, self.far, rate=RATE, flows=64, port=9000),
+                        Stream(self.far, self.near, to="10.0.0.1", rate=RATE, flows=64, port=9001)]
+        self.flow_on()
+
+    def flow_on(self, packets=500):
+        for stream in self.streams:
+            stream.flow_on(packets)
+
+    def flaps(self):
+        hosts = {host.name: ([slave["link_failures"] for slave in host.show()["slaves"]],
+                             {dev: host.carrier_changes(dev) for dev in [*self.links, "bond0"]})
+                 for host in (self.near, self.far)}
+        return hosts
+
+    def lost(self):
+        """Ends the traffic; packets that did not arrive, each way."""
+        wait_distributing(self.near, self.far, links=self.links)
+        assert self.flaps() == self.before
+        assert self.far.log()[self.logged:] == "", "the partner has noticed something"
+        results = [stream.finish() for stream in self.streams]
+        assert all(result["duplicates"] == 0 for result in results), results
+        return [result["lost"] for result in results]
+
+
+@pytest.fixture
+def watched(pair):
+    """make(**options): the near end is upgraded, the far end watches."""
+
+    def make(prepare=None, **options):
+        made = pair("802.3ad", links=2, lacp_rate="fast", xmit_hash_policy="layer3+4", **options)
+        for host in (made.near, made.far) if prepare else ():
+            prepare(host, made.links)
+        return Watched(made)
+    return make
+
+
+@both_hooks
+def test_upgrades_lose_nothing(watched, other, hook):
+    """Back and forth between two builds, under traffic and fast LACP."""
+    made = watched()
+    tags, before = {}, pinned_tags(made.near)
+    for number in range(UPGRADES if SOAK else 6):
+        program = BONDD if number % 2 else other
+        restart(made.near, program)
+        assert runs_its_own(made.near, made.links), (pinned_tags(made.near), attached_tags(made.near, made.links))
+        assert pinned_tags(made.near) == tags.setdefault(program, pinned_tags(made.near))
+        made.flow_on()
+    assert tags[BONDD] == before
+    assert not set(tags[BONDD].values()) & set(tags[other].values())
+    assert made.near.log().count("another build") == number + 1
+    assert made.near.show()["times_detached"] == 0 and made.near.slave("l0")["times_detached"] == 0
+    assert made.lost() == [0, 0]
+
+
+def test_upgrades_by_act_mirred(watched, other):
+    made = watched(path="direct", rx_backlog="off")
+    for program in (other, BONDD):
+        restart(made.near, program)
+        shown = json.loads(made.near.run("tc", "-j", "filter", "show", "dev", "l0", "ingress").stdout)
+        tags = [each["options"]["prog"]["tag"] for each in shown if "prog" in each.get("options", {})]
+        pinned = pinned_tags(made.near)
+        assert tags == [pinned["prog_rx_mirred"], pinned["prog_rx"]]
+        made.flow_on()
+    assert made.lost() == [0, 0]
+
+
+def xdp_of(host, links):
+    """Tags and numbers of what runs by XDP on the slaves and the port side."""
+    ids = [host.link(dev)["xdp"]["prog"]["id"] for dev in [*links, "xb-bond0"]]
+    return [tag("id", number) for number in ids], ids
+
+
+@by_xdp
+def test_upgrades_by_xdp(watched, other, monkeypatch):
+    """A program follows a program; a restart of the same build changes none."""
+    monkeypatch.setattr(lab_module, "DEVICE", "veth")
+    made = watched(whole_checksums, rx_hook="xdp", xdp_tx="on", far={"rx_hook": "tc", "xdp_tx": "off"})
+    first = xdp_of(made.near, made.links)
+    for program in (other, BONDD):
+        restart(made.near, program)
+        tags, ids = xdp_of(made.near, made.links)
+        assert all((now == before) == (program == BONDD) for now, before in zip(tags, first[0]))
+        assert not set(ids) & set(first[1])
+        made.flow_on()
+        restart(made.near, program)
+        assert (tags, ids) == xdp_of(made.near, made.links)
+        made.flow_on()
+    assert {slave["rx_hook"] for slave in made.near.show()["slaves"]} == {"xdp"}
+    assert made.lost() == [0, 0]
+
+
+@pytest.mark.parametrize("hook", ["tcx", pytest.param("clsact", marks=pytest.mark.soak)], indirect=True)
+def test_a_newer_abi_and_back(watched, newer, hook):
+    """Its bondd takes the maps over. An older one leaves the bond alone, and says so."""
+    made = watched()
+    sent = made.near.ctl_json("stats", "bond0")["counters"]["tx_packets"]
+    restart(made.near, newer)
+    assert runs_its_own(made.near, made.links)
+    assert made.near.log().count("have gone from ABI version 6 to 7") == 1
+    made.flow_on()
+    bondctl = newer.parent / "bondctl"
+    shown = json.loads(made.near.run(bondctl, *made.near.ctl_command("-j", "stats", "bond0")[1:]).stdout)
+    assert shown["counters"]["tx_packets"] > sent
+    before = made.near.pins(), pinned_tags(made.near), attached_tags(made.near, made.links)
+    for _ in range(2):
+        restart(made.near, BONDD)
+        assert "bond0: not adopted: it was made with ABI version 7, and this bondd speaks version 6" in made.near.log()
+        assert made.near.ctl_json("list") == ["bond0"]
+        assert "ABI version 7" in made.near.show()["problem"] and made.near.show()["slaves"] == []
+        assert "ABI version 7" in made.near.ctl("show", "bond0")
+        assert before == (made.near.pins(), pinned_tags(made.near), attached_tags(made.near, made.links))
+        made.flow_on()
+        restart(made.near, newer)
+        made.flow_on()
+    made.near.show = types.MethodType(lambda host, bond="bond0": json.loads(
+        host.run(bondctl, *host.ctl_command("-j", "show", bond)[1:]).stdout), made.near)
+    assert made.lost() == [0, 0]
+
+
+@pytest.mark.parametrize("step, hook", [
+    ("upgrade-pinned", "tcx"), ("upgrade-attached", "clsact"),
+    *(pytest.param(*words, marks=pytest.mark.soak) for words in (("upgrade-pinned", "clsact"), ("upgrade-attached", "tcx"))),
+], indirect=["hook"])
+def test_bondd_dies_half_way(watched, other, step, hook):
+    """The next one finishes, of either build."""
+    made = watched()
+    for first, then in ((other, other), (BONDD, other)):
+        restart(made.near, first, XBOND_TEST_DIE_AT=step)
+        assert made.near.bondd.wait(timeout=10) == 99
+        made.flow_on()
+        made.near.program, made.near.environment = then, {}
+        made.near.start_bondd()
+        assert runs_its_own(made.near, made.links)
+        made.flow_on()
+    assert made.near.pins() == [pin for pin in made.near.pins() if "new_" not in pin]
+    assert made.lost() == [0, 0]
+
+
+@pytest.mark.parametrize("step", ["migrate-staged", "migrate-exchanged", "upgrade-attached"])
+def test_bondd_dies_while_it_migrates(watched, newer, step):
+    made = watched()
+    restart(made.near, newer, XBOND_TEST_DIE_AT=step)
+    assert made.near.bondd.wait(timeout=10) == 99
+    made.flow_on()
+    made.near.environment = {}
+    made.near.start_bondd()
+    assert runs_its_own(made.near, made.links)
+    assert {pin.split("/")[0] for pin in made.near.pins()} == {"bond0"}
+    made.flow_on()
+    made.near.show = made.far.show  # a bondctl of our version cannot read it
+    assert [stream.finish()["lost"] for stream in made.streams] == [0, 0]
+    assert made.far.log()[made.logged:] == ""
+
+
+def test_a_map_that_older_builds_did_not_have(pair):
+    """It is made, and nothing else is touched."""
+    made = pair("balance-xor", links=2)
+    pins, before = made.near.pins(), attached_tags(made.near, made.links)
+    made.near.stop_bondd()
+    (made.near.bpf_dir / "bond0/attached").unlink()
+    assert made.near.show()["times_detached"] is None
+    made.near.start_bondd()
+    assert made.near.pins() == pins and before == attached_tags(made.near, made.links)
+    assert made.near.show()["times_detached"] == 0
+
+
+def test_programs_that_the_kernel_refuses(pair):
+    """The bond goes on with those that it has, and bondd says so."""
+    made = pair("balance-xor", links=2)
+    made.near.stop_bondd()
+    (made.near.bpf_dir / "bond0/cursor").unlink()
+    run("bpftool", "map", "create", made.near.bpf_dir / "bond0/cursor", "type", "array", "key", "4", "value", "8",
+        "entries", "1", "name", "foreign")
+    made.near.start_bondd()
+    wait_for(lambda: "bond0: goes on with the programs of another build" in made.near.log(), "bondd to say so")
+    made.near.wait_ping("10.0.0.2")
+    assert made.near.show()["attached"]

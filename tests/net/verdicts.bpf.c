@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* For test_slave_filters.py: TC filters by their verdicts. IPv4 is what they are about. */
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/pkt_cls.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+char _license[] SEC("license") = "GPL";
+
+static __always_inline int of_ip(const struct __sk_buff *skb, int verdict)
+{
+	return skb->protocol == bpf_htons(ETH_P_IP) ? verdict : TC_ACT_UNSPEC;
+}
+
+/* As reject.bpf.c: drops it. */
+SEC("tc")
+int reject(struct __sk_buff *skb)
+{
+	return of_ip(skb, TC_ACT_SHOT);
+}
+
+/* Lets it pass for good: nobody after it sees it. */
+SEC("tc")
+int end(struct __sk_buff *skb)
+{
+	return of_ip(skb, TC_ACT_OK);
+}
+
+/* Leaves it, and all else, to the next one. */
+SEC("tc")
+int next(struct __sk_buff *skb)
+{
+	return TC_ACT_UNSPEC;
+}
