@@ -280,12 +280,15 @@ bool attach_has_rx_filter(int ifindex, unsigned int priority)
 bool attach_is_our_priority(unsigned int priority)
 {
 	return priority == ATTACH_FILTER_PRIORITY || priority == ATTACH_MIRRED_PRIORITY ||
-	       priority == ATTACH_LAST_PRIORITY;
+	       priority == ATTACH_LAST_PRIORITY || priority == ATTACH_FIRST_PRIORITY;
+}
+
+bool attach_is_our_filter(unsigned int priority, unsigned int handle)
+{
+	return handle == FILTER_HANDLE && attach_is_our_priority(priority);
 }
 
 int attach_look_for_filters(struct nl *nl, int ifindex, struct filters_others *ret_others)
 {
-	const struct filters_ours ours = { FILTER_HANDLE, attach_is_our_priority };
-
-	return filters_look(nl, ifindex, &ours, ret_others);
+	return filters_look(nl, ifindex, attach_is_our_filter, ret_others);
 }

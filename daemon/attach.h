@@ -15,10 +15,10 @@
 #include "daemon/net/filters.h"
 #include "daemon/net/nl.h"
 
-#define ATTACH_FILTER_PRIORITY \
-	0xb0d /* of our clsact filters; of a slave's only where it goes before others' */
+#define ATTACH_FILTER_PRIORITY 0xb0d /* of our clsact filters on bonds; earlier builds' on slaves, too */
 #define ATTACH_MIRRED_PRIORITY 0xb0c /* of the one with an action, on a slave's ingress, before them */
 #define ATTACH_LAST_PRIORITY 0xffff  /* of a slave's receive program: there is none after it */
+#define ATTACH_FIRST_PRIORITY 1	     /* the same where it must go before others */
 
 struct attach_point {
 	enum xbond_hook hook;
@@ -49,8 +49,10 @@ bool attach_tcx_works(int program_fd, int ifindex);
 bool attach_has_filter(int ifindex, bool egress);
 /* The same at ingress, of this priority. */
 bool attach_has_rx_filter(int ifindex, unsigned int priority);
-/* Is a filter of this priority, of which a message told, ours? */
+/* May a filter of this priority be ours? */
 bool attach_is_our_priority(unsigned int priority);
+/* Is it ours? */
+bool attach_is_our_filter(unsigned int priority, unsigned int handle);
 /* Filters of others at the device's ingress. */
 int attach_look_for_filters(struct nl *nl, int ifindex, struct filters_others *ret_others);
 bool attach_has_mirred(int ifindex);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "daemon/config_wait.h"
+#include "daemon/latency.h"
 #include "daemon/requests.h"
 #include "view/bond.h"
 #include "view/json_value.h"
@@ -182,6 +183,11 @@ static json_t *view_with_bondd(const struct pins *pins, const char *name)
 	return view_bond(pins, name, true);
 }
 
+static json_t *stats_with_loop(const struct pins *pins, const char *name)
+{
+	return view_stats(pins, name, latency_figures());
+}
+
 static int do_show(struct request *request, struct err *err)
 {
 	uint32_t abi = request->bond && !daemon_find_bond(request->daemon, request->bond)
@@ -199,7 +205,7 @@ static int do_show(struct request *request, struct err *err)
 
 static int do_stats(struct request *request, struct err *err)
 {
-	return look_at(request, view_stats, err);
+	return look_at(request, stats_with_loop, err);
 }
 
 static const struct method {
@@ -248,6 +254,7 @@ static int call(struct daemon *daemon, json_t *words, bool root, json_t *notes, 
 		return err_set(err, EPERM, "permission denied: only root may change bonds");
 	if (!method->for_all && !request.bond)
 		return err_set(err, EINVAL, "bad request: no bond named");
+	latency_note(method->name);
 	r = method->function(&request, err);
 	*ret_result = request.result;
 	return r;

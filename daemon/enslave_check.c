@@ -59,6 +59,8 @@ static int check_owner(struct bond *bond, const struct link_info *link, struct e
 		return has_orphan_filter(link->name, ATTACH_MIRRED_PRIORITY, err);
 	if (attach_has_rx_filter(link->ifindex, ATTACH_LAST_PRIORITY))
 		return has_orphan_filter(link->name, ATTACH_LAST_PRIORITY, err);
+	if (attach_has_rx_filter(link->ifindex, ATTACH_FIRST_PRIORITY))
+		return has_orphan_filter(link->name, ATTACH_FIRST_PRIORITY, err);
 	if (attach_has_rx_filter(link->ifindex, ATTACH_FILTER_PRIORITY))
 		return has_orphan_filter(link->name, ATTACH_FILTER_PRIORITY, err);
 	if (attach_has_program(link->ifindex, "xbond_rx"))

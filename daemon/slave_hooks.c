@@ -13,7 +13,9 @@
 #include "daemon/witness.h"
 #include "daemon/xdp.h"
 
-#define RETRY_NS (10000 * NS_PER_MS) /* who changes filters all the time shall not cost frames each time */
+/* Who changes filters all the time shall not cost frames each time. */
+#define FIRST_WAIT_NS (10000 * NS_PER_MS)
+#define LONGEST_WAIT_NS (3600000 * NS_PER_MS)
 
 enum place { PLACE_TCX_LAST, PLACE_TCX_FIRST, PLACE_CLSACT_LAST, PLACE_CLSACT_FIRST };
 
@@ -52,7 +54,7 @@ static void hooks_look_at_tcx(struct bond *bond, unsigned int slot)
 	struct hooks *hooks = &bond->members[slot].hooks;
 	struct tcx_order order = tcx_look(&point);
 
-	hooks->changed |= order.others != hooks->tcx_others;
+	hooks->changed |= hooks->known && order.others != hooks->tcx_others;
 	hooks->tcx_others = order.others;
 	hooks->tcx_before = order.before;
 	hooks->tcx_after = order.after;
@@ -97,10 +99,14 @@ static void hooks_drop_filter(struct bond *bond, unsigned int slot, unsigned int
 	attach_remove(&bond->daemon->nl, &point, true);
 }
 
-static void hooks_drop_filters(struct bond *bond, unsigned int slot)
+static void hooks_drop_filters(struct bond *bond, unsigned int slot, unsigned int but)
 {
-	hooks_drop_filter(bond, slot, ATTACH_LAST_PRIORITY);
-	hooks_drop_filter(bond, slot, ATTACH_FILTER_PRIORITY);
+	static const unsigned int priorities[] = { ATTACH_FIRST_PRIORITY, ATTACH_FILTER_PRIORITY,
+						   ATTACH_LAST_PRIORITY };
+
+	for (size_t i = 0; i < sizeof(priorities) / sizeof(priorities[0]); i++)
+		if (priorities[i] != but)
+			hooks_drop_filter(bond, slot, priorities[i]);
 }
 
 /* A bondd that dies before the filter is there finds the link, and begins anew; after that it takes the link off. */
@@ -135,8 +141,8 @@ static int hooks_put_clsact(struct bond *bond, unsigned int slot, unsigned int p
 	crashpoint("hooks-moved");
 	if (hooks_is_tcx(bond))
 		attach_remove(&bond->daemon->nl, &tcx, true);
-	hooks_drop_filter(bond, slot,
-			  priority == ATTACH_LAST_PRIORITY ? ATTACH_FILTER_PRIORITY : ATTACH_LAST_PRIORITY);
+	if (bond->members[slot].hooks.moved || !bond->members[slot].hooks.known)
+		hooks_drop_filters(bond, slot, priority);
 	return 0;
 }
 
@@ -162,7 +168,7 @@ static int hooks_put_tcx(struct bond *bond, unsigned int slot, enum tcx_end end,
 	crashpoint("hooks-back");
 	mirred_remove(bond, slot);
 	slave->clsact = 0;
-	hooks_drop_filters(bond, slot);
+	hooks_drop_filters(bond, slot, 0);
 	return 0;
 }
 
@@ -172,7 +178,7 @@ static int hooks_put(struct bond *bond, unsigned int slot, enum place place, str
 	case PLACE_TCX_LAST: return hooks_put_tcx(bond, slot, TCX_LAST, err);
 	case PLACE_TCX_FIRST: return hooks_put_tcx(bond, slot, TCX_FIRST, err);
 	case PLACE_CLSACT_LAST: return hooks_put_clsact(bond, slot, ATTACH_LAST_PRIORITY, err);
-	case PLACE_CLSACT_FIRST: return hooks_put_clsact(bond, slot, ATTACH_FILTER_PRIORITY, err);
+	case PLACE_CLSACT_FIRST: return hooks_put_clsact(bond, slot, ATTACH_FIRST_PRIORITY, err);
 	}
 	return 0;
 }
@@ -186,9 +192,7 @@ bool slave_hooks_has_others(struct bond *bond, unsigned int slot)
 
 bool slave_hooks_forbid_mirred(struct bond *bond, unsigned int slot)
 {
-	bool ending = hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
-
-	return ending ? hooks_is_tcx(bond) : bond->members[slot].hooks.filters;
+	return bond->members[slot].hooks.filters || hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
 }
 
 /* When others have changed what they have there, it may be that nothing ends any more. */
@@ -197,6 +201,8 @@ static void hooks_retry(struct bond *bond, unsigned int slot)
 	struct hooks *hooks = &bond->members[slot].hooks;
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
+	if (!slave_hooks_has_others(bond, slot))
+		hooks->wait_ns = 0;
 	if (!(slave->trouble & XBOND_TROUBLE_ENDING) || !hooks->known)
 		return;
 	if (!slave_hooks_has_others(bond, slot))
@@ -314,7 +320,9 @@ void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
 		hooks_look_for_chains(bond, slot);
 	hooks_follow_witness(bond, slot);
 	hooks->known = true;
-	hooks->noted = hooks->changed = false;
+	hooks->noted = false;
+	if (!hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
+		hooks->changed = false;
 }
 
 static bool hooks_is_attached(struct bond *bond, unsigned int slot)
@@ -337,7 +345,11 @@ static void hooks_on_frame(struct bond *bond, unsigned int slot)
 		return;
 	}
 	slave->trouble |= XBOND_TROUBLE_ENDING;
-	hooks->retry_ns = clock_now_ns() + RETRY_NS;
+	if (!hooks->wait_ns)
+		hooks->wait_ns = FIRST_WAIT_NS;
+	hooks->retry_ns = clock_now_ns() + hooks->wait_ns;
+	if (hooks->wait_ns < LONGEST_WAIT_NS)
+		hooks->wait_ns *= 2;
 	slave_hooks_follow(bond, slot, false);
 	log_warning(
 		"%s: a filter or TCX program on the ingress of slave %s lets frames pass for good, and the "
@@ -361,13 +373,34 @@ void slave_hooks_follow_noted(struct daemon *daemon)
 				slave_hooks_follow(bond, slot, true);
 }
 
+/* The filter of an earlier build stands before others, and goes when there is one in its place. */
+static void hooks_replace_earlier(struct bond *bond, unsigned int slot)
+{
+	struct attach_point point = slave_attach_point(bond, slot, XBOND_HOOK_CLSACT);
+
+	if (hooks_has_filter(bond, slot, ATTACH_FILTER_PRIORITY) &&
+	    !attach_add(&point, bond->dataplane.rx_fd, NULL, NULL))
+		hooks_drop_filters(bond, slot, point.priority);
+}
+
 void slave_hooks_tidy(struct bond *bond, unsigned int slot)
 {
 	struct attach_point tcx = slave_attach_point(bond, slot, XBOND_HOOK_TCX);
 
 	tcx_tidy(&tcx, bond->dataplane.rx_fd);
-	if (slave_hook(bond, slot) != XBOND_HOOK_CLSACT)
-		hooks_drop_filters(bond, slot);
+	if (slave_hook(bond, slot) == XBOND_HOOK_CLSACT)
+		hooks_replace_earlier(bond, slot);
+	else
+		hooks_drop_filters(bond, slot, 0);
+}
+
+void slave_hooks_remove(struct bond *bond, unsigned int slot)
+{
+	struct attach_point tcx = slave_attach_point(bond, slot, XBOND_HOOK_TCX);
+	struct attach_point now = slave_attach_point(bond, slot, slave_hook(bond, slot));
+
+	tcx_tidy(&tcx, bond->dataplane.rx_fd);
+	hooks_drop_filters(bond, slot, now.priority);
 }
 
 void slave_hooks_end(struct bond *bond, unsigned int slot)

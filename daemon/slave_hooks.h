@@ -24,8 +24,10 @@ bool slave_hooks_has_others(struct bond *bond, unsigned int slot);
 bool slave_hooks_forbid_mirred(struct bond *bond, unsigned int slot);
 /* The receive program becomes the last clsact filter, if it is not, before it leaves TCX. */
 int slave_hooks_to_clsact(struct bond *bond, unsigned int slot, struct err *err);
-/* What a bondd that died may have left of a move. */
+/* Of a member that is adopted, before anything else: ends what a bondd that died, or an earlier build, has left. */
 void slave_hooks_tidy(struct bond *bond, unsigned int slot);
+/* What may be left of moves, but for the receive program in its place. */
+void slave_hooks_remove(struct bond *bond, unsigned int slot);
 /* Ends watching. */
 void slave_hooks_end(struct bond *bond, unsigned int slot);
 

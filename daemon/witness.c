@@ -13,7 +13,7 @@
 
 #include "common/clock.h"
 
-#define MOMENT_NS (100 * NS_PER_MS)
+#define MOMENT_NS (20 * NS_PER_MS)
 #define MEMORY_NS (5000 * NS_PER_MS)
 #define FRAMES_AT_ONCE 64
 #define PROTOCOLS 3

@@ -105,34 +105,27 @@ bool filters_follow(struct nl *nl, const struct filter_place *place)
 }
 
 struct look {
-	const struct filters_ours *ours;
+	bool (*is_ours)(unsigned int priority, unsigned int handle);
 	struct filters_others *others;
 };
-
-static bool is_ours(struct nlmsghdr *message, const struct filters_ours *ours)
-{
-	struct tcmsg *tc = nlmsg_data(message);
-	struct nlattr *kind = nlmsg_find_attr(message, sizeof(*tc), TCA_KIND);
-
-	return tc->tcm_handle == ours->handle && kind && !nla_strcmp(kind, "bpf") &&
-	       ours->is_priority(TC_H_MAJ(tc->tcm_info) >> 16);
-}
 
 static void look_at_one(struct nlmsghdr *message, void *arg)
 {
 	struct tcmsg *tc = nlmsg_data(message);
+	struct nlattr *kind = nlmsg_find_attr(message, sizeof(*tc), TCA_KIND);
 	struct look *look = arg;
 
-	if (message->nlmsg_type != RTM_NEWTFILTER || !tc->tcm_handle || is_ours(message, look->ours))
+	if (message->nlmsg_type != RTM_NEWTFILTER || !tc->tcm_handle ||
+	    (kind && !nla_strcmp(kind, "bpf") && look->is_ours(TC_H_MAJ(tc->tcm_info) >> 16, tc->tcm_handle)))
 		return;
 	look->others->any = true;
 	look->others->shared |= (unsigned int)tc->tcm_ifindex == TCM_IFINDEX_MAGIC_BLOCK;
 }
 
-int filters_look(struct nl *nl, int ifindex, const struct filters_ours *ours,
+int filters_look(struct nl *nl, int ifindex, bool (*is_ours)(unsigned int priority, unsigned int handle),
 		 struct filters_others *ret_others)
 {
-	struct look look = { .ours = ours, .others = ret_others };
+	struct look look = { .is_ours = is_ours, .others = ret_others };
 
 	*ret_others = (struct filters_others){ 0 };
 	return nl_call(nl,

@@ -18,17 +18,15 @@ int filters_count(struct nl *nl, int ifindex);
 bool filters_has_ingress(struct nl *nl, int ifindex);
 /* Do filters of clsact's egress come after this one, or share its preference? (In chain 0: from there, who comes first chooses.) */
 bool filters_follow(struct nl *nl, const struct filter_place *place);
-/* Which filters are not others': BPF classifiers of this handle with such a priority. */
-struct filters_ours {
-	unsigned int handle;
-	bool (*is_priority)(unsigned int priority);
-};
 struct filters_others {
 	bool any;
 	bool shared; /* in a block that devices share: a filter cannot be put there for one of them */
 };
-/* Filters at the device's ingress, by clsact or an ingress qdisc. 0 or -errno. */
-int filters_look(struct nl *nl, int ifindex, const struct filters_ours *ours,
+/*
+ * Filters at the device's ingress, by clsact or an ingress qdisc, but BPF classifiers that are ours. 0 or
+ * -errno.
+ */
+int filters_look(struct nl *nl, int ifindex, bool (*is_ours)(unsigned int priority, unsigned int handle),
 		 struct filters_others *ret_others);
 int filters_delete_clsact(struct nl *nl, int ifindex);
 /*

@@ -45,7 +45,7 @@ def steady(view):
     """Without what changes by itself."""
     if isinstance(view, dict):
         return {key: steady(value) for key, value in view.items() if "packets" not in key and "bytes" not in key and
-                key not in ("pdus", "pdus_received", "pdus_sent", "rx_dropped") and not key.endswith("_ago_ms")}
+                key not in ("pdus", "pdus_received", "pdus_sent", "rx_dropped", "loop") and not key.endswith("_ago_ms")}
     return [steady(each) for each in view] if isinstance(view, list) else view
 
 

@@ -6,13 +6,14 @@ import pytest
 
 from lab import ROOT, compile_bpf, wait_for
 from tcx import TCX_INGRESS, Tcx, order
+from test_bypass import settled
 from nft import Chain
 from test_restart import knows_steps
 from test_slaves import Tap
 from traffic import Capture, Stream, send_frames
 
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
-LAST, FIRST, ACTION = 65535, 2829, 2828  # preferences of xbond's filters
+LAST, FIRST, EARLIER, ACTION = 65535, 1, 2829, 2828  # preferences of xbond's filters
 COMMON, ENDING = "do not see", "pass for good"  # in `problem`
 
 
@@ -69,7 +70,7 @@ def meets(made):
 def reaches_the_bond(made):
     """IP for the host may be taken on the slave as well, where a ping would be answered."""
     with Capture(made.far, "bond0") as above:
-        made.near.ping("10.0.0.2", timeout=0.1)
+        made.near.ping("10.0.0.2", timeout=0.3)
         return [frame for frame in above.frames() if frame.type == 0x0800]
 
 
@@ -162,7 +163,12 @@ def test_what_lets_frames_pass_for_good_is_passed_by(pair, verdicts, kind, hook)
         assert order(made.far, "l0")[0] == "xbond_rx" and not prefs(made.far)
     made.far.kill_bondd()
     made.far.start_bondd()
-    assert reaches_the_bond(made) and ENDING in problem(made.far)
+    with Capture(made.far, "bond0") as above:
+        assert all(made.near.ping("10.0.0.2", timeout=1) for _ in range(5))
+        assert len([frame for frame in above.frames(0.1) if frame.type == 0x0800]) == 5
+    if kind == "program":  # what is looked at now and then has not changed
+        settled(made.far)
+    assert ENDING in problem(made.far) and made.far.log().count(ENDING) == 1
     put.detach()
     wait_for(lambda: not problem(made.far), "bondd to see that it has gone", 10)
     put = attach(kind, made.far, verdicts, "reject")
@@ -227,8 +233,7 @@ def test_the_action_of_rx_backlog_off_waits(pair, verdicts, hook):
     put = Filter(made.far, verdicts, "end")
     wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
     put.detach()
-    wait_for(lambda: prefs(made.far) == {LAST, ACTION}, "the action to be back")
-    assert reaches_the_bond(made)
+    wait_for(lambda: prefs(made.far) == {LAST, ACTION} and reaches_the_bond(made), "the action to be back")
 
 
 def test_xdp_says_that_it_goes_first(pair, verdicts):
@@ -266,7 +271,7 @@ def test_the_filter_of_an_earlier_build_goes_to_the_end(pair, verdicts):
     put = Filter(far, verdicts, "next")
     wait_for(lambda: prefs(far) == {LAST}, "the filter")
     far.kill_bondd()
-    far.run("tc", "filter", "add", "dev", "l0", "ingress", "pref", FIRST, "handle", "0x78", "bpf", "da", "object-pinned",
+    far.run("tc", "filter", "add", "dev", "l0", "ingress", "pref", EARLIER, "handle", "0x78", "bpf", "da", "object-pinned",
             far.bpf_dir / "bond0/prog_rx")
     far.run("tc", "filter", "del", "dev", "l0", "ingress", "pref", LAST)
     far.start_bondd()
@@ -308,6 +313,51 @@ def test_bondd_dies_half_way(pair, verdicts, step, hook):
     assert far.pins().count("bond0/link_rx_0_new") == 0
     far.ctl("delete", "bond0")
     assert not prefs(far) and "xbond_rx" not in order(far, "l0")
+
+
+def for_all(host, *action, dev="l0"):
+    """A filter for everything that dev receives, with an action of the kernel's."""
+    host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)
+    done = host.run("tc", "filter", "add", "dev", dev, "ingress", "pref", 10, "protocol", "all", "u32", "match", "u32", 0, 0,
+                    "action", *action, check=False)
+    if done.returncode:
+        pytest.skip(f"this kernel has no {action[0]}: {done.stderr}")
+
+
+@pytest.mark.parametrize("hook, control", [("tcx", "continue"), ("clsact", "continue"), ("clsact", "pipe")], indirect=["hook"])
+def test_a_mirror(pair, control, hook):
+    """tc's default control, pipe, ends the classification after the last action."""
+    made = pair("balance-xor", links=1)
+    made.far.ip("link", "add", "m0", "type", "veth", "peer", "name", "m1")
+    for dev in ("m0", "m1"):
+        made.far.ip("link", "set", dev, "up")
+    for_all(made.far, "mirred", "egress", "mirror", "dev", "m0", control)
+    if control == "pipe":
+        wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
+        return
+    wait_for(lambda: hook == "clsact" or order(made.far, "l0") == [], "ours to be the last filter")
+    with Capture(made.far, "m1") as mirror:
+        assert all(made.near.ping("10.0.0.2", timeout=1) for _ in range(5))
+        assert len([frame for frame in mirror.frames(0.1) if frame.type == 0x0800]) >= 5
+    assert not problem(made.far)
+
+
+@pytest.mark.parametrize("hook", ["tcx"], indirect=True)
+def test_shaping_by_an_ifb(pair, hook):
+    """What comes back from an IFB skips TC on the slave."""
+    made = pair("balance-xor", links=1)
+    made.far.ip("link", "add", "ifb7", "type", "ifb")
+    made.far.ip("link", "set", "ifb7", "up")
+    for_all(made.far, "mirred", "egress", "redirect", "dev", "ifb7")
+    wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
+
+
+def test_a_policer(pair):
+    made = pair("balance-xor", links=1)
+    for_all(made.far, "police", "rate", "80kbit", "burst", "10k", "conform-exceed", "drop/continue")
+    wait_for(lambda: order(made.far, "l0") == [], "ours to be the last filter")
+    result = Stream(made.near, made.far, count=500, rate=5000).finish()
+    assert 20 < result["received"] < 400 and not problem(made.far), result
 
 
 @pytest.mark.parametrize("family", ["netdev", "inet"])

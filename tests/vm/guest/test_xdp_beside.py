@@ -196,7 +196,7 @@ def test_pins_removed_by_hand(switched):
     assert OURS in loaded(near, active)
     near.start_bondd()
     for dev in near.links:  # filters (clsact) outlive pins; bondd's refusal names this command
-        near.run("tc", "filter", "del", "dev", dev, "ingress", "pref", 2829, check=False)
+        near.run("tc", "filter", "del", "dev", dev, "ingress", "pref", 65535, check=False)
     switched.bond("active-backup", "device", "veth")
     assert hooks(near) == ["tc", "tc"] and [loaded(near, dev) for dev in near.links] == [[], [THEIRS]], near.log()
     check_both_ways(switched)
