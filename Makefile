@@ -37,7 +37,7 @@ manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 bpf_headers := $(wildcard bpf/*.h) daemon/lacp/state.h
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test sim-mutants test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
+.PHONY: all help deps deps-test demo test build-tests sim-mutants test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -117,9 +117,12 @@ demo: deps
 	$(Q)$(MAKE) all $(B)/tools/udpseq
 	$(Q)tests/demo.sh
 
+# Everything that tests run; what it needs must be there.
+build-tests: all $(unit_tests) $(tools) $(B)/tests/sim/sim
+
 ## test: all tests (root; installs what is missing)
 test: deps-test
-	$(Q)$(MAKE) all $(unit_tests) $(tools) $(B)/tests/sim/sim
+	$(Q)$(MAKE) build-tests
 	$(Q)tests/run.sh
 
 ## soak: the long tests: slow LACP rate, ten minutes of hold (root; about half an hour)
@@ -136,15 +139,15 @@ test-vm: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/run
 
-## test-vm-full: the same and what takes long: slow timers, churn, more of tests/net, a Debian with systemd
+## test-vm-full: the same and what takes long: slow timers, churn, more of tests/net, a Debian with systemd, the next Debian
 test-vm-full: deps-test
 	$(Q)packaging/deps vm-full
 	$(Q)$(MAKE) all $(tools)
-	$(Q)VM_SET=full tests/vm/run && tests/vm/systemd
+	$(Q)VM_SET=full tests/vm/run && tests/vm/systemd && tests/vm/debian
 
-## check-format: the sources against .clang-format
+## check-format: the sources against .clang-format, by clang-format 14 (Debian bookworm's)
 check-format:
-	$(Q)clang-format --dry-run -Werror $(shell git ls-files '*.c' '*.h')
+	$(Q)tests/check-format
 
 ## bench: measures and prints a table, writes build/bench.json (root; ONLY=name,name a part, QUICK=1 short)
 bench: deps-test

@@ -3,7 +3,8 @@
  * The map ABI of xbond: the one header that BPF programs and user space share.
  * Every bond has one directory of pins, BPF_DIR/BOND/, with a file per map named
  * as XBOND_PIN_* says. Each struct names the one writer it has; all others read.
- * A change of any size or meaning here raises XBOND_ABI_VERSION.
+ * A change of any size or meaning here raises XBOND_ABI_VERSION, and adds a step to
+ * daemon/migrate_steps.c; a map that is only new does not.
  */
 #ifndef XBOND_ABI_H
 #define XBOND_ABI_H
@@ -13,7 +14,7 @@
 #include "daemon/lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
 
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
-#define XBOND_ABI_VERSION 6
+#define XBOND_ABI_VERSION 7
 
 #define XBOND_MAX_SLAVES 64
 #define XBOND_BUCKETS 4096

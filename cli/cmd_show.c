@@ -36,8 +36,10 @@ static json_t *view_for_show(const struct cli *cli, const struct pins *pins, con
 
 static json_t *view_for_stats(const struct cli *cli, const struct pins *pins, const char *name)
 {
-	(void)cli;
-	return view_stats(pins, name);
+	struct loop_figures loop;
+	bool is_known = pins_bondd_alive(pins) && !loop_read(cli->paths.run_dir, &loop);
+
+	return view_stats(pins, name, is_known ? &loop : NULL);
 }
 
 static json_t *view_for_list(const struct cli *cli, const struct pins *pins, const char *name)

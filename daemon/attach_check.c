@@ -49,12 +49,12 @@ static void set_missing(const struct place *place, bool missing)
 			missing ? attached->missing_bond | place->end : attached->missing_bond & ~place->end;
 }
 
-static void count(const struct place *place)
+void attach_check_count(struct bond *bond, unsigned int slot)
 {
-	struct xbond_attached *attached = record(place->bond);
+	struct xbond_attached *attached = record(bond);
 
-	if (place->slot < NO_SLOT)
-		attached->detached[place->slot]++;
+	if (slot < NO_SLOT)
+		attached->detached[slot]++;
 	else
 		attached->detached_bond++;
 }
@@ -117,7 +117,7 @@ static void check(struct place *place)
 	place->expected |= found && place->bond->adopting;
 	r = found ? attach_replace(&place->point, place->program_fd, &err) : put_back(place, &err);
 	if (!is_missing(place) && !place->expected)
-		count(place);
+		attach_check_count(place->bond, place->slot);
 	crashpoint("upgrade-attached");
 	tell(place, found, r, &err);
 	set_missing(place, r);
@@ -133,6 +133,9 @@ void attach_check_slave(struct bond *bond, unsigned int slot)
 		.device = bond_slave(bond, slot)->name,
 	};
 
+	/* Earlier builds had it before the filters of others. slave_hooks.c removes that one. */
+	if (bond->adopting && place.point.hook == XBOND_HOOK_CLSACT)
+		place.expected = attach_has_rx_filter(place.point.ifindex, ATTACH_FILTER_PRIORITY);
 	check(&place);
 	if (mirred_is_missing(bond, slot))
 		mirred_follow(bond, slot);

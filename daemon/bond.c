@@ -13,11 +13,13 @@
 #include "daemon/active.h"
 #include "daemon/announce.h"
 #include "daemon/bond_lacp.h"
+#include "daemon/burst.h"
 #include "daemon/bypass.h"
 #include "daemon/carrier.h"
 #include "daemon/daemon.h"
 #include "daemon/device.h"
 #include "daemon/device_pair.h"
+#include "daemon/latency.h"
 #include "daemon/log.h"
 #include "daemon/xdp_devmap.h"
 
@@ -397,9 +399,14 @@ static void log_changes(struct bond *bond, const struct decision *decision)
 
 static int on_delay(sd_event_source *source, uint64_t usec, void *arg)
 {
+	struct bond *bond = arg;
+
 	(void)source;
 	(void)usec;
-	bond_evaluate(arg);
+	latency_note("delay");
+	burst_begin(bond->daemon);
+	bond_evaluate(bond);
+	burst_end(bond->daemon);
 	return 0;
 }
 
@@ -441,58 +448,16 @@ void bond_evaluate(struct bond *bond)
 	bond->announce_due |= has_failed_over(&decision);
 	if (bond->announce_due && !bond->plan_due) {
 		bond->announce_due = false;
-		announce(bond);
+		announce(bond->daemon->announcer, bond->away ? 0 : (int)bond_pin(bond)->ifindex,
+			 (int)bond_pin(bond)->port_ifindex);
 	}
 	arm_delay(bond);
 }
 
-void bonds_begin_burst(struct daemon *daemon)
+void bond_set_carrier(struct bond *bond, unsigned int slot, bool carrier)
 {
-	daemon->in_burst = true;
-}
-
-void bonds_end_burst(struct daemon *daemon)
-{
-	bool due = false;
-
-	daemon->in_burst = false;
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		due |= bond->plan_due;
-	if (!due)
-		return;
-	bonds_settle(daemon);
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		if (bond->plan_due)
-			bond_evaluate(bond);
-}
-
-void bonds_settle(struct daemon *daemon)
-{
-	bool wanted = false;
-
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		wanted |= !bond->dataplane.settled;
-	if (!wanted)
-		return;
-	dataplane_quiesce();
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		bond->dataplane.settled = true;
-}
-
-void bond_poll(struct bond *bond)
-{
-	bool changed = memcmp(&bond->seen, bond->dataplane.pins.settings, sizeof(bond->seen));
-
-	bond_for_each_member (bond, slot) {
-		int carrier = ethtool_carrier(&bond->daemon->ethtool, bond_slave(bond, slot)->name);
-
-		if (carrier < 0 || carrier == bond->members[slot].carrier)
-			continue;
-		bond->members[slot].carrier = carrier;
-		changed = true;
-	}
-	if (changed)
-		bond_evaluate(bond);
+	bond->members[slot].carrier = carrier;
+	bond->members[slot].carrier_ns = clock_now_ns();
 }
 
 int bond_start_timer(struct bond *bond)

@@ -33,10 +33,11 @@ struct hooks {
 
 struct member {
 	bool carrier;
-	bool flapped;	   /* carrier was lost and came back while no bondd looked: LACP must hear of it */
-	bool mirred;	   /* our classifier is before its receive program, unless somebody has removed it */
-	uint64_t since_ns; /* enslaved or adopted */
-	uint32_t xdp_id;   /* the device's XDP program when ours was last seen; 0: look again */
+	bool flapped; /* carrier was lost and came back while no bondd looked: LACP must hear of it */
+	bool mirred;  /* our classifier is before its receive program, unless somebody has removed it */
+	uint64_t carrier_ns;  /* when that was learnt */
+	uint64_t since_ns;    /* enslaved or adopted */
+	uint32_t xdp_id;      /* the device's XDP program when ours was last seen; 0: look again */
 	uint64_t xdp_gone_ns; /* since when ours is missed; 0: it is not */
 	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
 	struct hooks hooks;
@@ -61,8 +62,11 @@ struct bond {
 	struct xbond_settings seen; /* settings as last acted on */
 	bool adopting;		    /* from another bondd: what differs is no surprise */
 	bool published;
-	bool plan_due; /* the plan in force is not the decided one: bonds_end_burst() */
+	bool plan_due; /* the plan in force is not the decided one: burst.h */
 	bool announce_due;
+	bool check_due; /* programs and pins are to be looked at: watch.c */
+	bool sync_due;	/* what the kernel may not have told is to be looked at: watch.c */
+	bool read_due;	/* then, and messages were lost before */
 	bool active_by_hand;
 	bool primary_changed;
 	bool port_up;
@@ -107,6 +111,12 @@ static inline bool bond_is_member(struct bond *bond, unsigned int slot)
 	return bond_slave(bond, slot)->state == XBOND_SLOT_MEMBER;
 }
 
+/* Not one that is being created, adopted or deleted. */
+static inline bool bond_is_ready(struct bond *bond)
+{
+	return bond->delay && bond_pin(bond)->state == XBOND_BOND_READY;
+}
+
 /* Every slot that is a member. */
 #define bond_for_each_member(bond, slot)                             \
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) \
@@ -117,16 +127,8 @@ static inline bool bond_is_member(struct bond *bond, unsigned int slot)
  * last. Safe to call at any time; publishes only what has changed.
  */
 void bond_evaluate(struct bond *bond);
-/*
- * While one reads many messages: a plan for which it would have to wait until the programs have let go
- * of the one before is put off to the end. Slaves that fail leave at once all the same.
- */
-void bonds_begin_burst(struct daemon *daemon);
-void bonds_end_burst(struct daemon *daemon);
-/* One wait serves all bonds, and leaves their next publication free of any. */
-void bonds_settle(struct daemon *daemon);
-/* Asks the driver of every member for its carrier, then evaluates if one has changed. */
-void bond_poll(struct bond *bond);
+/* As just learnt, which counts for more than what was asked before. Does not evaluate. */
+void bond_set_carrier(struct bond *bond, unsigned int slot, bool carrier);
 /* The timer of updelay and downdelay. 0 or -errno. */
 int bond_start_timer(struct bond *bond);
 void bond_stop_timer(struct bond *bond);

@@ -3,17 +3,17 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/idle.h"
+
 #define FIRST_FD 3 /* after the standard ones */
 
-/* The main loop stands still meanwhile; but a device whose driver takes its time must not be left half changed. */
+/* Who asked for it waits; but a device whose driver takes its time must not be left half changed. */
 #define LIMIT_MS 10000
 
 /* bondd's locks among them: a child that outlived it would keep the next bondd out. */
@@ -48,16 +48,12 @@ static int wait_for(pid_t child)
 /* Not by an alarm in the child, which may be stopped. */
 static void kill_if_late(pid_t child)
 {
-	struct pollfd ended = { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN };
-	int r;
+	int fd = (int)syscall(SYS_pidfd_open, child, 0);
 
-	do
-		r = poll(&ended, 1, LIMIT_MS);
-	while (r < 0 && errno == EINTR);
-	if (r <= 0)
+	if (fd < 0 || !idle_wait(fd, LIMIT_MS))
 		kill(child, SIGKILL);
-	if (ended.fd >= 0)
-		close(ended.fd);
+	if (fd >= 0)
+		close(fd);
 }
 
 int child_run(int (*work)(const void *arg), const void *arg, int keep_fd)

@@ -6,7 +6,7 @@
 /*
  * Runs work(arg), which returns 0 or -errno, in a child that has ten seconds, ends with
  * bondd, and has no descriptor but the standard ones and keep_fd (-1: none). Returns the same,
- * or -ETIMEDOUT.
+ * or -ETIMEDOUT. Links and timers of bonds are followed meanwhile (meanwhile.h).
  */
 int child_run(int (*work)(const void *arg), const void *arg, int keep_fd);
 

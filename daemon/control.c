@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "daemon/config_wait.h"
+#include "daemon/latency.h"
 #include "daemon/requests.h"
 #include "view/bond.h"
 #include "view/json_value.h"
@@ -134,12 +135,27 @@ static int do_set_slave(struct request *request, struct err *err)
 	return with_slaves(request, set_slaves, err);
 }
 
+/* 0: there is none of this name, or it is of our own ABI version. */
+static uint32_t foreign_abi(const struct daemon *daemon, const char *name)
+{
+	struct err err;
+	uint32_t abi = pins_abi(daemon->paths.bpf_dir, name, &err);
+
+	return abi == XBOND_ABI_VERSION ? 0 : abi;
+}
+
 static int do_list(struct request *request, struct err *err)
 {
-	(void)err;
+	char **names;
+	int r = pins_names(&names, request->daemon->paths.bpf_dir, err);
+
+	if (r)
+		return r;
 	request->result = json_array();
-	for (struct bond *bond = request->daemon->bonds; bond; bond = bond->next)
-		json_array_append_new(request->result, json_value_text(bond_pin(bond)->name));
+	for (char **name = names; *name; name++)
+		if (daemon_find_bond(request->daemon, *name) || foreign_abi(request->daemon, *name))
+			json_array_append_new(request->result, json_value_text(*name));
+	pins_names_free(names);
 	return 0;
 }
 
@@ -167,14 +183,29 @@ static json_t *view_with_bondd(const struct pins *pins, const char *name)
 	return view_bond(pins, name, true);
 }
 
+static json_t *stats_with_loop(const struct pins *pins, const char *name)
+{
+	return view_stats(pins, name, latency_figures());
+}
+
 static int do_show(struct request *request, struct err *err)
 {
+	uint32_t abi = request->bond && !daemon_find_bond(request->daemon, request->bond)
+			       ? foreign_abi(request->daemon, request->bond)
+			       : 0;
+
+	if (abi) {
+		request->result =
+			json_pack("{s:o, s:b, s:[]}", "view", view_foreign(request->bond, abi, true),
+				  "forced_counted", 0, "awaited");
+		return 0;
+	}
 	return look_at(request, view_with_bondd, err);
 }
 
 static int do_stats(struct request *request, struct err *err)
 {
-	return look_at(request, view_stats, err);
+	return look_at(request, stats_with_loop, err);
 }
 
 static const struct method {
@@ -223,6 +254,7 @@ static int call(struct daemon *daemon, json_t *words, bool root, json_t *notes, 
 		return err_set(err, EPERM, "permission denied: only root may change bonds");
 	if (!method->for_all && !request.bond)
 		return err_set(err, EINVAL, "bad request: no bond named");
+	latency_note(method->name);
 	r = method->function(&request, err);
 	*ret_result = request.result;
 	return r;

@@ -23,11 +23,16 @@ struct daemon {
 	struct ethtool ethtool;
 	struct monitor monitor;
 	struct slowio *slowio;
+	struct announcer *announcer;
+	struct settler *settler; /* burst.c */
+	struct poller *poller;	 /* poll.c */
 	sd_event_source *poll;
+	sd_event_source *sync;	/* of bonds whose sync_due is set */
+	sd_event_source *kept;	/* of messages that were read meanwhile */
 	gid_t reader_gid;	/* of the group that may ask */
 	struct client *readers; /* its connections: control_socket.c */
 	struct bond *bonds;
-	bool in_burst;		 /* bonds_begin_burst() */
+	bool in_burst;		 /* burst_begin() */
 	uint64_t caught_up_ns;	 /* when no message of the kernel was waiting to be read */
 	struct pending *pending; /* slaves that the configuration names: config_wait.h */
 };

@@ -174,4 +174,5 @@ void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan 
 	store(table->active, idle);
 	store(table->mode, (uint32_t)plan->mode);
 	dataplane->settled = false;
+	dataplane->ticket = 0;
 }

@@ -15,7 +15,8 @@
 struct dataplane {
 	struct pins pins;
 	int egress_fd, port_fd, rx_fd, rx_mirred_fd, beat_fd;
-	bool settled; /* no program can still read the idle copy of the buckets */
+	bool settled;	 /* no program can still read the idle copy of the buckets */
+	uint64_t ticket; /* of burst.c, which waits until it is so; 0: nobody waits */
 };
 
 /* Once, before anything of libbpf is called: its words go into error lines, not to stderr. */

@@ -12,6 +12,7 @@
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/device_pair.h"
+#include "daemon/idle.h"
 #include "daemon/log.h"
 #include "daemon/net/elsewhere.h"
 #include "daemon/net/filters.h"
@@ -134,11 +135,13 @@ int device_attach(struct bond *bond, struct err *err)
 	int r;
 
 	bond_pin(bond)->hook = choose_hook(bond);
+	idle_turn();
 	port = device_attach_point(bond, false);
 	egress = device_attach_point(bond, true);
 	r = attach_add(&port, bond->dataplane.port_fd, NULL, err);
 	if (r)
 		return r;
+	idle_turn();
 	return device_needs_egress(bond) ? device_attach_egress(bond, &egress, err)
 					 : attach_prepare(&egress, err);
 }

@@ -12,7 +12,8 @@
 #include "daemon/log.h"
 #include "daemon/net/multicast.h"
 
-#define TURN_NS (10 * NS_PER_MS) /* changes that take longer go on in the next turn */
+#define TURN_NS (10 * NS_PER_MS) /* changes that take longer go on in the next turn, */
+#define TURN_LEAST 32		 /* but those of so many groups are never put off */
 
 struct group {
 	uint8_t mac[XBOND_MAC_SIZE];
@@ -245,7 +246,7 @@ static void follow(struct bond *bond, uint64_t slots, bool may_leave)
 	for (size_t i = 0; i < groups->count; i++) {
 		struct group *group = &groups->group[i];
 
-		if (clock_now_ns() < until_ns)
+		if (i < TURN_LEAST || clock_now_ns() < until_ns)
 			follow_group(bond, group, slots, may_leave);
 		if (group->joined)
 			groups->group[kept++] = *group;

@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/names.h"
 #include "common/options.h"
+#include "daemon/announce.h"
 #include "daemon/attach_check.h"
 #include "daemon/bond_lacp.h"
 #include "daemon/bypass.h"
@@ -17,6 +18,7 @@
 #include "daemon/crashpoint.h"
 #include "daemon/device.h"
 #include "daemon/groups.h"
+#include "daemon/idle.h"
 #include "daemon/log.h"
 #include "daemon/mac.h"
 #include "daemon/migrate.h"
@@ -127,8 +129,10 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		free(bond);
 		return r;
 	}
+	bond->dataplane.settled = true; /* no program of it runs yet */
 	groups_open(bond);
 	r = device_create(bond, err);
+	idle_turn();
 	if (!r)
 		r = device_attach(bond, err);
 	if (!r && bond_pin(bond)->xdp_tx)
@@ -160,6 +164,7 @@ static void end(struct bond *bond)
 	bond_pin(bond)->carrier = false;
 	slave_release(bond, UINT64_MAX);
 	config_wait_no_more(bond, NULL);
+	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	delist(bond);
 	bond_stop_timer(bond);
 	bond_lacp_stop(bond, true);
@@ -182,6 +187,7 @@ int lifecycle_delete(struct bond *bond, struct err *err)
 		return r;
 	}
 	log_notice("%s: deleted", pin->name);
+	idle_turn();
 	end(bond);
 	return 0;
 }
@@ -216,6 +222,7 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 		log_notice("%s: slave %s has gone", bond_pin(bond)->name, slave->name);
 		if (slave->state == XBOND_SLOT_MEMBER)
 			config_slave_lost(bond, slot);
+		vlan_filter_close(bond, slot); /* it may have been moved, which leaves them here */
 		slave_forget(bond, slot);
 	} else if (slave->state != XBOND_SLOT_MEMBER) {
 		log_notice("%s: %s was half way in or out; it is restored", bond_pin(bond)->name,
@@ -340,6 +347,7 @@ static void adopt(struct daemon *daemon, const char *name)
 		bond_free(bond);
 		return;
 	}
+	bond->dataplane.settled = true; /* lifecycle_adopt_all() has waited */
 	if (bond_pin(bond)->state == XBOND_BOND_READY) {
 		adopt_ready(bond);
 	} else {
@@ -357,6 +365,8 @@ void lifecycle_adopt_all(struct daemon *daemon)
 		log_error("%s", err.text);
 		return;
 	}
+	if (*names)
+		dataplane_quiesce();
 	for (char **name = names; *name; name++)
 		adopt(daemon, *name);
 	pins_names_free(names);

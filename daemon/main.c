@@ -2,19 +2,24 @@
 /* bondd: command line, start, event loop, stop. Stopping leaves every bond running. */
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 
+#include "daemon/announce.h"
+#include "daemon/burst.h"
 #include "daemon/config.h"
 #include "daemon/config_wait.h"
 #include "daemon/control.h"
 #include "daemon/daemon.h"
 #include "daemon/house.h"
+#include "daemon/latency.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
+#include "daemon/meanwhile.h"
 #include "daemon/poll.h"
 #include "daemon/watch.h"
 
@@ -147,6 +152,12 @@ static int start(struct daemon *daemon, struct err *err)
 	r = open_sockets(daemon);
 	if (r)
 		return err_set(err, -r, "cannot start: %s", strerror(-r));
+	daemon->announcer = announcer_new(err);
+	if (!daemon->announcer || burst_init(daemon, err))
+		return -ENOMEM;
+	r = meanwhile_init(daemon);
+	if (r)
+		return err_set(err, -r, "cannot start: %s", strerror(-r));
 	lifecycle_adopt_all(daemon);
 	config_apply_all(daemon);
 	return control_init(daemon, err);
@@ -154,15 +165,38 @@ static int start(struct daemon *daemon, struct err *err)
 
 static void stop(struct daemon *daemon)
 {
+	meanwhile_done();
 	control_done(daemon);
 	config_done(daemon);
 	lifecycle_let_go(daemon);
 	poll_done(daemon);
 	watch_done(daemon);
+	announcer_free(daemon->announcer);
+	burst_done(daemon);
 	slowio_free(daemon->slowio);
 	ethtool_done(&daemon->ethtool);
 	nl_done(&daemon->nl);
 	sd_event_unref(daemon->event);
+	latency_stop(daemon->paths.run_dir);
+}
+
+/* sd_event_loop(), measured. 0 or -errno. */
+static int run(struct daemon *daemon)
+{
+	int r = 0;
+
+	latency_start(daemon->paths.run_dir);
+	while (r >= 0 && sd_event_get_state(daemon->event) != SD_EVENT_FINISHED) {
+		r = sd_event_prepare(daemon->event);
+		if (!r)
+			r = sd_event_wait(daemon->event, UINT64_MAX);
+		if (r <= 0)
+			continue;
+		latency_begin_turn();
+		r = sd_event_dispatch(daemon->event);
+		latency_end_turn();
+	}
+	return r < 0 ? r : 0;
 }
 
 int main(int argc, char **argv)
@@ -171,6 +205,7 @@ int main(int argc, char **argv)
 	struct err err;
 	int status, r;
 
+	mallopt(M_ARENA_MAX, 1);  /* its threads do not need memory of their own */
 	signal(SIGPIPE, SIG_IGN); /* a reader of our log that dies takes nobody along */
 	paths_init(&daemon.paths);
 	status = parse_arguments(&daemon, argc, argv);
@@ -182,7 +217,7 @@ int main(int argc, char **argv)
 	}
 	log_info("ready");
 	sd_notify(0, "READY=1");
-	r = sd_event_loop(daemon.event);
+	r = run(&daemon);
 	sd_notify(0, "STOPPING=1");
 	log_info("stopping; the bonds go on");
 	stop(&daemon);

@@ -11,6 +11,7 @@
 #include "bpf/abi.h"
 #include "bpf/xbond.skel.h"
 #include "daemon/dataplane.h"
+#include "daemon/idle.h"
 #include "daemon/pin_dirs.h"
 
 #define LOG_LINES 3
@@ -143,11 +144,25 @@ int objects_reuse(const struct object *object, const char *dir, struct err *err)
 	return r;
 }
 
+struct objects_loading {
+	struct xbond_bpf *skeleton;
+	int result;
+};
+
+static void objects_do_load(void *arg)
+{
+	struct objects_loading *loading = arg;
+
+	loading->result = xbond_bpf__load(loading->skeleton);
+}
+
+/* The verifier takes some 100 ms, in which other bonds are not left alone. */
 int objects_load(struct xbond_bpf *skeleton, struct err *err)
 {
-	int r = xbond_bpf__load(skeleton);
+	struct objects_loading loading = { .skeleton = skeleton };
 
-	return r < 0 ? refused(r, err) : 0;
+	idle_run(objects_do_load, &loading);
+	return loading.result < 0 ? refused(loading.result, err) : 0;
 }
 
 int objects_fd(const struct object *object)

@@ -1,67 +1,187 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/poll.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "common/clock.h"
+#include "daemon/burst.h"
 #include "daemon/bypass.h"
+#include "daemon/latency.h"
+#include "daemon/poller.h"
 
 #define ACCURACY_US 5000
 #define SLACK_NS (10 * NS_PER_MS) /* who is due so soon is polled along */
 
-static uint64_t interval_ns(struct bond *bond)
+struct poll_batch {
+	struct poller_query *queries;
+	size_t count;
+};
+
+static uint64_t poll_interval_ns(struct bond *bond)
 {
 	return bond_pin(bond)->miimon_ms * NS_PER_MS;
 }
 
-static void arm(struct daemon *daemon)
+/* Not while the poller is busy: it says when it is not. */
+static void poll_arm(struct daemon *daemon)
 {
 	uint64_t next_ns = UINT64_MAX;
 
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+	for (struct bond *bond = daemon->bonds; bond && !poller_is_busy(daemon->poller); bond = bond->next)
 		if (bond->next_poll_ns < next_ns)
 			next_ns = bond->next_poll_ns;
 	sd_event_source_set_time(daemon->poll, next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
 }
 
-static int on_time(sd_event_source *source, uint64_t usec, void *arg)
+static bool poll_is_due(struct bond *bond, uint64_t now_ns)
+{
+	uint64_t interval_ns = poll_interval_ns(bond);
+
+	return bond->next_poll_ns <= now_ns + (interval_ns > 2 * SLACK_NS ? SLACK_NS : 0);
+}
+
+static void poll_add(struct poll_batch *batch, struct bond *bond)
+{
+	struct poller_query *grown =
+		reallocarray(batch->queries, batch->count + XBOND_MAX_SLAVES, sizeof(*grown));
+
+	if (!grown)
+		return;
+	batch->queries = grown;
+	bond_for_each_member (bond, slot) {
+		const struct xbond_slave *slave = bond_slave(bond, slot);
+		struct poller_query *query = &grown[batch->count++];
+
+		*query = (struct poller_query){ .bond = bond_pin(bond)->port_ifindex,
+						.slot = slot,
+						.ifindex = slave->ifindex };
+		memcpy(query->name, slave->name, sizeof(query->name));
+	}
+}
+
+void poll_ask(struct daemon *daemon)
 {
 	uint64_t now_ns = clock_now_ns();
-	struct daemon *daemon = arg;
+	struct poll_batch batch = { 0 };
 	bool direct = false;
 
-	(void)source;
-	(void)usec;
+	if (poller_is_busy(daemon->poller))
+		return;
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		if (bond->next_poll_ns > now_ns + (interval_ns(bond) > 2 * SLACK_NS ? SLACK_NS : 0))
+		if (!poll_is_due(bond, now_ns))
 			continue;
-		bond_poll(bond);
-		bond->next_poll_ns =
-			clock_now_ns() + interval_ns(bond); /* others have a turn, however long it took */
+		bond->next_poll_ns = now_ns + poll_interval_ns(bond);
+		if (!bond_is_ready(bond))
+			continue;
+		if (memcmp(&bond->seen, bond->dataplane.pins.settings, sizeof(bond->seen)))
+			bond_evaluate(bond);
+		poll_add(&batch, bond);
 		direct |= bond_wants_direct(bond);
 	}
 	if (direct)
 		bypass_follow_captures(daemon);
-	arm(daemon);
+	if (batch.count)
+		poller_ask(daemon->poller, batch.queries, batch.count);
+	free(batch.queries);
+	poll_arm(daemon);
+}
+
+static struct bond *poll_find(struct daemon *daemon, uint32_t port_ifindex)
+{
+	struct bond *bond = daemon->bonds;
+
+	while (bond && bond_pin(bond)->port_ifindex != port_ifindex)
+		bond = bond->next;
+	return bond;
+}
+
+/* Whatever has been learnt since is newer. */
+static bool poll_is_news(struct bond *bond, const struct poller_query *answer, uint64_t asked_ns)
+{
+	const struct member *member = &bond->members[answer->slot];
+
+	return answer->carrier >= 0 && answer->carrier != member->carrier && bond_is_ready(bond) &&
+	       bond_is_member(bond, answer->slot) &&
+	       bond_slave(bond, answer->slot)->ifindex == answer->ifindex && member->carrier_ns < asked_ns;
+}
+
+void poll_answer(struct daemon *daemon)
+{
+	const struct poller_query *answers;
+	uint64_t asked_ns;
+	size_t count = poller_answers(daemon->poller, &answers, &asked_ns);
+	struct bond *bond = NULL;
+	bool changed = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!i || answers[i].bond != answers[i - 1].bond) {
+			if (changed)
+				bond_evaluate(bond);
+			changed = false;
+			bond = poll_find(daemon, answers[i].bond);
+		}
+		if (!bond || !poll_is_news(bond, &answers[i], asked_ns))
+			continue;
+		bond_set_carrier(bond, answers[i].slot, answers[i].carrier);
+		changed = true;
+	}
+	if (changed)
+		bond_evaluate(bond);
+	poll_arm(daemon);
+}
+
+static int on_time(sd_event_source *source, uint64_t usec, void *arg)
+{
+	(void)source;
+	(void)usec;
+	latency_note("poll");
+	burst_begin(arg);
+	poll_ask(arg);
+	burst_end(arg);
+	return 0;
+}
+
+static int on_answers(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	(void)source;
+	(void)fd;
+	(void)events;
+	latency_note("poll");
+	burst_begin(arg);
+	poll_answer(arg);
+	burst_end(arg);
 	return 0;
 }
 
 int poll_init(struct daemon *daemon)
 {
-	int r = sd_event_add_time(daemon->event, &daemon->poll, CLOCK_MONOTONIC, UINT64_MAX, ACCURACY_US,
-				  on_time, daemon);
+	sd_event_source *io = NULL;
+	int r;
 
+	daemon->poller = poller_new(NULL);
+	if (!daemon->poller)
+		return -ENOMEM;
+	r = sd_event_add_io(daemon->event, &io, poller_fd(daemon->poller), EPOLLIN, on_answers, daemon);
 	if (r < 0)
 		return r;
-	sd_event_source_set_enabled(daemon->poll, SD_EVENT_ON);
-	return 0;
+	sd_event_source_set_floating(io, true);
+	sd_event_source_unref(io);
+	r = sd_event_add_time(daemon->event, &daemon->poll, CLOCK_MONOTONIC, UINT64_MAX, ACCURACY_US, on_time,
+			      daemon);
+	return r < 0 ? r : sd_event_source_set_enabled(daemon->poll, SD_EVENT_ON);
 }
 
 void poll_done(struct daemon *daemon)
 {
 	daemon->poll = sd_event_source_disable_unref(daemon->poll);
+	poller_free(daemon->poller);
+	daemon->poller = NULL;
 }
 
 void poll_schedule(struct bond *bond)
 {
-	bond->next_poll_ns = clock_now_ns() + interval_ns(bond);
-	arm(bond->daemon);
+	bond->next_poll_ns = clock_now_ns() + poll_interval_ns(bond);
+	poll_arm(bond->daemon);
 }

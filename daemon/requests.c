@@ -8,6 +8,7 @@
 #include "common/values.h"
 #include "daemon/bypass.h"
 #include "daemon/device_pair.h"
+#include "daemon/idle.h"
 #include "daemon/lifecycle.h"
 #include "daemon/mirred.h"
 #include "daemon/log.h"
@@ -109,8 +110,10 @@ static int apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
 static void apply(struct bond *bond, const struct option_set *options, enum xbond_mode mode_before)
 {
 	if (options->given[OPT_RX_HOOK])
-		bond_for_each_member (bond, slot)
+		bond_for_each_member (bond, slot) {
+			idle_turn();
 			xdp_follow_slave(bond, slot);
+		}
 	if (options->given[OPT_RX_BACKLOG])
 		mirred_follow_all(bond);
 	if (options->given[OPT_HASH_SEED])

@@ -126,7 +126,6 @@ static int add_one(struct addition *addition, const struct link_info *link, stru
 	if (r)
 		return r;
 	write_slave(addition, slot);
-	slave_admit(addition->bond, slot);
 	addition->added |= UINT64_C(1) << slot;
 	return 0;
 }
@@ -216,6 +215,9 @@ static int add_all(struct addition *addition, struct err *err)
 		take_back(addition);
 		return r;
 	}
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (addition->added >> slot & 1)
+			slave_admit(addition->bond, slot);
 	/* The last step: addresses do not come back by themselves. */
 	for (size_t i = 0; i < addition->count; i++) {
 		log_notice("%s: slave %s added", bond_pin(addition->bond)->name, addition->links[i].name);

@@ -12,6 +12,7 @@
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/groups.h"
+#include "daemon/idle.h"
 #include "daemon/log.h"
 #include "daemon/mirred.h"
 #include "daemon/net/elsewhere.h"
@@ -151,6 +152,7 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	crashpoint("enslave-recorded");
 	r = change(bond, slot, err);
 	crashpoint("enslave-changed");
+	idle_turn();
 	if (!r)
 		r = attach(bond, slot, err);
 	crashpoint("enslave-attached");
@@ -158,13 +160,14 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 		slave_undo(bond, slot);
 		return r;
 	}
+	idle_turn();
 	slave_follow_promisc(bond, slot);
 	xdp_follow_slave(bond, slot);
 	mirred_follow(bond, slot);
 	slave_hooks_follow(bond, slot, false);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
-	bond->members[slot].carrier = carrier > 0;
+	bond_set_carrier(bond, slot, carrier > 0);
 	bond->members[slot].since_ns = clock_now_ns();
 	return 0;
 }
@@ -225,6 +228,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	slave_hooks_remove(bond, slot);
 	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 	crashpoint("release-detached");
+	idle_turn();
 	groups_leave(bond, slot);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
 		multicast_delete((int)slave->ifindex, multicast_slow_protocols);
@@ -270,6 +274,8 @@ bool slave_find_device(struct bond *bond, unsigned int slot, struct link_info *r
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	int r = link_get(&bond->daemon->nl, -1, (int)slave->ifindex, ret_link);
 
+	if (!r && ret_link->has_perm_mac && !memcmp(ret_link->perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
+		return true;
 	return !r &&
 	       (!strcmp(ret_link->name, slave->name) || !memcmp(ret_link->mac, slave->mac, XBOND_MAC_SIZE) ||
 		!memcmp(ret_link->mac, slave->before.mac, XBOND_MAC_SIZE));
@@ -342,6 +348,8 @@ void slave_undo(struct bond *bond, unsigned int slot)
 
 	if (slave_find_device(bond, slot, &link))
 		restore(bond, slot, link.name);
+	else
+		vlan_filter_close(bond, slot);
 	slave_forget(bond, slot);
 }
 
@@ -352,9 +360,12 @@ void slave_release(struct bond *bond, uint64_t mask)
 			__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_RELEASING,
 					 __ATOMIC_RELEASE);
 	bond_evaluate(bond);
+	idle_turn();
 	dataplane_quiesce();
 	bond->dataplane.settled = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
+		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE) {
+			idle_turn();
 			slave_undo(bond, slot);
+		}
 }

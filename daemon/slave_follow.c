@@ -224,7 +224,7 @@ static void follow_carrier(struct bond *bond, unsigned int slot, const struct li
 
 	if (carrier == bond->members[slot].carrier)
 		return;
-	bond->members[slot].carrier = carrier;
+	bond_set_carrier(bond, slot, carrier);
 	bond_evaluate(bond);
 }
 

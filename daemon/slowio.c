@@ -38,12 +38,12 @@ static void signal_fd(int fd)
 	(void)written; /* a full counter is a signal, too */
 }
 
-static void clear_fd(int fd)
+/* Was there a signal? */
+static bool clear_fd(int fd)
 {
 	uint64_t count;
-	ssize_t got = read(fd, &count, sizeof(count));
 
-	(void)got;
+	return read(fd, &count, sizeof(count)) > 0;
 }
 
 static bool watch_fd(struct slowio *slowio, int fd)
@@ -101,9 +101,9 @@ int slowio_fd(const struct slowio *slowio)
 	return slowio->news_fd;
 }
 
-void slowio_acknowledge(struct slowio *slowio)
+bool slowio_acknowledge(struct slowio *slowio)
 {
-	clear_fd(slowio->news_fd);
+	return clear_fd(slowio->news_fd);
 }
 
 /* Runs what is due, beats every heart. Returns when to come again. */

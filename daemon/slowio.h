@@ -38,8 +38,8 @@ struct slowio *slowio_new(struct err *err);
 void slowio_free(struct slowio *slowio);
 /* Readable when some bond has news. */
 int slowio_fd(const struct slowio *slowio);
-/* Empties slowio_fd(). */
-void slowio_acknowledge(struct slowio *slowio);
+/* Empties slowio_fd(). False: it was empty. */
+bool slowio_acknowledge(struct slowio *slowio);
 
 /*
  * pins must stay mapped until slowio_remove(). Takes over the machines' pinned state if there is one, of those slots

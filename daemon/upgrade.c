@@ -13,31 +13,34 @@
 #include "daemon/pin_dirs.h"
 
 /*
- * Of this build's programs, in the order of objects_list(): only the kernel can tell, so they are loaded for the first
- * bond. A tag is of instructions: constants in .rodata, of which there is one table, are not in it.
+ * What this build has: of its programs only the kernel can tell the tags, so they are loaded for the first bond. A tag is
+ * of instructions: constants in .rodata, of which there is one table, are not in it.
  */
 static struct {
-	bool known;
-	unsigned char tag[OBJECTS_MAX][BPF_TAG_SIZE];
+	size_t count; /* 0: not known yet */
+	struct {
+		const char *pin;
+		bool is_program;
+		unsigned char tag[BPF_TAG_SIZE];
+	} object[OBJECTS_MAX];
 } build;
 
-static bool is_pinned(const struct dataplane *dataplane, const char *pin)
+static bool is_pinned(const char *dir, const char *pin)
 {
 	char path[PIN_PATH_SIZE];
 
-	snprintf(path, sizeof(path), "%s/%s", dataplane->pins.dir, pin);
+	snprintf(path, sizeof(path), "%s/%s", dir, pin);
 	return !access(path, F_OK);
 }
 
-static bool has_program(const struct dataplane *dataplane, const char *pin,
-			const unsigned char tag[BPF_TAG_SIZE])
+static bool has_program(const char *dir, const char *pin, const unsigned char tag[BPF_TAG_SIZE])
 {
 	unsigned char pinned[BPF_TAG_SIZE];
 	char path[PIN_PATH_SIZE];
 	bool same;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%s", dataplane->pins.dir, pin);
+	snprintf(path, sizeof(path), "%s/%s", dir, pin);
 	fd = bpf_obj_get(path);
 	if (fd < 0)
 		return false;
@@ -46,13 +49,39 @@ static bool has_program(const struct dataplane *dataplane, const char *pin,
 	return same;
 }
 
-static bool is_current(const struct dataplane *dataplane, const struct object *object, size_t at)
+static bool is_current(const char *dir, size_t at)
 {
-	return object->map ? is_pinned(dataplane, object->pin)
-			   : has_program(dataplane, object->pin, build.tag[at]);
+	const char *pin = build.object[at].pin;
+
+	return build.object[at].is_program ? has_program(dir, pin, build.object[at].tag)
+					   : is_pinned(dir, pin);
 }
 
-static int load(struct xbond_bpf *skeleton, const struct dataplane *dataplane, struct err *err)
+static bool all_current(const char *dir)
+{
+	for (size_t i = 0; i < build.count; i++)
+		if (!is_current(dir, i))
+			return false;
+	return build.count;
+}
+
+static int learn(const struct object *objects, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int r = 0;
+
+		build.object[i].pin = objects[i].pin;
+		build.object[i].is_program = objects[i].program;
+		if (objects[i].program)
+			r = objects_tag(objects_fd(&objects[i]), build.object[i].tag);
+		if (r)
+			return r;
+	}
+	build.count = count;
+	return 0;
+}
+
+static int load(struct xbond_bpf *skeleton, const char *dir, struct err *err)
 {
 	struct object objects[OBJECTS_MAX];
 	size_t count = objects_list(skeleton, objects);
@@ -60,26 +89,27 @@ static int load(struct xbond_bpf *skeleton, const struct dataplane *dataplane, s
 
 	for (size_t i = 0; !r && i < count; i++)
 		if (objects[i].map)
-			r = objects_reuse(&objects[i], dataplane->pins.dir, err);
+			r = objects_reuse(&objects[i], dir, err);
 	if (!r)
 		r = objects_load(skeleton, err);
-	for (size_t i = 0; !r && i < count; i++)
-		if (objects[i].program)
-			r = objects_tag(objects_fd(&objects[i]), build.tag[i]);
-	build.known = build.known || !r;
+	if (!r) {
+		r = learn(objects, count);
+		r = r ? err_set(err, -r, "cannot read the programs' tags: %s", strerror(-r)) : 0;
+	}
 	return r;
 }
 
 /* Maps that are new come before the programs that use them. Each pin is replaced for itself: all programs share the maps. */
-static int replace(const struct object *objects, size_t count, const struct dataplane *dataplane,
-		   struct err *err)
+static int replace(struct xbond_bpf *skeleton, const struct dataplane *dataplane, struct err *err)
 {
+	struct object objects[OBJECTS_MAX];
+	size_t count = objects_list(skeleton, objects);
 	const char *dir = dataplane->pins.dir;
 	char replaced[256] = "";
 	int r = 0;
 
 	for (size_t i = 0; !r && i < count; i++) {
-		if (is_current(dataplane, &objects[i], i))
+		if (is_current(dir, i))
 			continue;
 		r = pin_dirs_replace(objects_fd(&objects[i]), dir, objects[i].pin, err);
 		snprintf(replaced + strlen(replaced), sizeof(replaced) - strlen(replaced), " %s",
@@ -92,30 +122,29 @@ static int replace(const struct object *objects, size_t count, const struct data
 	return r;
 }
 
-static bool all_current(const struct object *objects, size_t count, const struct dataplane *dataplane)
+/* What a bondd that died in replace() has left. */
+static void tidy(const char *dir)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!is_current(dataplane, &objects[i], i))
-			return false;
-	return true;
+	for (size_t i = 0; i < build.count; i++)
+		pin_dirs_tidy(dir, build.object[i].pin);
 }
 
 int upgrade_pins(struct dataplane *dataplane, struct err *err)
 {
-	struct xbond_bpf *skeleton = objects_open(err);
-	struct object objects[OBJECTS_MAX];
-	size_t count;
-	int r = 0;
+	const char *dir = dataplane->pins.dir;
+	struct xbond_bpf *skeleton;
+	int r;
 
+	tidy(dir);
+	if (all_current(dir))
+		return 0;
+	skeleton = objects_open(err);
 	if (!skeleton)
 		return -ENOEXEC;
-	count = objects_list(skeleton, objects);
-	for (size_t i = 0; i < count; i++)
-		pin_dirs_tidy(dataplane->pins.dir, objects[i].pin);
-	if (!build.known || !all_current(objects, count, dataplane))
-		r = load(skeleton, dataplane, err);
-	if (!r && !all_current(objects, count, dataplane))
-		r = replace(objects, count, dataplane, err);
+	r = load(skeleton, dir, err);
+	tidy(dir);
+	if (!r && !all_current(dir))
+		r = replace(skeleton, dataplane, err);
 	objects_close(skeleton);
 	return r;
 }

@@ -6,10 +6,13 @@
 #include "common/clock.h"
 #include "daemon/attach_check.h"
 #include "daemon/bond_lacp.h"
+#include "daemon/burst.h"
 #include "daemon/bypass.h"
 #include "daemon/config_wait.h"
 #include "daemon/device.h"
 #include "daemon/groups.h"
+#include "daemon/idle.h"
+#include "daemon/latency.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
 #include "daemon/pins_keep.h"
@@ -43,6 +46,8 @@ static void lose_slave(struct bond *bond, unsigned int slot, const struct link_i
 		   moved ? "was moved to another namespace" : "has gone");
 	if (moved)
 		slave_restore_elsewhere(bond, slot, gone);
+	else if (!gone) /* nobody said whether it was moved */
+		vlan_filter_close(bond, slot);
 	config_slave_lost(bond, slot);
 	slave_forget(bond, slot);
 }
@@ -164,22 +169,24 @@ void watch_slaves(struct bond *bond)
 	}
 }
 
+/* Each bond in its turn: the main loop answers to others in between. wholly: or only what somebody takes away. */
+static void sync_all_soon(struct daemon *daemon, bool wholly)
+{
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		bond->check_due |= !wholly;
+		bond->sync_due |= wholly;
+	}
+	sd_event_source_set_enabled(daemon->sync, SD_EVENT_ON);
+}
+
 static void on_resync(void *arg)
 {
 	struct daemon *daemon = arg;
 
 	log_info("link messages were lost; every device is read again");
-	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
-		next = bond->next;
-		watch_slaves(bond);
-		bond_for_each_member (bond, slot)
-			attach_check_slave(bond, slot);
-		bond_for_each_member (bond, slot)
-			slave_hooks_follow(bond, slot, true);
-		vlan_filter_sync(bond);
-		slave_trouble_look(bond);
-		sync_place(bond, true);
-	}
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		bond->read_due = true;
+	sync_all_soon(daemon, true);
 	config_look_again(daemon);
 }
 
@@ -191,45 +198,112 @@ static const struct monitor_callbacks callbacks = {
 	.resync = on_resync,
 };
 
-static int on_monitor(sd_event_source *source, int fd, uint32_t events, void *arg)
+static void read_messages(struct daemon *daemon)
 {
-	struct daemon *daemon = arg;
-
-	(void)source;
-	(void)fd;
-	(void)events;
-	bonds_begin_burst(daemon);
+	latency_note("messages");
+	burst_begin(daemon);
 	monitor_read(&daemon->monitor);
-	bonds_end_burst(daemon);
+	burst_end(daemon);
 	bypass_follow_filters(daemon);
 	slave_hooks_follow_noted(daemon);
 	if (some_want_direct(daemon)) /* who captures mostly makes a device promiscuous, which is a message */
 		bypass_follow_captures(daemon);
+}
+
+static int on_monitor(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	(void)source;
+	(void)fd;
+	(void)events;
+	read_messages(arg);
 	return 0;
 }
 
-/* What the kernel may not have told. A bond that is gone is freed. */
-static void sync_all(struct daemon *daemon)
+static int on_kept(sd_event_source *source, void *arg)
 {
-	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
-		next = bond->next;
-		bond_for_each_member (bond, slot) {
-			slave_follow_speed(bond, slot);
-			xdp_check_slave(bond, slot);
-			slave_hooks_follow(bond, slot, false);
-		}
-		if (sync_device(bond) && bond->away)
-			vlan_filter_sync(bond);
+	struct daemon *daemon = arg;
+
+	sd_event_source_set_enabled(source, daemon->monitor.kept ? SD_EVENT_ON : SD_EVENT_OFF);
+	read_messages(daemon);
+	return 0;
+}
+
+void watch_read_kept(struct daemon *daemon)
+{
+	sd_event_source_set_enabled(daemon->kept, SD_EVENT_ON);
+}
+
+/* After messages were lost. */
+static void read_again(struct bond *bond)
+{
+	watch_slaves(bond);
+	bond_for_each_member (bond, slot)
+		attach_check_slave(bond, slot);
+	idle_turn();
+	bond_for_each_member (bond, slot)
+		slave_hooks_follow(bond, slot, true);
+	idle_turn();
+	vlan_filter_sync(bond);
+	idle_turn();
+	slave_trouble_look(bond);
+	bond->left = true;
+}
+
+/* What the kernel may not have told. A bond that is gone is freed. */
+static void sync_bond(struct bond *bond)
+{
+	bool read_due = bond->read_due;
+
+	bond->sync_due = bond->read_due = false;
+	if (read_due)
+		read_again(bond);
+	bond_for_each_member (bond, slot) {
+		slave_follow_speed(bond, slot);
+		xdp_check_slave(bond, slot);
+		slave_hooks_follow(bond, slot, false);
+		idle_turn();
 	}
+	if (sync_device(bond) && bond->away)
+		vlan_filter_sync(bond);
 }
 
 /* Programs and pins that somebody may have taken away. */
-static void check_all(struct daemon *daemon)
+static void check_bond(struct bond *bond)
 {
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		pins_keep(bond);
-		attach_check(bond);
-	}
+	bond->check_due = false;
+	pins_keep(bond);
+	attach_check(bond);
+	xdp_check_tx(bond);
+}
+
+static struct bond *next_to_sync(struct daemon *daemon)
+{
+	struct bond *bond = daemon->bonds;
+
+	while (bond && !bond->sync_due && !bond->check_due)
+		bond = bond->next;
+	return bond;
+}
+
+static int on_sync(sd_event_source *source, void *arg)
+{
+	uint64_t end_ns = clock_now_ns() + LATENCY_SLICE_NS;
+	struct daemon *daemon = arg;
+	struct bond *bond;
+
+	latency_note("devices");
+	burst_begin(daemon);
+	do {
+		bond = next_to_sync(daemon);
+		if (bond && bond->check_due)
+			check_bond(bond);
+		else if (bond)
+			sync_bond(bond);
+	} while (bond && clock_now_ns() < end_ns);
+	burst_end(daemon);
+	if (!bond)
+		sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	return 0;
 }
 
 static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
@@ -238,17 +312,20 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	struct daemon *daemon = arg;
 
 	(void)usec;
+	latency_note("tick");
 	daemon->caught_up_ns = clock_now_ns(); /* messages go first */
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		dataplane_beat(&bond->dataplane);
-	bonds_settle(daemon);
+	burst_settle(daemon);
 	bypass_follow_captures(daemon);
+	idle_turn();
 	groups_follow(daemon);
+	idle_turn();
 	config_wait_tick(daemon);
 	if (ticks % TICKS_PER_CHECK == 0)
-		check_all(daemon);
+		sync_all_soon(daemon, false);
 	if (ticks++ % TICKS_PER_SYNC == 0)
-		sync_all(daemon);
+		sync_all_soon(daemon, true);
 	sd_event_source_set_time_relative(source, TICK_US);
 	return 0;
 }
@@ -258,7 +335,10 @@ static int on_lacp(sd_event_source *source, int fd, uint32_t events, void *arg)
 	(void)source;
 	(void)fd;
 	(void)events;
+	latency_note("lacp");
+	burst_begin(arg);
 	bond_lacp_news(arg);
+	burst_end(arg);
 	return 0;
 }
 
@@ -295,10 +375,19 @@ int watch_init(struct daemon *daemon)
 	sd_event_source_set_enabled(tick, SD_EVENT_ON);
 	sd_event_source_set_floating(tick, true);
 	sd_event_source_unref(tick);
-	return 0;
+	r = sd_event_add_defer(daemon->event, &daemon->sync, on_sync, daemon);
+	if (r < 0)
+		return r;
+	sd_event_source_set_enabled(daemon->sync, SD_EVENT_OFF);
+	r = sd_event_add_defer(daemon->event, &daemon->kept, on_kept, daemon);
+	if (r < 0)
+		return r;
+	return sd_event_source_set_enabled(daemon->kept, SD_EVENT_OFF);
 }
 
 void watch_done(struct daemon *daemon)
 {
+	daemon->sync = sd_event_source_disable_unref(daemon->sync);
+	daemon->kept = sd_event_source_disable_unref(daemon->kept);
 	monitor_done(&daemon->monitor);
 }

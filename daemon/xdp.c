@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "daemon/attach_check.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
@@ -73,7 +74,6 @@ static bool detach(const char *pin)
 	return true;
 }
 
-/* The devmap, or -errno: the bond has had no XDP program yet. */
 /* A tag that the NIC takes off would be lost. */
 static int keep_tags_in_frames(struct bond *bond, struct xbond_slave *slave, struct err *err)
 {
@@ -320,6 +320,7 @@ void xdp_check_slave(struct bond *bond, unsigned int slot)
 		member->xdp_gone_ns = attached ? 0 : now_ns;
 	if (attached || now_ns - member->xdp_gone_ns < TIDY_NS)
 		return;
+	attach_check_count(bond, slot);
 	log_warning("%s: %s receives by TC now: its XDP program was taken off; 'bondctl set %s rx_hook %s' "
 		    "attaches it again",
 		    pin->name, slave->name, pin->name, pin->rx_hook == XBOND_RX_AUTO ? "auto" : "xdp");
@@ -339,12 +340,27 @@ int xdp_follow_tx(struct bond *bond, struct err *err)
 		detach(path);
 		return 0;
 	}
-	if (!access(path, F_OK))
+	if (has_link(path))
 		return 0;
+	detach(path); /* somebody may have, and left the link */
 	r = xdp_object_open(&object, bond->dataplane.pins.dir, XDP_ROLE_TX, 0, pin->port_ifindex, err);
 	if (r)
 		return r;
 	r = attach_link(object, (int)pin->port_ifindex, path, &why);
 	xdp_object_close(object);
 	return r ? err_set(err, -r, "xdp_tx: cannot attach to %s: %s", pin->port_name, why.text) : 0;
+}
+
+void xdp_check_tx(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	char path[PATH_SIZE];
+	struct err err;
+
+	tx_pin(path, bond);
+	if (!pin->xdp_tx || access(path, F_OK) || has_link(path) || xdp_follow_tx(bond, &err))
+		return;
+	attach_check_count(bond, XBOND_MAX_SLAVES);
+	log_warning("%s: somebody has taken the XDP program off %s; it is put back", pin->name,
+		    pin->port_name);
 }

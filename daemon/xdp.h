@@ -21,5 +21,7 @@ void xdp_release_slave(struct bond *bond, unsigned int slot);
 bool xdp_release_moved(struct bond *bond, unsigned int slot);
 /* xdp_tx: attaches to the port side, or detaches. The programs choose only once bond_evaluate() says so. */
 int xdp_follow_tx(struct bond *bond, struct err *err);
+/* If somebody has detached it: attaches it again. Until then what it would have taken goes by TC. */
+void xdp_check_tx(struct bond *bond);
 
 #endif

@@ -13,6 +13,7 @@
 #include "common/values.h"
 #include "view/json_value.h"
 #include "view/lacp.h"
+#include "view/loop.h"
 
 /* What the objects are made from. */
 struct source {
@@ -289,7 +290,7 @@ static json_t *slave_stats_json(const struct source *source, unsigned int slot)
 	return stats_json(source->pins->slaves[slot].name, &counters);
 }
 
-json_t *view_stats(const struct pins *pins, const char *name)
+json_t *view_stats(const struct pins *pins, const char *name, const struct loop_figures *loop)
 {
 	struct source source = { .pins = pins };
 	json_t *slaves = slaves_json(&source, slave_stats_json);
@@ -302,5 +303,6 @@ json_t *view_stats(const struct pins *pins, const char *name)
 	}
 	json = stats_json(name, &counters);
 	json_object_set_new(json, "slaves", slaves);
+	json_object_set_new(json, "loop", loop ? view_loop(loop) : json_null());
 	return json;
 }

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "common/loop.h"
 #include "common/pins.h"
 
 /* What `show` prints. bondd: it runs and answers. New references; NULL when memory or the counters fail. */
@@ -16,7 +17,7 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd);
 /* What `show` prints of a bond of another ABI version, of which nothing else can be read. */
 json_t *view_foreign(const char *name, uint32_t abi, bool bondd);
 
-/* What `stats` prints. */
-json_t *view_stats(const struct pins *pins, const char *name);
+/* What `stats` prints. loop: of bondd's main loop; NULL: not known. */
+json_t *view_stats(const struct pins *pins, const char *name, const struct loop_figures *loop);
 
 #endif

@@ -10,6 +10,11 @@
 
 #define DUMP_TRIES 20
 
+struct visit {
+	address_visitor visitor;
+	void *arg;
+};
+
 struct list {
 	int ifindex;
 	struct address *addresses;
@@ -21,44 +26,69 @@ static int address_size(int family)
 	return family == AF_INET ? 4 : 16;
 }
 
-static void take(struct nlmsghdr *message, void *arg)
+static void address_take(struct nlmsghdr *message, void *arg)
 {
 	struct ifaddrmsg *info = nlmsg_data(message);
 	struct nlattr *tb[IFA_MAX + 1], *attribute;
-	struct list *list = arg;
-	struct address *address;
-	char text[INET6_ADDRSTRLEN];
+	struct address address = { 0 };
+	struct visit *visit = arg;
 
 	if (message->nlmsg_type != RTM_NEWADDR || nlmsg_parse(message, sizeof(*info), tb, IFA_MAX, NULL) < 0)
 		return;
-	if ((int)info->ifa_index != list->ifindex ||
-	    (info->ifa_family != AF_INET && info->ifa_family != AF_INET6))
-		return;
 	attribute = tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS];
-	if (!attribute || (info->ifa_family == AF_INET6 && info->ifa_scope == RT_SCOPE_LINK))
+	if (!attribute || (info->ifa_family != AF_INET && info->ifa_family != AF_INET6))
 		return;
-	if (list->count++ >= list->max)
+	address.ifindex = (int)info->ifa_index;
+	address.family = info->ifa_family;
+	address.flags = tb[IFA_FLAGS] ? nla_get_u32(tb[IFA_FLAGS]) : info->ifa_flags;
+	address.is_link_local = info->ifa_family == AF_INET6 && info->ifa_scope == RT_SCOPE_LINK;
+	address.prefix_length = info->ifa_prefixlen;
+	nla_memcpy(address.bytes, attribute, address_size(info->ifa_family));
+	visit->visitor(&address, visit->arg);
+}
+
+static int address_dump(struct nl *nl, struct visit *visit)
+{
+	struct ifaddrmsg info = { .ifa_family = AF_UNSPEC };
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP);
+
+	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
+	return nl_call(nl, msg, address_take, visit, NULL);
+}
+
+int address_visit(struct nl *nl, address_visitor visitor, void *arg)
+{
+	struct visit visit = { visitor, arg };
+	int r = -EAGAIN;
+
+	for (int try = 0; try < DUMP_TRIES && r == -EAGAIN; try++)
+		r = address_dump(nl, &visit);
+	return r;
+}
+
+static void address_collect(const struct address *address, void *arg)
+{
+	struct list *list = arg;
+	char text[INET6_ADDRSTRLEN];
+	struct address *place;
+
+	if (address->ifindex != list->ifindex || address->is_link_local || list->count++ >= list->max)
 		return;
-	address = &list->addresses[list->count - 1];
-	address->family = info->ifa_family;
-	address->prefix_length = info->ifa_prefixlen;
-	nla_memcpy(address->bytes, attribute, address_size(info->ifa_family));
-	inet_ntop(info->ifa_family, address->bytes, text, sizeof(text));
-	snprintf(address->text, sizeof(address->text), "%s/%u", text, info->ifa_prefixlen);
+	place = &list->addresses[list->count - 1];
+	*place = *address;
+	inet_ntop(address->family, address->bytes, text, sizeof(text));
+	snprintf(place->text, sizeof(place->text), "%s/%u", text, address->prefix_length);
 }
 
 int address_list(struct nl *nl, int ifindex, struct address *ret_addresses, int max)
 {
 	struct list list = { 0 };
+	struct visit visit = { address_collect, &list };
 	int r = -EAGAIN;
 
 	for (int try = 0; try < DUMP_TRIES && r == -EAGAIN; try++) {
-		struct ifaddrmsg info = { .ifa_family = AF_UNSPEC };
-		struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP);
-
 		list = (struct list){ .ifindex = ifindex, .addresses = ret_addresses, .max = max };
-		nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
-		r = nl_call(nl, msg, take, &list, NULL);
+		r = address_dump(nl, &visit);
 	}
 	return r < 0 ? r : list.count;
 }

@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* IP addresses of a device. Link-local IPv6 addresses, which the kernel makes itself, do not count. */
+/* IP addresses of our namespace's devices. */
 #ifndef XBOND_DAEMON_NET_ADDRESS_H
 #define XBOND_DAEMON_NET_ADDRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "daemon/net/nl.h"
 
 struct address {
+	int ifindex;
 	int family;
+	uint32_t flags;	    /* IFA_F_* */
+	bool is_link_local; /* IPv6, which the kernel makes itself */
 	unsigned char prefix_length;
 	unsigned char bytes[16];
-	char text[64]; /* 192.0.2.1/24 */
+	char text[64]; /* 192.0.2.1/24; of address_list() only */
 };
 
-/* At most max are stored; returns how many there are, or -errno. */
+typedef void (*address_visitor)(const struct address *address, void *arg);
+/* Every address of every device; some twice when they change meanwhile. 0 or -errno. */
+int address_visit(struct nl *nl, address_visitor visitor, void *arg);
+
+/* Those of one device but the link-local ones of IPv6. At most max are stored; returns how many there are, or -errno. */
 int address_list(struct nl *nl, int ifindex, struct address *ret_addresses, int max);
 int address_delete(struct nl *nl, int ifindex, const struct address *address, struct err *err);
 /* Puts back what was there. */

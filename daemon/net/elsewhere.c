@@ -4,40 +4,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <linux/net_namespace.h>
-#include <linux/rtnetlink.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon/child.h"
+#include "daemon/net/namespaces.h"
 
 struct call {
 	int namespace_fd;
 	elsewhere_work work;
 	const void *arg;
 };
-
-static void take_nsid(struct nlmsghdr *message, void *arg)
-{
-	struct nlattr *nsid = nlmsg_find_attr(message, sizeof(struct rtgenmsg), NETNSA_NSID);
-
-	if (nsid)
-		*(int *)arg = nla_get_s32(nsid);
-}
-
-/* What this namespace calls that of fd; -1: nothing. */
-static int nsid_of(struct nl *nl, int fd)
-{
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETNSID, NLM_F_REQUEST);
-	struct rtgenmsg general = { .rtgen_family = AF_UNSPEC };
-	int nsid = -1;
-
-	nlmsg_append(msg, &general, sizeof(general), NLMSG_ALIGNTO);
-	nla_put_u32(msg, NETNSA_FD, (uint32_t)fd);
-	nl_call(nl, msg, take_nsid, &nsid, NULL);
-	return nsid;
-}
 
 static int open_among(struct nl *nl, const char *pattern, int nsid)
 {
@@ -49,7 +27,7 @@ static int open_among(struct nl *nl, const char *pattern, int nsid)
 	for (size_t i = 0; i < paths.gl_pathc && found < 0; i++) {
 		int fd = open(paths.gl_pathv[i], O_RDONLY | O_CLOEXEC);
 
-		if (fd >= 0 && nsid_of(nl, fd) == nsid)
+		if (fd >= 0 && namespaces_number(nl, fd) == nsid)
 			found = fd;
 		else if (fd >= 0)
 			close(fd);

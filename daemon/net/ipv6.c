@@ -3,8 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netconf.h>
+#include <linux/rtnetlink.h>
 #include <stdio.h>
 #include <unistd.h>
+
+#define DUMP_TRIES 20
 
 static int open_switch(const char *name, int flags)
 {
@@ -36,5 +40,37 @@ int ipv6_set_disabled(const char *name, int disabled)
 	if (write(fd, disabled ? "1" : "0", 1) != 1)
 		r = -errno;
 	close(fd);
+	return r;
+}
+
+struct routers {
+	ipv6_visitor visit;
+	void *arg;
+};
+
+static void take_router(struct nlmsghdr *message, void *arg)
+{
+	struct nlattr *tb[NETCONFA_MAX + 1];
+	struct routers *routers = arg;
+
+	if (message->nlmsg_type != RTM_NEWNETCONF ||
+	    nlmsg_parse(message, sizeof(struct netconfmsg), tb, NETCONFA_MAX, NULL) < 0)
+		return;
+	if (tb[NETCONFA_IFINDEX] && tb[NETCONFA_FORWARDING] && nla_get_s32(tb[NETCONFA_FORWARDING]))
+		routers->visit(nla_get_s32(tb[NETCONFA_IFINDEX]), routers->arg);
+}
+
+int ipv6_visit_routers(struct nl *nl, ipv6_visitor visit, void *arg)
+{
+	struct routers routers = { visit, arg };
+	int r = -EAGAIN;
+
+	for (int try = 0; try < DUMP_TRIES && r == -EAGAIN; try++) {
+		struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETNETCONF, NLM_F_REQUEST | NLM_F_DUMP);
+		struct netconfmsg config = { .ncm_family = AF_INET6 };
+
+		nlmsg_append(msg, &config, sizeof(config), NLMSG_ALIGNTO);
+		r = nl_call(nl, msg, take_router, &routers, NULL);
+	}
 	return r;
 }

@@ -116,37 +116,39 @@ bool multicast_is_static(int ifindex, const uint8_t mac[XBOND_MAC_SIZE])
 }
 
 /* A device's line begins with its number; its groups follow, indented, each the word of memory as a number. */
-void multicast_list_ipv4(int ifindex, multicast_group visit, void *arg)
+int multicast_list_ipv4(multicast_group visit, void *arg)
 {
 	FILE *file = fopen("/proc/thread-self/net/igmp", "re");
-	bool ours = false;
 	uint32_t group;
+	int ifindex = 0;
 	char line[256];
 
 	if (!file)
-		return;
+		return -errno;
 	while (fgets(line, sizeof(line), file)) {
 		if (line[0] != '\t')
-			ours = atoi(line) == ifindex;
-		else if (ours && sscanf(line, " %8x", &group) == 1)
-			visit((const uint8_t *)&group, arg);
+			ifindex = atoi(line);
+		else if (sscanf(line, " %8x", &group) == 1)
+			visit(ifindex, (const uint8_t *)&group, arg);
 	}
 	fclose(file);
+	return 0;
 }
 
 /* A line: ifindex, name, address. */
-void multicast_list_ipv6(int ifindex, multicast_group visit, void *arg)
+int multicast_list_ipv6(multicast_group visit, void *arg)
 {
 	FILE *file = fopen("/proc/thread-self/net/igmp6", "re");
 	char line[256], text[33];
 	uint8_t group[16];
-	int number;
+	int ifindex;
 
 	if (!file)
-		return;
+		return -errno;
 	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "%d %*s %32[0-9a-f]", &number, text) == 2 && number == ifindex &&
+		if (sscanf(line, "%d %*s %32[0-9a-f]", &ifindex, text) == 2 &&
 		    parse_hex(text, group, sizeof(group)))
-			visit(group, arg);
+			visit(ifindex, group, arg);
 	fclose(file);
+	return 0;
 }

@@ -30,9 +30,9 @@ int multicast_list(multicast_visit visit, void *arg);
 /* Is it on the device's list as multicast_add() would put it there? */
 bool multicast_is_static(int ifindex, const uint8_t mac[XBOND_MAC_SIZE]);
 
-typedef void (*multicast_group)(const uint8_t *group, void *arg);
-/* IP groups that a device has joined: 4 and 16 bytes. */
-void multicast_list_ipv4(int ifindex, multicast_group visit, void *arg);
-void multicast_list_ipv6(int ifindex, multicast_group visit, void *arg);
+typedef void (*multicast_group)(int ifindex, const uint8_t *group, void *arg);
+/* Every IP group of every device: 4 and 16 bytes. 0, or -errno before the first. */
+int multicast_list_ipv4(multicast_group visit, void *arg);
+int multicast_list_ipv6(multicast_group visit, void *arg);
 
 #endif

@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from lab import run, wait_for
+from lab import groups, run, wait_for
 from traffic import Stream
 
 CYCLES = 50 if os.environ.get("XBOND_VM") else 200  # an emulated machine is slower
@@ -21,13 +21,13 @@ def open_files(pid):
 
 
 def record(host, dev):
-    """All of `ip -d link` but counters and what the kernel counts up for itself."""
+    """All of `ip -d link` but counters and what the kernel counts up for itself; groups and offloads."""
     link = host.link(dev)
     for key in ("stats64", "stats"):
         link.pop(key, None)
     if link["qdisc"] == "noop":  # until it is up for the first time; nothing brings that back
         link["qdisc"] = "noqueue"
-    return link
+    return link, groups(host, dev), host.run("ethtool", "-k", dev).stdout
 
 
 def filters(host, dev):

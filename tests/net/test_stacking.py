@@ -246,6 +246,34 @@ def test_short_and_strange_frames_pass(pair, path):
     assert made.near.ping("10.0.0.2")
 
 
+SO_TIMESTAMPING, STAMP_TRANSMIT, STAMP_SOFTWARE = 37, 1 << 1, 1 << 4
+
+
+def test_software_timestamps_of_what_is_sent(lone, path):
+    """One of each device with a transmit function of its own: on the direct path only the slave, as with kernel bonding."""
+    host = lone(links=2)
+    host.ctl("create", "bond0", "mode", "balance-xor", "path", path, "device", "veth")
+    host.ctl("add-slave", "bond0", *host.links)
+    host.ip("link", "set", "bond0", "up")
+    host.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
+    host.ip("neigh", "add", "10.0.0.2", "lladdr", "02:00:00:00:00:99", "dev", "bond0")
+    host.wait_slaves(*host.links)
+    wait_for(lambda: is_direct(host) if path == "direct" else is_counted(host), "the path")
+    with host.inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        sender.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, STAMP_TRANSMIT | STAMP_SOFTWARE)
+        sender.sendto(b"when", ("10.0.0.2", 9))
+        stamps = []
+
+        def stamped():
+            with contextlib.suppress(BlockingIOError):
+                stamps.append(sender.recvmsg(1000, 1000, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT))
+            return len(stamps) == (2 if path == "counted" else 1)
+        wait_for(stamped, "the timestamps")
+        send_packets(host, count=50)
+        with pytest.raises(BlockingIOError):
+            sender.recvmsg(1000, 1000, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT)
+
+
 # another namespace
 
 @contextlib.contextmanager

@@ -258,7 +258,7 @@ def test_what_another_detaches_stays_detached(xdp_pair):
     made.near.wait_ping("10.0.0.2")
     made.far.ip("link", "set", "l0", "alias", "news")
     assert made.far.ping_bondd() and hooks(made.far) == {"l0": "tc", "l1": "xdp"}
-    assert made.far.log().count("l0 receives by TC now") == 1
+    assert made.far.log().count("l0 receives by TC now") == 1 and made.far.slave("l0")["times_detached"] == 1
     made.far.ctl("set", "bond0", "rx_hook", "xdp")
     assert set(hooks(made.far).values()) == {"xdp"} and has_xdp(made.far, "l0")
     run("bpftool", "link", "detach", "pinned", made.far.bpf_dir / "bond0/link_xdp_rx_1")
@@ -441,6 +441,18 @@ def test_another_slave_in_the_same_slot(rotating):
     wait_for(lambda: near.pinned("table")["flags"] & 32, "XDP to choose")
     found = arrivals(near)
     assert found["l0"] >= 990 and found["l2"] >= 990 and found["l1"] < 100, found
+
+
+def test_off_the_port_side_it_is_put_back(sending):
+    made = sending(links=2)
+    run("bpftool", "link", "detach", "pinned", made.near.bpf_dir / "bond0/link_xdp_tx")
+    assert not has_xdp(made.near, "xb-bond0")
+    wait_for(lambda: has_xdp(made.near, "xb-bond0"), "the program to be back")
+    assert made.near.show()["times_detached"] == 1
+    run("bpftool", "link", "detach", "pinned", made.near.bpf_dir / "bond0/link_xdp_tx")
+    made.near.kill_bondd()
+    made.near.start_bondd()
+    assert has_xdp(made.near, "xb-bond0")
 
 
 def test_a_drained_slave_gets_no_broadcast(rotating):

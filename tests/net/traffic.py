@@ -11,7 +11,7 @@ import socket
 import struct
 import subprocess
 
-from lab import ROOT, end, wait_for
+from lab import PATIENCE, ROOT, end, wait_for
 
 UDPSEQ = ROOT / "build/tools/udpseq"
 PORT = 9000
@@ -48,9 +48,9 @@ class Stream:
         """Ends both sides. The receiver's counts plus sent and lost."""
         if not self.count:
             self.sender.send_signal(signal.SIGTERM)
-        sent = json.loads(self.sender.communicate(timeout=60)[0])
+        sent = json.loads(self.sender.communicate(timeout=60 * PATIENCE)[0])
         self.receiver.send_signal(signal.SIGTERM)
-        result = json.loads(self.receiver.communicate(timeout=60)[0])
+        result = json.loads(self.receiver.communicate(timeout=60 * PATIENCE)[0])
         assert self.sender.returncode == 0 and self.receiver.returncode == 0
         return {**result, **sent, "lost": sent["sent"] - result["received"]}
 

@@ -10,7 +10,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../net"))
 
-from lab import run, wait_for  # noqa: E402
+from lab import PATIENCE, run, wait_for  # noqa: E402
 
 
 class Qmp:
@@ -33,7 +33,7 @@ class Qmp:
     def call(self, command, **arguments):
         request = {"execute": command, "arguments": arguments, "id": command}
         os.write(self.fd, json.dumps(request).encode() + b"\n")
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 10 * PATIENCE
         while True:
             answer = self._answer(deadline)
             if answer.get("id") == command:

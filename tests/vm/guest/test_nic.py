@@ -82,6 +82,29 @@ def hears_vlan(near, far, vid):
         return any(frame.vlan is not None and frame.vlan & 0xfff == vid for capture in captures for frame in capture.frames(0.05))
 
 
+@pytest.mark.once
+def test_what_slaves_went_through_while_bondd_was_dead(setting):
+    """One was moved to another namespace, which leaves here the devices that open its VLAN filter; one has another name and MAC."""
+    made = setting().switch()
+    near, before = made.near, state(made.near, "eth2")
+    made.bond("active-backup", slaves=["eth0", "eth2"])
+    near.ip("link", "add", "link", "bond0", "name", "bond0.100", "type", "vlan", "id", "100")
+    openers = [f"xbv{near.link(dev)['ifindex']}.100" for dev in ("eth0", "eth2")]
+    wait_for(lambda: set(openers) <= near.devices(), "the VLAN to pass the filters")
+    near.kill_bondd()
+    near.ip("link", "set", "eth0", "netns", made.lab.namespace("c").name)
+    near.rename("eth2", "other")
+    near.ip("link", "set", "other", "address", "02:00:00:00:00:77")
+    assert openers[0] in near.devices()
+    near.start_bondd()
+    wait_for(lambda: openers[0] not in near.devices(), "the device of the one that was moved to go")
+    wait_for(lambda: near.carrier_slaves() == ["other"], "the other to be a slave")
+    assert openers[1] in near.devices() and near.link("other")["address"] == near.link("bond0")["address"]
+    near.ctl("delete", "bond0")
+    near.rename("other", "eth2")
+    assert state(near, "eth2") == before
+
+
 @pytest.mark.parametrize("order", [pytest.param("before", marks=pytest.mark.full), pytest.param("after", marks=pytest.mark.small)])
 def test_vlan_devices(setting, order):
     made = setting().switch()

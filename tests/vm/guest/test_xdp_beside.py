@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from lab import wait_for
+from lab import compile_bpf, wait_for
 from traffic import Stream
 from test_xdp import check_both_ways, hooks
 
@@ -200,6 +200,53 @@ def test_pins_removed_by_hand(switched):
     switched.bond("active-backup", "device", "veth")
     assert hooks(near) == ["tc", "tc"] and [loaded(near, dev) for dev in near.links] == [[], [THEIRS]], near.log()
     check_both_ways(switched)
+
+
+ANOTHER_BUILD = """
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+SEC("xdp.frags")
+int xbond_xdp_rx(struct xdp_md *ctx)
+{
+	return XDP_PASS;
+}
+"""
+
+
+def program_ids(host, dev):
+    """{name: [its numbers]} of what the dispatcher of dev calls."""
+    found = {}
+    for line in host.run("xdp-loader", "status", dev).stdout.splitlines():
+        words = re.split(r"\s+", line.strip())
+        if words[0] == "=>":
+            found.setdefault(words[2], []).append(words[3])
+    return found
+
+
+def test_a_program_of_another_build_is_replaced(switched, tmp_path):
+    """Among others, which stay. A restart of the same build changes nothing."""
+    near, dev = switched.near, switched.near.links[0]
+    add_filter(near, dev)
+    active = by_xdp(switched)
+    before = program_ids(near, dev)
+    near.kill_bondd()
+    near.start_bondd()
+    assert program_ids(near, dev) == before
+    near.kill_bondd()
+    (tmp_path / "another.c").write_text(ANOTHER_BUILD)
+    compile_bpf(tmp_path / "another.c", tmp_path / "another.o")
+    near.run("xdp-loader", "unload", dev, "--id", before[OURS][0])
+    near.run("xdp-loader", "load", "--mode", "native", dev, tmp_path / "another.o")
+    another = program_ids(near, dev)
+    near.start_bondd()
+    after = program_ids(near, dev)
+    assert after[THEIRS] == before[THEIRS] and len(after[OURS]) == 1 and after[OURS] != another[OURS], (another, after)
+    assert hooks(near) == ["xdp", "xdp"] and active == near.show()["active_slave"]
+    near.kill_bondd()
+    near.start_bondd()
+    assert program_ids(near, dev) == after
+    check(switched, filtered=dev == active)
 
 
 @pytest.mark.full

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/meanwhile.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "daemon/burst.h"
+#include "daemon/daemon.h"
+#include "daemon/idle.h"
+#include "daemon/latency.h"
+#include "daemon/poll.h"
+#include "daemon/poller.h"
+#include "daemon/watch.h"
+
+#define BEAT_NS (500 * NS_PER_MS)
+
+static struct idle_work meanwhile = { .fd = -1 };
+
+static void meanwhile_take_carrier(struct bond *bond, unsigned int slot, bool carrier)
+{
+	if (!bond_is_ready(bond) || carrier == bond->members[slot].carrier)
+		return;
+	bond_set_carrier(bond, slot, carrier);
+	bond_evaluate(bond);
+}
+
+static void meanwhile_on_link(const struct link_info *link, bool gone, void *arg)
+{
+	struct daemon *daemon = arg;
+
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		int slot = bond_slot_by_ifindex(bond, link->ifindex);
+
+		if (slot >= 0)
+			meanwhile_take_carrier(bond, (unsigned int)slot, link->carrier && !gone);
+	}
+}
+
+static bool meanwhile_is_delay_over(struct bond *bond, uint64_t now_ns)
+{
+	bond_for_each_member (bond, slot)
+		if (bond->members[slot].deadline_ns && bond->members[slot].deadline_ns <= now_ns)
+			return true;
+	return false;
+}
+
+static void meanwhile_turn(void *arg)
+{
+	static uint64_t beat_ns;
+	struct daemon *daemon = arg;
+	uint64_t now_ns = clock_now_ns();
+	bool beat = now_ns - beat_ns >= BEAT_NS, was_in_burst = daemon->in_burst, news;
+
+	if (beat)
+		beat_ns = now_ns;
+	burst_begin(daemon);
+	if (monitor_glance(&daemon->monitor, meanwhile_on_link))
+		watch_read_kept(daemon);
+	news = slowio_acknowledge(daemon->slowio);
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		if (!bond_is_ready(bond))
+			continue;
+		if (beat)
+			dataplane_beat(&bond->dataplane);
+		if ((bond->lacp && news) || meanwhile_is_delay_over(bond, now_ns))
+			bond_evaluate(bond);
+	}
+	poll_ask(daemon);
+	poll_answer(daemon);
+	burst_settled(daemon);
+	daemon->in_burst = was_in_burst;
+}
+
+static int meanwhile_add(int epoll_fd, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+int meanwhile_init(struct daemon *daemon)
+{
+	int fd = epoll_create1(EPOLL_CLOEXEC), r = fd < 0 ? -errno : 0;
+
+	if (!r)
+		r = meanwhile_add(fd, monitor_fd(&daemon->monitor));
+	if (!r)
+		r = meanwhile_add(fd, slowio_fd(daemon->slowio));
+	if (!r)
+		r = meanwhile_add(fd, burst_fd(daemon));
+	if (!r)
+		r = meanwhile_add(fd, poller_fd(daemon->poller));
+	meanwhile = (struct idle_work){ .fd = fd, .turn = meanwhile_turn, .arg = daemon };
+	if (!r)
+		idle_set_work(&meanwhile);
+	return r;
+}
+
+void meanwhile_done(void)
+{
+	idle_set_work(NULL);
+	if (meanwhile.fd >= 0)
+		close(meanwhile.fd);
+	meanwhile.fd = -1;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What goes on while the main loop waits for a child, which may take ten seconds: carriers, LACP's news, delays,
+ * polls and heartbeats of all bonds. Everything else, requests among it, waits.
+ */
+#ifndef XBOND_DAEMON_MEANWHILE_H
+#define XBOND_DAEMON_MEANWHILE_H
+
+struct daemon;
+
+/* After the monitor, the LACP thread and burst_init(). 0 or -errno. */
+int meanwhile_init(struct daemon *daemon);
+void meanwhile_done(void);
+
+#endif
