@@ -3,14 +3,16 @@ reaches them, and the bond as well."""
 import contextlib
 import select
 import socket
+import struct
 
 import pytest
 
 from lab import wait_for
 from lacp import wait_distributing
 from test_stacking import moved_away, path  # noqa: F401 (a fixture)
-from traffic import Capture, send_frames
+from traffic import SOL_PACKET, Capture, send_frames
 
+PACKET_ADD_MEMBERSHIP, PACKET_MR_ALLMULTI = 1, 2
 SOURCE = bytes.fromhex("020000000099")
 NEAREST, PEER = bytes.fromhex("0180c200000e"), bytes.fromhex("0180c2000000")
 LLDP, PTP, FIP, IPV4 = 0x88cc, 0x88f7, 0x8914, 0x0800
@@ -36,6 +38,8 @@ class Ears:
                 for protocol in protocols:
                     made = opened.enter_context(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
                     made.bind((dev, protocol))
+                    made.setsockopt(SOL_PACKET, PACKET_ADD_MEMBERSHIP,  # a NIC may filter groups
+                                    struct.pack("=iHH8x", socket.if_nametoindex(dev), PACKET_MR_ALLMULTI, 0))
                     self.sockets[made] = dev
             self.opened = opened.pop_all()
 

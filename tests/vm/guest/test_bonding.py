@@ -4,7 +4,8 @@
 import pytest
 
 from lab import wait_for
-from traffic import Stream
+from test_slave_sockets import FOR_THE_BOND, FOR_THE_LINK, LLDP, NEAREST, Ears, frame
+from traffic import Stream, send_frames
 
 PEER = "bonding"
 MODES = {"balance-rr": pytest.mark.once, "active-backup": pytest.mark.small, "balance-xor": pytest.mark.small,
@@ -86,3 +87,37 @@ def test_policies(made, shows, policy):
     """One pair of hosts: only layer3+4 tells its flows apart."""
     with shows(PEER, f"balance-xor, xmit_hash_policy {policy}"):
         check_traffic(made("balance-xor", policy), "balance-xor", both_links=policy == BY_FLOW)
+
+
+def idle_end(made):
+    """The number of a cable whose slave is inactive here, and of one at the kernel's end; None: all are active."""
+    here = [slave["name"] for slave in made.near.show()["slaves"] if not slave["active"]]
+    there = made.far.link("kb0")["linkinfo"]["info_data"].get("active_slave")
+    return [next((made.near.links.index(dev) for dev in here), 0),
+            next((number for number, dev in enumerate(made.far.links) if there and dev != there), 0)]
+
+
+def heard_at(namespace, bond, cable, sender):
+    """{"slave" or "bond": frames} that sockets bound to them and to a protocol hear of what comes by a cable."""
+    dev, last = namespace.links[cable], frame(NEAREST, LLDP, b"last")
+    heard = {"slave": [], "bond": []}
+    with Ears(namespace, [dev, bond]) as ears:
+        def is_over():
+            for each, frames in ears.heard(0.3).items():
+                heard["slave" if each == dev else "bond"].extend(frames)
+            return last in heard["slave"]
+        send_frames(sender, sender.links[cable], [*FOR_THE_LINK, *FOR_THE_BOND, last])
+        wait_for(is_over, "the last frame", 20)
+    return {each: sorted(frames) for each, frames in heard.items()}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("mode", ["balance-xor", "active-backup"])
+def test_sockets_on_slaves(made, mode):
+    """What is for the link they hear as with the kernel's driver; what is not, only the bond's, as the manual says."""
+    made = made(mode)
+    here, there = idle_end(made)
+    ours, kernels = heard_at(made.near, "bond0", here, made.far), heard_at(made.far, "kb0", there, made.near)
+    assert ours["bond"] == kernels["bond"]
+    assert [each for each in kernels["slave"] if each not in ours["slave"]] == sorted(FOR_THE_BOND)
+    assert [each for each in ours["slave"] if each not in kernels["slave"]] == []
