@@ -331,6 +331,7 @@ def test_a_mirror(pair, control, hook):
     made.far.ip("link", "add", "m0", "type", "veth", "peer", "name", "m1")
     for dev in ("m0", "m1"):
         made.far.ip("link", "set", dev, "up")
+    wait_for(lambda: made.far.link("m0")["operstate"] == "UP", "the device to send")
     for_all(made.far, "mirred", "egress", "mirror", "dev", "m0", control)
     if control == "pipe":
         wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
