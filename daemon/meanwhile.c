@@ -14,27 +14,32 @@
 #include "daemon/poller.h"
 #include "daemon/watch.h"
 
+#define NEW_MEMBER_NS (1000 * NS_PER_MS)
 #define BEAT_NS (500 * NS_PER_MS)
 
 static struct idle_work meanwhile = { .fd = -1 };
 
-static void meanwhile_take_carrier(struct bond *bond, unsigned int slot, bool carrier)
+/* Losses only, for packets are being lost: what returns is the poll's. The messages may be from before it was enslaved. */
+static void meanwhile_take_loss(struct bond *bond, unsigned int slot, uint64_t now_ns)
 {
-	if (!bond_is_ready(bond) || carrier == bond->members[slot].carrier)
+	const struct member *member = &bond->members[slot];
+
+	if (!bond_is_ready(bond) || !member->carrier || now_ns - member->since_ns < NEW_MEMBER_NS)
 		return;
-	bond_set_carrier(bond, slot, carrier);
+	bond_set_carrier(bond, slot, false);
 	bond_evaluate(bond);
 }
 
 static void meanwhile_on_link(const struct link_info *link, bool gone, void *arg)
 {
 	struct daemon *daemon = arg;
+	uint64_t now_ns = clock_now_ns();
 
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+	for (struct bond *bond = daemon->bonds; bond && (gone || !link->carrier); bond = bond->next) {
 		int slot = bond_slot_by_ifindex(bond, link->ifindex);
 
 		if (slot >= 0)
-			meanwhile_take_carrier(bond, (unsigned int)slot, link->carrier && !gone);
+			meanwhile_take_loss(bond, (unsigned int)slot, now_ns);
 	}
 }
 

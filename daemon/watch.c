@@ -382,6 +382,7 @@ int watch_init(struct daemon *daemon)
 	r = sd_event_add_defer(daemon->event, &daemon->kept, on_kept, daemon);
 	if (r < 0)
 		return r;
+	sd_event_source_set_priority(daemon->kept, SD_EVENT_PRIORITY_IMPORTANT);
 	return sd_event_source_set_enabled(daemon->kept, SD_EVENT_OFF);
 }
 

@@ -1,12 +1,13 @@
 """Other builds of bondd for the tests of upgrades: made in a copy of the tree, from the objects that are built already, so
 that only what differs is compiled."""
 import os
+import pathlib
 import re
 import shutil
+import sys
 
 from lab import ROOT, run
 
-ABI = int(re.search(r"XBOND_ABI_VERSION (\d+)", (ROOT / "bpf/abi.h").read_text())[1])
 STEP = """
 /* New maps, with what the old ones hold, and one that is larger. */
 static int to_newer(struct migrate *migrate, struct err *err)
@@ -38,31 +39,30 @@ def other_programs(tree):
 
 
 def newer_abi(tree):
+    abi = int(re.search(r"XBOND_ABI_VERSION (\d+)", (tree / "bpf/abi.h").read_text())[1])
     other_programs(tree)
     for path in ("common/pins.c", "daemon/lifecycle.c", "daemon/migrate.c", "view/bond.c"):
-        change(tree, path, r"\bXBOND_ABI_VERSION\b", str(ABI + 1))
+        change(tree, path, r"\bXBOND_ABI_VERSION\b", str(abi + 1))
     change(tree, "daemon/migrate_steps.c", r"^const struct migrate_step migrate_steps\[\] = \{\n", STEP)
-    change(tree, "daemon/migrate_steps.c", r"^\t\{ 0, NULL \},", f"\t{{ {ABI}, to_newer }},\n\t{{ 0, NULL }},")
+    change(tree, "daemon/migrate_steps.c", r"^\t\{ 0, NULL \},", f"\t{{ {abi}, to_newer }},\n\t{{ 0, NULL }},")
     change(tree, "common/pins.c", r"^(.*sizeof\(struct xbond_attached\))", r"\1 + 16")
     change(tree, "bpf/xbond.bpf.c", r"__type\(value, struct xbond_attached\)",
            "__type(value, struct { struct xbond_attached old; __u64 more[2]; })")
 
 
 def build(tree, changes):
-    """The bondd of a copy of the tree, changed; and its bondctl. A guest finds them where the host has made them."""
-    made = ROOT / "build/builds" / changes.__name__ / "build/bondd"
-    if os.environ.get("XBOND_VM") and made.exists():
-        return made
+    """The bondd of a copy of the tree, changed; and its bondctl. Or those that were made before, as for guests."""
+    if "XBOND_BUILDS" in os.environ:
+        return pathlib.Path(os.environ["XBOND_BUILDS"]) / changes.__name__ / "build/bondd"
     tree.mkdir(parents=True)
     for part in ("bpf", "cli", "common", "daemon", "view", "build"):
-        shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("tests", "tools", "man", "builds", "vm"))
+        shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("tests", "tools", "man"))
     shutil.copy2(ROOT / "Makefile", tree)
     changes(tree)
     run("make", "-C", tree, "-j2", "build/bondd", "build/bondctl", timeout=600)
     return tree / "build/bondd"
 
 
-if __name__ == "__main__":  # for guests
+if __name__ == "__main__":  # builds.py DIRECTORY: what XBOND_BUILDS may name
     for each in (other_programs, newer_abi):
-        shutil.rmtree(ROOT / "build/builds" / each.__name__, ignore_errors=True)
-        build(ROOT / "build/builds" / each.__name__, each)
+        build(pathlib.Path(sys.argv[1]) / each.__name__, each)

@@ -74,7 +74,7 @@ class Many:
             self.near.ip("addr", "add", f"10.2.{number}.1/24", "dev", f"b{number}")
         lines = []
         for number in range(above):
-            lines += [f"link add u{number} link b0 type macvlan mode bridge",
+            lines += [f"link add u{number} link b0 type macvlan mode private",
                       f"addr add 10.1.{number // 200}.{number % 200 + 1}/32 dev u{number}", f"link set u{number} up"]
         self.batch(self.near, lines)
 
