@@ -233,10 +233,7 @@ uint64_t rx_turn_out(const struct bond *bond)
 	return bond->rx_turn.step == RX_TURN_LEAVING ? rx_turn_bit(bond->rx_turn.slot) : 0;
 }
 
-bool rx_turn_has_reset(struct bond *bond, unsigned int slot)
+bool rx_turn_has_reset(const struct bond *bond, unsigned int slot)
 {
-	bool has = bond->rx_turn.reset & rx_turn_bit(slot);
-
-	bond->rx_turn.reset &= ~rx_turn_bit(slot);
-	return has;
+	return bond->rx_turn.reset & rx_turn_bit(slot);
 }

@@ -44,7 +44,7 @@ void rx_turn_step(struct bond *bond);
 /* Slots that shall have no flows now, and those that send nothing. */
 uint64_t rx_turn_drained(const struct bond *bond);
 uint64_t rx_turn_out(const struct bond *bond);
-/* The loss of this slave's carrier is ours. Asked once for each. */
-bool rx_turn_has_reset(struct bond *bond, unsigned int slot);
+/* A loss of this slave's carrier is ours: until it carries traffic again, however often its driver resets for it. */
+bool rx_turn_has_reset(const struct bond *bond, unsigned int slot);
 
 #endif

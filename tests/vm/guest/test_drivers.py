@@ -118,7 +118,8 @@ def test_auto_under_traffic(wired, shows, kind):
             assert losses(made) == before, made.near.log()
         shown = made.near.show()["slaves"]
         assert [slave["link_failures"] for slave in shown] == [0, 0], shown
-        assert [slave["resets"] for slave in shown] == ([2, 2] if xdp and kind in RESETS else [0, 0]), shown
+        resets = [slave["resets"] for slave in shown]
+        assert min(resets) >= 2 if xdp and kind in RESETS else resets == [0, 0], shown
 
 
 @kinds("igb")
