@@ -34,8 +34,9 @@ struct hooks {
 
 struct member {
 	bool carrier;
-	bool flapped; /* carrier was lost and came back while no bondd looked: LACP must hear of it */
-	bool mirred;  /* our classifier is before its receive program, unless somebody has removed it */
+	bool flapped;	/* carrier was lost and came back while no bondd looked: LACP must hear of it */
+	bool speed_due; /* the next poll asks for it, too */
+	bool mirred;	/* our classifier is before its receive program, unless somebody has removed it */
 	uint64_t carrier_ns;  /* when that was learnt */
 	uint64_t since_ns;    /* enslaved or adopted */
 	uint32_t xdp_id;      /* the device's XDP program when ours was last seen; 0: look again */

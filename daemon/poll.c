@@ -10,6 +10,7 @@
 #include "daemon/bypass.h"
 #include "daemon/latency.h"
 #include "daemon/poller.h"
+#include "daemon/slave.h"
 
 #define ACCURACY_US 5000
 #define SLACK_NS (10 * NS_PER_MS) /* who is due so soon is polled along */
@@ -58,6 +59,8 @@ static void poll_add(struct poll_batch *batch, struct bond *bond)
 						.slot = slot,
 						.ifindex = slave->ifindex };
 		memcpy(query->name, slave->name, sizeof(query->name));
+		query->wants_speed = bond->members[slot].speed_due;
+		bond->members[slot].speed_due = false;
 	}
 }
 
@@ -97,14 +100,22 @@ static struct bond *poll_find(struct daemon *daemon, uint32_t port_ifindex)
 	return bond;
 }
 
-/* Whatever has been learnt since is newer. */
-static bool poll_is_news(struct bond *bond, const struct poller_query *answer, uint64_t asked_ns)
+static bool poll_is_of(struct bond *bond, const struct poller_query *answer)
+{
+	return bond_is_ready(bond) && bond_is_member(bond, answer->slot) &&
+	       bond_slave(bond, answer->slot)->ifindex == answer->ifindex;
+}
+
+/* True: its carrier has changed. Whatever has been learnt since it was asked is newer. */
+static bool poll_take(struct bond *bond, const struct poller_query *answer, uint64_t asked_ns)
 {
 	const struct member *member = &bond->members[answer->slot];
+	bool carrier = answer->carrier > 0;
 
-	return answer->carrier >= 0 && answer->carrier != member->carrier && bond_is_ready(bond) &&
-	       bond_is_member(bond, answer->slot) &&
-	       bond_slave(bond, answer->slot)->ifindex == answer->ifindex && member->carrier_ns < asked_ns;
+	if (answer->carrier < 0 || carrier == member->carrier || member->carrier_ns >= asked_ns)
+		return false;
+	bond_set_carrier(bond, answer->slot, carrier);
+	return true;
 }
 
 void poll_answer(struct daemon *daemon)
@@ -122,10 +133,11 @@ void poll_answer(struct daemon *daemon)
 			changed = false;
 			bond = poll_find(daemon, answers[i].bond);
 		}
-		if (!bond || !poll_is_news(bond, &answers[i], asked_ns))
+		if (!bond || !poll_is_of(bond, &answers[i]))
 			continue;
-		bond_set_carrier(bond, answers[i].slot, answers[i].carrier);
-		changed = true;
+		changed |= poll_take(bond, &answers[i], asked_ns);
+		if (answers[i].wants_speed)
+			slave_take_speed(bond, answers[i].slot, answers[i].speed_mbps, answers[i].duplex);
 	}
 	if (changed)
 		bond_evaluate(bond);
@@ -178,6 +190,12 @@ void poll_done(struct daemon *daemon)
 	daemon->poll = sd_event_source_disable_unref(daemon->poll);
 	poller_free(daemon->poller);
 	daemon->poller = NULL;
+}
+
+void poll_soon(struct bond *bond)
+{
+	bond->next_poll_ns = 0;
+	poll_arm(bond->daemon);
 }
 
 void poll_schedule(struct bond *bond)

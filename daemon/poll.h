@@ -13,6 +13,8 @@ int poll_init(struct daemon *daemon);
 void poll_done(struct daemon *daemon);
 /* The bond is new or has another miimon: its next poll is one miimon from now. */
 void poll_schedule(struct bond *bond);
+/* As soon as the poller has time. */
+void poll_soon(struct bond *bond);
 /* Has a thread ask the drivers of all bonds that are due (poller.h), and takes its answers: bonds are evaluated. */
 void poll_ask(struct daemon *daemon);
 void poll_answer(struct daemon *daemon);

@@ -24,6 +24,13 @@ struct poller {
 	int fd;
 };
 
+static void poller_serve(struct poller *poller, struct poller_query *query)
+{
+	query->carrier = ethtool_carrier(&poller->ethtool, query->name);
+	if (query->wants_speed)
+		ethtool_speed(&poller->ethtool, query->name, &query->speed_mbps, &query->duplex);
+}
+
 static void *poller_run(void *arg)
 {
 	struct poller *poller = arg;
@@ -40,8 +47,7 @@ static void *poller_run(void *arg)
 		pthread_mutex_unlock(&poller->lock);
 		for (size_t i = 0; i < poller->count && !__atomic_load_n(&poller->stopping, __ATOMIC_RELAXED);
 		     i++)
-			poller->queries[i].carrier =
-				ethtool_carrier(&poller->ethtool, poller->queries[i].name);
+			poller_serve(poller, &poller->queries[i]);
 		pthread_mutex_lock(&poller->lock);
 		poller->working = false;
 		written = write(poller->fd, &one, sizeof(one));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread that asks drivers for their carrier. The kernel answers under the RTNL lock, which others may hold
+ * A thread that asks drivers for their carrier and speed. The kernel answers under the RTNL lock, which others may hold
  * for as long as a NIC takes to reset: the main loop does not wait for that. Knows no bonds.
  */
 #ifndef XBOND_DAEMON_POLLER_H
@@ -17,7 +17,9 @@ struct poller_query {
 	uint32_t bond, slot; /* whatever the caller calls them */
 	uint32_t ifindex;
 	char name[XBOND_NAME_SIZE];
-	int carrier; /* the answer: 1, 0, or -errno */
+	bool wants_speed;
+	int carrier;		     /* the answer: 1, 0, or -errno */
+	uint32_t speed_mbps, duplex; /* as ethtool_speed(), if it was wanted */
 };
 
 struct poller;

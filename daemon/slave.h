@@ -48,8 +48,8 @@ void slave_finish_mac(struct bond *bond, unsigned int slot);
 int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err);
 /* Promiscuity of the slave as bond0 needs it. */
 void slave_follow_promisc(struct bond *bond, unsigned int slot);
-/* Speed and duplex, which weigh; some drivers change them without a message. */
-void slave_follow_speed(struct bond *bond, unsigned int slot);
+/* Speed and duplex, which weigh, as just asked for. */
+void slave_take_speed(struct bond *bond, unsigned int slot, uint32_t speed_mbps, uint32_t duplex);
 /* Name, MAC, MTU, carrier and speed of a member from a link message; puts back what is the bond's to say. */
 void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_info *link);
 

@@ -9,6 +9,7 @@
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/mac.h"
+#include "daemon/poll.h"
 #include "daemon/slave.h"
 #include "daemon/slave_trouble.h"
 #include "daemon/xdp.h"
@@ -219,14 +220,12 @@ static void keep_bond_values(struct bond *bond, unsigned int slot, const struct 
 }
 
 /* Without carrier most drivers do not know their speed; the last one stays. */
-void slave_follow_speed(struct bond *bond, unsigned int slot)
+void slave_take_speed(struct bond *bond, unsigned int slot, uint32_t speed_mbps, uint32_t duplex)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	uint32_t speed_mbps, duplex;
 
 	if (!bond->members[slot].carrier)
 		return;
-	ethtool_speed(&bond->daemon->ethtool, slave->name, &speed_mbps, &duplex);
 	if (speed_mbps == slave->speed_mbps && duplex == slave->duplex)
 		return;
 	slave->speed_mbps = speed_mbps;
@@ -236,26 +235,23 @@ void slave_follow_speed(struct bond *bond, unsigned int slot)
 
 /*
  * A message may be older than what we know: from before the slave was enslaved, as long as those of
- * then have not all been read, or from within a flap. Then the driver is asked. Not about a loss in normal operation, because the
- * kernel may let the question wait for the RTNL lock, and traffic is being lost.
+ * then have not all been read, or from within a flap. Then the driver is asked, by the poller. Not about a loss in normal
+ * operation, because the kernel may let the question wait for the RTNL lock, and traffic is being lost.
  */
-static bool is_carrier_on(struct bond *bond, unsigned int slot, const struct link_info *link)
+static bool is_loss(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
 	bool is_new = bond->daemon->caught_up_ns < bond->members[slot].since_ns + NEW_MEMBER_NS;
-	int now = -1;
 
-	if (link->carrier || is_new)
-		now = ethtool_carrier(&bond->daemon->ethtool, link->name);
-	return now < 0 ? link->carrier : now > 0;
+	return !link->carrier && !is_new;
 }
 
 static void follow_carrier(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
-	bool carrier = is_carrier_on(bond, slot, link);
-
-	if (carrier == bond->members[slot].carrier)
+	if (!is_loss(bond, slot, link)) {
+		poll_soon(bond);
 		return;
-	bond_set_carrier(bond, slot, carrier);
+	}
+	bond_set_carrier(bond, slot, false);
 	bond_evaluate(bond);
 }
 
@@ -265,7 +261,8 @@ void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_i
 		follow_carrier(bond, slot, link);
 	bond_slave(bond, slot)->carrier_changes = link->carrier_changes;
 	follow_name(bond, bond_slave(bond, slot), link->name);
-	slave_follow_speed(bond, slot);
+	bond->members[slot].speed_due = true;
+	poll_soon(bond);
 	keep_bond_values(bond, slot, link);
 	slave_trouble_follow_master(bond, slot, link);
 	if (link->xdp_id != bond->members[slot].xdp_id)

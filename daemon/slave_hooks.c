@@ -5,6 +5,7 @@
 #include "daemon/attach.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
+#include "daemon/idle.h"
 #include "daemon/log.h"
 #include "daemon/mirred.h"
 #include "daemon/net/nft.h"
@@ -369,8 +370,10 @@ void slave_hooks_follow_noted(struct daemon *daemon)
 {
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		bond_for_each_member (bond, slot)
-			if (bond->members[slot].hooks.noted)
+			if (bond->members[slot].hooks.noted) {
 				slave_hooks_follow(bond, slot, true);
+				idle_turn();
+			}
 }
 
 /* The filter of an earlier build stands before others, and goes when there is one in its place. */

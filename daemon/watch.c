@@ -258,7 +258,7 @@ static void sync_bond(struct bond *bond)
 	if (read_due)
 		read_again(bond);
 	bond_for_each_member (bond, slot) {
-		slave_follow_speed(bond, slot);
+		bond->members[slot].speed_due = true; /* some drivers change it without a message */
 		xdp_check_slave(bond, slot);
 		slave_hooks_follow(bond, slot, false);
 		idle_turn();

@@ -6,6 +6,7 @@
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -20,6 +21,7 @@
 
 struct witness {
 	sd_event_source *source[PROTOCOLS];
+	int fd[PROTOCOLS]; /* -1: none */
 	witness_handler handler;
 	struct bond *bond;
 	unsigned int slot;
@@ -89,16 +91,11 @@ static int witness_on_frame(sd_event_source *source, int fd, uint32_t events, vo
 
 static int witness_listen(struct witness *witness, sd_event *event, int i, int ifindex, uint16_t protocol)
 {
-	int fd = witness_open(ifindex, protocol), r;
-
-	if (fd < 0)
-		return fd;
-	r = sd_event_add_io(event, &witness->source[i], fd, EPOLLIN, witness_on_frame, witness);
-	if (r < 0)
-		close(fd);
-	else
-		sd_event_source_set_io_fd_own(witness->source[i], true);
-	return r;
+	witness->fd[i] = witness_open(ifindex, protocol);
+	if (witness->fd[i] < 0)
+		return witness->fd[i];
+	return sd_event_add_io(event, &witness->source[i], witness->fd[i], EPOLLIN, witness_on_frame,
+			       witness);
 }
 
 struct witness *witness_new(sd_event *event, int ifindex, witness_handler handler, struct bond *bond,
@@ -112,6 +109,8 @@ struct witness *witness_new(sd_event *event, int ifindex, witness_handler handle
 	witness->handler = handler;
 	witness->bond = bond;
 	witness->slot = slot;
+	for (int i = 0; i < PROTOCOLS; i++)
+		witness->fd[i] = -1;
 	witness_reset(witness);
 	for (int i = 0; i < PROTOCOLS; i++)
 		if (witness_listen(witness, event, i, ifindex, protocols[i]) < 0) {
@@ -127,11 +126,28 @@ void witness_reset(struct witness *witness)
 	witness->heard_ns = 0;
 }
 
+static void *witness_close(void *arg)
+{
+	struct witness *witness = arg;
+
+	for (int i = 0; i < PROTOCOLS; i++)
+		if (witness->fd[i] >= 0)
+			close(witness->fd[i]);
+	free(witness);
+	return NULL;
+}
+
+/* By a thread: the kernel waits at each until nobody can be delivering to it. */
 void witness_free(struct witness *witness)
 {
+	pthread_t thread;
+
 	if (!witness)
 		return;
 	for (int i = 0; i < PROTOCOLS; i++)
 		sd_event_source_disable_unref(witness->source[i]);
-	free(witness);
+	if (pthread_create(&thread, NULL, witness_close, witness))
+		witness_close(witness);
+	else
+		pthread_detach(thread);
 }

@@ -10,6 +10,7 @@ import builds
 import lab as lab_module
 from lab import BONDD, run, wait_for
 from lacp import tx_slots, wait_distributing
+from test_netkit import netkit_only
 from test_xdp import by_xdp, whole_checksums
 from traffic import Stream
 
@@ -17,6 +18,12 @@ SOAK = os.environ.get("XBOND_SOAK")
 UPGRADES = 20
 RATE = 300 if os.environ.get("XBOND_VM") else 10000 if SOAK else 5000  # each way
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def on_veths(monkeypatch):
+    """Unless a test asks for a netkit."""
+    monkeypatch.setattr(lab_module, "DEVICE", "veth")
 
 
 @pytest.fixture(scope="session")
@@ -148,10 +155,20 @@ def xdp_of(host, links):
     return [tag("id", number) for number in ids], ids
 
 
+@netkit_only
+def test_upgrades_of_a_netkit(watched, other):
+    made = watched(device="netkit", far={"device": "veth"})
+    for program in (other, BONDD):
+        restart(made.near, program)
+        assert [tag("id", number) for number in tcx_ids(made.near, "xb-bond0")] == [pinned_tags(made.near)["prog_port"]]
+        made.flow_on()
+    assert made.near.show()["times_detached"] == 0
+    assert made.lost() == [0, 0]
+
+
 @by_xdp
-def test_upgrades_by_xdp(watched, other, monkeypatch):
+def test_upgrades_by_xdp(watched, other):
     """A program follows a program; a restart of the same build changes none."""
-    monkeypatch.setattr(lab_module, "DEVICE", "veth")
     made = watched(whole_checksums, rx_hook="xdp", xdp_tx="on", far={"rx_hook": "tc", "xdp_tx": "off"})
     first = xdp_of(made.near, made.links)
     for program in (other, BONDD):
@@ -168,9 +185,8 @@ def test_upgrades_by_xdp(watched, other, monkeypatch):
 
 
 @by_xdp
-def test_xdp_follows_its_maps(watched, other, newer, monkeypatch):
+def test_xdp_follows_its_maps(watched, other, newer):
     """The newer build has the other one's programs, on maps of its own."""
-    monkeypatch.setattr(lab_module, "DEVICE", "veth")
     made = watched(whole_checksums, rx_hook="xdp", xdp_tx="on", far={"rx_hook": "tc", "xdp_tx": "off"})
     restart(made.near, other)
     tags, ids = xdp_of(made.near, made.links)
