@@ -141,7 +141,8 @@ def test_lacp_one_at_a_time(wired, shows, kind):
         results = to.finish(), back.finish()
         assert made.near.carrier_changes("bond0") == carrier
         assert [slave["link_failures"] for slave in made.near.show()["slaves"]] == [0, 0]
-        assert max(result["lost"] for result in results) <= 40, results  # some when a port joins, as whenever one does
+        # Some while a port leaves and joins, until the partner has seen it. All at once it was 2.4 s of both directions: 480.
+        assert max(result["lost"] for result in results) <= 120, results
 
 
 @kinds("igb")
