@@ -374,6 +374,8 @@ _Static_assert(sizeof(struct xbond_bond) == 280, "bond ABI");
 #define XBOND_SLAVE_HAD_VLAN_FILTER 32 /* rx-vlan-filter was on and may be off because of us */
 #define XBOND_SLAVE_HAD_VLAN_STRIP 64  /* rx-vlan-hw-parse, likewise */
 #define XBOND_SLAVE_MAC_CHANGES 128    /* a member that is up: it may be down for that just now */
+#define XBOND_SLAVE_HAD_LRO 256	       /* rx-lro was on before XDP */
+#define XBOND_SLAVE_XDP_REFUSED 512    /* its driver is not asked again */
 
 /* What a slave was before xbond changed it: recorded first, restored on release. */
 struct xbond_slave_record {
@@ -406,7 +408,7 @@ struct xbond_slave {
 	__u8 perm_mac[XBOND_MAC_SIZE];
 	__u32 actor_port_prio;
 	__u8 filter_mac[XBOND_MAC_SIZE]; /* on its unicast list because of us; zero: none */
-	__u8 pad0[2];
+	__u16 resets; /* times that a change of ours has cost its carrier, not in link_failures */
 	struct xbond_slave_record before;
 	__u32 carrier_changes; /* as last seen: tells whether carrier was lost while no bondd looked */
 	__u32 rx_hook;	       /* enum xbond_rx_hook: what is attached */

@@ -11,7 +11,7 @@
 
 char _license[] SEC("license") = "GPL";
 
-/* The port side, and slaves by slot. */
+/* The port side, once the slave may hand it frames. */
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
 	__uint(max_entries, 1);
@@ -19,6 +19,7 @@ struct {
 	__type(value, __u32);
 } xdp_port SEC(".maps");
 
+/* Slaves by slot. */
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
 	__uint(max_entries, XBOND_MAX_SLAVES);
@@ -116,9 +117,11 @@ static __always_inline int collect(struct xdp_md *ctx)
 	counter = bpf_map_lookup_elem(&counters, &slot);
 	if (!counter)
 		return XDP_PASS;
+	if (bpf_redirect_map(&xdp_port, 0, XDP_PASS) != XDP_REDIRECT)
+		return XDP_PASS; /* not open yet: xdp_gate.h */
 	counter->rx_packets++;
 	counter->rx_bytes += length;
-	return bpf_redirect_map(&xdp_port, 0, XDP_DROP);
+	return XDP_REDIRECT;
 }
 
 SEC("xdp.frags")

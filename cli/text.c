@@ -137,8 +137,12 @@ static void print_slave(const json_t *slave, const char *mode)
 	print_speed(slave);
 	if (json_is_string(duplex))
 		printf(" %s duplex", json_string_value(duplex));
-	printf(", %lld link failure%s\n", number(slave, "link_failures"),
+	printf(", %lld link failure%s", number(slave, "link_failures"),
 	       number(slave, "link_failures") == 1 ? "" : "s");
+	if (number(slave, "resets"))
+		printf(", reset %lld time%s by bondd", number(slave, "resets"),
+		       number(slave, "resets") == 1 ? "" : "s");
+	printf("\n");
 	printf("    %-20s %s   (permanent %s)\n", "mac", string(slave, "mac"), string(slave, "perm_mac"));
 	if (json_is_string(json_object_get(slave, "problem")))
 		printf("    %-20s %s\n", "problem", string(slave, "problem"));

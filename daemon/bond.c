@@ -99,8 +99,12 @@ static void step_link(struct bond *bond, unsigned int slot, uint64_t now_ns)
 
 	state = carrier_next(state, &input);
 	if (state.link == XBOND_LINK_DOWN && slave->link != XBOND_LINK_DOWN &&
-	    slave->link != XBOND_LINK_GOING_UP)
-		slave->link_failures++;
+	    slave->link != XBOND_LINK_GOING_UP) {
+		if (!rx_turn_has_reset(bond, slot))
+			slave->link_failures++;
+		else if (slave->resets < UINT16_MAX)
+			slave->resets++;
+	}
 	slave->link = state.link;
 	member->deadline_ns = state.deadline_ns;
 }
@@ -129,9 +133,15 @@ static void step_links(struct bond *bond, struct decision *decision)
 	}
 }
 
+/* Of these slots those that may have flows: not who is about to change its receive hook, if there are others. */
+static uint64_t keepers(const struct bond *bond, uint64_t mask)
+{
+	return drain_usable(mask, rx_turn_drained(bond));
+}
+
 static void weigh(struct bond *bond, struct decision *decision)
 {
-	weights_of(&bond->dataplane.pins, drain_usable(decision->usable, decision->drained),
+	weights_of(&bond->dataplane.pins, drain_usable(keepers(bond, decision->usable), decision->drained),
 		   decision->plan.member_weight, decision->plan.weight);
 }
 
@@ -146,8 +156,8 @@ static void choose_active(struct bond *bond, struct decision *decision)
 {
 	int primary = pins_slot_by_name(&bond->dataplane.pins, bond_pin(bond)->primary);
 	struct active_input input = {
-		.up = decision->up,
-		.keepable = decision->usable,
+		.up = keepers(bond, decision->up),
+		.keepable = keepers(bond, decision->usable),
 		.drained = decision->drained,
 		.came_up = decision->came_up,
 		.current = bond_pin(bond)->active_slot,
@@ -202,6 +212,8 @@ static void decide(struct bond *bond, struct decision *decision)
 	if (pin->mode == XBOND_MODE_ACTIVE_BACKUP)
 		choose_active(bond, decision);
 	decision->rx_mask = choose_rx_mask(bond, decision);
+	decision->up &= ~rx_turn_out(bond);
+	decision->linked &= ~rx_turn_out(bond);
 }
 
 /*

@@ -13,6 +13,7 @@
 
 #include "daemon/dataplane.h"
 #include "daemon/net/link.h"
+#include "daemon/rx_turn.h"
 #include "daemon/slowio.h"
 
 struct daemon;
@@ -84,6 +85,7 @@ struct bond {
 	bool gro_lost;			    /* as last seen, while slaves receive by XDP */
 	bool xdp_known;			    /* the devmaps are as in the next two */
 	uint64_t xdp_members, xdp_mask;
+	struct rx_turn rx_turn;
 	struct groups groups;
 	uint64_t next_poll_ns;
 	sd_event_source *delay;

@@ -37,12 +37,14 @@ static struct lacp_config config_of(struct bond *bond)
 	return config;
 }
 
-/* A bond that is administratively down takes nothing in, so its partner must not send. */
-static uint8_t link_of(const struct bond *bond, const struct xbond_slave *slave)
+/* A bond that is administratively down takes nothing in, nor does a slave that is about to be reset: its partner must not send. */
+static uint8_t link_of(struct bond *bond, unsigned int slot)
 {
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+
 	if (slave->link != XBOND_LINK_UP && slave->link != XBOND_LINK_GOING_DOWN)
 		return LACP_LINK_DOWN;
-	return bond->is_down ? LACP_LINK_STOPPED : LACP_LINK_UP;
+	return bond->is_down || rx_turn_out(bond) >> slot & 1 ? LACP_LINK_STOPPED : LACP_LINK_UP;
 }
 
 /* The slot is the port's number: never 0, never over 65535, the same after a restart and a rename. */
@@ -54,7 +56,7 @@ static struct lacp_port_config port_config_of(struct bond *bond, unsigned int sl
 		.port = (uint16_t)(slot + 1),
 		.port_priority = (uint16_t)slave->actor_port_prio,
 		.duplex = (uint8_t)slave->duplex,
-		.link = link_of(bond, slave),
+		.link = link_of(bond, slot),
 	};
 
 	memcpy(config.mac, slave->mac, XBOND_MAC_SIZE);
@@ -155,7 +157,7 @@ uint64_t bond_lacp_collecting(const struct bond *bond)
 
 bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers)
 {
-	if (!bond->lacp || !bond_pin(bond)->drain_markers)
+	if (!bond->lacp || (!bond_pin(bond)->drain_markers && !rx_turn_drained(bond)))
 		return false;
 	if (memcmp(&bond->marked_for, plan, sizeof(*plan)))
 		bond->marked = 0; /* other flows are to move: what was sent since must arrive, too */

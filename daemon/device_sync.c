@@ -9,12 +9,11 @@
 #include "daemon/bypass.h"
 #include "daemon/daemon.h"
 #include "daemon/device.h"
+#include "daemon/device_values.h"
 #include "daemon/log.h"
-#include "daemon/mac.h"
 #include "daemon/mirred.h"
 #include "daemon/slave.h"
 #include "daemon/xdp_gro.h"
-#include "daemon/net/elsewhere.h"
 
 /* When bonds have swapped names, each has the other's directory until both are looked at. */
 static int move_pins(struct bond *bond, const char *name, struct err *err)
@@ -49,61 +48,6 @@ static void follow_name(struct bond *bond, const char *name)
 	if (!device_port_name(&bond->daemon->nl, name, port_name, NULL) &&
 	    !link_set_name(&bond->daemon->nl, (int)pin->port_ifindex, port_name, NULL))
 		memcpy(pin->port_name, port_name, XBOND_NAME_SIZE);
-}
-
-static void follow_mac(struct bond *bond, const uint8_t *mac)
-{
-	struct xbond_bond *pin = bond_pin(bond);
-	char text[MAC_TEXT_SIZE];
-	struct err err;
-
-	if (!memcmp(pin->mac, mac, XBOND_MAC_SIZE))
-		return;
-	memcpy(pin->mac, mac, XBOND_MAC_SIZE);
-	bond_for_each_member (bond, slot)
-		if (slave_follow_mac(bond, slot, &err))
-			log_warning("%s: %s", pin->name, err.text);
-	mirred_follow_all(bond);
-	log_notice("%s: MAC address is now %s", pin->name, mac_text(mac, text));
-	bond_evaluate(bond); /* LACP names it */
-}
-
-static int set_mtu(struct nl *nl, const void *arg)
-{
-	const struct xbond_bond *pin = arg;
-
-	return link_set_mtu(nl, (int)pin->ifindex, pin->mtu, NULL);
-}
-
-/* All slaves take the MTU, or none: then bond0 gets its old one back, as bonding would have refused. */
-static void follow_mtu(struct bond *bond, uint32_t mtu)
-{
-	struct xbond_bond *pin = bond_pin(bond);
-	struct nl *nl = &bond->daemon->nl;
-	uint32_t old = pin->mtu;
-	struct err err;
-	int r = 0;
-
-	if (old == mtu)
-		return;
-	pin->mtu = mtu;
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++) {
-		if (!bond_is_member(bond, slot))
-			continue;
-		r = link_set_mtu(nl, (int)bond_slave(bond, slot)->ifindex, mtu, &err);
-		if (r)
-			log_warning("%s: %s does not take MTU %u (%s); the bond goes back to %u", pin->name,
-				    bond_slave(bond, slot)->name, mtu, err.text, old);
-	}
-	if (!r) {
-		log_notice("%s: MTU is now %u", pin->name, mtu);
-		return;
-	}
-	pin->mtu = old;
-	bond_for_each_member (bond, slot)
-		link_set_mtu(nl, (int)bond_slave(bond, slot)->ifindex, old, NULL);
-	if (elsewhere_call(nl, pin->netnsid, set_mtu, pin, &err))
-		log_warning("%s: cannot have its MTU back: %s", pin->name, err.text);
 }
 
 static void follow_promisc(struct bond *bond, bool promisc)
@@ -166,8 +110,8 @@ int device_sync(struct bond *bond)
 	if (link_get(nl, port.lower_nsid, port.lower, &device))
 		return 0; /* on its way between namespaces: the next message tells */
 	follow_name(bond, device.name);
-	follow_mac(bond, device.mac);
-	follow_mtu(bond, device.mtu);
+	device_follow_mac(bond, device.mac);
+	device_follow_mtu(bond, device.mtu);
 	follow_promisc(bond, device.promiscuity > 0);
 	xdp_gro_keep(bond);
 	has_qdisc = strcmp(device.qdisc, "noqueue") && strcmp(device.qdisc, "noop");

@@ -284,7 +284,6 @@ static void adopt_ready(struct bond *bond)
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", pin->name, err.text);
 		slave_hooks_follow(bond, slot, true);
-		xdp_follow_slave(bond, slot);
 		xdp_upgrade_slave(bond, slot);
 		mirred_follow(bond, slot);
 	}
@@ -296,6 +295,7 @@ static void adopt_ready(struct bond *bond)
 	vlan_filter_sync(bond);
 	slave_trouble_look(bond);
 	bond_evaluate(bond);
+	rx_turn_start(bond, NULL);
 	if (start(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
 	bond->adopting = false;

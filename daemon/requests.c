@@ -8,12 +8,12 @@
 #include "common/values.h"
 #include "daemon/bypass.h"
 #include "daemon/device_pair.h"
-#include "daemon/idle.h"
 #include "daemon/lifecycle.h"
 #include "daemon/mirred.h"
 #include "daemon/log.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
+#include "daemon/rx_turn.h"
 #include "daemon/xdp.h"
 
 int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
@@ -107,25 +107,37 @@ static int apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
 	return r;
 }
 
-static void apply(struct bond *bond, const struct option_set *options, enum xbond_mode mode_before)
+static void apply(struct bond *bond, const struct option_set *options)
 {
-	if (options->given[OPT_RX_HOOK])
-		bond_for_each_member (bond, slot) {
-			idle_turn();
-			xdp_follow_slave(bond, slot);
-		}
 	if (options->given[OPT_RX_BACKLOG])
 		mirred_follow_all(bond);
 	if (options->given[OPT_HASH_SEED])
 		bond->dataplane.pins.table->hash_seed = bond_pin(bond)->hash_seed;
 	if (options->given[OPT_PRIMARY])
 		bond->primary_changed = true;
-	if (bond_pin(bond)->mode != mode_before)
-		bond_pin(bond)->active_slot = XBOND_NO_SLOT;
 	if (options->given[OPT_MIIMON])
 		poll_schedule(bond);
 	bond_evaluate(bond);
 	xdp_follow_tx(bond, NULL);
+}
+
+/* -EMSGSIZE, where `xdp` is asked for by name: nothing has changed. Where slaves take turns, the log tells. */
+static int apply_rx_hook(struct bond *bond, uint32_t before, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct err why;
+	int r;
+
+	bond_for_each_member (bond, slot)
+		xdp_ask_again(bond, slot);
+	r = rx_turn_start(bond, &why);
+	if (r != -EMSGSIZE || pin->rx_hook != XBOND_RX_XDP || before == XBOND_RX_XDP)
+		return 0;
+	pin->rx_hook = before;
+	rx_turn_start(bond, NULL);
+	return err_set(err, EMSGSIZE,
+		       "rx_hook: %s; lower the bond's MTU first, or say auto, which waits for that",
+		       why.text);
 }
 
 static int write_options(struct xbond_bond *pin, const struct option_set *options, struct err *err)
@@ -141,12 +153,24 @@ static int write_options(struct xbond_bond *pin, const struct option_set *option
 	return check_bond(pin, err);
 }
 
-/* What devices may refuse. A program goes off again without fail, so the slaves come last. */
-static int change_devices(struct bond *bond, const struct xbond_bond *before, struct err *err)
+/* What devices may refuse. A program goes off again without fail, so the slaves come later. */
+static int change_devices(struct bond *bond, const struct xbond_bond *before,
+			  const struct option_set *options, struct err *err)
 {
-	int r = bond_pin(bond)->xdp_tx ? xdp_follow_tx(bond, err) : 0;
+	struct xbond_bond *pin = bond_pin(bond);
+	int r = pin->xdp_tx ? xdp_follow_tx(bond, err) : 0;
 
-	return r ? r : apply_mac_policy(bond, before->mac_policy, err);
+	if (!r)
+		r = apply_mac_policy(bond, before->mac_policy, err);
+	if (r || !options->given[OPT_RX_HOOK])
+		return r;
+	r = apply_rx_hook(bond, before->rx_hook, err);
+	if (r && pin->mac_policy != before->mac_policy) {
+		pin->mac_policy = before->mac_policy;
+		bond_for_each_member (bond, slot)
+			slave_follow_mac(bond, slot, NULL);
+	}
+	return r;
 }
 
 int request_set(struct daemon *daemon, const char *name, const struct option_set *options, struct err *err)
@@ -165,13 +189,16 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 			options, options->given[OPT_MODE] ? options->value[OPT_MODE].number : pin->mode, err);
 	if (!r)
 		r = write_options(pin, options, err);
+	if (!r && pin->mode != before.mode)
+		pin->active_slot = XBOND_NO_SLOT;
 	if (!r)
-		r = change_devices(bond, &before, err);
+		r = change_devices(bond, &before, options, err);
 	if (!r) {
-		apply(bond, options, before.mode);
+		apply(bond, options);
 		return 0;
 	}
 	*pin = before;
+	bond_evaluate(bond);
 	if (!pin->xdp_tx)
 		xdp_follow_tx(bond, NULL);
 	return r;

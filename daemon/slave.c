@@ -162,7 +162,7 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	}
 	idle_turn();
 	slave_follow_promisc(bond, slot);
-	xdp_follow_slave(bond, slot);
+	xdp_follow_slave(bond, slot, NULL);
 	mirred_follow(bond, slot);
 	slave_hooks_follow(bond, slot, false);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
@@ -249,7 +249,8 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	if (point.hook == XBOND_HOOK_TCX)
 		attach_remove(&bond->daemon->nl, &point, true);
 	slave_hooks_end(bond, slot);
-	bond_slave(bond, slot)->before.flags &= ~XBOND_SLAVE_HAD_VLAN_STRIP; /* whoever has its name now */
+	bond_slave(bond, slot)->before.flags &=
+		~(__u32)(XBOND_SLAVE_HAD_VLAN_STRIP | XBOND_SLAVE_HAD_LRO); /* whoever has its name now */
 	xdp_release_slave(bond, slot);
 	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING &&
 	    !pins_counters(&bond->dataplane.pins, slot, &sum)) {
@@ -309,6 +310,8 @@ static int restore_features(struct nl *nl, const struct moved *moved)
 		r = feature_set(&ethtool, link.name, FEATURE_VLAN_FILTER, true);
 	if (had & XBOND_SLAVE_HAD_VLAN_STRIP)
 		first(&r, feature_set(&ethtool, link.name, FEATURE_VLAN_STRIP, true));
+	if (had & XBOND_SLAVE_HAD_LRO)
+		first(&r, feature_set(&ethtool, link.name, FEATURE_LRO, true));
 	ethtool_done(&ethtool);
 	return r;
 }

@@ -8,6 +8,7 @@
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
+#include "daemon/mac.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
 #include "daemon/slave_trouble.h"
@@ -30,6 +31,21 @@ static void drop_filter(struct bond *bond, struct xbond_slave *slave)
 	memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
 }
 
+static bool is_virtual_function(struct bond *bond, const struct xbond_slave *slave)
+{
+	return ethtool_is_virtual_function(&bond->daemon->ethtool, slave->name);
+}
+
+/* The driver takes the address, and the host ignores it unless it trusts the function. */
+static void warn_of_host(struct bond *bond, const struct xbond_slave *slave)
+{
+	if (is_virtual_function(bond, slave))
+		log_warning(
+			"%s: %s is a virtual function: it receives for the bond's MAC address only if its "
+			"host lets it ('ip link set PF vf N trust on' there)",
+			bond_pin(bond)->name, slave->name);
+}
+
 /*
  * The record comes before the change: an address that is not there yet is deleted without
  * harm. One that was there before us is not ours to delete.
@@ -48,6 +64,8 @@ static int add_filter(struct bond *bond, struct xbond_slave *slave, struct err *
 	r = link_add_unicast(&bond->daemon->nl, (int)slave->ifindex, mac, err);
 	if (r)
 		memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
+	else
+		warn_of_host(bond, slave);
 	return r == -EEXIST ? 0 : r;
 }
 
@@ -69,6 +87,22 @@ static int change_mac(struct bond *bond, struct xbond_slave *slave, const struct
 	return r;
 }
 
+static int refused_mac(struct bond *bond, const struct xbond_slave *slave, const struct link_info *link,
+		       int r, const char *why, struct err *err)
+{
+	char own[MAC_TEXT_SIZE];
+
+	if (!is_virtual_function(bond, slave))
+		return err_set(err, -r,
+			       "%s does not take the bond's MAC address (%s); `mac_policy filter` keeps its "
+			       "own",
+			       slave->name, why);
+	return err_set(err, -r,
+		       "%s, a virtual function, does not take the bond's MAC address (%s); give the bond its "
+		       "address %s, or let its host trust it ('ip link set PF vf N trust on')",
+		       slave->name, why, mac_text(link->mac, own));
+}
+
 static int set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *mac, struct err *err)
 {
 	struct link_info link;
@@ -80,10 +114,7 @@ static int set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *
 	if (!same_mac(link.mac, mac)) {
 		r = change_mac(bond, slave, &link, mac, &why);
 		if (r)
-			return err_set(err, -r,
-				       "%s does not take the bond's MAC address (%s); `mac_policy filter` "
-				       "keeps its own",
-				       slave->name, why.text);
+			return refused_mac(bond, slave, &link, r, why.text, err);
 	}
 	memcpy(slave->mac, mac, XBOND_MAC_SIZE);
 	return 0;

@@ -297,7 +297,7 @@ static void hooks_follow_users(struct bond *bond, unsigned int slot)
 	bool others = slave_hooks_has_others(bond, slot), forbidden = slave_hooks_forbid_mirred(bond, slot);
 
 	if (others != hooks->had_others && bond_pin(bond)->rx_hook == XBOND_RX_AUTO)
-		xdp_follow_slave(bond, slot);
+		rx_turn_ask(bond, slot);
 	if (forbidden != hooks->forbade_mirred && !bond_pin(bond)->rx_backlog)
 		mirred_follow(bond, slot);
 	hooks->had_others = others;

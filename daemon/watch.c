@@ -314,8 +314,10 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	(void)usec;
 	latency_note("tick");
 	daemon->caught_up_ns = clock_now_ns(); /* messages go first */
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		dataplane_beat(&bond->dataplane);
+		rx_turn_step(bond);
+	}
 	burst_settle(daemon);
 	bypass_follow_captures(daemon);
 	idle_turn();

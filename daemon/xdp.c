@@ -13,12 +13,13 @@
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
-#include "daemon/net/features.h"
 #include "daemon/slave_hooks.h"
 #include "daemon/xdp_dispatcher.h"
 #include "daemon/xdp_dispatcher_pins.h"
+#include "daemon/xdp_gate.h"
 #include "daemon/xdp_gro.h"
 #include "daemon/xdp_load.h"
+#include "daemon/xdp_nic.h"
 
 #define PATH_SIZE (PATH_MAX + 32)
 #define TIDY_NS (1000 * NS_PER_MS) /* that who takes programs off may need for their pins */
@@ -74,31 +75,16 @@ static bool detach(const char *pin)
 	return true;
 }
 
-/* A tag that the NIC takes off would be lost. */
-static int keep_tags_in_frames(struct bond *bond, struct xbond_slave *slave, struct err *err)
-{
-	const struct ethtool *ethtool = &bond->daemon->ethtool;
-	struct feature strip;
-	int r;
-
-	if (feature_get(ethtool, slave->name, FEATURE_VLAN_STRIP, &strip) || !strip.active)
-		return 0;
-	if (strip.fixed)
-		return err_set(err, EOPNOTSUPP, "it always takes VLAN tags off");
-	slave->before.flags |= XBOND_SLAVE_HAD_VLAN_STRIP;
-	r = feature_set(ethtool, slave->name, FEATURE_VLAN_STRIP, false);
-	return r < 0 ? err_set(err, -r, "it goes on taking VLAN tags off: %s", strerror(-r)) : 0;
-}
-
-static int attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role, struct err *err)
+/* port_ifindex 0: it is told later (xdp_gate.h). */
+static int attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role, uint32_t port_ifindex,
+			struct err *err)
 {
 	int ifindex = (int)bond_slave(bond, slot)->ifindex, r;
 	struct xdp_object *object;
 	char pin[PATH_SIZE];
 
 	slave_pin(pin, bond, slot);
-	r = xdp_object_open(&object, bond->dataplane.pins.dir, role, ifindex, bond_pin(bond)->port_ifindex,
-			    err);
+	r = xdp_object_open(&object, bond->dataplane.pins.dir, role, ifindex, port_ifindex, err);
 	if (r)
 		return r;
 	r = attach_link(object, ifindex, pin, err);
@@ -112,7 +98,7 @@ static int attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role
  */
 static int attach_veth(struct bond *bond, unsigned int slot, struct err *err)
 {
-	int r = attach_alone(bond, slot, XDP_ROLE_RX_TAGS, err);
+	int r = attach_alone(bond, slot, XDP_ROLE_RX_TAGS, bond_pin(bond)->port_ifindex, err);
 
 	if (!r)
 		log_warning("%s: %s is a veth: by XDP it receives only frames with complete checksums; "
@@ -146,24 +132,42 @@ static int leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
 	return r;
 }
 
-static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
+/* Only now is it known that the driver takes the program, which has let everything pass so far. */
+static int take_over(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	int r = keep_tags_in_frames(bond, slave, err), beside;
-	struct err why;
+	uint32_t port_ifindex = bond_pin(bond)->port_ifindex;
+	int r = xdp_nic_keep_tags(bond, slave, err);
+	char pin[PATH_SIZE];
 
 	if (r)
 		return r;
+	slave_pin(pin, bond, slot);
+	r = access(pin, F_OK) ? xdp_dispatcher_open((int)slave->ifindex, port_ifindex)
+			      : xdp_gate_open_link(pin, port_ifindex);
+	return r ? err_set(err, -r, "its XDP program does not find %s: %s", bond_pin(bond)->port_name,
+			   strerror(-r))
+		 : 0;
+}
+
+static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct err why;
+	int beside, r;
+
+	xdp_nic_record(bond, slave);
 	clear_dispatcher(bond, slave);
-	beside = xdp_dispatcher_add(bond->dataplane.pins.dir, (int)slave->ifindex,
-				    bond_pin(bond)->port_ifindex, &why);
-	if (!beside)
-		return 0;
-	r = attach_alone(bond, slot, XDP_ROLE_RX, err);
-	if (!r)
+	beside = xdp_dispatcher_add(bond->dataplane.pins.dir, (int)slave->ifindex, &why);
+	r = beside ? attach_alone(bond, slot, XDP_ROLE_RX, 0, err) : 0;
+	if (r)
+		return r == -EBUSY ? err_set(err, EBUSY, "it has an XDP program already; %s", why.text)
+				   : xdp_nic_explain(bond, slave, r, err);
+	if (beside)
 		log_info("%s: %s is not shared with other XDP programs: %s", bond_pin(bond)->name,
 			 slave->name, why.text);
-	return r == -EBUSY ? err_set(err, EBUSY, "it has an XDP program already; %s", why.text) : r;
+	crashpoint("xdp-closed");
+	return take_over(bond, slot, err);
 }
 
 static bool is_veth(struct bond *bond, unsigned int slot)
@@ -178,8 +182,10 @@ static int attach_slave(struct bond *bond, unsigned int slot, struct err *err)
 {
 	bool veth = is_veth(bond, slot);
 	char pin[PATH_SIZE];
-	int r;
+	int r = veth ? 0 : xdp_nic_check(bond, bond_slave(bond, slot), err);
 
+	if (r)
+		return r;
 	slave_pin(pin, bond, slot);
 	detach(pin);					/* somebody may have, and left the link */
 	bond_slave(bond, slot)->rx_hook = XBOND_RX_XDP; /* from here on there may be something to undo */
@@ -199,9 +205,7 @@ void xdp_release_slave(struct bond *bond, unsigned int slot)
 	slave_pin(pin, bond, slot);
 	if (slave->rx_hook == XBOND_RX_XDP && !detach(pin) && leave_dispatcher(bond, slave))
 		return; /* it goes on by XDP, and is asked again when rx_hook is set or bondd starts */
-	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_STRIP)
-		feature_set(&bond->daemon->ethtool, slave->name, FEATURE_VLAN_STRIP, true);
-	slave->before.flags &= ~XBOND_SLAVE_HAD_VLAN_STRIP;
+	xdp_nic_restore(bond, slave);
 	slave->rx_hook = XBOND_RX_TC;
 	xdp_gro_restore(bond);
 }
@@ -270,29 +274,89 @@ static void remove_orphan(struct bond *bond, const struct xbond_slave *slave)
 			   slave->name);
 }
 
-void xdp_follow_slave(struct bond *bond, unsigned int slot)
+/* Those that pass by themselves, and that the driver has no part in, are asked for again whenever bondd starts. */
+static bool is_lasting(int r)
+{
+	return r != -EBUSY && r != -EEXIST && r != -ENOLCK && r != -ETIMEDOUT && r != -EXDEV;
+}
+
+static int keep_attached(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	int attached = is_attached(bond, slot), r;
+
+	if (attached < 0) /* nobody can tell: then it stays as it is */
+		return 0;
+	if (attached)
+		return is_veth(bond, slot) ? 0 : take_over(bond, slot, err);
+	if (slave->before.flags & XBOND_SLAVE_XDP_REFUSED)
+		return err_set(err, EALREADY, "it was refused before");
+	r = attach_slave(bond, slot, err);
+	if (r && is_lasting(r))
+		slave->before.flags |= XBOND_SLAVE_XDP_REFUSED;
+	return r;
+}
+
+bool xdp_is_settled(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	bool by_xdp = wanted_hook(bond, slot) != XBOND_RX_TC;
+
+	if (by_xdp && slave->before.flags & XBOND_SLAVE_XDP_REFUSED)
+		return true;
+	return by_xdp == (slave->rx_hook == XBOND_RX_XDP && program_on(bond, slave));
+}
+
+void xdp_yield(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	xdp_release_slave(bond, slot);
+	slave->before.flags |= XBOND_SLAVE_XDP_REFUSED;
+}
+
+bool xdp_is_gentle(struct bond *bond, unsigned int slot)
+{
+	return is_veth(bond, slot) ||
+	       (wanted_hook(bond, slot) != XBOND_RX_TC && xdp_nic_check(bond, bond_slave(bond, slot), NULL));
+}
+
+bool xdp_ask_again(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	bool was_refused = slave->before.flags & XBOND_SLAVE_XDP_REFUSED;
+
+	slave->before.flags &= ~(uint32_t)XBOND_SLAVE_XDP_REFUSED;
+	return was_refused;
+}
+
+int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	uint32_t wanted = wanted_hook(bond, slot);
 	struct err err;
+	int r;
 
 	if (wanted == XBOND_RX_TC && slave->rx_hook == XBOND_RX_TC) {
 		remove_orphan(bond, slave);
-		return;
+		return 0;
 	}
 	if (wanted == XBOND_RX_TC) {
 		xdp_release_slave(bond, slot);
-		return;
+		return 0;
 	}
-	if (is_attached(bond, slot) || !attach_slave(bond, slot, &err)) {
+	r = keep_attached(bond, slot, &err);
+	if (!r) {
 		bond->members[slot].xdp_id = program_on(bond, slave);
 		bond->members[slot].xdp_gone_ns = 0;
-		return;
+		return 0;
 	}
-	xdp_release_slave(bond, slot);
-	if (wanted == XBOND_RX_XDP)
+	if (r != -EALREADY)
+		xdp_release_slave(bond, slot);
+	if (wanted == XBOND_RX_XDP && r != -EALREADY)
 		log_warning("%s: %s receives by TC, not by XDP: %s", bond_pin(bond)->name, slave->name,
 			    err.text);
+	return err_set(ret_why, -r, "%s", err.text);
 }
 
 /*

@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "daemon/child.h"
+#include "daemon/xdp_gate.h"
 #include "daemon/xdp_load.h"
 
 #define LIBXDP_DIR "/sys/fs/bpf/xdp" /* which it locks */
@@ -23,9 +24,8 @@
 struct call {
 	int (*work)(const struct call *call);
 	int ifindex;
-	/* Of xdp_dispatcher_add() and _upgrade(): */
-	const char *pin_dir;
-	uint32_t port_ifindex;
+	const char *pin_dir;   /* of xdp_dispatcher_add() and _upgrade() */
+	uint32_t port_ifindex; /* 0: told later, by xdp_dispatcher_open() */
 	const struct xdp_identity *identity;
 };
 
@@ -139,6 +139,23 @@ int xdp_dispatcher_has(int ifindex)
 	int r = in_child(&call);
 
 	return r == -ENOENT ? 0 : r ? r : 1;
+}
+
+static int open_gate(const struct call *call)
+{
+	struct xdp_multiprog *attached = open_attached(call->ifindex);
+	struct xdp_program *program = attached ? find_ours(attached) : NULL;
+
+	if (attached && !program)
+		program = find_alone(attached);
+	return program ? xdp_gate_open(xdp_program__fd(program), call->port_ifindex) : -ENOENT;
+}
+
+int xdp_dispatcher_open(int ifindex, uint32_t port_ifindex)
+{
+	const struct call call = { .work = open_gate, .ifindex = ifindex, .port_ifindex = port_ifindex };
+
+	return in_child(&call);
 }
 
 static int remove_ours(const struct call *call)
@@ -259,11 +276,9 @@ static int refused(int r, struct err *err)
 	}
 }
 
-int xdp_dispatcher_add(const char *pin_dir, int ifindex, uint32_t port_ifindex, struct err *err)
+int xdp_dispatcher_add(const char *pin_dir, int ifindex, struct err *err)
 {
-	const struct call call = {
-		.work = add, .ifindex = ifindex, .pin_dir = pin_dir, .port_ifindex = port_ifindex
-	};
+	const struct call call = { .work = add, .ifindex = ifindex, .pin_dir = pin_dir };
 	static bool no_freplace;
 	int r = no_freplace ? -ENOSYS : in_child(&call);
 

@@ -67,7 +67,10 @@ static int make_devmap(const struct pinned_map *map, const char *pin_dir, struct
 	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", path, strerror(-r)) : 0;
 }
 
-/* Each program has its own: the kernel lets a dispatched program and one that is alone not share a devmap. */
+/*
+ * Each program has its own: the kernel lets a dispatched program and one that is alone not share a devmap.
+ * port_ifindex 0: it stays empty (xdp_gate.h).
+ */
 static int point_to_port(const struct xdp_bpf *skeleton, uint32_t port_ifindex, struct err *err)
 {
 	int fd = make_like(skeleton->maps.xdp_port), r;
@@ -75,7 +78,7 @@ static int point_to_port(const struct xdp_bpf *skeleton, uint32_t port_ifindex, 
 
 	if (fd < 0)
 		return err_set(err, -fd, "cannot make a devmap: %s", strerror(-fd));
-	r = bpf_map_update_elem(fd, &key, &port_ifindex, BPF_ANY);
+	r = port_ifindex ? bpf_map_update_elem(fd, &key, &port_ifindex, BPF_ANY) : 0;
 	if (!r)
 		r = bpf_map__reuse_fd(skeleton->maps.xdp_port, fd);
 	close(fd);

@@ -124,7 +124,7 @@ fi
 
 # Of tests/net, three lots that leave the machine idle most of the time run side by side; the others have it to themselves.
 mapfile -t first < <(of_net errors group multicast service explain mac iplink fragments lacp_wire lacp_spread slaves mirred loops trouble)
-mapfile -t second < <(of_net lifecycle stacking queue_id xdp attach_check)
+mapfile -t second < <(of_net lifecycle stacking queue_id xdp rx_hook attach_check)
 mapfile -t third < <(of_net lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down bypass announce netkit)
 mapfile -t rest < <(others_of_net "${first[@]}" "${second[@]}" "${third[@]}")
 begin first in_pytest "${first[@]}"

@@ -154,6 +154,7 @@ static json_t *slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(json, "mac", json_value_mac(slave->mac));
 	json_object_set_new(json, "perm_mac", json_value_mac(slave->perm_mac));
 	json_object_set_new(json, "link_failures", json_integer(slave->link_failures));
+	json_object_set_new(json, "resets", json_integer(slave->resets));
 	json_object_set_new(json, "rx_hook", json_string(slave->rx_hook == XBOND_RX_XDP ? "xdp" : "tc"));
 	json_object_set_new(json, "problem", problem_json(slave));
 	json_object_set_new(json, "attached", attached_json(attached_slave(pins, slot)));

@@ -42,6 +42,19 @@ int ethtool_carrier(const struct ethtool *ethtool, const char *name)
 	return r < 0 ? r : !!value.data;
 }
 
+/* By its place on the bus: /sys/class/net shows another namespace's devices where bondd was started by nsenter. */
+bool ethtool_is_virtual_function(const struct ethtool *ethtool, const char *name)
+{
+	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
+	char path[sizeof(info.bus_info) + 64];
+
+	if (ethtool_call(ethtool, name, &info) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%.*s/physfn", (int)sizeof(info.bus_info),
+		 info.bus_info);
+	return info.bus_info[0] && !access(path, F_OK);
+}
+
 void ethtool_speed(struct ethtool *ethtool, const char *name, uint32_t *ret_mbps, uint32_t *ret_duplex)
 {
 	struct {

@@ -3,6 +3,7 @@
 #ifndef XBOND_DAEMON_NET_ETHTOOL_H
 #define XBOND_DAEMON_NET_ETHTOOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ethtool {
@@ -18,6 +19,8 @@ int ethtool_call(const struct ethtool *ethtool, const char *name, void *request)
 
 /* 1 carrier, 0 none, -errno unknown. Fresher than a link message: the driver is asked. */
 int ethtool_carrier(const struct ethtool *ethtool, const char *name);
+/* An SR-IOV virtual function: what it may receive and send is its host's to say. */
+bool ethtool_is_virtual_function(const struct ethtool *ethtool, const char *name);
 /* speed in Mbit/s, 0 unknown; duplex 0 half, 1 full, 255 unknown. */
 void ethtool_speed(struct ethtool *ethtool, const char *name, uint32_t *ret_mbps, uint32_t *ret_duplex);
 

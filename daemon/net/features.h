@@ -11,6 +11,7 @@
 #define FEATURE_VLAN_STAG_FILTER "rx-vlan-stag-filter" /* 802.1ad */
 #define FEATURE_VLAN_STRIP "rx-vlan-hw-parse"
 #define FEATURE_GRO "rx-gro"
+#define FEATURE_LRO "rx-lro"
 
 struct feature {
 	bool active;

@@ -15,14 +15,14 @@ struct call {
 	int finished;
 };
 
-int nl_init(struct nl *nl)
+static int nl_open(struct nl *nl, int protocol)
 {
 	int on = 1, r;
 
 	nl->sock = nl_socket_alloc();
 	if (!nl->sock)
 		return -ENOMEM;
-	r = nl_connect(nl->sock, NETLINK_ROUTE);
+	r = nl_connect(nl->sock, protocol);
 	if (r < 0) {
 		nl_done(nl);
 		return -ECONNREFUSED;
@@ -30,6 +30,16 @@ int nl_init(struct nl *nl)
 	nl_socket_set_buffer_size(nl->sock, 1 << 20, 0);
 	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_EXT_ACK, &on, sizeof(on));
 	return 0;
+}
+
+int nl_init(struct nl *nl)
+{
+	return nl_open(nl, NETLINK_ROUTE);
+}
+
+int nl_init_generic(struct nl *nl)
+{
+	return nl_open(nl, NETLINK_GENERIC);
 }
 
 void nl_done(struct nl *nl)

@@ -19,6 +19,8 @@ struct nl {
 typedef void (*nl_handler)(struct nlmsghdr *message, void *arg);
 
 int nl_init(struct nl *nl);
+/* The same for generic netlink. */
+int nl_init_generic(struct nl *nl);
 void nl_done(struct nl *nl);
 
 /*

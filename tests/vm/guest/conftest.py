@@ -17,7 +17,8 @@ record = Record()
 def pytest_configure(config):
     for line in ("small: runs in every set",
                  "once(KIND...): in the set core on one kernel only, in turn; with KINDs, of these partners only",
-                 "full(KIND...): in the set full only; with KINDs likewise"):
+                 "full(KIND...): in the set full only; with KINDs likewise",
+                 "drivers: in a guest with NICs of its own"):
         config.addinivalue_line("markers", line)
 
 
@@ -39,7 +40,8 @@ def in_set(items):
 
 
 def pytest_collection_modifyitems(config, items):
-    chosen = list(in_set(items))
+    drivers = bool(os.environ.get("XBOND_VM_DRIVERS"))  # then the guest is for those tests alone
+    chosen = list(in_set([item for item in items if bool(item.get_closest_marker("drivers")) == drivers]))
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = chosen
 
@@ -74,10 +76,10 @@ def lab(all_nics):
 class Setting:
     """near has bondd, far has the other ends of near.links; cable i is NIC 2i - NIC 2i+1."""
 
-    def __init__(self, lab, nics, pairs, config):
+    def __init__(self, lab, nics, pairs, config, first=0):
         self.lab, self.nics = lab, nics
         self.near, self.far = lab.host("a", bondd=False), lab.namespace("b")
-        names = nics.take(self.near, self.far, pairs)
+        names = nics.take(self.near, self.far, pairs, first)
         self.near.links, self.far.links = [list(ends) for ends in zip(*names)]
         for name, text in (config or {}).items():
             (self.near.config_dir / name).write_text(text)
@@ -127,10 +129,10 @@ class Setting:
 
 @pytest.fixture
 def setting(lab, all_nics):
-    """make(pairs=2, config={file: text}) returns a Setting."""
+    """make(pairs=2, config={file: text}, first=0) returns a Setting; first: the number of its first pair."""
 
-    def make(pairs=2, config=None):
-        return Setting(lab, all_nics, pairs, config)
+    def make(pairs=2, config=None, first=0):
+        return Setting(lab, all_nics, pairs, config, first)
     return make
 
 

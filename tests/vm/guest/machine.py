@@ -1,5 +1,5 @@
-"""The emulated machine's hardware: virtio NICs in cross-connected pairs (eth0 - eth1,
-eth2 - eth3, ...) and what qemu does to them from outside: the cable, the plug.
+"""The emulated machine's hardware: NICs in cross-connected pairs (eth0 - eth1, eth2 - eth3, ...) and what qemu does to
+them from outside: the cable, the plug. All are virtio's, but for the even ones of XBOND_VM_DRIVERS' pairs, which come last.
 """
 import glob
 import json
@@ -41,6 +41,13 @@ class Qmp:
                 return answer["return"]
 
 
+# NICs are virtio's but for these: {number: model}.
+DRIVERS = os.environ.get("XBOND_VM_DRIVERS", "").split()
+MODELS = {2 * (int(os.environ.get("XBOND_VM_NICS", "0")) + i): model for i, model in enumerate(DRIVERS)}
+VIRTIO = {"driver": "virtio-net-pci", "guest_tso4": False, "guest_tso6": False, "guest_ecn": False, "guest_ufo": False,
+          "speed": 1000, "duplex": "full"}
+
+
 def nic_mac(number):
     return f"52:54:00:00:00:{number:02x}"
 
@@ -54,7 +61,12 @@ class Nics:
 
     def __init__(self):
         self.qmp = Qmp()
-        self.count = sum(1 for number in range(64) if self.device(number))
+        names = {number: name for number in range(64) if (name := self.device(number))}
+        self.count = len(names)
+        for prefix in ("nic", "eth"):  # drivers are not loaded in the order of the slots
+            for number, name in names.items():
+                run("ip", "link", "set", name, "name", f"{prefix}{number}")
+                names[number] = f"{prefix}{number}"
         self.unplugged = set()
         self.without_carrier = set()
 
@@ -67,11 +79,11 @@ class Nics:
                 return link["ifname"]
         return None
 
-    def take(self, near, far, pairs):
+    def take(self, near, far, pairs, first=0):
         """Pairs of names: near's and far's end of each cable."""
-        assert pairs * 2 <= self.count, f"the guest has {self.count} NICs"
+        assert (first + pairs) * 2 <= self.count, f"the guest has {self.count} NICs"
         names = []
-        for pair in range(pairs):
+        for pair in range(first, first + pairs):
             for number, namespace in ((2 * pair, near), (2 * pair + 1, far)):
                 run("ip", "link", "set", f"eth{number}", "netns", namespace.name)
                 namespace.ip("link", "set", f"eth{number}", "up")
@@ -91,9 +103,9 @@ class Nics:
     def replug(self, number):
         def added():
             try:
-                self.qmp.call("device_add", driver="virtio-net-pci", netdev=f"net{number}", id=f"nic{number}",
-                              mac=nic_mac(number), romfile="", guest_tso4=False, guest_tso6=False, guest_ecn=False,
-                              guest_ufo=False, speed=1000, duplex="full")
+                self.qmp.call("device_add", netdev=f"net{number}", id=f"nic{number}", mac=nic_mac(number), romfile="",
+                              **({"driver": MODELS[number]} if number in MODELS else VIRTIO),
+                              **({"bus": f"port{number}"} if MODELS else {}))
             except AssertionError as refusal:
                 if "Duplicate" in str(refusal) or "in use" in str(refusal):
                     return False  # the guest has not let go of the old one yet

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a driver can do with XDP, as the kernel says since Linux 6.3 without anything being attached. */
+#ifndef XBOND_DAEMON_NET_XDP_FEATURES_H
+#define XBOND_DAEMON_NET_XDP_FEATURES_H
+
+#include <stdint.h>
+
+/* The kernel's enum netdev_xdp_act. */
+#define XDP_FEATURE_BASIC 1
+#define XDP_FEATURE_REDIRECT 2
+
+/* 0 and a mask of the above and others, or -errno: this kernel does not tell. */
+int xdp_features_get(int ifindex, uint64_t *ret_features);
+
+#endif

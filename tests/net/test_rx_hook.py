@@ -1,0 +1,182 @@
+"""What rx_hook costs a slave: nothing is changed on a device before its driver has taken the program, and what was
+refused is not tried again by every bondd. Taps have native XDP, macvlans have none. Real drivers: tests/vm.
+"""
+import contextlib
+import fcntl
+import os
+import socket
+import struct
+
+import pytest
+
+import lab as lab_module
+from lab import wait_for
+
+RTMGRP_LINK = 1
+TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
+
+
+@pytest.fixture(autouse=True)
+def on_veths(monkeypatch):
+    """A netkit has no XDP."""
+    monkeypatch.setattr(lab_module, "DEVICE", "veth")
+
+
+def hooks(host):
+    return [slave["rx_hook"] for slave in host.show()["slaves"]]
+
+
+@contextlib.contextmanager
+def news_of(host, dev):
+    """Types of the messages about a device within the block, also of changed features; read them after it."""
+    found, index = [], host.link(dev)["ifindex"]
+    with host.inside():
+        news = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
+    with news:
+        news.bind((0, RTMGRP_LINK))
+        yield found
+        news.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                data = news.recv(65536)
+                if struct.unpack_from("i", data, 16 + 4)[0] == index:
+                    found.append(struct.unpack_from("H", data, 4)[0])
+
+
+@pytest.fixture
+def without_xdp(lone):
+    """A bond whose slave m0 is a macvlan."""
+    near = lone(links=2)
+    near.ip("link", "add", "m0", "link", "l1", "type", "macvlan")
+    near.ctl("create", "bond0")
+    near.ctl("add-slave", "bond0", "m0")
+    near.ip("link", "set", "bond0", "up")
+    return near
+
+
+@pytest.mark.parametrize("wanted", ["auto", "xdp"])
+def test_a_device_without_xdp_is_not_touched(without_xdp, wanted):
+    near = without_xdp
+    with news_of(near, "m0") as news:
+        near.ctl("set", "bond0", "rx_hook", wanted)
+        near.kill_bondd()
+        near.start_bondd()
+        near.ctl("set", "bond0", "rx_hook", "tc")
+    assert not news
+    assert ("m0 receives by TC, not by XDP" in near.log()) == (wanted == "xdp")
+
+
+def test_a_refusal_is_remembered(without_xdp):
+    """It is told once, and asked for again when rx_hook is set."""
+    near = without_xdp
+    told = lambda: near.log().count("m0 receives by TC, not by XDP")
+    near.ctl("set", "bond0", "rx_hook", "xdp")
+    assert told() == 1
+    near.kill_bondd()
+    near.start_bondd()
+    assert told() == 1 and hooks(near) == ["tc"]
+    near.ctl("set", "bond0", "rx_hook", "xdp")
+    assert told() == 2
+
+
+class Tap:
+    """A tap with carrier; write() is what its slave receives."""
+
+    def __init__(self, host, name):
+        with host.inside():
+            self.fd = os.open("/dev/net/tun", os.O_RDWR)
+            fcntl.ioctl(self.fd, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
+        host.ip("link", "set", name, "up")
+
+    def write(self, frame):
+        os.write(self.fd, frame)
+
+
+def host_with_taps(lab, *names):
+    host = lab.host("t")
+    host.taps = [Tap(host, name) for name in names]
+    host.ctl("create", "bond0", "device", "veth")
+    host.ctl("add-slave", "bond0", *names)
+    host.ip("link", "set", "bond0", "up")
+    host.wait_slaves(*names)
+    return host
+
+
+@pytest.fixture
+def tapped(lab):
+    """A host with a bond of the tap t0, up."""
+    host = host_with_taps(lab, "t0")
+    host.tap = host.taps[0]
+    yield host
+    os.close(host.tap.fd)
+
+
+def arrive(host, count=5):
+    """How many frames to bond0 are counted there, and on the slave."""
+    mac = bytes.fromhex(host.link("bond0")["address"].replace(":", ""))
+    frame = (mac + bytes.fromhex("0200000000990800")).ljust(80, b"\0")
+    before, counted = host.received("bond0")["packets"], host.show()["rx_packets"]
+    for _ in range(count):
+        host.tap.write(frame)
+    wait_for(lambda: host.received("bond0")["packets"] >= before + count, "the frames on bond0")
+    return host.show()["rx_packets"] - counted
+
+
+def test_each_frame_is_counted_once(tapped):
+    assert arrive(tapped) == 5
+    tapped.ctl("set", "bond0", "rx_hook", "xdp")
+    assert hooks(tapped) == ["xdp"] and arrive(tapped) == 5
+
+
+def test_bondd_dies_before_the_program_may_take_frames(tapped):
+    """They pass to TC until the next bondd is there."""
+    tapped.stop_bondd()
+    tapped.environment = {"XBOND_TEST_DIE_AT": "xdp-closed"}
+    tapped.start_bondd()
+    tapped.ctl_try("set", "bond0", "rx_hook", "xdp")
+    tapped.bondd.wait(timeout=10)
+    tapped.environment = {}
+    assert "xdp" in tapped.link("t0") and arrive(tapped) == 5
+    tapped.start_bondd()
+    assert hooks(tapped) == ["xdp"] and arrive(tapped) == 5
+    tapped.ctl("set", "bond0", "rx_hook", "tc")
+    assert "xdp" not in tapped.link("t0") and arrive(tapped) == 5
+
+
+@pytest.mark.parametrize("step", ["xdp-recorded", "xdp-closed", "xdp-attached"])
+def test_bondd_dies_in_the_turn_of_the_first(lab, step):
+    """The next one gives all slaves what they shall have, and traffic."""
+    host = host_with_taps(lab, "t0", "t1")
+    host.stop_bondd()
+    host.environment = {"XBOND_TEST_DIE_AT": step}
+    host.start_bondd()
+    host.ctl_try("set", "bond0", "rx_hook", "xdp")
+    host.bondd.wait(timeout=10)
+    host.environment = {}
+    host.start_bondd()
+    wait_for(lambda: hooks(host) == ["xdp", "xdp"], "both")
+    wait_for(lambda: [slave["active"] for slave in host.show()["slaves"]] == [True, True], "both to be used")
+    shown = host.show()["slaves"]
+    assert [(slave["link_failures"], slave["resets"]) for slave in shown] == [(0, 0)] * 2
+    host.ctl("set", "bond0", "rx_hook", "tc")
+    wait_for(lambda: hooks(host) == ["tc", "tc"] and not any("xdp" in host.link(tap) for tap in ("t0", "t1")), "TC again")
+    for tap in host.taps:
+        os.close(tap.fd)
+
+
+def test_another_mac_of_the_bond_is_refused_by_a_slave(lone):
+    """As the kernel's bonding does: then no slave has it."""
+    near = lone(links=2)
+    near.ip("link", "add", "m0", "link", "l1", "type", "macvlan")
+    near.ip("link", "add", "m1", "link", "l1", "type", "macvlan")
+    near.ctl("create", "bond0")
+    near.ctl("add-slave", "bond0", "l0", "m0")
+    near.ip("link", "set", "bond0", "up")
+    mac, taken = near.link("bond0")["address"], near.link("m1")["address"]
+    near.ip("link", "set", "m1", "up")
+    near.ip("link", "set", "bond0", "address", taken)
+    wait_for(lambda: "the bond goes back to" in near.log(), "the refusal")
+    wait_for(lambda: near.link("bond0")["address"] == mac, "the old address")
+    assert {near.link(dev)["address"] for dev in ("l0", "m0")} == {mac}
+    near.ip("link", "set", "bond0", "address", "02:00:00:00:00:77")
+    wait_for(lambda: {near.link(dev)["address"] for dev in ("l0", "m0")} == {"02:00:00:00:00:77"}, "another one")
