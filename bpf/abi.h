@@ -376,6 +376,7 @@ _Static_assert(sizeof(struct xbond_bond) == 280, "bond ABI");
 #define XBOND_SLAVE_MAC_CHANGES 128    /* a member that is up: it may be down for that just now */
 #define XBOND_SLAVE_HAD_LRO 256	       /* rx-lro was on before XDP */
 #define XBOND_SLAVE_XDP_REFUSED 512    /* its driver is not asked again */
+#define XBOND_SLAVE_LRO_OFF 1024       /* rx-lro was on, and is off because of what bond0 is a port of */
 
 /* What a slave was before xbond changed it: recorded first, restored on release. */
 struct xbond_slave_record {

@@ -34,9 +34,10 @@ struct hooks {
 
 struct member {
 	bool carrier;
-	bool flapped;	/* carrier was lost and came back while no bondd looked: LACP must hear of it */
-	bool speed_due; /* the next poll asks for it, too */
-	bool mirred;	/* our classifier is before its receive program, unless somebody has removed it */
+	bool flapped;	   /* carrier was lost and came back while no bondd looked: LACP must hear of it */
+	bool speed_due;	   /* the next poll asks for it, too */
+	unsigned char lro; /* whether the device has it: lro.c */
+	bool mirred;	   /* our classifier is before its receive program, unless somebody has removed it */
 	uint64_t carrier_ns;  /* when that was learnt */
 	uint64_t since_ns;    /* enslaved or adopted */
 	uint32_t xdp_id;      /* the device's XDP program when ours was last seen; 0: look again */
@@ -80,6 +81,7 @@ struct bond {
 	bool filters_due; /* a message told of some: bypass_follow_filters() */
 	bool has_xdp;	  /* a native XDP program, which only what crosses the pair meets */
 	bool is_down;	  /* bond0 is not up: an action that leads there would complain, and LACP stops */
+	bool is_port;	  /* it, or a device on it, has a master: as lro.c has seen last */
 	bool promisc;	  /* bond0 receives more than its own address */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
 	bool gro_lost;			    /* as last seen, while slaves receive by XDP */

@@ -14,6 +14,7 @@
 #include "daemon/groups.h"
 #include "daemon/idle.h"
 #include "daemon/log.h"
+#include "daemon/lro.h"
 #include "daemon/mirred.h"
 #include "daemon/net/elsewhere.h"
 #include "daemon/net/features.h"
@@ -235,6 +236,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	if (memcmp(slave->filter_mac, no_mac, XBOND_MAC_SIZE))
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
 	vlan_filter_restore(bond, slot, name);
+	lro_restore(bond, slot, name);
 	restore_link(bond, slave);
 	if (slave->before.disable_ipv6 == 0)
 		ipv6_set_disabled(name, 0);
@@ -308,6 +310,8 @@ static int restore_features(struct nl *nl, const struct moved *moved)
 		return r;
 	if (had & XBOND_SLAVE_HAD_VLAN_FILTER)
 		r = feature_set(&ethtool, link.name, FEATURE_VLAN_FILTER, true);
+	if (had & XBOND_SLAVE_LRO_OFF)
+		first(&r, feature_set(&ethtool, link.name, FEATURE_LRO, true));
 	if (had & XBOND_SLAVE_HAD_VLAN_STRIP)
 		first(&r, feature_set(&ethtool, link.name, FEATURE_VLAN_STRIP, true));
 	if (had & XBOND_SLAVE_HAD_LRO)

@@ -15,6 +15,7 @@
 #include "daemon/latency.h"
 #include "daemon/lifecycle.h"
 #include "daemon/log.h"
+#include "daemon/lro.h"
 #include "daemon/pins_keep.h"
 #include "daemon/slave.h"
 #include "daemon/slave_hooks.h"
@@ -65,13 +66,15 @@ static bool sync_device(struct bond *bond)
 static void sync_place(struct bond *bond, bool gone)
 {
 	bond->left |= gone;
-	sync_device(bond);
+	if (sync_device(bond))
+		lro_follow(bond);
 }
 
 static void take_stranger(struct bond *bond, const struct link_info *link, bool gone)
 {
 	vlan_filter_follow(bond, link, gone);
 	slave_trouble_follow_upper(bond, link, gone);
+	lro_follow_upper(bond, link, gone);
 }
 
 static void take_link(struct bond *bond, const struct link_info *link, bool gone)
@@ -263,7 +266,10 @@ static void sync_bond(struct bond *bond)
 		slave_hooks_follow(bond, slot, false);
 		idle_turn();
 	}
-	if (sync_device(bond) && bond->away)
+	if (!sync_device(bond))
+		return;
+	lro_follow(bond);
+	if (bond->away)
 		vlan_filter_sync(bond);
 }
 

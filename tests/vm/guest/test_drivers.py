@@ -77,6 +77,33 @@ def wait_hooks(made, *expected):
     wait_for(lambda: hooks(made.near) == list(expected) and all_work(made), f"hooks {expected}", 30)
 
 
+def test_lro_of_slaves_below_a_bridge(wired, shows):
+    """As kernel bonding: what was put together on arrival cannot be sent on."""
+    made = wired("vmxnet3")
+    near, before = made.near, ["on", "on"]
+
+    def lro():
+        return [features(near, dev)["large-receive-offload"] for dev in near.links]
+    with shows("vmxnet3", "LRO is off while the bond is a bridge port, and comes back"):
+        assert lro() == before
+        made.switch().bond("active-backup")
+        near.ip("link", "add", "br0", "type", "bridge")
+        near.ip("link", "set", "bond0", "master", "br0")
+        wait_for(lambda: lro() == ["off", "off"], "LRO to be off")
+        near.kill_bondd()
+        near.ip("link", "set", "bond0", "nomaster")
+        near.start_bondd()
+        wait_for(lambda: lro() == before, "LRO to be back")
+        near.ip("link", "set", "bond0", "master", "br0")
+        wait_for(lambda: lro() == ["off", "off"], "LRO to be off again")
+        near.ctl("del-slave", "bond0", near.links[0])
+        assert lro() == ["on", "off"]
+        near.kill_bondd()
+        near.ip("link", "del", "bond0")
+        near.start_bondd()
+        assert lro() == before
+
+
 @kinds("igb", "e1000e", "vmxnet3")
 def test_a_restart_changes_nothing(wired, shows, kind):
     made = wired(kind)
