@@ -122,16 +122,19 @@ else
     skipped=$((skipped + 1))
 fi
 
-# Of tests/net, three lots that leave the machine idle most of the time run side by side; the others have it to themselves.
+# Of tests/net, four lots that leave the machine idle most of the time run side by side; the others have it to themselves.
 mapfile -t first < <(of_net errors group multicast service explain mac iplink fragments lacp_wire lacp_spread slaves mirred loops trouble)
 mapfile -t second < <(of_net lifecycle stacking queue_id xdp rx_hook attach_check)
 mapfile -t third < <(of_net lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down bypass announce netkit)
-mapfile -t rest < <(others_of_net "${first[@]}" "${second[@]}" "${third[@]}")
+mapfile -t fourth < <(of_net slave_filters slave_sockets upgrade rx_hook lacp_fallback)
+mapfile -t rest < <(others_of_net "${first[@]}" "${second[@]}" "${third[@]}" "${fourth[@]}")
 begin first in_pytest "${first[@]}"
 begin second in_pytest "${second[@]}"
 begin third in_pytest "${third[@]}"
+begin fourth in_pytest "${fourth[@]}"
 finish first "tests/net: ${first[*]#tests/net/}"
 finish second "tests/net: ${second[*]#tests/net/}"
 finish third "tests/net: ${third[*]#tests/net/}"
+finish fourth "tests/net: ${fourth[*]#tests/net/}"
 suite "tests/net, the others" "${rest[@]}"
 end_with_totals
