@@ -174,6 +174,35 @@ static void end(struct bond *bond)
 	free(bond);
 }
 
+struct pair_deletion {
+	int port_ifindex, result;
+	struct err *err;
+};
+
+static void do_delete_pair(void *arg)
+{
+	struct pair_deletion *deletion = arg;
+	struct nl nl;
+
+	deletion->result = nl_init(&nl);
+	if (deletion->result) {
+		err_set(deletion->err, -deletion->result, "no netlink socket: %s",
+			strerror(-deletion->result));
+		return;
+	}
+	deletion->result = link_delete(&nl, deletion->port_ifindex, deletion->err);
+	nl_done(&nl);
+}
+
+/* The kernel takes the devices on the bond along, some 50 ms for 300 of them. */
+static int delete_pair(struct bond *bond, struct err *err)
+{
+	struct pair_deletion deletion = { .port_ifindex = (int)bond_pin(bond)->port_ifindex, .err = err };
+
+	idle_run(do_delete_pair, &deletion);
+	return deletion.result;
+}
+
 int lifecycle_delete(struct bond *bond, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -181,7 +210,7 @@ int lifecycle_delete(struct bond *bond, struct err *err)
 
 	pin->state = XBOND_BOND_DELETING;
 	crashpoint("delete-started");
-	r = link_delete(&bond->daemon->nl, (int)pin->port_ifindex, err);
+	r = delete_pair(bond, err);
 	if (r && r != -ENODEV) {
 		pin->state = XBOND_BOND_READY;
 		return r;
