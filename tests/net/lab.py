@@ -82,6 +82,15 @@ class Namespace:
     def run(self, *words, check=True, **kwargs):
         return run(*self.command(*words), check=check, **kwargs)
 
+    def tc_del(self, *words):
+        """The kernel refuses while somebody, as bondd, is just reading the filters."""
+        def is_deleted():
+            done = self.run("tc", *words, check=False)
+            busy = "ongoing filter requests" in done.stderr
+            assert busy or not done.returncode, done.stderr
+            return not busy
+        wait_for(is_deleted, "the filters to be idle")
+
     def spawn(self, *words, **kwargs):
         child = subprocess.Popen(self.command(*words), **kwargs)
         self.children.append(child)

@@ -112,7 +112,7 @@ REMOVALS = {
 def test_filters_that_somebody_removes(pair, dev, hook):
     made = pair("balance-rr", links=2)
     for count, removal in enumerate(REMOVALS[dev], 1):
-        made.near.run("tc", *removal)
+        made.near.tc_del(*removal)
         wait_for(lambda: told(made.near, dev) == count, "bondd to see it")
         assert times(made.near, dev if dev == "l0" else "bond0") == count
         for _ in range(4):
@@ -122,7 +122,7 @@ def test_filters_that_somebody_removes(pair, dev, hook):
 @clsact_only
 def test_an_action_that_somebody_removes(pair, hook):
     made = pair("balance-xor", links=1, path="direct", rx_backlog="off")
-    made.near.run("tc", "qdisc", "del", "dev", "l0", "clsact")
+    made.near.tc_del("qdisc", "del", "dev", "l0", "clsact")
     wait_for(lambda: action_of(made.near, "l0"), "the action to be back")
     assert made.near.ping("10.0.0.2")
 
@@ -132,14 +132,14 @@ def test_what_cannot_be_put_back_is_said_once(pair, hook):
     """`show` says so until it can."""
     made = pair("balance-rr", links=2)
     made.near.freeze_bondd()
-    made.near.run("tc", "qdisc", "del", "dev", "bond0", "clsact")
+    made.near.tc_del("qdisc", "del", "dev", "bond0", "clsact")
     made.near.run("tc", "qdisc", "add", "dev", "bond0", "ingress")
     made.near.thaw_bondd()
     wait_for(lambda: made.near.show()["attached"] is False, "show to say so")
     assert "not attached" in made.near.ctl("show", "bond0")
     looked_again(made.near, 2)
     assert made.near.log().count("the program on bond0 is not attached") == 1 and times(made.near) == 1
-    made.near.run("tc", "qdisc", "del", "dev", "bond0", "ingress")
+    made.near.tc_del("qdisc", "del", "dev", "bond0", "ingress")
     wait_for(lambda: made.near.show()["attached"], "the program to be back")
     assert made.near.log().count("the program on bond0 is in place again") == 1 and times(made.near) == 1
 

@@ -70,7 +70,7 @@ def test_many_filters_and_their_qdisc(direct, reject):
                       for number in range(50))
     made.near.run("tc", "-batch", "-", input=batch)
     wait_for(lambda: forced_counted(made.near), "counted")
-    made.near.run("tc", "qdisc", "del", "dev", "bond0", "clsact")
+    made.near.tc_del("qdisc", "del", "dev", "bond0", "clsact")
     wait_for(lambda: is_direct(made.near), "direct again")
 
 

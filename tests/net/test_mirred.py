@@ -178,7 +178,7 @@ def test_filters_lost_while_bond0_and_bondd_are_away(unqueued):
     with moved_away(made, other):
         other.wait_ping("10.0.0.2")
         made.near.kill_bondd()
-        made.near.run("tc", "qdisc", "del", "dev", "l0", "clsact")
+        made.near.tc_del("qdisc", "del", "dev", "l0", "clsact")
         made.near.start_bondd()
         other.wait_ping("10.0.0.2")
     made.near.wait_ping("10.0.0.2")
@@ -243,7 +243,7 @@ def test_addresses_of_their_own_are_refused(lone):
                                   ("filter", "del", "dev", "l0", "ingress", "pref", 2828)])
 def test_filters_that_are_removed_come_back(unqueued, what, hook):
     made = unqueued(links=1)
-    made.far.run("tc", *what)
+    made.far.tc_del(*what)
     made.near.wait_ping("10.0.0.2")
     wait_for(lambda: action_of(made.far, "l0"), "the action to be back")
     before = taken(made.far, made.links)

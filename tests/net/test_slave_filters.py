@@ -203,7 +203,7 @@ def test_a_clsact_that_is_removed_with_all_its_filters(pair, verdicts):
     made = pair("balance-xor", links=1)
     Filter(made.far, verdicts, "reject")
     meets(made)
-    made.far.run("tc", "qdisc", "del", "dev", "l0", "clsact")
+    made.far.tc_del("qdisc", "del", "dev", "l0", "clsact")
     made.near.wait_ping("10.0.0.2")
     assert not problem(made.far)
 
