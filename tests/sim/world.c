@@ -299,6 +299,7 @@ void world_port_add(struct world *world, struct end end)
 
 	port->exists = true;
 	port->refused = false;
+	port->said_ns = 0;
 	memset(port->sent_ns, 0, sizeof(port->sent_ns)); /* another device: it has sent nothing */
 	slowio_hold_begin(&port->hold);
 	if (lacp_port_add(&world->system[end.system].lacp, end.slot, &port->config, world->now_ns))
@@ -417,6 +418,36 @@ static void return_link(struct system *system, unsigned int slot)
 	lacp_port_configure(&system->lacp, slot, &port->config, system->world->now_ns);
 }
 
+/* In the first half second nobody knows that the daemon is away; what comes then waits for it. */
+static bool is_unread(const struct world *world, const struct system *system)
+{
+	return system->away && world->now_ns - system->away_ns <= (uint64_t)XBOND_LACP_AWAY_NS;
+}
+
+static void note(struct port *port, uint8_t state, uint64_t said_ns)
+{
+	if (said_ns < port->said_ns)
+		return;
+	port->said_ns = said_ns;
+	port->refused = !(state & LACP_SYNCHRONIZATION);
+}
+
+/* What a PDU that is for this port says, told without the core and without the program. */
+static void note_words(struct world *world, struct end to, const uint8_t *octets, uint64_t said_ns)
+{
+	const struct system *system = &world->system[to.system];
+	const struct lacp_system *lacp = system->away ? &system->saved : &system->lacp;
+	const uint8_t *ours = lacp->state.config.system;
+	struct lacp_decoded decoded;
+
+	lacp_pdu_decode(octets, LACP_FRAME_SIZE, &decoded);
+	if (decoded.kind == LACP_PDU_LACP && !is_unread(world, system) &&
+	    !lacp_is_stranger(lacp, decoded.pdu.actor.system) &&
+	    memcmp(decoded.pdu.actor.system, ours, LACP_MAC_SIZE) != 0 &&
+	    !memcmp(decoded.pdu.partner.system, ours, LACP_MAC_SIZE))
+		note(port_of(world, to), decoded.pdu.actor.state, said_ns);
+}
+
 static void receive(struct system *system, const struct xbond_pdu *pdu)
 {
 	if (!slowio_hold_is_outdated(&system->port[pdu->slot].hold, pdu))
@@ -440,8 +471,12 @@ static void adopt(struct world *world, struct system *system)
 	lacp_init(&system->lacp, &system->saved.state.config, &outputs, system);
 	if (lacp_adopt(&system->lacp, &system->saved.state, system->saved.port, used))
 		world_fail(world, "state refused");
-	for (unsigned int i = 0; i < system->waiting; i++)
-		receive(system, &system->ring[i]);
+	for (unsigned int i = 0; i < system->waiting; i++) {
+		const struct xbond_pdu *pdu = &system->ring[i];
+
+		note_words(world, end_of(system, pdu->slot), pdu->frame, pdu->received_ns);
+		receive(system, pdu);
+	}
 	system->waiting = 0;
 	for (unsigned int slot = 0; slot < system->ports; slot++)
 		slowio_hold_end(&system->port[slot].hold, &system->lacp, slot);
@@ -485,28 +520,6 @@ static struct frame *next_frame(struct world *world)
 		if (!next || world->frame[i].due_ns < next->due_ns)
 			next = &world->frame[i];
 	return next;
-}
-
-/* In the first half second nobody knows that the daemon is away; what comes then waits for it. */
-static bool is_unread(const struct world *world, const struct system *system)
-{
-	return system->away && world->now_ns - system->away_ns <= (uint64_t)XBOND_LACP_AWAY_NS;
-}
-
-/* What a PDU that is for this port says, told without the core and without the program. */
-static void note_words(struct world *world, struct end to, const uint8_t *octets)
-{
-	const struct system *system = &world->system[to.system];
-	const struct lacp_system *lacp = system->away ? &system->saved : &system->lacp;
-	const uint8_t *ours = lacp->state.config.system;
-	struct lacp_decoded decoded;
-
-	lacp_pdu_decode(octets, LACP_FRAME_SIZE, &decoded);
-	if (decoded.kind == LACP_PDU_LACP && !is_unread(world, system) &&
-	    !lacp_is_stranger(lacp, decoded.pdu.actor.system) &&
-	    memcmp(decoded.pdu.actor.system, ours, LACP_MAC_SIZE) != 0 &&
-	    !memcmp(decoded.pdu.partner.system, ours, LACP_MAC_SIZE))
-		port_of(world, to)->refused = !(decoded.pdu.actor.state & LACP_SYNCHRONIZATION);
 }
 
 static void print_frame(const struct world *world, struct end to, const uint8_t *octets)
@@ -553,7 +566,7 @@ static void deliver(struct world *world, struct frame *frame)
 		print_frame(world, copy.to, copy.octets);
 	if (copy.octets[14] == 1 && system->individual) /* what it believes of itself */
 		copy.octets[AT_PARTNER_STATE] |= LACP_AGGREGATION;
-	note_words(world, copy.to, copy.octets);
+	note_words(world, copy.to, copy.octets, world->now_ns);
 	pdu = hold_receive(world, copy.to, copy.octets);
 	if (!pdu)
 		return;

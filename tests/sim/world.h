@@ -42,6 +42,7 @@ struct port {
 	struct slowio_sent sent; /* what its daemon remembers for that */
 	uint64_t timer_ns;	 /* its timer there; 0: does not run */
 	bool refused;		 /* the partner's last words were that it is not in sync */
+	uint64_t said_ns;	 /* when it said them */
 	/* check.c: */
 	uint64_t lost_ns[3];  /* the last LACPDUs that got lost one by one, oldest first */
 	uint64_t troubled_ns; /* when PDUs of the link may last have been lost, or a daemon was away */
