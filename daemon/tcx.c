@@ -65,17 +65,9 @@ struct tcx_order tcx_look(const struct attach_point *point)
 	return order;
 }
 
-static uint32_t tcx_program_id(int program_fd)
-{
-	struct bpf_prog_info info = { 0 };
-	uint32_t size = sizeof(info);
-
-	return bpf_obj_get_info_by_fd(program_fd, &info, &size) ? 0 : info.id;
-}
-
 static bool tcx_has(const struct attach_point *point, int program_fd)
 {
-	uint32_t ids[PROGRAMS_MAX], id = tcx_program_id(program_fd), count = tcx_list(point, ids);
+	uint32_t ids[PROGRAMS_MAX], id = attach_program_id(program_fd), count = tcx_list(point, ids);
 
 	for (uint32_t i = 0; i < count; i++)
 		if (ids[i] == id)
@@ -196,7 +188,7 @@ void tcx_tidy(const struct attach_point *point, int program_fd)
 	int fd;
 
 	tcx_remove_new(point);
-	if (tcx_linked_program(point) == tcx_program_id(program_fd))
+	if (tcx_linked_program(point) == attach_program_id(program_fd))
 		return;
 	fd = bpf_obj_get(point->pin);
 	if (fd < 0)
