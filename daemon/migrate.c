@@ -190,21 +190,13 @@ static int check_place(struct migrate *migrate, struct err *err)
 	return 0;
 }
 
-static bool is_pinned(const struct migrate *migrate, const char *pin)
-{
-	char path[PIN_PATH_SIZE];
-
-	snprintf(path, sizeof(path), "%s/%s", migrate->dir, pin);
-	return !access(path, F_OK);
-}
-
 static int load(struct migrate *migrate, struct err *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; !r && i < migrate->count; i++)
 		if (migrate->objects[i].map && !migrate->images[i].changed &&
-		    is_pinned(migrate, migrate->objects[i].pin))
+		    pin_dirs_has(migrate->dir, migrate->objects[i].pin))
 			r = objects_reuse(&migrate->objects[i], migrate->dir, err);
 	return r ? r : objects_load(migrate->skeleton, err);
 }

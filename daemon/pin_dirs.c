@@ -27,6 +27,14 @@ int pin_dirs_make(const char *dir, struct err *err)
 	return mkdir(dir, 0700) < 0 ? err_set(err, errno, "cannot make %s: %m", dir) : 0;
 }
 
+bool pin_dirs_has(const char *dir, const char *name)
+{
+	char path[PIN_PATH_SIZE];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return !access(path, F_OK);
+}
+
 int pin_dirs_visit(const char *dir, int (*visit)(const char *dir, const char *name, void *arg), void *arg)
 {
 	struct dirent *entry;

@@ -7,6 +7,7 @@
 #define XBOND_DAEMON_PIN_DIRS_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/err.h"
@@ -22,6 +23,8 @@ void pin_dirs_remove(const char *dir);
 /* Every staging directory. */
 void pin_dirs_remove_staging(const char *bpf_dir);
 
+/* Is anything pinned there by this name? */
+bool pin_dirs_has(const char *dir, const char *name);
 int pin_dirs_pin(int fd, const char *dir, const char *name, struct err *err);
 /* In place of what is pinned there, if anything is: there is never no pin of this name. */
 int pin_dirs_replace(int fd, const char *dir, const char *name, struct err *err);

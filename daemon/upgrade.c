@@ -25,14 +25,6 @@ static struct {
 	} object[OBJECTS_MAX];
 } build;
 
-static bool is_pinned(const char *dir, const char *pin)
-{
-	char path[PIN_PATH_SIZE];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, pin);
-	return !access(path, F_OK);
-}
-
 static bool has_program(const char *dir, const char *pin, const unsigned char tag[BPF_TAG_SIZE])
 {
 	unsigned char pinned[BPF_TAG_SIZE];
@@ -54,7 +46,7 @@ static bool is_current(const char *dir, size_t at)
 	const char *pin = build.object[at].pin;
 
 	return build.object[at].is_program ? has_program(dir, pin, build.object[at].tag)
-					   : is_pinned(dir, pin);
+					   : pin_dirs_has(dir, pin);
 }
 
 static bool all_current(const char *dir)
