@@ -47,14 +47,20 @@
 /* Devmaps of the XDP programs; absent while the bond has had none: */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
-/* Multicast groups that slaves have joined for bond0: a hash by struct xbond_group; absent when an older bondd made the bond: */
+/*
+ * Multicast groups that slaves have joined for bond0: a hash by struct xbond_group; absent when an
+ * older bondd made the bond:
+ */
 #define XBOND_PIN_GROUPS "groups"
 /* What names of links begin with: */
 #define XBOND_PIN_LINKS "link_"
 /* XDP links, where attached; the slaves' with the slot's number: */
 #define XBOND_PIN_LINK_XDP_TX "link_xdp_tx"
 #define XBOND_PIN_LINK_XDP_RX "link_xdp_rx_"
-/* TCX and netkit links (absent with clsact); the slaves' are XBOND_PIN_LINK_RX and the slot: link_rx_3 */
+/*
+ * TCX and netkit links (absent with clsact); the slaves' are XBOND_PIN_LINK_RX and the slot:
+ * link_rx_3
+ */
 #define XBOND_PIN_LINK_EGRESS "link_egress"
 #define XBOND_PIN_LINK_PORT "link_port"
 #define XBOND_PIN_LINK_RX "link_rx_"
@@ -105,7 +111,8 @@ enum xbond_rx_hook {
 
 /* What bond0 is one end of. */
 enum xbond_device {
-	XBOND_DEVICE_AUTO = 0, /* of the option alone: netkit where the kernel has it, else veth */
+	/* Of the option alone: netkit where the kernel has it, else veth. */
+	XBOND_DEVICE_AUTO = 0,
 	XBOND_DEVICE_VETH = 1,
 	XBOND_DEVICE_NETKIT = 2,
 };
@@ -116,7 +123,10 @@ enum xbond_hook {
 	XBOND_HOOK_NETKIT = 2, /* bond0's transmit function, of a netkit only */
 };
 
-/* Life of a bond, so that a bondd that died in between can be followed by one that finishes or undoes. */
+/*
+ * Life of a bond, so that a bondd that died in between can be followed by one that finishes or
+ * undoes.
+ */
 enum xbond_bond_state {
 	XBOND_BOND_CREATING = 0,
 	XBOND_BOND_READY = 1,
@@ -138,7 +148,9 @@ enum xbond_link {
 	XBOND_LINK_GOING_DOWN = 3, /* carrier is gone, downdelay runs */
 };
 
-/* Writer of a field: bondctl; bondd only at create and, for one slot, before that slot is a member. */
+/*
+ * Writer of a field: bondctl; bondd only at create and, for one slot, before that slot is a member.
+ */
 struct xbond_settings {
 	__u64 drain_mask;	 /* slots that carry traffic only when no other can */
 	__u32 path;		 /* enum xbond_path */
@@ -146,7 +158,8 @@ struct xbond_settings {
 	__u32 packets_per_slave; /* 0: random */
 	__u32 bytes_per_slave;	 /* 0: off; wins over packets_per_slave */
 	__u32 active_slot;	 /* the slave asked for by `set active_slave` */
-	__u32 active_request;	 /* raised by one with each such request, after active_slot is written */
+	/* Raised by one with each such request, after active_slot is written. */
+	__u32 active_request;
 	__u32 weight[XBOND_MAX_SLAVES]; /* 0: auto */
 	__u32 symmetric;		/* both directions of a flow hash alike */
 	__u32 ip6_flow_label;		/* counts where ports count */
@@ -157,11 +170,12 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 
 #define XBOND_F_FORCE_COUNTED 1 /* `direct` is forbidden now: bypass.c says why */
 #define XBOND_F_CARRIER 2	/* the bond has carrier */
-#define XBOND_F_STACK_DIRECT 16 /* as settings.path direct, whatever that says: XDP chooses for the others */
+/* As settings.path direct, whatever that says: XDP chooses for the others. */
+#define XBOND_F_STACK_DIRECT 16
 #define XBOND_F_XDP_TX 32	/* the XDP program of the port side chooses, else it passes */
 #define XBOND_F_DRAIN_MARKERS 8 /* a drain begins when the partner has answered a marker */
-#define XBOND_F_REDIRECT_PEER \
-	128		     /* bond0 is in another namespace: it can be handed packets without its backlog */
+/* bond0 is in another namespace: it can be handed packets without its backlog. */
+#define XBOND_F_REDIRECT_PEER 128
 #define XBOND_F_QUEUE_IDS 64 /* some slave has a queue_id */
 #define XBOND_F_NETKIT 256   /* bond0 is a netkit: only a queue_id is in tc_index */
 #define XBOND_F_OPENING 512  /* 802.3ad: ports collect, and the pair's port side is not up yet */
@@ -170,31 +184,37 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */
 
 /*
- * Writer: bondd, but for `watched`. What the programs decide by; one store publishes each of: active copy, masks, flags.
- * In 802.3ad the masks, XBOND_F_CARRIER and XBOND_F_OPENING are written under the LACP thread's lock only (slowio.h),
- * and while that thread is away the programs take slots out of the masks.
+ * Writer: bondd, but for `watched`. What the programs decide by; one store publishes each
+ * of: active copy, masks, flags. In 802.3ad the masks, XBOND_F_CARRIER and XBOND_F_OPENING
+ * are written under the LACP thread's lock only (slowio.h), and while that thread is away
+ * the programs take slots out of the masks.
  */
 struct xbond_table {
 	__u64 tx_mask; /* slots that may transmit now */
 	__u64 rx_mask; /* slots that may collect */
 	__u32 active;  /* which copy of the buckets is in force: 0 or 1 */
-	__u32 mode;    /* enum xbond_mode: how to choose; 802.3ad chooses as balance-xor or balance-rr */
-	__u32 flags;   /* XBOND_F_* */
+	/* Enum xbond_mode: how to choose; 802.3ad chooses as balance-xor or balance-rr. */
+	__u32 mode;
+	__u32 flags; /* XBOND_F_* */
 	__u32 hash_seed;
 	__u32 bond_ifindex; /* in the port side's namespace; 0 while bond0 is elsewhere */
 	__u32 port_ifindex;
-	__u32 active_request;	 /* the last settings.active_request that the buckets contain */
-	__u32 watched;		 /* 1 while bondd beats: its program sets it, the watchdog clears it */
-	__u32 bucket_count[2];	 /* buckets in use per copy: all, or whole rounds in balance-rr */
-	__u64 netns_cookie;	 /* of the port side's namespace, for adoption; 0: unknown */
-	__u64 heartbeat_ns;	 /* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above */
+	__u32 active_request; /* the last settings.active_request that the buckets contain */
+	/* 1 while bondd beats: its program sets it, the watchdog clears it. */
+	__u32 watched;
+	__u32 bucket_count[2]; /* buckets in use per copy: all, or whole rounds in balance-rr */
+	__u64 netns_cookie;    /* of the port side's namespace, for adoption; 0: unknown */
+	/* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above. */
+	__u64 heartbeat_ns;
 	__u64 lacp_heartbeat_ns; /* of bondd's LACP thread; 0 after an orderly stop */
-	__u64 drained;		 /* in force instead of settings.drain_mask while XBOND_F_DRAIN_MARKERS */
+	/* In force instead of settings.drain_mask while XBOND_F_DRAIN_MARKERS. */
+	__u64 drained;
 	__u64 pad1[5];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
-	__u32 byte_cost
-		[XBOND_MAX_SLAVES]; /* in round-robin by bytes: XBOND_BYTE_COST_ONE for the heaviest slave */
-	__u16 queue_id[XBOND_MAX_SLAVES]; /* packets with this queue_mapping take the slave; 0: none */
+	/* In round-robin by bytes: XBOND_BYTE_COST_ONE for the heaviest slave. */
+	__u32 byte_cost[XBOND_MAX_SLAVES];
+	/* Packets with this queue_mapping take the slave; 0: none. */
+	__u16 queue_id[XBOND_MAX_SLAVES];
 };
 _Static_assert(sizeof(struct xbond_table) == 128 + 2 * 256 + 128, "table ABI");
 
@@ -203,15 +223,17 @@ struct xbond_buckets {
 	__u8 bucket[2][XBOND_BUCKETS]; /* table.active tells which is in force */
 	/* ifindex % size to slot: a hint, to be checked against table.ifindex[]. */
 	__u8 slot_of[XBOND_SLOT_CACHE];
-	__u8 home[XBOND_BUCKETS]; /* for bondd alone: whose each bucket is when every slave works */
+	/* For bondd alone: whose each bucket is when every slave works. */
+	__u8 home[XBOND_BUCKETS];
 };
 _Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI");
 
 #define XBOND_PDU_SIZE 124 /* LACPDU and marker PDU with Ethernet header (802.1AX-2020 6.4.2.3) */
 /* What bondd is handed of one slave in a second; each class of PDUs has a budget of its own. */
-#define XBOND_PDUS_PER_SECOND 10   /* LACPDUs of the partner, and of others; LACP itself sends at most 3 */
-#define XBOND_MARKERS_PER_SECOND 5 /* as many as the core answers */
-#define XBOND_OTHERS_PER_SECOND 5  /* other slow protocols; bondd only counts them */
+/* LACPDUs of the partner, and of others; LACP itself sends at most 3. */
+#define XBOND_PDUS_PER_SECOND 10
+#define XBOND_MARKERS_PER_SECOND 5	  /* as many as the core answers */
+#define XBOND_OTHERS_PER_SECOND 5	  /* other slow protocols; bondd only counts them */
 #define XBOND_LACP_AWAY_NS 500000000LL	  /* heartbeat older: the programs hold the ports */
 #define XBOND_HOLD_GAP_NS 900000000ULL	  /* at most one answer in this time */
 #define XBOND_HOLD_AFTER_NS 1000000000ULL /* after bondd's last, which may be its third */
@@ -219,8 +241,9 @@ _Static_assert(XBOND_HOLD_GAP_NS == LACP_HOLD_GAP, "the core counts by it");
 
 enum xbond_hold_end {
 	XBOND_HOLD_GOES_ON = 0,
-	XBOND_HOLD_SILENT = 1,	    /* no LACPDU for silence_ns; goes on when the partner is heard in sync */
-	XBOND_HOLD_OUT_OF_STEP = 2, /* the partner is not in sync; goes on when it is */
+	/* No LACPDU for silence_ns; goes on when the partner is heard in sync. */
+	XBOND_HOLD_SILENT = 1,
+	XBOND_HOLD_OUT_OF_STEP = 2,	/* the partner is not in sync; goes on when it is */
 	XBOND_HOLD_PARTNER_CHANGED = 3, /* another partner */
 };
 
@@ -243,15 +266,19 @@ _Static_assert(sizeof(struct xbond_pdu_budget) == 16, "PDU budget ABI");
 
 /* What the programs hold a port by. Writer: bondd's LACP thread, after each run of the machines. */
 struct xbond_hold_words {
-	__u64 silence_ns;  /* the timeout in force: 3 s or 90 s */
-	__u64 heard_ns;	   /* the last LACPDU of the partner */
-	__u64 sent_ns;	   /* when pdu was sent; 0: never */
-	__u32 holding;	   /* current, lacp_hold on, and pdu is valid: the programs answer */
-	__u32 current;	   /* the receive machine is CURRENT: the partner, or its silence, decides */
-	__u32 told;	   /* LACP_COLLECTING and LACP_DISTRIBUTING: what the core lets the port do */
+	__u64 silence_ns; /* the timeout in force: 3 s or 90 s */
+	__u64 heard_ns;	  /* the last LACPDU of the partner */
+	__u64 sent_ns;	  /* when pdu was sent; 0: never */
+	__u32 holding;	  /* current, lacp_hold on, and pdu is valid: the programs answer */
+	/* The receive machine is CURRENT: the partner, or its silence, decides. */
+	__u32 current;
+	/* LACP_COLLECTING and LACP_DISTRIBUTING: what the core lets the port do. */
+	__u32 told;
 	__u32 independent; /* independent control: distributes only while the partner collects */
-	__u8 partner
-		[16]; /* the partner's 15 bytes of an information TLV; its state but for AGG is not used */
+	/*
+	 * The partner's 15 bytes of an information TLV; its state but for AGG is not used.
+	 */
+	__u8 partner[16];
 	__u8 pdu[XBOND_PDU_SIZE];      /* the last LACPDU sent, with Ethernet header */
 	__u8 believed[XBOND_MAC_SIZE]; /* the only partner system that is believed; zero: any */
 	__u8 pad0[6];
@@ -260,16 +287,20 @@ _Static_assert(sizeof(struct xbond_hold_words) == 192, "hold words ABI");
 
 /* One per slot: how the programs keep a port of an 802.3ad bond while bondd is away. */
 struct xbond_hold {
-	/* Writer: bondd. A change is written into the idle copy, whole, and one store puts that in force. */
+	/*
+	 * Writer: bondd. A change is written into the idle copy, whole, and one store puts that in
+	 * force.
+	 */
 	__u32 enabled;	/* the slot is a port */
 	__u32 in_force; /* which copy of words: 0 or 1 */
 	struct xbond_hold_words words[2];
 	/* Writer: BPF, while bondd is away; bondd resets all but the answers when it takes over. */
 	__u64 heard_ns; /* the last LACPDU of the partner */
 	__u64 answered_ns;
-	__u32 ended;	/* enum xbond_hold_end */
-	__u32 withheld; /* LACP_COLLECTING and LACP_DISTRIBUTING: what the port may not do for now */
-	__u32 hurried;	/* the partner asks for the short timeout, and knows that we do */
+	__u32 ended; /* enum xbond_hold_end */
+	/* LACP_COLLECTING and LACP_DISTRIBUTING: what the port may not do for now. */
+	__u32 withheld;
+	__u32 hurried; /* the partner asks for the short timeout, and knows that we do */
 	__u32 answers;
 	/* Writer: BPF. */
 	__u64 missed_ns; /* the last LACPDU that came while bondd was away and that nobody kept */
@@ -322,7 +353,8 @@ struct xbond_bond {
 	char name[XBOND_NAME_SIZE];
 	char port_name[XBOND_NAME_SIZE];
 	__u8 mac[XBOND_MAC_SIZE];
-	__u8 random_mac[XBOND_MAC_SIZE]; /* given at create; a mac that differs is the user's or a slave's */
+	/* Given at create; a mac that differs is the user's or a slave's. */
+	__u8 random_mac[XBOND_MAC_SIZE];
 	__u32 carrier;
 	__u32 mode; /* enum xbond_mode */
 	__u32 all_slaves_active;
@@ -353,7 +385,8 @@ struct xbond_bond {
 	__u8 pad0[2];
 	__u32 rx_hook; /* enum xbond_rx_hook */
 	__u32 xdp_tx;
-	__u32 gro_was_off;	       /* of bond0, which needs it while a slave receives by XDP */
+	/* Of bond0, which needs it while a slave receives by XDP. */
+	__u32 gro_was_off;
 	struct xbond_counters retired; /* sums of slaves that left */
 	__u32 device;		       /* enum xbond_device: as asked for */
 	__u32 device_kind;	       /* enum xbond_device: as made */
@@ -361,7 +394,8 @@ struct xbond_bond {
 	__u32 lacp_revert;
 	__u32 lacp_wtr_s;
 	__u32 min_links_lacp;
-	__u8 lacp_partner[XBOND_MAC_SIZE]; /* the only partner system that is believed; zero: any */
+	/* The only partner system that is believed; zero: any. */
+	__u8 lacp_partner[XBOND_MAC_SIZE];
 	__u8 pad1[2];
 };
 _Static_assert(sizeof(struct xbond_bond) == 280, "bond ABI");
@@ -370,13 +404,15 @@ _Static_assert(sizeof(struct xbond_bond) == 280, "bond ABI");
 #define XBOND_SLAVE_WAS_PROMISC 2
 #define XBOND_SLAVE_WAS_ALLMULTI 4
 #define XBOND_SLAVE_HAD_CLSACT 8
-#define XBOND_SLAVE_JOINED_SLOW 16     /* 01:80:c2:00:00:02 is on its multicast list because of us */
+/* 01:80:c2:00:00:02 is on its multicast list because of us. */
+#define XBOND_SLAVE_JOINED_SLOW 16
 #define XBOND_SLAVE_HAD_VLAN_FILTER 32 /* rx-vlan-filter was on and may be off because of us */
 #define XBOND_SLAVE_HAD_VLAN_STRIP 64  /* rx-vlan-hw-parse, likewise */
 #define XBOND_SLAVE_MAC_CHANGES 128    /* a member that is up: it may be down for that just now */
 #define XBOND_SLAVE_HAD_LRO 256	       /* rx-lro was on before XDP */
 #define XBOND_SLAVE_XDP_REFUSED 512    /* its driver is not asked again */
-#define XBOND_SLAVE_LRO_OFF 1024       /* rx-lro was on, and is off because of what bond0 is a port of */
+/* Rx-lro was on, and is off because of what bond0 is a port of. */
+#define XBOND_SLAVE_LRO_OFF 1024
 
 /* What a slave was before xbond changed it: recorded first, restored on release. */
 struct xbond_slave_record {
@@ -392,9 +428,10 @@ _Static_assert(sizeof(struct xbond_slave_record) == 20, "slave record ABI");
 #define XBOND_TROUBLE_MASTER 1	  /* it is a port of another device */
 #define XBOND_TROUBLE_ADDRESSES 2 /* it has IP addresses */
 #define XBOND_TROUBLE_UPPERS 4	  /* VLANs, macvlans or the like are on it */
-#define XBOND_TROUBLE_ENDING 8	  /* filters of others let frames pass for good: ours goes before them */
-#define XBOND_TROUBLE_UNMET 16	  /* filters of others come after ours, or XDP */
-#define XBOND_TROUBLE_NFT 32	  /* it has nft chains at its ingress, which come after ours */
+/* Filters of others let frames pass for good: ours goes before them. */
+#define XBOND_TROUBLE_ENDING 8
+#define XBOND_TROUBLE_UNMET 16 /* filters of others come after ours, or XDP */
+#define XBOND_TROUBLE_NFT 32   /* it has nft chains at its ingress, which come after ours */
 
 /* Writer: bondd. One entry per slot. */
 struct xbond_slave {
@@ -411,18 +448,23 @@ struct xbond_slave {
 	__u8 filter_mac[XBOND_MAC_SIZE]; /* on its unicast list because of us; zero: none */
 	__u16 resets; /* times that a change of ours has cost its carrier, not in link_failures */
 	struct xbond_slave_record before;
-	__u32 carrier_changes; /* as last seen: tells whether carrier was lost while no bondd looked */
-	__u32 rx_hook;	       /* enum xbond_rx_hook: what is attached */
-	__u32 queue_id;	       /* 0: none */
-	__u32 clsact;	       /* the receive program is a clsact filter, whatever bond.hook says */
-	__u32 trouble;	       /* XBOND_TROUBLE_* */
+	/* As last seen: tells whether carrier was lost while no bondd looked. */
+	__u32 carrier_changes;
+	__u32 rx_hook;	/* enum xbond_rx_hook: what is attached */
+	__u32 queue_id; /* 0: none */
+	/* The receive program is a clsact filter, whatever bond.hook says. */
+	__u32 clsact;
+	__u32 trouble; /* XBOND_TROUBLE_* */
 };
 _Static_assert(sizeof(struct xbond_slave) % 8 == 0, "entries of an array map are multiples of 8");
 _Static_assert(sizeof(struct xbond_slave) == 104, "slave ABI");
 
 #define XBOND_MAX_GROUPS 4096
 
-/* Writer: bondd. Key of the map of groups; a value is a __u64, the slots on whose lists it is because of us. */
+/*
+ * Writer: bondd. Key of the map of groups; a value is a __u64, the slots on whose lists it is
+ * because of us.
+ */
 struct xbond_group {
 	__u8 mac[XBOND_MAC_SIZE];
 	__u8 pad0[2];
@@ -435,9 +477,10 @@ _Static_assert(sizeof(struct xbond_group) == 8, "group ABI");
 
 /* Writer: bondd. What somebody has done to the attached programs. */
 struct xbond_attached {
-	__u64 missing;	     /* slots whose receive program is not attached, and cannot be for now */
-	__u32 missing_bond;  /* XBOND_ATTACHED_*: of the pair, likewise */
-	__u32 detached_bond; /* how often programs of the pair were found missing */
+	/* Slots whose receive program is not attached, and cannot be for now. */
+	__u64 missing;
+	__u32 missing_bond;		  /* XBOND_ATTACHED_*: of the pair, likewise */
+	__u32 detached_bond;		  /* how often programs of the pair were found missing */
 	__u32 detached[XBOND_MAX_SLAVES]; /* and the receive program of each slot */
 };
 _Static_assert(sizeof(struct xbond_attached) == 16 + 256, "attached ABI");
@@ -451,8 +494,8 @@ struct xbond_lacp {
 		struct lacp_port_state port[XBOND_MAX_SLAVES];
 	} copy[2];
 };
-_Static_assert(sizeof(struct xbond_lacp) ==
-		       8 + 2 * (sizeof(struct lacp_system_state) + 64 * sizeof(struct lacp_port_state)),
+_Static_assert(sizeof(struct xbond_lacp) == 8 + 2 * (sizeof(struct lacp_system_state) +
+						     64 * sizeof(struct lacp_port_state)),
 	       "lacp ABI");
 
 #endif

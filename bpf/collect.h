@@ -35,7 +35,8 @@ static __always_inline int collect_is_link_local(const struct ethhdr *eth)
 {
 	const __be16 *dest = (const __be16 *)eth->h_dest;
 
-	return dest[0] == bpf_htons(0x0180) && dest[1] == bpf_htons(0xc200) && !(dest[2] & bpf_htons(0xfff0));
+	return dest[0] == bpf_htons(0x0180) && dest[1] == bpf_htons(0xc200) &&
+	       !(dest[2] & bpf_htons(0xfff0));
 }
 
 #endif

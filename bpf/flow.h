@@ -33,24 +33,27 @@ static __always_inline int flow_plain_ether(__u64 *hash, const struct ethhdr *et
 }
 
 /* IPv4 that surely has no other packet within. */
-static __always_inline int flow_plain_carries_nothing(const struct packet *packet, const struct ethhdr *eth)
+static __always_inline int flow_plain_carries_nothing(const struct packet *packet,
+						      const struct ethhdr *eth)
 {
 	const struct iphdr *ip = (void *)(eth + 1);
 	const __be16 *ports = (void *)(ip + 1);
 
-	if (eth->h_proto != bpf_htons(ETH_P_IP) || (void *)(ports + 2) > packet->end || ip->version != 4)
+	if (eth->h_proto != bpf_htons(ETH_P_IP) || (void *)(ports + 2) > packet->end ||
+	    ip->version != 4)
 		return 0;
 	if (!encap_may_carry(ip->protocol))
 		return 1;
-	return ip->protocol == IPPROTO_UDP && ip->ihl == 5 && !encap_is_udp_tunnel(bpf_ntohs(ports[1]));
+	return ip->protocol == IPPROTO_UDP && ip->ihl == 5 &&
+	       !encap_is_udp_tunnel(bpf_ntohs(ports[1]));
 }
 
 /*
  * flow_hash() for what most packets are: untagged, IPv4 where the policy looks at it, all
  * headers at hand. -1: something else, and symmetric hashes.
  */
-static __always_inline int flow_hash_plain(const struct packet *packet, const struct flow_rule *rule,
-					   __u64 *ret_hash)
+static __always_inline int flow_hash_plain(const struct packet *packet,
+					   const struct flow_rule *rule, __u64 *ret_hash)
 {
 	const struct flow_rule plain = {}; /* so that symmetric is known to be off */
 	const struct ethhdr *eth = packet->data;
@@ -73,8 +76,8 @@ static __always_inline int flow_hash_plain(const struct packet *packet, const st
 			return -1;
 		if (policy == XBOND_POLICY_ENCAP23)
 			hash = flow_layer2(hash, eth, eth->h_proto, &plain);
-		if (flow_ip4(&hash, packet, FLOW_AT_IP4 | sizeof(*eth), policy == XBOND_POLICY_ENCAP34,
-			     &plain))
+		if (flow_ip4(&hash, packet, FLOW_AT_IP4 | sizeof(*eth),
+			     policy == XBOND_POLICY_ENCAP34, &plain))
 			return -1;
 	} else if (flow_plain_ether(&hash, eth, policy, &plain)) {
 		return -1;
@@ -92,8 +95,9 @@ static __always_inline __u32 flow_at_type(__be16 type, __u32 offset)
 }
 
 /* MACs where the policy has them or there is no IP packet; then the IP packet. */
-static __always_inline int flow_layers(__u64 *hash, const struct packet *packet, __be16 type, __u32 at,
-				       const struct flow_rule *rule, const struct flow_hook *hook)
+static __always_inline int flow_layers(__u64 *hash, const struct packet *packet, __be16 type,
+				       __u32 at, const struct flow_rule *rule,
+				       const struct flow_hook *hook)
 {
 	int with_ports = flow_policy_has_ports(rule->policy);
 

@@ -98,7 +98,10 @@ static __always_inline struct encap encap_geneve(const __u8 *geneve, __u32 offse
 	return encap_by_type(*(__be16 *)(geneve + 2), offset + 8 + (geneve[0] & 0x3f) * 4);
 }
 
-/* 3GPP TS 29.281 5.2: each extension says its length in units of 4 bytes, and ends with the type of the next. */
+/*
+ * 3GPP TS 29.281 5.2: each extension says its length in units of 4 bytes, and ends with the type of
+ * the next.
+ */
 static __always_inline struct encap encap_gtpu_extensions(const struct packet *packet, __u32 offset)
 {
 	for (int i = 0; i < FLOW_MAX_GTP_EXTENSIONS; i++) {
@@ -116,7 +119,8 @@ static __always_inline struct encap encap_gtpu_extensions(const struct packet *p
 	return ENCAP(ENCAP_NOTHING, 0);
 }
 
-static __always_inline struct encap encap_gtpu(const struct packet *packet, const __u8 *gtpu, __u32 offset)
+static __always_inline struct encap encap_gtpu(const struct packet *packet, const __u8 *gtpu,
+					       __u32 offset)
 {
 	if ((gtpu[0] & ENCAP_GTPU_KIND) != ENCAP_GTPU_PLAIN || gtpu[1] != ENCAP_GTPU_PACKET)
 		return ENCAP(ENCAP_NOTHING, 0);
@@ -127,8 +131,8 @@ static __always_inline struct encap encap_gtpu(const struct packet *packet, cons
 
 static __always_inline int encap_is_udp_tunnel(__u16 port)
 {
-	return port == ENCAP_PORT_VXLAN || port == ENCAP_PORT_VXLAN_OLD || port == ENCAP_PORT_GENEVE ||
-	       port == ENCAP_PORT_GTPU;
+	return port == ENCAP_PORT_VXLAN || port == ENCAP_PORT_VXLAN_OLD ||
+	       port == ENCAP_PORT_GENEVE || port == ENCAP_PORT_GTPU;
 }
 
 /* By destination port; all of these have at least 8 bytes of header. */
@@ -151,11 +155,13 @@ static __always_inline struct encap encap_udp(const struct packet *packet, __u32
 		return encap_geneve(tunnel, offset + 8);
 	if (port == ENCAP_PORT_GTPU)
 		return encap_gtpu(packet, tunnel, offset + 8);
-	return tunnel[0] & ENCAP_VXLAN_VNI ? ENCAP(ENCAP_ETHER, offset + 16) : ENCAP(ENCAP_NOTHING, 0);
+	return tunnel[0] & ENCAP_VXLAN_VNI ? ENCAP(ENCAP_ETHER, offset + 16)
+					   : ENCAP(ENCAP_NOTHING, 0);
 }
 
 /* By protocol number. A frame may be the payload of IP, too (RFC 8986). */
-static __always_inline struct encap encap_of_payload(const struct packet *packet, __u8 protocol, __u32 offset)
+static __always_inline struct encap encap_of_payload(const struct packet *packet, __u8 protocol,
+						     __u32 offset)
 {
 	switch (protocol) {
 	case IPPROTO_IPIP:
@@ -242,7 +248,8 @@ static __always_inline __u32 flow_encap_walk(const struct flow_hook *hook)
 {
 	__u32 at = FLOW_OUTER, payload = FLOW_FRAME;
 
-	for (int i = 0; i <= FLOW_MAX_ENCAPS && encap_may_carry(FLOW_PAYLOAD_PROTOCOL(payload)); i++) {
+	for (int i = 0; i <= FLOW_MAX_ENCAPS && encap_may_carry(FLOW_PAYLOAD_PROTOCOL(payload));
+	     i++) {
 		__u32 next = hook->inner_of(hook->context, payload);
 
 		if (next == FLOW_OUTER || next & FLOW_AT_SHORT)

@@ -35,7 +35,9 @@ static __always_inline __u32 encap_inner_of(void *context, __u32 payload)
 
 static __always_inline struct flow_hook flow_hook_of(FLOW_CONTEXT *context)
 {
-	return (struct flow_hook){ .context = context, .payload_of = payload_of, .inner_of = encap_inner_of };
+	return (struct flow_hook){ .context = context,
+				   .payload_of = payload_of,
+				   .inner_of = encap_inner_of };
 }
 
 #endif

@@ -48,7 +48,8 @@ static __always_inline int flow_is_extension(__u8 next)
 }
 
 /* Bytes of an extension header that lies within reach; 0: of a fragment that is not the whole. */
-static __always_inline __u32 flow_extension_length(const struct extension_header *extension, __u8 kind)
+static __always_inline __u32 flow_extension_length(const struct extension_header *extension,
+						   __u8 kind)
 {
 	if (kind == IPPROTO_FRAGMENT)
 		return extension->fragment & bpf_htons(IP6_OFFSET_OR_MF) ? 0 : 8;
@@ -57,7 +58,10 @@ static __always_inline __u32 flow_extension_length(const struct extension_header
 	return (extension->length + 1) * 8;
 }
 
-/* Past the extension headers. Fragments, and what lies behind too many headers, carry nothing that counts. */
+/*
+ * Past the extension headers. Fragments, and what lies behind too many headers, carry nothing that
+ * counts.
+ */
 static __always_inline __u32 flow_payload6(const struct packet *packet, __u32 offset)
 {
 	const struct ipv6hdr *ip = packet->data + offset;
@@ -89,8 +93,9 @@ static __always_inline __u32 flow_payload4(const struct packet *packet, __u32 of
 
 	if ((void *)(ip + 1) > packet->end)
 		return FLOW_AT_SHORT;
-	return ip->frag_off & bpf_htons(IP_MF_OR_OFFSET) ? 0
-							 : FLOW_PAYLOAD(ip->protocol, offset + ip->ihl * 4);
+	return ip->frag_off & bpf_htons(IP_MF_OR_OFFSET)
+		       ? 0
+		       : FLOW_PAYLOAD(ip->protocol, offset + ip->ihl * 4);
 }
 
 /* Of the IP header at `at`: FLOW_PAYLOAD(), 0 or FLOW_AT_SHORT. */
@@ -111,15 +116,16 @@ static __always_inline int flow_ports(__u64 *hash, const struct packet *packet, 
 	return 0;
 }
 
-static __always_inline int flow_ip4(__u64 *hash, const struct packet *packet, __u32 at, int with_ports,
-				    const struct flow_rule *rule)
+static __always_inline int flow_ip4(__u64 *hash, const struct packet *packet, __u32 at,
+				    int with_ports, const struct flow_rule *rule)
 {
 	const struct iphdr *ip = packet->data + (at & FLOW_AT_OFFSET);
 
 	if ((void *)(ip + 1) > packet->end)
 		return FLOW_SHORT;
 	*hash = flow_addresses4(*hash, ip->saddr, ip->daddr, rule);
-	if (!with_ports || !flow_has_ports(ip->protocol) || ip->frag_off & bpf_htons(IP_MF_OR_OFFSET))
+	if (!with_ports || !flow_has_ports(ip->protocol) ||
+	    ip->frag_off & bpf_htons(IP_MF_OR_OFFSET))
 		return 0;
 	return flow_ports(hash, packet, (void *)ip + ip->ihl * 4, rule);
 }
@@ -130,8 +136,9 @@ static __always_inline int flow_label_counts(const struct flow_rule *rule)
 	return rule->flow_label && !rule->symmetric;
 }
 
-static __always_inline int flow_ip6(__u64 *hash, const struct packet *packet, __u32 at, int with_ports,
-				    const struct flow_rule *rule, const struct flow_hook *hook)
+static __always_inline int flow_ip6(__u64 *hash, const struct packet *packet, __u32 at,
+				    int with_ports, const struct flow_rule *rule,
+				    const struct flow_hook *hook)
 {
 	const struct ipv6hdr *ip = packet->data + (at & FLOW_AT_OFFSET);
 	__u32 payload;

@@ -87,7 +87,8 @@ static __always_inline __u64 flow_addresses4(__u64 hash, __be32 source, __be32 d
 }
 
 static __always_inline __u64 flow_addresses6(__u64 hash, const struct in6_addr *source,
-					     const struct in6_addr *dest, const struct flow_rule *rule)
+					     const struct in6_addr *dest,
+					     const struct flow_rule *rule)
 {
 	const __u64 *from = (const __u64 *)source, *to = (const __u64 *)dest;
 	__u64 word[4] = { from[0], from[1], to[0], to[1] };

@@ -34,16 +34,18 @@ static __always_inline __u64 select_mask(void)
 
 static __always_inline __u32 select_bucket(__u32 bucket)
 {
-	return buckets.bucket[READ_ONCE(table.active) & 1][bucket % XBOND_BUCKETS] % XBOND_MAX_SLAVES;
+	return buckets.bucket[READ_ONCE(table.active) & 1][bucket % XBOND_BUCKETS] %
+	       XBOND_MAX_SLAVES;
 }
 
 /* Position of the lowest bit, by a de Bruijn sequence: no loop, no jump. mask must not be 0. */
 static __always_inline __u32 select_lowest(__u64 mask)
 {
 	static const __u8 position[64] = {
-		0,  1,	48, 2,	57, 49, 28, 3,	61, 58, 50, 42, 38, 29, 17, 4,	62, 55, 59, 36, 53, 51,
-		43, 22, 45, 39, 33, 30, 24, 18, 12, 5,	63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21,
-		44, 32, 23, 11, 46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,	13, 8,	7,  6,
+		0,  1,	48, 2,	57, 49, 28, 3,	61, 58, 50, 42, 38, 29, 17, 4,
+		62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18, 12, 5,
+		63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11,
+		46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19, 9,	13, 8,	7,  6,
 	};
 
 	return position[(mask & -mask) * 0x03f79d71b4cb0a89ULL >> 58] % XBOND_MAX_SLAVES;
@@ -68,7 +70,10 @@ __noinline __u32 select_detour(__u64 hash, __u64 mask)
 	return select_lowest(mask);
 }
 
-/* Without jumps, and hidden from the optimizer, so that a loop over all slots is one path to the verifier. */
+/*
+ * Without jumps, and hidden from the optimizer, so that a loop over all slots is one path to the
+ * verifier.
+ */
 static __always_inline __s64 select_lesser(__s64 a, __s64 b)
 {
 	__s64 less = (a - b) >> 63; /* all ones if a is less; both are far from overflow */
@@ -92,7 +97,8 @@ static __always_inline __s64 select_fewest(__u64 mask, __u64 base)
 		if (!(mask >> slot))
 			break;
 		asm volatile("" : "+r"(out));
-		fewest = select_lesser((((ahead << 6) + slot) & ~out) | (SELECT_NOBODY & out), fewest);
+		fewest = select_lesser((((ahead << 6) + slot) & ~out) | (SELECT_NOBODY & out),
+				       fewest);
 	}
 	return fewest;
 }

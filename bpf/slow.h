@@ -87,7 +87,8 @@ static __always_inline void slow_to_bondd(struct __sk_buff *skb, __u32 slot, __u
  * that has no partner yet may just be getting one.
  */
 static __always_inline int slow_present(struct __sk_buff *skb, __u32 slot,
-					const struct xbond_hold_words *words, __u32 class, __u64 now_ns)
+					const struct xbond_hold_words *words, __u32 class,
+					__u64 now_ns)
 {
 	__u64 silence_ns = words->silence_ns;
 
@@ -98,8 +99,8 @@ static __always_inline int slow_present(struct __sk_buff *skb, __u32 slot,
 }
 
 static __always_inline int slow_away(struct __sk_buff *skb, __u32 slot, struct xbond_hold *port,
-				     const struct xbond_hold_words *words, __u32 class, const __u8 *frame,
-				     __u64 now_ns)
+				     const struct xbond_hold_words *words, __u32 class,
+				     const __u8 *frame, __u64 now_ns)
 {
 	if (class == XBOND_PDU_STRANGER && !slow_is_believed(words, frame))
 		return TC_ACT_SHOT;

@@ -65,7 +65,10 @@ static __always_inline int slow_same(const __u8 *a, const __u8 *b, __u32 size)
 	return 1;
 }
 
-/* Once per frame: bondd may put the other copy in force meanwhile. The verifier needs the bound said. */
+/*
+ * Once per frame: bondd may put the other copy in force meanwhile. The verifier needs the bound
+ * said.
+ */
 static __always_inline const struct xbond_hold_words *slow_words(const struct xbond_hold *port)
 {
 	__u32 copy = READ_ONCE(port->in_force);
@@ -93,8 +96,8 @@ static __always_inline void slow_put_back(__u32 slot, __u32 directions)
 }
 
 /*
- * What the port may not do is taken, and noted before that, for bondd may publish just now; what had been taken and
- * was bondd's will is given back.
+ * What the port may not do is taken, and noted before that, for bondd may publish just now; what
+ * had been taken and was bondd's will is given back.
  */
 static __always_inline void slow_allow(__u32 slot, struct xbond_hold *port,
 				       const struct xbond_hold_words *words, __u32 allowed)
@@ -118,7 +121,8 @@ static __always_inline __u64 slow_silence_ns(const struct xbond_hold *port,
 {
 	__u64 silence_ns = READ_ONCE(words->silence_ns);
 
-	return port->hurried && silence_ns > SLOW_SHORT_TIMEOUT_NS ? SLOW_SHORT_TIMEOUT_NS : silence_ns;
+	return port->hurried && silence_ns > SLOW_SHORT_TIMEOUT_NS ? SLOW_SHORT_TIMEOUT_NS
+								   : silence_ns;
 }
 
 static __always_inline __u64 slow_heard_ns(const struct xbond_hold *port,
@@ -155,14 +159,18 @@ static int slow_silence(void *map, __u32 *key, struct hold_timer *timer)
 	return 0;
 }
 
-/* By a time, not by the slot's port: Linux 6.12 forgets the bound of a slot that has been a key on the stack. */
+/*
+ * By a time, not by the slot's port: Linux 6.12 forgets the bound of a slot that has been a key on
+ * the stack.
+ */
 static __always_inline void slow_restart_silence(__u32 slot, __u64 silence_ns)
 {
 	struct hold_timer *timer = bpf_map_lookup_elem(&hold_timers, &slot);
 
 	if (!timer)
 		return;
-	bpf_timer_init(&timer->timer, &hold_timers, CLOCK_MONOTONIC); /* refused when it is one already */
+	/* Refused when it is one already. */
+	bpf_timer_init(&timer->timer, &hold_timers, CLOCK_MONOTONIC);
 	bpf_timer_set_callback(&timer->timer, slow_silence);
 	bpf_timer_start(&timer->timer, silence_ns, 0);
 }
@@ -170,7 +178,8 @@ static __always_inline void slow_restart_silence(__u32 slot, __u64 silence_ns)
 /* What the core takes for an LACPDU: the lengths of the three TLVs, and no port 0. */
 static __always_inline int slow_is_legal(const __u8 *frame)
 {
-	return frame[LACP_ACTOR - 1] == LACP_INFO_LENGTH && frame[LACP_PARTNER - 1] == LACP_INFO_LENGTH &&
+	return frame[LACP_ACTOR - 1] == LACP_INFO_LENGTH &&
+	       frame[LACP_PARTNER - 1] == LACP_INFO_LENGTH &&
 	       frame[LACP_COLLECTOR - 1] == LACP_COLLECTOR_LENGTH &&
 	       (frame[LACP_ACTOR + LACP_PORT] | frame[LACP_ACTOR + LACP_PORT + 1]);
 }
@@ -198,7 +207,8 @@ static __always_inline int slow_is_foreign(const struct xbond_hold_words *words,
 {
 	const __u8 nobody[ETH_ALEN] = {}, *to = frame + LACP_PARTNER + LACP_SYSTEM;
 
-	return !slow_same(to, nobody, ETH_ALEN) && !slow_same(to, words->pdu + LACP_ACTOR_SYSTEM, ETH_ALEN) &&
+	return !slow_same(to, nobody, ETH_ALEN) &&
+	       !slow_same(to, words->pdu + LACP_ACTOR_SYSTEM, ETH_ALEN) &&
 	       !slow_is_partner(words, frame);
 }
 
@@ -210,17 +220,20 @@ static __always_inline int slow_is_same_lag(const struct xbond_hold_words *words
 	       !((frame[LACP_ACTOR_STATE] ^ words->partner[LACP_STATE]) & LACP_AGGREGATION);
 }
 
-/* As the core's matches() and record_pdu(): the partner knows us, LACP is kept up, and it says that it is in sync. */
+/*
+ * As the core's matches() and record_pdu(): the partner knows us, LACP is kept up, and it says that
+ * it is in sync.
+ */
 static __always_inline int slow_is_in_sync(const struct xbond_hold_words *words, const __u8 *frame)
 {
 	const __u8 *us = words->pdu + LACP_ACTOR, *seen = frame + LACP_PARTNER;
 	__u8 state = frame[LACP_ACTOR_STATE];
-	int known =
-		slow_same(seen, us, LACP_STATE) && !((seen[LACP_STATE] ^ us[LACP_STATE]) & LACP_AGGREGATION);
+	int known = slow_same(seen, us, LACP_STATE) &&
+		    !((seen[LACP_STATE] ^ us[LACP_STATE]) & LACP_AGGREGATION);
 	int maintained = (state | (us[LACP_STATE] & seen[LACP_STATE])) & LACP_ACTIVITY;
 
-	return (state & (LACP_SYNCHRONIZATION | LACP_EXPIRED)) == LACP_SYNCHRONIZATION && maintained &&
-	       (known || !(state & LACP_AGGREGATION));
+	return (state & (LACP_SYNCHRONIZATION | LACP_EXPIRED)) == LACP_SYNCHRONIZATION &&
+	       maintained && (known || !(state & LACP_AGGREGATION));
 }
 
 /*
@@ -273,7 +286,10 @@ static __always_inline __u8 slow_actor_state(const struct xbond_hold_words *word
 	return (__u8)(state | (partner_state & LACP_TIMEOUT));
 }
 
-/* The frame becomes one of ours, without a tag: exactly XBOND_PDU_SIZE bytes, no matter what it was. */
+/*
+ * The frame becomes one of ours, without a tag: exactly XBOND_PDU_SIZE bytes, no matter what it
+ * was.
+ */
 static __always_inline int slow_replace(struct __sk_buff *skb, const __u8 *frame)
 {
 	if (skb->vlan_present)
@@ -282,26 +298,34 @@ static __always_inline int slow_replace(struct __sk_buff *skb, const __u8 *frame
 	       bpf_skb_store_bytes(skb, 0, frame, XBOND_PDU_SIZE, 0);
 }
 
-/* The port's last LACPDU with the state of now and what the partner has just said of itself; out where it came in. */
+/*
+ * The port's last LACPDU with the state of now and what the partner has just said of itself; out
+ * where it came in.
+ */
 static __always_inline int slow_answer(struct __sk_buff *skb, const struct xbond_hold_words *words,
 				       __u32 carries, const __u8 *frame)
 {
 	__u8 state = slow_actor_state(words, carries, frame[LACP_ACTOR_STATE]);
 
-	if (slow_replace(skb, words->pdu) || bpf_skb_store_bytes(skb, LACP_ACTOR_STATE, &state, 1, 0) ||
+	if (slow_replace(skb, words->pdu) ||
+	    bpf_skb_store_bytes(skb, LACP_ACTOR_STATE, &state, 1, 0) ||
 	    bpf_skb_store_bytes(skb, LACP_PARTNER, frame + LACP_ACTOR, LACP_INFO_SIZE, 0))
 		return TC_ACT_SHOT;
 	return bpf_redirect(skb->ifindex, 0);
 }
 
-static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot, struct xbond_hold *port,
+static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot,
+					  struct xbond_hold *port,
 					  const struct xbond_hold_words *words, const __u8 *frame,
 					  __u64 now_ns)
 {
 	__u8 both = frame[LACP_ACTOR_STATE] & frame[LACP_PARTNER_STATE];
 	__u32 carries;
 
-	/* A looped PDU or another holding end that answers us with our own: never to our own system. */
+	/*
+	 * A looped PDU or another holding end that answers us with our own: never to our own
+	 * system.
+	 */
 	if (slow_same(frame + LACP_ACTOR_SYSTEM, words->pdu + LACP_ACTOR_SYSTEM, ETH_ALEN) ||
 	    !slow_is_legal(frame) || slow_is_foreign(words, frame) ||
 	    port->ended == XBOND_HOLD_PARTNER_CHANGED)
@@ -323,8 +347,8 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot, str
 }
 
 /* 6.5.4.2: the same information, as a response. */
-static __always_inline int slow_hold_marker(struct __sk_buff *skb, const struct xbond_hold_words *words,
-					    const __u8 *frame)
+static __always_inline int slow_hold_marker(struct __sk_buff *skb,
+					    const struct xbond_hold_words *words, const __u8 *frame)
 {
 	__u8 response[XBOND_PDU_SIZE] = {};
 

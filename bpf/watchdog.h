@@ -43,7 +43,8 @@ int xbond_beat(void *context)
 	(void)context;
 	if (!dog)
 		return -1;
-	bpf_timer_init(&dog->timer, &watchdog, CLOCK_MONOTONIC); /* refused when it is one already */
+	/* Refused when it is one already. */
+	bpf_timer_init(&dog->timer, &watchdog, CLOCK_MONOTONIC);
 	bpf_timer_set_callback(&dog->timer, watchdog_bites);
 	refused = bpf_timer_start(&dog->timer, XBOND_HEARTBEAT_FRESH_NS, 0);
 	if (!refused)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The TC programs of one bond: xbond_egress on bond0, xbond_port on the port side's
- * ingress, xbond_rx on each slave's ingress, xbond_rx_mirred before it. bondd attaches them by TCX or clsact. With
- * netkit xbond_port runs inside bond0's transmit function instead, on the numbers of TC's
- * verdicts, and xbond_egress only for `path direct` and for queue_ids.
- * To let a packet pass is TC_ACT_UNSPEC everywhere: TC_ACT_OK of a TCX program would
- * hide clsact filters behind it.
+ * ingress, xbond_rx on each slave's ingress, xbond_rx_mirred before it. bondd attaches them by TCX
+ * or clsact. With netkit xbond_port runs inside bond0's transmit function instead, on the numbers
+ * of TC's verdicts, and xbond_egress only for `path direct` and for queue_ids. To let a packet pass
+ * is TC_ACT_UNSPEC everywhere: TC_ACT_OK of a TCX program would hide clsact filters behind it.
  */
 #include <linux/bpf.h>
 #include <linux/if_packet.h>
@@ -138,7 +137,8 @@ static __always_inline int is_neighbour_message(struct __sk_buff *skb)
 
 	if (skb->protocol == bpf_htons(ETH_P_ARP))
 		return 1;
-	if (skb->protocol != bpf_htons(ETH_P_IPV6) || bpf_skb_load_bytes(skb, ETH_HLEN, &header, 41))
+	if (skb->protocol != bpf_htons(ETH_P_IPV6) ||
+	    bpf_skb_load_bytes(skb, ETH_HLEN, &header, 41))
 		return 0;
 	return header.ip.nexthdr == IPPROTO_ICMPV6 && (header.type == 135 || header.type == 136);
 }
@@ -183,11 +183,13 @@ SEC("tc")
 int xbond_egress(struct __sk_buff *skb)
 {
 	if (path_is_direct())
-		return transmit(skb, queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE);
+		return transmit(skb,
+				queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE);
 	/* Crossing a veth clears skb->priority; xbond_port restores what fits. */
 	if (queue_ids_used())
 		skb->tc_index = queue_before_crossing(skb->queue_mapping, skb->priority);
-	else if (skb->priority && skb->priority <= 0xffff && !(READ_ONCE(table.flags) & XBOND_F_NETKIT))
+	else if (skb->priority && skb->priority <= 0xffff &&
+		 !(READ_ONCE(table.flags) & XBOND_F_NETKIT))
 		skb->tc_index = skb->priority;
 	return TC_ACT_UNSPEC;
 }
@@ -224,8 +226,9 @@ static __always_inline int rx_is_internet(const struct __sk_buff *skb)
 }
 
 /*
- * Of the groups that bridges do not forward: pause, slow protocols and EAPOL are the slave's own, the latter two
- * unless they belong to a VLAN. The others (LLDP, PTP, STP) are for who listens on the slave, and for the bridge above.
+ * Of the groups that bridges do not forward: pause, slow protocols and EAPOL are the slave's own,
+ * the latter two unless they belong to a VLAN. The others (LLDP, PTP, STP) are for who listens on
+ * the slave, and for the bridge above.
  */
 static __always_inline enum rx_verdict rx_classify_link_local(struct __sk_buff *skb, __u8 group)
 {
@@ -241,8 +244,8 @@ static __always_inline enum rx_verdict rx_classify_link_local(struct __sk_buff *
 }
 
 /*
- * Only these groups make a protocol the slave's own: with any other address its frames come from anywhere in
- * the network. An authenticator answers EAPOL to the slave's address.
+ * Only these groups make a protocol the slave's own: with any other address its frames come from
+ * anywhere in the network. An authenticator answers EAPOL to the slave's address.
  */
 static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
 {
@@ -269,9 +272,10 @@ __noinline int rx_collects_by_now(__u32 slot)
 }
 
 /*
- * While the port side is not up yet, it would drop everything: around it. Or straight into bond0 in another namespace:
- * the kernel does not judge anew whom such a packet is for, so only what is for the slave's address goes there. Both
- * only while bondd watches where bond0 is: the kernel drops what goes to a peer in its own namespace.
+ * While the port side is not up yet, it would drop everything: around it. Or straight into bond0 in
+ * another namespace: the kernel does not judge anew whom such a packet is for, so only what is for
+ * the slave's address goes there. Both only while bondd watches where bond0 is: the kernel drops
+ * what goes to a peer in its own namespace.
  */
 static __always_inline int hand_over_past_the_pair(const struct __sk_buff *skb, __u32 flags)
 {
@@ -295,14 +299,15 @@ static __always_inline int hand_over(const struct __sk_buff *skb, __u32 flags)
 }
 
 /*
- * A copy to bond0, by the way that hand_over() takes. The frame itself goes on on the slave: a redirect would hide it
- * from sockets that are bound to the slave and a protocol.
+ * A copy to bond0, by the way that hand_over() takes. The frame itself goes on on the slave: a
+ * redirect would hide it from sockets that are bound to the slave and a protocol.
  */
 __noinline int rx_hand_over_copy(struct __sk_buff *skb)
 {
 	__u32 flags = READ_ONCE(table.flags);
 
-	if (path_is_direct() || (flags & XBOND_F_OPENING && READ_ONCE(table.watched) && table.bond_ifindex))
+	if (path_is_direct() ||
+	    (flags & XBOND_F_OPENING && READ_ONCE(table.watched) && table.bond_ifindex))
 		bpf_clone_redirect(skb, table.bond_ifindex, BPF_F_INGRESS);
 	else
 		bpf_clone_redirect(skb, table.port_ifindex, 0);

@@ -35,7 +35,10 @@ struct {
 	__type(value, __u32);
 } xdp_all SEC(".maps");
 
-/* Linux 6.8: the tag that the device keeps beside the frame; only for a program loaded for that device. */
+/*
+ * Linux 6.8: the tag that the device keeps beside the frame; only for a program loaded for that
+ * device.
+ */
 extern int bpf_xdp_metadata_rx_vlan_tag(const struct xdp_md *ctx, __be16 *vlan_proto,
 					__u16 *vlan_tci) __ksym __weak;
 
@@ -69,8 +72,9 @@ static __always_inline __u32 frame_length(struct xdp_md *ctx, const struct packe
 }
 
 /*
- * In one buffer. Others pass to TC: redirects of theirs are refused before Linux 6.3, by drivers that send no
- * fragments, and, to several devices, clones of the first buffer alone were made until 2026.
+ * In one buffer. Others pass to TC: redirects of theirs are refused before Linux 6.3, by drivers
+ * that send no fragments, and, to several devices, clones of the first buffer alone were made until
+ * 2026.
  */
 static __always_inline int is_whole(const struct packet *packet, __u32 length)
 {
@@ -78,8 +82,9 @@ static __always_inline int is_whole(const struct packet *packet, __u32 length)
 }
 
 /*
- * Frames for bond0 and nobody else: not link-local, as slow protocols and LLDP are; no EAPOL, which xbond_rx knows
- * better; no LLDP by another address, which a redirect would hide from every socket on the slave.
+ * Frames for bond0 and nobody else: not link-local, as slow protocols and LLDP are; no EAPOL, which
+ * xbond_rx knows better; no LLDP by another address, which a redirect would hide from every socket
+ * on the slave.
  */
 static __always_inline int is_ordinary(const struct packet *packet)
 {

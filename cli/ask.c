@@ -17,14 +17,15 @@ static int ask(const char *run_dir, json_t *request, json_t **ret_result, struct
 	if (r == -EREMOTEIO)
 		return err_set(err, -r, "%s", why.text);
 	if (r)
-		return err_set(
-			err, -r,
-			"permission denied: bonds are shown to root, and to members of the group xbond by "
-			"bondd (%s)",
-			why.text);
+		return err_set(err, -r,
+			       "permission denied: bonds are shown to root, and to members of the "
+			       "group xbond by "
+			       "bondd (%s)",
+			       why.text);
 	*ret_result = json_incref(json_object_get(reply, "result"));
 	json_decref(reply);
-	return *ret_result ? 0 : err_set(err, EPROTO, "bondd is older than this bondctl: run as root");
+	return *ret_result ? 0
+			   : err_set(err, EPROTO, "bondd is older than this bondctl: run as root");
 }
 
 static int compare(const void *a, const void *b)

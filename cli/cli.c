@@ -63,8 +63,8 @@ static json_t *request_new(const char *method, const char *bond, json_t *slaves,
 	return request;
 }
 
-enum cli_exit cli_request(const struct cli *cli, const char *method, const char *bond, json_t *slaves,
-			  json_t *options)
+enum cli_exit cli_request(const struct cli *cli, const char *method, const char *bond,
+			  json_t *slaves, json_t *options)
 {
 	json_t *request = request_new(method, bond, slaves, options);
 	json_t *reply;

@@ -54,8 +54,8 @@ enum cli_exit cli_usage(const struct verb *verb, const char *format, ...)
  * Sends a request to bondd, prints the answer's notes, says what went wrong. Takes the
  * reference to each of slaves and options; both may be NULL.
  */
-enum cli_exit cli_request(const struct cli *cli, const char *method, const char *bond, json_t *slaves,
-			  json_t *options);
+enum cli_exit cli_request(const struct cli *cli, const char *method, const char *bond,
+			  json_t *slaves, json_t *options);
 
 /* The JSON on stdout. Takes the reference. */
 enum cli_exit cli_print_json(json_t *json);

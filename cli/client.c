@@ -25,7 +25,8 @@ static int connect_to(const char *run_dir, int socket_flags, int wait_s)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int length, fd, r;
 
-	length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", run_dir, PATHS_SOCKET_NAME);
+	length = snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", run_dir,
+			  PATHS_SOCKET_NAME);
 	if (length < 0 || (size_t)length >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | socket_flags, 0);
@@ -43,24 +44,24 @@ static int connect_to(const char *run_dir, int socket_flags, int wait_s)
 static int connect_failed(const char *run_dir, int code, struct err *err)
 {
 	if (code == EACCES || code == EPERM)
-		return err_set(err, EACCES, "no permission to talk to bondd at %s/%s; run as root", run_dir,
-			       PATHS_SOCKET_NAME);
+		return err_set(err, EACCES, "no permission to talk to bondd at %s/%s; run as root",
+			       run_dir, PATHS_SOCKET_NAME);
 	if (code == ENAMETOOLONG)
 		return err_set(err, ENOTCONN,
-			       "the path %s/%s is too long for a socket; give a shorter --run-dir", run_dir,
-			       PATHS_SOCKET_NAME);
+			       "the path %s/%s is too long for a socket; give a shorter --run-dir",
+			       run_dir, PATHS_SOCKET_NAME);
 	return err_set(err, ENOTCONN,
-		       "bondd is not running at %s/%s (%s); start it or give the right --run-dir", run_dir,
-		       PATHS_SOCKET_NAME, strerror(code));
+		       "bondd is not running at %s/%s (%s); start it or give the right --run-dir",
+		       run_dir, PATHS_SOCKET_NAME, strerror(code));
 }
 
 static int lost(const char *how, struct err *err)
 {
-	return err_set(
-		err, ECONNRESET,
-		"bondd was lost in mid-request (%s): the change may or may not be complete; check with "
-		"'bondctl show'",
-		how);
+	return err_set(err, ECONNRESET,
+		       "bondd was lost in mid-request (%s): the change may or may not be complete; "
+		       "check with "
+		       "'bondctl show'",
+		       how);
 }
 
 static void send_all(int fd, const char *text, size_t length)
@@ -77,7 +78,10 @@ static void send_all(int fd, const char *text, size_t length)
 	}
 }
 
-/* -EINVAL when nothing was sent. A failure while sending is no error here: the answer may already be there. */
+/*
+ * -EINVAL when nothing was sent. A failure while sending is no error here: the answer may already
+ * be there.
+ */
 static int send_request(int fd, const json_t *request, struct err *err)
 {
 	char *text = json_dumps(request, JSON_COMPACT);
@@ -148,10 +152,12 @@ static int check_reply(const json_t *reply, struct err *err)
 
 	if (json_is_true(json_object_get(reply, "ok")))
 		return 0;
-	return err_set(err, EREMOTEIO, "%s", error ? error : "bondd refused and gave no reason; see its log");
+	return err_set(err, EREMOTEIO, "%s",
+		       error ? error : "bondd refused and gave no reason; see its log");
 }
 
-int client_call(const char *run_dir, const json_t *request, int wait_s, json_t **ret_reply, struct err *err)
+int client_call(const char *run_dir, const json_t *request, int wait_s, json_t **ret_reply,
+		struct err *err)
 {
 	json_t *reply = NULL;
 	int fd, r;

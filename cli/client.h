@@ -17,9 +17,11 @@
 /*
  * Sends request, waits wait_s for the answer. 0: done, *ret_reply is the answer, to be released.
  * With a line in err: -ENOTCONN bondd is not there, -ECONNRESET it was lost before it
- * answered, -EACCES the socket is not for this user, -EREMOTEIO it refused, -EINVAL nothing was sent.
+ * answered, -EACCES the socket is not for this user, -EREMOTEIO it refused, -EINVAL nothing was
+ * sent.
  */
-int client_call(const char *run_dir, const json_t *request, int wait_s, json_t **ret_reply, struct err *err);
+int client_call(const char *run_dir, const json_t *request, int wait_s, json_t **ret_reply,
+		struct err *err);
 
 /* Does the socket accept a connection? Does not wait. */
 bool client_present(const char *run_dir);

@@ -40,12 +40,13 @@ static int complete(struct question *question, const struct pins *pins, struct e
 					     .flow_label = pins->settings->ip6_flow_label };
 	if (!question->call.text[FLOW_SMAC])
 		memcpy(question->call.flow.smac, pins->bond->mac, XBOND_MAC_SIZE);
-	if (pins->table->mode != XBOND_MODE_BALANCE_XOR || question->rule.policy == XBOND_POLICY_FLOW)
+	if (pins->table->mode != XBOND_MODE_BALANCE_XOR ||
+	    question->rule.policy == XBOND_POLICY_FLOW)
 		return 0;
 	for (int field = 0; field < FLOW_FIELDS; field++)
 		if (whence[field] && !question->call.text[field] && counts(question, field))
-			return err_set(err, EINVAL, "%s counts here: give '%s', %s", explain_words[field],
-				       explain_words[field], whence[field]);
+			return err_set(err, EINVAL, "%s counts here: give '%s', %s",
+				       explain_words[field], explain_words[field], whence[field]);
 	return 0;
 }
 
@@ -65,7 +66,8 @@ static json_t *fields_json(const struct question *question)
 		if (!counts(question, field))
 			continue;
 		if (!text)
-			text = field == FLOW_SMAC ? mac_format(question->call.flow.smac, mac) : "none";
+			text = field == FLOW_SMAC ? mac_format(question->call.flow.smac, mac)
+						  : "none";
 		json_object_set_new(fields, explain_words[field], json_string(text));
 	}
 	return fields;
@@ -85,16 +87,17 @@ static json_t *hashed(const struct question *question, const struct pins *pins)
 	char text[20];
 
 	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)hash);
-	return json_pack("{s:o, s:s, s:i, s:b, s:o, s:o, s:n}", "fields", fields_json(question), "hash", text,
-			 "bucket", (int)forecast.bucket, "detour", forecast.detour, "slave",
-			 slave_json(pins, forecast.slot), "if_failed", failed_json(pins, &forecast), "why");
+	return json_pack("{s:o, s:s, s:i, s:b, s:o, s:o, s:n}", "fields", fields_json(question),
+			 "hash", text, "bucket", (int)forecast.bucket, "detour", forecast.detour,
+			 "slave", slave_json(pins, forecast.slot), "if_failed",
+			 failed_json(pins, &forecast), "why");
 }
 
 /* Where it does not. */
 static json_t *unhashed(json_t *slave, json_t *failed, const char *why)
 {
-	return json_pack("{s:{}, s:n, s:n, s:b, s:o, s:o, s:s}", "fields", "hash", "bucket", "detour", 0,
-			 "slave", slave, "if_failed", failed, "why", why);
+	return json_pack("{s:{}, s:n, s:n, s:b, s:o, s:o, s:s}", "fields", "hash", "bucket",
+			 "detour", 0, "slave", slave, "if_failed", failed, "why", why);
 }
 
 static json_t *spread(const char *why)
@@ -121,8 +124,8 @@ static json_t *answer(const struct question *question, const struct pins *pins)
 	if (mode != XBOND_MODE_BALANCE_XOR)
 		return spread("every slave transmits every packet");
 	if (question->rule.policy == XBOND_POLICY_FLOW)
-		return spread(
-			"policy flow hashes what the kernel keeps for the connection, not its addresses");
+		return spread("policy flow hashes what the kernel keeps for the connection, not "
+			      "its addresses");
 	return hashed(question, pins);
 }
 
@@ -175,7 +178,9 @@ static void print_hashed(const json_t *json)
 	printf("\nhash    %s, bucket %lld\n", text_at(json, "hash"),
 	       (long long)json_integer_value(json_object_get(json, "bucket")));
 	printf("slave   %s%s\n", text_at(json, "slave"),
-	       json_is_true(json_object_get(json, "detour")) ? " (the bucket's own may not transmit)" : "");
+	       json_is_true(json_object_get(json, "detour"))
+		       ? " (the bucket's own may not transmit)"
+		       : "");
 	print_failed(json, "shared out its buckets");
 }
 

@@ -26,7 +26,8 @@ static int check_ini_name(const char *name, struct err *err)
 {
 	if (strpbrk(name, "];") || name[0] == '#')
 		return err_set(err, EINVAL,
-			       "the name '%s' cannot be written to a configuration file; rename the device",
+			       "the name '%s' cannot be written to a configuration file; rename "
+			       "the device",
 			       name);
 	return 0;
 }
@@ -37,7 +38,8 @@ static int check_names(const struct pins *pins, const char *name, struct err *er
 
 	if (name[0] == '.')
 		return err_set(err, EINVAL,
-			       "%s.conf would be a hidden file, which bondd does not read; rename the bond",
+			       "%s.conf would be a hidden file, which bondd does not read; rename "
+			       "the bond",
 			       name);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
 		if (pins->slaves[slot].state == XBOND_SLOT_MEMBER)
@@ -46,7 +48,8 @@ static int check_names(const struct pins *pins, const char *name, struct err *er
 }
 
 /* mode and hash_seed always, so that a bond built from the file hashes alike; state never. */
-static bool is_saved(const struct pins *pins, const struct option *option, const struct option_value *value)
+static bool is_saved(const struct pins *pins, const struct option *option,
+		     const struct option_value *value)
 {
 	if (option->id == OPT_MODE || option->id == OPT_HASH_SEED)
 		return true;
@@ -55,7 +58,8 @@ static bool is_saved(const struct pins *pins, const struct option *option, const
 	return !option_is_default(option, value);
 }
 
-static void write_options(FILE *file, const struct pins *pins, enum option_scope scope, unsigned int slot)
+static void write_options(FILE *file, const struct pins *pins, enum option_scope scope,
+			  unsigned int slot)
 {
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option *option = option_at(id);
@@ -96,11 +100,11 @@ static bool is_awaited(const json_t *awaited, const char *slave)
 }
 
 /*
- * Keeps of the old file what is unplugged, say: bondd waits for it, and shall after the next boot. Without
- * bondd, whose device is not there.
+ * Keeps of the old file what is unplugged, say: bondd waits for it, and shall after the next boot.
+ * Without bondd, whose device is not there.
  */
-static void read_absent(const struct cli *cli, const struct pins *pins, const char *path, const char *name,
-			struct config_file *ret_old)
+static void read_absent(const struct cli *cli, const struct pins *pins, const char *path,
+			const char *name, struct config_file *ret_old)
 {
 	json_t *awaited;
 	size_t kept = 0;
@@ -133,7 +137,8 @@ static void write_absent(FILE *file, const struct pins *pins, const struct confi
 	}
 }
 
-static void write_bond(FILE *file, const struct pins *pins, const char *name, const struct config_file *old)
+static void write_bond(FILE *file, const struct pins *pins, const char *name,
+		       const struct config_file *old)
 {
 	fprintf(file, "# Written by bondctl save %s; see xbond.conf(5).\n[bond]\n", name);
 	write_options(file, pins, OPTION_BOND, 0);
@@ -150,11 +155,12 @@ static void write_bond(FILE *file, const struct pins *pins, const char *name, co
 static void note_absent(const char *path, const struct config_file *old)
 {
 	for (size_t i = 0; i < old->slave_count; i++)
-		fprintf(stderr, "%s is no slave now, but waited for: it stays in %s\n", old->slaves[i].name,
-			path);
+		fprintf(stderr, "%s is no slave now, but waited for: it stays in %s\n",
+			old->slaves[i].name, path);
 }
 
-static int write_temporary(int fd, const struct pins *pins, const char *name, const struct config_file *old)
+static int write_temporary(int fd, const struct pins *pins, const char *name,
+			   const struct config_file *old)
 {
 	FILE *file = fdopen(fd, "w");
 	int r = 0;
@@ -245,8 +251,8 @@ static int write_file(const struct cli *cli, char *dir, const struct pins *pins,
 	if (r)
 		return r;
 	/* Beside it, by a name that bondd does not take for a bond's file. */
-	if (snprintf(temporary, sizeof(temporary), "%.*s.%s.XXXXXX", (int)dir_length(path), path, name) >=
-	    (int)sizeof(temporary))
+	if (snprintf(temporary, sizeof(temporary), "%.*s.%s.XXXXXX", (int)dir_length(path), path,
+		     name) >= (int)sizeof(temporary))
 		return -ENAMETOOLONG;
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
@@ -290,7 +296,8 @@ enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc,
 
 	(void)verb;
 	(void)argc;
-	if (name_check("bond", argv[0], &err) || pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
+	if (name_check("bond", argv[0], &err) ||
+	    pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
 		return cli_refuse(&err);
 	status = save(cli, &pins, argv[0]);
 	pins_close(&pins);

@@ -26,23 +26,25 @@ static int check_slave(const struct change *change, const char *slave, struct er
 {
 	if (pins_slot_by_name(&change->pins, slave) >= 0)
 		return 0;
-	return err_set(err, ENODEV, "'%s' is no slave of %s; 'bondctl show %s' names the slaves", slave,
-		       change->bond, change->bond);
+	return err_set(err, ENODEV, "'%s' is no slave of %s; 'bondctl show %s' names the slaves",
+		       slave, change->bond, change->bond);
 }
 
 static int check_may_transmit(const struct pins *pins, unsigned int slot, struct err *err)
 {
-	uint64_t bit = UINT64_C(1) << slot, may = pins->table->tx_mask, drained = pins->settings->drain_mask;
+	uint64_t bit = UINT64_C(1) << slot, may = pins->table->tx_mask,
+		 drained = pins->settings->drain_mask;
 	const char *name = pins->slaves[slot].name;
 
 	if (!(may & bit))
-		return err_set(
-			err, ENETDOWN,
-			"active_slave: '%s' has no link, so it cannot transmit; choose a slave that is up",
-			name);
+		return err_set(err, ENETDOWN,
+			       "active_slave: '%s' has no link, so it cannot transmit; choose a "
+			       "slave that is up",
+			       name);
 	if ((drained & bit) && (may & ~drained))
 		return err_set(err, EBUSY,
-			       "active_slave: '%s' is drained; end that by 'set-slave ... drain off' first",
+			       "active_slave: '%s' is drained; end that by 'set-slave ... drain "
+			       "off' first",
 			       name);
 	return 0;
 }
@@ -80,7 +82,8 @@ static enum cli_exit send_rest(const struct cli *cli, const struct change *chang
 	json_t *options = pairs_json_not_steering(&change->pairs);
 
 	if (json_object_size(options) && change->slave)
-		return cli_request(cli, "set-slave", change->bond, json_pack("[s]", change->slave), options);
+		return cli_request(cli, "set-slave", change->bond, json_pack("[s]", change->slave),
+				   options);
 	if (json_object_size(options))
 		return cli_request(cli, "set", change->bond, NULL, options);
 	json_decref(options);
@@ -98,7 +101,8 @@ static int write_settings(struct change *change, struct err *err)
 		const struct pair *pair = &change->pairs.list[i];
 
 		if (pair->option->home == OPTION_IN_SETTINGS)
-			values_write_setting(&change->pins, pair->option, (unsigned int)slot, &pair->value);
+			values_write_setting(&change->pins, pair->option, (unsigned int)slot,
+					     &pair->value);
 	}
 	return 0;
 }
@@ -155,8 +159,8 @@ static enum cli_exit apply(const struct cli *cli, struct change *change)
 	return CLI_DONE;
 }
 
-static enum cli_exit set(const struct cli *cli, const struct verb *verb, struct change *change, int argc,
-			 char **argv)
+static enum cli_exit set(const struct cli *cli, const struct verb *verb, struct change *change,
+			 int argc, char **argv)
 {
 	enum cli_exit status;
 	struct err err;

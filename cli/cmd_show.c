@@ -80,9 +80,12 @@ static void text_for_list(const struct seen *seen)
 	puts(json_string_value(seen->view));
 }
 
-static const struct look look_show = { "show", view_for_show, foreign_for_show, no_head, text_for_show };
-static const struct look look_stats = { "stats", view_for_stats, NULL, text_stats_head, text_for_stats };
-static const struct look look_list = { NULL, view_for_list, foreign_for_list, no_head, text_for_list };
+static const struct look look_show = { "show", view_for_show, foreign_for_show, no_head,
+				       text_for_show };
+static const struct look look_stats = { "stats", view_for_stats, NULL, text_stats_head,
+					text_for_stats };
+static const struct look look_list = { NULL, view_for_list, foreign_for_list, no_head,
+				       text_for_list };
 
 static bool is_forbidden(int r)
 {
@@ -105,7 +108,9 @@ static int see_by_pins(const struct cli *cli, const struct look *look, const cha
 	ret_seen->view = look->view(cli, &pins, name);
 	ret_seen->forced_counted = pins.table->flags & XBOND_F_FORCE_COUNTED;
 	pins_close(&pins);
-	return ret_seen->view ? 0 : err_set(err, EIO, "cannot read the counters of %s; try again", name);
+	return ret_seen->view
+		       ? 0
+		       : err_set(err, EIO, "cannot read the counters of %s; try again", name);
 }
 
 static int see_by_bondd(const struct cli *cli, const struct look *look, const char *name,

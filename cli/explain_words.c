@@ -16,7 +16,8 @@ const char *const explain_words[FLOW_FIELDS] = {
 	[FLOW_PROTO] = "proto", [FLOW_SPORT] = "sport", [FLOW_DPORT] = "dport",
 };
 
-static int bad(const struct explain_call *call, enum flow_field field, const char *allowed, struct err *err)
+static int bad(const struct explain_call *call, enum flow_field field, const char *allowed,
+	       struct err *err)
 {
 	return err_set(err, EINVAL, "%s: '%s' is not allowed; allowed: %s", explain_words[field],
 		       call->text[field], allowed);
@@ -44,7 +45,8 @@ static int parse_mac(const struct explain_call *call, enum flow_field field, uin
 		     struct err *err)
 {
 	if (call->text[field] && mac_parse(call->text[field], ret_mac))
-		return bad(call, field, "six pairs of hexadecimal digits with colons between them", err);
+		return bad(call, field, "six pairs of hexadecimal digits with colons between them",
+			   err);
 	return 0;
 }
 
@@ -71,7 +73,8 @@ static int parse_proto(struct explain_call *call, struct err *err)
 
 	if (!proto) {
 		if (call->text[FLOW_SPORT] || call->text[FLOW_DPORT])
-			return err_set(err, EINVAL, "ports need a protocol: give 'proto tcp' or 'proto udp'");
+			return err_set(err, EINVAL,
+				       "ports need a protocol: give 'proto tcp' or 'proto udp'");
 		return 0;
 	}
 	call->flow.proto = !strcmp(proto, "tcp") ? IPPROTO_TCP : IPPROTO_UDP;
@@ -86,7 +89,8 @@ static int parse_values(struct explain_call *call, struct err *err)
 	unsigned long vlan, label, sport, dport;
 
 	if (parse_addresses(call, err) || parse_proto(call, err) ||
-	    parse_mac(call, FLOW_SMAC, flow->smac, err) || parse_mac(call, FLOW_DMAC, flow->dmac, err) ||
+	    parse_mac(call, FLOW_SMAC, flow->smac, err) ||
+	    parse_mac(call, FLOW_DMAC, flow->dmac, err) ||
 	    parse_number(call, FLOW_VLAN, 1, 4094, &vlan, err) ||
 	    parse_number(call, FLOW_LABEL, 0, 0xfffff, &label, err) ||
 	    parse_number(call, FLOW_SPORT, 0, 65535, &sport, err) ||
@@ -117,7 +121,8 @@ static enum cli_exit take_pair(const struct verb *verb, struct explain_call *cal
 	return cli_usage(verb, "unknown word '%s'", word);
 }
 
-enum cli_exit explain_take_words(const struct verb *verb, int argc, char **argv, struct explain_call *call)
+enum cli_exit explain_take_words(const struct verb *verb, int argc, char **argv,
+				 struct explain_call *call)
 {
 	enum cli_exit status = CLI_DONE;
 	struct err err;
@@ -128,7 +133,8 @@ enum cli_exit explain_take_words(const struct verb *verb, int argc, char **argv,
 		status = take_pair(verb, call, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
 	if (status == CLI_DONE && !(call->text[FLOW_SRC] && call->text[FLOW_DST]))
 		return cli_usage(verb, "needs src IP and dst IP");
-	if (status == CLI_DONE && (name_check("bond", call->bond, &err) || parse_values(call, &err)))
+	if (status == CLI_DONE &&
+	    (name_check("bond", call->bond, &err) || parse_values(call, &err)))
 		return cli_refuse(&err);
 	return status;
 }

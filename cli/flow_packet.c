@@ -62,7 +62,9 @@ uint64_t flow_packet_hash(const struct flow_packet *flow, const struct flow_rule
 {
 	uint8_t bytes[ROOM] = { 0 }, *at = put_ip(put_ether(bytes, flow), flow);
 	struct packet packet = { .data = bytes, .end = bytes + ROOM, .vlan_tci = -1 };
-	const struct flow_hook hook = { .context = &packet, .payload_of = payload_of, .inner_of = inner_of };
+	const struct flow_hook hook = { .context = &packet,
+					.payload_of = payload_of,
+					.inner_of = inner_of };
 	uint64_t hash;
 	__u64 found;
 
@@ -72,7 +74,8 @@ uint64_t flow_packet_hash(const struct flow_packet *flow, const struct flow_rule
 	return hash;
 }
 
-bool flow_packet_counts(const struct flow_packet *flow, const struct flow_rule *rule, enum flow_field field)
+bool flow_packet_counts(const struct flow_packet *flow, const struct flow_rule *rule,
+			enum flow_field field)
 {
 	struct flow_packet other = *flow;
 	uint8_t last = flow->ip6 ? 15 : 3;

@@ -39,6 +39,7 @@ struct flow_rule;
 uint64_t flow_packet_hash(const struct flow_packet *flow, const struct flow_rule *rule);
 
 /* Would another value of this field change the hash? */
-bool flow_packet_counts(const struct flow_packet *flow, const struct flow_rule *rule, enum flow_field field);
+bool flow_packet_counts(const struct flow_packet *flow, const struct flow_rule *rule,
+			enum flow_field field);
 
 #endif

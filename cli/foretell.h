@@ -10,7 +10,8 @@ struct forecast {
 	unsigned int slot;    /* XBOND_NO_SLOT: no slave may transmit */
 	bool detour;	      /* the slave that owns the bucket may not transmit */
 	unsigned int at_once; /* if slot failed: by the detour, from the next packet on */
-	unsigned int settled; /* and when bondd has shared out the buckets, or chosen the next active slave */
+	/* And when bondd has shared out the buckets, or chosen the next active slave. */
+	unsigned int settled;
 };
 
 /* Slots that may transmit; drained ones only where there is no other. */

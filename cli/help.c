@@ -35,7 +35,8 @@ void help_print(void)
 		printf(" %s\n", verb->help);
 	}
 	printf("\n%s", flags_help);
-	puts("\nExit status: 0 done, 1 refused or failed, 2 usage, 3 needs bondd and bondd is away or was "
+	puts("\nExit status: 0 done, 1 refused or failed, 2 usage, 3 needs bondd and bondd is away "
+	     "or was "
 	     "lost.");
 }
 
@@ -55,7 +56,8 @@ static void print_modes(const char *before, uint32_t modes)
 
 static void print_option(const struct option *option)
 {
-	printf("  %s %s (default %s)\n      %s", option->name, option->values, option->initial, option->help);
+	printf("  %s %s (default %s)\n      %s", option->name, option->values, option->initial,
+	       option->help);
 	if (option->modes != ALL_MODES)
 		print_modes("; only in mode ", option->modes);
 	else
@@ -91,12 +93,12 @@ enum cli_exit help_dump_options(void)
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option *option = option_at(id);
 
-		json_array_append_new(all,
-				      json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s}", "name", option->name,
-						"scope", option->scope == OPTION_BOND ? "bond" : "slave",
-						"values", option->values, "default", option->initial, "modes",
-						mode_names(option->modes), "effect_modes",
-						mode_names(option->effect_modes), "help", option->help));
+		json_array_append_new(
+			all, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s}", "name", option->name,
+				       "scope", option->scope == OPTION_BOND ? "bond" : "slave",
+				       "values", option->values, "default", option->initial,
+				       "modes", mode_names(option->modes), "effect_modes",
+				       mode_names(option->effect_modes), "help", option->help));
 	}
 	return cli_print_json(all);
 }

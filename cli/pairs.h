@@ -27,7 +27,9 @@ const struct pair *pairs_find(const struct pairs *pairs, enum option_id id);
 /* Checks all against the mode that the same call sets, or else against mode. */
 int pairs_check_mode(const struct pairs *pairs, uint32_t mode, struct err *err);
 
-/* { NAME: TEXT } as the control protocol wants it. Steering options are those in the settings map. */
+/*
+ * { NAME: TEXT } as the control protocol wants it. Steering options are those in the settings map.
+ */
 json_t *pairs_json(const struct pairs *pairs);
 json_t *pairs_json_not_steering(const struct pairs *pairs);
 bool pairs_any_steering(const struct pairs *pairs);

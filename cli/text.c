@@ -30,7 +30,8 @@ static void option_text(const json_t *value, char *ret_text, size_t size)
 	else if (json_is_boolean(value))
 		snprintf(ret_text, size, "%s", json_is_true(value) ? "on" : "off");
 	else
-		snprintf(ret_text, size, "%s", json_is_string(value) ? json_string_value(value) : "none");
+		snprintf(ret_text, size, "%s",
+			 json_is_string(value) ? json_string_value(value) : "none");
 }
 
 static bool is_default(const struct option *option, const char *text)
@@ -66,7 +67,8 @@ static const char *no_effect(const struct option *option, const struct manner *m
 	return NULL;
 }
 
-static void print_option(const struct option *option, const json_t *value, const struct manner *manner)
+static void print_option(const struct option *option, const json_t *value,
+			 const struct manner *manner)
 {
 	const char *note = no_effect(option, manner);
 	char text[32], device[32];
@@ -75,7 +77,8 @@ static void print_option(const struct option *option, const json_t *value, const
 	if (note && is_default(option, text))
 		return;
 	if (option->id == OPT_PATH && manner->forced_counted && !strcmp(text, "direct"))
-		note = "   (counted for now: a capture, a qdisc, filters, XDP on the bond or another "
+		note = "   (counted for now: a capture, a qdisc, filters, XDP on the bond or "
+		       "another "
 		       "namespace forbids it)";
 	if (option->id == OPT_DEVICE && manner->device && strcmp(text, manner->device)) {
 		snprintf(device, sizeof(device), "   (%s)", manner->device);
@@ -124,8 +127,9 @@ static void print_counters(const json_t *object)
 {
 	printf("    %-20s %lld packets, %lld bytes\n", "transmitted", number(object, "tx_packets"),
 	       number(object, "tx_bytes"));
-	printf("    %-20s %lld packets, %lld bytes, %lld dropped\n", "received", number(object, "rx_packets"),
-	       number(object, "rx_bytes"), number(object, "rx_dropped"));
+	printf("    %-20s %lld packets, %lld bytes, %lld dropped\n", "received",
+	       number(object, "rx_packets"), number(object, "rx_bytes"),
+	       number(object, "rx_dropped"));
 }
 
 static void print_slave(const json_t *slave, const char *mode)
@@ -143,7 +147,8 @@ static void print_slave(const json_t *slave, const char *mode)
 		printf(", reset %lld time%s by bondd", number(slave, "resets"),
 		       number(slave, "resets") == 1 ? "" : "s");
 	printf("\n");
-	printf("    %-20s %s   (permanent %s)\n", "mac", string(slave, "mac"), string(slave, "perm_mac"));
+	printf("    %-20s %s   (permanent %s)\n", "mac", string(slave, "mac"),
+	       string(slave, "perm_mac"));
 	if (json_is_string(json_object_get(slave, "problem")))
 		printf("    %-20s %s\n", "problem", string(slave, "problem"));
 	if (json_is_false(json_object_get(slave, "attached")))
@@ -166,13 +171,15 @@ static void print_active_slave(const json_t *bond)
 /* Of a bond that is there, and that this program cannot read. */
 static void print_foreign(const json_t *bond)
 {
-	printf("%s: state unknown\n    %-20s %s\n", string(bond, "name"), "problem", string(bond, "problem"));
+	printf("%s: state unknown\n    %-20s %s\n", string(bond, "name"), "problem",
+	       string(bond, "problem"));
 }
 
 void text_bond(const json_t *bond, bool forced_counted)
 {
 	const struct manner manner = { .forced_counted = forced_counted,
-				       .device = json_string_value(json_object_get(bond, "device")) };
+				       .device =
+					       json_string_value(json_object_get(bond, "device")) };
 	const json_t *slave;
 	size_t at;
 
@@ -200,8 +207,8 @@ void text_bond(const json_t *bond, bool forced_counted)
 
 void text_stats_head(void)
 {
-	printf("%-18s %14s %18s %14s %18s %12s\n", "", "tx_packets", "tx_bytes", "rx_packets", "rx_bytes",
-	       "rx_dropped");
+	printf("%-18s %14s %18s %14s %18s %12s\n", "", "tx_packets", "tx_bytes", "rx_packets",
+	       "rx_bytes", "rx_dropped");
 }
 
 static void print_stats_row(const char *indent, const json_t *stats)
@@ -210,7 +217,8 @@ static void print_stats_row(const char *indent, const json_t *stats)
 
 	printf("%s%-*s %14lld %18lld %14lld %18lld %12lld\n", indent, 18 - (int)strlen(indent),
 	       string(stats, "name"), number(counters, "tx_packets"), number(counters, "tx_bytes"),
-	       number(counters, "rx_packets"), number(counters, "rx_bytes"), number(counters, "rx_dropped"));
+	       number(counters, "rx_packets"), number(counters, "rx_bytes"),
+	       number(counters, "rx_dropped"));
 }
 
 void text_stats(const json_t *stats)

@@ -81,8 +81,9 @@ void text_lacp_bond(const json_t *lacp)
 	putchar('\n');
 	begin_line("rate in force");
 	print_field(lacp, "", "rate_effective");
-	puts(same(lacp, "rate", "rate_effective") ? ""
-						  : "   (asked for by lacp_hold, because the partner does)");
+	puts(same(lacp, "rate", "rate_effective")
+		     ? ""
+		     : "   (asked for by lacp_hold, because the partner does)");
 }
 
 static void print_port(const json_t *lacp)

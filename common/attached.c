@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Of a TCX or netkit link the number of its device is where an XDP link has it, and 0 when it was detached. */
+/*
+ * Of a TCX or netkit link the number of its device is where an XDP link has it, and 0 when it was
+ * detached.
+ */
 static enum attached link_is_attached(const struct pins *pins, const char *pin)
 {
 	struct bpf_link_info info = {};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Is a bond's datapath attached? By what bondd has found, and by the pinned links themselves, so
- * that it can be told while bondd is away. Filters can be seen by netlink only: of these bondd's word is taken.
+ * that it can be told while bondd is away. Filters can be seen by netlink only: of these bondd's
+ * word is taken.
  */
 #ifndef XBOND_COMMON_ATTACHED_H
 #define XBOND_COMMON_ATTACHED_H

@@ -12,6 +12,7 @@ struct err {
 };
 
 /* Returns -code, so that `return err_set(err, ENOENT, ...)` reads well. err may be NULL. */
-int err_set(struct err *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int err_set(struct err *err, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif

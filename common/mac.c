@@ -30,8 +30,8 @@ int mac_parse(const char *text, uint8_t ret_mac[XBOND_MAC_SIZE])
 
 const char *mac_format(const uint8_t mac[XBOND_MAC_SIZE], char ret_text[MAC_FORMAT_SIZE])
 {
-	snprintf(ret_text, MAC_FORMAT_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
-		 mac[4], mac[5]);
+	snprintf(ret_text, MAC_FORMAT_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+		 mac[3], mac[4], mac[5]);
 	return ret_text;
 }
 

@@ -18,12 +18,15 @@ static int check_characters(const char *what, const char *name, struct err *err)
 		unsigned char c = (unsigned char)*at;
 
 		if (isspace(c) || iscntrl(c))
-			return err_set(err, EINVAL,
-				       "%s name holds white space or a control character; remove it", what);
+			return err_set(
+				err, EINVAL,
+				"%s name holds white space or a control character; remove it",
+				what);
 		if (c == '/' || c == ':' || c == '%') /* the kernel makes a number of %d */
-			return err_set(err, EINVAL,
-				       "%s name '%s' holds '%c', which no device name may; remove it", what,
-				       name, c);
+			return err_set(
+				err, EINVAL,
+				"%s name '%s' holds '%c', which no device name may; remove it",
+				what, name, c);
 	}
 	return 0;
 }
@@ -33,12 +36,13 @@ int name_check(const char *what, const char *name, struct err *err)
 	size_t length = strlen(name);
 
 	if (length == 0)
-		return err_set(err, EINVAL, "%s name is empty; give a name of 1 to %d characters", what,
-			       XBOND_NAME_SIZE - 1);
+		return err_set(err, EINVAL, "%s name is empty; give a name of 1 to %d characters",
+			       what, XBOND_NAME_SIZE - 1);
 	if (length >= XBOND_NAME_SIZE)
-		return err_set(err, EINVAL, "%s name too long: %zu characters, at most %d", what, length,
-			       XBOND_NAME_SIZE - 1);
+		return err_set(err, EINVAL, "%s name too long: %zu characters, at most %d", what,
+			       length, XBOND_NAME_SIZE - 1);
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
-		return err_set(err, EINVAL, "%s name '%s' is a directory's; choose another", what, name);
+		return err_set(err, EINVAL, "%s name '%s' is a directory's; choose another", what,
+			       name);
 	return check_characters(what, name, err);
 }

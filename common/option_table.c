@@ -14,7 +14,8 @@
 #define LACP (1u << XBOND_MODE_8023AD)
 #define ALL_MODES (RR | ACTIVE_BACKUP | XOR | BROADCAST | LACP)
 
-#define IN_SETTINGS(field) .home = OPTION_IN_SETTINGS, .offset = offsetof(struct xbond_settings, field)
+#define IN_SETTINGS(field) \
+	.home = OPTION_IN_SETTINGS, .offset = offsetof(struct xbond_settings, field)
 #define IN_BOND(field) .home = OPTION_IN_BOND, .offset = offsetof(struct xbond_bond, field)
 #define IN_SLAVE(field) .home = OPTION_IN_SLAVE, .offset = offsetof(struct xbond_slave, field)
 

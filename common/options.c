@@ -14,7 +14,10 @@
 #include "common/mac.h"
 #include "common/names.h"
 
-/* What the kernel has and this version has not, so that the user is told so and not that it is a typing error. */
+/*
+ * What the kernel has and this version has not, so that the user is told so and not that it is a
+ * typing error.
+ */
 static const struct {
 	enum option_id id;
 	struct option_name name;
@@ -68,7 +71,8 @@ static bool is_unbuilt(enum option_id id, const char *text)
 	for (size_t i = 0; i < sizeof(unbuilt) / sizeof(unbuilt[0]); i++) {
 		if (unbuilt[i].id != id)
 			continue;
-		if (numeric ? unbuilt[i].name.number == number : !strcmp(unbuilt[i].name.name, text))
+		if (numeric ? unbuilt[i].name.number == number
+			    : !strcmp(unbuilt[i].name.name, text))
 			return true;
 	}
 	return false;
@@ -82,7 +86,8 @@ static int refuse(const struct option *option, const char *text, struct err *err
 		       option->values);
 }
 
-static int parse_enum(const struct option *option, const char *text, uint32_t *ret_number, struct err *err)
+static int parse_enum(const struct option *option, const char *text, uint32_t *ret_number,
+		      struct err *err)
 {
 	const struct option_name *name = name_by_text(option, text);
 	uint32_t number;
@@ -95,7 +100,8 @@ static int parse_enum(const struct option *option, const char *text, uint32_t *r
 	return 0;
 }
 
-static int parse_uint(const struct option *option, const char *text, uint32_t *ret_number, struct err *err)
+static int parse_uint(const struct option *option, const char *text, uint32_t *ret_number,
+		      struct err *err)
 {
 	const struct option_name *name = name_by_text(option, text);
 	uint32_t number;
@@ -107,18 +113,19 @@ static int parse_uint(const struct option *option, const char *text, uint32_t *r
 	if (!parse_number(text, &number))
 		return refuse(option, text, err);
 	if (option->id == OPT_MIIMON && number == 0)
-		return err_set(
-			err, EINVAL,
-			"miimon: 0 is refused, because polling carrier is the safety net under link events; "
-			"allowed: %s",
-			option->values);
+		return err_set(err, EINVAL,
+			       "miimon: 0 is refused, because polling carrier is the safety net "
+			       "under link events; "
+			       "allowed: %s",
+			       option->values);
 	if (number < option->min || number > option->max)
 		return refuse(option, text, err);
 	*ret_number = number;
 	return 0;
 }
 
-static int parse_bool(const struct option *option, const char *text, uint32_t *ret_number, struct err *err)
+static int parse_bool(const struct option *option, const char *text, uint32_t *ret_number,
+		      struct err *err)
 {
 	static const struct option_name words[] = {
 		{ "on", 1 }, { "off", 0 }, { "yes", 1 }, { "no", 0 }, { "1", 1 }, { "0", 0 },
@@ -133,26 +140,30 @@ static int parse_bool(const struct option *option, const char *text, uint32_t *r
 	return refuse(option, text, err);
 }
 
-static int parse_ifname(const struct option *option, const char *text, char *ret_name, struct err *err)
+static int parse_ifname(const struct option *option, const char *text, char *ret_name,
+			struct err *err)
 {
 	struct err why;
 
 	if (!*text || !strcmp(text, "none"))
 		return 0;
 	if (name_check("slave", text, &why))
-		return err_set(err, EINVAL, "%s: %s; allowed: %s", option->name, why.text, option->values);
+		return err_set(err, EINVAL, "%s: %s; allowed: %s", option->name, why.text,
+			       option->values);
 	memcpy(ret_name, text, strlen(text));
 	return 0;
 }
 
-static int parse_mac(const struct option *option, const char *text, uint8_t *ret_mac, struct err *err)
+static int parse_mac(const struct option *option, const char *text, uint8_t *ret_mac,
+		     struct err *err)
 {
 	if (!strcmp(text, "none"))
 		return 0;
 	if (mac_parse(text, ret_mac))
 		return refuse(option, text, err);
 	if (ret_mac[0] & 1)
-		return err_set(err, EINVAL, "%s: '%s' is a multicast address and no system's; allowed: %s",
+		return err_set(err, EINVAL,
+			       "%s: '%s' is a multicast address and no system's; allowed: %s",
 			       option->name, text, option->values);
 	return 0;
 }
@@ -160,7 +171,8 @@ static int parse_mac(const struct option *option, const char *text, uint8_t *ret
 static int random_number(const struct option *option, uint32_t *ret_number, struct err *err)
 {
 	if (getrandom(ret_number, sizeof(*ret_number), 0) != sizeof(*ret_number))
-		return err_set(err, EINVAL, "%s: the kernel gave no random number (%m); give a number",
+		return err_set(err, EINVAL,
+			       "%s: the kernel gave no random number (%m); give a number",
 			       option->name);
 	return 0;
 }
@@ -182,7 +194,8 @@ int option_parse(const struct option *option, const char *text, struct option_va
 	return refuse(option, text, err);
 }
 
-void option_format(const struct option *option, const struct option_value *value, char *ret_text, size_t size)
+void option_format(const struct option *option, const struct option_value *value, char *ret_text,
+		   size_t size)
 {
 	const struct option_name *name = name_by_number(option, value->number);
 	char mac[MAC_FORMAT_SIZE];
@@ -218,10 +231,11 @@ static void list_modes(uint32_t modes, char *ret_text, size_t size)
 	size_t used = 0;
 
 	ret_text[0] = '\0';
-	for (const struct option_name *mode = option_at(OPT_MODE)->names; mode->name && used < size; mode++)
+	for (const struct option_name *mode = option_at(OPT_MODE)->names; mode->name && used < size;
+	     mode++)
 		if (modes & mode_bit(mode->number))
-			used += (size_t)snprintf(ret_text + used, size - used, "%s%s", used ? ", " : "",
-						 mode->name);
+			used += (size_t)snprintf(ret_text + used, size - used, "%s%s",
+						 used ? ", " : "", mode->name);
 }
 
 int option_check_mode(const struct option *option, uint32_t mode, struct err *err)
@@ -231,15 +245,16 @@ int option_check_mode(const struct option *option, uint32_t mode, struct err *er
 	if (option->modes & mode_bit(mode))
 		return 0;
 	list_modes(option->modes, modes, sizeof(modes));
-	return err_set(err, EACCES, "%s: refused in mode %s; it is an option of mode %s only", option->name,
-		       option_mode_name(mode), modes);
+	return err_set(err, EACCES, "%s: refused in mode %s; it is an option of mode %s only",
+		       option->name, option_mode_name(mode), modes);
 }
 
 int option_check_set(const struct option *option, struct err *err)
 {
 	if (!option->at_create)
 		return 0;
-	return err_set(err, EBUSY, "%s: can be chosen only at create; delete the bond and create it again",
+	return err_set(err, EBUSY,
+		       "%s: can be chosen only at create; delete the bond and create it again",
 		       option->name);
 }
 

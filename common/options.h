@@ -23,13 +23,17 @@ enum option_type {
 	OPTION_MAC,    /* a unicast MAC; none or all zeroes clears */
 };
 enum option_home {
-	OPTION_IN_SETTINGS, /* struct xbond_settings: bondctl writes it, acts without bondd ("steering") */
-	OPTION_IN_BOND,	    /* struct xbond_bond: bondd writes it */
-	OPTION_IN_SLAVE,    /* struct xbond_slave: bondd writes it */
-	OPTION_NOWHERE,	    /* a word of the call itself, not kept: force */
+	/* Struct xbond_settings: bondctl writes it, acts without bondd ("steering"). */
+	OPTION_IN_SETTINGS,
+	OPTION_IN_BOND,	 /* struct xbond_bond: bondd writes it */
+	OPTION_IN_SLAVE, /* struct xbond_slave: bondd writes it */
+	OPTION_NOWHERE,	 /* a word of the call itself, not kept: force */
 };
 
-/* Identifies the options whose value is no plain u32 at an offset, and those code refers to by name. */
+/*
+ * Identifies the options whose value is no plain u32 at an offset, and those code refers to by
+ * name.
+ */
 enum option_id {
 	OPT_MODE,
 	OPT_PATH,
@@ -89,8 +93,9 @@ struct option {
 	enum option_scope scope;
 	enum option_type type;
 	enum option_home home;
-	size_t offset;			 /* of the u32 (or name, or MAC) in its home */
-	const struct option_name *names; /* ends with a NULL name; aliases follow the name they stand for */
+	size_t offset; /* of the u32 (or name, or MAC) in its home */
+	/* Ends with a NULL name; aliases follow the name they stand for. */
+	const struct option_name *names;
 	uint32_t min, max;
 	const char *initial;   /* the default, as a user would write it */
 	uint32_t modes;	       /* bit per mode: elsewhere it is refused */
@@ -111,7 +116,10 @@ const struct option *option_at(enum option_id id);
 /* NULL when there is none of that name in that scope. */
 const struct option *option_find(enum option_scope scope, const char *name);
 
-/* Text to value. On failure one line in err that names the option, the text and what is allowed; -EINVAL. */
+/*
+ * Text to value. On failure one line in err that names the option, the text and what is allowed;
+ * -EINVAL.
+ */
 int option_parse(const struct option *option, const char *text, struct option_value *ret_value,
 		 struct err *err);
 /* Value to the text that option_parse takes. */

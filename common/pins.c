@@ -31,18 +31,18 @@ struct map_shape {
 
 static const struct map_shape settings_shape = { XBOND_PIN_SETTINGS, BPF_MAP_TYPE_ARRAY,
 						 sizeof(struct xbond_settings), 1 };
-static const struct map_shape table_shape = { XBOND_PIN_TABLE, BPF_MAP_TYPE_ARRAY, sizeof(struct xbond_table),
-					      1 };
+static const struct map_shape table_shape = { XBOND_PIN_TABLE, BPF_MAP_TYPE_ARRAY,
+					      sizeof(struct xbond_table), 1 };
 static const struct map_shape buckets_shape = { XBOND_PIN_BUCKETS, BPF_MAP_TYPE_ARRAY,
 						sizeof(struct xbond_buckets), 1 };
-static const struct map_shape bond_shape = { XBOND_PIN_BOND, BPF_MAP_TYPE_ARRAY, sizeof(struct xbond_bond),
-					     1 };
+static const struct map_shape bond_shape = { XBOND_PIN_BOND, BPF_MAP_TYPE_ARRAY,
+					     sizeof(struct xbond_bond), 1 };
 static const struct map_shape slaves_shape = { XBOND_PIN_SLAVES, BPF_MAP_TYPE_ARRAY,
 					       sizeof(struct xbond_slave), XBOND_MAX_SLAVES };
 static const struct map_shape hold_shape = { XBOND_PIN_HOLD, BPF_MAP_TYPE_ARRAY,
 					     XBOND_MAX_SLAVES * sizeof(struct xbond_hold), 1 };
-static const struct map_shape lacp_shape = { XBOND_PIN_LACP, BPF_MAP_TYPE_ARRAY, sizeof(struct xbond_lacp),
-					     1 };
+static const struct map_shape lacp_shape = { XBOND_PIN_LACP, BPF_MAP_TYPE_ARRAY,
+					     sizeof(struct xbond_lacp), 1 };
 static const struct map_shape attached_shape = { XBOND_PIN_ATTACHED, BPF_MAP_TYPE_ARRAY,
 						 sizeof(struct xbond_attached), 1 };
 static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
@@ -63,8 +63,8 @@ static int no_permission(const struct pins *pins, struct err *err)
 
 static int damaged(const struct pins *pins, const char *pin, const char *what, struct err *err)
 {
-	return err_set(err, EBADMSG, "%s/%s %s: the pins are damaged or foreign; " PINS_REMOVE, pins->dir,
-		       pin, what, pins->dir);
+	return err_set(err, EBADMSG, "%s/%s %s: the pins are damaged or foreign; " PINS_REMOVE,
+		       pins->dir, pin, what, pins->dir);
 }
 
 bool pins_on_bpffs(const char *path)
@@ -89,10 +89,12 @@ static int no_such_bond(const char *bpf_dir, const char *name, struct err *err)
 			       "no such bond: %s (%s is not on a BPF file system; mount it with "
 			       "'mount -t bpf bpf /sys/fs/bpf'; 'bondctl list' names the bonds)",
 			       name, bpf_dir);
-	return err_set(err, ENOENT, "no such bond: %s ('bondctl list' names those there are)", name);
+	return err_set(err, ENOENT, "no such bond: %s ('bondctl list' names those there are)",
+		       name);
 }
 
-static int check_dir(const struct pins *pins, const char *bpf_dir, const char *name, struct err *err)
+static int check_dir(const struct pins *pins, const char *bpf_dir, const char *name,
+		     struct err *err)
 {
 	struct stat st;
 
@@ -102,7 +104,8 @@ static int check_dir(const struct pins *pins, const char *bpf_dir, const char *n
 		return no_such_bond(bpf_dir, name, err);
 	}
 	if (!S_ISDIR(st.st_mode))
-		return err_set(err, EBADMSG, "%s is no directory, so it is no bond of xbond; remove it",
+		return err_set(err, EBADMSG,
+			       "%s is no directory, so it is no bond of xbond; remove it",
 			       pins->dir);
 	if (!pins_on_bpffs(pins->dir))
 		return err_set(err, EBADMSG,
@@ -141,7 +144,8 @@ static int open_pin(struct pins *pins, const char *pin, bool *ret_writable, stru
 	return fd;
 }
 
-static int check_shape(const struct pins *pins, const struct map_shape *shape, int fd, struct err *err)
+static int check_shape(const struct pins *pins, const struct map_shape *shape, int fd,
+		       struct err *err)
 {
 	struct bpf_map_info info = {};
 	uint32_t length = sizeof(info);
@@ -177,7 +181,8 @@ static uint32_t read_abi(const struct pins *pins, int fd, struct err *err)
 		err_set(err, ENOMEM, "out of memory");
 		return 0;
 	}
-	if (bpf_map_lookup_elem(fd, &key, bond) || bond->magic != XBOND_ABI_MAGIC || !bond->abi_version)
+	if (bpf_map_lookup_elem(fd, &key, bond) || bond->magic != XBOND_ABI_MAGIC ||
+	    !bond->abi_version)
 		damaged(pins, XBOND_PIN_BOND, "is not of xbond", err);
 	abi = bond->magic == XBOND_ABI_MAGIC ? bond->abi_version : 0;
 	free(bond);
@@ -193,13 +198,14 @@ static int check_abi(const struct pins *pins, int fd, struct err *err)
 	if (abi == XBOND_ABI_VERSION)
 		return 0;
 	return err_set(err, EPROTO,
-		       "%s has ABI version %u and this program speaks version %d; use the bondctl and bondd "
+		       "%s has ABI version %u and this program speaks version %d; use the bondctl "
+		       "and bondd "
 		       "of one version",
 		       pins->dir, abi, XBOND_ABI_VERSION);
 }
 
-static int map_pin(struct pins *pins, const struct map_shape *shape, void **ret_memory, bool *ret_writable,
-		   struct err *err)
+static int map_pin(struct pins *pins, const struct map_shape *shape, void **ret_memory,
+		   bool *ret_writable, struct err *err)
 {
 	void *memory;
 	int fd, r;
@@ -211,10 +217,11 @@ static int map_pin(struct pins *pins, const struct map_shape *shape, void **ret_
 	if (!r)
 		r = check_shape(pins, shape, fd, err);
 	if (!r) {
-		memory = mmap(NULL, mapped_size(shape), PROT_READ | (*ret_writable ? PROT_WRITE : 0),
-			      MAP_SHARED, fd, 0);
+		memory = mmap(NULL, mapped_size(shape),
+			      PROT_READ | (*ret_writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
 		if (memory == MAP_FAILED)
-			r = err_set(err, errno, "cannot map %s/%s into memory: %m", pins->dir, shape->pin);
+			r = err_set(err, errno, "cannot map %s/%s into memory: %m", pins->dir,
+				    shape->pin);
 		else
 			*ret_memory = memory;
 	}
@@ -249,7 +256,8 @@ static int check_content(const struct pins *pins, const char *name, struct err *
 {
 	if (pins->bond->state > XBOND_BOND_DELETING || pins->table->mode > XBOND_MODE_8023AD ||
 	    pins->bond->mode > XBOND_MODE_8023AD)
-		return damaged(pins, XBOND_PIN_BOND, "holds a state or mode that does not exist", err);
+		return damaged(pins, XBOND_PIN_BOND, "holds a state or mode that does not exist",
+			       err);
 	if (!memchr(pins->bond->name, '\0', XBOND_NAME_SIZE) || strlen(name) >= XBOND_NAME_SIZE)
 		return damaged(pins, XBOND_PIN_BOND, "holds no name", err);
 	if (pins->lacp->current > 1)
@@ -257,7 +265,8 @@ static int check_content(const struct pins *pins, const char *name, struct err *
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (pins->slaves[slot].state > XBOND_SLOT_RELEASING ||
 		    !memchr(pins->slaves[slot].name, '\0', XBOND_NAME_SIZE))
-			return damaged(pins, XBOND_PIN_SLAVES, "holds a slot that makes no sense", err);
+			return damaged(pins, XBOND_PIN_SLAVES, "holds a slot that makes no sense",
+				       err);
 	return 0;
 }
 
@@ -392,7 +401,8 @@ int pins_bond_counters(const struct pins *pins, struct xbond_counters *ret_sum)
 int pins_slot_by_name(const struct pins *pins, const char *name)
 {
 	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (pins->slaves[slot].state == XBOND_SLOT_MEMBER && !strcmp(pins->slaves[slot].name, name))
+		if (pins->slaves[slot].state == XBOND_SLOT_MEMBER &&
+		    !strcmp(pins->slaves[slot].name, name))
 			return slot;
 	return -1;
 }

@@ -18,8 +18,9 @@
  * For who must remove a bond's pins by hand. %s: their directory. That detaches everything but
  * programs in libxdp's dispatchers, which bondd takes out of a device that becomes a slave.
  */
-#define PINS_REMOVE                                                                                     \
-	"remove them with 'rm -r %s', then create the bond and add its slaves again, which also takes " \
+#define PINS_REMOVE                                                                               \
+	"remove them with 'rm -r %s', then create the bond and add its slaves again, which also " \
+	"takes "                                                                                  \
 	"XDP programs off them that were left there"
 
 struct pins {
@@ -31,10 +32,10 @@ struct pins {
 	struct xbond_slave *slaves; /* XBOND_MAX_SLAVES of them */
 	struct xbond_hold *hold;    /* XBOND_MAX_SLAVES of them */
 	struct xbond_lacp *lacp;
-	struct xbond_attached
-		*attached; /* NULL: of an earlier build, and no bondd of this one has adopted it */
-	int counters_fd;   /* per-CPU array by slot */
-	bool writable;	   /* settings may be written */
+	/* NULL: of an earlier build, and no bondd of this one has adopted it. */
+	struct xbond_attached *attached;
+	int counters_fd; /* per-CPU array by slot */
+	bool writable;	 /* settings may be written */
 };
 
 /*
@@ -47,7 +48,9 @@ int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, stru
 int pins_open_added(struct pins *pins, struct err *err);
 void pins_close(struct pins *pins);
 
-/* The ABI version of BPF_DIR/name, whatever it is; 0 and a line in err: there is none to be read. */
+/*
+ * The ABI version of BPF_DIR/name, whatever it is; 0 and a line in err: there is none to be read.
+ */
 uint32_t pins_abi(const char *bpf_dir, const char *name, struct err *err);
 
 /*
@@ -62,7 +65,10 @@ bool pins_on_bpffs(const char *path);
 /* Directories whose name is longer than a device's are bondd's own: bonds being made or removed. */
 #define PINS_STAGING "staging-of-bondd-"
 
-/* Names below bpf_dir, sorted, NULL-terminated; free with pins_names_free. A missing bpf_dir is no names. */
+/*
+ * Names below bpf_dir, sorted, NULL-terminated; free with pins_names_free. A missing bpf_dir is no
+ * names.
+ */
 int pins_names(char ***ret_names, const char *bpf_dir, struct err *err);
 void pins_names_free(char **names);
 

@@ -82,7 +82,10 @@ void values_read(const struct pins *pins, const struct option *option, unsigned 
 		ret_value->number = *(const uint32_t *)home_of(pins, option, slot);
 }
 
-/* The request counts only from its second store on, so a packet never sees a number without its slot. */
+/*
+ * The request counts only from its second store on, so a packet never sees a number without its
+ * slot.
+ */
 static void ask_for_active(struct pins *pins, const char *name)
 {
 	int slot = *name ? pins_slot_by_name(pins, name) : -1;
@@ -129,7 +132,8 @@ static void write_plain(char *home, const struct option *option, const struct op
 		__atomic_store_n((uint32_t *)home, value->number, __ATOMIC_RELAXED);
 }
 
-void values_write_bond(struct xbond_bond *bond, const struct option *option, const struct option_value *value)
+void values_write_bond(struct xbond_bond *bond, const struct option *option,
+		       const struct option_value *value)
 {
 	write_plain((char *)bond, option, value);
 }

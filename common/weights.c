@@ -19,8 +19,8 @@ static bool speeds_known(const struct pins *pins, uint64_t slots)
 	return true;
 }
 
-void weights_of(const struct pins *pins, uint64_t owners, uint32_t ret_member_weight[XBOND_MAX_SLAVES],
-		uint32_t ret_weight[XBOND_MAX_SLAVES])
+void weights_of(const struct pins *pins, uint64_t owners,
+		uint32_t ret_member_weight[XBOND_MAX_SLAVES], uint32_t ret_weight[XBOND_MAX_SLAVES])
 {
 	bool by_speed = speeds_known(pins, owners);
 

@@ -6,10 +6,12 @@
 #include "common/pins.h"
 
 /*
- * By hand, or by speed; equal when any speed among the owners' (those that carry traffic) is unknown. One
- * that is down and has no speed yet counts as 1 until it has. ret_weight: of owners; else 0.
+ * By hand, or by speed; equal when any speed among the owners' (those that carry traffic) is
+ * unknown. One that is down and has no speed yet counts as 1 until it has. ret_weight: of owners;
+ * else 0.
  */
-void weights_of(const struct pins *pins, uint64_t owners, uint32_t ret_member_weight[XBOND_MAX_SLAVES],
+void weights_of(const struct pins *pins, uint64_t owners,
+		uint32_t ret_member_weight[XBOND_MAX_SLAVES],
 		uint32_t ret_weight[XBOND_MAX_SLAVES]);
 
 #endif

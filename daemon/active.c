@@ -19,7 +19,8 @@ static struct active_choice choice(unsigned int slot, bool by_hand)
 struct active_choice active_choose(const struct active_input *input, bool by_hand)
 {
 	uint64_t good = input->up & ~input->drained;
-	bool keep = has(input->keepable, input->current) && (!has(input->drained, input->current) || !good);
+	bool keep = has(input->keepable, input->current) &&
+		    (!has(input->drained, input->current) || !good);
 
 	if (has(good, input->requested))
 		return choice(input->requested, true);

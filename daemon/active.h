@@ -19,7 +19,10 @@ struct active_input {
 	bool primary_changed;	/* the option was set */
 };
 
-/* by_hand: the user has put the active slave away from the primary; lasts until it fails or the primary returns. */
+/*
+ * by_hand: the user has put the active slave away from the primary; lasts until it fails or the
+ * primary returns.
+ */
 struct active_choice {
 	unsigned int slot; /* or XBOND_NO_SLOT */
 	bool by_hand;

@@ -33,8 +33,8 @@ static void announce_fill_eth(const struct announce_sender *sender, struct ether
 	eth->ether_type = htons(type);
 }
 
-static void announce_send_arp(const struct announce_sender *sender, uint16_t type, uint16_t operation,
-			      const uint8_t *address)
+static void announce_send_arp(const struct announce_sender *sender, uint16_t type,
+			      uint16_t operation, const uint8_t *address)
 {
 	struct {
 		struct ether_header eth;
@@ -76,7 +76,8 @@ static uint16_t announce_checksum(const struct advertisement *frame, size_t leng
 	return checksum_end(checksum_add(sum, &frame->advert, length));
 }
 
-void announce_advertisement(const struct announce_sender *sender, const uint8_t address[16], int flags)
+void announce_advertisement(const struct announce_sender *sender, const uint8_t address[16],
+			    int flags)
 {
 	struct advertisement frame = { 0 };
 	size_t length = sizeof(frame) - offsetof(struct advertisement, advert);

@@ -30,7 +30,9 @@ void announce_group_ipv4(const struct announce_sender *sender, const uint8_t sou
 			 const uint8_t group[4])
 {
 	static const uint8_t router_alert[4] = { 0x94, 4, 0, 0 };
-	const uint8_t mac[XBOND_MAC_SIZE] = { 0x01, 0x00, 0x5e, group[1] & 0x7f, group[2], group[3] };
+	const uint8_t mac[XBOND_MAC_SIZE] = {
+		0x01, 0x00, 0x5e, group[1] & 0x7f, group[2], group[3]
+	};
 	struct igmp_report frame = { .eth.ether_type = htons(ETHERTYPE_IP) };
 
 	memcpy(frame.eth.ether_dhost, mac, XBOND_MAC_SIZE);
@@ -44,7 +46,8 @@ void announce_group_ipv4(const struct announce_sender *sender, const uint8_t sou
 	memcpy(&frame.ip.saddr, source, 4);
 	memcpy(&frame.ip.daddr, group, 4);
 	memcpy(frame.router_alert, router_alert, sizeof(router_alert));
-	frame.ip.check = checksum_end(checksum_add(0, &frame.ip, sizeof(frame.ip) + sizeof(router_alert)));
+	frame.ip.check =
+		checksum_end(checksum_add(0, &frame.ip, sizeof(frame.ip) + sizeof(router_alert)));
 	frame.igmp.igmp_type = IGMP_V2_MEMBERSHIP_REPORT;
 	memcpy(&frame.igmp.igmp_group, group, 4);
 	frame.igmp.igmp_cksum = checksum_end(checksum_add(0, &frame.igmp, sizeof(frame.igmp)));
@@ -54,8 +57,11 @@ void announce_group_ipv4(const struct announce_sender *sender, const uint8_t sou
 void announce_group_ipv6(const struct announce_sender *sender, const uint8_t source[16],
 			 const uint8_t group[16])
 {
-	static const uint8_t hop_by_hop[8] = { IPPROTO_ICMPV6, 0, 5, 2, 0, 0, 1, 0 }; /* router alert: MLD */
-	const uint8_t mac[XBOND_MAC_SIZE] = { 0x33, 0x33, group[12], group[13], group[14], group[15] };
+	/* Router alert: MLD. */
+	static const uint8_t hop_by_hop[8] = { IPPROTO_ICMPV6, 0, 5, 2, 0, 0, 1, 0 };
+	const uint8_t mac[XBOND_MAC_SIZE] = {
+		0x33, 0x33, group[12], group[13], group[14], group[15]
+	};
 	struct mld_report frame = { .eth.ether_type = htons(ETHERTYPE_IPV6) };
 	uint32_t sum = sizeof(frame.mld) + IPPROTO_ICMPV6;
 

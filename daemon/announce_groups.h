@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * After a failover: a multicast group that a device has joined, by an IGMPv2 (RFC 2236) or MLDv1 (RFC 2710)
- * report, so that switches that snoop forward it to the new port before the next query.
+ * After a failover: a multicast group that a device has joined, by an IGMPv2 (RFC 2236) or MLDv1
+ * (RFC 2710) report, so that switches that snoop forward it to the new port before the next query.
  */
 #ifndef XBOND_DAEMON_ANNOUNCE_GROUPS_H
 #define XBOND_DAEMON_ANNOUNCE_GROUPS_H

@@ -51,7 +51,8 @@ static bool announce_item(const struct round *round, const struct announce_devic
 			  const struct announce_item *item, struct sources *sources)
 {
 	const struct announce_sender sender = { round->fd, device->ifindex, device->mac };
-	int flags = (device->is_router ? ANNOUNCE_ROUTER : 0) | (item->is_optimistic ? 0 : ANNOUNCE_OVERRIDE);
+	int flags = (device->is_router ? ANNOUNCE_ROUTER : 0) |
+		    (item->is_optimistic ? 0 : ANNOUNCE_OVERRIDE);
 
 	switch ((enum announce_what)item->what) {
 	case ANNOUNCE_IPV4:
@@ -92,7 +93,8 @@ static void announce_device(struct round *round, const struct announcement *anno
 
 static void announce_reach(struct announcement *announcement, int ifindex)
 {
-	int *grown = reallocarray(announcement->reached, announcement->reached_count + 1, sizeof(*grown));
+	int *grown = reallocarray(announcement->reached, announcement->reached_count + 1,
+				  sizeof(*grown));
 
 	if (!grown)
 		return;
@@ -109,7 +111,8 @@ static bool announce_has_reached(const struct announcement *announcement, int if
 }
 
 /* That device and what stands on it. Others elsewhere may stand on those. */
-static void announce_from(struct round *round, struct announcement *announcement, int ifindex, bool is_home)
+static void announce_from(struct round *round, struct announcement *announcement, int ifindex,
+			  bool is_home)
 {
 	size_t count = announce_survey_above(&round->survey, ifindex, round->places);
 
@@ -152,8 +155,8 @@ static void announce_home(struct round *round, struct nl *nl)
 }
 
 /* home: the number that our own namespace has here. NULL: that device stands on none of ours. */
-static struct announcement *announce_whose(const struct round *round, const struct announce_device *device,
-					   int home)
+static struct announcement *announce_whose(const struct round *round,
+					   const struct announce_device *device, int home)
 {
 	struct announcement *each = round->announcements;
 
@@ -181,7 +184,8 @@ static void announce_elsewhere(int home_fd, void *arg)
 	if (nl_init(&nl))
 		return;
 	announce_survey_read_devices(&nl, &round.survey);
-	home = namespaces_number(&nl, home_fd); /* at the latest since who stands on it was told */
+	/* At the latest since who stands on it was told. */
+	home = namespaces_number(&nl, home_fd);
 	if (announce_concerns(&round, home) && announce_get_ready(&round)) {
 		announce_survey_read_items(&nl, &round.survey);
 		for (size_t i = 0; i < round.survey.device_count; i++) {

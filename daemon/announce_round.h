@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One round of announcements: reads what there is to say, and says it, with pauses; first in our own namespace,
- * then in others where devices stand on the bonds. It may take long; a thread runs it.
+ * One round of announcements: reads what there is to say, and says it, with pauses; first in our
+ * own namespace, then in others where devices stand on the bonds. It may take long; a thread runs
+ * it.
  */
 #ifndef XBOND_DAEMON_ANNOUNCE_ROUND_H
 #define XBOND_DAEMON_ANNOUNCE_ROUND_H

@@ -15,7 +15,10 @@
 
 _Static_assert(sizeof(struct announce_item) == 24, "no padding");
 
-/* Those to which the kernel hands on what it tells a bond's peers (NETDEV_NOTIFY_PEERS, NETDEV_RESEND_IGMP). */
+/*
+ * Those to which the kernel hands on what it tells a bond's peers (NETDEV_NOTIFY_PEERS,
+ * NETDEV_RESEND_IGMP).
+ */
 static bool survey_hands_on(const struct link_info *link)
 {
 	static const char *const kinds[] = { "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap" };
@@ -62,7 +65,8 @@ static void survey_take_link(const struct link_info *link, void *arg)
 
 static void survey_add(struct announce_survey *survey, const struct announce_item *item)
 {
-	struct announce_item *grown = survey_grow(survey->items, survey->item_count, sizeof(*grown));
+	struct announce_item *grown =
+		survey_grow(survey->items, survey->item_count, sizeof(*grown));
 
 	if (!grown)
 		return;
@@ -71,8 +75,8 @@ static void survey_add(struct announce_survey *survey, const struct announce_ite
 }
 
 /*
- * Not what is tentative, which its owner may have already, nor what was found to be another's (RFC 4862, 5.4). A
- * deprecated address goes on to be used by who uses it, and is announced.
+ * Not what is tentative, which its owner may have already, nor what was found to be another's (RFC
+ * 4862, 5.4). A deprecated address goes on to be used by who uses it, and is announced.
  */
 static void survey_take_address(const struct address *address, void *arg)
 {
@@ -84,13 +88,17 @@ static void survey_take_address(const struct address *address, void *arg)
 		.is_optimistic = is_optimistic,
 	};
 
-	if (address->flags & IFA_F_DADFAILED || (address->flags & IFA_F_TENTATIVE && !is_optimistic))
+	if (address->flags & IFA_F_DADFAILED ||
+	    (address->flags & IFA_F_TENTATIVE && !is_optimistic))
 		return;
 	memcpy(item.bytes, address->bytes, address->family == AF_INET ? 4 : 16);
 	survey_add(arg, &item);
 }
 
-/* Not the link's own (224.0.0.0/24), which are never snooped; for those of one source (232/8) IGMPv2 has no report. */
+/*
+ * Not the link's own (224.0.0.0/24), which are never snooped; for those of one source (232/8)
+ * IGMPv2 has no report.
+ */
 static void survey_take_ipv4(int ifindex, const uint8_t *group, void *arg)
 {
 	struct announce_item item = { .ifindex = ifindex, .what = ANNOUNCE_GROUP_IPV4 };
@@ -101,13 +109,17 @@ static void survey_take_ipv4(int ifindex, const uint8_t *group, void *arg)
 	survey_add(arg, &item);
 }
 
-/* Not of this host's own scope, nor all nodes, which is never reported (RFC 2710, 5), nor of one source (ff3x::/32). */
+/*
+ * Not of this host's own scope, nor all nodes, which is never reported (RFC 2710, 5), nor of one
+ * source (ff3x::/32).
+ */
 static void survey_take_ipv6(int ifindex, const uint8_t *group, void *arg)
 {
 	static const uint8_t all_nodes[16] = { 0xff, 0x02, [15] = 1 };
 	struct announce_item item = { .ifindex = ifindex, .what = ANNOUNCE_GROUP_IPV6 };
 
-	if ((group[1] & 0xf) <= 1 || group[1] >> 4 == 3 || !memcmp(group, all_nodes, sizeof(all_nodes)))
+	if ((group[1] & 0xf) <= 1 || group[1] >> 4 == 3 ||
+	    !memcmp(group, all_nodes, sizeof(all_nodes)))
 		return;
 	memcpy(item.bytes, group, 16);
 	survey_add(arg, &item);
@@ -129,8 +141,12 @@ static int survey_compare_items(const void *left, const void *right)
 	return memcmp(&a->what, &b->what, sizeof(*a) - offsetof(struct announce_item, what));
 }
 
-/* A list that changed while it was read was read again: what is there twice goes. Returns how many stay. */
-static size_t survey_sort(void *array, size_t count, size_t size, int (*compare)(const void *, const void *))
+/*
+ * A list that changed while it was read was read again: what is there twice goes. Returns how many
+ * stay.
+ */
+static size_t survey_sort(void *array, size_t count, size_t size,
+			  int (*compare)(const void *, const void *))
 {
 	char *bytes = array;
 	size_t kept = 0;
@@ -150,7 +166,8 @@ static struct announce_device *survey_find(const struct announce_survey *survey,
 
 	if (!survey->device_count)
 		return NULL;
-	return bsearch(&key, survey->devices, survey->device_count, sizeof(key), survey_compare_devices);
+	return bsearch(&key, survey->devices, survey->device_count, sizeof(key),
+		       survey_compare_devices);
 }
 
 static void survey_take_router(int ifindex, void *arg)
@@ -166,8 +183,8 @@ void announce_survey_read_devices(struct nl *nl, struct announce_survey *ret_sur
 	struct announce_survey survey = { 0 };
 
 	link_visit(nl, -1, survey_take_link, &survey);
-	survey.device_count = survey_sort(survey.devices, survey.device_count, sizeof(*survey.devices),
-					  survey_compare_devices);
+	survey.device_count = survey_sort(survey.devices, survey.device_count,
+					  sizeof(*survey.devices), survey_compare_devices);
 	*ret_survey = survey;
 }
 
@@ -177,8 +194,8 @@ void announce_survey_read_items(struct nl *nl, struct announce_survey *survey)
 	address_visit(nl, survey_take_address, survey);
 	multicast_list_ipv4(survey_take_ipv4, survey);
 	multicast_list_ipv6(survey_take_ipv6, survey);
-	survey->item_count =
-		survey_sort(survey->items, survey->item_count, sizeof(*survey->items), survey_compare_items);
+	survey->item_count = survey_sort(survey->items, survey->item_count, sizeof(*survey->items),
+					 survey_compare_items);
 }
 
 void announce_survey_free(struct announce_survey *survey)
@@ -228,7 +245,8 @@ static void survey_enlist(struct above *above, const struct announce_device *dev
 static void survey_enlist_above(struct above *above, const struct announce_device *lower)
 {
 	const struct announce_survey *survey = above->survey;
-	const struct announce_device *master = lower->bridge ? survey_find(survey, lower->bridge) : NULL;
+	const struct announce_device *master =
+		lower->bridge ? survey_find(survey, lower->bridge) : NULL;
 
 	for (size_t i = 0; i < survey->device_count; i++)
 		if (survey->devices[i].lower == lower->ifindex && survey->devices[i].lower_nsid < 0)

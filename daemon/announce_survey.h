@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What there is to announce after a failover: the devices of our namespace, who stands on whom, their
- * addresses and multicast groups. Each list is read from the kernel once, however many bonds and devices
- * there are. Sends nothing.
+ * What there is to announce after a failover: the devices of our namespace, who stands on whom,
+ * their addresses and multicast groups. Each list is read from the kernel once, however many bonds
+ * and devices there are. Sends nothing.
  */
 #ifndef XBOND_DAEMON_ANNOUNCE_SURVEY_H
 #define XBOND_DAEMON_ANNOUNCE_SURVEY_H
@@ -21,7 +21,8 @@ struct announce_item {
 	int ifindex;
 	uint8_t what;	       /* enum announce_what */
 	uint8_t is_link_local; /* of IPv6 */
-	uint8_t is_optimistic; /* its uniqueness is not yet known (RFC 4429): others keep their entries for it */
+	/* Its uniqueness is not yet known (RFC 4429): others keep their entries for it. */
+	uint8_t is_optimistic;
 	uint8_t pad0;
 	uint8_t bytes[16];
 };
@@ -46,7 +47,10 @@ struct announce_survey {
 	bool knows_routers;
 };
 
-/* As much as could be read, of the namespace of nl and of the calling thread. The devices come first. */
+/*
+ * As much as could be read, of the namespace of nl and of the calling thread. The devices come
+ * first.
+ */
 void announce_survey_read_devices(struct nl *nl, struct announce_survey *ret_survey);
 void announce_survey_read_items(struct nl *nl, struct announce_survey *survey);
 void announce_survey_free(struct announce_survey *survey);
@@ -56,8 +60,9 @@ const struct announce_item *announce_survey_items(const struct announce_survey *
 						  size_t *ret_count);
 
 /*
- * The device with this ifindex, then all that stands on it and is up: VLANs, macvlans, ipvlans, bridges, and
- * so on upwards. Returns how many; places in survey->devices. ret_places holds survey->device_count.
+ * The device with this ifindex, then all that stands on it and is up: VLANs, macvlans, ipvlans,
+ * bridges, and so on upwards. Returns how many; places in survey->devices. ret_places holds
+ * survey->device_count.
  */
 size_t announce_survey_above(const struct announce_survey *survey, int ifindex, size_t *ret_places);
 

@@ -38,15 +38,16 @@ static const char *hook_name(enum xbond_hook hook)
 
 static int refused(const struct attach_point *point, int code, struct err *err)
 {
-	return err_set(err, code, "cannot attach the BPF program to device %d by %s: %s", point->ifindex,
-		       hook_name(point->hook), strerror(code));
+	return err_set(err, code, "cannot attach the BPF program to device %d by %s: %s",
+		       point->ifindex, hook_name(point->hook), strerror(code));
 }
 
 static int add_link(const struct attach_point *point, int program_fd, struct err *err)
 {
 	int link_fd, r;
 
-	link_fd = bpf_link_create(program_fd, point->ifindex, (enum bpf_attach_type)link_type(point), NULL);
+	link_fd = bpf_link_create(program_fd, point->ifindex,
+				  (enum bpf_attach_type)link_type(point), NULL);
 	if (link_fd < 0)
 		return refused(point, -link_fd, err);
 	unlink(point->pin);
@@ -79,7 +80,8 @@ static unsigned int priority_of(const struct attach_point *point)
 	return point->priority ? point->priority : ATTACH_FILTER_PRIORITY;
 }
 
-static int add_clsact(const struct attach_point *point, int program_fd, bool *ret_had_clsact, struct err *err)
+static int add_clsact(const struct attach_point *point, int program_fd, bool *ret_had_clsact,
+		      struct err *err)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .prog_fd = program_fd, .handle = FILTER_HANDLE,
 		    .priority = priority_of(point), .flags = BPF_TC_F_REPLACE);
@@ -95,7 +97,8 @@ static int add_clsact(const struct attach_point *point, int program_fd, bool *re
 	return r < 0 ? refused(point, -r, err) : 0;
 }
 
-int attach_add(const struct attach_point *point, int program_fd, bool *ret_had_clsact, struct err *err)
+int attach_add(const struct attach_point *point, int program_fd, bool *ret_had_clsact,
+	       struct err *err)
 {
 	if (ret_had_clsact)
 		*ret_had_clsact = false;
@@ -142,7 +145,8 @@ int attach_add_mirred(struct nl *nl, int ifindex, int program_fd, int target, st
 
 void attach_remove_mirred(int ifindex)
 {
-	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = ATTACH_MIRRED_PRIORITY);
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE,
+		    .priority = ATTACH_MIRRED_PRIORITY);
 	struct attach_point point = { .ifindex = ifindex };
 	struct bpf_tc_hook hook = filter_hook(&point);
 
@@ -243,7 +247,8 @@ static uint32_t link_program(const struct attach_point *point)
 	if (link_fd < 0)
 		return 0;
 	/* The device's number is where an XDP link has it; bookworm's headers know no other. */
-	id = bpf_obj_get_info_by_fd(link_fd, &info, &length) || !info.xdp.ifindex ? 0 : info.prog_id;
+	id = bpf_obj_get_info_by_fd(link_fd, &info, &length) || !info.xdp.ifindex ? 0
+										  : info.prog_id;
 	close(link_fd);
 	return id;
 }

@@ -45,8 +45,8 @@ static void set_missing(const struct place *place, bool missing)
 
 	attached->missing = missing ? attached->missing | bit : attached->missing & ~bit;
 	if (place->slot == NO_SLOT)
-		attached->missing_bond =
-			missing ? attached->missing_bond | place->end : attached->missing_bond & ~place->end;
+		attached->missing_bond = missing ? attached->missing_bond | place->end
+						 : attached->missing_bond & ~place->end;
 }
 
 void attach_check_count(struct bond *bond, unsigned int slot)
@@ -63,8 +63,9 @@ static int put_back(const struct place *place, struct err *err)
 {
 	if (place->slot < NO_SLOT)
 		return slave_attach(place->bond, place->slot, err);
-	return place->end == XBOND_ATTACHED_EGRESS ? device_attach_egress(place->bond, &place->point, err)
-						   : attach_add(&place->point, place->program_fd, NULL, err);
+	return place->end == XBOND_ATTACHED_EGRESS
+		       ? device_attach_egress(place->bond, &place->point, err)
+		       : attach_add(&place->point, place->program_fd, NULL, err);
 }
 
 /* A device that is just going takes its programs along, and news of it is on its way. */
@@ -81,8 +82,8 @@ static void tell(const struct place *place, bool replaced, int r, const struct e
 	const char *name = bond_pin(place->bond)->name;
 
 	if (r && !is_missing(place))
-		log_error("%s: the program on %s is not attached, and cannot be: %s", name, place->device,
-			  err->text);
+		log_error("%s: the program on %s is not attached, and cannot be: %s", name,
+			  place->device, err->text);
 	else if (!r && is_missing(place))
 		log_notice("%s: the program on %s is in place again", name, place->device);
 	else if (!r && !place->expected)
@@ -100,11 +101,13 @@ static void found_in_place(const struct place *place)
 
 static void check(struct place *place)
 {
-	uint32_t wanted = attach_program_id(place->program_fd), found = attach_program(&place->point);
+	uint32_t wanted = attach_program_id(place->program_fd),
+		 found = attach_program(&place->point);
 	struct err err;
 	int r;
 
-	if (!found && place->point.hook != XBOND_HOOK_CLSACT) { /* the link may be there without its pin */
+	/* The link may be there without its pin. */
+	if (!found && place->point.hook != XBOND_HOOK_CLSACT) {
 		if (!pins_keep(place->bond))
 			return;
 		found = attach_program(&place->point);
@@ -155,7 +158,10 @@ static void check_port(struct bond *bond)
 	check(&place);
 }
 
-/* Of a bond in another namespace a link can be reached all the same, and nothing else: a number means another device here. */
+/*
+ * Of a bond in another namespace a link can be reached all the same, and nothing else: a number
+ * means another device here.
+ */
 static void check_egress(struct bond *bond, bool came_back)
 {
 	struct place place = {

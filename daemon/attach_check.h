@@ -16,9 +16,15 @@
 void attach_check(struct bond *bond);
 /* After news of the slave's filters. */
 void attach_check_slave(struct bond *bond, unsigned int slot);
-/* Of bond0 and the port side. came_back: bond0 was in another namespace, and left its filters behind. */
+/*
+ * Of bond0 and the port side. came_back: bond0 was in another namespace, and left its filters
+ * behind.
+ */
 void attach_check_pair(struct bond *bond, bool came_back);
-/* One more loss, of the slot, or of the pair (XBOND_MAX_SLAVES), that another module has found and put right. */
+/*
+ * One more loss, of the slot, or of the pair (XBOND_MAX_SLAVES), that another module has found and
+ * put right.
+ */
 void attach_check_count(struct bond *bond, unsigned int slot);
 /* The slot ends. */
 void attach_check_forget(struct bond *bond, unsigned int slot);

@@ -133,7 +133,10 @@ static void step_links(struct bond *bond, struct decision *decision)
 	}
 }
 
-/* Of these slots those that may have flows: not who is about to change its receive hook, if there are others. */
+/*
+ * Of these slots those that may have flows: not who is about to change its receive hook, if there
+ * are others.
+ */
 static uint64_t keepers(const struct bond *bond, uint64_t mask)
 {
 	return drain_usable(mask, rx_turn_drained(bond));
@@ -141,7 +144,8 @@ static uint64_t keepers(const struct bond *bond, uint64_t mask)
 
 static void weigh(struct bond *bond, struct decision *decision)
 {
-	weights_of(&bond->dataplane.pins, drain_usable(keepers(bond, decision->usable), decision->drained),
+	weights_of(&bond->dataplane.pins,
+		   drain_usable(keepers(bond, decision->usable), decision->drained),
 		   decision->plan.member_weight, decision->plan.weight);
 }
 
@@ -188,7 +192,8 @@ static enum xbond_mode way_to_choose(const struct xbond_bond *pin)
 {
 	if (pin->mode != XBOND_MODE_8023AD)
 		return pin->mode;
-	return pin->lacp_tx == XBOND_LACP_TX_BALANCE_RR ? XBOND_MODE_BALANCE_RR : XBOND_MODE_BALANCE_XOR;
+	return pin->lacp_tx == XBOND_LACP_TX_BALANCE_RR ? XBOND_MODE_BALANCE_RR
+							: XBOND_MODE_BALANCE_XOR;
 }
 
 static void decide(struct bond *bond, struct decision *decision)
@@ -242,8 +247,8 @@ static bool has_drain_markers(struct bond *bond)
 static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 {
 	uint32_t flags = decision->carrier ? XBOND_F_CARRIER : 0;
-	bool may_choose =
-		decision->carrier && (!bond->lacp || bond->dataplane.pins.table->flags & XBOND_F_CARRIER);
+	bool may_choose = decision->carrier &&
+			  (!bond->lacp || bond->dataplane.pins.table->flags & XBOND_F_CARRIER);
 
 	if (device_pair_is_netkit(bond_pin(bond)))
 		flags |= XBOND_F_NETKIT;
@@ -270,10 +275,10 @@ static void follow_carrier(struct bond *bond, bool carrier)
 
 	if (bond->port_up == carrier)
 		return;
-	if (link_set_flags(&bond->daemon->nl, (int)bond_pin(bond)->port_ifindex, carrier ? IFF_UP : 0, IFF_UP,
-			   &err))
-		log_error("%s: cannot set its carrier %s: %s", bond_pin(bond)->name, carrier ? "on" : "off",
-			  err.text);
+	if (link_set_flags(&bond->daemon->nl, (int)bond_pin(bond)->port_ifindex,
+			   carrier ? IFF_UP : 0, IFF_UP, &err))
+		log_error("%s: cannot set its carrier %s: %s", bond_pin(bond)->name,
+			  carrier ? "on" : "off", err.text);
 	else
 		bond->port_up = carrier;
 }
@@ -290,7 +295,8 @@ static uint64_t total_weight(const struct dataplane_plan *plan)
 /* Slots that work and would have a smaller share than now. */
 static uint64_t losers_of(const struct bond *bond, const struct decision *decision)
 {
-	uint64_t before = total_weight(&bond->plan), after = total_weight(&decision->plan), losers = 0;
+	uint64_t before = total_weight(&bond->plan), after = total_weight(&decision->plan),
+		 losers = 0;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (decision->up & bit(slot) &&
@@ -319,13 +325,15 @@ static void publish_queue_ids(struct bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		dataplane_set_queue_id(&bond->dataplane, slot,
-				       bond_is_member(bond, slot) ? bond_slave(bond, slot)->queue_id : 0);
+				       bond_is_member(bond, slot) ? bond_slave(bond, slot)->queue_id
+								  : 0);
 }
 
 /* As select_mask() of the programs, which count by it what the devmap sends. */
 static uint64_t sending(struct bond *bond, const struct decision *decision)
 {
-	uint64_t drained = has_drain_markers(bond) ? bond->dataplane.pins.table->drained : decision->drained;
+	uint64_t drained =
+		has_drain_markers(bond) ? bond->dataplane.pins.table->drained : decision->drained;
 
 	return drain_usable(decision->up, drained);
 }
@@ -342,7 +350,8 @@ static enum slowio_pair pair_of(const struct bond *bond, const struct decision *
 static void publish_masks(struct bond *bond, const struct decision *decision, uint64_t rx_mask)
 {
 	if (bond->lacp) {
-		slowio_publish(bond->lacp, decision->linked, decision->members, pair_of(bond, decision));
+		slowio_publish(bond->lacp, decision->linked, decision->members,
+			       pair_of(bond, decision));
 		return;
 	}
 	dataplane_set_tx_mask(&bond->dataplane, decision->up);
@@ -350,8 +359,8 @@ static void publish_masks(struct bond *bond, const struct decision *decision, ui
 }
 
 /*
- * The masks' second store is for the flags that are the LACP thread's: its carrier goes after XDP has ceased to choose,
- * and XBOND_F_OPENING when the port side is up.
+ * The masks' second store is for the flags that are the LACP thread's: its carrier goes after XDP
+ * has ceased to choose, and XBOND_F_OPENING when the port side is up.
  */
 static void publish_carrier(struct bond *bond, const struct decision *decision)
 {
@@ -383,7 +392,8 @@ static void publish(struct bond *bond, const struct decision *decision)
 	device_follow_settings(bond);
 	bond_pin(bond)->active_slot = decision->plan.active_slot;
 	if (!bond->plan_due)
-		__atomic_store_n(&table->active_request, decision->active_request, __ATOMIC_RELEASE);
+		__atomic_store_n(&table->active_request, decision->active_request,
+				 __ATOMIC_RELEASE);
 	publish_carrier(bond, decision);
 }
 
@@ -404,7 +414,8 @@ static void log_changes(struct bond *bond, const struct decision *decision)
 	}
 	if (decision->plan.mode == XBOND_MODE_ACTIVE_BACKUP &&
 	    decision->plan.active_slot != decision->active_before)
-		log_notice("%s: active slave is %s", name, active_name(bond, decision->plan.active_slot));
+		log_notice("%s: active slave is %s", name,
+			   active_name(bond, decision->plan.active_slot));
 	if (decision->carrier != decision->carrier_before)
 		log_notice("%s: carrier %s", name, decision->carrier ? "on" : "off");
 }

@@ -28,19 +28,23 @@ struct hooks {
 	bool noted, changed;
 	bool moved, refused;
 	bool had_others, forbade_mirred;
-	uint64_t retry_ns, wait_ns; /* when a program that had to go first tries again; the next wait */
-	struct witness *witness;    /* NULL: none */
+	/* When a program that had to go first tries again; the next wait. */
+	uint64_t retry_ns, wait_ns;
+	struct witness *witness; /* NULL: none */
 };
 
 struct member {
 	bool carrier;
-	bool flapped;	   /* carrier was lost and came back while no bondd looked: LACP must hear of it */
+	/* Carrier was lost and came back while no bondd looked: LACP must hear of it. */
+	bool flapped;
 	bool speed_due;	   /* the next poll asks for it, too */
 	unsigned char lro; /* whether the device has it: lro.c */
-	bool mirred;	   /* our classifier is before its receive program, unless somebody has removed it */
-	uint64_t carrier_ns;  /* when that was learnt */
-	uint64_t since_ns;    /* enslaved or adopted */
-	uint32_t xdp_id;      /* the device's XDP program when ours was last seen; 0: look again */
+	/* Our classifier is before its receive program, unless somebody has removed it. */
+	bool mirred;
+	uint64_t carrier_ns; /* when that was learnt */
+	uint64_t since_ns;   /* enslaved or adopted */
+	/* The device's XDP program when ours was last seen; 0: look again. */
+	uint32_t xdp_id;
 	uint64_t xdp_gone_ns; /* since when ours is missed; 0: it is not */
 	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
 	struct hooks hooks;
@@ -50,7 +54,8 @@ struct member {
 struct groups {
 	struct group *group;
 	size_t count, room;
-	int pin_fd;	   /* of the map that tells a later bondd; negative: none, so nothing is joined */
+	/* Of the map that tells a later bondd; negative: none, so nothing is joined. */
+	int pin_fd;
 	bool full;	   /* the map, and it was told */
 	uint64_t seen;	   /* slots whose lists the last look has found */
 	uint64_t refusing; /* slots whose devices keep no list */
@@ -73,16 +78,18 @@ struct bond {
 	bool active_by_hand;
 	bool primary_changed;
 	bool port_up;
-	bool away;	  /* bond0 is in another namespace */
-	bool left;	  /* bond0 has been, since the actions that lead to it were made */
-	bool captured;	  /* somebody captures on bond0 */
-	bool has_qdisc;	  /* a root qdisc that direct would skip */
-	bool has_filters; /* of others, after our program on bond0's egress, which direct would skip */
+	bool away;	/* bond0 is in another namespace */
+	bool left;	/* bond0 has been, since the actions that lead to it were made */
+	bool captured;	/* somebody captures on bond0 */
+	bool has_qdisc; /* a root qdisc that direct would skip */
+	/* Of others, after our program on bond0's egress, which direct would skip. */
+	bool has_filters;
 	bool filters_due; /* a message told of some: bypass_follow_filters() */
 	bool has_xdp;	  /* a native XDP program, which only what crosses the pair meets */
-	bool is_down;	  /* bond0 is not up: an action that leads there would complain, and LACP stops */
-	bool is_port;	  /* it, or a device on it, has a master: as lro.c has seen last */
-	bool promisc;	  /* bond0 receives more than its own address */
+	/* bond0 is not up: an action that leads there would complain, and LACP stops. */
+	bool is_down;
+	bool is_port; /* it, or a device on it, has a master: as lro.c has seen last */
+	bool promisc; /* bond0 receives more than its own address */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
 	bool gro_lost;			    /* as last seen, while slaves receive by XDP */
 	bool xdp_known;			    /* the devmaps are as in the next two */

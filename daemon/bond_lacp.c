@@ -37,7 +37,10 @@ static struct lacp_config config_of(struct bond *bond)
 	return config;
 }
 
-/* A bond that is administratively down takes nothing in, nor does a slave that is about to be reset: its partner must not send. */
+/*
+ * A bond that is administratively down takes nothing in, nor does a slave that is about to be
+ * reset: its partner must not send.
+ */
 static uint8_t link_of(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
@@ -47,7 +50,9 @@ static uint8_t link_of(struct bond *bond, unsigned int slot)
 	return bond->is_down || rx_turn_out(bond) >> slot & 1 ? LACP_LINK_STOPPED : LACP_LINK_UP;
 }
 
-/* The slot is the port's number: never 0, never over 65535, the same after a restart and a rename. */
+/*
+ * The slot is the port's number: never 0, never over 65535, the same after a restart and a rename.
+ */
 static struct lacp_port_config port_config_of(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
@@ -71,8 +76,8 @@ static void enter(struct bond *bond)
 	bond_for_each_member (bond, slot)
 		members |= UINT64_C(1) << slot;
 	bond->lacp_config = config_of(bond);
-	bond->lacp =
-		slowio_add(bond->daemon->slowio, &bond->dataplane.pins, members, &bond->lacp_config, &err);
+	bond->lacp = slowio_add(bond->daemon->slowio, &bond->dataplane.pins, members,
+				&bond->lacp_config, &err);
 	memset(bond->lacp_ports, 0, sizeof(bond->lacp_ports));
 	if (!bond->lacp)
 		log_error("%s: %s", bond_pin(bond)->name, err.text);
@@ -113,8 +118,8 @@ static void follow_port(struct bond *bond, unsigned int slot)
 	}
 	r = slowio_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &config);
 	if (r)
-		log_error("%s: LACP refuses %s: %s", bond_pin(bond)->name, bond_slave(bond, slot)->name,
-			  strerror(-r));
+		log_error("%s: LACP refuses %s: %s", bond_pin(bond)->name,
+			  bond_slave(bond, slot)->name, strerror(-r));
 }
 
 void bond_lacp_follow(struct bond *bond)
@@ -160,7 +165,8 @@ bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, u
 	if (!bond->lacp || (!bond_pin(bond)->drain_markers && !rx_turn_drained(bond)))
 		return false;
 	if (memcmp(&bond->marked_for, plan, sizeof(*plan)))
-		bond->marked = 0; /* other flows are to move: what was sent since must arrive, too */
+		/* Other flows are to move: what was sent since must arrive, too. */
+		bond->marked = 0;
 	bond->marked_for = *plan;
 	bond_for_each_member (bond, slot)
 		if (losers & ~bond->marked & UINT64_C(1) << slot)
@@ -189,8 +195,8 @@ static void log_event(struct bond *bond, const struct slowio_event *event)
 		break;
 	case LACP_EVENT_PARTNER: log_info("%s: %s: LACP partner changed", name, port); break;
 	case LACP_EVENT_LOOP:
-		log_warning("%s: %s: hears our own port %u: the cable is looped; not used", name, port,
-			    event->detail);
+		log_warning("%s: %s: hears our own port %u: the cable is looped; not used", name,
+			    port, event->detail);
 		break;
 	case LACP_EVENT_LOOP_ENDED: log_notice("%s: %s: is looped no more", name, port); break;
 	case LACP_EVENT_FALLBACK:
@@ -205,8 +211,8 @@ static void log_event(struct bond *bond, const struct slowio_event *event)
 		log_notice("%s: %s: partner churn %s", name, port, lacp_churn_name(event->detail));
 		break;
 	case LACP_EVENT_STRANGER:
-		log_warning("%s: %s: hears %s, which is not lacp_partner; it is ignored", name, port,
-			    mac_format(event->system, system));
+		log_warning("%s: %s: hears %s, which is not lacp_partner; it is ignored", name,
+			    port, mac_format(event->system, system));
 		break;
 	case LACP_EVENT_BEHIND:
 		log_notice("%s: %s: %s", name, port,

@@ -20,10 +20,14 @@ uint64_t bond_lacp_distributing(const struct bond *bond);
 uint64_t bond_lacp_collecting(const struct bond *bond);
 /*
  * drain_markers: these slots still work and shall lose flows. True while a marker behind what
- * they have sent waits for its response, at most 3 s; then evaluated again. Another plan sends another marker.
+ * they have sent waits for its response, at most 3 s; then evaluated again. Another plan sends
+ * another marker.
  */
 bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers);
-/* News of the thread, by the slaves' names: before one is forgotten. Called by bond_evaluate() when all is published. */
+/*
+ * News of the thread, by the slaves' names: before one is forgotten. Called by bond_evaluate() when
+ * all is published.
+ */
 void bond_lacp_log(struct bond *bond);
 /* The thread has news: evaluates the bonds that it speaks for. */
 void bond_lacp_news(struct daemon *daemon);

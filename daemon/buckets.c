@@ -117,7 +117,10 @@ static void give_surplus(struct share *share, uint8_t bucket[XBOND_BUCKETS], con
 	}
 }
 
-/* Surplus beyond the upper bound goes first: else one that gives down to its lower would get some back. */
+/*
+ * Surplus beyond the upper bound goes first: else one that gives down to its lower would get some
+ * back.
+ */
 static void rebalance(uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
 		      const uint32_t weight[XBOND_MAX_SLAVES])
 {
@@ -171,7 +174,8 @@ static uint32_t reduce(uint32_t reduced[XBOND_MAX_SLAVES], const uint32_t weight
 	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		reduced[slot] = weight[slot] / divisor;
 		if (total / divisor > XBOND_BUCKETS / 2 && weight[slot]) {
-			reduced[slot] = (uint32_t)((uint64_t)weight[slot] * (XBOND_BUCKETS / 2) / total);
+			reduced[slot] =
+				(uint32_t)((uint64_t)weight[slot] * (XBOND_BUCKETS / 2) / total);
 			reduced[slot] += !reduced[slot];
 		}
 		round += reduced[slot];

@@ -31,7 +31,8 @@ void buckets_assign(uint8_t bucket[XBOND_BUCKETS], uint8_t home[XBOND_BUCKETS],
  * For round-robin: whole rounds of a smooth weighted order, in which a slot's turns are as
  * far apart as can be. Returns how many buckets are in use; the rest repeats the first.
  */
-uint32_t buckets_round_robin(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBOND_MAX_SLAVES]);
+uint32_t buckets_round_robin(uint8_t bucket[XBOND_BUCKETS],
+			     const uint32_t weight[XBOND_MAX_SLAVES]);
 
 /* All to one slot. */
 void buckets_single(uint8_t bucket[XBOND_BUCKETS], uint8_t slot);

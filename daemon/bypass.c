@@ -10,8 +10,8 @@
 
 bool bypass_forbids_direct(struct bond *bond)
 {
-	return bond->captured || bond->has_qdisc || bond->has_filters || bond->is_down || bond->away ||
-	       (bond->has_xdp && !bond_pin(bond)->xdp_tx);
+	return bond->captured || bond->has_qdisc || bond->has_filters || bond->is_down ||
+	       bond->away || (bond->has_xdp && !bond_pin(bond)->xdp_tx);
 }
 
 static void say(struct bond *bond, const char *what)
@@ -40,8 +40,8 @@ void bypass_follow_captures(struct daemon *daemon)
 		if (captured == bond->captured)
 			continue;
 		bond->captured = captured;
-		say(bond,
-		    captured ? "is captured; counted while it is" : "is captured no more; direct again");
+		say(bond, captured ? "is captured; counted while it is"
+				   : "is captured no more; direct again");
 		bond_evaluate(bond);
 	}
 }

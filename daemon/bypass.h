@@ -12,7 +12,10 @@
 bool bypass_forbids_direct(struct bond *bond);
 /* Who captures on which bond; evaluates where that has changed. */
 void bypass_follow_captures(struct daemon *daemon);
-/* Asks the kernel, and tells the log of a change; for bond->has_filters. As it was while bond0 is away. */
+/*
+ * Asks the kernel, and tells the log of a change; for bond->has_filters. As it was while bond0 is
+ * away.
+ */
 bool bypass_look_for_filters(struct bond *bond);
 /* The same for the bonds where a message told of a filter (bond->filters_due); evaluates. */
 void bypass_follow_filters(struct daemon *daemon);

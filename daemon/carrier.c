@@ -8,9 +8,11 @@ static struct carrier_state settle(enum xbond_link link)
 	return (struct carrier_state){ .link = link };
 }
 
-static struct carrier_state delay(enum xbond_link link, const struct carrier_input *input, uint32_t delay_ms)
+static struct carrier_state delay(enum xbond_link link, const struct carrier_input *input,
+				  uint32_t delay_ms)
 {
-	return (struct carrier_state){ .link = link, .deadline_ns = input->now_ns + delay_ms * NS_PER_MS };
+	return (struct carrier_state){ .link = link,
+				       .deadline_ns = input->now_ns + delay_ms * NS_PER_MS };
 }
 
 struct carrier_state carrier_next(struct carrier_state state, const struct carrier_input *input)
@@ -27,8 +29,9 @@ struct carrier_state carrier_next(struct carrier_state state, const struct carri
 	case XBOND_LINK_UP:
 		if (input->carrier)
 			return state;
-		return input->downdelay_ms ? delay(XBOND_LINK_GOING_DOWN, input, input->downdelay_ms)
-					   : settle(XBOND_LINK_DOWN);
+		return input->downdelay_ms
+			       ? delay(XBOND_LINK_GOING_DOWN, input, input->downdelay_ms)
+			       : settle(XBOND_LINK_DOWN);
 	case XBOND_LINK_GOING_DOWN:
 		if (input->carrier)
 			return settle(XBOND_LINK_UP);

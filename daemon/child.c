@@ -13,7 +13,9 @@
 
 #define FIRST_FD 3 /* after the standard ones */
 
-/* Who asked for it waits; but a device whose driver takes its time must not be left half changed. */
+/*
+ * Who asked for it waits; but a device whose driver takes its time must not be left half changed.
+ */
 #define LIMIT_MS 10000
 
 /* bondd's locks among them: a child that outlived it would keep the next bondd out. */

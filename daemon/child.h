@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Work that must not touch bondd itself: its namespace, its descriptors, its time. Knows nothing of the work. */
+/*
+ * Work that must not touch bondd itself: its namespace, its descriptors, its time. Knows nothing of
+ * the work.
+ */
 #ifndef XBOND_DAEMON_CHILD_H
 #define XBOND_DAEMON_CHILD_H
 

@@ -23,13 +23,15 @@ static void apply_slaves(struct bond *bond, const struct config_file *file, bool
 	for (size_t i = 0; i < file->slave_count; i++) {
 		const struct config_slave *slave = &file->slaves[i];
 
-		if (!config_awaits(bond, slave->name) && (!ran || link_get_by_name(nl, slave->name, &link)))
+		if (!config_awaits(bond, slave->name) &&
+		    (!ran || link_get_by_name(nl, slave->name, &link)))
 			config_wait(bond, slave, NULL);
 	}
 	config_look_again(bond->daemon);
 }
 
-static void apply(struct daemon *daemon, const char *name, const char *path, const struct config_file *file)
+static void apply(struct daemon *daemon, const char *name, const char *path,
+		  const struct config_file *file)
 {
 	struct bond *bond = daemon_find_bond(daemon, name);
 	struct err err = { 0 };

@@ -33,7 +33,8 @@ static struct config_slave *find_slave(struct config_file *file, const char *nam
 
 static struct config_slave *add_slave(struct config_file *file, const char *name)
 {
-	struct config_slave *grown = reallocarray(file->slaves, file->slave_count + 1, sizeof(*grown));
+	struct config_slave *grown =
+		reallocarray(file->slaves, file->slave_count + 1, sizeof(*grown));
 
 	if (!grown)
 		return NULL;
@@ -44,7 +45,8 @@ static struct config_slave *add_slave(struct config_file *file, const char *name
 	return grown;
 }
 
-static int take_slave(struct reading *reading, const char *slave_name, struct config_slave **ret_slave)
+static int take_slave(struct reading *reading, const char *slave_name,
+		      struct config_slave **ret_slave)
 {
 	int r = name_check("slave", slave_name, &reading->why);
 
@@ -78,13 +80,14 @@ static int take(struct reading *reading, const char *section, const char *name, 
 	else if (!strcmp(section, BOND_SECTION))
 		reading->has_bond = true;
 	else
-		r = err_set(&reading->why, EINVAL, "unknown section [%s]; there are [bond] and [slave NAME]",
-			    section);
+		r = err_set(&reading->why, EINVAL,
+			    "unknown section [%s]; there are [bond] and [slave NAME]", section);
 	if (r || !name)
 		return r;
-	if (!strcmp(name, option_at(OPT_ACTIVE_SLAVE)->name) || !strcmp(name, option_at(OPT_FORCE)->name))
-		return err_set(&reading->why, EINVAL, "%s: belongs to the command line, not into a file",
-			       name);
+	if (!strcmp(name, option_at(OPT_ACTIVE_SLAVE)->name) ||
+	    !strcmp(name, option_at(OPT_FORCE)->name))
+		return err_set(&reading->why, EINVAL,
+			       "%s: belongs to the command line, not into a file", name);
 	return take_option(reading, slave, name, value);
 }
 
@@ -125,8 +128,8 @@ static void end_line(struct reading *reading, char *line, int size)
 }
 
 /*
- * libinih does not report sections without options, and a slave with defaults is one. It takes what is left
- * of a long line for another, and an indented line for more of the value before.
+ * libinih does not report sections without options, and a slave with defaults is one. It takes what
+ * is left of a long line for another, and an indented line for more of the value before.
  */
 static char *read_line(char *line, int size, void *arg)
 {
@@ -149,7 +152,8 @@ static char *read_line(char *line, int size, void *arg)
 static void check_modes(struct reading *reading)
 {
 	const struct option_set *bond = &reading->file->bond;
-	uint32_t mode = bond->given[OPT_MODE] ? bond->value[OPT_MODE].number : XBOND_MODE_BALANCE_RR;
+	uint32_t mode =
+		bond->given[OPT_MODE] ? bond->value[OPT_MODE].number : XBOND_MODE_BALANCE_RR;
 
 	for (int id = 0; id < OPT_COUNT && !reading->failed_line; id++)
 		if (reading->line_of[id] && option_check_mode(option_at(id), mode, &reading->why))
@@ -189,7 +193,8 @@ int config_file_read(struct config_file *ret_file, const char *path, struct err 
 	check_whole(&reading);
 	if (reading.failed_line) {
 		config_file_free(&file);
-		return err_set(err, EINVAL, "%s:%d: %.900s", path, reading.failed_line, reading.why.text);
+		return err_set(err, EINVAL, "%s:%d: %.900s", path, reading.failed_line,
+			       reading.why.text);
 	}
 	*ret_file = file;
 	return 0;

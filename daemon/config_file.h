@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One configuration file in memory: parsed and checked, nothing applied. Used by config.c, also fuzzed. */
+/*
+ * One configuration file in memory: parsed and checked, nothing applied. Used by config.c, also
+ * fuzzed.
+ */
 #ifndef XBOND_DAEMON_CONFIG_FILE_H
 #define XBOND_DAEMON_CONFIG_FILE_H
 

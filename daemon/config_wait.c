@@ -54,8 +54,8 @@ void config_wait(struct bond *bond, const struct config_slave *slave, const uint
 		last = &(*last)->next;
 	*last = pending;
 	if (link_get_by_name(&bond->daemon->nl, slave->name, &link))
-		log_notice("%s: slave %s is not there yet; it is added when it appears", bond_pin(bond)->name,
-			   slave->name);
+		log_notice("%s: slave %s is not there yet; it is added when it appears",
+			   bond_pin(bond)->name, slave->name);
 }
 
 /* As when a slave is renamed. */
@@ -89,7 +89,8 @@ static bool is_done(struct pending *pending, const char *name)
 	if (!strcmp(name, pending->slave.name) || slot < 0)
 		return true;
 	pending->added = true;
-	memcpy(pending->perm_mac, bond_slave(pending->bond, (unsigned int)slot)->perm_mac, XBOND_MAC_SIZE);
+	memcpy(pending->perm_mac, bond_slave(pending->bond, (unsigned int)slot)->perm_mac,
+	       XBOND_MAC_SIZE);
 	return false;
 }
 
@@ -104,8 +105,8 @@ static bool is_too_early(const struct pending *pending)
 }
 
 /*
- * Adds the slave, or says once why not and waits on: it may come in another state. Not at once, for the try
- * itself makes messages about the device.
+ * Adds the slave, or says once why not and waits on: it may come in another state. Not at once, for
+ * the try itself makes messages about the device.
  */
 static bool try_pending(struct pending *pending, const char *name)
 {
@@ -141,7 +142,8 @@ static struct pending **next_of(struct pending **at, bool done)
 void config_link_appeared(struct daemon *daemon, const char *name)
 {
 	for (struct pending **at = &daemon->pending; *at;)
-		at = next_of(at, !(*at)->added && !strcmp((*at)->slave.name, name) && try_pending(*at, name));
+		at = next_of(at, !(*at)->added && !strcmp((*at)->slave.name, name) &&
+					 try_pending(*at, name));
 }
 
 /* The device may have the name as an alternative one. */
@@ -185,13 +187,14 @@ static bool look_by_mac(struct daemon *daemon, struct pending *pending)
 void config_wait_tick(struct daemon *daemon)
 {
 	for (struct pending **at = &daemon->pending; *at;)
-		at = next_of(at, look_by_mac(daemon, *at) ||
-					 ((!(*at)->refusals || (*at)->news) && look_by_name(daemon, *at)));
+		at = next_of(at, look_by_mac(daemon, *at) || ((!(*at)->refusals || (*at)->news) &&
+							      look_by_name(daemon, *at)));
 }
 
 bool config_awaits(const struct bond *bond, const char *slave)
 {
-	for (const struct pending *pending = bond->daemon->pending; pending; pending = pending->next)
+	for (const struct pending *pending = bond->daemon->pending; pending;
+	     pending = pending->next)
 		if (pending->bond == bond && !pending->added && !strcmp(pending->slave.name, slave))
 			return true;
 	return false;
@@ -201,7 +204,8 @@ json_t *config_awaited(const struct bond *bond)
 {
 	json_t *names = json_array();
 
-	for (const struct pending *pending = bond->daemon->pending; pending; pending = pending->next)
+	for (const struct pending *pending = bond->daemon->pending; pending;
+	     pending = pending->next)
 		if (pending->bond == bond && !pending->added)
 			json_array_append_new(names, json_value_text(pending->slave.name));
 	return names;
@@ -210,7 +214,8 @@ json_t *config_awaited(const struct bond *bond)
 void config_wait_no_more(struct bond *bond, const char *slave)
 {
 	for (struct pending **at = &bond->daemon->pending; *at;)
-		at = next_of(at, (*at)->bond == bond && (!slave || !strcmp((*at)->slave.name, slave)));
+		at = next_of(at,
+			     (*at)->bond == bond && (!slave || !strcmp((*at)->slave.name, slave)));
 }
 
 static bool is_named(struct bond *bond, const char *slave)
@@ -219,7 +224,8 @@ static bool is_named(struct bond *bond, const char *slave)
 	struct config_file file;
 	bool named = false;
 
-	snprintf(path, sizeof(path), "%s/%s" SUFFIX, bond->daemon->paths.config_dir, bond_pin(bond)->name);
+	snprintf(path, sizeof(path), "%s/%s" SUFFIX, bond->daemon->paths.config_dir,
+		 bond_pin(bond)->name);
 	if (config_file_read(&file, path, NULL))
 		return false;
 	for (size_t i = 0; i < file.slave_count; i++)
@@ -228,7 +234,10 @@ static bool is_named(struct bond *bond, const char *slave)
 	return named;
 }
 
-/* The name that the configuration has for a NIC that was added under another one; taken off the list. */
+/*
+ * The name that the configuration has for a NIC that was added under another one; taken off the
+ * list.
+ */
 static bool take_added(struct bond *bond, const struct xbond_slave *slave, char *ret_name)
 {
 	for (struct pending **at = &bond->daemon->pending; *at; at = &(*at)->next) {

@@ -24,11 +24,20 @@ void config_wait_no_more(struct bond *bond, const char *slave);
 void config_link_appeared(struct daemon *daemon, const char *name);
 /* Tries every slave that is waited for and there: at start, and when messages were lost. */
 void config_look_again(struct daemon *daemon);
-/* Twice a second: adds NICs that came back under another name, once udev has had the time to rename them. */
+/*
+ * Twice a second: adds NICs that came back under another name, once udev has had the time to rename
+ * them.
+ */
 void config_wait_tick(struct daemon *daemon);
-/* A member's device has gone: if the configuration names it, it is waited for, with the settings it had. */
+/*
+ * A member's device has gone: if the configuration names it, it is waited for, with the settings it
+ * had.
+ */
 void config_slave_lost(struct bond *bond, unsigned int slot);
-/* A member is removed by its user: it may have been added under another name than the configuration's. */
+/*
+ * A member is removed by its user: it may have been added under another name than the
+ * configuration's.
+ */
 void config_slave_left(struct bond *bond, unsigned int slot);
 void config_done(struct daemon *daemon);
 

@@ -68,7 +68,8 @@ static int slave_names(const struct request *request, const char ***ret_names, s
 		names[i] = json_string_value(json_array_get(request->slaves, i));
 		if (!names[i]) {
 			free(names);
-			return err_set(err, EINVAL, "bad request: slaves has something that is no name");
+			return err_set(err, EINVAL,
+				       "bad request: slaves has something that is no name");
 		}
 	}
 	*ret_names = names;
@@ -98,8 +99,8 @@ static int with_slaves(struct request *request, slaves_function function, struct
 static int add_slaves(struct request *request, const char *const *slaves, size_t count,
 		      const struct option_set *options, struct err *err)
 {
-	int r = request_add_slaves(request->daemon, request->bond, slaves, count, options, request->notes,
-				   err);
+	int r = request_add_slaves(request->daemon, request->bond, slaves, count, options,
+				   request->notes, err);
 	struct bond *bond = daemon_find_bond(request->daemon, request->bond);
 
 	for (size_t i = 0; i < count && !r; i++)
@@ -111,7 +112,8 @@ static int del_slaves(struct request *request, const char *const *slaves, size_t
 		      const struct option_set *options, struct err *err)
 {
 	(void)options;
-	return request_del_slaves(request->daemon, request->bond, slaves, count, request->notes, err);
+	return request_del_slaves(request->daemon, request->bond, slaves, count, request->notes,
+				  err);
 }
 
 static int set_slaves(struct request *request, const char *const *slaves, size_t count,
@@ -159,8 +161,8 @@ static int do_list(struct request *request, struct err *err)
 	return 0;
 }
 
-static int look_at(struct request *request, json_t *(*view)(const struct pins *pins, const char *name),
-		   struct err *err)
+static int look_at(struct request *request,
+		   json_t *(*view)(const struct pins *pins, const char *name), struct err *err)
 {
 	struct bond *bond = request->bond ? daemon_find_bond(request->daemon, request->bond) : NULL;
 	const struct pins *pins;
@@ -171,10 +173,11 @@ static int look_at(struct request *request, json_t *(*view)(const struct pins *p
 	pins = &bond->dataplane.pins;
 	json = view(pins, request->bond);
 	if (!json)
-		return err_set(err, EIO, "cannot read the counters of %s; try again", request->bond);
-	request->result =
-		json_pack("{s:o, s:b, s:o}", "view", json, "forced_counted",
-			  !!(pins->table->flags & XBOND_F_FORCE_COUNTED), "awaited", config_awaited(bond));
+		return err_set(err, EIO, "cannot read the counters of %s; try again",
+			       request->bond);
+	request->result = json_pack("{s:o, s:b, s:o}", "view", json, "forced_counted",
+				    !!(pins->table->flags & XBOND_F_FORCE_COUNTED), "awaited",
+				    config_awaited(bond));
 	return 0;
 }
 
@@ -195,9 +198,9 @@ static int do_show(struct request *request, struct err *err)
 			       : 0;
 
 	if (abi) {
-		request->result =
-			json_pack("{s:o, s:b, s:[]}", "view", view_foreign(request->bond, abi, true),
-				  "forced_counted", 0, "awaited");
+		request->result = json_pack("{s:o, s:b, s:[]}", "view",
+					    view_foreign(request->bond, abi, true),
+					    "forced_counted", 0, "awaited");
 		return 0;
 	}
 	return look_at(request, view_with_bondd, err);
@@ -211,7 +214,8 @@ static int do_stats(struct request *request, struct err *err)
 static const struct method {
 	const char *name;
 	method_function function;
-	bool for_all; /* also for members of group xbond: changes nothing, looks for its bond itself */
+	/* Also for members of group xbond: changes nothing, looks for its bond itself. */
+	bool for_all;
 } methods[] = {
 	{ "ping", do_ping, true },
 	{ "list", do_list, true },
@@ -249,7 +253,8 @@ static int call(struct daemon *daemon, json_t *words, bool root, json_t *notes, 
 	int r;
 
 	if (!method)
-		return err_set(err, EINVAL, "bad request: unknown method %s", name ? name : "(none)");
+		return err_set(err, EINVAL, "bad request: unknown method %s",
+			       name ? name : "(none)");
 	if (!root && !method->for_all)
 		return err_set(err, EPERM, "permission denied: only root may change bonds");
 	if (!method->for_all && !request.bond)

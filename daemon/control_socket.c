@@ -50,12 +50,17 @@ static void client_free(struct client *client)
 	free(client);
 }
 
-/* Never waits: answers fit into the socket's buffer, and a client that does not read them loses its connection. */
+/*
+ * Never waits: answers fit into the socket's buffer, and a client that does not read them loses its
+ * connection.
+ */
 static int send_answer(const struct client *client, json_t *answer)
 {
 	char *text = json_dumps(answer, JSON_COMPACT), *line = NULL;
 	int length = text ? asprintf(&line, "%s\n", text) : -1;
-	ssize_t sent = length < 0 ? -1 : send(client->fd, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+	ssize_t sent =
+		length < 0 ? -1
+			   : send(client->fd, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 	free(text);
 	free(line);
@@ -71,7 +76,8 @@ static int send_error(const struct client *client, const char *text)
 static int answer_line(struct client *client, const char *newline)
 {
 	size_t length = (size_t)(newline - client->buffer);
-	int r = send_answer(client, control_answer(client->daemon, client->buffer, length, client->root));
+	int r = send_answer(client,
+			    control_answer(client->daemon, client->buffer, length, client->root));
 
 	client->used -= length + 1;
 	memmove(client->buffer, newline + 1, client->used);
@@ -106,7 +112,8 @@ static int on_client(sd_event_source *source, int fd, uint32_t events, void *arg
 
 	(void)source;
 	(void)events;
-	got = recv(fd, client->buffer + client->used, sizeof(client->buffer) - client->used, MSG_DONTWAIT);
+	got = recv(fd, client->buffer + client->used, sizeof(client->buffer) - client->used,
+		   MSG_DONTWAIT);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (got > 0)
@@ -216,14 +223,15 @@ static int listen_on(const char *path, gid_t readers, struct err *err)
 	int fd;
 
 	if (strlen(path) >= sizeof(address.sun_path))
-		return err_set(err, ENAMETOOLONG, "%s is too long for a socket; give a shorter --run-dir",
-			       path);
+		return err_set(err, ENAMETOOLONG,
+			       "%s is too long for a socket; give a shorter --run-dir", path);
 	memcpy(address.sun_path, path, strlen(path));
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return err_set(err, errno, "no socket: %m");
 	unlink(path);
-	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, SOMAXCONN) < 0) {
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(fd, SOMAXCONN) < 0) {
 		close(fd);
 		return err_set(err, errno, "cannot listen on %s: %m", path);
 	}

@@ -115,7 +115,8 @@ static void feed_watchdog(struct dataplane *dataplane)
 void dataplane_beat(struct dataplane *dataplane)
 {
 	struct xbond_table *table = dataplane->pins.table;
-	bool was_away = (int64_t)(clock_now_ns() - table->heartbeat_ns) > XBOND_HEARTBEAT_FRESH_NS / 2;
+	bool was_away =
+		(int64_t)(clock_now_ns() - table->heartbeat_ns) > XBOND_HEARTBEAT_FRESH_NS / 2;
 
 	if (!(table->flags & XBOND_F_XDP_TX) || (table->watched && !was_away)) {
 		feed_watchdog(dataplane);
@@ -156,8 +157,8 @@ static void set_byte_costs(struct xbond_table *table, const struct dataplane_pla
 			heaviest = plan->weight[slot];
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (plan->weight[slot])
-			table->byte_cost[slot] =
-				(uint32_t)((uint64_t)XBOND_BYTE_COST_ONE * heaviest / plan->weight[slot]);
+			table->byte_cost[slot] = (uint32_t)((uint64_t)XBOND_BYTE_COST_ONE *
+							    heaviest / plan->weight[slot]);
 }
 
 void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan *plan)

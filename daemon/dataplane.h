@@ -27,17 +27,23 @@ void dataplane_init(void);
  * their first contents. All or nothing is pinned. The kernel's refusal is told with the
  * verifier's last lines.
  */
-int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir, const struct xbond_bond *bond,
-		     const struct xbond_settings *settings, struct err *err);
+int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir,
+		     const struct xbond_bond *bond, const struct xbond_settings *settings,
+		     struct err *err);
 /* Opens what another bondd has pinned. */
-int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name, struct err *err);
-/* The same in two steps: between them pins of programs may be replaced, or come that were not there. */
+int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
+		   struct err *err);
+/*
+ * The same in two steps: between them pins of programs may be replaced, or come that were not
+ * there.
+ */
 int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
 			struct err *err);
 int dataplane_open_programs(struct dataplane *dataplane, struct err *err);
 void dataplane_close(struct dataplane *dataplane);
 /* Follows a new name of the bond: moves the pins. */
-int dataplane_rename(struct dataplane *dataplane, const char *bpf_dir, const char *name, struct err *err);
+int dataplane_rename(struct dataplane *dataplane, const char *bpf_dir, const char *name,
+		     struct err *err);
 /* Two bonds exchange their directories. */
 int dataplane_swap(struct dataplane *a, struct dataplane *b, struct err *err);
 /* Closes, and removes the pins, whatever is left of them. */
@@ -55,7 +61,10 @@ void dataplane_set_rx_mask(struct dataplane *dataplane, uint64_t mask);
 void dataplane_set_drained(struct dataplane *dataplane, uint64_t mask);
 /* 0: none. */
 void dataplane_set_queue_id(struct dataplane *dataplane, unsigned int slot, uint32_t queue_id);
-/* Of the flags in `which`; the others are somebody else's, and stay. May take some 10 ms where XDP chooses. */
+/*
+ * Of the flags in `which`; the others are somebody else's, and stay. May take some 10 ms where XDP
+ * chooses.
+ */
 void dataplane_set_flags(struct dataplane *dataplane, uint32_t which, uint32_t flags);
 /*
  * bondd lives, and does for XBOND_HEARTBEAT_FRESH_NS. After an absence, XDP chooses only once
@@ -68,9 +77,10 @@ void dataplane_stop_beating(struct dataplane *dataplane);
 /* What the buckets are filled by. */
 struct dataplane_plan {
 	enum xbond_mode mode;
-	unsigned int active_slot;		  /* active-backup: gets all; or XBOND_NO_SLOT */
-	uint32_t weight[XBOND_MAX_SLAVES];	  /* of those in use; 0: no bucket */
-	uint32_t member_weight[XBOND_MAX_SLAVES]; /* of all, also while they are down or drained */
+	unsigned int active_slot;	   /* active-backup: gets all; or XBOND_NO_SLOT */
+	uint32_t weight[XBOND_MAX_SLAVES]; /* of those in use; 0: no bucket */
+	/* Of all, also while they are down or drained. */
+	uint32_t member_weight[XBOND_MAX_SLAVES];
 };
 
 /* Buckets by plan; one store puts them in force. */

@@ -59,7 +59,8 @@ static struct xbond_bpf *load(const struct xbond_bond *bond, const struct xbond_
 		return NULL;
 	skeleton->data_settings->settings = *settings;
 	fill_table(&skeleton->data_table->table, bond);
-	memset(&skeleton->data_buckets->buckets, XBOND_NO_SLOT, sizeof(skeleton->data_buckets->buckets));
+	memset(&skeleton->data_buckets->buckets, XBOND_NO_SLOT,
+	       sizeof(skeleton->data_buckets->buckets));
 	if (!objects_load(skeleton, err))
 		return skeleton;
 	objects_close(skeleton);
@@ -77,8 +78,8 @@ static int pin_all(struct xbond_bpf *skeleton, const char *dir, struct err *err)
 	return r;
 }
 
-static int pin_staged(struct xbond_bpf *skeleton, const char *bpf_dir, const struct xbond_bond *bond,
-		      struct err *err)
+static int pin_staged(struct xbond_bpf *skeleton, const char *bpf_dir,
+		      const struct xbond_bond *bond, struct err *err)
 {
 	char staging[PATH_MAX], final[PATH_MAX];
 	uint32_t key = 0;
@@ -101,8 +102,9 @@ static int pin_staged(struct xbond_bpf *skeleton, const char *bpf_dir, const str
 	return r;
 }
 
-int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir, const struct xbond_bond *bond,
-		     const struct xbond_settings *settings, struct err *err)
+int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir,
+		     const struct xbond_bond *bond, const struct xbond_settings *settings,
+		     struct err *err)
 {
 	struct xbond_bpf *skeleton = load(bond, settings, err);
 	int r;
@@ -151,8 +153,8 @@ int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 		snprintf(path, sizeof(path), "%s/%s", dataplane->pins.dir, programs[i].pin);
 		*fd = bpf_obj_get(path);
 		if (*fd < 0)
-			return err_set(err, EBADMSG, "%s: %s: the pins are damaged; " PINS_REMOVE, path,
-				       strerror(-*fd), dataplane->pins.dir);
+			return err_set(err, EBADMSG, "%s: %s: the pins are damaged; " PINS_REMOVE,
+				       path, strerror(-*fd), dataplane->pins.dir);
 	}
 	return 0;
 }
@@ -166,7 +168,8 @@ int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, co
 	return pins_open(&ret_dataplane->pins, bpf_dir, name, err);
 }
 
-int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name, struct err *err)
+int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
+		   struct err *err)
 {
 	int r = dataplane_open_maps(ret_dataplane, bpf_dir, name, err);
 
@@ -190,7 +193,8 @@ void dataplane_close(struct dataplane *dataplane)
 	pins_close(&dataplane->pins);
 }
 
-int dataplane_rename(struct dataplane *dataplane, const char *bpf_dir, const char *name, struct err *err)
+int dataplane_rename(struct dataplane *dataplane, const char *bpf_dir, const char *name,
+		     struct err *err)
 {
 	char path[PATH_MAX];
 
@@ -206,7 +210,8 @@ int dataplane_swap(struct dataplane *a, struct dataplane *b, struct err *err)
 	char dir[PATH_MAX];
 
 	if (renameat2(AT_FDCWD, a->pins.dir, AT_FDCWD, b->pins.dir, RENAME_EXCHANGE) < 0)
-		return err_set(err, errno, "cannot exchange %s and %s: %m", a->pins.dir, b->pins.dir);
+		return err_set(err, errno, "cannot exchange %s and %s: %m", a->pins.dir,
+			       b->pins.dir);
 	memcpy(dir, a->pins.dir, sizeof(dir));
 	memcpy(a->pins.dir, b->pins.dir, sizeof(dir));
 	memcpy(b->pins.dir, dir, sizeof(dir));

@@ -22,7 +22,8 @@
 #define FIRST_MTU 1500
 #define NAME_TRIES 100
 
-int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE], struct err *err)
+int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE],
+		     struct err *err)
 {
 	struct link_info link;
 
@@ -48,7 +49,8 @@ static int prepare_port(struct bond *bond, const char *alias, struct err *err)
 	if (r)
 		return r;
 	r = ipv6_set_disabled(pin->port_name, 1);
-	return r ? err_set(err, -r, "cannot turn IPv6 off on %s: %s", pin->port_name, strerror(-r)) : 0;
+	return r ? err_set(err, -r, "cannot turn IPv6 off on %s: %s", pin->port_name, strerror(-r))
+		 : 0;
 }
 
 int device_create(struct bond *bond, struct err *err)
@@ -98,8 +100,9 @@ static enum xbond_hook choose_hook(struct bond *bond)
 		return XBOND_HOOK_CLSACT;
 	if (bond->daemon->hook == HOOK_TCX)
 		return XBOND_HOOK_TCX;
-	return attach_tcx_works(bond->dataplane.egress_fd, (int)bond_pin(bond)->ifindex) ? XBOND_HOOK_TCX
-											 : XBOND_HOOK_CLSACT;
+	return attach_tcx_works(bond->dataplane.egress_fd, (int)bond_pin(bond)->ifindex)
+		       ? XBOND_HOOK_TCX
+		       : XBOND_HOOK_CLSACT;
 }
 
 static bool has_queue_ids(struct bond *bond)
@@ -120,12 +123,13 @@ int device_attach_egress(struct bond *bond, const struct attach_point *egress, s
 {
 	const char *name = bond_pin(bond)->name;
 
-	if (egress->hook == XBOND_HOOK_CLSACT && filters_has_ingress(&bond->daemon->nl, egress->ifindex))
-		return err_set(
-			err, EEXIST,
-			"an ingress qdisc on %s is where clsact must be, so direct and queue_id have no "
-			"effect; 'tc qdisc del dev %s ingress'",
-			name, name);
+	if (egress->hook == XBOND_HOOK_CLSACT &&
+	    filters_has_ingress(&bond->daemon->nl, egress->ifindex))
+		return err_set(err, EEXIST,
+			       "an ingress qdisc on %s is where clsact must be, so direct and "
+			       "queue_id have no "
+			       "effect; 'tc qdisc del dev %s ingress'",
+			       name, name);
 	return attach_add(egress, bond->dataplane.egress_fd, NULL, err);
 }
 
@@ -171,10 +175,14 @@ void device_follow_settings(struct bond *bond)
 	if (!wanted)
 		attach_remove(&bond->daemon->nl, &egress, true);
 	else if (device_attach_egress(bond, &egress, &err))
-		log_error("%s: queue_id and path direct have no effect: %s", bond_pin(bond)->name, err.text);
+		log_error("%s: queue_id and path direct have no effect: %s", bond_pin(bond)->name,
+			  err.text);
 }
 
-/* By number if it is known already, else by a name that nobody but bondd gives; the peer may be anywhere. */
+/*
+ * By number if it is known already, else by a name that nobody but bondd gives; the peer may be
+ * anywhere.
+ */
 void device_remove(struct nl *nl, const struct xbond_bond *pin)
 {
 	struct link_info port, device;

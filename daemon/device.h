@@ -20,7 +20,8 @@ static inline bool device_is_port(const struct link_info *link)
 }
 
 /* A free name for the port side that tells whose it is: xb-bond0. */
-int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE], struct err *err);
+int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE],
+		     struct err *err);
 /* Makes the pair of bond->dataplane's name; stores both ifindexes. */
 int device_create(struct bond *bond, struct err *err);
 /* Of a new bond: chooses TCX or clsact, and attaches the programs of both ends. */
@@ -31,9 +32,15 @@ struct attach_point device_attach_point(struct bond *bond, bool egress);
 int device_attach_egress(struct bond *bond, const struct attach_point *egress, struct err *err);
 /* A netkit selects in its transmit function, where only the packet's queue_mapping is lost. */
 bool device_needs_egress(struct bond *bond);
-/* Others have filters or programs on bond0's TC egress that come after ours. Of a bond in this namespace. */
+/*
+ * Others have filters or programs on bond0's TC egress that come after ours. Of a bond in this
+ * namespace.
+ */
 bool device_skips_filters(struct bond *bond);
-/* A netkit has a program on bond0's TC egress only for `path direct` and while a slave has a queue_id. */
+/*
+ * A netkit has a program on bond0's TC egress only for `path direct` and while a slave has a
+ * queue_id.
+ */
 void device_follow_settings(struct bond *bond);
 /* Removes the pair of a bond that is being created or deleted, if it is there. */
 void device_remove(struct nl *nl, const struct xbond_bond *pin);

@@ -14,7 +14,8 @@ static bool asks_for_xdp(const struct xbond_bond *pin)
 
 int device_pair_check(const struct xbond_bond *pin, struct err *err)
 {
-	if (!asks_for_xdp(pin) || (!device_pair_is_netkit(pin) && pin->device != XBOND_DEVICE_NETKIT))
+	if (!asks_for_xdp(pin) ||
+	    (!device_pair_is_netkit(pin) && pin->device != XBOND_DEVICE_NETKIT))
 		return 0;
 	return err_set(err, EOPNOTSUPP, "%s: netkit has no XDP: create the bond with device veth",
 		       pin->xdp_tx ? "xdp_tx" : "rx_hook");
@@ -28,8 +29,8 @@ static unsigned int queue_count(void)
 }
 
 /* The port side is the primary: redirects resolve in its namespace, wherever bond0 is. */
-static int make_netkit(struct bond *bond, const struct link_end *device, const struct link_end *port,
-		       struct err *err)
+static int make_netkit(struct bond *bond, const struct link_end *device,
+		       const struct link_end *port, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	int r;
@@ -38,9 +39,10 @@ static int make_netkit(struct bond *bond, const struct link_end *device, const s
 	r = link_create_netkit(&bond->daemon->nl, port, device, err);
 	if (r != -EOPNOTSUPP)
 		return r;
-	return err_set(err, EOPNOTSUPP,
-		       "device: this kernel has no netkit that takes a MAC address (Linux 6.10 with "
-		       "CONFIG_NETKIT has); use device veth or auto");
+	return err_set(
+		err, EOPNOTSUPP,
+		"device: this kernel has no netkit that takes a MAC address (Linux 6.10 with "
+		"CONFIG_NETKIT has); use device veth or auto");
 }
 
 static int make_veth(struct bond *bond, const struct link_end *device, const struct link_end *port,
@@ -50,7 +52,10 @@ static int make_veth(struct bond *bond, const struct link_end *device, const str
 	return link_create_veth(&bond->daemon->nl, device, port, err);
 }
 
-/* -EOPNOTSUPP also where it clears priorities: a veth is better there, which carries them across in tc_index. */
+/*
+ * -EOPNOTSUPP also where it clears priorities: a veth is better there, which carries them across in
+ * tc_index.
+ */
 static int try_netkit(struct bond *bond, const struct link_end *device, const struct link_end *port,
 		      struct err *err)
 {
@@ -64,7 +69,8 @@ static int try_netkit(struct bond *bond, const struct link_end *device, const st
 	if (!r && made.keeps_priority)
 		return 0;
 	if (r)
-		return err_set(err, -r, "%s has gone while %s was made; try again", port->name, device->name);
+		return err_set(err, -r, "%s has gone while %s was made; try again", port->name,
+			       device->name);
 	r = link_delete(nl, made.ifindex, err);
 	return r ? r : -EOPNOTSUPP;
 }

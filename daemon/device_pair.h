@@ -8,7 +8,10 @@
 
 #include "daemon/bond.h"
 
-/* Makes the pair of the bond's names, and records its kind. -EOPNOTSUPP: netkit was asked for by name. */
+/*
+ * Makes the pair of the bond's names, and records its kind. -EOPNOTSUPP: netkit was asked for by
+ * name.
+ */
 int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_mtu, struct err *err);
 /* A netkit has no XDP: refuses the options of a bond that ask for both. */
 int device_pair_check(const struct xbond_bond *pin, struct err *err);

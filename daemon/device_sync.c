@@ -35,8 +35,8 @@ static void follow_name(struct bond *bond, const char *name)
 		return;
 	if (move_pins(bond, name, &err)) {
 		if (strcmp(bond->refused_name, name))
-			log_warning("%s: is now called %s, but keeps its name here: %s", pin->name, name,
-				    err.text);
+			log_warning("%s: is now called %s, but keeps its name here: %s", pin->name,
+				    name, err.text);
 		snprintf(bond->refused_name, sizeof(bond->refused_name), "%s", name);
 		return;
 	}
@@ -62,8 +62,9 @@ static void follow_promisc(struct bond *bond, bool promisc)
 /* Another device may have got its number; people may have changed its alias or its name. */
 static bool is_our_port(const struct xbond_bond *pin, const struct link_info *port)
 {
-	return link_is_paired(port) && (device_is_port(port) || !strcmp(port->name, pin->port_name) ||
-					port->lower == (int)pin->ifindex);
+	return link_is_paired(port) &&
+	       (device_is_port(port) || !strcmp(port->name, pin->port_name) ||
+		port->lower == (int)pin->ifindex);
 }
 
 /* `direct` is forbidden before anything else happens, and allowed again after everything. */
@@ -118,8 +119,8 @@ int device_sync(struct bond *bond)
 	has_filters = bypass_look_for_filters(bond);
 	is_down = !(device.flags & IFF_UP);
 	has_xdp = device.xdp_id;
-	if (has_qdisc != bond->has_qdisc || has_filters != bond->has_filters || has_xdp != bond->has_xdp ||
-	    is_down != bond->is_down) {
+	if (has_qdisc != bond->has_qdisc || has_filters != bond->has_filters ||
+	    has_xdp != bond->has_xdp || is_down != bond->is_down) {
 		bond->has_qdisc = has_qdisc;
 		bond->has_filters = has_filters;
 		bond->has_xdp = has_xdp;

@@ -30,12 +30,14 @@ static void values_take_back_mac(struct bond *bond, const uint8_t *old, const ch
 	char text[MAC_TEXT_SIZE];
 	struct err err;
 
-	log_warning("%s: %s; the bond goes back to %s", bond_pin(bond)->name, why, mac_text(old, text));
+	log_warning("%s: %s; the bond goes back to %s", bond_pin(bond)->name, why,
+		    mac_text(old, text));
 	memcpy(bond_pin(bond)->mac, old, XBOND_MAC_SIZE);
 	bond_for_each_member (bond, slot)
 		slave_follow_mac(bond, slot, NULL);
 	if (device_set_mac(bond, old, &err))
-		log_warning("%s: cannot have its MAC address back: %s", bond_pin(bond)->name, err.text);
+		log_warning("%s: cannot have its MAC address back: %s", bond_pin(bond)->name,
+			    err.text);
 }
 
 void device_follow_mac(struct bond *bond, const uint8_t *mac)
@@ -65,8 +67,8 @@ static int values_set_mtu(struct nl *nl, const void *arg)
 }
 
 /*
- * Many drivers take no large frames by XDP, and not all of those refuse the MTU. `auto` gives way to any that is not
- * small, and asks for XDP anew when all slaves have it; `xdp` does not.
+ * Many drivers take no large frames by XDP, and not all of those refuse the MTU. `auto` gives way
+ * to any that is not small, and asks for XDP anew when all slaves have it; `xdp` does not.
  */
 static int values_give_mtu(struct bond *bond, unsigned int slot, uint32_t old, struct err *err)
 {
@@ -80,12 +82,13 @@ static int values_give_mtu(struct bond *bond, unsigned int slot, uint32_t old, s
 		xdp_yield(bond, slot);
 	r = link_set_mtu(&bond->daemon->nl, (int)slave->ifindex, pin->mtu, &why);
 	if (r && slave->rx_hook == XBOND_RX_XDP)
-		return err_set(
-			err, -r,
-			"%s does not take MTU %u while it receives by XDP (%s; 'bondctl set %s rx_hook "
-			"auto' lets it)",
-			slave->name, pin->mtu, why.text, pin->name);
-	return r ? err_set(err, -r, "%s does not take MTU %u (%s)", slave->name, pin->mtu, why.text) : 0;
+		return err_set(err, -r,
+			       "%s does not take MTU %u while it receives by XDP (%s; 'bondctl set "
+			       "%s rx_hook "
+			       "auto' lets it)",
+			       slave->name, pin->mtu, why.text, pin->name);
+	return r ? err_set(err, -r, "%s does not take MTU %u (%s)", slave->name, pin->mtu, why.text)
+		 : 0;
 }
 
 static int values_give_mtu_to_all(struct bond *bond, uint32_t old, struct err *err)

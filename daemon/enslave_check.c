@@ -28,11 +28,14 @@ static int check_kind(struct bond *bond, const struct link_info *link, struct er
 	if (link->ifindex == (int)bond_pin(bond)->ifindex && !bond->away)
 		return err_set(err, EINVAL, "%s is the bond itself; name another device", name);
 	if (link->flags & IFF_LOOPBACK)
-		return err_set(err, EINVAL, "%s is the loopback device, which cannot be a slave", name);
+		return err_set(err, EINVAL, "%s is the loopback device, which cannot be a slave",
+			       name);
 	if (link->type != ARPHRD_ETHER || !link->has_mac)
-		return err_set(err, EINVAL, "%s is no Ethernet device, and a bond takes only those", name);
+		return err_set(err, EINVAL, "%s is no Ethernet device, and a bond takes only those",
+			       name);
 	if (device_is_port(link))
-		return err_set(err, EINVAL, "%s is the port side of a bond; name a device of your own", name);
+		return err_set(err, EINVAL,
+			       "%s is the port side of a bond; name a device of your own", name);
 	if (is_bond_device(bond, link))
 		return err_set(err, EINVAL, "%s is a bond, and bonds do not nest", name);
 	return 0;
@@ -40,10 +43,11 @@ static int check_kind(struct bond *bond, const struct link_info *link, struct er
 
 static int has_orphan_filter(const char *name, int priority, struct err *err)
 {
-	return err_set(err, EBUSY,
-		       "%s is a slave of a bond of another bondd; free it there first, or, if that is "
-		       "lost, by 'tc filter del dev %s ingress pref %d'",
-		       name, name, priority);
+	return err_set(
+		err, EBUSY,
+		"%s is a slave of a bond of another bondd; free it there first, or, if that is "
+		"lost, by 'tc filter del dev %s ingress pref %d'",
+		name, name, priority);
 }
 
 static int check_owner(struct bond *bond, const struct link_info *link, struct err *err)
@@ -52,9 +56,11 @@ static int check_owner(struct bond *bond, const struct link_info *link, struct e
 
 	for (struct bond *other = bond->daemon->bonds; other; other = other->next)
 		if (bond_slot_by_ifindex(other, link->ifindex) >= 0)
-			return err_set(err, EBUSY,
-				       "%s is a slave of %s already; 'bondctl del-slave %s %s' frees it",
-				       link->name, bond_pin(other)->name, bond_pin(other)->name, link->name);
+			return err_set(
+				err, EBUSY,
+				"%s is a slave of %s already; 'bondctl del-slave %s %s' frees it",
+				link->name, bond_pin(other)->name, bond_pin(other)->name,
+				link->name);
 	if (attach_has_mirred(link->ifindex))
 		return has_orphan_filter(link->name, ATTACH_MIRRED_PRIORITY, err);
 	if (attach_has_rx_filter(link->ifindex, ATTACH_LAST_PRIORITY))
@@ -64,18 +70,19 @@ static int check_owner(struct bond *bond, const struct link_info *link, struct e
 	if (attach_has_rx_filter(link->ifindex, ATTACH_FILTER_PRIORITY))
 		return has_orphan_filter(link->name, ATTACH_FILTER_PRIORITY, err);
 	if (attach_has_program(link->ifindex, "xbond_rx"))
-		return err_set(err, EBUSY, "%s is a slave of a bond of another bondd; free it there first",
+		return err_set(err, EBUSY,
+			       "%s is a slave of a bond of another bondd; free it there first",
 			       link->name);
 	if (!link->master)
 		return 0;
 	if (link_get(&bond->daemon->nl, -1, link->master, &master))
 		memset(&master, 0, sizeof(master));
-	return err_set(err, EBUSY, "%s is a port of %s%s%s; 'ip link set %s nomaster' frees it", link->name,
-		       master.kind, *master.kind ? " " : "", master.name, link->name);
+	return err_set(err, EBUSY, "%s is a port of %s%s%s; 'ip link set %s nomaster' frees it",
+		       link->name, master.kind, *master.kind ? " " : "", master.name, link->name);
 }
 
-static int check_neighbours(struct bond *bond, const struct link_info *link, const struct link_list *devices,
-			    struct err *err)
+static int check_neighbours(struct bond *bond, const struct link_info *link,
+			    const struct link_list *devices, struct err *err)
 {
 	const char *bond_name = bond_pin(bond)->name;
 
@@ -83,10 +90,10 @@ static int check_neighbours(struct bond *bond, const struct link_info *link, con
 		const struct link_info *upper = &devices->link[i];
 
 		if (link_is_on(upper, link->ifindex))
-			return err_set(
-				err, EBUSY,
-				"%s has %s (%s) on it, which would go deaf; remove it, or make it on %s",
-				link->name, upper->name, upper->kind, bond_name);
+			return err_set(err, EBUSY,
+				       "%s has %s (%s) on it, which would go deaf; remove it, or "
+				       "make it on %s",
+				       link->name, upper->name, upper->kind, bond_name);
 	}
 	return enslave_loop_check(bond, link, devices, err);
 }
@@ -110,12 +117,14 @@ static int check_addresses(struct bond *bond, const struct link_info *link, stru
 	int count = address_list(&bond->daemon->nl, link->ifindex, &first, 1);
 
 	if (count < 0)
-		return err_set(err, EAGAIN, "cannot see the addresses of %s; try again", link->name);
+		return err_set(err, EAGAIN, "cannot see the addresses of %s; try again",
+			       link->name);
 	if (!count)
 		return 0;
-	return err_set(err, EBUSY,
-		       "%s has IP addresses (%s), which belong on %s; remove them, or add 'force yes'",
-		       link->name, first.text, bond_pin(bond)->name);
+	return err_set(
+		err, EBUSY,
+		"%s has IP addresses (%s), which belong on %s; remove them, or add 'force yes'",
+		link->name, first.text, bond_pin(bond)->name);
 }
 
 int enslave_check(struct bond *bond, const char *name, bool force, struct link_info *ret_link,

@@ -5,7 +5,10 @@
 
 #include "daemon/bond.h"
 
-/* 0 and the device, or -errno and one line that says why not and what to do. force: IP addresses are no obstacle. */
+/*
+ * 0 and the device, or -errno and one line that says why not and what to do. force: IP addresses
+ * are no obstacle.
+ */
 int enslave_check(struct bond *bond, const char *name, bool force, struct link_info *ret_link,
 		  struct err *err);
 

@@ -27,7 +27,8 @@ struct way {
 
 static bool is_bond(struct bond *bond, const struct step *step)
 {
-	return bond_pin(bond)->netnsid == step->nsid && (int)bond_pin(bond)->ifindex == step->ifindex;
+	return bond_pin(bond)->netnsid == step->nsid &&
+	       (int)bond_pin(bond)->ifindex == step->ifindex;
 }
 
 static void reach(struct way *way, int nsid, int ifindex, size_t from)
@@ -36,7 +37,8 @@ static void reach(struct way *way, int nsid, int ifindex, size_t from)
 		if (way->step[i].nsid == nsid && way->step[i].ifindex == ifindex)
 			return;
 	if (way->count < way->size)
-		way->step[way->count++] = (struct step){ .nsid = nsid, .ifindex = ifindex, .from = from };
+		way->step[way->count++] =
+			(struct step){ .nsid = nsid, .ifindex = ifindex, .from = from };
 }
 
 static void reach_below_device(struct way *way, size_t from)
@@ -98,7 +100,8 @@ static void write_way(const struct way *way, size_t to, FILE *text)
 	fputs(name_of(way, step), text);
 }
 
-static int refuse(const struct way *way, size_t met, const char *name, const char *bond_name, struct err *err)
+static int refuse(const struct way *way, size_t met, const char *name, const char *bond_name,
+		  struct err *err)
 {
 	char text[WAY_SIZE] = "";
 	FILE *file = fmemopen(text, sizeof(text), "w");
@@ -109,13 +112,14 @@ static int refuse(const struct way *way, size_t met, const char *name, const cha
 		text[sizeof(text) - 1] = '\0';
 	}
 	return err_set(err, ELOOP,
-		       "%s leads back to %s (%s), so frames would go round for ever; choose a device that is "
+		       "%s leads back to %s (%s), so frames would go round for ever; choose a "
+		       "device that is "
 		       "not on %s",
 		       name, bond_name, text, bond_name);
 }
 
-int enslave_loop_check(struct bond *bond, const struct link_info *link, const struct link_list *devices,
-		       struct err *err)
+int enslave_loop_check(struct bond *bond, const struct link_info *link,
+		       const struct link_list *devices, struct err *err)
 {
 	struct way way = { .daemon = bond->daemon, .devices = devices };
 	size_t met;

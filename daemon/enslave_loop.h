@@ -11,7 +11,7 @@
 #include "daemon/net/link_list.h"
 
 /* 0, or -ELOOP and a line with the way that frames would go; -ENOMEM. */
-int enslave_loop_check(struct bond *bond, const struct link_info *link, const struct link_list *devices,
-		       struct err *err);
+int enslave_loop_check(struct bond *bond, const struct link_info *link,
+		       const struct link_list *devices, struct err *err);
 
 #endif

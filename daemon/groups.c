@@ -17,10 +17,11 @@
 
 struct group {
 	uint8_t mac[XBOND_MAC_SIZE];
-	bool wanted;	 /* bond0 listens to it, at this look */
-	bool missed;	 /* it did not at the last one */
-	uint64_t joined; /* slots on whose lists it is because of us; the pinned map has the same */
-	uint64_t there;	 /* slots on whose lists it is, at this look */
+	bool wanted; /* bond0 listens to it, at this look */
+	bool missed; /* it did not at the last one */
+	/* Slots on whose lists it is because of us; the pinned map has the same. */
+	uint64_t joined;
+	uint64_t there; /* slots on whose lists it is, at this look */
 };
 
 /* Whose list is of interest. */
@@ -63,7 +64,8 @@ static struct group *append(struct groups *groups, const uint8_t *mac)
 
 static int by_mac(const void *left, const void *right)
 {
-	return memcmp(((const struct group *)left)->mac, ((const struct group *)right)->mac, XBOND_MAC_SIZE);
+	return memcmp(((const struct group *)left)->mac, ((const struct group *)right)->mac,
+		      XBOND_MAC_SIZE);
 }
 
 /* Sorts, and makes one of those with the same address. */
@@ -89,7 +91,10 @@ static void fold(struct groups *groups)
 	groups->count = kept;
 }
 
-/* Slots in use, whatever their state is, and bond0, which has its number in another namespace when it is away. */
+/*
+ * Slots in use, whatever their state is, and bond0, which has its number in another namespace when
+ * it is away.
+ */
 static void add_owners(struct look *look, struct bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
@@ -156,7 +161,8 @@ static void begin_look(struct look *look, struct bond *bond)
 /* From first on, count of them. 0 or -errno. */
 static int look_at(struct bond *first, size_t count)
 {
-	struct look look = { .owners = calloc(count * (XBOND_MAX_SLAVES + 1), sizeof(struct owner)) };
+	struct look look = { .owners =
+				     calloc(count * (XBOND_MAX_SLAVES + 1), sizeof(struct owner)) };
 	struct bond *bond = first;
 	int r;
 
@@ -177,10 +183,12 @@ static int look_at(struct bond *first, size_t count)
 static bool record(struct bond *bond, struct group *group, uint64_t slots)
 {
 	bool fewer = !(slots & ~group->joined);
-	int r = slots == group->joined ? 0 : groups_pin_write(bond->groups.pin_fd, group->mac, slots);
+	int r = slots == group->joined ? 0
+				       : groups_pin_write(bond->groups.pin_fd, group->mac, slots);
 
 	if (r && !fewer && !bond->groups.full) {
-		log_warning("%s: its slaves do not join all of its multicast groups, because no more can be "
+		log_warning("%s: its slaves do not join all of its multicast groups, because no "
+			    "more can be "
 			    "recorded (%s); they are allmulti",
 			    bond_pin(bond)->name, strerror(-r));
 		bond->groups.full = true;
@@ -201,8 +209,9 @@ static void join(struct bond *bond, struct group *group, uint64_t slots)
 		return;
 	crashpoint("group-recorded");
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		int r = missing & bit(slot) ? multicast_add((int)bond_slave(bond, slot)->ifindex, group->mac)
-					    : 0;
+		int r = missing & bit(slot)
+				? multicast_add((int)bond_slave(bond, slot)->ifindex, group->mac)
+				: 0;
 
 		if (r)
 			failed |= bit(slot);
@@ -222,7 +231,10 @@ static void leave(struct bond *bond, struct group *group, uint64_t slots)
 	record(bond, group, group->joined & ~slots);
 }
 
-/* A group is left when it was missed twice: where devices come and go, the kernel's list may skip some. */
+/*
+ * A group is left when it was missed twice: where devices come and go, the kernel's list may skip
+ * some.
+ */
 static void follow_group(struct bond *bond, struct group *group, uint64_t slots, bool may_leave)
 {
 	if (group->wanted || (bond->away && group->joined)) {
@@ -331,7 +343,8 @@ void groups_open(struct bond *bond)
 		r = make(bond);
 	}
 	if (r < 0)
-		log_warning("%s: its slaves do not join its multicast groups: they cannot be recorded: %s",
+		log_warning("%s: its slaves do not join its multicast groups: they cannot be "
+			    "recorded: %s",
 			    bond_pin(bond)->name, strerror(-r));
 }
 

@@ -60,7 +60,8 @@ int groups_pin_write(int fd, const uint8_t mac[XBOND_MAC_SIZE], uint64_t slots)
 	struct xbond_group key = { 0 };
 
 	memcpy(key.mac, mac, XBOND_MAC_SIZE);
-	return slots ? bpf_map_update_elem(fd, &key, &slots, BPF_ANY) : bpf_map_delete_elem(fd, &key);
+	return slots ? bpf_map_update_elem(fd, &key, &slots, BPF_ANY)
+		     : bpf_map_delete_elem(fd, &key);
 }
 
 void groups_pin_read(int fd, groups_pin_visit visit, void *arg)

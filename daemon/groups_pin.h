@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pinned map of a bond's multicast groups: for each the slots on whose lists it is because of bondd. No
- * program reads it. Bonds of an older bondd have none.
+ * The pinned map of a bond's multicast groups: for each the slots on whose lists it is because of
+ * bondd. No program reads it. Bonds of an older bondd have none.
  */
 #ifndef XBOND_DAEMON_GROUPS_PIN_H
 #define XBOND_DAEMON_GROUPS_PIN_H

@@ -50,10 +50,12 @@ static int mount_bpffs(const char *bpf_dir, struct err *err)
 		return err_set(err, EINVAL,
 			       "there is no BPF file system at " BPFFS
 			       " in this mount namespace; enter the network "
-			       "namespace by 'nsenter --net=/run/netns/NAME bondd', not by 'ip netns exec'");
+			       "namespace by 'nsenter --net=/run/netns/NAME bondd', not by 'ip "
+			       "netns exec'");
 	if (mount("bpf", BPFFS, "bpf", 0, "mode=0700") < 0)
 		return err_set(err, errno,
-			       "cannot mount the BPF file system (%m); do 'mount -t bpf bpf " BPFFS "'");
+			       "cannot mount the BPF file system (%m); do 'mount -t bpf bpf " BPFFS
+			       "'");
 	return 0;
 }
 
@@ -64,7 +66,8 @@ static int lock(int fd, const char *path, struct err *err)
 		return err_set(err, errno, "cannot open %s: %m", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		close(fd);
-		return err_set(err, EBUSY, "another bondd runs on %s; stop it, or give other directories",
+		return err_set(err, EBUSY,
+			       "another bondd runs on %s; stop it, or give other directories",
 			       path);
 	}
 	return fd;
@@ -102,7 +105,8 @@ static int open_bpf_dir(const char *bpf_dir, struct err *err)
 	if (!r)
 		r = make_dirs(bpf_dir, 0700, err);
 	if (!r && !pins_on_bpffs(bpf_dir))
-		r = err_set(err, EINVAL, "%s is not on a BPF file system; give a --bpf-dir below " BPFFS,
+		r = err_set(err, EINVAL,
+			    "%s is not on a BPF file system; give a --bpf-dir below " BPFFS,
 			    bpf_dir);
 	return r ? r : lock_bpf_dir(bpf_dir, err);
 }
@@ -112,8 +116,9 @@ int house_open(const struct paths *paths, struct err *err)
 	int r;
 
 	if (geteuid() != 0)
-		return err_set(err, EPERM,
-			       "bondd needs root: it changes network devices and loads BPF programs");
+		return err_set(
+			err, EPERM,
+			"bondd needs root: it changes network devices and loads BPF programs");
 	r = make_dirs(paths->run_dir, 0755, err);
 	if (!r)
 		r = lock_run_dir(paths->run_dir, err);
@@ -124,7 +129,10 @@ int house_reopen(const struct paths *paths, struct err *err)
 {
 	if (!access(paths->bpf_dir, F_OK) && pins_on_bpffs(paths->bpf_dir))
 		return 0;
-	/* Directories below a mount point that has no mount would be in the way of nobody, and of no use. */
+	/*
+	 * Directories below a mount point that has no mount would be in the way of nobody, and of
+	 * no use.
+	 */
 	if (!pins_on_bpffs(paths->bpf_dir) && strncmp(paths->bpf_dir, BPFFS, strlen(BPFFS)))
 		return err_set(err, ENOENT, "there is no BPF file system");
 	return open_bpf_dir(paths->bpf_dir, err);

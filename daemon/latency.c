@@ -13,7 +13,8 @@
 static struct {
 	struct loop_figures *figures;
 	const char *work;
-	int stat_fd;	    /* the loop's own thread, as the scheduler sees it; -1: it does not say */
+	/* The loop's own thread, as the scheduler sees it; -1: it does not say. */
+	int stat_fd;
 	uint64_t queued_ns; /* how long it had waited for a CPU when the turn began */
 } latency = { .stat_fd = -1 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Measures how long each turn of the main loop takes, in which it can answer to nothing else: main.c says when
- * a turn begins and ends, who does the work says what it is.
+ * Measures how long each turn of the main loop takes, in which it can answer to nothing else:
+ * main.c says when a turn begins and ends, who does the work says what it is.
  */
 #ifndef XBOND_DAEMON_LATENCY_H
 #define XBOND_DAEMON_LATENCY_H
@@ -23,8 +23,8 @@ const struct loop_figures *latency_figures(void);
 void latency_begin_turn(void);
 void latency_end_turn(void);
 /*
- * In the midst of one: what must not wait is answered to from here on. The rest, from latency_resume() on, is a
- * turn of its own.
+ * In the midst of one: what must not wait is answered to from here on. The rest, from
+ * latency_resume() on, is a turn of its own.
  */
 const char *latency_pause(void);
 void latency_resume(const char *work);

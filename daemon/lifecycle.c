@@ -84,13 +84,16 @@ static int check_new_name(struct daemon *daemon, const char *name, struct err *e
 		return -EINVAL;
 	pins_path(path, sizeof(path), daemon->paths.bpf_dir, name);
 	if (daemon_find_bond(daemon, name))
-		return err_set(err, EEXIST, "the bond %s exists already; 'bondctl show %s' tells about it",
-			       name, name);
+		return err_set(err, EEXIST,
+			       "the bond %s exists already; 'bondctl show %s' tells about it", name,
+			       name);
 	if (!link_get_by_name(&daemon->nl, name, &link))
-		return err_set(err, EEXIST, "the name %s is taken by a network device; choose another", name);
+		return err_set(err, EEXIST,
+			       "the name %s is taken by a network device; choose another", name);
 	if (!access(path, F_OK))
 		return err_set(err, EEXIST,
-			       "pins are in the way in %s, of no bond that bondd could adopt (its log says "
+			       "pins are in the way in %s, of no bond that bondd could adopt (its "
+			       "log says "
 			       "why); " PINS_REMOVE,
 			       path, path);
 	return 0;
@@ -197,7 +200,8 @@ static void do_delete_pair(void *arg)
 /* The kernel takes the devices on the bond along, some 50 ms for 300 of them. */
 static int delete_pair(struct bond *bond, struct err *err)
 {
-	struct pair_deletion deletion = { .port_ifindex = (int)bond_pin(bond)->port_ifindex, .err = err };
+	struct pair_deletion deletion = { .port_ifindex = (int)bond_pin(bond)->port_ifindex,
+					  .err = err };
 
 	idle_run(do_delete_pair, &deletion);
 	return deletion.result;
@@ -251,7 +255,8 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 		log_notice("%s: slave %s has gone", bond_pin(bond)->name, slave->name);
 		if (slave->state == XBOND_SLOT_MEMBER)
 			config_slave_lost(bond, slot);
-		vlan_filter_close(bond, slot); /* it may have been moved, which leaves them here */
+		/* It may have been moved, which leaves them here. */
+		vlan_filter_close(bond, slot);
 		slave_forget(bond, slot);
 	} else if (slave->state != XBOND_SLOT_MEMBER) {
 		log_notice("%s: %s was half way in or out; it is restored", bond_pin(bond)->name,
@@ -260,7 +265,8 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 		slave_undo(bond, slot);
 	} else {
 		slave_finish_mac(bond, slot);
-		bond->members[slot] = (struct member){ .carrier = link.carrier, .since_ns = clock_now_ns() };
+		bond->members[slot] =
+			(struct member){ .carrier = link.carrier, .since_ns = clock_now_ns() };
 		bond->members[slot].flapped = slave->carrier_changes != link.carrier_changes;
 		slave_hooks_tidy(bond, slot);
 	}
@@ -281,8 +287,8 @@ static void recall(struct bond *bond)
 	struct link_info port;
 
 	bond->away = pins->bond->netnsid >= 0;
-	bond->port_up =
-		!link_get(&bond->daemon->nl, -1, (int)pins->bond->port_ifindex, &port) && port.flags & IFF_UP;
+	bond->port_up = !link_get(&bond->daemon->nl, -1, (int)pins->bond->port_ifindex, &port) &&
+			port.flags & IFF_UP;
 	bond->active_by_hand = primary >= 0 && (unsigned int)primary != pins->bond->active_slot &&
 			       pins->slaves[primary].link == XBOND_LINK_UP;
 }
@@ -345,7 +351,10 @@ static void finish_removal(struct bond *bond)
 	end(bond);
 }
 
-/* With the maps and programs of this build, if the kernel takes them; else the bond goes on with its own. */
+/*
+ * With the maps and programs of this build, if the kernel takes them; else the bond goes on with
+ * its own.
+ */
 static int open_pins(struct bond *bond, const char *name, struct err *err)
 {
 	const char *bpf_dir = bond->daemon->paths.bpf_dir;
@@ -357,7 +366,8 @@ static int open_pins(struct bond *bond, const char *name, struct err *err)
 		r = dataplane_open_maps(dataplane, bpf_dir, name, err);
 	if (!r && is_elsewhere(bond))
 		return err_set(err, EXDEV,
-			       "it belongs to another network namespace; start bondd there, or give this one "
+			       "it belongs to another network namespace; start bondd there, or "
+			       "give this one "
 			       "its own --bpf-dir");
 	if (!r && upgrade_pins(dataplane, &why))
 		log_error("%s: goes on with the programs of another build: %s", name, why.text);

@@ -35,8 +35,8 @@ static bool has_lro(struct bond *bond, unsigned int slot)
 	struct feature lro;
 
 	if (member->lro == LRO_UNKNOWN) {
-		bool there = !feature_get(&bond->daemon->ethtool, bond_slave(bond, slot)->name, FEATURE_LRO,
-					  &lro) &&
+		bool there = !feature_get(&bond->daemon->ethtool, bond_slave(bond, slot)->name,
+					  FEATURE_LRO, &lro) &&
 			     !lro.fixed;
 
 		member->lro = there ? LRO_THERE : LRO_NONE;
@@ -51,11 +51,13 @@ static void turn_off(struct bond *bond, unsigned int slot)
 
 	if (feature_get(&bond->daemon->ethtool, slave->name, FEATURE_LRO, &lro) || !lro.active)
 		return;
-	log_notice("%s: " FEATURE_LRO " of %s is off while %s, or a device on it, is a port of another",
+	log_notice("%s: " FEATURE_LRO
+		   " of %s is off while %s, or a device on it, is a port of another",
 		   bond_pin(bond)->name, slave->name, bond_pin(bond)->name);
 	slave->before.flags |= XBOND_SLAVE_LRO_OFF;
 	if (feature_set(&bond->daemon->ethtool, slave->name, FEATURE_LRO, false) < 0)
-		log_warning("%s: cannot turn " FEATURE_LRO " of %s off", bond_pin(bond)->name, slave->name);
+		log_warning("%s: cannot turn " FEATURE_LRO " of %s off", bond_pin(bond)->name,
+			    slave->name);
 }
 
 void lro_restore(struct bond *bond, unsigned int slot, const char *name)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Large receive offload makes packets that cannot be sent on as they came. The kernel turns it off on what is below
- * a port of a bridge, but does not know that slaves are below bond0. So it is off on them while bond0, or a device
- * on it, has a master. (Where IP is forwarded, the kernel turns it off on every device of the namespace.)
+ * Large receive offload makes packets that cannot be sent on as they came. The kernel turns it off
+ * on what is below a port of a bridge, but does not know that slaves are below bond0. So it is off
+ * on them while bond0, or a device on it, has a master. (Where IP is forwarded, the kernel turns it
+ * off on every device of the namespace.)
  */
 #ifndef XBOND_DAEMON_LRO_H
 #define XBOND_DAEMON_LRO_H

@@ -14,7 +14,7 @@ void mac_random(uint8_t ret_mac[XBOND_MAC_SIZE])
 
 const char *mac_text(const uint8_t mac[XBOND_MAC_SIZE], char ret_text[MAC_TEXT_SIZE])
 {
-	snprintf(ret_text, MAC_TEXT_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
-		 mac[4], mac[5]);
+	snprintf(ret_text, MAC_TEXT_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+		 mac[3], mac[4], mac[5]);
 	return ret_text;
 }

@@ -97,7 +97,8 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	(void)source;
 	(void)info;
 	(void)arg;
-	log_info("SIGHUP: nothing to read again; files are for bonds that do not exist when bondd starts");
+	log_info("SIGHUP: nothing to read again; files are for bonds that do not exist when bondd "
+		 "starts");
 	return 0;
 }
 

@@ -19,7 +19,10 @@
 
 static struct idle_work meanwhile = { .fd = -1 };
 
-/* Losses only, for packets are being lost: what returns is the poll's. The messages may be from before it was enslaved. */
+/*
+ * Losses only, for packets are being lost: what returns is the poll's. The messages may be from
+ * before it was enslaved.
+ */
 static void meanwhile_take_loss(struct bond *bond, unsigned int slot, uint64_t now_ns)
 {
 	const struct member *member = &bond->members[slot];
@@ -35,7 +38,8 @@ static void meanwhile_on_link(const struct link_info *link, bool gone, void *arg
 	struct daemon *daemon = arg;
 	uint64_t now_ns = clock_now_ns();
 
-	for (struct bond *bond = daemon->bonds; bond && (gone || !link->carrier); bond = bond->next) {
+	for (struct bond *bond = daemon->bonds; bond && (gone || !link->carrier);
+	     bond = bond->next) {
 		int slot = bond_slot_by_ifindex(bond, link->ifindex);
 
 		if (slot >= 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What goes on while the main loop waits for a child, which may take ten seconds: carriers, LACP's news, delays,
- * polls and heartbeats of all bonds. Everything else, requests among it, waits.
+ * What goes on while the main loop waits for a child, which may take ten seconds: carriers, LACP's
+ * news, delays, polls and heartbeats of all bonds. Everything else, requests among it, waits.
  */
 #ifndef XBOND_DAEMON_MEANWHILE_H
 #define XBOND_DAEMON_MEANWHILE_H

@@ -23,8 +23,10 @@
 struct image {
 	const char *pin;
 	bool changed;
-	uint32_t value_size, max_entries, copies; /* copies: of each value, one for each CPU or one */
-	uint8_t *values;			  /* each of a multiple of 8 bytes, as the kernel has them */
+	/* Copies: of each value, one for each CPU or one. */
+	uint32_t value_size, max_entries, copies;
+	/* Each of a multiple of 8 bytes, as the kernel has them. */
+	uint8_t *values;
 };
 
 struct migrate {
@@ -33,8 +35,8 @@ struct migrate {
 	struct xbond_bpf *skeleton;
 	struct object objects[OBJECTS_MAX];
 	size_t count;
-	struct image
-		images[OBJECTS_MAX]; /* of the object of the same index; without values: not to be read */
+	/* Of the object of the same index; without values: not to be read. */
+	struct image images[OBJECTS_MAX];
 };
 
 static size_t stride(uint32_t value_size)
@@ -70,7 +72,8 @@ void *migrate_value(struct migrate *migrate, const char *pin, uint32_t index)
 	return value_at(image, index);
 }
 
-int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size, uint32_t max_entries)
+int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size,
+		   uint32_t max_entries)
 {
 	struct image *image = find(migrate, pin), grown;
 	size_t old, new, kept;
@@ -88,7 +91,9 @@ int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size
 	new = stride(value_size);
 	kept = image->value_size < value_size ? image->value_size : value_size;
 	for (uint32_t i = 0;
-	     i < image->copies * (max_entries < image->max_entries ? max_entries : image->max_entries); i++)
+	     i <
+	     image->copies * (max_entries < image->max_entries ? max_entries : image->max_entries);
+	     i++)
 		memcpy(grown.values + new *i, image->values + old * i, kept);
 	free(image->values);
 	*image = grown;
@@ -99,7 +104,8 @@ int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size
 static bool is_readable(const struct bpf_map_info *info, const struct object *object)
 {
 	return (info->type == BPF_MAP_TYPE_ARRAY || info->type == BPF_MAP_TYPE_PERCPU_ARRAY) &&
-	       strcmp(object->pin, XBOND_PIN_HOLD_TIMERS) && strcmp(object->pin, XBOND_PIN_WATCHDOG);
+	       strcmp(object->pin, XBOND_PIN_HOLD_TIMERS) &&
+	       strcmp(object->pin, XBOND_PIN_WATCHDOG);
 }
 
 static int read_image(struct image *image, int fd, const struct object *object)
@@ -185,7 +191,8 @@ static int check_place(struct migrate *migrate, struct err *err)
 		return err_set(err, EBADMSG, "%s has no table", migrate->dir);
 	if (here && table->netns_cookie && here != table->netns_cookie)
 		return err_set(err, EXDEV,
-			       "it belongs to another network namespace; start bondd there, or give this one "
+			       "it belongs to another network namespace; start bondd there, or "
+			       "give this one "
 			       "its own --bpf-dir");
 	return 0;
 }
@@ -207,7 +214,8 @@ static int fill(const struct object *object, const struct image *image, struct e
 
 	if (image->value_size != bpf_map__value_size(object->map) ||
 	    image->max_entries != bpf_map__max_entries(object->map))
-		return err_set(err, EBADMSG, "the steps of the migration leave %s with a wrong size",
+		return err_set(err, EBADMSG,
+			       "the steps of the migration leave %s with a wrong size",
 			       object->pin);
 	for (uint32_t i = 0; !r && i < image->max_entries; i++)
 		r = bpf_map_update_elem(fd, &i, value_at(image, i), BPF_ANY);
@@ -247,7 +255,8 @@ static int stage(struct migrate *migrate, const char *dir, struct err *err)
 	if (!r)
 		r = pin_dirs_visit(migrate->dir, pin_other, &staging);
 	for (size_t i = 0; !r && i < migrate->count; i++)
-		r = pin_dirs_pin(objects_fd(&migrate->objects[i]), dir, migrate->objects[i].pin, err);
+		r = pin_dirs_pin(objects_fd(&migrate->objects[i]), dir, migrate->objects[i].pin,
+				 err);
 	crashpoint("migrate-staged");
 	return r;
 }
@@ -322,18 +331,22 @@ int migrate(const char *bpf_dir, const char *name, struct err *err)
 	if (abi == XBOND_ABI_VERSION)
 		return 0;
 	if (abi > XBOND_ABI_VERSION || !has_steps(abi))
-		return err_set(
-			err, EPROTO,
-			"it was made with ABI version %u, and this bondd speaks version %d; traffic goes "
-			"on under its own programs, as without bondd; start the bondd that made it, or %s",
-			abi, XBOND_ABI_VERSION,
-			abi > XBOND_ABI_VERSION ? "a newer one" : "one that knows both versions");
+		return err_set(err, EPROTO,
+			       "it was made with ABI version %u, and this bondd speaks version %d; "
+			       "traffic goes "
+			       "on under its own programs, as without bondd; start the bondd that "
+			       "made it, or %s",
+			       abi, XBOND_ABI_VERSION,
+			       abi > XBOND_ABI_VERSION ? "a newer one"
+						       : "one that knows both versions");
 	r = migrate_from(abi, bpf_dir, name, &why);
 	if (r)
 		return err_set(err, -r,
-			       "its maps of ABI version %u could not become version %d (%s); traffic goes on "
+			       "its maps of ABI version %u could not become version %d (%s); "
+			       "traffic goes on "
 			       "under its own programs, as without bondd",
 			       abi, XBOND_ABI_VERSION, why.text);
-	log_notice("%s: its maps have gone from ABI version %u to %d", name, abi, XBOND_ABI_VERSION);
+	log_notice("%s: its maps have gone from ABI version %u to %d", name, abi,
+		   XBOND_ABI_VERSION);
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From each ABI version to the next, in order. A change of bpf/abi.h that raises the version adds a row here. Steps have
- * numbers of their own: the structs are those of the newest version. A map that is only new needs no step: objects.c
- * marks it `added`.
+ * From each ABI version to the next, in order. A change of bpf/abi.h that raises the version adds a
+ * row here. Steps have numbers of their own: the structs are those of the newest version. A map
+ * that is only new needs no step: objects.c marks it `added`.
  */
 #include "daemon/migrate.h"
 

@@ -34,7 +34,8 @@ static int add(struct bond *bond, unsigned int slot, struct err *err)
 
 	if (!r)
 		r = attach_add_mirred(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex,
-				      bond->dataplane.rx_mirred_fd, (int)bond_pin(bond)->ifindex, err);
+				      bond->dataplane.rx_mirred_fd, (int)bond_pin(bond)->ifindex,
+				      err);
 	crashpoint("mirred-attached");
 	bond->members[slot].mirred |= !r;
 	return r;
@@ -48,13 +49,14 @@ void mirred_follow(struct bond *bond, unsigned int slot)
 	if (!is_wanted(bond, slot))
 		mirred_remove(bond, slot);
 	else if (!bond->away && add(bond, slot, &err))
-		log_warning("%s: what %s receives goes by the backlog: %s", bond_pin(bond)->name, slave->name,
-			    err.text);
+		log_warning("%s: what %s receives goes by the backlog: %s", bond_pin(bond)->name,
+			    slave->name, err.text);
 }
 
 bool mirred_is_missing(struct bond *bond, unsigned int slot)
 {
-	return bond->members[slot].mirred && !attach_has_mirred((int)bond_slave(bond, slot)->ifindex);
+	return bond->members[slot].mirred &&
+	       !attach_has_mirred((int)bond_slave(bond, slot)->ifindex);
 }
 
 void mirred_follow_all(struct bond *bond)
@@ -65,7 +67,8 @@ void mirred_follow_all(struct bond *bond)
 
 void mirred_remove(struct bond *bond, unsigned int slot)
 {
-	if (slave_hook(bond, slot) != XBOND_HOOK_CLSACT) /* then it cannot be there: nobody is asked */
+	/* Then it cannot be there: nobody is asked. */
+	if (slave_hook(bond, slot) != XBOND_HOOK_CLSACT)
 		return;
 	attach_remove_mirred((int)bond_slave(bond, slot)->ifindex);
 	bond->members[slot].mirred = false;

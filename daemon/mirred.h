@@ -11,9 +11,14 @@
 
 /* rx_backlog off needs slaves with the bond's address. */
 int mirred_check(const struct xbond_bond *pin, struct err *err);
-/* Of a member: attaches or detaches as rx_backlog says. A refusal leaves the backlog, and is told in the log. */
+/*
+ * Of a member: attaches or detaches as rx_backlog says. A refusal leaves the backlog, and is told
+ * in the log.
+ */
 void mirred_follow(struct bond *bond, unsigned int slot);
-/* An action forgets bond0 when that leaves the namespace: to be called when it is back, or may be. */
+/*
+ * An action forgets bond0 when that leaves the namespace: to be called when it is back, or may be.
+ */
 void mirred_follow_all(struct bond *bond);
 /* Somebody has removed what mirred_follow() has made. */
 bool mirred_is_missing(struct bond *bond, unsigned int slot);

@@ -28,7 +28,8 @@ static void keep_line(const char *line, size_t length)
 	if (length == 0 || !strncmp(line, "-- ", 3) || !strncmp(line, "processed ", 10) ||
 	    !strncmp(line, "libbpf: ", 8))
 		return;
-	snprintf(verdict.line[verdict.next++ % LOG_LINES], LOG_LINE_SIZE, "%.*s", (int)length, line);
+	snprintf(verdict.line[verdict.next++ % LOG_LINES], LOG_LINE_SIZE, "%.*s", (int)length,
+		 line);
 }
 
 static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
@@ -61,8 +62,8 @@ static int refused(int r, struct err *err)
 		const char *line = verdict.line[(verdict.next + i) % LOG_LINES];
 
 		if (*line)
-			snprintf(last + strlen(last), sizeof(last) - strlen(last), "%s%s", *last ? " | " : "",
-				 line);
+			snprintf(last + strlen(last), sizeof(last) - strlen(last), "%s%s",
+				 *last ? " | " : "", line);
 	}
 	return err_set(err, -r, "the kernel refused the BPF program: %s%s%s%s", strerror(-r),
 		       *last ? " (" : "", last, *last ? ")" : "");
@@ -118,7 +119,8 @@ static int check_shape(const struct bpf_map *map, int fd, const char *path, stru
 	uint32_t length = sizeof(info);
 
 	if (!bpf_obj_get_info_by_fd(fd, &info, &length) && info.type == bpf_map__type(map) &&
-	    info.key_size == bpf_map__key_size(map) && info.value_size == bpf_map__value_size(map) &&
+	    info.key_size == bpf_map__key_size(map) &&
+	    info.value_size == bpf_map__value_size(map) &&
 	    info.max_entries == bpf_map__max_entries(map))
 		return 0;
 	return err_set(err, EBADMSG, "%s has another shape than this build's programs want", path);

@@ -24,7 +24,8 @@ struct object {
 	const char *pin;
 	struct bpf_map *map;
 	struct bpf_program *program;
-	bool added; /* bonds of the same ABI may lack the map, because earlier builds did not know it */
+	/* Bonds of the same ABI may lack the map, because earlier builds did not know it. */
+	bool added;
 };
 
 struct xbond_bpf *objects_open(struct err *err);
@@ -32,7 +33,10 @@ struct xbond_bpf *objects_open(struct err *err);
 void objects_close(struct xbond_bpf *skeleton);
 /* All of them, each once; how many. */
 size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECTS_MAX]);
-/* The bond's map instead of a new one, if it has the shape that this build wants. One that was added may be missing. */
+/*
+ * The bond's map instead of a new one, if it has the shape that this build wants. One that was
+ * added may be missing.
+ */
 int objects_reuse(const struct object *object, const char *dir, struct err *err);
 /* The kernel's refusal is told with the verifier's last lines. */
 int objects_load(struct xbond_bpf *skeleton, struct err *err);

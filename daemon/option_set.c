@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-int option_set_add(struct option_set *set, enum option_scope scope, const char *name, const char *text,
-		   struct err *err)
+int option_set_add(struct option_set *set, enum option_scope scope, const char *name,
+		   const char *text, struct err *err)
 {
 	const struct option *option = option_find(scope, name);
 
@@ -29,7 +29,8 @@ int option_set_from_json(struct option_set *set, enum option_scope scope, const 
 		return err_set(err, EINVAL, "bad request: options is no object");
 	json_object_foreach ((json_t *)object, name, value) {
 		if (!json_is_string(value))
-			return err_set(err, EINVAL, "bad request: the value of %s is no text", name);
+			return err_set(err, EINVAL, "bad request: the value of %s is no text",
+				       name);
 		r = option_set_add(set, scope, name, json_string_value(value), err);
 		if (r)
 			return r;

@@ -12,8 +12,8 @@ struct option_set {
 	struct option_value value[OPT_COUNT];
 };
 
-int option_set_add(struct option_set *set, enum option_scope scope, const char *name, const char *text,
-		   struct err *err);
+int option_set_add(struct option_set *set, enum option_scope scope, const char *name,
+		   const char *text, struct err *err);
 /* From {"NAME": "TEXT", ...}; NULL is no options. */
 int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object,
 			 struct err *err);

@@ -35,7 +35,8 @@ bool pin_dirs_has(const char *dir, const char *name)
 	return !access(path, F_OK);
 }
 
-int pin_dirs_visit(const char *dir, int (*visit)(const char *dir, const char *name, void *arg), void *arg)
+int pin_dirs_visit(const char *dir, int (*visit)(const char *dir, const char *name, void *arg),
+		   void *arg)
 {
 	struct dirent *entry;
 	DIR *stream = opendir(dir);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Directories of pins and single pins in them: made, replaced and removed in one step each, so
- * that a bondd that dies leaves a whole directory or a staging one. Knows nothing of what is pinned.
+ * that a bondd that dies leaves a whole directory or a staging one. Knows nothing of what is
+ * pinned.
  */
 #ifndef XBOND_DAEMON_PIN_DIRS_H
 #define XBOND_DAEMON_PIN_DIRS_H
@@ -32,6 +33,7 @@ int pin_dirs_replace(int fd, const char *dir, const char *name, struct err *err)
 void pin_dirs_tidy(const char *dir, const char *name);
 
 /* For each pin, until one call fails; -errno of that or of the directory. */
-int pin_dirs_visit(const char *dir, int (*visit)(const char *dir, const char *name, void *arg), void *arg);
+int pin_dirs_visit(const char *dir, int (*visit)(const char *dir, const char *name, void *arg),
+		   void *arg);
 
 #endif

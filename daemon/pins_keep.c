@@ -17,7 +17,8 @@
 #include "daemon/pin_dirs.h"
 
 #define NAME_SIZE 32 /* more than any pin's name */
-#define SETTLED_S 1  /* times of files are coarse: a change just after a look must not be missed */
+/* Times of files are coarse: a change just after a look must not be missed. */
+#define SETTLED_S 1
 
 struct kept {
 	char name[NAME_SIZE];
@@ -122,8 +123,8 @@ static void look(struct bond *bond, const struct stat *now)
 	unsigned int missing = pin_again(keep, dir);
 
 	if (missing)
-		log_warning("%s: somebody has removed %u of its pins; they are back in %s", name, missing,
-			    dir);
+		log_warning("%s: somebody has removed %u of its pins; they are back in %s", name,
+			    missing, dir);
 	pin_dirs_visit(dir, keep_pin, keep);
 	keep->dir = *now;
 	if (missing || time(NULL) - now->st_mtim.tv_sec <= SETTLED_S)
@@ -142,7 +143,8 @@ static int make_home(struct bond *bond, struct err *err)
 		r = pin_dirs_make(staging, err);
 	for (size_t i = 0; !r && i < bond->keep->count; i++)
 		if (!is_detached(&bond->keep->kept[i]))
-			r = pin_dirs_pin(bond->keep->kept[i].fd, staging, bond->keep->kept[i].name, err);
+			r = pin_dirs_pin(bond->keep->kept[i].fd, staging, bond->keep->kept[i].name,
+					 err);
 	if (!r && rename(staging, dir) < 0)
 		r = err_set(err, errno, "cannot rename %s to %s: %m", staging, dir);
 	return r;
@@ -160,7 +162,8 @@ static void come_home(struct bond *bond)
 		return;
 	}
 	if (!keep->homeless)
-		log_error("%s: its pins have gone from %s, and cannot be put back (%s): traffic goes on only "
+		log_error("%s: its pins have gone from %s, and cannot be put back (%s): traffic "
+			  "goes on only "
 			  "as long as this bondd runs; mount the BPF file system there again",
 			  name, dir, err.text);
 	keep->homeless = true;

@@ -30,7 +30,8 @@ static void poll_arm(struct daemon *daemon)
 {
 	uint64_t next_ns = UINT64_MAX;
 
-	for (struct bond *bond = daemon->bonds; bond && !poller_is_busy(daemon->poller); bond = bond->next)
+	for (struct bond *bond = daemon->bonds; bond && !poller_is_busy(daemon->poller);
+	     bond = bond->next)
 		if (bond->next_poll_ns < next_ns)
 			next_ns = bond->next_poll_ns;
 	sd_event_source_set_time(daemon->poll, next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
@@ -137,7 +138,8 @@ void poll_answer(struct daemon *daemon)
 			continue;
 		changed |= poll_take(bond, &answers[i], asked_ns);
 		if (answers[i].wants_speed)
-			slave_take_speed(bond, answers[i].slot, answers[i].speed_mbps, answers[i].duplex);
+			slave_take_speed(bond, answers[i].slot, answers[i].speed_mbps,
+					 answers[i].duplex);
 	}
 	if (changed)
 		bond_evaluate(bond);
@@ -175,13 +177,14 @@ int poll_init(struct daemon *daemon)
 	daemon->poller = poller_new(NULL);
 	if (!daemon->poller)
 		return -ENOMEM;
-	r = sd_event_add_io(daemon->event, &io, poller_fd(daemon->poller), EPOLLIN, on_answers, daemon);
+	r = sd_event_add_io(daemon->event, &io, poller_fd(daemon->poller), EPOLLIN, on_answers,
+			    daemon);
 	if (r < 0)
 		return r;
 	sd_event_source_set_floating(io, true);
 	sd_event_source_unref(io);
-	r = sd_event_add_time(daemon->event, &daemon->poll, CLOCK_MONOTONIC, UINT64_MAX, ACCURACY_US, on_time,
-			      daemon);
+	r = sd_event_add_time(daemon->event, &daemon->poll, CLOCK_MONOTONIC, UINT64_MAX,
+			      ACCURACY_US, on_time, daemon);
 	return r < 0 ? r : sd_event_source_set_enabled(daemon->poll, SD_EVENT_ON);
 }
 

@@ -15,7 +15,10 @@ void poll_done(struct daemon *daemon);
 void poll_schedule(struct bond *bond);
 /* As soon as the poller has time. */
 void poll_soon(struct bond *bond);
-/* Has a thread ask the drivers of all bonds that are due (poller.h), and takes its answers: bonds are evaluated. */
+/*
+ * Has a thread ask the drivers of all bonds that are due (poller.h), and takes its answers: bonds
+ * are evaluated.
+ */
 void poll_ask(struct daemon *daemon);
 void poll_answer(struct daemon *daemon);
 

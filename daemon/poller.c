@@ -13,7 +13,8 @@
 
 struct poller {
 	pthread_t thread;
-	pthread_mutex_t lock; /* of `working` and `stopping`; the queries are the thread's while it works */
+	/* Of `working` and `stopping`; the queries are the thread's while it works. */
+	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool working, stopping;
 	bool busy; /* the main loop's: until it has the answers */
@@ -45,7 +46,8 @@ static void *poller_run(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&poller->lock);
-		for (size_t i = 0; i < poller->count && !__atomic_load_n(&poller->stopping, __ATOMIC_RELAXED);
+		for (size_t i = 0;
+		     i < poller->count && !__atomic_load_n(&poller->stopping, __ATOMIC_RELAXED);
 		     i++)
 			poller_serve(poller, &poller->queries[i]);
 		pthread_mutex_lock(&poller->lock);
@@ -138,7 +140,8 @@ int poller_fd(const struct poller *poller)
 	return poller->fd;
 }
 
-size_t poller_answers(struct poller *poller, const struct poller_query **ret_queries, uint64_t *ret_asked_ns)
+size_t poller_answers(struct poller *poller, const struct poller_query **ret_queries,
+		      uint64_t *ret_asked_ns)
 {
 	uint64_t count;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread that asks drivers for their carrier and speed. The kernel answers under the RTNL lock, which others may hold
- * for as long as a NIC takes to reset: the main loop does not wait for that. Knows no bonds.
+ * A thread that asks drivers for their carrier and speed. The kernel answers under the RTNL lock,
+ * which others may hold for as long as a NIC takes to reset: the main loop does not wait for that.
+ * Knows no bonds.
  */
 #ifndef XBOND_DAEMON_POLLER_H
 #define XBOND_DAEMON_POLLER_H
@@ -35,6 +36,7 @@ bool poller_is_busy(const struct poller *poller);
 /* Readable when there are answers. */
 int poller_fd(const struct poller *poller);
 /* Valid until it is asked again; 0: there are none. ret_asked_ns: when they were asked for. */
-size_t poller_answers(struct poller *poller, const struct poller_query **ret_queries, uint64_t *ret_asked_ns);
+size_t poller_answers(struct poller *poller, const struct poller_query **ret_queries,
+		      uint64_t *ret_asked_ns);
 
 #endif

@@ -20,8 +20,8 @@ int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond
 {
 	*ret_bond = daemon_find_bond(daemon, name);
 	return *ret_bond ? 0
-			 : err_set(err, ENOENT, "no such bond: %s ('bondctl list' names those there are)",
-				   name);
+			 : err_set(err, ENOENT,
+				   "no such bond: %s ('bondctl list' names those there are)", name);
 }
 
 /* The option's default, as the table has it. */
@@ -33,13 +33,15 @@ static struct option_value initial_value(const struct option *option)
 	return value;
 }
 
-static void fill(struct xbond_bond *bond, struct xbond_settings *settings, const struct option_set *options)
+static void fill(struct xbond_bond *bond, struct xbond_settings *settings,
+		 const struct option_set *options)
 {
 	struct pins pins = { .settings = settings, .bond = bond };
 
 	for (int id = 0; id < OPT_COUNT; id++) {
 		const struct option *option = option_at(id);
-		struct option_value value = options->given[id] ? options->value[id] : initial_value(option);
+		struct option_value value =
+			options->given[id] ? options->value[id] : initial_value(option);
 
 		if (option->scope != OPTION_BOND || id == OPT_ACTIVE_SLAVE)
 			continue;
@@ -58,7 +60,8 @@ static int check_bond(const struct xbond_bond *pin, struct err *err)
 	return r ? r : mirred_check(pin, err);
 }
 
-int request_create(struct daemon *daemon, const char *name, const struct option_set *options, struct err *err)
+int request_create(struct daemon *daemon, const char *name, const struct option_set *options,
+		   struct err *err)
 {
 	struct xbond_settings settings = { 0 };
 	struct xbond_bond bond = { 0 };
@@ -69,14 +72,15 @@ int request_create(struct daemon *daemon, const char *name, const struct option_
 	if (!r)
 		r = check_bond(&bond, err);
 	if (!r && options->given[OPT_ACTIVE_SLAVE] && options->value[OPT_ACTIVE_SLAVE].name[0])
-		r = err_set(err, EINVAL, "active_slave: the bond has no slaves yet; set it when it has");
+		r = err_set(err, EINVAL,
+			    "active_slave: the bond has no slaves yet; set it when it has");
 	if (r)
 		return r;
 	if (strlen(name) < sizeof(bond.name))
 		memcpy(bond.name, name, strlen(name));
 	else
-		return err_set(err, EINVAL, "bond name too long: %zu characters, at most %zu", strlen(name),
-			       sizeof(bond.name) - 1);
+		return err_set(err, EINVAL, "bond name too long: %zu characters, at most %zu",
+			       strlen(name), sizeof(bond.name) - 1);
 	return lifecycle_create(daemon, &bond, &settings, err);
 }
 
@@ -121,7 +125,10 @@ static void apply(struct bond *bond, const struct option_set *options)
 	xdp_follow_tx(bond, NULL);
 }
 
-/* -EMSGSIZE, where `xdp` is asked for by name: nothing has changed. Where slaves take turns, the log tells. */
+/*
+ * -EMSGSIZE, where `xdp` is asked for by name: nothing has changed. Where slaves take turns, the
+ * log tells.
+ */
 static int apply_rx_hook(struct bond *bond, uint32_t before, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -146,7 +153,8 @@ static int write_options(struct xbond_bond *pin, const struct option_set *option
 		if (!options->given[id])
 			continue;
 		if (option_at(id)->home != OPTION_IN_BOND)
-			return err_set(err, EINVAL, "%s is written into the settings map, not by bondd",
+			return err_set(err, EINVAL,
+				       "%s is written into the settings map, not by bondd",
 				       option_at(id)->name);
 		values_write_bond(pin, option_at(id), &options->value[id]);
 	}
@@ -173,7 +181,8 @@ static int change_devices(struct bond *bond, const struct xbond_bond *before,
 	return r;
 }
 
-int request_set(struct daemon *daemon, const char *name, const struct option_set *options, struct err *err)
+int request_set(struct daemon *daemon, const char *name, const struct option_set *options,
+		struct err *err)
 {
 	struct xbond_bond before, *pin;
 	struct bond *bond;
@@ -185,8 +194,10 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 	before = *pin;
 	r = option_set_check_set(options, err);
 	if (!r)
-		r = option_set_check_mode(
-			options, options->given[OPT_MODE] ? options->value[OPT_MODE].number : pin->mode, err);
+		r = option_set_check_mode(options,
+					  options->given[OPT_MODE] ? options->value[OPT_MODE].number
+								   : pin->mode,
+					  err);
 	if (!r)
 		r = write_options(pin, options, err);
 	if (!r && pin->mode != before.mode)

@@ -18,14 +18,16 @@ int request_create(struct daemon *daemon, const char *name, const struct option_
 		   struct err *err);
 int request_delete(struct daemon *daemon, const char *name, struct err *err);
 /* notes: json array that gets a line for each thing the user should know; may be NULL. */
-int request_add_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
-		       const struct option_set *options, json_t *notes, struct err *err);
-int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
-		       json_t *notes, struct err *err);
-int request_set(struct daemon *daemon, const char *name, const struct option_set *options, struct err *err);
+int request_add_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
+		       size_t count, const struct option_set *options, json_t *notes,
+		       struct err *err);
+int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
+		       size_t count, json_t *notes, struct err *err);
+int request_set(struct daemon *daemon, const char *name, const struct option_set *options,
+		struct err *err);
 /* Options that live with the slave in bondd (OPTION_IN_SLAVE). */
-int request_set_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
-		       const struct option_set *options, struct err *err);
+int request_set_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
+		       size_t count, const struct option_set *options, struct err *err);
 int request_refresh(struct daemon *daemon, const char *name, struct err *err);
 
 #endif

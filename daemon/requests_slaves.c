@@ -30,39 +30,47 @@ struct addition {
 	bool gave_mac;
 };
 
-static int check_all(struct addition *addition, const char *const *slaves, size_t count, struct err *err)
+static int check_all(struct addition *addition, const char *const *slaves, size_t count,
+		     struct err *err)
 {
 	unsigned int used = bond_slave_count(addition->bond);
-	bool force = addition->options->given[OPT_FORCE] && addition->options->value[OPT_FORCE].number;
+	bool force =
+		addition->options->given[OPT_FORCE] && addition->options->value[OPT_FORCE].number;
 	int r = 0;
 
 	if (used + count > XBOND_MAX_SLAVES)
-		return err_set(err, ENOSPC, "%s has %u slaves and can have %d; %zu more are too many",
+		return err_set(err, ENOSPC,
+			       "%s has %u slaves and can have %d; %zu more are too many",
 			       bond_pin(addition->bond)->name, used, XBOND_MAX_SLAVES, count);
 	for (size_t i = 0; i < count && !r; i++) {
 		r = enslave_check(addition->bond, slaves[i], force, &addition->links[i], err);
 		for (size_t j = 0; j < i && !r; j++) /* it may have alternative names */
 			if (addition->links[i].ifindex == addition->links[j].ifindex)
-				r = err_set(err, EINVAL, "%s is named twice", addition->links[i].name);
+				r = err_set(err, EINVAL, "%s is named twice",
+					    addition->links[i].name);
 	}
 	addition->count = count;
 	return r;
 }
 
-/* One slave for each queue_id. slots: the slaves that get it; count of them, also before they have slots. */
-static int check_queue_id(struct bond *bond, const struct option_set *options, uint64_t slots, size_t count,
-			  struct err *err)
+/*
+ * One slave for each queue_id. slots: the slaves that get it; count of them, also before they have
+ * slots.
+ */
+static int check_queue_id(struct bond *bond, const struct option_set *options, uint64_t slots,
+			  size_t count, struct err *err)
 {
 	uint32_t queue_id = options->given[OPT_QUEUE_ID] ? options->value[OPT_QUEUE_ID].number : 0;
 
 	if (!queue_id)
 		return 0;
 	if (count > 1)
-		return err_set(err, EINVAL, "queue_id: one number is for one slave; give each its own");
+		return err_set(err, EINVAL,
+			       "queue_id: one number is for one slave; give each its own");
 	bond_for_each_member (bond, slot)
 		if (!(slots >> slot & 1) && bond_slave(bond, slot)->queue_id == queue_id)
-			return err_set(err, EEXIST, "queue_id: %u is that of %s; give another", queue_id,
-				       bond_slave(bond, slot)->name);
+			return err_set(err, EEXIST, "queue_id: %u is that of %s; give another",
+				       queue_id, bond_slave(bond, slot)->name);
 	return 0;
 }
 
@@ -98,7 +106,8 @@ static void write_settings(struct addition *addition, unsigned int slot)
 	__atomic_and_fetch(&pins->settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
 	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
 		if (addition->options->given[id] && option_at(id)->home == OPTION_IN_SETTINGS)
-			values_write_setting(pins, option_at(id), slot, &addition->options->value[id]);
+			values_write_setting(pins, option_at(id), slot,
+					     &addition->options->value[id]);
 }
 
 /* What the user has not said is the default. */
@@ -152,7 +161,8 @@ static void note_chains(struct addition *addition)
 
 		if (addition->added >> slot & 1 && slave->trouble & XBOND_TROUBLE_NFT)
 			note(addition->notes,
-			     "nft chains at the ingress of %s see nothing of what %s receives; put them on "
+			     "nft chains at the ingress of %s see nothing of what %s receives; put "
+			     "them on "
 			     "%s",
 			     slave->name, bond, bond);
 	}
@@ -165,7 +175,8 @@ static void list_addresses(struct addition *addition)
 	for (size_t i = 0; i < addition->count; i++) {
 		struct address_set *set = &addition->addresses[i];
 
-		set->count = address_list(nl, addition->links[i].ifindex, set->address, MAX_ADDRESSES);
+		set->count =
+			address_list(nl, addition->links[i].ifindex, set->address, MAX_ADDRESSES);
 		if (set->count > MAX_ADDRESSES)
 			set->count = MAX_ADDRESSES;
 	}
@@ -183,8 +194,8 @@ static void remove_addresses(struct addition *addition, size_t i)
 		const struct address *address = &set->address[k];
 
 		if (address->family == AF_INET && address_delete(nl, link->ifindex, address, &err))
-			note(addition->notes, "cannot remove %s from %s: %s", address->text, link->name,
-			     err.text);
+			note(addition->notes, "cannot remove %s from %s: %s", address->text,
+			     link->name, err.text);
 		else
 			note(addition->notes, "removed %s from %s", address->text, link->name);
 	}
@@ -220,7 +231,8 @@ static int add_all(struct addition *addition, struct err *err)
 			slave_admit(addition->bond, slot);
 	/* The last step: addresses do not come back by themselves. */
 	for (size_t i = 0; i < addition->count; i++) {
-		log_notice("%s: slave %s added", bond_pin(addition->bond)->name, addition->links[i].name);
+		log_notice("%s: slave %s added", bond_pin(addition->bond)->name,
+			   addition->links[i].name);
 		remove_addresses(addition, i);
 	}
 	note_chains(addition);
@@ -228,8 +240,9 @@ static int add_all(struct addition *addition, struct err *err)
 	return 0;
 }
 
-int request_add_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
-		       const struct option_set *options, json_t *notes, struct err *err)
+int request_add_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
+		       size_t count, const struct option_set *options, json_t *notes,
+		       struct err *err)
 {
 	struct addition addition = { .options = options, .notes = notes };
 	int r = request_find(daemon, name, &addition.bond, err);
@@ -258,7 +271,8 @@ static void note_kept_mac(struct bond *bond, unsigned int slot, json_t *notes)
 
 	if (!memcmp(slave->before.mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
 		note(notes,
-		     "%s keeps %s's MAC address %s; give one of them another if both are used on one network",
+		     "%s keeps %s's MAC address %s; give one of them another if both are used on "
+		     "one network",
 		     bond_pin(bond)->name, slave->name, mac_text(slave->before.mac, text));
 }
 
@@ -275,15 +289,16 @@ static int find_slots(struct bond *bond, const char *const *slaves, size_t count
 		if (slot < 0 && or_awaited && config_awaits(bond, slaves[i]))
 			continue;
 		if (slot < 0)
-			return err_set(err, ENODEV, "%s is no slave of %s ('bondctl show %s' lists them)",
+			return err_set(err, ENODEV,
+				       "%s is no slave of %s ('bondctl show %s' lists them)",
 				       slaves[i], name, name);
 		*ret_mask |= UINT64_C(1) << slot;
 	}
 	return 0;
 }
 
-int request_set_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
-		       const struct option_set *options, struct err *err)
+int request_set_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
+		       size_t count, const struct option_set *options, struct err *err)
 {
 	struct bond *bond;
 	uint64_t mask;
@@ -309,8 +324,8 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 	return 0;
 }
 
-int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves, size_t count,
-		       json_t *notes, struct err *err)
+int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
+		       size_t count, json_t *notes, struct err *err)
 {
 	struct bond *bond;
 	uint64_t mask;

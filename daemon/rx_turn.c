@@ -13,8 +13,8 @@
 #include "daemon/xdp.h"
 
 #define DRAIN_NS (5000 * NS_PER_MS) /* longer than markers take */
-#define PARTNER_NS \
-	(500 * NS_PER_MS) /* until a partner sends elsewhere; kernel bonding looks ten times a second */
+/* Until a partner sends elsewhere; kernel bonding looks ten times a second. */
+#define PARTNER_NS (500 * NS_PER_MS)
 #define RETURN_NS (15000 * NS_PER_MS) /* of a slow NIC, and LACP behind it */
 
 static uint64_t rx_turn_bit(unsigned int slot)
@@ -33,7 +33,8 @@ static uint64_t rx_turn_working(struct bond *bond)
 	uint64_t mask = 0;
 
 	bond_for_each_member (bond, slot)
-		if (bond_slave(bond, slot)->link == XBOND_LINK_UP && rx_turn_has_carrier(bond, slot))
+		if (bond_slave(bond, slot)->link == XBOND_LINK_UP &&
+		    rx_turn_has_carrier(bond, slot))
 			mask |= rx_turn_bit(slot);
 	return mask & bond_lacp_distributing(bond);
 }
@@ -53,7 +54,8 @@ static bool rx_turn_change(struct bond *bond, unsigned int slot, int *ret_r, str
 	bool had = rx_turn_has_carrier(bond, slot), lost;
 	uint32_t before = rx_turn_changes(bond, slot);
 
-	bond->rx_turn.reset |= rx_turn_bit(slot); /* the loss may be noticed before this returns */
+	/* The loss may be noticed before this returns. */
+	bond->rx_turn.reset |= rx_turn_bit(slot);
 	*ret_r = xdp_follow_slave(bond, slot, ret_why);
 	lost = had && (!rx_turn_has_carrier(bond, slot) || rx_turn_changes(bond, slot) != before);
 	if (lost) {
@@ -185,7 +187,8 @@ static int rx_turn_run(struct bond *bond, struct err *ret_why)
 		idle_turn();
 		if (!r || first)
 			continue;
-		first = err_set(ret_why, -r, "%s: %s", bond_slave(bond, bond->rx_turn.slot)->name, why.text);
+		first = err_set(ret_why, -r, "%s: %s", bond_slave(bond, bond->rx_turn.slot)->name,
+				why.text);
 	}
 	return first;
 }
@@ -225,7 +228,9 @@ uint64_t rx_turn_drained(const struct bond *bond)
 {
 	const struct rx_turn *turn = &bond->rx_turn;
 
-	return turn->step == RX_TURN_DRAINING || turn->step == RX_TURN_LEAVING ? rx_turn_bit(turn->slot) : 0;
+	return turn->step == RX_TURN_DRAINING || turn->step == RX_TURN_LEAVING
+		       ? rx_turn_bit(turn->slot)
+		       : 0;
 }
 
 uint64_t rx_turn_out(const struct bond *bond)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Waits in a thread until every BPF program that began before has ended (dataplane_quiesce()), because
- * that takes some 10 ms and the main loop has other things to do. Knows no bonds: they hold tickets.
+ * Waits in a thread until every BPF program that began before has ended (dataplane_quiesce()),
+ * because that takes some 10 ms and the main loop has other things to do. Knows no bonds: they hold
+ * tickets.
  */
 #ifndef XBOND_DAEMON_SETTLE_H
 #define XBOND_DAEMON_SETTLE_H

@@ -39,8 +39,10 @@ struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enu
 	};
 
 	if (hook == XBOND_HOOK_CLSACT)
-		point.priority = slave_goes_first(bond, slot) ? ATTACH_FIRST_PRIORITY : ATTACH_LAST_PRIORITY;
-	snprintf(point.pin, sizeof(point.pin), "%s/" XBOND_PIN_LINK_RX "%u", bond->dataplane.pins.dir, slot);
+		point.priority =
+			slave_goes_first(bond, slot) ? ATTACH_FIRST_PRIORITY : ATTACH_LAST_PRIORITY;
+	snprintf(point.pin, sizeof(point.pin), "%s/" XBOND_PIN_LINK_RX "%u",
+		 bond->dataplane.pins.dir, slot);
 	return point;
 }
 
@@ -97,9 +99,9 @@ static void join_slow_protocols(struct xbond_slave *slave)
 }
 
 /*
- * allmulti: multicast groups joined on bond0 reach the slave's filter, with or without bondd. The groups
- * themselves are for NICs that ignore it.
- * Slow protocols are asked for by name, for filters that keep link-local groups out even so.
+ * allmulti: multicast groups joined on bond0 reach the slave's filter, with or without bondd. The
+ * groups themselves are for NICs that ignore it. Slow protocols are asked for by name, for filters
+ * that keep link-local groups out even so.
  */
 static int change(struct bond *bond, unsigned int slot, struct err *err)
 {
@@ -110,12 +112,15 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 
 	r = ipv6_set_disabled(slave->name, 1);
 	if (r < 0)
-		return err_set(err, -r, "cannot turn IPv6 off on %s: %s", slave->name, strerror(-r));
+		return err_set(err, -r, "cannot turn IPv6 off on %s: %s", slave->name,
+			       strerror(-r));
 	if (slave->before.mtu != bond_pin(bond)->mtu)
 		r = link_set_mtu(nl, ifindex, bond_pin(bond)->mtu, &why);
 	if (r)
-		return err_set(err, -r, "%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
-			       slave->name, bond_pin(bond)->mtu, why.text);
+		return err_set(
+			err, -r,
+			"%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
+			slave->name, bond_pin(bond)->mtu, why.text);
 	join_slow_protocols(slave);
 	groups_join(bond, UINT64_C(1) << slot);
 	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
@@ -144,7 +149,8 @@ static int attach(struct bond *bond, unsigned int slot, struct err *err)
 	return r;
 }
 
-int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *link, struct err *err)
+int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *link,
+		  struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	int carrier, r;
@@ -192,7 +198,10 @@ static unsigned int flags_before(const struct xbond_slave_record *before)
 	return before->flags & XBOND_SLAVE_WAS_PROMISC ? flags | IFF_PROMISC : flags;
 }
 
-/* Down before its MAC goes back: some drivers refuse that while up, and nothing leaves with the wrong one. */
+/*
+ * Down before its MAC goes back: some drivers refuse that while up, and nothing leaves with the
+ * wrong one.
+ */
 static void restore_link(struct bond *bond, const struct xbond_slave *slave)
 {
 	const struct xbond_slave_record *before = &slave->before;
@@ -208,7 +217,8 @@ static void restore_link(struct bond *bond, const struct xbond_slave *slave)
 		warn_restore(bond, "flags", slave, &err);
 	if (link_get(nl, -1, ifindex, &now))
 		return;
-	if (memcmp(now.mac, before->mac, XBOND_MAC_SIZE) && link_force_mac(nl, &now, before->mac, &err))
+	if (memcmp(now.mac, before->mac, XBOND_MAC_SIZE) &&
+	    link_force_mac(nl, &now, before->mac, &err))
 		warn_restore(bond, "MAC address", slave, &err);
 	if (now.mtu != before->mtu && link_set_mtu(nl, ifindex, before->mtu, &err))
 		warn_restore(bond, "MTU", slave, &err);
@@ -251,8 +261,9 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	if (point.hook == XBOND_HOOK_TCX)
 		attach_remove(&bond->daemon->nl, &point, true);
 	slave_hooks_end(bond, slot);
+	/* Whoever has its name now. */
 	bond_slave(bond, slot)->before.flags &=
-		~(__u32)(XBOND_SLAVE_HAD_VLAN_STRIP | XBOND_SLAVE_HAD_LRO); /* whoever has its name now */
+		~(__u32)(XBOND_SLAVE_HAD_VLAN_STRIP | XBOND_SLAVE_HAD_LRO);
 	xdp_release_slave(bond, slot);
 	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING &&
 	    !pins_counters(&bond->dataplane.pins, slot, &sum)) {
@@ -277,11 +288,12 @@ bool slave_find_device(struct bond *bond, unsigned int slot, struct link_info *r
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	int r = link_get(&bond->daemon->nl, -1, (int)slave->ifindex, ret_link);
 
-	if (!r && ret_link->has_perm_mac && !memcmp(ret_link->perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
+	if (!r && ret_link->has_perm_mac &&
+	    !memcmp(ret_link->perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
 		return true;
-	return !r &&
-	       (!strcmp(ret_link->name, slave->name) || !memcmp(ret_link->mac, slave->mac, XBOND_MAC_SIZE) ||
-		!memcmp(ret_link->mac, slave->before.mac, XBOND_MAC_SIZE));
+	return !r && (!strcmp(ret_link->name, slave->name) ||
+		      !memcmp(ret_link->mac, slave->mac, XBOND_MAC_SIZE) ||
+		      !memcmp(ret_link->mac, slave->before.mac, XBOND_MAC_SIZE));
 }
 
 struct moved {

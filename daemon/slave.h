@@ -10,10 +10,12 @@
 #include "daemon/bond.h"
 
 /*
- * Enslaves link into the free slot: records, changes, attaches the receive program. On failure the device
- * is as it was. Until slave_admit() it is half way in, and a bondd that finds it so takes it out.
+ * Enslaves link into the free slot: records, changes, attaches the receive program. On failure the
+ * device is as it was. Until slave_admit() it is half way in, and a bondd that finds it so takes it
+ * out.
  */
-int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *link, struct err *err);
+int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *link,
+		  struct err *err);
 /* Its options are written: makes it a member. Does not evaluate. */
 void slave_admit(struct bond *bond, unsigned int slot);
 
@@ -50,7 +52,10 @@ int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err);
 void slave_follow_promisc(struct bond *bond, unsigned int slot);
 /* Speed and duplex, which weigh, as just asked for. */
 void slave_take_speed(struct bond *bond, unsigned int slot, uint32_t speed_mbps, uint32_t duplex);
-/* Name, MAC, MTU, carrier and speed of a member from a link message; puts back what is the bond's to say. */
+/*
+ * Name, MAC, MTU, carrier and speed of a member from a link message; puts back what is the bond's
+ * to say.
+ */
 void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_info *link);
 
 #endif

@@ -40,10 +40,10 @@ static bool is_virtual_function(struct bond *bond, const struct xbond_slave *sla
 static void warn_of_host(struct bond *bond, const struct xbond_slave *slave)
 {
 	if (is_virtual_function(bond, slave))
-		log_warning(
-			"%s: %s is a virtual function: it receives for the bond's MAC address only if its "
-			"host lets it ('ip link set PF vf N trust on' there)",
-			bond_pin(bond)->name, slave->name);
+		log_warning("%s: %s is a virtual function: it receives for the bond's MAC address "
+			    "only if its "
+			    "host lets it ('ip link set PF vf N trust on' there)",
+			    bond_pin(bond)->name, slave->name);
 }
 
 /*
@@ -87,23 +87,26 @@ static int change_mac(struct bond *bond, struct xbond_slave *slave, const struct
 	return r;
 }
 
-static int refused_mac(struct bond *bond, const struct xbond_slave *slave, const struct link_info *link,
-		       int r, const char *why, struct err *err)
+static int refused_mac(struct bond *bond, const struct xbond_slave *slave,
+		       const struct link_info *link, int r, const char *why, struct err *err)
 {
 	char own[MAC_TEXT_SIZE];
 
 	if (!is_virtual_function(bond, slave))
 		return err_set(err, -r,
-			       "%s does not take the bond's MAC address (%s); `mac_policy filter` keeps its "
+			       "%s does not take the bond's MAC address (%s); `mac_policy filter` "
+			       "keeps its "
 			       "own",
 			       slave->name, why);
 	return err_set(err, -r,
-		       "%s, a virtual function, does not take the bond's MAC address (%s); give the bond its "
+		       "%s, a virtual function, does not take the bond's MAC address (%s); give "
+		       "the bond its "
 		       "address %s, or let its host trust it ('ip link set PF vf N trust on')",
 		       slave->name, why, mac_text(link->mac, own));
 }
 
-static int set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *mac, struct err *err)
+static int set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *mac,
+		   struct err *err)
 {
 	struct link_info link;
 	struct err why;
@@ -143,7 +146,8 @@ void slave_finish_mac(struct bond *bond, unsigned int slot)
 	if (!(slave->before.flags & XBOND_SLAVE_MAC_CHANGES))
 		return;
 	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, IFF_UP, IFF_UP, &err))
-		log_error("%s: cannot bring %s up again: %s", bond_pin(bond)->name, slave->name, err.text);
+		log_error("%s: cannot bring %s up again: %s", bond_pin(bond)->name, slave->name,
+			  err.text);
 	else
 		slave->before.flags &= ~(__u32)XBOND_SLAVE_MAC_CHANGES;
 }
@@ -154,9 +158,10 @@ void slave_follow_promisc(struct bond *bond, unsigned int slot)
 	bool promisc = bond->promisc || slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
 	struct err err;
 
-	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0, IFF_PROMISC,
-			   &err))
-		log_warning("%s: cannot set %s promiscuous: %s", bond_pin(bond)->name, slave->name, err.text);
+	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0,
+			   IFF_PROMISC, &err))
+		log_warning("%s: cannot set %s promiscuous: %s", bond_pin(bond)->name, slave->name,
+			    err.text);
 }
 
 static void follow_name(struct bond *bond, struct xbond_slave *slave, const char *name)
@@ -179,11 +184,13 @@ static unsigned int needed_flags(const struct bond *bond)
 
 static bool agrees(struct bond *bond, const struct xbond_slave *slave, const struct link_info *link)
 {
-	return link->mtu == bond_pin(bond)->mtu && (!link->has_mac || same_mac(link->mac, slave->mac)) &&
+	return link->mtu == bond_pin(bond)->mtu &&
+	       (!link->has_mac || same_mac(link->mac, slave->mac)) &&
 	       !(needed_flags(bond) & ~link->flags);
 }
 
-static void keep_flags(struct bond *bond, const struct xbond_slave *slave, const struct link_info *link)
+static void keep_flags(struct bond *bond, const struct xbond_slave *slave,
+		       const struct link_info *link)
 {
 	unsigned int missing = needed_flags(bond) & ~link->flags;
 	struct err err;
@@ -196,7 +203,10 @@ static void keep_flags(struct bond *bond, const struct xbond_slave *slave, const
 		log_warning("%s: flags of %s: %s", bond_pin(bond)->name, slave->name, err.text);
 }
 
-/* Somebody has changed on the slave what the bond decides: it is put back. The message may be old; now counts. */
+/*
+ * Somebody has changed on the slave what the bond decides: it is put back. The message may be old;
+ * now counts.
+ */
 static void keep_bond_values(struct bond *bond, unsigned int slot, const struct link_info *message)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
@@ -209,7 +219,8 @@ static void keep_bond_values(struct bond *bond, unsigned int slot, const struct 
 		log_notice("%s: MTU of %s is put back to %u", bond_pin(bond)->name, slave->name,
 			   bond_pin(bond)->mtu);
 		if (link_set_mtu(&bond->daemon->nl, link->ifindex, bond_pin(bond)->mtu, &err))
-			log_warning("%s: MTU of %s: %s", bond_pin(bond)->name, slave->name, err.text);
+			log_warning("%s: MTU of %s: %s", bond_pin(bond)->name, slave->name,
+				    err.text);
 	}
 	keep_flags(bond, slave, link);
 	if (link->has_mac && !same_mac(link->mac, slave->mac)) {
@@ -235,8 +246,9 @@ void slave_take_speed(struct bond *bond, unsigned int slot, uint32_t speed_mbps,
 
 /*
  * A message may be older than what we know: from before the slave was enslaved, as long as those of
- * then have not all been read, or from within a flap. Then the driver is asked, by the poller. Not about a loss in normal
- * operation, because the kernel may let the question wait for the RTNL lock, and traffic is being lost.
+ * then have not all been read, or from within a flap. Then the driver is asked, by the poller. Not
+ * about a loss in normal operation, because the kernel may let the question wait for the RTNL lock,
+ * and traffic is being lost.
  */
 static bool is_loss(struct bond *bond, unsigned int slot, const struct link_info *link)
 {

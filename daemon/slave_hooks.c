@@ -43,7 +43,8 @@ static void hooks_look_at_filters(struct bond *bond, unsigned int slot)
 	struct hooks *hooks = &bond->members[slot].hooks;
 	struct filters_others others;
 
-	if (attach_look_for_filters(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex, &others))
+	if (attach_look_for_filters(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex,
+				    &others))
 		return;
 	hooks->filters = others.any;
 	hooks->shared = others.shared;
@@ -82,7 +83,8 @@ void slave_hooks_choose(struct bond *bond, unsigned int slot)
 	hooks_look_at_filters(bond, slot);
 	hooks_look_at_tcx(bond, slot);
 	bond->members[slot].hooks.changed = false;
-	bond_slave(bond, slot)->clsact = hooks_is_tcx(bond) && hooks_place(bond, slot) == PLACE_CLSACT_LAST;
+	bond_slave(bond, slot)->clsact =
+		hooks_is_tcx(bond) && hooks_place(bond, slot) == PLACE_CLSACT_LAST;
 }
 
 static bool hooks_has_filter(struct bond *bond, unsigned int slot, unsigned int priority)
@@ -110,8 +112,12 @@ static void hooks_drop_filters(struct bond *bond, unsigned int slot, unsigned in
 			hooks_drop_filter(bond, slot, priorities[i]);
 }
 
-/* A bondd that dies before the filter is there finds the link, and begins anew; after that it takes the link off. */
-static int hooks_put_filter(struct bond *bond, unsigned int slot, unsigned int priority, struct err *err)
+/*
+ * A bondd that dies before the filter is there finds the link, and begins anew; after that it takes
+ * the link off.
+ */
+static int hooks_put_filter(struct bond *bond, unsigned int slot, unsigned int priority,
+			    struct err *err)
 {
 	struct attach_point point = hooks_point(bond, slot, priority);
 	struct xbond_slave *slave = bond_slave(bond, slot);
@@ -132,7 +138,8 @@ static int hooks_put_filter(struct bond *bond, unsigned int slot, unsigned int p
 	return 0;
 }
 
-static int hooks_put_clsact(struct bond *bond, unsigned int slot, unsigned int priority, struct err *err)
+static int hooks_put_clsact(struct bond *bond, unsigned int slot, unsigned int priority,
+			    struct err *err)
 {
 	struct attach_point tcx = slave_attach_point(bond, slot, XBOND_HOOK_TCX);
 	int r = hooks_put_filter(bond, slot, priority, err);
@@ -193,7 +200,8 @@ bool slave_hooks_has_others(struct bond *bond, unsigned int slot)
 
 bool slave_hooks_forbid_mirred(struct bond *bond, unsigned int slot)
 {
-	return bond->members[slot].hooks.filters || hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
+	return bond->members[slot].hooks.filters ||
+	       hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
 }
 
 /* When others have changed what they have there, it may be that nothing ends any more. */
@@ -207,7 +215,8 @@ static void hooks_retry(struct bond *bond, unsigned int slot)
 	if (!(slave->trouble & XBOND_TROUBLE_ENDING) || !hooks->known)
 		return;
 	if (!slave_hooks_has_others(bond, slot))
-		log_info("%s: slave %s has no filters of others any more", bond_pin(bond)->name, slave->name);
+		log_info("%s: slave %s has no filters of others any more", bond_pin(bond)->name,
+			 slave->name);
 	else if (!hooks->changed || clock_now_ns() < hooks->retry_ns)
 		return;
 	hooks->changed = false;
@@ -231,7 +240,8 @@ static const char *hooks_why_unmet(struct bond *bond, unsigned int slot)
 {
 	const struct hooks *hooks = &bond->members[slot].hooks;
 
-	if (!slave_hooks_has_others(bond, slot) || hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
+	if (!slave_hooks_has_others(bond, slot) ||
+	    hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
 		return NULL;
 	if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
 		return "it receives by XDP; 'rx_hook tc' or auto minds them";
@@ -249,14 +259,18 @@ static void hooks_tell_unmet(struct bond *bond, unsigned int slot)
 		return;
 	slave->trouble ^= XBOND_TROUBLE_UNMET;
 	if (why)
-		log_warning("%s: filters on the ingress of slave %s do not see what the bond receives: %s",
+		log_warning("%s: filters on the ingress of slave %s do not see what the bond "
+			    "receives: %s",
 			    bond_pin(bond)->name, slave->name, why);
 	else
 		log_info("%s: no filter on slave %s is passed by any more", bond_pin(bond)->name,
 			 slave->name);
 }
 
-/* The kernel runs them after TC. Nobody is told of them: looked for now and then, until they have gone. */
+/*
+ * The kernel runs them after TC. Nobody is told of them: looked for now and then, until they have
+ * gone.
+ */
 static void hooks_look_for_chains(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
@@ -265,13 +279,13 @@ static void hooks_look_for_chains(struct bond *bond, unsigned int slot)
 		return;
 	slave->trouble ^= XBOND_TROUBLE_NFT;
 	if (slave->trouble & XBOND_TROUBLE_NFT)
-		log_warning(
-			"%s: slave %s has an nft chain at its ingress, which sees nothing of what the bond "
-			"receives; put it on %s, or filter by tc",
-			bond_pin(bond)->name, slave->name, bond_pin(bond)->name);
+		log_warning("%s: slave %s has an nft chain at its ingress, which sees nothing of "
+			    "what the bond "
+			    "receives; put it on %s, or filter by tc",
+			    bond_pin(bond)->name, slave->name, bond_pin(bond)->name);
 	else
-		log_info("%s: slave %s has no nft chain at its ingress any more", bond_pin(bond)->name,
-			 slave->name);
+		log_info("%s: slave %s has no nft chain at its ingress any more",
+			 bond_pin(bond)->name, slave->name);
 }
 
 static void hooks_on_frame(struct bond *bond, unsigned int slot);
@@ -279,8 +293,8 @@ static void hooks_on_frame(struct bond *bond, unsigned int slot);
 static void hooks_follow_witness(struct bond *bond, unsigned int slot)
 {
 	struct witness **witness = &bond->members[slot].hooks.witness;
-	bool wanted =
-		slave_hooks_has_others(bond, slot) && !hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
+	bool wanted = slave_hooks_has_others(bond, slot) &&
+		      !hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
 
 	if (wanted && !*witness)
 		*witness = witness_new(bond->daemon->event, (int)bond_slave(bond, slot)->ifindex,
@@ -294,7 +308,8 @@ static void hooks_follow_witness(struct bond *bond, unsigned int slot)
 static void hooks_follow_users(struct bond *bond, unsigned int slot)
 {
 	struct hooks *hooks = &bond->members[slot].hooks;
-	bool others = slave_hooks_has_others(bond, slot), forbidden = slave_hooks_forbid_mirred(bond, slot);
+	bool others = slave_hooks_has_others(bond, slot),
+	     forbidden = slave_hooks_forbid_mirred(bond, slot);
 
 	if (others != hooks->had_others && bond_pin(bond)->rx_hook == XBOND_RX_AUTO)
 		rx_turn_ask(bond, slot);
@@ -304,7 +319,10 @@ static void hooks_follow_users(struct bond *bond, unsigned int slot)
 	hooks->forbade_mirred = forbidden;
 }
 
-/* An action must be gone before the receive program leaves clsact, and cannot come before that is there. */
+/*
+ * An action must be gone before the receive program leaves clsact, and cannot come before that is
+ * there.
+ */
 void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
 {
 	struct hooks *hooks = &bond->members[slot].hooks;
@@ -333,7 +351,10 @@ static bool hooks_is_attached(struct bond *bond, unsigned int slot)
 		       : bond->members[slot].hooks.in_tcx;
 }
 
-/* The slave keeps what is the bond's: somebody lets it pass for good, or ours has just been taken off. */
+/*
+ * The slave keeps what is the bond's: somebody lets it pass for good, or ours has just been taken
+ * off.
+ */
 static void hooks_on_frame(struct bond *bond, unsigned int slot)
 {
 	struct hooks *hooks = &bond->members[slot].hooks;
@@ -352,12 +373,13 @@ static void hooks_on_frame(struct bond *bond, unsigned int slot)
 	if (hooks->wait_ns < LONGEST_WAIT_NS)
 		hooks->wait_ns *= 2;
 	slave_hooks_follow(bond, slot, false);
-	log_warning(
-		"%s: a filter or TCX program on the ingress of slave %s lets frames pass for good, and the "
-		"bond "
-		"would lose them: xbond's goes before all filters there; those that leave the frame to the "
-		"next one ('continue', TC_ACT_UNSPEC) are heeded",
-		bond_pin(bond)->name, slave->name);
+	log_warning("%s: a filter or TCX program on the ingress of slave %s lets frames pass for "
+		    "good, and the "
+		    "bond "
+		    "would lose them: xbond's goes before all filters there; those that leave the "
+		    "frame to the "
+		    "next one ('continue', TC_ACT_UNSPEC) are heeded",
+		    bond_pin(bond)->name, slave->name);
 }
 
 void slave_hooks_note(struct bond *bond, unsigned int slot, bool changed)

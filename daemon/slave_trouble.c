@@ -29,13 +29,16 @@ static void tell_master(struct bond *bond, const char *slave, int ifindex)
 
 	if (link_get(&bond->daemon->nl, -1, ifindex, &master))
 		return;
-	log_warning("%s: slave %s was made a port of %s%s%s, which receives nothing from it; 'ip link set %s "
+	log_warning("%s: slave %s was made a port of %s%s%s, which receives nothing from it; 'ip "
+		    "link set %s "
 		    "nomaster' undoes that",
-		    bond_pin(bond)->name, slave, master.kind, *master.kind ? " " : "", master.name, slave);
+		    bond_pin(bond)->name, slave, master.kind, *master.kind ? " " : "", master.name,
+		    slave);
 }
 
 /* The message may be old; now counts. */
-void slave_trouble_follow_master(struct bond *bond, unsigned int slot, const struct link_info *message)
+void slave_trouble_follow_master(struct bond *bond, unsigned int slot,
+				 const struct link_info *message)
 {
 	struct link_info now;
 
@@ -64,7 +67,8 @@ static void look_for_addresses(struct bond *bond, unsigned int slot)
 		return;
 	}
 	begin(bond, slot, XBOND_TROUBLE_ADDRESSES);
-	log_warning("%s: slave %s has got an IP address (%s), which belongs on %s; 'ip addr del %s dev %s' "
+	log_warning("%s: slave %s has got an IP address (%s), which belongs on %s; 'ip addr del %s "
+		    "dev %s' "
 		    "removes it",
 		    bond_pin(bond)->name, slave->name, first.text, bond_pin(bond)->name, first.text,
 		    slave->name);
@@ -98,9 +102,10 @@ static void look_for_uppers(struct bond *bond, unsigned int slot, const struct l
 		return;
 	}
 	begin(bond, slot, XBOND_TROUBLE_UPPERS);
-	log_warning(
-		"%s: %s (%s) was made on slave %s, where it receives nothing; remove it, or make it on %s",
-		bond_pin(bond)->name, upper->name, upper->kind, slave->name, bond_pin(bond)->name);
+	log_warning("%s: %s (%s) was made on slave %s, where it receives nothing; remove it, or "
+		    "make it on %s",
+		    bond_pin(bond)->name, upper->name, upper->kind, slave->name,
+		    bond_pin(bond)->name);
 }
 
 static void look_at_uppers(struct bond *bond, unsigned int first_slot, unsigned int end_slot)

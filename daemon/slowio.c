@@ -21,7 +21,8 @@
 
 struct slowio {
 	pthread_t thread;
-	pthread_mutex_t lock; /* of the list and of every bond's machines; never held over a blocking call */
+	/* Of the list and of every bond's machines; never held over a blocking call. */
+	pthread_mutex_t lock;
 	bool running, stopping;
 	int epoll_fd;
 	int wake_fd; /* main loop -> thread */
@@ -56,7 +57,8 @@ static bool watch_fd(struct slowio *slowio, int fd)
 /* Control priority, so that a full queue of data does not delay a PDU. */
 static int open_send_socket(void)
 {
-	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), priority = TC_PRIO_CONTROL;
+	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
+	    priority = TC_PRIO_CONTROL;
 
 	if (fd >= 0)
 		setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority, sizeof(priority));
@@ -87,8 +89,8 @@ struct slowio *slowio_new(struct err *err)
 	slowio->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	slowio->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	slowio->send_fd = open_send_socket();
-	if (slowio->epoll_fd < 0 || slowio->wake_fd < 0 || slowio->news_fd < 0 || slowio->send_fd < 0 ||
-	    !watch_fd(slowio, slowio->wake_fd)) {
+	if (slowio->epoll_fd < 0 || slowio->wake_fd < 0 || slowio->news_fd < 0 ||
+	    slowio->send_fd < 0 || !watch_fd(slowio, slowio->wake_fd)) {
 		err_set(err, errno, "no sockets for LACP: %m");
 		slowio_free(slowio);
 		return NULL;
@@ -131,7 +133,8 @@ static void wait_until(const struct slowio *slowio, uint64_t next_ns)
 				    .tv_nsec = (long)(wait_ns % NS_PER_S) };
 	struct epoll_event events[MAX_EPOLL];
 
-	epoll_pwait2(slowio->epoll_fd, events, MAX_EPOLL, next_ns == LACP_NEVER ? NULL : &timeout, NULL);
+	epoll_pwait2(slowio->epoll_fd, events, MAX_EPOLL, next_ns == LACP_NEVER ? NULL : &timeout,
+		     NULL);
 }
 
 static void *run(void *arg)
@@ -154,7 +157,10 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Before other work of the machine, so that a busy CPU does not cost an aggregate. Refused is no error. */
+/*
+ * Before other work of the machine, so that a busy CPU does not cost an aggregate. Refused is no
+ * error.
+ */
 static int start_thread(struct slowio *slowio)
 {
 	struct sched_param priority = { .sched_priority = 1 };
@@ -291,7 +297,8 @@ bool slowio_take(struct slowio_bond *bond, struct slowio_event *ret_event)
 	pthread_mutex_lock(&bond->slowio->lock);
 	if (bond->event_count) {
 		*ret_event = bond->events[0];
-		memmove(bond->events, bond->events + 1, --bond->event_count * sizeof(bond->events[0]));
+		memmove(bond->events, bond->events + 1,
+			--bond->event_count * sizeof(bond->events[0]));
 		taken = true;
 	}
 	pthread_mutex_unlock(&bond->slowio->lock);

@@ -22,7 +22,8 @@ struct slowio_bond;
 enum slowio_pair {
 	SLOWIO_PAIR_CLOSED, /* not now */
 	SLOWIO_PAIR_AROUND, /* the port side is not up: the programs may go around the pair */
-	SLOWIO_PAIR_OPEN,   /* the port side is up, and stays so until the next slowio_publish() */
+	/* The port side is up, and stays so until the next slowio_publish(). */
+	SLOWIO_PAIR_OPEN,
 };
 
 /* Something for the log; the main loop knows the names. */
@@ -42,15 +43,21 @@ int slowio_fd(const struct slowio *slowio);
 bool slowio_acknowledge(struct slowio *slowio);
 
 /*
- * pins must stay mapped until slowio_remove(). Takes over the machines' pinned state if there is one, of those slots
- * that are members (a mask).
+ * pins must stay mapped until slowio_remove(). Takes over the machines' pinned state if there is
+ * one, of those slots that are members (a mask).
  */
 struct slowio_bond *slowio_add(struct slowio *slowio, const struct pins *pins, uint64_t members,
 			       const struct lacp_config *config, struct err *err);
-/* forget: the machines' state is wiped (the bond ends or leaves the mode); else it stays for the next bondd. */
+/*
+ * forget: the machines' state is wiped (the bond ends or leaves the mode); else it stays for the
+ * next bondd.
+ */
 void slowio_remove(struct slowio_bond *bond, bool forget);
 
-/* Every call below returns at once; the thread runs the machines. 0 or -errno as the lacp_ function says. */
+/*
+ * Every call below returns at once; the thread runs the machines. 0 or -errno as the lacp_ function
+ * says.
+ */
 int slowio_configure(struct slowio_bond *bond, const struct lacp_config *config);
 /* Adds the port if it is not there yet. ifindex is where its PDUs go. */
 int slowio_set_port(struct slowio_bond *bond, unsigned int slot, int ifindex,
@@ -62,9 +69,10 @@ int slowio_drain(struct slowio_bond *bond, unsigned int slot);
 uint64_t slowio_collecting(const struct slowio_bond *bond);
 uint64_t slowio_distributing(const struct slowio_bond *bond);
 /*
- * Masks, XBOND_F_CARRIER and XBOND_F_OPENING, as the thread has the ports now, whatever the caller has seen before: of
- * tx what distributes, of members all that collect, none that the programs have taken out. The thread itself opens
- * what begins, before the partner is told, and takes out what ends.
+ * Masks, XBOND_F_CARRIER and XBOND_F_OPENING, as the thread has the ports now, whatever the caller
+ * has seen before: of tx what distributes, of members all that collect, none that the programs have
+ * taken out. The thread itself opens what begins, before the partner is told, and takes out what
+ * ends.
  */
 void slowio_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members, enum slowio_pair pair);
 /* Slots whose drain goes on. */

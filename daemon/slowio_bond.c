@@ -64,12 +64,16 @@ static void change(uint64_t *mask, unsigned int slot, bool on)
 /* min_links, and at least one: a port that only collects receives. */
 static bool enough_collect(const struct slowio_bond *bond)
 {
-	unsigned int least = bond->sys.state.config.min_links ? bond->sys.state.config.min_links : 1;
+	unsigned int least =
+		bond->sys.state.config.min_links ? bond->sys.state.config.min_links : 1;
 
 	return (unsigned int)__builtin_popcountll(bond->collecting) >= least;
 }
 
-/* While XDP chooses, the carrier stays as it is: the main loop ends that first, in its order (dataplane_set_flags()). */
+/*
+ * While XDP chooses, the carrier stays as it is: the main loop ends that first, in its order
+ * (dataplane_set_flags()).
+ */
 static uint32_t carrier_flags(const struct slowio_bond *bond)
 {
 	uint32_t flags = XBOND_F_CARRIER;
@@ -82,9 +86,9 @@ static uint32_t carrier_flags(const struct slowio_bond *bond)
 }
 
 /*
- * What ends, ends here and now, and so begins what begins: the partner may send from the PDU on that comes next, one
- * port may take over from another, and the main loop may be waiting for the kernel. Until it has made buckets for the
- * port, that is used as a detour only.
+ * What ends, ends here and now, and so begins what begins: the partner may send from the PDU on
+ * that comes next, one port may take over from another, and the main loop may be waiting for the
+ * kernel. Until it has made buckets for the port, that is used as a detour only.
  */
 static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
 {
@@ -107,7 +111,8 @@ static uint64_t taken_out(const struct slowio_bond *bond, uint32_t of)
 	uint64_t slots = 0;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (__atomic_load_n(&bond->hold[slot].ended, __ATOMIC_ACQUIRE) != XBOND_HOLD_GOES_ON ||
+		if (__atomic_load_n(&bond->hold[slot].ended, __ATOMIC_ACQUIRE) !=
+			    XBOND_HOLD_GOES_ON ||
 		    __atomic_load_n(&bond->hold[slot].withheld, __ATOMIC_ACQUIRE) & of)
 			slots |= bit(slot);
 	return slots;
@@ -127,13 +132,17 @@ static void publish_masks(struct slowio_bond *bond, uint64_t tx, uint64_t rx)
 {
 	store(bond->table->tx_mask, tx & ~taken_out_of_tx(bond));
 	store(bond->table->rx_mask, rx & ~taken_out_of_rx(bond));
-	/* The programs note what they take out before they do so: what they did since we looked is seen now. */
+	/*
+	 * The programs note what they take out before they do so: what they did since we looked is
+	 * seen now.
+	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	__atomic_and_fetch(&bond->table->tx_mask, ~taken_out_of_tx(bond), __ATOMIC_RELEASE);
 	__atomic_and_fetch(&bond->table->rx_mask, ~taken_out_of_rx(bond), __ATOMIC_RELEASE);
 }
 
-void slowio_bond_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members, enum slowio_pair pair)
+void slowio_bond_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members,
+			 enum slowio_pair pair)
 {
 	const uint32_t ours = XBOND_F_CARRIER | XBOND_F_OPENING;
 	uint32_t flags;
@@ -186,8 +195,8 @@ static int on_pdu(void *context, void *data, size_t size)
 	struct slowio_bond *bond = context;
 	const struct xbond_pdu *pdu = data;
 
-	if (size < sizeof(*pdu) || pdu->slot >= XBOND_MAX_SLAVES || pdu->length > sizeof(pdu->frame) ||
-	    (int)pdu->ifindex != bond->ifindex[pdu->slot] ||
+	if (size < sizeof(*pdu) || pdu->slot >= XBOND_MAX_SLAVES ||
+	    pdu->length > sizeof(pdu->frame) || (int)pdu->ifindex != bond->ifindex[pdu->slot] ||
 	    slowio_hold_is_outdated(&bond->hold[pdu->slot], pdu))
 		return 0;
 	lacp_receive(&bond->sys, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
@@ -210,9 +219,9 @@ static bool is_stale(uint64_t heartbeat_ns)
 }
 
 /*
- * True if the programs may have held ports since the last beat: by the clock after the store, for who is preempted
- * before it beats too late. PDUs that wait in the ring are older than what the programs have noted since, so they are
- * read first; from the heartbeat on PDUs are ours again.
+ * True if the programs may have held ports since the last beat: by the clock after the store, for
+ * who is preempted before it beats too late. PDUs that wait in the ring are older than what the
+ * programs have noted since, so they are read first; from the heartbeat on PDUs are ours again.
  */
 static bool beat(struct slowio_bond *bond)
 {
@@ -273,7 +282,10 @@ static int open_ring(struct slowio_bond *bond, const struct pins *pins, struct e
 	return bond->ring ? 0 : err_set(err, errno, "%s: %m", path);
 }
 
-/* A port whose slave left while bondd was away is none: it must not carry, nor be inherited by the next slave there. */
+/*
+ * A port whose slave left while bondd was away is none: it must not carry, nor be inherited by the
+ * next slave there.
+ */
 static void adopt(struct slowio_bond *bond, uint64_t members)
 {
 	const struct xbond_lacp *pinned = bond->pinned;
@@ -345,8 +357,8 @@ int slowio_bond_fd(const struct slowio_bond *bond)
 }
 
 /* A link that is down for a moment only is down all the same. */
-static int configure_port(struct slowio_bond *bond, unsigned int slot, const struct lacp_port_config *config,
-			  uint64_t now_ns)
+static int configure_port(struct slowio_bond *bond, unsigned int slot,
+			  const struct lacp_port_config *config, uint64_t now_ns)
 {
 	int r = lacp_port_configure(&bond->sys, slot, config, now_ns);
 

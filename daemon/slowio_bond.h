@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One bond inside the LACP thread. For slowio.c only, which holds its lock around every call but those that say
- * otherwise.
+ * One bond inside the LACP thread. For slowio.c only, which holds its lock around every call but
+ * those that say otherwise.
  */
 #ifndef XBOND_DAEMON_SLOWIO_BOND_H
 #define XBOND_DAEMON_SLOWIO_BOND_H
@@ -37,8 +37,12 @@ struct slowio_bond {
 /* Opens, without the lock; no machine runs yet. */
 struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const struct pins *pins,
 				    struct err *err);
-/* Takes over the pinned state and what the programs have done meanwhile, and runs the machines once. */
-void slowio_bond_start(struct slowio_bond *bond, uint64_t members, const struct lacp_config *config);
+/*
+ * Takes over the pinned state and what the programs have done meanwhile, and runs the machines
+ * once.
+ */
+void slowio_bond_start(struct slowio_bond *bond, uint64_t members,
+		       const struct lacp_config *config);
 /* Without the lock, when it is in no list. */
 void slowio_bond_free(struct slowio_bond *bond);
 /* Readable when PDUs wait. Without the lock. */
@@ -49,7 +53,8 @@ int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifinde
 			 const struct lacp_port_config *config);
 void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot);
 /* As slowio_publish(). */
-void slowio_bond_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members, enum slowio_pair pair);
+void slowio_bond_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members,
+			 enum slowio_pair pair);
 /* The partners are told; leaves no port held and no state to take over. */
 void slowio_bond_forget(struct slowio_bond *bond);
 

@@ -36,8 +36,8 @@ void slowio_hold_sent(struct slowio_sent *sent, const uint8_t *frame, uint64_t n
 	sent->sent_ns = now_ns;
 }
 
-static void words_of(const struct lacp_system *sys, unsigned int slot, const struct slowio_sent *sent,
-		     struct xbond_hold_words *ret_words)
+static void words_of(const struct lacp_system *sys, unsigned int slot,
+		     const struct slowio_sent *sent, struct xbond_hold_words *ret_words)
 {
 	const struct lacp_port_state *port = &sys->port[slot];
 	bool current = port->rx == LACP_RX_CURRENT;
@@ -76,8 +76,8 @@ bool slowio_hold_is_outdated(const struct xbond_hold *hold, const struct xbond_p
 }
 
 /*
- * The partner was heard since, if the programs have answered for us. A port that they have given up, be it in one
- * direction, has heard nobody.
+ * The partner was heard since, if the programs have answered for us. A port that they have given
+ * up, be it in one direction, has heard nobody.
  */
 void slowio_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsigned int slot)
 {

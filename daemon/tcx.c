@@ -41,7 +41,8 @@ static uint32_t tcx_list(const struct attach_point *point, uint32_t ids[PROGRAMS
 {
 	uint32_t count = PROGRAMS_MAX;
 
-	return bpf_prog_query(point->ifindex, (enum bpf_attach_type)TCX_INGRESS, 0, NULL, ids, &count) < 0
+	return bpf_prog_query(point->ifindex, (enum bpf_attach_type)TCX_INGRESS, 0, NULL, ids,
+			      &count) < 0
 		       ? 0
 		       : count;
 }
@@ -67,7 +68,8 @@ struct tcx_order tcx_look(const struct attach_point *point)
 
 static bool tcx_has(const struct attach_point *point, int program_fd)
 {
-	uint32_t ids[PROGRAMS_MAX], id = attach_program_id(program_fd), count = tcx_list(point, ids);
+	uint32_t ids[PROGRAMS_MAX], id = attach_program_id(program_fd),
+				    count = tcx_list(point, ids);
 
 	for (uint32_t i = 0; i < count; i++)
 		if (ids[i] == id)
@@ -114,7 +116,8 @@ static int tcx_link(const struct attach_point *point, int program_fd, enum tcx_e
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = end == TCX_FIRST ? BEFORE_ALL : 0);
 
-	return bpf_link_create(program_fd, point->ifindex, (enum bpf_attach_type)TCX_INGRESS, &options);
+	return bpf_link_create(program_fd, point->ifindex, (enum bpf_attach_type)TCX_INGRESS,
+			       &options);
 }
 
 static int tcx_add(const struct attach_point *point, int program_fd, enum tcx_end end)
@@ -151,12 +154,14 @@ static int tcx_replace(const struct attach_point *point, int program_fd, int old
 	crashpoint("tcx-renamed");
 	if (old_fd >= 0)
 		bpf_link_detach(old_fd);
-	return bpf_link_update(link_fd, program_fd, NULL); /* the same if no other stood in for it */
+	/* The same if no other stood in for it. */
+	return bpf_link_update(link_fd, program_fd, NULL);
 }
 
 int tcx_move(const struct attach_point *point, int program_fd, enum tcx_end end, struct err *err)
 {
-	int old_fd = bpf_obj_get(point->pin), link_fd = tcx_add(point, program_fd, end), r = link_fd;
+	int old_fd = bpf_obj_get(point->pin), link_fd = tcx_add(point, program_fd, end),
+	    r = link_fd;
 
 	if (link_fd >= 0) {
 		r = tcx_replace(point, program_fd, old_fd, link_fd);

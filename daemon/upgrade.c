@@ -13,8 +13,9 @@
 #include "daemon/pin_dirs.h"
 
 /*
- * What this build has: of its programs only the kernel can tell the tags, so they are loaded for the first bond. A tag is
- * of instructions: constants in .rodata, of which there is one table, are not in it.
+ * What this build has: of its programs only the kernel can tell the tags, so they are loaded for
+ * the first bond. A tag is of instructions: constants in .rodata, of which there is one table, are
+ * not in it.
  */
 static struct {
 	size_t count; /* 0: not known yet */
@@ -91,7 +92,10 @@ static int load(struct xbond_bpf *skeleton, const char *dir, struct err *err)
 	return r;
 }
 
-/* Maps that are new come before the programs that use them. Each pin is replaced for itself: all programs share the maps. */
+/*
+ * Maps that are new come before the programs that use them. Each pin is replaced for itself: all
+ * programs share the maps.
+ */
 static int replace(struct xbond_bpf *skeleton, const struct dataplane *dataplane, struct err *err)
 {
 	struct object objects[OBJECTS_MAX];

@@ -28,8 +28,8 @@ struct list {
 
 static void opener_name(char name[XBOND_NAME_SIZE], int ifindex, const struct vlan *vlan)
 {
-	snprintf(name, XBOND_NAME_SIZE, OPENER_PREFIX "%s%d.%u", vlan->protocol == ETH_P_8021AD ? "s" : "",
-		 ifindex, vlan->id);
+	snprintf(name, XBOND_NAME_SIZE, OPENER_PREFIX "%s%d.%u",
+		 vlan->protocol == ETH_P_8021AD ? "s" : "", ifindex, vlan->id);
 }
 
 /* By name: a slave that was moved has left its openers here. */
@@ -50,7 +50,8 @@ bool vlan_filter_is_opener(const struct link_info *link, int slave_ifindex)
 
 static bool is_wanted(const struct list *list, const struct link_info *link)
 {
-	return list->openers ? vlan_filter_is_opener(link, list->lower) : link_is_vlan_on(link, list->lower);
+	return list->openers ? vlan_filter_is_opener(link, list->lower)
+			     : link_is_vlan_on(link, list->lower);
 }
 
 static void collect(const struct link_info *link, void *arg)
@@ -71,7 +72,8 @@ static void collect(const struct link_info *link, void *arg)
 /* The VLANs of bond0 in the namespace it is in. */
 static struct list list_vlans(struct bond *bond)
 {
-	struct list list = { .lower = (int)bond_pin(bond)->ifindex, .max = bond->away ? AWAY_MAX : 0 };
+	struct list list = { .lower = (int)bond_pin(bond)->ifindex,
+			     .max = bond->away ? AWAY_MAX : 0 };
 
 	link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, collect, &list);
 	return list;
@@ -102,8 +104,8 @@ static void open_one(struct bond *bond, const struct xbond_slave *slave, const s
 		return;
 	r = link_create_vlan(&bond->daemon->nl, &opener, &err);
 	if (r && r != -EEXIST)
-		log_warning("%s: VLAN %u does not pass the filter of %s: %s", bond_pin(bond)->name, vlan->id,
-			    slave->name, err.text);
+		log_warning("%s: VLAN %u does not pass the filter of %s: %s", bond_pin(bond)->name,
+			    vlan->id, slave->name, err.text);
 }
 
 static void close_one(struct bond *bond, const struct xbond_slave *slave, const struct vlan *vlan)
@@ -129,7 +131,10 @@ static void open_all(struct bond *bond, const struct xbond_slave *slave, const s
 			open_one(bond, slave, &list->vlan[i]);
 }
 
-/* True when the slave filters no 802.1Q VLANs any more. Drivers that filter 802.1ad cannot be told not to. */
+/*
+ * True when the slave filters no 802.1Q VLANs any more. Drivers that filter 802.1ad cannot be told
+ * not to.
+ */
 static bool turn_off(struct bond *bond, struct xbond_slave *slave)
 {
 	const struct ethtool *ethtool = &bond->daemon->ethtool;
@@ -174,7 +179,8 @@ void vlan_filter_restore(struct bond *bond, unsigned int slot, const char *name)
 	vlan_filter_close(bond, slot);
 	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_FILTER &&
 	    feature_set(&bond->daemon->ethtool, name, FEATURE_VLAN_FILTER, true) < 0)
-		log_warning("%s: cannot restore " FEATURE_VLAN_FILTER " of %s", bond_pin(bond)->name, name);
+		log_warning("%s: cannot restore " FEATURE_VLAN_FILTER " of %s",
+			    bond_pin(bond)->name, name);
 }
 
 void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool gone)

@@ -127,7 +127,8 @@ static void on_qdisc(int ifindex, void *arg)
 static void note_filter(struct bond *bond, int ifindex, bool changed)
 {
 	bond_for_each_member (bond, slot)
-		if (ifindex == (int)bond_slave(bond, slot)->ifindex || ifindex == MONITOR_SHARED_BLOCK)
+		if (ifindex == (int)bond_slave(bond, slot)->ifindex ||
+		    ifindex == MONITOR_SHARED_BLOCK)
 			slave_hooks_note(bond, slot, changed);
 }
 
@@ -163,7 +164,8 @@ void watch_slaves(struct bond *bond)
 	struct link_info link;
 
 	bond_for_each_member (bond, slot) {
-		int r = link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link);
+		int r = link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex,
+				 &link);
 
 		if (r == -ENODEV)
 			lose_slave(bond, slot, NULL);
@@ -172,7 +174,10 @@ void watch_slaves(struct bond *bond)
 	}
 }
 
-/* Each bond in its turn: the main loop answers to others in between. wholly: or only what somebody takes away. */
+/*
+ * Each bond in its turn: the main loop answers to others in between. wholly: or only what somebody
+ * takes away.
+ */
 static void sync_all_soon(struct daemon *daemon, bool wholly)
 {
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
@@ -209,7 +214,8 @@ static void read_messages(struct daemon *daemon)
 	burst_end(daemon);
 	bypass_follow_filters(daemon);
 	slave_hooks_follow_noted(daemon);
-	if (some_want_direct(daemon)) /* who captures mostly makes a device promiscuous, which is a message */
+	/* Who captures mostly makes a device promiscuous, which is a message. */
+	if (some_want_direct(daemon))
 		bypass_follow_captures(daemon);
 }
 
@@ -261,7 +267,8 @@ static void sync_bond(struct bond *bond)
 	if (read_due)
 		read_again(bond);
 	bond_for_each_member (bond, slot) {
-		bond->members[slot].speed_due = true; /* some drivers change it without a message */
+		/* Some drivers change it without a message. */
+		bond->members[slot].speed_due = true;
 		xdp_check_slave(bond, slot);
 		slave_hooks_follow(bond, slot, false);
 		idle_turn();
@@ -376,8 +383,8 @@ int watch_init(struct daemon *daemon)
 		r = watch_fd(daemon, slowio_fd(daemon->slowio), on_lacp);
 	if (r < 0)
 		return r;
-	r = sd_event_add_time_relative(daemon->event, &tick, CLOCK_MONOTONIC, 0, TICK_ACCURACY_US, on_tick,
-				       daemon);
+	r = sd_event_add_time_relative(daemon->event, &tick, CLOCK_MONOTONIC, 0, TICK_ACCURACY_US,
+				       on_tick, daemon);
 	if (r < 0)
 		return r;
 	sd_event_source_set_enabled(tick, SD_EVENT_ON);

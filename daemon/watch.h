@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything that reaches bondd from the kernel: messages about links, qdiscs, filters and addresses,
- * and the slow tick that is the safety net under them (heartbeat, bond0 elsewhere, lost messages).
+ * Everything that reaches bondd from the kernel: messages about links, qdiscs, filters and
+ * addresses, and the slow tick that is the safety net under them (heartbeat, bond0 elsewhere, lost
+ * messages).
  */
 #ifndef XBOND_DAEMON_WATCH_H
 #define XBOND_DAEMON_WATCH_H

@@ -29,7 +29,10 @@ struct witness {
 	uint64_t heard_ns; /* the first of two frames; 0: none */
 };
 
-/* Not link-local groups: of these the slave keeps some, and a neighbour could send what it wants there. */
+/*
+ * Not link-local groups: of these the slave keeps some, and a neighbour could send what it wants
+ * there.
+ */
 static const struct sock_filter filter[] = {
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0180c200, 0, 3),
@@ -89,17 +92,18 @@ static int witness_on_frame(sd_event_source *source, int fd, uint32_t events, vo
 	return 0;
 }
 
-static int witness_listen(struct witness *witness, sd_event *event, int i, int ifindex, uint16_t protocol)
+static int witness_listen(struct witness *witness, sd_event *event, int i, int ifindex,
+			  uint16_t protocol)
 {
 	witness->fd[i] = witness_open(ifindex, protocol);
 	if (witness->fd[i] < 0)
 		return witness->fd[i];
-	return sd_event_add_io(event, &witness->source[i], witness->fd[i], EPOLLIN, witness_on_frame,
-			       witness);
+	return sd_event_add_io(event, &witness->source[i], witness->fd[i], EPOLLIN,
+			       witness_on_frame, witness);
 }
 
-struct witness *witness_new(sd_event *event, int ifindex, witness_handler handler, struct bond *bond,
-			    unsigned int slot)
+struct witness *witness_new(sd_event *event, int ifindex, witness_handler handler,
+			    struct bond *bond, unsigned int slot)
 {
 	static const uint16_t protocols[PROTOCOLS] = { ETH_P_ARP, ETH_P_IP, ETH_P_IPV6 };
 	struct witness *witness = calloc(1, sizeof(*witness));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hears frames that a slave keeps for itself though they are the bond's: somebody's filter has let them pass for
- * good, before the receive program. Sockets of the common protocols, bound to the slave, which get nothing else.
+ * Hears frames that a slave keeps for itself though they are the bond's: somebody's filter has let
+ * them pass for good, before the receive program. Sockets of the common protocols, bound to the
+ * slave, which get nothing else.
  */
 #ifndef XBOND_DAEMON_WITNESS_H
 #define XBOND_DAEMON_WITNESS_H
@@ -14,11 +15,11 @@ struct witness;
 typedef void (*witness_handler)(struct bond *bond, unsigned int slot);
 
 /*
- * NULL: it could not be made. One frame is no proof, nor is what comes in the first moment: somebody may just be
- * changing programs.
+ * NULL: it could not be made. One frame is no proof, nor is what comes in the first moment:
+ * somebody may just be changing programs.
  */
-struct witness *witness_new(sd_event *event, int ifindex, witness_handler handler, struct bond *bond,
-			    unsigned int slot);
+struct witness *witness_new(sd_event *event, int ifindex, witness_handler handler,
+			    struct bond *bond, unsigned int slot);
 /* Begins anew. */
 void witness_reset(struct witness *witness);
 /* NULL is none. */

@@ -44,7 +44,10 @@ static const char *reason(int r)
 	}
 }
 
-/* Loads it and attaches it by a link: alone, native or not at all, for generic XDP is slower than TC. */
+/*
+ * Loads it and attaches it by a link: alone, native or not at all, for generic XDP is slower than
+ * TC.
+ */
 static int attach_link(struct xdp_object *object, int ifindex, const char *pin, struct err *err)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = XDP_FLAGS_DRV_MODE);
@@ -76,8 +79,8 @@ static bool detach(const char *pin)
 }
 
 /* port_ifindex 0: it is told later (xdp_gate.h). */
-static int attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role, uint32_t port_ifindex,
-			struct err *err)
+static int attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role,
+			uint32_t port_ifindex, struct err *err)
 {
 	int ifindex = (int)bond_slave(bond, slot)->ifindex, r;
 	struct xdp_object *object;
@@ -101,9 +104,10 @@ static int attach_veth(struct bond *bond, unsigned int slot, struct err *err)
 	int r = attach_alone(bond, slot, XDP_ROLE_RX_TAGS, bond_pin(bond)->port_ifindex, err);
 
 	if (!r)
-		log_warning("%s: %s is a veth: by XDP it receives only frames with complete checksums; "
-			    "'ethtool -K DEV tx off' at its other end makes them so",
-			    bond_pin(bond)->name, bond_slave(bond, slot)->name);
+		log_warning(
+			"%s: %s is a veth: by XDP it receives only frames with complete checksums; "
+			"'ethtool -K DEV tx off' at its other end makes them so",
+			bond_pin(bond)->name, bond_slave(bond, slot)->name);
 	return r;
 }
 
@@ -127,8 +131,8 @@ static int leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
 	int r = clear_dispatcher(bond, slave);
 
 	if (r)
-		log_warning("%s: libxdp's dispatcher of %s keeps a place for us: %s", bond_pin(bond)->name,
-			    slave->name, strerror(-r));
+		log_warning("%s: libxdp's dispatcher of %s keeps a place for us: %s",
+			    bond_pin(bond)->name, slave->name, strerror(-r));
 	return r;
 }
 
@@ -145,8 +149,8 @@ static int take_over(struct bond *bond, unsigned int slot, struct err *err)
 	slave_pin(pin, bond, slot);
 	r = access(pin, F_OK) ? xdp_dispatcher_open((int)slave->ifindex, port_ifindex)
 			      : xdp_gate_open_link(pin, port_ifindex);
-	return r ? err_set(err, -r, "its XDP program does not find %s: %s", bond_pin(bond)->port_name,
-			   strerror(-r))
+	return r ? err_set(err, -r, "its XDP program does not find %s: %s",
+			   bond_pin(bond)->port_name, strerror(-r))
 		 : 0;
 }
 
@@ -161,8 +165,9 @@ static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 	beside = xdp_dispatcher_add(bond->dataplane.pins.dir, (int)slave->ifindex, &why);
 	r = beside ? attach_alone(bond, slot, XDP_ROLE_RX, 0, err) : 0;
 	if (r)
-		return r == -EBUSY ? err_set(err, EBUSY, "it has an XDP program already; %s", why.text)
-				   : xdp_nic_explain(bond, slave, r, err);
+		return r == -EBUSY
+			       ? err_set(err, EBUSY, "it has an XDP program already; %s", why.text)
+			       : xdp_nic_explain(bond, slave, r, err);
 	if (beside)
 		log_info("%s: %s is not shared with other XDP programs: %s", bond_pin(bond)->name,
 			 slave->name, why.text);
@@ -187,8 +192,9 @@ static int attach_slave(struct bond *bond, unsigned int slot, struct err *err)
 	if (r)
 		return r;
 	slave_pin(pin, bond, slot);
-	detach(pin);					/* somebody may have, and left the link */
-	bond_slave(bond, slot)->rx_hook = XBOND_RX_XDP; /* from here on there may be something to undo */
+	detach(pin); /* somebody may have, and left the link */
+	/* From here on there may be something to undo. */
+	bond_slave(bond, slot)->rx_hook = XBOND_RX_XDP;
 	crashpoint("xdp-recorded");
 	r = xdp_gro_want(bond, err);
 	if (!r)
@@ -204,7 +210,8 @@ void xdp_release_slave(struct bond *bond, unsigned int slot)
 
 	slave_pin(pin, bond, slot);
 	if (slave->rx_hook == XBOND_RX_XDP && !detach(pin) && leave_dispatcher(bond, slave))
-		return; /* it goes on by XDP, and is asked again when rx_hook is set or bondd starts */
+		/* It goes on by XDP, and is asked again when rx_hook is set or bondd starts. */
+		return;
 	xdp_nic_restore(bond, slave);
 	slave->rx_hook = XBOND_RX_TC;
 	xdp_gro_restore(bond);
@@ -246,12 +253,16 @@ static int is_attached(struct bond *bond, unsigned int slot)
 	return access(pin, F_OK) ? xdp_dispatcher_has((int)slave->ifindex) : has_link(pin);
 }
 
-/* A checksum that the stack of a veth's peer left to be done is lost by XDP, and TC filters are passed by: only for who asks by name. */
+/*
+ * A checksum that the stack of a veth's peer left to be done is lost by XDP, and TC filters are
+ * passed by: only for who asks by name.
+ */
 static uint32_t wanted_hook(struct bond *bond, unsigned int slot)
 {
 	uint32_t wanted = bond_pin(bond)->rx_hook;
 
-	return wanted == XBOND_RX_AUTO && (slave_hooks_has_others(bond, slot) || is_veth(bond, slot))
+	return wanted == XBOND_RX_AUTO &&
+			       (slave_hooks_has_others(bond, slot) || is_veth(bond, slot))
 		       ? XBOND_RX_TC
 		       : wanted;
 }
@@ -270,11 +281,14 @@ static void remove_orphan(struct bond *bond, const struct xbond_slave *slave)
 	if (!program_on(bond, slave) || xdp_dispatcher_has((int)slave->ifindex) <= 0)
 		return;
 	if (!leave_dispatcher(bond, slave))
-		log_notice("%s: an XDP program that a bond has left on %s is taken off", bond_pin(bond)->name,
-			   slave->name);
+		log_notice("%s: an XDP program that a bond has left on %s is taken off",
+			   bond_pin(bond)->name, slave->name);
 }
 
-/* Those that pass by themselves, and that the driver has no part in, are asked for again whenever bondd starts. */
+/*
+ * Those that pass by themselves, and that the driver has no part in, are asked for again whenever
+ * bondd starts.
+ */
 static bool is_lasting(int r)
 {
 	return r != -EBUSY && r != -EEXIST && r != -ENOLCK && r != -ETIMEDOUT && r != -EXDEV;
@@ -317,8 +331,8 @@ void xdp_yield(struct bond *bond, unsigned int slot)
 
 bool xdp_is_gentle(struct bond *bond, unsigned int slot)
 {
-	return is_veth(bond, slot) ||
-	       (wanted_hook(bond, slot) != XBOND_RX_TC && xdp_nic_check(bond, bond_slave(bond, slot), NULL));
+	return is_veth(bond, slot) || (wanted_hook(bond, slot) != XBOND_RX_TC &&
+				       xdp_nic_check(bond, bond_slave(bond, slot), NULL));
 }
 
 bool xdp_ask_again(struct bond *bond, unsigned int slot)
@@ -354,8 +368,8 @@ int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
 	if (r != -EALREADY)
 		xdp_release_slave(bond, slot);
 	if (wanted == XBOND_RX_XDP && r != -EALREADY)
-		log_warning("%s: %s receives by TC, not by XDP: %s", bond_pin(bond)->name, slave->name,
-			    err.text);
+		log_warning("%s: %s receives by TC, not by XDP: %s", bond_pin(bond)->name,
+			    slave->name, err.text);
 	return err_set(ret_why, -r, "%s", err.text);
 }
 
@@ -373,7 +387,8 @@ void xdp_check_slave(struct bond *bond, unsigned int slot)
 	struct link_info link;
 	int attached;
 
-	if (slave->rx_hook != XBOND_RX_XDP || link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ||
+	if (slave->rx_hook != XBOND_RX_XDP ||
+	    link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ||
 	    (member->xdp_id && member->xdp_id == link.xdp_id))
 		return;
 	attached = link.xdp_id ? is_attached(bond, slot) : 0;
@@ -385,9 +400,11 @@ void xdp_check_slave(struct bond *bond, unsigned int slot)
 	if (attached || now_ns - member->xdp_gone_ns < TIDY_NS)
 		return;
 	attach_check_count(bond, slot);
-	log_warning("%s: %s receives by TC now: its XDP program was taken off; 'bondctl set %s rx_hook %s' "
+	log_warning("%s: %s receives by TC now: its XDP program was taken off; 'bondctl set %s "
+		    "rx_hook %s' "
 		    "attaches it again",
-		    pin->name, slave->name, pin->name, pin->rx_hook == XBOND_RX_AUTO ? "auto" : "xdp");
+		    pin->name, slave->name, pin->name,
+		    pin->rx_hook == XBOND_RX_AUTO ? "auto" : "xdp");
 	xdp_release_slave(bond, slot);
 }
 
@@ -407,12 +424,14 @@ int xdp_follow_tx(struct bond *bond, struct err *err)
 	if (has_link(path))
 		return 0;
 	detach(path); /* somebody may have, and left the link */
-	r = xdp_object_open(&object, bond->dataplane.pins.dir, XDP_ROLE_TX, 0, pin->port_ifindex, err);
+	r = xdp_object_open(&object, bond->dataplane.pins.dir, XDP_ROLE_TX, 0, pin->port_ifindex,
+			    err);
 	if (r)
 		return r;
 	r = attach_link(object, (int)pin->port_ifindex, path, &why);
 	xdp_object_close(object);
-	return r ? err_set(err, -r, "xdp_tx: cannot attach to %s: %s", pin->port_name, why.text) : 0;
+	return r ? err_set(err, -r, "xdp_tx: cannot attach to %s: %s", pin->port_name, why.text)
+		 : 0;
 }
 
 void xdp_check_tx(struct bond *bond)

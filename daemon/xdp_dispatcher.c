@@ -19,7 +19,8 @@
 #define LOCK_LIMIT_MS 1000
 #define LOCK_STEP_MS 20
 #define PATIENCE_NS (5000 * NS_PER_MS) /* how long libxdp is left alone when its lock was taken */
-#define PRIORITY 90 /* after filters and monitors, whose default is 50: what we take goes no further */
+/* After filters and monitors, whose default is 50: what we take goes no further. */
+#define PRIORITY 90
 
 struct call {
 	int (*work)(const struct call *call);
@@ -153,7 +154,9 @@ static int open_gate(const struct call *call)
 
 int xdp_dispatcher_open(int ifindex, uint32_t port_ifindex)
 {
-	const struct call call = { .work = open_gate, .ifindex = ifindex, .port_ifindex = port_ifindex };
+	const struct call call = { .work = open_gate,
+				   .ifindex = ifindex,
+				   .port_ifindex = port_ifindex };
 
 	return in_child(&call);
 }
@@ -198,7 +201,8 @@ static int add(const struct call *call)
 
 	if (attached && xdp_multiprog__attach_mode(attached) != XDP_MODE_NATIVE)
 		return -EBUSY;
-	r = xdp_object_open(&object, call->pin_dir, XDP_ROLE_RX, call->ifindex, call->port_ifindex, NULL);
+	r = xdp_object_open(&object, call->pin_dir, XDP_ROLE_RX, call->ifindex, call->port_ifindex,
+			    NULL);
 	if (!r)
 		r = attach(object, call->ifindex);
 	if (!r && !take_out(call->ifindex, find_alone))
@@ -245,12 +249,16 @@ static int take_out_id(int ifindex, uint32_t id)
 
 	while (attached && r == -ENOENT && (program = xdp_multiprog__next_prog(program, attached)))
 		if (xdp_program__id(program) == id)
-			r = xdp_program__detach(program, ifindex, xdp_multiprog__attach_mode(attached), 0);
+			r = xdp_program__detach(program, ifindex,
+						xdp_multiprog__attach_mode(attached), 0);
 	xdp_multiprog__close(attached);
 	return r;
 }
 
-/* Both are there for a moment, and no frame meets none: what the first lets pass, the second does as well. */
+/*
+ * Both are there for a moment, and no frame meets none: what the first lets pass, the second does
+ * as well.
+ */
 static int upgrade(const struct call *call)
 {
 	uint32_t stale = find_build(call, false);
@@ -267,7 +275,8 @@ static int refused(int r, struct err *err)
 {
 	switch (-r) {
 	case ENOSYS:
-		return err_set(err, EOPNOTSUPP, "the kernel does not let them share a device (no freplace)");
+		return err_set(err, EOPNOTSUPP,
+			       "the kernel does not let them share a device (no freplace)");
 	case EBUSY:
 	case EEXIST: return err_set(err, EBUSY, "libxdp's dispatcher cannot extend it");
 	case ENOLCK: return err_set(err, ENOLCK, "another program keeps libxdp's lock");

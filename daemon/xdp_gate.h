@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A receive program of XDP hands frames to the port side once its own devmap names that; until then it lets
- * everything pass to TC. So it can be attached before anything else is changed on the NIC.
+ * A receive program of XDP hands frames to the port side once its own devmap names that; until then
+ * it lets everything pass to TC. So it can be attached before anything else is changed on the NIC.
  */
 #ifndef XBOND_DAEMON_XDP_GATE_H
 #define XBOND_DAEMON_XDP_GATE_H

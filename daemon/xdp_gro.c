@@ -47,8 +47,9 @@ void xdp_gro_keep(struct bond *bond)
 		return;
 	lost = !feature_get(&bond->daemon->ethtool, name, FEATURE_GRO, &gro) && !gro.active;
 	if (lost && !bond->gro_lost)
-		log_warning("%s: generic receive offload is turned on again: its slaves receive by XDP",
-			    name);
+		log_warning(
+			"%s: generic receive offload is turned on again: its slaves receive by XDP",
+			name);
 	if (lost && xdp_gro_want(bond, &err) && !bond->gro_lost)
 		log_warning("%s: %s", name, err.text);
 	bond->gro_lost = lost;

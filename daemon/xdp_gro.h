@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bond0's generic receive offload, which it needs while slaves receive by XDP: a veth without it takes no frames. */
+/*
+ * bond0's generic receive offload, which it needs while slaves receive by XDP: a veth without it
+ * takes no frames.
+ */
 #ifndef XBOND_DAEMON_XDP_GRO_H
 #define XBOND_DAEMON_XDP_GRO_H
 

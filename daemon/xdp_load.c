@@ -68,8 +68,8 @@ static int make_devmap(const struct pinned_map *map, const char *pin_dir, struct
 }
 
 /*
- * Each program has its own: the kernel lets a dispatched program and one that is alone not share a devmap.
- * port_ifindex 0: it stays empty (xdp_gate.h).
+ * Each program has its own: the kernel lets a dispatched program and one that is alone not share a
+ * devmap. port_ifindex 0: it stays empty (xdp_gate.h).
  */
 static int point_to_port(const struct xdp_bpf *skeleton, uint32_t port_ifindex, struct err *err)
 {
@@ -130,8 +130,8 @@ static struct bpf_program *choose(struct xdp_bpf *skeleton, enum xdp_role role, 
 	return of[role];
 }
 
-int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xdp_role role, int ifindex,
-		    uint32_t port_ifindex, struct err *err)
+int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xdp_role role,
+		    int ifindex, uint32_t port_ifindex, struct err *err)
 {
 	struct xdp_object *object = calloc(1, sizeof(*object));
 	int r;
@@ -165,8 +165,9 @@ int xdp_object_load(struct xdp_object *object, struct err *err)
 
 	if (r)
 		return err_set(err, -r, "%s: %s",
-			       object->sees_tags ? "this kernel hides the device's VLAN tags from XDP"
-						 : "the kernel refused the XDP program",
+			       object->sees_tags
+				       ? "this kernel hides the device's VLAN tags from XDP"
+				       : "the kernel refused the XDP program",
 			       strerror(-r));
 	r = fcntl(bpf_program__fd(object->program), F_DUPFD_CLOEXEC, 0);
 	return r < 0 ? err_set(err, errno, "no descriptor: %m") : r;
@@ -204,8 +205,9 @@ static bool is_among(uint32_t id, const uint32_t *ids, size_t count)
 
 int xdp_object_identify(int program_fd, const char *pin_dir, struct xdp_identity *ret_identity)
 {
-	static const char *const pins[] = { XBOND_PIN_SETTINGS, XBOND_PIN_TABLE,    XBOND_PIN_BUCKETS,
-					    XBOND_PIN_CURSOR,	XBOND_PIN_COUNTERS, XBOND_PIN_XDP_SLAVES,
+	static const char *const pins[] = { XBOND_PIN_SETTINGS, XBOND_PIN_TABLE,
+					    XBOND_PIN_BUCKETS,	XBOND_PIN_CURSOR,
+					    XBOND_PIN_COUNTERS, XBOND_PIN_XDP_SLAVES,
 					    XBOND_PIN_XDP_ALL };
 	uint32_t ids[PROGRAM_MAPS_MAX] = { 0 };
 	struct bpf_prog_info info = { .nr_map_ids = PROGRAM_MAPS_MAX, .map_ids = (uintptr_t)ids };
@@ -217,6 +219,7 @@ int xdp_object_identify(int program_fd, const char *pin_dir, struct xdp_identity
 	memset(ret_identity, 0, sizeof(*ret_identity));
 	memcpy(ret_identity->tag, info.tag, sizeof(ret_identity->tag));
 	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
-		ret_identity->shared_maps += is_among(pinned_map_id(pin_dir, pins[i]), ids, PROGRAM_MAPS_MAX);
+		ret_identity->shared_maps +=
+			is_among(pinned_map_id(pin_dir, pins[i]), ids, PROGRAM_MAPS_MAX);
 	return 0;
 }

@@ -17,13 +17,16 @@ int xdp_nic_check(struct bond *bond, const struct xbond_slave *slave, struct err
 
 	if (!xdp_features_get((int)slave->ifindex, &features) && (features & needed) != needed)
 		return err_set(err, EOPNOTSUPP, "its driver has no native XDP");
-	if (!feature_get(&bond->daemon->ethtool, slave->name, FEATURE_VLAN_STRIP, &strip) && strip.active &&
-	    strip.fixed)
+	if (!feature_get(&bond->daemon->ethtool, slave->name, FEATURE_VLAN_STRIP, &strip) &&
+	    strip.active && strip.fixed)
 		return err_set(err, EOPNOTSUPP, "it always takes VLAN tags off");
 	return 0;
 }
 
-/* For a driver without XDP the kernel says EOPNOTSUPP itself; if xdp_nic_check() knows that it has some, the driver did. */
+/*
+ * For a driver without XDP the kernel says EOPNOTSUPP itself; if xdp_nic_check() knows that it has
+ * some, the driver did.
+ */
 static bool may_be_mtu(const struct xbond_slave *slave, int r)
 {
 	uint64_t features;
@@ -38,7 +41,8 @@ int xdp_nic_explain(struct bond *bond, const struct xbond_slave *slave, int r, s
 
 	if (mtu <= ETH_DATA_LEN || !may_be_mtu(slave, r))
 		return r;
-	return err_set(err, EMSGSIZE, "its driver takes no XDP program at MTU %u (%s)", mtu, strerror(-r));
+	return err_set(err, EMSGSIZE, "its driver takes no XDP program at MTU %u (%s)", mtu,
+		       strerror(-r));
 }
 
 int xdp_nic_keep_tags(struct bond *bond, struct xbond_slave *slave, struct err *err)
@@ -70,7 +74,8 @@ void xdp_nic_restore(struct bond *bond, struct xbond_slave *slave)
 
 	if (had & XBOND_SLAVE_HAD_VLAN_STRIP)
 		feature_set(ethtool, slave->name, FEATURE_VLAN_STRIP, true);
-	if (had & XBOND_SLAVE_HAD_LRO && !feature_get(ethtool, slave->name, FEATURE_LRO, &lro) && !lro.active)
+	if (had & XBOND_SLAVE_HAD_LRO && !feature_get(ethtool, slave->name, FEATURE_LRO, &lro) &&
+	    !lro.active)
 		feature_set(ethtool, slave->name, FEATURE_LRO, true);
 	slave->before.flags &= ~(uint32_t)(XBOND_SLAVE_HAD_VLAN_STRIP | XBOND_SLAVE_HAD_LRO);
 }

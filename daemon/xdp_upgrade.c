@@ -37,8 +37,8 @@ static int load(const struct spot *spot, struct err *err)
 	r = xdp_object_load(object, err);
 	xdp_object_close(object);
 	if (r >= 0)
-		build[spot->role].known =
-			!xdp_object_identify(r, spot->bond->dataplane.pins.dir, &build[spot->role].identity);
+		build[spot->role].known = !xdp_object_identify(r, spot->bond->dataplane.pins.dir,
+							       &build[spot->role].identity);
 	return r;
 }
 
@@ -53,7 +53,8 @@ static bool is_current(const struct spot *spot, int program_fd)
 
 static int update(const struct spot *spot, int link_fd, int old_fd, struct err *err)
 {
-	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE, .old_prog_fd = (__u32)old_fd);
+	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
+		    .old_prog_fd = (__u32)old_fd);
 	int new_fd, r = 0;
 
 	if (is_current(spot, old_fd))
@@ -114,8 +115,8 @@ static void upgrade_dispatched(const struct spot *spot)
 	}
 	if (r >= 0)
 		r = xdp_dispatcher_upgrade(spot->bond->dataplane.pins.dir, spot->ifindex,
-					   bond_pin(spot->bond)->port_ifindex, &build[XDP_ROLE_RX].identity,
-					   &err);
+					   bond_pin(spot->bond)->port_ifindex,
+					   &build[XDP_ROLE_RX].identity, &err);
 	tell(spot, r, &err);
 }
 
@@ -128,7 +129,8 @@ void xdp_upgrade_slave(struct bond *bond, unsigned int slot)
 
 	if (slave->rx_hook != XBOND_RX_XDP)
 		return;
-	snprintf(pin, sizeof(pin), "%s/" XBOND_PIN_LINK_XDP_RX "%u", bond->dataplane.pins.dir, slot);
+	snprintf(pin, sizeof(pin), "%s/" XBOND_PIN_LINK_XDP_RX "%u", bond->dataplane.pins.dir,
+		 slot);
 	link_fd = bpf_obj_get(pin);
 	if (link_fd < 0) {
 		upgrade_dispatched(&spot);

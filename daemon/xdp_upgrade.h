@@ -8,7 +8,9 @@
 
 #include "daemon/bond.h"
 
-/* At adoption. Where this build's program cannot be attached the other one stays, and that is told. */
+/*
+ * At adoption. Where this build's program cannot be attached the other one stays, and that is told.
+ */
 void xdp_upgrade_slave(struct bond *bond, unsigned int slot);
 void xdp_upgrade_tx(struct bond *bond);
 

@@ -105,7 +105,8 @@ static json_t *problem_json(const struct xbond_slave *slave)
 		{ XBOND_TROUBLE_ENDING,
 		  "filters on its ingress let frames pass for good, and so are passed by" },
 		{ XBOND_TROUBLE_UNMET, "filters on its ingress do not see what the bond receives" },
-		{ XBOND_TROUBLE_NFT, "nft chains on its ingress do not see what the bond receives" },
+		{ XBOND_TROUBLE_NFT,
+		  "nft chains on its ingress do not see what the bond receives" },
 	};
 	char text[512] = "";
 	size_t length = 0;
@@ -117,12 +118,15 @@ static json_t *problem_json(const struct xbond_slave *slave)
 	return length ? json_string(text) : json_null();
 }
 
-/* Without carrier there is no speed: what the map has is the last one, by which its weight goes on. */
+/*
+ * Without carrier there is no speed: what the map has is the last one, by which its weight goes on.
+ */
 static void set_speed(json_t *json, const struct xbond_slave *slave)
 {
 	bool carrier = slave->link == XBOND_LINK_UP || slave->link == XBOND_LINK_GOING_UP;
 
-	json_object_set_new(json, "speed_mbps", carrier ? json_value_number(slave->speed_mbps) : json_null());
+	json_object_set_new(json, "speed_mbps",
+			    carrier ? json_value_number(slave->speed_mbps) : json_null());
 	json_object_set_new(json, "duplex", carrier ? duplex_json(slave->duplex) : json_null());
 }
 
@@ -155,7 +159,8 @@ static json_t *slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(json, "perm_mac", json_value_mac(slave->perm_mac));
 	json_object_set_new(json, "link_failures", json_integer(slave->link_failures));
 	json_object_set_new(json, "resets", json_integer(slave->resets));
-	json_object_set_new(json, "rx_hook", json_string(slave->rx_hook == XBOND_RX_XDP ? "xdp" : "tc"));
+	json_object_set_new(json, "rx_hook",
+			    json_string(slave->rx_hook == XBOND_RX_XDP ? "xdp" : "tc"));
 	json_object_set_new(json, "problem", problem_json(slave));
 	json_object_set_new(json, "attached", attached_json(attached_slave(pins, slot)));
 	json_object_set_new(json, "times_detached",
@@ -167,12 +172,14 @@ static json_t *slave_json(const struct source *source, unsigned int slot)
 	return json;
 }
 
-static json_t *slaves_json(const struct source *source, json_t *(*make)(const struct source *, unsigned int))
+static json_t *slaves_json(const struct source *source,
+			   json_t *(*make)(const struct source *, unsigned int))
 {
 	json_t *json = json_array();
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!is_member(source->pins, slot) || !json_array_append_new(json, make(source, slot)))
+		if (!is_member(source->pins, slot) ||
+		    !json_array_append_new(json, make(source, slot)))
 			continue;
 		json_decref(json);
 		return NULL;

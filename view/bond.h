@@ -11,7 +11,10 @@
 #include "common/loop.h"
 #include "common/pins.h"
 
-/* What `show` prints. bondd: it runs and answers. New references; NULL when memory or the counters fail. */
+/*
+ * What `show` prints. bondd: it runs and answers. New references; NULL when memory or the counters
+ * fail.
+ */
 json_t *view_bond(const struct pins *pins, const char *name, bool bondd);
 
 /* What `show` prints of a bond of another ABI version, of which nothing else can be read. */

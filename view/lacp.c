@@ -16,7 +16,10 @@
 #define FLAGS 8
 #define WHY_SIZE (LACP_WHY_SIZE + 80)
 
-/* bondd writes the copy that is not in force; were it to write twice while we read, we would see a mixture. */
+/*
+ * bondd writes the copy that is not in force; were it to write twice while we read, we would see a
+ * mixture.
+ */
 static void read_copy(const struct xbond_lacp *lacp, void *ret_copy)
 {
 	const void *copy;
@@ -72,13 +75,16 @@ json_t *view_lacp_bond(const struct pins *pins, const struct lacp_system *sys)
 	const struct lacp_info *partner = slot < 0 ? &nobody : &sys->port[slot].partner;
 	json_t *json = json_object();
 
-	json_object_set_new(json, "active_aggregator", json_value_number(sys->state.active_aggregator));
+	json_object_set_new(json, "active_aggregator",
+			    json_value_number(sys->state.active_aggregator));
 	json_object_set_new(json, "actor_system", json_value_mac(sys->state.config.system));
-	json_object_set_new(json, "actor_sys_prio", json_integer(sys->state.config.system_priority));
+	json_object_set_new(json, "actor_sys_prio",
+			    json_integer(sys->state.config.system_priority));
 	json_object_set_new(json, "actor_key",
 			    slot < 0 ? json_null() : json_integer(sys->port[slot].actor.key));
 	json_object_set_new(json, "partner_system", json_value_mac(partner->system));
-	json_object_set_new(json, "partner_sys_prio", partner_number(partner, partner->system_priority));
+	json_object_set_new(json, "partner_sys_prio",
+			    partner_number(partner, partner->system_priority));
 	json_object_set_new(json, "partner_key", partner_number(partner, partner->key));
 	json_object_set_new(json, "num_ports", json_integer(lacp_num_ports(sys)));
 	json_object_set_new(json, "rate", rate_json(pins->bond->lacp_rate));
@@ -119,11 +125,12 @@ static uint64_t later(uint64_t left_ns, uint64_t right_ns)
 /* About when bondd went, for a sentence that was true then. */
 static uint64_t last_known_ns(const struct pins *pins, const struct lacp_port_state *port)
 {
-	return later(pins->table->lacp_heartbeat_ns, later(port->heard_ns, port->sent_ns[LACP_TX_LIMIT - 1]));
+	return later(pins->table->lacp_heartbeat_ns,
+		     later(port->heard_ns, port->sent_ns[LACP_TX_LIMIT - 1]));
 }
 
-static void why_while_away(const struct pins *pins, const struct lacp_system *sys, unsigned int slot,
-			   char ret_text[WHY_SIZE])
+static void why_while_away(const struct pins *pins, const struct lacp_system *sys,
+			   unsigned int slot, char ret_text[WHY_SIZE])
 {
 	const struct xbond_hold *hold = &pins->hold[slot];
 	const struct xbond_hold_words *words = &hold->words[hold->in_force & 1];
@@ -141,10 +148,11 @@ static void why_while_away(const struct pins *pins, const struct lacp_system *sy
 			 pins->bond->lacp_hold ? "hold ended" : "given up", ended[hold->ended]);
 	} else if (held) {
 		snprintf(ret_text, WHY_SIZE, "held by the kernel%s: bondd is away, %u answer%s",
-			 hold->withheld ? ", collecting only, as the partner does not" : "", hold->answers,
-			 hold->answers == 1 ? "" : "s");
+			 hold->withheld ? ", collecting only, as the partner does not" : "",
+			 hold->answers, hold->answers == 1 ? "" : "s");
 	} else {
-		lacp_why(sys, slot, last_known_ns(pins, &sys->port[slot]), slave_name, pins, before);
+		lacp_why(sys, slot, last_known_ns(pins, &sys->port[slot]), slave_name, pins,
+			 before);
 		snprintf(ret_text, WHY_SIZE, "not held: bondd is away; when it went: %s", before);
 	}
 }
@@ -177,7 +185,8 @@ static void set_machines(json_t *json, const struct lacp_port_state *port)
 	json_object_set_new(json, "mux_state", json_string(lacp_mux_name(port->mux)));
 	json_object_set_new(json, "selected", json_string(lacp_selected_name(port->selected)));
 	json_object_set_new(json, "churn_actor", json_string(lacp_churn_name(port->actor_churn)));
-	json_object_set_new(json, "churn_partner", json_string(lacp_churn_name(port->partner_churn)));
+	json_object_set_new(json, "churn_partner",
+			    json_string(lacp_churn_name(port->partner_churn)));
 }
 
 static void set_counters(json_t *json, const struct lacp_counters *counters)
@@ -192,7 +201,8 @@ static void set_counters(json_t *json, const struct lacp_counters *counters)
 
 json_t *view_lacp_slave(const struct pins *pins, const struct lacp_system *sys, unsigned int slot)
 {
-	const struct lacp_port_state *port = &sys->port[slot]; /* all zero as long as it is no port */
+	/* All zero as long as it is no port. */
+	const struct lacp_port_state *port = &sys->port[slot];
 	json_t *json = json_object();
 
 	json_object_set_new(json, "aggregator_id", json_value_number(port->aggregator));

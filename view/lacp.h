@@ -8,7 +8,10 @@
 #include "common/pins.h"
 #include "daemon/lacp/lacp.h"
 
-/* What bondd's LACP thread published last; without ports when it has published nothing yet. Not to be run. */
+/*
+ * What bondd's LACP thread published last; without ports when it has published nothing yet. Not to
+ * be run.
+ */
 void view_lacp_read(const struct pins *pins, struct lacp_system *ret_system);
 
 /* New references. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the actor says of itself: the fields of Actor_Oper that come from options and device (6.4.7), and the
- * timeout that it asks for. Called when options or device change and by the Receive machine. The bits
- * that a machine owns (synchronization to expired) are left alone.
+ * What the actor says of itself: the fields of Actor_Oper that come from options and device
+ * (6.4.7), and the timeout that it asks for. Called when options or device change and by the
+ * Receive machine. The bits that a machine owns (synchronization to expired) are left alone.
  */
 #include <string.h>
 
@@ -34,11 +34,15 @@ static struct lacp_info wanted(const struct lacp_system *sys, const struct lacp_
 
 static bool same_lag_id(const struct lacp_info *a, const struct lacp_info *b)
 {
-	return !memcmp(a->system, b->system, LACP_MAC_SIZE) && a->system_priority == b->system_priority &&
-	       a->key == b->key && !((a->state ^ b->state) & LACP_AGGREGATION);
+	return !memcmp(a->system, b->system, LACP_MAC_SIZE) &&
+	       a->system_priority == b->system_priority && a->key == b->key &&
+	       !((a->state ^ b->state) & LACP_AGGREGATION);
 }
 
-/* Who asked for the short timeout has partners that send slowly only after they heard of the long one. */
+/*
+ * Who asked for the short timeout has partners that send slowly only after they heard of the long
+ * one.
+ */
 static void extend_current_while(struct lacp_port_state *port)
 {
 	if (port->rx == LACP_RX_CURRENT)
@@ -91,15 +95,17 @@ void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal
 }
 
 /*
- * With hold, the short timeout is asked for whenever the partner does. Two systems that do so would never come
- * back to the long one; so a partner that still believes us to ask for the short one proves nothing: keep.
+ * With hold, the short timeout is asked for whenever the partner does. Two systems that do so would
+ * never come back to the long one; so a partner that still believes us to ask for the short one
+ * proves nothing: keep.
  */
 void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
 		       uint64_t now_ns)
 {
 	const struct lacp_port_state *port = &sys->port[slot];
 	bool keep = pdu->partner.state & port->actor.state & LACP_TIMEOUT;
-	bool follow = pdu->actor.state & LACP_TIMEOUT && (keep || !(pdu->partner.state & LACP_TIMEOUT));
+	bool follow =
+		pdu->actor.state & LACP_TIMEOUT && (keep || !(pdu->partner.state & LACP_TIMEOUT));
 
 	apply(sys, slot, sys->state.config.rate_fast || (sys->state.config.hold && follow), now_ns);
 }

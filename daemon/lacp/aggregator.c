@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of the aggregators carries the bond (ad_select, as kernel bonding's). One that works is kept in doubt. One
- * whose partner attaches its ports comes before one whose partner does not: several systems that each have one
- * device and are cabled crosswise must come to agree in pairs. Called by system.c; the only writer of
- * active_aggregator.
+ * Which of the aggregators carries the bond (ad_select, as kernel bonding's). One that works is
+ * kept in doubt. One whose partner attaches its ports comes before one whose partner does not:
+ * several systems that each have one device and are cabled crosswise must come to agree in pairs.
+ * Called by system.c; the only writer of active_aggregator.
  */
 #include <string.h>
 
@@ -25,7 +25,8 @@ static struct merit merit_of(const struct lacp_system *sys, uint8_t aggregator, 
 {
 	bool active = aggregator == sys->state.active_aggregator,
 	     young = active && now_ns < sys->state.yield_ns;
-	struct merit merit = { .trusted = young, .enough = !lacp_misses_min_links(sys, aggregator) };
+	struct merit merit = { .trusted = young,
+			       .enough = !lacp_misses_min_links(sys, aggregator) };
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
@@ -55,7 +56,8 @@ static int compare(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int compare_by_policy(const struct merit *a, const struct merit *b, enum lacp_ad_select policy)
+static int compare_by_policy(const struct merit *a, const struct merit *b,
+			     enum lacp_ad_select policy)
 {
 	int by_count = compare(a->live, b->live);
 	int by_bandwidth = compare(a->bandwidth_mbps, b->bandwidth_mbps);
@@ -70,8 +72,9 @@ static int compare_by_policy(const struct merit *a, const struct merit *b, enum 
 }
 
 /*
- * An order that both ends of a link see alike: the better partner, then the lower key of the better system. It
- * decides where neither policy nor working traffic does, so that no ring of systems waits for each other.
+ * An order that both ends of a link see alike: the better partner, then the lower key of the better
+ * system. It decides where neither policy nor working traffic does, so that no ring of systems
+ * waits for each other.
  */
 static bool is_before_for_all(const struct lacp_port_state *a, const struct lacp_port_state *b)
 {
@@ -117,7 +120,8 @@ static bool has_ports(const struct lacp_system *sys, uint8_t aggregator)
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
-		if (sys->port[slot].aggregator == aggregator && sys->port[slot].selected != LACP_UNSELECTED)
+		if (sys->port[slot].aggregator == aggregator &&
+		    sys->port[slot].selected != LACP_UNSELECTED)
 			return true;
 	}
 	return false;
@@ -148,8 +152,8 @@ uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns)
 }
 
 /*
- * How long an aggregator may take to get its partner in sync: different for each system and time, so that two that
- * try several partners in turn do not miss each other for ever.
+ * How long an aggregator may take to get its partner in sync: different for each system and time,
+ * so that two that try several partners in turn do not miss each other for ever.
  */
 static uint64_t patience(const struct lacp_system *sys, uint64_t now_ns)
 {

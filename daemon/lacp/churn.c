@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Actor and Partner Churn Detection machines (6.4.17): a port that works but does not come into operation within
- * a minute. The same machine over the synchronization bit of either end. Called by system.c.
+ * Actor and Partner Churn Detection machines (6.4.17): a port that works but does not come into
+ * operation within a minute. The same machine over the synchronization bit of either end. Called by
+ * system.c.
  */
 #include "daemon/lacp/machines.h"
 
-static int next(enum lacp_churn_state state, uint64_t timer_ns, bool link, bool in_sync, uint64_t now_ns)
+static int next(enum lacp_churn_state state, uint64_t timer_ns, bool link, bool in_sync,
+		uint64_t now_ns)
 {
 	if (!link)
 		return state == LACP_CHURN_MONITOR && !timer_ns ? LACP_STAY : LACP_CHURN_MONITOR;
@@ -30,14 +32,14 @@ static uint64_t timer(enum lacp_churn_state state, bool link, uint64_t now_ns)
 
 int lacp_actor_churn_next(const struct lacp_port_state *port, uint64_t now_ns)
 {
-	return next((enum lacp_churn_state)port->actor_churn, port->actor_churn_ns, port->config.link,
-		    port->actor.state & LACP_SYNCHRONIZATION, now_ns);
+	return next((enum lacp_churn_state)port->actor_churn, port->actor_churn_ns,
+		    port->config.link, port->actor.state & LACP_SYNCHRONIZATION, now_ns);
 }
 
 int lacp_partner_churn_next(const struct lacp_port_state *port, uint64_t now_ns)
 {
-	return next((enum lacp_churn_state)port->partner_churn, port->partner_churn_ns, port->config.link,
-		    port->partner.state & LACP_SYNCHRONIZATION, now_ns);
+	return next((enum lacp_churn_state)port->partner_churn, port->partner_churn_ns,
+		    port->config.link, port->partner.state & LACP_SYNCHRONIZATION, now_ns);
 }
 
 void lacp_actor_churn_enter(struct lacp_system *sys, unsigned int slot, enum lacp_churn_state state,
@@ -53,8 +55,8 @@ void lacp_actor_churn_enter(struct lacp_system *sys, unsigned int slot, enum lac
 		lacp_tell(sys, slot, LACP_EVENT_ACTOR_CHURN, state);
 }
 
-void lacp_partner_churn_enter(struct lacp_system *sys, unsigned int slot, enum lacp_churn_state state,
-			      uint64_t now_ns)
+void lacp_partner_churn_enter(struct lacp_system *sys, unsigned int slot,
+			      enum lacp_churn_state state, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 	bool changed = port->partner_churn != state;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fallback (ours): for a machine that boots over the network before its switch speaks LACP, and for one whose
- * partner falls silent or does not attach its ports. While no port is in sync, ports may carry traffic without LACP. It changes
- * nothing in the protocol: what the PDUs say stays true for LACP. Called by system.c.
+ * Fallback (ours): for a machine that boots over the network before its switch speaks LACP, and for
+ * one whose partner falls silent or does not attach its ports. While no port is in sync, ports may
+ * carry traffic without LACP. It changes nothing in the protocol: what the PDUs say stays true for
+ * LACP. Called by system.c.
  */
 #include "daemon/lacp/machines.h"
 
@@ -13,12 +14,14 @@
 
 static bool is_possible(const struct lacp_port_state *port)
 {
-	return port->config.link && lacp_enabled(&port->config) && !port->loop_port && !port->stranger_ns;
+	return port->config.link && lacp_enabled(&port->config) && !port->loop_port &&
+	       !port->stranger_ns;
 }
 
 /*
- * A port that carries goes over at once when its partner falls silent, as the kernel's does. Else there is a delay:
- * for a partner to speak, and for one that speaks to get in sync with a port that says so of itself.
+ * A port that carries goes over at once when its partner falls silent, as the kernel's does. Else
+ * there is a delay: for a partner to speak, and for one that speaks to get in sync with a port that
+ * says so of itself.
  */
 uint64_t lacp_fallback_timer_next(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
@@ -51,10 +54,14 @@ uint64_t lacp_fallback_deadline(const struct lacp_port_state *port)
 {
 	uint64_t probed_ns = probe_sent_ns(port) + PROBE_TIME;
 
-	return port->fallback_ns && !port->fallback && probed_ns > port->fallback_ns ? probed_ns : 0;
+	return port->fallback_ns && !port->fallback && probed_ns > port->fallback_ns ? probed_ns
+										     : 0;
 }
 
-/* A PDU left since the link is up and had the time to come back, had there been a loop. A passive port sends none. */
+/*
+ * A PDU left since the link is up and had the time to come back, had there been a loop. A passive
+ * port sends none.
+ */
 static bool has_probed(const struct lacp_port_state *port, uint64_t now_ns)
 {
 	if (port->periodic == LACP_PERIODIC_NONE || port->fallback_ns == AT_ONCE)
@@ -63,8 +70,9 @@ static bool has_probed(const struct lacp_port_state *port, uint64_t now_ns)
 }
 
 /*
- * A partner that knows us and does not get in sync has said no: its port stands by, or it has too few links. Whom it
- * does not know, it has not refused. Fallback that goes on is ended by neither, only by a port in sync.
+ * A partner that knows us and does not get in sync has said no: its port stands by, or it has too
+ * few links. Whom it does not know, it has not refused. Fallback that goes on is ended by neither,
+ * only by a port in sync.
  */
 static bool may_carry(const struct lacp_port_state *port, uint64_t now_ns)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keys (6.3.5) in the form of kernel bonding: bit 0 duplex, bits 1-5 a code of the speed, bits 6-15 the
- * user's ad_user_port_key; and which ports may speak LACP at all. Called by actor.c and the Receive machine.
+ * Keys (6.3.5) in the form of kernel bonding: bit 0 duplex, bits 1-5 a code of the speed, bits 6-15
+ * the user's ad_user_port_key; and which ports may speak LACP at all. Called by actor.c and the
+ * Receive machine.
  */
 #include "daemon/lacp/machines.h"
 
@@ -21,7 +22,10 @@ static unsigned int speed_code(uint32_t speed_mbps)
 	return OTHER_SPEED;
 }
 
-/* Half duplex is out (6.1.1). A virtual NIC that knows no speed knows no duplex either, whatever it says. */
+/*
+ * Half duplex is out (6.1.1). A virtual NIC that knows no speed knows no duplex either, whatever it
+ * says.
+ */
 bool lacp_enabled(const struct lacp_port_config *config)
 {
 	return config->duplex != LACP_DUPLEX_HALF || !config->speed_mbps;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the machines of the LACP core share; for daemon/lacp and its tests only. Of each machine, `*_next` decides
- * and touches nothing: it returns the state to enter, or LACP_STAY. `*_enter` does what the standard's box for
- * that state says, and nobody else writes that state. system.c evaluates again until all stay.
+ * What the machines of the LACP core share; for daemon/lacp and its tests only. Of each machine,
+ * `*_next` decides and touches nothing: it returns the state to enter, or LACP_STAY. `*_enter` does
+ * what the standard's box for that state says, and nobody else writes that state. system.c
+ * evaluates again until all stay.
  */
 #ifndef XBOND_DAEMON_LACP_MACHINES_H
 #define XBOND_DAEMON_LACP_MACHINES_H
@@ -25,7 +26,10 @@
 	(4 * LACP_SECOND) /* at least so long an aggregator may take to get its partner in sync */
 #define LACP_LOOP_TIME LACP_LONG_TIMEOUT_TIME
 #define LACP_STRANGER_TIME LACP_LONG_TIMEOUT_TIME
-/* So long a port may be attached and out of sync; then it rests for twice as long, each time longer. */
+/*
+ * So long a port may be attached and out of sync; then it rests for twice as long, each time
+ * longer.
+ */
 #define LACP_REFUSED_TIME (5 * LACP_SECOND)
 #define LACP_REFUSED_DOUBLINGS 4
 #define LACP_HANDOVER_TIME LACP_SECOND /* for a partner that waits for us as we wait for it */
@@ -51,24 +55,29 @@ static inline uint64_t lacp_next_slot(uint64_t used)
 	return used & (used - 1);
 }
 
-#define lacp_for_each_slot(slot, mask)                                                                \
-	for (uint64_t rest_ = (mask); rest_ && ((slot) = (unsigned int)__builtin_ctzll(rest_), true); \
+#define lacp_for_each_slot(slot, mask)                                       \
+	for (uint64_t rest_ = (mask);                                        \
+	     rest_ && ((slot) = (unsigned int)__builtin_ctzll(rest_), true); \
 	     rest_ = lacp_next_slot(rest_))
 
-void lacp_tell(const struct lacp_system *sys, unsigned int slot, enum lacp_event event, unsigned int detail);
+void lacp_tell(const struct lacp_system *sys, unsigned int slot, enum lacp_event event,
+	       unsigned int detail);
 
 /* key.c */
 bool lacp_enabled(const struct lacp_port_config *config);
 uint16_t lacp_key(const struct lacp_port_config *config, uint16_t user_key);
 
-/* actor.c: what we say of ourselves. literal: the timeout is lacp_rate's again, whatever the partner asks for. */
+/*
+ * actor.c: what we say of ourselves. literal: the timeout is lacp_rate's again, whatever the
+ * partner asks for.
+ */
 void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal, uint64_t now_ns);
 void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
 		       uint64_t now_ns);
 
 /*
- * port.c: the port leaves its aggregator. Outside learns of it at once, the partner as soon as the rate of PDUs
- * allows it; else it would go on sending for up to 90 seconds.
+ * port.c: the port leaves its aggregator. Outside learns of it at once, the partner as soon as the
+ * rate of PDUs allows it; else it would go on sending for up to 90 seconds.
  */
 void lacp_leave(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
 
@@ -80,31 +89,37 @@ void lacp_rx_indicate(struct lacp_system *sys, unsigned int slot, const struct l
 		      uint64_t now_ns);
 
 /* loop.c */
-void lacp_loop_enter(struct lacp_system *sys, unsigned int slot, uint16_t loop_port, uint64_t now_ns);
+void lacp_loop_enter(struct lacp_system *sys, unsigned int slot, uint16_t loop_port,
+		     uint64_t now_ns);
 
 /* stranger.c */
 bool lacp_is_stranger(const struct lacp_system *sys, const uint8_t system[LACP_MAC_SIZE]);
-void lacp_stranger_hear(struct lacp_system *sys, unsigned int slot, const uint8_t system[LACP_MAC_SIZE],
-			uint64_t now_ns);
+void lacp_stranger_hear(struct lacp_system *sys, unsigned int slot,
+			const uint8_t system[LACP_MAC_SIZE], uint64_t now_ns);
 void lacp_stranger_forget(struct lacp_port_state *port);
 /* Forgets it when its time has come or the link is down. */
 void lacp_stranger_follow(struct lacp_port_state *port, uint64_t now_ns);
 
 /* periodic.c */
 int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns);
-void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state, uint64_t now_ns);
+void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state,
+			 uint64_t now_ns);
 /*
- * The partner was recorded. If it has become expired, or if it does not know yet what we do (stale), it gets a PDU
- * now, but not at the heels of the last, which may be on its way. To an expired one more follow, oftener than
- * usual, until it has heard one.
+ * The partner was recorded. If it has become expired, or if it does not know yet what we do
+ * (stale), it gets a PDU now, but not at the heels of the last, which may be on its way. To an
+ * expired one more follow, oftener than usual, until it has heard one.
  */
-void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool stale, uint64_t now_ns);
+void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool stale,
+			  uint64_t now_ns);
 /*
- * A PDU may have been lost: one a second, for a while, as long as the partner has not confirmed what we do now, or
- * does not yet collect what we are ready for.
+ * A PDU may have been lost: one a second, for a while, as long as the partner has not confirmed
+ * what we do now, or does not yet collect what we are ready for.
  */
 void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns);
-/* The link works, but the port has just become passive, or was stopped: its partner is told a few times. */
+/*
+ * The link works, but the port has just become passive, or was stopped: its partner is told a few
+ * times.
+ */
 bool lacp_says_goodbye(const struct lacp_port_state *port);
 
 /* selection.c */
@@ -112,7 +127,8 @@ struct lacp_choice {
 	enum lacp_selected selected;
 	uint8_t aggregator;
 };
-struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
+struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned int slot,
+				       uint64_t now_ns);
 void lacp_selection_enter(struct lacp_system *sys, unsigned int slot, struct lacp_choice choice);
 /* Unselects a port whose LAG is not the one it was selected for. */
 void lacp_unselect(struct lacp_system *sys, unsigned int slot);
@@ -129,8 +145,12 @@ bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_s
 /* It distributes, and the partner's port is in sync. */
 bool lacp_works(const struct lacp_port_state *port);
 /* lacp_wtr: it has failed, is back, and the others can do without it for a while. */
-bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_state *port, uint64_t now_ns);
-/* One that works stays until who comes before it can take over; so one more may be selected meanwhile. */
+bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_state *port,
+		       uint64_t now_ns);
+/*
+ * One that works stays until who comes before it can take over; so one more may be selected
+ * meanwhile.
+ */
 bool lacp_is_within_max_links(const struct lacp_system *sys, const struct lacp_port_state *port,
 			      uint64_t now_ns);
 /* min_links_lacp: of the aggregator's ports too few could carry. */
@@ -151,25 +171,28 @@ void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator, uint64_t
 bool lacp_mux_ready(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns);
 int lacp_mux_next(const struct lacp_port_state *port, bool coupled, bool ready);
 /*
- * A port does not begin to carry while the limit of PDUs keeps it from telling the partner that it is in sync, nor
- * to distribute before max_links leaves room.
+ * A port does not begin to carry while the limit of PDUs keeps it from telling the partner that it
+ * is in sync, nor to distribute before max_links leaves room.
  */
-bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *port, enum lacp_mux_state next,
-		  uint64_t now_ns);
-void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_state state, uint64_t now_ns);
+bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *port,
+		  enum lacp_mux_state next, uint64_t now_ns);
+void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_state state,
+		    uint64_t now_ns);
 
 /* churn.c */
 int lacp_actor_churn_next(const struct lacp_port_state *port, uint64_t now_ns);
 int lacp_partner_churn_next(const struct lacp_port_state *port, uint64_t now_ns);
 void lacp_actor_churn_enter(struct lacp_system *sys, unsigned int slot, enum lacp_churn_state state,
 			    uint64_t now_ns);
-void lacp_partner_churn_enter(struct lacp_system *sys, unsigned int slot, enum lacp_churn_state state,
-			      uint64_t now_ns);
+void lacp_partner_churn_enter(struct lacp_system *sys, unsigned int slot,
+			      enum lacp_churn_state state, uint64_t now_ns);
 
 /* fallback.c; the timer first, for lacp_fallback_next() reads it. */
-uint64_t lacp_fallback_timer_next(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
+uint64_t lacp_fallback_timer_next(const struct lacp_system *sys, unsigned int slot,
+				  uint64_t now_ns);
 void lacp_fallback_timer_enter(struct lacp_port_state *port, uint64_t fallback_ns);
-uint64_t lacp_fallback_next(const struct lacp_system *sys, uint64_t now_ns); /* slots that shall carry */
+/* Slots that shall carry. */
+uint64_t lacp_fallback_next(const struct lacp_system *sys, uint64_t now_ns);
 /* When a loop would have been found; 0: never. */
 uint64_t lacp_fallback_deadline(const struct lacp_port_state *port);
 void lacp_fallback_enter(struct lacp_system *sys, unsigned int slot, bool carry);
@@ -187,13 +210,13 @@ void lacp_transmit_enter(struct lacp_system *sys, unsigned int slot, enum lacp_t
 uint64_t lacp_transmit_allowed_ns(const struct lacp_port_state *port); /* 0: at once */
 
 /* marker.c */
-void lacp_marker_respond(struct lacp_system *sys, unsigned int slot, const struct lacp_marker *marker,
-			 uint64_t now_ns);
+void lacp_marker_respond(struct lacp_system *sys, unsigned int slot,
+			 const struct lacp_marker *marker, uint64_t now_ns);
 int lacp_marker_next(const struct lacp_port_state *port, uint64_t now_ns);
 /* answered: why the machine becomes idle. */
 void lacp_marker_enter(struct lacp_system *sys, unsigned int slot, enum lacp_marker_state state,
 		       bool answered, uint64_t now_ns);
-void lacp_marker_response(struct lacp_system *sys, unsigned int slot, const struct lacp_marker *marker,
-			  uint64_t now_ns);
+void lacp_marker_response(struct lacp_system *sys, unsigned int slot,
+			  const struct lacp_marker *marker, uint64_t now_ns);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Marker protocol (6.5): the responder answers every marker, within what slow protocols may send; the generator asks
- * whether all that was sent on a port has arrived, so that flows can move away from it in order. Called by
- * system.c.
+ * Marker protocol (6.5): the responder answers every marker, within what slow protocols may send;
+ * the generator asks whether all that was sent on a port has arrived, so that flows can move away
+ * from it in order. Called by system.c.
  */
 #include <string.h>
 
@@ -18,8 +18,8 @@ static void send(struct lacp_system *sys, unsigned int slot, const struct lacp_m
 }
 
 /* 6.5.4.2: the same information, as a response. */
-void lacp_marker_respond(struct lacp_system *sys, unsigned int slot, const struct lacp_marker *marker,
-			 uint64_t now_ns)
+void lacp_marker_respond(struct lacp_system *sys, unsigned int slot,
+			 const struct lacp_marker *marker, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
@@ -39,7 +39,8 @@ int lacp_marker_next(const struct lacp_port_state *port, uint64_t now_ns)
 {
 	bool distributes = port->actor.state & LACP_DISTRIBUTING;
 
-	if (port->marker == LACP_MARKER_WAITING && (!distributes || lacp_due(port->marker_ns, now_ns)))
+	if (port->marker == LACP_MARKER_WAITING &&
+	    (!distributes || lacp_due(port->marker_ns, now_ns)))
 		return LACP_MARKER_IDLE;
 	return LACP_STAY;
 }
@@ -47,7 +48,8 @@ int lacp_marker_next(const struct lacp_port_state *port, uint64_t now_ns)
 static void ask(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
-	struct lacp_marker marker = { .port = port->actor.port, .transaction = ++sys->state.transaction };
+	struct lacp_marker marker = { .port = port->actor.port,
+				      .transaction = ++sys->state.transaction };
 
 	memcpy(marker.system, port->actor.system, LACP_MAC_SIZE);
 	port->transaction = marker.transaction;
@@ -71,13 +73,14 @@ void lacp_marker_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mar
 	}
 }
 
-void lacp_marker_response(struct lacp_system *sys, unsigned int slot, const struct lacp_marker *marker,
-			  uint64_t now_ns)
+void lacp_marker_response(struct lacp_system *sys, unsigned int slot,
+			  const struct lacp_marker *marker, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
 	port->counters.marker_response_rx++;
 	if (port->marker == LACP_MARKER_WAITING && marker->transaction == port->transaction &&
-	    marker->port == port->actor.port && !memcmp(marker->system, port->actor.system, LACP_MAC_SIZE))
+	    marker->port == port->actor.port &&
+	    !memcmp(marker->system, port->actor.system, LACP_MAC_SIZE))
 		lacp_marker_enter(sys, slot, LACP_MARKER_IDLE, true, now_ns);
 }

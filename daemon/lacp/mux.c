@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Mux machine (6.4.15): attaches a selected port to its aggregator and lets it collect and distribute, both at
- * once (coupled control) or one after the other (independent control). Called by system.c; the only writer of the
- * bits synchronization, collecting and distributing.
+ * Mux machine (6.4.15): attaches a selected port to its aggregator and lets it collect and
+ * distribute, both at once (coupled control) or one after the other (independent control). Called
+ * by system.c; the only writer of the bits synchronization, collecting and distributing.
  */
 #include "daemon/lacp/machines.h"
 
@@ -46,8 +46,8 @@ static bool all_in_sync(const struct lacp_system *sys, uint8_t aggregator)
 	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *port = &sys->port[slot];
 
-		if (port->aggregator == aggregator && port->selected == LACP_SELECTED && port->config.link &&
-		    !(port->partner.state & LACP_SYNCHRONIZATION))
+		if (port->aggregator == aggregator && port->selected == LACP_SELECTED &&
+		    port->config.link && !(port->partner.state & LACP_SYNCHRONIZATION))
 			return false;
 	}
 	return true;
@@ -61,8 +61,8 @@ static bool all_arrived(const struct lacp_system *sys, uint8_t aggregator)
 	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *port = &sys->port[slot];
 
-		if (port->aggregator != aggregator || port->selected == LACP_UNSELECTED || !port->matched ||
-		    !lacp_is_live(port))
+		if (port->aggregator != aggregator || port->selected == LACP_UNSELECTED ||
+		    !port->matched || !lacp_is_live(port))
 			return false;
 	}
 	return true;
@@ -129,8 +129,8 @@ static bool has_room(const struct lacp_system *sys, const struct lacp_port_state
 	return !sys->state.config.max_links || taken < sys->state.config.max_links;
 }
 
-bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *port, enum lacp_mux_state next,
-		  uint64_t now_ns)
+bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *port,
+		  enum lacp_mux_state next, uint64_t now_ns)
 {
 	uint8_t begins = bits_of[next] & (uint8_t)~port->actor.state & CARRY;
 
@@ -141,10 +141,11 @@ bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *p
 }
 
 /*
- * ntt also in DISTRIBUTING, so that the partner's picture is right at the slow rate, too. What is told once may get
- * lost.
+ * ntt also in DISTRIBUTING, so that the partner's picture is right at the slow rate, too. What is
+ * told once may get lost.
  */
-void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_state state, uint64_t now_ns)
+void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_state state,
+		    uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 

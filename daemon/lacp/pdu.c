@@ -85,7 +85,10 @@ static const uint8_t *find_body(const uint8_t *frame, size_t length, size_t *ret
 	return frame + at;
 }
 
-/* 6.4.12: version, TLV types and reserved fields are not checked; lengths may be, and are. No port is number 0. */
+/*
+ * 6.4.12: version, TLV types and reserved fields are not checked; lengths may be, and are. No port
+ * is number 0.
+ */
 static enum lacp_pdu_kind decode_lacp(const uint8_t *body, struct lacp_pdu *ret_pdu)
 {
 	if (body[AT_ACTOR + 1] != INFO_LENGTH || body[AT_PARTNER + 1] != INFO_LENGTH ||

@@ -26,7 +26,8 @@ enum lacp_pdu_kind {
 struct lacp_pdu {
 	struct lacp_info actor;
 	struct lacp_info partner;
-	uint8_t version; /* as received; every version has the fields of version 1 at their place, 6.4.12 */
+	/* As received; every version has the fields of version 1 at their place, 6.4.12. */
+	uint8_t version;
 };
 
 struct lacp_marker {

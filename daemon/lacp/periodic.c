@@ -13,7 +13,8 @@ static bool is_forced_off(const struct lacp_port_state *port)
 
 bool lacp_says_goodbye(const struct lacp_port_state *port)
 {
-	return port->farewell && port->periodic == LACP_PERIODIC_NONE && (port->config.link || port->stopped);
+	return port->farewell && port->periodic == LACP_PERIODIC_NONE &&
+	       (port->config.link || port->stopped);
 }
 
 int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns)
@@ -59,14 +60,15 @@ static void answer(struct lacp_port_state *port, uint64_t now_ns)
 /* It has heard us: the usual time again. What is not needed leaves room for what is (6.4.16). */
 static void resume(struct lacp_port_state *port)
 {
-	uint64_t usual_ns =
-		port->periodic == LACP_PERIODIC_SLOW ? LACP_SLOW_PERIODIC_TIME : LACP_FAST_PERIODIC_TIME;
+	uint64_t usual_ns = port->periodic == LACP_PERIODIC_SLOW ? LACP_SLOW_PERIODIC_TIME
+								 : LACP_FAST_PERIODIC_TIME;
 
 	if (port->periodic_ns && last_sent_ns(port))
 		port->periodic_ns = last_sent_ns(port) + usual_ns;
 }
 
-void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool stale, uint64_t now_ns)
+void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool stale,
+			  uint64_t now_ns)
 {
 	bool is_expired = port->partner.state & LACP_EXPIRED;
 
@@ -102,19 +104,25 @@ static void start(struct lacp_port_state *port, enum lacp_periodic_state from, u
 {
 	if (from == LACP_PERIODIC_NONE)
 		port->ntt = 1;
-	if (!(port->partner.state & LACP_EXPIRED) || !port->periodic_ns || deadline_ns < port->periodic_ns)
+	if (!(port->partner.state & LACP_EXPIRED) || !port->periodic_ns ||
+	    deadline_ns < port->periodic_ns)
 		port->periodic_ns = deadline_ns; /* else an answer is due before */
 }
 
-void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state, uint64_t now_ns)
+void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state,
+			 uint64_t now_ns)
 {
 	enum lacp_periodic_state from = port->periodic;
 
 	port->periodic = (uint8_t)state;
 	switch (state) {
 	case LACP_PERIODIC_NONE: port->periodic_ns = 0; break;
-	case LACP_PERIODIC_FAST: start(port, from, now_ns + period(port, LACP_FAST_PERIODIC_TIME)); break;
-	case LACP_PERIODIC_SLOW: start(port, from, now_ns + period(port, LACP_SLOW_PERIODIC_TIME)); break;
+	case LACP_PERIODIC_FAST:
+		start(port, from, now_ns + period(port, LACP_FAST_PERIODIC_TIME));
+		break;
+	case LACP_PERIODIC_SLOW:
+		start(port, from, now_ns + period(port, LACP_SLOW_PERIODIC_TIME));
+		break;
 	case LACP_PERIODIC_TX:
 		port->periodic_ns = 0;
 		port->ntt = 1;

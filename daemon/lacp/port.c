@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The inputs of the LACP core: options, ports and their links, frames, adoption after a restart. They check what
- * comes in and prepare the state; lacp_run() acts on it.
+ * The inputs of the LACP core: options, ports and their links, frames, adoption after a restart.
+ * They check what comes in and prepare the state; lacp_run() acts on it.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,8 +24,8 @@ struct lacp_config lacp_config_default(void)
 	};
 }
 
-void lacp_init(struct lacp_system *sys, const struct lacp_config *config, const struct lacp_outputs *outputs,
-	       void *context)
+void lacp_init(struct lacp_system *sys, const struct lacp_config *config,
+	       const struct lacp_outputs *outputs, void *context)
 {
 	memset(sys, 0, sizeof(*sys));
 	sys->state.version = LACP_STATE_VERSION;
@@ -87,7 +87,8 @@ int lacp_configure(struct lacp_system *sys, const struct lacp_config *config, ui
 
 static bool is_valid_port(const struct lacp_port_config *config)
 {
-	return config->port && (config->duplex <= LACP_DUPLEX_FULL || config->duplex == LACP_DUPLEX_UNKNOWN);
+	return config->port &&
+	       (config->duplex <= LACP_DUPLEX_FULL || config->duplex == LACP_DUPLEX_UNKNOWN);
 }
 
 static bool is_known(const struct lacp_system *sys, unsigned int slot)
@@ -162,8 +163,8 @@ void lacp_leave(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 	lacp_transmit_enter(sys, slot, lacp_transmit_next(port, now_ns), now_ns);
 }
 
-int lacp_port_configure(struct lacp_system *sys, unsigned int slot, const struct lacp_port_config *config,
-			uint64_t now_ns)
+int lacp_port_configure(struct lacp_system *sys, unsigned int slot,
+			const struct lacp_port_config *config, uint64_t now_ns)
 {
 	if (!is_known(sys, slot))
 		return -ENOENT;
@@ -204,7 +205,9 @@ int lacp_receive(struct lacp_system *sys, unsigned int slot, const uint8_t *fram
 	switch (decoded.kind) {
 	case LACP_PDU_LACP: lacp_rx_indicate(sys, slot, &decoded.pdu, now_ns); return 0;
 	case LACP_PDU_MARKER: lacp_marker_respond(sys, slot, &decoded.marker, now_ns); return 0;
-	case LACP_PDU_MARKER_RESPONSE: lacp_marker_response(sys, slot, &decoded.marker, now_ns); return 0;
+	case LACP_PDU_MARKER_RESPONSE:
+		lacp_marker_response(sys, slot, &decoded.marker, now_ns);
+		return 0;
 	case LACP_PDU_UNKNOWN: sys->port[slot].counters.unknown_rx++; return 0;
 	case LACP_PDU_ILLEGAL: sys->port[slot].counters.illegal_rx++; return -EINVAL;
 	}
@@ -223,8 +226,9 @@ int lacp_drain(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 
 static bool is_valid_state(const struct lacp_port_state *port)
 {
-	return port->used && is_valid_port(&port->config) && port->actor.port == port->config.port &&
-	       port->rx <= LACP_RX_CURRENT && port->periodic <= LACP_PERIODIC_TX &&
+	return port->used && is_valid_port(&port->config) &&
+	       port->actor.port == port->config.port && port->rx <= LACP_RX_CURRENT &&
+	       port->periodic <= LACP_PERIODIC_TX &&
 	       port->mux <= LACP_MUX_COLLECTING_DISTRIBUTING && port->selected <= LACP_STANDBY &&
 	       port->aggregator <= LACP_MAX_PORTS && port->actor_churn <= LACP_CHURN_CHURNED &&
 	       port->partner_churn <= LACP_CHURN_CHURNED && port->marker <= LACP_MARKER_WAITING &&
@@ -268,14 +272,18 @@ static void note_answers(struct lacp_port_state *port, uint64_t last_ns)
 	note_answer(port, last_ns);
 }
 
-/* Nothing known: the port must hear from its partner before it carries again, and fallback waits for its delay. */
+/*
+ * Nothing known: the port must hear from its partner before it carries again, and fallback waits
+ * for its delay.
+ */
 static void expire(struct lacp_port_state *port)
 {
 	port->current_while_ns = 1;
 	lacp_fallback_timer_enter(port, 0);
 }
 
-void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_ns, uint64_t sent_ns)
+void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_ns,
+		     uint64_t sent_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 	bool fast = port->actor.state & LACP_TIMEOUT;
@@ -292,5 +300,6 @@ void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_
 	if (heard_ns <= port->heard_ns)
 		return;
 	port->heard_ns = heard_ns;
-	port->current_while_ns = heard_ns + (fast ? LACP_SHORT_TIMEOUT_TIME : LACP_LONG_TIMEOUT_TIME);
+	port->current_while_ns =
+		heard_ns + (fast ? LACP_SHORT_TIMEOUT_TIME : LACP_LONG_TIMEOUT_TIME);
 }

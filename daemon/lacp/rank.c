@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The order of the ports of a LAG for max_links, and when one takes another's place. The better system's
- * priorities decide (6.7.1), but a port that does not get in sync goes behind the others, and one that works
- * keeps its place until a better one is ready to take over. Called by selection.c, mux.c, why.c; system.c lets
- * lacp_rank_follow() note the times it needs.
+ * The order of the ports of a LAG for max_links, and when one takes another's place. The better
+ * system's priorities decide (6.7.1), but a port that does not get in sync goes behind the others,
+ * and one that works keeps its place until a better one is ready to take over. Called by
+ * selection.c, mux.c, why.c; system.c lets lacp_rank_follow() note the times it needs.
  */
 #include <string.h>
 
@@ -24,11 +24,15 @@ bool lacp_actor_decides(const struct lacp_port_state *port)
 	return memcmp(actor->system, partner->system, LACP_MAC_SIZE) < 0;
 }
 
-/* Live before dead, in sync before refused (these in turn), then as the better system's priorities say. */
+/*
+ * Live before dead, in sync before refused (these in turn), then as the better system's priorities
+ * say.
+ */
 bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_state *b)
 {
 	bool decides = lacp_actor_decides(a);
-	const struct lacp_info *x = decides ? &a->actor : &a->partner, *y = decides ? &b->actor : &b->partner;
+	const struct lacp_info *x = decides ? &a->actor : &a->partner,
+			       *y = decides ? &b->actor : &b->partner;
 
 	if (lacp_is_live(a) != lacp_is_live(b))
 		return lacp_is_live(a);
@@ -48,19 +52,22 @@ static bool is_in_sync(const struct lacp_port_state *port)
 
 bool lacp_works(const struct lacp_port_state *port)
 {
-	return port->selected == LACP_SELECTED && port->actor.state & LACP_DISTRIBUTING && is_in_sync(port);
+	return port->selected == LACP_SELECTED && port->actor.state & LACP_DISTRIBUTING &&
+	       is_in_sync(port);
 }
 
 /*
- * It carries as soon as another one makes room. A partner that does not collect yet may wait for us, too; with
- * independent control we say that we collect before that, so it need not.
+ * It carries as soon as another one makes room. A partner that does not collect yet may wait for
+ * us, too; with independent control we say that we collect before that, so it need not.
  */
-static bool can_take_over(const struct lacp_system *sys, const struct lacp_port_state *port, uint64_t now_ns)
+static bool can_take_over(const struct lacp_system *sys, const struct lacp_port_state *port,
+			  uint64_t now_ns)
 {
 	bool waited = sys->state.config.coupled && now_ns >= port->in_sync_ns + LACP_HANDOVER_TIME;
 
 	return port->selected == LACP_SELECTED && port->in_sync_ns &&
-	       (port->partner.state & LACP_COLLECTING || waited) && now_ns >= lacp_transmit_allowed_ns(port);
+	       (port->partner.state & LACP_COLLECTING || waited) &&
+	       now_ns >= lacp_transmit_allowed_ns(port);
 }
 
 static bool are_together(const struct lacp_port_state *a, const struct lacp_port_state *b)
@@ -69,19 +76,22 @@ static bool are_together(const struct lacp_port_state *a, const struct lacp_port
 }
 
 /* Selected and in sync at both ends, so it works or is about to. */
-static unsigned int count_in_sync_beside(const struct lacp_system *sys, const struct lacp_port_state *port)
+static unsigned int count_in_sync_beside(const struct lacp_system *sys,
+					 const struct lacp_port_state *port)
 {
 	unsigned int slot, count = 0;
 
 	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *peer = &sys->port[slot];
 
-		count += are_together(port, peer) && peer->selected == LACP_SELECTED && peer->in_sync_ns;
+		count += are_together(port, peer) && peer->selected == LACP_SELECTED &&
+			 peer->in_sync_ns;
 	}
 	return count;
 }
 
-bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_state *port, uint64_t now_ns)
+bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_state *port,
+		       uint64_t now_ns)
 {
 	const struct lacp_config *config = &sys->state.config;
 	unsigned int needed = config->min_links ? config->min_links : 1;
@@ -119,18 +129,18 @@ static unsigned int count_before(const struct lacp_system *sys, const struct lac
 }
 
 /* Those of them that work, or are to be used and only wait for the port to make room. */
-static unsigned int count_ready_before(const struct lacp_system *sys, const struct lacp_port_state *port,
-				       uint64_t now_ns)
+static unsigned int count_ready_before(const struct lacp_system *sys,
+				       const struct lacp_port_state *port, uint64_t now_ns)
 {
 	unsigned int slot, count = 0;
 
 	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *peer = &sys->port[slot];
 
-		count +=
-			goes_first(sys, peer, port, now_ns) &&
-			(lacp_works(peer) || (can_take_over(sys, peer, now_ns) &&
-					      count_before(sys, peer, now_ns) < sys->state.config.max_links));
+		count += goes_first(sys, peer, port, now_ns) &&
+			 (lacp_works(peer) ||
+			  (can_take_over(sys, peer, now_ns) &&
+			   count_before(sys, peer, now_ns) < sys->state.config.max_links));
 	}
 	return count;
 }
@@ -159,8 +169,8 @@ bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator)
 		return false;
 	lacp_for_each_slot (slot, sys->used) {
 		count += sys->port[slot].aggregator == aggregator &&
-			 sys->port[slot].selected != LACP_UNSELECTED && lacp_is_known(&sys->port[slot]) &&
-			 !sys->port[slot].behind_ns;
+			 sys->port[slot].selected != LACP_UNSELECTED &&
+			 lacp_is_known(&sys->port[slot]) && !sys->port[slot].behind_ns;
 	}
 	if (config->max_links && count > config->max_links)
 		count = config->max_links;
@@ -187,7 +197,10 @@ static uint64_t rest_ns(const struct lacp_port_state *port)
 	return LACP_REFUSED_TIME << port->refusals;
 }
 
-/* So long it may be attached and out of sync. Those that are behind wait for each other, and change ever more rarely. */
+/*
+ * So long it may be attached and out of sync. Those that are behind wait for each other, and change
+ * ever more rarely.
+ */
 static uint64_t turn_ns(const struct lacp_port_state *port)
 {
 	return port->behind_ns ? rest_ns(port) : LACP_REFUSED_TIME;
@@ -207,7 +220,8 @@ static void put_behind(struct lacp_system *sys, unsigned int slot, uint64_t now_
 /* It has stood by for long enough. The fault may be gone, and both ends may wait for that. */
 static bool has_rested(const struct lacp_port_state *port, uint64_t now_ns)
 {
-	return !(port->actor.state & LACP_SYNCHRONIZATION) && now_ns >= port->behind_ns + rest_ns(port);
+	return !(port->actor.state & LACP_SYNCHRONIZATION) &&
+	       now_ns >= port->behind_ns + rest_ns(port);
 }
 
 static void forgive(struct lacp_system *sys, unsigned int slot)
@@ -218,7 +232,10 @@ static void forgive(struct lacp_system *sys, unsigned int slot)
 	lacp_tell(sys, slot, LACP_EVENT_BEHIND, 0);
 }
 
-/* A port that is in sync, or whose link was lost, begins anew; one that works has its refusals forgotten. */
+/*
+ * A port that is in sync, or whose link was lost, begins anew; one that works has its refusals
+ * forgotten.
+ */
 bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Receive machine (6.4.12) with its functions (6.4.9): record what the partner says, notice that it fell silent.
- * Called by system.c at every evaluation and with every LACPDU that is for this port.
+ * Receive machine (6.4.12) with its functions (6.4.9): record what the partner says, notice that it
+ * fell silent. Called by system.c at every evaluation and with every LACPDU that is for this port.
  */
 #include <string.h>
 
@@ -10,8 +10,8 @@
 static const uint8_t no_system[LACP_MAC_SIZE];
 
 /*
- * Partner_Admin: nobody, out of sync; short timeout, so that a partner that wakes up hears from us within a second.
- * Compared by update_Default_Selected, recorded by recordDefault.
+ * Partner_Admin: nobody, out of sync; short timeout, so that a partner that wakes up hears from us
+ * within a second. Compared by update_Default_Selected, recorded by recordDefault.
  */
 static const struct lacp_info partner_admin = { .state = LACP_TIMEOUT };
 
@@ -19,7 +19,8 @@ static const struct lacp_info partner_admin = { .state = LACP_TIMEOUT };
 static bool same_port(const struct lacp_info *a, const struct lacp_info *b)
 {
 	return a->port == b->port && a->system_priority == b->system_priority && a->key == b->key &&
-	       !memcmp(a->system, b->system, LACP_MAC_SIZE) && !((a->state ^ b->state) & LACP_AGGREGATION);
+	       !memcmp(a->system, b->system, LACP_MAC_SIZE) &&
+	       !((a->state ^ b->state) & LACP_AGGREGATION);
 }
 
 static bool same_identity(const struct lacp_info *a, const struct lacp_info *b)
@@ -28,10 +29,12 @@ static bool same_identity(const struct lacp_info *a, const struct lacp_info *b)
 }
 
 /*
- * update_Selected and update_Default_Selected. Another port priority of the partner only changes the order of the
- * ports, which selection looks at anyway: a port that works need not leave for it. The partner waits to read it.
+ * update_Selected and update_Default_Selected. Another port priority of the partner only changes
+ * the order of the ports, which selection looks at anyway: a port that works need not leave for it.
+ * The partner waits to read it.
  */
-static void update_selected(struct lacp_system *sys, unsigned int slot, const struct lacp_info *partner)
+static void update_selected(struct lacp_system *sys, unsigned int slot,
+			    const struct lacp_info *partner)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
@@ -48,13 +51,15 @@ static void update_ntt(struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
 	const uint8_t bits = LACP_ACTIVITY | LACP_TIMEOUT | LACP_SYNCHRONIZATION;
 
-	if (!same_identity(&pdu->partner, &port->actor) || (pdu->partner.state ^ port->actor.state) & bits)
+	if (!same_identity(&pdu->partner, &port->actor) ||
+	    (pdu->partner.state ^ port->actor.state) & bits)
 		port->ntt = 1;
 }
 
 /*
- * The partner's picture of us lacks what update_NTT does not compare: our last PDU may have been lost. With the
- * long timeout it would stay so for 30 s, and independent control would not distribute.
+ * The partner's picture of us lacks what update_NTT does not compare: our last PDU may have been
+ * lost. With the long timeout it would stay so for 30 s, and independent control would not
+ * distribute.
  */
 static bool is_stale(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
@@ -74,9 +79,10 @@ static void confirm(struct lacp_port_state *port, const struct lacp_pdu *pdu)
 /* The partner knows us, or takes the link as individual; and the protocol keeps it up to date. */
 static bool matches(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
-	bool known = same_identity(&pdu->partner, &port->actor) || !(pdu->actor.state & LACP_AGGREGATION);
-	bool maintained =
-		pdu->actor.state & LACP_ACTIVITY || (port->actor.state & pdu->partner.state & LACP_ACTIVITY);
+	bool known = same_identity(&pdu->partner, &port->actor) ||
+		     !(pdu->actor.state & LACP_AGGREGATION);
+	bool maintained = pdu->actor.state & LACP_ACTIVITY ||
+			  (port->actor.state & pdu->partner.state & LACP_ACTIVITY);
 
 	return known && maintained;
 }
@@ -85,7 +91,10 @@ static void record_pdu(struct lacp_port_state *port, const struct lacp_pdu *pdu,
 {
 	port->matched = matches(port, pdu);
 	port->partner = pdu->actor;
-	/* An expired partner has not heard us since its link came up: it does not collect, whatever else it says. */
+	/*
+	 * An expired partner has not heard us since its link came up: it does not collect, whatever
+	 * else it says.
+	 */
 	if (!port->matched || pdu->actor.state & LACP_EXPIRED)
 		port->partner.state &= (uint8_t)~LACP_SYNCHRONIZATION;
 	port->actor.state &= (uint8_t)~LACP_DEFAULTED;
@@ -108,8 +117,8 @@ static int next_while_disabled(const struct lacp_port_state *port)
 	return lacp_enabled(&port->config) ? LACP_RX_EXPIRED : LACP_RX_LACP_DISABLED;
 }
 
-static int next_while_enabled(const struct lacp_port_state *port, bool pdu_indicated, int on_timeout,
-			      uint64_t now_ns)
+static int next_while_enabled(const struct lacp_port_state *port, bool pdu_indicated,
+			      int on_timeout, uint64_t now_ns)
 {
 	if (!lacp_enabled(&port->config))
 		return LACP_RX_PORT_DISABLED;
@@ -129,10 +138,13 @@ int lacp_rx_next(const struct lacp_port_state *port, bool pdu_indicated, uint64_
 	if (!port->config.link)
 		return LACP_RX_PORT_DISABLED;
 	switch (state) {
-	case LACP_RX_LACP_DISABLED: return lacp_enabled(&port->config) ? LACP_RX_PORT_DISABLED : LACP_STAY;
-	case LACP_RX_EXPIRED: return next_while_enabled(port, pdu_indicated, LACP_RX_DEFAULTED, now_ns);
+	case LACP_RX_LACP_DISABLED:
+		return lacp_enabled(&port->config) ? LACP_RX_PORT_DISABLED : LACP_STAY;
+	case LACP_RX_EXPIRED:
+		return next_while_enabled(port, pdu_indicated, LACP_RX_DEFAULTED, now_ns);
 	case LACP_RX_DEFAULTED: return next_while_enabled(port, pdu_indicated, LACP_STAY, now_ns);
-	case LACP_RX_CURRENT: return next_while_enabled(port, pdu_indicated, LACP_RX_EXPIRED, now_ns);
+	case LACP_RX_CURRENT:
+		return next_while_enabled(port, pdu_indicated, LACP_RX_EXPIRED, now_ns);
 	case LACP_RX_INITIALIZE:
 	case LACP_RX_PORT_DISABLED: break;
 	}
@@ -189,15 +201,16 @@ static void enter_defaulted(struct lacp_system *sys, unsigned int slot, uint64_t
 }
 
 /*
- * If lacp_hold asks for the short one, because the partner does, it is in force when the partner knows of that: until
- * then it may send every 30 s.
+ * If lacp_hold asks for the short one, because the partner does, it is in force when the partner
+ * knows of that: until then it may send every 30 s.
  */
 static uint64_t timeout_ns(const struct lacp_system *sys, const struct lacp_port_state *port,
 			   const struct lacp_pdu *pdu)
 {
 	bool knows = sys->state.config.rate_fast || pdu->partner.state & LACP_TIMEOUT;
 
-	return port->actor.state & LACP_TIMEOUT && knows ? LACP_SHORT_TIMEOUT_TIME : LACP_LONG_TIMEOUT_TIME;
+	return port->actor.state & LACP_TIMEOUT && knows ? LACP_SHORT_TIMEOUT_TIME
+							 : LACP_LONG_TIMEOUT_TIME;
 }
 
 static void enter_current(struct lacp_system *sys, unsigned int slot, enum lacp_rx_state from,
@@ -237,8 +250,9 @@ void lacp_rx_enter(struct lacp_system *sys, unsigned int slot, enum lacp_rx_stat
 }
 
 /*
- * A system talking to somebody else, on a segment with more than two ends, must not take the place of a partner
- * that talks to us. Who does not know us yet is answered, so that it will; who is our partner is always heard.
+ * A system talking to somebody else, on a segment with more than two ends, must not take the place
+ * of a partner that talks to us. Who does not know us yet is answered, so that it will; who is our
+ * partner is always heard.
  */
 static bool is_foreign(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
@@ -273,7 +287,8 @@ static void settle(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 		lacp_rx_enter(sys, slot, (enum lacp_rx_state)next, NULL, now_ns);
 }
 
-void lacp_rx_indicate(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu, uint64_t now_ns)
+void lacp_rx_indicate(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
+		      uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 

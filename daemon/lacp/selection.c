@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Selection Logic (6.4.14): which aggregator a port belongs to, and whether it is selected there. A bond has
- * one device, so of all aggregators one is in use (aggregator.c); ports of the others are standby, as are those
- * that rank.c leaves out. Called by system.c; the only writer of Selected and of the port's aggregator.
+ * Selection Logic (6.4.14): which aggregator a port belongs to, and whether it is selected there. A
+ * bond has one device, so of all aggregators one is in use (aggregator.c); ports of the others are
+ * standby, as are those that rank.c leaves out. Called by system.c; the only writer of Selected and
+ * of the port's aggregator.
  */
 #include <string.h>
 
@@ -14,7 +15,8 @@ bool lacp_same_lag(const struct lacp_port_state *a, const struct lacp_port_state
 	return a->actor.key == b->actor.key && a->partner.key == b->partner.key &&
 	       a->partner.system_priority == b->partner.system_priority &&
 	       !memcmp(a->partner.system, b->partner.system, LACP_MAC_SIZE) &&
-	       (a->actor.state & b->actor.state & a->partner.state & b->partner.state & LACP_AGGREGATION);
+	       (a->actor.state & b->actor.state & a->partner.state & b->partner.state &
+		LACP_AGGREGATION);
 }
 
 static bool is_taken(const struct lacp_system *sys, unsigned int slot, uint8_t aggregator)
@@ -28,7 +30,10 @@ static bool is_taken(const struct lacp_system *sys, unsigned int slot, uint8_t a
 	return false;
 }
 
-/* The one that others of the LAG have, else the port's own, else the lowest that is free (6.4.14.2). */
+/*
+ * The one that others of the LAG have, else the port's own, else the lowest that is free
+ * (6.4.14.2).
+ */
 static uint8_t find_aggregator(const struct lacp_system *sys, unsigned int slot)
 {
 	const struct lacp_port_state *port = &sys->port[slot], *peer;
@@ -47,15 +52,20 @@ static uint8_t find_aggregator(const struct lacp_system *sys, unsigned int slot)
 	return aggregator;
 }
 
-static bool may_be_used(const struct lacp_system *sys, const struct lacp_port_state *port, uint8_t aggregator,
-			uint64_t now_ns)
+static bool may_be_used(const struct lacp_system *sys, const struct lacp_port_state *port,
+			uint8_t aggregator, uint64_t now_ns)
 {
-	return aggregator == sys->state.active_aggregator && !lacp_misses_min_links(sys, aggregator) &&
-	       !lacp_is_restoring(sys, port, now_ns) && lacp_is_within_max_links(sys, port, now_ns);
+	return aggregator == sys->state.active_aggregator &&
+	       !lacp_misses_min_links(sys, aggregator) && !lacp_is_restoring(sys, port, now_ns) &&
+	       lacp_is_within_max_links(sys, port, now_ns);
 }
 
-/* A port without a partner is left alone, as there is nothing to aggregate with; one that is stopped has left. */
-struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+/*
+ * A port without a partner is left alone, as there is nothing to aggregate with; one that is
+ * stopped has left.
+ */
+struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned int slot,
+				       uint64_t now_ns)
 {
 	const struct lacp_port_state *port = &sys->port[slot];
 	struct lacp_choice choice = { .selected = LACP_UNSELECTED, .aggregator = port->aggregator };
@@ -68,7 +78,8 @@ struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned i
 	}
 	if (port->selected == LACP_UNSELECTED)
 		choice.aggregator = find_aggregator(sys, slot);
-	choice.selected = may_be_used(sys, port, choice.aggregator, now_ns) ? LACP_SELECTED : LACP_STANDBY;
+	choice.selected =
+		may_be_used(sys, port, choice.aggregator, now_ns) ? LACP_SELECTED : LACP_STANDBY;
 	return choice;
 }
 
@@ -85,7 +96,8 @@ void lacp_selection_enter(struct lacp_system *sys, unsigned int slot, struct lac
 
 void lacp_unselect(struct lacp_system *sys, unsigned int slot)
 {
-	struct lacp_choice none = { .selected = LACP_UNSELECTED, .aggregator = sys->port[slot].aggregator };
+	struct lacp_choice none = { .selected = LACP_UNSELECTED,
+				    .aggregator = sys->port[slot].aggregator };
 
 	lacp_selection_enter(sys, slot, none);
 }

@@ -14,8 +14,9 @@
 #define LACP_STATE_VERSION 2
 #define LACP_MAX_PORTS 64
 #define LACP_MAC_SIZE 6
-#define LACP_TX_LIMIT 3		   /* PDUs in any Fast_Periodic_Time, 6.4.16 */
-#define LACP_HOLD_GAP 900000000ULL /* ns between two answers of the kernel while the daemon is away */
+#define LACP_TX_LIMIT 3 /* PDUs in any Fast_Periodic_Time, 6.4.16 */
+/* Ns between two answers of the kernel while the daemon is away. */
+#define LACP_HOLD_GAP 900000000ULL
 
 /* Bits of lacp_info.state, 6.4.2.3. */
 #define LACP_ACTIVITY 0x01
@@ -45,7 +46,10 @@ enum lacp_periodic_state {
 	LACP_PERIODIC_TX = 3,
 };
 
-/* Mux machine, 6.4.15: COLLECTING and DISTRIBUTING of independent, COLLECTING_DISTRIBUTING of coupled control. */
+/*
+ * Mux machine, 6.4.15: COLLECTING and DISTRIBUTING of independent, COLLECTING_DISTRIBUTING of
+ * coupled control.
+ */
 enum lacp_mux_state {
 	LACP_MUX_DETACHED = 0,
 	LACP_MUX_WAITING = 1,
@@ -93,8 +97,8 @@ enum lacp_fallback {
 enum lacp_link {
 	LACP_LINK_DOWN = 0,
 	LACP_LINK_UP = 1,
-	LACP_LINK_STOPPED =
-		2, /* up, but the bond is administratively down: the partner is told, then as down */
+	/* Up, but the bond is administratively down: the partner is told, then as down. */
+	LACP_LINK_STOPPED = 2,
 };
 
 enum lacp_duplex {
@@ -140,14 +144,17 @@ struct lacp_config {
 	uint8_t hold;	   /* ask for the short timeout whenever the partner does */
 	uint8_t ad_select; /* enum lacp_ad_select */
 	uint8_t fallback;  /* enum lacp_fallback */
-	uint8_t revert;	   /* with max_links: a better port that comes back takes its place again */
-	uint8_t min_links_strict; /* min_links_lacp: with fewer ports than min_links no port says that it is in sync */
+	/* With max_links: a better port that comes back takes its place again. */
+	uint8_t revert;
+	/* min_links_lacp: with fewer ports than min_links no port says that it is in sync. */
+	uint8_t min_links_strict;
 	uint8_t pad0;
 	uint32_t fallback_delay_ms;
-	uint8_t believed
-		[LACP_MAC_SIZE]; /* lacp_partner: the only partner system that is believed; zero: any */
-	uint16_t
-		wtr_s; /* wait to restore: so long a port that failed must be heard before it displaces others */
+	/* lacp_partner: the only partner system that is believed; zero: any. */
+	uint8_t believed[LACP_MAC_SIZE];
+	/* Wait to restore: so long a port that failed must be heard before it displaces
+	   others. */
+	uint16_t wtr_s;
 };
 _Static_assert(sizeof(struct lacp_config) == 36, "LACP configuration");
 
@@ -159,11 +166,12 @@ struct lacp_counters {
 	uint64_t marker_tx;
 	uint64_t marker_response_rx;
 	uint64_t marker_response_tx;
-	uint64_t unknown_rx;  /* another slow protocol */
-	uint64_t illegal_rx;  /* malformed, or a subtype that cannot be */
-	uint64_t foreign_rx;  /* meant for another system; ignored; also in lacpdu_rx */
-	uint64_t stranger_rx; /* from a system that is not lacp_partner; ignored; also in lacpdu_rx */
-	uint64_t looped_rx;   /* our own; ignored; also in lacpdu_rx */
+	uint64_t unknown_rx; /* another slow protocol */
+	uint64_t illegal_rx; /* malformed, or a subtype that cannot be */
+	uint64_t foreign_rx; /* meant for another system; ignored; also in lacpdu_rx */
+	/* From a system that is not lacp_partner; ignored; also in lacpdu_rx. */
+	uint64_t stranger_rx;
+	uint64_t looped_rx; /* our own; ignored; also in lacpdu_rx */
 	uint64_t actor_churn;
 	uint64_t partner_churn;
 };
@@ -186,18 +194,23 @@ struct lacp_port_state {
 	uint8_t moved;	       /* port_moved, 6.4.8 */
 	uint8_t ntt;	       /* 6.4.8 */
 	uint8_t matched;       /* the partner's last PDU described us rightly */
-	uint8_t told;	       /* LACP_COLLECTING and LACP_DISTRIBUTING as last told by outputs->port */
-	uint8_t responses;     /* marker responses since response_window_ns */
-	uint8_t stopped;       /* its link is down because it was configured with LACP_LINK_STOPPED */
-	uint8_t carried;       /* 1: it has distributed by LACP, and others have gone on since */
-	uint8_t refusals;      /* turns without getting in sync, since it last was */
-	uint8_t repeats;       /* PDUs left that tell a change again until the partner's words confirm it */
-	uint8_t farewell;   /* PDUs left that tell that the port has left, also of a passive or stopped one */
+	/* LACP_COLLECTING and LACP_DISTRIBUTING as last told by outputs->port. */
+	uint8_t told;
+	uint8_t responses; /* marker responses since response_window_ns */
+	/* Its link is down because it was configured with LACP_LINK_STOPPED. */
+	uint8_t stopped;
+	uint8_t carried;  /* 1: it has distributed by LACP, and others have gone on since */
+	uint8_t refusals; /* turns without getting in sync, since it last was */
+	/* PDUs left that tell a change again until the partner's words confirm it. */
+	uint8_t repeats;
+	/* PDUs left that tell that the port has left, also of a passive or stopped one. */
+	uint8_t farewell;
 	uint16_t loop_port; /* our own port number heard here; 0: not looped */
-	uint8_t stranger
-		[LACP_MAC_SIZE]; /* the last system heard that is not lacp_partner, until stranger_ns */
-	uint32_t transaction;	 /* of the marker that waits */
-	uint64_t heard_ns;	 /* last PDU that was not ignored; else since when the link is up */
+	/* The last system heard that is not lacp_partner, until stranger_ns. */
+	uint8_t stranger[LACP_MAC_SIZE];
+	uint32_t transaction; /* of the marker that waits */
+	/* Last PDU that was not ignored; else since when the link is up. */
+	uint64_t heard_ns;
 	uint64_t current_while_ns;
 	uint64_t periodic_ns;
 	uint64_t wait_while_ns;
@@ -207,14 +220,18 @@ struct lacp_port_state {
 	uint64_t fallback_ns; /* fallback is allowed from then on; 0: never */
 	uint64_t loop_ns;
 	uint64_t response_window_ns;
-	uint64_t refused_ns;  /* its aggregator was left because no partner attached; 0: never */
-	uint64_t live_ns;     /* since when a partner is heard; 0: none is */
-	uint64_t in_sync_ns;  /* since when this port is attached and the partner's is in sync; 0: not so */
-	uint64_t out_sync_ns; /* since when this port is attached and the partner's is not; 0: not so */
-	uint64_t behind_ns;   /* ranks behind the others since then, out of sync too long; 0: does not */
-	uint64_t
-		unsettled_ns; /* since when the partner does not yet collect what we are ready for; 0: not so */
-	uint64_t stranger_ns; /* until then a system that is not lacp_partner counts as heard here; 0: none */
+	uint64_t refused_ns; /* its aggregator was left because no partner attached; 0: never */
+	uint64_t live_ns;    /* since when a partner is heard; 0: none is */
+	/* Since when this port is attached and the partner's is in sync; 0: not so. */
+	uint64_t in_sync_ns;
+	/* Since when this port is attached and the partner's is not; 0: not so. */
+	uint64_t out_sync_ns;
+	/* Ranks behind the others since then, out of sync too long; 0: does not. */
+	uint64_t behind_ns;
+	/* Since when the partner does not yet collect what we are ready for; 0: not so. */
+	uint64_t unsettled_ns;
+	/* Until then a system that is not lacp_partner counts as heard here; 0: none. */
+	uint64_t stranger_ns;
 	uint64_t sent_ns[LACP_TX_LIMIT]; /* the last PDUs, oldest first; 0: none */
 	struct lacp_counters counters;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The evaluation loop: every machine decides, enters, and all are evaluated again until none moves; then what
- * changed is told outside and PDUs are sent. Deadlines come from the timers in the state; there is no tick.
+ * The evaluation loop: every machine decides, enters, and all are evaluated again until none moves;
+ * then what changed is told outside and PDUs are sent. Deadlines come from the timers in the state;
+ * there is no tick.
  */
 #include "daemon/lacp/machines.h"
 
@@ -9,7 +10,8 @@
 #define RETRY_TIME (LACP_SECOND / 10)
 #define CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)
 
-void lacp_tell(const struct lacp_system *sys, unsigned int slot, enum lacp_event event, unsigned int detail)
+void lacp_tell(const struct lacp_system *sys, unsigned int slot, enum lacp_event event,
+	       unsigned int detail)
 {
 	sys->outputs->event(sys->context, slot, event, detail);
 }
@@ -55,7 +57,8 @@ static bool step_selection(struct lacp_system *sys, unsigned int slot, uint64_t 
 	const struct lacp_port_state *port = &sys->port[slot];
 	struct lacp_choice next = lacp_selection_next(sys, slot, now_ns);
 
-	if (next.selected == (enum lacp_selected)port->selected && next.aggregator == port->aggregator)
+	if (next.selected == (enum lacp_selected)port->selected &&
+	    next.aggregator == port->aggregator)
 		return false;
 	lacp_selection_enter(sys, slot, next);
 	return true;
@@ -92,7 +95,8 @@ static bool step_fallback(struct lacp_system *sys, uint64_t now_ns)
 	uint64_t carry;
 
 	lacp_for_each_slot (slot, sys->used) {
-		lacp_fallback_timer_enter(&sys->port[slot], lacp_fallback_timer_next(sys, slot, now_ns));
+		lacp_fallback_timer_enter(&sys->port[slot],
+					  lacp_fallback_timer_next(sys, slot, now_ns));
 	}
 	carry = lacp_fallback_next(sys, now_ns);
 	lacp_for_each_slot (slot, sys->used) {
@@ -141,7 +145,8 @@ static void tell_port(struct lacp_system *sys, unsigned int slot)
 	struct lacp_port_state *port = &sys->port[slot];
 
 	port->told = carrying(port);
-	sys->outputs->port(sys->context, slot, port->told & LACP_COLLECTING, port->told & LACP_DISTRIBUTING);
+	sys->outputs->port(sys->context, slot, port->told & LACP_COLLECTING,
+			   port->told & LACP_DISTRIBUTING);
 }
 
 /* Who loses a right is told first: at no time do two aggregates carry. */
@@ -166,7 +171,8 @@ static void send_all(struct lacp_system *sys, uint64_t now_ns)
 	lacp_for_each_slot (slot, sys->used) {
 		int next = lacp_marker_next(&sys->port[slot], now_ns);
 
-		lacp_transmit_enter(sys, slot, lacp_transmit_next(&sys->port[slot], now_ns), now_ns);
+		lacp_transmit_enter(sys, slot, lacp_transmit_next(&sys->port[slot], now_ns),
+				    now_ns);
 		if (next != LACP_STAY)
 			lacp_marker_enter(sys, slot, (enum lacp_marker_state)next, false, now_ns);
 	}

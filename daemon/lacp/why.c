@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a port does and why not more, in one sentence; `why` of cli.md. Reads the state only. Called for `show`. The
- * first line of the table whose test holds speaks: the nearest cause comes before its consequences.
+ * What a port does and why not more, in one sentence; `why` of cli.md. Reads the state only. Called
+ * for `show`. The first line of the table whose test holds speaks: the nearest cause comes before
+ * its consequences.
  */
 #include <string.h>
 
@@ -42,8 +43,8 @@ static void say_system(struct why *why, const uint8_t system[LACP_MAC_SIZE])
 	static const char hex[] = "0123456789abcdef";
 
 	for (unsigned int i = 0; i < LACP_MAC_SIZE; i++) {
-		char octet[] = { hex[system[i] >> 4], hex[system[i] & 15], i + 1 < LACP_MAC_SIZE ? ':' : '\0',
-				 '\0' };
+		char octet[] = { hex[system[i] >> 4], hex[system[i] & 15],
+				 i + 1 < LACP_MAC_SIZE ? ':' : '\0', '\0' };
 
 		say(why, octet);
 	}
@@ -226,14 +227,16 @@ static bool is_kept_out(const struct why *why)
 		const struct lacp_port_state *other = &why->sys->port[slot];
 
 		before += slot != why->slot && other->selected != LACP_UNSELECTED &&
-			  other->aggregator == why->port->aggregator && lacp_comes_before(other, why->port);
+			  other->aggregator == why->port->aggregator &&
+			  lacp_comes_before(other, why->port);
 	}
 	return before < why->sys->state.config.max_links;
 }
 
 static bool few_links(struct why *why)
 {
-	if (why->port->selected != LACP_STANDBY || !lacp_misses_min_links(why->sys, why->port->aggregator))
+	if (why->port->selected != LACP_STANDBY ||
+	    !lacp_misses_min_links(why->sys, why->port->aggregator))
 		return false;
 	say(why, "not in sync (min_links_lacp): fewer than ");
 	say_number(why, why->sys->state.config.min_links);
@@ -250,7 +253,8 @@ static bool restoring(struct why *why)
 {
 	uint64_t end_ns = why->port->live_ns + why->sys->state.config.wtr_s * LACP_SECOND;
 
-	if (why->port->selected != LACP_STANDBY || !lacp_is_restoring(why->sys, why->port, why->now_ns))
+	if (why->port->selected != LACP_STANDBY ||
+	    !lacp_is_restoring(why->sys, why->port, why->now_ns))
 		return false;
 	say(why, "standby: was lost and is back, lacp_wtr has ");
 	say_number(why, (end_ns - why->now_ns + LACP_SECOND - 1) / LACP_SECOND);
@@ -309,8 +313,9 @@ static bool handing_over(struct why *why)
 {
 	if (why->port->actor.state & LACP_COLLECTING)
 		return false;
-	say(why, why->sys->state.config.max_links ? "about to take over from a port of lower priority"
-						  : "about to carry traffic");
+	say(why, why->sys->state.config.max_links
+			 ? "about to take over from a port of lower priority"
+			 : "about to carry traffic");
 	return true;
 }
 
@@ -320,8 +325,8 @@ static bool collecting_only(struct why *why)
 	return true;
 }
 
-void lacp_why(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns, lacp_port_name name,
-	      const void *name_context, char *text)
+void lacp_why(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns,
+	      lacp_port_name name, const void *name_context, char *text)
 {
 	static bool (*const causes[])(struct why *) = {
 		no_link,

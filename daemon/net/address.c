@@ -33,7 +33,8 @@ static void address_take(struct nlmsghdr *message, void *arg)
 	struct address address = { 0 };
 	struct visit *visit = arg;
 
-	if (message->nlmsg_type != RTM_NEWADDR || nlmsg_parse(message, sizeof(*info), tb, IFA_MAX, NULL) < 0)
+	if (message->nlmsg_type != RTM_NEWADDR ||
+	    nlmsg_parse(message, sizeof(*info), tb, IFA_MAX, NULL) < 0)
 		return;
 	attribute = tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS];
 	if (!attribute || (info->ifa_family != AF_INET && info->ifa_family != AF_INET6))
@@ -72,7 +73,8 @@ static void address_collect(const struct address *address, void *arg)
 	char text[INET6_ADDRSTRLEN];
 	struct address *place;
 
-	if (address->ifindex != list->ifindex || address->is_link_local || list->count++ >= list->max)
+	if (address->ifindex != list->ifindex || address->is_link_local ||
+	    list->count++ >= list->max)
 		return;
 	place = &list->addresses[list->count - 1];
 	*place = *address;
@@ -93,7 +95,8 @@ int address_list(struct nl *nl, int ifindex, struct address *ret_addresses, int 
 	return r < 0 ? r : list.count;
 }
 
-static struct nl_msg *change_request(int type, int flags, int ifindex, const struct address *address)
+static struct nl_msg *change_request(int type, int flags, int ifindex,
+				     const struct address *address)
 {
 	struct ifaddrmsg info = {
 		.ifa_family = (unsigned char)address->family,
@@ -114,5 +117,6 @@ int address_delete(struct nl *nl, int ifindex, const struct address *address, st
 
 int address_add(struct nl *nl, int ifindex, const struct address *address)
 {
-	return nl_call(nl, change_request(RTM_NEWADDR, NLM_F_CREATE, ifindex, address), NULL, NULL, NULL);
+	return nl_call(nl, change_request(RTM_NEWADDR, NLM_F_CREATE, ifindex, address), NULL, NULL,
+		       NULL);
 }

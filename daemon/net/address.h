@@ -22,7 +22,10 @@ typedef void (*address_visitor)(const struct address *address, void *arg);
 /* Every address of every device; some twice when they change meanwhile. 0 or -errno. */
 int address_visit(struct nl *nl, address_visitor visitor, void *arg);
 
-/* Those of one device but the link-local ones of IPv6. At most max are stored; returns how many there are, or -errno. */
+/*
+ * Those of one device but the link-local ones of IPv6. At most max are stored; returns how many
+ * there are, or -errno.
+ */
 int address_list(struct nl *nl, int ifindex, struct address *ret_addresses, int max);
 int address_delete(struct nl *nl, int ifindex, const struct address *address, struct err *err);
 /* Puts back what was there. */

@@ -16,8 +16,8 @@ size_t capture_list(int *ret_ifindexes, size_t max)
 		return 0;
 	/* sk RefCnt Type Proto Iface R Rmem User Inode */
 	while (count < max && fgets(line, sizeof(line), file))
-		if (sscanf(line, "%*s %*s %*s %x %d", &protocol, &ifindex) == 2 && protocol == ETH_P_ALL &&
-		    ifindex)
+		if (sscanf(line, "%*s %*s %*s %x %d", &protocol, &ifindex) == 2 &&
+		    protocol == ETH_P_ALL && ifindex)
 			ret_ifindexes[count++] = ifindex;
 	fclose(file);
 	return count;

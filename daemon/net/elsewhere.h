@@ -12,8 +12,8 @@
 typedef int (*elsewhere_work)(struct nl *nl, const void *arg);
 
 /*
- * Calls work in the namespace nsid, with a socket there; it returns 0 or -errno. nsid -1: here, with
- * nl. -ENOENT: no process and no name in /run/netns leads there.
+ * Calls work in the namespace nsid, with a socket there; it returns 0 or -errno. nsid -1: here,
+ * with nl. -ENOENT: no process and no name in /run/netns leads there.
  */
 int elsewhere_call(struct nl *nl, int nsid, elsewhere_work work, const void *arg, struct err *err);
 

@@ -42,7 +42,10 @@ int ethtool_carrier(const struct ethtool *ethtool, const char *name)
 	return r < 0 ? r : !!value.data;
 }
 
-/* By its place on the bus: /sys/class/net shows another namespace's devices where bondd was started by nsenter. */
+/*
+ * By its place on the bus: /sys/class/net shows another namespace's devices where bondd was started
+ * by nsenter.
+ */
 bool ethtool_is_virtual_function(const struct ethtool *ethtool, const char *name)
 {
 	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
@@ -55,13 +58,15 @@ bool ethtool_is_virtual_function(const struct ethtool *ethtool, const char *name
 	return info.bus_info[0] && !access(path, F_OK);
 }
 
-void ethtool_speed(struct ethtool *ethtool, const char *name, uint32_t *ret_mbps, uint32_t *ret_duplex)
+void ethtool_speed(struct ethtool *ethtool, const char *name, uint32_t *ret_mbps,
+		   uint32_t *ret_duplex)
 {
 	struct {
 		struct ethtool_link_settings settings;
 		__u32 masks[3 * LINK_MODE_WORDS_MAX];
 	} request = {
-		.settings = { .cmd = ETHTOOL_GLINKSETTINGS, .link_mode_masks_nwords = ethtool->mask_words },
+		.settings = { .cmd = ETHTOOL_GLINKSETTINGS,
+			      .link_mode_masks_nwords = ethtool->mask_words },
 	};
 
 	*ret_mbps = 0;

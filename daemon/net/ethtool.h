@@ -22,6 +22,7 @@ int ethtool_carrier(const struct ethtool *ethtool, const char *name);
 /* An SR-IOV virtual function: what it may receive and send is its host's to say. */
 bool ethtool_is_virtual_function(const struct ethtool *ethtool, const char *name);
 /* speed in Mbit/s, 0 unknown; duplex 0 half, 1 full, 255 unknown. */
-void ethtool_speed(struct ethtool *ethtool, const char *name, uint32_t *ret_mbps, uint32_t *ret_duplex);
+void ethtool_speed(struct ethtool *ethtool, const char *name, uint32_t *ret_mbps,
+		   uint32_t *ret_duplex);
 
 #endif

@@ -20,7 +20,8 @@ static int count_features(const struct ethtool *ethtool, const char *dev)
 
 	if (r < 0)
 		return r;
-	return request.info.sset_mask && request.count <= FEATURES_MAX ? (int)request.count : -ENOENT;
+	return request.info.sset_mask && request.count <= FEATURES_MAX ? (int)request.count
+								       : -ENOENT;
 }
 
 /* The number of the feature among this kernel's, or -errno. */
@@ -45,7 +46,8 @@ static int find(const struct ethtool *ethtool, const char *dev, const char *name
 	return r < 0 ? r : found;
 }
 
-int feature_get(const struct ethtool *ethtool, const char *dev, const char *name, struct feature *ret_feature)
+int feature_get(const struct ethtool *ethtool, const char *dev, const char *name,
+		struct feature *ret_feature)
 {
 	struct {
 		struct ethtool_gfeatures head;

@@ -38,8 +38,8 @@ int filters_count(struct nl *nl, int ifindex)
 	int count = 0, r;
 
 	for (int i = 0; i < 2; i++) {
-		r = nl_call(nl, request(RTM_GETTFILTER, NLM_F_DUMP, ifindex, parents[i]), count_one, &count,
-			    NULL);
+		r = nl_call(nl, request(RTM_GETTFILTER, NLM_F_DUMP, ifindex, parents[i]), count_one,
+			    &count, NULL);
 		if (r < 0)
 			return r;
 	}
@@ -87,7 +87,8 @@ static void find_follower(struct nlmsghdr *message, void *arg)
 	unsigned int priority = TC_H_MAJ(tc->tcm_info) >> 16;
 	struct follower *follower = arg;
 
-	if (message->nlmsg_type != RTM_NEWTFILTER || !tc->tcm_handle || (chain && nla_get_u32(chain)))
+	if (message->nlmsg_type != RTM_NEWTFILTER || !tc->tcm_handle ||
+	    (chain && nla_get_u32(chain)))
 		return;
 	if (priority > follower->place->priority ||
 	    (priority == follower->place->priority && tc->tcm_handle != follower->place->handle))
@@ -99,7 +100,8 @@ bool filters_follow(struct nl *nl, const struct filter_place *place)
 	struct follower follower = { .place = place };
 
 	nl_call(nl,
-		request(RTM_GETTFILTER, NLM_F_DUMP, place->ifindex, TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS)),
+		request(RTM_GETTFILTER, NLM_F_DUMP, place->ifindex,
+			TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS)),
 		find_follower, &follower, NULL);
 	return follower.found && !filters_has_ingress(nl, place->ifindex);
 }
@@ -116,20 +118,23 @@ static void look_at_one(struct nlmsghdr *message, void *arg)
 	struct look *look = arg;
 
 	if (message->nlmsg_type != RTM_NEWTFILTER || !tc->tcm_handle ||
-	    (kind && !nla_strcmp(kind, "bpf") && look->is_ours(TC_H_MAJ(tc->tcm_info) >> 16, tc->tcm_handle)))
+	    (kind && !nla_strcmp(kind, "bpf") &&
+	     look->is_ours(TC_H_MAJ(tc->tcm_info) >> 16, tc->tcm_handle)))
 		return;
 	look->others->any = true;
 	look->others->shared |= (unsigned int)tc->tcm_ifindex == TCM_IFINDEX_MAGIC_BLOCK;
 }
 
-int filters_look(struct nl *nl, int ifindex, bool (*is_ours)(unsigned int priority, unsigned int handle),
+int filters_look(struct nl *nl, int ifindex,
+		 bool (*is_ours)(unsigned int priority, unsigned int handle),
 		 struct filters_others *ret_others)
 {
 	struct look look = { .is_ours = is_ours, .others = ret_others };
 
 	*ret_others = (struct filters_others){ 0 };
 	return nl_call(nl,
-		       request(RTM_GETTFILTER, NLM_F_DUMP, ifindex, TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)),
+		       request(RTM_GETTFILTER, NLM_F_DUMP, ifindex,
+			       TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)),
 		       look_at_one, &look, NULL);
 }
 

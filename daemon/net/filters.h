@@ -14,19 +14,27 @@ struct filter_place {
 
 /* Number of filters at both hooks of clsact, or -errno. */
 int filters_count(struct nl *nl, int ifindex);
-/* An ingress qdisc stands where clsact would, takes filters for egress as well, and runs them at ingress. */
+/*
+ * An ingress qdisc stands where clsact would, takes filters for egress as well, and runs them at
+ * ingress.
+ */
 bool filters_has_ingress(struct nl *nl, int ifindex);
-/* Do filters of clsact's egress come after this one, or share its preference? (In chain 0: from there, who comes first chooses.) */
+/*
+ * Do filters of clsact's egress come after this one, or share its preference? (In chain 0: from
+ * there, who comes first chooses.)
+ */
 bool filters_follow(struct nl *nl, const struct filter_place *place);
 struct filters_others {
 	bool any;
-	bool shared; /* in a block that devices share: a filter cannot be put there for one of them */
+	/* In a block that devices share: a filter cannot be put there for one of them. */
+	bool shared;
 };
 /*
- * Filters at the device's ingress, by clsact or an ingress qdisc, but BPF classifiers that are ours. 0 or
- * -errno.
+ * Filters at the device's ingress, by clsact or an ingress qdisc, but BPF classifiers that are
+ * ours. 0 or -errno.
  */
-int filters_look(struct nl *nl, int ifindex, bool (*is_ours)(unsigned int priority, unsigned int handle),
+int filters_look(struct nl *nl, int ifindex,
+		 bool (*is_ours)(unsigned int priority, unsigned int handle),
 		 struct filters_others *ret_others);
 int filters_delete_clsact(struct nl *nl, int ifindex);
 /*

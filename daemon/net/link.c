@@ -58,7 +58,8 @@ static void parse_strings(struct nlattr **tb, struct link_info *ret_link)
 
 static uint32_t parse_xdp(struct nlattr *xdp)
 {
-	struct nlattr *id = xdp ? nla_find(nla_data(xdp), nla_len(xdp), IFLA_XDP_DRV_PROG_ID) : NULL;
+	struct nlattr *id =
+		xdp ? nla_find(nla_data(xdp), nla_len(xdp), IFLA_XDP_DRV_PROG_ID) : NULL;
 
 	return id ? nla_get_u32(id) : 0;
 }
@@ -77,7 +78,8 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	ret_link->vlan_id = -1;
 	if (message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK)
 		return false;
-	if (nlmsg_parse(message, sizeof(*info), tb, IFLA_MAX, NULL) < 0 || info->ifi_family != AF_UNSPEC)
+	if (nlmsg_parse(message, sizeof(*info), tb, IFLA_MAX, NULL) < 0 ||
+	    info->ifi_family != AF_UNSPEC)
 		return false;
 	ret_link->ifindex = info->ifi_index;
 	ret_link->type = info->ifi_type;
@@ -89,7 +91,8 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	ret_link->lower_nsid = (int)get_u32(tb[IFLA_LINK_NETNSID], (uint32_t)-1);
 	ret_link->new_nsid = (int)get_u32(tb[IFLA_NEW_NETNSID], (uint32_t)-1);
 	ret_link->new_ifindex = (int)get_u32(tb[IFLA_NEW_IFINDEX], 0);
-	ret_link->carrier = info->ifi_flags & IFF_UP && tb[IFLA_CARRIER] && nla_get_u8(tb[IFLA_CARRIER]);
+	ret_link->carrier =
+		info->ifi_flags & IFF_UP && tb[IFLA_CARRIER] && nla_get_u8(tb[IFLA_CARRIER]);
 	ret_link->carrier_changes = get_u32(tb[IFLA_CARRIER_CHANGES], 0);
 	parse_mac(tb[IFLA_ADDRESS], &ret_link->has_mac, ret_link->mac);
 	parse_mac(tb[IFLA_PERM_ADDRESS], &ret_link->has_perm_mac, ret_link->perm_mac);

@@ -56,11 +56,13 @@ int link_visit(struct nl *nl, int nsid, link_visitor visit, void *arg);
 int link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *err);
 int link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
 /* The same for drivers that refuse it while up: takes the device down for it and up again. */
-int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac, struct err *err);
+int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac,
+		   struct err *err);
 int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err);
 int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *err);
 /* Sets the IFF_* of mask to those of flags. */
-int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask, struct err *err);
+int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask,
+		   struct err *err);
 /* Takes a native XDP program off that was attached without a bpf_link. */
 int link_clear_xdp(struct nl *nl, int ifindex, struct err *err);
 int link_delete(struct nl *nl, int ifindex, struct err *err);
@@ -71,7 +73,8 @@ struct link_end {
 	uint32_t mtu;
 	unsigned int queues;
 };
-int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b, struct err *err);
+int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b,
+		     struct err *err);
 /*
  * In L2 mode. What the peer sends is dropped while it has no program, what the primary sends
  * passes. -EOPNOTSUPP: the kernel has no netkit, or one that takes no address (before 6.10).

@@ -82,7 +82,8 @@ int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *er
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
-int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask, struct err *err)
+int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask,
+		   struct err *err)
 {
 	struct ifinfomsg info = { .ifi_index = ifindex, .ifi_flags = flags, .ifi_change = mask };
 
@@ -126,7 +127,8 @@ static void put_peer(struct nl_msg *msg, int attribute, const struct link_end *e
 	nla_nest_end(msg, peer);
 }
 
-int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b, struct err *err)
+int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b,
+		     struct err *err)
 {
 	struct ifinfomsg info = { 0 };
 	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
@@ -164,7 +166,8 @@ int link_create_netkit(struct nl *nl, const struct link_end *primary, const stru
 
 int link_create_vlan(struct nl *nl, const struct link_vlan *vlan, struct err *err)
 {
-	struct ifla_vlan_flags flags = { .flags = VLAN_FLAG_LOOSE_BINDING, .mask = VLAN_FLAG_LOOSE_BINDING };
+	struct ifla_vlan_flags flags = { .flags = VLAN_FLAG_LOOSE_BINDING,
+					 .mask = VLAN_FLAG_LOOSE_BINDING };
 	struct ifinfomsg info = { 0 };
 	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
 	struct nlattr *linkinfo, *data;

@@ -29,11 +29,12 @@ static void monitor_tell(struct monitor *monitor, struct nlmsghdr *header)
 	if (header->nlmsg_type == RTM_NEWQDISC || header->nlmsg_type == RTM_DELQDISC)
 		monitor->callbacks->qdisc(tc->tcm_ifindex, monitor->arg);
 	else if (header->nlmsg_type == RTM_NEWTFILTER || header->nlmsg_type == RTM_DELTFILTER)
-		monitor->callbacks->filter(tc->tcm_ifindex, TC_H_MAJ(tc->tcm_info) >> 16, tc->tcm_handle,
-					   header->nlmsg_type == RTM_DELTFILTER, monitor->arg);
+		monitor->callbacks->filter(tc->tcm_ifindex, TC_H_MAJ(tc->tcm_info) >> 16,
+					   tc->tcm_handle, header->nlmsg_type == RTM_DELTFILTER,
+					   monitor->arg);
 	else if (header->nlmsg_type == RTM_NEWADDR || header->nlmsg_type == RTM_DELADDR)
-		monitor->callbacks->address((int)address->ifa_index, header->nlmsg_type == RTM_DELADDR,
-					    monitor->arg);
+		monitor->callbacks->address((int)address->ifa_index,
+					    header->nlmsg_type == RTM_DELADDR, monitor->arg);
 	else if (link_parse(header, &link))
 		monitor->callbacks->link(&link, header->nlmsg_type == RTM_DELLINK, monitor->arg);
 }
@@ -91,7 +92,8 @@ int monitor_init(struct monitor *monitor, const struct monitor_callbacks *callba
 {
 	int size = RECEIVE_BUFFER, fd;
 
-	*monitor = (struct monitor){ .callbacks = callbacks, .arg = arg, .sock = nl_socket_alloc() };
+	*monitor =
+		(struct monitor){ .callbacks = callbacks, .arg = arg, .sock = nl_socket_alloc() };
 	monitor->kept_end = &monitor->kept;
 	if (!monitor->sock)
 		return -ENOMEM;

@@ -67,8 +67,8 @@ static bool parse_mac(const char *text, uint8_t *ret_mac)
 }
 
 /*
- * A line: ifindex, name, uses, whether one is static, address. There may be very many of them, hence no
- * sscanf().
+ * A line: ifindex, name, uses, whether one is static, address. There may be very many of them,
+ * hence no sscanf().
  */
 static bool parse_entry(const char *line, struct multicast_entry *ret_entry)
 {
@@ -115,7 +115,10 @@ bool multicast_is_static(int ifindex, const uint8_t mac[XBOND_MAC_SIZE])
 	return wanted.is_static;
 }
 
-/* A device's line begins with its number; its groups follow, indented, each the word of memory as a number. */
+/*
+ * A device's line begins with its number; its groups follow, indented, each the word of memory as a
+ * number.
+ */
 int multicast_list_ipv4(multicast_group visit, void *arg)
 {
 	FILE *file = fopen("/proc/thread-self/net/igmp", "re");

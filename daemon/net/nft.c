@@ -25,7 +25,8 @@ static bool nft_is_loaded(void)
 
 static bool nft_is_ingress(unsigned int family, struct nlattr *const hook[])
 {
-	uint32_t number = hook[NFTA_HOOK_HOOKNUM] ? ntohl(nla_get_u32(hook[NFTA_HOOK_HOOKNUM])) : UINT32_MAX;
+	uint32_t number =
+		hook[NFTA_HOOK_HOOKNUM] ? ntohl(nla_get_u32(hook[NFTA_HOOK_HOOKNUM])) : UINT32_MAX;
 
 	return (family == NFPROTO_NETDEV && number == NF_NETDEV_INGRESS) ||
 	       (family == NFPROTO_INET && number == NF_INET_INGRESS);
@@ -53,17 +54,18 @@ static void nft_look_at_chain(struct nlmsghdr *message, void *arg)
 	struct search *search = arg;
 
 	hooks = nlmsg_find_attr(message, sizeof(*chain), NFTA_CHAIN_HOOK);
-	if (!hooks || nla_parse_nested(hook, NFTA_HOOK_MAX, hooks, NULL) < 0 || !hook[NFTA_HOOK_DEVS])
+	if (!hooks || nla_parse_nested(hook, NFTA_HOOK_MAX, hooks, NULL) < 0 ||
+	    !hook[NFTA_HOOK_DEVS])
 		return;
-	search->found |=
-		nft_is_ingress(chain->nfgen_family, hook) && nft_names(hook[NFTA_HOOK_DEVS], search->device);
+	search->found |= nft_is_ingress(chain->nfgen_family, hook) &&
+			 nft_names(hook[NFTA_HOOK_DEVS], search->device);
 }
 
 static void nft_dump(struct nl *nl, unsigned char family, struct search *search)
 {
 	struct nfgenmsg chains = { .nfgen_family = family, .version = NFNETLINK_V0 };
-	struct nl_msg *msg =
-		nlmsg_alloc_simple(NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN, NLM_F_REQUEST | NLM_F_DUMP);
+	struct nl_msg *msg = nlmsg_alloc_simple(NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN,
+						NLM_F_REQUEST | NLM_F_DUMP);
 
 	nlmsg_append(msg, &chains, sizeof(chains), NLMSG_ALIGNTO);
 	nl_call(nl, msg, nft_look_at_chain, search, NULL);

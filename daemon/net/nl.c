@@ -97,8 +97,8 @@ static int receive(struct nl *nl, struct call *call, unsigned int sequence)
 		finish(call, -EIO, "the kernel does not answer on netlink");
 		return -EIO;
 	}
-	for (struct nlmsghdr *header = (struct nlmsghdr *)buffer; nlmsg_ok(header, left) && !call->finished;
-	     header = nlmsg_next(header, &left))
+	for (struct nlmsghdr *header = (struct nlmsghdr *)buffer;
+	     nlmsg_ok(header, left) && !call->finished; header = nlmsg_next(header, &left))
 		if (header->nlmsg_seq == sequence)
 			take(call, header);
 	free(buffer);

@@ -38,7 +38,8 @@ static void take_number(struct nlmsghdr *message, void *arg)
 
 	if (!found)
 		return;
-	answer->value = nla_len(found) >= (int)sizeof(uint64_t) ? nla_get_u64(found) : nla_get_u16(found);
+	answer->value =
+		nla_len(found) >= (int)sizeof(uint64_t) ? nla_get_u64(found) : nla_get_u16(found);
 	answer->is_there = true;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a driver can do with XDP, as the kernel says since Linux 6.3 without anything being attached. */
+/*
+ * What a driver can do with XDP, as the kernel says since Linux 6.3 without anything being
+ * attached.
+ */
 #ifndef XBOND_DAEMON_NET_XDP_FEATURES_H
 #define XBOND_DAEMON_NET_XDP_FEATURES_H
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For test_fragments.py: counts packets at a device's egress by the bytes that a program can read directly. */
+/*
+ * For test_fragments.py: counts packets at a device's egress by the bytes that a program can read
+ * directly.
+ */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 #include <bpf/bpf_helpers.h>
@@ -16,7 +19,8 @@ struct {
 SEC("tc")
 int count_by_linear_part(struct __sk_buff *skb)
 {
-	__u32 linear = skb->data_end - skb->data, one = 1, *count = bpf_map_lookup_elem(&seen, &linear);
+	__u32 linear = skb->data_end - skb->data, one = 1,
+	      *count = bpf_map_lookup_elem(&seen, &linear);
 
 	if (count)
 		__sync_fetch_and_add(count, 1);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For test_xdp.py: tags what leaves a device with VLAN 7, as a VLAN device does: beside the frame, not in it. */
+/*
+ * For test_xdp.py: tags what leaves a device with VLAN 7, as a VLAN device does: beside the frame,
+ * not in it.
+ */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
 #include <linux/pkt_cls.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* For test_queue_id.py: gives packets the queue_mapping that their socket's mark says, as tc's skbedit would. */
+/*
+ * For test_queue_id.py: gives packets the queue_mapping that their socket's mark says, as tc's
+ * skbedit would.
+ */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 #include <bpf/bpf_helpers.h>

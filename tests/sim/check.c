@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What must hold at every moment of every history. Frames are not sent one by one: a frame that leaves through a
- * distributing port arrives if the far port collects, so the states of both ends tell where all frames go.
+ * What must hold at every moment of every history. Frames are not sent one by one: a frame that
+ * leaves through a distributing port arrives if the far port collects, so the states of both ends
+ * tell where all frames go.
  */
 #include <string.h>
 
@@ -16,7 +17,9 @@ static bool is_individual(const struct world *world, struct end end)
 
 #define AT_COLLECTOR_END (14 + 58) /* where the terminator begins */
 
-/* Version 1 and nothing after the terminator: what is there would be the partner's words, not ours. */
+/*
+ * Version 1 and nothing after the terminator: what is there would be the partner's words, not ours.
+ */
 static void check_form(struct world *world, const struct system *system, unsigned int slot,
 		       const uint8_t *octets)
 {
@@ -28,8 +31,12 @@ static void check_form(struct world *world, const struct system *system, unsigne
 		world_fail(world, "%c.%u sends what is not version 1", system->name, slot + 1);
 }
 
-/* An answer of the kernel claims nothing that the port does not do; out of sync the partner sends nothing. */
-static void check_answer(struct world *world, const struct system *system, unsigned int slot, uint8_t state)
+/*
+ * An answer of the kernel claims nothing that the port does not do; out of sync the partner sends
+ * nothing.
+ */
+static void check_answer(struct world *world, const struct system *system, unsigned int slot,
+			 uint8_t state)
 {
 	const struct port *port = &system->port[slot];
 
@@ -37,7 +44,8 @@ static void check_answer(struct world *world, const struct system *system, unsig
 	    (state & LACP_DISTRIBUTING && !port->distributing))
 		world_fail(world, "%c.%u, held, says more than it does", system->name, slot + 1);
 	if (state & (LACP_DEFAULTED | LACP_EXPIRED))
-		world_fail(world, "%c.%u, held, says that it has no partner", system->name, slot + 1);
+		world_fail(world, "%c.%u, held, says that it has no partner", system->name,
+			   slot + 1);
 }
 
 /* At most three LACPDUs in any second, answers of the kernel included. */
@@ -52,9 +60,11 @@ void check_sent(struct world *world, struct end from, const uint8_t *octets)
 	if (octets[14 + 16] == 0 && octets[14 + 17] == 0)
 		world_fail(world, "%c.%u is port number 0", system->name, from.slot + 1);
 	if (!(octets[14 + 18] & LACP_AGGREGATION))
-		world_fail(world, "%c.%u says it cannot be aggregated", system->name, from.slot + 1);
+		world_fail(world, "%c.%u says it cannot be aggregated", system->name,
+			   from.slot + 1);
 	if (port->exists && port->sent_ns[0] && world->now_ns - port->sent_ns[0] < SECOND)
-		world_fail(world, "%c.%u sends a fourth PDU in a second", system->name, from.slot + 1);
+		world_fail(world, "%c.%u sends a fourth PDU in a second", system->name,
+			   from.slot + 1);
 	if (port->named && memcmp(port->name, octets + 18, sizeof(port->name)) &&
 	    octets[32] & LACP_COLLECTING && !is_individual(world, port->peer))
 		world_fail(world, "%c.%u has a new name and does not leave first", system->name,
@@ -80,15 +90,16 @@ static void check_port(struct world *world, const struct system *system, unsigne
 	if (state->rx != LACP_RX_CURRENT || !(state->partner.state & LACP_SYNCHRONIZATION) ||
 	    state->selected != LACP_SELECTED || !state->config.link ||
 	    state->aggregator != system->lacp.state.active_aggregator)
-		world_fail(world, "%c.%u distributes to a partner that is not in sync", system->name,
-			   slot + 1);
+		world_fail(world, "%c.%u distributes to a partner that is not in sync",
+			   system->name, slot + 1);
 }
 
 /* What makes the LAG, without port priority, which only orders its ports. */
 static bool same_lag(const struct lacp_info *a, const struct lacp_info *b)
 {
-	return a->system_priority == b->system_priority && !memcmp(a->system, b->system, LACP_MAC_SIZE) &&
-	       a->key == b->key && a->port == b->port && !((a->state ^ b->state) & LACP_AGGREGATION);
+	return a->system_priority == b->system_priority &&
+	       !memcmp(a->system, b->system, LACP_MAC_SIZE) && a->key == b->key &&
+	       a->port == b->port && !((a->state ^ b->state) & LACP_AGGREGATION);
 }
 
 void check_hold_end(struct world *world, struct end end, const uint8_t *octets)
@@ -102,10 +113,12 @@ void check_hold_end(struct world *world, struct end end, const uint8_t *octets)
 	active = decoded.pdu.actor.state | (decoded.pdu.partner.state & state->actor.state);
 	if (decoded.kind == LACP_PDU_LACP && same_lag(&decoded.pdu.actor, &state->partner) &&
 	    same_lag(&decoded.pdu.partner, &state->actor) &&
-	    decoded.pdu.partner.port_priority == state->actor.port_priority && active & LACP_ACTIVITY &&
-	    (decoded.pdu.actor.state & (LACP_SYNCHRONIZATION | LACP_EXPIRED)) == LACP_SYNCHRONIZATION)
-		world_fail(world, "%c.%u, held, is given up though its partner is in sync", system->name,
-			   end.slot + 1);
+	    decoded.pdu.partner.port_priority == state->actor.port_priority &&
+	    active & LACP_ACTIVITY &&
+	    (decoded.pdu.actor.state & (LACP_SYNCHRONIZATION | LACP_EXPIRED)) ==
+		    LACP_SYNCHRONIZATION)
+		world_fail(world, "%c.%u, held, is given up though its partner is in sync",
+			   system->name, end.slot + 1);
 }
 
 /* A bond that is administratively down takes no part. */
@@ -123,10 +136,11 @@ static void check_partner(struct world *world, const struct system *system, unsi
 	const struct lacp_port_state *state = &system->lacp.port[slot];
 	const uint8_t *believed = system->lacp.state.config.believed;
 
-	if (memcmp(believed, anybody, LACP_MAC_SIZE) != 0 && state->actor.state & LACP_DISTRIBUTING &&
+	if (memcmp(believed, anybody, LACP_MAC_SIZE) != 0 &&
+	    state->actor.state & LACP_DISTRIBUTING &&
 	    memcmp(believed, state->partner.system, LACP_MAC_SIZE) != 0)
-		world_fail(world, "%c.%u carries with a partner that is not to be believed", system->name,
-			   slot + 1);
+		world_fail(world, "%c.%u carries with a partner that is not to be believed",
+			   system->name, slot + 1);
 }
 
 /* The same of what the programs do. */
@@ -136,11 +150,12 @@ static void check_held_port(struct world *world, const struct system *system, un
 
 	if (system->port[slot].distributing && system->port[slot].refused &&
 	    !system->saved.port[slot].fallback)
-		world_fail(world, "%c.%u, held, distributes to a partner that is not in sync", system->name,
-			   slot + 1);
+		world_fail(world, "%c.%u, held, distributes to a partner that is not in sync",
+			   system->name, slot + 1);
 	if ((system->port[slot].collecting && !(told & LACP_COLLECTING)) ||
 	    (system->port[slot].distributing && !(told & LACP_DISTRIBUTING)))
-		world_fail(world, "%c.%u, held, does more than it was told", system->name, slot + 1);
+		world_fail(world, "%c.%u, held, does more than it was told", system->name,
+			   slot + 1);
 }
 
 static void check_max_links(struct world *world, const struct system *system)
@@ -164,7 +179,10 @@ static bool is_blind_fallback(const struct system *system, unsigned int slot)
 		system->world->now_ns < system->port[slot].blind_ns);
 }
 
-/* The cable was moved while nobody looked at carrier: only what the new partner says, or silence, ends it. */
+/*
+ * The cable was moved while nobody looked at carrier: only what the new partner says, or silence,
+ * ends it.
+ */
 static bool is_unnoticed(const struct system *system, unsigned int slot)
 {
 	return system->away && system->port[slot].bounced;
@@ -227,14 +245,14 @@ static void note_trouble(struct world *world, struct system *system, unsigned in
 	if (peer.system < 0)
 		return;
 	far = &world->system[peer.system].port[peer.slot];
-	if (port->loss || far->loss || system->away || world->system[peer.system].away || !port->exists ||
-	    !far->exists)
+	if (port->loss || far->loss || system->away || world->system[peer.system].away ||
+	    !port->exists || !far->exists)
 		port->troubled_ns = world->now_ns;
 }
 
 /*
- * Fails if it is so for longer than it may be. A silent partner may take the long timeout to be found, by one end and
- * then, if the daemon there has gone meanwhile, by the other.
+ * Fails if it is so for longer than it may be. A silent partner may take the long timeout to be
+ * found, by one end and then, if the daemon there has gone meanwhile, by the other.
  */
 static void limit(struct world *world, struct system *system, unsigned int slot, uint64_t *since_ns,
 		  bool is_so, const char *what)
@@ -282,7 +300,8 @@ static void check_handover(struct world *world, const struct system *system, uin
 
 		if (before >> slot & 1 && state->used && state->selected == LACP_STANDBY &&
 		    state->rx == LACP_RX_CURRENT && state->config.link &&
-		    state->partner.state & LACP_SYNCHRONIZATION && state->partner.state & LACP_COLLECTING &&
+		    state->partner.state & LACP_SYNCHRONIZATION &&
+		    state->partner.state & LACP_COLLECTING &&
 		    state->aggregator == lacp->state.active_aggregator &&
 		    !lacp->state.config.min_links_strict)
 			world_fail(world, "%c.%u gives up, and nobody has taken over", system->name,
@@ -299,9 +318,10 @@ static void check_silence(struct world *world, const struct system *system, uint
 		return;
 	for (unsigned int slot = 0; slot < system->ports; slot++)
 		if (before >> slot & 1 && lacp->port[slot].rx == LACP_RX_EXPIRED &&
-		    lacp->port[slot].config.link && lacp->port[slot].heard_ns + 2 * SECOND < world->now_ns)
-			world_fail(world, "%c.%u: its partner fell silent, and nothing carries", system->name,
-				   slot + 1);
+		    lacp->port[slot].config.link &&
+		    lacp->port[slot].heard_ns + 2 * SECOND < world->now_ns)
+			world_fail(world, "%c.%u: its partner fell silent, and nothing carries",
+				   system->name, slot + 1);
 }
 
 void check_run(struct world *world, struct system *system, uint64_t before, bool configured)

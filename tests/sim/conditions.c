@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a scenario may expect of a system (`A carries 2`) or of a port (`A.1 standby`); several are joined by `&`. */
+/*
+ * What a scenario may expect of a system (`A carries 2`) or of a port (`A.1 standby`); several are
+ * joined by `&`.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/sim/scenario.h"
 
-static bool system_holds(struct scenario *scenario, const struct system *system, char **words, int count)
+static bool system_holds(struct scenario *scenario, const struct system *system, char **words,
+			 int count)
 {
 	const char *what = words[0], *value = count > 1 ? words[1] : "";
 	int representative = system->away ? -1 : lacp_representative(&system->lacp);
@@ -60,7 +64,8 @@ static bool port_holds(struct scenario *scenario, const struct system *system, u
 	if (!strcmp(what, "partner_churn"))
 		return !strcmp(value, lacp_churn_name(state->partner_churn));
 	if (!strcmp(what, "drained"))
-		return system->port[slot].drained && system->port[slot].far_ok == !strcmp(value, "answered");
+		return system->port[slot].drained &&
+		       system->port[slot].far_ok == !strcmp(value, "answered");
 	if (!strcmp(what, "why"))
 		return why_is(system, slot, words + 1, count - 1);
 	scenario_wrong(scenario, "no such condition of a port");
@@ -74,8 +79,8 @@ static bool one_holds(struct scenario *scenario, char **words, int count)
 	if (count < 2)
 		scenario_wrong(scenario, "a condition has at least two words");
 	else if (words[0][1])
-		return port_holds(scenario, system, scenario_end(scenario, words[0]).slot, words + 1,
-				  count - 1);
+		return port_holds(scenario, system, scenario_end(scenario, words[0]).slot,
+				  words + 1, count - 1);
 	else
 		return system_holds(scenario, system, words + 1, count - 1);
 	return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What must have come about when trouble has ended, or goes on without change: where some pair of links works both
- * ways and both sides may use it, traffic flows, on as many links as there may be.
+ * What must have come about when trouble has ended, or goes on without change: where some pair of
+ * links works both ways and both sides may use it, traffic flows, on as many links as there may be.
  */
 #include <string.h>
 
@@ -102,7 +102,8 @@ static void check_pair(struct world *world, int a, int b, unsigned int ports)
 /* Of more systems, no two neighbours may be left both without a partner. */
 static void check_stranded(struct world *world, int a, int b, unsigned int ports)
 {
-	if (usable_between(world, a, b, ports) && !carrying_by_lacp(world, a) && !carrying_by_lacp(world, b))
+	if (usable_between(world, a, b, ports) && !carrying_by_lacp(world, a) &&
+	    !carrying_by_lacp(world, b))
 		world_fail(world, "%c and %c do not find each other", 'A' + a, 'A' + b);
 }
 
@@ -111,8 +112,8 @@ static bool may_fall_back(const struct system *system, unsigned int slot)
 {
 	const struct lacp_port_state *state = &system->lacp.port[slot];
 
-	return state->used && state->config.link && state->rx == LACP_RX_DEFAULTED && !state->loop_port &&
-	       !state->stranger_ns;
+	return state->used && state->config.link && state->rx == LACP_RX_DEFAULTED &&
+	       !state->loop_port && !state->stranger_ns;
 }
 
 static void check_fallback(struct world *world, int index, unsigned int ports)
@@ -132,8 +133,8 @@ static void check_fallback(struct world *world, int index, unsigned int ports)
 	if (config->fallback == LACP_FALLBACK_ONE)
 		count = at_most(count, 1);
 	if (world_carrying(system) < at_most(count, config->max_links))
-		world_fail(world, "%c carries on %u ports, and could on %u by fallback", system->name,
-			   world_carrying(system), at_most(count, config->max_links));
+		world_fail(world, "%c carries on %u ports, and could on %u by fallback",
+			   system->name, world_carrying(system), at_most(count, config->max_links));
 }
 
 /* Then the ends disagree for ever about how many links there may be. */

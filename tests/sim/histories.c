@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Seeded random histories: two to four systems with random options, random cables, a while of random trouble under the
- * invariants of check.c; then trouble ends or goes on without change, and what can aggregate must do so (goals.c).
+ * Seeded random histories: two to four systems with random options, random cables, a while of
+ * random trouble under the invariants of check.c; then trouble ends or goes on without change, and
+ * what can aggregate must do so (goals.c).
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,10 @@
 #define TROUBLE (40 * SECOND)
 #define MAX_SYSTEMS 4
 #define MAX_PORTS 4
-/* Slow timeout, expired, slow period, wait; a few turns of trying other partners, and a port's longest turn. */
+/*
+ * Slow timeout, expired, slow period, wait; a few turns of trying other partners, and a port's
+ * longest turn.
+ */
 #define BOUND ((90 + 3 + 30 + 2 + 5 * 8 + 80) * SECOND)
 
 struct history {
@@ -55,8 +59,10 @@ static struct lacp_config any_config(struct history *history, int index)
 	config.active = index == 0 || chance(history, 70);
 	config.coupled = chance(history, 60);
 	config.hold = chance(history, 70);
-	config.max_links = chance(history, 30) ? (uint16_t)(1 + world_random(&history->world, 3)) : 0;
-	config.min_links = chance(history, 20) ? (uint16_t)(1 + world_random(&history->world, 3)) : 0;
+	config.max_links =
+		chance(history, 30) ? (uint16_t)(1 + world_random(&history->world, 3)) : 0;
+	config.min_links =
+		chance(history, 20) ? (uint16_t)(1 + world_random(&history->world, 3)) : 0;
 	config.min_links_strict = chance(history, 50);
 	config.revert = chance(history, 60);
 	config.wtr_s = chance(history, 20) ? (uint16_t)(1 + world_random(&history->world, 10)) : 0;
@@ -65,8 +71,8 @@ static struct lacp_config any_config(struct history *history, int index)
 	config.fallback = (uint8_t)world_random(&history->world, 3);
 	if (chance(history, 10))
 		any_partner(history, &config);
-	config.fallback_delay_ms =
-		100 + world_random(&history->world, 5000); /* a loop needs a round trip to be found */
+	/* A loop needs a round trip to be found. */
+	config.fallback_delay_ms = 100 + world_random(&history->world, 5000);
 	return config;
 }
 
@@ -192,7 +198,9 @@ static void any_trouble(struct history *history)
 	case 6: any_option(history); break;
 	case 7: any_priority(history); break;
 	case 8: any_device(history); break;
-	case 10: world_stop(&history->world, end.system, !history->world.system[end.system].stopped); break;
+	case 10:
+		world_stop(&history->world, end.system, !history->world.system[end.system].stopped);
+		break;
 	case 9: world_lose(&history->world, end, 1 + world_random(&history->world, 2)); break;
 	}
 }
@@ -207,7 +215,10 @@ static void make_trouble(struct history *history)
 	}
 }
 
-/* Half of the histories end with faults that stay: some links dead, or dead in one direction, some ports gone. */
+/*
+ * Half of the histories end with faults that stay: some links dead, or dead in one direction, some
+ * ports gone.
+ */
 static void end_trouble_at(struct history *history, struct end end, bool all)
 {
 	struct port *port = &history->world.system[end.system].port[end.slot];
@@ -217,7 +228,8 @@ static void end_trouble_at(struct history *history, struct end end, bool all)
 		world_loss(&history->world, end, 0);
 	if (all || chance(history, 50))
 		world_cut(&history->world, end, false);
-	if (!port->exists && !history->world.system[end.system].away && (all || chance(history, 50)))
+	if (!port->exists && !history->world.system[end.system].away &&
+	    (all || chance(history, 50)))
 		world_port_add(&history->world, end);
 }
 
@@ -246,8 +258,8 @@ static void print_end(const struct history *history)
 			char why[LACP_WHY_SIZE];
 
 			lacp_why(&system->lacp, slot, history->world.now_ns, NULL, NULL, why);
-			printf("  %c.%u-%c.%u %s %s %s aggregator %u of %u: %s\n", 'A' + i, slot + 1,
-			       peer.system < 0 ? '-' : 'A' + peer.system, peer.slot + 1,
+			printf("  %c.%u-%c.%u %s %s %s aggregator %u of %u: %s\n", 'A' + i,
+			       slot + 1, peer.system < 0 ? '-' : 'A' + peer.system, peer.slot + 1,
 			       lacp_rx_name(state->rx), lacp_mux_name(state->mux),
 			       lacp_selected_name(state->selected), state->aggregator,
 			       system->lacp.state.active_aggregator, why);

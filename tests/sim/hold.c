@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A slave's receive program: bpf/slow.h and slow_hold.h themselves, with the helpers it calls on the simulator's clock. It runs on one
- * port at a time, whose map entry, masks and timer are those of the port. The rest of the kernel is not here.
+ * A slave's receive program: bpf/slow.h and slow_hold.h themselves, with the helpers it calls on
+ * the simulator's clock. It runs on one port at a time, whose map entry, masks and timer are those
+ * of the port. The rest of the kernel is not here.
  */
 #include <string.h>
 
@@ -85,7 +86,8 @@ long bpf_skb_change_tail(struct sim_skb *skb, __u32 length, __u64 flags)
 	return 0;
 }
 
-long bpf_skb_store_bytes(struct sim_skb *skb, __u32 offset, const void *from, __u32 length, __u64 flags)
+long bpf_skb_store_bytes(struct sim_skb *skb, __u32 offset, const void *from, __u32 length,
+			 __u64 flags)
 {
 	(void)flags;
 	memcpy((uint8_t *)skb->data + offset, from, length);

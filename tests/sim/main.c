@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sim [-v] FILE...: scenarios. sim [-v] histories COUNT [SEED]: random ones. Exit status 1 when one failed. */
+/*
+ * sim [-v] FILE...: scenarios. sim [-v] histories COUNT [SEED]: random ones. Exit status 1 when one
+ * failed.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +20,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[first], "histories"))
 		return histories_run(first + 1 < argc ? (unsigned int)atoi(argv[first + 1]) : 1000,
-				     first + 2 < argc ? strtoull(argv[first + 2], NULL, 0) : 1, verbose) != 0;
+				     first + 2 < argc ? strtoull(argv[first + 2], NULL, 0) : 1,
+				     verbose) != 0;
 	for (int i = first; i < argc; i++)
 		failures += scenario_run(argv[i], verbose);
 	return failures != 0;

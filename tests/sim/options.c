@@ -90,8 +90,8 @@ void scenario_option(struct scenario *scenario, struct lacp_config *config, cons
 		scenario_wrong(scenario, "no such option");
 }
 
-void scenario_port_option(struct scenario *scenario, struct lacp_port_config *config, const char *name,
-			  const char *value)
+void scenario_port_option(struct scenario *scenario, struct lacp_port_config *config,
+			  const char *name, const char *value)
 {
 	if (!strcmp(name, "actor_port_prio"))
 		config->port_priority = (uint16_t)atoi(value);

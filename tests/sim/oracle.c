@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A system that nothing happens to must not change before its deadline: what changes by time alone needs a timer. A
- * copy of it is run just before the next event, and compared.
+ * A system that nothing happens to must not change before its deadline: what changes by time alone
+ * needs a timer. A copy of it is run just before the next event, and compared.
  */
 #include "tests/sim/world.h"
 
@@ -47,8 +47,9 @@ static const struct lacp_outputs nothing = { no_frame, no_port, no_aggregator, n
 static bool is_same(const struct lacp_port_state *a, const struct lacp_port_state *b)
 {
 	return a->rx == b->rx && a->periodic == b->periodic && a->mux == b->mux &&
-	       a->selected == b->selected && a->fallback == b->fallback && !a->behind_ns == !b->behind_ns &&
-	       a->ntt == b->ntt && a->counters.lacpdu_tx == b->counters.lacpdu_tx;
+	       a->selected == b->selected && a->fallback == b->fallback &&
+	       !a->behind_ns == !b->behind_ns && a->ntt == b->ntt &&
+	       a->counters.lacpdu_tx == b->counters.lacpdu_tx;
 }
 
 static void ask(struct world *world, const struct system *system, uint64_t before_ns)
@@ -62,8 +63,8 @@ static void ask(struct world *world, const struct system *system, uint64_t befor
 	lacp_run(&copy, before_ns);
 	for (unsigned int slot = 0; slot < system->ports; slot++)
 		if (!is_same(&copy.port[slot], &system->lacp.port[slot]))
-			world_fail(world, "%c.%u changes by time alone, without a deadline", system->name,
-				   slot + 1);
+			world_fail(world, "%c.%u changes by time alone, without a deadline",
+				   system->name, slot + 1);
 	if (copy.state.active_aggregator != system->lacp.state.active_aggregator)
 		world_fail(world, "%c changes its aggregator by time alone, without a deadline",
 			   system->name);

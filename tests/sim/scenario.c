@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs one scenario file; README.md describes the verbs. A line is `verb word...`; `#` begins a comment. Options of
- * systems and ports are in options.c, conditions in conditions.c.
+ * Runs one scenario file; README.md describes the verbs. A line is `verb word...`; `#` begins a
+ * comment. Options of systems and ports are in options.c, conditions in conditions.c.
  */
 #include "tests/sim/scenario.h"
 
@@ -97,13 +97,15 @@ static void verb_cable(struct scenario *scenario, char **words, int count)
 static void verb_loss(struct scenario *scenario, char **words, int count)
 {
 	for (int i = 1; i < count; i++)
-		world_loss(&scenario->world, scenario_end(scenario, words[i]), (unsigned int)atoi(words[0]));
+		world_loss(&scenario->world, scenario_end(scenario, words[i]),
+			   (unsigned int)atoi(words[0]));
 }
 
 static void verb_lose(struct scenario *scenario, char **words, int count)
 {
 	for (int i = 1; i < count; i++)
-		world_lose(&scenario->world, scenario_end(scenario, words[i]), (unsigned int)atoi(words[0]));
+		world_lose(&scenario->world, scenario_end(scenario, words[i]),
+			   (unsigned int)atoi(words[0]));
 }
 
 static void verb_newer(struct scenario *scenario, char **words, int count)
@@ -275,7 +277,8 @@ int scenario_run(const char *path, bool verbose)
 	}
 	world_init(&scenario.world, 1);
 	scenario.world.verbose = verbose;
-	for (scenario.line = 1; !scenario.world.failed && fgets(line, sizeof(line), file); scenario.line++)
+	for (scenario.line = 1; !scenario.world.failed && fgets(line, sizeof(line), file);
+	     scenario.line++)
 		run_line(&scenario, line);
 	fclose(file);
 	if (scenario.world.failed)

@@ -20,8 +20,8 @@ struct end scenario_end(struct scenario *scenario, const char *word);
 /* options.c */
 void scenario_option(struct scenario *scenario, struct lacp_config *config, const char *name,
 		     const char *value);
-void scenario_port_option(struct scenario *scenario, struct lacp_port_config *config, const char *name,
-			  const char *value);
+void scenario_port_option(struct scenario *scenario, struct lacp_port_config *config,
+			  const char *name, const char *value);
 
 /* conditions.c */
 bool scenario_holds(struct scenario *scenario, char **words, int count);

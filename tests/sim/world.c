@@ -144,8 +144,8 @@ static void on_aggregator(void *context, unsigned int aggregator)
 	struct system *system = context;
 
 	if (system->world->verbose)
-		printf("  %8.3f %c   aggregator %u\n", (double)(system->world->now_ns - SECOND) / 1e9,
-		       system->name, aggregator);
+		printf("  %8.3f %c   aggregator %u\n",
+		       (double)(system->world->now_ns - SECOND) / 1e9, system->name, aggregator);
 }
 
 static void on_drained(void *context, unsigned int slot, bool answered)
@@ -193,7 +193,8 @@ static void run_after(struct system *system, bool configured)
 	system->deadline_ns = lacp_run(&system->lacp, system->world->now_ns);
 	check_run(system->world, system, before, configured);
 	for (unsigned int slot = 0; slot < system->ports; slot++)
-		slowio_hold_follow(&system->port[slot].hold, &system->lacp, slot, &system->port[slot].sent);
+		slowio_hold_follow(&system->port[slot].hold, &system->lacp, slot,
+				   &system->port[slot].sent);
 }
 
 static void run(struct system *system)
@@ -239,7 +240,8 @@ void world_configure(struct world *world, int index, const struct lacp_config *c
 {
 	struct system *system = &world->system[index];
 
-	for (unsigned int slot = 0; slot < system->ports; slot++) /* a passive one has not looked for loops */
+	/* A passive one has not looked for loops. */
+	for (unsigned int slot = 0; slot < system->ports; slot++)
 		if (!system->lacp.state.config.active)
 			system->port[slot].blind_ns = world->now_ns + SECOND + 100 * MS;
 	if (lacp_configure(&system->lacp, config, world->now_ns))
@@ -254,7 +256,10 @@ static uint8_t link_of(const struct system *system, const struct port *port)
 	return system->stopped ? LACP_LINK_STOPPED : LACP_LINK_UP;
 }
 
-/* Carrier follows the cable; a daemon that is away learns on its return what it was, and the programs do not see it. */
+/*
+ * Carrier follows the cable; a daemon that is away learns on its return what it was, and the
+ * programs do not see it.
+ */
 static void update_link(struct world *world, struct end end)
 {
 	struct system *system = &world->system[end.system];
@@ -269,7 +274,8 @@ static void update_link(struct world *world, struct end end)
 	run_after(system, true);
 }
 
-void world_port_configure(struct world *world, struct end end, const struct lacp_port_config *config)
+void world_port_configure(struct world *world, struct end end,
+			  const struct lacp_port_config *config)
 {
 	port_of(world, end)->config = *config;
 	update_link(world, end);
@@ -529,9 +535,9 @@ static void print_frame(const struct world *world, struct end to, const uint8_t 
 	lacp_pdu_decode(octets, LACP_FRAME_SIZE, &decoded);
 	if (decoded.kind == LACP_PDU_LACP)
 		printf("  %8.3f %c.%u hears actor %02x state %02x, partner %02x state %02x\n",
-		       (double)(world->now_ns - SECOND) / 1e9, world->system[to.system].name, to.slot + 1,
-		       decoded.pdu.actor.system[5], decoded.pdu.actor.state, decoded.pdu.partner.system[5],
-		       decoded.pdu.partner.state);
+		       (double)(world->now_ns - SECOND) / 1e9, world->system[to.system].name,
+		       to.slot + 1, decoded.pdu.actor.system[5], decoded.pdu.actor.state,
+		       decoded.pdu.partner.system[5], decoded.pdu.partner.state);
 }
 
 /* The pinned state is as the last run left it. */

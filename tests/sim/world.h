@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The simulator's world: LACP systems, cables between their ports, a virtual clock. Time jumps from one frame or
- * deadline to the next; after each, the invariants of check.c are tested. Driven by scenario.c and histories.c.
+ * The simulator's world: LACP systems, cables between their ports, a virtual clock. Time jumps from
+ * one frame or deadline to the next; after each, the invariants of check.c are tested. Driven by
+ * scenario.c and histories.c.
  */
 #ifndef XBOND_TESTS_SIM_WORLD_H
 #define XBOND_TESTS_SIM_WORLD_H
@@ -34,7 +35,8 @@ struct port {
 	unsigned int loss; /* percent of the frames sent here that get lost */
 	unsigned int lose; /* so many of the next LACPDUs sent here get lost */
 	uint64_t delay_ns; /* of the cable, in this direction */
-	uint64_t blind_ns; /* until then the next PDU may not have been sent after losses or absence */
+	/* Until then the next PDU may not have been sent after losses or absence. */
+	uint64_t blind_ns;
 	bool collecting, distributing;
 	uint64_t sent_ns[LACP_TX_LIMIT]; /* LACPDUs, oldest first, also those sent on hold */
 	struct lacp_port_config config;
@@ -44,20 +46,23 @@ struct port {
 	bool refused;		 /* the partner's last words were that it is not in sync */
 	uint64_t said_ns;	 /* when it said them */
 	/* check.c: */
-	uint64_t lost_ns[3];  /* the last LACPDUs that got lost one by one, oldest first */
-	uint64_t troubled_ns; /* when PDUs of the link may last have been lost, or a daemon was away */
-	uint64_t void_ns;     /* since when it sends to a port that does not collect; 0: it does not */
-	uint64_t half_ns;     /* since when it could send and does not */
+	uint64_t lost_ns[3]; /* the last LACPDUs that got lost one by one, oldest first */
+	/* When PDUs of the link may last have been lost, or a daemon was away. */
+	uint64_t troubled_ns;
+	/* Since when it sends to a port that does not collect; 0: it does not. */
+	uint64_t void_ns;
+	uint64_t half_ns;		  /* since when it could send and does not */
 	uint8_t name[XBOND_MAC_SIZE + 4]; /* system priority, system, key, as last said */
 	bool named;
 };
 
 struct system {
 	bool exists;
-	bool stopped;	  /* the bond is administratively down */
-	bool newer;	  /* speaks version 0xf1, with a TLV more */
-	bool individual;  /* says that its links cannot be aggregated */
-	bool doomed;	  /* the daemon dies when it has read its next PDU, before the machines run */
+	bool stopped;	 /* the bond is administratively down */
+	bool newer;	 /* speaks version 0xf1, with a TLV more */
+	bool individual; /* says that its links cannot be aggregated */
+	/* The daemon dies when it has read its next PDU, before the machines run. */
+	bool doomed;
 	bool away;	  /* the daemon is; the kernel and, with lacp_hold, the answers stay */
 	uint64_t away_ns; /* since */
 	char name;
@@ -97,7 +102,8 @@ void world_fail(struct world *world, const char *format, ...) __attribute__((for
 void world_system(struct world *world, int index, char name, unsigned int ports,
 		  const struct lacp_config *config);
 void world_configure(struct world *world, int index, const struct lacp_config *config);
-void world_port_configure(struct world *world, struct end end, const struct lacp_port_config *config);
+void world_port_configure(struct world *world, struct end end,
+			  const struct lacp_port_config *config);
 void world_port_remove(struct world *world, struct end end);
 void world_port_add(struct world *world, struct end end);
 /* Plugs a cable between two ports, or a port into itself; what was plugged there is pulled out. */
@@ -117,14 +123,20 @@ void world_away(struct world *world, int index);
 void world_doom(struct world *world, int index);
 void world_back(struct world *world, int index);
 int world_drain(struct world *world, struct end end);
-/* To the next thing that happens, but not beyond the limit. Returns false when the limit is reached. */
+/*
+ * To the next thing that happens, but not beyond the limit. Returns false when the limit is
+ * reached.
+ */
 bool world_step(struct world *world, uint64_t limit_ns);
 void world_run(struct world *world, uint64_t duration_ns);
 
 unsigned int world_carrying(const struct system *system);
 void world_send(struct world *world, struct end from, const uint8_t *octets);
 
-/* hold.c: the program on a slave. Returns the PDU that it hands to the daemon, valid until the next call, or NULL. */
+/*
+ * hold.c: the program on a slave. Returns the PDU that it hands to the daemon, valid until the next
+ * call, or NULL.
+ */
 const struct xbond_pdu *hold_receive(struct world *world, struct end end, const uint8_t *octets);
 void hold_run_timer(struct world *world, struct end end);
 
@@ -133,7 +145,10 @@ void check_sent(struct world *world, struct end from, const uint8_t *octets);
 void check_world(struct world *world);
 /* The program has ended the hold of a port when it heard this LACPDU. */
 void check_hold_end(struct world *world, struct end end, const uint8_t *octets);
-/* What the machines have done in one run: the ports that distributed by LACP before it, and whether options were set. */
+/*
+ * What the machines have done in one run: the ports that distributed by LACP before it, and whether
+ * options were set.
+ */
 void check_run(struct world *world, struct system *system, uint64_t before, bool configured);
 /* Ports that carry by LACP, without those in fallback. */
 uint64_t check_by_lacp(const struct system *system);

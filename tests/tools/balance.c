@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How evenly generated flows fall on slaves: `balance FLOWS WEIGHT...`, one weight for each slave.
- * By the datapath's own hash (bpf/flow.h) and bondd's own bucket table, and, beside it, by the formula of
- * the kernel's bonding driver. Always the same flows. No clock: nothing here is measured.
- * Prints one JSON object; see print_result().
+ * By the datapath's own hash (bpf/flow.h) and bondd's own bucket table, and, beside it, by the
+ * formula of the kernel's bonding driver. Always the same flows. No clock: nothing here is
+ * measured. Prints one JSON object; see print_result().
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -24,9 +24,11 @@ struct table {
 };
 
 struct tally {
-	unsigned long first[XBOND_MAX_SLAVES];	/* on the first hop */
-	unsigned long second[XBOND_MAX_SLAVES]; /* on the second, of those that took slave 0 on the first */
-	unsigned long moved_away, moved_back;	/* when the last slave is lost and when it is back */
+	unsigned long first[XBOND_MAX_SLAVES]; /* on the first hop */
+	/* On the second, of those that took slave 0 on the first. */
+	unsigned long second[XBOND_MAX_SLAVES];
+	/* When the last slave is lost and when it is back. */
+	unsigned long moved_away, moved_back;
 };
 
 static uint64_t state = 20250;
@@ -74,8 +76,8 @@ static unsigned int kernels(const struct flow_packet *flow, unsigned int slaves)
 	return (hash >> 1) % slaves;
 }
 
-static void count_one(struct tally *tally, unsigned int first, unsigned int second, unsigned int without,
-		      unsigned int again)
+static void count_one(struct tally *tally, unsigned int first, unsigned int second,
+		      unsigned int without, unsigned int again)
 {
 	tally->first[first]++;
 	if (first == 0)
@@ -116,12 +118,14 @@ static void print_list(const char *name, const unsigned long *list, unsigned int
 	printf("], ");
 }
 
-static void print_tally(const char *name, const struct tally *tally, unsigned int slaves, const char *end)
+static void print_tally(const char *name, const struct tally *tally, unsigned int slaves,
+			const char *end)
 {
 	printf("\"%s\": {", name);
 	print_list("first", tally->first, slaves);
 	print_list("second", tally->second, slaves);
-	printf("\"moved_away\": %lu, \"moved_back\": %lu}%s", tally->moved_away, tally->moved_back, end);
+	printf("\"moved_away\": %lu, \"moved_back\": %lu}%s", tally->moved_away, tally->moved_back,
+	       end);
 }
 
 int main(int argc, char **argv)

@@ -79,7 +79,8 @@ static void send_packets(const struct options *options)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	uint64_t start_ns, end_ns, packets = 0;
 
-	if (fd < 0 || connect(fd, (const struct sockaddr *)&options->address, sizeof(options->address)))
+	if (fd < 0 ||
+	    connect(fd, (const struct sockaddr *)&options->address, sizeof(options->address)))
 		die("socket");
 	fill_messages(messages, &data);
 	start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -109,17 +110,21 @@ static void sink(const struct options *options)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: blast send --to ADDRESS [--port P] [--size BYTES] [--seconds S] [--cpu N]\n"
-			"       blast sink [--port P]\n");
+	fprintf(stderr,
+		"usage: blast send --to ADDRESS [--port P] [--size BYTES] [--seconds S] [--cpu N]\n"
+		"       blast sink [--port P]\n");
 	exit(2);
 }
 
 static void parse_options(struct options *options, int argc, char **argv)
 {
 	static const struct option names[] = {
-		{ "to", required_argument, NULL, 'a' },	  { "port", required_argument, NULL, 'p' },
-		{ "size", required_argument, NULL, 's' }, { "seconds", required_argument, NULL, 't' },
-		{ "cpu", required_argument, NULL, 'u' },  { NULL, 0, NULL, 0 },
+		{ "to", required_argument, NULL, 'a' },
+		{ "port", required_argument, NULL, 'p' },
+		{ "size", required_argument, NULL, 's' },
+		{ "seconds", required_argument, NULL, 't' },
+		{ "cpu", required_argument, NULL, 'u' },
+		{ NULL, 0, NULL, 0 },
 	};
 	int letter;
 

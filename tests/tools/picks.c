@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which bucket a transmit program takes for many packets, for tests and benchmarks: picks PROGRAM VERDICT
- * reads requests (struct request, then the packet's bytes) and writes one __u32 for each: the
- * bucket, or PICK_FAILED when the program does not return VERDICT. Plays bondd, like
+ * Which bucket a transmit program takes for many packets, for tests and benchmarks: picks PROGRAM
+ * VERDICT reads requests (struct request, then the packet's bytes) and writes one __u32 for each:
+ * the bucket, or PICK_FAILED when the program does not return VERDICT. Plays bondd, like
  * tests/bpf/datapath.py, which is slower and can do more.
  * 64 slots hold 12 bits in two runs: the upper six bits of the bucket, then the lower six.
  */
@@ -63,7 +63,8 @@ static void fill_maps(struct xbond_bpf *bpf)
 /* The slot whose counter has risen by one, or PICK_FAILED. */
 static __u32 slot_that_sent(struct picker *picker)
 {
-	__u32 keys[XBOND_MAX_SLAVES], batch, count = XBOND_MAX_SLAVES, found = PICK_FAILED, rises = 0;
+	__u32 keys[XBOND_MAX_SLAVES], batch, count = XBOND_MAX_SLAVES, found = PICK_FAILED,
+					     rises = 0;
 	LIBBPF_OPTS(bpf_map_batch_opts, options);
 
 	if (bpf_map_lookup_batch(picker->counters_fd, NULL, &batch, keys, picker->counters, &count,
@@ -86,7 +87,8 @@ static __u32 slot_that_sent(struct picker *picker)
 
 static __u32 slot_of(struct picker *picker, void *packet, __u32 length, int copy)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = packet, .data_size_in = length, .repeat = 1);
+	LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = packet, .data_size_in = length,
+		    .repeat = 1);
 
 	picker->bpf->data_table->table.active = copy;
 	if (bpf_prog_test_run_opts(picker->program, &options))
@@ -139,7 +141,8 @@ static int find_program(const struct xbond_bpf *bpf, const char *name)
 
 int main(int argc, char **argv)
 {
-	struct picker picker = { .bpf = xbond_bpf__open_and_load(), .cpus = libbpf_num_possible_cpus() };
+	struct picker picker = { .bpf = xbond_bpf__open_and_load(),
+				 .cpus = libbpf_num_possible_cpus() };
 	struct request request;
 	char packet[MAX_PACKET];
 
@@ -159,8 +162,10 @@ int main(int argc, char **argv)
 	while (fread(&request, sizeof(request), 1, stdin) == 1) {
 		__u32 bucket;
 
-		if (request.length > sizeof(packet) || fread(packet, request.length, 1, stdin) != 1) {
-			fprintf(stderr, "picks: a request is cut or longer than %d bytes\n", MAX_PACKET);
+		if (request.length > sizeof(packet) ||
+		    fread(packet, request.length, 1, stdin) != 1) {
+			fprintf(stderr, "picks: a request is cut or longer than %d bytes\n",
+				MAX_PACKET);
 			return 1;
 		}
 		bucket = pick(&picker, &request, packet);

@@ -108,11 +108,13 @@ static void fill_maps(struct xbond_bpf *bpf)
 
 static struct frame small_udp(void)
 {
-	struct frame frame = { .eth = { .h_dest = { 2, 0, 0, 0, 0, 2 },
-					.h_source = { 2, 0, 0, 0, 0, 1 },
-					.h_proto = htons(ETH_P_IP) },
-			       .ip = { .version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP },
-			       .udp = { .source = htons(40000), .dest = htons(9), .len = htons(26) } };
+	struct frame frame = {
+		.eth = { .h_dest = { 2, 0, 0, 0, 0, 2 },
+			 .h_source = { 2, 0, 0, 0, 0, 1 },
+			 .h_proto = htons(ETH_P_IP) },
+		.ip = { .version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP },
+		.udp = { .source = htons(40000), .dest = htons(9), .len = htons(26) }
+	};
 
 	frame.ip.tot_len = htons(sizeof(frame) - sizeof(frame.eth));
 	frame.ip.saddr = htonl(0x0a000001);
@@ -154,11 +156,13 @@ static void print_medians(struct subject *subjects, size_t count, unsigned int r
 		for (unsigned int round = 0; round < rounds; round++)
 			subjects[i].ns[round] -= subjects[0].ns[round];
 	for (size_t i = 0; i < count; i++)
-		printf("%s\"%s\": %.2f", i ? ", " : "{", subjects[i].name, median(subjects[i].ns, rounds));
+		printf("%s\"%s\": %.2f", i ? ", " : "{", subjects[i].name,
+		       median(subjects[i].ns, rounds));
 	printf("}\n");
 }
 
-static void measure(struct xbond_bpf *bpf, struct subject *subjects, size_t count, unsigned int rounds)
+static void measure(struct xbond_bpf *bpf, struct subject *subjects, size_t count,
+		    unsigned int rounds)
 {
 	const struct frame frame = small_udp();
 

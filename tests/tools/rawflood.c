@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends the frame on stdin out of a device for so many seconds: `rawflood DEV SECONDS [RATE]`, RATE frames a
- * second, or as fast as one CPU makes them. Prints how many frames went out. For the tests; knows no protocol.
+ * Sends the frame on stdin out of a device for so many seconds: `rawflood DEV SECONDS [RATE]`, RATE
+ * frames a second, or as fast as one CPU makes them. Prints how many frames went out. For the
+ * tests; knows no protocol.
  */
 #include <errno.h>
 #include <linux/if_packet.h>
@@ -33,7 +34,8 @@ static double now(void)
 
 static int open_socket(const char *device)
 {
-	struct sockaddr_ll at = { .sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex(device) };
+	struct sockaddr_ll at = { .sll_family = AF_PACKET,
+				  .sll_ifindex = (int)if_nametoindex(device) };
 	int fd = socket(AF_PACKET, SOCK_RAW, 0);
 
 	if (!at.sll_ifindex || fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)))

@@ -137,7 +137,10 @@ static int *open_flows(const struct options *options)
 	return fds;
 }
 
-/* An ICMP error of the far end (nobody listens there) is told by a send that then sends nothing: once more. */
+/*
+ * An ICMP error of the far end (nobody listens there) is told by a send that then sends nothing:
+ * once more.
+ */
 static bool send_one(int fd, const uint8_t *data, size_t size)
 {
 	ssize_t sent = send(fd, data, size, 0);
@@ -167,7 +170,8 @@ static void send_packets(const struct options *options)
 		if (now_ns() > next_ns + MAX_LATE * period_ns)
 			next_ns = now_ns();
 	}
-	printf("{\"sent\": %llu, \"failed\": %llu}\n", (unsigned long long)sent, (unsigned long long)failed);
+	printf("{\"sent\": %llu, \"failed\": %llu}\n", (unsigned long long)sent,
+	       (unsigned long long)failed);
 }
 
 static int receiving_socket(const struct options *options)
@@ -222,7 +226,8 @@ static void receive_one(struct reception *reception, int fd)
 	if (size < 0)
 		return;
 	memcpy(&packet, data, sizeof(packet));
-	if ((size_t)size < sizeof(packet) || packet.sequence >= MAX_SEQUENCE || packet.flow >= MAX_FLOWS)
+	if ((size_t)size < sizeof(packet) || packet.sequence >= MAX_SEQUENCE ||
+	    packet.flow >= MAX_FLOWS)
 		reception->foreign++;
 	else
 		count_packet(reception, &packet);
@@ -239,7 +244,8 @@ static void find_gaps(struct reception *reception)
 			continue;
 		}
 		if (run && reception->gap_count < MAX_GAPS)
-			reception->gaps[reception->gap_count++] = (struct gap){ sequence - run, run };
+			reception->gaps[reception->gap_count++] =
+				(struct gap){ sequence - run, run };
 		run = 0;
 	}
 }
@@ -256,7 +262,8 @@ static void print_reception(struct reception *reception)
 	       (unsigned long long)reception->duplicates, (unsigned long long)reception->reordered,
 	       (unsigned long long)reception->foreign, reception->longest_silence_ns / 1e6);
 	for (i = 0; i < reception->gap_count; i++)
-		printf("%s[%u, %u]", i ? ", " : "", reception->gaps[i].from, reception->gaps[i].lost);
+		printf("%s[%u, %u]", i ? ", " : "", reception->gaps[i].from,
+		       reception->gaps[i].lost);
 	printf("]}\n");
 }
 
@@ -288,10 +295,10 @@ static const struct option long_options[] = {
 
 static void usage(void)
 {
-	fprintf(stderr,
-		"usage: udpseq send --to ADDRESS [--port P] [--rate PACKETS/S] [--count N] [--size BYTES]\n"
-		"                   [--flows N] [--from-port P] [--priority N] [--cpu N]\n"
-		"       udpseq recv [--port P] [--count N] [--cpu N]\n");
+	fprintf(stderr, "usage: udpseq send --to ADDRESS [--port P] [--rate PACKETS/S] [--count N] "
+			"[--size BYTES]\n"
+			"                   [--flows N] [--from-port P] [--priority N] [--cpu N]\n"
+			"       udpseq recv [--port P] [--count N] [--cpu N]\n");
 	exit(2);
 }
 

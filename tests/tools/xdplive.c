@@ -31,7 +31,9 @@ static void die(const char *what, int code)
 
 static struct bpf_insn op(uint8_t code, uint8_t dst, uint8_t src, int16_t off, int32_t imm)
 {
-	return (struct bpf_insn){ .code = code, .dst_reg = dst, .src_reg = src, .off = off, .imm = imm };
+	return (struct bpf_insn){
+		.code = code, .dst_reg = dst, .src_reg = src, .off = off, .imm = imm
+	};
 }
 
 /* A random source port below flows, then a redirect by the devmap; without one: drop. */
@@ -59,8 +61,8 @@ static int load(int map_fd, uint32_t flows)
 	if (flows == 1) /* no jump, no random number */
 		for (int i = 4; i < 8; i++)
 			code[i] = op(BPF_JMP | BPF_JA, 0, 0, 0, 0);
-	fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "xdplive", "GPL", code, sizeof(code) / sizeof(code[0]),
-			   &options);
+	fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "xdplive", "GPL", code,
+			   sizeof(code) / sizeof(code[0]), &options);
 	if (fd < 0)
 		die("program", -fd);
 	return fd;

@@ -52,7 +52,8 @@ static void equal_weights_share_equally(void **state)
 			weight[slot] = 1000;
 		rebalance(weight);
 		for (unsigned int slot = 0; slot < slots; slot++)
-			assert_in_range(share_of(slot), XBOND_BUCKETS / slots, XBOND_BUCKETS / slots + 1);
+			assert_in_range(share_of(slot), XBOND_BUCKETS / slots,
+					XBOND_BUCKETS / slots + 1);
 	}
 }
 
@@ -117,13 +118,14 @@ static void resilience_holds_over_histories(void **state)
 		random = random * 1103515245 + 12345;
 		slot = random >> 16 & 7;
 		weight[slot] = weight[slot] ? 0 : 5;
-		if (!(weight[0] | weight[1] | weight[2] | weight[3] | weight[4] | weight[5] | weight[6] |
-		      weight[7]))
+		if (!(weight[0] | weight[1] | weight[2] | weight[3] | weight[4] | weight[5] |
+		      weight[6] | weight[7]))
 			continue;
 		rebalance(weight);
 		assert_int_equal(strangers_moved(slot), 0);
 		for (unsigned int other = 0; other < 8; other++)
-			assert_true(weight[other] ? share_of(other) >= XBOND_BUCKETS / 8 : !share_of(other));
+			assert_true(weight[other] ? share_of(other) >= XBOND_BUCKETS / 8
+						  : !share_of(other));
 	}
 }
 
@@ -140,7 +142,9 @@ static void no_change_moves_nothing(void **state)
 /* Members a to d fail and return in any order; whoever works has its own buckets and its share. */
 static void who_returns_gets_back_what_it_had(void **state)
 {
-	static const unsigned int histories[][6] = { { 2, 2 }, { 1, 3, 1, 3 }, { 0, 1, 2, 2, 1, 0 } };
+	static const unsigned int histories[][6] = { { 2, 2 },
+						     { 1, 3, 1, 3 },
+						     { 0, 1, 2, 2, 1, 0 } };
 	uint32_t member[XBOND_MAX_SLAVES] = { 1, 1, 1, 1 };
 	uint8_t home[XBOND_BUCKETS], first[XBOND_BUCKETS];
 
@@ -159,7 +163,8 @@ static void who_returns_gets_back_what_it_had(void **state)
 			for (unsigned int slot = 0; slot < 4; slot++)
 				left += (int)usable[slot];
 			for (unsigned int slot = 0; slot < 4; slot++)
-				assert_in_range(share_of(slot), usable[slot] ? XBOND_BUCKETS / left : 0,
+				assert_in_range(share_of(slot),
+						usable[slot] ? XBOND_BUCKETS / left : 0,
 						usable[slot] ? XBOND_BUCKETS / left + 1 : 0);
 			for (int i = 0; i < XBOND_BUCKETS; i++)
 				assert_true(!usable[first[i]] || table[i] == first[i]);

@@ -81,7 +81,8 @@ static void long_lines(void **state)
 	assert_int_equal(read_text(text, &file, NULL), 0);
 	assert_int_equal(file.bond.value[OPT_MODE].number, XBOND_MODE_BROADCAST);
 	config_file_free(&file);
-	snprintf(text, sizeof(text), "# %0400d\n[bond]\nmode = broadcast%200s = yes\nmiimon = none\n", 1,
+	snprintf(text, sizeof(text),
+		 "# %0400d\n[bond]\nmode = broadcast%200s = yes\nmiimon = none\n", 1,
 		 "lacp_active");
 	expect_error(text, 3, "longer than 198 characters");
 	for (int length = 196; length <= 198; length++) {
@@ -95,10 +96,10 @@ static void indented_lines(void **state)
 	struct config_file file;
 
 	(void)state;
-	assert_int_equal(
-		read_text("  [bond]\n\tmode = active-backup\n\tmiimon = 50\n [slave eth0]\n  weight = 2\n",
-			  &file, NULL),
-		0);
+	assert_int_equal(read_text("  [bond]\n\tmode = active-backup\n\tmiimon = 50\n [slave "
+				   "eth0]\n  weight = 2\n",
+				   &file, NULL),
+			 0);
 	assert_int_equal(file.bond.value[OPT_MIIMON].number, 50);
 	assert_int_equal(file.slaves[0].options.value[OPT_WEIGHT].number, 2);
 	config_file_free(&file);
@@ -126,7 +127,8 @@ static void mistakes_are_named_by_line(void **state)
 	expect_error("\n[bonds]\nmode = 1\n", 2, "[bonds]");
 	expect_error("[bond]\nmode = 1\nmode = 2\n", 3, "twice");
 	expect_error("[bond]\nwhat is this\n", 2, "neither");
-	expect_error("[bond]\npackets_per_slave = 3\n\nmode = balance-xor\n", 2, "packets_per_slave");
+	expect_error("[bond]\npackets_per_slave = 3\n\nmode = balance-xor\n", 2,
+		     "packets_per_slave");
 	expect_error("[slave eth0]\nmiimon = 5\n", 2, "miimon");
 	expect_error("[slave a name far too long]\n", 1, "too long");
 	expect_error("[slave eth0]\nforce = yes\n", 2, "command line");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For the tests of the LACP core: a system with ports, PDUs of a partner, and a record of what came out.
- * Clauses in the tests' names and comments are those of IEEE Std 802.1AX-2014.
+ * For the tests of the LACP core: a system with ports, PDUs of a partner, and a record of what came
+ * out. Clauses in the tests' names and comments are those of IEEE Std 802.1AX-2014.
  */
 #ifndef XBOND_TESTS_UNIT_TEST_LACP_H
 #define XBOND_TESTS_UNIT_TEST_LACP_H
@@ -65,8 +65,10 @@ static void on_event(void *context, unsigned int slot, enum lacp_event event, un
 	lacp.events[event]++;
 }
 
-static const struct lacp_outputs outputs = { on_transmit, on_port, on_aggregator, on_drained, on_event };
-static const uint8_t our_system[] = { 2, 0, 0, 0, 0, 0x41 }, their_system[] = { 2, 0, 0, 0, 0, 0x42 };
+static const struct lacp_outputs outputs = { on_transmit, on_port, on_aggregator, on_drained,
+					     on_event };
+static const uint8_t our_system[] = { 2, 0, 0, 0, 0, 0x41 },
+		     their_system[] = { 2, 0, 0, 0, 0, 0x42 };
 
 static inline struct lacp_config base_config(void)
 {
@@ -107,7 +109,8 @@ static inline struct lacp_pdu partner_pdu(unsigned int slot)
 					   .key = 7,
 					   .port_priority = 255,
 					   .port = (uint16_t)(101 + slot),
-					   .state = LACP_ACTIVITY | LACP_AGGREGATION | LACP_SYNCHRONIZATION },
+					   .state = LACP_ACTIVITY | LACP_AGGREGATION |
+						    LACP_SYNCHRONIZATION },
 				.partner = lacp.sys.port[slot].actor };
 
 	memcpy(pdu.actor.system, their_system, LACP_MAC_SIZE);

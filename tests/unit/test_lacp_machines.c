@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Periodic Transmission (6.4.13), Mux (6.4.15), Transmit (6.4.16), Churn Detection (6.4.17), Marker (6.5). */
+/*
+ * Periodic Transmission (6.4.13), Mux (6.4.15), Transmit (6.4.16), Churn Detection (6.4.17), Marker
+ * (6.5).
+ */
 #include "tests/unit/test_lacp.h"
 
 #define S LACP_SYNCHRONIZATION
@@ -21,7 +24,8 @@ static void fig_6_19_periodic_transmission(void **state)
 	const uint8_t active = LACP_ACTIVITY, fast = LACP_TIMEOUT;
 
 	(void)state;
-	assert_int_equal(periodic(LACP_PERIODIC_NONE, active, fast, T0), LACP_PERIODIC_FAST); /* UCT */
+	/* UCT. */
+	assert_int_equal(periodic(LACP_PERIODIC_NONE, active, fast, T0), LACP_PERIODIC_FAST);
 	assert_int_equal(periodic(LACP_PERIODIC_NONE, 0, active, T0), LACP_PERIODIC_FAST);
 	assert_int_equal(periodic(LACP_PERIODIC_FAST, active, fast, T0 + 9), LACP_STAY);
 	assert_int_equal(periodic(LACP_PERIODIC_FAST, active, fast, T0 + 10), LACP_PERIODIC_TX);
@@ -42,7 +46,8 @@ static void fig_6_19_no_periodic_from_anywhere(void **state)
 						.actor.state = LACP_ACTIVITY };
 		int expected = from == LACP_PERIODIC_NONE ? LACP_STAY : LACP_PERIODIC_NONE;
 
-		assert_int_equal(periodic((enum lacp_periodic_state)from, 0, LACP_TIMEOUT, T0), expected);
+		assert_int_equal(periodic((enum lacp_periodic_state)from, 0, LACP_TIMEOUT, T0),
+				 expected);
 		port.config.link = 0;
 		assert_int_equal(lacp_periodic_next(&port, T0), expected);
 		port.config.link = 1;
@@ -98,16 +103,20 @@ static void an_expired_partner_is_answered_soon(void **state)
 /* Else it would send to a partner that does not collect yet. */
 static void a_port_carries_only_once_it_can_say_that_it_is_in_sync(void **state)
 {
-	struct lacp_port_state port = { .mux = LACP_MUX_ATTACHED, .ntt = 1, .sent_ns = { T0, T0, T0 } };
+	struct lacp_port_state port = { .mux = LACP_MUX_ATTACHED,
+					.ntt = 1,
+					.sent_ns = { T0, T0, T0 } };
 	const uint64_t allowed_ns = T0 + LACP_FAST_PERIODIC_TIME;
 
 	(void)state;
-	assert_false(lacp_mux_may(&lacp.sys, &port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns - 1));
+	assert_false(
+		lacp_mux_may(&lacp.sys, &port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns - 1));
 	assert_false(lacp_mux_may(&lacp.sys, &port, LACP_MUX_COLLECTING, allowed_ns - 1));
 	assert_true(lacp_mux_may(&lacp.sys, &port, LACP_MUX_DETACHED, allowed_ns - 1));
 	assert_true(lacp_mux_may(&lacp.sys, &port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns));
 	port.ntt = 0; /* it was said */
-	assert_true(lacp_mux_may(&lacp.sys, &port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns - 1));
+	assert_true(
+		lacp_mux_may(&lacp.sys, &port, LACP_MUX_COLLECTING_DISTRIBUTING, allowed_ns - 1));
 	port.ntt = 1;
 	port.mux = LACP_MUX_COLLECTING;
 	assert_true(lacp_mux_may(&lacp.sys, &port, LACP_MUX_DISTRIBUTING, allowed_ns - 1));
@@ -137,17 +146,25 @@ static void fig_6_21_and_22_detached_waiting_attached(void **state)
 	for (int coupled = 0; coupled < 2; coupled++) {
 		int carry = coupled ? LACP_MUX_COLLECTING_DISTRIBUTING : LACP_MUX_COLLECTING;
 
-		assert_int_equal(mux(LACP_MUX_DETACHED, LACP_UNSELECTED, S, coupled, true), LACP_STAY);
-		assert_int_equal(mux(LACP_MUX_DETACHED, LACP_SELECTED, 0, coupled, false), LACP_MUX_WAITING);
-		assert_int_equal(mux(LACP_MUX_DETACHED, LACP_STANDBY, 0, coupled, false), LACP_MUX_WAITING);
-		assert_int_equal(mux(LACP_MUX_WAITING, LACP_UNSELECTED, S, coupled, true), LACP_MUX_DETACHED);
-		assert_int_equal(mux(LACP_MUX_WAITING, LACP_SELECTED, S, coupled, false), LACP_STAY);
+		assert_int_equal(mux(LACP_MUX_DETACHED, LACP_UNSELECTED, S, coupled, true),
+				 LACP_STAY);
+		assert_int_equal(mux(LACP_MUX_DETACHED, LACP_SELECTED, 0, coupled, false),
+				 LACP_MUX_WAITING);
+		assert_int_equal(mux(LACP_MUX_DETACHED, LACP_STANDBY, 0, coupled, false),
+				 LACP_MUX_WAITING);
+		assert_int_equal(mux(LACP_MUX_WAITING, LACP_UNSELECTED, S, coupled, true),
+				 LACP_MUX_DETACHED);
+		assert_int_equal(mux(LACP_MUX_WAITING, LACP_SELECTED, S, coupled, false),
+				 LACP_STAY);
 		assert_int_equal(mux(LACP_MUX_WAITING, LACP_STANDBY, S, coupled, true), LACP_STAY);
-		assert_int_equal(mux(LACP_MUX_WAITING, LACP_SELECTED, 0, coupled, true), LACP_MUX_ATTACHED);
+		assert_int_equal(mux(LACP_MUX_WAITING, LACP_SELECTED, 0, coupled, true),
+				 LACP_MUX_ATTACHED);
 		assert_int_equal(mux(LACP_MUX_ATTACHED, LACP_UNSELECTED, S, coupled, true),
 				 LACP_MUX_DETACHED);
-		assert_int_equal(mux(LACP_MUX_ATTACHED, LACP_STANDBY, S, coupled, true), LACP_MUX_DETACHED);
-		assert_int_equal(mux(LACP_MUX_ATTACHED, LACP_SELECTED, 0, coupled, true), LACP_STAY);
+		assert_int_equal(mux(LACP_MUX_ATTACHED, LACP_STANDBY, S, coupled, true),
+				 LACP_MUX_DETACHED);
+		assert_int_equal(mux(LACP_MUX_ATTACHED, LACP_SELECTED, 0, coupled, true),
+				 LACP_STAY);
 		assert_int_equal(mux(LACP_MUX_ATTACHED, LACP_SELECTED, S, coupled, true), carry);
 	}
 }
@@ -167,14 +184,21 @@ static void fig_6_21_independent_control(void **state)
 {
 	(void)state;
 	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, S, false, true), LACP_STAY);
-	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, S | C, false, true), LACP_MUX_DISTRIBUTING);
-	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, C, false, true), LACP_MUX_ATTACHED);
-	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_STANDBY, S | C, false, true), LACP_MUX_ATTACHED);
-	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_UNSELECTED, S | C, false, true), LACP_MUX_ATTACHED);
+	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, S | C, false, true),
+			 LACP_MUX_DISTRIBUTING);
+	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_SELECTED, C, false, true),
+			 LACP_MUX_ATTACHED);
+	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_STANDBY, S | C, false, true),
+			 LACP_MUX_ATTACHED);
+	assert_int_equal(mux(LACP_MUX_COLLECTING, LACP_UNSELECTED, S | C, false, true),
+			 LACP_MUX_ATTACHED);
 	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_SELECTED, S | C, false, true), LACP_STAY);
-	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_SELECTED, S, false, true), LACP_MUX_COLLECTING);
-	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_SELECTED, C, false, true), LACP_MUX_COLLECTING);
-	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_STANDBY, S | C, false, true), LACP_MUX_COLLECTING);
+	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_SELECTED, S, false, true),
+			 LACP_MUX_COLLECTING);
+	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_SELECTED, C, false, true),
+			 LACP_MUX_COLLECTING);
+	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_STANDBY, S | C, false, true),
+			 LACP_MUX_COLLECTING);
 	assert_int_equal(mux(LACP_MUX_DISTRIBUTING, LACP_UNSELECTED, S | C, false, true),
 			 LACP_MUX_COLLECTING);
 }
@@ -254,7 +278,8 @@ static int churn(enum lacp_churn_state from, bool sync, bool link, uint64_t now_
 	port.config.link = link;
 	port.actor.state = sync ? S : 0;
 	port.partner.state = port.actor.state;
-	assert_int_equal(lacp_partner_churn_next(&port, now_ns), lacp_actor_churn_next(&port, now_ns));
+	assert_int_equal(lacp_partner_churn_next(&port, now_ns),
+			 lacp_actor_churn_next(&port, now_ns));
 	return lacp_actor_churn_next(&port, now_ns);
 }
 
@@ -269,7 +294,8 @@ static void fig_6_23_and_24_churn(void **state)
 	assert_int_equal(churn(LACP_CHURN_NONE, true, true, T0), LACP_STAY);
 	assert_int_equal(churn(LACP_CHURN_NONE, false, true, T0), LACP_CHURN_MONITOR);
 	for (int from = LACP_CHURN_MONITOR; from <= LACP_CHURN_CHURNED; from++)
-		assert_int_equal(churn((enum lacp_churn_state)from, true, false, T0), LACP_CHURN_MONITOR);
+		assert_int_equal(churn((enum lacp_churn_state)from, true, false, T0),
+				 LACP_CHURN_MONITOR);
 }
 
 static void clause_6_4_17_after_sixty_seconds(void **state)
@@ -288,7 +314,8 @@ static void clause_6_4_17_after_sixty_seconds(void **state)
 	assert_int_equal(lacp.sys.port[0].partner_churn, LACP_CHURN_NONE);
 }
 
-static int receive_marker(enum lacp_pdu_kind kind, const struct lacp_marker *marker, uint64_t now_ns)
+static int receive_marker(enum lacp_pdu_kind kind, const struct lacp_marker *marker,
+			  uint64_t now_ns)
 {
 	uint8_t frame[LACP_PDU_SIZE];
 

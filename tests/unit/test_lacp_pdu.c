@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Codec of LACPDU (6.4.2.3) and Marker PDU (6.5.3.2): shapes, tolerance, and everything that must be refused. */
+/*
+ * Codec of LACPDU (6.4.2.3) and Marker PDU (6.5.3.2): shapes, tolerance, and everything that must
+ * be refused.
+ */
 #include "tests/unit/test_lacp.h"
 
 static uint8_t frame[200];
@@ -9,7 +12,9 @@ static const uint8_t source[] = { 2, 2, 2, 2, 2, 2 };
 static int setup(void **state)
 {
 	struct lacp_info actor = { { 1, 2, 3, 4, 5, 6 }, 0x1122, 0x3344, 0x5566, 0x7788, 0x3f, 0 };
-	struct lacp_info partner = { { 6, 5, 4, 3, 2, 1 }, 0x0102, 0x0304, 0x0506, 0x0708, 0x45, 0 };
+	struct lacp_info partner = {
+		{ 6, 5, 4, 3, 2, 1 }, 0x0102, 0x0304, 0x0506, 0x0708, 0x45, 0
+	};
 
 	(void)state;
 	memset(frame, 0, sizeof(frame));
@@ -25,9 +30,10 @@ static enum lacp_pdu_kind decode(size_t length)
 
 static void clause_6_4_2_3_layout(void **state)
 {
-	static const uint8_t head[] = { 1, 0x80, 0xc2, 0, 0,	2,    2,    2,	  2,	2,    2,
-					2, 0x88, 9,    1, 1,	1,    20,   0x11, 0x22, 1,    2,
-					3, 4,	 5,    6, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x3f };
+	static const uint8_t head[] = {
+		1,  0x80, 0xc2, 0, 0, 2, 2, 2, 2, 2,	2,    2,    0x88, 9,	1,    1,   1,
+		20, 0x11, 0x22, 1, 2, 3, 4, 5, 6, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x3f
+	};
 
 	(void)state;
 	assert_memory_equal(frame, head, sizeof(head));
@@ -173,11 +179,13 @@ int main(void)
 		cmocka_unit_test_setup(clause_6_4_2_3_layout, setup),
 		cmocka_unit_test_setup(what_is_encoded_is_decoded, setup),
 		cmocka_unit_test_setup(longer_frames_are_fine_shorter_are_illegal, setup),
-		cmocka_unit_test_setup(clause_6_4_12_version_types_and_reserved_are_not_checked, setup),
+		cmocka_unit_test_setup(clause_6_4_12_version_types_and_reserved_are_not_checked,
+				       setup),
 		cmocka_unit_test_setup(clause_6_4_12_lengths_are, setup),
 		cmocka_unit_test_setup(port_zero_is_illegal, setup),
 		cmocka_unit_test_setup(vlan_zero_is_skipped_other_vlans_are_not_ours, setup),
-		cmocka_unit_test_setup(other_frames_are_unknown_and_impossible_subtypes_illegal, setup),
+		cmocka_unit_test_setup(other_frames_are_unknown_and_impossible_subtypes_illegal,
+				       setup),
 		cmocka_unit_test_setup(clause_6_5_3_2_markers, setup),
 		cmocka_unit_test_setup(random_octets_do_no_harm, setup),
 	};

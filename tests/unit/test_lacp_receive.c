@@ -33,12 +33,14 @@ static void fig_6_18_transitions(void **state)
 		{ LACP_RX_PORT_DISABLED, true, false, false,
 		  LACP_RX_EXPIRED }, /* port_enabled, LACP_Enabled */
 		{ LACP_RX_LACP_DISABLED, false, false, false, LACP_RX_PORT_DISABLED },
-		{ LACP_RX_EXPIRED, false, false, false, LACP_RX_PORT_DISABLED }, /* !port_enabled */
+		/* !port_enabled. */
+		{ LACP_RX_EXPIRED, false, false, false, LACP_RX_PORT_DISABLED },
 		{ LACP_RX_DEFAULTED, false, false, false, LACP_RX_PORT_DISABLED },
 		{ LACP_RX_CURRENT, false, true, false, LACP_RX_PORT_DISABLED },
 		{ LACP_RX_EXPIRED, true, false, false, LACP_STAY },
-		{ LACP_RX_EXPIRED, true, true, false, LACP_RX_CURRENT },   /* PDU */
-		{ LACP_RX_EXPIRED, true, false, true, LACP_RX_DEFAULTED }, /* current_while_timer */
+		{ LACP_RX_EXPIRED, true, true, false, LACP_RX_CURRENT }, /* PDU */
+		/* current_while_timer. */
+		{ LACP_RX_EXPIRED, true, false, true, LACP_RX_DEFAULTED },
 		{ LACP_RX_DEFAULTED, true, false, true, LACP_STAY },
 		{ LACP_RX_DEFAULTED, true, true, false, LACP_RX_CURRENT },
 		{ LACP_RX_CURRENT, true, false, false, LACP_STAY },
@@ -49,9 +51,9 @@ static void fig_6_18_transitions(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(table) / sizeof(*table); i++)
-		assert_int_equal(
-			next(table[i].from, table[i].link, table[i].pdu, table[i].due ? T0 + 10 : T0 + 9),
-			table[i].to);
+		assert_int_equal(next(table[i].from, table[i].link, table[i].pdu,
+				      table[i].due ? T0 + 10 : T0 + 9),
+				 table[i].to);
 }
 
 static void fig_6_18_lacp_disabled(void **state)
@@ -271,7 +273,8 @@ static void an_expired_partner_is_not_in_sync(void **state)
 static void an_expired_partner_hears_us_three_times_in_a_second(void **state)
 {
 	const uint64_t up_ns = T0 + 100 * LACP_SECOND;
-	const uint64_t answer_ns = up_ns + LACP_CROSSING_TIME, again_ns = answer_ns + LACP_RETRY_TIME;
+	const uint64_t answer_ns = up_ns + LACP_CROSSING_TIME,
+		       again_ns = answer_ns + LACP_RETRY_TIME;
 	struct lacp_pdu pdu;
 	int sent;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Selection (6.4.14), aggregators, standby, fallback, keys, options while running, adoption, sentences. */
+/*
+ * Selection (6.4.14), aggregators, standby, fallback, keys, options while running, adoption,
+ * sentences.
+ */
 #include "tests/unit/test_lacp.h"
 
 static struct lacp_port_state *port(unsigned int slot)
@@ -352,7 +355,8 @@ static void other_key(struct lacp_config *config)
 
 static void rate_activity_and_control_change_without_loss(void **state)
 {
-	static void (*const bends[])(struct lacp_config *) = { rate_fast, rate_slow, passive, independent };
+	static void (*const bends[])(struct lacp_config *) = { rate_fast, rate_slow, passive,
+							       independent };
 
 	(void)state;
 	bring_up(2);
@@ -430,7 +434,8 @@ static void a_removed_port_says_goodbye(void **state)
 	assert_int_equal(lacp_port_remove(&lacp.sys, 1, T0 + 5 * LACP_SECOND), 0);
 	lacp_pdu_decode(lacp.frame, sizeof(lacp.frame), &last);
 	assert_int_equal(last.pdu.actor.port, 2);
-	assert_false(last.pdu.actor.state & (LACP_SYNCHRONIZATION | LACP_COLLECTING | LACP_DISTRIBUTING));
+	assert_false(last.pdu.actor.state &
+		     (LACP_SYNCHRONIZATION | LACP_COLLECTING | LACP_DISTRIBUTING));
 	assert_true(last.pdu.actor.state & LACP_AGGREGATION);
 	assert_false(lacp.distributing[1]);
 	assert_int_equal(lacp.sys.used, 1);
@@ -447,7 +452,8 @@ static void a_stopped_port_says_goodbye(void **state)
 	set_link(1, LACP_LINK_STOPPED, T0 + 5 * LACP_SECOND);
 	lacp_pdu_decode(lacp.frame_of[1], LACP_FRAME_SIZE, &last);
 	assert_int_equal(last.pdu.actor.port, 2);
-	assert_false(last.pdu.actor.state & (LACP_SYNCHRONIZATION | LACP_COLLECTING | LACP_DISTRIBUTING));
+	assert_false(last.pdu.actor.state &
+		     (LACP_SYNCHRONIZATION | LACP_COLLECTING | LACP_DISTRIBUTING));
 	assert_false(lacp.collecting[1] || lacp.distributing[1]);
 	assert_int_equal(port(1)->config.link, LACP_LINK_DOWN);
 	assert_int_equal(port(1)->rx, LACP_RX_PORT_DISABLED);
@@ -482,7 +488,8 @@ static void a_goodbye_waits_for_its_turn(void **state)
 	lacp_run(&lacp.sys, T0 + 6 * LACP_SECOND);
 	assert_int_equal(lacp.sent, sent + 1);
 	lacp_pdu_decode(lacp.frame, sizeof(lacp.frame), &last);
-	assert_false(last.pdu.actor.state & (LACP_SYNCHRONIZATION | LACP_COLLECTING | LACP_DISTRIBUTING));
+	assert_false(last.pdu.actor.state &
+		     (LACP_SYNCHRONIZATION | LACP_COLLECTING | LACP_DISTRIBUTING));
 	for (unsigned int second = 7; second < 60; second++)
 		lacp_run(&lacp.sys, T0 + second * LACP_SECOND);
 	assert_int_equal(lacp.sent, sent + 1 + LACP_REPEATS);
@@ -519,7 +526,8 @@ static void adoption_goes_on_without_a_word(void **state)
 	assert_int_equal(lacp_adopt(&lacp.sys, &saved.state, saved.port, saved.used), 0);
 	lacp_configure(&lacp.sys, &config, T0);
 	for (unsigned int slot = 0; slot < 2; slot++)
-		lacp_port_configure(&lacp.sys, slot, &saved.port[slot].config, T0 + 12 * LACP_SECOND);
+		lacp_port_configure(&lacp.sys, slot, &saved.port[slot].config,
+				    T0 + 12 * LACP_SECOND);
 	lacp_run(&lacp.sys, T0 + 12 * LACP_SECOND);
 	assert_int_equal(lacp_distributing(&lacp.sys), 3);
 	assert_int_equal(lacp.sent, 0);
@@ -584,7 +592,8 @@ static void sentences(void **state)
 	assert_why(0, T0, "collecting and distributing");
 	hear(1, 0x99, 7, T0 + 3 * LACP_SECOND);
 	assert_why(1, T0,
-		   "not aggregated: partner 02:00:00:00:00:99 is not the aggregator's 02:00:00:00:00:42");
+		   "not aggregated: partner 02:00:00:00:00:99 is not the aggregator's "
+		   "02:00:00:00:00:42");
 	set_link(1, 0, T0 + 4 * LACP_SECOND);
 	assert_why(1, T0, "link down");
 	port(1)->config.link = 1;

@@ -16,8 +16,8 @@ static struct carrier_state state_of(enum xbond_link link, uint64_t deadline_ns)
 	return (struct carrier_state){ .link = link, .deadline_ns = deadline_ns };
 }
 
-static struct carrier_state step(struct carrier_state state, bool carrier, uint64_t now_ns, uint32_t up_ms,
-				 uint32_t down_ms, bool needed)
+static struct carrier_state step(struct carrier_state state, bool carrier, uint64_t now_ns,
+				 uint32_t up_ms, uint32_t down_ms, bool needed)
 {
 	struct carrier_input input = {
 		.carrier = carrier,
@@ -33,10 +33,14 @@ static struct carrier_state step(struct carrier_state state, bool carrier, uint6
 static void without_delays_it_follows_carrier(void **state)
 {
 	(void)state;
-	assert_int_equal(step(state_of(XBOND_LINK_UP, 0), false, NOW, 0, 0, false).link, XBOND_LINK_DOWN);
-	assert_int_equal(step(state_of(XBOND_LINK_DOWN, 0), true, NOW, 0, 0, false).link, XBOND_LINK_UP);
-	assert_int_equal(step(state_of(XBOND_LINK_UP, 0), true, NOW, 0, 0, false).link, XBOND_LINK_UP);
-	assert_int_equal(step(state_of(XBOND_LINK_DOWN, 0), false, NOW, 0, 0, false).link, XBOND_LINK_DOWN);
+	assert_int_equal(step(state_of(XBOND_LINK_UP, 0), false, NOW, 0, 0, false).link,
+			 XBOND_LINK_DOWN);
+	assert_int_equal(step(state_of(XBOND_LINK_DOWN, 0), true, NOW, 0, 0, false).link,
+			 XBOND_LINK_UP);
+	assert_int_equal(step(state_of(XBOND_LINK_UP, 0), true, NOW, 0, 0, false).link,
+			 XBOND_LINK_UP);
+	assert_int_equal(step(state_of(XBOND_LINK_DOWN, 0), false, NOW, 0, 0, false).link,
+			 XBOND_LINK_DOWN);
 }
 
 static void downdelay_is_not_rounded(void **state)
@@ -46,7 +50,8 @@ static void downdelay_is_not_rounded(void **state)
 	(void)state;
 	assert_int_equal(going.link, XBOND_LINK_GOING_DOWN);
 	assert_int_equal(going.deadline_ns, NOW + 33 * NS_PER_MS);
-	assert_int_equal(step(going, false, going.deadline_ns - 1, 0, 33, false).link, XBOND_LINK_GOING_DOWN);
+	assert_int_equal(step(going, false, going.deadline_ns - 1, 0, 33, false).link,
+			 XBOND_LINK_GOING_DOWN);
 	assert_int_equal(step(going, false, going.deadline_ns, 0, 33, false).link, XBOND_LINK_DOWN);
 }
 
@@ -66,11 +71,14 @@ static void updelay_waits_unless_needed(void **state)
 
 	(void)state;
 	assert_int_equal(going.link, XBOND_LINK_GOING_UP);
-	assert_int_equal(step(going, true, NOW + 199 * NS_PER_MS, 200, 0, false).link, XBOND_LINK_GOING_UP);
-	assert_int_equal(step(going, true, NOW + 200 * NS_PER_MS, 200, 0, false).link, XBOND_LINK_UP);
+	assert_int_equal(step(going, true, NOW + 199 * NS_PER_MS, 200, 0, false).link,
+			 XBOND_LINK_GOING_UP);
+	assert_int_equal(step(going, true, NOW + 200 * NS_PER_MS, 200, 0, false).link,
+			 XBOND_LINK_UP);
 	assert_int_equal(step(going, true, NOW + 1, 200, 0, true).link, XBOND_LINK_UP);
 	assert_int_equal(step(going, false, NOW + 1, 200, 0, false).link, XBOND_LINK_DOWN);
-	assert_int_equal(step(state_of(XBOND_LINK_DOWN, 0), true, NOW, 200, 0, true).link, XBOND_LINK_UP);
+	assert_int_equal(step(state_of(XBOND_LINK_DOWN, 0), true, NOW, 200, 0, true).link,
+			 XBOND_LINK_UP);
 }
 
 static struct active_input both_up(unsigned int current)

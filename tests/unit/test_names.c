@@ -12,9 +12,8 @@
 
 static void test_good_names(void **state)
 {
-	static const char *const names[] = {
-		"b", "bond0", "eth0.100", "-x", "...", "a23456789012345", "b@r"
-	};
+	static const char *const names[] = { "b",   "bond0",	       "eth0.100", "-x",
+					     "...", "a23456789012345", "b@r" };
 	struct err err;
 
 	(void)state;

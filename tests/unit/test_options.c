@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The option table: its own consistency, the parser's limits, refusals by mode, and the lines for users. */
+/*
+ * The option table: its own consistency, the parser's limits, refusals by mode, and the lines for
+ * users.
+ */
 #include "common/options.h"
 
 #include <errno.h>
@@ -131,7 +134,8 @@ static void test_number_limits(void **state)
 
 static void test_numbers_are_digits_only(void **state)
 {
-	static const char *const texts[] = { "", " ", "-1", "+1", " 1", "1 ", "1ms", "0x10", "1.5", "seven" };
+	static const char *const texts[] = { "",   " ",	  "-1",	  "+1",	 " 1",
+					     "1 ", "1ms", "0x10", "1.5", "seven" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -233,10 +237,12 @@ static void test_at_create(void **state)
 
 	(void)state;
 	for (unsigned int id = 0; id < OPT_COUNT; id++)
-		assert_int_equal(option_check_set(option_at(id), NULL), id == OPT_DEVICE ? -EBUSY : 0);
+		assert_int_equal(option_check_set(option_at(id), NULL),
+				 id == OPT_DEVICE ? -EBUSY : 0);
 	option_check_set(option_at(OPT_DEVICE), &err);
-	assert_string_equal(err.text,
-			    "device: can be chosen only at create; delete the bond and create it again");
+	assert_string_equal(
+		err.text,
+		"device: can be chosen only at create; delete the bond and create it again");
 	assert_round_trip(OPT_DEVICE, "0", "auto");
 	assert_round_trip(OPT_DEVICE, "1", "veth");
 	assert_round_trip(OPT_DEVICE, "2", "netkit");
@@ -307,7 +313,8 @@ static void test_mac(void **state)
 	assert_round_trip(OPT_AD_ACTOR_SYSTEM, "00:00:00:00:00:00", "none");
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		assert_refused(OPT_AD_ACTOR_SYSTEM, refused[i]);
-	assert_int_equal(option_parse(option_at(OPT_AD_ACTOR_SYSTEM), "02:00:5e:10:00:0f", &value, NULL), 0);
+	assert_int_equal(
+		option_parse(option_at(OPT_AD_ACTOR_SYSTEM), "02:00:5e:10:00:0f", &value, NULL), 0);
 	assert_false(option_is_default(option_at(OPT_AD_ACTOR_SYSTEM), &value));
 	assert_int_equal(option_parse(option_at(OPT_AD_ACTOR_SYSTEM), "none", &value, NULL), 0);
 	assert_true(option_is_default(option_at(OPT_AD_ACTOR_SYSTEM), &value));
@@ -335,17 +342,20 @@ static void test_lines(void **state)
 		    "xmit_hash_policy: '6' is not allowed; "
 		    "allowed: layer2|layer3+4|layer2+3|encap2+3|encap3+4|vlan+srcmac|flow");
 	assert_line(OPT_MIIMON, "0",
-		    "miimon: 0 is refused, because polling carrier is the safety net under link events; "
+		    "miimon: 0 is refused, because polling carrier is the safety net under link "
+		    "events; "
 		    "allowed: 1..2147483647");
 	assert_line(OPT_AD_ACTOR_SYSTEM, "01:80:c2:00:00:02",
 		    "ad_actor_system: '01:80:c2:00:00:02' is a multicast address and no system's; "
 		    "allowed: MAC|none");
 	option_check_mode(option_at(OPT_LACP_RATE), XBOND_MODE_BALANCE_XOR, &err);
-	assert_string_equal(err.text,
-			    "lacp_rate: refused in mode balance-xor; it is an option of mode 802.3ad only");
+	assert_string_equal(
+		err.text,
+		"lacp_rate: refused in mode balance-xor; it is an option of mode 802.3ad only");
 	option_check_mode(option_at(OPT_PRIMARY), XBOND_MODE_BALANCE_RR, &err);
 	assert_string_equal(
-		err.text, "primary: refused in mode balance-rr; it is an option of mode active-backup only");
+		err.text,
+		"primary: refused in mode balance-rr; it is an option of mode active-backup only");
 }
 
 int main(void)

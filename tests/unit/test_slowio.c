@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the LACP thread and the main loop publish in common: neither undoes the other. No thread runs here. */
+/*
+ * What the LACP thread and the main loop publish in common: neither undoes the other. No thread
+ * runs here.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +37,10 @@ static int begin(void **state)
 	return 0;
 }
 
-/* The caller has seen three ports distribute, and two collect, before the thread took one out and opened another. */
+/*
+ * The caller has seen three ports distribute, and two collect, before the thread took one out and
+ * opened another.
+ */
 static void masks_are_as_the_thread_has_them_now(void **state)
 {
 	(void)state;
@@ -44,7 +50,8 @@ static void masks_are_as_the_thread_has_them_now(void **state)
 	assert_int_equal(table.tx_mask, 0x5);
 	assert_int_equal(table.rx_mask, 0xd);
 	slowio_bond_publish(&bond, 0x1, 0x7,
-			    SLOWIO_PAIR_OPEN); /* tx waits for the plan; slot 3 is no member any more */
+			    /* Tx waits for the plan; slot 3 is no member any more. */
+			    SLOWIO_PAIR_OPEN);
 	assert_int_equal(table.tx_mask, 0x1);
 	assert_int_equal(table.rx_mask, 0x5);
 }
@@ -86,7 +93,10 @@ static void only_two_flags_are_ours(void **state)
 	}
 }
 
-/* What the stack sends must have ended to cross the pair before XDP chooses again: that order is the main loop's. */
+/*
+ * What the stack sends must have ended to cross the pair before XDP chooses again: that order is
+ * the main loop's.
+ */
 static void the_carrier_does_not_change_while_xdp_chooses(void **state)
 {
 	(void)state;
@@ -111,8 +121,11 @@ static int on_pdu(void *context, void *data, size_t size)
 static int begin_with_port(void **state)
 {
 	struct lacp_config config = lacp_config_default();
-	struct lacp_port_config port = { .port = 1, .duplex = LACP_DUPLEX_FULL, .link = LACP_LINK_UP };
-	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, (unsigned int)getpagesize(), NULL);
+	struct lacp_port_config port = { .port = 1,
+					 .duplex = LACP_DUPLEX_FULL,
+					 .link = LACP_LINK_UP };
+	int fd =
+		bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, (unsigned int)getpagesize(), NULL);
 
 	begin(state);
 	config.system[0] = 2;
@@ -139,7 +152,10 @@ static void need_ring(void)
 	skip();
 }
 
-/* The run has begun in time, but was preempted before it could beat; the programs took the port out meanwhile. */
+/*
+ * The run has begun in time, but was preempted before it could beat; the programs took the port out
+ * meanwhile.
+ */
 static void an_absence_is_seen_whenever_it_was(void **state)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the LACP thread leaves for the programs (daemon/slowio_hold.c): whole, in time, and nothing twice. */
+/*
+ * What the LACP thread leaves for the programs (daemon/slowio_hold.c): whole, in time, and nothing
+ * twice.
+ */
 #include "tests/unit/test_lacp.h"
 
 #include "daemon/slowio_hold.h"

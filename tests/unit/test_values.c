@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Option values in and out of memory that stands for the maps: each in its own home and nowhere else. */
+/*
+ * Option values in and out of memory that stands for the maps: each in its own home and nowhere
+ * else.
+ */
 #include "common/values.h"
 
 #include <setjmp.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * In place of libbpf's header, so that bpf/slow.h compiles into the simulator: sections and map definitions mean
- * nothing, the helpers are functions of tests/sim/hold.c, and a packet's memory is found by whole pointers.
+ * In place of libbpf's header, so that bpf/slow.h compiles into the simulator: sections and map
+ * definitions mean nothing, the helpers are functions of tests/sim/hold.c, and a packet's memory is
+ * found by whole pointers.
  */
 #ifndef XBOND_TESTS_SIM_BPF_HELPERS_H
 #define XBOND_TESTS_SIM_BPF_HELPERS_H
@@ -32,7 +33,8 @@ void bpf_ringbuf_discard(void *record, __u64 flags);
 long bpf_skb_load_bytes(const struct sim_skb *skb, __u32 offset, void *to, __u32 length);
 long bpf_skb_vlan_pop(struct sim_skb *skb);
 long bpf_skb_change_tail(struct sim_skb *skb, __u32 length, __u64 flags);
-long bpf_skb_store_bytes(struct sim_skb *skb, __u32 offset, const void *from, __u32 length, __u64 flags);
+long bpf_skb_store_bytes(struct sim_skb *skb, __u32 offset, const void *from, __u32 length,
+			 __u64 flags);
 long bpf_redirect(__u32 ifindex, __u64 flags);
 
 #endif
