@@ -4,19 +4,18 @@
 import ipaddress
 import json
 import os
-import pathlib
 import random
 import struct
 import subprocess
 
 import pytest
 
+from built import BUILD
 from pins import Pins, X, fill
 
 import model  # of tests/bpf
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BONDCTL = os.environ.get("BONDCTL", str(ROOT / "build" / "bondctl"))
+BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
 BOND_MAC = "02:00:5e:10:00:00"
 POLICIES = {"layer2": X.POLICY_LAYER2, "layer2+3": X.POLICY_LAYER23, "layer3+4": X.POLICY_LAYER34,
             "encap2+3": X.POLICY_ENCAP23, "encap3+4": X.POLICY_ENCAP34, "vlan+srcmac": X.POLICY_VLAN_SRCMAC}
