@@ -7,7 +7,7 @@ CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
 PYTHON ?= /usr/bin/python3
-VERSION := 0.1.0
+VERSION := $(shell packaging/version)
 
 V ?= 0
 ifeq ($(V),0)
@@ -22,7 +22,7 @@ ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
-ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARNINGS) -I. -I$(B) -D_GNU_SOURCE -DXBOND_VERSION='"$(VERSION)"' \
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARNINGS) -I. -I$(B) -D_GNU_SOURCE \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES))
 BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE)
 
@@ -69,6 +69,17 @@ $(B)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
+
+# The version is compiled anew only when it has changed: build/version holds the last one.
+ifneq ($(VERSION),$(shell cat $(B)/version 2>/dev/null))
+.PHONY: $(B)/version
+endif
+$(B)/version:
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '$(VERSION)' >$@
+
+$(B)/common/version.o: ALL_CFLAGS += -DXBOND_VERSION='"$(VERSION)"'
+$(B)/common/version.o: $(B)/version
 
 # Before the first time; after that the .d files say which objects need them.
 $(filter-out $(lacp_objects),$(daemon_objects)): | $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h

@@ -55,9 +55,10 @@ def build(tree, changes):
     if "XBOND_BUILDS" in os.environ:
         return pathlib.Path(os.environ["XBOND_BUILDS"]) / changes.__name__ / "build/bondd"
     tree.mkdir(parents=True)
-    for part in ("bpf", "cli", "common", "daemon", "view", "build"):
+    for part in ("bpf", "cli", "common", "daemon", "view", "packaging", "build"):
         shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("tests", "tools", "man"))
-    shutil.copy2(ROOT / "Makefile", tree)
+    for file in ("Makefile", "VERSION"):
+        shutil.copy2(ROOT / file, tree)
     changes(tree)
     run("make", "-C", tree, "-j2", "build/bondd", "build/bondctl", timeout=600)
     return tree / "build/bondd"

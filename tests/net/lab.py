@@ -239,7 +239,7 @@ class Host(Namespace):
 
     def ping_bondd(self):
         try:
-            answer = self.request(b'{"method": "ping"}\n', timeout=1.0)
+            answer = self.request(b'{"method": "ping"}\n', timeout=PATIENCE)
         except OSError:
             return False
         return bool(answer) and answer["ok"]
