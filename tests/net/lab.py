@@ -14,12 +14,15 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BONDD = ROOT / "build/bondd"
-BONDCTL = ROOT / "build/bondctl"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from built import BUILD, ROOT, SANITIZERS  # noqa: E402,F401  pylint: disable=wrong-import-position
+
+BONDD = BUILD / "bondd"
+BONDCTL = BUILD / "bondctl"
 BPFFS = "/sys/fs/bpf"
 DEVICE = os.environ.get("XBOND_TEST_DEVICE")  # veth or netkit: what all bonds are made of, unless a test says so itself
 CLONE_NEWNET = 0x40000000
