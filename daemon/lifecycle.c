@@ -18,6 +18,7 @@
 #include "daemon/config_wait.h"
 #include "daemon/crashpoint.h"
 #include "daemon/device.h"
+#include "daemon/device_values.h"
 #include "daemon/groups.h"
 #include "daemon/idle.h"
 #include "daemon/log.h"
@@ -314,11 +315,10 @@ static void adopt_ready(struct bond *bond)
 		lifecycle_gone(bond);
 		return;
 	}
+	device_adopt_mac(bond);
 	bond_for_each_member (bond, slot) {
 		slave_follow_promisc(bond, slot);
 		members |= UINT64_C(1) << slot;
-		if (slave_follow_mac(bond, slot, &err))
-			log_warning("%s: %s", pin->name, err.text);
 		slave_hooks_follow(bond, slot, true);
 		xdp_upgrade_slave(bond, slot);
 		mirred_follow(bond, slot);
