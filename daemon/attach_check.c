@@ -2,9 +2,9 @@
 #include "daemon/attach_check.h"
 
 #include "daemon/attach.h"
+#include "daemon/bond/port_hooks.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
-#include "daemon/device.h"
 #include "daemon/log.h"
 #include "daemon/mirred.h"
 #include "daemon/pins_keep.h"
@@ -64,7 +64,7 @@ static int put_back(const struct place *place, struct err *err)
 	if (place->slot < NO_SLOT)
 		return slave_attach(place->bond, place->slot, err);
 	return place->end == XBOND_ATTACHED_EGRESS
-		       ? device_attach_egress(place->bond, &place->point, err)
+		       ? port_hooks_attach_egress(place->bond, &place->point, err)
 		       : attach_add(&place->point, place->program_fd, NULL, err);
 }
 
@@ -150,7 +150,7 @@ static void check_port(struct bond *bond)
 		.bond = bond,
 		.slot = NO_SLOT,
 		.end = XBOND_ATTACHED_PORT,
-		.point = device_attach_point(bond, false),
+		.point = port_hooks_point(bond, false),
 		.program_fd = bond->dataplane.port_fd,
 		.device = bond_pin(bond)->port_name,
 	};
@@ -168,14 +168,14 @@ static void check_egress(struct bond *bond, bool came_back)
 		.bond = bond,
 		.slot = NO_SLOT,
 		.end = XBOND_ATTACHED_EGRESS,
-		.point = device_attach_point(bond, true),
+		.point = port_hooks_point(bond, true),
 		.program_fd = bond->dataplane.egress_fd,
 		.device = bond_pin(bond)->name,
 		.expected = came_back,
 	};
 	bool away = bond_pin(bond)->netnsid >= 0;
 
-	if (!device_needs_egress(bond))
+	if (!port_hooks_need_egress(bond))
 		set_missing(&place, false);
 	else if (!away || (place.point.hook != XBOND_HOOK_CLSACT && attach_program(&place.point)))
 		check(&place);

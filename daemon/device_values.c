@@ -5,6 +5,7 @@
 #include <linux/if_ether.h>
 #include <string.h>
 
+#include "daemon/bond/evaluate.h"
 #include "daemon/daemon.h"
 #include "daemon/device.h"
 #include "daemon/log.h"

@@ -12,6 +12,9 @@
 #include "common/options.h"
 #include "daemon/announce.h"
 #include "daemon/attach_check.h"
+#include "daemon/bond/delay.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/bond/port_hooks.h"
 #include "daemon/bond_lacp.h"
 #include "daemon/bypass.h"
 #include "daemon/config_wait.h"
@@ -30,8 +33,8 @@
 #include "daemon/slave_hooks.h"
 #include "daemon/slave_trouble.h"
 #include "daemon/upgrade.h"
-#include "daemon/watch.h"
 #include "daemon/vlan_filter.h"
+#include "daemon/watch.h"
 #include "daemon/xdp.h"
 #include "daemon/xdp_upgrade.h"
 
@@ -48,7 +51,7 @@ static struct bond *bond_new(struct daemon *daemon)
 
 static void bond_free(struct bond *bond)
 {
-	bond_stop_timer(bond);
+	delay_stop(bond);
 	bond_lacp_stop(bond, false);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		slave_hooks_end(bond, slot);
@@ -101,7 +104,7 @@ static int check_new_name(struct daemon *daemon, const char *name, struct err *e
 
 static int start(struct bond *bond, struct err *err)
 {
-	int r = bond_start_timer(bond);
+	int r = delay_start(bond);
 
 	return r < 0 ? err_set(err, -r, "no timer: %s", strerror(-r)) : 0;
 }
@@ -137,14 +140,14 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	r = device_create(bond, err);
 	idle_turn();
 	if (!r)
-		r = device_attach(bond, err);
+		r = port_hooks_attach(bond, err);
 	if (!r && bond_pin(bond)->xdp_tx)
 		r = xdp_follow_tx(bond, err);
 	if (!r)
 		r = start(bond, err);
 	if (r) {
 		device_remove(&daemon->nl, bond_pin(bond));
-		bond_stop_timer(bond);
+		delay_stop(bond);
 		bond_lacp_stop(bond, true);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
 		groups_free(bond);
@@ -169,7 +172,7 @@ static void end(struct bond *bond)
 	config_wait_no_more(bond, NULL);
 	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	delist(bond);
-	bond_stop_timer(bond);
+	delay_stop(bond);
 	bond_lacp_stop(bond, true);
 	pins_keep_nothing(bond);
 	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);

@@ -21,6 +21,7 @@
 #include "daemon/log.h"
 #include "daemon/meanwhile.h"
 #include "daemon/poll.h"
+#include "daemon/slowio.h"
 #include "daemon/watch.h"
 
 #define EXIT_USAGE 2

@@ -6,12 +6,13 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/burst.h"
 #include "daemon/daemon.h"
 #include "daemon/idle.h"
-#include "daemon/latency.h"
 #include "daemon/poll.h"
 #include "daemon/poller.h"
+#include "daemon/slowio.h"
 #include "daemon/watch.h"
 
 #define NEW_MEMBER_NS (1000 * NS_PER_MS)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/burst.h"
 #include "daemon/bypass.h"
 #include "daemon/latency.h"

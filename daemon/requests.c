@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "common/values.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/bypass.h"
 #include "daemon/device_pair.h"
 #include "daemon/lifecycle.h"
 #include "daemon/mirred.h"
-#include "daemon/log.h"
 #include "daemon/poll.h"
-#include "daemon/slave.h"
 #include "daemon/rx_turn.h"
+#include "daemon/slave.h"
 #include "daemon/xdp.h"
 
 int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/values.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/config_wait.h"
 #include "daemon/device.h"
 #include "daemon/enslave_check.h"

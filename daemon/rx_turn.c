@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/bond_lacp.h"
 #include "daemon/daemon.h"
 #include "daemon/idle.h"
-#include "daemon/log.h"
 #include "daemon/slowio.h"
 #include "daemon/xdp.h"
 

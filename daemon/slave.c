@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "daemon/attach_check.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/groups.h"

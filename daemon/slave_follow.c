@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"

@@ -12,7 +12,6 @@
 #include "daemon/slave.h"
 #include "daemon/tcx.h"
 #include "daemon/witness.h"
-#include "daemon/xdp.h"
 
 /* Who changes filters all the time shall not cost frames each time. */
 #define FIRST_WAIT_NS (10000 * NS_PER_MS)

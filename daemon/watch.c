@@ -5,7 +5,8 @@
 
 #include "common/clock.h"
 #include "daemon/attach_check.h"
-#include "daemon/bond_lacp.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/bond/lacp_news.h"
 #include "daemon/burst.h"
 #include "daemon/bypass.h"
 #include "daemon/config_wait.h"
@@ -20,6 +21,7 @@
 #include "daemon/slave.h"
 #include "daemon/slave_hooks.h"
 #include "daemon/slave_trouble.h"
+#include "daemon/slowio.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
 
@@ -352,7 +354,7 @@ static int on_lacp(sd_event_source *source, int fd, uint32_t events, void *arg)
 	(void)events;
 	latency_note("lacp");
 	burst_begin(arg);
-	bond_lacp_news(arg);
+	lacp_news_take(arg);
 	burst_end(arg);
 	return 0;
 }
