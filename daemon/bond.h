@@ -14,7 +14,7 @@
 
 #include "daemon/dataplane.h"
 #include "daemon/net/link.h"
-#include "daemon/rx_turn.h"
+#include "daemon/bond/rx_turn.h"
 #include "daemon/slowio.h"
 
 #define BOND_PORT_ALIAS "xbond: port side of "

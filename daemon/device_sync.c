@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/attach_check.h"
+#include "daemon/bond/attach_check.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bypass.h"
 #include "daemon/daemon.h"

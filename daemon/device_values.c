@@ -13,6 +13,7 @@
 #include "daemon/mirred.h"
 #include "daemon/net/elsewhere.h"
 #include "daemon/slave.h"
+#include "daemon/slave/rx_turn_steps.h"
 #include "daemon/xdp.h"
 
 /* -errno: of the first that does not take it. */

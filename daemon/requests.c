@@ -12,8 +12,8 @@
 #include "daemon/lifecycle.h"
 #include "daemon/mirred.h"
 #include "daemon/poll.h"
-#include "daemon/rx_turn.h"
 #include "daemon/slave.h"
+#include "daemon/slave/rx_turn_steps.h"
 #include "daemon/xdp.h"
 
 int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)

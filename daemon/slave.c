@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "daemon/attach_check.h"
+#include "daemon/bond/attach_check.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"

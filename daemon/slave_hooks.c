@@ -10,6 +10,7 @@
 #include "daemon/mirred.h"
 #include "daemon/net/nft.h"
 #include "daemon/slave.h"
+#include "daemon/slave/rx_turn_steps.h"
 #include "daemon/tcx.h"
 #include "daemon/witness.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "common/clock.h"
-#include "daemon/attach_check.h"
+#include "daemon/bond/attach_check.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/lacp_news.h"
 #include "daemon/burst.h"
@@ -19,6 +19,8 @@
 #include "daemon/lro.h"
 #include "daemon/pins_keep.h"
 #include "daemon/slave.h"
+#include "daemon/slave/attach_check_slaves.h"
+#include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave_hooks.h"
 #include "daemon/slave_trouble.h"
 #include "daemon/slowio.h"
@@ -287,7 +289,7 @@ static void check_bond(struct bond *bond)
 {
 	bond->check_due = false;
 	pins_keep(bond);
-	attach_check(bond);
+	attach_check_all(bond);
 	xdp_check_tx(bond);
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "daemon/attach_check.h"
+#include "daemon/bond/attach_check.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"

@@ -1,46 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/attach_check.h"
+#include "daemon/bond/attach_check.h"
 
 #include "daemon/attach.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
-#include "daemon/mirred.h"
 #include "daemon/pins_keep.h"
-#include "daemon/slave.h"
 
 #define NO_SLOT XBOND_MAX_SLAVES
 
-/* One attachment. */
-struct place {
-	struct bond *bond;
-	unsigned int slot; /* or NO_SLOT: of the pair */
-	uint32_t end;	   /* of the pair: XBOND_ATTACHED_PORT or _EGRESS */
-	struct attach_point point;
-	int program_fd;
-	const char *device;
-	bool expected; /* what is missing there is nobody's doing: put right, and not counted */
-};
-
-static struct xbond_attached *record(struct bond *bond)
+static struct xbond_attached *attach_check_record(struct bond *bond)
 {
 	struct xbond_attached *pinned = bond->dataplane.pins.attached;
 
 	return pinned ? pinned : &bond->attached_unpinned;
 }
 
-static bool is_missing(const struct place *place)
+static bool attach_check_is_missing(const struct attach_place *place)
 {
-	const struct xbond_attached *attached = record(place->bond);
+	const struct xbond_attached *attached = attach_check_record(place->bond);
 
 	return place->slot < NO_SLOT ? attached->missing >> place->slot & 1
 				     : attached->missing_bond & place->end;
 }
 
-static void set_missing(const struct place *place, bool missing)
+static void attach_check_set_missing(const struct attach_place *place, bool missing)
 {
-	struct xbond_attached *attached = record(place->bond);
+	struct xbond_attached *attached = attach_check_record(place->bond);
 	uint64_t bit = place->slot < NO_SLOT ? UINT64_C(1) << place->slot : 0;
 
 	attached->missing = missing ? attached->missing | bit : attached->missing & ~bit;
@@ -51,7 +38,7 @@ static void set_missing(const struct place *place, bool missing)
 
 void attach_check_count(struct bond *bond, unsigned int slot)
 {
-	struct xbond_attached *attached = record(bond);
+	struct xbond_attached *attached = attach_check_record(bond);
 
 	if (slot < NO_SLOT)
 		attached->detached[slot]++;
@@ -59,17 +46,18 @@ void attach_check_count(struct bond *bond, unsigned int slot)
 		attached->detached_bond++;
 }
 
-static int put_back(const struct place *place, struct err *err)
+static int attach_check_put_back_port(const struct attach_place *place, struct err *err)
 {
-	if (place->slot < NO_SLOT)
-		return slave_attach(place->bond, place->slot, err);
-	return place->end == XBOND_ATTACHED_EGRESS
-		       ? port_hooks_attach_egress(place->bond, &place->point, err)
-		       : attach_add(&place->point, place->program_fd, NULL, err);
+	return attach_add(&place->point, place->program_fd, NULL, err);
+}
+
+static int attach_check_put_back_egress(const struct attach_place *place, struct err *err)
+{
+	return port_hooks_attach_egress(place->bond, &place->point, err);
 }
 
 /* A device that is just going takes its programs along, and news of it is on its way. */
-static bool is_there(const struct place *place)
+static bool attach_check_is_there(const struct attach_place *place)
 {
 	struct link_info link;
 
@@ -77,29 +65,30 @@ static bool is_there(const struct place *place)
 }
 
 /* Once for each loss, not at each look. */
-static void tell(const struct place *place, bool replaced, int r, const struct err *err)
+static void attach_check_tell(const struct attach_place *place, bool replaced, int r,
+			      const struct err *err)
 {
 	const char *name = bond_pin(place->bond)->name;
 
-	if (r && !is_missing(place))
+	if (r && !attach_check_is_missing(place))
 		log_error("%s: the program on %s is not attached, and cannot be: %s", name,
 			  place->device, err->text);
-	else if (!r && is_missing(place))
+	else if (!r && attach_check_is_missing(place))
 		log_notice("%s: the program on %s is in place again", name, place->device);
 	else if (!r && !place->expected)
 		log_warning("%s: somebody has %s the program on %s; it is put back", name,
 			    replaced ? "replaced" : "taken off", place->device);
 }
 
-static void found_in_place(const struct place *place)
+static void attach_check_found(const struct attach_place *place)
 {
-	if (!is_missing(place))
+	if (!attach_check_is_missing(place))
 		return;
-	tell(place, false, 0, NULL);
-	set_missing(place, false);
+	attach_check_tell(place, false, 0, NULL);
+	attach_check_set_missing(place, false);
 }
 
-static void check(struct place *place)
+void attach_check_place(struct attach_place *place)
 {
 	uint32_t wanted = attach_program_id(place->program_fd),
 		 found = attach_program(&place->point);
@@ -112,91 +101,69 @@ static void check(struct place *place)
 			return;
 		found = attach_program(&place->point);
 	}
-	if (found == wanted || (!found && !is_there(place))) {
+	if (found == wanted || (!found && !attach_check_is_there(place))) {
 		if (found)
-			found_in_place(place);
+			attach_check_found(place);
 		return;
 	}
 	place->expected |= found && place->bond->adopting;
-	r = found ? attach_replace(&place->point, place->program_fd, &err) : put_back(place, &err);
-	if (!is_missing(place) && !place->expected)
+	r = found ? attach_replace(&place->point, place->program_fd, &err)
+		  : place->put_back(place, &err);
+	if (!attach_check_is_missing(place) && !place->expected)
 		attach_check_count(place->bond, place->slot);
 	crashpoint("upgrade-attached");
-	tell(place, found, r, &err);
-	set_missing(place, r);
+	attach_check_tell(place, found, r, &err);
+	attach_check_set_missing(place, r);
 }
 
-void attach_check_slave(struct bond *bond, unsigned int slot)
+static void attach_check_port(struct bond *bond)
 {
-	struct place place = {
-		.bond = bond,
-		.slot = slot,
-		.point = slave_attach_point(bond, slot, slave_hook(bond, slot)),
-		.program_fd = bond->dataplane.rx_fd,
-		.device = bond_slave(bond, slot)->name,
-	};
-
-	/* Earlier builds had it before the filters of others. slave_hooks.c removes that one. */
-	if (bond->adopting && place.point.hook == XBOND_HOOK_CLSACT)
-		place.expected = attach_has_rx_filter(place.point.ifindex, ATTACH_FILTER_PRIORITY);
-	check(&place);
-	if (mirred_is_missing(bond, slot))
-		mirred_follow(bond, slot);
-}
-
-static void check_port(struct bond *bond)
-{
-	struct place place = {
+	struct attach_place place = {
 		.bond = bond,
 		.slot = NO_SLOT,
 		.end = XBOND_ATTACHED_PORT,
 		.point = port_hooks_point(bond, false),
 		.program_fd = bond->dataplane.port_fd,
+		.put_back = attach_check_put_back_port,
 		.device = bond_pin(bond)->port_name,
 	};
 
-	check(&place);
+	attach_check_place(&place);
 }
 
 /*
  * Of a bond in another namespace a link can be reached all the same, and nothing else: a number
  * means another device here.
  */
-static void check_egress(struct bond *bond, bool came_back)
+static void attach_check_egress(struct bond *bond, bool came_back)
 {
-	struct place place = {
+	struct attach_place place = {
 		.bond = bond,
 		.slot = NO_SLOT,
 		.end = XBOND_ATTACHED_EGRESS,
 		.point = port_hooks_point(bond, true),
 		.program_fd = bond->dataplane.egress_fd,
+		.put_back = attach_check_put_back_egress,
 		.device = bond_pin(bond)->name,
 		.expected = came_back,
 	};
 	bool away = bond_pin(bond)->netnsid >= 0;
 
 	if (!port_hooks_need_egress(bond))
-		set_missing(&place, false);
+		attach_check_set_missing(&place, false);
 	else if (!away || (place.point.hook != XBOND_HOOK_CLSACT && attach_program(&place.point)))
-		check(&place);
+		attach_check_place(&place);
 }
 
 void attach_check_pair(struct bond *bond, bool came_back)
 {
-	check_port(bond);
-	check_egress(bond, came_back);
-}
-
-void attach_check(struct bond *bond)
-{
-	bond_for_each_member (bond, slot)
-		attach_check_slave(bond, slot);
-	attach_check_pair(bond, false);
+	attach_check_port(bond);
+	attach_check_egress(bond, came_back);
 }
 
 void attach_check_forget(struct bond *bond, unsigned int slot)
 {
-	struct xbond_attached *attached = record(bond);
+	struct xbond_attached *attached = attach_check_record(bond);
 
 	attached->missing &= ~(UINT64_C(1) << slot);
 	attached->detached[slot] = 0;
