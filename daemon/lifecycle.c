@@ -11,12 +11,12 @@
 #include "common/names.h"
 #include "common/options.h"
 #include "daemon/announce.h"
+#include "daemon/bond/awaited.h"
 #include "daemon/bond/delay.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/bond_lacp.h"
 #include "daemon/bypass.h"
-#include "daemon/config_wait.h"
 #include "daemon/crashpoint.h"
 #include "daemon/device.h"
 #include "daemon/groups.h"
@@ -170,7 +170,7 @@ static void end(struct bond *bond)
 	bond->port_up = false;
 	bond_pin(bond)->carrier = false;
 	slave_release(bond, UINT64_MAX);
-	config_wait_no_more(bond, NULL);
+	awaited_remove(bond, NULL);
 	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	delist(bond);
 	delay_stop(bond);
@@ -258,7 +258,7 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 	if (!slave_find_device(bond, slot, &link)) {
 		log_notice("%s: slave %s has gone", bond_pin(bond)->name, slave->name);
 		if (slave->state == XBOND_SLOT_MEMBER)
-			config_slave_lost(bond, slot);
+			awaited_slave_lost(bond, slot);
 		/* It may have been moved, which leaves them here. */
 		vlan_filter_close(bond, slot);
 		slave_forget(bond, slot);
@@ -417,6 +417,7 @@ void lifecycle_adopt_all(struct daemon *daemon)
 
 void lifecycle_let_go(struct daemon *daemon)
 {
+	awaited_free_all(daemon);
 	while (daemon->bonds) {
 		struct bond *bond = daemon->bonds;
 

@@ -12,7 +12,6 @@
 #include "daemon/announce.h"
 #include "daemon/burst.h"
 #include "daemon/config.h"
-#include "daemon/config_wait.h"
 #include "daemon/control.h"
 #include "daemon/daemon.h"
 #include "daemon/house.h"
@@ -169,7 +168,6 @@ static void stop(struct daemon *daemon)
 {
 	meanwhile_done();
 	control_done(daemon);
-	config_done(daemon);
 	lifecycle_let_go(daemon);
 	poll_done(daemon);
 	watch_done(daemon);

@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "daemon/bond/attach_check.h"
+#include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/lacp_news.h"
 #include "daemon/burst.h"
@@ -53,7 +54,7 @@ static void lose_slave(struct bond *bond, unsigned int slot, const struct link_i
 		slave_restore_elsewhere(bond, slot, gone);
 	else if (!gone) /* nobody said whether it was moved */
 		vlan_filter_close(bond, slot);
-	config_slave_lost(bond, slot);
+	awaited_slave_lost(bond, slot);
 	slave_forget(bond, slot);
 }
 
