@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "common/clock.h"
-
 int bond_slot_by_ifindex(struct bond *bond, int ifindex)
 {
 	bond_for_each_member (bond, slot)
@@ -49,10 +47,22 @@ void bond_arm_delay(struct bond *bond)
 	sd_event_source_set_enabled(bond->delay, SD_EVENT_ONESHOT);
 }
 
-void bond_set_carrier(struct bond *bond, unsigned int slot, bool carrier)
+bool bond_link_works(const struct bond *bond, unsigned int slot)
 {
-	bond->members[slot].carrier = carrier;
-	bond->members[slot].carrier_ns = clock_now_ns();
+	const struct link_verdict *verdict = &bond->members[slot].verdict;
+
+	return verdict->spoken && verdict->works == verdict->spoken;
+}
+
+const char *bond_link_why(const struct bond *bond, unsigned int slot)
+{
+	static const char *const words[LINK_MONITORS] = {
+		[LINK_MONITOR_CARRIER] = "no carrier",
+	};
+	const struct link_verdict *verdict = &bond->members[slot].verdict;
+	uint32_t refusing = verdict->spoken & ~verdict->works;
+
+	return refusing ? words[__builtin_ctz(refusing)] : NULL;
 }
 
 bool bond_forbids_direct(struct bond *bond)

@@ -36,16 +36,24 @@ struct hooks {
 	struct witness *witness; /* NULL: none */
 };
 
+/* What says whether a slave's link works. Each has a file in monitor/, and a name in bond.c. */
+enum link_monitor { LINK_MONITOR_CARRIER, LINK_MONITORS };
+
+/* One bit for each monitor. monitor/verdict.c writes it, and nobody else. */
+struct link_verdict {
+	uint32_t spoken, works;
+	uint64_t learnt_ns[LINK_MONITORS];
+};
+
 struct member {
-	bool carrier;
+	struct link_verdict verdict;
 	/* Carrier was lost and came back while no bondd looked: LACP must hear of it. */
 	bool flapped;
 	bool speed_due;	   /* the next poll asks for it, too */
 	unsigned char lro; /* whether the device has it: lro.c */
 	/* Our classifier is before its receive program, unless somebody has removed it. */
-	bool mirred;
-	uint64_t carrier_ns; /* when that was learnt */
-	uint64_t since_ns;   /* enslaved or adopted */
+	bool skips_backlog;
+	uint64_t since_ns; /* enslaved or adopted */
 	/* The device's XDP program when ours was last seen; 0: look again. */
 	uint32_t xdp_id;
 	uint64_t xdp_gone_ns; /* since when ours is missed; 0: it is not */
@@ -148,8 +156,10 @@ static inline bool bond_is_port_side(const struct link_info *link)
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) \
 		if (bond_is_member(bond, slot))
 
-/* As just learnt, which counts for more than what was asked before. Does not evaluate. */
-void bond_set_carrier(struct bond *bond, unsigned int slot, bool carrier);
+/* Every monitor that has spoken says that the slave's link works, and there is one. */
+bool bond_link_works(const struct bond *bond, unsigned int slot);
+/* What the monitor that says no has found, or NULL: "no carrier". */
+const char *bond_link_why(const struct bond *bond, unsigned int slot);
 /* Sets the timer of delay.h to the first updelay or downdelay that ends. */
 void bond_arm_delay(struct bond *bond);
 /* Slot of the member with this ifindex, or -1. */

@@ -12,7 +12,7 @@
 #include "daemon/device.h"
 #include "daemon/device_values.h"
 #include "daemon/log.h"
-#include "daemon/mirred.h"
+#include "daemon/slave/backlog_skip.h"
 #include "daemon/slave.h"
 #include "daemon/xdp_gro.h"
 
@@ -85,7 +85,7 @@ static void follow_place(struct bond *bond, const struct link_info *port)
 	bond->away = away;
 	if (bond->left && !away) {
 		bond->left = false;
-		mirred_follow_all(bond);
+		backlog_skip_follow_all(bond);
 	}
 	if (changed)
 		bond_evaluate(bond);

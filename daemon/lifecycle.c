@@ -24,18 +24,20 @@
 #include "daemon/log.h"
 #include "daemon/mac.h"
 #include "daemon/migrate.h"
-#include "daemon/mirred.h"
+#include "daemon/monitor/verdict.h"
 #include "daemon/pin_dirs.h"
 #include "daemon/pins_keep.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
 #include "daemon/slave/attach_check_slaves.h"
+#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/rx_place.h"
 #include "daemon/slave/rx_turn_steps.h"
+#include "daemon/slave/slave_lost.h"
 #include "daemon/slave_hooks.h"
 #include "daemon/slave_trouble.h"
 #include "daemon/upgrade.h"
 #include "daemon/vlan_filter.h"
-#include "daemon/watch.h"
 #include "daemon/xdp.h"
 #include "daemon/xdp_upgrade.h"
 
@@ -269,10 +271,10 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 		slave_undo(bond, slot);
 	} else {
 		slave_finish_mac(bond, slot);
-		bond->members[slot] =
-			(struct member){ .carrier = link.carrier, .since_ns = clock_now_ns() };
+		bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
+		verdict_set(bond, slot, LINK_MONITOR_CARRIER, link.carrier);
 		bond->members[slot].flapped = slave->carrier_changes != link.carrier_changes;
-		slave_hooks_tidy(bond, slot);
+		rx_place_tidy(bond, slot);
 	}
 }
 
@@ -324,13 +326,13 @@ static void adopt_ready(struct bond *bond)
 			log_warning("%s: %s", pin->name, err.text);
 		slave_hooks_follow(bond, slot, true);
 		xdp_upgrade_slave(bond, slot);
-		mirred_follow(bond, slot);
+		backlog_skip_follow(bond, slot);
 	}
 	groups_join(bond, members);
 	if (xdp_follow_tx(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
 	xdp_upgrade_tx(bond);
-	watch_slaves(bond);
+	slave_lost_look(bond);
 	vlan_filter_sync(bond);
 	slave_trouble_look(bond);
 	bond_evaluate(bond);

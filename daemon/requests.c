@@ -10,7 +10,7 @@
 #include "daemon/bypass.h"
 #include "daemon/device_pair.h"
 #include "daemon/lifecycle.h"
-#include "daemon/mirred.h"
+#include "daemon/slave/backlog_skip.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
 #include "daemon/slave/rx_turn_steps.h"
@@ -57,7 +57,7 @@ static int check_bond(const struct xbond_bond *pin, struct err *err)
 {
 	int r = device_pair_check(pin, err);
 
-	return r ? r : mirred_check(pin, err);
+	return r ? r : backlog_skip_check(pin, err);
 }
 
 int request_create(struct daemon *daemon, const char *name, const struct option_set *options,
@@ -114,7 +114,7 @@ static int apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
 static void apply(struct bond *bond, const struct option_set *options)
 {
 	if (options->given[OPT_RX_BACKLOG])
-		mirred_follow_all(bond);
+		backlog_skip_follow_all(bond);
 	if (options->given[OPT_HASH_SEED])
 		bond->dataplane.pins.table->hash_seed = bond_pin(bond)->hash_seed;
 	if (options->given[OPT_PRIMARY])

@@ -16,57 +16,19 @@
 #include "daemon/idle.h"
 #include "daemon/log.h"
 #include "daemon/lro.h"
-#include "daemon/mirred.h"
+#include "daemon/monitor/verdict.h"
 #include "daemon/net/elsewhere.h"
 #include "daemon/net/features.h"
 #include "daemon/net/ipv6.h"
 #include "daemon/net/multicast.h"
+#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/rx_place.h"
+#include "daemon/slave/slave_rx.h"
 #include "daemon/slave_hooks.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
-
-static bool slave_goes_first(struct bond *bond, unsigned int slot)
-{
-	return bond_slave(bond, slot)->trouble & XBOND_TROUBLE_ENDING;
-}
-
-struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enum xbond_hook hook)
-{
-	struct attach_point point = {
-		.hook = hook,
-		.ifindex = (int)bond_slave(bond, slot)->ifindex,
-	};
-
-	if (hook == XBOND_HOOK_CLSACT)
-		point.priority =
-			slave_goes_first(bond, slot) ? ATTACH_FIRST_PRIORITY : ATTACH_LAST_PRIORITY;
-	snprintf(point.pin, sizeof(point.pin), "%s/" XBOND_PIN_LINK_RX "%u",
-		 bond->dataplane.pins.dir, slot);
-	return point;
-}
-
-enum xbond_hook slave_hook(struct bond *bond, unsigned int slot)
-{
-	return bond_slave(bond, slot)->clsact ? XBOND_HOOK_CLSACT : bond_pin(bond)->hook;
-}
-
-static struct attach_point rx_point(struct bond *bond, unsigned int slot)
-{
-	return slave_attach_point(bond, slot, slave_hook(bond, slot));
-}
-
-int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
-{
-	struct attach_point point = rx_point(bond, slot);
-	bool had_clsact;
-	int r = attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
-
-	if (!r && !had_clsact) /* if it ever did, that was removed */
-		bond_slave(bond, slot)->before.flags &= ~(__u32)XBOND_SLAVE_HAD_CLSACT;
-	return r;
-}
 
 static void record(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
@@ -141,8 +103,8 @@ static int attach(struct bond *bond, unsigned int slot, struct err *err)
 	bool had_clsact;
 	int r;
 
-	slave_hooks_choose(bond, slot);
-	point = rx_point(bond, slot);
+	rx_place_choose(bond, slot);
+	point = slave_rx_now(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
 	r = attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
 	if (had_clsact)
@@ -171,11 +133,11 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	idle_turn();
 	slave_follow_promisc(bond, slot);
 	xdp_follow_slave(bond, slot, NULL);
-	mirred_follow(bond, slot);
+	backlog_skip_follow(bond, slot);
 	slave_hooks_follow(bond, slot, false);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
-	bond_set_carrier(bond, slot, carrier > 0);
+	verdict_set(bond, slot, LINK_MONITOR_CARRIER, carrier > 0);
 	bond->members[slot].since_ns = clock_now_ns();
 	return 0;
 }
@@ -232,12 +194,12 @@ static void restore_link(struct bond *bond, const struct xbond_slave *slave)
 static void restore(struct bond *bond, unsigned int slot, const char *name)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct attach_point point = rx_point(bond, slot);
+	struct attach_point point = slave_rx_now(bond, slot);
 	struct nl *nl = &bond->daemon->nl;
 
 	xdp_release_slave(bond, slot);
-	mirred_remove(bond, slot);
-	slave_hooks_remove(bond, slot);
+	slave_rx_drop_backlog_skip(bond, slot);
+	rx_place_remove(bond, slot);
 	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 	crashpoint("release-detached");
 	idle_turn();
@@ -255,7 +217,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 
 void slave_forget(struct bond *bond, unsigned int slot)
 {
-	struct attach_point point = slave_attach_point(bond, slot, bond_pin(bond)->hook);
+	struct attach_point point = slave_rx_point(bond, slot, bond_pin(bond)->hook);
 	struct xbond_counters sum, *retired = &bond_pin(bond)->retired;
 	struct xbond_settings *settings = bond->dataplane.pins.settings;
 

@@ -28,7 +28,7 @@ static void decide_step_link(struct bond *bond, unsigned int slot, uint64_t now_
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct member *member = &bond->members[slot];
 	struct carrier_input input = {
-		.carrier = member->carrier,
+		.carrier = bond_link_works(bond, slot),
 		.needed = !(decide_up_mask(bond) & ~decision_bit(slot)),
 		.now_ns = now_ns,
 		.updelay_ms = bond_pin(bond)->updelay_ms,
@@ -55,9 +55,9 @@ void decide_links(struct bond *bond, struct decision *decision)
 
 	bond_for_each_member (bond, slot)
 		decision->before[slot] = bond_slave(bond, slot)->link;
-	for (int carrier = 0; carrier <= 1; carrier++)
+	for (int works = 0; works <= 1; works++)
 		bond_for_each_member (bond, slot)
-			if (bond->members[slot].carrier == carrier)
+			if (bond_link_works(bond, slot) == works)
 				decide_step_link(bond, slot, now_ns);
 	bond_for_each_member (bond, slot) {
 		enum xbond_link link = bond_slave(bond, slot)->link;

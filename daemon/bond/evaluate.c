@@ -19,17 +19,22 @@ static const char *evaluate_active_name(struct bond *bond, unsigned int slot)
 	return slot < XBOND_MAX_SLAVES ? bond_slave(bond, slot)->name : "none";
 }
 
+static void evaluate_log_link(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	const char *why = bond_link_why(bond, slot);
+
+	log_notice("%s: %s is %s%s%s", bond_pin(bond)->name, slave->name,
+		   evaluate_link_words[slave->link], why ? ": " : "", why ? why : "");
+}
+
 static void evaluate_log(struct bond *bond, const struct decision *decision)
 {
 	const char *name = bond_pin(bond)->name;
 
-	bond_for_each_member (bond, slot) {
-		const struct xbond_slave *slave = bond_slave(bond, slot);
-
-		if (slave->link != decision->before[slot])
-			log_notice("%s: %s is %s", name, slave->name,
-				   evaluate_link_words[slave->link]);
-	}
+	bond_for_each_member (bond, slot)
+		if (bond_slave(bond, slot)->link != decision->before[slot])
+			evaluate_log_link(bond, slot);
 	if (decision->plan.mode == XBOND_MODE_ACTIVE_BACKUP &&
 	    decision->plan.active_slot != decision->active_before)
 		log_notice("%s: active slave is %s", name,

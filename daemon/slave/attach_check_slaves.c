@@ -3,12 +3,12 @@
 
 #include "daemon/attach.h"
 #include "daemon/bond/attach_check.h"
-#include "daemon/mirred.h"
-#include "daemon/slave.h"
+#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/slave_rx.h"
 
 static int attach_check_put_back_slave(const struct attach_place *place, struct err *err)
 {
-	return slave_attach(place->bond, place->slot, err);
+	return slave_rx_attach(place->bond, place->slot, err);
 }
 
 void attach_check_slave(struct bond *bond, unsigned int slot)
@@ -16,7 +16,7 @@ void attach_check_slave(struct bond *bond, unsigned int slot)
 	struct attach_place place = {
 		.bond = bond,
 		.slot = slot,
-		.point = slave_attach_point(bond, slot, slave_hook(bond, slot)),
+		.point = slave_rx_point(bond, slot, slave_rx_hook(bond, slot)),
 		.program_fd = bond->dataplane.rx_fd,
 		.put_back = attach_check_put_back_slave,
 		.device = bond_slave(bond, slot)->name,
@@ -26,8 +26,8 @@ void attach_check_slave(struct bond *bond, unsigned int slot)
 	if (bond->adopting && place.point.hook == XBOND_HOOK_CLSACT)
 		place.expected = attach_has_rx_filter(place.point.ifindex, ATTACH_FILTER_PRIORITY);
 	attach_check_place(&place);
-	if (mirred_is_missing(bond, slot))
-		mirred_follow(bond, slot);
+	if (backlog_skip_is_missing(bond, slot))
+		backlog_skip_follow(bond, slot);
 }
 
 void attach_check_all(struct bond *bond)

@@ -10,6 +10,7 @@
 #include "daemon/bond_lacp.h"
 #include "daemon/daemon.h"
 #include "daemon/idle.h"
+#include "daemon/monitor/verdict.h"
 #include "daemon/slowio.h"
 #include "daemon/xdp.h"
 
@@ -55,7 +56,7 @@ static bool rx_turn_change(struct bond *bond, unsigned int slot, int *ret_r, str
 	*ret_r = xdp_follow_slave(bond, slot, ret_why);
 	lost = had && (!rx_turn_has_carrier(bond, slot) || rx_turn_changes(bond, slot) != before);
 	if (lost) {
-		bond_set_carrier(bond, slot, false);
+		verdict_set(bond, slot, LINK_MONITOR_CARRIER, false);
 		bond->members[slot].flapped = true;
 	} else {
 		bond->rx_turn.reset &= ~rx_turn_bit(slot);
