@@ -9,9 +9,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "net"))
 
 # pylint: disable=wrong-import-position
-from lab import BPFFS, ROOT, Lab, compile_bpf, run, wait_for  # noqa: E402,F401
+from lab import BPFFS, BUILD, ROOT, Lab, compile_bpf, run, wait_for  # noqa: E402,F401
 
-TOOLS = ROOT / "build/tools"
+TOOLS = BUILD / "tools"
 BLAST = TOOLS / "blast"
 # A GSO packet of 64 KB must fit in the burst; see docs/datapath.md.
 SHAPER = ("tbf", "rate", "1gbit", "burst", "128kb", "latency", "5ms")

@@ -15,11 +15,11 @@ import statistics
 import tempfile
 
 from . import bed
-from .bed import (PLAIN, ROOT, add_plain_link, bring_up, compile_bpf, drop_at_ingress, lab,
+from .bed import (BUILD, PLAIN, ROOT, add_plain_link, bring_up, compile_bpf, drop_at_ingress, lab,
                   make_bond, run)
 from .rows import Row, alternate, median_ratio
 
-XDPLIVE = ROOT / "build/tools/xdplive"
+XDPLIVE = BUILD / "tools/xdplive"
 FLOWS = 64
 
 SOURCE = """

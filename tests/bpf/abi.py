@@ -3,12 +3,12 @@ the built object, numbers read from the header's text.
 """
 import ctypes
 import json
-import pathlib
 import re
 import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-OBJECT = ROOT / "build/bpf/xbond.bpf.o"
+from built import BUILD, ROOT
+
+OBJECT = BUILD / "bpf/xbond.bpf.o"
 PLAIN = {(1, False): ctypes.c_uint8, (2, False): ctypes.c_uint16, (4, False): ctypes.c_uint32,
          (8, False): ctypes.c_uint64, (1, True): ctypes.c_int8, (2, True): ctypes.c_int16,
          (4, True): ctypes.c_int32, (8, True): ctypes.c_int64}

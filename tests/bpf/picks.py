@@ -5,7 +5,7 @@ import subprocess
 import abi
 from datapath import TC_REDIRECT, X
 
-PICKS = abi.ROOT / "build/tools/picks"
+PICKS = abi.BUILD / "tools/picks"
 XDP_DROP = 1  # there is no device in the devmap
 POLICIES = {"layer2": X.POLICY_LAYER2, "layer2+3": X.POLICY_LAYER23, "layer3+4": X.POLICY_LAYER34,
             "encap2+3": X.POLICY_ENCAP23, "encap3+4": X.POLICY_ENCAP34,

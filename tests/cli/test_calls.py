@@ -5,15 +5,15 @@ stderr.
 
 import json
 import os
-import pathlib
 import socket
 import subprocess
 import threading
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BONDCTL = os.environ.get("BONDCTL", str(ROOT / "build" / "bondctl"))
+from built import BUILD
+
+BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
 OK = b'{"ok": true}\n'
 
 

@@ -6,19 +6,18 @@ calls get one line.
 import ipaddress
 import json
 import os
-import pathlib
 import random
 import struct
 import subprocess
 
 import pytest
 
+from built import BUILD
 from pins import Pins, X, fill
 
 import model  # of tests/bpf
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BONDCTL = os.environ.get("BONDCTL", str(ROOT / "build" / "bondctl"))
+BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
 BOND_MAC = "02:00:5e:10:00:00"
 POLICIES = {"layer2": X.POLICY_LAYER2, "layer2+3": X.POLICY_LAYER23, "layer3+4": X.POLICY_LAYER34,
             "encap2+3": X.POLICY_ENCAP23, "encap3+4": X.POLICY_ENCAP34,
@@ -153,7 +152,7 @@ def test_the_other_copy_of_the_buckets(bond):
                                              (X.MODE_ACTIVE_BACKUP, "eth2", "active"),
                                              (X.MODE_BROADCAST, None, "every")])
 def test_modes_that_do_not_hash(bond, mode, slave, word):
-    bond.bond.mode = bond.table.mode = mode
+    bond.bond.mode = bond.table.selection = mode
     bond.bond.active_slot = 2
     said = explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2")
     assert said["slave"] == slave and word in said["why"] and said["hash"] is None and \
@@ -161,7 +160,7 @@ def test_modes_that_do_not_hash(bond, mode, slave, word):
 
 
 def test_the_next_active_slave(bond):
-    bond.bond.mode = bond.table.mode = X.MODE_ACTIVE_BACKUP
+    bond.bond.mode = bond.table.selection = X.MODE_ACTIVE_BACKUP
     bond.bond.active_slot = 2
     for bucket in range(X.BUCKETS):
         bond.buckets.bucket[0][bucket] = 2

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The LACP core is pure: by its objects it can do nothing but compute on what it is given."""
-import pathlib
 import re
 import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-OBJECTS = sorted((ROOT / "build/daemon/lacp").glob("*.o"))
+from built import BUILD, ROOT
+
+OBJECTS = sorted((BUILD / "daemon/lacp").glob("*.o"))
 ALLOWED = {"memcpy", "memmove", "memset", "memcmp"}
 COMPILER = re.compile(
     r"__(popcount[ds]i2|stack_chk_fail|mem(cpy|move|set)_chk|[au]san_.*|ubsan_.*|gcov_.*)$")

@@ -5,14 +5,14 @@
 
 import json
 import os
-import pathlib
 import re
 import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BONDCTL = os.environ.get("BONDCTL", str(ROOT / "build" / "bondctl"))
+from built import BUILD, ROOT
+
+BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
 MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
 
 # Which options each manual describes.

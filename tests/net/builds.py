@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 
-from lab import ROOT, run
+from lab import BUILD, ROOT, run
 
 STEP = """
 /* New maps, with what the old ones hold, and one that is larger. */
@@ -62,13 +62,14 @@ def build(tree, changes):
     if "XBOND_BUILDS" in os.environ:
         return pathlib.Path(os.environ["XBOND_BUILDS"]) / changes.__name__ / "build/bondd"
     tree.mkdir(parents=True)
-    for part in ("bpf", "cli", "common", "daemon", "view", "build"):
+    for part in ("bpf", "cli", "common", "daemon", "view", "packaging", BUILD.name):
         shutil.copytree(ROOT / part, tree / part,
                         ignore=shutil.ignore_patterns("tests", "tools", "man"))
-    shutil.copy2(ROOT / "Makefile", tree)
+    for file in ("Makefile", "VERSION"):
+        shutil.copy2(ROOT / file, tree)
     changes(tree)
-    run("make", "-C", tree, "-j2", "build/bondd", "build/bondctl", timeout=600)
-    return tree / "build/bondd"
+    run("make", "-C", tree, "-j2", f"{BUILD.name}/bondd", f"{BUILD.name}/bondctl", timeout=600)
+    return tree / BUILD.name / "bondd"
 
 
 if __name__ == "__main__":  # builds.py DIRECTORY: what XBOND_BUILDS may name

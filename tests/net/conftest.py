@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 
-from lab import BONDCTL, BONDD, BPFFS, ROOT, Lab, run
+from lab import BONDCTL, BONDD, BPFFS, BUILD, ROOT, Lab, run
 
 # that tests here run
-TOOLS = [ROOT / "build/tools" / name for name in ("udpseq", "rawflood", "xdplive")]
+TOOLS = [BUILD / "tools" / name for name in ("udpseq", "rawflood", "xdplive")]
 DEADLINE = 150
 TCX_SINCE = (6, 6)
 SOAK_DEADLINE = 1800

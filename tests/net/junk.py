@@ -5,11 +5,11 @@ use it, too.
 import struct
 import subprocess
 
-from lab import ROOT
+from lab import BUILD
 from lacp import (ACTIVITY, AGGREGATION, SLOW_MAC, SLOW_TYPE, TIMEOUT, counters, distributing,
                   lacpdu, pdu_info, ports)
 
-RAWFLOOD = ROOT / "build/tools/rawflood"
+RAWFLOOD = BUILD / "tools/rawflood"
 STRANGER = "02:00:00:00:00:99"
 OAM, ESMC = 3, 10
 BROADCAST, MULTICAST = "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01"

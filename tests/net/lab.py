@@ -14,12 +14,15 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BONDD = ROOT / "build/bondd"
-BONDCTL = ROOT / "build/bondctl"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from built import BUILD, ROOT, SANITIZERS  # noqa: E402,F401  pylint: disable=wrong-import-position
+
+BONDD = BUILD / "bondd"
+BONDCTL = BUILD / "bondctl"
 BPFFS = "/sys/fs/bpf"
 # veth or netkit: what all bonds are made of, unless a test says so itself
 DEVICE = os.environ.get("XBOND_TEST_DEVICE")
@@ -249,7 +252,7 @@ class Host(Namespace):
 
     def ping_bondd(self):
         try:
-            answer = self.request(b'{"method": "ping"}\n', timeout=1.0)
+            answer = self.request(b'{"method": "ping"}\n', timeout=PATIENCE)
         except OSError:
             return False
         return bool(answer) and answer["ok"]

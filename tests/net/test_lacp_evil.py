@@ -8,13 +8,13 @@ import time
 
 import pytest
 
-from lab import ROOT, wait_for
+from lab import BUILD, wait_for
 from lacp import (AGGREGATION, ACTIVITY, AT_ACTOR, AT_COLLECTOR, AT_PARTNER, AT_SUBTYPE, AT_VERSION,
                   MARKER, TIMEOUT, counters, distributing, is_slow, lacpdu, marker, patched,
                   pdu_info, ports, wait_distributing, wait_mutual)
 from traffic import Capture, Stream, send_frames
 
-RAWFLOOD = ROOT / "build/tools/rawflood"
+RAWFLOOD = BUILD / "tools/rawflood"
 STRANGER, ANOTHER = "02:00:00:00:00:99", "02:00:00:00:00:aa"
 
 

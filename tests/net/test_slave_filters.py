@@ -395,3 +395,17 @@ def test_nft_chains_are_warned_of(lone, family):
     assert "nft chains" in problem(near) and near.log().count("has an nft chain") == 1
     chain.remove()
     wait_for(lambda: not problem(near), "bondd to see that it has gone")
+
+
+@pytest.mark.parametrize("family", ["netdev", "inet"])
+def test_nft_chains_that_come_later_are_warned_of(lone, family):
+    """Nothing else happens on the slave."""
+    near = lone(links=2)
+    near.ctl("create", "bond0")
+    near.ctl("add-slave", "bond0", *near.links)
+    for count in (1, 2):
+        chain = Chain(near, "l0", family)
+        wait_for(lambda: "nft chains" in problem(near), "bondd to see the chain")
+        assert near.log().count("has an nft chain") == count and not problem(near, "l1")
+        chain.remove()
+        wait_for(lambda: not problem(near), "bondd to see that it has gone")

@@ -14,12 +14,12 @@ import time
 import pytest
 
 import lab as lab_module
-from lab import KERNEL, ROOT, Refused, compile_bpf, run, wait_for
+from lab import BUILD, KERNEL, ROOT, Refused, compile_bpf, run, wait_for
 from lacp import wait_distributing
 from traffic import Capture, Iperf, Stream, send_frames, send_packets
 
 LIBXDP_DIR = "/sys/fs/bpf/xdp"
-XDPLIVE = ROOT / "build/tools/xdplive"
+XDPLIVE = BUILD / "tools/xdplive"
 LLDP = bytes.fromhex("0180c200000e02000000000188cc020704020000000001") + bytes(40)
 LLDP_ELSEWHERE = bytes.fromhex("02000000009902000000000188cc") + LLDP[14:]
 FLOWS = 64

@@ -11,9 +11,9 @@ import socket
 import struct
 import subprocess
 
-from lab import PATIENCE, ROOT, end, wait_for
+from lab import BUILD, PATIENCE, end, wait_for
 
-UDPSEQ = ROOT / "build/tools/udpseq"
+UDPSEQ = BUILD / "tools/udpseq"
 PORT = 9000
 ETH_P_ALL = 3
 SOL_PACKET, PACKET_STATISTICS, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 6, 8, 23

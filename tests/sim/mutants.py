@@ -14,7 +14,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNT = int(os.environ.get("HISTORIES", "100000"))
-NEEDED = ("Makefile", "bpf", "daemon", "common", "tests/sim")
+NEEDED = ("Makefile", "VERSION", "packaging", "bpf", "daemon", "common", "tests/sim")
 CORE, HOLD, HOLD_READER = "daemon/lacp/", "bpf/slow_hold.h", "daemon/slowio_hold.c"
 
 # name: [(file, what is there, what is there with the defect)...]

@@ -203,3 +203,15 @@ def pytest_runtest_makereport(item, call):
         result.sections.append(("both sides", lab.report()))
         dmesg = subprocess.run(["dmesg"], capture_output=True, text=True, check=False).stdout
         result.sections.append(("kernel", "\n".join(dmesg.splitlines()[-15:])))
+    if result.failed:
+        keep(result)
+
+
+def keep(result):
+    """A failure goes to /out at once: a guest that is ended at its time limit prints none."""
+    path = os.environ.get("XBOND_VM_RECORD")
+    if path:
+        with open(os.path.splitext(path)[0] + ".failed", "a", encoding="utf-8") as file:
+            file.write(f"===== {result.nodeid} ({result.when})\n{result.longreprtext}\n")
+            for title, text in result.sections:
+                file.write(f"--- {title}\n{text}\n")
