@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "common/version.h"
 
 const struct verb cli_verbs[] = {
 	{ "create", "BOND [OPTION VALUE]...", "creates a bond", 1, INT_MAX, true, OPTION_BOND,
@@ -151,7 +152,7 @@ static enum cli_exit run(const struct call *call)
 	const struct verb *verb = call->word_count ? find_verb(call->words[0]) : NULL;
 
 	if (call->version) {
-		puts("bondctl " XBOND_VERSION);
+		printf("bondctl %s\n", xbond_version);
 		return CLI_DONE;
 	}
 	if (call->dump_options)

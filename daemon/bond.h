@@ -27,7 +27,8 @@ struct hooks {
 	bool in_tcx;			    /* our program is among the TCX ones */
 	unsigned int tcx_before, tcx_after; /* ours */
 	uint32_t tcx_others;
-	bool known; /* the rest is not as memory was made */
+	uint32_t nft_generation; /* of the rules that were searched for chains */
+	bool known;		 /* the rest is not as memory was made */
 	bool noted, changed;
 	bool moved, refused;
 	bool had_others, forbade_mirred;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/mode.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/log.h"
 #include "daemon/requests.h"
@@ -29,7 +30,7 @@ static int config_wait_add(const struct awaited *awaited, const char *name, stru
 	int r;
 
 	/* The mode may have changed since. */
-	if (bond_pin(bond)->mode != XBOND_MODE_8023AD)
+	if (!mode_has(bond_pin(bond)->mode, MODE_LACP))
 		options.given[OPT_ACTOR_PORT_PRIO] = false;
 	awaited_rename_primary(bond, awaited->slave.name, name);
 	r = request_add_slaves(bond->daemon, bond_pin(bond)->name, &name, 1, &options, NULL, err);

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/mode.h"
 #include "common/names.h"
-#include "common/options.h"
 #include "daemon/announce.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/delay.h"
@@ -162,7 +162,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	bond_evaluate(bond);
 	dataplane_beat(&bond->dataplane);
 	pins_keep(bond);
-	log_notice("%s: created, mode %s", first.name, option_mode_name(first.mode));
+	log_notice("%s: created, mode %s", first.name, mode_name(first.mode));
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 
+#include "common/version.h"
 #include "daemon/announce.h"
 #include "daemon/burst.h"
 #include "daemon/config.h"
@@ -81,7 +82,7 @@ static int parse_arguments(struct daemon *daemon, int argc, char **argv)
 				return EXIT_USAGE;
 			break;
 		case 'h': fputs(usage, stdout); return 0;
-		case 'v': puts("bondd " XBOND_VERSION); return 0;
+		case 'v': printf("bondd %s\n", xbond_version); return 0;
 		default: return EXIT_USAGE;
 		}
 	}

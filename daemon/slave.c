@@ -99,17 +99,10 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 static int attach(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct attach_point point;
-	bool had_clsact;
-	int r;
 
 	rx_place_choose(bond, slot);
-	point = slave_rx_now(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
-	r = attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
-	if (had_clsact)
-		slave->before.flags |= XBOND_SLAVE_HAD_CLSACT;
-	return r;
+	return slave_rx_attach(bond, slot, err);
 }
 
 int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *link,
@@ -191,6 +184,17 @@ static void restore_link(struct bond *bond, const struct xbond_slave *slave)
 		warn_restore(bond, "state", slave, &err);
 }
 
+static bool slave_made_clsact(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	bool is_known = slave->before.flags & XBOND_SLAVE_CLSACT_KNOWN;
+
+	if (slave->before.flags & XBOND_SLAVE_HAD_CLSACT)
+		return false;
+	return is_known || (slave->state != XBOND_SLOT_ENSLAVING &&
+			    slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT);
+}
+
 static void restore(struct bond *bond, unsigned int slot, const char *name)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
@@ -200,7 +204,9 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	xdp_release_slave(bond, slot);
 	slave_rx_drop_backlog_skip(bond, slot);
 	rx_place_remove(bond, slot);
-	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
+	attach_remove(nl, &point, true);
+	if (slave_made_clsact(bond, slot))
+		attach_remove_clsact(nl, (int)slave->ifindex);
 	crashpoint("release-detached");
 	idle_turn();
 	groups_leave(bond, slot);

@@ -82,10 +82,17 @@ static void hooks_tell_unmet(struct bond *bond, unsigned int slot)
 			 slave->name);
 }
 
-/*
- * The kernel runs them after TC. Nobody is told of them: looked for now and then, until they have
- * gone.
- */
+/* No message tells of them; the number of the last change does. */
+static bool hooks_has_new_rules(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+	uint32_t before = hooks->nft_generation;
+
+	hooks->nft_generation = nft_generation();
+	return hooks->nft_generation != before;
+}
+
+/* The kernel runs them after TC. */
 static void hooks_look_for_chains(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
@@ -148,7 +155,7 @@ void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
 	hooks_move(bond, slot);
 	hooks_follow_users(bond, slot);
 	hooks_tell_unmet(bond, slot);
-	if (all || !hooks->known || hooks_has_trouble(bond, slot, XBOND_TROUBLE_NFT))
+	if (hooks_has_new_rules(bond, slot) || all || !hooks->known)
 		hooks_look_for_chains(bond, slot);
 	hooks_follow_witness(bond, slot);
 	hooks->known = true;

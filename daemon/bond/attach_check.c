@@ -48,7 +48,7 @@ void attach_check_count(struct bond *bond, unsigned int slot)
 
 static int attach_check_put_back_port(const struct attach_place *place, struct err *err)
 {
-	return attach_add(&place->point, place->program_fd, NULL, err);
+	return attach_add(&place->point, place->program_fd, err);
 }
 
 static int attach_check_put_back_egress(const struct attach_place *place, struct err *err)

@@ -7,6 +7,7 @@
 
 #include "bpf/drain.h"
 #include "common/clock.h"
+#include "common/mode.h"
 #include "common/weights.h"
 #include "daemon/active.h"
 #include "daemon/bond/decision.h"
@@ -120,19 +121,11 @@ static uint64_t decide_rx_mask(struct bond *bond, const struct decision *decisio
 {
 	unsigned int active = decision->plan.active_slot;
 
-	if (decision->plan.mode != XBOND_MODE_ACTIVE_BACKUP || bond_pin(bond)->all_slaves_active)
+	if (decision->plan.selection != XBOND_SELECT_ACTIVE || bond_pin(bond)->all_slaves_active)
 		return decision->members & bond_lacp_collecting(bond);
 	if (active == XBOND_NO_SLOT || !(decision->up & decision_bit(active)))
 		return decision->up;
 	return decision_bit(active);
-}
-
-static enum xbond_mode decide_way(const struct xbond_bond *pin)
-{
-	if (pin->mode != XBOND_MODE_8023AD)
-		return pin->mode;
-	return pin->lacp_tx == XBOND_LACP_TX_BALANCE_RR ? XBOND_MODE_BALANCE_RR
-							: XBOND_MODE_BALANCE_XOR;
 }
 
 void decide(struct bond *bond, struct decision *decision)
@@ -150,10 +143,10 @@ void decide(struct bond *bond, struct decision *decision)
 	decision->up &= bond_lacp_distributing(bond);
 	decision->usable &= bond_lacp_distributing(bond);
 	decision->carrier = (unsigned int)__builtin_popcountll(decision->usable) >= wanted;
-	decision->plan.mode = decide_way(pin);
+	decision->plan.selection = mode_selection(pin);
 	decision->plan.active_slot = XBOND_NO_SLOT;
 	decide_weights(bond, decision);
-	if (pin->mode == XBOND_MODE_ACTIVE_BACKUP)
+	if (decision->plan.selection == XBOND_SELECT_ACTIVE)
 		decide_active(bond, decision);
 	decision->rx_mask = decide_rx_mask(bond, decision);
 	decision->up &= ~rx_turn_out(bond);

@@ -35,7 +35,7 @@ static void evaluate_log(struct bond *bond, const struct decision *decision)
 	bond_for_each_member (bond, slot)
 		if (bond_slave(bond, slot)->link != decision->before[slot])
 			evaluate_log_link(bond, slot);
-	if (decision->plan.mode == XBOND_MODE_ACTIVE_BACKUP &&
+	if (decision->plan.selection == XBOND_SELECT_ACTIVE &&
 	    decision->plan.active_slot != decision->active_before)
 		log_notice("%s: active slave is %s", name,
 			   evaluate_active_name(bond, decision->plan.active_slot));
@@ -45,7 +45,7 @@ static void evaluate_log(struct bond *bond, const struct decision *decision)
 
 static bool evaluate_has_failed_over(const struct decision *decision)
 {
-	return decision->plan.mode == XBOND_MODE_ACTIVE_BACKUP && decision->carrier &&
+	return decision->plan.selection == XBOND_SELECT_ACTIVE && decision->carrier &&
 	       decision->plan.active_slot < XBOND_MAX_SLAVES &&
 	       decision->plan.active_slot != decision->active_before;
 }

@@ -63,7 +63,7 @@ int port_hooks_attach_egress(struct bond *bond, const struct attach_point *egres
 			       "queue_id have no "
 			       "effect; 'tc qdisc del dev %s ingress'",
 			       name, name);
-	return attach_add(egress, bond->dataplane.egress_fd, NULL, err);
+	return attach_add(egress, bond->dataplane.egress_fd, err);
 }
 
 int port_hooks_attach(struct bond *bond, struct err *err)
@@ -75,7 +75,7 @@ int port_hooks_attach(struct bond *bond, struct err *err)
 	idle_turn();
 	port = port_hooks_point(bond, false);
 	egress = port_hooks_point(bond, true);
-	r = attach_add(&port, bond->dataplane.port_fd, NULL, err);
+	r = attach_add(&port, bond->dataplane.port_fd, err);
 	if (r)
 		return r;
 	idle_turn();

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "bpf/drain.h"
+#include "common/mode.h"
 #include "daemon/bond/decision.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/bond_lacp.h"
@@ -35,7 +36,7 @@ static bool publish_redirects_to_peer(struct bond *bond)
 
 static bool publish_has_drain_markers(struct bond *bond)
 {
-	return bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->drain_markers;
+	return mode_has(bond_pin(bond)->mode, MODE_LACP) && bond_pin(bond)->drain_markers;
 }
 
 /* In 802.3ad the carrier of reception is the LACP thread's, and XDP waits for it. */
@@ -53,7 +54,7 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 		flags |= XBOND_F_STACK_DIRECT | XBOND_F_XDP_TX;
 	if (publish_redirects_to_peer(bond))
 		flags |= XBOND_F_REDIRECT_PEER;
-	if (bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->broadcast_neighbor)
+	if (mode_has(bond_pin(bond)->mode, MODE_LACP) && bond_pin(bond)->broadcast_neighbor)
 		flags |= XBOND_F_BROADCAST_NEIGHBOR;
 	if (publish_has_drain_markers(bond))
 		flags |= XBOND_F_DRAIN_MARKERS;

@@ -71,18 +71,51 @@ static void nft_dump(struct nl *nl, unsigned char family, struct search *search)
 	nl_call(nl, msg, nft_look_at_chain, search, NULL);
 }
 
+static bool nft_open(struct nl *nl)
+{
+	if (!nft_is_loaded())
+		return false;
+	nl->sock = nl_socket_alloc();
+	if (nl->sock && nl_connect(nl->sock, NETLINK_NETFILTER) >= 0)
+		return true;
+	nl_done(nl);
+	return false;
+}
+
 bool nft_has_ingress(const char *device)
 {
 	struct search search = { .device = device };
 	struct nl nl;
 
-	if (!nft_is_loaded())
+	if (!nft_open(&nl))
 		return false;
-	nl.sock = nl_socket_alloc();
-	if (nl.sock && nl_connect(nl.sock, NETLINK_NETFILTER) >= 0) {
-		nft_dump(&nl, NFPROTO_NETDEV, &search);
-		nft_dump(&nl, NFPROTO_INET, &search);
-	}
+	nft_dump(&nl, NFPROTO_NETDEV, &search);
+	nft_dump(&nl, NFPROTO_INET, &search);
 	nl_done(&nl);
 	return search.found;
+}
+
+static void nft_take_generation(struct nlmsghdr *message, void *arg)
+{
+	struct nlattr *id = nlmsg_find_attr(message, sizeof(struct nfgenmsg), NFTA_GEN_ID);
+	uint32_t *generation = arg;
+
+	if (id)
+		*generation = ntohl(nla_get_u32(id));
+}
+
+uint32_t nft_generation(void)
+{
+	struct nfgenmsg none = { .version = NFNETLINK_V0 };
+	uint32_t generation = 0;
+	struct nl_msg *msg;
+	struct nl nl;
+
+	if (!nft_open(&nl))
+		return 0;
+	msg = nlmsg_alloc_simple(NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETGEN, NLM_F_REQUEST);
+	nlmsg_append(msg, &none, sizeof(none), NLMSG_ALIGNTO);
+	nl_call(&nl, msg, nft_take_generation, &generation, NULL);
+	nl_done(&nl);
+	return generation;
 }

@@ -112,18 +112,17 @@ static int rx_place_put_filter(struct bond *bond, unsigned int slot, unsigned in
 {
 	struct attach_point point = rx_place_point(bond, slot, priority);
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	bool had_clsact, was_clsact = slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT;
+	bool was_clsact = slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT;
 	int r;
 
 	if (was_clsact && rx_place_has_filter(bond, slot, priority))
 		return 0;
-	r = attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
+	slave_rx_record_clsact(bond, slot);
+	r = attach_add(&point, bond->dataplane.rx_fd, err);
 	if (r)
 		return r;
 	crashpoint("hooks-filter");
 	bond->members[slot].hooks.moved = true;
-	if (!was_clsact && had_clsact)
-		slave->before.flags |= XBOND_SLAVE_HAD_CLSACT;
 	if (rx_place_is_tcx(bond))
 		slave->clsact = 1;
 	return 0;
@@ -221,7 +220,7 @@ static void rx_place_replace_earlier(struct bond *bond, unsigned int slot)
 	struct attach_point point = slave_rx_point(bond, slot, XBOND_HOOK_CLSACT);
 
 	if (rx_place_has_filter(bond, slot, ATTACH_FILTER_PRIORITY) &&
-	    !attach_add(&point, bond->dataplane.rx_fd, NULL, NULL))
+	    !attach_add(&point, bond->dataplane.rx_fd, NULL))
 		rx_place_drop_filters(bond, slot, point.priority);
 }
 

@@ -3,6 +3,9 @@
 
 #include <stdio.h>
 
+#include "daemon/daemon.h"
+#include "daemon/net/filters.h"
+
 static bool slave_rx_goes_first(struct bond *bond, unsigned int slot)
 {
 	return bond_slave(bond, slot)->trouble & XBOND_TROUBLE_ENDING;
@@ -33,15 +36,32 @@ struct attach_point slave_rx_now(struct bond *bond, unsigned int slot)
 	return slave_rx_point(bond, slot, slave_rx_hook(bond, slot));
 }
 
+/*
+ * Earlier builds recorded it after they had made the qdisc: one that their member has by now is
+ * taken as they say.
+ */
+void slave_rx_record_clsact(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	bool there = filters_has_clsact(&bond->daemon->nl, (int)slave->ifindex);
+	bool may_be_ours = slave->state != XBOND_SLOT_ENSLAVING &&
+			   slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT;
+	__u32 flags = slave->before.flags;
+
+	if (!there) /* if it ever had one, that was removed */
+		flags &= ~(__u32)XBOND_SLAVE_HAD_CLSACT;
+	else if (!(flags & XBOND_SLAVE_CLSACT_KNOWN) && !may_be_ours)
+		flags |= XBOND_SLAVE_HAD_CLSACT;
+	slave->before.flags = flags | XBOND_SLAVE_CLSACT_KNOWN;
+}
+
 int slave_rx_attach(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct attach_point point = slave_rx_now(bond, slot);
-	bool had_clsact;
-	int r = attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
 
-	if (!r && !had_clsact) /* if it ever did, that was removed */
-		bond_slave(bond, slot)->before.flags &= ~(__u32)XBOND_SLAVE_HAD_CLSACT;
-	return r;
+	if (point.hook == XBOND_HOOK_CLSACT)
+		slave_rx_record_clsact(bond, slot);
+	return attach_add(&point, bond->dataplane.rx_fd, err);
 }
 
 void slave_rx_drop_backlog_skip(struct bond *bond, unsigned int slot)

@@ -15,7 +15,9 @@ enum xbond_hook slave_rx_hook(struct bond *bond, unsigned int slot);
 struct attach_point slave_rx_point(struct bond *bond, unsigned int slot, enum xbond_hook hook);
 /* Where it is. */
 struct attach_point slave_rx_now(struct bond *bond, unsigned int slot);
-/* Attaches it anew at a member, where it was taken off. */
+/* Before a filter is put there, which makes a clsact qdisc: records whether there is one. */
+void slave_rx_record_clsact(struct bond *bond, unsigned int slot);
+/* Attaches it, for the first time or anew. */
 int slave_rx_attach(struct bond *bond, unsigned int slot, struct err *err);
 /*
  * Takes off the classifier that stands before it while rx_backlog is off (backlog_skip.h), if it is
