@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "daemon/attach_check.h"
+#include "daemon/bond/attach_check.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/lro.h"
-#include "daemon/slave_hooks.h"
+#include "daemon/slave/rx_place.h"
 #include "daemon/xdp_dispatcher.h"
 #include "daemon/xdp_dispatcher_pins.h"
 #include "daemon/xdp_gate.h"
@@ -263,8 +263,7 @@ static uint32_t wanted_hook(struct bond *bond, unsigned int slot)
 {
 	uint32_t wanted = bond_pin(bond)->rx_hook;
 
-	return wanted == XBOND_RX_AUTO &&
-			       (slave_hooks_has_others(bond, slot) || is_veth(bond, slot))
+	return wanted == XBOND_RX_AUTO && (rx_place_has_others(bond, slot) || is_veth(bond, slot))
 		       ? XBOND_RX_TC
 		       : wanted;
 }
