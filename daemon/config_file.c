@@ -171,21 +171,19 @@ static void check_whole(struct reading *reading)
 	err_set(&reading->why, EINVAL, "the file ends without a [bond] section");
 }
 
-int config_file_read(struct config_file *ret_file, const char *path, struct err *err)
+int config_file_read_stream(struct config_file *ret_file, FILE *stream, const char *name,
+			    struct err *err)
 {
 	struct config_file file = { 0 };
-	struct reading reading = { .file = &file, .stream = fopen(path, "re") };
-	int bad_line;
+	struct reading reading = { .file = &file, .stream = stream };
+	int bad_line = ini_parse_stream(read_line, &reading, on_value, &reading);
 
-	if (!reading.stream)
-		return err_set(err, errno, "%s: %m", path);
-	bad_line = ini_parse_stream(read_line, &reading, on_value, &reading);
-	if (ferror(reading.stream)) {
+	if (ferror(stream)) {
 		bad_line = 0;
 		reading.failed_line = reading.line;
 		err_set(&reading.why, EIO, "cannot be read: %m");
 	}
-	fclose(reading.stream);
+	fclose(stream);
 	if (bad_line && (!reading.failed_line || bad_line < reading.failed_line)) {
 		reading.failed_line = bad_line;
 		err_set(&reading.why, EINVAL, "neither [section] nor option = value");
@@ -193,11 +191,19 @@ int config_file_read(struct config_file *ret_file, const char *path, struct err 
 	check_whole(&reading);
 	if (reading.failed_line) {
 		config_file_free(&file);
-		return err_set(err, EINVAL, "%s:%d: %.900s", path, reading.failed_line,
+		return err_set(err, EINVAL, "%s:%d: %.900s", name, reading.failed_line,
 			       reading.why.text);
 	}
 	*ret_file = file;
 	return 0;
+}
+
+int config_file_read(struct config_file *ret_file, const char *path, struct err *err)
+{
+	FILE *stream = fopen(path, "re");
+
+	return stream ? config_file_read_stream(ret_file, stream, path, err)
+		      : err_set(err, errno, "%s: %m", path);
 }
 
 void config_file_free(struct config_file *file)
