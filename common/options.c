@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parser and formatter that work by the option table (option_table.c). Called by
+ * The parser and formatter that work by the option table (option_table_*.c). Called by
  * bondctl (command line, help, JSON, save) and bondd (requests, configuration file).
  */
 #include "common/options.h"
@@ -13,23 +13,22 @@
 
 #include "common/mac.h"
 #include "common/names.h"
+#include "common/option_table.h"
 
-/*
- * What the kernel has and this version has not, so that the user is told so and not that it is a
- * typing error.
- */
-static const struct {
-	enum option_id id;
-	struct option_name name;
-} unbuilt[] = {
-	{ OPT_MODE, { "balance-tlb", 5 } },
-	{ OPT_MODE, { "balance-alb", 6 } },
-};
-
-/* 0 for a number that is no mode: maps are read back from the kernel. */
-static uint32_t mode_bit(uint32_t mode)
+const struct option *option_at(enum option_id id)
 {
-	return mode < 32 ? 1u << mode : 0;
+	if (id < OPT_LACP_RATE)
+		return &option_table_bond[id];
+	return id < OPT_WEIGHT ? &option_table_lacp[id - OPT_LACP_RATE]
+			       : &option_table_slave[id - OPT_WEIGHT];
+}
+
+const struct option *option_find(enum option_scope scope, const char *name)
+{
+	for (unsigned int id = 0; id < OPT_COUNT; id++)
+		if (option_at(id)->scope == scope && !strcmp(option_at(id)->name, name))
+			return option_at(id);
+	return NULL;
 }
 
 /* Digits only: strtoull alone would take signs, white space and the rest of the line. */
@@ -47,69 +46,117 @@ static bool parse_number(const char *text, uint32_t *ret_number)
 	return true;
 }
 
-static const struct option_name *name_by_text(const struct option *option, const char *text)
+static bool option_name_of_mode(unsigned int i, struct option_name *ret_name)
 {
-	for (const struct option_name *name = option->names; name && name->name; name++)
-		if (!strcmp(name->name, text))
-			return name;
-	return NULL;
+	const struct mode *mode = mode_at(i);
+
+	if (mode)
+		*ret_name = (struct option_name){ mode->name, mode->number };
+	return mode;
 }
 
-static const struct option_name *name_by_number(const struct option *option, uint32_t number)
+bool option_name_at(const struct option *option, unsigned int i, struct option_name *ret_name)
 {
+	if (option->id == OPT_MODE)
+		return option_name_of_mode(i, ret_name);
 	for (const struct option_name *name = option->names; name && name->name; name++)
-		if (name->number == number)
-			return name;
-	return NULL;
-}
-
-static bool is_unbuilt(enum option_id id, const char *text)
-{
-	uint32_t number;
-	bool numeric = parse_number(text, &number);
-
-	for (size_t i = 0; i < sizeof(unbuilt) / sizeof(unbuilt[0]); i++) {
-		if (unbuilt[i].id != id)
-			continue;
-		if (numeric ? unbuilt[i].name.number == number
-			    : !strcmp(unbuilt[i].name.name, text))
+		if (!i--) {
+			*ret_name = *name;
 			return true;
-	}
+		}
 	return false;
 }
 
+static bool number_by_name(const struct option *option, const char *text, uint32_t *ret_number)
+{
+	struct option_name name;
+
+	for (unsigned int i = 0; option_name_at(option, i, &name); i++)
+		if (!strcmp(name.name, text)) {
+			*ret_number = name.number;
+			return true;
+		}
+	return false;
+}
+
+/* NULL when the number has no name. */
+static const char *name_by_number(const struct option *option, uint32_t number)
+{
+	struct option_name name;
+
+	for (unsigned int i = 0; option_name_at(option, i, &name); i++)
+		if (name.number == number)
+			return name.name;
+	return NULL;
+}
+
+/* All but aliases; returns the length. */
+static size_t list_names(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
+{
+	struct option_name name;
+	size_t used = 0;
+
+	for (unsigned int i = 0; option_name_at(option, i, &name) && used < OPTION_VALUES_SIZE; i++)
+		if (name_by_number(option, name.number) == name.name)
+			used += (size_t)snprintf(ret_text + used, OPTION_VALUES_SIZE - used, "%s%s",
+						 used ? "|" : "", name.name);
+	return used < OPTION_VALUES_SIZE ? used : OPTION_VALUES_SIZE - 1;
+}
+
+static void list_numbers(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
+{
+	size_t used = list_names(option, ret_text);
+
+	snprintf(ret_text + used, OPTION_VALUES_SIZE - used, "%s%s%s%u..%u", used ? "|" : "",
+		 option->word ? option->word : "", option->word ? "|" : "", option->min,
+		 option->max);
+}
+
+const char *option_values(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
+{
+	const char *fixed = NULL;
+
+	switch (option->type) {
+	case OPTION_ENUM: list_names(option, ret_text); break;
+	case OPTION_UINT: list_numbers(option, ret_text); break;
+	case OPTION_BOOL: fixed = strcmp(option->initial, "no") ? "on|off" : "yes|no"; break;
+	case OPTION_IFNAME: fixed = "DEV|none"; break;
+	case OPTION_MAC: fixed = "MAC|none"; break;
+	}
+	if (fixed)
+		snprintf(ret_text, OPTION_VALUES_SIZE, "%s", fixed);
+	return ret_text;
+}
+
+/* A mode that the kernel has is no typing error, and the user is told so. */
 static int refuse(const struct option *option, const char *text, struct err *err)
 {
-	const char *why = is_unbuilt(option->id, text) ? "supported by this version" : "allowed";
+	bool missing = option->id == OPT_MODE && mode_is_missing(text);
+	char values[OPTION_VALUES_SIZE];
 
-	return err_set(err, EINVAL, "%s: '%s' is not %s; allowed: %s", option->name, text, why,
-		       option->values);
+	return err_set(err, EINVAL, "%s: '%s' is not %s; allowed: %s", option->name, text,
+		       missing ? "supported by this version" : "allowed",
+		       option_values(option, values));
 }
 
 static int parse_enum(const struct option *option, const char *text, uint32_t *ret_number,
 		      struct err *err)
 {
-	const struct option_name *name = name_by_text(option, text);
-	uint32_t number;
-
-	if (!name && parse_number(text, &number))
-		name = name_by_number(option, number);
-	if (!name)
-		return refuse(option, text, err);
-	*ret_number = name->number;
-	return 0;
+	if (number_by_name(option, text, ret_number))
+		return 0;
+	if (parse_number(text, ret_number) && name_by_number(option, *ret_number))
+		return 0;
+	return refuse(option, text, err);
 }
 
 static int parse_uint(const struct option *option, const char *text, uint32_t *ret_number,
 		      struct err *err)
 {
-	const struct option_name *name = name_by_text(option, text);
+	char values[OPTION_VALUES_SIZE];
 	uint32_t number;
 
-	if (name) {
-		*ret_number = name->number;
+	if (number_by_name(option, text, ret_number))
 		return 0;
-	}
 	if (!parse_number(text, &number))
 		return refuse(option, text, err);
 	if (option->id == OPT_MIIMON && number == 0)
@@ -117,7 +164,7 @@ static int parse_uint(const struct option *option, const char *text, uint32_t *r
 			       "miimon: 0 is refused, because polling carrier is the safety net "
 			       "under link events; "
 			       "allowed: %s",
-			       option->values);
+			       option_values(option, values));
 	if (number < option->min || number > option->max)
 		return refuse(option, text, err);
 	*ret_number = number;
@@ -143,13 +190,14 @@ static int parse_bool(const struct option *option, const char *text, uint32_t *r
 static int parse_ifname(const struct option *option, const char *text, char *ret_name,
 			struct err *err)
 {
+	char values[OPTION_VALUES_SIZE];
 	struct err why;
 
 	if (!*text || !strcmp(text, "none"))
 		return 0;
 	if (name_check("slave", text, &why))
 		return err_set(err, EINVAL, "%s: %s; allowed: %s", option->name, why.text,
-			       option->values);
+			       option_values(option, values));
 	memcpy(ret_name, text, strlen(text));
 	return 0;
 }
@@ -157,6 +205,8 @@ static int parse_ifname(const struct option *option, const char *text, char *ret
 static int parse_mac(const struct option *option, const char *text, uint8_t *ret_mac,
 		     struct err *err)
 {
+	char values[OPTION_VALUES_SIZE];
+
 	if (!strcmp(text, "none"))
 		return 0;
 	if (mac_parse(text, ret_mac))
@@ -164,7 +214,7 @@ static int parse_mac(const struct option *option, const char *text, uint8_t *ret
 	if (ret_mac[0] & 1)
 		return err_set(err, EINVAL,
 			       "%s: '%s' is a multicast address and no system's; allowed: %s",
-			       option->name, text, option->values);
+			       option->name, text, option_values(option, values));
 	return 0;
 }
 
@@ -197,7 +247,7 @@ int option_parse(const struct option *option, const char *text, struct option_va
 void option_format(const struct option *option, const struct option_value *value, char *ret_text,
 		   size_t size)
 {
-	const struct option_name *name = name_by_number(option, value->number);
+	const char *name = name_by_number(option, value->number);
 	char mac[MAC_FORMAT_SIZE];
 
 	if (option->type == OPTION_IFNAME)
@@ -209,7 +259,7 @@ void option_format(const struct option *option, const struct option_value *value
 	else if (option->type == OPTION_BOOL)
 		snprintf(ret_text, size, "%s", value->number ? "on" : "off");
 	else if (name)
-		snprintf(ret_text, size, "%s", name->name);
+		snprintf(ret_text, size, "%s", name);
 	else
 		snprintf(ret_text, size, "%u", value->number);
 }
@@ -226,14 +276,25 @@ bool option_is_default(const struct option *option, const struct option_value *v
 	       !memcmp(value->mac, initial.mac, sizeof(value->mac));
 }
 
-static void list_modes(uint32_t modes, char *ret_text, size_t size)
+bool option_is_of_mode(const struct option *option, uint32_t mode)
 {
+	return mode_find(mode) && (!option->needs || mode_has(mode, option->needs));
+}
+
+bool option_has_effect(const struct option *option, uint32_t mode)
+{
+	return option_is_of_mode(option, mode) &&
+	       (!option->effect || mode_has(mode, option->effect));
+}
+
+static void list_modes(const struct option *option, char *ret_text, size_t size)
+{
+	const struct mode *mode;
 	size_t used = 0;
 
 	ret_text[0] = '\0';
-	for (const struct option_name *mode = option_at(OPT_MODE)->names; mode->name && used < size;
-	     mode++)
-		if (modes & mode_bit(mode->number))
+	for (unsigned int i = 0; (mode = mode_at(i)) && used < size; i++)
+		if (option_is_of_mode(option, mode->number))
 			used += (size_t)snprintf(ret_text + used, size - used, "%s%s",
 						 used ? ", " : "", mode->name);
 }
@@ -242,11 +303,11 @@ int option_check_mode(const struct option *option, uint32_t mode, struct err *er
 {
 	char modes[128];
 
-	if (option->modes & mode_bit(mode))
+	if (option_is_of_mode(option, mode))
 		return 0;
-	list_modes(option->modes, modes, sizeof(modes));
+	list_modes(option, modes, sizeof(modes));
 	return err_set(err, EACCES, "%s: refused in mode %s; it is an option of mode %s only",
-		       option->name, option_mode_name(mode), modes);
+		       option->name, mode_name(mode), modes);
 }
 
 int option_check_set(const struct option *option, struct err *err)
@@ -256,16 +317,4 @@ int option_check_set(const struct option *option, struct err *err)
 	return err_set(err, EBUSY,
 		       "%s: can be chosen only at create; delete the bond and create it again",
 		       option->name);
-}
-
-bool option_has_effect(const struct option *option, uint32_t mode)
-{
-	return option->effect_modes & mode_bit(mode);
-}
-
-const char *option_mode_name(uint32_t mode)
-{
-	const struct option_name *name = name_by_number(option_at(OPT_MODE), mode);
-
-	return name ? name->name : "unknown";
 }

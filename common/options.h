@@ -82,6 +82,8 @@ enum option_id {
 	OPT_COUNT,
 };
 
+#define OPTION_VALUES_SIZE 160
+
 struct option_name {
 	const char *name;
 	uint32_t number;
@@ -94,15 +96,20 @@ struct option {
 	enum option_type type;
 	enum option_home home;
 	size_t offset; /* of the u32 (or name, or MAC) in its home */
-	/* Ends with a NULL name; aliases follow the name they stand for. */
+	/*
+	 * Ends with a NULL name; aliases follow the name they stand for. NULL: there are none, or
+	 * they are those of the modes.
+	 */
 	const struct option_name *names;
+	const char *word; /* allowed too; option_parse() makes a number of it */
 	uint32_t min, max;
-	const char *initial;   /* the default, as a user would write it */
-	uint32_t modes;	       /* bit per mode: elsewhere it is refused */
-	uint32_t effect_modes; /* bit per mode: elsewhere it is kept and has no effect */
-	bool at_create;	       /* and never after */
-	const char *values;    /* for help: "on|off", "0..65535" */
-	const char *help;      /* one line */
+	const char *initial; /* the default, as a user would write it */
+	/* Refused in modes without one of these traits (enum mode_trait); 0: allowed in all. */
+	uint32_t needs;
+	/* Kept, and without effect, in modes without one of these; 0: as needs says. */
+	uint32_t effect;
+	bool at_create;	  /* and never after */
+	const char *help; /* one line */
 };
 
 struct option_value {
@@ -115,6 +122,11 @@ struct option_value {
 const struct option *option_at(enum option_id id);
 /* NULL when there is none of that name in that scope. */
 const struct option *option_find(enum option_scope scope, const char *name);
+
+/* The i-th name that a value of it may have, aliases included. False behind the last one. */
+bool option_name_at(const struct option *option, unsigned int i, struct option_name *ret_name);
+/* The allowed values in words, as help and messages have them: "on|off", "0..65535". */
+const char *option_values(const struct option *option, char ret_text[OPTION_VALUES_SIZE]);
 
 /*
  * Text to value. On failure one line in err that names the option, the text and what is allowed;
@@ -129,12 +141,12 @@ void option_format(const struct option *option, const struct option_value *value
 /* Any hash_seed counts as the default, which is to draw one. */
 bool option_is_default(const struct option *option, const struct option_value *value);
 
-/* May it be set in this mode? -EACCES with one line in err if not. */
+/* May it be set in this mode? */
+bool option_is_of_mode(const struct option *option, uint32_t mode);
+/* The same as an error: -EACCES with one line in err if not. */
 int option_check_mode(const struct option *option, uint32_t mode, struct err *err);
 /* May it be set on a bond that exists? -EBUSY with one line in err if not. */
 int option_check_set(const struct option *option, struct err *err);
 bool option_has_effect(const struct option *option, uint32_t mode);
-/* Name of a mode as the kernel calls it. */
-const char *option_mode_name(uint32_t mode);
 
 #endif

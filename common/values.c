@@ -20,7 +20,7 @@ unsigned int values_active_slot(const struct pins *pins)
 	uint32_t asked = __atomic_load_n(&pins->settings->active_request, __ATOMIC_ACQUIRE);
 	uint32_t slot = pins->settings->active_slot;
 
-	if (pins->table->mode != XBOND_MODE_ACTIVE_BACKUP)
+	if (pins->table->selection != XBOND_SELECT_ACTIVE)
 		return XBOND_NO_SLOT;
 	if (asked != pins->table->active_request && (pins->table->tx_mask & bit(slot)))
 		return slot;
@@ -38,7 +38,7 @@ uint64_t values_undrained(const struct pins *pins, uint64_t may)
 
 uint64_t values_tx_slots(const struct pins *pins)
 {
-	if (pins->table->mode == XBOND_MODE_ACTIVE_BACKUP)
+	if (pins->table->selection == XBOND_SELECT_ACTIVE)
 		return bit(values_active_slot(pins));
 	return values_undrained(pins, pins->table->tx_mask);
 }

@@ -8,7 +8,7 @@
 
 #include "bpf/drain.h"
 #include "common/clock.h"
-#include "common/options.h"
+#include "common/mode.h"
 #include "common/weights.h"
 #include "daemon/active.h"
 #include "daemon/announce.h"
@@ -181,19 +181,11 @@ static uint64_t choose_rx_mask(struct bond *bond, const struct decision *decisio
 {
 	unsigned int active = decision->plan.active_slot;
 
-	if (decision->plan.mode != XBOND_MODE_ACTIVE_BACKUP || bond_pin(bond)->all_slaves_active)
+	if (decision->plan.selection != XBOND_SELECT_ACTIVE || bond_pin(bond)->all_slaves_active)
 		return decision->members & bond_lacp_collecting(bond);
 	if (active == XBOND_NO_SLOT || !(decision->up & bit(active)))
 		return decision->up;
 	return bit(active);
-}
-
-static enum xbond_mode way_to_choose(const struct xbond_bond *pin)
-{
-	if (pin->mode != XBOND_MODE_8023AD)
-		return pin->mode;
-	return pin->lacp_tx == XBOND_LACP_TX_BALANCE_RR ? XBOND_MODE_BALANCE_RR
-							: XBOND_MODE_BALANCE_XOR;
 }
 
 static void decide(struct bond *bond, struct decision *decision)
@@ -211,10 +203,10 @@ static void decide(struct bond *bond, struct decision *decision)
 	decision->up &= bond_lacp_distributing(bond);
 	decision->usable &= bond_lacp_distributing(bond);
 	decision->carrier = (unsigned int)__builtin_popcountll(decision->usable) >= wanted;
-	decision->plan.mode = way_to_choose(pin);
+	decision->plan.selection = mode_selection(pin);
 	decision->plan.active_slot = XBOND_NO_SLOT;
 	weigh(bond, decision);
-	if (pin->mode == XBOND_MODE_ACTIVE_BACKUP)
+	if (decision->plan.selection == XBOND_SELECT_ACTIVE)
 		choose_active(bond, decision);
 	decision->rx_mask = choose_rx_mask(bond, decision);
 	decision->up &= ~rx_turn_out(bond);
@@ -240,7 +232,7 @@ static bool redirects_to_peer(struct bond *bond)
 
 static bool has_drain_markers(struct bond *bond)
 {
-	return bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->drain_markers;
+	return mode_has(bond_pin(bond)->mode, MODE_LACP) && bond_pin(bond)->drain_markers;
 }
 
 /* In 802.3ad the carrier of reception is the LACP thread's, and XDP waits for it. */
@@ -258,7 +250,7 @@ static uint32_t choose_flags(struct bond *bond, const struct decision *decision)
 		flags |= XBOND_F_STACK_DIRECT | XBOND_F_XDP_TX;
 	if (redirects_to_peer(bond))
 		flags |= XBOND_F_REDIRECT_PEER;
-	if (bond_pin(bond)->mode == XBOND_MODE_8023AD && bond_pin(bond)->broadcast_neighbor)
+	if (mode_has(bond_pin(bond)->mode, MODE_LACP) && bond_pin(bond)->broadcast_neighbor)
 		flags |= XBOND_F_BROADCAST_NEIGHBOR;
 	if (has_drain_markers(bond))
 		flags |= XBOND_F_DRAIN_MARKERS;
@@ -412,7 +404,7 @@ static void log_changes(struct bond *bond, const struct decision *decision)
 		if (slave->link != decision->before[slot])
 			log_notice("%s: %s is %s", name, slave->name, link_words[slave->link]);
 	}
-	if (decision->plan.mode == XBOND_MODE_ACTIVE_BACKUP &&
+	if (decision->plan.selection == XBOND_SELECT_ACTIVE &&
 	    decision->plan.active_slot != decision->active_before)
 		log_notice("%s: active slave is %s", name,
 			   active_name(bond, decision->plan.active_slot));
@@ -452,7 +444,7 @@ static void arm_delay(struct bond *bond)
 
 static bool has_failed_over(const struct decision *decision)
 {
-	return decision->plan.mode == XBOND_MODE_ACTIVE_BACKUP && decision->carrier &&
+	return decision->plan.selection == XBOND_SELECT_ACTIVE && decision->carrier &&
 	       decision->plan.active_slot < XBOND_MAX_SLAVES &&
 	       decision->plan.active_slot != decision->active_before;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/mac.h"
+#include "common/mode.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 
@@ -124,7 +125,7 @@ static void follow_port(struct bond *bond, unsigned int slot)
 
 void bond_lacp_follow(struct bond *bond)
 {
-	bool wanted = bond_pin(bond)->mode == XBOND_MODE_8023AD;
+	bool wanted = mode_has(bond_pin(bond)->mode, MODE_LACP);
 
 	if (!wanted) {
 		bond_lacp_stop(bond, true);
@@ -148,14 +149,14 @@ void bond_lacp_stop(struct bond *bond, bool forget)
 
 uint64_t bond_lacp_distributing(const struct bond *bond)
 {
-	if (bond->dataplane.pins.bond->mode != XBOND_MODE_8023AD)
+	if (!mode_has(bond->dataplane.pins.bond->mode, MODE_LACP))
 		return UINT64_MAX;
 	return bond->lacp ? slowio_distributing(bond->lacp) : 0;
 }
 
 uint64_t bond_lacp_collecting(const struct bond *bond)
 {
-	if (bond->dataplane.pins.bond->mode != XBOND_MODE_8023AD)
+	if (!mode_has(bond->dataplane.pins.bond->mode, MODE_LACP))
 		return UINT64_MAX;
 	return bond->lacp ? slowio_collecting(bond->lacp) : 0;
 }

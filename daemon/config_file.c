@@ -152,11 +152,13 @@ static char *read_line(char *line, int size, void *arg)
 static void check_modes(struct reading *reading)
 {
 	const struct option_set *bond = &reading->file->bond;
-	uint32_t mode =
-		bond->given[OPT_MODE] ? bond->value[OPT_MODE].number : XBOND_MODE_BALANCE_RR;
+	struct option_value mode = bond->value[OPT_MODE];
 
+	if (!bond->given[OPT_MODE])
+		option_parse(option_at(OPT_MODE), option_at(OPT_MODE)->initial, &mode, NULL);
 	for (int id = 0; id < OPT_COUNT && !reading->failed_line; id++)
-		if (reading->line_of[id] && option_check_mode(option_at(id), mode, &reading->why))
+		if (reading->line_of[id] &&
+		    option_check_mode(option_at(id), mode.number, &reading->why))
 			reading->failed_line = reading->line_of[id];
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/mode.h"
 #include "common/values.h"
 #include "daemon/config_file.h"
 #include "daemon/log.h"
@@ -72,7 +73,7 @@ static int add(const struct pending *pending, const char *name, struct err *err)
 	int r;
 
 	/* The mode may have changed since. */
-	if (bond_pin(bond)->mode != XBOND_MODE_8023AD)
+	if (!mode_has(bond_pin(bond)->mode, MODE_LACP))
 		options.given[OPT_ACTOR_PORT_PRIO] = false;
 	primary_renamed(bond, pending->slave.name, name);
 	r = request_add_slaves(bond->daemon, bond_pin(bond)->name, &name, 1, &options, NULL, err);

@@ -138,12 +138,14 @@ void dataplane_stop_beating(struct dataplane *dataplane)
 
 static uint32_t fill(uint8_t *bucket, uint8_t *home, const struct dataplane_plan *plan)
 {
-	if (plan->mode == XBOND_MODE_BALANCE_RR)
-		return buckets_round_robin(bucket, plan->weight);
-	if (plan->mode == XBOND_MODE_ACTIVE_BACKUP)
-		buckets_single(bucket, (uint8_t)plan->active_slot);
-	else
+	switch (plan->selection) {
+	case XBOND_SELECT_TURNS: return buckets_round_robin(bucket, plan->weight);
+	case XBOND_SELECT_ACTIVE: buckets_single(bucket, (uint8_t)plan->active_slot); break;
+	case XBOND_SELECT_HASH:
+	case XBOND_SELECT_ALL:
 		buckets_assign(bucket, home, plan->member_weight, plan->weight);
+		break;
+	}
 	return XBOND_BUCKETS;
 }
 
@@ -173,7 +175,7 @@ void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan 
 	table->bucket_count[idle] = fill(bucket[idle], dataplane->pins.buckets->home, plan);
 	set_byte_costs(table, plan);
 	store(table->active, idle);
-	store(table->mode, (uint32_t)plan->mode);
+	store(table->selection, (uint32_t)plan->selection);
 	dataplane->settled = false;
 	dataplane->ticket = 0;
 }

@@ -76,7 +76,7 @@ void dataplane_stop_beating(struct dataplane *dataplane);
 
 /* What the buckets are filled by. */
 struct dataplane_plan {
-	enum xbond_mode mode;
+	enum xbond_selection selection;
 	unsigned int active_slot;	   /* active-backup: gets all; or XBOND_NO_SLOT */
 	uint32_t weight[XBOND_MAX_SLAVES]; /* of those in use; 0: no bucket */
 	/* Of all, also while they are down or drained. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bpf/xbond.skel.h"
+#include "common/mode.h"
 #include "common/clock.h"
 #include "daemon/crashpoint.h"
 #include "daemon/objects.h"
@@ -40,7 +41,7 @@ uint64_t dataplane_netns_cookie(void)
 static void fill_table(struct xbond_table *table, const struct xbond_bond *bond)
 {
 	memset(table, 0, sizeof(*table));
-	table->mode = bond->mode;
+	table->selection = mode_selection(bond);
 	table->hash_seed = bond->hash_seed;
 	table->flags = XBOND_F_FORCE_COUNTED;
 	table->bucket_count[0] = table->bucket_count[1] = XBOND_BUCKETS;

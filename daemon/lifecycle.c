@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/mode.h"
 #include "common/names.h"
 #include "common/options.h"
 #include "daemon/announce.h"
@@ -156,7 +157,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	bond_evaluate(bond);
 	dataplane_beat(&bond->dataplane);
 	pins_keep(bond);
-	log_notice("%s: created, mode %s", first.name, option_mode_name(first.mode));
+	log_notice("%s: created, mode %s", first.name, mode_name(first.mode));
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/mode.h"
 #include "common/attached.h"
 #include "common/options.h"
 #include "common/values.h"
@@ -215,7 +216,7 @@ static void set_state(json_t *json, const struct pins *pins, const char *name)
 
 	values_read(pins, option_at(OPT_ACTIVE_SLAVE), 0, &active);
 	json_object_set_new(json, "name", json_value_text(name));
-	json_object_set_new(json, "mode", json_string(option_mode_name(bond->mode)));
+	json_object_set_new(json, "mode", json_string(mode_name(bond->mode)));
 	json_object_set_new(json, "mac", json_value_mac(bond->mac));
 	json_object_set_new(json, "device", device_json(bond->device_kind));
 	json_object_set_new(json, "mtu", json_value_number(bond->mtu));
@@ -237,7 +238,7 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 	struct lacp_system lacp;
 	json_t *slaves, *json;
 
-	if (pins->bond->mode == XBOND_MODE_8023AD) {
+	if (mode_has(pins->bond->mode, MODE_LACP)) {
 		view_lacp_read(pins, &lacp);
 		source.lacp = &lacp;
 	}

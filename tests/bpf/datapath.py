@@ -122,7 +122,7 @@ class Datapath:
         table = self.table
         self.settings.packets_per_slave = 1
         self.settings.xmit_hash_policy = X.POLICY_LAYER34
-        table.mode, table.flags, table.hash_seed = X.MODE_BALANCE_XOR, X.F_CARRIER, 0x1234567
+        table.selection, table.flags, table.hash_seed = X.SELECT_HASH, X.F_CARRIER, 0x1234567
         table.tx_mask = table.rx_mask = (1 << slots) - 1
         table.bond_ifindex, table.port_ifindex = BOND_INDEX, PORT_INDEX
         for slot in range(slots):

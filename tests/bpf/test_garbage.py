@@ -57,7 +57,7 @@ def test_nonsense_in_the_maps(datapath):
     chance = random.Random(3)
     packet = packets.packet("udp4")
     for _ in range(300):
-        datapath.reset(mode=chance.choice([0, 1, 2, 3, 77]), packets_per_slave=chance.getrandbits(32),
+        datapath.reset(selection=chance.choice([0, 1, 2, 3, 77]), packets_per_slave=chance.getrandbits(32),
                        bytes_per_slave=chance.choice([0, chance.getrandbits(32)]),
                        active_slot=chance.getrandbits(32), active_request=chance.getrandbits(1),
                        drain_mask=chance.getrandbits(64))

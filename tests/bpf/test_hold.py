@@ -81,7 +81,7 @@ def working(datapath, slot, in_force=0):
 @pytest.fixture(params=[0, 1], ids=["copy 0", "copy 1"])
 def port(datapath, request):
     """The other copy holds nonsense, as one does that is being written."""
-    datapath.table.mode = X.MODE_8023AD
+    datapath.table.selection = X.SELECT_HASH
     with working(datapath, SLOT, request.param) as port:
         other = port.hold.words[1 - request.param]
         ctypes.memset(ctypes.byref(other), 0xff, ctypes.sizeof(other))

@@ -22,7 +22,7 @@ FROM_ANYWHERE = [packets.frame(to, kind, payload=payload) for kind, payload in (
 ORDINARY = [PLAIN, packets.packet("udp6"), packets.packet("arp"), packets.frame("ff:ff:ff:ff:ff:ff", 0x0806),
             packets.frame("01:00:5e:00:00:01", 0x0800), packets.frame("01:80:c2:00:00:10", 0x0069),
             packets.frame("01:80:c2:00:01:00", 0x0069), packets.frame("01:80:c3:00:00:00", 0x0069), *FROM_ANYWHERE]
-MODES = [X.MODE_BALANCE_RR, X.MODE_ACTIVE_BACKUP, X.MODE_BALANCE_XOR, X.MODE_BROADCAST, X.MODE_8023AD]
+SELECTIONS = [X.SELECT_TURNS, X.SELECT_ACTIVE, X.SELECT_HASH, X.SELECT_ALL]
 
 
 @pytest.fixture(params=["counted", "direct"])
@@ -37,11 +37,11 @@ def test_ordinary_frames_go_to_the_bond(datapath, path, frame):
     assert datapath.receive(frame, slot=2) == (TC_REDIRECT, {2: 1}, {})
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("frame", FROM_ANYWHERE)
-def test_only_its_group_makes_a_slow_protocol(datapath, mode, frame):
+def test_only_its_group_makes_a_slow_protocol(datapath, selection, frame):
     """Also on a port: neither a budget nor the silence of the partner is touched."""
-    datapath.table.mode = mode
+    datapath.table.selection = selection
     port = datapath.hold[2]
     port.enabled = port.words[port.in_force].current = 1
     before = bytes(port)

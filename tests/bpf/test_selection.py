@@ -109,8 +109,8 @@ def test_detour_reaches_the_only_slave_left(datapath):
 
 
 def test_detour_holds_in_every_mode(datapath):
-    for mode in (X.MODE_BALANCE_RR, X.MODE_ACTIVE_BACKUP, X.MODE_BALANCE_XOR, X.MODE_BROADCAST):
-        datapath.reset(mode=mode)
+    for selection in (X.SELECT_TURNS, X.SELECT_ACTIVE, X.SELECT_HASH, X.SELECT_ALL):
+        datapath.reset(selection=selection)
         datapath.table.tx_mask = 0b0100
         assert set(datapath.share(list(patterns("random", 50)))) == {2}
 
@@ -122,9 +122,9 @@ def test_drained_slaves_carry_when_there_is_no_other(datapath):
     assert set(datapath.share(list(patterns("random", 200)))) == {2, 3}
 
 
-@pytest.mark.parametrize("mode", [X.MODE_BALANCE_RR, X.MODE_ACTIVE_BACKUP, X.MODE_BALANCE_XOR, X.MODE_BROADCAST])
-def test_without_a_slave_packets_are_dropped(datapath, mode):
-    datapath.reset(mode=mode, tx_mask=0)
+@pytest.mark.parametrize("selection", [X.SELECT_TURNS, X.SELECT_ACTIVE, X.SELECT_HASH, X.SELECT_ALL])
+def test_without_a_slave_packets_are_dropped(datapath, selection):
+    datapath.reset(selection=selection, tx_mask=0)
     assert datapath.transmit(packets.packet("udp4")) == (TC_SHOT, None)
 
 
@@ -139,7 +139,7 @@ def one_cpu():
 
 
 def round_robin(datapath, count, size=100, **settings):
-    datapath.reset(mode=X.MODE_BALANCE_RR, **settings)
+    datapath.reset(selection=X.SELECT_TURNS, **settings)
     datapath.fill_buckets([0, 1, 2, 3])
     packet = packets.packet("udp4", payload=b"")
     return datapath.slots([packet.ljust(size, b"\0")] * count)
@@ -165,7 +165,7 @@ def test_round_robin_in_order(datapath, one_cpu, packets_per_slave):
 
 
 def test_round_robin_by_random(datapath):
-    datapath.reset(mode=X.MODE_BALANCE_RR, packets_per_slave=0)
+    datapath.reset(selection=X.SELECT_TURNS, packets_per_slave=0)
     datapath.fill_buckets([bucket % 4 for bucket in range(X.BUCKETS)])
     flow = packets.packet("udp4")
     slots = datapath.slots([flow] * 2000)
@@ -182,7 +182,7 @@ def test_round_robin_by_bytes(datapath, one_cpu, bytes_per_slave, expected):
 
 
 def test_round_robin_by_bytes_evens_out_sizes(datapath, one_cpu):
-    datapath.reset(mode=X.MODE_BALANCE_RR, bytes_per_slave=15000)
+    datapath.reset(selection=X.SELECT_TURNS, bytes_per_slave=15000)
     datapath.fill_buckets([0, 1, 2, 3])
     chance = random.Random(7)
     flow = packets.packet("udp4", payload=b"")
@@ -193,7 +193,7 @@ def test_round_robin_by_bytes_evens_out_sizes(datapath, one_cpu):
 
 def test_round_robin_by_bytes_follows_cost(datapath):
     """A slave that pays twice per byte gets half of them."""
-    datapath.reset(slots=3, mode=X.MODE_BALANCE_RR, bytes_per_slave=1)
+    datapath.reset(slots=3, selection=X.SELECT_TURNS, bytes_per_slave=1)
     datapath.table.byte_cost[1] = 512
     flow = packets.packet("udp4", payload=b"x" * 900)
     _, sent = datapath.changed("tx_bytes", lambda: [datapath.run("xbond_port", flow) for _ in range(2000)])
@@ -202,7 +202,7 @@ def test_round_robin_by_bytes_follows_cost(datapath):
 
 def test_round_robin_by_bytes_gives_a_newcomer_no_flood(datapath):
     """It was away while the others sent gigabytes: it gets a head start of 256 KB, then its share."""
-    datapath.reset(mode=X.MODE_BALANCE_RR, bytes_per_slave=1)
+    datapath.reset(selection=X.SELECT_TURNS, bytes_per_slave=1)
     for slot in (0, 1, 2):
         datapath.cursor.sent[slot] = 256 * 10 ** 10
     flow = packets.packet("udp4", payload=b"x" * 1400)
@@ -212,7 +212,7 @@ def test_round_robin_by_bytes_gives_a_newcomer_no_flood(datapath):
 
 
 def test_round_robin_uses_only_the_buckets_in_use(datapath, one_cpu):
-    datapath.reset(slots=3, mode=X.MODE_BALANCE_RR)
+    datapath.reset(slots=3, selection=X.SELECT_TURNS)
     datapath.fill_buckets([0, 1, 2])
     assert datapath.share([packets.packet("udp4")] * 300) == {0: 100, 1: 100, 2: 100}
 
@@ -220,7 +220,7 @@ def test_round_robin_uses_only_the_buckets_in_use(datapath, one_cpu):
 # broadcast and active-backup
 
 def test_broadcast_sends_on_every_slave(datapath):
-    datapath.reset(mode=X.MODE_BROADCAST)
+    datapath.reset(selection=X.SELECT_ALL)
     before = datapath.sent_by_device()
     verdicts, counted = datapath.changed("tx_packets", lambda: {
         datapath.run("xbond_port", packets.packet("udp4", payload=b"x" * 100)) for _ in range(10)})
@@ -232,21 +232,21 @@ def test_broadcast_sends_on_every_slave(datapath):
 
 
 def test_broadcast_counts_whole_packets(datapath):
-    datapath.reset(mode=X.MODE_BROADCAST)
+    datapath.reset(selection=X.SELECT_ALL)
     packet = packets.packet("udp4", payload=b"x" * 100)
     _, counted = datapath.changed("tx_bytes", lambda: datapath.run("xbond_port", packet))
     assert counted == {slot: len(packet) for slot in range(4)}
 
 
 def test_active_backup_uses_one_slave(datapath):
-    datapath.reset(mode=X.MODE_ACTIVE_BACKUP)
+    datapath.reset(selection=X.SELECT_ACTIVE)
     datapath.fill_buckets([2] * X.BUCKETS)
     assert set(datapath.share(list(patterns("random", 100)))) == {2}
 
 
 def test_an_asked_for_active_slave_acts_on_the_next_packet(datapath):
     """Before bondd has answered the request by new buckets."""
-    datapath.reset(mode=X.MODE_ACTIVE_BACKUP)
+    datapath.reset(selection=X.SELECT_ACTIVE)
     datapath.fill_buckets([0] * X.BUCKETS)
     datapath.settings.active_slot = 3
     assert datapath.slot(packets.packet("udp4")) == 0

@@ -98,7 +98,7 @@ class Pins:
         bond.mode, bond.mtu, bond.miimon_ms, bond.active_slot = mode, 1500, 100, X.NO_SLOT
         fill(bond.name, b"bond0")
         fill(bond.mac, mac_bytes("02:00:5e:10:00:00"))
-        self.table.mode = X.MODE_BALANCE_XOR if mode == X.MODE_8023AD else mode
+        self.table.selection = X.SELECT_HASH if mode == X.MODE_8023AD else mode
         self.settings.packets_per_slave = 1
         bond.ad_actor_sys_prio, bond.lacp_active, bond.coupled_control, bond.lacp_hold, bond.lacp_revert = 65535, 1, 1, 1, 1
         bond.rx_backlog = 1

@@ -140,14 +140,14 @@ def test_the_other_copy_of_the_buckets(bond):
 @pytest.mark.parametrize("mode,slave,word", [(X.MODE_BALANCE_RR, None, "turn"), (X.MODE_ACTIVE_BACKUP, "eth2", "active"),
                                              (X.MODE_BROADCAST, None, "every")])
 def test_modes_that_do_not_hash(bond, mode, slave, word):
-    bond.bond.mode = bond.table.mode = mode
+    bond.bond.mode = bond.table.selection = mode
     bond.bond.active_slot = 2
     said = explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2")
     assert said["slave"] == slave and word in said["why"] and said["hash"] is None and said["fields"] == {}
 
 
 def test_the_next_active_slave(bond):
-    bond.bond.mode = bond.table.mode = X.MODE_ACTIVE_BACKUP
+    bond.bond.mode = bond.table.selection = X.MODE_ACTIVE_BACKUP
     bond.bond.active_slot = 2
     for bucket in range(X.BUCKETS):
         bond.buckets.bucket[0][bucket] = 2

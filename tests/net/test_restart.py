@@ -279,6 +279,28 @@ def test_killed_while_a_released_slave_was_down(lone):
 
 
 @pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
+@pytest.mark.parametrize("hook, step", [("clsact", "enslave-recorded"), ("clsact", "clsact-made"), ("clsact", "enslave-attached"),
+                                        ("tcx", "clsact-made"), ("tcx", "hooks-filter"), ("tcx", "mirred-attached")],
+                         indirect=["hook"])
+@pytest.mark.parametrize("owner", ["ours", "the user's"])
+def test_killed_while_a_qdisc_is_made(lone, owner, step, hook):
+    """The user's clsact qdisc stays, though it is empty; the one that bondd has made goes."""
+    host = lone(links=1)
+    host.ctl("create", "bond0", "mode", "active-backup", "rx_backlog", "off")
+    if owner == "the user's":
+        host.run("tc", "qdisc", "add", "dev", "l0", "clsact")
+    host.stop_bondd()
+    host.environment = {"XBOND_TEST_DIE_AT": step}
+    host.start_bondd()
+    assert host.ctl_try("add-slave", "bond0", "l0").returncode == 3
+    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
+    host.environment = {}
+    host.start_bondd()
+    assert host.show()["slaves"] == []
+    assert ("clsact" in host.run("tc", "qdisc", "show", "dev", "l0").stdout) == (owner == "the user's")
+
+
+@pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_half_way(lone, step, hook):
