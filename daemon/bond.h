@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One bond as bondd holds it. Everything that must outlive bondd is in the pinned maps
- * (dataplane.pins); here is only what can be found out again. bond_evaluate() is the one
- * place where link states become decisions.
+ * (dataplane.pins); here is only what can be found out again. What is decided from it, and
+ * how: evaluate.h.
  */
 #ifndef XBOND_DAEMON_BOND_H
 #define XBOND_DAEMON_BOND_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <systemd/sd-event.h>
 
 #include "daemon/dataplane.h"
 #include "daemon/net/link.h"
-#include "daemon/rx_turn.h"
+#include "daemon/bond/rx_turn.h"
 #include "daemon/slowio.h"
+
+#define BOND_PORT_ALIAS "xbond: port side of "
 
 struct daemon;
 
@@ -34,16 +37,24 @@ struct hooks {
 	struct witness *witness; /* NULL: none */
 };
 
+/* What says whether a slave's link works. Each has a file in monitor/, and a name in bond.c. */
+enum link_monitor { LINK_MONITOR_CARRIER, LINK_MONITORS };
+
+/* One bit for each monitor. monitor/verdict.c writes it, and nobody else. */
+struct link_verdict {
+	uint32_t spoken, works;
+	uint64_t learnt_ns[LINK_MONITORS];
+};
+
 struct member {
-	bool carrier;
+	struct link_verdict verdict;
 	/* Carrier was lost and came back while no bondd looked: LACP must hear of it. */
 	bool flapped;
 	bool speed_due;	   /* the next poll asks for it, too */
 	unsigned char lro; /* whether the device has it: lro.c */
 	/* Our classifier is before its receive program, unless somebody has removed it. */
-	bool mirred;
-	uint64_t carrier_ns; /* when that was learnt */
-	uint64_t since_ns;   /* enslaved or adopted */
+	bool skips_backlog;
+	uint64_t since_ns; /* enslaved or adopted */
 	/* The device's XDP program when ours was last seen; 0: look again. */
 	uint32_t xdp_id;
 	uint64_t xdp_gone_ns; /* since when ours is missed; 0: it is not */
@@ -130,25 +141,34 @@ static inline bool bond_is_ready(struct bond *bond)
 	return bond->delay && bond_pin(bond)->state == XBOND_BOND_READY;
 }
 
+static inline bool bond_is_netkit(const struct xbond_bond *pin)
+{
+	return pin->device_kind == XBOND_DEVICE_NETKIT;
+}
+
+/* Is it the port side of some bond, of this bondd or another? */
+static inline bool bond_is_port_side(const struct link_info *link)
+{
+	return !strncmp(link->alias, BOND_PORT_ALIAS, strlen(BOND_PORT_ALIAS));
+}
+
 /* Every slot that is a member. */
 #define bond_for_each_member(bond, slot)                             \
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) \
 		if (bond_is_member(bond, slot))
 
-/*
- * Link states, delays, active slave, carrier of the bond: decides, publishes, and logs
- * last. Safe to call at any time; publishes only what has changed.
- */
-void bond_evaluate(struct bond *bond);
-/* As just learnt, which counts for more than what was asked before. Does not evaluate. */
-void bond_set_carrier(struct bond *bond, unsigned int slot, bool carrier);
-/* The timer of updelay and downdelay. 0 or -errno. */
-int bond_start_timer(struct bond *bond);
-void bond_stop_timer(struct bond *bond);
+/* Every monitor that has spoken says that the slave's link works, and there is one. */
+bool bond_link_works(const struct bond *bond, unsigned int slot);
+/* What the monitor that says no has found, or NULL: "no carrier". */
+const char *bond_link_why(const struct bond *bond, unsigned int slot);
+/* Sets the timer of delay.h to the first updelay or downdelay that ends. */
+void bond_arm_delay(struct bond *bond);
 /* Slot of the member with this ifindex, or -1. */
 int bond_slot_by_ifindex(struct bond *bond, int ifindex);
-/* What the stack sends goes direct unless bypass.c forbids it. */
+/* What the stack sends goes direct unless that is forbidden. */
 bool bond_wants_direct(const struct bond *bond);
+/* `direct` is forbidden now, whatever the settings say: see bypass.h. */
+bool bond_forbids_direct(struct bond *bond);
 /* Number of slots in use. */
 unsigned int bond_slave_count(struct bond *bond);
 

@@ -7,7 +7,9 @@
 #include "common/mac.h"
 #include "common/mode.h"
 #include "daemon/daemon.h"
+#include "daemon/lacp/lacp.h"
 #include "daemon/log.h"
+#include "daemon/slowio.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
 
@@ -232,12 +234,4 @@ void bond_lacp_log(struct bond *bond)
 
 	while (bond->lacp && slowio_take(bond->lacp, &event))
 		log_event(bond, &event);
-}
-
-void bond_lacp_news(struct daemon *daemon)
-{
-	slowio_acknowledge(daemon->slowio);
-	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		if (bond->lacp)
-			bond_evaluate(bond);
 }

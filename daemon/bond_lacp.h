@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * 802.3ad of one bond, seen from the main loop: tells the LACP thread what is configured and
- * which links are up, and hands its masks to bond_evaluate(). Called by bond.c and the loop.
+ * which links are up, and hands its masks to bond_evaluate(). Called by evaluate.c, decide.c and
+ * publish.c.
  */
 #ifndef XBOND_DAEMON_BOND_LACP_H
 #define XBOND_DAEMON_BOND_LACP_H
@@ -29,7 +30,5 @@ bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, u
  * all is published.
  */
 void bond_lacp_log(struct bond *bond);
-/* The thread has news: evaluates the bonds that it speaks for. */
-void bond_lacp_news(struct daemon *daemon);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/bond/evaluate.h"
 #include "daemon/daemon.h"
 #include "daemon/latency.h"
 #include "daemon/settle.h"

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bypass.h"
 
+#include "daemon/bond/evaluate.h"
+#include "daemon/bond/port_hooks.h"
 #include "daemon/daemon.h"
-#include "daemon/device.h"
 #include "daemon/log.h"
 #include "daemon/net/capture.h"
 
 #define MAX_CAPTURES 4096
-
-bool bypass_forbids_direct(struct bond *bond)
-{
-	return bond->captured || bond->has_qdisc || bond->has_filters || bond->is_down ||
-	       bond->away || (bond->has_xdp && !bond_pin(bond)->xdp_tx);
-}
 
 static void say(struct bond *bond, const char *what)
 {
@@ -48,7 +43,7 @@ void bypass_follow_captures(struct daemon *daemon)
 
 bool bypass_look_for_filters(struct bond *bond)
 {
-	bool has_filters = bond->away ? bond->has_filters : device_skips_filters(bond);
+	bool has_filters = bond->away ? bond->has_filters : port_hooks_skip_filters(bond);
 
 	if (has_filters != bond->has_filters)
 		say(bond, has_filters ? "has filters on its egress; counted while it has"

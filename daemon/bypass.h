@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What `direct` must not go past on bond0: captures, a root qdisc, filters, an XDP program. Finds
- * captures and filters; device_sync.c sees the others. While there is any, bond.c forces counted.
+ * captures and filters; device_sync.c sees the others. While there is any, publish.c forces
+ * counted.
  */
 #ifndef XBOND_DAEMON_BYPASS_H
 #define XBOND_DAEMON_BYPASS_H
 
 #include "daemon/bond.h"
 
-/* `direct` is forbidden now, whatever the settings say. */
-bool bypass_forbids_direct(struct bond *bond);
 /* Who captures on which bond; evaluates where that has changed. */
 void bypass_follow_captures(struct daemon *daemon);
 /*

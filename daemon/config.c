@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/bond/awaited.h"
 #include "daemon/config_file.h"
 #include "daemon/config_wait.h"
 #include "daemon/log.h"
@@ -23,9 +24,9 @@ static void apply_slaves(struct bond *bond, const struct config_file *file, bool
 	for (size_t i = 0; i < file->slave_count; i++) {
 		const struct config_slave *slave = &file->slaves[i];
 
-		if (!config_awaits(bond, slave->name) &&
+		if (!awaited_has(bond, slave->name) &&
 		    (!ran || link_get_by_name(nl, slave->name, &link)))
-			config_wait(bond, slave, NULL);
+			awaited_add(bond, slave, NULL);
 	}
 	config_look_again(bond->daemon);
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/config_wait.h"
+#include "daemon/bond/awaited.h"
 #include "daemon/latency.h"
 #include "daemon/requests.h"
 #include "view/bond.h"
@@ -104,7 +104,7 @@ static int add_slaves(struct request *request, const char *const *slaves, size_t
 	struct bond *bond = daemon_find_bond(request->daemon, request->bond);
 
 	for (size_t i = 0; i < count && !r; i++)
-		config_wait_no_more(bond, slaves[i]);
+		awaited_remove(bond, slaves[i]);
 	return r;
 }
 
@@ -177,7 +177,7 @@ static int look_at(struct request *request,
 			       request->bond);
 	request->result = json_pack("{s:o, s:b, s:o}", "view", json, "forced_counted",
 				    !!(pins->table->flags & XBOND_F_FORCE_COUNTED), "awaited",
-				    config_awaited(bond));
+				    awaited_names(bond));
 	return 0;
 }
 

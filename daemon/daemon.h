@@ -34,7 +34,7 @@ struct daemon {
 	struct bond *bonds;
 	bool in_burst;		 /* burst_begin() */
 	uint64_t caught_up_ns;	 /* when no message of the kernel was waiting to be read */
-	struct pending *pending; /* slaves that the configuration names: config_wait.h */
+	struct awaited *awaited; /* slaves that the configuration names: awaited.h */
 };
 
 static inline struct bond *daemon_find_bond(struct daemon *daemon, const char *name)

@@ -8,14 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/attach.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/device_pair.h"
-#include "daemon/idle.h"
-#include "daemon/log.h"
 #include "daemon/net/elsewhere.h"
-#include "daemon/net/filters.h"
 #include "daemon/net/ipv6.h"
 
 #define PORT_MTU 65535 /* bond0's MTU alone decides */
@@ -74,109 +70,8 @@ int device_create(struct bond *bond, struct err *err)
 	pin->mtu = FIRST_MTU;
 	bond->dataplane.pins.table->port_ifindex = pin->port_ifindex;
 	bond->dataplane.pins.table->bond_ifindex = pin->ifindex;
-	snprintf(alias, sizeof(alias), DEVICE_PORT_ALIAS "%s", pin->name);
+	snprintf(alias, sizeof(alias), BOND_PORT_ALIAS "%s", pin->name);
 	return prepare_port(bond, alias, err);
-}
-
-struct attach_point device_attach_point(struct bond *bond, bool egress)
-{
-	struct xbond_bond *pin = bond_pin(bond);
-	struct attach_point point = {
-		.hook = pin->hook,
-		.egress = egress,
-		.ifindex = (int)(egress ? pin->ifindex : pin->port_ifindex),
-	};
-
-	if (!egress && device_pair_is_netkit(pin))
-		point.hook = XBOND_HOOK_NETKIT;
-	snprintf(point.pin, sizeof(point.pin), "%s/%s", bond->dataplane.pins.dir,
-		 egress ? XBOND_PIN_LINK_EGRESS : XBOND_PIN_LINK_PORT);
-	return point;
-}
-
-static enum xbond_hook choose_hook(struct bond *bond)
-{
-	if (bond->daemon->hook == HOOK_CLSACT)
-		return XBOND_HOOK_CLSACT;
-	if (bond->daemon->hook == HOOK_TCX)
-		return XBOND_HOOK_TCX;
-	return attach_tcx_works(bond->dataplane.egress_fd, (int)bond_pin(bond)->ifindex)
-		       ? XBOND_HOOK_TCX
-		       : XBOND_HOOK_CLSACT;
-}
-
-static bool has_queue_ids(struct bond *bond)
-{
-	bond_for_each_member (bond, slot)
-		if (bond_slave(bond, slot)->queue_id)
-			return true;
-	return false;
-}
-
-bool device_needs_egress(struct bond *bond)
-{
-	return !device_pair_is_netkit(bond_pin(bond)) || has_queue_ids(bond) ||
-	       bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT;
-}
-
-int device_attach_egress(struct bond *bond, const struct attach_point *egress, struct err *err)
-{
-	const char *name = bond_pin(bond)->name;
-
-	if (egress->hook == XBOND_HOOK_CLSACT &&
-	    filters_has_ingress(&bond->daemon->nl, egress->ifindex))
-		return err_set(err, EEXIST,
-			       "an ingress qdisc on %s is where clsact must be, so direct and "
-			       "queue_id have no "
-			       "effect; 'tc qdisc del dev %s ingress'",
-			       name, name);
-	return attach_add(egress, bond->dataplane.egress_fd, err);
-}
-
-int device_attach(struct bond *bond, struct err *err)
-{
-	struct attach_point port, egress;
-	int r;
-
-	bond_pin(bond)->hook = choose_hook(bond);
-	idle_turn();
-	port = device_attach_point(bond, false);
-	egress = device_attach_point(bond, true);
-	r = attach_add(&port, bond->dataplane.port_fd, err);
-	if (r)
-		return r;
-	idle_turn();
-	return device_needs_egress(bond) ? device_attach_egress(bond, &egress, err)
-					 : attach_prepare(&egress, err);
-}
-
-bool device_skips_filters(struct bond *bond)
-{
-	struct attach_point egress = device_attach_point(bond, true);
-
-	return attach_skips_others(&bond->daemon->nl, &egress, bond->dataplane.egress_fd);
-}
-
-static bool has_egress(const struct attach_point *egress)
-{
-	return egress->hook == XBOND_HOOK_CLSACT ? attach_has_filter(egress->ifindex, true)
-						 : !access(egress->pin, F_OK);
-}
-
-void device_follow_settings(struct bond *bond)
-{
-	struct attach_point egress = device_attach_point(bond, true);
-	bool wanted = device_needs_egress(bond);
-	struct err err;
-
-	if (!device_pair_is_netkit(bond_pin(bond)) || bond_pin(bond)->netnsid >= 0 ||
-	    wanted == has_egress(&egress))
-		return;
-	if (!wanted)
-		attach_remove(&bond->daemon->nl, &egress, true);
-	else if (device_attach_egress(bond, &egress, &err))
-		log_error("%s: queue_id and path direct have no effect: %s", bond_pin(bond)->name,
-			  err.text);
 }
 
 /*
@@ -188,13 +83,13 @@ void device_remove(struct nl *nl, const struct xbond_bond *pin)
 	struct link_info port, device;
 	bool is_pair;
 
-	if ((link_get(nl, -1, (int)pin->port_ifindex, &port) || !device_is_port(&port)) &&
+	if ((link_get(nl, -1, (int)pin->port_ifindex, &port) || !bond_is_port_side(&port)) &&
 	    link_get_by_name(nl, pin->port_name, &port))
 		return;
 	if (!link_is_paired(&port))
 		return;
 	is_pair = !link_get_by_name(nl, pin->name, &device) && device.lower == port.ifindex;
-	if (is_pair || device_is_port(&port))
+	if (is_pair || bond_is_port_side(&port))
 		link_delete(nl, port.ifindex, NULL);
 }
 

@@ -14,8 +14,7 @@ static bool asks_for_xdp(const struct xbond_bond *pin)
 
 int device_pair_check(const struct xbond_bond *pin, struct err *err)
 {
-	if (!asks_for_xdp(pin) ||
-	    (!device_pair_is_netkit(pin) && pin->device != XBOND_DEVICE_NETKIT))
+	if (!asks_for_xdp(pin) || (!bond_is_netkit(pin) && pin->device != XBOND_DEVICE_NETKIT))
 		return 0;
 	return err_set(err, EOPNOTSUPP, "%s: netkit has no XDP: create the bond with device veth",
 		       pin->xdp_tx ? "xdp_tx" : "rx_hook");

@@ -16,9 +16,4 @@ int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_mtu, st
 /* A netkit has no XDP: refuses the options of a bond that ask for both. */
 int device_pair_check(const struct xbond_bond *pin, struct err *err);
 
-static inline bool device_pair_is_netkit(const struct xbond_bond *pin)
-{
-	return pin->device_kind == XBOND_DEVICE_NETKIT;
-}
-
 #endif

@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/attach_check.h"
+#include "daemon/bond/attach_check.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/bypass.h"
 #include "daemon/daemon.h"
 #include "daemon/device.h"
 #include "daemon/device_values.h"
 #include "daemon/log.h"
-#include "daemon/mirred.h"
+#include "daemon/slave/backlog_skip.h"
 #include "daemon/slave.h"
 #include "daemon/xdp_gro.h"
 
@@ -42,7 +43,7 @@ static void follow_name(struct bond *bond, const char *name)
 	}
 	log_notice("%s: is now called %s", pin->name, name);
 	memcpy(pin->name, name, XBOND_NAME_SIZE);
-	snprintf(alias, sizeof(alias), DEVICE_PORT_ALIAS "%s", name);
+	snprintf(alias, sizeof(alias), BOND_PORT_ALIAS "%s", name);
 	link_set_alias(&bond->daemon->nl, (int)pin->port_ifindex, alias, NULL);
 	/* Kernels before 6.2 do not rename a device that is up; the alias says it there. */
 	if (!device_port_name(&bond->daemon->nl, name, port_name, NULL) &&
@@ -63,7 +64,7 @@ static void follow_promisc(struct bond *bond, bool promisc)
 static bool is_our_port(const struct xbond_bond *pin, const struct link_info *port)
 {
 	return link_is_paired(port) &&
-	       (device_is_port(port) || !strcmp(port->name, pin->port_name) ||
+	       (bond_is_port_side(port) || !strcmp(port->name, pin->port_name) ||
 		port->lower == (int)pin->ifindex);
 }
 
@@ -84,7 +85,7 @@ static void follow_place(struct bond *bond, const struct link_info *port)
 	bond->away = away;
 	if (bond->left && !away) {
 		bond->left = false;
-		mirred_follow_all(bond);
+		backlog_skip_follow_all(bond);
 	}
 	if (changed)
 		bond_evaluate(bond);

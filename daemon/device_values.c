@@ -5,13 +5,15 @@
 #include <linux/if_ether.h>
 #include <string.h>
 
+#include "daemon/bond/evaluate.h"
 #include "daemon/daemon.h"
 #include "daemon/device.h"
 #include "daemon/log.h"
 #include "daemon/mac.h"
-#include "daemon/mirred.h"
+#include "daemon/slave/backlog_skip.h"
 #include "daemon/net/elsewhere.h"
 #include "daemon/slave.h"
+#include "daemon/slave/rx_turn_steps.h"
 #include "daemon/xdp.h"
 
 /* -errno: of the first that does not take it. */
@@ -55,7 +57,7 @@ void device_follow_mac(struct bond *bond, const uint8_t *mac)
 		values_take_back_mac(bond, old, err.text);
 	else
 		log_notice("%s: MAC address is now %s", pin->name, mac_text(mac, text));
-	mirred_follow_all(bond);
+	backlog_skip_follow_all(bond);
 	bond_evaluate(bond); /* LACP names it */
 }
 

@@ -8,7 +8,6 @@
 
 #include "daemon/attach.h"
 #include "daemon/daemon.h"
-#include "daemon/device.h"
 #include "daemon/enslave_loop.h"
 #include "daemon/net/address.h"
 
@@ -18,7 +17,7 @@ static bool is_bond_device(struct bond *bond, const struct link_info *link)
 	struct link_info peer;
 
 	return link_is_paired(link) && link->lower_nsid < 0 &&
-	       !link_get(&bond->daemon->nl, -1, link->lower, &peer) && device_is_port(&peer);
+	       !link_get(&bond->daemon->nl, -1, link->lower, &peer) && bond_is_port_side(&peer);
 }
 
 static int check_kind(struct bond *bond, const struct link_info *link, struct err *err)
@@ -33,7 +32,7 @@ static int check_kind(struct bond *bond, const struct link_info *link, struct er
 	if (link->type != ARPHRD_ETHER || !link->has_mac)
 		return err_set(err, EINVAL, "%s is no Ethernet device, and a bond takes only those",
 			       name);
-	if (device_is_port(link))
+	if (bond_is_port_side(link))
 		return err_set(err, EINVAL,
 			       "%s is the port side of a bond; name a device of your own", name);
 	if (is_bond_device(bond, link))

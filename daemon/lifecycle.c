@@ -10,12 +10,13 @@
 #include "common/clock.h"
 #include "common/mode.h"
 #include "common/names.h"
-#include "common/options.h"
 #include "daemon/announce.h"
-#include "daemon/attach_check.h"
+#include "daemon/bond/awaited.h"
+#include "daemon/bond/delay.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/bond/port_hooks.h"
 #include "daemon/bond_lacp.h"
 #include "daemon/bypass.h"
-#include "daemon/config_wait.h"
 #include "daemon/crashpoint.h"
 #include "daemon/device.h"
 #include "daemon/groups.h"
@@ -23,15 +24,19 @@
 #include "daemon/log.h"
 #include "daemon/mac.h"
 #include "daemon/migrate.h"
-#include "daemon/mirred.h"
+#include "daemon/monitor/verdict.h"
 #include "daemon/pin_dirs.h"
 #include "daemon/pins_keep.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
+#include "daemon/slave/attach_check_slaves.h"
+#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/rx_place.h"
+#include "daemon/slave/rx_turn_steps.h"
+#include "daemon/slave/slave_lost.h"
 #include "daemon/slave_hooks.h"
 #include "daemon/slave_trouble.h"
 #include "daemon/upgrade.h"
-#include "daemon/watch.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
 #include "daemon/xdp_upgrade.h"
@@ -49,7 +54,7 @@ static struct bond *bond_new(struct daemon *daemon)
 
 static void bond_free(struct bond *bond)
 {
-	bond_stop_timer(bond);
+	delay_stop(bond);
 	bond_lacp_stop(bond, false);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		slave_hooks_end(bond, slot);
@@ -102,7 +107,7 @@ static int check_new_name(struct daemon *daemon, const char *name, struct err *e
 
 static int start(struct bond *bond, struct err *err)
 {
-	int r = bond_start_timer(bond);
+	int r = delay_start(bond);
 
 	return r < 0 ? err_set(err, -r, "no timer: %s", strerror(-r)) : 0;
 }
@@ -138,14 +143,14 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	r = device_create(bond, err);
 	idle_turn();
 	if (!r)
-		r = device_attach(bond, err);
+		r = port_hooks_attach(bond, err);
 	if (!r && bond_pin(bond)->xdp_tx)
 		r = xdp_follow_tx(bond, err);
 	if (!r)
 		r = start(bond, err);
 	if (r) {
 		device_remove(&daemon->nl, bond_pin(bond));
-		bond_stop_timer(bond);
+		delay_stop(bond);
 		bond_lacp_stop(bond, true);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
 		groups_free(bond);
@@ -167,10 +172,10 @@ static void end(struct bond *bond)
 	bond->port_up = false;
 	bond_pin(bond)->carrier = false;
 	slave_release(bond, UINT64_MAX);
-	config_wait_no_more(bond, NULL);
+	awaited_remove(bond, NULL);
 	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	delist(bond);
-	bond_stop_timer(bond);
+	delay_stop(bond);
 	bond_lacp_stop(bond, true);
 	pins_keep_nothing(bond);
 	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
@@ -255,7 +260,7 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 	if (!slave_find_device(bond, slot, &link)) {
 		log_notice("%s: slave %s has gone", bond_pin(bond)->name, slave->name);
 		if (slave->state == XBOND_SLOT_MEMBER)
-			config_slave_lost(bond, slot);
+			awaited_slave_lost(bond, slot);
 		/* It may have been moved, which leaves them here. */
 		vlan_filter_close(bond, slot);
 		slave_forget(bond, slot);
@@ -266,10 +271,10 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 		slave_undo(bond, slot);
 	} else {
 		slave_finish_mac(bond, slot);
-		bond->members[slot] =
-			(struct member){ .carrier = link.carrier, .since_ns = clock_now_ns() };
+		bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
+		verdict_set(bond, slot, LINK_MONITOR_CARRIER, link.carrier);
 		bond->members[slot].flapped = slave->carrier_changes != link.carrier_changes;
-		slave_hooks_tidy(bond, slot);
+		rx_place_tidy(bond, slot);
 	}
 }
 
@@ -321,13 +326,13 @@ static void adopt_ready(struct bond *bond)
 			log_warning("%s: %s", pin->name, err.text);
 		slave_hooks_follow(bond, slot, true);
 		xdp_upgrade_slave(bond, slot);
-		mirred_follow(bond, slot);
+		backlog_skip_follow(bond, slot);
 	}
 	groups_join(bond, members);
 	if (xdp_follow_tx(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
 	xdp_upgrade_tx(bond);
-	watch_slaves(bond);
+	slave_lost_look(bond);
 	vlan_filter_sync(bond);
 	slave_trouble_look(bond);
 	bond_evaluate(bond);
@@ -414,6 +419,7 @@ void lifecycle_adopt_all(struct daemon *daemon)
 
 void lifecycle_let_go(struct daemon *daemon)
 {
+	awaited_free_all(daemon);
 	while (daemon->bonds) {
 		struct bond *bond = daemon->bonds;
 

@@ -13,7 +13,6 @@
 #include "daemon/announce.h"
 #include "daemon/burst.h"
 #include "daemon/config.h"
-#include "daemon/config_wait.h"
 #include "daemon/control.h"
 #include "daemon/daemon.h"
 #include "daemon/house.h"
@@ -22,6 +21,7 @@
 #include "daemon/log.h"
 #include "daemon/meanwhile.h"
 #include "daemon/poll.h"
+#include "daemon/slowio.h"
 #include "daemon/watch.h"
 
 #define EXIT_USAGE 2
@@ -169,7 +169,6 @@ static void stop(struct daemon *daemon)
 {
 	meanwhile_done();
 	control_done(daemon);
-	config_done(daemon);
 	lifecycle_let_go(daemon);
 	poll_done(daemon);
 	watch_done(daemon);

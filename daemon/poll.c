@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/burst.h"
 #include "daemon/bypass.h"
 #include "daemon/latency.h"
+#include "daemon/monitor/verdict.h"
 #include "daemon/poller.h"
-#include "daemon/slave.h"
 
 #define ACCURACY_US 5000
 #define SLACK_NS (10 * NS_PER_MS) /* who is due so soon is polled along */
@@ -107,16 +108,32 @@ static bool poll_is_of(struct bond *bond, const struct poller_query *answer)
 	       bond_slave(bond, answer->slot)->ifindex == answer->ifindex;
 }
 
-/* True: its carrier has changed. Whatever has been learnt since it was asked is newer. */
+/* True: the link works now and did not, or the other way round. Whatever has been learnt since it
+ * was asked is newer. */
 static bool poll_take(struct bond *bond, const struct poller_query *answer, uint64_t asked_ns)
 {
-	const struct member *member = &bond->members[answer->slot];
+	const struct link_verdict *verdict = &bond->members[answer->slot].verdict;
 	bool carrier = answer->carrier > 0;
 
-	if (answer->carrier < 0 || carrier == member->carrier || member->carrier_ns >= asked_ns)
+	if (answer->carrier < 0 || verdict->learnt_ns[LINK_MONITOR_CARRIER] >= asked_ns ||
+	    carrier == verdict_of(bond, answer->slot, LINK_MONITOR_CARRIER))
 		return false;
-	bond_set_carrier(bond, answer->slot, carrier);
-	return true;
+	return verdict_set(bond, answer->slot, LINK_MONITOR_CARRIER, carrier);
+}
+
+/* Without carrier most drivers do not know their speed; the last one stays. */
+static void poll_take_speed(struct bond *bond, unsigned int slot, uint32_t speed_mbps,
+			    uint32_t duplex)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (!verdict_of(bond, slot, LINK_MONITOR_CARRIER))
+		return;
+	if (speed_mbps == slave->speed_mbps && duplex == slave->duplex)
+		return;
+	slave->speed_mbps = speed_mbps;
+	slave->duplex = duplex;
+	bond_evaluate(bond);
 }
 
 void poll_answer(struct daemon *daemon)
@@ -138,8 +155,8 @@ void poll_answer(struct daemon *daemon)
 			continue;
 		changed |= poll_take(bond, &answers[i], asked_ns);
 		if (answers[i].wants_speed)
-			slave_take_speed(bond, answers[i].slot, answers[i].speed_mbps,
-					 answers[i].duplex);
+			poll_take_speed(bond, answers[i].slot, answers[i].speed_mbps,
+					answers[i].duplex);
 	}
 	if (changed)
 		bond_evaluate(bond);

@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "common/values.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/bypass.h"
 #include "daemon/device_pair.h"
 #include "daemon/lifecycle.h"
-#include "daemon/mirred.h"
-#include "daemon/log.h"
+#include "daemon/slave/backlog_skip.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
-#include "daemon/rx_turn.h"
+#include "daemon/slave/rx_turn_steps.h"
 #include "daemon/xdp.h"
 
 int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
@@ -57,7 +57,7 @@ static int check_bond(const struct xbond_bond *pin, struct err *err)
 {
 	int r = device_pair_check(pin, err);
 
-	return r ? r : mirred_check(pin, err);
+	return r ? r : backlog_skip_check(pin, err);
 }
 
 int request_create(struct daemon *daemon, const char *name, const struct option_set *options,
@@ -114,7 +114,7 @@ static int apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
 static void apply(struct bond *bond, const struct option_set *options)
 {
 	if (options->given[OPT_RX_BACKLOG])
-		mirred_follow_all(bond);
+		backlog_skip_follow_all(bond);
 	if (options->given[OPT_HASH_SEED])
 		bond->dataplane.pins.table->hash_seed = bond_pin(bond)->hash_seed;
 	if (options->given[OPT_PRIMARY])

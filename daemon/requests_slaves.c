@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "common/values.h"
-#include "daemon/config_wait.h"
+#include "daemon/bond/awaited.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/device.h"
 #include "daemon/enslave_check.h"
 #include "daemon/log.h"
@@ -286,7 +287,7 @@ static int find_slots(struct bond *bond, const char *const *slaves, size_t count
 	for (size_t i = 0; i < count; i++) {
 		int slot = pins_slot_by_name(&bond->dataplane.pins, slaves[i]);
 
-		if (slot < 0 && or_awaited && config_awaits(bond, slaves[i]))
+		if (slot < 0 && or_awaited && awaited_has(bond, slaves[i]))
 			continue;
 		if (slot < 0)
 			return err_set(err, ENODEV,
@@ -338,10 +339,10 @@ int request_del_slaves(struct daemon *daemon, const char *name, const char *cons
 	bond_for_each_member (bond, slot)
 		if (mask >> slot & 1) {
 			note_kept_mac(bond, slot, notes);
-			config_slave_left(bond, slot);
+			awaited_slave_left(bond, slot);
 		}
 	for (size_t i = 0; i < count; i++)
-		config_wait_no_more(bond, slaves[i]);
+		awaited_remove(bond, slaves[i]);
 	slave_release(bond, mask);
 	for (size_t i = 0; i < count; i++)
 		log_notice("%s: slave %s removed", name, slaves[i]);

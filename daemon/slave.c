@@ -8,82 +8,27 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "daemon/attach_check.h"
+#include "daemon/bond/attach_check.h"
+#include "daemon/bond/evaluate.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/groups.h"
 #include "daemon/idle.h"
 #include "daemon/log.h"
 #include "daemon/lro.h"
-#include "daemon/mirred.h"
+#include "daemon/monitor/verdict.h"
 #include "daemon/net/elsewhere.h"
 #include "daemon/net/features.h"
-#include "daemon/net/filters.h"
 #include "daemon/net/ipv6.h"
 #include "daemon/net/multicast.h"
+#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/rx_place.h"
+#include "daemon/slave/slave_rx.h"
 #include "daemon/slave_hooks.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
-
-static bool slave_goes_first(struct bond *bond, unsigned int slot)
-{
-	return bond_slave(bond, slot)->trouble & XBOND_TROUBLE_ENDING;
-}
-
-struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enum xbond_hook hook)
-{
-	struct attach_point point = {
-		.hook = hook,
-		.ifindex = (int)bond_slave(bond, slot)->ifindex,
-	};
-
-	if (hook == XBOND_HOOK_CLSACT)
-		point.priority =
-			slave_goes_first(bond, slot) ? ATTACH_FIRST_PRIORITY : ATTACH_LAST_PRIORITY;
-	snprintf(point.pin, sizeof(point.pin), "%s/" XBOND_PIN_LINK_RX "%u",
-		 bond->dataplane.pins.dir, slot);
-	return point;
-}
-
-enum xbond_hook slave_hook(struct bond *bond, unsigned int slot)
-{
-	return bond_slave(bond, slot)->clsact ? XBOND_HOOK_CLSACT : bond_pin(bond)->hook;
-}
-
-static struct attach_point rx_point(struct bond *bond, unsigned int slot)
-{
-	return slave_attach_point(bond, slot, slave_hook(bond, slot));
-}
-
-/*
- * Earlier builds recorded it after they had made the qdisc: one that their member has by now is
- * taken as they say.
- */
-void slave_record_clsact(struct bond *bond, unsigned int slot)
-{
-	struct xbond_slave *slave = bond_slave(bond, slot);
-	bool there = filters_has_clsact(&bond->daemon->nl, (int)slave->ifindex);
-	bool may_be_ours =
-		slave->state != XBOND_SLOT_ENSLAVING && slave_hook(bond, slot) == XBOND_HOOK_CLSACT;
-	__u32 flags = slave->before.flags;
-
-	if (!there) /* if it ever had one, that was removed */
-		flags &= ~(__u32)XBOND_SLAVE_HAD_CLSACT;
-	else if (!(flags & XBOND_SLAVE_CLSACT_KNOWN) && !may_be_ours)
-		flags |= XBOND_SLAVE_HAD_CLSACT;
-	slave->before.flags = flags | XBOND_SLAVE_CLSACT_KNOWN;
-}
-
-int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
-{
-	struct attach_point point = rx_point(bond, slot);
-
-	if (point.hook == XBOND_HOOK_CLSACT)
-		slave_record_clsact(bond, slot);
-	return attach_add(&point, bond->dataplane.rx_fd, err);
-}
 
 static void record(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
@@ -155,9 +100,9 @@ static int attach(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
-	slave_hooks_choose(bond, slot);
+	rx_place_choose(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
-	return slave_attach(bond, slot, err);
+	return slave_rx_attach(bond, slot, err);
 }
 
 int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *link,
@@ -181,11 +126,11 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	idle_turn();
 	slave_follow_promisc(bond, slot);
 	xdp_follow_slave(bond, slot, NULL);
-	mirred_follow(bond, slot);
+	backlog_skip_follow(bond, slot);
 	slave_hooks_follow(bond, slot, false);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
-	bond_set_carrier(bond, slot, carrier > 0);
+	verdict_set(bond, slot, LINK_MONITOR_CARRIER, carrier > 0);
 	bond->members[slot].since_ns = clock_now_ns();
 	return 0;
 }
@@ -247,18 +192,18 @@ static bool slave_made_clsact(struct bond *bond, unsigned int slot)
 	if (slave->before.flags & XBOND_SLAVE_HAD_CLSACT)
 		return false;
 	return is_known || (slave->state != XBOND_SLOT_ENSLAVING &&
-			    slave_hook(bond, slot) == XBOND_HOOK_CLSACT);
+			    slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT);
 }
 
 static void restore(struct bond *bond, unsigned int slot, const char *name)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct attach_point point = rx_point(bond, slot);
+	struct attach_point point = slave_rx_now(bond, slot);
 	struct nl *nl = &bond->daemon->nl;
 
 	xdp_release_slave(bond, slot);
-	mirred_remove(bond, slot);
-	slave_hooks_remove(bond, slot);
+	slave_rx_drop_backlog_skip(bond, slot);
+	rx_place_remove(bond, slot);
 	attach_remove(nl, &point, true);
 	if (slave_made_clsact(bond, slot))
 		attach_remove_clsact(nl, (int)slave->ifindex);
@@ -278,7 +223,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 
 void slave_forget(struct bond *bond, unsigned int slot)
 {
-	struct attach_point point = slave_attach_point(bond, slot, bond_pin(bond)->hook);
+	struct attach_point point = slave_rx_point(bond, slot, bond_pin(bond)->hook);
 	struct xbond_counters sum, *retired = &bond_pin(bond)->retired;
 	struct xbond_settings *settings = bond->dataplane.pins.settings;
 

@@ -6,7 +6,6 @@
 #ifndef XBOND_DAEMON_SLAVE_H
 #define XBOND_DAEMON_SLAVE_H
 
-#include "daemon/attach.h"
 #include "daemon/bond.h"
 
 /*
@@ -37,23 +36,12 @@ void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct 
 /* The device is gone: forgets the slot without touching anything. Does not evaluate. */
 void slave_forget(struct bond *bond, unsigned int slot);
 
-/* Before a filter is put there, which makes a clsact qdisc: records whether there is one. */
-void slave_record_clsact(struct bond *bond, unsigned int slot);
-/* Attaches the receive program of a member anew, which was taken off. */
-int slave_attach(struct bond *bond, unsigned int slot, struct err *err);
-/* What the receive program of the slot is attached by. */
-enum xbond_hook slave_hook(struct bond *bond, unsigned int slot);
-/* Where the receive program would be by this hook. */
-struct attach_point slave_attach_point(struct bond *bond, unsigned int slot, enum xbond_hook hook);
-
 /* A bondd that died may have left the member down in the middle of a change of its MAC. */
 void slave_finish_mac(struct bond *bond, unsigned int slot);
 /* MAC of the slave, or its unicast filter, as mac_policy and the bond's MAC ask for. */
 int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err);
 /* Promiscuity of the slave as bond0 needs it. */
 void slave_follow_promisc(struct bond *bond, unsigned int slot);
-/* Speed and duplex, which weigh, as just asked for. */
-void slave_take_speed(struct bond *bond, unsigned int slot, uint32_t speed_mbps, uint32_t duplex);
 /*
  * Name, MAC, MTU, carrier and speed of a member from a link message; puts back what is the bond's
  * to say.

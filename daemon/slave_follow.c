@@ -9,6 +9,7 @@
 #include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/mac.h"
+#include "daemon/monitor/carrier_message.h"
 #include "daemon/poll.h"
 #include "daemon/slave.h"
 #include "daemon/slave_trouble.h"
@@ -230,47 +231,9 @@ static void keep_bond_values(struct bond *bond, unsigned int slot, const struct 
 	}
 }
 
-/* Without carrier most drivers do not know their speed; the last one stays. */
-void slave_take_speed(struct bond *bond, unsigned int slot, uint32_t speed_mbps, uint32_t duplex)
-{
-	struct xbond_slave *slave = bond_slave(bond, slot);
-
-	if (!bond->members[slot].carrier)
-		return;
-	if (speed_mbps == slave->speed_mbps && duplex == slave->duplex)
-		return;
-	slave->speed_mbps = speed_mbps;
-	slave->duplex = duplex;
-	bond_evaluate(bond);
-}
-
-/*
- * A message may be older than what we know: from before the slave was enslaved, as long as those of
- * then have not all been read, or from within a flap. Then the driver is asked, by the poller. Not
- * about a loss in normal operation, because the kernel may let the question wait for the RTNL lock,
- * and traffic is being lost.
- */
-static bool is_loss(struct bond *bond, unsigned int slot, const struct link_info *link)
-{
-	bool is_new = bond->daemon->caught_up_ns < bond->members[slot].since_ns + NEW_MEMBER_NS;
-
-	return !link->carrier && !is_new;
-}
-
-static void follow_carrier(struct bond *bond, unsigned int slot, const struct link_info *link)
-{
-	if (!is_loss(bond, slot, link)) {
-		poll_soon(bond);
-		return;
-	}
-	bond_set_carrier(bond, slot, false);
-	bond_evaluate(bond);
-}
-
 void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
-	if (link->carrier != bond->members[slot].carrier)
-		follow_carrier(bond, slot, link);
+	carrier_message_take(bond, slot, link);
 	bond_slave(bond, slot)->carrier_changes = link->carrier_changes;
 	follow_name(bond, bond_slave(bond, slot), link->name);
 	bond->members[slot].speed_due = true;

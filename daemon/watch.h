@@ -13,8 +13,6 @@
 int watch_init(struct daemon *daemon);
 void watch_done(struct daemon *daemon);
 
-/* Compares every slave of the bond with its device. */
-void watch_slaves(struct bond *bond);
 /* monitor_glance() has left messages: they are read soon. */
 void watch_read_kept(struct daemon *daemon);
 

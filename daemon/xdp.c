@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "daemon/attach_check.h"
+#include "daemon/bond/attach_check.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
-#include "daemon/slave_hooks.h"
+#include "daemon/slave/rx_place.h"
 #include "daemon/xdp_dispatcher.h"
 #include "daemon/xdp_dispatcher_pins.h"
 #include "daemon/xdp_gate.h"
@@ -261,8 +261,7 @@ static uint32_t wanted_hook(struct bond *bond, unsigned int slot)
 {
 	uint32_t wanted = bond_pin(bond)->rx_hook;
 
-	return wanted == XBOND_RX_AUTO &&
-			       (slave_hooks_has_others(bond, slot) || is_veth(bond, slot))
+	return wanted == XBOND_RX_AUTO && (rx_place_has_others(bond, slot) || is_veth(bond, slot))
 		       ? XBOND_RX_TC
 		       : wanted;
 }

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "daemon/daemon.h"
-
 #define PATH_SIZE (PATH_MAX + 32)
 
 static int open_map(struct bond *bond, const char *name)

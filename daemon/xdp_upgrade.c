@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/daemon.h"
 #include "daemon/log.h"
 #include "daemon/pin_dirs.h"
 #include "daemon/xdp_dispatcher.h"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the programs under test are: in build/, or in the directory of the tree that XBOND_BUILD names. `make SAN=... test` and
-`make cover` set it. Every suite takes its paths from here."""
+"""Where the programs under test are: in build/, or in the directory of the tree that XBOND_BUILD
+names. `make SAN=... test` and `make cover` set it. Every suite takes its paths from here.
+"""
 import os
 import pathlib
 

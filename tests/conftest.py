@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""For all suites. A program that was built with a sanitizer writes its report into a directory of this run, whoever started it.
-A test that leaves a report there has failed."""
+"""For all suites. A program that was built with a sanitizer writes its report into a directory of
+this run, whoever started it. A test that leaves a report there has failed.
+"""
 import os
 import pathlib
 import tempfile

@@ -60,8 +60,19 @@ static inline uint64_t lacp_next_slot(uint64_t used)
 	     rest_ && ((slot) = (unsigned int)__builtin_ctzll(rest_), true); \
 	     rest_ = lacp_next_slot(rest_))
 
+/* tell.c */
 void lacp_tell(const struct lacp_system *sys, unsigned int slot, enum lacp_event event,
 	       unsigned int detail);
+
+/* lag.c */
+bool lacp_same_lag(const struct lacp_port_state *a, const struct lacp_port_state *b);
+bool lacp_is_live(const struct lacp_port_state *port);
+/* Both ends have heard each other. */
+bool lacp_is_known(const struct lacp_port_state *port);
+/* The actor is the system with the better priority: its port priorities decide. 6.7.1 */
+bool lacp_actor_decides(const struct lacp_port_state *port);
+/* Of two ports of a LAG, a is selected before b. */
+bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_state *b);
 
 /* key.c */
 bool lacp_enabled(const struct lacp_port_config *config);
@@ -76,7 +87,7 @@ void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct 
 		       uint64_t now_ns);
 
 /*
- * port.c: the port leaves its aggregator. Outside learns of it at once, the partner as soon as the
+ * leave.c: the port leaves its aggregator. Outside learns of it at once, the partner as soon as the
  * rate of PDUs allows it; else it would go on sending for up to 90 seconds.
  */
 void lacp_leave(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
@@ -132,16 +143,8 @@ struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned i
 void lacp_selection_enter(struct lacp_system *sys, unsigned int slot, struct lacp_choice choice);
 /* Unselects a port whose LAG is not the one it was selected for. */
 void lacp_unselect(struct lacp_system *sys, unsigned int slot);
-bool lacp_same_lag(const struct lacp_port_state *a, const struct lacp_port_state *b);
 
 /* rank.c */
-bool lacp_is_live(const struct lacp_port_state *port);
-/* Both ends have heard each other. */
-bool lacp_is_known(const struct lacp_port_state *port);
-/* The actor is the system with the better priority: its port priorities decide. 6.7.1 */
-bool lacp_actor_decides(const struct lacp_port_state *port);
-/* Of two ports of a LAG, a is selected before b. */
-bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_state *b);
 /* It distributes, and the partner's port is in sync. */
 bool lacp_works(const struct lacp_port_state *port);
 /* lacp_wtr: it has failed, is back, and the others can do without it for a while. */

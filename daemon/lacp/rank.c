@@ -5,45 +5,7 @@
  * and one that works keeps its place until a better one is ready to take over. Called by
  * selection.c, mux.c, why.c; system.c lets lacp_rank_follow() note the times it needs.
  */
-#include <string.h>
-
 #include "daemon/lacp/machines.h"
-
-/* Operable, with a partner that is heard. */
-bool lacp_is_live(const struct lacp_port_state *port)
-{
-	return port->config.link && port->rx == LACP_RX_CURRENT;
-}
-
-bool lacp_actor_decides(const struct lacp_port_state *port)
-{
-	const struct lacp_info *actor = &port->actor, *partner = &port->partner;
-
-	if (actor->system_priority != partner->system_priority)
-		return actor->system_priority < partner->system_priority;
-	return memcmp(actor->system, partner->system, LACP_MAC_SIZE) < 0;
-}
-
-/*
- * Live before dead, in sync before refused (these in turn), then as the better system's priorities
- * say.
- */
-bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_state *b)
-{
-	bool decides = lacp_actor_decides(a);
-	const struct lacp_info *x = decides ? &a->actor : &a->partner,
-			       *y = decides ? &b->actor : &b->partner;
-
-	if (lacp_is_live(a) != lacp_is_live(b))
-		return lacp_is_live(a);
-	if (a->behind_ns != b->behind_ns)
-		return a->behind_ns < b->behind_ns;
-	if (x->port_priority != y->port_priority)
-		return x->port_priority < y->port_priority;
-	if (x->port != y->port)
-		return x->port < y->port;
-	return a->actor.port < b->actor.port;
-}
 
 static bool is_in_sync(const struct lacp_port_state *port)
 {
@@ -153,11 +115,6 @@ bool lacp_is_within_max_links(const struct lacp_system *sys, const struct lacp_p
 	if (!most || count_before(sys, port, now_ns) < most)
 		return true;
 	return lacp_works(port) && count_ready_before(sys, port, now_ns) < most;
-}
-
-bool lacp_is_known(const struct lacp_port_state *port)
-{
-	return lacp_is_live(port) && port->matched && !(port->partner.state & LACP_EXPIRED);
 }
 
 bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator)

@@ -5,19 +5,7 @@
  * standby, as are those that rank.c leaves out. Called by system.c; the only writer of Selected and
  * of the port's aggregator.
  */
-#include <string.h>
-
 #include "daemon/lacp/machines.h"
-
-/* 6.3.6: same LAG ID, and both ends of both links can be aggregated. */
-bool lacp_same_lag(const struct lacp_port_state *a, const struct lacp_port_state *b)
-{
-	return a->actor.key == b->actor.key && a->partner.key == b->partner.key &&
-	       a->partner.system_priority == b->partner.system_priority &&
-	       !memcmp(a->partner.system, b->partner.system, LACP_MAC_SIZE) &&
-	       (a->actor.state & b->actor.state & a->partner.state & b->partner.state &
-		LACP_AGGREGATION);
-}
 
 static bool is_taken(const struct lacp_system *sys, unsigned int slot, uint8_t aggregator)
 {

@@ -10,12 +10,6 @@
 #define RETRY_TIME (LACP_SECOND / 10)
 #define CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)
 
-void lacp_tell(const struct lacp_system *sys, unsigned int slot, enum lacp_event event,
-	       unsigned int detail)
-{
-	sys->outputs->event(sys->context, slot, event, detail);
-}
-
 static bool step_rx(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];

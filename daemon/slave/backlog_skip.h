@@ -4,25 +4,23 @@
  * is simply the bond's to bond0 at once. The receive program is a clsact filter from then on, for
  * TCX would come first; it takes what the classifier leaves.
  */
-#ifndef XBOND_DAEMON_MIRRED_H
-#define XBOND_DAEMON_MIRRED_H
+#ifndef XBOND_DAEMON_SLAVE_BACKLOG_SKIP_H
+#define XBOND_DAEMON_SLAVE_BACKLOG_SKIP_H
 
 #include "daemon/bond.h"
 
 /* rx_backlog off needs slaves with the bond's address. */
-int mirred_check(const struct xbond_bond *pin, struct err *err);
+int backlog_skip_check(const struct xbond_bond *pin, struct err *err);
 /*
  * Of a member: attaches or detaches as rx_backlog says. A refusal leaves the backlog, and is told
  * in the log.
  */
-void mirred_follow(struct bond *bond, unsigned int slot);
+void backlog_skip_follow(struct bond *bond, unsigned int slot);
 /*
  * An action forgets bond0 when that leaves the namespace: to be called when it is back, or may be.
  */
-void mirred_follow_all(struct bond *bond);
-/* Somebody has removed what mirred_follow() has made. */
-bool mirred_is_missing(struct bond *bond, unsigned int slot);
-/* Takes the classifier off. */
-void mirred_remove(struct bond *bond, unsigned int slot);
+void backlog_skip_follow_all(struct bond *bond);
+/* Somebody has removed what backlog_skip_follow() has made. */
+bool backlog_skip_is_missing(struct bond *bond, unsigned int slot);
 
 #endif

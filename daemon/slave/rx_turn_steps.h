@@ -5,30 +5,10 @@
  * behind markers), its LACP partner is told; then the hook is changed, and the next has its turn
  * when this one works again. What changes without that is done at once.
  */
-#ifndef XBOND_DAEMON_RX_TURN_H
-#define XBOND_DAEMON_RX_TURN_H
+#ifndef XBOND_DAEMON_SLAVE_RX_TURN_STEPS_H
+#define XBOND_DAEMON_SLAVE_RX_TURN_STEPS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "common/err.h"
-
-struct bond;
-
-enum rx_turn_step {
-	RX_TURN_NONE,
-	RX_TURN_DRAINING,  /* its flows go to others */
-	RX_TURN_LEAVING,   /* it has none any more, and its LACP partner is told */
-	RX_TURN_RETURNING, /* changed; waited for */
-};
-
-struct rx_turn {
-	uint64_t due; /* slots that have had no turn yet */
-	enum rx_turn_step step;
-	unsigned int slot; /* whose turn it is, but for RX_TURN_NONE */
-	uint64_t deadline_ns;
-	uint64_t reset; /* slots whose carrier is away because of us */
-};
+#include "daemon/bond.h"
 
 /*
  * Every member gets what rx_hook asks for. What needs no turns is done when this returns; ret_why,
@@ -47,14 +27,5 @@ void rx_turn_ask(struct bond *bond, unsigned int slot);
 void rx_turn_ask_again(struct bond *bond);
 /* Goes on; called twice a second. */
 void rx_turn_step(struct bond *bond);
-
-/* Slots that shall have no flows now, and those that send nothing. */
-uint64_t rx_turn_drained(const struct bond *bond);
-uint64_t rx_turn_out(const struct bond *bond);
-/*
- * A loss of this slave's carrier is ours: until it carries traffic again, however often its driver
- * resets for it.
- */
-bool rx_turn_has_reset(const struct bond *bond, unsigned int slot);
 
 #endif

@@ -4,18 +4,27 @@
  * what somebody has taken off, replaces what another build has attached; counts and says what it
  * found (xbond_attached). XDP programs: xdp.c, xdp_upgrade.c.
  */
-#ifndef XBOND_DAEMON_ATTACH_CHECK_H
-#define XBOND_DAEMON_ATTACH_CHECK_H
+#ifndef XBOND_DAEMON_BOND_ATTACH_CHECK_H
+#define XBOND_DAEMON_BOND_ATTACH_CHECK_H
 
+#include "daemon/attach.h"
 #include "daemon/bond.h"
 
-/*
- * Now and then: everything. Some three system calls for each attachment. While a bond is adopted
- * (bond->adopting), programs of another build are no loss.
- */
-void attach_check(struct bond *bond);
-/* After news of the slave's filters. */
-void attach_check_slave(struct bond *bond, unsigned int slot);
+/* One attachment. */
+struct attach_place {
+	struct bond *bond;
+	unsigned int slot; /* or XBOND_MAX_SLAVES: of the pair */
+	uint32_t end;	   /* of the pair: XBOND_ATTACHED_PORT or _EGRESS */
+	struct attach_point point;
+	int program_fd;
+	const char *device;
+	bool expected; /* what is missing there is nobody's doing: put right, and not counted */
+	/* Attaches the program anew. 0 or -errno. */
+	int (*put_back)(const struct attach_place *place, struct err *err);
+};
+
+/* Looks, and puts right. */
+void attach_check_place(struct attach_place *place);
 /*
  * Of bond0 and the port side. came_back: bond0 was in another namespace, and left its filters
  * behind.

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "daemon/rx_turn.h"
+#include "daemon/slave/rx_turn_steps.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "common/clock.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/bond/rx_turn.h"
 #include "daemon/bond_lacp.h"
 #include "daemon/daemon.h"
 #include "daemon/idle.h"
-#include "daemon/log.h"
+#include "daemon/monitor/verdict.h"
 #include "daemon/slowio.h"
 #include "daemon/xdp.h"
 
@@ -16,11 +18,6 @@
 /* Until a partner sends elsewhere; kernel bonding looks ten times a second. */
 #define PARTNER_NS (500 * NS_PER_MS)
 #define RETURN_NS (15000 * NS_PER_MS) /* of a slow NIC, and LACP behind it */
-
-static uint64_t rx_turn_bit(unsigned int slot)
-{
-	return UINT64_C(1) << slot;
-}
 
 static bool rx_turn_has_carrier(struct bond *bond, unsigned int slot)
 {
@@ -59,7 +56,7 @@ static bool rx_turn_change(struct bond *bond, unsigned int slot, int *ret_r, str
 	*ret_r = xdp_follow_slave(bond, slot, ret_why);
 	lost = had && (!rx_turn_has_carrier(bond, slot) || rx_turn_changes(bond, slot) != before);
 	if (lost) {
-		bond_set_carrier(bond, slot, false);
+		verdict_set(bond, slot, LINK_MONITOR_CARRIER, false);
 		bond->members[slot].flapped = true;
 	} else {
 		bond->rx_turn.reset &= ~rx_turn_bit(slot);
@@ -222,23 +219,4 @@ void rx_turn_ask_again(struct bond *bond)
 void rx_turn_step(struct bond *bond)
 {
 	rx_turn_run(bond, NULL);
-}
-
-uint64_t rx_turn_drained(const struct bond *bond)
-{
-	const struct rx_turn *turn = &bond->rx_turn;
-
-	return turn->step == RX_TURN_DRAINING || turn->step == RX_TURN_LEAVING
-		       ? rx_turn_bit(turn->slot)
-		       : 0;
-}
-
-uint64_t rx_turn_out(const struct bond *bond)
-{
-	return bond->rx_turn.step == RX_TURN_LEAVING ? rx_turn_bit(bond->rx_turn.slot) : 0;
-}
-
-bool rx_turn_has_reset(const struct bond *bond, unsigned int slot)
-{
-	return bond->rx_turn.reset & rx_turn_bit(slot);
 }
