@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "daemon/base/idle.h"
+#include "daemon/bond/burst.h"
+#include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/burst.h"
-#include "daemon/daemon.h"
-#include "daemon/idle.h"
+#include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/monitor/carrier_message.h"
-#include "daemon/poll.h"
-#include "daemon/poller.h"
-#include "daemon/slowio.h"
+#include "daemon/monitor/poll.h"
+#include "daemon/monitor/poller.h"
 #include "daemon/watch.h"
 
 #define BEAT_NS (500 * NS_PER_MS)

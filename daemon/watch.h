@@ -7,7 +7,7 @@
 #ifndef XBOND_DAEMON_WATCH_H
 #define XBOND_DAEMON_WATCH_H
 
-#include "daemon/daemon.h"
+#include "daemon/bond/daemon.h"
 
 /* Starts listening; before adoption, so that nothing falls between the two. */
 int watch_init(struct daemon *daemon);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/attach_check.h"
 
-#include "daemon/attach.h"
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/bond/pins_keep.h"
 #include "daemon/bond/port_hooks.h"
-#include "daemon/crashpoint.h"
-#include "daemon/daemon.h"
-#include "daemon/log.h"
-#include "daemon/pins_keep.h"
+#include "daemon/dataplane/attach.h"
 
 #define NO_SLOT XBOND_MAX_SLAVES
 

@@ -7,8 +7,8 @@
 #ifndef XBOND_DAEMON_BOND_ATTACH_CHECK_H
 #define XBOND_DAEMON_BOND_ATTACH_CHECK_H
 
-#include "daemon/attach.h"
-#include "daemon/bond.h"
+#include "daemon/bond/bond.h"
+#include "daemon/dataplane/attach.h"
 
 /* One attachment. */
 struct attach_place {

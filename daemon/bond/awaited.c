@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/values.h"
-#include "daemon/log.h"
+#include "daemon/base/log.h"
+#include "options/values.h"
 #include "view/json_value.h"
 
 #define SUFFIX ".conf"

@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
-#include "daemon/config_file.h"
-#include "daemon/daemon.h"
+#include "daemon/bond/daemon.h"
+#include "options/config_file.h"
 
 /* A slave of the configuration, under the name it has there. manage/config_wait.c tries them. */
 struct awaited {

@@ -8,11 +8,11 @@
 #include "bpf/drain.h"
 #include "common/clock.h"
 #include "common/mode.h"
-#include "common/weights.h"
-#include "daemon/active.h"
+#include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/decision.h"
-#include "daemon/bond_lacp.h"
-#include "daemon/carrier.h"
+#include "rules/active.h"
+#include "rules/carrier.h"
+#include "rules/weights.h"
 
 static uint64_t decide_up_mask(struct bond *bond)
 {

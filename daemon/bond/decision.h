@@ -7,7 +7,7 @@
 #ifndef XBOND_DAEMON_BOND_DECISION_H
 #define XBOND_DAEMON_BOND_DECISION_H
 
-#include "daemon/bond.h"
+#include "daemon/bond/bond.h"
 
 /* One evaluation: what was, what is, what follows. */
 struct decision {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/delay.h"
 
+#include "daemon/base/latency.h"
+#include "daemon/bond/burst.h"
+#include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/burst.h"
-#include "daemon/daemon.h"
-#include "daemon/latency.h"
 
 #define TIMER_ACCURACY_US 1000
 

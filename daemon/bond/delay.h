@@ -3,7 +3,7 @@
 #ifndef XBOND_DAEMON_BOND_DELAY_H
 #define XBOND_DAEMON_BOND_DELAY_H
 
-#include "daemon/bond.h"
+#include "daemon/bond/bond.h"
 
 /* 0 or -errno. */
 int delay_start(struct bond *bond);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/evaluate.h"
 
-#include "daemon/announce.h"
+#include "daemon/announce/announce.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/bond_lacp.h"
+#include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
-#include "daemon/bond_lacp.h"
-#include "daemon/daemon.h"
-#include "daemon/log.h"
 
 static const char *const evaluate_link_words[] = {
 	[XBOND_LINK_DOWN] = "down",

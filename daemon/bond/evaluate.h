@@ -6,7 +6,7 @@
 #ifndef XBOND_DAEMON_BOND_EVALUATE_H
 #define XBOND_DAEMON_BOND_EVALUATE_H
 
-#include "daemon/bond.h"
+#include "daemon/bond/bond.h"
 
 /*
  * Link states, delays, active slave, carrier of the bond: decides, publishes, and logs

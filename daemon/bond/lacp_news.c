@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/lacp_news.h"
 
+#include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/daemon.h"
-#include "daemon/slowio.h"
+#include "daemon/lacp_thread/lacp_thread.h"
 
 void lacp_news_take(struct daemon *daemon)
 {

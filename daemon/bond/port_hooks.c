@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "daemon/bond.h"
-#include "daemon/daemon.h"
-#include "daemon/idle.h"
-#include "daemon/log.h"
+#include "daemon/base/idle.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/bond.h"
+#include "daemon/bond/daemon.h"
 #include "daemon/net/filters.h"
 
 struct attach_point port_hooks_point(struct bond *bond, bool egress)

@@ -7,8 +7,8 @@
 #ifndef XBOND_DAEMON_BOND_PORT_HOOKS_H
 #define XBOND_DAEMON_BOND_PORT_HOOKS_H
 
-#include "daemon/attach.h"
-#include "daemon/bond.h"
+#include "daemon/bond/bond.h"
+#include "daemon/dataplane/attach.h"
 
 /* Of a new bond: chooses TCX or clsact, and attaches the programs of both ends. */
 int port_hooks_attach(struct bond *bond, struct err *err);

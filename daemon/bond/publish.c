@@ -9,13 +9,13 @@
 
 #include "bpf/drain.h"
 #include "common/mode.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/bond_lacp.h"
+#include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
 #include "daemon/bond/port_hooks.h"
-#include "daemon/bond_lacp.h"
-#include "daemon/daemon.h"
-#include "daemon/log.h"
-#include "daemon/slowio.h"
-#include "daemon/xdp_devmap.h"
+#include "daemon/bond/xdp_devmap.h"
+#include "daemon/lacp_thread/lacp_thread.h"
 
 /*
  * Straight into bond0 in its own namespace: the cheapest way there is. Linux counts such packets

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/rx_turn.h"
 
-#include "daemon/bond.h"
+#include "daemon/bond/bond.h"
 
 uint64_t rx_turn_drained(const struct bond *bond)
 {

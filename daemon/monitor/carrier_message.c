@@ -2,10 +2,10 @@
 #include "daemon/monitor/carrier_message.h"
 
 #include "common/clock.h"
+#include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/daemon.h"
+#include "daemon/monitor/poll.h"
 #include "daemon/monitor/verdict.h"
-#include "daemon/poll.h"
 
 #define NEW_MEMBER_NS (1000 * NS_PER_MS)
 

@@ -6,7 +6,7 @@
 #ifndef XBOND_DAEMON_MONITOR_CARRIER_MESSAGE_H
 #define XBOND_DAEMON_MONITOR_CARRIER_MESSAGE_H
 
-#include "daemon/bond.h"
+#include "daemon/bond/bond.h"
 
 /* A link message of a member. Evaluates. */
 void carrier_message_take(struct bond *bond, unsigned int slot, const struct link_info *link);

@@ -7,7 +7,7 @@
 #ifndef XBOND_DAEMON_MONITOR_VERDICT_H
 #define XBOND_DAEMON_MONITOR_VERDICT_H
 
-#include "daemon/bond.h"
+#include "daemon/bond/bond.h"
 
 /* As just learnt. True: the link works now and did not, or the other way round. Does not evaluate.
  */

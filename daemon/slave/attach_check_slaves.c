@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/attach_check_slaves.h"
 
-#include "daemon/attach.h"
 #include "daemon/bond/attach_check.h"
+#include "daemon/dataplane/attach.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/slave_rx.h"
 

@@ -6,7 +6,7 @@
 #ifndef XBOND_DAEMON_SLAVE_ATTACH_CHECK_SLAVES_H
 #define XBOND_DAEMON_SLAVE_ATTACH_CHECK_SLAVES_H
 
-#include "daemon/bond.h"
+#include "daemon/bond/bond.h"
 
 /*
  * Now and then: everything, the pair as well. Some three system calls for each attachment. While a

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/attach.h"
-#include "daemon/crashpoint.h"
-#include "daemon/daemon.h"
-#include "daemon/log.h"
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/dataplane/attach.h"
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/slave_rx.h"
 

@@ -7,7 +7,7 @@
 #ifndef XBOND_DAEMON_SLAVE_BACKLOG_SKIP_H
 #define XBOND_DAEMON_SLAVE_BACKLOG_SKIP_H
 
-#include "daemon/bond.h"
+#include "daemon/bond/bond.h"
 
 /* rx_backlog off needs slaves with the bond's address. */
 int backlog_skip_check(const struct xbond_bond *pin, struct err *err);

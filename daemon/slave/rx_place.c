@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/rx_place.h"
 
-#include "daemon/attach.h"
-#include "daemon/crashpoint.h"
-#include "daemon/daemon.h"
+#include "daemon/base/crashpoint.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/dataplane/attach.h"
+#include "daemon/dataplane/tcx.h"
 #include "daemon/slave/slave_rx.h"
-#include "daemon/tcx.h"
 
 /* Where among them. */
 enum rx_place { PLACE_TCX_LAST, PLACE_TCX_FIRST, PLACE_CLSACT_LAST, PLACE_CLSACT_FIRST };

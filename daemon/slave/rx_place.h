@@ -8,7 +8,7 @@
 #ifndef XBOND_DAEMON_SLAVE_RX_PLACE_H
 #define XBOND_DAEMON_SLAVE_RX_PLACE_H
 
-#include "daemon/bond.h"
+#include "daemon/bond/bond.h"
 
 /* Before the receive program is attached for the first time: where. */
 void rx_place_choose(struct bond *bond, unsigned int slot);

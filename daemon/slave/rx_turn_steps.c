@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "daemon/base/idle.h"
+#include "daemon/bond/bond_lacp.h"
+#include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/rx_turn.h"
-#include "daemon/bond_lacp.h"
-#include "daemon/daemon.h"
-#include "daemon/idle.h"
+#include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/monitor/verdict.h"
-#include "daemon/slowio.h"
-#include "daemon/xdp.h"
+#include "daemon/slave/xdp.h"
 
 #define DRAIN_NS (5000 * NS_PER_MS) /* longer than markers take */
 /* Until a partner sends elsewhere; kernel bonding looks ten times a second. */

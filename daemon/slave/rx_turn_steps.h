@@ -8,7 +8,7 @@
 #ifndef XBOND_DAEMON_SLAVE_RX_TURN_STEPS_H
 #define XBOND_DAEMON_SLAVE_RX_TURN_STEPS_H
 
-#include "daemon/bond.h"
+#include "daemon/bond/bond.h"
 
 /*
  * Every member gets what rx_hook asks for. What needs no turns is done when this returns; ret_why,

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 
+#include "daemon/base/log.h"
 #include "daemon/bond/awaited.h"
+#include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
-#include "daemon/daemon.h"
-#include "daemon/log.h"
-#include "daemon/slave.h"
-#include "daemon/vlan_filter.h"
+#include "daemon/slave/slave.h"
+#include "daemon/slave/vlan_filter.h"
 
 void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *gone)
 {

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "daemon/daemon.h"
+#include "daemon/bond/daemon.h"
 #include "daemon/net/filters.h"
 
 static bool slave_rx_goes_first(struct bond *bond, unsigned int slot)

@@ -3,11 +3,11 @@
  * The receive program of a slave: where it is attached, and attaching it there. Where it stands
  * among the programs of others: rx_place.h.
  */
-#ifndef XBOND_DAEMON_SLAVE_RX_H
-#define XBOND_DAEMON_SLAVE_RX_H
+#ifndef XBOND_DAEMON_SLAVE_SLAVE_RX_H
+#define XBOND_DAEMON_SLAVE_SLAVE_RX_H
 
-#include "daemon/attach.h"
-#include "daemon/bond.h"
+#include "daemon/bond/bond.h"
+#include "daemon/dataplane/attach.h"
 
 /* What the receive program of the slot is attached by. */
 enum xbond_hook slave_rx_hook(struct bond *bond, unsigned int slot);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A configuration file of any content: daemon/config_file.c with the option table behind it. */
-#include "daemon/config_file.h"
+/* A configuration file of any content: options/config_file.c with the option table behind it. */
+#include "options/config_file.h"
 #include "tests/fuzz/input.h"
 
 static void config_check(const struct config_file *file)

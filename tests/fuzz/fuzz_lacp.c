@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 
-#include "daemon/lacp/machines.h"
+#include "lacp/machines.h"
 #include "tests/fuzz/input.h"
 
 #define PORTS 6
