@@ -7,8 +7,10 @@ import struct
 
 import pytest
 
-from lab import ROOT, compile_bpf, run, wait_for
+from lab import ROOT
+from namespace import compile_bpf, run
 from traffic import PORT, SOL_PACKET, Capture
+from waiting import wait_for
 
 PACKET_VNET_HDR = 15
 ETHER, MTU = 14, 9000

@@ -3,9 +3,11 @@ import json
 
 import pytest
 
-from lab import ROOT, compile_bpf, run, wait_for
+from lab import ROOT
+from namespace import compile_bpf, run
 from lacp import ports, wait_distributing
 from traffic import Stream
+from waiting import wait_for
 
 SLOW_GROUP = "01:80:c2:00:00:02"
 TC_PRIO_CONTROL = 7

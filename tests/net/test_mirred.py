@@ -4,11 +4,11 @@ import shutil
 
 import pytest
 
-from lab import wait_for
 from lacp import wait_distributing
 from test_restart import knows_steps, plain_view
 from test_stacking import moved_away
 from traffic import Capture, Iperf, Stream, send_frames
+from waiting import wait_for
 
 FLOWS = 64
 FORCE_COUNTED = 1  # XBOND_F_FORCE_COUNTED

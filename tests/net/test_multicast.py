@@ -8,7 +8,8 @@ import struct
 
 import pytest
 
-from lab import groups, wait_for
+from namespace import groups
+from waiting import wait_for
 
 GROUP, LATER, OTHERS = "01:00:5e:01:02:03", "33:33:00:00:77:77", "01:00:5e:0a:0a:0a"
 SLOW = "01:80:c2:00:00:02"

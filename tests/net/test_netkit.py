@@ -8,8 +8,10 @@ import os
 import pytest
 
 import lab as lab_module
-from lab import Refused, run, wait_for
+from lab import Refused
+from namespace import run
 from traffic import Capture, Stream, flows_by_link, send_packets
+from waiting import wait_for
 
 BPF_LINK_TYPE_NETKIT = 13  # what an older bpftool says of it
 UNHARMED = {"lost": 0, "reordered": 0, "duplicates": 0}

@@ -11,7 +11,7 @@ import struct
 import pytest
 
 import lab as lab_module
-from lab import wait_for
+from waiting import wait_for
 
 RTMGRP_LINK = 1
 TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000

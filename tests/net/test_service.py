@@ -6,8 +6,9 @@ import socket
 
 import pytest
 
-from lab import end, wait_for
+from namespace import end
 from traffic import Stream
+from waiting import wait_for
 
 
 def write(host, text, bond="bond0"):
@@ -99,8 +100,7 @@ def plug(host, name="l1"):
 
 def settled(host):
     """bondd has read what the kernel had told before."""
-    ticks = host.pinned("table")["heartbeat_ns"]
-    wait_for(lambda: host.pinned("table")["heartbeat_ns"] > ticks + 1.2e9, "two ticks of bondd")
+    host.wait_looked(1.2)
 
 
 def test_another_bond_of_that_name_does_not_inherit_the_waiting(lone):

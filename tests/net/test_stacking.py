@@ -10,8 +10,10 @@ import subprocess
 
 import pytest
 
-from lab import KERNEL, ROOT, compile_bpf, end, groups, run, wait_for
+from lab import ROOT
+from namespace import KERNEL, compile_bpf, end, groups, run
 from traffic import Capture, Frame, Iperf, Stream, send_frames, send_packets
+from waiting import wait_for
 
 
 @pytest.fixture(params=["counted", "direct"])

@@ -9,11 +9,13 @@ import pytest
 
 import builds
 import lab as lab_module
-from lab import BONDD, run, wait_for
+from lab import BONDD
+from namespace import run
 from lacp import tx_slots, wait_distributing
 from test_netkit import netkit_only
 from test_xdp import by_xdp, whole_checksums
 from traffic import Stream
+from waiting import wait_for
 
 SOAK = os.environ.get("XBOND_SOAK")
 UPGRADES = 20

@@ -14,9 +14,11 @@ import time
 import pytest
 
 import lab as lab_module
-from lab import BUILD, KERNEL, ROOT, Refused, compile_bpf, run, wait_for
+from lab import BUILD, ROOT, Refused
+from namespace import KERNEL, compile_bpf, run
 from lacp import wait_distributing
 from traffic import Capture, Iperf, Stream, send_frames, send_packets
+from waiting import wait_for
 
 LIBXDP_DIR = "/sys/fs/bpf/xdp"
 XDPLIVE = BUILD / "tools/xdplive"
@@ -520,7 +522,8 @@ def test_the_stack_goes_on_without_bondd(sending):
     stream = Stream(made.near, made.far, rate=5000, flows=FLOWS)
     stream.flow_on(500)
     made.near.freeze_bondd()
-    time.sleep(4)  # the watchdog has bitten: packets cross, and XDP lets all pass
+    wait_for(lambda: not made.near.pinned("table")["watched"], "the watchdog to bite")
+    # Now packets cross, and XDP lets all pass.
     arrived = stream.received()
     stream.flow_on(2000)
     assert stream.received() >= arrived + 2000

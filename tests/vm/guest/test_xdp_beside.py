@@ -9,9 +9,10 @@ import shutil
 
 import pytest
 
-from lab import compile_bpf, wait_for
+from namespace import compile_bpf
 from traffic import Stream
 from test_xdp import check_both_ways, hooks
+from waiting import wait_for
 
 OURS, THEIRS = "xbond_xdp_rx", "xdpfilt_alw_udp"
 FILTERED = 9009
