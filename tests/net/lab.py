@@ -4,6 +4,7 @@ A Host is a network namespace with its own bondd and bondctl directories; a Lab 
 hosts, the veth links between them, and cleans everything up. Nothing outside the
 namespaces is touched.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -20,6 +21,7 @@ from waiting import PATIENCE, wait_for  # pylint: disable=wrong-import-order
 BONDD = BUILD / "bondd"
 BONDCTL = BUILD / "bondctl"
 BPFFS = "/sys/fs/bpf"
+DIED = 99  # status of a bondd that ended at a step
 # veth or netkit: what all bonds are made of, unless a test says so itself
 DEVICE = os.environ.get("XBOND_TEST_DEVICE")
 
@@ -93,6 +95,18 @@ class Host(Namespace):
     def stop_bondd(self):
         """An orderly stop."""
         assert end(self.bondd, signal.SIGTERM) == 0, self.log()
+
+    @contextlib.contextmanager
+    def dying_at(self, step, wait=True):
+        """A new bondd, which ends at this step of what the block has it do (crashpoint.h). It has
+        ended, untidily, when the block is left.
+        """
+        self.environment = {"XBOND_TEST_DIE_AT": step}
+        self.start_bondd(wait=wait)
+        yield
+        status = self.bondd.wait(timeout=15 * PATIENCE)
+        assert status == DIED, f"bondd ended with {status}, not at {step}"
+        self.environment = {}
 
     def kill_bondd(self):
         end(self.bondd, signal.SIGKILL)

@@ -4,6 +4,7 @@ PDUs made by hand.
 import struct
 import time
 
+from namespace import mac_bytes
 from traffic import send_frames
 from waiting import quiet_for, wait_for
 
@@ -75,7 +76,7 @@ def busiest_second(times):
 
 def pdu_info(system, port, key=1, state=ACTIVITY | TIMEOUT | AGGREGATION, system_priority=65535,
              port_priority=255):
-    return struct.pack("!H6sHHHB3x", system_priority, bytes.fromhex(system.replace(":", "")), key,
+    return struct.pack("!H6sHHHB3x", system_priority, mac_bytes(system), key,
                        port_priority, port, state)
 
 
@@ -83,16 +84,16 @@ NOBODY = bytes(18)
 
 
 def lacpdu(actor, partner=NOBODY, version=1, source="02:00:00:00:00:99"):
-    frame = SLOW_MAC + bytes.fromhex(source.replace(":", ""))
+    frame = SLOW_MAC + mac_bytes(source)
     frame += struct.pack("!HBB", SLOW_TYPE, LACP, version)
     frame += b"\x01\x14" + actor + b"\x02\x14" + partner + b"\x03\x10" + bytes(14)
     return frame.ljust(PDU_SIZE, b"\0")
 
 
 def marker(kind=1, length=16, system="02:00:00:00:00:99", port=1, transaction=77):
-    frame = SLOW_MAC + bytes.fromhex(system.replace(":", ""))
+    frame = SLOW_MAC + mac_bytes(system)
     frame += struct.pack("!HBB", SLOW_TYPE, MARKER, 1)
-    frame += struct.pack("!BBH6sI2x", kind, length, port, bytes.fromhex(system.replace(":", "")),
+    frame += struct.pack("!BBH6sI2x", kind, length, port, mac_bytes(system),
                          transaction)
     return frame.ljust(PDU_SIZE, b"\0")
 

@@ -35,6 +35,10 @@ def compile_bpf(source, made):
         "-c", source, "-o", made, timeout=200 * PATIENCE)
 
 
+def mac_bytes(text):
+    return bytes.fromhex(text.replace(":", ""))
+
+
 class Namespace:
     """A named network namespace; entered with nsenter, as `ip netns exec` hides bpffs."""
 

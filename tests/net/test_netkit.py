@@ -321,12 +321,9 @@ def test_kill_and_restart_lose_nothing(netkit_pair, path):
 @pytest.mark.parametrize("step", ["create-pinned", "create-device"])
 def test_killed_in_create(lone, step):
     host = lone(links=1, bondd=False)
-    host.environment = {"XBOND_TEST_DIE_AT": step}
-    host.start_bondd()
-    devices = host.devices()
-    assert host.ctl_try("create", "bond0", "device", "netkit").returncode == 3
-    host.bondd.wait(10)
-    host.environment = {}
+    with host.dying_at(step):
+        devices = host.devices()
+        assert host.ctl_try("create", "bond0", "device", "netkit").returncode == 3
     host.start_bondd()
     assert host.devices() == devices and host.pins() == [] and host.ctl_json("list") == []
     host.ctl("create", "bond0", "device", "netkit")

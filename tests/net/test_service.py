@@ -174,10 +174,8 @@ def test_a_slave_that_goes_while_bondd_is_away_returns(lone, back):
 def test_a_file_that_was_half_applied_is_applied_anew(lone):
     host = lone(links=2, bondd=False)
     write(host, WAITING)
-    host.environment = {"XBOND_TEST_DIE_AT": "enslave-attached"}
-    host.start_bondd(wait=False)
-    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
-    host.environment = {}
+    with host.dying_at("enslave-attached", wait=False):
+        pass
     host.start_bondd()
     assert names(host) == ["l0", "l1"]
     assert host.slave("l1")["options"]["weight"] == 9

@@ -112,11 +112,8 @@ def test_bondd_dies_when_it_joins(switched, step):
         add_filter(near, dev)
     switched.bond("active-backup", "device", "veth")
     near.stop_bondd()
-    near.environment = {"XBOND_TEST_DIE_AT": step}
-    near.start_bondd()
-    assert near.ctl_try("set", "bond0", "rx_hook", "xdp").returncode == 3
-    near.bondd.wait(10)
-    near.environment = {}
+    with near.dying_at(step):
+        assert near.ctl_try("set", "bond0", "rx_hook", "xdp").returncode == 3
     near.start_bondd()
     wait_for(lambda: hooks(near) in (["xdp", "xdp"], ["tc", "tc"]), "both or none")
     joined = [THEIRS, OURS] if hooks(near)[0] == "xdp" else [THEIRS]
