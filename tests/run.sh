@@ -111,7 +111,7 @@ for program in "$build"/tests/unit/test_*; do
     unit "$program"
 done
 unit tests/sim/run
-for directory in tests/manual tests/packaging tests/cli tests/lacp tests/bpf; do
+for directory in tests/manual tests/packaging tests/cli tests/layout tests/bpf; do
     suite "$directory" "$directory"
 done
 [ "${1:-}" != local ] || end_with_totals
