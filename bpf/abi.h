@@ -4,14 +4,14 @@
  * Every bond has one directory of pins, BPF_DIR/BOND/, with a file per map named
  * as XBOND_PIN_* says. Each struct names the one writer it has; all others read.
  * A change of any size or meaning here raises XBOND_ABI_VERSION, and adds a step to
- * daemon/migrate_steps.c; a map that is only new does not.
+ * daemon/dataplane/migrate_steps.c; a map that is only new does not.
  */
 #ifndef XBOND_ABI_H
 #define XBOND_ABI_H
 
 #include <linux/types.h>
 
-#include "daemon/lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
+#include "lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
 
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
 #define XBOND_ABI_VERSION 7
@@ -74,6 +74,15 @@ enum xbond_mode {
 	XBOND_MODE_BROADCAST = 3,
 	XBOND_MODE_8023AD = 4,
 };
+
+/* How the programs choose the slave for a packet. Which mode does it how: common/mode.c. */
+enum xbond_selection {
+	XBOND_SELECT_TURNS = 0,	 /* by the round-robin cursor */
+	XBOND_SELECT_ACTIVE = 1, /* the active slave */
+	XBOND_SELECT_HASH = 2,	 /* by the packet's hash */
+	XBOND_SELECT_ALL = 3,	 /* every slave gets a copy */
+};
+#define XBOND_SELECT_LAST XBOND_SELECT_ALL
 
 /* The kernel's numbers, and from 16 on ours. */
 enum xbond_policy {
@@ -190,19 +199,19 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
  * the programs take slots out of the masks.
  */
 struct xbond_table {
-	__u64 tx_mask; /* slots that may transmit now */
-	__u64 rx_mask; /* slots that may collect */
-	__u32 active;  /* which copy of the buckets is in force: 0 or 1 */
-	/* Enum xbond_mode: how to choose; 802.3ad chooses as balance-xor or balance-rr. */
-	__u32 mode;
-	__u32 flags; /* XBOND_F_* */
+	__u64 tx_mask;	 /* slots that may transmit now */
+	__u64 rx_mask;	 /* slots that may collect */
+	__u32 active;	 /* which copy of the buckets is in force: 0 or 1 */
+	__u32 selection; /* enum xbond_selection */
+	__u32 flags;	 /* XBOND_F_* */
 	__u32 hash_seed;
 	__u32 bond_ifindex; /* in the port side's namespace; 0 while bond0 is elsewhere */
 	__u32 port_ifindex;
 	__u32 active_request; /* the last settings.active_request that the buckets contain */
 	/* 1 while bondd beats: its program sets it, the watchdog clears it. */
 	__u32 watched;
-	__u32 bucket_count[2]; /* buckets in use per copy: all, or whole rounds in balance-rr */
+	__u32 bucket_count[2]; /* buckets in use per copy: all, or whole rounds of
+				  XBOND_SELECT_TURNS */
 	__u64 netns_cookie;    /* of the port side's namespace, for adoption; 0: unknown */
 	/* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above. */
 	__u64 heartbeat_ns;
@@ -413,6 +422,8 @@ _Static_assert(sizeof(struct xbond_bond) == 280, "bond ABI");
 #define XBOND_SLAVE_XDP_REFUSED 512    /* its driver is not asked again */
 /* Rx-lro was on, and is off because of what bond0 is a port of. */
 #define XBOND_SLAVE_LRO_OFF 1024
+/* It is known whether it had a clsact qdisc: if not, the one that is there is ours. */
+#define XBOND_SLAVE_CLSACT_KNOWN 2048
 
 /* What a slave was before xbond changed it: recorded first, restored on release. */
 struct xbond_slave_record {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The worker under every transmit entry point, TC and XDP alike: from the bond's mode, the
- * settings and a packet in memory to the slot. How headers are brought within reach, and how
- * the packet then leaves, is the entry point's.
+ * The worker under every transmit entry point, TC and XDP alike: from how the bond
+ * selects, the settings and a packet in memory to the slot. How headers are brought within reach,
+ * and how the packet then leaves, is the entry point's.
  */
 #ifndef XBOND_BPF_CHOOSE_H
 #define XBOND_BPF_CHOOSE_H
@@ -33,28 +33,40 @@ static __always_inline struct flow_rule choose_rule(void)
 }
 
 /*
- * A slot of mask, which must not be empty, or CHOOSE_ALL: broadcast. hash_of is called where
- * the mode hashes: it is the entry point's, which has the context, and must be inline.
+ * A slot of mask, which must not be empty, or CHOOSE_ALL: every slot of it. hash_of is called where
+ * a hash decides: it is the entry point's, which has the context, and must be inline.
  */
 static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *context), __u64 mask,
 					 __u32 length)
 {
-	__u32 mode = table.mode, slot;
+	__u32 selection = table.selection, slot;
 	__u64 hash;
 
-	if (mode == XBOND_MODE_BALANCE_XOR) {
+	if (selection == XBOND_SELECT_HASH) {
 		hash = hash_of(context);
 		slot = select_bucket(FLOW_BUCKET(hash));
-	} else if (mode == XBOND_MODE_BALANCE_RR) {
+	} else if (selection == XBOND_SELECT_TURNS) {
 		slot = select_round_robin(mask, length);
 		hash = slot;
-	} else if (mode == XBOND_MODE_ACTIVE_BACKUP) {
+	} else if (selection == XBOND_SELECT_ACTIVE) {
 		hash = 0;
 		slot = select_active_backup();
 	} else {
 		return CHOOSE_ALL;
 	}
 	return select_usable(slot, hash, mask);
+}
+
+/*
+ * In active-backup also the slave that transmit has gone over to by the settings or the
+ * detour, before bondd has followed: answers come in where the questions went out.
+ */
+static __always_inline int choose_collects_by_now(__u32 slot)
+{
+	__u64 mask = select_mask();
+
+	return table.selection == XBOND_SELECT_ACTIVE && mask &&
+	       select_usable(select_active_backup(), 0, mask) == slot;
 }
 
 static __always_inline void choose_count(__u32 slot, __u32 length)

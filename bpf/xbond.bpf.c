@@ -259,16 +259,10 @@ static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
 	return RX_TO_BOND;
 }
 
-/*
- * In active-backup also the slave that transmit has gone over to by the settings or the
- * detour, before bondd has followed: answers come in where the questions went out.
- */
+/* A function of its own: most packets need it not. */
 __noinline int rx_collects_by_now(__u32 slot)
 {
-	__u64 mask = select_mask();
-
-	return table.mode == XBOND_MODE_ACTIVE_BACKUP && mask &&
-	       select_usable(select_active_backup(), 0, mask) == slot;
+	return choose_collects_by_now(slot);
 }
 
 /*

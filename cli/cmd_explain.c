@@ -11,7 +11,8 @@
 #include "cli/explain_words.h"
 #include "cli/foretell.h"
 #include "common/mac.h"
-#include "common/values.h"
+#include "common/mode.h"
+#include "options/values.h"
 
 /* How each missing field can be had; NULL: it need not be given. */
 static const char *const whence[FLOW_FIELDS] = {
@@ -40,7 +41,7 @@ static int complete(struct question *question, const struct pins *pins, struct e
 					     .flow_label = pins->settings->ip6_flow_label };
 	if (!question->call.text[FLOW_SMAC])
 		memcpy(question->call.flow.smac, pins->bond->mac, XBOND_MAC_SIZE);
-	if (pins->table->mode != XBOND_MODE_BALANCE_XOR ||
+	if (pins->table->selection != XBOND_SELECT_HASH ||
 	    question->rule.policy == XBOND_POLICY_FLOW)
 		return 0;
 	for (int field = 0; field < FLOW_FIELDS; field++)
@@ -79,8 +80,7 @@ static json_t *failed_json(const struct pins *pins, const struct forecast *forec
 			 slave_json(pins, forecast->settled));
 }
 
-/* Where the hash decides. */
-static json_t *hashed(const struct question *question, const struct pins *pins)
+static json_t *hashed_by_us(const struct question *question, const struct pins *pins)
 {
 	uint64_t hash = flow_packet_hash(&question->call.flow, &question->rule);
 	struct forecast forecast = foretell(pins, hash);
@@ -93,7 +93,7 @@ static json_t *hashed(const struct question *question, const struct pins *pins)
 			 failed_json(pins, &forecast), "why");
 }
 
-/* Where it does not. */
+/* Where no hash of ours decides. */
 static json_t *unhashed(json_t *slave, json_t *failed, const char *why)
 {
 	return json_pack("{s:{}, s:n, s:n, s:b, s:o, s:o, s:s}", "fields", "hash", "bucket",
@@ -103,6 +103,15 @@ static json_t *unhashed(json_t *slave, json_t *failed, const char *why)
 static json_t *spread(const char *why)
 {
 	return unhashed(json_null(), json_null(), why);
+}
+
+/* Where a hash decides. */
+static json_t *hashed(const struct question *question, const struct pins *pins)
+{
+	if (question->rule.policy == XBOND_POLICY_FLOW)
+		return spread("policy flow hashes what the kernel keeps for the connection, not "
+			      "its addresses");
+	return hashed_by_us(question, pins);
 }
 
 static json_t *active(const struct pins *pins)
@@ -115,18 +124,14 @@ static json_t *active(const struct pins *pins)
 
 static json_t *answer(const struct question *question, const struct pins *pins)
 {
-	uint32_t mode = pins->table->mode;
-
-	if (mode == XBOND_MODE_BALANCE_RR)
+	switch ((enum xbond_selection)pins->table->selection) {
+	case XBOND_SELECT_TURNS:
 		return spread("packets take the slaves in turn, whatever is in them");
-	if (mode == XBOND_MODE_ACTIVE_BACKUP)
-		return active(pins);
-	if (mode != XBOND_MODE_BALANCE_XOR)
-		return spread("every slave transmits every packet");
-	if (question->rule.policy == XBOND_POLICY_FLOW)
-		return spread("policy flow hashes what the kernel keeps for the connection, not "
-			      "its addresses");
-	return hashed(question, pins);
+	case XBOND_SELECT_ACTIVE: return active(pins);
+	case XBOND_SELECT_HASH: return hashed(question, pins);
+	case XBOND_SELECT_ALL: break;
+	}
+	return spread("every slave transmits every packet");
 }
 
 static json_t *explanation(const struct question *question, const struct pins *pins)
@@ -134,7 +139,7 @@ static json_t *explanation(const struct question *question, const struct pins *p
 	const struct option *policy = option_at(OPT_XMIT_HASH_POLICY);
 	struct option_value value = { .number = question->rule.policy };
 	json_t *json = json_pack("{s:s, s:s}", "name", question->call.bond, "mode",
-				 option_mode_name(pins->bond->mode));
+				 mode_name(pins->bond->mode));
 	char text[32];
 
 	option_format(policy, &value, text, sizeof(text));

@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "common/mode.h"
 
 #define CALL_WIDTH 53
-#define MODES (XBOND_MODE_8023AD + 1)
-#define ALL_MODES ((1u << MODES) - 1)
 
 static const char flags_help[] =
 	"Flags, before or after the verb:\n"
@@ -40,28 +39,41 @@ void help_print(void)
 	     "lost.");
 }
 
-static void print_modes(const char *before, uint32_t modes)
+static bool is_of_all_modes(const struct option *option,
+			    bool (*of_mode)(const struct option *, uint32_t))
+{
+	const struct mode *mode;
+
+	for (unsigned int i = 0; (mode = mode_at(i)); i++)
+		if (!of_mode(option, mode->number))
+			return false;
+	return true;
+}
+
+static void print_modes(const char *before, const struct option *option,
+			bool (*of_mode)(const struct option *, uint32_t))
 {
 	const char *separator = before;
+	const struct mode *mode;
 
-	if (modes == ALL_MODES)
-		return;
-	for (uint32_t mode = 0; mode < MODES; mode++) {
-		if (!(modes & (1u << mode)))
+	for (unsigned int i = 0; (mode = mode_at(i)); i++) {
+		if (!of_mode(option, mode->number))
 			continue;
-		printf("%s%s", separator, option_mode_name(mode));
+		printf("%s%s", separator, mode->name);
 		separator = ", ";
 	}
 }
 
 static void print_option(const struct option *option)
 {
-	printf("  %s %s (default %s)\n      %s", option->name, option->values, option->initial,
-	       option->help);
-	if (option->modes != ALL_MODES)
-		print_modes("; only in mode ", option->modes);
-	else
-		print_modes("; has an effect only in mode ", option->effect_modes);
+	char values[OPTION_VALUES_SIZE];
+
+	printf("  %s %s (default %s)\n      %s", option->name, option_values(option, values),
+	       option->initial, option->help);
+	if (!is_of_all_modes(option, option_is_of_mode))
+		print_modes("; only in mode ", option, option_is_of_mode);
+	else if (!is_of_all_modes(option, option_has_effect))
+		print_modes("; has an effect only in mode ", option, option_has_effect);
 	putchar('\n');
 }
 
@@ -76,29 +88,34 @@ void help_print_verb(const struct verb *verb)
 	printf("\n%s", flags_help);
 }
 
-static json_t *mode_names(uint32_t modes)
+static json_t *mode_names(const struct option *option,
+			  bool (*of_mode)(const struct option *, uint32_t))
 {
 	json_t *names = json_array();
+	const struct mode *mode;
 
-	for (uint32_t mode = 0; mode < MODES; mode++)
-		if (modes & (1u << mode))
-			json_array_append_new(names, json_string(option_mode_name(mode)));
+	for (unsigned int i = 0; (mode = mode_at(i)); i++)
+		if (of_mode(option, mode->number))
+			json_array_append_new(names, json_string(mode->name));
 	return names;
+}
+
+static json_t *option_json(const struct option *option)
+{
+	char values[OPTION_VALUES_SIZE];
+
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s}", "name", option->name, "scope",
+			 option->scope == OPTION_BOND ? "bond" : "slave", "values",
+			 option_values(option, values), "default", option->initial, "modes",
+			 mode_names(option, option_is_of_mode), "effect_modes",
+			 mode_names(option, option_has_effect), "help", option->help);
 }
 
 enum cli_exit help_dump_options(void)
 {
 	json_t *all = json_array();
 
-	for (unsigned int id = 0; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
-
-		json_array_append_new(
-			all, json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s}", "name", option->name,
-				       "scope", option->scope == OPTION_BOND ? "bond" : "slave",
-				       "values", option->values, "default", option->initial,
-				       "modes", mode_names(option->modes), "effect_modes",
-				       mode_names(option->effect_modes), "help", option->help));
-	}
+	for (unsigned int id = 0; id < OPT_COUNT; id++)
+		json_array_append_new(all, option_json(option_at(id)));
 	return cli_print_json(all);
 }

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "cli/text_lacp.h"
-#include "common/options.h"
+#include "common/mode.h"
+#include "options/options.h"
 
 static long long number(const json_t *object, const char *key)
 {
@@ -52,17 +53,13 @@ struct manner {
 /* NULL: it has an effect. */
 static const char *no_effect(const struct option *option, const struct manner *manner)
 {
-	bool by_turns = option->id == OPT_PACKETS_PER_SLAVE || option->id == OPT_BYTES_PER_SLAVE;
-	bool by_hash = option->id == OPT_XMIT_HASH_POLICY || option->id == OPT_HASH_SEED ||
-		       option->id == OPT_SYMMETRIC || option->id == OPT_IP6_FLOW_LABEL;
-
 	if (!option_has_effect(option, manner->mode))
 		return "   (no effect in this mode)";
-	if (manner->mode != XBOND_MODE_8023AD)
+	if (!mode_has(manner->mode, MODE_LACP))
 		return NULL;
-	if (by_turns && !manner->lacp_rr)
+	if (option->needs == MODE_TURNS && !manner->lacp_rr)
 		return "   (no effect with lacp_tx hash)";
-	if (by_hash && manner->lacp_rr)
+	if (option->effect == MODE_HASH && manner->lacp_rr)
 		return "   (no effect with lacp_tx balance-rr)";
 	return NULL;
 }
@@ -95,15 +92,15 @@ static bool is_lacp_rr(const json_t *options)
 	       value.number == XBOND_LACP_TX_BALANCE_RR;
 }
 
-static void print_options(const json_t *options, enum option_scope scope, const char *mode,
+static void print_options(const json_t *options, enum option_scope scope, const char *mode_text,
 			  struct manner manner)
 {
-	struct option_value mode_value;
+	const struct mode *mode = mode_by_name(mode_text);
 
 	manner.lacp_rr = is_lacp_rr(options);
-	if (option_parse(option_at(OPT_MODE), mode, &mode_value, NULL))
+	if (!mode)
 		return;
-	manner.mode = mode_value.number;
+	manner.mode = mode->number;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option *option = option_at(id);
 		const json_t *value = json_object_get(options, option->name);
@@ -162,8 +159,9 @@ static void print_slave(const json_t *slave, const char *mode)
 static void print_active_slave(const json_t *bond)
 {
 	const json_t *name = json_object_get(bond, "active_slave");
+	const struct mode *mode = mode_by_name(string(bond, "mode"));
 
-	if (!strcmp(string(bond, "mode"), option_mode_name(XBOND_MODE_ACTIVE_BACKUP)))
+	if (mode && mode->traits & MODE_ACTIVE)
 		printf("    %-20s %s\n", "active_slave",
 		       json_is_string(name) ? json_string_value(name) : "none");
 }

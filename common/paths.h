@@ -11,7 +11,7 @@ struct paths {
 
 #define PATHS_SOCKET_NAME "bondd.sock"
 #define PATHS_LOCK_NAME "bondd.lock"
-#define PATHS_LOOP_NAME "bondd.loop" /* common/loop.h */
+#define PATHS_LOOP_NAME "bondd.loop" /* common/loop_figures.h */
 
 /* Environment or default for each. */
 void paths_init(struct paths *paths);

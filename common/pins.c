@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/mode.h"
 
 struct map_shape {
 	const char *pin;
@@ -254,8 +255,8 @@ static int open_counters(struct pins *pins, struct err *err)
 
 static int check_content(const struct pins *pins, const char *name, struct err *err)
 {
-	if (pins->bond->state > XBOND_BOND_DELETING || pins->table->mode > XBOND_MODE_8023AD ||
-	    pins->bond->mode > XBOND_MODE_8023AD)
+	if (pins->bond->state > XBOND_BOND_DELETING || pins->table->selection > XBOND_SELECT_LAST ||
+	    !mode_find(pins->bond->mode))
 		return damaged(pins, XBOND_PIN_BOND, "holds a state or mode that does not exist",
 			       err);
 	if (!memchr(pins->bond->name, '\0', XBOND_NAME_SIZE) || strlen(name) >= XBOND_NAME_SIZE)

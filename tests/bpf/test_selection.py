@@ -34,7 +34,9 @@ def patterns(name, count=FLOWS):
 @pytest.mark.parametrize("bits", ["low", "high"])
 @pytest.mark.parametrize("pattern", ["ports", "even ports", "hosts", "networks", "random"])
 def test_flows_spread_evenly(datapath, pattern, bits):
-    """Chi-square over 64 slaves; 63 degrees of freedom, so 63 on average and 120 is five deviations off."""
+    """Chi-square over 64 slaves; 63 degrees of freedom, so 63 on average and 120 is five deviations
+    off.
+    """
     datapath.reset(slots=X.MAX_SLAVES)
     if bits == "high":
         datapath.fill_buckets([bucket * X.MAX_SLAVES // X.BUCKETS for bucket in range(X.BUCKETS)])
@@ -109,8 +111,8 @@ def test_detour_reaches_the_only_slave_left(datapath):
 
 
 def test_detour_holds_in_every_mode(datapath):
-    for mode in (X.MODE_BALANCE_RR, X.MODE_ACTIVE_BACKUP, X.MODE_BALANCE_XOR, X.MODE_BROADCAST):
-        datapath.reset(mode=mode)
+    for selection in (X.SELECT_TURNS, X.SELECT_ACTIVE, X.SELECT_HASH, X.SELECT_ALL):
+        datapath.reset(selection=selection)
         datapath.table.tx_mask = 0b0100
         assert set(datapath.share(list(patterns("random", 50)))) == {2}
 
@@ -122,9 +124,10 @@ def test_drained_slaves_carry_when_there_is_no_other(datapath):
     assert set(datapath.share(list(patterns("random", 200)))) == {2, 3}
 
 
-@pytest.mark.parametrize("mode", [X.MODE_BALANCE_RR, X.MODE_ACTIVE_BACKUP, X.MODE_BALANCE_XOR, X.MODE_BROADCAST])
-def test_without_a_slave_packets_are_dropped(datapath, mode):
-    datapath.reset(mode=mode, tx_mask=0)
+@pytest.mark.parametrize("selection",
+                         [X.SELECT_TURNS, X.SELECT_ACTIVE, X.SELECT_HASH, X.SELECT_ALL])
+def test_without_a_slave_packets_are_dropped(datapath, selection):
+    datapath.reset(selection=selection, tx_mask=0)
     assert datapath.transmit(packets.packet("udp4")) == (TC_SHOT, None)
 
 
@@ -139,7 +142,7 @@ def one_cpu():
 
 
 def round_robin(datapath, count, size=100, **settings):
-    datapath.reset(mode=X.MODE_BALANCE_RR, **settings)
+    datapath.reset(selection=X.SELECT_TURNS, **settings)
     datapath.fill_buckets([0, 1, 2, 3])
     packet = packets.packet("udp4", payload=b"")
     return datapath.slots([packet.ljust(size, b"\0")] * count)
@@ -165,7 +168,7 @@ def test_round_robin_in_order(datapath, one_cpu, packets_per_slave):
 
 
 def test_round_robin_by_random(datapath):
-    datapath.reset(mode=X.MODE_BALANCE_RR, packets_per_slave=0)
+    datapath.reset(selection=X.SELECT_TURNS, packets_per_slave=0)
     datapath.fill_buckets([bucket % 4 for bucket in range(X.BUCKETS)])
     flow = packets.packet("udp4")
     slots = datapath.slots([flow] * 2000)
@@ -176,43 +179,48 @@ def test_round_robin_by_random(datapath):
 @pytest.mark.parametrize("bytes_per_slave,expected", [(3000, 3), (2500, 3), (1, 1)])
 def test_round_robin_by_bytes(datapath, one_cpu, bytes_per_slave, expected):
     """Wins over packets_per_slave. A packet is never cut, so 2500 takes three of 1000."""
-    found = runs(round_robin(datapath, 60, size=1000, packets_per_slave=7, bytes_per_slave=bytes_per_slave))
+    found = runs(round_robin(datapath, 60, size=1000, packets_per_slave=7,
+                             bytes_per_slave=bytes_per_slave))
     assert {length for _, length in found[1:-1]} == {expected}
     assert all((then + 1) % 4 == now for (then, _), (now, _) in zip(found, found[1:]))
 
 
 def test_round_robin_by_bytes_evens_out_sizes(datapath, one_cpu):
-    datapath.reset(mode=X.MODE_BALANCE_RR, bytes_per_slave=15000)
+    datapath.reset(selection=X.SELECT_TURNS, bytes_per_slave=15000)
     datapath.fill_buckets([0, 1, 2, 3])
     chance = random.Random(7)
     flow = packets.packet("udp4", payload=b"")
-    _, sent = datapath.changed("tx_bytes", lambda: [
-        datapath.run("xbond_port", flow.ljust(chance.choice([60, 60, 600, 1514]), b"\0")) for _ in range(4000)])
+    _, sent = datapath.changed("tx_bytes", lambda: [datapath.run(
+        "xbond_port", flow.ljust(chance.choice([60, 60, 600, 1514]), b"\0")) for _ in range(4000)])
     assert min(sent.values()) > 0.95 * max(sent.values())
 
 
 def test_round_robin_by_bytes_follows_cost(datapath):
     """A slave that pays twice per byte gets half of them."""
-    datapath.reset(slots=3, mode=X.MODE_BALANCE_RR, bytes_per_slave=1)
+    datapath.reset(slots=3, selection=X.SELECT_TURNS, bytes_per_slave=1)
     datapath.table.byte_cost[1] = 512
     flow = packets.packet("udp4", payload=b"x" * 900)
-    _, sent = datapath.changed("tx_bytes", lambda: [datapath.run("xbond_port", flow) for _ in range(2000)])
+    _, sent = datapath.changed("tx_bytes", lambda: [datapath.run("xbond_port", flow)
+                                                    for _ in range(2000)])
     assert abs(sent[0] / sent[1] - 2) < 0.02 and abs(sent[0] / sent[2] - 1) < 0.02
 
 
 def test_round_robin_by_bytes_gives_a_newcomer_no_flood(datapath):
-    """It was away while the others sent gigabytes: it gets a head start of 256 KB, then its share."""
-    datapath.reset(mode=X.MODE_BALANCE_RR, bytes_per_slave=1)
+    """It was away while the others sent gigabytes: it gets a head start of 256 KB,
+    then its share.
+    """
+    datapath.reset(selection=X.SELECT_TURNS, bytes_per_slave=1)
     for slot in (0, 1, 2):
         datapath.cursor.sent[slot] = 256 * 10 ** 10
     flow = packets.packet("udp4", payload=b"x" * 1400)
-    _, sent = datapath.changed("tx_packets", lambda: [datapath.run("xbond_port", flow) for _ in range(2000)])
+    _, sent = datapath.changed("tx_packets", lambda: [datapath.run("xbond_port", flow)
+                                                      for _ in range(2000)])
     share = (2000 - 262144 / len(flow)) / 4
     assert share < min(sent.values()) + 5 and sent[3] < share + 262144 / len(flow) + 10
 
 
 def test_round_robin_uses_only_the_buckets_in_use(datapath, one_cpu):
-    datapath.reset(slots=3, mode=X.MODE_BALANCE_RR)
+    datapath.reset(slots=3, selection=X.SELECT_TURNS)
     datapath.fill_buckets([0, 1, 2])
     assert datapath.share([packets.packet("udp4")] * 300) == {0: 100, 1: 100, 2: 100}
 
@@ -220,7 +228,7 @@ def test_round_robin_uses_only_the_buckets_in_use(datapath, one_cpu):
 # broadcast and active-backup
 
 def test_broadcast_sends_on_every_slave(datapath):
-    datapath.reset(mode=X.MODE_BROADCAST)
+    datapath.reset(selection=X.SELECT_ALL)
     before = datapath.sent_by_device()
     verdicts, counted = datapath.changed("tx_packets", lambda: {
         datapath.run("xbond_port", packets.packet("udp4", payload=b"x" * 100)) for _ in range(10)})
@@ -232,21 +240,21 @@ def test_broadcast_sends_on_every_slave(datapath):
 
 
 def test_broadcast_counts_whole_packets(datapath):
-    datapath.reset(mode=X.MODE_BROADCAST)
+    datapath.reset(selection=X.SELECT_ALL)
     packet = packets.packet("udp4", payload=b"x" * 100)
     _, counted = datapath.changed("tx_bytes", lambda: datapath.run("xbond_port", packet))
     assert counted == {slot: len(packet) for slot in range(4)}
 
 
 def test_active_backup_uses_one_slave(datapath):
-    datapath.reset(mode=X.MODE_ACTIVE_BACKUP)
+    datapath.reset(selection=X.SELECT_ACTIVE)
     datapath.fill_buckets([2] * X.BUCKETS)
     assert set(datapath.share(list(patterns("random", 100)))) == {2}
 
 
 def test_an_asked_for_active_slave_acts_on_the_next_packet(datapath):
     """Before bondd has answered the request by new buckets."""
-    datapath.reset(mode=X.MODE_ACTIVE_BACKUP)
+    datapath.reset(selection=X.SELECT_ACTIVE)
     datapath.fill_buckets([0] * X.BUCKETS)
     datapath.settings.active_slot = 3
     assert datapath.slot(packets.packet("udp4")) == 0
@@ -263,7 +271,8 @@ def test_counted_passes_at_egress(datapath):
 
 
 @pytest.mark.parametrize("path", [X.PATH_COUNTED, X.PATH_DIRECT])
-@pytest.mark.parametrize("flags", [0, X.F_CARRIER, X.F_FORCE_COUNTED, X.F_CARRIER | X.F_FORCE_COUNTED])
+@pytest.mark.parametrize("flags",
+                         [0, X.F_CARRIER, X.F_FORCE_COUNTED, X.F_CARRIER | X.F_FORCE_COUNTED])
 def test_the_port_side_never_passes(datapath, path, flags):
     datapath.settings.path, datapath.table.flags = path, flags
     assert datapath.transmit(packets.packet("udp4"))[0] == TC_REDIRECT

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "build/bpf/xbond.skel.h"
-#include "build/bpf/xdp.skel.h"
+#include "bpf/xbond.skel.h"
+#include "bpf/xdp.skel.h"
 
 #define PICK_FAILED 0xffffffffu
 #define MAX_PACKET 2048
@@ -45,7 +45,7 @@ static void fill_maps(struct xbond_bpf *bpf)
 	struct xbond_table *table = &bpf->data_table->table;
 	struct xbond_buckets *buckets = &bpf->data_buckets->buckets;
 
-	table->mode = XBOND_MODE_BALANCE_XOR;
+	table->selection = XBOND_SELECT_HASH;
 	table->flags = XBOND_F_CARRIER | XBOND_F_XDP_TX;
 	table->watched = 1;
 	table->tx_mask = table->rx_mask = ~0ull;

@@ -20,7 +20,7 @@
 #include <time.h>
 
 #include "bpf/abi.h"
-#include "build/bpf/xbond.skel.h"
+#include "bpf/xbond.skel.h"
 
 #define REPEAT 50000
 #define MAX_ROUNDS 101
@@ -38,14 +38,14 @@ struct frame {
 struct subject {
 	const char *name;
 	int fd;
-	__u32 mode, policy, path, symmetric;
+	__u32 selection, policy, path, symmetric;
 	double ns[MAX_ROUNDS];
 };
 
-/* xbond_port under a mode and a policy. */
-#define PORT(title, its_mode, its_policy)                                         \
-	{                                                                         \
-		.name = title, .fd = port, .mode = its_mode, .policy = its_policy \
+/* xbond_port under a selection and a policy. */
+#define PORT(title, its_selection, its_policy)                                              \
+	{                                                                                   \
+		.name = title, .fd = port, .selection = its_selection, .policy = its_policy \
 	}
 
 static void die(const char *what)
@@ -168,7 +168,7 @@ static void measure(struct xbond_bpf *bpf, struct subject *subjects, size_t coun
 
 	for (unsigned int round = 0; round < rounds; round++) {
 		for (size_t i = 0; i < count; i++) {
-			bpf->data_table->table.mode = subjects[i].mode;
+			bpf->data_table->table.selection = subjects[i].selection;
 			bpf->data_settings->settings.xmit_hash_policy = subjects[i].policy;
 			bpf->data_settings->settings.path = subjects[i].path;
 			bpf->data_settings->settings.symmetric = subjects[i].symmetric;
@@ -207,20 +207,20 @@ int main(int argc, char **argv)
 	struct subject subjects[] = {
 		{ .name = "empty", .fd = load_empty() },
 		{ .name = "redirect", .fd = load_redirect() },
-		PORT("layer2", XBOND_MODE_BALANCE_XOR, XBOND_POLICY_LAYER2),
-		PORT("layer2+3", XBOND_MODE_BALANCE_XOR, XBOND_POLICY_LAYER23),
-		PORT("layer3+4", XBOND_MODE_BALANCE_XOR, XBOND_POLICY_LAYER34),
-		PORT("vlan+srcmac", XBOND_MODE_BALANCE_XOR, XBOND_POLICY_VLAN_SRCMAC),
-		PORT("flow", XBOND_MODE_BALANCE_XOR, XBOND_POLICY_FLOW),
-		PORT("encap2+3", XBOND_MODE_BALANCE_XOR, XBOND_POLICY_ENCAP23),
-		PORT("encap3+4", XBOND_MODE_BALANCE_XOR, XBOND_POLICY_ENCAP34),
+		PORT("layer2", XBOND_SELECT_HASH, XBOND_POLICY_LAYER2),
+		PORT("layer2+3", XBOND_SELECT_HASH, XBOND_POLICY_LAYER23),
+		PORT("layer3+4", XBOND_SELECT_HASH, XBOND_POLICY_LAYER34),
+		PORT("vlan+srcmac", XBOND_SELECT_HASH, XBOND_POLICY_VLAN_SRCMAC),
+		PORT("flow", XBOND_SELECT_HASH, XBOND_POLICY_FLOW),
+		PORT("encap2+3", XBOND_SELECT_HASH, XBOND_POLICY_ENCAP23),
+		PORT("encap3+4", XBOND_SELECT_HASH, XBOND_POLICY_ENCAP34),
 		{ .name = "layer3+4 symmetric",
 		  .fd = port,
-		  .mode = XBOND_MODE_BALANCE_XOR,
+		  .selection = XBOND_SELECT_HASH,
 		  .policy = XBOND_POLICY_LAYER34,
 		  .symmetric = 1 },
-		PORT("active-backup", XBOND_MODE_ACTIVE_BACKUP, 0),
-		PORT("balance-rr", XBOND_MODE_BALANCE_RR, 0),
+		PORT("active-backup", XBOND_SELECT_ACTIVE, 0),
+		PORT("balance-rr", XBOND_SELECT_TURNS, 0),
 		{ .name = "egress counted",
 		  .fd = bpf_program__fd(bpf->progs.xbond_egress),
 		  .path = XBOND_PATH_COUNTED },

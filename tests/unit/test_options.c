@@ -3,7 +3,8 @@
  * The option table: its own consistency, the parser's limits, refusals by mode, and the lines for
  * users.
  */
-#include "common/options.h"
+#include "common/mode.h"
+#include "options/options.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -17,12 +18,13 @@
 static void assert_refused(enum option_id id, const char *text)
 {
 	const struct option *option = option_at(id);
+	char values[OPTION_VALUES_SIZE];
 	struct option_value value;
 	struct err err = { "" };
 
 	assert_int_equal(option_parse(option, text, &value, &err), -EINVAL);
 	assert_ptr_equal(strstr(err.text, option->name), err.text);
-	assert_non_null(strstr(err.text, option->values));
+	assert_non_null(strstr(err.text, option_values(option, values)));
 	assert_null(strchr(err.text, '\n'));
 }
 
@@ -50,18 +52,20 @@ static void assert_round_trip(enum option_id id, const char *text, const char *f
 
 static void test_table_is_whole(void **state)
 {
+	char values[OPTION_VALUES_SIZE];
+
 	(void)state;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option *option = option_at(id);
 
 		assert_int_equal(option->id, id);
 		assert_non_null(option->name);
-		assert_non_null(option->values);
+		assert_true(strlen(option_values(option, values)) > 1);
+		assert_true(strlen(values) < sizeof(values) - 1);
 		assert_non_null(option->help);
 		assert_ptr_equal(option_find(option->scope, option->name), option);
 		assert_int_equal(option->scope, id < OPT_WEIGHT ? OPTION_BOND : OPTION_SLAVE);
-		assert_true(option->modes);
-		assert_int_equal(option->effect_modes & ~option->modes, 0);
+		assert_false(option->needs && option->effect);
 	}
 }
 
@@ -86,18 +90,19 @@ static void test_defaults_round_trip(void **state)
 
 static void test_every_name_and_number(void **state)
 {
+	struct option_name name;
 	char number[16];
 
 	(void)state;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option *option = option_at(id);
 
-		for (const struct option_name *name = option->names; name && name->name; name++) {
-			assert_int_equal(parsed(id, name->name), name->number);
+		for (unsigned int i = 0; option_name_at(option, i, &name); i++) {
+			assert_int_equal(parsed(id, name.name), name.number);
 			if (option->type != OPTION_ENUM)
 				continue;
-			snprintf(number, sizeof(number), "%u", name->number);
-			assert_int_equal(parsed(id, number), name->number);
+			snprintf(number, sizeof(number), "%u", name.number);
+			assert_int_equal(parsed(id, number), name.number);
 		}
 	}
 	assert_round_trip(OPT_PATH, "pair", "counted");
@@ -201,7 +206,7 @@ static void assert_modes(enum option_id id, const char *modes)
 		if (modes[mode] == 'r') {
 			assert_int_equal(option_check_mode(option_at(id), mode, &err), -EACCES);
 			assert_ptr_equal(strstr(err.text, option_at(id)->name), err.text);
-			assert_non_null(strstr(err.text, option_mode_name(mode)));
+			assert_non_null(strstr(err.text, mode_name(mode)));
 		} else {
 			assert_int_equal(option_check_mode(option_at(id), mode, &err), 0);
 		}

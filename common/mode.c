@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/mode.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct mode modes[] = {
+	{
+		.name = "balance-rr",
+		.number = XBOND_MODE_BALANCE_RR,
+		.traits = MODE_TURNS | MODE_SHARES,
+		.selection = XBOND_SELECT_TURNS,
+	},
+	{
+		.name = "active-backup",
+		.number = XBOND_MODE_ACTIVE_BACKUP,
+		.traits = MODE_ACTIVE,
+		.selection = XBOND_SELECT_ACTIVE,
+	},
+	{
+		.name = "balance-xor",
+		.number = XBOND_MODE_BALANCE_XOR,
+		.traits = MODE_HASH | MODE_SHARES,
+		.selection = XBOND_SELECT_HASH,
+	},
+	{
+		.name = "broadcast",
+		.number = XBOND_MODE_BROADCAST,
+		.selection = XBOND_SELECT_ALL,
+	},
+	{
+		.name = "802.3ad",
+		.number = XBOND_MODE_8023AD,
+		.traits = MODE_TURNS | MODE_HASH | MODE_SHARES | MODE_LACP,
+		.selection = XBOND_SELECT_HASH,
+	},
+	{ .name = "balance-tlb", .number = 5, .missing = true },
+	{ .name = "balance-alb", .number = 6, .missing = true },
+};
+
+#define MODE_ROWS (sizeof(modes) / sizeof(modes[0]))
+
+const struct mode *mode_at(unsigned int i)
+{
+	for (const struct mode *mode = modes; mode < modes + MODE_ROWS; mode++)
+		if (!mode->missing && !i--)
+			return mode;
+	return NULL;
+}
+
+const struct mode *mode_find(uint32_t number)
+{
+	for (const struct mode *mode = modes; mode < modes + MODE_ROWS; mode++)
+		if (!mode->missing && mode->number == number)
+			return mode;
+	return NULL;
+}
+
+const struct mode *mode_by_name(const char *name)
+{
+	for (const struct mode *mode = modes; mode < modes + MODE_ROWS; mode++)
+		if (!mode->missing && !strcmp(mode->name, name))
+			return mode;
+	return NULL;
+}
+
+const char *mode_name(uint32_t number)
+{
+	const struct mode *mode = mode_find(number);
+
+	return mode ? mode->name : "unknown";
+}
+
+bool mode_has(uint32_t number, uint32_t traits)
+{
+	const struct mode *mode = mode_find(number);
+
+	return mode && mode->traits & traits;
+}
+
+bool mode_is_missing(const char *text)
+{
+	char number[16];
+
+	for (const struct mode *mode = modes; mode < modes + MODE_ROWS; mode++) {
+		snprintf(number, sizeof(number), "%u", mode->number);
+		if (mode->missing && (!strcmp(mode->name, text) || !strcmp(number, text)))
+			return true;
+	}
+	return false;
+}
+
+enum xbond_selection mode_selection(const struct xbond_bond *bond)
+{
+	const struct mode *mode = mode_find(bond->mode);
+
+	if (!mode)
+		return XBOND_SELECT_TURNS;
+	if (mode->traits & MODE_LACP && bond->lacp_tx == XBOND_LACP_TX_BALANCE_RR)
+		return XBOND_SELECT_TURNS;
+	return (enum xbond_selection)mode->selection;
+}

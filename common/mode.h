@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of modes. A mode is one row of it: its name and number, what it has, and how the
+ * programs choose a slave in it. Whoever wants to know something of a mode asks here, so a new mode
+ * is a new row. Options name the trait that they belong to (options/option_table.h), never a mode.
+ */
+#ifndef XBOND_COMMON_MODE_H
+#define XBOND_COMMON_MODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+/* What a mode has. An option that belongs to a trait is valid in the modes that have it. */
+enum mode_trait {
+	MODE_ACTIVE = 1, /* one slave is the active one and carries all */
+	MODE_TURNS = 2,	 /* slaves take turns, packet by packet */
+	MODE_HASH = 4,	 /* a hash of the packet decides */
+	MODE_SHARES = 8, /* each slave has a share of the traffic, by weight */
+	MODE_LACP = 16,	 /* LACP decides which slaves carry traffic */
+};
+
+struct mode {
+	const char *name;   /* the kernel's */
+	uint32_t number;    /* the kernel's, enum xbond_mode */
+	uint32_t traits;    /* enum mode_trait */
+	uint32_t selection; /* enum xbond_selection; of MODE_LACP unless lacp_tx says otherwise */
+	bool missing;	    /* the kernel has it and this version has not */
+};
+
+/* The i-th mode, in the order of their numbers; NULL behind the last one. */
+const struct mode *mode_at(unsigned int i);
+/* NULL when there is none: maps are read back from the kernel. */
+const struct mode *mode_find(uint32_t number);
+/* NULL when there is none of that name. */
+const struct mode *mode_by_name(const char *name);
+/* "unknown" when there is none. */
+const char *mode_name(uint32_t number);
+/* Has it one of these traits (enum mode_trait)? */
+bool mode_has(uint32_t number, uint32_t traits);
+
+/* Is it a mode of the kernel that this version lacks? By its name, or its number as text. */
+bool mode_is_missing(const char *text);
+
+/* How the programs choose the slave for a packet of this bond. */
+enum xbond_selection mode_selection(const struct xbond_bond *bond);
+
+#endif
