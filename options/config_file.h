@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One configuration file in memory: parsed and checked, nothing applied. Used by config.c, also
- * fuzzed.
+ * One configuration file in memory: parsed and checked, but not applied. Also a target of the
+ * fuzzers.
  */
 #ifndef XBOND_OPTIONS_CONFIG_FILE_H
 #define XBOND_OPTIONS_CONFIG_FILE_H
@@ -19,7 +19,10 @@ struct config_file {
 	size_t slave_count;
 };
 
-/* -errno and "PATH:LINE: why" in err. Free with config_file_free() after success. */
+/*
+ * On failure returns -errno, with "PATH:LINE: why" in err. After success, free it with
+ * config_file_free().
+ */
 int config_file_read(struct config_file *ret_file, const char *path, struct err *err);
 void config_file_free(struct config_file *file);
 
