@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hold: how the programs keep a port of an 802.3ad bond while bondd is away. They judge the
- * partner's LACPDUs by the core's own rules (lacp/receive.c), take a port out of the
- * masks whose partner is silent, out of sync or another one, and, with lacp_hold, answer its
- * LACPDUs and markers. Called by slow.h only, which says whose a PDU is and which come in time.
+ * partner's LACPDUs by the rules of the LACP core. If the partner is silent, out of sync or
+ * replaced by another one, they take the port out of the masks. With lacp_hold they answer the
+ * partner's LACPDUs and markers. Called by slow.h only, which tells whose a PDU is and which PDUs
+ * are within the rate.
  */
 #ifndef XBOND_BPF_SLOW_HOLD_H
 #define XBOND_BPF_SLOW_HOLD_H
@@ -34,7 +35,7 @@ struct {
 } hold_timers SEC(".maps");
 
 /* Offsets in a frame: IEEE 802.1AX-2020 6.4.2.4, after the Ethernet header. */
-#define LACP_ACTOR 18 /* the 15 bytes of an information TLV: priority, system, key, ... */
+#define LACP_ACTOR 18 /* 15 bytes of an information TLV: priority, system, key, ... */
 #define LACP_PARTNER 38
 #define LACP_COLLECTOR 58
 #define LACP_INFO_SIZE 15
@@ -49,8 +50,8 @@ struct {
 #define LACP_COLLECTOR_LENGTH 16
 #define MARKER_TYPE 16
 #define MARKER_LENGTH 16
-#define MARKER_END 30	/* of port, system and transaction; what follows is zero */
-#define SLOW_HEADERS 58 /* what is read of a frame */
+#define MARKER_END 30	/* end of port, system and transaction; the rest is zero */
+#define SLOW_HEADERS 58 /* bytes of a frame that are read */
 
 static __always_inline int slow_bondd_is_away(__u64 now_ns)
 {
@@ -66,8 +67,8 @@ static __always_inline int slow_same(const __u8 *a, const __u8 *b, __u32 size)
 }
 
 /*
- * Once per frame: bondd may put the other copy in force meanwhile. The verifier needs the bound
- * said.
+ * Called once per frame, because bondd may put the other copy in force meanwhile. The verifier
+ * needs the explicit bound.
  */
 static __always_inline const struct xbond_hold_words *slow_words(const struct xbond_hold *port)
 {
@@ -96,8 +97,8 @@ static __always_inline void slow_put_back(__u32 slot, __u32 directions)
 }
 
 /*
- * What the port may not do is taken, and noted before that, for bondd may publish just now; what
- * had been taken and was bondd's will is given back.
+ * Takes from the masks what the port may not do. It is noted before, because bondd may publish at
+ * this moment. Gives back what hold had taken and bondd allows.
  */
 static __always_inline void slow_allow(__u32 slot, struct xbond_hold *port,
 				       const struct xbond_hold_words *words, __u32 allowed)
@@ -132,8 +133,8 @@ static __always_inline __u64 slow_heard_ns(const struct xbond_hold *port,
 }
 
 /*
- * No LACPDU for the time in force. With bondd there, this is bondd's to find, unless it goes
- * now. A timer that was begun before the partner's last PDU goes on.
+ * No LACPDU arrived in the time in force. If bondd is there, it finds that itself, unless it goes
+ * away now. A timer that was started before the partner's last PDU is prolonged.
  */
 static int slow_silence(void *map, __u32 *key, struct hold_timer *timer)
 {
@@ -160,8 +161,8 @@ static int slow_silence(void *map, __u32 *key, struct hold_timer *timer)
 }
 
 /*
- * By a time, not by the slot's port: Linux 6.12 forgets the bound of a slot that has been a key on
- * the stack.
+ * Takes a time and not the slot's port: Linux 6.12 forgets the bound of a slot that has been a key
+ * on the stack.
  */
 static __always_inline void slow_restart_silence(__u32 slot, __u64 silence_ns)
 {
@@ -169,13 +170,13 @@ static __always_inline void slow_restart_silence(__u32 slot, __u64 silence_ns)
 
 	if (!timer)
 		return;
-	/* Refused when it is one already. */
+	/* Refused if it is a timer already. */
 	bpf_timer_init(&timer->timer, &hold_timers, CLOCK_MONOTONIC);
 	bpf_timer_set_callback(&timer->timer, slow_silence);
 	bpf_timer_start(&timer->timer, silence_ns, 0);
 }
 
-/* What the core takes for an LACPDU: the lengths of the three TLVs, and no port 0. */
+/* What the core accepts as an LACPDU: the three TLVs have their lengths, and no port is 0. */
 static __always_inline int slow_is_legal(const __u8 *frame)
 {
 	return frame[LACP_ACTOR - 1] == LACP_INFO_LENGTH &&
@@ -202,7 +203,7 @@ static __always_inline int slow_is_believed(const struct xbond_hold_words *words
 	       slow_same(words->believed, frame + LACP_ACTOR_SYSTEM, ETH_ALEN);
 }
 
-/* As the core has it: somebody else than our partner, who talks to somebody else. */
+/* The core's rule: the PDU is from somebody other than our partner, and for somebody else. */
 static __always_inline int slow_is_foreign(const struct xbond_hold_words *words, const __u8 *frame)
 {
 	const __u8 nobody[ETH_ALEN] = {}, *to = frame + LACP_PARTNER + LACP_SYSTEM;
@@ -212,7 +213,7 @@ static __always_inline int slow_is_foreign(const struct xbond_hold_words *words,
 	       !slow_is_partner(words, frame);
 }
 
-/* All of the LAG ID, AGG included. Port priority is none of it. */
+/* Compares the whole LAG ID, including AGG. The port priority is not part of it. */
 static __always_inline int slow_is_same_lag(const struct xbond_hold_words *words, const __u8 *frame)
 {
 	return slow_same(frame + LACP_ACTOR, words->partner, LACP_PORT_PRIORITY) &&
@@ -221,8 +222,7 @@ static __always_inline int slow_is_same_lag(const struct xbond_hold_words *words
 }
 
 /*
- * As the core's matches() and record_pdu(): the partner knows us, LACP is kept up, and it says that
- * it is in sync.
+ * The core's rule: the partner knows us, LACP is kept up, and the partner says that it is in sync.
  */
 static __always_inline int slow_is_in_sync(const struct xbond_hold_words *words, const __u8 *frame)
 {
@@ -237,8 +237,8 @@ static __always_inline int slow_is_in_sync(const struct xbond_hold_words *words,
 }
 
 /*
- * What the partner says of itself decides. Out of sync, the port carries nothing until it is in
- * sync again. Another LAG ends the hold for good: that is bondd's to judge.
+ * The partner's own state decides. If it is out of sync, the port carries nothing until it is in
+ * sync again. Another LAG ends the hold for good; bondd then judges it.
  */
 static __always_inline void slow_judge(__u32 slot, struct xbond_hold *port,
 				       const struct xbond_hold_words *words, const __u8 *frame)
@@ -257,7 +257,7 @@ static __always_inline void slow_judge(__u32 slot, struct xbond_hold *port,
 	}
 }
 
-/* What the port does now: bondd's will, less what was taken, and in the masks. */
+/* What the port does now: what bondd allows, less what hold has taken, and in the masks. */
 static __always_inline __u32 slow_carries(__u32 slot, const struct xbond_hold *port,
 					  const struct xbond_hold_words *words)
 {
@@ -271,9 +271,9 @@ static __always_inline __u32 slow_carries(__u32 slot, const struct xbond_hold *p
 }
 
 /*
- * A port that does not collect is not in sync, lest the partner sends. Ours is a current port,
- * even if its last PDU was sent before. The short timeout keeps the partner talking: only what
- * it says can be answered.
+ * A port that does not collect says that it is not in sync, so that the partner does not send. Our
+ * port is current, even if its last PDU was sent before. The short timeout keeps the partner
+ * talking, because hold can only answer.
  */
 static __always_inline __u8 slow_actor_state(const struct xbond_hold_words *words, __u32 carries,
 					     __u8 partner_state)
@@ -286,10 +286,7 @@ static __always_inline __u8 slow_actor_state(const struct xbond_hold_words *word
 	return (__u8)(state | (partner_state & LACP_TIMEOUT));
 }
 
-/*
- * The frame becomes one of ours, without a tag: exactly XBOND_PDU_SIZE bytes, no matter what it
- * was.
- */
+/* Turns the frame into one of ours, without a tag and with exactly XBOND_PDU_SIZE bytes. */
 static __always_inline int slow_replace(struct __sk_buff *skb, const __u8 *frame)
 {
 	if (skb->vlan_present)
@@ -299,8 +296,8 @@ static __always_inline int slow_replace(struct __sk_buff *skb, const __u8 *frame
 }
 
 /*
- * The port's last LACPDU with the state of now and what the partner has just said of itself; out
- * where it came in.
+ * Answers with the port's last LACPDU, the present state, and what the partner has just said of
+ * itself. It leaves by the slave on which the PDU arrived.
  */
 static __always_inline int slow_answer(struct __sk_buff *skb, const struct xbond_hold_words *words,
 				       __u32 carries, const __u8 *frame)
@@ -323,8 +320,8 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot,
 	__u32 carries;
 
 	/*
-	 * A looped PDU or another holding end that answers us with our own: never to our own
-	 * system.
+	 * Never answers our own system: the PDU is looped, or another end on hold answers us with
+	 * our own PDU.
 	 */
 	if (slow_same(frame + LACP_ACTOR_SYSTEM, words->pdu + LACP_ACTOR_SYSTEM, ETH_ALEN) ||
 	    !slow_is_legal(frame) || slow_is_foreign(words, frame) ||
@@ -335,7 +332,7 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot,
 		return TC_ACT_SHOT;
 	carries = slow_carries(slot, port, words);
 	port->heard_ns = now_ns;
-	/* It sends every second once it has heard that we ask for that. */
+	/* The partner sends every second once it has heard that we ask for it. */
 	port->hurried = words->holding && both & LACP_TIMEOUT;
 	slow_restart_silence(slot, slow_silence_ns(port, words));
 	if (!words->holding || now_ns - port->answered_ns < XBOND_HOLD_GAP_NS ||

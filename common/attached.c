@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * Of a TCX or netkit link the number of its device is where an XDP link has it, and 0 when it was
- * detached.
+ * The number of the device of a TCX or netkit link is where an XDP link has it. It is 0 if the link
+ * was detached.
  */
 static enum attached link_is_attached(const struct pins *pins, const char *pin)
 {
@@ -42,7 +42,9 @@ enum attached attached_slave(const struct pins *pins, unsigned int slot)
 	return link_is_attached(pins, pin);
 }
 
-/* What bond0 transmits by; the egress program of a netkit is there only while it is needed. */
+/*
+ * The programs by which bond0 transmits. A netkit has the egress program only while it is needed.
+ */
 enum attached attached_pair(const struct pins *pins)
 {
 	bool netkit = pins->bond->device_kind == XBOND_DEVICE_NETKIT;

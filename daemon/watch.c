@@ -25,7 +25,7 @@
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/slave_trouble.h"
 #include "daemon/slave/vlan_filter.h"
-#include "daemon/slave/xdp.h"
+#include "daemon/slave/xdp_hooks.h"
 
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000
@@ -248,6 +248,7 @@ static void sync_bond(struct bond *bond)
 	if (!sync_device(bond))
 		return;
 	lro_follow(bond);
+	vlan_filter_tidy(bond);
 	if (bond->away)
 		vlan_filter_sync(bond);
 }

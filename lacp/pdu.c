@@ -20,7 +20,7 @@
 #define TAG_SIZE 4
 #define BODY_SIZE (LACP_PDU_SIZE - ETHER_SIZE)
 
-/* Offsets in the body, that is, from the subtype on. */
+/* Offsets in the body, which begins at the subtype. */
 #define AT_ACTOR 2
 #define AT_PARTNER (AT_ACTOR + INFO_LENGTH)
 #define AT_COLLECTOR (AT_PARTNER + INFO_LENGTH)
@@ -67,7 +67,7 @@ static void put_info(uint8_t *tlv, uint8_t type, const struct lacp_info *info)
 	lacp_info_encode(tlv + 2, info);
 }
 
-/* The body, after a VLAN 0 tag or none; NULL: no slow protocol frame. */
+/* The body, after a VLAN tag with id 0 if there is one; NULL: not a slow protocol frame. */
 static const uint8_t *find_body(const uint8_t *frame, size_t length, size_t *ret_length)
 {
 	size_t at = ETHER_SIZE;
@@ -86,8 +86,8 @@ static const uint8_t *find_body(const uint8_t *frame, size_t length, size_t *ret
 }
 
 /*
- * 6.4.12: version, TLV types and reserved fields are not checked; lengths may be, and are. No port
- * is number 0.
+ * 6.4.12: version, TLV types and reserved fields are not checked. Lengths may be checked, and are.
+ * No port has number 0.
  */
 static enum lacp_pdu_kind decode_lacp(const uint8_t *body, struct lacp_pdu *ret_pdu)
 {
@@ -144,7 +144,7 @@ static uint8_t *start_frame(uint8_t frame[LACP_PDU_SIZE], const uint8_t source[L
 	return frame + ETHER_SIZE;
 }
 
-/* CollectorMaxDelay is 0: the collector delivers at once. */
+/* CollectorMaxDelay is 0, because the collector delivers at once. */
 void lacp_pdu_encode(uint8_t frame[LACP_PDU_SIZE], const uint8_t source[LACP_MAC_SIZE],
 		     const struct lacp_info *actor, const struct lacp_info *partner)
 {

@@ -26,7 +26,7 @@
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/slave_rx.h"
 #include "daemon/slave/vlan_filter.h"
-#include "daemon/slave/xdp.h"
+#include "daemon/slave/xdp_hooks.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
 
@@ -291,11 +291,9 @@ static int restore_features(struct nl *nl, const struct moved *moved)
 		return r;
 	if (had & XBOND_SLAVE_HAD_VLAN_FILTER)
 		r = feature_set(&ethtool, link.name, FEATURE_VLAN_FILTER, true);
-	if (had & XBOND_SLAVE_LRO_OFF)
-		first(&r, feature_set(&ethtool, link.name, FEATURE_LRO, true));
 	if (had & XBOND_SLAVE_HAD_VLAN_STRIP)
 		first(&r, feature_set(&ethtool, link.name, FEATURE_VLAN_STRIP, true));
-	if (had & XBOND_SLAVE_HAD_LRO)
+	if (had & LRO_REASONS)
 		first(&r, feature_set(&ethtool, link.name, FEATURE_LRO, true));
 	ethtool_done(&ethtool);
 	return r;

@@ -275,9 +275,10 @@ def test_killed_while_a_released_slave_was_down(lone):
     assert "UP" in host.link("l0")["flags"] and host.show()["slaves"] == []
 
 
-@pytest.mark.parametrize("hook, step", [("clsact", "enslave-recorded"), ("clsact", "clsact-made"),
-                                        ("clsact", "enslave-attached"), ("tcx", "clsact-made"),
-                                        ("tcx", "hooks-filter"), ("tcx", "mirred-attached")],
+@pytest.mark.parametrize("hook, step",
+                         [("clsact", "enslave-recorded"), ("clsact", "clsact-made"),
+                          ("clsact", "enslave-attached"), ("tcx", "clsact-made"),
+                          ("tcx", "hooks-filter"), ("tcx", "mirred-attached")],
                          indirect=["hook"])
 @pytest.mark.parametrize("owner", ["ours", "the user's"])
 def test_killed_while_a_qdisc_is_made(lone, owner, step, hook):
