@@ -16,13 +16,19 @@ say = @printf '  %-8s %s\n' $(1) $(2)
 MAKEFLAGS += --no-print-directory
 endif
 
-B := build
+# SAN=address,undefined or SAN=thread: with these sanitizers; COVER=1: counts what runs. Each in a build directory of its own.
+SAN ?=
+COVER ?=
+comma := ,
+B := build$(addprefix -,$(subst $(comma),-,$(SAN)))$(if $(COVER),-cover)
 PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
-CFLAGS ?= -O2 -g
+CFLAGS ?= $(if $(COVER),-O0,-O2) -g
+INSTRUMENTS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
+	$(if $(COVER),--coverage)
 WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
-ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARNINGS) -I. -I$(B) -D_GNU_SOURCE \
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) -I. -I$(B) -D_GNU_SOURCE \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES))
 BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE)
 
@@ -86,14 +92,14 @@ $(filter-out $(lacp_objects),$(daemon_objects)): | $(B)/bpf/xbond.skel.h $(B)/bp
 
 $(B)/bondd: $(daemon_objects) $(common_objects) $(view_objects)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES))
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES))
 
 # The LACP machines, the bucket table, the choice of the active slave and the configuration's reader are pure: bondctl says by them
 # what bondd does.
 pure_objects := $(lacp_objects) $(patsubst %,$(B)/daemon/%.o,buckets active config_file option_set)
 $(B)/bondctl: $(cli_objects) $(common_objects) $(view_objects) $(pure_objects)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson inih)
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson inih)
 
 $(B)/man/%: man/%.scd
 	$(call say,MAN,$@)
@@ -103,12 +109,15 @@ $(B)/man/%: man/%.scd
 # Each unit test is linked with everything but the two main files.
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(common_objects) $(view_objects) $(filter-out %/main.o,$(daemon_objects))
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
+
+# bpf/ reads words of a packet wherever they are, as the kernel lets it.
+$(B)/cli/flow_packet.o: INSTRUMENTS += $(if $(SAN),-fno-sanitize=alignment)
 
 # The LACP simulator: tests/sim over the LACP core and what holds a port while bondd is away (bpf/slow.h, compiled for this machine).
 $(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(filter $(B)/daemon/lacp/% $(B)/daemon/slowio_hold.o,$(daemon_objects))
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^
 $(B)/tests/sim/hold.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
 
 # Small programs that tests and benchmarks run.
@@ -131,10 +140,10 @@ demo: deps
 # Everything that tests run; what it needs must be there.
 build-tests: all $(unit_tests) $(tools) $(B)/tests/sim/sim
 
-## test: all tests (root; installs what is missing)
+## test: all tests (root; installs what is missing; SAN=address,undefined or SAN=thread: with these sanitizers)
 test: deps-test
 	$(Q)$(MAKE) build-tests
-	$(Q)tests/run.sh
+	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) tests/run.sh
 
 ## soak: the long tests: slow LACP rate, ten minutes of hold (root; about half an hour)
 soak: deps-test
@@ -184,8 +193,8 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/bondd $(DESTDIR)$(PREFIX)/sbin/bondctl $(DESTDIR)$(unitdir)/bondd.service
 	for page in $(manuals); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
-## clean: removes build/
+## clean: removes build/ and build-*/
 clean:
-	rm -rf $(B)
+	rm -rf build build-*
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -422,6 +422,8 @@ _Static_assert(sizeof(struct xbond_bond) == 280, "bond ABI");
 #define XBOND_SLAVE_XDP_REFUSED 512    /* its driver is not asked again */
 /* Rx-lro was on, and is off because of what bond0 is a port of. */
 #define XBOND_SLAVE_LRO_OFF 1024
+/* It is known whether it had a clsact qdisc: if not, the one that is there is ours. */
+#define XBOND_SLAVE_CLSACT_KNOWN 2048
 
 /* What a slave was before xbond changed it: recorded first, restored on release. */
 struct xbond_slave_record {

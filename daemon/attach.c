@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/crashpoint.h"
 #include "daemon/net/filters.h"
 
 /* enum bpf_attach_type of Linux 6.6, which bookworm's headers do not know. */
@@ -80,8 +81,7 @@ static unsigned int priority_of(const struct attach_point *point)
 	return point->priority ? point->priority : ATTACH_FILTER_PRIORITY;
 }
 
-static int add_clsact(const struct attach_point *point, int program_fd, bool *ret_had_clsact,
-		      struct err *err)
+static int add_clsact(const struct attach_point *point, int program_fd, struct err *err)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .prog_fd = program_fd, .handle = FILTER_HANDLE,
 		    .priority = priority_of(point), .flags = BPF_TC_F_REPLACE);
@@ -91,19 +91,15 @@ static int add_clsact(const struct attach_point *point, int program_fd, bool *re
 	r = bpf_tc_hook_create(&hook);
 	if (r < 0 && r != -EEXIST)
 		return refused(point, -r, err);
-	if (ret_had_clsact)
-		*ret_had_clsact = r == -EEXIST;
+	crashpoint("clsact-made");
 	r = bpf_tc_attach(&hook, &filter);
 	return r < 0 ? refused(point, -r, err) : 0;
 }
 
-int attach_add(const struct attach_point *point, int program_fd, bool *ret_had_clsact,
-	       struct err *err)
+int attach_add(const struct attach_point *point, int program_fd, struct err *err)
 {
-	if (ret_had_clsact)
-		*ret_had_clsact = false;
 	if (point->hook == XBOND_HOOK_CLSACT)
-		return add_clsact(point, program_fd, ret_had_clsact, err);
+		return add_clsact(point, program_fd, err);
 	return add_link(point, program_fd, err);
 }
 
@@ -118,20 +114,26 @@ static void remove_link(const struct attach_point *point)
 	unlink(point->pin);
 }
 
-static void remove_clsact(struct nl *nl, const struct attach_point *point, bool keep_clsact)
+void attach_remove_clsact(struct nl *nl, int ifindex)
+{
+	if (!filters_count(nl, ifindex))
+		filters_delete_clsact(nl, ifindex);
+}
+
+static void remove_filter(struct nl *nl, const struct attach_point *point, bool keep_clsact)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = priority_of(point));
 	struct bpf_tc_hook hook = filter_hook(point);
 
 	bpf_tc_detach(&hook, &filter);
-	if (!keep_clsact && !filters_count(nl, point->ifindex))
-		filters_delete_clsact(nl, point->ifindex);
+	if (!keep_clsact)
+		attach_remove_clsact(nl, point->ifindex);
 }
 
 void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact)
 {
 	if (point->hook == XBOND_HOOK_CLSACT)
-		remove_clsact(nl, point, keep_clsact);
+		remove_filter(nl, point, keep_clsact);
 	else
 		remove_link(point);
 }
@@ -273,7 +275,7 @@ static int replace_in_link(const struct attach_point *point, int program_fd, str
 
 int attach_replace(const struct attach_point *point, int program_fd, struct err *err)
 {
-	return point->hook == XBOND_HOOK_CLSACT ? add_clsact(point, program_fd, NULL, err)
+	return point->hook == XBOND_HOOK_CLSACT ? add_clsact(point, program_fd, err)
 						: replace_in_link(point, program_fd, err);
 }
 

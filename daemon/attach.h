@@ -33,16 +33,14 @@ struct attach_point {
 
 /* Before traffic: what attach_add() would else do under it, where a new qdisc drops packets. */
 int attach_prepare(const struct attach_point *point, struct err *err);
-/*
- * ret_had_clsact (may be NULL): the device had a clsact qdisc already. Replaces the filter that we
- * had there.
- */
-int attach_add(const struct attach_point *point, int program_fd, bool *ret_had_clsact,
-	       struct err *err);
+/* Makes the clsact qdisc if there is none. Replaces the filter that we had there. */
+int attach_add(const struct attach_point *point, int program_fd, struct err *err);
 /*
  * Takes our program off; keep_clsact: the qdisc is not ours to remove. Nothing there is no error.
  */
 void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact);
+/* The qdisc goes if it has no filters. */
+void attach_remove_clsact(struct nl *nl, int ifindex);
 /*
  * The kernel's number of our program there, whichever build's it is; 0: none, or its link was
  * detached.

@@ -65,7 +65,7 @@ static int put_back(const struct place *place, struct err *err)
 		return slave_attach(place->bond, place->slot, err);
 	return place->end == XBOND_ATTACHED_EGRESS
 		       ? device_attach_egress(place->bond, &place->point, err)
-		       : attach_add(&place->point, place->program_fd, NULL, err);
+		       : attach_add(&place->point, place->program_fd, err);
 }
 
 /* A device that is just going takes its programs along, and news of it is on its way. */

@@ -130,7 +130,7 @@ int device_attach_egress(struct bond *bond, const struct attach_point *egress, s
 			       "queue_id have no "
 			       "effect; 'tc qdisc del dev %s ingress'",
 			       name, name);
-	return attach_add(egress, bond->dataplane.egress_fd, NULL, err);
+	return attach_add(egress, bond->dataplane.egress_fd, err);
 }
 
 int device_attach(struct bond *bond, struct err *err)
@@ -142,7 +142,7 @@ int device_attach(struct bond *bond, struct err *err)
 	idle_turn();
 	port = device_attach_point(bond, false);
 	egress = device_attach_point(bond, true);
-	r = attach_add(&port, bond->dataplane.port_fd, NULL, err);
+	r = attach_add(&port, bond->dataplane.port_fd, err);
 	if (r)
 		return r;
 	idle_turn();

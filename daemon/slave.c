@@ -18,6 +18,7 @@
 #include "daemon/mirred.h"
 #include "daemon/net/elsewhere.h"
 #include "daemon/net/features.h"
+#include "daemon/net/filters.h"
 #include "daemon/net/ipv6.h"
 #include "daemon/net/multicast.h"
 #include "daemon/slave_hooks.h"
@@ -56,15 +57,32 @@ static struct attach_point rx_point(struct bond *bond, unsigned int slot)
 	return slave_attach_point(bond, slot, slave_hook(bond, slot));
 }
 
+/*
+ * Earlier builds recorded it after they had made the qdisc: one that their member has by now is
+ * taken as they say.
+ */
+void slave_record_clsact(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	bool there = filters_has_clsact(&bond->daemon->nl, (int)slave->ifindex);
+	bool may_be_ours =
+		slave->state != XBOND_SLOT_ENSLAVING && slave_hook(bond, slot) == XBOND_HOOK_CLSACT;
+	__u32 flags = slave->before.flags;
+
+	if (!there) /* if it ever had one, that was removed */
+		flags &= ~(__u32)XBOND_SLAVE_HAD_CLSACT;
+	else if (!(flags & XBOND_SLAVE_CLSACT_KNOWN) && !may_be_ours)
+		flags |= XBOND_SLAVE_HAD_CLSACT;
+	slave->before.flags = flags | XBOND_SLAVE_CLSACT_KNOWN;
+}
+
 int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct attach_point point = rx_point(bond, slot);
-	bool had_clsact;
-	int r = attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
 
-	if (!r && !had_clsact) /* if it ever did, that was removed */
-		bond_slave(bond, slot)->before.flags &= ~(__u32)XBOND_SLAVE_HAD_CLSACT;
-	return r;
+	if (point.hook == XBOND_HOOK_CLSACT)
+		slave_record_clsact(bond, slot);
+	return attach_add(&point, bond->dataplane.rx_fd, err);
 }
 
 static void record(struct bond *bond, unsigned int slot, const struct link_info *link)
@@ -136,17 +154,10 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 static int attach(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct attach_point point;
-	bool had_clsact;
-	int r;
 
 	slave_hooks_choose(bond, slot);
-	point = rx_point(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
-	r = attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
-	if (had_clsact)
-		slave->before.flags |= XBOND_SLAVE_HAD_CLSACT;
-	return r;
+	return slave_attach(bond, slot, err);
 }
 
 int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *link,
@@ -228,6 +239,17 @@ static void restore_link(struct bond *bond, const struct xbond_slave *slave)
 		warn_restore(bond, "state", slave, &err);
 }
 
+static bool slave_made_clsact(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	bool is_known = slave->before.flags & XBOND_SLAVE_CLSACT_KNOWN;
+
+	if (slave->before.flags & XBOND_SLAVE_HAD_CLSACT)
+		return false;
+	return is_known || (slave->state != XBOND_SLOT_ENSLAVING &&
+			    slave_hook(bond, slot) == XBOND_HOOK_CLSACT);
+}
+
 static void restore(struct bond *bond, unsigned int slot, const char *name)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
@@ -237,7 +259,9 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	xdp_release_slave(bond, slot);
 	mirred_remove(bond, slot);
 	slave_hooks_remove(bond, slot);
-	attach_remove(nl, &point, slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
+	attach_remove(nl, &point, true);
+	if (slave_made_clsact(bond, slot))
+		attach_remove_clsact(nl, (int)slave->ifindex);
 	crashpoint("release-detached");
 	idle_turn();
 	groups_leave(bond, slot);

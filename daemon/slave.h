@@ -37,6 +37,8 @@ void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct 
 /* The device is gone: forgets the slot without touching anything. Does not evaluate. */
 void slave_forget(struct bond *bond, unsigned int slot);
 
+/* Before a filter is put there, which makes a clsact qdisc: records whether there is one. */
+void slave_record_clsact(struct bond *bond, unsigned int slot);
 /* Attaches the receive program of a member anew, which was taken off. */
 int slave_attach(struct bond *bond, unsigned int slot, struct err *err);
 /* What the receive program of the slot is attached by. */

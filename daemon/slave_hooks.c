@@ -121,18 +121,17 @@ static int hooks_put_filter(struct bond *bond, unsigned int slot, unsigned int p
 {
 	struct attach_point point = hooks_point(bond, slot, priority);
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	bool had_clsact, was_clsact = slave_hook(bond, slot) == XBOND_HOOK_CLSACT;
+	bool was_clsact = slave_hook(bond, slot) == XBOND_HOOK_CLSACT;
 	int r;
 
 	if (was_clsact && hooks_has_filter(bond, slot, priority))
 		return 0;
-	r = attach_add(&point, bond->dataplane.rx_fd, &had_clsact, err);
+	slave_record_clsact(bond, slot);
+	r = attach_add(&point, bond->dataplane.rx_fd, err);
 	if (r)
 		return r;
 	crashpoint("hooks-filter");
 	bond->members[slot].hooks.moved = true;
-	if (!was_clsact && had_clsact)
-		slave->before.flags |= XBOND_SLAVE_HAD_CLSACT;
 	if (hooks_is_tcx(bond))
 		slave->clsact = 1;
 	return 0;
@@ -411,7 +410,7 @@ static void hooks_replace_earlier(struct bond *bond, unsigned int slot)
 	struct attach_point point = slave_attach_point(bond, slot, XBOND_HOOK_CLSACT);
 
 	if (hooks_has_filter(bond, slot, ATTACH_FILTER_PRIORITY) &&
-	    !attach_add(&point, bond->dataplane.rx_fd, NULL, NULL))
+	    !attach_add(&point, bond->dataplane.rx_fd, NULL))
 		hooks_drop_filters(bond, slot, point.priority);
 }
 

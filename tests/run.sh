@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 python=${PYTHON:-/usr/bin/python3}
+build=${XBOND_BUILD:-build}
 output=$(mktemp)
 set -m # what runs beside is a group of its own, so that an interrupted run ends all of it
 end() {
@@ -105,7 +106,7 @@ elif lacks=$(tests/vm/ready); then
 else
     lacks="SKIPPED: the emulated machine: $lacks"
 fi
-for program in build/tests/unit/test_*; do
+for program in "$build"/tests/unit/test_*; do
     case $program in *.o | *.d | *\*) continue ;; esac
     unit "$program"
 done

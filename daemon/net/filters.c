@@ -53,6 +53,7 @@ int filters_delete_clsact(struct nl *nl, int ifindex)
 
 struct search {
 	int ifindex;
+	const char *kind; /* NULL: any */
 	bool found;
 };
 
@@ -63,16 +64,27 @@ static void find_ingress(struct nlmsghdr *message, void *arg)
 	struct search *search = arg;
 
 	if (message->nlmsg_type == RTM_NEWQDISC && tc->tcm_ifindex == search->ifindex &&
-	    tc->tcm_parent == TC_H_INGRESS && kind && !nla_strcmp(kind, "ingress"))
+	    tc->tcm_parent == TC_H_INGRESS && kind &&
+	    (!search->kind || !nla_strcmp(kind, search->kind)))
 		search->found = true;
+}
+
+static bool search_ingress(struct nl *nl, int ifindex, const char *kind)
+{
+	struct search search = { .ifindex = ifindex, .kind = kind };
+
+	nl_call(nl, request(RTM_GETQDISC, NLM_F_DUMP, ifindex, 0), find_ingress, &search, NULL);
+	return search.found;
 }
 
 bool filters_has_ingress(struct nl *nl, int ifindex)
 {
-	struct search search = { .ifindex = ifindex };
+	return search_ingress(nl, ifindex, "ingress");
+}
 
-	nl_call(nl, request(RTM_GETQDISC, NLM_F_DUMP, ifindex, 0), find_ingress, &search, NULL);
-	return search.found;
+bool filters_has_clsact(struct nl *nl, int ifindex)
+{
+	return search_ingress(nl, ifindex, NULL);
 }
 
 struct follower {

@@ -19,6 +19,8 @@ int filters_count(struct nl *nl, int ifindex);
  * ingress.
  */
 bool filters_has_ingress(struct nl *nl, int ifindex);
+/* Is there a clsact qdisc, or an ingress one in its place? */
+bool filters_has_clsact(struct nl *nl, int ifindex);
 /*
  * Do filters of clsact's egress come after this one, or share its preference? (In chain 0: from
  * there, who comes first chooses.)

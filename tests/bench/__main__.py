@@ -1,5 +1,5 @@
-"""`make bench`: measures, prints a table, writes build/bench.json. A missed bound is reported and does not
-fail the run. ONLY=name,name (or arguments) runs a part, QUICK=1 runs short.
+"""`make bench`: measures, prints a table, writes build/bench.json. A missed bound is reported and
+does not fail the run. ONLY=name,name (or arguments) runs a part, QUICK=1 runs short.
 """
 import dataclasses
 import importlib
@@ -9,8 +9,8 @@ import sys
 from .bed import ROOT
 from .rows import write_json
 
-SUBJECTS = ("selection", "balance", "transmit", "modes", "slaves", "receive", "xdp", "single_stream", "unequal", "connections",
-            "failover", "lacp", "daemon_cost")
+SUBJECTS = ("selection", "balance", "transmit", "modes", "slaves", "receive", "xdp",
+            "single_stream", "unequal", "connections", "failover", "lacp", "daemon_cost")
 
 
 @dataclasses.dataclass
@@ -26,11 +26,13 @@ class Scale:
     lacp_seconds: int = 60  # of listening to LACPDUs
 
 
-QUICK = Scale(rounds=11, seconds=0.1, tcp_rounds=3, tcp_seconds=2, cuts=3, idle_seconds=10, lacp_seconds=15, frames=300000)
+QUICK = Scale(rounds=11, seconds=0.1, tcp_rounds=3, tcp_seconds=2, cuts=3, idle_seconds=10,
+              lacp_seconds=15, frames=300000)
 
 
 def chosen():
-    names = sys.argv[1:] or [name for name in os.environ.get("ONLY", "").split(",") if name] or SUBJECTS
+    names = sys.argv[1:] or [name for name in os.environ.get("ONLY", "").split(",")
+                             if name] or SUBJECTS
     for name in names:
         if name not in SUBJECTS:
             sys.exit(f"bench: no subject {name}; there are {', '.join(SUBJECTS)}")

@@ -8,9 +8,10 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "net"))
 
-from lab import BPFFS, ROOT, Lab, compile_bpf, run, wait_for  # noqa: E402,F401  pylint: disable=wrong-import-position
+# pylint: disable=wrong-import-position
+from lab import BPFFS, BUILD, ROOT, Lab, compile_bpf, run, wait_for  # noqa: E402,F401
 
-TOOLS = ROOT / "build/tools"
+TOOLS = BUILD / "tools"
 BLAST = TOOLS / "blast"
 # A GSO packet of 64 KB must fit in the burst; see docs/datapath.md.
 SHAPER = ("tbf", "rate", "1gbit", "burst", "128kb", "latency", "5ms")
@@ -61,9 +62,12 @@ def make_bond(host, links, address, name="bond0", mtu=1500, **options):
 
 
 def drop_at_ingress(host, dev):
-    """The cheapest end of a frame that has reached dev: one classic BPF instruction, TC_ACT_SHOT."""
+    """The cheapest end of a frame that has reached dev: one classic BPF
+    instruction, TC_ACT_SHOT.
+    """
     host.run("tc", "qdisc", "add", "dev", dev, "clsact")
-    host.run("tc", "filter", "add", "dev", dev, "ingress", "bpf", "direct-action", "bytecode", "1,6 0 0 2")
+    host.run("tc", "filter", "add", "dev", dev, "ingress", "bpf", "direct-action", "bytecode",
+             "1,6 0 0 2")
 
 
 def no_arp(host, dev, address, mac="02:00:00:00:00:99"):
@@ -72,5 +76,6 @@ def no_arp(host, dev, address, mac="02:00:00:00:00:99"):
 
 def blast(host, address, seconds):
     """ns per packet of 18 bytes UDP payload, sent from one CPU."""
-    done = host.run(BLAST, "send", "--to", address, "--size", 18, "--seconds", seconds, "--cpu", CPU)
+    done = host.run(BLAST, "send", "--to", address, "--size", 18, "--seconds", seconds, "--cpu",
+                    CPU)
     return json.loads(done.stdout)["ns_per_packet"]

@@ -26,4 +26,5 @@ def rows(scale):
             (name, count): subject(near, server, words, count, scale.tcp_seconds)
             for count in (1, 4) for name, words in SETTINGS.items()})
     for (name, count), values in gbits.items():
-        yield Row(f"TCP, MTU 9000, {name}: {count} connection{'s' * (count > 1)}", statistics.median(values), "Gbit/s")
+        yield Row(f"TCP, MTU 9000, {name}: {count} connection{'s' * (count > 1)}",
+                  statistics.median(values), "Gbit/s")

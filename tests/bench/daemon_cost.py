@@ -10,7 +10,8 @@ BONDS, SLAVES = 16, 8
 
 def cpu_ns(pid):
     """CPU time of all threads: finer than the clock ticks of /proc/PID/stat."""
-    return sum(int(path.read_text().split()[0]) for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"))
+    return sum(int(path.read_text().split()[0])
+               for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"))
 
 
 def resident_mb(pid):
@@ -34,7 +35,9 @@ def make_bonds(made):
 
 
 def quiet(pid):
-    """What follows the creation (messages, first polls) has ended: a second below a hundredth of a CPU."""
+    """What follows the creation (messages, first polls) has ended: a second below a hundredth of a
+    CPU.
+    """
     before = cpu_ns(pid)
     time.sleep(1)
     return cpu_ns(pid) - before < 10_000_000

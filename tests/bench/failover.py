@@ -45,7 +45,8 @@ def cuts(scale, same_index, options):
 
 def rows(scale):
     for mode, options in (("balance-rr", {"mode": "balance-rr"}),
-                          ("xor layer3+4", {"mode": "balance-xor", "xmit_hash_policy": "layer3+4"})):
+                          ("xor layer3+4",
+                           {"mode": "balance-xor", "xmit_hash_policy": "layer3+4"})):
         for same_index, indexes in ((False, "different"), (True, "equal")):
             losses = cuts(scale, same_index, options)
             what = f"far end down at {RATE} packets/s, {mode}, {indexes} ifindexes"

@@ -9,9 +9,11 @@ import time
 
 from .bed import lab, wait_for  # first: it sets the path for what follows
 
-from lacp import distributing, is_slow, tx_slots, wait_distributing  # pylint: disable=wrong-import-order
-from ovs import Ovs  # pylint: disable=wrong-import-order
-from traffic import Capture  # pylint: disable=wrong-import-order
+# pylint: disable=wrong-import-order
+from lacp import distributing, is_slow, tx_slots, wait_distributing
+from ovs import Ovs
+from traffic import Capture
+# pylint: enable=wrong-import-order
 
 from .rows import Row
 
@@ -24,7 +26,8 @@ APART = 1.2  # seconds: beyond the limit of PDUs, and the kernel's hold-back of 
 
 
 def bond_up(host, links, **options):
-    words = [word for pair in {"mode": "802.3ad", "lacp_rate": "fast", **options}.items() for word in pair]
+    words = [word for pair in {"mode": "802.3ad", "lacp_rate": "fast", **options}.items()
+             for word in pair]
     host.ctl("create", "bond0", *words)
     host.ctl("add-slave", "bond0", *links)
     host.ip("link", "set", "bond0", "up")
@@ -45,7 +48,8 @@ def returns(far, carrying, batches):
     for links in batches:
         for link in links:
             far.ip("link", "set", link, "down")
-        wait_for(lambda: carrying() == LINKS - len(links), "the cut")  # pylint: disable=cell-var-from-loop
+        cut = len(links)
+        wait_for(lambda cut=cut: carrying() == LINKS - cut, "the cut")
         time.sleep(APART)
         times.append(up_until(far, links, lambda: carrying() == LINKS))
         time.sleep(APART)
@@ -82,7 +86,7 @@ def link_up_rows(scale):
             wait_distributing(near, links=links, deadline=15)
             what = f"802.3ad, fast, partner {partner}: link up to distributing"
             for batches, which in ((one, "one"), (every, "all")):
-                times = returns(far, lambda: len(tx_slots(near)), batches)  # pylint: disable=cell-var-from-loop
+                times = returns(far, lambda near=near: len(tx_slots(near)), batches)
                 yield from report(f"{what}, {which} of {LINKS}", times, 1)
     with lab() as made:
         near, far = made.namespace("a"), made.namespace("b")
@@ -96,16 +100,20 @@ def link_up_rows(scale):
 
 
 class RouteFlusher:
-    """Adds ROUTES routes to a device and has the kernel flush them, in a loop: it holds the RTNL lock meanwhile."""
+    """Adds ROUTES routes to a device and has the kernel flush them, in a loop: it holds the RTNL
+    lock meanwhile.
+    """
 
     def __init__(self, namespace):
         namespace.ip("link", "add", "f0", "type", "veth", "peer", "name", "f1")
         namespace.ip("link", "set", "f1", "up")
         self.batch = tempfile.NamedTemporaryFile("w", suffix=".routes")
-        self.batch.writelines(f"route add 10.{100 + number // 65536}.{number // 256 % 256}.{number % 256}/32 dev f0\n"
-                              for number in range(ROUTES))
+        self.batch.writelines(
+            f"route add 10.{100 + number // 65536}.{number // 256 % 256}.{number % 256}/32 dev f0\n"
+            for number in range(ROUTES))
         self.batch.flush()
-        loop = f"while :; do ip link set f0 up; ip -batch {self.batch.name}; ip link set f0 down; echo flushed; done"
+        loop = (f"while :; do ip link set f0 up; ip -batch {self.batch.name}; ip link set f0 down; "
+                "echo flushed; done")
         self.log = tempfile.TemporaryFile()
         self.child = namespace.spawn("bash", "-c", loop, stdout=self.log, stderr=subprocess.STDOUT,
                                      start_new_session=True)
@@ -121,12 +129,15 @@ class RouteFlusher:
 
 
 def off_time(captures):
-    """Seconds by which each LACPDU came off its time, one Fast_Periodic_Time after the last on its link."""
+    """Seconds by which each LACPDU came off its time, one Fast_Periodic_Time after the last on its
+    link.
+    """
     off = []
     for capture in captures:
         times = [frame.time for frame in capture.frames() if is_slow(frame)]
         assert len(times) > 2, f"hardly any LACPDU on {capture.dev}"
-        off += [abs(later - earlier - FAST_PERIODIC_TIME) for earlier, later in zip(times, times[1:])]
+        off += [abs(later - earlier - FAST_PERIODIC_TIME)
+                for earlier, later in zip(times, times[1:])]
     return off
 
 
@@ -157,8 +168,8 @@ def punctuality_rows(scale):
         off, flushed = punctuality(scale.lacp_seconds, flush)
         beside = f"{flushed} flushes of {ROUTES} routes" if flush else "no flusher"
         what = f"LACPDUs of {PORTS} ports, CPUs busy, {beside}"
-        yield Row(f"{what}: within {LATE * 1000:.0f} ms", 100 * sum(each <= LATE for each in off) / len(off), "percent",
-                  99.9, least=True)
+        yield Row(f"{what}: within {LATE * 1000:.0f} ms",
+                  100 * sum(each <= LATE for each in off) / len(off), "percent", 99.9, least=True)
         yield Row(f"{what}: worst", 1000 * max(off), "ms")
 
 

@@ -26,11 +26,15 @@ def rows(scale):
     with lab() as made:
         near = sending_bed(made, path="direct")
         subjects = {"plain": plain_subject(near, scale.seconds)}
-        subjects.update({name: subject(near, words, scale.seconds) for name, words in SETTINGS.items()})
+        subjects.update({name: subject(near, words, scale.seconds)
+                         for name, words in SETTINGS.items()})
         ns = alternate(scale.rounds, subjects)
     for name in SETTINGS:
-        yield Row(f"send direct: {name} / plain slave", median_ratio(ns[name], ns["plain"]), "ratio")
-        yield Row(f"send direct: {name} adds", median_difference(ns[name], ns["plain"]), "ns/packet")
+        yield Row(f"send direct: {name} / plain slave", median_ratio(ns[name], ns["plain"]),
+                  "ratio")
+        yield Row(f"send direct: {name} adds", median_difference(ns[name], ns["plain"]),
+                  "ns/packet")
     for policy in POLICIES[1:]:
         bound = None if policy.startswith("encap") else 1.1
-        yield Row(f"send direct: {policy} / layer3+4", median_ratio(ns[f"xor {policy}"], ns["xor layer3+4"]), "ratio", bound)
+        yield Row(f"send direct: {policy} / layer3+4",
+                  median_ratio(ns[f"xor {policy}"], ns["xor layer3+4"]), "ratio", bound)

@@ -12,7 +12,8 @@ import contextlib
 import statistics
 import subprocess
 
-from .bed import BLAST, PLAIN, PLAIN_FAR, add_plain_link, blast, bring_up, drop_at_ingress, lab, make_bond, no_arp, wait_for
+from .bed import (BLAST, PLAIN, PLAIN_FAR, add_plain_link, blast, bring_up, drop_at_ingress, lab,
+                  make_bond, no_arp, wait_for)
 from .rows import Row, alternate, median_difference, median_ratio
 
 NEAR, FAR = "10.0.0.1", "10.0.0.2"
@@ -21,7 +22,9 @@ BOUNDS = {"direct": 1.20, "direct, rx_backlog off": None, "counted": 1.35}
 
 
 def receiving_bed(made):
-    """(sender, receiver): the receiver has a bond, whose first link the sender uses as a plain device."""
+    """(sender, receiver): the receiver has a bond, whose first link the sender uses as a plain
+    device.
+    """
     sender, receiver = made.namespace("a"), made.host("b")
     links = made.links(sender, receiver, 4)
     add_plain_link(made, sender, receiver)
@@ -64,8 +67,10 @@ def move_to_container(made, receiver):
 
 
 def container_rows(sender, container, scale):
-    subjects = {"plain": lambda: blast(sender, PLAIN_FAR, scale.seconds), "bond": lambda: blast(sender, FAR, scale.seconds)}
-    for what, ends in (("receive in a container", dropped_in_tc), ("receive in a container, to a UDP socket", taken_by_a_socket)):
+    subjects = {"plain": lambda: blast(sender, PLAIN_FAR, scale.seconds),
+                "bond": lambda: blast(sender, FAR, scale.seconds)}
+    for what, ends in (("receive in a container", dropped_in_tc),
+                       ("receive in a container, to a UDP socket", taken_by_a_socket)):
         with ends(container):
             ns = alternate(scale.rounds, subjects)
         yield Row(f"{what}: bond / plain slave", median_ratio(ns["bond"], ns["plain"]), "ratio")
@@ -92,7 +97,8 @@ def measure(sender, receiver, scale):
 def rows_of(ns, what, bounds):
     yield Row(f"{what}: plain slave, sending included", statistics.median(ns["plain"]), "ns/packet")
     for path in BOUNDS:
-        yield Row(f"{what}: {path} / plain slave", median_ratio(ns[path], ns["plain"]), "ratio", bounds.get(path))
+        yield Row(f"{what}: {path} / plain slave", median_ratio(ns[path], ns["plain"]), "ratio",
+                  bounds.get(path))
         yield Row(f"{what}: {path} adds", median_difference(ns[path], ns["plain"]), "ns/packet")
 
 

@@ -8,7 +8,9 @@ import statistics
 
 @dataclasses.dataclass
 class Row:
-    """One figure. bound: what it must reach (None: for the reader); least: True when more is better."""
+    """One figure. bound: what it must reach (None: for the reader); least: True when more is
+    better.
+    """
     name: str
     value: float
     unit: str
@@ -22,8 +24,8 @@ class Row:
         return self.value >= self.bound if self.least else self.value <= self.bound
 
     def as_json(self):
-        return {"name": self.name, "value": round(self.value, 3), "unit": self.unit, "bound": self.bound,
-                "held": self.held}
+        return {"name": self.name, "value": round(self.value, 3), "unit": self.unit,
+                "bound": self.bound, "held": self.held}
 
     def as_text(self):
         bound = "" if self.bound is None else f"{'>=' if self.least else '<='} {self.bound:g}"
@@ -32,8 +34,9 @@ class Row:
 
 
 def alternate(rounds, subjects):
-    """{name: [value of each round]} of {name: function}, one after another, round by round: what changes in
-    the machine meanwhile meets all of them. Every other round goes backwards."""
+    """{name: [value of each round]} of {name: function}, one after another, round by round: what
+    changes in the machine meanwhile meets all of them. Every other round goes backwards.
+    """
     values = {name: [] for name in subjects}
     for number in range(rounds):
         names = list(subjects)

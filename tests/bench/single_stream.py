@@ -26,9 +26,11 @@ def measure(mtu, scale):
     with shaped_hosts(mtu, mode="balance-rr") as (near, server):
         subjects = {}
         for control in dict.fromkeys((OWN, "cubic")):
-            subjects[control, None] = subject(near, server, PLAIN_FAR, control, 0, scale.tcp_seconds)
+            subjects[control, None] = subject(near, server, PLAIN_FAR, control, 0,
+                                              scale.tcp_seconds)
             for turn, value in TURNS.items():
-                subjects[control, turn] = subject(near, server, FAR, control, value, scale.tcp_seconds)
+                subjects[control, turn] = subject(near, server, FAR, control, value,
+                                                  scale.tcp_seconds)
         return alternate(scale.tcp_rounds, subjects)
 
 
@@ -38,11 +40,13 @@ def rows(scale):
         for (control, turn), transfers in done.items():
             gbits = [each.gbits for each in transfers]
             if turn is None:
-                yield Row(f"one TCP connection, MTU {mtu}, {control}: one link", statistics.median(gbits), "Gbit/s")
+                yield Row(f"one TCP connection, MTU {mtu}, {control}: one link",
+                          statistics.median(gbits), "Gbit/s")
                 continue
             what = f"one TCP connection, MTU {mtu}, {control}: rr over 4 links{turn}"
             alone = [each.gbits for each in done[control, None]]
             bound = BOUND if control == OWN else None
             yield Row(what, statistics.median(gbits), "Gbit/s")
             yield Row(f"{what} / one link", median_ratio(gbits, alone), "ratio", bound, least=True)
-            yield Row(f"{what}: retransmitted", statistics.median(each.retransmitted for each in transfers), "percent")
+            yield Row(f"{what}: retransmitted",
+                      statistics.median(each.retransmitted for each in transfers), "percent")

@@ -1,7 +1,8 @@
 """Two hosts with a bond of four shaped links between them and a fifth, plain link, for the
 TCP benchmarks; what iperf3 moves over them.
 """
-from .bed import PLAIN, add_plain_link, bring_up, lab, make_bond, shape  # first: it sets the path for traffic
+# first: it sets the path for traffic
+from .bed import PLAIN, add_plain_link, bring_up, lab, make_bond, shape
 
 from traffic import Iperf  # pylint: disable=wrong-import-order
 

@@ -4,14 +4,17 @@ a frame can end, so that the rest is the sending of it. The bond hashes layer3+4
 """
 import statistics
 
-from .bed import PLAIN, PLAIN_FAR, add_plain_link, blast, bring_up, drop_at_ingress, lab, make_bond, no_arp
+from .bed import (PLAIN, PLAIN_FAR, add_plain_link, blast, bring_up, drop_at_ingress, lab,
+                  make_bond, no_arp)
 from .rows import Row, alternate, median_difference, median_ratio
 
 FAR = "10.0.0.2"
 
 
 def sending_bed(made, **options):
-    """A host with a bond of four links and a plain link beside it; whatever arrives at the far ends is dropped."""
+    """A host with a bond of four links and a plain link beside it; whatever arrives at the far ends
+    is dropped.
+    """
     near, far = made.host("a"), made.namespace("b")
     links = made.links(near, far, 4)
     add_plain_link(made, near, far)
@@ -40,9 +43,11 @@ def rows(scale):
     with lab() as made:
         near = sending_bed(made, mode="balance-xor", xmit_hash_policy="layer3+4")
         subjects = {"plain": plain_subject(near, scale.seconds)}
-        subjects.update({path: path_subject(near, path, scale.seconds) for path in ("direct", "counted")})
+        subjects.update({path: path_subject(near, path, scale.seconds)
+                         for path in ("direct", "counted")})
         ns = alternate(scale.rounds, subjects)
     yield Row("send: plain slave", statistics.median(ns["plain"]), "ns/packet")
     for path, bound in (("direct", 1.12), ("counted", 1.35)):
-        yield Row(f"send: {path} / plain slave", median_ratio(ns[path], ns["plain"]), "ratio", bound)
+        yield Row(f"send: {path} / plain slave", median_ratio(ns[path], ns["plain"]), "ratio",
+                  bound)
         yield Row(f"send: {path} adds", median_difference(ns[path], ns["plain"]), "ns/packet")

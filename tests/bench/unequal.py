@@ -1,7 +1,7 @@
-"""One TCP connection over links of 100, 250 and 1000 Mbit/s, balance-rr by bytes and weight, against
-the sum of what each link gives alone. With GSO on the bond a packet is up to 64 KB and takes 5 ms on the
-slowest link; with gso_max_size 16384 a quarter of that; without GSO the links' queues take segments, as those of
-real cards do.
+"""One TCP connection over links of 100, 250 and 1000 Mbit/s, balance-rr by bytes and weight,
+against the sum of what each link gives alone. With GSO on the bond a packet is up to 64 KB and
+takes 5 ms on the slowest link; with gso_max_size 16384 a quarter of that; without GSO the links'
+queues take segments, as those of real cards do.
 """
 import statistics
 
@@ -19,8 +19,8 @@ NEAR_ALONE, FAR_ALONE = "10.9.{}.1", "10.9.{}.2"
 
 
 def limit(host, dev, rate):
-    host.run("tc", "qdisc", "replace", "dev", dev, "root", "tbf", "rate", f"{rate}mbit", "burst", "128kb", "latency",
-             "20ms")
+    host.run("tc", "qdisc", "replace", "dev", dev, "root", "tbf", "rate", f"{rate}mbit", "burst",
+             "128kb", "latency", "20ms")
 
 
 def subject(near, server, control, gso, seconds):
@@ -64,11 +64,13 @@ def rows(scale):
             host.wait_slaves(*links)
         near.wait_ping(FAR)
         server = Iperf(far)
-        done = alternate(scale.tcp_rounds, {(control, gso): subject(near, server, control, gso, scale.tcp_seconds)
-                                            for control in dict.fromkeys((OWN, "cubic")) for gso in GSO_SIZES})
+        done = alternate(scale.tcp_rounds,
+                         {(control, gso): subject(near, server, control, gso, scale.tcp_seconds)
+                          for control in dict.fromkeys((OWN, "cubic")) for gso in GSO_SIZES})
         server.close()
     for (control, gso), transfers in done.items():
         what = f"one TCP connection over {RATES} Mbit/s, {control}, GSO {gso}"
         share = statistics.median(each.gbits for each in transfers) / total
         yield Row(f"{what} / sum", share, "ratio", None if gso == "64 KB" else 0.9, least=True)
-        yield Row(f"{what}: retransmitted", statistics.median(each.retransmitted for each in transfers), "percent")
+        yield Row(f"{what}: retransmitted",
+                  statistics.median(each.retransmitted for each in transfers), "percent")

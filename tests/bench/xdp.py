@@ -15,10 +15,11 @@ import statistics
 import tempfile
 
 from . import bed
-from .bed import PLAIN, ROOT, add_plain_link, bring_up, compile_bpf, drop_at_ingress, lab, make_bond, run
+from .bed import (BUILD, PLAIN, ROOT, add_plain_link, bring_up, compile_bpf, drop_at_ingress, lab,
+                  make_bond, run)
 from .rows import Row, alternate, median_ratio
 
-XDPLIVE = ROOT / "build/tools/xdplive"
+XDPLIVE = BUILD / "tools/xdplive"
 FLOWS = 64
 
 SOURCE = """
@@ -42,7 +43,9 @@ SEC("xdp.frags") int spread(struct xdp_md *ctx)
 {
 	unsigned char *udp = (void *)(long)ctx->data + 34;
 
-	return (void *)(udp + 1) > (void *)(long)ctx->data_end ? XDP_DROP : bpf_redirect_map(&among, *udp & 3, XDP_DROP);
+	if ((void *)(udp + 1) > (void *)(long)ctx->data_end)
+		return XDP_DROP;
+	return bpf_redirect_map(&among, *udp & 3, XDP_DROP);
 }
 SEC("xdp.frags") int drops(struct xdp_md *ctx) { return XDP_DROP; }
 SEC("xdp.frags") int passes(struct xdp_md *ctx) { return XDP_PASS; }
@@ -62,14 +65,15 @@ class Programs:
             run("bpftool", "prog", "loadall", compiled, self.pin, "pinmaps", self.pin)
 
     def attach(self, namespace, device, name):
-        namespace.run("bpftool", "net", "attach", "xdpdrv", "pinned", self.pin / name, "dev", device)
+        namespace.run("bpftool", "net", "attach", "xdpdrv", "pinned", self.pin / name, "dev",
+                      device)
 
     def lead(self, namespace, name, devices):
         """The devmap leads to these devices. It takes those of the namespace it is written from."""
         for key, device in enumerate(devices):
             index = namespace.link(device)["ifindex"].to_bytes(4, "little")
-            namespace.run("bpftool", "map", "update", "pinned", self.pin / name, "key", str(key), "0", "0", "0", "value",
-                          *[str(byte) for byte in index])
+            namespace.run("bpftool", "map", "update", "pinned", self.pin / name, "key", str(key),
+                          "0", "0", "0", "value", *[str(byte) for byte in index])
 
     def pair(self, namespace, name):
         """The near end of a new pair whose far end has this program."""
@@ -100,15 +104,19 @@ def live(namespace, to, frames, flows=FLOWS):
 
 
 def two_bonds(made, options, others):
-    """Two hosts' namespaces; near has bond0 of l0 to l3 with some options, bond1 of m0 to m3 with others."""
+    """Two hosts' namespaces; near has bond0 of l0 to l3 with some options, bond1 of m0 to m3 with
+    others.
+    """
     near, far = made.host("a"), made.namespace("b")
     links, more = made.links(near, far, 4), [f"m{number}" for number in range(4)]
     for number, name in enumerate(more):
         made.link(near, far, name, 20 + number)
     add_plain_link(made, near, far)
     bring_up(far, [*links, *more])
-    for name, slaves, address, chosen in (("bond0", links, "10.0.0.1", options), ("bond1", more, "10.1.0.1", others)):
-        make_bond(near, slaves, address, name=name, mode="balance-xor", xmit_hash_policy="layer3+4", **chosen)
+    for name, slaves, address, chosen in (("bond0", links, "10.0.0.1", options),
+                                          ("bond1", more, "10.1.0.1", others)):
+        make_bond(near, slaves, address, name=name, mode="balance-xor", xmit_hash_policy="layer3+4",
+                  **chosen)
         near.wait_slaves(*slaves, bond=name)
     return near, far, links, more
 
@@ -121,9 +129,12 @@ def sending(made, loaded, frames):
 
 
 def senders(near, loaded, frames, plain, slaves):
-    """Subjects: through bond0, which has these slaves, by XDP; through bond1 by TC; and without a bond: to one plain device
-    by a program across a pair, or at once; to the slaves by a program that only looks at a port; dropped as soon as made."""
-    loaded.attach(near, near.link("bond1")["link"], "passes")  # so that a veth takes frames: TC then chooses
+    """Subjects: through bond0, which has these slaves, by XDP; through bond1 by TC; and without a
+    bond: to one plain device by a program across a pair, or at once; to the slaves by a program
+    that only looks at a port; dropped as soon as made.
+    """
+    # so that a veth takes frames: TC then chooses
+    loaded.attach(near, near.link("bond1")["link"], "passes")
     loaded.lead(near, "to", [plain])
     loaded.lead(near, "among", [slaves[key % len(slaves)] for key in range(4)])
     devices = {"xdp": "bond0", "fixed": loaded.pair(near, "fixed"), "tc": "bond1", "bare": plain,
@@ -136,18 +147,22 @@ def senders(near, loaded, frames, plain, slaves):
 
 
 def rows_of_sending(sent, slaves):
-    for name, what in (("bare", "redirect to a slave"), ("xdp", "by XDP through bond0"), ("tc", "by TC through bond0")):
+    for name, what in (("bare", "redirect to a slave"), ("xdp", "by XDP through bond0"),
+                       ("tc", "by TC through bond0")):
         yield Row(f"XDP frame, {what}", statistics.median(sent[name]), "ns/frame")
-    for flows, what in (("", f"{FLOWS} flows, {slaves} slaves"), (", one flow", "one flow, one slave")):
+    for flows, what in (("", f"{FLOWS} flows, {slaves} slaves"),
+                        (", one flow", "one flow, one slave")):
         yield Row(f"XDP frames through bond0, {what}, over a fixed slave",
                   median_ratio(sent[f"fixed{flows}"], sent[f"xdp{flows}"]), "of rate", 0.9, True)
     yield Row(f"XDP frames to {slaves} slaves by a program without a bond, over a fixed slave",
               median_ratio(sent["fixed"], sent["spread"]), "of rate")
-    yield Row("XDP frames through bond0, over the TC path", median_ratio(sent["tc"], sent["xdp"]), "of rate", 4, True)
+    yield Row("XDP frames through bond0, over the TC path", median_ratio(sent["tc"], sent["xdp"]),
+              "of rate", 4, True)
     yield Row("XDP frames through bond0, over the TC path, without the making of frames",
-              statistics.median((tc - made) / (by_xdp - made) for tc, by_xdp, made in zip(sent["tc"], sent["xdp"], sent["made"])),
-              "of rate")
-    yield Row("XDP frames through bond0, over a bare redirect", median_ratio(sent["bare"], sent["xdp"]), "of rate")
+              statistics.median((tc - made) / (by_xdp - made) for tc, by_xdp, made in
+                                zip(sent["tc"], sent["xdp"], sent["made"])), "of rate")
+    yield Row("XDP frames through bond0, over a bare redirect",
+              median_ratio(sent["bare"], sent["xdp"]), "of rate")
 
 
 def receiving(made, loaded, frames):
@@ -157,7 +172,8 @@ def receiving(made, loaded, frames):
     loaded.attach(near, PLAIN, "passes")
     for dev in ("bond0", "bond1", PLAIN):
         drop_at_ingress(near, dev)
-    return {name: live(far, device, frames) for name, device in {"xdp": "l0", "tc": "m0", "plain": PLAIN}.items()}
+    return {name: live(far, device, frames)
+            for name, device in {"xdp": "l0", "tc": "m0", "plain": PLAIN}.items()}
 
 
 def rows(scale):
@@ -167,5 +183,7 @@ def rows(scale):
         with lab() as made:
             received = alternate(scale.rounds // 2, receiving(made, loaded, scale.frames))
     yield from rows_of_sending(sent, 4)
-    yield Row("XDP receive into bond0 / XDP_PASS on a slave", median_ratio(received["xdp"], received["plain"]), "ratio", 1.3)
-    yield Row("TC receive into bond0, direct / XDP_PASS on a slave", median_ratio(received["tc"], received["plain"]), "ratio")
+    yield Row("XDP receive into bond0 / XDP_PASS on a slave",
+              median_ratio(received["xdp"], received["plain"]), "ratio", 1.3)
+    yield Row("TC receive into bond0, direct / XDP_PASS on a slave",
+              median_ratio(received["tc"], received["plain"]), "ratio")

@@ -3,12 +3,12 @@ the built object, numbers read from the header's text.
 """
 import ctypes
 import json
-import pathlib
 import re
 import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-OBJECT = ROOT / "build/bpf/xbond.bpf.o"
+from built import BUILD, ROOT
+
+OBJECT = BUILD / "bpf/xbond.bpf.o"
 PLAIN = {(1, False): ctypes.c_uint8, (2, False): ctypes.c_uint16, (4, False): ctypes.c_uint32,
          (8, False): ctypes.c_uint64, (1, True): ctypes.c_int8, (2, True): ctypes.c_int16,
          (4, True): ctypes.c_int32, (8, True): ctypes.c_int64}
@@ -16,24 +16,28 @@ PLAIN = {(1, False): ctypes.c_uint8, (2, False): ctypes.c_uint16, (4, False): ct
 
 class Btf:
     def __init__(self):
-        dump = subprocess.run(["bpftool", "-j", "btf", "dump", "file", str(OBJECT)], capture_output=True, check=True)
+        dump = subprocess.run(["bpftool", "-j", "btf", "dump", "file", str(OBJECT)],
+                              capture_output=True, check=True)
         self.types = {each["id"]: each for each in json.loads(dump.stdout)["types"]}
         self.made = {}
 
     def struct(self, name):
         """A ctypes.Structure laid out as the BTF says."""
-        found = [each for each in self.types.values() if each["kind"] == "STRUCT" and each["name"] == name]
+        found = [each for each in self.types.values()
+                 if each["kind"] == "STRUCT" and each["name"] == name]
         return self._struct(found[0])
 
     def _struct(self, described):
         if described["id"] in self.made:
             return self.made[described["id"]]
-        fields = [(member["name"] if member["name"] != "(anon)" else f"unnamed{number}", self._type(member["type_id"]))
+        fields = [(member["name"] if member["name"] != "(anon)" else f"unnamed{number}",
+                   self._type(member["type_id"]))
                   for number, member in enumerate(described["members"])]
         made = type(described["name"], (ctypes.Structure,), {"_fields_": fields})
         assert ctypes.sizeof(made) == described["size"], described["name"]
         for (name, _), member in zip(fields, described["members"]):
-            assert getattr(made, name).offset * 8 == member["bits_offset"], (described["name"], name)
+            assert getattr(made, name).offset * 8 == member["bits_offset"], \
+                (described["name"], name)
         self.made[described["id"]] = made
         return made
 

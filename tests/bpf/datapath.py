@@ -21,22 +21,25 @@ BOND_INDEX, PORT_INDEX, SLAVE_INDEX = 50, 51, 100
 X = types.SimpleNamespace(**abi.constants())
 libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
 libc = ctypes.CDLL(None, use_errno=True)
-for function in ("bpf_object__open", "bpf_object__find_program_by_name", "bpf_object__find_map_by_name"):
+for function in ("bpf_object__open", "bpf_object__find_program_by_name",
+                 "bpf_object__find_map_by_name"):
     getattr(libbpf, function).restype = ctypes.c_void_p
 
 
 class RunOptions(ctypes.Structure):
     """struct bpf_test_run_opts of libbpf."""
-    _fields_ = [("sz", ctypes.c_size_t), ("data_in", ctypes.c_char_p), ("data_out", ctypes.c_void_p),
-                ("data_size_in", ctypes.c_uint32), ("data_size_out", ctypes.c_uint32),
-                ("ctx_in", ctypes.c_void_p), ("ctx_out", ctypes.c_void_p),
-                ("ctx_size_in", ctypes.c_uint32), ("ctx_size_out", ctypes.c_uint32),
-                ("retval", ctypes.c_uint32), ("repeat", ctypes.c_int), ("duration", ctypes.c_uint32),
-                ("flags", ctypes.c_uint32), ("cpu", ctypes.c_uint32), ("batch_size", ctypes.c_uint32)]
+    _fields_ = [("sz", ctypes.c_size_t), ("data_in", ctypes.c_char_p),
+                ("data_out", ctypes.c_void_p), ("data_size_in", ctypes.c_uint32),
+                ("data_size_out", ctypes.c_uint32), ("ctx_in", ctypes.c_void_p),
+                ("ctx_out", ctypes.c_void_p), ("ctx_size_in", ctypes.c_uint32),
+                ("ctx_size_out", ctypes.c_uint32), ("retval", ctypes.c_uint32),
+                ("repeat", ctypes.c_int), ("duration", ctypes.c_uint32), ("flags", ctypes.c_uint32),
+                ("cpu", ctypes.c_uint32), ("batch_size", ctypes.c_uint32)]
 
 
 class BatchOptions(ctypes.Structure):
-    _fields_ = [("sz", ctypes.c_size_t), ("elem_flags", ctypes.c_uint64), ("flags", ctypes.c_uint64)]
+    _fields_ = [("sz", ctypes.c_size_t), ("elem_flags", ctypes.c_uint64),
+                ("flags", ctypes.c_uint64)]
 
 
 class OwnNamespace:
@@ -69,7 +72,8 @@ def possible_cpus():
 
 
 class Datapath:
-    devices = 4  # slots that are devices; others have an ifindex nobody has, good for redirects only
+    # slots that are devices; others have an ifindex nobody has, good for redirects only
+    devices = 4
 
     def __init__(self):
         btf = abi.Btf()
@@ -98,11 +102,13 @@ class Datapath:
         assert self.object.value and libbpf.bpf_object__load(self.object) == 0
         self.programs = {}
         for name in ("xbond_egress", "xbond_port", "xbond_rx", "xbond_rx_mirred", "xbond_beat"):
-            program = ctypes.c_void_p(libbpf.bpf_object__find_program_by_name(self.object, name.encode()))
+            program = libbpf.bpf_object__find_program_by_name(self.object, name.encode())
+            program = ctypes.c_void_p(program)
             self.programs[name] = libbpf.bpf_program__fd(program)
 
     def _map_fd(self, name):
-        return libbpf.bpf_map__fd(ctypes.c_void_p(libbpf.bpf_object__find_map_by_name(self.object, name.encode())))
+        return libbpf.bpf_map__fd(
+            ctypes.c_void_p(libbpf.bpf_object__find_map_by_name(self.object, name.encode())))
 
     def _mapped(self, name, struct):
         size = -(-ctypes.sizeof(struct) // mmap.PAGESIZE) * mmap.PAGESIZE
@@ -115,7 +121,9 @@ class Datapath:
     # what bondd would do
 
     def reset(self, slots=4, **changes):
-        """A ready bond with so many members, all carrying traffic, counted, balance-xor layer3+4."""
+        """A ready bond with so many members, all carrying traffic, counted,
+        balance-xor layer3+4.
+        """
         ctypes.memset(ctypes.byref(self.settings), 0, ctypes.sizeof(self.settings))
         ctypes.memset(ctypes.byref(self.table), 0, ctypes.sizeof(self.table))
         ctypes.memset(ctypes.byref(self.cursor), 0, ctypes.sizeof(self.cursor))
@@ -146,9 +154,10 @@ class Datapath:
 
     def answer(self, program, packet, ifindex=0):
         """(verdict, the packet as the program leaves it)."""
-        context, after = self.skb_type(ifindex=ifindex, ingress_ifindex=ifindex), ctypes.create_string_buffer(len(packet))
-        options = RunOptions(sz=ctypes.sizeof(RunOptions), data_in=packet, data_size_in=len(packet), repeat=1,
-                             data_out=ctypes.addressof(after), data_size_out=len(packet),
+        context = self.skb_type(ifindex=ifindex, ingress_ifindex=ifindex)
+        after = ctypes.create_string_buffer(len(packet))
+        options = RunOptions(sz=ctypes.sizeof(RunOptions), data_in=packet, data_size_in=len(packet),
+                             repeat=1, data_out=ctypes.addressof(after), data_size_out=len(packet),
                              ctx_in=ctypes.addressof(context), ctx_size_in=ctypes.sizeof(context))
         error = libbpf.bpf_prog_test_run_opts(self.programs[program], ctypes.byref(options))
         assert error == 0, f"BPF_PROG_RUN: {os.strerror(-error)} ({len(packet)} bytes)"
@@ -165,8 +174,8 @@ class Datapath:
         values, keys = self.counters_type(), (ctypes.c_uint32 * X.MAX_SLAVES)()
         count, batch = ctypes.c_uint32(X.MAX_SLAVES), ctypes.c_uint32()
         options = BatchOptions(sz=ctypes.sizeof(BatchOptions))
-        libbpf.bpf_map_lookup_batch(self.counters_fd, None, ctypes.byref(batch), keys, values, ctypes.byref(count),
-                                    ctypes.byref(options))
+        libbpf.bpf_map_lookup_batch(self.counters_fd, None, ctypes.byref(batch), keys, values,
+                                    ctypes.byref(count), ctypes.byref(options))
         assert count.value == X.MAX_SLAVES
         return [sum(getattr(copy, field) for copy in values[slot]) for slot in range(X.MAX_SLAVES)]
 
@@ -175,7 +184,8 @@ class Datapath:
         before = self.counters(field)
         result = action()
         after = self.counters(field)
-        return result, {slot: now - then for slot, (then, now) in enumerate(zip(before, after)) if now != then}
+        return result, {slot: now - then for slot, (then, now) in enumerate(zip(before, after))
+                        if now != then}
 
     def transmit(self, packet, program="xbond_port"):
         """(verdict, chosen slot or None) of a packet that is sent."""
@@ -194,7 +204,8 @@ class Datapath:
 
     def share(self, packets):
         """{slot: packets} of many packets that must all be redirected; faster than slots()."""
-        verdicts, sent = self.changed("tx_packets", lambda: {self.run("xbond_port", packet) for packet in packets})
+        verdicts, sent = self.changed("tx_packets", lambda: {self.run("xbond_port", packet)
+                                                             for packet in packets})
         assert verdicts == {TC_REDIRECT} and sum(sent.values()) == len(packets)
         return sent
 
@@ -207,7 +218,8 @@ class Datapath:
 
     def mac(self, slot):
         """The address of a slot's device."""
-        shown = subprocess.run(["ip", "-j", "link", "show", f"s{slot}"], capture_output=True, check=True).stdout
+        shown = subprocess.run(["ip", "-j", "link", "show", f"s{slot}"], capture_output=True,
+                               check=True).stdout
         return json.loads(shown)[0]["address"]
 
     def sent_by_device(self):
@@ -218,7 +230,9 @@ class Datapath:
 
     @staticmethod
     def listen(path):
-        """A socket that gets the copies that are handed to the bond: at the other end of the pair, or on bond0."""
+        """A socket that gets the copies that are handed to the bond: at the other end of the pair,
+        or on bond0.
+        """
         made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         made.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
         made.bind(("bond0" if path == "direct" else "port0p", ETH_P_ALL))

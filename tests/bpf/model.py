@@ -1,5 +1,5 @@
-"""What slave a packet takes: docs/hash.md in Python, written from that page and not from the programs. tests/bpf
-holds the programs against it.
+"""What slave a packet takes: docs/hash.md in Python, written from that page and not from the
+programs. tests/bpf holds the programs against it.
 """
 import dataclasses
 import struct
@@ -112,7 +112,8 @@ def payload6(packet, at):
         header = take(packet, start + walked, 8)
         if protocol == FRAGMENT and number(header, 2, 2) & 0xfff9:
             return None
-        walked += 8 if protocol == FRAGMENT else (header[1] + 2) * 4 if protocol == AH else (header[1] + 1) * 8
+        walked += 8 if protocol == FRAGMENT else (header[1] + 2) * 4 if protocol == AH \
+            else (header[1] + 1) * 8
         if walked > 128:
             return None
         protocol = header[0]
@@ -129,7 +130,8 @@ def addresses(packet, at, version, symmetric):
         pair = [[le(packet[at + 12:at + 16])], [le(packet[at + 16:at + 20])]]
     else:
         take(packet, at, 40)
-        pair = [[le(packet[start:start + 8]), le(packet[start + 8:start + 16])] for start in (at + 8, at + 24)]
+        pair = [[le(packet[start:start + 8]), le(packet[start + 8:start + 16])]
+                for start in (at + 8, at + 24)]
     if symmetric:
         pair.sort()
     if version == 4:
@@ -236,7 +238,8 @@ def in_udp(packet, at):
     if port == 2152:
         return in_gtpu(packet, at, header)
     if port == 6081:
-        return None if header[0] & 0xc0 else typed(packet, number(header, 2, 2), at + 8 + 4 * (header[0] & 0x3f))
+        return None if header[0] & 0xc0 else typed(packet, number(header, 2, 2),
+                                                   at + 8 + 4 * (header[0] & 0x3f))
     return in_frame(packet, at + 8) if header[0] & 8 else None
 
 

@@ -8,8 +8,9 @@ from scapy.layers.inet6 import (IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment, IPv
 from scapy.layers.l2 import ARP, Dot1AD, Dot1Q, Ether
 from scapy.packet import Raw
 
-FIELDS = dict(src_mac="02:00:00:00:00:01", dst_mac="02:00:00:00:00:02", type=0x88b5, vlan=None, vlan_priority=0,
-              outer_vlan=None, src_ip="10.1.2.3", dst_ip="10.4.5.6", src_ip6="fd00::1", dst_ip6="fd00::2",
+FIELDS = dict(src_mac="02:00:00:00:00:01", dst_mac="02:00:00:00:00:02", type=0x88b5, vlan=None,
+              vlan_priority=0, outer_vlan=None, src_ip="10.1.2.3", dst_ip="10.4.5.6",
+              src_ip6="fd00::1", dst_ip6="fd00::2",
               tos=0, ttl=64, id=1, flow_label=0, src_port=1111, dst_port=2222, payload=b"x" * 32)
 
 
@@ -27,7 +28,8 @@ def ports(fields, kind):
 
 
 def ip4(fields, **more):
-    return IP(src=fields["src_ip"], dst=fields["dst_ip"], tos=fields["tos"], ttl=fields["ttl"], id=fields["id"], **more)
+    return IP(src=fields["src_ip"], dst=fields["dst_ip"], tos=fields["tos"], ttl=fields["ttl"],
+              id=fields["id"], **more)
 
 
 def ip6(fields):
@@ -76,25 +78,31 @@ def mac(text):
 def fragments4(fields, count=3):
     """A UDP datagram in IPv4 fragments: only the first has the ports."""
     fields = {**FIELDS, **fields}
-    datagram = bytes(UDP(sport=fields["src_port"], dport=fields["dst_port"]) / Raw(bytes(range(64)) * count))
+    datagram = bytes(UDP(sport=fields["src_port"], dport=fields["dst_port"]) /
+                     Raw(bytes(range(64)) * count))
     step = 64
     return [bytes(ether(fields) / ip4(fields, proto=socket.IPPROTO_UDP, frag=at // 8,
-                                      flags="MF" if at + step < len(datagram) else 0) / Raw(datagram[at:at + step]))
+                                      flags="MF" if at + step < len(datagram) else 0) /
+                  Raw(datagram[at:at + step]))
             for at in range(0, len(datagram), step)]
 
 
 def fragments6(fields, count=3):
     fields = {**FIELDS, **fields}
-    datagram = bytes(UDP(sport=fields["src_port"], dport=fields["dst_port"]) / Raw(bytes(range(64)) * count))
+    datagram = bytes(UDP(sport=fields["src_port"], dport=fields["dst_port"]) /
+                     Raw(bytes(range(64)) * count))
     step = 64
     return [bytes(ether(fields) / ip6(fields) /
-                  IPv6ExtHdrFragment(nh=socket.IPPROTO_UDP, offset=at // 8, m=int(at + step < len(datagram)), id=7) /
+                  IPv6ExtHdrFragment(nh=socket.IPPROTO_UDP, offset=at // 8,
+                                     m=int(at + step < len(datagram)), id=7) /
                   Raw(datagram[at:at + step]))
             for at in range(0, len(datagram), step)]
 
 
 def extended6(fields, headers):
-    """IPv6 UDP behind extension headers named h (hop-by-hop), d (destination options), r (routing), D (long d)."""
+    """IPv6 UDP behind extension headers named h (hop-by-hop), d (destination options), r (routing),
+    D (long d).
+    """
     fields = {**FIELDS, **fields}
     made = {"h": IPv6ExtHdrHopByHop, "d": IPv6ExtHdrDestOpt,
             "r": lambda: IPv6ExtHdrRouting(addresses=["fd00::9"], segleft=0),

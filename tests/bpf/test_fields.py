@@ -1,5 +1,5 @@
-"""Each header field of encapsulated packets varied alone: exactly those of the manual may change the bucket. And
-what symmetric and ip6_flow_label do. Plain packets: test_policies.py.
+"""Each header field of encapsulated packets varied alone: exactly those of the manual may change
+the bucket. And what symmetric and ip6_flow_label do. Plain packets: test_policies.py.
 """
 import ipaddress
 import struct
@@ -10,9 +10,9 @@ import model
 import picks
 
 VALUES = 40
-FIELDS = {"src_mac": 1, "dst_mac": 2, "vlan": None, "outer_src": 1, "outer_dst": 2, "outer_ttl": 64, "outer_sport": 50000,
-          "key": 7, "inner_src_mac": 3, "inner_dst_mac": 4, "src": 5, "dst": 6, "ttl": 63, "tos": 0, "label": 0,
-          "sport": 1000, "dport": 2000, "payload": 0}
+FIELDS = {"src_mac": 1, "dst_mac": 2, "vlan": None, "outer_src": 1, "outer_dst": 2, "outer_ttl": 64,
+          "outer_sport": 50000, "key": 7, "inner_src_mac": 3, "inner_dst_mac": 4, "src": 5,
+          "dst": 6, "ttl": 63, "tos": 0, "label": 0, "sport": 1000, "dport": 2000, "payload": 0}
 MACS, OUTER, INNER = {"src_mac", "dst_mac"}, {"outer_src", "outer_dst"}, {"src", "dst"}
 
 
@@ -26,13 +26,17 @@ def frame(source, destination, kind, rest, vlan=None):
 
 
 def ip4(source, destination, protocol, rest, ttl=64, tos=0):
-    addresses = ipaddress.ip_address(0x0a000000 + source).packed + ipaddress.ip_address(0x0a010000 + destination).packed
-    return struct.pack("!BBHHHBBH", 0x45, tos, 20 + len(rest), 0, 0, ttl, protocol, 0) + addresses + rest
+    addresses = ipaddress.ip_address(0x0a000000 + source).packed + \
+        ipaddress.ip_address(0x0a010000 + destination).packed
+    return struct.pack("!BBHHHBBH", 0x45, tos, 20 + len(rest), 0, 0, ttl, protocol,
+                       0) + addresses + rest
 
 
 def ip6(source, destination, protocol, rest, ttl=64, tos=0, label=0):
-    addresses = b"".join(ipaddress.ip_address((0xfd00 << 112) + number).packed for number in (source, destination << 16))
-    return struct.pack("!IHBB", 6 << 28 | tos << 20 | label, len(rest), protocol, ttl) + addresses + rest
+    addresses = b"".join(ipaddress.ip_address((0xfd00 << 112) + number).packed
+                         for number in (source, destination << 16))
+    return struct.pack("!IHBB", 6 << 28 | tos << 20 | label, len(rest), protocol,
+                       ttl) + addresses + rest
 
 
 def udp(source, destination, rest):
@@ -40,12 +44,13 @@ def udp(source, destination, rest):
 
 
 def inner4(f):
-    return ip4(f["src"], f["dst"], 17, udp(f["sport"], f["dport"], bytes((f["payload"],)) * 8), f["ttl"], f["tos"])
+    return ip4(f["src"], f["dst"], 17, udp(f["sport"], f["dport"], bytes((f["payload"],)) * 8),
+               f["ttl"], f["tos"])
 
 
 def inner6(f):
-    return ip6(f["src"], f["dst"], 6, struct.pack("!HH", f["sport"], f["dport"]) + bytes((f["payload"],)) * 16, f["ttl"],
-               f["tos"], f["label"])
+    return ip6(f["src"], f["dst"], 6, struct.pack("!HH", f["sport"], f["dport"]) +
+               bytes((f["payload"],)) * 16, f["ttl"], f["tos"], f["label"])
 
 
 def inner_frame(f):
@@ -53,30 +58,36 @@ def inner_frame(f):
 
 
 def outer(f, protocol, rest):
-    return frame(f["src_mac"], f["dst_mac"], 0x0800, ip4(f["outer_src"], f["outer_dst"], protocol, rest, f["outer_ttl"]),
-                 f["vlan"])
+    return frame(f["src_mac"], f["dst_mac"], 0x0800,
+                 ip4(f["outer_src"], f["outer_dst"], protocol, rest, f["outer_ttl"]), f["vlan"])
 
 
 def outer6(f, protocol, rest):
-    return frame(f["src_mac"], f["dst_mac"], 0x86dd, ip6(f["outer_src"], f["outer_dst"], protocol, rest, f["outer_ttl"]),
-                 f["vlan"])
+    return frame(f["src_mac"], f["dst_mac"], 0x86dd,
+                 ip6(f["outer_src"], f["outer_dst"], protocol, rest, f["outer_ttl"]), f["vlan"])
 
 
-KINDS = {
-    "vxlan": lambda f: outer(f, 17, udp(f["outer_sport"], 4789, struct.pack("!II", 8 << 24, f["key"] << 8) + inner_frame(f))),
-    "vxlan on ip6": lambda f: outer6(f, 17, udp(f["outer_sport"], 8472,
-                                                struct.pack("!II", 8 << 24, f["key"] << 8) + inner_frame(f))),
-    "geneve": lambda f: outer(f, 17, udp(f["outer_sport"], 6081, struct.pack("!HHI", 0x0200, 0x6558, f["key"] << 8)
-                                         + bytes(8) + inner_frame(f))),
-    "gre": lambda f: outer(f, 47, struct.pack("!HHIII", 0xb000, 0x86dd, 0, f["key"], f["key"]) + inner6(f)),
-    "nvgre": lambda f: outer(f, 47, struct.pack("!HHI", 0x2000, 0x6558, f["key"]) + inner_frame(f)),
-    "ip in ip": lambda f: outer(f, 4, inner4(f)),
-    "6in4": lambda f: outer(f, 41, inner6(f)),
-    "ip6ip6": lambda f: outer6(f, 41, inner6(f)),
-    "gtpu": lambda f: outer(f, 17, udp(f["outer_sport"], 2152, struct.pack("!BBHI", 0x30, 255, 0, f["key"]) + inner4(f))),
-    "mpls": lambda f: frame(f["src_mac"], f["dst_mac"], 0x8847,
-                            struct.pack("!II", f["key"] << 12, f["key"] << 12 | 0x1ff) + inner4(f), f["vlan"]),
-}
+KINDS = {"vxlan": lambda f: outer(f, 17,
+                                  udp(f["outer_sport"], 4789,
+                                      struct.pack("!II", 8 << 24, f["key"] << 8) + inner_frame(f))),
+         "vxlan on ip6": lambda f: outer6(f, 17, udp(
+             f["outer_sport"], 8472, struct.pack("!II", 8 << 24, f["key"] << 8) + inner_frame(f))),
+         "geneve": lambda f: outer(f, 17, udp(f["outer_sport"], 6081,
+                                              struct.pack("!HHI", 0x0200, 0x6558, f["key"] << 8) +
+                                              bytes(8) + inner_frame(f))),
+         "gre": lambda f: outer(f, 47, struct.pack("!HHIII", 0xb000, 0x86dd, 0, f["key"],
+                                                   f["key"]) + inner6(f)),
+         "nvgre": lambda f: outer(f, 47,
+                                  struct.pack("!HHI", 0x2000, 0x6558, f["key"]) + inner_frame(f)),
+         "ip in ip": lambda f: outer(f, 4, inner4(f)),
+         "6in4": lambda f: outer(f, 41, inner6(f)),
+         "ip6ip6": lambda f: outer6(f, 41, inner6(f)),
+         "gtpu": lambda f: outer(f, 17,
+                                 udp(f["outer_sport"], 2152,
+                                     struct.pack("!BBHI", 0x30, 255, 0, f["key"]) + inner4(f))),
+         "mpls": lambda f: frame(f["src_mac"], f["dst_mac"], 0x8847,
+                                 struct.pack("!II", f["key"] << 12, f["key"] << 12 | 0x1ff) +
+                                 inner4(f), f["vlan"])}
 HAS_OUTER_PORT = {"vxlan", "vxlan on ip6", "geneve", "gtpu"}
 
 
@@ -102,7 +113,8 @@ def counted(policy, kind, flow_label=False):
     if policy == "layer2" or (kind == "mpls" and policy.startswith("layer")):
         return MACS
     label = {"label"} if flow_label and policy == "encap3+4" else set()
-    return {"layer2+3": MACS | OUTER, "layer3+4": OUTER | ({"outer_sport"} if kind in HAS_OUTER_PORT else set()),
+    return {"layer2+3": MACS | OUTER,
+            "layer3+4": OUTER | ({"outer_sport"} if kind in HAS_OUTER_PORT else set()),
             "encap2+3": MACS | INNER, "encap3+4": INNER | {"sport", "dport"} | label}[policy]
 
 
@@ -115,13 +127,15 @@ def chosen(rule, packets):
     return len(set(picks.buckets("tc", [(rule, packet) for packet in packets])))
 
 
-@pytest.mark.parametrize("options", [{}, {"symmetric": True}, {"flow_label": True}], ids=["", "symmetric", "flow_label"])
+@pytest.mark.parametrize("options", [{}, {"symmetric": True}, {"flow_label": True}],
+                         ids=["", "symmetric", "flow_label"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_exactly_the_fields_of_the_manual_choose(kind, options):
-    cases = [(model.Rule(policy=policy, seed=99, **options), field, packet)
-             for policy in picks.POLICIES for field in fields_of(kind) for packet in varied(kind, field)]
+    cases = [(model.Rule(policy=policy, seed=99, **options), field, packet) for policy in
+             picks.POLICIES for field in fields_of(kind) for packet in varied(kind, field)]
     found = {}
-    for (rule, field, _), bucket in zip(cases, picks.buckets("tc", [(rule, packet) for rule, _, packet in cases])):
+    buckets = picks.buckets("tc", [(rule, packet) for rule, _, packet in cases])
+    for (rule, field, _), bucket in zip(cases, buckets):
         found.setdefault((rule.policy, field), set()).add(bucket)
     for (policy, field), buckets in found.items():
         if field in counted(policy, kind, "flow_label" in options):
@@ -137,7 +151,8 @@ def reversed_(fields):
 
 def plain(f, kind):
     """An unencapsulated packet whose addresses may stand on either side."""
-    pair = [number.to_bytes(4 if kind == 0x0800 else 16, "big") for number in (0x0a000000 + f["src"], 0x0a000000 + f["dst"])]
+    pair = [number.to_bytes(4 if kind == 0x0800 else 16, "big")
+            for number in (0x0a000000 + f["src"], 0x0a000000 + f["dst"])]
     ports = struct.pack("!HH", f["sport"], f["dport"]) + bytes(16)
     if kind == 0x0800:
         rest = struct.pack("!BBHHHBBH", 0x45, 0, 40, 0, 0, 64, 6, 0) + b"".join(pair) + ports
@@ -151,8 +166,9 @@ def plain(f, kind):
 def test_symmetric_hashes_both_directions_alike(policy, kind):
     rule = model.Rule(policy=policy, seed=3, symmetric=True, flow_label=True)
     one_way = model.Rule(policy=policy, seed=3)
-    flows = [{**FIELDS, "src": number, "dst": 500 - 7 * number, "sport": 40000 - number, "dport": 300 * number,
-              "src_mac": number * 77, "dst_mac": 3000, "label": number} for number in range(1, 100)]
+    flows = [{**FIELDS, "src": number, "dst": 500 - 7 * number, "sport": 40000 - number,
+              "dport": 300 * number, "src_mac": number * 77, "dst_mac": 3000, "label": number}
+             for number in range(1, 100)]
     there = [plain(flow, kind) for flow in flows]
     back = [plain({**reversed_(flow), "label": 5}, kind) for flow in flows]
     chosen_there = picks.buckets("tc", [(rule, packet) for packet in there])
@@ -162,8 +178,9 @@ def test_symmetric_hashes_both_directions_alike(policy, kind):
         picks.buckets("tc", [(one_way, packet) for packet in back])
 
 
-@pytest.mark.parametrize("policy,flow_label,expected", [("layer3+4", True, True), ("layer3+4", False, False),
-                                                        ("encap3+4", True, True), ("layer2+3", True, False)])
+@pytest.mark.parametrize("policy,flow_label,expected",
+                         [("layer3+4", True, True), ("layer3+4", False, False),
+                          ("encap3+4", True, True), ("layer2+3", True, False)])
 def test_the_flow_label_counts_when_asked_for(policy, flow_label, expected):
     rule = model.Rule(policy=policy, flow_label=flow_label)
     packets = [plain({**FIELDS, "label": number << 8}, 0x86dd) for number in range(VALUES)]

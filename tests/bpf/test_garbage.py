@@ -6,15 +6,19 @@ import pytest
 import packets
 from datapath import TC_REDIRECT, TC_UNSPEC, X
 
-POLICIES = [X.POLICY_LAYER2, X.POLICY_LAYER34, X.POLICY_LAYER23, X.POLICY_VLAN_SRCMAC, 3, 99, 0xffffffff]
-WHOLE = [packets.packet("udp4"), packets.packet("tcp6", vlan=3, outer_vlan=4), packets.packet("arp"),
+POLICIES = [X.POLICY_LAYER2, X.POLICY_LAYER34, X.POLICY_LAYER23, X.POLICY_VLAN_SRCMAC, 3, 99,
+            0xffffffff]
+WHOLE = [packets.packet("udp4"), packets.packet("tcp6", vlan=3, outer_vlan=4),
+         packets.packet("arp"),
          packets.extended6({}, "hDrd"), packets.fragments4({})[1], packets.fragments6({})[0]]
 SHORTEST = 15  # BPF_PROG_RUN refuses a bare Ethernet header
 TAG = bytes.fromhex("81000005")
 
 
 def shortest(packet):
-    """BPF_PROG_RUN also refuses less than an IP header behind that type; behind a tag it does not look."""
+    """BPF_PROG_RUN also refuses less than an IP header behind that type; behind a tag it does not
+    look.
+    """
     return {b"\x08\x00": 34, b"\x86\xdd": 54}.get(packet[12:14], SHORTEST)
 
 
@@ -46,9 +50,11 @@ def test_bytes_flipped_in_the_headers(any_policy):
 
 def test_noise(any_policy):
     chance = random.Random(2)
-    types = [b"\x08\x00\x45", b"\x08\x00\x4f", b"\x86\xdd\x60", b"\x81\x00\x00", b"\x88\xa8\x00", b""]
+    types = [b"\x08\x00\x45", b"\x08\x00\x4f", b"\x86\xdd\x60", b"\x81\x00\x00", b"\x88\xa8\x00",
+             b""]
     for _ in range(1500):
-        noise = chance.randbytes(12) + TAG + chance.choice(types) + chance.randbytes(chance.randrange(200))
+        noise = chance.randbytes(12) + TAG + chance.choice(types) + chance.randbytes(
+            chance.randrange(200))
         assert any_policy.slot(noise) < 4
 
 
@@ -57,7 +63,8 @@ def test_nonsense_in_the_maps(datapath):
     chance = random.Random(3)
     packet = packets.packet("udp4")
     for _ in range(300):
-        datapath.reset(selection=chance.choice([0, 1, 2, 3, 77]), packets_per_slave=chance.getrandbits(32),
+        datapath.reset(selection=chance.choice([0, 1, 2, 3, 77]),
+                       packets_per_slave=chance.getrandbits(32),
                        bytes_per_slave=chance.choice([0, chance.getrandbits(32)]),
                        active_slot=chance.getrandbits(32), active_request=chance.getrandbits(1),
                        drain_mask=chance.getrandbits(64))

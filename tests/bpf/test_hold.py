@@ -1,4 +1,6 @@
-"""LACP while bondd is away: what the program on a slave answers, whom it believes, when it gives a port up."""
+"""LACP while bondd is away: what the program on a slave answers, whom it believes, when it gives a
+port up.
+"""
 import contextlib
 import ctypes
 import struct
@@ -10,10 +12,12 @@ from datapath import TC_REDIRECT, TC_SHOT, TC_UNSPEC, X
 
 SLOT = 2
 BIT = 1 << SLOT
-OURS, THEIRS, STRANGER, NOBODY = [bytes.fromhex(text) for text in ("020000000001", "02000000aa00", "02000000bb00", "0" * 12)]
+OURS, THEIRS, STRANGER, NOBODY = [bytes.fromhex(text) for text in
+                                  ("020000000001", "02000000aa00", "02000000bb00", "0" * 12)]
 OUR_PORT, THEIR_PORT = bytes.fromhex("0200000000f1"), bytes.fromhex("0200000000f2")
 WORKS = 0x3f  # activity, timeout, aggregation, synchronization, collecting, distributing
-ACTIVITY, TIMEOUT, AGGREGATION, SYNC, COLLECTING, DISTRIBUTING, DEFAULTED, EXPIRED = (1 << bit for bit in range(8))
+(ACTIVITY, TIMEOUT, AGGREGATION, SYNC,
+ COLLECTING, DISTRIBUTING, DEFAULTED, EXPIRED) = (1 << bit for bit in range(8))
 CARRIES = COLLECTING | DISTRIBUTING
 SECOND = 10**9
 GROUP = bytes.fromhex("0180c2000002")
@@ -27,8 +31,9 @@ OUR_INFO, THEIR_INFO = info(OURS, 3, WORKS), info(THEIRS, 7, WORKS)
 
 
 def lacpdu(actor, partner, source=THEIR_PORT, lengths=(20, 20, 16)):
-    return (GROUP + source + struct.pack("!HBB", 0x8809, 1, 1) + bytes([1, lengths[0]]) + actor + bytes(3) +
-            bytes([2, lengths[1]]) + partner + bytes(3) + bytes([3, lengths[2]]) + bytes(14) + bytes(52))
+    return (GROUP + source + struct.pack("!HBB", 0x8809, 1, 1) + bytes([1, lengths[0]]) + actor +
+            bytes(3) + bytes([2, lengths[1]]) + partner + bytes(3) + bytes([3, lengths[2]]) +
+            bytes(14) + bytes(52))
 
 
 def marker(kind=1, length=16):
@@ -41,7 +46,9 @@ assert len(USUAL) == len(marker()) == X.PDU_SIZE
 
 
 class Port:
-    """A slot of the map. What bondd writes goes to the copy of the words that is in force, all else to the slot."""
+    """A slot of the map. What bondd writes goes to the copy of the words that is in force, all else
+    to the slot.
+    """
     PROGRAMS = ("heard_ns",)  # in both
 
     def __init__(self, hold):
@@ -126,21 +133,22 @@ def test_not_within_a_second_of_bondds_last(datapath, port):
     assert hear(datapath, USUAL) == TC_REDIRECT
 
 
-@pytest.mark.parametrize("frame", [
-    lacpdu(OUR_INFO, THEIR_INFO, OUR_PORT),
-    lacpdu(info(STRANGER, 7, WORKS), info(STRANGER, 1, WORKS)),
-    lacpdu(info(THEIRS, 8, WORKS), info(STRANGER, 1, WORKS)),
-    lacpdu(info(STRANGER, 0, WORKS), OUR_INFO),
-    lacpdu(info(STRANGER, 7, WORKS), OUR_INFO, lengths=(19, 20, 16)),
-    lacpdu(info(STRANGER, 7, WORKS), OUR_INFO, lengths=(20, 21, 16)),
-    lacpdu(info(STRANGER, 7, WORKS), OUR_INFO, lengths=(20, 20, 0)),
-], ids=["our own", "strangers", "strange port", "port 0", "actor TLV", "partner TLV", "collector TLV"])
+@pytest.mark.parametrize("frame", [lacpdu(OUR_INFO, THEIR_INFO, OUR_PORT),
+                                   lacpdu(info(STRANGER, 7, WORKS), info(STRANGER, 1, WORKS)),
+                                   lacpdu(info(THEIRS, 8, WORKS), info(STRANGER, 1, WORKS)),
+                                   lacpdu(info(STRANGER, 0, WORKS), OUR_INFO),
+                                   lacpdu(info(STRANGER, 7, WORKS), OUR_INFO, lengths=(19, 20, 16)),
+                                   lacpdu(info(STRANGER, 7, WORKS), OUR_INFO, lengths=(20, 21, 16)),
+                                   lacpdu(info(STRANGER, 7, WORKS), OUR_INFO, lengths=(20, 20, 0))],
+                         ids=["our own", "strangers", "strange port", "port 0", "actor TLV",
+                              "partner TLV", "collector TLV"])
 def test_what_bondd_would_not_believe_changes_nothing(datapath, port, frame):
     assert hear(datapath, frame) == TC_SHOT
     assert (port.ended, port.heard_ns, carries(datapath)) == (X.HOLD_GOES_ON, 0, (BIT, BIT))
 
 
-@pytest.mark.parametrize("partner", [OUR_INFO, info(NOBODY, 0, 0)], ids=["knows us", "knows nobody"])
+@pytest.mark.parametrize("partner", [OUR_INFO, info(NOBODY, 0, 0)],
+                         ids=["knows us", "knows nobody"])
 def test_another_partner_ends_hold_for_good(datapath, port, partner):
     assert hear(datapath, lacpdu(info(STRANGER, 7, WORKS), partner)) == TC_SHOT
     assert (port.ended, carries(datapath)) == (X.HOLD_PARTNER_CHANGED, (0, 0))
@@ -149,10 +157,13 @@ def test_another_partner_ends_hold_for_good(datapath, port, partner):
 
 
 def test_a_partner_out_of_step_is_answered_without_the_flags_until_it_is_back(datapath, port):
-    """Also without synchronization: a coupled partner would send to a port that does not collect."""
+    """Also without synchronization: a coupled partner would send to a port that
+    does not collect.
+    """
     verdict, sent = answer(datapath, lacpdu(info(THEIRS, 7, WORKS & ~SYNC), OUR_INFO))
     assert (verdict, carries(datapath)) == (TC_REDIRECT, (0, 0))
-    assert sent == lacpdu(info(OURS, 3, WORKS & ~CARRIES & ~SYNC), info(THEIRS, 7, WORKS & ~SYNC), OUR_PORT)
+    assert sent == lacpdu(info(OURS, 3, WORKS & ~CARRIES & ~SYNC), info(THEIRS, 7, WORKS & ~SYNC),
+                          OUR_PORT)
     port.answered_ns = 0
     assert answer(datapath, USUAL) == (TC_REDIRECT, lacpdu(OUR_INFO, THEIR_INFO, OUR_PORT))
     assert (port.ended, carries(datapath)) == (X.HOLD_GOES_ON, (BIT, BIT))
@@ -165,7 +176,8 @@ def their(state=WORKS, key=17, **more):
 HARMLESS = {"long timeout": (their(WORKS & ~TIMEOUT), OUR_INFO),
             "passive": (their(WORKS & ~ACTIVITY), OUR_INFO),
             "port priority": (their(port_priority=1), OUR_INFO),
-            "coupled control: neither collects nor distributes": (their(WORKS & ~CARRIES), OUR_INFO),
+            "coupled control: neither collects nor distributes": (their(WORKS & ~CARRIES),
+                                                                  OUR_INFO),
             "collects only": (their(WORKS & ~DISTRIBUTING), OUR_INFO),
             "defaulted": (their(WORKS | DEFAULTED), OUR_INFO),
             "our other flags": (THEIR_INFO, info(OURS, 3, AGGREGATION | ACTIVITY))}
@@ -178,7 +190,8 @@ def test_what_does_not_decide_the_lag_ends_nothing(datapath, port, actor, partne
     assert sent == lacpdu(OUR_INFO, actor, OUR_PORT)
 
 
-ANOTHER_LAG = {"system": info(STRANGER, 7, WORKS), "system priority": their(system_priority=1), "key": their(key=18),
+ANOTHER_LAG = {"system": info(STRANGER, 7, WORKS), "system priority": their(system_priority=1),
+               "key": their(key=18),
                "port": their(port=8), "individual": their(WORKS & ~AGGREGATION)}
 
 
@@ -237,10 +250,13 @@ def test_with_independent_control_it_distributes_while_the_partner_collects(data
 
 @pytest.mark.parametrize("told", [0, COLLECTING], ids=["nothing", "collecting"])
 def test_no_more_than_the_core_had_told(datapath, port, told):
-    """The last PDU sent says that the port carries: it had waited for the limit of three when bondd died."""
+    """The last PDU sent says that the port carries: it had waited for the limit of three when bondd
+    died.
+    """
     port.told = told
     out_of_masks(datapath, rx=not told)
-    expected = lacpdu(info(OURS, 3, WORKS & ~(CARRIES | SYNC) | told | (SYNC if told else 0)), THEIR_INFO, OUR_PORT)
+    expected = lacpdu(info(OURS, 3, WORKS & ~(CARRIES | SYNC) | told | (SYNC if told else 0)),
+                      THEIR_INFO, OUR_PORT)
     for frame in (USUAL, lacpdu(their(WORKS & ~SYNC), OUR_INFO), USUAL):
         port.answered_ns = 0
         last = answer(datapath, frame)
@@ -250,7 +266,8 @@ def test_no_more_than_the_core_had_told(datapath, port, told):
 
 def test_as_much_as_the_core_had_told(datapath, port):
     """The last PDU sent does not say so yet, nor that the port had become current."""
-    port.pdu[:] = lacpdu(info(OURS, 3, WORKS & ~(CARRIES | SYNC) | EXPIRED | DEFAULTED), THEIR_INFO, OUR_PORT)
+    port.pdu[:] = lacpdu(info(OURS, 3, WORKS & ~(CARRIES | SYNC) | EXPIRED | DEFAULTED), THEIR_INFO,
+                         OUR_PORT)
     assert answer(datapath, USUAL) == (TC_REDIRECT, lacpdu(OUR_INFO, THEIR_INFO, OUR_PORT))
     assert carries(datapath) == (BIT, BIT)
 
@@ -262,17 +279,22 @@ def test_attached_and_idle(datapath, port, in_masks):
     port.pdu[:] = lacpdu(info(OURS, 3, WORKS & ~CARRIES), THEIR_INFO, OUR_PORT)
     out_of_masks(datapath, not in_masks, not in_masks)
     before = carries(datapath)
-    assert answer(datapath, USUAL) == (TC_REDIRECT, lacpdu(info(OURS, 3, WORKS & ~(CARRIES | SYNC)), THEIR_INFO, OUR_PORT))
+    assert answer(datapath, USUAL) == (TC_REDIRECT, lacpdu(info(OURS, 3, WORKS & ~(CARRIES | SYNC)),
+                                                           THEIR_INFO, OUR_PORT))
     assert carries(datapath) == before
 
 
 def test_what_the_masks_do_not_have_is_not_said(datapath, port):
-    """bondd died between telling the port to stop and writing that here, or before the main loop let it begin."""
+    """bondd died between telling the port to stop and writing that here, or before the main loop
+    let it begin.
+    """
     out_of_masks(datapath, rx=False)
-    assert answer(datapath, USUAL)[1] == lacpdu(info(OURS, 3, WORKS & ~DISTRIBUTING), THEIR_INFO, OUR_PORT)
+    assert answer(datapath, USUAL)[1] == lacpdu(info(OURS, 3, WORKS & ~DISTRIBUTING), THEIR_INFO,
+                                                OUR_PORT)
     out_of_masks(datapath)
     port.answered_ns = 0
-    assert answer(datapath, USUAL)[1] == lacpdu(info(OURS, 3, WORKS & ~(CARRIES | SYNC)), THEIR_INFO, OUR_PORT)
+    assert answer(datapath, USUAL)[1] == lacpdu(info(OURS, 3, WORKS & ~(CARRIES | SYNC)),
+                                                THEIR_INFO, OUR_PORT)
     assert carries(datapath) == (0, 0)
 
 
@@ -288,7 +310,8 @@ def test_who_wants_us_fast_is_told_to_be_fast(datapath, port):
     slow = their(WORKS & ~TIMEOUT)
     assert answer(datapath, lacpdu(slow, SLOWLY)) == (TC_REDIRECT, lacpdu(SLOWLY, slow, OUR_PORT))
     port.answered_ns = 0
-    assert answer(datapath, lacpdu(THEIR_INFO, SLOWLY)) == (TC_REDIRECT, lacpdu(OUR_INFO, THEIR_INFO, OUR_PORT))
+    assert answer(datapath, lacpdu(THEIR_INFO, SLOWLY)) == (TC_REDIRECT,
+                                                            lacpdu(OUR_INFO, THEIR_INFO, OUR_PORT))
     assert not port.hurried
     hear(datapath, USUAL)
     assert port.hurried
@@ -306,13 +329,18 @@ RETRY_COUNT = bytes([0x80, 4, 5, 0, 0x81, 4, 5, 0])
 DIGESTS = bytes([4, 6]) + b"\1\2\3\4" + bytes([5, 20]) + b"\7" * 18 + bytes([6, 6]) + b"\x55" * 4
 
 
-@pytest.mark.parametrize("version, tlvs", [(0xf1, RETRY_COUNT), (2, DIGESTS), (0, b"\xff" * 52), (255, b"\x5a" * 52)])
+@pytest.mark.parametrize("version, tlvs", [(0xf1, RETRY_COUNT), (2, DIGESTS), (0, b"\xff" * 52),
+                                           (255, b"\x5a" * 52)])
 @pytest.mark.parametrize("trailer", [0, 4, 176, 1390])
 @pytest.mark.parametrize("kind", ["lacpdu", "marker"])
-def test_answers_are_version_1_whatever_the_partner_speaks(datapath, port, version, tlvs, trailer, kind):
-    """124 octets, and of the partner's nothing but its 15 in the partner TLV, or the marker's information."""
+def test_answers_are_version_1_whatever_the_partner_speaks(datapath, port, version, tlvs, trailer,
+                                                           kind):
+    """124 octets, and of the partner's nothing but its 15 in the partner TLV, or the marker's
+    information.
+    """
     frame = USUAL if kind == "lacpdu" else marker()
-    wanted = lacpdu(OUR_INFO, THEIR_INFO, OUR_PORT) if kind == "lacpdu" else GROUP + OUR_PORT + marker(2)[12:]
+    wanted = lacpdu(OUR_INFO, THEIR_INFO, OUR_PORT) if kind == "lacpdu" \
+        else GROUP + OUR_PORT + marker(2)[12:]
     strange = bytearray(frame + b"\xee" * trailer)
     strange[15] = version
     for first, end in ((33, 36), (53, 56), (58, 72)) if kind == "lacpdu" else ((30, 32),):
@@ -374,8 +402,8 @@ def budget(datapath, port, request):
     datapath.table.lacp_heartbeat_ns = time.monotonic_ns() + 1000 * SECOND if here else 0
     port.holding = 0
     names = ("PARTNER", "STRANGER", "MARKER", "OTHER")
-    spent = lambda: {name: (port.budget[X.__dict__[f"PDU_{name}"]].count, port.budget[X.__dict__[f"PDU_{name}"]].flooded)
-                     for name in names}
+    spent = lambda: {name: (port.budget[X.__dict__[f"PDU_{name}"]].count,
+                            port.budget[X.__dict__[f"PDU_{name}"]].flooded) for name in names}
     spent.here = here
     for each in port.budget:
         each.window_ns = time.monotonic_ns()  # all of the test is in this second
@@ -388,14 +416,18 @@ def test_other_slow_protocols_always_pass_and_cost_lacp_nothing(datapath, port, 
     spent = budget()
     assert spent["OTHER"] == (X.OTHERS_PER_SECOND if budget.here else 0, 0)
     assert spent["PARTNER"] == spent["STRANGER"] == spent["MARKER"] == (0, 0)
-    assert {hear(datapath, USUAL) for _ in range(X.PDUS_PER_SECOND)} == {TC_UNSPEC if budget.here else TC_SHOT}
+    verdict = TC_UNSPEC if budget.here else TC_SHOT
+    assert {hear(datapath, USUAL) for _ in range(X.PDUS_PER_SECOND)} == {verdict}
     assert budget()["PARTNER"] == (X.PDUS_PER_SECOND, 0)
 
 
-@pytest.mark.parametrize("flood, name, limit", [
-    (ME, "STRANGER", X.PDUS_PER_SECOND), (lacpdu(their(port=8), OUR_INFO), "STRANGER", X.PDUS_PER_SECOND),
-    (USUAL[:X.PDU_SIZE - 1], "STRANGER", X.PDUS_PER_SECOND), (marker(), "MARKER", X.MARKERS_PER_SECOND),
-    (USUAL, "PARTNER", X.PDUS_PER_SECOND)], ids=["stranger", "strange port", "short", "marker", "partner"])
+@pytest.mark.parametrize("flood, name, limit",
+                         [(ME, "STRANGER", X.PDUS_PER_SECOND),
+                          (lacpdu(their(port=8), OUR_INFO), "STRANGER", X.PDUS_PER_SECOND),
+                          (USUAL[:X.PDU_SIZE - 1], "STRANGER", X.PDUS_PER_SECOND),
+                          (marker(), "MARKER", X.MARKERS_PER_SECOND),
+                          (USUAL, "PARTNER", X.PDUS_PER_SECOND)],
+                         ids=["stranger", "strange port", "short", "marker", "partner"])
 def test_a_flood_has_a_budget_of_its_own(datapath, port, budget, flood, name, limit):
     port.believed[:] = THEIRS
     verdicts = [hear(datapath, flood) for _ in range(100)]
@@ -406,7 +438,8 @@ def test_a_flood_has_a_budget_of_its_own(datapath, port, budget, flood, name, li
     assert spent.pop(name) == (limit, 100 - limit)
     assert set(spent.values()) == {(0, 0)}
     if name != "PARTNER":
-        assert [hear(datapath, USUAL) for _ in range(3)] == 3 * [TC_UNSPEC if budget.here else TC_SHOT]
+        verdict = TC_UNSPEC if budget.here else TC_SHOT
+        assert [hear(datapath, USUAL) for _ in range(3)] == 3 * [verdict]
         assert budget()["PARTNER"] == (3, 0)
 
 
@@ -475,7 +508,9 @@ def test_silence_that_ends_just_as_bondd_dies(datapath, port):
 
 
 def test_the_time_runs_from_what_bondd_heard_last(datapath, port):
-    """bondd has a new partner, whose PDU did not restart the timer: it is not silent because the former one is."""
+    """bondd has a new partner, whose PDU did not restart the timer: it is not silent because the
+    former one is.
+    """
     datapath.table.lacp_heartbeat_ns = time.monotonic_ns()
     port.silence_ns = SECOND
     hear(datapath, USUAL)

@@ -1,4 +1,6 @@
-"""The programs against the model of docs/hash.md over generated packets: the same bucket out of 4096 for each."""
+"""The programs against the model of docs/hash.md over generated packets: the same bucket out of
+4096 for each.
+"""
 import collections
 import random
 
@@ -17,12 +19,14 @@ def cases():
     """Packets, each under a policy and options of its own."""
     generator, chance = generate.Generator(SEED), random.Random(SEED)
     return [(model.Rule(policy=chance.choice(list(picks.POLICIES)), seed=chance.getrandbits(32),
-                        symmetric=chance.random() < 0.2, flow_label=chance.random() < 0.3), generator.packet())
-            for _ in range(PACKETS)]
+                        symmetric=chance.random() < 0.2, flow_label=chance.random() < 0.3),
+             generator.packet()) for _ in range(PACKETS)]
 
 
 def test_the_packets_reach_every_part_of_the_model(cases):
-    """Else agreement says little: IP packets of both versions at every depth, and all numbers of words."""
+    """Else agreement says little: IP packets of both versions at every depth, and all numbers of
+    words.
+    """
     found = collections.Counter()
     for rule, packet in cases:
         found["words", len(model.words(packet, rule))] += 1
@@ -39,6 +43,6 @@ def test_the_packets_reach_every_part_of_the_model(cases):
 
 @pytest.mark.parametrize("entry", picks.ENTRIES)
 def test_program_and_model_agree(cases, entry):
-    wrong = [(rule, packet.hex(), bucket, model.bucket(packet, rule))
-             for (rule, packet), bucket in zip(cases, picks.buckets(entry, cases)) if bucket != model.bucket(packet, rule)]
+    wrong = [(rule, packet.hex(), bucket, model.bucket(packet, rule)) for (rule, packet), bucket in
+             zip(cases, picks.buckets(entry, cases)) if bucket != model.bucket(packet, rule)]
     assert not wrong, f"{len(wrong)} of {len(cases)}; the first: {wrong[:3]}"

@@ -62,7 +62,8 @@ def fields_of(kind):
 
 
 KINDS = ["udp4", "tcp4", "icmp4", "udp6", "tcp6", "icmp6", "arp", "other"]
-CASES = [(policy, kind, field) for policy in POLICIES for kind in KINDS for field in fields_of(kind)]
+CASES = [(policy, kind, field) for policy in POLICIES for kind in KINDS
+         for field in fields_of(kind)]
 
 
 def use_policy(datapath, policy):
@@ -80,7 +81,8 @@ def test_exactly_the_fields_of_the_manual_choose(datapath, policy, kind, field):
 
 
 @pytest.mark.parametrize("octet", range(6))
-@pytest.mark.parametrize("policy,field", [("layer2", "src_mac"), ("layer2", "dst_mac"), ("vlan+srcmac", "src_mac")])
+@pytest.mark.parametrize("policy,field",
+                         [("layer2", "src_mac"), ("layer2", "dst_mac"), ("vlan+srcmac", "src_mac")])
 def test_every_octet_of_a_mac_counts(datapath, policy, field, octet):
     use_policy(datapath, policy)
     macs = [bytearray(6) for _ in range(VALUES)]
@@ -91,7 +93,8 @@ def test_every_octet_of_a_mac_counts(datapath, policy, field, octet):
 
 
 @pytest.mark.parametrize("policy", ["layer2+3", "layer3+4"])
-@pytest.mark.parametrize("field,octet", [(field, octet) for field in ("src_ip6", "dst_ip6") for octet in range(0, 16, 3)])
+@pytest.mark.parametrize("field,octet", [(field, octet) for field in ("src_ip6", "dst_ip6")
+                                         for octet in range(0, 16, 3)])
 def test_all_of_an_ipv6_address_counts(datapath, policy, field, octet):
     use_policy(datapath, policy)
     chosen = set()
@@ -112,7 +115,8 @@ def test_packet_type_counts_between_ip_versions_in_layer2(datapath):
 
 # fragments
 
-FLOWS = [dict(src_port=port, src_ip=f"10.7.0.{port % 200 + 1}", src_ip6=f"fd00::7:{port}") for port in range(1, 40)]
+FLOWS = [dict(src_port=port, src_ip=f"10.7.0.{port % 200 + 1}", src_ip6=f"fd00::7:{port}")
+         for port in range(1, 40)]
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -127,7 +131,8 @@ def test_fragments_of_a_datagram_stay_together(datapath, policy, fragments):
 @pytest.mark.parametrize("fragments", [packets.fragments4, packets.fragments6])
 def test_ports_of_fragments_do_not_count(datapath, fragments):
     use_policy(datapath, "layer3+4")
-    chosen = {slot for port in range(1, VALUES) for slot in datapath.slots(fragments({"src_port": port}))}
+    chosen = {slot for port in range(1, VALUES)
+              for slot in datapath.slots(fragments({"src_port": port}))}
     assert len(chosen) == 1
 
 
@@ -135,7 +140,8 @@ def test_ports_of_fragments_do_not_count(datapath, fragments):
                                                   (packets.fragments6, "src_ip6", "fd00::9:{}")])
 def test_addresses_of_fragments_count(datapath, fragments, field, text):
     use_policy(datapath, "layer3+4")
-    chosen = {datapath.slot(fragments({field: text.format(number)})[1]) for number in range(1, VALUES)}
+    chosen = {datapath.slot(fragments({field: text.format(number)})[1])
+              for number in range(1, VALUES)}
     assert len(chosen) > VALUES / 4
 
 
@@ -150,20 +156,24 @@ def test_do_not_fragment_is_no_fragment(datapath):
 # tags, options, extension headers: the inner packet decides
 
 @pytest.mark.parametrize("policy", ["layer2", "layer2+3", "layer3+4"])
-@pytest.mark.parametrize("tags", [{"vlan": 7}, {"vlan": 7, "vlan_priority": 5}, {"vlan": 7, "outer_vlan": 8},
-                                  {"outer_vlan": 8}, {"vlan": 0}])
+@pytest.mark.parametrize("tags", [{"vlan": 7}, {"vlan": 7, "vlan_priority": 5},
+                                  {"vlan": 7, "outer_vlan": 8}, {"outer_vlan": 8}, {"vlan": 0}])
 @pytest.mark.parametrize("kind", ["udp4", "tcp6", "icmp4"])
 def test_tagged_packets_hash_like_the_inner_packet(datapath, policy, tags, kind):
     use_policy(datapath, policy)
     for port in range(1, 30):
-        changes = {"src_port": port, "src_ip": f"10.0.0.{port}", "src_mac": f"02:00:00:00:00:{port:02x}"}
-        assert datapath.slot(packets.packet(kind, **changes, **tags)) == datapath.slot(packets.packet(kind, **changes))
+        changes = {"src_port": port, "src_ip": f"10.0.0.{port}",
+                   "src_mac": f"02:00:00:00:00:{port:02x}"}
+        untagged = datapath.slot(packets.packet(kind, **changes))
+        assert datapath.slot(packets.packet(kind, **changes, **tags)) == untagged
 
 
 def test_the_outer_vlan_counts_in_vlan_srcmac(datapath):
     use_policy(datapath, "vlan+srcmac")
-    outer = {datapath.slot(packets.packet("udp4", vlan=3, outer_vlan=number)) for number in range(1, VALUES)}
-    inner = {datapath.slot(packets.packet("udp4", vlan=number, outer_vlan=3)) for number in range(1, VALUES)}
+    outer = {datapath.slot(packets.packet("udp4", vlan=3, outer_vlan=number))
+             for number in range(1, VALUES)}
+    inner = {datapath.slot(packets.packet("udp4", vlan=number, outer_vlan=3))
+             for number in range(1, VALUES)}
     assert len(outer) > VALUES / 4 and len(inner) == 1
 
 
@@ -193,7 +203,9 @@ def with_options(plain, words):
 
 
 def test_the_seed_counts(datapath):
-    """Two hops with different seeds do not polarize: flows of one slave here spread over all there."""
+    """Two hops with different seeds do not polarize: flows of one slave here spread
+    over all there.
+    """
     use_policy(datapath, "layer3+4")
     flows = [packets.packet("udp4", src_port=port) for port in range(1, 3000)]
     flows = [flow for flow, slot in zip(flows, datapath.slots(flows)) if slot < 16]

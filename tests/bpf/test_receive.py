@@ -14,14 +14,17 @@ LINK_LOCAL = [packets.frame(f"01:80:c2:00:00:{last:02x}", 0x88cc if last == 0xe 
               for last in range(16) if last != 1]
 LINK_LOCAL += [packets.frame(f"01:80:c2:00:00:{last:02x}", kind) for last, kind in (
     (0, SLOW), (3, SLOW), (0xe, SLOW), (0, EAPOL), (2, EAPOL), (0xe, EAPOL))]
-# A switch forwards these: whoever sends them is somewhere in the network, not at the other end of the cable.
-FROM_ANYWHERE = [packets.frame(to, kind, payload=payload) for kind, payload in (
-    (SLOW, b"\x01\x01" + bytes(108)), (SLOW, b"\x02\x01" + bytes(108)), (SLOW, b"\x03" + bytes(45)), (EAPOL, bytes(46)))
-    for to in (UNICAST, "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01", "01:80:c2:00:00:12", "01:80:c2:00:01:02",
-               "01:80:c3:00:00:02", "33:33:00:00:00:01")]
-ORDINARY = [PLAIN, packets.packet("udp6"), packets.packet("arp"), packets.frame("ff:ff:ff:ff:ff:ff", 0x0806),
-            packets.frame("01:00:5e:00:00:01", 0x0800), packets.frame("01:80:c2:00:00:10", 0x0069),
-            packets.frame("01:80:c2:00:01:00", 0x0069), packets.frame("01:80:c3:00:00:00", 0x0069), *FROM_ANYWHERE]
+# A switch forwards these: whoever sends them is somewhere in the network, not at the other end of
+# the cable.
+FROM_ANYWHERE = [packets.frame(to, kind, payload=payload) for kind, payload in
+                 ((SLOW, b"\x01\x01" + bytes(108)), (SLOW, b"\x02\x01" + bytes(108)),
+                  (SLOW, b"\x03" + bytes(45)), (EAPOL, bytes(46)))
+                 for to in (UNICAST, "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01", "01:80:c2:00:00:12",
+                            "01:80:c2:00:01:02", "01:80:c3:00:00:02", "33:33:00:00:00:01")]
+ORDINARY = [PLAIN, packets.packet("udp6"), packets.packet("arp"),
+            packets.frame("ff:ff:ff:ff:ff:ff", 0x0806), packets.frame("01:00:5e:00:00:01", 0x0800),
+            packets.frame("01:80:c2:00:00:10", 0x0069), packets.frame("01:80:c2:00:01:00", 0x0069),
+            packets.frame("01:80:c3:00:00:00", 0x0069), *FROM_ANYWHERE]
 SELECTIONS = [X.SELECT_TURNS, X.SELECT_ACTIVE, X.SELECT_HASH, X.SELECT_ALL]
 
 
@@ -58,7 +61,9 @@ def own(datapath, slot, kind=EAPOL):
 
 @pytest.mark.parametrize("collecting", [True, False])
 def test_eapol_for_the_slaves_address_stays(datapath, path, collecting):
-    """So an authenticator answers. That of another slave is an ordinary frame, and so is a slow protocol."""
+    """So an authenticator answers. That of another slave is an ordinary frame, and so is a slow
+    protocol.
+    """
     datapath.table.rx_mask = 0xf if collecting else 0
     assert datapath.receive(own(datapath, 1), slot=1) == (TC_UNSPEC, {}, {})
     verdict = (TC_REDIRECT, {0: 1}, {}) if collecting else (TC_SHOT, {}, {0: 1})
@@ -160,7 +165,8 @@ def direct(datapath):
 
 def classify(datapath, frame, slot=0):
     """(verdict, {slot: rx_packets})"""
-    return datapath.changed("rx_packets", lambda: datapath.run("xbond_rx_mirred", frame, SLAVE_INDEX + slot))
+    return datapath.changed("rx_packets", lambda: datapath.run("xbond_rx_mirred", frame,
+                                                               SLAVE_INDEX + slot))
 
 
 @pytest.mark.parametrize("frame", ORDINARY)
@@ -179,8 +185,8 @@ def test_eapol_for_the_slaves_address_does_not_match(direct):
     assert classify(direct, own(direct, 0, SLOW), 0) == (MATCH, {0: 1})
 
 
-@pytest.mark.parametrize("change", [("path", X.PATH_COUNTED), ("watched", 0), ("rx_mask", 0b1110), ("flags", 0),
-                                    ("flags", X.F_CARRIER | X.F_FORCE_COUNTED)])
+@pytest.mark.parametrize("change", [("path", X.PATH_COUNTED), ("watched", 0), ("rx_mask", 0b1110),
+                                    ("flags", 0), ("flags", X.F_CARRIER | X.F_FORCE_COUNTED)])
 def test_all_is_left_where_direct_is_not_allowed(direct, change):
     name, value = change
     setattr(direct.settings if name == "path" else direct.table, name, value)

@@ -34,7 +34,9 @@ def patterns(name, count=FLOWS):
 @pytest.mark.parametrize("bits", ["low", "high"])
 @pytest.mark.parametrize("pattern", ["ports", "even ports", "hosts", "networks", "random"])
 def test_flows_spread_evenly(datapath, pattern, bits):
-    """Chi-square over 64 slaves; 63 degrees of freedom, so 63 on average and 120 is five deviations off."""
+    """Chi-square over 64 slaves; 63 degrees of freedom, so 63 on average and 120 is five deviations
+    off.
+    """
     datapath.reset(slots=X.MAX_SLAVES)
     if bits == "high":
         datapath.fill_buckets([bucket * X.MAX_SLAVES // X.BUCKETS for bucket in range(X.BUCKETS)])
@@ -122,7 +124,8 @@ def test_drained_slaves_carry_when_there_is_no_other(datapath):
     assert set(datapath.share(list(patterns("random", 200)))) == {2, 3}
 
 
-@pytest.mark.parametrize("selection", [X.SELECT_TURNS, X.SELECT_ACTIVE, X.SELECT_HASH, X.SELECT_ALL])
+@pytest.mark.parametrize("selection",
+                         [X.SELECT_TURNS, X.SELECT_ACTIVE, X.SELECT_HASH, X.SELECT_ALL])
 def test_without_a_slave_packets_are_dropped(datapath, selection):
     datapath.reset(selection=selection, tx_mask=0)
     assert datapath.transmit(packets.packet("udp4")) == (TC_SHOT, None)
@@ -176,7 +179,8 @@ def test_round_robin_by_random(datapath):
 @pytest.mark.parametrize("bytes_per_slave,expected", [(3000, 3), (2500, 3), (1, 1)])
 def test_round_robin_by_bytes(datapath, one_cpu, bytes_per_slave, expected):
     """Wins over packets_per_slave. A packet is never cut, so 2500 takes three of 1000."""
-    found = runs(round_robin(datapath, 60, size=1000, packets_per_slave=7, bytes_per_slave=bytes_per_slave))
+    found = runs(round_robin(datapath, 60, size=1000, packets_per_slave=7,
+                             bytes_per_slave=bytes_per_slave))
     assert {length for _, length in found[1:-1]} == {expected}
     assert all((then + 1) % 4 == now for (then, _), (now, _) in zip(found, found[1:]))
 
@@ -186,8 +190,8 @@ def test_round_robin_by_bytes_evens_out_sizes(datapath, one_cpu):
     datapath.fill_buckets([0, 1, 2, 3])
     chance = random.Random(7)
     flow = packets.packet("udp4", payload=b"")
-    _, sent = datapath.changed("tx_bytes", lambda: [
-        datapath.run("xbond_port", flow.ljust(chance.choice([60, 60, 600, 1514]), b"\0")) for _ in range(4000)])
+    _, sent = datapath.changed("tx_bytes", lambda: [datapath.run(
+        "xbond_port", flow.ljust(chance.choice([60, 60, 600, 1514]), b"\0")) for _ in range(4000)])
     assert min(sent.values()) > 0.95 * max(sent.values())
 
 
@@ -196,17 +200,21 @@ def test_round_robin_by_bytes_follows_cost(datapath):
     datapath.reset(slots=3, selection=X.SELECT_TURNS, bytes_per_slave=1)
     datapath.table.byte_cost[1] = 512
     flow = packets.packet("udp4", payload=b"x" * 900)
-    _, sent = datapath.changed("tx_bytes", lambda: [datapath.run("xbond_port", flow) for _ in range(2000)])
+    _, sent = datapath.changed("tx_bytes", lambda: [datapath.run("xbond_port", flow)
+                                                    for _ in range(2000)])
     assert abs(sent[0] / sent[1] - 2) < 0.02 and abs(sent[0] / sent[2] - 1) < 0.02
 
 
 def test_round_robin_by_bytes_gives_a_newcomer_no_flood(datapath):
-    """It was away while the others sent gigabytes: it gets a head start of 256 KB, then its share."""
+    """It was away while the others sent gigabytes: it gets a head start of 256 KB,
+    then its share.
+    """
     datapath.reset(selection=X.SELECT_TURNS, bytes_per_slave=1)
     for slot in (0, 1, 2):
         datapath.cursor.sent[slot] = 256 * 10 ** 10
     flow = packets.packet("udp4", payload=b"x" * 1400)
-    _, sent = datapath.changed("tx_packets", lambda: [datapath.run("xbond_port", flow) for _ in range(2000)])
+    _, sent = datapath.changed("tx_packets", lambda: [datapath.run("xbond_port", flow)
+                                                      for _ in range(2000)])
     share = (2000 - 262144 / len(flow)) / 4
     assert share < min(sent.values()) + 5 and sent[3] < share + 262144 / len(flow) + 10
 
@@ -263,7 +271,8 @@ def test_counted_passes_at_egress(datapath):
 
 
 @pytest.mark.parametrize("path", [X.PATH_COUNTED, X.PATH_DIRECT])
-@pytest.mark.parametrize("flags", [0, X.F_CARRIER, X.F_FORCE_COUNTED, X.F_CARRIER | X.F_FORCE_COUNTED])
+@pytest.mark.parametrize("flags",
+                         [0, X.F_CARRIER, X.F_FORCE_COUNTED, X.F_CARRIER | X.F_FORCE_COUNTED])
 def test_the_port_side_never_passes(datapath, path, flags):
     datapath.settings.path, datapath.table.flags = path, flags
     assert datapath.transmit(packets.packet("udp4"))[0] == TC_REDIRECT

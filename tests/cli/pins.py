@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pinned maps of a bond made by hand, as bondd would leave them: no programs, no devices, no bondd.
+"""The pinned maps of a bond made by hand, as bondd would leave them: no programs, no devices, no
+bondd.
 
 bpf/abi.h and daemon/lacp/state.h are read by tests/bpf/abi.py, so no layout is written down twice.
 """
@@ -100,7 +101,8 @@ class Pins:
         fill(bond.mac, mac_bytes("02:00:5e:10:00:00"))
         self.table.selection = X.SELECT_HASH if mode == X.MODE_8023AD else mode
         self.settings.packets_per_slave = 1
-        bond.ad_actor_sys_prio, bond.lacp_active, bond.coupled_control, bond.lacp_hold, bond.lacp_revert = 65535, 1, 1, 1, 1
+        bond.ad_actor_sys_prio, bond.lacp_active, bond.coupled_control = 65535, 1, 1
+        bond.lacp_hold, bond.lacp_revert = 1, 1
         bond.rx_backlog = 1
         bond.lacp_fallback, bond.lacp_fallback_delay_ms = L.FALLBACK_ONE, 3000
 
@@ -118,7 +120,9 @@ class Pins:
         self.table.lacp_heartbeat_ns = time.monotonic_ns() + 3600 * 10**9
 
     def publish(self, change=lambda system, port: None):
-        """All slaves distribute to one partner; change(system, port) may say otherwise. Into the other copy."""
+        """All slaves distribute to one partner; change(system, port) may say otherwise. Into the
+        other copy.
+        """
         copy = self.lacp.copy[1 - self.lacp.current]
         ctypes.memset(ctypes.byref(copy), 0, ctypes.sizeof(copy))
         copy.system.version, copy.system.active_aggregator = L.STATE_VERSION, 1
@@ -138,11 +142,14 @@ class Pins:
         port.told = L.COLLECTING | L.DISTRIBUTING
         port.heard_ns = time.monotonic_ns()
         config = port.config
-        config.port, config.port_priority, config.speed_mbps, config.duplex, config.link = slot + 1, 255, 1000, 1, 1
+        config.port, config.port_priority = slot + 1, 255
+        config.speed_mbps, config.duplex, config.link = 1000, 1, 1
         flags = L.ACTIVITY | L.AGGREGATION | L.SYNCHRONIZATION | L.COLLECTING | L.DISTRIBUTING
-        for info, system, key in ((port.actor, "02:00:5e:10:00:00", 9), (port.partner, "02:00:5e:20:00:00", 17)):
+        for info, system, key in ((port.actor, "02:00:5e:10:00:00", 9),
+                                  (port.partner, "02:00:5e:20:00:00", 17)):
             fill(info.system, mac_bytes(system))
-            info.system_priority, info.key, info.port_priority, info.port = 65535, key, 255, slot + 1
+            info.system_priority, info.key = 65535, key
+            info.port_priority, info.port = 255, slot + 1
             info.state = flags
         port.counters.lacpdu_rx, port.counters.lacpdu_tx = 10 + slot, 20 + slot
         port.counters.marker_rx, port.counters.marker_tx = 3, 4

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""bondctl's calls against a socket that plays bondd: what is sent, exit statuses, the lines on stderr."""
+"""bondctl's calls against a socket that plays bondd: what is sent, exit statuses, the lines on
+stderr.
+"""
 
 import json
 import os
-import pathlib
 import socket
 import subprocess
 import threading
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BONDCTL = os.environ.get("BONDCTL", str(ROOT / "build" / "bondctl"))
+from built import BUILD
+
+BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
 OK = b'{"ok": true}\n'
 
 
@@ -55,41 +57,27 @@ def refused(directory, status, *words):
 
 @pytest.mark.parametrize(
     "words, request_",
-    [
-        (["create", "b"], {"method": "create", "bond": "b", "options": {}}),
-        (
-            ["create", "b", "mode", "1", "primary", "e0", "path", "pair"],
-            {"method": "create", "bond": "b", "options": {"mode": "1", "primary": "e0", "path": "pair"}},
-        ),
-        (
-            ["create", "b", "mode", "802.3ad", "lacp_rate", "1", "packets_per_slave", "3", "lacp_tx", "balance-rr"],
-            {
-                "method": "create",
-                "bond": "b",
-                "options": {"mode": "802.3ad", "lacp_rate": "1", "packets_per_slave": "3", "lacp_tx": "balance-rr"},
-            },
-        ),
-        (["delete", "b"], {"method": "delete", "bond": "b"}),
-        (
-            ["add-slave", "b", "e0", "actor_port_prio", "7"],
-            {"method": "add-slave", "bond": "b", "slaves": ["e0"], "options": {"actor_port_prio": "7"}},
-        ),
-        (
-            ["add-slave", "b", "e0", "dev", "weight", "weight", "3", "force", "yes"],
-            {
-                "method": "add-slave",
-                "bond": "b",
-                "slaves": ["e0", "weight"],
-                "options": {"weight": "3", "force": "yes"},
-            },
-        ),
-        (["add-slave", "b", "--", "-j"], {"method": "add-slave", "bond": "b", "slaves": ["-j"], "options": {}}),
-        (
-            ["del-slave", "b", "e0", "weight", "dev", "dev"],
-            {"method": "del-slave", "bond": "b", "slaves": ["e0", "weight", "dev"]},
-        ),
-    ],
-)
+    [(["create", "b"], {"method": "create", "bond": "b", "options": {}}),
+     (["create", "b", "mode", "1", "primary", "e0", "path", "pair"],
+      {"method": "create", "bond": "b", "options": {"mode": "1", "primary": "e0", "path": "pair"}}),
+     (["create", "b", "mode", "802.3ad", "lacp_rate", "1", "packets_per_slave", "3", "lacp_tx",
+       "balance-rr"],
+      {"method": "create",
+       "bond": "b",
+       "options": {"mode": "802.3ad", "lacp_rate": "1", "packets_per_slave": "3",
+                   "lacp_tx": "balance-rr"}}),
+     (["delete", "b"], {"method": "delete", "bond": "b"}),
+     (["add-slave", "b", "e0", "actor_port_prio", "7"],
+      {"method": "add-slave", "bond": "b", "slaves": ["e0"], "options": {"actor_port_prio": "7"}}),
+     (["add-slave", "b", "e0", "dev", "weight", "weight", "3", "force", "yes"],
+      {"method": "add-slave",
+       "bond": "b",
+       "slaves": ["e0", "weight"],
+       "options": {"weight": "3", "force": "yes"}}),
+     (["add-slave", "b", "--", "-j"],
+      {"method": "add-slave", "bond": "b", "slaves": ["-j"], "options": {}}),
+     (["del-slave", "b", "e0", "weight", "dev", "dev"],
+      {"method": "del-slave", "bond": "b", "slaves": ["e0", "weight", "dev"]})])
 def test_requests(tmp_path, words, request_):
     bondd = FakeBondd(tmp_path, OK)
     done = call(tmp_path, *words)
@@ -149,26 +137,25 @@ def test_usage(tmp_path, words):
 
 @pytest.mark.parametrize(
     "words, part",
-    [
-        (["create", "bond4567890123456"], "bond name too long: 17 characters, at most 15"),
-        (["create", "a/b"], "'/'"),
-        (["create", "b", "mod", "1"], "unknown option 'mod'"),
-        (["create", "b", "mode", "balance-alb"], "not supported by this version"),
-        (["create", "b", "mode", "lacp"], "balance-rr|active-backup|balance-xor|broadcast|802.3ad"),
-        (["create", "b", "primary", "e0"], "refused in mode balance-rr"),
-        (["create", "b", "mode", "2", "packets_per_slave", "2"], "refused in mode balance-xor"),
-        (["create", "b", "lacp_rate", "fast"], "refused in mode balance-rr; it is an option of mode 802.3ad only"),
-        (["create", "b", "mode", "802.3ad", "ad_actor_system", "01:80:c2:00:00:02"], "is a multicast address"),
-        (["create", "b", "mode", "802.3ad", "primary", "e0"], "refused in mode 802.3ad"),
-        (["create", "b", "miimon", "0"], "safety net"),
-        (["create", "b", "updelay", "1", "updelay", "2"], "given twice"),
-        (["create", "b", "weight", "1"], "option of a slave"),
-        (["add-slave", "b", "e0", "e0"], "given twice"),
-        (["add-slave", "b", "e0", "weight", "0"], "auto|1..65535"),
-        (["show", "b"], "no such bond"),
-        (["set", "b", "path", "direct"], "no such bond"),
-    ],
-)
+    [(["create", "bond4567890123456"], "bond name too long: 17 characters, at most 15"),
+     (["create", "a/b"], "'/'"),
+     (["create", "b", "mod", "1"], "unknown option 'mod'"),
+     (["create", "b", "mode", "balance-alb"], "not supported by this version"),
+     (["create", "b", "mode", "lacp"], "balance-rr|active-backup|balance-xor|broadcast|802.3ad"),
+     (["create", "b", "primary", "e0"], "refused in mode balance-rr"),
+     (["create", "b", "mode", "2", "packets_per_slave", "2"], "refused in mode balance-xor"),
+     (["create", "b", "lacp_rate", "fast"],
+      "refused in mode balance-rr; it is an option of mode 802.3ad only"),
+     (["create", "b", "mode", "802.3ad", "ad_actor_system", "01:80:c2:00:00:02"],
+      "is a multicast address"),
+     (["create", "b", "mode", "802.3ad", "primary", "e0"], "refused in mode 802.3ad"),
+     (["create", "b", "miimon", "0"], "safety net"),
+     (["create", "b", "updelay", "1", "updelay", "2"], "given twice"),
+     (["create", "b", "weight", "1"], "option of a slave"),
+     (["add-slave", "b", "e0", "e0"], "given twice"),
+     (["add-slave", "b", "e0", "weight", "0"], "auto|1..65535"),
+     (["show", "b"], "no such bond"),
+     (["set", "b", "path", "direct"], "no such bond")])
 def test_refused_before_anything_is_sent(tmp_path, words, part):
     assert part in refused(tmp_path, 1, *words)
 

@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""bondctl explain on pinned maps made by hand: the model of docs/hash.md says the same, and bad calls get one line."""
+"""bondctl explain on pinned maps made by hand: the model of docs/hash.md says the same, and bad
+calls get one line.
+"""
 
 import ipaddress
 import json
 import os
-import pathlib
 import random
 import struct
 import subprocess
 
 import pytest
 
+from built import BUILD
 from pins import Pins, X, fill
 
 import model  # of tests/bpf
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BONDCTL = os.environ.get("BONDCTL", str(ROOT / "build" / "bondctl"))
+BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
 BOND_MAC = "02:00:5e:10:00:00"
 POLICIES = {"layer2": X.POLICY_LAYER2, "layer2+3": X.POLICY_LAYER23, "layer3+4": X.POLICY_LAYER34,
-            "encap2+3": X.POLICY_ENCAP23, "encap3+4": X.POLICY_ENCAP34, "vlan+srcmac": X.POLICY_VLAN_SRCMAC}
+            "encap2+3": X.POLICY_ENCAP23, "encap3+4": X.POLICY_ENCAP34,
+            "vlan+srcmac": X.POLICY_VLAN_SRCMAC}
 
 
 @pytest.fixture
@@ -35,8 +37,8 @@ def bond(bpf_dir):
 
 
 def call(bond, *words):
-    return subprocess.run([BONDCTL, "--run-dir", "/nowhere", "--bpf-dir", str(bond.bpf_dir), "explain", *map(str, words)],
-                          capture_output=True, text=True, timeout=30)
+    return subprocess.run([BONDCTL, "--run-dir", "/nowhere", "--bpf-dir", str(bond.bpf_dir),
+                           "explain", *map(str, words)], capture_output=True, text=True, timeout=30)
 
 
 def explain(bond, *words):
@@ -74,11 +76,13 @@ def random_flow(chance):
     six, proto = chance.random() < 0.5, chance.choice(["tcp", "udp", None])
 
     def address():
-        return str(ipaddress.IPv6Address(chance.getrandbits(128)) if six else ipaddress.IPv4Address(chance.getrandbits(32)))
-    return {"src": address(), "dst": address(), "proto": proto, "sport": chance.getrandbits(16) if proto else None,
-            "dport": chance.getrandbits(16) if proto else None, "vlan": chance.choice([None, 5, 4094]),
-            "smac": chance.choice([None, chance.randbytes(6).hex(":")]), "dmac": chance.randbytes(6).hex(":"),
-            "label": chance.getrandbits(20) if six else None}
+        return str(ipaddress.IPv6Address(chance.getrandbits(128)) if six
+                   else ipaddress.IPv4Address(chance.getrandbits(32)))
+    return {"src": address(), "dst": address(), "proto": proto, "sport": chance.getrandbits(16)
+            if proto else None, "dport": chance.getrandbits(16) if proto else None,
+            "vlan": chance.choice([None, 5, 4094]),
+            "smac": chance.choice([None, chance.randbytes(6).hex(":")]),
+            "dmac": chance.randbytes(6).hex(":"), "label": chance.getrandbits(20) if six else None}
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -86,27 +90,33 @@ def test_the_model_says_the_same(bond, policy):
     chance = random.Random(policy)
     bond.settings.xmit_hash_policy = POLICIES[policy]
     for _ in range(25):
-        rule = model.Rule(policy, chance.getrandbits(32), chance.random() < 0.3, chance.random() < 0.5)
+        rule = model.Rule(policy, chance.getrandbits(32), chance.random() < 0.3,
+                          chance.random() < 0.5)
         bond.table.hash_seed, bond.settings.symmetric, bond.settings.ip6_flow_label = \
             rule.seed, rule.symmetric, rule.flow_label
         flow = random_flow(chance)
         said, expected = explain(bond, *words_of(flow)), model.hash_of(packet_of(flow), rule)
-        assert (int(said["hash"], 16), said["bucket"], said["why"]) == (expected, expected >> 52, None), flow
+        assert int(said["hash"], 16) == expected, flow
+        assert (said["bucket"], said["why"]) == (expected >> 52, None), flow
         slot = said["bucket"] % 4
         assert (said["slave"], said["detour"]) == (f"eth{slot}", False)
         owners = [bucket % 4 for bucket in range(X.BUCKETS)]
-        assert said["if_failed"]["at_once"] == f"eth{model.detour(expected, owners, {0, 1, 2, 3} - {slot})}"
+        assert said["if_failed"]["at_once"] == \
+            f"eth{model.detour(expected, owners, {0, 1, 2, 3} - {slot})}"
         assert said["if_failed"]["settled"] not in (None, f"eth{slot}")
 
 
 @pytest.mark.parametrize("policy,fields", [
-    ("layer2", {"smac", "dmac"}), ("layer2+3", {"smac", "dmac", "src", "dst"}), ("vlan+srcmac", {"smac", "vlan"}),
+    ("layer2", {"smac", "dmac"}), ("layer2+3", {"smac", "dmac", "src", "dst"}),
+    ("vlan+srcmac", {"smac", "vlan"}),
     ("layer3+4", {"src", "dst", "sport", "dport"}), ("encap3+4", {"src", "dst", "sport", "dport"})])
 def test_fields_that_counted(bond, policy, fields):
     bond.settings.xmit_hash_policy = POLICIES[policy]
-    said = explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2", "proto", "udp", "sport", 1, "dport", 2, "dmac", BOND_MAC)
+    said = explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2", "proto", "udp", "sport", 1, "dport",
+                   2, "dmac", BOND_MAC)
     assert set(said["fields"]) == fields
-    assert said["fields"].get("smac", BOND_MAC) == BOND_MAC and said["fields"].get("vlan", "none") == "none"
+    assert said["fields"].get("smac", BOND_MAC) == BOND_MAC and \
+        said["fields"].get("vlan", "none") == "none"
 
 
 def test_without_ports(bond):
@@ -138,13 +148,15 @@ def test_the_other_copy_of_the_buckets(bond):
     assert explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2")["slave"] == "eth3"
 
 
-@pytest.mark.parametrize("mode,slave,word", [(X.MODE_BALANCE_RR, None, "turn"), (X.MODE_ACTIVE_BACKUP, "eth2", "active"),
+@pytest.mark.parametrize("mode,slave,word", [(X.MODE_BALANCE_RR, None, "turn"),
+                                             (X.MODE_ACTIVE_BACKUP, "eth2", "active"),
                                              (X.MODE_BROADCAST, None, "every")])
 def test_modes_that_do_not_hash(bond, mode, slave, word):
     bond.bond.mode = bond.table.selection = mode
     bond.bond.active_slot = 2
     said = explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2")
-    assert said["slave"] == slave and word in said["why"] and said["hash"] is None and said["fields"] == {}
+    assert said["slave"] == slave and word in said["why"] and said["hash"] is None and \
+        said["fields"] == {}
 
 
 def test_the_next_active_slave(bond):
@@ -156,7 +168,8 @@ def test_the_next_active_slave(bond):
     assert explain(bond, *words)["if_failed"] == {"at_once": "eth0", "settled": "eth0"}
     fill(bond.bond.primary, b"eth3")
     assert explain(bond, *words)["if_failed"] == {"at_once": "eth0", "settled": "eth3"}
-    assert "if eth2 failed: eth0 at once, eth3 when bondd has chosen another" in call(bond, "bond0", *words).stdout
+    text = call(bond, "bond0", *words).stdout
+    assert "if eth2 failed: eth0 at once, eth3 when bondd has chosen another" in text
     bond.settings.drain_mask = 0b1001
     assert explain(bond, *words)["if_failed"] == {"at_once": "eth1", "settled": "eth1"}
     bond.table.tx_mask = 0b1100
@@ -174,11 +187,13 @@ def test_policy_flow_is_not_foretold(bond):
 
 
 def test_text(bond):
-    done = call(bond, "bond0", "src", "10.0.0.1", "dst", "10.0.0.2", "proto", "tcp", "sport", 40000, "dport", 80)
-    said = explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2", "proto", "tcp", "sport", 40000, "dport", 80)
+    done = call(bond, "bond0", "src", "10.0.0.1", "dst", "10.0.0.2", "proto", "tcp", "sport", 40000,
+                "dport", 80)
+    said = explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2", "proto", "tcp", "sport", 40000,
+                   "dport", 80)
     assert done.returncode == 0 and done.stderr == ""
-    for part in ("layer3+4", "seed 77", "src 10.0.0.1", "sport 40000", said["hash"], str(said["bucket"]), said["slave"],
-                 said["if_failed"]["at_once"]):
+    for part in ("layer3+4", "seed 77", "src 10.0.0.1", "sport 40000", said["hash"],
+                 str(said["bucket"]), said["slave"], said["if_failed"]["at_once"]):
         assert part in done.stdout, done.stdout
 
 
@@ -187,15 +202,18 @@ FLOW = ["src", "10.0.0.1", "dst", "10.0.0.2"]
 
 @pytest.mark.parametrize("words,status,part", [
     (["src", "10.0.0.1", "dst"], 2, "needs"), (["src", "10.0.0.1", "sport", "1"], 2, "dst IP"),
-    (FLOW + ["port", "1"], 2, "unknown word 'port'"), (FLOW + ["src", "10.0.0.3"], 2, "given twice"),
-    (FLOW + ["vlan"], 2, "'vlan' needs a value"),
-    (["src", "10.0.0", "dst", "10.0.0.2"], 1, "src: '10.0.0'"), (["src", "10.0.0.1", "dst", "fd00::1"], 1, "dst: 'fd00::1'"),
+    (FLOW + ["port", "1"], 2, "unknown word 'port'"),
+    (FLOW + ["src", "10.0.0.3"], 2, "given twice"), (FLOW + ["vlan"], 2, "'vlan' needs a value"),
+    (["src", "10.0.0", "dst", "10.0.0.2"], 1, "src: '10.0.0'"),
+    (["src", "10.0.0.1", "dst", "fd00::1"], 1, "dst: 'fd00::1'"),
     (FLOW + ["proto", "icmp"], 1, "tcp|udp"), (FLOW + ["sport", "1", "dport", "2"], 1, "proto tcp"),
-    (FLOW + ["proto", "tcp", "sport", "65536", "dport", "1"], 1, "sport: '65536' is not allowed; allowed: 0..65535"),
+    (FLOW + ["proto", "tcp", "sport", "65536", "dport", "1"], 1,
+     "sport: '65536' is not allowed; allowed: 0..65535"),
     (FLOW + ["proto", "tcp", "sport", "-1", "dport", "1"], 1, "sport: '-1'"),
-    (FLOW + ["proto", "tcp", "sport", "", "dport", "1"], 1, "sport: ''"), (FLOW + ["vlan", "4095"], 1, "1..4094"),
-    (FLOW + ["vlan", "0"], 1, "1..4094"), (FLOW + ["smac", "02:00"], 1, "smac: '02:00'"),
-    (FLOW + ["label", "5"], 1, "only IPv6"), (FLOW + ["proto", "tcp", "sport", "1"], 1, "give 'dport'")])
+    (FLOW + ["proto", "tcp", "sport", "", "dport", "1"], 1, "sport: ''"),
+    (FLOW + ["vlan", "4095"], 1, "1..4094"), (FLOW + ["vlan", "0"], 1, "1..4094"),
+    (FLOW + ["smac", "02:00"], 1, "smac: '02:00'"), (FLOW + ["label", "5"], 1, "only IPv6"),
+    (FLOW + ["proto", "tcp", "sport", "1"], 1, "give 'dport'")])
 def test_bad_calls_get_one_line(bond, words, status, part):
     assert part in refused(bond, status, *words)
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""show, set-slave and save on maps made by hand, without bondd: the contract's JSON of mode 802.3ad."""
+"""show, set-slave and save on maps made by hand, without bondd: the contract's JSON of mode
+802.3ad.
+"""
 
 import json
 import subprocess
@@ -10,10 +12,11 @@ from pins import L, X, Pins, fill, mac_bytes
 from test_calls import BONDCTL, OK, FakeBondd
 
 # As the contract (cli.md) has them.
-BOND_KEYS = {"active_aggregator", "actor_system", "actor_sys_prio", "actor_key", "partner_system", "partner_sys_prio",
-             "partner_key", "num_ports", "rate", "rate_effective"}
-SLAVE_KEYS = {"aggregator_id", "port_number", "port_prio", "actor_state", "partner_state", "rx_state", "mux_state",
-              "partner_system", "partner_key", "partner_port", "churn_actor", "churn_partner", "lacpdu_rx",
+BOND_KEYS = {"active_aggregator", "actor_system", "actor_sys_prio", "actor_key", "partner_system",
+             "partner_sys_prio", "partner_key", "num_ports", "rate", "rate_effective"}
+SLAVE_KEYS = {"aggregator_id", "port_number", "port_prio", "actor_state", "partner_state",
+              "rx_state", "mux_state", "partner_system", "partner_key", "partner_port",
+              "churn_actor", "churn_partner", "lacpdu_rx",
               "lacpdu_tx", "marker_rx", "marker_tx", "illegal_rx", "stranger_rx", "selected", "why"}
 COLLECTS, CARRIES = 0x10, 0x30  # bits of a state
 IN_USE = ["activity", "aggregation", "synchronization", "collecting", "distributing"]
@@ -30,7 +33,8 @@ def pins(bpf_dir):
 @pytest.fixture
 def bondctl(bpf_dir, tmp_path):
     def call(*words, status=0):
-        flags = ["--run-dir", str(tmp_path), "--bpf-dir", str(bpf_dir), "--config-dir", str(tmp_path)]
+        flags = ["--run-dir", str(tmp_path), "--bpf-dir", str(bpf_dir), "--config-dir",
+                 str(tmp_path)]
         done = subprocess.run([BONDCTL, *flags, *words], capture_output=True, text=True, timeout=60)
         assert done.returncode == status, done.stderr
         return done
@@ -55,18 +59,20 @@ def test_keys(pins, show):
 
 def test_aggregated(pins, show):
     bond = show()
-    assert bond["lacp"] == {
-        "active_aggregator": 1, "actor_system": "02:00:5e:10:00:00", "actor_sys_prio": 65535, "actor_key": 9,
-        "partner_system": "02:00:5e:20:00:00", "partner_sys_prio": 65535, "partner_key": 17, "num_ports": 2,
-        "rate": "slow", "rate_effective": "slow"}
+    assert bond["lacp"] == {"active_aggregator": 1, "actor_system": "02:00:5e:10:00:00",
+                            "actor_sys_prio": 65535, "actor_key": 9,
+                            "partner_system": "02:00:5e:20:00:00", "partner_sys_prio": 65535,
+                            "partner_key": 17, "num_ports": 2,
+                            "rate": "slow", "rate_effective": "slow"}
     assert bond["speed_mbps"] == 2000
     slave = bond["slaves"][1]
     assert slave["active"] is True
     assert slave["lacp"] == {
-        "aggregator_id": 1, "port_number": 2, "port_prio": 255, "actor_state": IN_USE, "partner_state": IN_USE,
-        "rx_state": "current", "mux_state": "collecting_distributing", "partner_system": "02:00:5e:20:00:00",
-        "partner_key": 17, "partner_port": 2, "churn_actor": "none", "churn_partner": "none", "lacpdu_rx": 11,
-        "lacpdu_tx": 21, "marker_rx": 3, "marker_tx": 4, "illegal_rx": 5, "stranger_rx": 6, "selected": "selected",
+        "aggregator_id": 1, "port_number": 2, "port_prio": 255, "actor_state": IN_USE,
+        "partner_state": IN_USE, "rx_state": "current", "mux_state": "collecting_distributing",
+        "partner_system": "02:00:5e:20:00:00", "partner_key": 17, "partner_port": 2,
+        "churn_actor": "none", "churn_partner": "none", "lacpdu_rx": 11, "lacpdu_tx": 21,
+        "marker_rx": 3, "marker_tx": 4, "illegal_rx": 5, "stranger_rx": 6, "selected": "selected",
         "why": "collecting and distributing"}
 
 
@@ -83,11 +89,14 @@ def test_options(pins, show):
     pins.slaves[1].actor_port_prio = 7
     bond = show()
     options = bond["options"]
-    assert (options["mode"], options["ad_select"], options["lacp_rate"]) == ("802.3ad", "actor_port_prio", "fast")
-    assert (options["max_links"], options["lacp_fallback"], options["lacp_fallback_delay"]) == (2, "one", 3000)
-    assert (options["lacp_active"], options["lacp_strict"], options["lacp_hold"]) == (True, False, True)
+    assert (options["mode"], options["ad_select"],
+            options["lacp_rate"]) == ("802.3ad", "actor_port_prio", "fast")
+    assert (options["max_links"], options["lacp_fallback"],
+            options["lacp_fallback_delay"]) == (2, "one", 3000)
+    assert options["lacp_active"] and not options["lacp_strict"] and options["lacp_hold"]
     assert options["ad_actor_system"] == "02:00:5e:30:00:0f"
-    assert bond["slaves"][1]["options"]["actor_port_prio"] == bond["slaves"][1]["lacp"]["port_prio"] == 7
+    assert bond["slaves"][1]["options"]["actor_port_prio"] == \
+        bond["slaves"][1]["lacp"]["port_prio"] == 7
 
 
 def test_none_is_null(pins, show):
@@ -98,7 +107,8 @@ def test_nothing_published_yet(bpf_dir, show):
     Pins(bpf_dir).beat()
     bond = show()
     assert set(bond["lacp"]) == BOND_KEYS
-    assert (bond["lacp"]["active_aggregator"], bond["lacp"]["partner_key"], bond["lacp"]["num_ports"]) == (None, None, 0)
+    assert (bond["lacp"]["active_aggregator"], bond["lacp"]["partner_key"],
+            bond["lacp"]["num_ports"]) == (None, None, 0)
     lacp = bond["slaves"][0]["lacp"]
     assert set(lacp) == SLAVE_KEYS
     assert (lacp["port_number"], lacp["actor_state"], lacp["selected"]) == (None, [], "unselected")
@@ -109,7 +119,8 @@ def test_no_partner(pins, show):
     def silent(system, port):
         system.active_aggregator = 0
         for each in (port[0], port[1]):
-            each.selected, each.aggregator, each.mux, each.rx = L.UNSELECTED, 0, L.MUX_DETACHED, L.RX_DEFAULTED
+            each.selected, each.aggregator = L.UNSELECTED, 0
+            each.mux, each.rx = L.MUX_DETACHED, L.RX_DEFAULTED
             fill(each.partner.system, bytes(6))
             each.partner.key = each.partner.port = each.partner.system_priority = 0
             each.partner.state = L.TIMEOUT
@@ -118,7 +129,8 @@ def test_no_partner(pins, show):
 
     pins.publish(silent)
     bond = show()
-    assert (bond["lacp"]["partner_system"], bond["lacp"]["partner_sys_prio"], bond["lacp"]["actor_key"]) == (None,) * 3
+    assert (bond["lacp"]["partner_system"], bond["lacp"]["partner_sys_prio"],
+            bond["lacp"]["actor_key"]) == (None,) * 3
     assert (bond["lacp"]["rate"], bond["lacp"]["rate_effective"]) == ("slow", "fast")
     lacp = bond["slaves"][0]["lacp"]
     assert (lacp["partner_system"], lacp["partner_key"], lacp["partner_port"]) == (None,) * 3
@@ -157,17 +169,20 @@ def test_hold(pins, show, bondctl):
     for slot, answers in ((0, 12), (1, 1)):
         pins.hold[slot].in_force, pins.hold[slot].answers = 1, answers
         pins.hold[slot].words[1].holding, pins.hold[slot].words[1].told = 1, CARRIES
-    held = ["held by the kernel: bondd is away, 12 answers", "held by the kernel: bondd is away, 1 answer"]
+    held = ["held by the kernel: bondd is away, 12 answers",
+            "held by the kernel: bondd is away, 1 answer"]
     assert whys(show()) == held
     text = bondctl("show", "bond0").stdout
     assert all(line in text for line in held)
     pins.hold[0].ended, pins.hold[1].ended = X.HOLD_SILENT, X.HOLD_PARTNER_CHANGED
-    assert whys(show()) == ["hold ended: silent; bondd is away", "hold ended: partner changed; bondd is away"]
+    assert whys(show()) == ["hold ended: silent; bondd is away",
+                            "hold ended: partner changed; bondd is away"]
     pins.hold[0].ended = X.HOLD_OUT_OF_STEP
     assert whys(show())[0] == "hold ended: partner's state changed; bondd is away"
     pins.hold[0].ended, pins.hold[0].withheld = X.HOLD_GOES_ON, CARRIES & ~COLLECTS
-    assert whys(show())[0] == ("held by the kernel, collecting only, as the partner does not: bondd is away, "
-                               "12 answers")
+    assert whys(show())[0] == (
+        "held by the kernel, collecting only, as the partner does not: bondd is away, "
+        "12 answers")
     pins.beat()
     assert whys(show()) == ["collecting and distributing"] * 2
 
@@ -181,22 +196,21 @@ def test_a_port_that_was_idle_is_not_held(pins, show):
 
 def test_not_held(pins, show):
     pins.table.lacp_heartbeat_ns = 0
-    assert whys(show()) == ["not held: bondd is away; when it went: collecting and distributing"] * 2
+    assert whys(show()) == [
+        "not held: bondd is away; when it went: collecting and distributing"] * 2
 
 
 def test_text(pins, bondctl):
     pins.bond.lacp_tx = X.LACP_TX_BALANCE_RR
     pins.settings.xmit_hash_policy = X.POLICY_LAYER34
     text = bondctl("show", "bond0").stdout
-    for line in (
-        "bond0: mode 802.3ad",
-        "1, selected ports: 2",
-        "system 02:00:5e:20:00:00, priority 65535, key 17",
-        "collecting and distributing\n",
-        "number 2, priority 255, aggregator 1, selected; receive current, mux collecting_distributing",
-        "10 received, 20 sent, 5 illegal; markers: 3 received, 4 sent",
-        "layer3+4   (no effect with lacp_tx balance-rr)",
-    ):
+    for line in ("bond0: mode 802.3ad", "1, selected ports: 2",
+                 "system 02:00:5e:20:00:00, priority 65535, key 17",
+                 "collecting and distributing\n",
+                 "number 2, priority 255, aggregator 1, selected; "
+                 "receive current, mux collecting_distributing",
+                 "10 received, 20 sent, 5 illegal; markers: 3 received, 4 sent",
+                 "layer3+4   (no effect with lacp_tx balance-rr)"):
         assert line in text, text
 
 
@@ -219,15 +233,16 @@ def test_set_slave_steering_does_not_need_bondd(pins, bondctl):
 
 
 def test_set_slave_is_all_or_none(pins, bondctl):
-    assert "not running" in bondctl("set-slave", "bond0", "eth1", "drain", "on", "actor_port_prio", "7", status=3).stderr
+    assert "not running" in bondctl("set-slave", "bond0", "eth1", "drain", "on", "actor_port_prio",
+                                    "7", status=3).stderr
     assert pins.settings.drain_mask == 0
 
 
 @pytest.mark.parametrize("words, part", [
-    (["set-slave", "bond0", "eth1", "actor_port_prio", "7"], "actor_port_prio: refused in mode balance-xor"),
+    (["set-slave", "bond0", "eth1", "actor_port_prio", "7"],
+     "actor_port_prio: refused in mode balance-xor"),
     (["set", "bond0", "lacp_rate", "fast"], "lacp_rate: refused in mode balance-xor"),
-    (["set", "bond0", "max_links", "2"], "max_links: refused in mode balance-xor"),
-])
+    (["set", "bond0", "max_links", "2"], "max_links: refused in mode balance-xor")])
 def test_refused_in_other_modes(bpf_dir, bondctl, words, part):
     Pins(bpf_dir, mode=X.MODE_BALANCE_XOR)
     assert part in bondctl(*words, status=1).stderr
@@ -239,5 +254,6 @@ def test_save(pins, bondctl, tmp_path):
     pins.slaves[1].actor_port_prio = 7
     bondctl("save", "bond0")
     assert (tmp_path / "bond0.conf").read_text().splitlines()[1:] == [
-        "[bond]", "mode = 802.3ad", "hash_seed = 0", "lacp_rate = fast", "ad_actor_system = 02:00:5e:30:00:0f",
+        "[bond]", "mode = 802.3ad", "hash_seed = 0", "lacp_rate = fast",
+        "ad_actor_system = 02:00:5e:30:00:0f",
         "max_links = 2", "", "[slave eth0]", "", "[slave eth1]", "actor_port_prio = 7"]

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds the manuals and the help against the option table, which bondctl prints with --dump-options."""
+"""Holds the manuals and the help against the option table, which bondctl prints with
+--dump-options.
+"""
 
 import json
 import os
-import pathlib
 import re
 import subprocess
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BONDCTL = os.environ.get("BONDCTL", str(ROOT / "build" / "bondctl"))
+from built import BUILD, ROOT
+
+BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
 MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
 
 # Which options each manual describes.
@@ -84,14 +86,17 @@ def test_bondd_describes_no_option(table):
 
 @pytest.mark.parametrize("manual", MANUALS)
 def test_scdoc_takes_it(manual):
-    done = subprocess.run(["scdoc"], input=source(manual), capture_output=True, text=True, timeout=30)
+    done = subprocess.run(["scdoc"], input=source(manual), capture_output=True, text=True,
+                          timeout=30)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("manual", MANUALS)
 def test_groff_takes_it(manual):
-    page = subprocess.run(["scdoc"], input=source(manual), capture_output=True, text=True, timeout=30).stdout
-    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True, timeout=60)
+    page = subprocess.run(["scdoc"], input=source(manual), capture_output=True, text=True,
+                          timeout=30).stdout
+    done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True,
+                          text=True, timeout=60)
     assert done.returncode == 0 and done.stderr == ""
 
 
@@ -108,12 +113,12 @@ def test_bondctl_verbs_and_flags():
 
 
 def test_help_of_verbs_has_the_options(table):
-    taken = {
-        "create": {name for name, option in table.items() if option["scope"] == "bond"} - {"active_slave"},
-        "set": {name for name, option in table.items() if option["scope"] == "bond"},
-        "add-slave": {name for name, option in table.items() if option["scope"] == "slave"},
-        "set-slave": {name for name, option in table.items() if option["scope"] == "slave"} - {"force"},
-    }
+    taken = {"create": {name for name, option in table.items() if option["scope"] == "bond"} -
+             {"active_slave"},
+             "set": {name for name, option in table.items() if option["scope"] == "bond"},
+             "add-slave": {name for name, option in table.items() if option["scope"] == "slave"},
+             "set-slave": {name for name, option in table.items() if option["scope"] == "slave"} -
+             {"force"}}
     for verb, names in taken.items():
         text = bondctl(verb, "--help")
         assert set(re.findall(r"^  (\w+) \S+ \(default ", text, re.M)) == names

@@ -1,19 +1,21 @@
-"""Other builds of bondd for the tests of upgrades: made in a copy of the tree, from the objects that are built already, so
-that only what differs is compiled."""
+"""Other builds of bondd for the tests of upgrades: made in a copy of the tree, from the objects
+that are built already, so that only what differs is compiled.
+"""
 import os
 import pathlib
 import re
 import shutil
 import sys
 
-from lab import ROOT, run
+from lab import BUILD, ROOT, run
 
 STEP = """
 /* New maps, with what the old ones hold, and one that is larger. */
 static int to_newer(struct migrate *migrate, struct err *err)
 {
-	static const char *const pins[] = { XBOND_PIN_SETTINGS, XBOND_PIN_TABLE, XBOND_PIN_BUCKETS, XBOND_PIN_COUNTERS,
-					    XBOND_PIN_SLAVES, XBOND_PIN_CURSOR };
+	static const char *const pins[] = { XBOND_PIN_SETTINGS, XBOND_PIN_TABLE,
+					    XBOND_PIN_BUCKETS,	XBOND_PIN_COUNTERS,
+					    XBOND_PIN_SLAVES,	XBOND_PIN_CURSOR };
 
 	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
 		if (!migrate_value(migrate, pins[i], 0))
@@ -35,7 +37,8 @@ def change(tree, path, pattern, replacement, count=0):
 def other_programs(tree):
     """Each program has one instruction more, which changes nothing."""
     for path in ("bpf/xbond.bpf.c", "bpf/xdp.bpf.c", "bpf/watchdog.h"):
-        change(tree, path, r"^(SEC\(\"(?:tc|xdp\.frags|syscall)\"\)\nint \w+\(.*\)\n\{)", r'\1\n\tasm volatile("r0 = 7" : : : "r0");\n')
+        change(tree, path, r"^(SEC\(\"(?:tc|xdp\.frags|syscall)\"\)\nint \w+\(.*\)\n\{)",
+               r'\1\n\tasm volatile("r0 = 7" : : : "r0");\n')
 
 
 def newer_abi(tree):
@@ -43,25 +46,30 @@ def newer_abi(tree):
     other_programs(tree)
     for path in ("common/pins.c", "daemon/lifecycle.c", "daemon/migrate.c", "view/bond.c"):
         change(tree, path, r"\bXBOND_ABI_VERSION\b", str(abi + 1))
-    change(tree, "daemon/migrate_steps.c", r"^const struct migrate_step migrate_steps\[\] = \{\n", STEP)
-    change(tree, "daemon/migrate_steps.c", r"^\t\{ 0, NULL \},", f"\t{{ {abi}, to_newer }},\n\t{{ 0, NULL }},")
+    change(tree, "daemon/migrate_steps.c", r"^const struct migrate_step migrate_steps\[\] = \{\n",
+           STEP)
+    change(tree, "daemon/migrate_steps.c", r"^\t\{ 0, NULL \},",
+           f"\t{{ {abi}, to_newer }},\n\t{{ 0, NULL }},")
     change(tree, "common/pins.c", r"^(.*sizeof\(struct xbond_attached\))", r"\1 + 16")
     change(tree, "bpf/xbond.bpf.c", r"__type\(value, struct xbond_attached\)",
            "__type(value, struct { struct xbond_attached old; __u64 more[2]; })")
 
 
 def build(tree, changes):
-    """The bondd of a copy of the tree, changed; and its bondctl. Or those that were made before, as for guests."""
+    """The bondd of a copy of the tree, changed; and its bondctl. Or those that were made before, as
+    for guests.
+    """
     if "XBOND_BUILDS" in os.environ:
         return pathlib.Path(os.environ["XBOND_BUILDS"]) / changes.__name__ / "build/bondd"
     tree.mkdir(parents=True)
-    for part in ("bpf", "cli", "common", "daemon", "view", "packaging", "build"):
-        shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("tests", "tools", "man"))
+    for part in ("bpf", "cli", "common", "daemon", "view", "packaging", BUILD.name):
+        shutil.copytree(ROOT / part, tree / part,
+                        ignore=shutil.ignore_patterns("tests", "tools", "man"))
     for file in ("Makefile", "VERSION"):
         shutil.copy2(ROOT / file, tree)
     changes(tree)
-    run("make", "-C", tree, "-j2", "build/bondd", "build/bondctl", timeout=600)
-    return tree / "build/bondd"
+    run("make", "-C", tree, "-j2", f"{BUILD.name}/bondd", f"{BUILD.name}/bondctl", timeout=600)
+    return tree / BUILD.name / "bondd"
 
 
 if __name__ == "__main__":  # builds.py DIRECTORY: what XBOND_BUILDS may name

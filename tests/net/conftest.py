@@ -7,16 +7,18 @@ import subprocess
 
 import pytest
 
-from lab import BONDCTL, BONDD, BPFFS, ROOT, Lab, run
+from lab import BONDCTL, BONDD, BPFFS, BUILD, ROOT, Lab, run
 
-TOOLS = [ROOT / "build/tools" / name for name in ("udpseq", "rawflood", "xdplive")]  # that tests here run
+# that tests here run
+TOOLS = [BUILD / "tools" / name for name in ("udpseq", "rawflood", "xdplive")]
 DEADLINE = 150
 TCX_SINCE = (6, 6)
 SOAK_DEADLINE = 1800
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "soak: takes many minutes; runs with XBOND_SOAK=1 only (make soak)")
+    config.addinivalue_line("markers",
+                            "soak: takes many minutes; runs with XBOND_SOAK=1 only (make soak)")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -35,7 +37,8 @@ def has_tcx():
 def machine():
     if os.geteuid():
         pytest.exit("tests/net needs root", returncode=1)
-    missing = [str(program.relative_to(ROOT)) for program in (BONDD, BONDCTL, *TOOLS) if not program.exists()]
+    missing = [str(program.relative_to(ROOT)) for program in (BONDD, BONDCTL, *TOOLS)
+               if not program.exists()]
     if missing:
         pytest.exit(f"not built: make {' '.join(missing)}", returncode=1)
     if subprocess.run(["mountpoint", "-q", BPFFS], check=False).returncode:
@@ -93,7 +96,9 @@ class Pair:
 
 @pytest.fixture
 def pair(lab):
-    """make(mode, links=4, far={}, same_index=False, OPTION=VALUE...) returns a Pair; far's options default to near's."""
+    """make(mode, links=4, far={}, same_index=False, OPTION=VALUE...) returns a Pair; far's options
+    default to near's.
+    """
 
     def make(mode, links=4, far=None, same_index=False, **options):
         near_options = {"mode": mode, **options}
@@ -103,7 +108,9 @@ def pair(lab):
 
 @pytest.fixture
 def lone(lab):
-    """make(links=2, names...) returns a host with bondd and a far namespace; links end in both, no bond yet."""
+    """make(links=2, names...) returns a host with bondd and a far namespace; links end in both, no
+    bond yet.
+    """
 
     def make(links=2, bondd=True):
         near, far = lab.host("a", bondd=bondd), lab.namespace("b")

@@ -1,13 +1,15 @@
-"""Frames of LACP's ethertype that are not the partner's: LACPDUs of a stranger to any destination, other slow
-protocols, and floods of either. Knows hosts; the tests with partners that are not ours use it, too.
+"""Frames of LACP's ethertype that are not the partner's: LACPDUs of a stranger to any destination,
+other slow protocols, and floods of either. Knows hosts; the tests with partners that are not ours
+use it, too.
 """
 import struct
 import subprocess
 
-from lab import ROOT
-from lacp import (ACTIVITY, AGGREGATION, SLOW_MAC, SLOW_TYPE, TIMEOUT, counters, distributing, lacpdu, pdu_info, ports)
+from lab import BUILD
+from lacp import (ACTIVITY, AGGREGATION, SLOW_MAC, SLOW_TYPE, TIMEOUT, counters, distributing,
+                  lacpdu, pdu_info, ports)
 
-RAWFLOOD = ROOT / "build/tools/rawflood"
+RAWFLOOD = BUILD / "tools/rawflood"
 STRANGER = "02:00:00:00:00:99"
 OAM, ESMC = 3, 10
 BROADCAST, MULTICAST = "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01"
@@ -31,17 +33,20 @@ def forged(host, dev, address="unicast"):
 
 def other(subtype, number):
     """A frame of another slow protocol that can be told from all others."""
-    head = SLOW_MAC + bytes.fromhex(STRANGER.replace(":", "")) + struct.pack("!HB", SLOW_TYPE, subtype)
-    return head + struct.pack("!I", number) + bytes(41)
+    head = SLOW_MAC + bytes.fromhex(STRANGER.replace(":", ""))
+    return head + struct.pack("!HBI", SLOW_TYPE, subtype, number) + bytes(41)
 
 
 class Floods:
-    """One frame again and again out of each device: frames is {device: frame}, rate a second and device."""
+    """One frame again and again out of each device: frames is {device: frame}, rate a second and
+    device.
+    """
 
     def __init__(self, namespace, frames, seconds, rate=1000):
         self.children = []
         for dev, frame in frames.items():
-            child = namespace.spawn(RAWFLOOD, dev, seconds, rate, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            child = namespace.spawn(RAWFLOOD, dev, seconds, rate, stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE)
             child.stdin.write(frame)
             child.stdin.close()
             self.children.append(child)

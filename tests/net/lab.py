@@ -14,19 +14,24 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BONDD = ROOT / "build/bondd"
-BONDCTL = ROOT / "build/bondctl"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from built import BUILD, ROOT, SANITIZERS  # noqa: E402,F401  pylint: disable=wrong-import-position
+
+BONDD = BUILD / "bondd"
+BONDCTL = BUILD / "bondctl"
 BPFFS = "/sys/fs/bpf"
-DEVICE = os.environ.get("XBOND_TEST_DEVICE")  # veth or netkit: what all bonds are made of, unless a test says so itself
+# veth or netkit: what all bonds are made of, unless a test says so itself
+DEVICE = os.environ.get("XBOND_TEST_DEVICE")
 CLONE_NEWNET = 0x40000000
 IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, PMTUDISC_DO = 10, 23, 2
 KERNEL = tuple(int(number) for number in os.uname().release.split("-")[0].split(".")[:2])
-# An emulated machine is slower. Where its clock follows instructions, that leaps forward by seconds whenever all the guest does is
-# wait for a file of this machine: there only the host can say what takes too long.
+# An emulated machine is slower. Where its clock follows instructions, that leaps forward by seconds
+# whenever all the guest does is wait for a file of this machine: there only the host can say what
+# takes too long.
 PATIENCE = 10000 if os.environ.get("XBOND_VM_STEADY") else 3 if os.environ.get("XBOND_VM") else 1
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -40,8 +45,8 @@ class Refused(Exception):
 
 
 def compile_bpf(source, made):
-    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", source, "-o", made,
-        timeout=200 * PATIENCE)
+    run("clang", "-O2", "-g", "-target", "bpf", f"-I/usr/include/{os.uname().machine}-linux-gnu",
+        "-c", source, "-o", made, timeout=200 * PATIENCE)
 
 
 def wait_for(condition, what, deadline=5.0, interval=0.02):
@@ -58,9 +63,11 @@ def wait_for(condition, what, deadline=5.0, interval=0.02):
 
 
 def run(*command, check=True, **kwargs):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **{"timeout": 60 * PATIENCE, **kwargs})
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          **{"timeout": 60 * PATIENCE, **kwargs})
     if check and done.returncode:
-        raise AssertionError(f"{' '.join(map(str, command))}: exit {done.returncode}: {done.stderr or done.stdout}")
+        raise AssertionError(
+            f"{' '.join(map(str, command))}: exit {done.returncode}: {done.stderr or done.stdout}")
     return done
 
 
@@ -72,8 +79,8 @@ class Namespace:
         self.path = f"/run/netns/{name}"
         self.children = []
         run("ip", "netns", "add", name)
-        self.run("sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0", "net.ipv6.conf.all.accept_dad=0",
-                 "net.ipv4.ping_group_range=0 0")
+        self.run("sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0",
+                 "net.ipv6.conf.all.accept_dad=0", "net.ipv4.ping_group_range=0 0")
         self.ip("link", "set", "lo", "up")
 
     def command(self, *words):
@@ -116,7 +123,8 @@ class Namespace:
 
     def carrier_changes(self, dev):
         """How often its carrier came and went."""
-        return self.ip_json("-s", "-s", "link", "show", "dev", dev)[0]["stats64"]["tx"]["carrier_changes"]
+        return self.ip_json("-s", "-s", "link", "show", "dev",
+                            dev)[0]["stats64"]["tx"]["carrier_changes"]
 
     def exists(self, dev):
         return self.link(dev) is not None
@@ -145,17 +153,20 @@ class Namespace:
     def ping(self, address, dev=None, size=56, timeout=0.3):
         """One ICMP echo, never fragmented here; True when it is answered."""
         six = ":" in address
-        family, protocol = (socket.AF_INET6, socket.IPPROTO_ICMPV6) if six else (socket.AF_INET, socket.IPPROTO_ICMP)
+        family, protocol = (socket.AF_INET6, socket.IPPROTO_ICMPV6) if six \
+            else (socket.AF_INET, socket.IPPROTO_ICMP)
         with self.inside():
             pinger = socket.socket(family, socket.SOCK_DGRAM, protocol)
         with pinger:
             pinger.settimeout(timeout)
             if dev:
                 pinger.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, dev.encode())
-            option = (socket.IPPROTO_IPV6, IPV6_MTU_DISCOVER) if six else (socket.IPPROTO_IP, IP_MTU_DISCOVER)
+            option = (socket.IPPROTO_IPV6, IPV6_MTU_DISCOVER) if six \
+                else (socket.IPPROTO_IP, IP_MTU_DISCOVER)
             pinger.setsockopt(*option, PMTUDISC_DO)
             try:
-                pinger.sendto(struct.pack("!BBHHH", 128 if six else 8, 0, 0, 0, 1).ljust(8 + size, b"x"), (address, 0))
+                header = struct.pack("!BBHHH", 128 if six else 8, 0, 0, 0, 1)
+                pinger.sendto(header.ljust(8 + size, b"x"), (address, 0))
                 return len(pinger.recv(65536)) == 8 + size
             except OSError:
                 return False
@@ -184,7 +195,8 @@ def end(child, number=signal.SIGTERM):
 
 def groups(host, dev):
     """Link-layer multicast addresses on the device's list."""
-    return {each["link"] for device in host.ip_json("maddr", "show", "dev", dev) for each in device["maddr"] if "link" in each}
+    return {each["link"] for device in host.ip_json("maddr", "show", "dev", dev)
+            for each in device["maddr"] if "link" in each}
 
 
 class Host(Namespace):
@@ -207,8 +219,8 @@ class Host(Namespace):
 
     def bondd_command(self, *extra):
         hook = ["--hook", self.hook] if self.hook else []
-        return [self.program, "--run-dir", self.run_dir, "--bpf-dir", self.bpf_dir, "--config-dir", self.config_dir,
-                *hook, *extra]
+        return [self.program, "--run-dir", self.run_dir, "--bpf-dir", self.bpf_dir, "--config-dir",
+                self.config_dir, *hook, *extra]
 
     def start_bondd(self, wait=True):
         with open(self.log_path, "a") as log:
@@ -219,7 +231,8 @@ class Host(Namespace):
 
     def wait_ready(self):
         def ready():
-            assert self.bondd.poll() is None, f"bondd ended with {self.bondd.returncode}:\n{self.log()}"
+            assert self.bondd.poll() is None, \
+                f"bondd ended with {self.bondd.returncode}:\n{self.log()}"
             return self.ping_bondd()
         wait_for(ready, "bondd to answer", 15)
 
@@ -266,8 +279,8 @@ class Host(Namespace):
     def ctl_command(self, *words):
         if DEVICE and words[:1] == ("create",) and len(words) > 1 and "device" not in words:
             words = (*words, "device", DEVICE)
-        return [str(word) for word in (BONDCTL, "--run-dir", self.run_dir, "--bpf-dir", self.bpf_dir,
-                                         "--config-dir", self.config_dir, *words)]
+        return [str(word) for word in (BONDCTL, "--run-dir", self.run_dir, "--bpf-dir",
+                                       self.bpf_dir, "--config-dir", self.config_dir, *words)]
 
     def ctl_try(self, *words, **kwargs):
         """The finished process, whatever its status."""
@@ -292,15 +305,18 @@ class Host(Namespace):
 
     def pinned(self, name, bond="bond0"):
         """A pinned map's only element, as bpftool prints it with named fields."""
-        dump = json.loads(run("bpftool", "-j", "map", "dump", "pinned", self.bpf_dir / bond / name).stdout)
+        dump = json.loads(run("bpftool", "-j", "map", "dump", "pinned",
+                              self.bpf_dir / bond / name).stdout)
         value = dump[0].get("formatted", dump[0])["value"]
-        while isinstance(value, (dict, list)) and len(value) == 1:  # .data.table: [{"table": {...}}]
+        # .data.table: [{"table": {...}}]
+        while isinstance(value, (dict, list)) and len(value) == 1:
             value = value[0] if isinstance(value, list) else next(iter(value.values()))
         return value
 
     def pins(self):
         """Every file below the bpf directory."""
-        return sorted(str(path.relative_to(self.bpf_dir)) for path in self.bpf_dir.rglob("*") if not path.is_dir()) \
+        return sorted(str(path.relative_to(self.bpf_dir)) for path in self.bpf_dir.rglob("*")
+                      if not path.is_dir()) \
             if self.bpf_dir.exists() else []
 
     # state as others see it
@@ -310,8 +326,8 @@ class Host(Namespace):
 
     def wait_slaves(self, *names, bond="bond0", deadline=8):
         """Until exactly these slaves of the bond are up, and bondd has published it."""
-        wait_for(lambda: sorted(self.carrier_slaves(bond)) == sorted(names), f"{names} to be the slaves that are up",
-                 deadline)
+        wait_for(lambda: sorted(self.carrier_slaves(bond)) == sorted(names),
+                 f"{names} to be the slaves that are up", deadline)
         if self.bondd and self.bondd.poll() is None and proc_state(self.bondd.pid) != "T":
             assert self.ping_bondd()
 
@@ -358,11 +374,14 @@ class Lab:
         return namespace
 
     def link(self, near, far, name, number, same_index=False):
-        """A veth pair, called name on both sides, with chosen ifindexes: equal ones delay the kernel's messages."""
+        """A veth pair, called name on both sides, with chosen ifindexes: equal ones delay the
+        kernel's messages.
+        """
         near_index = 1000 + number
         far_index = near_index if same_index else 2000 + number
-        near.ip("link", "add", name, "index", near_index, "numtxqueues", 2, "numrxqueues", 2, "type", "veth",
-                "peer", "name", name, "index", far_index, "numtxqueues", 2, "numrxqueues", 2, "netns", far.name)
+        near.ip("link", "add", name, "index", near_index, "numtxqueues", 2, "numrxqueues", 2,
+                "type", "veth", "peer", "name", name, "index", far_index, "numtxqueues", 2,
+                "numrxqueues", 2, "netns", far.name)
 
     def links(self, near, far, count, **kwargs):
         names = [f"l{number}" for number in range(count)]

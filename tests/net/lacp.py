@@ -9,8 +9,10 @@ SLOW_MAC = bytes.fromhex("0180c2000002")
 SLOW_TYPE = 0x8809
 LACP, MARKER = 1, 2
 PDU_SIZE = 124
-AT_SUBTYPE, AT_VERSION, AT_ACTOR, AT_PARTNER, AT_COLLECTOR = 14, 15, 16, 36, 56  # in a frame; of TLVs
-ACTIVITY, TIMEOUT, AGGREGATION, SYNC, COLLECTING, DISTRIBUTING, DEFAULTED, EXPIRED = (1 << bit for bit in range(8))
+# in a frame; of TLVs
+AT_SUBTYPE, AT_VERSION, AT_ACTOR, AT_PARTNER, AT_COLLECTOR = 14, 15, 16, 36, 56
+(ACTIVITY, TIMEOUT, AGGREGATION, SYNC,
+ COLLECTING, DISTRIBUTING, DEFAULTED, EXPIRED) = (1 << bit for bit in range(8))
 
 
 def ports(host, bond="bond0"):
@@ -26,8 +28,8 @@ def distributing(host, bond="bond0"):
 
 def wait_distributing(*hosts, links, deadline=8):
     for host in hosts:
-        wait_for(lambda host=host: distributing(host) == sorted(links), f"{links} to distribute at {host.name}",
-                 deadline)
+        wait_for(lambda host=host: distributing(host) == sorted(links),
+                 f"{links} to distribute at {host.name}", deadline)
 
 
 def wait_mutual(one, other, links):
@@ -35,7 +37,8 @@ def wait_mutual(one, other, links):
     def same():
         here, there = ports(one), ports(other)
         return all(set(here[dev]["actor_state"]) == set(there[dev]["partner_state"]) and
-                   set(there[dev]["actor_state"]) == set(here[dev]["partner_state"]) for dev in links)
+                   set(there[dev]["actor_state"]) == set(here[dev]["partner_state"])
+                   for dev in links)
     wait_for(same, "both ends to know each other", 4)
 
 
@@ -53,7 +56,8 @@ def tx_slots(host, bond="bond0"):
 
 
 def is_slow(frame, subtype=LACP):
-    return frame.type == SLOW_TYPE and len(frame.data) > AT_SUBTYPE and frame.data[AT_SUBTYPE] == subtype
+    return frame.type == SLOW_TYPE and len(frame.data) > AT_SUBTYPE and \
+        frame.data[AT_SUBTYPE] == subtype
 
 
 def busiest_second(times):
@@ -66,23 +70,27 @@ def busiest_second(times):
     return most
 
 
-def pdu_info(system, port, key=1, state=ACTIVITY | TIMEOUT | AGGREGATION, system_priority=65535, port_priority=255):
-    return struct.pack("!H6sHHHB3x", system_priority, bytes.fromhex(system.replace(":", "")), key, port_priority, port,
-                       state)
+def pdu_info(system, port, key=1, state=ACTIVITY | TIMEOUT | AGGREGATION, system_priority=65535,
+             port_priority=255):
+    return struct.pack("!H6sHHHB3x", system_priority, bytes.fromhex(system.replace(":", "")), key,
+                       port_priority, port, state)
 
 
 NOBODY = bytes(18)
 
 
 def lacpdu(actor, partner=NOBODY, version=1, source="02:00:00:00:00:99"):
-    frame = SLOW_MAC + bytes.fromhex(source.replace(":", "")) + struct.pack("!HBB", SLOW_TYPE, LACP, version)
+    frame = SLOW_MAC + bytes.fromhex(source.replace(":", ""))
+    frame += struct.pack("!HBB", SLOW_TYPE, LACP, version)
     frame += b"\x01\x14" + actor + b"\x02\x14" + partner + b"\x03\x10" + bytes(14)
     return frame.ljust(PDU_SIZE, b"\0")
 
 
 def marker(kind=1, length=16, system="02:00:00:00:00:99", port=1, transaction=77):
-    frame = SLOW_MAC + bytes.fromhex(system.replace(":", "")) + struct.pack("!HBB", SLOW_TYPE, MARKER, 1)
-    frame += struct.pack("!BBH6sI2x", kind, length, port, bytes.fromhex(system.replace(":", "")), transaction)
+    frame = SLOW_MAC + bytes.fromhex(system.replace(":", ""))
+    frame += struct.pack("!HBB", SLOW_TYPE, MARKER, 1)
+    frame += struct.pack("!BBH6sI2x", kind, length, port, bytes.fromhex(system.replace(":", "")),
+                         transaction)
     return frame.ljust(PDU_SIZE, b"\0")
 
 

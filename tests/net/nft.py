@@ -1,4 +1,6 @@
-"""A base chain at a device's ingress, as nft makes it; made by netlink, for not every machine has nft."""
+"""A base chain at a device's ingress, as nft makes it; made by netlink, for not every machine has
+nft.
+"""
 import os
 import socket
 import struct
@@ -27,9 +29,11 @@ class Chain:
 
     def __init__(self, namespace, dev, family="netdev"):
         self.namespace, (self.family, hook) = namespace, FAMILIES[family]
-        place = attribute(1, struct.pack("!I", hook)) + attribute(2, struct.pack("!i", 0)) + text(3, dev)
+        place = attribute(1, struct.pack("!I", hook)) + attribute(2, struct.pack("!i", 0))
+        place += text(3, dev)
         self._send((NEWTABLE, CREATE, text(1, "xbt")),
-                   (NEWCHAIN, CREATE, text(1, "xbt") + text(NAME, "in") + attribute(HOOK | NESTED, place) + text(TYPE, "filter")))
+                   (NEWCHAIN, CREATE, text(1, "xbt") + text(NAME, "in") +
+                    attribute(HOOK | NESTED, place) + text(TYPE, "filter")))
 
     def remove(self):
         self._send((DELTABLE, 0, text(1, "xbt")))

@@ -24,10 +24,11 @@ class Ovs:
         self.database = f"unix:{self.dir}/db.sock"
         self.vswitchd = None
         # The namespace's own stack hears what the member ports hear, and must not answer for br0.
-        namespace.run("sysctl", "-qw", "net.ipv4.conf.all.arp_ignore=1", "net.ipv6.conf.all.disable_ipv6=1",
-                      "net.ipv6.conf.default.disable_ipv6=1")
+        namespace.run("sysctl", "-qw", "net.ipv4.conf.all.arp_ignore=1",
+                      "net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_ipv6=1")
         run("ovsdb-tool", "create", self.dir / "conf.db", SCHEMA)
-        self.server = self._daemon("ovsdb-server", self.dir / "conf.db", f"--remote=p{self.database}")
+        self.server = self._daemon("ovsdb-server", self.dir / "conf.db",
+                                   f"--remote=p{self.database}")
         wait_for(lambda: (self.dir / "db.sock").exists(), "ovsdb-server's socket")
         self.vsctl("--no-wait", "init")
         self.start()
@@ -35,9 +36,9 @@ class Ovs:
 
     def _daemon(self, program, *words):
         with open(self.dir / f"{program}.out", "a") as log:
-            return self.namespace.spawn(program, *words, f"--unixctl={self.dir}/{program}.ctl", "--no-chdir",
-                                        f"--log-file={self.dir}/{program}.log", env=self.environment,
-                                        stdout=log, stderr=log)
+            return self.namespace.spawn(program, *words, f"--unixctl={self.dir}/{program}.ctl",
+                                        "--no-chdir", f"--log-file={self.dir}/{program}.log",
+                                        env=self.environment, stdout=log, stderr=log)
 
     def start(self):
         (self.dir / "ovs-vswitchd.ctl").unlink(missing_ok=True)
@@ -59,34 +60,42 @@ class Ovs:
                                   env=self.environment).stdout
 
     def appctl(self, *words, check=True):
-        return self.namespace.run("ovs-appctl", "-T", "5", "-t", self.dir / "ovs-vswitchd.ctl", *words, check=check,
-                                  env=self.environment).stdout
+        return self.namespace.run("ovs-appctl", "-T", "5", "-t", self.dir / "ovs-vswitchd.ctl",
+                                  *words, check=check, env=self.environment).stdout
 
     def add_bond(self, links, mode="balance-tcp", lacp="active", rate="fast"):
-        """With numbers of our own: its own may change a second or two later, which is another partner to who holds."""
-        numbers = [word for number, link in enumerate(links, 1)
-                   for word in ("--", "set", "interface", link, f"other_config:lacp-port-id={number}",
-                                "other_config:lacp-aggregation-key=1")]
-        self.vsctl("add-bond", "br0", "bond0", *links, "--", "set", "port", "bond0", f"bond_mode={mode}",
-                   f"lacp={lacp}", f"other_config:lacp-time={rate}", *numbers)
+        """With numbers of our own: its own may change a second or two later, which is another
+        partner to who holds.
+        """
+        numbers = [word for number, link in enumerate(links, 1) for word in
+                   ("--", "set", "interface", link, f"other_config:lacp-port-id={number}",
+                    "other_config:lacp-aggregation-key=1")]
+        self.vsctl("add-bond", "br0", "bond0", *links, "--", "set", "port", "bond0",
+                   f"bond_mode={mode}", f"lacp={lacp}", f"other_config:lacp-time={rate}", *numbers)
 
     def add_individual(self, link, rate="fast"):
         """A port of one link that speaks LACP, and does not aggregate."""
-        self.vsctl("add-port", "br0", link, "--", "set", "port", link, "lacp=active", f"other_config:lacp-time={rate}",
-                   "--", "set", "interface", link, "other_config:lacp-port-id=1", "other_config:lacp-aggregation-key=1")
+        self.vsctl("add-port", "br0", link, "--", "set", "port", link, "lacp=active",
+                   f"other_config:lacp-time={rate}", "--", "set", "interface", link,
+                   "other_config:lacp-port-id=1", "other_config:lacp-aggregation-key=1")
 
     def lacpdus_sent(self):
         """{member of bond0: LACPDUs}."""
-        parts = re.split(r"^(?:member|slave): (\S+?):?\s*$", self.appctl("lacp/show-stats", "bond0"), flags=re.M)
-        return {name: int(re.search(r"TX PDUs: (\d+)", text)[1]) for name, text in zip(parts[1::2], parts[2::2])}
+        parts = re.split(r"^(?:member|slave): (\S+?):?\s*$",
+                         self.appctl("lacp/show-stats", "bond0"), flags=re.M)
+        return {name: int(re.search(r"TX PDUs: (\d+)", text)[1])
+                for name, text in zip(parts[1::2], parts[2::2])}
 
     def lacp(self):
-        """lacp/show of bond0: {"aggregation key": ..., "members": {name: {"status", "actor state": {...}, ...}}}."""
+        """lacp/show of bond0: {"aggregation key": ..., "members": {name: {"status", "actor state":
+        {...}, ...}}}.
+        """
         return parse_lacp(self.appctl("lacp/show", "bond0"))
 
     def enabled(self):
         """Members that the bond lets carry traffic."""
-        return sorted(re.findall(r"^(?:member|slave) (\S+): enabled", self.appctl("bond/show", "bond0"), re.M))
+        return sorted(re.findall(r"^(?:member|slave) (\S+): enabled",
+                                 self.appctl("bond/show", "bond0"), re.M))
 
     def report(self):
         parts = [self.appctl(*words, check=False) for words in (("lacp/show",), ("bond/show",))]

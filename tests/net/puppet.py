@@ -1,6 +1,7 @@
 """A partner that speaks LACP as a test wants, when it wants."""
 from lab import wait_for
-from lacp import ACTIVITY, AGGREGATION, AT_ACTOR, COLLECTING, DISTRIBUTING, SYNC, is_slow, lacpdu, pdu_info
+from lacp import (ACTIVITY, AGGREGATION, AT_ACTOR, COLLECTING, DISTRIBUTING, SYNC, is_slow, lacpdu,
+                  pdu_info)
 from traffic import Capture, Stream, send_frames
 
 SYSTEM = "02:00:00:00:00:99"
@@ -16,7 +17,8 @@ class Partner:
         self.wires = {dev: Capture(host.far, dev) for dev in host.links}
         self.near = {}  # what the host has last said of itself
         words = [word for option in options.items() for word in option]
-        host.ctl("create", "bond0", "mode", "802.3ad", "lacp_rate", "slow", "lacp_fallback", "none", *words)
+        host.ctl("create", "bond0", "mode", "802.3ad", "lacp_rate", "slow", "lacp_fallback", "none",
+                 *words)
         host.ctl("add-slave", "bond0", *host.links)
         host.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
         host.ip("link", "set", "bond0", "up")
@@ -46,8 +48,10 @@ class Partner:
     def send(self, dev):
         """Sends to bond0 on dev, and nothing else; what bond0's socket did not get."""
         self.far.ip("addr", "replace", "10.0.0.2/24", "dev", dev)
-        self.far.ip("neigh", "replace", "10.0.0.1", "lladdr", self.host.link("bond0")["address"], "dev", dev)
-        self.far.run("ethtool", "-K", dev, "tx", "off")  # XDP takes no checksum that is still to be made
+        self.far.ip("neigh", "replace", "10.0.0.1", "lladdr", self.host.link("bond0")["address"],
+                    "dev", dev)
+        # XDP takes no checksum that is still to be made
+        self.far.run("ethtool", "-K", dev, "tx", "off")
         dropped = self.host.slave(dev)["rx_dropped"]
         lost = Stream(self.far, self.host, to="10.0.0.1", count=200, rate=2000).finish()["lost"]
         assert self.host.slave(dev)["rx_dropped"] == dropped

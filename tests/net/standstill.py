@@ -1,4 +1,6 @@
-"""A process whose main thread stands still while its other threads run: as bondd, when the kernel lets a request wait."""
+"""A process whose main thread stands still while its other threads run: as bondd, when the kernel
+lets a request wait.
+"""
 import contextlib
 import ctypes
 import os
@@ -24,7 +26,9 @@ def _state(tid):
 
 @contextlib.contextmanager
 def standstill(pid):
-    """The main thread of a child is stopped for the time of the block; it may be killed meanwhile."""
+    """The main thread of a child is stopped for the time of the block; it may be
+    killed meanwhile.
+    """
     ptrace(PTRACE_SEIZE, pid)
     ptrace(PTRACE_INTERRUPT, pid)
     wait_for(lambda: _state(pid) == "t", "the main thread to stop")

@@ -1,4 +1,6 @@
-"""Programs of an object file as TCX, in a place among those that are there: tc cannot, nor can an older bpftool."""
+"""Programs of an object file as TCX, in a place among those that are there: tc cannot, nor can an
+older bpftool.
+"""
 import ctypes
 import json
 import os
@@ -18,15 +20,16 @@ class Tcx:
         self.namespace, self.dev, self.hook = namespace, dev, hook
         self.object = ctypes.c_void_p(libbpf.bpf_object__open(str(file).encode()))
         assert self.object.value and libbpf.bpf_object__load(self.object) == 0, file
-        program = ctypes.c_void_p(libbpf.bpf_object__find_program_by_name(self.object, name.encode()))
-        self.fd = libbpf.bpf_program__fd(program)
+        program = libbpf.bpf_object__find_program_by_name(self.object, name.encode())
+        self.fd = libbpf.bpf_program__fd(ctypes.c_void_p(program))
         with namespace.inside():
             error = libbpf.bpf_prog_attach(self.fd, libc.if_nametoindex(dev.encode()), hook, flags)
         assert error == 0, f"{name} on {dev}: {os.strerror(-error)}"
 
     def detach(self):
         with self.namespace.inside():
-            error = libbpf.bpf_prog_detach2(self.fd, libc.if_nametoindex(self.dev.encode()), self.hook)
+            error = libbpf.bpf_prog_detach2(self.fd, libc.if_nametoindex(self.dev.encode()),
+                                            self.hook)
         assert error == 0, os.strerror(-error)
 
     def close(self):
@@ -42,7 +45,9 @@ def order(namespace, dev, hook=TCX_INGRESS):
     """Names of the programs on dev, in the order in which they run."""
     ids, count = (ctypes.c_uint32 * 64)(), ctypes.c_uint32(64)
     with namespace.inside():
-        error = libbpf.bpf_prog_query(libc.if_nametoindex(dev.encode()), hook, 0, None, ids, ctypes.byref(count))
+        error = libbpf.bpf_prog_query(libc.if_nametoindex(dev.encode()), hook, 0, None, ids,
+                                      ctypes.byref(count))
     assert error == 0, os.strerror(-error)
-    shown = [run("bpftool", "-j", "prog", "show", "id", each, check=False).stdout for each in ids[:count.value]]
+    shown = [run("bpftool", "-j", "prog", "show", "id", each, check=False).stdout
+             for each in ids[:count.value]]
     return [json.loads(each).get("name") for each in shown]  # None: it has gone meanwhile

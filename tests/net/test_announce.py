@@ -1,5 +1,5 @@
-"""After a failover in active-backup bond0 says by every address where it is now, and so do the devices above:
-ARP for IPv4, a neighbour advertisement for IPv6, and a RARP from who has no address.
+"""After a failover in active-backup bond0 says by every address where it is now, and so do the
+devices above: ARP for IPv4, a neighbour advertisement for IPv6, and a RARP from who has no address.
 """
 import socket
 import struct
@@ -36,7 +36,8 @@ def test_addresses_are_announced_on_the_new_slave(pair):
         def announced():
             seen.extend(wire.frames())
             ours = [frame for frame in seen if frame.src == mac]
-            return any(is_announcement(frame) for frame in ours) and any(is_advertisement(frame) for frame in ours)
+            return any(is_announcement(frame) for frame in ours) and \
+                any(is_advertisement(frame) for frame in ours)
 
         fail_over(made.near, "l1")
         wait_for(announced, "ARP for 10.0.0.1 and an advertisement on l1")
@@ -58,8 +59,8 @@ def test_vlans_on_the_bond_are_announced_too(pair):
     """Switches learn per VLAN: the one with an address by ARP, the other by RARP."""
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
     for vlan in (5, 6):
-        done = made.near.run("ip", "link", "add", f"bond0.{vlan}", "link", "bond0", "type", "vlan", "id", str(vlan),
-                             check=False)
+        done = made.near.run("ip", "link", "add", f"bond0.{vlan}", "link", "bond0", "type", "vlan",
+                             "id", str(vlan), check=False)
         if "Unknown device type" in done.stderr or "not supported" in done.stderr:
             pytest.skip("this kernel has no VLAN devices")
         made.near.ip("link", "set", f"bond0.{vlan}", "up")
@@ -70,7 +71,8 @@ def test_vlans_on_the_bond_are_announced_too(pair):
 
         def announced():
             seen.extend((frame.vlan, frame.type, frame.data[28:32]) for frame in wire.frames())
-            return (5, ARP, bytes([10, 0, 5, 1])) in seen and any(each[:2] == (6, RARP) for each in seen)
+            return (5, ARP, bytes([10, 0, 5, 1])) in seen and any(each[:2] == (6, RARP)
+                                                                  for each in seen)
 
         fail_over(made.near, "l1")
         wait_for(announced, "ARP on VLAN 5 and RARP on VLAN 6")
@@ -86,7 +88,8 @@ def reports(frames, mac):
             header = 14 + 4 * (frame.data[14] & 15)
             if frame.data[header] != 0x16:
                 continue
-            assert ones_complement(frame.data[14:header]) == ones_complement(frame.data[header:header + 8]) == 0xffff
+            assert ones_complement(frame.data[14:header]) == \
+                ones_complement(frame.data[header:header + 8]) == 0xffff
             assert frame.data[22] == 1 and frame.data[30:34] == frame.data[header + 4:header + 8]
             found.add(socket.inet_ntop(socket.AF_INET, frame.data[header + 4:header + 8]))
         elif frame.type == IPV6 and frame.data[20] == 0 and frame.data[62] == 131:
@@ -108,7 +111,8 @@ def test_multicast_groups_are_reported_on_the_new_slave(pair):
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
     mac, index = made.near.show()["mac"], made.near.link("bond0")["ifindex"]
     with made.near.inside():
-        four, six = socket.socket(socket.AF_INET, socket.SOCK_DGRAM), socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+        four = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        six = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
     with four, six:
         four.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
                         struct.pack("=4s4si", socket.inet_aton("239.1.2.3"), b"\0" * 4, index))
@@ -173,28 +177,32 @@ def announced(made, complete, what, deadline=5.0):
     return seen
 
 
-@pytest.mark.parametrize("words", [("type", "macvlan", "mode", "bridge"), ("type", "ipvlan", "mode", "l2"),
-                                   ("type", "macvtap", "mode", "bridge")], ids=lambda words: words[1])
+@pytest.mark.parametrize("words",
+                         [("type", "macvlan", "mode", "bridge"), ("type", "ipvlan", "mode", "l2"),
+                          ("type", "macvtap", "mode", "bridge")], ids=lambda words: words[1])
 def test_devices_on_the_bond_are_announced(pair, words):
     """By address where they have one; by RARP where they have none."""
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
     above(made.near, "u0", *words, address="10.0.7.1/24")
     above(made.near, "u1", *words)
     first, second = mac_of(made.near, "u0"), mac_of(made.near, "u1")
-    announced(made, lambda seen: (first, None, "10.0.7.1") in arps(seen) and second in rarps(seen), "both devices")
+    announced(made, lambda seen: (first, None, "10.0.7.1") in arps(seen) and second in rarps(seen),
+              "both devices")
 
 
 def test_vlans_macvlans_and_bridges_one_on_the_other_are_announced(pair):
     """bond0 in a bridge, a macvlan on that, and where there are VLANs one on the bridge."""
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
-    made.near.ip("link", "add", "br0", "address", "02:00:00:00:0b:01", "type", "bridge", "forward_delay", "0")
+    made.near.ip("link", "add", "br0", "address", "02:00:00:00:0b:01", "type", "bridge",
+                 "forward_delay", "0")
     made.near.ip("link", "set", "bond0", "master", "br0")
     made.near.ip("addr", "add", "10.0.8.1/24", "dev", "br0")
     made.near.ip("link", "set", "br0", "up")
     wait_for(lambda: "UP" in made.near.link("br0")["operstate"], "br0 to be up")
     above(made.near, "u0", "type", "macvlan", "mode", "bridge", address="10.0.9.1/24", lower="br0")
     wanted = {("02:00:00:00:0b:01", None, "10.0.8.1"), (mac_of(made.near, "u0"), None, "10.0.9.1")}
-    done = made.near.run("ip", "link", "add", "br0.5", "link", "br0", "type", "vlan", "id", "5", check=False)
+    done = made.near.run("ip", "link", "add", "br0.5", "link", "br0", "type", "vlan", "id", "5",
+                         check=False)
     if not lacks(done):
         made.near.ip("addr", "add", "10.0.10.1/24", "dev", "br0.5")
         made.near.ip("link", "set", "br0.5", "up")
@@ -209,7 +217,8 @@ def test_devices_that_are_down_or_stand_elsewhere_are_not_announced(pair):
         above(made.near, name, "type", "macvlan", "mode", "bridge", address=address)
     made.near.ip("link", "set", "u0", "down")
     made.near.ip("link", "set", "u1", "arp", "off")
-    made.near.ip("link", "add", "other", "address", "02:00:00:00:0b:02", "type", "veth", "peer", "name", "end")
+    made.near.ip("link", "add", "other", "address", "02:00:00:00:0b:02", "type", "veth", "peer",
+                 "name", "end")
     made.near.ip("addr", "add", "10.0.7.4/24", "dev", "other")
     made.near.ip("link", "set", "other", "up")
     last = (mac_of(made.near, "u2"), None, "10.0.7.3")
@@ -224,10 +233,12 @@ def test_every_one_of_many_devices_is_announced(pair):
     lines = []
     for number in range(count):
         lines += [f"link add u{number} link bond0 type macvlan mode private",
-                  f"addr add 10.1.{number // 200}.{number % 200 + 1}/32 dev u{number}", f"link set u{number} up"]
+                  f"addr add 10.1.{number // 200}.{number % 200 + 1}/32 dev u{number}",
+                  f"link set u{number} up"]
     made.near.run("ip", "-batch", "-", input="\n".join(lines))
     wanted = {f"10.1.{number // 200}.{number % 200 + 1}" for number in range(count)} | {"10.0.0.1"}
-    announced(made, lambda seen: wanted <= {address for *_, address in arps(seen)}, "all devices", 10)
+    announced(made, lambda seen: wanted <= {address for *_, address in arps(seen)}, "all devices",
+              10)
 
 
 def test_devices_in_other_namespaces_are_announced(pair):
@@ -260,12 +271,15 @@ ROUTER, OVERRIDE = 0x80, 0x20
 
 
 def advertised(frames, mac):
-    """{target: flags} of the valid neighbour advertisements from mac, which are sent by the target itself."""
+    """{target: flags} of the valid neighbour advertisements from mac, which are sent by the target
+    itself.
+    """
     found = {}
     for frame in frames:
         if frame.src != mac or not is_advertisement(frame):
             continue
-        assert ones_complement(frame.data[22:54] + struct.pack("!II", 32, 58) + frame.data[54:86]) == 0xffff
+        assert ones_complement(frame.data[22:54] + struct.pack("!II", 32, 58) +
+                               frame.data[54:86]) == 0xffff
         assert frame.data[22:38] == frame.data[62:78]
         found[socket.inet_ntop(socket.AF_INET6, frame.data[62:78])] = frame.data[58]
     return found
@@ -278,7 +292,9 @@ def flags_of(host, address):
 
 
 def test_addresses_that_may_be_anothers_are_not_announced(pair):
-    """Tentative and failed ones, which would be stolen; link-local and deprecated ones are in use."""
+    """Tentative and failed ones, which would be stolen; link-local and deprecated
+    ones are in use.
+    """
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
     near, mac = made.near, made.near.show()["mac"]
     near.run("sysctl", "-qw", "net.ipv6.conf.bond0.accept_dad=1")
@@ -288,7 +304,8 @@ def test_addresses_that_may_be_anothers_are_not_announced(pair):
     near.ip("addr", "add", "fd00::3/64", "dev", "bond0")
     near.ip("addr", "add", "fd00::4/64", "dev", "bond0", "nodad", "preferred_lft", "0")
     assert "tentative" in flags_of(near, "fd00::3") and "deprecated" in flags_of(near, "fd00::4")
-    own = next(word.split("/")[0] for word in flags_of(near, "fe80::/10") if word.startswith("fe80::"))
+    own = next(word.split("/")[0] for word in flags_of(near, "fe80::/10")
+               if word.startswith("fe80::"))
     wanted = {own, "fd00::1", "fd00::4"}
     seen = announced(made, lambda seen: wanted <= set(advertised(seen, mac)), f"{wanted}")
     assert advertised(seen, mac) == dict.fromkeys(wanted, OVERRIDE)
@@ -297,7 +314,8 @@ def test_addresses_that_may_be_anothers_are_not_announced(pair):
 def test_an_optimistic_address_overrides_nobody(pair):
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
     near, mac = made.near, made.near.show()["mac"]
-    near.run("sysctl", "-qw", "net.ipv6.conf.bond0.accept_dad=1", "net.ipv6.conf.bond0.dad_transmits=1000")
+    near.run("sysctl", "-qw", "net.ipv6.conf.bond0.accept_dad=1",
+             "net.ipv6.conf.bond0.dad_transmits=1000")
     near.run("sysctl", "-qw", "net.ipv6.conf.bond0.optimistic_dad=1", check=False)
     near.ip("addr", "add", "fd00::3/64", "dev", "bond0", "optimistic", check=False)
     if "optimistic" not in flags_of(near, "fd00::3"):
@@ -307,7 +325,9 @@ def test_an_optimistic_address_overrides_nobody(pair):
 
 
 def test_a_router_says_that_it_is_one(pair):
-    """Whose advertisement comes without that flag is nobody's default router any more (RFC 4861, 7.2.5)."""
+    """Whose advertisement comes without that flag is nobody's default router any more (RFC 4861,
+    7.2.5).
+    """
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
     mac = made.near.show()["mac"]
     for forwarding, flags in (("1", ROUTER | OVERRIDE), ("0", OVERRIDE)):
@@ -320,7 +340,8 @@ def test_groups_are_reported_from_a_link_local_address(pair):
     """Routers heed no other (RFC 2710, 5)."""
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
     mac, index = made.near.show()["mac"], made.near.link("bond0")["ifindex"]
-    own = next(word.split("/")[0] for word in flags_of(made.near, "fe80::/10") if word.startswith("fe80::"))
+    own = next(word.split("/")[0] for word in flags_of(made.near, "fe80::/10")
+               if word.startswith("fe80::"))
     with made.near.inside():
         six = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
     with six:
@@ -328,14 +349,16 @@ def test_groups_are_reported_from_a_link_local_address(pair):
                        socket.inet_pton(socket.AF_INET6, "ff05::1234") + struct.pack("=i", index))
         seen = announced(made, lambda seen: "ff05::1234" in reports(seen, mac), "the report")
     sources = {socket.inet_ntop(socket.AF_INET6, frame.data[22:38]) for frame in seen
-               if frame.src == mac and frame.type == IPV6 and frame.data[20] == 0 and frame.data[62] == 131}
+               if frame.src == mac and frame.type == IPV6 and frame.data[20] == 0 and
+               frame.data[62] == 131}
     assert sources == {own}
 
 
 def test_the_bond_ends_while_it_is_announced(pair):
     """And another failover begins anew."""
     made = pair("active-backup", links=2, far={"mode": "broadcast"})
-    lines = [f"link add u{number} link bond0 type macvlan mode bridge\nlink set u{number} up" for number in range(100)]
+    lines = [f"link add u{number} link bond0 type macvlan mode bridge\nlink set u{number} up"
+             for number in range(100)]
     made.near.run("ip", "-batch", "-", input="\n".join(lines))
     for slave in ("l0", "l1") * 5:
         made.near.ctl("set", "bond0", "active_slave", slave)

@@ -1,4 +1,6 @@
-"""What somebody takes away from a bond's datapath comes back: programs, links, filters, pins, the BPF file system."""
+"""What somebody takes away from a bond's datapath comes back: programs, links, filters, pins, the
+BPF file system.
+"""
 import shutil
 import time
 
@@ -100,11 +102,12 @@ def test_pins_that_somebody_removes(pair, hook):
     assert made.near.pins() == []
 
 
-REMOVALS = {
-    "l0": [("qdisc", "del", "dev", "l0", "clsact"), ("filter", "del", "dev", "l0", "ingress")],
-    "xb-bond0": [("qdisc", "del", "dev", "xb-bond0", "clsact"), ("filter", "del", "dev", "xb-bond0", "ingress")],
-    "bond0": [("qdisc", "del", "dev", "bond0", "clsact"), ("filter", "del", "dev", "bond0", "egress")],
-}
+REMOVALS = {"l0": [("qdisc", "del", "dev", "l0", "clsact"),
+                   ("filter", "del", "dev", "l0", "ingress")],
+            "xb-bond0": [("qdisc", "del", "dev", "xb-bond0", "clsact"),
+                         ("filter", "del", "dev", "xb-bond0", "ingress")],
+            "bond0": [("qdisc", "del", "dev", "bond0", "clsact"),
+                      ("filter", "del", "dev", "bond0", "egress")]}
 
 
 @clsact_only
@@ -138,10 +141,12 @@ def test_what_cannot_be_put_back_is_said_once(pair, hook):
     wait_for(lambda: made.near.show()["attached"] is False, "show to say so")
     assert "not attached" in made.near.ctl("show", "bond0")
     looked_again(made.near, 2)
-    assert made.near.log().count("the program on bond0 is not attached") == 1 and times(made.near) == 1
+    assert made.near.log().count("the program on bond0 is not attached") == 1 and \
+        times(made.near) == 1
     made.near.tc_del("qdisc", "del", "dev", "bond0", "ingress")
     wait_for(lambda: made.near.show()["attached"], "the program to be back")
-    assert made.near.log().count("the program on bond0 is in place again") == 1 and times(made.near) == 1
+    assert made.near.log().count("the program on bond0 is in place again") == 1 and \
+        times(made.near) == 1
 
 
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
@@ -150,9 +155,11 @@ def test_a_restart_touches_nothing(pair, hook):
     made = pair("balance-rr", links=2)
 
     def seen():
-        pins = {path.name: (path.stat().st_ino, path.stat().st_mtime) for path in (made.near.bpf_dir / "bond0").iterdir()}
+        pins = {path.name: (path.stat().st_ino, path.stat().st_mtime)
+                for path in (made.near.bpf_dir / "bond0").iterdir()}
         return pins, *(made.near.run("tc", "filter", "show", "dev", dev, side).stdout
-                       for dev, side in (("l0", "ingress"), ("xb-bond0", "ingress"), ("bond0", "egress")))
+                       for dev, side in
+                       (("l0", "ingress"), ("xb-bond0", "ingress"), ("bond0", "egress")))
     before = seen()
     made.near.stop_bondd()
     made.near.start_bondd()
@@ -161,7 +168,9 @@ def test_a_restart_touches_nothing(pair, hook):
 
 
 class Secluded:
-    """A pair of hosts; the near bondd has mounts of its own, and a BPF file system that nobody else has."""
+    """A pair of hosts; the near bondd has mounts of its own, and a BPF file system that nobody else
+    has.
+    """
 
     def __init__(self, lab):
         self.near, self.far = near, far = lab.host("a", bondd=False), lab.host("b")
@@ -170,7 +179,8 @@ class Secluded:
         near.bpf_dir = self.mount_point / "xbond"
         plain, bondctl = near.bondd_command, near.ctl_command
         near.bondd_command = lambda: ["unshare", "-m", "--propagation", "private", "sh", "-c",
-                                      f'mount -t bpf bpf {self.mount_point} && exec "$@"', "sh", *plain()]
+                                      f'mount -t bpf bpf {self.mount_point} && exec "$@"', "sh",
+                                      *plain()]
         near.ctl_command = lambda *words: [*self.within(), *bondctl(*words)]
         near.start_bondd()
         links = lab.links(near, far, 2)
@@ -195,7 +205,9 @@ class Secluded:
 
 
 def test_the_bpf_file_system_is_unmounted(lab):
-    """Traffic goes on, bondd says what that is worth; as soon as there is a BPF file system it pins everything again."""
+    """Traffic goes on, bondd says what that is worth; as soon as there is a BPF file system it pins
+    everything again.
+    """
     made = Secluded(lab)
     wait_for(lambda: time.time() - made.near.log_path.stat().st_mtime > 2, "bondd to know the pins")
     before = made.pins()

@@ -20,7 +20,8 @@ def reject(tmp_path_factory):
 @pytest.fixture
 def direct(pair):
     def make(**options):
-        made = pair("balance-xor", links=2, far={"path": "counted"}, **{"path": "direct", **options})
+        made = pair("balance-xor", links=2, far={"path": "counted"},
+                    **{"path": "direct", **options})
         wait_for(lambda: is_direct(made.near), "direct")
         return made
     return make
@@ -30,7 +31,8 @@ class Filter:
     """A clsact filter, as tc makes it."""
 
     def __init__(self, namespace, file, side="egress", pref=BEHIND, qdisc="clsact", dev="bond0"):
-        self.namespace, self.place = namespace, ["dev", dev, *([side] if qdisc == "clsact" else ["ingress"]), "pref", pref]
+        self.namespace = namespace
+        self.place = ["dev", dev, *([side] if qdisc == "clsact" else ["ingress"]), "pref", pref]
         namespace.run("tc", "qdisc", "add", "dev", dev, qdisc, check=False)
         namespace.run("tc", "filter", "add", *self.place, "bpf", "da", "obj", file, "sec", "tc")
 
@@ -41,7 +43,8 @@ class Filter:
 def settled(host):
     """bondd has looked at everything that the kernel does not tell."""
     before = host.pinned("table")["heartbeat_ns"]
-    wait_for(lambda: host.pinned("table")["heartbeat_ns"] > before + 2.6e9, "bondd to look at all", 10)
+    wait_for(lambda: host.pinned("table")["heartbeat_ns"] > before + 2.6e9, "bondd to look at all",
+             10)
 
 
 def is_met(host):
@@ -49,13 +52,16 @@ def is_met(host):
     assert not any(host.ping("10.0.0.2", timeout=0.1) for _ in range(10))
 
 
-@pytest.mark.parametrize("hook,kind", [("tcx", "filter"), ("clsact", "filter"), ("tcx", "program")], indirect=["hook"])
+@pytest.mark.parametrize("hook,kind", [("tcx", "filter"), ("clsact", "filter"), ("tcx", "program")],
+                         indirect=["hook"])
 def test_a_filter_on_the_way_out_forces_counted(direct, reject, hook, kind):
     made = direct()
-    put = Filter(made.near, reject) if kind == "filter" else Tcx(made.near, "bond0", reject, "reject", TCX_EGRESS)
+    put = Filter(made.near, reject) if kind == "filter" else Tcx(made.near, "bond0", reject,
+                                                                 "reject", TCX_EGRESS)
     is_met(made.near)
     assert forced_counted(made.near)
-    assert "filters" in next(line for line in made.near.ctl("show", "bond0").splitlines() if "counted for now" in line)
+    assert "filters" in next(line for line in made.near.ctl("show", "bond0").splitlines()
+                             if "counted for now" in line)
     assert made.near.log().count("has filters on its egress") == 1
     put.detach()
     made.near.wait_ping("10.0.0.2")
@@ -66,8 +72,9 @@ def test_many_filters_and_their_qdisc(direct, reject):
     """They come and go in one burst."""
     made = direct()
     made.near.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)
-    batch = "\n".join(f"filter add dev bond0 egress pref {4000 + number} protocol arp bpf da obj {reject} sec tc"
-                      for number in range(50))
+    batch = "\n".join(
+        f"filter add dev bond0 egress pref {4000 + number} protocol arp bpf da obj {reject} sec tc"
+        for number in range(50))
     made.near.run("tc", "-batch", "-", input=batch)
     wait_for(lambda: forced_counted(made.near), "counted")
     made.near.tc_del("qdisc", "del", "dev", "bond0", "clsact")
@@ -124,7 +131,8 @@ def test_a_filter_on_the_way_in_is_met_on_direct(direct, reject, hook, rx_backlo
     if kind == "program" and KERNEL < (6, 6):
         pytest.skip("this kernel has no TCX")
     made = direct(rx_backlog=rx_backlog)
-    put = Filter(made.near, reject, "ingress") if kind == "filter" else Tcx(made.near, "bond0", reject, "reject", TCX_INGRESS)
+    put = Filter(made.near, reject, "ingress") if kind == "filter" \
+        else Tcx(made.near, "bond0", reject, "reject", TCX_INGRESS)
     is_met(made.near)
     settled(made.near)
     assert not forced_counted(made.near)
@@ -155,4 +163,5 @@ def test_with_xdp_tx(pair, reject):
     assert not made.near.pinned("table")["flags"] & STACK_DIRECT
     put.detach()
     made.near.wait_ping("10.0.0.2")
-    wait_for(lambda: made.near.pinned("table")["flags"] & STACK_DIRECT, "the stack to go direct again")
+    wait_for(lambda: made.near.pinned("table")["flags"] & STACK_DIRECT,
+             "the stack to go direct again")

@@ -10,7 +10,8 @@ from traffic import Capture, Stream
 AT_KIND, INFORMATION = 16, 1
 ANSWER_TIME = 3.0  # LACP_DRAIN_TIME
 # Slow protocols, subtype marker, TLV response: dropped; all else goes on.
-DROP_RESPONSES = "8,40 0 0 12,21 0 5 34825,48 0 0 14,21 0 3 2,48 0 0 16,21 0 1 2,6 0 0 2,6 0 0 4294967295"
+DROP_RESPONSES = ("8,40 0 0 12,21 0 5 34825,48 0 0 14,21 0 3 2,48 0 0 16,21 0 1 2,"
+                  "6 0 0 2,6 0 0 4294967295")
 
 
 @pytest.fixture
@@ -24,7 +25,8 @@ def made(pair):
 
 def leave_markers_unanswered(host, dev):
     host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)  # may be there
-    host.run("tc", "filter", "add", "dev", dev, "egress", "pref", 1, "bpf", "direct-action", "bytecode", DROP_RESPONSES)
+    host.run("tc", "filter", "add", "dev", dev, "egress", "pref", 1, "bpf", "direct-action",
+             "bytecode", DROP_RESPONSES)
 
 
 def has_moved(host):
@@ -33,7 +35,8 @@ def has_moved(host):
 
 
 def markers(frames):
-    return [frame for frame in frames if is_slow(frame, MARKER) and frame.data[AT_KIND] == INFORMATION]
+    return [frame for frame in frames
+            if is_slow(frame, MARKER) and frame.data[AT_KIND] == INFORMATION]
 
 
 def data_times(frames):

@@ -34,7 +34,9 @@ def state(host):
 
 
 class Case:
-    """A host with bond0 (balance-xor, slave l0), bond1 (active-backup, slave l1) and free devices."""
+    """A host with bond0 (balance-xor, slave l0), bond1 (active-backup, slave l1)
+    and free devices.
+    """
 
     def __init__(self, lone):
         self.host = host = lone(links=6)
@@ -58,31 +60,33 @@ def case(lone):
     return Case(lone)
 
 
-UNKNOWN = [
-    (["show", "nobond"], "nobond"), (["stats", "nobond"], "nobond"), (["delete", "nobond"], "nobond"),
-    (["save", "nobond"], "nobond"), (["set", "nobond", "min_links", "1"], "nobond"),
-    (["set", "nobond", "path", "direct"], "nobond"), (["add-slave", "nobond", "l2"], "nobond"),
-    (["del-slave", "nobond", "l0"], "nobond"), (["set-slave", "nobond", "l0", "weight", "1"], "nobond"),
-    (["add-slave", "bond0", "nodev"], "nodev"), (["add-slave", "bond0", "l2", "nodev"], "nodev"),
-    (["del-slave", "bond0", "l5"], "l5"), (["del-slave", "bond0", "l0", "l5"], "l5"),
-    (["set-slave", "bond0", "l5", "weight", "1"], "l5"),
-    (["set", "bond1", "active_slave", "l5"], "l5"),
-]
+UNKNOWN = [(["show", "nobond"], "nobond"), (["stats", "nobond"], "nobond"),
+           (["delete", "nobond"], "nobond"),
+           (["save", "nobond"], "nobond"), (["set", "nobond", "min_links", "1"], "nobond"),
+           (["set", "nobond", "path", "direct"], "nobond"),
+           (["add-slave", "nobond", "l2"], "nobond"), (["del-slave", "nobond", "l0"], "nobond"),
+           (["set-slave", "nobond", "l0", "weight", "1"], "nobond"),
+           (["add-slave", "bond0", "nodev"], "nodev"),
+           (["add-slave", "bond0", "l2", "nodev"], "nodev"),
+           (["del-slave", "bond0", "l5"], "l5"), (["del-slave", "bond0", "l0", "l5"], "l5"),
+           (["set-slave", "bond0", "l5", "weight", "1"], "l5"),
+           (["set", "bond1", "active_slave", "l5"], "l5")]
 
 
-@pytest.mark.parametrize("words,named", UNKNOWN, ids=lambda value: " ".join(value) if isinstance(value, list) else None)
+@pytest.mark.parametrize("words,named", UNKNOWN,
+                         ids=lambda value: " ".join(value) if isinstance(value, list) else None)
 def test_unknown_bonds_and_devices(case, words, named):
     assert named in case.refuse(*words)
 
 
-VALUES = [
-    ["create", "bond7", "mode", "roundabout"], ["create", "bond7", "miimon", "0"],
-    ["create", "bond7", "miimon", "soon"], ["set", "bond0", "xmit_hash_policy", "layer9"],
-    ["set", "bond0", "min_links", "65"], ["set", "bond0", "min_links", "-1"],
-    ["set", "bond0", "path", ""], ["set", "bond0", "updelay", "1.5"], ["set", "bond0", "downdelay", "99999999999"],
-    ["set-slave", "bond0", "l0", "weight", "0"], ["set-slave", "bond0", "l0", "weight", "65536"],
-    ["set-slave", "bond0", "l0", "drain", "perhaps"], ["add-slave", "bond0", "l2", "weight", "heavy"],
-]
+VALUES = [["create", "bond7", "mode", "roundabout"], ["create", "bond7", "miimon", "0"],
+          ["create", "bond7", "miimon", "soon"], ["set", "bond0", "xmit_hash_policy", "layer9"],
+          ["set", "bond0", "min_links", "65"], ["set", "bond0", "min_links", "-1"],
+          ["set", "bond0", "path", ""], ["set", "bond0", "updelay", "1.5"],
+          ["set", "bond0", "downdelay", "99999999999"], ["set-slave", "bond0", "l0", "weight", "0"],
+          ["set-slave", "bond0", "l0", "weight", "65536"],
+          ["set-slave", "bond0", "l0", "drain", "perhaps"],
+          ["add-slave", "bond0", "l2", "weight", "heavy"]]
 
 
 @pytest.mark.parametrize("words", VALUES, ids=" ".join)
@@ -90,8 +94,9 @@ def test_values_out_of_range(case, words):
     assert words[-2] in case.refuse(*words)
 
 
-@pytest.mark.parametrize("words", [["set", "bond0", "colour", "red"], ["create", "bond7", "colour", "red"],
-                                   ["set-slave", "bond0", "l0", "colour", "red"]], ids=" ".join)
+@pytest.mark.parametrize("words",
+                         [["set", "bond0", "colour", "red"], ["create", "bond7", "colour", "red"],
+                          ["set-slave", "bond0", "l0", "colour", "red"]], ids=" ".join)
 def test_unknown_options(case, words):
     before = state(case.host)
     done = case.host.ctl_try(*words)
@@ -125,11 +130,12 @@ def test_options_without_effect_are_kept_and_shown(case):
     case.host.ctl("set", "bond1", "xmit_hash_policy", "layer3+4")
     assert case.host.show("bond1")["options"]["xmit_hash_policy"] == "layer3+4"
     text = case.host.ctl("show", "bond1")
-    assert any("xmit_hash_policy" in line and "no effect in this mode" in line for line in text.splitlines())
+    assert any("xmit_hash_policy" in line and "no effect in this mode" in line
+               for line in text.splitlines())
 
 
-@pytest.mark.parametrize("name", ["sixteen-letters-", "an-even-longer-name-than-that", "a/b", "a b", ".", "..", "",
-                                  "a:b"])
+@pytest.mark.parametrize("name", ["sixteen-letters-", "an-even-longer-name-than-that", "a/b", "a b",
+                                  ".", "..", "", "a:b"])
 def test_names_that_no_device_may_have(case, name):
     before = state(case.host)
     done = case.host.ctl_try("create", name)
@@ -243,15 +249,17 @@ def test_an_mtu_that_a_slave_refuses_is_logged(case):
     case.host.ip("link", "set", "l5", "up")
     case.host.ctl("add-slave", "bond0", "mv0")
     case.host.ip("link", "set", "bond0", "mtu", "3000")
-    wait_for(lambda: any("mv0" in line and "MTU" in line for line in case.host.log().splitlines()), "a word in the log")
+    wait_for(lambda: any("mv0" in line and "MTU" in line for line in case.host.log().splitlines()),
+             "a word in the log")
     assert case.host.bondd.poll() is None
 
 
 # usage
 
-@pytest.mark.parametrize("words", [[], ["fly"], ["create"], ["set", "bond0"], ["set", "bond0", "path"],
-                                   ["add-slave", "bond0"],
-                                   ["show", "bond0", "bond1"], ["--colour", "list"], ["list", "bond0"]], ids=" ".join)
+@pytest.mark.parametrize("words",
+                         [[], ["fly"], ["create"], ["set", "bond0"], ["set", "bond0", "path"],
+                          ["add-slave", "bond0"], ["show", "bond0", "bond1"], ["--colour", "list"],
+                          ["list", "bond0"]], ids=" ".join)
 def test_usage(case, words):
     done = case.host.ctl_try(*words)
     assert done.returncode == USAGE and done.stderr and not done.stdout
@@ -267,8 +275,8 @@ def test_help_and_version_need_nothing(lone):
 
 # bondd away, lost, doubled
 
-VERBS = [["create", "bond7"], ["delete", "bond0"], ["add-slave", "bond0", "l2"], ["del-slave", "bond0", "l0"],
-         ["set", "bond0", "min_links", "1"]]
+VERBS = [["create", "bond7"], ["delete", "bond0"], ["add-slave", "bond0", "l2"],
+         ["del-slave", "bond0", "l0"], ["set", "bond0", "min_links", "1"]]
 
 
 @pytest.mark.parametrize("words", VERBS, ids=" ".join)
@@ -283,7 +291,8 @@ def test_bondd_is_lost_in_mid_request(case, words):
     host = case.host
     before = state(host)
     host.freeze_bondd()
-    child = host.spawn(*host.ctl_command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = host.spawn(*host.ctl_command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       text=True)
     wait_for(lambda: waiting_requests(host), "the request to arrive", 5)
     host.kill_bondd()
     out, error = child.communicate(timeout=10)
@@ -322,12 +331,14 @@ def test_bondd_with_bad_arguments(lone):
 # privileges
 
 def as_nobody(host, *command):
-    return host.run("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", *command, check=False)
+    return host.run("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", *command,
+                    check=False)
 
 
-@pytest.mark.parametrize("words", [["create", "bond7"], ["set", "bond0", "path", "direct"], ["show"], ["list"],
-                                   ["stats", "bond0"],
-                                   ["set-slave", "bond0", "l0", "drain", "on"], ["delete", "bond0"]], ids=" ".join)
+@pytest.mark.parametrize("words",
+                         [["create", "bond7"], ["set", "bond0", "path", "direct"], ["show"],
+                          ["list"], ["stats", "bond0"], ["set-slave", "bond0", "l0", "drain", "on"],
+                          ["delete", "bond0"]], ids=" ".join)
 def test_without_privileges(case, words):
     before = state(case.host)
     done = as_nobody(case.host, *case.host.ctl_command(*words))
@@ -348,7 +359,8 @@ def test_a_stranger_on_the_socket_is_refused(case):
     before = state(case.host)
     case.host.run_dir.chmod(0o755)
     script = ("import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); "
-              "s.sendall(b'{\"method\": \"delete\", \"bond\": \"bond0\"}\\n'); print(s.recv(4096).decode())")
+              "s.sendall(b'{\"method\": \"delete\", \"bond\": \"bond0\"}\\n'); "
+              "print(s.recv(4096).decode())")
     done = as_nobody(case.host, "/usr/bin/python3", "-c", script, case.host.run_dir / "bondd.sock")
     assert done.returncode != 0 or not done.stdout.strip() or json.loads(done.stdout)["ok"] is False
     assert state(case.host) == before
@@ -356,16 +368,16 @@ def test_a_stranger_on_the_socket_is_refused(case):
 
 # the socket itself
 
-@pytest.mark.parametrize("line", [b"\n", b"{}\n", b"[]\n", b"nonsense\n", b'{"method": 5}\n', b'{"method": "fly"}\n',
-                                  b'{"method": "create"}\n', b'{"method": "create", "bond": 7}\n', b"\xff\xfe\x00\n",
-                                  b'{"method": "create", "bond": "bond7", "options": []}\n',
-                                  b'{"method": "create", "bond": "bond7", "options": {"mode": 3}}\n',
-                                  b'{"method": "create", "bond": "../up"}\n', b'{"method": "create", "bond": "a\\u0000b"}\n',
-                                  b'{"method": "add-slave", "bond": "bond0", "slaves": "l2"}\n',
-                                  b'{"method": "add-slave", "bond": "bond0", "slaves": []}\n',
-                                  b'{"method": "add-slave", "bond": "bond0", "slaves": [1]}\n',
-                                  b"[" * 60000 + b"\n", b'{"method": "ping", "x": "' + b"y" * 70000 + b'"}\n'],
-                         ids=lambda line: line[:40])
+@pytest.mark.parametrize("line", [
+    b"\n", b"{}\n", b"[]\n", b"nonsense\n", b'{"method": 5}\n', b'{"method": "fly"}\n',
+    b'{"method": "create"}\n', b'{"method": "create", "bond": 7}\n', b"\xff\xfe\x00\n",
+    b'{"method": "create", "bond": "bond7", "options": []}\n',
+    b'{"method": "create", "bond": "bond7", "options": {"mode": 3}}\n',
+    b'{"method": "create", "bond": "../up"}\n', b'{"method": "create", "bond": "a\\u0000b"}\n',
+    b'{"method": "add-slave", "bond": "bond0", "slaves": "l2"}\n',
+    b'{"method": "add-slave", "bond": "bond0", "slaves": []}\n',
+    b'{"method": "add-slave", "bond": "bond0", "slaves": [1]}\n', b"[" * 60000 + b"\n",
+    b'{"method": "ping", "x": "' + b"y" * 70000 + b'"}\n'], ids=lambda line: line[:40])
 def test_malformed_requests(case, line):
     before = state(case.host)
     try:
@@ -380,7 +392,8 @@ def test_several_requests_in_pieces(case):
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(5)
         client.connect(str(case.host.run_dir / "bondd.sock"))
-        for piece in (b'{"meth', b'od": "ping"}', b'\n{"method": "ping"}\n{"method"', b': "ping"}\n'):
+        for piece in (b'{"meth', b'od": "ping"}', b'\n{"method": "ping"}\n{"method"',
+                      b': "ping"}\n'):
             client.sendall(piece)
         answers = b""
         while answers.count(b"\n") < 3:
@@ -429,7 +442,8 @@ def test_one_device_by_two_names(case):
 # pins
 
 def foreign_map(path):
-    run("bpftool", "map", "create", path, "type", "array", "key", "4", "value", "8", "entries", "1", "name", "foreign")
+    run("bpftool", "map", "create", path, "type", "array", "key", "4", "value", "8", "entries", "1",
+        "name", "foreign")
 
 
 def damage_missing(directory):
@@ -446,7 +460,8 @@ def write_byte(directory, offset, number):
     dump = run("bpftool", "-j", "map", "dump", "pinned", directory / "bond").stdout
     value = [int(byte, 16) for byte in json.loads(dump)[0]["value"]]
     value[offset] = number
-    run("bpftool", "map", "update", "pinned", directory / "bond", "key", 0, 0, 0, 0, "value", *value)
+    run("bpftool", "map", "update", "pinned", directory / "bond", "key", 0, 0, 0, 0, "value",
+        *value)
 
 
 @pytest.mark.parametrize("damage", [damage_missing, damage_foreign])
@@ -474,9 +489,11 @@ def test_a_bond_of_another_version(case, version):
     pins, devices = host.pins(), host.devices()
     host.start_bondd()
     assert f"bond1: not adopted: it was made with ABI version {version}" in host.log()
-    assert host.ctl_json("list") == ["bond0", "bond1"] and [bond["name"] for bond in host.ctl_json("show")] == ["bond0", "bond1"]
+    assert host.ctl_json("list") == ["bond0", "bond1"] and \
+        [bond["name"] for bond in host.ctl_json("show")] == ["bond0", "bond1"]
     shown = host.show("bond1")
-    assert (shown["abi_version"], shown["slaves"], shown["mode"]) == (version, [], None) and "ABI version" in shown["problem"]
+    assert (shown["abi_version"], shown["slaves"], shown["mode"]) == (version, [], None) and \
+        "ABI version" in shown["problem"]
     assert f"ABI version {version}" in host.ctl("show", "bond1")
     assert host.pins() == pins and host.devices() == devices
     error_line(host.ctl_try("stats", "bond1"), REFUSED)
@@ -520,10 +537,13 @@ def test_show_of_all_with_one_damaged(case):
 
 
 def test_bpffs_is_not_mounted(lone):
-    """bondd mounts it, or says how. In a mount namespace of its own, so that nobody else loses it."""
+    """bondd mounts it, or says how. In a mount namespace of its own, so that nobody
+    else loses it.
+    """
     host = lone(links=0, bondd=False)
     command = " ".join(map(str, host.bondd_command()))
-    done = host.run("unshare", "--mount", "sh", "-c", f"umount -l {BPFFS}; timeout 3 {command}", check=False)
+    done = host.run("unshare", "--mount", "sh", "-c", f"umount -l {BPFFS}; timeout 3 {command}",
+                    check=False)
     assert done.returncode == 124 or "mount" in done.stderr, (done.returncode, done.stderr)
 
 

@@ -14,7 +14,8 @@ FIRST = 40000
 
 def sender(made, version, number):
     with made.near.inside():
-        made_socket = socket.socket(socket.AF_INET if version == 4 else socket.AF_INET6, socket.SOCK_DGRAM)
+        made_socket = socket.socket(socket.AF_INET if version == 4 else socket.AF_INET6,
+                                    socket.SOCK_DGRAM)
     made_socket.bind((ADDRESSES[version][0], FIRST + number))
     made_socket.connect((ADDRESSES[version][1], PORT))
     return made_socket
@@ -29,7 +30,8 @@ def links_taken(made, version):
             flow.send(b"x" * 20)
     for wire in wires:
         for frame in wire.frames(0.1):
-            start, protocol = (34, frame.data[23:24]) if frame.type == 0x0800 else (54, frame.data[20:21])
+            start, protocol = (34, frame.data[23:24]) if frame.type == 0x0800 \
+                else (54, frame.data[20:21])
             if frame.type in (0x0800, 0x86dd) and protocol == b"\x11":
                 port = int.from_bytes(frame.data[start:start + 2], "big")
                 if FIRST <= port < FIRST + FLOWS:
@@ -42,12 +44,14 @@ def links_taken(made, version):
 def explanations(made, version):
     source, destination = ADDRESSES[version]
     dmac = made.far.link("bond0")["address"]
-    return [made.near.ctl_json("explain", "bond0", "src", source, "dst", destination, "proto", "udp",
-                               "sport", FIRST + number, "dport", PORT, "dmac", dmac) for number in range(FLOWS)]
+    return [made.near.ctl_json("explain", "bond0", "src", source, "dst", destination, "proto",
+                               "udp", "sport", FIRST + number, "dport", PORT, "dmac", dmac)
+            for number in range(FLOWS)]
 
 
 @pytest.mark.parametrize("version", ADDRESSES)
-@pytest.mark.parametrize("policy", ["layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac"])
+@pytest.mark.parametrize("policy",
+                         ["layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac"])
 def test_explain_agrees_with_the_wire(pair, policy, version):
     made = pair("balance-xor", xmit_hash_policy=policy)
     for symmetric in ("off", "on"):
@@ -65,7 +69,8 @@ def test_it_foretells_a_failure(pair):
     failed = before[0]["slave"]
     made.far.ip("link", "set", failed, "down")
     made.near.wait_slaves(*[link for link in made.links if link != failed])
-    expected = [each["if_failed"]["settled"] if each["slave"] == failed else each["slave"] for each in before]
+    expected = [each["if_failed"]["settled"] if each["slave"] == failed else each["slave"]
+                for each in before]
     wait_for(lambda: links_taken(made, 4) == expected, "the flows to go where explain has said")
     made.near.stop_bondd()
     assert [each["slave"] for each in explanations(made, 4)] == expected
@@ -78,8 +83,10 @@ def test_it_foretells_the_next_active_slave(pair, primary):
         made.near.ctl("set", "bond0", "primary", primary)
         wait_for(lambda: made.near.show()["active_slave"] == primary, "the primary")
         made.near.ctl("set", "bond0", "active_slave", "l1")
-    wait_for(lambda: made.near.show()["active_slave"] == ("l1" if primary else "l0"), "the active slave")
+    wait_for(lambda: made.near.show()["active_slave"] == ("l1" if primary else "l0"),
+             "the active slave")
     said = made.near.ctl_json("explain", "bond0", "src", "10.0.0.1", "dst", "10.0.0.2")
     assert said["if_failed"]["settled"] == (primary or "l1")
     made.far.ip("link", "set", said["slave"], "down")
-    wait_for(lambda: made.near.show()["active_slave"] == said["if_failed"]["settled"], "it to be the active one")
+    wait_for(lambda: made.near.show()["active_slave"] == said["if_failed"]["settled"],
+             "it to be the active one")

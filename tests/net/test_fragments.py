@@ -1,5 +1,5 @@
-"""Packets whose headers lie in page fragments, beyond what a program can read directly: they take the slave that
-the same headers take elsewhere.
+"""Packets whose headers lie in page fragments, beyond what a program can read directly: they take
+the slave that the same headers take elsewhere.
 """
 import json
 import socket
@@ -28,7 +28,8 @@ def made(pair, path, tmp_path):
     for host in (made.near, made.far):
         host.ip("link", "set", "bond0", "mtu", MTU)
     for host in (made.near, made.far):
-        wait_for(lambda host=host: all(host.link(dev)["mtu"] == MTU for dev in made.links), "the slaves' MTU")
+        wait_for(lambda host=host: all(host.link(dev)["mtu"] == MTU for dev in made.links),
+                 "the slaves' MTU")
     made.seen = count_linear_parts(made.near, tmp_path)
     return made
 
@@ -38,9 +39,12 @@ def count_linear_parts(host, directory):
     counter = directory / "linear.o"
     compile_bpf(ROOT / "tests/net/linear.bpf.c", counter)
     host.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)  # a netkit has none yet
-    host.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj", counter, "sec", "tc")
-    shown = json.loads(host.run("tc", "-j", "filter", "show", "dev", "bond0", "egress", "pref", 1).stdout)
-    program = next(each["options"]["prog"]["id"] for each in shown if "prog" in each.get("options", {}))
+    host.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj",
+             counter, "sec", "tc")
+    shown = json.loads(host.run("tc", "-j", "filter", "show", "dev", "bond0", "egress", "pref",
+                                1).stdout)
+    program = next(each["options"]["prog"]["id"] for each in shown
+                   if "prog" in each.get("options", {}))
     return json.loads(run("bpftool", "-j", "prog", "show", "id", program).stdout)["map_ids"][0]
 
 
@@ -52,7 +56,8 @@ def bare_packets(seen):
 
 
 def datagram(made, version, source_port):
-    macs = [bytes.fromhex(host.link("bond0")["address"].replace(":", "")) for host in (made.far, made.near)]
+    macs = [bytes.fromhex(host.link("bond0")["address"].replace(":", ""))
+            for host in (made.far, made.near)]
     family = socket.AF_INET if version == 4 else socket.AF_INET6
     addresses = b"".join(socket.inet_pton(family, address) for address in ADDRESSES[version])
     udp = struct.pack("!HHHH", source_port, PORT, SIZE, 0).ljust(SIZE, b"\0")
@@ -60,7 +65,8 @@ def datagram(made, version, source_port):
         ip = struct.pack("!BBHHHBBH", 0x45, 0, 20 + SIZE, 0, 0, 64, socket.IPPROTO_UDP, 0)
     else:
         ip = struct.pack("!IHBB", 6 << 28, SIZE, socket.IPPROTO_UDP, 64)
-    return b"".join(macs) + struct.pack("!H", 0x0800 if version == 4 else 0x86dd) + ip + addresses + udp
+    return b"".join(macs) + struct.pack("!H",
+                                        0x0800 if version == 4 else 0x86dd) + ip + addresses + udp
 
 
 def send_in_pieces(host, frames):
@@ -80,7 +86,8 @@ def links_taken(made, version):
     frames = [datagram(made, version, FIRST + number) for number in range(FLOWS)]
     send_in_pieces(made.near, frames)
     for wire in wires:
-        taken.update({frames.index(frame.data): wire.dev for frame in wire.frames(0.1) if frame.data in frames})
+        taken.update({frames.index(frame.data): wire.dev for frame in wire.frames(0.1)
+                      if frame.data in frames})
         wire.close()
     return [taken.get(number) for number in range(FLOWS)]
 
@@ -88,8 +95,9 @@ def links_taken(made, version):
 def explained(made, version):
     source, destination = ADDRESSES[version]
     dmac = made.far.link("bond0")["address"]
-    return [made.near.ctl_json("explain", "bond0", "src", source, "dst", destination, "proto", "udp", "sport",
-                               FIRST + number, "dport", PORT, "dmac", dmac)["slave"] for number in range(FLOWS)]
+    return [made.near.ctl_json("explain", "bond0", "src", source, "dst", destination, "proto",
+                               "udp", "sport", FIRST + number, "dport", PORT, "dmac", dmac)["slave"]
+            for number in range(FLOWS)]
 
 
 @pytest.mark.parametrize("hook", ["clsact"], indirect=True)

@@ -29,8 +29,8 @@ def open_way(host):
 
 
 def as_member(host, *words):
-    return host.run("setpriv", "--reuid", "65534", "--regid", "65534", "--groups", GROUP, *host.ctl_command(*words),
-                    check=False)
+    return host.run("setpriv", "--reuid", "65534", "--regid", "65534", "--groups", GROUP,
+                    *host.ctl_command(*words), check=False)
 
 
 @pytest.fixture
@@ -44,8 +44,10 @@ def shown(pair):
 def steady(view):
     """Without what changes by itself."""
     if isinstance(view, dict):
-        return {key: steady(value) for key, value in view.items() if "packets" not in key and "bytes" not in key and
-                key not in ("pdus", "pdus_received", "pdus_sent", "rx_dropped", "loop") and not key.endswith("_ago_ms")}
+        return {key: steady(value) for key, value in view.items()
+                if "packets" not in key and "bytes" not in key and
+                key not in ("pdus", "pdus_received", "pdus_sent", "rx_dropped", "loop") and
+                not key.endswith("_ago_ms")}
     return [steady(each) for each in view] if isinstance(view, list) else view
 
 
@@ -71,17 +73,21 @@ def test_they_see_a_bond_of_another_version(shown):
 def test_counters_are_of_now(shown):
     before = json.loads(as_member(shown, "-j", "stats", "bond0").stdout)["counters"]["tx_packets"]
     send_packets(shown, count=100)
-    assert json.loads(as_member(shown, "-j", "stats", "bond0").stdout)["counters"]["tx_packets"] >= before + 100
+    assert json.loads(as_member(shown, "-j", "stats",
+                                "bond0").stdout)["counters"]["tx_packets"] >= before + 100
 
 
-@pytest.mark.parametrize("words", [["create", "bond7"], ["delete", "bond0"], ["del-slave", "bond0", "l0"],
-                                   ["set", "bond0", "min_links", 1], ["set", "bond0", "path", "direct"],
-                                   ["set-slave", "bond0", "l0", "drain", "on"]], ids=str)
+@pytest.mark.parametrize("words",
+                         [["create", "bond7"], ["delete", "bond0"], ["del-slave", "bond0", "l0"],
+                          ["set", "bond0", "min_links", 1], ["set", "bond0", "path", "direct"],
+                          ["set-slave", "bond0", "l0", "drain", "on"]], ids=str)
 def test_they_change_nothing(shown, words):
-    before = shown.ctl_json("list"), shown.show()["options"], [slave["options"] for slave in shown.show()["slaves"]]
+    before = (shown.ctl_json("list"), shown.show()["options"],
+              [slave["options"] for slave in shown.show()["slaves"]])
     done = as_member(shown, *words)
     assert done.returncode == 1 and "permission" in done.stderr and done.stderr.count("\n") == 1
-    assert (shown.ctl_json("list"), shown.show()["options"], [slave["options"] for slave in shown.show()["slaves"]]) == before
+    assert (shown.ctl_json("list"), shown.show()["options"],
+            [slave["options"] for slave in shown.show()["slaves"]]) == before
 
 
 CONNECT = """
@@ -96,23 +102,27 @@ for _ in range(70):
     except BrokenPipeError:
         pass
     answers.append(made[-1].recv(4096).decode())
-print(sum('"ok":true' in answer for answer in answers), sum("too many connections" in answer for answer in answers))
+print(sum('"ok":true' in answer for answer in answers))
+print(sum("too many connections" in answer for answer in answers))
 """
 
 
 def test_they_cannot_take_all_connections(shown):
-    done = shown.run("setpriv", "--reuid", "65534", "--regid", "65534", "--groups", GROUP, "/usr/bin/python3", "-c", CONNECT,
-                     shown.run_dir / "bondd.sock")
+    done = shown.run("setpriv", "--reuid", "65534", "--regid", "65534", "--groups", GROUP,
+                     "/usr/bin/python3", "-c", CONNECT, shown.run_dir / "bondd.sock")
     assert done.stdout.split() == ["16", "54"]
     wait_for(lambda: as_member(shown, "list").returncode == 0, "their places to be free again")
 
 
 def test_one_does_not_shut_out_the_others(shown):
     """Nor do idle connections that ask nothing."""
-    idle = "import socket, sys, time\nmade = [socket.socket(socket.AF_UNIX) for _ in range(70)]\n" \
-           "for each in made: each.connect(sys.argv[1])\nprint('connected', flush=True); time.sleep(60)"
-    child = shown.spawn("setpriv", "--reuid", "65533", "--regid", "65533", "--groups", GROUP, "/usr/bin/python3", "-c", idle,
-                        shown.run_dir / "bondd.sock", stdout=subprocess.PIPE)
+    idle = ("import signal, socket, sys\n"
+            "made = [socket.socket(socket.AF_UNIX) for _ in range(70)]\n"
+            "for each in made: each.connect(sys.argv[1])\n"
+            "print('connected', flush=True); signal.pause()")
+    child = shown.spawn("setpriv", "--reuid", "65533", "--regid", "65533", "--groups", GROUP,
+                        "/usr/bin/python3", "-c", idle, shown.run_dir / "bondd.sock",
+                        stdout=subprocess.PIPE)
     assert child.stdout.readline() == b"connected\n"
     done = as_member(shown, "list")
     assert done.returncode == 0 and done.stdout == "a0\nbond0\n", done.stderr
@@ -124,4 +134,5 @@ def test_bad_names_and_no_bondd(shown):
     assert done.returncode == 1 and "no bond bond9" in done.stderr
     shown.stop_bondd()
     done = as_member(shown, "show", "bond0")
-    assert done.returncode == 1 and "permission denied" in done.stderr and done.stderr.count("\n") == 1
+    assert done.returncode == 1 and "permission denied" in done.stderr and \
+        done.stderr.count("\n") == 1

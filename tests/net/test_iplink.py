@@ -22,7 +22,8 @@ def test_mtu_reaches_the_slaves_and_new_ones(pair):
     made = pair("balance-xor", links=2)
     made.lab.link(made.near, made.far, "l2", 2)
     made.near.ip("link", "set", "bond0", "mtu", "4000")
-    wait_for(lambda: [made.near.link(link)["mtu"] for link in made.links] == [4000, 4000], "slaves to follow")
+    wait_for(lambda: [made.near.link(link)["mtu"] for link in made.links] == [4000, 4000],
+             "slaves to follow")
     made.near.ctl("add-slave", "bond0", "l2")
     assert made.near.link("l2")["mtu"] == 4000
     made.near.ctl("del-slave", "bond0", "l2", "l0")
@@ -106,12 +107,15 @@ def test_a_slave_goes_to_another_namespace(pair):
     other = made.lab.namespace("c")
     made.near.ip("link", "set", "l0", "netns", other.name)
     wait_for(lambda: names(made.near) == ["l1"], "l0 to be gone")
-    wait_for(lambda: other.link("l0")["address"] == own and not other.link("l0")["allmulti"], "its own state")
+    wait_for(lambda: other.link("l0")["address"] == own and not other.link("l0")["allmulti"],
+             "its own state")
     assert delivers(made)
 
 
 def test_offloads_go_back_in_another_namespace(pair):
-    """As a NIC's whose VLAN stripping was turned off for XDP: a veth's never is, so the record is made by hand."""
+    """As a NIC's whose VLAN stripping was turned off for XDP: a veth's never is, so the record is
+    made by hand.
+    """
     made = pair("balance-xor", links=2)
     pinned = made.near.bpf_dir / "bond0/slaves"
     key = ["pinned", pinned, "key", 0, 0, 0, 0]
@@ -121,7 +125,8 @@ def test_offloads_go_back_in_another_namespace(pair):
     run("bpftool", "map", "update", *key, "value", *value)
     other = made.lab.namespace("c")
     made.near.ip("link", "set", "l0", "netns", other.name)
-    wait_for(lambda: "rx-vlan-offload: on" in other.run("ethtool", "-k", "l0").stdout, "VLAN stripping to be on again")
+    wait_for(lambda: "rx-vlan-offload: on" in other.run("ethtool", "-k", "l0").stdout,
+             "VLAN stripping to be on again")
 
 
 def test_the_bond_takes_its_mac_where_it_is(lone, lab):
@@ -130,7 +135,8 @@ def test_the_bond_takes_its_mac_where_it_is(lone, lab):
     host.ctl("create", "bond0")
     other = lab.namespace("c")
     number = host.link("bond0")["ifindex"]
-    other.ip("link", "add", "x0", "index", number, "type", "veth", "peer", "name", "x1", "index", 3000)
+    other.ip("link", "add", "x0", "index", number, "type", "veth", "peer", "name", "x1", "index",
+             3000)
     host.ip("link", "set", "bond0", "netns", other.name)
     moved = other.link("bond0")["ifindex"]
     assert moved != number
@@ -170,7 +176,8 @@ def test_a_namespace_dies_with_the_bond_in_it(pair):
     made.lab.namespaces.remove(other)
     other.remove()
     wait_for(lambda: made.near.ctl_json("list") == [], "the bond to be gone", 15)
-    wait_for(lambda: [made.near.link(link)["address"] for link in made.links] == own, "slaves to be restored")
+    wait_for(lambda: [made.near.link(link)["address"] for link in made.links] == own,
+             "slaves to be restored")
     assert made.near.devices() == {"lo", *made.links} and made.near.pins() == []
 
 
@@ -194,7 +201,9 @@ def test_addresses_stay_over_a_loss_of_carrier(pair):
 
 
 def test_someone_takes_our_filters_away(pair):
-    """tc filters or qdiscs deleted by hand (clsact): bondd puts them back, or the bond keeps working otherwise."""
+    """tc filters or qdiscs deleted by hand (clsact): bondd puts them back, or the bond keeps
+    working otherwise.
+    """
     made = pair("balance-xor", links=2)
     made.near.run("tc", "qdisc", "del", "dev", "l0", "clsact", check=False)
     made.near.run("tc", "qdisc", "del", "dev", "bond0", "clsact", check=False)
@@ -202,10 +211,13 @@ def test_someone_takes_our_filters_away(pair):
 
 
 def test_allmulticast_by_hand_on_a_slave(pair):
-    """Groups joined on bond0 reach the slave by that flag. A slave's own promiscuity is its own affair."""
+    """Groups joined on bond0 reach the slave by that flag. A slave's own promiscuity is its own
+    affair.
+    """
     made = pair("balance-xor", links=2)
     made.near.ip("link", "set", "l0", "promisc", "on", "allmulticast", "off")
-    wait_for(lambda: "allmulticast of l0 is put back" in made.near.log() and made.near.link("l0")["allmulti"], "it to be put back")
+    wait_for(lambda: "allmulticast of l0 is put back" in made.near.log() and
+             made.near.link("l0")["allmulti"], "it to be put back")
     assert made.near.link("l0")["promiscuity"] == 1
     made.near.ctl("del-slave", "bond0", "l0")
     assert not made.near.link("l0")["allmulti"] and not made.near.link("l0")["promiscuity"]
@@ -215,8 +227,11 @@ def test_promiscuity_of_the_bond_reaches_the_slaves(pair):
     """A bridge or macvlan on bond0 needs frames for other MACs through the slaves' filters."""
     made = pair("balance-xor", links=2)
     made.near.ip("link", "set", "bond0", "promisc", "on")
-    wait_for(lambda: all(made.near.link(link)["promiscuity"] > 0 for link in made.links), "promiscuous slaves")
+    wait_for(lambda: all(made.near.link(link)["promiscuity"] > 0 for link in made.links),
+             "promiscuous slaves")
     made.near.ip("link", "set", "l1", "promisc", "off")
-    wait_for(lambda: made.near.link("l1")["promiscuity"] > 0, "it to be put back where somebody took it away")
+    wait_for(lambda: made.near.link("l1")["promiscuity"] > 0,
+             "it to be put back where somebody took it away")
     made.near.ip("link", "set", "bond0", "promisc", "off")
-    wait_for(lambda: all(made.near.link(link)["promiscuity"] == 0 for link in made.links), "an end of it")
+    wait_for(lambda: all(made.near.link(link)["promiscuity"] == 0 for link in made.links),
+             "an end of it")

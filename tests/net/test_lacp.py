@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from lacp import (AT_ACTOR, busiest_second, distributing, is_slow, ports, tx_slots, wait_distributing,
-                  wait_mutual)
+from lacp import (AT_ACTOR, busiest_second, distributing, is_slow, ports, tx_slots,
+                  wait_distributing, wait_mutual)
 from lab import wait_for
 from traffic import Capture, Stream, send_frames
 
@@ -16,7 +16,9 @@ ALL_BUT_DEFAULTED_EXPIRED = 0x3f
 
 @pytest.fixture
 def made(pair):
-    """made(links=4, far={}, OPTION=VALUE...): a pair in 802.3ad at the fast rate that has negotiated."""
+    """made(links=4, far={}, OPTION=VALUE...): a pair in 802.3ad at the fast rate that has
+    negotiated.
+    """
 
     def make(links=4, wait=True, **options):
         made = pair("802.3ad", links=links, **{**FAST, **options})
@@ -79,7 +81,8 @@ def test_killed_at_both_ends(made, first):
     wire = Wire(pair.far, pair.links)
     pair.near.kill_bondd()
     pair.far.kill_bondd()
-    wait_for(lambda: not tx_slots(pair.near) and not tx_slots(pair.far), "the ports to expire at both ends", 5)
+    wait_for(lambda: not tx_slots(pair.near) and not tx_slots(pair.far),
+             "the ports to expire at both ends", 5)
     until = time.monotonic() + 3
     while time.monotonic() < until:
         wire.look()
@@ -217,7 +220,8 @@ def test_standby_takes_over(made):
 
 
 def test_the_better_system_chooses_the_standby_ports(made):
-    pair = made(links=3, wait=False, max_links=1, ad_actor_sys_prio=500, far={"ad_actor_sys_prio": 10})
+    pair = made(links=3, wait=False, max_links=1, ad_actor_sys_prio=500,
+                far={"ad_actor_sys_prio": 10})
     wait_distributing(pair.near, pair.far, links=["l0"])
     pair.near.ctl("set-slave", "bond0", "l1", "actor_port_prio", 1)
     pair.far.ctl("set-slave", "bond0", "l2", "actor_port_prio", 1)
@@ -237,7 +241,8 @@ def test_min_links(made):
 
 def test_fallback(lone):
     host = lone(links=3)
-    host.ctl("create", "bond0", "mode", "802.3ad", "lacp_fallback", "none", "lacp_fallback_delay", 600)
+    host.ctl("create", "bond0", "mode", "802.3ad", "lacp_fallback", "none", "lacp_fallback_delay",
+             600)
     host.ctl("add-slave", "bond0", *host.links)
     host.ip("link", "set", "bond0", "up")
     host.wait_slaves(*host.links)
@@ -270,10 +275,12 @@ def test_fallback_ends_with_the_partner(made, lab):
 def test_options_that_disturb_nobody(made):
     pair = made(links=2)
     stream = Stream(pair.near, pair.far, rate=1000, flows=16)
-    for option, value in (("lacp_rate", "slow"), ("lacp_rate", "fast"), ("lacp_active", "off"), ("lacp_active", "on"),
-                          ("lacp_hold", "off"), ("lacp_hold", "on"), ("ad_select", "bandwidth"), ("lacp_tx", "balance-rr"),
-                          ("lacp_tx", "hash"), ("coupled_control", "off"), ("coupled_control", "on"),
-                          ("lacp_fallback", "none"), ("max_links", 2), ("broadcast_neighbor", "on")):
+    for option, value in (("lacp_rate", "slow"), ("lacp_rate", "fast"), ("lacp_active", "off"),
+                          ("lacp_active", "on"), ("lacp_hold", "off"), ("lacp_hold", "on"),
+                          ("ad_select", "bandwidth"), ("lacp_tx", "balance-rr"),
+                          ("lacp_tx", "hash"), ("coupled_control", "off"),
+                          ("coupled_control", "on"), ("lacp_fallback", "none"), ("max_links", 2),
+                          ("broadcast_neighbor", "on")):
         pair.near.ctl("set", "bond0", option, value)
         stream.flow_on(250)
         assert distributing(pair.near) == pair.links, (option, value)
@@ -287,17 +294,19 @@ def test_rate_comes_back_to_slow(made):
     pair = made(links=2, lacp_rate="slow")
     assert pair.near.show()["lacp"]["rate_effective"] == "slow"
     pair.near.ctl("set", "bond0", "lacp_rate", "fast")
-    wait_for(lambda: pair.far.show()["lacp"]["rate_effective"] == "fast", "hold to ask for the partner's rate")
+    wait_for(lambda: pair.far.show()["lacp"]["rate_effective"] == "fast",
+             "hold to ask for the partner's rate")
     assert pair.far.show()["lacp"]["rate"] == "slow"
     pair.near.ctl("set", "bond0", "lacp_rate", "slow")
-    wait_for(lambda: {host.show()["lacp"]["rate_effective"] for host in (pair.near, pair.far)} == {"slow"},
-             "both to be slow again", 8)
+    wait_for(lambda: {host.show()["lacp"]["rate_effective"] for host in (pair.near, pair.far)} ==
+             {"slow"}, "both to be slow again", 8)
     assert distributing(pair.near) == distributing(pair.far) == pair.links
 
 
-@pytest.mark.parametrize("option, value, shown", [("ad_actor_system", "02:00:00:00:00:33", "partner_system"),
-                                                  ("ad_actor_sys_prio", 77, "partner_sys_prio"),
-                                                  ("ad_user_port_key", 5, "partner_key")])
+@pytest.mark.parametrize("option, value, shown",
+                         [("ad_actor_system", "02:00:00:00:00:33", "partner_system"),
+                          ("ad_actor_sys_prio", 77, "partner_sys_prio"),
+                          ("ad_user_port_key", 5, "partner_key")])
 def test_options_that_make_another_lag(made, option, value, shown):
     pair = made(links=2)
     pair.near.ctl("set", "bond0", option, value)
@@ -323,7 +332,8 @@ def test_slaves_leave_and_return_under_traffic(made):
     stream.flow_on(200)
     there, here = stream.finish(), back.finish()
     assert unharmed(there), there
-    assert here["lost"] <= 100 and here["duplicates"] == 0, here  # what the far end sent before it was told
+    # what the far end sent before it was told
+    assert here["lost"] <= 100 and here["duplicates"] == 0, here
 
 
 def test_mode_change_with_slaves_in_place(made):
@@ -345,13 +355,15 @@ def test_slow_protocols_have_no_vlan_0_trouble(made):
     """A PDU in a VLAN 0 tag is a PDU."""
     pair = made(links=2)
     with Capture(pair.near, "l0") as capture:
-        pdu = wait_for(lambda: [frame for frame in capture.frames(0.1) if is_slow(frame)], "an LACPDU", 3)[0].data
+        pdu = wait_for(lambda: [frame for frame in capture.frames(0.1) if is_slow(frame)],
+                       "an LACPDU", 3)[0].data
     before = ports(pair.near)["l0"]
     for _ in range(3):
         send_frames(pair.far, "l0", [pdu[:12] + b"\x81\x00\x00\x00" + pdu[12:]])
         time.sleep(0.15)
     after = ports(pair.near)["l0"]
-    assert after["lacpdu_rx"] >= before["lacpdu_rx"] + 3 and after["illegal_rx"] == before["illegal_rx"]
+    assert after["lacpdu_rx"] >= before["lacpdu_rx"] + 3 and \
+        after["illegal_rx"] == before["illegal_rx"]
 
 
 @pytest.mark.soak

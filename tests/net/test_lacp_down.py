@@ -1,4 +1,6 @@
-"""LACP and bond0's own state: a bond that is administratively down takes no part, and its partner knows."""
+"""LACP and bond0's own state: a bond that is administratively down takes no part, and its partner
+knows.
+"""
 import re
 
 from lab import wait_for
@@ -10,7 +12,8 @@ SOON = 3  # far below the 90 s of a partner that is not told
 
 
 def wait_why(host, links, words):
-    wait_for(lambda: {ports(host)[dev]["why"] for dev in links} == {words}, f"the ports to say: {words}")
+    wait_for(lambda: {ports(host)[dev]["why"] for dev in links} == {words},
+             f"the ports to say: {words}")
 
 
 def test_the_partner_is_told(pair):
@@ -18,7 +21,8 @@ def test_the_partner_is_told(pair):
     wait_distributing(made.near, made.far, links=made.links)
     for _ in range(2):  # the second time within a second of the last PDUs
         made.near.ip("link", "set", "bond0", "down")
-        wait_for(lambda: not tx_slots(made.far) and not distributing(made.far), "the far end to stop", SOON)
+        wait_for(lambda: not tx_slots(made.far) and not distributing(made.far),
+                 "the far end to stop", SOON)
         wait_for(lambda: not made.far.show()["carrier"], "the far end to have no carrier")
         wait_why(made.near, made.links, DOWN)
         assert not tx_slots(made.near) and not made.near.pinned("table")["rx_mask"]
@@ -31,12 +35,14 @@ def test_a_bond_that_was_never_up(lab):
     near, far = lab.host("a"), lab.host("b")
     links = lab.links(near, far, 2)
     for host in (far, near):
-        host.ctl("create", "bond0", "mode", "802.3ad", "lacp_rate", "fast", "lacp_fallback_delay", 100)
+        host.ctl("create", "bond0", "mode", "802.3ad", "lacp_rate", "fast", "lacp_fallback_delay",
+                 100)
         host.ctl("add-slave", "bond0", *links)
     far.ctl("set", "bond0", "lacp_fallback", "none")
     far.ip("link", "set", "bond0", "up")
     wait_why(near, links, DOWN)
-    wait_for(lambda: all(port["lacpdu_tx"] >= 3 for port in ports(far).values()), "the far end to speak")
+    wait_for(lambda: all(port["lacpdu_tx"] >= 3 for port in ports(far).values()),
+             "the far end to speak")
     assert not tx_slots(near) and not distributing(far)
     assert {port["lacpdu_tx"] for port in ports(near).values()} == {0}
     near.ip("link", "set", "bond0", "up")
@@ -44,7 +50,9 @@ def test_a_bond_that_was_never_up(lab):
 
 
 def test_down_while_bondd_is_away(pair):
-    """The next bondd says it; one that finds the bond up disturbs nothing (test_lacp.py has the traffic for that)."""
+    """The next bondd says it; one that finds the bond up disturbs nothing (test_lacp.py has the
+    traffic for that).
+    """
     made = pair("802.3ad", links=2, lacp_rate="slow", lacp_fallback="none")
     wait_distributing(made.near, made.far, links=made.links)
     made.near.stop_bondd()
@@ -75,7 +83,8 @@ def test_another_slave_does_not_start_it(pair):
 
 def test_a_bond_in_another_namespace(pair, lab):
     """Moving takes it down. There is no message when it comes up there."""
-    made, there = pair("802.3ad", links=2, lacp_rate="slow", lacp_fallback="none"), lab.namespace("c")
+    made = pair("802.3ad", links=2, lacp_rate="slow", lacp_fallback="none")
+    there = lab.namespace("c")
     wait_distributing(made.near, made.far, links=made.links)
     made.near.ip("link", "set", "bond0", "netns", there.name)
     wait_for(lambda: not tx_slots(made.far), "the far end to stop", SOON)
@@ -93,7 +102,8 @@ def test_a_new_mac_is_the_actors_system_at_once(pair):
     made = pair("802.3ad", links=2, lacp_rate="fast")
     wait_distributing(made.near, made.far, links=made.links)
     made.near.ip("link", "set", "bond0", "address", "02:00:00:00:00:77")
-    wait_for(lambda: made.far.show()["lacp"]["partner_system"] == "02:00:00:00:00:77", "the partner to see it")
+    wait_for(lambda: made.far.show()["lacp"]["partner_system"] == "02:00:00:00:00:77",
+             "the partner to see it")
     assert made.near.show()["lacp"]["actor_system"] == "02:00:00:00:00:77"
     wait_distributing(made.near, made.far, links=made.links)
     made.near.wait_ping("10.0.0.2")

@@ -8,12 +8,13 @@ import time
 
 import pytest
 
-from lab import ROOT, wait_for
-from lacp import (AGGREGATION, ACTIVITY, AT_ACTOR, AT_COLLECTOR, AT_PARTNER, AT_SUBTYPE, AT_VERSION, MARKER, TIMEOUT,
-                  counters, distributing, is_slow, lacpdu, marker, patched, pdu_info, ports, wait_distributing, wait_mutual)
+from lab import BUILD, wait_for
+from lacp import (AGGREGATION, ACTIVITY, AT_ACTOR, AT_COLLECTOR, AT_PARTNER, AT_SUBTYPE, AT_VERSION,
+                  MARKER, TIMEOUT, counters, distributing, is_slow, lacpdu, marker, patched,
+                  pdu_info, ports, wait_distributing, wait_mutual)
 from traffic import Capture, Stream, send_frames
 
-RAWFLOOD = ROOT / "build/tools/rawflood"
+RAWFLOOD = BUILD / "tools/rawflood"
 STRANGER, ANOTHER = "02:00:00:00:00:99", "02:00:00:00:00:aa"
 
 
@@ -28,19 +29,23 @@ def made(pair):
 
 def others_state(host):
     """What must not move on l1 and l2: all but the counters of PDUs."""
-    return {name: {key: value for key, value in port.items() if key not in ("lacpdu_rx", "lacpdu_tx")}
+    return {name: {key: value for key, value in port.items()
+                   if key not in ("lacpdu_rx", "lacpdu_tx")}
             for name, port in ports(host).items() if name != "l0"}
 
 
 def genuine(made):
     """The far host's next LACPDU on l0, as the near host gets it."""
     with Capture(made.near, "l0") as capture:
-        found = wait_for(lambda: [frame for frame in capture.frames(0.1) if is_slow(frame)], "an LACPDU", 3)
+        found = wait_for(lambda: [frame for frame in capture.frames(0.1) if is_slow(frame)],
+                         "an LACPDU", 3)
     return found[-1].data
 
 
 def send_counted(made, frame, counter, times=3):
-    """Sends the frame on l0, slowly enough for the limit of PDUs, until the counter has risen so often."""
+    """Sends the frame on l0, slowly enough for the limit of PDUs, until the counter has risen so
+    often.
+    """
     before = counters(made.near, "l0")[counter]
     for _ in range(times):
         send_frames(made.far, "l0", [frame])
@@ -107,9 +112,12 @@ def test_foreign_system_is_ignored(made):
 
 
 def test_other_partner_takes_its_own_port_only(made):
-    """A stranger that talks to nobody yet is a partner that was replaced: l0 leaves, and comes back."""
+    """A stranger that talks to nobody yet is a partner that was replaced: l0 leaves, and comes
+    back.
+    """
     state, told = others_state(made.near), len(made.near.log())
-    send_frames(made.far, "l0", [lacpdu(pdu_info(STRANGER, 7, key=9, state=ACTIVITY | TIMEOUT | AGGREGATION))])
+    send_frames(made.far, "l0",
+                [lacpdu(pdu_info(STRANGER, 7, key=9, state=ACTIVITY | TIMEOUT | AGGREGATION))])
     wait_for(lambda: "l0: LACP partner changed" in made.near.log()[told:], "the change", 3)
     assert others_state(made.near) == state
     wait_distributing(made.near, made.far, links=made.links)
@@ -129,7 +137,8 @@ def test_own_system_takes_its_own_port_only(made):
 def test_markers_are_answered_not_too_often(made):
     with Capture(made.far, "l0") as capture:
         send_frames(made.far, "l0", [marker(transaction=4711)])
-        answer = wait_for(lambda: [frame for frame in capture.frames(0.05) if is_slow(frame, MARKER)], "a response")[0]
+        answer = wait_for(lambda: [frame for frame in capture.frames(0.05)
+                                   if is_slow(frame, MARKER)], "a response")[0]
         assert (answer.data[16], answer.data[17]) == (2, 16)
         assert answer.data[18:30] == marker(transaction=4711)[18:30]
         for _ in range(100):
@@ -146,15 +155,16 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@pytest.mark.parametrize("frame, seconds, rate", [(lacpdu(pdu_info(STRANGER, 7)), 10, 50000),
-                                                  (lacpdu(pdu_info(STRANGER, 7)), 4, None), (marker(), 4, None)],
+@pytest.mark.parametrize("frame, seconds, rate",
+                         [(lacpdu(pdu_info(STRANGER, 7)), 10, 50000),
+                          (lacpdu(pdu_info(STRANGER, 7)), 4, None), (marker(), 4, None)],
                          ids=["lacpdu", "lacpdu as fast as can be", "marker as fast as can be"])
 def test_flood_on_one_slave(made, frame, seconds, rate):
     state, told = others_state(made.near), len(made.near.log())
     before, began = cpu_seconds(made.near.bondd.pid), time.monotonic()
     with Capture(made.far, "l1") as capture:
-        flood = made.far.spawn(RAWFLOOD, "l0", seconds, *([rate] if rate else []), stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE)
+        flood = made.far.spawn(RAWFLOOD, "l0", seconds, *([rate] if rate else []),
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         sent = int(flood.communicate(frame, timeout=30)[0])
         share = (cpu_seconds(made.near.bondd.pid) - before) / (time.monotonic() - began)
         pdus = [each for each in capture.frames(0.05) if is_slow(each)]

@@ -1,4 +1,6 @@
-"""lacp_fallback across what bondd does not see: a slave that goes while it is dead, and its own absence."""
+"""lacp_fallback across what bondd does not see: a slave that goes while it is dead, and its own
+absence.
+"""
 import time
 
 import pytest
@@ -54,11 +56,14 @@ WORDS = {"marker": marker(), "LACPDU": lacpdu(pdu_info(STRANGER, 7))}
 
 @pytest.mark.parametrize("word", WORDS)
 def test_bondd_stands_still(alone, word):
-    """After a frame of slow protocols has come in on l0, from one who then is silent; nothing else is under way."""
+    """After a frame of slow protocols has come in on l0, from one who then is silent; nothing else
+    is under way.
+    """
     counter = {"marker": "marker_rx", "LACPDU": "lacpdu_rx"}[word]
     send_frames(alone.far, "l0", [WORDS[word]])
     wait_for(lambda: ports(alone)["l0"][counter] >= 1, f"the {word} to arrive")
-    wait_for(lambda: {port["rx_state"] for port in ports(alone).values()} == {"defaulted"}, "the ports to rest", 10)
+    wait_for(lambda: {port["rx_state"] for port in ports(alone).values()} == {"defaulted"},
+             "the ports to rest", 10)
     wait_carried(alone, "l0")
     alone.freeze_bondd()
     time.sleep(AWAY)

@@ -14,7 +14,9 @@ IN_ANY_SECOND = 2  # at most one in 0.9 s
 
 
 class Held:
-    """A pair whose near bondd is away and whose far end is played by the test: it has the words of both ends."""
+    """A pair whose near bondd is away and whose far end is played by the test: it has the words of
+    both ends.
+    """
 
     def __init__(self, pair):
         self.pair = pair
@@ -30,7 +32,8 @@ class Held:
         found = {}
         with Capture(self.pair.near, dev, outgoing=True) as wire:
             def both():
-                found.update({frame.src == self.mac[dev]: frame.data for frame in wire.frames(0.1) if is_slow(frame)})
+                found.update({frame.src == self.mac[dev]: frame.data for frame in wire.frames(0.1)
+                              if is_slow(frame)})
                 return len(found) == 2
             wait_for(both, f"a PDU of each end on {dev}")
         return found[True], found[False]
@@ -40,7 +43,8 @@ class Held:
 
     def answers(self, wire, wait=0.1):
         """PDUs of the near end that have reached the far one."""
-        return [frame for frame in wire.frames(wait) if is_slow(frame) and frame.src == self.mac[wire.dev]]
+        return [frame for frame in wire.frames(wait)
+                if is_slow(frame) and frame.src == self.mac[wire.dev]]
 
     def wait_answer(self, wire, frame):
         def answered():
@@ -57,7 +61,8 @@ def held(pair):
     def at_rest():
         here, there = ports(made.near), ports(made.far)
         return all(set(here[dev]["actor_state"]) == set(there[dev]["partner_state"]) and
-                   set(there[dev]["actor_state"]) == set(here[dev]["partner_state"]) for dev in made.links)
+                   set(there[dev]["actor_state"]) == set(here[dev]["partner_state"])
+                   for dev in made.links)
     wait_for(at_rest, "both ends to know each other", 4)
     return Held(made)
 
@@ -117,9 +122,11 @@ def test_a_loop_is_silent_without_bondd(lab):
     host.ctl("create", "bond0", "mode", "802.3ad", "lacp_rate", "fast")
     host.ctl("add-slave", "bond0", "p0", "p1")
     host.ip("link", "set", "bond0", "up")
-    wait_for(lambda: all("looped" in port["why"] for port in ports(host).values()), "the loop to be named")
+    wait_for(lambda: all("looped" in port["why"] for port in ports(host).values()),
+             "the loop to be named")
     with Capture(host, "p0", outgoing=True) as wire:
-        pdu = wait_for(lambda: [frame for frame in wire.frames(0.1) if is_slow(frame)], "a PDU")[-1].data
+        pdu = wait_for(lambda: [frame for frame in wire.frames(0.1) if is_slow(frame)],
+                       "a PDU")[-1].data
         host.kill_bondd()
         wire.frames()
         until, told, seen = time.monotonic() + 3, 0, 0

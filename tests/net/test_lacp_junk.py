@@ -1,5 +1,5 @@
-"""What others send beside LACP: frames of its ethertype from anywhere in the network, other slow protocols. The ports
-do not notice, and every frame reaches whom it is for.
+"""What others send beside LACP: frames of its ethertype from anywhere in the network, other slow
+protocols. The ports do not notice, and every frame reaches whom it is for.
 """
 import select
 import socket
@@ -43,9 +43,11 @@ class SlowSocket:
         self.socket.close()
 
 
-@pytest.mark.parametrize("made, kind, address", [
-    ("tc", "lacpdu", "unicast"), ("tc", "lacpdu", BROADCAST), ("tc", "lacpdu", MULTICAST), ("tc", "marker", "unicast"),
-    ("tc", "oam", BROADCAST), ("xdp", "lacpdu", "unicast"), ("xdp", "marker", BROADCAST)], indirect=["made"])
+@pytest.mark.parametrize("made, kind, address",
+                         [("tc", "lacpdu", "unicast"), ("tc", "lacpdu", BROADCAST),
+                          ("tc", "lacpdu", MULTICAST), ("tc", "marker", "unicast"),
+                          ("tc", "oam", BROADCAST), ("xdp", "lacpdu", "unicast"),
+                          ("xdp", "marker", BROADCAST)], indirect=["made"])
 def test_frames_from_anywhere_are_the_bonds(made, kind, address):
     """A switch forwards them, 1,000 a second on every link: no port notices."""
     address = made.near.show()["mac"] if address == "unicast" else address
@@ -72,7 +74,9 @@ def test_frames_from_anywhere_are_the_bonds(made, kind, address):
 
 @pytest.mark.parametrize("bondd", ["here", "away"])
 def test_other_slow_protocols_beside_lacp(made, bondd):
-    """10 a second in each of two protocols and more in bursts, for longer than the short timeout."""
+    """10 a second in each of two protocols and more in bursts, for longer than the
+    short timeout.
+    """
     told, sent, seen = len(made.near.log()), [], []
     heard = {dev: counters(made.near, dev)["lacpdu_rx"] for dev in made.links}
     if bondd == "away":
@@ -80,7 +84,8 @@ def test_other_slow_protocols_beside_lacp(made, bondd):
     daemon = SlowSocket(made.near, "l0")
     until = time.monotonic() + 6
     while time.monotonic() < until:
-        burst = [other(subtype, len(sent) + i) for i, subtype in enumerate((OAM, ESMC) * (1 + 9 * (len(sent) % 3 == 0)))]
+        burst = [other(subtype, len(sent) + i)
+                 for i, subtype in enumerate((OAM, ESMC) * (1 + 9 * (len(sent) % 3 == 0)))]
         send_frames(made.far, "l0", burst)
         sent += burst
         seen += daemon.frames()
@@ -96,8 +101,8 @@ def test_other_slow_protocols_beside_lacp(made, bondd):
     assert [frame[:len(sent[0])] for frame in seen if frame[14] in (OAM, ESMC)] == sent
     if bondd == "here":
         assert "LACP" not in made.near.log()[told:]
-        wait_for(lambda: all(counters(made.near, dev)["lacpdu_rx"] >= heard[dev] + 5 for dev in made.links),
-                 "LACPDUs to be heard beside them")
+        wait_for(lambda: all(counters(made.near, dev)["lacpdu_rx"] >= heard[dev] + 5
+                             for dev in made.links), "LACPDUs to be heard beside them")
         assert counters(made.near, "l0")["unknown_rx"] > 0
     else:
         made.near.start_bondd()
@@ -117,7 +122,8 @@ def test_forged_frames_do_not_end_hold(made):
             before = answers(made.near)
             for dev, frame in frames.items():
                 send_frames(made.far, dev, [frame])
-            wait_for(lambda: all(now > then for now, then in zip(answers(made.near), before)), "the programs to answer")
+            wait_for(lambda: all(now > then for now, then in zip(answers(made.near), before)),
+                     "the programs to answer")
             assert tx_slots(made.near) == {0, 1} and distributing(made.far) == made.links
         assert sum(is_from_stranger(frame) for frame in capture.frames(0.1)) == 4 * len(made.links)
     told = len(made.far.log())

@@ -1,4 +1,6 @@
-"""What a partner sends from the moment it is told that a port collects, whatever bondd's main loop is doing."""
+"""What a partner sends from the moment it is told that a port collects, whatever bondd's main loop
+is doing.
+"""
 import pytest
 
 import lab as lab_module
@@ -31,7 +33,8 @@ def bond_carrier(host):
     return "LOWER_UP" in host.link("bond0")["flags"]
 
 
-@pytest.mark.parametrize("options", [{}, {"path": "direct"}, {"rx_hook": "xdp"}], ids=["counted", "direct", "xdp"])
+@pytest.mark.parametrize("options", [{}, {"path": "direct"}, {"rx_hook": "xdp"}],
+                         ids=["counted", "direct", "xdp"])
 def test_the_first_port_opens_while_the_main_loop_stands(partner, options, monkeypatch):
     if "rx_hook" in options:
         monkeypatch.setattr(lab_module, "DEVICE", "veth")  # a netkit has no XDP
@@ -59,7 +62,8 @@ def test_a_better_port_takes_over_while_the_main_loop_stands(partner):
         wait_for(lambda: tx_slots(host) == {0}, "the better port to take over")
         host.run("ping", "-c", 1, "-W", 1, "-I", "bond0", "10.0.0.2", check=False)
         host.ping("10.0.0.2", dev="bond0")
-        wait_for(lambda: any(frame.type == ETH_P_ARP for frame in far.wires["l0"].frames()), "what bond0 sends on l0")
+        wait_for(lambda: any(frame.type == ETH_P_ARP for frame in far.wires["l0"].frames()),
+                 "what bond0 sends on l0")
     wait_for(lambda: distributing(host) == ["l0"], "the main loop to follow")
     assert not ports(host)["l1"]["actor_state"].count("synchronization") and tx_slots(host) == {0}
 
@@ -78,7 +82,9 @@ def test_another_port_opens_while_the_main_loop_stands(partner):
 
 
 def test_a_port_that_only_collects_receives(partner):
-    """Independent control, and the partner does not collect: the bond has no carrier, and hears all the same."""
+    """Independent control, and the partner does not collect: the bond has no carrier, and hears all
+    the same.
+    """
     far = partner(coupled_control="off")
     host = far.host
     with standstill(host.bondd.pid):
@@ -91,7 +97,8 @@ def test_a_port_that_only_collects_receives(partner):
     far.speak("l0", CARRYING)
     wait_for(lambda: flags(host) == CARRIER and bond_carrier(host), "the port to distribute")
     far.speak("l0", ATTACHED)
-    wait_for(lambda: flags(host) == CARRIER | OPENING and not bond_carrier(host), "the port to collect only")
+    wait_for(lambda: flags(host) == CARRIER | OPENING and not bond_carrier(host),
+             "the port to collect only")
     assert far.send("l0") == 0
     far.speak("l0", ACTIVITY | AGGREGATION)
     wait_for(lambda: flags(host) == 0, "the port to carry nothing")
@@ -131,7 +138,8 @@ def test_nothing_of_an_opening_outlives_the_mode(partner):
     host.ctl("set", "bond0", "mode", "balance-xor")
     assert flags(host) == CARRIER and tx_slots(host) == {0, 1}
     hold = host.pinned("hold")
-    assert not any(each["enabled"] or each["ended"] or any(words["holding"] for words in each["words"]) for each in hold)
+    assert not any(each["enabled"] or each["ended"] or
+                   any(words["holding"] for words in each["words"]) for each in hold)
     host.ctl("set", "bond0", "mode", "802.3ad")
     assert flags(host) == 0 and not tx_slots(host) and not host.pinned("table")["rx_mask"]
     wait_for(far._all_attached, "the ports to wait for their partner")

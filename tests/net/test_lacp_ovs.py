@@ -8,8 +8,8 @@ import pytest
 
 from junk import BROADCAST, OAM, Calm, Floods, forged, other
 from lab import wait_for
-from lacp import (ACTIVITY, AGGREGATION, TIMEOUT, counters, distributing, lacpdu, pdu_info, ports, tx_slots,
-                  wait_distributing)
+from lacp import (ACTIVITY, AGGREGATION, TIMEOUT, counters, distributing, lacpdu, pdu_info, ports,
+                  tx_slots, wait_distributing)
 from ovs import Ovs
 from traffic import Iperf, Stream, Tally, send_frames
 
@@ -20,8 +20,10 @@ SHORT_AND_LONG = pytest.mark.parametrize("seconds", [5, pytest.param(25, marks=p
 
 @pytest.fixture
 def switch(lab):
-    """make(links=4, mode, lacp, OPTION=VALUE...): a host with bond0 and Open vSwitch, negotiated, with addresses.
-    individual: Open vSwitch has the first link only, as a port of its own that speaks LACP."""
+    """make(links=4, mode, lacp, OPTION=VALUE...): a host with bond0 and Open vSwitch, negotiated,
+    with addresses. individual: Open vSwitch has the first link only, as a port of its own that
+    speaks LACP.
+    """
 
     def make(links=4, mode="balance-tcp", lacp="active", rate="fast", individual=False, **options):
         near, far = lab.host("a"), lab.namespace("b")
@@ -35,7 +37,8 @@ def switch(lab):
         else:
             near.ovs.add_bond(near.links, mode=mode, lacp=lacp, rate=rate)
         settings = {"lacp_rate": rate, "xmit_hash_policy": "layer3+4", **options}
-        near.ctl("create", "bond0", "mode", "802.3ad", *[word for pair in settings.items() for word in pair])
+        near.ctl("create", "bond0", "mode", "802.3ad",
+                 *[word for pair in settings.items() for word in pair])
         near.ctl("add-slave", "bond0", *near.links)
         # Open vSwitch takes frames as they come: whole, and with their checksums.
         near.run("ethtool", "-K", "bond0", "tx", "off", "tso", "off", "gso", "off")
@@ -43,7 +46,8 @@ def switch(lab):
         near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
         far.ip("link", "set", "br0", "up")
         far.ip("addr", "add", "10.0.0.2/24", "dev", "br0")
-        wait_distributing(near, links=near.links[:1] if individual else near.links, deadline=10 if rate == "fast" else 70)
+        wait_distributing(near, links=near.links[:1] if individual else near.links,
+                          deadline=10 if rate == "fast" else 70)
         near.wait_ping("10.0.0.2")
         near.far = far
         return near
@@ -52,8 +56,10 @@ def switch(lab):
 
 def ovs_end(member, side):
     """One side of a member of lacp/show."""
-    return {"system": member[f"{side} sys_id"], "system_priority": int(member[f"{side} sys_priority"]),
-            "port": int(member[f"{side} port_id"]), "port_priority": int(member[f"{side} port_priority"]),
+    return {"system": member[f"{side} sys_id"],
+            "system_priority": int(member[f"{side} sys_priority"]),
+            "port": int(member[f"{side} port_id"]),
+            "port_priority": int(member[f"{side} port_priority"]),
             "key": int(member[f"{side} key"]),
             "state": sorted(FLAGS.get(flag, flag) for flag in member[f"{side} state"].split())}
 
@@ -63,10 +69,13 @@ def our_view(host):
     show, view = host.show(), {}
     for slave in show["slaves"]:
         lacp = slave["lacp"]
-        partner = {"system": lacp["partner_system"], "system_priority": show["lacp"]["partner_sys_prio"],
-                   "port": lacp["partner_port"], "key": lacp["partner_key"], "state": sorted(lacp["partner_state"])}
-        actor = {"system": show["lacp"]["actor_system"], "system_priority": show["lacp"]["actor_sys_prio"],
-                 "port": lacp["port_number"], "port_priority": lacp["port_prio"], "key": show["lacp"]["actor_key"],
+        partner = {"system": lacp["partner_system"],
+                   "system_priority": show["lacp"]["partner_sys_prio"],
+                   "port": lacp["partner_port"], "key": lacp["partner_key"],
+                   "state": sorted(lacp["partner_state"])}
+        actor = {"system": show["lacp"]["actor_system"],
+                 "system_priority": show["lacp"]["actor_sys_prio"], "port": lacp["port_number"],
+                 "port_priority": lacp["port_prio"], "key": show["lacp"]["actor_key"],
                  "state": sorted(lacp["actor_state"])}
         view[slave["name"]] = (partner, actor)
     return view
@@ -84,13 +93,14 @@ def their_view(ovs):
 def wait_agreed(host, links, deadline=8):
     """Until all of them distribute at both ends, and both ends say the same of each other."""
     wait_distributing(host, links=links, deadline=deadline)
-    wait_for(lambda: all(host.ovs.lacp()["members"][name]["status"] == ["current", "attached"] for name in links),
-             "Open vSwitch to have its members attached", deadline)
+    wait_for(lambda: all(host.ovs.lacp()["members"][name]["status"] == ["current", "attached"]
+                         for name in links), "Open vSwitch to have its members attached", deadline)
     wait_for(lambda: our_view(host) == their_view(host.ovs), "both views to be the same", deadline)
 
 
-@pytest.mark.parametrize("mode, lacp, active", [("balance-tcp", "active", "on"), ("balance-tcp", "passive", "on"),
-                                                ("balance-slb", "active", "off")])
+@pytest.mark.parametrize("mode, lacp, active",
+                         [("balance-tcp", "active", "on"), ("balance-tcp", "passive", "on"),
+                          ("balance-slb", "active", "off")])
 def test_negotiates(switch, mode, lacp, active):
     near = switch(mode=mode, lacp=lacp, lacp_active=active)
     wait_agreed(near, near.links)
@@ -124,8 +134,9 @@ def test_cut_and_back(switch):
     stream.flow_on(1500)
     result = stream.finish()
     assert result["duplicates"] == 0, result
-    # What was under way on one link of four, and what the switch had queued. Open vSwitch drops what comes on the
-    # link until it has heard us again, though it says that it is in sync: a second of that would be 250.
+    # What was under way on one link of four, and what the switch had queued. Open vSwitch drops
+    # what comes on the link until it has heard us again, though it says that it is in sync: a
+    # second of that would be 250.
     assert result["lost"] <= 30, result
 
 
@@ -139,7 +150,8 @@ def test_silent_partner(switch):
     assert took < 4.5, f"{took} s is more than three times its rate"
     assert {port["rx_state"] for port in ports(near).values()} == {"expired"}
     assert all(port["why"].startswith("no LACPDU for ") for port in ports(near).values())
-    wait_for(lambda: {port["rx_state"] for port in ports(near).values()} == {"defaulted"}, "defaulted", 5)
+    wait_for(lambda: {port["rx_state"] for port in ports(near).values()} == {"defaulted"},
+             "defaulted", 5)
     assert not near.show()["carrier"]
     near.ovs.thaw()
     wait_agreed(near, near.links)
@@ -157,8 +169,9 @@ def test_partner_restarts(switch):
 
 
 def hold_while_stopped(near, seconds):
-    """Stops bondd so long under 1,000 packets/s; returns what the stream counted. All of it must have reached the
-    switch's ends of the links: what the switch itself loses is not ours."""
+    """Stops bondd so long under 1,000 packets/s; returns what the stream counted. All of it must
+    have reached the switch's ends of the links: what the switch itself loses is not ours.
+    """
     before = their_view(near.ovs)
     tally = Tally(near.far, near.links)
     stream = Stream(near, near.far, rate=1000, flows=16)
@@ -232,12 +245,14 @@ def test_partner_disappears_while_bondd_is_stopped(switch):
     near.wait_ping("10.0.0.2")
 
 
-# What others send beside it. The switch's end of a link is where it comes from, beside the switch's own frames.
+# What others send beside it. The switch's end of a link is where it comes from, beside the switch's
+# own frames.
 
 
 class Counted:
-    """A Stream of which everything must reach the switch's ends of the links, once. What the switch itself loses is not
-    ours: a few packets now and then on a busy machine."""
+    """A Stream of which everything must reach the switch's ends of the links, once. What the switch
+    itself loses is not ours: a few packets now and then on a busy machine.
+    """
 
     def __init__(self, near, rate=500):
         self.tally = Tally(near.far, near.links)
@@ -259,12 +274,14 @@ def said_and_heard(near):
 
 
 def none_lost(near, before):
-    return all(said[dev] - before[0][dev] == heard[dev] - before[1][dev] for said, heard in [said_and_heard(near)]
-               for dev in near.links)
+    return all(said[dev] - before[0][dev] == heard[dev] - before[1][dev]
+               for said, heard in [said_and_heard(near)] for dev in near.links)
 
 
 def calm_beside(near, seconds, disturb):
-    """Calls disturb(number) ten times a second; neither end notices, and all LACPDUs and all traffic arrive."""
+    """Calls disturb(number) ten times a second; neither end notices, and all LACPDUs and all
+    traffic arrive.
+    """
     calm, view, before = Calm(near, near.links), their_view(near.ovs), said_and_heard(near)
     stream = Counted(near)
     began, number = time.monotonic(), 0
@@ -294,7 +311,8 @@ def test_forged_lacpdus_beside(switch, address, seconds):
     calm_beside(near, seconds, lambda _: None)
     wait_for(lambda: not floods.running(), "the floods to end")
     sent = floods.sent()
-    wait_for(lambda: near.received("bond0")["packets"] - received >= sent, f"{sent} frames on bond0")
+    wait_for(lambda: near.received("bond0")["packets"] - received >= sent,
+             f"{sent} frames on bond0")
     print(f"forged: {sent}")
     assert sent >= 900 * len(near.links) * seconds
 
@@ -352,7 +370,9 @@ def wait_rate(near, rate):
 
 
 def rate_changed_while_dead(near, then, seconds, check):
-    """Kills bondd, changes Open vSwitch's rate, calls check() for so many seconds and then until bondd is back for 4 s."""
+    """Kills bondd, changes Open vSwitch's rate, calls check() for so many seconds and then until
+    bondd is back for 4 s.
+    """
     wait_agreed(near, near.links, deadline=70)
     near.kill_bondd()
     time.sleep(1)  # so that the programs know that bondd is away
@@ -384,7 +404,8 @@ def test_partner_changes_its_rate_while_bondd_is_dead(switch, ours, theirs, then
     stream = Counted(near, rate=200)
 
     def unharmed():
-        assert all(member["status"] == ["current", "attached"] for member in near.ovs.lacp()["members"].values())
+        assert all(member["status"] == ["current", "attached"]
+                   for member in near.ovs.lacp()["members"].values())
         assert near.ovs.enabled() == near.links
     rate_changed_while_dead(near, then, seconds, unharmed)
     stream.finish()
@@ -392,10 +413,12 @@ def test_partner_changes_its_rate_while_bondd_is_dead(switch, ours, theirs, then
 
 @pytest.mark.parametrize("bondd", ["here", pytest.param("dead", marks=pytest.mark.soak)])
 def test_partner_goes_from_the_slow_rate_to_the_fast_one(switch, bondd):
-    """Our rate is slow, and lacp_hold on asks for the short timeout in the partner's wake. Open vSwitch takes its own short
-    timeout at once, but has its next LACPDU due at the rate that we asked for before. While bondd is dead, the programs
-    have nothing to answer, and Open vSwitch leaves its members for 4 s: no port ends here. Nor does one when bondd is
-    back, or was there all the time."""
+    """Our rate is slow, and lacp_hold on asks for the short timeout in the partner's wake. Open
+    vSwitch takes its own short timeout at once, but has its next LACPDU due at the rate that we
+    asked for before. While bondd is dead, the programs have nothing to answer, and Open vSwitch
+    leaves its members for 4 s: no port ends here. Nor does one when bondd is back, or was there all
+    the time.
+    """
     near, then = switch(links=2, rate="slow"), "fast"
     wait_agreed(near, near.links, deadline=70)
     told = len(near.log())
@@ -432,7 +455,8 @@ def test_new_mac_of_the_bond(switch, rate):
     wait_agreed(near, near.links, deadline=70)
     began = time.monotonic()
     near.ip("link", "set", "bond0", "address", NEW_MAC)
-    wait_for(lambda: {end["system"] for _, end in their_view(near.ovs).values()} == {NEW_MAC}, "the new system to be seen", 2)
+    wait_for(lambda: {end["system"] for _, end in their_view(near.ovs).values()} == {NEW_MAC},
+             "the new system to be seen", 2)
     seen = time.monotonic() - began
     wait_agreed(near, near.links, deadline=5)
     print(f"seen after {seen:.3f} s, all back after {time.monotonic() - began:.3f} s")
@@ -453,7 +477,8 @@ def test_fallback_keeps_the_carrier(switch, how):
         near.ovs.freeze()
 
     def in_fallback():
-        return {port["rx_state"] for port in ports(near).values()} == {"defaulted"} and len(tx_slots(near)) == 1
+        return {port["rx_state"] for port in ports(near).values()} == {"defaulted"} and \
+            len(tx_slots(near)) == 1
     wait_for(in_fallback, "one port to carry without a partner", 12)
     assert near.show()["carrier"] and near.carrier_changes("bond0") == changes
     if stream:
@@ -468,18 +493,23 @@ def test_fallback_keeps_the_carrier(switch, how):
 
 
 def refuse(near, devs):
-    """A second partner speaks once on each of these links: it would aggregate, but is not in sync."""
+    """A second partner speaks once on each of these links: it would aggregate, but
+    is not in sync.
+    """
     shown, slaves = near.show()["lacp"], ports(near)
     for number, dev in enumerate(devs, 1):
         us = pdu_info(shown["actor_system"], slaves[dev]["port_number"], key=shown["actor_key"])
-        them = pdu_info(REFUSING, number, key=3, state=ACTIVITY | TIMEOUT | AGGREGATION, system_priority=1)
+        them = pdu_info(REFUSING, number, key=3, state=ACTIVITY | TIMEOUT | AGGREGATION,
+                        system_priority=1)
         send_frames(near.far, dev, [lacpdu(them, us, source=REFUSING)])
 
 
 @pytest.mark.parametrize("ad_select", ["stable", pytest.param("count", marks=pytest.mark.soak),
                                        pytest.param("bandwidth", marks=pytest.mark.soak)])
 def test_individual_link_beside_a_partner_that_refuses(switch, ad_select):
-    """A single member of Open vSwitch says AGG=0. It works, and stays in use for longer than turns would take."""
+    """A single member of Open vSwitch says AGG=0. It works, and stays in use for longer than turns
+    would take.
+    """
     near = switch(links=3, individual=True, ad_select=ad_select)
     assert "aggregation" not in ports(near)["l0"]["partner_state"]
     calm = Calm(near, ["l0"])

@@ -27,19 +27,23 @@ def test_strangers_are_counted_named_and_logged_once(partner):
     for system in (STRANGER, ANOTHER, STRANGER):
         partner.speak("l1", CARRYING, system)
         partner.speak("l0", ATTACHED & ~8, system)
-    wait_for(lambda: counters(host, "l1")["stranger_rx"] == counters(host, "l0")["stranger_rx"] == 3, "strangers to be counted")
+    wait_for(lambda: counters(host, "l1")["stranger_rx"] == counters(host, "l0")["stranger_rx"] ==
+             3, "strangers to be counted")
     assert tx_slots(host) == {0} and ports(host)["l0"]["why"] == "collecting and distributing"
-    assert ports(host)["l0"]["stranger_rx"] == 3 and "strangers            3 LACPDUs" in host.ctl("show", "bond0")
+    assert ports(host)["l0"]["stranger_rx"] == 3 and \
+        "strangers            3 LACPDUs" in host.ctl("show", "bond0")
     assert host.log().count("which is not lacp_partner") == 2  # one of each port
 
 
 def test_a_port_with_a_stranger_says_so_and_is_not_for_fallback(partner):
     host = partner.host
     host.ctl("set", "bond0", "lacp_partner", "none")
-    host.ctl("set", "bond0", "lacp_fallback", "one", "lacp_fallback_delay", 100, "lacp_partner", "02:00:00:00:00:11")
+    host.ctl("set", "bond0", "lacp_fallback", "one", "lacp_fallback_delay", 100, "lacp_partner",
+             "02:00:00:00:00:11")
     partner.speak("l0", CARRYING, STRANGER)
     wait_for(lambda: ports(host)["l0"]["why"] ==
-             f"hears {STRANGER}, which is not lacp_partner 02:00:00:00:00:11", "the port to name the stranger")
+             f"hears {STRANGER}, which is not lacp_partner 02:00:00:00:00:11",
+             "the port to name the stranger")
     wait_for(lambda: tx_slots(host) == {1}, "the other port to fall back")
 
 
@@ -65,9 +69,10 @@ def test_each_lacp_partner_has_its_own_strangers(partner):
     for count, believed in enumerate(("02:aa:bb:cc:dd:01", "02:aa:bb:cc:dd:02"), 1):
         host.ctl("set", "bond0", "lacp_partner", believed)
         partner.speak("l0", CARRYING)
-        wait_for(lambda want=believed: ports(host)["l0"]["why"] == f"hears {SYSTEM}, which is not lacp_partner {want}",
-                 "the stranger to be named")
-        wait_for(lambda n=count: host.log().count("which is not lacp_partner") == n, f"warning {count}")
+        wait_for(lambda want=believed: ports(host)["l0"]["why"] ==
+                 f"hears {SYSTEM}, which is not lacp_partner {want}", "the stranger to be named")
+        wait_for(lambda n=count: host.log().count("which is not lacp_partner") == n,
+                 f"warning {count}")
         host.ctl("set", "bond0", "lacp_partner", "none")
         assert "lacp_partner" not in ports(host)["l0"]["why"]
 

@@ -13,7 +13,8 @@ LINKS = 3
 SOURCE = bytes.fromhex("020000000011")
 BROADCAST = b"\xff" * 6
 SOLICITED = bytes.fromhex("3333ff000002")
-NEIGHBOUR, ASKED = (socket.inet_pton(socket.AF_INET6, address) for address in ("fd00::11", "fd00::2"))
+NEIGHBOUR, ASKED = (socket.inet_pton(socket.AF_INET6, address)
+                    for address in ("fd00::11", "fd00::2"))
 GROUP = bytes.fromhex("ff0200000000000000000001ff000002")  # of the solicited node
 
 
@@ -34,8 +35,8 @@ def ether(destination, kind, payload):
 
 
 def ip6(protocol, payload):
-    return ether(SOLICITED, 0x86dd, struct.pack("!IHBB", 6 << 28, len(payload), protocol, 255) + NEIGHBOUR + GROUP
-                 + payload)
+    return ether(SOLICITED, 0x86dd, struct.pack("!IHBB", 6 << 28, len(payload), protocol, 255) +
+                 NEIGHBOUR + GROUP + payload)
 
 
 def icmp6(kind):
@@ -45,15 +46,15 @@ def icmp6(kind):
 
 def arp(operation):
     address = socket.inet_aton
-    return ether(BROADCAST, 0x0806, struct.pack("!HHBBH", 1, 0x0800, 6, 4, operation) + SOURCE + address("10.0.0.11") +
-                 bytes(6) + address("10.0.0.2"))
+    return ether(BROADCAST, 0x0806, struct.pack("!HHBBH", 1, 0x0800, 6, 4, operation) + SOURCE +
+                 address("10.0.0.11") + bytes(6) + address("10.0.0.2"))
 
 
 NEIGHBOUR_MESSAGES = {"ARP request": arp(1), "ARP reply": arp(2), "solicitation": icmp6(135),
                       "advertisement": icmp6(136)}
 OTHERS = {"echo request": icmp6(128), "router solicitation": icmp6(133),
-          "solicitation's number in UDP": ip6(socket.IPPROTO_UDP, struct.pack("!BBH", 135, 0, 9) + bytes(20)),
-          "no IP": ether(BROADCAST, 0x88b5, b"")}
+          "solicitation's number in UDP": ip6(socket.IPPROTO_UDP, struct.pack("!BBH", 135, 0, 9) +
+                                              bytes(20)), "no IP": ether(BROADCAST, 0x88b5, b"")}
 
 
 def links_taken(made, frames):
@@ -69,7 +70,8 @@ def links_taken(made, frames):
 def test_neighbour_messages_leave_by_every_port(made):
     def one_port_each(taken):
         return all(len(links) == 1 for links in taken.values())
-    assert one_port_each(links_taken(made, NEIGHBOUR_MESSAGES)) and one_port_each(links_taken(made, OTHERS))
+    assert one_port_each(links_taken(made, NEIGHBOUR_MESSAGES)) and \
+        one_port_each(links_taken(made, OTHERS))
     made.near.ctl("set", "bond0", "broadcast_neighbor", "on")
     assert links_taken(made, NEIGHBOUR_MESSAGES) == dict.fromkeys(NEIGHBOUR_MESSAGES, made.links)
     assert one_port_each(links_taken(made, OTHERS))

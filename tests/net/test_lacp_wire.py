@@ -26,10 +26,12 @@ def count_priorities(host, dev, directory):
     counter = directory / "priority.o"
     compile_bpf(ROOT / "tests/net/priority.bpf.c", counter)
     host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)  # may be there
-    host.run("tc", "filter", "add", "dev", dev, "egress", "pref", 1, "protocol", "0x8809", "bpf", "da", "obj", counter,
-             "sec", "tc")
-    shown = json.loads(host.run("tc", "-j", "filter", "show", "dev", dev, "egress", "pref", 1).stdout)
-    program = next(each["options"]["prog"]["id"] for each in shown if "prog" in each.get("options", {}))
+    host.run("tc", "filter", "add", "dev", dev, "egress", "pref", 1, "protocol", "0x8809", "bpf",
+             "da", "obj", counter, "sec", "tc")
+    shown = json.loads(host.run("tc", "-j", "filter", "show", "dev", dev, "egress", "pref",
+                                1).stdout)
+    program = next(each["options"]["prog"]["id"] for each in shown
+                   if "prog" in each.get("options", {}))
     return json.loads(run("bpftool", "-j", "prog", "show", "id", program).stdout)["map_ids"][0]
 
 
@@ -51,8 +53,8 @@ def test_pdus_leave_with_control_priority(made, tmp_path):
 
 def listens(host, dev):
     """The device's list of groups has that of the slow protocols."""
-    return any(each.get("link") == SLOW_GROUP for device in host.ip_json("maddr", "show", "dev", dev)
-               for each in device["maddr"])
+    return any(each.get("link") == SLOW_GROUP
+               for device in host.ip_json("maddr", "show", "dev", dev) for each in device["maddr"])
 
 
 def test_slaves_listen_to_slow_protocols(made):
@@ -96,9 +98,11 @@ def high(lab):
     near, far = lab.host("a"), lab.host("b")
     near.links = [f"l{number}" for number in range(len(BEYOND_16_BITS))]
     for name, index in zip(near.links, BEYOND_16_BITS):
-        near.ip("link", "add", name, "index", index, "type", "veth", "peer", "name", name, "netns", far.name)
+        near.ip("link", "add", name, "index", index, "type", "veth", "peer", "name", name, "netns",
+                far.name)
     for host, number in ((near, 1), (far, 2)):
-        host.ctl("create", "bond0", "mode", "802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4")
+        host.ctl("create", "bond0", "mode", "802.3ad", "lacp_rate", "fast", "xmit_hash_policy",
+                 "layer3+4")
         host.ctl("add-slave", "bond0", *near.links)
         host.ip("link", "set", "bond0", "up")
         host.ip("addr", "add", f"10.0.0.{number}/24", "dev", "bond0")

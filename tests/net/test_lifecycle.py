@@ -21,7 +21,9 @@ def open_files(pid):
 
 
 def record(host, dev):
-    """All of `ip -d link` but counters and what the kernel counts up for itself; groups and offloads."""
+    """All of `ip -d link` but counters and what the kernel counts up for itself; groups and
+    offloads.
+    """
     link = host.link(dev)
     for key in ("stats64", "stats"):
         link.pop(key, None)
@@ -56,7 +58,8 @@ def test_cycles_leave_nothing(lone, hook, cycles):
     for _ in range(cycles):
         cycle(host)
     assert host.devices() == devices and host.pins() == []
-    wait_for(lambda: {dev: record(host, dev) for dev in host.links} == records, "the slaves to be as before", 3)
+    wait_for(lambda: {dev: record(host, dev) for dev in host.links} == records,
+             "the slaves to be as before", 3)
     assert {dev: filters(host, dev) for dev in host.links} == attached
     assert open_files(host.bondd.pid) == files
     # 100 KB over 200 cycles would be 512 bytes per cycle: less than any structure of ours.
@@ -88,16 +91,16 @@ def test_bpf_objects_are_freed(lone, hook):
                  f"{kind} {number} to be freed")
 
 
-SLAVE_SHAPES = {
-    "as it was made": [],
-    "up": [("link", "set", "l0", "up")],
-    "small MTU": [("link", "set", "l0", "mtu", "1280")],
-    "own MAC": [("link", "set", "l0", "address", "02:ab:cd:ef:00:01")],
-    "promiscuous": [("link", "set", "l0", "promisc", "on")],
-    "allmulti": [("link", "set", "l0", "allmulticast", "on")],
-    "all at once": [("link", "set", "l0", "mtu", "1280", "address", "02:ab:cd:ef:00:01", "promisc", "on"),
-                    ("link", "set", "l0", "allmulticast", "on"), ("link", "set", "l0", "up")],
-}
+SLAVE_SHAPES = {"as it was made": [],
+                "up": [("link", "set", "l0", "up")],
+                "small MTU": [("link", "set", "l0", "mtu", "1280")],
+                "own MAC": [("link", "set", "l0", "address", "02:ab:cd:ef:00:01")],
+                "promiscuous": [("link", "set", "l0", "promisc", "on")],
+                "allmulti": [("link", "set", "l0", "allmulticast", "on")],
+                "all at once": [("link", "set", "l0", "mtu", "1280", "address", "02:ab:cd:ef:00:01",
+                                 "promisc", "on"),
+                                ("link", "set", "l0", "allmulticast", "on"),
+                                ("link", "set", "l0", "up")]}
 
 
 @pytest.mark.parametrize("policy", ["set", "filter"])
@@ -108,7 +111,8 @@ def test_a_released_slave_is_as_before(lone, shape, policy):
         host.ip("link", "set", "l0", state)
     for words in SLAVE_SHAPES[shape]:
         host.ip(*words)
-    wait_for(lambda: shape not in ("up", "all at once") or host.link("l0")["operstate"] == "UP", "link")
+    wait_for(lambda: shape not in ("up", "all at once") or host.link("l0")["operstate"] == "UP",
+             "link")
     before, sysctl = record(host, "l0"), ipv6_settings(host, "l0")
     host.ctl("create", "bond0", "mode", "balance-xor", "mac_policy", policy)
     host.ip("link", "set", "bond0", "mtu", "2000")
@@ -125,7 +129,8 @@ def test_a_released_slave_is_as_before(lone, shape, policy):
 
 
 def ipv6_settings(host, dev):
-    return host.run("sysctl", f"net.ipv6.conf.{dev}.disable_ipv6", f"net.ipv6.conf.{dev}.addr_gen_mode").stdout
+    return host.run("sysctl", f"net.ipv6.conf.{dev}.disable_ipv6",
+                    f"net.ipv6.conf.{dev}.addr_gen_mode").stdout
 
 
 def test_a_slave_that_was_up_gets_ipv6_back(lone):
@@ -136,7 +141,8 @@ def test_a_slave_that_was_up_gets_ipv6_back(lone):
     host.ctl("add-slave", "bond0", "l0")
     assert host.ip("-6", "addr", "show", "l0") == ""
     host.ctl("delete", "bond0")
-    wait_for(lambda: "fe80" in host.ip("-6", "addr", "show", "l0"), "the link-local address to be back")
+    wait_for(lambda: "fe80" in host.ip("-6", "addr", "show", "l0"),
+             "the link-local address to be back")
 
 
 def test_settings_do_not_pass_to_the_next_slave(lone):
@@ -146,7 +152,8 @@ def test_settings_do_not_pass_to_the_next_slave(lone):
     host.ctl("add-slave", "bond0", "l0", "l1", "weight", 7, "drain", "on")
     host.ctl("del-slave", "bond0", "l0")
     host.ctl("add-slave", "bond0", "l2")
-    assert host.slave("l2")["options"] == {**host.slave("l2")["options"], "weight": "auto", "drain": False}
+    assert host.slave("l2")["options"] == {**host.slave("l2")["options"], "weight": "auto",
+                                           "drain": False}
     assert host.slave("l1")["options"]["weight"] == 7
 
 
@@ -206,14 +213,16 @@ def test_create_makes_what_the_contract_says(lone):
     assert "UP" not in link["flags"] and link["mtu"] == 1500
     assert shown["mode"] == "balance-rr" and shown["slaves"] == [] and shown["carrier"] is False
     assert shown["options"]["miimon"] == 100 and shown["options"]["path"] == "counted"
-    assert {"name", "mode", "mac", "mtu", "carrier", "mii_status", "active_slave", "speed_mbps", "bondd", "options",
-            "tx_packets", "tx_bytes", "rx_packets", "rx_bytes", "rx_dropped", "slaves"} <= set(shown)
+    assert {"name", "mode", "mac", "mtu", "carrier", "mii_status", "active_slave", "speed_mbps",
+            "bondd", "options", "tx_packets", "tx_bytes", "rx_packets", "rx_bytes", "rx_dropped",
+            "slaves"} <= set(shown)
     host.ctl("add-slave", "bond0", "l0")
     assert "UP" in host.link("l0")["flags"], "add-slave brings a device up"
     host.ip("link", "set", "bond0", "up")
     host.wait_slaves("l0")
     shown = host.show()
     assert shown["speed_mbps"] == 10000 and shown["slaves"][0]["duplex"] == "full"
-    assert {"name", "mii_status", "active", "speed_mbps", "duplex", "mac", "perm_mac", "link_failures", "rx_hook",
-            "options", "tx_packets", "tx_bytes", "rx_packets", "rx_bytes", "rx_dropped"} <= set(shown["slaves"][0])
+    assert {"name", "mii_status", "active", "speed_mbps", "duplex", "mac", "perm_mac",
+            "link_failures", "rx_hook", "options", "tx_packets", "tx_bytes", "rx_packets",
+            "rx_bytes", "rx_dropped"} <= set(shown["slaves"][0])
     assert shown["slaves"][0]["rx_hook"] == "tc"

@@ -1,9 +1,10 @@
-"""bondd's main loop, which must never stand still: many bonds that fail over at a time, many devices above, and
-libxdp, whose dispatcher takes its time.
+"""bondd's main loop, which must never stand still: many bonds that fail over at a time, many
+devices above, and libxdp, whose dispatcher takes its time.
 
-`loop` in the JSON of `stats` has how long the loop stood still at worst. What others do to the machine is not
-bondd's: worst_own_ms leaves out how long it waited for a CPU, and a bystander tells how long everybody waited for
-the kernel's RTNL lock, which the short test allows for. So the bound holds on a busy machine, too.
+`loop` in the JSON of `stats` has how long the loop stood still at worst. What others do to the
+machine is not bondd's: worst_own_ms leaves out how long it waited for a CPU, and a bystander tells
+how long everybody waited for the kernel's RTNL lock, which the short test allows for. So the bound
+holds on a busy machine, too.
 """
 import contextlib
 import os
@@ -40,7 +41,8 @@ def test_stats_has_the_figures(pair):
     """As long as bondd runs; and each start begins anew."""
     made = pair("active-backup", links=2)
     first = wait_for(lambda: loop(made.near), "figures")
-    assert first["worst_ms"] > 0 and first["worst_own_ms"] > 0 and isinstance(first["worst_work"], str)
+    assert first["worst_ms"] > 0 and first["worst_own_ms"] > 0
+    assert isinstance(first["worst_work"], str)
     assert sum(bucket["turns"] for bucket in first["histogram_ms"]) <= first["turns"] + 1
     assert max(bucket["below"] for bucket in first["histogram_ms"]) >= first["worst_own_ms"]
     wait_for(lambda: loop(made.near)["turns"] > first["turns"], "another turn")
@@ -75,7 +77,8 @@ class Many:
         lines = []
         for number in range(above):
             lines += [f"link add u{number} link b0 type macvlan mode private",
-                      f"addr add 10.1.{number // 200}.{number % 200 + 1}/32 dev u{number}", f"link set u{number} up"]
+                      f"addr add 10.1.{number // 200}.{number % 200 + 1}/32 dev u{number}",
+                      f"link set u{number} up"]
         self.batch(self.near, lines)
 
     @staticmethod
@@ -83,7 +86,8 @@ class Many:
         where.run("ip", "-batch", "-", input="\n".join(lines), timeout=600)
 
     def active(self):
-        return [shown["active_slave"] for shown in self.near.ctl_json("show") if shown["name"] != "bond0"]
+        return [shown["active_slave"] for shown in self.near.ctl_json("show")
+                if shown["name"] != "bond0"]
 
     def fail_over(self, deadline=8.0):
         """Cuts the active slave of every bond."""
@@ -119,7 +123,8 @@ def libxdp_stuck(host):
         return None
     child = wait_for(stop_one, "a child of bondd", interval=0)
     yield asking
-    if not os.environ.get("XBOND_SOAK"):  # there it is bondd that has enough of it, after ten seconds
+    # there it is bondd that has enough of it, after ten seconds
+    if not os.environ.get("XBOND_SOAK"):
         os.kill(child, signal.SIGKILL)
     asking.wait(30)
     host.ctl("delete", "bond0")
@@ -131,14 +136,16 @@ def stand_still(many, rounds):
     near = many.near
     near.stop_bondd()  # what it took to make the bonds is not of interest
     near.start_bondd()
-    with subprocess.Popen([sys.executable, "-c", BYSTANDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as bystander:
+    with subprocess.Popen([sys.executable, "-c", BYSTANDER], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as bystander:
         for _ in range(rounds):
             many.fail_over()
         with libxdp_stuck(near) as asking:
             many.fail_over()
             lost = many.lose_slave()
             assert asking.poll() is None, "bonds fail over while libxdp does not answer"
-        wait_for(lambda: not near.slave(lost, f"b{many.bonds - 1}"), "bondd to see afterwards what it has not seen")
+        wait_for(lambda: not near.slave(lost, f"b{many.bonds - 1}"),
+                 "bondd to see afterwards what it has not seen")
         figures = loop(near, "b0")
         return figures, float(bystander.communicate()[0])
 

@@ -1,4 +1,6 @@
-"""A device that leads back to the bond, by whatever is between, is refused as its slave: frames would go round for ever."""
+"""A device that leads back to the bond, by whatever is between, is refused as its slave: frames
+would go round for ever.
+"""
 import pytest
 
 from lab import wait_for
@@ -31,7 +33,8 @@ def refused(host, bond, dev, way):
 KINDS = [("macvlan", ()), ("ipvlan", ("mode", "l2")), ("vlan", ("id", 5))]
 
 
-@pytest.mark.parametrize("kind,words", KINDS, ids=lambda value: value if isinstance(value, str) else None)
+@pytest.mark.parametrize("kind,words", KINDS,
+                         ids=lambda value: value if isinstance(value, str) else None)
 def test_two_bonds_on_each_other(lone, kind, words):
     host = lone()
     bonds(host, 2)

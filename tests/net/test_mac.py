@@ -19,9 +19,12 @@ def sources(wires):
 
 def turmoil(made, stream):
     """Cut, return, del, add: with traffic before, between and after."""
-    steps = [lambda: made.far.ip("link", "set", "l1", "down"), lambda: made.far.ip("link", "set", "l1", "up"),
-             lambda: made.near.ctl("del-slave", "bond0", "l0"), lambda: made.near.ctl("add-slave", "bond0", "l0"),
-             lambda: made.near.ip("link", "set", "l2", "down"), lambda: made.near.ip("link", "set", "l2", "up")]
+    steps = [lambda: made.far.ip("link", "set", "l1", "down"),
+             lambda: made.far.ip("link", "set", "l1", "up"),
+             lambda: made.near.ctl("del-slave", "bond0", "l0"),
+             lambda: made.near.ctl("add-slave", "bond0", "l0"),
+             lambda: made.near.ip("link", "set", "l2", "down"),
+             lambda: made.near.ip("link", "set", "l2", "up")]
     for step in steps:
         stream.flow_on(300)
         step()
@@ -57,7 +60,8 @@ def test_a_new_address_goes_to_all_slaves(pair, policy):
     assert sources(wires) == {old, USER_MAC}
     wait_for(lambda: made.near.show()["mac"] == USER_MAC, "bondd to see the new address")
     if policy == "set":
-        wait_for(lambda: {mac(made.near, link) for link in made.links} == {USER_MAC}, "the slaves to follow")
+        wait_for(lambda: {mac(made.near, link) for link in made.links} == {USER_MAC},
+                 "the slaves to follow")
     made.near.wait_ping("10.0.0.2")
     send_packets(made.near, count=300, flows=30)
     assert sources(wires) == {USER_MAC}
@@ -66,7 +70,8 @@ def test_a_new_address_goes_to_all_slaves(pair, policy):
 def test_filter_keeps_the_slaves_own(pair):
     made = pair("balance-xor", links=2, mac_policy="filter")
     shown = made.near.show()
-    assert [slave["mac"] for slave in shown["slaves"]] == [slave["perm_mac"] for slave in shown["slaves"]]
+    assert [slave["mac"] for slave in shown["slaves"]] == [slave["perm_mac"]
+                                                           for slave in shown["slaves"]]
     assert len({mac(made.near, link) for link in made.links}) == 2
     second = next(link for link in made.links if mac(made.near, link) != shown["mac"])
     assert shown["mac"] in made.near.run("bridge", "fdb", "show", "dev", second).stdout

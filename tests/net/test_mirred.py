@@ -18,7 +18,9 @@ both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 
 @pytest.fixture
 def unqueued(pair):
-    """make(mode, **options): two bonds whose slaves hand over at once; packets go from near to far."""
+    """make(mode, **options): two bonds whose slaves hand over at once; packets go
+    from near to far.
+    """
 
     def make(mode="balance-xor", **options):
         made = pair(mode, **{"path": "direct", "rx_backlog": "off", **options})
@@ -30,8 +32,10 @@ def unqueued(pair):
 
 def action_of(host, dev):
     """The action of xbond's filter on a slave, as tc shows it, or None."""
-    shown = json.loads(host.run("tc", "-s", "-j", "filter", "show", "dev", dev, "ingress").stdout or "[]")
-    actions = [filter["options"]["actions"] for filter in shown if filter.get("options", {}).get("actions")]
+    shown = json.loads(host.run("tc", "-s", "-j", "filter", "show", "dev", dev, "ingress").stdout or
+                       "[]")
+    actions = [filter["options"]["actions"] for filter in shown
+               if filter.get("options", {}).get("actions")]
     assert len(actions) <= 1
     return actions[0][0] if actions else None
 
@@ -51,7 +55,8 @@ def clean(stream):
 @pytest.mark.parametrize("mode", MODES)
 def test_receive(unqueued, mode, hook):
     made = unqueued(mode)
-    before, counted = taken(made.far, made.links), made.far.ctl_json("stats", "bond0")["counters"]["rx_packets"]
+    before = taken(made.far, made.links)
+    counted = made.far.ctl_json("stats", "bond0")["counters"]["rx_packets"]
     stream = Stream(made.near, made.far, count=5000, rate=20000, flows=FLOWS)
     if mode == "broadcast":
         assert stream.finish()["lost"] == 0
@@ -82,7 +87,8 @@ def test_an_inactive_slave_does_not_receive(unqueued):
     backup = next(slave["name"] for slave in made.far.show()["slaves"] if not slave["active"])
     dropped, before = made.far.slave(backup)["rx_dropped"], taken(made.far, [backup])
     send_frames(made.near, backup, [bytes.fromhex("ffffffffffff0200000000aa88b5") + bytes(50)] * 20)
-    wait_for(lambda: made.far.slave(backup)["rx_dropped"] >= dropped + 20, "the frames to be dropped")
+    wait_for(lambda: made.far.slave(backup)["rx_dropped"] >= dropped + 20,
+             "the frames to be dropped")
     assert taken(made.far, [backup]) == before
 
 
@@ -161,8 +167,9 @@ def test_bond0_leaves_and_is_back_before_bondd_looks(unqueued, number_is_taken):
     made = unqueued(links=2)
     other = made.lab.namespace("c")
     if number_is_taken:
-        other.ip("link", "add", "x", "index", made.near.link("bond0")["ifindex"], "type", "veth", "peer", "name", "y",
-                 check=False)  # unless a device of the namespace has it already
+        # unless a device of the namespace has it already
+        other.ip("link", "add", "x", "index", made.near.link("bond0")["ifindex"], "type", "veth",
+                 "peer", "name", "y", check=False)
     made.near.freeze_bondd()
     with moved_away(made, other):
         pass
@@ -191,7 +198,8 @@ def test_nothing_is_handed_to_a_bond_that_is_down(unqueued):
     wait_for(lambda: made.far.pinned("table")["flags"] & FORCE_COUNTED, "bondd to see it")
     before = taken(made.far, made.links)
     send_frames(made.near, "l0", [bytes.fromhex("ffffffffffff0200000000aa88b5") + bytes(50)] * 20)
-    wait_for(lambda: made.far.slave("l0")["rx_packets"] + made.far.slave("l0")["rx_dropped"] >= 20, "the frames")
+    wait_for(lambda: made.far.slave("l0")["rx_packets"] + made.far.slave("l0")["rx_dropped"] >= 20,
+             "the frames")
     assert taken(made.far, made.links) == before
     made.far.ip("link", "set", "bond0", "up")
     made.near.wait_ping("10.0.0.2")
@@ -220,7 +228,8 @@ def test_a_bridge_above(unqueued):
 def test_a_new_address_of_bond0(unqueued):
     made = unqueued(links=2)
     made.far.ip("link", "set", "bond0", "address", "02:00:00:00:77:01")
-    wait_for(lambda: all(slave["mac"] == "02:00:00:00:77:01" for slave in made.far.show()["slaves"]), "the slaves to follow")
+    wait_for(lambda: all(slave["mac"] == "02:00:00:00:77:01"
+                         for slave in made.far.show()["slaves"]), "the slaves to follow")
     made.near.ip("neigh", "flush", "dev", "bond0")
     made.near.wait_ping("10.0.0.2")
     before = taken(made.far, made.links)
@@ -231,15 +240,18 @@ def test_a_new_address_of_bond0(unqueued):
 def test_addresses_of_their_own_are_refused(lone):
     near = lone()
     near.ctl("create", "bond0", "rx_backlog", "off")
-    for words in (("set", "bond0", "mac_policy", "filter"), ("create", "bond1", "rx_backlog", "off", "mac_policy", "filter")):
+    for words in (("set", "bond0", "mac_policy", "filter"),
+                  ("create", "bond1", "rx_backlog", "off", "mac_policy", "filter")):
         assert "mac_policy set" in near.ctl_try(*words).stderr
-    assert near.show()["options"]["mac_policy"] == "set" and near.show()["options"]["rx_backlog"] is False
+    assert near.show()["options"]["mac_policy"] == "set" and \
+        near.show()["options"]["rx_backlog"] is False
     assert near.ctl_json("list") == ["bond0"]
     near.ctl("set", "bond0", "rx_backlog", "on", "mac_policy", "filter")
 
 
 @both_hooks
-@pytest.mark.parametrize("what", [("qdisc", "del", "dev", "l0", "clsact"), ("filter", "del", "dev", "l0", "ingress"),
+@pytest.mark.parametrize("what", [("qdisc", "del", "dev", "l0", "clsact"),
+                                  ("filter", "del", "dev", "l0", "ingress"),
                                   ("filter", "del", "dev", "l0", "ingress", "pref", 2828)])
 def test_filters_that_are_removed_come_back(unqueued, what, hook):
     made = unqueued(links=1)

@@ -25,7 +25,8 @@ def frames_per_link(pair, far_captures, **packets):
     for capture in far_captures:
         capture.frames()
     sent = send_packets(pair.near, **packets)["sent"]
-    found = {capture.dev: sum(frame.type == IPV4 for frame in capture.frames(0.1)) for capture in far_captures}
+    found = {capture.dev: sum(frame.type == IPV4 for frame in capture.frames(0.1))
+             for capture in far_captures}
     return sent, found
 
 
@@ -37,11 +38,13 @@ def measure(pair, **packets):
 @pytest.mark.skipif("XBOND_VM" in os.environ, reason="an emulated machine does not fill the links")
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 def test_xor_layer34_fills_every_link(pair, hook):
-    """64 TCP connections over four links of 200 Mbit/s: each carries at least 0.75 of its quarter."""
+    """64 TCP connections over four links of 200 Mbit/s: each carries at least 0.75
+    of its quarter.
+    """
     made = pair("balance-xor", xmit_hash_policy="layer3+4")
     for link in made.links:
-        made.near.run("tc", "qdisc", "add", "dev", link, "root", "tbf", "rate", "200mbit", "burst", "64kb",
-                      "latency", "50ms")
+        made.near.run("tc", "qdisc", "add", "dev", link, "root", "tbf", "rate", "200mbit", "burst",
+                      "64kb", "latency", "50ms")
     server = Iperf(made.far)
     before = [made.far.received(link)["bytes"] for link in made.links]
     server.run(made.near, "10.0.0.2", "-P", 64, "-t", 3)
@@ -68,7 +71,8 @@ def test_xor_of_one_pair_of_hosts_uses_one_link(pair, policy, path):
 def test_active_backup_uses_the_active_slave(pair, path):
     made = pair("active-backup", path=path)
     sent, frames = measure(made, count=2000, flows=100)
-    assert frames == {link: sent if link == made.near.show()["active_slave"] else 0 for link in made.links}
+    assert frames == {link: sent if link == made.near.show()["active_slave"] else 0
+                      for link in made.links}
 
 
 def test_broadcast_uses_all(pair, path):
@@ -83,12 +87,14 @@ def test_round_robin_order(pair, path, packets_per_slave):
     made = pair("balance-rr", path=path, packets_per_slave=packets_per_slave)
     wires = captures(made.far, made.links)
     send_packets(made.near, count=2400, cpu=0)
-    link_of = {frame.numbers()[0]: wire.dev for wire in wires for frame in wire.frames(0.1) if frame.numbers()}
+    link_of = {frame.numbers()[0]: wire.dev for wire in wires for frame in wire.frames(0.1)
+               if frame.numbers()}
     assert len(link_of) == 2400
     taken = [link_of[sequence] for sequence in range(2400)]
     heads = run_heads(taken)
     # A stray packet of the stack (ND) takes a turn too.
-    steps = [(made.links.index(now) - made.links.index(then)) % 4 for then, now in zip(heads, heads[1:])]
+    steps = [(made.links.index(now) - made.links.index(then)) % 4
+             for then, now in zip(heads, heads[1:])]
     assert steps.count(most_common(steps)) >= len(steps) - 8, steps
     assert abs(len(heads) - 2400 // packets_per_slave) <= 8
 
@@ -120,7 +126,8 @@ def test_weights_are_shares(pair, mode):
         made.near.ctl("set-slave", "bond0", link, "weight", weight)
     sent, frames = measure(made, count=8000, flows=4000, rate=30000, cpu=0)
     shares = [frames[link] / sent for link in made.links]
-    assert all(0.85 * weight / 10 < share < 1.15 * weight / 10 for weight, share in enumerate(shares, 1)), shares
+    assert all(0.85 * weight / 10 < share < 1.15 * weight / 10
+               for weight, share in enumerate(shares, 1)), shares
 
 
 def test_weight_by_speed_is_equal_on_equal_links(pair):
@@ -148,7 +155,8 @@ def test_drain_without_bondd(pair):
 def test_counters_agree(pair, mode):
     """Counted: bond0 in `ip -s link`, the sum over its slaves there, and bondctl say the same."""
     made = pair(mode, xmit_hash_policy="layer3+4")
-    watched = lambda: {direction: [getattr(made.near, direction)(dev) for dev in ["bond0", *made.links]]
+    watched = lambda: {direction: [getattr(made.near, direction)(dev)
+                                   for dev in ["bond0", *made.links]]
                        for direction in ("sent", "received")}
     everything = lambda: (watched(), made.near.show())
     before, shown_before = steady(everything)
@@ -159,13 +167,16 @@ def test_counters_agree(pair, mode):
     after, shown_after = steady(everything)
     for direction, short in (("sent", "tx"), ("received", "rx")):
         for what in ("bytes", "packets"):
-            bond, *slaves = [now[what] - then[what] for then, now in zip(before[direction], after[direction])]
+            bond, *slaves = [now[what] - then[what]
+                             for then, now in zip(before[direction], after[direction])]
             assert bond >= 3000 and bond == sum(slaves), (direction, what)
             assert bond == shown_after[f"{short}_{what}"] - shown_before[f"{short}_{what}"]
 
 
 def steady(look):
-    """What look() says when it says the same twice, a moment apart: no packet was counted in between."""
+    """What look() says when it says the same twice, a moment apart: no packet was counted in
+    between.
+    """
     seen = [look()]
 
     def same():
@@ -220,9 +231,12 @@ def test_every_mode_carries_both_ways_in_both_paths(pair, mode, hook):
 
 
 def test_the_mode_changes_live(pair):
-    """Under traffic: the next packets go by the new mode, none is lost but what an inactive far slave drops."""
+    """Under traffic: the next packets go by the new mode, none is lost but what an inactive far
+    slave drops.
+    """
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4", far={"mode": "broadcast"})
-    for mode, links in (("active-backup", 1), ("balance-rr", 2), ("broadcast", 2), ("balance-xor", 2)):
+    for mode, links in (("active-backup", 1), ("balance-rr", 2), ("broadcast", 2),
+                        ("balance-xor", 2)):
         stream = Stream(made.near, made.far, flows=32)
         stream.flow_on(300)
         made.near.ctl("set", "bond0", "mode", mode)

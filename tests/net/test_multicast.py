@@ -1,5 +1,5 @@
-"""bond0's multicast groups on its slaves' own lists: whatever happens to bond0 and bondd, a slave that is released has
-the groups that it had before, and only those.
+"""bond0's multicast groups on its slaves' own lists: whatever happens to bond0 and bondd, a slave
+that is released has the groups that it had before, and only those.
 """
 import fcntl
 import os
@@ -27,7 +27,9 @@ def static(host, dev):
 
 
 def listening(lone, *joined, links=2):
-    """A host whose bond0 has these groups, and so have its slaves l0, l1; `before`: what they had without it."""
+    """A host whose bond0 has these groups, and so have its slaves l0, l1; `before`: what they had
+    without it.
+    """
     host = lone(links=links)
     host.before = {name: static(host, name) for name in host.links}
     host.ctl("create", "bond0", "mode", "balance-xor")
@@ -35,7 +37,8 @@ def listening(lone, *joined, links=2):
     host.ip("link", "set", "bond0", "up")
     for each in joined:
         host.ip("maddr", "add", each, "dev", "bond0")
-    wait_for(lambda: all(set(joined) <= static(host, name) for name in host.links), "the slaves to listen, too")
+    wait_for(lambda: all(set(joined) <= static(host, name) for name in host.links),
+             "the slaves to listen, too")
     return host
 
 
@@ -46,7 +49,8 @@ def add_all(host, dev, wanted):
     with asker:
         for group in wanted:
             address = bytes.fromhex(group.replace(":", ""))
-            fcntl.ioctl(asker, SIOCADDMULTI, struct.pack("=16sH14s", dev.encode(), socket.AF_UNSPEC, address))
+            fcntl.ioctl(asker, SIOCADDMULTI,
+                        struct.pack("=16sH14s", dev.encode(), socket.AF_UNSPEC, address))
 
 
 def as_before(host):
@@ -74,7 +78,8 @@ def test_what_happened_while_bondd_was_dead(lone, lab, happens):
     happens(host)
     host.start_bondd()
     if happens is leaves_group:
-        wait_for(lambda: not any(GROUP in static(host, name) for name in host.links), "the slaves to leave it")
+        wait_for(lambda: not any(GROUP in static(host, name) for name in host.links),
+                 "the slaves to leave it")
         assert all(LATER in static(host, name) for name in host.links)
     if happens is goes_away:
         assert all({GROUP, LATER} <= static(host, name) for name in host.links)
@@ -86,7 +91,9 @@ def test_what_happened_while_bondd_was_dead(lone, lab, happens):
 
 @pytest.mark.parametrize("bondd", ["lives", "dies"])
 def test_what_others_have_joined_stays(lone, bondd):
-    """The kernel keeps one static entry of an address, whoever asks for it, and no word of who did."""
+    """The kernel keeps one static entry of an address, whoever asks for it, and no
+    word of who did.
+    """
     host = lone(links=2)
     for group in (OTHERS, SLOW):
         host.ip("maddr", "add", group, "dev", "l0")
@@ -115,7 +122,8 @@ def test_killed_while_slaves_join(lone, step):
     wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
     host.environment = {}
     host.start_bondd()
-    wait_for(lambda: all({GROUP, LATER} <= static(host, name) for name in host.links), "the slaves to join all the same")
+    wait_for(lambda: all({GROUP, LATER} <= static(host, name) for name in host.links),
+             "the slaves to join all the same")
     host.ctl("delete", "bond0")
     assert as_before(host)
 
@@ -123,7 +131,8 @@ def test_killed_while_slaves_join(lone, step):
 DELETE, RELEASE = ("delete", "bond0"), ("del-slave", "bond0", "l0")
 
 
-@pytest.mark.parametrize("words,step", [(DELETE, "delete-started"), (DELETE, "release-detached"), (DELETE, "group-left"),
+@pytest.mark.parametrize("words,step", [(DELETE, "delete-started"), (DELETE, "release-detached"),
+                                        (DELETE, "group-left"),
                                         (RELEASE, "release-detached"), (RELEASE, "group-left")])
 def test_killed_while_slaves_leave(lone, words, step):
     host = listening(lone, GROUP, LATER)
@@ -157,7 +166,8 @@ def test_renamed_while_bondd_was_dead(lone):
         host.rename(old, new)
     host.start_bondd()
     host.ip("maddr", "add", LATER, "dev", "bond0")
-    wait_for(lambda: all({GROUP, LATER} <= static(host, name) for name in host.links), "both groups on both")
+    wait_for(lambda: all({GROUP, LATER} <= static(host, name) for name in host.links),
+             "both groups on both")
     host.ctl("del-slave", "bond0", "l1")
     assert static(host, "l1") == host.before["l0"] and {GROUP, LATER} <= static(host, "l0")
     host.ctl("delete", "bond0")
@@ -166,7 +176,9 @@ def test_renamed_while_bondd_was_dead(lone):
 
 @pytest.mark.parametrize("bondd", ["lives", "dies"])
 def test_another_device_in_the_slot(lone, lab, bondd):
-    """A slave that was moved has lost its list; what is written down of it does not hold for who comes next."""
+    """A slave that was moved has lost its list; what is written down of it does not hold for who
+    comes next.
+    """
     host = listening(lone, GROUP, LATER, links=3)
     host.ctl("del-slave", "bond0", "l2")
     host.ip("maddr", "add", GROUP, "dev", "l2")
@@ -213,12 +225,15 @@ def test_two_bonds_exchange_a_slave(lone):
 def test_more_groups_than_are_recorded(lone):
     """bondd goes on meanwhile, says why not all are joined, and all that are joined are left."""
     host = listening(lone, GROUP, links=1)
-    add_all(host, "bond0", [f"01:00:5e:7f:{number >> 8:02x}:{number & 255:02x}" for number in range(MAX_GROUPS + 100)])
+    add_all(host, "bond0", [f"01:00:5e:7f:{number >> 8:02x}:{number & 255:02x}"
+                            for number in range(MAX_GROUPS + 100)])
     wait_for(lambda: len(static(host, "l0")) > MAX_GROUPS / 10, "some to be joined", 30)
     host.kill_bondd()
     host.start_bondd()
-    wait_for(lambda: "do not join all of its multicast groups" in host.log(), "bondd to say that it is too much", 60)
-    assert len(static(host, "l0")) == MAX_GROUPS + len(host.before["l0"]) + 1  # that of the slow protocols
+    wait_for(lambda: "do not join all of its multicast groups" in host.log(),
+             "bondd to say that it is too much", 60)
+    # that of the slow protocols
+    assert len(static(host, "l0")) == MAX_GROUPS + len(host.before["l0"]) + 1
     host.ctl("delete", "bond0")
     assert as_before(host)
 

@@ -1,5 +1,5 @@
-"""device netkit: what bond0 is made of, that its own transmit function selects, and that everything stays
-true that holds for a veth. The other tests run on it with XBOND_TEST_DEVICE=netkit.
+"""device netkit: what bond0 is made of, that its own transmit function selects, and that everything
+stays true that holds for a veth. The other tests run on it with XBOND_TEST_DEVICE=netkit.
 """
 import contextlib
 import json
@@ -77,7 +77,8 @@ def test_auto_takes_netkit_where_the_kernel_has_it(lone):
     assert host.show()["device"] == expected and host.show()["options"]["device"] == "auto"
 
 
-@pytest.mark.parametrize("words", [("rx_hook", "xdp"), ("rx_hook", "auto"), ("xdp_tx", "on"), ("device", "veth")])
+@pytest.mark.parametrize("words", [("rx_hook", "xdp"), ("rx_hook", "auto"), ("xdp_tx", "on"),
+                                   ("device", "veth")])
 def test_veth_where_xdp_or_veth_is_asked_for(lone, words):
     host = lone(links=1)
     host.ctl("create", "bond0", *words)
@@ -137,7 +138,8 @@ def test_what_is_made(lone):
     assert bond["link_type"] == port["link_type"] == "ether"
     assert bond["mtu"] == 1500 and bond["address"] == host.show()["mac"]
     assert bond["num_tx_queues"] == os.cpu_count(), "tc's skbedit takes no queue that bond0 has not"
-    assert "NOARP" not in bond["flags"] and "NOARP" in port["flags"], "L2 mode has ARP; the port side has none"
+    assert "NOARP" not in bond["flags"] and "NOARP" in port["flags"], \
+        "L2 mode has ARP; the port side has none"
     assert linked(host, "link_port")["type"] in ("netkit", BPF_LINK_TYPE_NETKIT)
     assert linked(host, "link_egress") is None
     assert "netkit" in host.ctl("show", "bond0")
@@ -339,7 +341,8 @@ def test_delete_restores_all(netkit_pair, hook):
     made.near.ctl("delete", "bond0")
     assert made.near.devices() == {"lo", *made.links} and made.near.pins() == []
     assert {link: made.near.link(link)["address"] for link in made.links} == own
-    wait_for(lambda: run("bpftool", "prog", "show", "id", number, check=False).returncode, "the program to be freed")
+    wait_for(lambda: run("bpftool", "prog", "show", "id", number, check=False).returncode,
+             "the program to be freed")
     stream.sender.kill()
 
 

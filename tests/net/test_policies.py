@@ -1,5 +1,5 @@
-"""Policies on the wire: flow and the IPv6 flow label leave a slave that is silently broken, both hooks hash
-alike, symmetric brings answers back by the link of the request.
+"""Policies on the wire: flow and the IPv6 flow label leave a slave that is silently broken, both
+hooks hash alike, symmetric brings answers back by the link of the request.
 """
 import socket
 import struct
@@ -19,7 +19,9 @@ def path(request):
 
 
 def break_silently(host, link):
-    """Frames that arrive on link are lost there, before bondd's clsact filter sees them; carrier stays."""
+    """Frames that arrive on link are lost there, before bondd's clsact filter sees them; carrier
+    stays.
+    """
     host.run("tc", "filter", "add", "dev", link, "ingress", "prio", 1, "bpf", "direct-action",
              "bytecode", "1,6 0 0 2")
 
@@ -78,12 +80,14 @@ def link_of(made, connection):
 def source_port(frame):
     offset = {0x0800: 34, 0x86dd: 54}.get(frame.type)
     next_header = {0x0800: 23, 0x86dd: 20}.get(frame.type)
-    if offset is None or len(frame.data) < offset + 4 or frame.data[next_header] != socket.IPPROTO_TCP:
+    if offset is None or len(frame.data) < offset + 4 or \
+            frame.data[next_header] != socket.IPPROTO_TCP:
         return None
     return struct.unpack_from("!H", frame.data, offset)[0]
 
 
-CASES = {"flow": ({"xmit_hash_policy": "flow"}, "10.0.0.2"), "flow6": ({"xmit_hash_policy": "flow"}, "fd00::2"),
+CASES = {"flow": ({"xmit_hash_policy": "flow"}, "10.0.0.2"),
+         "flow6": ({"xmit_hash_policy": "flow"}, "fd00::2"),
          "label": ({"xmit_hash_policy": "layer3+4", "ip6_flow_label": "on"}, "fd00::2")}
 
 
@@ -118,7 +122,8 @@ def test_layer34_does_not_leave_it(pair, hook):
     connection.close()
 
 
-@pytest.mark.parametrize("policy,vlan", [("flow", None), ("encap3+4", None), ("layer3+4", None), ("flow", 7)])
+@pytest.mark.parametrize("policy,vlan",
+                         [("flow", None), ("encap3+4", None), ("layer3+4", None), ("flow", 7)])
 def test_both_hooks_choose_alike(pair, policy, vlan):
     """A connection stays on its link when the path changes, with and without a tag."""
     made = pair("balance-xor", links=4, xmit_hash_policy=policy)
@@ -126,7 +131,8 @@ def test_both_hooks_choose_alike(pair, policy, vlan):
     if vlan:
         to = "10.7.0.2"
         for host, number in ((made.near, 1), (made.far, 2)):
-            done = host.run("ip", "link", "add", "v7", "link", "bond0", "type", "vlan", "id", vlan, check=False)
+            done = host.run("ip", "link", "add", "v7", "link", "bond0", "type", "vlan", "id", vlan,
+                            check=False)
             if "Unknown device type" in done.stderr:
                 pytest.skip("this kernel has no VLAN devices")
             assert done.returncode == 0, done.stderr
@@ -157,7 +163,8 @@ def test_symmetric_answers_come_by_the_link_of_the_request(pair):
         for wire in wires:
             for frame in wire.frames(0.05):
                 if frame.type == 0x0800 and frame.data[23] == socket.IPPROTO_TCP:
-                    found.setdefault(struct.unpack_from("!HH", frame.data, 34)[end], set()).add(wire.dev)
+                    found.setdefault(struct.unpack_from("!HH", frame.data, 34)[end],
+                                     set()).add(wire.dev)
         return found
     requests, answers = links(there, 0), links(back, 1)
     ports = [connection.near.getsockname()[1] for connection in connections]

@@ -1,4 +1,6 @@
-"""queue_id: packets with a slave's queue_mapping take this slave, in every mode and path; what is refused."""
+"""queue_id: packets with a slave's queue_mapping take this slave, in every mode and path; what is
+refused.
+"""
 import os
 import socket
 
@@ -32,12 +34,15 @@ def put_before(host, program, hook):
         attach_before(host, "bond0", program, "queue_by_mark")
         return
     host.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)  # a netkit has none yet
-    host.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj", program, "sec", "tc")
+    host.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj",
+             program, "sec", "tc")
 
 
 @pytest.fixture
 def queued(pair, program, hook):
-    """A pair whose near end gives packets the queue_mapping of their socket's mark, before xbond's program."""
+    """A pair whose near end gives packets the queue_mapping of their socket's mark, before xbond's
+    program.
+    """
     def make(mode, **options):
         far = {"mode": "broadcast"} if mode in ("active-backup", "broadcast") else {}
         made = pair(mode, links=3, far=far, **options)
@@ -56,7 +61,8 @@ def links_used(made, mark, priority=0):
             flow.setsockopt(socket.SOL_SOCKET, SO_MARK, mark)
             flow.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, priority)
             flow.sendto(f"flow {number}".encode(), ("10.0.0.2", PORT))
-    found = {link: sum(b"flow " in frame.data for frame in wire.frames(0.1)) for link, wire in wires.items()}
+    found = {link: sum(b"flow " in frame.data for frame in wire.frames(0.1))
+             for link, wire in wires.items()}
     for wire in wires.values():
         wire.close()
     return {link: count for link, count in found.items() if count}
@@ -77,12 +83,14 @@ def test_the_mapping_chooses_the_slave(queued, mode, path, hook):
 
 
 @pytest.mark.parametrize("hook", ["clsact"], indirect=True)
-@pytest.mark.skipif(os.cpu_count() == 1, reason="the bond has one queue, and skbedit takes no number that it has not")
+@pytest.mark.skipif(os.cpu_count() == 1,
+                    reason="the bond has one queue, and skbedit takes no number that it has not")
 def test_skbedit_on_the_bond(pair, path, hook):
     """As the manual has it: a filter of tc before xbond's."""
     made = pair("balance-xor", links=3, path=path, xmit_hash_policy="layer3+4")
     made.near.ctl("set-slave", "bond0", "l2", "queue_id", 1)
-    done = made.near.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "protocol", "ip", "matchall", "action",
+    done = made.near.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "protocol",
+                         "ip", "matchall", "action",
                          "skbedit", "queue_mapping", 1, "continue", check=False)
     if "not found" in done.stderr or "Failed to load TC" in done.stderr:
         pytest.skip("this kernel has no matchall or skbedit")

@@ -70,7 +70,8 @@ def test_two_leave_and_return_in_another_order(pair):
     assert moved(before, without) == {flow for flow, link in before.items() if link in ("l1", "l3")}
     for link in ("l1", "l3"):
         made.far.ip("link", "set", link, "up")
-        wait_for(lambda: link in made.near.carrier_slaves() and link in made.far.carrier_slaves(), f"{link} back")
+        wait_for(lambda: link in made.near.carrier_slaves() and link in made.far.carrier_slaves(),
+                 f"{link} back")
     assert links_of_flows(made) == before
 
 

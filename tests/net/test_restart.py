@@ -63,12 +63,14 @@ def wait_same(host, before):
 
 def identities(host):
     """What would change if something were torn down and made again."""
-    links = {name: (host.link(name)["ifindex"], host.link(name)["address"], host.link(name)["flags"])
+    links = {name: (host.link(name)["ifindex"], host.link(name)["address"],
+                    host.link(name)["flags"])
              for name in sorted(host.devices()) if name != "lo"}
     return links, host.pins(), host.ip("addr")
 
 
-OPTIONS = dict(xmit_hash_policy="layer2+3", min_links=1, miimon=50, updelay=70, downdelay=130, hash_seed=12345)
+OPTIONS = dict(xmit_hash_policy="layer2+3", min_links=1, miimon=50, updelay=70, downdelay=130,
+               hash_seed=12345)
 
 
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
@@ -131,7 +133,8 @@ def test_a_slave_deleted_while_bondd_was_away(pair):
     made.near.kill_bondd()
     made.near.ip("link", "del", "l0")
     made.near.start_bondd()
-    wait_for(lambda: [slave["name"] for slave in made.near.show()["slaves"]] == ["l1"], "l0 to be gone")
+    wait_for(lambda: [slave["name"] for slave in made.near.show()["slaves"]] == ["l1"],
+             "l0 to be gone")
     made.near.wait_ping("10.0.0.2")
 
 
@@ -146,7 +149,8 @@ def test_the_bond_deleted_while_bondd_was_away(pair):
 
 # settings in mid-stream
 
-STEERING = [("xmit_hash_policy", ["layer2", "encap3+4", "layer2+3", "encap2+3", "vlan+srcmac", "flow", "layer3+4"]),
+STEERING = [("xmit_hash_policy",
+             ["layer2", "encap3+4", "layer2+3", "encap2+3", "vlan+srcmac", "flow", "layer3+4"]),
             ("symmetric", ["on", "off", "on"]),
             ("path", ["direct", "counted", "direct", "counted"])]
 BONDD_STATES = {"running": lambda host: None, "frozen": lambda host: host.freeze_bondd(),
@@ -199,8 +203,8 @@ def test_a_weight_without_bondd_says_so(pair):
 def test_verbs_that_need_bondd_say_so(pair):
     made = pair("balance-xor", links=2)
     made.near.stop_bondd()
-    for words in (["create", "bond1"], ["delete", "bond0"], ["add-slave", "bond0", "l0"], ["del-slave", "bond0", "l0"],
-                  ["set", "bond0", "min_links", "1"]):
+    for words in (["create", "bond1"], ["delete", "bond0"], ["add-slave", "bond0", "l0"],
+                  ["del-slave", "bond0", "l0"], ["set", "bond0", "min_links", "1"]):
         with pytest.raises(Refused) as refused:
             made.near.ctl(*words)
         assert refused.value.status == 3 and refused.value.text.count("\n") == 1
@@ -223,8 +227,8 @@ def test_add_and_del_under_traffic_lose_little(pair):
 
 # killed in between
 
-STEPS = ["create-pinned", "create-device", "enslave-recorded", "enslave-changed", "enslave-attached",
-         "release-detached", "delete-started"]
+STEPS = ["create-pinned", "create-device", "enslave-recorded", "enslave-changed",
+         "enslave-attached", "release-detached", "delete-started"]
 
 
 def knows_steps():
@@ -236,7 +240,8 @@ def plain_view(host):
     view = {}
     for name in host.links:
         link = host.link(name)
-        view[name] = (sorted(set(link["flags"]) - {"LOWER_UP", "NO-CARRIER"}), link["mtu"], link["address"],
+        view[name] = (sorted(set(link["flags"]) - {"LOWER_UP", "NO-CARRIER"}), link["mtu"],
+                      link["address"],
                       link.get("promiscuity"), link.get("allmulti"), groups(host, name),
                       host.run("tc", "filter", "show", "dev", name, "ingress").stdout,
                       host.run("sysctl", "-n", f"net.ipv6.conf.{name}.disable_ipv6").stdout)
@@ -245,7 +250,9 @@ def plain_view(host):
 
 @pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
 def test_killed_while_a_slave_was_down_for_its_mac(lone):
-    """Some drivers change their address only while down: who finds a member so brings it up again."""
+    """Some drivers change their address only while down: who finds a member so
+    brings it up again.
+    """
     host = lone(links=2)
     host.ctl("create", "bond0", "mode", "balance-xor")
     host.ctl("add-slave", "bond0", "l0", "l1")
@@ -276,6 +283,28 @@ def test_killed_while_a_released_slave_was_down(lone):
     host.environment = {}
     host.start_bondd()
     assert "UP" in host.link("l0")["flags"] and host.show()["slaves"] == []
+
+
+@pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
+@pytest.mark.parametrize("hook, step", [("clsact", "enslave-recorded"), ("clsact", "clsact-made"), ("clsact", "enslave-attached"),
+                                        ("tcx", "clsact-made"), ("tcx", "hooks-filter"), ("tcx", "mirred-attached")],
+                         indirect=["hook"])
+@pytest.mark.parametrize("owner", ["ours", "the user's"])
+def test_killed_while_a_qdisc_is_made(lone, owner, step, hook):
+    """The user's clsact qdisc stays, though it is empty; the one that bondd has made goes."""
+    host = lone(links=1)
+    host.ctl("create", "bond0", "mode", "active-backup", "rx_backlog", "off")
+    if owner == "the user's":
+        host.run("tc", "qdisc", "add", "dev", "l0", "clsact")
+    host.stop_bondd()
+    host.environment = {"XBOND_TEST_DIE_AT": step}
+    host.start_bondd()
+    assert host.ctl_try("add-slave", "bond0", "l0").returncode == 3
+    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
+    host.environment = {}
+    host.start_bondd()
+    assert host.show()["slaves"] == []
+    assert ("clsact" in host.run("tc", "qdisc", "show", "dev", "l0").stdout) == (owner == "the user's")
 
 
 @pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")

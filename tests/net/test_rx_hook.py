@@ -1,5 +1,6 @@
-"""What rx_hook costs a slave: nothing is changed on a device before its driver has taken the program, and what was
-refused is not tried again by every bondd. Taps have native XDP, macvlans have none. Real drivers: tests/vm.
+"""What rx_hook costs a slave: nothing is changed on a device before its driver has taken the
+program, and what was refused is not tried again by every bondd. Taps have native XDP, macvlans have
+none. Real drivers: tests/vm.
 """
 import contextlib
 import fcntl
@@ -28,7 +29,9 @@ def hooks(host):
 
 @contextlib.contextmanager
 def news_of(host, dev):
-    """Types of the messages about a device within the block, also of changed features; read them after it."""
+    """Types of the messages about a device within the block, also of changed features; read them
+    after it.
+    """
     found, index = [], host.link(dev)["ifindex"]
     with host.inside():
         news = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
@@ -85,7 +88,8 @@ class Tap:
     def __init__(self, host, name):
         with host.inside():
             self.fd = os.open("/dev/net/tun", os.O_RDWR)
-            fcntl.ioctl(self.fd, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
+            fcntl.ioctl(self.fd, TUNSETIFF,
+                        struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
         host.ip("link", "set", name, "up")
 
     def write(self, frame):
@@ -155,11 +159,13 @@ def test_bondd_dies_in_the_turn_of_the_first(lab, step):
     host.environment = {}
     host.start_bondd()
     wait_for(lambda: hooks(host) == ["xdp", "xdp"], "both")
-    wait_for(lambda: [slave["active"] for slave in host.show()["slaves"]] == [True, True], "both to be used")
+    wait_for(lambda: [slave["active"] for slave in host.show()["slaves"]] == [True, True],
+             "both to be used")
     shown = host.show()["slaves"]
     assert [(slave["link_failures"], slave["resets"]) for slave in shown] == [(0, 0)] * 2
     host.ctl("set", "bond0", "rx_hook", "tc")
-    wait_for(lambda: hooks(host) == ["tc", "tc"] and not any("xdp" in host.link(tap) for tap in ("t0", "t1")), "TC again")
+    wait_for(lambda: hooks(host) == ["tc", "tc"] and
+             not any("xdp" in host.link(tap) for tap in ("t0", "t1")), "TC again")
     for tap in host.taps:
         os.close(tap.fd)
 
@@ -179,4 +185,5 @@ def test_another_mac_of_the_bond_is_refused_by_a_slave(lone):
     wait_for(lambda: near.link("bond0")["address"] == mac, "the old address")
     assert {near.link(dev)["address"] for dev in ("l0", "m0")} == {mac}
     near.ip("link", "set", "bond0", "address", "02:00:00:00:00:77")
-    wait_for(lambda: {near.link(dev)["address"] for dev in ("l0", "m0")} == {"02:00:00:00:00:77"}, "another one")
+    wait_for(lambda: {near.link(dev)["address"] for dev in ("l0", "m0")} == {"02:00:00:00:00:77"},
+             "another one")

@@ -1,4 +1,6 @@
-"""Configuration files at start, slaves that appear later, save, and running under a service manager."""
+"""Configuration files at start, slaves that appear later, save, and running under a service
+manager.
+"""
 import signal
 import socket
 
@@ -34,7 +36,8 @@ def test_a_file_is_applied_at_start(lone):
     write(host, SIMPLE)
     host.start_bondd()
     shown = host.show()
-    assert shown["mode"] == "active-backup" and shown["options"]["miimon"] == 50 and names(host) == ["l0", "l1"]
+    assert shown["mode"] == "active-backup" and shown["options"]["miimon"] == 50 and \
+        names(host) == ["l0", "l1"]
     assert shown["slaves"][1]["options"]["weight"] == 9
     wait_for(lambda: host.show()["active_slave"] == "l1", "the primary")
 
@@ -135,7 +138,8 @@ def test_a_renamed_bond_goes_on_waiting(lone):
     host.rename("bond0", "lag7")
     wait_for(lambda: host.ctl_json("list") == ["lag7"], "bondd to follow the name")
     plug(host)
-    wait_for(lambda: [slave["name"] for slave in host.show("lag7")["slaves"]] == ["l0", "l1"], "l1 to be added")
+    wait_for(lambda: [slave["name"] for slave in host.show("lag7")["slaves"]] == ["l0", "l1"],
+             "l1 to be added")
 
 
 def test_a_waited_for_name_may_be_an_alternative_one(lone):
@@ -191,7 +195,8 @@ def test_save_keeps_a_slave_that_is_not_there(lone):
     host.rename("l1", "lan1")
     wait_for(lambda: names(host) == ["l0", "lan1"], "bondd to follow the name")
     host.ctl("save", "bond0")
-    assert "slave l1]" not in (host.config_dir / "bond0.conf").read_text(), "the same device under two names"
+    assert "slave l1]" not in (host.config_dir / "bond0.conf").read_text(), \
+        "the same device under two names"
 
 
 def test_save_drops_a_slave_that_nobody_waits_for(lone):
@@ -226,7 +231,8 @@ def test_a_slave_that_its_device_refuses_keeps_nobody_busy(lone):
     host.ip("link", "add", "lower", "type", "veth", "peer", "name", "lowerp")
     host.ip("link", "set", "lower", "up")
     for name, mac in (("taken", "02:00:00:00:66:01"), ("l1", "02:00:00:00:66:02")):
-        host.ip("link", "add", name, "link", "lower", "address", mac, "type", "macvlan", "mode", "bridge")
+        host.ip("link", "add", name, "link", "lower", "address", mac, "type", "macvlan", "mode",
+                "bridge")
     host.ip("link", "set", "taken", "up")
     write(host, WAITING)
     host.start_bondd()
@@ -252,11 +258,10 @@ def test_a_running_bond_is_adopted_as_it_runs(lone):
 @pytest.mark.parametrize("text,line", [
     ("[bond]\nmode = sideways\n", 2), ("[bond]\n\ncolour = red\n", 3), ("mode = balance-rr\n", 1),
     ("[bond]\nmode balance-rr\n", 2), ("[bond]\nmode = balance-rr\n[slave l0]\nweight = none\n", 4),
-    ("[bond\nmode = balance-rr\n", 1), ("[nobody]\n[bond]\nmode = balance-rr\n", 1), ("[bond]\nforce = yes\n", 2),
-    ("[bond]\nmode = balance-xor\n# x\npackets_per_slave = 3\n", 4),
+    ("[bond\nmode = balance-rr\n", 1), ("[nobody]\n[bond]\nmode = balance-rr\n", 1),
+    ("[bond]\nforce = yes\n", 2), ("[bond]\nmode = balance-xor\n# x\npackets_per_slave = 3\n", 4),
     ("[bond]\nmode = balance-rr\n[slave ]\nweight = 1\n", 3),
-    ("[bond]\nmiimon = 100\nmiimon = 0\n", 3), ("\x00\x01\x02", 1),
-])
+    ("[bond]\nmiimon = 100\nmiimon = 0\n", 3), ("\x00\x01\x02", 1)])
 def test_malformed_files_are_named_with_their_line(lone, text, line):
     """That file is not applied; another one is."""
     host = lone(links=2, bondd=False)
@@ -292,10 +297,11 @@ def saved_state(host):
     (["mode", "balance-xor", "xmit_hash_policy", "layer3+4", "path", "direct", "min_links", "2",
       "updelay", "40", "downdelay", "60"],
      ["weight", "7", "drain", "on"]),
-    (["mode", "balance-rr", "packets_per_slave", "0", "bytes_per_slave", "5000", "hash_seed", "99"], ["weight", "3"]),
-    (["mode", "active-backup", "primary", "l1", "all_slaves_active", "on", "mac_policy", "filter"], ["weight", "auto"]),
-    (["mode", "broadcast", "miimon", "30"], ["drain", "on"]),
-])
+    (["mode", "balance-rr", "packets_per_slave", "0", "bytes_per_slave", "5000", "hash_seed", "99"],
+     ["weight", "3"]),
+    (["mode", "active-backup", "primary", "l1", "all_slaves_active", "on", "mac_policy", "filter"],
+     ["weight", "auto"]),
+    (["mode", "broadcast", "miimon", "30"], ["drain", "on"])])
 def test_save_writes_what_makes_the_same(lone, bond, slave):
     host = lone(links=2)
     host.ctl("create", "bond0", *bond)
@@ -326,7 +332,8 @@ def test_save_writes_what_a_link_leads_to(lone, target):
     (kept / "second").symlink_to(kept / "bond0.ini")
     link.symlink_to("../kept/second" if target == "by two links" else "../kept/bond0.ini")
     host.ctl("save", "bond0")
-    assert link.is_symlink() and (kept / "second").is_symlink() and not (kept / "bond0.ini").is_symlink()
+    assert link.is_symlink() and (kept / "second").is_symlink() and \
+        not (kept / "bond0.ini").is_symlink()
     assert "miimon = 50" in (kept / "bond0.ini").read_text()
     assert [path.name for path in host.config_dir.iterdir()] == ["bond0.conf"]
     assert sorted(path.name for path in kept.iterdir()) == ["bond0.ini", "second"]
@@ -360,7 +367,8 @@ def test_stopping_the_service_leaves_the_traffic_running(pair):
         stream = Stream(made.near, made.far, flows=16)
         stream.flow_on(500)
         assert end(made.near.bondd, number) == 0
-        assert not (made.near.run_dir / "bondd.sock").exists(), "an orderly stop takes its socket along"
+        assert not (made.near.run_dir / "bondd.sock").exists(), \
+            "an orderly stop takes its socket along"
         stream.flow_on(500)
         made.near.start_bondd()
         assert stream.finish()["lost"] == 0
@@ -372,8 +380,8 @@ def test_a_hangup_is_no_end(lone):
     host.ctl("create", "bond0")
     for count in (1, 2):
         host.bondd.send_signal(signal.SIGHUP)
-        wait_for(lambda: host.log().count("SIGHUP: nothing to read again") == count or host.bondd.poll() is not None,
-                 "a line in the log")
+        wait_for(lambda: host.log().count("SIGHUP: nothing to read again") == count or
+                 host.bondd.poll() is not None, "a line in the log")
     assert host.ping_bondd() and host.ctl_json("list") == ["bond0"]
 
 

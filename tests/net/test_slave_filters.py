@@ -1,5 +1,6 @@
-"""What others attach to a slave's ingress comes before xbond's program, whenever it came: clsact filters, TCX programs.
-Only what lets frames pass for good is passed by, and that is said."""
+"""What others attach to a slave's ingress comes before xbond's program, whenever it came: clsact
+filters, TCX programs. Only what lets frames pass for good is passed by, and that is said.
+"""
 import json
 
 import pytest
@@ -47,8 +48,8 @@ def attach(kind, host, file, name):
     return {"filter": Filter, "program": Program}[kind](host, file, name)
 
 
-KINDS = pytest.mark.parametrize("hook, kind", [("tcx", "filter"), ("tcx", "program"), ("clsact", "filter")],
-                                indirect=["hook"])
+KINDS = pytest.mark.parametrize("hook, kind", [("tcx", "filter"), ("tcx", "program"),
+                                               ("clsact", "filter")], indirect=["hook"])
 
 
 def prefs(host, dev="l0"):
@@ -75,11 +76,13 @@ def reaches_the_bond(made):
 
 
 def is_direct(host):
-    wait_for(lambda: host.pinned("table")["watched"] and not host.pinned("table")["flags"] & 1, "direct")
+    wait_for(lambda: host.pinned("table")["watched"] and not host.pinned("table")["flags"] & 1,
+             "direct")
 
 
-@pytest.mark.parametrize("hook, kind, path", [("tcx", "filter", "counted"), ("tcx", "program", "direct"), ("clsact", "filter", "direct")],
-                         indirect=["hook"])
+@pytest.mark.parametrize("hook, kind, path",
+                         [("tcx", "filter", "counted"), ("tcx", "program", "direct"),
+                          ("clsact", "filter", "direct")], indirect=["hook"])
 def test_what_comes_later_is_met(pair, verdicts, kind, path, hook):
     made = pair("balance-xor", links=1, path=path)
     put = attach(kind, made.far, verdicts, "reject")
@@ -88,15 +91,19 @@ def test_what_comes_later_is_met(pair, verdicts, kind, path, hook):
     put.detach()
     made.near.wait_ping("10.0.0.2")
     made.far.ctl("del-slave", "bond0", "l0")
-    assert not prefs(made.far) and "xbond_rx" not in (order(made.far, "l0") if hook == "tcx" else [])
+    assert not prefs(made.far) and "xbond_rx" not in (order(made.far, "l0") if hook == "tcx"
+                                                      else [])
 
 
-@pytest.mark.parametrize("hook, kind, qdisc", [("tcx", "filter", "clsact"), ("tcx", "filter", "ingress"), ("clsact", "filter", "ingress"),
-                                               ("tcx", "program", None)], indirect=["hook"])
+@pytest.mark.parametrize("hook, kind, qdisc",
+                         [("tcx", "filter", "clsact"), ("tcx", "filter", "ingress"),
+                          ("clsact", "filter", "ingress"), ("tcx", "program", None)],
+                         indirect=["hook"])
 def test_what_was_there_is_met(pair, verdicts, hook, kind, qdisc):
     made = pair("balance-xor", links=1)
     made.far.ctl("del-slave", "bond0", "l0")
-    put = Filter(made.far, verdicts, "reject", qdisc=qdisc) if qdisc else Program(made.far, verdicts, "reject")
+    put = Filter(made.far, verdicts, "reject", qdisc=qdisc) if qdisc \
+        else Program(made.far, verdicts, "reject")
     made.far.ctl("add-slave", "bond0", "l0")
     made.far.wait_slaves("l0")
     assert not any(made.near.ping("10.0.0.2", timeout=0.2) for _ in range(5))
@@ -140,9 +147,11 @@ def test_moves_lose_nothing_and_double_nothing(pair, verdicts, hook):
         program = Program(made.far, verdicts, "next")
         wait_for(lambda: order(made.far, "l0") == ["next", "xbond_rx"], "ours to be last")
         put = Filter(made.far, verdicts, "next")
-        wait_for(lambda: order(made.far, "l0") == ["next"] and prefs(made.far) == {LAST}, "ours to be the last filter")
+        wait_for(lambda: order(made.far, "l0") == ["next"] and prefs(made.far) == {LAST},
+                 "ours to be the last filter")
         put.detach()
-        wait_for(lambda: order(made.far, "l0") == ["next", "xbond_rx"] and not prefs(made.far), "ours to be back")
+        wait_for(lambda: order(made.far, "l0") == ["next", "xbond_rx"] and not prefs(made.far),
+                 "ours to be back")
         program.detach()
         program.close()
     stream.flow_on(500)
@@ -152,7 +161,9 @@ def test_moves_lose_nothing_and_double_nothing(pair, verdicts, hook):
 
 @KINDS
 def test_what_lets_frames_pass_for_good_is_passed_by(pair, verdicts, kind, hook):
-    """They would never reach the bond. What comes after it does not change that; when it has gone, all is heeded again."""
+    """They would never reach the bond. What comes after it does not change that; when it has gone,
+    all is heeded again.
+    """
     made = pair("balance-xor", links=1)
     put = attach(kind, made.far, verdicts, "end")
     wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
@@ -191,8 +202,8 @@ def test_a_neighbour_cannot_have_filters_passed_by(pair, verdicts):
     made = pair("balance-xor", links=1)
     Filter(made.far, verdicts, "reject")
     meets(made)
-    frames = [bytes.fromhex(to + "020000000099" + kind).ljust(60, b"\x45")
-              for to in ("0180c200000e", "0180c2000001", "0200000000ee") for kind in ("0800", "0806", "86dd")]
+    frames = [bytes.fromhex(to + "020000000099" + kind).ljust(60, b"\x45") for to in
+              ("0180c200000e", "0180c2000001", "0200000000ee") for kind in ("0800", "0806", "86dd")]
     for _ in range(5):
         send_frames(made.near, "l0", frames)
         assert not made.near.ping("10.0.0.2")
@@ -213,7 +224,8 @@ def test_a_block_that_devices_share(pair, verdicts, hook):
     """No filter can be put there for one device."""
     made = pair("balance-xor", links=1)
     made.far.run("tc", "qdisc", "add", "dev", "l0", "ingress_block", 7, "clsact")
-    made.far.run("tc", "filter", "add", "block", 7, "bpf", "da", "obj", verdicts, "program", "reject")
+    made.far.run("tc", "filter", "add", "block", 7, "bpf", "da", "obj", verdicts, "program",
+                 "reject")
     wait_for(lambda: COMMON in problem(made.far), "bondd to say it")
     assert made.near.ping("10.0.0.2") and "devices share" in made.far.log()
     made.far.run("tc", "filter", "del", "block", 7)
@@ -234,7 +246,8 @@ def test_the_action_of_rx_backlog_off_waits(pair, verdicts, hook):
     put = Filter(made.far, verdicts, "end")
     wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
     put.detach()
-    wait_for(lambda: prefs(made.far) == {LAST, ACTION} and reaches_the_bond(made), "the action to be back")
+    wait_for(lambda: prefs(made.far) == {LAST, ACTION} and reaches_the_bond(made),
+             "the action to be back")
 
 
 def test_xdp_says_that_it_goes_first(pair, verdicts):
@@ -273,8 +286,8 @@ def test_the_filter_of_an_earlier_build_goes_to_the_end(pair, verdicts, hook):
     put = Filter(far, verdicts, "next")
     wait_for(lambda: prefs(far) == {LAST}, "the filter")
     far.kill_bondd()
-    far.run("tc", "filter", "add", "dev", "l0", "ingress", "pref", EARLIER, "handle", "0x78", "bpf", "da", "object-pinned",
-            far.bpf_dir / "bond0/prog_rx")
+    far.run("tc", "filter", "add", "dev", "l0", "ingress", "pref", EARLIER, "handle", "0x78", "bpf",
+            "da", "object-pinned", far.bpf_dir / "bond0/prog_rx")
     far.run("tc", "filter", "del", "dev", "l0", "ingress", "pref", LAST)
     far.start_bondd()
     wait_for(lambda: prefs(far) == {LAST}, "the filter at the end")
@@ -284,7 +297,8 @@ def test_the_filter_of_an_earlier_build_goes_to_the_end(pair, verdicts, hook):
 
 @pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
-@pytest.mark.parametrize("step", ["tcx-pinned", "tcx-renamed", "hooks-filter", "hooks-moved", "hooks-back"])
+@pytest.mark.parametrize("step",
+                         ["tcx-pinned", "tcx-renamed", "hooks-filter", "hooks-moved", "hooks-back"])
 def test_bondd_dies_half_way(pair, verdicts, step, hook):
     """Traffic goes on, and the next one finishes."""
     made = pair("balance-xor", links=1)
@@ -309,7 +323,8 @@ def test_bondd_dies_half_way(pair, verdicts, step, hook):
     if step in ("hooks-filter", "hooks-moved"):
         wait_for(lambda: prefs(far) == {LAST} and order(far, "l0") == [], "the filter alone")
     else:
-        wait_for(lambda: not prefs(far) and order(far, "l0")[-1:] == ["xbond_rx"], "the link alone, and last")
+        wait_for(lambda: not prefs(far) and order(far, "l0")[-1:] == ["xbond_rx"],
+                 "the link alone, and last")
     result = stream.finish()
     assert (result["lost"], result["duplicates"]) == (0, 0), result
     assert far.pins().count("bond0/link_rx_0_new") == 0
@@ -320,13 +335,14 @@ def test_bondd_dies_half_way(pair, verdicts, step, hook):
 def for_all(host, *action, dev="l0"):
     """A filter for everything that dev receives, with an action of the kernel's."""
     host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)
-    done = host.run("tc", "filter", "add", "dev", dev, "ingress", "pref", 10, "protocol", "all", "u32", "match", "u32", 0, 0,
-                    "action", *action, check=False)
+    done = host.run("tc", "filter", "add", "dev", dev, "ingress", "pref", 10, "protocol", "all",
+                    "u32", "match", "u32", 0, 0, "action", *action, check=False)
     if done.returncode:
         pytest.skip(f"this kernel has no {action[0]}: {done.stderr}")
 
 
-@pytest.mark.parametrize("hook, control", [("tcx", "continue"), ("clsact", "continue"), ("clsact", "pipe")], indirect=["hook"])
+@pytest.mark.parametrize("hook, control", [("tcx", "continue"), ("clsact", "continue"),
+                                           ("clsact", "pipe")], indirect=["hook"])
 def test_a_mirror(pair, control, hook):
     """tc's default control, pipe, ends the classification after the last action."""
     made = pair("balance-xor", links=1)
@@ -336,7 +352,8 @@ def test_a_mirror(pair, control, hook):
     wait_for(lambda: made.far.link("m0")["operstate"] == "UP", "the device to send")
     for_all(made.far, "mirred", "egress", "mirror", "dev", "m0", control)
     if control == "pipe":
-        wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
+        wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it",
+                 10)
         return
     wait_for(lambda: hook == "clsact" or order(made.far, "l0") == [], "ours to be the last filter")
     with Capture(made.far, "m1") as mirror:
@@ -370,7 +387,8 @@ def test_nft_chains_are_warned_of(lone, family):
     chain = Chain(near, "l0", family)
     near.ctl("create", "bond0")
     told = near.ctl_try("add-slave", "bond0", *near.links)
-    assert "nft chains at the ingress of l0" in told.stdout + told.stderr and " l1 " not in told.stdout + told.stderr
+    assert "nft chains at the ingress of l0" in told.stdout + told.stderr and \
+        " l1 " not in told.stdout + told.stderr
     assert "nft chains" in problem(near) and not problem(near, "l1")
     near.kill_bondd()
     near.start_bondd()

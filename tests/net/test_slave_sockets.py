@@ -1,5 +1,6 @@
-"""Sockets that are bound to a slave and a protocol, as those of LLDP and PTP daemons: what is for the link's other end
-reaches them, and the bond as well."""
+"""Sockets that are bound to a slave and a protocol, as those of LLDP and PTP daemons: what is for
+the link's other end reaches them, and the bond as well.
+"""
 import contextlib
 import select
 import socket
@@ -38,8 +39,10 @@ class Ears:
                 for protocol in protocols:
                     made = opened.enter_context(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
                     made.bind((dev, protocol))
-                    made.setsockopt(SOL_PACKET, PACKET_ADD_MEMBERSHIP,  # a NIC may filter groups
-                                    struct.pack("=iHH8x", socket.if_nametoindex(dev), PACKET_MR_ALLMULTI, 0))
+                    # a NIC may filter groups
+                    made.setsockopt(SOL_PACKET, PACKET_ADD_MEMBERSHIP,
+                                    struct.pack("=iHH8x", socket.if_nametoindex(dev),
+                                                PACKET_MR_ALLMULTI, 0))
                     self.sockets[made] = dev
             self.opened = opened.pop_all()
 
@@ -61,7 +64,9 @@ class Ears:
 
 
 def check(ears, sender, dev, sent, expected):
-    """Sends frames on dev, and what is heard is that: {device: frames}; the last frame is always heard."""
+    """Sends frames on dev, and what is heard is that: {device: frames}; the last frame is always
+    heard.
+    """
     last = frame(NEAREST, LLDP, b"last")
     heard = {}
 
@@ -75,9 +80,11 @@ def check(ears, sender, dev, sent, expected):
         {each: sorted([*frames, last]) for each, frames in expected.items()}
 
 
-@pytest.mark.parametrize("mode, path, hook", [
-    ("balance-rr", "direct", "tcx"), ("balance-xor", "counted", "tcx"), ("balance-xor", "direct", "clsact"),
-    ("broadcast", "counted", "clsact"), ("802.3ad", "counted", "tcx"), ("802.3ad", "direct", "clsact")], indirect=["hook"])
+@pytest.mark.parametrize("mode, path, hook",
+                         [("balance-rr", "direct", "tcx"), ("balance-xor", "counted", "tcx"),
+                          ("balance-xor", "direct", "clsact"), ("broadcast", "counted", "clsact"),
+                          ("802.3ad", "counted", "tcx"), ("802.3ad", "direct", "clsact")],
+                         indirect=["hook"])
 def test_an_active_slave(pair, mode, path, hook):  # noqa: F811
     made = pair(mode, links=2, path=path)
     if mode == "802.3ad":
@@ -96,8 +103,10 @@ def test_each_is_counted_once(lone):
     near.wait_slaves("l0")
     counted, shown = near.slave("l0"), near.received("bond0")["packets"]
     with Ears(near, ["bond0"]) as ears:
-        check(ears, near.far, "l0", [frame(NEAREST, LLDP)] * 99, {"bond0": [frame(NEAREST, LLDP)] * 99})
-    wait_for(lambda: near.slave("l0")["rx_packets"] >= counted["rx_packets"] + 100, "the frames to be counted")
+        check(ears, near.far, "l0", [frame(NEAREST, LLDP)] * 99,
+              {"bond0": [frame(NEAREST, LLDP)] * 99})
+    wait_for(lambda: near.slave("l0")["rx_packets"] >= counted["rx_packets"] + 100,
+             "the frames to be counted")
     assert near.slave("l0")["rx_packets"] < counted["rx_packets"] + 120  # others send a little, too
     assert near.received("bond0")["packets"] < shown + 120
 
@@ -131,11 +140,12 @@ def test_slow_protocols_eapol_and_pause_stay_on_the_slave(pair):
 def test_ip_to_a_group_of_the_link_is_answered_once(pair):
     """On the slave the host would answer a request as well."""
     made = pair("balance-xor", links=2)
-    asked = NEAREST + SOURCE + bytes.fromhex("08060001080006040001") + SOURCE + socket.inet_aton("10.0.0.9") + bytes(6) + \
-        socket.inet_aton("10.0.0.2")
+    asked = NEAREST + SOURCE + bytes.fromhex("08060001080006040001") + SOURCE + \
+        socket.inet_aton("10.0.0.9") + bytes(6) + socket.inet_aton("10.0.0.2")
     with Capture(made.near, "bond0") as above:
         send_frames(made.near, "l0", [asked.ljust(60, b"\0")])
-        answers = wait_for(lambda: [each for each in above.frames(0.3) if each.data[:6] == SOURCE], "the answer")
+        answers = wait_for(lambda: [each for each in above.frames(0.3) if each.data[:6] == SOURCE],
+                           "the answer")
         assert len(answers) == 1
 
 

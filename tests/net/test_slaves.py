@@ -21,11 +21,13 @@ class Tap:
         self.host, self.name = host, name
         with host.inside():
             self.file = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
-            fcntl.ioctl(self.file, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
+            fcntl.ioctl(self.file, TUNSETIFF,
+                        struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
         self.set_speed(speed)
 
     def set_speed(self, speed):
-        self.host.run("ethtool", "-s", self.name, "speed", speed, "duplex", "full", "autoneg", "off")
+        self.host.run("ethtool", "-s", self.name, "speed", speed, "duplex", "full", "autoneg",
+                      "off")
 
     def close(self):
         os.close(self.file)
@@ -50,14 +52,16 @@ def share_of_first(host):
     """Part of 4,000 flows that t0 gets."""
     before = [slave["tx_packets"] for slave in host.show()["slaves"]]
     send_packets(host, count=4000, flows=4000, rate=50000)
-    first, second = [slave["tx_packets"] - then for slave, then in zip(host.show()["slaves"], before)]
+    first, second = [slave["tx_packets"] - then
+                     for slave, then in zip(host.show()["slaves"], before)]
     return first / (first + second)
 
 
 def test_weight_is_the_speed(taps):
     host, _ = taps
     shown = host.show()
-    assert [slave["speed_mbps"] for slave in shown["slaves"]] == [1000, 3000] and shown["speed_mbps"] == 4000
+    assert [slave["speed_mbps"] for slave in shown["slaves"]] == [1000, 3000] and \
+        shown["speed_mbps"] == 4000
     assert 0.22 < share_of_first(host) < 0.28
 
 
@@ -97,11 +101,13 @@ def count_filter(host, dev, direction, tmp_path):
     counter = tmp_path / "priority.o"
     compile_bpf(ROOT / "tests/net/priority.bpf.c", counter)
     host.run("tc", "qdisc", "replace", "dev", dev, "clsact")
-    host.run("tc", "filter", "add", "dev", dev, direction, "prio", 5, "bpf", "da", "obj", counter, "sec", "tc")
+    host.run("tc", "filter", "add", "dev", dev, direction, "prio", 5, "bpf", "da", "obj", counter,
+             "sec", "tc")
 
 
 def filters(host, dev):
-    return [host.run("tc", "filter", "show", "dev", dev, direction).stdout for direction in ("ingress", "egress")]
+    return [host.run("tc", "filter", "show", "dev", dev, direction).stdout
+            for direction in ("ingress", "egress")]
 
 
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
@@ -144,7 +150,8 @@ def test_addresses_of_macvlans_reach_the_slaves(pair):
     def accepted(link):
         extra = made.near.run("bridge", "fdb", "show", "dev", link).stdout
         return made.near.link(link)["promiscuity"] > 0 or address in extra
-    wait_for(lambda: all(accepted(link) for link in made.links), "the slaves to take frames for mv0")
+    wait_for(lambda: all(accepted(link) for link in made.links),
+             "the slaves to take frames for mv0")
     made.near.ip("link", "del", "mv0")
     wait_for(lambda: not any(accepted(link) for link in made.links), "an end of it")
 
@@ -156,15 +163,18 @@ def test_a_bondd_without_capabilities(lone, missing):
     """Its create fails with one line that tells what was refused, and leaves nothing."""
     host = lone(links=1, bondd=False)
     command = host.bondd_command
-    host.bondd_command = lambda *extra: ["setpriv", "--bounding-set", missing, "--inh-caps", missing, *command(*extra)]
+    host.bondd_command = lambda *extra: ["setpriv", "--bounding-set", missing, "--inh-caps",
+                                         missing, *command(*extra)]
     devices = host.devices()
     host.start_bondd(wait=False)
-    wait_for(lambda: host.bondd.poll() is not None or host.ping_bondd(), "bondd to answer or to give up")
+    wait_for(lambda: host.bondd.poll() is not None or host.ping_bondd(),
+             "bondd to answer or to give up")
     if host.bondd.poll() is not None:
         assert host.bondd.returncode == 1 and host.log().strip()
         return
     done = host.ctl_try("create", "bond0")
-    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "perm" in done.stderr.lower(), done.stderr
+    assert done.returncode == 1 and done.stderr.count("\n") == 1, done.stderr
+    assert "perm" in done.stderr.lower()
     assert host.devices() == devices and host.pins() == [] and host.ctl_json("list") == []
 
 
@@ -188,9 +198,8 @@ def test_a_bond_whose_pins_were_removed_by_hand(lone, hook):
 
 
 def test_as_many_slaves_as_there_can_be_at_once(lone):
-    """
-    bondd reads what the kernel tells of them long after it has enslaved the first: old news are no failures,
-    and it answers all the while.
+    """bondd reads what the kernel tells of them long after it has enslaved the first: old news are
+    no failures, and it answers all the while.
     """
     host = lone(links=64)
     host.ctl("create", "bond0", "mode", "balance-xor", "path", "direct")

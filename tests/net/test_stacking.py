@@ -24,7 +24,9 @@ def forced_counted(host):
 
 
 def crossing(host, count=50):
-    """Packets that bond0 itself counted while count were sent: about count in counted, about none in direct."""
+    """Packets that bond0 itself counted while count were sent: about count in counted, about none
+    in direct.
+    """
     before = host.sent("bond0")["packets"]
     send_packets(host, count=count)
     return host.sent("bond0")["packets"] - before
@@ -43,8 +45,8 @@ def is_direct(host):
 class Tcpdump:
     def __init__(self, host, dev, file):
         self.host, self.file = host, file
-        self.child = host.spawn("tcpdump", "-Z", "root", "-i", dev, "-nn", "-U", "-B", "16384", "-w", file, "udp",
-                                stderr=subprocess.PIPE, text=True)
+        self.child = host.spawn("tcpdump", "-Z", "root", "-i", dev, "-nn", "-U", "-B", "16384",
+                                "-w", file, "udp", stderr=subprocess.PIPE, text=True)
         assert any("listening" in line for line in self.child.stderr)
 
     def count(self, expression):
@@ -63,15 +65,18 @@ def test_tcpdump_sees_both_directions(pair, path, hook, tmp_path):
         wait_for(lambda: is_direct(made.near), "direct to be in force")
     dump = Tcpdump(made.near, "bond0", tmp_path / "bond0.pcap")
     wait_for(lambda: is_counted(made.near), "counted to be forced by the capture")
-    for near, far, to, port in ((made.near, made.far, "10.0.0.2", 9001), (made.far, made.near, "10.0.0.1", 9002)):
+    for near, far, to, port in ((made.near, made.far, "10.0.0.2", 9001),
+                                (made.far, made.near, "10.0.0.1", 9002)):
         assert Stream(near, far, to=to, port=port, count=1000, flows=10).finish()["lost"] == 0
-        wait_for(lambda: dump.count(f"dst port {port}") == 1000, f"all packets to {to} in the capture")
+        wait_for(lambda: dump.count(f"dst port {port}") == 1000,
+                 f"all packets to {to} in the capture")
     dump.finish()
     if path == "direct":
         wait_for(lambda: is_direct(made.near), "direct again after the capture")
 
 
-@pytest.mark.skipif("XBOND_VM" in os.environ, reason="tcpdump does not keep up in an emulated machine")
+@pytest.mark.skipif("XBOND_VM" in os.environ,
+                    reason="tcpdump does not keep up in an emulated machine")
 def test_tcpdump_loses_nothing_in_mid_stream(pair, tmp_path):
     """A capture that begins and ends under traffic on a direct bond."""
     made = pair("balance-xor", xmit_hash_policy="layer3+4", links=2, path="direct")
@@ -97,8 +102,8 @@ def test_a_capture_without_bondd_still_sees_counted(pair, tmp_path):
 def test_a_qdisc_on_the_bond_forces_counted(pair):
     made = pair("balance-xor", links=2, path="direct")
     wait_for(lambda: is_direct(made.near), "direct")
-    made.near.run("tc", "qdisc", "add", "dev", "bond0", "root", "tbf", "rate", "100mbit", "burst", "64kb",
-                  "latency", "50ms")
+    made.near.run("tc", "qdisc", "add", "dev", "bond0", "root", "tbf", "rate", "100mbit", "burst",
+                  "64kb", "latency", "50ms")
     wait_for(lambda: is_counted(made.near), "counted because of the qdisc")
     assert forced_counted(made.near)
     made.near.run("tc", "qdisc", "del", "dev", "bond0", "root")
@@ -109,7 +114,8 @@ def test_a_qdisc_on_the_bond_forces_counted(pair):
 
 def bridge_over_bond(host, number):
     host.ip("addr", "flush", "dev", "bond0")
-    host.ip("link", "add", "br0", "type", "bridge", "stp_state", "1", "forward_delay", "200", "hello_time", "100")
+    host.ip("link", "add", "br0", "type", "bridge", "stp_state", "1", "forward_delay", "200",
+            "hello_time", "100")
     host.ip("link", "set", "bond0", "master", "br0")
     host.ip("link", "set", "br0", "up")
     host.ip("addr", "add", f"10.0.1.{number}/24", "dev", "br0")
@@ -165,7 +171,8 @@ def test_macvlan_in_a_namespace(pair, path):
     """A container's macvlan on bond0; the far end talks to it and to the bond itself."""
     made = pair("balance-xor", links=2, path=path)
     guest = made.lab.namespace("guest")
-    made.near.ip("link", "add", "mv0", "link", "bond0", "netns", guest.name, "type", "macvlan", "mode", "bridge")
+    made.near.ip("link", "add", "mv0", "link", "bond0", "netns", guest.name, "type", "macvlan",
+                 "mode", "bridge")
     guest.ip("link", "set", "mv0", "up")
     guest.ip("addr", "add", "10.0.0.7/24", "dev", "mv0")
     guest.wait_ping("10.0.0.2")
@@ -176,7 +183,8 @@ def test_macvlan_in_a_namespace(pair, path):
 def test_vlan_device_on_the_bond(pair, path):
     made = pair("balance-xor", links=2, path=path, xmit_hash_policy="layer3+4")
     for number, host in enumerate((made.near, made.far), 1):
-        done = host.run("ip", "link", "add", "bond0.5", "link", "bond0", "type", "vlan", "id", "5", check=False)
+        done = host.run("ip", "link", "add", "bond0.5", "link", "bond0", "type", "vlan", "id", "5",
+                        check=False)
         if "Unknown device type" in done.stderr or "not supported" in done.stderr:
             pytest.skip("this kernel has no VLAN devices")
         host.ip("link", "set", "bond0.5", "up")
@@ -189,7 +197,8 @@ def test_vlan_device_on_the_bond(pair, path):
 
 def udp_frame(source_port, tags=b""):
     """A numbered IPv4 UDP packet (see udpseq) from source_port, behind tags."""
-    udp = struct.pack("!HHHH", source_port, 9000, 20, 0) + struct.pack("=III", source_port, source_port, 0)
+    udp = struct.pack("!HHHH", source_port, 9000, 20, 0)
+    udp += struct.pack("=III", source_port, source_port, 0)
     ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0,
                      socket.inet_aton("10.0.0.1"), socket.inet_aton("10.0.0.2"))
     return bytes.fromhex("020000000002020000000001") + tags + b"\x08\x00" + ip + udp
@@ -209,7 +218,9 @@ TAGS = {"plain": b"", "vlan": bytes.fromhex("81000005"), "priority": bytes.fromh
 
 
 def test_tagged_frames_hash_alike_in_both_paths(pair):
-    """In direct a tag is in the frame, in counted beside it: the flow takes the same link, the tag stays on."""
+    """In direct a tag is in the frame, in counted beside it: the flow takes the same link, the tag
+    stays on.
+    """
     made = pair("balance-xor", xmit_hash_policy="layer3+4")
     ports = range(3000, 3200)
     link_of_flow = {}
@@ -225,7 +236,8 @@ def test_tagged_frames_hash_alike_in_both_paths(pair):
                     if flow is not None:
                         assert flow not in found
                         found[flow] = wire.dev
-                        assert (frame.vlan is not None) == bool(text), f"{tag} was lost or invented in {path}"
+                        assert (frame.vlan is not None) == bool(text), \
+                            f"{tag} was lost or invented in {path}"
             assert len(found) == len(ports), (path, tag)
             link_of_flow[path, tag] = found
         for wire in wires:
@@ -237,12 +249,15 @@ def test_short_and_strange_frames_pass(pair, path):
     """What a packet socket can make, down to a bare Ethernet header, leaves by some link."""
     made = pair("balance-xor", xmit_hash_policy="layer3+4", links=2, path=path)
     header = bytes.fromhex("020000000002020000000001")
-    frames = [header + type_ + b"\x45" * size for type_ in (b"\x08\x00", b"\x86\xdd", b"\x81\x00", b"\x12\x34")
+    frames = [header + type_ + b"\x45" * size
+              for type_ in (b"\x08\x00", b"\x86\xdd", b"\x81\x00", b"\x12\x34")
               for size in (1, 2, 10, 19, 20, 30, 60)]
     wires = [Capture(made.far, link) for link in made.links]
     send_frames(made.near, "bond0", frames)
-    marked = [frame for wire in wires for frame in wire.frames(0.1) if frame.src == "02:00:00:00:00:01"]
-    assert len(marked) == len(frames) - 2  # the kernel itself drops two VLAN headers that are cut in half
+    marked = [frame for wire in wires for frame in wire.frames(0.1)
+              if frame.src == "02:00:00:00:00:01"]
+    # the kernel itself drops two VLAN headers that are cut in half
+    assert len(marked) == len(frames) - 2
     assert made.near.ping("10.0.0.2")
 
 
@@ -250,7 +265,9 @@ SO_TIMESTAMPING, STAMP_TRANSMIT, STAMP_SOFTWARE = 37, 1 << 1, 1 << 4
 
 
 def test_software_timestamps_of_what_is_sent(lone, path):
-    """One of each device with a transmit function of its own: on the direct path only the slave, as with kernel bonding."""
+    """One of each device with a transmit function of its own: on the direct path only the slave, as
+    with kernel bonding.
+    """
     host = lone(links=2)
     host.ctl("create", "bond0", "mode", "balance-xor", "path", path, "device", "veth")
     host.ctl("add-slave", "bond0", *host.links)
@@ -305,7 +322,8 @@ def test_move_to_a_namespace_and_back(pair, path, hook):
             wait_for(lambda: is_direct(made.near), "direct again at home")
 
 
-@pytest.mark.skipif(KERNEL < (6, 7), reason="before Linux 6.7 the kernel does not count what bpf_redirect_peer hands over")
+@pytest.mark.skipif(KERNEL < (6, 7), reason="before Linux 6.7 the kernel does not count what "
+                    "bpf_redirect_peer hands over")
 def test_what_bond0_receives_while_away_is_counted_and_captured(pair):
     """It is handed over without a crossing of the pair."""
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
@@ -313,9 +331,11 @@ def test_what_bond0_receives_while_away_is_counted_and_captured(pair):
     with moved_away(made, other):
         other.wait_ping("10.0.0.2")
         wait_for(lambda: made.near.pinned("table")["flags"] & REDIRECT_PEER, "bondd to allow it")
-        crossed, received = made.near.sent("xb-bond0")["packets"], other.received("bond0")["packets"]
+        crossed = made.near.sent("xb-bond0")["packets"]
+        received = other.received("bond0")["packets"]
         with Capture(other, "bond0") as above:
-            assert Stream(made.far, other, to="10.0.0.1", count=1000, flows=20).finish()["lost"] == 0
+            assert Stream(made.far, other, to="10.0.0.1", count=1000,
+                          flows=20).finish()["lost"] == 0
             assert len([frame for frame in above.frames(0.1) if frame.numbers()]) == 1000
         assert other.received("bond0")["packets"] >= received + 1000
         assert made.near.sent("xb-bond0")["packets"] < crossed + 100
@@ -354,9 +374,11 @@ def test_slaves_join_the_groups_of_the_bond(pair):
     host.kill_bondd()
     host.ip("maddr", "add", LATER, "dev", "bond0")
     host.start_bondd()
-    wait_for(lambda: all({GROUP, LATER} <= groups(host, link) for link in ("l0", "l1")), "both groups on both")
+    wait_for(lambda: all({GROUP, LATER} <= groups(host, link) for link in ("l0", "l1")),
+             "both groups on both")
     host.ip("maddr", "del", LATER, "dev", "bond0")
-    wait_for(lambda: not any(LATER in groups(host, link) for link in ("l0", "l1")), "them to leave one")
+    wait_for(lambda: not any(LATER in groups(host, link) for link in ("l0", "l1")),
+             "them to leave one")
     assert all(GROUP in groups(host, link) for link in ("l0", "l1"))
     host.ctl("del-slave", "bond0", "l1")
     assert groups(host, "l1") == before
@@ -381,7 +403,9 @@ HOST, BROADCAST, OTHERHOST = 0, 1, 3  # PACKET_HOST, ...
 
 @pytest.mark.parametrize("mac_policy", ["set", "filter"])
 def test_whom_a_packet_is_for_is_judged_while_away(pair, mac_policy):
-    """As bond0 sees it, however it comes there: a container that forwards must not send on what is for others."""
+    """As bond0 sees it, however it comes there: a container that forwards must not send on what is
+    for others.
+    """
     made = pair("balance-xor", links=2, mac_policy=mac_policy)
     other, sender = made.lab.namespace("c"), bytes.fromhex("020000000098")
     with moved_away(made, other):
@@ -392,7 +416,8 @@ def test_whom_a_packet_is_for_is_judged_while_away(pair, mac_policy):
             receiver.bind(("bond0", 0x88B5))
         with receiver:
             receiver.settimeout(5)
-            for to, wanted in ((mac, HOST), (b"\xff" * 6, BROADCAST), (bytes.fromhex("020000000099"), OTHERHOST)):
+            for to, wanted in ((mac, HOST), (b"\xff" * 6, BROADCAST),
+                               (bytes.fromhex("020000000099"), OTHERHOST)):
                 send_frames(made.far, "l0", [(to + sender + b"\x88\xb5").ljust(100, b"\0")])
                 frame, address = receiver.recvfrom(2000)
                 assert frame[:6] == to and address[2] == wanted
@@ -485,7 +510,8 @@ def test_multicast(pair, path):
         with made.near.inside():
             sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         with sender:
-            sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("10.0.0.1"))
+            sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF,
+                              socket.inet_aton("10.0.0.1"))
             sender.sendto(b"to all", ("239.1.2.3", 9100))
         assert receiver.recv(100) == b"to all"
 
@@ -504,7 +530,8 @@ def test_mtu(pair, path, mtu):
     made = pair("balance-xor", links=2, path=path)
     for host in (made.near, made.far):
         host.ip("link", "set", "bond0", "mtu", mtu)
-        wait_for(lambda: all(host.link(link)["mtu"] == mtu for link in made.links), "slaves to follow the MTU")
+        wait_for(lambda: all(host.link(link)["mtu"] == mtu for link in made.links),
+                 "slaves to follow the MTU")
         wait_for(lambda: host.show()["mtu"] == mtu, "show to follow the MTU")
     made.near.wait_ping("10.0.0.2", size=mtu - 28)
     made.near.wait_ping("fd00::2", size=mtu - 48)
@@ -535,7 +562,8 @@ def test_socket_priority_reaches_the_slave(pair, path, tmp_path):
     counter = tmp_path / "priority.o"
     compile_bpf(ROOT / "tests/net/priority.bpf.c", counter)
     made.near.run("tc", "qdisc", "add", "dev", "l0", "clsact", check=False)
-    made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj", counter, "sec", "tc")
+    made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj", counter, "sec",
+                  "tc")
     program = made.near.run("tc", "-j", "filter", "show", "dev", "l0", "egress").stdout
     for priority in PRIORITIES:
         before = priorities(program).get(priority, 0)
@@ -546,7 +574,8 @@ def test_socket_priority_reaches_the_slave(pair, path, tmp_path):
 def priorities(filters):
     """{priority: packets} out of the map of the program that tc attached."""
     import json
-    number = next(each["options"]["prog"]["id"] for each in json.loads(filters) if "prog" in each.get("options", {}))
+    number = next(each["options"]["prog"]["id"] for each in json.loads(filters)
+                  if "prog" in each.get("options", {}))
     maps = json.loads(run("bpftool", "-j", "prog", "show", "id", number).stdout)["map_ids"]
     found = {}
     for each in maps:

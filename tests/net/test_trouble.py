@@ -1,4 +1,6 @@
-"""What others do to a slave that add-slave would have refused: it is said once, shown until it has gone, and not undone."""
+"""What others do to a slave that add-slave would have refused: it is said once, shown until it has
+gone, and not undone.
+"""
 import pytest
 
 from lab import wait_for
@@ -66,7 +68,8 @@ def problem(host, dev="l0"):
 
 
 def text_has(host, words):
-    return any(line.split()[:1] == ["problem"] and words in line for line in host.ctl("show", "bond0").splitlines())
+    return any(line.split()[:1] == ["problem"] and words in line
+               for line in host.ctl("show", "bond0").splitlines())
 
 
 @pytest.mark.parametrize("kind", [Master, Address, Address6, Upper])
@@ -76,7 +79,8 @@ def test_it_is_said_once_and_shown(pair, kind):
     assert problem(host) is None and not text_has(host, "")
     trouble.begin(host)
     wait_for(lambda: problem(host), "bondd to see it")
-    assert trouble.shown in problem(host) and text_has(host, trouble.shown) and problem(host, "l1") is None
+    assert trouble.shown in problem(host) and text_has(host, trouble.shown) and \
+        problem(host, "l1") is None
     assert Stream(made.far, host, to="10.0.0.1", count=500, flows=20).finish()["lost"] == 0
     host.kill_bondd()
     assert trouble.shown in problem(host)

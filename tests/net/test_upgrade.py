@@ -1,5 +1,6 @@
-"""A bondd of another build takes over: its programs replace those that are attached, its maps the older ones, and no packet
-and no partner notices."""
+"""A bondd of another build takes over: its programs replace those that are attached, its maps the
+older ones, and no packet and no partner notices.
+"""
 import json
 import os
 import types
@@ -58,15 +59,18 @@ def attached_tags(host, links):
 
 def tcx_ids(host, dev):
     """An older bpftool does not know TCX; the links do."""
-    pins = {"bond0": "link_egress", "xb-bond0": "link_port", **{f"l{slot}": f"link_rx_{slot}" for slot in range(64)}}
-    return [json.loads(run("bpftool", "-j", "link", "show", "pinned", host.bpf_dir / "bond0" / pins[dev]).stdout)["prog_id"]]
+    pins = {"bond0": "link_egress", "xb-bond0": "link_port",
+            **{f"l{slot}": f"link_rx_{slot}" for slot in range(64)}}
+    return [json.loads(run("bpftool", "-j", "link", "show", "pinned",
+                           host.bpf_dir / "bond0" / pins[dev]).stdout)["prog_id"]]
 
 
 def runs_its_own(host, links):
     """What is attached is what is pinned."""
     pinned, attached = pinned_tags(host), attached_tags(host, links)
     return all(attached[dev] == [pinned["prog_rx"]] for dev in links) and \
-        attached["bond0"] == [pinned["prog_egress"]] and attached["xb-bond0"] == [pinned["prog_port"]]
+        attached["bond0"] == [pinned["prog_egress"]] and \
+        attached["xb-bond0"] == [pinned["prog_port"]]
 
 
 def restart(host, program, **environment):
@@ -127,7 +131,8 @@ def test_upgrades_lose_nothing(watched, other, hook):
     for number in range(UPGRADES if SOAK else 2 if os.environ.get("XBOND_VM") else 6):
         program = BONDD if number % 2 else other
         restart(made.near, program)
-        assert runs_its_own(made.near, made.links), (pinned_tags(made.near), attached_tags(made.near, made.links))
+        assert runs_its_own(made.near, made.links), (pinned_tags(made.near),
+                                                     attached_tags(made.near, made.links))
         assert pinned_tags(made.near) == tags.setdefault(program, pinned_tags(made.near))
         made.flow_on()
     assert tags[BONDD] == before
@@ -141,8 +146,10 @@ def test_upgrades_by_act_mirred(watched, other):
     made = watched(path="direct", rx_backlog="off")
     for program in (other, BONDD):
         restart(made.near, program)
-        shown = json.loads(made.near.run("tc", "-j", "filter", "show", "dev", "l0", "ingress").stdout)
-        tags = [each["options"]["prog"]["tag"] for each in shown if "prog" in each.get("options", {})]
+        shown = json.loads(made.near.run("tc", "-j", "filter", "show", "dev", "l0",
+                                         "ingress").stdout)
+        tags = [each["options"]["prog"]["tag"] for each in shown
+                if "prog" in each.get("options", {})]
         pinned = pinned_tags(made.near)
         assert tags == [pinned["prog_rx_mirred"], pinned["prog_rx"]]
         made.flow_on()
@@ -160,7 +167,8 @@ def test_upgrades_of_a_netkit(watched, other):
     made = watched(device="netkit", far={"device": "veth"})
     for program in (other, BONDD):
         restart(made.near, program)
-        assert [tag("id", number) for number in tcx_ids(made.near, "xb-bond0")] == [pinned_tags(made.near)["prog_port"]]
+        tags = [tag("id", number) for number in tcx_ids(made.near, "xb-bond0")]
+        assert tags == [pinned_tags(made.near)["prog_port"]]
         made.flow_on()
     assert made.near.show()["times_detached"] == 0
     assert made.lost() == [0, 0]
@@ -169,7 +177,8 @@ def test_upgrades_of_a_netkit(watched, other):
 @by_xdp
 def test_upgrades_by_xdp(watched, other):
     """A program follows a program; a restart of the same build changes none."""
-    made = watched(whole_checksums, rx_hook="xdp", xdp_tx="on", far={"rx_hook": "tc", "xdp_tx": "off"})
+    made = watched(whole_checksums, rx_hook="xdp", xdp_tx="on",
+                   far={"rx_hook": "tc", "xdp_tx": "off"})
     first = xdp_of(made.near, made.links)
     for program in (other, BONDD):
         restart(made.near, program)
@@ -187,7 +196,8 @@ def test_upgrades_by_xdp(watched, other):
 @by_xdp
 def test_xdp_follows_its_maps(watched, other, newer):
     """The newer build has the other one's programs, on maps of its own."""
-    made = watched(whole_checksums, rx_hook="xdp", xdp_tx="on", far={"rx_hook": "tc", "xdp_tx": "off"})
+    made = watched(whole_checksums, rx_hook="xdp", xdp_tx="on",
+                   far={"rx_hook": "tc", "xdp_tx": "off"})
     restart(made.near, other)
     tags, ids = xdp_of(made.near, made.links)
     restart(made.near, newer)
@@ -197,7 +207,8 @@ def test_xdp_follows_its_maps(watched, other, newer):
     assert [stream.finish()["lost"] for stream in made.streams] == [0, 0]
 
 
-@pytest.mark.parametrize("hook", ["tcx", pytest.param("clsact", marks=pytest.mark.soak)], indirect=True)
+@pytest.mark.parametrize("hook", ["tcx", pytest.param("clsact", marks=pytest.mark.soak)],
+                         indirect=True)
 def test_a_newer_abi_and_back(watched, newer, hook):
     """Its bondd takes the maps over. An older one leaves the bond alone, and says so."""
     made = watched()
@@ -209,16 +220,19 @@ def test_a_newer_abi_and_back(watched, newer, hook):
     assert made.near.log().count(f"have gone from ABI version {abi} to {abi + 1}") == 1
     made.flow_on()
     bondctl = newer.parent / "bondctl"
-    shown = json.loads(made.near.run(bondctl, *made.near.ctl_command("-j", "stats", "bond0")[1:]).stdout)
+    shown = json.loads(made.near.run(bondctl,
+                                     *made.near.ctl_command("-j", "stats", "bond0")[1:]).stdout)
     assert shown["counters"]["tx_packets"] > sent
     before = made.near.pins(), pinned_tags(made.near), attached_tags(made.near, made.links)
     for _ in range(2):
         restart(made.near, BONDD)
-        assert f"bond0: not adopted: it was made with {version}, and this bondd speaks version {abi}" in made.near.log()
+        why = f"it was made with {version}, and this bondd speaks version {abi}"
+        assert f"bond0: not adopted: {why}" in made.near.log()
         assert made.near.ctl_json("list") == ["bond0"]
         assert version in made.near.show()["problem"] and made.near.show()["slaves"] == []
         assert version in made.near.ctl("show", "bond0")
-        assert before == (made.near.pins(), pinned_tags(made.near), attached_tags(made.near, made.links))
+        assert before == (made.near.pins(), pinned_tags(made.near),
+                          attached_tags(made.near, made.links))
         made.flow_on()
         restart(made.near, newer)
         made.flow_on()
@@ -227,10 +241,10 @@ def test_a_newer_abi_and_back(watched, newer, hook):
     assert made.lost() == [0, 0]
 
 
-@pytest.mark.parametrize("step, hook", [
-    ("upgrade-pinned", "tcx"), ("upgrade-attached", "clsact"),
-    *(pytest.param(*words, marks=pytest.mark.soak) for words in (("upgrade-pinned", "clsact"), ("upgrade-attached", "tcx"))),
-], indirect=["hook"])
+@pytest.mark.parametrize("step, hook", [("upgrade-pinned", "tcx"), ("upgrade-attached", "clsact"),
+                                        *(pytest.param(*words, marks=pytest.mark.soak) for words in
+                                          (("upgrade-pinned", "clsact"),
+                                           ("upgrade-attached", "tcx")))], indirect=["hook"])
 def test_bondd_dies_half_way(watched, other, step, hook):
     """The next one finishes, of either build."""
     made = watched()
@@ -264,7 +278,8 @@ def test_bondd_dies_while_it_migrates(watched, newer, step):
 
 def array(path):
     """Bytes of a map's only value."""
-    return bytes(int(byte, 16) for byte in json.loads(run("bpftool", "-j", "map", "dump", "pinned", path).stdout)[0]["value"])
+    return bytes(int(byte, 16) for byte in
+                 json.loads(run("bpftool", "-j", "map", "dump", "pinned", path).stdout)[0]["value"])
 
 
 def write_array(path, value):
@@ -276,11 +291,12 @@ HOLD_SLOTS, HOLD_6, HOLD_7, HOLD_MISSED, HOLD_BUDGET = 64, 488, 496, 424, 64
 
 def make_it_version_6(directory):
     """What hold holds, in the old layout; bond says that it is of that version."""
-    now = [array(directory / "hold")[HOLD_7 * slot:HOLD_7 * (slot + 1)] for slot in range(HOLD_SLOTS)]
+    now = [array(directory / "hold")[HOLD_7 * slot:HOLD_7 * (slot + 1)]
+           for slot in range(HOLD_SLOTS)]
     old = b"".join(slot[:HOLD_MISSED] + slot[-HOLD_BUDGET:] for slot in now)
     (directory / "hold").unlink()
-    run("bpftool", "map", "create", directory / "hold", "type", "array", "key", 4, "value", HOLD_SLOTS * HOLD_6, "entries", 1,
-        "name", "old_hold")
+    run("bpftool", "map", "create", directory / "hold", "type", "array", "key", 4, "value",
+        HOLD_SLOTS * HOLD_6, "entries", 1, "name", "old_hold")
     write_array(directory / "hold", old)
     bond = array(directory / "bond")
     write_array(directory / "bond", bond[:4] + (6).to_bytes(4, "little") + bond[8:])
@@ -289,7 +305,9 @@ def make_it_version_6(directory):
 
 
 def test_from_version_6(watched):
-    """Its hold had no missed_ns. (Slow: what is heard while the test makes the old map is not in it.)"""
+    """Its hold had no missed_ns. (Slow: what is heard while the test makes the old map is not in
+    it.)
+    """
     made = watched(lacp_rate="slow")
     made.near.stop_bondd()
     before = made.near.pinned("hold")
@@ -299,7 +317,8 @@ def test_from_version_6(watched):
     assert made.near.bondd.wait(timeout=10) == 99
     after = made.near.pinned("hold")
     for port in (*before, *after):
-        port.pop("missed_ns"), port.pop("budget"), port.pop("answers"), port.pop("heard_ns"), port.pop("answered_ns")
+        for field in ("missed_ns", "budget", "answers", "heard_ns", "answered_ns"):
+            port.pop(field)
     assert before == after and before[0]["words"][0]["pdu"] != before[2]["words"][0]["pdu"]
     made.near.environment = {}
     made.near.start_bondd()
@@ -310,12 +329,15 @@ def test_from_version_6(watched):
 
 @pytest.mark.parametrize("build", ["other", "newer"])
 def test_timers_go_on(pair, build, request):
-    """Those that the old programs have wound up are the new ones': bondd's absence and a partner's silence are noticed."""
+    """Those that the old programs have wound up are the new ones': bondd's absence and a partner's
+    silence are noticed.
+    """
     made = pair("802.3ad", links=2, lacp_rate="fast", far={"lacp_hold": "off"})
     wait_distributing(made.near, made.far, links=made.links)
     restart(made.near, request.getfixturevalue(build))
     heard = made.near.pinned("hold")[0]["words"][0]["heard_ns"]
-    wait_for(lambda: made.near.pinned("hold")[0]["words"][0]["heard_ns"] != heard, "a LACPDU or two")
+    wait_for(lambda: made.near.pinned("hold")[0]["words"][0]["heard_ns"] != heard,
+             "a LACPDU or two")
     assert made.near.pinned("table")["watched"] == 1
     for host in (made.near, made.far):
         host.kill_bondd()
@@ -340,9 +362,10 @@ def test_programs_that_the_kernel_refuses(pair):
     made = pair("balance-xor", links=2)
     made.near.stop_bondd()
     (made.near.bpf_dir / "bond0/cursor").unlink()
-    run("bpftool", "map", "create", made.near.bpf_dir / "bond0/cursor", "type", "array", "key", "4", "value", "8",
-        "entries", "1", "name", "foreign")
+    run("bpftool", "map", "create", made.near.bpf_dir / "bond0/cursor", "type", "array", "key", "4",
+        "value", "8", "entries", "1", "name", "foreign")
     made.near.start_bondd()
-    wait_for(lambda: "bond0: goes on with the programs of another build" in made.near.log(), "bondd to say so")
+    wait_for(lambda: "bond0: goes on with the programs of another build" in made.near.log(),
+             "bondd to say so")
     made.near.wait_ping("10.0.0.2")
     assert made.near.show()["attached"]

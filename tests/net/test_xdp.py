@@ -14,16 +14,17 @@ import time
 import pytest
 
 import lab as lab_module
-from lab import KERNEL, ROOT, Refused, compile_bpf, run, wait_for
+from lab import BUILD, KERNEL, ROOT, Refused, compile_bpf, run, wait_for
 from lacp import wait_distributing
 from traffic import Capture, Iperf, Stream, send_frames, send_packets
 
 LIBXDP_DIR = "/sys/fs/bpf/xdp"
-XDPLIVE = ROOT / "build/tools/xdplive"
-LLDP = bytes.fromhex("0180c200000e02000000000188cc") + b"\x02\x07\x04\x02\x00\x00\x00\x00\x01" + bytes(40)
+XDPLIVE = BUILD / "tools/xdplive"
+LLDP = bytes.fromhex("0180c200000e02000000000188cc020704020000000001") + bytes(40)
 LLDP_ELSEWHERE = bytes.fromhex("02000000009902000000000188cc") + LLDP[14:]
 FLOWS = 64
-by_xdp = pytest.mark.skipif(KERNEL < (6, 8), reason="before Linux 6.8 no program sees a veth's VLAN tags: it receives by TC")
+by_xdp = pytest.mark.skipif(KERNEL < (6, 8), reason="before Linux 6.8 no program sees a veth's "
+                            "VLAN tags: it receives by TC")
 
 
 @pytest.fixture(autouse=True)
@@ -61,8 +62,8 @@ def xdp_pair(pair):
     """make(mode, **options): both ends receive by XDP."""
 
     def make(mode="balance-xor", **options):
-        made = pair(mode, **{"rx_hook": "xdp", **({"xmit_hash_policy": "layer3+4"} if mode == "balance-xor" else {}),
-                             **options})
+        made = pair(mode, **{"rx_hook": "xdp", **({"xmit_hash_policy": "layer3+4"}
+                                                  if mode == "balance-xor" else {}), **options})
         for host in (made.near, made.far):
             whole_checksums(host, made.links)
             assert set(hooks(host).values()) == {"xdp"}, host.log()
@@ -101,7 +102,8 @@ def test_jumbo(xdp_pair):
     made = xdp_pair()
     for host in (made.near, made.far):
         host.ip("link", "set", "bond0", "mtu", 9000)
-        wait_for(lambda host=host: all(host.link(link)["mtu"] == 9000 for link in made.links), "MTU of the slaves")
+        wait_for(lambda host=host: all(host.link(link)["mtu"] == 9000 for link in made.links),
+                 "MTU of the slaves")
     made.near.wait_ping("10.0.0.2", size=8900)
     before = made.far.show()["rx_bytes"]
     result = Stream(made.near, made.far, count=500, rate=5000, flows=FLOWS, size=8900).finish()
@@ -110,11 +112,13 @@ def test_jumbo(xdp_pair):
 
 
 @by_xdp
-@pytest.mark.parametrize("type_", ["0800", "88b5"], ids=["IPv4 that lies about its length", "not IP"])
+@pytest.mark.parametrize("type_", ["0800", "88b5"],
+                         ids=["IPv4 that lies about its length", "not IP"])
 def test_bytes_of_frames(xdp_pair, type_):
     made = xdp_pair(links=1)
     mac = made.far.link("bond0")["address"].replace(":", "")
-    frame = (bytes.fromhex(mac) + bytes.fromhex("020000000099" + type_) + b"\x45\0\xff\xff").ljust(1000, b"\0")
+    frame = (bytes.fromhex(mac) + bytes.fromhex("020000000099" + type_) +
+             b"\x45\0\xff\xff").ljust(1000, b"\0")
     before = made.far.show()
     send_frames(made.near, "l0", [frame] * 100)
     wait_for(lambda: made.far.show()["rx_packets"] >= before["rx_packets"] + 100, "the frames")
@@ -126,11 +130,12 @@ def test_bytes_of_frames(xdp_pair, type_):
 @by_xdp
 def test_a_tag_in_the_frame_stays(xdp_pair):
     made = xdp_pair()
-    frame = bytes.fromhex(made.far.link("bond0")["address"].replace(":", "")) + bytes.fromhex("02000000009981000007080045")
-    frame = frame.ljust(80, b"\0")
+    frame = bytes.fromhex(made.far.link("bond0")["address"].replace(":", ""))
+    frame = (frame + bytes.fromhex("02000000009981000007080045")).ljust(80, b"\0")
     with Capture(made.far, "bond0") as above:
         send_frames(made.near, "l0", [frame] * 5)
-        found = wait_for(lambda: [each for each in above.frames(0.1) if each.src == "02:00:00:00:00:99"], "the frames")
+        found = wait_for(lambda: [each for each in above.frames(0.1)
+                                  if each.src == "02:00:00:00:00:99"], "the frames")
     assert [each.vlan for each in found] == [7] * 5
 
 
@@ -140,11 +145,14 @@ def test_a_tag_beside_the_frame_stays(xdp_pair, tmp_path):
     tagger = tmp_path / "push_tag.o"
     compile_bpf(ROOT / "tests/net/push_tag.bpf.c", tagger)
     made.near.run("tc", "qdisc", "add", "dev", "l0", "clsact", check=False)
-    made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj", tagger, "sec", "tc")
-    untagged = bytes.fromhex(made.far.link("bond0")["address"].replace(":", "")) + bytes.fromhex("0200000000990800")
+    made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj", tagger, "sec",
+                  "tc")
+    untagged = bytes.fromhex(made.far.link("bond0")["address"].replace(":", ""))
+    untagged += bytes.fromhex("0200000000990800")
     with Capture(made.far, "bond0") as above:
         send_frames(made.near, "l0", [untagged.ljust(80, b"\0")] * 5)
-        found = wait_for(lambda: [each for each in above.frames(0.1) if each.src == "02:00:00:00:00:99"], "the frames")
+        found = wait_for(lambda: [each for each in above.frames(0.1)
+                                  if each.src == "02:00:00:00:00:99"], "the frames")
     assert [each.vlan for each in found] == [7] * 5
 
 
@@ -153,7 +161,8 @@ def test_lldp_stays_on_the_slave(xdp_pair):
     made = xdp_pair()
     with Capture(made.far, "l0") as here, Capture(made.far, "bond0") as above:
         send_frames(made.near, "l0", [LLDP, LLDP_ELSEWHERE])
-        seen = wait_for(lambda: [frame for frame in here.frames(0.2) if frame.type == 0x88cc], "LLDP on the slave")
+        seen = wait_for(lambda: [frame for frame in here.frames(0.2) if frame.type == 0x88cc],
+                        "LLDP on the slave")
         assert len(seen) == 2
         del above
 
@@ -180,10 +189,12 @@ def test_backup_is_not_heard(xdp_pair):
     active = made.far.show()["active_slave"]
     backup = next(link for link in made.links if link != active)
     before = made.far.slave(backup)["rx_dropped"]
-    frame = bytes.fromhex(made.far.link("bond0")["address"].replace(":", "")) + bytes.fromhex("0200000000990800")
+    frame = bytes.fromhex(made.far.link("bond0")["address"].replace(":", ""))
+    frame += bytes.fromhex("0200000000990800")
     with Capture(made.far, "bond0") as above:
         send_frames(made.near, backup, [frame.ljust(80, b"\0")] * 5)
-        wait_for(lambda: made.far.slave(backup)["rx_dropped"] >= before + 5, "the drops to be counted")
+        wait_for(lambda: made.far.slave(backup)["rx_dropped"] >= before + 5,
+                 "the drops to be counted")
         assert not [each for each in above.frames(0.1) if each.src == "02:00:00:00:00:99"]
 
 
@@ -243,7 +254,8 @@ def test_auto_leaves_veths_to_tc(pair):
 def test_auto_after_xdp_leaves_veths_to_tc(xdp_pair):
     made = xdp_pair()
     made.far.ctl("set", "bond0", "rx_hook", "auto")
-    assert set(hooks(made.far).values()) == {"tc"} and not any(has_xdp(made.far, link) for link in made.links)
+    assert set(hooks(made.far).values()) == {"tc"} and not any(has_xdp(made.far, link)
+                                                               for link in made.links)
     made.near.wait_ping("10.0.0.2")
 
 
@@ -258,7 +270,8 @@ def test_what_another_detaches_stays_detached(xdp_pair):
     made.near.wait_ping("10.0.0.2")
     made.far.ip("link", "set", "l0", "alias", "news")
     assert made.far.ping_bondd() and hooks(made.far) == {"l0": "tc", "l1": "xdp"}
-    assert made.far.log().count("l0 receives by TC now") == 1 and made.far.slave("l0")["times_detached"] == 1
+    assert made.far.log().count("l0 receives by TC now") == 1 and \
+        made.far.slave("l0")["times_detached"] == 1
     made.far.ctl("set", "bond0", "rx_hook", "xdp")
     assert set(hooks(made.far).values()) == {"xdp"} and has_xdp(made.far, "l0")
     run("bpftool", "link", "detach", "pinned", made.far.bpf_dir / "bond0/link_xdp_rx_1")
@@ -271,8 +284,9 @@ def test_what_another_detaches_stays_detached(xdp_pair):
 def passing(tmp_path):
     """Somebody's XDP program that lets all pass."""
     code, made = tmp_path / "pass.c", tmp_path / "pass.o"
-    code.write_text('#include <linux/bpf.h>\n__attribute__((section("xdp"), used)) int p(struct xdp_md *c) '
-                    '{ return XDP_PASS; }\n')
+    code.write_text(
+        '#include <linux/bpf.h>\n__attribute__((section("xdp"), used)) int p(struct xdp_md *c) '
+        '{ return XDP_PASS; }\n')
     compile_bpf(code, made)
     return made
 
@@ -356,13 +370,16 @@ def test_frames_choose_as_packets_do(sending):
     made = sending()
     wires = [Capture(made.far, link) for link in made.links]
     live(made.near, 2000, flows=16)
-    by_xdp = [{frame.data[34:36] for frame in wire.frames(0.2) if frame.src == "02:00:00:00:00:01"} for wire in wires]
-    assert len(set().union(*by_xdp)) == 16 and sum(len(flows) for flows in by_xdp) == 16, "a flow took two links"
+    by_xdp = [{frame.data[34:36] for frame in wire.frames(0.2) if frame.src == "02:00:00:00:00:01"}
+              for wire in wires]
+    assert len(set().union(*by_xdp)) == 16 and sum(len(flows) for flows in by_xdp) == 16, \
+        "a flow took two links"
     assert sum(bool(flows) for flows in by_xdp) >= 3
     with Capture(made.near, "bond0"):  # XDP lets all pass, and TC chooses
         wait_for(lambda: not made.near.pinned("table")["flags"] & 32, "bondd to see the capture")
         live(made.near, 2000, flows=16)
-    by_tc = [{frame.data[34:36] for frame in wire.frames(0.2) if frame.src == "02:00:00:00:00:01"} for wire in wires]
+    by_tc = [{frame.data[34:36] for frame in wire.frames(0.2) if frame.src == "02:00:00:00:00:01"}
+             for wire in wires]
     assert by_tc == by_xdp
     for wire in wires:
         wire.close()
@@ -373,8 +390,8 @@ def test_every_frame_leaves_and_is_counted(sending):
     before = {link: made.far.received(link)["packets"] for link in made.links}
     sent = made.near.show()["tx_packets"]
     live(made.near)
-    wait_for(lambda: sum(made.far.received(link)["packets"] - before[link] for link in made.links) >= 20000,
-             "all frames to arrive")
+    wait_for(lambda: sum(made.far.received(link)["packets"] - before[link]
+                         for link in made.links) >= 20000, "all frames to arrive")
     assert made.near.show()["tx_packets"] - sent >= 20000
 
 
@@ -388,14 +405,15 @@ def test_round_robin_and_broadcast(sending):
     made = sending("balance-rr", links=2)
     before = {link: made.far.received(link)["packets"] for link in made.links}
     live_in_turns(made.near, 2000)
-    used = wait_for(lambda: [n for n in (made.far.received(link)["packets"] - before[link] for link in made.links)
-                             if n >= 990], "both links to carry")
+    used = wait_for(lambda: [n for n in (made.far.received(link)["packets"] - before[link]
+                                         for link in made.links) if n >= 990],
+                    "both links to carry")
     assert len(used) == 2 and max(used) < 1100, used
     made.near.ctl("set", "bond0", "mode", "broadcast")
     before = {link: made.far.received(link)["packets"] for link in made.links}
     live_in_turns(made.near, 2000)
-    wait_for(lambda: all(made.far.received(link)["packets"] - before[link] >= 2000 for link in made.links),
-             "each link to carry all")
+    wait_for(lambda: all(made.far.received(link)["packets"] - before[link] >= 2000
+                         for link in made.links), "each link to carry all")
     made.far.ip("link", "set", "l0", "down")
     made.near.wait_slaves("l1")
     before = made.far.received("l1")["packets"]
@@ -405,12 +423,15 @@ def test_round_robin_and_broadcast(sending):
 
 @pytest.fixture
 def rotating(lone):
-    """make(links): near's bond0 in balance-rr with xdp_tx on and the first two as slaves; near.far takes their frames."""
+    """make(links): near's bond0 in balance-rr with xdp_tx on and the first two as slaves; near.far
+    takes their frames.
+    """
 
     def make(links=2, mode="balance-rr", **options):
         near = lone(links=links)
         takes_frames(near.far, near.links)
-        near.ctl("create", "bond0", "mode", mode, "xdp_tx", "on", *[word for pair in options.items() for word in pair])
+        near.ctl("create", "bond0", "mode", mode, "xdp_tx", "on",
+                 *[word for pair in options.items() for word in pair])
         near.ctl("add-slave", "bond0", *near.links[:2])
         near.ip("link", "set", "bond0", "up")
         near.wait_slaves(*near.links[:2])
@@ -475,7 +496,8 @@ def test_a_cut_link_is_left_at_once(sending):
     rest = ("l0", "l1", "l3")
     before = {link: made.far.received(link)["packets"] for link in rest}
     live(made.near)
-    wait_for(lambda: sum(made.far.received(link)["packets"] - before[link] for link in rest) >= 20000, "all frames")
+    wait_for(lambda: sum(made.far.received(link)["packets"] - before[link] for link in rest) >=
+             20000, "all frames")
 
 
 def test_the_stack_goes_on_meanwhile(sending):
@@ -489,7 +511,8 @@ def test_the_stack_goes_on_meanwhile(sending):
         made.near.ctl("set", "bond0", "xdp_tx", switch)
     stream.flow_on(500)
     result = stream.finish()
-    assert result["duplicates"] == 0 and result["lost"] <= 100, result  # the pair's queues begin anew each time
+    # the pair's queues begin anew each time
+    assert result["duplicates"] == 0 and result["lost"] <= 100, result
 
 
 def test_the_stack_goes_on_without_bondd(sending):
@@ -514,13 +537,16 @@ def test_while_captured_frames_go_by_tc(sending):
         assert not made.near.pinned("table")["flags"] & 32
         before = {link: made.far.received(link)["packets"] for link in made.links}
         live(made.near, 2000)
-        wait_for(lambda: sum(made.far.received(link)["packets"] - before[link] for link in made.links) >= 2000, "all")
+        wait_for(lambda: sum(made.far.received(link)["packets"] - before[link]
+                             for link in made.links) >= 2000, "all")
     wait_for(lambda: made.near.pinned("table")["flags"] & 32, "XDP to choose again")
     wait_for(lambda: "is captured no more; direct again" in made.near.log(), "the log to say so")
 
 
 def test_off_touches_nothing(pair, lab):
-    """With xdp_tx off bond0 has the features and the MTU range of one that never heard of it; also after on and off."""
+    """With xdp_tx off bond0 has the features and the MTU range of one that never heard of it; also
+    after on and off.
+    """
     made = pair("balance-xor", links=2)
     plain, info = features(made.near), made.near.link("bond0")
     assert plain["tcp-segmentation-offload"] == "on"
@@ -538,7 +564,8 @@ def test_off_touches_nothing(pair, lab):
 def test_refused_it_is_not_set(pair, passing):
     made = pair("balance-xor", links=1)
     made.near.ip("link", "set", "xb-bond0", "xdp", "obj", passing, "sec", "xdp")
-    with pytest.raises(Refused, match="xdp_tx: cannot attach to xb-bond0: it has an XDP program already"):
+    with pytest.raises(Refused,
+                       match="xdp_tx: cannot attach to xb-bond0: it has an XDP program already"):
         made.near.ctl("set", "bond0", "xdp_tx", "on")
     assert made.near.show()["options"]["xdp_tx"] is False
     assert not made.near.pinned("table")["flags"] & 48
@@ -599,7 +626,8 @@ def test_a_veth_is_never_shared_and_nothing_is_said(xdp_pair):
 
 
 def children(pid):
-    return [int(child) for task in pathlib.Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
+    return [int(child) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
+            for child in (task / "children").read_text().split()]
 
 
 @contextlib.contextmanager
@@ -618,11 +646,13 @@ def test_bondd_waits_for_nobody(tapped):
     with libxdp_locked():
         asking = tapped.spawn(*tapped.ctl_command("add-slave", "bond0", *tapped.taps))
         while asking.poll() is None:
-            age = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - tapped.pinned("table")["heartbeat_ns"]
+            age = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - tapped.pinned("table")[
+                "heartbeat_ns"]
             late += [age] if age > 3e9 else []
     assert asking.returncode == 0 and not late, late
     assert set(hooks(tapped).values()) == {"xdp"}
-    assert "t0 is not shared with other XDP programs: another program keeps libxdp's lock" in tapped.log()
+    why = "another program keeps libxdp's lock"
+    assert f"t0 is not shared with other XDP programs: {why}" in tapped.log()
 
 
 def has_sockets(pid):

@@ -11,9 +11,9 @@ import socket
 import struct
 import subprocess
 
-from lab import PATIENCE, ROOT, end, wait_for
+from lab import BUILD, PATIENCE, end, wait_for
 
-UDPSEQ = ROOT / "build/tools/udpseq"
+UDPSEQ = BUILD / "tools/udpseq"
 PORT = 9000
 ETH_P_ALL = 3
 SOL_PACKET, PACKET_STATISTICS, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 6, 8, 23
@@ -23,18 +23,22 @@ SO_ATTACH_FILTER, SO_RCVBUFFORCE, SO_TIMESTAMPNS = 26, 33, 35
 class Stream:
     """Numbered packets from one namespace to another; without count until finish()."""
 
-    def __init__(self, near, far, to="10.0.0.2", count=0, rate=10000, flows=1, port=PORT, **options):
+    def __init__(self, near, far, to="10.0.0.2", count=0, rate=10000, flows=1, port=PORT,
+                 **options):
         self.count = count
-        words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
-        self.receiver = far.spawn(UDPSEQ, "recv", "--port", port, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        words = [word for name, value in options.items()
+                 for word in (f"--{name.replace('_', '-')}", value)]
+        self.receiver = far.spawn(UDPSEQ, "recv", "--port", port, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE)
         assert self.receiver.stderr.readline() == b"ready\n"
-        self.sender = near.spawn(UDPSEQ, "send", "--to", to, "--port", port, "--count", count, "--rate", rate,
-                                 "--flows", flows, *words, stdout=subprocess.PIPE)
+        self.sender = near.spawn(UDPSEQ, "send", "--to", to, "--port", port, "--count", count,
+                                 "--rate", rate, "--flows", flows, *words, stdout=subprocess.PIPE)
 
     def received(self):
         """Datagrams that reached sockets of the receiver's namespace so far."""
         net = pathlib.Path(f"/proc/{self.receiver.pid}/net")
-        lines = [line.split() for line in (net / "snmp").read_text().splitlines() if line.startswith("Udp:")]
+        lines = [line.split() for line in (net / "snmp").read_text().splitlines()
+                 if line.startswith("Udp:")]
         counts = dict(zip(lines[0], lines[1]))
         counts6 = dict(line.split() for line in (net / "snmp6").read_text().splitlines())
         return int(counts["InDatagrams"]) + int(counts6["Udp6InDatagrams"])
@@ -56,9 +60,12 @@ class Stream:
 
 
 class Tally:
-    """Counts the packets of a Stream that reach devices of a namespace, whatever becomes of them there."""
+    """Counts the packets of a Stream that reach devices of a namespace, whatever becomes of them
+    there.
+    """
     # UDP in IPv4 without options, to PORT; else nothing.
-    FILTER = [(0x28, 0, 0, 12), (0x15, 0, 5, 0x0800), (0x30, 0, 0, 23), (0x15, 0, 3, socket.IPPROTO_UDP),
+    FILTER = [(0x28, 0, 0, 12), (0x15, 0, 5, 0x0800), (0x30, 0, 0, 23),
+              (0x15, 0, 3, socket.IPPROTO_UDP),
               (0x28, 0, 0, 36), (0x15, 0, 1, PORT), (0x06, 0, 0, 64), (0x06, 0, 0, 0)]
 
     def __init__(self, namespace, devices):
@@ -86,13 +93,16 @@ class Tally:
 
 def send_packets(near, to="10.0.0.2", count=1000, rate=20000, **options):
     """Sends numbered packets that nobody needs to receive; returns what the sender counted."""
-    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
-    return json.loads(near.run(UDPSEQ, "send", "--to", to, "--port", PORT, "--count", count, "--rate", rate,
-                               *words).stdout)
+    words = [word for name, value in options.items()
+             for word in (f"--{name.replace('_', '-')}", value)]
+    return json.loads(near.run(UDPSEQ, "send", "--to", to, "--port", PORT, "--count", count,
+                               "--rate", rate, *words).stdout)
 
 
 class Frame:
-    """A captured Ethernet frame; a tag that the kernel took off is in vlan (else None), the kernel's time in seconds."""
+    """A captured Ethernet frame; a tag that the kernel took off is in vlan (else None), the
+    kernel's time in seconds.
+    """
 
     def __init__(self, data, vlan=None, time=None):
         self.data, self.vlan, self.time = data, vlan, time
@@ -128,7 +138,8 @@ class Capture:
         vlan = time = None
         for level, kind, value in ancillary:
             if (level, kind) == (SOL_PACKET, PACKET_AUXDATA):
-                status, tci = struct.unpack_from("=I", value)[0], struct.unpack_from("=H", value, 16)[0]
+                status, tci = struct.unpack_from("=I", value)[0], \
+                    struct.unpack_from("=H", value, 16)[0]
                 vlan = tci if status & 0x10 else None  # TP_STATUS_VLAN_VALID
             elif (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPNS):
                 seconds, nanoseconds = struct.unpack("=qq", value)
@@ -185,7 +196,8 @@ class Iperf:
 
     def __init__(self, far, port=5201):
         self.port = port
-        self.server = far.spawn("iperf3", "-s", "-p", port, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.server = far.spawn("iperf3", "-s", "-p", port, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT)
         wait_for(lambda: f":{port} " in far.run("ss", "-Hltn").stdout, "iperf3 to listen")
 
     def run(self, near, to, *words, check=True):

@@ -21,7 +21,8 @@ def files(directory):
 
 
 def manuals():
-    return {f"usr/share/man/man{path.stem[-1]}/{path.stem}" for path in (ROOT / "man").glob("*.scd")}
+    return {f"usr/share/man/man{path.stem[-1]}/{path.stem}"
+            for path in (ROOT / "man").glob("*.scd")}
 
 
 @pytest.fixture
@@ -44,7 +45,8 @@ def test_files(installed):
 
 def test_programs_run(installed):
     for program in PROGRAMS:
-        done = subprocess.run([installed / program, "--version"], capture_output=True, text=True, check=True)
+        done = subprocess.run([installed / program, "--version"], capture_output=True, text=True,
+                              check=True)
         assert done.stdout.strip(), program
 
 
@@ -59,7 +61,8 @@ def test_unit_starts_what_is_installed(installed):
 def test_unit_verifies(installed, tmp_path):
     unit = tmp_path / "bondd.service"
     unit.write_text((installed / UNIT).read_text().replace("/usr/sbin/", f"{installed}/usr/sbin/"))
-    done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True, check=False)
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True,
+                          text=True, check=False)
     complaints = [line for line in done.stderr.splitlines() if "bondd" in line]
     assert done.returncode == 0 and not complaints, done.stderr
 

@@ -38,7 +38,8 @@ def test_programs_show_the_version_of_the_build(program):
 @needs_checkout
 def test_checkout_has_the_commit():
     commit = output("git", "rev-parse", "--short=12", "HEAD")
-    assert output("packaging/version").removesuffix(")").removesuffix("-dirty") == f"{NUMBER} ({commit}"
+    assert output("packaging/version").removesuffix(")").removesuffix("-dirty") == \
+        f"{NUMBER} ({commit}"
 
 
 def test_without_git_there_is_no_commit(tmp_path):
@@ -47,13 +48,15 @@ def test_without_git_there_is_no_commit(tmp_path):
 
 def test_repository_around_the_tree_is_not_ours(tmp_path):
     output("git", "init", "-q", cwd=tmp_path)
-    output("git", "-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "--allow-empty", "-m", "x", cwd=tmp_path)
+    output("git", "-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q",
+           "--allow-empty", "-m", "x", cwd=tmp_path)
     assert output(copy(tmp_path / "inner")) == NUMBER
 
 
 @needs_checkout
 def test_archive_has_the_commit(tmp_path):
-    archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=True).stdout
+    archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True,
+                             check=True).stdout
     subprocess.run(["tar", "-x", "-C", tmp_path], input=archive, check=True)
     commit = output("git", "rev-parse", "HEAD")
     number, shown = output(tmp_path / "packaging/version").removesuffix(")").split(" (")
@@ -62,7 +65,8 @@ def test_archive_has_the_commit(tmp_path):
 
 def test_new_version_compiles_one_file():
     todo = output("make", "-n", "V=1", "VERSION=9.9.9", "build/bondctl")
-    assert [line.split()[-3] for line in todo.splitlines() if " -c " in line] == ["common/version.c"]
+    assert [line.split()[-3] for line in todo.splitlines()
+            if " -c " in line] == ["common/version.c"]
     assert "9.9.9" in todo
 
 

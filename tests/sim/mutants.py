@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Takes out one mend at a time and lets the random histories find that. `make sim-mutants`.
 
-Each mutant is a defect that the LACP core or hold once had: a place in a file, and what stands there in a tree that has
-the defect. The tree is copied, changed, built; prints how many histories it took. Fails when one is not found. Words
-choose the mutants whose names have one of them.
+Each mutant is a defect that the LACP core or hold once had: a place in a file, and what stands
+there in a tree that has the defect. The tree is copied, changed, built; prints how many histories
+it took. Fails when one is not found. Words choose the mutants whose names have one of them.
 """
 import os
 import pathlib
@@ -18,70 +18,86 @@ NEEDED = ("Makefile", "VERSION", "packaging", "bpf", "daemon", "common", "tests/
 CORE, HOLD, HOLD_READER = "daemon/lacp/", "bpf/slow_hold.h", "daemon/slowio_hold.c"
 
 # name: [(file, what is there, what is there with the defect)...]
-MUTANTS = {
-    "max_links: a port that does not get in sync keeps its place": [
-        (CORE + "rank.c", "	return sys->state.config.max_links || sys->state.config.min_links_strict;",
-         "	return sys->state.config.min_links_strict;")],
-    "max_links: breaks before it makes": [
-        (CORE + "rank.c", "	return lacp_works(port) && count_ready_before(sys, port, now_ns) < most;", "	return false;")],
-    "an aggregatable aggregator that refuses beats one that works": [
-        (CORE + "aggregator.c", "	if (a->enough != b->enough)",
-         "	if (a->aggregatable != b->aggregatable)\n		return a->aggregatable;\n	if (a->enough != b->enough)")],
-    "lacp_fallback all ignores max_links": [
-        (CORE + "fallback.c", "most = config->max_links ? config->max_links : LACP_MAX_PORTS;", "most = LACP_MAX_PORTS;")],
-    "fallback ends at the first PDU on any port": [
-        (CORE + "fallback.c", "		if (sys->port[slot].actor.state & CARRY)",
-         "		if (sys->port[slot].config.link && lacp_has_partner(&sys->port[slot]))")],
-    "a gap between silence and fallback": [
-        (CORE + "fallback.c", "	if (port->actor.state & CARRY)\n		return AT_ONCE;",
-         "	if (port->actor.state & CARRY)\n		return 0;")],
-    "min_links_lacp: the ports still say that they collect": [
-        (CORE + "rank.c", "	if (!config->min_links_strict || config->min_links < 2)", "	if (1)")],
-    "one lost PDU costs 30 s": [
-        (CORE + "receive.c", "	return ((pdu->partner.state ^ port->actor.state) & bits) != 0;", "	return bits == 0;"),
-        (CORE + "mux.c", "port->repeats = 1 + LACP_REPEATS;", "port->repeats = 0;"),
-        (CORE + "periodic.c", "	bool waits = port->unsettled_ns && now_ns", "	bool waits = 0 && now_ns")],
-    "another name of the system, and the ports go on": [
-        (CORE + "actor.c", "		leave_lag(sys, slot, now_ns);", "		lacp_unselect(sys, slot);")],
-    "a bond that is down goes on": [
-        (CORE + "port.c", "config->link == LACP_LINK_STOPPED && !sys->port[slot].stopped",
-         "config->link > LACP_LINK_STOPPED"),
-        (CORE + "port.c", "	port->stopped = config->link == LACP_LINK_STOPPED;",
-         "	port->stopped = 0;\n	port->config.link = config->link != LACP_LINK_DOWN;")],
-    "a bond that is down does not say so": [
-        (CORE + "port.c", "		lacp_leave(sys, slot, now_ns);\n	}\n	store_config", "		lacp_unselect(sys, slot);\n	}\n	store_config")],
-    "a passive port takes its leave without a word": [
-        (CORE + "actor.c", "	return port->actor.state & ~info->state & ~port->partner.state & LACP_ACTIVITY;",
-         "	return port && !info;")],
-    "a new port priority of the partner ends the port": [
-        (CORE + "receive.c", "	if (same_port(partner, &port->partner))", "	if (!port)")],
-    "a turn ends by time, and has no timer": [
-        (CORE + "rank.c", "is_ranked(sys) ? later_than(port->out_sync_ns, turn_ns(port)) : 0,", "0,")],
-    "lacp_wtr ends by time, and has no timer": [
-        (CORE + "rank.c", "later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),", "0,")],
-    "min_links_lacp: two ends refuse each other for ever": [
-        (CORE + "rank.c", "now_ns >= port->behind_ns + rest_ns(port);", "0 * now_ns;")],
-    "lacp_partner: a stranger is believed": [
-        (CORE + "stranger.c", "	return !lacp_is_believed(", "	return 0 && !lacp_is_believed(")],
-    "hold: ends for the partner's port priority": [
-        (HOLD, "lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT_PRIORITY)",
-         "lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT)")],
-    "hold: ends for the partner's rate and activity": [
-        (HOLD, "	} else if (!slow_is_in_sync(words, frame)) {",
-         "	} else if (!slow_is_in_sync(words, frame) ||\n"
-         "		   ((frame[SLOW_ACTOR_STATE] ^ words->partner[LACP_INFO_STATE]) & (LACP_TIMEOUT | LACP_ACTIVITY))) {")],
-    "hold: says SYNC for a port that does not collect": [
-        (HOLD, "	if (carries)\n		state |= LACP_SYNCHRONIZATION | carries;", "	state |= LACP_SYNCHRONIZATION | carries;")],
-    "hold: puts a port back by the last PDU sent": [
-        (HOLD, "	__u32 back = port->withheld & allowed & words->told;",
-         "	__u32 back = port->withheld & allowed & words->pdu[SLOW_ACTOR_STATE];")],
-    "hold: only its last answer counts among three PDUs in a second": [
-        (CORE + "port.c", "	if (last_ns > LACP_HOLD_GAP)", "	if (!last_ns)")],
-    "hold: old words are believed, though later ones were missed": [
-        (HOLD_READER, "	return pdu->received_ns < hold->missed_ns;", "	return hold && !pdu;")],
-    "hold: answers in the partner's version, with its TLVs": [
-        (HOLD, "bpf_skb_store_bytes(skb, 0, frame, XBOND_PDU_SIZE, 0);", "bpf_skb_store_bytes(skb, 0, frame, 15, 0);")],
-}
+MUTANTS = {"max_links: a port that does not get in sync keeps its place": [
+    (CORE + "rank.c", "	return sys->state.config.max_links || sys->state.config.min_links_strict;",
+     "	return sys->state.config.min_links_strict;")],
+           "max_links: breaks before it makes": [
+               (CORE + "rank.c",
+                "	return lacp_works(port) && count_ready_before(sys, port, now_ns) < most;",
+                "	return false;")],
+           "an aggregatable aggregator that refuses beats one that works": [(
+               CORE + "aggregator.c", "	if (a->enough != b->enough)",
+               "	if (a->aggregatable != b->aggregatable)\n"
+               "		return a->aggregatable;\n	if (a->enough != b->enough)")],
+           "lacp_fallback all ignores max_links": [
+               (CORE + "fallback.c",
+                "most = config->max_links ? config->max_links : LACP_MAX_PORTS;",
+                "most = LACP_MAX_PORTS;")],
+           "fallback ends at the first PDU on any port": [
+               (CORE + "fallback.c", "		if (sys->port[slot].actor.state & CARRY)",
+                "		if (sys->port[slot].config.link && lacp_has_partner(&sys->port[slot]))")],
+           "a gap between silence and fallback": [
+               (CORE + "fallback.c", "	if (port->actor.state & CARRY)\n		return AT_ONCE;",
+                "	if (port->actor.state & CARRY)\n		return 0;")],
+           "min_links_lacp: the ports still say that they collect": [
+               (CORE + "rank.c", "	if (!config->min_links_strict || config->min_links < 2)",
+                "	if (1)")],
+           "one lost PDU costs 30 s": [
+               (CORE + "receive.c",
+                "	return ((pdu->partner.state ^ port->actor.state) & bits) != 0;",
+                "	return bits == 0;"),
+               (CORE + "mux.c", "port->repeats = 1 + LACP_REPEATS;", "port->repeats = 0;"),
+               (CORE + "periodic.c", "	bool waits = port->unsettled_ns && now_ns",
+                "	bool waits = 0 && now_ns")],
+           "another name of the system, and the ports go on": [(
+               CORE + "actor.c", "		leave_lag(sys, slot, now_ns);", "		lacp_unselect(sys, slot);")],
+           "a bond that is down goes on": [
+               (CORE + "port.c", "config->link == LACP_LINK_STOPPED && !sys->port[slot].stopped",
+                "config->link > LACP_LINK_STOPPED"),
+               (CORE + "port.c", "	port->stopped = config->link == LACP_LINK_STOPPED;",
+                "	port->stopped = 0;\n	port->config.link = config->link != LACP_LINK_DOWN;")],
+           "a bond that is down does not say so": [
+               (CORE + "port.c", "		lacp_leave(sys, slot, now_ns);\n	}\n	store_config",
+                "		lacp_unselect(sys, slot);\n	}\n	store_config")],
+           "a passive port takes its leave without a word": [
+               (CORE + "actor.c",
+                "	return port->actor.state & ~info->state & ~port->partner.state & LACP_ACTIVITY;",
+                "	return port && !info;")],
+           "a new port priority of the partner ends the port": [
+               (CORE + "receive.c", "	if (same_port(partner, &port->partner))", "	if (!port)")],
+           "a turn ends by time, and has no timer": [
+               (CORE + "rank.c",
+                "is_ranked(sys) ? later_than(port->out_sync_ns, turn_ns(port)) : 0,", "0,")],
+           "lacp_wtr ends by time, and has no timer": [
+               (CORE + "rank.c",
+                "later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),", "0,")],
+           "min_links_lacp: two ends refuse each other for ever": [
+               (CORE + "rank.c", "now_ns >= port->behind_ns + rest_ns(port);", "0 * now_ns;")],
+           "lacp_partner: a stranger is believed": [(CORE + "stranger.c",
+                                                     "	return !lacp_is_believed(",
+                                                     "	return 0 && !lacp_is_believed(")],
+           "hold: ends for the partner's port priority": [
+               (HOLD, "lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT_PRIORITY)",
+                "lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT)")],
+           "hold: ends for the partner's rate and activity": [(
+               HOLD, "	} else if (!slow_is_in_sync(words, frame)) {",
+               "	} else if (!slow_is_in_sync(words, frame) ||\n"
+               "		   ((frame[SLOW_ACTOR_STATE] ^ words->partner[LACP_INFO_STATE]) &\n"
+               "		    (LACP_TIMEOUT | LACP_ACTIVITY))) {")],
+           "hold: says SYNC for a port that does not collect": [
+               (HOLD, "	if (carries)\n		state |= LACP_SYNCHRONIZATION | carries;",
+                "	state |= LACP_SYNCHRONIZATION | carries;")],
+           "hold: puts a port back by the last PDU sent": [
+               (HOLD, "	__u32 back = port->withheld & allowed & words->told;",
+                "	__u32 back = port->withheld & allowed & words->pdu[SLOW_ACTOR_STATE];")],
+           "hold: only its last answer counts among three PDUs in a second": [
+               (CORE + "port.c", "	if (last_ns > LACP_HOLD_GAP)", "	if (!last_ns)")],
+           "hold: old words are believed, though later ones were missed": [
+               (HOLD_READER, "	return pdu->received_ns < hold->missed_ns;",
+                "	return hold && !pdu;")],
+           "hold: answers in the partner's version, with its TLVs": [
+               (HOLD, "bpf_skb_store_bytes(skb, 0, frame, XBOND_PDU_SIZE, 0);",
+                "bpf_skb_store_bytes(skb, 0, frame, 15, 0);")]}
 
 
 def change(tree, places):
@@ -99,14 +115,15 @@ def build(places, tree):
         (tree / each).parent.mkdir(parents=True, exist_ok=True)
         copy(ROOT / each, tree / each)
     change(tree, places)
-    subprocess.run(["make", "-s", "CFLAGS=-O2 -w", "build/tests/sim/sim"], cwd=tree, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["make", "-s", "CFLAGS=-O2 -w", "build/tests/sim/sim"], cwd=tree, check=True,
+                   stdout=subprocess.DEVNULL)
 
 
 def find(tree):
     """The first history that fails, and how; None: none does."""
     for first in range(1, COUNT, 1000):
-        done = subprocess.run([tree / "build/tests/sim/sim", "histories", "1000", str(first)], capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run([tree / "build/tests/sim/sim", "histories", "1000", str(first)],
+                              capture_output=True, text=True, check=False)
         if done.returncode:
             number, what = done.stdout.split("\n")[0].removeprefix("history ").split(": ", 1)
             return int(number), what
@@ -116,7 +133,8 @@ def find(tree):
 def failing_scenarios(tree):
     scenarios = sorted((tree / "tests/sim/scenarios").glob("*.sim"))
     return [each.stem for each in scenarios
-            if subprocess.run([tree / "build/tests/sim/sim", each], capture_output=True, check=False).returncode]
+            if subprocess.run([tree / "build/tests/sim/sim", each], capture_output=True,
+                              check=False).returncode]
 
 
 def main():
@@ -129,7 +147,8 @@ def main():
             build(places, tree)
             found, scenarios = find(tree), failing_scenarios(tree)
         missed += not (found or scenarios)
-        print(f"{name}: " + (f"found by history {found[0]}: {found[1]}" if found else f"NOT FOUND in {COUNT}"))
+        print(f"{name}: " +
+              (f"found by history {found[0]}: {found[1]}" if found else f"NOT FOUND in {COUNT}"))
         print(f"    scenarios: {', '.join(scenarios) or 'none'}", flush=True)
     print(f"{len(chosen)} mutants, {missed} not found")
     return missed != 0

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "build/bpf/xbond.skel.h"
-#include "build/bpf/xdp.skel.h"
+#include "bpf/xbond.skel.h"
+#include "bpf/xdp.skel.h"
 
 #define PICK_FAILED 0xffffffffu
 #define MAX_PACKET 2048

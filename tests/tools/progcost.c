@@ -20,7 +20,7 @@
 #include <time.h>
 
 #include "bpf/abi.h"
-#include "build/bpf/xbond.skel.h"
+#include "bpf/xbond.skel.h"
 
 #define REPEAT 50000
 #define MAX_ROUNDS 101

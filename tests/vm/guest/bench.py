@@ -1,6 +1,6 @@
-"""python3 -m tests.vm.guest.bench KERNEL FILE: xbond and the kernel's own bonding and team side by side,
-measured in one run in rounds that alternate, over veth pairs in the emulated machine. What counts are
-the ratios: time follows executed instructions here.
+"""python3 -m tests.vm.guest.bench KERNEL FILE: xbond and the kernel's own bonding and team side by
+side, measured in one run in rounds that alternate, over veth pairs in the emulated machine. What
+counts are the ratios: time follows executed instructions here.
 
 Sending ends in a TC drop at the far ends. A veth receives in the softirq of the CPU that sends, so
 receiving is measured with its sending and compared as a whole, less what a plain device costs.
@@ -12,7 +12,8 @@ import statistics
 import subprocess
 import sys
 
-from ...bench.bed import BLAST, add_plain_link, blast, bring_up, drop_at_ingress, lab, make_bond, no_arp, PLAIN, PLAIN_FAR
+from ...bench.bed import (BLAST, add_plain_link, blast, bring_up, drop_at_ingress, lab, make_bond,
+                          no_arp, PLAIN, PLAIN_FAR)
 from ...bench import bed
 from ...bench import xdp
 from ...bench.rows import Row, alternate, median_difference, write_json
@@ -65,11 +66,12 @@ def bonding(mode, *options):
 
 
 def team(host, dev, links):
-    config = {"device": dev, "runner": {"name": "loadbalance", "tx_hash": ["l3", "l4"]}, "link_watch": {"name": "ethtool"},
-              "ports": {link: {} for link in links}}
+    config = {"device": dev, "runner": {"name": "loadbalance", "tx_hash": ["l3", "l4"]},
+              "link_watch": {"name": "ethtool"}, "ports": {link: {} for link in links}}
     for link in links:
         host.ip("link", "set", link, "down")
-    host.spawn("teamd", "-U", "-c", json.dumps(config), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    host.spawn("teamd", "-U", "-c", json.dumps(config), stdout=subprocess.DEVNULL,
+               stderr=subprocess.DEVNULL)
     wait_for(lambda: host.exists(dev), "teamd's device")
 
 
@@ -86,7 +88,8 @@ WAYS = {
     "bonding rr": bonding("balance-rr"),
     "team loadbalance": team,
 }
-# Kernel bonding looks at carrier itself when it sends in xor and rr; in active-backup miimon decides.
+# Kernel bonding looks at carrier itself when it sends in xor and rr; in active-backup miimon
+# decides.
 CUT = {
     "xbond xor": xbond("mode", "balance-xor", *HASH),
     "bonding xor": bonding("balance-xor", *HASH),
@@ -94,10 +97,9 @@ CUT = {
     "bonding active-backup": bonding("active-backup"),
 }
 NETKIT_AT_ONCE = "xbond netkit direct, rx_backlog off"
-ONLY_RECEIVE = {
-    AT_ONCE: xbond("mode", "balance-xor", *HASH, "path", "direct", "rx_backlog", "off"),
-    NETKIT_AT_ONCE: xbond("mode", "balance-xor", *HASH, "device", "netkit", "path", "direct", "rx_backlog", "off"),
-}
+ONLY_RECEIVE = {AT_ONCE: xbond("mode", "balance-xor", *HASH, "path", "direct", "rx_backlog", "off"),
+                NETKIT_AT_ONCE: xbond("mode", "balance-xor", *HASH, "device", "netkit", "path",
+                                      "direct", "rx_backlog", "off")}
 RECEIVE = ("xbond direct", "xbond counted", NETKIT, "bonding xor", *ONLY_RECEIVE)
 
 
@@ -110,13 +112,16 @@ def has_netkit(host):
 def aggregates(made, near, far, names):
     found = []
     for number, name in enumerate(names):
-        if name.startswith("team") and run("modprobe", "team_mode_loadbalance", check=False).returncode:
+        if name.startswith("team") and run("modprobe", "team_mode_loadbalance",
+                                           check=False).returncode:
             continue
         if name.startswith(NETKIT) and not has_netkit(near):
             continue
-        found.append(Aggregate(made, near, far, number, name, {**WAYS, **CUT, **ONLY_RECEIVE}[name]))
+        found.append(Aggregate(made, near, far, number, name,
+                               {**WAYS, **CUT, **ONLY_RECEIVE}[name]))
     for each in found:
-        wait_for(lambda each=each: "LOWER_UP" in near.link(each.dev)["flags"], f"carrier of {each.name}", 15)
+        wait_for(lambda each=each: "LOWER_UP" in near.link(each.dev)["flags"],
+                 f"carrier of {each.name}", 15)
     return found
 
 
@@ -147,8 +152,9 @@ def send_rows():
             no_arp(near, each.dev, f"{each.subnet}.2")
             subjects[each.name] = lambda each=each: blast(near, f"{each.subnet}.2", SECONDS)
         ns = alternate(ROUNDS, subjects)
-    yield from compare("send", ns, lambda name: "bonding rr" if name.endswith("rr") else "bonding xor",
-                       {"xbond direct": 0.7, "xbond counted": None, NETKIT: 0.9, NETKIT_DIRECT: 0.9, "xbond direct rr": None})
+    yield from compare("send", ns, lambda name: "bonding rr" if name.endswith("rr")
+                       else "bonding xor", {"xbond direct": 0.7, "xbond counted": None, NETKIT: 0.9,
+                                            NETKIT_DIRECT: 0.9, "xbond direct rr": None})
 
 
 def receive_rows():
@@ -166,14 +172,19 @@ def receive_rows():
         assert sink.stdout.readline() == b"ready\n"
         socket = alternate(ROUNDS, subjects)
         for dev in (PLAIN, *[each.dev for each in found]):
-            if receiver.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False).returncode in (0, 2):
-                receiver.run("tc", "filter", "add", "dev", dev, "ingress", "bpf", "direct-action", "bytecode", "1,6 0 0 2")
+            added = receiver.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)
+            if added.returncode in (0, 2):
+                receiver.run("tc", "filter", "add", "dev", dev, "ingress", "bpf", "direct-action",
+                             "bytecode", "1,6 0 0 2")
         drop = alternate(ROUNDS, subjects)
-    yield from compare("receive to a TC drop", drop, lambda _: "bonding xor", {"xbond direct": None})
-    yield from compare("receive to a UDP socket", socket, lambda _: "bonding xor", {"xbond direct": None})
+    yield from compare("receive to a TC drop", drop, lambda _: "bonding xor",
+                       {"xbond direct": None})
+    yield from compare("receive to a UDP socket", socket, lambda _: "bonding xor",
+                       {"xbond direct": None})
     for name in ("xbond direct", AT_ONCE):
         yield Row(f"receive to a UDP socket: whole, {name} / bonding xor",
-                  statistics.median(a / b for a, b in zip(socket[name], socket["bonding xor"])), "ratio", 1.10)
+                  statistics.median(a / b for a, b in zip(socket[name], socket["bonding xor"])),
+                  "ratio", 1.10)
 
 
 def lost_at_a_cut(each, link):
@@ -192,7 +203,8 @@ def cut_rows():
         losses = {}
         for each in aggregates(made, near, far, CUT):
             bridge = f"b{each.dev}"
-            far.ip("link", "add", bridge, "type", "bridge", "forward_delay", "0", "mcast_snooping", "0")
+            far.ip("link", "add", bridge, "type", "bridge", "forward_delay", "0", "mcast_snooping",
+                   "0")
             for link in each.links:
                 far.ip("link", "set", link, "master", bridge)
             far.ip("link", "set", bridge, "up")
@@ -207,11 +219,14 @@ def cut_rows():
     for name, value in medians.items():
         yield Row(f"cut at {RATE} packets/s, {name}: lost, median of {CUTS}", value, "packets")
     yield Row("cut: lost, xbond / bonding, active-backup (miimon 100)",
-              medians["xbond active-backup"] / max(medians["bonding active-backup"], 1), "ratio", 0.05)
+              medians["xbond active-backup"] / max(medians["bonding active-backup"], 1), "ratio",
+              0.05)
 
 
 def xdp_rows():
-    """As `make bench` has it, but to virtio NICs: their cables are out at the other end, so that nothing receives."""
+    """As `make bench` has it, but to virtio NICs: their cables are out at the other end, so that
+    nothing receives.
+    """
     with xdp.programs() as loaded, lab() as made:
         near, nics = made.host("a"), Nics()
         *slaves, (plain, _) = nics.take(near, made.namespace("b"), 2 * LINKS + 1)
@@ -219,7 +234,8 @@ def xdp_rows():
         for number in range(2 * LINKS + 1):
             nics.cable(2 * number + 1, False)
         for number, options in enumerate(({"xdp_tx": "on", "rx_hook": "xdp"}, {})):
-            make_bond(near, slaves[LINKS * number:][:LINKS], f"10.{number}.0.1", name=f"bond{number}", mode="balance-xor",
+            make_bond(near, slaves[LINKS * number:][:LINKS], f"10.{number}.0.1",
+                      name=f"bond{number}", mode="balance-xor",
                       xmit_hash_policy="layer3+4", **options)
         bring_up(near, [plain])
         loaded.attach(near, plain, "drops")  # a virtio NIC sends frames only if it has a program
@@ -232,14 +248,16 @@ def xdp_rows():
 
 
 def sent_by(host, devices):
-    return sum(host.ip_json("-s", "link", "show", "dev", device)[0]["stats64"]["tx"]["packets"] for device in devices)
+    return sum(host.ip_json("-s", "link", "show", "dev", device)[0]["stats64"]["tx"]["packets"]
+               for device in devices)
 
 
 def main():
     kernel, path = sys.argv[1:]
     chosen = os.environ.get("ONLY") or "send receive cut xdp"
     rows = []
-    for name, measure in (("send", send_rows), ("receive", receive_rows), ("cut", cut_rows), ("xdp", xdp_rows)):
+    for name, measure in (("send", send_rows), ("receive", receive_rows), ("cut", cut_rows),
+                          ("xdp", xdp_rows)):
         if name not in chosen:
             continue
         for row in measure():

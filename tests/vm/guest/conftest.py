@@ -16,7 +16,8 @@ record = Record()
 
 def pytest_configure(config):
     for line in ("small: runs in every set",
-                 "once(KIND...): in the set core on one kernel only, in turn; with KINDs, of these partners only",
+                 "once(KIND...): in the set core on one kernel only, in turn; with KINDs, of these "
+                 "partners only",
                  "full(KIND...): in the set full only; with KINDs likewise",
                  "drivers: in a guest with NICs of its own"):
         config.addinivalue_line("markers", line)
@@ -28,20 +29,24 @@ def is_marked(item, name):
 
 
 def in_set(items):
-    """Those that run in the set that XBOND_VM_SET names, on this kernel: XBOND_VM_TURN is its number/how many there are."""
+    """Those that run in the set that XBOND_VM_SET names, on this kernel: XBOND_VM_TURN is its
+    number/how many there are.
+    """
     chosen = os.environ.get("XBOND_VM_SET", "full")
     turn, turns = (int(part) for part in os.environ.get("XBOND_VM_TURN", "0/1").split("/"))
     once = [item for item in items if is_marked(item, "once") and not is_marked(item, "full")]
     for item in items:
         if chosen == "full" or is_marked(item, "small"):
             yield item
-        elif chosen == "core" and not is_marked(item, "full") and (item not in once or once.index(item) % turns == turn):
+        elif chosen == "core" and not is_marked(item, "full") and \
+                (item not in once or once.index(item) % turns == turn):
             yield item
 
 
 def pytest_collection_modifyitems(config, items):
     drivers = bool(os.environ.get("XBOND_VM_DRIVERS"))  # then the guest is for those tests alone
-    chosen = list(in_set([item for item in items if bool(item.get_closest_marker("drivers")) == drivers]))
+    chosen = list(in_set([item for item in items
+                          if bool(item.get_closest_marker("drivers")) == drivers]))
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = chosen
 
@@ -87,7 +92,8 @@ class Setting:
 
     def switch(self):
         """far becomes a switch with address 10.0.0.2 and fd00::2."""
-        self.far.ip("link", "add", "sw0", "type", "bridge", "forward_delay", "0", "mcast_snooping", "0")
+        self.far.ip("link", "add", "sw0", "type", "bridge", "forward_delay", "0", "mcast_snooping",
+                    "0")
         for name in self.far.links:
             self.far.ip("link", "set", name, "master", "sw0")
         self.address(self.far, "sw0", 2)
@@ -129,7 +135,9 @@ class Setting:
 
 @pytest.fixture
 def setting(lab, all_nics):
-    """make(pairs=2, config={file: text}, first=0) returns a Setting; first: the number of its first pair."""
+    """make(pairs=2, config={file: text}, first=0) returns a Setting; first: the number of its first
+    pair.
+    """
 
     def make(pairs=2, config=None, first=0):
         return Setting(lab, all_nics, pairs, config, first)
@@ -137,7 +145,9 @@ def setting(lab, all_nics):
 
 
 class Keeper:
-    """One setting for the tests of a module, as booting and bonding take seconds; made anew after a test that failed."""
+    """One setting for the tests of a module, as booting and bonding take seconds; made anew after a
+    test that failed.
+    """
 
     def __init__(self, nics):
         self.nics, self.lab, self.made, self.broken, self.key = nics, None, None, False, None

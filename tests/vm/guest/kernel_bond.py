@@ -18,12 +18,15 @@ def has_coupled_control():
 
 
 def set_coupled_control(namespace, dev, on):
-    info = attribute(IFLA_INFO_KIND, b"bond") + attribute(IFLA_INFO_DATA, attribute(IFLA_BOND_COUPLED_CONTROL, bytes([on])))
-    body = struct.pack("=BxHiII", 0, 0, namespace.link(dev)["ifindex"], 0, 0) + attribute(IFLA_LINKINFO, info)
+    info = attribute(IFLA_INFO_KIND, b"bond") + attribute(
+        IFLA_INFO_DATA, attribute(IFLA_BOND_COUPLED_CONTROL, bytes([on])))
+    body = struct.pack("=BxHiII", 0, 0, namespace.link(dev)["ifindex"], 0,
+                       0) + attribute(IFLA_LINKINFO, info)
     with namespace.inside():
         link = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
     with link:
-        link.send(struct.pack("=IHHII", 16 + len(body), RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK, 1, 0) + body)
+        link.send(struct.pack("=IHHII", 16 + len(body), RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK, 1,
+                              0) + body)
         answer = link.recv(65536)
     kind, error = struct.unpack_from("=H", answer, 4)[0], struct.unpack_from("=i", answer, 16)[0]
     assert kind == NLMSG_ERROR

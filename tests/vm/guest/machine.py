@@ -1,5 +1,6 @@
-"""The emulated machine's hardware: NICs in cross-connected pairs (eth0 - eth1, eth2 - eth3, ...) and what qemu does to
-them from outside: the cable, the plug. All are virtio's, but for the even ones of XBOND_VM_DRIVERS' pairs, which come last.
+"""The emulated machine's hardware: NICs in cross-connected pairs (eth0 - eth1, eth2 - eth3, ...)
+and what qemu does to them from outside: the cable, the plug. All are virtio's, but for the even
+ones of XBOND_VM_DRIVERS' pairs, which come last.
 """
 import glob
 import json
@@ -43,9 +44,10 @@ class Qmp:
 
 # NICs are virtio's but for these: {number: model}.
 DRIVERS = os.environ.get("XBOND_VM_DRIVERS", "").split()
-MODELS = {2 * (int(os.environ.get("XBOND_VM_NICS", "0")) + i): model for i, model in enumerate(DRIVERS)}
-VIRTIO = {"driver": "virtio-net-pci", "guest_tso4": False, "guest_tso6": False, "guest_ecn": False, "guest_ufo": False,
-          "speed": 1000, "duplex": "full"}
+MODELS = {2 * (int(os.environ.get("XBOND_VM_NICS", "0")) + i): model
+          for i, model in enumerate(DRIVERS)}
+VIRTIO = {"driver": "virtio-net-pci", "guest_tso4": False, "guest_tso6": False, "guest_ecn": False,
+          "guest_ufo": False, "speed": 1000, "duplex": "full"}
 
 
 def nic_mac(number):
@@ -57,7 +59,9 @@ def promiscuous(namespace, devs):
 
 
 class Nics:
-    """The NICs; take() lends pairs of them to two namespaces, give_back() has them all as they were."""
+    """The NICs; take() lends pairs of them to two namespaces, give_back() has them all as they
+    were.
+    """
 
     def __init__(self):
         self.qmp = Qmp()
@@ -73,7 +77,8 @@ class Nics:
     @staticmethod
     def device(number, namespace=None):
         """Its name where it is now (known by its permanent MAC), or None."""
-        show = namespace.ip_json if namespace else lambda *words: json.loads(run("ip", "-j", *words).stdout or "[]")
+        show = namespace.ip_json if namespace \
+            else lambda *words: json.loads(run("ip", "-j", *words).stdout or "[]")
         for link in show("-d", "link", "show"):
             if link.get("permaddr", link.get("address")) == nic_mac(number) and "parentdev" in link:
                 return link["ifname"]
@@ -103,7 +108,8 @@ class Nics:
     def replug(self, number):
         def added():
             try:
-                self.qmp.call("device_add", netdev=f"net{number}", id=f"nic{number}", mac=nic_mac(number), romfile="",
+                self.qmp.call("device_add", netdev=f"net{number}", id=f"nic{number}",
+                              mac=nic_mac(number), romfile="",
                               **({"driver": MODELS[number]} if number in MODELS else VIRTIO),
                               **({"bus": f"port{number}"} if MODELS else {}))
             except AssertionError as refusal:
@@ -115,7 +121,9 @@ class Nics:
         self.unplugged.discard(number)
 
     def plug_into(self, number, namespace, name=None):
-        """Plugs an unplugged NIC, which appears in the first namespace as at the start, and moves it."""
+        """Plugs an unplugged NIC, which appears in the first namespace as at the start, and moves
+        it.
+        """
         self.replug(number)
         found = wait_for(lambda: self.device(number), "the new NIC", 10)
         if name and name != found:
@@ -131,8 +139,9 @@ class Nics:
         for number in list(self.unplugged):
             self.replug(number)
         for number in range(self.count):
-            name = wait_for(lambda number=number: self.device(number), f"NIC {number} to come back", 15)
-            run("ip", "link", "set", name, "down", "promisc", "off", "allmulticast", "off", "mtu", "1500", "address",
-                nic_mac(number))
+            name = wait_for(lambda number=number: self.device(number), f"NIC {number} to come back",
+                            15)
+            run("ip", "link", "set", name, "down", "promisc", "off", "allmulticast", "off", "mtu",
+                "1500", "address", nic_mac(number))
             if name != f"eth{number}":
                 run("ip", "link", "set", name, "name", f"eth{number}")

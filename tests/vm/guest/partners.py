@@ -9,7 +9,8 @@ import subprocess
 from kernel_bond import set_coupled_control
 from lab import end, wait_for
 
-FLAGS = ["activity", "timeout", "aggregation", "synchronization", "collecting", "distributing", "defaulted", "expired"]
+FLAGS = ["activity", "timeout", "aggregation", "synchronization", "collecting", "distributing",
+         "defaulted", "expired"]
 ADDRESSES = ("10.0.0.2/24", "fd00::2/64")
 DISTRIBUTES = {"synchronization", "collecting", "distributing"}
 
@@ -19,7 +20,9 @@ def flags(number):
 
 
 class Partner:
-    """What both have. view(): {link: {"actor": {...}, "partner": {...}, "aggregator", "in_use"}}."""
+    """What both have. view(): {link: {"actor": {...}, "partner": {...},
+    "aggregator", "in_use"}}.
+    """
     device = None
 
     def __init__(self, setting):
@@ -35,7 +38,8 @@ class Partner:
         self.make(self.links if links is None else links, mac, options)
         self.far.ip("link", "set", self.device, "up")
         for address in ADDRESSES:
-            self.far.ip("addr", "add", address, "dev", self.device, *(["nodad"] if ":" in address else []))
+            self.far.ip("addr", "add", address, "dev", self.device,
+                        *(["nodad"] if ":" in address else []))
         return self
 
     def distributing(self):
@@ -43,12 +47,15 @@ class Partner:
                       if end["in_use"] and DISTRIBUTES <= end["actor"]["state"])
 
     def silence(self, silent, links=None, deaf=False):
-        """Its LACPDUs do not leave any more, if deaf, others do not reach it either; all else does."""
+        """Its LACPDUs do not leave any more, if deaf, others do not reach it
+        either; all else does.
+        """
         for link in links or self.links:
             if silent:
                 self.far.run("tc", "qdisc", "add", "dev", link, "clsact")
                 for way in ("egress", "ingress") if deaf else ("egress",):
-                    self.far.run("tc", "filter", "add", "dev", link, way, "protocol", "0x8809", "matchall", "action", "drop")
+                    self.far.run("tc", "filter", "add", "dev", link, way, "protocol", "0x8809",
+                                 "matchall", "action", "drop")
             else:
                 self.far.run("tc", "qdisc", "del", "dev", link, "clsact")
 
@@ -61,7 +68,8 @@ class KernelBond(Partner):
         options = dict(options)
         coupled = options.pop("coupled_control", None)
         words = [word for pair in {**self.defaults, **options}.items() for word in pair]
-        self.far.ip("link", "add", self.device, *(["address", mac] if mac else []), "type", "bond", "mode", "802.3ad", *words)
+        self.far.ip("link", "add", self.device, *(["address", mac] if mac else []), "type", "bond",
+                    "mode", "802.3ad", *words)
         if coupled is not None:
             set_coupled_control(self.far, self.device, coupled)
         for link in links:
@@ -76,7 +84,8 @@ class KernelBond(Partner):
     def view(self):
         head, *parts = re.split(r"^Slave Interface: ", self.text(), flags=re.M)
         active = re.search(r"Aggregator ID: (\d+)", head)
-        return {part.split("\n", 1)[0]: self.port(part, active[1] if active else None) for part in parts}
+        return {part.split("\n", 1)[0]: self.port(part, active[1] if active else None)
+                for part in parts}
 
     @staticmethod
     def port(text, active):
@@ -86,14 +95,17 @@ class KernelBond(Partner):
 
         def side(name, key):
             part = text.split(f"details {name} lacp pdu:")[1].split("details ")[0]
-            return {"system": value("system mac address", part), "system_priority": int(value("system priority", part)),
+            return {"system": value("system mac address", part),
+                    "system_priority": int(value("system priority", part)),
                     "key": int(value(key, part)), "port": int(value("port number", part)),
-                    "port_priority": int(value("port priority", part)), "state": flags(value("port state", part))}
+                    "port_priority": int(value("port priority", part)),
+                    "state": flags(value("port state", part))}
         if "details actor" not in text:
-            return {"aggregator": None, "in_use": False, "actor": {"state": set()}, "partner": {"state": set()}}
+            return {"aggregator": None, "in_use": False, "actor": {"state": set()},
+                    "partner": {"state": set()}}
         aggregator = value("Aggregator ID")
-        return {"aggregator": aggregator, "in_use": aggregator == active and value("MII Status") == "up",
-                "churn": (value("Actor Churn State"), value("Partner Churn State")),
+        return {"aggregator": aggregator, "in_use": aggregator == active and value("MII Status") ==
+                "up", "churn": (value("Actor Churn State"), value("Partner Churn State")),
                 "actor": side("actor", "port key"), "partner": side("partner", "oper key")}
 
     def aggregate(self):
@@ -113,14 +125,16 @@ class Team(Partner):
 
     def make(self, links, mac, options):
         runner = {"name": "lacp", **self.defaults, **options}
-        config = {"device": self.device, "runner": runner, "link_watch": {"name": "ethtool"}, "ports": {link: {} for link in links}}
+        config = {"device": self.device, "runner": runner, "link_watch": {"name": "ethtool"},
+                  "ports": {link: {} for link in links}}
         if mac:
             config["hwaddr"] = mac
         os.makedirs("/run/teamd", exist_ok=True)
         with open("/run/teamd.log", "a") as log:
-            self.child = self.far.spawn("teamd", "-t", self.device, "-c", json.dumps(config), "-U", stdout=log, stderr=log,
-                                        stdin=subprocess.DEVNULL)
-        wait_for(lambda: self.ctl("state", "dump", check=False).returncode == 0, "teamd to answer", 15)
+            self.child = self.far.spawn("teamd", "-t", self.device, "-c", json.dumps(config), "-U",
+                                        stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        wait_for(lambda: self.ctl("state", "dump", check=False).returncode == 0, "teamd to answer",
+                 15)
 
     def stop(self):
         if self.child:
@@ -138,8 +152,9 @@ class Team(Partner):
     def port(runner, is_up):
         def side(info):
             return {**info, "state": flags(info["state"])}
-        return {"aggregator": runner["aggregator"]["id"], "in_use": is_up and runner["aggregator"]["selected"],
-                "actor": side(runner["actor_lacpdu_info"]), "partner": side(runner["partner_lacpdu_info"])}
+        return {"aggregator": runner["aggregator"]["id"], "in_use": is_up and
+                runner["aggregator"]["selected"], "actor": side(runner["actor_lacpdu_info"]),
+                "partner": side(runner["partner_lacpdu_info"])}
 
     def report(self):
         return self.ctl("state", "dump", check=False).stdout + open("/run/teamd.log").read()[-3000:]
@@ -148,22 +163,26 @@ class Team(Partner):
 def our_port(show, slave):
     """One slave of bondctl -j show in the words of view()."""
     lacp, bond = slave["lacp"], show["lacp"]
-    actor = {"system": bond["actor_system"], "system_priority": bond["actor_sys_prio"], "key": bond["actor_key"],
-             "port": lacp["port_number"], "port_priority": lacp["port_prio"], "state": set(lacp["actor_state"])}
-    partner = {"system": lacp["partner_system"], "key": lacp["partner_key"], "port": lacp["partner_port"],
-               "state": set(lacp["partner_state"])}
+    actor = {"system": bond["actor_system"], "system_priority": bond["actor_sys_prio"],
+             "key": bond["actor_key"], "port": lacp["port_number"],
+             "port_priority": lacp["port_prio"], "state": set(lacp["actor_state"])}
+    partner = {"system": lacp["partner_system"], "key": lacp["partner_key"],
+               "port": lacp["partner_port"], "state": set(lacp["partner_state"])}
     return {"actor": actor, "partner": partner}
 
 
 def differences(near, partner, cables):
-    """What the two ends say differently of each other: [] when they agree. cables: {our link: theirs}."""
+    """What the two ends say differently of each other: [] when they agree. cables: {our link:
+    theirs}.
+    """
     show, theirs, found = near.show(), partner.view(), []
     for slave in show["slaves"]:
         ours, other = our_port(show, slave), theirs.get(cables[slave["name"]])
         if not other or not other["actor"].get("system"):
             found.append(f"{slave['name']}: not in the partner's view")
             continue
-        for what, said, known in (("we of it", ours["partner"], other["actor"]), ("it of us", ours["actor"], other["partner"])):
+        for what, said, known in (("we of it", ours["partner"], other["actor"]),
+                                  ("it of us", ours["actor"], other["partner"])):
             found += [f"{slave['name']}, {what}: {key} {said[key]!r}, {known[key]!r}"
                       for key in said if said[key] != known[key]]
     return found

@@ -1,5 +1,6 @@
-"""xbond at the near end, the kernel's own bonding at the far end, in the modes and policies that both have
-(802.3ad: test_lacp_*.py). One bond here serves all: its mode changes live, the kernel's is made anew.
+"""xbond at the near end, the kernel's own bonding at the far end, in the modes and policies that
+both have (802.3ad: test_lacp_*.py). One bond here serves all: its mode changes live, the kernel's
+is made anew.
 """
 import pytest
 
@@ -8,8 +9,8 @@ from test_slave_sockets import FOR_THE_BOND, FOR_THE_LINK, LLDP, NEAREST, Ears, 
 from traffic import Stream, send_frames
 
 PEER = "bonding"
-MODES = {"balance-rr": pytest.mark.once, "active-backup": pytest.mark.small, "balance-xor": pytest.mark.small,
-         "broadcast": pytest.mark.once}
+MODES = {"balance-rr": pytest.mark.once, "active-backup": pytest.mark.small,
+         "balance-xor": pytest.mark.small, "broadcast": pytest.mark.once}
 POLICIES = ["layer2", "layer2+3", "layer3+4", "vlan+srcmac"]
 BY_FLOW = "layer3+4"
 
@@ -90,15 +91,20 @@ def test_policies(made, shows, policy):
 
 
 def idle_end(made):
-    """The number of a cable whose slave is inactive here, and of one at the kernel's end; None: all are active."""
+    """The number of a cable whose slave is inactive here, and of one at the kernel's end; None: all
+    are active.
+    """
     here = [slave["name"] for slave in made.near.show()["slaves"] if not slave["active"]]
     there = made.far.link("kb0")["linkinfo"]["info_data"].get("active_slave")
     return [next((made.near.links.index(dev) for dev in here), 0),
-            next((number for number, dev in enumerate(made.far.links) if there and dev != there), 0)]
+            next((number for number, dev in enumerate(made.far.links) if there and dev != there),
+                 0)]
 
 
 def heard_at(namespace, bond, cable, sender):
-    """{"slave" or "bond": frames} that sockets bound to them and to a protocol hear of what comes by a cable."""
+    """{"slave" or "bond": frames} that sockets bound to them and to a protocol hear of what comes
+    by a cable.
+    """
     dev, last = namespace.links[cable], frame(NEAREST, LLDP, b"last")
     heard = {"slave": [], "bond": []}
     with Ears(namespace, [dev, bond]) as ears:
@@ -114,10 +120,13 @@ def heard_at(namespace, bond, cable, sender):
 @pytest.mark.once
 @pytest.mark.parametrize("mode", ["balance-xor", "active-backup"])
 def test_sockets_on_slaves(made, mode):
-    """What is for the link they hear as with the kernel's driver; what is not, only the bond's, as the manual says."""
+    """What is for the link they hear as with the kernel's driver; what is not, only the bond's, as
+    the manual says.
+    """
     made = made(mode)
     here, there = idle_end(made)
-    ours, kernels = heard_at(made.near, "bond0", here, made.far), heard_at(made.far, "kb0", there, made.near)
+    ours = heard_at(made.near, "bond0", here, made.far)
+    kernels = heard_at(made.far, "kb0", there, made.near)
     assert ours["bond"] == kernels["bond"]
     assert [each for each in kernels["slave"] if each not in ours["slave"]] == sorted(FOR_THE_BOND)
     assert [each for each in ours["slave"] if each not in kernels["slave"]] == []

@@ -1,5 +1,6 @@
-"""Slaves with drivers of real NICs: igb (native XDP, SR-IOV), igbvf, e1000e (no XDP), vmxnet3 (LRO; XDP in newer kernels).
-The far ends are virtio's. What they show goes into docs/interop.md, a column for each driver.
+"""Slaves with drivers of real NICs: igb (native XDP, SR-IOV), igbvf, e1000e (no XDP), vmxnet3 (LRO;
+XDP in newer kernels). The far ends are virtio's. What they show goes into docs/interop.md, a column
+for each driver.
 """
 import pathlib
 
@@ -19,7 +20,8 @@ RESETS = ("igb", "vmxnet3")  # for XDP
 
 def kinds(*core):
     """Every driver; in the set core these only."""
-    return pytest.mark.parametrize("kind", [pytest.param(kind, marks=[] if kind in core else pytest.mark.full) for kind in KINDS])
+    return pytest.mark.parametrize("kind", [pytest.param(kind, marks=[] if kind in core
+                                                         else pytest.mark.full) for kind in KINDS])
 
 
 @pytest.fixture(autouse=True)
@@ -30,14 +32,17 @@ def on_veths(monkeypatch):
 
 @pytest.fixture
 def wired(setting):
-    """make(kind): near's two NICs of this driver. The bond is deleted at the end, for what it changed goes with the NICs."""
+    """make(kind): near's two NICs of this driver. The bond is deleted at the end, for what it
+    changed goes with the NICs.
+    """
     hosts = []
 
     def make(kind):
         first = min(number for number, model in MODELS.items() if model == kind) // 2
         made = setting(first=first)
         made.numbers = [2 * first, 2 * first + 2]
-        for dev in made.near.links if kind == "vmxnet3" else ():  # QEMU's forgets a new MAC address at every reset
+        # QEMU's forgets a new MAC address at every reset
+        for dev in made.near.links if kind == "vmxnet3" else ():
             made.near.ip("link", "set", dev, "promisc", "on")
         hosts.append(made.near)
         return made
@@ -61,7 +66,8 @@ def features(namespace, dev):
 
 
 def full_state(namespace, dev):
-    return {**state(namespace, dev), "features": features(namespace, dev), "xdp": "xdp" in namespace.link(dev)}
+    return {**state(namespace, dev), "features": features(namespace, dev),
+            "xdp": "xdp" in namespace.link(dev)}
 
 
 def losses(made):
@@ -110,7 +116,8 @@ def test_a_restart_changes_nothing(wired, shows, kind):
     with shows(kind, "bondd's restart changes nothing on a slave, with rx_hook auto"):
         made.switch().bond("active-backup", "rx_hook", "auto")
         made.near.wait_slaves(*made.near.links)
-        before = losses(made), [full_state(made.near, dev) for dev in made.near.links], hooks(made.near)
+        before = (losses(made), [full_state(made.near, dev) for dev in made.near.links],
+                  hooks(made.near))
         stream = Stream(made.near, made.far, rate=200)
         stream.flow_on(100)
         for _ in range(2):
@@ -118,18 +125,22 @@ def test_a_restart_changes_nothing(wired, shows, kind):
             made.near.start_bondd()
         stream.flow_on(100)
         result = stream.finish()
-        assert (losses(made), [full_state(made.near, dev) for dev in made.near.links], hooks(made.near)) == before, made.near.log()
+        assert (losses(made), [full_state(made.near, dev) for dev in made.near.links],
+                hooks(made.near)) == before, made.near.log()
         assert result["lost"] == 0, result
 
 
 @kinds("e1000e")
 def test_auto_under_traffic(wired, shows, kind):
-    """A NIC without XDP is not touched; others change one at a time, and the bond works all the time."""
+    """A NIC without XDP is not touched; others change one at a time, and the bond works all the
+    time.
+    """
     made = wired(kind)
     xdp = has_xdp(kind)
     with shows(kind, "rx_hook auto and tc under traffic, one slave at a time"):
         made.switch().bond("active-backup")
-        before, features_before = losses(made), [features(made.near, dev) for dev in made.near.links]
+        before = losses(made)
+        features_before = [features(made.near, dev) for dev in made.near.links]
         carrier = made.near.carrier_changes("bond0")
         stream = Stream(made.near, made.far, rate=200)
         stream.flow_on(100)
@@ -156,19 +167,23 @@ def test_lacp_one_at_a_time(wired, shows, kind):
     with shows(kind, "802.3ad: rx_hook under traffic, one slave at a time"):
         made.kernel_bond("802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4")
         made.bond("802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4")
-        distributing = lambda: sum("distributing" in slave["lacp"]["actor_state"] for slave in made.near.show()["slaves"])
+        distributing = lambda: sum("distributing" in slave["lacp"]["actor_state"]
+                                   for slave in made.near.show()["slaves"])
         wait_for(lambda: distributing() == 2, "both to distribute", 15)
         carrier = made.near.carrier_changes("bond0")
-        to, back = Stream(made.near, made.far, rate=200, flows=16), Stream(made.far, made.near, to="10.0.0.1", rate=200, flows=16, port=9001)
+        to = Stream(made.near, made.far, rate=200, flows=16)
+        back = Stream(made.far, made.near, to="10.0.0.1", rate=200, flows=16, port=9001)
         to.flow_on(100)
         made.near.ctl("set", "bond0", "rx_hook", "auto")
         expected = ["xdp", "xdp"] if xdp else ["tc", "tc"]
-        wait_for(lambda: hooks(made.near) == expected and distributing() == 2, "both to be changed", 60)
+        wait_for(lambda: hooks(made.near) == expected and distributing() == 2, "both to be changed",
+                 60)
         to.flow_on(100)
         results = to.finish(), back.finish()
         assert made.near.carrier_changes("bond0") == carrier
         assert [slave["link_failures"] for slave in made.near.show()["slaves"]] == [0, 0]
-        # Some while a port leaves and joins, until the partner has seen it. All at once it was 2.4 s of both directions: 480.
+        # Some while a port leaves and joins, until the partner has seen it. All at once it was 2.4
+        # s of both directions: 480.
         assert max(result["lost"] for result in results) <= 120, results
 
 
@@ -185,7 +200,8 @@ def test_auto_yields_to_the_mtu(wired, shows, kind, order):
             made.near.ctl("set", "bond0", "rx_hook", "auto")
             wait_hooks(made, *xdp)
         made.near.ip("link", "set", "bond0", "mtu", 9000)
-        wait_for(lambda: [made.near.link(dev)["mtu"] for dev in made.near.links] == [9000] * 2, "the slaves to follow", 10)
+        wait_for(lambda: [made.near.link(dev)["mtu"] for dev in made.near.links] == [9000] * 2,
+                 "the slaves to follow", 10)
         if order == "MTU first":
             made.near.ctl("set", "bond0", "rx_hook", "auto")
         made.near.wait_slaves(*made.near.links, deadline=20)
@@ -209,7 +225,8 @@ def test_xdp_by_name_and_the_mtu(wired, shows, kind):
         made.near.ctl("set", "bond0", "rx_hook", "tc")
         wait_hooks(made, "tc", "tc")
         made.near.ip("link", "set", "bond0", "mtu", 9000)
-        wait_for(lambda: [made.near.link(dev)["mtu"] for dev in made.near.links] == [9000] * 2, "the slaves to follow", 10)
+        wait_for(lambda: [made.near.link(dev)["mtu"] for dev in made.near.links] == [9000] * 2,
+                 "the slaves to follow", 10)
         wait_hooks(made, "tc", "tc")
         with pytest.raises(Refused, match="takes no XDP program at MTU 9000"):
             made.near.ctl("set", "bond0", "rx_hook", "xdp")
@@ -232,15 +249,18 @@ def test_state_is_restored(wired, shows, kind):
         made.near.ctl("set", "bond0", "rx_hook", "tc")
         wait_hooks(made, "tc", "tc")
         lro = [features(made.near, dev)["large-receive-offload"] for dev in made.near.links]
-        assert lro == [each["features"]["large-receive-offload"] for each in before], made.near.log()
+        assert lro == [each["features"]["large-receive-offload"] for each in before], \
+            made.near.log()
         made.near.ctl("set", "bond0", "rx_hook", "auto")
         wait_hooks(made, *(["xdp"] if xdp else ["tc"]) * 2)
         made.near.ctl("delete", "bond0")
-        wait_for(lambda: [full_state(made.near, dev) for dev in made.near.links] == before, "everything to be as before")
+        wait_for(lambda: [full_state(made.near, dev) for dev in made.near.links] == before,
+                 "everything to be as before")
 
 
 @kinds()
-@pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"])
+@pytest.mark.parametrize("mode",
+                         ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"])
 def test_modes(wired, shows, kind, mode):
     made = wired(kind)
     with shows(kind, f"{mode}: traffic both ways, cut of a link, and return"):
@@ -267,13 +287,15 @@ def test_xdp_redirects_both_ways(wired, shows, kind):
     with shows(kind, "XDP: redirects to bond0, and of others through bond0"):
         made.switch().bond("balance-rr", "rx_hook", "xdp", "xdp_tx", "on")
         wait_hooks(made, "xdp", "xdp")
-        result = Stream(made.far, made.near, to="10.0.0.1", count=300, rate=300, flows=16, port=9001).finish()
+        result = Stream(made.far, made.near, to="10.0.0.1", count=300, rate=300, flows=16,
+                        port=9001).finish()
         assert (result["lost"], result["duplicates"]) == (0, 0), result
         before = [made.far.received(dev)["packets"] for dev in made.far.links]
 
         def send_more():
             made.near.run(ROOT / "build/tools/xdplive", "lo", "bond0", 64)
-            return all(made.far.received(dev)["packets"] - then >= 100 for dev, then in zip(made.far.links, before))
+            return all(made.far.received(dev)["packets"] - then >= 100
+                       for dev, then in zip(made.far.links, before))
         wait_for(send_more, "the frames", 20)
 
 
@@ -298,14 +320,18 @@ def test_removed_and_back(wired, shows, kind):
 def physical_functions():
     """(number, path on the bus, name) of every igb."""
     for number, model in MODELS.items():
-        for path in pathlib.Path("/sys/bus/pci/drivers/igb").glob("0000:*") if model == "igb" else ():
+        for path in pathlib.Path("/sys/bus/pci/drivers/igb").glob("0000:*") if model == "igb" \
+                else ():
             name = next((path / "net").iterdir()).name
-            if pathlib.Path(f"/sys/class/net/{name}/address").read_text().strip() == nic_mac(number):
+            mac = pathlib.Path(f"/sys/class/net/{name}/address").read_text().strip()
+            if mac == nic_mac(number):
                 yield number, path, name
 
 
 class Functions(Setting):
-    """near's slaves v0 and v1 are virtual functions, whose MAC addresses the host has set; far is as ever."""
+    """near's slaves v0 and v1 are virtual functions, whose MAC addresses the host has set; far is
+    as ever.
+    """
     MACS = ["02:00:00:00:07:00", "02:00:00:00:07:01"]
 
     def __init__(self, lab, nics):
@@ -353,7 +379,8 @@ def functions(lab, all_nics):
 
 @pytest.mark.full
 def test_virtual_function_refuses_the_bonds_mac(functions, shows):
-    with shows("igbvf", "a virtual function that refuses the bond's MAC: refused, or the bond's MAC goes back"):
+    with shows("igbvf", "a virtual function that refuses the bond's MAC: refused, or the bond's "
+               "MAC goes back"):
         made = functions.switch()
         near = made.near
         near.ctl("create", "bond0", "mode", "active-backup")
@@ -377,7 +404,8 @@ def test_virtual_functions_with_mac_policy_filter(functions, shows):
         made = functions.switch()
         made.near.ctl("create", "bond0", "mode", "active-backup", "mac_policy", "filter")
         made.near.ctl("add-slave", "bond0", "v0", "v1")
-        assert "v1 is a virtual function" in made.near.log() and "v0 is a virtual function" not in made.near.log()
+        assert "v1 is a virtual function" in made.near.log() and \
+            "v0 is a virtual function" not in made.near.log()
 
 
 @pytest.mark.full
@@ -386,9 +414,11 @@ def test_restart_with_virtual_functions(functions, shows):
         made = functions.switch()
         made.trust()
         made.bond("active-backup", "rx_hook", "auto")
-        before = losses(made), [full_state(made.near, dev) for dev in made.near.links], hooks(made.near)
+        before = (losses(made), [full_state(made.near, dev) for dev in made.near.links],
+                  hooks(made.near))
         for _ in range(2):
             made.near.kill_bondd()
             made.near.start_bondd()
         made.near.wait_ping("10.0.0.2", deadline=15)
-        assert (losses(made), [full_state(made.near, dev) for dev in made.near.links], hooks(made.near)) == before, made.near.log()
+        assert (losses(made), [full_state(made.near, dev) for dev in made.near.links],
+                hooks(made.near)) == before, made.near.log()

@@ -1,4 +1,6 @@
-"""What only kernel bonding has among the partners: churn, aggregators to choose from, keys, independent control."""
+"""What only kernel bonding has among the partners: churn, aggregators to choose from, keys,
+independent control.
+"""
 import pytest
 
 from kernel_bond import has_coupled_control
@@ -7,7 +9,8 @@ from lacp import distributing, ports
 from partners import KernelBond
 from traffic import Stream
 
-NEAR = ("mode", "802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4", "lacp_fallback", "none")
+NEAR = ("mode", "802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4", "lacp_fallback",
+        "none")
 PEER = "bonding"
 
 
@@ -26,7 +29,8 @@ def made(setting):
 
 
 def carries(made, bond, links):
-    wait_for(lambda: distributing(made.near, bond) == links, f"{links} to distribute in {bond}", 20, 0.1)
+    wait_for(lambda: distributing(made.near, bond) == links, f"{links} to distribute in {bond}", 20,
+             0.1)
 
 
 def check_traffic(made):
@@ -61,7 +65,8 @@ def test_ad_select_here(made, shows):
         for number in (3, 5):
             made.nics.cable(number - 1, True)
         wait_for(lambda: {port["partner_system"] for port in ports(made.near).values()} ==
-                 {made.far.link(dev)["address"] for dev in ("kb0", "kb1")}, "both partners to be known", 12)
+                 {made.far.link(dev)["address"] for dev in ("kb0", "kb1")},
+                 "both partners to be known", 12)
         assert distributing(made.near) == ["eth0"]
         for policy in ("count", "bandwidth"):
             made.near.ctl("set", "bond0", "ad_select", policy)
@@ -88,7 +93,8 @@ def test_ad_select_there(made, shows, policy):
             made.near.ctl("add-slave", bond, *links)
             made.near.ip("link", "set", bond, "up")
         made.address(made.near, "bond1", 1)
-        wait_for(lambda: made.partner.distributing() == ["eth3", "eth5"], "the kernel to choose two links", 20, 0.1)
+        wait_for(lambda: made.partner.distributing() == ["eth3", "eth5"],
+                 "the kernel to choose two links", 20, 0.1)
         carries(made, "bond1", ["eth2", "eth4"])
         assert made.partner.aggregate()["Partner Mac Address"] == made.near.show("bond1")["mac"]
         check_traffic(made)
@@ -103,14 +109,17 @@ def test_keys_and_aggregate(made, shows):
 
         def same():
             said = made.partner.aggregate()
-            return (said["Number of ports"], said["Actor Key"], said["Partner Key"], said["Partner Mac Address"]) == (
-                str(lacp["num_ports"]), str(lacp["partner_key"]), str(lacp["actor_key"]), lacp["actor_system"])
+            return (said["Number of ports"], said["Actor Key"], said["Partner Key"],
+                    said["Partner Mac Address"]) == (str(lacp["num_ports"]),
+                                                     str(lacp["partner_key"]),
+                                                     str(lacp["actor_key"]), lacp["actor_system"])
         wait_for(same, "the kernel to tell the same of the aggregator")
         assert (lacp["actor_key"] >> 6, lacp["partner_key"] >> 6) == (12, 9)
-        # The kernel looks at the end of its minute (test_churn); until then it only must not say "churned".
+        # The kernel looks at the end of its minute (test_churn); until then it only must not say
+        # "churned".
         assert all("churned" not in port["churn"] for port in made.partner.view().values())
-        wait_for(lambda: {(port["churn_actor"], port["churn_partner"]) for port in ports(made.near).values()} ==
-                 {("none", "none")}, "no churn here", 10)
+        wait_for(lambda: {(port["churn_actor"], port["churn_partner"]) for port in
+                          ports(made.near).values()} == {("none", "none")}, "no churn here", 10)
         check_traffic(made)
 
 
@@ -128,7 +137,8 @@ def test_independent_control_there(made, shows):
             for number in (0, 1):
                 made.nics.cable(number, True)
             carries(made, "bond0", made.near.links)
-            wait_for(lambda: made.partner.distributing() == made.far.links, "the kernel to distribute on all", 12)
+            wait_for(lambda: made.partner.distributing() == made.far.links,
+                     "the kernel to distribute on all", 12)
             check_traffic(made)
 
 
@@ -142,7 +152,8 @@ def test_churn(made, shows):
         wait_for(lambda: ports(made.near)["eth4"]["churn_actor"] == "churned", "churn here", 90, 1)
         wait_for(lambda: made.partner.view()["eth5"]["churn"][1] == "churned", "churn there", 30, 1)
         assert ports(made.near)["eth0"]["churn_actor"] == "none"
-        wait_for(lambda: made.partner.view()["eth1"]["churn"] == ("none", "none"), "no churn of the others there", 30, 1)
+        wait_for(lambda: made.partner.view()["eth1"]["churn"] == ("none", "none"),
+                 "no churn of the others there", 30, 1)
         check_traffic(made)
 
 
@@ -150,7 +161,8 @@ def test_churn(made, shows):
 def test_slow_rate_times_out(made, shows):
     with shows(PEER, "lacp_rate slow: silence for 90 s, and return"):
         made = made(lacp_rate="slow")
-        made.bond("802.3ad", "lacp_rate", "slow", "xmit_hash_policy", "layer3+4", "lacp_fallback", "none")
+        made.bond("802.3ad", "lacp_rate", "slow", "xmit_hash_policy", "layer3+4", "lacp_fallback",
+                  "none")
         carries(made, "bond0", made.near.links)
         made.partner.silence(True)
         wait_for(lambda: not distributing(made.near), "the ports to expire", 120, 1)

@@ -15,7 +15,8 @@ from partners import KernelBond, Team, differences
 from traffic import Capture, Stream, send_frames
 
 PARTNERS = {"bonding": KernelBond, "team": Team}
-NEAR = ("mode", "802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4", "lacp_fallback", "none")
+NEAR = ("mode", "802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4", "lacp_fallback",
+        "none")
 OTHER_MAC = "02:00:00:00:00:55"
 SLOW = {"bonding": {"lacp_rate": "slow"}, "team": {"fast_rate": False}}
 PASSIVE = {"bonding": {"lacp_active": "off"}, "team": {"active": False}}
@@ -49,7 +50,8 @@ def wait_carrying(made, links, deadline=12):
     """Until these links (by our names), and no others, distribute at both ends."""
     theirs = sorted(made.cables[link] for link in links)
     wait_for(lambda: distributing(made.near) == links, f"{links} to distribute here", deadline, 0.1)
-    wait_for(lambda: made.partner.distributing() == theirs, f"{theirs} to distribute at the partner", deadline, 0.1)
+    wait_for(lambda: made.partner.distributing() == theirs,
+             f"{theirs} to distribute at the partner", deadline, 0.1)
 
 
 def wait_agreed(made, deadline=12):
@@ -69,7 +71,8 @@ def check_traffic(made, count=200):
     """Both ways at once, many flows: all of it arrives, once."""
     made.near.wait_ping("10.0.0.2")
     streams = [Stream(made.near, made.far, to="10.0.0.2", count=count, rate=400, flows=16),
-               Stream(made.far, made.near, to="10.0.0.1", count=count, rate=400, flows=16, port=9001)]
+               Stream(made.far, made.near, to="10.0.0.1", count=count, rate=400, flows=16,
+                      port=9001)]
     for stream in streams:
         wait_for(lambda stream=stream: stream.sender.poll() is not None, "the sender to end", 20)
         result = stream.finish()
@@ -108,7 +111,8 @@ def test_silent_partner(made, kind, shows):
         made.partner.silence(True)
         wait_for(lambda: not distributing(made.near), "the ports to expire", 8)
         assert time.monotonic() - began > 1.5, "long before three times the rate"
-        wait_for(lambda: {port["rx_state"] for port in ports(made.near).values()} == {"defaulted"}, "defaulted", 8)
+        wait_for(lambda: {port["rx_state"] for port in ports(made.near).values()} == {"defaulted"},
+                 "defaulted", 8)
         assert not made.near.show()["carrier"]
         made.partner.silence(False)
         wait_agreed(made)
@@ -131,7 +135,8 @@ def test_flapping(made, kind, shows):
     with shows(kind, "flapping link"):
         for _ in range(5):
             made.nics.cable(1, False)
-            wait_for(lambda: "eth0" not in made.near.carrier_slaves() or "eth0" not in distributing(made.near) or
+            wait_for(lambda: "eth0" not in made.near.carrier_slaves() or
+                     "eth0" not in distributing(made.near) or
                      "eth1" not in made.partner.distributing(), "the flap to be seen")
             made.nics.cable(1, True)
         wait_agreed(made, 20)
@@ -143,18 +148,21 @@ def test_flapping(made, kind, shows):
 def test_replaced_partner(made, kind, shows):
     with shows(kind, "partner replaced by another system"):
         made.partner.start(mac=OTHER_MAC)
-        wait_for(lambda: made.near.show()["lacp"]["partner_system"] == OTHER_MAC, "the new partner", 12)
+        wait_for(lambda: made.near.show()["lacp"]["partner_system"] == OTHER_MAC, "the new partner",
+                 12)
         wait_agreed(made)
         made.near.ip("neigh", "flush", "all")  # another host now: team announces nothing
         check_traffic(made)
         made.partner.start()
-        wait_for(lambda: made.near.show()["lacp"]["partner_system"] != OTHER_MAC, "the old partner", 12)
+        wait_for(lambda: made.near.show()["lacp"]["partner_system"] != OTHER_MAC, "the old partner",
+                 12)
         wait_agreed(made)
         made.near.ip("neigh", "flush", "all")
 
 
 def view(made):
-    return {link: {key: port[key] for key in ("actor", "partner", "in_use")} for link, port in made.partner.view().items()}
+    return {link: {key: port[key] for key in ("actor", "partner", "in_use")}
+            for link, port in made.partner.view().items()}
 
 
 def unchanged(made, before, seconds, disturb=lambda number: None):
@@ -232,7 +240,8 @@ def test_rates(made, kind, shows):
 def test_passive(made, kind, shows):
     with shows(kind, "lacp_active off, at either end"):
         made.near.ctl("set", "bond0", "lacp_active", "off")
-        wait_for(lambda: "activity" not in ports(made.near)["eth0"]["actor_state"], "eth0 to be passive")
+        wait_for(lambda: "activity" not in ports(made.near)["eth0"]["actor_state"],
+                 "eth0 to be passive")
         wait_agreed(made)
         check_traffic(made)
         made.near.ctl("set", "bond0", "lacp_active", "on")
@@ -282,17 +291,19 @@ def test_independent_control(made, kind, shows):
 @pytest.mark.full("team")
 def test_actor_options(made, kind, shows):
     with shows(kind, "actor system, priority and key, at either end"):
-        made.near.ctl("set", "bond0", "ad_user_port_key", 5, "ad_actor_sys_prio", 77, "ad_actor_system", "02:00:00:00:00:33")
+        made.near.ctl("set", "bond0", "ad_user_port_key", 5, "ad_actor_sys_prio", 77,
+                      "ad_actor_system", "02:00:00:00:00:33")
 
         def heard():
             theirs = [port["partner"] for port in made.partner.view().values()]
-            return {(port["system"], port["system_priority"], port["key"] >> 6) for port in theirs} == {
-                ("02:00:00:00:00:33", 77, 5)}
+            return {(port["system"], port["system_priority"], port["key"] >> 6)
+                    for port in theirs} == {("02:00:00:00:00:33", 77, 5)}
         wait_for(heard, "the partner to see them")
         wait_agreed(made)
         check_traffic(made)
         mac = made.near.show()["mac"]
-        made.near.ctl("set", "bond0", "ad_user_port_key", 0, "ad_actor_sys_prio", 65535, "ad_actor_system", mac)
+        made.near.ctl("set", "bond0", "ad_user_port_key", 0, "ad_actor_sys_prio", 65535,
+                      "ad_actor_system", mac)
         made.partner.start(**{PRIORITY[kind]: 1234})
         wait_for(lambda: made.near.show()["lacp"]["partner_sys_prio"] == 1234, "its priority")
         wait_agreed(made)
@@ -308,11 +319,14 @@ SHORT_AND_LONG = pytest.mark.parametrize("seconds", [5, pytest.param(25, marks=p
 
 def heard(made):
     pinned = made.near.pinned("lacp")
-    return [port["counters"]["lacpdu_rx"] for port in pinned["copy"][pinned["current"] & 1]["port"][:2]]
+    return [port["counters"]["lacpdu_rx"]
+            for port in pinned["copy"][pinned["current"] & 1]["port"][:2]]
 
 
 def calm_beside(made, seconds, disturb=lambda number: None):
-    """Neither end notices, and all traffic arrives, while disturb(number) is called ten times a second."""
+    """Neither end notices, and all traffic arrives, while disturb(number) is called ten times a
+    second.
+    """
     calm, before, streams = Calm(made.near, made.near.links), heard(made), both_ways(made)
 
     def disturbed(number):
@@ -367,8 +381,10 @@ def test_oam_beside(made, kind, shows, seconds):
             total[:] = [before + now for before, now in zip(total, new)]
             if not any(new):
                 return counts
-    with shows(kind, "OAM beside LACP: no port notices, no LACPDU is lost"), contextlib.ExitStack() as stack:
-        captures, total = [stack.enter_context(Capture(made.far, dev, outgoing=True)) for dev in made.far.links], [0, 0]
+    with shows(kind, "OAM beside LACP: no port notices, no LACPDU is lost"), \
+            contextlib.ExitStack() as stack:
+        captures, total = [stack.enter_context(Capture(made.far, dev, outgoing=True))
+                           for dev in made.far.links], [0, 0]
         before = heard_in_quiet(captures, total)
         total[:] = [0, 0]
         calm_beside(made, seconds, oam)
@@ -383,11 +399,12 @@ def test_oam_beside(made, kind, shows, seconds):
 def test_forged_lacpdus_while_bondd_is_dead(made, kind, shows, seconds):
     """One on every link."""
     with shows(kind, "LACP hold: forged LACPDUs while bondd is killed"):
-        frames, before, streams = [forged(made.near, dev) for dev in made.near.links], view(made), both_ways(made)
+        frames = [forged(made.near, dev) for dev in made.near.links]
+        before, streams = view(made), both_ways(made)
         answers = [each["answers"] for each in made.near.pinned("hold")[:2]]
         made.near.kill_bondd()
-        wait_for(lambda: all(each["answers"] > then for each, then in zip(made.near.pinned("hold"), answers)),
-                 "the programs to answer")
+        wait_for(lambda: all(each["answers"] > then for each, then in
+                             zip(made.near.pinned("hold"), answers)), "the programs to answer")
         for dev, frame in zip(made.far.links, frames):
             send_frames(made.far, dev, [frame])
         unchanged(made, before, seconds, lambda _: None)
@@ -442,11 +459,13 @@ def test_new_mac_of_the_bond(made, kind, shows, rate):
             began = time.monotonic()
             made.near.ip("link", "set", "bond0", "address", address)
             set_at = time.monotonic() - began
-            wait_for(lambda address=address: {port["partner"]["system"] for port in view(made).values()} == {address},
+            wait_for(lambda address=address: {port["partner"]["system"]
+                                              for port in view(made).values()} == {address},
                      "the new system to be seen", 2)
             seen = time.monotonic() - began
             wait_agreed(made, 5)
-            print(f"set after {set_at:.3f} s, seen after {seen:.3f} s, all back after {time.monotonic() - began:.3f} s")
+            print(f"set after {set_at:.3f} s, seen after {seen:.3f} s, "
+                  f"all back after {time.monotonic() - began:.3f} s")
         check_traffic(made)
         if rate == "slow":
             made.partner.start()
@@ -454,7 +473,8 @@ def test_new_mac_of_the_bond(made, kind, shows, rate):
 
 
 def in_fallback(made):
-    return {port["rx_state"] for port in ports(made.near).values()} == {"defaulted"} and len(tx_slots(made.near)) == 1
+    return {port["rx_state"] for port in ports(made.near).values()} == {"defaulted"} and \
+        len(tx_slots(made.near)) == 1
 
 
 @pytest.mark.once
@@ -484,7 +504,8 @@ def test_fallback_keeps_the_carrier(made, kind, shows, how):
             made.partner.start()
         else:
             carried = [made.near.ping("10.0.0.2", timeout=1) for _ in range(5)]
-            print(f"ping while the partner is {how}: {carried}, the partner distributes on {made.partner.distributing()}")
+            print(f"ping while the partner is {how}: {carried}, "
+                  f"the partner distributes on {made.partner.distributing()}")
             made.partner.silence(False)
         wait_agreed(made)
         assert made.near.carrier_changes("bond0") == changes

@@ -1,5 +1,5 @@
-"""What the selftests of Linux ask of bonding in 802.3ad, asked of xbond: a passive end, lacp_strict, and who listens to
-the group of slow protocols. The partner is kernel bonding.
+"""What the selftests of Linux ask of bonding in 802.3ad, asked of xbond: a passive end,
+lacp_strict, and who listens to the group of slow protocols. The partner is kernel bonding.
 """
 import time
 
@@ -30,8 +30,8 @@ def wait_states(made, carrying, carrier):
     """Until these ports, and no others, collect and distribute; the bond has a carrier, or none."""
     def right():
         states = {dev: set(port["actor_state"]) for dev, port in ports(made.near).items()}
-        return all((CARRIES <= state) if dev in carrying else not state & {"collecting", "distributing"}
-                   for dev, state in states.items())
+        return all((CARRIES <= state) if dev in carrying
+                   else not state & {"collecting", "distributing"} for dev, state in states.items())
     wait_for(right, f"{carrying} and no others to collect and distribute", 8)
     wait_for(lambda: made.near.show()["carrier"] == carrier, f"carrier {carrier}", 1)
 
@@ -42,7 +42,8 @@ def lacpdus(capture):
 
 @pytest.mark.full
 def test_a_passive_end(made, shows):
-    with shows(PEER, "lacp_active off here: silent until the partner speaks, and after it has gone"):
+    with shows(PEER,
+               "lacp_active off here: silent until the partner speaks, and after it has gone"):
         made.bond_alone("802.3ad", "lacp_rate", "fast", "lacp_active", "off")
         with Capture(made.far, "eth1") as one, Capture(made.far, "eth3") as other:
             time.sleep(20)
@@ -54,15 +55,19 @@ def test_a_passive_end(made, shows):
         until = time.monotonic() + 10
         while time.monotonic() < until:
             for port in made.partner.view().values():
-                assert "activity" in port["actor"]["state"] and "activity" not in port["partner"]["state"]
-                assert "expired" not in port["actor"]["state"] and "distributing" in port["actor"]["state"]
+                assert "activity" in port["actor"]["state"] and \
+                    "activity" not in port["partner"]["state"]
+                assert "expired" not in port["actor"]["state"] and \
+                    "distributing" in port["actor"]["state"]
             time.sleep(0.5)
-        # One port leaves at each end: each bond has one whose other end does not speak LACP any more.
+        # One port leaves at each end: each bond has one whose other end does not speak LACP any
+        # more.
         made.far.ip("link", "set", "eth1", "nomaster")
         made.far.ip("link", "set", "eth1", "up")
         made.near.ctl("del-slave", "bond0", "eth2")
         made.near.ip("link", "set", "eth2", "up")
-        wait_for(lambda: ports(made.near)["eth0"]["rx_state"] == "defaulted", "the partner to be forgotten", 12)
+        wait_for(lambda: ports(made.near)["eth0"]["rx_state"] == "defaulted",
+                 "the partner to be forgotten", 12)
         with Capture(made.far, "eth1") as ours, Capture(made.far, "eth3", outgoing=True) as theirs:
             time.sleep(35)
             here, there = lacpdus(ours), lacpdus(theirs)
@@ -72,8 +77,9 @@ def test_a_passive_end(made, shows):
 
 @pytest.mark.full
 def test_lacp_strict(made, shows):
-    """Ports fail by cable or by silence; with min_links 1 the bond has a carrier while one port works. With all cables
-    in place and no LACP, it has one with lacp_strict off only."""
+    """Ports fail by cable or by silence; with min_links 1 the bond has a carrier while one port
+    works. With all cables in place and no LACP, it has one with lacp_strict off only.
+    """
     def cable(number, plugged):
         for nic in (2 * number, 2 * number + 1):
             made.nics.cable(nic, plugged)
@@ -97,11 +103,13 @@ def test_lacp_strict(made, shows):
         wait_states(made, ["eth0", "eth2"], True)
     with shows(PEER, "lacp_strict on and off: carrier with and without a partner"):
         made.partner.start(min_links="1")
-        made.bond_alone("802.3ad", "lacp_rate", "fast", "min_links", 1, "xmit_hash_policy", "layer3+4")
+        made.bond_alone("802.3ad", "lacp_rate", "fast", "min_links", 1, "xmit_hash_policy",
+                        "layer3+4")
         wait_states(made, made.near.links, True)
         changes = made.near.carrier_changes("bond0")
         losses("off")
-        assert made.near.carrier_changes("bond0") == changes + 2, "once off and on, when both cables were cut"
+        assert made.near.carrier_changes("bond0") == changes + 2, \
+            "once off and on, when both cables were cut"
         made.near.ctl("set", "bond0", "lacp_strict", "on")
         wait_states(made, [], False)
         made.near.ctl("set", "bond0", "lacp_strict", "off")
@@ -117,11 +125,14 @@ def test_lacp_strict(made, shows):
 
 def groups(namespace, dev):
     """Addresses in the device's filter, as bridge(8) tells them."""
-    return {line.split()[0] for line in namespace.run("bridge", "fdb", "show", "dev", dev).stdout.splitlines()}
+    return {line.split()[0]
+            for line in namespace.run("bridge", "fdb", "show", "dev", dev).stdout.splitlines()}
 
 
 def test_addresses_on_the_slaves(made, shows):
-    """The group is on slaves only, and leaves with the slave and with the bond; so do addresses of what is on top."""
+    """The group is on slaves only, and leaves with the slave and with the bond; so do addresses of
+    what is on top.
+    """
     with shows(PEER, "addresses that a bond puts on its slaves go with it"):
         own, mcast = "02:00:00:12:34:56", "33:33:ff:78:9a:bc"
         before = {dev: groups(made.near, dev) for dev in made.near.links}
@@ -137,7 +148,8 @@ def test_addresses_on_the_slaves(made, shows):
             wait_for(lambda dev=dev: listens(dev, mcast), f"{dev} to listen to {mcast}")
             assert listens(dev, own) or made.near.link(dev)["promiscuity"], groups(made.near, dev)
         assert not listens("bond0", GROUP)
-        # Bonding leaves the group while it is down; here a slave listens all its life, in every mode.
+        # Bonding leaves the group while it is down; here a slave listens all its life, in every
+        # mode.
         made.near.ip("link", "set", "bond0", "down")
         made.near.ip("link", "set", "bond0", "up")
         assert all(listens(dev, GROUP) for dev in made.near.links)

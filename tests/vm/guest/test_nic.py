@@ -17,7 +17,8 @@ from traffic import Capture, Stream
 def test_the_hook_is_the_best_this_kernel_has(setting):
     made = setting(1)
     made.near.ctl("create", "bond0")
-    with_tcx = tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2]) >= (6, 6)
+    with_tcx = tuple(int(part)
+                     for part in os.uname().release.split("-")[0].split(".")[:2]) >= (6, 6)
     assert ("bond0/link_port" in made.near.pins()) == with_tcx, made.near.pins()
     assert BONDD.exists()
 
@@ -32,19 +33,24 @@ def state(namespace, dev):
     ipv6 = namespace.run("sysctl", "-n", f"net.ipv6.conf.{dev}.disable_ipv6").stdout
     clsact = "clsact" in namespace.run("tc", "qdisc", "show", "dev", dev).stdout
     return {"mac": link["address"], "mtu": link["mtu"], "promiscuity": link["promiscuity"],
-            "allmulti": link.get("allmulti"), "flags": flags, "unicast": sorted(line.split()[0] for line in fdb.splitlines()
-            if line.split()[0][1] in "02468ace"), "vlan_filter": vlan, "disable_ipv6": ipv6, "clsact": clsact,
-            "uppers": sorted(other["ifname"] for other in namespace.ip_json("link") if other.get("link") == dev)}
+            "allmulti": link.get("allmulti"), "flags": flags,
+            "unicast": sorted(line.split()[0] for line in fdb.splitlines()
+                              if line.split()[0][1] in "02468ace"),
+            "vlan_filter": vlan, "disable_ipv6": ipv6, "clsact": clsact,
+            "uppers": sorted(other["ifname"] for other in namespace.ip_json("link")
+                             if other.get("link") == dev)}
 
 
-@pytest.mark.parametrize("mac_policy", [pytest.param("set", marks=pytest.mark.small), pytest.param("filter", marks=pytest.mark.once)])
+@pytest.mark.parametrize("mac_policy", [pytest.param("set", marks=pytest.mark.small),
+                                        pytest.param("filter", marks=pytest.mark.once)])
 def test_original_state_is_restored(setting, mac_policy):
     made = setting().switch()
     before = {dev: state(made.near, dev) for dev in made.near.links}
     made.bond("active-backup", "mac_policy", mac_policy)
     made.near.ip("link", "set", "bond0", "mtu", "9000", "promisc", "on")
     made.near.ip("link", "add", "link", "bond0", "name", "bond0.7", "type", "vlan", "id", "7")
-    wait_for(lambda: promiscuous(made.near, made.near.links) == made.near.links, "the slaves to be promiscuous")
+    wait_for(lambda: promiscuous(made.near, made.near.links) == made.near.links,
+             "the slaves to be promiscuous")
     made.near.ctl("delete", "bond0")
     assert {dev: state(made.near, dev) for dev in made.near.links} == before
 
@@ -55,7 +61,8 @@ def test_mac_policy(setting, mac_policy):
     made = setting().switch().bond("active-backup", "mac_policy", mac_policy)
     near = made.near
     macs = {near.link(dev)["address"] for dev in near.links}
-    assert macs == ({near.link("bond0")["address"]} if mac_policy == "set" else {"52:54:00:00:00:00", "52:54:00:00:00:02"})
+    assert macs == ({near.link("bond0")["address"]} if mac_policy == "set"
+                    else {"52:54:00:00:00:00", "52:54:00:00:00:02"})
     assert promiscuous(near, near.links) == []
     for number in (0, 2):
         made.nics.cable(number, False)
@@ -74,17 +81,22 @@ def add_vlan(namespace, dev, vid, number):
 
 
 def hears_vlan(near, far, vid):
-    """Do frames of this VLAN pass the filter of one of near's slaves? Others may come all the time."""
+    """Do frames of this VLAN pass the filter of one of near's slaves? Others may
+    come all the time.
+    """
     with contextlib.ExitStack() as stack:
         captures = [stack.enter_context(Capture(near, dev)) for dev in near.links]
         for _ in range(5):
             far.ping(f"10.0.{vid}.99", timeout=0.05)
-        return any(frame.vlan is not None and frame.vlan & 0xfff == vid for capture in captures for frame in capture.frames(0.05))
+        return any(frame.vlan is not None and frame.vlan & 0xfff == vid for capture in captures
+                   for frame in capture.frames(0.05))
 
 
 @pytest.mark.once
 def test_what_slaves_went_through_while_bondd_was_dead(setting):
-    """One was moved to another namespace, which leaves here the devices that open its VLAN filter; one has another name and MAC."""
+    """One was moved to another namespace, which leaves here the devices that open its VLAN filter;
+    one has another name and MAC.
+    """
     made = setting().switch()
     near, before = made.near, state(made.near, "eth2")
     made.bond("active-backup", slaves=["eth0", "eth2"])
@@ -99,13 +111,15 @@ def test_what_slaves_went_through_while_bondd_was_dead(setting):
     near.start_bondd()
     wait_for(lambda: openers[0] not in near.devices(), "the device of the one that was moved to go")
     wait_for(lambda: near.carrier_slaves() == ["other"], "the other to be a slave")
-    assert openers[1] in near.devices() and near.link("other")["address"] == near.link("bond0")["address"]
+    assert openers[1] in near.devices() and \
+        near.link("other")["address"] == near.link("bond0")["address"]
     near.ctl("delete", "bond0")
     near.rename("other", "eth2")
     assert state(near, "eth2") == before
 
 
-@pytest.mark.parametrize("order", [pytest.param("before", marks=pytest.mark.full), pytest.param("after", marks=pytest.mark.small)])
+@pytest.mark.parametrize("order", [pytest.param("before", marks=pytest.mark.full),
+                                   pytest.param("after", marks=pytest.mark.small)])
 def test_vlan_devices(setting, order):
     made = setting().switch()
     near, far = made.near, made.far
@@ -169,7 +183,8 @@ def test_unplugged_and_plugged_again_under_traffic(setting):
     stream = Stream(near, far, rate=500)
     stream.flow_on(200)
     made.nics.unplug(0)
-    wait_for(lambda: [slave["name"] for slave in near.show()["slaves"]] == ["eth2"], "the slave to leave", 10)
+    wait_for(lambda: [slave["name"] for slave in near.show()["slaves"]] == ["eth2"],
+             "the slave to leave", 10)
     stream.flow_on(200)
     name = made.nics.plug_into(0, near)
     near.ctl("add-slave", "bond0", name)
@@ -199,11 +214,13 @@ def test_configured_slave_comes_back_under_any_name(setting):
     near.wait_slaves("eth0", "eth2")
     for name in ("uplink", "eth9", "eth0"):
         made.nics.unplug(0)
-        wait_for(lambda: [slave["name"] for slave in near.show()["slaves"]] == ["eth2"], "the slave to leave", 10)
+        wait_for(lambda: [slave["name"] for slave in near.show()["slaves"]] == ["eth2"],
+                 "the slave to leave", 10)
         near.wait_ping("10.0.0.2")
         made.nics.plug_into(0, near, name)
         near.wait_slaves(name, "eth2")
-        wait_for(lambda name=name: near.show()["active_slave"] == name, "it to be the primary again")
+        wait_for(lambda name=name: near.show()["active_slave"] == name,
+                 "it to be the primary again")
         assert near.slave(name)["options"]["weight"] == 9
         near.wait_ping("10.0.0.2")
     near.ctl("del-slave", "bond0", "eth0")  # taken out by hand: not waited for any more
@@ -224,7 +241,8 @@ def test_slave_renamed(setting):
     near.ip("link", "set", "eth0", "name", "uplink")
     near.ip("link", "set", "uplink", "up")
     near.wait_slaves("uplink", "eth2")
-    wait_for(lambda: near.show()["active_slave"] == "uplink", "the renamed slave to be the primary still")
+    wait_for(lambda: near.show()["active_slave"] == "uplink",
+             "the renamed slave to be the primary still")
     near.wait_ping("10.0.0.2")
     near.ctl("del-slave", "bond0", "uplink")
     assert near.link("uplink")["address"] == "52:54:00:00:00:00"

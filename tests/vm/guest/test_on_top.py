@@ -1,5 +1,6 @@
-"""What is put on a bond whose slaves are NICs with filters, one thing after another on the same bond in
-active-backup; and the bond in use: MTU, carrier lost from outside. Each leaves it as it was.
+"""What is put on a bond whose slaves are NICs with filters, one thing after another on the same
+bond in active-backup; and the bond in use: MTU, carrier lost from outside. Each leaves it as it
+was.
 """
 import socket
 import struct
@@ -17,7 +18,8 @@ def test_ipv6_neighbour_discovery_reaches_the_bond(bonded):
     for _ in range(2):
         made.far.ip("-6", "neigh", "flush", "all")
         made.far.wait_ping("fd00::1")
-    assert not [line for line in made.near.ip("-6", "addr").splitlines() if "eth" in line], "a slave has an IPv6 address"
+    assert not [line for line in made.near.ip("-6", "addr").splitlines() if "eth" in line], \
+        "a slave has an IPv6 address"
 
 
 def test_multicast_groups_joined_on_the_bond(bonded):
@@ -30,11 +32,13 @@ def test_multicast_groups_joined_on_the_bond(bonded):
     with receiver, sender:
         index = made.near.link("bond0")["ifindex"]
         group = socket.inet_aton("239.1.2.3")
-        receiver.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, struct.pack("=4s4si", group, b"\0" * 4, index))
+        receiver.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+                            struct.pack("=4s4si", group, b"\0" * 4, index))
         receiver.bind(("", 7000))
         receiver.setblocking(False)
         far_index = made.far.link("sw0")["ifindex"]
-        sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, struct.pack("=4s4si", b"\0" * 4, b"\0" * 4, far_index))
+        sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF,
+                          struct.pack("=4s4si", b"\0" * 4, b"\0" * 4, far_index))
 
         def heard():
             sender.sendto(b"hello", ("239.1.2.3", 7000))
@@ -84,7 +88,8 @@ def test_second_mac_on_the_bond(bonded):
     made = bonded
     near, far = made.near, made.far
     near.run("bridge", "fdb", "add", "02:00:00:00:00:99", "dev", "bond0", "self")
-    far.ip("neigh", "replace", "10.0.0.1", "lladdr", "02:00:00:00:00:99", "dev", "sw0", "nud", "permanent")
+    far.ip("neigh", "replace", "10.0.0.1", "lladdr", "02:00:00:00:00:99", "dev", "sw0", "nud",
+           "permanent")
 
     def packets():
         return sum(near.received(dev)["packets"] for dev in near.links)
@@ -115,8 +120,8 @@ def test_mtu_9000(bonded):
 
 
 def flags_of(namespace):
-    return [{"PROMISC", "ALLMULTI"} & set(namespace.link(dev)["flags"]) | {("promiscuity", namespace.link(dev)["promiscuity"])}
-            for dev in namespace.links]
+    return [{"PROMISC", "ALLMULTI"} & set(namespace.link(dev)["flags"]) |
+            {("promiscuity", namespace.link(dev)["promiscuity"])} for dev in namespace.links]
 
 
 def test_promiscuous_and_allmulti_and_off_again(bonded):
@@ -125,7 +130,8 @@ def test_promiscuous_and_allmulti_and_off_again(bonded):
     for flag in ("promisc", "allmulticast"):
         near.ip("link", "set", "bond0", flag, "on")
         if flag == "promisc":
-            wait_for(lambda: promiscuous(near, near.links) == near.links, "the slaves to be promiscuous")
+            wait_for(lambda: promiscuous(near, near.links) == near.links,
+                     "the slaves to be promiscuous")
         near.wait_ping("10.0.0.2")
         near.ip("link", "set", "bond0", flag, "off")
         wait_for(lambda: flags_of(near) == before, f"the slaves' flags to be as before {flag}")

@@ -12,7 +12,8 @@ def hooks(host):
 
 def check_both_ways(made):
     for stream in (Stream(made.near, made.far, count=500, rate=1000, flows=16),
-                   Stream(made.far, made.near, to="10.0.0.1", count=500, rate=1000, flows=16, port=9001)):
+                   Stream(made.far, made.near, to="10.0.0.1", count=500, rate=1000, flows=16,
+                          port=9001)):
         result = stream.finish()
         assert (result["lost"], result["duplicates"]) == (0, 0), result
 
@@ -43,8 +44,8 @@ def test_lacp_by_xdp(setting):
     made = setting().kernel_bond("802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4")
     made.bond("802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4", "rx_hook", "xdp")
     assert hooks(made.near) == ["xdp", "xdp"], made.near.log()
-    wait_for(lambda: all("distributing" in slave["lacp"]["actor_state"] for slave in made.near.show()["slaves"]),
-             "both to distribute", 15)
+    wait_for(lambda: all("distributing" in slave["lacp"]["actor_state"]
+                         for slave in made.near.show()["slaves"]), "both to distribute", 15)
     check_both_ways(made)
 
 
@@ -57,6 +58,7 @@ def test_frames_leave_by_the_driver(setting):
     def send_more():
         """In bursts: nothing holds back who sends by XDP, and a pair's ring has 256 places."""
         made.near.run(ROOT / "build/tools/xdplive", "lo", "bond0", 128)
-        return all(made.far.received(dev)["packets"] - then >= 500 for dev, then in zip(made.far.links, before))
+        return all(made.far.received(dev)["packets"] - then >= 500
+                   for dev, then in zip(made.far.links, before))
 
     wait_for(send_more, "the frames")

@@ -1,4 +1,6 @@
-"""rx_hook xdp on a slave that another XDP program shares, by libxdp's dispatcher; the other is xdp-filter."""
+"""rx_hook xdp on a slave that another XDP program shares, by libxdp's dispatcher; the other is
+xdp-filter.
+"""
 import json
 import os
 import pathlib
@@ -40,7 +42,8 @@ def add_filter(host, dev):
 
 def runs_of_tc(host):
     """How often the receive program of TC ran, which sees nothing of what XDP takes."""
-    shown = json.loads(host.run("bpftool", "-j", "prog", "show", "pinned", host.bpf_dir / "bond0/prog_rx").stdout)
+    shown = json.loads(host.run("bpftool", "-j", "prog", "show", "pinned",
+                                host.bpf_dir / "bond0/prog_rx").stdout)
     return shown.get("run_cnt", 0)
 
 
@@ -49,7 +52,8 @@ def check(made, filtered):
     before = runs_of_tc(made.near)
     check_both_ways(made)
     assert runs_of_tc(made.near) - before < 100
-    lost = Stream(made.far, made.near, to="10.0.0.1", count=200, rate=1000, port=FILTERED).finish()["lost"]
+    lost = Stream(made.far, made.near, to="10.0.0.1", count=200, rate=1000,
+                  port=FILTERED).finish()["lost"]
     assert lost == (200 if filtered else 0)
 
 
@@ -67,7 +71,8 @@ def by_xdp(made):
     return made.near.show()["active_slave"]
 
 
-@pytest.mark.parametrize("first", [pytest.param("theirs", marks=pytest.mark.once), pytest.param("ours", marks=pytest.mark.full)])
+@pytest.mark.parametrize("first", [pytest.param("theirs", marks=pytest.mark.once),
+                                   pytest.param("ours", marks=pytest.mark.full)])
 def test_with_a_filter(switched, first):
     near = switched.near
     if first == "theirs":
@@ -130,8 +135,8 @@ def test_the_slave_goes_to_a_container(switched):
         container = switched.lab.namespace("c" if shared else "d")
         near.ip("link", "set", dev, "netns", container.name)
         wait_for(lambda: len(near.show()["slaves"]) == 1, "the slave to leave", 10)
-        wait_for(lambda here=container, rest=shared: bool(here.link(dev).get("xdp")) == rest and len(dispatchers()) == 1 + rest,
-                 "ours to go, and an empty dispatcher with it")
+        wait_for(lambda here=container, rest=shared: bool(here.link(dev).get("xdp")) == rest and
+                 len(dispatchers()) == 1 + rest, "ours to go, and an empty dispatcher with it")
         if shared:
             assert [path.name for path in pathlib.Path("/sys/fs/bpf/xdp").glob("dispatch-*/*")
                     if "prog0" in path.name], "the filter's"
@@ -152,7 +157,8 @@ def test_no_descriptors_are_lost(switched):
     before = len(list(held.iterdir()))
     for hook in ("tc", "xdp") * 3:
         near.ctl("set", "bond0", "rx_hook", hook)
-    wait_for(lambda: len(list(held.iterdir())) == before, "bondd to have as many descriptors as before")
+    wait_for(lambda: len(list(held.iterdir())) == before,
+             "bondd to have as many descriptors as before")
 
 
 @pytest.mark.full
@@ -186,7 +192,9 @@ def test_nothing_stays_when_the_nic_goes(switched):
 
 @pytest.mark.full
 def test_pins_removed_by_hand(switched):
-    """Without its maps' writer a program that stays in the dispatcher takes every frame to nowhere: a new bond takes it out."""
+    """Without its maps' writer a program that stays in the dispatcher takes every frame to nowhere:
+    a new bond takes it out.
+    """
     near = switched.near
     add_filter(near, near.links[1])
     active = by_xdp(switched)
@@ -198,7 +206,8 @@ def test_pins_removed_by_hand(switched):
     for dev in near.links:  # filters (clsact) outlive pins; bondd's refusal names this command
         near.run("tc", "filter", "del", "dev", dev, "ingress", "pref", 65535, check=False)
     switched.bond("active-backup", "device", "veth")
-    assert hooks(near) == ["tc", "tc"] and [loaded(near, dev) for dev in near.links] == [[], [THEIRS]], near.log()
+    assert hooks(near) == ["tc", "tc"] and \
+        [loaded(near, dev) for dev in near.links] == [[], [THEIRS]], near.log()
     check_both_ways(switched)
 
 
@@ -241,7 +250,8 @@ def test_a_program_of_another_build_is_replaced(switched, tmp_path):
     another = program_ids(near, dev)
     near.start_bondd()
     after = program_ids(near, dev)
-    assert after[THEIRS] == before[THEIRS] and len(after[OURS]) == 1 and after[OURS] != another[OURS], (another, after)
+    assert after[THEIRS] == before[THEIRS] and len(after[OURS]) == 1 and \
+        after[OURS] != another[OURS], (another, after)
     assert hooks(near) == ["xdp", "xdp"] and active == near.show()["active_slave"]
     near.kill_bondd()
     near.start_bondd()
@@ -255,7 +265,8 @@ def test_unloaded_by_another(switched):
     active = by_xdp(switched)
     near.run("xdp-loader", "unload", active, "--all")
     other, = set(near.links) - {active}
-    wait_for(lambda: near.slave(active)["rx_hook"] == "tc" and near.slave(other)["rx_hook"] == "xdp", "bondd to see it", 10)
+    wait_for(lambda: near.slave(active)["rx_hook"] == "tc" and
+             near.slave(other)["rx_hook"] == "xdp", "bondd to see it", 10)
     check_both_ways(switched)
     assert near.log().count(f"{active} receives by TC now") == 1
     near.ctl("set", "bond0", "rx_hook", "xdp")
@@ -265,7 +276,8 @@ def test_unloaded_by_another(switched):
 @pytest.mark.full
 def test_a_program_without_dispatcher_stays_alone(switched):
     near = switched.near
-    near.run("env", "LIBXDP_SKIP_DISPATCHER=1", "xdp-filter", "load", "--mode", "native", near.links[0])
+    near.run("env", "LIBXDP_SKIP_DISPATCHER=1", "xdp-filter", "load", "--mode", "native",
+             near.links[0])
     switched.bond("active-backup", "rx_hook", "xdp")
     assert hooks(near) == ["tc", "xdp"]
     assert "it has an XDP program already; libxdp's dispatcher cannot extend it" in near.log()

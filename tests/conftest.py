@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""For all suites. A program that was built with a sanitizer writes its report into a directory of
+this run, whoever started it. A test that leaves a report there has failed.
+"""
+import os
+import pathlib
+import tempfile
+
+import pytest
+
+from built import SANITIZERS
+
+OPTIONS = {
+    "ASAN_OPTIONS": "detect_leaks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": "exitcode=66",
+}
+
+
+def pytest_configure(config):
+    if not SANITIZERS:
+        return
+    config.sanitizer_reports = tempfile.TemporaryDirectory(prefix="xbond-reports-")
+    directory = pathlib.Path(config.sanitizer_reports.name)
+    directory.chmod(0o1777)  # some tests run programs as another user
+    for variable, options in OPTIONS.items():
+        os.environ[variable] = f"{options}:log_path={directory}/{variable.split('_')[0]}"
+
+
+@pytest.fixture(autouse=True)
+def no_sanitizer_report(request):
+    """Comes first, and so looks last: when the lab has ended its daemons."""
+    yield
+    reports = getattr(request.config, "sanitizer_reports", None)
+    texts = []
+    for path in sorted(pathlib.Path(reports.name).iterdir()) if reports else []:
+        texts.append(path.read_text(errors="replace"))
+        path.unlink()
+    if texts:
+        pytest.fail("a sanitizer reports:\n" + "\n".join(texts), pytrace=False)
