@@ -16,10 +16,10 @@
 #define SELECT_HEAD_START (256LL * 1024 * XBOND_BYTE_COST_ONE)
 #define SELECT_FRAMING 24 /* preamble, FCS, gap: what a frame costs beside its bytes */
 
-/* With markers, what the user has asked for waits for bondd, if that is there. */
+/* Without bondd nobody would send markers. */
 __noinline __u64 select_drained_by_marker(void)
 {
-	return READ_ONCE(table.watched) ? READ_ONCE(table.drained) : READ_ONCE(settings.drain_mask);
+	return drain_mask(READ_ONCE(table.watched), &table.drained, &settings.drain_mask);
 }
 
 /* Slots that may transmit; drained ones only when there is no other. */

@@ -13,6 +13,7 @@
 #include <linux/pkt_cls.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/heartbeat.h"
 #include "bpf/maps.h"
 #include "daemon/lacp/frame.h"
 
@@ -46,7 +47,7 @@ struct {
 
 static __always_inline int slow_bondd_is_away(__u64 now_ns)
 {
-	return (__s64)(now_ns - READ_ONCE(table.lacp_heartbeat_ns)) > XBOND_LACP_AWAY_NS;
+	return heartbeat_is_older(READ_ONCE(table.lacp_heartbeat_ns), now_ns, XBOND_LACP_AWAY_NS);
 }
 
 /*

@@ -191,7 +191,6 @@ static uint64_t choose_rx_mask(struct bond *bond, const struct decision *decisio
 static void decide(struct bond *bond, struct decision *decision)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	unsigned int wanted = pin->min_links ? pin->min_links : 1;
 
 	decision->active_before = pin->active_slot;
 	decision->active_request =
@@ -202,7 +201,7 @@ static void decide(struct bond *bond, struct decision *decision)
 	decision->linked = decision->up;
 	decision->up &= bond_lacp_distributing(bond);
 	decision->usable &= bond_lacp_distributing(bond);
-	decision->carrier = (unsigned int)__builtin_popcountll(decision->usable) >= wanted;
+	decision->carrier = carrier_has_enough(decision->usable, pin->min_links);
 	decision->plan.selection = mode_selection(pin);
 	decision->plan.active_slot = XBOND_NO_SLOT;
 	weigh(bond, decision);
@@ -324,10 +323,10 @@ static void publish_queue_ids(struct bond *bond)
 /* As select_mask() of the programs, which count by it what the devmap sends. */
 static uint64_t sending(struct bond *bond, const struct decision *decision)
 {
-	uint64_t drained =
-		has_drain_markers(bond) ? bond->dataplane.pins.table->drained : decision->drained;
+	const __u64 asked = decision->drained;
 
-	return drain_usable(decision->up, drained);
+	return drain_usable(decision->up, drain_mask(has_drain_markers(bond),
+						     &bond->dataplane.pins.table->drained, &asked));
 }
 
 /* Around the pair nobody goes past an XDP program on bond0, which only what crosses it meets. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/mac.h"
 #include "common/mode.h"
 #include "common/values.h"
 #include "daemon/config_file.h"
@@ -14,7 +15,6 @@
 #include "daemon/requests.h"
 #include "view/json_value.h"
 
-#define SUFFIX ".conf"
 #define LOOKS_UNTIL_BY_MAC 3
 #define RETRY_NS (10 * 1000 * NS_PER_MS) /* doubled with each refusal */
 #define RETRY_DOUBLED 5
@@ -37,8 +37,6 @@ struct search {
 	const uint8_t *perm_mac;
 	char name[XBOND_NAME_SIZE];
 };
-
-static const uint8_t no_mac[XBOND_MAC_SIZE];
 
 void config_wait(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac)
 {
@@ -175,7 +173,7 @@ static bool look_by_mac(struct daemon *daemon, struct pending *pending)
 {
 	struct search search = { .perm_mac = pending->perm_mac };
 
-	if (pending->added || !memcmp(pending->perm_mac, no_mac, XBOND_MAC_SIZE))
+	if (pending->added || mac_is_zero(pending->perm_mac))
 		return false;
 	link_visit(&daemon->nl, -1, compare_mac, &search);
 	if (!*search.name) {
@@ -225,7 +223,7 @@ static bool is_named(struct bond *bond, const char *slave)
 	struct config_file file;
 	bool named = false;
 
-	snprintf(path, sizeof(path), "%s/%s" SUFFIX, bond->daemon->paths.config_dir,
+	snprintf(path, sizeof(path), "%s/%s" PATHS_CONFIG_SUFFIX, bond->daemon->paths.config_dir,
 		 bond_pin(bond)->name);
 	if (config_file_read(&file, path, NULL))
 		return false;

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "common/mac.h"
 #include "daemon/daemon.h"
-#include "daemon/mac.h"
 
 static bool asks_for_xdp(const struct xbond_bond *pin)
 {

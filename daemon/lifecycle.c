@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/mac.h"
 #include "common/mode.h"
 #include "common/names.h"
 #include "common/options.h"
@@ -21,7 +22,6 @@
 #include "daemon/groups.h"
 #include "daemon/idle.h"
 #include "daemon/log.h"
-#include "daemon/mac.h"
 #include "daemon/migrate.h"
 #include "daemon/mirred.h"
 #include "daemon/pin_dirs.h"

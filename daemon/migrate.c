@@ -129,22 +129,21 @@ static int read_image(struct image *image, int fd, const struct object *object)
 
 static int read_images(struct migrate *migrate, struct err *err)
 {
-	char path[PIN_PATH_SIZE];
 	int r = 0;
 
 	for (size_t i = 0; i < migrate->count && !r; i++) {
+		const char *pin = migrate->objects[i].pin;
 		int fd;
 
-		snprintf(path, sizeof(path), "%s/%s", migrate->dir, migrate->objects[i].pin);
 		free(migrate->images[i].values);
 		migrate->images[i].values = NULL;
-		fd = migrate->objects[i].map ? bpf_obj_get(path) : -ENOENT;
+		fd = migrate->objects[i].map ? pin_open(migrate->dir, pin) : -ENOENT;
 		if (fd < 0) /* the older ABI did not have it */
 			continue;
 		r = read_image(&migrate->images[i], fd, &migrate->objects[i]);
 		close(fd);
 		if (r)
-			err_set(err, -r, "cannot read %s: %s", path, strerror(-r));
+			err_set(err, -r, "cannot read %s/%s: %s", migrate->dir, pin, strerror(-r));
 	}
 	return r;
 }
@@ -232,16 +231,15 @@ struct staging {
 static int pin_other(const char *dir, const char *name, void *arg)
 {
 	struct staging *staging = arg;
-	char path[PATH_MAX + NAME_MAX + 2];
 	int fd, r;
 
 	for (size_t i = 0; i < staging->migrate->count; i++)
 		if (!strcmp(staging->migrate->objects[i].pin, name))
 			return 0;
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = bpf_obj_get(path);
+	fd = pin_open(dir, name);
 	if (fd < 0)
-		return err_set(staging->err, -fd, "cannot open %s: %s", path, strerror(-fd));
+		return err_set(staging->err, -fd, "cannot open %s/%s: %s", dir, name,
+			       strerror(-fd));
 	r = pin_dirs_pin(fd, staging->dir, name, staging->err);
 	close(fd);
 	return r;

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "common/values.h"
+#include "common/mac.h"
 #include "daemon/config_wait.h"
 #include "daemon/device.h"
 #include "daemon/enslave_check.h"
 #include "daemon/log.h"
-#include "daemon/mac.h"
 #include "daemon/net/address.h"
 #include "daemon/requests.h"
 #include "daemon/slave.h"
@@ -267,13 +267,13 @@ int request_add_slaves(struct daemon *daemon, const char *name, const char *cons
 static void note_kept_mac(struct bond *bond, unsigned int slot, json_t *notes)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
-	char text[MAC_TEXT_SIZE];
+	char text[MAC_FORMAT_SIZE];
 
 	if (!memcmp(slave->before.mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
 		note(notes,
 		     "%s keeps %s's MAC address %s; give one of them another if both are used on "
 		     "one network",
-		     bond_pin(bond)->name, slave->name, mac_text(slave->before.mac, text));
+		     bond_pin(bond)->name, slave->name, mac_format(slave->before.mac, text));
 }
 
 /* Slots of the named slaves, each a member; or_awaited: or without a slot, but waited for. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/mac.h"
 #include "daemon/attach_check.h"
 #include "daemon/crashpoint.h"
 #include "daemon/daemon.h"
@@ -24,8 +25,6 @@
 #include "daemon/slave_hooks.h"
 #include "daemon/vlan_filter.h"
 #include "daemon/xdp.h"
-
-static const uint8_t no_mac[XBOND_MAC_SIZE];
 
 static bool slave_goes_first(struct bond *bond, unsigned int slot)
 {
@@ -267,7 +266,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	groups_leave(bond, slot);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
 		multicast_delete((int)slave->ifindex, multicast_slow_protocols);
-	if (memcmp(slave->filter_mac, no_mac, XBOND_MAC_SIZE))
+	if (!mac_is_zero(slave->filter_mac))
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
 	vlan_filter_restore(bond, slot, name);
 	lro_restore(bond, slot, name);

@@ -13,11 +13,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bpf/heartbeat.h"
+#include "common/atomic.h"
 #include "common/clock.h"
+#include "common/pin.h"
+#include "daemon/carrier.h"
 #include "daemon/lacp/pdu.h"
 #include "daemon/slowio_hold.h"
-
-#define store(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
 
 static uint64_t bit(unsigned int slot)
 {
@@ -61,15 +63,6 @@ static void change(uint64_t *mask, unsigned int slot, bool on)
 		__atomic_and_fetch(mask, ~bit(slot), __ATOMIC_RELEASE);
 }
 
-/* min_links, and at least one: a port that only collects receives. */
-static bool enough_collect(const struct slowio_bond *bond)
-{
-	unsigned int least =
-		bond->sys.state.config.min_links ? bond->sys.state.config.min_links : 1;
-
-	return (unsigned int)__builtin_popcountll(bond->collecting) >= least;
-}
-
 /*
  * While XDP chooses, the carrier stays as it is: the main loop ends that first, in its order
  * (dataplane_set_flags()).
@@ -80,8 +73,8 @@ static uint32_t carrier_flags(const struct slowio_bond *bond)
 
 	if (bond->table->flags & XBOND_F_XDP_TX)
 		flags &= bond->table->flags;
-	else if (!enough_collect(bond))
-		return 0;
+	else if (!carrier_has_enough(bond->collecting, bond->sys.state.config.min_links))
+		return 0; /* a port that only collects counts: it receives */
 	return flags && bond->pair == SLOWIO_PAIR_AROUND ? flags | XBOND_F_OPENING : flags;
 }
 
@@ -130,8 +123,8 @@ static uint64_t taken_out_of_rx(const struct slowio_bond *bond)
 
 static void publish_masks(struct slowio_bond *bond, uint64_t tx, uint64_t rx)
 {
-	store(bond->table->tx_mask, tx & ~taken_out_of_tx(bond));
-	store(bond->table->rx_mask, rx & ~taken_out_of_rx(bond));
+	store_release(bond->table->tx_mask, tx & ~taken_out_of_tx(bond));
+	store_release(bond->table->rx_mask, rx & ~taken_out_of_rx(bond));
 	/*
 	 * The programs note what they take out before they do so: what they did since we looked is
 	 * seen now.
@@ -210,12 +203,12 @@ static void save(struct slowio_bond *bond)
 
 	bond->pinned->copy[idle].system = bond->sys.state;
 	memcpy(bond->pinned->copy[idle].port, bond->sys.port, sizeof(bond->sys.port));
-	store(bond->pinned->current, idle);
+	store_release(bond->pinned->current, idle);
 }
 
 static bool is_stale(uint64_t heartbeat_ns)
 {
-	return (int64_t)(clock_now_ns() - heartbeat_ns) > XBOND_LACP_AWAY_NS;
+	return heartbeat_is_older(heartbeat_ns, clock_now_ns(), XBOND_LACP_AWAY_NS);
 }
 
 /*
@@ -270,11 +263,11 @@ void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
 
 static int open_ring(struct slowio_bond *bond, const struct pins *pins, struct err *err)
 {
-	char path[PATH_MAX + 32];
+	char path[PIN_PATH_SIZE];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/" XBOND_PIN_PDUS, pins->dir);
-	fd = bpf_obj_get(path);
+	pin_path(path, pins->dir, XBOND_PIN_PDUS);
+	fd = pin_open(pins->dir, XBOND_PIN_PDUS);
 	if (fd < 0)
 		return err_set(err, -fd, "%s: %s", path, strerror(-fd));
 	bond->ring = ring_buffer__new(fd, on_pdu, bond, NULL);
