@@ -32,15 +32,15 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) -I. -I$(B) -D_GNU_S
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES))
 BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE)
 
-common_objects := $(patsubst %.c,$(B)/%.o,$(wildcard common/*.c))
+# What bondd and bondctl are both made of: bondctl says by it what bondd does.
+shared_objects := $(patsubst %.c,$(B)/%.o,$(wildcard $(addsuffix /*.c,view options rules common lacp)))
+lacp_objects := $(filter $(B)/lacp/%,$(shared_objects))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
-lacp_objects := $(filter $(B)/daemon/lacp/%,$(daemon_objects))
-view_objects := $(patsubst %.c,$(B)/%.o,$(wildcard view/*.c))
 cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
-bpf_headers := $(wildcard bpf/*.h) daemon/lacp/state.h daemon/lacp/frame.h
+bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h
 
 .DEFAULT_GOAL := all
 .PHONY: all help deps deps-test demo test build-tests sim-mutants test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
@@ -88,16 +88,13 @@ $(B)/common/version.o: ALL_CFLAGS += -DXBOND_VERSION='"$(VERSION)"'
 $(B)/common/version.o: $(B)/version
 
 # Before the first time; after that the .d files say which objects need them.
-$(filter-out $(lacp_objects),$(daemon_objects)): | $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
+$(daemon_objects): | $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
 
-$(B)/bondd: $(daemon_objects) $(common_objects) $(view_objects)
+$(B)/bondd: $(daemon_objects) $(shared_objects)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES))
 
-# The LACP machines, the bucket table, the choice of the active slave and the configuration's reader are pure: bondctl says by them
-# what bondd does.
-pure_objects := $(lacp_objects) $(patsubst %,$(B)/daemon/%.o,buckets active config_file option_set)
-$(B)/bondctl: $(cli_objects) $(common_objects) $(view_objects) $(pure_objects)
+$(B)/bondctl: $(cli_objects) $(shared_objects)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson inih)
 
@@ -107,7 +104,7 @@ $(B)/man/%: man/%.scd
 	$(Q)scdoc <$< >$@
 
 # Each unit test is linked with everything but the two main files.
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(common_objects) $(view_objects) $(filter-out %/main.o,$(daemon_objects))
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,$(daemon_objects))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
 
@@ -115,7 +112,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(common_objects) $(view_objects) $(filte
 $(B)/cli/flow_packet.o: INSTRUMENTS += $(if $(SAN),-fno-sanitize=alignment)
 
 # The LACP simulator: tests/sim over the LACP core and what holds a port while bondd is away (bpf/slow.h, compiled for this machine).
-$(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(filter $(B)/daemon/lacp/% $(B)/daemon/slowio_hold.o,$(daemon_objects))
+$(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(lacp_objects) $(B)/daemon/lacp_thread/lacp_thread_hold.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^
 $(B)/tests/sim/hold.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
@@ -126,8 +123,8 @@ $(B)/tools/%: tests/tools/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(TOOL_OBJECTS) $(TOOL_LIBS)
 
-$(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/flow_packet.o $(B)/daemon/buckets.o
-$(B)/tools/balance: $(B)/cli/flow_packet.o $(B)/daemon/buckets.o
+$(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/flow_packet.o $(B)/rules/buckets.o
+$(B)/tools/balance: $(B)/cli/flow_packet.o $(B)/rules/buckets.o
 
 $(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
 $(B)/tools/progcost $(B)/tools/picks $(B)/tools/xdplive: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)

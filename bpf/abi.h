@@ -4,14 +4,14 @@
  * Every bond has one directory of pins, BPF_DIR/BOND/, with a file per map named
  * as XBOND_PIN_* says. Each struct names the one writer it has; all others read.
  * A change of any size or meaning here raises XBOND_ABI_VERSION, and adds a step to
- * daemon/migrate_steps.c; a map that is only new does not.
+ * daemon/dataplane/migrate_steps.c; a map that is only new does not.
  */
 #ifndef XBOND_ABI_H
 #define XBOND_ABI_H
 
 #include <linux/types.h>
 
-#include "daemon/lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
+#include "lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
 
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
 #define XBOND_ABI_VERSION 7

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hold: how the programs keep a port of an 802.3ad bond while bondd is away. They judge the
- * partner's LACPDUs by the core's own rules (daemon/lacp/frame.h), take a port out of the
+ * partner's LACPDUs by the core's own rules (lacp/frame.h), take a port out of the
  * masks whose partner is silent, out of sync or another one, and, with lacp_hold, answer its
  * LACPDUs and markers. Called by slow.h only, which says whose a PDU is and which come in time.
  */
@@ -15,7 +15,7 @@
 
 #include "bpf/heartbeat.h"
 #include "bpf/maps.h"
-#include "daemon/lacp/frame.h"
+#include "lacp/frame.h"
 
 #define SLOW_SHORT_TIMEOUT_NS 3000000000ULL /* 6.4.4 */
 #define SLOW_CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)

@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 #include "common/err.h"
-#include "common/options.h"
 #include "common/paths.h"
 #include "common/pins.h"
+#include "options/options.h"
 
 enum cli_exit {
 	CLI_DONE = 0,

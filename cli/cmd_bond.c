@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* create and delete: checked here as far as the call alone allows, done by bondd. */
 #include "cli/pairs.h"
-#include "common/names.h"
+#include "options/names.h"
 
 enum cli_exit cmd_create(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {

@@ -12,7 +12,7 @@
 #include "cli/foretell.h"
 #include "common/mac.h"
 #include "common/mode.h"
-#include "common/values.h"
+#include "options/values.h"
 
 /* How each missing field can be had; NULL: it need not be given. */
 static const char *const whence[FLOW_FIELDS] = {

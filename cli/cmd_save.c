@@ -15,10 +15,10 @@
 
 #include "cli/cli.h"
 #include "cli/client.h"
-#include "common/names.h"
 #include "common/paths.h"
-#include "common/values.h"
-#include "daemon/config_file.h"
+#include "options/config_file.h"
+#include "options/names.h"
+#include "options/values.h"
 
 #define MAX_LINKS 40 /* as the kernel follows */
 

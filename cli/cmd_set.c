@@ -12,8 +12,8 @@
 
 #include "cli/client.h"
 #include "cli/pairs.h"
-#include "common/names.h"
-#include "common/values.h"
+#include "options/names.h"
+#include "options/values.h"
 
 struct change {
 	const char *bond;

@@ -11,8 +11,8 @@
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/text.h"
-#include "common/names.h"
-#include "view/bond.h"
+#include "options/names.h"
+#include "view/view_bond.h"
 
 struct seen {
 	json_t *view;

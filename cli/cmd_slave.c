@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/pairs.h"
-#include "common/names.h"
+#include "options/names.h"
 
 static bool contains(const json_t *devices, const char *name)
 {

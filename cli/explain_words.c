@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/mac.h"
-#include "common/names.h"
+#include "options/names.h"
 
 const char *const explain_words[FLOW_FIELDS] = {
 	[FLOW_SMAC] = "smac",	[FLOW_DMAC] = "dmac",	[FLOW_VLAN] = "vlan",

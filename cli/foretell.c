@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "bpf/flow_words.h"
-#include "common/values.h"
-#include "common/weights.h"
-#include "daemon/active.h"
-#include "daemon/buckets.h"
+#include "options/values.h"
+#include "rules/active.h"
+#include "rules/buckets.h"
+#include "rules/weights.h"
 
 uint64_t foretell_mask(const struct pins *pins)
 {

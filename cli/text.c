@@ -10,7 +10,7 @@
 
 #include "cli/text_lacp.h"
 #include "common/mode.h"
-#include "common/options.h"
+#include "options/options.h"
 
 static long long number(const json_t *object, const char *key)
 {

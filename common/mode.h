@@ -2,7 +2,7 @@
 /*
  * The table of modes. A mode is one row of it: its name and number, what it has, and how the
  * programs choose a slave in it. Whoever wants to know something of a mode asks here, so a new mode
- * is a new row. Options name the trait that they belong to (common/option_table.h), never a mode.
+ * is a new row. Options name the trait that they belong to (options/option_table.h), never a mode.
  */
 #ifndef XBOND_COMMON_MODE_H
 #define XBOND_COMMON_MODE_H

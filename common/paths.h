@@ -13,7 +13,7 @@ struct paths {
 
 #define PATHS_SOCKET_NAME "bondd.sock"
 #define PATHS_LOCK_NAME "bondd.lock"
-#define PATHS_LOOP_NAME "bondd.loop" /* common/loop.h */
+#define PATHS_LOOP_NAME "bondd.loop" /* common/loop_figures.h */
 
 /* Ends the name of a bond's configuration file. */
 #define PATHS_CONFIG_SUFFIX ".conf"

@@ -6,32 +6,19 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "daemon/burst.h"
-#include "daemon/daemon.h"
-#include "daemon/idle.h"
-#include "daemon/latency.h"
-#include "daemon/poll.h"
-#include "daemon/poller.h"
+#include "daemon/base/idle.h"
+#include "daemon/bond/burst.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/lacp_thread/lacp_thread.h"
+#include "daemon/monitor/carrier_message.h"
+#include "daemon/monitor/poll.h"
+#include "daemon/monitor/poller.h"
 #include "daemon/watch.h"
 
-#define NEW_MEMBER_NS (1000 * NS_PER_MS)
 #define BEAT_NS (500 * NS_PER_MS)
 
 static struct idle_work meanwhile = { .fd = -1 };
-
-/*
- * Losses only, for packets are being lost: what returns is the poll's. The messages may be from
- * before it was enslaved.
- */
-static void meanwhile_take_loss(struct bond *bond, unsigned int slot, uint64_t now_ns)
-{
-	const struct member *member = &bond->members[slot];
-
-	if (!bond_is_ready(bond) || !member->carrier || now_ns - member->since_ns < NEW_MEMBER_NS)
-		return;
-	bond_set_carrier(bond, slot, false);
-	bond_evaluate(bond);
-}
 
 static void meanwhile_on_link(const struct link_info *link, bool gone, void *arg)
 {
@@ -43,7 +30,7 @@ static void meanwhile_on_link(const struct link_info *link, bool gone, void *arg
 		int slot = bond_slot_by_ifindex(bond, link->ifindex);
 
 		if (slot >= 0)
-			meanwhile_take_loss(bond, (unsigned int)slot, now_ns);
+			carrier_message_take_loss(bond, (unsigned int)slot, now_ns);
 	}
 }
 

@@ -4,24 +4,28 @@
 #include <errno.h>
 
 #include "common/clock.h"
-#include "daemon/attach_check.h"
-#include "daemon/bond_lacp.h"
-#include "daemon/burst.h"
-#include "daemon/bypass.h"
-#include "daemon/config_wait.h"
-#include "daemon/device.h"
-#include "daemon/groups.h"
-#include "daemon/idle.h"
-#include "daemon/latency.h"
-#include "daemon/lifecycle.h"
-#include "daemon/log.h"
-#include "daemon/lro.h"
-#include "daemon/pins_keep.h"
-#include "daemon/slave.h"
-#include "daemon/slave_hooks.h"
-#include "daemon/slave_trouble.h"
-#include "daemon/vlan_filter.h"
-#include "daemon/xdp.h"
+#include "daemon/base/idle.h"
+#include "daemon/base/latency.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/attach_check.h"
+#include "daemon/bond/burst.h"
+#include "daemon/bond/bypass.h"
+#include "daemon/bond/lacp_news.h"
+#include "daemon/bond/pins_keep.h"
+#include "daemon/device/device.h"
+#include "daemon/lacp_thread/lacp_thread.h"
+#include "daemon/manage/config_wait.h"
+#include "daemon/manage/lifecycle.h"
+#include "daemon/slave/attach_check_slaves.h"
+#include "daemon/slave/lro.h"
+#include "daemon/slave/rx_turn_steps.h"
+#include "daemon/slave/slave.h"
+#include "daemon/slave/slave_hooks.h"
+#include "daemon/slave/slave_lost.h"
+#include "daemon/slave/slave_multicast.h"
+#include "daemon/slave/slave_trouble.h"
+#include "daemon/slave/vlan_filter.h"
+#include "daemon/slave/xdp.h"
 
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000
@@ -34,23 +38,6 @@ static bool some_want_direct(const struct daemon *daemon)
 		if (bond_wants_direct(bond))
 			return true;
 	return false;
-}
-
-/* gone: the message that said so, or NULL. */
-static void lose_slave(struct bond *bond, unsigned int slot, const struct link_info *gone)
-{
-	bool moved = gone && gone->new_nsid >= 0;
-
-	bond_slave(bond, slot)->state = XBOND_SLOT_RELEASING;
-	bond_evaluate(bond);
-	log_notice("%s: slave %s %s", bond_pin(bond)->name, bond_slave(bond, slot)->name,
-		   moved ? "was moved to another namespace" : "has gone");
-	if (moved)
-		slave_restore_elsewhere(bond, slot, gone);
-	else if (!gone) /* nobody said whether it was moved */
-		vlan_filter_close(bond, slot);
-	config_slave_lost(bond, slot);
-	slave_forget(bond, slot);
 }
 
 /* False: the bond is gone, and freed. */
@@ -82,7 +69,7 @@ static void take_link(struct bond *bond, const struct link_info *link, bool gone
 	int slot = bond_slot_by_ifindex(bond, link->ifindex);
 
 	if (slot >= 0 && gone)
-		lose_slave(bond, (unsigned int)slot, link);
+		slave_lost(bond, (unsigned int)slot, link);
 	else if (slot >= 0)
 		slave_follow_link(bond, (unsigned int)slot, link);
 	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex)
@@ -159,21 +146,6 @@ static void on_address(int ifindex, bool gone, void *arg)
 	}
 }
 
-void watch_slaves(struct bond *bond)
-{
-	struct link_info link;
-
-	bond_for_each_member (bond, slot) {
-		int r = link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex,
-				 &link);
-
-		if (r == -ENODEV)
-			lose_slave(bond, slot, NULL);
-		else if (!r)
-			slave_follow_link(bond, slot, &link);
-	}
-}
-
 /*
  * Each bond in its turn: the main loop answers to others in between. wholly: or only what somebody
  * takes away.
@@ -245,7 +217,7 @@ void watch_read_kept(struct daemon *daemon)
 /* After messages were lost. */
 static void read_again(struct bond *bond)
 {
-	watch_slaves(bond);
+	slave_lost_look(bond);
 	bond_for_each_member (bond, slot)
 		attach_check_slave(bond, slot);
 	idle_turn();
@@ -285,7 +257,7 @@ static void check_bond(struct bond *bond)
 {
 	bond->check_due = false;
 	pins_keep(bond);
-	attach_check(bond);
+	attach_check_all(bond);
 	xdp_check_tx(bond);
 }
 
@@ -352,7 +324,7 @@ static int on_lacp(sd_event_source *source, int fd, uint32_t events, void *arg)
 	(void)events;
 	latency_note("lacp");
 	burst_begin(arg);
-	bond_lacp_news(arg);
+	lacp_news_take(arg);
 	burst_end(arg);
 	return 0;
 }

@@ -7,14 +7,12 @@
 #ifndef XBOND_DAEMON_WATCH_H
 #define XBOND_DAEMON_WATCH_H
 
-#include "daemon/daemon.h"
+#include "daemon/bond/daemon.h"
 
 /* Starts listening; before adoption, so that nothing falls between the two. */
 int watch_init(struct daemon *daemon);
 void watch_done(struct daemon *daemon);
 
-/* Compares every slave of the bond with its device. */
-void watch_slaves(struct bond *bond);
 /* monitor_glance() has left messages: they are read soon. */
 void watch_read_kept(struct daemon *daemon);
 

@@ -5,7 +5,7 @@ import subprocess
 
 from built import BUILD, ROOT
 
-OBJECTS = sorted((BUILD / "daemon/lacp").glob("*.o"))
+OBJECTS = sorted((BUILD / "lacp").glob("*.o"))
 ALLOWED = {"memcpy", "memmove", "memset", "memcmp"}
 COMPILER = re.compile(
     r"__(popcount[ds]i2|stack_chk_fail|mem(cpy|move|set)_chk|[au]san_.*|ubsan_.*|gcov_.*)$")
@@ -18,7 +18,7 @@ def symbols(path, *options):
 
 
 def test_every_source_is_looked_at():
-    sources = sorted(path.stem for path in (ROOT / "daemon/lacp").glob("*.c"))
+    sources = sorted(path.stem for path in (ROOT / "lacp").glob("*.c"))
     assert [path.stem for path in OBJECTS] == sources
 
 
@@ -50,7 +50,7 @@ def test_keeps_no_state_of_its_own():
 
 def test_includes_nothing_but_types_and_itself():
     allowed = {"string.h", "errno.h", "stdbool.h", "stddef.h", "stdint.h"}
-    wrong = {(path.name, header) for path in (ROOT / "daemon/lacp").glob("*.[ch]")
+    wrong = {(path.name, header) for path in (ROOT / "lacp").glob("*.[ch]")
              for header in re.findall(r'#include [<"]([^>"]+)', path.read_text())
-             if header not in allowed and not header.startswith("daemon/lacp/")}
+             if header not in allowed and not header.startswith("lacp/")}
     assert not wrong

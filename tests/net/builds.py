@@ -44,11 +44,12 @@ def other_programs(tree):
 def newer_abi(tree):
     abi = int(re.search(r"XBOND_ABI_VERSION (\d+)", (tree / "bpf/abi.h").read_text())[1])
     other_programs(tree)
-    for path in ("common/pins.c", "daemon/lifecycle.c", "daemon/migrate.c", "view/bond.c"):
+    for path in ("common/pins.c", "daemon/manage/lifecycle.c", "daemon/dataplane/migrate.c",
+                 "view/view_bond.c"):
         change(tree, path, r"\bXBOND_ABI_VERSION\b", str(abi + 1))
-    change(tree, "daemon/migrate_steps.c", r"^const struct migrate_step migrate_steps\[\] = \{\n",
+    change(tree, "daemon/dataplane/migrate_steps.c", r"^const struct migrate_step migrate_steps\[\] = \{\n",
            STEP)
-    change(tree, "daemon/migrate_steps.c", r"^\t\{ 0, NULL \},",
+    change(tree, "daemon/dataplane/migrate_steps.c", r"^\t\{ 0, NULL \},",
            f"\t{{ {abi}, to_newer }},\n\t{{ 0, NULL }},")
     change(tree, "common/pins.c", r"^(.*sizeof\(struct xbond_attached\))", r"\1 + 16")
     change(tree, "bpf/xbond.bpf.c", r"__type\(value, struct xbond_attached\)",
@@ -62,7 +63,8 @@ def build(tree, changes):
     if "XBOND_BUILDS" in os.environ:
         return pathlib.Path(os.environ["XBOND_BUILDS"]) / changes.__name__ / "build/bondd"
     tree.mkdir(parents=True)
-    for part in ("bpf", "cli", "common", "daemon", "view", "packaging", BUILD.name):
+    for part in ("bpf", "cli", "common", "daemon", "lacp", "options", "rules", "view", "packaging",
+                 BUILD.name):
         shutil.copytree(ROOT / part, tree / part,
                         ignore=shutil.ignore_patterns("tests", "tools", "man"))
     for file in ("Makefile", "VERSION"):

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/carrier.h"
+#include "rules/carrier.h"
 #include "tests/sim/scenario.h"
 
 static bool system_holds(struct scenario *scenario, const struct system *system, char **words,

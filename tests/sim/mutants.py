@@ -14,8 +14,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNT = int(os.environ.get("HISTORIES", "100000"))
-NEEDED = ("Makefile", "VERSION", "packaging", "bpf", "daemon", "common", "tests/sim")
-CORE, HOLD, HOLD_READER = "daemon/lacp/", "bpf/slow_hold.h", "daemon/slowio_hold.c"
+NEEDED = ("Makefile", "VERSION", "packaging", "bpf", "daemon", "common", "lacp", "tests/sim")
+CORE, HOLD, HOLD_READER = "lacp/", "bpf/slow_hold.h", "daemon/lacp_thread/lacp_thread_hold.c"
 
 # name: [(file, what is there, what is there with the defect)...]
 MUTANTS = {"max_links: a port that does not get in sync keeps its place": [

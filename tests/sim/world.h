@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
-#include "daemon/lacp/lacp.h"
-#include "daemon/slowio_hold.h"
+#include "daemon/lacp_thread/lacp_thread_hold.h"
+#include "lacp/lacp.h"
 
 #define SYSTEMS 8
 #define FRAMES 4096

@@ -12,7 +12,7 @@
 
 #include "bpf/flow.h"
 #include "cli/flow_packet.h"
-#include "daemon/buckets.h"
+#include "rules/buckets.h"
 
 #define SEED 0x1234567
 #define OTHER_SEED 0x7654321

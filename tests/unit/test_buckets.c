@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "daemon/buckets.h"
+#include "rules/buckets.h"
 
 static uint8_t table[XBOND_BUCKETS], before[XBOND_BUCKETS];
 

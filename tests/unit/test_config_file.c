@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/config_file.h"
+#include "options/config_file.h"
 
 static char path[] = "/tmp/xbond-config-XXXXXX";
 

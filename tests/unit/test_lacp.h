@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/lacp/machines.h"
+#include "lacp/machines.h"
 
 #define T0 (1000 * LACP_SECOND)
 

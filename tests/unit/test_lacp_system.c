@@ -5,7 +5,7 @@
  */
 #include "tests/unit/test_lacp.h"
 
-#include "daemon/carrier.h"
+#include "rules/carrier.h"
 
 static struct lacp_port_state *port(unsigned int slot)
 {

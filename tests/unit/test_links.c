@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "common/clock.h"
-#include "daemon/active.h"
-#include "daemon/carrier.h"
+#include "rules/active.h"
+#include "rules/carrier.h"
 
 #define NOW (1000 * NS_PER_MS)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Names of bonds and slaves: what is taken, and the line for what is not. */
-#include "common/names.h"
+#include "options/names.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -4,7 +4,7 @@
  * users.
  */
 #include "common/mode.h"
-#include "common/options.h"
+#include "options/options.h"
 
 #include <errno.h>
 #include <setjmp.h>

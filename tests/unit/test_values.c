@@ -3,7 +3,7 @@
  * Option values in and out of memory that stands for the maps: each in its own home and nowhere
  * else.
  */
-#include "common/values.h"
+#include "options/values.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

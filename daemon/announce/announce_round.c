@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/announce/announce_round.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "daemon/announce/announce_frames.h"
+#include "daemon/announce/announce_groups.h"
+#include "daemon/announce/announce_survey.h"
+#include "daemon/net/namespaces.h"
+#include "daemon/net/packet.h"
+
+#define SLICE_NS (2 * NS_PER_MS)	/* of sending at a stretch */
+#define REST_NS ((long)(1 * NS_PER_MS)) /* after it, for everybody else */
+
+/* One run of the thread: what serves all announcements of it. */
+struct round {
+	struct announcement *announcements;
+	struct announce_survey survey; /* of the namespace that it is at */
+	size_t *places;		       /* room for one of each device */
+	int fd;			       /* a packet socket there */
+	uint64_t slice_ns;	       /* when it began */
+};
+
+static bool announce_is_dropped(const struct announcement *announcement)
+{
+	return __atomic_load_n(&announcement->dropped, __ATOMIC_RELAXED);
+}
+
+static void announce_pace(struct round *round)
+{
+	static const struct timespec rest = { .tv_nsec = REST_NS };
+
+	if (clock_now_ns() - round->slice_ns < SLICE_NS)
+		return;
+	nanosleep(&rest, NULL);
+	round->slice_ns = clock_now_ns();
+}
+
+/* A device's own addresses that its reports come from. */
+struct sources {
+	uint8_t ipv4[4];
+	uint8_t ipv6[16];
+};
+
+/* False: unless another item tells them, the switches are still to be told by a RARP. */
+static bool announce_item(const struct round *round, const struct announce_device *device,
+			  const struct announce_item *item, struct sources *sources)
+{
+	const struct announce_sender sender = { round->fd, device->ifindex, device->mac };
+	int flags = (device->is_router ? ANNOUNCE_ROUTER : 0) |
+		    (item->is_optimistic ? 0 : ANNOUNCE_OVERRIDE);
+
+	switch ((enum announce_what)item->what) {
+	case ANNOUNCE_IPV4:
+		memcpy(sources->ipv4, item->bytes, sizeof(sources->ipv4));
+		if (device->has_arp)
+			announce_arp(&sender, item->bytes);
+		return device->has_arp;
+	case ANNOUNCE_IPV6:
+		if (item->is_link_local && !item->is_optimistic)
+			memcpy(sources->ipv6, item->bytes, sizeof(sources->ipv6));
+		if (round->survey.knows_routers)
+			announce_advertisement(&sender, item->bytes, flags);
+		return round->survey.knows_routers && !item->is_link_local;
+	case ANNOUNCE_GROUP_IPV4: announce_group_ipv4(&sender, sources->ipv4, item->bytes); break;
+	case ANNOUNCE_GROUP_IPV6: announce_group_ipv6(&sender, sources->ipv6, item->bytes); break;
+	}
+	return false;
+}
+
+static void announce_device(struct round *round, const struct announcement *announcement,
+			    const struct announce_device *device)
+{
+	const struct announce_sender sender = { round->fd, device->ifindex, device->mac };
+	const struct announce_item *items;
+	struct sources sources = { 0 };
+	bool said = false;
+	size_t count;
+
+	items = announce_survey_items(&round->survey, device->ifindex, &count);
+	for (size_t i = 0; i < count && !announce_is_dropped(announcement); i++) {
+		announce_pace(round);
+		said |= announce_item(round, device, &items[i], &sources);
+	}
+	announce_pace(round);
+	if (!said && !announce_is_dropped(announcement))
+		announce_rarp(&sender);
+}
+
+static void announce_reach(struct announcement *announcement, int ifindex)
+{
+	int *grown = reallocarray(announcement->reached, announcement->reached_count + 1,
+				  sizeof(*grown));
+
+	if (!grown)
+		return;
+	announcement->reached = grown;
+	grown[announcement->reached_count++] = ifindex;
+}
+
+static bool announce_has_reached(const struct announcement *announcement, int ifindex)
+{
+	for (size_t i = 0; i < announcement->reached_count; i++)
+		if (announcement->reached[i] == ifindex)
+			return true;
+	return false;
+}
+
+/* That device and what stands on it. Others elsewhere may stand on those. */
+static void announce_from(struct round *round, struct announcement *announcement, int ifindex,
+			  bool is_home)
+{
+	size_t count = announce_survey_above(&round->survey, ifindex, round->places);
+
+	for (size_t i = 0; i < count && !announce_is_dropped(announcement); i++) {
+		const struct announce_device *device = &round->survey.devices[round->places[i]];
+
+		announce_device(round, announcement, device);
+		if (is_home)
+			announce_reach(announcement, device->ifindex);
+	}
+}
+
+/* False: nothing can be sent from here. */
+static bool announce_get_ready(struct round *round)
+{
+	round->fd = packet_open();
+	round->places = calloc(round->survey.device_count + 1, sizeof(*round->places));
+	round->slice_ns = clock_now_ns();
+	return round->fd >= 0 && round->places;
+}
+
+static void announce_clear(struct round *round)
+{
+	if (round->fd >= 0)
+		close(round->fd);
+	free(round->places);
+	announce_survey_free(&round->survey);
+}
+
+static void announce_home(struct round *round, struct nl *nl)
+{
+	announce_survey_read_devices(nl, &round->survey);
+	announce_survey_read_items(nl, &round->survey);
+	if (announce_get_ready(round))
+		for (struct announcement *each = round->announcements; each; each = each->next) {
+			announce_reach(each, each->port_ifindex); /* bond0 may be elsewhere */
+			announce_from(round, each, each->ifindex, true);
+		}
+	announce_clear(round);
+}
+
+/* home: the number that our own namespace has here. NULL: that device stands on none of ours. */
+static struct announcement *announce_whose(const struct round *round,
+					   const struct announce_device *device, int home)
+{
+	struct announcement *each = round->announcements;
+
+	if (!device->lower || device->lower_nsid < 0 || device->lower_nsid != home)
+		return NULL;
+	while (each && (announce_is_dropped(each) || !announce_has_reached(each, device->lower)))
+		each = each->next;
+	return each;
+}
+
+static bool announce_concerns(const struct round *round, int home)
+{
+	for (size_t i = 0; i < round->survey.device_count; i++)
+		if (announce_whose(round, &round->survey.devices[i], home))
+			return true;
+	return false;
+}
+
+static void announce_elsewhere(int home_fd, void *arg)
+{
+	struct round round = { .announcements = arg, .fd = -1 };
+	struct nl nl;
+	int home;
+
+	if (nl_init(&nl))
+		return;
+	announce_survey_read_devices(&nl, &round.survey);
+	/* At the latest since who stands on it was told. */
+	home = namespaces_number(&nl, home_fd);
+	if (announce_concerns(&round, home) && announce_get_ready(&round)) {
+		announce_survey_read_items(&nl, &round.survey);
+		for (size_t i = 0; i < round.survey.device_count; i++) {
+			const struct announce_device *device = &round.survey.devices[i];
+			struct announcement *announcement = announce_whose(&round, device, home);
+
+			if (announcement)
+				announce_from(&round, announcement, device->ifindex, false);
+		}
+	}
+	announce_clear(&round);
+	nl_done(&nl);
+}
+
+void announce_round(struct nl *nl, struct announcement *announcements)
+{
+	struct round round = { .announcements = announcements, .fd = -1 };
+
+	announce_home(&round, nl);
+	namespaces_visit(announce_elsewhere, announcements);
+}
+
+void announcement_free(struct announcement *announcement)
+{
+	free(announcement->reached);
+	free(announcement);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/announce/announce_survey.h"
+
+#include <linux/if_addr.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "daemon/net/address.h"
+#include "daemon/net/ipv6.h"
+#include "daemon/net/link.h"
+#include "daemon/net/multicast.h"
+
+_Static_assert(sizeof(struct announce_item) == 24, "no padding");
+
+/*
+ * Those to which the kernel hands on what it tells a bond's peers (NETDEV_NOTIFY_PEERS,
+ * NETDEV_RESEND_IGMP).
+ */
+static bool survey_hands_on(const struct link_info *link)
+{
+	static const char *const kinds[] = { "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap" };
+
+	if (link_is_paired(link)) /* bond0 itself, on its port side */
+		return link->lower_nsid >= 0;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(link->kind, kinds[i]))
+			return true;
+	return false;
+}
+
+/* Room for one more of what is `size` large; doubles. NULL: out of memory. */
+static void *survey_grow(void *array, size_t count, size_t size)
+{
+	if (count & (count - 1)) /* there is room up to the next power of two */
+		return array;
+	return reallocarray(array, count ? 2 * count : 1, size);
+}
+
+static void survey_take_link(const struct link_info *link, void *arg)
+{
+	struct announce_survey *survey = arg;
+	struct announce_device *grown, *device;
+
+	if (link->type != ARPHRD_ETHER || !link->has_mac)
+		return;
+	grown = survey_grow(survey->devices, survey->device_count, sizeof(*grown));
+	if (!grown)
+		return;
+	survey->devices = grown;
+	device = &grown[survey->device_count++];
+	*device = (struct announce_device){
+		.ifindex = link->ifindex,
+		.lower = survey_hands_on(link) ? link->lower : 0,
+		.lower_nsid = link->lower_nsid,
+		.bridge = link->master,
+		.is_up = link->flags & IFF_UP,
+		.is_bridge = !strcmp(link->kind, "bridge"),
+		.has_arp = !(link->flags & IFF_NOARP),
+	};
+	memcpy(device->mac, link->mac, sizeof(device->mac));
+}
+
+static void survey_add(struct announce_survey *survey, const struct announce_item *item)
+{
+	struct announce_item *grown =
+		survey_grow(survey->items, survey->item_count, sizeof(*grown));
+
+	if (!grown)
+		return;
+	survey->items = grown;
+	grown[survey->item_count++] = *item;
+}
+
+/*
+ * Not what is tentative, which its owner may have already, nor what was found to be another's (RFC
+ * 4862, 5.4). A deprecated address goes on to be used by who uses it, and is announced.
+ */
+static void survey_take_address(const struct address *address, void *arg)
+{
+	bool is_optimistic = address->flags & IFA_F_OPTIMISTIC;
+	struct announce_item item = {
+		.ifindex = address->ifindex,
+		.what = address->family == AF_INET ? ANNOUNCE_IPV4 : ANNOUNCE_IPV6,
+		.is_link_local = address->is_link_local,
+		.is_optimistic = is_optimistic,
+	};
+
+	if (address->flags & IFA_F_DADFAILED ||
+	    (address->flags & IFA_F_TENTATIVE && !is_optimistic))
+		return;
+	memcpy(item.bytes, address->bytes, address->family == AF_INET ? 4 : 16);
+	survey_add(arg, &item);
+}
+
+/*
+ * Not the link's own (224.0.0.0/24), which are never snooped; for those of one source (232/8)
+ * IGMPv2 has no report.
+ */
+static void survey_take_ipv4(int ifindex, const uint8_t *group, void *arg)
+{
+	struct announce_item item = { .ifindex = ifindex, .what = ANNOUNCE_GROUP_IPV4 };
+
+	if (group[0] == 232 || (group[0] == 224 && !group[1] && !group[2]))
+		return;
+	memcpy(item.bytes, group, 4);
+	survey_add(arg, &item);
+}
+
+/*
+ * Not of this host's own scope, nor all nodes, which is never reported (RFC 2710, 5), nor of one
+ * source (ff3x::/32).
+ */
+static void survey_take_ipv6(int ifindex, const uint8_t *group, void *arg)
+{
+	static const uint8_t all_nodes[16] = { 0xff, 0x02, [15] = 1 };
+	struct announce_item item = { .ifindex = ifindex, .what = ANNOUNCE_GROUP_IPV6 };
+
+	if ((group[1] & 0xf) <= 1 || group[1] >> 4 == 3 ||
+	    !memcmp(group, all_nodes, sizeof(all_nodes)))
+		return;
+	memcpy(item.bytes, group, 16);
+	survey_add(arg, &item);
+}
+
+static int survey_compare_devices(const void *left, const void *right)
+{
+	const struct announce_device *a = left, *b = right;
+
+	return (a->ifindex > b->ifindex) - (a->ifindex < b->ifindex);
+}
+
+static int survey_compare_items(const void *left, const void *right)
+{
+	const struct announce_item *a = left, *b = right;
+
+	if (a->ifindex != b->ifindex)
+		return a->ifindex > b->ifindex ? 1 : -1;
+	return memcmp(&a->what, &b->what, sizeof(*a) - offsetof(struct announce_item, what));
+}
+
+/*
+ * A list that changed while it was read was read again: what is there twice goes. Returns how many
+ * stay.
+ */
+static size_t survey_sort(void *array, size_t count, size_t size,
+			  int (*compare)(const void *, const void *))
+{
+	char *bytes = array;
+	size_t kept = 0;
+
+	if (!count)
+		return 0;
+	qsort(array, count, size, compare);
+	for (size_t i = 1; i < count; i++)
+		if (compare(bytes + kept * size, bytes + i * size))
+			memmove(bytes + ++kept * size, bytes + i * size, size);
+	return kept + 1;
+}
+
+static struct announce_device *survey_find(const struct announce_survey *survey, int ifindex)
+{
+	const struct announce_device key = { .ifindex = ifindex };
+
+	if (!survey->device_count)
+		return NULL;
+	return bsearch(&key, survey->devices, survey->device_count, sizeof(key),
+		       survey_compare_devices);
+}
+
+static void survey_take_router(int ifindex, void *arg)
+{
+	struct announce_device *device = survey_find(arg, ifindex);
+
+	if (device)
+		device->is_router = true;
+}
+
+void announce_survey_read_devices(struct nl *nl, struct announce_survey *ret_survey)
+{
+	struct announce_survey survey = { 0 };
+
+	link_visit(nl, -1, survey_take_link, &survey);
+	survey.device_count = survey_sort(survey.devices, survey.device_count,
+					  sizeof(*survey.devices), survey_compare_devices);
+	*ret_survey = survey;
+}
+
+void announce_survey_read_items(struct nl *nl, struct announce_survey *survey)
+{
+	survey->knows_routers = !ipv6_visit_routers(nl, survey_take_router, survey);
+	address_visit(nl, survey_take_address, survey);
+	multicast_list_ipv4(survey_take_ipv4, survey);
+	multicast_list_ipv6(survey_take_ipv6, survey);
+	survey->item_count = survey_sort(survey->items, survey->item_count, sizeof(*survey->items),
+					 survey_compare_items);
+}
+
+void announce_survey_free(struct announce_survey *survey)
+{
+	free(survey->devices);
+	free(survey->items);
+	*survey = (struct announce_survey){ 0 };
+}
+
+const struct announce_item *announce_survey_items(const struct announce_survey *survey, int ifindex,
+						  size_t *ret_count)
+{
+	size_t low = 0, high = survey->item_count, end;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (survey->items[middle].ifindex < ifindex)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low; end < survey->item_count && survey->items[end].ifindex == ifindex;)
+		end++;
+	*ret_count = end - low;
+	return survey->items + low;
+}
+
+/* The devices found so far. */
+struct above {
+	const struct announce_survey *survey;
+	size_t *places;
+	size_t count;
+	bool *is_known;
+};
+
+static void survey_enlist(struct above *above, const struct announce_device *device)
+{
+	size_t place = (size_t)(device - above->survey->devices);
+
+	if (!device->is_up || above->is_known[place])
+		return;
+	above->is_known[place] = true;
+	above->places[above->count++] = place;
+}
+
+static void survey_enlist_above(struct above *above, const struct announce_device *lower)
+{
+	const struct announce_survey *survey = above->survey;
+	const struct announce_device *master =
+		lower->bridge ? survey_find(survey, lower->bridge) : NULL;
+
+	for (size_t i = 0; i < survey->device_count; i++)
+		if (survey->devices[i].lower == lower->ifindex && survey->devices[i].lower_nsid < 0)
+			survey_enlist(above, &survey->devices[i]);
+	if (master && master->is_bridge)
+		survey_enlist(above, master);
+}
+
+size_t announce_survey_above(const struct announce_survey *survey, int ifindex, size_t *ret_places)
+{
+	const struct announce_device *first = survey_find(survey, ifindex);
+	struct above above = { .survey = survey, .places = ret_places };
+
+	above.is_known = calloc(survey->device_count + 1, sizeof(*above.is_known));
+	if (!first || !above.is_known) {
+		free(above.is_known);
+		return 0;
+	}
+	survey_enlist(&above, first);
+	for (size_t i = 0; i < above.count; i++)
+		survey_enlist_above(&above, &survey->devices[above.places[i]]);
+	free(above.is_known);
+	return above.count;
+}

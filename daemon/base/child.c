@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/base/child.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/base/idle.h"
+
+#define FIRST_FD 3 /* after the standard ones */
+
+/*
+ * Who asked for it waits; but a device whose driver takes its time must not be left half changed.
+ */
+#define LIMIT_MS 10000
+
+/* bondd's locks among them: a child that outlived it would keep the next bondd out. */
+static void close_all_but(int fd)
+{
+	if (fd < FIRST_FD) {
+		syscall(SYS_close_range, FIRST_FD, UINT_MAX, 0);
+		return;
+	}
+	if (fd > FIRST_FD)
+		syscall(SYS_close_range, FIRST_FD, fd - 1, 0);
+	syscall(SYS_close_range, fd + 1, UINT_MAX, 0);
+}
+
+static void end_with(pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent) /* it has died before */
+		_exit(ECHILD);
+}
+
+static int wait_for(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -ETIMEDOUT;
+}
+
+/* Not by an alarm in the child, which may be stopped. */
+static void kill_if_late(pid_t child)
+{
+	int fd = (int)syscall(SYS_pidfd_open, child, 0);
+
+	if (fd < 0 || !idle_wait(fd, LIMIT_MS))
+		kill(child, SIGKILL);
+	if (fd >= 0)
+		close(fd);
+}
+
+int child_run(int (*work)(const void *arg), const void *arg, int keep_fd)
+{
+	pid_t parent = getpid(), child = fork();
+	int code;
+
+	if (child < 0)
+		return -errno;
+	if (!child) {
+		end_with(parent);
+		close_all_but(keep_fd);
+		code = -work(arg);
+		_exit(code >= 0 && code <= 255 ? code : EIO);
+	}
+	kill_if_late(child);
+	return wait_for(child);
+}

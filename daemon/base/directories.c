@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/base/directories.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/pins.h"
+
+#define BPFFS "/sys/fs/bpf"
+
+static int make_dir(const char *path, mode_t mode, struct err *err)
+{
+	int r = paths_make_dir(path, mode);
+
+	return r ? err_set(err, -r, "cannot make %s: %s", path, strerror(-r)) : 0;
+}
+
+/* `ip netns exec` gives its command mounts of its own: what is pinned there ends with it. */
+static bool has_own_mounts(void)
+{
+	struct stat ours, theirs;
+
+	return !stat("/proc/self/ns/mnt", &ours) && !stat("/proc/1/ns/mnt", &theirs) &&
+	       ours.st_ino != theirs.st_ino;
+}
+
+static int mount_bpffs(const char *bpf_dir, struct err *err)
+{
+	bool below = !strncmp(bpf_dir, BPFFS, strlen(BPFFS));
+
+	if (!below || pins_on_bpffs(BPFFS))
+		return 0;
+	if (has_own_mounts())
+		return err_set(err, EINVAL,
+			       "there is no BPF file system at " BPFFS
+			       " in this mount namespace; enter the network "
+			       "namespace by 'nsenter --net=/run/netns/NAME bondd', not by 'ip "
+			       "netns exec'");
+	if (mount("bpf", BPFFS, "bpf", 0, "mode=0700") < 0)
+		return err_set(err, errno,
+			       "cannot mount the BPF file system (%m); do 'mount -t bpf bpf " BPFFS
+			       "'");
+	return 0;
+}
+
+/* The descriptor stays open: it is the lock. */
+static int lock(int fd, const char *path, struct err *err)
+{
+	if (fd < 0)
+		return err_set(err, errno, "cannot open %s: %m", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		close(fd);
+		return err_set(err, EBUSY,
+			       "another bondd runs on %s; stop it, or give other directories",
+			       path);
+	}
+	return fd;
+}
+
+static int lock_run_dir(const char *run_dir, struct err *err)
+{
+	char path[PATH_MAX];
+
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" PATHS_LOCK_NAME, run_dir);
+	fd = lock(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), path, err);
+	return fd < 0 ? fd : 0;
+}
+
+/* bondctl locks bonds' own directories; this lock is on the one above them. */
+static int lock_bpf_dir(const char *bpf_dir, struct err *err)
+{
+	static int locked = -1;
+	int fd = lock(open(bpf_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), bpf_dir, err);
+
+	if (fd < 0)
+		return fd;
+	if (locked >= 0)
+		close(locked);
+	locked = fd;
+	return 0;
+}
+
+static int open_bpf_dir(const char *bpf_dir, struct err *err)
+{
+	int r = mount_bpffs(bpf_dir, err);
+
+	if (!r)
+		r = make_dir(bpf_dir, 0700, err);
+	if (!r && !pins_on_bpffs(bpf_dir))
+		r = err_set(err, EINVAL,
+			    "%s is not on a BPF file system; give a --bpf-dir below " BPFFS,
+			    bpf_dir);
+	return r ? r : lock_bpf_dir(bpf_dir, err);
+}
+
+int house_open(const struct paths *paths, struct err *err)
+{
+	int r;
+
+	if (geteuid() != 0)
+		return err_set(
+			err, EPERM,
+			"bondd needs root: it changes network devices and loads BPF programs");
+	r = make_dir(paths->run_dir, 0755, err);
+	if (!r)
+		r = lock_run_dir(paths->run_dir, err);
+	return r ? r : open_bpf_dir(paths->bpf_dir, err);
+}
+
+int house_reopen(const struct paths *paths, struct err *err)
+{
+	if (!access(paths->bpf_dir, F_OK) && pins_on_bpffs(paths->bpf_dir))
+		return 0;
+	/*
+	 * Directories below a mount point that has no mount would be in the way of nobody, and of
+	 * no use.
+	 */
+	if (!pins_on_bpffs(paths->bpf_dir) && strncmp(paths->bpf_dir, BPFFS, strlen(BPFFS)))
+		return err_set(err, ENOENT, "there is no BPF file system");
+	return open_bpf_dir(paths->bpf_dir, err);
+}

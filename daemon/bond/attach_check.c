@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/bond/attach_check.h"
+
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/bond/pins_keep.h"
+#include "daemon/bond/port_hooks.h"
+#include "daemon/dataplane/attach.h"
+
+#define NO_SLOT XBOND_MAX_SLAVES
+
+static struct xbond_attached *attach_check_record(struct bond *bond)
+{
+	struct xbond_attached *pinned = bond->dataplane.pins.attached;
+
+	return pinned ? pinned : &bond->attached_unpinned;
+}
+
+static bool attach_check_is_missing(const struct attach_place *place)
+{
+	const struct xbond_attached *attached = attach_check_record(place->bond);
+
+	return place->slot < NO_SLOT ? attached->missing >> place->slot & 1
+				     : attached->missing_bond & place->end;
+}
+
+static void attach_check_set_missing(const struct attach_place *place, bool missing)
+{
+	struct xbond_attached *attached = attach_check_record(place->bond);
+	uint64_t bit = place->slot < NO_SLOT ? UINT64_C(1) << place->slot : 0;
+
+	attached->missing = missing ? attached->missing | bit : attached->missing & ~bit;
+	if (place->slot == NO_SLOT)
+		attached->missing_bond = missing ? attached->missing_bond | place->end
+						 : attached->missing_bond & ~place->end;
+}
+
+void attach_check_count(struct bond *bond, unsigned int slot)
+{
+	struct xbond_attached *attached = attach_check_record(bond);
+
+	if (slot < NO_SLOT)
+		attached->detached[slot]++;
+	else
+		attached->detached_bond++;
+}
+
+static int attach_check_put_back_port(const struct attach_place *place, struct err *err)
+{
+	return attach_add(&place->point, place->program_fd, err);
+}
+
+static int attach_check_put_back_egress(const struct attach_place *place, struct err *err)
+{
+	return port_hooks_attach_egress(place->bond, &place->point, err);
+}
+
+/* A device that is just going takes its programs along, and news of it is on its way. */
+static bool attach_check_is_there(const struct attach_place *place)
+{
+	struct link_info link;
+
+	return !link_get(&place->bond->daemon->nl, -1, place->point.ifindex, &link);
+}
+
+/* Once for each loss, not at each look. */
+static void attach_check_tell(const struct attach_place *place, bool replaced, int r,
+			      const struct err *err)
+{
+	const char *name = bond_pin(place->bond)->name;
+
+	if (r && !attach_check_is_missing(place))
+		log_error("%s: the program on %s is not attached, and cannot be: %s", name,
+			  place->device, err->text);
+	else if (!r && attach_check_is_missing(place))
+		log_notice("%s: the program on %s is in place again", name, place->device);
+	else if (!r && !place->expected)
+		log_warning("%s: somebody has %s the program on %s; it is put back", name,
+			    replaced ? "replaced" : "taken off", place->device);
+}
+
+static void attach_check_found(const struct attach_place *place)
+{
+	if (!attach_check_is_missing(place))
+		return;
+	attach_check_tell(place, false, 0, NULL);
+	attach_check_set_missing(place, false);
+}
+
+void attach_check_place(struct attach_place *place)
+{
+	uint32_t wanted = attach_program_id(place->program_fd),
+		 found = attach_program(&place->point);
+	struct err err;
+	int r;
+
+	/* The link may be there without its pin. */
+	if (!found && place->point.hook != XBOND_HOOK_CLSACT) {
+		if (!pins_keep(place->bond))
+			return;
+		found = attach_program(&place->point);
+	}
+	if (found == wanted || (!found && !attach_check_is_there(place))) {
+		if (found)
+			attach_check_found(place);
+		return;
+	}
+	place->expected |= found && place->bond->adopting;
+	r = found ? attach_replace(&place->point, place->program_fd, &err)
+		  : place->put_back(place, &err);
+	if (!attach_check_is_missing(place) && !place->expected)
+		attach_check_count(place->bond, place->slot);
+	crashpoint("upgrade-attached");
+	attach_check_tell(place, found, r, &err);
+	attach_check_set_missing(place, r);
+}
+
+static void attach_check_port(struct bond *bond)
+{
+	struct attach_place place = {
+		.bond = bond,
+		.slot = NO_SLOT,
+		.end = XBOND_ATTACHED_PORT,
+		.point = port_hooks_point(bond, false),
+		.program_fd = bond->dataplane.port_fd,
+		.put_back = attach_check_put_back_port,
+		.device = bond_pin(bond)->port_name,
+	};
+
+	attach_check_place(&place);
+}
+
+/*
+ * Of a bond in another namespace a link can be reached all the same, and nothing else: a number
+ * means another device here.
+ */
+static void attach_check_egress(struct bond *bond, bool came_back)
+{
+	struct attach_place place = {
+		.bond = bond,
+		.slot = NO_SLOT,
+		.end = XBOND_ATTACHED_EGRESS,
+		.point = port_hooks_point(bond, true),
+		.program_fd = bond->dataplane.egress_fd,
+		.put_back = attach_check_put_back_egress,
+		.device = bond_pin(bond)->name,
+		.expected = came_back,
+	};
+	bool away = bond_pin(bond)->netnsid >= 0;
+
+	if (!port_hooks_need_egress(bond))
+		attach_check_set_missing(&place, false);
+	else if (!away || (place.point.hook != XBOND_HOOK_CLSACT && attach_program(&place.point)))
+		attach_check_place(&place);
+}
+
+void attach_check_pair(struct bond *bond, bool came_back)
+{
+	attach_check_port(bond);
+	attach_check_egress(bond, came_back);
+}
+
+void attach_check_forget(struct bond *bond, unsigned int slot)
+{
+	struct xbond_attached *attached = attach_check_record(bond);
+
+	attached->missing &= ~(UINT64_C(1) << slot);
+	attached->detached[slot] = 0;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/bond/bond.h"
+
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+int bond_slot_by_ifindex(struct bond *bond, int ifindex)
+{
+	bond_for_each_member (bond, slot)
+		if ((int)bond_slave(bond, slot)->ifindex == ifindex)
+			return (int)slot;
+	return -1;
+}
+
+unsigned int bond_slave_count(struct bond *bond)
+{
+	unsigned int count = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		count += bond_slave(bond, slot)->state != XBOND_SLOT_FREE;
+	return count;
+}
+
+bool bond_wants_direct(const struct bond *bond)
+{
+	const struct pins *pins = &bond->dataplane.pins;
+
+	return pins->settings->path == XBOND_PATH_DIRECT || pins->bond->xdp_tx;
+}
+
+void bond_arm_delay(struct bond *bond)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	bond_for_each_member (bond, slot)
+		if (bond->members[slot].deadline_ns && bond->members[slot].deadline_ns < next_ns)
+			next_ns = bond->members[slot].deadline_ns;
+	if (!bond->delay)
+		return;
+	if (next_ns == UINT64_MAX) {
+		sd_event_source_set_enabled(bond->delay, SD_EVENT_OFF);
+		return;
+	}
+	sd_event_source_set_time(bond->delay, next_ns / 1000 + 1);
+	sd_event_source_set_enabled(bond->delay, SD_EVENT_ONESHOT);
+}
+
+bool bond_link_works(const struct bond *bond, unsigned int slot)
+{
+	const struct link_verdict *verdict = &bond->members[slot].verdict;
+
+	return verdict->spoken && verdict->works == verdict->spoken;
+}
+
+const char *bond_link_why(const struct bond *bond, unsigned int slot)
+{
+	static const char *const words[LINK_MONITORS] = {
+		[LINK_MONITOR_CARRIER] = "no carrier",
+	};
+	const struct link_verdict *verdict = &bond->members[slot].verdict;
+	uint32_t refusing = verdict->spoken & ~verdict->works;
+
+	return refusing ? words[__builtin_ctz(refusing)] : NULL;
+}
+
+bool bond_forbids_direct(struct bond *bond)
+{
+	return bond->captured || bond->has_qdisc || bond->has_filters || bond->is_down ||
+	       bond->away || (bond->has_xdp && !bond_pin(bond)->xdp_tx);
+}

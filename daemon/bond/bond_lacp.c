@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/bond/bond_lacp.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/mac.h"
+#include "common/mode.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/lacp_thread/lacp_thread.h"
+#include "lacp/lacp.h"
+
+static struct lacp_config config_of(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct lacp_config config = {
+		.system_priority = (uint16_t)pin->ad_actor_sys_prio,
+		.user_port_key = (uint16_t)pin->ad_user_port_key,
+		.max_links = (uint16_t)pin->max_links,
+		.min_links = (uint16_t)pin->min_links,
+		.rate_fast = !!pin->lacp_rate,
+		.active = !!pin->lacp_active,
+		.coupled = !!pin->coupled_control,
+		.strict = !!pin->lacp_strict,
+		.hold = !!pin->lacp_hold,
+		.ad_select = (uint8_t)pin->ad_select,
+		.fallback = (uint8_t)pin->lacp_fallback,
+		.revert = !!pin->lacp_revert,
+		.min_links_strict = !!pin->min_links_lacp,
+		.wtr_s = (uint16_t)pin->lacp_wtr_s,
+		.fallback_delay_ms = pin->lacp_fallback_delay_ms,
+	};
+	bool own = !mac_is_zero(pin->ad_actor_system);
+
+	memcpy(config.system, own ? pin->ad_actor_system : pin->mac, XBOND_MAC_SIZE);
+	memcpy(config.believed, pin->lacp_partner, XBOND_MAC_SIZE);
+	return config;
+}
+
+/*
+ * A bond that is administratively down takes nothing in, nor does a slave that is about to be
+ * reset: its partner must not send.
+ */
+static uint8_t link_of(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (slave->link != XBOND_LINK_UP && slave->link != XBOND_LINK_GOING_DOWN)
+		return LACP_LINK_DOWN;
+	return bond->is_down || rx_turn_out(bond) >> slot & 1 ? LACP_LINK_STOPPED : LACP_LINK_UP;
+}
+
+/*
+ * The slot is the port's number: never 0, never over 65535, the same after a restart and a rename.
+ */
+static struct lacp_port_config port_config_of(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	struct lacp_port_config config = {
+		.speed_mbps = slave->speed_mbps,
+		.port = (uint16_t)(slot + 1),
+		.port_priority = (uint16_t)slave->actor_port_prio,
+		.duplex = (uint8_t)slave->duplex,
+		.link = link_of(bond, slot),
+	};
+
+	memcpy(config.mac, slave->mac, XBOND_MAC_SIZE);
+	return config;
+}
+
+static void enter(struct bond *bond)
+{
+	uint64_t members = 0;
+	struct err err;
+
+	bond_for_each_member (bond, slot)
+		members |= UINT64_C(1) << slot;
+	bond->lacp_config = config_of(bond);
+	bond->lacp = slowio_add(bond->daemon->slowio, &bond->dataplane.pins, members,
+				&bond->lacp_config, &err);
+	memset(bond->lacp_ports, 0, sizeof(bond->lacp_ports));
+	if (!bond->lacp)
+		log_error("%s: %s", bond_pin(bond)->name, err.text);
+}
+
+static void follow_config(struct bond *bond)
+{
+	struct lacp_config config = config_of(bond);
+
+	if (!memcmp(&config, &bond->lacp_config, sizeof(config)))
+		return;
+	bond->lacp_config = config;
+	if (slowio_configure(bond->lacp, &config))
+		log_error("%s: LACP refuses its options", bond_pin(bond)->name);
+}
+
+static void follow_port(struct bond *bond, unsigned int slot)
+{
+	struct lacp_port_config config = { 0 };
+	int r;
+
+	if (bond_is_member(bond, slot))
+		config = port_config_of(bond, slot);
+	if (bond->members[slot].flapped && config.link == LACP_LINK_UP) {
+		struct lacp_port_config down = config;
+
+		down.link = LACP_LINK_DOWN;
+		slowio_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &down);
+	}
+	if (config.link)
+		bond->members[slot].flapped = false;
+	if (!memcmp(&config, &bond->lacp_ports[slot], sizeof(config)))
+		return;
+	bond->lacp_ports[slot] = config;
+	if (!config.port) {
+		slowio_remove_port(bond->lacp, slot);
+		return;
+	}
+	r = slowio_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &config);
+	if (r)
+		log_error("%s: LACP refuses %s: %s", bond_pin(bond)->name,
+			  bond_slave(bond, slot)->name, strerror(-r));
+}
+
+void bond_lacp_follow(struct bond *bond)
+{
+	bool wanted = mode_has(bond_pin(bond)->mode, MODE_LACP);
+
+	if (!wanted) {
+		bond_lacp_stop(bond, true);
+		return;
+	}
+	if (!bond->lacp)
+		enter(bond);
+	if (!bond->lacp)
+		return;
+	follow_config(bond);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		follow_port(bond, slot);
+}
+
+void bond_lacp_stop(struct bond *bond, bool forget)
+{
+	if (bond->lacp)
+		slowio_remove(bond->lacp, forget);
+	bond->lacp = NULL;
+}
+
+uint64_t bond_lacp_distributing(const struct bond *bond)
+{
+	if (!mode_has(bond->dataplane.pins.bond->mode, MODE_LACP))
+		return UINT64_MAX;
+	return bond->lacp ? slowio_distributing(bond->lacp) : 0;
+}
+
+uint64_t bond_lacp_collecting(const struct bond *bond)
+{
+	if (!mode_has(bond->dataplane.pins.bond->mode, MODE_LACP))
+		return UINT64_MAX;
+	return bond->lacp ? slowio_collecting(bond->lacp) : 0;
+}
+
+bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers)
+{
+	if (!bond->lacp || (!bond_pin(bond)->drain_markers && !rx_turn_drained(bond)))
+		return false;
+	if (memcmp(&bond->marked_for, plan, sizeof(*plan)))
+		/* Other flows are to move: what was sent since must arrive, too. */
+		bond->marked = 0;
+	bond->marked_for = *plan;
+	bond_for_each_member (bond, slot)
+		if (losers & ~bond->marked & UINT64_C(1) << slot)
+			slowio_drain(bond->lacp, slot);
+	bond->marked |= losers;
+	if (losers & slowio_draining(bond->lacp))
+		return true;
+	bond->marked = 0;
+	return false;
+}
+
+static void log_event(struct bond *bond, const struct slowio_event *event)
+{
+	const char *name = bond_pin(bond)->name, *port = bond_slave(bond, event->slot)->name;
+	char system[MAC_FORMAT_SIZE];
+
+	switch (event->event) {
+	case LACP_EVENT_RX:
+		log_info("%s: %s: LACP receive %s", name, port, lacp_rx_name(event->detail));
+		break;
+	case LACP_EVENT_MUX:
+		log_notice("%s: %s: LACP mux %s", name, port, lacp_mux_name(event->detail));
+		break;
+	case LACP_EVENT_SELECTED:
+		log_info("%s: %s: LACP %s", name, port, lacp_selected_name(event->detail));
+		break;
+	case LACP_EVENT_PARTNER: log_info("%s: %s: LACP partner changed", name, port); break;
+	case LACP_EVENT_LOOP:
+		log_warning("%s: %s: hears our own port %u: the cable is looped; not used", name,
+			    port, event->detail);
+		break;
+	case LACP_EVENT_LOOP_ENDED: log_notice("%s: %s: is looped no more", name, port); break;
+	case LACP_EVENT_FALLBACK:
+		log_notice("%s: %s: %s", name, port,
+			   event->detail ? "carries traffic without a LACP partner (lacp_fallback)"
+					 : "fallback ends");
+		break;
+	case LACP_EVENT_ACTOR_CHURN:
+		log_notice("%s: %s: actor churn %s", name, port, lacp_churn_name(event->detail));
+		break;
+	case LACP_EVENT_PARTNER_CHURN:
+		log_notice("%s: %s: partner churn %s", name, port, lacp_churn_name(event->detail));
+		break;
+	case LACP_EVENT_STRANGER:
+		log_warning("%s: %s: hears %s, which is not lacp_partner; it is ignored", name,
+			    port, mac_format(event->system, system));
+		break;
+	case LACP_EVENT_BEHIND:
+		log_notice("%s: %s: %s", name, port,
+			   event->detail ? "does not get in sync; other ports go first"
+					 : "may be used again");
+		break;
+	case LACP_EVENT_RESTLESS:
+		log_error("%s: LACP machines do not come to rest; please report this", name);
+		break;
+	}
+}
+
+void bond_lacp_log(struct bond *bond)
+{
+	struct slowio_event event;
+
+	while (bond->lacp && slowio_take(bond->lacp, &event))
+		log_event(bond, &event);
+}

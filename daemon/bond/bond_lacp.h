@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * 802.3ad of one bond, seen from the main loop: tells the LACP thread what is configured and
+ * which links are up, and hands its masks to bond_evaluate(). Called by evaluate.c, decide.c and
+ * publish.c.
+ */
+#ifndef XBOND_DAEMON_BOND_BOND_LACP_H
+#define XBOND_DAEMON_BOND_BOND_LACP_H
+
+#include "daemon/bond/bond.h"
+
+/*
+ * Brings the LACP thread up to date with options, members and link states; enters and
+ * leaves the mode. Does nothing for what has not changed.
+ */
+void bond_lacp_follow(struct bond *bond);
+/* The bond ends or is let go; forget: nothing is left for a next bondd. */
+void bond_lacp_stop(struct bond *bond, bool forget);
+/* Slots that may transmit and receive by LACP; all of them in the other modes. */
+uint64_t bond_lacp_distributing(const struct bond *bond);
+uint64_t bond_lacp_collecting(const struct bond *bond);
+/*
+ * drain_markers: these slots still work and shall lose flows. True while a marker behind what
+ * they have sent waits for its response, at most 3 s; then evaluated again. Another plan sends
+ * another marker.
+ */
+bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers);
+/*
+ * News of the thread, by the slaves' names: before one is forgotten. Called by bond_evaluate() when
+ * all is published.
+ */
+void bond_lacp_log(struct bond *bond);
+
+#endif

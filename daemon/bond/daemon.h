@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What all of bondd shares: its sockets, its event loop, its bonds. */
+#ifndef XBOND_DAEMON_BOND_DAEMON_H
+#define XBOND_DAEMON_BOND_DAEMON_H
+
+#include <string.h>
+#include <sys/types.h>
+#include <systemd/sd-event.h>
+
+#include "common/paths.h"
+#include "daemon/bond/bond.h"
+#include "daemon/net/ethtool.h"
+#include "daemon/net/nl.h"
+#include "daemon/net/rtnl_listener.h"
+
+enum hook_choice { HOOK_AUTO, HOOK_TCX, HOOK_CLSACT };
+
+struct daemon {
+	struct paths paths;
+	enum hook_choice hook;
+	sd_event *event;
+	struct nl nl;
+	struct ethtool ethtool;
+	struct monitor monitor;
+	struct slowio *slowio;
+	struct announcer *announcer;
+	struct settler *settler; /* burst.c */
+	struct poller *poller;	 /* poll.c */
+	sd_event_source *poll;
+	sd_event_source *sync;	/* of bonds whose sync_due is set */
+	sd_event_source *kept;	/* of messages that were read meanwhile */
+	gid_t reader_gid;	/* of the group that may ask */
+	struct client *readers; /* its connections: control_socket.c */
+	struct bond *bonds;
+	bool in_burst;		 /* burst_begin() */
+	uint64_t caught_up_ns;	 /* when no message of the kernel was waiting to be read */
+	struct awaited *awaited; /* slaves that the configuration names: awaited.h */
+};
+
+static inline struct bond *daemon_find_bond(struct daemon *daemon, const char *name)
+{
+	struct bond *bond = daemon->bonds;
+
+	while (bond && strcmp(bond_pin(bond)->name, name))
+		bond = bond->next;
+	return bond;
+}
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From the slaves' link verdicts to a decision: delays, the active slave, shares, what may receive.
+ * Called by evaluate.c. The rules are in carrier.c, active.c, buckets.c and weights.c.
+ */
+#include <string.h>
+
+#include "bpf/drain.h"
+#include "common/clock.h"
+#include "common/mode.h"
+#include "daemon/bond/bond_lacp.h"
+#include "daemon/bond/decision.h"
+#include "rules/active.h"
+#include "rules/carrier.h"
+#include "rules/weights.h"
+
+static uint64_t decide_up_mask(struct bond *bond)
+{
+	uint64_t mask = 0;
+
+	bond_for_each_member (bond, slot)
+		if (bond_slave(bond, slot)->link == XBOND_LINK_UP)
+			mask |= decision_bit(slot);
+	return mask;
+}
+
+static void decide_step_link(struct bond *bond, unsigned int slot, uint64_t now_ns)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct member *member = &bond->members[slot];
+	struct carrier_input input = {
+		.carrier = bond_link_works(bond, slot),
+		.needed = !(decide_up_mask(bond) & ~decision_bit(slot)),
+		.now_ns = now_ns,
+		.updelay_ms = bond_pin(bond)->updelay_ms,
+		.downdelay_ms = bond_pin(bond)->downdelay_ms,
+	};
+	struct carrier_state state = { .link = slave->link, .deadline_ns = member->deadline_ns };
+
+	state = carrier_next(state, &input);
+	if (state.link == XBOND_LINK_DOWN && slave->link != XBOND_LINK_DOWN &&
+	    slave->link != XBOND_LINK_GOING_UP) {
+		if (!rx_turn_has_reset(bond, slot))
+			slave->link_failures++;
+		else if (slave->resets < UINT16_MAX)
+			slave->resets++;
+	}
+	slave->link = state.link;
+	member->deadline_ns = state.deadline_ns;
+}
+
+/* Falling links first: whether a rising one is needed depends on them. */
+void decide_links(struct bond *bond, struct decision *decision)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	bond_for_each_member (bond, slot)
+		decision->before[slot] = bond_slave(bond, slot)->link;
+	for (int works = 0; works <= 1; works++)
+		bond_for_each_member (bond, slot)
+			if (bond_link_works(bond, slot) == works)
+				decide_step_link(bond, slot, now_ns);
+	bond_for_each_member (bond, slot) {
+		enum xbond_link link = bond_slave(bond, slot)->link;
+
+		decision->members |= decision_bit(slot);
+		if (link == XBOND_LINK_UP)
+			decision->up |= decision_bit(slot);
+		if (link == XBOND_LINK_UP || link == XBOND_LINK_GOING_DOWN)
+			decision->usable |= decision_bit(slot);
+		if (link == XBOND_LINK_UP && decision->before[slot] != XBOND_LINK_UP)
+			decision->came_up |= decision_bit(slot);
+	}
+}
+
+/*
+ * Of these slots those that may have flows: not who is about to change its receive hook, if there
+ * are others.
+ */
+static uint64_t decide_keepers(const struct bond *bond, uint64_t mask)
+{
+	return drain_usable(mask, rx_turn_drained(bond));
+}
+
+static void decide_weights(struct bond *bond, struct decision *decision)
+{
+	weights_of(&bond->dataplane.pins,
+		   drain_usable(decide_keepers(bond, decision->usable), decision->drained),
+		   decision->plan.member_weight, decision->plan.weight);
+}
+
+static unsigned int decide_requested_slot(struct bond *bond, uint32_t request)
+{
+	const struct pins *pins = &bond->dataplane.pins;
+
+	return request == pins->table->active_request ? XBOND_NO_SLOT : pins->settings->active_slot;
+}
+
+static void decide_active(struct bond *bond, struct decision *decision)
+{
+	int primary = pins_slot_by_name(&bond->dataplane.pins, bond_pin(bond)->primary);
+	struct active_input input = {
+		.up = decide_keepers(bond, decision->up),
+		.keepable = decide_keepers(bond, decision->usable),
+		.drained = decision->drained,
+		.came_up = decision->came_up,
+		.current = bond_pin(bond)->active_slot,
+		.primary = primary < 0 ? XBOND_NO_SLOT : (unsigned int)primary,
+		.requested = decide_requested_slot(bond, decision->active_request),
+		.primary_changed = bond->primary_changed,
+	};
+	struct active_choice choice = active_choose(&input, bond->active_by_hand);
+
+	decision->plan.active_slot = choice.slot;
+	bond->active_by_hand = choice.by_hand;
+	bond->primary_changed = false;
+}
+
+/* In active-backup a backup's frames are duplicates, except while the detour uses it. */
+static uint64_t decide_rx_mask(struct bond *bond, const struct decision *decision)
+{
+	unsigned int active = decision->plan.active_slot;
+
+	if (decision->plan.selection != XBOND_SELECT_ACTIVE || bond_pin(bond)->all_slaves_active)
+		return decision->members & bond_lacp_collecting(bond);
+	if (active == XBOND_NO_SLOT || !(decision->up & decision_bit(active)))
+		return decision->up;
+	return decision_bit(active);
+}
+
+void decide(struct bond *bond, struct decision *decision)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+
+	decision->active_before = pin->active_slot;
+	decision->active_request =
+		__atomic_load_n(&bond->dataplane.pins.settings->active_request, __ATOMIC_ACQUIRE);
+	decision->carrier_before = pin->carrier;
+	decision->drained = bond->dataplane.pins.settings->drain_mask & decision->members;
+	/* In 802.3ad a link that is up carries nothing unless LACP lets it. */
+	decision->linked = decision->up;
+	decision->up &= bond_lacp_distributing(bond);
+	decision->usable &= bond_lacp_distributing(bond);
+	decision->carrier = carrier_has_enough(decision->usable, pin->min_links);
+	decision->plan.selection = mode_selection(pin);
+	decision->plan.active_slot = XBOND_NO_SLOT;
+	decide_weights(bond, decision);
+	if (decision->plan.selection == XBOND_SELECT_ACTIVE)
+		decide_active(bond, decision);
+	decision->rx_mask = decide_rx_mask(bond, decision);
+	decision->up &= ~rx_turn_out(bond);
+	decision->linked &= ~rx_turn_out(bond);
+}

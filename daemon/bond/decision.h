@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What bond_evaluate() decides from the links of a bond, and what follows for the datapath.
+ * decide.c makes a decision, publish.c puts it in force, evaluate.c logs it; nobody else needs
+ * this.
+ */
+#ifndef XBOND_DAEMON_BOND_DECISION_H
+#define XBOND_DAEMON_BOND_DECISION_H
+
+#include "daemon/bond/bond.h"
+
+/* One evaluation: what was, what is, what follows. */
+struct decision {
+	enum xbond_link before[XBOND_MAX_SLAVES];
+	uint64_t members, up, usable; /* usable: up, or its downdelay runs */
+	uint64_t linked;	      /* up, whatever LACP says */
+	uint64_t came_up, drained;
+	uint64_t rx_mask;
+	unsigned int active_before;
+	uint32_t active_request; /* of settings, as answered by this decision */
+	bool carrier, carrier_before;
+	struct dataplane_plan plan;
+};
+
+static inline uint64_t decision_bit(unsigned int slot)
+{
+	return UINT64_C(1) << slot;
+}
+
+/* Steps the links of the bond's slaves, and fills in a decision that is all zero but `before`. */
+void decide_links(struct bond *bond, struct decision *decision);
+void decide(struct bond *bond, struct decision *decision);
+
+void publish_decision(struct bond *bond, const struct decision *decision);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one place where link states become decisions. Whoever learns something that a decision may
+ * depend on calls bond_evaluate().
+ */
+#ifndef XBOND_DAEMON_BOND_EVALUATE_H
+#define XBOND_DAEMON_BOND_EVALUATE_H
+
+#include "daemon/bond/bond.h"
+
+/*
+ * Link states, delays, active slave, carrier of the bond: decides, publishes, and logs
+ * last. Safe to call at any time; publishes only what has changed.
+ */
+void bond_evaluate(struct bond *bond);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The LACP thread has found out something: the bonds it speaks for are evaluated. */
+#ifndef XBOND_DAEMON_BOND_LACP_NEWS_H
+#define XBOND_DAEMON_BOND_LACP_NEWS_H
+
+struct daemon;
+
+/* When slowio_fd() is readable. */
+void lacp_news_take(struct daemon *daemon);
+
+#endif

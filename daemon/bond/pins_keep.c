@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/bond/pins_keep.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/base/directories.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/dataplane/pin_dirs.h"
+
+#define NAME_SIZE 32 /* more than any pin's name */
+/* Times of files are coarse: a change just after a look must not be missed. */
+#define SETTLED_S 1
+
+struct kept {
+	char name[NAME_SIZE];
+	ino_t inode;
+	int fd;
+};
+
+struct pins_keep {
+	struct stat dir; /* as last seen; zero: look at all of it */
+	bool homeless;	 /* there is no directory, and it was told */
+	struct kept *kept;
+	size_t count;
+};
+
+static struct kept *find(struct pins_keep *keep, const char *name)
+{
+	for (size_t i = 0; i < keep->count; i++)
+		if (!strcmp(keep->kept[i].name, name))
+			return &keep->kept[i];
+	return NULL;
+}
+
+static void forget(struct pins_keep *keep, struct kept *kept)
+{
+	close(kept->fd);
+	*kept = keep->kept[--keep->count];
+}
+
+static void keep_fd(struct pins_keep *keep, const char *name, ino_t inode, int fd)
+{
+	struct kept *known = find(keep, name);
+	struct kept *grown;
+
+	if (known) {
+		close(known->fd);
+		known->fd = fd;
+		known->inode = inode;
+		return;
+	}
+	grown = reallocarray(keep->kept, keep->count + 1, sizeof(*grown));
+	if (!grown || strlen(name) >= NAME_SIZE) {
+		close(fd);
+		keep->kept = grown ? grown : keep->kept;
+		return;
+	}
+	keep->kept = grown;
+	grown[keep->count] = (struct kept){ .inode = inode, .fd = fd };
+	memcpy(grown[keep->count++].name, name, strlen(name) + 1);
+}
+
+static int keep_pin(const char *dir, const char *name, void *arg)
+{
+	struct pins_keep *keep = arg;
+	const struct kept *known = find(keep, name);
+	char path[PATH_MAX + NAME_MAX + 2];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	if (stat(path, &st) || (known && known->inode == st.st_ino))
+		return 0;
+	fd = bpf_obj_get(path);
+	if (fd >= 0)
+		keep_fd(keep, name, st.st_ino, fd);
+	return 0;
+}
+
+/* A link that bondd itself, or anybody, has detached: its pin went, too, or may go. */
+static bool is_detached(const struct kept *kept)
+{
+	struct pin_link link;
+
+	return !strncmp(kept->name, XBOND_PIN_LINKS, strlen(XBOND_PIN_LINKS)) &&
+	       (pin_link_read(kept->fd, &link) || !link.ifindex);
+}
+
+/* How many pins were missing. */
+static unsigned int pin_again(struct pins_keep *keep, const char *dir)
+{
+	char path[PIN_PATH_SIZE];
+	unsigned int missing = 0;
+
+	for (size_t i = keep->count; i-- > 0;) {
+		struct kept *kept = &keep->kept[i];
+
+		if (!access(pin_path(path, dir, kept->name), F_OK))
+			continue;
+		if (is_detached(kept))
+			forget(keep, kept);
+		else
+			missing += !bpf_obj_pin(kept->fd, path);
+	}
+	return missing;
+}
+
+static void look(struct bond *bond, const struct stat *now)
+{
+	const char *dir = bond->dataplane.pins.dir, *name = bond_pin(bond)->name;
+	struct pins_keep *keep = bond->keep;
+	unsigned int missing = pin_again(keep, dir);
+
+	if (missing)
+		log_warning("%s: somebody has removed %u of its pins; they are back in %s", name,
+			    missing, dir);
+	pin_dirs_visit(dir, keep_pin, keep);
+	keep->dir = *now;
+	if (missing || time(NULL) - now->st_mtim.tv_sec <= SETTLED_S)
+		keep->dir = (struct stat){ 0 };
+}
+
+/* The directory appears whole: a bondd that dies leaves what the next one removes. */
+static int make_home(struct bond *bond, struct err *err)
+{
+	const char *bpf_dir = bond->daemon->paths.bpf_dir, *dir = bond->dataplane.pins.dir;
+	char staging[PATH_MAX];
+	int r = house_reopen(&bond->daemon->paths, err);
+
+	pin_dirs_staging(staging, sizeof(staging), bpf_dir, bond_pin(bond)->name);
+	if (!r)
+		r = pin_dirs_make(staging, err);
+	for (size_t i = 0; !r && i < bond->keep->count; i++)
+		if (!is_detached(&bond->keep->kept[i]))
+			r = pin_dirs_pin(bond->keep->kept[i].fd, staging, bond->keep->kept[i].name,
+					 err);
+	if (!r && rename(staging, dir) < 0)
+		r = err_set(err, errno, "cannot rename %s to %s: %m", staging, dir);
+	return r;
+}
+
+static void come_home(struct bond *bond)
+{
+	const char *dir = bond->dataplane.pins.dir, *name = bond_pin(bond)->name;
+	struct pins_keep *keep = bond->keep;
+	struct err err;
+
+	if (!make_home(bond, &err)) {
+		log_warning("%s: its pins had gone, and are back in %s", name, dir);
+		keep->homeless = false;
+		return;
+	}
+	if (!keep->homeless)
+		log_error("%s: its pins have gone from %s, and cannot be put back (%s): traffic "
+			  "goes on only "
+			  "as long as this bondd runs; mount the BPF file system there again",
+			  name, dir, err.text);
+	keep->homeless = true;
+}
+
+bool pins_keep(struct bond *bond)
+{
+	struct stat now;
+
+	if (!bond->keep)
+		bond->keep = calloc(1, sizeof(*bond->keep));
+	if (!bond->keep)
+		return true;
+	if (stat(bond->dataplane.pins.dir, &now)) {
+		come_home(bond);
+		return !bond->keep->homeless;
+	}
+	if (now.st_ino != bond->keep->dir.st_ino || now.st_dev != bond->keep->dir.st_dev ||
+	    memcmp(&now.st_mtim, &bond->keep->dir.st_mtim, sizeof(now.st_mtim)))
+		look(bond, &now);
+	return true;
+}
+
+void pins_keep_nothing(struct bond *bond)
+{
+	struct pins_keep *keep = bond->keep;
+
+	for (size_t i = 0; keep && i < keep->count; i++)
+		close(keep->kept[i].fd);
+	if (keep)
+		free(keep->kept);
+	free(keep);
+	bond->keep = NULL;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Puts a decision in force: maps that the programs read, and bond0's carrier. Called by evaluate.c.
+ */
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "bpf/drain.h"
+#include "common/mode.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/bond_lacp.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/bond/decision.h"
+#include "daemon/bond/port_hooks.h"
+#include "daemon/bond/xdp_devmap.h"
+#include "daemon/lacp_thread/lacp_thread.h"
+
+/*
+ * Straight into bond0 in its own namespace: the cheapest way there is. Linux counts such packets
+ * on bond0 since 6.7; before, only who has chosen `direct` can do without.
+ */
+static bool publish_redirects_to_peer(struct bond *bond)
+{
+	struct utsname kernel;
+	int major = 0, minor = 0;
+
+	if (!bond->away || bond->has_xdp || bond_pin(bond)->mac_policy == XBOND_MAC_FILTER)
+		return false;
+	if (bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT)
+		return true;
+	return !uname(&kernel) && sscanf(kernel.release, "%d.%d", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 7));
+}
+
+static bool publish_has_drain_markers(struct bond *bond)
+{
+	return mode_has(bond_pin(bond)->mode, MODE_LACP) && bond_pin(bond)->drain_markers;
+}
+
+/* In 802.3ad the carrier of reception is the LACP thread's, and XDP waits for it. */
+static uint32_t publish_choose_flags(struct bond *bond, const struct decision *decision)
+{
+	uint32_t flags = decision->carrier ? XBOND_F_CARRIER : 0;
+	bool may_choose = decision->carrier &&
+			  (!bond->lacp || bond->dataplane.pins.table->flags & XBOND_F_CARRIER);
+
+	if (bond_is_netkit(bond_pin(bond)))
+		flags |= XBOND_F_NETKIT;
+	if (bond_forbids_direct(bond))
+		flags |= XBOND_F_FORCE_COUNTED;
+	else if (bond_pin(bond)->xdp_tx && may_choose)
+		flags |= XBOND_F_STACK_DIRECT | XBOND_F_XDP_TX;
+	if (publish_redirects_to_peer(bond))
+		flags |= XBOND_F_REDIRECT_PEER;
+	if (mode_has(bond_pin(bond)->mode, MODE_LACP) && bond_pin(bond)->broadcast_neighbor)
+		flags |= XBOND_F_BROADCAST_NEIGHBOR;
+	if (publish_has_drain_markers(bond))
+		flags |= XBOND_F_DRAIN_MARKERS;
+	bond_for_each_member (bond, slot)
+		if (bond_slave(bond, slot)->queue_id)
+			flags |= XBOND_F_QUEUE_IDS;
+	return flags;
+}
+
+/* bond0's carrier is the port side's admin state. */
+static void publish_bond_carrier(struct bond *bond, bool carrier)
+{
+	struct err err;
+
+	if (bond->port_up == carrier)
+		return;
+	if (link_set_flags(&bond->daemon->nl, (int)bond_pin(bond)->port_ifindex,
+			   carrier ? IFF_UP : 0, IFF_UP, &err))
+		log_error("%s: cannot set its carrier %s: %s", bond_pin(bond)->name,
+			  carrier ? "on" : "off", err.text);
+	else
+		bond->port_up = carrier;
+}
+
+static uint64_t publish_total_weight(const struct dataplane_plan *plan)
+{
+	uint64_t total = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		total += plan->weight[slot];
+	return total;
+}
+
+/* Slots that work and would have a smaller share than now. */
+static uint64_t publish_losers(const struct bond *bond, const struct decision *decision)
+{
+	uint64_t before = publish_total_weight(&bond->plan),
+		 after = publish_total_weight(&decision->plan), losers = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (decision->up & decision_bit(slot) &&
+		    decision->plan.weight[slot] * before < bond->plan.weight[slot] * after)
+			losers |= decision_bit(slot);
+	return losers;
+}
+
+static void publish_plan(struct bond *bond, const struct decision *decision)
+{
+	bool same = bond->published && !memcmp(&bond->plan, &decision->plan, sizeof(bond->plan));
+	uint64_t losers = same || !bond->published ? 0 : publish_losers(bond, decision);
+
+	bond->plan_due = !same && bond->daemon->in_burst && !bond->dataplane.settled;
+	if (bond->plan_due || bond_lacp_must_wait(bond, &decision->plan, losers))
+		return;
+	dataplane_set_drained(&bond->dataplane, decision->drained);
+	if (same)
+		return;
+	dataplane_publish(&bond->dataplane, &decision->plan);
+	bond->plan = decision->plan;
+	bond->published = true;
+}
+
+static void publish_queue_ids(struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		dataplane_set_queue_id(&bond->dataplane, slot,
+				       bond_is_member(bond, slot) ? bond_slave(bond, slot)->queue_id
+								  : 0);
+}
+
+/* As select_mask() of the programs, which count by it what the devmap sends. */
+static uint64_t publish_sending(struct bond *bond, const struct decision *decision)
+{
+	const __u64 asked = decision->drained;
+
+	return drain_usable(decision->up, drain_mask(publish_has_drain_markers(bond),
+						     &bond->dataplane.pins.table->drained, &asked));
+}
+
+/* Around the pair nobody goes past an XDP program on bond0, which only what crosses it meets. */
+static enum slowio_pair publish_pair(const struct bond *bond, const struct decision *decision)
+{
+	if (bond->port_up && decision->carrier)
+		return SLOWIO_PAIR_OPEN;
+	return bond->has_xdp ? SLOWIO_PAIR_CLOSED : SLOWIO_PAIR_AROUND;
+}
+
+/* In 802.3ad by the LACP thread, which knows better what may receive. */
+static void publish_masks(struct bond *bond, const struct decision *decision, uint64_t rx_mask)
+{
+	if (bond->lacp) {
+		slowio_publish(bond->lacp, decision->linked, decision->members,
+			       publish_pair(bond, decision));
+		return;
+	}
+	dataplane_set_tx_mask(&bond->dataplane, decision->up);
+	dataplane_set_rx_mask(&bond->dataplane, rx_mask);
+}
+
+/*
+ * The masks' second store is for the flags that are the LACP thread's: its carrier goes after XDP
+ * has ceased to choose, and XBOND_F_OPENING when the port side is up.
+ */
+static void publish_carrier(struct bond *bond, const struct decision *decision)
+{
+	const uint32_t threads = XBOND_F_CARRIER | XBOND_F_OPENING;
+
+	dataplane_set_flags(&bond->dataplane, bond->lacp ? ~threads : UINT32_MAX,
+			    publish_choose_flags(bond, decision));
+	bond_pin(bond)->carrier = decision->carrier;
+	publish_bond_carrier(bond, decision->carrier);
+	if (bond->lacp)
+		publish_masks(bond, decision, 0);
+}
+
+/*
+ * A slave that fails leaves by the first store; what receives next opens before it is used. A
+ * drain that waits for a marker begins with the plan.
+ */
+void publish_decision(struct bond *bond, const struct decision *decision)
+{
+	struct xbond_table *table = bond->dataplane.pins.table;
+
+	xdp_devmap_publish(bond, publish_sending(bond, decision));
+	publish_masks(bond, decision, table->rx_mask | decision->rx_mask);
+	publish_plan(bond, decision);
+	xdp_devmap_publish(bond, publish_sending(bond, decision));
+	if (!bond->plan_due)
+		publish_masks(bond, decision, decision->rx_mask);
+	publish_queue_ids(bond);
+	port_hooks_follow(bond);
+	bond_pin(bond)->active_slot = decision->plan.active_slot;
+	if (!bond->plan_due)
+		__atomic_store_n(&table->active_request, decision->active_request,
+				 __ATOMIC_RELEASE);
+	publish_carrier(bond, decision);
+}

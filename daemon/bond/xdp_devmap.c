@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/bond/xdp_devmap.h"
+
+#include <bpf/bpf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/pin.h"
+
+static int open_map(struct bond *bond, const char *name)
+{
+	return pin_open(bond->dataplane.pins.dir, name);
+}
+
+static bool point_to_slaves(struct bond *bond, const char *map, uint64_t mask)
+{
+	int fd = open_map(bond, map);
+
+	if (fd < 0)
+		return false;
+	for (uint32_t slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		if (mask >> slot & 1)
+			bpf_map_update_elem(fd, &slot, &bond_slave(bond, slot)->ifindex, BPF_ANY);
+		else
+			bpf_map_delete_elem(fd, &slot);
+	}
+	close(fd);
+	return true;
+}
+
+void xdp_devmap_publish(struct bond *bond, uint64_t mask)
+{
+	uint64_t members = 0;
+
+	if (!bond_pin(bond)->xdp_tx) {
+		bond->xdp_known = false; /* until it is on again a slot may get another device */
+		return;
+	}
+	bond_for_each_member (bond, slot)
+		members |= UINT64_C(1) << slot;
+	if (bond->xdp_known && bond->xdp_members == members && bond->xdp_mask == mask)
+		return;
+	bond->xdp_known = point_to_slaves(bond, XBOND_PIN_XDP_SLAVES, members) &&
+			  point_to_slaves(bond, XBOND_PIN_XDP_ALL, mask);
+	bond->xdp_members = members;
+	bond->xdp_mask = mask;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The devmaps of the program on the port side: which device each slot is, and where a broadcast
+ * goes.
+ */
+#ifndef XBOND_DAEMON_BOND_XDP_DEVMAP_H
+#define XBOND_DAEMON_BOND_XDP_DEVMAP_H
+
+#include "daemon/bond/bond.h"
+
+/*
+ * mask: slots that a broadcast leaves by. Does nothing while xdp_tx is off, or if nothing has
+ * changed.
+ */
+void xdp_devmap_publish(struct bond *bond, uint64_t mask);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* bondd: command line, start, event loop, stop. Stopping leaves every bond running. */
+#include <errno.h>
+#include <getopt.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <systemd/sd-daemon.h>
+
+#include "common/version.h"
+#include "daemon/announce/announce.h"
+#include "daemon/base/directories.h"
+#include "daemon/base/latency.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/burst.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/control/control.h"
+#include "daemon/lacp_thread/lacp_thread.h"
+#include "daemon/manage/config.h"
+#include "daemon/manage/lifecycle.h"
+#include "daemon/meanwhile.h"
+#include "daemon/monitor/poll.h"
+#include "daemon/watch.h"
+
+#define EXIT_USAGE 2
+#define MAX_FDS 65536
+
+static const char usage[] =
+	"usage: bondd [--run-dir DIR] [--bpf-dir DIR] [--config-dir DIR] [--hook auto|tcx|clsact]\n"
+	"\n"
+	"Keeps the bonds that bondctl makes: watches carrier, publishes the active set to BPF.\n"
+	"Runs in the foreground and logs to stderr. Stopping it leaves the traffic running.\n"
+	"\n"
+	"  --run-dir DIR     control socket and lock  (XBOND_RUN_DIR, /run/xbond)\n"
+	"  --bpf-dir DIR     pinned maps and programs (XBOND_BPF_DIR, /sys/fs/bpf/xbond)\n"
+	"  --config-dir DIR  BOND.conf files          (XBOND_CONFIG_DIR, /etc/xbond)\n"
+	"  --hook HOOK       how new bonds attach their programs: tcx (Linux 6.6 on), clsact,\n"
+	"                    or auto (default): tcx where the kernel has it\n"
+	"  --help, --version\n";
+
+static int set_hook(struct daemon *daemon, const char *text)
+{
+	static const char *const names[] = {
+		[HOOK_AUTO] = "auto",
+		[HOOK_TCX] = "tcx",
+		[HOOK_CLSACT] = "clsact",
+	};
+
+	for (int choice = HOOK_AUTO; choice <= HOOK_CLSACT; choice++) {
+		if (strcmp(text, names[choice]))
+			continue;
+		daemon->hook = choice;
+		return 0;
+	}
+	fprintf(stderr, "bondd: --hook takes auto, tcx or clsact, not %s\n", text);
+	return -EINVAL;
+}
+
+/* Returns an exit status, or -1 to go on. */
+static int parse_arguments(struct daemon *daemon, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "run-dir", required_argument, NULL, 'r' },
+		{ "bpf-dir", required_argument, NULL, 'b' },
+		{ "config-dir", required_argument, NULL, 'c' },
+		{ "hook", required_argument, NULL, 'k' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{ 0 },
+	};
+	int letter;
+
+	while ((letter = getopt_long(argc, argv, "h", long_options, NULL)) >= 0) {
+		switch (letter) {
+		case 'r': daemon->paths.run_dir = optarg; break;
+		case 'b': daemon->paths.bpf_dir = optarg; break;
+		case 'c': daemon->paths.config_dir = optarg; break;
+		case 'k':
+			if (set_hook(daemon, optarg))
+				return EXIT_USAGE;
+			break;
+		case 'h': fputs(usage, stdout); return 0;
+		case 'v': printf("bondd %s\n", xbond_version); return 0;
+		default: return EXIT_USAGE;
+		}
+	}
+	if (optind == argc)
+		return -1;
+	fprintf(stderr, "bondd: unexpected argument %s; see bondd --help\n", argv[optind]);
+	return EXIT_USAGE;
+}
+
+/* A terminal that closes, or who expects files to be read again. */
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *arg)
+{
+	(void)source;
+	(void)info;
+	(void)arg;
+	log_info("SIGHUP: nothing to read again; files are for bonds that do not exist when bondd "
+		 "starts");
+	return 0;
+}
+
+static int watch_signals(sd_event *event)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+		return -errno;
+	if (sd_event_add_signal(event, NULL, SIGHUP, on_hangup, NULL) < 0)
+		return -ENOMEM;
+	/* Without a handler sd-event leaves the loop. */
+	if (sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL) < 0)
+		return -ENOMEM;
+	return sd_event_add_signal(event, NULL, SIGINT, NULL, NULL) < 0 ? -ENOMEM : 0;
+}
+
+static int open_sockets(struct daemon *daemon)
+{
+	int r = sd_event_default(&daemon->event);
+
+	if (r >= 0)
+		r = watch_signals(daemon->event);
+	if (r >= 0)
+		r = nl_init(&daemon->nl);
+	if (r >= 0)
+		r = ethtool_init(&daemon->ethtool);
+	if (r >= 0)
+		r = watch_init(daemon);
+	if (r >= 0)
+		r = poll_init(daemon);
+	return r < 0 ? r : 0;
+}
+
+/* Listening begins last: who gets an answer finds every bond in place. */
+static int start(struct daemon *daemon, struct err *err)
+{
+	struct rlimit fds = { MAX_FDS, MAX_FDS };
+	int r = house_open(&daemon->paths, err);
+
+	if (r)
+		return r;
+	setrlimit(RLIMIT_NOFILE, &fds);
+	dataplane_init();
+	daemon->slowio = slowio_new(err);
+	if (!daemon->slowio)
+		return -ENOMEM;
+	r = open_sockets(daemon);
+	if (r)
+		return err_set(err, -r, "cannot start: %s", strerror(-r));
+	daemon->announcer = announcer_new(err);
+	if (!daemon->announcer || burst_init(daemon, err))
+		return -ENOMEM;
+	r = meanwhile_init(daemon);
+	if (r)
+		return err_set(err, -r, "cannot start: %s", strerror(-r));
+	lifecycle_adopt_all(daemon);
+	config_apply_all(daemon);
+	return control_init(daemon, err);
+}
+
+static void stop(struct daemon *daemon)
+{
+	meanwhile_done();
+	control_done(daemon);
+	lifecycle_let_go(daemon);
+	poll_done(daemon);
+	watch_done(daemon);
+	announcer_free(daemon->announcer);
+	burst_done(daemon);
+	slowio_free(daemon->slowio);
+	ethtool_done(&daemon->ethtool);
+	nl_done(&daemon->nl);
+	sd_event_unref(daemon->event);
+	latency_stop(daemon->paths.run_dir);
+}
+
+/* sd_event_loop(), measured. 0 or -errno. */
+static int run(struct daemon *daemon)
+{
+	int r = 0;
+
+	latency_start(daemon->paths.run_dir);
+	while (r >= 0 && sd_event_get_state(daemon->event) != SD_EVENT_FINISHED) {
+		r = sd_event_prepare(daemon->event);
+		if (!r)
+			r = sd_event_wait(daemon->event, UINT64_MAX);
+		if (r <= 0)
+			continue;
+		latency_begin_turn();
+		r = sd_event_dispatch(daemon->event);
+		latency_end_turn();
+	}
+	return r < 0 ? r : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct daemon daemon = { 0 };
+	struct err err;
+	int status, r;
+
+	mallopt(M_ARENA_MAX, 1);  /* its threads do not need memory of their own */
+	signal(SIGPIPE, SIG_IGN); /* a reader of our log that dies takes nobody along */
+	paths_init(&daemon.paths);
+	status = parse_arguments(&daemon, argc, argv);
+	if (status >= 0)
+		return status;
+	if (start(&daemon, &err)) {
+		log_error("%s", err.text);
+		return EXIT_FAILURE;
+	}
+	log_info("ready");
+	sd_notify(0, "READY=1");
+	r = run(&daemon);
+	sd_notify(0, "STOPPING=1");
+	log_info("stopping; the bonds go on");
+	stop(&daemon);
+	return r < 0 ? EXIT_FAILURE : 0;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Methods: from a request's words to a call and its answer. Connections: control_socket.c. */
+#include "daemon/control/control.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/base/latency.h"
+#include "daemon/bond/awaited.h"
+#include "daemon/manage/requests.h"
+#include "view/json_value.h"
+#include "view/view_bond.h"
+
+struct request {
+	struct daemon *daemon;
+	const char *bond;
+	json_t *slaves; /* array of names, or NULL */
+	json_t *options;
+	json_t *notes;
+	json_t *result; /* of those that ask; a new reference */
+};
+
+typedef int (*method_function)(struct request *request, struct err *err);
+
+static int do_ping(struct request *request, struct err *err)
+{
+	(void)request;
+	(void)err;
+	return 0;
+}
+
+static int do_create(struct request *request, struct err *err)
+{
+	struct option_set options;
+	int r = option_set_from_json(&options, OPTION_BOND, request->options, err);
+
+	return r ? r : request_create(request->daemon, request->bond, &options, err);
+}
+
+static int do_delete(struct request *request, struct err *err)
+{
+	return request_delete(request->daemon, request->bond, err);
+}
+
+static int do_set(struct request *request, struct err *err)
+{
+	struct option_set options;
+	int r = option_set_from_json(&options, OPTION_BOND, request->options, err);
+
+	return r ? r : request_set(request->daemon, request->bond, &options, err);
+}
+
+static int do_refresh(struct request *request, struct err *err)
+{
+	return request_refresh(request->daemon, request->bond, err);
+}
+
+/* names points into the request and must be freed as an array only. */
+static int slave_names(const struct request *request, const char ***ret_names, size_t *ret_count,
+		       struct err *err)
+{
+	size_t count = json_array_size(request->slaves);
+	const char **names = calloc(count + 1, sizeof(*names));
+
+	if (!names)
+		return err_set(err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++) {
+		names[i] = json_string_value(json_array_get(request->slaves, i));
+		if (!names[i]) {
+			free(names);
+			return err_set(err, EINVAL,
+				       "bad request: slaves has something that is no name");
+		}
+	}
+	*ret_names = names;
+	*ret_count = count;
+	return count ? 0 : (free(names), err_set(err, EINVAL, "bad request: no slaves named"));
+}
+
+typedef int (*slaves_function)(struct request *request, const char *const *slaves, size_t count,
+			       const struct option_set *options, struct err *err);
+
+static int with_slaves(struct request *request, slaves_function function, struct err *err)
+{
+	struct option_set options;
+	const char **names = NULL;
+	size_t count = 0;
+	int r = option_set_from_json(&options, OPTION_SLAVE, request->options, err);
+
+	if (!r)
+		r = slave_names(request, &names, &count, err);
+	if (r)
+		return r;
+	r = function(request, names, count, &options, err);
+	free(names);
+	return r;
+}
+
+static int add_slaves(struct request *request, const char *const *slaves, size_t count,
+		      const struct option_set *options, struct err *err)
+{
+	int r = request_add_slaves(request->daemon, request->bond, slaves, count, options,
+				   request->notes, err);
+	struct bond *bond = daemon_find_bond(request->daemon, request->bond);
+
+	for (size_t i = 0; i < count && !r; i++)
+		awaited_remove(bond, slaves[i]);
+	return r;
+}
+
+static int del_slaves(struct request *request, const char *const *slaves, size_t count,
+		      const struct option_set *options, struct err *err)
+{
+	(void)options;
+	return request_del_slaves(request->daemon, request->bond, slaves, count, request->notes,
+				  err);
+}
+
+static int set_slaves(struct request *request, const char *const *slaves, size_t count,
+		      const struct option_set *options, struct err *err)
+{
+	return request_set_slaves(request->daemon, request->bond, slaves, count, options, err);
+}
+
+static int do_add_slave(struct request *request, struct err *err)
+{
+	return with_slaves(request, add_slaves, err);
+}
+
+static int do_del_slave(struct request *request, struct err *err)
+{
+	return with_slaves(request, del_slaves, err);
+}
+
+static int do_set_slave(struct request *request, struct err *err)
+{
+	return with_slaves(request, set_slaves, err);
+}
+
+/* 0: there is none of this name, or it is of our own ABI version. */
+static uint32_t foreign_abi(const struct daemon *daemon, const char *name)
+{
+	struct err err;
+	uint32_t abi = pins_abi(daemon->paths.bpf_dir, name, &err);
+
+	return abi == XBOND_ABI_VERSION ? 0 : abi;
+}
+
+static int do_list(struct request *request, struct err *err)
+{
+	char **names;
+	int r = pins_names(&names, request->daemon->paths.bpf_dir, err);
+
+	if (r)
+		return r;
+	request->result = json_array();
+	for (char **name = names; *name; name++)
+		if (daemon_find_bond(request->daemon, *name) || foreign_abi(request->daemon, *name))
+			json_array_append_new(request->result, json_value_text(*name));
+	pins_names_free(names);
+	return 0;
+}
+
+static int look_at(struct request *request,
+		   json_t *(*view)(const struct pins *pins, const char *name), struct err *err)
+{
+	struct bond *bond = request->bond ? daemon_find_bond(request->daemon, request->bond) : NULL;
+	const struct pins *pins;
+	json_t *json;
+
+	if (!bond)
+		return err_set(err, ENOENT, "no bond %s", request->bond ? request->bond : "named");
+	pins = &bond->dataplane.pins;
+	json = view(pins, request->bond);
+	if (!json)
+		return err_set(err, EIO, "cannot read the counters of %s; try again",
+			       request->bond);
+	request->result = json_pack("{s:o, s:b, s:o}", "view", json, "forced_counted",
+				    !!(pins->table->flags & XBOND_F_FORCE_COUNTED), "awaited",
+				    awaited_names(bond));
+	return 0;
+}
+
+static json_t *view_with_bondd(const struct pins *pins, const char *name)
+{
+	return view_bond(pins, name, true);
+}
+
+static json_t *stats_with_loop(const struct pins *pins, const char *name)
+{
+	return view_stats(pins, name, latency_figures());
+}
+
+static int do_show(struct request *request, struct err *err)
+{
+	uint32_t abi = request->bond && !daemon_find_bond(request->daemon, request->bond)
+			       ? foreign_abi(request->daemon, request->bond)
+			       : 0;
+
+	if (abi) {
+		request->result = json_pack("{s:o, s:b, s:[]}", "view",
+					    view_foreign(request->bond, abi, true),
+					    "forced_counted", 0, "awaited");
+		return 0;
+	}
+	return look_at(request, view_with_bondd, err);
+}
+
+static int do_stats(struct request *request, struct err *err)
+{
+	return look_at(request, stats_with_loop, err);
+}
+
+static const struct method {
+	const char *name;
+	method_function function;
+	/* Also for members of group xbond: changes nothing, looks for its bond itself. */
+	bool for_all;
+} methods[] = {
+	{ "ping", do_ping, true },
+	{ "list", do_list, true },
+	{ "show", do_show, true },
+	{ "stats", do_stats, true },
+	{ "create", do_create, false },
+	{ "delete", do_delete, false },
+	{ "add-slave", do_add_slave, false },
+	{ "del-slave", do_del_slave, false },
+	{ "set", do_set, false },
+	{ "set-slave", do_set_slave, false },
+	{ "refresh", do_refresh, false },
+};
+
+static const struct method *find_method(const char *name)
+{
+	for (size_t i = 0; name && i < sizeof(methods) / sizeof(methods[0]); i++)
+		if (!strcmp(methods[i].name, name))
+			return &methods[i];
+	return NULL;
+}
+
+static int call(struct daemon *daemon, json_t *words, bool root, json_t *notes, json_t **ret_result,
+		struct err *err)
+{
+	const char *name = json_string_value(json_object_get(words, "method"));
+	const struct method *method = find_method(name);
+	struct request request = {
+		.daemon = daemon,
+		.bond = json_string_value(json_object_get(words, "bond")),
+		.slaves = json_object_get(words, "slaves"),
+		.options = json_object_get(words, "options"),
+		.notes = notes,
+	};
+	int r;
+
+	if (!method)
+		return err_set(err, EINVAL, "bad request: unknown method %s",
+			       name ? name : "(none)");
+	if (!root && !method->for_all)
+		return err_set(err, EPERM, "permission denied: only root may change bonds");
+	if (!method->for_all && !request.bond)
+		return err_set(err, EINVAL, "bad request: no bond named");
+	latency_note(method->name);
+	r = method->function(&request, err);
+	*ret_result = request.result;
+	return r;
+}
+
+json_t *control_answer(struct daemon *daemon, const char *line, size_t length, bool root)
+{
+	json_error_t where;
+	json_t *words = json_loadb(line, length, JSON_REJECT_DUPLICATES, &where);
+	json_t *notes = json_array(), *result = NULL, *answer;
+	struct err err = { 0 };
+	int r;
+
+	if (words)
+		r = call(daemon, words, root, notes, &result, &err);
+	else
+		r = err_set(&err, EINVAL, "bad request: %s", where.text);
+	if (r)
+		answer = json_pack("{s:b, s:o}", "ok", 0, "error", json_value_text(err.text));
+	else
+		answer = json_pack("{s:b, s:O, s:o*}", "ok", 1, "notes", notes, "result", result);
+	json_decref(words);
+	json_decref(notes);
+	return answer;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Connections on the control socket: who asks, lines in, lines out. */
+#include <errno.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/control/control.h"
+
+#define LINE_MAX_SIZE (64 * 1024)
+#define READER_GROUP "xbond"
+#define NO_GROUP ((gid_t)-1)
+#define ANSWER_MAX_SIZE (1024 * 1024) /* a bond of 64 slaves is a tenth of it */
+#define MAX_GROUPS 1024
+#define MAX_READERS 64	/* connections of the group */
+#define MAX_PER_USER 16 /* of them, so that one cannot shut out the others */
+
+struct client {
+	struct daemon *daemon;
+	struct client *next; /* of the group's: daemon->readers */
+	uid_t uid;
+	sd_event_source *source, *more; /* to be read, and read but not yet answered */
+	int fd;
+	bool root;
+	size_t used;
+	char buffer[LINE_MAX_SIZE];
+};
+
+static void delist(struct client *client)
+{
+	struct client **at = &client->daemon->readers;
+
+	while (*at && *at != client)
+		at = &(*at)->next;
+	if (*at)
+		*at = client->next;
+}
+
+static void client_free(struct client *client)
+{
+	delist(client);
+	sd_event_source_disable_unref(client->source);
+	sd_event_source_disable_unref(client->more);
+	close(client->fd);
+	free(client);
+}
+
+/*
+ * Never waits: answers fit into the socket's buffer, and a client that does not read them loses its
+ * connection.
+ */
+static int send_answer(const struct client *client, json_t *answer)
+{
+	char *text = json_dumps(answer, JSON_COMPACT), *line = NULL;
+	int length = text ? asprintf(&line, "%s\n", text) : -1;
+	ssize_t sent =
+		length < 0 ? -1
+			   : send(client->fd, line, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	free(text);
+	free(line);
+	json_decref(answer);
+	return sent == length ? 0 : -EPIPE;
+}
+
+static int send_error(const struct client *client, const char *text)
+{
+	return send_answer(client, json_pack("{s:b, s:s}", "ok", 0, "error", text));
+}
+
+static int answer_line(struct client *client, const char *newline)
+{
+	size_t length = (size_t)(newline - client->buffer);
+	int r = send_answer(client,
+			    control_answer(client->daemon, client->buffer, length, client->root));
+
+	client->used -= length + 1;
+	memmove(client->buffer, newline + 1, client->used);
+	return r;
+}
+
+/* One line in each turn of the event loop: carrier and timers do not wait for them all. */
+static int on_line(sd_event_source *source, void *arg)
+{
+	struct client *client = arg;
+	const char *newline = memchr(client->buffer, '\n', client->used);
+
+	(void)source;
+	if (newline && answer_line(client, newline)) {
+		client_free(client);
+		return 0;
+	}
+	if (!newline && client->used == sizeof(client->buffer)) {
+		send_error(client, "bad request: longer than 64 KiB");
+		client_free(client);
+		return 0;
+	}
+	sd_event_source_set_enabled(client->more, newline ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	sd_event_source_set_enabled(client->source, newline ? SD_EVENT_OFF : SD_EVENT_ON);
+	return 0;
+}
+
+static int on_client(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	struct client *client = arg;
+	ssize_t got;
+
+	(void)source;
+	(void)events;
+	got = recv(fd, client->buffer + client->used, sizeof(client->buffer) - client->used,
+		   MSG_DONTWAIT);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (got > 0)
+		client->used += (size_t)got;
+	if (got > 0)
+		return on_line(client->more, client);
+	client_free(client);
+	return 0;
+}
+
+static bool in_group(int fd, const struct ucred *peer, gid_t readers)
+{
+	gid_t groups[MAX_GROUPS];
+	socklen_t length = sizeof(groups);
+
+	if (readers == NO_GROUP)
+		return false;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &length) < 0)
+		length = 0;
+	for (size_t i = 0; i < length / sizeof(groups[0]); i++)
+		if (groups[i] == readers)
+			return true;
+	return peer->gid == readers;
+}
+
+static void enlist(struct client *client)
+{
+	client->next = client->daemon->readers;
+	client->daemon->readers = client;
+}
+
+static void add_client(struct daemon *daemon, int fd, uid_t uid)
+{
+	struct client *client = calloc(1, sizeof(*client));
+	const int room = ANSWER_MAX_SIZE;
+
+	if (!client) {
+		close(fd);
+		return;
+	}
+	client->daemon = daemon;
+	client->fd = fd;
+	client->uid = uid;
+	client->root = uid == 0;
+	if (!client->root)
+		enlist(client);
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
+	if (sd_event_add_io(daemon->event, &client->source, fd, EPOLLIN, on_client, client) < 0 ||
+	    sd_event_add_defer(daemon->event, &client->more, on_line, client) < 0) {
+		client_free(client);
+		return;
+	}
+	sd_event_source_set_enabled(client->more, SD_EVENT_OFF);
+	sd_event_source_set_priority(client->source, SD_EVENT_PRIORITY_IDLE);
+	sd_event_source_set_priority(client->more, SD_EVENT_PRIORITY_IDLE);
+}
+
+/* NULL: there is. */
+static const char *no_room_for(const struct daemon *daemon, uid_t uid)
+{
+	unsigned int count = 0, theirs = 0;
+
+	for (const struct client *client = daemon->readers; client; client = client->next) {
+		count++;
+		theirs += client->uid == uid;
+	}
+	if (theirs >= MAX_PER_USER)
+		return "too many connections of yours; close some";
+	return count < MAX_READERS ? NULL : "too many connections of the group xbond; close some";
+}
+
+/* NULL: may ask. */
+static const char *refusal_of(const struct daemon *daemon, int fd, const struct ucred *peer)
+{
+	if (peer->uid == 0)
+		return NULL;
+	if (!in_group(fd, peer, daemon->reader_gid))
+		return "permission denied: only root and the group xbond may ask bondd";
+	return no_room_for(daemon, peer->uid);
+}
+
+static int on_connection(sd_event_source *source, int listen_fd, uint32_t events, void *arg)
+{
+	struct client refused = { .fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC) };
+	struct ucred peer = { .uid = (uid_t)-1, .gid = NO_GROUP };
+	socklen_t length = sizeof(peer);
+	const char *refusal;
+
+	(void)source;
+	(void)events;
+	if (refused.fd < 0)
+		return 0;
+	getsockopt(refused.fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
+	refusal = refusal_of(arg, refused.fd, &peer);
+	if (!refusal) {
+		add_client(arg, refused.fd, peer.uid);
+		return 0;
+	}
+	send_error(&refused, refusal);
+	close(refused.fd);
+	return 0;
+}
+
+static int listen_on(const char *path, gid_t readers, struct err *err)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return err_set(err, ENAMETOOLONG,
+			       "%s is too long for a socket; give a shorter --run-dir", path);
+	memcpy(address.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return err_set(err, errno, "no socket: %m");
+	unlink(path);
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(fd, SOMAXCONN) < 0) {
+		close(fd);
+		return err_set(err, errno, "cannot listen on %s: %m", path);
+	}
+	chmod(path, 0660);
+	if (readers != NO_GROUP && chown(path, (uid_t)-1, readers) < 0)
+		log_warning("%s: cannot give it to the group %s: %m", path, READER_GROUP);
+	return fd;
+}
+
+static void socket_path(const struct daemon *daemon, char *ret_path, size_t size)
+{
+	snprintf(ret_path, size, "%s/" PATHS_SOCKET_NAME, daemon->paths.run_dir);
+}
+
+/* The group is looked up once: where names come from the network, that may take long. */
+int control_init(struct daemon *daemon, struct err *err)
+{
+	const struct group *group = getgrnam(READER_GROUP);
+	sd_event_source *listener;
+	char path[PATH_MAX];
+	int fd, r;
+
+	daemon->reader_gid = group ? group->gr_gid : NO_GROUP;
+	socket_path(daemon, path, sizeof(path));
+	fd = listen_on(path, daemon->reader_gid, err);
+	if (fd < 0)
+		return fd;
+	r = sd_event_add_io(daemon->event, &listener, fd, EPOLLIN, on_connection, daemon);
+	if (r < 0)
+		return err_set(err, -r, "cannot watch %s: %s", path, strerror(-r));
+	sd_event_source_set_priority(listener, SD_EVENT_PRIORITY_IDLE);
+	sd_event_source_set_floating(listener, true);
+	sd_event_source_unref(listener);
+	return 0;
+}
+
+void control_done(struct daemon *daemon)
+{
+	char path[PATH_MAX];
+
+	socket_path(daemon, path, sizeof(path));
+	unlink(path);
+}

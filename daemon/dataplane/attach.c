@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/dataplane/attach.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/crashpoint.h"
+#include "daemon/net/filters.h"
+
+/* enum bpf_attach_type of Linux 6.6, which bookworm's headers do not know. */
+#define TCX_INGRESS 46
+#define TCX_EGRESS 47
+#define NETKIT_PEER 55 /* Linux 6.7; named on the primary, runs in its peer's transmit function */
+
+#define BEFORE_ALL (1U << 3) /* BPF_F_BEFORE, and no other named */
+
+#define FILTER_HANDLE 0x78 /* ours among the filters of a device */
+
+static int link_type(const struct attach_point *point)
+{
+	if (point->hook == XBOND_HOOK_NETKIT)
+		return NETKIT_PEER;
+	return point->egress ? TCX_EGRESS : TCX_INGRESS;
+}
+
+/* The hook may be from a pinned map, and any number. */
+static const char *hook_name(enum xbond_hook hook)
+{
+	switch (hook) {
+	case XBOND_HOOK_TCX: return "TCX";
+	case XBOND_HOOK_CLSACT: return "clsact";
+	case XBOND_HOOK_NETKIT: return "netkit";
+	}
+	return "an unknown hook";
+}
+
+static int refused(const struct attach_point *point, int code, struct err *err)
+{
+	return err_set(err, code, "cannot attach the BPF program to device %d by %s: %s",
+		       point->ifindex, hook_name(point->hook), strerror(code));
+}
+
+static int add_link(const struct attach_point *point, int program_fd, struct err *err)
+{
+	int link_fd = attach_link_create(point, program_fd, false), r;
+
+	if (link_fd < 0)
+		return refused(point, -link_fd, err);
+	unlink(point->pin);
+	r = bpf_obj_pin(link_fd, point->pin);
+	close(link_fd);
+	if (r < 0)
+		return err_set(err, -r, "cannot pin %s: %s", point->pin, strerror(-r));
+	return 0;
+}
+
+static struct bpf_tc_hook filter_hook(const struct attach_point *point)
+{
+	return (struct bpf_tc_hook){
+		.sz = sizeof(struct bpf_tc_hook),
+		.ifindex = point->ifindex,
+		.attach_point = point->egress ? BPF_TC_EGRESS : BPF_TC_INGRESS,
+	};
+}
+
+int attach_prepare(const struct attach_point *point, struct err *err)
+{
+	struct bpf_tc_hook hook = filter_hook(point);
+	int r = point->hook == XBOND_HOOK_CLSACT ? bpf_tc_hook_create(&hook) : 0;
+
+	return r < 0 && r != -EEXIST ? refused(point, -r, err) : 0;
+}
+
+static unsigned int priority_of(const struct attach_point *point)
+{
+	return point->priority ? point->priority : ATTACH_FILTER_PRIORITY;
+}
+
+static int add_clsact(const struct attach_point *point, int program_fd, struct err *err)
+{
+	LIBBPF_OPTS(bpf_tc_opts, filter, .prog_fd = program_fd, .handle = FILTER_HANDLE,
+		    .priority = priority_of(point), .flags = BPF_TC_F_REPLACE);
+	struct bpf_tc_hook hook = filter_hook(point);
+	int r;
+
+	r = bpf_tc_hook_create(&hook);
+	if (r < 0 && r != -EEXIST)
+		return refused(point, -r, err);
+	crashpoint("clsact-made");
+	r = bpf_tc_attach(&hook, &filter);
+	return r < 0 ? refused(point, -r, err) : 0;
+}
+
+int attach_add(const struct attach_point *point, int program_fd, struct err *err)
+{
+	if (point->hook == XBOND_HOOK_CLSACT)
+		return add_clsact(point, program_fd, err);
+	return add_link(point, program_fd, err);
+}
+
+static void remove_link(const struct attach_point *point)
+{
+	int link_fd = bpf_obj_get(point->pin);
+
+	if (link_fd >= 0) {
+		bpf_link_detach(link_fd);
+		close(link_fd);
+	}
+	unlink(point->pin);
+}
+
+void attach_remove_clsact(struct nl *nl, int ifindex)
+{
+	if (!filters_count(nl, ifindex))
+		filters_delete_clsact(nl, ifindex);
+}
+
+static void remove_filter(struct nl *nl, const struct attach_point *point, bool keep_clsact)
+{
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = priority_of(point));
+	struct bpf_tc_hook hook = filter_hook(point);
+
+	bpf_tc_detach(&hook, &filter);
+	if (!keep_clsact)
+		attach_remove_clsact(nl, point->ifindex);
+}
+
+void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact)
+{
+	if (point->hook == XBOND_HOOK_CLSACT)
+		remove_filter(nl, point, keep_clsact);
+	else
+		remove_link(point);
+}
+
+int attach_add_mirred(struct nl *nl, int ifindex, int program_fd, int target, struct err *err)
+{
+	const struct filter_place place = { ifindex, FILTER_HANDLE, ATTACH_MIRRED_PRIORITY };
+
+	return filters_add_mirred(nl, &place, program_fd, target, err);
+}
+
+void attach_remove_mirred(int ifindex)
+{
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE,
+		    .priority = ATTACH_MIRRED_PRIORITY);
+	struct attach_point point = { .ifindex = ifindex };
+	struct bpf_tc_hook hook = filter_hook(&point);
+
+	bpf_tc_detach(&hook, &filter);
+}
+
+bool attach_tcx_works(int program_fd, int ifindex)
+{
+	int link_fd = bpf_link_create(program_fd, ifindex, (enum bpf_attach_type)TCX_EGRESS, NULL);
+
+	if (link_fd < 0)
+		return false;
+	close(link_fd);
+	return true;
+}
+
+int attach_link_create(const struct attach_point *point, int program_fd, bool before_all)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = before_all ? BEFORE_ALL : 0);
+
+	return bpf_link_create(program_fd, point->ifindex, (enum bpf_attach_type)link_type(point),
+			       &options);
+}
+
+uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGRAMS_MAX])
+{
+	const struct attach_point point = { .hook = XBOND_HOOK_TCX, .egress = egress };
+	uint32_t count = ATTACH_PROGRAMS_MAX;
+	int r = bpf_prog_query(ifindex, (enum bpf_attach_type)link_type(&point), 0, NULL, ret_ids,
+			       &count);
+
+	return r < 0 ? 0 : count;
+}
+
+bool attach_has_program(int ifindex, const char *name)
+{
+	uint32_t ids[ATTACH_PROGRAMS_MAX], count = attach_tcx_list(ifindex, false, ids);
+	bool found = false;
+
+	for (uint32_t i = 0; i < count && !found; i++) {
+		struct bpf_prog_info info = {};
+		uint32_t length = sizeof(info);
+		int fd = bpf_prog_get_fd_by_id(ids[i]);
+
+		if (fd < 0)
+			continue;
+		found = !bpf_obj_get_info_by_fd(fd, &info, &length) && !strcmp(info.name, name);
+		close(fd);
+	}
+	return found;
+}
+
+uint32_t attach_program_id(int program_fd)
+{
+	struct bpf_prog_info info = {};
+	uint32_t length = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(program_fd, &info, &length) ? 0 : info.id;
+}
+
+static bool has_program_behind(int ifindex, uint32_t id)
+{
+	uint32_t ids[ATTACH_PROGRAMS_MAX], count = attach_tcx_list(ifindex, true, ids);
+
+	for (uint32_t i = 0; i + 1 < count; i++)
+		if (ids[i] == id)
+			return true;
+	return false;
+}
+
+/* TCX comes before clsact. */
+bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int program_fd)
+{
+	struct filter_place place = { .ifindex = egress->ifindex };
+
+	if (egress->hook == XBOND_HOOK_CLSACT) {
+		place.handle = FILTER_HANDLE;
+		place.priority = ATTACH_FILTER_PRIORITY;
+	}
+	return filters_follow(nl, &place) ||
+	       (egress->hook != XBOND_HOOK_CLSACT &&
+		has_program_behind(egress->ifindex, attach_program_id(program_fd)));
+}
+
+static uint32_t filter_program(int ifindex, bool egress, uint32_t priority)
+{
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = priority);
+	struct attach_point point = { .ifindex = ifindex, .egress = egress };
+	struct bpf_tc_hook hook = filter_hook(&point);
+
+	return bpf_tc_query(&hook, &filter) ? 0 : filter.prog_id;
+}
+
+bool attach_has_filter(int ifindex, bool egress)
+{
+	return filter_program(ifindex, egress, ATTACH_FILTER_PRIORITY);
+}
+
+bool attach_has_mirred(int ifindex)
+{
+	return filter_program(ifindex, false, ATTACH_MIRRED_PRIORITY);
+}
+
+/* A link that somebody has detached stays. */
+uint32_t attach_linked_program(const struct attach_point *point)
+{
+	int link_fd = bpf_obj_get(point->pin);
+	struct pin_link link = { 0 };
+
+	if (link_fd < 0)
+		return 0;
+	pin_link_read(link_fd, &link);
+	close(link_fd);
+	return link.ifindex ? link.program : 0;
+}
+
+uint32_t attach_program(const struct attach_point *point)
+{
+	return point->hook == XBOND_HOOK_CLSACT
+		       ? filter_program(point->ifindex, point->egress, priority_of(point))
+		       : attach_linked_program(point);
+}
+
+static int replace_in_link(const struct attach_point *point, int program_fd, struct err *err)
+{
+	int link_fd = bpf_obj_get(point->pin), r;
+
+	if (link_fd < 0)
+		return err_set(err, -link_fd, "cannot open %s: %s", point->pin, strerror(-link_fd));
+	r = bpf_link_update(link_fd, program_fd, NULL);
+	close(link_fd);
+	return r < 0 ? refused(point, -r, err) : 0;
+}
+
+int attach_replace(const struct attach_point *point, int program_fd, struct err *err)
+{
+	return point->hook == XBOND_HOOK_CLSACT ? add_clsact(point, program_fd, err)
+						: replace_in_link(point, program_fd, err);
+}
+
+bool attach_has_rx_filter(int ifindex, unsigned int priority)
+{
+	return filter_program(ifindex, false, priority);
+}
+
+bool attach_is_our_priority(unsigned int priority)
+{
+	return priority == ATTACH_FILTER_PRIORITY || priority == ATTACH_MIRRED_PRIORITY ||
+	       priority == ATTACH_LAST_PRIORITY || priority == ATTACH_FIRST_PRIORITY;
+}
+
+bool attach_is_our_filter(unsigned int priority, unsigned int handle)
+{
+	return handle == FILTER_HANDLE && attach_is_our_priority(priority);
+}
+
+int attach_look_for_filters(struct nl *nl, int ifindex, struct filters_others *ret_others)
+{
+	return filters_look(nl, ifindex, attach_is_our_filter, ret_others);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Publishing: how decisions reach the programs. Loading and pinning: dataplane_pins.c. */
+#include "daemon/dataplane/dataplane.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bpf/heartbeat.h"
+#include "common/atomic.h"
+#include "common/clock.h"
+#include "rules/buckets.h"
+
+void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct xbond_counters *zeros;
+
+	if (cpus <= 0)
+		return;
+	zeros = calloc((size_t)cpus, sizeof(*zeros));
+	if (zeros)
+		bpf_map_update_elem(dataplane->pins.counters_fd, &slot, zeros, BPF_ANY);
+	free(zeros);
+}
+
+void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex)
+{
+	struct xbond_table *table = dataplane->pins.table;
+
+	if (ifindex) {
+		dataplane_zero_counters(dataplane, slot);
+		store_release(dataplane->pins.buckets->slot_of[ifindex % XBOND_SLOT_CACHE],
+			      (uint8_t)slot);
+	}
+	store_release(table->ifindex[slot], (uint32_t)ifindex);
+}
+
+void dataplane_set_tx_mask(struct dataplane *dataplane, uint64_t mask)
+{
+	store_release(dataplane->pins.table->tx_mask, mask);
+}
+
+void dataplane_set_rx_mask(struct dataplane *dataplane, uint64_t mask)
+{
+	store_release(dataplane->pins.table->rx_mask, mask);
+}
+
+void dataplane_set_drained(struct dataplane *dataplane, uint64_t mask)
+{
+	store_release(dataplane->pins.table->drained, mask);
+}
+
+void dataplane_set_queue_id(struct dataplane *dataplane, unsigned int slot, uint32_t queue_id)
+{
+	store_release(dataplane->pins.table->queue_id[slot], (uint16_t)queue_id);
+}
+
+void dataplane_quiesce(void)
+{
+	static const struct timespec longer_than_any_program = { .tv_nsec = 50000000 };
+
+	/* membarrier is refused on kernels with nohz_full CPUs. */
+	if (syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
+		nanosleep(&longer_than_any_program, NULL);
+}
+
+/* One store, which leaves the others as the LACP thread has them. */
+static void put_flags(struct xbond_table *table, uint32_t which, uint32_t flags)
+{
+	uint32_t before = __atomic_load_n(&table->flags, __ATOMIC_RELAXED), after;
+
+	do
+		after = (before & ~which) | (flags & which);
+	while (!__atomic_compare_exchange_n(&table->flags, &before, after, false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED));
+}
+
+/*
+ * XDP must not choose for what the stack sends, which may lack its checksum: it begins after
+ * the last packet that was let across, and ends before the first.
+ */
+void dataplane_set_flags(struct dataplane *dataplane, uint32_t which, uint32_t flags)
+{
+	struct xbond_table *table = dataplane->pins.table;
+
+	if (!((table->flags ^ flags) & which))
+		return;
+	if (table->flags & XBOND_F_XDP_TX) {
+		put_flags(table, XBOND_F_XDP_TX, 0);
+		dataplane_quiesce();
+	}
+	if (flags & XBOND_F_XDP_TX) {
+		put_flags(table, which, flags & ~(uint32_t)XBOND_F_XDP_TX);
+		dataplane_quiesce();
+	}
+	put_flags(table, which, flags);
+}
+
+/* A kernel that refuses leaves everything counted. */
+static void feed_watchdog(struct dataplane *dataplane)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+
+	store_release(dataplane->pins.table->heartbeat_ns, clock_now_ns());
+	if (bpf_prog_test_run_opts(dataplane->beat_fd, &options) < 0 || options.retval)
+		store_release(dataplane->pins.table->watched, 0);
+}
+
+void dataplane_beat(struct dataplane *dataplane)
+{
+	struct xbond_table *table = dataplane->pins.table;
+	bool was_away = heartbeat_is_older(table->heartbeat_ns, clock_now_ns(),
+					   XBOND_HEARTBEAT_FRESH_NS / 2);
+
+	if (!(table->flags & XBOND_F_XDP_TX) || (table->watched && !was_away)) {
+		feed_watchdog(dataplane);
+		return;
+	}
+	/* Until now all may have gone across. */
+	put_flags(table, XBOND_F_XDP_TX, 0);
+	dataplane_quiesce();
+	feed_watchdog(dataplane);
+	dataplane_quiesce();
+	put_flags(table, XBOND_F_XDP_TX, XBOND_F_XDP_TX);
+}
+
+void dataplane_stop_beating(struct dataplane *dataplane)
+{
+	store_release(dataplane->pins.table->watched, 0);
+	store_release(dataplane->pins.table->heartbeat_ns, 0);
+}
+
+static uint32_t fill(uint8_t *bucket, uint8_t *home, const struct dataplane_plan *plan)
+{
+	switch (plan->selection) {
+	case XBOND_SELECT_TURNS: return buckets_round_robin(bucket, plan->weight);
+	case XBOND_SELECT_ACTIVE: buckets_single(bucket, (uint8_t)plan->active_slot); break;
+	case XBOND_SELECT_HASH:
+	case XBOND_SELECT_ALL:
+		buckets_assign(bucket, home, plan->member_weight, plan->weight);
+		break;
+	}
+	return XBOND_BUCKETS;
+}
+
+/* Lighter slaves pay more per byte. Who has no weight is not asked. */
+static void set_byte_costs(struct xbond_table *table, const struct dataplane_plan *plan)
+{
+	uint32_t heaviest = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (plan->weight[slot] > heaviest)
+			heaviest = plan->weight[slot];
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (plan->weight[slot])
+			table->byte_cost[slot] = (uint32_t)((uint64_t)XBOND_BYTE_COST_ONE *
+							    heaviest / plan->weight[slot]);
+}
+
+void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan *plan)
+{
+	uint8_t(*bucket)[XBOND_BUCKETS] = dataplane->pins.buckets->bucket;
+	struct xbond_table *table = dataplane->pins.table;
+	uint32_t active = table->active & 1, idle = !active;
+
+	if (!dataplane->settled)
+		dataplane_quiesce();
+	memcpy(bucket[idle], bucket[active], XBOND_BUCKETS);
+	table->bucket_count[idle] = fill(bucket[idle], dataplane->pins.buckets->home, plan);
+	set_byte_costs(table, plan);
+	store_release(table->active, idle);
+	store_release(table->selection, (uint32_t)plan->selection);
+	dataplane->settled = false;
+	dataplane->ticket = 0;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Loading the programs and the life of their pins. A bond's directory appears and goes in
+ * one rename, so that a bondd that dies leaves either a whole one or a staging directory.
+ */
+#include "common/pin.h"
+#include "daemon/dataplane/dataplane.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "bpf/xbond.skel.h"
+#include "common/clock.h"
+#include "common/mode.h"
+#include "daemon/base/crashpoint.h"
+#include "daemon/dataplane/objects.h"
+#include "daemon/dataplane/pin_dirs.h"
+
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71
+#endif
+
+uint64_t dataplane_netns_cookie(void)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	uint64_t cookie = 0;
+	socklen_t length = sizeof(cookie);
+
+	if (fd < 0)
+		return 0;
+	if (getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &length) < 0)
+		cookie = 0;
+	close(fd);
+	return cookie;
+}
+
+static void fill_table(struct xbond_table *table, const struct xbond_bond *bond)
+{
+	memset(table, 0, sizeof(*table));
+	table->selection = mode_selection(bond);
+	table->hash_seed = bond->hash_seed;
+	table->flags = XBOND_F_FORCE_COUNTED;
+	table->bucket_count[0] = table->bucket_count[1] = XBOND_BUCKETS;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		table->byte_cost[slot] = XBOND_BYTE_COST_ONE;
+	table->netns_cookie = dataplane_netns_cookie();
+	table->heartbeat_ns = clock_now_ns();
+}
+
+static struct xbond_bpf *load(const struct xbond_bond *bond, const struct xbond_settings *settings,
+			      struct err *err)
+{
+	struct xbond_bpf *skeleton = objects_open(err);
+
+	if (!skeleton)
+		return NULL;
+	skeleton->data_settings->settings = *settings;
+	fill_table(&skeleton->data_table->table, bond);
+	memset(&skeleton->data_buckets->buckets, XBOND_NO_SLOT,
+	       sizeof(skeleton->data_buckets->buckets));
+	if (!objects_load(skeleton, err))
+		return skeleton;
+	objects_close(skeleton);
+	return NULL;
+}
+
+static int pin_all(struct xbond_bpf *skeleton, const char *dir, struct err *err)
+{
+	struct object objects[OBJECTS_MAX];
+	size_t count = objects_list(skeleton, objects);
+	int r = 0;
+
+	for (size_t i = 0; !r && i < count; i++)
+		r = pin_dirs_pin(objects_fd(&objects[i]), dir, objects[i].pin, err);
+	return r;
+}
+
+static int pin_staged(struct xbond_bpf *skeleton, const char *bpf_dir,
+		      const struct xbond_bond *bond, struct err *err)
+{
+	char staging[PATH_MAX], final[PATH_MAX];
+	uint32_t key = 0;
+	int r;
+
+	pin_dirs_staging(staging, sizeof(staging), bpf_dir, bond->name);
+	pins_path(final, sizeof(final), bpf_dir, bond->name);
+	r = pin_dirs_make(staging, err);
+	if (r)
+		return r;
+	r = bpf_map_update_elem(bpf_map__fd(skeleton->maps.bond), &key, bond, BPF_ANY);
+	if (r < 0)
+		err_set(err, -r, "cannot write the bond map: %s", strerror(-r));
+	if (!r)
+		r = pin_all(skeleton, staging, err);
+	if (!r && rename(staging, final) < 0)
+		r = err_set(err, errno, "cannot rename %s to %s: %m", staging, final);
+	if (r)
+		pin_dirs_remove(staging);
+	return r;
+}
+
+int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir,
+		     const struct xbond_bond *bond, const struct xbond_settings *settings,
+		     struct err *err)
+{
+	struct xbond_bpf *skeleton = load(bond, settings, err);
+	int r;
+
+	if (!skeleton)
+		return -ENOEXEC;
+	r = pin_staged(skeleton, bpf_dir, bond, err);
+	objects_close(skeleton);
+	if (r)
+		return r;
+	crashpoint("create-pinned");
+	return dataplane_open(ret_dataplane, bpf_dir, bond->name, err);
+}
+
+struct program {
+	const char *pin;
+	int *fd;
+};
+
+#define PROGRAMS 5
+
+static void list_programs(struct dataplane *dataplane, struct program ret_programs[PROGRAMS])
+{
+	const struct program programs[PROGRAMS] = {
+		{ XBOND_PIN_PROG_EGRESS, &dataplane->egress_fd },
+		{ XBOND_PIN_PROG_PORT, &dataplane->port_fd },
+		{ XBOND_PIN_PROG_RX, &dataplane->rx_fd },
+		{ XBOND_PIN_PROG_RX_MIRRED, &dataplane->rx_mirred_fd },
+		{ XBOND_PIN_PROG_BEAT, &dataplane->beat_fd },
+	};
+
+	memcpy(ret_programs, programs, sizeof(programs));
+}
+
+int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
+{
+	struct program programs[PROGRAMS];
+	const char *dir = dataplane->pins.dir;
+
+	list_programs(dataplane, programs);
+	for (size_t i = 0; i < PROGRAMS; i++) {
+		int *fd = programs[i].fd;
+
+		if (*fd >= 0)
+			close(*fd);
+		*fd = pin_open(dir, programs[i].pin);
+		if (*fd < 0)
+			return err_set(err, EBADMSG,
+				       "%s/%s: %s: the pins are damaged; " PINS_REMOVE, dir,
+				       programs[i].pin, strerror(-*fd), dir);
+	}
+	return 0;
+}
+
+int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
+			struct err *err)
+{
+	*ret_dataplane = (struct dataplane){
+		.egress_fd = -1, .port_fd = -1, .rx_fd = -1, .rx_mirred_fd = -1, .beat_fd = -1
+	};
+	return pins_open(&ret_dataplane->pins, bpf_dir, name, err);
+}
+
+int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
+		   struct err *err)
+{
+	int r = dataplane_open_maps(ret_dataplane, bpf_dir, name, err);
+
+	if (!r)
+		r = dataplane_open_programs(ret_dataplane, err);
+	if (r)
+		dataplane_close(ret_dataplane);
+	return r;
+}
+
+void dataplane_close(struct dataplane *dataplane)
+{
+	struct program programs[PROGRAMS];
+
+	list_programs(dataplane, programs);
+	for (size_t i = 0; i < PROGRAMS; i++) {
+		if (*programs[i].fd >= 0)
+			close(*programs[i].fd);
+		*programs[i].fd = -1;
+	}
+	pins_close(&dataplane->pins);
+}
+
+int dataplane_rename(struct dataplane *dataplane, const char *bpf_dir, const char *name,
+		     struct err *err)
+{
+	char path[PATH_MAX];
+
+	pins_path(path, sizeof(path), bpf_dir, name);
+	if (rename(dataplane->pins.dir, path) < 0)
+		return err_set(err, errno, "cannot rename %s to %s: %m", dataplane->pins.dir, path);
+	snprintf(dataplane->pins.dir, sizeof(dataplane->pins.dir), "%s", path);
+	return 0;
+}
+
+int dataplane_swap(struct dataplane *a, struct dataplane *b, struct err *err)
+{
+	char dir[PATH_MAX];
+
+	if (renameat2(AT_FDCWD, a->pins.dir, AT_FDCWD, b->pins.dir, RENAME_EXCHANGE) < 0)
+		return err_set(err, errno, "cannot exchange %s and %s: %m", a->pins.dir,
+			       b->pins.dir);
+	memcpy(dir, a->pins.dir, sizeof(dir));
+	memcpy(a->pins.dir, b->pins.dir, sizeof(dir));
+	memcpy(b->pins.dir, dir, sizeof(dir));
+	return 0;
+}
+
+void dataplane_remove(struct dataplane *dataplane, const char *bpf_dir)
+{
+	char staging[PATH_MAX], dir[PATH_MAX];
+
+	memcpy(dir, dataplane->pins.dir, sizeof(dir));
+	pin_dirs_staging(staging, sizeof(staging), bpf_dir, dataplane->pins.bond->name);
+	dataplane_close(dataplane);
+	pin_dirs_remove(staging);
+	if (rename(dir, staging) == 0)
+		pin_dirs_remove(staging);
+}

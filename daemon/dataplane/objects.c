@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/dataplane/objects.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "bpf/xbond.skel.h"
+#include "daemon/base/idle.h"
+#include "daemon/dataplane/dataplane.h"
+#include "daemon/dataplane/pin_dirs.h"
+
+#define LOG_LINES 3
+#define LOG_LINE_SIZE 160
+
+/* The last lines that libbpf printed while it loaded: the verifier's verdict. */
+static struct {
+	char line[LOG_LINES][LOG_LINE_SIZE];
+	unsigned int next;
+} verdict;
+
+static void keep_line(const char *line, size_t length)
+{
+	if (length == 0 || !strncmp(line, "-- ", 3) || !strncmp(line, "processed ", 10) ||
+	    !strncmp(line, "libbpf: ", 8))
+		return;
+	snprintf(verdict.line[verdict.next++ % LOG_LINES], LOG_LINE_SIZE, "%.*s", (int)length,
+		 line);
+}
+
+static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
+{
+	static char text[1 << 16];
+	char *at = text;
+
+	if (level == LIBBPF_DEBUG)
+		return 0;
+	vsnprintf(text, sizeof(text), format, args);
+	while (*at) {
+		size_t length = strcspn(at, "\n");
+
+		keep_line(at, length);
+		at += length + (at[length] == '\n');
+	}
+	return 0;
+}
+
+void dataplane_init(void)
+{
+	libbpf_set_print(keep_log);
+}
+
+static int refused(int r, struct err *err)
+{
+	char last[LOG_LINES * (LOG_LINE_SIZE + 4)] = "";
+
+	for (unsigned int i = 0; i < LOG_LINES; i++) {
+		const char *line = verdict.line[(verdict.next + i) % LOG_LINES];
+
+		if (*line)
+			snprintf(last + strlen(last), sizeof(last) - strlen(last), "%s%s",
+				 *last ? " | " : "", line);
+	}
+	return err_set(err, -r, "the kernel refused the BPF program: %s%s%s%s", strerror(-r),
+		       *last ? " (" : "", last, *last ? ")" : "");
+}
+
+struct xbond_bpf *objects_open(struct err *err)
+{
+	struct xbond_bpf *skeleton;
+
+	memset(&verdict, 0, sizeof(verdict));
+	skeleton = xbond_bpf__open();
+	if (!skeleton)
+		refused(-errno, err);
+	return skeleton;
+}
+
+void objects_close(struct xbond_bpf *skeleton)
+{
+	xbond_bpf__destroy(skeleton);
+}
+
+size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECTS_MAX])
+{
+	const struct object objects[] = {
+		{ .pin = XBOND_PIN_SETTINGS, .map = skeleton->maps.data_settings },
+		{ .pin = XBOND_PIN_TABLE, .map = skeleton->maps.data_table },
+		{ .pin = XBOND_PIN_BUCKETS, .map = skeleton->maps.data_buckets },
+		{ .pin = XBOND_PIN_BOND, .map = skeleton->maps.bond },
+		{ .pin = XBOND_PIN_SLAVES, .map = skeleton->maps.slaves },
+		{ .pin = XBOND_PIN_ATTACHED, .map = skeleton->maps.attached, .added = true },
+		{ .pin = XBOND_PIN_COUNTERS, .map = skeleton->maps.counters },
+		{ .pin = XBOND_PIN_HOLD, .map = skeleton->maps.data_hold },
+		{ .pin = XBOND_PIN_HOLD_TIMERS, .map = skeleton->maps.hold_timers },
+		{ .pin = XBOND_PIN_WATCHDOG, .map = skeleton->maps.watchdog },
+		{ .pin = XBOND_PIN_PDUS, .map = skeleton->maps.pdus },
+		{ .pin = XBOND_PIN_LACP, .map = skeleton->maps.lacp },
+		{ .pin = XBOND_PIN_CURSOR, .map = skeleton->maps.data_cursor },
+		{ .pin = XBOND_PIN_PROG_EGRESS, .program = skeleton->progs.xbond_egress },
+		{ .pin = XBOND_PIN_PROG_PORT, .program = skeleton->progs.xbond_port },
+		{ .pin = XBOND_PIN_PROG_RX, .program = skeleton->progs.xbond_rx },
+		{ .pin = XBOND_PIN_PROG_RX_MIRRED, .program = skeleton->progs.xbond_rx_mirred },
+		{ .pin = XBOND_PIN_PROG_BEAT, .program = skeleton->progs.xbond_beat },
+	};
+
+	_Static_assert(sizeof(objects) <= OBJECTS_MAX * sizeof(objects[0]), "room for all pins");
+	memcpy(ret_objects, objects, sizeof(objects));
+	return sizeof(objects) / sizeof(objects[0]);
+}
+
+static int check_shape(const struct bpf_map *map, int fd, const char *path, struct err *err)
+{
+	struct bpf_map_info info = {};
+	uint32_t length = sizeof(info);
+
+	if (!bpf_obj_get_info_by_fd(fd, &info, &length) && info.type == bpf_map__type(map) &&
+	    info.key_size == bpf_map__key_size(map) &&
+	    info.value_size == bpf_map__value_size(map) &&
+	    info.max_entries == bpf_map__max_entries(map))
+		return 0;
+	return err_set(err, EBADMSG, "%s has another shape than this build's programs want", path);
+}
+
+int objects_reuse(const struct object *object, const char *dir, struct err *err)
+{
+	char path[PIN_PATH_SIZE];
+	int fd, r;
+
+	pin_path(path, dir, object->pin);
+	fd = pin_open(dir, object->pin);
+	if (fd == -ENOENT && object->added)
+		return 0;
+	if (fd < 0)
+		return err_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
+	r = check_shape(object->map, fd, path, err);
+	if (!r) {
+		r = bpf_map__reuse_fd(object->map, fd);
+		r = r < 0 ? err_set(err, -r, "cannot use %s: %s", path, strerror(-r)) : 0;
+	}
+	close(fd);
+	return r;
+}
+
+struct objects_loading {
+	struct xbond_bpf *skeleton;
+	int result;
+};
+
+static void objects_do_load(void *arg)
+{
+	struct objects_loading *loading = arg;
+
+	loading->result = xbond_bpf__load(loading->skeleton);
+}
+
+/* The verifier takes some 100 ms, in which other bonds are not left alone. */
+int objects_load(struct xbond_bpf *skeleton, struct err *err)
+{
+	struct objects_loading loading = { .skeleton = skeleton };
+
+	idle_run(objects_do_load, &loading);
+	return loading.result < 0 ? refused(loading.result, err) : 0;
+}
+
+int objects_fd(const struct object *object)
+{
+	return object->map ? bpf_map__fd(object->map) : bpf_program__fd(object->program);
+}
+
+int objects_tag(int program_fd, unsigned char ret_tag[BPF_TAG_SIZE])
+{
+	struct bpf_prog_info info = {};
+	uint32_t length = sizeof(info);
+	int r = bpf_obj_get_info_by_fd(program_fd, &info, &length);
+
+	if (!r)
+		memcpy(ret_tag, info.tag, BPF_TAG_SIZE);
+	return r;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/dataplane/upgrade.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/log.h"
+#include "daemon/dataplane/objects.h"
+#include "daemon/dataplane/pin_dirs.h"
+
+/*
+ * What this build has: of its programs only the kernel can tell the tags, so they are loaded for
+ * the first bond. A tag is of instructions: constants in .rodata, of which there is one table, are
+ * not in it.
+ */
+static struct {
+	size_t count; /* 0: not known yet */
+	struct {
+		const char *pin;
+		bool is_program;
+		unsigned char tag[BPF_TAG_SIZE];
+	} object[OBJECTS_MAX];
+} build;
+
+static bool has_program(const char *dir, const char *pin, const unsigned char tag[BPF_TAG_SIZE])
+{
+	unsigned char pinned[BPF_TAG_SIZE];
+	int fd = pin_open(dir, pin);
+	bool same;
+
+	if (fd < 0)
+		return false;
+	same = !objects_tag(fd, pinned) && !memcmp(pinned, tag, BPF_TAG_SIZE);
+	close(fd);
+	return same;
+}
+
+static bool is_current(const char *dir, size_t at)
+{
+	const char *pin = build.object[at].pin;
+
+	return build.object[at].is_program ? has_program(dir, pin, build.object[at].tag)
+					   : pin_dirs_has(dir, pin);
+}
+
+static bool all_current(const char *dir)
+{
+	for (size_t i = 0; i < build.count; i++)
+		if (!is_current(dir, i))
+			return false;
+	return build.count;
+}
+
+static int learn(const struct object *objects, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int r = 0;
+
+		build.object[i].pin = objects[i].pin;
+		build.object[i].is_program = objects[i].program;
+		if (objects[i].program)
+			r = objects_tag(objects_fd(&objects[i]), build.object[i].tag);
+		if (r)
+			return r;
+	}
+	build.count = count;
+	return 0;
+}
+
+static int load(struct xbond_bpf *skeleton, const char *dir, struct err *err)
+{
+	struct object objects[OBJECTS_MAX];
+	size_t count = objects_list(skeleton, objects);
+	int r = 0;
+
+	for (size_t i = 0; !r && i < count; i++)
+		if (objects[i].map)
+			r = objects_reuse(&objects[i], dir, err);
+	if (!r)
+		r = objects_load(skeleton, err);
+	if (!r) {
+		r = learn(objects, count);
+		r = r ? err_set(err, -r, "cannot read the programs' tags: %s", strerror(-r)) : 0;
+	}
+	return r;
+}
+
+/*
+ * Maps that are new come before the programs that use them. Each pin is replaced for itself: all
+ * programs share the maps.
+ */
+static int replace(struct xbond_bpf *skeleton, const struct dataplane *dataplane, struct err *err)
+{
+	struct object objects[OBJECTS_MAX];
+	size_t count = objects_list(skeleton, objects);
+	const char *dir = dataplane->pins.dir;
+	char replaced[256] = "";
+	int r = 0;
+
+	for (size_t i = 0; !r && i < count; i++) {
+		if (is_current(dir, i))
+			continue;
+		r = pin_dirs_replace(objects_fd(&objects[i]), dir, objects[i].pin, err);
+		snprintf(replaced + strlen(replaced), sizeof(replaced) - strlen(replaced), " %s",
+			 objects[i].pin);
+		crashpoint("upgrade-pinned");
+	}
+	if (!r)
+		log_notice("%s: was made by another build; it has got this one's%s",
+			   dataplane->pins.bond->name, replaced);
+	return r;
+}
+
+/* What a bondd that died in replace() has left. */
+static void tidy(const char *dir)
+{
+	for (size_t i = 0; i < build.count; i++)
+		pin_dirs_tidy(dir, build.object[i].pin);
+}
+
+int upgrade_pins(struct dataplane *dataplane, struct err *err)
+{
+	const char *dir = dataplane->pins.dir;
+	struct xbond_bpf *skeleton;
+	int r;
+
+	tidy(dir);
+	if (all_current(dir))
+		return 0;
+	skeleton = objects_open(err);
+	if (!skeleton)
+		return -ENOEXEC;
+	r = load(skeleton, dir, err);
+	tidy(dir);
+	if (!r && !all_current(dir))
+		r = replace(skeleton, dataplane, err);
+	objects_close(skeleton);
+	return r;
+}

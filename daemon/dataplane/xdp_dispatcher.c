@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/dataplane/xdp_dispatcher.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include <xdp/libxdp.h>
+
+#include "common/clock.h"
+#include "daemon/base/child.h"
+#include "daemon/dataplane/xdp_gate.h"
+#include "daemon/dataplane/xdp_load.h"
+
+#define LIBXDP_DIR "/sys/fs/bpf/xdp" /* which it locks */
+#define LOCK_LIMIT_MS 1000
+#define LOCK_STEP_MS 20
+#define PATIENCE_NS (5000 * NS_PER_MS) /* how long libxdp is left alone when its lock was taken */
+/* After filters and monitors, whose default is 50: what we take goes no further. */
+#define PRIORITY 90
+
+struct call {
+	int (*work)(const struct call *call);
+	int ifindex;
+	const char *pin_dir;   /* of xdp_dispatcher_add() and _upgrade() */
+	uint32_t port_ifindex; /* 0: told later, by xdp_dispatcher_open() */
+	const struct xdp_identity *identity;
+};
+
+/* libxdp says on stderr what its return values say, too. */
+static int say_nothing(enum libxdp_print_level level, const char *format, va_list values)
+{
+	(void)level;
+	(void)format;
+	(void)values;
+	return 0;
+}
+
+/*
+ * libxdp waits for its lock as long as it takes; and who waits is killed at the wrong moment. So
+ * the child looks first. -ENOLCK: somebody keeps it; nothing was done.
+ */
+static int wait_for_lock(void)
+{
+	int fd = open(LIBXDP_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+
+	for (unsigned int waited = 0; fd >= 0; waited += LOCK_STEP_MS) {
+		r = flock(fd, LOCK_EX | LOCK_NB) ? -ENOLCK : 0;
+		if (!r || waited >= LOCK_LIMIT_MS)
+			break;
+		usleep(LOCK_STEP_MS * 1000);
+	}
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+static int locked_work(const void *arg)
+{
+	const struct call *call = arg;
+	int r = wait_for_lock();
+
+	return r ? r : call->work(call);
+}
+
+/*
+ * libxdp before 1.4.2 loses descriptors at every look: so a child looks. Who holds the lock holds
+ * it for every device: one wait is enough for all of them.
+ */
+static int in_child(const struct call *call)
+{
+	static uint64_t locked_until_ns;
+	int r;
+
+	if (clock_now_ns() < locked_until_ns)
+		return -ENOLCK;
+	libxdp_set_print(say_nothing);
+	r = child_run(locked_work, call, -1);
+	if (r == -ENOLCK)
+		locked_until_ns = clock_now_ns() + PATIENCE_NS;
+	return r;
+}
+
+/* NULL: no XDP there, or none that libxdp can read. */
+static struct xdp_multiprog *open_attached(int ifindex)
+{
+	struct xdp_multiprog *attached = xdp_multiprog__get_from_ifindex(ifindex);
+
+	return libxdp_get_error(attached) ? NULL : attached;
+}
+
+/* By name, which needs no record that could be lost: a device is a slave of one bond only. */
+static struct xdp_program *find_ours(const struct xdp_multiprog *attached)
+{
+	struct xdp_program *program = NULL;
+
+	while ((program = xdp_multiprog__next_prog(program, attached)))
+		if (!strcmp(xdp_program__name(program), XDP_RX_NAME))
+			return program;
+	return NULL;
+}
+
+/* Without freplace libxdp attaches the program by itself, in nobody's company. */
+static struct xdp_program *find_alone(const struct xdp_multiprog *attached)
+{
+	struct xdp_program *program = xdp_multiprog__main_prog(attached);
+
+	return xdp_multiprog__is_legacy(attached) && program &&
+			       !strcmp(xdp_program__name(program), XDP_RX_NAME)
+		       ? program
+		       : NULL;
+}
+
+/* -ENOENT: there is none. */
+static int take_out(int ifindex, struct xdp_program *(*find)(const struct xdp_multiprog *attached))
+{
+	struct xdp_multiprog *attached = open_attached(ifindex);
+	struct xdp_program *program = attached ? find(attached) : NULL;
+	int r = -ENOENT;
+
+	if (program)
+		r = xdp_program__detach(program, ifindex, xdp_multiprog__attach_mode(attached), 0);
+	xdp_multiprog__close(attached);
+	return r;
+}
+
+static int has(const struct call *call)
+{
+	struct xdp_multiprog *attached = open_attached(call->ifindex);
+
+	return attached && (find_ours(attached) || find_alone(attached)) ? 0 : -ENOENT;
+}
+
+int xdp_dispatcher_has(int ifindex)
+{
+	const struct call call = { .work = has, .ifindex = ifindex };
+	int r = in_child(&call);
+
+	return r == -ENOENT ? 0 : r ? r : 1;
+}
+
+static int open_gate(const struct call *call)
+{
+	struct xdp_multiprog *attached = open_attached(call->ifindex);
+	struct xdp_program *program = attached ? find_ours(attached) : NULL;
+
+	if (attached && !program)
+		program = find_alone(attached);
+	return program ? xdp_gate_open(xdp_program__fd(program), call->port_ifindex) : -ENOENT;
+}
+
+int xdp_dispatcher_open(int ifindex, uint32_t port_ifindex)
+{
+	const struct call call = { .work = open_gate,
+				   .ifindex = ifindex,
+				   .port_ifindex = port_ifindex };
+
+	return in_child(&call);
+}
+
+static int remove_ours(const struct call *call)
+{
+	int r = take_out(call->ifindex, find_ours);
+
+	if (r == -ENOENT)
+		r = take_out(call->ifindex, find_alone);
+	return r == -ENOENT ? 0 : r;
+}
+
+int xdp_dispatcher_remove(int ifindex)
+{
+	const struct call call = { .work = remove_ours, .ifindex = ifindex };
+
+	return in_child(&call);
+}
+
+static int attach(struct xdp_object *object, int ifindex)
+{
+	DECLARE_LIBXDP_OPTS(xdp_program_opts, options, .obj = xdp_object_bpf(object),
+			    .prog_name = XDP_RX_NAME);
+	struct xdp_program *program = xdp_program__create(&options);
+	int r = (int)libxdp_get_error(program);
+
+	if (r)
+		return r;
+	r = xdp_program__set_run_prio(program, PRIORITY);
+	if (!r) /* what the section's name says libbpf tells the kernel, and not libxdp */
+		r = xdp_program__set_xdp_frags_support(program, true);
+	return r ? r : xdp_program__attach(program, ifindex, XDP_MODE_NATIVE, 0);
+}
+
+/* -ENOSYS: no freplace. The object's descriptors must be the child's own. */
+static int add(const struct call *call)
+{
+	struct xdp_multiprog *attached = open_attached(call->ifindex);
+	struct xdp_object *object;
+	int r;
+
+	if (attached && xdp_multiprog__attach_mode(attached) != XDP_MODE_NATIVE)
+		return -EBUSY;
+	r = xdp_object_open(&object, call->pin_dir, XDP_ROLE_RX, call->ifindex, call->port_ifindex,
+			    NULL);
+	if (!r)
+		r = attach(object, call->ifindex);
+	if (!r && !take_out(call->ifindex, find_alone))
+		r = -ENOSYS;
+	return r;
+}
+
+static bool is_ours(const struct xdp_program *program)
+{
+	return !strcmp(xdp_program__name(program), XDP_RX_NAME);
+}
+
+static bool is_current(const struct xdp_program *program, const struct call *call)
+{
+	int fd = bpf_prog_get_fd_by_id(xdp_program__id(program));
+	struct xdp_identity identity;
+	bool current = fd >= 0 && !xdp_object_identify(fd, call->pin_dir, &identity) &&
+		       !memcmp(&identity, call->identity, sizeof(identity));
+
+	if (fd >= 0)
+		close(fd);
+	return current;
+}
+
+/* One of ours that is current, or is not; its number, 0: none. */
+static uint32_t find_build(const struct call *call, bool current)
+{
+	struct xdp_multiprog *attached = open_attached(call->ifindex);
+	struct xdp_program *program = NULL;
+	uint32_t id = 0;
+
+	while (attached && !id && (program = xdp_multiprog__next_prog(program, attached)))
+		if (is_ours(program) && is_current(program, call) == current)
+			id = xdp_program__id(program);
+	xdp_multiprog__close(attached);
+	return id;
+}
+
+static int take_out_id(int ifindex, uint32_t id)
+{
+	struct xdp_multiprog *attached = open_attached(ifindex);
+	struct xdp_program *program = NULL;
+	int r = -ENOENT;
+
+	while (attached && r == -ENOENT && (program = xdp_multiprog__next_prog(program, attached)))
+		if (xdp_program__id(program) == id)
+			r = xdp_program__detach(program, ifindex,
+						xdp_multiprog__attach_mode(attached), 0);
+	xdp_multiprog__close(attached);
+	return r;
+}
+
+/*
+ * Both are there for a moment, and no frame meets none: what the first lets pass, the second does
+ * as well.
+ */
+static int upgrade(const struct call *call)
+{
+	uint32_t stale = find_build(call, false);
+	int r = 0;
+
+	if (stale && !find_build(call, true))
+		r = add(call);
+	while (!r && (stale = find_build(call, false)))
+		r = take_out_id(call->ifindex, stale);
+	return r;
+}
+
+static int refused(int r, struct err *err)
+{
+	switch (-r) {
+	case ENOSYS:
+		return err_set(err, EOPNOTSUPP,
+			       "the kernel does not let them share a device (no freplace)");
+	case EBUSY:
+	case EEXIST: return err_set(err, EBUSY, "libxdp's dispatcher cannot extend it");
+	case ENOLCK: return err_set(err, ENOLCK, "another program keeps libxdp's lock");
+	case ETIMEDOUT: return err_set(err, ETIMEDOUT, "libxdp does not answer");
+	default: return err_set(err, -r, "libxdp's dispatcher: %s", strerror(-r));
+	}
+}
+
+int xdp_dispatcher_add(const char *pin_dir, int ifindex, struct err *err)
+{
+	const struct call call = { .work = add, .ifindex = ifindex, .pin_dir = pin_dir };
+	static bool no_freplace;
+	int r = no_freplace ? -ENOSYS : in_child(&call);
+
+	no_freplace = r == -ENOSYS;
+	return r ? refused(r, err) : 0;
+}
+
+int xdp_dispatcher_upgrade(const char *pin_dir, int ifindex, uint32_t port_ifindex,
+			   const struct xdp_identity *identity, struct err *err)
+{
+	const struct call call = { .work = upgrade,
+				   .ifindex = ifindex,
+				   .pin_dir = pin_dir,
+				   .port_ifindex = port_ifindex,
+				   .identity = identity };
+	int r = in_child(&call);
+
+	return r ? refused(r, err) : 0;
+}

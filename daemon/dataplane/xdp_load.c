@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/dataplane/xdp_load.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "bpf/xdp.skel.h"
+#include "common/pin.h"
+
+/* Linux 6.3, which bookworm's headers do not know. */
+#define XDP_DEV_BOUND_ONLY (1u << 6)
+
+#define PROGRAM_MAPS_MAX 16 /* more than any of ours uses */
+
+struct xdp_object {
+	struct xdp_bpf *skeleton;
+	struct bpf_program *program;
+	bool sees_tags;
+};
+
+struct pinned_map {
+	struct bpf_map *map;
+	const char *pin;
+};
+
+static int reuse(const struct pinned_map *map, const char *pin_dir, struct err *err)
+{
+	int fd = pin_open(pin_dir, map->pin), r;
+
+	if (fd < 0)
+		return err_set(err, -fd, "cannot open %s/%s: %s", pin_dir, map->pin, strerror(-fd));
+	r = bpf_map__reuse_fd(map->map, fd);
+	close(fd);
+	return r < 0 ? err_set(err, -r, "cannot use %s/%s: %s", pin_dir, map->pin, strerror(-r))
+		     : 0;
+}
+
+static int make_like(const struct bpf_map *map)
+{
+	return bpf_map_create(bpf_map__type(map), bpf_map__name(map), bpf_map__key_size(map),
+			      bpf_map__value_size(map), bpf_map__max_entries(map), NULL);
+}
+
+/* By hand: libbpf 1.1 takes a pinned devmap for a foreign one, as the kernel adds a flag to it. */
+static int make_devmap(const struct pinned_map *map, const char *pin_dir, struct err *err)
+{
+	char path[PIN_PATH_SIZE];
+	int fd, r;
+
+	pin_path(path, pin_dir, map->pin);
+	fd = make_like(map->map);
+	if (fd < 0)
+		return err_set(err, -fd, "cannot make %s: %s", path, strerror(-fd));
+	r = bpf_obj_pin(fd, path);
+	close(fd);
+	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", path, strerror(-r)) : 0;
+}
+
+/*
+ * Each program has its own: the kernel lets a dispatched program and one that is alone not share a
+ * devmap. port_ifindex 0: it stays empty (xdp_gate.h).
+ */
+static int point_to_port(const struct xdp_bpf *skeleton, uint32_t port_ifindex, struct err *err)
+{
+	int fd = make_like(skeleton->maps.xdp_port), r;
+	const uint32_t key = 0;
+
+	if (fd < 0)
+		return err_set(err, -fd, "cannot make a devmap: %s", strerror(-fd));
+	r = port_ifindex ? bpf_map_update_elem(fd, &key, &port_ifindex, BPF_ANY) : 0;
+	if (!r)
+		r = bpf_map__reuse_fd(skeleton->maps.xdp_port, fd);
+	close(fd);
+	return r < 0 ? err_set(err, -r, "cannot use a devmap: %s", strerror(-r)) : 0;
+}
+
+static int use_maps(struct xdp_bpf *skeleton, const char *pin_dir, struct err *err)
+{
+	const struct pinned_map shared[] = {
+		{ skeleton->maps.data_settings, XBOND_PIN_SETTINGS },
+		{ skeleton->maps.data_table, XBOND_PIN_TABLE },
+		{ skeleton->maps.data_buckets, XBOND_PIN_BUCKETS },
+		{ skeleton->maps.data_cursor, XBOND_PIN_CURSOR },
+		{ skeleton->maps.counters, XBOND_PIN_COUNTERS },
+	};
+	const struct pinned_map devmaps[] = {
+		{ skeleton->maps.xdp_slaves, XBOND_PIN_XDP_SLAVES },
+		{ skeleton->maps.xdp_all, XBOND_PIN_XDP_ALL },
+	};
+	int r = 0;
+
+	for (size_t i = 0; !r && i < sizeof(shared) / sizeof(shared[0]); i++)
+		r = reuse(&shared[i], pin_dir, err);
+	for (size_t i = 0; !r && i < sizeof(devmaps) / sizeof(devmaps[0]); i++) {
+		r = reuse(&devmaps[i], pin_dir, err);
+		if (r != -ENOENT)
+			continue;
+		r = make_devmap(&devmaps[i], pin_dir, err);
+		if (!r)
+			r = reuse(&devmaps[i], pin_dir, err);
+	}
+	return r;
+}
+
+static struct bpf_program *choose(struct xdp_bpf *skeleton, enum xdp_role role, int ifindex)
+{
+	struct bpf_program *of[] = {
+		[XDP_ROLE_RX] = skeleton->progs.xbond_xdp_rx,
+		[XDP_ROLE_RX_TAGS] = skeleton->progs.xbond_xdp_rx_tags,
+		[XDP_ROLE_TX] = skeleton->progs.xbond_xdp_tx,
+	};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		bpf_program__set_autoload(of[i], i == role);
+	if (role == XDP_ROLE_RX_TAGS) {
+		bpf_program__set_ifindex(of[role], (__u32)ifindex);
+		bpf_program__set_flags(of[role], bpf_program__flags(of[role]) | XDP_DEV_BOUND_ONLY);
+	}
+	return of[role];
+}
+
+int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xdp_role role,
+		    int ifindex, uint32_t port_ifindex, struct err *err)
+{
+	struct xdp_object *object = calloc(1, sizeof(*object));
+	int r;
+
+	if (!object)
+		return err_set(err, ENOMEM, "out of memory");
+	object->skeleton = xdp_bpf__open();
+	r = object->skeleton ? 0 : err_set(err, errno, "the kernel refused the XDP program: %m");
+	if (!r) {
+		object->sees_tags = role == XDP_ROLE_RX_TAGS;
+		object->program = choose(object->skeleton, role, ifindex);
+		r = use_maps(object->skeleton, pin_dir, err);
+		if (!r)
+			r = point_to_port(object->skeleton, port_ifindex, err);
+	}
+	if (r)
+		xdp_object_close(object);
+	else
+		*ret_object = object;
+	return r;
+}
+
+struct bpf_object *xdp_object_bpf(struct xdp_object *object)
+{
+	return object->skeleton->obj;
+}
+
+int xdp_object_load(struct xdp_object *object, struct err *err)
+{
+	int r = xdp_bpf__load(object->skeleton);
+
+	if (r)
+		return err_set(err, -r, "%s: %s",
+			       object->sees_tags
+				       ? "this kernel hides the device's VLAN tags from XDP"
+				       : "the kernel refused the XDP program",
+			       strerror(-r));
+	r = fcntl(bpf_program__fd(object->program), F_DUPFD_CLOEXEC, 0);
+	return r < 0 ? err_set(err, errno, "no descriptor: %m") : r;
+}
+
+void xdp_object_close(struct xdp_object *object)
+{
+	xdp_bpf__destroy(object->skeleton);
+	free(object);
+}
+
+static uint32_t pinned_map_id(const char *pin_dir, const char *pin)
+{
+	struct bpf_map_info info = {};
+	uint32_t length = sizeof(info);
+	int fd = pin_open(pin_dir, pin), r;
+
+	if (fd < 0)
+		return 0;
+	r = bpf_obj_get_info_by_fd(fd, &info, &length);
+	close(fd);
+	return r ? 0 : info.id;
+}
+
+static bool is_among(uint32_t id, const uint32_t *ids, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (id && ids[i] == id)
+			return true;
+	return false;
+}
+
+int xdp_object_identify(int program_fd, const char *pin_dir, struct xdp_identity *ret_identity)
+{
+	static const char *const pins[] = { XBOND_PIN_SETTINGS, XBOND_PIN_TABLE,
+					    XBOND_PIN_BUCKETS,	XBOND_PIN_CURSOR,
+					    XBOND_PIN_COUNTERS, XBOND_PIN_XDP_SLAVES,
+					    XBOND_PIN_XDP_ALL };
+	uint32_t ids[PROGRAM_MAPS_MAX] = { 0 };
+	struct bpf_prog_info info = { .nr_map_ids = PROGRAM_MAPS_MAX, .map_ids = (uintptr_t)ids };
+	uint32_t length = sizeof(info);
+	int r = bpf_obj_get_info_by_fd(program_fd, &info, &length);
+
+	if (r)
+		return r;
+	memset(ret_identity, 0, sizeof(*ret_identity));
+	memcpy(ret_identity->tag, info.tag, sizeof(ret_identity->tag));
+	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
+		ret_identity->shared_maps +=
+			is_among(pinned_map_id(pin_dir, pins[i]), ids, PROGRAM_MAPS_MAX);
+	return 0;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Making the pair. Following it: device_sync.c. */
+#include "daemon/device/device.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/crashpoint.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/device/device_pair.h"
+#include "daemon/net/ipv6.h"
+#include "daemon/net/netns_call.h"
+
+#define PORT_MTU 65535 /* bond0's MTU alone decides */
+#define FIRST_MTU 1500
+#define NAME_TRIES 100
+
+int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE],
+		     struct err *err)
+{
+	struct link_info link;
+
+	snprintf(ret_name, XBOND_NAME_SIZE, "xb-%.12s", bond_name);
+	for (unsigned int i = 1; i < NAME_TRIES; i++) {
+		if (link_get_by_name(nl, ret_name, &link))
+			return 0;
+		snprintf(ret_name, XBOND_NAME_SIZE, "xb-%.9s~%u", bond_name, i % NAME_TRIES);
+	}
+	return err_set(err, EEXIST, "no free name for the port side of %s", bond_name);
+}
+
+/* No address, no ARP, no IPv6: the port side is a socket in the wall. */
+static int prepare_port(struct bond *bond, const char *alias, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct nl *nl = &bond->daemon->nl;
+	int r;
+
+	r = link_set_alias(nl, (int)pin->port_ifindex, alias, err);
+	if (!r)
+		r = link_set_flags(nl, (int)pin->port_ifindex, IFF_NOARP, IFF_NOARP, err);
+	if (r)
+		return r;
+	r = ipv6_set_disabled(pin->port_name, 1);
+	return r ? err_set(err, -r, "cannot turn IPv6 off on %s: %s", pin->port_name, strerror(-r))
+		 : 0;
+}
+
+int device_create(struct bond *bond, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct nl *nl = &bond->daemon->nl;
+	struct link_info port;
+	char alias[64];
+	int r;
+
+	r = device_pair_make(bond, FIRST_MTU, PORT_MTU, err);
+	crashpoint("create-device");
+	if (r)
+		return r;
+	r = link_get_by_name(nl, pin->port_name, &port);
+	if (r)
+		return err_set(err, -r, "%s has gone while %s was made; try again", pin->port_name,
+			       pin->name);
+	pin->port_ifindex = (__u32)port.ifindex;
+	pin->ifindex = (__u32)port.lower;
+	pin->mtu = FIRST_MTU;
+	bond->dataplane.pins.table->port_ifindex = pin->port_ifindex;
+	bond->dataplane.pins.table->bond_ifindex = pin->ifindex;
+	snprintf(alias, sizeof(alias), BOND_PORT_ALIAS "%s", pin->name);
+	return prepare_port(bond, alias, err);
+}
+
+/*
+ * By number if it is known already, else by a name that nobody but bondd gives; the peer may be
+ * anywhere.
+ */
+void device_remove(struct nl *nl, const struct xbond_bond *pin)
+{
+	struct link_info port, device;
+	bool is_pair;
+
+	if ((link_get(nl, -1, (int)pin->port_ifindex, &port) || !bond_is_port_side(&port)) &&
+	    link_get_by_name(nl, pin->port_name, &port))
+		return;
+	if (!link_is_paired(&port))
+		return;
+	is_pair = !link_get_by_name(nl, pin->name, &device) && device.lower == port.ifindex;
+	if (is_pair || bond_is_port_side(&port))
+		link_delete(nl, port.ifindex, NULL);
+}
+
+struct new_mac {
+	int ifindex;
+	const uint8_t *mac;
+};
+
+static int set_mac(struct nl *nl, const void *arg)
+{
+	const struct new_mac *new = arg;
+
+	return link_set_mac(nl, new->ifindex, new->mac, NULL);
+}
+
+int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	const struct new_mac new = { .ifindex = (int)pin->ifindex, .mac = mac };
+	int r;
+
+	r = elsewhere_call(&bond->daemon->nl, pin->netnsid, set_mac, &new, err);
+	if (!r)
+		memcpy(pin->mac, mac, XBOND_MAC_SIZE);
+	return r;
+}

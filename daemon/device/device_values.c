@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/device/device_values.h"
+
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <string.h>
+
+#include "common/mac.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/device/device.h"
+#include "daemon/net/netns_call.h"
+#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/rx_turn_steps.h"
+#include "daemon/slave/slave.h"
+#include "daemon/slave/xdp.h"
+
+/* -errno: of the first that does not take it. */
+static int values_give_mac(struct bond *bond, struct err *err)
+{
+	int r = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
+		if (bond_is_member(bond, slot))
+			r = slave_follow_mac(bond, slot, err);
+	return r;
+}
+
+static void values_take_back_mac(struct bond *bond, const uint8_t *old, const char *why)
+{
+	char text[MAC_FORMAT_SIZE];
+	struct err err;
+
+	log_warning("%s: %s; the bond goes back to %s", bond_pin(bond)->name, why,
+		    mac_format(old, text));
+	memcpy(bond_pin(bond)->mac, old, XBOND_MAC_SIZE);
+	bond_for_each_member (bond, slot)
+		slave_follow_mac(bond, slot, NULL);
+	if (device_set_mac(bond, old, &err))
+		log_warning("%s: cannot have its MAC address back: %s", bond_pin(bond)->name,
+			    err.text);
+}
+
+void device_follow_mac(struct bond *bond, const uint8_t *mac)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	uint8_t old[XBOND_MAC_SIZE];
+	char text[MAC_FORMAT_SIZE];
+	struct err err;
+
+	if (!memcmp(pin->mac, mac, XBOND_MAC_SIZE))
+		return;
+	memcpy(old, pin->mac, XBOND_MAC_SIZE);
+	memcpy(pin->mac, mac, XBOND_MAC_SIZE);
+	if (values_give_mac(bond, &err))
+		values_take_back_mac(bond, old, err.text);
+	else
+		log_notice("%s: MAC address is now %s", pin->name, mac_format(mac, text));
+	backlog_skip_follow_all(bond);
+	bond_evaluate(bond); /* LACP names it */
+}
+
+static int values_set_mtu(struct nl *nl, const void *arg)
+{
+	const struct xbond_bond *pin = arg;
+
+	return link_set_mtu(nl, (int)pin->ifindex, pin->mtu, NULL);
+}
+
+/*
+ * Many drivers take no large frames by XDP, and not all of those refuse the MTU. `auto` gives way
+ * to any that is not small, and asks for XDP anew when all slaves have it; `xdp` does not.
+ */
+static int values_give_mtu(struct bond *bond, unsigned int slot, uint32_t old, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	struct err why;
+	int r;
+
+	if (pin->mtu > old && pin->mtu > ETH_DATA_LEN && slave->rx_hook == XBOND_RX_XDP &&
+	    pin->rx_hook == XBOND_RX_AUTO)
+		xdp_yield(bond, slot);
+	r = link_set_mtu(&bond->daemon->nl, (int)slave->ifindex, pin->mtu, &why);
+	if (r && slave->rx_hook == XBOND_RX_XDP)
+		return err_set(err, -r,
+			       "%s does not take MTU %u while it receives by XDP (%s; 'bondctl set "
+			       "%s rx_hook "
+			       "auto' lets it)",
+			       slave->name, pin->mtu, why.text, pin->name);
+	return r ? err_set(err, -r, "%s does not take MTU %u (%s)", slave->name, pin->mtu, why.text)
+		 : 0;
+}
+
+static int values_give_mtu_to_all(struct bond *bond, uint32_t old, struct err *err)
+{
+	int r = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
+		if (bond_is_member(bond, slot))
+			r = values_give_mtu(bond, slot, old, err);
+	return r;
+}
+
+static void values_take_back_mtu(struct bond *bond, uint32_t old, const char *why)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct nl *nl = &bond->daemon->nl;
+	struct err err;
+
+	log_warning("%s: %s; the bond goes back to %u", pin->name, why, old);
+	pin->mtu = old;
+	bond_for_each_member (bond, slot)
+		link_set_mtu(nl, (int)bond_slave(bond, slot)->ifindex, old, NULL);
+	if (elsewhere_call(nl, pin->netnsid, values_set_mtu, pin, &err))
+		log_warning("%s: cannot have its MTU back: %s", pin->name, err.text);
+}
+
+void device_follow_mtu(struct bond *bond, uint32_t mtu)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	uint32_t old = pin->mtu;
+	struct err err;
+
+	if (old == mtu)
+		return;
+	pin->mtu = mtu;
+	if (values_give_mtu_to_all(bond, old, &err))
+		values_take_back_mtu(bond, old, err.text);
+	else
+		log_notice("%s: MTU is now %u", pin->name, mtu);
+	rx_turn_ask_again(bond);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/lacp_thread/lacp_thread_hold.h"
+
+#include <string.h>
+
+#include "common/atomic.h"
+#include "lacp/pdu.h"
+
+/* A timer that the first PDU starts before the machines have run needs a time. */
+void slowio_hold_begin(struct xbond_hold *hold)
+{
+	if (!hold->enabled)
+		hold->words[hold->in_force & 1].silence_ns = LACP_LONG_TIMEOUT_TIME;
+	store_release(hold->enabled, 1);
+}
+
+void slowio_hold_clear(struct xbond_hold *hold, struct slowio_sent *sent)
+{
+	store_release(hold->enabled, 0);
+	memset(hold, 0, sizeof(*hold));
+	memset(sent, 0, sizeof(*sent));
+}
+
+void slowio_hold_adopt(const struct xbond_hold *hold, struct slowio_sent *ret_sent)
+{
+	const struct xbond_hold_words *words = &hold->words[hold->in_force & 1];
+
+	ret_sent->sent_ns = words->sent_ns;
+	memcpy(ret_sent->pdu, words->pdu, sizeof(ret_sent->pdu));
+}
+
+void slowio_hold_sent(struct slowio_sent *sent, const uint8_t *frame, uint64_t now_ns)
+{
+	memcpy(sent->pdu, frame, sizeof(sent->pdu));
+	sent->sent_ns = now_ns;
+}
+
+static void words_of(const struct lacp_system *sys, unsigned int slot,
+		     const struct slowio_sent *sent, struct xbond_hold_words *ret_words)
+{
+	const struct lacp_port_state *port = &sys->port[slot];
+	bool current = port->rx == LACP_RX_CURRENT;
+	bool fast = port->actor.state & LACP_TIMEOUT;
+
+	*ret_words = (struct xbond_hold_words){
+		.silence_ns = fast ? LACP_SHORT_TIMEOUT_TIME : LACP_LONG_TIMEOUT_TIME,
+		.heard_ns = port->heard_ns,
+		.sent_ns = sent->sent_ns,
+		.holding = current && sys->state.config.hold && sent->sent_ns,
+		.current = current,
+		.told = port->told,
+		.independent = !sys->state.config.coupled,
+	};
+	lacp_info_encode(ret_words->partner, &port->partner);
+	memcpy(ret_words->pdu, sent->pdu, sizeof(ret_words->pdu));
+	memcpy(ret_words->believed, sys->state.config.believed, sizeof(ret_words->believed));
+}
+
+void slowio_hold_follow(struct xbond_hold *hold, const struct lacp_system *sys, unsigned int slot,
+			const struct slowio_sent *sent)
+{
+	uint32_t in_force = hold->in_force & 1;
+	struct xbond_hold_words words;
+
+	words_of(sys, slot, sent, &words);
+	if (!memcmp(&words, &hold->words[in_force], sizeof(words)))
+		return;
+	hold->words[!in_force] = words;
+	store_release(hold->in_force, !in_force);
+}
+
+bool slowio_hold_is_outdated(const struct xbond_hold *hold, const struct xbond_pdu *pdu)
+{
+	return pdu->received_ns < hold->missed_ns;
+}
+
+/*
+ * The partner was heard since, if the programs have answered for us. A port that they have given
+ * up, be it in one direction, has heard nobody.
+ */
+void slowio_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsigned int slot)
+{
+	bool given_up = hold->ended != XBOND_HOLD_GOES_ON || hold->withheld;
+
+	if (sys->used >> slot & 1 && (given_up || hold->heard_ns))
+		lacp_hold_ended(sys, slot, given_up ? 0 : hold->heard_ns, hold->answered_ns);
+	hold->heard_ns = 0;
+	hold->ended = XBOND_HOLD_GOES_ON;
+	hold->withheld = 0;
+	hold->hurried = 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/manage/config_wait.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/mac.h"
+#include "common/mode.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/awaited.h"
+#include "daemon/manage/requests.h"
+
+#define LOOKS_UNTIL_BY_MAC 3
+#define RETRY_NS (10 * 1000 * NS_PER_MS) /* doubled with each refusal */
+#define RETRY_DOUBLED 5
+
+struct config_wait_search {
+	const uint8_t *perm_mac;
+	char name[XBOND_NAME_SIZE];
+};
+
+static int config_wait_add(const struct awaited *awaited, const char *name, struct err *err)
+{
+	struct bond *bond = awaited->bond;
+	struct option_set options = awaited->slave.options;
+	int r;
+
+	/* The mode may have changed since. */
+	if (!mode_has(bond_pin(bond)->mode, MODE_LACP))
+		options.given[OPT_ACTOR_PORT_PRIO] = false;
+	awaited_rename_primary(bond, awaited->slave.name, name);
+	r = request_add_slaves(bond->daemon, bond_pin(bond)->name, &name, 1, &options, NULL, err);
+	if (r)
+		awaited_rename_primary(bond, name, awaited->slave.name);
+	return r;
+}
+
+/* True: no need to wait any more. */
+static bool config_wait_is_done(struct awaited *awaited, const char *name)
+{
+	int slot = pins_slot_by_name(&awaited->bond->dataplane.pins, name);
+
+	if (!strcmp(name, awaited->slave.name) || slot < 0)
+		return true;
+	awaited->added = true;
+	memcpy(awaited->perm_mac, bond_slave(awaited->bond, (unsigned int)slot)->perm_mac,
+	       XBOND_MAC_SIZE);
+	return false;
+}
+
+static bool config_wait_is_too_early(const struct awaited *awaited)
+{
+	unsigned int doubled;
+
+	if (!awaited->refusals)
+		return false;
+	doubled = awaited->refusals > RETRY_DOUBLED ? RETRY_DOUBLED : awaited->refusals - 1;
+	return clock_now_ns() - awaited->refused_ns < RETRY_NS << doubled;
+}
+
+/*
+ * Adds the slave, or says once why not and waits on: it may come in another state. Not at once, for
+ * the try itself makes messages about the device.
+ */
+static bool config_wait_try(struct awaited *awaited, const char *name)
+{
+	struct err err = { 0 };
+
+	if (config_wait_is_too_early(awaited)) {
+		awaited->news = true;
+		return false;
+	}
+	if (!config_wait_add(awaited, name, &err))
+		return config_wait_is_done(awaited, name);
+	awaited->refused_ns = clock_now_ns();
+	awaited->refusals++;
+	awaited->news = false;
+	if (strcmp(err.text, awaited->refused))
+		log_error("%s: slave %s: %s", bond_pin(awaited->bond)->name, name, err.text);
+	snprintf(awaited->refused, sizeof(awaited->refused), "%s", err.text);
+	return false;
+}
+
+void config_link_appeared(struct daemon *daemon, const char *name)
+{
+	for (struct awaited **at = &daemon->awaited; *at;)
+		at = awaited_next(at, !(*at)->added && !strcmp((*at)->slave.name, name) &&
+					      config_wait_try(*at, name));
+}
+
+/* The device may have the name as an alternative one. */
+static bool config_wait_by_name(struct daemon *daemon, struct awaited *awaited)
+{
+	struct link_info link;
+
+	return !awaited->added && !link_get_by_name(&daemon->nl, awaited->slave.name, &link) &&
+	       config_wait_try(awaited, link.name);
+}
+
+void config_look_again(struct daemon *daemon)
+{
+	for (struct awaited **at = &daemon->awaited; *at;)
+		at = awaited_next(at, config_wait_by_name(daemon, *at));
+}
+
+static void config_wait_compare(const struct link_info *link, void *arg)
+{
+	struct config_wait_search *search = arg;
+
+	if (link->has_perm_mac && !memcmp(link->perm_mac, search->perm_mac, XBOND_MAC_SIZE))
+		memcpy(search->name, link->name, XBOND_NAME_SIZE);
+}
+
+/* True when it is done with. */
+static bool config_wait_by_mac(struct daemon *daemon, struct awaited *awaited)
+{
+	struct config_wait_search search = { .perm_mac = awaited->perm_mac };
+
+	if (awaited->added || mac_is_zero(awaited->perm_mac))
+		return false;
+	link_visit(&daemon->nl, -1, config_wait_compare, &search);
+	if (!*search.name) {
+		awaited->looks = 0;
+		return false;
+	}
+	return ++awaited->looks >= LOOKS_UNTIL_BY_MAC && config_wait_try(awaited, search.name);
+}
+
+void config_wait_tick(struct daemon *daemon)
+{
+	for (struct awaited **at = &daemon->awaited; *at;)
+		at = awaited_next(at, config_wait_by_mac(daemon, *at) ||
+					      ((!(*at)->refusals || (*at)->news) &&
+					       config_wait_by_name(daemon, *at)));
+}

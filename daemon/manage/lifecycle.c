@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/manage/lifecycle.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/mac.h"
+#include "common/mode.h"
+#include "daemon/announce/announce.h"
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/idle.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/awaited.h"
+#include "daemon/bond/bond_lacp.h"
+#include "daemon/bond/bypass.h"
+#include "daemon/bond/delay.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/bond/pins_keep.h"
+#include "daemon/bond/port_hooks.h"
+#include "daemon/dataplane/migrate.h"
+#include "daemon/dataplane/pin_dirs.h"
+#include "daemon/dataplane/upgrade.h"
+#include "daemon/device/device.h"
+#include "daemon/monitor/poll.h"
+#include "daemon/monitor/verdict.h"
+#include "daemon/slave/attach_check_slaves.h"
+#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/rx_place.h"
+#include "daemon/slave/rx_turn_steps.h"
+#include "daemon/slave/slave.h"
+#include "daemon/slave/slave_hooks.h"
+#include "daemon/slave/slave_lost.h"
+#include "daemon/slave/slave_multicast.h"
+#include "daemon/slave/slave_trouble.h"
+#include "daemon/slave/vlan_filter.h"
+#include "daemon/slave/xdp.h"
+#include "daemon/slave/xdp_upgrade.h"
+#include "options/names.h"
+
+static struct bond *bond_new(struct daemon *daemon)
+{
+	struct bond *bond = calloc(1, sizeof(*bond));
+
+	if (!bond)
+		abort();
+	bond->daemon = daemon;
+	bond->groups.pin_fd = -1;
+	return bond;
+}
+
+static void bond_free(struct bond *bond)
+{
+	delay_stop(bond);
+	bond_lacp_stop(bond, false);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		slave_hooks_end(bond, slot);
+	dataplane_close(&bond->dataplane);
+	pins_keep_nothing(bond);
+	groups_free(bond);
+	free(bond);
+}
+
+static void enlist(struct bond *bond)
+{
+	bond->next = bond->daemon->bonds;
+	bond->daemon->bonds = bond;
+	poll_schedule(bond);
+}
+
+static void delist(struct bond *bond)
+{
+	struct bond **at = &bond->daemon->bonds;
+
+	while (*at && *at != bond)
+		at = &(*at)->next;
+	if (*at)
+		*at = bond->next;
+}
+
+static int check_new_name(struct daemon *daemon, const char *name, struct err *err)
+{
+	struct link_info link;
+	char path[PATH_MAX];
+
+	if (name_check("bond", name, err))
+		return -EINVAL;
+	pins_path(path, sizeof(path), daemon->paths.bpf_dir, name);
+	if (daemon_find_bond(daemon, name))
+		return err_set(err, EEXIST,
+			       "the bond %s exists already; 'bondctl show %s' tells about it", name,
+			       name);
+	if (!link_get_by_name(&daemon->nl, name, &link))
+		return err_set(err, EEXIST,
+			       "the name %s is taken by a network device; choose another", name);
+	if (!access(path, F_OK))
+		return err_set(err, EEXIST,
+			       "pins are in the way in %s, of no bond that bondd could adopt (its "
+			       "log says "
+			       "why); " PINS_REMOVE,
+			       path, path);
+	return 0;
+}
+
+static int start(struct bond *bond, struct err *err)
+{
+	int r = delay_start(bond);
+
+	return r < 0 ? err_set(err, -r, "no timer: %s", strerror(-r)) : 0;
+}
+
+int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
+		     const struct xbond_settings *settings, struct err *err)
+{
+	struct xbond_bond first = *options;
+	struct bond *bond;
+	int r;
+
+	r = check_new_name(daemon, first.name, err);
+	if (!r)
+		r = device_port_name(&daemon->nl, first.name, first.port_name, err);
+	if (r)
+		return r;
+	first.magic = XBOND_ABI_MAGIC;
+	first.abi_version = XBOND_ABI_VERSION;
+	first.state = XBOND_BOND_CREATING;
+	first.netnsid = -1;
+	first.active_slot = XBOND_NO_SLOT;
+	mac_random(first.random_mac);
+	memcpy(first.mac, first.random_mac, XBOND_MAC_SIZE);
+	bond = bond_new(daemon);
+	bond->is_down = true; /* as every new device; a message tells when it is up */
+	r = dataplane_create(&bond->dataplane, daemon->paths.bpf_dir, &first, settings, err);
+	if (r) {
+		free(bond);
+		return r;
+	}
+	bond->dataplane.settled = true; /* no program of it runs yet */
+	groups_open(bond);
+	r = device_create(bond, err);
+	idle_turn();
+	if (!r)
+		r = port_hooks_attach(bond, err);
+	if (!r && bond_pin(bond)->xdp_tx)
+		r = xdp_follow_tx(bond, err);
+	if (!r)
+		r = start(bond, err);
+	if (r) {
+		device_remove(&daemon->nl, bond_pin(bond));
+		delay_stop(bond);
+		bond_lacp_stop(bond, true);
+		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
+		groups_free(bond);
+		free(bond);
+		return r;
+	}
+	bond_pin(bond)->state = XBOND_BOND_READY;
+	enlist(bond);
+	bond_evaluate(bond);
+	dataplane_beat(&bond->dataplane);
+	pins_keep(bond);
+	log_notice("%s: created, mode %s", first.name, mode_name(first.mode));
+	return 0;
+}
+
+/* The device is gone already. */
+static void end(struct bond *bond)
+{
+	bond->port_up = false;
+	bond_pin(bond)->carrier = false;
+	slave_release(bond, UINT64_MAX);
+	awaited_remove(bond, NULL);
+	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
+	delist(bond);
+	delay_stop(bond);
+	bond_lacp_stop(bond, true);
+	pins_keep_nothing(bond);
+	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
+	groups_free(bond);
+	free(bond);
+}
+
+struct pair_deletion {
+	int port_ifindex, result;
+	struct err *err;
+};
+
+static void do_delete_pair(void *arg)
+{
+	struct pair_deletion *deletion = arg;
+	struct nl nl;
+
+	deletion->result = nl_init(&nl);
+	if (deletion->result) {
+		err_set(deletion->err, -deletion->result, "no netlink socket: %s",
+			strerror(-deletion->result));
+		return;
+	}
+	deletion->result = link_delete(&nl, deletion->port_ifindex, deletion->err);
+	nl_done(&nl);
+}
+
+/* The kernel takes the devices on the bond along, some 50 ms for 300 of them. */
+static int delete_pair(struct bond *bond, struct err *err)
+{
+	struct pair_deletion deletion = { .port_ifindex = (int)bond_pin(bond)->port_ifindex,
+					  .err = err };
+
+	idle_run(do_delete_pair, &deletion);
+	return deletion.result;
+}
+
+int lifecycle_delete(struct bond *bond, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	int r;
+
+	pin->state = XBOND_BOND_DELETING;
+	crashpoint("delete-started");
+	r = delete_pair(bond, err);
+	if (r && r != -ENODEV) {
+		pin->state = XBOND_BOND_READY;
+		return r;
+	}
+	log_notice("%s: deleted", pin->name);
+	idle_turn();
+	end(bond);
+	return 0;
+}
+
+void lifecycle_gone(struct bond *bond)
+{
+	log_notice("%s: the device was deleted%s; its slaves are released", bond_pin(bond)->name,
+		   bond->away ? " with the namespace it was in" : "");
+	bond_pin(bond)->state = XBOND_BOND_DELETING;
+	end(bond);
+}
+
+/* The bond had taken the MAC of its first slave, which then did not become one. */
+static void take_back_mac(struct bond *bond, unsigned int slot)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (slave->state == XBOND_SLOT_ENSLAVING && bond_slave_count(bond) == 1 &&
+	    !memcmp(pin->mac, slave->before.mac, XBOND_MAC_SIZE))
+		device_set_mac(bond, pin->random_mac, NULL);
+}
+
+static void adopt_slave(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct link_info link;
+
+	if (slave->state == XBOND_SLOT_FREE)
+		return;
+	if (!slave_find_device(bond, slot, &link)) {
+		log_notice("%s: slave %s has gone", bond_pin(bond)->name, slave->name);
+		if (slave->state == XBOND_SLOT_MEMBER)
+			awaited_slave_lost(bond, slot);
+		/* It may have been moved, which leaves them here. */
+		vlan_filter_close(bond, slot);
+		slave_forget(bond, slot);
+	} else if (slave->state != XBOND_SLOT_MEMBER) {
+		log_notice("%s: %s was half way in or out; it is restored", bond_pin(bond)->name,
+			   slave->name);
+		take_back_mac(bond, slot);
+		slave_undo(bond, slot);
+	} else {
+		slave_finish_mac(bond, slot);
+		bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
+		verdict_set(bond, slot, LINK_MONITOR_CARRIER, link.carrier);
+		bond->members[slot].flapped = slave->carrier_changes != link.carrier_changes;
+		rx_place_tidy(bond, slot);
+	}
+}
+
+static bool is_elsewhere(struct bond *bond)
+{
+	uint64_t here = dataplane_netns_cookie(), theirs = bond->dataplane.pins.table->netns_cookie;
+
+	return here && theirs && here != theirs;
+}
+
+/* As the last bondd saw it, so that the first evaluation changes nothing that is as it was. */
+static void recall(struct bond *bond)
+{
+	const struct pins *pins = &bond->dataplane.pins;
+	int primary = pins_slot_by_name(pins, pins->bond->primary);
+	struct link_info port;
+
+	bond->away = pins->bond->netnsid >= 0;
+	bond->port_up = !link_get(&bond->daemon->nl, -1, (int)pins->bond->port_ifindex, &port) &&
+			port.flags & IFF_UP;
+	bond->active_by_hand = primary >= 0 && (unsigned int)primary != pins->bond->active_slot &&
+			       pins->slaves[primary].link == XBOND_LINK_UP;
+}
+
+/* The slaves first: until their carrier is known, an evaluation would take them for dead. */
+static void adopt_ready(struct bond *bond)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	uint64_t members = 0;
+	struct err err;
+
+	recall(bond);
+	groups_open(bond);
+	enlist(bond);
+	bond->adopting = true;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		adopt_slave(bond, slot);
+	bond_for_each_member (bond, slot)
+		attach_check_slave(bond, slot);
+	bypass_follow_captures(bond->daemon);
+	if (device_sync(bond) == -ENODEV) {
+		lifecycle_gone(bond);
+		return;
+	}
+	bond_for_each_member (bond, slot) {
+		slave_follow_promisc(bond, slot);
+		members |= UINT64_C(1) << slot;
+		if (slave_follow_mac(bond, slot, &err))
+			log_warning("%s: %s", pin->name, err.text);
+		slave_hooks_follow(bond, slot, true);
+		xdp_upgrade_slave(bond, slot);
+		backlog_skip_follow(bond, slot);
+	}
+	groups_join(bond, members);
+	if (xdp_follow_tx(bond, &err))
+		log_error("%s: %s", pin->name, err.text);
+	xdp_upgrade_tx(bond);
+	slave_lost_look(bond);
+	vlan_filter_sync(bond);
+	slave_trouble_look(bond);
+	bond_evaluate(bond);
+	rx_turn_start(bond, NULL);
+	if (start(bond, &err))
+		log_error("%s: %s", pin->name, err.text);
+	bond->adopting = false;
+	pins_keep(bond);
+	log_notice("%s: adopted with %u slaves", pin->name, bond_slave_count(bond));
+}
+
+/* Created or deleted half way: there was no bond before, or there shall be none. */
+static void finish_removal(struct bond *bond)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+
+	log_notice("%s: was half %s; it is removed", pin->name,
+		   pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
+	groups_open(bond);
+	device_remove(&bond->daemon->nl, pin);
+	enlist(bond);
+	end(bond);
+}
+
+/*
+ * With the maps and programs of this build, if the kernel takes them; else the bond goes on with
+ * its own.
+ */
+static int open_pins(struct bond *bond, const char *name, struct err *err)
+{
+	const char *bpf_dir = bond->daemon->paths.bpf_dir;
+	struct dataplane *dataplane = &bond->dataplane;
+	struct err why;
+	int r = migrate(bpf_dir, name, err);
+
+	if (!r)
+		r = dataplane_open_maps(dataplane, bpf_dir, name, err);
+	if (!r && is_elsewhere(bond))
+		return err_set(err, EXDEV,
+			       "it belongs to another network namespace; start bondd there, or "
+			       "give this one "
+			       "its own --bpf-dir");
+	if (!r && upgrade_pins(dataplane, &why))
+		log_error("%s: goes on with the programs of another build: %s", name, why.text);
+	if (!r)
+		r = pins_open_added(&dataplane->pins, err);
+	return r ? r : dataplane_open_programs(dataplane, err);
+}
+
+static void adopt(struct daemon *daemon, const char *name)
+{
+	struct bond *bond = bond_new(daemon);
+	struct err err;
+
+	if (open_pins(bond, name, &err)) {
+		log_error("%s: not adopted: %s", name, err.text);
+		bond_free(bond);
+		return;
+	}
+	bond->dataplane.settled = true; /* lifecycle_adopt_all() has waited */
+	if (bond_pin(bond)->state == XBOND_BOND_READY) {
+		adopt_ready(bond);
+	} else {
+		finish_removal(bond);
+	}
+}
+
+void lifecycle_adopt_all(struct daemon *daemon)
+{
+	char **names;
+	struct err err;
+
+	pin_dirs_remove_staging(daemon->paths.bpf_dir);
+	if (pins_names(&names, daemon->paths.bpf_dir, &err)) {
+		log_error("%s", err.text);
+		return;
+	}
+	if (*names)
+		dataplane_quiesce();
+	for (char **name = names; *name; name++)
+		adopt(daemon, *name);
+	pins_names_free(names);
+}
+
+void lifecycle_let_go(struct daemon *daemon)
+{
+	awaited_free_all(daemon);
+	while (daemon->bonds) {
+		struct bond *bond = daemon->bonds;
+
+		dataplane_stop_beating(&bond->dataplane);
+		delist(bond);
+		bond_free(bond);
+	}
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Requests about bonds. Those about slaves: requests_slaves.c. */
+#include "daemon/manage/requests.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/bond/bypass.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/device/device_pair.h"
+#include "daemon/manage/lifecycle.h"
+#include "daemon/monitor/poll.h"
+#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/rx_turn_steps.h"
+#include "daemon/slave/slave.h"
+#include "daemon/slave/xdp.h"
+#include "options/values.h"
+
+int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
+{
+	*ret_bond = daemon_find_bond(daemon, name);
+	return *ret_bond ? 0
+			 : err_set(err, ENOENT,
+				   "no such bond: %s ('bondctl list' names those there are)", name);
+}
+
+/* The option's default, as the table has it. */
+static struct option_value initial_value(const struct option *option)
+{
+	struct option_value value = { 0 };
+
+	option_parse(option, option->initial, &value, NULL);
+	return value;
+}
+
+static void fill(struct xbond_bond *bond, struct xbond_settings *settings,
+		 const struct option_set *options)
+{
+	struct pins pins = { .settings = settings, .bond = bond };
+
+	for (int id = 0; id < OPT_COUNT; id++) {
+		const struct option *option = option_at(id);
+		struct option_value value =
+			options->given[id] ? options->value[id] : initial_value(option);
+
+		if (option->scope != OPTION_BOND || id == OPT_ACTIVE_SLAVE)
+			continue;
+		if (option->home == OPTION_IN_SETTINGS)
+			values_write_setting(&pins, option, 0, &value);
+		else if (option->home == OPTION_IN_BOND)
+			values_write_bond(bond, option, &value);
+	}
+}
+
+/* Options that exclude each other. */
+static int check_bond(const struct xbond_bond *pin, struct err *err)
+{
+	int r = device_pair_check(pin, err);
+
+	return r ? r : backlog_skip_check(pin, err);
+}
+
+int request_create(struct daemon *daemon, const char *name, const struct option_set *options,
+		   struct err *err)
+{
+	struct xbond_settings settings = { 0 };
+	struct xbond_bond bond = { 0 };
+	int r;
+
+	fill(&bond, &settings, options);
+	r = option_set_check_mode(options, bond.mode, err);
+	if (!r)
+		r = check_bond(&bond, err);
+	if (!r && options->given[OPT_ACTIVE_SLAVE] && options->value[OPT_ACTIVE_SLAVE].name[0])
+		r = err_set(err, EINVAL,
+			    "active_slave: the bond has no slaves yet; set it when it has");
+	if (r)
+		return r;
+	if (strlen(name) < sizeof(bond.name))
+		memcpy(bond.name, name, strlen(name));
+	else
+		return err_set(err, EINVAL, "bond name too long: %zu characters, at most %zu",
+			       strlen(name), sizeof(bond.name) - 1);
+	return lifecycle_create(daemon, &bond, &settings, err);
+}
+
+int request_delete(struct daemon *daemon, const char *name, struct err *err)
+{
+	struct bond *bond;
+	int r = request_find(daemon, name, &bond, err);
+
+	return r ? r : lifecycle_delete(bond, err);
+}
+
+/* mac_policy reaches into the slaves; if one refuses, all go back. */
+static int apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	int r = 0;
+
+	if (pin->mac_policy == before)
+		return 0;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
+		if (bond_is_member(bond, slot))
+			r = slave_follow_mac(bond, slot, err);
+	if (!r)
+		return 0;
+	pin->mac_policy = before;
+	bond_for_each_member (bond, slot)
+		slave_follow_mac(bond, slot, NULL);
+	return r;
+}
+
+static void apply(struct bond *bond, const struct option_set *options)
+{
+	if (options->given[OPT_RX_BACKLOG])
+		backlog_skip_follow_all(bond);
+	if (options->given[OPT_HASH_SEED])
+		bond->dataplane.pins.table->hash_seed = bond_pin(bond)->hash_seed;
+	if (options->given[OPT_PRIMARY])
+		bond->primary_changed = true;
+	if (options->given[OPT_MIIMON])
+		poll_schedule(bond);
+	bond_evaluate(bond);
+	xdp_follow_tx(bond, NULL);
+}
+
+/*
+ * -EMSGSIZE, where `xdp` is asked for by name: nothing has changed. Where slaves take turns, the
+ * log tells.
+ */
+static int apply_rx_hook(struct bond *bond, uint32_t before, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct err why;
+	int r;
+
+	bond_for_each_member (bond, slot)
+		xdp_ask_again(bond, slot);
+	r = rx_turn_start(bond, &why);
+	if (r != -EMSGSIZE || pin->rx_hook != XBOND_RX_XDP || before == XBOND_RX_XDP)
+		return 0;
+	pin->rx_hook = before;
+	rx_turn_start(bond, NULL);
+	return err_set(err, EMSGSIZE,
+		       "rx_hook: %s; lower the bond's MTU first, or say auto, which waits for that",
+		       why.text);
+}
+
+static int write_options(struct xbond_bond *pin, const struct option_set *options, struct err *err)
+{
+	for (int id = 0; id < OPT_COUNT; id++) {
+		if (!options->given[id])
+			continue;
+		if (option_at(id)->home != OPTION_IN_BOND)
+			return err_set(err, EINVAL,
+				       "%s is written into the settings map, not by bondd",
+				       option_at(id)->name);
+		values_write_bond(pin, option_at(id), &options->value[id]);
+	}
+	return check_bond(pin, err);
+}
+
+/* What devices may refuse. A program goes off again without fail, so the slaves come later. */
+static int change_devices(struct bond *bond, const struct xbond_bond *before,
+			  const struct option_set *options, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	int r = pin->xdp_tx ? xdp_follow_tx(bond, err) : 0;
+
+	if (!r)
+		r = apply_mac_policy(bond, before->mac_policy, err);
+	if (r || !options->given[OPT_RX_HOOK])
+		return r;
+	r = apply_rx_hook(bond, before->rx_hook, err);
+	if (r && pin->mac_policy != before->mac_policy) {
+		pin->mac_policy = before->mac_policy;
+		bond_for_each_member (bond, slot)
+			slave_follow_mac(bond, slot, NULL);
+	}
+	return r;
+}
+
+int request_set(struct daemon *daemon, const char *name, const struct option_set *options,
+		struct err *err)
+{
+	struct xbond_bond before, *pin;
+	struct bond *bond;
+	int r = request_find(daemon, name, &bond, err);
+
+	if (r)
+		return r;
+	pin = bond_pin(bond);
+	before = *pin;
+	r = option_set_check_set(options, err);
+	if (!r)
+		r = option_set_check_mode(options,
+					  options->given[OPT_MODE] ? options->value[OPT_MODE].number
+								   : pin->mode,
+					  err);
+	if (!r)
+		r = write_options(pin, options, err);
+	if (!r && pin->mode != before.mode)
+		pin->active_slot = XBOND_NO_SLOT;
+	if (!r)
+		r = change_devices(bond, &before, options, err);
+	if (!r) {
+		apply(bond, options);
+		return 0;
+	}
+	*pin = before;
+	bond_evaluate(bond);
+	if (!pin->xdp_tx)
+		xdp_follow_tx(bond, NULL);
+	return r;
+}
+
+int request_refresh(struct daemon *daemon, const char *name, struct err *err)
+{
+	struct bond *bond;
+	int r = request_find(daemon, name, &bond, err);
+
+	if (r)
+		return r;
+	bypass_follow_captures(daemon);
+	bond_evaluate(bond);
+	return 0;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* add-slave and del-slave: all devices of a call, or none. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mac.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/awaited.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/device/device.h"
+#include "daemon/manage/requests.h"
+#include "daemon/net/address.h"
+#include "daemon/slave/enslave_check.h"
+#include "daemon/slave/slave.h"
+#include "options/values.h"
+
+#define MAX_ADDRESSES 64
+
+struct addition {
+	struct bond *bond;
+	const struct option_set *options;
+	json_t *notes;
+	struct link_info links[XBOND_MAX_SLAVES];
+	struct address_set {
+		struct address address[MAX_ADDRESSES];
+		int count;
+	} * addresses; /* of each link, before anything changed */
+	size_t count;
+	uint64_t added; /* slots */
+	bool gave_mac;
+};
+
+static int check_all(struct addition *addition, const char *const *slaves, size_t count,
+		     struct err *err)
+{
+	unsigned int used = bond_slave_count(addition->bond);
+	bool force =
+		addition->options->given[OPT_FORCE] && addition->options->value[OPT_FORCE].number;
+	int r = 0;
+
+	if (used + count > XBOND_MAX_SLAVES)
+		return err_set(err, ENOSPC,
+			       "%s has %u slaves and can have %d; %zu more are too many",
+			       bond_pin(addition->bond)->name, used, XBOND_MAX_SLAVES, count);
+	for (size_t i = 0; i < count && !r; i++) {
+		r = enslave_check(addition->bond, slaves[i], force, &addition->links[i], err);
+		for (size_t j = 0; j < i && !r; j++) /* it may have alternative names */
+			if (addition->links[i].ifindex == addition->links[j].ifindex)
+				r = err_set(err, EINVAL, "%s is named twice",
+					    addition->links[i].name);
+	}
+	addition->count = count;
+	return r;
+}
+
+/*
+ * One slave for each queue_id. slots: the slaves that get it; count of them, also before they have
+ * slots.
+ */
+static int check_queue_id(struct bond *bond, const struct option_set *options, uint64_t slots,
+			  size_t count, struct err *err)
+{
+	uint32_t queue_id = options->given[OPT_QUEUE_ID] ? options->value[OPT_QUEUE_ID].number : 0;
+
+	if (!queue_id)
+		return 0;
+	if (count > 1)
+		return err_set(err, EINVAL,
+			       "queue_id: one number is for one slave; give each its own");
+	bond_for_each_member (bond, slot)
+		if (!(slots >> slot & 1) && bond_slave(bond, slot)->queue_id == queue_id)
+			return err_set(err, EEXIST, "queue_id: %u is that of %s; give another",
+				       queue_id, bond_slave(bond, slot)->name);
+	return 0;
+}
+
+static unsigned int free_slot(struct bond *bond)
+{
+	unsigned int slot = 0;
+
+	while (slot < XBOND_MAX_SLAVES && bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
+		slot++;
+	return slot;
+}
+
+/* As kernel bonding: the first slave's, unless the user has set one. */
+static int give_mac(struct addition *addition, struct err *err)
+{
+	struct bond *bond = addition->bond;
+	struct xbond_bond *pin = bond_pin(bond);
+	int r;
+
+	if (bond_slave_count(bond) || memcmp(pin->mac, pin->random_mac, XBOND_MAC_SIZE))
+		return 0;
+	r = device_set_mac(bond, addition->links[0].mac, err);
+	addition->gave_mac = !r;
+	return r;
+}
+
+static void write_settings(struct addition *addition, unsigned int slot)
+{
+	struct pins *pins = &addition->bond->dataplane.pins;
+
+	/* What a bondd that died may have left in a free slot. */
+	pins->settings->weight[slot] = 0;
+	__atomic_and_fetch(&pins->settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
+	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
+		if (addition->options->given[id] && option_at(id)->home == OPTION_IN_SETTINGS)
+			values_write_setting(pins, option_at(id), slot,
+					     &addition->options->value[id]);
+}
+
+/* What the user has not said is the default. */
+static void write_slave(struct addition *addition, unsigned int slot)
+{
+	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++) {
+		const struct option *option = option_at(id);
+		struct option_value value = addition->options->value[id];
+
+		if (option->home != OPTION_IN_SLAVE)
+			continue;
+		if (!addition->options->given[id])
+			option_parse(option, option->initial, &value, NULL);
+		values_write_slave(bond_slave(addition->bond, slot), option, &value);
+	}
+}
+
+static int add_one(struct addition *addition, const struct link_info *link, struct err *err)
+{
+	unsigned int slot = free_slot(addition->bond);
+	int r;
+
+	write_settings(addition, slot);
+	r = slave_enslave(addition->bond, slot, link, err);
+	if (r)
+		return r;
+	write_slave(addition, slot);
+	addition->added |= UINT64_C(1) << slot;
+	return 0;
+}
+
+static void note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void note(json_t *notes, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (notes)
+		json_array_append_new(notes, json_vsprintf(format, args));
+	va_end(args);
+}
+
+/* What kernel bonding would heed, and who has it there may not think of. */
+static void note_chains(struct addition *addition)
+{
+	const char *bond = bond_pin(addition->bond)->name;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		const struct xbond_slave *slave = bond_slave(addition->bond, slot);
+
+		if (addition->added >> slot & 1 && slave->trouble & XBOND_TROUBLE_NFT)
+			note(addition->notes,
+			     "nft chains at the ingress of %s see nothing of what %s receives; put "
+			     "them on "
+			     "%s",
+			     slave->name, bond, bond);
+	}
+}
+
+static void list_addresses(struct addition *addition)
+{
+	struct nl *nl = &addition->bond->daemon->nl;
+
+	for (size_t i = 0; i < addition->count; i++) {
+		struct address_set *set = &addition->addresses[i];
+
+		set->count =
+			address_list(nl, addition->links[i].ifindex, set->address, MAX_ADDRESSES);
+		if (set->count > MAX_ADDRESSES)
+			set->count = MAX_ADDRESSES;
+	}
+}
+
+/* The IPv6 ones have gone with IPv6 on the slave. */
+static void remove_addresses(struct addition *addition, size_t i)
+{
+	const struct address_set *set = &addition->addresses[i];
+	const struct link_info *link = &addition->links[i];
+	struct nl *nl = &addition->bond->daemon->nl;
+	struct err err;
+
+	for (int k = 0; k < set->count; k++) {
+		const struct address *address = &set->address[k];
+
+		if (address->family == AF_INET && address_delete(nl, link->ifindex, address, &err))
+			note(addition->notes, "cannot remove %s from %s: %s", address->text,
+			     link->name, err.text);
+		else
+			note(addition->notes, "removed %s from %s", address->text, link->name);
+	}
+}
+
+static void take_back(struct addition *addition)
+{
+	struct xbond_bond *pin = bond_pin(addition->bond);
+	struct nl *nl = &addition->bond->daemon->nl;
+
+	slave_release(addition->bond, addition->added);
+	if (addition->gave_mac && !device_set_mac(addition->bond, pin->random_mac, NULL))
+		bond_evaluate(addition->bond);
+	for (size_t i = 0; i < addition->count; i++)
+		for (int k = 0; k < addition->addresses[i].count; k++)
+			if (addition->addresses[i].address[k].family == AF_INET6)
+				address_add(nl, addition->links[i].ifindex,
+					    &addition->addresses[i].address[k]);
+}
+
+static int add_all(struct addition *addition, struct err *err)
+{
+	int r = give_mac(addition, err);
+
+	for (size_t i = 0; i < addition->count && !r; i++)
+		r = add_one(addition, &addition->links[i], err);
+	if (r) {
+		take_back(addition);
+		return r;
+	}
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (addition->added >> slot & 1)
+			slave_admit(addition->bond, slot);
+	/* The last step: addresses do not come back by themselves. */
+	for (size_t i = 0; i < addition->count; i++) {
+		log_notice("%s: slave %s added", bond_pin(addition->bond)->name,
+			   addition->links[i].name);
+		remove_addresses(addition, i);
+	}
+	note_chains(addition);
+	bond_evaluate(addition->bond);
+	return 0;
+}
+
+int request_add_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
+		       size_t count, const struct option_set *options, json_t *notes,
+		       struct err *err)
+{
+	struct addition addition = { .options = options, .notes = notes };
+	int r = request_find(daemon, name, &addition.bond, err);
+
+	if (!r)
+		r = option_set_check_mode(options, bond_pin(addition.bond)->mode, err);
+	if (!r)
+		r = check_queue_id(addition.bond, options, 0, count, err);
+	if (!r)
+		r = check_all(&addition, slaves, count, err);
+	if (r)
+		return r;
+	addition.addresses = calloc(count, sizeof(*addition.addresses));
+	if (!addition.addresses)
+		return err_set(err, ENOMEM, "out of memory");
+	list_addresses(&addition);
+	r = add_all(&addition, err);
+	free(addition.addresses);
+	return r;
+}
+
+static void note_kept_mac(struct bond *bond, unsigned int slot, json_t *notes)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	char text[MAC_FORMAT_SIZE];
+
+	if (!memcmp(slave->before.mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
+		note(notes,
+		     "%s keeps %s's MAC address %s; give one of them another if both are used on "
+		     "one network",
+		     bond_pin(bond)->name, slave->name, mac_format(slave->before.mac, text));
+}
+
+/* Slots of the named slaves, each a member; or_awaited: or without a slot, but waited for. */
+static int find_slots(struct bond *bond, const char *const *slaves, size_t count, bool or_awaited,
+		      uint64_t *ret_mask, struct err *err)
+{
+	const char *name = bond_pin(bond)->name;
+
+	*ret_mask = 0;
+	for (size_t i = 0; i < count; i++) {
+		int slot = pins_slot_by_name(&bond->dataplane.pins, slaves[i]);
+
+		if (slot < 0 && or_awaited && awaited_has(bond, slaves[i]))
+			continue;
+		if (slot < 0)
+			return err_set(err, ENODEV,
+				       "%s is no slave of %s ('bondctl show %s' lists them)",
+				       slaves[i], name, name);
+		*ret_mask |= UINT64_C(1) << slot;
+	}
+	return 0;
+}
+
+int request_set_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
+		       size_t count, const struct option_set *options, struct err *err)
+{
+	struct bond *bond;
+	uint64_t mask;
+	int r = request_find(daemon, name, &bond, err);
+
+	if (!r)
+		r = find_slots(bond, slaves, count, false, &mask, err);
+	if (!r)
+		r = option_set_check_mode(options, bond_pin(bond)->mode, err);
+	for (int id = OPT_WEIGHT; id < OPT_COUNT && !r; id++)
+		if (options->given[id] && option_at(id)->home != OPTION_IN_SLAVE)
+			r = err_set(err, EINVAL, "%s is not kept by bondd", option_at(id)->name);
+	if (!r)
+		r = check_queue_id(bond, options, mask, count, err);
+	if (r)
+		return r;
+	bond_for_each_member (bond, slot)
+		for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
+			if (mask >> slot & 1 && options->given[id])
+				values_write_slave(bond_slave(bond, slot), option_at(id),
+						   &options->value[id]);
+	bond_evaluate(bond);
+	return 0;
+}
+
+int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
+		       size_t count, json_t *notes, struct err *err)
+{
+	struct bond *bond;
+	uint64_t mask;
+	int r = request_find(daemon, name, &bond, err);
+
+	if (!r)
+		r = find_slots(bond, slaves, count, true, &mask, err);
+	if (r)
+		return r;
+	bond_for_each_member (bond, slot)
+		if (mask >> slot & 1) {
+			note_kept_mac(bond, slot, notes);
+			awaited_slave_left(bond, slot);
+		}
+	for (size_t i = 0; i < count; i++)
+		awaited_remove(bond, slaves[i]);
+	slave_release(bond, mask);
+	for (size_t i = 0; i < count; i++)
+		log_notice("%s: slave %s removed", name, slaves[i]);
+	return 0;
+}

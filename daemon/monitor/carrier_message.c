@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/monitor/carrier_message.h"
+
+#include "common/clock.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/monitor/poll.h"
+#include "daemon/monitor/verdict.h"
+
+#define NEW_MEMBER_NS (1000 * NS_PER_MS)
+
+/*
+ * A message may be older than what we know: from before the slave was enslaved, as long as those of
+ * then have not all been read, or from within a flap. Then the driver is asked, by the poller. Not
+ * about a loss in normal operation, because the kernel may let the question wait for the RTNL lock,
+ * and traffic is being lost.
+ */
+static bool carrier_message_is_loss(struct bond *bond, unsigned int slot,
+				    const struct link_info *link)
+{
+	bool is_new = bond->daemon->caught_up_ns < bond->members[slot].since_ns + NEW_MEMBER_NS;
+
+	return !link->carrier && !is_new;
+}
+
+void carrier_message_take(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	if (link->carrier == verdict_of(bond, slot, LINK_MONITOR_CARRIER))
+		return;
+	if (!carrier_message_is_loss(bond, slot, link)) {
+		poll_soon(bond);
+		return;
+	}
+	verdict_set(bond, slot, LINK_MONITOR_CARRIER, false);
+	bond_evaluate(bond);
+}
+
+/*
+ * Losses only, for packets are being lost: what returns is the poll's. The messages may be from
+ * before it was enslaved.
+ */
+void carrier_message_take_loss(struct bond *bond, unsigned int slot, uint64_t now_ns)
+{
+	const struct member *member = &bond->members[slot];
+
+	if (!bond_is_ready(bond) || !verdict_of(bond, slot, LINK_MONITOR_CARRIER) ||
+	    now_ns - member->since_ns < NEW_MEMBER_NS)
+		return;
+	verdict_set(bond, slot, LINK_MONITOR_CARRIER, false);
+	bond_evaluate(bond);
+}

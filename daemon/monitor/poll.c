@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/monitor/poll.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/base/latency.h"
+#include "daemon/bond/burst.h"
+#include "daemon/bond/bypass.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/monitor/poller.h"
+#include "daemon/monitor/verdict.h"
+
+#define ACCURACY_US 5000
+#define SLACK_NS (10 * NS_PER_MS) /* who is due so soon is polled along */
+
+struct poll_batch {
+	struct poller_query *queries;
+	size_t count;
+};
+
+static uint64_t poll_interval_ns(struct bond *bond)
+{
+	return bond_pin(bond)->miimon_ms * NS_PER_MS;
+}
+
+/* Not while the poller is busy: it says when it is not. */
+static void poll_arm(struct daemon *daemon)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	for (struct bond *bond = daemon->bonds; bond && !poller_is_busy(daemon->poller);
+	     bond = bond->next)
+		if (bond->next_poll_ns < next_ns)
+			next_ns = bond->next_poll_ns;
+	sd_event_source_set_time(daemon->poll, next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
+}
+
+static bool poll_is_due(struct bond *bond, uint64_t now_ns)
+{
+	uint64_t interval_ns = poll_interval_ns(bond);
+
+	return bond->next_poll_ns <= now_ns + (interval_ns > 2 * SLACK_NS ? SLACK_NS : 0);
+}
+
+static void poll_add(struct poll_batch *batch, struct bond *bond)
+{
+	struct poller_query *grown =
+		reallocarray(batch->queries, batch->count + XBOND_MAX_SLAVES, sizeof(*grown));
+
+	if (!grown)
+		return;
+	batch->queries = grown;
+	bond_for_each_member (bond, slot) {
+		const struct xbond_slave *slave = bond_slave(bond, slot);
+		struct poller_query *query = &grown[batch->count++];
+
+		*query = (struct poller_query){ .bond = bond_pin(bond)->port_ifindex,
+						.slot = slot,
+						.ifindex = slave->ifindex };
+		memcpy(query->name, slave->name, sizeof(query->name));
+		query->wants_speed = bond->members[slot].speed_due;
+		bond->members[slot].speed_due = false;
+	}
+}
+
+void poll_ask(struct daemon *daemon)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct poll_batch batch = { 0 };
+	bool direct = false;
+
+	if (poller_is_busy(daemon->poller))
+		return;
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		if (!poll_is_due(bond, now_ns))
+			continue;
+		bond->next_poll_ns = now_ns + poll_interval_ns(bond);
+		if (!bond_is_ready(bond))
+			continue;
+		if (memcmp(&bond->seen, bond->dataplane.pins.settings, sizeof(bond->seen)))
+			bond_evaluate(bond);
+		poll_add(&batch, bond);
+		direct |= bond_wants_direct(bond);
+	}
+	if (direct)
+		bypass_follow_captures(daemon);
+	if (batch.count)
+		poller_ask(daemon->poller, batch.queries, batch.count);
+	free(batch.queries);
+	poll_arm(daemon);
+}
+
+static struct bond *poll_find(struct daemon *daemon, uint32_t port_ifindex)
+{
+	struct bond *bond = daemon->bonds;
+
+	while (bond && bond_pin(bond)->port_ifindex != port_ifindex)
+		bond = bond->next;
+	return bond;
+}
+
+static bool poll_is_of(struct bond *bond, const struct poller_query *answer)
+{
+	return bond_is_ready(bond) && bond_is_member(bond, answer->slot) &&
+	       bond_slave(bond, answer->slot)->ifindex == answer->ifindex;
+}
+
+/* True: the link works now and did not, or the other way round. Whatever has been learnt since it
+ * was asked is newer. */
+static bool poll_take(struct bond *bond, const struct poller_query *answer, uint64_t asked_ns)
+{
+	const struct link_verdict *verdict = &bond->members[answer->slot].verdict;
+	bool carrier = answer->carrier > 0;
+
+	if (answer->carrier < 0 || verdict->learnt_ns[LINK_MONITOR_CARRIER] >= asked_ns ||
+	    carrier == verdict_of(bond, answer->slot, LINK_MONITOR_CARRIER))
+		return false;
+	return verdict_set(bond, answer->slot, LINK_MONITOR_CARRIER, carrier);
+}
+
+/* Without carrier most drivers do not know their speed; the last one stays. */
+static void poll_take_speed(struct bond *bond, unsigned int slot, uint32_t speed_mbps,
+			    uint32_t duplex)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (!verdict_of(bond, slot, LINK_MONITOR_CARRIER))
+		return;
+	if (speed_mbps == slave->speed_mbps && duplex == slave->duplex)
+		return;
+	slave->speed_mbps = speed_mbps;
+	slave->duplex = duplex;
+	bond_evaluate(bond);
+}
+
+void poll_answer(struct daemon *daemon)
+{
+	const struct poller_query *answers;
+	uint64_t asked_ns;
+	size_t count = poller_answers(daemon->poller, &answers, &asked_ns);
+	struct bond *bond = NULL;
+	bool changed = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!i || answers[i].bond != answers[i - 1].bond) {
+			if (changed)
+				bond_evaluate(bond);
+			changed = false;
+			bond = poll_find(daemon, answers[i].bond);
+		}
+		if (!bond || !poll_is_of(bond, &answers[i]))
+			continue;
+		changed |= poll_take(bond, &answers[i], asked_ns);
+		if (answers[i].wants_speed)
+			poll_take_speed(bond, answers[i].slot, answers[i].speed_mbps,
+					answers[i].duplex);
+	}
+	if (changed)
+		bond_evaluate(bond);
+	poll_arm(daemon);
+}
+
+static int on_time(sd_event_source *source, uint64_t usec, void *arg)
+{
+	(void)source;
+	(void)usec;
+	latency_note("poll");
+	burst_begin(arg);
+	poll_ask(arg);
+	burst_end(arg);
+	return 0;
+}
+
+static int on_answers(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	(void)source;
+	(void)fd;
+	(void)events;
+	latency_note("poll");
+	burst_begin(arg);
+	poll_answer(arg);
+	burst_end(arg);
+	return 0;
+}
+
+int poll_init(struct daemon *daemon)
+{
+	sd_event_source *io = NULL;
+	int r;
+
+	daemon->poller = poller_new(NULL);
+	if (!daemon->poller)
+		return -ENOMEM;
+	r = sd_event_add_io(daemon->event, &io, poller_fd(daemon->poller), EPOLLIN, on_answers,
+			    daemon);
+	if (r < 0)
+		return r;
+	sd_event_source_set_floating(io, true);
+	sd_event_source_unref(io);
+	r = sd_event_add_time(daemon->event, &daemon->poll, CLOCK_MONOTONIC, UINT64_MAX,
+			      ACCURACY_US, on_time, daemon);
+	return r < 0 ? r : sd_event_source_set_enabled(daemon->poll, SD_EVENT_ON);
+}
+
+void poll_done(struct daemon *daemon)
+{
+	daemon->poll = sd_event_source_disable_unref(daemon->poll);
+	poller_free(daemon->poller);
+	daemon->poller = NULL;
+}
+
+void poll_soon(struct bond *bond)
+{
+	bond->next_poll_ns = 0;
+	poll_arm(bond->daemon);
+}
+
+void poll_schedule(struct bond *bond)
+{
+	bond->next_poll_ns = clock_now_ns() + poll_interval_ns(bond);
+	poll_arm(bond->daemon);
+}

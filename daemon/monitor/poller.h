@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A thread that asks drivers for their carrier and speed. The kernel answers under the RTNL lock,
+ * which others may hold for as long as a NIC takes to reset: the main loop does not wait for that.
+ * Knows no bonds.
+ */
+#ifndef XBOND_DAEMON_MONITOR_POLLER_H
+#define XBOND_DAEMON_MONITOR_POLLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+#include "common/err.h"
+
+struct poller_query {
+	uint32_t bond, slot; /* whatever the caller calls them */
+	uint32_t ifindex;
+	char name[XBOND_NAME_SIZE];
+	bool wants_speed;
+	int carrier;		     /* the answer: 1, 0, or -errno */
+	uint32_t speed_mbps, duplex; /* as ethtool_speed(), if it was wanted */
+};
+
+struct poller;
+
+/* Signals must be blocked. NULL: err says why. */
+struct poller *poller_new(struct err *err);
+void poller_free(struct poller *poller);
+
+/* False: it is busy, or out of memory. */
+bool poller_ask(struct poller *poller, const struct poller_query *queries, size_t count);
+/* Asked, and the answers have not been taken yet. */
+bool poller_is_busy(const struct poller *poller);
+/* Readable when there are answers. */
+int poller_fd(const struct poller *poller);
+/* Valid until it is asked again; 0: there are none. ret_asked_ns: when they were asked for. */
+size_t poller_answers(struct poller *poller, const struct poller_query **ret_queries,
+		      uint64_t *ret_asked_ns);
+
+#endif

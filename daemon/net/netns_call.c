@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/net/netns_call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/child.h"
+#include "daemon/net/namespaces.h"
+
+struct call {
+	int namespace_fd;
+	elsewhere_work work;
+	const void *arg;
+};
+
+static int open_among(struct nl *nl, const char *pattern, int nsid)
+{
+	int found = -ENOENT;
+	glob_t paths;
+
+	if (glob(pattern, 0, NULL, &paths))
+		return -ENOENT;
+	for (size_t i = 0; i < paths.gl_pathc && found < 0; i++) {
+		int fd = open(paths.gl_pathv[i], O_RDONLY | O_CLOEXEC);
+
+		if (fd >= 0 && namespaces_number(nl, fd) == nsid)
+			found = fd;
+		else if (fd >= 0)
+			close(fd);
+	}
+	globfree(&paths);
+	return found;
+}
+
+static int enter_and_work(const void *arg)
+{
+	const struct call *call = arg;
+	struct nl nl;
+	int r;
+
+	if (setns(call->namespace_fd, CLONE_NEWNET) < 0)
+		return -errno;
+	r = nl_init(&nl);
+	return r ? r : call->work(&nl, call->arg);
+}
+
+int elsewhere_call(struct nl *nl, int nsid, elsewhere_work work, const void *arg, struct err *err)
+{
+	struct call call = { .work = work, .arg = arg };
+	int r;
+
+	if (nsid < 0) {
+		r = work(nl, arg);
+		return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
+	}
+	call.namespace_fd = open_among(nl, "/run/netns/*", nsid);
+	if (call.namespace_fd < 0)
+		call.namespace_fd = open_among(nl, "/proc/[0-9]*/ns/net", nsid);
+	if (call.namespace_fd < 0)
+		return err_set(err, ENOENT, "nothing leads to its namespace");
+	r = child_run(enter_and_work, &call, call.namespace_fd);
+	close(call.namespace_fd);
+	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
+}

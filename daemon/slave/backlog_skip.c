@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slave/backlog_skip.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/dataplane/attach.h"
+#include "daemon/slave/rx_place.h"
+#include "daemon/slave/slave_rx.h"
+
+int backlog_skip_check(const struct xbond_bond *pin, struct err *err)
+{
+	if (pin->rx_backlog || pin->mac_policy == XBOND_MAC_SET)
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "rx_backlog: off needs slaves with the bond's address: mac_policy set");
+}
+
+/* The action does not judge anew whom a packet is for: the slave's address must be bond0's. */
+static bool backlog_skip_is_wanted(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	return !pin->rx_backlog && !rx_place_forbids_backlog_skip(bond, slot) &&
+	       !memcmp(bond_slave(bond, slot)->mac, pin->mac, XBOND_MAC_SIZE);
+}
+
+static int backlog_skip_add(struct bond *bond, unsigned int slot, struct err *err)
+{
+	int r = rx_place_to_clsact(bond, slot, err);
+
+	if (!r)
+		r = attach_add_mirred(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex,
+				      bond->dataplane.rx_mirred_fd, (int)bond_pin(bond)->ifindex,
+				      err);
+	crashpoint("skips_backlog-attached");
+	bond->members[slot].skips_backlog |= !r;
+	return r;
+}
+
+void backlog_skip_follow(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	struct err err;
+
+	if (!backlog_skip_is_wanted(bond, slot))
+		slave_rx_drop_backlog_skip(bond, slot);
+	else if (!bond->away && backlog_skip_add(bond, slot, &err))
+		log_warning("%s: what %s receives goes by the backlog: %s", bond_pin(bond)->name,
+			    slave->name, err.text);
+}
+
+bool backlog_skip_is_missing(struct bond *bond, unsigned int slot)
+{
+	return bond->members[slot].skips_backlog &&
+	       !attach_has_mirred((int)bond_slave(bond, slot)->ifindex);
+}
+
+void backlog_skip_follow_all(struct bond *bond)
+{
+	bond_for_each_member (bond, slot)
+		backlog_skip_follow(bond, slot);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slave/enslave_check.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <string.h>
+
+#include "daemon/bond/daemon.h"
+#include "daemon/dataplane/attach.h"
+#include "daemon/net/address.h"
+#include "daemon/slave/enslave_loop.h"
+
+/* A bond of ours, or of another bondd: its peer is a port side. */
+static bool is_bond_device(struct bond *bond, const struct link_info *link)
+{
+	struct link_info peer;
+
+	return link_is_paired(link) && link->lower_nsid < 0 &&
+	       !link_get(&bond->daemon->nl, -1, link->lower, &peer) && bond_is_port_side(&peer);
+}
+
+static int check_kind(struct bond *bond, const struct link_info *link, struct err *err)
+{
+	const char *name = link->name;
+
+	if (link->ifindex == (int)bond_pin(bond)->ifindex && !bond->away)
+		return err_set(err, EINVAL, "%s is the bond itself; name another device", name);
+	if (link->flags & IFF_LOOPBACK)
+		return err_set(err, EINVAL, "%s is the loopback device, which cannot be a slave",
+			       name);
+	if (link->type != ARPHRD_ETHER || !link->has_mac)
+		return err_set(err, EINVAL, "%s is no Ethernet device, and a bond takes only those",
+			       name);
+	if (bond_is_port_side(link))
+		return err_set(err, EINVAL,
+			       "%s is the port side of a bond; name a device of your own", name);
+	if (is_bond_device(bond, link))
+		return err_set(err, EINVAL, "%s is a bond, and bonds do not nest", name);
+	return 0;
+}
+
+static int has_orphan_filter(const char *name, int priority, struct err *err)
+{
+	return err_set(
+		err, EBUSY,
+		"%s is a slave of a bond of another bondd; free it there first, or, if that is "
+		"lost, by 'tc filter del dev %s ingress pref %d'",
+		name, name, priority);
+}
+
+static int check_owner(struct bond *bond, const struct link_info *link, struct err *err)
+{
+	struct link_info master;
+
+	for (struct bond *other = bond->daemon->bonds; other; other = other->next)
+		if (bond_slot_by_ifindex(other, link->ifindex) >= 0)
+			return err_set(
+				err, EBUSY,
+				"%s is a slave of %s already; 'bondctl del-slave %s %s' frees it",
+				link->name, bond_pin(other)->name, bond_pin(other)->name,
+				link->name);
+	if (attach_has_mirred(link->ifindex))
+		return has_orphan_filter(link->name, ATTACH_MIRRED_PRIORITY, err);
+	if (attach_has_rx_filter(link->ifindex, ATTACH_LAST_PRIORITY))
+		return has_orphan_filter(link->name, ATTACH_LAST_PRIORITY, err);
+	if (attach_has_rx_filter(link->ifindex, ATTACH_FIRST_PRIORITY))
+		return has_orphan_filter(link->name, ATTACH_FIRST_PRIORITY, err);
+	if (attach_has_rx_filter(link->ifindex, ATTACH_FILTER_PRIORITY))
+		return has_orphan_filter(link->name, ATTACH_FILTER_PRIORITY, err);
+	if (attach_has_program(link->ifindex, "xbond_rx"))
+		return err_set(err, EBUSY,
+			       "%s is a slave of a bond of another bondd; free it there first",
+			       link->name);
+	if (!link->master)
+		return 0;
+	if (link_get(&bond->daemon->nl, -1, link->master, &master))
+		memset(&master, 0, sizeof(master));
+	return err_set(err, EBUSY, "%s is a port of %s%s%s; 'ip link set %s nomaster' frees it",
+		       link->name, master.kind, *master.kind ? " " : "", master.name, link->name);
+}
+
+static int check_neighbours(struct bond *bond, const struct link_info *link,
+			    const struct link_list *devices, struct err *err)
+{
+	const char *bond_name = bond_pin(bond)->name;
+
+	for (size_t i = 0; i < devices->count; i++) {
+		const struct link_info *upper = &devices->link[i];
+
+		if (link_is_on(upper, link->ifindex))
+			return err_set(err, EBUSY,
+				       "%s has %s (%s) on it, which would go deaf; remove it, or "
+				       "make it on %s",
+				       link->name, upper->name, upper->kind, bond_name);
+	}
+	return enslave_loop_check(bond, link, devices, err);
+}
+
+static int check_uppers(struct bond *bond, const struct link_info *link, struct err *err)
+{
+	struct link_list devices;
+	int r = link_list_read(&bond->daemon->nl, &devices);
+
+	if (r)
+		r = err_set(err, EAGAIN, "cannot see what stands on %s; try again", link->name);
+	else
+		r = check_neighbours(bond, link, &devices, err);
+	link_list_free(&devices);
+	return r;
+}
+
+static int check_addresses(struct bond *bond, const struct link_info *link, struct err *err)
+{
+	struct address first;
+	int count = address_list(&bond->daemon->nl, link->ifindex, &first, 1);
+
+	if (count < 0)
+		return err_set(err, EAGAIN, "cannot see the addresses of %s; try again",
+			       link->name);
+	if (!count)
+		return 0;
+	return err_set(
+		err, EBUSY,
+		"%s has IP addresses (%s), which belong on %s; remove them, or add 'force yes'",
+		link->name, first.text, bond_pin(bond)->name);
+}
+
+int enslave_check(struct bond *bond, const char *name, bool force, struct link_info *ret_link,
+		  struct err *err)
+{
+	int r;
+
+	if (strlen(name) >= XBOND_NAME_SIZE || link_get_by_name(&bond->daemon->nl, name, ret_link))
+		return err_set(err, ENODEV, "no such device: %s ('ip link' lists them)", name);
+	r = check_kind(bond, ret_link, err);
+	if (!r)
+		r = check_owner(bond, ret_link, err);
+	if (!r)
+		r = check_uppers(bond, ret_link, err);
+	if (!r && !force)
+		r = check_addresses(bond, ret_link, err);
+	return r;
+}

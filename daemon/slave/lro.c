@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slave/lro.h"
+
+#include "daemon/base/log.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/net/features.h"
+#include "daemon/net/link_list.h"
+
+enum { LRO_UNKNOWN, LRO_NONE, LRO_THERE };
+
+struct search {
+	int ifindex; /* bond0 */
+	bool found;
+};
+
+static void look_for_master(const struct link_info *link, void *arg)
+{
+	struct search *search = arg;
+
+	if (link->ifindex == search->ifindex || link_is_on(link, search->ifindex))
+		search->found |= link->master != 0;
+}
+
+static bool is_port(struct bond *bond)
+{
+	struct search search = { .ifindex = (int)bond_pin(bond)->ifindex };
+
+	link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, look_for_master, &search);
+	return search.found;
+}
+
+static bool has_lro(struct bond *bond, unsigned int slot)
+{
+	struct member *member = &bond->members[slot];
+	struct feature lro;
+
+	if (member->lro == LRO_UNKNOWN) {
+		bool there = !feature_get(&bond->daemon->ethtool, bond_slave(bond, slot)->name,
+					  FEATURE_LRO, &lro) &&
+			     !lro.fixed;
+
+		member->lro = there ? LRO_THERE : LRO_NONE;
+	}
+	return member->lro == LRO_THERE;
+}
+
+static void turn_off(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct feature lro;
+
+	if (feature_get(&bond->daemon->ethtool, slave->name, FEATURE_LRO, &lro) || !lro.active)
+		return;
+	log_notice("%s: " FEATURE_LRO
+		   " of %s is off while %s, or a device on it, is a port of another",
+		   bond_pin(bond)->name, slave->name, bond_pin(bond)->name);
+	slave->before.flags |= XBOND_SLAVE_LRO_OFF;
+	if (feature_set(&bond->daemon->ethtool, slave->name, FEATURE_LRO, false) < 0)
+		log_warning("%s: cannot turn " FEATURE_LRO " of %s off", bond_pin(bond)->name,
+			    slave->name);
+}
+
+void lro_restore(struct bond *bond, unsigned int slot, const char *name)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (!(slave->before.flags & XBOND_SLAVE_LRO_OFF))
+		return;
+	if (feature_set(&bond->daemon->ethtool, name, FEATURE_LRO, true) < 0)
+		log_warning("%s: cannot restore " FEATURE_LRO " of %s", bond_pin(bond)->name, name);
+	slave->before.flags &= ~(uint32_t)XBOND_SLAVE_LRO_OFF;
+}
+
+void lro_follow_upper(struct bond *bond, const struct link_info *link, bool gone)
+{
+	bool is_port_now = link->master && !gone;
+
+	if (link_is_on(link, (int)bond_pin(bond)->ifindex) && is_port_now != bond->is_port)
+		lro_follow(bond);
+}
+
+void lro_follow(struct bond *bond)
+{
+	uint64_t slots = 0;
+
+	bond_for_each_member (bond, slot)
+		if (has_lro(bond, slot))
+			slots |= UINT64_C(1) << slot;
+	if (!slots)
+		return;
+	bond->is_port = is_port(bond);
+	bond_for_each_member (bond, slot) {
+		if (!(slots >> slot & 1))
+			continue;
+		if (bond->is_port)
+			turn_off(bond, slot);
+		else if (bond_slave(bond, slot)->rx_hook != XBOND_RX_XDP)
+			lro_restore(bond, slot, bond_slave(bond, slot)->name);
+	}
+}

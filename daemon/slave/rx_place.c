@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slave/rx_place.h"
+
+#include "daemon/base/crashpoint.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/dataplane/attach.h"
+#include "daemon/dataplane/tcx.h"
+#include "daemon/slave/slave_rx.h"
+
+/* Where among them. */
+enum rx_place { PLACE_TCX_LAST, PLACE_TCX_FIRST, PLACE_CLSACT_LAST, PLACE_CLSACT_FIRST };
+
+static bool rx_place_is_tcx(struct bond *bond)
+{
+	return bond_pin(bond)->hook == XBOND_HOOK_TCX;
+}
+
+static bool rx_place_has_trouble(struct bond *bond, unsigned int slot, uint32_t trouble)
+{
+	return bond_slave(bond, slot)->trouble & trouble;
+}
+
+static struct attach_point rx_place_point(struct bond *bond, unsigned int slot,
+					  unsigned int priority)
+{
+	struct attach_point point = slave_rx_point(bond, slot, XBOND_HOOK_CLSACT);
+
+	point.priority = priority;
+	return point;
+}
+
+static void rx_place_look_at_filters(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+	struct filters_others others;
+
+	if (attach_look_for_filters(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex,
+				    &others))
+		return;
+	hooks->filters = others.any;
+	hooks->shared = others.shared;
+}
+
+static void rx_place_look_at_tcx(struct bond *bond, unsigned int slot)
+{
+	struct attach_point point = slave_rx_point(bond, slot, XBOND_HOOK_TCX);
+	struct hooks *hooks = &bond->members[slot].hooks;
+	struct tcx_order order = tcx_look(&point);
+
+	hooks->changed |= hooks->known && order.others != hooks->tcx_others;
+	hooks->tcx_others = order.others;
+	hooks->tcx_before = order.before;
+	hooks->tcx_after = order.after;
+	hooks->in_tcx = order.is_there;
+}
+
+static enum rx_place rx_place_wanted(struct bond *bond, unsigned int slot)
+{
+	const struct hooks *hooks = &bond->members[slot].hooks;
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	bool own_clsact = slave->clsact && !(slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
+
+	if (rx_place_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
+		return rx_place_is_tcx(bond) ? PLACE_TCX_FIRST : PLACE_CLSACT_FIRST;
+	if (!rx_place_is_tcx(bond) || (hooks->filters && !hooks->shared))
+		return PLACE_CLSACT_LAST;
+	/* To make a qdisc or to remove it is to lose what the slave sends just then. */
+	return own_clsact || (slave->clsact && !bond_pin(bond)->rx_backlog) ? PLACE_CLSACT_LAST
+									    : PLACE_TCX_LAST;
+}
+
+void rx_place_choose(struct bond *bond, unsigned int slot)
+{
+	rx_place_look_at_filters(bond, slot);
+	rx_place_look_at_tcx(bond, slot);
+	bond->members[slot].hooks.changed = false;
+	bond_slave(bond, slot)->clsact =
+		rx_place_is_tcx(bond) && rx_place_wanted(bond, slot) == PLACE_CLSACT_LAST;
+}
+
+static bool rx_place_has_filter(struct bond *bond, unsigned int slot, unsigned int priority)
+{
+	return attach_has_rx_filter((int)bond_slave(bond, slot)->ifindex, priority);
+}
+
+static void rx_place_drop_filter(struct bond *bond, unsigned int slot, unsigned int priority)
+{
+	struct attach_point point = rx_place_point(bond, slot, priority);
+
+	if (!rx_place_has_filter(bond, slot, priority))
+		return;
+	dataplane_quiesce(); /* a packet that is past the new rx_place needs the old one */
+	attach_remove(&bond->daemon->nl, &point, true);
+}
+
+static void rx_place_drop_filters(struct bond *bond, unsigned int slot, unsigned int but)
+{
+	static const unsigned int priorities[] = { ATTACH_FIRST_PRIORITY, ATTACH_FILTER_PRIORITY,
+						   ATTACH_LAST_PRIORITY };
+
+	for (size_t i = 0; i < sizeof(priorities) / sizeof(priorities[0]); i++)
+		if (priorities[i] != but)
+			rx_place_drop_filter(bond, slot, priorities[i]);
+}
+
+/*
+ * A bondd that dies before the filter is there finds the link, and begins anew; after that it takes
+ * the link off.
+ */
+static int rx_place_put_filter(struct bond *bond, unsigned int slot, unsigned int priority,
+			       struct err *err)
+{
+	struct attach_point point = rx_place_point(bond, slot, priority);
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	bool was_clsact = slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT;
+	int r;
+
+	if (was_clsact && rx_place_has_filter(bond, slot, priority))
+		return 0;
+	slave_rx_record_clsact(bond, slot);
+	r = attach_add(&point, bond->dataplane.rx_fd, err);
+	if (r)
+		return r;
+	crashpoint("hooks-filter");
+	bond->members[slot].hooks.moved = true;
+	if (rx_place_is_tcx(bond))
+		slave->clsact = 1;
+	return 0;
+}
+
+static int rx_place_put_clsact(struct bond *bond, unsigned int slot, unsigned int priority,
+			       struct err *err)
+{
+	struct attach_point tcx = slave_rx_point(bond, slot, XBOND_HOOK_TCX);
+	int r = rx_place_put_filter(bond, slot, priority, err);
+
+	if (r)
+		return r;
+	crashpoint("hooks-moved");
+	if (rx_place_is_tcx(bond))
+		attach_remove(&bond->daemon->nl, &tcx, true);
+	if (bond->members[slot].hooks.moved || !bond->members[slot].hooks.known)
+		rx_place_drop_filters(bond, slot, priority);
+	return 0;
+}
+
+int rx_place_to_clsact(struct bond *bond, unsigned int slot, struct err *err)
+{
+	return rx_place_put_clsact(bond, slot, ATTACH_LAST_PRIORITY, err);
+}
+
+static int rx_place_put_tcx(struct bond *bond, unsigned int slot, enum tcx_end end, struct err *err)
+{
+	struct attach_point point = slave_rx_point(bond, slot, XBOND_HOOK_TCX);
+	struct hooks *hooks = &bond->members[slot].hooks;
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	bool in_place = hooks->in_tcx && !(end == TCX_LAST ? hooks->tcx_after : hooks->tcx_before);
+	int r = 0;
+
+	if (!in_place && (hooks->in_tcx || slave->clsact)) {
+		r = tcx_move(&point, bond->dataplane.rx_fd, end, err);
+		hooks->moved |= !r;
+	}
+	if (r || !slave->clsact)
+		return r;
+	crashpoint("hooks-back");
+	slave_rx_drop_backlog_skip(bond, slot);
+	slave->clsact = 0;
+	rx_place_drop_filters(bond, slot, 0);
+	return 0;
+}
+
+static int rx_place_put(struct bond *bond, unsigned int slot, enum rx_place place, struct err *err)
+{
+	switch (place) {
+	case PLACE_TCX_LAST: return rx_place_put_tcx(bond, slot, TCX_LAST, err);
+	case PLACE_TCX_FIRST: return rx_place_put_tcx(bond, slot, TCX_FIRST, err);
+	case PLACE_CLSACT_LAST: return rx_place_put_clsact(bond, slot, ATTACH_LAST_PRIORITY, err);
+	case PLACE_CLSACT_FIRST: return rx_place_put_clsact(bond, slot, ATTACH_FIRST_PRIORITY, err);
+	}
+	return 0;
+}
+
+int rx_place_follow(struct bond *bond, unsigned int slot, struct err *err)
+{
+	return rx_place_put(bond, slot, rx_place_wanted(bond, slot), err);
+}
+
+void rx_place_look(struct bond *bond, unsigned int slot, bool all)
+{
+	if (all || !bond->members[slot].hooks.known)
+		rx_place_look_at_filters(bond, slot);
+	rx_place_look_at_tcx(bond, slot);
+}
+
+bool rx_place_has_others(struct bond *bond, unsigned int slot)
+{
+	const struct hooks *hooks = &bond->members[slot].hooks;
+
+	return hooks->filters || hooks->tcx_before || hooks->tcx_after;
+}
+
+bool rx_place_forbids_backlog_skip(struct bond *bond, unsigned int slot)
+{
+	return bond->members[slot].hooks.filters ||
+	       rx_place_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
+}
+
+bool rx_place_is_attached(struct bond *bond, unsigned int slot)
+{
+	return slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT
+		       ? rx_place_has_filter(bond, slot, ATTACH_LAST_PRIORITY)
+		       : bond->members[slot].hooks.in_tcx;
+}
+
+/* The filter of an earlier build stands before others, and goes when there is one in its rx_place.
+ */
+static void rx_place_replace_earlier(struct bond *bond, unsigned int slot)
+{
+	struct attach_point point = slave_rx_point(bond, slot, XBOND_HOOK_CLSACT);
+
+	if (rx_place_has_filter(bond, slot, ATTACH_FILTER_PRIORITY) &&
+	    !attach_add(&point, bond->dataplane.rx_fd, NULL))
+		rx_place_drop_filters(bond, slot, point.priority);
+}
+
+void rx_place_tidy(struct bond *bond, unsigned int slot)
+{
+	struct attach_point tcx = slave_rx_point(bond, slot, XBOND_HOOK_TCX);
+
+	tcx_tidy(&tcx, bond->dataplane.rx_fd);
+	if (slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT)
+		rx_place_replace_earlier(bond, slot);
+	else
+		rx_place_drop_filters(bond, slot, 0);
+}
+
+void rx_place_remove(struct bond *bond, unsigned int slot)
+{
+	struct attach_point tcx = slave_rx_point(bond, slot, XBOND_HOOK_TCX);
+	struct attach_point now = slave_rx_point(bond, slot, slave_rx_hook(bond, slot));
+
+	tcx_tidy(&tcx, bond->dataplane.rx_fd);
+	rx_place_drop_filters(bond, slot, now.priority);
+}

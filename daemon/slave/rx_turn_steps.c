@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slave/rx_turn_steps.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/base/idle.h"
+#include "daemon/bond/bond_lacp.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/bond/rx_turn.h"
+#include "daemon/lacp_thread/lacp_thread.h"
+#include "daemon/monitor/verdict.h"
+#include "daemon/slave/xdp.h"
+
+#define DRAIN_NS (5000 * NS_PER_MS) /* longer than markers take */
+/* Until a partner sends elsewhere; kernel bonding looks ten times a second. */
+#define PARTNER_NS (500 * NS_PER_MS)
+#define RETURN_NS (15000 * NS_PER_MS) /* of a slow NIC, and LACP behind it */
+
+static bool rx_turn_has_carrier(struct bond *bond, unsigned int slot)
+{
+	return ethtool_carrier(&bond->daemon->ethtool, bond_slave(bond, slot)->name) > 0;
+}
+
+/* Those that carry traffic, or would. */
+static uint64_t rx_turn_working(struct bond *bond)
+{
+	uint64_t mask = 0;
+
+	bond_for_each_member (bond, slot)
+		if (bond_slave(bond, slot)->link == XBOND_LINK_UP &&
+		    rx_turn_has_carrier(bond, slot))
+			mask |= rx_turn_bit(slot);
+	return mask & bond_lacp_distributing(bond);
+}
+
+static uint32_t rx_turn_changes(struct bond *bond, unsigned int slot)
+{
+	struct link_info link;
+
+	return link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link)
+		       ? 0
+		       : link.carrier_changes;
+}
+
+/* True: that has cost its carrier. */
+static bool rx_turn_change(struct bond *bond, unsigned int slot, int *ret_r, struct err *ret_why)
+{
+	bool had = rx_turn_has_carrier(bond, slot), lost;
+	uint32_t before = rx_turn_changes(bond, slot);
+
+	/* The loss may be noticed before this returns. */
+	bond->rx_turn.reset |= rx_turn_bit(slot);
+	*ret_r = xdp_follow_slave(bond, slot, ret_why);
+	lost = had && (!rx_turn_has_carrier(bond, slot) || rx_turn_changes(bond, slot) != before);
+	if (lost) {
+		verdict_set(bond, slot, LINK_MONITOR_CARRIER, false);
+		bond->members[slot].flapped = true;
+	} else {
+		bond->rx_turn.reset &= ~rx_turn_bit(slot);
+	}
+	return lost;
+}
+
+static void rx_turn_enter(struct bond *bond, enum rx_turn_step step, uint64_t limit_ns)
+{
+	bond->rx_turn.step = step;
+	bond->rx_turn.deadline_ns = clock_now_ns() + limit_ns;
+	bond_evaluate(bond);
+}
+
+/* The active slave goes last: one failover, not two. */
+static unsigned int rx_turn_next(struct bond *bond)
+{
+	uint64_t due = bond->rx_turn.due, first = due;
+
+	if (bond_pin(bond)->active_slot < XBOND_MAX_SLAVES)
+		first &= ~rx_turn_bit(bond_pin(bond)->active_slot);
+	return (unsigned int)__builtin_ctzll(first ? first : due);
+}
+
+/* Who carries nothing, or is alone, has nobody to hand over to. */
+static void rx_turn_begin(struct bond *bond, unsigned int slot, int *ret_r, struct err *ret_why)
+{
+	uint64_t working;
+
+	bond->rx_turn.slot = slot;
+	bond->rx_turn.due &= ~rx_turn_bit(slot);
+	if (!bond_is_member(bond, slot))
+		return;
+	if (xdp_is_settled(bond, slot) || xdp_is_gentle(bond, slot)) {
+		*ret_r = xdp_follow_slave(bond, slot, ret_why);
+		return;
+	}
+	working = rx_turn_working(bond);
+	if (working & rx_turn_bit(slot) && working & ~rx_turn_bit(slot))
+		rx_turn_enter(bond, RX_TURN_DRAINING, DRAIN_NS);
+	else if (rx_turn_change(bond, slot, ret_r, ret_why))
+		rx_turn_enter(bond, RX_TURN_RETURNING, RETURN_NS);
+}
+
+/* The plan that is in force gives it nothing, and what was sent has arrived. */
+static bool rx_turn_is_drained(struct bond *bond)
+{
+	unsigned int slot = bond->rx_turn.slot;
+
+	return bond->published && !bond->plan.weight[slot] && bond->plan.active_slot != slot &&
+	       !(bond->lacp && slowio_draining(bond->lacp) & rx_turn_bit(slot));
+}
+
+static bool rx_turn_is_back(struct bond *bond)
+{
+	return rx_turn_working(bond) & rx_turn_bit(bond->rx_turn.slot);
+}
+
+/* Who does not come back holds up the next one only where that is the last that works. */
+static bool rx_turn_may_go_on(struct bond *bond)
+{
+	uint64_t working = rx_turn_working(bond);
+
+	return !working || working & (working - 1);
+}
+
+static void rx_turn_leave(struct bond *bond, int *ret_r, struct err *ret_why)
+{
+	unsigned int slot = bond->rx_turn.slot;
+
+	dataplane_quiesce();
+	bond->dataplane.settled = true;
+	rx_turn_change(bond, slot, ret_r, ret_why);
+	rx_turn_enter(bond, RX_TURN_RETURNING, RETURN_NS);
+}
+
+static void rx_turn_end(struct bond *bond)
+{
+	bond->rx_turn.reset &= ~rx_turn_bit(bond->rx_turn.slot);
+	bond->rx_turn.step = RX_TURN_NONE;
+}
+
+/* True: there is more to do at once. */
+static bool rx_turn_go_on(struct bond *bond, int *ret_r, struct err *ret_why)
+{
+	struct rx_turn *turn = &bond->rx_turn;
+	bool late = clock_now_ns() >= turn->deadline_ns;
+
+	*ret_r = 0;
+	if (turn->step != RX_TURN_NONE && !bond_is_member(bond, turn->slot)) {
+		rx_turn_end(bond);
+		return true;
+	}
+	switch (turn->step) {
+	case RX_TURN_NONE:
+		if (!turn->due)
+			return false;
+		rx_turn_begin(bond, rx_turn_next(bond), ret_r, ret_why);
+		return true;
+	case RX_TURN_DRAINING:
+		if (!rx_turn_is_drained(bond) && !late)
+			return false;
+		rx_turn_enter(bond, RX_TURN_LEAVING, bond->lacp ? PARTNER_NS : 0);
+		return true;
+	case RX_TURN_LEAVING:
+		if (!late)
+			return false;
+		rx_turn_leave(bond, ret_r, ret_why);
+		return true;
+	case RX_TURN_RETURNING:
+		if (!rx_turn_is_back(bond) && !(late && rx_turn_may_go_on(bond)))
+			return false;
+		rx_turn_end(bond);
+		return true;
+	}
+	return false;
+}
+
+static int rx_turn_run(struct bond *bond, struct err *ret_why)
+{
+	int first = 0, r;
+	struct err why;
+
+	while (rx_turn_go_on(bond, &r, &why)) {
+		idle_turn();
+		if (!r || first)
+			continue;
+		first = err_set(ret_why, -r, "%s: %s", bond_slave(bond, bond->rx_turn.slot)->name,
+				why.text);
+	}
+	return first;
+}
+
+int rx_turn_start(struct bond *bond, struct err *ret_why)
+{
+	bond_for_each_member (bond, slot)
+		bond->rx_turn.due |= rx_turn_bit(slot);
+	return rx_turn_run(bond, ret_why);
+}
+
+void rx_turn_ask(struct bond *bond, unsigned int slot)
+{
+	if (!bond_is_member(bond, slot)) {
+		xdp_follow_slave(bond, slot, NULL);
+		return;
+	}
+	bond->rx_turn.due |= rx_turn_bit(slot);
+	if (!bond->adopting)
+		rx_turn_run(bond, NULL);
+}
+
+void rx_turn_ask_again(struct bond *bond)
+{
+	bond_for_each_member (bond, slot)
+		if (xdp_ask_again(bond, slot))
+			bond->rx_turn.due |= rx_turn_bit(slot);
+	rx_turn_run(bond, NULL);
+}
+
+void rx_turn_step(struct bond *bond)
+{
+	rx_turn_run(bond, NULL);
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Enslaving and releasing. What a member does between the two is in slave_follow.c. */
+#include "daemon/slave/slave.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/mac.h"
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/idle.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/attach_check.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/monitor/verdict.h"
+#include "daemon/net/features.h"
+#include "daemon/net/ipv6.h"
+#include "daemon/net/multicast.h"
+#include "daemon/net/netns_call.h"
+#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/lro.h"
+#include "daemon/slave/rx_place.h"
+#include "daemon/slave/slave_hooks.h"
+#include "daemon/slave/slave_multicast.h"
+#include "daemon/slave/slave_rx.h"
+#include "daemon/slave/vlan_filter.h"
+#include "daemon/slave/xdp.h"
+
+static void record(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	memset(slave, 0, sizeof(*slave));
+	slave->ifindex = (__u32)link->ifindex;
+	memcpy(slave->name, link->name, sizeof(slave->name));
+	memcpy(slave->mac, link->mac, XBOND_MAC_SIZE);
+	memcpy(slave->perm_mac, link->has_perm_mac ? link->perm_mac : link->mac, XBOND_MAC_SIZE);
+	memcpy(slave->before.mac, link->mac, XBOND_MAC_SIZE);
+	slave->before.mtu = link->mtu;
+	slave->before.disable_ipv6 = ipv6_disabled(link->name);
+	if (link->flags & IFF_UP)
+		slave->before.flags |= XBOND_SLAVE_WAS_UP;
+	if (link->flags & IFF_PROMISC)
+		slave->before.flags |= XBOND_SLAVE_WAS_PROMISC;
+	if (link->flags & IFF_ALLMULTI)
+		slave->before.flags |= XBOND_SLAVE_WAS_ALLMULTI;
+	__atomic_store_n(&slave->state, XBOND_SLOT_ENSLAVING, __ATOMIC_RELEASE);
+}
+
+/* One who has put it there before us keeps it. */
+static void join_slow_protocols(struct xbond_slave *slave)
+{
+	if (multicast_is_static((int)slave->ifindex, multicast_slow_protocols))
+		return;
+	slave->before.flags |= XBOND_SLAVE_JOINED_SLOW;
+	if (multicast_add((int)slave->ifindex, multicast_slow_protocols))
+		slave->before.flags &= ~XBOND_SLAVE_JOINED_SLOW;
+}
+
+/*
+ * allmulti: multicast groups joined on bond0 reach the slave's filter, with or without bondd. The
+ * groups themselves are for NICs that ignore it. Slow protocols are asked for by name, for filters
+ * that keep link-local groups out even so.
+ */
+static int change(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct nl *nl = &bond->daemon->nl;
+	int ifindex = (int)slave->ifindex, r;
+	struct err why;
+
+	r = ipv6_set_disabled(slave->name, 1);
+	if (r < 0)
+		return err_set(err, -r, "cannot turn IPv6 off on %s: %s", slave->name,
+			       strerror(-r));
+	if (slave->before.mtu != bond_pin(bond)->mtu)
+		r = link_set_mtu(nl, ifindex, bond_pin(bond)->mtu, &why);
+	if (r)
+		return err_set(
+			err, -r,
+			"%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
+			slave->name, bond_pin(bond)->mtu, why.text);
+	join_slow_protocols(slave);
+	groups_join(bond, UINT64_C(1) << slot);
+	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
+	if (!r)
+		r = slave_follow_mac(bond, slot, err);
+	if (!r)
+		vlan_filter_open(bond, slot);
+	if (!r && !(slave->before.flags & XBOND_SLAVE_WAS_UP))
+		r = link_set_flags(nl, ifindex, IFF_UP, IFF_UP, err);
+	return r;
+}
+
+static int attach(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	rx_place_choose(bond, slot);
+	dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
+	return slave_rx_attach(bond, slot, err);
+}
+
+int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *link,
+		  struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	int carrier, r;
+
+	record(bond, slot, link);
+	crashpoint("enslave-recorded");
+	r = change(bond, slot, err);
+	crashpoint("enslave-changed");
+	idle_turn();
+	if (!r)
+		r = attach(bond, slot, err);
+	crashpoint("enslave-attached");
+	if (r) {
+		slave_undo(bond, slot);
+		return r;
+	}
+	idle_turn();
+	slave_follow_promisc(bond, slot);
+	xdp_follow_slave(bond, slot, NULL);
+	backlog_skip_follow(bond, slot);
+	slave_hooks_follow(bond, slot, false);
+	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
+	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
+	verdict_set(bond, slot, LINK_MONITOR_CARRIER, carrier > 0);
+	bond->members[slot].since_ns = clock_now_ns();
+	return 0;
+}
+
+void slave_admit(struct bond *bond, unsigned int slot)
+{
+	__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_MEMBER, __ATOMIC_RELEASE);
+}
+
+static void warn_restore(struct bond *bond, const char *what, const struct xbond_slave *slave,
+			 const struct err *err)
+{
+	log_warning("%s: cannot restore the %s of %s: %s", bond_pin(bond)->name, what, slave->name,
+		    err->text);
+}
+
+static unsigned int flags_before(const struct xbond_slave_record *before)
+{
+	unsigned int flags = before->flags & XBOND_SLAVE_WAS_ALLMULTI ? IFF_ALLMULTI : 0;
+
+	return before->flags & XBOND_SLAVE_WAS_PROMISC ? flags | IFF_PROMISC : flags;
+}
+
+/*
+ * Down before its MAC goes back: some drivers refuse that while up, and nothing leaves with the
+ * wrong one.
+ */
+static void restore_link(struct bond *bond, const struct xbond_slave *slave)
+{
+	const struct xbond_slave_record *before = &slave->before;
+	unsigned int mask = IFF_ALLMULTI | IFF_PROMISC;
+	struct nl *nl = &bond->daemon->nl;
+	int ifindex = (int)slave->ifindex;
+	struct link_info now;
+	struct err err;
+
+	if (!(before->flags & XBOND_SLAVE_WAS_UP))
+		mask |= IFF_UP;
+	if (link_set_flags(nl, ifindex, flags_before(before), mask, &err))
+		warn_restore(bond, "flags", slave, &err);
+	if (link_get(nl, -1, ifindex, &now))
+		return;
+	if (memcmp(now.mac, before->mac, XBOND_MAC_SIZE) &&
+	    link_force_mac(nl, &now, before->mac, &err))
+		warn_restore(bond, "MAC address", slave, &err);
+	if (now.mtu != before->mtu && link_set_mtu(nl, ifindex, before->mtu, &err))
+		warn_restore(bond, "MTU", slave, &err);
+	/* A bondd that died may have left it down between two MAC addresses. */
+	if (before->flags & XBOND_SLAVE_WAS_UP && !(now.flags & IFF_UP) &&
+	    link_set_flags(nl, ifindex, IFF_UP, IFF_UP, &err))
+		warn_restore(bond, "state", slave, &err);
+}
+
+static bool slave_made_clsact(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	bool is_known = slave->before.flags & XBOND_SLAVE_CLSACT_KNOWN;
+
+	if (slave->before.flags & XBOND_SLAVE_HAD_CLSACT)
+		return false;
+	return is_known || (slave->state != XBOND_SLOT_ENSLAVING &&
+			    slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT);
+}
+
+static void restore(struct bond *bond, unsigned int slot, const char *name)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct attach_point point = slave_rx_now(bond, slot);
+	struct nl *nl = &bond->daemon->nl;
+
+	xdp_release_slave(bond, slot);
+	slave_rx_drop_backlog_skip(bond, slot);
+	rx_place_remove(bond, slot);
+	attach_remove(nl, &point, true);
+	if (slave_made_clsact(bond, slot))
+		attach_remove_clsact(nl, (int)slave->ifindex);
+	crashpoint("release-detached");
+	idle_turn();
+	groups_leave(bond, slot);
+	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
+		multicast_delete((int)slave->ifindex, multicast_slow_protocols);
+	if (!mac_is_zero(slave->filter_mac))
+		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
+	vlan_filter_restore(bond, slot, name);
+	lro_restore(bond, slot, name);
+	restore_link(bond, slave);
+	if (slave->before.disable_ipv6 == 0)
+		ipv6_set_disabled(name, 0);
+}
+
+void slave_forget(struct bond *bond, unsigned int slot)
+{
+	struct attach_point point = slave_rx_point(bond, slot, bond_pin(bond)->hook);
+	struct xbond_counters sum, *retired = &bond_pin(bond)->retired;
+	struct xbond_settings *settings = bond->dataplane.pins.settings;
+
+	if (point.hook == XBOND_HOOK_TCX)
+		attach_remove(&bond->daemon->nl, &point, true);
+	slave_hooks_end(bond, slot);
+	/* Whoever has its name now. */
+	bond_slave(bond, slot)->before.flags &=
+		~(__u32)(XBOND_SLAVE_HAD_VLAN_STRIP | XBOND_SLAVE_HAD_LRO);
+	xdp_release_slave(bond, slot);
+	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING &&
+	    !pins_counters(&bond->dataplane.pins, slot, &sum)) {
+		retired->tx_packets += sum.tx_packets;
+		retired->tx_bytes += sum.tx_bytes;
+		retired->rx_packets += sum.rx_packets;
+		retired->rx_bytes += sum.rx_bytes;
+		retired->rx_dropped += sum.rx_dropped;
+		dataplane_zero_counters(&bond->dataplane, slot);
+	}
+	groups_forget(bond, slot);
+	dataplane_set_slot(&bond->dataplane, slot, 0);
+	attach_check_forget(bond, slot);
+	__atomic_and_fetch(&settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
+	settings->weight[slot] = 0;
+	memset(bond_slave(bond, slot), 0, sizeof(struct xbond_slave));
+	bond->members[slot] = (struct member){ 0 };
+}
+
+bool slave_find_device(struct bond *bond, unsigned int slot, struct link_info *ret_link)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	int r = link_get(&bond->daemon->nl, -1, (int)slave->ifindex, ret_link);
+
+	if (!r && ret_link->has_perm_mac &&
+	    !memcmp(ret_link->perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
+		return true;
+	return !r && (!strcmp(ret_link->name, slave->name) ||
+		      !memcmp(ret_link->mac, slave->mac, XBOND_MAC_SIZE) ||
+		      !memcmp(ret_link->mac, slave->before.mac, XBOND_MAC_SIZE));
+}
+
+struct moved {
+	const struct xbond_slave *slave;
+	int ifindex;
+	bool clear_xdp;
+};
+
+static void first(int *r, int next)
+{
+	if (!*r)
+		*r = next;
+}
+
+/* Under the name it has there. */
+static int restore_features(struct nl *nl, const struct moved *moved)
+{
+	uint32_t had = moved->slave->before.flags;
+	struct ethtool ethtool;
+	struct link_info link;
+	int r = link_get(nl, -1, moved->ifindex, &link);
+
+	if (!r)
+		r = ethtool_init(&ethtool);
+	if (r)
+		return r;
+	if (had & XBOND_SLAVE_HAD_VLAN_FILTER)
+		r = feature_set(&ethtool, link.name, FEATURE_VLAN_FILTER, true);
+	if (had & XBOND_SLAVE_LRO_OFF)
+		first(&r, feature_set(&ethtool, link.name, FEATURE_LRO, true));
+	if (had & XBOND_SLAVE_HAD_VLAN_STRIP)
+		first(&r, feature_set(&ethtool, link.name, FEATURE_VLAN_STRIP, true));
+	if (had & XBOND_SLAVE_HAD_LRO)
+		first(&r, feature_set(&ethtool, link.name, FEATURE_LRO, true));
+	ethtool_done(&ethtool);
+	return r;
+}
+
+/* All of it, whatever is refused; the first refusal is told. */
+static int restore_moved(struct nl *nl, const void *arg)
+{
+	const struct moved *moved = arg;
+	int r = link_set_flags(nl, moved->ifindex, flags_before(&moved->slave->before),
+			       IFF_ALLMULTI | IFF_PROMISC, NULL);
+
+	first(&r, link_set_mac(nl, moved->ifindex, moved->slave->before.mac, NULL));
+	first(&r, link_set_mtu(nl, moved->ifindex, moved->slave->before.mtu, NULL));
+	if (moved->clear_xdp)
+		first(&r, link_clear_xdp(nl, moved->ifindex, NULL));
+	first(&r, restore_features(nl, moved));
+	return r;
+}
+
+void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct link_info *gone)
+{
+	const struct moved moved = {
+		.slave = bond_slave(bond, slot),
+		.ifindex = gone->new_ifindex,
+		.clear_xdp = xdp_release_moved(bond, slot),
+	};
+	struct err err;
+
+	vlan_filter_close(bond, slot);
+	if (elsewhere_call(&bond->daemon->nl, gone->new_nsid, restore_moved, &moved, &err))
+		warn_restore(bond, "state", moved.slave, &err);
+}
+
+void slave_undo(struct bond *bond, unsigned int slot)
+{
+	struct link_info link;
+
+	if (slave_find_device(bond, slot, &link))
+		restore(bond, slot, link.name);
+	else
+		vlan_filter_close(bond, slot);
+	slave_forget(bond, slot);
+}
+
+void slave_release(struct bond *bond, uint64_t mask)
+{
+	bond_for_each_member (bond, slot)
+		if (mask >> slot & 1)
+			__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_RELEASING,
+					 __ATOMIC_RELEASE);
+	bond_evaluate(bond);
+	idle_turn();
+	dataplane_quiesce();
+	bond->dataplane.settled = true;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE) {
+			idle_turn();
+			slave_undo(bond, slot);
+		}
+}

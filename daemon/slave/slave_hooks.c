@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slave/slave_hooks.h"
+
+#include "common/clock.h"
+#include "daemon/base/idle.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/dataplane/stray_frames.h"
+#include "daemon/net/nft.h"
+#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/rx_place.h"
+#include "daemon/slave/rx_turn_steps.h"
+
+/* Who changes filters all the time shall not cost frames each time. */
+#define FIRST_WAIT_NS (10000 * NS_PER_MS)
+#define LONGEST_WAIT_NS (3600000 * NS_PER_MS)
+
+static bool hooks_has_trouble(struct bond *bond, unsigned int slot, uint32_t trouble)
+{
+	return bond_slave(bond, slot)->trouble & trouble;
+}
+
+/* When others have changed what they have there, it may be that nothing ends any more. */
+static void hooks_retry(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (!rx_place_has_others(bond, slot))
+		hooks->wait_ns = 0;
+	if (!(slave->trouble & XBOND_TROUBLE_ENDING) || !hooks->known)
+		return;
+	if (!rx_place_has_others(bond, slot))
+		log_info("%s: slave %s has no filters of others any more", bond_pin(bond)->name,
+			 slave->name);
+	else if (!hooks->changed || clock_now_ns() < hooks->retry_ns)
+		return;
+	hooks->changed = false;
+	slave->trouble &= ~(uint32_t)XBOND_TROUBLE_ENDING;
+}
+
+static void hooks_move(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+	struct err err;
+	int r = rx_place_follow(bond, slot, &err);
+
+	if (r && !hooks->refused)
+		log_warning("%s: %s takes its frames before filters of others see them: %s",
+			    bond_pin(bond)->name, bond_slave(bond, slot)->name, err.text);
+	hooks->refused = r;
+}
+
+/* XDP goes first by nature; the others cannot be followed. */
+static const char *hooks_why_unmet(struct bond *bond, unsigned int slot)
+{
+	const struct hooks *hooks = &bond->members[slot].hooks;
+
+	if (!rx_place_has_others(bond, slot) || hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
+		return NULL;
+	if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
+		return "it receives by XDP; 'rx_hook tc' or auto minds them";
+	if (hooks->shared && bond_pin(bond)->hook == XBOND_HOOK_TCX)
+		return "they are in a block that devices share";
+	return hooks->refused ? "ours cannot stand after them" : NULL;
+}
+
+static void hooks_tell_unmet(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	const char *why = hooks_why_unmet(bond, slot);
+
+	if (!why == !(slave->trouble & XBOND_TROUBLE_UNMET))
+		return;
+	slave->trouble ^= XBOND_TROUBLE_UNMET;
+	if (why)
+		log_warning("%s: filters on the ingress of slave %s do not see what the bond "
+			    "receives: %s",
+			    bond_pin(bond)->name, slave->name, why);
+	else
+		log_info("%s: no filter on slave %s is passed by any more", bond_pin(bond)->name,
+			 slave->name);
+}
+
+/* No message tells of them; the number of the last change does. */
+static bool hooks_has_new_rules(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+	uint32_t before = hooks->nft_generation;
+
+	hooks->nft_generation = nft_generation();
+	return hooks->nft_generation != before;
+}
+
+/* The kernel runs them after TC. */
+static void hooks_look_for_chains(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (nft_has_ingress(slave->name) == hooks_has_trouble(bond, slot, XBOND_TROUBLE_NFT))
+		return;
+	slave->trouble ^= XBOND_TROUBLE_NFT;
+	if (slave->trouble & XBOND_TROUBLE_NFT)
+		log_warning("%s: slave %s has an nft chain at its ingress, which sees nothing of "
+			    "what the bond "
+			    "receives; put it on %s, or filter by tc",
+			    bond_pin(bond)->name, slave->name, bond_pin(bond)->name);
+	else
+		log_info("%s: slave %s has no nft chain at its ingress any more",
+			 bond_pin(bond)->name, slave->name);
+}
+
+static void hooks_on_frame(struct bond *bond, unsigned int slot);
+
+static void hooks_follow_witness(struct bond *bond, unsigned int slot)
+{
+	struct witness **witness = &bond->members[slot].hooks.witness;
+	bool wanted = rx_place_has_others(bond, slot) &&
+		      !hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
+
+	if (wanted && !*witness)
+		*witness = witness_new(bond->daemon->event, (int)bond_slave(bond, slot)->ifindex,
+				       hooks_on_frame, bond, slot);
+	if (!wanted)
+		slave_hooks_end(bond, slot);
+	else if (*witness && bond->members[slot].hooks.moved)
+		witness_reset(*witness);
+}
+
+static void hooks_follow_users(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+	bool others = rx_place_has_others(bond, slot),
+	     forbidden = rx_place_forbids_backlog_skip(bond, slot);
+
+	if (others != hooks->had_others && bond_pin(bond)->rx_hook == XBOND_RX_AUTO)
+		rx_turn_ask(bond, slot);
+	if (forbidden != hooks->forbade_mirred && !bond_pin(bond)->rx_backlog)
+		backlog_skip_follow(bond, slot);
+	hooks->had_others = others;
+	hooks->forbade_mirred = forbidden;
+}
+
+/*
+ * An action must be gone before the receive program leaves clsact, and cannot come before that is
+ * there.
+ */
+void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+
+	rx_place_look(bond, slot, all);
+	hooks_retry(bond, slot);
+	hooks->moved = false;
+	hooks_move(bond, slot);
+	hooks_follow_users(bond, slot);
+	hooks_tell_unmet(bond, slot);
+	if (hooks_has_new_rules(bond, slot) || all || !hooks->known)
+		hooks_look_for_chains(bond, slot);
+	hooks_follow_witness(bond, slot);
+	hooks->known = true;
+	hooks->noted = false;
+	if (!hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
+		hooks->changed = false;
+}
+
+/*
+ * The slave keeps what is the bond's: somebody lets it pass for good, or ours has just been taken
+ * off.
+ */
+static void hooks_on_frame(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	slave_hooks_follow(bond, slot, true);
+	if (hooks->moved || !hooks->witness || !rx_place_is_attached(bond, slot)) {
+		if (hooks->witness)
+			witness_reset(hooks->witness);
+		return;
+	}
+	slave->trouble |= XBOND_TROUBLE_ENDING;
+	if (!hooks->wait_ns)
+		hooks->wait_ns = FIRST_WAIT_NS;
+	hooks->retry_ns = clock_now_ns() + hooks->wait_ns;
+	if (hooks->wait_ns < LONGEST_WAIT_NS)
+		hooks->wait_ns *= 2;
+	slave_hooks_follow(bond, slot, false);
+	log_warning("%s: a filter or TCX program on the ingress of slave %s lets frames pass for "
+		    "good, and the "
+		    "bond "
+		    "would lose them: xbond's goes before all filters there; those that leave the "
+		    "frame to the "
+		    "next one ('continue', TC_ACT_UNSPEC) are heeded",
+		    bond_pin(bond)->name, slave->name);
+}
+
+void slave_hooks_note(struct bond *bond, unsigned int slot, bool changed)
+{
+	bond->members[slot].hooks.noted = true;
+	bond->members[slot].hooks.changed |= changed;
+}
+
+void slave_hooks_follow_noted(struct daemon *daemon)
+{
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		bond_for_each_member (bond, slot)
+			if (bond->members[slot].hooks.noted) {
+				slave_hooks_follow(bond, slot, true);
+				idle_turn();
+			}
+}
+
+void slave_hooks_end(struct bond *bond, unsigned int slot)
+{
+	struct hooks *hooks = &bond->members[slot].hooks;
+
+	witness_free(hooks->witness);
+	hooks->witness = NULL;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slave/slave_multicast.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/log.h"
+#include "daemon/net/multicast.h"
+#include "daemon/slave/slave_multicast_pin.h"
+
+#define TURN_NS (10 * NS_PER_MS) /* changes that take longer go on in the next turn, */
+#define TURN_LEAST 32		 /* but those of so many groups are never put off */
+
+struct group {
+	uint8_t mac[XBOND_MAC_SIZE];
+	bool wanted; /* bond0 listens to it, at this look */
+	bool missed; /* it did not at the last one */
+	/* Slots on whose lists it is because of us; the pinned map has the same. */
+	uint64_t joined;
+	uint64_t there; /* slots on whose lists it is, at this look */
+};
+
+/* Whose list is of interest. */
+struct owner {
+	int ifindex;
+	struct bond *bond;
+	uint64_t slot; /* its bit; 0: it is bond0 */
+};
+
+/* One reading of the kernel's lists, for all bonds or for one. */
+struct look {
+	struct owner *owners; /* sorted */
+	size_t count;
+	int ifindex; /* the device whose list is being read */
+	const struct owner *owner;
+};
+
+static uint64_t bit(unsigned int slot)
+{
+	return UINT64_C(1) << slot;
+}
+
+/* Unsorted, at the end; NULL: no memory. */
+static struct group *append(struct groups *groups, const uint8_t *mac)
+{
+	struct group *more;
+
+	if (groups->count == groups->room) {
+		more = reallocarray(groups->group, 2 * groups->room + 16, sizeof(*more));
+		if (!more)
+			return NULL;
+		groups->group = more;
+		groups->room = 2 * groups->room + 16;
+	}
+	more = &groups->group[groups->count++];
+	*more = (struct group){ 0 };
+	memcpy(more->mac, mac, XBOND_MAC_SIZE);
+	return more;
+}
+
+static int by_mac(const void *left, const void *right)
+{
+	return memcmp(((const struct group *)left)->mac, ((const struct group *)right)->mac,
+		      XBOND_MAC_SIZE);
+}
+
+/* Sorts, and makes one of those with the same address. */
+static void fold(struct groups *groups)
+{
+	size_t kept = 0;
+
+	if (groups->count)
+		qsort(groups->group, groups->count, sizeof(*groups->group), by_mac);
+	for (size_t i = 0; i < groups->count; i++) {
+		struct group *from = &groups->group[i], *to = &groups->group[kept];
+
+		if (!kept || by_mac(from, to - 1)) {
+			*to = *from;
+			kept++;
+			continue;
+		}
+		to[-1].wanted |= from->wanted;
+		to[-1].missed |= from->missed;
+		to[-1].joined |= from->joined;
+		to[-1].there |= from->there;
+	}
+	groups->count = kept;
+}
+
+/*
+ * Slots in use, whatever their state is, and bond0, which has its number in another namespace when
+ * it is away.
+ */
+static void add_owners(struct look *look, struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
+			look->owners[look->count++] = (struct owner){
+				.ifindex = (int)bond_slave(bond, slot)->ifindex,
+				.bond = bond,
+				.slot = bit(slot),
+			};
+	if (!bond->away && bond_pin(bond)->netnsid < 0)
+		look->owners[look->count++] =
+			(struct owner){ .ifindex = (int)bond_pin(bond)->ifindex, .bond = bond };
+}
+
+static int by_ifindex(const void *left, const void *right)
+{
+	int a = ((const struct owner *)left)->ifindex, b = ((const struct owner *)right)->ifindex;
+
+	return (a > b) - (a < b);
+}
+
+static void find_owner(struct look *look, int ifindex)
+{
+	const struct owner wanted = { .ifindex = ifindex };
+
+	look->ifindex = ifindex;
+	look->owner = bsearch(&wanted, look->owners, look->count, sizeof(wanted), by_ifindex);
+	if (look->owner)
+		look->owner->bond->groups.seen |= look->owner->slot;
+}
+
+/* Slaves have that of the slow protocols on their own account. */
+static void take(const struct multicast_entry *entry, void *arg)
+{
+	const struct owner *owner;
+	struct look *look = arg;
+	struct group *group;
+
+	if (entry->ifindex != look->ifindex)
+		find_owner(look, entry->ifindex);
+	owner = look->owner;
+	if (!owner || (owner->slot && !entry->is_static) ||
+	    !memcmp(entry->mac, multicast_slow_protocols, XBOND_MAC_SIZE))
+		return;
+	group = append(&owner->bond->groups, entry->mac);
+	if (group) {
+		group->wanted = !owner->slot;
+		group->there = owner->slot;
+	}
+}
+
+static void begin_look(struct look *look, struct bond *bond)
+{
+	struct groups *groups = &bond->groups;
+
+	add_owners(look, bond);
+	groups->seen = 0;
+	for (size_t i = 0; i < groups->count; i++) {
+		groups->group[i].wanted = false;
+		groups->group[i].there = 0;
+	}
+}
+
+/* From first on, count of them. 0 or -errno. */
+static int look_at(struct bond *first, size_t count)
+{
+	struct look look = { .owners =
+				     calloc(count * (XBOND_MAX_SLAVES + 1), sizeof(struct owner)) };
+	struct bond *bond = first;
+	int r;
+
+	if (!look.owners)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++, bond = bond->next)
+		begin_look(&look, bond);
+	qsort(look.owners, look.count, sizeof(*look.owners), by_ifindex);
+	r = multicast_list(take, &look);
+	bond = first;
+	for (size_t i = 0; i < count; i++, bond = bond->next)
+		fold(&bond->groups);
+	free(look.owners);
+	return r;
+}
+
+/* False: more slots cannot be written down, so they must not join. */
+static bool record(struct bond *bond, struct group *group, uint64_t slots)
+{
+	bool fewer = !(slots & ~group->joined);
+	int r = slots == group->joined ? 0
+				       : groups_pin_write(bond->groups.pin_fd, group->mac, slots);
+
+	if (r && !fewer && !bond->groups.full) {
+		log_warning("%s: its slaves do not join all of its multicast groups, because no "
+			    "more can be "
+			    "recorded (%s); they are allmulti",
+			    bond_pin(bond)->name, strerror(-r));
+		bond->groups.full = true;
+	}
+	if (r && !fewer)
+		return false;
+	group->joined = slots;
+	return true;
+}
+
+/* On slots that are not on their lists: new ones, or ours that somebody has removed. */
+static void join(struct bond *bond, struct group *group, uint64_t slots)
+{
+	struct groups *groups = &bond->groups;
+	uint64_t missing = slots & groups->seen & ~group->there & ~groups->refusing, failed = 0;
+
+	if (!missing || !record(bond, group, group->joined | missing))
+		return;
+	crashpoint("group-recorded");
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		int r = missing & bit(slot)
+				? multicast_add((int)bond_slave(bond, slot)->ifindex, group->mac)
+				: 0;
+
+		if (r)
+			failed |= bit(slot);
+		if (r == -EINVAL || r == -EOPNOTSUPP)
+			groups->refusing |= bit(slot);
+	}
+	crashpoint("group-joined");
+	record(bond, group, group->joined & ~failed);
+}
+
+static void leave(struct bond *bond, struct group *group, uint64_t slots)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (group->joined & slots & bit(slot))
+			multicast_delete((int)bond_slave(bond, slot)->ifindex, group->mac);
+	crashpoint("group-left");
+	record(bond, group, group->joined & ~slots);
+}
+
+/*
+ * A group is left when it was missed twice: where devices come and go, the kernel's list may skip
+ * some.
+ */
+static void follow_group(struct bond *bond, struct group *group, uint64_t slots, bool may_leave)
+{
+	if (group->wanted || (bond->away && group->joined)) {
+		group->missed = false;
+		join(bond, group, slots);
+	} else if (may_leave && group->missed) {
+		leave(bond, group, UINT64_MAX);
+	} else if (may_leave) {
+		group->missed = true;
+	}
+}
+
+static void follow(struct bond *bond, uint64_t slots, bool may_leave)
+{
+	uint64_t until_ns = clock_now_ns() + TURN_NS;
+	struct groups *groups = &bond->groups;
+	size_t kept = 0;
+
+	if (groups->pin_fd < 0)
+		slots = 0;
+	for (size_t i = 0; i < groups->count; i++) {
+		struct group *group = &groups->group[i];
+
+		if (i < TURN_LEAST || clock_now_ns() < until_ns)
+			follow_group(bond, group, slots, may_leave);
+		if (group->joined)
+			groups->group[kept++] = *group;
+	}
+	groups->count = kept;
+}
+
+static uint64_t members(struct bond *bond)
+{
+	uint64_t slots = 0;
+
+	bond_for_each_member (bond, slot)
+		slots |= bit(slot);
+	return slots;
+}
+
+void groups_follow(struct daemon *daemon)
+{
+	size_t count = 0;
+
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		count++;
+	if (!count || look_at(daemon->bonds, count))
+		return;
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		follow(bond, members(bond), true);
+}
+
+void groups_join(struct bond *bond, uint64_t slots)
+{
+	if (slots && !look_at(bond, 1))
+		follow(bond, slots, false);
+}
+
+/* What a bondd has joined that kept no record. */
+static void guess(struct bond *bond)
+{
+	struct groups *groups = &bond->groups;
+
+	if (look_at(bond, 1))
+		return;
+	for (size_t i = 0; i < groups->count; i++)
+		if (groups->group[i].wanted)
+			record(bond, &groups->group[i], groups->group[i].there);
+}
+
+static void recall(const uint8_t *mac, uint64_t slots, void *arg)
+{
+	struct group *group = append(arg, mac);
+
+	if (group)
+		group->joined = slots;
+}
+
+/* The pin comes last: an empty one would say that there is nothing to leave. */
+static int make(struct bond *bond)
+{
+	int r;
+
+	bond->groups.pin_fd = groups_pin_make();
+	if (bond->groups.pin_fd < 0)
+		return bond->groups.pin_fd;
+	guess(bond);
+	r = groups_pin_publish(bond->groups.pin_fd, bond->dataplane.pins.dir);
+	if (r) {
+		close(bond->groups.pin_fd);
+		bond->groups.pin_fd = -1;
+	}
+	return r;
+}
+
+void groups_open(struct bond *bond)
+{
+	struct groups *groups = &bond->groups;
+	int r = groups_pin_open(bond->dataplane.pins.dir);
+
+	groups->pin_fd = r;
+	if (r >= 0) {
+		groups_pin_read(r, recall, groups);
+		fold(groups);
+	} else if (r == -ENOENT) {
+		r = make(bond);
+	}
+	if (r < 0)
+		log_warning("%s: its slaves do not join its multicast groups: they cannot be "
+			    "recorded: %s",
+			    bond_pin(bond)->name, strerror(-r));
+}
+
+void groups_leave(struct bond *bond, unsigned int slot)
+{
+	for (size_t i = 0; i < bond->groups.count; i++)
+		if (bond->groups.group[i].joined & bit(slot))
+			leave(bond, &bond->groups.group[i], bit(slot));
+	bond->groups.refusing &= ~bit(slot);
+}
+
+void groups_forget(struct bond *bond, unsigned int slot)
+{
+	for (size_t i = 0; i < bond->groups.count; i++)
+		record(bond, &bond->groups.group[i], bond->groups.group[i].joined & ~bit(slot));
+	bond->groups.refusing &= ~bit(slot);
+}
+
+void groups_free(struct bond *bond)
+{
+	if (bond->groups.pin_fd >= 0)
+		close(bond->groups.pin_fd);
+	free(bond->groups.group);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slave/vlan_filter.h"
+
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/net/features.h"
+
+#define OPENER_PREFIX "xbv"
+#define AWAY_MAX 256 /* VLANs that a container may open on the slaves of the bond it has */
+
+struct vlan {
+	uint16_t id, protocol;
+};
+
+struct list {
+	struct vlan *vlan;
+	size_t count;
+	int lower;
+	bool openers; /* only the devices that open a filter; else any VLAN device */
+	size_t max;   /* 0: any number */
+};
+
+static void opener_name(char name[XBOND_NAME_SIZE], int ifindex, const struct vlan *vlan)
+{
+	snprintf(name, XBOND_NAME_SIZE, OPENER_PREFIX "%s%d.%u",
+		 vlan->protocol == ETH_P_8021AD ? "s" : "", ifindex, vlan->id);
+}
+
+/* By name: a slave that was moved has left its openers here. */
+static bool is_opener(const struct link_info *link, int ifindex, const struct vlan *vlan)
+{
+	char name[XBOND_NAME_SIZE];
+
+	opener_name(name, ifindex, vlan);
+	return !strcmp(link->name, name);
+}
+
+bool vlan_filter_is_opener(const struct link_info *link, int slave_ifindex)
+{
+	const struct vlan vlan = { .id = (uint16_t)link->vlan_id, .protocol = link->vlan_protocol };
+
+	return link->vlan_id >= 0 && is_opener(link, slave_ifindex, &vlan);
+}
+
+static bool is_wanted(const struct list *list, const struct link_info *link)
+{
+	return list->openers ? vlan_filter_is_opener(link, list->lower)
+			     : link_is_vlan_on(link, list->lower);
+}
+
+static void collect(const struct link_info *link, void *arg)
+{
+	struct vlan vlan = { .id = (uint16_t)link->vlan_id, .protocol = link->vlan_protocol };
+	struct list *list = arg;
+	struct vlan *more;
+
+	if (!is_wanted(list, link) || (list->max && list->count == list->max))
+		return;
+	more = realloc(list->vlan, (list->count + 1) * sizeof(*more));
+	if (!more)
+		return;
+	list->vlan = more;
+	list->vlan[list->count++] = vlan;
+}
+
+/* The VLANs of bond0 in the namespace it is in. */
+static struct list list_vlans(struct bond *bond)
+{
+	struct list list = { .lower = (int)bond_pin(bond)->ifindex,
+			     .max = bond->away ? AWAY_MAX : 0 };
+
+	link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, collect, &list);
+	return list;
+}
+
+static bool filters(struct bond *bond, const struct xbond_slave *slave, const char *name)
+{
+	struct feature feature;
+
+	return !feature_get(&bond->daemon->ethtool, slave->name, name, &feature) && feature.active;
+}
+
+static void open_one(struct bond *bond, const struct xbond_slave *slave, const struct vlan *vlan)
+{
+	char name[XBOND_NAME_SIZE];
+	struct link_vlan opener = {
+		.name = name,
+		.lower = (int)slave->ifindex,
+		.id = vlan->id,
+		.protocol = vlan->protocol,
+	};
+	struct link_info there;
+	struct err err;
+	int r;
+
+	opener_name(name, (int)slave->ifindex, vlan);
+	if (!link_get_by_name(&bond->daemon->nl, name, &there))
+		return;
+	r = link_create_vlan(&bond->daemon->nl, &opener, &err);
+	if (r && r != -EEXIST)
+		log_warning("%s: VLAN %u does not pass the filter of %s: %s", bond_pin(bond)->name,
+			    vlan->id, slave->name, err.text);
+}
+
+static void close_one(struct bond *bond, const struct xbond_slave *slave, const struct vlan *vlan)
+{
+	char name[XBOND_NAME_SIZE];
+	struct link_info opener;
+
+	opener_name(name, (int)slave->ifindex, vlan);
+	if (!link_get_by_name(&bond->daemon->nl, name, &opener) && opener.vlan_id == vlan->id)
+		link_delete(&bond->daemon->nl, opener.ifindex, NULL);
+}
+
+static void open_all(struct bond *bond, const struct xbond_slave *slave, const struct list *list)
+{
+	bool customer, service;
+
+	if (list->count == 0)
+		return;
+	customer = filters(bond, slave, FEATURE_VLAN_FILTER);
+	service = filters(bond, slave, FEATURE_VLAN_STAG_FILTER);
+	for (size_t i = 0; i < list->count; i++)
+		if (list->vlan[i].protocol == ETH_P_8021AD ? service : customer)
+			open_one(bond, slave, &list->vlan[i]);
+}
+
+/*
+ * True when the slave filters no 802.1Q VLANs any more. Drivers that filter 802.1ad cannot be told
+ * not to.
+ */
+static bool turn_off(struct bond *bond, struct xbond_slave *slave)
+{
+	const struct ethtool *ethtool = &bond->daemon->ethtool;
+	struct feature feature;
+
+	if (feature_get(ethtool, slave->name, FEATURE_VLAN_FILTER, &feature) || !feature.active)
+		return true;
+	if (feature.fixed)
+		return false;
+	slave->before.flags |= XBOND_SLAVE_HAD_VLAN_FILTER;
+	return feature_set(ethtool, slave->name, FEATURE_VLAN_FILTER, false) >= 0 &&
+	       !filters(bond, slave, FEATURE_VLAN_FILTER);
+}
+
+void vlan_filter_open(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct list list;
+
+	if (turn_off(bond, slave) && !filters(bond, slave, FEATURE_VLAN_STAG_FILTER))
+		return;
+	list = list_vlans(bond);
+	open_all(bond, slave, &list);
+	free(list.vlan);
+}
+
+void vlan_filter_close(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct list list = { .lower = (int)slave->ifindex, .openers = true };
+
+	link_visit(&bond->daemon->nl, -1, collect, &list);
+	for (size_t i = 0; i < list.count; i++)
+		close_one(bond, slave, &list.vlan[i]);
+	free(list.vlan);
+}
+
+void vlan_filter_restore(struct bond *bond, unsigned int slot, const char *name)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+
+	vlan_filter_close(bond, slot);
+	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_FILTER &&
+	    feature_set(&bond->daemon->ethtool, name, FEATURE_VLAN_FILTER, true) < 0)
+		log_warning("%s: cannot restore " FEATURE_VLAN_FILTER " of %s",
+			    bond_pin(bond)->name, name);
+}
+
+void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool gone)
+{
+	struct list list = { .lower = (int)bond_pin(bond)->ifindex };
+
+	if (bond->away || (gone && link->new_nsid >= 0))
+		return;
+	collect(link, &list);
+	bond_for_each_member (bond, slot) {
+		if (!gone)
+			open_all(bond, bond_slave(bond, slot), &list);
+		else if (list.count)
+			close_one(bond, bond_slave(bond, slot), &list.vlan[0]);
+	}
+	free(list.vlan);
+}
+
+void vlan_filter_sync(struct bond *bond)
+{
+	struct list list = list_vlans(bond);
+
+	bond_for_each_member (bond, slot)
+		open_all(bond, bond_slave(bond, slot), &list);
+	free(list.vlan);
+}

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slave/xdp.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/pin.h"
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/attach_check.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/dataplane/xdp_dispatcher.h"
+#include "daemon/dataplane/xdp_dispatcher_pins.h"
+#include "daemon/dataplane/xdp_gate.h"
+#include "daemon/dataplane/xdp_load.h"
+#include "daemon/slave/rx_place.h"
+#include "daemon/slave/xdp_gro.h"
+#include "daemon/slave/xdp_nic.h"
+
+#define TIDY_NS (1000 * NS_PER_MS) /* that who takes programs off may need for their pins */
+
+static void slave_pin(char path[PIN_PATH_SIZE], struct bond *bond, unsigned int slot)
+{
+	snprintf(path, PIN_PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_RX "%u", bond->dataplane.pins.dir,
+		 slot);
+}
+
+static void tx_pin(char path[PIN_PATH_SIZE], struct bond *bond)
+{
+	snprintf(path, PIN_PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_TX, bond->dataplane.pins.dir);
+}
+
+static const char *reason(int r)
+{
+	switch (-r) {
+	case EOPNOTSUPP: return "its driver has no native XDP";
+	case EBUSY:
+	case EEXIST: return "it has an XDP program already";
+	default: return strerror(-r);
+	}
+}
+
+/*
+ * Loads it and attaches it by a link: alone, native or not at all, for generic XDP is slower than
+ * TC.
+ */
+static int attach_link(struct xdp_object *object, int ifindex, const char *pin, struct err *err)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = XDP_FLAGS_DRV_MODE);
+	int program_fd = xdp_object_load(object, err), link_fd, r;
+
+	if (program_fd < 0)
+		return program_fd;
+	link_fd = bpf_link_create(program_fd, ifindex, BPF_XDP, &options);
+	close(program_fd);
+	if (link_fd < 0)
+		return err_set(err, -link_fd, "%s", reason(link_fd));
+	unlink(pin);
+	r = bpf_obj_pin(link_fd, pin);
+	close(link_fd);
+	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", pin, strerror(-r)) : 0;
+}
+
+/* False: there is no link. */
+static bool detach(const char *pin)
+{
+	int link_fd = bpf_obj_get(pin);
+
+	if (link_fd < 0)
+		return false;
+	bpf_link_detach(link_fd);
+	close(link_fd);
+	unlink(pin);
+	return true;
+}
+
+/* port_ifindex 0: it is told later (xdp_gate.h). */
+static int attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role,
+			uint32_t port_ifindex, struct err *err)
+{
+	int ifindex = (int)bond_slave(bond, slot)->ifindex, r;
+	struct xdp_object *object;
+	char pin[PIN_PATH_SIZE];
+
+	slave_pin(pin, bond, slot);
+	r = xdp_object_open(&object, bond->dataplane.pins.dir, role, ifindex, port_ifindex, err);
+	if (r)
+		return r;
+	r = attach_link(object, ifindex, pin, err);
+	xdp_object_close(object);
+	return r;
+}
+
+/*
+ * A veth keeps VLAN tags beside the frame, whatever its features say: a program that can see
+ * them is bound to the device, and no dispatcher calls it.
+ */
+static int attach_veth(struct bond *bond, unsigned int slot, struct err *err)
+{
+	int r = attach_alone(bond, slot, XDP_ROLE_RX_TAGS, bond_pin(bond)->port_ifindex, err);
+
+	if (!r)
+		log_warning(
+			"%s: %s is a veth: by XDP it receives only frames with complete checksums; "
+			"'ethtool -K DEV tx off' at its other end makes them so",
+			bond_pin(bond)->name, bond_slave(bond, slot)->name);
+	return r;
+}
+
+static bool unpin_dispatched(struct bond *bond, const struct xbond_slave *slave)
+{
+	return xdp_dispatcher_pins_remove((int)slave->ifindex, bond->dataplane.pins.counters_fd);
+}
+
+/* And whatever a bondd that died in the midst of it has left of it. */
+static int clear_dispatcher(struct bond *bond, const struct xbond_slave *slave)
+{
+	int r = xdp_dispatcher_remove((int)slave->ifindex);
+
+	if (!r)
+		unpin_dispatched(bond, slave);
+	return r;
+}
+
+static int leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
+{
+	int r = clear_dispatcher(bond, slave);
+
+	if (r)
+		log_warning("%s: libxdp's dispatcher of %s keeps a place for us: %s",
+			    bond_pin(bond)->name, slave->name, strerror(-r));
+	return r;
+}
+
+/* Only now is it known that the driver takes the program, which has let everything pass so far. */
+static int take_over(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	uint32_t port_ifindex = bond_pin(bond)->port_ifindex;
+	int r = xdp_nic_keep_tags(bond, slave, err);
+	char pin[PIN_PATH_SIZE];
+
+	if (r)
+		return r;
+	slave_pin(pin, bond, slot);
+	r = access(pin, F_OK) ? xdp_dispatcher_open((int)slave->ifindex, port_ifindex)
+			      : xdp_gate_open_link(pin, port_ifindex);
+	return r ? err_set(err, -r, "its XDP program does not find %s: %s",
+			   bond_pin(bond)->port_name, strerror(-r))
+		 : 0;
+}
+
+static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct err why;
+	int beside, r;
+
+	xdp_nic_record(bond, slave);
+	clear_dispatcher(bond, slave);
+	beside = xdp_dispatcher_add(bond->dataplane.pins.dir, (int)slave->ifindex, &why);
+	r = beside ? attach_alone(bond, slot, XDP_ROLE_RX, 0, err) : 0;
+	if (r)
+		return r == -EBUSY
+			       ? err_set(err, EBUSY, "it has an XDP program already; %s", why.text)
+			       : xdp_nic_explain(bond, slave, r, err);
+	if (beside)
+		log_info("%s: %s is not shared with other XDP programs: %s", bond_pin(bond)->name,
+			 slave->name, why.text);
+	crashpoint("xdp-closed");
+	return take_over(bond, slot, err);
+}
+
+static bool is_veth(struct bond *bond, unsigned int slot)
+{
+	struct link_info link;
+
+	return !link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &link) &&
+	       !strcmp(link.kind, "veth");
+}
+
+static int attach_slave(struct bond *bond, unsigned int slot, struct err *err)
+{
+	bool veth = is_veth(bond, slot);
+	char pin[PIN_PATH_SIZE];
+	int r = veth ? 0 : xdp_nic_check(bond, bond_slave(bond, slot), err);
+
+	if (r)
+		return r;
+	slave_pin(pin, bond, slot);
+	detach(pin); /* somebody may have, and left the link */
+	/* From here on there may be something to undo. */
+	bond_slave(bond, slot)->rx_hook = XBOND_RX_XDP;
+	crashpoint("xdp-recorded");
+	r = xdp_gro_want(bond, err);
+	if (!r)
+		r = veth ? attach_veth(bond, slot, err) : attach_nic(bond, slot, err);
+	crashpoint("xdp-attached");
+	return r;
+}
+
+void xdp_release_slave(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	char pin[PIN_PATH_SIZE];
+
+	slave_pin(pin, bond, slot);
+	if (slave->rx_hook == XBOND_RX_XDP && !detach(pin) && leave_dispatcher(bond, slave))
+		/* It goes on by XDP, and is asked again when rx_hook is set or bondd starts. */
+		return;
+	xdp_nic_restore(bond, slave);
+	slave->rx_hook = XBOND_RX_TC;
+	xdp_gro_restore(bond);
+}
+
+bool xdp_release_moved(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	char pin[PIN_PATH_SIZE];
+
+	slave_pin(pin, bond, slot);
+	return slave->rx_hook == XBOND_RX_XDP && !detach(pin) && unpin_dispatched(bond, slave);
+}
+
+/* False: there is none, or one that somebody has detached. */
+static bool has_link(const char *pin)
+{
+	struct bpf_link_info info = { 0 };
+	uint32_t size = sizeof(info);
+	int fd = bpf_obj_get(pin);
+	bool attached;
+
+	if (fd < 0)
+		return false;
+	attached = !bpf_obj_get_info_by_fd(fd, &info, &size) && info.xdp.ifindex;
+	close(fd);
+	return attached;
+}
+
+/* 1 or 0; -errno: nobody can tell. */
+static int is_attached(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	char pin[PIN_PATH_SIZE];
+
+	slave_pin(pin, bond, slot);
+	if (slave->rx_hook != XBOND_RX_XDP)
+		return 0;
+	return access(pin, F_OK) ? xdp_dispatcher_has((int)slave->ifindex) : has_link(pin);
+}
+
+/*
+ * A checksum that the stack of a veth's peer left to be done is lost by XDP, and TC filters are
+ * passed by: only for who asks by name.
+ */
+static uint32_t wanted_hook(struct bond *bond, unsigned int slot)
+{
+	uint32_t wanted = bond_pin(bond)->rx_hook;
+
+	return wanted == XBOND_RX_AUTO && (rx_place_has_others(bond, slot) || is_veth(bond, slot))
+		       ? XBOND_RX_TC
+		       : wanted;
+}
+
+/* The number of the device's native XDP program, whoever's it is; 0: none, or not known. */
+static uint32_t program_on(struct bond *bond, const struct xbond_slave *slave)
+{
+	struct link_info link;
+
+	return link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ? 0 : link.xdp_id;
+}
+
+/* Of a bond whose pins were removed by hand: it would go on, and drop what it takes. */
+static void remove_orphan(struct bond *bond, const struct xbond_slave *slave)
+{
+	if (!program_on(bond, slave) || xdp_dispatcher_has((int)slave->ifindex) <= 0)
+		return;
+	if (!leave_dispatcher(bond, slave))
+		log_notice("%s: an XDP program that a bond has left on %s is taken off",
+			   bond_pin(bond)->name, slave->name);
+}
+
+/*
+ * Those that pass by themselves, and that the driver has no part in, are asked for again whenever
+ * bondd starts.
+ */
+static bool is_lasting(int r)
+{
+	return r != -EBUSY && r != -EEXIST && r != -ENOLCK && r != -ETIMEDOUT && r != -EXDEV;
+}
+
+static int keep_attached(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	int attached = is_attached(bond, slot), r;
+
+	if (attached < 0) /* nobody can tell: then it stays as it is */
+		return 0;
+	if (attached)
+		return is_veth(bond, slot) ? 0 : take_over(bond, slot, err);
+	if (slave->before.flags & XBOND_SLAVE_XDP_REFUSED)
+		return err_set(err, EALREADY, "it was refused before");
+	r = attach_slave(bond, slot, err);
+	if (r && is_lasting(r))
+		slave->before.flags |= XBOND_SLAVE_XDP_REFUSED;
+	return r;
+}
+
+bool xdp_is_settled(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	bool by_xdp = wanted_hook(bond, slot) != XBOND_RX_TC;
+
+	if (by_xdp && slave->before.flags & XBOND_SLAVE_XDP_REFUSED)
+		return true;
+	return by_xdp == (slave->rx_hook == XBOND_RX_XDP && program_on(bond, slave));
+}
+
+void xdp_yield(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	xdp_release_slave(bond, slot);
+	slave->before.flags |= XBOND_SLAVE_XDP_REFUSED;
+}
+
+bool xdp_is_gentle(struct bond *bond, unsigned int slot)
+{
+	return is_veth(bond, slot) || (wanted_hook(bond, slot) != XBOND_RX_TC &&
+				       xdp_nic_check(bond, bond_slave(bond, slot), NULL));
+}
+
+bool xdp_ask_again(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	bool was_refused = slave->before.flags & XBOND_SLAVE_XDP_REFUSED;
+
+	slave->before.flags &= ~(uint32_t)XBOND_SLAVE_XDP_REFUSED;
+	return was_refused;
+}
+
+int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	uint32_t wanted = wanted_hook(bond, slot);
+	struct err err;
+	int r;
+
+	if (wanted == XBOND_RX_TC && slave->rx_hook == XBOND_RX_TC) {
+		remove_orphan(bond, slave);
+		return 0;
+	}
+	if (wanted == XBOND_RX_TC) {
+		xdp_release_slave(bond, slot);
+		return 0;
+	}
+	r = keep_attached(bond, slot, &err);
+	if (!r) {
+		bond->members[slot].xdp_id = program_on(bond, slave);
+		bond->members[slot].xdp_gone_ns = 0;
+		return 0;
+	}
+	if (r != -EALREADY)
+		xdp_release_slave(bond, slot);
+	if (wanted == XBOND_RX_XDP && r != -EALREADY)
+		log_warning("%s: %s receives by TC, not by XDP: %s", bond_pin(bond)->name,
+			    slave->name, err.text);
+	return err_set(ret_why, -r, "%s", err.text);
+}
+
+/*
+ * To attach it again could go on for ever against who takes it off, who first may still have its
+ * own pins to remove; TC receives meanwhile. Whoever changes programs
+ * through the dispatcher changes its number, so that nothing is asked of libxdp meanwhile.
+ */
+void xdp_check_slave(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct member *member = &bond->members[slot];
+	uint64_t now_ns = clock_now_ns();
+	struct link_info link;
+	int attached;
+
+	if (slave->rx_hook != XBOND_RX_XDP ||
+	    link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ||
+	    (member->xdp_id && member->xdp_id == link.xdp_id))
+		return;
+	attached = link.xdp_id ? is_attached(bond, slot) : 0;
+	if (attached < 0)
+		return;
+	member->xdp_id = attached ? link.xdp_id : 0;
+	if (attached || !member->xdp_gone_ns)
+		member->xdp_gone_ns = attached ? 0 : now_ns;
+	if (attached || now_ns - member->xdp_gone_ns < TIDY_NS)
+		return;
+	attach_check_count(bond, slot);
+	log_warning("%s: %s receives by TC now: its XDP program was taken off; 'bondctl set %s "
+		    "rx_hook %s' "
+		    "attaches it again",
+		    pin->name, slave->name, pin->name,
+		    pin->rx_hook == XBOND_RX_AUTO ? "auto" : "xdp");
+	xdp_release_slave(bond, slot);
+}
+
+int xdp_follow_tx(struct bond *bond, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	char path[PIN_PATH_SIZE];
+	struct err why;
+	struct xdp_object *object;
+	int r;
+
+	tx_pin(path, bond);
+	if (!pin->xdp_tx) {
+		detach(path);
+		return 0;
+	}
+	if (has_link(path))
+		return 0;
+	detach(path); /* somebody may have, and left the link */
+	r = xdp_object_open(&object, bond->dataplane.pins.dir, XDP_ROLE_TX, 0, pin->port_ifindex,
+			    err);
+	if (r)
+		return r;
+	r = attach_link(object, (int)pin->port_ifindex, path, &why);
+	xdp_object_close(object);
+	return r ? err_set(err, -r, "xdp_tx: cannot attach to %s: %s", pin->port_name, why.text)
+		 : 0;
+}
+
+void xdp_check_tx(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	char path[PIN_PATH_SIZE];
+	struct err err;
+
+	tx_pin(path, bond);
+	if (!pin->xdp_tx || access(path, F_OK) || has_link(path) || xdp_follow_tx(bond, &err))
+		return;
+	attach_check_count(bond, XBOND_MAX_SLAVES);
+	log_warning("%s: somebody has taken the XDP program off %s; it is put back", pin->name,
+		    pin->port_name);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slave/xdp_gro.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/net/features.h"
+
+/* bond0 takes frames by XDP only while it has GRO. */
+int xdp_gro_want(struct bond *bond, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct feature gro;
+	int r;
+
+	if (bond->away)
+		return err_set(err, EXDEV, "%s is in another namespace", pin->name);
+	r = feature_get(&bond->daemon->ethtool, pin->name, FEATURE_GRO, &gro);
+	if (r)
+		return err_set(err, -r, "the GRO of %s is unknown: %s", pin->name, strerror(-r));
+	if (gro.active)
+		return 0;
+	pin->gro_was_off = 1;
+	r = feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, true);
+	return r < 0 ? err_set(err, -r, "%s takes no GRO: %s", pin->name, strerror(-r)) : 0;
+}
+
+static bool some_receive_by_xdp(struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
+			return true;
+	return false;
+}
+
+/* Somebody has turned it off: the wish is kept for when no slave needs it any more. */
+void xdp_gro_keep(struct bond *bond)
+{
+	const char *name = bond_pin(bond)->name;
+	struct feature gro;
+	struct err err;
+	bool lost;
+
+	if (bond->away || !some_receive_by_xdp(bond))
+		return;
+	lost = !feature_get(&bond->daemon->ethtool, name, FEATURE_GRO, &gro) && !gro.active;
+	if (lost && !bond->gro_lost)
+		log_warning(
+			"%s: generic receive offload is turned on again: its slaves receive by XDP",
+			name);
+	if (lost && xdp_gro_want(bond, &err) && !bond->gro_lost)
+		log_warning("%s: %s", name, err.text);
+	bond->gro_lost = lost;
+}
+
+void xdp_gro_restore(struct bond *bond)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+
+	if (!pin->gro_was_off || some_receive_by_xdp(bond))
+		return;
+	if (!bond->away)
+		feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, false);
+	pin->gro_was_off = 0;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slave/xdp_upgrade.h"
+
+#include <bpf/bpf.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/dataplane/pin_dirs.h"
+#include "daemon/dataplane/xdp_dispatcher.h"
+#include "daemon/dataplane/xdp_load.h"
+
+/* What is attached by one link, or shall be. */
+struct spot {
+	struct bond *bond;
+	enum xdp_role role;
+	int ifindex;
+	const char *device;
+};
+
+/* Of this build's programs: only the kernel can tell, once one is loaded. */
+static struct {
+	bool known;
+	struct xdp_identity identity;
+} build[XDP_ROLE_COUNT];
+
+static int load(const struct spot *spot, struct err *err)
+{
+	struct xdp_object *object;
+	int r = xdp_object_open(&object, spot->bond->dataplane.pins.dir, spot->role, spot->ifindex,
+				bond_pin(spot->bond)->port_ifindex, err);
+
+	if (r)
+		return r;
+	r = xdp_object_load(object, err);
+	xdp_object_close(object);
+	if (r >= 0)
+		build[spot->role].known = !xdp_object_identify(r, spot->bond->dataplane.pins.dir,
+							       &build[spot->role].identity);
+	return r;
+}
+
+static bool is_current(const struct spot *spot, int program_fd)
+{
+	struct xdp_identity identity;
+
+	return build[spot->role].known &&
+	       !xdp_object_identify(program_fd, spot->bond->dataplane.pins.dir, &identity) &&
+	       !memcmp(&identity, &build[spot->role].identity, sizeof(identity));
+}
+
+static int update(const struct spot *spot, int link_fd, int old_fd, struct err *err)
+{
+	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
+		    .old_prog_fd = (__u32)old_fd);
+	int new_fd, r = 0;
+
+	if (is_current(spot, old_fd))
+		return 0;
+	new_fd = load(spot, err);
+	if (new_fd < 0)
+		return new_fd;
+	if (!is_current(spot, old_fd))
+		r = bpf_link_update(link_fd, new_fd, &options);
+	close(new_fd);
+	return r < 0 ? err_set(err, -r, "%s", strerror(-r)) : 0;
+}
+
+/* The program of the link; the caller's to close. What it is called tells its role on a slave. */
+static int attached_program(int link_fd, enum xdp_role *role)
+{
+	struct bpf_link_info link = {};
+	struct bpf_prog_info program = {};
+	uint32_t length = sizeof(link);
+	int fd;
+
+	if (bpf_obj_get_info_by_fd(link_fd, &link, &length))
+		return -1;
+	fd = bpf_prog_get_fd_by_id(link.prog_id);
+	length = sizeof(program);
+	if (fd >= 0 && *role != XDP_ROLE_TX && !bpf_obj_get_info_by_fd(fd, &program, &length))
+		*role = strcmp(program.name, XDP_RX_NAME) ? XDP_ROLE_RX_TAGS : XDP_ROLE_RX;
+	return fd;
+}
+
+static void tell(const struct spot *spot, int r, const struct err *err)
+{
+	if (r)
+		log_warning("%s: the XDP program of another build stays on %s: %s",
+			    bond_pin(spot->bond)->name, spot->device, err->text);
+}
+
+static void upgrade_link(struct spot *spot, int link_fd)
+{
+	int old_fd = attached_program(link_fd, &spot->role);
+	struct err err;
+
+	if (old_fd < 0)
+		return;
+	tell(spot, update(spot, link_fd, old_fd, &err), &err);
+	close(old_fd);
+}
+
+static void upgrade_dispatched(const struct spot *spot)
+{
+	struct err err;
+	int r = 0;
+
+	if (!build[XDP_ROLE_RX].known) {
+		r = load(spot, &err);
+		if (r >= 0)
+			close(r);
+	}
+	if (r >= 0)
+		r = xdp_dispatcher_upgrade(spot->bond->dataplane.pins.dir, spot->ifindex,
+					   bond_pin(spot->bond)->port_ifindex,
+					   &build[XDP_ROLE_RX].identity, &err);
+	tell(spot, r, &err);
+}
+
+void xdp_upgrade_slave(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	struct spot spot = { bond, XDP_ROLE_RX, (int)slave->ifindex, slave->name };
+	char pin[PIN_PATH_SIZE];
+	int link_fd;
+
+	if (slave->rx_hook != XBOND_RX_XDP)
+		return;
+	snprintf(pin, sizeof(pin), "%s/" XBOND_PIN_LINK_XDP_RX "%u", bond->dataplane.pins.dir,
+		 slot);
+	link_fd = bpf_obj_get(pin);
+	if (link_fd < 0) {
+		upgrade_dispatched(&spot);
+		return;
+	}
+	upgrade_link(&spot, link_fd);
+	close(link_fd);
+}
+
+void xdp_upgrade_tx(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct spot spot = { bond, XDP_ROLE_TX, (int)pin->port_ifindex, pin->port_name };
+	char path[PIN_PATH_SIZE];
+	int link_fd;
+
+	snprintf(path, sizeof(path), "%s/" XBOND_PIN_LINK_XDP_TX, bond->dataplane.pins.dir);
+	link_fd = bpf_obj_get(path);
+	if (link_fd < 0)
+		return;
+	upgrade_link(&spot, link_fd);
+	close(link_fd);
+}

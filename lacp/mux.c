@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Mux machine (6.4.15): attaches a selected port to its aggregator and lets it collect and
+ * distribute, both at once (coupled control) or one after the other (independent control). Called
+ * by system.c; the only writer of the bits synchronization, collecting and distributing.
+ */
+#include "lacp/machines.h"
+
+#define CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)
+#define MUX_BITS (LACP_SYNCHRONIZATION | CARRY)
+
+/* What a state says in Actor_Oper_Port_State. */
+static const uint8_t bits_of[] = {
+	[LACP_MUX_DETACHED] = 0,
+	[LACP_MUX_WAITING] = 0,
+	[LACP_MUX_ATTACHED] = LACP_SYNCHRONIZATION,
+	[LACP_MUX_COLLECTING] = LACP_SYNCHRONIZATION | LACP_COLLECTING,
+	[LACP_MUX_DISTRIBUTING] = LACP_SYNCHRONIZATION | CARRY,
+	[LACP_MUX_COLLECTING_DISTRIBUTING] = LACP_SYNCHRONIZATION | CARRY,
+};
+
+static bool is_waiting(const struct lacp_port_state *port, uint8_t aggregator)
+{
+	return port->aggregator == aggregator && port->selected == LACP_SELECTED &&
+	       port->mux == LACP_MUX_WAITING;
+}
+
+/* Ready_N of all ports that wait (6.4.8). */
+static bool all_waited(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
+{
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used) {
+		if (is_waiting(&sys->port[slot], aggregator) &&
+		    !lacp_due(sys->port[slot].wait_while_ns, now_ns))
+			return false;
+	}
+	return true;
+}
+
+/* Fast start: the partner has attached all selected ports already. */
+static bool all_in_sync(const struct lacp_system *sys, uint8_t aggregator)
+{
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used) {
+		const struct lacp_port_state *port = &sys->port[slot];
+
+		if (port->aggregator == aggregator && port->selected == LACP_SELECTED &&
+		    port->config.link && !(port->partner.state & LACP_SYNCHRONIZATION))
+			return false;
+	}
+	return true;
+}
+
+/* Fast start: every port of the system has come to this aggregator, so none is left to wait for. */
+static bool all_arrived(const struct lacp_system *sys, uint8_t aggregator)
+{
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used) {
+		const struct lacp_port_state *port = &sys->port[slot];
+
+		if (port->aggregator != aggregator || port->selected == LACP_UNSELECTED ||
+		    !port->matched || !lacp_is_live(port))
+			return false;
+	}
+	return true;
+}
+
+bool lacp_mux_ready(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
+{
+	return all_waited(sys, aggregator, now_ns) || all_in_sync(sys, aggregator) ||
+	       all_arrived(sys, aggregator);
+}
+
+static int next_while_carrying(const struct lacp_port_state *port, bool coupled, bool in_sync)
+{
+	enum lacp_mux_state state = port->mux;
+	bool far_collects = port->partner.state & LACP_COLLECTING;
+
+	if (coupled && state != LACP_MUX_COLLECTING_DISTRIBUTING)
+		return in_sync ? LACP_MUX_COLLECTING_DISTRIBUTING : LACP_MUX_ATTACHED;
+	if (!coupled && state == LACP_MUX_COLLECTING_DISTRIBUTING)
+		return LACP_MUX_DISTRIBUTING;
+	if (state == LACP_MUX_DISTRIBUTING)
+		return in_sync && far_collects ? LACP_STAY : LACP_MUX_COLLECTING;
+	if (!in_sync)
+		return LACP_MUX_ATTACHED;
+	return state == LACP_MUX_COLLECTING && far_collects ? LACP_MUX_DISTRIBUTING : LACP_STAY;
+}
+
+int lacp_mux_next(const struct lacp_port_state *port, bool coupled, bool ready)
+{
+	enum lacp_mux_state state = port->mux;
+	enum lacp_selected selected = port->selected;
+	bool in_sync = selected == LACP_SELECTED && port->partner.state & LACP_SYNCHRONIZATION;
+
+	switch (state) {
+	case LACP_MUX_DETACHED: return selected == LACP_UNSELECTED ? LACP_STAY : LACP_MUX_WAITING;
+	case LACP_MUX_WAITING:
+		if (selected == LACP_UNSELECTED)
+			return LACP_MUX_DETACHED;
+		return selected == LACP_SELECTED && ready ? LACP_MUX_ATTACHED : LACP_STAY;
+	case LACP_MUX_ATTACHED:
+		if (selected != LACP_SELECTED)
+			return LACP_MUX_DETACHED;
+		if (!in_sync)
+			return LACP_STAY;
+		return coupled ? LACP_MUX_COLLECTING_DISTRIBUTING : LACP_MUX_COLLECTING;
+	case LACP_MUX_COLLECTING:
+	case LACP_MUX_DISTRIBUTING:
+	case LACP_MUX_COLLECTING_DISTRIBUTING: return next_while_carrying(port, coupled, in_sync);
+	}
+	return LACP_STAY;
+}
+
+/* Who distributes and is still selected keeps its place: rank.c says when it must go. */
+static bool has_room(const struct lacp_system *sys, const struct lacp_port_state *port)
+{
+	unsigned int slot, taken = 0;
+
+	lacp_for_each_slot (slot, sys->used) {
+		const struct lacp_port_state *other = &sys->port[slot];
+
+		taken += other != port && other->selected == LACP_SELECTED &&
+			 other->actor.state & LACP_DISTRIBUTING;
+	}
+	return !sys->state.config.max_links || taken < sys->state.config.max_links;
+}
+
+bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *port,
+		  enum lacp_mux_state next, uint64_t now_ns)
+{
+	uint8_t begins = bits_of[next] & (uint8_t)~port->actor.state & CARRY;
+
+	if (begins & LACP_DISTRIBUTING && !has_room(sys, port))
+		return false;
+	return !begins || port->mux != LACP_MUX_ATTACHED || !port->ntt ||
+	       now_ns >= lacp_transmit_allowed_ns(port);
+}
+
+/*
+ * ntt also in DISTRIBUTING, so that the partner's picture is right at the slow rate, too. What is
+ * told once may get lost.
+ */
+void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_state state,
+		    uint64_t now_ns)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+
+	port->mux = (uint8_t)state;
+	port->actor.state = (uint8_t)((port->actor.state & ~MUX_BITS) | bits_of[state]);
+	port->wait_while_ns = state == LACP_MUX_WAITING ? now_ns + LACP_AGGREGATE_WAIT_TIME : 0;
+	if (state != LACP_MUX_WAITING) {
+		port->ntt = 1;
+		port->repeats = 1 + LACP_REPEATS;
+	}
+	lacp_tell(sys, slot, LACP_EVENT_MUX, state);
+}

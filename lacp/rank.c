@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The order of the ports of a LAG for max_links, and when one takes another's place. The better
+ * system's priorities decide (6.7.1), but a port that does not get in sync goes behind the others,
+ * and one that works keeps its place until a better one is ready to take over. Called by
+ * selection.c, mux.c, why.c; system.c lets lacp_rank_follow() note the times it needs.
+ */
+#include "lacp/machines.h"
+
+static bool is_in_sync(const struct lacp_port_state *port)
+{
+	return lacp_is_live(port) && port->partner.state & LACP_SYNCHRONIZATION;
+}
+
+bool lacp_works(const struct lacp_port_state *port)
+{
+	return port->selected == LACP_SELECTED && port->actor.state & LACP_DISTRIBUTING &&
+	       is_in_sync(port);
+}
+
+/*
+ * It carries as soon as another one makes room. A partner that does not collect yet may wait for
+ * us, too; with independent control we say that we collect before that, so it need not.
+ */
+static bool can_take_over(const struct lacp_system *sys, const struct lacp_port_state *port,
+			  uint64_t now_ns)
+{
+	bool waited = sys->state.config.coupled && now_ns >= port->in_sync_ns + LACP_HANDOVER_TIME;
+
+	return port->selected == LACP_SELECTED && port->in_sync_ns &&
+	       (port->partner.state & LACP_COLLECTING || waited) &&
+	       now_ns >= lacp_transmit_allowed_ns(port);
+}
+
+static bool are_together(const struct lacp_port_state *a, const struct lacp_port_state *b)
+{
+	return a != b && a->aggregator == b->aggregator && b->selected != LACP_UNSELECTED;
+}
+
+/* Selected and in sync at both ends, so it works or is about to. */
+static unsigned int count_in_sync_beside(const struct lacp_system *sys,
+					 const struct lacp_port_state *port)
+{
+	unsigned int slot, count = 0;
+
+	lacp_for_each_slot (slot, sys->used) {
+		const struct lacp_port_state *peer = &sys->port[slot];
+
+		count += are_together(port, peer) && peer->selected == LACP_SELECTED &&
+			 peer->in_sync_ns;
+	}
+	return count;
+}
+
+bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_state *port,
+		       uint64_t now_ns)
+{
+	const struct lacp_config *config = &sys->state.config;
+	unsigned int needed = config->min_links ? config->min_links : 1;
+
+	return config->wtr_s && port->carried && port->live_ns && !lacp_works(port) &&
+	       now_ns < port->live_ns + config->wtr_s * LACP_SECOND &&
+	       count_in_sync_beside(sys, port) >= needed;
+}
+
+/* In the order of lacp_comes_before(), but what works goes first where the user wants it so. */
+static bool ranks_before(const struct lacp_system *sys, const struct lacp_port_state *a,
+			 const struct lacp_port_state *b)
+{
+	if (!sys->state.config.revert && lacp_works(a) != lacp_works(b))
+		return lacp_works(a);
+	return lacp_comes_before(a, b);
+}
+
+static bool goes_first(const struct lacp_system *sys, const struct lacp_port_state *peer,
+		       const struct lacp_port_state *port, uint64_t now_ns)
+{
+	return are_together(port, peer) && ranks_before(sys, peer, port) &&
+	       !lacp_is_restoring(sys, peer, now_ns);
+}
+
+static unsigned int count_before(const struct lacp_system *sys, const struct lacp_port_state *port,
+				 uint64_t now_ns)
+{
+	unsigned int slot, count = 0;
+
+	lacp_for_each_slot (slot, sys->used) {
+		count += goes_first(sys, &sys->port[slot], port, now_ns);
+	}
+	return count;
+}
+
+/* Those of them that work, or are to be used and only wait for the port to make room. */
+static unsigned int count_ready_before(const struct lacp_system *sys,
+				       const struct lacp_port_state *port, uint64_t now_ns)
+{
+	unsigned int slot, count = 0;
+
+	lacp_for_each_slot (slot, sys->used) {
+		const struct lacp_port_state *peer = &sys->port[slot];
+
+		count += goes_first(sys, peer, port, now_ns) &&
+			 (lacp_works(peer) ||
+			  (can_take_over(sys, peer, now_ns) &&
+			   count_before(sys, peer, now_ns) < sys->state.config.max_links));
+	}
+	return count;
+}
+
+bool lacp_is_within_max_links(const struct lacp_system *sys, const struct lacp_port_state *port,
+			      uint64_t now_ns)
+{
+	unsigned int most = sys->state.config.max_links;
+
+	if (!most || count_before(sys, port, now_ns) < most)
+		return true;
+	return lacp_works(port) && count_ready_before(sys, port, now_ns) < most;
+}
+
+bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator)
+{
+	const struct lacp_config *config = &sys->state.config;
+	unsigned int slot, count = 0;
+
+	if (!config->min_links_strict || config->min_links < 2)
+		return false;
+	lacp_for_each_slot (slot, sys->used) {
+		count += sys->port[slot].aggregator == aggregator &&
+			 sys->port[slot].selected != LACP_UNSELECTED &&
+			 lacp_is_known(&sys->port[slot]) && !sys->port[slot].behind_ns;
+	}
+	if (config->max_links && count > config->max_links)
+		count = config->max_links;
+	return count < config->min_links;
+}
+
+/* Since when something is so; 0: it is not. */
+static void note(uint64_t *since_ns, bool is_so, uint64_t now_ns)
+{
+	if (!is_so)
+		*since_ns = 0;
+	else if (!*since_ns)
+		*since_ns = now_ns;
+}
+
+/* Else no port has to wait for another. */
+static bool is_ranked(const struct lacp_system *sys)
+{
+	return sys->state.config.max_links || sys->state.config.min_links_strict;
+}
+
+static uint64_t rest_ns(const struct lacp_port_state *port)
+{
+	return LACP_REFUSED_TIME << port->refusals;
+}
+
+/*
+ * So long it may be attached and out of sync. Those that are behind wait for each other, and change
+ * ever more rarely.
+ */
+static uint64_t turn_ns(const struct lacp_port_state *port)
+{
+	return port->behind_ns ? rest_ns(port) : LACP_REFUSED_TIME;
+}
+
+static void put_behind(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+
+	if (!port->behind_ns)
+		lacp_tell(sys, slot, LACP_EVENT_BEHIND, 1);
+	port->behind_ns = port->out_sync_ns = now_ns;
+	if (port->refusals < LACP_REFUSED_DOUBLINGS)
+		port->refusals++;
+}
+
+/* It has stood by for long enough. The fault may be gone, and both ends may wait for that. */
+static bool has_rested(const struct lacp_port_state *port, uint64_t now_ns)
+{
+	return !(port->actor.state & LACP_SYNCHRONIZATION) &&
+	       now_ns >= port->behind_ns + rest_ns(port);
+}
+
+static void forgive(struct lacp_system *sys, unsigned int slot)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+
+	port->behind_ns = 0;
+	lacp_tell(sys, slot, LACP_EVENT_BEHIND, 0);
+}
+
+/*
+ * A port that is in sync, or whose link was lost, begins anew; one that works has its refusals
+ * forgotten.
+ */
+bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+	bool attached = port->actor.state & LACP_SYNCHRONIZATION, live = lacp_is_live(port);
+	bool collects = is_in_sync(port) && port->partner.state & LACP_COLLECTING;
+	uint64_t behind_ns = port->behind_ns;
+
+	note(&port->live_ns, live, now_ns);
+	note(&port->in_sync_ns, attached && is_in_sync(port), now_ns);
+	note(&port->out_sync_ns, attached && live && !is_in_sync(port), now_ns);
+	note(&port->unsettled_ns, attached && !collects, now_ns);
+	port->carried |= (port->actor.state & LACP_DISTRIBUTING) != 0;
+	if (lacp_works(port) || !live)
+		port->refusals = 0;
+	if (is_ranked(sys) && port->out_sync_ns && now_ns >= port->out_sync_ns + turn_ns(port))
+		put_behind(sys, slot, now_ns);
+	else if (port->behind_ns &&
+		 (is_in_sync(port) || !live || !is_ranked(sys) || has_rested(port, now_ns)))
+		forgive(sys, slot);
+	return behind_ns != port->behind_ns;
+}
+
+/* When nothing works any more, all ports are needed: none has to wait to be restored. */
+bool lacp_rank_settle(struct lacp_system *sys)
+{
+	bool changed = false;
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used) {
+		if (lacp_works(&sys->port[slot]))
+			return false;
+	}
+	lacp_for_each_slot (slot, sys->used) {
+		changed |= sys->port[slot].carried;
+		sys->port[slot].carried = 0;
+	}
+	return changed;
+}
+
+static uint64_t later_than(uint64_t since_ns, uint64_t time_ns)
+{
+	return since_ns ? since_ns + time_ns : 0;
+}
+
+uint64_t lacp_rank_deadline(const struct lacp_system *sys, const struct lacp_port_state *port,
+			    uint64_t now_ns)
+{
+	const uint64_t times[] = {
+		is_ranked(sys) ? later_than(port->out_sync_ns, turn_ns(port)) : 0,
+		later_than(port->in_sync_ns, LACP_HANDOVER_TIME),
+		port->in_sync_ns && !lacp_works(port) ? lacp_transmit_allowed_ns(port) : 0,
+		later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),
+		later_than(port->behind_ns, rest_ns(port)),
+	};
+	uint64_t deadline = 0;
+
+	for (unsigned int i = 0; i < sizeof(times) / sizeof(*times); i++)
+		if (times[i] > now_ns && (!deadline || times[i] < deadline))
+			deadline = times[i];
+	return deadline;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Receive machine (6.4.12) with its functions (6.4.9): record what the partner says, notice that it
+ * fell silent. Called by system.c at every evaluation and with every LACPDU that is for this port.
+ */
+#include <string.h>
+
+#include "lacp/machines.h"
+
+/*
+ * Partner_Admin: nobody, out of sync; short timeout, so that a partner that wakes up hears from us
+ * within a second. Compared by update_Default_Selected, recorded by recordDefault.
+ */
+static const struct lacp_info partner_admin = { .state = LACP_TIMEOUT };
+
+/* All that 6.4.9 compares, but the port priority. */
+static bool same_port(const struct lacp_info *a, const struct lacp_info *b)
+{
+	return a->port == b->port && a->system_priority == b->system_priority && a->key == b->key &&
+	       !memcmp(a->system, b->system, LACP_MAC_SIZE) &&
+	       !((a->state ^ b->state) & LACP_AGGREGATION);
+}
+
+static bool same_identity(const struct lacp_info *a, const struct lacp_info *b)
+{
+	return same_port(a, b) && a->port_priority == b->port_priority;
+}
+
+/*
+ * update_Selected and update_Default_Selected. Another port priority of the partner only changes
+ * the order of the ports, which selection looks at anyway: a port that works need not leave for it.
+ * The partner waits to read it.
+ */
+static void update_selected(struct lacp_system *sys, unsigned int slot,
+			    const struct lacp_info *partner)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+
+	if (same_identity(partner, &port->partner))
+		return;
+	if (same_port(partner, &port->partner))
+		port->ntt = 1;
+	else
+		lacp_unselect(sys, slot);
+	lacp_tell(sys, slot, LACP_EVENT_PARTNER, 0);
+}
+
+static void update_ntt(struct lacp_port_state *port, const struct lacp_pdu *pdu)
+{
+	const uint8_t bits = LACP_ACTIVITY | LACP_TIMEOUT | LACP_SYNCHRONIZATION;
+
+	if (!same_identity(&pdu->partner, &port->actor) ||
+	    (pdu->partner.state ^ port->actor.state) & bits)
+		port->ntt = 1;
+}
+
+/*
+ * The partner's picture of us lacks what update_NTT does not compare: our last PDU may have been
+ * lost. With the long timeout it would stay so for 30 s, and independent control would not
+ * distribute.
+ */
+static bool is_stale(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
+{
+	const uint8_t bits = LACP_COLLECTING | LACP_DISTRIBUTING | LACP_EXPIRED;
+
+	return ((pdu->partner.state ^ port->actor.state) & bits) != 0;
+}
+
+/* It has heard what we told last. */
+static void confirm(struct lacp_port_state *port, const struct lacp_pdu *pdu)
+{
+	if (!port->ntt && !((pdu->partner.state ^ port->actor.state) & LACP_SYNCHRONIZATION) &&
+	    !is_stale(port, pdu))
+		port->repeats = 0;
+}
+
+/* The partner knows us, or takes the link as individual; and the protocol keeps it up to date. */
+static bool matches(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
+{
+	bool known = same_identity(&pdu->partner, &port->actor) ||
+		     !(pdu->actor.state & LACP_AGGREGATION);
+
+	return known && lacp_is_maintained(pdu->actor.state, port->actor.state, pdu->partner.state);
+}
+
+static void record_pdu(struct lacp_port_state *port, const struct lacp_pdu *pdu, uint64_t now_ns)
+{
+	port->matched = matches(port, pdu);
+	port->partner = pdu->actor;
+	/*
+	 * An expired partner has not heard us since its link came up: it does not collect, whatever
+	 * else it says.
+	 */
+	if (!port->matched || pdu->actor.state & LACP_EXPIRED)
+		port->partner.state &= (uint8_t)~LACP_SYNCHRONIZATION;
+	port->actor.state &= (uint8_t)~LACP_DEFAULTED;
+	port->heard_ns = now_ns;
+}
+
+static void record_default(struct lacp_port_state *port)
+{
+	port->partner = partner_admin;
+	port->matched = 0;
+	port->actor.state |= LACP_DEFAULTED;
+}
+
+static int next_while_disabled(const struct lacp_port_state *port)
+{
+	if (port->moved)
+		return LACP_RX_INITIALIZE;
+	if (!port->config.link)
+		return LACP_STAY;
+	return lacp_enabled(&port->config) ? LACP_RX_EXPIRED : LACP_RX_LACP_DISABLED;
+}
+
+static int next_while_enabled(const struct lacp_port_state *port, bool pdu_indicated,
+			      int on_timeout, uint64_t now_ns)
+{
+	if (!lacp_enabled(&port->config))
+		return LACP_RX_PORT_DISABLED;
+	if (pdu_indicated)
+		return LACP_RX_CURRENT;
+	return lacp_due(port->current_while_ns, now_ns) ? on_timeout : LACP_STAY;
+}
+
+int lacp_rx_next(const struct lacp_port_state *port, bool pdu_indicated, uint64_t now_ns)
+{
+	enum lacp_rx_state state = port->rx;
+
+	if (state == LACP_RX_INITIALIZE)
+		return LACP_RX_PORT_DISABLED;
+	if (state == LACP_RX_PORT_DISABLED)
+		return next_while_disabled(port);
+	if (!port->config.link)
+		return LACP_RX_PORT_DISABLED;
+	switch (state) {
+	case LACP_RX_LACP_DISABLED:
+		return lacp_enabled(&port->config) ? LACP_RX_PORT_DISABLED : LACP_STAY;
+	case LACP_RX_EXPIRED:
+		return next_while_enabled(port, pdu_indicated, LACP_RX_DEFAULTED, now_ns);
+	case LACP_RX_DEFAULTED: return next_while_enabled(port, pdu_indicated, LACP_STAY, now_ns);
+	case LACP_RX_CURRENT:
+		return next_while_enabled(port, pdu_indicated, LACP_RX_EXPIRED, now_ns);
+	case LACP_RX_INITIALIZE:
+	case LACP_RX_PORT_DISABLED: break;
+	}
+	return LACP_STAY;
+}
+
+static void enter_initialize(struct lacp_system *sys, unsigned int slot)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+
+	lacp_unselect(sys, slot);
+	record_default(port);
+	port->actor.state &= (uint8_t)~LACP_EXPIRED;
+	port->moved = 0;
+}
+
+/* Selection stays: the link may come back to the same partner. */
+static void enter_port_disabled(struct lacp_port_state *port)
+{
+	port->partner.state &= (uint8_t)~LACP_SYNCHRONIZATION;
+	port->current_while_ns = 0;
+}
+
+static void enter_lacp_disabled(struct lacp_system *sys, unsigned int slot)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+
+	lacp_unselect(sys, slot);
+	record_default(port);
+	port->partner.state &= (uint8_t)~LACP_AGGREGATION;
+	port->actor.state &= (uint8_t)~LACP_EXPIRED;
+	port->current_while_ns = 0;
+}
+
+static void enter_expired(struct lacp_port_state *port, enum lacp_rx_state from, uint64_t now_ns)
+{
+	if (from == LACP_RX_PORT_DISABLED)
+		port->heard_ns = now_ns;
+	port->partner.state &= (uint8_t)~LACP_SYNCHRONIZATION;
+	port->partner.state |= LACP_TIMEOUT;
+	port->current_while_ns = now_ns + LACP_SHORT_TIMEOUT_TIME;
+	port->actor.state |= LACP_EXPIRED;
+}
+
+static void enter_defaulted(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+
+	update_selected(sys, slot, &partner_admin);
+	record_default(port);
+	port->actor.state &= (uint8_t)~LACP_EXPIRED;
+	port->current_while_ns = 0;
+	lacp_actor_refresh(sys, slot, true, now_ns);
+}
+
+/*
+ * If lacp_hold asks for the short one, because the partner does, it is in force when the partner
+ * knows of that: until then it may send every 30 s.
+ */
+static uint64_t timeout_ns(const struct lacp_system *sys, const struct lacp_port_state *port,
+			   const struct lacp_pdu *pdu)
+{
+	bool knows = sys->state.config.rate_fast || pdu->partner.state & LACP_TIMEOUT;
+
+	return port->actor.state & LACP_TIMEOUT && knows ? LACP_SHORT_TIMEOUT_TIME
+							 : LACP_LONG_TIMEOUT_TIME;
+}
+
+static void enter_current(struct lacp_system *sys, unsigned int slot, enum lacp_rx_state from,
+			  const struct lacp_pdu *pdu, uint64_t now_ns)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+	bool was_expired = from == LACP_RX_CURRENT && port->partner.state & LACP_EXPIRED;
+
+	update_selected(sys, slot, &pdu->actor);
+	if (!(pdu->actor.state & LACP_EXPIRED))
+		update_ntt(port, pdu);
+	port->actor.state &= (uint8_t)~LACP_EXPIRED;
+	confirm(port, pdu);
+	record_pdu(port, pdu, now_ns);
+	lacp_actor_follow(sys, slot, pdu, now_ns);
+	lacp_periodic_follow(port, was_expired, is_stale(port, pdu), now_ns);
+	port->current_while_ns = now_ns + timeout_ns(sys, port, pdu);
+}
+
+void lacp_rx_enter(struct lacp_system *sys, unsigned int slot, enum lacp_rx_state state,
+		   const struct lacp_pdu *pdu, uint64_t now_ns)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+	enum lacp_rx_state from = port->rx;
+
+	port->rx = (uint8_t)state;
+	switch (state) {
+	case LACP_RX_INITIALIZE: enter_initialize(sys, slot); break;
+	case LACP_RX_PORT_DISABLED: enter_port_disabled(port); break;
+	case LACP_RX_LACP_DISABLED: enter_lacp_disabled(sys, slot); break;
+	case LACP_RX_EXPIRED: enter_expired(port, from, now_ns); break;
+	case LACP_RX_DEFAULTED: enter_defaulted(sys, slot, now_ns); break;
+	case LACP_RX_CURRENT: enter_current(sys, slot, from, pdu, now_ns); break;
+	}
+	if (state != from)
+		lacp_tell(sys, slot, LACP_EVENT_RX, state);
+}
+
+static struct lacp_end end_of(const struct lacp_info *info)
+{
+	return (struct lacp_end){ info->system, (const uint8_t *)&info->port };
+}
+
+static bool is_foreign(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
+{
+	return port->rx == LACP_RX_CURRENT &&
+	       lacp_is_foreign(pdu->partner.system, port->actor.system, end_of(&pdu->actor),
+			       end_of(&port->partner));
+}
+
+/* port_moved (6.4.8): the partner's port that a dead port had is heard on this one. */
+static void notice_move(struct lacp_system *sys, unsigned int slot, const struct lacp_info *partner)
+{
+	unsigned int other;
+
+	lacp_for_each_slot (other, sys->used) {
+		struct lacp_port_state *port = &sys->port[other];
+
+		if (other != slot && port->rx == LACP_RX_PORT_DISABLED &&
+		    port->partner.port == partner->port &&
+		    !memcmp(port->partner.system, partner->system, LACP_MAC_SIZE))
+			port->moved = 1;
+	}
+}
+
+/* The link may just have come up: the machine is brought to where it can take a PDU. */
+static void settle(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+{
+	for (int next; (next = lacp_rx_next(&sys->port[slot], false, 0)) != LACP_STAY;)
+		lacp_rx_enter(sys, slot, (enum lacp_rx_state)next, NULL, now_ns);
+}
+
+void lacp_rx_indicate(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
+		      uint64_t now_ns)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+
+	settle(sys, slot, now_ns);
+	port->counters.lacpdu_rx++;
+	if (!memcmp(pdu->actor.system, port->actor.system, LACP_MAC_SIZE)) {
+		port->counters.looped_rx++;
+		lacp_loop_enter(sys, slot, pdu->actor.port, now_ns);
+		return;
+	}
+	if (lacp_is_stranger(sys, pdu->actor.system)) {
+		lacp_stranger_hear(sys, slot, pdu->actor.system, now_ns);
+		return;
+	}
+	if (is_foreign(port, pdu)) {
+		port->counters.foreign_rx++;
+		port->ntt = 1;
+		return;
+	}
+	if (lacp_rx_next(port, true, now_ns) != LACP_RX_CURRENT)
+		return;
+	lacp_loop_enter(sys, slot, 0, now_ns);
+	notice_move(sys, slot, &pdu->actor);
+	lacp_rx_enter(sys, slot, LACP_RX_CURRENT, pdu, now_ns);
+}

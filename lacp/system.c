@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The evaluation loop: every machine decides, enters, and all are evaluated again until none moves;
+ * then what changed is told outside and PDUs are sent. Deadlines come from the timers in the state;
+ * there is no tick.
+ */
+#include "lacp/machines.h"
+
+#define MAX_ROUNDS 64 /* a start from nothing takes about six */
+#define RETRY_TIME (LACP_SECOND / 10)
+#define CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)
+
+static bool step_rx(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+	int next = lacp_rx_next(port, false, now_ns);
+
+	lacp_stranger_follow(port, now_ns);
+	if (port->loop_port && (!port->config.link || lacp_due(port->loop_ns, now_ns)))
+		lacp_loop_enter(sys, slot, 0, now_ns);
+	if (next == LACP_STAY)
+		return false;
+	lacp_rx_enter(sys, slot, (enum lacp_rx_state)next, NULL, now_ns);
+	return true;
+}
+
+static bool step_periodic(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+{
+	int next;
+
+	lacp_periodic_hasten(&sys->port[slot], now_ns);
+	next = lacp_periodic_next(&sys->port[slot], now_ns);
+	if (next == LACP_STAY)
+		return false;
+	lacp_periodic_enter(&sys->port[slot], (enum lacp_periodic_state)next, now_ns);
+	return true;
+}
+
+static bool step_aggregator(struct lacp_system *sys, uint64_t now_ns)
+{
+	uint8_t next = lacp_aggregator_next(sys, now_ns);
+
+	if (next == sys->state.active_aggregator)
+		return false;
+	lacp_aggregator_enter(sys, next, now_ns);
+	return true;
+}
+
+static bool step_selection(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+{
+	const struct lacp_port_state *port = &sys->port[slot];
+	struct lacp_choice next = lacp_selection_next(sys, slot, now_ns);
+
+	if (next.selected == (enum lacp_selected)port->selected &&
+	    next.aggregator == port->aggregator)
+		return false;
+	lacp_selection_enter(sys, slot, next);
+	return true;
+}
+
+static bool step_mux(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+{
+	const struct lacp_port_state *port = &sys->port[slot];
+	bool ready = port->mux == LACP_MUX_WAITING && lacp_mux_ready(sys, port->aggregator, now_ns);
+	int next = lacp_mux_next(port, sys->state.config.coupled, ready);
+
+	if (next == LACP_STAY || !lacp_mux_may(sys, port, (enum lacp_mux_state)next, now_ns))
+		return false;
+	lacp_mux_enter(sys, slot, (enum lacp_mux_state)next, now_ns);
+	return true;
+}
+
+static bool step_churn(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+{
+	int actor = lacp_actor_churn_next(&sys->port[slot], now_ns);
+	int partner = lacp_partner_churn_next(&sys->port[slot], now_ns);
+
+	if (actor != LACP_STAY)
+		lacp_actor_churn_enter(sys, slot, (enum lacp_churn_state)actor, now_ns);
+	if (partner != LACP_STAY)
+		lacp_partner_churn_enter(sys, slot, (enum lacp_churn_state)partner, now_ns);
+	return actor != LACP_STAY || partner != LACP_STAY;
+}
+
+static bool step_fallback(struct lacp_system *sys, uint64_t now_ns)
+{
+	bool moved = false;
+	unsigned int slot;
+	uint64_t carry;
+
+	lacp_for_each_slot (slot, sys->used) {
+		lacp_fallback_timer_enter(&sys->port[slot],
+					  lacp_fallback_timer_next(sys, slot, now_ns));
+	}
+	carry = lacp_fallback_next(sys, now_ns);
+	lacp_for_each_slot (slot, sys->used) {
+		bool wanted = carry >> slot & 1;
+
+		if (wanted == sys->port[slot].fallback)
+			continue;
+		lacp_fallback_enter(sys, slot, wanted);
+		moved = true;
+	}
+	return moved;
+}
+
+/* A port that only waits for the others is looked at after all have been selected. */
+static bool step_all(struct lacp_system *sys, uint64_t now_ns)
+{
+	bool moved = false;
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used) {
+		moved |= step_rx(sys, slot, now_ns);
+		moved |= lacp_rank_follow(sys, slot, now_ns);
+		moved |= step_periodic(sys, slot, now_ns);
+	}
+	lacp_for_each_slot (slot, sys->used) {
+		moved |= step_selection(sys, slot, now_ns);
+	}
+	moved |= step_aggregator(sys, now_ns);
+	lacp_for_each_slot (slot, sys->used) {
+		moved |= step_selection(sys, slot, now_ns);
+	}
+	lacp_for_each_slot (slot, sys->used) {
+		moved |= step_mux(sys, slot, now_ns);
+		moved |= step_churn(sys, slot, now_ns);
+	}
+	return moved | step_fallback(sys, now_ns);
+}
+
+static uint8_t carrying(const struct lacp_port_state *port)
+{
+	return port->fallback ? CARRY : port->actor.state & CARRY;
+}
+
+static void tell_port(struct lacp_system *sys, unsigned int slot)
+{
+	struct lacp_port_state *port = &sys->port[slot];
+
+	port->told = carrying(port);
+	sys->outputs->port(sys->context, slot, port->told & LACP_COLLECTING,
+			   port->told & LACP_DISTRIBUTING);
+}
+
+/* Who loses a right is told first: at no time do two aggregates carry. */
+static void tell_ports(struct lacp_system *sys)
+{
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used) {
+		if (sys->port[slot].told & ~carrying(&sys->port[slot]))
+			tell_port(sys, slot);
+	}
+	lacp_for_each_slot (slot, sys->used) {
+		if (sys->port[slot].told != carrying(&sys->port[slot]))
+			tell_port(sys, slot);
+	}
+}
+
+static void send_all(struct lacp_system *sys, uint64_t now_ns)
+{
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used) {
+		int next = lacp_marker_next(&sys->port[slot], now_ns);
+
+		lacp_transmit_enter(sys, slot, lacp_transmit_next(&sys->port[slot], now_ns),
+				    now_ns);
+		if (next != LACP_STAY)
+			lacp_marker_enter(sys, slot, (enum lacp_marker_state)next, false, now_ns);
+	}
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b, uint64_t now_ns)
+{
+	return b > now_ns && b < a ? b : a;
+}
+
+/* A timer that is due but moved nothing (wait_while of a standby port) is no deadline. */
+static uint64_t port_deadline(const struct lacp_system *sys, const struct lacp_port_state *port,
+			      uint64_t now_ns)
+{
+	const uint64_t timers[] = {
+		port->current_while_ns,
+		port->periodic_ns,
+		port->wait_while_ns,
+		port->actor_churn_ns,
+		port->partner_churn_ns,
+		port->marker_ns,
+		port->fallback_ns,
+		port->loop_ns,
+		port->stranger_ns,
+		lacp_rank_deadline(sys, port, now_ns),
+		lacp_fallback_deadline(port),
+	};
+	uint64_t deadline = LACP_NEVER;
+
+	for (unsigned int i = 0; i < sizeof(timers) / sizeof(*timers); i++)
+		deadline = earliest(deadline, timers[i], now_ns);
+	if (port->ntt)
+		deadline = earliest(deadline, lacp_transmit_allowed_ns(port), now_ns);
+	return deadline;
+}
+
+static uint64_t next_deadline(const struct lacp_system *sys, uint64_t now_ns)
+{
+	uint64_t deadline = earliest(LACP_NEVER, sys->state.yield_ns, now_ns);
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used) {
+		deadline = earliest(deadline, port_deadline(sys, &sys->port[slot], now_ns), now_ns);
+	}
+	return deadline;
+}
+
+uint64_t lacp_run(struct lacp_system *sys, uint64_t now_ns)
+{
+	unsigned int rounds = 0;
+
+	while ((step_all(sys, now_ns) || lacp_rank_settle(sys)) && rounds < MAX_ROUNDS)
+		rounds++;
+	tell_ports(sys);
+	send_all(sys, now_ns);
+	if (rounds < MAX_ROUNDS)
+		return next_deadline(sys, now_ns);
+	lacp_tell(sys, 0, LACP_EVENT_RESTLESS, 0);
+	return now_ns + RETRY_TIME;
+}
+
+uint64_t lacp_distributing(const struct lacp_system *sys)
+{
+	uint64_t slots = 0;
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used) {
+		if (sys->port[slot].told & LACP_DISTRIBUTING)
+			slots |= 1ull << slot;
+	}
+	return slots;
+}
+
+uint64_t lacp_collecting(const struct lacp_system *sys)
+{
+	uint64_t slots = 0;
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used) {
+		if (sys->port[slot].told & LACP_COLLECTING)
+			slots |= 1ull << slot;
+	}
+	return slots;
+}
+
+int lacp_representative(const struct lacp_system *sys)
+{
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used) {
+		if (sys->state.active_aggregator && sys->port[slot].selected != LACP_UNSELECTED &&
+		    sys->port[slot].aggregator == sys->state.active_aggregator)
+			return (int)slot;
+	}
+	return -1;
+}
+
+unsigned int lacp_num_ports(const struct lacp_system *sys)
+{
+	unsigned int slot, count = 0;
+
+	lacp_for_each_slot (slot, sys->used) {
+		count += sys->port[slot].selected == LACP_SELECTED;
+	}
+	return count;
+}
+
+bool lacp_rate_fast(const struct lacp_system *sys)
+{
+	bool fast = sys->state.config.rate_fast;
+	unsigned int slot;
+
+	lacp_for_each_slot (slot, sys->used) {
+		fast |= (sys->port[slot].actor.state & LACP_TIMEOUT) != 0;
+	}
+	return fast;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options/config_file.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options/names.h"
+
+#define BOND_SECTION "bond"
+#define SLAVE_SECTION "slave "
+
+/* libinih hands out values without their line; the reader counts it. The first failure is kept. */
+struct reading {
+	struct config_file *file;
+	FILE *stream;
+	int line;
+	int line_of[OPT_COUNT]; /* of an option, the last one of its name */
+	bool has_bond;
+	int failed_line;
+	struct err why;
+};
+
+static struct config_slave *find_slave(struct config_file *file, const char *name)
+{
+	for (size_t i = 0; i < file->slave_count; i++)
+		if (!strcmp(file->slaves[i].name, name))
+			return &file->slaves[i];
+	return NULL;
+}
+
+static struct config_slave *add_slave(struct config_file *file, const char *name)
+{
+	struct config_slave *grown =
+		reallocarray(file->slaves, file->slave_count + 1, sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	file->slaves = grown;
+	grown += file->slave_count++;
+	memset(grown, 0, sizeof(*grown));
+	snprintf(grown->name, sizeof(grown->name), "%s", name);
+	return grown;
+}
+
+static int take_slave(struct reading *reading, const char *slave_name,
+		      struct config_slave **ret_slave)
+{
+	int r = name_check("slave", slave_name, &reading->why);
+
+	if (r)
+		return r;
+	*ret_slave = find_slave(reading->file, slave_name);
+	if (!*ret_slave)
+		*ret_slave = add_slave(reading->file, slave_name);
+	return *ret_slave ? 0 : err_set(&reading->why, ENOMEM, "out of memory");
+}
+
+static int take_option(struct reading *reading, struct config_slave *slave, const char *name,
+		       const char *value)
+{
+	enum option_scope scope = slave ? OPTION_SLAVE : OPTION_BOND;
+	struct option_set *set = slave ? &slave->options : &reading->file->bond;
+	const struct option *option = option_find(scope, name);
+
+	if (option)
+		reading->line_of[option->id] = reading->line;
+	return option_set_add(set, scope, name, value, &reading->why);
+}
+
+static int take(struct reading *reading, const char *section, const char *name, const char *value)
+{
+	struct config_slave *slave = NULL;
+	int r = 0;
+
+	if (!strncmp(section, SLAVE_SECTION, strlen(SLAVE_SECTION)))
+		r = take_slave(reading, section + strlen(SLAVE_SECTION), &slave);
+	else if (!strcmp(section, BOND_SECTION))
+		reading->has_bond = true;
+	else
+		r = err_set(&reading->why, EINVAL,
+			    "unknown section [%s]; there are [bond] and [slave NAME]", section);
+	if (r || !name)
+		return r;
+	if (!strcmp(name, option_at(OPT_ACTIVE_SLAVE)->name) ||
+	    !strcmp(name, option_at(OPT_FORCE)->name))
+		return err_set(&reading->why, EINVAL,
+			       "%s: belongs to the command line, not into a file", name);
+	return take_option(reading, slave, name, value);
+}
+
+static void check(struct reading *reading, const char *section, const char *name, const char *value)
+{
+	if (!reading->failed_line && take(reading, section, name, value))
+		reading->failed_line = reading->line;
+}
+
+static int on_value(void *arg, const char *section, const char *name, const char *value)
+{
+	check(arg, section, name, value);
+	return 1;
+}
+
+/* True unless the file ends here. */
+static bool skip_rest(FILE *stream)
+{
+	int first = fgetc(stream), c = first;
+
+	while (c != EOF && c != '\n')
+		c = fgetc(stream);
+	return first != EOF;
+}
+
+/* What is too long ends here, but for a comment with an error. */
+static void end_line(struct reading *reading, char *line, int size)
+{
+	const char *text = line + strspn(line, " \t");
+
+	if (strchr(line, '\n') || !skip_rest(reading->stream))
+		return;
+	line[strlen(line) - 1] = '\n';
+	if (*text == '#' || *text == ';' || reading->failed_line)
+		return;
+	reading->failed_line = reading->line;
+	err_set(&reading->why, EINVAL, "the line is longer than %d characters", size - 2);
+}
+
+/*
+ * libinih does not report sections without options, and a slave with defaults is one. It takes what
+ * is left of a long line for another, and an indented line for more of the value before.
+ */
+static char *read_line(char *line, int size, void *arg)
+{
+	struct reading *reading = arg;
+	char section[64];
+	size_t blanks;
+
+	reading->line++;
+	if (!fgets(line, size, reading->stream))
+		return NULL;
+	end_line(reading, line, size);
+	blanks = strspn(line, " \t");
+	memmove(line, line + blanks, strlen(line + blanks) + 1);
+	if (sscanf(line, "[%63[^]]]", section) == 1)
+		check(reading, section, NULL, NULL);
+	return line;
+}
+
+/* The mode may stand behind what it refuses, so this comes last. */
+static void check_modes(struct reading *reading)
+{
+	const struct option_set *bond = &reading->file->bond;
+	struct option_value mode = bond->value[OPT_MODE];
+
+	if (!bond->given[OPT_MODE])
+		option_parse(option_at(OPT_MODE), option_at(OPT_MODE)->initial, &mode, NULL);
+	for (int id = 0; id < OPT_COUNT && !reading->failed_line; id++)
+		if (reading->line_of[id] &&
+		    option_check_mode(option_at(id), mode.number, &reading->why))
+			reading->failed_line = reading->line_of[id];
+}
+
+static void check_whole(struct reading *reading)
+{
+	if (reading->failed_line)
+		return;
+	check_modes(reading);
+	if (reading->failed_line || reading->has_bond)
+		return;
+	reading->failed_line = reading->line > 1 ? reading->line - 1 : 1;
+	err_set(&reading->why, EINVAL, "the file ends without a [bond] section");
+}
+
+int config_file_read(struct config_file *ret_file, const char *path, struct err *err)
+{
+	struct config_file file = { 0 };
+	struct reading reading = { .file = &file, .stream = fopen(path, "re") };
+	int bad_line;
+
+	if (!reading.stream)
+		return err_set(err, errno, "%s: %m", path);
+	bad_line = ini_parse_stream(read_line, &reading, on_value, &reading);
+	if (ferror(reading.stream)) {
+		bad_line = 0;
+		reading.failed_line = reading.line;
+		err_set(&reading.why, EIO, "cannot be read: %m");
+	}
+	fclose(reading.stream);
+	if (bad_line && (!reading.failed_line || bad_line < reading.failed_line)) {
+		reading.failed_line = bad_line;
+		err_set(&reading.why, EINVAL, "neither [section] nor option = value");
+	}
+	check_whole(&reading);
+	if (reading.failed_line) {
+		config_file_free(&file);
+		return err_set(err, EINVAL, "%s:%d: %.900s", path, reading.failed_line,
+			       reading.why.text);
+	}
+	*ret_file = file;
+	return 0;
+}
+
+void config_file_free(struct config_file *file)
+{
+	free(file->slaves);
+	*file = (struct config_file){ 0 };
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One configuration file in memory: parsed and checked, nothing applied. Used by config.c, also
+ * fuzzed.
+ */
+#ifndef XBOND_OPTIONS_CONFIG_FILE_H
+#define XBOND_OPTIONS_CONFIG_FILE_H
+
+#include "options/option_set.h"
+
+struct config_slave {
+	char name[XBOND_NAME_SIZE];
+	struct option_set options;
+};
+
+struct config_file {
+	struct option_set bond;
+	struct config_slave *slaves;
+	size_t slave_count;
+};
+
+/* -errno and "PATH:LINE: why" in err. Free with config_file_free() after success. */
+int config_file_read(struct config_file *ret_file, const char *path, struct err *err);
+void config_file_free(struct config_file *file);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Checks names as the kernel's dev_valid_name() does, plus what our error lines need.
+ * Called by bondctl before it sends anything and by bondd for every request and file.
+ * Knows nothing of which names exist.
+ */
+#include "options/names.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "bpf/abi.h"
+
+static int check_characters(const char *what, const char *name, struct err *err)
+{
+	for (const char *at = name; *at; at++) {
+		unsigned char c = (unsigned char)*at;
+
+		if (isspace(c) || iscntrl(c))
+			return err_set(
+				err, EINVAL,
+				"%s name holds white space or a control character; remove it",
+				what);
+		if (c == '/' || c == ':' || c == '%') /* the kernel makes a number of %d */
+			return err_set(
+				err, EINVAL,
+				"%s name '%s' holds '%c', which no device name may; remove it",
+				what, name, c);
+	}
+	return 0;
+}
+
+int name_check(const char *what, const char *name, struct err *err)
+{
+	size_t length = strlen(name);
+
+	if (length == 0)
+		return err_set(err, EINVAL, "%s name is empty; give a name of 1 to %d characters",
+			       what, XBOND_NAME_SIZE - 1);
+	if (length >= XBOND_NAME_SIZE)
+		return err_set(err, EINVAL, "%s name too long: %zu characters, at most %d", what,
+			       length, XBOND_NAME_SIZE - 1);
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		return err_set(err, EINVAL, "%s name '%s' is a directory's; choose another", what,
+			       name);
+	return check_characters(what, name, err);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options/option_set.h"
+
+#include <errno.h>
+
+int option_set_add(struct option_set *set, enum option_scope scope, const char *name,
+		   const char *text, struct err *err)
+{
+	const struct option *option = option_find(scope, name);
+
+	if (!option)
+		return err_set(err, EINVAL, "unknown %s option: %s ('bondctl --help' names them)",
+			       scope == OPTION_BOND ? "bond" : "slave", name);
+	if (set->given[option->id])
+		return err_set(err, EINVAL, "%s: given twice", name);
+	set->given[option->id] = true;
+	return option_parse(option, text, &set->value[option->id], err);
+}
+
+int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object,
+			 struct err *err)
+{
+	const char *name;
+	json_t *value;
+	int r;
+
+	*set = (struct option_set){ 0 };
+	if (object && !json_is_object(object))
+		return err_set(err, EINVAL, "bad request: options is no object");
+	json_object_foreach ((json_t *)object, name, value) {
+		if (!json_is_string(value))
+			return err_set(err, EINVAL, "bad request: the value of %s is no text",
+				       name);
+		r = option_set_add(set, scope, name, json_string_value(value), err);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+int option_set_check_mode(const struct option_set *set, uint32_t mode, struct err *err)
+{
+	int r = 0;
+
+	for (int id = 0; id < OPT_COUNT && !r; id++)
+		if (set->given[id])
+			r = option_check_mode(option_at(id), mode, err);
+	return r;
+}
+
+int option_set_check_set(const struct option_set *set, struct err *err)
+{
+	int r = 0;
+
+	for (int id = 0; id < OPT_COUNT && !r; id++)
+		if (set->given[id])
+			r = option_check_set(option_at(id), err);
+	return r;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The options of one request or configuration section: parsed, each at most once. */
+#ifndef XBOND_OPTIONS_OPTION_SET_H
+#define XBOND_OPTIONS_OPTION_SET_H
+
+#include <jansson.h>
+
+#include "options/options.h"
+
+struct option_set {
+	bool given[OPT_COUNT];
+	struct option_value value[OPT_COUNT];
+};
+
+int option_set_add(struct option_set *set, enum option_scope scope, const char *name,
+		   const char *text, struct err *err);
+/* From {"NAME": "TEXT", ...}; NULL is no options. */
+int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object,
+			 struct err *err);
+/* Every given one may be set on a bond that exists. */
+int option_set_check_set(const struct option_set *set, struct err *err);
+/* Every given one may be set in this mode. */
+int option_set_check_mode(const struct option_set *set, uint32_t mode, struct err *err);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The parser and formatter that work by the option table (option_table_*.c). Called by
+ * bondctl (command line, help, JSON, save) and bondd (requests, configuration file).
+ */
+#include "options/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "common/mac.h"
+#include "options/names.h"
+#include "options/option_table.h"
+
+const struct option *option_at(enum option_id id)
+{
+	if (id < OPT_LACP_RATE)
+		return &option_table_bond[id];
+	return id < OPT_WEIGHT ? &option_table_lacp[id - OPT_LACP_RATE]
+			       : &option_table_slave[id - OPT_WEIGHT];
+}
+
+const struct option *option_find(enum option_scope scope, const char *name)
+{
+	for (unsigned int id = 0; id < OPT_COUNT; id++)
+		if (option_at(id)->scope == scope && !strcmp(option_at(id)->name, name))
+			return option_at(id);
+	return NULL;
+}
+
+/* Digits only: strtoull alone would take signs, white space and the rest of the line. */
+static bool parse_number(const char *text, uint32_t *ret_number)
+{
+	unsigned long long number;
+
+	if (!*text || text[strspn(text, "0123456789")])
+		return false;
+	errno = 0;
+	number = strtoull(text, NULL, 10);
+	if (errno || number > UINT32_MAX)
+		return false;
+	*ret_number = (uint32_t)number;
+	return true;
+}
+
+static bool option_name_of_mode(unsigned int i, struct option_name *ret_name)
+{
+	const struct mode *mode = mode_at(i);
+
+	if (mode)
+		*ret_name = (struct option_name){ mode->name, mode->number };
+	return mode;
+}
+
+bool option_name_at(const struct option *option, unsigned int i, struct option_name *ret_name)
+{
+	if (option->id == OPT_MODE)
+		return option_name_of_mode(i, ret_name);
+	for (const struct option_name *name = option->names; name && name->name; name++)
+		if (!i--) {
+			*ret_name = *name;
+			return true;
+		}
+	return false;
+}
+
+static bool number_by_name(const struct option *option, const char *text, uint32_t *ret_number)
+{
+	struct option_name name;
+
+	for (unsigned int i = 0; option_name_at(option, i, &name); i++)
+		if (!strcmp(name.name, text)) {
+			*ret_number = name.number;
+			return true;
+		}
+	return false;
+}
+
+/* NULL when the number has no name. */
+static const char *name_by_number(const struct option *option, uint32_t number)
+{
+	struct option_name name;
+
+	for (unsigned int i = 0; option_name_at(option, i, &name); i++)
+		if (name.number == number)
+			return name.name;
+	return NULL;
+}
+
+/* All but aliases; returns the length. */
+static size_t list_names(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
+{
+	struct option_name name;
+	size_t used = 0;
+
+	for (unsigned int i = 0; option_name_at(option, i, &name) && used < OPTION_VALUES_SIZE; i++)
+		if (name_by_number(option, name.number) == name.name)
+			used += (size_t)snprintf(ret_text + used, OPTION_VALUES_SIZE - used, "%s%s",
+						 used ? "|" : "", name.name);
+	return used < OPTION_VALUES_SIZE ? used : OPTION_VALUES_SIZE - 1;
+}
+
+static void list_numbers(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
+{
+	size_t used = list_names(option, ret_text);
+
+	snprintf(ret_text + used, OPTION_VALUES_SIZE - used, "%s%s%s%u..%u", used ? "|" : "",
+		 option->word ? option->word : "", option->word ? "|" : "", option->min,
+		 option->max);
+}
+
+const char *option_values(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
+{
+	const char *fixed = NULL;
+
+	switch (option->type) {
+	case OPTION_ENUM: list_names(option, ret_text); break;
+	case OPTION_UINT: list_numbers(option, ret_text); break;
+	case OPTION_BOOL: fixed = strcmp(option->initial, "no") ? "on|off" : "yes|no"; break;
+	case OPTION_IFNAME: fixed = "DEV|none"; break;
+	case OPTION_MAC: fixed = "MAC|none"; break;
+	}
+	if (fixed)
+		snprintf(ret_text, OPTION_VALUES_SIZE, "%s", fixed);
+	return ret_text;
+}
+
+/* A mode that the kernel has is no typing error, and the user is told so. */
+static int refuse(const struct option *option, const char *text, struct err *err)
+{
+	bool missing = option->id == OPT_MODE && mode_is_missing(text);
+	char values[OPTION_VALUES_SIZE];
+
+	return err_set(err, EINVAL, "%s: '%s' is not %s; allowed: %s", option->name, text,
+		       missing ? "supported by this version" : "allowed",
+		       option_values(option, values));
+}
+
+static int parse_enum(const struct option *option, const char *text, uint32_t *ret_number,
+		      struct err *err)
+{
+	if (number_by_name(option, text, ret_number))
+		return 0;
+	if (parse_number(text, ret_number) && name_by_number(option, *ret_number))
+		return 0;
+	return refuse(option, text, err);
+}
+
+static int parse_uint(const struct option *option, const char *text, uint32_t *ret_number,
+		      struct err *err)
+{
+	char values[OPTION_VALUES_SIZE];
+	uint32_t number;
+
+	if (number_by_name(option, text, ret_number))
+		return 0;
+	if (!parse_number(text, &number))
+		return refuse(option, text, err);
+	if (option->id == OPT_MIIMON && number == 0)
+		return err_set(err, EINVAL,
+			       "miimon: 0 is refused, because polling carrier is the safety net "
+			       "under link events; "
+			       "allowed: %s",
+			       option_values(option, values));
+	if (number < option->min || number > option->max)
+		return refuse(option, text, err);
+	*ret_number = number;
+	return 0;
+}
+
+static int parse_bool(const struct option *option, const char *text, uint32_t *ret_number,
+		      struct err *err)
+{
+	static const struct option_name words[] = {
+		{ "on", 1 }, { "off", 0 }, { "yes", 1 }, { "no", 0 }, { "1", 1 }, { "0", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(words[i].name, text))
+			continue;
+		*ret_number = words[i].number;
+		return 0;
+	}
+	return refuse(option, text, err);
+}
+
+static int parse_ifname(const struct option *option, const char *text, char *ret_name,
+			struct err *err)
+{
+	char values[OPTION_VALUES_SIZE];
+	struct err why;
+
+	if (!*text || !strcmp(text, "none"))
+		return 0;
+	if (name_check("slave", text, &why))
+		return err_set(err, EINVAL, "%s: %s; allowed: %s", option->name, why.text,
+			       option_values(option, values));
+	memcpy(ret_name, text, strlen(text));
+	return 0;
+}
+
+static int parse_mac(const struct option *option, const char *text, uint8_t *ret_mac,
+		     struct err *err)
+{
+	char values[OPTION_VALUES_SIZE];
+
+	if (!strcmp(text, "none"))
+		return 0;
+	if (mac_parse(text, ret_mac))
+		return refuse(option, text, err);
+	if (ret_mac[0] & 1)
+		return err_set(err, EINVAL,
+			       "%s: '%s' is a multicast address and no system's; allowed: %s",
+			       option->name, text, option_values(option, values));
+	return 0;
+}
+
+static int random_number(const struct option *option, uint32_t *ret_number, struct err *err)
+{
+	if (getrandom(ret_number, sizeof(*ret_number), 0) != sizeof(*ret_number))
+		return err_set(err, EINVAL,
+			       "%s: the kernel gave no random number (%m); give a number",
+			       option->name);
+	return 0;
+}
+
+int option_parse(const struct option *option, const char *text, struct option_value *ret_value,
+		 struct err *err)
+{
+	memset(ret_value, 0, sizeof(*ret_value));
+	if (option->id == OPT_HASH_SEED && !strcmp(text, "random"))
+		return random_number(option, &ret_value->number, err);
+
+	switch (option->type) {
+	case OPTION_ENUM: return parse_enum(option, text, &ret_value->number, err);
+	case OPTION_UINT: return parse_uint(option, text, &ret_value->number, err);
+	case OPTION_BOOL: return parse_bool(option, text, &ret_value->number, err);
+	case OPTION_IFNAME: return parse_ifname(option, text, ret_value->name, err);
+	case OPTION_MAC: return parse_mac(option, text, ret_value->mac, err);
+	}
+	return refuse(option, text, err);
+}
+
+void option_format(const struct option *option, const struct option_value *value, char *ret_text,
+		   size_t size)
+{
+	const char *name = name_by_number(option, value->number);
+	char mac[MAC_FORMAT_SIZE];
+
+	if (option->type == OPTION_IFNAME)
+		snprintf(ret_text, size, "%s", value->name[0] ? value->name : "none");
+	else if (option->type == OPTION_MAC && mac_is_zero(value->mac))
+		snprintf(ret_text, size, "none");
+	else if (option->type == OPTION_MAC)
+		snprintf(ret_text, size, "%s", mac_format(value->mac, mac));
+	else if (option->type == OPTION_BOOL)
+		snprintf(ret_text, size, "%s", value->number ? "on" : "off");
+	else if (name)
+		snprintf(ret_text, size, "%s", name);
+	else
+		snprintf(ret_text, size, "%u", value->number);
+}
+
+bool option_is_default(const struct option *option, const struct option_value *value)
+{
+	struct option_value initial;
+
+	if (option->id == OPT_HASH_SEED)
+		return true;
+	if (option_parse(option, option->initial, &initial, NULL))
+		return false;
+	return value->number == initial.number && !strcmp(value->name, initial.name) &&
+	       !memcmp(value->mac, initial.mac, sizeof(value->mac));
+}
+
+bool option_is_of_mode(const struct option *option, uint32_t mode)
+{
+	return mode_find(mode) && (!option->needs || mode_has(mode, option->needs));
+}
+
+bool option_has_effect(const struct option *option, uint32_t mode)
+{
+	return option_is_of_mode(option, mode) &&
+	       (!option->effect || mode_has(mode, option->effect));
+}
+
+static void list_modes(const struct option *option, char *ret_text, size_t size)
+{
+	const struct mode *mode;
+	size_t used = 0;
+
+	ret_text[0] = '\0';
+	for (unsigned int i = 0; (mode = mode_at(i)) && used < size; i++)
+		if (option_is_of_mode(option, mode->number))
+			used += (size_t)snprintf(ret_text + used, size - used, "%s%s",
+						 used ? ", " : "", mode->name);
+}
+
+int option_check_mode(const struct option *option, uint32_t mode, struct err *err)
+{
+	char modes[128];
+
+	if (option_is_of_mode(option, mode))
+		return 0;
+	list_modes(option, modes, sizeof(modes));
+	return err_set(err, EACCES, "%s: refused in mode %s; it is an option of mode %s only",
+		       option->name, mode_name(mode), modes);
+}
+
+int option_check_set(const struct option *option, struct err *err)
+{
+	if (!option->at_create)
+		return 0;
+	return err_set(err, EBUSY,
+		       "%s: can be chosen only at create; delete the bond and create it again",
+		       option->name);
+}

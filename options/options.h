@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one option table: names, values, limits, modes, defaults, help. It serves the
+ * command line, help, JSON, configuration file, manual check, and later completion
+ * and importers. It knows where a value lives in the maps, and nothing of who sets it.
+ */
+#ifndef XBOND_OPTIONS_OPTIONS_H
+#define XBOND_OPTIONS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+#include "common/err.h"
+
+enum option_scope { OPTION_BOND, OPTION_SLAVE };
+enum option_type {
+	OPTION_ENUM,   /* by name or number */
+	OPTION_UINT,   /* a number, or one of the named values (auto, random) */
+	OPTION_BOOL,   /* on|off, yes|no, 1|0 */
+	OPTION_IFNAME, /* a slave's name; "" or none clears */
+	OPTION_MAC,    /* a unicast MAC; none or all zeroes clears */
+};
+enum option_home {
+	/* Struct xbond_settings: bondctl writes it, acts without bondd ("steering"). */
+	OPTION_IN_SETTINGS,
+	OPTION_IN_BOND,	 /* struct xbond_bond: bondd writes it */
+	OPTION_IN_SLAVE, /* struct xbond_slave: bondd writes it */
+	OPTION_NOWHERE,	 /* a word of the call itself, not kept: force */
+};
+
+/*
+ * Identifies the options whose value is no plain u32 at an offset, and those code refers to by
+ * name.
+ */
+enum option_id {
+	OPT_MODE,
+	OPT_PATH,
+	OPT_XMIT_HASH_POLICY,
+	OPT_SYMMETRIC,
+	OPT_IP6_FLOW_LABEL,
+	OPT_PACKETS_PER_SLAVE,
+	OPT_BYTES_PER_SLAVE,
+	OPT_PRIMARY,
+	OPT_ACTIVE_SLAVE,
+	OPT_ALL_SLAVES_ACTIVE,
+	OPT_MIN_LINKS,
+	OPT_MIIMON,
+	OPT_UPDELAY,
+	OPT_DOWNDELAY,
+	OPT_RX_HOOK,
+	OPT_RX_BACKLOG,
+	OPT_XDP_TX,
+	OPT_MAC_POLICY,
+	OPT_HASH_SEED,
+	OPT_DEVICE,
+	OPT_LACP_RATE, /* from here on: of 802.3ad */
+	OPT_LACP_ACTIVE,
+	OPT_LACP_TX,
+	OPT_AD_SELECT,
+	OPT_AD_ACTOR_SYS_PRIO,
+	OPT_AD_ACTOR_SYSTEM,
+	OPT_AD_USER_PORT_KEY,
+	OPT_COUPLED_CONTROL,
+	OPT_BROADCAST_NEIGHBOR,
+	OPT_MAX_LINKS,
+	OPT_LACP_REVERT,
+	OPT_LACP_WTR,
+	OPT_MIN_LINKS_LACP,
+	OPT_LACP_PARTNER,
+	OPT_LACP_STRICT,
+	OPT_LACP_FALLBACK,
+	OPT_LACP_FALLBACK_DELAY,
+	OPT_LACP_HOLD,
+	OPT_DRAIN_MARKERS,
+	OPT_WEIGHT, /* from here on: of a slave */
+	OPT_DRAIN,
+	OPT_ACTOR_PORT_PRIO,
+	OPT_QUEUE_ID,
+	OPT_FORCE,
+	OPT_COUNT,
+};
+
+#define OPTION_VALUES_SIZE 160
+
+struct option_name {
+	const char *name;
+	uint32_t number;
+};
+
+struct option {
+	enum option_id id;
+	const char *name;
+	enum option_scope scope;
+	enum option_type type;
+	enum option_home home;
+	size_t offset; /* of the u32 (or name, or MAC) in its home */
+	/*
+	 * Ends with a NULL name; aliases follow the name they stand for. NULL: there are none, or
+	 * they are those of the modes.
+	 */
+	const struct option_name *names;
+	const char *word; /* allowed too; option_parse() makes a number of it */
+	uint32_t min, max;
+	const char *initial; /* the default, as a user would write it */
+	/* Refused in modes without one of these traits (enum mode_trait); 0: allowed in all. */
+	uint32_t needs;
+	/* Kept, and without effect, in modes without one of these; 0: as needs says. */
+	uint32_t effect;
+	bool at_create;	  /* and never after */
+	const char *help; /* one line */
+};
+
+struct option_value {
+	uint32_t number;
+	char name[XBOND_NAME_SIZE];  /* OPTION_IFNAME */
+	uint8_t mac[XBOND_MAC_SIZE]; /* OPTION_MAC */
+};
+
+/* Index over all options, 0..OPT_COUNT-1, in the order of enum option_id. */
+const struct option *option_at(enum option_id id);
+/* NULL when there is none of that name in that scope. */
+const struct option *option_find(enum option_scope scope, const char *name);
+
+/* The i-th name that a value of it may have, aliases included. False behind the last one. */
+bool option_name_at(const struct option *option, unsigned int i, struct option_name *ret_name);
+/* The allowed values in words, as help and messages have them: "on|off", "0..65535". */
+const char *option_values(const struct option *option, char ret_text[OPTION_VALUES_SIZE]);
+
+/*
+ * Text to value. On failure one line in err that names the option, the text and what is allowed;
+ * -EINVAL.
+ */
+int option_parse(const struct option *option, const char *text, struct option_value *ret_value,
+		 struct err *err);
+/* Value to the text that option_parse takes. */
+void option_format(const struct option *option, const struct option_value *value, char *ret_text,
+		   size_t size);
+
+/* Any hash_seed counts as the default, which is to draw one. */
+bool option_is_default(const struct option *option, const struct option_value *value);
+
+/* May it be set in this mode? */
+bool option_is_of_mode(const struct option *option, uint32_t mode);
+/* The same as an error: -EACCES with one line in err if not. */
+int option_check_mode(const struct option *option, uint32_t mode, struct err *err);
+/* May it be set on a bond that exists? -EBUSY with one line in err if not. */
+int option_check_set(const struct option *option, struct err *err);
+bool option_has_effect(const struct option *option, uint32_t mode);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Option values in and out of the maps of a live bond, by the home and offset that the
+ * option table gives. bondctl reads all and writes the steering ones; bondd writes its
+ * own and reads all. Values arrive checked: nothing here refuses.
+ */
+#include "options/values.h"
+
+#include <string.h>
+
+#include "bpf/drain.h"
+#include "common/slots.h"
+
+unsigned int values_active_slot(const struct pins *pins)
+{
+	uint32_t asked = __atomic_load_n(&pins->settings->active_request, __ATOMIC_ACQUIRE);
+	uint32_t slot = pins->settings->active_slot;
+
+	if (pins->table->selection != XBOND_SELECT_ACTIVE)
+		return XBOND_NO_SLOT;
+	if (asked != pins->table->active_request && (pins->table->tx_mask & slots_bit(slot)))
+		return slot;
+	return pins->bond->active_slot;
+}
+
+uint64_t values_undrained(const struct pins *pins, uint64_t may)
+{
+	bool by_markers = pins->table->flags & XBOND_F_DRAIN_MARKERS && pins->table->watched;
+
+	return drain_usable(
+		may, drain_mask(by_markers, &pins->table->drained, &pins->settings->drain_mask));
+}
+
+uint64_t values_tx_slots(const struct pins *pins)
+{
+	if (pins->table->selection == XBOND_SELECT_ACTIVE)
+		return slots_bit(values_active_slot(pins));
+	return values_undrained(pins, pins->table->tx_mask);
+}
+
+static void read_active_slave(const struct pins *pins, char *ret_name)
+{
+	unsigned int slot = values_active_slot(pins);
+
+	if (slot < XBOND_MAX_SLAVES)
+		memcpy(ret_name, pins->slaves[slot].name, XBOND_NAME_SIZE - 1);
+}
+
+static const void *home_of(const struct pins *pins, const struct option *option, unsigned int slot)
+{
+	const char *home = (const char *)pins->bond;
+
+	if (option->home == OPTION_IN_SETTINGS)
+		home = (const char *)pins->settings;
+	else if (option->home == OPTION_IN_SLAVE)
+		home = (const char *)&pins->slaves[slot];
+	return home + option->offset;
+}
+
+void values_read(const struct pins *pins, const struct option *option, unsigned int slot,
+		 struct option_value *ret_value)
+{
+	memset(ret_value, 0, sizeof(*ret_value));
+	if (option->home == OPTION_NOWHERE)
+		return;
+	if (option->id == OPT_ACTIVE_SLAVE)
+		read_active_slave(pins, ret_value->name);
+	else if (option->id == OPT_WEIGHT)
+		ret_value->number = pins->settings->weight[slot];
+	else if (option->id == OPT_DRAIN)
+		ret_value->number = !!(pins->settings->drain_mask & slots_bit(slot));
+	else if (option->type == OPTION_IFNAME)
+		memcpy(ret_value->name, home_of(pins, option, slot), XBOND_NAME_SIZE - 1);
+	else if (option->type == OPTION_MAC)
+		memcpy(ret_value->mac, home_of(pins, option, slot), XBOND_MAC_SIZE);
+	else
+		ret_value->number = *(const uint32_t *)home_of(pins, option, slot);
+}
+
+/*
+ * The request counts only from its second store on, so a packet never sees a number without its
+ * slot.
+ */
+static void ask_for_active(struct pins *pins, const char *name)
+{
+	int slot = *name ? pins_slot_by_name(pins, name) : -1;
+
+	if (slot < 0)
+		return;
+	__atomic_store_n(&pins->settings->active_slot, (uint32_t)slot, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&pins->settings->active_request, 1, __ATOMIC_RELEASE);
+}
+
+static void write_drain(struct xbond_settings *settings, unsigned int slot, bool drain)
+{
+	if (drain)
+		__atomic_or_fetch(&settings->drain_mask, slots_bit(slot), __ATOMIC_RELAXED);
+	else
+		__atomic_and_fetch(&settings->drain_mask, ~slots_bit(slot), __ATOMIC_RELAXED);
+}
+
+void values_write_setting(struct pins *pins, const struct option *option, unsigned int slot,
+			  const struct option_value *value)
+{
+	uint32_t *plain;
+
+	if (option->id == OPT_ACTIVE_SLAVE) {
+		ask_for_active(pins, value->name);
+	} else if (option->id == OPT_DRAIN) {
+		write_drain(pins->settings, slot, value->number);
+	} else if (option->id == OPT_WEIGHT) {
+		__atomic_store_n(&pins->settings->weight[slot], value->number, __ATOMIC_RELAXED);
+	} else {
+		plain = (uint32_t *)((char *)pins->settings + option->offset);
+		__atomic_store_n(plain, value->number, __ATOMIC_RELAXED);
+	}
+}
+
+static void write_plain(char *home, const struct option *option, const struct option_value *value)
+{
+	home += option->offset;
+	if (option->type == OPTION_IFNAME)
+		memcpy(home, value->name, XBOND_NAME_SIZE);
+	else if (option->type == OPTION_MAC)
+		memcpy(home, value->mac, XBOND_MAC_SIZE);
+	else
+		__atomic_store_n((uint32_t *)home, value->number, __ATOMIC_RELAXED);
+}
+
+void values_write_bond(struct xbond_bond *bond, const struct option *option,
+		       const struct option_value *value)
+{
+	write_plain((char *)bond, option, value);
+}
+
+void values_write_slave(struct xbond_slave *slave, const struct option *option,
+			const struct option_value *value)
+{
+	write_plain((char *)slave, option, value);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rules/buckets.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Odd, so that i * STRIDE visits every bucket once, in an order without pattern. */
+#define STRIDE 2531
+
+struct share {
+	int have[XBOND_MAX_SLAVES];
+	int least[XBOND_MAX_SLAVES]; /* ideal, rounded down, at least 1 */
+	int most[XBOND_MAX_SLAVES];  /* ideal, rounded up, at least 1 */
+};
+
+static uint64_t total_of(const uint32_t weight[XBOND_MAX_SLAVES])
+{
+	uint64_t total = 0;
+
+	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		total += weight[slot];
+	return total;
+}
+
+static void count(struct share *share, const uint8_t bucket[XBOND_BUCKETS])
+{
+	for (int i = 0; i < XBOND_BUCKETS; i++)
+		if (bucket[i] < XBOND_MAX_SLAVES)
+			share->have[bucket[i]]++;
+}
+
+static void bound(struct share *share, const uint32_t weight[XBOND_MAX_SLAVES], uint64_t total)
+{
+	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		uint64_t scaled = (uint64_t)weight[slot] * XBOND_BUCKETS;
+
+		if (!weight[slot])
+			continue;
+		share->least[slot] = scaled < total ? 1 : (int)(scaled / total);
+		share->most[slot] = scaled < total ? 1 : (int)((scaled + total - 1) / total);
+	}
+}
+
+/* The slot that misses most; above its least only when no slot is below. */
+static int neediest(const struct share *share)
+{
+	int best = -1, best_gap = 0;
+
+	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		int gap = share->least[slot] - share->have[slot];
+
+		if (gap > best_gap) {
+			best = slot;
+			best_gap = gap;
+		}
+	}
+	if (best >= 0)
+		return best;
+	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (share->have[slot] < share->most[slot])
+			return slot;
+	return -1;
+}
+
+static void give(struct share *share, uint8_t *bucket, int slot)
+{
+	if (*bucket < XBOND_MAX_SLAVES)
+		share->have[*bucket]--;
+	*bucket = (uint8_t)slot;
+	share->have[slot]++;
+}
+
+/* Tiny weights are rounded up to one bucket; then the ideals of the others cannot all be met. */
+static int largest(const struct share *share)
+{
+	int best = 0;
+
+	for (int slot = 1; slot < XBOND_MAX_SLAVES; slot++)
+		if (share->have[slot] > share->have[best])
+			best = slot;
+	return best;
+}
+
+/* Some buckets may be at home, and stay there. */
+static bool may_move(const uint8_t *home, int i, const uint32_t weight[XBOND_MAX_SLAVES])
+{
+	return !home || home[i] >= XBOND_MAX_SLAVES || !weight[home[i]];
+}
+
+/* Every bucket of a slot without weight, and those owned by nobody. */
+static void give_ownerless(struct share *share, uint8_t bucket[XBOND_BUCKETS],
+			   const uint32_t weight[XBOND_MAX_SLAVES])
+{
+	for (int i = 0; i < XBOND_BUCKETS; i++) {
+		uint8_t *b = &bucket[i * STRIDE % XBOND_BUCKETS];
+		int slot;
+
+		if (*b < XBOND_MAX_SLAVES && weight[*b])
+			continue;
+		slot = neediest(share);
+		give(share, b, slot >= 0 ? slot : largest(share));
+	}
+}
+
+/* From slots that have more than bound to those that miss some. */
+static void give_surplus(struct share *share, uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
+			 const uint32_t weight[XBOND_MAX_SLAVES], const int bound[XBOND_MAX_SLAVES])
+{
+	for (int k = 0; k < XBOND_BUCKETS; k++) {
+		int i = k * STRIDE % XBOND_BUCKETS, slot = neediest(share);
+
+		if (slot < 0)
+			return;
+		if (may_move(home, i, weight) && share->have[bucket[i]] > bound[bucket[i]] &&
+		    share->have[slot] < bound[slot])
+			give(share, &bucket[i], slot);
+	}
+}
+
+/*
+ * Surplus beyond the upper bound goes first: else one that gives down to its lower would get some
+ * back.
+ */
+static void rebalance(uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
+		      const uint32_t weight[XBOND_MAX_SLAVES])
+{
+	struct share share = { 0 };
+	uint64_t total = total_of(weight);
+
+	if (!total)
+		return;
+	bound(&share, weight, total);
+	count(&share, bucket);
+	give_ownerless(&share, bucket, weight);
+	give_surplus(&share, bucket, home, weight, share.most);
+	give_surplus(&share, bucket, home, weight, share.least);
+}
+
+void buckets_rebalance(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBOND_MAX_SLAVES])
+{
+	rebalance(bucket, NULL, weight);
+}
+
+void buckets_assign(uint8_t bucket[XBOND_BUCKETS], uint8_t home[XBOND_BUCKETS],
+		    const uint32_t member_weight[XBOND_MAX_SLAVES],
+		    const uint32_t usable_weight[XBOND_MAX_SLAVES])
+{
+	rebalance(home, NULL, member_weight);
+	for (int i = 0; i < XBOND_BUCKETS; i++)
+		if (!may_move(home, i, usable_weight))
+			bucket[i] = home[i];
+	rebalance(bucket, home, usable_weight);
+}
+
+static uint32_t gcd(uint32_t a, uint32_t b)
+{
+	while (b) {
+		uint32_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Smallest whole-number proportions, scaled down where one round would not fit. */
+static uint32_t reduce(uint32_t reduced[XBOND_MAX_SLAVES], const uint32_t weight[XBOND_MAX_SLAVES])
+{
+	uint64_t total = total_of(weight);
+	uint32_t divisor = 0, round = 0;
+
+	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		divisor = gcd(divisor, weight[slot]);
+	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		reduced[slot] = weight[slot] / divisor;
+		if (total / divisor > XBOND_BUCKETS / 2 && weight[slot]) {
+			reduced[slot] =
+				(uint32_t)((uint64_t)weight[slot] * (XBOND_BUCKETS / 2) / total);
+			reduced[slot] += !reduced[slot];
+		}
+		round += reduced[slot];
+	}
+	return round;
+}
+
+uint32_t buckets_round_robin(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBOND_MAX_SLAVES])
+{
+	int64_t credit[XBOND_MAX_SLAVES] = { 0 };
+	uint32_t reduced[XBOND_MAX_SLAVES], round;
+
+	if (!total_of(weight))
+		return XBOND_BUCKETS;
+	round = reduce(reduced, weight);
+	for (int i = 0; i < XBOND_BUCKETS; i++) {
+		int best = -1;
+
+		for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+			credit[slot] += reduced[slot];
+			if (reduced[slot] && (best < 0 || credit[slot] > credit[best]))
+				best = slot;
+		}
+		credit[best] -= round;
+		bucket[i] = (uint8_t)best;
+	}
+	return XBOND_BUCKETS / round * round;
+}
+
+void buckets_single(uint8_t bucket[XBOND_BUCKETS], uint8_t slot)
+{
+	memset(bucket, slot, XBOND_BUCKETS);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the LACP thread leaves for the programs (daemon/lacp_thread/lacp_thread_hold.c): whole, in
+ * time, and nothing twice.
+ */
+#include "tests/unit/test_lacp.h"
+
+#include "daemon/lacp_thread/lacp_thread_hold.h"
+
+static struct xbond_hold hold;
+static struct slowio_sent sent;
+
+static const struct xbond_hold_words *words(void)
+{
+	return &hold.words[hold.in_force];
+}
+
+static void follow(void)
+{
+	slowio_hold_follow(&hold, &lacp.sys, 0, &sent);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&hold, 0, sizeof(hold));
+	memset(&sent, 0, sizeof(sent));
+	slowio_hold_begin(&hold);
+	bring_up(1);
+	slowio_hold_sent(&sent, lacp.frame, T0 + LACP_SECOND);
+	follow();
+	return 0;
+}
+
+/* A LACPDU that bondd has read and not acted on, before it dies. */
+static void receive_only(const struct lacp_pdu *pdu, uint64_t now_ns)
+{
+	static const uint8_t source[LACP_MAC_SIZE] = { 2 };
+	uint8_t frame[LACP_PDU_SIZE];
+
+	lacp_pdu_encode(frame, source, &pdu->actor, &pdu->partner);
+	assert_int_equal(lacp_receive(&lacp.sys, 0, frame, sizeof(frame), now_ns), 0);
+}
+
+static void a_port_that_works_is_held(void **state)
+{
+	uint8_t partner[LACP_INFO_SIZE];
+
+	(void)state;
+	lacp_info_encode(partner, &lacp.sys.port[0].partner);
+	assert_true(hold.enabled);
+	assert_true(words()->holding);
+	assert_true(words()->current);
+	assert_int_equal(words()->told, LACP_COLLECTING | LACP_DISTRIBUTING);
+	assert_int_equal(words()->silence_ns, LACP_LONG_TIMEOUT_TIME);
+	assert_int_equal(words()->heard_ns, T0 + LACP_SECOND);
+	assert_int_equal(words()->sent_ns, T0 + LACP_SECOND);
+	assert_false(words()->independent);
+	assert_memory_equal(words()->partner, partner, sizeof(partner));
+	assert_memory_equal(words()->pdu, lacp.frame, sizeof(lacp.frame));
+}
+
+static void a_change_goes_whole_into_the_idle_copy(void **state)
+{
+	uint32_t before = hold.in_force;
+	struct xbond_hold_words old = *words();
+	struct lacp_pdu pdu = partner_pdu(0);
+
+	(void)state;
+	pdu.actor.key = 8;
+	pdu.actor.state &= (uint8_t)~LACP_SYNCHRONIZATION;
+	indicate(0, &pdu, T0 + 2 * LACP_SECOND);
+	follow();
+	assert_int_equal(hold.in_force, !before);
+	assert_memory_equal(&hold.words[before], &old, sizeof(old));
+	assert_int_equal(words()->told, 0);
+	assert_int_equal(words()->partner[9], 8);
+}
+
+static void without_a_change_nothing_is_written(void **state)
+{
+	struct xbond_hold before = hold;
+
+	(void)state;
+	lacp_run(&lacp.sys, T0 + LACP_SECOND);
+	follow();
+	assert_memory_equal(&hold, &before, sizeof(before));
+}
+
+/* Neither is what the machines have decided by, so the programs must not have it either. */
+static void what_is_read_and_sent_waits_for_the_machines(void **state)
+{
+	struct xbond_hold before = hold;
+	struct lacp_pdu pdu = partner_pdu(0);
+	uint8_t other[LACP_PDU_SIZE] = { 1 };
+
+	(void)state;
+	pdu.actor.key = 8;
+	receive_only(&pdu, T0 + 2 * LACP_SECOND);
+	slowio_hold_sent(&sent, other, T0 + 2 * LACP_SECOND);
+	assert_memory_equal(&hold, &before, sizeof(before));
+	lacp_run(&lacp.sys, T0 + 2 * LACP_SECOND);
+	assert_memory_equal(&hold, &before, sizeof(before));
+	follow();
+	assert_memory_equal(words()->pdu, other, sizeof(other));
+	assert_int_equal(words()->sent_ns, T0 + 2 * LACP_SECOND);
+}
+
+static void options_are_followed(void **state)
+{
+	struct lacp_config config = lacp.sys.state.config;
+
+	(void)state;
+	config.coupled = config.hold = 0;
+	memcpy(config.believed, their_system, sizeof(config.believed));
+	assert_int_equal(lacp_configure(&lacp.sys, &config, T0 + 2 * LACP_SECOND), 0);
+	lacp_run(&lacp.sys, T0 + 2 * LACP_SECOND);
+	follow();
+	assert_true(words()->independent);
+	assert_false(words()->holding);
+	assert_true(words()->current);
+	assert_memory_equal(words()->believed, their_system, sizeof(their_system));
+}
+
+static void the_next_bondd_knows_what_was_sent(void **state)
+{
+	struct xbond_hold before = hold;
+
+	(void)state;
+	memset(&sent, 0xff, sizeof(sent));
+	slowio_hold_adopt(&hold, &sent);
+	follow();
+	assert_memory_equal(&hold, &before, sizeof(before));
+}
+
+static void what_is_cleared_is_gone(void **state)
+{
+	static const struct xbond_hold nothing;
+
+	(void)state;
+	slowio_hold_clear(&hold, &sent);
+	assert_memory_equal(&hold, &nothing, sizeof(hold));
+	slowio_hold_begin(&hold);
+	assert_int_equal(words()->silence_ns, LACP_LONG_TIMEOUT_TIME);
+	follow();
+	assert_false(words()->holding);
+	assert_int_equal(words()->sent_ns, 0);
+}
+
+static void end_hold(uint32_t ended, uint32_t withheld)
+{
+	hold.heard_ns = hold.answered_ns = T0 + 50 * LACP_SECOND;
+	hold.ended = ended;
+	hold.withheld = withheld;
+	hold.hurried = 1;
+	slowio_hold_end(&hold, &lacp.sys, 0);
+	assert_int_equal(hold.heard_ns | hold.ended | hold.withheld | hold.hurried, 0);
+	lacp_run(&lacp.sys, T0 + 50 * LACP_SECOND);
+}
+
+static void a_port_that_was_held_goes_on(void **state)
+{
+	(void)state;
+	end_hold(XBOND_HOLD_GOES_ON, 0);
+	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_CURRENT);
+	assert_int_equal(lacp.sys.port[0].heard_ns, T0 + 50 * LACP_SECOND);
+}
+
+static void a_port_that_was_given_up_expires(void **state)
+{
+	(void)state;
+	end_hold(XBOND_HOLD_OUT_OF_STEP, LACP_COLLECTING | LACP_DISTRIBUTING);
+	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_EXPIRED);
+}
+
+/* The core would let it distribute by what it knew, to a partner that does not collect. */
+static void so_does_one_that_only_collected(void **state)
+{
+	(void)state;
+	end_hold(XBOND_HOLD_GOES_ON, LACP_DISTRIBUTING);
+	assert_int_equal(lacp.sys.port[0].rx, LACP_RX_EXPIRED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_port_that_works_is_held, set_up),
+		cmocka_unit_test_setup(a_change_goes_whole_into_the_idle_copy, set_up),
+		cmocka_unit_test_setup(without_a_change_nothing_is_written, set_up),
+		cmocka_unit_test_setup(what_is_read_and_sent_waits_for_the_machines, set_up),
+		cmocka_unit_test_setup(options_are_followed, set_up),
+		cmocka_unit_test_setup(the_next_bondd_knows_what_was_sent, set_up),
+		cmocka_unit_test_setup(what_is_cleared_is_gone, set_up),
+		cmocka_unit_test_setup(a_port_that_was_held_goes_on, set_up),
+		cmocka_unit_test_setup(a_port_that_was_given_up_expires, set_up),
+		cmocka_unit_test_setup(so_does_one_that_only_collected, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

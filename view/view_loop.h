@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long bondd's main loop stood still, as JSON. */
+#ifndef XBOND_VIEW_VIEW_LOOP_H
+#define XBOND_VIEW_VIEW_LOOP_H
+
+#include <jansson.h>
+
+#include "common/loop_figures.h"
+
+/* A new reference. */
+json_t *view_loop(const struct loop_figures *figures);
+
+#endif
