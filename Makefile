@@ -16,17 +16,23 @@ say = @printf '  %-8s %s\n' $(1) $(2)
 MAKEFLAGS += --no-print-directory
 endif
 
-# SAN=address,undefined or SAN=thread: with these sanitizers; COVER=1: counts what runs. Each in a build directory of its own.
+# SAN=address,undefined or SAN=thread: with these sanitizers; COVER=1: counts what runs; FUZZ=1: for libFuzzer, and with both of the
+# former if COVER=1 is there, too. Each in a build directory of its own.
 SAN ?=
 COVER ?=
+FUZZ ?=
 comma := ,
-B := build$(addprefix -,$(subst $(comma),-,$(SAN)))$(if $(COVER),-cover)
+B := build$(addprefix -,$(subst $(comma),-,$(SAN)))$(if $(FUZZ),-fuzz)$(if $(COVER),-cover)
+ifneq ($(FUZZ),)
+CC := $(CLANG)
+endif
 PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
 CFLAGS ?= $(if $(COVER),-O0,-O2) -g
 INSTRUMENTS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(findstring undefined,$(SAN)),-fno-sanitize-recover=undefined)) \
-	$(if $(COVER),--coverage)
+	$(if $(FUZZ),-fsanitize=fuzzer-no-link$(comma)address$(comma)undefined -fno-sanitize-recover=undefined -Wno-gnu-variable-sized-type-not-at-end) \
+	$(if $(COVER),$(if $(FUZZ),-fprofile-instr-generate -fcoverage-mapping,--coverage))
 WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) -I. -I$(B) -D_GNU_SOURCE \
 	$(shell $(PKG_CONFIG) --cflags $(PACKAGES))
@@ -43,7 +49,7 @@ manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test build-tests sim-mutants test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
+.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets sim-mutants test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -60,6 +66,7 @@ deps:
 ## deps-test: the same for the tests and benchmarks
 deps-test:
 	$(Q)packaging/deps build test
+	$(Q)packaging/deps checks || echo 'make fuzz, tidy and cover will be missing' >&2
 	$(Q)packaging/deps vm || echo 'the emulated machine (tests/vm) will be missing' >&2
 
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c $(bpf_headers)
@@ -109,13 +116,26 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
 
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
-$(B)/cli/flow_packet.o: INSTRUMENTS += $(if $(SAN),-fno-sanitize=alignment)
+$(B)/cli/flow_packet.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
 
 # The LACP simulator: tests/sim over the LACP core and what holds a port while bondd is away (bpf/slow.h, compiled for this machine).
 $(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(lacp_objects) $(B)/daemon/lacp_thread/lacp_thread_hold.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^
 $(B)/tests/sim/hold.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
+
+# Fuzz targets (tests/fuzz/README.md): with everything but the two main files in an archive, from which a target takes what it
+# calls, and with libFuzzer or, without it, with what feeds it files. What is wrapped is in the target instead.
+fuzz_targets := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+$(B)/tests/fuzz/all.a: $(filter-out %/bondctl.o %/bondd.o,$(shared_objects) $(daemon_objects) $(cli_objects))
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) qc $@ $^
+$(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main.o) $(B)/tests/fuzz/all.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(if $(FUZZ),-fsanitize=fuzzer) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ \
+		$(shell $(PKG_CONFIG) --libs $(PACKAGES))
+$(B)/tests/fuzz/fuzz_slow.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
 
 # Small programs that tests and benchmarks run.
 $(B)/tools/%: tests/tools/%.c
@@ -135,7 +155,7 @@ demo: deps
 	$(Q)tests/demo.sh
 
 # Everything that tests run; what it needs must be there.
-build-tests: all $(unit_tests) $(tools) $(B)/tests/sim/sim
+build-tests: all $(unit_tests) $(fuzz_targets) $(tools) $(B)/tests/sim/sim
 
 ## test: all tests (root; installs what is missing; SAN=address,undefined or SAN=thread: with these sanitizers)
 test: deps-test
@@ -150,6 +170,14 @@ soak: deps-test
 ## sim-mutants: takes each mend of the LACP core out and lets the simulator find that (about ten minutes)
 sim-mutants:
 	$(Q)$(PYTHON) tests/sim/mutants.py
+
+## fuzz: libFuzzer on every parser of outside bytes, SECONDS=60 each (ONLY=lacp one of them; see tests/fuzz/README.md)
+SECONDS ?= 60
+fuzz: deps-test
+	$(Q)$(MAKE) FUZZ=1 fuzz-targets
+	$(Q)tests/fuzz/run build-fuzz $(SECONDS) $(subst $(comma), ,$(ONLY))
+
+fuzz-targets: $(fuzz_targets)
 
 ## test-vm: NICs with filters, kernel bonding and team as partners, in an emulated machine, on each kernel
 test-vm: deps-test

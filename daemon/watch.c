@@ -248,6 +248,7 @@ static void sync_bond(struct bond *bond)
 	if (!sync_device(bond))
 		return;
 	lro_follow(bond);
+	vlan_filter_tidy(bond);
 	if (bond->away)
 		vlan_filter_sync(bond);
 }

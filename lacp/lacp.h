@@ -106,8 +106,8 @@ int lacp_port_configure(struct lacp_system *sys, unsigned int slot,
 			const struct lacp_port_config *config, uint64_t now_ns);
 
 /*
- * Tells the partner (a PDU out of sync, if the rate allows) and outputs->port, and forgets the
- * port. -ENOENT.
+ * Tells the partner (a PDU out of sync, which does not wait for the rate of PDUs) and
+ * outputs->port, and forgets the port. -ENOENT.
  */
 int lacp_port_remove(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
 

@@ -103,28 +103,43 @@ static int on_value(void *arg, const char *section, const char *name, const char
 	return 1;
 }
 
-/* True unless the file ends here. */
-static bool skip_rest(FILE *stream)
-{
-	int first = fgetc(stream), c = first;
-
-	while (c != EOF && c != '\n')
-		c = fgetc(stream);
-	return first != EOF;
-}
-
-/* What is too long ends here, but for a comment with an error. */
-static void end_line(struct reading *reading, char *line, int size)
+static bool config_is_comment(const char *line)
 {
 	const char *text = line + strspn(line, " \t");
 
-	if (strchr(line, '\n') || !skip_rest(reading->stream))
-		return;
-	line[strlen(line) - 1] = '\n';
-	if (*text == '#' || *text == ';' || reading->failed_line)
-		return;
-	reading->failed_line = reading->line;
-	err_set(&reading->why, EINVAL, "the line is longer than %d characters", size - 2);
+	return *text == '#' || *text == ';';
+}
+
+/* What is wrong with a line, whatever it says; NULL: nothing. */
+static int config_check_line(const char *line, size_t length, bool is_cut, struct err *err)
+{
+	if (memchr(line, '\0', length))
+		return err_set(err, EINVAL, "the line has a NUL character in it");
+	if (is_cut && !config_is_comment(line))
+		return err_set(err, EINVAL, "the line is longer than %zu characters", length - 1);
+	return 0;
+}
+
+/* Like fgets(), but a line ends where it ends: of one that is too long the rest is skipped. */
+static bool config_get_line(struct reading *reading, char *line, size_t size)
+{
+	struct err *why = &reading->why;
+	bool is_cut = false;
+	size_t length = 0;
+	int c;
+
+	while ((c = fgetc(reading->stream)) != EOF && c != '\n')
+		if (length < size - 2)
+			line[length++] = (char)c;
+		else
+			is_cut = true;
+	if (c == EOF && !length)
+		return false;
+	line[length++] = '\n';
+	line[length] = '\0';
+	if (!reading->failed_line && config_check_line(line, length, is_cut, why))
+		reading->failed_line = reading->line;
+	return true;
 }
 
 /*
@@ -138,9 +153,8 @@ static char *read_line(char *line, int size, void *arg)
 	size_t blanks;
 
 	reading->line++;
-	if (!fgets(line, size, reading->stream))
+	if (!config_get_line(reading, line, (size_t)size))
 		return NULL;
-	end_line(reading, line, size);
 	blanks = strspn(line, " \t");
 	memmove(line, line + blanks, strlen(line + blanks) + 1);
 	if (sscanf(line, "[%63[^]]]", section) == 1)
@@ -173,21 +187,19 @@ static void check_whole(struct reading *reading)
 	err_set(&reading->why, EINVAL, "the file ends without a [bond] section");
 }
 
-int config_file_read(struct config_file *ret_file, const char *path, struct err *err)
+int config_file_read_stream(struct config_file *ret_file, FILE *stream, const char *name,
+			    struct err *err)
 {
 	struct config_file file = { 0 };
-	struct reading reading = { .file = &file, .stream = fopen(path, "re") };
-	int bad_line;
+	struct reading reading = { .file = &file, .stream = stream };
+	int bad_line = ini_parse_stream(read_line, &reading, on_value, &reading);
 
-	if (!reading.stream)
-		return err_set(err, errno, "%s: %m", path);
-	bad_line = ini_parse_stream(read_line, &reading, on_value, &reading);
-	if (ferror(reading.stream)) {
+	if (ferror(stream)) {
 		bad_line = 0;
 		reading.failed_line = reading.line;
 		err_set(&reading.why, EIO, "cannot be read: %m");
 	}
-	fclose(reading.stream);
+	fclose(stream);
 	if (bad_line && (!reading.failed_line || bad_line < reading.failed_line)) {
 		reading.failed_line = bad_line;
 		err_set(&reading.why, EINVAL, "neither [section] nor option = value");
@@ -195,11 +207,19 @@ int config_file_read(struct config_file *ret_file, const char *path, struct err 
 	check_whole(&reading);
 	if (reading.failed_line) {
 		config_file_free(&file);
-		return err_set(err, EINVAL, "%s:%d: %.900s", path, reading.failed_line,
+		return err_set(err, EINVAL, "%s:%d: %.900s", name, reading.failed_line,
 			       reading.why.text);
 	}
 	*ret_file = file;
 	return 0;
+}
+
+int config_file_read(struct config_file *ret_file, const char *path, struct err *err)
+{
+	FILE *stream = fopen(path, "re");
+
+	return stream ? config_file_read_stream(ret_file, stream, path, err)
+		      : err_set(err, errno, "%s: %m", path);
 }
 
 void config_file_free(struct config_file *file)

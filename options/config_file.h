@@ -6,6 +6,8 @@
 #ifndef XBOND_OPTIONS_CONFIG_FILE_H
 #define XBOND_OPTIONS_CONFIG_FILE_H
 
+#include <stdio.h>
+
 #include "options/option_set.h"
 
 struct config_slave {
@@ -21,6 +23,9 @@ struct config_file {
 
 /* -errno and "PATH:LINE: why" in err. Free with config_file_free() after success. */
 int config_file_read(struct config_file *ret_file, const char *path, struct err *err);
+/* The same of a stream, which it closes; name is for the error. */
+int config_file_read_stream(struct config_file *ret_file, FILE *stream, const char *name,
+			    struct err *err);
 void config_file_free(struct config_file *file);
 
 #endif

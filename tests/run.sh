@@ -111,6 +111,7 @@ for program in "$build"/tests/unit/test_*; do
     unit "$program"
 done
 unit tests/sim/run
+unit tests/fuzz/replay
 for directory in tests/manual tests/packaging tests/cli tests/lacp tests/bpf; do
     suite "$directory" "$directory"
 done

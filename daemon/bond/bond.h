@@ -52,6 +52,8 @@ struct member {
 	bool flapped;
 	bool speed_due;	   /* the next poll asks for it, too */
 	unsigned char lro; /* whether the device has it: lro.c */
+	/* VLAN devices of ours on the slave were seen, and none was deleted since. */
+	bool openers_seen;
 	/* Our classifier is before its receive program, unless somebody has removed it. */
 	bool skips_backlog;
 	uint64_t since_ns; /* enslaved or adopted */

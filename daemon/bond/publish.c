@@ -9,6 +9,7 @@
 
 #include "bpf/drain.h"
 #include "common/mode.h"
+#include "common/slots.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
@@ -95,9 +96,9 @@ static uint64_t publish_losers(const struct bond *bond, const struct decision *d
 		 after = publish_total_weight(&decision->plan), losers = 0;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (decision->up & decision_bit(slot) &&
+		if (decision->up & slots_bit(slot) &&
 		    decision->plan.weight[slot] * before < bond->plan.weight[slot] * after)
-			losers |= decision_bit(slot);
+			losers |= slots_bit(slot);
 	return losers;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/mac.h"
+#include "daemon/base/crashpoint.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
@@ -53,12 +54,39 @@ void device_follow_mac(struct bond *bond, const uint8_t *mac)
 		return;
 	memcpy(old, pin->mac, XBOND_MAC_SIZE);
 	memcpy(pin->mac, mac, XBOND_MAC_SIZE);
+	crashpoint("mac-taken");
 	if (values_give_mac(bond, &err))
 		values_take_back_mac(bond, old, err.text);
 	else
 		log_notice("%s: MAC address is now %s", pin->name, mac_format(mac, text));
 	backlog_skip_follow_all(bond);
 	bond_evaluate(bond); /* LACP names it */
+}
+
+/* The slave that refuses it still has the one that all have had. */
+static bool values_is_refused(struct bond *bond, unsigned int slot, struct err *err)
+{
+	bool is_new = bond_pin(bond)->mac_policy == XBOND_MAC_SET &&
+		      memcmp(bond_slave(bond, slot)->mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
+
+	if (!slave_follow_mac(bond, slot, err))
+		return false;
+	if (!is_new)
+		log_warning("%s: %s", bond_pin(bond)->name, err->text);
+	return is_new;
+}
+
+void device_adopt_mac(struct bond *bond)
+{
+	uint8_t old[XBOND_MAC_SIZE];
+	struct err err;
+
+	bond_for_each_member (bond, slot)
+		if (values_is_refused(bond, slot, &err)) {
+			memcpy(old, bond_slave(bond, slot)->mac, XBOND_MAC_SIZE);
+			values_take_back_mac(bond, old, err.text);
+			return;
+		}
 }
 
 static int values_set_mtu(struct nl *nl, const void *arg)

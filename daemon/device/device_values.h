@@ -12,6 +12,11 @@
 #include "daemon/bond/bond.h"
 
 void device_follow_mac(struct bond *bond, const uint8_t *mac);
+/*
+ * Of a bond that is adopted: its members get its MAC address. A bondd that died may have taken one
+ * over from bond0, and not have come to the slave that refuses it.
+ */
+void device_adopt_mac(struct bond *bond);
 void device_follow_mtu(struct bond *bond, uint32_t mtu);
 
 #endif

@@ -17,14 +17,10 @@
 #include "common/atomic.h"
 #include "common/clock.h"
 #include "common/pin.h"
+#include "common/slots.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
 #include "lacp/pdu.h"
 #include "rules/carrier.h"
-
-static uint64_t bit(unsigned int slot)
-{
-	return UINT64_C(1) << slot;
-}
 
 /* A marker of ours goes after the data that it follows, and all else before any. */
 static void set_priority(int fd, int priority)
@@ -58,9 +54,9 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 static void change(uint64_t *mask, unsigned int slot, bool on)
 {
 	if (on)
-		__atomic_or_fetch(mask, bit(slot), __ATOMIC_RELEASE);
+		__atomic_or_fetch(mask, slots_bit(slot), __ATOMIC_RELEASE);
 	else
-		__atomic_and_fetch(mask, ~bit(slot), __ATOMIC_RELEASE);
+		__atomic_and_fetch(mask, ~slots_bit(slot), __ATOMIC_RELEASE);
 }
 
 /*
@@ -107,7 +103,7 @@ static uint64_t taken_out(const struct slowio_bond *bond, uint32_t of)
 		if (__atomic_load_n(&bond->hold[slot].ended, __ATOMIC_ACQUIRE) !=
 			    XBOND_HOLD_GOES_ON ||
 		    __atomic_load_n(&bond->hold[slot].withheld, __ATOMIC_ACQUIRE) & of)
-			slots |= bit(slot);
+			slots |= slots_bit(slot);
 	return slots;
 }
 
@@ -239,7 +235,7 @@ static void end_holds(struct slowio_bond *bond)
 static void follow_holds(struct slowio_bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (bond->sys.used & bit(slot))
+		if (bond->sys.used & slots_bit(slot))
 			slowio_hold_follow(&bond->hold[slot], &bond->sys, slot, &bond->sent[slot]);
 }
 
@@ -289,13 +285,13 @@ static void adopt(struct slowio_bond *bond, uint64_t members)
 	if (!system->version)
 		return;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		used |= port[slot].used && members & bit(slot) ? bit(slot) : 0;
+		used |= port[slot].used && members & slots_bit(slot) ? slots_bit(slot) : 0;
 	if (lacp_adopt(&bond->sys, system, port, used))
 		used = 0;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		bond->ifindex[slot] = used & bit(slot) ? (int)bond->table->ifindex[slot] : 0;
+		bond->ifindex[slot] = used & slots_bit(slot) ? (int)bond->table->ifindex[slot] : 0;
 		slowio_hold_adopt(&bond->hold[slot], &bond->sent[slot]);
-		if (!(used & bit(slot)))
+		if (!(used & slots_bit(slot)))
 			slowio_hold_clear(&bond->hold[slot], &bond->sent[slot]);
 	}
 	bond->collecting = lacp_collecting(&bond->sys);
@@ -370,7 +366,7 @@ int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifinde
 	bond->ifindex[slot] = ifindex;
 	bond->changed = true;
 	slowio_hold_begin(&bond->hold[slot]);
-	if (!(bond->sys.used & bit(slot)))
+	if (!(bond->sys.used & slots_bit(slot)))
 		return lacp_port_add(&bond->sys, slot, config, now_ns);
 	return configure_port(bond, slot, config, now_ns);
 }

@@ -25,6 +25,7 @@
 #include "daemon/dataplane/pin_dirs.h"
 #include "daemon/dataplane/upgrade.h"
 #include "daemon/device/device.h"
+#include "daemon/device/device_values.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/slave/attach_check_slaves.h"
@@ -319,11 +320,10 @@ static void adopt_ready(struct bond *bond)
 		lifecycle_gone(bond);
 		return;
 	}
+	device_adopt_mac(bond);
 	bond_for_each_member (bond, slot) {
 		slave_follow_promisc(bond, slot);
 		members |= UINT64_C(1) << slot;
-		if (slave_follow_mac(bond, slot, &err))
-			log_warning("%s: %s", pin->name, err.text);
 		slave_hooks_follow(bond, slot, true);
 		xdp_upgrade_slave(bond, slot);
 		backlog_skip_follow(bond, slot);

@@ -36,7 +36,7 @@ static int backlog_skip_add(struct bond *bond, unsigned int slot, struct err *er
 		r = attach_add_mirred(&bond->daemon->nl, (int)bond_slave(bond, slot)->ifindex,
 				      bond->dataplane.rx_mirred_fd, (int)bond_pin(bond)->ifindex,
 				      err);
-	crashpoint("skips_backlog-attached");
+	crashpoint("mirred-attached");
 	bond->members[slot].skips_backlog |= !r;
 	return r;
 }

@@ -44,31 +44,59 @@ static bool has_lro(struct bond *bond, unsigned int slot)
 	return member->lro == LRO_THERE;
 }
 
-static void turn_off(struct bond *bond, unsigned int slot)
+static bool lro_is_on(struct bond *bond, unsigned int slot)
 {
-	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct feature lro;
 
-	if (feature_get(&bond->daemon->ethtool, slave->name, FEATURE_LRO, &lro) || !lro.active)
+	return has_lro(bond, slot) &&
+	       !feature_get(&bond->daemon->ethtool, bond_slave(bond, slot)->name, FEATURE_LRO,
+			    &lro) &&
+	       lro.active;
+}
+
+void lro_hold(struct bond *bond, unsigned int slot, uint32_t reason)
+{
+	uint32_t *flags = &bond_slave(bond, slot)->before.flags;
+
+	if (!(*flags & reason) && (*flags & LRO_REASONS || lro_is_on(bond, slot)))
+		*flags |= reason;
+}
+
+static void lro_end(struct bond *bond, unsigned int slot, const char *name, uint32_t reasons)
+{
+	uint32_t *flags = &bond_slave(bond, slot)->before.flags;
+
+	if (!(*flags & reasons))
 		return;
-	log_notice("%s: " FEATURE_LRO
-		   " of %s is off while %s, or a device on it, is a port of another",
-		   bond_pin(bond)->name, slave->name, bond_pin(bond)->name);
-	slave->before.flags |= XBOND_SLAVE_LRO_OFF;
-	if (feature_set(&bond->daemon->ethtool, slave->name, FEATURE_LRO, false) < 0)
-		log_warning("%s: cannot turn " FEATURE_LRO " of %s off", bond_pin(bond)->name,
-			    slave->name);
+	if (!(*flags & LRO_REASONS & ~reasons) &&
+	    feature_set(&bond->daemon->ethtool, name, FEATURE_LRO, true) < 0)
+		log_warning("%s: cannot restore " FEATURE_LRO " of %s", bond_pin(bond)->name, name);
+	*flags &= ~reasons;
+}
+
+void lro_let_go(struct bond *bond, unsigned int slot, uint32_t reason)
+{
+	lro_end(bond, slot, bond_slave(bond, slot)->name, reason);
 }
 
 void lro_restore(struct bond *bond, unsigned int slot, const char *name)
 {
+	lro_end(bond, slot, name, LRO_REASONS);
+}
+
+static void turn_off(struct bond *bond, unsigned int slot)
+{
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
-	if (!(slave->before.flags & XBOND_SLAVE_LRO_OFF))
+	lro_hold(bond, slot, XBOND_SLAVE_LRO_OFF);
+	if (!lro_is_on(bond, slot))
 		return;
-	if (feature_set(&bond->daemon->ethtool, name, FEATURE_LRO, true) < 0)
-		log_warning("%s: cannot restore " FEATURE_LRO " of %s", bond_pin(bond)->name, name);
-	slave->before.flags &= ~(uint32_t)XBOND_SLAVE_LRO_OFF;
+	log_notice("%s: " FEATURE_LRO
+		   " of %s is off while %s, or a device on it, is a port of another",
+		   bond_pin(bond)->name, slave->name, bond_pin(bond)->name);
+	if (feature_set(&bond->daemon->ethtool, slave->name, FEATURE_LRO, false) < 0)
+		log_warning("%s: cannot turn " FEATURE_LRO " of %s off", bond_pin(bond)->name,
+			    slave->name);
 }
 
 void lro_follow_upper(struct bond *bond, const struct link_info *link, bool gone)
@@ -94,7 +122,7 @@ void lro_follow(struct bond *bond)
 			continue;
 		if (bond->is_port)
 			turn_off(bond, slot);
-		else if (bond_slave(bond, slot)->rx_hook != XBOND_RX_XDP)
-			lro_restore(bond, slot, bond_slave(bond, slot)->name);
+		else
+			lro_let_go(bond, slot, XBOND_SLAVE_LRO_OFF);
 	}
 }

@@ -290,11 +290,9 @@ static int restore_features(struct nl *nl, const struct moved *moved)
 		return r;
 	if (had & XBOND_SLAVE_HAD_VLAN_FILTER)
 		r = feature_set(&ethtool, link.name, FEATURE_VLAN_FILTER, true);
-	if (had & XBOND_SLAVE_LRO_OFF)
-		first(&r, feature_set(&ethtool, link.name, FEATURE_LRO, true));
 	if (had & XBOND_SLAVE_HAD_VLAN_STRIP)
 		first(&r, feature_set(&ethtool, link.name, FEATURE_VLAN_STRIP, true));
-	if (had & XBOND_SLAVE_HAD_LRO)
+	if (had & LRO_REASONS)
 		first(&r, feature_set(&ethtool, link.name, FEATURE_LRO, true));
 	ethtool_done(&ethtool);
 	return r;

@@ -10,6 +10,7 @@
 #include "daemon/base/log.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/net/features.h"
+#include "daemon/slave/lro.h"
 
 #define OPENER_PREFIX "xbv"
 #define AWAY_MAX 256 /* VLANs that a container may open on the slaves of the bond it has */
@@ -86,8 +87,9 @@ static bool filters(struct bond *bond, const struct xbond_slave *slave, const ch
 	return !feature_get(&bond->daemon->ethtool, slave->name, name, &feature) && feature.active;
 }
 
-static void open_one(struct bond *bond, const struct xbond_slave *slave, const struct vlan *vlan)
+static void open_one(struct bond *bond, unsigned int slot, const struct vlan *vlan)
 {
+	const struct xbond_slave *slave = bond_slave(bond, slot);
 	char name[XBOND_NAME_SIZE];
 	struct link_vlan opener = {
 		.name = name,
@@ -102,24 +104,27 @@ static void open_one(struct bond *bond, const struct xbond_slave *slave, const s
 	opener_name(name, (int)slave->ifindex, vlan);
 	if (!link_get_by_name(&bond->daemon->nl, name, &there))
 		return;
+	lro_hold(bond, slot, XBOND_SLAVE_LRO_VLAN);
 	r = link_create_vlan(&bond->daemon->nl, &opener, &err);
 	if (r && r != -EEXIST)
 		log_warning("%s: VLAN %u does not pass the filter of %s: %s", bond_pin(bond)->name,
 			    vlan->id, slave->name, err.text);
 }
 
-static void close_one(struct bond *bond, const struct xbond_slave *slave, const struct vlan *vlan)
+static void close_one(struct bond *bond, unsigned int slot, const struct vlan *vlan)
 {
 	char name[XBOND_NAME_SIZE];
 	struct link_info opener;
 
-	opener_name(name, (int)slave->ifindex, vlan);
+	opener_name(name, (int)bond_slave(bond, slot)->ifindex, vlan);
 	if (!link_get_by_name(&bond->daemon->nl, name, &opener) && opener.vlan_id == vlan->id)
 		link_delete(&bond->daemon->nl, opener.ifindex, NULL);
+	bond->members[slot].openers_seen = false;
 }
 
-static void open_all(struct bond *bond, const struct xbond_slave *slave, const struct list *list)
+static void open_all(struct bond *bond, unsigned int slot, const struct list *list)
 {
+	const struct xbond_slave *slave = bond_slave(bond, slot);
 	bool customer, service;
 
 	if (list->count == 0)
@@ -128,7 +133,7 @@ static void open_all(struct bond *bond, const struct xbond_slave *slave, const s
 	service = filters(bond, slave, FEATURE_VLAN_STAG_FILTER);
 	for (size_t i = 0; i < list->count; i++)
 		if (list->vlan[i].protocol == ETH_P_8021AD ? service : customer)
-			open_one(bond, slave, &list->vlan[i]);
+			open_one(bond, slot, &list->vlan[i]);
 }
 
 /*
@@ -157,18 +162,24 @@ void vlan_filter_open(struct bond *bond, unsigned int slot)
 	if (turn_off(bond, slave) && !filters(bond, slave, FEATURE_VLAN_STAG_FILTER))
 		return;
 	list = list_vlans(bond);
-	open_all(bond, slave, &list);
+	open_all(bond, slot, &list);
 	free(list.vlan);
+}
+
+static struct list list_openers(struct bond *bond, unsigned int slot)
+{
+	struct list list = { .lower = (int)bond_slave(bond, slot)->ifindex, .openers = true };
+
+	link_visit(&bond->daemon->nl, -1, collect, &list);
+	return list;
 }
 
 void vlan_filter_close(struct bond *bond, unsigned int slot)
 {
-	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct list list = { .lower = (int)slave->ifindex, .openers = true };
+	struct list list = list_openers(bond, slot);
 
-	link_visit(&bond->daemon->nl, -1, collect, &list);
 	for (size_t i = 0; i < list.count; i++)
-		close_one(bond, slave, &list.vlan[i]);
+		close_one(bond, slot, &list.vlan[i]);
 	free(list.vlan);
 }
 
@@ -192,11 +203,27 @@ void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool go
 	collect(link, &list);
 	bond_for_each_member (bond, slot) {
 		if (!gone)
-			open_all(bond, bond_slave(bond, slot), &list);
+			open_all(bond, slot, &list);
 		else if (list.count)
-			close_one(bond, bond_slave(bond, slot), &list.vlan[0]);
+			close_one(bond, slot, &list.vlan[0]);
 	}
 	free(list.vlan);
+}
+
+void vlan_filter_tidy(struct bond *bond)
+{
+	bond_for_each_member (bond, slot) {
+		bool *seen = &bond->members[slot].openers_seen;
+		struct list list;
+
+		if (*seen || !(bond_slave(bond, slot)->before.flags & XBOND_SLAVE_LRO_VLAN))
+			continue;
+		list = list_openers(bond, slot);
+		*seen = list.count;
+		if (!*seen)
+			lro_let_go(bond, slot, XBOND_SLAVE_LRO_VLAN);
+		free(list.vlan);
+	}
 }
 
 void vlan_filter_sync(struct bond *bond)
@@ -204,6 +231,6 @@ void vlan_filter_sync(struct bond *bond)
 	struct list list = list_vlans(bond);
 
 	bond_for_each_member (bond, slot)
-		open_all(bond, bond_slave(bond, slot), &list);
+		open_all(bond, slot, &list);
 	free(list.vlan);
 }

@@ -25,6 +25,8 @@ void vlan_filter_restore(struct bond *bond, unsigned int slot, const char *name)
 void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool gone);
 /* Is it one of these VLAN devices, on this slave? */
 bool vlan_filter_is_opener(const struct link_info *link, int slave_ifindex);
+/* Now and then: LRO, which such devices turn off, comes back after the last one. */
+void vlan_filter_tidy(struct bond *bond);
 /* Where messages may have been missed: opens for all VLANs there are; closes nothing. */
 void vlan_filter_sync(struct bond *bond);
 

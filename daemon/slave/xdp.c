@@ -18,6 +18,7 @@
 #include "daemon/dataplane/xdp_dispatcher_pins.h"
 #include "daemon/dataplane/xdp_gate.h"
 #include "daemon/dataplane/xdp_load.h"
+#include "daemon/slave/lro.h"
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/xdp_gro.h"
 #include "daemon/slave/xdp_nic.h"
@@ -161,7 +162,8 @@ static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 	struct err why;
 	int beside, r;
 
-	xdp_nic_record(bond, slave);
+	/* Some drivers turn it off for XDP, and not on again. */
+	lro_hold(bond, slot, XBOND_SLAVE_HAD_LRO);
 	clear_dispatcher(bond, slave);
 	beside = xdp_dispatcher_add(bond->dataplane.pins.dir, (int)slave->ifindex, &why);
 	r = beside ? attach_alone(bond, slot, XDP_ROLE_RX, 0, err) : 0;
@@ -213,7 +215,7 @@ void xdp_release_slave(struct bond *bond, unsigned int slot)
 	if (slave->rx_hook == XBOND_RX_XDP && !detach(pin) && leave_dispatcher(bond, slave))
 		/* It goes on by XDP, and is asked again when rx_hook is set or bondd starts. */
 		return;
-	xdp_nic_restore(bond, slave);
+	xdp_nic_restore(bond, slot);
 	slave->rx_hook = XBOND_RX_TC;
 	xdp_gro_restore(bond);
 }

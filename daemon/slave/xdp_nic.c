@@ -8,6 +8,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/net/features.h"
 #include "daemon/net/xdp_features.h"
+#include "daemon/slave/lro.h"
 
 int xdp_nic_check(struct bond *bond, const struct xbond_slave *slave, struct err *err)
 {
@@ -58,24 +59,12 @@ int xdp_nic_keep_tags(struct bond *bond, struct xbond_slave *slave, struct err *
 	return r < 0 ? err_set(err, -r, "it goes on taking VLAN tags off: %s", strerror(-r)) : 0;
 }
 
-void xdp_nic_record(struct bond *bond, struct xbond_slave *slave)
+void xdp_nic_restore(struct bond *bond, unsigned int slot)
 {
-	struct feature lro;
+	struct xbond_slave *slave = bond_slave(bond, slot);
 
-	if (!feature_get(&bond->daemon->ethtool, slave->name, FEATURE_LRO, &lro) && lro.active)
-		slave->before.flags |= XBOND_SLAVE_HAD_LRO;
-}
-
-void xdp_nic_restore(struct bond *bond, struct xbond_slave *slave)
-{
-	const struct ethtool *ethtool = &bond->daemon->ethtool;
-	uint32_t had = slave->before.flags;
-	struct feature lro;
-
-	if (had & XBOND_SLAVE_HAD_VLAN_STRIP)
-		feature_set(ethtool, slave->name, FEATURE_VLAN_STRIP, true);
-	if (had & XBOND_SLAVE_HAD_LRO && !feature_get(ethtool, slave->name, FEATURE_LRO, &lro) &&
-	    !lro.active)
-		feature_set(ethtool, slave->name, FEATURE_LRO, true);
-	slave->before.flags &= ~(uint32_t)(XBOND_SLAVE_HAD_VLAN_STRIP | XBOND_SLAVE_HAD_LRO);
+	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_STRIP)
+		feature_set(&bond->daemon->ethtool, slave->name, FEATURE_VLAN_STRIP, true);
+	slave->before.flags &= ~(uint32_t)XBOND_SLAVE_HAD_VLAN_STRIP;
+	lro_let_go(bond, slot, XBOND_SLAVE_HAD_LRO);
 }

@@ -18,14 +18,12 @@ int xdp_nic_check(struct bond *bond, const struct xbond_slave *slave, struct err
  * as it was.
  */
 int xdp_nic_explain(struct bond *bond, const struct xbond_slave *slave, int r, struct err *err);
-/* What some drivers turn off for XDP, and not on again (LRO). */
-void xdp_nic_record(struct bond *bond, struct xbond_slave *slave);
 /*
  * A tag that the NIC takes off would be lost: its stripping is turned off if it is on, which resets
  * some NICs.
  */
 int xdp_nic_keep_tags(struct bond *bond, struct xbond_slave *slave, struct err *err);
 /* After the program is off. */
-void xdp_nic_restore(struct bond *bond, struct xbond_slave *slave);
+void xdp_nic_restore(struct bond *bond, unsigned int slot);
 
 #endif

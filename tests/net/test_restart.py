@@ -286,8 +286,10 @@ def test_killed_while_a_released_slave_was_down(lone):
 
 
 @pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
-@pytest.mark.parametrize("hook, step", [("clsact", "enslave-recorded"), ("clsact", "clsact-made"), ("clsact", "enslave-attached"),
-                                        ("tcx", "clsact-made"), ("tcx", "hooks-filter"), ("tcx", "mirred-attached")],
+@pytest.mark.parametrize("hook, step",
+                         [("clsact", "enslave-recorded"), ("clsact", "clsact-made"),
+                          ("clsact", "enslave-attached"), ("tcx", "clsact-made"),
+                          ("tcx", "hooks-filter"), ("tcx", "mirred-attached")],
                          indirect=["hook"])
 @pytest.mark.parametrize("owner", ["ours", "the user's"])
 def test_killed_while_a_qdisc_is_made(lone, owner, step, hook):
@@ -304,7 +306,8 @@ def test_killed_while_a_qdisc_is_made(lone, owner, step, hook):
     host.environment = {}
     host.start_bondd()
     assert host.show()["slaves"] == []
-    assert ("clsact" in host.run("tc", "qdisc", "show", "dev", "l0").stdout) == (owner == "the user's")
+    qdiscs = host.run("tc", "qdisc", "show", "dev", "l0").stdout
+    assert ("clsact" in qdiscs) == (owner == "the user's")
 
 
 @pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")

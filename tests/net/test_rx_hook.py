@@ -187,3 +187,28 @@ def test_another_mac_of_the_bond_is_refused_by_a_slave(lone):
     near.ip("link", "set", "bond0", "address", "02:00:00:00:00:77")
     wait_for(lambda: {near.link(dev)["address"] for dev in ("l0", "m0")} == {"02:00:00:00:00:77"},
              "another one")
+
+
+@pytest.mark.parametrize("step", ["mac-taken", "mac-changed"])
+def test_killed_before_a_slave_refuses_the_bonds_mac(lone, step):
+    """The next bondd finds that the slave has the old one, and gives it back to the bond."""
+    near = lone(links=2)
+    near.ip("link", "add", "m0", "link", "l1", "type", "macvlan")
+    near.ip("link", "add", "m1", "link", "l1", "type", "macvlan")
+    near.ip("link", "set", "m1", "up")
+    near.ctl("create", "bond0")
+    near.ctl("add-slave", "bond0", "l0", "m0")
+    mac, taken = near.link("bond0")["address"], near.link("m1")["address"]
+    near.stop_bondd()
+    near.environment = {"XBOND_TEST_DIE_AT": step}
+    near.start_bondd()
+    near.ip("link", "set", "bond0", "up")
+    near.ip("link", "set", "bond0", "address", taken)
+    wait_for(lambda: near.bondd.poll() is not None, "bondd to die")
+    near.environment = {}
+    near.start_bondd()
+    wait_for(lambda: near.link("bond0")["address"] == mac, "the old address")
+    assert {near.link(dev)["address"] for dev in ("l0", "m0")} == {mac}
+    assert "the bond goes back to" in near.log()
+    near.ping_bondd()
+    assert near.show()["mac"] == mac

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,31 @@ static void long_lines(void **state)
 	}
 }
 
+static void read_bytes(const char *bytes, size_t size, int line)
+{
+	struct config_file file;
+	struct err err = { "" };
+	char where[16];
+
+	snprintf(where, sizeof(where), "bytes:%d: ", line);
+	assert_int_equal(config_file_read_stream(&file,
+						 fmemopen((void *)(uintptr_t)bytes, size, "r"),
+						 "bytes", &err),
+			 -EINVAL);
+	assert_memory_equal(err.text, where, strlen(where));
+	assert_non_null(strstr(err.text, "NUL"));
+}
+
+static void lines_with_nul(void **state)
+{
+	static const char first[] = "[bond]\n\0\nmode = broadcast\n";
+	static const char middle[] = "# note\n[bond]\nmode = \0broadcast\n[slave eth0]\n";
+
+	(void)state;
+	read_bytes(first, sizeof(first) - 1, 2);
+	read_bytes(middle, sizeof(middle) - 1, 3);
+}
+
 static void indented_lines(void **state)
 {
 	struct config_file file;
@@ -151,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_file),
 		cmocka_unit_test(long_lines),
+		cmocka_unit_test(lines_with_nul),
 		cmocka_unit_test(indented_lines),
 		cmocka_unit_test(a_file_without_a_bond),
 		cmocka_unit_test(mistakes_are_named_by_line),
