@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-/* Of the slots that may carry traffic those that are not drained; all, when there is no other. */
+/* The slots of `may` that are not drained, or all of `may` if all of them are drained. */
 static inline __u64 drain_usable(__u64 may, __u64 drained)
 {
 	__u64 undrained = may & ~drained;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hold: how the programs keep a port of an 802.3ad bond while bondd is away. They judge the
- * partner's LACPDUs by the core's own rules (lacp/frame.h), take a port out of the
- * masks whose partner is silent, out of sync or another one, and, with lacp_hold, answer its
- * LACPDUs and markers. Called by slow.h only, which says whose a PDU is and which come in time.
+ * partner's LACPDUs by the rules of the LACP core (lacp/frame.h). If the partner is silent, out of
+ * sync or replaced by another one, they take the port out of the masks. With lacp_hold they answer
+ * the partner's LACPDUs and markers. Called by slow.h only, which tells whose a PDU is and which
+ * PDUs are within the rate.
  */
 #ifndef XBOND_BPF_SLOW_HOLD_H
 #define XBOND_BPF_SLOW_HOLD_H
@@ -51,8 +52,8 @@ static __always_inline int slow_bondd_is_away(__u64 now_ns)
 }
 
 /*
- * Once per frame: bondd may put the other copy in force meanwhile. The verifier needs the bound
- * said.
+ * Called once per frame, because bondd may put the other copy in force meanwhile. The verifier
+ * needs the explicit bound.
  */
 static __always_inline const struct xbond_hold_words *slow_words(const struct xbond_hold *port)
 {
@@ -81,8 +82,8 @@ static __always_inline void slow_put_back(__u32 slot, __u32 directions)
 }
 
 /*
- * What the port may not do is taken, and noted before that, for bondd may publish just now; what
- * had been taken and was bondd's will is given back.
+ * Takes from the masks what the port may not do. It is noted before, because bondd may publish at
+ * this moment. Gives back what hold had taken and bondd allows.
  */
 static __always_inline void slow_allow(__u32 slot, struct xbond_hold *port,
 				       const struct xbond_hold_words *words, __u32 allowed)
@@ -117,8 +118,8 @@ static __always_inline __u64 slow_heard_ns(const struct xbond_hold *port,
 }
 
 /*
- * No LACPDU for the time in force. With bondd there, this is bondd's to find, unless it goes
- * now. A timer that was begun before the partner's last PDU goes on.
+ * No LACPDU arrived in the time in force. If bondd is there, it finds that itself, unless it goes
+ * away now. A timer that was started before the partner's last PDU is prolonged.
  */
 static int slow_silence(void *map, __u32 *key, struct hold_timer *timer)
 {
@@ -145,8 +146,8 @@ static int slow_silence(void *map, __u32 *key, struct hold_timer *timer)
 }
 
 /*
- * By a time, not by the slot's port: Linux 6.12 forgets the bound of a slot that has been a key on
- * the stack.
+ * Takes a time and not the slot's port: Linux 6.12 forgets the bound of a slot that has been a key
+ * on the stack.
  */
 static __always_inline void slow_restart_silence(__u32 slot, __u64 silence_ns)
 {
@@ -154,7 +155,7 @@ static __always_inline void slow_restart_silence(__u32 slot, __u64 silence_ns)
 
 	if (!timer)
 		return;
-	/* Refused when it is one already. */
+	/* Refused if it is a timer already. */
 	bpf_timer_init(&timer->timer, &hold_timers, CLOCK_MONOTONIC);
 	bpf_timer_set_callback(&timer->timer, slow_silence);
 	bpf_timer_start(&timer->timer, silence_ns, 0);
@@ -189,7 +190,7 @@ static __always_inline int slow_is_foreign(const struct xbond_hold_words *words,
 			       slow_end_of(words->partner));
 }
 
-/* All of the LAG ID, AGG included. Port priority is none of it. */
+/* Compares the whole LAG ID, including AGG. The port priority is not part of it. */
 static __always_inline int slow_is_same_lag(const struct xbond_hold_words *words, const __u8 *frame)
 {
 	return lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT_PRIORITY) &&
@@ -198,8 +199,7 @@ static __always_inline int slow_is_same_lag(const struct xbond_hold_words *words
 }
 
 /*
- * As the core's matches() and record_pdu(): the partner knows us, LACP is kept up, and it says that
- * it is in sync.
+ * The core's rule: the partner knows us, LACP is kept up, and the partner says that it is in sync.
  */
 static __always_inline int slow_is_in_sync(const struct xbond_hold_words *words, const __u8 *frame)
 {
@@ -214,8 +214,8 @@ static __always_inline int slow_is_in_sync(const struct xbond_hold_words *words,
 }
 
 /*
- * What the partner says of itself decides. Out of sync, the port carries nothing until it is in
- * sync again. Another LAG ends the hold for good: that is bondd's to judge.
+ * The partner's own state decides. If it is out of sync, the port carries nothing until it is in
+ * sync again. Another LAG ends the hold for good; bondd then judges it.
  */
 static __always_inline void slow_judge(__u32 slot, struct xbond_hold *port,
 				       const struct xbond_hold_words *words, const __u8 *frame)
@@ -234,7 +234,7 @@ static __always_inline void slow_judge(__u32 slot, struct xbond_hold *port,
 	}
 }
 
-/* What the port does now: bondd's will, less what was taken, and in the masks. */
+/* What the port does now: what bondd allows, less what hold has taken, and in the masks. */
 static __always_inline __u32 slow_carries(__u32 slot, const struct xbond_hold *port,
 					  const struct xbond_hold_words *words)
 {
@@ -248,9 +248,9 @@ static __always_inline __u32 slow_carries(__u32 slot, const struct xbond_hold *p
 }
 
 /*
- * A port that does not collect is not in sync, lest the partner sends. Ours is a current port,
- * even if its last PDU was sent before. The short timeout keeps the partner talking: only what
- * it says can be answered.
+ * A port that does not collect says that it is not in sync, so that the partner does not send. Our
+ * port is current, even if its last PDU was sent before. The short timeout keeps the partner
+ * talking, because hold can only answer.
  */
 static __always_inline __u8 slow_actor_state(const struct xbond_hold_words *words, __u32 carries,
 					     __u8 partner_state)
@@ -263,10 +263,7 @@ static __always_inline __u8 slow_actor_state(const struct xbond_hold_words *word
 	return (__u8)(state | (partner_state & LACP_TIMEOUT));
 }
 
-/*
- * The frame becomes one of ours, without a tag: exactly XBOND_PDU_SIZE bytes, no matter what it
- * was.
- */
+/* Turns the frame into one of ours, without a tag and with exactly XBOND_PDU_SIZE bytes. */
 static __always_inline int slow_replace(struct __sk_buff *skb, const __u8 *frame)
 {
 	if (skb->vlan_present)
@@ -276,8 +273,8 @@ static __always_inline int slow_replace(struct __sk_buff *skb, const __u8 *frame
 }
 
 /*
- * The port's last LACPDU with the state of now and what the partner has just said of itself; out
- * where it came in.
+ * Answers with the port's last LACPDU, the present state, and what the partner has just said of
+ * itself. It leaves by the slave on which the PDU arrived.
  */
 static __always_inline int slow_answer(struct __sk_buff *skb, const struct xbond_hold_words *words,
 				       __u32 carries, const __u8 *frame)
@@ -300,8 +297,8 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot,
 	__u32 carries;
 
 	/*
-	 * A looped PDU or another holding end that answers us with our own: never to our own
-	 * system.
+	 * Never answers our own system: the PDU is looped, or another end on hold answers us with
+	 * our own PDU.
 	 */
 	if (lacp_same(frame + SLOW_ACTOR_SYSTEM, words->pdu + SLOW_ACTOR_SYSTEM, ETH_ALEN) ||
 	    !slow_is_legal(frame) || slow_is_foreign(words, frame) ||
@@ -312,7 +309,7 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot,
 		return TC_ACT_SHOT;
 	carries = slow_carries(slot, port, words);
 	port->heard_ns = now_ns;
-	/* It sends every second once it has heard that we ask for that. */
+	/* The partner sends every second once it has heard that we ask for it. */
 	port->hurried = words->holding && both & LACP_TIMEOUT;
 	slow_restart_silence(slot, slow_silence_ns(port, words));
 	if (!words->holding || now_ns - port->answered_ns < XBOND_HOLD_GAP_NS ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bondctl: takes the global flags out of the words of the call, finds the verb and runs
- * it. The verb table is here; what a verb does is in its cmd_ file.
+ * bondctl: takes the global flags out of the words of the call, finds the verb and runs it. The
+ * table of verbs is here; what a verb does is in its cmd_ file.
  */
 #include <errno.h>
 #include <limits.h>
@@ -77,7 +77,10 @@ static bool take_simple_flag(struct call *call, const char *word)
 	return true;
 }
 
-/* --run-dir DIR and --run-dir=DIR. 1 taken, 0 not ours, -EINVAL without a DIR. */
+/*
+ * Takes --run-dir DIR and --run-dir=DIR. Returns 1 if it took the flag, 0 if it is another flag,
+ * and -EINVAL if the DIR is missing.
+ */
 static int take_dir_flag(struct call *call, char **argv, int *at)
 {
 	const struct {
@@ -103,7 +106,7 @@ static int take_dir_flag(struct call *call, char **argv, int *at)
 	return 0;
 }
 
-/* A minus before a digit is a value, to be refused by its option. */
+/* A minus before a digit is a value, which its option will refuse. */
 static bool looks_like_flag(const char *word)
 {
 	return word[0] == '-' && word[1] && !strchr("0123456789", word[1]);

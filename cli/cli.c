@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How bondctl speaks: error lines, usage lines, JSON, and a request to bondd with its
- * notes. Called by every verb. Knows nothing of options and maps.
+ * How bondctl talks to the user and to bondd: error lines, usage lines, JSON, and a request to
+ * bondd with the notes of its answer. Called by every verb. Knows nothing of options and maps.
  */
 #include "cli/cli.h"
 

@@ -33,7 +33,9 @@ enum attached attached_slave(const struct pins *pins, unsigned int slot)
 	return link_is_attached(pins, pin);
 }
 
-/* What bond0 transmits by; the egress program of a netkit is there only while it is needed. */
+/*
+ * The programs by which bond0 transmits. A netkit has the egress program only while it is needed.
+ */
 enum attached attached_pair(const struct pins *pins)
 {
 	bool netkit = pins->bond->device_kind == XBOND_DEVICE_NETKIT;

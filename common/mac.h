@@ -14,9 +14,9 @@
 int mac_parse(const char *text, uint8_t ret_mac[XBOND_MAC_SIZE]);
 /* Returns ret_text. */
 const char *mac_format(const uint8_t mac[XBOND_MAC_SIZE], char ret_text[MAC_FORMAT_SIZE]);
-/* Random, unicast, locally administered (IEEE 802-2014, 8.4). */
+/* Makes a random one: unicast, locally administered (IEEE 802-2014, 8.4). */
 void mac_random(uint8_t ret_mac[XBOND_MAC_SIZE]);
-/* Zero stands for none and for unknown. */
+/* Is it all zero, which stands for none and for unknown? */
 bool mac_is_zero(const uint8_t mac[XBOND_MAC_SIZE]);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens the pinned maps of a bond, checks that they are what bpf/abi.h says, and maps
- * them into memory. Called by bondctl for everything it reads, and by bondd when it
- * adopts. Creates, changes and removes no pin.
+ * Opens the pinned maps of a bond, checks that they match bpf/abi.h, and maps them into memory.
+ * Called by bondctl for everything it reads, and by bondd when it adopts a bond. Creates, changes
+ * and removes no pin.
  */
 #include "common/pins.h"
 
@@ -79,7 +79,7 @@ bool pins_on_bpffs(const char *path)
 	snprintf(copy, sizeof(copy), "%s", path);
 	while (statfs(at, &fs)) {
 		if (errno != ENOENT && errno != ENOTDIR)
-			return true; /* not to be seen from here: another check says why */
+			return true; /* not visible from here; another check says why */
 		at = dirname(at);
 	}
 	return fs.f_type == BPF_FS_MAGIC;
@@ -119,7 +119,7 @@ static int check_dir(const struct pins *pins, const char *bpf_dir, const char *n
 	return 0;
 }
 
-/* An error of bpf_obj_get() in words. As root, EACCES means a file that is no map. */
+/* An error of bpf_obj_get() in words. For root, EACCES means that the file is no map. */
 static int open_failed(const struct pins *pins, const char *pin, int code, struct err *err)
 {
 	if (code == ENOENT)
@@ -163,8 +163,8 @@ static int check_shape(const struct pins *pins, const struct map_shape *shape, i
 }
 
 /*
- * Looks at the first two words of the bond map whatever its size is, because another
- * ABI version may have another size and is to be called by its name. 0: none.
+ * Looks at the first two words of the bond map, whatever its size: another ABI version may have
+ * another size, and the error line must name the version. Returns 0 if there is none.
  */
 static uint32_t read_abi(const struct pins *pins, int fd, struct err *err)
 {
@@ -275,7 +275,7 @@ static int map_all(struct pins *pins, struct err *err)
 	bool other;
 	int r;
 
-	/* The bond first: it knows the ABI version. */
+	/* The bond map comes first, because it has the ABI version. */
 	r = map_pin(pins, &bond_shape, (void **)&pins->bond, &other, err);
 	if (!r)
 		r = map_pin(pins, &settings_shape, (void **)&pins->settings, &pins->writable, err);

@@ -60,8 +60,8 @@ LACP_RULE int lacp_same_end(struct lacp_end a, struct lacp_end b)
 }
 
 /*
- * A body of full length with subtype LACP. 6.4.12: version, TLV types and reserved fields are not
- * checked; lengths may be, and are. No port is number 0.
+ * For a body of full length with subtype LACP. 6.4.12: version, TLV types and reserved fields are
+ * not checked. Lengths may be checked, and are. No port has number 0.
  */
 LACP_RULE int lacp_is_legal(const uint8_t *body)
 {
@@ -73,9 +73,9 @@ LACP_RULE int lacp_is_legal(const uint8_t *body)
 }
 
 /*
- * A system talking to somebody else (to), on a segment with more than two ends, must not take the
- * place of a partner that talks to us. Who does not know us yet is answered, so that it will; who
- * is our partner is always heard.
+ * On a segment with more than two ends, a system that talks to somebody else (`to`) must not take
+ * the place of a partner that talks to us. A system that does not know us yet is answered, so that
+ * it will. Our partner is always heard.
  */
 LACP_RULE int lacp_is_foreign(const uint8_t *to, const uint8_t *us, struct lacp_end sender,
 			      struct lacp_end partner)

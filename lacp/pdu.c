@@ -56,7 +56,7 @@ static void put_info(uint8_t *tlv, uint8_t type, const struct lacp_info *info)
 	lacp_info_encode(tlv + LACP_TLV_HEADER, info);
 }
 
-/* The body, after a VLAN 0 tag or none; NULL: no slow protocol frame. */
+/* The body, after a VLAN tag with id 0 if there is one; NULL: not a slow protocol frame. */
 static const uint8_t *find_body(const uint8_t *frame, size_t length, size_t *ret_length)
 {
 	size_t at = ETHER_SIZE;
@@ -129,7 +129,7 @@ static uint8_t *start_frame(uint8_t frame[LACP_PDU_SIZE], const uint8_t source[L
 	return frame + ETHER_SIZE;
 }
 
-/* CollectorMaxDelay is 0: the collector delivers at once. */
+/* CollectorMaxDelay is 0, because the collector delivers at once. */
 void lacp_pdu_encode(uint8_t frame[LACP_PDU_SIZE], const uint8_t source[LACP_MAC_SIZE],
 		     const struct lacp_info *actor, const struct lacp_info *partner)
 {

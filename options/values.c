@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Option values in and out of the maps of a live bond, by the home and offset that the
- * option table gives. bondctl reads all and writes the steering ones; bondd writes its
- * own and reads all. Values arrive checked: nothing here refuses.
+ * Moves option values in and out of the maps of a live bond, by the home and offset in the option
+ * table. bondctl reads all of them and writes the steering ones. bondd reads all and writes its
+ * own. Values arrive checked; nothing is refused here.
  */
 #include "options/values.h"
 
@@ -78,8 +78,7 @@ void values_read(const struct pins *pins, const struct option *option, unsigned 
 }
 
 /*
- * The request counts only from its second store on, so a packet never sees a number without its
- * slot.
+ * The request counts only after the second store, so a packet never sees a number without its slot.
  */
 static void ask_for_active(struct pins *pins, const char *name)
 {

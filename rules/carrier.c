@@ -19,7 +19,7 @@ struct carrier_state carrier_next(struct carrier_state state, const struct carri
 {
 	bool due = state.deadline_ns && input->now_ns >= state.deadline_ns;
 
-	/* A delay that ran when an earlier bondd died begins anew. */
+	/* A delay that was running when an earlier bondd died starts again. */
 	if (state.link == XBOND_LINK_GOING_DOWN && !state.deadline_ns)
 		state = carrier_delayed(state.link, input, input->downdelay_ms);
 	if (state.link == XBOND_LINK_GOING_UP && !state.deadline_ns)

@@ -17,10 +17,10 @@
 #include "view/view_lacp.h"
 #include "view/view_loop.h"
 
-/* What the objects are made from. */
+/* The sources of the objects. */
 struct source {
 	const struct pins *pins;
-	const struct lacp_system *lacp; /* NULL: not wanted, or not in mode 802.3ad */
+	const struct lacp_system *lacp; /* NULL: not needed, or not in mode 802.3ad */
 };
 
 static bool is_member(const struct pins *pins, unsigned int slot)
@@ -88,7 +88,7 @@ static json_t *duplex_json(uint32_t duplex)
 	return json_string(duplex ? "full" : "half");
 }
 
-/* A sentence for each; null: there is none. */
+/* A sentence for each problem; null if there is none. */
 static json_t *problem_json(const struct xbond_slave *slave)
 {
 	static const struct {
@@ -116,7 +116,8 @@ static json_t *problem_json(const struct xbond_slave *slave)
 }
 
 /*
- * Without carrier there is no speed: what the map has is the last one, by which its weight goes on.
+ * Without carrier there is no speed. The map still has the last speed, which goes on deciding the
+ * weight.
  */
 static void set_speed(json_t *json, const struct xbond_slave *slave)
 {
@@ -194,7 +195,7 @@ static uint64_t speed_mbps(const struct pins *pins)
 	return sum;
 }
 
-/* What the bond is made of, which the option may leave to bondd. */
+/* What the bond is made of; the option may have left that to bondd. */
 static json_t *device_json(uint32_t kind)
 {
 	switch ((enum xbond_device)kind) {
