@@ -27,7 +27,7 @@
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/slave_rx.h"
 #include "daemon/slave/vlan_filter.h"
-#include "daemon/slave/xdp.h"
+#include "daemon/slave/xdp_hooks.h"
 
 static void record(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
