@@ -98,3 +98,9 @@ enum cli_exit cli_print_json(json_t *json)
 	putchar('\n');
 	return CLI_DONE;
 }
+
+bool cli_verb_takes(const struct verb *verb, const struct option *option)
+{
+	return verb->takes_options && option->scope == verb->scope &&
+	       option->id != verb->not_option;
+}

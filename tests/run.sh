@@ -112,7 +112,7 @@ for program in "$build"/tests/unit/test_*; do
 done
 unit tests/sim/run
 unit tests/fuzz/replay
-for directory in tests/manual tests/packaging tests/cli tests/lacp tests/bpf; do
+for directory in tests/manual tests/packaging tests/cli tests/layout tests/bpf; do
     suite "$directory" "$directory"
 done
 [ "${1:-}" != local ] || end_with_totals

@@ -15,7 +15,7 @@
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/xdp.h"
+#include "daemon/slave/xdp_hooks.h"
 
 /* -errno: of the first that does not take it. */
 static int values_give_mac(struct bond *bond, struct err *err)

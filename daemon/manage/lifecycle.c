@@ -38,7 +38,7 @@
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/slave_trouble.h"
 #include "daemon/slave/vlan_filter.h"
-#include "daemon/slave/xdp.h"
+#include "daemon/slave/xdp_hooks.h"
 #include "daemon/slave/xdp_upgrade.h"
 #include "options/names.h"
 

@@ -12,7 +12,7 @@
 #include "daemon/bond/rx_turn.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/monitor/verdict.h"
-#include "daemon/slave/xdp.h"
+#include "daemon/slave/xdp_hooks.h"
 
 #define DRAIN_NS (5000 * NS_PER_MS) /* longer than markers take */
 /* Until a partner sends elsewhere; kernel bonding looks ten times a second. */

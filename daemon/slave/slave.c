@@ -26,7 +26,7 @@
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/slave_rx.h"
 #include "daemon/slave/vlan_filter.h"
-#include "daemon/slave/xdp.h"
+#include "daemon/slave/xdp_hooks.h"
 
 static const uint8_t no_mac[XBOND_MAC_SIZE];
 

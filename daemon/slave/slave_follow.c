@@ -13,7 +13,7 @@
 #include "daemon/monitor/poll.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_trouble.h"
-#include "daemon/slave/xdp.h"
+#include "daemon/slave/xdp_hooks.h"
 
 #define NEW_MEMBER_NS (1000 * NS_PER_MS)
 
