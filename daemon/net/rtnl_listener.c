@@ -10,8 +10,8 @@
 
 #include "common/clock.h"
 
-#define READ_NS (5 * NS_PER_MS) /* then it is the turn of what waits for the end of the messages \
-				 */
+/* then it is the turn of what waits for the end of the messages */
+#define READ_NS (5 * NS_PER_MS)
 #define KEPT_MAX 20000
 #define RECEIVE_BUFFER (8 << 20) /* of about 5,000 link messages; only used when they come */
 
