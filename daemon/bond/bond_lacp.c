@@ -138,6 +138,8 @@ void bond_lacp_follow(struct bond *bond)
 	if (!bond->lacp)
 		return;
 	follow_config(bond);
+	/* What is on its way from the partner of a slave that leaves for a while is still taken. */
+	slowio_linger(bond->lacp, bond->is_down ? 0 : rx_turn_out(bond));
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		follow_port(bond, slot);
 }

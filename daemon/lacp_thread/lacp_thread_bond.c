@@ -85,6 +85,11 @@ static uint32_t carrier_flags(const struct slowio_bond *bond)
 	return flags && bond->pair == SLOWIO_PAIR_AROUND ? flags | XBOND_F_OPENING : flags;
 }
 
+static uint64_t receiving(const struct slowio_bond *bond)
+{
+	return bond->collecting | bond->lingering;
+}
+
 /*
  * What ends, ends here and now, and so begins what begins: the partner may send from the PDU on
  * that comes next, one port may take over from another, and the main loop may be waiting for the
@@ -100,7 +105,7 @@ static void on_port(void *context, unsigned int slot, bool collecting, bool dist
 	change(&bond->distributing, slot, distributing);
 	if (collecting)
 		__atomic_or_fetch(&bond->table->flags, carrier_flags(bond), __ATOMIC_RELEASE);
-	change((uint64_t *)&bond->table->rx_mask, slot, collecting);
+	change((uint64_t *)&bond->table->rx_mask, slot, receiving(bond) & bit(slot));
 	change((uint64_t *)&bond->table->tx_mask, slot, distributing);
 	bond->has_news = true;
 }
@@ -150,7 +155,7 @@ void slowio_bond_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members
 	bond->pair = pair;
 	flags = carrier_flags(bond);
 	__atomic_or_fetch(&bond->table->flags, flags, __ATOMIC_RELEASE);
-	publish_masks(bond, tx & bond->distributing, members & bond->collecting);
+	publish_masks(bond, tx & bond->distributing, members & receiving(bond));
 	__atomic_and_fetch(&bond->table->flags, flags | ~ours, __ATOMIC_RELEASE);
 }
 
@@ -389,6 +394,7 @@ void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
 	change(&bond->collecting, slot, false);
 	change(&bond->distributing, slot, false);
 	change(&bond->draining, slot, false);
+	change(&bond->lingering, slot, false);
 	slowio_hold_clear(&bond->hold[slot], &bond->sent[slot]);
 	bond->ifindex[slot] = 0;
 }

@@ -219,7 +219,7 @@ def test_lacp_one_at_a_time(wired, shows, kind):
                  60)
         to.flow_on(100)
         results = to.finish(), back.finish()
-        print("lost, there and back:", *(result["lost"] for result in results))
+        print("lost, there and back:", *((result["lost"], result["gaps"]) for result in results))
         assert made.near.carrier_changes("bond0") == carrier
         assert [slave["link_failures"] for slave in made.near.show()["slaves"]] == [0, 0]
         # Some while a port leaves and joins, until the partner has seen it. All at once it was 2.4
