@@ -46,7 +46,7 @@ cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
-bpf_headers := $(wildcard bpf/*.h) lacp/state.h
+bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h
 
 .DEFAULT_GOAL := all
 .PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets sim-mutants test-vm test-vm-full check-format bench bench-vm soak install uninstall clean

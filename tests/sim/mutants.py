@@ -74,22 +74,22 @@ MUTANTS = {"max_links: a port that does not get in sync keeps its place": [
            "min_links_lacp: two ends refuse each other for ever": [
                (CORE + "rank.c", "now_ns >= port->behind_ns + rest_ns(port);", "0 * now_ns;")],
            "lacp_partner: a stranger is believed": [(CORE + "stranger.c",
-                                                     "	return memcmp(believed, anybody",
-                                                     "	return 0 && memcmp(believed, anybody")],
+                                                     "	return !lacp_is_believed(",
+                                                     "	return 0 && !lacp_is_believed(")],
            "hold: ends for the partner's port priority": [
-               (HOLD, "slow_same(frame + LACP_ACTOR, words->partner, LACP_PORT_PRIORITY)",
-                "slow_same(frame + LACP_ACTOR, words->partner, LACP_PORT)")],
+               (HOLD, "lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT_PRIORITY)",
+                "lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT)")],
            "hold: ends for the partner's rate and activity": [(
                HOLD, "	} else if (!slow_is_in_sync(words, frame)) {",
                "	} else if (!slow_is_in_sync(words, frame) ||\n"
-               "		   ((frame[LACP_ACTOR_STATE] ^ words->partner[LACP_STATE]) &\n"
+               "		   ((frame[SLOW_ACTOR_STATE] ^ words->partner[LACP_INFO_STATE]) &\n"
                "		    (LACP_TIMEOUT | LACP_ACTIVITY))) {")],
            "hold: says SYNC for a port that does not collect": [
                (HOLD, "	if (carries)\n		state |= LACP_SYNCHRONIZATION | carries;",
                 "	state |= LACP_SYNCHRONIZATION | carries;")],
            "hold: puts a port back by the last PDU sent": [
                (HOLD, "	__u32 back = port->withheld & allowed & words->told;",
-                "	__u32 back = port->withheld & allowed & words->pdu[LACP_ACTOR_STATE];")],
+                "	__u32 back = port->withheld & allowed & words->pdu[SLOW_ACTOR_STATE];")],
            "hold: only its last answer counts among three PDUs in a second": [
                (CORE + "port.c", "	if (last_ns > LACP_HOLD_GAP)", "	if (!last_ns)")],
            "hold: old words are believed, though later ones were missed": [
