@@ -94,7 +94,7 @@ static void on_port(void *context, unsigned int slot, bool collecting, bool dist
 	change(&bond->distributing, slot, distributing);
 	if (collecting)
 		__atomic_or_fetch(&bond->table->flags, carrier_flags(bond), __ATOMIC_RELEASE);
-	change((uint64_t *)&bond->table->rx_mask, slot, receiving(bond) & bit(slot));
+	change((uint64_t *)&bond->table->rx_mask, slot, receiving(bond) & slots_bit(slot));
 	change((uint64_t *)&bond->table->tx_mask, slot, distributing);
 	bond->has_news = true;
 }
