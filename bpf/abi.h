@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The map ABI of xbond: the one header that BPF programs and user space share.
- * Every bond has one directory of pins, BPF_DIR/BOND/, with a file per map named
- * as XBOND_PIN_* says. Each struct names the one writer it has; all others read.
- * A change of any size or meaning here raises XBOND_ABI_VERSION, and adds a step to
- * daemon/dataplane/migrate_steps.c; a map that is only new does not.
+ * The map ABI of xbond: the one header that BPF programs and user space share. Every bond has a
+ * directory of pins, BPF_DIR/BOND/, with one file for each map, named as the XBOND_PIN_ macros say.
+ * Each struct names its one writer; everybody else only reads. A change of any size or meaning here
+ * raises XBOND_ABI_VERSION and adds a step to migrate_steps.c. A new map needs no step.
  */
 #ifndef XBOND_ABI_H
 #define XBOND_ABI_H
@@ -36,7 +35,7 @@
 #define XBOND_PIN_WATCHDOG "watchdog"
 #define XBOND_PIN_PDUS "pdus"
 #define XBOND_PIN_LACP "lacp"
-/* Maps that bonds of earlier builds may lack, until a bondd of this one has adopted them: */
+/* Maps that a bond of an earlier build lacks until a bondd of this build has adopted the bond: */
 #define XBOND_PIN_ATTACHED "attached"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
@@ -48,23 +47,23 @@
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
 /*
- * Multicast groups that slaves have joined for bond0: a hash by struct xbond_group; absent when an
- * older bondd made the bond:
+ * Multicast groups that slaves have joined for bond0: a hash with struct xbond_group as its key.
+ * Absent if an older bondd has made the bond:
  */
 #define XBOND_PIN_GROUPS "groups"
-/* What names of links begin with: */
+/* Prefixes of the names of links: */
 #define XBOND_PIN_LINKS "link_"
-/* XDP links, where attached; the slaves' with the slot's number: */
+/* XDP links, where they are attached; the link of a slave ends in its slot's number: */
 #define XBOND_PIN_LINK_XDP_TX "link_xdp_tx"
 #define XBOND_PIN_LINK_XDP_RX "link_xdp_rx_"
 /*
- * TCX and netkit links (absent with clsact); the slaves' are XBOND_PIN_LINK_RX and the slot:
+ * TCX and netkit links (absent with clsact); the link of a slave is XBOND_PIN_LINK_RX and its slot:
  * link_rx_3
  */
 #define XBOND_PIN_LINK_EGRESS "link_egress"
 #define XBOND_PIN_LINK_PORT "link_port"
 #define XBOND_PIN_LINK_RX "link_rx_"
-#define XBOND_PIN_NEW "_new" /* appended: a link that is to take the place of the other */
+#define XBOND_PIN_NEW "_new" /* suffix of a link that is about to replace another */
 
 /* The kernel's numbers. */
 enum xbond_mode {
@@ -84,7 +83,7 @@ enum xbond_selection {
 };
 #define XBOND_SELECT_LAST XBOND_SELECT_ALL
 
-/* The kernel's numbers, and from 16 on ours. */
+/* The kernel's numbers; xbond's own begin at 16. */
 enum xbond_policy {
 	XBOND_POLICY_LAYER2 = 0,
 	XBOND_POLICY_LAYER34 = 1,
@@ -111,7 +110,7 @@ enum xbond_mac_policy {
 	XBOND_MAC_FILTER = 1,
 };
 
-/* What receives on a slave; of a slave only TC or XDP. */
+/* The hook at which slaves receive. The option may be AUTO; the state of a slave is TC or XDP. */
 enum xbond_rx_hook {
 	XBOND_RX_TC = 0,
 	XBOND_RX_XDP = 1,
@@ -120,7 +119,7 @@ enum xbond_rx_hook {
 
 /* What bond0 is one end of. */
 enum xbond_device {
-	/* Of the option alone: netkit where the kernel has it, else veth. */
+	/* Only as the value of the option: netkit where the kernel has it, otherwise veth. */
 	XBOND_DEVICE_AUTO = 0,
 	XBOND_DEVICE_VETH = 1,
 	XBOND_DEVICE_NETKIT = 2,
@@ -133,8 +132,8 @@ enum xbond_hook {
 };
 
 /*
- * Life of a bond, so that a bondd that died in between can be followed by one that finishes or
- * undoes.
+ * The life of a bond. If bondd dies in between, the next bondd sees from this what to finish or
+ * undo.
  */
 enum xbond_bond_state {
 	XBOND_BOND_CREATING = 0,
@@ -158,7 +157,8 @@ enum xbond_link {
 };
 
 /*
- * Writer of a field: bondctl; bondd only at create and, for one slot, before that slot is a member.
+ * Writer: bondctl. bondd writes only at create, and into a slot's fields before the slot is a
+ * member.
  */
 struct xbond_settings {
 	__u64 drain_mask;	 /* slots that carry traffic only when no other can */
@@ -167,7 +167,7 @@ struct xbond_settings {
 	__u32 packets_per_slave; /* 0: random */
 	__u32 bytes_per_slave;	 /* 0: off; wins over packets_per_slave */
 	__u32 active_slot;	 /* the slave asked for by `set active_slave` */
-	/* Raised by one with each such request, after active_slot is written. */
+	/* Counts these requests: raised by one after active_slot is written. */
 	__u32 active_request;
 	__u32 weight[XBOND_MAX_SLAVES]; /* 0: auto */
 	__u32 symmetric;		/* both directions of a flow hash alike */
@@ -179,11 +179,11 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 
 #define XBOND_F_FORCE_COUNTED 1 /* `direct` is forbidden now: bypass.c says why */
 #define XBOND_F_CARRIER 2	/* the bond has carrier */
-/* As settings.path direct, whatever that says: XDP chooses for the others. */
+/* Packets of the stack go direct, whatever settings.path says, because XDP chooses on the pair. */
 #define XBOND_F_STACK_DIRECT 16
 #define XBOND_F_XDP_TX 32	/* the XDP program of the port side chooses, else it passes */
 #define XBOND_F_DRAIN_MARKERS 8 /* a drain begins when the partner has answered a marker */
-/* bond0 is in another namespace: it can be handed packets without its backlog. */
+/* bond0 is in another namespace, so packets can reach it without the CPU's backlog. */
 #define XBOND_F_REDIRECT_PEER 128
 #define XBOND_F_QUEUE_IDS 64 /* some slave has a queue_id */
 #define XBOND_F_NETKIT 256   /* bond0 is a netkit: only a queue_id is in tc_index */
@@ -193,10 +193,10 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */
 
 /*
- * Writer: bondd, but for `watched`. What the programs decide by; one store publishes each
- * of: active copy, masks, flags. In 802.3ad the masks, XBOND_F_CARRIER and XBOND_F_OPENING
- * are written under the LACP thread's lock only (slowio.h), and while that thread is away
- * the programs take slots out of the masks.
+ * What the programs decide by. Writer: bondd, except for `watched`. One store publishes each of:
+ * active copy, masks, flags. In 802.3ad the masks, XBOND_F_CARRIER and XBOND_F_OPENING are written
+ * only under the lock of the LACP thread, and while that thread is away the programs take slots out
+ * of the masks.
  */
 struct xbond_table {
 	__u64 tx_mask;	 /* slots that may transmit now */
@@ -207,38 +207,38 @@ struct xbond_table {
 	__u32 hash_seed;
 	__u32 bond_ifindex; /* in the port side's namespace; 0 while bond0 is elsewhere */
 	__u32 port_ifindex;
-	__u32 active_request; /* the last settings.active_request that the buckets contain */
-	/* 1 while bondd beats: its program sets it, the watchdog clears it. */
+	__u32 active_request; /* the settings.active_request that bondd has last acted on */
+	/* 1 while bondd sends its heartbeat: xbond_beat sets it, the watchdog clears it. */
 	__u32 watched;
 	__u32 bucket_count[2]; /* buckets in use per copy: all, or whole rounds of
 				  XBOND_SELECT_TURNS */
 	__u64 netns_cookie;    /* of the port side's namespace, for adoption; 0: unknown */
-	/* CLOCK_MONOTONIC; 0 after an orderly stop; not on the line above. */
+	/* CLOCK_MONOTONIC; 0 after an orderly stop. Kept off the cache line of the fields above. */
 	__u64 heartbeat_ns;
 	__u64 lacp_heartbeat_ns; /* of bondd's LACP thread; 0 after an orderly stop */
-	/* In force instead of settings.drain_mask while XBOND_F_DRAIN_MARKERS. */
+	/* Used instead of settings.drain_mask while XBOND_F_DRAIN_MARKERS is set. */
 	__u64 drained;
 	__u64 pad1[5];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
 	/* In round-robin by bytes: XBOND_BYTE_COST_ONE for the heaviest slave. */
 	__u32 byte_cost[XBOND_MAX_SLAVES];
-	/* Packets with this queue_mapping take the slave; 0: none. */
+	/* Packets with this queue_mapping take the slave; 0: no packets do. */
 	__u16 queue_id[XBOND_MAX_SLAVES];
 };
 _Static_assert(sizeof(struct xbond_table) == 128 + 2 * 256 + 128, "table ABI");
 
-/* Writer: bondd. Apart from the table so that a dump of that can be read. */
+/* Writer: bondd. Separate from the table so that a dump of the table stays readable. */
 struct xbond_buckets {
 	__u8 bucket[2][XBOND_BUCKETS]; /* table.active tells which is in force */
-	/* ifindex % size to slot: a hint, to be checked against table.ifindex[]. */
+	/* From ifindex % size to the slot: a hint, to be checked against table.ifindex[]. */
 	__u8 slot_of[XBOND_SLOT_CACHE];
-	/* For bondd alone: whose each bucket is when every slave works. */
+	/* Only for bondd: the owner of each bucket when every slave works. */
 	__u8 home[XBOND_BUCKETS];
 };
 _Static_assert(sizeof(struct xbond_buckets) == 8192 + 1024 + 4096, "buckets ABI");
 
 #define XBOND_PDU_SIZE 124 /* LACPDU and marker PDU with Ethernet header (802.1AX-2020 6.4.2.3) */
-/* What bondd is handed of one slave in a second; each class of PDUs has a budget of its own. */
+/* How many PDUs of one slave bondd gets in a second. Each class of PDUs has a budget of its own. */
 /* LACPDUs of the partner, and of others; LACP itself sends at most 3. */
 #define XBOND_PDUS_PER_SECOND 10
 #define XBOND_MARKERS_PER_SECOND 5	  /* as many as the core answers */
@@ -256,12 +256,13 @@ enum xbond_hold_end {
 	XBOND_HOLD_PARTNER_CHANGED = 3, /* another partner */
 };
 
-/* By whose PDU it is: nobody can use up the budget of another class. */
+/* Classes of PDUs. One class cannot use up the budget of another. */
 enum xbond_pdu_class {
 	XBOND_PDU_PARTNER = 0,	/* LACPDUs of the system and port that are our partner */
 	XBOND_PDU_STRANGER = 1, /* other LACPDUs */
 	XBOND_PDU_MARKER = 2,
-	XBOND_PDU_OTHER = 3, /* other slow protocols: never dropped, only not handed to bondd */
+	/* other slow protocols: never dropped; bondd does not see the excess */
+	XBOND_PDU_OTHER = 3,
 	XBOND_PDU_CLASSES = 4,
 };
 
@@ -273,23 +274,24 @@ struct xbond_pdu_budget {
 };
 _Static_assert(sizeof(struct xbond_pdu_budget) == 16, "PDU budget ABI");
 
-/* What the programs hold a port by. Writer: bondd's LACP thread, after each run of the machines. */
+/*
+ * What the programs need to hold a port. Writer: bondd's LACP thread, after each run of the
+ * machines.
+ */
 struct xbond_hold_words {
 	__u64 silence_ns; /* the timeout in force: 3 s or 90 s */
 	__u64 heard_ns;	  /* the last LACPDU of the partner */
 	__u64 sent_ns;	  /* when pdu was sent; 0: never */
 	__u32 holding;	  /* current, lacp_hold on, and pdu is valid: the programs answer */
-	/* The receive machine is CURRENT: the partner, or its silence, decides. */
+	/* The Receive machine is CURRENT: what the partner says, or its silence, decides. */
 	__u32 current;
 	/* LACP_COLLECTING and LACP_DISTRIBUTING: what the core lets the port do. */
 	__u32 told;
 	__u32 independent; /* independent control: distributes only while the partner collects */
-	/*
-	 * The partner's 15 bytes of an information TLV; its state but for AGG is not used.
-	 */
+	/* The partner's 15 bytes of an information TLV. Of its state only AGG is used. */
 	__u8 partner[16];
 	__u8 pdu[XBOND_PDU_SIZE];      /* the last LACPDU sent, with Ethernet header */
-	__u8 believed[XBOND_MAC_SIZE]; /* the only partner system that is believed; zero: any */
+	__u8 believed[XBOND_MAC_SIZE]; /* the only system accepted as a partner; zero: any */
 	__u8 pad0[6];
 };
 _Static_assert(sizeof(struct xbond_hold_words) == 192, "hold words ABI");
@@ -297,8 +299,8 @@ _Static_assert(sizeof(struct xbond_hold_words) == 192, "hold words ABI");
 /* One per slot: how the programs keep a port of an 802.3ad bond while bondd is away. */
 struct xbond_hold {
 	/*
-	 * Writer: bondd. A change is written into the idle copy, whole, and one store puts that in
-	 * force.
+	 * Writer: bondd. It writes a change completely into the idle copy; one store then puts that
+	 * copy in force.
 	 */
 	__u32 enabled;	/* the slot is a port */
 	__u32 in_force; /* which copy of words: 0 or 1 */
@@ -307,7 +309,7 @@ struct xbond_hold {
 	__u64 heard_ns; /* the last LACPDU of the partner */
 	__u64 answered_ns;
 	__u32 ended; /* enum xbond_hold_end */
-	/* LACP_COLLECTING and LACP_DISTRIBUTING: what the port may not do for now. */
+	/* LACP_COLLECTING and LACP_DISTRIBUTING: what the port may not do at present. */
 	__u32 withheld;
 	__u32 hurried; /* the partner asks for the short timeout, and knows that we do */
 	__u32 answers;
@@ -338,18 +340,18 @@ struct xbond_counters {
 };
 _Static_assert(sizeof(struct xbond_counters) == 40, "counters ABI");
 
-/* Writer: BPF, one for all CPUs: where round-robin stands. The other modes do not touch it. */
+/* Writer: BPF, one copy for all CPUs: the state of round-robin. Other modes do not touch it. */
 struct xbond_cursor {
 	__u64 turn; /* packets so far */
 	__u32 slot; /* whose turn it is by bytes */
 	__u32 pad0;
-	__u64 until; /* its turn ends when sent[slot] has come so far */
+	__u64 until; /* its turn ends when sent[slot] reaches this */
 	__u64 pad1[5];
 	__u64 sent[XBOND_MAX_SLAVES]; /* bytes times table.byte_cost */
 };
 _Static_assert(sizeof(struct xbond_cursor) == 64 + 512, "cursor ABI");
 
-/* Writer: bondd. Identity and options of the bond; BPF does not read it. */
+/* Writer: bondd. Identity and options of the bond. BPF does not read them. */
 struct xbond_bond {
 	__u32 magic;
 	__u32 abi_version;
@@ -362,7 +364,10 @@ struct xbond_bond {
 	char name[XBOND_NAME_SIZE];
 	char port_name[XBOND_NAME_SIZE];
 	__u8 mac[XBOND_MAC_SIZE];
-	/* Given at create; a mac that differs is the user's or a slave's. */
+	/*
+	 * The address that bond0 got at create. If its address differs, it came from the user or a
+	 * slave.
+	 */
 	__u8 random_mac[XBOND_MAC_SIZE];
 	__u32 carrier;
 	__u32 mode; /* enum xbond_mode */
@@ -394,7 +399,7 @@ struct xbond_bond {
 	__u8 pad0[2];
 	__u32 rx_hook; /* enum xbond_rx_hook */
 	__u32 xdp_tx;
-	/* Of bond0, which needs it while a slave receives by XDP. */
+	/* Of bond0, which needs GRO while a slave receives by XDP. */
 	__u32 gro_was_off;
 	struct xbond_counters retired; /* sums of slaves that left */
 	__u32 device;		       /* enum xbond_device: as asked for */
@@ -403,7 +408,7 @@ struct xbond_bond {
 	__u32 lacp_revert;
 	__u32 lacp_wtr_s;
 	__u32 min_links_lacp;
-	/* The only partner system that is believed; zero: any. */
+	/* The only system accepted as a partner; zero: any. */
 	__u8 lacp_partner[XBOND_MAC_SIZE];
 	__u8 pad1[2];
 };
@@ -413,9 +418,9 @@ _Static_assert(sizeof(struct xbond_bond) == 280, "bond ABI");
 #define XBOND_SLAVE_WAS_PROMISC 2
 #define XBOND_SLAVE_WAS_ALLMULTI 4
 #define XBOND_SLAVE_HAD_CLSACT 8
-/* 01:80:c2:00:00:02 is on its multicast list because of us. */
+/* bondd has put 01:80:c2:00:00:02 on its multicast list. */
 #define XBOND_SLAVE_JOINED_SLOW 16
-#define XBOND_SLAVE_HAD_VLAN_FILTER 32 /* rx-vlan-filter was on and may be off because of us */
+#define XBOND_SLAVE_HAD_VLAN_FILTER 32 /* rx-vlan-filter was on; bondd may have turned it off */
 #define XBOND_SLAVE_HAD_VLAN_STRIP 64  /* rx-vlan-hw-parse, likewise */
 #define XBOND_SLAVE_MAC_CHANGES 128    /* a member that is up: it may be down for that just now */
 #define XBOND_SLAVE_HAD_LRO 256	       /* rx-lro was on, and may be off because of XDP */
@@ -427,7 +432,7 @@ _Static_assert(sizeof(struct xbond_bond) == 280, "bond ABI");
 /* It is known whether it had a clsact qdisc: if not, the one that is there is ours. */
 #define XBOND_SLAVE_CLSACT_KNOWN 2048
 
-/* What a slave was before xbond changed it: recorded first, restored on release. */
+/* What a slave was before xbond changed it: recorded before the change, restored on release. */
 struct xbond_slave_record {
 	__u32 flags; /* XBOND_SLAVE_* */
 	__u32 mtu;
@@ -437,14 +442,18 @@ struct xbond_slave_record {
 };
 _Static_assert(sizeof(struct xbond_slave_record) == 20, "slave record ABI");
 
-/* What others have done to a slave that add-slave would have refused, and that is still so. */
+/*
+ * What others have done to a slave although add-slave would have refused it; only what still holds.
+ */
 #define XBOND_TROUBLE_MASTER 1	  /* it is a port of another device */
 #define XBOND_TROUBLE_ADDRESSES 2 /* it has IP addresses */
 #define XBOND_TROUBLE_UPPERS 4	  /* VLANs, macvlans or the like are on it */
-/* Filters of others let frames pass for good: ours goes before them. */
+/* Filters of others let frames pass for good, so xbond's program goes in front of them. */
 #define XBOND_TROUBLE_ENDING 8
-#define XBOND_TROUBLE_UNMET 16 /* filters of others come after ours, or XDP */
-#define XBOND_TROUBLE_NFT 32   /* it has nft chains at its ingress, which come after ours */
+/* filters of others see no frames of the bond: they come after xbond's program or XDP */
+#define XBOND_TROUBLE_UNMET 16
+/* it has nft chains at its ingress, which come after xbond's program */
+#define XBOND_TROUBLE_NFT 32
 
 /* Writer: bondd. One entry per slot. */
 struct xbond_slave {
@@ -458,10 +467,12 @@ struct xbond_slave {
 	__u8 mac[XBOND_MAC_SIZE];
 	__u8 perm_mac[XBOND_MAC_SIZE];
 	__u32 actor_port_prio;
-	__u8 filter_mac[XBOND_MAC_SIZE]; /* on its unicast list because of us; zero: none */
-	__u16 resets; /* times that a change of ours has cost its carrier, not in link_failures */
+	__u8 filter_mac[XBOND_MAC_SIZE]; /* what bondd has put on its unicast list; zero: nothing */
+	__u16 resets; /* losses of carrier caused by a change of bondd; not in link_failures */
 	struct xbond_slave_record before;
-	/* As last seen: tells whether carrier was lost while no bondd looked. */
+	/*
+	 * The kernel's count as last seen: tells whether carrier was lost while no bondd watched.
+	 */
 	__u32 carrier_changes;
 	__u32 rx_hook;	/* enum xbond_rx_hook: what is attached */
 	__u32 queue_id; /* 0: none */
@@ -475,8 +486,8 @@ _Static_assert(sizeof(struct xbond_slave) == 104, "slave ABI");
 #define XBOND_MAX_GROUPS 4096
 
 /*
- * Writer: bondd. Key of the map of groups; a value is a __u64, the slots on whose lists it is
- * because of us.
+ * Writer: bondd. The key of the map of groups. A value is a __u64: the slots whose devices bondd
+ * has made join.
  */
 struct xbond_group {
 	__u8 mac[XBOND_MAC_SIZE];
@@ -484,21 +495,23 @@ struct xbond_group {
 };
 _Static_assert(sizeof(struct xbond_group) == 8, "group ABI");
 
-/* Programs of bond0's pair, in xbond_attached. */
+/* Programs of bond0's pair, as bits in xbond_attached. */
 #define XBOND_ATTACHED_PORT 1
 #define XBOND_ATTACHED_EGRESS 2
 
-/* Writer: bondd. What somebody has done to the attached programs. */
+/* Writer: bondd. Attached programs that somebody has removed. */
 struct xbond_attached {
-	/* Slots whose receive program is not attached, and cannot be for now. */
+	/* Slots whose receive program is not attached and cannot be attached at present. */
 	__u64 missing;
-	__u32 missing_bond;		  /* XBOND_ATTACHED_*: of the pair, likewise */
+	__u32 missing_bond;		  /* XBOND_ATTACHED_*: the same for the pair */
 	__u32 detached_bond;		  /* how often programs of the pair were found missing */
-	__u32 detached[XBOND_MAX_SLAVES]; /* and the receive program of each slot */
+	__u32 detached[XBOND_MAX_SLAVES]; /* the same for the receive program of each slot */
 };
 _Static_assert(sizeof(struct xbond_attached) == 16 + 256, "attached ABI");
 
-/* Writer: bondd's LACP thread. Two copies, so that a whole one is there whenever it dies. */
+/*
+ * Writer: bondd's LACP thread. There are two copies, so that one is complete whenever bondd dies.
+ */
 struct xbond_lacp {
 	__u32 current; /* the copy in force */
 	__u32 pad0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The worker under every transmit entry point, TC and XDP alike: from how the bond
- * selects, the settings and a packet in memory to the slot. How headers are brought within reach,
- * and how the packet then leaves, is the entry point's.
+ * The worker under every transmit entry point, TC and XDP alike. From the bond's mode, the settings
+ * and a packet in memory it finds the slot. The entry point makes the headers accessible and sends
+ * the packet.
  */
 #ifndef XBOND_BPF_CHOOSE_H
 #define XBOND_BPF_CHOOSE_H
@@ -33,8 +33,8 @@ static __always_inline struct flow_rule choose_rule(void)
 }
 
 /*
- * A slot of mask, which must not be empty, or CHOOSE_ALL: every slot of it. hash_of is called where
- * a hash decides: it is the entry point's, which has the context, and must be inline.
+ * Returns a slot of mask, which must not be empty, or CHOOSE_ALL for broadcast. hash_of is called
+ * in modes that hash. It belongs to the entry point, which has the context, and must be inline.
  */
 static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *context), __u64 mask,
 					 __u32 length)
@@ -58,8 +58,8 @@ static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *c
 }
 
 /*
- * In active-backup also the slave that transmit has gone over to by the settings or the
- * detour, before bondd has followed: answers come in where the questions went out.
+ * In active-backup the slave that transmission has moved to (by the settings or the detour) also
+ * receives, before bondd has followed: answers arrive where the questions left.
  */
 static __always_inline int choose_collects_by_now(__u32 slot)
 {

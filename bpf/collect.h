@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the receive programs of a slave, TC and XDP, share: which slot they are on, and which
- * frames are not simply the bond's.
+ * What the receive programs of a slave, TC and XDP, share: which slot they are on, and which frames
+ * need more than being handed to the bond.
  */
 #ifndef XBOND_BPF_COLLECT_H
 #define XBOND_BPF_COLLECT_H

@@ -17,7 +17,10 @@ static __always_inline int flow_policy_has_ports(__u32 policy)
 	       policy == XBOND_POLICY_FLOW;
 }
 
-/* Policies that look at the Ethernet header only. -1: not for this policy, or there is a tag. */
+/*
+ * Policies that look at the Ethernet header only. Returns -1 for another policy, or if there is a
+ * tag.
+ */
 static __always_inline int flow_plain_ether(__u64 *hash, const struct ethhdr *eth, __u32 policy,
 					    const struct flow_rule *rule)
 {
@@ -32,7 +35,7 @@ static __always_inline int flow_plain_ether(__u64 *hash, const struct ethhdr *et
 	return 0;
 }
 
-/* IPv4 that surely has no other packet within. */
+/* An IPv4 packet that certainly carries no other packet. */
 static __always_inline int flow_plain_carries_nothing(const struct packet *packet,
 						      const struct ethhdr *eth)
 {
@@ -49,8 +52,8 @@ static __always_inline int flow_plain_carries_nothing(const struct packet *packe
 }
 
 /*
- * flow_hash() for what most packets are: untagged, IPv4 where the policy looks at it, all
- * headers at hand. -1: something else, and symmetric hashes.
+ * flow_hash() for most packets: untagged, IPv4 if the policy looks at IP, all headers accessible.
+ * Returns -1 for all others and for symmetric hashes.
  */
 static __always_inline int flow_hash_plain(const struct packet *packet,
 					   const struct flow_rule *rule, __u64 *ret_hash)
@@ -86,7 +89,7 @@ static __always_inline int flow_hash_plain(const struct packet *packet,
 	return 0;
 }
 
-/* The IP header by the packet type, or FLOW_OUTER. */
+/* Finds the IP header by the packet type; FLOW_OUTER if there is none. */
 static __always_inline __u32 flow_at_type(__be16 type, __u32 offset)
 {
 	if (type == bpf_htons(ETH_P_IP))
@@ -94,7 +97,7 @@ static __always_inline __u32 flow_at_type(__be16 type, __u32 offset)
 	return type == bpf_htons(ETH_P_IPV6) ? FLOW_AT_IP6 | offset : FLOW_OUTER;
 }
 
-/* MACs where the policy has them or there is no IP packet; then the IP packet. */
+/* The MACs, if the policy has them or there is no IP packet; then the IP packet. */
 static __always_inline int flow_layers(__u64 *hash, const struct packet *packet, __be16 type,
 				       __u32 at, const struct flow_rule *rule,
 				       const struct flow_hook *hook)
@@ -111,8 +114,8 @@ static __always_inline int flow_layers(__u64 *hash, const struct packet *packet,
 }
 
 /*
- * Hash of the packet. FLOW_SHORT when headers that count lie beyond packet->end; the hash is
- * then that of what could be read. XBOND_POLICY_FLOW, where there is no skb, is layer3+4.
+ * The hash of the packet. Returns FLOW_SHORT if headers that count lie beyond packet->end; the hash
+ * is then that of the readable part. XBOND_POLICY_FLOW is layer3+4 where there is no skb.
  */
 static __always_inline int flow_hash(const struct packet *packet, const struct flow_rule *rule,
 				     const struct flow_hook *hook, __u64 *ret_hash)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Encapsulated packets: from an IP header to the one that its packet carries, down to the
- * innermost. An entry point has the two halves of a step in functions that the verifier sees
- * once, and these pass words to each other. Knows packet memory only.
+ * Encapsulated packets: from an IP header to the IP header that its packet carries, down to the
+ * innermost. An entry point has the two halves of a step as functions that the verifier checks
+ * once; they pass words to each other. Knows packet memory only.
  */
 #ifndef XBOND_BPF_FLOW_ENCAP_H
 #define XBOND_BPF_FLOW_ENCAP_H
@@ -48,7 +48,10 @@ struct encap {
 
 #define ENCAP(its_kind, its_offset) ((struct encap){ .kind = (its_kind), .offset = (its_offset) })
 
-/* size bytes at an offset, or none: then *ret_why tells whether they are too far or cut. */
+/*
+ * Returns size bytes at an offset, or NULL. *ret_why then tells whether they are out of reach or
+ * cut off.
+ */
 static __always_inline void *encap_read(const struct packet *packet, __u32 offset, __u32 size,
 					enum encap_kind *ret_why)
 {
@@ -135,7 +138,9 @@ static __always_inline int encap_is_udp_tunnel(__u16 port)
 	       port == ENCAP_PORT_GENEVE || port == ENCAP_PORT_GTPU;
 }
 
-/* By destination port; all of these have at least 8 bytes of header. */
+/*
+ * What a UDP packet carries, by its destination port. All of these have at least 8 bytes of header.
+ */
 static __always_inline struct encap encap_udp(const struct packet *packet, __u32 offset)
 {
 	enum encap_kind why;
@@ -159,7 +164,7 @@ static __always_inline struct encap encap_udp(const struct packet *packet, __u32
 					   : ENCAP(ENCAP_NOTHING, 0);
 }
 
-/* By protocol number. A frame may be the payload of IP, too (RFC 8986). */
+/* What an IP packet carries, by its protocol number. It may also be a frame (RFC 8986). */
 static __always_inline struct encap encap_of_payload(const struct packet *packet, __u8 protocol,
 						     __u32 offset)
 {
@@ -197,7 +202,7 @@ static __always_inline struct encap encap_of_ether(const struct packet *packet, 
 	return ENCAP(ENCAP_NOTHING, 0);
 }
 
-/* What is below a label stack: nothing says so but its first bits (RFC 3032, 4928). */
+/* What is below a label stack. Only its first bits tell (RFC 3032, 4928). */
 static __always_inline struct encap encap_of_mpls(const struct packet *packet, __u32 offset)
 {
 	for (int i = 0; i < FLOW_MAX_LABELS; i++) {
@@ -213,7 +218,7 @@ static __always_inline struct encap encap_of_mpls(const struct packet *packet, _
 	return ENCAP(ENCAP_NOTHING, 0);
 }
 
-/* An IP header that is whole, by the version in it. */
+/* Returns a complete IP header, recognised by the version in it. */
 static __always_inline __u32 encap_at(const struct packet *packet, __u32 offset)
 {
 	enum encap_kind why;
@@ -228,7 +233,7 @@ static __always_inline __u32 encap_at(const struct packet *packet, __u32 offset)
 	return encap_read(packet, offset, 40, &why) ? FLOW_AT_IP6 | offset : FLOW_AT_SHORT;
 }
 
-/* The IP header within a payload; FLOW_OUTER: there is none; or FLOW_AT_SHORT. */
+/* The IP header within a payload. FLOW_OUTER if there is none, or FLOW_AT_SHORT. */
 static __always_inline __u32 flow_encap_inner(const struct packet *packet, __u32 payload)
 {
 	struct encap encap =

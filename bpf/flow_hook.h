@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rare ways of flow_hash() as functions of the entry point's own context, which the
- * verifier looks at once. Included after FLOW_CONTEXT (struct __sk_buff or struct xdp_md) is
- * defined, and packet_of() for it.
+ * The rare paths of flow_hash() as functions with the entry point's own context, which the verifier
+ * checks once. Include it after defining FLOW_CONTEXT (struct __sk_buff or struct xdp_md) and
+ * packet_of().
  */
 #ifndef XBOND_BPF_FLOW_HOOK_H
 #define XBOND_BPF_FLOW_HOOK_H

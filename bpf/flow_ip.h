@@ -31,7 +31,7 @@ struct extension_header {
 #define FLOW_AT_IP6 0x20000
 #define FLOW_AT_SHORT 0x80000000 /* packet memory ended first */
 
-/* What it carries: protocol << 16 | offset; 0 for what does not count. */
+/* What the packet carries: protocol << 16 | offset; 0 if it does not count. */
 #define FLOW_PAYLOAD(protocol, offset) ((__u32)(protocol) << 16 | (offset))
 #define FLOW_PAYLOAD_PROTOCOL(payload) ((payload) >> 16 & 0xff)
 
@@ -47,7 +47,9 @@ static __always_inline int flow_is_extension(__u8 next)
 	       next == IPPROTO_FRAGMENT || next == IPPROTO_AH;
 }
 
-/* Bytes of an extension header that lies within reach; 0: of a fragment that is not the whole. */
+/*
+ * Bytes of an extension header that lies within reach. 0 if this is a fragment and not the whole.
+ */
 static __always_inline __u32 flow_extension_length(const struct extension_header *extension,
 						   __u8 kind)
 {
@@ -59,7 +61,7 @@ static __always_inline __u32 flow_extension_length(const struct extension_header
 }
 
 /*
- * Past the extension headers. Fragments, and what lies behind too many headers, carry nothing that
+ * Skips the extension headers. Fragments, and packets with too many headers, have no payload that
  * counts.
  */
 static __always_inline __u32 flow_payload6(const struct packet *packet, __u32 offset)
@@ -98,7 +100,7 @@ static __always_inline __u32 flow_payload4(const struct packet *packet, __u32 of
 		       : FLOW_PAYLOAD(ip->protocol, offset + ip->ihl * 4);
 }
 
-/* Of the IP header at `at`: FLOW_PAYLOAD(), 0 or FLOW_AT_SHORT. */
+/* For the IP header at `at`: FLOW_PAYLOAD(), 0 or FLOW_AT_SHORT. */
 static __always_inline __u32 flow_payload(const struct packet *packet, __u32 at)
 {
 	__u32 offset = at & FLOW_AT_OFFSET;
@@ -106,7 +108,7 @@ static __always_inline __u32 flow_payload(const struct packet *packet, __u32 at)
 	return at & FLOW_AT_IP6 ? flow_payload6(packet, offset) : flow_payload4(packet, offset);
 }
 
-/* A packet too short for its ports hashes without. */
+/* A packet that is too short for its ports is hashed without them. */
 static __always_inline int flow_ports(__u64 *hash, const struct packet *packet, void *layer4,
 				      const struct flow_rule *rule)
 {
@@ -130,7 +132,7 @@ static __always_inline int flow_ip4(__u64 *hash, const struct packet *packet, __
 	return flow_ports(hash, packet, (void *)ip + ip->ihl * 4, rule);
 }
 
-/* The label of one direction says nothing about the other's. */
+/* Not with symmetric: the two directions have different labels. */
 static __always_inline int flow_label_counts(const struct flow_rule *rule)
 {
 	return rule->flow_label && !rule->symmetric;

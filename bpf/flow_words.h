@@ -12,7 +12,7 @@
 
 #include "bpf/abi.h"
 
-/* linux/stddef.h has one that is a mere wish. */
+/* The __always_inline of linux/stddef.h is only a hint to the compiler. */
 #undef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 
@@ -23,7 +23,7 @@ struct packet {
 	__s32 vlan_tci;
 };
 
-/* Packet memory ended inside the headers: there may be more outside the linear part. */
+/* Packet memory ended inside the headers. There may be more outside the linear part. */
 #define FLOW_SHORT (-1)
 
 /* What the user has asked for. */
@@ -35,8 +35,8 @@ struct flow_rule {
 };
 
 /*
- * What an entry point has to offer: parts of the walk that are functions of their own to the
- * verifier, called with words. They are flow_payload() and flow_encap_inner() on its packet.
+ * What an entry point must provide: the parts of the walk that the verifier checks as functions of
+ * their own, called with words. They call flow_payload() and flow_encap_inner() on its packet.
  */
 struct flow_hook {
 	void *context;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The maps of one bond that its programs share. settings, table, buckets and cursor are sections of
- * global data, so that the programs read them by address, without a lookup; they are arrays of one
- * entry all the same.
+ * global data, so the programs read them by address, without a lookup. They are arrays of one entry
+ * all the same.
  */
 #ifndef XBOND_BPF_MAPS_H
 #define XBOND_BPF_MAPS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * queue_id: a packet whose queue_mapping is that of a slave takes this slave, if it may
- * transmit. The mapping is read where a packet enters bond0, before the stack sets it to a
- * queue of the pair, and crosses the pair, with the priority, in tc_index.
+ * queue_id: a packet whose queue_mapping is that of a slave takes this slave, if the slave may
+ * transmit. The mapping is read where a packet enters bond0, before the stack changes it to a queue
+ * of the pair. It crosses the pair in tc_index, together with the priority.
  */
 #ifndef XBOND_BPF_QUEUE_ID_H
 #define XBOND_BPF_QUEUE_ID_H
@@ -26,7 +26,7 @@ static __always_inline int queue_ids_used(void)
 	return READ_ONCE(table.flags) & XBOND_F_QUEUE_IDS;
 }
 
-/* What tc_index has to hold so that neither the slave nor a small priority is lost; 0: nothing. */
+/* The value that tc_index needs so that the slave and a small priority survive; 0: none. */
 static __always_inline __u32 queue_before_crossing(__u32 queue_mapping, __u32 priority)
 {
 	__u32 slot = queue_slot(queue_mapping);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a hash, or from the round-robin cursor, to the slot that transmits:
- * hash -> bucket -> slot, and past slots that may not transmit now (the detour).
- * Knows the maps, not the packet.
+ * From a hash, or from the round-robin cursor, to the slot that transmits: hash -> bucket -> slot.
+ * If that slot may not transmit now, another one is taken (the detour). Knows the maps, not the
+ * packet.
  */
 #ifndef XBOND_BPF_SELECT_H
 #define XBOND_BPF_SELECT_H
@@ -14,15 +14,15 @@
 #define SELECT_NONE XBOND_NO_SLOT
 #define SELECT_NOBODY (1LL << 62)
 #define SELECT_HEAD_START (256LL * 1024 * XBOND_BYTE_COST_ONE)
-#define SELECT_FRAMING 24 /* preamble, FCS, gap: what a frame costs beside its bytes */
+#define SELECT_FRAMING 24 /* preamble, FCS and gap, which a frame costs in addition */
 
-/* With markers, what the user has asked for waits for bondd, if that is there. */
+/* With markers, a drain that the user has asked for waits for bondd, if bondd is there. */
 __noinline __u64 select_drained_by_marker(void)
 {
-	return READ_ONCE(table.watched) ? READ_ONCE(table.drained) : READ_ONCE(settings.drain_mask);
+	return drain_mask(READ_ONCE(table.watched), &table.drained, &settings.drain_mask);
 }
 
-/* Slots that may transmit; drained ones only when there is no other. */
+/* The slots that may transmit. Drained slots are among them only if there are no others. */
 static __always_inline __u64 select_mask(void)
 {
 	__u64 may = READ_ONCE(table.tx_mask), drained = READ_ONCE(settings.drain_mask);
@@ -51,10 +51,13 @@ static __always_inline __u32 select_lowest(__u64 mask)
 	return position[(mask & -mask) * 0x03f79d71b4cb0a89ULL >> 58] % XBOND_MAX_SLAVES;
 }
 
-/* Functions that the programs share and call rarely are global: verified once, by themselves. */
+/*
+ * Functions that the programs share and rarely call are global, so the verifier checks them once,
+ * by themselves.
+ */
 
 /*
- * A slot of mask for a bucket whose own slot may not transmit. Further buckets are tried
+ * Returns a slot of mask for a bucket whose own slot may not transmit. It tries other buckets
  * first, so that the share of the missing slave spreads over the others by weight.
  */
 __noinline __u32 select_detour(__u64 hash, __u64 mask)
@@ -71,8 +74,8 @@ __noinline __u32 select_detour(__u64 hash, __u64 mask)
 }
 
 /*
- * Without jumps, and hidden from the optimizer, so that a loop over all slots is one path to the
- * verifier.
+ * Has no jumps, and is hidden from the optimizer, so that the verifier sees a loop over all slots
+ * as one path.
  */
 static __always_inline __s64 select_lesser(__s64 a, __s64 b)
 {
@@ -83,8 +86,8 @@ static __always_inline __s64 select_lesser(__s64 a, __s64 b)
 }
 
 /*
- * The slot of mask with the fewest bytes and how many these are behind `base`, as one word:
- * -behind * 64 + slot. SELECT_NOBODY: the mask is empty.
+ * Finds the slot of mask with the fewest bytes, and how far these are behind `base`. Returns one
+ * word: -behind * 64 + slot. SELECT_NOBODY if the mask is empty.
  */
 static __always_inline __s64 select_fewest(__u64 mask, __u64 base)
 {
@@ -104,9 +107,9 @@ static __always_inline __s64 select_fewest(__u64 mask, __u64 base)
 }
 
 /*
- * Round-robin by bytes: when a slave has had its turn, it is the turn of the one with the
- * fewest bytes. Bytes count by weight. Packets of unequal size, and senders on several CPUs,
- * do not drive the links apart.
+ * Round-robin by bytes: when the turn of a slave ends, the slave with the fewest bytes is next.
+ * Bytes are divided by weight. So packets of unequal size, and senders on several CPUs, do not fill
+ * the links unevenly.
  */
 __noinline __u32 select_by_bytes(__u64 mask, __u32 length, __u32 bytes_per_slave)
 {
@@ -121,7 +124,9 @@ __noinline __u32 select_by_bytes(__u64 mask, __u32 length, __u32 bytes_per_slave
 		if (fewest == SELECT_NOBODY)
 			return SELECT_NONE;
 		current = fewest & (XBOND_MAX_SLAVES - 1);
-		/* One that was away gets a head start, not all it has missed. */
+		/*
+		 * A slave that was away gets a small lead; it does not catch up all it has missed.
+		 */
 		if (-(fewest >> 6) > SELECT_HEAD_START + 2 * turn)
 			cursor.sent[current] = sent - SELECT_HEAD_START;
 		cursor.slot = current;
@@ -132,7 +137,7 @@ __noinline __u32 select_by_bytes(__u64 mask, __u32 length, __u32 bytes_per_slave
 	return current;
 }
 
-/* The turn is shared by all CPUs: one connection sends from several, and its order counts. */
+/* All CPUs share the turn, because one connection sends from several CPUs and its order matters. */
 static __always_inline __u32 select_by_turn(__u32 packets_per_slave)
 {
 	__u32 turn = __sync_fetch_and_add(&cursor.turn, 1);
@@ -155,7 +160,10 @@ static __always_inline __u32 select_round_robin(__u64 mask, __u32 length)
 	return select_bucket(bpf_get_prandom_u32());
 }
 
-/* The slave the user has asked for, from the store on and until bondd has it in the buckets. */
+/*
+ * The slave that the user has asked for. It counts from the store on until bondd has it in the
+ * table.
+ */
 static __always_inline __u32 select_active_backup(void)
 {
 	if (READ_ONCE(settings.active_request) != READ_ONCE(table.active_request))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Slow protocols on a slave (IEEE 802.3 annex 57A): hands PDUs to bondd, at a bounded rate for
- * each class of them, or, while bondd is away, to slow_hold.h. What is neither LACP nor marker
- * belongs to somebody else on the slave and always passes. Called by xbond_rx only.
+ * Slow protocols on a slave (IEEE 802.3 annex 57A). PDUs go to bondd, with a limited rate for each
+ * class, or, while bondd is away, to slow_hold.h. Frames that are neither LACP nor marker belong to
+ * somebody else on the slave and always pass. Called by xbond_rx only.
  */
 #ifndef XBOND_BPF_SLOW_H
 #define XBOND_BPF_SLOW_H
@@ -16,8 +16,6 @@
 #include "bpf/maps.h"
 #include "bpf/slow_hold.h"
 
-#define SLOW_SUBTYPE_LACP 1
-#define SLOW_SUBTYPE_MARKER 2
 #define SLOW_SECOND_NS 1000000000ULL
 
 struct {
@@ -27,9 +25,9 @@ struct {
 
 static __always_inline __u32 slow_class(const struct xbond_hold_words *words, const __u8 *frame)
 {
-	if (frame[ETH_HLEN] == SLOW_SUBTYPE_MARKER)
+	if (frame[ETH_HLEN] == LACP_SUBTYPE_MARKER)
 		return XBOND_PDU_MARKER;
-	if (frame[ETH_HLEN] != SLOW_SUBTYPE_LACP)
+	if (frame[ETH_HLEN] != LACP_SUBTYPE_LACP)
 		return XBOND_PDU_OTHER;
 	return slow_is_partner(words, frame) && slow_is_believed(words, frame) ? XBOND_PDU_PARTNER
 									       : XBOND_PDU_STRANGER;
@@ -46,7 +44,7 @@ static __always_inline int slow_too_many(struct xbond_hold *port, __u32 class, _
 {
 	struct xbond_pdu_budget *budget;
 
-	asm volatile("" : "+r"(class)); /* the verifier needs the bound said */
+	asm volatile("" : "+r"(class)); /* keeps the bound visible to the verifier */
 	budget = &port->budget[class & (XBOND_PDU_CLASSES - 1)];
 	if (now_ns - budget->window_ns >= SLOW_SECOND_NS) {
 		budget->window_ns = now_ns;
@@ -83,8 +81,8 @@ static __always_inline void slow_to_bondd(struct __sk_buff *skb, __u32 slot, __u
 }
 
 /*
- * bondd hears it. The timer runs from the partner's last PDU, in case bondd goes now; a port
- * that has no partner yet may just be getting one.
+ * bondd gets the PDU. The timer starts at the partner's last PDU, in case bondd goes away now. A
+ * port without a partner may just be getting one.
  */
 static __always_inline int slow_present(struct __sk_buff *skb, __u32 slot,
 					const struct xbond_hold_words *words, __u32 class,
@@ -116,7 +114,7 @@ static __always_inline int slow_away(struct __sk_buff *skb, __u32 slot, struct x
 	return slow_hold_lacp(skb, slot, port, words, frame, now_ns);
 }
 
-/* Of a frame that is too short for LACP and marker only the subtype; the rest is zero. */
+/* If a frame is too short for LACP and marker, only its subtype is read; the rest is zero. */
 static __always_inline int slow_read(struct __sk_buff *skb, __u8 *frame)
 {
 	if (skb->len >= XBOND_PDU_SIZE)
@@ -124,7 +122,7 @@ static __always_inline int slow_read(struct __sk_buff *skb, __u8 *frame)
 	return skb->len > ETH_HLEN ? bpf_skb_load_bytes(skb, 0, frame, ETH_HLEN + 1) : -1;
 }
 
-/* Verdict for a slow protocols frame on a slave of an 802.3ad bond. */
+/* The verdict for a slow protocols frame on a slave of an 802.3ad bond. */
 static __noinline int slow_receive(struct __sk_buff *skb, __u32 slot)
 {
 	__u64 now_ns = bpf_ktime_get_ns();

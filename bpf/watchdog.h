@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Is bondd there? It runs xbond_beat twice a second; when it does not, a timer clears
- * table.watched. So a packet reads a word, and no clock. A timer ends with the last pin of its
- * map: who removes a bond's pins by hand must take its programs off the slaves, too.
+ * Is bondd there? bondd runs xbond_beat twice a second. If it does not, a timer clears
+ * table.watched. So a packet reads one word and no clock. A timer ends with the last pin of its
+ * map. Therefore somebody who removes a bond's pins by hand must take its programs off the slaves,
+ * too.
  */
 #ifndef XBOND_BPF_WATCHDOG_H
 #define XBOND_BPF_WATCHDOG_H
@@ -32,7 +33,7 @@ static int watchdog_bites(void *map, __u32 *key, struct watchdog *dog)
 	return 0;
 }
 
-/* Run by bondd. Returns 0, or the timer's refusal: then nothing is set. */
+/* Run by bondd. Returns 0, or the error of the timer; nothing is set then. */
 SEC("syscall")
 int xbond_beat(void *context)
 {
@@ -43,7 +44,7 @@ int xbond_beat(void *context)
 	(void)context;
 	if (!dog)
 		return -1;
-	/* Refused when it is one already. */
+	/* Refused if it is a timer already. */
 	bpf_timer_init(&dog->timer, &watchdog, CLOCK_MONOTONIC);
 	bpf_timer_set_callback(&dog->timer, watchdog_bites);
 	refused = bpf_timer_start(&dog->timer, XBOND_HEARTBEAT_FRESH_NS, 0);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The TC programs of one bond: xbond_egress on bond0, xbond_port on the port side's
- * ingress, xbond_rx on each slave's ingress, xbond_rx_mirred before it. bondd attaches them by TCX
- * or clsact. With netkit xbond_port runs inside bond0's transmit function instead, on the numbers
- * of TC's verdicts, and xbond_egress only for `path direct` and for queue_ids. To let a packet pass
- * is TC_ACT_UNSPEC everywhere: TC_ACT_OK of a TCX program would hide clsact filters behind it.
+ * The TC programs of one bond: xbond_egress on bond0, xbond_port on the port side's ingress,
+ * xbond_rx on each slave's ingress, and xbond_rx_mirred in front of it. bondd attaches them by TCX
+ * or clsact. With netkit, xbond_port runs inside bond0's transmit function instead, where the
+ * verdicts have the same numbers as in TC, and xbond_egress serves only `path direct` and
+ * queue_ids. A packet passes by TC_ACT_UNSPEC everywhere, because TC_ACT_OK of a TCX program would
+ * hide clsact filters behind it.
  */
 #include <linux/bpf.h>
 #include <linux/if_packet.h>
@@ -12,13 +13,14 @@
 
 #include "bpf/choose.h"
 #include "bpf/collect.h"
+#include "bpf/neighbour.h"
 #include "bpf/queue_id.h"
 #include "bpf/slow.h"
 #include "bpf/watchdog.h"
 
 char _license[] SEC("license") = "GPL";
 
-/* Of bondd and bondctl alone; here because all of a bond's maps are made together. */
+/* Only for bondd and bondctl. It is here because all maps of a bond are made together. */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -65,7 +67,7 @@ static __always_inline struct packet packet_of(struct __sk_buff *skb)
 
 #include "bpf/flow_hook.h"
 
-/* 0: headers that count lie beyond the linear part, and this is not the last try. */
+/* Returns 0 if headers that count lie beyond the linear part and this is not the last try. */
 __noinline __u64 hash_headers(struct __sk_buff *skb, int last_try)
 {
 	const struct flow_hook hook = flow_hook_of(skb);
@@ -112,7 +114,7 @@ static __always_inline int send(__u32 slot, __u32 length)
 	return bpf_redirect(table.ifindex[bounded(slot)], 0);
 }
 
-/* A clone to every slave of mask but the lowest, which gets the packet itself. */
+/* Sends a clone to every slave of mask except the lowest, which gets the packet itself. */
 __noinline int broadcast(struct __sk_buff *skb, __u64 mask)
 {
 	__u64 others = mask & (mask - 1);
@@ -127,25 +129,21 @@ __noinline int broadcast(struct __sk_buff *skb, __u64 mask)
 	return send(select_lowest(mask), length);
 }
 
-/* ARP, neighbour solicitation and advertisement (RFC 4861). */
 static __always_inline int is_neighbour_message(struct __sk_buff *skb)
 {
-	struct {
-		struct ipv6hdr ip;
-		__u8 type;
-	} header;
+	struct neighbour_headers headers;
 
 	if (skb->protocol == bpf_htons(ETH_P_ARP))
 		return 1;
 	if (skb->protocol != bpf_htons(ETH_P_IPV6) ||
-	    bpf_skb_load_bytes(skb, ETH_HLEN, &header, 41))
+	    bpf_skb_load_bytes(skb, ETH_HLEN, &headers, sizeof(headers)))
 		return 0;
-	return header.ip.nexthdr == IPPROTO_ICMPV6 && (header.type == 135 || header.type == 136);
+	return neighbour_is_message(&headers);
 }
 
 /*
- * Redirects to the chosen slave, or drops where none may transmit; never passes. asked: the
- * slot that the packet's queue_mapping asks for, or SELECT_NONE.
+ * Redirects to the chosen slave, or drops the packet if no slave may transmit; never passes it.
+ * asked: the slot that the packet's queue_mapping asks for, or SELECT_NONE.
  */
 static __always_inline int transmit(struct __sk_buff *skb, __u32 asked)
 {
@@ -165,10 +163,10 @@ static __always_inline int transmit(struct __sk_buff *skb, __u32 asked)
 }
 
 /*
- * While XDP chooses, what the stack sends must not come by there: it may lack its checksum.
- * Only while bondd watches where bond0 is: in another namespace an ifindex means another
- * device. (The namespace's cookie does not help: without a socket on the packet the helper
- * answers for the first namespace.)
+ * While XDP chooses, packets of the stack must not take that path, because they may lack their
+ * checksum. Only while bondd watches where bond0 is: in another namespace an ifindex means another
+ * device. (A namespace cookie does not help: for a packet without a socket the helper returns that
+ * of the first namespace.)
  */
 static __always_inline int path_is_direct(void)
 {
@@ -185,7 +183,7 @@ int xbond_egress(struct __sk_buff *skb)
 	if (path_is_direct())
 		return transmit(skb,
 				queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE);
-	/* Crossing a veth clears skb->priority; xbond_port restores what fits. */
+	/* A veth clears skb->priority; xbond_port restores as much as fits. */
 	if (queue_ids_used())
 		skb->tc_index = queue_before_crossing(skb->queue_mapping, skb->priority);
 	else if (skb->priority && skb->priority <= 0xffff &&
@@ -194,7 +192,7 @@ int xbond_egress(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
-/* A netkit keeps skb->priority: only queue_ids need to cross. */
+/* A netkit keeps skb->priority, so only queue_ids need to cross. */
 static __always_inline int crossing_is_ours(void)
 {
 	return (READ_ONCE(table.flags) & (XBOND_F_NETKIT | XBOND_F_QUEUE_IDS)) != XBOND_F_NETKIT;
@@ -218,7 +216,7 @@ int xbond_port(struct __sk_buff *skb)
 
 enum rx_verdict { RX_TO_BOND, RX_SLOW, RX_STAY, RX_TO_BOTH };
 
-/* On the slave and on bond0, the host would answer twice. */
+/* The host would answer twice, on the slave and on bond0. */
 static __always_inline int rx_is_internet(const struct __sk_buff *skb)
 {
 	return skb->protocol == bpf_htons(ETH_P_IP) || skb->protocol == bpf_htons(ETH_P_IPV6) ||
@@ -226,9 +224,9 @@ static __always_inline int rx_is_internet(const struct __sk_buff *skb)
 }
 
 /*
- * Of the groups that bridges do not forward: pause, slow protocols and EAPOL are the slave's own,
- * the latter two unless they belong to a VLAN. The others (LLDP, PTP, STP) are for who listens on
- * the slave, and for the bridge above.
+ * Frames to groups that bridges do not forward. Pause, slow protocols and EAPOL stay on the slave,
+ * the latter two unless they belong to a VLAN. The others (LLDP, PTP, STP) are for sockets on the
+ * slave and for a bridge above the bond.
  */
 static __always_inline enum rx_verdict rx_classify_link_local(struct __sk_buff *skb, __u8 group)
 {
@@ -244,8 +242,9 @@ static __always_inline enum rx_verdict rx_classify_link_local(struct __sk_buff *
 }
 
 /*
- * Only these groups make a protocol the slave's own: with any other address its frames come from
- * anywhere in the network. An authenticator answers EAPOL to the slave's address.
+ * A protocol belongs to the slave only with these groups: with any other address its frames come
+ * from anywhere in the network. EAPOL to the slave's address also belongs to it, because an
+ * authenticator answers to that.
  */
 static __always_inline enum rx_verdict rx_classify(struct __sk_buff *skb)
 {
@@ -266,10 +265,10 @@ __noinline int rx_collects_by_now(__u32 slot)
 }
 
 /*
- * While the port side is not up yet, it would drop everything: around it. Or straight into bond0 in
- * another namespace: the kernel does not judge anew whom such a packet is for, so only what is for
- * the slave's address goes there. Both only while bondd watches where bond0 is: the kernel drops
- * what goes to a peer in its own namespace.
+ * A port side that is not up yet drops everything, so the frame goes around it. If bond0 is in
+ * another namespace, the frame may also go straight to it. But the kernel does not determine again
+ * for whom such a packet is, so only frames for the slave's address go there. Both need a bondd
+ * that watches where bond0 is: the kernel drops frames to a peer in its own namespace.
  */
 static __always_inline int hand_over_past_the_pair(const struct __sk_buff *skb, __u32 flags)
 {
@@ -293,7 +292,7 @@ static __always_inline int hand_over(const struct __sk_buff *skb, __u32 flags)
 }
 
 /*
- * A copy to bond0, by the way that hand_over() takes. The frame itself goes on on the slave: a
+ * Sends a copy to bond0 in the way of hand_over(). The frame itself goes on on the slave: a
  * redirect would hide it from sockets that are bound to the slave and a protocol.
  */
 __noinline int rx_hand_over_copy(struct __sk_buff *skb)
@@ -344,8 +343,9 @@ int xbond_rx(struct __sk_buff *skb)
 #define NO_MATCH 0
 
 /*
- * A classifier, whose action is act_mirred to bond0's ingress: at once, where bpf_redirect()
- * goes by the CPU's backlog. What is not simply the bond's is left to xbond_rx behind it.
+ * A classifier whose action is act_mirred to bond0's ingress. The action hands the frame over at
+ * once, where bpf_redirect() would go through the CPU's backlog. Frames that need more than that
+ * are left to xbond_rx behind it.
  */
 SEC("tc")
 int xbond_rx_mirred(struct __sk_buff *skb)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The XDP programs of one bond: xbond_xdp_rx and xbond_xdp_rx_tags on slaves (rx_hook),
- * xbond_xdp_tx on the port side (xdp_tx). They do what is common and simple, and let
- * everything else pass to the TC programs of xbond.bpf.c, whose maps they share.
+ * xbond_xdp_tx on the port side (xdp_tx). They handle frames that are common and simple, and let
+ * all others pass to the TC programs of xbond.bpf.c, whose maps they share.
  */
 #include <linux/bpf.h>
 
 #include "bpf/choose.h"
 #include "bpf/collect.h"
+#include "bpf/neighbour.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -27,7 +28,7 @@ struct {
 	__type(value, __u32);
 } xdp_slaves SEC(".maps");
 
-/* What select_mask() has, and no others: BPF_F_BROADCAST goes to every entry. */
+/* Exactly the slaves of select_mask(), because BPF_F_BROADCAST sends to every entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
 	__uint(max_entries, XBOND_MAX_SLAVES);
@@ -36,8 +37,8 @@ struct {
 } xdp_all SEC(".maps");
 
 /*
- * Linux 6.8: the tag that the device keeps beside the frame; only for a program loaded for that
- * device.
+ * From Linux 6.8 on: the tag that the device keeps beside the frame. Only a program that was loaded
+ * for that device may call it.
  */
 extern int bpf_xdp_metadata_rx_vlan_tag(const struct xdp_md *ctx, __be16 *vlan_proto,
 					__u16 *vlan_tci) __ksym __weak;
@@ -56,8 +57,8 @@ static __always_inline struct packet packet_of(struct xdp_md *ctx)
 #include "bpf/flow_hook.h"
 
 /*
- * Bytes of the frame. That it lies in one buffer, as most do, an IPv4 header tells for less than
- * the helper's call costs.
+ * The number of bytes of the frame. Most frames lie in one buffer, and for those an IPv4 header
+ * tells it for less than the cost of the helper.
  */
 static __always_inline __u32 frame_length(struct xdp_md *ctx, const struct packet *packet)
 {
@@ -72,9 +73,9 @@ static __always_inline __u32 frame_length(struct xdp_md *ctx, const struct packe
 }
 
 /*
- * In one buffer. Others pass to TC: redirects of theirs are refused before Linux 6.3, by drivers
- * that send no fragments, and, to several devices, clones of the first buffer alone were made until
- * 2026.
+ * Is the frame in one buffer? Others pass to TC: before Linux 6.3 they cannot be redirected, later
+ * drivers that send no fragments refuse them, and until 2026 clones for several devices contained
+ * only the first buffer.
  */
 static __always_inline int is_whole(const struct packet *packet, __u32 length)
 {
@@ -82,9 +83,9 @@ static __always_inline int is_whole(const struct packet *packet, __u32 length)
 }
 
 /*
- * Frames for bond0 and nobody else: not link-local, as slow protocols and LLDP are; no EAPOL, which
- * xbond_rx knows better; no LLDP by another address, which a redirect would hide from every socket
- * on the slave.
+ * Is the frame for bond0 alone? Not if it is link-local, as slow protocols and LLDP are; not if it
+ * is EAPOL, which xbond_rx judges better; not if it is LLDP to another address, which a redirect
+ * would hide from every socket on the slave.
  */
 static __always_inline int is_ordinary(const struct packet *packet)
 {
@@ -104,7 +105,7 @@ static __always_inline int is_ordinary(const struct packet *packet)
 	return type != bpf_htons(ETH_P_EAPOL) && type != bpf_htons(ETH_P_LLDP);
 }
 
-/* To bond0 by the port side; what is not simply to be collected passes to xbond_rx. */
+/* Sends to bond0 by the port side. Frames that need more pass to xbond_rx. */
 static __always_inline int collect(struct xdp_md *ctx)
 {
 	__u32 slot = collect_slot(ctx->ingress_ifindex);
@@ -123,7 +124,7 @@ static __always_inline int collect(struct xdp_md *ctx)
 	if (!counter)
 		return XDP_PASS;
 	if (bpf_redirect_map(&xdp_port, 0, XDP_PASS) != XDP_REDIRECT)
-		return XDP_PASS; /* not open yet: xdp_gate.h */
+		return XDP_PASS; /* not open yet */
 	counter->rx_packets++;
 	counter->rx_bytes += length;
 	return XDP_REDIRECT;
@@ -135,7 +136,7 @@ int xbond_xdp_rx(struct xdp_md *ctx)
 	return collect(ctx);
 }
 
-/* For devices that keep the tag beside the frame: it would be lost on the way to bond0. */
+/* For devices that keep the tag beside the frame, where it would be lost on the way to bond0. */
 SEC("xdp.frags")
 int xbond_xdp_rx_tags(struct xdp_md *ctx)
 {
@@ -147,7 +148,7 @@ int xbond_xdp_rx_tags(struct xdp_md *ctx)
 	return collect(ctx);
 }
 
-/* What lies beyond the linear part is out of reach here, and counts for nothing. */
+/* Data beyond the linear part cannot be read here and counts for nothing. */
 __noinline __u64 hash_headers(struct xdp_md *ctx)
 {
 	const struct flow_hook hook = flow_hook_of(ctx);
@@ -173,16 +174,15 @@ static __always_inline __u64 hash_of(void *context)
 static __always_inline int is_neighbour_message(const struct packet *packet)
 {
 	const struct ethhdr *eth = packet->data;
-	const struct ipv6hdr *ip = (void *)(eth + 1);
-	const __u8 *type = (void *)(ip + 1);
+	const struct neighbour_headers *headers = (void *)(eth + 1);
 
 	if ((void *)(eth + 1) > packet->end)
 		return 0;
 	if (eth->h_proto == bpf_htons(ETH_P_ARP))
 		return 1;
-	if (eth->h_proto != bpf_htons(ETH_P_IPV6) || (void *)(type + 1) > packet->end)
+	if (eth->h_proto != bpf_htons(ETH_P_IPV6) || (void *)(headers + 1) > packet->end)
 		return 0;
-	return ip->nexthdr == IPPROTO_ICMPV6 && (*type == 135 || *type == 136);
+	return neighbour_is_message(headers);
 }
 
 __noinline int broadcast(__u32 length, __u64 mask)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bondctl: takes the global flags out of the words of the call, finds the verb and runs
- * it. The verb table is here; what a verb does is in its cmd_ file.
+ * bondctl: takes the global flags out of the words of the call, finds the verb (verbs.c) and runs
+ * it.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,47 +11,12 @@
 #include "cli/cli.h"
 #include "common/version.h"
 
-const struct verb cli_verbs[] = {
-	{ "create", "BOND [OPTION VALUE]...", "creates a bond", 1, INT_MAX, true, OPTION_BOND,
-	  OPT_ACTIVE_SLAVE, cmd_create },
-	{ "delete", "BOND", "releases the slaves and removes the bond", 1, 1, false, OPTION_BOND,
-	  OPT_COUNT, cmd_delete },
-	{ "add-slave", "BOND DEV... [OPTION VALUE]...", "adds slaves: all of them or none", 2,
-	  INT_MAX, true, OPTION_SLAVE, OPT_COUNT, cmd_slaves },
-	{ "del-slave", "BOND DEV...", "releases and restores slaves", 2, INT_MAX, false,
-	  OPTION_SLAVE, OPT_COUNT, cmd_slaves },
-	{ "set", "BOND OPTION VALUE [OPTION VALUE]...", "changes options of a bond: all or none", 3,
-	  INT_MAX, true, OPTION_BOND, OPT_COUNT, cmd_set },
-	{ "set-slave", "BOND DEV OPTION VALUE [OPTION VALUE]...", "changes options of a slave", 4,
-	  INT_MAX, true, OPTION_SLAVE, OPT_FORCE, cmd_set_slave },
-	{ "show", "[BOND]", "shows a bond or all of them", 0, 1, false, OPTION_BOND, OPT_COUNT,
-	  cmd_show },
-	{ "list", "", "lists the names of the bonds", 0, 0, false, OPTION_BOND, OPT_COUNT,
-	  cmd_list },
-	{ "stats", "[BOND]", "shows the counters of a bond or of all", 0, 1, false, OPTION_BOND,
-	  OPT_COUNT, cmd_stats },
-	{ "explain",
-	  "BOND src IP dst IP [proto tcp|udp sport N dport N] [vlan N] [smac MAC] [dmac MAC] "
-	  "[label N]",
-	  "says which slave a flow takes, and why", 5, INT_MAX, false, OPTION_BOND, OPT_COUNT,
-	  cmd_explain },
-	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
-	  OPT_COUNT, cmd_save },
-	{ .name = NULL },
-};
-
 struct call {
 	struct cli cli;
 	bool help, version, dump_options;
 	int word_count;
 	char **words;
 };
-
-bool cli_verb_takes(const struct verb *verb, const struct option *option)
-{
-	return verb->takes_options && option->scope == verb->scope &&
-	       option->id != verb->not_option;
-}
 
 static const struct verb *find_verb(const char *name)
 {
@@ -77,7 +41,10 @@ static bool take_simple_flag(struct call *call, const char *word)
 	return true;
 }
 
-/* --run-dir DIR and --run-dir=DIR. 1 taken, 0 not ours, -EINVAL without a DIR. */
+/*
+ * Takes --run-dir DIR and --run-dir=DIR. Returns 1 if it took the flag, 0 if it is another flag,
+ * and -EINVAL if the DIR is missing.
+ */
 static int take_dir_flag(struct call *call, char **argv, int *at)
 {
 	const struct {
@@ -103,7 +70,7 @@ static int take_dir_flag(struct call *call, char **argv, int *at)
 	return 0;
 }
 
-/* A minus before a digit is a value, to be refused by its option. */
+/* A minus before a digit is a value, which its option will refuse. */
 static bool looks_like_flag(const char *word)
 {
 	return word[0] == '-' && word[1] && !strchr("0123456789", word[1]);

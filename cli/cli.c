@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How bondctl speaks: error lines, usage lines, JSON, and a request to bondd with its
- * notes. Called by every verb. Knows nothing of options and maps.
+ * How bondctl talks to the user and to bondd: error lines, usage lines, JSON, and a request to
+ * bondd with the notes of its answer. Called by every verb. Knows nothing of options and maps.
  */
 #include "cli/cli.h"
 
@@ -97,4 +97,10 @@ enum cli_exit cli_print_json(json_t *json)
 	}
 	putchar('\n');
 	return CLI_DONE;
+}
+
+bool cli_verb_takes(const struct verb *verb, const struct option *option)
+{
+	return verb->takes_options && option->scope == verb->scope &&
+	       option->id != verb->not_option;
 }

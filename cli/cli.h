@@ -28,41 +28,41 @@ struct cli {
 
 struct verb {
 	const char *name;
-	const char *arguments; /* as help shows them */
+	const char *arguments; /* as help prints them */
 	const char *help;
 	int min_words, max_words; /* after the verb */
 	bool takes_options;
 	enum option_scope scope;   /* of the options it takes */
-	enum option_id not_option; /* one of that scope that it does not take; OPT_COUNT: none */
+	enum option_id not_option; /* an option of that scope that it refuses; OPT_COUNT: none */
 	enum cli_exit (*run)(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 };
 
-/* All verbs, in the order of the manual; ends with a NULL name. */
+/* All verbs, in the order of the manual. The last entry has a NULL name. */
 extern const struct verb cli_verbs[];
 
 bool cli_verb_takes(const struct verb *verb, const struct option *option);
 
-/* One line on stderr, after "bondctl: ". */
+/* Prints one line to stderr, after "bondctl: ". */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Says the line and returns CLI_REFUSED. */
+/* Prints the line and returns CLI_REFUSED. */
 enum cli_exit cli_refuse(const struct err *err);
-/* Says the line with a hint where to read on, and returns CLI_USAGE. */
+/* Prints the line with a hint where to read on, and returns CLI_USAGE. */
 enum cli_exit cli_usage(const struct verb *verb, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Sends a request to bondd, prints the answer's notes, says what went wrong. Takes the
- * reference to each of slaves and options; both may be NULL.
+ * Sends a request to bondd, prints the notes of the answer, and an error line if it failed. Takes
+ * the references to slaves and options; both may be NULL.
  */
 enum cli_exit cli_request(const struct cli *cli, const char *method, const char *bond,
 			  json_t *slaves, json_t *options);
 
-/* The JSON on stdout. Takes the reference. */
+/* Prints the JSON to stdout. Takes the reference. */
 enum cli_exit cli_print_json(json_t *json);
 
 void help_print(void);
 void help_print_verb(const struct verb *verb);
-/* The option table as JSON, for the check of the manual. */
+/* Prints the option table as JSON, for the test of the manual. */
 enum cli_exit help_dump_options(void);
 
 enum cli_exit cmd_create(const struct cli *cli, const struct verb *verb, int argc, char **argv);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connects to RUN_DIR/bondd.sock, writes a line of JSON, reads a line of JSON. Called
- * for every verb that needs bondd and to see whether it is there. Once the request is
- * sent, any failure means that nobody knows how far bondd got, and the line says so.
+ * Connects to RUN_DIR/bondd.sock, writes a line of JSON and reads a line of JSON. Called by every
+ * verb that needs bondd, and to find out whether bondd is there. After the request has been sent, a
+ * failure means that nobody knows how far bondd got. The error line says so.
  */
 #include "cli/client.h"
 
@@ -79,8 +79,8 @@ static void send_all(int fd, const char *text, size_t length)
 }
 
 /*
- * -EINVAL when nothing was sent. A failure while sending is no error here: the answer may already
- * be there.
+ * Returns -EINVAL if nothing was sent. A failure while sending is no error, because the answer may
+ * already be there.
  */
 static int send_request(int fd, const json_t *request, struct err *err)
 {
@@ -97,7 +97,7 @@ static int send_request(int fd, const json_t *request, struct err *err)
 	return 0;
 }
 
-/* Up to the end of the line, which becomes the end of the string. */
+/* Reads up to the end of the line, which becomes the end of the string. */
 static int read_line(int fd, char *line, size_t size, struct err *err)
 {
 	size_t used = 0;

@@ -12,18 +12,18 @@
 #include "common/err.h"
 
 #define CLIENT_WAIT_S 30      /* for a change that bondd makes */
-#define CLIENT_WAIT_SHORT_S 2 /* for a word that bondd may as well hear later */
+#define CLIENT_WAIT_SHORT_S 2 /* for news that bondd may also get later */
 
 /*
- * Sends request, waits wait_s for the answer. 0: done, *ret_reply is the answer, to be released.
- * With a line in err: -ENOTCONN bondd is not there, -ECONNRESET it was lost before it
- * answered, -EACCES the socket is not for this user, -EREMOTEIO it refused, -EINVAL nothing was
- * sent.
+ * Sends the request and waits wait_s seconds for the answer. Returns 0 if it was done; the caller
+ * releases *ret_reply. On an error there is a line in err: -ENOTCONN: bondd is not there;
+ * -ECONNRESET: it was lost before it answered; -EACCES: this user may not use the socket;
+ * -EREMOTEIO: bondd refused; -EINVAL: nothing was sent.
  */
 int client_call(const char *run_dir, const json_t *request, int wait_s, json_t **ret_reply,
 		struct err *err);
 
-/* Does the socket accept a connection? Does not wait. */
+/* Does the socket accept a connection? Returns at once. */
 bool client_present(const char *run_dir);
 
 #endif

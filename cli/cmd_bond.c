@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* create and delete: checked here as far as the call alone allows, done by bondd. */
+/*
+ * create and delete: checked here as far as that is possible without the bond, then done by bondd.
+ */
 #include "cli/pairs.h"
 #include "options/names.h"
 

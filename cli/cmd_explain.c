@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * explain: which slave a flow takes and why, from the pinned maps alone. The hash is that of
- * bpf/flow.h; which fields count is found out by changing each.
+ * explain: which slave a flow takes and why, from the pinned maps alone. The hash is the one of
+ * bpf/flow.h. Which fields count is found out by changing each of them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "common/mode.h"
 #include "options/values.h"
 
-/* How each missing field can be had; NULL: it need not be given. */
+/* How the user can give each missing field; NULL: it need not be given. */
 static const char *const whence[FLOW_FIELDS] = {
 	[FLOW_DMAC] = "the neighbour's, which 'ip neigh' has",
 	[FLOW_LABEL] = "which a packet capture shows",
@@ -32,7 +32,7 @@ static bool counts(const struct question *question, enum flow_field field)
 	return flow_packet_counts(&question->call.flow, &question->rule, field);
 }
 
-/* What the bond's settings say, and what its user left out. */
+/* Fills in the bond's settings, and the fields that the user left out. */
 static int complete(struct question *question, const struct pins *pins, struct err *err)
 {
 	question->rule = (struct flow_rule){ .policy = pins->settings->xmit_hash_policy,
@@ -93,7 +93,7 @@ static json_t *hashed_by_us(const struct question *question, const struct pins *
 			 failed_json(pins, &forecast), "why");
 }
 
-/* Where no hash of ours decides. */
+/* For modes and policies where no hash of xbond decides. */
 static json_t *unhashed(json_t *slave, json_t *failed, const char *why)
 {
 	return json_pack("{s:{}, s:n, s:n, s:b, s:o, s:o, s:s}", "fields", "hash", "bucket",
@@ -105,7 +105,7 @@ static json_t *spread(const char *why)
 	return unhashed(json_null(), json_null(), why);
 }
 
-/* Where a hash decides. */
+/* For modes where a hash decides. */
 static json_t *hashed(const struct question *question, const struct pins *pins)
 {
 	if (question->rule.policy == XBOND_POLICY_FLOW)
@@ -157,7 +157,7 @@ static const char *text_at(const json_t *json, const char *key)
 	return text ? text : "none";
 }
 
-/* then: when the other slave is in use for good. */
+/* then: the event after which the other slave is in use for good. */
 static void print_failed(const json_t *json, const char *then)
 {
 	const json_t *failed = json_object_get(json, "if_failed");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * save: writes what the pinned maps hold as CONFIG_DIR/BOND.conf (xbond.conf(5)), which
- * bondd applies when the bond does not exist. The file is whole or as it was before. Where it is a
- * symbolic link, what it leads to is written, and the link stays.
+ * save: writes the contents of the pinned maps to CONFIG_DIR/BOND.conf (xbond.conf(5)), which bondd
+ * applies when the bond does not exist. The file is written completely or stays as it was. If it is
+ * a symbolic link, the link stays, and the file that it leads to is written.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,13 +15,14 @@
 
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "common/paths.h"
 #include "options/config_file.h"
 #include "options/names.h"
 #include "options/values.h"
 
-#define MAX_LINKS 40 /* as the kernel follows */
+#define MAX_LINKS 40 /* as many as the kernel follows */
 
-/* What the INI parser would read otherwise than it was written. */
+/* Would the INI parser read this differently from how it was written? */
 static int check_ini_name(const char *name, struct err *err)
 {
 	if (strpbrk(name, "];") || name[0] == '#')
@@ -47,7 +48,10 @@ static int check_names(const struct pins *pins, const char *name, struct err *er
 	return r;
 }
 
-/* mode and hash_seed always, so that a bond built from the file hashes alike; state never. */
+/*
+ * mode and hash_seed are always written, so that a bond made from the file hashes alike. State
+ * never is.
+ */
 static bool is_saved(const struct pins *pins, const struct option *option,
 		     const struct option_value *value)
 {
@@ -75,7 +79,7 @@ static void write_options(FILE *file, const struct pins *pins, enum option_scope
 	}
 }
 
-/* What bondd says that it waits for; NULL: it does not answer. A new reference. */
+/* The slaves that bondd says it is waiting for; NULL if it does not answer. A new reference. */
 static json_t *ask_awaited(const struct cli *cli, const char *name)
 {
 	json_t *request = json_pack("{s:s, s:s}", "method", "show", "bond", name), *reply = NULL,
@@ -100,8 +104,8 @@ static bool is_awaited(const json_t *awaited, const char *slave)
 }
 
 /*
- * Keeps of the old file what is unplugged, say: bondd waits for it, and shall after the next boot.
- * Without bondd, whose device is not there.
+ * Keeps slaves of the old file that are, for example, unplugged: bondd is waiting for them, and
+ * shall also do so after the next boot. Without bondd, these are slaves whose device is not there.
  */
 static void read_absent(const struct cli *cli, const struct pins *pins, const char *path,
 			const char *name, struct config_file *ret_old)
@@ -185,7 +189,7 @@ static size_t dir_length(const char *path)
 	return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
-/* One link further; it may lead to nothing. 0: path is no link. */
+/* Follows one link, which may lead to nothing. Returns 0 if path is no link. */
 static int follow_link(char path[PATH_MAX])
 {
 	char target[PATH_MAX];
@@ -225,32 +229,26 @@ static void sync_dir_of(const char *path)
 	close(fd);
 }
 
-static int make_dir(char *dir)
+static int write_file(const struct cli *cli, const struct pins *pins, const char *name)
 {
-	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(dir, 0755) && errno != EEXIST)
-			return -errno;
-		*slash = '/';
-	}
-	return mkdir(dir, 0755) && errno != EEXIST ? -errno : 0;
-}
-
-static int write_file(const struct cli *cli, char *dir, const struct pins *pins, const char *name)
-{
+	const char *dir = cli->paths.config_dir;
 	char path[PATH_MAX], temporary[PATH_MAX];
 	struct config_file old = { 0 };
 	int fd, r;
 
-	r = make_dir(dir);
+	r = paths_make_dir(dir, 0755);
 	if (r)
 		return r;
-	if (snprintf(path, sizeof(path), "%s/%s.conf", dir, name) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/%s" PATHS_CONFIG_SUFFIX, dir, name) >=
+	    (int)sizeof(path))
 		return -ENAMETOOLONG;
 	r = follow_links(path);
 	if (r)
 		return r;
-	/* Beside it, by a name that bondd does not take for a bond's file. */
+	/*
+	 * The temporary file is beside it, under a name that bondd does not take for the file of a
+	 * bond.
+	 */
 	if (snprintf(temporary, sizeof(temporary), "%.*s.%s.XXXXXX", (int)dir_length(path), path,
 		     name) >= (int)sizeof(temporary))
 		return -ENAMETOOLONG;
@@ -273,18 +271,16 @@ static int write_file(const struct cli *cli, char *dir, const struct pins *pins,
 
 static enum cli_exit save(const struct cli *cli, const struct pins *pins, const char *name)
 {
-	char *dir = strdup(cli->paths.config_dir);
 	struct err err;
 	int r;
 
-	r = dir ? check_names(pins, name, &err) : err_set(&err, ENOMEM, "out of memory");
+	r = check_names(pins, name, &err);
 	if (!r) {
-		r = write_file(cli, dir, pins, name);
+		r = write_file(cli, pins, name);
 		if (r)
 			err_set(&err, -r, "cannot write %s/%s.conf: %s; the file is as it was",
 				cli->paths.config_dir, name, strerror(-r));
 	}
-	free(dir);
 	return r ? cli_refuse(&err) : CLI_DONE;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * set and set-slave. All pairs are checked; then bondd gets those that it keeps; then the
- * steering ones are written into the settings map, where they act on the next packet,
- * and bondd is told. Without bondd the steering ones still count.
+ * set and set-slave. First all pairs are checked. Then bondd gets the options that it keeps. Then
+ * the steering options are written into the settings map, where they act on the next packet, and
+ * bondd is told. Without bondd the steering options still work.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 struct change {
 	const char *bond;
-	const char *slave; /* NULL: options of the bond */
+	const char *slave; /* NULL for options of the bond */
 	struct pins pins;
 	struct pairs pairs;
 };
@@ -90,7 +90,7 @@ static enum cli_exit send_rest(const struct cli *cli, const struct change *chang
 	return CLI_DONE;
 }
 
-/* The slot is looked up again under the lock: a slave may have gone since the check. */
+/* The slot is looked up again under the lock, because a slave may have gone since the check. */
 static int write_settings(struct change *change, struct err *err)
 {
 	int slot = change->slave ? pins_slot_by_name(&change->pins, change->slave) : 0;
@@ -121,7 +121,7 @@ static int write_locked(struct change *change, struct err *err)
 	return r;
 }
 
-/* The settings stand, whatever bondd says to this. */
+/* The settings remain, whatever bondd answers. */
 static void tell_bondd(const struct cli *cli, const struct change *change)
 {
 	json_t *request = json_pack("{s:s, s:s}", "method", "refresh", "bond", change->bond);
@@ -129,7 +129,7 @@ static void tell_bondd(const struct cli *cli, const struct change *change)
 	struct err err;
 	int r = -ENOTCONN;
 
-	/* One that is stopped takes the request, and answers when it is let go. */
+	/* A bondd that is stopped takes the request, and answers when it continues. */
 	if (pins_bondd_alive(&change->pins))
 		r = client_call(cli->paths.run_dir, request, CLIENT_WAIT_SHORT_S, &reply, &err);
 	json_decref(request);

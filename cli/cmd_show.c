@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * show, stats and list: read the pinned maps, with or without bondd; who may not do that asks
- * bondd. Without BOND they go over all bonds; one that is damaged costs a warning and not the
- * others.
+ * show, stats and list: read the pinned maps, with or without bondd. A user who may not read the
+ * maps asks bondd. Without BOND they go over all bonds; a damaged bond causes a warning, and the
+ * others are still shown.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,12 +19,12 @@ struct seen {
 	bool forced_counted;
 };
 
-/* One way to look at a bond. */
+/* One way of showing a bond. */
 struct look {
-	const char *method; /* of bondd; NULL: the name is all */
+	const char *method; /* the method of bondd; NULL: only the name is needed */
 	json_t *(*view)(const struct cli *cli, const struct pins *pins, const char *name);
 	json_t *(*foreign)(const struct cli *cli, const char *name,
-			   uint32_t abi); /* of another ABI version; may be NULL */
+			   uint32_t abi); /* for a bond of another ABI version; may be NULL */
 	void (*head)(void);
 	void (*text)(const struct seen *seen);
 };
@@ -123,7 +123,7 @@ static int see_by_bondd(const struct cli *cli, const struct look *look, const ch
 	return 0;
 }
 
-/* The text is printed here, the JSON is returned for the caller to print. */
+/* Prints the text; returns the JSON, which the caller prints. */
 static int look_at(const struct cli *cli, const struct look *look, const char *name, bool first,
 		   json_t **ret_view, struct err *err)
 {
@@ -179,7 +179,7 @@ static enum cli_exit look_at_all(const struct cli *cli, const struct look *look)
 		r = look_at(cli, look, *name, json_array_size(views) == 0, &view, &err);
 		if (!r)
 			json_array_append_new(views, view);
-		else if (r != -ENOENT) /* that one was deleted in between */
+		else if (r != -ENOENT) /* -ENOENT: it was deleted in between */
 			status = cli_refuse(&err);
 	}
 	pins_names_free(names);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* add-slave and del-slave: the words of the call into a list of devices and options for bondd. */
+/*
+ * add-slave and del-slave: turns the words of the call into a list of devices and options for
+ * bondd.
+ */
 #include <string.h>
 
 #include "cli/pairs.h"
@@ -33,7 +36,10 @@ static enum cli_exit add_device(json_t *devices, const char *name)
 	return CLI_DONE;
 }
 
-/* Ends at the first word that is an option of the verb; "dev NAME" takes any name. */
+/*
+ * The list of devices ends at the first word that is an option of the verb; "dev NAME" takes any
+ * name.
+ */
 static enum cli_exit take_devices(const struct verb *verb, int argc, char **argv, json_t *devices,
 				  int *ret_taken)
 {

@@ -89,7 +89,7 @@ bool flow_packet_counts(const struct flow_packet *flow, const struct flow_rule *
 	case FLOW_LABEL: other.label ^= 1; break;
 	case FLOW_SPORT: other.sport ^= 1; break;
 	case FLOW_DPORT: other.dport ^= 1; break;
-	case FLOW_PROTO: /* decides whether there are ports; its number is not hashed */
+	case FLOW_PROTO: /* decides whether there are ports; the number itself is not hashed */
 	case FLOW_FIELDS: return false;
 	}
 	return flow_packet_hash(&other, rule) != flow_packet_hash(flow, rule);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A flow by its addresses, the packet it has, and the hash of that packet: by bpf/flow.h
+ * A flow given by its addresses, a packet of that flow, and the hash of that packet by bpf/flow.h
  * itself. Called by explain. Knows neither maps nor the words of the command line.
  */
 #ifndef XBOND_CLI_FLOW_PACKET_H
@@ -28,8 +28,8 @@ struct flow_packet {
 	uint8_t smac[XBOND_MAC_SIZE], dmac[XBOND_MAC_SIZE];
 	uint8_t src[16], dst[16]; /* 4 bytes of IPv4 */
 	bool ip6;
-	uint8_t proto;	/* 0: none with ports */
-	uint32_t label; /* of IPv6 */
+	uint8_t proto;	/* 0: a protocol without ports */
+	uint32_t label; /* the flow label of IPv6 */
 	uint16_t vlan;	/* 0: untagged */
 	uint16_t sport, dport;
 };

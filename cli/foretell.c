@@ -19,7 +19,7 @@ static const uint8_t *table_of(const struct pins *pins)
 	return pins->buckets->bucket[pins->table->active & 1];
 }
 
-/* As select_usable() does in the kernel. */
+/* The rule of select_usable() in the BPF programs. */
 static unsigned int slot_in(const uint8_t *bucket, uint64_t hash, uint64_t mask)
 {
 	unsigned int slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
@@ -33,7 +33,7 @@ static unsigned int slot_in(const uint8_t *bucket, uint64_t hash, uint64_t mask)
 	return mask >> slot & 1 ? slot : (unsigned int)__builtin_ctzll(mask);
 }
 
-/* What bondd will do. */
+/* Foretells what bondd will do. */
 static unsigned int settled_slot(const struct pins *pins, uint64_t hash, uint64_t mask)
 {
 	uint32_t member_weight[XBOND_MAX_SLAVES] = { 0 }, weight[XBOND_MAX_SLAVES] = { 0 };
@@ -65,7 +65,7 @@ struct forecast foretell(const struct pins *pins, uint64_t hash)
 	return forecast;
 }
 
-/* By the rule that bondd has. */
+/* Uses the rule that bondd uses. */
 static unsigned int next_active(const struct pins *pins, uint64_t others)
 {
 	int primary = pins_slot_by_name(pins, pins->bond->primary);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From a hash to the slave, now and if that one failed, by the pinned tables. Called by explain. */
+/*
+ * Finds the slave of a hash, now and if that slave failed, by the pinned tables. Called by explain.
+ */
 #ifndef XBOND_CLI_FORETELL_H
 #define XBOND_CLI_FORETELL_H
 
@@ -9,12 +11,14 @@ struct forecast {
 	unsigned int bucket;
 	unsigned int slot;    /* XBOND_NO_SLOT: no slave may transmit */
 	bool detour;	      /* the slave that owns the bucket may not transmit */
-	unsigned int at_once; /* if slot failed: by the detour, from the next packet on */
-	/* And when bondd has shared out the buckets, or chosen the next active slave. */
+	unsigned int at_once; /* if slot failed: the slot of the detour, from the next packet on */
+	/*
+	 * And the slot after bondd has shared out the buckets, or has chosen the next active slave.
+	 */
 	unsigned int settled;
 };
 
-/* Slots that may transmit; drained ones only where there is no other. */
+/* The slots that may transmit. Drained slots are among them only if there are no others. */
 uint64_t foretell_mask(const struct pins *pins);
 struct forecast foretell(const struct pins *pins, uint64_t hash);
 /* The same for active-backup, which has no buckets. */

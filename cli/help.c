@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Help, made from the verb table and the option table, and the option table as JSON,
+ * Prints help, made from the verb table and the option table. Also prints the option table as JSON,
  * which the test of the manual reads. Called by main only.
  */
 #include <stdio.h>

@@ -77,7 +77,7 @@ int pairs_check_mode(const struct pairs *pairs, uint32_t mode, struct err *err)
 	return r;
 }
 
-/* A random seed was drawn here, so that what is checked is what is sent. */
+/* A random seed is drawn here, so that the checked value is the one that is sent. */
 static json_t *pair_text(const struct pair *pair)
 {
 	char text[32];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * OPTION VALUE pairs of one call, parsed and checked before anything is done with them.
- */
+/* The OPTION VALUE pairs of one call, parsed and checked before anything is done with them. */
 #ifndef XBOND_CLI_PAIRS_H
 #define XBOND_CLI_PAIRS_H
 
@@ -18,17 +16,20 @@ struct pairs {
 	size_t count;
 };
 
-/* Says what is wrong with the first bad one. */
+/* Prints what is wrong with the first bad one. */
 enum cli_exit pairs_parse(const struct verb *verb, int argc, char **argv, struct pairs *ret_pairs);
 
-/* NULL when the call does not name it. */
+/* NULL if the call does not name it. */
 const struct pair *pairs_find(const struct pairs *pairs, enum option_id id);
 
-/* Checks all against the mode that the same call sets, or else against mode. */
+/*
+ * Checks all of them against the mode that the same call sets, or against `mode` if it sets none.
+ */
 int pairs_check_mode(const struct pairs *pairs, uint32_t mode, struct err *err);
 
 /*
- * { NAME: TEXT } as the control protocol wants it. Steering options are those in the settings map.
+ * { NAME: TEXT } in the form of the control protocol. Steering options are those in the settings
+ * map.
  */
 json_t *pairs_json(const struct pairs *pairs);
 json_t *pairs_json_not_steering(const struct pairs *pairs);

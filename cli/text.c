@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prints the JSON objects of view.c for people; called by cmd_show.c. Scripts are not
- * meant to read this, so it may change. Knows nothing of maps.
+ * Prints the JSON objects of view/ for people. Called by cmd_show.c. Scripts must not read this
+ * text, because it may change. Knows nothing of maps.
  */
 #include "cli/text.h"
 
@@ -47,10 +47,10 @@ struct manner {
 	uint32_t mode;
 	bool lacp_rr; /* lacp_tx balance-rr */
 	bool forced_counted;
-	const char *device; /* what the bond is made of; NULL: of a slave */
+	const char *device; /* what the bond is made of; NULL for options of a slave */
 };
 
-/* NULL: it has an effect. */
+/* Why the option has no effect; NULL if it has one. */
 static const char *no_effect(const struct option *option, const struct manner *manner)
 {
 	if (!option_has_effect(option, manner->mode))
@@ -166,7 +166,7 @@ static void print_active_slave(const json_t *bond)
 		       json_is_string(name) ? json_string_value(name) : "none");
 }
 
-/* Of a bond that is there, and that this program cannot read. */
+/* For a bond that exists but that this program cannot read. */
 static void print_foreign(const json_t *bond)
 {
 	printf("%s: state unknown\n    %-20s %s\n", string(bond, "name"), "problem",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prints the `lacp` objects for people; called by text.c. What the port does and why not
- * more comes first. Knows nothing of maps and machines.
+ * Prints the `lacp` objects for people. Called by text.c. The line about what the port does, and
+ * why it does no more, comes first. Knows nothing of maps and machines.
  */
 #include "cli/text_lacp.h"
 
@@ -22,7 +22,7 @@ static void begin_line(const char *label)
 	printf("    %-20s ", label);
 }
 
-/* "WORDSvalue", the words being all that stands between it and the value before. */
+/* Prints "WORDSvalue", where WORDS is everything between this value and the one before. */
 static void print_field(const json_t *lacp, const char *words, const char *key)
 {
 	fputs(words, stdout);
@@ -111,7 +111,7 @@ static void print_partner(const json_t *lacp)
 	print_flags(lacp, "partner state", "partner_state");
 }
 
-/* Only what is wrong. */
+/* Prints only counters that show a problem. */
 static void print_churn(const json_t *lacp, const char *key, const char *line)
 {
 	const char *state = json_string_value(json_object_get(lacp, key));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The `lacp` objects of view_lacp.h as text for people. NULL, outside 802.3ad, prints nothing. */
+/* Prints the `lacp` objects of view/ as text for people. NULL, outside 802.3ad, prints nothing. */
 #ifndef XBOND_CLI_TEXT_LACP_H
 #define XBOND_CLI_TEXT_LACP_H
 

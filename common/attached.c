@@ -1,33 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/attached.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/bpf.h>
 #include <stdio.h>
 #include <unistd.h>
 
-/*
- * Of a TCX or netkit link the number of its device is where an XDP link has it, and 0 when it was
- * detached.
- */
+#include "common/pin.h"
+
 static enum attached link_is_attached(const struct pins *pins, const char *pin)
 {
-	struct bpf_link_info info = {};
-	uint32_t length = sizeof(info);
-	char path[PATH_MAX + 32];
-	enum attached attached;
-	int fd;
+	int fd = pin_open(pins->dir, pin), r;
+	struct pin_link link;
 
-	snprintf(path, sizeof(path), "%s/%s", pins->dir, pin);
-	fd = bpf_obj_get(path);
 	if (fd < 0)
 		return fd == -ENOENT ? ATTACHED_NOT : ATTACHED_UNKNOWN;
-	attached = bpf_obj_get_info_by_fd(fd, &info, &length) ? ATTACHED_UNKNOWN
-		   : info.xdp.ifindex			      ? ATTACHED
-							      : ATTACHED_NOT;
+	r = pin_link_read(fd, &link);
 	close(fd);
-	return attached;
+	if (r)
+		return ATTACHED_UNKNOWN;
+	return link.ifindex ? ATTACHED : ATTACHED_NOT;
 }
 
 enum attached attached_slave(const struct pins *pins, unsigned int slot)
@@ -42,7 +33,9 @@ enum attached attached_slave(const struct pins *pins, unsigned int slot)
 	return link_is_attached(pins, pin);
 }
 
-/* What bond0 transmits by; the egress program of a netkit is there only while it is needed. */
+/*
+ * The programs by which bond0 transmits. A netkit has the egress program only while it is needed.
+ */
 enum attached attached_pair(const struct pins *pins)
 {
 	bool netkit = pins->bond->device_kind == XBOND_DEVICE_NETKIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Is a bond's datapath attached? By what bondd has found, and by the pinned links themselves, so
- * that it can be told while bondd is away. Filters can be seen by netlink only: of these bondd's
- * word is taken.
+ * Is a bond's datapath attached? Answers from what bondd has found and from the pinned links
+ * themselves, so that it works while bondd is away. Filters are visible by netlink only; for these
+ * the answer is bondd's last finding.
  */
 #ifndef XBOND_COMMON_ATTACHED_H
 #define XBOND_COMMON_ATTACHED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CLOCK_MONOTONIC, which is bpf_ktime_get_ns() of the programs, too. */
+/* CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns() in the programs. */
 #ifndef XBOND_COMMON_CLOCK_H
 #define XBOND_COMMON_CLOCK_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One clear line of error text for the user: what, why, what to do.
- * Functions that may fail for a reason the user must read take a struct err and
- * return what err_set() returned; whoever holds the user's ear prints it once.
+ * One clear line of error text for the user: what, why, what to do. A function takes a struct err
+ * if it can fail for a reason that the user must read, and returns what err_set() returned. The
+ * caller that can reach the user prints the line once.
  */
 #ifndef XBOND_COMMON_ERR_H
 #define XBOND_COMMON_ERR_H

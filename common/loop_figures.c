@@ -22,7 +22,7 @@ struct loop_figures *loop_create(const char *run_dir)
 	int fd;
 
 	loop_path(path, run_dir);
-	unlink(path); /* who reads the old one goes on to */
+	unlink(path); /* readers of the old file keep it */
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return NULL;

@@ -26,21 +26,21 @@ struct mode {
 	uint32_t number;    /* the kernel's, enum xbond_mode */
 	uint32_t traits;    /* enum mode_trait */
 	uint32_t selection; /* enum xbond_selection; of MODE_LACP unless lacp_tx says otherwise */
-	bool missing;	    /* the kernel has it and this version has not */
+	bool missing;	    /* the kernel has it, this version does not */
 };
 
 /* The i-th mode, in the order of their numbers; NULL behind the last one. */
 const struct mode *mode_at(unsigned int i);
-/* NULL when there is none: maps are read back from the kernel. */
+/* NULL if there is none; the number may come from a damaged map. */
 const struct mode *mode_find(uint32_t number);
-/* NULL when there is none of that name. */
+/* NULL if there is none of that name. */
 const struct mode *mode_by_name(const char *name);
-/* "unknown" when there is none. */
+/* "unknown" if there is none. */
 const char *mode_name(uint32_t number);
-/* Has it one of these traits (enum mode_trait)? */
+/* Does it have one of these traits (enum mode_trait)? */
 bool mode_has(uint32_t number, uint32_t traits);
 
-/* Is it a mode of the kernel that this version lacks? By its name, or its number as text. */
+/* Is it a mode of the kernel that this version lacks? text is its name or its number. */
 bool mode_is_missing(const char *text);
 
 /* How the programs choose the slave for a packet of this bond. */

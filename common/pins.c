@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens the pinned maps of a bond, checks that they are what bpf/abi.h says, and maps
- * them into memory. Called by bondctl for everything it reads, and by bondd when it
- * adopts. Creates, changes and removes no pin.
+ * Opens the pinned maps of a bond, checks that they match bpf/abi.h, and maps them into memory.
+ * Called by bondctl for everything it reads, and by bondd when it adopts a bond. Creates, changes
+ * and removes no pin.
  */
 #include "common/pins.h"
 
@@ -20,8 +20,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "bpf/heartbeat.h"
 #include "common/clock.h"
 #include "common/mode.h"
+#include "common/pin.h"
 
 struct map_shape {
 	const char *pin;
@@ -77,7 +79,7 @@ bool pins_on_bpffs(const char *path)
 	snprintf(copy, sizeof(copy), "%s", path);
 	while (statfs(at, &fs)) {
 		if (errno != ENOENT && errno != ENOTDIR)
-			return true; /* not to be seen from here: another check says why */
+			return true; /* not visible from here; another check says why */
 		at = dirname(at);
 	}
 	return fs.f_type == BPF_FS_MAGIC;
@@ -117,7 +119,7 @@ static int check_dir(const struct pins *pins, const char *bpf_dir, const char *n
 	return 0;
 }
 
-/* An error of bpf_obj_get() in words. As root, EACCES means a file that is no map. */
+/* An error of bpf_obj_get() in words. For root, EACCES means that the file is no map. */
 static int open_failed(const struct pins *pins, const char *pin, int code, struct err *err)
 {
 	if (code == ENOENT)
@@ -132,14 +134,12 @@ static int open_failed(const struct pins *pins, const char *pin, int code, struc
 static int open_pin(struct pins *pins, const char *pin, bool *ret_writable, struct err *err)
 {
 	LIBBPF_OPTS(bpf_obj_get_opts, read_only, .file_flags = BPF_F_RDONLY);
-	char path[PATH_MAX + 32];
-	int fd;
+	char path[PIN_PATH_SIZE];
+	int fd = pin_open(pins->dir, pin);
 
-	snprintf(path, sizeof(path), "%s/%s", pins->dir, pin);
-	fd = bpf_obj_get(path);
 	*ret_writable = fd >= 0;
 	if (fd == -EPERM || fd == -EACCES)
-		fd = bpf_obj_get_opts(path, &read_only);
+		fd = bpf_obj_get_opts(pin_path(path, pins->dir, pin), &read_only);
 	if (fd < 0)
 		return open_failed(pins, pin, -fd, err);
 	return fd;
@@ -163,8 +163,8 @@ static int check_shape(const struct pins *pins, const struct map_shape *shape, i
 }
 
 /*
- * Looks at the first two words of the bond map whatever its size is, because another
- * ABI version may have another size and is to be called by its name. 0: none.
+ * Looks at the first two words of the bond map, whatever its size: another ABI version may have
+ * another size, and the error line must name the version. Returns 0 if there is none.
  */
 static uint32_t read_abi(const struct pins *pins, int fd, struct err *err)
 {
@@ -232,11 +232,10 @@ static int map_pin(struct pins *pins, const struct map_shape *shape, void **ret_
 
 int pins_open_added(struct pins *pins, struct err *err)
 {
-	char path[PATH_MAX + 32];
+	char path[PIN_PATH_SIZE];
 	bool writable;
 
-	snprintf(path, sizeof(path), "%s/%s", pins->dir, attached_shape.pin);
-	if (pins->attached || access(path, F_OK))
+	if (pins->attached || access(pin_path(path, pins->dir, attached_shape.pin), F_OK))
 		return 0;
 	return map_pin(pins, &attached_shape, (void **)&pins->attached, &writable, err);
 }
@@ -276,7 +275,7 @@ static int map_all(struct pins *pins, struct err *err)
 	bool other;
 	int r;
 
-	/* The bond first: it knows the ABI version. */
+	/* The bond map comes first, because it has the ABI version. */
 	r = map_pin(pins, &bond_shape, (void **)&pins->bond, &other, err);
 	if (!r)
 		r = map_pin(pins, &settings_shape, (void **)&pins->settings, &pins->writable, err);
@@ -412,5 +411,5 @@ bool pins_bondd_alive(const struct pins *pins)
 {
 	uint64_t beat_ns = __atomic_load_n(&pins->table->heartbeat_ns, __ATOMIC_RELAXED);
 
-	return beat_ns && (int64_t)(clock_now_ns() - beat_ns) < XBOND_HEARTBEAT_FRESH_NS;
+	return beat_ns && !heartbeat_is_older(beat_ns, clock_now_ns(), XBOND_HEARTBEAT_FRESH_NS);
 }

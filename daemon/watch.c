@@ -25,7 +25,7 @@
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/slave_trouble.h"
 #include "daemon/slave/vlan_filter.h"
-#include "daemon/slave/xdp.h"
+#include "daemon/slave/xdp_hooks.h"
 
 #define TICK_US 500000
 #define TICK_ACCURACY_US 50000

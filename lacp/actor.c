@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the actor says of itself: the fields of Actor_Oper that come from options and device
- * (6.4.7), and the timeout that it asks for. Called when options or device change and by the
- * Receive machine. The bits that a machine owns (synchronization to expired) are left alone.
+ * (6.4.7), and the timeout that it asks for. Called by the Receive machine, and when options or the
+ * device change. The bits that belong to a machine (synchronization to expired) are left alone.
  */
 #include <string.h>
 
@@ -40,8 +40,8 @@ static bool same_lag_id(const struct lacp_info *a, const struct lacp_info *b)
 }
 
 /*
- * Who asked for the short timeout has partners that send slowly only after they heard of the long
- * one.
+ * Partners of a system that asked for the short timeout send slowly only after they have heard of
+ * the long one.
  */
 static void extend_current_while(struct lacp_port_state *port)
 {
@@ -49,13 +49,15 @@ static void extend_current_while(struct lacp_port_state *port)
 		port->current_while_ns = port->heard_ns + LACP_LONG_TIMEOUT_TIME;
 }
 
-/* Neither end speaks any more, so the partner would learn of nothing. */
+/* Neither end would speak any more, so the partner would learn nothing. */
 static bool falls_silent(const struct lacp_port_state *port, const struct lacp_info *info)
 {
 	return port->actor.state & ~info->state & ~port->partner.state & LACP_ACTIVITY;
 }
 
-/* The partner hears of it under the old name; under the new one it must attach its port anew. */
+/*
+ * The partner hears of it under the old identity. Under the new one it must attach its port anew.
+ */
 static void leave_lag(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
@@ -95,9 +97,9 @@ void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal
 }
 
 /*
- * With hold, the short timeout is asked for whenever the partner does. Two systems that do so would
- * never come back to the long one; so a partner that still believes us to ask for the short one
- * proves nothing: keep.
+ * With hold, we ask for the short timeout whenever the partner does. Two systems that do so would
+ * never return to the long one. Therefore a partner that still believes that we ask for the short
+ * one proves nothing, and the timeout is kept.
  */
 void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
 		       uint64_t now_ns)

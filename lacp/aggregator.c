@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of the aggregators carries the bond (ad_select, as kernel bonding's). One that works is
- * kept in doubt. One whose partner attaches its ports comes before one whose partner does not:
- * several systems that each have one device and are cabled crosswise must come to agree in pairs.
- * Called by system.c; the only writer of active_aggregator.
+ * Chooses the aggregator that the bond uses (ad_select, as in kernel bonding). If in doubt, one
+ * that works is kept. One whose partner attaches its ports comes before one whose partner does not:
+ * several systems that each have one device and are cabled crosswise must agree in pairs. Called by
+ * system.c; the only writer of active_aggregator.
  */
 #include <string.h>
 
 #include "lacp/machines.h"
 
 struct merit {
-	const struct lacp_port_state *port; /* one of those that are live; NULL: none */
-	uint64_t live;			    /* ports with a partner that talks */
+	const struct lacp_port_state *port; /* one of the live ports; NULL: none */
+	uint64_t live;			    /* ports whose partner is heard */
 	uint64_t bandwidth_mbps;
 	uint64_t port_priorities;
 	bool aggregatable;
 	bool enough;	     /* ports for min_links_lacp */
 	bool in_sync;	     /* the partner has attached a port */
-	bool trusted;	     /* in sync, or in use for too short a time to be */
+	bool trusted;	     /* in sync, or not in use for long enough to be */
 	uint64_t refused_ns; /* when it was left because its partner did not attach; 0: never */
 };
 
@@ -50,7 +50,7 @@ static struct merit merit_of(const struct lacp_system *sys, uint8_t aggregator, 
 	return merit;
 }
 
-/* -1, 0, 1 as qsort(3) has it: 1 if a is better. */
+/* Returns 1 if a is better, -1 if b is better, 0 if they are equal. */
 static int compare(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
@@ -73,8 +73,8 @@ static int compare_by_policy(const struct merit *a, const struct merit *b,
 
 /*
  * An order that both ends of a link see alike: the better partner, then the lower key of the better
- * system. It decides where neither policy nor working traffic does, so that no ring of systems
- * waits for each other.
+ * system. It decides if neither the policy nor working traffic does, so that systems in a ring do
+ * not wait for each other.
  */
 static bool is_before_for_all(const struct lacp_port_state *a, const struct lacp_port_state *b)
 {
@@ -92,7 +92,7 @@ static bool is_before_for_all(const struct lacp_port_state *a, const struct lacp
 	return decides ? a->actor.key < b->actor.key : x->key < y->key;
 }
 
-/* b is the best so far, the one in use first. */
+/* b is the best so far; the one in use is compared first. */
 static bool is_better(const struct merit *a, const struct merit *b, enum lacp_ad_select policy)
 {
 	int by_policy;
@@ -127,7 +127,10 @@ static bool has_ports(const struct lacp_system *sys, uint8_t aggregator)
 	return false;
 }
 
-/* An aggregator whose ports are all dead stays while no other is alive: they may come back. */
+/*
+ * An aggregator whose ports are all dead stays in use while no other is alive, because its ports
+ * may come back.
+ */
 uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns)
 {
 	uint8_t active = sys->state.active_aggregator, best = has_ports(sys, active) ? active : 0;
@@ -152,8 +155,8 @@ uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns)
 }
 
 /*
- * How long an aggregator may take to get its partner in sync: different for each system and time,
- * so that two that try several partners in turn do not miss each other for ever.
+ * How long an aggregator may take to get in sync with its partner. It differs between systems and
+ * times, so that two systems that try several partners in turn do not miss each other for ever.
  */
 static uint64_t patience(const struct lacp_system *sys, uint64_t now_ns)
 {
@@ -164,7 +167,7 @@ static uint64_t patience(const struct lacp_system *sys, uint64_t now_ns)
 	return LACP_YIELD_TIME + (mixed >> 32) % LACP_YIELD_TIME;
 }
 
-/* The aggregators that no partner attaches to take turns. */
+/* Aggregators to which no partner attaches take turns. */
 static void refuse(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
 	unsigned int slot;

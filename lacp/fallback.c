@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fallback (ours): for a machine that boots over the network before its switch speaks LACP, and for
- * one whose partner falls silent or does not attach its ports. While no port is in sync, ports may
- * carry traffic without LACP. It changes nothing in the protocol: what the PDUs say stays true for
- * LACP. Called by system.c.
+ * Fallback (not in the standard), for a machine that boots over the network before its switch
+ * speaks LACP, and for a machine whose partner falls silent or does not attach its ports. While no
+ * port is in sync, ports may carry traffic without LACP. This changes nothing in the protocol: the
+ * PDUs stay true. Called by system.c.
  */
 #include "lacp/machines.h"
 
@@ -19,9 +19,9 @@ static bool is_possible(const struct lacp_port_state *port)
 }
 
 /*
- * A port that carries goes over at once when its partner falls silent, as the kernel's does. Else
- * there is a delay: for a partner to speak, and for one that speaks to get in sync with a port that
- * says so of itself.
+ * A port that carries traffic goes over at once when its partner falls silent, as the kernel's
+ * does. Other ports wait for a delay, in which a partner may speak, and a partner that speaks may
+ * get in sync with a port that says that it is in sync.
  */
 uint64_t lacp_fallback_timer_next(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
@@ -59,8 +59,8 @@ uint64_t lacp_fallback_deadline(const struct lacp_port_state *port)
 }
 
 /*
- * A PDU left since the link is up and had the time to come back, had there been a loop. A passive
- * port sends none.
+ * Has a PDU left since the link came up, and had the time to come back if there were a loop? A
+ * passive port sends none.
  */
 static bool has_probed(const struct lacp_port_state *port, uint64_t now_ns)
 {
@@ -70,9 +70,9 @@ static bool has_probed(const struct lacp_port_state *port, uint64_t now_ns)
 }
 
 /*
- * A partner that knows us and does not get in sync has said no: its port stands by, or it has too
- * few links. Whom it does not know, it has not refused. Fallback that goes on is ended by neither,
- * only by a port in sync.
+ * A partner that knows us and does not get in sync has refused us: its port stands by, or it has
+ * too few links. A partner that does not know us has not refused us. Neither ends a fallback that
+ * is in effect; only a port in sync does.
  */
 static bool may_carry(const struct lacp_port_state *port, uint64_t now_ns)
 {
@@ -83,13 +83,16 @@ static bool may_carry(const struct lacp_port_state *port, uint64_t now_ns)
 	return lacp_is_live(port) ? !lacp_is_known(port) : has_probed(port, now_ns);
 }
 
-/* One that carries already does not lose its place, and find it again, whenever a PDU comes in. */
+/*
+ * A port that already carries traffic must not lose its place and regain it with every PDU that
+ * arrives.
+ */
 static bool is_talked_to(const struct lacp_port_state *port)
 {
 	return lacp_is_live(port) && !port->fallback;
 }
 
-/* A port whose partner does not talk is the better one: the other's does not get in sync. */
+/* A port whose partner is silent is preferred: the partner of the other does not get in sync. */
 static bool is_better(const struct lacp_port_state *a, const struct lacp_port_state *b)
 {
 	if (is_talked_to(a) != is_talked_to(b))
@@ -110,7 +113,7 @@ static bool is_any_in_sync(const struct lacp_system *sys)
 	return false;
 }
 
-/* Of the slots, the best ones. */
+/* The best of these slots. */
 static uint64_t choose(const struct lacp_system *sys, uint64_t slots, unsigned int most)
 {
 	uint64_t chosen = 0;

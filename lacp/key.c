@@ -8,7 +8,7 @@
 
 #define OTHER_SPEED 31
 
-/* The index is the code; 0 is the unknown speed. */
+/* The index is the code. 0 stands for an unknown speed. */
 static const uint32_t speeds_mbps[] = {
 	0,     1,     10,    100,   1000,   2500,   5000,   10000,  14000, 20000,
 	25000, 40000, 50000, 56000, 100000, 200000, 400000, 800000, 80000,
@@ -23,8 +23,8 @@ static unsigned int speed_code(uint32_t speed_mbps)
 }
 
 /*
- * Half duplex is out (6.1.1). A virtual NIC that knows no speed knows no duplex either, whatever it
- * says.
+ * Half duplex is excluded (6.1.1). A virtual NIC that does not know its speed does not know its
+ * duplex either, whatever it says.
  */
 bool lacp_enabled(const struct lacp_port_config *config)
 {

@@ -31,44 +31,48 @@
 #define LACP_NEVER UINT64_MAX
 #define LACP_WHY_SIZE 160 /* enough for every sentence of lacp_why() */
 
-/* For the log. `detail` is what the comment says, else 0. */
+/* For the log. `detail` is what the comment says, otherwise 0. */
 enum lacp_event {
-	LACP_EVENT_RX,		/* Receive machine: new enum lacp_rx_state */
-	LACP_EVENT_MUX,		/* Mux machine: new enum lacp_mux_state */
-	LACP_EVENT_SELECTED,	/* new enum lacp_selected */
-	LACP_EVENT_PARTNER,	/* other partner information was recorded */
-	LACP_EVENT_LOOP,	/* our port of that number is heard here */
-	LACP_EVENT_LOOP_ENDED,	/* not any more */
-	LACP_EVENT_FALLBACK,	/* 1: the port carries without a partner, 0: not any more */
+	LACP_EVENT_RX,	       /* Receive machine: new enum lacp_rx_state */
+	LACP_EVENT_MUX,	       /* Mux machine: new enum lacp_mux_state */
+	LACP_EVENT_SELECTED,   /* new enum lacp_selected */
+	LACP_EVENT_PARTNER,    /* other partner information was recorded */
+	LACP_EVENT_LOOP,       /* our own port with that number is heard here */
+	LACP_EVENT_LOOP_ENDED, /* it no longer is */
+	/* 1: the port carries traffic without a partner; 0: it no longer does */
+	LACP_EVENT_FALLBACK,
 	LACP_EVENT_ACTOR_CHURN, /* new enum lacp_churn_state */
 	LACP_EVENT_PARTNER_CHURN,
 	/* A system that is not lacp_partner is heard: lacp_port_state.stranger. */
 	LACP_EVENT_STRANGER,
-	/* 1: out of sync too long, other ports of the LAG go first; 0: not any more. */
+	/* 1: out of sync for too long, so other ports of the LAG come first; 0: no longer. */
 	LACP_EVENT_BEHIND,
-	LACP_EVENT_RESTLESS, /* machines did not come to rest: a bug of ours; retried in 100 ms */
+	/* the machines did not come to rest, which is a bug; retried in 100 ms */
+	LACP_EVENT_RESTLESS,
 };
 
-/* Called from within the functions below; must not call back into the core. All are required. */
+/*
+ * Called from within the functions below. They must not call back into the core. All are required.
+ */
 struct lacp_outputs {
 	/* Sends LACP_FRAME_SIZE octets from the destination address on. */
 	void (*transmit)(void *context, unsigned int slot, const uint8_t *frame, size_t length);
 	/*
-	 * The port may (not) collect and distribute from now on. Always told before the PDU that
-	 * announces it.
+	 * The port may (or may not) collect and distribute from now on. Always called before the
+	 * PDU that announces it.
 	 */
 	void (*port)(void *context, unsigned int slot, bool collecting, bool distributing);
 	/* Another aggregator is in use; 0: none. */
 	void (*aggregator)(void *context, unsigned int aggregator);
 	/*
-	 * lacp_drain() of the port is done; answered: by a marker response, else by time or because
-	 * the port left.
+	 * lacp_drain() of the port is done. answered: by a marker response; otherwise time ran out
+	 * or the port left.
 	 */
 	void (*drained)(void *context, unsigned int slot, bool answered);
 	void (*event)(void *context, unsigned int slot, enum lacp_event event, unsigned int detail);
 };
 
-/* Read what you like, write nothing. */
+/* Callers may read everything and write nothing. */
 struct lacp_system {
 	struct lacp_system_state state;
 	struct lacp_port_state port[LACP_MAX_PORTS];
@@ -78,29 +82,33 @@ struct lacp_system {
 };
 
 /*
- * Defaults of kernel bonding where it has the option, else of cli.md; the system's address is zero.
+ * Defaults: those of kernel bonding where it has the option, otherwise those of bondctl(8). The
+ * address of the system is zero.
  */
 struct lacp_config lacp_config_default(void);
 
-/* A system without ports. */
+/* Makes a system without ports. */
 void lacp_init(struct lacp_system *sys, const struct lacp_config *config,
 	       const struct lacp_outputs *outputs, void *context);
 
 /*
- * Options, also while running. A new system address, priority or user key changes the LAG and
- * thereby disturbs every port; the others only those whose part they change. -EINVAL: address not
- * unicast, key over 1023, enum.
+ * Sets the options, also while running. A new system address, priority or user key changes the LAG
+ * and therefore disturbs every port; other options disturb only the ports that they concern.
+ * -EINVAL: the address is not unicast, the key is over 1023, or an enumeration is out of range.
  */
 int lacp_configure(struct lacp_system *sys, const struct lacp_config *config, uint64_t now_ns);
 
-/* -EINVAL: slot, port number 0, duplex; -EEXIST: slot in use, or number used by another port. */
+/*
+ * Adds a port. -EINVAL: bad slot, port number 0, or bad duplex; -EEXIST: the slot is in use, or
+ * another port uses the number.
+ */
 int lacp_port_add(struct lacp_system *sys, unsigned int slot, const struct lacp_port_config *config,
 		  uint64_t now_ns);
 
 /*
- * Link, speed, duplex, priority, address. LACP_LINK_STOPPED on a link that was up tells the partner
- * and outputs->port as lacp_port_remove() does; then the link is down. -ENOENT: no such port;
- * -EINVAL: as above, or another port number.
+ * Sets link, speed, duplex, priority and address. LACP_LINK_STOPPED on a link that was up tells the
+ * partner and outputs->port as lacp_port_remove() does; then the link is down. -ENOENT: no such
+ * port; -EINVAL: as above, or another port number.
  */
 int lacp_port_configure(struct lacp_system *sys, unsigned int slot,
 			const struct lacp_port_config *config, uint64_t now_ns);
@@ -112,54 +120,59 @@ int lacp_port_configure(struct lacp_system *sys, unsigned int slot,
 int lacp_port_remove(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
 
 /*
- * A slow protocol frame from its destination address on, a VLAN 0 tag allowed. 0: taken or ignored
- * as a rule says (counted); -EINVAL: malformed (counted); -ENOENT: no such port; -ENETDOWN: its
- * link is down.
+ * Takes a slow protocol frame, from its destination address on; a VLAN tag with id 0 is allowed.
+ * Returns 0 if it was taken, or ignored by a rule (counted). -EINVAL: malformed (counted); -ENOENT:
+ * no such port; -ENETDOWN: its link is down.
  */
 int lacp_receive(struct lacp_system *sys, unsigned int slot, const uint8_t *frame, size_t length,
 		 uint64_t now_ns);
 
-/* Runs all machines to rest. Returns the absolute time of the next call, or LACP_NEVER. */
+/*
+ * Runs all machines until they come to rest. Returns the absolute time of the next call, or
+ * LACP_NEVER.
+ */
 uint64_t lacp_run(struct lacp_system *sys, uint64_t now_ns);
 
 /*
- * Sends a marker behind what was sent on the port; outputs->drained follows once, within
- * LACP_DRAIN_TIME. A second call begins anew and drops the first. -ENOENT; -EAGAIN: the port does
- * not distribute by LACP, so nothing is to drain.
+ * Sends a marker after the data that was sent on the port. outputs->drained follows once, within
+ * LACP_DRAIN_TIME. A second call starts again and drops the first. -ENOENT: no such port; -EAGAIN:
+ * the port does not distribute by LACP, so there is nothing to drain.
  */
 int lacp_drain(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
 
 /*
- * State saved by an earlier process, into a system just initialized; the clock must be the same.
- * Slots not in `used` are left out. -EPROTO: another version; -EINVAL: not a state this code can
- * have written.
+ * Loads state saved by an earlier process into a system that was just initialized. The clock must
+ * be the same. Slots not in `used` are left out. -EPROTO: another version; -EINVAL: this code
+ * cannot have written that state.
  */
 int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,
 	       const struct lacp_port_state port[LACP_MAX_PORTS], uint64_t used);
 
 /*
- * The kernel answered for this port while we were away (LACP hold), its last answer at sent_ns (0:
- * none). It heard the same partner, unchanged, last at heard_ns; 0: it gave the port up (silence,
- * another partner, the link went down), so the port expires and carries again when its partner is
- * heard. Call it before lacp_run(). Without hold, a link that was down meanwhile (carrier_changes)
- * must be told: lacp_port_configure() down, lacp_run(), then up.
+ * The kernel answered for this port while we were away (LACP hold); it sent its last answer at
+ * sent_ns (0: none). It last heard the same, unchanged partner at heard_ns. 0 means that it gave
+ * the port up (silence, another partner, the link went down): then the port expires, and carries
+ * traffic again when its partner is heard. Call it before lacp_run(). Without hold, the caller must
+ * report a link that was down meanwhile (carrier_changes): lacp_port_configure() down, lacp_run(),
+ * then up.
  */
 void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_ns,
 		     uint64_t sent_ns);
 
-/* Enough ports distribute (min_links, at least one). */
-bool lacp_carrier(const struct lacp_system *sys);
-/* Ports that distribute, by LACP or as fallback; bit per slot. */
+/* The ports that distribute, by LACP or by fallback; one bit per slot. */
 uint64_t lacp_distributing(const struct lacp_system *sys);
 uint64_t lacp_collecting(const struct lacp_system *sys);
-/* A port of the active aggregator, for its partner and key; the lowest slot; -1: none. */
+/*
+ * A port of the active aggregator, for its partner and key: the one in the lowest slot; -1 if there
+ * is none.
+ */
 int lacp_representative(const struct lacp_system *sys);
-/* Ports in the active aggregator that are selected. */
+/* The number of selected ports in the active aggregator. */
 unsigned int lacp_num_ports(const struct lacp_system *sys);
-/* rate_effective: some port asks for the short timeout. */
+/* rate_effective: does any port ask for the short timeout? */
 bool lacp_rate_fast(const struct lacp_system *sys);
 
-/* Names for people and JSON; "?" for a number that is none. */
+/* Names for people and JSON; "?" for an invalid number. */
 const char *lacp_rx_name(unsigned int state);
 const char *lacp_mux_name(unsigned int state);
 const char *lacp_selected_name(unsigned int selected);
@@ -167,12 +180,12 @@ const char *lacp_churn_name(unsigned int state);
 /* The flag of bit 0..7 of lacp_info.state. */
 const char *lacp_flag_name(unsigned int bit);
 
-/* Names of the slaves, for sentences; NULL or an answer of NULL gives "port 3". */
+/* Names of the slaves, for sentences. NULL, or an answer of NULL, gives "port 3". */
 typedef const char *(*lacp_port_name)(const void *context, unsigned int slot);
 
 /*
- * What the port does and why not more: a sentence without a full stop. `text` has LACP_WHY_SIZE
- * octets.
+ * What the port does and why it does no more, as a sentence without a full stop. `text` has
+ * LACP_WHY_SIZE octets.
  */
 void lacp_why(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns,
 	      lacp_port_name name, const void *name_context, char *text);

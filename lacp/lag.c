@@ -8,7 +8,7 @@
 
 #include "lacp/machines.h"
 
-/* Operable, with a partner that is heard. */
+/* Is the port operable, and is its partner heard? */
 bool lacp_is_live(const struct lacp_port_state *port)
 {
 	return port->config.link && port->rx == LACP_RX_CURRENT;
@@ -29,8 +29,8 @@ bool lacp_actor_decides(const struct lacp_port_state *port)
 }
 
 /*
- * Live before dead, in sync before refused (these in turn), then as the better system's priorities
- * say.
+ * Live ports come before dead ones, and ports in sync before refused ones (which take turns). Then
+ * the port priorities of the better system decide.
  */
 bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_state *b)
 {
@@ -49,7 +49,7 @@ bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_s
 	return a->actor.port < b->actor.port;
 }
 
-/* 6.3.6: same LAG ID, and both ends of both links can be aggregated. */
+/* 6.3.6: the same LAG ID, and both ends of both links can be aggregated. */
 bool lacp_same_lag(const struct lacp_port_state *a, const struct lacp_port_state *b)
 {
 	return a->actor.key == b->actor.key && a->partner.key == b->partner.key &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Looped ports: our own PDUs come back, through a cable between two of our ports or a plug. They
- * are not recorded (a system is no partner of itself), the port is named and kept out of fallback.
- * Entered by the Receive machine and, when link or time end it, by system.c.
+ * are not recorded, because a system is no partner of itself. The port is reported and kept out of
+ * fallback. Called by the Receive machine and, when the link or time ends the loop, by system.c.
  */
 #include "lacp/machines.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the machines of the LACP core share; for lacp and its tests only. Of each machine,
- * `*_next` decides and touches nothing: it returns the state to enter, or LACP_STAY. `*_enter` does
+ * What the machines of the LACP core share; only for the core and its tests. For each machine,
+ * `*_next` decides and changes nothing: it returns the state to enter, or LACP_STAY. `*_enter` does
  * what the standard's box for that state says, and nobody else writes that state. system.c
  * evaluates again until all stay.
  */
@@ -18,25 +18,25 @@
 #define LACP_SLOW_PERIODIC_TIME (30 * LACP_SECOND)
 #define LACP_CHURN_DETECTION_TIME (60 * LACP_SECOND)
 #define LACP_AGGREGATE_WAIT_TIME (2 * LACP_SECOND)
-/* Ours. */
+/* Not in the standard: */
 #define LACP_CROSSING_TIME (LACP_SECOND / 50)
 #define LACP_RETRY_TIME (LACP_FAST_PERIODIC_TIME / 3 + 1000000) /* as LACP_TX_LIMIT allows */
 #define LACP_DRAIN_TIME (3 * LACP_SECOND)
-#define LACP_YIELD_TIME \
-	(4 * LACP_SECOND) /* at least so long an aggregator may take to get its partner in sync */
+/* an aggregator gets at least this time to get in sync */
+#define LACP_YIELD_TIME (4 * LACP_SECOND)
 #define LACP_LOOP_TIME LACP_LONG_TIMEOUT_TIME
 #define LACP_STRANGER_TIME LACP_LONG_TIMEOUT_TIME
 /*
- * So long a port may be attached and out of sync; then it rests for twice as long, each time
- * longer.
+ * A port may be attached and out of sync for this time. Then it rests for twice as long, and longer
+ * each time.
  */
 #define LACP_REFUSED_TIME (5 * LACP_SECOND)
 #define LACP_REFUSED_DOUBLINGS 4
-#define LACP_HANDOVER_TIME LACP_SECOND /* for a partner that waits for us as we wait for it */
+#define LACP_HANDOVER_TIME LACP_SECOND /* for a partner that waits for us while we wait for it */
 #define LACP_UNSETTLED_TIME (30 * LACP_SECOND)
 #define LACP_REPEATS 3 /* one a second */
-#define LACP_MARKER_RESPONSES \
-	5 /* in a second; of the ten frames that IEEE Std 802.3 57A.2 allows to slow protocols */
+/* in a second, of the ten frames that IEEE Std 802.3 57A.2 allows */
+#define LACP_MARKER_RESPONSES 5
 
 static inline bool lacp_due(uint64_t deadline_ns, uint64_t now_ns)
 {
@@ -69,9 +69,9 @@ bool lacp_same_lag(const struct lacp_port_state *a, const struct lacp_port_state
 bool lacp_is_live(const struct lacp_port_state *port);
 /* Both ends have heard each other. */
 bool lacp_is_known(const struct lacp_port_state *port);
-/* The actor is the system with the better priority: its port priorities decide. 6.7.1 */
+/* Is the actor the system with the better priority? Then its port priorities decide. 6.7.1 */
 bool lacp_actor_decides(const struct lacp_port_state *port);
-/* Of two ports of a LAG, a is selected before b. */
+/* Is a selected before b? Both are ports of one LAG. */
 bool lacp_comes_before(const struct lacp_port_state *a, const struct lacp_port_state *b);
 
 /* key.c */
@@ -79,7 +79,7 @@ bool lacp_enabled(const struct lacp_port_config *config);
 uint16_t lacp_key(const struct lacp_port_config *config, uint16_t user_key);
 
 /*
- * actor.c: what we say of ourselves. literal: the timeout is lacp_rate's again, whatever the
+ * actor.c: what we say of ourselves. literal: the timeout is that of lacp_rate again, whatever the
  * partner asks for.
  */
 void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal, uint64_t now_ns);
@@ -108,7 +108,7 @@ bool lacp_is_stranger(const struct lacp_system *sys, const uint8_t system[LACP_M
 void lacp_stranger_hear(struct lacp_system *sys, unsigned int slot,
 			const uint8_t system[LACP_MAC_SIZE], uint64_t now_ns);
 void lacp_stranger_forget(struct lacp_port_state *port);
-/* Forgets it when its time has come or the link is down. */
+/* Forgets it when its time is over or the link is down. */
 void lacp_stranger_follow(struct lacp_port_state *port, uint64_t now_ns);
 
 /* periodic.c */
@@ -116,19 +116,19 @@ int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns);
 void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state,
 			 uint64_t now_ns);
 /*
- * The partner was recorded. If it has become expired, or if it does not know yet what we do
- * (stale), it gets a PDU now, but not at the heels of the last, which may be on its way. To an
- * expired one more follow, oftener than usual, until it has heard one.
+ * The partner was recorded. If it has become expired, or does not know yet what we do (stale), it
+ * gets a PDU now. The PDU waits a moment after the previous one, which may still be on its way. An
+ * expired partner gets more PDUs, at shorter intervals than usual, until it has heard one.
  */
 void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool stale,
 			  uint64_t now_ns);
 /*
- * A PDU may have been lost: one a second, for a while, as long as the partner has not confirmed
- * what we do now, or does not yet collect what we are ready for.
+ * A PDU may have been lost. So one is sent every second, for a while, as long as the partner has
+ * not confirmed what we do now, or does not yet collect what we are ready to send.
  */
 void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns);
 /*
- * The link works, but the port has just become passive, or was stopped: its partner is told a few
+ * The link works, but the port has just become passive or was stopped. The partner is told several
  * times.
  */
 bool lacp_says_goodbye(const struct lacp_port_state *port);
@@ -141,28 +141,31 @@ struct lacp_choice {
 struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned int slot,
 				       uint64_t now_ns);
 void lacp_selection_enter(struct lacp_system *sys, unsigned int slot, struct lacp_choice choice);
-/* Unselects a port whose LAG is not the one it was selected for. */
+/* Unselects a port whose LAG is no longer the one it was selected for. */
 void lacp_unselect(struct lacp_system *sys, unsigned int slot);
 
 /* rank.c */
-/* It distributes, and the partner's port is in sync. */
+/* Does it distribute, and is the partner's port in sync? */
 bool lacp_works(const struct lacp_port_state *port);
-/* lacp_wtr: it has failed, is back, and the others can do without it for a while. */
+/* lacp_wtr: it has failed and is back, and the others can do without it for a while. */
 bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_state *port,
 		       uint64_t now_ns);
 /*
- * One that works stays until who comes before it can take over; so one more may be selected
+ * A port that works stays until the port before it can take over, so one more may be selected
  * meanwhile.
  */
 bool lacp_is_within_max_links(const struct lacp_system *sys, const struct lacp_port_state *port,
 			      uint64_t now_ns);
-/* min_links_lacp: of the aggregator's ports too few could carry. */
+/* min_links_lacp: too few ports of the aggregator could carry traffic. */
 bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator);
-/* Notes since when the port is what; true if its rank has changed. */
+/*
+ * Notes since when the port has been in its present condition. Returns true if its rank has
+ * changed.
+ */
 bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_ns);
-/* When the machines have come to rest; true if they must run again. */
+/* Called when the machines have come to rest. Returns true if they must run again. */
 bool lacp_rank_settle(struct lacp_system *sys);
-/* When a rank, or a right to take over, may change by itself; 0: never. */
+/* The time when a rank, or a right to take over, may change by itself; 0: never. */
 uint64_t lacp_rank_deadline(const struct lacp_system *sys, const struct lacp_port_state *port,
 			    uint64_t now_ns);
 
@@ -174,8 +177,8 @@ void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator, uint64_t
 bool lacp_mux_ready(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns);
 int lacp_mux_next(const struct lacp_port_state *port, bool coupled, bool ready);
 /*
- * A port does not begin to carry while the limit of PDUs keeps it from telling the partner that it
- * is in sync, nor to distribute before max_links leaves room.
+ * A port does not begin to carry traffic while the limit of PDUs keeps it from telling the partner
+ * that it is in sync. It does not begin to distribute before max_links leaves room.
  */
 bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *port,
 		  enum lacp_mux_state next, uint64_t now_ns);
@@ -190,13 +193,13 @@ void lacp_actor_churn_enter(struct lacp_system *sys, unsigned int slot, enum lac
 void lacp_partner_churn_enter(struct lacp_system *sys, unsigned int slot,
 			      enum lacp_churn_state state, uint64_t now_ns);
 
-/* fallback.c; the timer first, for lacp_fallback_next() reads it. */
+/* fallback.c. Call the timer first, because lacp_fallback_next() reads it. */
 uint64_t lacp_fallback_timer_next(const struct lacp_system *sys, unsigned int slot,
 				  uint64_t now_ns);
 void lacp_fallback_timer_enter(struct lacp_port_state *port, uint64_t fallback_ns);
-/* Slots that shall carry. */
+/* The slots that shall carry traffic. */
 uint64_t lacp_fallback_next(const struct lacp_system *sys, uint64_t now_ns);
-/* When a loop would have been found; 0: never. */
+/* The time by which a loop would have been found; 0: never. */
 uint64_t lacp_fallback_deadline(const struct lacp_port_state *port);
 void lacp_fallback_enter(struct lacp_system *sys, unsigned int slot, bool carry);
 
@@ -216,7 +219,7 @@ uint64_t lacp_transmit_allowed_ns(const struct lacp_port_state *port); /* 0: at 
 void lacp_marker_respond(struct lacp_system *sys, unsigned int slot,
 			 const struct lacp_marker *marker, uint64_t now_ns);
 int lacp_marker_next(const struct lacp_port_state *port, uint64_t now_ns);
-/* answered: why the machine becomes idle. */
+/* answered: the reason why the machine becomes idle. */
 void lacp_marker_enter(struct lacp_system *sys, unsigned int slot, enum lacp_marker_state state,
 		       bool answered, uint64_t now_ns);
 void lacp_marker_response(struct lacp_system *sys, unsigned int slot,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Marker protocol (6.5): the responder answers every marker, within what slow protocols may send;
- * the generator asks whether all that was sent on a port has arrived, so that flows can move away
- * from it in order. Called by system.c.
+ * Marker protocol (6.5). The responder answers every marker, within the limit for slow protocols.
+ * The generator asks whether everything that was sent on a port has arrived, so that flows can move
+ * away from it in order. Called by system.c.
  */
 #include <string.h>
 

@@ -25,7 +25,7 @@ static bool is_waiting(const struct lacp_port_state *port, uint8_t aggregator)
 	       port->mux == LACP_MUX_WAITING;
 }
 
-/* Ready_N of all ports that wait (6.4.8). */
+/* Is Ready_N true for all ports that wait (6.4.8)? */
 static bool all_waited(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
 	unsigned int slot;
@@ -53,7 +53,10 @@ static bool all_in_sync(const struct lacp_system *sys, uint8_t aggregator)
 	return true;
 }
 
-/* Fast start: every port of the system has come to this aggregator, so none is left to wait for. */
+/*
+ * Fast start: every port of the system has come to this aggregator, so there is none left to wait
+ * for.
+ */
 static bool all_arrived(const struct lacp_system *sys, uint8_t aggregator)
 {
 	unsigned int slot;
@@ -115,7 +118,7 @@ int lacp_mux_next(const struct lacp_port_state *port, bool coupled, bool ready)
 	return LACP_STAY;
 }
 
-/* Who distributes and is still selected keeps its place: rank.c says when it must go. */
+/* A port that distributes and is still selected keeps its place; rank.c says when it must leave. */
 static bool has_room(const struct lacp_system *sys, const struct lacp_port_state *port)
 {
 	unsigned int slot, taken = 0;
@@ -141,8 +144,8 @@ bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *p
 }
 
 /*
- * ntt also in DISTRIBUTING, so that the partner's picture is right at the slow rate, too. What is
- * told once may get lost.
+ * ntt also in DISTRIBUTING, so that the partner's picture is right at the slow rate, too. A single
+ * PDU may get lost.
  */
 void lacp_mux_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mux_state state,
 		    uint64_t now_ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The two slow protocol PDUs: LACPDU (6.4.2.3) and Marker PDU (6.5.3.2), as frames from the
- * destination address on. Called by receive path, transmit and marker. Nothing in a frame is
- * trusted: the whole fixed part must be there, and length fields must have their one value.
+ * destination address on. Called by the receive path, transmit and marker. Nothing in a frame is
+ * trusted: the whole fixed part must be there, and length fields must have their only valid value.
  */
 #ifndef XBOND_LACP_PDU_H
 #define XBOND_LACP_PDU_H
@@ -10,23 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lacp/state.h"
-
-#define LACP_PDU_SIZE 124
-#define LACP_INFO_SIZE 15 /* of an information TLV, without its type and length */
+#include "lacp/frame.h"
 
 enum lacp_pdu_kind {
 	LACP_PDU_LACP,
 	LACP_PDU_MARKER,
 	LACP_PDU_MARKER_RESPONSE,
 	LACP_PDU_UNKNOWN, /* another slow protocol, or none */
-	LACP_PDU_ILLEGAL, /* malformed, or a subtype that cannot be: IEEE Std 802.3 table 57A-3 */
+	LACP_PDU_ILLEGAL, /* malformed, or an invalid subtype: IEEE Std 802.3 table 57A-3 */
 };
 
 struct lacp_pdu {
 	struct lacp_info actor;
 	struct lacp_info partner;
-	/* As received; every version has the fields of version 1 at their place, 6.4.12. */
+	/* As received. Every version has the fields of version 1 in the same places, 6.4.12. */
 	uint8_t version;
 };
 
@@ -44,7 +41,7 @@ struct lacp_decoded {
 
 void lacp_pdu_decode(const uint8_t *frame, size_t length, struct lacp_decoded *ret_decoded);
 
-/* As in a TLV. */
+/* In the form of a TLV. */
 void lacp_info_encode(uint8_t bytes[LACP_INFO_SIZE], const struct lacp_info *info);
 
 void lacp_pdu_encode(uint8_t frame[LACP_PDU_SIZE], const uint8_t source[LACP_MAC_SIZE],

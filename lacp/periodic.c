@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Periodic Transmission machine (6.4.13): how often the partner wants to hear from us, and whether
- * one of the two talks without being asked. Called by system.c.
+ * one of the two speaks without being asked. Called by system.c.
  */
 #include "lacp/machines.h"
 
@@ -36,7 +36,7 @@ int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns)
 	return LACP_STAY;
 }
 
-/* An expired partner did not hear our last PDU: it gets the next as soon as 6.4.16 allows. */
+/* An expired partner did not hear our last PDU. It gets the next one as soon as 6.4.16 allows. */
 static uint64_t period(const struct lacp_port_state *port, uint64_t period_ns)
 {
 	return port->partner.state & LACP_EXPIRED ? LACP_RETRY_TIME : period_ns;
@@ -57,7 +57,10 @@ static void answer(struct lacp_port_state *port, uint64_t now_ns)
 		port->periodic_ns = answer_ns;
 }
 
-/* It has heard us: the usual time again. What is not needed leaves room for what is (6.4.16). */
+/*
+ * It has heard us, so the usual interval holds again. Leaving out needless PDUs makes room for
+ * others (6.4.16).
+ */
 static void resume(struct lacp_port_state *port)
 {
 	uint64_t usual_ns = port->periodic == LACP_PERIODIC_SLOW ? LACP_SLOW_PERIODIC_TIME
@@ -78,7 +81,7 @@ void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool s
 		resume(port);
 }
 
-/* In NONE the machine's timer is free. */
+/* In NONE the machine does not need its timer. */
 static void repeat_goodbye(struct lacp_port_state *port, uint64_t now_ns)
 {
 	uint64_t next_ns = last_sent_ns(port) + LACP_FAST_PERIODIC_TIME;
@@ -106,7 +109,7 @@ static void start(struct lacp_port_state *port, enum lacp_periodic_state from, u
 		port->ntt = 1;
 	if (!(port->partner.state & LACP_EXPIRED) || !port->periodic_ns ||
 	    deadline_ns < port->periodic_ns)
-		port->periodic_ns = deadline_ns; /* else an answer is due before */
+		port->periodic_ns = deadline_ns; /* otherwise an answer is due earlier */
 }
 
 void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state state,

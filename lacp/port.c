@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The inputs of the LACP core: options, ports and their links, frames, adoption after a restart.
- * They check what comes in and prepare the state; lacp_run() acts on it.
+ * The inputs of the LACP core: options, ports and their links, frames, and adoption after a
+ * restart. These functions check their input and prepare the state; lacp_run() acts on it.
  */
 #include <errno.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static bool is_valid_config(const struct lacp_config *config)
 	       config->fallback <= LACP_FALLBACK_ALL;
 }
 
-/* A fallback timer that runs begins anew with another delay; one that has ended has ended. */
+/* With another delay, a running fallback timer starts again; one that has ended stays ended. */
 static void restart_fallback_timers(struct lacp_system *sys)
 {
 	unsigned int slot;
@@ -54,7 +54,7 @@ static void restart_fallback_timers(struct lacp_system *sys)
 	}
 }
 
-/* lacp_partner is somebody else now: this partner is believed no longer. */
+/* lacp_partner now names another system, so this partner is no longer accepted. */
 static void drop_stranger(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
@@ -115,7 +115,7 @@ static void store_config(struct lacp_port_state *port, const struct lacp_port_co
 		port->config.link = LACP_LINK_DOWN;
 }
 
-/* BEGIN: every machine in its first state. */
+/* BEGIN: puts every machine into its first state. */
 static void begin(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
@@ -165,7 +165,8 @@ int lacp_port_remove(struct lacp_system *sys, unsigned int slot, uint64_t now_ns
 		return -ENOENT;
 	lacp_leave(sys, slot, now_ns);
 	if (sys->port[slot].farewell >
-	    LACP_REPEATS) /* not sent: its last word does not wait, there is no later */
+	    /* not sent by the machine: the last PDU cannot wait, because there is no later time */
+	    LACP_REPEATS)
 		lacp_transmit_enter(sys, slot, LACP_TRANSMIT_SEND, now_ns);
 	memset(&sys->port[slot], 0, sizeof(sys->port[slot]));
 	sys->used &= ~(1ull << slot);
@@ -244,7 +245,10 @@ static void note_answer(struct lacp_port_state *port, uint64_t sent_ns)
 	port->sent_ns[LACP_TX_LIMIT - 1] = sent_ns;
 }
 
-/* The last answer but one may have been in the same second: as late as it may have been. */
+/*
+ * The answer before the last may have been sent in the same second, so it is taken to be as late as
+ * it may have been.
+ */
 static void note_answers(struct lacp_port_state *port, uint64_t last_ns)
 {
 	if (last_ns > LACP_HOLD_GAP)
@@ -253,8 +257,8 @@ static void note_answers(struct lacp_port_state *port, uint64_t last_ns)
 }
 
 /*
- * Nothing known: the port must hear from its partner before it carries again, and fallback waits
- * for its delay.
+ * Nothing is known. The port must hear from its partner before it carries traffic again, and
+ * fallback waits for its delay.
  */
 static void expire(struct lacp_port_state *port)
 {

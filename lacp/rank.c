@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The order of the ports of a LAG for max_links, and when one takes another's place. The better
- * system's priorities decide (6.7.1), but a port that does not get in sync goes behind the others,
- * and one that works keeps its place until a better one is ready to take over. Called by
- * selection.c, mux.c, why.c; system.c lets lacp_rank_follow() note the times it needs.
+ * The order of the ports of a LAG for max_links, and when one takes another's place. The priorities
+ * of the better system decide (6.7.1). But a port that does not get in sync goes behind the others,
+ * and a port that works keeps its place until a better one is ready to take over. Called by
+ * selection.c, mux.c and why.c; system.c lets lacp_rank_follow() note the times it needs.
  */
 #include "lacp/machines.h"
 
@@ -19,8 +19,9 @@ bool lacp_works(const struct lacp_port_state *port)
 }
 
 /*
- * It carries as soon as another one makes room. A partner that does not collect yet may wait for
- * us, too; with independent control we say that we collect before that, so it need not.
+ * The port would carry traffic as soon as another one makes room. A partner that does not collect
+ * yet may be waiting for us, too. With independent control we say that we collect before that, so
+ * the partner need not wait.
  */
 static bool can_take_over(const struct lacp_system *sys, const struct lacp_port_state *port,
 			  uint64_t now_ns)
@@ -37,7 +38,7 @@ static bool are_together(const struct lacp_port_state *a, const struct lacp_port
 	return a != b && a->aggregator == b->aggregator && b->selected != LACP_UNSELECTED;
 }
 
-/* Selected and in sync at both ends, so it works or is about to. */
+/* Is it selected and in sync at both ends, so that it works or is about to work? */
 static unsigned int count_in_sync_beside(const struct lacp_system *sys,
 					 const struct lacp_port_state *port)
 {
@@ -63,7 +64,7 @@ bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_sta
 	       count_in_sync_beside(sys, port) >= needed;
 }
 
-/* In the order of lacp_comes_before(), but what works goes first where the user wants it so. */
+/* The order of lacp_comes_before(), but ports that work come first if the user wants it so. */
 static bool ranks_before(const struct lacp_system *sys, const struct lacp_port_state *a,
 			 const struct lacp_port_state *b)
 {
@@ -90,7 +91,7 @@ static unsigned int count_before(const struct lacp_system *sys, const struct lac
 	return count;
 }
 
-/* Those of them that work, or are to be used and only wait for the port to make room. */
+/* Those of them that work, or are about to be used and only wait for the port to make room. */
 static unsigned int count_ready_before(const struct lacp_system *sys,
 				       const struct lacp_port_state *port, uint64_t now_ns)
 {
@@ -134,7 +135,7 @@ bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator)
 	return count < config->min_links;
 }
 
-/* Since when something is so; 0: it is not. */
+/* Notes since when something is true; 0: it is not true. */
 static void note(uint64_t *since_ns, bool is_so, uint64_t now_ns)
 {
 	if (!is_so)
@@ -143,7 +144,7 @@ static void note(uint64_t *since_ns, bool is_so, uint64_t now_ns)
 		*since_ns = now_ns;
 }
 
-/* Else no port has to wait for another. */
+/* Otherwise no port has to wait for another. */
 static bool is_ranked(const struct lacp_system *sys)
 {
 	return sys->state.config.max_links || sys->state.config.min_links_strict;
@@ -155,8 +156,8 @@ static uint64_t rest_ns(const struct lacp_port_state *port)
 }
 
 /*
- * So long it may be attached and out of sync. Those that are behind wait for each other, and change
- * ever more rarely.
+ * How long the port may be attached and out of sync. Ports that are behind wait for each other, and
+ * change less and less often.
  */
 static uint64_t turn_ns(const struct lacp_port_state *port)
 {
@@ -174,7 +175,7 @@ static void put_behind(struct lacp_system *sys, unsigned int slot, uint64_t now_
 		port->refusals++;
 }
 
-/* It has stood by for long enough. The fault may be gone, and both ends may wait for that. */
+/* It has stood by for long enough. The fault may be gone, and both ends may be waiting for that. */
 static bool has_rested(const struct lacp_port_state *port, uint64_t now_ns)
 {
 	return !(port->actor.state & LACP_SYNCHRONIZATION) &&
@@ -190,8 +191,8 @@ static void forgive(struct lacp_system *sys, unsigned int slot)
 }
 
 /*
- * A port that is in sync, or whose link was lost, begins anew; one that works has its refusals
- * forgotten.
+ * A port that is in sync, or whose link was lost, starts again. The refusals of a port that works
+ * are forgotten.
  */
 bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
@@ -215,7 +216,7 @@ bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_n
 	return behind_ns != port->behind_ns;
 }
 
-/* When nothing works any more, all ports are needed: none has to wait to be restored. */
+/* When no port works any more, all are needed, so none has to wait to be restored. */
 bool lacp_rank_settle(struct lacp_system *sys)
 {
 	bool changed = false;

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Receive machine (6.4.12) with its functions (6.4.9): record what the partner says, notice that it
- * fell silent. Called by system.c at every evaluation and with every LACPDU that is for this port.
+ * Receive machine (6.4.12) with its functions (6.4.9): records what the partner says, and notices
+ * when it falls silent. Called by system.c at every evaluation and with every LACPDU for this port.
  */
 #include <string.h>
 
 #include "lacp/machines.h"
 
-static const uint8_t no_system[LACP_MAC_SIZE];
-
 /*
- * Partner_Admin: nobody, out of sync; short timeout, so that a partner that wakes up hears from us
- * within a second. Compared by update_Default_Selected, recorded by recordDefault.
+ * Partner_Admin: no partner, out of sync, and the short timeout, so that a partner that wakes up
+ * hears from us within a second. Compared by update_Default_Selected, recorded by recordDefault.
  */
 static const struct lacp_info partner_admin = { .state = LACP_TIMEOUT };
 
-/* All that 6.4.9 compares, but the port priority. */
+/* Everything that 6.4.9 compares, except the port priority. */
 static bool same_port(const struct lacp_info *a, const struct lacp_info *b)
 {
 	return a->port == b->port && a->system_priority == b->system_priority && a->key == b->key &&
@@ -29,9 +27,9 @@ static bool same_identity(const struct lacp_info *a, const struct lacp_info *b)
 }
 
 /*
- * update_Selected and update_Default_Selected. Another port priority of the partner only changes
- * the order of the ports, which selection looks at anyway: a port that works need not leave for it.
- * The partner waits to read it.
+ * update_Selected and update_Default_Selected. A new port priority of the partner only changes the
+ * order of the ports, which selection checks anyway. A port that works need not leave for it,
+ * because the partner waits to read the answer.
  */
 static void update_selected(struct lacp_system *sys, unsigned int slot,
 			    const struct lacp_info *partner)
@@ -57,8 +55,8 @@ static void update_ntt(struct lacp_port_state *port, const struct lacp_pdu *pdu)
 }
 
 /*
- * The partner's picture of us lacks what update_NTT does not compare: our last PDU may have been
- * lost. With the long timeout it would stay so for 30 s, and independent control would not
+ * The partner's picture of us is wrong in a field that update_NTT does not compare. Our last PDU
+ * may have been lost. With the long timeout this would last 30 s, and independent control would not
  * distribute.
  */
 static bool is_stale(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
@@ -68,7 +66,7 @@ static bool is_stale(const struct lacp_port_state *port, const struct lacp_pdu *
 	return ((pdu->partner.state ^ port->actor.state) & bits) != 0;
 }
 
-/* It has heard what we told last. */
+/* It has heard our last PDU. */
 static void confirm(struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
 	if (!port->ntt && !((pdu->partner.state ^ port->actor.state) & LACP_SYNCHRONIZATION) &&
@@ -76,15 +74,13 @@ static void confirm(struct lacp_port_state *port, const struct lacp_pdu *pdu)
 		port->repeats = 0;
 }
 
-/* The partner knows us, or takes the link as individual; and the protocol keeps it up to date. */
+/* The partner knows us, or treats the link as individual, and the protocol keeps it up to date. */
 static bool matches(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
 	bool known = same_identity(&pdu->partner, &port->actor) ||
 		     !(pdu->actor.state & LACP_AGGREGATION);
-	bool maintained = pdu->actor.state & LACP_ACTIVITY ||
-			  (port->actor.state & pdu->partner.state & LACP_ACTIVITY);
 
-	return known && maintained;
+	return known && lacp_is_maintained(pdu->actor.state, port->actor.state, pdu->partner.state);
 }
 
 static void record_pdu(struct lacp_port_state *port, const struct lacp_pdu *pdu, uint64_t now_ns)
@@ -92,7 +88,7 @@ static void record_pdu(struct lacp_port_state *port, const struct lacp_pdu *pdu,
 	port->matched = matches(port, pdu);
 	port->partner = pdu->actor;
 	/*
-	 * An expired partner has not heard us since its link came up: it does not collect, whatever
+	 * An expired partner has not heard us since its link came up. It does not collect, whatever
 	 * else it says.
 	 */
 	if (!port->matched || pdu->actor.state & LACP_EXPIRED)
@@ -161,7 +157,7 @@ static void enter_initialize(struct lacp_system *sys, unsigned int slot)
 	port->moved = 0;
 }
 
-/* Selection stays: the link may come back to the same partner. */
+/* The selection stays, because the link may come back to the same partner. */
 static void enter_port_disabled(struct lacp_port_state *port)
 {
 	port->partner.state &= (uint8_t)~LACP_SYNCHRONIZATION;
@@ -201,8 +197,8 @@ static void enter_defaulted(struct lacp_system *sys, unsigned int slot, uint64_t
 }
 
 /*
- * If lacp_hold asks for the short one, because the partner does, it is in force when the partner
- * knows of that: until then it may send every 30 s.
+ * If lacp_hold asks for the short timeout, because the partner does, it is in force when the
+ * partner knows of that. Until then the partner may send every 30 s.
  */
 static uint64_t timeout_ns(const struct lacp_system *sys, const struct lacp_port_state *port,
 			   const struct lacp_pdu *pdu)
@@ -249,23 +245,19 @@ void lacp_rx_enter(struct lacp_system *sys, unsigned int slot, enum lacp_rx_stat
 		lacp_tell(sys, slot, LACP_EVENT_RX, state);
 }
 
-/*
- * A system talking to somebody else, on a segment with more than two ends, must not take the place
- * of a partner that talks to us. Who does not know us yet is answered, so that it will; who is our
- * partner is always heard.
- */
-static bool is_foreign(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
+static struct lacp_end end_of(const struct lacp_info *info)
 {
-	const struct lacp_info *sender = &pdu->actor, *to = &pdu->partner;
-
-	if (port->rx != LACP_RX_CURRENT || !memcmp(to->system, no_system, LACP_MAC_SIZE) ||
-	    !memcmp(to->system, port->actor.system, LACP_MAC_SIZE))
-		return false;
-	return memcmp(sender->system, port->partner.system, LACP_MAC_SIZE) != 0 ||
-	       sender->port != port->partner.port;
+	return (struct lacp_end){ info->system, (const uint8_t *)&info->port };
 }
 
-/* port_moved (6.4.8): the partner's port that a dead port had is heard on this one. */
+static bool is_foreign(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
+{
+	return port->rx == LACP_RX_CURRENT &&
+	       lacp_is_foreign(pdu->partner.system, port->actor.system, end_of(&pdu->actor),
+			       end_of(&port->partner));
+}
+
+/* port_moved (6.4.8): a port of the partner that belonged to a dead port is heard on this one. */
 static void notice_move(struct lacp_system *sys, unsigned int slot, const struct lacp_info *partner)
 {
 	unsigned int other;
@@ -280,7 +272,9 @@ static void notice_move(struct lacp_system *sys, unsigned int slot, const struct
 	}
 }
 
-/* The link may just have come up: the machine is brought to where it can take a PDU. */
+/*
+ * The link may just have come up. The machine is brought into a state in which it can take a PDU.
+ */
 static void settle(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	for (int next; (next = lacp_rx_next(&sys->port[slot], false, 0)) != LACP_STAY;)

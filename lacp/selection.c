@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Selection Logic (6.4.14): which aggregator a port belongs to, and whether it is selected there. A
- * bond has one device, so of all aggregators one is in use (aggregator.c); ports of the others are
- * standby, as are those that rank.c leaves out. Called by system.c; the only writer of Selected and
- * of the port's aggregator.
+ * bond has one device, so only one aggregator is in use (aggregator.c). Ports of the others are
+ * standby, and so are ports that rank.c leaves out. Called by system.c; the only writer of Selected
+ * and of the port's aggregator.
  */
 #include "lacp/machines.h"
 
@@ -19,7 +19,7 @@ static bool is_taken(const struct lacp_system *sys, unsigned int slot, uint8_t a
 }
 
 /*
- * The one that others of the LAG have, else the port's own, else the lowest that is free
+ * The aggregator of other ports of the LAG, else the port's own, else the lowest that is free
  * (6.4.14.2).
  */
 static uint8_t find_aggregator(const struct lacp_system *sys, unsigned int slot)
@@ -49,8 +49,8 @@ static bool may_be_used(const struct lacp_system *sys, const struct lacp_port_st
 }
 
 /*
- * A port without a partner is left alone, as there is nothing to aggregate with; one that is
- * stopped has left.
+ * A port without a partner is left alone, because there is nothing to aggregate with. A port that
+ * is stopped has left.
  */
 struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned int slot,
 				       uint64_t now_ns)

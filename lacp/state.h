@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state of the LACP core: plain, fixed-width, without pointers, in host byte order, so that
- * it can live in a pinned map and be taken over by the next bondd (lacp_adopt()). Only the
- * machines of lacp write it; everyone may read. Deadlines are absolute, in nanoseconds
- * of the caller's clock; 0 means that the timer does not run. Change of a size or a meaning
- * raises LACP_STATE_VERSION. Clauses are those of IEEE Std 802.1AX-2014.
+ * The state of the LACP core: plain, fixed-width, without pointers, in host byte order, so that it
+ * can live in a pinned map and the next bondd can take it over (lacp_adopt()). Only the machines of
+ * the core write it; everyone may read. Deadlines are absolute, in nanoseconds of the caller's
+ * clock; 0 means that the timer does not run. A change of a size or a meaning raises
+ * LACP_STATE_VERSION. Clauses are those of IEEE Std 802.1AX-2014.
  */
 #ifndef XBOND_LACP_STATE_H
 #define XBOND_LACP_STATE_H
@@ -15,7 +15,7 @@
 #define LACP_MAX_PORTS 64
 #define LACP_MAC_SIZE 6
 #define LACP_TX_LIMIT 3 /* PDUs in any Fast_Periodic_Time, 6.4.16 */
-/* Ns between two answers of the kernel while the daemon is away. */
+/* ns between two answers of the kernel while the daemon is away. */
 #define LACP_HOLD_GAP 900000000ULL
 
 /* Bits of lacp_info.state, 6.4.2.3. */
@@ -97,7 +97,7 @@ enum lacp_fallback {
 enum lacp_link {
 	LACP_LINK_DOWN = 0,
 	LACP_LINK_UP = 1,
-	/* Up, but the bond is administratively down: the partner is told, then as down. */
+	/* Up, but the bond is administratively down: the partner is told, then it is like down. */
 	LACP_LINK_STOPPED = 2,
 };
 
@@ -107,7 +107,7 @@ enum lacp_duplex {
 	LACP_DUPLEX_UNKNOWN = 255,
 };
 
-/* One end of a link, as an LACPDU tells it. */
+/* One end of a link, as an LACPDU describes it. */
 struct lacp_info {
 	uint8_t system[LACP_MAC_SIZE];
 	uint16_t system_priority;
@@ -119,7 +119,7 @@ struct lacp_info {
 };
 _Static_assert(sizeof(struct lacp_info) == 16, "LACP info");
 
-/* What the user and the device say about a port. */
+/* The settings of a port, from the user and from the device. */
 struct lacp_port_config {
 	uint32_t speed_mbps;	/* 0: unknown */
 	uint16_t port;		/* 1..65535, unique in the system, never changed while in use */
@@ -130,7 +130,7 @@ struct lacp_port_config {
 };
 _Static_assert(sizeof(struct lacp_port_config) == 16, "LACP port configuration");
 
-/* What the user says about the system, that is, the bond. */
+/* The user's settings for the system, that is, for the bond. */
 struct lacp_config {
 	uint8_t system[LACP_MAC_SIZE];
 	uint16_t system_priority; /* lower is better */
@@ -140,7 +140,7 @@ struct lacp_config {
 	uint8_t rate_fast;
 	uint8_t active;
 	uint8_t coupled;
-	uint8_t strict;	   /* no port carries without a partner: overrides fallback */
+	uint8_t strict;	   /* no port carries traffic without a partner; overrides fallback */
 	uint8_t hold;	   /* ask for the short timeout whenever the partner does */
 	uint8_t ad_select; /* enum lacp_ad_select */
 	uint8_t fallback;  /* enum lacp_fallback */
@@ -150,10 +150,12 @@ struct lacp_config {
 	uint8_t min_links_strict;
 	uint8_t pad0;
 	uint32_t fallback_delay_ms;
-	/* lacp_partner: the only partner system that is believed; zero: any. */
+	/* lacp_partner: the only system accepted as a partner; zero: any. */
 	uint8_t believed[LACP_MAC_SIZE];
-	/* Wait to restore: so long a port that failed must be heard before it displaces
-	   others. */
+	/*
+	 * Wait to restore: a port that has failed must be heard for this time before it displaces
+	 * others.
+	 */
 	uint16_t wtr_s;
 };
 _Static_assert(sizeof(struct lacp_config) == 36, "LACP configuration");
@@ -167,9 +169,9 @@ struct lacp_counters {
 	uint64_t marker_response_rx;
 	uint64_t marker_response_tx;
 	uint64_t unknown_rx; /* another slow protocol */
-	uint64_t illegal_rx; /* malformed, or a subtype that cannot be */
+	uint64_t illegal_rx; /* malformed, or an invalid subtype */
 	uint64_t foreign_rx; /* meant for another system; ignored; also in lacpdu_rx */
-	/* From a system that is not lacp_partner; ignored; also in lacpdu_rx. */
+	/* from a system other than lacp_partner; ignored; also in lacpdu_rx. */
 	uint64_t stranger_rx;
 	uint64_t looped_rx; /* our own; ignored; also in lacpdu_rx */
 	uint64_t actor_churn;
@@ -193,23 +195,23 @@ struct lacp_port_state {
 	uint8_t fallback;      /* 1: carries traffic without a partner */
 	uint8_t moved;	       /* port_moved, 6.4.8 */
 	uint8_t ntt;	       /* 6.4.8 */
-	uint8_t matched;       /* the partner's last PDU described us rightly */
+	uint8_t matched;       /* the partner's last PDU described us correctly */
 	/* LACP_COLLECTING and LACP_DISTRIBUTING as last told by outputs->port. */
 	uint8_t told;
 	uint8_t responses; /* marker responses since response_window_ns */
 	/* Its link is down because it was configured with LACP_LINK_STOPPED. */
 	uint8_t stopped;
-	uint8_t carried;  /* 1: it has distributed by LACP, and others have gone on since */
-	uint8_t refusals; /* turns without getting in sync, since it last was */
-	/* PDUs left that tell a change again until the partner's words confirm it. */
+	uint8_t carried;  /* 1: it has distributed by LACP, and others have carried traffic since */
+	uint8_t refusals; /* turns without getting in sync, since it was last in sync */
+	/* PDUs left to repeat a change until the partner confirms it. */
 	uint8_t repeats;
-	/* PDUs left that tell that the port has left, also of a passive or stopped one. */
+	/* PDUs left to tell that the port has left, also for a passive or stopped port. */
 	uint8_t farewell;
 	uint16_t loop_port; /* our own port number heard here; 0: not looped */
-	/* The last system heard that is not lacp_partner, until stranger_ns. */
+	/* The last system heard other than lacp_partner; valid until stranger_ns. */
 	uint8_t stranger[LACP_MAC_SIZE];
-	uint32_t transaction; /* of the marker that waits */
-	/* Last PDU that was not ignored; else since when the link is up. */
+	uint32_t transaction; /* of the marker that waits for its response */
+	/* The time of the last PDU that was not ignored, or else of link up. */
 	uint64_t heard_ns;
 	uint64_t current_while_ns;
 	uint64_t periodic_ns;
@@ -220,17 +222,21 @@ struct lacp_port_state {
 	uint64_t fallback_ns; /* fallback is allowed from then on; 0: never */
 	uint64_t loop_ns;
 	uint64_t response_window_ns;
-	uint64_t refused_ns; /* its aggregator was left because no partner attached; 0: never */
-	uint64_t live_ns;    /* since when a partner is heard; 0: none is */
-	/* Since when this port is attached and the partner's is in sync; 0: not so. */
+	/* when its aggregator was left because no partner attached; 0: never */
+	uint64_t refused_ns;
+	uint64_t live_ns; /* since when a partner is heard; 0: none is */
+	/* Since when this port has been attached and the partner's in sync; 0: not so. */
 	uint64_t in_sync_ns;
-	/* Since when this port is attached and the partner's is not; 0: not so. */
+	/* Since when this port has been attached and the partner's not in sync; 0: not so. */
 	uint64_t out_sync_ns;
-	/* Ranks behind the others since then, out of sync too long; 0: does not. */
+	/*
+	 * Since when it has ranked behind the others for being out of sync too long; 0: it does
+	 * not.
+	 */
 	uint64_t behind_ns;
-	/* Since when the partner does not yet collect what we are ready for; 0: not so. */
+	/* Since when the partner has not collected although we are ready; 0: not so. */
 	uint64_t unsettled_ns;
-	/* Until then a system that is not lacp_partner counts as heard here; 0: none. */
+	/* Until then a system other than lacp_partner counts as heard here; 0: none does. */
 	uint64_t stranger_ns;
 	uint64_t sent_ns[LACP_TX_LIMIT]; /* the last PDUs, oldest first; 0: none */
 	struct lacp_counters counters;

@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Strangers: with lacp_partner, systems that are not the one that is believed. They are counted and
- * remembered, so that `show` can name them and fallback keeps off their ports. Called by the
- * Receive machine and system.c.
+ * Strangers: with lacp_partner, all other systems. They are counted and remembered, so that `show`
+ * can name them and fallback does not use their ports. Called by the Receive machine and system.c.
  */
 #include <string.h>
 
 #include "lacp/machines.h"
 
-static const uint8_t anybody[LACP_MAC_SIZE];
-
 bool lacp_is_stranger(const struct lacp_system *sys, const uint8_t system[LACP_MAC_SIZE])
 {
-	const uint8_t *believed = sys->state.config.believed;
-
-	return memcmp(believed, anybody, LACP_MAC_SIZE) != 0 &&
-	       memcmp(believed, system, LACP_MAC_SIZE) != 0;
+	return !lacp_is_believed(sys->state.config.believed, system);
 }
 
-/* Told once, not again for each of many that take turns. */
+/* Reported once, and not again for each of many that take turns. */
 void lacp_stranger_hear(struct lacp_system *sys, unsigned int slot,
 			const uint8_t system[LACP_MAC_SIZE], uint64_t now_ns)
 {

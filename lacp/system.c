@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The evaluation loop: every machine decides, enters, and all are evaluated again until none moves;
- * then what changed is told outside and PDUs are sent. Deadlines come from the timers in the state;
- * there is no tick.
+ * The evaluation loop: every machine decides and enters its new state, and all are evaluated again
+ * until none moves. Then changes are reported and PDUs are sent. Deadlines come from the timers in
+ * the state; there is no tick.
  */
 #include "lacp/machines.h"
 
-#define MAX_ROUNDS 64 /* a start from nothing takes about six */
+#define MAX_ROUNDS 64 /* a start from scratch takes about six */
 #define RETRY_TIME (LACP_SECOND / 10)
 #define CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)
 
@@ -104,7 +104,7 @@ static bool step_fallback(struct lacp_system *sys, uint64_t now_ns)
 	return moved;
 }
 
-/* A port that only waits for the others is looked at after all have been selected. */
+/* A port that only waits for the others is evaluated after all have been selected. */
 static bool step_all(struct lacp_system *sys, uint64_t now_ns)
 {
 	bool moved = false;
@@ -143,7 +143,10 @@ static void tell_port(struct lacp_system *sys, unsigned int slot)
 			   port->told & LACP_DISTRIBUTING);
 }
 
-/* Who loses a right is told first: at no time do two aggregates carry. */
+/*
+ * Ports that lose a right are reported first, so that two aggregates never carry traffic at the
+ * same time.
+ */
 static void tell_ports(struct lacp_system *sys)
 {
 	unsigned int slot;
@@ -177,7 +180,7 @@ static uint64_t earliest(uint64_t a, uint64_t b, uint64_t now_ns)
 	return b > now_ns && b < a ? b : a;
 }
 
-/* A timer that is due but moved nothing (wait_while of a standby port) is no deadline. */
+/* A timer that is due but changed nothing (wait_while of a standby port) is no deadline. */
 static uint64_t port_deadline(const struct lacp_system *sys, const struct lacp_port_state *port,
 			      uint64_t now_ns)
 {
@@ -250,13 +253,6 @@ uint64_t lacp_collecting(const struct lacp_system *sys)
 			slots |= 1ull << slot;
 	}
 	return slots;
-}
-
-bool lacp_carrier(const struct lacp_system *sys)
-{
-	unsigned int least = sys->state.config.min_links ? sys->state.config.min_links : 1;
-
-	return (unsigned int)__builtin_popcountll(lacp_distributing(sys)) >= least;
 }
 
 int lacp_representative(const struct lacp_system *sys)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a port does and why not more, in one sentence; `why` of cli.md. Reads the state only. Called
- * for `show`. The first line of the table whose test holds speaks: the nearest cause comes before
- * its consequences.
+ * What a port does and why it does no more, in one sentence: `why` of the JSON. Only reads the
+ * state. Called for `show`. The first line of the table whose test is true gives the sentence: the
+ * nearest cause comes before its consequences.
  */
 #include <string.h>
 
@@ -201,7 +201,7 @@ static bool other_aggregator(struct why *why)
 	return true;
 }
 
-/* The selected port of the LAG that comes last in the order; this one comes after it. */
+/* The last selected port of the LAG in the order; this port comes after it. */
 static void say_better_port(struct why *why)
 {
 	unsigned int slot, last = LACP_MAX_PORTS;
@@ -218,7 +218,7 @@ static void say_better_port(struct why *why)
 	say_port(why, last);
 }
 
-/* By priority alone it would be in use. */
+/* By its priority alone it would be in use. */
 static bool is_kept_out(const struct why *why)
 {
 	unsigned int slot, before = 0;

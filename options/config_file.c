@@ -12,12 +12,14 @@
 #define BOND_SECTION "bond"
 #define SLAVE_SECTION "slave "
 
-/* libinih hands out values without their line; the reader counts it. The first failure is kept. */
+/*
+ * libinih passes values without their line, so the reader counts lines. The first failure is kept.
+ */
 struct reading {
 	struct config_file *file;
 	FILE *stream;
 	int line;
-	int line_of[OPT_COUNT]; /* of an option, the last one of its name */
+	int line_of[OPT_COUNT]; /* the last line of each option */
 	bool has_bond;
 	int failed_line;
 	struct err why;
@@ -143,8 +145,9 @@ static bool config_get_line(struct reading *reading, char *line, size_t size)
 }
 
 /*
- * libinih does not report sections without options, and a slave with defaults is one. It takes what
- * is left of a long line for another, and an indented line for more of the value before.
+ * libinih does not report sections without options, and a slave with only default values has such a
+ * section. It also takes the rest of a long line for another line, and an indented line for a
+ * continuation of the value before.
  */
 static char *read_line(char *line, int size, void *arg)
 {
@@ -162,7 +165,7 @@ static char *read_line(char *line, int size, void *arg)
 	return line;
 }
 
-/* The mode may stand behind what it refuses, so this comes last. */
+/* The mode may come after an option that it refuses, so this check comes last. */
 static void check_modes(struct reading *reading)
 {
 	const struct option_set *bond = &reading->file->bond;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One configuration file in memory: parsed and checked, nothing applied. Used by config.c, also
- * fuzzed.
+ * One configuration file in memory: parsed and checked, but not applied. Also a target of the
+ * fuzzers.
  */
 #ifndef XBOND_OPTIONS_CONFIG_FILE_H
 #define XBOND_OPTIONS_CONFIG_FILE_H
@@ -21,7 +21,10 @@ struct config_file {
 	size_t slave_count;
 };
 
-/* -errno and "PATH:LINE: why" in err. Free with config_file_free() after success. */
+/*
+ * On failure returns -errno, with "PATH:LINE: why" in err. After success, free it with
+ * config_file_free().
+ */
 int config_file_read(struct config_file *ret_file, const char *path, struct err *err);
 /* The same of a stream, which it closes; name is for the error. */
 int config_file_read_stream(struct config_file *ret_file, FILE *stream, const char *name,

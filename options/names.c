@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Checks names as the kernel's dev_valid_name() does, plus what our error lines need.
- * Called by bondctl before it sends anything and by bondd for every request and file.
- * Knows nothing of which names exist.
+ * Checks names as the kernel's dev_valid_name() does, and also for what the error lines need.
+ * Called by bondctl before it sends anything, and by bondd for every request and file. Does not
+ * know which names exist.
  */
 #include "options/names.h"
 
@@ -22,7 +22,7 @@ static int check_characters(const char *what, const char *name, struct err *err)
 				err, EINVAL,
 				"%s name holds white space or a control character; remove it",
 				what);
-		if (c == '/' || c == ':' || c == '%') /* the kernel makes a number of %d */
+		if (c == '/' || c == ':' || c == '%') /* the kernel replaces %d by a number */
 			return err_set(
 				err, EINVAL,
 				"%s name '%s' holds '%c', which no device name may; remove it",

@@ -8,7 +8,7 @@
 
 #include "common/err.h"
 
-/* what: "bond" or "slave", for the line in err. 0, or -EINVAL. */
+/* what: "bond" or "slave", for the line in err. Returns 0 or -EINVAL. */
 int name_check(const char *what, const char *name, struct err *err);
 
 #endif

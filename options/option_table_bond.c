@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options of a bond, but those of LACP, which are in option_table_lacp.c. A part of the option
- * table. */
+/*
+ * Options of a bond, except those of LACP, which are in option_table_lacp.c. A part of the option
+ * table.
+ */
 #include "options/option_table.h"
 
 static const struct option_name path_names[] = {

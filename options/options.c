@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parser and formatter that work by the option table (option_table_*.c). Called by
- * bondctl (command line, help, JSON, save) and bondd (requests, configuration file).
+ * Parses and prints values by the option table (option_table_*.c). Called by bondctl (command line,
+ * help, JSON, save) and by bondd (requests, configuration file).
  */
 #include "options/options.h"
 
@@ -31,7 +31,9 @@ const struct option *option_find(enum option_scope scope, const char *name)
 	return NULL;
 }
 
-/* Digits only: strtoull alone would take signs, white space and the rest of the line. */
+/*
+ * Accepts digits only; strtoull alone would take signs, white space and anything after the number.
+ */
 static bool parse_number(const char *text, uint32_t *ret_number)
 {
 	unsigned long long number;
@@ -79,7 +81,7 @@ static bool number_by_name(const struct option *option, const char *text, uint32
 	return false;
 }
 
-/* NULL when the number has no name. */
+/* NULL if the number has no name. */
 static const char *name_by_number(const struct option *option, uint32_t number)
 {
 	struct option_name name;
@@ -90,7 +92,7 @@ static const char *name_by_number(const struct option *option, uint32_t number)
 	return NULL;
 }
 
-/* All but aliases; returns the length. */
+/* Prints all names except aliases; returns the length. */
 static size_t list_names(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
 {
 	struct option_name name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one option table: names, values, limits, modes, defaults, help. It serves the
- * command line, help, JSON, configuration file, manual check, and later completion
- * and importers. It knows where a value lives in the maps, and nothing of who sets it.
+ * The one option table: names, values, limits, modes, defaults, help. It serves the command line,
+ * help, JSON, the configuration file and the test of the manual. It knows where a value lives in
+ * the maps, but not who sets it.
  */
 #ifndef XBOND_OPTIONS_OPTIONS_H
 #define XBOND_OPTIONS_OPTIONS_H
@@ -23,17 +23,14 @@ enum option_type {
 	OPTION_MAC,    /* a unicast MAC; none or all zeroes clears */
 };
 enum option_home {
-	/* Struct xbond_settings: bondctl writes it, acts without bondd ("steering"). */
+	/* struct xbond_settings: bondctl writes it, and it acts without bondd ("steering"). */
 	OPTION_IN_SETTINGS,
 	OPTION_IN_BOND,	 /* struct xbond_bond: bondd writes it */
 	OPTION_IN_SLAVE, /* struct xbond_slave: bondd writes it */
-	OPTION_NOWHERE,	 /* a word of the call itself, not kept: force */
+	OPTION_NOWHERE,	 /* a word of the call that is not kept: force */
 };
 
-/*
- * Identifies the options whose value is no plain u32 at an offset, and those code refers to by
- * name.
- */
+/* Identifies the options whose value is not a plain u32 at an offset, and those that code names. */
 enum option_id {
 	OPT_MODE,
 	OPT_PATH,
@@ -120,32 +117,32 @@ struct option_value {
 
 /* Index over all options, 0..OPT_COUNT-1, in the order of enum option_id. */
 const struct option *option_at(enum option_id id);
-/* NULL when there is none of that name in that scope. */
+/* NULL if there is none of that name in that scope. */
 const struct option *option_find(enum option_scope scope, const char *name);
 
-/* The i-th name that a value of it may have, aliases included. False behind the last one. */
+/* The i-th name that its value may have, aliases included. Returns false behind the last one. */
 bool option_name_at(const struct option *option, unsigned int i, struct option_name *ret_name);
 /* The allowed values in words, as help and messages have them: "on|off", "0..65535". */
 const char *option_values(const struct option *option, char ret_text[OPTION_VALUES_SIZE]);
 
 /*
- * Text to value. On failure one line in err that names the option, the text and what is allowed;
- * -EINVAL.
+ * Turns text into a value. On failure it returns -EINVAL, with one line in err that names the
+ * option, the text and what is allowed.
  */
 int option_parse(const struct option *option, const char *text, struct option_value *ret_value,
 		 struct err *err);
-/* Value to the text that option_parse takes. */
+/* Turns a value into text that option_parse() takes. */
 void option_format(const struct option *option, const struct option_value *value, char *ret_text,
 		   size_t size);
 
-/* Any hash_seed counts as the default, which is to draw one. */
+/* Every hash_seed counts as the default, because the default is to draw one. */
 bool option_is_default(const struct option *option, const struct option_value *value);
 
 /* May it be set in this mode? */
 bool option_is_of_mode(const struct option *option, uint32_t mode);
-/* The same as an error: -EACCES with one line in err if not. */
+/* Returns 0 if it may, otherwise -EACCES with one line in err. */
 int option_check_mode(const struct option *option, uint32_t mode, struct err *err);
-/* May it be set on a bond that exists? -EBUSY with one line in err if not. */
+/* May it be set on an existing bond? Returns 0 if it may, otherwise -EBUSY with one line in err. */
 int option_check_set(const struct option *option, struct err *err);
 bool option_has_effect(const struct option *option, uint32_t mode);
 

@@ -9,29 +9,29 @@
 #include "common/pins.h"
 #include "options/options.h"
 
-/* slot is used by options of a slave only. */
+/* slot matters only for options of a slave. */
 void values_read(const struct pins *pins, const struct option *option, unsigned int slot,
 		 struct option_value *ret_value);
 
 /*
- * Active-backup: the slot in use, also when a request for another has not reached bondd
- * yet; XBOND_NO_SLOT if none is, and in the other modes.
+ * Active-backup: the slot in use, even if a request for another has not reached bondd yet.
+ * XBOND_NO_SLOT if there is none, and in the other modes.
  */
 unsigned int values_active_slot(const struct pins *pins);
 
-/* Of these slots those that are not drained by now; all, when there is no other. */
+/* Those of these slots that are not drained now, or all of them if all are drained. */
 uint64_t values_undrained(const struct pins *pins, uint64_t may);
-/* Slots in use for transmit now. A drained one only counts when all are. */
+/* The slots in use for transmission now. A drained slot counts only if all are drained. */
 uint64_t values_tx_slots(const struct pins *pins);
 
 /*
- * Writes a steering option. active_slave: the caller has checked that the name is a
- * member; "" leaves the choice to bondd and is no write here. Writes nothing else.
+ * Writes a steering option and nothing else. For active_slave the caller has checked that the name
+ * is a member; "" leaves the choice to bondd and writes nothing.
  */
 void values_write_setting(struct pins *pins, const struct option *option, unsigned int slot,
 			  const struct option_value *value);
 
-/* Writes an option of OPTION_IN_BOND: bondd's part. */
+/* Writes an option of OPTION_IN_BOND; for bondd only. */
 void values_write_bond(struct xbond_bond *bond, const struct option *option,
 		       const struct option_value *value);
 /* The same for OPTION_IN_SLAVE. */

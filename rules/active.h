@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Active-backup: which slave is the active one. Pure. Called by bond.c. */
+/* Active-backup: chooses the active slave. Pure. */
 #ifndef XBOND_RULES_ACTIVE_H
 #define XBOND_RULES_ACTIVE_H
 
@@ -10,18 +10,18 @@
 
 struct active_input {
 	uint64_t up;	   /* slots that may transmit */
-	uint64_t keepable; /* those and the ones whose downdelay runs */
+	uint64_t keepable; /* these, and those whose downdelay runs */
 	uint64_t drained;
 	uint64_t came_up; /* slots that were not up before */
 	unsigned int current;
 	unsigned int primary;	/* slot, or XBOND_NO_SLOT */
-	unsigned int requested; /* by the user just now, or XBOND_NO_SLOT */
+	unsigned int requested; /* requested by the user just now, or XBOND_NO_SLOT */
 	bool primary_changed;	/* the option was set */
 };
 
 /*
- * by_hand: the user has put the active slave away from the primary; lasts until it fails or the
- * primary returns.
+ * by_hand: the user has chosen an active slave other than the primary. It lasts until that slave
+ * fails or the primary returns.
  */
 struct active_choice {
 	unsigned int slot; /* or XBOND_NO_SLOT */

@@ -41,7 +41,7 @@ static void bound(struct share *share, const uint32_t weight[XBOND_MAX_SLAVES], 
 	}
 }
 
-/* The slot that misses most; above its least only when no slot is below. */
+/* The slot that lacks most. One that has its least share counts only if no slot is below that. */
 static int neediest(const struct share *share)
 {
 	int best = -1, best_gap = 0;
@@ -70,7 +70,7 @@ static void give(struct share *share, uint8_t *bucket, int slot)
 	share->have[slot]++;
 }
 
-/* Tiny weights are rounded up to one bucket; then the ideals of the others cannot all be met. */
+/* Tiny weights are rounded up to one bucket. The others may then not get their ideal shares. */
 static int largest(const struct share *share)
 {
 	int best = 0;
@@ -81,13 +81,13 @@ static int largest(const struct share *share)
 	return best;
 }
 
-/* Some buckets may be at home, and stay there. */
+/* Some buckets may already be at home and stay there. */
 static bool may_move(const uint8_t *home, int i, const uint32_t weight[XBOND_MAX_SLAVES])
 {
 	return !home || home[i] >= XBOND_MAX_SLAVES || !weight[home[i]];
 }
 
-/* Every bucket of a slot without weight, and those owned by nobody. */
+/* Takes every bucket of a slot without weight, and those that nobody owns. */
 static void give_ownerless(struct share *share, uint8_t bucket[XBOND_BUCKETS],
 			   const uint32_t weight[XBOND_MAX_SLAVES])
 {
@@ -102,7 +102,7 @@ static void give_ownerless(struct share *share, uint8_t bucket[XBOND_BUCKETS],
 	}
 }
 
-/* From slots that have more than bound to those that miss some. */
+/* Moves buckets from slots that have more than bound to slots that lack some. */
 static void give_surplus(struct share *share, uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
 			 const uint32_t weight[XBOND_MAX_SLAVES], const int bound[XBOND_MAX_SLAVES])
 {
@@ -118,8 +118,8 @@ static void give_surplus(struct share *share, uint8_t bucket[XBOND_BUCKETS], con
 }
 
 /*
- * Surplus beyond the upper bound goes first: else one that gives down to its lower would get some
- * back.
+ * A surplus above the upper bound goes first. Otherwise a slot that gives down to its lower bound
+ * would get some back.
  */
 static void rebalance(uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
 		      const uint32_t weight[XBOND_MAX_SLAVES])
@@ -163,7 +163,7 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 	return a;
 }
 
-/* Smallest whole-number proportions, scaled down where one round would not fit. */
+/* The smallest whole-number proportions, scaled down if one round would not fit. */
 static uint32_t reduce(uint32_t reduced[XBOND_MAX_SLAVES], const uint32_t weight[XBOND_MAX_SLAVES])
 {
 	uint64_t total = total_of(weight);

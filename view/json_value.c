@@ -8,8 +8,8 @@
 #include "common/mac.h"
 
 /*
- * Names of devices may hold any byte but a few; JSON wants UTF-8, and a terminal no control
- * characters.
+ * Names of devices may contain nearly any byte. JSON needs UTF-8, and a terminal should get no
+ * control characters.
  */
 static json_t *printable(const char *text)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values of the maps as JSON, where what is unknown becomes null. New references. */
+/* Values of the maps as JSON. Unknown values become null. All functions return new references. */
 #ifndef XBOND_VIEW_JSON_VALUE_H
 #define XBOND_VIEW_JSON_VALUE_H
 
 #include <jansson.h>
 #include <stdint.h>
 
-/* "" is unknown. Control characters, and all but ASCII where it is not UTF-8, become '?'. */
+/*
+ * "" is unknown. Control characters become '?'. So do all non-ASCII characters if the text is not
+ * UTF-8.
+ */
 json_t *json_value_text(const char *text);
 /* 0 is unknown. */
 json_t *json_value_number(uint64_t number);

@@ -10,22 +10,18 @@
 
 #include "common/attached.h"
 #include "common/mode.h"
+#include "common/slots.h"
 #include "options/options.h"
 #include "options/values.h"
 #include "view/json_value.h"
 #include "view/view_lacp.h"
 #include "view/view_loop.h"
 
-/* What the objects are made from. */
+/* The sources of the objects. */
 struct source {
 	const struct pins *pins;
-	const struct lacp_system *lacp; /* NULL: not wanted, or not in mode 802.3ad */
+	const struct lacp_system *lacp; /* NULL: not needed, or not in mode 802.3ad */
 };
-
-static bool has_slot(uint64_t mask, unsigned int slot)
-{
-	return mask & (UINT64_C(1) << slot);
-}
 
 static bool is_member(const struct pins *pins, unsigned int slot)
 {
@@ -92,7 +88,7 @@ static json_t *duplex_json(uint32_t duplex)
 	return json_string(duplex ? "full" : "half");
 }
 
-/* A sentence for each; null: there is none. */
+/* A sentence for each problem; null if there is none. */
 static json_t *problem_json(const struct xbond_slave *slave)
 {
 	static const struct {
@@ -120,7 +116,8 @@ static json_t *problem_json(const struct xbond_slave *slave)
 }
 
 /*
- * Without carrier there is no speed: what the map has is the last one, by which its weight goes on.
+ * Without carrier there is no speed. The map still has the last speed, which goes on deciding the
+ * weight.
  */
 static void set_speed(json_t *json, const struct xbond_slave *slave)
 {
@@ -154,7 +151,7 @@ static json_t *slave_json(const struct source *source, unsigned int slot)
 	}
 	json_object_set_new(json, "name", json_value_text(slave->name));
 	json_object_set_new(json, "mii_status", link_json(slave->link));
-	json_object_set_new(json, "active", json_boolean(has_slot(values_tx_slots(pins), slot)));
+	json_object_set_new(json, "active", json_boolean(slots_have(values_tx_slots(pins), slot)));
 	set_speed(json, slave);
 	json_object_set_new(json, "mac", json_value_mac(slave->mac));
 	json_object_set_new(json, "perm_mac", json_value_mac(slave->perm_mac));
@@ -193,12 +190,12 @@ static uint64_t speed_mbps(const struct pins *pins)
 	uint64_t slots = values_tx_slots(pins), sum = 0;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (has_slot(slots, slot))
+		if (slots_have(slots, slot))
 			sum += pins->slaves[slot].speed_mbps;
 	return sum;
 }
 
-/* What the bond is made of, which the option may leave to bondd. */
+/* What the bond is made of; the option may have left that to bondd. */
 static json_t *device_json(uint32_t kind)
 {
 	switch ((enum xbond_device)kind) {

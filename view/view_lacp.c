@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Builds the `lacp` objects from the pinned state of the machines, which it reads by the
- * core's own accessors, and from the pinned hold, which tells what the kernel does in
- * bondd's place. Called by view.c. Prints nothing and runs no machine.
+ * Builds the `lacp` objects. Reads the pinned state of the machines by the core's own accessors,
+ * and the pinned hold, which tells what the kernel does while bondd is away. Prints nothing and
+ * runs no machine.
  */
 #include "view/view_lacp.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "bpf/heartbeat.h"
 #include "common/clock.h"
 #include "view/json_value.h"
 
@@ -17,7 +18,7 @@
 #define WHY_SIZE (LACP_WHY_SIZE + 80)
 
 /*
- * bondd writes the copy that is not in force; were it to write twice while we read, we would see a
+ * bondd writes the copy that is not in force. If it wrote twice while we read, we would get a
  * mixture.
  */
 static void read_copy(const struct xbond_lacp *lacp, void *ret_copy)
@@ -109,12 +110,11 @@ static const char *slave_name(const void *context, unsigned int slot)
 	return pins->slaves[slot].name[0] ? pins->slaves[slot].name : NULL;
 }
 
-/* By the rule of bpf/slow_hold.h. */
 static bool is_bondd_away(const struct pins *pins, uint64_t now_ns)
 {
 	uint64_t beat_ns = __atomic_load_n(&pins->table->lacp_heartbeat_ns, __ATOMIC_RELAXED);
 
-	return (int64_t)(now_ns - beat_ns) > XBOND_LACP_AWAY_NS;
+	return heartbeat_is_older(beat_ns, now_ns, XBOND_LACP_AWAY_NS);
 }
 
 static uint64_t later(uint64_t left_ns, uint64_t right_ns)
@@ -122,7 +122,7 @@ static uint64_t later(uint64_t left_ns, uint64_t right_ns)
 	return left_ns > right_ns ? left_ns : right_ns;
 }
 
-/* About when bondd went, for a sentence that was true then. */
+/* Roughly the time when bondd went away; the sentence is made for that time. */
 static uint64_t last_known_ns(const struct pins *pins, const struct lacp_port_state *port)
 {
 	return later(pins->table->lacp_heartbeat_ns,
@@ -159,7 +159,8 @@ static void why_while_away(const struct pins *pins, const struct lacp_system *sy
 
 static json_t *why_json(const struct pins *pins, const struct lacp_system *sys, unsigned int slot)
 {
-	uint64_t now_ns = clock_now_ns(); /* after the state was read: nothing in it is later */
+	/* read after the state, so nothing in the state is later */
+	uint64_t now_ns = clock_now_ns();
 	char text[WHY_SIZE];
 
 	if (!(sys->used & UINT64_C(1) << slot))
@@ -201,7 +202,7 @@ static void set_counters(json_t *json, const struct lacp_counters *counters)
 
 json_t *view_lacp_slave(const struct pins *pins, const struct lacp_system *sys, unsigned int slot)
 {
-	/* All zero as long as it is no port. */
+	/* All zero until the slot is a port. */
 	const struct lacp_port_state *port = &sys->port[slot];
 	json_t *json = json_object();
 

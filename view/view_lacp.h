@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The objects `lacp` of a bond of mode 802.3ad and of its slaves, as the contract has them. */
+/* The objects `lacp` of an 802.3ad bond and of its slaves, as bondctl(8) describes them. */
 #ifndef XBOND_VIEW_VIEW_LACP_H
 #define XBOND_VIEW_VIEW_LACP_H
 
@@ -9,8 +9,8 @@
 #include "lacp/lacp.h"
 
 /*
- * What bondd's LACP thread published last; without ports when it has published nothing yet. Not to
- * be run.
+ * What bondd's LACP thread has published last; without ports if it has not published anything yet.
+ * Not for running the machines.
  */
 void view_lacp_read(const struct pins *pins, struct lacp_system *ret_system);
 

@@ -4,7 +4,7 @@
 #include "common/clock.h"
 #include "view/json_value.h"
 
-/* Only what has been seen. */
+/* Leaves out classes without turns. */
 static json_t *loop_histogram(const struct loop_figures *figures)
 {
 	json_t *json = json_array();
@@ -24,7 +24,7 @@ json_t *view_loop(const struct loop_figures *figures)
 	uint64_t now_ns = clock_now_ns(), began_ns = figures->began_ns;
 
 	if (began_ns && now_ns > began_ns && now_ns - began_ns > worst_ns)
-		worst_ns = now_ns - began_ns; /* the turn that is under way */
+		worst_ns = now_ns - began_ns; /* the turn that is still running */
 	return json_pack("{s:f, s:o, s:f, s:I, s:o}", "worst_ms", (double)worst_ns / 1e6,
 			 "worst_work", json_value_text(figures->worst_work), "worst_own_ms",
 			 (double)figures->worst_own_ns / 1e6, "turns", (json_int_t)figures->turns,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How long bondd's main loop stood still, as JSON. */
+/* How long the turns of bondd's main loop took, as JSON. */
 #ifndef XBOND_VIEW_VIEW_LOOP_H
 #define XBOND_VIEW_VIEW_LOOP_H
 

@@ -16,138 +16,10 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/log.h"
 #include "daemon/dataplane/dataplane.h"
+#include "daemon/dataplane/migrate_maps.h"
+#include "daemon/dataplane/migrate_steps.h"
 #include "daemon/dataplane/objects.h"
 #include "daemon/dataplane/pin_dirs.h"
-
-/* One of the old bond's maps in memory. */
-struct image {
-	const char *pin;
-	bool changed;
-	/* Copies: of each value, one for each CPU or one. */
-	uint32_t value_size, max_entries, copies;
-	/* Each of a multiple of 8 bytes, as the kernel has them. */
-	uint8_t *values;
-};
-
-struct migrate {
-	char dir[PATH_MAX];
-	uint32_t from;
-	struct xbond_bpf *skeleton;
-	struct object objects[OBJECTS_MAX];
-	size_t count;
-	/* Of the object of the same index; without values: not to be read. */
-	struct image images[OBJECTS_MAX];
-};
-
-static size_t stride(uint32_t value_size)
-{
-	return (value_size + 7) & ~(size_t)7;
-}
-
-static size_t image_size(const struct image *image)
-{
-	return stride(image->value_size) * image->copies * image->max_entries;
-}
-
-static struct image *find(struct migrate *migrate, const char *pin)
-{
-	for (size_t i = 0; i < migrate->count; i++)
-		if (!strcmp(migrate->objects[i].pin, pin) && migrate->images[i].values)
-			return &migrate->images[i];
-	return NULL;
-}
-
-static uint8_t *value_at(const struct image *image, uint32_t index)
-{
-	return image->values + stride(image->value_size) * image->copies * index;
-}
-
-void *migrate_value(struct migrate *migrate, const char *pin, uint32_t index)
-{
-	struct image *image = find(migrate, pin);
-
-	if (!image || index >= image->max_entries)
-		return NULL;
-	image->changed = true;
-	return value_at(image, index);
-}
-
-int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size,
-		   uint32_t max_entries)
-{
-	struct image *image = find(migrate, pin), grown;
-	size_t old, new, kept;
-
-	if (!image)
-		return -ENOENT;
-	grown = *image;
-	grown.value_size = value_size;
-	grown.max_entries = max_entries;
-	grown.changed = true;
-	grown.values = calloc(1, image_size(&grown));
-	if (!grown.values)
-		return -ENOMEM;
-	old = stride(image->value_size);
-	new = stride(value_size);
-	kept = image->value_size < value_size ? image->value_size : value_size;
-	for (uint32_t i = 0;
-	     i <
-	     image->copies * (max_entries < image->max_entries ? max_entries : image->max_entries);
-	     i++)
-		memcpy(grown.values + new *i, image->values + old * i, kept);
-	free(image->values);
-	*image = grown;
-	return 0;
-}
-
-/* Of ring buffers and timers nothing can be read: they are shared, or new. */
-static bool is_readable(const struct bpf_map_info *info, const struct object *object)
-{
-	return (info->type == BPF_MAP_TYPE_ARRAY || info->type == BPF_MAP_TYPE_PERCPU_ARRAY) &&
-	       strcmp(object->pin, XBOND_PIN_HOLD_TIMERS) &&
-	       strcmp(object->pin, XBOND_PIN_WATCHDOG);
-}
-
-static int read_image(struct image *image, int fd, const struct object *object)
-{
-	struct bpf_map_info info = {};
-	uint32_t length = sizeof(info);
-	int cpus = libbpf_num_possible_cpus(), r = bpf_obj_get_info_by_fd(fd, &info, &length);
-
-	if (r || cpus < 0 || !is_readable(&info, object))
-		return r ? r : cpus < 0 ? cpus : 0;
-	*image = (struct image){
-		.value_size = info.value_size,
-		.max_entries = info.max_entries,
-		.copies = info.type == BPF_MAP_TYPE_PERCPU_ARRAY ? (uint32_t)cpus : 1,
-	};
-	image->values = calloc(1, image_size(image));
-	for (uint32_t i = 0; image->values && !r && i < info.max_entries; i++)
-		r = bpf_map_lookup_elem(fd, &i, value_at(image, i));
-	return image->values ? r : -ENOMEM;
-}
-
-static int read_images(struct migrate *migrate, struct err *err)
-{
-	char path[PIN_PATH_SIZE];
-	int r = 0;
-
-	for (size_t i = 0; i < migrate->count && !r; i++) {
-		int fd;
-
-		snprintf(path, sizeof(path), "%s/%s", migrate->dir, migrate->objects[i].pin);
-		free(migrate->images[i].values);
-		migrate->images[i].values = NULL;
-		fd = migrate->objects[i].map ? bpf_obj_get(path) : -ENOENT;
-		if (fd < 0) /* the older ABI did not have it */
-			continue;
-		r = read_image(&migrate->images[i], fd, &migrate->objects[i]);
-		close(fd);
-		if (r)
-			err_set(err, -r, "cannot read %s: %s", path, strerror(-r));
-	}
-	return r;
-}
 
 static const struct migrate_step *step_from(uint32_t version)
 {
@@ -167,7 +39,7 @@ static bool has_steps(uint32_t from)
 /* Reads all maps as they are now, and converts the copies. */
 static int convert(struct migrate *migrate, struct err *err)
 {
-	int r = read_images(migrate, err);
+	int r = migrate_maps_read(migrate, err);
 	struct xbond_bond *bond;
 
 	for (uint32_t version = migrate->from; !r && version < XBOND_ABI_VERSION; version++)
@@ -183,7 +55,7 @@ static int convert(struct migrate *migrate, struct err *err)
 
 static int check_place(struct migrate *migrate, struct err *err)
 {
-	const struct image *image = find(migrate, XBOND_PIN_TABLE);
+	const struct migrate_image *image = migrate_maps_find(migrate, XBOND_PIN_TABLE);
 	const struct xbond_table *table = image ? (const void *)image->values : NULL;
 	uint64_t here = dataplane_netns_cookie();
 
@@ -208,7 +80,7 @@ static int load(struct migrate *migrate, struct err *err)
 	return r ? r : objects_load(migrate->skeleton, err);
 }
 
-static int fill(const struct object *object, const struct image *image, struct err *err)
+static int fill(const struct object *object, const struct migrate_image *image, struct err *err)
 {
 	int fd = objects_fd(object), r = 0;
 
@@ -218,7 +90,7 @@ static int fill(const struct object *object, const struct image *image, struct e
 			       "the steps of the migration leave %s with a wrong size",
 			       object->pin);
 	for (uint32_t i = 0; !r && i < image->max_entries; i++)
-		r = bpf_map_update_elem(fd, &i, value_at(image, i), BPF_ANY);
+		r = bpf_map_update_elem(fd, &i, migrate_maps_value(image, i), BPF_ANY);
 	return r ? err_set(err, -r, "cannot fill %s: %s", object->pin, strerror(-r)) : 0;
 }
 
@@ -232,16 +104,15 @@ struct staging {
 static int pin_other(const char *dir, const char *name, void *arg)
 {
 	struct staging *staging = arg;
-	char path[PATH_MAX + NAME_MAX + 2];
 	int fd, r;
 
 	for (size_t i = 0; i < staging->migrate->count; i++)
 		if (!strcmp(staging->migrate->objects[i].pin, name))
 			return 0;
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = bpf_obj_get(path);
+	fd = pin_open(dir, name);
 	if (fd < 0)
-		return err_set(staging->err, -fd, "cannot open %s: %s", path, strerror(-fd));
+		return err_set(staging->err, -fd, "cannot open %s/%s: %s", dir, name,
+			       strerror(-fd));
 	r = pin_dirs_pin(fd, staging->dir, name, staging->err);
 	close(fd);
 	return r;
@@ -313,8 +184,7 @@ static int migrate_from(uint32_t from, const char *bpf_dir, const char *name, st
 		r = run(migrate, staging, err);
 		pin_dirs_remove(staging);
 	}
-	for (size_t i = 0; i < migrate->count; i++)
-		free(migrate->images[i].values);
+	migrate_maps_free(migrate);
 	objects_close(migrate->skeleton);
 	free(migrate);
 	return r;

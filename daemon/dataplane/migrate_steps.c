@@ -4,13 +4,14 @@
  * row here. Steps have numbers of their own: the structs are those of the newest version. A map
  * that is only new needs no step: objects.c marks it `added`.
  */
-#include "daemon/dataplane/migrate.h"
+#include "daemon/dataplane/migrate_steps.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "bpf/abi.h"
+#include "daemon/dataplane/migrate_maps.h"
 
 #define HOLD_SLOTS 64
 #define HOLD_6 488	/* bytes of a slot in version 6 */

@@ -241,6 +241,13 @@ void slowio_remove(struct slowio_bond *bond, bool forget)
 	slowio_bond_free(bond);
 }
 
+void slowio_linger(struct slowio_bond *bond, uint64_t slots)
+{
+	pthread_mutex_lock(&bond->slowio->lock);
+	bond->lingering = slots;
+	pthread_mutex_unlock(&bond->slowio->lock);
+}
+
 void slowio_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members, enum slowio_pair pair)
 {
 	pthread_mutex_lock(&bond->slowio->lock);

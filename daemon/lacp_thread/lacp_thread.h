@@ -75,6 +75,12 @@ uint64_t slowio_distributing(const struct slowio_bond *bond);
  * ends.
  */
 void slowio_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members, enum slowio_pair pair);
+/*
+ * Slots that go on receiving although LACP takes them out of use, because their partners have yet
+ * to cease sending. Told before the ports are stopped; 0: none any more, from the next
+ * slowio_publish() on.
+ */
+void slowio_linger(struct slowio_bond *bond, uint64_t slots);
 /* Slots whose drain goes on. */
 uint64_t slowio_draining(const struct slowio_bond *bond);
 

@@ -27,6 +27,7 @@ struct slowio_bond {
 	uint64_t deadline_ns;
 	enum slowio_pair pair;			     /* as the main loop has told */
 	uint64_t collecting, distributing, draining; /* also read by the main loop */
+	uint64_t lingering;			     /* as slowio_linger() has told */
 	bool ends;				     /* it leaves the mode */
 	bool changed;				     /* by the main loop: the machines must run */
 	bool has_news;

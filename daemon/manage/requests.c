@@ -13,7 +13,7 @@
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/xdp.h"
+#include "daemon/slave/xdp_hooks.h"
 #include "options/values.h"
 
 int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)

@@ -26,7 +26,7 @@ static void count_one(struct nlmsghdr *message, void *arg)
 	struct tcmsg *tc = nlmsg_data(message);
 	int *count = arg;
 
-	/* A dump also has one message per chain and priority, with no handle. */
+	/* A dump also has one message for each chain and priority, without a handle. */
 	if (message->nlmsg_type == RTM_NEWTFILTER && nlmsg_valid_hdr(message, sizeof(*tc)) &&
 	    tc->tcm_handle)
 		++*count;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/mac.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/idle.h"
 #include "daemon/base/log.h"
@@ -26,9 +27,7 @@
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/slave_rx.h"
 #include "daemon/slave/vlan_filter.h"
-#include "daemon/slave/xdp.h"
-
-static const uint8_t no_mac[XBOND_MAC_SIZE];
+#include "daemon/slave/xdp_hooks.h"
 
 static void record(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
@@ -212,7 +211,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	groups_leave(bond, slot);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
 		multicast_delete((int)slave->ifindex, multicast_slow_protocols);
-	if (memcmp(slave->filter_mac, no_mac, XBOND_MAC_SIZE))
+	if (!mac_is_zero(slave->filter_mac))
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
 	vlan_filter_restore(bond, slot, name);
 	lro_restore(bond, slot, name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What XDP needs of a NIC beside the program, and what a driver changes for it: recorded in the
- * slave's entry before it is changed. Called by xdp.c; not for veths.
+ * slave's entry before it is changed. Called by xdp_hooks.c; not for veths.
  */
 #ifndef XBOND_DAEMON_SLAVE_XDP_NIC_H
 #define XBOND_DAEMON_SLAVE_XDP_NIC_H

@@ -7,7 +7,8 @@ import re
 import shutil
 import sys
 
-from lab import BUILD, ROOT, run
+from lab import BUILD, ROOT
+from namespace import run
 
 STEP = """
 /* New maps, with what the old ones hold, and one that is larger. */
@@ -47,9 +48,9 @@ def newer_abi(tree):
     for path in ("common/pins.c", "daemon/manage/lifecycle.c", "daemon/dataplane/migrate.c",
                  "view/view_bond.c"):
         change(tree, path, r"\bXBOND_ABI_VERSION\b", str(abi + 1))
-    change(tree, "daemon/dataplane/migrate_steps.c", r"^const struct migrate_step migrate_steps\[\] = \{\n",
-           STEP)
-    change(tree, "daemon/dataplane/migrate_steps.c", r"^\t\{ 0, NULL \},",
+    steps = "daemon/dataplane/migrate_steps.c"
+    change(tree, steps, r"^const struct migrate_step migrate_steps\[\] = \{\n", STEP)
+    change(tree, steps, r"^\t\{ 0, NULL \},",
            f"\t{{ {abi}, to_newer }},\n\t{{ 0, NULL }},")
     change(tree, "common/pins.c", r"^(.*sizeof\(struct xbond_attached\))", r"\1 + 16")
     change(tree, "bpf/xbond.bpf.c", r"__type\(value, struct xbond_attached\)",

@@ -56,6 +56,20 @@ static void masks_are_as_the_thread_has_them_now(void **state)
 	assert_int_equal(table.rx_mask, 0x5);
 }
 
+/* Its partner has been told, and what it had sent before is on its way. */
+static void a_port_that_leaves_receives_as_long_as_it_lingers(void **state)
+{
+	(void)state;
+	bond.distributing = bond.collecting = 0x1;
+	bond.lingering = 0x6;
+	slowio_bond_publish(&bond, 0x3, 0x3, SLOWIO_PAIR_OPEN);
+	assert_int_equal(table.tx_mask, 0x1);
+	assert_int_equal(table.rx_mask, 0x3);
+	bond.lingering = 0;
+	slowio_bond_publish(&bond, 0x3, 0x3, SLOWIO_PAIR_OPEN);
+	assert_int_equal(table.rx_mask, 0x1);
+}
+
 static void what_the_programs_took_out_stays_out(void **state)
 {
 	(void)state;
@@ -175,6 +189,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(masks_are_as_the_thread_has_them_now, begin),
+		cmocka_unit_test_setup(a_port_that_leaves_receives_as_long_as_it_lingers, begin),
 		cmocka_unit_test_setup(what_the_programs_took_out_stays_out, begin),
 		cmocka_unit_test_setup(only_two_flags_are_ours, begin),
 		cmocka_unit_test_setup(the_carrier_does_not_change_while_xdp_chooses, begin),

@@ -7,11 +7,13 @@ import pathlib
 import pytest
 
 import lab as lab_module
-from lab import KERNEL, ROOT, Refused, run, wait_for
+from lab import ROOT, Refused
 from conftest import Setting
 from machine import DRIVERS, MODELS, nic_mac
+from namespace import KERNEL, run
 from test_nic import add_vlan, state
 from traffic import Stream
+from waiting import wait_for
 
 pytestmark = pytest.mark.drivers
 KINDS = list(dict.fromkeys(DRIVERS))
@@ -219,7 +221,7 @@ def test_lacp_one_at_a_time(wired, shows, kind):
                  60)
         to.flow_on(100)
         results = to.finish(), back.finish()
-        print("lost, there and back:", *(result["lost"] for result in results))
+        print("lost, there and back:", *((result["lost"], result["gaps"]) for result in results))
         assert made.near.carrier_changes("bond0") == carrier
         assert [slave["link_failures"] for slave in made.near.show()["slaves"]] == [0, 0]
         # Some while a port leaves and joins, until the partner has seen it. All at once it was 2.4

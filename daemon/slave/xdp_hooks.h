@@ -3,8 +3,8 @@
  * XDP of a bond: on slaves for receiving (rx_hook), on the port side for what other XDP
  * programs send (xdp_tx). The TC programs stay where they are and take what XDP lets pass.
  */
-#ifndef XBOND_DAEMON_SLAVE_XDP_H
-#define XBOND_DAEMON_SLAVE_XDP_H
+#ifndef XBOND_DAEMON_SLAVE_XDP_HOOKS_H
+#define XBOND_DAEMON_SLAVE_XDP_HOOKS_H
 
 #include "daemon/bond/bond.h"
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Copies of a bond's maps in memory, which the steps of a migration change. Called by migrate.c and
+ * migrate_steps.c.
+ */
+#ifndef XBOND_DAEMON_DATAPLANE_MIGRATE_MAPS_H
+#define XBOND_DAEMON_DATAPLANE_MIGRATE_MAPS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "daemon/dataplane/objects.h"
+
+/* One of the old bond's maps in memory. */
+struct migrate_image {
+	const char *pin;
+	bool changed;
+	/* Copies: of each value, one for each CPU or one. */
+	uint32_t value_size, max_entries, copies;
+	/* Each of a multiple of 8 bytes, as the kernel has them. */
+	uint8_t *values;
+};
+
+struct migrate {
+	char dir[PATH_MAX];
+	uint32_t from;
+	struct xbond_bpf *skeleton;
+	struct object objects[OBJECTS_MAX];
+	size_t count;
+	/* Of the object of the same index; without values: not to be read. */
+	struct migrate_image images[OBJECTS_MAX];
+};
+
+/* Reads all maps as they are now. */
+int migrate_maps_read(struct migrate *migrate, struct err *err);
+void migrate_maps_free(struct migrate *migrate);
+/* NULL: there is none, or none that can be read. */
+struct migrate_image *migrate_maps_find(struct migrate *migrate, const char *pin);
+/* One element; of a per-CPU map the CPUs' copies follow each other. */
+uint8_t *migrate_maps_value(const struct migrate_image *image, uint32_t index);
+
+/*
+ * For steps. The value of a map (by its pin) at index, to be read or written: the map becomes a new
+ * one. Of a per-CPU map the CPUs' copies follow each other. NULL: no such map, or no such index.
+ */
+void *migrate_value(struct migrate *migrate, const char *pin, uint32_t index);
+/* Other sizes; what is new is zero. 0, -ENOENT or -ENOMEM. */
+int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size,
+		   uint32_t max_entries);
+
+#endif

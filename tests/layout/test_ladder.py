@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The ladder of folders: who may use whom, by the #include lines and by what the objects call.
+
+A folder uses itself and those below it. docs/architecture.md says what each is for.
+"""
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from built import BUILD, ROOT
+
+# From the top. A folder may use those that come after it.
+LADDER = ("daemon", "daemon/control", "daemon/manage", "daemon/device", "daemon/slave",
+          "daemon/monitor", "daemon/bond", "daemon/announce", "daemon/dataplane",
+          "daemon/lacp_thread", "daemon/net", "daemon/base", "view", "options", "rules", "common",
+          "bpf", "lacp")
+SHARED = LADDER[LADDER.index("view"):]  # what bondd and bondctl are both made of
+MAY_USE = {folder: set(LADDER[i:]) for i, folder in enumerate(LADDER)}
+MAY_USE["cli"] = {"cli", *SHARED}
+
+
+def git_files(*patterns):
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", *patterns],
+                            cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    return [name for name in map(pathlib.PurePosixPath, listed)
+            if name.parts[0] != "tests" and (ROOT / name).exists()]
+
+
+SOURCES = git_files("*.c")
+FILES = SOURCES + git_files("*.h")
+HOST = [path for path in SOURCES if path.parts[0] != "bpf"]  # have objects that nm can read
+
+
+def folder_of(path):
+    return path.parent.as_posix()
+
+
+def includes():
+    """(file, file it includes)"""
+    for path in FILES:
+        for name in re.findall(r'^#include "([^"]+)"', (ROOT / path).read_text(), re.M):
+            if (ROOT / name).exists():  # the others are made by the build
+                yield path, pathlib.PurePosixPath(name)
+
+
+def symbols(*options):
+    """(file, symbol) of all objects."""
+    objects = [path.with_suffix(".o") for path in HOST]
+    lines = subprocess.run(["nm", "-A", "-P", *options, *objects], cwd=BUILD, check=True,
+                           capture_output=True, text=True).stdout.splitlines()
+    for line in lines:
+        name, symbol = line.split()[:2]
+        yield pathlib.PurePosixPath(name.rstrip(":")).with_suffix(".c"), symbol
+
+
+def calls():
+    """(file, file it calls or reads from, symbol)"""
+    home = {symbol: path for path, symbol in symbols("-g", "--defined-only") if symbol != "main"}
+    for path, symbol in symbols("-u"):
+        if symbol in home:
+            yield path, home[symbol], symbol
+
+
+def is_allowed(user, used):
+    return folder_of(used) in MAY_USE.get(folder_of(user), ())
+
+
+def circles(edges):
+    """Lists of files that reach themselves, each with the others."""
+    below = {}
+    for user, used in edges:
+        below.setdefault(user, set()).add(used)
+    reach = {}
+    for start in below:
+        todo, seen = [start], set()
+        while todo:
+            for used in below.get(todo.pop(), ()):
+                if used not in seen:
+                    seen.add(used)
+                    todo.append(used)
+        reach[start] = seen
+    return sorted({tuple(sorted(str(other) for other in reach[path]
+                                if path in reach.get(other, ())))
+                   for path in reach if path in reach[path]})
+
+
+@pytest.fixture(scope="module", name="all_calls")
+def _all_calls():
+    missing = [str(path) for path in HOST if not (BUILD / path.with_suffix(".o")).exists()]
+    assert not missing, "not built"
+    return list(calls())
+
+
+def test_every_folder_is_in_the_table():
+    assert {folder_of(path) for path in FILES} == set(MAY_USE)
+
+
+def test_includes_go_down():
+    upward = [f"{user} ({folder_of(user)}) includes {used}" for user, used in includes()
+              if not is_allowed(user, used)]
+    assert not upward
+
+
+def test_calls_go_down(all_calls):
+    upward = [f"{user} ({folder_of(user)}) uses {symbol} of {used}"
+              for user, used, symbol in all_calls if not is_allowed(user, used)]
+    assert not upward
+
+
+def test_no_circle_of_calls(all_calls):
+    assert not circles((user, used) for user, used, _ in all_calls)
+
+
+def test_no_circle_of_headers():
+    assert not circles((user, used) for user, used in includes() if user.suffix == ".h")
+
+
+def test_a_stem_is_in_one_folder():
+    folders = {}
+    for path in FILES:
+        folders.setdefault(path.name.split(".")[0], set()).add(folder_of(path))
+    assert not {stem: found for stem, found in folders.items() if len(found) > 1}
