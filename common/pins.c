@@ -254,8 +254,7 @@ static int open_counters(struct pins *pins, struct err *err)
 
 static int check_content(const struct pins *pins, const char *name, struct err *err)
 {
-	if (pins->bond->state > XBOND_BOND_DELETING || pins->table->selection > XBOND_SELECT_LAST ||
-	    !mode_find(pins->bond->mode))
+	if (pins->bond->state > XBOND_BOND_DELETING || !mode_find(pins->bond->mode))
 		return damaged(pins, XBOND_PIN_BOND, "holds a state or mode that does not exist",
 			       err);
 	if (!memchr(pins->bond->name, '\0', XBOND_NAME_SIZE) || strlen(name) >= XBOND_NAME_SIZE)
@@ -353,7 +352,7 @@ void pins_close(struct pins *pins)
 	*pins = (struct pins){ .counters_fd = -1 };
 }
 
-static void add_counters(struct xbond_counters *sum, const struct xbond_counters *part)
+void pins_add_counters(struct xbond_counters *sum, const struct xbond_counters *part)
 {
 	sum->tx_packets += part->tx_packets;
 	sum->tx_bytes += part->tx_bytes;
@@ -378,7 +377,7 @@ int pins_counters(const struct pins *pins, unsigned int slot, struct xbond_count
 	if (bpf_map_lookup_elem(pins->counters_fd, &key, each))
 		r = -errno;
 	for (int cpu = 0; !r && cpu < cpus; cpu++)
-		add_counters(ret_sum, &each[cpu]);
+		pins_add_counters(ret_sum, &each[cpu]);
 	free(each);
 	return r;
 }
@@ -393,7 +392,7 @@ int pins_bond_counters(const struct pins *pins, struct xbond_counters *ret_sum)
 		r = pins_counters(pins, slot, &part);
 		if (r)
 			return r;
-		add_counters(ret_sum, &part);
+		pins_add_counters(ret_sum, &part);
 	}
 	return 0;
 }

@@ -30,6 +30,16 @@ void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
 	free(zeros);
 }
 
+void dataplane_retire_counters(struct dataplane *dataplane, unsigned int slot)
+{
+	struct xbond_counters sum;
+
+	if (pins_counters(&dataplane->pins, slot, &sum))
+		return;
+	pins_add_counters(&dataplane->pins.bond->retired, &sum);
+	dataplane_zero_counters(dataplane, slot);
+}
+
 void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex)
 {
 	struct xbond_table *table = dataplane->pins.table;

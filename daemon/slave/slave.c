@@ -223,7 +223,6 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 void slave_forget(struct bond *bond, unsigned int slot)
 {
 	struct attach_point point = slave_rx_point(bond, slot, bond_pin(bond)->hook);
-	struct xbond_counters sum, *retired = &bond_pin(bond)->retired;
 	struct xbond_settings *settings = bond->dataplane.pins.settings;
 
 	if (point.hook == XBOND_HOOK_TCX)
@@ -233,15 +232,8 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	bond_slave(bond, slot)->before.flags &=
 		~(__u32)(XBOND_SLAVE_HAD_VLAN_STRIP | XBOND_SLAVE_HAD_LRO);
 	xdp_release_slave(bond, slot);
-	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING &&
-	    !pins_counters(&bond->dataplane.pins, slot, &sum)) {
-		retired->tx_packets += sum.tx_packets;
-		retired->tx_bytes += sum.tx_bytes;
-		retired->rx_packets += sum.rx_packets;
-		retired->rx_bytes += sum.rx_bytes;
-		retired->rx_dropped += sum.rx_dropped;
-		dataplane_zero_counters(&bond->dataplane, slot);
-	}
+	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING)
+		dataplane_retire_counters(&bond->dataplane, slot);
 	groups_forget(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, 0);
 	attach_check_forget(bond, slot);
