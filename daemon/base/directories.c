@@ -23,7 +23,7 @@ static int make_dir(const char *path, mode_t mode, struct err *err)
 	return r ? err_set(err, -r, "cannot make %s: %s", path, strerror(-r)) : 0;
 }
 
-/* `ip netns exec` gives its command mounts of its own: what is pinned there ends with it. */
+/* `ip netns exec` gives its command mounts of its own. Pins made there end with the command. */
 static bool has_own_mounts(void)
 {
 	struct stat ours, theirs;
@@ -51,7 +51,7 @@ static int mount_bpffs(const char *bpf_dir, struct err *err)
 	return 0;
 }
 
-/* The descriptor stays open: it is the lock. */
+/* The descriptor stays open, because it is the lock. */
 static int lock(int fd, const char *path, struct err *err)
 {
 	if (fd < 0)
@@ -76,7 +76,7 @@ static int lock_run_dir(const char *run_dir, struct err *err)
 	return fd < 0 ? fd : 0;
 }
 
-/* bondctl locks bonds' own directories; this lock is on the one above them. */
+/* bondctl locks the directories of bonds; this lock is on the directory above them. */
 static int lock_bpf_dir(const char *bpf_dir, struct err *err)
 {
 	static int locked = -1;
@@ -121,10 +121,7 @@ int house_reopen(const struct paths *paths, struct err *err)
 {
 	if (!access(paths->bpf_dir, F_OK) && pins_on_bpffs(paths->bpf_dir))
 		return 0;
-	/*
-	 * Directories below a mount point that has no mount would be in the way of nobody, and of
-	 * no use.
-	 */
+	/* Directories below a mount point without a mount would be useless. */
 	if (!pins_on_bpffs(paths->bpf_dir) && strncmp(paths->bpf_dir, BPFFS, strlen(BPFFS)))
 		return err_set(err, ENOENT, "there is no BPF file system");
 	return open_bpf_dir(paths->bpf_dir, err);

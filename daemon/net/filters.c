@@ -24,7 +24,7 @@ static void count_one(struct nlmsghdr *message, void *arg)
 	struct tcmsg *tc = nlmsg_data(message);
 	int *count = arg;
 
-	/* A dump also has one message per chain and priority, with no handle. */
+	/* A dump also has one message for each chain and priority, without a handle. */
 	if (message->nlmsg_type == RTM_NEWTFILTER && tc->tcm_handle)
 		++*count;
 }

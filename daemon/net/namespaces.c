@@ -55,7 +55,7 @@ static bool namespaces_is_new(struct namespaces *namespaces, ino_t inode)
 	return true;
 }
 
-/* Without a way back the thread would take another namespace for its own. */
+/* Without a way back, the thread would take another namespace for its own. */
 static void namespaces_go_home(int home_fd)
 {
 	if (setns(home_fd, CLONE_NEWNET) < 0)

@@ -10,14 +10,14 @@
 
 #include "daemon/net/nl.h"
 
-#define DEVICE_PREFIX 2 /* NFTA_DEVICE_PREFIX of Linux 6.18: names that begin so */
+#define DEVICE_PREFIX 2 /* NFTA_DEVICE_PREFIX of Linux 6.18: names that begin with this */
 
 struct search {
 	const char *device;
 	bool found;
 };
 
-/* To ask a kernel whose nftables is not loaded is to load it. */
+/* Asking a kernel whose nftables module is not loaded would load it. */
 static bool nft_is_loaded(void)
 {
 	return !access("/sys/module/nf_tables", F_OK) || access("/proc/modules", F_OK);

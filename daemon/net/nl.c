@@ -86,7 +86,9 @@ static void take(struct call *call, struct nlmsghdr *header)
 		call->handler(header, call->arg);
 }
 
-/* Reads one datagram; messages of other sequence numbers are left-overs of a call that failed. */
+/*
+ * Reads one datagram. Messages with other sequence numbers are left over from a call that failed.
+ */
 static int receive(struct nl *nl, struct call *call, unsigned int sequence)
 {
 	struct sockaddr_nl from;

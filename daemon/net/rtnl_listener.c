@@ -10,7 +10,8 @@
 
 #include "common/clock.h"
 
-#define READ_NS (5 * NS_PER_MS) /* then what waits for the end of the messages has its turn */
+/* then it is the turn of what waits for the end of the messages */
+#define READ_NS (5 * NS_PER_MS)
 #define KEPT_MAX 20000
 #define RECEIVE_BUFFER (8 << 20) /* of about 5,000 link messages; only used when they come */
 
@@ -72,7 +73,7 @@ static int monitor_take(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/* False: none is kept. */
+/* Returns false if no message is kept. */
 static bool monitor_take_kept(struct monitor *monitor)
 {
 	struct monitor_kept *kept = monitor->kept;
@@ -129,7 +130,7 @@ int monitor_fd(const struct monitor *monitor)
 	return nl_socket_get_fd(monitor->sock);
 }
 
-/* ENOBUFS, which libnl calls NLE_NOMEM, and whatever else. */
+/* ENOBUFS, which libnl calls NLE_NOMEM, and any other error. */
 static bool monitor_is_lost(int r)
 {
 	return r < 0 && r != -NLE_AGAIN;

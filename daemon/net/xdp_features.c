@@ -7,7 +7,7 @@
 
 #include "daemon/net/nl.h"
 
-/* Linux 6.3, whose header bookworm has not. */
+/* From Linux 6.3; the headers of Debian bookworm do not have it. */
 #define FAMILY "netdev"
 #define COMMAND_DEV_GET 1
 #define ATTRIBUTE_IFINDEX 1
