@@ -21,23 +21,45 @@ struct monitor_kept {
 	struct nlmsghdr header; /* and what follows it */
 };
 
-static void monitor_tell(struct monitor *monitor, struct nlmsghdr *header)
+static void monitor_tell_tc(struct monitor *monitor, struct nlmsghdr *header)
 {
 	const struct tcmsg *tc = nlmsg_data(header);
-	const struct ifaddrmsg *address = nlmsg_data(header);
-	struct link_info link;
 
+	if (!nlmsg_valid_hdr(header, sizeof(*tc)))
+		return;
 	if (header->nlmsg_type == RTM_NEWQDISC || header->nlmsg_type == RTM_DELQDISC)
 		monitor->callbacks->qdisc(tc->tcm_ifindex, monitor->arg);
-	else if (header->nlmsg_type == RTM_NEWTFILTER || header->nlmsg_type == RTM_DELTFILTER)
+	else
 		monitor->callbacks->filter(tc->tcm_ifindex, TC_H_MAJ(tc->tcm_info) >> 16,
 					   tc->tcm_handle, header->nlmsg_type == RTM_DELTFILTER,
 					   monitor->arg);
-	else if (header->nlmsg_type == RTM_NEWADDR || header->nlmsg_type == RTM_DELADDR)
+}
+
+static void monitor_tell_address(struct monitor *monitor, struct nlmsghdr *header)
+{
+	const struct ifaddrmsg *address = nlmsg_data(header);
+
+	if (nlmsg_valid_hdr(header, sizeof(*address)))
 		monitor->callbacks->address((int)address->ifa_index,
 					    header->nlmsg_type == RTM_DELADDR, monitor->arg);
-	else if (link_parse(header, &link))
-		monitor->callbacks->link(&link, header->nlmsg_type == RTM_DELLINK, monitor->arg);
+}
+
+static void monitor_tell(struct monitor *monitor, struct nlmsghdr *header)
+{
+	struct link_info link;
+
+	switch (header->nlmsg_type) {
+	case RTM_NEWQDISC:
+	case RTM_DELQDISC:
+	case RTM_NEWTFILTER:
+	case RTM_DELTFILTER: monitor_tell_tc(monitor, header); break;
+	case RTM_NEWADDR:
+	case RTM_DELADDR: monitor_tell_address(monitor, header); break;
+	default:
+		if (link_parse(header, &link))
+			monitor->callbacks->link(&link, header->nlmsg_type == RTM_DELLINK,
+						 monitor->arg);
+	}
 }
 
 static void monitor_keep(struct monitor *monitor, const struct nlmsghdr *header)

@@ -195,6 +195,8 @@ class Host(Namespace):
         return "\n".join(parts)
 
     def remove(self):
+        if SANITIZERS and self.bondd:
+            end(self.bondd)  # leaks are looked for at an orderly end only
         super().remove()
         shutil.rmtree(self.bpf_dir, ignore_errors=True)
         shutil.rmtree(self.dir, ignore_errors=True)
