@@ -209,6 +209,8 @@ void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool go
 			open_all(bond, slot, &list);
 		else if (list.count)
 			close_one(bond, slot, &list.vlan[0]);
+		if (list.count)
+			idle_turn();
 	}
 	free(list.vlan);
 }
