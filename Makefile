@@ -16,8 +16,9 @@ say = @printf '  %-8s %s\n' $(1) $(2)
 MAKEFLAGS += --no-print-directory
 endif
 
-# SAN=address,undefined or SAN=thread: with these sanitizers; COVER=1: counts what runs; FUZZ=1: for libFuzzer, and with both of the
-# former if COVER=1 is there, too. Each in a build directory of its own.
+# SAN=address,undefined or SAN=thread: with these sanitizers; COVER=1: counts what runs; FUZZ=1: for
+# libFuzzer, and with both of the former if COVER=1 is there, too. Each in a build directory of its
+# own.
 SAN ?=
 COVER ?=
 FUZZ ?=
@@ -46,7 +47,7 @@ cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
-bpf_headers := $(wildcard bpf/*.h) lacp/state.h
+bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h
 
 .DEFAULT_GOAL := all
 .PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets sim-mutants test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
@@ -118,14 +119,16 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
 $(B)/cli/flow_packet.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
 
-# The LACP simulator: tests/sim over the LACP core and what holds a port while bondd is away (bpf/slow.h, compiled for this machine).
+# The LACP simulator: tests/sim over the LACP core and what holds a port while bondd is away
+# (bpf/slow.h, compiled for this machine).
 $(B)/tests/sim/sim: $(patsubst %.c,$(B)/%.o,$(wildcard tests/sim/*.c)) $(lacp_objects) $(B)/daemon/lacp_thread/lacp_thread_hold.o
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^
 $(B)/tests/sim/hold.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
 
-# Fuzz targets (tests/fuzz/README.md): with everything but the two main files in an archive, from which a target takes what it
-# calls, and with libFuzzer or, without it, with what feeds it files. What is wrapped is in the target instead.
+# Fuzz targets (tests/fuzz/README.md): with everything but the two main files in an archive, from
+# which a target takes what it calls, and with libFuzzer or, without it, with what feeds it files.
+# What is wrapped is in the target instead.
 fuzz_targets := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 $(B)/tests/fuzz/all.a: $(filter-out %/bondctl.o %/bondd.o,$(shared_objects) $(daemon_objects) $(cli_objects))
 	$(call say,AR,$@)
@@ -135,6 +138,8 @@ $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(if $(FUZZ),-fsanitize=fuzzer) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ \
 		$(shell $(PKG_CONFIG) --libs $(PACKAGES))
+$(B)/tests/fuzz/fuzz_netlink: WRAPPED := nl_connect nl_send nl_recv nl_recvmsgs_default nl_socket_modify_cb \
+	nl_socket_add_memberships access fopen
 $(B)/tests/fuzz/fuzz_slow.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
 
 # Small programs that tests and benchmarks run.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A rule that the programs, bondd and bondctl share. */
+/* Which slots are drained: rules that the programs, bondd and bondctl share. */
 #ifndef XBOND_BPF_DRAIN_H
 #define XBOND_BPF_DRAIN_H
 
@@ -11,6 +11,12 @@ static inline __u64 drain_usable(__u64 may, __u64 drained)
 	__u64 undrained = may & ~drained;
 
 	return undrained ? undrained : may;
+}
+
+/* What is drained. With markers, what the user asks for waits until bondd has had their answers. */
+static inline __u64 drain_mask(int by_markers, const __u64 *answered, const __u64 *asked)
+{
+	return *(const volatile __u64 *)(by_markers ? answered : asked);
 }
 
 #endif

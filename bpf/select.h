@@ -19,7 +19,7 @@
 /* With markers, a drain that the user has asked for waits for bondd, if bondd is there. */
 __noinline __u64 select_drained_by_marker(void)
 {
-	return READ_ONCE(table.watched) ? READ_ONCE(table.drained) : READ_ONCE(settings.drain_mask);
+	return drain_mask(READ_ONCE(table.watched), &table.drained, &settings.drain_mask);
 }
 
 /* The slots that may transmit. Drained slots are among them only if there are no others. */

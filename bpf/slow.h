@@ -16,8 +16,6 @@
 #include "bpf/maps.h"
 #include "bpf/slow_hold.h"
 
-#define SLOW_SUBTYPE_LACP 1
-#define SLOW_SUBTYPE_MARKER 2
 #define SLOW_SECOND_NS 1000000000ULL
 
 struct {
@@ -27,9 +25,9 @@ struct {
 
 static __always_inline __u32 slow_class(const struct xbond_hold_words *words, const __u8 *frame)
 {
-	if (frame[ETH_HLEN] == SLOW_SUBTYPE_MARKER)
+	if (frame[ETH_HLEN] == LACP_SUBTYPE_MARKER)
 		return XBOND_PDU_MARKER;
-	if (frame[ETH_HLEN] != SLOW_SUBTYPE_LACP)
+	if (frame[ETH_HLEN] != LACP_SUBTYPE_LACP)
 		return XBOND_PDU_OTHER;
 	return slow_is_partner(words, frame) && slow_is_believed(words, frame) ? XBOND_PDU_PARTNER
 									       : XBOND_PDU_STRANGER;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hold: how the programs keep a port of an 802.3ad bond while bondd is away. They judge the
- * partner's LACPDUs by the rules of the LACP core. If the partner is silent, out of sync or
- * replaced by another one, they take the port out of the masks. With lacp_hold they answer the
- * partner's LACPDUs and markers. Called by slow.h only, which tells whose a PDU is and which PDUs
- * are within the rate.
+ * partner's LACPDUs by the rules of the LACP core (lacp/frame.h). If the partner is silent, out of
+ * sync or replaced by another one, they take the port out of the masks. With lacp_hold they answer
+ * the partner's LACPDUs and markers. Called by slow.h only, which tells whose a PDU is and which
+ * PDUs are within the rate.
  */
 #ifndef XBOND_BPF_SLOW_HOLD_H
 #define XBOND_BPF_SLOW_HOLD_H
@@ -14,10 +14,10 @@
 #include <linux/pkt_cls.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/heartbeat.h"
 #include "bpf/maps.h"
+#include "lacp/frame.h"
 
-#define MARKER_INFORMATION 1
-#define MARKER_RESPONSE 2
 #define SLOW_SHORT_TIMEOUT_NS 3000000000ULL /* 6.4.4 */
 #define SLOW_CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)
 
@@ -34,36 +34,21 @@ struct {
 	__type(value, struct hold_timer);
 } hold_timers SEC(".maps");
 
-/* Offsets in a frame: IEEE 802.1AX-2020 6.4.2.4, after the Ethernet header. */
-#define LACP_ACTOR 18 /* 15 bytes of an information TLV: priority, system, key, ... */
-#define LACP_PARTNER 38
-#define LACP_COLLECTOR 58
-#define LACP_INFO_SIZE 15
-#define LACP_SYSTEM 2 /* in the 15 bytes */
-#define LACP_PORT_PRIORITY 10
-#define LACP_PORT 12
-#define LACP_STATE 14
-#define LACP_ACTOR_SYSTEM (LACP_ACTOR + LACP_SYSTEM)
-#define LACP_ACTOR_STATE (LACP_ACTOR + LACP_STATE)
-#define LACP_PARTNER_STATE (LACP_PARTNER + LACP_STATE)
-#define LACP_INFO_LENGTH 20 /* of the whole TLV; it is in the byte before the 15 */
-#define LACP_COLLECTOR_LENGTH 16
-#define MARKER_TYPE 16
-#define MARKER_LENGTH 16
-#define MARKER_END 30	/* end of port, system and transaction; the rest is zero */
-#define SLOW_HEADERS 58 /* bytes of a frame that are read */
+/* Offsets in a frame. The information TLVs without their headers. */
+#define SLOW_ACTOR (ETH_HLEN + LACP_AT_ACTOR + LACP_TLV_HEADER)
+#define SLOW_PARTNER (ETH_HLEN + LACP_AT_PARTNER + LACP_TLV_HEADER)
+#define SLOW_ACTOR_SYSTEM (SLOW_ACTOR + LACP_INFO_SYSTEM)
+#define SLOW_ACTOR_STATE (SLOW_ACTOR + LACP_INFO_STATE)
+#define SLOW_PARTNER_STATE (SLOW_PARTNER + LACP_INFO_STATE)
+#define SLOW_MARKER (ETH_HLEN + LACP_AT_MARKER)
+/* Of a marker's port, system and transaction; what follows is zero. */
+#define SLOW_MARKER_END (SLOW_MARKER + LACP_TLV_HEADER + 12)
+/* What is read of a frame: up to the collector's length. */
+#define SLOW_HEADERS (ETH_HLEN + LACP_AT_COLLECTOR + LACP_TLV_HEADER)
 
 static __always_inline int slow_bondd_is_away(__u64 now_ns)
 {
-	return (__s64)(now_ns - READ_ONCE(table.lacp_heartbeat_ns)) > XBOND_LACP_AWAY_NS;
-}
-
-static __always_inline int slow_same(const __u8 *a, const __u8 *b, __u32 size)
-{
-	for (__u32 i = 0; i < size; i++)
-		if (a[i] != b[i])
-			return 0;
-	return 1;
+	return heartbeat_is_older(READ_ONCE(table.lacp_heartbeat_ns), now_ns, XBOND_LACP_AWAY_NS);
 }
 
 /*
@@ -176,49 +161,41 @@ static __always_inline void slow_restart_silence(__u32 slot, __u64 silence_ns)
 	bpf_timer_start(&timer->timer, silence_ns, 0);
 }
 
-/* What the core accepts as an LACPDU: the three TLVs have their lengths, and no port is 0. */
 static __always_inline int slow_is_legal(const __u8 *frame)
 {
-	return frame[LACP_ACTOR - 1] == LACP_INFO_LENGTH &&
-	       frame[LACP_PARTNER - 1] == LACP_INFO_LENGTH &&
-	       frame[LACP_COLLECTOR - 1] == LACP_COLLECTOR_LENGTH &&
-	       (frame[LACP_ACTOR + LACP_PORT] | frame[LACP_ACTOR + LACP_PORT + 1]);
+	return lacp_is_legal(frame + ETH_HLEN);
+}
+
+/* The end that an information TLV tells of. */
+static __always_inline struct lacp_end slow_end_of(const __u8 *info)
+{
+	return (struct lacp_end){ info + LACP_INFO_SYSTEM, info + LACP_INFO_PORT };
 }
 
 /* The actor is the port of the partner's system that our port is connected to. */
 static __always_inline int slow_is_partner(const struct xbond_hold_words *words, const __u8 *frame)
 {
-	const __u8 *sender = frame + LACP_ACTOR;
-
-	return slow_same(sender + LACP_SYSTEM, words->partner + LACP_SYSTEM, ETH_ALEN) &&
-	       slow_same(sender + LACP_PORT, words->partner + LACP_PORT, 2);
+	return lacp_same_end(slow_end_of(frame + SLOW_ACTOR), slow_end_of(words->partner));
 }
 
-/* lacp_partner */
 static __always_inline int slow_is_believed(const struct xbond_hold_words *words, const __u8 *frame)
 {
-	const __u8 any[ETH_ALEN] = {};
-
-	return slow_same(words->believed, any, ETH_ALEN) ||
-	       slow_same(words->believed, frame + LACP_ACTOR_SYSTEM, ETH_ALEN);
+	return lacp_is_believed(words->believed, frame + SLOW_ACTOR_SYSTEM);
 }
 
-/* The core's rule: the PDU is from somebody other than our partner, and for somebody else. */
 static __always_inline int slow_is_foreign(const struct xbond_hold_words *words, const __u8 *frame)
 {
-	const __u8 nobody[ETH_ALEN] = {}, *to = frame + LACP_PARTNER + LACP_SYSTEM;
-
-	return !slow_same(to, nobody, ETH_ALEN) &&
-	       !slow_same(to, words->pdu + LACP_ACTOR_SYSTEM, ETH_ALEN) &&
-	       !slow_is_partner(words, frame);
+	return lacp_is_foreign(frame + SLOW_PARTNER + LACP_INFO_SYSTEM,
+			       words->pdu + SLOW_ACTOR_SYSTEM, slow_end_of(frame + SLOW_ACTOR),
+			       slow_end_of(words->partner));
 }
 
 /* Compares the whole LAG ID, including AGG. The port priority is not part of it. */
 static __always_inline int slow_is_same_lag(const struct xbond_hold_words *words, const __u8 *frame)
 {
-	return slow_same(frame + LACP_ACTOR, words->partner, LACP_PORT_PRIORITY) &&
+	return lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT_PRIORITY) &&
 	       slow_is_partner(words, frame) &&
-	       !((frame[LACP_ACTOR_STATE] ^ words->partner[LACP_STATE]) & LACP_AGGREGATION);
+	       !((frame[SLOW_ACTOR_STATE] ^ words->partner[LACP_INFO_STATE]) & LACP_AGGREGATION);
 }
 
 /*
@@ -226,11 +203,11 @@ static __always_inline int slow_is_same_lag(const struct xbond_hold_words *words
  */
 static __always_inline int slow_is_in_sync(const struct xbond_hold_words *words, const __u8 *frame)
 {
-	const __u8 *us = words->pdu + LACP_ACTOR, *seen = frame + LACP_PARTNER;
-	__u8 state = frame[LACP_ACTOR_STATE];
-	int known = slow_same(seen, us, LACP_STATE) &&
-		    !((seen[LACP_STATE] ^ us[LACP_STATE]) & LACP_AGGREGATION);
-	int maintained = (state | (us[LACP_STATE] & seen[LACP_STATE])) & LACP_ACTIVITY;
+	const __u8 *us = words->pdu + SLOW_ACTOR, *seen = frame + SLOW_PARTNER;
+	__u8 state = frame[SLOW_ACTOR_STATE];
+	int known = lacp_same(seen, us, LACP_INFO_STATE) &&
+		    !((seen[LACP_INFO_STATE] ^ us[LACP_INFO_STATE]) & LACP_AGGREGATION);
+	int maintained = lacp_is_maintained(state, us[LACP_INFO_STATE], seen[LACP_INFO_STATE]);
 
 	return (state & (LACP_SYNCHRONIZATION | LACP_EXPIRED)) == LACP_SYNCHRONIZATION &&
 	       maintained && (known || !(state & LACP_AGGREGATION));
@@ -250,7 +227,7 @@ static __always_inline void slow_judge(__u32 slot, struct xbond_hold *port,
 	} else if (!slow_is_in_sync(words, frame)) {
 		slow_end(slot, port, words, XBOND_HOLD_OUT_OF_STEP);
 	} else {
-		if (words->independent && !(frame[LACP_ACTOR_STATE] & LACP_COLLECTING))
+		if (words->independent && !(frame[SLOW_ACTOR_STATE] & LACP_COLLECTING))
 			allowed = LACP_COLLECTING;
 		port->ended = XBOND_HOLD_GOES_ON;
 		slow_allow(slot, port, words, allowed);
@@ -278,7 +255,7 @@ static __always_inline __u32 slow_carries(__u32 slot, const struct xbond_hold *p
 static __always_inline __u8 slow_actor_state(const struct xbond_hold_words *words, __u32 carries,
 					     __u8 partner_state)
 {
-	__u32 state = words->pdu[LACP_ACTOR_STATE];
+	__u32 state = words->pdu[SLOW_ACTOR_STATE];
 
 	state &= ~(LACP_SYNCHRONIZATION | SLOW_CARRY | LACP_DEFAULTED | LACP_EXPIRED);
 	if (carries)
@@ -302,11 +279,11 @@ static __always_inline int slow_replace(struct __sk_buff *skb, const __u8 *frame
 static __always_inline int slow_answer(struct __sk_buff *skb, const struct xbond_hold_words *words,
 				       __u32 carries, const __u8 *frame)
 {
-	__u8 state = slow_actor_state(words, carries, frame[LACP_ACTOR_STATE]);
+	__u8 state = slow_actor_state(words, carries, frame[SLOW_ACTOR_STATE]);
 
 	if (slow_replace(skb, words->pdu) ||
-	    bpf_skb_store_bytes(skb, LACP_ACTOR_STATE, &state, 1, 0) ||
-	    bpf_skb_store_bytes(skb, LACP_PARTNER, frame + LACP_ACTOR, LACP_INFO_SIZE, 0))
+	    bpf_skb_store_bytes(skb, SLOW_ACTOR_STATE, &state, 1, 0) ||
+	    bpf_skb_store_bytes(skb, SLOW_PARTNER, frame + SLOW_ACTOR, LACP_INFO_SIZE, 0))
 		return TC_ACT_SHOT;
 	return bpf_redirect(skb->ifindex, 0);
 }
@@ -316,14 +293,14 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot,
 					  const struct xbond_hold_words *words, const __u8 *frame,
 					  __u64 now_ns)
 {
-	__u8 both = frame[LACP_ACTOR_STATE] & frame[LACP_PARTNER_STATE];
+	__u8 both = frame[SLOW_ACTOR_STATE] & frame[SLOW_PARTNER_STATE];
 	__u32 carries;
 
 	/*
 	 * Never answers our own system: the PDU is looped, or another end on hold answers us with
 	 * our own PDU.
 	 */
-	if (slow_same(frame + LACP_ACTOR_SYSTEM, words->pdu + LACP_ACTOR_SYSTEM, ETH_ALEN) ||
+	if (lacp_same(frame + SLOW_ACTOR_SYSTEM, words->pdu + SLOW_ACTOR_SYSTEM, ETH_ALEN) ||
 	    !slow_is_legal(frame) || slow_is_foreign(words, frame) ||
 	    port->ended == XBOND_HOLD_PARTNER_CHANGED)
 		return TC_ACT_SHOT;
@@ -349,13 +326,13 @@ static __always_inline int slow_hold_marker(struct __sk_buff *skb,
 {
 	__u8 response[XBOND_PDU_SIZE] = {};
 
-	if (!words->holding || frame[MARKER_TYPE] != MARKER_INFORMATION ||
-	    frame[MARKER_TYPE + 1] != MARKER_LENGTH)
+	if (!words->holding || frame[SLOW_MARKER] != LACP_TLV_MARKER ||
+	    frame[SLOW_MARKER + 1] != LACP_MARKER_LENGTH)
 		return TC_ACT_SHOT;
 	__builtin_memcpy(response, words->pdu, ETH_HLEN);
-	__builtin_memcpy(response + ETH_HLEN, frame + ETH_HLEN, MARKER_END - ETH_HLEN);
+	__builtin_memcpy(response + ETH_HLEN, frame + ETH_HLEN, SLOW_MARKER_END - ETH_HLEN);
 	response[ETH_HLEN + 1] = words->pdu[ETH_HLEN + 1]; /* the version */
-	response[MARKER_TYPE] = MARKER_RESPONSE;
+	response[SLOW_MARKER] = LACP_TLV_MARKER_RESPONSE;
 	return slow_replace(skb, response) ? TC_ACT_SHOT : bpf_redirect(skb->ifindex, 0);
 }
 

@@ -13,6 +13,7 @@
 
 #include "bpf/choose.h"
 #include "bpf/collect.h"
+#include "bpf/neighbour.h"
 #include "bpf/queue_id.h"
 #include "bpf/slow.h"
 #include "bpf/watchdog.h"
@@ -128,20 +129,16 @@ __noinline int broadcast(struct __sk_buff *skb, __u64 mask)
 	return send(select_lowest(mask), length);
 }
 
-/* ARP, neighbour solicitation and advertisement (RFC 4861). */
 static __always_inline int is_neighbour_message(struct __sk_buff *skb)
 {
-	struct {
-		struct ipv6hdr ip;
-		__u8 type;
-	} header;
+	struct neighbour_headers headers;
 
 	if (skb->protocol == bpf_htons(ETH_P_ARP))
 		return 1;
 	if (skb->protocol != bpf_htons(ETH_P_IPV6) ||
-	    bpf_skb_load_bytes(skb, ETH_HLEN, &header, 41))
+	    bpf_skb_load_bytes(skb, ETH_HLEN, &headers, sizeof(headers)))
 		return 0;
-	return header.ip.nexthdr == IPPROTO_ICMPV6 && (header.type == 135 || header.type == 136);
+	return neighbour_is_message(&headers);
 }
 
 /*

@@ -8,6 +8,7 @@
 
 #include "bpf/choose.h"
 #include "bpf/collect.h"
+#include "bpf/neighbour.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -173,16 +174,15 @@ static __always_inline __u64 hash_of(void *context)
 static __always_inline int is_neighbour_message(const struct packet *packet)
 {
 	const struct ethhdr *eth = packet->data;
-	const struct ipv6hdr *ip = (void *)(eth + 1);
-	const __u8 *type = (void *)(ip + 1);
+	const struct neighbour_headers *headers = (void *)(eth + 1);
 
 	if ((void *)(eth + 1) > packet->end)
 		return 0;
 	if (eth->h_proto == bpf_htons(ETH_P_ARP))
 		return 1;
-	if (eth->h_proto != bpf_htons(ETH_P_IPV6) || (void *)(type + 1) > packet->end)
+	if (eth->h_proto != bpf_htons(ETH_P_IPV6) || (void *)(headers + 1) > packet->end)
 		return 0;
-	return ip->nexthdr == IPPROTO_ICMPV6 && (*type == 135 || *type == 136);
+	return neighbour_is_message(headers);
 }
 
 __noinline int broadcast(__u32 length, __u64 mask)

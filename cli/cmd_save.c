@@ -15,6 +15,7 @@
 
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "common/paths.h"
 #include "options/config_file.h"
 #include "options/names.h"
 #include "options/values.h"
@@ -228,27 +229,18 @@ static void sync_dir_of(const char *path)
 	close(fd);
 }
 
-static int make_dir(char *dir)
+static int write_file(const struct cli *cli, const struct pins *pins, const char *name)
 {
-	for (char *slash = strchr(dir + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(dir, 0755) && errno != EEXIST)
-			return -errno;
-		*slash = '/';
-	}
-	return mkdir(dir, 0755) && errno != EEXIST ? -errno : 0;
-}
-
-static int write_file(const struct cli *cli, char *dir, const struct pins *pins, const char *name)
-{
+	const char *dir = cli->paths.config_dir;
 	char path[PATH_MAX], temporary[PATH_MAX];
 	struct config_file old = { 0 };
 	int fd, r;
 
-	r = make_dir(dir);
+	r = paths_make_dir(dir, 0755);
 	if (r)
 		return r;
-	if (snprintf(path, sizeof(path), "%s/%s.conf", dir, name) >= (int)sizeof(path))
+	if (snprintf(path, sizeof(path), "%s/%s" PATHS_CONFIG_SUFFIX, dir, name) >=
+	    (int)sizeof(path))
 		return -ENAMETOOLONG;
 	r = follow_links(path);
 	if (r)
@@ -279,18 +271,16 @@ static int write_file(const struct cli *cli, char *dir, const struct pins *pins,
 
 static enum cli_exit save(const struct cli *cli, const struct pins *pins, const char *name)
 {
-	char *dir = strdup(cli->paths.config_dir);
 	struct err err;
 	int r;
 
-	r = dir ? check_names(pins, name, &err) : err_set(&err, ENOMEM, "out of memory");
+	r = check_names(pins, name, &err);
 	if (!r) {
-		r = write_file(cli, dir, pins, name);
+		r = write_file(cli, pins, name);
 		if (r)
 			err_set(&err, -r, "cannot write %s/%s.conf: %s; the file is as it was",
 				cli->paths.config_dir, name, strerror(-r));
 	}
-	free(dir);
 	return r ? cli_refuse(&err) : CLI_DONE;
 }
 

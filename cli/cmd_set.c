@@ -51,14 +51,14 @@ static int check_may_transmit(const struct pins *pins, unsigned int slot, struct
 
 static int check_active_slave(const struct change *change, struct err *err)
 {
-	const struct pair *pair = pairs_find(&change->pairs, OPT_ACTIVE_SLAVE);
+	const struct option_value *asked = pairs_find(&change->pairs, OPT_ACTIVE_SLAVE);
 	int slot;
 
-	if (!pair || !pair->value.name[0])
+	if (!asked || !asked->name[0])
 		return 0;
-	if (check_slave(change, pair->value.name, err))
+	if (check_slave(change, asked->name, err))
 		return -ENODEV;
-	slot = pins_slot_by_name(&change->pins, pair->value.name);
+	slot = pins_slot_by_name(&change->pins, asked->name);
 	return check_may_transmit(&change->pins, (unsigned int)slot, err);
 }
 
@@ -68,7 +68,7 @@ static int check(const struct change *change, struct err *err)
 
 	r = change->slave ? check_slave(change, change->slave, err) : 0;
 	if (!r)
-		r = pairs_check_mode(&change->pairs, change->pins.bond->mode, err);
+		r = option_set_check_mode(&change->pairs.set, change->pins.bond->mode, err);
 	if (!r)
 		r = check_active_slave(change, err);
 	if (!r && !change->pins.writable)
@@ -97,13 +97,10 @@ static int write_settings(struct change *change, struct err *err)
 
 	if (slot < 0)
 		return check_slave(change, change->slave, err);
-	for (size_t i = 0; i < change->pairs.count; i++) {
-		const struct pair *pair = &change->pairs.list[i];
-
-		if (pair->option->home == OPTION_IN_SETTINGS)
-			values_write_setting(&change->pins, pair->option, (unsigned int)slot,
-					     &pair->value);
-	}
+	for (enum option_id id = 0; id < OPT_COUNT; id++)
+		if (pairs_find(&change->pairs, id) && option_at(id)->home == OPTION_IN_SETTINGS)
+			values_write_setting(&change->pins, option_at(id), (unsigned int)slot,
+					     pairs_find(&change->pairs, id));
 	return 0;
 }
 

@@ -1,33 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/attached.h"
 
-#include <bpf/bpf.h>
 #include <errno.h>
-#include <linux/bpf.h>
 #include <stdio.h>
 #include <unistd.h>
 
-/*
- * The number of the device of a TCX or netkit link is where an XDP link has it. It is 0 if the link
- * was detached.
- */
+#include "common/pin.h"
+
 static enum attached link_is_attached(const struct pins *pins, const char *pin)
 {
-	struct bpf_link_info info = {};
-	uint32_t length = sizeof(info);
-	char path[PATH_MAX + 32];
-	enum attached attached;
-	int fd;
+	int fd = pin_open(pins->dir, pin), r;
+	struct pin_link link;
 
-	snprintf(path, sizeof(path), "%s/%s", pins->dir, pin);
-	fd = bpf_obj_get(path);
 	if (fd < 0)
 		return fd == -ENOENT ? ATTACHED_NOT : ATTACHED_UNKNOWN;
-	attached = bpf_obj_get_info_by_fd(fd, &info, &length) ? ATTACHED_UNKNOWN
-		   : info.xdp.ifindex			      ? ATTACHED
-							      : ATTACHED_NOT;
+	r = pin_link_read(fd, &link);
 	close(fd);
-	return attached;
+	if (r)
+		return ATTACHED_UNKNOWN;
+	return link.ifindex ? ATTACHED : ATTACHED_NOT;
 }
 
 enum attached attached_slave(const struct pins *pins, unsigned int slot)

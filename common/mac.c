@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define STEP 3 /* two digits and a colon, or the end */
 
@@ -33,6 +34,13 @@ const char *mac_format(const uint8_t mac[XBOND_MAC_SIZE], char ret_text[MAC_FORM
 	snprintf(ret_text, MAC_FORMAT_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
 		 mac[3], mac[4], mac[5]);
 	return ret_text;
+}
+
+void mac_random(uint8_t ret_mac[XBOND_MAC_SIZE])
+{
+	if (getrandom(ret_mac, XBOND_MAC_SIZE, 0) != XBOND_MAC_SIZE)
+		abort();
+	ret_mac[0] = (uint8_t)((ret_mac[0] & 0xfc) | 0x02);
 }
 
 bool mac_is_zero(const uint8_t mac[XBOND_MAC_SIZE])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* MAC addresses as users write and read them: 02:00:5e:10:00:00. */
+/* MAC addresses: as users write and read them (02:00:5e:10:00:00), random, none. */
 #ifndef XBOND_COMMON_MAC_H
 #define XBOND_COMMON_MAC_H
 
@@ -14,6 +14,8 @@
 int mac_parse(const char *text, uint8_t ret_mac[XBOND_MAC_SIZE]);
 /* Returns ret_text. */
 const char *mac_format(const uint8_t mac[XBOND_MAC_SIZE], char ret_text[MAC_FORMAT_SIZE]);
+/* Makes a random one: unicast, locally administered (IEEE 802-2014, 8.4). */
+void mac_random(uint8_t ret_mac[XBOND_MAC_SIZE]);
 /* Is it all zero, which stands for none and for unknown? */
 bool mac_is_zero(const uint8_t mac[XBOND_MAC_SIZE]);
 

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/paths.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 static const char *from_env(const char *variable, const char *otherwise)
 {
@@ -15,4 +20,18 @@ void paths_init(struct paths *paths)
 	paths->run_dir = from_env("XBOND_RUN_DIR", "/run/xbond");
 	paths->bpf_dir = from_env("XBOND_BPF_DIR", "/sys/fs/bpf/xbond");
 	paths->config_dir = from_env("XBOND_CONFIG_DIR", "/etc/xbond");
+}
+
+int paths_make_dir(const char *path, mode_t mode)
+{
+	char part[PATH_MAX];
+
+	snprintf(part, sizeof(part), "%s", path);
+	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(part, 0755) && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return mkdir(part, mode) && errno != EEXIST ? -errno : 0;
 }

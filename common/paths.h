@@ -6,6 +6,8 @@
 #ifndef XBOND_COMMON_PATHS_H
 #define XBOND_COMMON_PATHS_H
 
+#include <sys/types.h>
+
 struct paths {
 	const char *run_dir;	/* /run/xbond, XBOND_RUN_DIR */
 	const char *bpf_dir;	/* /sys/fs/bpf/xbond, XBOND_BPF_DIR */
@@ -16,7 +18,12 @@ struct paths {
 #define PATHS_LOCK_NAME "bondd.lock"
 #define PATHS_LOOP_NAME "bondd.loop" /* common/loop_figures.h */
 
+/* The end of the name of a bond's configuration file. */
+#define PATHS_CONFIG_SUFFIX ".conf"
+
 /* Sets each from the environment, or to its default. */
 void paths_init(struct paths *paths);
+/* Makes the directory, with this mode, and those above it. One that is there is no error. */
+int paths_make_dir(const char *path, mode_t mode);
 
 #endif

@@ -20,8 +20,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "bpf/heartbeat.h"
 #include "common/clock.h"
 #include "common/mode.h"
+#include "common/pin.h"
 
 struct map_shape {
 	const char *pin;
@@ -132,14 +134,12 @@ static int open_failed(const struct pins *pins, const char *pin, int code, struc
 static int open_pin(struct pins *pins, const char *pin, bool *ret_writable, struct err *err)
 {
 	LIBBPF_OPTS(bpf_obj_get_opts, read_only, .file_flags = BPF_F_RDONLY);
-	char path[PATH_MAX + 32];
-	int fd;
+	char path[PIN_PATH_SIZE];
+	int fd = pin_open(pins->dir, pin);
 
-	snprintf(path, sizeof(path), "%s/%s", pins->dir, pin);
-	fd = bpf_obj_get(path);
 	*ret_writable = fd >= 0;
 	if (fd == -EPERM || fd == -EACCES)
-		fd = bpf_obj_get_opts(path, &read_only);
+		fd = bpf_obj_get_opts(pin_path(path, pins->dir, pin), &read_only);
 	if (fd < 0)
 		return open_failed(pins, pin, -fd, err);
 	return fd;
@@ -232,11 +232,10 @@ static int map_pin(struct pins *pins, const struct map_shape *shape, void **ret_
 
 int pins_open_added(struct pins *pins, struct err *err)
 {
-	char path[PATH_MAX + 32];
+	char path[PIN_PATH_SIZE];
 	bool writable;
 
-	snprintf(path, sizeof(path), "%s/%s", pins->dir, attached_shape.pin);
-	if (pins->attached || access(path, F_OK))
+	if (pins->attached || access(pin_path(path, pins->dir, attached_shape.pin), F_OK))
 		return 0;
 	return map_pin(pins, &attached_shape, (void **)&pins->attached, &writable, err);
 }
@@ -255,8 +254,7 @@ static int open_counters(struct pins *pins, struct err *err)
 
 static int check_content(const struct pins *pins, const char *name, struct err *err)
 {
-	if (pins->bond->state > XBOND_BOND_DELETING || pins->table->selection > XBOND_SELECT_LAST ||
-	    !mode_find(pins->bond->mode))
+	if (pins->bond->state > XBOND_BOND_DELETING || !mode_find(pins->bond->mode))
 		return damaged(pins, XBOND_PIN_BOND, "holds a state or mode that does not exist",
 			       err);
 	if (!memchr(pins->bond->name, '\0', XBOND_NAME_SIZE) || strlen(name) >= XBOND_NAME_SIZE)
@@ -354,7 +352,7 @@ void pins_close(struct pins *pins)
 	*pins = (struct pins){ .counters_fd = -1 };
 }
 
-static void add_counters(struct xbond_counters *sum, const struct xbond_counters *part)
+void pins_add_counters(struct xbond_counters *sum, const struct xbond_counters *part)
 {
 	sum->tx_packets += part->tx_packets;
 	sum->tx_bytes += part->tx_bytes;
@@ -379,7 +377,7 @@ int pins_counters(const struct pins *pins, unsigned int slot, struct xbond_count
 	if (bpf_map_lookup_elem(pins->counters_fd, &key, each))
 		r = -errno;
 	for (int cpu = 0; !r && cpu < cpus; cpu++)
-		add_counters(ret_sum, &each[cpu]);
+		pins_add_counters(ret_sum, &each[cpu]);
 	free(each);
 	return r;
 }
@@ -394,7 +392,7 @@ int pins_bond_counters(const struct pins *pins, struct xbond_counters *ret_sum)
 		r = pins_counters(pins, slot, &part);
 		if (r)
 			return r;
-		add_counters(ret_sum, &part);
+		pins_add_counters(ret_sum, &part);
 	}
 	return 0;
 }
@@ -412,5 +410,5 @@ bool pins_bondd_alive(const struct pins *pins)
 {
 	uint64_t beat_ns = __atomic_load_n(&pins->table->heartbeat_ns, __ATOMIC_RELAXED);
 
-	return beat_ns && (int64_t)(clock_now_ns() - beat_ns) < XBOND_HEARTBEAT_FRESH_NS;
+	return beat_ns && !heartbeat_is_older(beat_ns, clock_now_ns(), XBOND_HEARTBEAT_FRESH_NS);
 }

@@ -159,8 +159,6 @@ int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,
 void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_ns,
 		     uint64_t sent_ns);
 
-/* Do enough ports distribute (min_links, at least one)? */
-bool lacp_carrier(const struct lacp_system *sys);
 /* The ports that distribute, by LACP or by fallback; one bit per slot. */
 uint64_t lacp_distributing(const struct lacp_system *sys);
 uint64_t lacp_collecting(const struct lacp_system *sys);

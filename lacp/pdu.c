@@ -3,28 +3,15 @@
 
 #include <string.h>
 
-#define SUBTYPE_LACP 1
-#define SUBTYPE_MARKER 2
 #define SUBTYPE_LAST 10
 #define TLV_ACTOR 1
 #define TLV_PARTNER 2
 #define TLV_COLLECTOR 3
-#define TLV_MARKER 1
-#define TLV_RESPONSE 2
-#define INFO_LENGTH 20
-#define COLLECTOR_LENGTH 16
-#define MARKER_LENGTH 16
 #define VERSION 1
 
 #define ETHER_SIZE 14
 #define TAG_SIZE 4
 #define BODY_SIZE (LACP_PDU_SIZE - ETHER_SIZE)
-
-/* Offsets in the body, which begins at the subtype. */
-#define AT_ACTOR 2
-#define AT_PARTNER (AT_ACTOR + INFO_LENGTH)
-#define AT_COLLECTOR (AT_PARTNER + INFO_LENGTH)
-#define AT_MARKER 2
 
 static const uint8_t slow_protocols[LACP_MAC_SIZE] = { 0x01, 0x80, 0xc2, 0x00, 0x00, 0x02 };
 
@@ -41,30 +28,32 @@ static void put16(uint8_t *at, uint16_t value)
 
 static void get_info(const uint8_t *tlv, struct lacp_info *ret_info)
 {
+	const uint8_t *bytes = tlv + LACP_TLV_HEADER;
+
 	memset(ret_info, 0, sizeof(*ret_info));
-	ret_info->system_priority = get16(tlv + 2);
-	memcpy(ret_info->system, tlv + 4, LACP_MAC_SIZE);
-	ret_info->key = get16(tlv + 10);
-	ret_info->port_priority = get16(tlv + 12);
-	ret_info->port = get16(tlv + 14);
-	ret_info->state = tlv[16];
+	ret_info->system_priority = get16(bytes);
+	memcpy(ret_info->system, bytes + LACP_INFO_SYSTEM, LACP_MAC_SIZE);
+	ret_info->key = get16(bytes + LACP_INFO_KEY);
+	ret_info->port_priority = get16(bytes + LACP_INFO_PORT_PRIORITY);
+	ret_info->port = get16(bytes + LACP_INFO_PORT);
+	ret_info->state = bytes[LACP_INFO_STATE];
 }
 
 void lacp_info_encode(uint8_t bytes[LACP_INFO_SIZE], const struct lacp_info *info)
 {
 	put16(bytes, info->system_priority);
-	memcpy(bytes + 2, info->system, LACP_MAC_SIZE);
-	put16(bytes + 8, info->key);
-	put16(bytes + 10, info->port_priority);
-	put16(bytes + 12, info->port);
-	bytes[14] = info->state;
+	memcpy(bytes + LACP_INFO_SYSTEM, info->system, LACP_MAC_SIZE);
+	put16(bytes + LACP_INFO_KEY, info->key);
+	put16(bytes + LACP_INFO_PORT_PRIORITY, info->port_priority);
+	put16(bytes + LACP_INFO_PORT, info->port);
+	bytes[LACP_INFO_STATE] = info->state;
 }
 
 static void put_info(uint8_t *tlv, uint8_t type, const struct lacp_info *info)
 {
 	tlv[0] = type;
-	tlv[1] = INFO_LENGTH;
-	lacp_info_encode(tlv + 2, info);
+	tlv[1] = LACP_INFO_LENGTH;
+	lacp_info_encode(tlv + LACP_TLV_HEADER, info);
 }
 
 /* The body, after a VLAN tag with id 0 if there is one; NULL: not a slow protocol frame. */
@@ -85,31 +74,27 @@ static const uint8_t *find_body(const uint8_t *frame, size_t length, size_t *ret
 	return frame + at;
 }
 
-/*
- * 6.4.12: version, TLV types and reserved fields are not checked. Lengths may be checked, and are.
- * No port has number 0.
- */
 static enum lacp_pdu_kind decode_lacp(const uint8_t *body, struct lacp_pdu *ret_pdu)
 {
-	if (body[AT_ACTOR + 1] != INFO_LENGTH || body[AT_PARTNER + 1] != INFO_LENGTH ||
-	    body[AT_COLLECTOR + 1] != COLLECTOR_LENGTH)
+	if (!lacp_is_legal(body))
 		return LACP_PDU_ILLEGAL;
 	ret_pdu->version = body[1];
-	get_info(body + AT_ACTOR, &ret_pdu->actor);
-	get_info(body + AT_PARTNER, &ret_pdu->partner);
-	return ret_pdu->actor.port ? LACP_PDU_LACP : LACP_PDU_ILLEGAL;
+	get_info(body + LACP_AT_ACTOR, &ret_pdu->actor);
+	get_info(body + LACP_AT_PARTNER, &ret_pdu->partner);
+	return LACP_PDU_LACP;
 }
 
 static enum lacp_pdu_kind decode_marker(const uint8_t *body, struct lacp_marker *ret_marker)
 {
-	const uint8_t *tlv = body + AT_MARKER;
+	const uint8_t *tlv = body + LACP_AT_MARKER;
 
-	if (tlv[1] != MARKER_LENGTH || (tlv[0] != TLV_MARKER && tlv[0] != TLV_RESPONSE))
+	if (tlv[1] != LACP_MARKER_LENGTH ||
+	    (tlv[0] != LACP_TLV_MARKER && tlv[0] != LACP_TLV_MARKER_RESPONSE))
 		return LACP_PDU_ILLEGAL;
 	ret_marker->port = get16(tlv + 2);
 	memcpy(ret_marker->system, tlv + 4, LACP_MAC_SIZE);
 	ret_marker->transaction = (uint32_t)get16(tlv + 10) << 16 | get16(tlv + 12);
-	return tlv[0] == TLV_MARKER ? LACP_PDU_MARKER : LACP_PDU_MARKER_RESPONSE;
+	return tlv[0] == LACP_TLV_MARKER ? LACP_PDU_MARKER : LACP_PDU_MARKER_RESPONSE;
 }
 
 void lacp_pdu_decode(const uint8_t *frame, size_t length, struct lacp_decoded *ret_decoded)
@@ -122,11 +107,11 @@ void lacp_pdu_decode(const uint8_t *frame, size_t length, struct lacp_decoded *r
 		ret_decoded->kind = LACP_PDU_UNKNOWN;
 	else if (!body[0] || body[0] > SUBTYPE_LAST)
 		ret_decoded->kind = LACP_PDU_ILLEGAL;
-	else if (body[0] != SUBTYPE_LACP && body[0] != SUBTYPE_MARKER)
+	else if (body[0] != LACP_SUBTYPE_LACP && body[0] != LACP_SUBTYPE_MARKER)
 		ret_decoded->kind = LACP_PDU_UNKNOWN;
 	else if (body_length < BODY_SIZE)
 		ret_decoded->kind = LACP_PDU_ILLEGAL;
-	else if (body[0] == SUBTYPE_LACP)
+	else if (body[0] == LACP_SUBTYPE_LACP)
 		ret_decoded->kind = decode_lacp(body, &ret_decoded->pdu);
 	else
 		ret_decoded->kind = decode_marker(body, &ret_decoded->marker);
@@ -148,21 +133,21 @@ static uint8_t *start_frame(uint8_t frame[LACP_PDU_SIZE], const uint8_t source[L
 void lacp_pdu_encode(uint8_t frame[LACP_PDU_SIZE], const uint8_t source[LACP_MAC_SIZE],
 		     const struct lacp_info *actor, const struct lacp_info *partner)
 {
-	uint8_t *body = start_frame(frame, source, SUBTYPE_LACP);
+	uint8_t *body = start_frame(frame, source, LACP_SUBTYPE_LACP);
 
-	put_info(body + AT_ACTOR, TLV_ACTOR, actor);
-	put_info(body + AT_PARTNER, TLV_PARTNER, partner);
-	body[AT_COLLECTOR] = TLV_COLLECTOR;
-	body[AT_COLLECTOR + 1] = COLLECTOR_LENGTH;
+	put_info(body + LACP_AT_ACTOR, TLV_ACTOR, actor);
+	put_info(body + LACP_AT_PARTNER, TLV_PARTNER, partner);
+	body[LACP_AT_COLLECTOR] = TLV_COLLECTOR;
+	body[LACP_AT_COLLECTOR + 1] = LACP_COLLECTOR_LENGTH;
 }
 
 void lacp_marker_encode(uint8_t frame[LACP_PDU_SIZE], const uint8_t source[LACP_MAC_SIZE],
 			const struct lacp_marker *marker, enum lacp_pdu_kind kind)
 {
-	uint8_t *tlv = start_frame(frame, source, SUBTYPE_MARKER) + AT_MARKER;
+	uint8_t *tlv = start_frame(frame, source, LACP_SUBTYPE_MARKER) + LACP_AT_MARKER;
 
-	tlv[0] = kind == LACP_PDU_MARKER ? TLV_MARKER : TLV_RESPONSE;
-	tlv[1] = MARKER_LENGTH;
+	tlv[0] = kind == LACP_PDU_MARKER ? LACP_TLV_MARKER : LACP_TLV_MARKER_RESPONSE;
+	tlv[1] = LACP_MARKER_LENGTH;
 	put16(tlv + 2, marker->port);
 	memcpy(tlv + 4, marker->system, LACP_MAC_SIZE);
 	put16(tlv + 10, (uint16_t)(marker->transaction >> 16));

@@ -10,10 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lacp/state.h"
-
-#define LACP_PDU_SIZE 124
-#define LACP_INFO_SIZE 15 /* of an information TLV, without its type and length */
+#include "lacp/frame.h"
 
 enum lacp_pdu_kind {
 	LACP_PDU_LACP,

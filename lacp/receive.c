@@ -7,8 +7,6 @@
 
 #include "lacp/machines.h"
 
-static const uint8_t no_system[LACP_MAC_SIZE];
-
 /*
  * Partner_Admin: no partner, out of sync, and the short timeout, so that a partner that wakes up
  * hears from us within a second. Compared by update_Default_Selected, recorded by recordDefault.
@@ -81,10 +79,8 @@ static bool matches(const struct lacp_port_state *port, const struct lacp_pdu *p
 {
 	bool known = same_identity(&pdu->partner, &port->actor) ||
 		     !(pdu->actor.state & LACP_AGGREGATION);
-	bool maintained = pdu->actor.state & LACP_ACTIVITY ||
-			  (port->actor.state & pdu->partner.state & LACP_ACTIVITY);
 
-	return known && maintained;
+	return known && lacp_is_maintained(pdu->actor.state, port->actor.state, pdu->partner.state);
 }
 
 static void record_pdu(struct lacp_port_state *port, const struct lacp_pdu *pdu, uint64_t now_ns)
@@ -249,20 +245,16 @@ void lacp_rx_enter(struct lacp_system *sys, unsigned int slot, enum lacp_rx_stat
 		lacp_tell(sys, slot, LACP_EVENT_RX, state);
 }
 
-/*
- * On a segment with more than two ends, a system that talks to somebody else must not take the
- * place of a partner that talks to us. A system that does not know us yet is answered, so that it
- * will. Our partner is always heard.
- */
+static struct lacp_end end_of(const struct lacp_info *info)
+{
+	return (struct lacp_end){ info->system, (const uint8_t *)&info->port };
+}
+
 static bool is_foreign(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
-	const struct lacp_info *sender = &pdu->actor, *to = &pdu->partner;
-
-	if (port->rx != LACP_RX_CURRENT || !memcmp(to->system, no_system, LACP_MAC_SIZE) ||
-	    !memcmp(to->system, port->actor.system, LACP_MAC_SIZE))
-		return false;
-	return memcmp(sender->system, port->partner.system, LACP_MAC_SIZE) != 0 ||
-	       sender->port != port->partner.port;
+	return port->rx == LACP_RX_CURRENT &&
+	       lacp_is_foreign(pdu->partner.system, port->actor.system, end_of(&pdu->actor),
+			       end_of(&port->partner));
 }
 
 /* port_moved (6.4.8): a port of the partner that belonged to a dead port is heard on this one. */

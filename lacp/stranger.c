@@ -7,14 +7,9 @@
 
 #include "lacp/machines.h"
 
-static const uint8_t anybody[LACP_MAC_SIZE];
-
 bool lacp_is_stranger(const struct lacp_system *sys, const uint8_t system[LACP_MAC_SIZE])
 {
-	const uint8_t *believed = sys->state.config.believed;
-
-	return memcmp(believed, anybody, LACP_MAC_SIZE) != 0 &&
-	       memcmp(believed, system, LACP_MAC_SIZE) != 0;
+	return !lacp_is_believed(sys->state.config.believed, system);
 }
 
 /* Reported once, and not again for each of many that take turns. */

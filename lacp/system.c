@@ -255,13 +255,6 @@ uint64_t lacp_collecting(const struct lacp_system *sys)
 	return slots;
 }
 
-bool lacp_carrier(const struct lacp_system *sys)
-{
-	unsigned int least = sys->state.config.min_links ? sys->state.config.min_links : 1;
-
-	return (unsigned int)__builtin_popcountll(lacp_distributing(sys)) >= least;
-}
-
 int lacp_representative(const struct lacp_system *sys)
 {
 	unsigned int slot;

@@ -168,14 +168,11 @@ static char *read_line(char *line, int size, void *arg)
 /* The mode may come after an option that it refuses, so this check comes last. */
 static void check_modes(struct reading *reading)
 {
-	const struct option_set *bond = &reading->file->bond;
-	struct option_value mode = bond->value[OPT_MODE];
+	uint32_t mode =
+		option_set_mode(&reading->file->bond, option_initial(option_at(OPT_MODE)).number);
 
-	if (!bond->given[OPT_MODE])
-		option_parse(option_at(OPT_MODE), option_at(OPT_MODE)->initial, &mode, NULL);
 	for (int id = 0; id < OPT_COUNT && !reading->failed_line; id++)
-		if (reading->line_of[id] &&
-		    option_check_mode(option_at(id), mode.number, &reading->why))
+		if (reading->line_of[id] && option_check_mode(option_at(id), mode, &reading->why))
 			reading->failed_line = reading->line_of[id];
 }
 

@@ -266,14 +266,20 @@ void option_format(const struct option *option, const struct option_value *value
 		snprintf(ret_text, size, "%u", value->number);
 }
 
+struct option_value option_initial(const struct option *option)
+{
+	struct option_value value;
+
+	option_parse(option, option->initial, &value, NULL);
+	return value;
+}
+
 bool option_is_default(const struct option *option, const struct option_value *value)
 {
-	struct option_value initial;
+	struct option_value initial = option_initial(option);
 
 	if (option->id == OPT_HASH_SEED)
 		return true;
-	if (option_parse(option, option->initial, &initial, NULL))
-		return false;
 	return value->number == initial.number && !strcmp(value->name, initial.name) &&
 	       !memcmp(value->mac, initial.mac, sizeof(value->mac));
 }

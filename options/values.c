@@ -9,11 +9,7 @@
 #include <string.h>
 
 #include "bpf/drain.h"
-
-static uint64_t bit(unsigned int slot)
-{
-	return slot < XBOND_MAX_SLAVES ? UINT64_C(1) << slot : 0;
-}
+#include "common/slots.h"
 
 unsigned int values_active_slot(const struct pins *pins)
 {
@@ -22,24 +18,23 @@ unsigned int values_active_slot(const struct pins *pins)
 
 	if (pins->table->selection != XBOND_SELECT_ACTIVE)
 		return XBOND_NO_SLOT;
-	if (asked != pins->table->active_request && (pins->table->tx_mask & bit(slot)))
+	if (asked != pins->table->active_request && (pins->table->tx_mask & slots_bit(slot)))
 		return slot;
 	return pins->bond->active_slot;
 }
 
 uint64_t values_undrained(const struct pins *pins, uint64_t may)
 {
-	uint64_t drained = pins->settings->drain_mask;
+	bool by_markers = pins->table->flags & XBOND_F_DRAIN_MARKERS && pins->table->watched;
 
-	if (pins->table->flags & XBOND_F_DRAIN_MARKERS && pins->table->watched)
-		drained = pins->table->drained;
-	return drain_usable(may, drained);
+	return drain_usable(
+		may, drain_mask(by_markers, &pins->table->drained, &pins->settings->drain_mask));
 }
 
 uint64_t values_tx_slots(const struct pins *pins)
 {
 	if (pins->table->selection == XBOND_SELECT_ACTIVE)
-		return bit(values_active_slot(pins));
+		return slots_bit(values_active_slot(pins));
 	return values_undrained(pins, pins->table->tx_mask);
 }
 
@@ -73,7 +68,7 @@ void values_read(const struct pins *pins, const struct option *option, unsigned 
 	else if (option->id == OPT_WEIGHT)
 		ret_value->number = pins->settings->weight[slot];
 	else if (option->id == OPT_DRAIN)
-		ret_value->number = !!(pins->settings->drain_mask & bit(slot));
+		ret_value->number = !!(pins->settings->drain_mask & slots_bit(slot));
 	else if (option->type == OPTION_IFNAME)
 		memcpy(ret_value->name, home_of(pins, option, slot), XBOND_NAME_SIZE - 1);
 	else if (option->type == OPTION_MAC)
@@ -98,9 +93,9 @@ static void ask_for_active(struct pins *pins, const char *name)
 static void write_drain(struct xbond_settings *settings, unsigned int slot, bool drain)
 {
 	if (drain)
-		__atomic_or_fetch(&settings->drain_mask, bit(slot), __ATOMIC_RELAXED);
+		__atomic_or_fetch(&settings->drain_mask, slots_bit(slot), __ATOMIC_RELAXED);
 	else
-		__atomic_and_fetch(&settings->drain_mask, ~bit(slot), __ATOMIC_RELAXED);
+		__atomic_and_fetch(&settings->drain_mask, ~slots_bit(slot), __ATOMIC_RELAXED);
 }
 
 void values_write_setting(struct pins *pins, const struct option *option, unsigned int slot,

@@ -3,13 +3,13 @@
 
 #include "common/clock.h"
 
-static struct carrier_state settle(enum xbond_link link)
+static struct carrier_state carrier_settled(enum xbond_link link)
 {
 	return (struct carrier_state){ .link = link };
 }
 
-static struct carrier_state delay(enum xbond_link link, const struct carrier_input *input,
-				  uint32_t delay_ms)
+static struct carrier_state carrier_delayed(enum xbond_link link, const struct carrier_input *input,
+					    uint32_t delay_ms)
 {
 	return (struct carrier_state){ .link = link,
 				       .deadline_ns = input->now_ns + delay_ms * NS_PER_MS };
@@ -21,31 +21,31 @@ struct carrier_state carrier_next(struct carrier_state state, const struct carri
 
 	/* A delay that was running when an earlier bondd died starts again. */
 	if (state.link == XBOND_LINK_GOING_DOWN && !state.deadline_ns)
-		state = delay(state.link, input, input->downdelay_ms);
+		state = carrier_delayed(state.link, input, input->downdelay_ms);
 	if (state.link == XBOND_LINK_GOING_UP && !state.deadline_ns)
-		state = delay(state.link, input, input->updelay_ms);
+		state = carrier_delayed(state.link, input, input->updelay_ms);
 
 	switch (state.link) {
 	case XBOND_LINK_UP:
 		if (input->carrier)
 			return state;
 		return input->downdelay_ms
-			       ? delay(XBOND_LINK_GOING_DOWN, input, input->downdelay_ms)
-			       : settle(XBOND_LINK_DOWN);
+			       ? carrier_delayed(XBOND_LINK_GOING_DOWN, input, input->downdelay_ms)
+			       : carrier_settled(XBOND_LINK_DOWN);
 	case XBOND_LINK_GOING_DOWN:
 		if (input->carrier)
-			return settle(XBOND_LINK_UP);
-		return due ? settle(XBOND_LINK_DOWN) : state;
+			return carrier_settled(XBOND_LINK_UP);
+		return due ? carrier_settled(XBOND_LINK_DOWN) : state;
 	case XBOND_LINK_DOWN:
 		if (!input->carrier)
 			return state;
 		return input->updelay_ms && !input->needed
-			       ? delay(XBOND_LINK_GOING_UP, input, input->updelay_ms)
-			       : settle(XBOND_LINK_UP);
+			       ? carrier_delayed(XBOND_LINK_GOING_UP, input, input->updelay_ms)
+			       : carrier_settled(XBOND_LINK_UP);
 	case XBOND_LINK_GOING_UP:
 		if (!input->carrier)
-			return settle(XBOND_LINK_DOWN);
-		return due || input->needed ? settle(XBOND_LINK_UP) : state;
+			return carrier_settled(XBOND_LINK_DOWN);
+		return due || input->needed ? carrier_settled(XBOND_LINK_UP) : state;
 	}
-	return settle(XBOND_LINK_DOWN);
+	return carrier_settled(XBOND_LINK_DOWN);
 }

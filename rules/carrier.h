@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bpf/abi.h"
+#include "common/slots.h"
 
 struct carrier_input {
 	bool carrier;
@@ -25,5 +25,11 @@ struct carrier_state {
 };
 
 struct carrier_state carrier_next(struct carrier_state state, const struct carrier_input *input);
+
+/* Has a bond carrier with these slots in use? min_links 0 is the same as 1. */
+static inline bool carrier_has_enough(uint64_t slots, uint32_t min_links)
+{
+	return slots_count(slots) >= (min_links ? min_links : 1);
+}
 
 #endif

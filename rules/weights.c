@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/weights.h"
 
-static bool is_member(const struct pins *pins, unsigned int slot)
+#include "common/slots.h"
+
+static bool weights_is_member(const struct pins *pins, unsigned int slot)
 {
 	return pins->slaves[slot].state == XBOND_SLOT_MEMBER;
 }
 
-static bool has(uint64_t mask, unsigned int slot)
-{
-	return mask >> slot & 1;
-}
-
-static bool speeds_known(const struct pins *pins, uint64_t slots)
+static bool weights_speeds_known(const struct pins *pins, uint64_t slots)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (is_member(pins, slot) && has(slots, slot) && !pins->slaves[slot].speed_mbps)
+		if (weights_is_member(pins, slot) && slots_have(slots, slot) &&
+		    !pins->slaves[slot].speed_mbps)
 			return false;
 	return true;
 }
@@ -22,7 +20,7 @@ static bool speeds_known(const struct pins *pins, uint64_t slots)
 void weights_of(const struct pins *pins, uint64_t owners,
 		uint32_t ret_member_weight[XBOND_MAX_SLAVES], uint32_t ret_weight[XBOND_MAX_SLAVES])
 {
-	bool by_speed = speeds_known(pins, owners);
+	bool by_speed = weights_speeds_known(pins, owners);
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		uint32_t speed = by_speed ? pins->slaves[slot].speed_mbps : 1;
@@ -30,9 +28,9 @@ void weights_of(const struct pins *pins, uint64_t owners,
 				  : speed		       ? speed
 							       : 1;
 
-		if (!is_member(pins, slot))
+		if (!weights_is_member(pins, slot))
 			continue;
 		ret_member_weight[slot] = weight;
-		ret_weight[slot] = has(owners, slot) ? weight : 0;
+		ret_weight[slot] = slots_have(owners, slot) ? weight : 0;
 	}
 }

@@ -1,11 +1,13 @@
 #!/bin/bash
-# The demonstration, as `make demo` runs it: two hosts (network namespaces) with four links of 1 Gbit/s between
-# them, a bondd on each, one TCP connection over all four, and a cut in mid-stream. Prints as it goes, ends with
-# a table, and leaves nothing behind, whichever way it ends. Fails when no traffic flowed.
+# The demonstration, as `make demo` runs it: two hosts (network namespaces) with four links of 1
+# Gbit/s between them, a bondd on each, one TCP connection over all four, and a cut in mid-stream.
+# Prints as it goes, ends with a table, and leaves nothing behind, whichever way it ends. Fails when
+# no traffic flowed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-# A GSO packet of 64 KB must fit in the burst, or the shaper cuts it up and two CPUs are too few (docs/datapath.md).
+# A GSO packet of 64 KB must fit in the burst, or the shaper cuts it up and two CPUs are too few
+# (docs/datapath.md).
 shaper=(tbf rate 1gbit burst 128kb latency 5ms)
 links=(eth1 eth2 eth3 eth4)
 cut=eth2
@@ -22,7 +24,9 @@ fail() { echo "demo: $*" >&2; exit 1; }
 in_host() { local host=$1; shift; nsenter --net="/run/netns/$host" -- "$@"; }
 # The same as a child of its own, whose pid is $!: only with &.
 enter() { local host=$1; shift; exec nsenter --net="/run/netns/$host" -- "$@"; }
-directories() { echo "XBOND_RUN_DIR=$work/$1/run XBOND_BPF_DIR=$bpffs/$1 XBOND_CONFIG_DIR=$work/$1/etc"; }
+directories() {
+	echo "XBOND_RUN_DIR=$work/$1/run XBOND_BPF_DIR=$bpffs/$1 XBOND_CONFIG_DIR=$work/$1/etc"
+}
 
 # Runs a command of xbond in a host, with the host's directories in its environment.
 xbond() {
@@ -64,19 +68,23 @@ wait_until() {
 prepare() {
 	[ "$(id -u)" = 0 ] || fail "needs root: sudo make demo"
 	local file
-	for file in bondd bondctl tools/udpseq; do [ -x "$build/$file" ] || fail "build/$file is missing: run make demo"; done
+	for file in bondd bondctl tools/udpseq; do
+		[ -x "$build/$file" ] || fail "build/$file is missing: run make demo"
+	done
 	trap cleanup EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
 	work=$(mktemp -d /tmp/xbond-demo-XXXXXX) || exit 1
 	chmod 755 "$work"
-	mountpoint -q $bpffs || { mount -t bpf bpf $bpffs && mounted=1; } || fail "no BPF file system"
+	mountpoint -q $bpffs || { mount -t bpf bpf $bpffs && mounted=1; } ||
+		fail "no BPF file system"
 }
 
 make_hosts() {
 	local host number=0 link
 	for host in "$east" "$west"; do
-		ip netns add "$host" && in_host "$host" ip link set lo up && mkdir -p "$work/$host/etc" || exit 1
+		ip netns add "$host" && in_host "$host" ip link set lo up &&
+			mkdir -p "$work/$host/etc" || exit 1
 	done
 	for link in "${links[@]}"; do
 		number=$((number + 1))
@@ -99,7 +107,9 @@ start_daemon() {
 daemon_answers() { [ -S "$work/$1/run/bondd.sock" ]; }
 
 slaves_up() { # HOST COUNT: the bond itself is one more
-	[ "$(xbond "$1" bondctl -j show bond0 | grep -o '"mii_status": *"up"' | wc -l)" = $(($2 + 1)) ]
+	local up
+	up=$(xbond "$1" bondctl -j show bond0 | grep -o '"mii_status": *"up"' | wc -l)
+	[ "$up" = $(($2 + 1)) ]
 }
 
 make_bonds() {
@@ -133,14 +143,21 @@ samples=()
 sample() {
 	samples+=("${EPOCHREALTIME/[.,]/} $(in_host "$west" awk -v want="${links[*]}" '
 		{ sub(":", " "); bytes[$1] = $2 }
-		END { n = split(want, name, " "); for (i = 1; i <= n; i++) printf "%d ", bytes[name[i]] }' /proc/net/dev)")
+		END {
+			n = split(want, name, " ")
+			for (i = 1; i <= n; i++) printf "%d ", bytes[name[i]]
+		}' /proc/net/dev)")
 }
 
 # Gbit/s of each link, and the sum, between two samples.
 rates() {
 	echo "${samples[$1]} ${samples[$2]}" | awk '{
 		half = NF / 2
-		for (i = 2; i <= half; i++) { rate = ($(half + i) - $i) * 8 / ($(half + 1) - $1) / 1000; sum += rate; printf "%7.2f", rate }
+		for (i = 2; i <= half; i++) {
+			rate = ($(half + i) - $i) * 8 / ($(half + 1) - $1) / 1000
+			sum += rate
+			printf "%7.2f", rate
+		}
 		printf "%9.2f\n", sum }'
 }
 
@@ -204,7 +221,8 @@ udp_over_all() {
 	receiver=$!
 	pids+=("$receiver")
 	wait_until grep -q ready "$work/ready"
-	enter "$east" "$build/tools/udpseq" send --to 10.0.0.2 --rate $packet_rate --count $((packet_rate * 4)) >"$work/sent" &
+	enter "$east" "$build/tools/udpseq" send --to 10.0.0.2 --rate $packet_rate \
+		--count $((packet_rate * 4)) >"$work/sent" &
 	sender=$!
 	pids+=("$sender")
 	sleep 1
@@ -225,7 +243,8 @@ look_inside() {
 	xbond "$east" bondctl show bond0 | grep -E '^(bond|  slave)'
 	printf '\nand what lies in its maps, with nothing but bpftool:\n'
 	printf 'east# bpftool map dump pinned %s/bond0/settings\n' "$bpffs/$east"
-	bpftool map dump pinned "$bpffs/$east/bond0/settings" | grep -E '"(settings|path|xmit|packets|bytes)' | sed 's/^ \{16\}//'
+	bpftool map dump pinned "$bpffs/$east/bond0/settings" |
+		grep -E '"(settings|path|xmit|packets|bytes)' | sed 's/^ \{16\}//'
 }
 
 summary() {
@@ -238,12 +257,14 @@ summary() {
 	printf '%-40s%s ms\n' "longest time without a packet" "$silence"
 }
 
-# Every phase must have carried more than one link could, and the link that is cut less than the others.
+# Every phase must have carried more than one link could, and the link that is cut less than the
+# others.
 judge() {
 	local window
 	for window in "0 4" "5 8" "9 12"; do
 		# shellcheck disable=SC2086
-		rates $window | awk -v one="$alone" '{ exit !($NF > one * 1.2) }' || fail "too little traffic (samples $window)"
+		rates $window | awk -v one="$alone" '{ exit !($NF > one * 1.2) }' ||
+			fail "too little traffic (samples $window)"
 	done
 	[ "$(field received "$work/received")" -gt 0 ] || fail "no UDP packet arrived"
 }

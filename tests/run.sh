@@ -1,7 +1,8 @@
 #!/bin/bash
-# All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, beside these a part of those in the emulated
-# machine, then network. Prints why tests were skipped, ends with the totals, and fails when anything failed.
-# `run.sh local`: without the emulated machine and the network.
+# All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, beside these a part
+# of those in the emulated machine, then network. Prints why tests were skipped, ends with the
+# totals, and fails when anything failed. `run.sh local`: without the emulated machine and the
+# network.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 python=${PYTHON:-/usr/bin/python3}
@@ -44,7 +45,9 @@ unit() { # PROGRAM: cmocka counts its tests on stderr
     grep -vE '^\[ +(RUN|OK) +\]' "$output"
     local bad
     bad=$(grep -cE '^\[  FAILED  \] [a-z]' "$output")
-    passed=$((passed + $(sed -nE 's/^\[  PASSED  \] ([0-9]+) test.*/\1/p' "$output" | tail -1 | grep . || echo 0)))
+    local good
+    good=$(sed -nE 's/^\[  PASSED  \] ([0-9]+) test.*/\1/p' "$output" | tail -1)
+    passed=$((passed + ${good:-0}))
     [ $status = 0 ] || failed=$((failed + (bad > 0 ? bad : 1)))
 }
 
@@ -102,7 +105,8 @@ declare -A pids
 if [ "${1:-}" = local ]; then
     : without the emulated machine
 elif lacks=$(tests/vm/ready); then
-    begin vm env VM_SET=small VM_KERNELS="${VM_KERNELS:-$(awk '!/^#/ { last = $1 } END { print last }' tests/vm/kernels)}" tests/vm/run
+    last=$(awk '!/^#/ { last = $1 } END { print last }' tests/vm/kernels)
+    begin vm env VM_SET=small VM_KERNELS="${VM_KERNELS:-$last}" tests/vm/run
 else
     lacks="SKIPPED: the emulated machine: $lacks"
 fi
@@ -124,19 +128,23 @@ else
     skipped=$((skipped + 1))
 fi
 
-# Of tests/net, four lots that leave the machine idle most of the time run side by side; the others have it to themselves.
-mapfile -t first < <(of_net errors group multicast service explain mac iplink fragments lacp_wire lacp_spread slaves mirred loops trouble)
-mapfile -t second < <(of_net lifecycle stacking queue_id xdp rx_hook attach_check)
-mapfile -t third < <(of_net lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down bypass announce netkit)
-mapfile -t fourth < <(of_net slave_filters slave_sockets upgrade rx_hook lacp_fallback)
-mapfile -t rest < <(others_of_net "${first[@]}" "${second[@]}" "${third[@]}" "${fourth[@]}")
-begin first in_pytest "${first[@]}"
-begin second in_pytest "${second[@]}"
-begin third in_pytest "${third[@]}"
-begin fourth in_pytest "${fourth[@]}"
-finish first "tests/net: ${first[*]#tests/net/}"
-finish second "tests/net: ${second[*]#tests/net/}"
-finish third "tests/net: ${third[*]#tests/net/}"
-finish fourth "tests/net: ${fourth[*]#tests/net/}"
-suite "tests/net, the others" "${rest[@]}"
+# Files of tests/net that leave the machine idle most of the time run in lots, side by side; the
+# others have it to themselves.
+lots=(
+    "errors group multicast service explain mac iplink fragments lacp_wire lacp_spread slaves
+     mirred loops trouble"
+    "lifecycle stacking queue_id xdp rx_hook attach_check"
+    "lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down bypass announce netkit"
+    "slave_filters slave_sockets upgrade lacp_fallback"
+    "lacp lacp_hold drain_markers"
+)
+# shellcheck disable=SC2086  # each is a list of words
+for number in "${!lots[@]}"; do
+    begin "lot$number" in_pytest $(of_net ${lots[number]})
+done
+for number in "${!lots[@]}"; do
+    finish "lot$number" "tests/net: ${lots[number]}"
+done
+# shellcheck disable=SC2046,SC2086
+suite "tests/net, the others" $(others_of_net $(of_net ${lots[*]}))
 end_with_totals

@@ -10,6 +10,7 @@
 
 #include "common/attached.h"
 #include "common/mode.h"
+#include "common/slots.h"
 #include "options/options.h"
 #include "options/values.h"
 #include "view/json_value.h"
@@ -21,11 +22,6 @@ struct source {
 	const struct pins *pins;
 	const struct lacp_system *lacp; /* NULL: not needed, or not in mode 802.3ad */
 };
-
-static bool has_slot(uint64_t mask, unsigned int slot)
-{
-	return mask & (UINT64_C(1) << slot);
-}
 
 static bool is_member(const struct pins *pins, unsigned int slot)
 {
@@ -155,7 +151,7 @@ static json_t *slave_json(const struct source *source, unsigned int slot)
 	}
 	json_object_set_new(json, "name", json_value_text(slave->name));
 	json_object_set_new(json, "mii_status", link_json(slave->link));
-	json_object_set_new(json, "active", json_boolean(has_slot(values_tx_slots(pins), slot)));
+	json_object_set_new(json, "active", json_boolean(slots_have(values_tx_slots(pins), slot)));
 	set_speed(json, slave);
 	json_object_set_new(json, "mac", json_value_mac(slave->mac));
 	json_object_set_new(json, "perm_mac", json_value_mac(slave->perm_mac));
@@ -194,7 +190,7 @@ static uint64_t speed_mbps(const struct pins *pins)
 	uint64_t slots = values_tx_slots(pins), sum = 0;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (has_slot(slots, slot))
+		if (slots_have(slots, slot))
 			sum += pins->slaves[slot].speed_mbps;
 	return sum;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bpf/heartbeat.h"
 #include "common/clock.h"
 #include "view/json_value.h"
 
@@ -109,12 +110,11 @@ static const char *slave_name(const void *context, unsigned int slot)
 	return pins->slaves[slot].name[0] ? pins->slaves[slot].name : NULL;
 }
 
-/* Uses the rule of bpf/slow_hold.h. */
 static bool is_bondd_away(const struct pins *pins, uint64_t now_ns)
 {
 	uint64_t beat_ns = __atomic_load_n(&pins->table->lacp_heartbeat_ns, __ATOMIC_RELAXED);
 
-	return (int64_t)(now_ns - beat_ns) > XBOND_LACP_AWAY_NS;
+	return heartbeat_is_older(beat_ns, now_ns, XBOND_LACP_AWAY_NS);
 }
 
 static uint64_t later(uint64_t left_ns, uint64_t right_ns)

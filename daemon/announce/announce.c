@@ -10,7 +10,7 @@
 
 struct announcer {
 	pthread_t thread;
-	pthread_mutex_t lock; /* of all below but nl; never held over a blocking call */
+	pthread_mutex_t lock; /* protects all below except nl; never held during a blocking call */
 	pthread_cond_t wake;
 	bool stopping;
 	struct announcement *waiting, *sending;
@@ -69,7 +69,7 @@ struct announcer *announcer_new(struct err *err)
 	return NULL;
 }
 
-/* 0: of every bond. The lock is held. */
+/* 0: for every bond. The caller holds the lock. */
 static void announce_drop(struct announcer *announcer, int port_ifindex)
 {
 	struct announcement *const lists[] = { announcer->waiting, announcer->sending };

@@ -12,7 +12,7 @@
 #include "daemon/net/checksum.h"
 #include "daemon/net/packet.h"
 
-/* RFC 4861, 4.4, with its target's link-layer address. */
+/* RFC 4861, 4.4, with the target's link-layer address. */
 struct advertisement {
 	struct ether_header eth;
 	struct ip6_hdr ip;
@@ -67,7 +67,7 @@ void announce_rarp(const struct announce_sender *sender)
 	announce_send_arp(sender, ETHERTYPE_REVARP, ARPOP_RREQUEST, none);
 }
 
-/* ICMPv6 over its pseudo header (RFC 4443, 2.3). */
+/* The checksum of ICMPv6 covers its pseudo header (RFC 4443, 2.3). */
 static uint16_t announce_checksum(const struct advertisement *frame, size_t length)
 {
 	uint32_t sum = (uint32_t)length + IPPROTO_ICMPV6;

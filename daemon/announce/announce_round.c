@@ -13,16 +13,16 @@
 #include "daemon/net/namespaces.h"
 #include "daemon/net/packet.h"
 
-#define SLICE_NS (2 * NS_PER_MS)	/* of sending at a stretch */
-#define REST_NS ((long)(1 * NS_PER_MS)) /* after it, for everybody else */
+#define SLICE_NS (2 * NS_PER_MS)	/* time of sending without a pause */
+#define REST_NS ((long)(1 * NS_PER_MS)) /* pause after it, for everybody else */
 
-/* One run of the thread: what serves all announcements of it. */
+/* One run of the thread: what all its announcements share. */
 struct round {
 	struct announcement *announcements;
-	struct announce_survey survey; /* of the namespace that it is at */
-	size_t *places;		       /* room for one of each device */
+	struct announce_survey survey; /* of the namespace that is being worked on */
+	size_t *places;		       /* room for one entry per device */
 	int fd;			       /* a packet socket there */
-	uint64_t slice_ns;	       /* when it began */
+	uint64_t slice_ns;	       /* when the present slice began */
 };
 
 static bool announce_is_dropped(const struct announcement *announcement)
@@ -40,13 +40,16 @@ static void announce_pace(struct round *round)
 	round->slice_ns = clock_now_ns();
 }
 
-/* A device's own addresses that its reports come from. */
+/* The device's own addresses that are the sources of its reports. */
 struct sources {
 	uint8_t ipv4[4];
 	uint8_t ipv6[16];
 };
 
-/* False: unless another item tells them, the switches are still to be told by a RARP. */
+/*
+ * Returns false if this item does not tell the switches. Unless another item does, they still need
+ * a RARP.
+ */
 static bool announce_item(const struct round *round, const struct announce_device *device,
 			  const struct announce_item *item, struct sources *sources)
 {
@@ -110,7 +113,7 @@ static bool announce_has_reached(const struct announcement *announcement, int if
 	return false;
 }
 
-/* That device and what stands on it. Others elsewhere may stand on those. */
+/* Marks that device and the devices above it. Devices in other namespaces may be above those. */
 static void announce_from(struct round *round, struct announcement *announcement, int ifindex,
 			  bool is_home)
 {
@@ -125,7 +128,7 @@ static void announce_from(struct round *round, struct announcement *announcement
 	}
 }
 
-/* False: nothing can be sent from here. */
+/* Returns false if nothing can be sent from here. */
 static bool announce_get_ready(struct round *round)
 {
 	round->fd = packet_open();
@@ -148,13 +151,16 @@ static void announce_home(struct round *round, struct nl *nl)
 	announce_survey_read_items(nl, &round->survey);
 	if (announce_get_ready(round))
 		for (struct announcement *each = round->announcements; each; each = each->next) {
-			announce_reach(each, each->port_ifindex); /* bond0 may be elsewhere */
+			/* bond0 may be in another namespace */
+			announce_reach(each, each->port_ifindex);
 			announce_from(round, each, each->ifindex, true);
 		}
 	announce_clear(round);
 }
 
-/* home: the number that our own namespace has here. NULL: that device stands on none of ours. */
+/*
+ * home: the number that bondd's namespace has here. Returns NULL if that device is on none of ours.
+ */
 static struct announcement *announce_whose(const struct round *round,
 					   const struct announce_device *device, int home)
 {
@@ -184,7 +190,7 @@ static void announce_elsewhere(int home_fd, void *arg)
 	if (nl_init(&nl))
 		return;
 	announce_survey_read_devices(&nl, &round.survey);
-	/* At the latest since who stands on it was told. */
+	/* It has been in the list since the devices on it were announced, if not longer. */
 	home = namespaces_number(&nl, home_fd);
 	if (announce_concerns(&round, home) && announce_get_ready(&round)) {
 		announce_survey_read_items(&nl, &round.survey);

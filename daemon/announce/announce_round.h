@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One round of announcements: reads what there is to say, and says it, with pauses; first in our
- * own namespace, then in others where devices stand on the bonds. It may take long; a thread runs
- * it.
+ * One round of announcements: finds out what to announce, and sends it with pauses. It begins in
+ * bondd's own namespace and goes on to others that have devices on the bonds. It may take long, so
+ * a thread runs it.
  */
 #ifndef XBOND_DAEMON_ANNOUNCE_ANNOUNCE_ROUND_H
 #define XBOND_DAEMON_ANNOUNCE_ANNOUNCE_ROUND_H
@@ -14,10 +14,10 @@
 
 struct announcement {
 	struct announcement *next;
-	int ifindex;	  /* bond0, or 0: it is elsewhere */
+	int ifindex;	  /* bond0, or 0 if it is in another namespace */
 	int port_ifindex; /* its port side */
-	bool dropped;	  /* atomic: what is not sent yet is not */
-	int *reached;	  /* devices of our namespace that belong to it */
+	bool dropped;	  /* atomic: stops what is not sent yet */
+	int *reached;	  /* devices of bondd's namespace that belong to it */
 	size_t reached_count;
 };
 

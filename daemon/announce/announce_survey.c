@@ -16,7 +16,7 @@
 _Static_assert(sizeof(struct announce_item) == 24, "no padding");
 
 /*
- * Those to which the kernel hands on what it tells a bond's peers (NETDEV_NOTIFY_PEERS,
+ * The devices to which the kernel passes on a bond's notifications (NETDEV_NOTIFY_PEERS,
  * NETDEV_RESEND_IGMP).
  */
 static bool survey_hands_on(const struct link_info *link)
@@ -31,7 +31,7 @@ static bool survey_hands_on(const struct link_info *link)
 	return false;
 }
 
-/* Room for one more of what is `size` large; doubles. NULL: out of memory. */
+/* Makes room for one more element of `size` bytes, by doubling. Returns NULL if out of memory. */
 static void *survey_grow(void *array, size_t count, size_t size)
 {
 	if (count & (count - 1)) /* there is room up to the next power of two */
@@ -75,8 +75,8 @@ static void survey_add(struct announce_survey *survey, const struct announce_ite
 }
 
 /*
- * Not what is tentative, which its owner may have already, nor what was found to be another's (RFC
- * 4862, 5.4). A deprecated address goes on to be used by who uses it, and is announced.
+ * Leaves out tentative addresses, which may belong to somebody else, and addresses that were found
+ * to do so (RFC 4862, 5.4). A deprecated address remains in use by its users, and is announced.
  */
 static void survey_take_address(const struct address *address, void *arg)
 {
@@ -96,8 +96,8 @@ static void survey_take_address(const struct address *address, void *arg)
 }
 
 /*
- * Not the link's own (224.0.0.0/24), which are never snooped; for those of one source (232/8)
- * IGMPv2 has no report.
+ * Leaves out link-local groups (224.0.0.0/24), which are never snooped, and source-specific ones
+ * (232/8), for which IGMPv2 has no report.
  */
 static void survey_take_ipv4(int ifindex, const uint8_t *group, void *arg)
 {
@@ -110,8 +110,8 @@ static void survey_take_ipv4(int ifindex, const uint8_t *group, void *arg)
 }
 
 /*
- * Not of this host's own scope, nor all nodes, which is never reported (RFC 2710, 5), nor of one
- * source (ff3x::/32).
+ * Leaves out groups with the scope of this host, all nodes, which is never reported (RFC 2710, 5),
+ * and source-specific groups (ff3x::/32).
  */
 static void survey_take_ipv6(int ifindex, const uint8_t *group, void *arg)
 {
@@ -142,8 +142,8 @@ static int survey_compare_items(const void *left, const void *right)
 }
 
 /*
- * A list that changed while it was read was read again: what is there twice goes. Returns how many
- * stay.
+ * A list that changed during reading was read again, so entries may appear twice. Removes the
+ * duplicates. Returns how many entries stay.
  */
 static size_t survey_sort(void *array, size_t count, size_t size,
 			  int (*compare)(const void *, const void *))

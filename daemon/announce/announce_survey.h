@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What there is to announce after a failover: the devices of our namespace, who stands on whom,
+ * What must be announced after a failover: the devices of a namespace, which device is on which,
  * their addresses and multicast groups. Each list is read from the kernel once, however many bonds
  * and devices there are. Sends nothing.
  */
@@ -16,12 +16,12 @@
 
 enum announce_what { ANNOUNCE_IPV4, ANNOUNCE_IPV6, ANNOUNCE_GROUP_IPV4, ANNOUNCE_GROUP_IPV6 };
 
-/* No padding: compared as memory. */
+/* Has no padding, because it is compared as memory. */
 struct announce_item {
 	int ifindex;
 	uint8_t what;	       /* enum announce_what */
-	uint8_t is_link_local; /* of IPv6 */
-	/* Its uniqueness is not yet known (RFC 4429): others keep their entries for it. */
+	uint8_t is_link_local; /* the flow label of IPv6 */
+	/* Its uniqueness is not known yet (RFC 4429), so others must keep their entries for it. */
 	uint8_t is_optimistic;
 	uint8_t pad0;
 	uint8_t bytes[16];
@@ -29,9 +29,9 @@ struct announce_item {
 
 struct announce_device {
 	int ifindex;
-	int lower;	/* the device below, if that one's announcements are its own, too; or 0 */
-	int lower_nsid; /* the namespace of lower, by the number it has here; -1: this one */
-	int bridge;	/* of which it is a port; or 0 */
+	int lower;	/* the device below, if its announcements are for this device, too; or 0 */
+	int lower_nsid; /* the namespace of lower, by its number here; -1: this one */
+	int bridge;	/* the bridge that it is a port of; or 0 */
 	uint8_t mac[XBOND_MAC_SIZE];
 	bool is_up;
 	bool is_bridge;
@@ -42,27 +42,27 @@ struct announce_device {
 struct announce_survey {
 	struct announce_device *devices; /* by ifindex */
 	size_t device_count;
-	struct announce_item *items; /* by ifindex, then by what they are */
+	struct announce_item *items; /* by ifindex, then by kind */
 	size_t item_count;
 	bool knows_routers;
 };
 
 /*
- * As much as could be read, of the namespace of nl and of the calling thread. The devices come
+ * Reads as much as can be read, of the namespace of nl and of the calling thread. The devices come
  * first.
  */
 void announce_survey_read_devices(struct nl *nl, struct announce_survey *ret_survey);
 void announce_survey_read_items(struct nl *nl, struct announce_survey *survey);
 void announce_survey_free(struct announce_survey *survey);
 
-/* The first of a device's items; ret_count: how many there are. */
+/* The first item of a device; ret_count: how many it has. */
 const struct announce_item *announce_survey_items(const struct announce_survey *survey, int ifindex,
 						  size_t *ret_count);
 
 /*
- * The device with this ifindex, then all that stands on it and is up: VLANs, macvlans, ipvlans,
- * bridges, and so on upwards. Returns how many; places in survey->devices. ret_places holds
- * survey->device_count.
+ * The device with this ifindex, then all devices above it that are up: VLANs, macvlans, ipvlans,
+ * bridges, at any height. Returns how many; they are places in survey->devices. ret_places has room
+ * for survey->device_count.
  */
 size_t announce_survey_above(const struct announce_survey *survey, int ifindex, size_t *ret_places);
 

@@ -11,14 +11,12 @@
 
 #include "daemon/base/idle.h"
 
-#define FIRST_FD 3 /* after the standard ones */
+#define FIRST_FD 3 /* the first after the standard ones */
 
-/*
- * Who asked for it waits; but a device whose driver takes its time must not be left half changed.
- */
+/* The caller waits for it, but a device whose driver is slow must not be left half changed. */
 #define LIMIT_MS 10000
 
-/* bondd's locks among them: a child that outlived it would keep the next bondd out. */
+/* Among them are bondd's locks: a child that outlived bondd would keep the next bondd out. */
 static void close_all_but(int fd)
 {
 	if (fd < FIRST_FD) {
@@ -33,7 +31,7 @@ static void close_all_but(int fd)
 static void end_with(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) /* it has died before */
+	if (getppid() != parent) /* the parent died before this */
 		_exit(ECHILD);
 }
 
@@ -47,7 +45,7 @@ static int wait_for(pid_t child)
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -ETIMEDOUT;
 }
 
-/* Not by an alarm in the child, which may be stopped. */
+/* Not by an alarm in the child, because the child may be stopped. */
 static void kill_if_late(pid_t child)
 {
 	int fd = (int)syscall(SYS_pidfd_open, child, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Named steps at which the tests let bondd die: XBOND_TEST_DIE_AT=STEP in its environment. */
+/* Named steps at which tests let bondd die: XBOND_TEST_DIE_AT=STEP in its environment. */
 #ifndef XBOND_DAEMON_BASE_CRASHPOINT_H
 #define XBOND_DAEMON_BASE_CRASHPOINT_H
 

@@ -16,22 +16,14 @@
 
 #define BPFFS "/sys/fs/bpf"
 
-static int make_dirs(const char *path, mode_t mode, struct err *err)
+static int make_dir(const char *path, mode_t mode, struct err *err)
 {
-	char part[PATH_MAX];
+	int r = paths_make_dir(path, mode);
 
-	snprintf(part, sizeof(part), "%s", path);
-	for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(part, 0755);
-		*slash = '/';
-	}
-	if (mkdir(part, mode) < 0 && errno != EEXIST)
-		return err_set(err, errno, "cannot make %s: %m", path);
-	return 0;
+	return r ? err_set(err, -r, "cannot make %s: %s", path, strerror(-r)) : 0;
 }
 
-/* `ip netns exec` gives its command mounts of its own: what is pinned there ends with it. */
+/* `ip netns exec` gives its command mounts of its own. Pins made there end with the command. */
 static bool has_own_mounts(void)
 {
 	struct stat ours, theirs;
@@ -59,7 +51,7 @@ static int mount_bpffs(const char *bpf_dir, struct err *err)
 	return 0;
 }
 
-/* The descriptor stays open: it is the lock. */
+/* The descriptor stays open, because it is the lock. */
 static int lock(int fd, const char *path, struct err *err)
 {
 	if (fd < 0)
@@ -84,7 +76,7 @@ static int lock_run_dir(const char *run_dir, struct err *err)
 	return fd < 0 ? fd : 0;
 }
 
-/* bondctl locks bonds' own directories; this lock is on the one above them. */
+/* bondctl locks the directories of bonds; this lock is on the directory above them. */
 static int lock_bpf_dir(const char *bpf_dir, struct err *err)
 {
 	static int locked = -1;
@@ -103,7 +95,7 @@ static int open_bpf_dir(const char *bpf_dir, struct err *err)
 	int r = mount_bpffs(bpf_dir, err);
 
 	if (!r)
-		r = make_dirs(bpf_dir, 0700, err);
+		r = make_dir(bpf_dir, 0700, err);
 	if (!r && !pins_on_bpffs(bpf_dir))
 		r = err_set(err, EINVAL,
 			    "%s is not on a BPF file system; give a --bpf-dir below " BPFFS,
@@ -119,7 +111,7 @@ int house_open(const struct paths *paths, struct err *err)
 		return err_set(
 			err, EPERM,
 			"bondd needs root: it changes network devices and loads BPF programs");
-	r = make_dirs(paths->run_dir, 0755, err);
+	r = make_dir(paths->run_dir, 0755, err);
 	if (!r)
 		r = lock_run_dir(paths->run_dir, err);
 	return r ? r : open_bpf_dir(paths->bpf_dir, err);
@@ -129,10 +121,7 @@ int house_reopen(const struct paths *paths, struct err *err)
 {
 	if (!access(paths->bpf_dir, F_OK) && pins_on_bpffs(paths->bpf_dir))
 		return 0;
-	/*
-	 * Directories below a mount point that has no mount would be in the way of nobody, and of
-	 * no use.
-	 */
+	/* Directories below a mount point without a mount would be useless. */
 	if (!pins_on_bpffs(paths->bpf_dir) && strncmp(paths->bpf_dir, BPFFS, strlen(BPFFS)))
 		return err_set(err, ENOENT, "there is no BPF file system");
 	return open_bpf_dir(paths->bpf_dir, err);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The directories bondd lives in: made, on the right file system, and its alone. */
+/*
+ * The directories of bondd: makes them on the right file system and locks them, so that no other
+ * bondd uses them.
+ */
 #ifndef XBOND_DAEMON_BASE_DIRECTORIES_H
 #define XBOND_DAEMON_BASE_DIRECTORIES_H
 
@@ -7,11 +10,11 @@
 #include "common/paths.h"
 
 /*
- * Makes run_dir and bpf_dir, mounts bpffs at /sys/fs/bpf if bpf_dir is below and nothing is
- * there, and locks both directories against a second bondd until the process ends.
+ * Makes run_dir and bpf_dir. Mounts a BPF file system at /sys/fs/bpf if bpf_dir is below and
+ * nothing is mounted there. Locks both directories against a second bondd until the process ends.
  */
 int house_open(const struct paths *paths, struct err *err);
-/* bpf_dir has gone: makes it anew, in the same way. Nothing is done if it is there. */
+/* bpf_dir has gone: makes it again in the same way. Does nothing if it exists. */
 int house_reopen(const struct paths *paths, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Waiting without being deaf: whoever must not wait that long has a turn meanwhile. Knows nothing
- * of either; meanwhile.c says what is done.
+ * Waits for something that takes long. Meanwhile, work that must not wait that long has its turn.
+ * Knows neither; meanwhile.c says what is done.
  */
 #ifndef XBOND_DAEMON_BASE_IDLE_H
 #define XBOND_DAEMON_BASE_IDLE_H
@@ -9,21 +9,25 @@
 #include <stdbool.h>
 
 struct idle_work {
-	int fd; /* readable: at once; else from time to time */
+	int fd; /* work to do at once when readable, and otherwise from time to time */
 	void (*turn)(void *arg);
 	void *arg;
 };
 
-/* NULL: nothing is done. It is not copied. */
+/* NULL: nothing is done meanwhile. The struct is not copied. */
 void idle_set_work(const struct idle_work *work);
 
-/* Until fd is readable. False: it was not within limit_ms. */
+/* Waits until fd is readable. Returns false if it was not within limit_ms. */
 bool idle_wait(int fd, int limit_ms);
 /*
- * Until work has ended, which a thread does. It must touch nothing that belongs to the main loop.
+ * Waits until a thread has done the work. The work must touch nothing that belongs to the main
+ * loop.
  */
 void idle_run(void (*work)(void *arg), void *arg);
-/* Between two steps of what takes long: bonds are as bond_evaluate() may find them. */
+/*
+ * Call it between two steps of long work, when bonds are in a state in which bond_evaluate() may
+ * find them.
+ */
 void idle_turn(void);
 
 #endif

@@ -13,12 +13,12 @@
 static struct {
 	struct loop_figures *figures;
 	const char *work;
-	/* The loop's own thread, as the scheduler sees it; -1: it does not say. */
+	/* The scheduler's figures of the loop's own thread; -1: there are none. */
 	int stat_fd;
-	uint64_t queued_ns; /* how long it had waited for a CPU when the turn began */
+	uint64_t queued_ns; /* the time it had waited for a CPU when the turn began */
 } latency = { .stat_fd = -1 };
 
-/* The second number, which counts up. */
+/* The second number, which only grows. */
 static uint64_t latency_queued_ns(void)
 {
 	unsigned long long queued_ns = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lines to stderr; under systemd with the journal's priority in front. Called by all of bondd. */
+/*
+ * Prints lines to stderr; under systemd, with the journal's priority in front. Called by all of
+ * bondd.
+ */
 #ifndef XBOND_DAEMON_BASE_LOG_H
 #define XBOND_DAEMON_BASE_LOG_H
 

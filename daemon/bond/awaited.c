@@ -10,8 +10,6 @@
 #include "options/values.h"
 #include "view/json_value.h"
 
-#define SUFFIX ".conf"
-
 void awaited_add(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac)
 {
 	struct awaited *awaited = calloc(1, sizeof(*awaited)), **last = &bond->daemon->awaited;
@@ -81,7 +79,7 @@ static bool awaited_is_named(struct bond *bond, const char *slave)
 	struct config_file file;
 	bool named = false;
 
-	snprintf(path, sizeof(path), "%s/%s" SUFFIX, bond->daemon->paths.config_dir,
+	snprintf(path, sizeof(path), "%s/%s" PATHS_CONFIG_SUFFIX, bond->daemon->paths.config_dir,
 		 bond_pin(bond)->name);
 	if (config_file_read(&file, path, NULL))
 		return false;

@@ -11,8 +11,6 @@
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "lacp/lacp.h"
 
-static const uint8_t no_mac[XBOND_MAC_SIZE];
-
 static struct lacp_config config_of(struct bond *bond)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
@@ -33,7 +31,7 @@ static struct lacp_config config_of(struct bond *bond)
 		.wtr_s = (uint16_t)pin->lacp_wtr_s,
 		.fallback_delay_ms = pin->lacp_fallback_delay_ms,
 	};
-	bool own = memcmp(pin->ad_actor_system, no_mac, XBOND_MAC_SIZE);
+	bool own = !mac_is_zero(pin->ad_actor_system);
 
 	memcpy(config.system, own ? pin->ad_actor_system : pin->mac, XBOND_MAC_SIZE);
 	memcpy(config.believed, pin->lacp_partner, XBOND_MAC_SIZE);

@@ -8,6 +8,7 @@
 #include "bpf/drain.h"
 #include "common/clock.h"
 #include "common/mode.h"
+#include "common/slots.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/decision.h"
 #include "rules/active.h"
@@ -20,7 +21,7 @@ static uint64_t decide_up_mask(struct bond *bond)
 
 	bond_for_each_member (bond, slot)
 		if (bond_slave(bond, slot)->link == XBOND_LINK_UP)
-			mask |= decision_bit(slot);
+			mask |= slots_bit(slot);
 	return mask;
 }
 
@@ -30,7 +31,7 @@ static void decide_step_link(struct bond *bond, unsigned int slot, uint64_t now_
 	struct member *member = &bond->members[slot];
 	struct carrier_input input = {
 		.carrier = bond_link_works(bond, slot),
-		.needed = !(decide_up_mask(bond) & ~decision_bit(slot)),
+		.needed = !(decide_up_mask(bond) & ~slots_bit(slot)),
 		.now_ns = now_ns,
 		.updelay_ms = bond_pin(bond)->updelay_ms,
 		.downdelay_ms = bond_pin(bond)->downdelay_ms,
@@ -63,13 +64,13 @@ void decide_links(struct bond *bond, struct decision *decision)
 	bond_for_each_member (bond, slot) {
 		enum xbond_link link = bond_slave(bond, slot)->link;
 
-		decision->members |= decision_bit(slot);
+		decision->members |= slots_bit(slot);
 		if (link == XBOND_LINK_UP)
-			decision->up |= decision_bit(slot);
+			decision->up |= slots_bit(slot);
 		if (link == XBOND_LINK_UP || link == XBOND_LINK_GOING_DOWN)
-			decision->usable |= decision_bit(slot);
+			decision->usable |= slots_bit(slot);
 		if (link == XBOND_LINK_UP && decision->before[slot] != XBOND_LINK_UP)
-			decision->came_up |= decision_bit(slot);
+			decision->came_up |= slots_bit(slot);
 	}
 }
 
@@ -123,15 +124,14 @@ static uint64_t decide_rx_mask(struct bond *bond, const struct decision *decisio
 
 	if (decision->plan.selection != XBOND_SELECT_ACTIVE || bond_pin(bond)->all_slaves_active)
 		return decision->members & bond_lacp_collecting(bond);
-	if (active == XBOND_NO_SLOT || !(decision->up & decision_bit(active)))
+	if (active == XBOND_NO_SLOT || !(decision->up & slots_bit(active)))
 		return decision->up;
-	return decision_bit(active);
+	return slots_bit(active);
 }
 
 void decide(struct bond *bond, struct decision *decision)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	unsigned int wanted = pin->min_links ? pin->min_links : 1;
 
 	decision->active_before = pin->active_slot;
 	decision->active_request =
@@ -142,7 +142,7 @@ void decide(struct bond *bond, struct decision *decision)
 	decision->linked = decision->up;
 	decision->up &= bond_lacp_distributing(bond);
 	decision->usable &= bond_lacp_distributing(bond);
-	decision->carrier = (unsigned int)__builtin_popcountll(decision->usable) >= wanted;
+	decision->carrier = carrier_has_enough(decision->usable, pin->min_links);
 	decision->plan.selection = mode_selection(pin);
 	decision->plan.active_slot = XBOND_NO_SLOT;
 	decide_weights(bond, decision);

@@ -22,11 +22,6 @@ struct decision {
 	struct dataplane_plan plan;
 };
 
-static inline uint64_t decision_bit(unsigned int slot)
-{
-	return UINT64_C(1) << slot;
-}
-
 /* Steps the links of the bond's slaves, and fills in a decision that is all zero but `before`. */
 void decide_links(struct bond *bond, struct decision *decision);
 void decide(struct bond *bond, struct decision *decision);

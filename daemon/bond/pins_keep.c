@@ -89,11 +89,10 @@ static int keep_pin(const char *dir, const char *name, void *arg)
 /* A link that bondd itself, or anybody, has detached: its pin went, too, or may go. */
 static bool is_detached(const struct kept *kept)
 {
-	struct bpf_link_info info = {};
-	uint32_t length = sizeof(info);
+	struct pin_link link;
 
 	return !strncmp(kept->name, XBOND_PIN_LINKS, strlen(XBOND_PIN_LINKS)) &&
-	       (bpf_obj_get_info_by_fd(kept->fd, &info, &length) || !info.xdp.ifindex);
+	       (pin_link_read(kept->fd, &link) || !link.ifindex);
 }
 
 /* How many pins were missing. */
@@ -105,8 +104,7 @@ static unsigned int pin_again(struct pins_keep *keep, const char *dir)
 	for (size_t i = keep->count; i-- > 0;) {
 		struct kept *kept = &keep->kept[i];
 
-		snprintf(path, sizeof(path), "%s/%s", dir, kept->name);
-		if (!access(path, F_OK))
+		if (!access(pin_path(path, dir, kept->name), F_OK))
 			continue;
 		if (is_detached(kept))
 			forget(keep, kept);

@@ -9,6 +9,7 @@
 
 #include "bpf/drain.h"
 #include "common/mode.h"
+#include "common/slots.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
@@ -95,9 +96,9 @@ static uint64_t publish_losers(const struct bond *bond, const struct decision *d
 		 after = publish_total_weight(&decision->plan), losers = 0;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (decision->up & decision_bit(slot) &&
+		if (decision->up & slots_bit(slot) &&
 		    decision->plan.weight[slot] * before < bond->plan.weight[slot] * after)
-			losers |= decision_bit(slot);
+			losers |= slots_bit(slot);
 	return losers;
 }
 
@@ -128,10 +129,10 @@ static void publish_queue_ids(struct bond *bond)
 /* As select_mask() of the programs, which count by it what the devmap sends. */
 static uint64_t publish_sending(struct bond *bond, const struct decision *decision)
 {
-	uint64_t drained = publish_has_drain_markers(bond) ? bond->dataplane.pins.table->drained
-							   : decision->drained;
+	const __u64 asked = decision->drained;
 
-	return drain_usable(decision->up, drained);
+	return drain_usable(decision->up, drain_mask(publish_has_drain_markers(bond),
+						     &bond->dataplane.pins.table->drained, &asked));
 }
 
 /* Around the pair nobody goes past an XDP program on bond0, which only what crosses it meets. */

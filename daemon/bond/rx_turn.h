@@ -26,11 +26,6 @@ struct rx_turn {
 	uint64_t reset; /* slots whose carrier is away because of us */
 };
 
-static inline uint64_t rx_turn_bit(unsigned int slot)
-{
-	return UINT64_C(1) << slot;
-}
-
 /* Slots that shall have no flows now, and those that send nothing. */
 uint64_t rx_turn_drained(const struct bond *bond);
 uint64_t rx_turn_out(const struct bond *bond);

@@ -6,14 +6,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define PATH_SIZE (PATH_MAX + 32)
+#include "common/pin.h"
 
 static int open_map(struct bond *bond, const char *name)
 {
-	char path[PATH_SIZE];
-
-	snprintf(path, sizeof(path), "%s/%s", bond->dataplane.pins.dir, name);
-	return bpf_obj_get(path);
+	return pin_open(bond->dataplane.pins.dir, name);
 }
 
 static bool point_to_slaves(struct bond *bond, const char *map, uint64_t mask)

@@ -15,9 +15,9 @@
 #define TCX_EGRESS 47
 #define NETKIT_PEER 55 /* Linux 6.7; named on the primary, runs in its peer's transmit function */
 
-#define FILTER_HANDLE 0x78 /* ours among the filters of a device */
+#define BEFORE_ALL (1U << 3) /* BPF_F_BEFORE, and no other named */
 
-#define QUERY_MAX 64 /* BPF_MPROG_MAX */
+#define FILTER_HANDLE 0x78 /* ours among the filters of a device */
 
 static int link_type(const struct attach_point *point)
 {
@@ -45,10 +45,8 @@ static int refused(const struct attach_point *point, int code, struct err *err)
 
 static int add_link(const struct attach_point *point, int program_fd, struct err *err)
 {
-	int link_fd, r;
+	int link_fd = attach_link_create(point, program_fd, false), r;
 
-	link_fd = bpf_link_create(program_fd, point->ifindex,
-				  (enum bpf_attach_type)link_type(point), NULL);
 	if (link_fd < 0)
 		return refused(point, -link_fd, err);
 	unlink(point->pin);
@@ -165,13 +163,29 @@ bool attach_tcx_works(int program_fd, int ifindex)
 	return true;
 }
 
+int attach_link_create(const struct attach_point *point, int program_fd, bool before_all)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = before_all ? BEFORE_ALL : 0);
+
+	return bpf_link_create(program_fd, point->ifindex, (enum bpf_attach_type)link_type(point),
+			       &options);
+}
+
+uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGRAMS_MAX])
+{
+	const struct attach_point point = { .hook = XBOND_HOOK_TCX, .egress = egress };
+	uint32_t count = ATTACH_PROGRAMS_MAX;
+	int r = bpf_prog_query(ifindex, (enum bpf_attach_type)link_type(&point), 0, NULL, ret_ids,
+			       &count);
+
+	return r < 0 ? 0 : count;
+}
+
 bool attach_has_program(int ifindex, const char *name)
 {
-	uint32_t ids[QUERY_MAX], count = QUERY_MAX;
+	uint32_t ids[ATTACH_PROGRAMS_MAX], count = attach_tcx_list(ifindex, false, ids);
 	bool found = false;
 
-	if (bpf_prog_query(ifindex, (enum bpf_attach_type)TCX_INGRESS, 0, NULL, ids, &count) < 0)
-		return false;
 	for (uint32_t i = 0; i < count && !found; i++) {
 		struct bpf_prog_info info = {};
 		uint32_t length = sizeof(info);
@@ -193,13 +207,10 @@ uint32_t attach_program_id(int program_fd)
 	return bpf_obj_get_info_by_fd(program_fd, &info, &length) ? 0 : info.id;
 }
 
-/* The kernel lists programs in the order in which they run. */
 static bool has_program_behind(int ifindex, uint32_t id)
 {
-	uint32_t ids[QUERY_MAX], count = QUERY_MAX;
+	uint32_t ids[ATTACH_PROGRAMS_MAX], count = attach_tcx_list(ifindex, true, ids);
 
-	if (bpf_prog_query(ifindex, (enum bpf_attach_type)TCX_EGRESS, 0, NULL, ids, &count) < 0)
-		return false;
 	for (uint32_t i = 0; i + 1 < count; i++)
 		if (ids[i] == id)
 			return true;
@@ -239,27 +250,24 @@ bool attach_has_mirred(int ifindex)
 	return filter_program(ifindex, false, ATTACH_MIRRED_PRIORITY);
 }
 
-/* A link that somebody has detached stays, and has no device. */
-static uint32_t link_program(const struct attach_point *point)
+/* A link that somebody has detached stays. */
+uint32_t attach_linked_program(const struct attach_point *point)
 {
-	struct bpf_link_info info = {};
-	uint32_t length = sizeof(info), id;
 	int link_fd = bpf_obj_get(point->pin);
+	struct pin_link link = { 0 };
 
 	if (link_fd < 0)
 		return 0;
-	/* The device's number is where an XDP link has it; bookworm's headers know no other. */
-	id = bpf_obj_get_info_by_fd(link_fd, &info, &length) || !info.xdp.ifindex ? 0
-										  : info.prog_id;
+	pin_link_read(link_fd, &link);
 	close(link_fd);
-	return id;
+	return link.ifindex ? link.program : 0;
 }
 
 uint32_t attach_program(const struct attach_point *point)
 {
 	return point->hook == XBOND_HOOK_CLSACT
 		       ? filter_program(point->ifindex, point->egress, priority_of(point))
-		       : link_program(point);
+		       : attach_linked_program(point);
 }
 
 static int replace_in_link(const struct attach_point *point, int program_fd, struct err *err)

@@ -7,11 +7,11 @@
 #ifndef XBOND_DAEMON_DATAPLANE_ATTACH_H
 #define XBOND_DAEMON_DATAPLANE_ATTACH_H
 
-#include <limits.h>
 #include <stdbool.h>
 
 #include "bpf/abi.h"
 #include "common/err.h"
+#include "common/pin.h"
 #include "daemon/net/filters.h"
 #include "daemon/net/nl.h"
 
@@ -22,13 +22,15 @@
 #define ATTACH_LAST_PRIORITY 0xffff /* of a slave's receive program: there is none after it */
 #define ATTACH_FIRST_PRIORITY 1	    /* the same where it must go before others */
 
+#define ATTACH_PROGRAMS_MAX 64 /* of a device's TCX hook: BPF_MPROG_MAX */
+
 struct attach_point {
 	enum xbond_hook hook;
 	bool egress; /* of TCX and clsact */
 	/* Netkit: of the primary; the program runs where its peer transmits. */
 	int ifindex;
 	unsigned int priority;	 /* of a clsact filter; 0: ATTACH_FILTER_PRIORITY */
-	char pin[PATH_MAX + 32]; /* of the TCX or netkit link */
+	char pin[PIN_PATH_SIZE]; /* of the TCX or netkit link */
 };
 
 /* Before traffic: what attach_add() would else do under it, where a new qdisc drops packets. */
@@ -46,6 +48,8 @@ void attach_remove_clsact(struct nl *nl, int ifindex);
  * detached.
  */
 uint32_t attach_program(const struct attach_point *point);
+/* The same of the pinned link, whatever the hook is. */
+uint32_t attach_linked_program(const struct attach_point *point);
 /* Another program in its place; no packet meets none of them. */
 int attach_replace(const struct attach_point *point, int program_fd, struct err *err);
 /* The kernel's number of a program; 0: unknown. */
@@ -74,6 +78,10 @@ bool attach_has_mirred(int ifindex);
  * need not be there.
  */
 bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int program_fd);
+/* One more link, at the end or (TCX) before all others, not pinned. A descriptor or -errno. */
+int attach_link_create(const struct attach_point *point, int program_fd, bool before_all);
+/* The programs at a device's TCX hook, in the order in which they run; how many. */
+uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGRAMS_MAX]);
 /* Is a program of this name on the device's TCX ingress? */
 bool attach_has_program(int ifindex, const char *name);
 

@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpf/heartbeat.h"
+#include "common/atomic.h"
 #include "common/clock.h"
 #include "rules/buckets.h"
-
-#define store(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
 
 void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
 {
@@ -30,35 +30,46 @@ void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
 	free(zeros);
 }
 
+void dataplane_retire_counters(struct dataplane *dataplane, unsigned int slot)
+{
+	struct xbond_counters sum;
+
+	if (pins_counters(&dataplane->pins, slot, &sum))
+		return;
+	pins_add_counters(&dataplane->pins.bond->retired, &sum);
+	dataplane_zero_counters(dataplane, slot);
+}
+
 void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex)
 {
 	struct xbond_table *table = dataplane->pins.table;
 
 	if (ifindex) {
 		dataplane_zero_counters(dataplane, slot);
-		store(dataplane->pins.buckets->slot_of[ifindex % XBOND_SLOT_CACHE], (uint8_t)slot);
+		store_release(dataplane->pins.buckets->slot_of[ifindex % XBOND_SLOT_CACHE],
+			      (uint8_t)slot);
 	}
-	store(table->ifindex[slot], (uint32_t)ifindex);
+	store_release(table->ifindex[slot], (uint32_t)ifindex);
 }
 
 void dataplane_set_tx_mask(struct dataplane *dataplane, uint64_t mask)
 {
-	store(dataplane->pins.table->tx_mask, mask);
+	store_release(dataplane->pins.table->tx_mask, mask);
 }
 
 void dataplane_set_rx_mask(struct dataplane *dataplane, uint64_t mask)
 {
-	store(dataplane->pins.table->rx_mask, mask);
+	store_release(dataplane->pins.table->rx_mask, mask);
 }
 
 void dataplane_set_drained(struct dataplane *dataplane, uint64_t mask)
 {
-	store(dataplane->pins.table->drained, mask);
+	store_release(dataplane->pins.table->drained, mask);
 }
 
 void dataplane_set_queue_id(struct dataplane *dataplane, unsigned int slot, uint32_t queue_id)
 {
-	store(dataplane->pins.table->queue_id[slot], (uint16_t)queue_id);
+	store_release(dataplane->pins.table->queue_id[slot], (uint16_t)queue_id);
 }
 
 void dataplane_quiesce(void)
@@ -107,16 +118,16 @@ static void feed_watchdog(struct dataplane *dataplane)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);
 
-	store(dataplane->pins.table->heartbeat_ns, clock_now_ns());
+	store_release(dataplane->pins.table->heartbeat_ns, clock_now_ns());
 	if (bpf_prog_test_run_opts(dataplane->beat_fd, &options) < 0 || options.retval)
-		store(dataplane->pins.table->watched, 0);
+		store_release(dataplane->pins.table->watched, 0);
 }
 
 void dataplane_beat(struct dataplane *dataplane)
 {
 	struct xbond_table *table = dataplane->pins.table;
-	bool was_away =
-		(int64_t)(clock_now_ns() - table->heartbeat_ns) > XBOND_HEARTBEAT_FRESH_NS / 2;
+	bool was_away = heartbeat_is_older(table->heartbeat_ns, clock_now_ns(),
+					   XBOND_HEARTBEAT_FRESH_NS / 2);
 
 	if (!(table->flags & XBOND_F_XDP_TX) || (table->watched && !was_away)) {
 		feed_watchdog(dataplane);
@@ -132,8 +143,8 @@ void dataplane_beat(struct dataplane *dataplane)
 
 void dataplane_stop_beating(struct dataplane *dataplane)
 {
-	store(dataplane->pins.table->watched, 0);
-	store(dataplane->pins.table->heartbeat_ns, 0);
+	store_release(dataplane->pins.table->watched, 0);
+	store_release(dataplane->pins.table->heartbeat_ns, 0);
 }
 
 static uint32_t fill(uint8_t *bucket, uint8_t *home, const struct dataplane_plan *plan)
@@ -174,8 +185,8 @@ void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan 
 	memcpy(bucket[idle], bucket[active], XBOND_BUCKETS);
 	table->bucket_count[idle] = fill(bucket[idle], dataplane->pins.buckets->home, plan);
 	set_byte_costs(table, plan);
-	store(table->active, idle);
-	store(table->selection, (uint32_t)plan->selection);
+	store_release(table->active, idle);
+	store_release(table->selection, (uint32_t)plan->selection);
 	dataplane->settled = false;
 	dataplane->ticket = 0;
 }

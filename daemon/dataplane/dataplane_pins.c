@@ -3,6 +3,7 @@
  * Loading the programs and the life of their pins. A bond's directory appears and goes in
  * one rename, so that a bondd that dies leaves either a whole one or a staging directory.
  */
+#include "common/pin.h"
 #include "daemon/dataplane/dataplane.h"
 
 #include <bpf/bpf.h>
@@ -143,7 +144,7 @@ static void list_programs(struct dataplane *dataplane, struct program ret_progra
 int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 {
 	struct program programs[PROGRAMS];
-	char path[PIN_PATH_SIZE];
+	const char *dir = dataplane->pins.dir;
 
 	list_programs(dataplane, programs);
 	for (size_t i = 0; i < PROGRAMS; i++) {
@@ -151,11 +152,11 @@ int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 
 		if (*fd >= 0)
 			close(*fd);
-		snprintf(path, sizeof(path), "%s/%s", dataplane->pins.dir, programs[i].pin);
-		*fd = bpf_obj_get(path);
+		*fd = pin_open(dir, programs[i].pin);
 		if (*fd < 0)
-			return err_set(err, EBADMSG, "%s: %s: the pins are damaged; " PINS_REMOVE,
-				       path, strerror(-*fd), dataplane->pins.dir);
+			return err_set(err, EBADMSG,
+				       "%s/%s: %s: the pins are damaged; " PINS_REMOVE, dir,
+				       programs[i].pin, strerror(-*fd), dir);
 	}
 	return 0;
 }

@@ -104,16 +104,15 @@ struct staging {
 static int pin_other(const char *dir, const char *name, void *arg)
 {
 	struct staging *staging = arg;
-	char path[PATH_MAX + NAME_MAX + 2];
 	int fd, r;
 
 	for (size_t i = 0; i < staging->migrate->count; i++)
 		if (!strcmp(staging->migrate->objects[i].pin, name))
 			return 0;
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = bpf_obj_get(path);
+	fd = pin_open(dir, name);
 	if (fd < 0)
-		return err_set(staging->err, -fd, "cannot open %s: %s", path, strerror(-fd));
+		return err_set(staging->err, -fd, "cannot open %s/%s: %s", dir, name,
+			       strerror(-fd));
 	r = pin_dirs_pin(fd, staging->dir, name, staging->err);
 	close(fd);
 	return r;

@@ -102,22 +102,21 @@ static int read_image(struct migrate_image *image, int fd, const struct object *
 
 int migrate_maps_read(struct migrate *migrate, struct err *err)
 {
-	char path[PIN_PATH_SIZE];
 	int r = 0;
 
 	for (size_t i = 0; i < migrate->count && !r; i++) {
+		const char *pin = migrate->objects[i].pin;
 		int fd;
 
-		snprintf(path, sizeof(path), "%s/%s", migrate->dir, migrate->objects[i].pin);
 		free(migrate->images[i].values);
 		migrate->images[i].values = NULL;
-		fd = migrate->objects[i].map ? bpf_obj_get(path) : -ENOENT;
+		fd = migrate->objects[i].map ? pin_open(migrate->dir, pin) : -ENOENT;
 		if (fd < 0) /* the older ABI did not have it */
 			continue;
 		r = read_image(&migrate->images[i], fd, &migrate->objects[i]);
 		close(fd);
 		if (r)
-			err_set(err, -r, "cannot read %s: %s", path, strerror(-r));
+			err_set(err, -r, "cannot read %s/%s: %s", migrate->dir, pin, strerror(-r));
 	}
 	return r;
 }

@@ -131,8 +131,8 @@ int objects_reuse(const struct object *object, const char *dir, struct err *err)
 	char path[PIN_PATH_SIZE];
 	int fd, r;
 
-	snprintf(path, sizeof(path), "%s/%s", dir, object->pin);
-	fd = bpf_obj_get(path);
+	pin_path(path, dir, object->pin);
+	fd = pin_open(dir, object->pin);
 	if (fd == -ENOENT && object->added)
 		return 0;
 	if (fd < 0)

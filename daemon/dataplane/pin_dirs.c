@@ -31,8 +31,7 @@ bool pin_dirs_has(const char *dir, const char *name)
 {
 	char path[PIN_PATH_SIZE];
 
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	return !access(path, F_OK);
+	return !access(pin_path(path, dir, name), F_OK);
 }
 
 int pin_dirs_visit(const char *dir, int (*visit)(const char *dir, const char *name, void *arg),
@@ -86,10 +85,8 @@ void pin_dirs_remove_staging(const char *bpf_dir)
 int pin_dirs_pin(int fd, const char *dir, const char *name, struct err *err)
 {
 	char path[PIN_PATH_SIZE];
-	int r;
+	int r = bpf_obj_pin(fd, pin_path(path, dir, name));
 
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	r = bpf_obj_pin(fd, path);
 	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", path, strerror(-r)) : 0;
 }
 
@@ -108,8 +105,8 @@ int pin_dirs_replace(int fd, const char *dir, const char *name, struct err *err)
 
 	pin_dirs_tidy(dir, name);
 	snprintf(made_name, sizeof(made_name), REPLACEMENT "%s", name);
-	snprintf(made, sizeof(made), "%s/%s", dir, made_name);
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	pin_path(made, dir, made_name);
+	pin_path(path, dir, name);
 	r = pin_dirs_pin(fd, dir, made_name, err);
 	if (!r && rename(made, path) < 0) {
 		r = err_set(err, errno, "cannot rename %s to %s: %m", made, path);

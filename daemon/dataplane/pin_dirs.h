@@ -7,13 +7,11 @@
 #ifndef XBOND_DAEMON_DATAPLANE_PIN_DIRS_H
 #define XBOND_DAEMON_DATAPLANE_PIN_DIRS_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "common/err.h"
-
-#define PIN_PATH_SIZE (PATH_MAX + 32)
+#include "common/pin.h"
 
 /* Where a bond's directory is while it is made or removed. */
 void pin_dirs_staging(char *ret_path, size_t size, const char *bpf_dir, const char *name);

@@ -11,11 +11,6 @@
 
 #include "daemon/base/crashpoint.h"
 
-/* Of Linux 6.6, which bookworm's headers do not know. */
-#define TCX_INGRESS 46
-#define BEFORE_ALL (1U << 3) /* BPF_F_BEFORE, and no other named */
-
-#define PROGRAMS_MAX 64 /* BPF_MPROG_MAX */
 #define PIN_SIZE (sizeof(((struct attach_point *)0)->pin) + sizeof(XBOND_PIN_NEW))
 
 static void tcx_new_pin(char path[PIN_SIZE], const struct attach_point *point)
@@ -23,33 +18,10 @@ static void tcx_new_pin(char path[PIN_SIZE], const struct attach_point *point)
 	snprintf(path, PIN_SIZE, "%s" XBOND_PIN_NEW, point->pin);
 }
 
-static uint32_t tcx_linked_program(const struct attach_point *point)
-{
-	struct bpf_link_info info = { 0 };
-	uint32_t size = sizeof(info);
-	int fd = bpf_obj_get(point->pin);
-
-	if (fd < 0)
-		return 0;
-	if (bpf_obj_get_info_by_fd(fd, &info, &size))
-		info.prog_id = 0;
-	close(fd);
-	return info.prog_id;
-}
-
-static uint32_t tcx_list(const struct attach_point *point, uint32_t ids[PROGRAMS_MAX])
-{
-	uint32_t count = PROGRAMS_MAX;
-
-	return bpf_prog_query(point->ifindex, (enum bpf_attach_type)TCX_INGRESS, 0, NULL, ids,
-			      &count) < 0
-		       ? 0
-		       : count;
-}
-
 struct tcx_order tcx_look(const struct attach_point *point)
 {
-	uint32_t ids[PROGRAMS_MAX], ours = tcx_linked_program(point), count = tcx_list(point, ids);
+	uint32_t ids[ATTACH_PROGRAMS_MAX], ours = attach_linked_program(point),
+					   count = attach_tcx_list(point->ifindex, false, ids);
 	struct tcx_order order = { 0 };
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -68,8 +40,8 @@ struct tcx_order tcx_look(const struct attach_point *point)
 
 static bool tcx_has(const struct attach_point *point, int program_fd)
 {
-	uint32_t ids[PROGRAMS_MAX], id = attach_program_id(program_fd),
-				    count = tcx_list(point, ids);
+	uint32_t ids[ATTACH_PROGRAMS_MAX], id = attach_program_id(program_fd),
+					   count = attach_tcx_list(point->ifindex, false, ids);
 
 	for (uint32_t i = 0; i < count; i++)
 		if (ids[i] == id)
@@ -112,24 +84,16 @@ static int tcx_stand_in(int program_fd)
 	return r;
 }
 
-static int tcx_link(const struct attach_point *point, int program_fd, enum tcx_end end)
-{
-	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = end == TCX_FIRST ? BEFORE_ALL : 0);
-
-	return bpf_link_create(program_fd, point->ifindex, (enum bpf_attach_type)TCX_INGRESS,
-			       &options);
-}
-
 static int tcx_add(const struct attach_point *point, int program_fd, enum tcx_end end)
 {
 	int stand_in_fd, link_fd;
 
 	if (!tcx_has(point, program_fd))
-		return tcx_link(point, program_fd, end);
+		return attach_link_create(point, program_fd, end == TCX_FIRST);
 	stand_in_fd = tcx_stand_in(program_fd);
 	if (stand_in_fd < 0)
 		return stand_in_fd;
-	link_fd = tcx_link(point, stand_in_fd, end);
+	link_fd = attach_link_create(point, stand_in_fd, end == TCX_FIRST);
 	close(stand_in_fd);
 	return link_fd;
 }
@@ -193,7 +157,7 @@ void tcx_tidy(const struct attach_point *point, int program_fd)
 	int fd;
 
 	tcx_remove_new(point);
-	if (tcx_linked_program(point) == attach_program_id(program_fd))
+	if (attach_linked_program(point) == attach_program_id(program_fd))
 		return;
 	fd = bpf_obj_get(point->pin);
 	if (fd < 0)

@@ -29,12 +29,9 @@ static struct {
 static bool has_program(const char *dir, const char *pin, const unsigned char tag[BPF_TAG_SIZE])
 {
 	unsigned char pinned[BPF_TAG_SIZE];
-	char path[PIN_PATH_SIZE];
+	int fd = pin_open(dir, pin);
 	bool same;
-	int fd;
 
-	snprintf(path, sizeof(path), "%s/%s", dir, pin);
-	fd = bpf_obj_get(path);
 	if (fd < 0)
 		return false;
 	same = !objects_tag(fd, pinned) && !memcmp(pinned, tag, BPF_TAG_SIZE);

@@ -14,11 +14,11 @@
 
 #include "bpf/abi.h"
 #include "bpf/xdp.skel.h"
+#include "common/pin.h"
 
 /* Linux 6.3, which bookworm's headers do not know. */
 #define XDP_DEV_BOUND_ONLY (1u << 6)
 
-#define PATH_SIZE (PATH_MAX + 32)
 #define PROGRAM_MAPS_MAX 16 /* more than any of ours uses */
 
 struct xdp_object {
@@ -34,16 +34,14 @@ struct pinned_map {
 
 static int reuse(const struct pinned_map *map, const char *pin_dir, struct err *err)
 {
-	char path[PATH_SIZE];
-	int fd, r;
+	int fd = pin_open(pin_dir, map->pin), r;
 
-	snprintf(path, sizeof(path), "%s/%s", pin_dir, map->pin);
-	fd = bpf_obj_get(path);
 	if (fd < 0)
-		return err_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
+		return err_set(err, -fd, "cannot open %s/%s: %s", pin_dir, map->pin, strerror(-fd));
 	r = bpf_map__reuse_fd(map->map, fd);
 	close(fd);
-	return r < 0 ? err_set(err, -r, "cannot use %s: %s", path, strerror(-r)) : 0;
+	return r < 0 ? err_set(err, -r, "cannot use %s/%s: %s", pin_dir, map->pin, strerror(-r))
+		     : 0;
 }
 
 static int make_like(const struct bpf_map *map)
@@ -55,10 +53,10 @@ static int make_like(const struct bpf_map *map)
 /* By hand: libbpf 1.1 takes a pinned devmap for a foreign one, as the kernel adds a flag to it. */
 static int make_devmap(const struct pinned_map *map, const char *pin_dir, struct err *err)
 {
-	char path[PATH_SIZE];
+	char path[PIN_PATH_SIZE];
 	int fd, r;
 
-	snprintf(path, sizeof(path), "%s/%s", pin_dir, map->pin);
+	pin_path(path, pin_dir, map->pin);
 	fd = make_like(map->map);
 	if (fd < 0)
 		return err_set(err, -fd, "cannot make %s: %s", path, strerror(-fd));
@@ -183,11 +181,8 @@ static uint32_t pinned_map_id(const char *pin_dir, const char *pin)
 {
 	struct bpf_map_info info = {};
 	uint32_t length = sizeof(info);
-	char path[PATH_SIZE];
-	int fd, r;
+	int fd = pin_open(pin_dir, pin), r;
 
-	snprintf(path, sizeof(path), "%s/%s", pin_dir, pin);
-	fd = bpf_obj_get(path);
 	if (fd < 0)
 		return 0;
 	r = bpf_obj_get_info_by_fd(fd, &info, &length);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "daemon/base/mac_text.h"
+#include "common/mac.h"
 #include "daemon/bond/daemon.h"
 
 static bool asks_for_xdp(const struct xbond_bond *pin)

@@ -5,9 +5,9 @@
 #include <linux/if_ether.h>
 #include <string.h>
 
+#include "common/mac.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/log.h"
-#include "daemon/base/mac_text.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
@@ -30,11 +30,11 @@ static int values_give_mac(struct bond *bond, struct err *err)
 
 static void values_take_back_mac(struct bond *bond, const uint8_t *old, const char *why)
 {
-	char text[MAC_TEXT_SIZE];
+	char text[MAC_FORMAT_SIZE];
 	struct err err;
 
 	log_warning("%s: %s; the bond goes back to %s", bond_pin(bond)->name, why,
-		    mac_text(old, text));
+		    mac_format(old, text));
 	memcpy(bond_pin(bond)->mac, old, XBOND_MAC_SIZE);
 	bond_for_each_member (bond, slot)
 		slave_follow_mac(bond, slot, NULL);
@@ -47,7 +47,7 @@ void device_follow_mac(struct bond *bond, const uint8_t *mac)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	uint8_t old[XBOND_MAC_SIZE];
-	char text[MAC_TEXT_SIZE];
+	char text[MAC_FORMAT_SIZE];
 	struct err err;
 
 	if (!memcmp(pin->mac, mac, XBOND_MAC_SIZE))
@@ -58,7 +58,7 @@ void device_follow_mac(struct bond *bond, const uint8_t *mac)
 	if (values_give_mac(bond, &err))
 		values_take_back_mac(bond, old, err.text);
 	else
-		log_notice("%s: MAC address is now %s", pin->name, mac_text(mac, text));
+		log_notice("%s: MAC address is now %s", pin->name, mac_format(mac, text));
 	backlog_skip_follow_all(bond);
 	bond_evaluate(bond); /* LACP names it */
 }

@@ -13,16 +13,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bpf/heartbeat.h"
+#include "common/atomic.h"
 #include "common/clock.h"
+#include "common/pin.h"
+#include "common/slots.h"
 #include "daemon/lacp_thread/lacp_thread_hold.h"
 #include "lacp/pdu.h"
-
-#define store(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
-
-static uint64_t bit(unsigned int slot)
-{
-	return UINT64_C(1) << slot;
-}
+#include "rules/carrier.h"
 
 /* A marker of ours goes after the data that it follows, and all else before any. */
 static void set_priority(int fd, int priority)
@@ -56,18 +54,9 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 static void change(uint64_t *mask, unsigned int slot, bool on)
 {
 	if (on)
-		__atomic_or_fetch(mask, bit(slot), __ATOMIC_RELEASE);
+		__atomic_or_fetch(mask, slots_bit(slot), __ATOMIC_RELEASE);
 	else
-		__atomic_and_fetch(mask, ~bit(slot), __ATOMIC_RELEASE);
-}
-
-/* min_links, and at least one: a port that only collects receives. */
-static bool enough_collect(const struct slowio_bond *bond)
-{
-	unsigned int least =
-		bond->sys.state.config.min_links ? bond->sys.state.config.min_links : 1;
-
-	return (unsigned int)__builtin_popcountll(bond->collecting) >= least;
+		__atomic_and_fetch(mask, ~slots_bit(slot), __ATOMIC_RELEASE);
 }
 
 /*
@@ -80,8 +69,8 @@ static uint32_t carrier_flags(const struct slowio_bond *bond)
 
 	if (bond->table->flags & XBOND_F_XDP_TX)
 		flags &= bond->table->flags;
-	else if (!enough_collect(bond))
-		return 0;
+	else if (!carrier_has_enough(bond->collecting, bond->sys.state.config.min_links))
+		return 0; /* a port that only collects counts: it receives */
 	return flags && bond->pair == SLOWIO_PAIR_AROUND ? flags | XBOND_F_OPENING : flags;
 }
 
@@ -105,7 +94,7 @@ static void on_port(void *context, unsigned int slot, bool collecting, bool dist
 	change(&bond->distributing, slot, distributing);
 	if (collecting)
 		__atomic_or_fetch(&bond->table->flags, carrier_flags(bond), __ATOMIC_RELEASE);
-	change((uint64_t *)&bond->table->rx_mask, slot, receiving(bond) & bit(slot));
+	change((uint64_t *)&bond->table->rx_mask, slot, receiving(bond) & slots_bit(slot));
 	change((uint64_t *)&bond->table->tx_mask, slot, distributing);
 	bond->has_news = true;
 }
@@ -119,7 +108,7 @@ static uint64_t taken_out(const struct slowio_bond *bond, uint32_t of)
 		if (__atomic_load_n(&bond->hold[slot].ended, __ATOMIC_ACQUIRE) !=
 			    XBOND_HOLD_GOES_ON ||
 		    __atomic_load_n(&bond->hold[slot].withheld, __ATOMIC_ACQUIRE) & of)
-			slots |= bit(slot);
+			slots |= slots_bit(slot);
 	return slots;
 }
 
@@ -135,8 +124,8 @@ static uint64_t taken_out_of_rx(const struct slowio_bond *bond)
 
 static void publish_masks(struct slowio_bond *bond, uint64_t tx, uint64_t rx)
 {
-	store(bond->table->tx_mask, tx & ~taken_out_of_tx(bond));
-	store(bond->table->rx_mask, rx & ~taken_out_of_rx(bond));
+	store_release(bond->table->tx_mask, tx & ~taken_out_of_tx(bond));
+	store_release(bond->table->rx_mask, rx & ~taken_out_of_rx(bond));
 	/*
 	 * The programs note what they take out before they do so: what they did since we looked is
 	 * seen now.
@@ -215,12 +204,12 @@ static void save(struct slowio_bond *bond)
 
 	bond->pinned->copy[idle].system = bond->sys.state;
 	memcpy(bond->pinned->copy[idle].port, bond->sys.port, sizeof(bond->sys.port));
-	store(bond->pinned->current, idle);
+	store_release(bond->pinned->current, idle);
 }
 
 static bool is_stale(uint64_t heartbeat_ns)
 {
-	return (int64_t)(clock_now_ns() - heartbeat_ns) > XBOND_LACP_AWAY_NS;
+	return heartbeat_is_older(heartbeat_ns, clock_now_ns(), XBOND_LACP_AWAY_NS);
 }
 
 /*
@@ -251,7 +240,7 @@ static void end_holds(struct slowio_bond *bond)
 static void follow_holds(struct slowio_bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (bond->sys.used & bit(slot))
+		if (bond->sys.used & slots_bit(slot))
 			slowio_hold_follow(&bond->hold[slot], &bond->sys, slot, &bond->sent[slot]);
 }
 
@@ -275,11 +264,11 @@ void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
 
 static int open_ring(struct slowio_bond *bond, const struct pins *pins, struct err *err)
 {
-	char path[PATH_MAX + 32];
+	char path[PIN_PATH_SIZE];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/" XBOND_PIN_PDUS, pins->dir);
-	fd = bpf_obj_get(path);
+	pin_path(path, pins->dir, XBOND_PIN_PDUS);
+	fd = pin_open(pins->dir, XBOND_PIN_PDUS);
 	if (fd < 0)
 		return err_set(err, -fd, "%s: %s", path, strerror(-fd));
 	bond->ring = ring_buffer__new(fd, on_pdu, bond, NULL);
@@ -301,13 +290,13 @@ static void adopt(struct slowio_bond *bond, uint64_t members)
 	if (!system->version)
 		return;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		used |= port[slot].used && members & bit(slot) ? bit(slot) : 0;
+		used |= port[slot].used && members & slots_bit(slot) ? slots_bit(slot) : 0;
 	if (lacp_adopt(&bond->sys, system, port, used))
 		used = 0;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		bond->ifindex[slot] = used & bit(slot) ? (int)bond->table->ifindex[slot] : 0;
+		bond->ifindex[slot] = used & slots_bit(slot) ? (int)bond->table->ifindex[slot] : 0;
 		slowio_hold_adopt(&bond->hold[slot], &bond->sent[slot]);
-		if (!(used & bit(slot)))
+		if (!(used & slots_bit(slot)))
 			slowio_hold_clear(&bond->hold[slot], &bond->sent[slot]);
 	}
 	bond->collecting = lacp_collecting(&bond->sys);
@@ -382,7 +371,7 @@ int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifinde
 	bond->ifindex[slot] = ifindex;
 	bond->changed = true;
 	slowio_hold_begin(&bond->hold[slot]);
-	if (!(bond->sys.used & bit(slot)))
+	if (!(bond->sys.used & slots_bit(slot)))
 		return lacp_port_add(&bond->sys, slot, config, now_ns);
 	return configure_port(bond, slot, config, now_ns);
 }

@@ -3,21 +3,20 @@
 
 #include <string.h>
 
+#include "common/atomic.h"
 #include "lacp/pdu.h"
-
-#define store(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELEASE)
 
 /* A timer that the first PDU starts before the machines have run needs a time. */
 void slowio_hold_begin(struct xbond_hold *hold)
 {
 	if (!hold->enabled)
 		hold->words[hold->in_force & 1].silence_ns = LACP_LONG_TIMEOUT_TIME;
-	store(hold->enabled, 1);
+	store_release(hold->enabled, 1);
 }
 
 void slowio_hold_clear(struct xbond_hold *hold, struct slowio_sent *sent)
 {
-	store(hold->enabled, 0);
+	store_release(hold->enabled, 0);
 	memset(hold, 0, sizeof(*hold));
 	memset(sent, 0, sizeof(*sent));
 }
@@ -67,7 +66,7 @@ void slowio_hold_follow(struct xbond_hold *hold, const struct lacp_system *sys, 
 	if (!memcmp(&words, &hold->words[in_force], sizeof(words)))
 		return;
 	hold->words[!in_force] = words;
-	store(hold->in_force, !in_force);
+	store_release(hold->in_force, !in_force);
 }
 
 bool slowio_hold_is_outdated(const struct xbond_hold *hold, const struct xbond_pdu *pdu)

@@ -13,8 +13,6 @@
 #include "daemon/manage/requests.h"
 #include "options/config_file.h"
 
-#define SUFFIX ".conf"
-
 /* A bond that ran is as it was left, but for slaves that are not there. */
 static void apply_slaves(struct bond *bond, const struct config_file *file, bool ran)
 {
@@ -58,7 +56,8 @@ static void read_and_apply(struct daemon *daemon, const char *file_name)
 	struct err err;
 
 	snprintf(path, sizeof(path), "%s/%s", daemon->paths.config_dir, file_name);
-	snprintf(bond, sizeof(bond), "%.*s", (int)(strlen(file_name) - strlen(SUFFIX)), file_name);
+	snprintf(bond, sizeof(bond), "%.*s", (int)(strlen(file_name) - strlen(PATHS_CONFIG_SUFFIX)),
+		 file_name);
 	if (config_file_read(&file, path, &err)) {
 		log_error("%s", err.text);
 		return;
@@ -71,8 +70,8 @@ static int is_config(const struct dirent *entry)
 {
 	size_t length = strlen(entry->d_name);
 
-	return entry->d_name[0] != '.' && length > strlen(SUFFIX) &&
-	       !strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX);
+	return entry->d_name[0] != '.' && length > strlen(PATHS_CONFIG_SUFFIX) &&
+	       !strcmp(entry->d_name + length - strlen(PATHS_CONFIG_SUFFIX), PATHS_CONFIG_SUFFIX);
 }
 
 void config_apply_all(struct daemon *daemon)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/mac.h"
 #include "common/mode.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/awaited.h"
@@ -20,8 +21,6 @@ struct config_wait_search {
 	const uint8_t *perm_mac;
 	char name[XBOND_NAME_SIZE];
 };
-
-static const uint8_t no_mac[XBOND_MAC_SIZE];
 
 static int config_wait_add(const struct awaited *awaited, const char *name, struct err *err)
 {
@@ -120,7 +119,7 @@ static bool config_wait_by_mac(struct daemon *daemon, struct awaited *awaited)
 {
 	struct config_wait_search search = { .perm_mac = awaited->perm_mac };
 
-	if (awaited->added || !memcmp(awaited->perm_mac, no_mac, XBOND_MAC_SIZE))
+	if (awaited->added || mac_is_zero(awaited->perm_mac))
 		return false;
 	link_visit(&daemon->nl, -1, config_wait_compare, &search);
 	if (!*search.name) {

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/mac.h"
 #include "common/mode.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/idle.h"
 #include "daemon/base/log.h"
-#include "daemon/base/mac_text.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/bypass.h"

@@ -24,15 +24,6 @@ int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond
 				   "no such bond: %s ('bondctl list' names those there are)", name);
 }
 
-/* The option's default, as the table has it. */
-static struct option_value initial_value(const struct option *option)
-{
-	struct option_value value = { 0 };
-
-	option_parse(option, option->initial, &value, NULL);
-	return value;
-}
-
 static void fill(struct xbond_bond *bond, struct xbond_settings *settings,
 		 const struct option_set *options)
 {
@@ -41,7 +32,7 @@ static void fill(struct xbond_bond *bond, struct xbond_settings *settings,
 	for (int id = 0; id < OPT_COUNT; id++) {
 		const struct option *option = option_at(id);
 		struct option_value value =
-			options->given[id] ? options->value[id] : initial_value(option);
+			options->given[id] ? options->value[id] : option_initial(option);
 
 		if (option->scope != OPTION_BOND || id == OPT_ACTIVE_SLAVE)
 			continue;
@@ -194,10 +185,7 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 	before = *pin;
 	r = option_set_check_set(options, err);
 	if (!r)
-		r = option_set_check_mode(options,
-					  options->given[OPT_MODE] ? options->value[OPT_MODE].number
-								   : pin->mode,
-					  err);
+		r = option_set_check_mode(options, pin->mode, err);
 	if (!r)
 		r = write_options(pin, options, err);
 	if (!r && pin->mode != before.mode)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/mac.h"
 #include "daemon/base/log.h"
-#include "daemon/base/mac_text.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
@@ -268,13 +268,13 @@ int request_add_slaves(struct daemon *daemon, const char *name, const char *cons
 static void note_kept_mac(struct bond *bond, unsigned int slot, json_t *notes)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
-	char text[MAC_TEXT_SIZE];
+	char text[MAC_FORMAT_SIZE];
 
 	if (!memcmp(slave->before.mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
 		note(notes,
 		     "%s keeps %s's MAC address %s; give one of them another if both are used on "
 		     "one network",
-		     bond_pin(bond)->name, slave->name, mac_text(slave->before.mac, text));
+		     bond_pin(bond)->name, slave->name, mac_format(slave->before.mac, text));
 }
 
 /* Slots of the named slaves, each a member; or_awaited: or without a slot, but waited for. */

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/net/nl_attr.h"
+
 #define DUMP_TRIES 20
 
 struct visit {
@@ -41,7 +43,7 @@ static void address_take(struct nlmsghdr *message, void *arg)
 		return;
 	address.ifindex = (int)info->ifa_index;
 	address.family = info->ifa_family;
-	address.flags = tb[IFA_FLAGS] ? nla_get_u32(tb[IFA_FLAGS]) : info->ifa_flags;
+	address.flags = nl_attr_u32(tb[IFA_FLAGS], info->ifa_flags);
 	address.is_link_local = info->ifa_family == AF_INET6 && info->ifa_scope == RT_SCOPE_LINK;
 	address.prefix_length = info->ifa_prefixlen;
 	nla_memcpy(address.bytes, attribute, address_size(info->ifa_family));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* IP addresses of our namespace's devices. */
+/* IP addresses of devices in bondd's own namespace. */
 #ifndef XBOND_DAEMON_NET_ADDRESS_H
 #define XBOND_DAEMON_NET_ADDRESS_H
 
@@ -19,16 +19,19 @@ struct address {
 };
 
 typedef void (*address_visitor)(const struct address *address, void *arg);
-/* Every address of every device; some twice when they change meanwhile. 0 or -errno. */
+/*
+ * Every address of every device. Some may appear twice if they change meanwhile. Returns 0 or
+ * -errno.
+ */
 int address_visit(struct nl *nl, address_visitor visitor, void *arg);
 
 /*
- * Those of one device but the link-local ones of IPv6. At most max are stored; returns how many
- * there are, or -errno.
+ * The addresses of one device, except link-local IPv6 addresses. At most max are stored. Returns
+ * their number, or -errno.
  */
 int address_list(struct nl *nl, int ifindex, struct address *ret_addresses, int max);
 int address_delete(struct nl *nl, int ifindex, const struct address *address, struct err *err);
-/* Puts back what was there. */
+/* Puts back an address that was there. */
 int address_add(struct nl *nl, int ifindex, const struct address *address);
 
 #endif

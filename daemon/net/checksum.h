@@ -16,7 +16,7 @@ static inline uint32_t checksum_add(uint32_t sum, const void *data, size_t size)
 	return sum;
 }
 
-/* In network order. */
+/* In network byte order. */
 static inline uint16_t checksum_end(uint32_t sum)
 {
 	while (sum >> 16)

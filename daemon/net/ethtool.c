@@ -43,8 +43,8 @@ int ethtool_carrier(const struct ethtool *ethtool, const char *name)
 }
 
 /*
- * By its place on the bus: /sys/class/net shows another namespace's devices where bondd was started
- * by nsenter.
+ * Found by its place on the bus: /sys/class/net shows the devices of another namespace if bondd was
+ * started by nsenter.
  */
 bool ethtool_is_virtual_function(const struct ethtool *ethtool, const char *name)
 {
@@ -73,7 +73,7 @@ void ethtool_speed(struct ethtool *ethtool, const char *name, uint32_t *ret_mbps
 	*ret_duplex = DUPLEX_UNKNOWN;
 	if (ethtool_call(ethtool, name, &request) < 0)
 		return;
-	/* The kernel wants another length, and says so as a negative number. */
+	/* The kernel wants another length and returns it as a negative number. */
 	if (request.settings.link_mode_masks_nwords < 0) {
 		ethtool->mask_words = (signed char)-request.settings.link_mode_masks_nwords;
 		request.settings.link_mode_masks_nwords = ethtool->mask_words;

@@ -24,7 +24,7 @@ static int count_features(const struct ethtool *ethtool, const char *dev)
 								       : -ENOENT;
 }
 
-/* The number of the feature among this kernel's, or -errno. */
+/* The number of the feature in this kernel, or -errno. */
 static int find(const struct ethtool *ethtool, const char *dev, const char *name)
 {
 	int count = count_features(ethtool, dev), found = -ENOENT, r;
@@ -80,7 +80,7 @@ int feature_set(const struct ethtool *ethtool, const char *dev, const char *name
 		return number;
 	if (count < 0)
 		return count;
-	request.head.size = (__u32)(count + 31) / 32; /* the kernel takes no other */
+	request.head.size = (__u32)(count + 31) / 32; /* the kernel takes no other size */
 	request.block[number / 32].valid = bit;
 	request.block[number / 32].requested = active ? bit : 0;
 	return ethtool_call(ethtool, dev, &request);

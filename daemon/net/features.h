@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Offload features of a device by their names, as `ethtool -k` and `-K` have them. */
+/* Offload features of a device by name, as in `ethtool -k` and `-K`. */
 #ifndef XBOND_DAEMON_NET_FEATURES_H
 #define XBOND_DAEMON_NET_FEATURES_H
 

@@ -10,6 +10,8 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include "daemon/net/nl_attr.h"
+
 static struct nl_msg *request(int type, int flags, int ifindex, unsigned int parent)
 {
 	struct tcmsg tc = { .tcm_family = AF_UNSPEC, .tcm_ifindex = ifindex, .tcm_parent = parent };
@@ -24,8 +26,9 @@ static void count_one(struct nlmsghdr *message, void *arg)
 	struct tcmsg *tc = nlmsg_data(message);
 	int *count = arg;
 
-	/* A dump also has one message per chain and priority, with no handle. */
-	if (message->nlmsg_type == RTM_NEWTFILTER && tc->tcm_handle)
+	/* A dump also has one message for each chain and priority, without a handle. */
+	if (message->nlmsg_type == RTM_NEWTFILTER && nlmsg_valid_hdr(message, sizeof(*tc)) &&
+	    tc->tcm_handle)
 		++*count;
 }
 
@@ -63,9 +66,9 @@ static void find_ingress(struct nlmsghdr *message, void *arg)
 	struct nlattr *kind = nlmsg_find_attr(message, sizeof(*tc), TCA_KIND);
 	struct search *search = arg;
 
-	if (message->nlmsg_type == RTM_NEWQDISC && tc->tcm_ifindex == search->ifindex &&
-	    tc->tcm_parent == TC_H_INGRESS && kind &&
-	    (!search->kind || !nla_strcmp(kind, search->kind)))
+	if (message->nlmsg_type == RTM_NEWQDISC && nlmsg_valid_hdr(message, sizeof(*tc)) &&
+	    tc->tcm_ifindex == search->ifindex && tc->tcm_parent == TC_H_INGRESS && kind &&
+	    (!search->kind || nl_attr_is(kind, search->kind)))
 		search->found = true;
 }
 
@@ -96,12 +99,13 @@ static void find_follower(struct nlmsghdr *message, void *arg)
 {
 	struct tcmsg *tc = nlmsg_data(message);
 	struct nlattr *chain = nlmsg_find_attr(message, sizeof(*tc), TCA_CHAIN);
-	unsigned int priority = TC_H_MAJ(tc->tcm_info) >> 16;
 	struct follower *follower = arg;
+	unsigned int priority;
 
-	if (message->nlmsg_type != RTM_NEWTFILTER || !tc->tcm_handle ||
-	    (chain && nla_get_u32(chain)))
+	if (message->nlmsg_type != RTM_NEWTFILTER || !nlmsg_valid_hdr(message, sizeof(*tc)) ||
+	    !tc->tcm_handle || nl_attr_u32(chain, 0))
 		return;
+	priority = TC_H_MAJ(tc->tcm_info) >> 16;
 	if (priority > follower->place->priority ||
 	    (priority == follower->place->priority && tc->tcm_handle != follower->place->handle))
 		follower->found = true;
@@ -129,8 +133,9 @@ static void look_at_one(struct nlmsghdr *message, void *arg)
 	struct nlattr *kind = nlmsg_find_attr(message, sizeof(*tc), TCA_KIND);
 	struct look *look = arg;
 
-	if (message->nlmsg_type != RTM_NEWTFILTER || !tc->tcm_handle ||
-	    (kind && !nla_strcmp(kind, "bpf") &&
+	if (message->nlmsg_type != RTM_NEWTFILTER || !nlmsg_valid_hdr(message, sizeof(*tc)) ||
+	    !tc->tcm_handle ||
+	    (nl_attr_is(kind, "bpf") &&
 	     look->is_ours(TC_H_MAJ(tc->tcm_info) >> 16, tc->tcm_handle)))
 		return;
 	look->others->any = true;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "daemon/net/nl_attr.h"
+
 #define DUMP_TRIES 20
 
 static int open_switch(const char *name, int flags)
@@ -56,8 +58,8 @@ static void take_router(struct nlmsghdr *message, void *arg)
 	if (message->nlmsg_type != RTM_NEWNETCONF ||
 	    nlmsg_parse(message, sizeof(struct netconfmsg), tb, NETCONFA_MAX, NULL) < 0)
 		return;
-	if (tb[NETCONFA_IFINDEX] && tb[NETCONFA_FORWARDING] && nla_get_s32(tb[NETCONFA_FORWARDING]))
-		routers->visit(nla_get_s32(tb[NETCONFA_IFINDEX]), routers->arg);
+	if (tb[NETCONFA_IFINDEX] && nl_attr_u32(tb[NETCONFA_FORWARDING], 0))
+		routers->visit((int)nl_attr_u32(tb[NETCONFA_IFINDEX], 0), routers->arg);
 }
 
 int ipv6_visit_routers(struct nl *nl, ipv6_visitor visit, void *arg)

@@ -9,6 +9,8 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "daemon/net/nl_attr.h"
+
 #define DUMP_TRIES 20
 #define NETKIT_SCRUB 6 /* IFLA_NETKIT_SCRUB of Linux 6.13, which bookworm's headers do not know */
 
@@ -26,8 +28,8 @@ static void parse_vlan(struct nlattr *data, struct link_info *ret_link)
 
 	if (!id || !protocol)
 		return;
-	ret_link->vlan_id = nla_get_u16(id);
-	ret_link->vlan_protocol = ntohs(nla_get_u16(protocol));
+	ret_link->vlan_id = nl_attr_u16(id, 0);
+	ret_link->vlan_protocol = ntohs(nl_attr_u16(protocol, 0));
 }
 
 static void parse_kind(struct nlattr *linkinfo, struct link_info *ret_link)
@@ -58,15 +60,8 @@ static void parse_strings(struct nlattr **tb, struct link_info *ret_link)
 
 static uint32_t parse_xdp(struct nlattr *xdp)
 {
-	struct nlattr *id =
-		xdp ? nla_find(nla_data(xdp), nla_len(xdp), IFLA_XDP_DRV_PROG_ID) : NULL;
-
-	return id ? nla_get_u32(id) : 0;
-}
-
-static uint32_t get_u32(struct nlattr *attribute, uint32_t otherwise)
-{
-	return attribute ? nla_get_u32(attribute) : otherwise;
+	return xdp ? nl_attr_u32(nla_find(nla_data(xdp), nla_len(xdp), IFLA_XDP_DRV_PROG_ID), 0)
+		   : 0;
 }
 
 bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
@@ -84,16 +79,15 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	ret_link->ifindex = info->ifi_index;
 	ret_link->type = info->ifi_type;
 	ret_link->flags = info->ifi_flags;
-	ret_link->mtu = get_u32(tb[IFLA_MTU], 0);
-	ret_link->promiscuity = get_u32(tb[IFLA_PROMISCUITY], 0);
-	ret_link->master = (int)get_u32(tb[IFLA_MASTER], 0);
-	ret_link->lower = (int)get_u32(tb[IFLA_LINK], 0);
-	ret_link->lower_nsid = (int)get_u32(tb[IFLA_LINK_NETNSID], (uint32_t)-1);
-	ret_link->new_nsid = (int)get_u32(tb[IFLA_NEW_NETNSID], (uint32_t)-1);
-	ret_link->new_ifindex = (int)get_u32(tb[IFLA_NEW_IFINDEX], 0);
-	ret_link->carrier =
-		info->ifi_flags & IFF_UP && tb[IFLA_CARRIER] && nla_get_u8(tb[IFLA_CARRIER]);
-	ret_link->carrier_changes = get_u32(tb[IFLA_CARRIER_CHANGES], 0);
+	ret_link->mtu = nl_attr_u32(tb[IFLA_MTU], 0);
+	ret_link->promiscuity = nl_attr_u32(tb[IFLA_PROMISCUITY], 0);
+	ret_link->master = (int)nl_attr_u32(tb[IFLA_MASTER], 0);
+	ret_link->lower = (int)nl_attr_u32(tb[IFLA_LINK], 0);
+	ret_link->lower_nsid = (int)nl_attr_u32(tb[IFLA_LINK_NETNSID], (uint32_t)-1);
+	ret_link->new_nsid = (int)nl_attr_u32(tb[IFLA_NEW_NETNSID], (uint32_t)-1);
+	ret_link->new_ifindex = (int)nl_attr_u32(tb[IFLA_NEW_IFINDEX], 0);
+	ret_link->carrier = info->ifi_flags & IFF_UP && nl_attr_u8(tb[IFLA_CARRIER], 0);
+	ret_link->carrier_changes = nl_attr_u32(tb[IFLA_CARRIER_CHANGES], 0);
 	parse_mac(tb[IFLA_ADDRESS], &ret_link->has_mac, ret_link->mac);
 	parse_mac(tb[IFLA_PERM_ADDRESS], &ret_link->has_perm_mac, ret_link->perm_mac);
 	ret_link->xdp_id = parse_xdp(tb[IFLA_XDP]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All devices of our namespace at once, for questions about who stands on whom. */
+/* All devices of bondd's namespace at once, for questions about which device is on which. */
 #ifndef XBOND_DAEMON_NET_LINK_LIST_H
 #define XBOND_DAEMON_NET_LINK_LIST_H
 
@@ -10,11 +10,11 @@ struct link_list {
 	size_t count;
 };
 
-/* 0 or -errno. Free with link_list_free() either way. */
+/* Returns 0 or -errno. Free it with link_list_free() in either case. */
 int link_list_read(struct nl *nl, struct link_list *ret_list);
 void link_list_free(struct link_list *list);
 
-/* IFLA_LINK of a veth or netkit is its peer, of anything else the device below. */
+/* IFLA_LINK of a veth or netkit is its peer; of any other device it is the device below. */
 static inline bool link_has_lower(const struct link_info *link)
 {
 	return link->lower && !link_is_paired(link) &&

@@ -15,7 +15,7 @@
 
 const uint8_t multicast_slow_protocols[XBOND_MAC_SIZE] = { 0x01, 0x80, 0xc2, 0, 0, 0x02 };
 
-/* By the name that the device has now. */
+/* Uses the name that the device has now. */
 static int change(unsigned long request, int ifindex, const uint8_t *mac)
 {
 	struct ifreq ifr = { .ifr_ifindex = ifindex };
@@ -44,7 +44,7 @@ int multicast_delete(int ifindex, const uint8_t mac[XBOND_MAC_SIZE])
 	return change(SIOCDELMULTI, ifindex, mac);
 }
 
-/* False when text is not so many bytes. */
+/* Returns false if the text does not have so many bytes. */
 static bool parse_hex(const char *text, uint8_t *ret_bytes, size_t size)
 {
 	if (strlen(text) != 2 * size)
@@ -67,8 +67,8 @@ static bool parse_mac(const char *text, uint8_t *ret_mac)
 }
 
 /*
- * A line: ifindex, name, uses, whether one is static, address. There may be very many of them,
- * hence no sscanf().
+ * A line has: ifindex, name, uses, whether one use is static, address. There may be very many
+ * lines, so sscanf() would be too slow.
  */
 static bool parse_entry(const char *line, struct multicast_entry *ret_entry)
 {
@@ -116,8 +116,8 @@ bool multicast_is_static(int ifindex, const uint8_t mac[XBOND_MAC_SIZE])
 }
 
 /*
- * A device's line begins with its number; its groups follow, indented, each the word of memory as a
- * number.
+ * The line of a device begins with its number. Its groups follow, indented, each as a number that
+ * is the word in memory.
  */
 int multicast_list_ipv4(multicast_group visit, void *arg)
 {
@@ -138,7 +138,7 @@ int multicast_list_ipv4(multicast_group visit, void *arg)
 	return 0;
 }
 
-/* A line: ifindex, name, address. */
+/* A line has: ifindex, name, address. */
 int multicast_list_ipv6(multicast_group visit, void *arg)
 {
 	FILE *file = fopen("/proc/thread-self/net/igmp6", "re");

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/net/nl_attr.h"
+
 #define NAMESPACES_HOME "/proc/thread-self/ns/net"
 
 struct namespaces {
@@ -22,10 +24,10 @@ struct namespaces {
 
 static void namespaces_take_number(struct nlmsghdr *message, void *arg)
 {
-	struct nlattr *nsid = nlmsg_find_attr(message, sizeof(struct rtgenmsg), NETNSA_NSID);
+	int *number = arg;
 
-	if (nsid)
-		*(int *)arg = nla_get_s32(nsid);
+	*number = (int)nl_attr_u32(nlmsg_find_attr(message, sizeof(struct rtgenmsg), NETNSA_NSID),
+				   (uint32_t)*number);
 }
 
 int namespaces_number(struct nl *nl, int fd)
@@ -55,7 +57,7 @@ static bool namespaces_is_new(struct namespaces *namespaces, ino_t inode)
 	return true;
 }
 
-/* Without a way back the thread would take another namespace for its own. */
+/* Without a way back, the thread would take another namespace for its own. */
 static void namespaces_go_home(int home_fd)
 {
 	if (setns(home_fd, CLONE_NEWNET) < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Changes devices of another network namespace from within it. (A message with
- * IFLA_TARGET_NETNSID can look there, but not change: the kernel takes the device of that number
+ * Changes devices of another network namespace from within that namespace. (A message with
+ * IFLA_TARGET_NETNSID can read there but not change: the kernel takes the device with that number
  * here and moves it there.)
  */
 #ifndef XBOND_DAEMON_NET_NETNS_CALL_H
@@ -12,8 +12,8 @@
 typedef int (*elsewhere_work)(struct nl *nl, const void *arg);
 
 /*
- * Calls work in the namespace nsid, with a socket there; it returns 0 or -errno. nsid -1: here,
- * with nl. -ENOENT: no process and no name in /run/netns leads there.
+ * Calls work in the namespace nsid, with a netlink socket of that namespace. work returns 0 or
+ * -errno. nsid -1 means here, with nl. -ENOENT: no process and no name in /run/netns leads there.
  */
 int elsewhere_call(struct nl *nl, int nsid, elsewhere_work work, const void *arg, struct err *err);
 

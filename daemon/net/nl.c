@@ -6,6 +6,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "daemon/net/nl_attr.h"
+
+#define NL_MAX_ERRNO 4095 /* the kernel's MAX_ERRNO */
+
 struct call {
 	nl_handler handler;
 	void *arg;
@@ -53,7 +57,6 @@ static const char *extack_text(struct nlmsghdr *header)
 {
 	struct nlmsgerr *error = nlmsg_data(header);
 	size_t skip = sizeof(*error);
-	struct nlattr *text;
 
 	if (!(header->nlmsg_flags & NLM_F_ACK_TLVS))
 		return NULL;
@@ -61,9 +64,8 @@ static const char *extack_text(struct nlmsghdr *header)
 		skip += NLMSG_ALIGN(error->msg.nlmsg_len - NLMSG_HDRLEN);
 	if ((size_t)nlmsg_datalen(header) <= skip)
 		return NULL;
-	text = nla_find((struct nlattr *)((char *)nlmsg_data(header) + skip),
-			nlmsg_datalen(header) - (int)skip, NLMSGERR_ATTR_MSG);
-	return text ? nla_get_string(text) : NULL;
+	return nl_attr_text(nla_find((struct nlattr *)((char *)nlmsg_data(header) + skip),
+				     nlmsg_datalen(header) - (int)skip, NLMSGERR_ATTR_MSG));
 }
 
 static void finish(struct call *call, int result, const char *text)
@@ -71,7 +73,18 @@ static void finish(struct call *call, int result, const char *text)
 	call->finished = 1;
 	call->result = result;
 	if (result < 0)
-		err_set(call->err, -result, "%s", text ? text : strerror(-result));
+		err_set(call->err, -result, "%s", text && *text ? text : strerror(-result));
+}
+
+static void finish_by(struct call *call, struct nlmsghdr *header)
+{
+	struct nlmsgerr *error = nlmsg_data(header);
+
+	if (nlmsg_valid_hdr(header, sizeof(*error)) && error->error <= 0 &&
+	    error->error >= -NL_MAX_ERRNO)
+		finish(call, error->error, extack_text(header));
+	else
+		finish(call, -EPROTO, NULL);
 }
 
 static void take(struct call *call, struct nlmsghdr *header)
@@ -79,14 +92,16 @@ static void take(struct call *call, struct nlmsghdr *header)
 	if (header->nlmsg_flags & NLM_F_DUMP_INTR)
 		call->interrupted = 1;
 	if (header->nlmsg_type == NLMSG_ERROR)
-		finish(call, ((struct nlmsgerr *)nlmsg_data(header))->error, extack_text(header));
+		finish_by(call, header);
 	else if (header->nlmsg_type == NLMSG_DONE)
 		finish(call, 0, NULL);
 	else if (call->handler)
 		call->handler(header, call->arg);
 }
 
-/* Reads one datagram; messages of other sequence numbers are left-overs of a call that failed. */
+/*
+ * Reads one datagram. Messages with other sequence numbers are left over from a call that failed.
+ */
 static int receive(struct nl *nl, struct call *call, unsigned int sequence)
 {
 	struct sockaddr_nl from;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One rtnetlink request socket: sends a message, hands the answers to a handler, returns
- * -errno with the kernel's own words (extack). Everything in daemon/net builds on it.
+ * One rtnetlink request socket: sends a message, hands the answers to a handler, and returns -errno
+ * with the kernel's own words (extack). Everything in daemon/net builds on it.
  */
 #ifndef XBOND_DAEMON_NET_NL_H
 #define XBOND_DAEMON_NET_NL_H
@@ -24,9 +24,9 @@ int nl_init_generic(struct nl *nl);
 void nl_done(struct nl *nl);
 
 /*
- * Sends msg (and frees it) and reads until its acknowledgement or the end of its dump.
- * -EAGAIN: a dump was interrupted by a change and must be made again. err, which may be
- * NULL, gets the kernel's explanation or the errno's text.
+ * Sends msg (and frees it) and reads until its acknowledgement or the end of its dump. -EAGAIN: a
+ * change interrupted the dump, and it must be repeated. err, which may be NULL, gets the kernel's
+ * explanation or the text of the errno.
  */
 int nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *arg, struct err *err);
 

@@ -10,7 +10,8 @@
 
 #include "common/clock.h"
 
-#define READ_NS (5 * NS_PER_MS) /* then what waits for the end of the messages has its turn */
+/* then it is the turn of what waits for the end of the messages */
+#define READ_NS (5 * NS_PER_MS)
 #define KEPT_MAX 20000
 #define RECEIVE_BUFFER (8 << 20) /* of about 5,000 link messages; only used when they come */
 
@@ -20,23 +21,45 @@ struct monitor_kept {
 	struct nlmsghdr header; /* and what follows it */
 };
 
-static void monitor_tell(struct monitor *monitor, struct nlmsghdr *header)
+static void monitor_tell_tc(struct monitor *monitor, struct nlmsghdr *header)
 {
 	const struct tcmsg *tc = nlmsg_data(header);
-	const struct ifaddrmsg *address = nlmsg_data(header);
-	struct link_info link;
 
+	if (!nlmsg_valid_hdr(header, sizeof(*tc)))
+		return;
 	if (header->nlmsg_type == RTM_NEWQDISC || header->nlmsg_type == RTM_DELQDISC)
 		monitor->callbacks->qdisc(tc->tcm_ifindex, monitor->arg);
-	else if (header->nlmsg_type == RTM_NEWTFILTER || header->nlmsg_type == RTM_DELTFILTER)
+	else
 		monitor->callbacks->filter(tc->tcm_ifindex, TC_H_MAJ(tc->tcm_info) >> 16,
 					   tc->tcm_handle, header->nlmsg_type == RTM_DELTFILTER,
 					   monitor->arg);
-	else if (header->nlmsg_type == RTM_NEWADDR || header->nlmsg_type == RTM_DELADDR)
+}
+
+static void monitor_tell_address(struct monitor *monitor, struct nlmsghdr *header)
+{
+	const struct ifaddrmsg *address = nlmsg_data(header);
+
+	if (nlmsg_valid_hdr(header, sizeof(*address)))
 		monitor->callbacks->address((int)address->ifa_index,
 					    header->nlmsg_type == RTM_DELADDR, monitor->arg);
-	else if (link_parse(header, &link))
-		monitor->callbacks->link(&link, header->nlmsg_type == RTM_DELLINK, monitor->arg);
+}
+
+static void monitor_tell(struct monitor *monitor, struct nlmsghdr *header)
+{
+	struct link_info link;
+
+	switch (header->nlmsg_type) {
+	case RTM_NEWQDISC:
+	case RTM_DELQDISC:
+	case RTM_NEWTFILTER:
+	case RTM_DELTFILTER: monitor_tell_tc(monitor, header); break;
+	case RTM_NEWADDR:
+	case RTM_DELADDR: monitor_tell_address(monitor, header); break;
+	default:
+		if (link_parse(header, &link))
+			monitor->callbacks->link(&link, header->nlmsg_type == RTM_DELLINK,
+						 monitor->arg);
+	}
 }
 
 static void monitor_keep(struct monitor *monitor, const struct nlmsghdr *header)
@@ -72,7 +95,7 @@ static int monitor_take(struct nl_msg *msg, void *arg)
 	return NL_OK;
 }
 
-/* False: none is kept. */
+/* Returns false if no message is kept. */
 static bool monitor_take_kept(struct monitor *monitor)
 {
 	struct monitor_kept *kept = monitor->kept;
@@ -129,7 +152,7 @@ int monitor_fd(const struct monitor *monitor)
 	return nl_socket_get_fd(monitor->sock);
 }
 
-/* ENOBUFS, which libnl calls NLE_NOMEM, and whatever else. */
+/* ENOBUFS, which libnl calls NLE_NOMEM, and any other error. */
 static bool monitor_is_lost(int r)
 {
 	return r < 0 && r != -NLE_AGAIN;

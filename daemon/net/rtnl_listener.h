@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages about links, qdiscs, filters and IP addresses, as they come. Lost messages (ENOBUFS) are
+ * Messages of the kernel about links, qdiscs, filters and IP addresses. Lost messages (ENOBUFS) are
  * reported by `resync`: the caller then dumps everything again and compares.
  */
 #ifndef XBOND_DAEMON_NET_RTNL_LISTENER_H
@@ -37,11 +37,11 @@ struct monitor {
 int monitor_init(struct monitor *monitor, const struct monitor_callbacks *callbacks, void *arg);
 void monitor_done(struct monitor *monitor);
 int monitor_fd(const struct monitor *monitor);
-/* Reads what there is, but not without end; does not wait. */
+/* Reads the messages that are there, for a limited time; does not wait. */
 void monitor_read(struct monitor *monitor);
 /*
- * Reads likewise, but keeps the messages for monitor_read() and only tells of links. False: nothing
- * is kept. It may be called from a callback of monitor_read().
+ * Does the same, but keeps the messages for monitor_read() and only reports links. Returns false if
+ * nothing is kept. A callback of monitor_read() may call it.
  */
 bool monitor_glance(struct monitor *monitor, monitor_link glance);
 

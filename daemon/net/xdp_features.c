@@ -6,8 +6,9 @@
 #include <stdbool.h>
 
 #include "daemon/net/nl.h"
+#include "daemon/net/nl_attr.h"
 
-/* Linux 6.3, whose header bookworm has not. */
+/* From Linux 6.3; the headers of Debian bookworm do not have it. */
 #define FAMILY "netdev"
 #define COMMAND_DEV_GET 1
 #define ATTRIBUTE_IFINDEX 1
@@ -38,8 +39,8 @@ static void take_number(struct nlmsghdr *message, void *arg)
 
 	if (!found)
 		return;
-	answer->value =
-		nla_len(found) >= (int)sizeof(uint64_t) ? nla_get_u64(found) : nla_get_u16(found);
+	answer->value = nla_len(found) >= (int)sizeof(uint64_t) ? nla_get_u64(found)
+								: nl_attr_u16(found, 0);
 	answer->is_there = true;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a driver can do with XDP, as the kernel says since Linux 6.3 without anything being
- * attached.
+ * What a driver can do with XDP. The kernel tells it from Linux 6.3 on, without attaching anything.
  */
 #ifndef XBOND_DAEMON_NET_XDP_FEATURES_H
 #define XBOND_DAEMON_NET_XDP_FEATURES_H
@@ -12,7 +11,7 @@
 #define XDP_FEATURE_BASIC 1
 #define XDP_FEATURE_REDIRECT 2
 
-/* 0 and a mask of the above and others, or -errno: this kernel does not tell. */
+/* Returns 0 and a mask of the above and others, or -errno if this kernel does not tell. */
 int xdp_features_get(int ifindex, uint64_t *ret_features);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/slots.h"
 #include "daemon/base/idle.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
@@ -32,7 +33,7 @@ static uint64_t rx_turn_working(struct bond *bond)
 	bond_for_each_member (bond, slot)
 		if (bond_slave(bond, slot)->link == XBOND_LINK_UP &&
 		    rx_turn_has_carrier(bond, slot))
-			mask |= rx_turn_bit(slot);
+			mask |= slots_bit(slot);
 	return mask & bond_lacp_distributing(bond);
 }
 
@@ -52,14 +53,14 @@ static bool rx_turn_change(struct bond *bond, unsigned int slot, int *ret_r, str
 	uint32_t before = rx_turn_changes(bond, slot);
 
 	/* The loss may be noticed before this returns. */
-	bond->rx_turn.reset |= rx_turn_bit(slot);
+	bond->rx_turn.reset |= slots_bit(slot);
 	*ret_r = xdp_follow_slave(bond, slot, ret_why);
 	lost = had && (!rx_turn_has_carrier(bond, slot) || rx_turn_changes(bond, slot) != before);
 	if (lost) {
 		verdict_set(bond, slot, LINK_MONITOR_CARRIER, false);
 		bond->members[slot].flapped = true;
 	} else {
-		bond->rx_turn.reset &= ~rx_turn_bit(slot);
+		bond->rx_turn.reset &= ~slots_bit(slot);
 	}
 	return lost;
 }
@@ -77,7 +78,7 @@ static unsigned int rx_turn_next(struct bond *bond)
 	uint64_t due = bond->rx_turn.due, first = due;
 
 	if (bond_pin(bond)->active_slot < XBOND_MAX_SLAVES)
-		first &= ~rx_turn_bit(bond_pin(bond)->active_slot);
+		first &= ~slots_bit(bond_pin(bond)->active_slot);
 	return (unsigned int)__builtin_ctzll(first ? first : due);
 }
 
@@ -87,7 +88,7 @@ static void rx_turn_begin(struct bond *bond, unsigned int slot, int *ret_r, stru
 	uint64_t working;
 
 	bond->rx_turn.slot = slot;
-	bond->rx_turn.due &= ~rx_turn_bit(slot);
+	bond->rx_turn.due &= ~slots_bit(slot);
 	if (!bond_is_member(bond, slot))
 		return;
 	if (xdp_is_settled(bond, slot) || xdp_is_gentle(bond, slot)) {
@@ -95,7 +96,7 @@ static void rx_turn_begin(struct bond *bond, unsigned int slot, int *ret_r, stru
 		return;
 	}
 	working = rx_turn_working(bond);
-	if (working & rx_turn_bit(slot) && working & ~rx_turn_bit(slot))
+	if (working & slots_bit(slot) && working & ~slots_bit(slot))
 		rx_turn_enter(bond, RX_TURN_DRAINING, DRAIN_NS);
 	else if (rx_turn_change(bond, slot, ret_r, ret_why))
 		rx_turn_enter(bond, RX_TURN_RETURNING, RETURN_NS);
@@ -107,12 +108,12 @@ static bool rx_turn_is_drained(struct bond *bond)
 	unsigned int slot = bond->rx_turn.slot;
 
 	return bond->published && !bond->plan.weight[slot] && bond->plan.active_slot != slot &&
-	       !(bond->lacp && slowio_draining(bond->lacp) & rx_turn_bit(slot));
+	       !(bond->lacp && slowio_draining(bond->lacp) & slots_bit(slot));
 }
 
 static bool rx_turn_is_back(struct bond *bond)
 {
-	return rx_turn_working(bond) & rx_turn_bit(bond->rx_turn.slot);
+	return rx_turn_working(bond) & slots_bit(bond->rx_turn.slot);
 }
 
 /* Who does not come back holds up the next one only where that is the last that works. */
@@ -135,7 +136,7 @@ static void rx_turn_leave(struct bond *bond, int *ret_r, struct err *ret_why)
 
 static void rx_turn_end(struct bond *bond)
 {
-	bond->rx_turn.reset &= ~rx_turn_bit(bond->rx_turn.slot);
+	bond->rx_turn.reset &= ~slots_bit(bond->rx_turn.slot);
 	bond->rx_turn.step = RX_TURN_NONE;
 }
 
@@ -193,7 +194,7 @@ static int rx_turn_run(struct bond *bond, struct err *ret_why)
 int rx_turn_start(struct bond *bond, struct err *ret_why)
 {
 	bond_for_each_member (bond, slot)
-		bond->rx_turn.due |= rx_turn_bit(slot);
+		bond->rx_turn.due |= slots_bit(slot);
 	return rx_turn_run(bond, ret_why);
 }
 
@@ -203,7 +204,7 @@ void rx_turn_ask(struct bond *bond, unsigned int slot)
 		xdp_follow_slave(bond, slot, NULL);
 		return;
 	}
-	bond->rx_turn.due |= rx_turn_bit(slot);
+	bond->rx_turn.due |= slots_bit(slot);
 	if (!bond->adopting)
 		rx_turn_run(bond, NULL);
 }
@@ -212,7 +213,7 @@ void rx_turn_ask_again(struct bond *bond)
 {
 	bond_for_each_member (bond, slot)
 		if (xdp_ask_again(bond, slot))
-			bond->rx_turn.due |= rx_turn_bit(slot);
+			bond->rx_turn.due |= slots_bit(slot);
 	rx_turn_run(bond, NULL);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/mac.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/idle.h"
 #include "daemon/base/log.h"
@@ -27,8 +28,6 @@
 #include "daemon/slave/slave_rx.h"
 #include "daemon/slave/vlan_filter.h"
 #include "daemon/slave/xdp_hooks.h"
-
-static const uint8_t no_mac[XBOND_MAC_SIZE];
 
 static void record(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
@@ -212,7 +211,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 	groups_leave(bond, slot);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
 		multicast_delete((int)slave->ifindex, multicast_slow_protocols);
-	if (memcmp(slave->filter_mac, no_mac, XBOND_MAC_SIZE))
+	if (!mac_is_zero(slave->filter_mac))
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
 	vlan_filter_restore(bond, slot, name);
 	lro_restore(bond, slot, name);
@@ -224,7 +223,6 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 void slave_forget(struct bond *bond, unsigned int slot)
 {
 	struct attach_point point = slave_rx_point(bond, slot, bond_pin(bond)->hook);
-	struct xbond_counters sum, *retired = &bond_pin(bond)->retired;
 	struct xbond_settings *settings = bond->dataplane.pins.settings;
 
 	if (point.hook == XBOND_HOOK_TCX)
@@ -234,15 +232,8 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	bond_slave(bond, slot)->before.flags &=
 		~(__u32)(XBOND_SLAVE_HAD_VLAN_STRIP | XBOND_SLAVE_HAD_LRO);
 	xdp_release_slave(bond, slot);
-	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING &&
-	    !pins_counters(&bond->dataplane.pins, slot, &sum)) {
-		retired->tx_packets += sum.tx_packets;
-		retired->tx_bytes += sum.tx_bytes;
-		retired->rx_packets += sum.rx_packets;
-		retired->rx_bytes += sum.rx_bytes;
-		retired->rx_dropped += sum.rx_dropped;
-		dataplane_zero_counters(&bond->dataplane, slot);
-	}
+	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING)
+		dataplane_retire_counters(&bond->dataplane, slot);
 	groups_forget(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, 0);
 	attach_check_forget(bond, slot);

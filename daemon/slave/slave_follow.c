@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/mac.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/log.h"
-#include "daemon/base/mac_text.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/poll.h"
@@ -17,8 +17,6 @@
 
 #define NEW_MEMBER_NS (1000 * NS_PER_MS)
 
-static const uint8_t no_mac[XBOND_MAC_SIZE];
-
 static bool same_mac(const uint8_t *a, const uint8_t *b)
 {
 	return !memcmp(a, b, XBOND_MAC_SIZE);
@@ -26,7 +24,7 @@ static bool same_mac(const uint8_t *a, const uint8_t *b)
 
 static void drop_filter(struct bond *bond, struct xbond_slave *slave)
 {
-	if (same_mac(slave->filter_mac, no_mac))
+	if (mac_is_zero(slave->filter_mac))
 		return;
 	link_del_unicast(&bond->daemon->nl, (int)slave->ifindex, slave->filter_mac, NULL);
 	memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
@@ -91,7 +89,7 @@ static int change_mac(struct bond *bond, struct xbond_slave *slave, const struct
 static int refused_mac(struct bond *bond, const struct xbond_slave *slave,
 		       const struct link_info *link, int r, const char *why, struct err *err)
 {
-	char own[MAC_TEXT_SIZE];
+	char own[MAC_FORMAT_SIZE];
 
 	if (!is_virtual_function(bond, slave))
 		return err_set(err, -r,
@@ -103,7 +101,7 @@ static int refused_mac(struct bond *bond, const struct xbond_slave *slave,
 		       "%s, a virtual function, does not take the bond's MAC address (%s); give "
 		       "the bond its "
 		       "address %s, or let its host trust it ('ip link set PF vf N trust on')",
-		       slave->name, why, mac_text(link->mac, own));
+		       slave->name, why, mac_format(link->mac, own));
 }
 
 static int set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *mac,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/log.h"
 #include "daemon/net/multicast.h"
@@ -38,11 +39,6 @@ struct look {
 	int ifindex; /* the device whose list is being read */
 	const struct owner *owner;
 };
-
-static uint64_t bit(unsigned int slot)
-{
-	return UINT64_C(1) << slot;
-}
 
 /* Unsorted, at the end; NULL: no memory. */
 static struct group *append(struct groups *groups, const uint8_t *mac)
@@ -102,7 +98,7 @@ static void add_owners(struct look *look, struct bond *bond)
 			look->owners[look->count++] = (struct owner){
 				.ifindex = (int)bond_slave(bond, slot)->ifindex,
 				.bond = bond,
-				.slot = bit(slot),
+				.slot = slots_bit(slot),
 			};
 	if (!bond->away && bond_pin(bond)->netnsid < 0)
 		look->owners[look->count++] =
@@ -209,14 +205,14 @@ static void join(struct bond *bond, struct group *group, uint64_t slots)
 		return;
 	crashpoint("group-recorded");
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		int r = missing & bit(slot)
+		int r = missing & slots_bit(slot)
 				? multicast_add((int)bond_slave(bond, slot)->ifindex, group->mac)
 				: 0;
 
 		if (r)
-			failed |= bit(slot);
+			failed |= slots_bit(slot);
 		if (r == -EINVAL || r == -EOPNOTSUPP)
-			groups->refusing |= bit(slot);
+			groups->refusing |= slots_bit(slot);
 	}
 	crashpoint("group-joined");
 	record(bond, group, group->joined & ~failed);
@@ -225,7 +221,7 @@ static void join(struct bond *bond, struct group *group, uint64_t slots)
 static void leave(struct bond *bond, struct group *group, uint64_t slots)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (group->joined & slots & bit(slot))
+		if (group->joined & slots & slots_bit(slot))
 			multicast_delete((int)bond_slave(bond, slot)->ifindex, group->mac);
 	crashpoint("group-left");
 	record(bond, group, group->joined & ~slots);
@@ -271,7 +267,7 @@ static uint64_t members(struct bond *bond)
 	uint64_t slots = 0;
 
 	bond_for_each_member (bond, slot)
-		slots |= bit(slot);
+		slots |= slots_bit(slot);
 	return slots;
 }
 
@@ -351,16 +347,17 @@ void groups_open(struct bond *bond)
 void groups_leave(struct bond *bond, unsigned int slot)
 {
 	for (size_t i = 0; i < bond->groups.count; i++)
-		if (bond->groups.group[i].joined & bit(slot))
-			leave(bond, &bond->groups.group[i], bit(slot));
-	bond->groups.refusing &= ~bit(slot);
+		if (bond->groups.group[i].joined & slots_bit(slot))
+			leave(bond, &bond->groups.group[i], slots_bit(slot));
+	bond->groups.refusing &= ~slots_bit(slot);
 }
 
 void groups_forget(struct bond *bond, unsigned int slot)
 {
 	for (size_t i = 0; i < bond->groups.count; i++)
-		record(bond, &bond->groups.group[i], bond->groups.group[i].joined & ~bit(slot));
-	bond->groups.refusing &= ~bit(slot);
+		record(bond, &bond->groups.group[i],
+		       bond->groups.group[i].joined & ~slots_bit(slot));
+	bond->groups.refusing &= ~slots_bit(slot);
 }
 
 void groups_free(struct bond *bond)

@@ -9,12 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATH_SIZE (PATH_MAX + 32)
-
-static void pin_path(char path[PATH_SIZE], const char *dir)
-{
-	snprintf(path, PATH_SIZE, "%s/" XBOND_PIN_GROUPS, dir);
-}
+#include "common/pin.h"
 
 static bool has_shape(int fd)
 {
@@ -27,11 +22,8 @@ static bool has_shape(int fd)
 
 int groups_pin_open(const char *dir)
 {
-	char path[PATH_SIZE];
-	int fd;
+	int fd = pin_open(dir, XBOND_PIN_GROUPS);
 
-	pin_path(path, dir);
-	fd = bpf_obj_get(path);
 	if (fd < 0 || has_shape(fd))
 		return fd;
 	close(fd);
@@ -49,10 +41,9 @@ int groups_pin_make(void)
 
 int groups_pin_publish(int fd, const char *dir)
 {
-	char path[PATH_SIZE];
+	char path[PIN_PATH_SIZE];
 
-	pin_path(path, dir);
-	return bpf_obj_pin(fd, path);
+	return bpf_obj_pin(fd, pin_path(path, dir, XBOND_PIN_GROUPS));
 }
 
 int groups_pin_write(int fd, const uint8_t mac[XBOND_MAC_SIZE], uint64_t slots)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/pin.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/attach_check.h"
@@ -22,17 +23,17 @@
 #include "daemon/slave/xdp_gro.h"
 #include "daemon/slave/xdp_nic.h"
 
-#define PATH_SIZE (PATH_MAX + 32)
 #define TIDY_NS (1000 * NS_PER_MS) /* that who takes programs off may need for their pins */
 
-static void slave_pin(char path[PATH_SIZE], struct bond *bond, unsigned int slot)
+static void slave_pin(char path[PIN_PATH_SIZE], struct bond *bond, unsigned int slot)
 {
-	snprintf(path, PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_RX "%u", bond->dataplane.pins.dir, slot);
+	snprintf(path, PIN_PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_RX "%u", bond->dataplane.pins.dir,
+		 slot);
 }
 
-static void tx_pin(char path[PATH_SIZE], struct bond *bond)
+static void tx_pin(char path[PIN_PATH_SIZE], struct bond *bond)
 {
-	snprintf(path, PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_TX, bond->dataplane.pins.dir);
+	snprintf(path, PIN_PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_TX, bond->dataplane.pins.dir);
 }
 
 static const char *reason(int r)
@@ -85,7 +86,7 @@ static int attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role
 {
 	int ifindex = (int)bond_slave(bond, slot)->ifindex, r;
 	struct xdp_object *object;
-	char pin[PATH_SIZE];
+	char pin[PIN_PATH_SIZE];
 
 	slave_pin(pin, bond, slot);
 	r = xdp_object_open(&object, bond->dataplane.pins.dir, role, ifindex, port_ifindex, err);
@@ -143,7 +144,7 @@ static int take_over(struct bond *bond, unsigned int slot, struct err *err)
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	uint32_t port_ifindex = bond_pin(bond)->port_ifindex;
 	int r = xdp_nic_keep_tags(bond, slave, err);
-	char pin[PATH_SIZE];
+	char pin[PIN_PATH_SIZE];
 
 	if (r)
 		return r;
@@ -188,7 +189,7 @@ static bool is_veth(struct bond *bond, unsigned int slot)
 static int attach_slave(struct bond *bond, unsigned int slot, struct err *err)
 {
 	bool veth = is_veth(bond, slot);
-	char pin[PATH_SIZE];
+	char pin[PIN_PATH_SIZE];
 	int r = veth ? 0 : xdp_nic_check(bond, bond_slave(bond, slot), err);
 
 	if (r)
@@ -208,7 +209,7 @@ static int attach_slave(struct bond *bond, unsigned int slot, struct err *err)
 void xdp_release_slave(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	char pin[PATH_SIZE];
+	char pin[PIN_PATH_SIZE];
 
 	slave_pin(pin, bond, slot);
 	if (slave->rx_hook == XBOND_RX_XDP && !detach(pin) && leave_dispatcher(bond, slave))
@@ -222,7 +223,7 @@ void xdp_release_slave(struct bond *bond, unsigned int slot)
 bool xdp_release_moved(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
-	char pin[PATH_SIZE];
+	char pin[PIN_PATH_SIZE];
 
 	slave_pin(pin, bond, slot);
 	return slave->rx_hook == XBOND_RX_XDP && !detach(pin) && unpin_dispatched(bond, slave);
@@ -247,7 +248,7 @@ static bool has_link(const char *pin)
 static int is_attached(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
-	char pin[PATH_SIZE];
+	char pin[PIN_PATH_SIZE];
 
 	slave_pin(pin, bond, slot);
 	if (slave->rx_hook != XBOND_RX_XDP)
@@ -412,7 +413,7 @@ void xdp_check_slave(struct bond *bond, unsigned int slot)
 int xdp_follow_tx(struct bond *bond, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	char path[PATH_SIZE];
+	char path[PIN_PATH_SIZE];
 	struct err why;
 	struct xdp_object *object;
 	int r;
@@ -438,7 +439,7 @@ int xdp_follow_tx(struct bond *bond, struct err *err)
 void xdp_check_tx(struct bond *bond)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
-	char path[PATH_SIZE];
+	char path[PIN_PATH_SIZE];
 	struct err err;
 
 	tx_pin(path, bond);

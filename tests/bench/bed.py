@@ -9,7 +9,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "net"))
 
 # pylint: disable=wrong-import-position
-from lab import BPFFS, BUILD, ROOT, Lab, compile_bpf, run, wait_for  # noqa: E402,F401
+from lab import BPFFS, BUILD, ROOT, Lab  # noqa: E402,F401
+from namespace import compile_bpf, run  # noqa: E402,F401
+from waiting import quiet_for, wait_for  # noqa: E402,F401
 
 TOOLS = BUILD / "tools"
 BLAST = TOOLS / "blast"

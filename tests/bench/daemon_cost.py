@@ -2,7 +2,7 @@
 import pathlib
 import time
 
-from .bed import lab, wait_for
+from .bed import lab, quiet_for, wait_for
 from .rows import Row
 
 BONDS, SLAVES = 16, 8
@@ -39,13 +39,13 @@ def quiet(pid):
     CPU.
     """
     before = cpu_ns(pid)
-    time.sleep(1)
+    quiet_for(1, "CPU time of so long is measured")
     return cpu_ns(pid) - before < 10_000_000
 
 
 def idle_percent(pid, seconds):
     before, started = cpu_ns(pid), time.monotonic()
-    time.sleep(seconds)
+    quiet_for(seconds, "CPU time of so long is measured")
     return (cpu_ns(pid) - before) / 1e7 / (time.monotonic() - started)
 
 

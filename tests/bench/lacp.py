@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-from .bed import lab, wait_for  # first: it sets the path for what follows
+from .bed import lab, quiet_for, wait_for  # first: it sets the path for what follows
 
 # pylint: disable=wrong-import-order
 from lacp import distributing, is_slow, tx_slots, wait_distributing
@@ -50,9 +50,9 @@ def returns(far, carrying, batches):
             far.ip("link", "set", link, "down")
         cut = len(links)
         wait_for(lambda cut=cut: carrying() == LINKS - cut, "the cut")
-        time.sleep(APART)
+        quiet_for(APART, "the kernel holds messages back, and LACPDUs have a limit")
         times.append(up_until(far, links, lambda: carrying() == LINKS))
-        time.sleep(APART)
+        quiet_for(APART, "the kernel holds messages back, and LACPDUs have a limit")
     return times
 
 
@@ -118,14 +118,17 @@ class RouteFlusher:
         self.child = namespace.spawn("bash", "-c", loop, stdout=self.log, stderr=subprocess.STDOUT,
                                      start_new_session=True)
 
+    def flushed(self):
+        """How often it has."""
+        lines = os.pread(self.log.fileno(), 1 << 20, 0).decode().split("\n")[:-1]
+        assert set(lines) <= {"flushed"}, lines[:5]
+        return len(lines)
+
     def end(self):
-        """How often it has flushed."""
+        """Returns how often it has flushed."""
         os.killpg(self.child.pid, 9)
         self.child.wait()
-        self.log.seek(0)
-        lines = self.log.read().decode().split("\n")[:-1]
-        assert set(lines) == {"flushed"}, lines[:5]
-        return len(lines)
+        return self.flushed()
 
 
 def off_time(captures):
@@ -150,9 +153,10 @@ def punctuality(seconds, flush):
         wait_distributing(near, far, links=links, deadline=15)
         busy = [other.spawn("bash", "-c", "while :; do :; done") for _ in range(os.cpu_count())]
         flusher = RouteFlusher(other) if flush else None
-        time.sleep(2)
+        if flusher:
+            wait_for(flusher.flushed, "the first flush", 30)
         captures = [Capture(far, link) for link in links]
-        time.sleep(seconds)
+        quiet_for(seconds, "LACPDUs of so long are captured")
         off = off_time(captures)
         for capture in captures:
             capture.close()

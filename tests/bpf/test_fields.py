@@ -67,27 +67,42 @@ def outer6(f, protocol, rest):
                  ip6(f["outer_src"], f["outer_dst"], protocol, rest, f["outer_ttl"]), f["vlan"])
 
 
-KINDS = {"vxlan": lambda f: outer(f, 17,
-                                  udp(f["outer_sport"], 4789,
-                                      struct.pack("!II", 8 << 24, f["key"] << 8) + inner_frame(f))),
-         "vxlan on ip6": lambda f: outer6(f, 17, udp(
-             f["outer_sport"], 8472, struct.pack("!II", 8 << 24, f["key"] << 8) + inner_frame(f))),
-         "geneve": lambda f: outer(f, 17, udp(f["outer_sport"], 6081,
-                                              struct.pack("!HHI", 0x0200, 0x6558, f["key"] << 8) +
-                                              bytes(8) + inner_frame(f))),
-         "gre": lambda f: outer(f, 47, struct.pack("!HHIII", 0xb000, 0x86dd, 0, f["key"],
-                                                   f["key"]) + inner6(f)),
-         "nvgre": lambda f: outer(f, 47,
-                                  struct.pack("!HHI", 0x2000, 0x6558, f["key"]) + inner_frame(f)),
-         "ip in ip": lambda f: outer(f, 4, inner4(f)),
-         "6in4": lambda f: outer(f, 41, inner6(f)),
-         "ip6ip6": lambda f: outer6(f, 41, inner6(f)),
-         "gtpu": lambda f: outer(f, 17,
-                                 udp(f["outer_sport"], 2152,
-                                     struct.pack("!BBHI", 0x30, 255, 0, f["key"]) + inner4(f))),
-         "mpls": lambda f: frame(f["src_mac"], f["dst_mac"], 0x8847,
-                                 struct.pack("!II", f["key"] << 12, f["key"] << 12 | 0x1ff) +
-                                 inner4(f), f["vlan"])}
+def vxlan(f):
+    return struct.pack("!II", 8 << 24, f["key"] << 8)
+
+
+def geneve(f):
+    return struct.pack("!HHI", 0x0200, 0x6558, f["key"] << 8) + bytes(8)
+
+
+def gre(f):
+    return struct.pack("!HHIII", 0xb000, 0x86dd, 0, f["key"], f["key"])
+
+
+def nvgre(f):
+    return struct.pack("!HHI", 0x2000, 0x6558, f["key"])
+
+
+def gtpu(f):
+    return struct.pack("!BBHI", 0x30, 255, 0, f["key"])
+
+
+def mpls(f):
+    return struct.pack("!II", f["key"] << 12, f["key"] << 12 | 0x1ff)
+
+
+KINDS = {
+    "vxlan": lambda f: outer(f, 17, udp(f["outer_sport"], 4789, vxlan(f) + inner_frame(f))),
+    "vxlan on ip6": lambda f: outer6(f, 17, udp(f["outer_sport"], 8472, vxlan(f) + inner_frame(f))),
+    "geneve": lambda f: outer(f, 17, udp(f["outer_sport"], 6081, geneve(f) + inner_frame(f))),
+    "gre": lambda f: outer(f, 47, gre(f) + inner6(f)),
+    "nvgre": lambda f: outer(f, 47, nvgre(f) + inner_frame(f)),
+    "ip in ip": lambda f: outer(f, 4, inner4(f)),
+    "6in4": lambda f: outer(f, 41, inner6(f)),
+    "ip6ip6": lambda f: outer6(f, 41, inner6(f)),
+    "gtpu": lambda f: outer(f, 17, udp(f["outer_sport"], 2152, gtpu(f) + inner4(f))),
+    "mpls": lambda f: frame(f["src_mac"], f["dst_mac"], 0x8847, mpls(f) + inner4(f), f["vlan"]),
+}
 HAS_OUTER_PORT = {"vxlan", "vxlan on ip6", "geneve", "gtpu"}
 
 

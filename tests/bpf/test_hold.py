@@ -9,6 +9,7 @@ import time
 import pytest
 
 from datapath import TC_REDIRECT, TC_SHOT, TC_UNSPEC, X
+from waiting import wait_for
 
 SLOT = 2
 BIT = 1 << SLOT
@@ -377,10 +378,11 @@ def test_a_partner_that_is_not_believed_any_more(datapath, port):
     port.silence_ns = SECOND // 2
     hear(datapath, USUAL)
     port.believed[:] = STRANGER
-    end = time.monotonic() + 10
-    while not port.ended:
-        assert hear(datapath, USUAL) == TC_SHOT and time.monotonic() < end
-        time.sleep(0.05)
+
+    def ended():
+        assert hear(datapath, USUAL) == TC_SHOT
+        return port.ended
+    wait_for(ended, "the partner to be silent", 10, 0.05)
     assert (port.ended, carries(datapath)) == (X.HOLD_SILENT, (0, 0))
     assert port.budget[X.PDU_PARTNER].count == 1
 
@@ -483,10 +485,8 @@ def test_markers(datapath, port):
 
 
 def wait_until_out(datapath, slot=SLOT):
-    end = time.monotonic() + 10
-    while (datapath.table.tx_mask | datapath.table.rx_mask) >> slot & 1:
-        assert time.monotonic() < end, "the silent partner is not noticed"
-        time.sleep(0.01)
+    wait_for(lambda: not (datapath.table.tx_mask | datapath.table.rx_mask) >> slot & 1,
+             "the silent partner to be noticed", 10)
 
 
 def test_silence(datapath, port):

@@ -81,7 +81,8 @@ def circles(edges):
                     seen.add(used)
                     todo.append(used)
         reach[start] = seen
-    return sorted({tuple(sorted(str(other) for other in reach[path] if path in reach.get(other, ())))
+    return sorted({tuple(sorted(str(other) for other in reach[path]
+                                if path in reach.get(other, ())))
                    for path in reach if path in reach[path]})
 
 

@@ -7,7 +7,8 @@ import re
 import shutil
 import sys
 
-from lab import BUILD, ROOT, run
+from lab import BUILD, ROOT
+from namespace import run
 
 STEP = """
 /* New maps, with what the old ones hold, and one that is larger. */

@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from lab import BONDCTL, BONDD, BPFFS, BUILD, ROOT, Lab, run
+from lab import BONDCTL, BONDD, BPFFS, BUILD, ROOT, Lab
+from namespace import run
 
 # that tests here run
 TOOLS = [BUILD / "tools" / name for name in ("udpseq", "rawflood", "xdplive")]

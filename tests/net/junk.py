@@ -8,6 +8,7 @@ import subprocess
 from lab import BUILD
 from lacp import (ACTIVITY, AGGREGATION, SLOW_MAC, SLOW_TYPE, TIMEOUT, counters, distributing,
                   lacpdu, pdu_info, ports)
+from namespace import mac_bytes
 
 RAWFLOOD = BUILD / "tools/rawflood"
 STRANGER = "02:00:00:00:00:99"
@@ -16,7 +17,7 @@ BROADCAST, MULTICAST = "ff:ff:ff:ff:ff:ff", "01:00:5e:00:00:01"
 
 
 def to(address, frame):
-    return bytes.fromhex(address.replace(":", "")) + frame[6:]
+    return mac_bytes(address) + frame[6:]
 
 
 def claim(host, dev):
@@ -33,7 +34,7 @@ def forged(host, dev, address="unicast"):
 
 def other(subtype, number):
     """A frame of another slow protocol that can be told from all others."""
-    head = SLOW_MAC + bytes.fromhex(STRANGER.replace(":", ""))
+    head = SLOW_MAC + mac_bytes(STRANGER)
     return head + struct.pack("!HBI", SLOW_TYPE, subtype, number) + bytes(41)
 
 

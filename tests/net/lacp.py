@@ -2,13 +2,17 @@
 PDUs made by hand.
 """
 import struct
+import time
 
-from lab import wait_for
+from namespace import mac_bytes
+from traffic import send_frames
+from waiting import quiet_for, wait_for
 
 SLOW_MAC = bytes.fromhex("0180c2000002")
 SLOW_TYPE = 0x8809
 LACP, MARKER = 1, 2
 PDU_SIZE = 124
+AWAY_NS = 500_000_000  # XBOND_LACP_AWAY_NS
 # in a frame; of TLVs
 AT_SUBTYPE, AT_VERSION, AT_ACTOR, AT_PARTNER, AT_COLLECTOR = 14, 15, 16, 36, 56
 (ACTIVITY, TIMEOUT, AGGREGATION, SYNC,
@@ -72,7 +76,7 @@ def busiest_second(times):
 
 def pdu_info(system, port, key=1, state=ACTIVITY | TIMEOUT | AGGREGATION, system_priority=65535,
              port_priority=255):
-    return struct.pack("!H6sHHHB3x", system_priority, bytes.fromhex(system.replace(":", "")), key,
+    return struct.pack("!H6sHHHB3x", system_priority, mac_bytes(system), key,
                        port_priority, port, state)
 
 
@@ -80,18 +84,42 @@ NOBODY = bytes(18)
 
 
 def lacpdu(actor, partner=NOBODY, version=1, source="02:00:00:00:00:99"):
-    frame = SLOW_MAC + bytes.fromhex(source.replace(":", ""))
+    frame = SLOW_MAC + mac_bytes(source)
     frame += struct.pack("!HBB", SLOW_TYPE, LACP, version)
     frame += b"\x01\x14" + actor + b"\x02\x14" + partner + b"\x03\x10" + bytes(14)
     return frame.ljust(PDU_SIZE, b"\0")
 
 
 def marker(kind=1, length=16, system="02:00:00:00:00:99", port=1, transaction=77):
-    frame = SLOW_MAC + bytes.fromhex(system.replace(":", ""))
+    frame = SLOW_MAC + mac_bytes(system)
     frame += struct.pack("!HBB", SLOW_TYPE, MARKER, 1)
-    frame += struct.pack("!BBH6sI2x", kind, length, port, bytes.fromhex(system.replace(":", "")),
+    frame += struct.pack("!BBH6sI2x", kind, length, port, mac_bytes(system),
                          transaction)
     return frame.ljust(PDU_SIZE, b"\0")
+
+
+def send_slowly(host, dev, frames):
+    """Out of dev, so that the next one is below the limit of a slave's LACPDUs, too."""
+    for frame in frames:
+        send_frames(host, dev, [frame])
+        quiet_for(0.15, "ten in a second are read")
+
+
+def wait_away(host):
+    """Until the programs take over: the heartbeat of bondd's LACP thread is old enough."""
+    wait_for(lambda: time.monotonic_ns() - host.pinned("table")["lacp_heartbeat_ns"] > AWAY_NS,
+             "the programs to see that bondd is away")
+
+
+def answers(host, links):
+    """How many LACPDUs the programs have answered on each link."""
+    return [each["answers"] for each in host.pinned("hold")[:len(links)]]
+
+
+def wait_answers(host, links, before):
+    """Until the programs have answered on all links since answers() gave before."""
+    wait_for(lambda: all(now > then for now, then in zip(answers(host, links), before)),
+             "the programs to answer")
 
 
 def patched(frame, **octets):

@@ -8,7 +8,9 @@ import shutil
 import signal
 import tempfile
 
-from lab import end, proc_state, run, wait_for
+from lab import proc_state
+from namespace import end, run
+from waiting import wait_for
 
 SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
 

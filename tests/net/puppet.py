@@ -1,8 +1,8 @@
 """A partner that speaks LACP as a test wants, when it wants."""
-from lab import wait_for
 from lacp import (ACTIVITY, AGGREGATION, AT_ACTOR, COLLECTING, DISTRIBUTING, SYNC, is_slow, lacpdu,
                   pdu_info)
 from traffic import Capture, Stream, send_frames
+from waiting import wait_for
 
 SYSTEM = "02:00:00:00:00:99"
 ATTACHED = ACTIVITY | AGGREGATION | SYNC

@@ -6,7 +6,7 @@ import ctypes
 import os
 import pathlib
 
-from lab import wait_for
+from waiting import wait_for
 
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 

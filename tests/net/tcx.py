@@ -5,7 +5,7 @@ import ctypes
 import json
 import os
 
-from lab import libc, run
+from namespace import libc, run
 
 TCX_INGRESS, TCX_EGRESS, BPF_F_BEFORE = 46, 47, 8
 libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)

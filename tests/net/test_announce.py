@@ -6,8 +6,8 @@ import struct
 
 import pytest
 
-from lab import wait_for
 from traffic import Capture
+from waiting import wait_for
 
 ARP, RARP, IPV6 = 0x0806, 0x8035, 0x86DD
 

@@ -7,9 +7,10 @@ import time
 import pytest
 
 import lab as lab_module
-from lab import run, wait_for
+from namespace import run
 from test_mirred import action_of
 from traffic import Stream
+from waiting import wait_for
 
 LINKS = {"link_rx_0": "l0", "link_port": "xb-bond0", "link_egress": "bond0"}
 tcx_only = pytest.mark.parametrize("hook", ["tcx"], indirect=True)
@@ -32,10 +33,8 @@ def told(host, dev):
 
 
 def looked_again(host, times=3):
-    """bondd has gone over its bonds so often."""
-    for _ in range(2 * times):
-        before = host.pinned("table")["heartbeat_ns"]
-        wait_for(lambda: host.pinned("table")["heartbeat_ns"] != before, "bondd to beat")
+    """bondd has gone over its bonds so often, once a second."""
+    host.wait_looked(times)
 
 
 @tcx_only

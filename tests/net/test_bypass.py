@@ -1,9 +1,11 @@
 """What `path direct` must not go past: filters and programs of others on bond0's TC hooks."""
 import pytest
 
-from lab import KERNEL, ROOT, compile_bpf, wait_for
+from lab import ROOT
+from namespace import KERNEL, compile_bpf
 from tcx import TCX_EGRESS, TCX_INGRESS, Tcx, attach_before
 from test_stacking import forced_counted, is_direct, moved_away
+from waiting import wait_for
 
 BEHIND, BEFORE = 4000, 1  # preferences; xbond's is 2829
 STACK_DIRECT = 16  # XBOND_F_STACK_DIRECT
@@ -42,9 +44,7 @@ class Filter:
 
 def settled(host):
     """bondd has looked at everything that the kernel does not tell."""
-    before = host.pinned("table")["heartbeat_ns"]
-    wait_for(lambda: host.pinned("table")["heartbeat_ns"] > before + 2.6e9, "bondd to look at all",
-             10)
+    host.wait_looked(2.6)
 
 
 def is_met(host):

@@ -3,9 +3,9 @@ after its time; a bond without bondd does not wait.
 """
 import pytest
 
-from lab import wait_for
 from lacp import MARKER, is_slow, ports, tx_slots, wait_distributing
 from traffic import Capture, Stream
+from waiting import wait_for
 
 AT_KIND, INFORMATION = 16, 1
 ANSWER_TIME = 3.0  # LACP_DRAIN_TIME

@@ -7,8 +7,10 @@ import subprocess
 
 import pytest
 
-from lab import BPFFS, KERNEL, ROOT, compile_bpf, run, wait_for
+from lab import BPFFS, ROOT
+from namespace import KERNEL, compile_bpf, run
 from tcx import TCX_INGRESS, Tcx
+from waiting import wait_for
 
 REFUSED, USAGE, NEEDS_BONDD = 1, 2, 3
 

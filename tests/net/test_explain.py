@@ -3,8 +3,8 @@ import socket
 
 import pytest
 
-from lab import wait_for
 from traffic import Capture
+from waiting import wait_for
 
 PORT = 9000
 FLOWS = 40

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from lab import wait_for
 from traffic import Capture, Stream, send_packets
+from waiting import wait_for
 
 RATE = 10000
 ARP = 0x0806

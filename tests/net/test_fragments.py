@@ -1,14 +1,15 @@
 """Packets whose headers lie in page fragments, beyond what a program can read directly: they take
 the slave that the same headers take elsewhere.
 """
-import json
 import socket
 import struct
 
 import pytest
 
-from lab import ROOT, compile_bpf, run, wait_for
+from counting import count, counted
+from namespace import mac_bytes
 from traffic import PORT, SOL_PACKET, Capture
+from waiting import wait_for
 
 PACKET_VNET_HDR = 15
 ETHER, MTU = 14, 9000
@@ -30,33 +31,18 @@ def made(pair, path, tmp_path):
     for host in (made.near, made.far):
         wait_for(lambda host=host: all(host.link(dev)["mtu"] == MTU for dev in made.links),
                  "the slaves' MTU")
-    made.seen = count_linear_parts(made.near, tmp_path)
+    # a map's id: packets by their linear part when they enter bond0
+    made.seen = count(made.near, "bond0", "linear", tmp_path)
     return made
-
-
-def count_linear_parts(host, directory):
-    """A map's id: packets by their linear part when they enter bond0."""
-    counter = directory / "linear.o"
-    compile_bpf(ROOT / "tests/net/linear.bpf.c", counter)
-    host.run("tc", "qdisc", "add", "dev", "bond0", "clsact", check=False)  # a netkit has none yet
-    host.run("tc", "filter", "add", "dev", "bond0", "egress", "pref", 1, "bpf", "da", "obj",
-             counter, "sec", "tc")
-    shown = json.loads(host.run("tc", "-j", "filter", "show", "dev", "bond0", "egress", "pref",
-                                1).stdout)
-    program = next(each["options"]["prog"]["id"] for each in shown
-                   if "prog" in each.get("options", {}))
-    return json.loads(run("bpftool", "-j", "prog", "show", "id", program).stdout)["map_ids"][0]
 
 
 def bare_packets(seen):
     """Those of which a program saw no more than the Ethernet header."""
-    entries = [entry.get("formatted", entry)
-               for entry in json.loads(run("bpftool", "-j", "map", "dump", "id", seen).stdout)]
-    return sum(entry["value"] for entry in entries if entry["key"] == ETHER)
+    return counted(seen).get(ETHER, 0)
 
 
 def datagram(made, version, source_port):
-    macs = [bytes.fromhex(host.link("bond0")["address"].replace(":", ""))
+    macs = [mac_bytes(host.link("bond0")["address"])
             for host in (made.far, made.near)]
     family = socket.AF_INET if version == 4 else socket.AF_INET6
     addresses = b"".join(socket.inet_pton(family, address) for address in ADDRESSES[version])

@@ -4,9 +4,10 @@ import subprocess
 
 import pytest
 
-from lab import end, run, wait_for
+from namespace import end, run
 from test_errors import write_byte
 from traffic import send_packets
+from waiting import wait_for
 
 GROUP = "xbond"
 
@@ -92,6 +93,7 @@ def test_they_change_nothing(shown, words):
 
 CONNECT = """
 import socket, sys
+
 made, answers = [], []
 for _ in range(70):
     made.append(socket.socket(socket.AF_UNIX))

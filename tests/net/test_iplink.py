@@ -3,8 +3,9 @@ import json
 
 import pytest
 
-from lab import run, wait_for
+from namespace import run
 from traffic import Stream
+from waiting import wait_for
 
 BEFORE_FLAGS, HAD_VLAN_STRIP = 64, 64  # struct xbond_slave, XBOND_SLAVE_*
 

@@ -1,14 +1,13 @@
 """802.3ad between two xbond hosts: hold at both ends, a link that goes to another partner,
 standby, fallback, options that change while running, loops, restarts.
 """
-import time
 
 import pytest
 
-from lacp import (AT_ACTOR, busiest_second, distributing, is_slow, ports, tx_slots,
+from lacp import (AT_ACTOR, busiest_second, distributing, is_slow, ports, send_slowly, tx_slots,
                   wait_distributing, wait_mutual)
-from lab import wait_for
-from traffic import Capture, Stream, send_frames
+from traffic import Capture, Stream
+from waiting import moments, quiet_for, wait_for
 
 FAST = {"lacp_rate": "fast", "xmit_hash_policy": "layer3+4"}
 ALL_BUT_DEFAULTED_EXPIRED = 0x3f
@@ -83,10 +82,8 @@ def test_killed_at_both_ends(made, first):
     pair.far.kill_bondd()
     wait_for(lambda: not tx_slots(pair.near) and not tx_slots(pair.far),
              "the ports to expire at both ends", 5)
-    until = time.monotonic() + 3
-    while time.monotonic() < until:
+    for _ in moments(3, 0.2):
         wire.look()
-        time.sleep(0.2)
     one, other = (pair.near, pair.far) if first == "near" else (pair.far, pair.near)
     one.start_bondd()
     wait_distributing(one, links=pair.links, deadline=8)
@@ -109,13 +106,18 @@ def test_restart_is_not_seen_on_the_wire(made):
     with Capture(pair.far, "l0") as capture:
         for pause in (0.0, 0.7, 4.2, 4.5, 4.8):
             pair.near.kill_bondd()
-            time.sleep(pause)
+            quiet_for(pause, "bondd is dead, the programs answer")
             pair.near.start_bondd()
-            time.sleep(0.3)
-            assert distributing(pair.near) == pair.links
-            assert distributing(pair.far) == pair.links
-        time.sleep(1.2)
-        states = {frame.data[AT_ACTOR + 16] for frame in capture.frames() if is_slow(frame)}
+            for _ in moments(0.3):
+                assert distributing(pair.near) == distributing(pair.far) == pair.links
+        frames = capture.frames()
+
+        def heard_again():
+            now = capture.frames()
+            frames.extend(now)
+            return any(is_slow(frame) for frame in now)
+        wait_for(heard_again, "the last bondd's LACPDU")
+    states = {frame.data[AT_ACTOR + 16] for frame in frames if is_slow(frame)}
     assert states == {ALL_BUT_DEFAULTED_EXPIRED}
     for result in (stream.finish(), back.finish()):
         assert unharmed(result), result
@@ -128,10 +130,10 @@ def test_stop_and_go_on_is_not_seen(made):
     stream, told = Stream(pair.near, pair.far, rate=1000, flows=16), len(pair.near.log())
     for pause in (0.6, 3.3, 4.1, 4.4):
         pair.near.freeze_bondd()
-        time.sleep(pause)
+        quiet_for(pause, "bondd stands still, the programs answer")
         pair.near.thaw_bondd()
-        time.sleep(0.3)
-        assert distributing(pair.near) == pair.links
+        for _ in moments(0.3):
+            assert distributing(pair.near) == pair.links
     result = stream.finish()
     assert unharmed(result), result
     assert "LACP" not in pair.near.log()[told:]
@@ -162,11 +164,9 @@ def test_link_moved_to_another_partner(made, lab):
         assert not mixed()
         return "is not the aggregator's" in why(pair.near, "l2")
     wait_for(known, "the other partner to be named", 6)
-    until = time.monotonic() + 2
-    while time.monotonic() < until:
+    for _ in moments(2, 0.05):
         assert not mixed()
         assert pair.near.show()["lacp"]["partner_system"] == system
-        time.sleep(0.05)
     assert distributing(pair.near) == ["l0", "l1"]
     assert distributing(third) == []
     assert third.show()["rx_packets"] == 0
@@ -188,8 +188,8 @@ def test_loop_is_found_and_named(lab):
     wait_for(lambda: "looped: connected to p1 of this bond" in why(host, "p0") and
              "looped: connected to p0 of this bond" in why(host, "p1"), "the loop to be named", 3)
     assert "hears our own port" in host.log()
-    time.sleep(1)
-    assert not host.show()["carrier"] and not tx_slots(host)
+    for _ in moments(1):  # twice what fallback waits for
+        assert not host.show()["carrier"] and not tx_slots(host)
 
 
 # Which ports carry
@@ -246,8 +246,8 @@ def test_fallback(lone):
     host.ctl("add-slave", "bond0", *host.links)
     host.ip("link", "set", "bond0", "up")
     host.wait_slaves(*host.links)
-    time.sleep(1.2)
-    assert not tx_slots(host) and not host.show()["carrier"]
+    for _ in moments(1.2):  # twice what fallback would wait for
+        assert not tx_slots(host) and not host.show()["carrier"]
     host.ctl("set", "bond0", "lacp_fallback", "one")
     wait_for(lambda: tx_slots(host) == {0} and host.show()["carrier"], "one port to carry")
     assert "carries traffic without a partner (lacp_fallback)" in why(host, "l0")
@@ -358,9 +358,7 @@ def test_slow_protocols_have_no_vlan_0_trouble(made):
         pdu = wait_for(lambda: [frame for frame in capture.frames(0.1) if is_slow(frame)],
                        "an LACPDU", 3)[0].data
     before = ports(pair.near)["l0"]
-    for _ in range(3):
-        send_frames(pair.far, "l0", [pdu[:12] + b"\x81\x00\x00\x00" + pdu[12:]])
-        time.sleep(0.15)
+    send_slowly(pair.far, "l0", [pdu[:12] + b"\x81\x00\x00\x00" + pdu[12:]] * 3)
     after = ports(pair.near)["l0"]
     assert after["lacpdu_rx"] >= before["lacpdu_rx"] + 3 and \
         after["illegal_rx"] == before["illegal_rx"]
@@ -374,9 +372,9 @@ def test_soak_hold_at_both_ends_in_turn(made):
     for _ in range(5):
         for host in (pair.near, pair.far):
             host.freeze_bondd()
-            time.sleep(60)
+            quiet_for(60, "bondd stands still, the programs answer")
             host.thaw_bondd()
-            time.sleep(2)
-            assert distributing(pair.near) == distributing(pair.far) == pair.links
+            for _ in moments(2):
+                assert distributing(pair.near) == distributing(pair.far) == pair.links
     result = stream.finish()
     assert unharmed(result), result

@@ -3,9 +3,9 @@ knows.
 """
 import re
 
-from lab import wait_for
 from lacp import distributing, ports, tx_slots, wait_distributing
 from traffic import Stream
+from waiting import wait_for
 
 DOWN = "the bond is administratively down"
 SOON = 3  # far below the 90 s of a partner that is not told

@@ -1,16 +1,15 @@
 """lacp_fallback across what bondd does not see: a slave that goes while it is dead, and its own
 absence.
 """
-import time
 
 import pytest
 
-from lab import wait_for
 from lacp import lacpdu, marker, pdu_info, ports, tx_slots
 from traffic import Capture, send_frames
+from waiting import quiet_for, wait_for
 
 STRANGER = "02:00:00:00:00:99"
-AWAY = 5  # longer than a partner at the fast rate may be silent
+AWAY = 5  # a partner at the fast rate may be silent for 3 s
 
 
 @pytest.fixture
@@ -66,7 +65,7 @@ def test_bondd_stands_still(alone, word):
              "the ports to rest", 10)
     wait_carried(alone, "l0")
     alone.freeze_bondd()
-    time.sleep(AWAY)
+    quiet_for(AWAY, "bondd stands still for longer than a partner may be silent")
     alone.thaw_bondd()
     wait_for(alone.ping_bondd, "bondd to go on")
     wait_carried(alone, "l0")

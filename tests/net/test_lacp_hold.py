@@ -1,11 +1,10 @@
 """Hold: whom the programs answer while bondd is away, how often, and whom never."""
-import time
 
 import pytest
 
-from lab import wait_for
 from lacp import busiest_second, is_slow, ports, tx_slots, wait_distributing
 from traffic import Capture, send_frames
+from waiting import moments, wait_for
 
 AT_TYPE = 12
 PRIORITY_TAG, VLAN_5_TAG = bytes.fromhex("81000000"), bytes.fromhex("81000005")
@@ -85,8 +84,7 @@ def test_a_pdu_with_a_priority_tag_is_answered(held):
 def test_a_pdu_of_a_vlan_is_not_answered(held):
     with Capture(held.pair.far, "l0") as wire:
         held.wait_answer(wire, held.partner["l0"])
-        until = time.monotonic() + 1.5
-        while time.monotonic() < until:
+        for _ in moments(1.5, 0):
             held.tell("l0", tagged(held.partner["l0"], VLAN_5_TAG))
             assert not held.answers(wire)
 
@@ -107,8 +105,7 @@ def test_our_own_system_is_never_answered(held):
         wires = {"l0": l0, "l1": l1}
         for dev, wire in wires.items():
             held.wait_answer(wire, held.partner[dev])
-        until = time.monotonic() + 2.5
-        while time.monotonic() < until:
+        for _ in moments(2.5, 0):
             for dev, other in (("l0", "l1"), ("l1", "l0"), ("l0", "l0")):
                 held.tell(dev, held.own[other])
             assert not any(held.answers(wire) for wire in wires.values())
@@ -129,8 +126,8 @@ def test_a_loop_is_silent_without_bondd(lab):
                        "a PDU")[-1].data
         host.kill_bondd()
         wire.frames()
-        until, told, seen = time.monotonic() + 3, 0, 0
-        while time.monotonic() < until:
+        told, seen = 0, 0
+        for _ in moments(3, 0):
             send_frames(host, "p1", [pdu])
             told += 1
             seen += sum(is_slow(frame) for frame in wire.frames(0.3))

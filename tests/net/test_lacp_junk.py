@@ -3,14 +3,14 @@ protocols. The ports do not notice, and every frame reaches whom it is for.
 """
 import select
 import socket
-import time
 
 import pytest
 
 from junk import BROADCAST, ESMC, MULTICAST, OAM, STRANGER, Floods, claim, forged, other, to
-from lab import wait_for
-from lacp import SLOW_TYPE, counters, distributing, marker, tx_slots, wait_distributing, wait_mutual
+from lacp import (SLOW_TYPE, answers, counters, distributing, marker, tx_slots, wait_answers,
+                  wait_distributing, wait_mutual)
 from traffic import Capture, send_frames
+from waiting import moments, wait_for
 
 
 @pytest.fixture
@@ -82,8 +82,7 @@ def test_other_slow_protocols_beside_lacp(made, bondd):
     if bondd == "away":
         made.near.kill_bondd()
     daemon = SlowSocket(made.near, "l0")
-    until = time.monotonic() + 6
-    while time.monotonic() < until:
+    for _ in moments(6):
         burst = [other(subtype, len(sent) + i)
                  for i, subtype in enumerate((OAM, ESMC) * (1 + 9 * (len(sent) % 3 == 0)))]
         send_frames(made.far, "l0", burst)
@@ -91,7 +90,6 @@ def test_other_slow_protocols_beside_lacp(made, bondd):
         seen += daemon.frames()
         assert tx_slots(made.near) == {0, 1}
         assert distributing(made.far) == made.links
-        time.sleep(0.1)
 
     def arrived():
         seen.extend(daemon.frames())
@@ -109,21 +107,16 @@ def test_other_slow_protocols_beside_lacp(made, bondd):
         wait_distributing(made.near, made.far, links=made.links)
 
 
-def answers(host):
-    return [each["answers"] for each in host.pinned("hold")[:2]]
-
-
 def test_forged_frames_do_not_end_hold(made):
     """One unicast LACPDU of a stranger on every link while bondd is dead."""
     frames = {dev: forged(made.near, dev) for dev in made.links}
     made.near.kill_bondd()
     with Capture(made.near, "bond0") as capture:
         for _ in range(4):
-            before = answers(made.near)
+            before = answers(made.near, made.links)
             for dev, frame in frames.items():
                 send_frames(made.far, dev, [frame])
-            wait_for(lambda: all(now > then for now, then in zip(answers(made.near), before)),
-                     "the programs to answer")
+            wait_answers(made.near, made.links, before)
             assert tx_slots(made.near) == {0, 1} and distributing(made.far) == made.links
         assert sum(is_from_stranger(frame) for frame in capture.frames(0.1)) == 4 * len(made.links)
     told = len(made.far.log())

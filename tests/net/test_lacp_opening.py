@@ -4,10 +4,10 @@ is doing.
 import pytest
 
 import lab as lab_module
-from lab import wait_for
 from lacp import ACTIVITY, AGGREGATION, COLLECTING, distributing, ports, tx_slots
 from puppet import ATTACHED, CARRYING, Partner
 from standstill import standstill
+from waiting import wait_for
 
 CARRIER, OPENING = 2, 512  # of table.flags
 ETH_P_ARP = 0x0806

@@ -7,11 +7,11 @@ import time
 import pytest
 
 from junk import BROADCAST, OAM, Calm, Floods, forged, other
-from lab import wait_for
-from lacp import (ACTIVITY, AGGREGATION, TIMEOUT, counters, distributing, lacpdu, pdu_info, ports,
-                  tx_slots, wait_distributing)
+from lacp import (ACTIVITY, AGGREGATION, TIMEOUT, answers, counters, distributing, lacpdu,
+                  pdu_info, ports, tx_slots, wait_answers, wait_away, wait_distributing)
 from ovs import Ovs
 from traffic import Iperf, Stream, Tally, send_frames
+from waiting import moments, wait_for
 
 NEW_MAC, REFUSING = "02:00:00:00:00:77", "02:00:00:00:00:88"
 FLAGS = {"synchronized": "synchronization"}
@@ -177,17 +177,13 @@ def hold_while_stopped(near, seconds):
     stream = Stream(near, near.far, rate=1000, flows=16)
     stream.flow_on(1000)
     near.freeze_bondd()
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    for _ in moments(seconds):
         assert their_view(near.ovs) == before
         assert near.ovs.enabled() == near.links
-        time.sleep(0.1)
     near.thaw_bondd()
-    until = time.monotonic() + 2  # the first PDUs after it
-    while time.monotonic() < until:
+    for _ in moments(2):  # the first PDUs after it
         assert their_view(near.ovs) == before
         assert distributing(near) == near.links
-        time.sleep(0.1)
     result = stream.finish()
     assert tally.finish() == result["sent"]
     return result
@@ -211,15 +207,11 @@ def test_hold_bondd_killed_and_restarted(switch):
     stream = Stream(near, near.far, rate=1000, flows=16)
     stream.flow_on(500)
     near.kill_bondd()
-    until = time.monotonic() + 5
-    while time.monotonic() < until:
+    for _ in moments(5):
         assert their_view(near.ovs) == before
-        time.sleep(0.1)
     near.start_bondd()
-    until = time.monotonic() + 3
-    while time.monotonic() < until:
+    for _ in moments(3):
         assert their_view(near.ovs) == before
-        time.sleep(0.1)
     assert distributing(near) == near.links
     result = stream.finish()
     assert (result["lost"], result["duplicates"]) == (0, 0), result
@@ -229,8 +221,10 @@ def test_partner_disappears_while_bondd_is_stopped(switch):
     near = switch()
     wait_agreed(near, near.links)
     slot = ports(near)["l1"]["port_number"] - 1
+    before = answers(near, near.links)
     near.freeze_bondd()
-    time.sleep(1.5)  # so that it is hold that keeps the ports, not the last PDU that bondd heard
+    # Then it is hold that keeps the ports, not the last LACPDU that bondd heard.
+    wait_answers(near, near.links, before)
     assert len(tx_slots(near)) == 4
     near.ovs.vsctl("del-bond-iface", "bond0", "l1")  # the link stays up
     wait_for(lambda: slot not in tx_slots(near), "the silent link to be left", 4.0)
@@ -284,20 +278,18 @@ def calm_beside(near, seconds, disturb):
     """
     calm, view, before = Calm(near, near.links), their_view(near.ovs), said_and_heard(near)
     stream = Counted(near)
-    began, number = time.monotonic(), 0
-    while time.monotonic() < began + seconds:
+    number = 0
+    for number in moments(seconds):
         disturb(number)
-        number += 1
         calm.check()
         assert their_view(near.ovs) == view
         assert near.ovs.enabled() == near.links
-        time.sleep(max(0, began + number / 10 - time.monotonic()))
     stream.finish()
     wait_for(lambda: none_lost(near, before), "all LACPDUs that were sent to be heard", 2)
     heard = [now - then for now, then in zip(said_and_heard(near)[1].values(), before[1].values())]
     assert min(heard) >= seconds - 2, heard
     calm.finish()
-    print(f"{seconds} s: {number} rounds, LACPDUs heard {heard}")
+    print(f"{seconds} s: {number + 1} rounds, LACPDUs heard {heard}")
 
 
 @SHORT_AND_LONG
@@ -336,25 +328,18 @@ def test_forged_lacpdus_while_bondd_is_dead(switch, seconds):
     wait_agreed(near, near.links)
     view, frames = their_view(near.ovs), {dev: forged(near, dev) for dev in near.links}
     stream = Counted(near)
-    before = [each["answers"] for each in near.pinned("hold")[:len(near.links)]]
+    before = answers(near, near.links)
     near.kill_bondd()
-
-    def answering():
-        return all(each["answers"] > then for each, then in zip(near.pinned("hold"), before))
-    wait_for(answering, "the programs to answer")
+    wait_answers(near, near.links, before)
     for dev in near.links:
         send_frames(near.far, dev, [frames[dev]])
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    for _ in moments(seconds):
         assert their_view(near.ovs) == view
         assert near.ovs.enabled() == near.links and len(tx_slots(near)) == len(near.links)
-        time.sleep(0.1)
     told = len(near.log())
     near.start_bondd()
-    until = time.monotonic() + 2
-    while time.monotonic() < until:
+    for _ in moments(2):
         assert their_view(near.ovs) == view and distributing(near) == near.links
-        time.sleep(0.1)
     assert "LACP mux" not in near.log()[told:]
     stream.finish()
 
@@ -375,20 +360,17 @@ def rate_changed_while_dead(near, then, seconds, check):
     """
     wait_agreed(near, near.links, deadline=70)
     near.kill_bondd()
-    time.sleep(1)  # so that the programs know that bondd is away
+    wait_away(near)
     near.ovs.vsctl("set", "port", "bond0", f"other_config:lacp-time={then}")
     wait_rate(near, then)
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    for _ in moments(seconds):
         assert len(tx_slots(near)) == len(near.links)
         check()
-        time.sleep(0.1)
     near.start_bondd()
-    told, until = len(near.log()), time.monotonic() + 4
-    while time.monotonic() < until:
+    told = len(near.log())
+    for _ in moments(4):
         assert distributing(near) == near.links
         check()
-        time.sleep(0.1)
     assert "LACP mux" not in near.log()[told:]
 
 
@@ -427,7 +409,8 @@ def test_partner_goes_from_the_slow_rate_to_the_fast_one(switch, bondd):
     else:
         near.ovs.vsctl("set", "port", "bond0", f"other_config:lacp-time={then}")
         wait_rate(near, then)
-        time.sleep(6)
+        for _ in moments(6):
+            assert "LACP receive expired" not in near.log()[told:]
     print(near.log()[told:])
     assert "LACP receive expired" not in near.log()[told:]
 
@@ -514,11 +497,9 @@ def test_individual_link_beside_a_partner_that_refuses(switch, ad_select):
     assert "aggregation" not in ports(near)["l0"]["partner_state"]
     calm = Calm(near, ["l0"])
     stream = Counted(near)
-    until = time.monotonic() + 12
-    while time.monotonic() < until:
+    for _ in moments(12, 0.5):
         refuse(near, ["l1", "l2"])
         calm.check()
-        time.sleep(0.5)
     stream.finish()
     assert {ports(near)[dev]["partner_system"] for dev in ("l1", "l2")} == {REFUSING}
 
@@ -539,13 +520,11 @@ def test_soak_slow_rate(switch, mode, lacp):
     assert near.show()["lacp"]["rate_effective"] == "slow"
     before = their_view(near.ovs)
     near.freeze_bondd()
-    until = time.monotonic() + 200
-    while time.monotonic() < until:
+    for _ in moments(200, 1):
         assert their_view(near.ovs) == before
-        time.sleep(1)
     near.thaw_bondd()
-    time.sleep(5)
-    assert their_view(near.ovs) == before and distributing(near) == near.links
+    for _ in moments(5):
+        assert their_view(near.ovs) == before and distributing(near) == near.links
     near.ovs.freeze()
     began = time.monotonic()
     wait_for(lambda: not distributing(near), "the ports to expire", 100, interval=0.5)

@@ -1,9 +1,10 @@
 """lacp_partner: the only partner system that is believed."""
 import pytest
 
-from lab import Refused, wait_for
+from lab import Refused
 from lacp import counters, ports, tx_slots
 from puppet import ATTACHED, CARRYING, SYSTEM, Partner
+from waiting import wait_for
 
 STRANGER, ANOTHER = "02:00:00:00:00:66", "02:00:00:00:00:67"
 

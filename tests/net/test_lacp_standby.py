@@ -3,9 +3,9 @@ port meanwhile.
 """
 import pytest
 
-from lab import wait_for
 from lacp import distributing, ports
 from traffic import Stream
+from waiting import wait_for
 
 RATE = 1000
 

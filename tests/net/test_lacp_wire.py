@@ -1,11 +1,11 @@
 """What 802.3ad does to its slaves: priority of PDUs, the multicast list, port numbers."""
-import json
 
 import pytest
 
-from lab import ROOT, compile_bpf, run, wait_for
+from counting import count, counted
 from lacp import ports, wait_distributing
 from traffic import Stream
+from waiting import wait_for
 
 SLOW_GROUP = "01:80:c2:00:00:02"
 TC_PRIO_CONTROL = 7
@@ -21,31 +21,10 @@ def made(pair):
 # Priority
 
 
-def count_priorities(host, dev, directory):
-    """Attaches a program that counts what slow protocols send on dev; its map's id."""
-    counter = directory / "priority.o"
-    compile_bpf(ROOT / "tests/net/priority.bpf.c", counter)
-    host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)  # may be there
-    host.run("tc", "filter", "add", "dev", dev, "egress", "pref", 1, "protocol", "0x8809", "bpf",
-             "da", "obj", counter, "sec", "tc")
-    shown = json.loads(host.run("tc", "-j", "filter", "show", "dev", dev, "egress", "pref",
-                                1).stdout)
-    program = next(each["options"]["prog"]["id"] for each in shown
-                   if "prog" in each.get("options", {}))
-    return json.loads(run("bpftool", "-j", "prog", "show", "id", program).stdout)["map_ids"][0]
-
-
-def priorities(number):
-    """{priority: packets}"""
-    entries = [entry.get("formatted", entry)
-               for entry in json.loads(run("bpftool", "-j", "map", "dump", "id", number).stdout)]
-    return {entry["key"]: entry["value"] for entry in entries}
-
-
 def test_pdus_leave_with_control_priority(made, tmp_path):
-    seen = count_priorities(made.near, "l0", tmp_path)
-    wait_for(lambda: sum(priorities(seen).values()) >= 2, "PDUs to be counted")
-    assert set(priorities(seen)) == {TC_PRIO_CONTROL}
+    seen = count(made.near, "l0", "priority", tmp_path, "protocol", "0x8809")
+    wait_for(lambda: sum(counted(seen).values()) >= 2, "LACPDUs to be counted")
+    assert set(counted(seen)) == {TC_PRIO_CONTROL}
 
 
 # The multicast list

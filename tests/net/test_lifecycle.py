@@ -5,8 +5,9 @@ import pathlib
 
 import pytest
 
-from lab import groups, run, wait_for
+from namespace import groups, run
 from traffic import Stream
+from waiting import wait_for
 
 CYCLES = 50 if os.environ.get("XBOND_VM") else 200  # an emulated machine is slower
 

@@ -15,13 +15,14 @@ import sys
 
 import pytest
 
-from lab import wait_for
+from waiting import wait_for
 
 LIMIT_MS = 50
 ATTEMPTS = 3
 
 BYSTANDER = """
 import array, fcntl, select, socket, struct, sys, time
+
 link = array.array("B", struct.pack("II", 0xa, 0))  # ETHTOOL_GLINK, for which the lock is taken
 request = struct.pack("16sP", b"lo", link.buffer_info()[0])
 worst, asker = 0, socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -3,7 +3,7 @@ would go round for ever.
 """
 import pytest
 
-from lab import wait_for
+from waiting import wait_for
 
 
 def on(host, name, lower, kind="macvlan", *words):

@@ -3,8 +3,8 @@ slaves; where that MAC comes from; and what becomes of the slaves' own.
 """
 import pytest
 
-from lab import wait_for
 from traffic import Capture, Stream, send_packets
+from waiting import wait_for
 
 USER_MAC = "02:11:22:33:44:55"
 

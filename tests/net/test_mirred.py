@@ -4,11 +4,11 @@ import shutil
 
 import pytest
 
-from lab import wait_for
 from lacp import wait_distributing
-from test_restart import knows_steps, plain_view
+from test_restart import plain_view
 from test_stacking import moved_away
 from traffic import Capture, Iperf, Stream, send_frames
+from waiting import wait_for
 
 FLOWS = 64
 FORCE_COUNTED = 1  # XBOND_F_FORCE_COUNTED
@@ -305,7 +305,6 @@ def test_pins_removed_by_hand(lone):
     near.ctl("add-slave", "bond1", "l0")
 
 
-@pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
 @both_hooks
 @pytest.mark.parametrize("step", ["hooks-moved", "mirred-attached"])
 def test_bondd_dies_half_way(lone, step, hook):
@@ -316,11 +315,8 @@ def test_bondd_dies_half_way(lone, step, hook):
     near.ctl("create", "bond0", "path", "direct")
     near.ctl("add-slave", "bond0", "l0")
     near.stop_bondd()
-    near.environment = {"XBOND_TEST_DIE_AT": step}
-    near.start_bondd()
-    assert near.ctl_try("set", "bond0", "rx_backlog", "off").returncode == 3
-    near.bondd.wait(timeout=10)
-    near.environment = {}
+    with near.dying_at(step):
+        assert near.ctl_try("set", "bond0", "rx_backlog", "off").returncode == 3
     near.start_bondd()
     assert action_of(near, "l0") and near.pins().count("bond0/link_rx_0") == 0
     near.ctl("delete", "bond0")

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from lab import wait_for
 from traffic import Capture, Iperf, Stream, flows_by_link, send_packets
+from waiting import wait_for
 
 IPV4 = 0x0800
 

@@ -8,7 +8,8 @@ import struct
 
 import pytest
 
-from lab import groups, wait_for
+from namespace import groups, mac_bytes
+from waiting import wait_for
 
 GROUP, LATER, OTHERS = "01:00:5e:01:02:03", "33:33:00:00:77:77", "01:00:5e:0a:0a:0a"
 SLOW = "01:80:c2:00:00:02"
@@ -48,7 +49,7 @@ def add_all(host, dev, wanted):
         asker = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     with asker:
         for group in wanted:
-            address = bytes.fromhex(group.replace(":", ""))
+            address = mac_bytes(group)
             fcntl.ioctl(asker, SIOCADDMULTI,
                         struct.pack("=16sH14s", dev.encode(), socket.AF_UNSPEC, address))
 
@@ -116,11 +117,8 @@ def test_what_others_have_joined_stays(lone, bondd):
 def test_killed_while_slaves_join(lone, step):
     host = listening(lone, LATER)
     host.stop_bondd()
-    host.environment = {"XBOND_TEST_DIE_AT": step}
-    host.start_bondd(wait=False)  # it may die of a group that the kernel has just added
-    host.ip("maddr", "add", GROUP, "dev", "bond0")
-    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
-    host.environment = {}
+    with host.dying_at(step, wait=False):  # it may die of a group that the kernel has just added
+        host.ip("maddr", "add", GROUP, "dev", "bond0")
     host.start_bondd()
     wait_for(lambda: all({GROUP, LATER} <= static(host, name) for name in host.links),
              "the slaves to join all the same")
@@ -137,11 +135,8 @@ DELETE, RELEASE = ("delete", "bond0"), ("del-slave", "bond0", "l0")
 def test_killed_while_slaves_leave(lone, words, step):
     host = listening(lone, GROUP, LATER)
     host.stop_bondd()
-    host.environment = {"XBOND_TEST_DIE_AT": step}
-    host.start_bondd()
-    assert host.ctl_try(*words).returncode == 3
-    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
-    host.environment = {}
+    with host.dying_at(step):
+        assert host.ctl_try(*words).returncode == 3
     host.start_bondd()
     assert static(host, "l0") == host.before["l0"]
     if words == DELETE:

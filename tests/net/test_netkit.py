@@ -8,8 +8,10 @@ import os
 import pytest
 
 import lab as lab_module
-from lab import Refused, run, wait_for
+from lab import Refused
+from namespace import run
 from traffic import Capture, Stream, flows_by_link, send_packets
+from waiting import wait_for
 
 BPF_LINK_TYPE_NETKIT = 13  # what an older bpftool says of it
 UNHARMED = {"lost": 0, "reordered": 0, "duplicates": 0}
@@ -319,12 +321,9 @@ def test_kill_and_restart_lose_nothing(netkit_pair, path):
 @pytest.mark.parametrize("step", ["create-pinned", "create-device"])
 def test_killed_in_create(lone, step):
     host = lone(links=1, bondd=False)
-    host.environment = {"XBOND_TEST_DIE_AT": step}
-    host.start_bondd()
-    devices = host.devices()
-    assert host.ctl_try("create", "bond0", "device", "netkit").returncode == 3
-    host.bondd.wait(10)
-    host.environment = {}
+    with host.dying_at(step):
+        devices = host.devices()
+        assert host.ctl_try("create", "bond0", "device", "netkit").returncode == 3
     host.start_bondd()
     assert host.devices() == devices and host.pins() == [] and host.ctl_json("list") == []
     host.ctl("create", "bond0", "device", "netkit")

@@ -6,9 +6,11 @@ import socket
 
 import pytest
 
-from lab import ROOT, Refused, compile_bpf, wait_for
+from lab import ROOT, Refused
+from namespace import compile_bpf
 from tcx import attach_before
 from traffic import Capture
+from waiting import wait_for
 
 PORT = 9000
 FLOWS = 24

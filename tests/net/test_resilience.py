@@ -3,8 +3,8 @@ its share does. 10,000 flows, counted on the wire at the far end.
 """
 import pytest
 
-from lab import wait_for
 from traffic import Capture, flows_by_link, send_packets
+from waiting import wait_for
 
 FLOWS = 10000
 

@@ -6,8 +6,10 @@ import re
 
 import pytest
 
-from lab import BONDD, Refused, groups, wait_for
+from lab import Refused
+from namespace import groups
 from traffic import Stream
+from waiting import wait_for
 
 UNHARMED = {"lost": 0, "reordered": 0, "duplicates": 0}
 
@@ -231,10 +233,6 @@ STEPS = ["create-pinned", "create-device", "enslave-recorded", "enslave-changed"
          "enslave-attached", "release-detached", "delete-started"]
 
 
-def knows_steps():
-    return b"XBOND_TEST_DIE_AT" in BONDD.read_bytes()
-
-
 def plain_view(host):
     """What xbond changes on slaves: flags, MTU, MAC, filters, groups, IPv6."""
     view = {}
@@ -248,7 +246,6 @@ def plain_view(host):
     return view
 
 
-@pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
 def test_killed_while_a_slave_was_down_for_its_mac(lone):
     """Some drivers change their address only while down: who finds a member so
     brings it up again.
@@ -257,35 +254,27 @@ def test_killed_while_a_slave_was_down_for_its_mac(lone):
     host.ctl("create", "bond0", "mode", "balance-xor")
     host.ctl("add-slave", "bond0", "l0", "l1")
     host.stop_bondd()
-    host.environment = {"XBOND_TEST_DIE_AT": "mac-changed"}
-    host.start_bondd()
-    host.ip("link", "set", "bond0", "address", "02:00:00:00:77:01")
-    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
+    with host.dying_at("mac-changed"):
+        host.ip("link", "set", "bond0", "address", "02:00:00:00:77:01")
     changed = [name for name in host.links if host.link(name)["address"] == "02:00:00:00:77:01"]
     host.ip("link", "set", changed[0], "down")
-    host.environment = {}
     host.start_bondd()
     host.wait_slaves("l0", "l1")
 
 
-@pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
 def test_killed_while_a_released_slave_was_down(lone):
     host = lone(links=1)
     host.ip("link", "set", "l0", "up")
     host.ctl("create", "bond0", "mode", "balance-xor")
     host.ctl("add-slave", "bond0", "l0")
     host.stop_bondd()
-    host.environment = {"XBOND_TEST_DIE_AT": "release-detached"}
-    host.start_bondd()
-    assert host.ctl_try("del-slave", "bond0", "l0").returncode == 3
-    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
+    with host.dying_at("release-detached"):
+        assert host.ctl_try("del-slave", "bond0", "l0").returncode == 3
     host.ip("link", "set", "l0", "down")
-    host.environment = {}
     host.start_bondd()
     assert "UP" in host.link("l0")["flags"] and host.show()["slaves"] == []
 
 
-@pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
 @pytest.mark.parametrize("hook, step",
                          [("clsact", "enslave-recorded"), ("clsact", "clsact-made"),
                           ("clsact", "enslave-attached"), ("tcx", "clsact-made"),
@@ -299,18 +288,14 @@ def test_killed_while_a_qdisc_is_made(lone, owner, step, hook):
     if owner == "the user's":
         host.run("tc", "qdisc", "add", "dev", "l0", "clsact")
     host.stop_bondd()
-    host.environment = {"XBOND_TEST_DIE_AT": step}
-    host.start_bondd()
-    assert host.ctl_try("add-slave", "bond0", "l0").returncode == 3
-    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
-    host.environment = {}
+    with host.dying_at(step):
+        assert host.ctl_try("add-slave", "bond0", "l0").returncode == 3
     host.start_bondd()
     assert host.show()["slaves"] == []
     qdiscs = host.run("tc", "qdisc", "show", "dev", "l0").stdout
     assert ("clsact" in qdiscs) == (owner == "the user's")
 
 
-@pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_half_way(lone, step, hook):
@@ -319,16 +304,14 @@ def test_killed_half_way(lone, step, hook):
     host.ip("link", "set", "l0", "mtu", "1400")
     host.ip("link", "set", "l1", "up")
     before, devices = plain_view(host), host.devices()
-    host.environment = {"XBOND_TEST_DIE_AT": step}
-    host.start_bondd()
-    for words in (["create", "bond0", "mode", "balance-xor"], ["add-slave", "bond0", "l0", "l1"],
-                  ["del-slave", "bond0", "l0"], ["delete", "bond0"]):
-        done = host.ctl_try(*words)
-        if done.returncode:
-            break
-    assert done.returncode == 3, (done.returncode, done.stderr)
-    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
-    host.environment = {}
+    with host.dying_at(step):
+        for words in (["create", "bond0", "mode", "balance-xor"],
+                      ["add-slave", "bond0", "l0", "l1"], ["del-slave", "bond0", "l0"],
+                      ["delete", "bond0"]):
+            done = host.ctl_try(*words)
+            if done.returncode:
+                break
+        assert done.returncode == 3, (done.returncode, done.stderr)
     host.start_bondd()
     if "bond0" in host.ctl_json("list"):
         members = {slave["name"] for slave in host.show()["slaves"]}

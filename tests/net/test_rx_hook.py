@@ -11,7 +11,8 @@ import struct
 import pytest
 
 import lab as lab_module
-from lab import wait_for
+from namespace import mac_bytes
+from waiting import wait_for
 
 RTMGRP_LINK = 1
 TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
@@ -117,7 +118,7 @@ def tapped(lab):
 
 def arrive(host, count=5):
     """How many frames to bond0 are counted there, and on the slave."""
-    mac = bytes.fromhex(host.link("bond0")["address"].replace(":", ""))
+    mac = mac_bytes(host.link("bond0")["address"])
     frame = (mac + bytes.fromhex("0200000000990800")).ljust(80, b"\0")
     before, counted = host.received("bond0")["packets"], host.show()["rx_packets"]
     for _ in range(count):
@@ -135,11 +136,8 @@ def test_each_frame_is_counted_once(tapped):
 def test_bondd_dies_before_the_program_may_take_frames(tapped):
     """They pass to TC until the next bondd is there."""
     tapped.stop_bondd()
-    tapped.environment = {"XBOND_TEST_DIE_AT": "xdp-closed"}
-    tapped.start_bondd()
-    tapped.ctl_try("set", "bond0", "rx_hook", "xdp")
-    tapped.bondd.wait(timeout=10)
-    tapped.environment = {}
+    with tapped.dying_at("xdp-closed"):
+        tapped.ctl_try("set", "bond0", "rx_hook", "xdp")
     assert "xdp" in tapped.link("t0") and arrive(tapped) == 5
     tapped.start_bondd()
     assert hooks(tapped) == ["xdp"] and arrive(tapped) == 5
@@ -152,11 +150,8 @@ def test_bondd_dies_in_the_turn_of_the_first(lab, step):
     """The next one gives all slaves what they shall have, and traffic."""
     host = host_with_taps(lab, "t0", "t1")
     host.stop_bondd()
-    host.environment = {"XBOND_TEST_DIE_AT": step}
-    host.start_bondd()
-    host.ctl_try("set", "bond0", "rx_hook", "xdp")
-    host.bondd.wait(timeout=10)
-    host.environment = {}
+    with host.dying_at(step):
+        host.ctl_try("set", "bond0", "rx_hook", "xdp")
     host.start_bondd()
     wait_for(lambda: hooks(host) == ["xdp", "xdp"], "both")
     wait_for(lambda: [slave["active"] for slave in host.show()["slaves"]] == [True, True],

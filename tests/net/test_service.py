@@ -6,8 +6,9 @@ import socket
 
 import pytest
 
-from lab import end, wait_for
+from namespace import end
 from traffic import Stream
+from waiting import wait_for
 
 
 def write(host, text, bond="bond0"):
@@ -99,8 +100,7 @@ def plug(host, name="l1"):
 
 def settled(host):
     """bondd has read what the kernel had told before."""
-    ticks = host.pinned("table")["heartbeat_ns"]
-    wait_for(lambda: host.pinned("table")["heartbeat_ns"] > ticks + 1.2e9, "two ticks of bondd")
+    host.wait_looked(1.2)
 
 
 def test_another_bond_of_that_name_does_not_inherit_the_waiting(lone):
@@ -174,10 +174,8 @@ def test_a_slave_that_goes_while_bondd_is_away_returns(lone, back):
 def test_a_file_that_was_half_applied_is_applied_anew(lone):
     host = lone(links=2, bondd=False)
     write(host, WAITING)
-    host.environment = {"XBOND_TEST_DIE_AT": "enslave-attached"}
-    host.start_bondd(wait=False)
-    wait_for(lambda: host.bondd.poll() is not None, "bondd to die")
-    host.environment = {}
+    with host.dying_at("enslave-attached", wait=False):
+        pass
     host.start_bondd()
     assert names(host) == ["l0", "l1"]
     assert host.slave("l1")["options"]["weight"] == 9

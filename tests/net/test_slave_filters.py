@@ -5,13 +5,14 @@ import json
 
 import pytest
 
-from lab import ROOT, compile_bpf, wait_for
+from lab import ROOT
+from namespace import compile_bpf
 from tcx import TCX_INGRESS, Tcx, order
 from test_bypass import settled
 from nft import Chain
-from test_restart import knows_steps
 from test_slaves import Tap
 from traffic import Capture, Stream, send_frames
+from waiting import wait_for
 
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 LAST, FIRST, EARLIER, ACTION = 65535, 1, 2829, 2828  # preferences of xbond's filters
@@ -295,7 +296,6 @@ def test_the_filter_of_an_earlier_build_goes_to_the_end(pair, verdicts, hook):
     put.detach()
 
 
-@pytest.mark.skipif(not knows_steps(), reason="this bondd has no XBOND_TEST_DIE_AT")
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
 @pytest.mark.parametrize("step",
                          ["tcx-pinned", "tcx-renamed", "hooks-filter", "hooks-moved", "hooks-back"])

@@ -8,10 +8,10 @@ import struct
 
 import pytest
 
-from lab import wait_for
 from lacp import wait_distributing
 from test_stacking import moved_away, path  # noqa: F401 (a fixture)
 from traffic import SOL_PACKET, Capture, send_frames
+from waiting import wait_for
 
 PACKET_ADD_MEMBERSHIP, PACKET_MR_ALLMULTI = 1, 2
 SOURCE = bytes.fromhex("020000000099")

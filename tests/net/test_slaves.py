@@ -8,8 +8,10 @@ import struct
 
 import pytest
 
-from lab import ROOT, Refused, compile_bpf, wait_for
+from lab import ROOT, Refused
+from namespace import compile_bpf
 from traffic import send_packets
+from waiting import wait_for
 
 TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
 

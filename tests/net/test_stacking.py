@@ -10,8 +10,10 @@ import subprocess
 
 import pytest
 
-from lab import KERNEL, ROOT, compile_bpf, end, groups, run, wait_for
+from lab import ROOT
+from namespace import KERNEL, compile_bpf, end, groups, mac_bytes, run
 from traffic import Capture, Frame, Iperf, Stream, send_frames, send_packets
+from waiting import wait_for
 
 
 @pytest.fixture(params=["counted", "direct"])
@@ -409,7 +411,7 @@ def test_whom_a_packet_is_for_is_judged_while_away(pair, mac_policy):
     made = pair("balance-xor", links=2, mac_policy=mac_policy)
     other, sender = made.lab.namespace("c"), bytes.fromhex("020000000098")
     with moved_away(made, other):
-        mac = bytes.fromhex(other.link("bond0")["address"].replace(":", ""))
+        mac = mac_bytes(other.link("bond0")["address"])
         other.wait_ping("10.0.0.2")
         with other.inside():
             receiver = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x88B5))

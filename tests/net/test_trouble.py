@@ -3,8 +3,8 @@ gone, and not undone.
 """
 import pytest
 
-from lab import wait_for
 from traffic import Stream
+from waiting import wait_for
 
 
 class Master:

@@ -9,11 +9,13 @@ import pytest
 
 import builds
 import lab as lab_module
-from lab import BONDD, run, wait_for
+from lab import BONDD
+from namespace import run
 from lacp import tx_slots, wait_distributing
 from test_netkit import netkit_only
 from test_xdp import by_xdp, whole_checksums
 from traffic import Stream
+from waiting import wait_for
 
 SOAK = os.environ.get("XBOND_SOAK")
 UPGRADES = 20
@@ -73,10 +75,18 @@ def runs_its_own(host, links):
         attached["xb-bond0"] == [pinned["prog_port"]]
 
 
-def restart(host, program, **environment):
+def restart(host, program):
     host.stop_bondd()
-    host.program, host.environment = program, environment
-    host.start_bondd(wait=not environment)
+    host.program = program
+    host.start_bondd()
+
+
+def dies(host, program, step):
+    """This bondd takes over, and ends at a step of that."""
+    host.stop_bondd()
+    host.program = program
+    with host.dying_at(step, wait=False):
+        pass
 
 
 class Watched:
@@ -249,10 +259,9 @@ def test_bondd_dies_half_way(watched, other, step, hook):
     """The next one finishes, of either build."""
     made = watched()
     for first, then in ((other, other), (BONDD, other)):
-        restart(made.near, first, XBOND_TEST_DIE_AT=step)
-        assert made.near.bondd.wait(timeout=10) == 99
+        dies(made.near, first, step)
         made.flow_on()
-        made.near.program, made.near.environment = then, {}
+        made.near.program = then
         made.near.start_bondd()
         assert runs_its_own(made.near, made.links)
         made.flow_on()
@@ -263,10 +272,8 @@ def test_bondd_dies_half_way(watched, other, step, hook):
 @pytest.mark.parametrize("step", ["migrate-staged", "migrate-exchanged", "upgrade-attached"])
 def test_bondd_dies_while_it_migrates(watched, newer, step):
     made = watched()
-    restart(made.near, newer, XBOND_TEST_DIE_AT=step)
-    assert made.near.bondd.wait(timeout=10) == 99
+    dies(made.near, newer, step)
     made.flow_on()
-    made.near.environment = {}
     made.near.start_bondd()
     assert runs_its_own(made.near, made.links)
     assert {pin.split("/")[0] for pin in made.near.pins()} == {"bond0"}
@@ -312,15 +319,13 @@ def test_from_version_6(watched):
     made.near.stop_bondd()
     before = made.near.pinned("hold")
     make_it_version_6(made.near.bpf_dir / "bond0")
-    made.near.environment = {"XBOND_TEST_DIE_AT": "migrate-exchanged"}
-    made.near.start_bondd(wait=False)
-    assert made.near.bondd.wait(timeout=10) == 99
+    with made.near.dying_at("migrate-exchanged", wait=False):
+        pass
     after = made.near.pinned("hold")
     for port in (*before, *after):
         for field in ("missed_ns", "budget", "answers", "heard_ns", "answered_ns"):
             port.pop(field)
     assert before == after and before[0]["words"][0]["pdu"] != before[2]["words"][0]["pdu"]
-    made.near.environment = {}
     made.near.start_bondd()
     assert runs_its_own(made.near, made.links)
     made.flow_on()

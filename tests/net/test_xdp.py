@@ -14,9 +14,11 @@ import time
 import pytest
 
 import lab as lab_module
-from lab import BUILD, KERNEL, ROOT, Refused, compile_bpf, run, wait_for
+from lab import BUILD, ROOT, Refused
+from namespace import KERNEL, compile_bpf, mac_bytes, run
 from lacp import wait_distributing
 from traffic import Capture, Iperf, Stream, send_frames, send_packets
+from waiting import wait_for
 
 LIBXDP_DIR = "/sys/fs/bpf/xdp"
 XDPLIVE = BUILD / "tools/xdplive"
@@ -130,7 +132,7 @@ def test_bytes_of_frames(xdp_pair, type_):
 @by_xdp
 def test_a_tag_in_the_frame_stays(xdp_pair):
     made = xdp_pair()
-    frame = bytes.fromhex(made.far.link("bond0")["address"].replace(":", ""))
+    frame = mac_bytes(made.far.link("bond0")["address"])
     frame = (frame + bytes.fromhex("02000000009981000007080045")).ljust(80, b"\0")
     with Capture(made.far, "bond0") as above:
         send_frames(made.near, "l0", [frame] * 5)
@@ -147,7 +149,7 @@ def test_a_tag_beside_the_frame_stays(xdp_pair, tmp_path):
     made.near.run("tc", "qdisc", "add", "dev", "l0", "clsact", check=False)
     made.near.run("tc", "filter", "add", "dev", "l0", "egress", "bpf", "da", "obj", tagger, "sec",
                   "tc")
-    untagged = bytes.fromhex(made.far.link("bond0")["address"].replace(":", ""))
+    untagged = mac_bytes(made.far.link("bond0")["address"])
     untagged += bytes.fromhex("0200000000990800")
     with Capture(made.far, "bond0") as above:
         send_frames(made.near, "l0", [untagged.ljust(80, b"\0")] * 5)
@@ -189,7 +191,7 @@ def test_backup_is_not_heard(xdp_pair):
     active = made.far.show()["active_slave"]
     backup = next(link for link in made.links if link != active)
     before = made.far.slave(backup)["rx_dropped"]
-    frame = bytes.fromhex(made.far.link("bond0")["address"].replace(":", ""))
+    frame = mac_bytes(made.far.link("bond0")["address"])
     frame += bytes.fromhex("0200000000990800")
     with Capture(made.far, "bond0") as above:
         send_frames(made.near, backup, [frame.ljust(80, b"\0")] * 5)
@@ -337,11 +339,8 @@ def test_bondd_dies_half_way(lone, step):
     near.ctl("add-slave", "bond0", "l0")
     before = features(near)
     near.stop_bondd()
-    near.environment = {"XBOND_TEST_DIE_AT": step}
-    near.start_bondd()
-    near.ctl_try("set", "bond0", "rx_hook", "xdp")
-    near.bondd.wait(timeout=10)
-    near.environment = {}
+    with near.dying_at(step):
+        near.ctl_try("set", "bond0", "rx_hook", "xdp")
     near.start_bondd()
     assert hooks(near) == {"l0": "xdp"} and has_xdp(near, "l0")
     near.ctl("set", "bond0", "rx_hook", "tc")
@@ -520,7 +519,8 @@ def test_the_stack_goes_on_without_bondd(sending):
     stream = Stream(made.near, made.far, rate=5000, flows=FLOWS)
     stream.flow_on(500)
     made.near.freeze_bondd()
-    time.sleep(4)  # the watchdog has bitten: packets cross, and XDP lets all pass
+    wait_for(lambda: not made.near.pinned("table")["watched"], "the watchdog to bite")
+    # Now packets cross, and XDP lets all pass.
     arrived = stream.received()
     stream.flow_on(2000)
     assert stream.received() >= arrived + 2000

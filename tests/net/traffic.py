@@ -11,7 +11,9 @@ import socket
 import struct
 import subprocess
 
-from lab import BUILD, PATIENCE, end, wait_for
+from lab import BUILD
+from namespace import end
+from waiting import PATIENCE, wait_for
 
 UDPSEQ = BUILD / "tools/udpseq"
 PORT = 9000

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rules/carrier.h"
 #include "tests/sim/scenario.h"
 
 static bool system_holds(struct scenario *scenario, const struct system *system, char **words,
@@ -17,7 +18,9 @@ static bool system_holds(struct scenario *scenario, const struct system *system,
 	if (!strcmp(what, "carries"))
 		return world_carrying(system) == (unsigned int)atoi(value);
 	if (!strcmp(what, "carrier"))
-		return lacp_carrier(&system->lacp) == !strcmp(value, "up");
+		return carrier_has_enough(lacp_distributing(&system->lacp),
+					  system->lacp.state.config.min_links) ==
+		       !strcmp(value, "up");
 	if (!strcmp(what, "rate"))
 		return lacp_rate_fast(&system->lacp) == !strcmp(value, "fast");
 	if (!strcmp(what, "partner"))

@@ -18,86 +18,87 @@ NEEDED = ("Makefile", "VERSION", "packaging", "bpf", "daemon", "common", "lacp",
 CORE, HOLD, HOLD_READER = "lacp/", "bpf/slow_hold.h", "daemon/lacp_thread/lacp_thread_hold.c"
 
 # name: [(file, what is there, what is there with the defect)...]
-MUTANTS = {"max_links: a port that does not get in sync keeps its place": [
-    (CORE + "rank.c", "	return sys->state.config.max_links || sys->state.config.min_links_strict;",
-     "	return sys->state.config.min_links_strict;")],
-           "max_links: breaks before it makes": [
-               (CORE + "rank.c",
-                "	return lacp_works(port) && count_ready_before(sys, port, now_ns) < most;",
-                "	return false;")],
-           "an aggregatable aggregator that refuses beats one that works": [(
-               CORE + "aggregator.c", "	if (a->enough != b->enough)",
-               "	if (a->aggregatable != b->aggregatable)\n"
-               "		return a->aggregatable;\n	if (a->enough != b->enough)")],
-           "lacp_fallback all ignores max_links": [
-               (CORE + "fallback.c",
-                "most = config->max_links ? config->max_links : LACP_MAX_PORTS;",
-                "most = LACP_MAX_PORTS;")],
-           "fallback ends at the first PDU on any port": [
-               (CORE + "fallback.c", "		if (sys->port[slot].actor.state & CARRY)",
-                "		if (sys->port[slot].config.link && lacp_has_partner(&sys->port[slot]))")],
-           "a gap between silence and fallback": [
-               (CORE + "fallback.c", "	if (port->actor.state & CARRY)\n		return AT_ONCE;",
-                "	if (port->actor.state & CARRY)\n		return 0;")],
-           "min_links_lacp: the ports still say that they collect": [
-               (CORE + "rank.c", "	if (!config->min_links_strict || config->min_links < 2)",
-                "	if (1)")],
-           "one lost PDU costs 30 s": [
-               (CORE + "receive.c",
-                "	return ((pdu->partner.state ^ port->actor.state) & bits) != 0;",
-                "	return bits == 0;"),
-               (CORE + "mux.c", "port->repeats = 1 + LACP_REPEATS;", "port->repeats = 0;"),
-               (CORE + "periodic.c", "	bool waits = port->unsettled_ns && now_ns",
-                "	bool waits = 0 && now_ns")],
-           "another name of the system, and the ports go on": [(
-               CORE + "actor.c", "		leave_lag(sys, slot, now_ns);", "		lacp_unselect(sys, slot);")],
-           "a bond that is down goes on": [
-               (CORE + "port.c", "config->link == LACP_LINK_STOPPED && !sys->port[slot].stopped",
-                "config->link > LACP_LINK_STOPPED"),
-               (CORE + "port.c", "	port->stopped = config->link == LACP_LINK_STOPPED;",
-                "	port->stopped = 0;\n	port->config.link = config->link != LACP_LINK_DOWN;")],
-           "a bond that is down does not say so": [
-               (CORE + "port.c", "		lacp_leave(sys, slot, now_ns);\n	}\n	store_config",
-                "		lacp_unselect(sys, slot);\n	}\n	store_config")],
-           "a passive port takes its leave without a word": [
-               (CORE + "actor.c",
-                "	return port->actor.state & ~info->state & ~port->partner.state & LACP_ACTIVITY;",
-                "	return port && !info;")],
-           "a new port priority of the partner ends the port": [
-               (CORE + "receive.c", "	if (same_port(partner, &port->partner))", "	if (!port)")],
-           "a turn ends by time, and has no timer": [
-               (CORE + "rank.c",
-                "is_ranked(sys) ? later_than(port->out_sync_ns, turn_ns(port)) : 0,", "0,")],
-           "lacp_wtr ends by time, and has no timer": [
-               (CORE + "rank.c",
-                "later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),", "0,")],
-           "min_links_lacp: two ends refuse each other for ever": [
-               (CORE + "rank.c", "now_ns >= port->behind_ns + rest_ns(port);", "0 * now_ns;")],
-           "lacp_partner: a stranger is believed": [(CORE + "stranger.c",
-                                                     "	return memcmp(believed, anybody",
-                                                     "	return 0 && memcmp(believed, anybody")],
-           "hold: ends for the partner's port priority": [
-               (HOLD, "slow_same(frame + LACP_ACTOR, words->partner, LACP_PORT_PRIORITY)",
-                "slow_same(frame + LACP_ACTOR, words->partner, LACP_PORT)")],
-           "hold: ends for the partner's rate and activity": [(
-               HOLD, "	} else if (!slow_is_in_sync(words, frame)) {",
-               "	} else if (!slow_is_in_sync(words, frame) ||\n"
-               "		   ((frame[LACP_ACTOR_STATE] ^ words->partner[LACP_STATE]) &\n"
-               "		    (LACP_TIMEOUT | LACP_ACTIVITY))) {")],
-           "hold: says SYNC for a port that does not collect": [
-               (HOLD, "	if (carries)\n		state |= LACP_SYNCHRONIZATION | carries;",
-                "	state |= LACP_SYNCHRONIZATION | carries;")],
-           "hold: puts a port back by the last PDU sent": [
-               (HOLD, "	__u32 back = port->withheld & allowed & words->told;",
-                "	__u32 back = port->withheld & allowed & words->pdu[LACP_ACTOR_STATE];")],
-           "hold: only its last answer counts among three PDUs in a second": [
-               (CORE + "port.c", "	if (last_ns > LACP_HOLD_GAP)", "	if (!last_ns)")],
-           "hold: old words are believed, though later ones were missed": [
-               (HOLD_READER, "	return pdu->received_ns < hold->missed_ns;",
-                "	return hold && !pdu;")],
-           "hold: answers in the partner's version, with its TLVs": [
-               (HOLD, "bpf_skb_store_bytes(skb, 0, frame, XBOND_PDU_SIZE, 0);",
-                "bpf_skb_store_bytes(skb, 0, frame, 15, 0);")]}
+MUTANTS = {
+    "max_links: a port that does not get in sync keeps its place": [
+        (CORE + "rank.c",
+         "	return sys->state.config.max_links || sys->state.config.min_links_strict;",
+         "	return sys->state.config.min_links_strict;")],
+    "max_links: breaks before it makes": [
+        (CORE + "rank.c",
+         "	return lacp_works(port) && count_ready_before(sys, port, now_ns) < most;",
+         "	return false;")],
+    "an aggregatable aggregator that refuses beats one that works": [
+        (CORE + "aggregator.c", "	if (a->enough != b->enough)",
+         "	if (a->aggregatable != b->aggregatable)\n"
+         "		return a->aggregatable;\n	if (a->enough != b->enough)")],
+    "lacp_fallback all ignores max_links": [
+        (CORE + "fallback.c", "most = config->max_links ? config->max_links : LACP_MAX_PORTS;",
+         "most = LACP_MAX_PORTS;")],
+    "fallback ends at the first PDU on any port": [
+        (CORE + "fallback.c", "		if (sys->port[slot].actor.state & CARRY)",
+         "		if (sys->port[slot].config.link && lacp_has_partner(&sys->port[slot]))")],
+    "a gap between silence and fallback": [
+        (CORE + "fallback.c", "	if (port->actor.state & CARRY)\n		return AT_ONCE;",
+         "	if (port->actor.state & CARRY)\n		return 0;")],
+    "min_links_lacp: the ports still say that they collect": [
+        (CORE + "rank.c", "	if (!config->min_links_strict || config->min_links < 2)",
+         "	if (1)")],
+    "one lost PDU costs 30 s": [
+        (CORE + "receive.c", "	return ((pdu->partner.state ^ port->actor.state) & bits) != 0;",
+         "	return bits == 0;"),
+        (CORE + "mux.c", "port->repeats = 1 + LACP_REPEATS;", "port->repeats = 0;"),
+        (CORE + "periodic.c", "	bool waits = port->unsettled_ns && now_ns",
+         "	bool waits = 0 && now_ns")],
+    "another name of the system, and the ports go on": [
+        (CORE + "actor.c", "		leave_lag(sys, slot, now_ns);",
+         "		lacp_unselect(sys, slot);")],
+    "a bond that is down goes on": [
+        (CORE + "port.c", "config->link == LACP_LINK_STOPPED && !sys->port[slot].stopped",
+         "config->link > LACP_LINK_STOPPED"),
+        (CORE + "port.c", "	port->stopped = config->link == LACP_LINK_STOPPED;",
+         "	port->stopped = 0;\n	port->config.link = config->link != LACP_LINK_DOWN;")],
+    "a bond that is down does not say so": [
+        (CORE + "port.c",
+         "		lacp_leave(sys, slot, now_ns);\n	}\n	store_config",
+         "		lacp_unselect(sys, slot);\n	}\n	store_config")],
+    "a passive port takes its leave without a word": [
+        (CORE + "actor.c",
+         "	return port->actor.state & ~info->state & ~port->partner.state & LACP_ACTIVITY;",
+         "	return port && !info;")],
+    "a new port priority of the partner ends the port": [
+        (CORE + "receive.c", "	if (same_port(partner, &port->partner))", "	if (!port)")],
+    "a turn ends by time, and has no timer": [
+        (CORE + "rank.c", "is_ranked(sys) ? later_than(port->out_sync_ns, turn_ns(port)) : 0,",
+         "0,")],
+    "lacp_wtr ends by time, and has no timer": [
+        (CORE + "rank.c", "later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),",
+         "0,")],
+    "min_links_lacp: two ends refuse each other for ever": [
+        (CORE + "rank.c", "now_ns >= port->behind_ns + rest_ns(port);", "0 * now_ns;")],
+    "lacp_partner: a stranger is believed": [
+        (CORE + "stranger.c", "	return !lacp_is_believed(", "	return 0 && !lacp_is_believed(")],
+    "hold: ends for the partner's port priority": [
+        (HOLD, "lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT_PRIORITY)",
+         "lacp_same(frame + SLOW_ACTOR, words->partner, LACP_INFO_PORT)")],
+    "hold: ends for the partner's rate and activity": [
+        (HOLD, "	} else if (!slow_is_in_sync(words, frame)) {",
+         "	} else if (!slow_is_in_sync(words, frame) ||\n"
+         "		   ((frame[SLOW_ACTOR_STATE] ^ words->partner[LACP_INFO_STATE]) &\n"
+         "		    (LACP_TIMEOUT | LACP_ACTIVITY))) {")],
+    "hold: says SYNC for a port that does not collect": [
+        (HOLD, "	if (carries)\n		state |= LACP_SYNCHRONIZATION | carries;",
+         "	state |= LACP_SYNCHRONIZATION | carries;")],
+    "hold: puts a port back by the last PDU sent": [
+        (HOLD, "	__u32 back = port->withheld & allowed & words->told;",
+         "	__u32 back = port->withheld & allowed & words->pdu[SLOW_ACTOR_STATE];")],
+    "hold: only its last answer counts among three PDUs in a second": [
+        (CORE + "port.c", "	if (last_ns > LACP_HOLD_GAP)", "	if (!last_ns)")],
+    "hold: old words are believed, though later ones were missed": [
+        (HOLD_READER, "	return pdu->received_ns < hold->missed_ns;", "	return hold && !pdu;")],
+    "hold: answers in the partner's version, with its TLVs": [
+        (HOLD, "bpf_skb_store_bytes(skb, 0, frame, XBOND_PDU_SIZE, 0);",
+         "bpf_skb_store_bytes(skb, 0, frame, 15, 0);")],
+}
 
 
 def change(tree, places):

@@ -19,7 +19,8 @@ from ...bench import xdp
 from ...bench.rows import Row, alternate, median_difference, write_json
 
 from traffic import Stream  # pylint: disable=wrong-import-order
-from lab import run, wait_for  # pylint: disable=wrong-import-order
+from namespace import run  # pylint: disable=wrong-import-order
+from waiting import wait_for  # pylint: disable=wrong-import-order
 from .machine import Nics
 
 QUICK = bool(os.environ.get("QUICK"))

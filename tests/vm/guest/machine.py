@@ -11,7 +11,8 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../net"))
 
-from lab import PATIENCE, run, wait_for  # noqa: E402
+from namespace import run  # noqa: E402
+from waiting import PATIENCE, wait_for  # noqa: E402
 
 
 class Qmp:

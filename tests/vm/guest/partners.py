@@ -7,7 +7,8 @@ import re
 import subprocess
 
 from kernel_bond import set_coupled_control
-from lab import end, wait_for
+from namespace import end
+from waiting import wait_for
 
 FLAGS = ["activity", "timeout", "aggregation", "synchronization", "collecting", "distributing",
          "defaulted", "expired"]

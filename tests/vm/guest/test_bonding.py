@@ -4,9 +4,9 @@ is made anew.
 """
 import pytest
 
-from lab import wait_for
 from test_slave_sockets import FOR_THE_BOND, FOR_THE_LINK, LLDP, NEAREST, Ears, frame
 from traffic import Stream, send_frames
+from waiting import wait_for
 
 PEER = "bonding"
 MODES = {"balance-rr": pytest.mark.once, "active-backup": pytest.mark.small,

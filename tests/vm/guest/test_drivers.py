@@ -7,11 +7,13 @@ import pathlib
 import pytest
 
 import lab as lab_module
-from lab import KERNEL, ROOT, Refused, run, wait_for
+from lab import ROOT, Refused
 from conftest import Setting
 from machine import DRIVERS, MODELS, nic_mac
+from namespace import KERNEL, run
 from test_nic import add_vlan, state
 from traffic import Stream
+from waiting import wait_for
 
 pytestmark = pytest.mark.drivers
 KINDS = list(dict.fromkeys(DRIVERS))

@@ -4,10 +4,10 @@ independent control.
 import pytest
 
 from kernel_bond import has_coupled_control
-from lab import wait_for
 from lacp import distributing, ports
 from partners import KernelBond
 from traffic import Stream
+from waiting import wait_for
 
 NEAR = ("mode", "802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4", "lacp_fallback",
         "none")

@@ -9,10 +9,10 @@ import time
 import pytest
 
 from junk import BROADCAST, OAM, Calm, Floods, forged, other
-from lab import wait_for
 from lacp import distributing, is_slow, ports, tx_slots
 from partners import KernelBond, Team, differences
 from traffic import Capture, Stream, send_frames
+from waiting import wait_for
 
 PARTNERS = {"bonding": KernelBond, "team": Team}
 NEAR = ("mode", "802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4", "lacp_fallback",

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from lab import wait_for
 from lacp import SLOW_MAC, distributing, is_slow, ports
 from partners import KernelBond
 from traffic import Capture
+from waiting import wait_for
 
 PEER = "bonding"
 GROUP = SLOW_MAC.hex(":")

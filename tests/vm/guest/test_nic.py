@@ -8,9 +8,10 @@ import time
 
 import pytest
 
-from lab import BONDD, wait_for
+from lab import BONDD
 from machine import promiscuous
 from traffic import Capture, Stream
+from waiting import wait_for
 
 
 @pytest.mark.small

@@ -7,9 +7,9 @@ import struct
 
 import pytest
 
-from lab import wait_for
 from machine import promiscuous
 from traffic import Stream
+from waiting import wait_for
 
 
 @pytest.mark.small

@@ -1,9 +1,10 @@
 """rx_hook and xdp_tx on NICs with native XDP, rings and offloads of their own (virtio)."""
 import pytest
 
-from lab import ROOT, wait_for
+from lab import ROOT
 from traffic import Stream
 from test_nic import add_vlan, state
+from waiting import wait_for
 
 
 def hooks(host):

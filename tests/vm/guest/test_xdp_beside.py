@@ -9,9 +9,10 @@ import shutil
 
 import pytest
 
-from lab import compile_bpf, wait_for
+from namespace import compile_bpf
 from traffic import Stream
 from test_xdp import check_both_ways, hooks
+from waiting import wait_for
 
 OURS, THEIRS = "xbond_xdp_rx", "xdpfilt_alw_udp"
 FILTERED = 9009
@@ -111,11 +112,8 @@ def test_bondd_dies_when_it_joins(switched, step):
         add_filter(near, dev)
     switched.bond("active-backup", "device", "veth")
     near.stop_bondd()
-    near.environment = {"XBOND_TEST_DIE_AT": step}
-    near.start_bondd()
-    assert near.ctl_try("set", "bond0", "rx_hook", "xdp").returncode == 3
-    near.bondd.wait(10)
-    near.environment = {}
+    with near.dying_at(step):
+        assert near.ctl_try("set", "bond0", "rx_hook", "xdp").returncode == 3
     near.start_bondd()
     wait_for(lambda: hooks(near) in (["xdp", "xdp"], ["tc", "tc"]), "both or none")
     joined = [THEIRS, OURS] if hooks(near)[0] == "xdp" else [THEIRS]

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ARP, neighbour solicitation and advertisement (RFC 4861), which broadcast_neighbor sends by every
+ * port. For both transmit entry points: they bring the headers within reach.
+ */
+#ifndef XBOND_BPF_NEIGHBOUR_H
+#define XBOND_BPF_NEIGHBOUR_H
+
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ipv6.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#define NEIGHBOUR_SOLICITATION 135
+#define NEIGHBOUR_ADVERTISEMENT 136
+
+/* What is looked at behind the Ethernet header of an IPv6 packet. */
+struct neighbour_headers {
+	struct ipv6hdr ip;
+	__u8 type; /* of ICMPv6 */
+} __attribute__((packed));
+
+static __always_inline int neighbour_is_message(const struct neighbour_headers *headers)
+{
+	return headers->ip.nexthdr == IPPROTO_ICMPV6 && (headers->type == NEIGHBOUR_SOLICITATION ||
+							 headers->type == NEIGHBOUR_ADVERTISEMENT);
+}
+
+#endif

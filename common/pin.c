@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/pin.h"
+
+#include <bpf/bpf.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+
+const char *pin_path(char ret_path[PIN_PATH_SIZE], const char *dir, const char *name)
+{
+	snprintf(ret_path, PIN_PATH_SIZE, "%s/%s", dir, name);
+	return ret_path;
+}
+
+int pin_open(const char *dir, const char *name)
+{
+	char path[PIN_PATH_SIZE];
+
+	return bpf_obj_get(pin_path(path, dir, name));
+}
+
+/* The device's number is where an XDP link has it; bookworm's headers know no other. */
+int pin_link_read(int link_fd, struct pin_link *ret_link)
+{
+	struct bpf_link_info info = {};
+	uint32_t length = sizeof(info);
+	int r = bpf_obj_get_info_by_fd(link_fd, &info, &length);
+
+	if (!r)
+		*ret_link = (struct pin_link){ info.prog_id, info.xdp.ifindex };
+	return r;
+}

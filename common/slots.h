@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sets of slots: a bit for each of a bond's XBOND_MAX_SLAVES. */
+#ifndef XBOND_COMMON_SLOTS_H
+#define XBOND_COMMON_SLOTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+/* Nothing for XBOND_NO_SLOT and whatever else is no slot. */
+static inline uint64_t slots_bit(unsigned int slot)
+{
+	return slot < XBOND_MAX_SLAVES ? UINT64_C(1) << slot : 0;
+}
+
+static inline bool slots_have(uint64_t slots, unsigned int slot)
+{
+	return slots & slots_bit(slot);
+}
+
+static inline unsigned int slots_count(uint64_t slots)
+{
+	return (unsigned int)__builtin_popcountll(slots);
+}
+
+#endif

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How tests wait: for a condition with a deadline; for nothing to change for a while; or, where the
+pass of time itself is what is tested, so long and no longer. No test calls time.sleep() itself.
+"""
+import os
+import time
+
+# An emulated machine is slower. Where its clock follows instructions, that leaps forward by seconds
+# whenever all the guest does is wait for a file of this machine: there only the host can say what
+# takes too long.
+PATIENCE = 10000 if os.environ.get("XBOND_VM_STEADY") else 3 if os.environ.get("XBOND_VM") else 1
+
+
+def wait_for(condition, what, deadline=5.0, interval=0.02):
+    """Returns the first true value of condition(); fails after deadline seconds."""
+    deadline *= PATIENCE
+    end = time.monotonic() + deadline
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"waited {deadline} s in vain for {what}; last: {value!r}")
+        time.sleep(interval)
+
+
+def moments(seconds, interval=0.1):
+    """Yields 0, 1, ... every interval for so many seconds. For what must hold all the while, and
+    for what a test does at a steady rate.
+    """
+    began, number = time.monotonic(), 0
+    while time.monotonic() < began + seconds:
+        yield number
+        number += 1
+        time.sleep(max(0, min(number * interval, seconds) + began - time.monotonic()))
+
+
+def quiet_for(seconds, why):
+    """Lets so much time pass. For what only time can bring about, such as the age of something that
+    nobody shows; why says what that is.
+    """
+    assert why
+    time.sleep(seconds)
