@@ -14,7 +14,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNT = int(os.environ.get("HISTORIES", "100000"))
-NEEDED = ("Makefile", "VERSION", "packaging", "bpf", "daemon", "common", "lacp", "tests/sim")
+NEEDED = ("Makefile", "VERSION", "packaging", "bpf", "daemon", "common", "lacp", "rules",
+          "tests/sim")
 CORE, HOLD, HOLD_READER = "lacp/", "bpf/slow_hold.h", "daemon/lacp_thread/lacp_thread_hold.c"
 
 # name: [(file, what is there, what is there with the defect)...]
@@ -66,7 +67,8 @@ MUTANTS = {
          "	return port->actor.state & ~info->state & ~port->partner.state & LACP_ACTIVITY;",
          "	return port && !info;")],
     "a new port priority of the partner ends the port": [
-        (CORE + "receive.c", "	if (receive_same_port(partner, &port->partner))", "	if (!port)")],
+        (CORE + "receive.c", "	if (receive_same_port(partner, &port->partner))",
+         "	if (!port)")],
     "a turn ends by time, and has no timer": [
         (CORE + "rank.c",
          "rank_is_ranked(sys) ? rank_later_than(port->out_sync_ns, rank_turn_ns(port)) : 0,",
