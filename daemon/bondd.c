@@ -142,14 +142,14 @@ static int open_sockets(struct daemon *daemon)
 static int start(struct daemon *daemon, struct err *err)
 {
 	struct rlimit fds = { MAX_FDS, MAX_FDS };
-	int r = house_open(&daemon->paths, err);
+	int r = directories_open(&daemon->paths, err);
 
 	if (r)
 		return r;
 	setrlimit(RLIMIT_NOFILE, &fds);
 	dataplane_init();
-	daemon->slowio = slowio_new(err);
-	if (!daemon->slowio)
+	daemon->lacp_thread = lacp_thread_new(err);
+	if (!daemon->lacp_thread)
 		return -ENOMEM;
 	r = open_sockets(daemon);
 	if (r)
@@ -174,7 +174,7 @@ static void stop(struct daemon *daemon)
 	watch_done(daemon);
 	announcer_free(daemon->announcer);
 	burst_done(daemon);
-	slowio_free(daemon->slowio);
+	lacp_thread_free(daemon->lacp_thread);
 	ethtool_done(&daemon->ethtool);
 	nl_done(&daemon->nl);
 	sd_event_unref(daemon->event);

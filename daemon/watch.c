@@ -115,7 +115,7 @@ static void note_filter(struct bond *bond, int ifindex, bool changed)
 {
 	bond_for_each_member (bond, slot)
 		if (ifindex == (int)bond_slave(bond, slot)->ifindex ||
-		    ifindex == MONITOR_SHARED_BLOCK)
+		    ifindex == RTNL_LISTENER_SHARED_BLOCK)
 			slave_hooks_note(bond, slot, changed);
 }
 
@@ -126,8 +126,8 @@ static void on_filter(int ifindex, unsigned int priority, unsigned int handle, b
 
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		note_filter(bond, ifindex, !attach_is_our_filter(priority, handle));
-		if (bond->has_filters == gone &&
-		    (ifindex == (int)bond_pin(bond)->ifindex || ifindex == MONITOR_SHARED_BLOCK))
+		if (bond->has_filters == gone && (ifindex == (int)bond_pin(bond)->ifindex ||
+						  ifindex == RTNL_LISTENER_SHARED_BLOCK))
 			bond->filters_due = true;
 	}
 	if (gone && attach_is_our_priority(priority))
@@ -170,7 +170,7 @@ static void on_resync(void *arg)
 	config_look_again(daemon);
 }
 
-static const struct monitor_callbacks callbacks = {
+static const struct rtnl_listener_callbacks callbacks = {
 	.link = on_link,
 	.qdisc = on_qdisc,
 	.filter = on_filter,
@@ -182,7 +182,7 @@ static void read_messages(struct daemon *daemon)
 {
 	latency_note("messages");
 	burst_begin(daemon);
-	monitor_read(&daemon->monitor);
+	rtnl_listener_read(&daemon->listener);
 	burst_end(daemon);
 	bypass_follow_filters(daemon);
 	slave_hooks_follow_noted(daemon);
@@ -204,7 +204,7 @@ static int on_kept(sd_event_source *source, void *arg)
 {
 	struct daemon *daemon = arg;
 
-	sd_event_source_set_enabled(source, daemon->monitor.kept ? SD_EVENT_ON : SD_EVENT_OFF);
+	sd_event_source_set_enabled(source, daemon->listener.kept ? SD_EVENT_ON : SD_EVENT_OFF);
 	read_messages(daemon);
 	return 0;
 }
@@ -307,7 +307,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	burst_settle(daemon);
 	bypass_follow_captures(daemon);
 	idle_turn();
-	groups_follow(daemon);
+	slave_multicast_follow(daemon);
 	idle_turn();
 	config_wait_tick(daemon);
 	if (ticks % TICKS_PER_CHECK == 0)
@@ -348,12 +348,12 @@ int watch_init(struct daemon *daemon)
 	sd_event_source *tick = NULL;
 	int r;
 
-	r = monitor_init(&daemon->monitor, &callbacks, daemon);
+	r = rtnl_listener_init(&daemon->listener, &callbacks, daemon);
 	if (r)
 		return r;
-	r = watch_fd(daemon, monitor_fd(&daemon->monitor), on_monitor);
+	r = watch_fd(daemon, rtnl_listener_fd(&daemon->listener), on_monitor);
 	if (r >= 0)
-		r = watch_fd(daemon, slowio_fd(daemon->slowio), on_lacp);
+		r = watch_fd(daemon, lacp_thread_fd(daemon->lacp_thread), on_lacp);
 	if (r < 0)
 		return r;
 	r = sd_event_add_time_relative(daemon->event, &tick, CLOCK_MONOTONIC, 0, TICK_ACCURACY_US,
@@ -378,5 +378,5 @@ void watch_done(struct daemon *daemon)
 {
 	daemon->sync = sd_event_source_disable_unref(daemon->sync);
 	daemon->kept = sd_event_source_disable_unref(daemon->kept);
-	monitor_done(&daemon->monitor);
+	rtnl_listener_done(&daemon->listener);
 }

@@ -103,7 +103,7 @@ static int open_bpf_dir(const char *bpf_dir, struct err *err)
 	return r ? r : lock_bpf_dir(bpf_dir, err);
 }
 
-int house_open(const struct paths *paths, struct err *err)
+int directories_open(const struct paths *paths, struct err *err)
 {
 	int r;
 
@@ -117,7 +117,7 @@ int house_open(const struct paths *paths, struct err *err)
 	return r ? r : open_bpf_dir(paths->bpf_dir, err);
 }
 
-int house_reopen(const struct paths *paths, struct err *err)
+int directories_reopen(const struct paths *paths, struct err *err)
 {
 	if (!access(paths->bpf_dir, F_OK) && pins_on_bpffs(paths->bpf_dir))
 		return 0;

@@ -77,8 +77,8 @@ static void enter(struct bond *bond)
 	bond_for_each_member (bond, slot)
 		members |= UINT64_C(1) << slot;
 	bond->lacp_config = config_of(bond);
-	bond->lacp = slowio_add(bond->daemon->slowio, &bond->dataplane.pins, members,
-				&bond->lacp_config, &err);
+	bond->lacp = lacp_thread_add(bond->daemon->lacp_thread, &bond->dataplane.pins, members,
+				     &bond->lacp_config, &err);
 	memset(bond->lacp_ports, 0, sizeof(bond->lacp_ports));
 	if (!bond->lacp)
 		log_error("%s: %s", bond_pin(bond)->name, err.text);
@@ -91,7 +91,7 @@ static void follow_config(struct bond *bond)
 	if (!memcmp(&config, &bond->lacp_config, sizeof(config)))
 		return;
 	bond->lacp_config = config;
-	if (slowio_configure(bond->lacp, &config))
+	if (lacp_thread_configure(bond->lacp, &config))
 		log_error("%s: LACP refuses its options", bond_pin(bond)->name);
 }
 
@@ -106,7 +106,7 @@ static void follow_port(struct bond *bond, unsigned int slot)
 		struct lacp_port_config down = config;
 
 		down.link = LACP_LINK_DOWN;
-		slowio_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &down);
+		lacp_thread_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &down);
 	}
 	if (config.link)
 		bond->members[slot].flapped = false;
@@ -114,10 +114,10 @@ static void follow_port(struct bond *bond, unsigned int slot)
 		return;
 	bond->lacp_ports[slot] = config;
 	if (!config.port) {
-		slowio_remove_port(bond->lacp, slot);
+		lacp_thread_remove_port(bond->lacp, slot);
 		return;
 	}
-	r = slowio_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &config);
+	r = lacp_thread_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &config);
 	if (r)
 		log_error("%s: LACP refuses %s: %s", bond_pin(bond)->name,
 			  bond_slave(bond, slot)->name, strerror(-r));
@@ -137,7 +137,7 @@ void bond_lacp_follow(struct bond *bond)
 		return;
 	follow_config(bond);
 	/* What is on its way from the partner of a slave that leaves for a while is still taken. */
-	slowio_linger(bond->lacp, bond->is_down ? 0 : rx_turn_out(bond));
+	lacp_thread_linger(bond->lacp, bond->is_down ? 0 : rx_turn_out(bond));
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		follow_port(bond, slot);
 }
@@ -145,7 +145,7 @@ void bond_lacp_follow(struct bond *bond)
 void bond_lacp_stop(struct bond *bond, bool forget)
 {
 	if (bond->lacp)
-		slowio_remove(bond->lacp, forget);
+		lacp_thread_remove(bond->lacp, forget);
 	bond->lacp = NULL;
 }
 
@@ -153,14 +153,14 @@ uint64_t bond_lacp_distributing(const struct bond *bond)
 {
 	if (!mode_has(bond->dataplane.pins.bond->mode, MODE_LACP))
 		return UINT64_MAX;
-	return bond->lacp ? slowio_distributing(bond->lacp) : 0;
+	return bond->lacp ? lacp_thread_distributing(bond->lacp) : 0;
 }
 
 uint64_t bond_lacp_collecting(const struct bond *bond)
 {
 	if (!mode_has(bond->dataplane.pins.bond->mode, MODE_LACP))
 		return UINT64_MAX;
-	return bond->lacp ? slowio_collecting(bond->lacp) : 0;
+	return bond->lacp ? lacp_thread_collecting(bond->lacp) : 0;
 }
 
 bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers)
@@ -173,15 +173,15 @@ bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, u
 	bond->marked_for = *plan;
 	bond_for_each_member (bond, slot)
 		if (losers & ~bond->marked & UINT64_C(1) << slot)
-			slowio_drain(bond->lacp, slot);
+			lacp_thread_drain(bond->lacp, slot);
 	bond->marked |= losers;
-	if (losers & slowio_draining(bond->lacp))
+	if (losers & lacp_thread_draining(bond->lacp))
 		return true;
 	bond->marked = 0;
 	return false;
 }
 
-static void log_event(struct bond *bond, const struct slowio_event *event)
+static void log_event(struct bond *bond, const struct lacp_thread_event *event)
 {
 	const char *name = bond_pin(bond)->name, *port = bond_slave(bond, event->slot)->name;
 	char system[MAC_FORMAT_SIZE];
@@ -230,8 +230,8 @@ static void log_event(struct bond *bond, const struct slowio_event *event)
 
 void bond_lacp_log(struct bond *bond)
 {
-	struct slowio_event event;
+	struct lacp_thread_event event;
 
-	while (bond->lacp && slowio_take(bond->lacp, &event))
+	while (bond->lacp && lacp_thread_take(bond->lacp, &event))
 		log_event(bond, &event);
 }

@@ -111,7 +111,7 @@ int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err)
 	const struct new_mac new = { .ifindex = (int)pin->ifindex, .mac = mac };
 	int r;
 
-	r = elsewhere_call(&bond->daemon->nl, pin->netnsid, set_mac, &new, err);
+	r = netns_call(&bond->daemon->nl, pin->netnsid, set_mac, &new, err);
 	if (!r)
 		memcpy(pin->mac, mac, XBOND_MAC_SIZE);
 	return r;

@@ -30,7 +30,7 @@ static void set_priority(int fd, int priority)
 
 static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, size_t length)
 {
-	struct slowio_bond *bond = context;
+	struct lacp_thread_bond *bond = context;
 	struct sockaddr_ll to = {
 		.sll_family = AF_PACKET,
 		.sll_ifindex = bond->ifindex[slot],
@@ -48,7 +48,7 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 	if (pdu.kind == LACP_PDU_MARKER)
 		set_priority(bond->send_fd, TC_PRIO_CONTROL);
 	if (pdu.kind == LACP_PDU_LACP)
-		slowio_hold_sent(&bond->sent[slot], frame, clock_now_ns());
+		lacp_thread_hold_sent(&bond->sent[slot], frame, clock_now_ns());
 }
 
 static void change(uint64_t *mask, unsigned int slot, bool on)
@@ -63,7 +63,7 @@ static void change(uint64_t *mask, unsigned int slot, bool on)
  * While XDP chooses, the carrier stays as it is: the main loop ends that first, in its order
  * (dataplane_set_flags()).
  */
-static uint32_t carrier_flags(const struct slowio_bond *bond)
+static uint32_t carrier_flags(const struct lacp_thread_bond *bond)
 {
 	uint32_t flags = XBOND_F_CARRIER;
 
@@ -71,10 +71,10 @@ static uint32_t carrier_flags(const struct slowio_bond *bond)
 		flags &= bond->table->flags;
 	else if (!carrier_has_enough(bond->collecting, bond->sys.state.config.min_links))
 		return 0; /* a port that only collects counts: it receives */
-	return flags && bond->pair == SLOWIO_PAIR_AROUND ? flags | XBOND_F_OPENING : flags;
+	return flags && bond->pair == LACP_THREAD_PAIR_AROUND ? flags | XBOND_F_OPENING : flags;
 }
 
-static uint64_t receiving(const struct slowio_bond *bond)
+static uint64_t receiving(const struct lacp_thread_bond *bond)
 {
 	return bond->collecting | bond->lingering;
 }
@@ -86,7 +86,7 @@ static uint64_t receiving(const struct slowio_bond *bond)
  */
 static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
 {
-	struct slowio_bond *bond = context;
+	struct lacp_thread_bond *bond = context;
 
 	if (bond->ends) /* the main loop has other masks for the next mode */
 		return;
@@ -100,7 +100,7 @@ static void on_port(void *context, unsigned int slot, bool collecting, bool dist
 }
 
 /* Slots that the programs have taken out of a mask, and the thread has not noticed yet. */
-static uint64_t taken_out(const struct slowio_bond *bond, uint32_t of)
+static uint64_t taken_out(const struct lacp_thread_bond *bond, uint32_t of)
 {
 	uint64_t slots = 0;
 
@@ -112,17 +112,17 @@ static uint64_t taken_out(const struct slowio_bond *bond, uint32_t of)
 	return slots;
 }
 
-static uint64_t taken_out_of_tx(const struct slowio_bond *bond)
+static uint64_t taken_out_of_tx(const struct lacp_thread_bond *bond)
 {
 	return taken_out(bond, LACP_DISTRIBUTING);
 }
 
-static uint64_t taken_out_of_rx(const struct slowio_bond *bond)
+static uint64_t taken_out_of_rx(const struct lacp_thread_bond *bond)
 {
 	return taken_out(bond, LACP_COLLECTING);
 }
 
-static void publish_masks(struct slowio_bond *bond, uint64_t tx, uint64_t rx)
+static void publish_masks(struct lacp_thread_bond *bond, uint64_t tx, uint64_t rx)
 {
 	store_release(bond->table->tx_mask, tx & ~taken_out_of_tx(bond));
 	store_release(bond->table->rx_mask, rx & ~taken_out_of_rx(bond));
@@ -135,8 +135,8 @@ static void publish_masks(struct slowio_bond *bond, uint64_t tx, uint64_t rx)
 	__atomic_and_fetch(&bond->table->rx_mask, ~taken_out_of_rx(bond), __ATOMIC_RELEASE);
 }
 
-void slowio_bond_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members,
-			 enum slowio_pair pair)
+void lacp_thread_bond_publish(struct lacp_thread_bond *bond, uint64_t tx, uint64_t members,
+			      enum lacp_thread_pair pair)
 {
 	const uint32_t ours = XBOND_F_CARRIER | XBOND_F_OPENING;
 	uint32_t flags;
@@ -150,7 +150,7 @@ void slowio_bond_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members
 
 static void on_aggregator(void *context, unsigned int aggregator)
 {
-	struct slowio_bond *bond = context;
+	struct lacp_thread_bond *bond = context;
 
 	(void)aggregator;
 	bond->has_news = true;
@@ -158,7 +158,7 @@ static void on_aggregator(void *context, unsigned int aggregator)
 
 static void on_drained(void *context, unsigned int slot, bool answered)
 {
-	struct slowio_bond *bond = context;
+	struct lacp_thread_bond *bond = context;
 
 	(void)answered;
 	change(&bond->draining, slot, false);
@@ -167,12 +167,12 @@ static void on_drained(void *context, unsigned int slot, bool answered)
 
 static void on_event(void *context, unsigned int slot, enum lacp_event event, unsigned int detail)
 {
-	struct slowio_bond *bond = context;
-	struct slowio_event news = { .slot = slot, .event = event, .detail = detail };
+	struct lacp_thread_bond *bond = context;
+	struct lacp_thread_event news = { .slot = slot, .event = event, .detail = detail };
 
 	bond->has_news = true;
 	memcpy(news.system, bond->sys.port[slot].stranger, LACP_MAC_SIZE);
-	if (bond->event_count < SLOWIO_EVENTS)
+	if (bond->event_count < LACP_THREAD_EVENTS)
 		bond->events[bond->event_count++] = news;
 }
 
@@ -186,19 +186,19 @@ static const struct lacp_outputs outputs = {
 
 static int on_pdu(void *context, void *data, size_t size)
 {
-	struct slowio_bond *bond = context;
+	struct lacp_thread_bond *bond = context;
 	const struct xbond_pdu *pdu = data;
 
 	if (size < sizeof(*pdu) || pdu->slot >= XBOND_MAX_SLAVES ||
 	    pdu->length > sizeof(pdu->frame) || (int)pdu->ifindex != bond->ifindex[pdu->slot] ||
-	    slowio_hold_is_outdated(&bond->hold[pdu->slot], pdu))
+	    lacp_thread_hold_is_outdated(&bond->hold[pdu->slot], pdu))
 		return 0;
 	lacp_receive(&bond->sys, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
 	return 0;
 }
 
 /* Into the copy that is not in force, and then that is. */
-static void save(struct slowio_bond *bond)
+static void save(struct lacp_thread_bond *bond)
 {
 	uint32_t idle = !(bond->pinned->current & 1);
 
@@ -217,7 +217,7 @@ static bool is_stale(uint64_t heartbeat_ns)
  * who is preempted before it beats too late. PDUs that wait in the ring are older than what the
  * programs have noted since, so they are read first; from the heartbeat on PDUs are ours again.
  */
-static bool beat(struct slowio_bond *bond)
+static bool beat(struct lacp_thread_bond *bond)
 {
 	uint64_t *heartbeat_ns = (uint64_t *)&bond->table->lacp_heartbeat_ns;
 	bool held = is_stale(__atomic_load_n(heartbeat_ns, __ATOMIC_ACQUIRE));
@@ -231,20 +231,21 @@ static bool beat(struct slowio_bond *bond)
 	return true;
 }
 
-static void end_holds(struct slowio_bond *bond)
+static void end_holds(struct lacp_thread_bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		slowio_hold_end(&bond->hold[slot], &bond->sys, slot);
+		lacp_thread_hold_end(&bond->hold[slot], &bond->sys, slot);
 }
 
-static void follow_holds(struct slowio_bond *bond)
+static void follow_holds(struct lacp_thread_bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (bond->sys.used & slots_bit(slot))
-			slowio_hold_follow(&bond->hold[slot], &bond->sys, slot, &bond->sent[slot]);
+			lacp_thread_hold_follow(&bond->hold[slot], &bond->sys, slot,
+						&bond->sent[slot]);
 }
 
-void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
+void lacp_thread_bond_run(struct lacp_thread_bond *bond, uint64_t now_ns)
 {
 	int taken;
 
@@ -262,7 +263,7 @@ void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
 	}
 }
 
-static int open_ring(struct slowio_bond *bond, const struct pins *pins, struct err *err)
+static int open_ring(struct lacp_thread_bond *bond, const struct pins *pins, struct err *err)
 {
 	char path[PIN_PATH_SIZE];
 	int fd;
@@ -280,7 +281,7 @@ static int open_ring(struct slowio_bond *bond, const struct pins *pins, struct e
  * A port whose slave left while bondd was away is none: it must not carry, nor be inherited by the
  * next slave there.
  */
-static void adopt(struct slowio_bond *bond, uint64_t members)
+static void adopt(struct lacp_thread_bond *bond, uint64_t members)
 {
 	const struct xbond_lacp *pinned = bond->pinned;
 	const struct lacp_system_state *system = &pinned->copy[pinned->current & 1].system;
@@ -295,24 +296,24 @@ static void adopt(struct slowio_bond *bond, uint64_t members)
 		used = 0;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		bond->ifindex[slot] = used & slots_bit(slot) ? (int)bond->table->ifindex[slot] : 0;
-		slowio_hold_adopt(&bond->hold[slot], &bond->sent[slot]);
+		lacp_thread_hold_adopt(&bond->hold[slot], &bond->sent[slot]);
 		if (!(used & slots_bit(slot)))
-			slowio_hold_clear(&bond->hold[slot], &bond->sent[slot]);
+			lacp_thread_hold_clear(&bond->hold[slot], &bond->sent[slot]);
 	}
 	bond->collecting = lacp_collecting(&bond->sys);
 	bond->distributing = lacp_distributing(&bond->sys);
 }
 
-struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const struct pins *pins,
-				    struct err *err)
+struct lacp_thread_bond *lacp_thread_bond_new(struct lacp_thread *lacp_thread, int send_fd,
+					      const struct pins *pins, struct err *err)
 {
-	struct slowio_bond *bond = calloc(1, sizeof(*bond));
+	struct lacp_thread_bond *bond = calloc(1, sizeof(*bond));
 
 	if (!bond) {
 		err_set(err, ENOMEM, "out of memory");
 		return NULL;
 	}
-	bond->slowio = slowio;
+	bond->lacp_thread = lacp_thread;
 	bond->send_fd = send_fd;
 	bond->table = pins->table;
 	bond->hold = pins->hold;
@@ -327,7 +328,8 @@ struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const st
 	return bond;
 }
 
-void slowio_bond_start(struct slowio_bond *bond, uint64_t members, const struct lacp_config *config)
+void lacp_thread_bond_start(struct lacp_thread_bond *bond, uint64_t members,
+			    const struct lacp_config *config)
 {
 	lacp_init(&bond->sys, config, &outputs, bond);
 	adopt(bond, members);
@@ -339,19 +341,19 @@ void slowio_bond_start(struct slowio_bond *bond, uint64_t members, const struct 
 	follow_holds(bond);
 }
 
-void slowio_bond_free(struct slowio_bond *bond)
+void lacp_thread_bond_free(struct lacp_thread_bond *bond)
 {
 	ring_buffer__free(bond->ring);
 	free(bond);
 }
 
-int slowio_bond_fd(const struct slowio_bond *bond)
+int lacp_thread_bond_fd(const struct lacp_thread_bond *bond)
 {
 	return ring_buffer__epoll_fd(bond->ring);
 }
 
 /* A link that is down for a moment only is down all the same. */
-static int configure_port(struct slowio_bond *bond, unsigned int slot,
+static int configure_port(struct lacp_thread_bond *bond, unsigned int slot,
 			  const struct lacp_port_config *config, uint64_t now_ns)
 {
 	int r = lacp_port_configure(&bond->sys, slot, config, now_ns);
@@ -363,20 +365,20 @@ static int configure_port(struct slowio_bond *bond, unsigned int slot,
 	return r;
 }
 
-int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifindex,
-			 const struct lacp_port_config *config)
+int lacp_thread_bond_set_port(struct lacp_thread_bond *bond, unsigned int slot, int ifindex,
+			      const struct lacp_port_config *config)
 {
 	uint64_t now_ns = clock_now_ns();
 
 	bond->ifindex[slot] = ifindex;
 	bond->changed = true;
-	slowio_hold_begin(&bond->hold[slot]);
+	lacp_thread_hold_begin(&bond->hold[slot]);
 	if (!(bond->sys.used & slots_bit(slot)))
 		return lacp_port_add(&bond->sys, slot, config, now_ns);
 	return configure_port(bond, slot, config, now_ns);
 }
 
-void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
+void lacp_thread_bond_remove_port(struct lacp_thread_bond *bond, unsigned int slot)
 {
 	bond->changed = true;
 	lacp_port_remove(&bond->sys, slot, clock_now_ns());
@@ -384,29 +386,29 @@ void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
 	change(&bond->distributing, slot, false);
 	change(&bond->draining, slot, false);
 	change(&bond->lingering, slot, false);
-	slowio_hold_clear(&bond->hold[slot], &bond->sent[slot]);
+	lacp_thread_hold_clear(&bond->hold[slot], &bond->sent[slot]);
 	bond->ifindex[slot] = 0;
 }
 
-void slowio_bond_forget(struct slowio_bond *bond)
+void lacp_thread_bond_forget(struct lacp_thread_bond *bond)
 {
 	bond->ends = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		slowio_bond_remove_port(bond, slot);
+		lacp_thread_bond_remove_port(bond, slot);
 	memset(bond->pinned, 0, sizeof(*bond->pinned));
 }
 
-uint64_t slowio_collecting(const struct slowio_bond *bond)
+uint64_t lacp_thread_collecting(const struct lacp_thread_bond *bond)
 {
 	return __atomic_load_n(&bond->collecting, __ATOMIC_ACQUIRE);
 }
 
-uint64_t slowio_distributing(const struct slowio_bond *bond)
+uint64_t lacp_thread_distributing(const struct lacp_thread_bond *bond)
 {
 	return __atomic_load_n(&bond->distributing, __ATOMIC_ACQUIRE);
 }
 
-uint64_t slowio_draining(const struct slowio_bond *bond)
+uint64_t lacp_thread_draining(const struct lacp_thread_bond *bond)
 {
 	return __atomic_load_n(&bond->draining, __ATOMIC_ACQUIRE);
 }

@@ -49,7 +49,7 @@ static struct bond *bond_new(struct daemon *daemon)
 	if (!bond)
 		abort();
 	bond->daemon = daemon;
-	bond->groups.pin_fd = -1;
+	bond->multicast.pin_fd = -1;
 	return bond;
 }
 
@@ -61,7 +61,7 @@ static void bond_free(struct bond *bond)
 		slave_hooks_end(bond, slot);
 	dataplane_close(&bond->dataplane);
 	pins_keep_nothing(bond);
-	groups_free(bond);
+	slave_multicast_free(bond);
 	free(bond);
 }
 
@@ -140,7 +140,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		return r;
 	}
 	bond->dataplane.settled = true; /* no program of it runs yet */
-	groups_open(bond);
+	slave_multicast_open(bond);
 	r = device_create(bond, err);
 	idle_turn();
 	if (!r)
@@ -154,7 +154,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		delay_stop(bond);
 		bond_lacp_stop(bond, true);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
-		groups_free(bond);
+		slave_multicast_free(bond);
 		free(bond);
 		return r;
 	}
@@ -180,7 +180,7 @@ static void end(struct bond *bond)
 	bond_lacp_stop(bond, true);
 	pins_keep_nothing(bond);
 	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
-	groups_free(bond);
+	slave_multicast_free(bond);
 	free(bond);
 }
 
@@ -279,7 +279,7 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 	}
 }
 
-static bool is_elsewhere(struct bond *bond)
+static bool is_in_other_netns(struct bond *bond)
 {
 	uint64_t here = dataplane_netns_cookie(), theirs = bond->dataplane.pins.table->netns_cookie;
 
@@ -308,7 +308,7 @@ static void adopt_ready(struct bond *bond)
 	struct err err;
 
 	recall(bond);
-	groups_open(bond);
+	slave_multicast_open(bond);
 	enlist(bond);
 	bond->adopting = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
@@ -328,7 +328,7 @@ static void adopt_ready(struct bond *bond)
 		xdp_upgrade_slave(bond, slot);
 		backlog_skip_follow(bond, slot);
 	}
-	groups_join(bond, members);
+	slave_multicast_join(bond, members);
 	if (xdp_follow_tx(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
 	xdp_upgrade_tx(bond);
@@ -351,7 +351,7 @@ static void finish_removal(struct bond *bond)
 
 	log_notice("%s: was half %s; it is removed", pin->name,
 		   pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
-	groups_open(bond);
+	slave_multicast_open(bond);
 	device_remove(&bond->daemon->nl, pin);
 	enlist(bond);
 	end(bond);
@@ -370,7 +370,7 @@ static int open_pins(struct bond *bond, const char *name, struct err *err)
 
 	if (!r)
 		r = dataplane_open_maps(dataplane, bpf_dir, name, err);
-	if (!r && is_elsewhere(bond))
+	if (!r && is_in_other_netns(bond))
 		return err_set(err, EXDEV,
 			       "it belongs to another network namespace; start bondd there, or "
 			       "give this one "

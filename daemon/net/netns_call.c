@@ -13,7 +13,7 @@
 
 struct call {
 	int namespace_fd;
-	elsewhere_work work;
+	netns_work work;
 	const void *arg;
 };
 
@@ -48,7 +48,7 @@ static int enter_and_work(const void *arg)
 	return r ? r : call->work(&nl, call->arg);
 }
 
-int elsewhere_call(struct nl *nl, int nsid, elsewhere_work work, const void *arg, struct err *err)
+int netns_call(struct nl *nl, int nsid, netns_work work, const void *arg, struct err *err)
 {
 	struct call call = { .work = work, .arg = arg };
 	int r;

@@ -84,7 +84,7 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 			"%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
 			slave->name, bond_pin(bond)->mtu, why.text);
 	join_slow_protocols(slave);
-	groups_join(bond, UINT64_C(1) << slot);
+	slave_multicast_join(bond, UINT64_C(1) << slot);
 	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
 	if (!r)
 		r = slave_follow_mac(bond, slot, err);
@@ -208,7 +208,7 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 		attach_remove_clsact(nl, (int)slave->ifindex);
 	crashpoint("release-detached");
 	idle_turn();
-	groups_leave(bond, slot);
+	slave_multicast_leave(bond, slot);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
 		multicast_delete((int)slave->ifindex, multicast_slow_protocols);
 	if (!mac_is_zero(slave->filter_mac))
@@ -234,7 +234,7 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	xdp_release_slave(bond, slot);
 	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING)
 		dataplane_retire_counters(&bond->dataplane, slot);
-	groups_forget(bond, slot);
+	slave_multicast_forget(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, 0);
 	attach_check_forget(bond, slot);
 	__atomic_and_fetch(&settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
@@ -305,7 +305,7 @@ static int restore_moved(struct nl *nl, const void *arg)
 	return r;
 }
 
-void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct link_info *gone)
+void slave_restore_moved_away(struct bond *bond, unsigned int slot, const struct link_info *gone)
 {
 	const struct moved moved = {
 		.slave = bond_slave(bond, slot),
@@ -315,7 +315,7 @@ void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct 
 	struct err err;
 
 	vlan_filter_close(bond, slot);
-	if (elsewhere_call(&bond->daemon->nl, gone->new_nsid, restore_moved, &moved, &err))
+	if (netns_call(&bond->daemon->nl, gone->new_nsid, restore_moved, &moved, &err))
 		warn_restore(bond, "state", moved.slave, &err);
 }
 

@@ -16,7 +16,7 @@
 #define TURN_NS (10 * NS_PER_MS) /* changes that take longer go on in the next turn, */
 #define TURN_LEAST 32		 /* but those of so many groups are never put off */
 
-struct group {
+struct multicast_group {
 	uint8_t mac[XBOND_MAC_SIZE];
 	bool wanted; /* bond0 listens to it, at this look */
 	bool missed; /* it did not at the last one */
@@ -41,9 +41,9 @@ struct look {
 };
 
 /* Unsorted, at the end; NULL: no memory. */
-static struct group *append(struct groups *groups, const uint8_t *mac)
+static struct multicast_group *append(struct slave_multicast *groups, const uint8_t *mac)
 {
-	struct group *more;
+	struct multicast_group *more;
 
 	if (groups->count == groups->room) {
 		more = reallocarray(groups->group, 2 * groups->room + 16, sizeof(*more));
@@ -53,26 +53,26 @@ static struct group *append(struct groups *groups, const uint8_t *mac)
 		groups->room = 2 * groups->room + 16;
 	}
 	more = &groups->group[groups->count++];
-	*more = (struct group){ 0 };
+	*more = (struct multicast_group){ 0 };
 	memcpy(more->mac, mac, XBOND_MAC_SIZE);
 	return more;
 }
 
 static int by_mac(const void *left, const void *right)
 {
-	return memcmp(((const struct group *)left)->mac, ((const struct group *)right)->mac,
-		      XBOND_MAC_SIZE);
+	return memcmp(((const struct multicast_group *)left)->mac,
+		      ((const struct multicast_group *)right)->mac, XBOND_MAC_SIZE);
 }
 
 /* Sorts, and makes one of those with the same address. */
-static void fold(struct groups *groups)
+static void fold(struct slave_multicast *groups)
 {
 	size_t kept = 0;
 
 	if (groups->count)
 		qsort(groups->group, groups->count, sizeof(*groups->group), by_mac);
 	for (size_t i = 0; i < groups->count; i++) {
-		struct group *from = &groups->group[i], *to = &groups->group[kept];
+		struct multicast_group *from = &groups->group[i], *to = &groups->group[kept];
 
 		if (!kept || by_mac(from, to - 1)) {
 			*to = *from;
@@ -119,7 +119,7 @@ static void find_owner(struct look *look, int ifindex)
 	look->ifindex = ifindex;
 	look->owner = bsearch(&wanted, look->owners, look->count, sizeof(wanted), by_ifindex);
 	if (look->owner)
-		look->owner->bond->groups.seen |= look->owner->slot;
+		look->owner->bond->multicast.seen |= look->owner->slot;
 }
 
 /* Slaves have that of the slow protocols on their own account. */
@@ -127,7 +127,7 @@ static void take(const struct multicast_entry *entry, void *arg)
 {
 	const struct owner *owner;
 	struct look *look = arg;
-	struct group *group;
+	struct multicast_group *group;
 
 	if (entry->ifindex != look->ifindex)
 		find_owner(look, entry->ifindex);
@@ -135,7 +135,7 @@ static void take(const struct multicast_entry *entry, void *arg)
 	if (!owner || (owner->slot && !entry->is_static) ||
 	    !memcmp(entry->mac, multicast_slow_protocols, XBOND_MAC_SIZE))
 		return;
-	group = append(&owner->bond->groups, entry->mac);
+	group = append(&owner->bond->multicast, entry->mac);
 	if (group) {
 		group->wanted = !owner->slot;
 		group->there = owner->slot;
@@ -144,7 +144,7 @@ static void take(const struct multicast_entry *entry, void *arg)
 
 static void begin_look(struct look *look, struct bond *bond)
 {
-	struct groups *groups = &bond->groups;
+	struct slave_multicast *groups = &bond->multicast;
 
 	add_owners(look, bond);
 	groups->seen = 0;
@@ -170,24 +170,25 @@ static int look_at(struct bond *first, size_t count)
 	r = multicast_list(take, &look);
 	bond = first;
 	for (size_t i = 0; i < count; i++, bond = bond->next)
-		fold(&bond->groups);
+		fold(&bond->multicast);
 	free(look.owners);
 	return r;
 }
 
 /* False: more slots cannot be written down, so they must not join. */
-static bool record(struct bond *bond, struct group *group, uint64_t slots)
+static bool record(struct bond *bond, struct multicast_group *group, uint64_t slots)
 {
 	bool fewer = !(slots & ~group->joined);
-	int r = slots == group->joined ? 0
-				       : groups_pin_write(bond->groups.pin_fd, group->mac, slots);
+	int r = slots == group->joined
+			? 0
+			: slave_multicast_pin_write(bond->multicast.pin_fd, group->mac, slots);
 
-	if (r && !fewer && !bond->groups.full) {
+	if (r && !fewer && !bond->multicast.full) {
 		log_warning("%s: its slaves do not join all of its multicast groups, because no "
 			    "more can be "
 			    "recorded (%s); they are allmulti",
 			    bond_pin(bond)->name, strerror(-r));
-		bond->groups.full = true;
+		bond->multicast.full = true;
 	}
 	if (r && !fewer)
 		return false;
@@ -196,9 +197,9 @@ static bool record(struct bond *bond, struct group *group, uint64_t slots)
 }
 
 /* On slots that are not on their lists: new ones, or ours that somebody has removed. */
-static void join(struct bond *bond, struct group *group, uint64_t slots)
+static void join(struct bond *bond, struct multicast_group *group, uint64_t slots)
 {
-	struct groups *groups = &bond->groups;
+	struct slave_multicast *groups = &bond->multicast;
 	uint64_t missing = slots & groups->seen & ~group->there & ~groups->refusing, failed = 0;
 
 	if (!missing || !record(bond, group, group->joined | missing))
@@ -218,7 +219,7 @@ static void join(struct bond *bond, struct group *group, uint64_t slots)
 	record(bond, group, group->joined & ~failed);
 }
 
-static void leave(struct bond *bond, struct group *group, uint64_t slots)
+static void leave(struct bond *bond, struct multicast_group *group, uint64_t slots)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (group->joined & slots & slots_bit(slot))
@@ -231,7 +232,8 @@ static void leave(struct bond *bond, struct group *group, uint64_t slots)
  * A group is left when it was missed twice: where devices come and go, the kernel's list may skip
  * some.
  */
-static void follow_group(struct bond *bond, struct group *group, uint64_t slots, bool may_leave)
+static void follow_group(struct bond *bond, struct multicast_group *group, uint64_t slots,
+			 bool may_leave)
 {
 	if (group->wanted || (bond->away && group->joined)) {
 		group->missed = false;
@@ -246,13 +248,13 @@ static void follow_group(struct bond *bond, struct group *group, uint64_t slots,
 static void follow(struct bond *bond, uint64_t slots, bool may_leave)
 {
 	uint64_t until_ns = clock_now_ns() + TURN_NS;
-	struct groups *groups = &bond->groups;
+	struct slave_multicast *groups = &bond->multicast;
 	size_t kept = 0;
 
 	if (groups->pin_fd < 0)
 		slots = 0;
 	for (size_t i = 0; i < groups->count; i++) {
-		struct group *group = &groups->group[i];
+		struct multicast_group *group = &groups->group[i];
 
 		if (i < TURN_LEAST || clock_now_ns() < until_ns)
 			follow_group(bond, group, slots, may_leave);
@@ -271,7 +273,7 @@ static uint64_t members(struct bond *bond)
 	return slots;
 }
 
-void groups_follow(struct daemon *daemon)
+void slave_multicast_follow(struct daemon *daemon)
 {
 	size_t count = 0;
 
@@ -283,7 +285,7 @@ void groups_follow(struct daemon *daemon)
 		follow(bond, members(bond), true);
 }
 
-void groups_join(struct bond *bond, uint64_t slots)
+void slave_multicast_join(struct bond *bond, uint64_t slots)
 {
 	if (slots && !look_at(bond, 1))
 		follow(bond, slots, false);
@@ -292,7 +294,7 @@ void groups_join(struct bond *bond, uint64_t slots)
 /* What a bondd has joined that kept no record. */
 static void guess(struct bond *bond)
 {
-	struct groups *groups = &bond->groups;
+	struct slave_multicast *groups = &bond->multicast;
 
 	if (look_at(bond, 1))
 		return;
@@ -303,7 +305,7 @@ static void guess(struct bond *bond)
 
 static void recall(const uint8_t *mac, uint64_t slots, void *arg)
 {
-	struct group *group = append(arg, mac);
+	struct multicast_group *group = append(arg, mac);
 
 	if (group)
 		group->joined = slots;
@@ -314,26 +316,26 @@ static int make(struct bond *bond)
 {
 	int r;
 
-	bond->groups.pin_fd = groups_pin_make();
-	if (bond->groups.pin_fd < 0)
-		return bond->groups.pin_fd;
+	bond->multicast.pin_fd = slave_multicast_pin_make();
+	if (bond->multicast.pin_fd < 0)
+		return bond->multicast.pin_fd;
 	guess(bond);
-	r = groups_pin_publish(bond->groups.pin_fd, bond->dataplane.pins.dir);
+	r = slave_multicast_pin_publish(bond->multicast.pin_fd, bond->dataplane.pins.dir);
 	if (r) {
-		close(bond->groups.pin_fd);
-		bond->groups.pin_fd = -1;
+		close(bond->multicast.pin_fd);
+		bond->multicast.pin_fd = -1;
 	}
 	return r;
 }
 
-void groups_open(struct bond *bond)
+void slave_multicast_open(struct bond *bond)
 {
-	struct groups *groups = &bond->groups;
-	int r = groups_pin_open(bond->dataplane.pins.dir);
+	struct slave_multicast *groups = &bond->multicast;
+	int r = slave_multicast_pin_open(bond->dataplane.pins.dir);
 
 	groups->pin_fd = r;
 	if (r >= 0) {
-		groups_pin_read(r, recall, groups);
+		slave_multicast_pin_read(r, recall, groups);
 		fold(groups);
 	} else if (r == -ENOENT) {
 		r = make(bond);
@@ -344,25 +346,25 @@ void groups_open(struct bond *bond)
 			    bond_pin(bond)->name, strerror(-r));
 }
 
-void groups_leave(struct bond *bond, unsigned int slot)
+void slave_multicast_leave(struct bond *bond, unsigned int slot)
 {
-	for (size_t i = 0; i < bond->groups.count; i++)
-		if (bond->groups.group[i].joined & slots_bit(slot))
-			leave(bond, &bond->groups.group[i], slots_bit(slot));
-	bond->groups.refusing &= ~slots_bit(slot);
+	for (size_t i = 0; i < bond->multicast.count; i++)
+		if (bond->multicast.group[i].joined & slots_bit(slot))
+			leave(bond, &bond->multicast.group[i], slots_bit(slot));
+	bond->multicast.refusing &= ~slots_bit(slot);
 }
 
-void groups_forget(struct bond *bond, unsigned int slot)
+void slave_multicast_forget(struct bond *bond, unsigned int slot)
 {
-	for (size_t i = 0; i < bond->groups.count; i++)
-		record(bond, &bond->groups.group[i],
-		       bond->groups.group[i].joined & ~slots_bit(slot));
-	bond->groups.refusing &= ~slots_bit(slot);
+	for (size_t i = 0; i < bond->multicast.count; i++)
+		record(bond, &bond->multicast.group[i],
+		       bond->multicast.group[i].joined & ~slots_bit(slot));
+	bond->multicast.refusing &= ~slots_bit(slot);
 }
 
-void groups_free(struct bond *bond)
+void slave_multicast_free(struct bond *bond)
 {
-	if (bond->groups.pin_fd >= 0)
-		close(bond->groups.pin_fd);
-	free(bond->groups.group);
+	if (bond->multicast.pin_fd >= 0)
+		close(bond->multicast.pin_fd);
+	free(bond->multicast.group);
 }
