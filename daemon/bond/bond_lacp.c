@@ -11,7 +11,7 @@
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "lacp/lacp.h"
 
-static struct lacp_config config_of(struct bond *bond)
+static struct lacp_config bond_lacp_config_of(struct bond *bond)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 	struct lacp_config config = {
@@ -42,7 +42,7 @@ static struct lacp_config config_of(struct bond *bond)
  * A bond that is administratively down takes nothing in, nor does a slave that is about to be
  * reset: its partner must not send.
  */
-static uint8_t link_of(struct bond *bond, unsigned int slot)
+static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 
@@ -54,7 +54,7 @@ static uint8_t link_of(struct bond *bond, unsigned int slot)
 /*
  * The slot is the port's number: never 0, never over 65535, the same after a restart and a rename.
  */
-static struct lacp_port_config port_config_of(struct bond *bond, unsigned int slot)
+static struct lacp_port_config bond_lacp_port_config_of(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	struct lacp_port_config config = {
@@ -62,21 +62,21 @@ static struct lacp_port_config port_config_of(struct bond *bond, unsigned int sl
 		.port = (uint16_t)(slot + 1),
 		.port_priority = (uint16_t)slave->actor_port_prio,
 		.duplex = (uint8_t)slave->duplex,
-		.link = link_of(bond, slot),
+		.link = bond_lacp_link_of(bond, slot),
 	};
 
 	memcpy(config.mac, slave->mac, XBOND_MAC_SIZE);
 	return config;
 }
 
-static void enter(struct bond *bond)
+static void bond_lacp_enter(struct bond *bond)
 {
 	uint64_t members = 0;
 	struct err err;
 
 	bond_for_each_member (bond, slot)
 		members |= UINT64_C(1) << slot;
-	bond->lacp_config = config_of(bond);
+	bond->lacp_config = bond_lacp_config_of(bond);
 	bond->lacp = lacp_thread_add(bond->daemon->lacp_thread, &bond->dataplane.pins, members,
 				     &bond->lacp_config, &err);
 	memset(bond->lacp_ports, 0, sizeof(bond->lacp_ports));
@@ -84,9 +84,9 @@ static void enter(struct bond *bond)
 		log_error("%s: %s", bond_pin(bond)->name, err.text);
 }
 
-static void follow_config(struct bond *bond)
+static void bond_lacp_follow_config(struct bond *bond)
 {
-	struct lacp_config config = config_of(bond);
+	struct lacp_config config = bond_lacp_config_of(bond);
 
 	if (!memcmp(&config, &bond->lacp_config, sizeof(config)))
 		return;
@@ -95,13 +95,13 @@ static void follow_config(struct bond *bond)
 		log_error("%s: LACP refuses its options", bond_pin(bond)->name);
 }
 
-static void follow_port(struct bond *bond, unsigned int slot)
+static void bond_lacp_follow_port(struct bond *bond, unsigned int slot)
 {
 	struct lacp_port_config config = { 0 };
 	int r;
 
 	if (bond_is_member(bond, slot))
-		config = port_config_of(bond, slot);
+		config = bond_lacp_port_config_of(bond, slot);
 	if (bond->members[slot].flapped && config.link == LACP_LINK_UP) {
 		struct lacp_port_config down = config;
 
@@ -132,14 +132,14 @@ void bond_lacp_follow(struct bond *bond)
 		return;
 	}
 	if (!bond->lacp)
-		enter(bond);
+		bond_lacp_enter(bond);
 	if (!bond->lacp)
 		return;
-	follow_config(bond);
+	bond_lacp_follow_config(bond);
 	/* What is on its way from the partner of a slave that leaves for a while is still taken. */
 	lacp_thread_linger(bond->lacp, bond->is_down ? 0 : rx_turn_out(bond));
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		follow_port(bond, slot);
+		bond_lacp_follow_port(bond, slot);
 }
 
 void bond_lacp_stop(struct bond *bond, bool forget)
@@ -181,7 +181,7 @@ bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, u
 	return false;
 }
 
-static void log_event(struct bond *bond, const struct lacp_thread_event *event)
+static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_event *event)
 {
 	const char *name = bond_pin(bond)->name, *port = bond_slave(bond, event->slot)->name;
 	char system[MAC_FORMAT_SIZE];
@@ -233,5 +233,5 @@ void bond_lacp_log(struct bond *bond)
 	struct lacp_thread_event event;
 
 	while (bond->lacp && lacp_thread_take(bond->lacp, &event))
-		log_event(bond, &event);
+		bond_lacp_log_event(bond, &event);
 }

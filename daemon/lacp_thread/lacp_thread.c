@@ -31,7 +31,7 @@ struct lacp_thread {
 	struct lacp_thread_bond *bonds;
 };
 
-static void signal_fd(int fd)
+static void lacp_thread_signal_fd(int fd)
 {
 	uint64_t one = 1;
 	ssize_t written = write(fd, &one, sizeof(one));
@@ -40,14 +40,14 @@ static void signal_fd(int fd)
 }
 
 /* Was there a signal? */
-static bool clear_fd(int fd)
+static bool lacp_thread_clear_fd(int fd)
 {
 	uint64_t count;
 
 	return read(fd, &count, sizeof(count)) > 0;
 }
 
-static bool watch_fd(struct lacp_thread *lacp_thread, int fd)
+static bool lacp_thread_watch_fd(struct lacp_thread *lacp_thread, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -55,7 +55,7 @@ static bool watch_fd(struct lacp_thread *lacp_thread, int fd)
 }
 
 /* Control priority, so that a full queue of data does not delay a PDU. */
-static int open_send_socket(void)
+static int lacp_thread_open_send_socket(void)
 {
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
 	    priority = TC_PRIO_CONTROL;
@@ -66,7 +66,7 @@ static int open_send_socket(void)
 }
 
 /* A main loop that was preempted with the lock gets the CPU when the thread waits for it. */
-static void init_lock(pthread_mutex_t *lock)
+static void lacp_thread_init_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t attributes;
 
@@ -84,13 +84,13 @@ struct lacp_thread *lacp_thread_new(struct err *err)
 		err_set(err, ENOMEM, "out of memory");
 		return NULL;
 	}
-	init_lock(&lacp_thread->lock);
+	lacp_thread_init_lock(&lacp_thread->lock);
 	lacp_thread->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	lacp_thread->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	lacp_thread->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	lacp_thread->send_fd = open_send_socket();
+	lacp_thread->send_fd = lacp_thread_open_send_socket();
 	if (lacp_thread->epoll_fd < 0 || lacp_thread->wake_fd < 0 || lacp_thread->news_fd < 0 ||
-	    lacp_thread->send_fd < 0 || !watch_fd(lacp_thread, lacp_thread->wake_fd)) {
+	    lacp_thread->send_fd < 0 || !lacp_thread_watch_fd(lacp_thread, lacp_thread->wake_fd)) {
 		err_set(err, errno, "no sockets for LACP: %m");
 		lacp_thread_free(lacp_thread);
 		return NULL;
@@ -105,11 +105,11 @@ int lacp_thread_fd(const struct lacp_thread *lacp_thread)
 
 bool lacp_thread_acknowledge(struct lacp_thread *lacp_thread)
 {
-	return clear_fd(lacp_thread->news_fd);
+	return lacp_thread_clear_fd(lacp_thread->news_fd);
 }
 
 /* Runs what is due, beats every heart. Returns when to come again. */
-static uint64_t run_bonds(struct lacp_thread *lacp_thread, uint64_t now_ns)
+static uint64_t lacp_thread_run_bonds(struct lacp_thread *lacp_thread, uint64_t now_ns)
 {
 	uint64_t next_ns = lacp_thread->bonds ? now_ns + BEAT_NS : LACP_NEVER;
 	bool news = false;
@@ -122,11 +122,11 @@ static uint64_t run_bonds(struct lacp_thread *lacp_thread, uint64_t now_ns)
 		bond->has_news = false;
 	}
 	if (news)
-		signal_fd(lacp_thread->news_fd);
+		lacp_thread_signal_fd(lacp_thread->news_fd);
 	return next_ns;
 }
 
-static void wait_until(const struct lacp_thread *lacp_thread, uint64_t next_ns)
+static void lacp_thread_wait_until(const struct lacp_thread *lacp_thread, uint64_t next_ns)
 {
 	uint64_t now_ns = clock_now_ns(), wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
 	struct timespec timeout = { .tv_sec = (time_t)(wait_ns / NS_PER_S),
@@ -137,7 +137,7 @@ static void wait_until(const struct lacp_thread *lacp_thread, uint64_t next_ns)
 		     next_ns == LACP_NEVER ? NULL : &timeout, NULL);
 }
 
-static void *run(void *arg)
+static void *lacp_thread_run(void *arg)
 {
 	struct lacp_thread *lacp_thread = arg;
 
@@ -148,10 +148,10 @@ static void *run(void *arg)
 		pthread_mutex_lock(&lacp_thread->lock);
 		if (lacp_thread->stopping)
 			break;
-		clear_fd(lacp_thread->wake_fd);
-		next_ns = run_bonds(lacp_thread, clock_now_ns());
+		lacp_thread_clear_fd(lacp_thread->wake_fd);
+		next_ns = lacp_thread_run_bonds(lacp_thread, clock_now_ns());
 		pthread_mutex_unlock(&lacp_thread->lock);
-		wait_until(lacp_thread, next_ns);
+		lacp_thread_wait_until(lacp_thread, next_ns);
 	}
 	pthread_mutex_unlock(&lacp_thread->lock);
 	return NULL;
@@ -161,14 +161,14 @@ static void *run(void *arg)
  * Before other work of the machine, so that a busy CPU does not cost an aggregate. Refused is no
  * error.
  */
-static int start_thread(struct lacp_thread *lacp_thread)
+static int lacp_thread_start_thread(struct lacp_thread *lacp_thread)
 {
 	struct sched_param priority = { .sched_priority = 1 };
 	int r;
 
 	if (lacp_thread->running)
 		return 0;
-	r = pthread_create(&lacp_thread->thread, NULL, run, lacp_thread);
+	r = pthread_create(&lacp_thread->thread, NULL, lacp_thread_run, lacp_thread);
 	if (r)
 		return -r;
 	pthread_setschedparam(lacp_thread->thread, SCHED_RR, &priority);
@@ -185,7 +185,7 @@ void lacp_thread_free(struct lacp_thread *lacp_thread)
 		pthread_mutex_lock(&lacp_thread->lock);
 		lacp_thread->stopping = true;
 		pthread_mutex_unlock(&lacp_thread->lock);
-		signal_fd(lacp_thread->wake_fd);
+		lacp_thread_signal_fd(lacp_thread->wake_fd);
 		pthread_join(lacp_thread->thread, NULL);
 	}
 	for (int i = 0; i < 4; i++)
@@ -196,10 +196,10 @@ void lacp_thread_free(struct lacp_thread *lacp_thread)
 }
 
 /* What follows a change by the main loop: the thread runs the machines. */
-static void release_and_wake(struct lacp_thread *lacp_thread)
+static void lacp_thread_release_and_wake(struct lacp_thread *lacp_thread)
 {
 	pthread_mutex_unlock(&lacp_thread->lock);
-	signal_fd(lacp_thread->wake_fd);
+	lacp_thread_signal_fd(lacp_thread->wake_fd);
 }
 
 struct lacp_thread_bond *lacp_thread_add(struct lacp_thread *lacp_thread, const struct pins *pins,
@@ -212,8 +212,8 @@ struct lacp_thread_bond *lacp_thread_add(struct lacp_thread *lacp_thread, const 
 
 	if (!bond)
 		return NULL;
-	r = start_thread(lacp_thread);
-	if (r || !watch_fd(lacp_thread, lacp_thread_bond_fd(bond))) {
+	r = lacp_thread_start_thread(lacp_thread);
+	if (r || !lacp_thread_watch_fd(lacp_thread, lacp_thread_bond_fd(bond))) {
 		err_set(err, r ? -r : errno, "no LACP thread: %s", strerror(r ? -r : errno));
 		lacp_thread_bond_free(bond);
 		return NULL;
@@ -222,7 +222,7 @@ struct lacp_thread_bond *lacp_thread_add(struct lacp_thread *lacp_thread, const 
 	lacp_thread_bond_start(bond, members, config);
 	bond->next = lacp_thread->bonds;
 	lacp_thread->bonds = bond;
-	release_and_wake(lacp_thread);
+	lacp_thread_release_and_wake(lacp_thread);
 	return bond;
 }
 
@@ -266,7 +266,7 @@ int lacp_thread_configure(struct lacp_thread_bond *bond, const struct lacp_confi
 	pthread_mutex_lock(&bond->lacp_thread->lock);
 	r = lacp_configure(&bond->sys, config, clock_now_ns());
 	bond->changed = true;
-	release_and_wake(bond->lacp_thread);
+	lacp_thread_release_and_wake(bond->lacp_thread);
 	return r;
 }
 
@@ -277,7 +277,7 @@ int lacp_thread_set_port(struct lacp_thread_bond *bond, unsigned int slot, int i
 
 	pthread_mutex_lock(&bond->lacp_thread->lock);
 	r = lacp_thread_bond_set_port(bond, slot, ifindex, config);
-	release_and_wake(bond->lacp_thread);
+	lacp_thread_release_and_wake(bond->lacp_thread);
 	return r;
 }
 
@@ -285,7 +285,7 @@ void lacp_thread_remove_port(struct lacp_thread_bond *bond, unsigned int slot)
 {
 	pthread_mutex_lock(&bond->lacp_thread->lock);
 	lacp_thread_bond_remove_port(bond, slot);
-	release_and_wake(bond->lacp_thread);
+	lacp_thread_release_and_wake(bond->lacp_thread);
 }
 
 int lacp_thread_drain(struct lacp_thread_bond *bond, unsigned int slot)
@@ -297,7 +297,7 @@ int lacp_thread_drain(struct lacp_thread_bond *bond, unsigned int slot)
 	if (!r)
 		__atomic_or_fetch(&bond->draining, UINT64_C(1) << slot, __ATOMIC_RELEASE);
 	bond->changed = true;
-	release_and_wake(bond->lacp_thread);
+	lacp_thread_release_and_wake(bond->lacp_thread);
 	return r;
 }
 

@@ -35,8 +35,9 @@ void lacp_thread_hold_sent(struct lacp_thread_sent *sent, const uint8_t *frame, 
 	sent->sent_ns = now_ns;
 }
 
-static void words_of(const struct lacp_system *sys, unsigned int slot,
-		     const struct lacp_thread_sent *sent, struct xbond_hold_words *ret_words)
+static void lacp_thread_hold_words_of(const struct lacp_system *sys, unsigned int slot,
+				      const struct lacp_thread_sent *sent,
+				      struct xbond_hold_words *ret_words)
 {
 	const struct lacp_port_state *port = &sys->port[slot];
 	bool current = port->rx == LACP_RX_CURRENT;
@@ -62,7 +63,7 @@ void lacp_thread_hold_follow(struct xbond_hold *hold, const struct lacp_system *
 	uint32_t in_force = hold->in_force & 1;
 	struct xbond_hold_words words;
 
-	words_of(sys, slot, sent, &words);
+	lacp_thread_hold_words_of(sys, slot, sent, &words);
 	if (!memcmp(&words, &hold->words[in_force], sizeof(words)))
 		return;
 	hold->words[!in_force] = words;

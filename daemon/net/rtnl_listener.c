@@ -21,7 +21,7 @@ struct rtnl_listener_kept {
 	struct nlmsghdr header; /* and what follows it */
 };
 
-static void monitor_tell_tc(struct rtnl_listener *listener, struct nlmsghdr *header)
+static void rtnl_listener_monitor_tell_tc(struct rtnl_listener *listener, struct nlmsghdr *header)
 {
 	const struct tcmsg *tc = nlmsg_data(header);
 
@@ -35,7 +35,8 @@ static void monitor_tell_tc(struct rtnl_listener *listener, struct nlmsghdr *hea
 					    listener->arg);
 }
 
-static void monitor_tell_address(struct rtnl_listener *listener, struct nlmsghdr *header)
+static void rtnl_listener_monitor_tell_address(struct rtnl_listener *listener,
+					       struct nlmsghdr *header)
 {
 	const struct ifaddrmsg *address = nlmsg_data(header);
 
@@ -52,9 +53,9 @@ static void rtnl_listener_tell(struct rtnl_listener *listener, struct nlmsghdr *
 	case RTM_NEWQDISC:
 	case RTM_DELQDISC:
 	case RTM_NEWTFILTER:
-	case RTM_DELTFILTER: monitor_tell_tc(listener, header); break;
+	case RTM_DELTFILTER: rtnl_listener_monitor_tell_tc(listener, header); break;
 	case RTM_NEWADDR:
-	case RTM_DELADDR: monitor_tell_address(listener, header); break;
+	case RTM_DELADDR: rtnl_listener_monitor_tell_address(listener, header); break;
 	default:
 		if (link_parse(header, &link))
 			listener->callbacks->link(&link, header->nlmsg_type == RTM_DELLINK,

@@ -11,7 +11,7 @@
 
 #include "common/pin.h"
 
-static bool has_shape(int fd)
+static bool slave_multicast_pin_has_shape(int fd)
 {
 	struct bpf_map_info info = {};
 	uint32_t length = sizeof(info);
@@ -24,7 +24,7 @@ int slave_multicast_pin_open(const char *dir)
 {
 	int fd = pin_open(dir, XBOND_PIN_GROUPS);
 
-	if (fd < 0 || has_shape(fd))
+	if (fd < 0 || slave_multicast_pin_has_shape(fd))
 		return fd;
 	close(fd);
 	return -EBADMSG;
