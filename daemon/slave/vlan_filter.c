@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/idle.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/net/features.h"
@@ -112,6 +113,7 @@ static void vlan_filter_open_one(struct bond *bond, unsigned int slot, const str
 	if (r && r != -EEXIST)
 		log_warning("%s: VLAN %u does not pass the filter of %s: %s", bond_pin(bond)->name,
 			    vlan->id, slave->name, err.text);
+	idle_turn();
 }
 
 static void vlan_filter_close_one(struct bond *bond, unsigned int slot, const struct vlan *vlan)
@@ -123,6 +125,7 @@ static void vlan_filter_close_one(struct bond *bond, unsigned int slot, const st
 	if (!link_get_by_name(&bond->daemon->nl, name, &opener) && opener.vlan_id == vlan->id)
 		link_delete(&bond->daemon->nl, opener.ifindex, NULL);
 	bond->members[slot].openers_seen = false;
+	idle_turn();
 }
 
 static void vlan_filter_open_all(struct bond *bond, unsigned int slot, const struct list *list)
@@ -210,6 +213,8 @@ void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool go
 			vlan_filter_open_all(bond, slot, &list);
 		else if (list.count)
 			vlan_filter_close_one(bond, slot, &list.vlan[0]);
+		if (list.count)
+			idle_turn();
 	}
 	free(list.vlan);
 }
