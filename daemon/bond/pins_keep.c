@@ -134,7 +134,7 @@ static int pins_keep_make_home(struct bond *bond, struct err *err)
 {
 	const char *bpf_dir = bond->daemon->paths.bpf_dir, *dir = bond->dataplane.pins.dir;
 	char staging[PATH_MAX];
-	int r = house_reopen(&bond->daemon->paths, err);
+	int r = directories_reopen(&bond->daemon->paths, err);
 
 	pin_dirs_staging(staging, sizeof(staging), bpf_dir, bond_pin(bond)->name);
 	if (!r)
