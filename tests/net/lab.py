@@ -87,7 +87,7 @@ class Host(Namespace):
 
     def ping_bondd(self):
         try:
-            answer = self.request(b'{"method": "ping"}\n', timeout=PATIENCE)
+            answer = self.request(b'{"method": "ping"}\n', timeout=5 * PATIENCE)
         except OSError:
             return False
         return bool(answer) and answer["ok"]
