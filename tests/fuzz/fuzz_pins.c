@@ -235,7 +235,7 @@ static void pins_adopt(struct pins *pins)
 						     on_drained, on_event };
 	struct lacp_config config = lacp_config_default();
 	struct lacp_system sys;
-	struct slowio_sent sent;
+	struct lacp_thread_sent sent;
 	uint64_t now_ns = clock_now_ns();
 
 	lacp_init(&sys, &config, &outputs, NULL);
@@ -243,13 +243,13 @@ static void pins_adopt(struct pins *pins)
 		       (UINT64_C(1) << MEMBERS) - 1))
 		return;
 	for (unsigned int slot = 0; slot < MEMBERS; slot++) {
-		slowio_hold_adopt(&pins->hold[slot], &sent);
-		slowio_hold_end(&pins->hold[slot], &sys, slot);
+		lacp_thread_hold_adopt(&pins->hold[slot], &sent);
+		lacp_thread_hold_end(&pins->hold[slot], &sys, slot);
 	}
 	for (int turns = 0; turns < 4; turns++)
 		now_ns = lacp_run(&sys, now_ns);
 	for (unsigned int slot = 0; slot < MEMBERS; slot++)
-		slowio_hold_follow(&pins->hold[slot], &sys, slot, &sent);
+		lacp_thread_hold_follow(&pins->hold[slot], &sys, slot, &sent);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
