@@ -13,11 +13,11 @@
 
 struct poller {
 	pthread_t thread;
-	/* Of `working` and `stopping`; the queries are the thread's while it works. */
+	/* Protects `working` and `stopping`. The queries belong to the thread while it works. */
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool working, stopping;
-	bool busy; /* the main loop's: until it has the answers */
+	bool busy; /* for the main loop: true until it has the answers */
 	struct poller_query *queries;
 	size_t count;
 	uint64_t asked_ns;
