@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One bond as bondd holds it. Everything that must outlive bondd is in the pinned maps
- * (dataplane.pins); here is only what can be found out again. What is decided from it, and
- * how: evaluate.h.
+ * (dataplane.pins); here is only what can be found out again.
  */
 #ifndef XBOND_DAEMON_BOND_BOND_H
 #define XBOND_DAEMON_BOND_BOND_H
@@ -21,26 +20,29 @@
 
 struct daemon;
 
-/* What others have on a slave's ingress, as last seen: slave_hooks.c. */
+/* What others have at a slave's ingress, as last seen: slave_hooks.c. */
 struct hooks {
-	bool filters, shared;		    /* clsact filters; in a block that devices share */
-	bool in_tcx;			    /* our program is among the TCX ones */
+	bool filters, shared; /* there are clsact filters; they are in a block that devices share */
+	bool in_tcx;	      /* our program is among the TCX ones */
 	unsigned int tcx_before, tcx_after; /* ours */
 	uint32_t tcx_others;
-	uint32_t nft_generation; /* of the rules that were searched for chains */
-	bool known;		 /* the rest is not as memory was made */
+	uint32_t nft_generation; /* of the rules in which chains were last searched */
+	bool known;		 /* the other fields have been filled in */
 	bool noted, changed;
 	bool moved, refused;
 	bool had_others, forbade_mirred;
-	/* When a program that had to go first tries again; the next wait. */
+	/* When a program that had to go first tries again, and how long it waits next time. */
 	uint64_t retry_ns, wait_ns;
 	struct stray_frames *strays; /* NULL: none */
 };
 
-/* What says whether a slave's link works. Each has a file in monitor/, and a name in bond.c. */
+/*
+ * The monitors, which tell whether a slave's link works. Each has a file in monitor/ and a name in
+ * bond.c.
+ */
 enum link_monitor { LINK_MONITOR_CARRIER, LINK_MONITORS };
 
-/* One bit for each monitor. monitor/verdict.c writes it, and nobody else. */
+/* One bit for each monitor. Only monitor/verdict.c writes it. */
 struct link_verdict {
 	uint32_t spoken, works;
 	uint64_t learnt_ns[LINK_MONITORS];
@@ -48,19 +50,19 @@ struct link_verdict {
 
 struct member {
 	struct link_verdict verdict;
-	/* Carrier was lost and came back while no bondd looked: LACP must hear of it. */
+	/* Carrier was lost and came back while no bondd watched; LACP must be told. */
 	bool flapped;
-	bool speed_due;	   /* the next poll asks for it, too */
+	bool speed_due;	   /* the next poll also asks for it */
 	unsigned char lro; /* whether the device has it: lro.c */
-	/* VLAN devices of ours on the slave were seen, and none was deleted since. */
+	/* VLAN devices of ours were seen on the slave, and none has been deleted since. */
 	bool openers_seen;
-	/* Our classifier is before its receive program, unless somebody has removed it. */
+	/* Our classifier is in front of its receive program, unless somebody has removed it. */
 	bool skips_backlog;
 	uint64_t since_ns; /* enslaved or adopted */
-	/* The device's XDP program when ours was last seen; 0: look again. */
+	/* The device's XDP program when ours was last seen; 0: check again. */
 	uint32_t xdp_id;
-	uint64_t xdp_gone_ns; /* since when ours is missed; 0: it is not */
-	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
+	uint64_t xdp_gone_ns; /* since when ours has been missing; 0: it is not */
+	uint64_t deadline_ns; /* of updelay or downdelay; 0: neither runs */
 	struct hooks hooks;
 };
 
@@ -68,11 +70,11 @@ struct member {
 struct slave_multicast {
 	struct multicast_group *group;
 	size_t count, room;
-	/* Of the map that tells a later bondd; negative: none, so nothing is joined. */
+	/* Of the map that tells a later bondd; negative: there is none, so nothing is joined. */
 	int pin_fd;
-	bool full;	   /* the map, and it was told */
-	uint64_t seen;	   /* slots whose lists the last look has found */
-	uint64_t refusing; /* slots whose devices keep no list */
+	bool full;	   /* the map is full, and this was logged */
+	uint64_t seen;	   /* slots whose lists the last check has found */
+	uint64_t refusing; /* slots whose devices have no list */
 };
 
 struct bond {
@@ -82,41 +84,41 @@ struct bond {
 	struct member members[XBOND_MAX_SLAVES];
 	struct dataplane_plan plan; /* as last published */
 	struct xbond_settings seen; /* settings as last acted on */
-	bool adopting;		    /* from another bondd: what differs is no surprise */
+	bool adopting;		    /* taken over from another bondd: differences are expected */
 	bool published;
-	bool plan_due; /* the plan in force is not the decided one: burst.h */
+	bool plan_due; /* the decided plan is not in force yet: burst.h */
 	bool announce_due;
-	bool check_due; /* programs and pins are to be looked at: watch.c */
-	bool sync_due;	/* what the kernel may not have told is to be looked at: watch.c */
-	bool read_due;	/* then, and messages were lost before */
+	bool check_due; /* programs and pins must be checked: watch.c */
+	bool sync_due;	/* check what the kernel may not have reported: watch.c */
+	bool read_due;	/* the same, and messages were lost before */
 	bool active_by_hand;
 	bool primary_changed;
 	bool port_up;
 	bool away;	/* bond0 is in another namespace */
-	bool left;	/* bond0 has been, since the actions that lead to it were made */
+	bool left;	/* bond0 has been in one since the actions that lead to it were made */
 	bool captured;	/* somebody captures on bond0 */
 	bool has_qdisc; /* a root qdisc that direct would skip */
-	/* Of others, after our program on bond0's egress, which direct would skip. */
+	/* Filters of others at bond0's egress after our program, which direct would skip. */
 	bool has_filters;
-	bool filters_due; /* a message told of some: bypass_follow_filters() */
-	bool has_xdp;	  /* a native XDP program, which only what crosses the pair meets */
-	/* bond0 is not up: an action that leads there would complain, and LACP stops. */
+	bool filters_due; /* a message reported filters: bypass_follow_filters() */
+	bool has_xdp;	  /* a native XDP program, which only packets that cross the pair meet */
+	/* bond0 is not up. An action that leads there would log errors, and LACP stops. */
 	bool is_down;
-	bool is_port; /* it, or a device on it, has a master: as lro.c has seen last */
+	bool is_port; /* it, or a device on it, has a master, as lro.c has last seen */
 	bool promisc; /* bond0 receives more than its own address */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
-	bool gro_lost;			    /* as last seen, while slaves receive by XDP */
-	bool xdp_known;			    /* the devmaps are as in the next two */
+	bool gro_lost;			    /* as last seen while slaves receive by XDP */
+	bool xdp_known;			    /* the devmaps match the next two fields */
 	uint64_t xdp_members, xdp_mask;
 	struct rx_turn rx_turn;
 	struct slave_multicast multicast;
 	uint64_t next_poll_ns;
 	sd_event_source *delay;
 	struct pins_keep *keep;			 /* pins_keep.c */
-	struct xbond_attached attached_unpinned; /* where the bond's map could not be made */
-	/* 802.3ad, as the LACP thread was told last: */
+	struct xbond_attached attached_unpinned; /* used if the map of the bond could not be made */
+	/* 802.3ad, as last told to the LACP thread: */
 	struct lacp_thread_bond *lacp; /* NULL in the other modes */
-	uint64_t marked; /* slots that were asked for a marker before flows leave them */
+	uint64_t marked; /* slots on which a marker was requested before flows leave them */
 	struct dataplane_plan marked_for;
 	struct lacp_config lacp_config;
 	struct lacp_port_config lacp_ports[XBOND_MAX_SLAVES];
@@ -137,7 +139,7 @@ static inline bool bond_is_member(struct bond *bond, unsigned int slot)
 	return bond_slave(bond, slot)->state == XBOND_SLOT_MEMBER;
 }
 
-/* Not one that is being created, adopted or deleted. */
+/* Is it complete, that is, not being created, adopted or deleted? */
 static inline bool bond_is_ready(struct bond *bond)
 {
 	return bond->delay && bond_pin(bond)->state == XBOND_BOND_READY;
@@ -154,24 +156,24 @@ static inline bool bond_is_port_side(const struct link_info *link)
 	return !strncmp(link->alias, BOND_PORT_ALIAS, strlen(BOND_PORT_ALIAS));
 }
 
-/* Every slot that is a member. */
+/* Loops over every slot that is a member. */
 #define bond_for_each_member(bond, slot)                             \
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) \
 		if (bond_is_member(bond, slot))
 
-/* Every monitor that has spoken says that the slave's link works, and there is one. */
+/* Does every monitor that has given a verdict say that the slave's link works, and is there one? */
 bool bond_link_works(const struct bond *bond, unsigned int slot);
-/* What the monitor that says no has found, or NULL: "no carrier". */
+/* What the monitor that says no has found, such as "no carrier"; NULL: none says no. */
 const char *bond_link_why(const struct bond *bond, unsigned int slot);
-/* Sets the timer of delay.h to the first updelay or downdelay that ends. */
+/* Sets the timer of delay.h to the end of the updelay or downdelay that ends first. */
 void bond_arm_delay(struct bond *bond);
-/* Slot of the member with this ifindex, or -1. */
+/* The slot of the member with this ifindex, or -1. */
 int bond_slot_by_ifindex(struct bond *bond, int ifindex);
-/* What the stack sends goes direct unless that is forbidden. */
+/* Do packets of the stack go direct, unless that is forbidden? */
 bool bond_wants_direct(const struct bond *bond);
-/* `direct` is forbidden now, whatever the settings say: see bypass.h. */
+/* Is `direct` forbidden now, whatever the settings say? See bypass.h. */
 bool bond_forbids_direct(struct bond *bond);
-/* Number of slots in use. */
+/* The number of slots in use. */
 unsigned int bond_slave_count(struct bond *bond);
 
 #endif

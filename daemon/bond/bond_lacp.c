@@ -39,7 +39,7 @@ static struct lacp_config bond_lacp_config_of(struct bond *bond)
 }
 
 /*
- * A bond that is administratively down takes nothing in, nor does a slave that is about to be
+ * A bond that is administratively down receives nothing. Nor does a slave that is about to be
  * reset: its partner must not send.
  */
 static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
@@ -52,7 +52,8 @@ static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
 }
 
 /*
- * The slot is the port's number: never 0, never over 65535, the same after a restart and a rename.
+ * The port's number is made from the slot: never 0, never over 65535, the same after a restart and
+ * a rename.
  */
 static struct lacp_port_config bond_lacp_port_config_of(struct bond *bond, unsigned int slot)
 {
@@ -168,7 +169,9 @@ bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, u
 	if (!bond->lacp || (!bond_pin(bond)->drain_markers && !rx_turn_drained(bond)))
 		return false;
 	if (memcmp(&bond->marked_for, plan, sizeof(*plan)))
-		/* Other flows are to move: what was sent since must arrive, too. */
+		/*
+		 * Other flows are about to move, and what was sent on them since must arrive, too.
+		 */
 		bond->marked = 0;
 	bond->marked_for = *plan;
 	bond_for_each_member (bond, slot)

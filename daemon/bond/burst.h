@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the main loop does by itself (messages, polls, timers) must not wait until the programs have
- * let go of a bond's idle buckets: within a burst a plan for which it would have to is put off
- * (bond->plan_due), and is published when a thread says that they have (settle.h). Slaves that fail
- * leave at once all the same. Requests wait.
+ * Bursts. What the main loop does on its own (messages, polls, timers) must not wait until the
+ * programs have let go of a bond's idle buckets. Within a burst, a plan that would have to wait is
+ * put off (bond->plan_due). It is published when a thread reports that the programs have let go
+ * (settle.h). Slaves that fail still leave at once. Requests wait.
  */
 #ifndef XBOND_DAEMON_BOND_BURST_H
 #define XBOND_DAEMON_BOND_BURST_H
@@ -12,13 +12,13 @@
 
 struct daemon;
 
-/* After the event loop. 0 or -errno. */
+/* Call it after the event loop exists. Returns 0 or -errno. */
 int burst_init(struct daemon *daemon, struct err *err);
 void burst_done(struct daemon *daemon);
 
 void burst_begin(struct daemon *daemon);
 void burst_end(struct daemon *daemon);
-/* So that no bond has to wait at its next publication. One wait serves all. */
+/* Makes sure that no bond has to wait at its next publication. One wait serves all bonds. */
 void burst_settle(struct daemon *daemon);
 /* Readable when burst_settled() has something to do. */
 int burst_fd(const struct daemon *daemon);

@@ -34,7 +34,7 @@ void xdp_devmap_publish(struct bond *bond, uint64_t mask)
 	uint64_t members = 0;
 
 	if (!bond_pin(bond)->xdp_tx) {
-		bond->xdp_known = false; /* until it is on again a slot may get another device */
+		bond->xdp_known = false; /* before it is on again, a slot may get another device */
 		return;
 	}
 	bond_for_each_member (bond, slot)
