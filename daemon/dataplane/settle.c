@@ -13,7 +13,7 @@
 
 struct settler {
 	pthread_t thread;
-	pthread_mutex_t lock; /* of all below; never held while the programs are waited for */
+	pthread_mutex_t lock; /* protects all below; never held while waiting for the programs */
 	pthread_cond_t wake;
 	bool stopping;
 	uint64_t asked, served; /* tickets */
@@ -30,7 +30,7 @@ static void settler_serve(struct settler *settler)
 	pthread_mutex_lock(&settler->lock);
 	settler->served = ticket;
 	written = write(settler->fd, &one, sizeof(one));
-	(void)written; /* a full counter is readable, too */
+	(void)written; /* a full counter is also readable */
 }
 
 static void *settler_run(void *arg)
