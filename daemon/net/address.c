@@ -97,8 +97,8 @@ int address_list(struct nl *nl, int ifindex, struct address *ret_addresses, int 
 	return r < 0 ? r : list.count;
 }
 
-static struct nl_msg *change_request(int type, int flags, int ifindex,
-				     const struct address *address)
+static struct nl_msg *address_change_request(int type, int flags, int ifindex,
+					     const struct address *address)
 {
 	struct ifaddrmsg info = {
 		.ifa_family = (unsigned char)address->family,
@@ -114,11 +114,12 @@ static struct nl_msg *change_request(int type, int flags, int ifindex,
 
 int address_delete(struct nl *nl, int ifindex, const struct address *address, struct err *err)
 {
-	return nl_call(nl, change_request(RTM_DELADDR, 0, ifindex, address), NULL, NULL, err);
+	return nl_call(nl, address_change_request(RTM_DELADDR, 0, ifindex, address), NULL, NULL,
+		       err);
 }
 
 int address_add(struct nl *nl, int ifindex, const struct address *address)
 {
-	return nl_call(nl, change_request(RTM_NEWADDR, NLM_F_CREATE, ifindex, address), NULL, NULL,
-		       NULL);
+	return nl_call(nl, address_change_request(RTM_NEWADDR, NLM_F_CREATE, ifindex, address),
+		       NULL, NULL, NULL);
 }

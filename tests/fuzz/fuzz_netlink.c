@@ -310,16 +310,17 @@ static void read_others(struct nl *nl)
 
 static void read_messages(void)
 {
-	static const struct monitor_callbacks callbacks = { on_link_message, on_qdisc, on_filter,
-							    on_address_message, on_resync };
-	struct monitor monitor;
+	static const struct rtnl_listener_callbacks callbacks = { on_link_message, on_qdisc,
+								  on_filter, on_address_message,
+								  on_resync };
+	struct rtnl_listener messages;
 
-	if (monitor_init(&monitor, &callbacks, NULL))
+	if (rtnl_listener_init(&messages, &callbacks, NULL))
 		abort();
 	if (input_u8(&input) & 1)
-		monitor_glance(&monitor, on_link_message);
-	monitor_read(&monitor);
-	monitor_done(&monitor);
+		rtnl_listener_glance(&messages, on_link_message);
+	rtnl_listener_read(&messages);
+	rtnl_listener_done(&messages);
 }
 
 static void read_tables(void)
