@@ -372,7 +372,7 @@ int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
 	if (r != -EALREADY)
 		xdp_release_slave(bond, slot);
 	/* `auto` is silent where the driver decides. */
-	if (r != -EALREADY && (wanted == XBOND_RX_XDP || !is_lasting(r)))
+	if (r != -EALREADY && (wanted == XBOND_RX_XDP || !xdp_is_lasting(r)))
 		log_warning("%s: %s receives by TC, not by XDP: %s", bond_pin(bond)->name,
 			    slave->name, err.text);
 	return err_set(ret_why, -r, "%s", err.text);
