@@ -138,6 +138,8 @@ $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(if $(FUZZ),-fsanitize=fuzzer) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ \
 		$(shell $(PKG_CONFIG) --libs $(PACKAGES))
+$(B)/tests/fuzz/fuzz_netlink: WRAPPED := nl_connect nl_send nl_recv nl_recvmsgs_default nl_socket_modify_cb \
+	nl_socket_add_memberships access fopen
 $(B)/tests/fuzz/fuzz_slow.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
 
 # Small programs that tests and benchmarks run.

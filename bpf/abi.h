@@ -79,9 +79,8 @@ enum xbond_selection {
 	XBOND_SELECT_TURNS = 0,	 /* by the round-robin cursor */
 	XBOND_SELECT_ACTIVE = 1, /* the active slave */
 	XBOND_SELECT_HASH = 2,	 /* by the packet's hash */
-	XBOND_SELECT_ALL = 3,	 /* every slave gets a copy */
+	XBOND_SELECT_ALL = 3,	 /* every slave gets a copy; so it is with any other number */
 };
-#define XBOND_SELECT_LAST XBOND_SELECT_ALL
 
 /* The kernel's numbers; xbond's own begin at 16. */
 enum xbond_policy {

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static enum cli_exit unknown_option(const struct verb *verb, const char *name)
+static enum cli_exit pairs_unknown(const struct verb *verb, const char *name)
 {
 	enum option_scope other = verb->scope == OPTION_BOND ? OPTION_SLAVE : OPTION_BOND;
 
@@ -24,24 +24,21 @@ static enum cli_exit unknown_option(const struct verb *verb, const char *name)
 	return CLI_REFUSED;
 }
 
-static enum cli_exit parse_pair(const struct verb *verb, const char *name, const char *text,
+static enum cli_exit pairs_take(const struct verb *verb, const char *name, const char *text,
 				struct pairs *pairs)
 {
 	const struct option *option = option_find(verb->scope, name);
-	struct pair *pair = &pairs->list[pairs->count];
 	struct err err;
 
 	if (!option || !cli_verb_takes(verb, option))
-		return unknown_option(verb, name);
-	if (pairs_find(pairs, option->id)) {
+		return pairs_unknown(verb, name);
+	if (pairs->set.given[option->id]) {
 		cli_say("%s: given twice; name it once", name);
 		return CLI_REFUSED;
 	}
-	if (option_parse(option, text, &pair->value, &err))
+	if (option_set_add(&pairs->set, verb->scope, name, text, &err))
 		return cli_refuse(&err);
-	pair->option = option;
-	pair->text = text;
-	pairs->count++;
+	pairs->text[option->id] = text;
 	return CLI_DONE;
 }
 
@@ -49,56 +46,42 @@ enum cli_exit pairs_parse(const struct verb *verb, int argc, char **argv, struct
 {
 	enum cli_exit status = CLI_DONE;
 
-	ret_pairs->count = 0;
+	*ret_pairs = (struct pairs){ 0 };
 	if (argc % 2)
 		return cli_usage(verb, "'%s' has no VALUE", argv[argc - 1]);
 	for (int at = 0; at < argc && status == CLI_DONE; at += 2)
-		status = parse_pair(verb, argv[at], argv[at + 1], ret_pairs);
+		status = pairs_take(verb, argv[at], argv[at + 1], ret_pairs);
 	return status;
 }
 
-const struct pair *pairs_find(const struct pairs *pairs, enum option_id id)
+const struct option_value *pairs_find(const struct pairs *pairs, enum option_id id)
 {
-	for (size_t i = 0; i < pairs->count; i++)
-		if (pairs->list[i].option->id == id)
-			return &pairs->list[i];
-	return NULL;
+	return pairs->set.given[id] ? &pairs->set.value[id] : NULL;
 }
 
-int pairs_check_mode(const struct pairs *pairs, uint32_t mode, struct err *err)
-{
-	const struct pair *asked = pairs_find(pairs, OPT_MODE);
-	int r = 0;
-
-	if (asked)
-		mode = asked->value.number;
-	for (size_t i = 0; i < pairs->count && !r; i++)
-		r = option_check_mode(pairs->list[i].option, mode, err);
-	return r;
-}
-
-/* A random seed is drawn here, so that the checked value is the one that is sent. */
-static json_t *pair_text(const struct pair *pair)
+/* A random seed was drawn here, so what was checked is what is sent. */
+static json_t *pairs_text(const struct pairs *pairs, enum option_id id)
 {
 	char text[32];
 
-	if (pair->option->id != OPT_HASH_SEED)
-		return json_string(pair->text);
-	option_format(pair->option, &pair->value, text, sizeof(text));
+	if (id != OPT_HASH_SEED)
+		return json_string(pairs->text[id]);
+	option_format(option_at(id), &pairs->set.value[id], text, sizeof(text));
 	return json_string(text);
 }
 
-static bool is_steering(const struct pair *pair)
+static bool pairs_is_steering(const struct pairs *pairs, enum option_id id)
 {
-	return pair->option->home == OPTION_IN_SETTINGS;
+	return pairs->set.given[id] && option_at(id)->home == OPTION_IN_SETTINGS;
 }
 
 json_t *pairs_json(const struct pairs *pairs)
 {
 	json_t *json = json_object();
 
-	for (size_t i = 0; i < pairs->count; i++)
-		json_object_set_new(json, pairs->list[i].option->name, pair_text(&pairs->list[i]));
+	for (enum option_id id = 0; id < OPT_COUNT; id++)
+		if (pairs->set.given[id])
+			json_object_set_new(json, option_at(id)->name, pairs_text(pairs, id));
 	return json;
 }
 
@@ -106,16 +89,16 @@ json_t *pairs_json_not_steering(const struct pairs *pairs)
 {
 	json_t *json = pairs_json(pairs);
 
-	for (size_t i = 0; i < pairs->count; i++)
-		if (is_steering(&pairs->list[i]))
-			json_object_del(json, pairs->list[i].option->name);
+	for (enum option_id id = 0; id < OPT_COUNT; id++)
+		if (pairs_is_steering(pairs, id))
+			json_object_del(json, option_at(id)->name);
 	return json;
 }
 
 bool pairs_any_steering(const struct pairs *pairs)
 {
-	for (size_t i = 0; i < pairs->count; i++)
-		if (is_steering(&pairs->list[i]))
+	for (enum option_id id = 0; id < OPT_COUNT; id++)
+		if (pairs_is_steering(pairs, id))
 			return true;
 	return false;
 }

@@ -4,28 +4,18 @@
 #define XBOND_CLI_PAIRS_H
 
 #include "cli/cli.h"
-
-struct pair {
-	const struct option *option;
-	const char *text;
-	struct option_value value;
-};
+#include "options/option_set.h"
 
 struct pairs {
-	struct pair list[OPT_COUNT];
-	size_t count;
+	struct option_set set;
+	const char *text[OPT_COUNT]; /* as given */
 };
 
 /* Prints what is wrong with the first bad one. */
 enum cli_exit pairs_parse(const struct verb *verb, int argc, char **argv, struct pairs *ret_pairs);
 
 /* NULL if the call does not name it. */
-const struct pair *pairs_find(const struct pairs *pairs, enum option_id id);
-
-/*
- * Checks all of them against the mode that the same call sets, or against `mode` if it sets none.
- */
-int pairs_check_mode(const struct pairs *pairs, uint32_t mode, struct err *err);
+const struct option_value *pairs_find(const struct pairs *pairs, enum option_id id);
 
 /*
  * { NAME: TEXT } in the form of the control protocol. Steering options are those in the settings

@@ -81,6 +81,7 @@ void pins_names_free(char **names);
 
 /* The sum over all CPUs for one slot. Returns 0 or -errno. */
 int pins_counters(const struct pins *pins, unsigned int slot, struct xbond_counters *ret_sum);
+void pins_add_counters(struct xbond_counters *sum, const struct xbond_counters *part);
 /* The sum over all slots and over the slaves that have left. */
 int pins_bond_counters(const struct pins *pins, struct xbond_counters *ret_sum);
 

@@ -40,7 +40,7 @@ static const char usage[] =
 	"                    or auto (default): tcx where the kernel has it\n"
 	"  --help, --version\n";
 
-static int set_hook(struct daemon *daemon, const char *text)
+static int bondd_set_hook(struct daemon *daemon, const char *text)
 {
 	static const char *const names[] = {
 		[HOOK_AUTO] = "auto",
@@ -59,7 +59,7 @@ static int set_hook(struct daemon *daemon, const char *text)
 }
 
 /* Returns an exit status, or -1 to go on. */
-static int parse_arguments(struct daemon *daemon, int argc, char **argv)
+static int bondd_parse_arguments(struct daemon *daemon, int argc, char **argv)
 {
 	static const struct option long_options[] = {
 		{ "run-dir", required_argument, NULL, 'r' },
@@ -78,7 +78,7 @@ static int parse_arguments(struct daemon *daemon, int argc, char **argv)
 		case 'b': daemon->paths.bpf_dir = optarg; break;
 		case 'c': daemon->paths.config_dir = optarg; break;
 		case 'k':
-			if (set_hook(daemon, optarg))
+			if (bondd_set_hook(daemon, optarg))
 				return EXIT_USAGE;
 			break;
 		case 'h': fputs(usage, stdout); return 0;
@@ -93,7 +93,7 @@ static int parse_arguments(struct daemon *daemon, int argc, char **argv)
 }
 
 /* A terminal that closes, or who expects files to be read again. */
-static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *arg)
+static int bondd_on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *arg)
 {
 	(void)source;
 	(void)info;
@@ -103,7 +103,7 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	return 0;
 }
 
-static int watch_signals(sd_event *event)
+static int bondd_watch_signals(sd_event *event)
 {
 	sigset_t signals;
 
@@ -113,7 +113,7 @@ static int watch_signals(sd_event *event)
 	sigaddset(&signals, SIGINT);
 	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
 		return -errno;
-	if (sd_event_add_signal(event, NULL, SIGHUP, on_hangup, NULL) < 0)
+	if (sd_event_add_signal(event, NULL, SIGHUP, bondd_on_hangup, NULL) < 0)
 		return -ENOMEM;
 	/* Without a handler sd-event leaves the loop. */
 	if (sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL) < 0)
@@ -121,12 +121,12 @@ static int watch_signals(sd_event *event)
 	return sd_event_add_signal(event, NULL, SIGINT, NULL, NULL) < 0 ? -ENOMEM : 0;
 }
 
-static int open_sockets(struct daemon *daemon)
+static int bondd_open_sockets(struct daemon *daemon)
 {
 	int r = sd_event_default(&daemon->event);
 
 	if (r >= 0)
-		r = watch_signals(daemon->event);
+		r = bondd_watch_signals(daemon->event);
 	if (r >= 0)
 		r = nl_init(&daemon->nl);
 	if (r >= 0)
@@ -139,19 +139,19 @@ static int open_sockets(struct daemon *daemon)
 }
 
 /* Listening begins last: who gets an answer finds every bond in place. */
-static int start(struct daemon *daemon, struct err *err)
+static int bondd_start(struct daemon *daemon, struct err *err)
 {
 	struct rlimit fds = { MAX_FDS, MAX_FDS };
-	int r = house_open(&daemon->paths, err);
+	int r = directories_open(&daemon->paths, err);
 
 	if (r)
 		return r;
 	setrlimit(RLIMIT_NOFILE, &fds);
 	dataplane_init();
-	daemon->slowio = slowio_new(err);
-	if (!daemon->slowio)
+	daemon->lacp_thread = lacp_thread_new(err);
+	if (!daemon->lacp_thread)
 		return -ENOMEM;
-	r = open_sockets(daemon);
+	r = bondd_open_sockets(daemon);
 	if (r)
 		return err_set(err, -r, "cannot start: %s", strerror(-r));
 	daemon->announcer = announcer_new(err);
@@ -165,7 +165,7 @@ static int start(struct daemon *daemon, struct err *err)
 	return control_init(daemon, err);
 }
 
-static void stop(struct daemon *daemon)
+static void bondd_stop(struct daemon *daemon)
 {
 	meanwhile_done();
 	control_done(daemon);
@@ -174,7 +174,7 @@ static void stop(struct daemon *daemon)
 	watch_done(daemon);
 	announcer_free(daemon->announcer);
 	burst_done(daemon);
-	slowio_free(daemon->slowio);
+	lacp_thread_free(daemon->lacp_thread);
 	ethtool_done(&daemon->ethtool);
 	nl_done(&daemon->nl);
 	sd_event_unref(daemon->event);
@@ -182,7 +182,7 @@ static void stop(struct daemon *daemon)
 }
 
 /* sd_event_loop(), measured. 0 or -errno. */
-static int run(struct daemon *daemon)
+static int bondd_run(struct daemon *daemon)
 {
 	int r = 0;
 
@@ -209,18 +209,18 @@ int main(int argc, char **argv)
 	mallopt(M_ARENA_MAX, 1);  /* its threads do not need memory of their own */
 	signal(SIGPIPE, SIG_IGN); /* a reader of our log that dies takes nobody along */
 	paths_init(&daemon.paths);
-	status = parse_arguments(&daemon, argc, argv);
+	status = bondd_parse_arguments(&daemon, argc, argv);
 	if (status >= 0)
 		return status;
-	if (start(&daemon, &err)) {
+	if (bondd_start(&daemon, &err)) {
 		log_error("%s", err.text);
 		return EXIT_FAILURE;
 	}
 	log_info("ready");
 	sd_notify(0, "READY=1");
-	r = run(&daemon);
+	r = bondd_run(&daemon);
 	sd_notify(0, "STOPPING=1");
 	log_info("stopping; the bonds go on");
-	stop(&daemon);
+	bondd_stop(&daemon);
 	return r < 0 ? EXIT_FAILURE : 0;
 }

@@ -52,9 +52,9 @@ static void meanwhile_turn(void *arg)
 	if (beat)
 		beat_ns = now_ns;
 	burst_begin(daemon);
-	if (monitor_glance(&daemon->monitor, meanwhile_on_link))
+	if (rtnl_listener_glance(&daemon->listener, meanwhile_on_link))
 		watch_read_kept(daemon);
-	news = slowio_acknowledge(daemon->slowio);
+	news = lacp_thread_acknowledge(daemon->lacp_thread);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!bond_is_ready(bond))
 			continue;
@@ -81,9 +81,9 @@ int meanwhile_init(struct daemon *daemon)
 	int fd = epoll_create1(EPOLL_CLOEXEC), r = fd < 0 ? -errno : 0;
 
 	if (!r)
-		r = meanwhile_add(fd, monitor_fd(&daemon->monitor));
+		r = meanwhile_add(fd, rtnl_listener_fd(&daemon->listener));
 	if (!r)
-		r = meanwhile_add(fd, slowio_fd(daemon->slowio));
+		r = meanwhile_add(fd, lacp_thread_fd(daemon->lacp_thread));
 	if (!r)
 		r = meanwhile_add(fd, burst_fd(daemon));
 	if (!r)

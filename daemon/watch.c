@@ -32,7 +32,7 @@
 #define TICKS_PER_SYNC 4
 #define TICKS_PER_CHECK 2
 
-static bool some_want_direct(const struct daemon *daemon)
+static bool watch_some_want_direct(const struct daemon *daemon)
 {
 	for (const struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		if (bond_wants_direct(bond))
@@ -41,7 +41,7 @@ static bool some_want_direct(const struct daemon *daemon)
 }
 
 /* False: the bond is gone, and freed. */
-static bool sync_device(struct bond *bond)
+static bool watch_sync_device(struct bond *bond)
 {
 	if (device_sync(bond) != -ENODEV)
 		return true;
@@ -50,21 +50,21 @@ static bool sync_device(struct bond *bond)
 }
 
 /* gone: it may be back by now. */
-static void sync_place(struct bond *bond, bool gone)
+static void watch_sync_place(struct bond *bond, bool gone)
 {
 	bond->left |= gone;
-	if (sync_device(bond))
+	if (watch_sync_device(bond))
 		lro_follow(bond);
 }
 
-static void take_stranger(struct bond *bond, const struct link_info *link, bool gone)
+static void watch_take_stranger(struct bond *bond, const struct link_info *link, bool gone)
 {
 	vlan_filter_follow(bond, link, gone);
 	slave_trouble_follow_upper(bond, link, gone);
 	lro_follow_upper(bond, link, gone);
 }
 
-static void take_link(struct bond *bond, const struct link_info *link, bool gone)
+static void watch_take_link(struct bond *bond, const struct link_info *link, bool gone)
 {
 	int slot = bond_slot_by_ifindex(bond, link->ifindex);
 
@@ -73,26 +73,26 @@ static void take_link(struct bond *bond, const struct link_info *link, bool gone
 	else if (slot >= 0)
 		slave_follow_link(bond, (unsigned int)slot, link);
 	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex)
-		sync_device(bond);
+		watch_sync_device(bond);
 	else if (link->ifindex == (int)bond_pin(bond)->ifindex)
-		sync_place(bond, gone);
+		watch_sync_place(bond, gone);
 	else
-		take_stranger(bond, link, gone);
+		watch_take_stranger(bond, link, gone);
 }
 
-static void on_link(const struct link_info *link, bool gone, void *arg)
+static void watch_on_link(const struct link_info *link, bool gone, void *arg)
 {
 	struct daemon *daemon = arg;
 
 	for (struct bond *bond = daemon->bonds, *next; bond; bond = next) {
 		next = bond->next;
-		take_link(bond, link, gone);
+		watch_take_link(bond, link, gone);
 	}
 	if (!gone)
 		config_link_appeared(daemon, link->name);
 }
 
-static void on_qdisc(int ifindex, void *arg)
+static void watch_on_qdisc(int ifindex, void *arg)
 {
 	struct daemon *daemon = arg;
 
@@ -106,35 +106,36 @@ static void on_qdisc(int ifindex, void *arg)
 		} else if (ifindex == (int)bond_pin(bond)->port_ifindex) {
 			attach_check_pair(bond, false);
 		} else if (!bond->away && ifindex == (int)bond_pin(bond)->ifindex) {
-			sync_device(bond);
+			watch_sync_device(bond);
 		}
 	}
 }
 
-static void note_filter(struct bond *bond, int ifindex, bool changed)
+static void watch_note_filter(struct bond *bond, int ifindex, bool changed)
 {
 	bond_for_each_member (bond, slot)
 		if (ifindex == (int)bond_slave(bond, slot)->ifindex ||
-		    ifindex == MONITOR_SHARED_BLOCK)
+		    ifindex == RTNL_LISTENER_SHARED_BLOCK)
 			slave_hooks_note(bond, slot, changed);
 }
 
 /* Of a block that devices share the message names none. */
-static void on_filter(int ifindex, unsigned int priority, unsigned int handle, bool gone, void *arg)
+static void watch_on_filter(int ifindex, unsigned int priority, unsigned int handle, bool gone,
+			    void *arg)
 {
 	struct daemon *daemon = arg;
 
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		note_filter(bond, ifindex, !attach_is_our_filter(priority, handle));
-		if (bond->has_filters == gone &&
-		    (ifindex == (int)bond_pin(bond)->ifindex || ifindex == MONITOR_SHARED_BLOCK))
+		watch_note_filter(bond, ifindex, !attach_is_our_filter(priority, handle));
+		if (bond->has_filters == gone && (ifindex == (int)bond_pin(bond)->ifindex ||
+						  ifindex == RTNL_LISTENER_SHARED_BLOCK))
 			bond->filters_due = true;
 	}
 	if (gone && attach_is_our_priority(priority))
-		on_qdisc(ifindex, arg);
+		watch_on_qdisc(ifindex, arg);
 }
 
-static void on_address(int ifindex, bool gone, void *arg)
+static void watch_on_address(int ifindex, bool gone, void *arg)
 {
 	struct daemon *daemon = arg;
 
@@ -150,7 +151,7 @@ static void on_address(int ifindex, bool gone, void *arg)
  * Each bond in its turn: the main loop answers to others in between. wholly: or only what somebody
  * takes away.
  */
-static void sync_all_soon(struct daemon *daemon, bool wholly)
+static void watch_sync_all_soon(struct daemon *daemon, bool wholly)
 {
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		bond->check_due |= !wholly;
@@ -159,53 +160,53 @@ static void sync_all_soon(struct daemon *daemon, bool wholly)
 	sd_event_source_set_enabled(daemon->sync, SD_EVENT_ON);
 }
 
-static void on_resync(void *arg)
+static void watch_on_resync(void *arg)
 {
 	struct daemon *daemon = arg;
 
 	log_info("link messages were lost; every device is read again");
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		bond->read_due = true;
-	sync_all_soon(daemon, true);
+	watch_sync_all_soon(daemon, true);
 	config_look_again(daemon);
 }
 
-static const struct monitor_callbacks callbacks = {
-	.link = on_link,
-	.qdisc = on_qdisc,
-	.filter = on_filter,
-	.address = on_address,
-	.resync = on_resync,
+static const struct rtnl_listener_callbacks callbacks = {
+	.link = watch_on_link,
+	.qdisc = watch_on_qdisc,
+	.filter = watch_on_filter,
+	.address = watch_on_address,
+	.resync = watch_on_resync,
 };
 
-static void read_messages(struct daemon *daemon)
+static void watch_read_messages(struct daemon *daemon)
 {
 	latency_note("messages");
 	burst_begin(daemon);
-	monitor_read(&daemon->monitor);
+	rtnl_listener_read(&daemon->listener);
 	burst_end(daemon);
 	bypass_follow_filters(daemon);
 	slave_hooks_follow_noted(daemon);
 	/* Who captures mostly makes a device promiscuous, which is a message. */
-	if (some_want_direct(daemon))
+	if (watch_some_want_direct(daemon))
 		bypass_follow_captures(daemon);
 }
 
-static int on_monitor(sd_event_source *source, int fd, uint32_t events, void *arg)
+static int watch_on_monitor(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	(void)source;
 	(void)fd;
 	(void)events;
-	read_messages(arg);
+	watch_read_messages(arg);
 	return 0;
 }
 
-static int on_kept(sd_event_source *source, void *arg)
+static int watch_on_kept(sd_event_source *source, void *arg)
 {
 	struct daemon *daemon = arg;
 
-	sd_event_source_set_enabled(source, daemon->monitor.kept ? SD_EVENT_ON : SD_EVENT_OFF);
-	read_messages(daemon);
+	sd_event_source_set_enabled(source, daemon->listener.kept ? SD_EVENT_ON : SD_EVENT_OFF);
+	watch_read_messages(daemon);
 	return 0;
 }
 
@@ -215,7 +216,7 @@ void watch_read_kept(struct daemon *daemon)
 }
 
 /* After messages were lost. */
-static void read_again(struct bond *bond)
+static void watch_read_again(struct bond *bond)
 {
 	slave_lost_look(bond);
 	bond_for_each_member (bond, slot)
@@ -231,13 +232,13 @@ static void read_again(struct bond *bond)
 }
 
 /* What the kernel may not have told. A bond that is gone is freed. */
-static void sync_bond(struct bond *bond)
+static void watch_sync_bond(struct bond *bond)
 {
 	bool read_due = bond->read_due;
 
 	bond->sync_due = bond->read_due = false;
 	if (read_due)
-		read_again(bond);
+		watch_read_again(bond);
 	bond_for_each_member (bond, slot) {
 		/* Some drivers change it without a message. */
 		bond->members[slot].speed_due = true;
@@ -245,7 +246,7 @@ static void sync_bond(struct bond *bond)
 		slave_hooks_follow(bond, slot, false);
 		idle_turn();
 	}
-	if (!sync_device(bond))
+	if (!watch_sync_device(bond))
 		return;
 	lro_follow(bond);
 	vlan_filter_tidy(bond);
@@ -254,7 +255,7 @@ static void sync_bond(struct bond *bond)
 }
 
 /* Programs and pins that somebody may have taken away. */
-static void check_bond(struct bond *bond)
+static void watch_check_bond(struct bond *bond)
 {
 	bond->check_due = false;
 	pins_keep(bond);
@@ -262,7 +263,7 @@ static void check_bond(struct bond *bond)
 	xdp_check_tx(bond);
 }
 
-static struct bond *next_to_sync(struct daemon *daemon)
+static struct bond *watch_next_to_sync(struct daemon *daemon)
 {
 	struct bond *bond = daemon->bonds;
 
@@ -271,7 +272,7 @@ static struct bond *next_to_sync(struct daemon *daemon)
 	return bond;
 }
 
-static int on_sync(sd_event_source *source, void *arg)
+static int watch_on_sync(sd_event_source *source, void *arg)
 {
 	uint64_t end_ns = clock_now_ns() + LATENCY_SLICE_NS;
 	struct daemon *daemon = arg;
@@ -280,11 +281,11 @@ static int on_sync(sd_event_source *source, void *arg)
 	latency_note("devices");
 	burst_begin(daemon);
 	do {
-		bond = next_to_sync(daemon);
+		bond = watch_next_to_sync(daemon);
 		if (bond && bond->check_due)
-			check_bond(bond);
+			watch_check_bond(bond);
 		else if (bond)
-			sync_bond(bond);
+			watch_sync_bond(bond);
 	} while (bond && clock_now_ns() < end_ns);
 	burst_end(daemon);
 	if (!bond)
@@ -292,7 +293,7 @@ static int on_sync(sd_event_source *source, void *arg)
 	return 0;
 }
 
-static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
+static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 {
 	static unsigned int ticks;
 	struct daemon *daemon = arg;
@@ -307,18 +308,18 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	burst_settle(daemon);
 	bypass_follow_captures(daemon);
 	idle_turn();
-	groups_follow(daemon);
+	slave_multicast_follow(daemon);
 	idle_turn();
 	config_wait_tick(daemon);
 	if (ticks % TICKS_PER_CHECK == 0)
-		sync_all_soon(daemon, false);
+		watch_sync_all_soon(daemon, false);
 	if (ticks++ % TICKS_PER_SYNC == 0)
-		sync_all_soon(daemon, true);
+		watch_sync_all_soon(daemon, true);
 	sd_event_source_set_time_relative(source, TICK_US);
 	return 0;
 }
 
-static int on_lacp(sd_event_source *source, int fd, uint32_t events, void *arg)
+static int watch_on_lacp(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	(void)source;
 	(void)fd;
@@ -348,26 +349,26 @@ int watch_init(struct daemon *daemon)
 	sd_event_source *tick = NULL;
 	int r;
 
-	r = monitor_init(&daemon->monitor, &callbacks, daemon);
+	r = rtnl_listener_init(&daemon->listener, &callbacks, daemon);
 	if (r)
 		return r;
-	r = watch_fd(daemon, monitor_fd(&daemon->monitor), on_monitor);
+	r = watch_fd(daemon, rtnl_listener_fd(&daemon->listener), watch_on_monitor);
 	if (r >= 0)
-		r = watch_fd(daemon, slowio_fd(daemon->slowio), on_lacp);
+		r = watch_fd(daemon, lacp_thread_fd(daemon->lacp_thread), watch_on_lacp);
 	if (r < 0)
 		return r;
 	r = sd_event_add_time_relative(daemon->event, &tick, CLOCK_MONOTONIC, 0, TICK_ACCURACY_US,
-				       on_tick, daemon);
+				       watch_on_tick, daemon);
 	if (r < 0)
 		return r;
 	sd_event_source_set_enabled(tick, SD_EVENT_ON);
 	sd_event_source_set_floating(tick, true);
 	sd_event_source_unref(tick);
-	r = sd_event_add_defer(daemon->event, &daemon->sync, on_sync, daemon);
+	r = sd_event_add_defer(daemon->event, &daemon->sync, watch_on_sync, daemon);
 	if (r < 0)
 		return r;
 	sd_event_source_set_enabled(daemon->sync, SD_EVENT_OFF);
-	r = sd_event_add_defer(daemon->event, &daemon->kept, on_kept, daemon);
+	r = sd_event_add_defer(daemon->event, &daemon->kept, watch_on_kept, daemon);
 	if (r < 0)
 		return r;
 	sd_event_source_set_priority(daemon->kept, SD_EVENT_PRIORITY_IMPORTANT);
@@ -378,5 +379,5 @@ void watch_done(struct daemon *daemon)
 {
 	daemon->sync = sd_event_source_disable_unref(daemon->sync);
 	daemon->kept = sd_event_source_disable_unref(daemon->kept);
-	monitor_done(&daemon->monitor);
+	rtnl_listener_done(&daemon->listener);
 }

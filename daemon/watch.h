@@ -13,7 +13,7 @@
 int watch_init(struct daemon *daemon);
 void watch_done(struct daemon *daemon);
 
-/* monitor_glance() has left messages: they are read soon. */
+/* rtnl_listener_glance() has left messages: they are read soon. */
 void watch_read_kept(struct daemon *daemon);
 
 #endif

@@ -38,10 +38,16 @@ int option_set_from_json(struct option_set *set, enum option_scope scope, const 
 	return 0;
 }
 
+uint32_t option_set_mode(const struct option_set *set, uint32_t otherwise)
+{
+	return set->given[OPT_MODE] ? set->value[OPT_MODE].number : otherwise;
+}
+
 int option_set_check_mode(const struct option_set *set, uint32_t mode, struct err *err)
 {
 	int r = 0;
 
+	mode = option_set_mode(set, mode);
 	for (int id = 0; id < OPT_COUNT && !r; id++)
 		if (set->given[id])
 			r = option_check_mode(option_at(id), mode, err);

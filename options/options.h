@@ -135,6 +135,8 @@ int option_parse(const struct option *option, const char *text, struct option_va
 void option_format(const struct option *option, const struct option_value *value, char *ret_text,
 		   size_t size);
 
+/* The default, as the table has it. Of hash_seed each is drawn anew. */
+struct option_value option_initial(const struct option *option);
 /* Every hash_seed counts as the default, because the default is to draw one. */
 bool option_is_default(const struct option *option, const struct option_value *value);
 

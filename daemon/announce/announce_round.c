@@ -181,7 +181,7 @@ static bool announce_concerns(const struct round *round, int home)
 	return false;
 }
 
-static void announce_elsewhere(int home_fd, void *arg)
+static void announce_in_other_netns(int home_fd, void *arg)
 {
 	struct round round = { .announcements = arg, .fd = -1 };
 	struct nl nl;
@@ -211,7 +211,7 @@ void announce_round(struct nl *nl, struct announcement *announcements)
 	struct round round = { .announcements = announcements, .fd = -1 };
 
 	announce_home(&round, nl);
-	namespaces_visit(announce_elsewhere, announcements);
+	namespaces_visit(announce_in_other_netns, announcements);
 }
 
 void announcement_free(struct announcement *announcement)

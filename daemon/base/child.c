@@ -17,7 +17,7 @@
 #define LIMIT_MS 10000
 
 /* Among them are bondd's locks: a child that outlived bondd would keep the next bondd out. */
-static void close_all_but(int fd)
+static void child_close_all_but(int fd)
 {
 	if (fd < FIRST_FD) {
 		syscall(SYS_close_range, FIRST_FD, UINT_MAX, 0);
@@ -28,14 +28,14 @@ static void close_all_but(int fd)
 	syscall(SYS_close_range, fd + 1, UINT_MAX, 0);
 }
 
-static void end_with(pid_t parent)
+static void child_end_with(pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent) /* the parent died before this */
 		_exit(ECHILD);
 }
 
-static int wait_for(pid_t child)
+static int child_wait_for(pid_t child)
 {
 	int status;
 
@@ -46,7 +46,7 @@ static int wait_for(pid_t child)
 }
 
 /* Not by an alarm in the child, because the child may be stopped. */
-static void kill_if_late(pid_t child)
+static void child_kill_if_late(pid_t child)
 {
 	int fd = (int)syscall(SYS_pidfd_open, child, 0);
 
@@ -64,11 +64,11 @@ int child_run(int (*work)(const void *arg), const void *arg, int keep_fd)
 	if (child < 0)
 		return -errno;
 	if (!child) {
-		end_with(parent);
-		close_all_but(keep_fd);
+		child_end_with(parent);
+		child_close_all_but(keep_fd);
 		code = -work(arg);
 		_exit(code >= 0 && code <= 255 ? code : EIO);
 	}
-	kill_if_late(child);
-	return wait_for(child);
+	child_kill_if_late(child);
+	return child_wait_for(child);
 }

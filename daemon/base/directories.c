@@ -16,7 +16,7 @@
 
 #define BPFFS "/sys/fs/bpf"
 
-static int make_dir(const char *path, mode_t mode, struct err *err)
+static int directories_make_dir(const char *path, mode_t mode, struct err *err)
 {
 	int r = paths_make_dir(path, mode);
 
@@ -24,7 +24,7 @@ static int make_dir(const char *path, mode_t mode, struct err *err)
 }
 
 /* `ip netns exec` gives its command mounts of its own. Pins made there end with the command. */
-static bool has_own_mounts(void)
+static bool directories_has_own_mounts(void)
 {
 	struct stat ours, theirs;
 
@@ -32,13 +32,13 @@ static bool has_own_mounts(void)
 	       ours.st_ino != theirs.st_ino;
 }
 
-static int mount_bpffs(const char *bpf_dir, struct err *err)
+static int directories_mount_bpffs(const char *bpf_dir, struct err *err)
 {
 	bool below = !strncmp(bpf_dir, BPFFS, strlen(BPFFS));
 
 	if (!below || pins_on_bpffs(BPFFS))
 		return 0;
-	if (has_own_mounts())
+	if (directories_has_own_mounts())
 		return err_set(err, EINVAL,
 			       "there is no BPF file system at " BPFFS
 			       " in this mount namespace; enter the network "
@@ -52,7 +52,7 @@ static int mount_bpffs(const char *bpf_dir, struct err *err)
 }
 
 /* The descriptor stays open, because it is the lock. */
-static int lock(int fd, const char *path, struct err *err)
+static int directories_lock(int fd, const char *path, struct err *err)
 {
 	if (fd < 0)
 		return err_set(err, errno, "cannot open %s: %m", path);
@@ -65,22 +65,22 @@ static int lock(int fd, const char *path, struct err *err)
 	return fd;
 }
 
-static int lock_run_dir(const char *run_dir, struct err *err)
+static int directories_lock_run_dir(const char *run_dir, struct err *err)
 {
 	char path[PATH_MAX];
 
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/" PATHS_LOCK_NAME, run_dir);
-	fd = lock(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), path, err);
+	fd = directories_lock(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), path, err);
 	return fd < 0 ? fd : 0;
 }
 
 /* bondctl locks the directories of bonds; this lock is on the directory above them. */
-static int lock_bpf_dir(const char *bpf_dir, struct err *err)
+static int directories_lock_bpf_dir(const char *bpf_dir, struct err *err)
 {
 	static int locked = -1;
-	int fd = lock(open(bpf_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), bpf_dir, err);
+	int fd = directories_lock(open(bpf_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), bpf_dir, err);
 
 	if (fd < 0)
 		return fd;
@@ -90,20 +90,20 @@ static int lock_bpf_dir(const char *bpf_dir, struct err *err)
 	return 0;
 }
 
-static int open_bpf_dir(const char *bpf_dir, struct err *err)
+static int directories_open_bpf_dir(const char *bpf_dir, struct err *err)
 {
-	int r = mount_bpffs(bpf_dir, err);
+	int r = directories_mount_bpffs(bpf_dir, err);
 
 	if (!r)
-		r = make_dir(bpf_dir, 0700, err);
+		r = directories_make_dir(bpf_dir, 0700, err);
 	if (!r && !pins_on_bpffs(bpf_dir))
 		r = err_set(err, EINVAL,
 			    "%s is not on a BPF file system; give a --bpf-dir below " BPFFS,
 			    bpf_dir);
-	return r ? r : lock_bpf_dir(bpf_dir, err);
+	return r ? r : directories_lock_bpf_dir(bpf_dir, err);
 }
 
-int house_open(const struct paths *paths, struct err *err)
+int directories_open(const struct paths *paths, struct err *err)
 {
 	int r;
 
@@ -111,18 +111,18 @@ int house_open(const struct paths *paths, struct err *err)
 		return err_set(
 			err, EPERM,
 			"bondd needs root: it changes network devices and loads BPF programs");
-	r = make_dir(paths->run_dir, 0755, err);
+	r = directories_make_dir(paths->run_dir, 0755, err);
 	if (!r)
-		r = lock_run_dir(paths->run_dir, err);
-	return r ? r : open_bpf_dir(paths->bpf_dir, err);
+		r = directories_lock_run_dir(paths->run_dir, err);
+	return r ? r : directories_open_bpf_dir(paths->bpf_dir, err);
 }
 
-int house_reopen(const struct paths *paths, struct err *err)
+int directories_reopen(const struct paths *paths, struct err *err)
 {
 	if (!access(paths->bpf_dir, F_OK) && pins_on_bpffs(paths->bpf_dir))
 		return 0;
 	/* Directories below a mount point without a mount would be useless. */
 	if (!pins_on_bpffs(paths->bpf_dir) && strncmp(paths->bpf_dir, BPFFS, strlen(BPFFS)))
 		return err_set(err, ENOENT, "there is no BPF file system");
-	return open_bpf_dir(paths->bpf_dir, err);
+	return directories_open_bpf_dir(paths->bpf_dir, err);
 }

@@ -13,8 +13,8 @@
  * Makes run_dir and bpf_dir. Mounts a BPF file system at /sys/fs/bpf if bpf_dir is below and
  * nothing is mounted there. Locks both directories against a second bondd until the process ends.
  */
-int house_open(const struct paths *paths, struct err *err);
+int directories_open(const struct paths *paths, struct err *err);
 /* bpf_dir has gone: makes it again in the same way. Does nothing if it exists. */
-int house_reopen(const struct paths *paths, struct err *err);
+int directories_reopen(const struct paths *paths, struct err *err);
 
 #endif

@@ -34,7 +34,7 @@ struct hooks {
 	bool had_others, forbade_mirred;
 	/* When a program that had to go first tries again; the next wait. */
 	uint64_t retry_ns, wait_ns;
-	struct witness *witness; /* NULL: none */
+	struct stray_frames *strays; /* NULL: none */
 };
 
 /* What says whether a slave's link works. Each has a file in monitor/, and a name in bond.c. */
@@ -64,9 +64,9 @@ struct member {
 	struct hooks hooks;
 };
 
-/* The multicast groups of bond0, and which slaves have joined them for it: groups.c. */
-struct groups {
-	struct group *group;
+/* The multicast groups of bond0, and which slaves have joined them for it: slave_multicast.c. */
+struct slave_multicast {
+	struct multicast_group *group;
 	size_t count, room;
 	/* Of the map that tells a later bondd; negative: none, so nothing is joined. */
 	int pin_fd;
@@ -109,14 +109,14 @@ struct bond {
 	bool xdp_known;			    /* the devmaps are as in the next two */
 	uint64_t xdp_members, xdp_mask;
 	struct rx_turn rx_turn;
-	struct groups groups;
+	struct slave_multicast multicast;
 	uint64_t next_poll_ns;
 	sd_event_source *delay;
 	struct pins_keep *keep;			 /* pins_keep.c */
 	struct xbond_attached attached_unpinned; /* where the bond's map could not be made */
 	/* 802.3ad, as the LACP thread was told last: */
-	struct slowio_bond *lacp; /* NULL in the other modes */
-	uint64_t marked;	  /* slots that were asked for a marker before flows leave them */
+	struct lacp_thread_bond *lacp; /* NULL in the other modes */
+	uint64_t marked; /* slots that were asked for a marker before flows leave them */
 	struct dataplane_plan marked_for;
 	struct lacp_config lacp_config;
 	struct lacp_port_config lacp_ports[XBOND_MAX_SLAVES];

@@ -11,7 +11,7 @@
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "lacp/lacp.h"
 
-static struct lacp_config config_of(struct bond *bond)
+static struct lacp_config bond_lacp_config_of(struct bond *bond)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 	struct lacp_config config = {
@@ -42,7 +42,7 @@ static struct lacp_config config_of(struct bond *bond)
  * A bond that is administratively down takes nothing in, nor does a slave that is about to be
  * reset: its partner must not send.
  */
-static uint8_t link_of(struct bond *bond, unsigned int slot)
+static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 
@@ -54,7 +54,7 @@ static uint8_t link_of(struct bond *bond, unsigned int slot)
 /*
  * The slot is the port's number: never 0, never over 65535, the same after a restart and a rename.
  */
-static struct lacp_port_config port_config_of(struct bond *bond, unsigned int slot)
+static struct lacp_port_config bond_lacp_port_config_of(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	struct lacp_port_config config = {
@@ -62,51 +62,51 @@ static struct lacp_port_config port_config_of(struct bond *bond, unsigned int sl
 		.port = (uint16_t)(slot + 1),
 		.port_priority = (uint16_t)slave->actor_port_prio,
 		.duplex = (uint8_t)slave->duplex,
-		.link = link_of(bond, slot),
+		.link = bond_lacp_link_of(bond, slot),
 	};
 
 	memcpy(config.mac, slave->mac, XBOND_MAC_SIZE);
 	return config;
 }
 
-static void enter(struct bond *bond)
+static void bond_lacp_enter(struct bond *bond)
 {
 	uint64_t members = 0;
 	struct err err;
 
 	bond_for_each_member (bond, slot)
 		members |= UINT64_C(1) << slot;
-	bond->lacp_config = config_of(bond);
-	bond->lacp = slowio_add(bond->daemon->slowio, &bond->dataplane.pins, members,
-				&bond->lacp_config, &err);
+	bond->lacp_config = bond_lacp_config_of(bond);
+	bond->lacp = lacp_thread_add(bond->daemon->lacp_thread, &bond->dataplane.pins, members,
+				     &bond->lacp_config, &err);
 	memset(bond->lacp_ports, 0, sizeof(bond->lacp_ports));
 	if (!bond->lacp)
 		log_error("%s: %s", bond_pin(bond)->name, err.text);
 }
 
-static void follow_config(struct bond *bond)
+static void bond_lacp_follow_config(struct bond *bond)
 {
-	struct lacp_config config = config_of(bond);
+	struct lacp_config config = bond_lacp_config_of(bond);
 
 	if (!memcmp(&config, &bond->lacp_config, sizeof(config)))
 		return;
 	bond->lacp_config = config;
-	if (slowio_configure(bond->lacp, &config))
+	if (lacp_thread_configure(bond->lacp, &config))
 		log_error("%s: LACP refuses its options", bond_pin(bond)->name);
 }
 
-static void follow_port(struct bond *bond, unsigned int slot)
+static void bond_lacp_follow_port(struct bond *bond, unsigned int slot)
 {
 	struct lacp_port_config config = { 0 };
 	int r;
 
 	if (bond_is_member(bond, slot))
-		config = port_config_of(bond, slot);
+		config = bond_lacp_port_config_of(bond, slot);
 	if (bond->members[slot].flapped && config.link == LACP_LINK_UP) {
 		struct lacp_port_config down = config;
 
 		down.link = LACP_LINK_DOWN;
-		slowio_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &down);
+		lacp_thread_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &down);
 	}
 	if (config.link)
 		bond->members[slot].flapped = false;
@@ -114,10 +114,10 @@ static void follow_port(struct bond *bond, unsigned int slot)
 		return;
 	bond->lacp_ports[slot] = config;
 	if (!config.port) {
-		slowio_remove_port(bond->lacp, slot);
+		lacp_thread_remove_port(bond->lacp, slot);
 		return;
 	}
-	r = slowio_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &config);
+	r = lacp_thread_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &config);
 	if (r)
 		log_error("%s: LACP refuses %s: %s", bond_pin(bond)->name,
 			  bond_slave(bond, slot)->name, strerror(-r));
@@ -132,20 +132,20 @@ void bond_lacp_follow(struct bond *bond)
 		return;
 	}
 	if (!bond->lacp)
-		enter(bond);
+		bond_lacp_enter(bond);
 	if (!bond->lacp)
 		return;
-	follow_config(bond);
+	bond_lacp_follow_config(bond);
 	/* What is on its way from the partner of a slave that leaves for a while is still taken. */
-	slowio_linger(bond->lacp, bond->is_down ? 0 : rx_turn_out(bond));
+	lacp_thread_linger(bond->lacp, bond->is_down ? 0 : rx_turn_out(bond));
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		follow_port(bond, slot);
+		bond_lacp_follow_port(bond, slot);
 }
 
 void bond_lacp_stop(struct bond *bond, bool forget)
 {
 	if (bond->lacp)
-		slowio_remove(bond->lacp, forget);
+		lacp_thread_remove(bond->lacp, forget);
 	bond->lacp = NULL;
 }
 
@@ -153,14 +153,14 @@ uint64_t bond_lacp_distributing(const struct bond *bond)
 {
 	if (!mode_has(bond->dataplane.pins.bond->mode, MODE_LACP))
 		return UINT64_MAX;
-	return bond->lacp ? slowio_distributing(bond->lacp) : 0;
+	return bond->lacp ? lacp_thread_distributing(bond->lacp) : 0;
 }
 
 uint64_t bond_lacp_collecting(const struct bond *bond)
 {
 	if (!mode_has(bond->dataplane.pins.bond->mode, MODE_LACP))
 		return UINT64_MAX;
-	return bond->lacp ? slowio_collecting(bond->lacp) : 0;
+	return bond->lacp ? lacp_thread_collecting(bond->lacp) : 0;
 }
 
 bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers)
@@ -173,15 +173,15 @@ bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, u
 	bond->marked_for = *plan;
 	bond_for_each_member (bond, slot)
 		if (losers & ~bond->marked & UINT64_C(1) << slot)
-			slowio_drain(bond->lacp, slot);
+			lacp_thread_drain(bond->lacp, slot);
 	bond->marked |= losers;
-	if (losers & slowio_draining(bond->lacp))
+	if (losers & lacp_thread_draining(bond->lacp))
 		return true;
 	bond->marked = 0;
 	return false;
 }
 
-static void log_event(struct bond *bond, const struct slowio_event *event)
+static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_event *event)
 {
 	const char *name = bond_pin(bond)->name, *port = bond_slave(bond, event->slot)->name;
 	char system[MAC_FORMAT_SIZE];
@@ -230,8 +230,8 @@ static void log_event(struct bond *bond, const struct slowio_event *event)
 
 void bond_lacp_log(struct bond *bond)
 {
-	struct slowio_event event;
+	struct lacp_thread_event event;
 
-	while (bond->lacp && slowio_take(bond->lacp, &event))
-		log_event(bond, &event);
+	while (bond->lacp && lacp_thread_take(bond->lacp, &event))
+		bond_lacp_log_event(bond, &event);
 }

@@ -9,7 +9,7 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/dataplane/settle.h"
 
-static int on_settled(sd_event_source *source, int fd, uint32_t events, void *arg)
+static int burst_on_settled(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	(void)source;
 	(void)fd;
@@ -27,8 +27,8 @@ int burst_init(struct daemon *daemon, struct err *err)
 	daemon->settler = settler_new(err);
 	if (!daemon->settler)
 		return -ENOMEM;
-	r = sd_event_add_io(daemon->event, &io, settler_fd(daemon->settler), EPOLLIN, on_settled,
-			    daemon);
+	r = sd_event_add_io(daemon->event, &io, settler_fd(daemon->settler), EPOLLIN,
+			    burst_on_settled, daemon);
 	if (r < 0)
 		return err_set(err, -r, "cannot start: %s", strerror(-r));
 	sd_event_source_set_priority(io, SD_EVENT_PRIORITY_IMPORTANT);

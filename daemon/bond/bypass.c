@@ -9,13 +9,13 @@
 
 #define MAX_CAPTURES 4096
 
-static void say(struct bond *bond, const char *what)
+static void bypass_say(struct bond *bond, const char *what)
 {
 	if (bond_wants_direct(bond))
 		log_info("%s: %s", bond_pin(bond)->name, what);
 }
 
-static bool is_captured(struct bond *bond, const int *ifindexes, size_t count)
+static bool bypass_is_captured(struct bond *bond, const int *ifindexes, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!bond->away && ifindexes[i] == (int)bond_pin(bond)->ifindex)
@@ -30,13 +30,13 @@ void bypass_follow_captures(struct daemon *daemon)
 
 	count = capture_list(ifindexes, MAX_CAPTURES);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		bool captured = is_captured(bond, ifindexes, count);
+		bool captured = bypass_is_captured(bond, ifindexes, count);
 
 		if (captured == bond->captured)
 			continue;
 		bond->captured = captured;
-		say(bond, captured ? "is captured; counted while it is"
-				   : "is captured no more; direct again");
+		bypass_say(bond, captured ? "is captured; counted while it is"
+					  : "is captured no more; direct again");
 		bond_evaluate(bond);
 	}
 }
@@ -46,8 +46,9 @@ bool bypass_look_for_filters(struct bond *bond)
 	bool has_filters = bond->away ? bond->has_filters : port_hooks_skip_filters(bond);
 
 	if (has_filters != bond->has_filters)
-		say(bond, has_filters ? "has filters on its egress; counted while it has"
-				      : "has no filters on its egress any more; direct again");
+		bypass_say(bond, has_filters
+					 ? "has filters on its egress; counted while it has"
+					 : "has no filters on its egress any more; direct again");
 	return has_filters;
 }
 

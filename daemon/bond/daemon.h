@@ -21,8 +21,8 @@ struct daemon {
 	sd_event *event;
 	struct nl nl;
 	struct ethtool ethtool;
-	struct monitor monitor;
-	struct slowio *slowio;
+	struct rtnl_listener listener;
+	struct lacp_thread *lacp_thread;
 	struct announcer *announcer;
 	struct settler *settler; /* burst.c */
 	struct poller *poller;	 /* poll.c */

@@ -8,7 +8,7 @@
 
 #define TIMER_ACCURACY_US 1000
 
-static int on_delay(sd_event_source *source, uint64_t usec, void *arg)
+static int delay_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct bond *bond = arg;
 
@@ -24,7 +24,7 @@ static int on_delay(sd_event_source *source, uint64_t usec, void *arg)
 int delay_start(struct bond *bond)
 {
 	int r = sd_event_add_time(bond->daemon->event, &bond->delay, CLOCK_MONOTONIC, UINT64_MAX,
-				  TIMER_ACCURACY_US, on_delay, bond);
+				  TIMER_ACCURACY_US, delay_on_time, bond);
 
 	if (r < 0)
 		return r;

@@ -7,7 +7,7 @@
 
 void lacp_news_take(struct daemon *daemon)
 {
-	slowio_acknowledge(daemon->slowio);
+	lacp_thread_acknowledge(daemon->lacp_thread);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		if (bond->lacp)
 			bond_evaluate(bond);

@@ -5,7 +5,7 @@
 
 struct daemon;
 
-/* When slowio_fd() is readable. */
+/* When lacp_thread_fd() is readable. */
 void lacp_news_take(struct daemon *daemon);
 
 #endif

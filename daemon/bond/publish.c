@@ -136,19 +136,19 @@ static uint64_t publish_sending(struct bond *bond, const struct decision *decisi
 }
 
 /* Around the pair nobody goes past an XDP program on bond0, which only what crosses it meets. */
-static enum slowio_pair publish_pair(const struct bond *bond, const struct decision *decision)
+static enum lacp_thread_pair publish_pair(const struct bond *bond, const struct decision *decision)
 {
 	if (bond->port_up && decision->carrier)
-		return SLOWIO_PAIR_OPEN;
-	return bond->has_xdp ? SLOWIO_PAIR_CLOSED : SLOWIO_PAIR_AROUND;
+		return LACP_THREAD_PAIR_OPEN;
+	return bond->has_xdp ? LACP_THREAD_PAIR_CLOSED : LACP_THREAD_PAIR_AROUND;
 }
 
 /* In 802.3ad by the LACP thread, which knows better what may receive. */
 static void publish_masks(struct bond *bond, const struct decision *decision, uint64_t rx_mask)
 {
 	if (bond->lacp) {
-		slowio_publish(bond->lacp, decision->linked, decision->members,
-			       publish_pair(bond, decision));
+		lacp_thread_publish(bond->lacp, decision->linked, decision->members,
+				    publish_pair(bond, decision));
 		return;
 	}
 	dataplane_set_tx_mask(&bond->dataplane, decision->up);

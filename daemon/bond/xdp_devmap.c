@@ -8,14 +8,14 @@
 
 #include "common/pin.h"
 
-static int open_map(struct bond *bond, const char *name)
+static int xdp_devmap_open_map(struct bond *bond, const char *name)
 {
 	return pin_open(bond->dataplane.pins.dir, name);
 }
 
-static bool point_to_slaves(struct bond *bond, const char *map, uint64_t mask)
+static bool xdp_devmap_point_to_slaves(struct bond *bond, const char *map, uint64_t mask)
 {
-	int fd = open_map(bond, map);
+	int fd = xdp_devmap_open_map(bond, map);
 
 	if (fd < 0)
 		return false;
@@ -41,8 +41,8 @@ void xdp_devmap_publish(struct bond *bond, uint64_t mask)
 		members |= UINT64_C(1) << slot;
 	if (bond->xdp_known && bond->xdp_members == members && bond->xdp_mask == mask)
 		return;
-	bond->xdp_known = point_to_slaves(bond, XBOND_PIN_XDP_SLAVES, members) &&
-			  point_to_slaves(bond, XBOND_PIN_XDP_ALL, mask);
+	bond->xdp_known = xdp_devmap_point_to_slaves(bond, XBOND_PIN_XDP_SLAVES, members) &&
+			  xdp_devmap_point_to_slaves(bond, XBOND_PIN_XDP_ALL, mask);
 	bond->xdp_members = members;
 	bond->xdp_mask = mask;
 }

@@ -22,14 +22,14 @@ struct request {
 
 typedef int (*method_function)(struct request *request, struct err *err);
 
-static int do_ping(struct request *request, struct err *err)
+static int control_do_ping(struct request *request, struct err *err)
 {
 	(void)request;
 	(void)err;
 	return 0;
 }
 
-static int do_create(struct request *request, struct err *err)
+static int control_do_create(struct request *request, struct err *err)
 {
 	struct option_set options;
 	int r = option_set_from_json(&options, OPTION_BOND, request->options, err);
@@ -37,12 +37,12 @@ static int do_create(struct request *request, struct err *err)
 	return r ? r : request_create(request->daemon, request->bond, &options, err);
 }
 
-static int do_delete(struct request *request, struct err *err)
+static int control_do_delete(struct request *request, struct err *err)
 {
 	return request_delete(request->daemon, request->bond, err);
 }
 
-static int do_set(struct request *request, struct err *err)
+static int control_do_set(struct request *request, struct err *err)
 {
 	struct option_set options;
 	int r = option_set_from_json(&options, OPTION_BOND, request->options, err);
@@ -50,14 +50,14 @@ static int do_set(struct request *request, struct err *err)
 	return r ? r : request_set(request->daemon, request->bond, &options, err);
 }
 
-static int do_refresh(struct request *request, struct err *err)
+static int control_do_refresh(struct request *request, struct err *err)
 {
 	return request_refresh(request->daemon, request->bond, err);
 }
 
 /* names points into the request and must be freed as an array only. */
-static int slave_names(const struct request *request, const char ***ret_names, size_t *ret_count,
-		       struct err *err)
+static int control_slave_names(const struct request *request, const char ***ret_names,
+			       size_t *ret_count, struct err *err)
 {
 	size_t count = json_array_size(request->slaves);
 	const char **names = calloc(count + 1, sizeof(*names));
@@ -80,7 +80,7 @@ static int slave_names(const struct request *request, const char ***ret_names, s
 typedef int (*slaves_function)(struct request *request, const char *const *slaves, size_t count,
 			       const struct option_set *options, struct err *err);
 
-static int with_slaves(struct request *request, slaves_function function, struct err *err)
+static int control_with_slaves(struct request *request, slaves_function function, struct err *err)
 {
 	struct option_set options;
 	const char **names = NULL;
@@ -88,7 +88,7 @@ static int with_slaves(struct request *request, slaves_function function, struct
 	int r = option_set_from_json(&options, OPTION_SLAVE, request->options, err);
 
 	if (!r)
-		r = slave_names(request, &names, &count, err);
+		r = control_slave_names(request, &names, &count, err);
 	if (r)
 		return r;
 	r = function(request, names, count, &options, err);
@@ -96,8 +96,8 @@ static int with_slaves(struct request *request, slaves_function function, struct
 	return r;
 }
 
-static int add_slaves(struct request *request, const char *const *slaves, size_t count,
-		      const struct option_set *options, struct err *err)
+static int control_add_slaves(struct request *request, const char *const *slaves, size_t count,
+			      const struct option_set *options, struct err *err)
 {
 	int r = request_add_slaves(request->daemon, request->bond, slaves, count, options,
 				   request->notes, err);
@@ -108,37 +108,37 @@ static int add_slaves(struct request *request, const char *const *slaves, size_t
 	return r;
 }
 
-static int del_slaves(struct request *request, const char *const *slaves, size_t count,
-		      const struct option_set *options, struct err *err)
+static int control_del_slaves(struct request *request, const char *const *slaves, size_t count,
+			      const struct option_set *options, struct err *err)
 {
 	(void)options;
 	return request_del_slaves(request->daemon, request->bond, slaves, count, request->notes,
 				  err);
 }
 
-static int set_slaves(struct request *request, const char *const *slaves, size_t count,
-		      const struct option_set *options, struct err *err)
+static int control_set_slaves(struct request *request, const char *const *slaves, size_t count,
+			      const struct option_set *options, struct err *err)
 {
 	return request_set_slaves(request->daemon, request->bond, slaves, count, options, err);
 }
 
-static int do_add_slave(struct request *request, struct err *err)
+static int control_do_add_slave(struct request *request, struct err *err)
 {
-	return with_slaves(request, add_slaves, err);
+	return control_with_slaves(request, control_add_slaves, err);
 }
 
-static int do_del_slave(struct request *request, struct err *err)
+static int control_do_del_slave(struct request *request, struct err *err)
 {
-	return with_slaves(request, del_slaves, err);
+	return control_with_slaves(request, control_del_slaves, err);
 }
 
-static int do_set_slave(struct request *request, struct err *err)
+static int control_do_set_slave(struct request *request, struct err *err)
 {
-	return with_slaves(request, set_slaves, err);
+	return control_with_slaves(request, control_set_slaves, err);
 }
 
 /* 0: there is none of this name, or it is of our own ABI version. */
-static uint32_t foreign_abi(const struct daemon *daemon, const char *name)
+static uint32_t control_foreign_abi(const struct daemon *daemon, const char *name)
 {
 	struct err err;
 	uint32_t abi = pins_abi(daemon->paths.bpf_dir, name, &err);
@@ -146,7 +146,7 @@ static uint32_t foreign_abi(const struct daemon *daemon, const char *name)
 	return abi == XBOND_ABI_VERSION ? 0 : abi;
 }
 
-static int do_list(struct request *request, struct err *err)
+static int control_do_list(struct request *request, struct err *err)
 {
 	char **names;
 	int r = pins_names(&names, request->daemon->paths.bpf_dir, err);
@@ -155,14 +155,16 @@ static int do_list(struct request *request, struct err *err)
 		return r;
 	request->result = json_array();
 	for (char **name = names; *name; name++)
-		if (daemon_find_bond(request->daemon, *name) || foreign_abi(request->daemon, *name))
+		if (daemon_find_bond(request->daemon, *name) ||
+		    control_foreign_abi(request->daemon, *name))
 			json_array_append_new(request->result, json_value_text(*name));
 	pins_names_free(names);
 	return 0;
 }
 
-static int look_at(struct request *request,
-		   json_t *(*view)(const struct pins *pins, const char *name), struct err *err)
+static int control_look_at(struct request *request,
+			   json_t *(*view)(const struct pins *pins, const char *name),
+			   struct err *err)
 {
 	struct bond *bond = request->bond ? daemon_find_bond(request->daemon, request->bond) : NULL;
 	const struct pins *pins;
@@ -181,20 +183,20 @@ static int look_at(struct request *request,
 	return 0;
 }
 
-static json_t *view_with_bondd(const struct pins *pins, const char *name)
+static json_t *control_view_with_bondd(const struct pins *pins, const char *name)
 {
 	return view_bond(pins, name, true);
 }
 
-static json_t *stats_with_loop(const struct pins *pins, const char *name)
+static json_t *control_stats_with_loop(const struct pins *pins, const char *name)
 {
 	return view_stats(pins, name, latency_figures());
 }
 
-static int do_show(struct request *request, struct err *err)
+static int control_do_show(struct request *request, struct err *err)
 {
 	uint32_t abi = request->bond && !daemon_find_bond(request->daemon, request->bond)
-			       ? foreign_abi(request->daemon, request->bond)
+			       ? control_foreign_abi(request->daemon, request->bond)
 			       : 0;
 
 	if (abi) {
@@ -203,12 +205,12 @@ static int do_show(struct request *request, struct err *err)
 					    "forced_counted", 0, "awaited");
 		return 0;
 	}
-	return look_at(request, view_with_bondd, err);
+	return control_look_at(request, control_view_with_bondd, err);
 }
 
-static int do_stats(struct request *request, struct err *err)
+static int control_do_stats(struct request *request, struct err *err)
 {
-	return look_at(request, stats_with_loop, err);
+	return control_look_at(request, control_stats_with_loop, err);
 }
 
 static const struct method {
@@ -217,20 +219,20 @@ static const struct method {
 	/* Also for members of group xbond: changes nothing, looks for its bond itself. */
 	bool for_all;
 } methods[] = {
-	{ "ping", do_ping, true },
-	{ "list", do_list, true },
-	{ "show", do_show, true },
-	{ "stats", do_stats, true },
-	{ "create", do_create, false },
-	{ "delete", do_delete, false },
-	{ "add-slave", do_add_slave, false },
-	{ "del-slave", do_del_slave, false },
-	{ "set", do_set, false },
-	{ "set-slave", do_set_slave, false },
-	{ "refresh", do_refresh, false },
+	{ "ping", control_do_ping, true },
+	{ "list", control_do_list, true },
+	{ "show", control_do_show, true },
+	{ "stats", control_do_stats, true },
+	{ "create", control_do_create, false },
+	{ "delete", control_do_delete, false },
+	{ "add-slave", control_do_add_slave, false },
+	{ "del-slave", control_do_del_slave, false },
+	{ "set", control_do_set, false },
+	{ "set-slave", control_do_set_slave, false },
+	{ "refresh", control_do_refresh, false },
 };
 
-static const struct method *find_method(const char *name)
+static const struct method *control_find_method(const char *name)
 {
 	for (size_t i = 0; name && i < sizeof(methods) / sizeof(methods[0]); i++)
 		if (!strcmp(methods[i].name, name))
@@ -238,11 +240,11 @@ static const struct method *find_method(const char *name)
 	return NULL;
 }
 
-static int call(struct daemon *daemon, json_t *words, bool root, json_t *notes, json_t **ret_result,
-		struct err *err)
+static int control_call(struct daemon *daemon, json_t *words, bool root, json_t *notes,
+			json_t **ret_result, struct err *err)
 {
 	const char *name = json_string_value(json_object_get(words, "method"));
-	const struct method *method = find_method(name);
+	const struct method *method = control_find_method(name);
 	struct request request = {
 		.daemon = daemon,
 		.bond = json_string_value(json_object_get(words, "bond")),
@@ -274,7 +276,7 @@ json_t *control_answer(struct daemon *daemon, const char *line, size_t length, b
 	int r;
 
 	if (words)
-		r = call(daemon, words, root, notes, &result, &err);
+		r = control_call(daemon, words, root, notes, &result, &err);
 	else
 		r = err_set(&err, EINVAL, "bad request: %s", where.text);
 	if (r)

@@ -31,7 +31,7 @@ struct client {
 	char buffer[LINE_MAX_SIZE];
 };
 
-static void delist(struct client *client)
+static void control_socket_delist(struct client *client)
 {
 	struct client **at = &client->daemon->readers;
 
@@ -41,9 +41,9 @@ static void delist(struct client *client)
 		*at = client->next;
 }
 
-static void client_free(struct client *client)
+static void control_socket_client_free(struct client *client)
 {
-	delist(client);
+	control_socket_delist(client);
 	sd_event_source_disable_unref(client->source);
 	sd_event_source_disable_unref(client->more);
 	close(client->fd);
@@ -54,7 +54,7 @@ static void client_free(struct client *client)
  * Never waits: answers fit into the socket's buffer, and a client that does not read them loses its
  * connection.
  */
-static int send_answer(const struct client *client, json_t *answer)
+static int control_socket_send_answer(const struct client *client, json_t *answer)
 {
 	char *text = json_dumps(answer, JSON_COMPACT), *line = NULL;
 	int length = text ? asprintf(&line, "%s\n", text) : -1;
@@ -68,16 +68,16 @@ static int send_answer(const struct client *client, json_t *answer)
 	return sent == length ? 0 : -EPIPE;
 }
 
-static int send_error(const struct client *client, const char *text)
+static int control_socket_send_error(const struct client *client, const char *text)
 {
-	return send_answer(client, json_pack("{s:b, s:s}", "ok", 0, "error", text));
+	return control_socket_send_answer(client, json_pack("{s:b, s:s}", "ok", 0, "error", text));
 }
 
-static int answer_line(struct client *client, const char *newline)
+static int control_socket_answer_line(struct client *client, const char *newline)
 {
 	size_t length = (size_t)(newline - client->buffer);
-	int r = send_answer(client,
-			    control_answer(client->daemon, client->buffer, length, client->root));
+	int r = control_socket_send_answer(
+		client, control_answer(client->daemon, client->buffer, length, client->root));
 
 	client->used -= length + 1;
 	memmove(client->buffer, newline + 1, client->used);
@@ -85,19 +85,19 @@ static int answer_line(struct client *client, const char *newline)
 }
 
 /* One line in each turn of the event loop: carrier and timers do not wait for them all. */
-static int on_line(sd_event_source *source, void *arg)
+static int control_socket_on_line(sd_event_source *source, void *arg)
 {
 	struct client *client = arg;
 	const char *newline = memchr(client->buffer, '\n', client->used);
 
 	(void)source;
-	if (newline && answer_line(client, newline)) {
-		client_free(client);
+	if (newline && control_socket_answer_line(client, newline)) {
+		control_socket_client_free(client);
 		return 0;
 	}
 	if (!newline && client->used == sizeof(client->buffer)) {
-		send_error(client, "bad request: longer than 64 KiB");
-		client_free(client);
+		control_socket_send_error(client, "bad request: longer than 64 KiB");
+		control_socket_client_free(client);
 		return 0;
 	}
 	sd_event_source_set_enabled(client->more, newline ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
@@ -105,7 +105,7 @@ static int on_line(sd_event_source *source, void *arg)
 	return 0;
 }
 
-static int on_client(sd_event_source *source, int fd, uint32_t events, void *arg)
+static int control_socket_on_client(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	struct client *client = arg;
 	ssize_t got;
@@ -119,12 +119,12 @@ static int on_client(sd_event_source *source, int fd, uint32_t events, void *arg
 	if (got > 0)
 		client->used += (size_t)got;
 	if (got > 0)
-		return on_line(client->more, client);
-	client_free(client);
+		return control_socket_on_line(client->more, client);
+	control_socket_client_free(client);
 	return 0;
 }
 
-static bool in_group(int fd, const struct ucred *peer, gid_t readers)
+static bool control_socket_in_group(int fd, const struct ucred *peer, gid_t readers)
 {
 	gid_t groups[MAX_GROUPS];
 	socklen_t length = sizeof(groups);
@@ -139,13 +139,13 @@ static bool in_group(int fd, const struct ucred *peer, gid_t readers)
 	return peer->gid == readers;
 }
 
-static void enlist(struct client *client)
+static void control_socket_enlist(struct client *client)
 {
 	client->next = client->daemon->readers;
 	client->daemon->readers = client;
 }
 
-static void add_client(struct daemon *daemon, int fd, uid_t uid)
+static void control_socket_add_client(struct daemon *daemon, int fd, uid_t uid)
 {
 	struct client *client = calloc(1, sizeof(*client));
 	const int room = ANSWER_MAX_SIZE;
@@ -159,11 +159,12 @@ static void add_client(struct daemon *daemon, int fd, uid_t uid)
 	client->uid = uid;
 	client->root = uid == 0;
 	if (!client->root)
-		enlist(client);
+		control_socket_enlist(client);
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
-	if (sd_event_add_io(daemon->event, &client->source, fd, EPOLLIN, on_client, client) < 0 ||
-	    sd_event_add_defer(daemon->event, &client->more, on_line, client) < 0) {
-		client_free(client);
+	if (sd_event_add_io(daemon->event, &client->source, fd, EPOLLIN, control_socket_on_client,
+			    client) < 0 ||
+	    sd_event_add_defer(daemon->event, &client->more, control_socket_on_line, client) < 0) {
+		control_socket_client_free(client);
 		return;
 	}
 	sd_event_source_set_enabled(client->more, SD_EVENT_OFF);
@@ -172,7 +173,7 @@ static void add_client(struct daemon *daemon, int fd, uid_t uid)
 }
 
 /* NULL: there is. */
-static const char *no_room_for(const struct daemon *daemon, uid_t uid)
+static const char *control_socket_no_room_for(const struct daemon *daemon, uid_t uid)
 {
 	unsigned int count = 0, theirs = 0;
 
@@ -186,16 +187,18 @@ static const char *no_room_for(const struct daemon *daemon, uid_t uid)
 }
 
 /* NULL: may ask. */
-static const char *refusal_of(const struct daemon *daemon, int fd, const struct ucred *peer)
+static const char *control_socket_refusal_of(const struct daemon *daemon, int fd,
+					     const struct ucred *peer)
 {
 	if (peer->uid == 0)
 		return NULL;
-	if (!in_group(fd, peer, daemon->reader_gid))
+	if (!control_socket_in_group(fd, peer, daemon->reader_gid))
 		return "permission denied: only root and the group xbond may ask bondd";
-	return no_room_for(daemon, peer->uid);
+	return control_socket_no_room_for(daemon, peer->uid);
 }
 
-static int on_connection(sd_event_source *source, int listen_fd, uint32_t events, void *arg)
+static int control_socket_on_connection(sd_event_source *source, int listen_fd, uint32_t events,
+					void *arg)
 {
 	struct client refused = { .fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC) };
 	struct ucred peer = { .uid = (uid_t)-1, .gid = NO_GROUP };
@@ -207,17 +210,17 @@ static int on_connection(sd_event_source *source, int listen_fd, uint32_t events
 	if (refused.fd < 0)
 		return 0;
 	getsockopt(refused.fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
-	refusal = refusal_of(arg, refused.fd, &peer);
+	refusal = control_socket_refusal_of(arg, refused.fd, &peer);
 	if (!refusal) {
-		add_client(arg, refused.fd, peer.uid);
+		control_socket_add_client(arg, refused.fd, peer.uid);
 		return 0;
 	}
-	send_error(&refused, refusal);
+	control_socket_send_error(&refused, refusal);
 	close(refused.fd);
 	return 0;
 }
 
-static int listen_on(const char *path, gid_t readers, struct err *err)
+static int control_socket_listen_on(const char *path, gid_t readers, struct err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd;
@@ -241,7 +244,7 @@ static int listen_on(const char *path, gid_t readers, struct err *err)
 	return fd;
 }
 
-static void socket_path(const struct daemon *daemon, char *ret_path, size_t size)
+static void control_socket_path(const struct daemon *daemon, char *ret_path, size_t size)
 {
 	snprintf(ret_path, size, "%s/" PATHS_SOCKET_NAME, daemon->paths.run_dir);
 }
@@ -255,11 +258,12 @@ int control_init(struct daemon *daemon, struct err *err)
 	int fd, r;
 
 	daemon->reader_gid = group ? group->gr_gid : NO_GROUP;
-	socket_path(daemon, path, sizeof(path));
-	fd = listen_on(path, daemon->reader_gid, err);
+	control_socket_path(daemon, path, sizeof(path));
+	fd = control_socket_listen_on(path, daemon->reader_gid, err);
 	if (fd < 0)
 		return fd;
-	r = sd_event_add_io(daemon->event, &listener, fd, EPOLLIN, on_connection, daemon);
+	r = sd_event_add_io(daemon->event, &listener, fd, EPOLLIN, control_socket_on_connection,
+			    daemon);
 	if (r < 0)
 		return err_set(err, -r, "cannot watch %s: %s", path, strerror(-r));
 	sd_event_source_set_priority(listener, SD_EVENT_PRIORITY_IDLE);
@@ -272,6 +276,6 @@ void control_done(struct daemon *daemon)
 {
 	char path[PATH_MAX];
 
-	socket_path(daemon, path, sizeof(path));
+	control_socket_path(daemon, path, sizeof(path));
 	unlink(path);
 }

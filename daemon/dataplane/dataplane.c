@@ -30,6 +30,16 @@ void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
 	free(zeros);
 }
 
+void dataplane_retire_counters(struct dataplane *dataplane, unsigned int slot)
+{
+	struct xbond_counters sum;
+
+	if (pins_counters(&dataplane->pins, slot, &sum))
+		return;
+	pins_add_counters(&dataplane->pins.bond->retired, &sum);
+	dataplane_zero_counters(dataplane, slot);
+}
+
 void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex)
 {
 	struct xbond_table *table = dataplane->pins.table;
@@ -72,7 +82,7 @@ void dataplane_quiesce(void)
 }
 
 /* One store, which leaves the others as the LACP thread has them. */
-static void put_flags(struct xbond_table *table, uint32_t which, uint32_t flags)
+static void dataplane_put_flags(struct xbond_table *table, uint32_t which, uint32_t flags)
 {
 	uint32_t before = __atomic_load_n(&table->flags, __ATOMIC_RELAXED), after;
 
@@ -93,18 +103,18 @@ void dataplane_set_flags(struct dataplane *dataplane, uint32_t which, uint32_t f
 	if (!((table->flags ^ flags) & which))
 		return;
 	if (table->flags & XBOND_F_XDP_TX) {
-		put_flags(table, XBOND_F_XDP_TX, 0);
+		dataplane_put_flags(table, XBOND_F_XDP_TX, 0);
 		dataplane_quiesce();
 	}
 	if (flags & XBOND_F_XDP_TX) {
-		put_flags(table, which, flags & ~(uint32_t)XBOND_F_XDP_TX);
+		dataplane_put_flags(table, which, flags & ~(uint32_t)XBOND_F_XDP_TX);
 		dataplane_quiesce();
 	}
-	put_flags(table, which, flags);
+	dataplane_put_flags(table, which, flags);
 }
 
 /* A kernel that refuses leaves everything counted. */
-static void feed_watchdog(struct dataplane *dataplane)
+static void dataplane_feed_watchdog(struct dataplane *dataplane)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);
 
@@ -120,15 +130,15 @@ void dataplane_beat(struct dataplane *dataplane)
 					   XBOND_HEARTBEAT_FRESH_NS / 2);
 
 	if (!(table->flags & XBOND_F_XDP_TX) || (table->watched && !was_away)) {
-		feed_watchdog(dataplane);
+		dataplane_feed_watchdog(dataplane);
 		return;
 	}
 	/* Until now all may have gone across. */
-	put_flags(table, XBOND_F_XDP_TX, 0);
+	dataplane_put_flags(table, XBOND_F_XDP_TX, 0);
 	dataplane_quiesce();
-	feed_watchdog(dataplane);
+	dataplane_feed_watchdog(dataplane);
 	dataplane_quiesce();
-	put_flags(table, XBOND_F_XDP_TX, XBOND_F_XDP_TX);
+	dataplane_put_flags(table, XBOND_F_XDP_TX, XBOND_F_XDP_TX);
 }
 
 void dataplane_stop_beating(struct dataplane *dataplane)
@@ -137,7 +147,7 @@ void dataplane_stop_beating(struct dataplane *dataplane)
 	store_release(dataplane->pins.table->heartbeat_ns, 0);
 }
 
-static uint32_t fill(uint8_t *bucket, uint8_t *home, const struct dataplane_plan *plan)
+static uint32_t dataplane_fill(uint8_t *bucket, uint8_t *home, const struct dataplane_plan *plan)
 {
 	switch (plan->selection) {
 	case XBOND_SELECT_TURNS: return buckets_round_robin(bucket, plan->weight);
@@ -151,7 +161,7 @@ static uint32_t fill(uint8_t *bucket, uint8_t *home, const struct dataplane_plan
 }
 
 /* Lighter slaves pay more per byte. Who has no weight is not asked. */
-static void set_byte_costs(struct xbond_table *table, const struct dataplane_plan *plan)
+static void dataplane_set_byte_costs(struct xbond_table *table, const struct dataplane_plan *plan)
 {
 	uint32_t heaviest = 0;
 
@@ -173,8 +183,9 @@ void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan 
 	if (!dataplane->settled)
 		dataplane_quiesce();
 	memcpy(bucket[idle], bucket[active], XBOND_BUCKETS);
-	table->bucket_count[idle] = fill(bucket[idle], dataplane->pins.buckets->home, plan);
-	set_byte_costs(table, plan);
+	table->bucket_count[idle] =
+		dataplane_fill(bucket[idle], dataplane->pins.buckets->home, plan);
+	dataplane_set_byte_costs(table, plan);
 	store_release(table->active, idle);
 	store_release(table->selection, (uint32_t)plan->selection);
 	dataplane->settled = false;

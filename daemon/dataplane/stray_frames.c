@@ -19,10 +19,10 @@
 #define FRAMES_AT_ONCE 64
 #define PROTOCOLS 3
 
-struct witness {
+struct stray_frames {
 	sd_event_source *source[PROTOCOLS];
 	int fd[PROTOCOLS]; /* -1: none */
-	witness_handler handler;
+	stray_frames_handler handler;
 	struct bond *bond;
 	unsigned int slot;
 	uint64_t since_ns;
@@ -43,7 +43,7 @@ static const struct sock_filter filter[] = {
 	BPF_STMT(BPF_RET | BPF_K, 0),
 };
 
-static int witness_open(int ifindex, uint16_t protocol)
+static int stray_frames_open(int ifindex, uint16_t protocol)
 {
 	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]),
 					    (struct sock_filter *)filter };
@@ -64,21 +64,21 @@ static int witness_open(int ifindex, uint16_t protocol)
 }
 
 /* Two frames, not in one moment, and not long after each other. */
-static bool witness_is_sure(struct witness *witness)
+static bool stray_frames_is_sure(struct stray_frames *strays)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	if (now_ns - witness->since_ns < MOMENT_NS)
+	if (now_ns - strays->since_ns < MOMENT_NS)
 		return false;
-	if (witness->heard_ns && now_ns - witness->heard_ns <= MEMORY_NS)
-		return now_ns - witness->heard_ns >= MOMENT_NS;
-	witness->heard_ns = now_ns;
+	if (strays->heard_ns && now_ns - strays->heard_ns <= MEMORY_NS)
+		return now_ns - strays->heard_ns >= MOMENT_NS;
+	strays->heard_ns = now_ns;
 	return false;
 }
 
-static int witness_on_frame(sd_event_source *source, int fd, uint32_t events, void *arg)
+static int stray_frames_on_frame(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
-	struct witness *witness = arg;
+	struct stray_frames *strays = arg;
 	bool heard = false;
 	char byte;
 	int i = 0;
@@ -87,71 +87,71 @@ static int witness_on_frame(sd_event_source *source, int fd, uint32_t events, vo
 	(void)events;
 	while (i++ < FRAMES_AT_ONCE && recv(fd, &byte, sizeof(byte), 0) > 0)
 		heard = true;
-	if (heard && witness_is_sure(witness))
-		witness->handler(witness->bond, witness->slot);
+	if (heard && stray_frames_is_sure(strays))
+		strays->handler(strays->bond, strays->slot);
 	return 0;
 }
 
-static int witness_listen(struct witness *witness, sd_event *event, int i, int ifindex,
-			  uint16_t protocol)
+static int stray_frames_listen(struct stray_frames *strays, sd_event *event, int i, int ifindex,
+			       uint16_t protocol)
 {
-	witness->fd[i] = witness_open(ifindex, protocol);
-	if (witness->fd[i] < 0)
-		return witness->fd[i];
-	return sd_event_add_io(event, &witness->source[i], witness->fd[i], EPOLLIN,
-			       witness_on_frame, witness);
+	strays->fd[i] = stray_frames_open(ifindex, protocol);
+	if (strays->fd[i] < 0)
+		return strays->fd[i];
+	return sd_event_add_io(event, &strays->source[i], strays->fd[i], EPOLLIN,
+			       stray_frames_on_frame, strays);
 }
 
-struct witness *witness_new(sd_event *event, int ifindex, witness_handler handler,
-			    struct bond *bond, unsigned int slot)
+struct stray_frames *stray_frames_new(sd_event *event, int ifindex, stray_frames_handler handler,
+				      struct bond *bond, unsigned int slot)
 {
 	static const uint16_t protocols[PROTOCOLS] = { ETH_P_ARP, ETH_P_IP, ETH_P_IPV6 };
-	struct witness *witness = calloc(1, sizeof(*witness));
+	struct stray_frames *strays = calloc(1, sizeof(*strays));
 
-	if (!witness)
+	if (!strays)
 		return NULL;
-	witness->handler = handler;
-	witness->bond = bond;
-	witness->slot = slot;
+	strays->handler = handler;
+	strays->bond = bond;
+	strays->slot = slot;
 	for (int i = 0; i < PROTOCOLS; i++)
-		witness->fd[i] = -1;
-	witness_reset(witness);
+		strays->fd[i] = -1;
+	stray_frames_reset(strays);
 	for (int i = 0; i < PROTOCOLS; i++)
-		if (witness_listen(witness, event, i, ifindex, protocols[i]) < 0) {
-			witness_free(witness);
+		if (stray_frames_listen(strays, event, i, ifindex, protocols[i]) < 0) {
+			stray_frames_free(strays);
 			return NULL;
 		}
-	return witness;
+	return strays;
 }
 
-void witness_reset(struct witness *witness)
+void stray_frames_reset(struct stray_frames *strays)
 {
-	witness->since_ns = clock_now_ns();
-	witness->heard_ns = 0;
+	strays->since_ns = clock_now_ns();
+	strays->heard_ns = 0;
 }
 
-static void *witness_close(void *arg)
+static void *stray_frames_close(void *arg)
 {
-	struct witness *witness = arg;
+	struct stray_frames *strays = arg;
 
 	for (int i = 0; i < PROTOCOLS; i++)
-		if (witness->fd[i] >= 0)
-			close(witness->fd[i]);
-	free(witness);
+		if (strays->fd[i] >= 0)
+			close(strays->fd[i]);
+	free(strays);
 	return NULL;
 }
 
 /* By a thread: the kernel waits at each until nobody can be delivering to it. */
-void witness_free(struct witness *witness)
+void stray_frames_free(struct stray_frames *strays)
 {
 	pthread_t thread;
 
-	if (!witness)
+	if (!strays)
 		return;
 	for (int i = 0; i < PROTOCOLS; i++)
-		sd_event_source_disable_unref(witness->source[i]);
-	if (pthread_create(&thread, NULL, witness_close, witness))
-		witness_close(witness);
+		sd_event_source_disable_unref(strays->source[i]);
+	if (pthread_create(&thread, NULL, stray_frames_close, strays))
+		stray_frames_close(strays);
 	else
 		pthread_detach(thread);
 }

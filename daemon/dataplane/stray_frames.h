@@ -10,19 +10,19 @@
 #include <systemd/sd-event.h>
 
 struct bond;
-struct witness;
+struct stray_frames;
 
-typedef void (*witness_handler)(struct bond *bond, unsigned int slot);
+typedef void (*stray_frames_handler)(struct bond *bond, unsigned int slot);
 
 /*
  * NULL: it could not be made. One frame is no proof, nor is what comes in the first moment:
  * somebody may just be changing programs.
  */
-struct witness *witness_new(sd_event *event, int ifindex, witness_handler handler,
-			    struct bond *bond, unsigned int slot);
+struct stray_frames *stray_frames_new(sd_event *event, int ifindex, stray_frames_handler handler,
+				      struct bond *bond, unsigned int slot);
 /* Begins anew. */
-void witness_reset(struct witness *witness);
+void stray_frames_reset(struct stray_frames *strays);
 /* NULL is none. */
-void witness_free(struct witness *witness);
+void stray_frames_free(struct stray_frames *strays);
 
 #endif

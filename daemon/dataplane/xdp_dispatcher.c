@@ -31,7 +31,8 @@ struct call {
 };
 
 /* libxdp says on stderr what its return values say, too. */
-static int say_nothing(enum libxdp_print_level level, const char *format, va_list values)
+static int xdp_dispatcher_say_nothing(enum libxdp_print_level level, const char *format,
+				      va_list values)
 {
 	(void)level;
 	(void)format;
@@ -43,7 +44,7 @@ static int say_nothing(enum libxdp_print_level level, const char *format, va_lis
  * libxdp waits for its lock as long as it takes; and who waits is killed at the wrong moment. So
  * the child looks first. -ENOLCK: somebody keeps it; nothing was done.
  */
-static int wait_for_lock(void)
+static int xdp_dispatcher_wait_for_lock(void)
 {
 	int fd = open(LIBXDP_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
 
@@ -58,10 +59,10 @@ static int wait_for_lock(void)
 	return r;
 }
 
-static int locked_work(const void *arg)
+static int xdp_dispatcher_locked_work(const void *arg)
 {
 	const struct call *call = arg;
-	int r = wait_for_lock();
+	int r = xdp_dispatcher_wait_for_lock();
 
 	return r ? r : call->work(call);
 }
@@ -70,22 +71,22 @@ static int locked_work(const void *arg)
  * libxdp before 1.4.2 loses descriptors at every look: so a child looks. Who holds the lock holds
  * it for every device: one wait is enough for all of them.
  */
-static int in_child(const struct call *call)
+static int xdp_dispatcher_in_child(const struct call *call)
 {
 	static uint64_t locked_until_ns;
 	int r;
 
 	if (clock_now_ns() < locked_until_ns)
 		return -ENOLCK;
-	libxdp_set_print(say_nothing);
-	r = child_run(locked_work, call, -1);
+	libxdp_set_print(xdp_dispatcher_say_nothing);
+	r = child_run(xdp_dispatcher_locked_work, call, -1);
 	if (r == -ENOLCK)
 		locked_until_ns = clock_now_ns() + PATIENCE_NS;
 	return r;
 }
 
 /* NULL: no XDP there, or none that libxdp can read. */
-static struct xdp_multiprog *open_attached(int ifindex)
+static struct xdp_multiprog *xdp_dispatcher_open_attached(int ifindex)
 {
 	struct xdp_multiprog *attached = xdp_multiprog__get_from_ifindex(ifindex);
 
@@ -93,7 +94,7 @@ static struct xdp_multiprog *open_attached(int ifindex)
 }
 
 /* By name, which needs no record that could be lost: a device is a slave of one bond only. */
-static struct xdp_program *find_ours(const struct xdp_multiprog *attached)
+static struct xdp_program *xdp_dispatcher_find_ours(const struct xdp_multiprog *attached)
 {
 	struct xdp_program *program = NULL;
 
@@ -104,7 +105,7 @@ static struct xdp_program *find_ours(const struct xdp_multiprog *attached)
 }
 
 /* Without freplace libxdp attaches the program by itself, in nobody's company. */
-static struct xdp_program *find_alone(const struct xdp_multiprog *attached)
+static struct xdp_program *xdp_dispatcher_find_alone(const struct xdp_multiprog *attached)
 {
 	struct xdp_program *program = xdp_multiprog__main_prog(attached);
 
@@ -115,9 +116,11 @@ static struct xdp_program *find_alone(const struct xdp_multiprog *attached)
 }
 
 /* -ENOENT: there is none. */
-static int take_out(int ifindex, struct xdp_program *(*find)(const struct xdp_multiprog *attached))
+static int
+xdp_dispatcher_take_out(int ifindex,
+			struct xdp_program *(*find)(const struct xdp_multiprog *attached))
 {
-	struct xdp_multiprog *attached = open_attached(ifindex);
+	struct xdp_multiprog *attached = xdp_dispatcher_open_attached(ifindex);
 	struct xdp_program *program = attached ? find(attached) : NULL;
 	int r = -ENOENT;
 
@@ -127,57 +130,60 @@ static int take_out(int ifindex, struct xdp_program *(*find)(const struct xdp_mu
 	return r;
 }
 
-static int has(const struct call *call)
+static int xdp_dispatcher_child_has(const struct call *call)
 {
-	struct xdp_multiprog *attached = open_attached(call->ifindex);
+	struct xdp_multiprog *attached = xdp_dispatcher_open_attached(call->ifindex);
 
-	return attached && (find_ours(attached) || find_alone(attached)) ? 0 : -ENOENT;
+	return attached && (xdp_dispatcher_find_ours(attached) ||
+			    xdp_dispatcher_find_alone(attached))
+		       ? 0
+		       : -ENOENT;
 }
 
 int xdp_dispatcher_has(int ifindex)
 {
-	const struct call call = { .work = has, .ifindex = ifindex };
-	int r = in_child(&call);
+	const struct call call = { .work = xdp_dispatcher_child_has, .ifindex = ifindex };
+	int r = xdp_dispatcher_in_child(&call);
 
 	return r == -ENOENT ? 0 : r ? r : 1;
 }
 
-static int open_gate(const struct call *call)
+static int xdp_dispatcher_open_gate(const struct call *call)
 {
-	struct xdp_multiprog *attached = open_attached(call->ifindex);
-	struct xdp_program *program = attached ? find_ours(attached) : NULL;
+	struct xdp_multiprog *attached = xdp_dispatcher_open_attached(call->ifindex);
+	struct xdp_program *program = attached ? xdp_dispatcher_find_ours(attached) : NULL;
 
 	if (attached && !program)
-		program = find_alone(attached);
+		program = xdp_dispatcher_find_alone(attached);
 	return program ? xdp_gate_open(xdp_program__fd(program), call->port_ifindex) : -ENOENT;
 }
 
 int xdp_dispatcher_open(int ifindex, uint32_t port_ifindex)
 {
-	const struct call call = { .work = open_gate,
+	const struct call call = { .work = xdp_dispatcher_open_gate,
 				   .ifindex = ifindex,
 				   .port_ifindex = port_ifindex };
 
-	return in_child(&call);
+	return xdp_dispatcher_in_child(&call);
 }
 
-static int remove_ours(const struct call *call)
+static int xdp_dispatcher_remove_ours(const struct call *call)
 {
-	int r = take_out(call->ifindex, find_ours);
+	int r = xdp_dispatcher_take_out(call->ifindex, xdp_dispatcher_find_ours);
 
 	if (r == -ENOENT)
-		r = take_out(call->ifindex, find_alone);
+		r = xdp_dispatcher_take_out(call->ifindex, xdp_dispatcher_find_alone);
 	return r == -ENOENT ? 0 : r;
 }
 
 int xdp_dispatcher_remove(int ifindex)
 {
-	const struct call call = { .work = remove_ours, .ifindex = ifindex };
+	const struct call call = { .work = xdp_dispatcher_remove_ours, .ifindex = ifindex };
 
-	return in_child(&call);
+	return xdp_dispatcher_in_child(&call);
 }
 
-static int attach(struct xdp_object *object, int ifindex)
+static int xdp_dispatcher_attach(struct xdp_object *object, int ifindex)
 {
 	DECLARE_LIBXDP_OPTS(xdp_program_opts, options, .obj = xdp_object_bpf(object),
 			    .prog_name = XDP_RX_NAME);
@@ -193,9 +199,9 @@ static int attach(struct xdp_object *object, int ifindex)
 }
 
 /* -ENOSYS: no freplace. The object's descriptors must be the child's own. */
-static int add(const struct call *call)
+static int xdp_dispatcher_child_add(const struct call *call)
 {
-	struct xdp_multiprog *attached = open_attached(call->ifindex);
+	struct xdp_multiprog *attached = xdp_dispatcher_open_attached(call->ifindex);
 	struct xdp_object *object;
 	int r;
 
@@ -204,18 +210,18 @@ static int add(const struct call *call)
 	r = xdp_object_open(&object, call->pin_dir, XDP_ROLE_RX, call->ifindex, call->port_ifindex,
 			    NULL);
 	if (!r)
-		r = attach(object, call->ifindex);
-	if (!r && !take_out(call->ifindex, find_alone))
+		r = xdp_dispatcher_attach(object, call->ifindex);
+	if (!r && !xdp_dispatcher_take_out(call->ifindex, xdp_dispatcher_find_alone))
 		r = -ENOSYS;
 	return r;
 }
 
-static bool is_ours(const struct xdp_program *program)
+static bool xdp_dispatcher_is_ours(const struct xdp_program *program)
 {
 	return !strcmp(xdp_program__name(program), XDP_RX_NAME);
 }
 
-static bool is_current(const struct xdp_program *program, const struct call *call)
+static bool xdp_dispatcher_is_current(const struct xdp_program *program, const struct call *call)
 {
 	int fd = bpf_prog_get_fd_by_id(xdp_program__id(program));
 	struct xdp_identity identity;
@@ -228,22 +234,23 @@ static bool is_current(const struct xdp_program *program, const struct call *cal
 }
 
 /* One of ours that is current, or is not; its number, 0: none. */
-static uint32_t find_build(const struct call *call, bool current)
+static uint32_t xdp_dispatcher_find_build(const struct call *call, bool current)
 {
-	struct xdp_multiprog *attached = open_attached(call->ifindex);
+	struct xdp_multiprog *attached = xdp_dispatcher_open_attached(call->ifindex);
 	struct xdp_program *program = NULL;
 	uint32_t id = 0;
 
 	while (attached && !id && (program = xdp_multiprog__next_prog(program, attached)))
-		if (is_ours(program) && is_current(program, call) == current)
+		if (xdp_dispatcher_is_ours(program) &&
+		    xdp_dispatcher_is_current(program, call) == current)
 			id = xdp_program__id(program);
 	xdp_multiprog__close(attached);
 	return id;
 }
 
-static int take_out_id(int ifindex, uint32_t id)
+static int xdp_dispatcher_take_out_id(int ifindex, uint32_t id)
 {
-	struct xdp_multiprog *attached = open_attached(ifindex);
+	struct xdp_multiprog *attached = xdp_dispatcher_open_attached(ifindex);
 	struct xdp_program *program = NULL;
 	int r = -ENOENT;
 
@@ -259,19 +266,19 @@ static int take_out_id(int ifindex, uint32_t id)
  * Both are there for a moment, and no frame meets none: what the first lets pass, the second does
  * as well.
  */
-static int upgrade(const struct call *call)
+static int xdp_dispatcher_child_upgrade(const struct call *call)
 {
-	uint32_t stale = find_build(call, false);
+	uint32_t stale = xdp_dispatcher_find_build(call, false);
 	int r = 0;
 
-	if (stale && !find_build(call, true))
-		r = add(call);
-	while (!r && (stale = find_build(call, false)))
-		r = take_out_id(call->ifindex, stale);
+	if (stale && !xdp_dispatcher_find_build(call, true))
+		r = xdp_dispatcher_child_add(call);
+	while (!r && (stale = xdp_dispatcher_find_build(call, false)))
+		r = xdp_dispatcher_take_out_id(call->ifindex, stale);
 	return r;
 }
 
-static int refused(int r, struct err *err)
+static int xdp_dispatcher_refused(int r, struct err *err)
 {
 	switch (-r) {
 	case ENOSYS:
@@ -287,23 +294,25 @@ static int refused(int r, struct err *err)
 
 int xdp_dispatcher_add(const char *pin_dir, int ifindex, struct err *err)
 {
-	const struct call call = { .work = add, .ifindex = ifindex, .pin_dir = pin_dir };
+	const struct call call = { .work = xdp_dispatcher_child_add,
+				   .ifindex = ifindex,
+				   .pin_dir = pin_dir };
 	static bool no_freplace;
-	int r = no_freplace ? -ENOSYS : in_child(&call);
+	int r = no_freplace ? -ENOSYS : xdp_dispatcher_in_child(&call);
 
 	no_freplace = r == -ENOSYS;
-	return r ? refused(r, err) : 0;
+	return r ? xdp_dispatcher_refused(r, err) : 0;
 }
 
 int xdp_dispatcher_upgrade(const char *pin_dir, int ifindex, uint32_t port_ifindex,
 			   const struct xdp_identity *identity, struct err *err)
 {
-	const struct call call = { .work = upgrade,
+	const struct call call = { .work = xdp_dispatcher_child_upgrade,
 				   .ifindex = ifindex,
 				   .pin_dir = pin_dir,
 				   .port_ifindex = port_ifindex,
 				   .identity = identity };
-	int r = in_child(&call);
+	int r = xdp_dispatcher_in_child(&call);
 
-	return r ? refused(r, err) : 0;
+	return r ? xdp_dispatcher_refused(r, err) : 0;
 }

@@ -12,7 +12,7 @@
 
 #define MAPS_MAX 16 /* more than our program uses */
 
-static uint32_t map_id(int fd)
+static uint32_t xdp_dispatcher_pins_map_id(int fd)
 {
 	struct bpf_map_info info = { 0 };
 	uint32_t size = sizeof(info);
@@ -20,7 +20,7 @@ static uint32_t map_id(int fd)
 	return bpf_obj_get_info_by_fd(fd, &info, &size) ? 0 : info.id;
 }
 
-static bool uses_map(const char *program_pin, uint32_t id)
+static bool xdp_dispatcher_pins_uses_map(const char *program_pin, uint32_t id)
 {
 	uint32_t ids[MAPS_MAX] = { 0 };
 	struct bpf_prog_info info = { .nr_map_ids = MAPS_MAX, .map_ids = (uintptr_t)ids };
@@ -38,7 +38,7 @@ static bool uses_map(const char *program_pin, uint32_t id)
 }
 
 /* progN-prog and progN-link; and the directory, if they were the last. True: they were. */
-static bool unlink_program(char *pin)
+static bool xdp_dispatcher_pins_unlink_program(char *pin)
 {
 	char *tail = strrchr(pin, '-');
 
@@ -51,7 +51,7 @@ static bool unlink_program(char *pin)
 
 bool xdp_dispatcher_pins_remove(int ifindex, int map_fd)
 {
-	uint32_t id = map_id(map_fd);
+	uint32_t id = xdp_dispatcher_pins_map_id(map_fd);
 	char pattern[PATH_MAX];
 	bool emptied = false;
 	glob_t programs;
@@ -60,8 +60,8 @@ bool xdp_dispatcher_pins_remove(int ifindex, int map_fd)
 	if (glob(pattern, 0, NULL, &programs))
 		return false;
 	for (size_t i = 0; i < programs.gl_pathc; i++)
-		if (uses_map(programs.gl_pathv[i], id))
-			emptied |= unlink_program(programs.gl_pathv[i]);
+		if (xdp_dispatcher_pins_uses_map(programs.gl_pathv[i], id))
+			emptied |= xdp_dispatcher_pins_unlink_program(programs.gl_pathv[i]);
 	globfree(&programs);
 	return emptied;
 }

@@ -32,7 +32,7 @@ struct pinned_map {
 	const char *pin;
 };
 
-static int reuse(const struct pinned_map *map, const char *pin_dir, struct err *err)
+static int xdp_load_reuse(const struct pinned_map *map, const char *pin_dir, struct err *err)
 {
 	int fd = pin_open(pin_dir, map->pin), r;
 
@@ -44,20 +44,20 @@ static int reuse(const struct pinned_map *map, const char *pin_dir, struct err *
 		     : 0;
 }
 
-static int make_like(const struct bpf_map *map)
+static int xdp_load_make_like(const struct bpf_map *map)
 {
 	return bpf_map_create(bpf_map__type(map), bpf_map__name(map), bpf_map__key_size(map),
 			      bpf_map__value_size(map), bpf_map__max_entries(map), NULL);
 }
 
 /* By hand: libbpf 1.1 takes a pinned devmap for a foreign one, as the kernel adds a flag to it. */
-static int make_devmap(const struct pinned_map *map, const char *pin_dir, struct err *err)
+static int xdp_load_make_devmap(const struct pinned_map *map, const char *pin_dir, struct err *err)
 {
 	char path[PIN_PATH_SIZE];
 	int fd, r;
 
 	pin_path(path, pin_dir, map->pin);
-	fd = make_like(map->map);
+	fd = xdp_load_make_like(map->map);
 	if (fd < 0)
 		return err_set(err, -fd, "cannot make %s: %s", path, strerror(-fd));
 	r = bpf_obj_pin(fd, path);
@@ -69,9 +69,10 @@ static int make_devmap(const struct pinned_map *map, const char *pin_dir, struct
  * Each program has its own: the kernel lets a dispatched program and one that is alone not share a
  * devmap. port_ifindex 0: it stays empty (xdp_gate.h).
  */
-static int point_to_port(const struct xdp_bpf *skeleton, uint32_t port_ifindex, struct err *err)
+static int xdp_load_point_to_port(const struct xdp_bpf *skeleton, uint32_t port_ifindex,
+				  struct err *err)
 {
-	int fd = make_like(skeleton->maps.xdp_port), r;
+	int fd = xdp_load_make_like(skeleton->maps.xdp_port), r;
 	const uint32_t key = 0;
 
 	if (fd < 0)
@@ -83,7 +84,7 @@ static int point_to_port(const struct xdp_bpf *skeleton, uint32_t port_ifindex, 
 	return r < 0 ? err_set(err, -r, "cannot use a devmap: %s", strerror(-r)) : 0;
 }
 
-static int use_maps(struct xdp_bpf *skeleton, const char *pin_dir, struct err *err)
+static int xdp_load_use_maps(struct xdp_bpf *skeleton, const char *pin_dir, struct err *err)
 {
 	const struct pinned_map shared[] = {
 		{ skeleton->maps.data_settings, XBOND_PIN_SETTINGS },
@@ -99,19 +100,20 @@ static int use_maps(struct xdp_bpf *skeleton, const char *pin_dir, struct err *e
 	int r = 0;
 
 	for (size_t i = 0; !r && i < sizeof(shared) / sizeof(shared[0]); i++)
-		r = reuse(&shared[i], pin_dir, err);
+		r = xdp_load_reuse(&shared[i], pin_dir, err);
 	for (size_t i = 0; !r && i < sizeof(devmaps) / sizeof(devmaps[0]); i++) {
-		r = reuse(&devmaps[i], pin_dir, err);
+		r = xdp_load_reuse(&devmaps[i], pin_dir, err);
 		if (r != -ENOENT)
 			continue;
-		r = make_devmap(&devmaps[i], pin_dir, err);
+		r = xdp_load_make_devmap(&devmaps[i], pin_dir, err);
 		if (!r)
-			r = reuse(&devmaps[i], pin_dir, err);
+			r = xdp_load_reuse(&devmaps[i], pin_dir, err);
 	}
 	return r;
 }
 
-static struct bpf_program *choose(struct xdp_bpf *skeleton, enum xdp_role role, int ifindex)
+static struct bpf_program *xdp_load_choose(struct xdp_bpf *skeleton, enum xdp_role role,
+					   int ifindex)
 {
 	struct bpf_program *of[] = {
 		[XDP_ROLE_RX] = skeleton->progs.xbond_xdp_rx,
@@ -140,10 +142,10 @@ int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xd
 	r = object->skeleton ? 0 : err_set(err, errno, "the kernel refused the XDP program: %m");
 	if (!r) {
 		object->sees_tags = role == XDP_ROLE_RX_TAGS;
-		object->program = choose(object->skeleton, role, ifindex);
-		r = use_maps(object->skeleton, pin_dir, err);
+		object->program = xdp_load_choose(object->skeleton, role, ifindex);
+		r = xdp_load_use_maps(object->skeleton, pin_dir, err);
 		if (!r)
-			r = point_to_port(object->skeleton, port_ifindex, err);
+			r = xdp_load_point_to_port(object->skeleton, port_ifindex, err);
 	}
 	if (r)
 		xdp_object_close(object);
@@ -177,7 +179,7 @@ void xdp_object_close(struct xdp_object *object)
 	free(object);
 }
 
-static uint32_t pinned_map_id(const char *pin_dir, const char *pin)
+static uint32_t xdp_load_pinned_map_id(const char *pin_dir, const char *pin)
 {
 	struct bpf_map_info info = {};
 	uint32_t length = sizeof(info);
@@ -190,7 +192,7 @@ static uint32_t pinned_map_id(const char *pin_dir, const char *pin)
 	return r ? 0 : info.id;
 }
 
-static bool is_among(uint32_t id, const uint32_t *ids, size_t count)
+static bool xdp_load_is_among(uint32_t id, const uint32_t *ids, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (id && ids[i] == id)
@@ -214,7 +216,7 @@ int xdp_object_identify(int program_fd, const char *pin_dir, struct xdp_identity
 	memset(ret_identity, 0, sizeof(*ret_identity));
 	memcpy(ret_identity->tag, info.tag, sizeof(ret_identity->tag));
 	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++)
-		ret_identity->shared_maps +=
-			is_among(pinned_map_id(pin_dir, pins[i]), ids, PROGRAM_MAPS_MAX);
+		ret_identity->shared_maps += xdp_load_is_among(
+			xdp_load_pinned_map_id(pin_dir, pins[i]), ids, PROGRAM_MAPS_MAX);
 	return 0;
 }

@@ -33,7 +33,7 @@ int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_N
 }
 
 /* No address, no ARP, no IPv6: the port side is a socket in the wall. */
-static int prepare_port(struct bond *bond, const char *alias, struct err *err)
+static int device_prepare_port(struct bond *bond, const char *alias, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	struct nl *nl = &bond->daemon->nl;
@@ -71,7 +71,7 @@ int device_create(struct bond *bond, struct err *err)
 	bond->dataplane.pins.table->port_ifindex = pin->port_ifindex;
 	bond->dataplane.pins.table->bond_ifindex = pin->ifindex;
 	snprintf(alias, sizeof(alias), BOND_PORT_ALIAS "%s", pin->name);
-	return prepare_port(bond, alias, err);
+	return device_prepare_port(bond, alias, err);
 }
 
 /*
@@ -98,7 +98,7 @@ struct new_mac {
 	const uint8_t *mac;
 };
 
-static int set_mac(struct nl *nl, const void *arg)
+static int device_change_mac(struct nl *nl, const void *arg)
 {
 	const struct new_mac *new = arg;
 
@@ -111,7 +111,7 @@ int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err)
 	const struct new_mac new = { .ifindex = (int)pin->ifindex, .mac = mac };
 	int r;
 
-	r = elsewhere_call(&bond->daemon->nl, pin->netnsid, set_mac, &new, err);
+	r = netns_call(&bond->daemon->nl, pin->netnsid, device_change_mac, &new, err);
 	if (!r)
 		memcpy(pin->mac, mac, XBOND_MAC_SIZE);
 	return r;

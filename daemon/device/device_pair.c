@@ -7,20 +7,21 @@
 #include "common/mac.h"
 #include "daemon/bond/daemon.h"
 
-static bool asks_for_xdp(const struct xbond_bond *pin)
+static bool device_pair_asks_for_xdp(const struct xbond_bond *pin)
 {
 	return pin->rx_hook != XBOND_RX_TC || pin->xdp_tx;
 }
 
 int device_pair_check(const struct xbond_bond *pin, struct err *err)
 {
-	if (!asks_for_xdp(pin) || (!bond_is_netkit(pin) && pin->device != XBOND_DEVICE_NETKIT))
+	if (!device_pair_asks_for_xdp(pin) ||
+	    (!bond_is_netkit(pin) && pin->device != XBOND_DEVICE_NETKIT))
 		return 0;
 	return err_set(err, EOPNOTSUPP, "%s: netkit has no XDP: create the bond with device veth",
 		       pin->xdp_tx ? "xdp_tx" : "rx_hook");
 }
 
-static unsigned int queue_count(void)
+static unsigned int device_pair_queue_count(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -28,8 +29,8 @@ static unsigned int queue_count(void)
 }
 
 /* The port side is the primary: redirects resolve in its namespace, wherever bond0 is. */
-static int make_netkit(struct bond *bond, const struct link_end *device,
-		       const struct link_end *port, struct err *err)
+static int device_pair_make_netkit(struct bond *bond, const struct link_end *device,
+				   const struct link_end *port, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	int r;
@@ -44,8 +45,8 @@ static int make_netkit(struct bond *bond, const struct link_end *device,
 		"CONFIG_NETKIT has); use device veth or auto");
 }
 
-static int make_veth(struct bond *bond, const struct link_end *device, const struct link_end *port,
-		     struct err *err)
+static int device_pair_make_veth(struct bond *bond, const struct link_end *device,
+				 const struct link_end *port, struct err *err)
 {
 	bond_pin(bond)->device_kind = XBOND_DEVICE_VETH;
 	return link_create_veth(&bond->daemon->nl, device, port, err);
@@ -55,12 +56,12 @@ static int make_veth(struct bond *bond, const struct link_end *device, const str
  * -EOPNOTSUPP also where it clears priorities: a veth is better there, which carries them across in
  * tc_index.
  */
-static int try_netkit(struct bond *bond, const struct link_end *device, const struct link_end *port,
-		      struct err *err)
+static int device_pair_try_netkit(struct bond *bond, const struct link_end *device,
+				  const struct link_end *port, struct err *err)
 {
 	struct nl *nl = &bond->daemon->nl;
 	struct link_info made;
-	int r = make_netkit(bond, device, port, err);
+	int r = device_pair_make_netkit(bond, device, port, err);
 
 	if (r)
 		return r;
@@ -77,9 +78,10 @@ static int try_netkit(struct bond *bond, const struct link_end *device, const st
 int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_mtu, struct err *err)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
-	struct link_end device = {
-		.name = pin->name, .mac = pin->mac, .mtu = bond_mtu, .queues = queue_count()
-	};
+	struct link_end device = { .name = pin->name,
+				   .mac = pin->mac,
+				   .mtu = bond_mtu,
+				   .queues = device_pair_queue_count() };
 	struct link_end port = { .name = pin->port_name, .mtu = port_mtu, .queues = device.queues };
 	uint8_t port_mac[XBOND_MAC_SIZE];
 	int r = -EOPNOTSUPP;
@@ -87,8 +89,8 @@ int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_mtu, st
 	mac_random(port_mac);
 	port.mac = port_mac;
 	if (pin->device == XBOND_DEVICE_NETKIT)
-		return make_netkit(bond, &device, &port, err);
-	if (pin->device == XBOND_DEVICE_AUTO && !asks_for_xdp(pin))
-		r = try_netkit(bond, &device, &port, err);
-	return r == -EOPNOTSUPP ? make_veth(bond, &device, &port, err) : r;
+		return device_pair_make_netkit(bond, &device, &port, err);
+	if (pin->device == XBOND_DEVICE_AUTO && !device_pair_asks_for_xdp(pin))
+		r = device_pair_try_netkit(bond, &device, &port, err);
+	return r == -EOPNOTSUPP ? device_pair_make_veth(bond, &device, &port, err) : r;
 }

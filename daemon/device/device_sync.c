@@ -17,7 +17,7 @@
 #include "daemon/slave/xdp_gro.h"
 
 /* When bonds have swapped names, each has the other's directory until both are looked at. */
-static int move_pins(struct bond *bond, const char *name, struct err *err)
+static int device_sync_move_pins(struct bond *bond, const char *name, struct err *err)
 {
 	struct bond *other = daemon_find_bond(bond->daemon, name);
 
@@ -26,7 +26,7 @@ static int move_pins(struct bond *bond, const char *name, struct err *err)
 	return dataplane_rename(&bond->dataplane, bond->daemon->paths.bpf_dir, name, err);
 }
 
-static void follow_name(struct bond *bond, const char *name)
+static void device_sync_follow_name(struct bond *bond, const char *name)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	char port_name[XBOND_NAME_SIZE], alias[64];
@@ -34,7 +34,7 @@ static void follow_name(struct bond *bond, const char *name)
 
 	if (!strcmp(pin->name, name) || bond->away)
 		return;
-	if (move_pins(bond, name, &err)) {
+	if (device_sync_move_pins(bond, name, &err)) {
 		if (strcmp(bond->refused_name, name))
 			log_warning("%s: is now called %s, but keeps its name here: %s", pin->name,
 				    name, err.text);
@@ -51,7 +51,7 @@ static void follow_name(struct bond *bond, const char *name)
 		memcpy(pin->port_name, port_name, XBOND_NAME_SIZE);
 }
 
-static void follow_promisc(struct bond *bond, bool promisc)
+static void device_sync_follow_promisc(struct bond *bond, bool promisc)
 {
 	if (bond->promisc == promisc)
 		return;
@@ -61,7 +61,7 @@ static void follow_promisc(struct bond *bond, bool promisc)
 }
 
 /* Another device may have got its number; people may have changed its alias or its name. */
-static bool is_our_port(const struct xbond_bond *pin, const struct link_info *port)
+static bool device_sync_is_our_port(const struct xbond_bond *pin, const struct link_info *port)
 {
 	return link_is_paired(port) &&
 	       (bond_is_port_side(port) || !strcmp(port->name, pin->port_name) ||
@@ -69,7 +69,7 @@ static bool is_our_port(const struct xbond_bond *pin, const struct link_info *po
 }
 
 /* `direct` is forbidden before anything else happens, and allowed again after everything. */
-static void follow_place(struct bond *bond, const struct link_info *port)
+static void device_sync_follow_place(struct bond *bond, const struct link_info *port)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	bool away = port->lower_nsid >= 0, changed = away != bond->away;
@@ -100,21 +100,21 @@ int device_sync(struct bond *bond)
 	int r;
 
 	r = link_get(nl, -1, (int)pin->port_ifindex, &port);
-	if (r == -ENODEV || (!r && !is_our_port(pin, &port)))
+	if (r == -ENODEV || (!r && !device_sync_is_our_port(pin, &port)))
 		return -ENODEV;
 	if (r)
 		return 0; /* the kernel could not answer; the next tick asks again */
-	follow_place(bond, &port);
+	device_sync_follow_place(bond, &port);
 	if (bond->port_up != !!(port.flags & IFF_UP)) {
 		bond->port_up = port.flags & IFF_UP; /* by somebody else's hand */
 		bond_evaluate(bond);
 	}
 	if (link_get(nl, port.lower_nsid, port.lower, &device))
 		return 0; /* on its way between namespaces: the next message tells */
-	follow_name(bond, device.name);
+	device_sync_follow_name(bond, device.name);
 	device_follow_mac(bond, device.mac);
 	device_follow_mtu(bond, device.mtu);
-	follow_promisc(bond, device.promiscuity > 0);
+	device_sync_follow_promisc(bond, device.promiscuity > 0);
 	xdp_gro_keep(bond);
 	has_qdisc = strcmp(device.qdisc, "noqueue") && strcmp(device.qdisc, "noop");
 	has_filters = bypass_look_for_filters(bond);

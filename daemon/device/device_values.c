@@ -141,7 +141,7 @@ static void values_take_back_mtu(struct bond *bond, uint32_t old, const char *wh
 	pin->mtu = old;
 	bond_for_each_member (bond, slot)
 		link_set_mtu(nl, (int)bond_slave(bond, slot)->ifindex, old, NULL);
-	if (elsewhere_call(nl, pin->netnsid, values_set_mtu, pin, &err))
+	if (netns_call(nl, pin->netnsid, values_set_mtu, pin, &err))
 		log_warning("%s: cannot have its MTU back: %s", pin->name, err.text);
 }
 

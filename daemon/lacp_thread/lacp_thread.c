@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The thread and its locking. One bond's PDUs, masks and pinned state: slowio_bond.c. */
+/* The thread and its locking. One bond's PDUs, masks and pinned state: lacp_thread_bond.c. */
 #include "daemon/lacp_thread/lacp_thread.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define BEAT_NS (100 * NS_PER_MS) /* XBOND_LACP_AWAY_NS is five of these */
 #define MAX_EPOLL 32
 
-struct slowio {
+struct lacp_thread {
 	pthread_t thread;
 	/* Of the list and of every bond's machines; never held over a blocking call. */
 	pthread_mutex_t lock;
@@ -28,10 +28,10 @@ struct slowio {
 	int wake_fd; /* main loop -> thread */
 	int news_fd; /* thread -> main loop */
 	int send_fd;
-	struct slowio_bond *bonds;
+	struct lacp_thread_bond *bonds;
 };
 
-static void signal_fd(int fd)
+static void lacp_thread_signal_fd(int fd)
 {
 	uint64_t one = 1;
 	ssize_t written = write(fd, &one, sizeof(one));
@@ -40,22 +40,22 @@ static void signal_fd(int fd)
 }
 
 /* Was there a signal? */
-static bool clear_fd(int fd)
+static bool lacp_thread_clear_fd(int fd)
 {
 	uint64_t count;
 
 	return read(fd, &count, sizeof(count)) > 0;
 }
 
-static bool watch_fd(struct slowio *slowio, int fd)
+static bool lacp_thread_watch_fd(struct lacp_thread *lacp_thread, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
-	return epoll_ctl(slowio->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+	return epoll_ctl(lacp_thread->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 /* Control priority, so that a full queue of data does not delay a PDU. */
-static int open_send_socket(void)
+static int lacp_thread_open_send_socket(void)
 {
 	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
 	    priority = TC_PRIO_CONTROL;
@@ -66,7 +66,7 @@ static int open_send_socket(void)
 }
 
 /* A main loop that was preempted with the lock gets the CPU when the thread waits for it. */
-static void init_lock(pthread_mutex_t *lock)
+static void lacp_thread_init_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t attributes;
 
@@ -76,84 +76,84 @@ static void init_lock(pthread_mutex_t *lock)
 	pthread_mutexattr_destroy(&attributes);
 }
 
-struct slowio *slowio_new(struct err *err)
+struct lacp_thread *lacp_thread_new(struct err *err)
 {
-	struct slowio *slowio = calloc(1, sizeof(*slowio));
+	struct lacp_thread *lacp_thread = calloc(1, sizeof(*lacp_thread));
 
-	if (!slowio) {
+	if (!lacp_thread) {
 		err_set(err, ENOMEM, "out of memory");
 		return NULL;
 	}
-	init_lock(&slowio->lock);
-	slowio->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	slowio->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	slowio->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	slowio->send_fd = open_send_socket();
-	if (slowio->epoll_fd < 0 || slowio->wake_fd < 0 || slowio->news_fd < 0 ||
-	    slowio->send_fd < 0 || !watch_fd(slowio, slowio->wake_fd)) {
+	lacp_thread_init_lock(&lacp_thread->lock);
+	lacp_thread->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	lacp_thread->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	lacp_thread->news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	lacp_thread->send_fd = lacp_thread_open_send_socket();
+	if (lacp_thread->epoll_fd < 0 || lacp_thread->wake_fd < 0 || lacp_thread->news_fd < 0 ||
+	    lacp_thread->send_fd < 0 || !lacp_thread_watch_fd(lacp_thread, lacp_thread->wake_fd)) {
 		err_set(err, errno, "no sockets for LACP: %m");
-		slowio_free(slowio);
+		lacp_thread_free(lacp_thread);
 		return NULL;
 	}
-	return slowio;
+	return lacp_thread;
 }
 
-int slowio_fd(const struct slowio *slowio)
+int lacp_thread_fd(const struct lacp_thread *lacp_thread)
 {
-	return slowio->news_fd;
+	return lacp_thread->news_fd;
 }
 
-bool slowio_acknowledge(struct slowio *slowio)
+bool lacp_thread_acknowledge(struct lacp_thread *lacp_thread)
 {
-	return clear_fd(slowio->news_fd);
+	return lacp_thread_clear_fd(lacp_thread->news_fd);
 }
 
 /* Runs what is due, beats every heart. Returns when to come again. */
-static uint64_t run_bonds(struct slowio *slowio, uint64_t now_ns)
+static uint64_t lacp_thread_run_bonds(struct lacp_thread *lacp_thread, uint64_t now_ns)
 {
-	uint64_t next_ns = slowio->bonds ? now_ns + BEAT_NS : LACP_NEVER;
+	uint64_t next_ns = lacp_thread->bonds ? now_ns + BEAT_NS : LACP_NEVER;
 	bool news = false;
 
-	for (struct slowio_bond *bond = slowio->bonds; bond; bond = bond->next) {
-		slowio_bond_run(bond, now_ns);
+	for (struct lacp_thread_bond *bond = lacp_thread->bonds; bond; bond = bond->next) {
+		lacp_thread_bond_run(bond, now_ns);
 		if (bond->deadline_ns < next_ns)
 			next_ns = bond->deadline_ns;
 		news |= bond->has_news;
 		bond->has_news = false;
 	}
 	if (news)
-		signal_fd(slowio->news_fd);
+		lacp_thread_signal_fd(lacp_thread->news_fd);
 	return next_ns;
 }
 
-static void wait_until(const struct slowio *slowio, uint64_t next_ns)
+static void lacp_thread_wait_until(const struct lacp_thread *lacp_thread, uint64_t next_ns)
 {
 	uint64_t now_ns = clock_now_ns(), wait_ns = next_ns > now_ns ? next_ns - now_ns : 0;
 	struct timespec timeout = { .tv_sec = (time_t)(wait_ns / NS_PER_S),
 				    .tv_nsec = (long)(wait_ns % NS_PER_S) };
 	struct epoll_event events[MAX_EPOLL];
 
-	epoll_pwait2(slowio->epoll_fd, events, MAX_EPOLL, next_ns == LACP_NEVER ? NULL : &timeout,
-		     NULL);
+	epoll_pwait2(lacp_thread->epoll_fd, events, MAX_EPOLL,
+		     next_ns == LACP_NEVER ? NULL : &timeout, NULL);
 }
 
-static void *run(void *arg)
+static void *lacp_thread_run(void *arg)
 {
-	struct slowio *slowio = arg;
+	struct lacp_thread *lacp_thread = arg;
 
-	pthread_setname_np(pthread_self(), "slowio");
+	pthread_setname_np(pthread_self(), "lacp");
 	for (;;) {
 		uint64_t next_ns;
 
-		pthread_mutex_lock(&slowio->lock);
-		if (slowio->stopping)
+		pthread_mutex_lock(&lacp_thread->lock);
+		if (lacp_thread->stopping)
 			break;
-		clear_fd(slowio->wake_fd);
-		next_ns = run_bonds(slowio, clock_now_ns());
-		pthread_mutex_unlock(&slowio->lock);
-		wait_until(slowio, next_ns);
+		lacp_thread_clear_fd(lacp_thread->wake_fd);
+		next_ns = lacp_thread_run_bonds(lacp_thread, clock_now_ns());
+		pthread_mutex_unlock(&lacp_thread->lock);
+		lacp_thread_wait_until(lacp_thread, next_ns);
 	}
-	pthread_mutex_unlock(&slowio->lock);
+	pthread_mutex_unlock(&lacp_thread->lock);
 	return NULL;
 }
 
@@ -161,153 +161,157 @@ static void *run(void *arg)
  * Before other work of the machine, so that a busy CPU does not cost an aggregate. Refused is no
  * error.
  */
-static int start_thread(struct slowio *slowio)
+static int lacp_thread_start_thread(struct lacp_thread *lacp_thread)
 {
 	struct sched_param priority = { .sched_priority = 1 };
 	int r;
 
-	if (slowio->running)
+	if (lacp_thread->running)
 		return 0;
-	r = pthread_create(&slowio->thread, NULL, run, slowio);
+	r = pthread_create(&lacp_thread->thread, NULL, lacp_thread_run, lacp_thread);
 	if (r)
 		return -r;
-	pthread_setschedparam(slowio->thread, SCHED_RR, &priority);
-	slowio->running = true;
+	pthread_setschedparam(lacp_thread->thread, SCHED_RR, &priority);
+	lacp_thread->running = true;
 	return 0;
 }
 
-void slowio_free(struct slowio *slowio)
+void lacp_thread_free(struct lacp_thread *lacp_thread)
 {
-	int fds[] = { slowio->epoll_fd, slowio->wake_fd, slowio->news_fd, slowio->send_fd };
+	int fds[] = { lacp_thread->epoll_fd, lacp_thread->wake_fd, lacp_thread->news_fd,
+		      lacp_thread->send_fd };
 
-	if (slowio->running) {
-		pthread_mutex_lock(&slowio->lock);
-		slowio->stopping = true;
-		pthread_mutex_unlock(&slowio->lock);
-		signal_fd(slowio->wake_fd);
-		pthread_join(slowio->thread, NULL);
+	if (lacp_thread->running) {
+		pthread_mutex_lock(&lacp_thread->lock);
+		lacp_thread->stopping = true;
+		pthread_mutex_unlock(&lacp_thread->lock);
+		lacp_thread_signal_fd(lacp_thread->wake_fd);
+		pthread_join(lacp_thread->thread, NULL);
 	}
 	for (int i = 0; i < 4; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
-	pthread_mutex_destroy(&slowio->lock);
-	free(slowio);
+	pthread_mutex_destroy(&lacp_thread->lock);
+	free(lacp_thread);
 }
 
 /* What follows a change by the main loop: the thread runs the machines. */
-static void release_and_wake(struct slowio *slowio)
+static void lacp_thread_release_and_wake(struct lacp_thread *lacp_thread)
 {
-	pthread_mutex_unlock(&slowio->lock);
-	signal_fd(slowio->wake_fd);
+	pthread_mutex_unlock(&lacp_thread->lock);
+	lacp_thread_signal_fd(lacp_thread->wake_fd);
 }
 
-struct slowio_bond *slowio_add(struct slowio *slowio, const struct pins *pins, uint64_t members,
-			       const struct lacp_config *config, struct err *err)
+struct lacp_thread_bond *lacp_thread_add(struct lacp_thread *lacp_thread, const struct pins *pins,
+					 uint64_t members, const struct lacp_config *config,
+					 struct err *err)
 {
-	struct slowio_bond *bond = slowio_bond_new(slowio, slowio->send_fd, pins, err);
+	struct lacp_thread_bond *bond =
+		lacp_thread_bond_new(lacp_thread, lacp_thread->send_fd, pins, err);
 	int r;
 
 	if (!bond)
 		return NULL;
-	r = start_thread(slowio);
-	if (r || !watch_fd(slowio, slowio_bond_fd(bond))) {
+	r = lacp_thread_start_thread(lacp_thread);
+	if (r || !lacp_thread_watch_fd(lacp_thread, lacp_thread_bond_fd(bond))) {
 		err_set(err, r ? -r : errno, "no LACP thread: %s", strerror(r ? -r : errno));
-		slowio_bond_free(bond);
+		lacp_thread_bond_free(bond);
 		return NULL;
 	}
-	pthread_mutex_lock(&slowio->lock);
-	slowio_bond_start(bond, members, config);
-	bond->next = slowio->bonds;
-	slowio->bonds = bond;
-	release_and_wake(slowio);
+	pthread_mutex_lock(&lacp_thread->lock);
+	lacp_thread_bond_start(bond, members, config);
+	bond->next = lacp_thread->bonds;
+	lacp_thread->bonds = bond;
+	lacp_thread_release_and_wake(lacp_thread);
 	return bond;
 }
 
-void slowio_remove(struct slowio_bond *bond, bool forget)
+void lacp_thread_remove(struct lacp_thread_bond *bond, bool forget)
 {
-	struct slowio *slowio = bond->slowio;
-	struct slowio_bond **at = &slowio->bonds;
+	struct lacp_thread *lacp_thread = bond->lacp_thread;
+	struct lacp_thread_bond **at = &lacp_thread->bonds;
 
-	pthread_mutex_lock(&slowio->lock);
+	pthread_mutex_lock(&lacp_thread->lock);
 	while (*at && *at != bond)
 		at = &(*at)->next;
 	if (*at)
 		*at = bond->next;
 	if (forget)
-		slowio_bond_forget(bond);
+		lacp_thread_bond_forget(bond);
 	__atomic_store_n(&bond->table->lacp_heartbeat_ns, 0, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&slowio->lock);
-	epoll_ctl(slowio->epoll_fd, EPOLL_CTL_DEL, slowio_bond_fd(bond), NULL);
-	slowio_bond_free(bond);
+	pthread_mutex_unlock(&lacp_thread->lock);
+	epoll_ctl(lacp_thread->epoll_fd, EPOLL_CTL_DEL, lacp_thread_bond_fd(bond), NULL);
+	lacp_thread_bond_free(bond);
 }
 
-void slowio_linger(struct slowio_bond *bond, uint64_t slots)
+void lacp_thread_linger(struct lacp_thread_bond *bond, uint64_t slots)
 {
-	pthread_mutex_lock(&bond->slowio->lock);
+	pthread_mutex_lock(&bond->lacp_thread->lock);
 	bond->lingering = slots;
-	pthread_mutex_unlock(&bond->slowio->lock);
+	pthread_mutex_unlock(&bond->lacp_thread->lock);
 }
 
-void slowio_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members, enum slowio_pair pair)
+void lacp_thread_publish(struct lacp_thread_bond *bond, uint64_t tx, uint64_t members,
+			 enum lacp_thread_pair pair)
 {
-	pthread_mutex_lock(&bond->slowio->lock);
-	slowio_bond_publish(bond, tx, members, pair);
-	pthread_mutex_unlock(&bond->slowio->lock);
+	pthread_mutex_lock(&bond->lacp_thread->lock);
+	lacp_thread_bond_publish(bond, tx, members, pair);
+	pthread_mutex_unlock(&bond->lacp_thread->lock);
 }
 
-int slowio_configure(struct slowio_bond *bond, const struct lacp_config *config)
+int lacp_thread_configure(struct lacp_thread_bond *bond, const struct lacp_config *config)
 {
 	int r;
 
-	pthread_mutex_lock(&bond->slowio->lock);
+	pthread_mutex_lock(&bond->lacp_thread->lock);
 	r = lacp_configure(&bond->sys, config, clock_now_ns());
 	bond->changed = true;
-	release_and_wake(bond->slowio);
+	lacp_thread_release_and_wake(bond->lacp_thread);
 	return r;
 }
 
-int slowio_set_port(struct slowio_bond *bond, unsigned int slot, int ifindex,
-		    const struct lacp_port_config *config)
+int lacp_thread_set_port(struct lacp_thread_bond *bond, unsigned int slot, int ifindex,
+			 const struct lacp_port_config *config)
 {
 	int r;
 
-	pthread_mutex_lock(&bond->slowio->lock);
-	r = slowio_bond_set_port(bond, slot, ifindex, config);
-	release_and_wake(bond->slowio);
+	pthread_mutex_lock(&bond->lacp_thread->lock);
+	r = lacp_thread_bond_set_port(bond, slot, ifindex, config);
+	lacp_thread_release_and_wake(bond->lacp_thread);
 	return r;
 }
 
-void slowio_remove_port(struct slowio_bond *bond, unsigned int slot)
+void lacp_thread_remove_port(struct lacp_thread_bond *bond, unsigned int slot)
 {
-	pthread_mutex_lock(&bond->slowio->lock);
-	slowio_bond_remove_port(bond, slot);
-	release_and_wake(bond->slowio);
+	pthread_mutex_lock(&bond->lacp_thread->lock);
+	lacp_thread_bond_remove_port(bond, slot);
+	lacp_thread_release_and_wake(bond->lacp_thread);
 }
 
-int slowio_drain(struct slowio_bond *bond, unsigned int slot)
+int lacp_thread_drain(struct lacp_thread_bond *bond, unsigned int slot)
 {
 	int r;
 
-	pthread_mutex_lock(&bond->slowio->lock);
+	pthread_mutex_lock(&bond->lacp_thread->lock);
 	r = lacp_drain(&bond->sys, slot, clock_now_ns());
 	if (!r)
 		__atomic_or_fetch(&bond->draining, UINT64_C(1) << slot, __ATOMIC_RELEASE);
 	bond->changed = true;
-	release_and_wake(bond->slowio);
+	lacp_thread_release_and_wake(bond->lacp_thread);
 	return r;
 }
 
-bool slowio_take(struct slowio_bond *bond, struct slowio_event *ret_event)
+bool lacp_thread_take(struct lacp_thread_bond *bond, struct lacp_thread_event *ret_event)
 {
 	bool taken = false;
 
-	pthread_mutex_lock(&bond->slowio->lock);
+	pthread_mutex_lock(&bond->lacp_thread->lock);
 	if (bond->event_count) {
 		*ret_event = bond->events[0];
 		memmove(bond->events, bond->events + 1,
 			--bond->event_count * sizeof(bond->events[0]));
 		taken = true;
 	}
-	pthread_mutex_unlock(&bond->slowio->lock);
+	pthread_mutex_unlock(&bond->lacp_thread->lock);
 	return taken;
 }

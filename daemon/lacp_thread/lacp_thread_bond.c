@@ -23,14 +23,15 @@
 #include "rules/carrier.h"
 
 /* A marker of ours goes after the data that it follows, and all else before any. */
-static void set_priority(int fd, int priority)
+static void lacp_thread_bond_set_priority(int fd, int priority)
 {
 	setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority, sizeof(priority));
 }
 
-static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, size_t length)
+static void lacp_thread_bond_on_transmit(void *context, unsigned int slot, const uint8_t *frame,
+					 size_t length)
 {
-	struct slowio_bond *bond = context;
+	struct lacp_thread_bond *bond = context;
 	struct sockaddr_ll to = {
 		.sll_family = AF_PACKET,
 		.sll_ifindex = bond->ifindex[slot],
@@ -42,16 +43,16 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 	lacp_pdu_decode(frame, length, &pdu);
 	memcpy(to.sll_addr, frame, XBOND_MAC_SIZE);
 	if (pdu.kind == LACP_PDU_MARKER)
-		set_priority(bond->send_fd, TC_PRIO_BESTEFFORT);
+		lacp_thread_bond_set_priority(bond->send_fd, TC_PRIO_BESTEFFORT);
 	sent = sendto(bond->send_fd, frame, length, 0, (struct sockaddr *)&to, sizeof(to));
 	(void)sent; /* a PDU that is lost comes again at the periodic machine's time */
 	if (pdu.kind == LACP_PDU_MARKER)
-		set_priority(bond->send_fd, TC_PRIO_CONTROL);
+		lacp_thread_bond_set_priority(bond->send_fd, TC_PRIO_CONTROL);
 	if (pdu.kind == LACP_PDU_LACP)
-		slowio_hold_sent(&bond->sent[slot], frame, clock_now_ns());
+		lacp_thread_hold_sent(&bond->sent[slot], frame, clock_now_ns());
 }
 
-static void change(uint64_t *mask, unsigned int slot, bool on)
+static void lacp_thread_bond_change(uint64_t *mask, unsigned int slot, bool on)
 {
 	if (on)
 		__atomic_or_fetch(mask, slots_bit(slot), __ATOMIC_RELEASE);
@@ -63,7 +64,7 @@ static void change(uint64_t *mask, unsigned int slot, bool on)
  * While XDP chooses, the carrier stays as it is: the main loop ends that first, in its order
  * (dataplane_set_flags()).
  */
-static uint32_t carrier_flags(const struct slowio_bond *bond)
+static uint32_t lacp_thread_bond_carrier_flags(const struct lacp_thread_bond *bond)
 {
 	uint32_t flags = XBOND_F_CARRIER;
 
@@ -71,10 +72,10 @@ static uint32_t carrier_flags(const struct slowio_bond *bond)
 		flags &= bond->table->flags;
 	else if (!carrier_has_enough(bond->collecting, bond->sys.state.config.min_links))
 		return 0; /* a port that only collects counts: it receives */
-	return flags && bond->pair == SLOWIO_PAIR_AROUND ? flags | XBOND_F_OPENING : flags;
+	return flags && bond->pair == LACP_THREAD_PAIR_AROUND ? flags | XBOND_F_OPENING : flags;
 }
 
-static uint64_t receiving(const struct slowio_bond *bond)
+static uint64_t lacp_thread_bond_receiving(const struct lacp_thread_bond *bond)
 {
 	return bond->collecting | bond->lingering;
 }
@@ -84,23 +85,26 @@ static uint64_t receiving(const struct slowio_bond *bond)
  * that comes next, one port may take over from another, and the main loop may be waiting for the
  * kernel. Until it has made buckets for the port, that is used as a detour only.
  */
-static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
+static void lacp_thread_bond_on_port(void *context, unsigned int slot, bool collecting,
+				     bool distributing)
 {
-	struct slowio_bond *bond = context;
+	struct lacp_thread_bond *bond = context;
 
 	if (bond->ends) /* the main loop has other masks for the next mode */
 		return;
-	change(&bond->collecting, slot, collecting);
-	change(&bond->distributing, slot, distributing);
+	lacp_thread_bond_change(&bond->collecting, slot, collecting);
+	lacp_thread_bond_change(&bond->distributing, slot, distributing);
 	if (collecting)
-		__atomic_or_fetch(&bond->table->flags, carrier_flags(bond), __ATOMIC_RELEASE);
-	change((uint64_t *)&bond->table->rx_mask, slot, receiving(bond) & slots_bit(slot));
-	change((uint64_t *)&bond->table->tx_mask, slot, distributing);
+		__atomic_or_fetch(&bond->table->flags, lacp_thread_bond_carrier_flags(bond),
+				  __ATOMIC_RELEASE);
+	lacp_thread_bond_change((uint64_t *)&bond->table->rx_mask, slot,
+				lacp_thread_bond_receiving(bond) & slots_bit(slot));
+	lacp_thread_bond_change((uint64_t *)&bond->table->tx_mask, slot, distributing);
 	bond->has_news = true;
 }
 
 /* Slots that the programs have taken out of a mask, and the thread has not noticed yet. */
-static uint64_t taken_out(const struct slowio_bond *bond, uint32_t of)
+static uint64_t lacp_thread_bond_taken_out(const struct lacp_thread_bond *bond, uint32_t of)
 {
 	uint64_t slots = 0;
 
@@ -112,93 +116,97 @@ static uint64_t taken_out(const struct slowio_bond *bond, uint32_t of)
 	return slots;
 }
 
-static uint64_t taken_out_of_tx(const struct slowio_bond *bond)
+static uint64_t lacp_thread_bond_taken_out_of_tx(const struct lacp_thread_bond *bond)
 {
-	return taken_out(bond, LACP_DISTRIBUTING);
+	return lacp_thread_bond_taken_out(bond, LACP_DISTRIBUTING);
 }
 
-static uint64_t taken_out_of_rx(const struct slowio_bond *bond)
+static uint64_t lacp_thread_bond_taken_out_of_rx(const struct lacp_thread_bond *bond)
 {
-	return taken_out(bond, LACP_COLLECTING);
+	return lacp_thread_bond_taken_out(bond, LACP_COLLECTING);
 }
 
-static void publish_masks(struct slowio_bond *bond, uint64_t tx, uint64_t rx)
+static void lacp_thread_bond_publish_masks(struct lacp_thread_bond *bond, uint64_t tx, uint64_t rx)
 {
-	store_release(bond->table->tx_mask, tx & ~taken_out_of_tx(bond));
-	store_release(bond->table->rx_mask, rx & ~taken_out_of_rx(bond));
+	store_release(bond->table->tx_mask, tx & ~lacp_thread_bond_taken_out_of_tx(bond));
+	store_release(bond->table->rx_mask, rx & ~lacp_thread_bond_taken_out_of_rx(bond));
 	/*
 	 * The programs note what they take out before they do so: what they did since we looked is
 	 * seen now.
 	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	__atomic_and_fetch(&bond->table->tx_mask, ~taken_out_of_tx(bond), __ATOMIC_RELEASE);
-	__atomic_and_fetch(&bond->table->rx_mask, ~taken_out_of_rx(bond), __ATOMIC_RELEASE);
+	__atomic_and_fetch(&bond->table->tx_mask, ~lacp_thread_bond_taken_out_of_tx(bond),
+			   __ATOMIC_RELEASE);
+	__atomic_and_fetch(&bond->table->rx_mask, ~lacp_thread_bond_taken_out_of_rx(bond),
+			   __ATOMIC_RELEASE);
 }
 
-void slowio_bond_publish(struct slowio_bond *bond, uint64_t tx, uint64_t members,
-			 enum slowio_pair pair)
+void lacp_thread_bond_publish(struct lacp_thread_bond *bond, uint64_t tx, uint64_t members,
+			      enum lacp_thread_pair pair)
 {
 	const uint32_t ours = XBOND_F_CARRIER | XBOND_F_OPENING;
 	uint32_t flags;
 
 	bond->pair = pair;
-	flags = carrier_flags(bond);
+	flags = lacp_thread_bond_carrier_flags(bond);
 	__atomic_or_fetch(&bond->table->flags, flags, __ATOMIC_RELEASE);
-	publish_masks(bond, tx & bond->distributing, members & receiving(bond));
+	lacp_thread_bond_publish_masks(bond, tx & bond->distributing,
+				       members & lacp_thread_bond_receiving(bond));
 	__atomic_and_fetch(&bond->table->flags, flags | ~ours, __ATOMIC_RELEASE);
 }
 
-static void on_aggregator(void *context, unsigned int aggregator)
+static void lacp_thread_bond_on_aggregator(void *context, unsigned int aggregator)
 {
-	struct slowio_bond *bond = context;
+	struct lacp_thread_bond *bond = context;
 
 	(void)aggregator;
 	bond->has_news = true;
 }
 
-static void on_drained(void *context, unsigned int slot, bool answered)
+static void lacp_thread_bond_on_drained(void *context, unsigned int slot, bool answered)
 {
-	struct slowio_bond *bond = context;
+	struct lacp_thread_bond *bond = context;
 
 	(void)answered;
-	change(&bond->draining, slot, false);
+	lacp_thread_bond_change(&bond->draining, slot, false);
 	bond->has_news = true;
 }
 
-static void on_event(void *context, unsigned int slot, enum lacp_event event, unsigned int detail)
+static void lacp_thread_bond_on_event(void *context, unsigned int slot, enum lacp_event event,
+				      unsigned int detail)
 {
-	struct slowio_bond *bond = context;
-	struct slowio_event news = { .slot = slot, .event = event, .detail = detail };
+	struct lacp_thread_bond *bond = context;
+	struct lacp_thread_event news = { .slot = slot, .event = event, .detail = detail };
 
 	bond->has_news = true;
 	memcpy(news.system, bond->sys.port[slot].stranger, LACP_MAC_SIZE);
-	if (bond->event_count < SLOWIO_EVENTS)
+	if (bond->event_count < LACP_THREAD_EVENTS)
 		bond->events[bond->event_count++] = news;
 }
 
 static const struct lacp_outputs outputs = {
-	.transmit = on_transmit,
-	.port = on_port,
-	.aggregator = on_aggregator,
-	.drained = on_drained,
-	.event = on_event,
+	.transmit = lacp_thread_bond_on_transmit,
+	.port = lacp_thread_bond_on_port,
+	.aggregator = lacp_thread_bond_on_aggregator,
+	.drained = lacp_thread_bond_on_drained,
+	.event = lacp_thread_bond_on_event,
 };
 
-static int on_pdu(void *context, void *data, size_t size)
+static int lacp_thread_bond_on_pdu(void *context, void *data, size_t size)
 {
-	struct slowio_bond *bond = context;
+	struct lacp_thread_bond *bond = context;
 	const struct xbond_pdu *pdu = data;
 
 	if (size < sizeof(*pdu) || pdu->slot >= XBOND_MAX_SLAVES ||
 	    pdu->length > sizeof(pdu->frame) || (int)pdu->ifindex != bond->ifindex[pdu->slot] ||
-	    slowio_hold_is_outdated(&bond->hold[pdu->slot], pdu))
+	    lacp_thread_hold_is_outdated(&bond->hold[pdu->slot], pdu))
 		return 0;
 	lacp_receive(&bond->sys, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
 	return 0;
 }
 
 /* Into the copy that is not in force, and then that is. */
-static void save(struct slowio_bond *bond)
+static void lacp_thread_bond_save(struct lacp_thread_bond *bond)
 {
 	uint32_t idle = !(bond->pinned->current & 1);
 
@@ -207,7 +215,7 @@ static void save(struct slowio_bond *bond)
 	store_release(bond->pinned->current, idle);
 }
 
-static bool is_stale(uint64_t heartbeat_ns)
+static bool lacp_thread_bond_is_stale(uint64_t heartbeat_ns)
 {
 	return heartbeat_is_older(heartbeat_ns, clock_now_ns(), XBOND_LACP_AWAY_NS);
 }
@@ -217,39 +225,42 @@ static bool is_stale(uint64_t heartbeat_ns)
  * who is preempted before it beats too late. PDUs that wait in the ring are older than what the
  * programs have noted since, so they are read first; from the heartbeat on PDUs are ours again.
  */
-static bool beat(struct slowio_bond *bond)
+static bool lacp_thread_bond_beat(struct lacp_thread_bond *bond)
 {
 	uint64_t *heartbeat_ns = (uint64_t *)&bond->table->lacp_heartbeat_ns;
-	bool held = is_stale(__atomic_load_n(heartbeat_ns, __ATOMIC_ACQUIRE));
+	bool held = lacp_thread_bond_is_stale(__atomic_load_n(heartbeat_ns, __ATOMIC_ACQUIRE));
 
 	if (held)
 		ring_buffer__consume(bond->ring);
-	if (!is_stale(__atomic_exchange_n(heartbeat_ns, clock_now_ns(), __ATOMIC_SEQ_CST)))
+	if (!lacp_thread_bond_is_stale(
+		    __atomic_exchange_n(heartbeat_ns, clock_now_ns(), __ATOMIC_SEQ_CST)))
 		return false;
 	if (!held)
 		ring_buffer__consume(bond->ring);
 	return true;
 }
 
-static void end_holds(struct slowio_bond *bond)
+static void lacp_thread_bond_end_holds(struct lacp_thread_bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		slowio_hold_end(&bond->hold[slot], &bond->sys, slot);
+		lacp_thread_hold_end(&bond->hold[slot], &bond->sys, slot);
 }
 
-static void follow_holds(struct slowio_bond *bond)
+static void lacp_thread_bond_follow_holds(struct lacp_thread_bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (bond->sys.used & slots_bit(slot))
-			slowio_hold_follow(&bond->hold[slot], &bond->sys, slot, &bond->sent[slot]);
+			lacp_thread_hold_follow(&bond->hold[slot], &bond->sys, slot,
+						&bond->sent[slot]);
 }
 
-void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
+void lacp_thread_bond_run(struct lacp_thread_bond *bond, uint64_t now_ns)
 {
 	int taken;
 
-	if (beat(bond)) { /* stopped, or starved; the masks are the main loop's to set right */
-		end_holds(bond);
+	if (lacp_thread_bond_beat(
+		    bond)) { /* stopped, or starved; the masks are the main loop's to set right */
+		lacp_thread_bond_end_holds(bond);
 		bond->changed = bond->has_news = true;
 	}
 	taken = ring_buffer__consume(bond->ring);
@@ -257,12 +268,13 @@ void slowio_bond_run(struct slowio_bond *bond, uint64_t now_ns)
 	if (taken > 0 || bond->deadline_ns <= now_ns || bond->changed) {
 		bond->changed = false;
 		bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
-		follow_holds(bond);
-		save(bond);
+		lacp_thread_bond_follow_holds(bond);
+		lacp_thread_bond_save(bond);
 	}
 }
 
-static int open_ring(struct slowio_bond *bond, const struct pins *pins, struct err *err)
+static int lacp_thread_bond_open_ring(struct lacp_thread_bond *bond, const struct pins *pins,
+				      struct err *err)
 {
 	char path[PIN_PATH_SIZE];
 	int fd;
@@ -271,7 +283,7 @@ static int open_ring(struct slowio_bond *bond, const struct pins *pins, struct e
 	fd = pin_open(pins->dir, XBOND_PIN_PDUS);
 	if (fd < 0)
 		return err_set(err, -fd, "%s: %s", path, strerror(-fd));
-	bond->ring = ring_buffer__new(fd, on_pdu, bond, NULL);
+	bond->ring = ring_buffer__new(fd, lacp_thread_bond_on_pdu, bond, NULL);
 	close(fd);
 	return bond->ring ? 0 : err_set(err, errno, "%s: %m", path);
 }
@@ -280,7 +292,7 @@ static int open_ring(struct slowio_bond *bond, const struct pins *pins, struct e
  * A port whose slave left while bondd was away is none: it must not carry, nor be inherited by the
  * next slave there.
  */
-static void adopt(struct slowio_bond *bond, uint64_t members)
+static void lacp_thread_bond_adopt(struct lacp_thread_bond *bond, uint64_t members)
 {
 	const struct xbond_lacp *pinned = bond->pinned;
 	const struct lacp_system_state *system = &pinned->copy[pinned->current & 1].system;
@@ -295,24 +307,24 @@ static void adopt(struct slowio_bond *bond, uint64_t members)
 		used = 0;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		bond->ifindex[slot] = used & slots_bit(slot) ? (int)bond->table->ifindex[slot] : 0;
-		slowio_hold_adopt(&bond->hold[slot], &bond->sent[slot]);
+		lacp_thread_hold_adopt(&bond->hold[slot], &bond->sent[slot]);
 		if (!(used & slots_bit(slot)))
-			slowio_hold_clear(&bond->hold[slot], &bond->sent[slot]);
+			lacp_thread_hold_clear(&bond->hold[slot], &bond->sent[slot]);
 	}
 	bond->collecting = lacp_collecting(&bond->sys);
 	bond->distributing = lacp_distributing(&bond->sys);
 }
 
-struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const struct pins *pins,
-				    struct err *err)
+struct lacp_thread_bond *lacp_thread_bond_new(struct lacp_thread *lacp_thread, int send_fd,
+					      const struct pins *pins, struct err *err)
 {
-	struct slowio_bond *bond = calloc(1, sizeof(*bond));
+	struct lacp_thread_bond *bond = calloc(1, sizeof(*bond));
 
 	if (!bond) {
 		err_set(err, ENOMEM, "out of memory");
 		return NULL;
 	}
-	bond->slowio = slowio;
+	bond->lacp_thread = lacp_thread;
 	bond->send_fd = send_fd;
 	bond->table = pins->table;
 	bond->hold = pins->hold;
@@ -320,93 +332,94 @@ struct slowio_bond *slowio_bond_new(struct slowio *slowio, int send_fd, const st
 	bond->changed = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		bond->ifindex[slot] = (int)pins->table->ifindex[slot];
-	if (open_ring(bond, pins, err)) {
+	if (lacp_thread_bond_open_ring(bond, pins, err)) {
 		free(bond);
 		return NULL;
 	}
 	return bond;
 }
 
-void slowio_bond_start(struct slowio_bond *bond, uint64_t members, const struct lacp_config *config)
+void lacp_thread_bond_start(struct lacp_thread_bond *bond, uint64_t members,
+			    const struct lacp_config *config)
 {
 	lacp_init(&bond->sys, config, &outputs, bond);
-	adopt(bond, members);
-	if (!beat(bond))
+	lacp_thread_bond_adopt(bond, members);
+	if (!lacp_thread_bond_beat(bond))
 		ring_buffer__consume(bond->ring);
-	end_holds(bond);
+	lacp_thread_bond_end_holds(bond);
 	lacp_configure(&bond->sys, config, clock_now_ns());
 	bond->deadline_ns = lacp_run(&bond->sys, clock_now_ns());
-	follow_holds(bond);
+	lacp_thread_bond_follow_holds(bond);
 }
 
-void slowio_bond_free(struct slowio_bond *bond)
+void lacp_thread_bond_free(struct lacp_thread_bond *bond)
 {
 	ring_buffer__free(bond->ring);
 	free(bond);
 }
 
-int slowio_bond_fd(const struct slowio_bond *bond)
+int lacp_thread_bond_fd(const struct lacp_thread_bond *bond)
 {
 	return ring_buffer__epoll_fd(bond->ring);
 }
 
 /* A link that is down for a moment only is down all the same. */
-static int configure_port(struct slowio_bond *bond, unsigned int slot,
-			  const struct lacp_port_config *config, uint64_t now_ns)
+static int lacp_thread_bond_configure_port(struct lacp_thread_bond *bond, unsigned int slot,
+					   const struct lacp_port_config *config, uint64_t now_ns)
 {
 	int r = lacp_port_configure(&bond->sys, slot, config, now_ns);
 
 	if (!r && config->link != LACP_LINK_UP) {
 		bond->deadline_ns = lacp_run(&bond->sys, now_ns);
-		follow_holds(bond);
+		lacp_thread_bond_follow_holds(bond);
 	}
 	return r;
 }
 
-int slowio_bond_set_port(struct slowio_bond *bond, unsigned int slot, int ifindex,
-			 const struct lacp_port_config *config)
+int lacp_thread_bond_set_port(struct lacp_thread_bond *bond, unsigned int slot, int ifindex,
+			      const struct lacp_port_config *config)
 {
 	uint64_t now_ns = clock_now_ns();
 
 	bond->ifindex[slot] = ifindex;
 	bond->changed = true;
-	slowio_hold_begin(&bond->hold[slot]);
+	lacp_thread_hold_begin(&bond->hold[slot]);
 	if (!(bond->sys.used & slots_bit(slot)))
 		return lacp_port_add(&bond->sys, slot, config, now_ns);
-	return configure_port(bond, slot, config, now_ns);
+	return lacp_thread_bond_configure_port(bond, slot, config, now_ns);
 }
 
-void slowio_bond_remove_port(struct slowio_bond *bond, unsigned int slot)
+void lacp_thread_bond_remove_port(struct lacp_thread_bond *bond, unsigned int slot)
 {
 	bond->changed = true;
 	lacp_port_remove(&bond->sys, slot, clock_now_ns());
-	change(&bond->collecting, slot, false);
-	change(&bond->distributing, slot, false);
-	change(&bond->draining, slot, false);
-	change(&bond->lingering, slot, false);
-	slowio_hold_clear(&bond->hold[slot], &bond->sent[slot]);
+	lacp_thread_bond_change(&bond->collecting, slot, false);
+	lacp_thread_bond_change(&bond->distributing, slot, false);
+	lacp_thread_bond_change(&bond->draining, slot, false);
+	lacp_thread_bond_change(&bond->lingering, slot, false);
+	lacp_thread_hold_clear(&bond->hold[slot], &bond->sent[slot]);
 	bond->ifindex[slot] = 0;
 }
 
-void slowio_bond_forget(struct slowio_bond *bond)
+void lacp_thread_bond_forget(struct lacp_thread_bond *bond)
 {
 	bond->ends = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		slowio_bond_remove_port(bond, slot);
+		lacp_thread_bond_remove_port(bond, slot);
 	memset(bond->pinned, 0, sizeof(*bond->pinned));
 }
 
-uint64_t slowio_collecting(const struct slowio_bond *bond)
+uint64_t lacp_thread_collecting(const struct lacp_thread_bond *bond)
 {
 	return __atomic_load_n(&bond->collecting, __ATOMIC_ACQUIRE);
 }
 
-uint64_t slowio_distributing(const struct slowio_bond *bond)
+uint64_t lacp_thread_distributing(const struct lacp_thread_bond *bond)
 {
 	return __atomic_load_n(&bond->distributing, __ATOMIC_ACQUIRE);
 }
 
-uint64_t slowio_draining(const struct slowio_bond *bond)
+uint64_t lacp_thread_draining(const struct lacp_thread_bond *bond)
 {
 	return __atomic_load_n(&bond->draining, __ATOMIC_ACQUIRE);
 }

@@ -7,21 +7,21 @@
 #include "lacp/pdu.h"
 
 /* A timer that the first PDU starts before the machines have run needs a time. */
-void slowio_hold_begin(struct xbond_hold *hold)
+void lacp_thread_hold_begin(struct xbond_hold *hold)
 {
 	if (!hold->enabled)
 		hold->words[hold->in_force & 1].silence_ns = LACP_LONG_TIMEOUT_TIME;
 	store_release(hold->enabled, 1);
 }
 
-void slowio_hold_clear(struct xbond_hold *hold, struct slowio_sent *sent)
+void lacp_thread_hold_clear(struct xbond_hold *hold, struct lacp_thread_sent *sent)
 {
 	store_release(hold->enabled, 0);
 	memset(hold, 0, sizeof(*hold));
 	memset(sent, 0, sizeof(*sent));
 }
 
-void slowio_hold_adopt(const struct xbond_hold *hold, struct slowio_sent *ret_sent)
+void lacp_thread_hold_adopt(const struct xbond_hold *hold, struct lacp_thread_sent *ret_sent)
 {
 	const struct xbond_hold_words *words = &hold->words[hold->in_force & 1];
 
@@ -29,14 +29,15 @@ void slowio_hold_adopt(const struct xbond_hold *hold, struct slowio_sent *ret_se
 	memcpy(ret_sent->pdu, words->pdu, sizeof(ret_sent->pdu));
 }
 
-void slowio_hold_sent(struct slowio_sent *sent, const uint8_t *frame, uint64_t now_ns)
+void lacp_thread_hold_sent(struct lacp_thread_sent *sent, const uint8_t *frame, uint64_t now_ns)
 {
 	memcpy(sent->pdu, frame, sizeof(sent->pdu));
 	sent->sent_ns = now_ns;
 }
 
-static void words_of(const struct lacp_system *sys, unsigned int slot,
-		     const struct slowio_sent *sent, struct xbond_hold_words *ret_words)
+static void lacp_thread_hold_words_of(const struct lacp_system *sys, unsigned int slot,
+				      const struct lacp_thread_sent *sent,
+				      struct xbond_hold_words *ret_words)
 {
 	const struct lacp_port_state *port = &sys->port[slot];
 	bool current = port->rx == LACP_RX_CURRENT;
@@ -56,20 +57,20 @@ static void words_of(const struct lacp_system *sys, unsigned int slot,
 	memcpy(ret_words->believed, sys->state.config.believed, sizeof(ret_words->believed));
 }
 
-void slowio_hold_follow(struct xbond_hold *hold, const struct lacp_system *sys, unsigned int slot,
-			const struct slowio_sent *sent)
+void lacp_thread_hold_follow(struct xbond_hold *hold, const struct lacp_system *sys,
+			     unsigned int slot, const struct lacp_thread_sent *sent)
 {
 	uint32_t in_force = hold->in_force & 1;
 	struct xbond_hold_words words;
 
-	words_of(sys, slot, sent, &words);
+	lacp_thread_hold_words_of(sys, slot, sent, &words);
 	if (!memcmp(&words, &hold->words[in_force], sizeof(words)))
 		return;
 	hold->words[!in_force] = words;
 	store_release(hold->in_force, !in_force);
 }
 
-bool slowio_hold_is_outdated(const struct xbond_hold *hold, const struct xbond_pdu *pdu)
+bool lacp_thread_hold_is_outdated(const struct xbond_hold *hold, const struct xbond_pdu *pdu)
 {
 	return pdu->received_ns < hold->missed_ns;
 }
@@ -78,7 +79,7 @@ bool slowio_hold_is_outdated(const struct xbond_hold *hold, const struct xbond_p
  * The partner was heard since, if the programs have answered for us. A port that they have given
  * up, be it in one direction, has heard nobody.
  */
-void slowio_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsigned int slot)
+void lacp_thread_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsigned int slot)
 {
 	bool given_up = hold->ended != XBOND_HOLD_GOES_ON || hold->withheld;
 

@@ -14,29 +14,29 @@
  * The last LACPDU that the port sent; it reaches the map with what the machines have made of the
  * port by then.
  */
-struct slowio_sent {
+struct lacp_thread_sent {
 	uint64_t sent_ns; /* 0: none */
 	uint8_t pdu[XBOND_PDU_SIZE];
 };
 
 /* The slot is a port from now on. */
-void slowio_hold_begin(struct xbond_hold *hold);
+void lacp_thread_hold_begin(struct xbond_hold *hold);
 /* It is none any more. */
-void slowio_hold_clear(struct xbond_hold *hold, struct slowio_sent *sent);
+void lacp_thread_hold_clear(struct xbond_hold *hold, struct lacp_thread_sent *sent);
 /* What an earlier bondd sent. */
-void slowio_hold_adopt(const struct xbond_hold *hold, struct slowio_sent *ret_sent);
+void lacp_thread_hold_adopt(const struct xbond_hold *hold, struct lacp_thread_sent *ret_sent);
 /* The LACPDU that has just been sent, XBOND_PDU_SIZE bytes. */
-void slowio_hold_sent(struct slowio_sent *sent, const uint8_t *frame, uint64_t now_ns);
+void lacp_thread_hold_sent(struct lacp_thread_sent *sent, const uint8_t *frame, uint64_t now_ns);
 /* After the machines have run: what they decided is in force for the programs, all at once. */
-void slowio_hold_follow(struct xbond_hold *hold, const struct lacp_system *sys, unsigned int slot,
-			const struct slowio_sent *sent);
+void lacp_thread_hold_follow(struct xbond_hold *hold, const struct lacp_system *sys,
+			     unsigned int slot, const struct lacp_thread_sent *sent);
 /*
  * A PDU waited in the ring, and nobody kept a later one: it is not known what the partner says now.
  */
-bool slowio_hold_is_outdated(const struct xbond_hold *hold, const struct xbond_pdu *pdu);
+bool lacp_thread_hold_is_outdated(const struct xbond_hold *hold, const struct xbond_pdu *pdu);
 /*
  * bondd was away: what the programs have done meanwhile, after all PDUs that they left for bondd.
  */
-void slowio_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsigned int slot);
+void lacp_thread_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsigned int slot);
 
 #endif

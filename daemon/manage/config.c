@@ -14,7 +14,7 @@
 #include "options/config_file.h"
 
 /* A bond that ran is as it was left, but for slaves that are not there. */
-static void apply_slaves(struct bond *bond, const struct config_file *file, bool ran)
+static void config_apply_slaves(struct bond *bond, const struct config_file *file, bool ran)
 {
 	struct nl *nl = &bond->daemon->nl;
 	struct link_info link;
@@ -29,14 +29,14 @@ static void apply_slaves(struct bond *bond, const struct config_file *file, bool
 	config_look_again(bond->daemon);
 }
 
-static void apply(struct daemon *daemon, const char *name, const char *path,
-		  const struct config_file *file)
+static void config_apply(struct daemon *daemon, const char *name, const char *path,
+			 const struct config_file *file)
 {
 	struct bond *bond = daemon_find_bond(daemon, name);
 	struct err err = { 0 };
 
 	if (bond) {
-		apply_slaves(bond, file, true);
+		config_apply_slaves(bond, file, true);
 		return;
 	}
 	if (request_create(daemon, name, &file->bond, &err)) {
@@ -45,11 +45,11 @@ static void apply(struct daemon *daemon, const char *name, const char *path,
 	}
 	bond = daemon_find_bond(daemon, name);
 	bond_pin(bond)->state = XBOND_BOND_CREATING; /* who finds it half way begins anew */
-	apply_slaves(bond, file, false);
+	config_apply_slaves(bond, file, false);
 	bond_pin(bond)->state = XBOND_BOND_READY;
 }
 
-static void read_and_apply(struct daemon *daemon, const char *file_name)
+static void config_read_and_apply(struct daemon *daemon, const char *file_name)
 {
 	char path[PATH_MAX], bond[NAME_MAX + 1];
 	struct config_file file;
@@ -62,11 +62,11 @@ static void read_and_apply(struct daemon *daemon, const char *file_name)
 		log_error("%s", err.text);
 		return;
 	}
-	apply(daemon, bond, path, &file);
+	config_apply(daemon, bond, path, &file);
 	config_file_free(&file);
 }
 
-static int is_config(const struct dirent *entry)
+static int config_is_file(const struct dirent *entry)
 {
 	size_t length = strlen(entry->d_name);
 
@@ -77,7 +77,7 @@ static int is_config(const struct dirent *entry)
 void config_apply_all(struct daemon *daemon)
 {
 	struct dirent **entries;
-	int count = scandir(daemon->paths.config_dir, &entries, is_config, alphasort);
+	int count = scandir(daemon->paths.config_dir, &entries, config_is_file, alphasort);
 
 	if (count < 0) {
 		if (errno != ENOENT)
@@ -85,7 +85,7 @@ void config_apply_all(struct daemon *daemon)
 		return;
 	}
 	for (int i = 0; i < count; i++) {
-		read_and_apply(daemon, entries[i]->d_name);
+		config_read_and_apply(daemon, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);

@@ -42,18 +42,18 @@
 #include "daemon/slave/xdp_upgrade.h"
 #include "options/names.h"
 
-static struct bond *bond_new(struct daemon *daemon)
+static struct bond *lifecycle_new_bond(struct daemon *daemon)
 {
 	struct bond *bond = calloc(1, sizeof(*bond));
 
 	if (!bond)
 		abort();
 	bond->daemon = daemon;
-	bond->groups.pin_fd = -1;
+	bond->multicast.pin_fd = -1;
 	return bond;
 }
 
-static void bond_free(struct bond *bond)
+static void lifecycle_free_bond(struct bond *bond)
 {
 	delay_stop(bond);
 	bond_lacp_stop(bond, false);
@@ -61,18 +61,18 @@ static void bond_free(struct bond *bond)
 		slave_hooks_end(bond, slot);
 	dataplane_close(&bond->dataplane);
 	pins_keep_nothing(bond);
-	groups_free(bond);
+	slave_multicast_free(bond);
 	free(bond);
 }
 
-static void enlist(struct bond *bond)
+static void lifecycle_enlist(struct bond *bond)
 {
 	bond->next = bond->daemon->bonds;
 	bond->daemon->bonds = bond;
 	poll_schedule(bond);
 }
 
-static void delist(struct bond *bond)
+static void lifecycle_delist(struct bond *bond)
 {
 	struct bond **at = &bond->daemon->bonds;
 
@@ -82,7 +82,7 @@ static void delist(struct bond *bond)
 		*at = bond->next;
 }
 
-static int check_new_name(struct daemon *daemon, const char *name, struct err *err)
+static int lifecycle_check_new_name(struct daemon *daemon, const char *name, struct err *err)
 {
 	struct link_info link;
 	char path[PATH_MAX];
@@ -106,7 +106,7 @@ static int check_new_name(struct daemon *daemon, const char *name, struct err *e
 	return 0;
 }
 
-static int start(struct bond *bond, struct err *err)
+static int lifecycle_start(struct bond *bond, struct err *err)
 {
 	int r = delay_start(bond);
 
@@ -120,7 +120,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	struct bond *bond;
 	int r;
 
-	r = check_new_name(daemon, first.name, err);
+	r = lifecycle_check_new_name(daemon, first.name, err);
 	if (!r)
 		r = device_port_name(&daemon->nl, first.name, first.port_name, err);
 	if (r)
@@ -132,7 +132,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	first.active_slot = XBOND_NO_SLOT;
 	mac_random(first.random_mac);
 	memcpy(first.mac, first.random_mac, XBOND_MAC_SIZE);
-	bond = bond_new(daemon);
+	bond = lifecycle_new_bond(daemon);
 	bond->is_down = true; /* as every new device; a message tells when it is up */
 	r = dataplane_create(&bond->dataplane, daemon->paths.bpf_dir, &first, settings, err);
 	if (r) {
@@ -140,7 +140,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		return r;
 	}
 	bond->dataplane.settled = true; /* no program of it runs yet */
-	groups_open(bond);
+	slave_multicast_open(bond);
 	r = device_create(bond, err);
 	idle_turn();
 	if (!r)
@@ -148,18 +148,18 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	if (!r && bond_pin(bond)->xdp_tx)
 		r = xdp_follow_tx(bond, err);
 	if (!r)
-		r = start(bond, err);
+		r = lifecycle_start(bond, err);
 	if (r) {
 		device_remove(&daemon->nl, bond_pin(bond));
 		delay_stop(bond);
 		bond_lacp_stop(bond, true);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
-		groups_free(bond);
+		slave_multicast_free(bond);
 		free(bond);
 		return r;
 	}
 	bond_pin(bond)->state = XBOND_BOND_READY;
-	enlist(bond);
+	lifecycle_enlist(bond);
 	bond_evaluate(bond);
 	dataplane_beat(&bond->dataplane);
 	pins_keep(bond);
@@ -168,19 +168,19 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 }
 
 /* The device is gone already. */
-static void end(struct bond *bond)
+static void lifecycle_end(struct bond *bond)
 {
 	bond->port_up = false;
 	bond_pin(bond)->carrier = false;
 	slave_release(bond, UINT64_MAX);
 	awaited_remove(bond, NULL);
 	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
-	delist(bond);
+	lifecycle_delist(bond);
 	delay_stop(bond);
 	bond_lacp_stop(bond, true);
 	pins_keep_nothing(bond);
 	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
-	groups_free(bond);
+	slave_multicast_free(bond);
 	free(bond);
 }
 
@@ -189,7 +189,7 @@ struct pair_deletion {
 	struct err *err;
 };
 
-static void do_delete_pair(void *arg)
+static void lifecycle_do_delete_pair(void *arg)
 {
 	struct pair_deletion *deletion = arg;
 	struct nl nl;
@@ -205,12 +205,12 @@ static void do_delete_pair(void *arg)
 }
 
 /* The kernel takes the devices on the bond along, some 50 ms for 300 of them. */
-static int delete_pair(struct bond *bond, struct err *err)
+static int lifecycle_delete_pair(struct bond *bond, struct err *err)
 {
 	struct pair_deletion deletion = { .port_ifindex = (int)bond_pin(bond)->port_ifindex,
 					  .err = err };
 
-	idle_run(do_delete_pair, &deletion);
+	idle_run(lifecycle_do_delete_pair, &deletion);
 	return deletion.result;
 }
 
@@ -221,14 +221,14 @@ int lifecycle_delete(struct bond *bond, struct err *err)
 
 	pin->state = XBOND_BOND_DELETING;
 	crashpoint("delete-started");
-	r = delete_pair(bond, err);
+	r = lifecycle_delete_pair(bond, err);
 	if (r && r != -ENODEV) {
 		pin->state = XBOND_BOND_READY;
 		return r;
 	}
 	log_notice("%s: deleted", pin->name);
 	idle_turn();
-	end(bond);
+	lifecycle_end(bond);
 	return 0;
 }
 
@@ -237,10 +237,10 @@ void lifecycle_gone(struct bond *bond)
 	log_notice("%s: the device was deleted%s; its slaves are released", bond_pin(bond)->name,
 		   bond->away ? " with the namespace it was in" : "");
 	bond_pin(bond)->state = XBOND_BOND_DELETING;
-	end(bond);
+	lifecycle_end(bond);
 }
 
-static bool has_members(struct bond *bond)
+static bool lifecycle_has_members(struct bond *bond)
 {
 	bond_for_each_member (bond, slot)
 		return true;
@@ -251,17 +251,17 @@ static bool has_members(struct bond *bond)
  * The bond had taken the MAC of its first slave, which then did not become one. Others may have
  * been added with it; each of them is restored later.
  */
-static void take_back_mac(struct bond *bond, unsigned int slot)
+static void lifecycle_take_back_mac(struct bond *bond, unsigned int slot)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 
-	if (slave->state == XBOND_SLOT_ENSLAVING && !has_members(bond) &&
+	if (slave->state == XBOND_SLOT_ENSLAVING && !lifecycle_has_members(bond) &&
 	    !memcmp(pin->mac, slave->before.mac, XBOND_MAC_SIZE))
 		device_set_mac(bond, pin->random_mac, NULL);
 }
 
-static void adopt_slave(struct bond *bond, unsigned int slot)
+static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct link_info link;
@@ -278,7 +278,7 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 	} else if (slave->state != XBOND_SLOT_MEMBER) {
 		log_notice("%s: %s was half way in or out; it is restored", bond_pin(bond)->name,
 			   slave->name);
-		take_back_mac(bond, slot);
+		lifecycle_take_back_mac(bond, slot);
 		slave_undo(bond, slot);
 	} else {
 		slave_finish_mac(bond, slot);
@@ -289,7 +289,7 @@ static void adopt_slave(struct bond *bond, unsigned int slot)
 	}
 }
 
-static bool is_elsewhere(struct bond *bond)
+static bool lifecycle_is_in_other_netns(struct bond *bond)
 {
 	uint64_t here = dataplane_netns_cookie(), theirs = bond->dataplane.pins.table->netns_cookie;
 
@@ -297,7 +297,7 @@ static bool is_elsewhere(struct bond *bond)
 }
 
 /* As the last bondd saw it, so that the first evaluation changes nothing that is as it was. */
-static void recall(struct bond *bond)
+static void lifecycle_recall(struct bond *bond)
 {
 	const struct pins *pins = &bond->dataplane.pins;
 	int primary = pins_slot_by_name(pins, pins->bond->primary);
@@ -311,18 +311,18 @@ static void recall(struct bond *bond)
 }
 
 /* The slaves first: until their carrier is known, an evaluation would take them for dead. */
-static void adopt_ready(struct bond *bond)
+static void lifecycle_adopt_ready(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	uint64_t members = 0;
 	struct err err;
 
-	recall(bond);
-	groups_open(bond);
-	enlist(bond);
+	lifecycle_recall(bond);
+	slave_multicast_open(bond);
+	lifecycle_enlist(bond);
 	bond->adopting = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		adopt_slave(bond, slot);
+		lifecycle_adopt_slave(bond, slot);
 	bond_for_each_member (bond, slot)
 		attach_check_slave(bond, slot);
 	bypass_follow_captures(bond->daemon);
@@ -338,7 +338,7 @@ static void adopt_ready(struct bond *bond)
 		xdp_upgrade_slave(bond, slot);
 		backlog_skip_follow(bond, slot);
 	}
-	groups_join(bond, members);
+	slave_multicast_join(bond, members);
 	if (xdp_follow_tx(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
 	xdp_upgrade_tx(bond);
@@ -347,7 +347,7 @@ static void adopt_ready(struct bond *bond)
 	slave_trouble_look(bond);
 	bond_evaluate(bond);
 	rx_turn_start(bond, NULL);
-	if (start(bond, &err))
+	if (lifecycle_start(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
 	bond->adopting = false;
 	pins_keep(bond);
@@ -355,23 +355,23 @@ static void adopt_ready(struct bond *bond)
 }
 
 /* Created or deleted half way: there was no bond before, or there shall be none. */
-static void finish_removal(struct bond *bond)
+static void lifecycle_finish_removal(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 
 	log_notice("%s: was half %s; it is removed", pin->name,
 		   pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
-	groups_open(bond);
+	slave_multicast_open(bond);
 	device_remove(&bond->daemon->nl, pin);
-	enlist(bond);
-	end(bond);
+	lifecycle_enlist(bond);
+	lifecycle_end(bond);
 }
 
 /*
  * With the maps and programs of this build, if the kernel takes them; else the bond goes on with
  * its own.
  */
-static int open_pins(struct bond *bond, const char *name, struct err *err)
+static int lifecycle_open_pins(struct bond *bond, const char *name, struct err *err)
 {
 	const char *bpf_dir = bond->daemon->paths.bpf_dir;
 	struct dataplane *dataplane = &bond->dataplane;
@@ -380,7 +380,7 @@ static int open_pins(struct bond *bond, const char *name, struct err *err)
 
 	if (!r)
 		r = dataplane_open_maps(dataplane, bpf_dir, name, err);
-	if (!r && is_elsewhere(bond))
+	if (!r && lifecycle_is_in_other_netns(bond))
 		return err_set(err, EXDEV,
 			       "it belongs to another network namespace; start bondd there, or "
 			       "give this one "
@@ -392,21 +392,21 @@ static int open_pins(struct bond *bond, const char *name, struct err *err)
 	return r ? r : dataplane_open_programs(dataplane, err);
 }
 
-static void adopt(struct daemon *daemon, const char *name)
+static void lifecycle_adopt(struct daemon *daemon, const char *name)
 {
-	struct bond *bond = bond_new(daemon);
+	struct bond *bond = lifecycle_new_bond(daemon);
 	struct err err;
 
-	if (open_pins(bond, name, &err)) {
+	if (lifecycle_open_pins(bond, name, &err)) {
 		log_error("%s: not adopted: %s", name, err.text);
-		bond_free(bond);
+		lifecycle_free_bond(bond);
 		return;
 	}
 	bond->dataplane.settled = true; /* lifecycle_adopt_all() has waited */
 	if (bond_pin(bond)->state == XBOND_BOND_READY) {
-		adopt_ready(bond);
+		lifecycle_adopt_ready(bond);
 	} else {
-		finish_removal(bond);
+		lifecycle_finish_removal(bond);
 	}
 }
 
@@ -423,7 +423,7 @@ void lifecycle_adopt_all(struct daemon *daemon)
 	if (*names)
 		dataplane_quiesce();
 	for (char **name = names; *name; name++)
-		adopt(daemon, *name);
+		lifecycle_adopt(daemon, *name);
 	pins_names_free(names);
 }
 
@@ -434,7 +434,7 @@ void lifecycle_let_go(struct daemon *daemon)
 		struct bond *bond = daemon->bonds;
 
 		dataplane_stop_beating(&bond->dataplane);
-		delist(bond);
-		bond_free(bond);
+		lifecycle_delist(bond);
+		lifecycle_free_bond(bond);
 	}
 }

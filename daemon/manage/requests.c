@@ -24,24 +24,15 @@ int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond
 				   "no such bond: %s ('bondctl list' names those there are)", name);
 }
 
-/* The option's default, as the table has it. */
-static struct option_value initial_value(const struct option *option)
-{
-	struct option_value value = { 0 };
-
-	option_parse(option, option->initial, &value, NULL);
-	return value;
-}
-
-static void fill(struct xbond_bond *bond, struct xbond_settings *settings,
-		 const struct option_set *options)
+static void request_fill(struct xbond_bond *bond, struct xbond_settings *settings,
+			 const struct option_set *options)
 {
 	struct pins pins = { .settings = settings, .bond = bond };
 
 	for (int id = 0; id < OPT_COUNT; id++) {
 		const struct option *option = option_at(id);
 		struct option_value value =
-			options->given[id] ? options->value[id] : initial_value(option);
+			options->given[id] ? options->value[id] : option_initial(option);
 
 		if (option->scope != OPTION_BOND || id == OPT_ACTIVE_SLAVE)
 			continue;
@@ -53,7 +44,7 @@ static void fill(struct xbond_bond *bond, struct xbond_settings *settings,
 }
 
 /* Options that exclude each other. */
-static int check_bond(const struct xbond_bond *pin, struct err *err)
+static int request_check_bond(const struct xbond_bond *pin, struct err *err)
 {
 	int r = device_pair_check(pin, err);
 
@@ -67,10 +58,10 @@ int request_create(struct daemon *daemon, const char *name, const struct option_
 	struct xbond_bond bond = { 0 };
 	int r;
 
-	fill(&bond, &settings, options);
+	request_fill(&bond, &settings, options);
 	r = option_set_check_mode(options, bond.mode, err);
 	if (!r)
-		r = check_bond(&bond, err);
+		r = request_check_bond(&bond, err);
 	if (!r && options->given[OPT_ACTIVE_SLAVE] && options->value[OPT_ACTIVE_SLAVE].name[0])
 		r = err_set(err, EINVAL,
 			    "active_slave: the bond has no slaves yet; set it when it has");
@@ -93,7 +84,7 @@ int request_delete(struct daemon *daemon, const char *name, struct err *err)
 }
 
 /* mac_policy reaches into the slaves; if one refuses, all go back. */
-static int apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
+static int request_apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	int r = 0;
@@ -111,7 +102,7 @@ static int apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
 	return r;
 }
 
-static void apply(struct bond *bond, const struct option_set *options)
+static void request_apply(struct bond *bond, const struct option_set *options)
 {
 	if (options->given[OPT_RX_BACKLOG])
 		backlog_skip_follow_all(bond);
@@ -129,7 +120,7 @@ static void apply(struct bond *bond, const struct option_set *options)
  * -EMSGSIZE, where `xdp` is asked for by name: nothing has changed. Where slaves take turns, the
  * log tells.
  */
-static int apply_rx_hook(struct bond *bond, uint32_t before, struct err *err)
+static int request_apply_rx_hook(struct bond *bond, uint32_t before, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	struct err why;
@@ -147,7 +138,8 @@ static int apply_rx_hook(struct bond *bond, uint32_t before, struct err *err)
 		       why.text);
 }
 
-static int write_options(struct xbond_bond *pin, const struct option_set *options, struct err *err)
+static int request_write_options(struct xbond_bond *pin, const struct option_set *options,
+				 struct err *err)
 {
 	for (int id = 0; id < OPT_COUNT; id++) {
 		if (!options->given[id])
@@ -158,21 +150,21 @@ static int write_options(struct xbond_bond *pin, const struct option_set *option
 				       option_at(id)->name);
 		values_write_bond(pin, option_at(id), &options->value[id]);
 	}
-	return check_bond(pin, err);
+	return request_check_bond(pin, err);
 }
 
 /* What devices may refuse. A program goes off again without fail, so the slaves come later. */
-static int change_devices(struct bond *bond, const struct xbond_bond *before,
-			  const struct option_set *options, struct err *err)
+static int request_change_devices(struct bond *bond, const struct xbond_bond *before,
+				  const struct option_set *options, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	int r = pin->xdp_tx ? xdp_follow_tx(bond, err) : 0;
 
 	if (!r)
-		r = apply_mac_policy(bond, before->mac_policy, err);
+		r = request_apply_mac_policy(bond, before->mac_policy, err);
 	if (r || !options->given[OPT_RX_HOOK])
 		return r;
-	r = apply_rx_hook(bond, before->rx_hook, err);
+	r = request_apply_rx_hook(bond, before->rx_hook, err);
 	if (r && pin->mac_policy != before->mac_policy) {
 		pin->mac_policy = before->mac_policy;
 		bond_for_each_member (bond, slot)
@@ -194,18 +186,15 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 	before = *pin;
 	r = option_set_check_set(options, err);
 	if (!r)
-		r = option_set_check_mode(options,
-					  options->given[OPT_MODE] ? options->value[OPT_MODE].number
-								   : pin->mode,
-					  err);
+		r = option_set_check_mode(options, pin->mode, err);
 	if (!r)
-		r = write_options(pin, options, err);
+		r = request_write_options(pin, options, err);
 	if (!r && pin->mode != before.mode)
 		pin->active_slot = XBOND_NO_SLOT;
 	if (!r)
-		r = change_devices(bond, &before, options, err);
+		r = request_change_devices(bond, &before, options, err);
 	if (!r) {
-		apply(bond, options);
+		request_apply(bond, options);
 		return 0;
 	}
 	*pin = before;

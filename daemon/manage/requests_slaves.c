@@ -31,8 +31,8 @@ struct addition {
 	bool gave_mac;
 };
 
-static int check_all(struct addition *addition, const char *const *slaves, size_t count,
-		     struct err *err)
+static int request_check_all(struct addition *addition, const char *const *slaves, size_t count,
+			     struct err *err)
 {
 	unsigned int used = bond_slave_count(addition->bond);
 	bool force =
@@ -58,8 +58,8 @@ static int check_all(struct addition *addition, const char *const *slaves, size_
  * One slave for each queue_id. slots: the slaves that get it; count of them, also before they have
  * slots.
  */
-static int check_queue_id(struct bond *bond, const struct option_set *options, uint64_t slots,
-			  size_t count, struct err *err)
+static int request_check_queue_id(struct bond *bond, const struct option_set *options,
+				  uint64_t slots, size_t count, struct err *err)
 {
 	uint32_t queue_id = options->given[OPT_QUEUE_ID] ? options->value[OPT_QUEUE_ID].number : 0;
 
@@ -75,7 +75,7 @@ static int check_queue_id(struct bond *bond, const struct option_set *options, u
 	return 0;
 }
 
-static unsigned int free_slot(struct bond *bond)
+static unsigned int request_free_slot(struct bond *bond)
 {
 	unsigned int slot = 0;
 
@@ -85,7 +85,7 @@ static unsigned int free_slot(struct bond *bond)
 }
 
 /* As kernel bonding: the first slave's, unless the user has set one. */
-static int give_mac(struct addition *addition, struct err *err)
+static int request_give_mac(struct addition *addition, struct err *err)
 {
 	struct bond *bond = addition->bond;
 	struct xbond_bond *pin = bond_pin(bond);
@@ -98,7 +98,7 @@ static int give_mac(struct addition *addition, struct err *err)
 	return r;
 }
 
-static void write_settings(struct addition *addition, unsigned int slot)
+static void request_write_settings(struct addition *addition, unsigned int slot)
 {
 	struct pins *pins = &addition->bond->dataplane.pins;
 
@@ -112,7 +112,7 @@ static void write_settings(struct addition *addition, unsigned int slot)
 }
 
 /* What the user has not said is the default. */
-static void write_slave(struct addition *addition, unsigned int slot)
+static void request_write_slave(struct addition *addition, unsigned int slot)
 {
 	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++) {
 		const struct option *option = option_at(id);
@@ -126,23 +126,24 @@ static void write_slave(struct addition *addition, unsigned int slot)
 	}
 }
 
-static int add_one(struct addition *addition, const struct link_info *link, struct err *err)
+static int request_add_one(struct addition *addition, const struct link_info *link, struct err *err)
 {
-	unsigned int slot = free_slot(addition->bond);
+	unsigned int slot = request_free_slot(addition->bond);
 	int r;
 
-	write_settings(addition, slot);
+	request_write_settings(addition, slot);
 	r = slave_enslave(addition->bond, slot, link, err);
 	if (r)
 		return r;
-	write_slave(addition, slot);
+	request_write_slave(addition, slot);
 	addition->added |= UINT64_C(1) << slot;
 	return 0;
 }
 
-static void note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void request_note(json_t *notes, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-static void note(json_t *notes, const char *format, ...)
+static void request_note(json_t *notes, const char *format, ...)
 {
 	va_list args;
 
@@ -153,7 +154,7 @@ static void note(json_t *notes, const char *format, ...)
 }
 
 /* What kernel bonding would heed, and who has it there may not think of. */
-static void note_chains(struct addition *addition)
+static void request_note_chains(struct addition *addition)
 {
 	const char *bond = bond_pin(addition->bond)->name;
 
@@ -161,15 +162,16 @@ static void note_chains(struct addition *addition)
 		const struct xbond_slave *slave = bond_slave(addition->bond, slot);
 
 		if (addition->added >> slot & 1 && slave->trouble & XBOND_TROUBLE_NFT)
-			note(addition->notes,
-			     "nft chains at the ingress of %s see nothing of what %s receives; put "
-			     "them on "
-			     "%s",
-			     slave->name, bond, bond);
+			request_note(addition->notes,
+				     "nft chains at the ingress of %s see nothing of what %s "
+				     "receives; put "
+				     "them on "
+				     "%s",
+				     slave->name, bond, bond);
 	}
 }
 
-static void list_addresses(struct addition *addition)
+static void request_list_addresses(struct addition *addition)
 {
 	struct nl *nl = &addition->bond->daemon->nl;
 
@@ -184,7 +186,7 @@ static void list_addresses(struct addition *addition)
 }
 
 /* The IPv6 ones have gone with IPv6 on the slave. */
-static void remove_addresses(struct addition *addition, size_t i)
+static void request_remove_addresses(struct addition *addition, size_t i)
 {
 	const struct address_set *set = &addition->addresses[i];
 	const struct link_info *link = &addition->links[i];
@@ -195,14 +197,15 @@ static void remove_addresses(struct addition *addition, size_t i)
 		const struct address *address = &set->address[k];
 
 		if (address->family == AF_INET && address_delete(nl, link->ifindex, address, &err))
-			note(addition->notes, "cannot remove %s from %s: %s", address->text,
-			     link->name, err.text);
+			request_note(addition->notes, "cannot remove %s from %s: %s", address->text,
+				     link->name, err.text);
 		else
-			note(addition->notes, "removed %s from %s", address->text, link->name);
+			request_note(addition->notes, "removed %s from %s", address->text,
+				     link->name);
 	}
 }
 
-static void take_back(struct addition *addition)
+static void request_take_back(struct addition *addition)
 {
 	struct xbond_bond *pin = bond_pin(addition->bond);
 	struct nl *nl = &addition->bond->daemon->nl;
@@ -217,14 +220,14 @@ static void take_back(struct addition *addition)
 					    &addition->addresses[i].address[k]);
 }
 
-static int add_all(struct addition *addition, struct err *err)
+static int request_add_all(struct addition *addition, struct err *err)
 {
-	int r = give_mac(addition, err);
+	int r = request_give_mac(addition, err);
 
 	for (size_t i = 0; i < addition->count && !r; i++)
-		r = add_one(addition, &addition->links[i], err);
+		r = request_add_one(addition, &addition->links[i], err);
 	if (r) {
-		take_back(addition);
+		request_take_back(addition);
 		return r;
 	}
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
@@ -234,9 +237,9 @@ static int add_all(struct addition *addition, struct err *err)
 	for (size_t i = 0; i < addition->count; i++) {
 		log_notice("%s: slave %s added", bond_pin(addition->bond)->name,
 			   addition->links[i].name);
-		remove_addresses(addition, i);
+		request_remove_addresses(addition, i);
 	}
-	note_chains(addition);
+	request_note_chains(addition);
 	bond_evaluate(addition->bond);
 	return 0;
 }
@@ -251,35 +254,37 @@ int request_add_slaves(struct daemon *daemon, const char *name, const char *cons
 	if (!r)
 		r = option_set_check_mode(options, bond_pin(addition.bond)->mode, err);
 	if (!r)
-		r = check_queue_id(addition.bond, options, 0, count, err);
+		r = request_check_queue_id(addition.bond, options, 0, count, err);
 	if (!r)
-		r = check_all(&addition, slaves, count, err);
+		r = request_check_all(&addition, slaves, count, err);
 	if (r)
 		return r;
 	addition.addresses = calloc(count, sizeof(*addition.addresses));
 	if (!addition.addresses)
 		return err_set(err, ENOMEM, "out of memory");
-	list_addresses(&addition);
-	r = add_all(&addition, err);
+	request_list_addresses(&addition);
+	r = request_add_all(&addition, err);
 	free(addition.addresses);
 	return r;
 }
 
-static void note_kept_mac(struct bond *bond, unsigned int slot, json_t *notes)
+static void request_note_kept_mac(struct bond *bond, unsigned int slot, json_t *notes)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	char text[MAC_FORMAT_SIZE];
 
 	if (!memcmp(slave->before.mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
-		note(notes,
-		     "%s keeps %s's MAC address %s; give one of them another if both are used on "
-		     "one network",
-		     bond_pin(bond)->name, slave->name, mac_format(slave->before.mac, text));
+		request_note(notes,
+			     "%s keeps %s's MAC address %s; give one of them another if both are "
+			     "used on "
+			     "one network",
+			     bond_pin(bond)->name, slave->name,
+			     mac_format(slave->before.mac, text));
 }
 
 /* Slots of the named slaves, each a member; or_awaited: or without a slot, but waited for. */
-static int find_slots(struct bond *bond, const char *const *slaves, size_t count, bool or_awaited,
-		      uint64_t *ret_mask, struct err *err)
+static int request_find_slots(struct bond *bond, const char *const *slaves, size_t count,
+			      bool or_awaited, uint64_t *ret_mask, struct err *err)
 {
 	const char *name = bond_pin(bond)->name;
 
@@ -306,14 +311,14 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 	int r = request_find(daemon, name, &bond, err);
 
 	if (!r)
-		r = find_slots(bond, slaves, count, false, &mask, err);
+		r = request_find_slots(bond, slaves, count, false, &mask, err);
 	if (!r)
 		r = option_set_check_mode(options, bond_pin(bond)->mode, err);
 	for (int id = OPT_WEIGHT; id < OPT_COUNT && !r; id++)
 		if (options->given[id] && option_at(id)->home != OPTION_IN_SLAVE)
 			r = err_set(err, EINVAL, "%s is not kept by bondd", option_at(id)->name);
 	if (!r)
-		r = check_queue_id(bond, options, mask, count, err);
+		r = request_check_queue_id(bond, options, mask, count, err);
 	if (r)
 		return r;
 	bond_for_each_member (bond, slot)
@@ -333,12 +338,12 @@ int request_del_slaves(struct daemon *daemon, const char *name, const char *cons
 	int r = request_find(daemon, name, &bond, err);
 
 	if (!r)
-		r = find_slots(bond, slaves, count, true, &mask, err);
+		r = request_find_slots(bond, slaves, count, true, &mask, err);
 	if (r)
 		return r;
 	bond_for_each_member (bond, slot)
 		if (mask >> slot & 1) {
-			note_kept_mac(bond, slot, notes);
+			request_note_kept_mac(bond, slot, notes);
 			awaited_slave_left(bond, slot);
 		}
 	for (size_t i = 0; i < count; i++)

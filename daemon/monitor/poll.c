@@ -163,7 +163,7 @@ void poll_answer(struct daemon *daemon)
 	poll_arm(daemon);
 }
 
-static int on_time(sd_event_source *source, uint64_t usec, void *arg)
+static int poll_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
 	(void)source;
 	(void)usec;
@@ -174,7 +174,7 @@ static int on_time(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-static int on_answers(sd_event_source *source, int fd, uint32_t events, void *arg)
+static int poll_on_answers(sd_event_source *source, int fd, uint32_t events, void *arg)
 {
 	(void)source;
 	(void)fd;
@@ -194,14 +194,14 @@ int poll_init(struct daemon *daemon)
 	daemon->poller = poller_new(NULL);
 	if (!daemon->poller)
 		return -ENOMEM;
-	r = sd_event_add_io(daemon->event, &io, poller_fd(daemon->poller), EPOLLIN, on_answers,
+	r = sd_event_add_io(daemon->event, &io, poller_fd(daemon->poller), EPOLLIN, poll_on_answers,
 			    daemon);
 	if (r < 0)
 		return r;
 	sd_event_source_set_floating(io, true);
 	sd_event_source_unref(io);
 	r = sd_event_add_time(daemon->event, &daemon->poll, CLOCK_MONOTONIC, UINT64_MAX,
-			      ACCURACY_US, on_time, daemon);
+			      ACCURACY_US, poll_on_time, daemon);
 	return r < 0 ? r : sd_event_source_set_enabled(daemon->poll, SD_EVENT_ON);
 }
 

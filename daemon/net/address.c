@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/net/nl_attr.h"
+
 #define DUMP_TRIES 20
 
 struct visit {
@@ -41,7 +43,7 @@ static void address_take(struct nlmsghdr *message, void *arg)
 		return;
 	address.ifindex = (int)info->ifa_index;
 	address.family = info->ifa_family;
-	address.flags = tb[IFA_FLAGS] ? nla_get_u32(tb[IFA_FLAGS]) : info->ifa_flags;
+	address.flags = nl_attr_u32(tb[IFA_FLAGS], info->ifa_flags);
 	address.is_link_local = info->ifa_family == AF_INET6 && info->ifa_scope == RT_SCOPE_LINK;
 	address.prefix_length = info->ifa_prefixlen;
 	nla_memcpy(address.bytes, attribute, address_size(info->ifa_family));
@@ -95,8 +97,8 @@ int address_list(struct nl *nl, int ifindex, struct address *ret_addresses, int 
 	return r < 0 ? r : list.count;
 }
 
-static struct nl_msg *change_request(int type, int flags, int ifindex,
-				     const struct address *address)
+static struct nl_msg *address_change_request(int type, int flags, int ifindex,
+					     const struct address *address)
 {
 	struct ifaddrmsg info = {
 		.ifa_family = (unsigned char)address->family,
@@ -112,11 +114,12 @@ static struct nl_msg *change_request(int type, int flags, int ifindex,
 
 int address_delete(struct nl *nl, int ifindex, const struct address *address, struct err *err)
 {
-	return nl_call(nl, change_request(RTM_DELADDR, 0, ifindex, address), NULL, NULL, err);
+	return nl_call(nl, address_change_request(RTM_DELADDR, 0, ifindex, address), NULL, NULL,
+		       err);
 }
 
 int address_add(struct nl *nl, int ifindex, const struct address *address)
 {
-	return nl_call(nl, change_request(RTM_NEWADDR, NLM_F_CREATE, ifindex, address), NULL, NULL,
-		       NULL);
+	return nl_call(nl, address_change_request(RTM_NEWADDR, NLM_F_CREATE, ifindex, address),
+		       NULL, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #define FEATURES_MAX 256
 #define BLOCKS_MAX (FEATURES_MAX / 32)
 
-static int count_features(const struct ethtool *ethtool, const char *dev)
+static int features_count_features(const struct ethtool *ethtool, const char *dev)
 {
 	struct {
 		struct ethtool_sset_info info;
@@ -25,9 +25,9 @@ static int count_features(const struct ethtool *ethtool, const char *dev)
 }
 
 /* The number of the feature in this kernel, or -errno. */
-static int find(const struct ethtool *ethtool, const char *dev, const char *name)
+static int features_find(const struct ethtool *ethtool, const char *dev, const char *name)
 {
-	int count = count_features(ethtool, dev), found = -ENOENT, r;
+	int count = features_count_features(ethtool, dev), found = -ENOENT, r;
 	struct ethtool_gstrings *strings;
 
 	if (count < 0)
@@ -53,7 +53,7 @@ int feature_get(const struct ethtool *ethtool, const char *dev, const char *name
 		struct ethtool_gfeatures head;
 		struct ethtool_get_features_block block[BLOCKS_MAX];
 	} request = { .head = { .cmd = ETHTOOL_GFEATURES, .size = BLOCKS_MAX } };
-	int number = find(ethtool, dev, name), r;
+	int number = features_find(ethtool, dev, name), r;
 	uint32_t bit = UINT32_C(1) << (number & 31);
 
 	if (number < 0)
@@ -73,7 +73,8 @@ int feature_set(const struct ethtool *ethtool, const char *dev, const char *name
 		struct ethtool_sfeatures head;
 		struct ethtool_set_features_block block[BLOCKS_MAX];
 	} request = { .head = { .cmd = ETHTOOL_SFEATURES } };
-	int number = find(ethtool, dev, name), count = count_features(ethtool, dev);
+	int number = features_find(ethtool, dev, name),
+	    count = features_count_features(ethtool, dev);
 	uint32_t bit = UINT32_C(1) << (number & 31);
 
 	if (number < 0)

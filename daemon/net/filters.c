@@ -10,7 +10,9 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-static struct nl_msg *request(int type, int flags, int ifindex, unsigned int parent)
+#include "daemon/net/nl_attr.h"
+
+static struct nl_msg *filters_request(int type, int flags, int ifindex, unsigned int parent)
 {
 	struct tcmsg tc = { .tcm_family = AF_UNSPEC, .tcm_ifindex = ifindex, .tcm_parent = parent };
 	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
@@ -19,13 +21,14 @@ static struct nl_msg *request(int type, int flags, int ifindex, unsigned int par
 	return msg;
 }
 
-static void count_one(struct nlmsghdr *message, void *arg)
+static void filters_count_one(struct nlmsghdr *message, void *arg)
 {
 	struct tcmsg *tc = nlmsg_data(message);
 	int *count = arg;
 
 	/* A dump also has one message for each chain and priority, without a handle. */
-	if (message->nlmsg_type == RTM_NEWTFILTER && tc->tcm_handle)
+	if (message->nlmsg_type == RTM_NEWTFILTER && nlmsg_valid_hdr(message, sizeof(*tc)) &&
+	    tc->tcm_handle)
 		++*count;
 }
 
@@ -38,8 +41,8 @@ int filters_count(struct nl *nl, int ifindex)
 	int count = 0, r;
 
 	for (int i = 0; i < 2; i++) {
-		r = nl_call(nl, request(RTM_GETTFILTER, NLM_F_DUMP, ifindex, parents[i]), count_one,
-			    &count, NULL);
+		r = nl_call(nl, filters_request(RTM_GETTFILTER, NLM_F_DUMP, ifindex, parents[i]),
+			    filters_count_one, &count, NULL);
 		if (r < 0)
 			return r;
 	}
@@ -48,7 +51,8 @@ int filters_count(struct nl *nl, int ifindex)
 
 int filters_delete_clsact(struct nl *nl, int ifindex)
 {
-	return nl_call(nl, request(RTM_DELQDISC, 0, ifindex, TC_H_CLSACT), NULL, NULL, NULL);
+	return nl_call(nl, filters_request(RTM_DELQDISC, 0, ifindex, TC_H_CLSACT), NULL, NULL,
+		       NULL);
 }
 
 struct search {
@@ -57,34 +61,35 @@ struct search {
 	bool found;
 };
 
-static void find_ingress(struct nlmsghdr *message, void *arg)
+static void filters_find_ingress(struct nlmsghdr *message, void *arg)
 {
 	struct tcmsg *tc = nlmsg_data(message);
 	struct nlattr *kind = nlmsg_find_attr(message, sizeof(*tc), TCA_KIND);
 	struct search *search = arg;
 
-	if (message->nlmsg_type == RTM_NEWQDISC && tc->tcm_ifindex == search->ifindex &&
-	    tc->tcm_parent == TC_H_INGRESS && kind &&
-	    (!search->kind || !nla_strcmp(kind, search->kind)))
+	if (message->nlmsg_type == RTM_NEWQDISC && nlmsg_valid_hdr(message, sizeof(*tc)) &&
+	    tc->tcm_ifindex == search->ifindex && tc->tcm_parent == TC_H_INGRESS && kind &&
+	    (!search->kind || nl_attr_is(kind, search->kind)))
 		search->found = true;
 }
 
-static bool search_ingress(struct nl *nl, int ifindex, const char *kind)
+static bool filters_search_ingress(struct nl *nl, int ifindex, const char *kind)
 {
 	struct search search = { .ifindex = ifindex, .kind = kind };
 
-	nl_call(nl, request(RTM_GETQDISC, NLM_F_DUMP, ifindex, 0), find_ingress, &search, NULL);
+	nl_call(nl, filters_request(RTM_GETQDISC, NLM_F_DUMP, ifindex, 0), filters_find_ingress,
+		&search, NULL);
 	return search.found;
 }
 
 bool filters_has_ingress(struct nl *nl, int ifindex)
 {
-	return search_ingress(nl, ifindex, "ingress");
+	return filters_search_ingress(nl, ifindex, "ingress");
 }
 
 bool filters_has_clsact(struct nl *nl, int ifindex)
 {
-	return search_ingress(nl, ifindex, NULL);
+	return filters_search_ingress(nl, ifindex, NULL);
 }
 
 struct follower {
@@ -92,16 +97,17 @@ struct follower {
 	bool found;
 };
 
-static void find_follower(struct nlmsghdr *message, void *arg)
+static void filters_find_follower(struct nlmsghdr *message, void *arg)
 {
 	struct tcmsg *tc = nlmsg_data(message);
 	struct nlattr *chain = nlmsg_find_attr(message, sizeof(*tc), TCA_CHAIN);
-	unsigned int priority = TC_H_MAJ(tc->tcm_info) >> 16;
 	struct follower *follower = arg;
+	unsigned int priority;
 
-	if (message->nlmsg_type != RTM_NEWTFILTER || !tc->tcm_handle ||
-	    (chain && nla_get_u32(chain)))
+	if (message->nlmsg_type != RTM_NEWTFILTER || !nlmsg_valid_hdr(message, sizeof(*tc)) ||
+	    !tc->tcm_handle || nl_attr_u32(chain, 0))
 		return;
+	priority = TC_H_MAJ(tc->tcm_info) >> 16;
 	if (priority > follower->place->priority ||
 	    (priority == follower->place->priority && tc->tcm_handle != follower->place->handle))
 		follower->found = true;
@@ -112,9 +118,9 @@ bool filters_follow(struct nl *nl, const struct filter_place *place)
 	struct follower follower = { .place = place };
 
 	nl_call(nl,
-		request(RTM_GETTFILTER, NLM_F_DUMP, place->ifindex,
-			TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS)),
-		find_follower, &follower, NULL);
+		filters_request(RTM_GETTFILTER, NLM_F_DUMP, place->ifindex,
+				TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS)),
+		filters_find_follower, &follower, NULL);
 	return follower.found && !filters_has_ingress(nl, place->ifindex);
 }
 
@@ -123,14 +129,15 @@ struct look {
 	struct filters_others *others;
 };
 
-static void look_at_one(struct nlmsghdr *message, void *arg)
+static void filters_look_at_one(struct nlmsghdr *message, void *arg)
 {
 	struct tcmsg *tc = nlmsg_data(message);
 	struct nlattr *kind = nlmsg_find_attr(message, sizeof(*tc), TCA_KIND);
 	struct look *look = arg;
 
-	if (message->nlmsg_type != RTM_NEWTFILTER || !tc->tcm_handle ||
-	    (kind && !nla_strcmp(kind, "bpf") &&
+	if (message->nlmsg_type != RTM_NEWTFILTER || !nlmsg_valid_hdr(message, sizeof(*tc)) ||
+	    !tc->tcm_handle ||
+	    (nl_attr_is(kind, "bpf") &&
 	     look->is_ours(TC_H_MAJ(tc->tcm_info) >> 16, tc->tcm_handle)))
 		return;
 	look->others->any = true;
@@ -145,12 +152,12 @@ int filters_look(struct nl *nl, int ifindex,
 
 	*ret_others = (struct filters_others){ 0 };
 	return nl_call(nl,
-		       request(RTM_GETTFILTER, NLM_F_DUMP, ifindex,
-			       TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)),
-		       look_at_one, &look, NULL);
+		       filters_request(RTM_GETTFILTER, NLM_F_DUMP, ifindex,
+				       TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)),
+		       filters_look_at_one, &look, NULL);
 }
 
-static void put_mirred(struct nl_msg *msg, int target)
+static void filters_put_mirred(struct nl_msg *msg, int target)
 {
 	const struct tc_mirred mirred = {
 		.action = TC_ACT_STOLEN,
@@ -184,7 +191,7 @@ int filters_add_mirred(struct nl *nl, const struct filter_place *place, int prog
 	nlmsg_append(msg, &tc, sizeof(tc), NLMSG_ALIGNTO);
 	nla_put_string(msg, TCA_KIND, "bpf");
 	options = nla_nest_start(msg, TCA_OPTIONS);
-	put_mirred(msg, target);
+	filters_put_mirred(msg, target);
 	nla_put_u32(msg, TCA_BPF_FD, (uint32_t)program_fd);
 	nla_put_string(msg, TCA_BPF_NAME, "xbond_rx_mirred");
 	nla_put_u32(msg, TCA_BPF_FLAGS_GEN, TCA_CLS_FLAGS_SKIP_HW);

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "daemon/net/nl_attr.h"
+
 #define DUMP_TRIES 20
 
-static int open_switch(const char *name, int flags)
+static int ipv6_open_switch(const char *name, int flags)
 {
 	char path[128];
 
@@ -20,7 +22,7 @@ static int open_switch(const char *name, int flags)
 
 int ipv6_disabled(const char *name)
 {
-	int fd = open_switch(name, O_RDONLY);
+	int fd = ipv6_open_switch(name, O_RDONLY);
 	char digit = 0;
 
 	if (fd < 0)
@@ -33,7 +35,7 @@ int ipv6_disabled(const char *name)
 
 int ipv6_set_disabled(const char *name, int disabled)
 {
-	int fd = open_switch(name, O_WRONLY), r = 0;
+	int fd = ipv6_open_switch(name, O_WRONLY), r = 0;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
@@ -48,7 +50,7 @@ struct routers {
 	void *arg;
 };
 
-static void take_router(struct nlmsghdr *message, void *arg)
+static void ipv6_take_router(struct nlmsghdr *message, void *arg)
 {
 	struct nlattr *tb[NETCONFA_MAX + 1];
 	struct routers *routers = arg;
@@ -56,8 +58,8 @@ static void take_router(struct nlmsghdr *message, void *arg)
 	if (message->nlmsg_type != RTM_NEWNETCONF ||
 	    nlmsg_parse(message, sizeof(struct netconfmsg), tb, NETCONFA_MAX, NULL) < 0)
 		return;
-	if (tb[NETCONFA_IFINDEX] && tb[NETCONFA_FORWARDING] && nla_get_s32(tb[NETCONFA_FORWARDING]))
-		routers->visit(nla_get_s32(tb[NETCONFA_IFINDEX]), routers->arg);
+	if (tb[NETCONFA_IFINDEX] && nl_attr_u32(tb[NETCONFA_FORWARDING], 0))
+		routers->visit((int)nl_attr_u32(tb[NETCONFA_IFINDEX], 0), routers->arg);
 }
 
 int ipv6_visit_routers(struct nl *nl, ipv6_visitor visit, void *arg)
@@ -70,7 +72,7 @@ int ipv6_visit_routers(struct nl *nl, ipv6_visitor visit, void *arg)
 		struct netconfmsg config = { .ncm_family = AF_INET6 };
 
 		nlmsg_append(msg, &config, sizeof(config), NLMSG_ALIGNTO);
-		r = nl_call(nl, msg, take_router, &routers, NULL);
+		r = nl_call(nl, msg, ipv6_take_router, &routers, NULL);
 	}
 	return r;
 }

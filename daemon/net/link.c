@@ -9,28 +9,30 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "daemon/net/nl_attr.h"
+
 #define DUMP_TRIES 20
 #define NETKIT_SCRUB 6 /* IFLA_NETKIT_SCRUB of Linux 6.13, which bookworm's headers do not know */
 
-static void parse_mac(struct nlattr *attribute, bool *ret_has, uint8_t *ret_mac)
+static void link_parse_mac(struct nlattr *attribute, bool *ret_has, uint8_t *ret_mac)
 {
 	*ret_has = attribute && nla_len(attribute) == XBOND_MAC_SIZE;
 	if (*ret_has)
 		memcpy(ret_mac, nla_data(attribute), XBOND_MAC_SIZE);
 }
 
-static void parse_vlan(struct nlattr *data, struct link_info *ret_link)
+static void link_parse_vlan(struct nlattr *data, struct link_info *ret_link)
 {
 	struct nlattr *id = nla_find(nla_data(data), nla_len(data), IFLA_VLAN_ID);
 	struct nlattr *protocol = nla_find(nla_data(data), nla_len(data), IFLA_VLAN_PROTOCOL);
 
 	if (!id || !protocol)
 		return;
-	ret_link->vlan_id = nla_get_u16(id);
-	ret_link->vlan_protocol = ntohs(nla_get_u16(protocol));
+	ret_link->vlan_id = nl_attr_u16(id, 0);
+	ret_link->vlan_protocol = ntohs(nl_attr_u16(protocol, 0));
 }
 
-static void parse_kind(struct nlattr *linkinfo, struct link_info *ret_link)
+static void link_parse_kind(struct nlattr *linkinfo, struct link_info *ret_link)
 {
 	struct nlattr *kind =
 		linkinfo ? nla_find(nla_data(linkinfo), nla_len(linkinfo), IFLA_INFO_KIND) : NULL;
@@ -40,12 +42,12 @@ static void parse_kind(struct nlattr *linkinfo, struct link_info *ret_link)
 	if (kind)
 		nla_strlcpy(ret_link->kind, kind, sizeof(ret_link->kind));
 	if (data && !strcmp(ret_link->kind, "vlan"))
-		parse_vlan(data, ret_link);
+		link_parse_vlan(data, ret_link);
 	ret_link->keeps_priority = data && !strcmp(ret_link->kind, "netkit") &&
 				   nla_find(nla_data(data), nla_len(data), NETKIT_SCRUB);
 }
 
-static void parse_strings(struct nlattr **tb, struct link_info *ret_link)
+static void link_parse_strings(struct nlattr **tb, struct link_info *ret_link)
 {
 	if (tb[IFLA_IFNAME])
 		nla_strlcpy(ret_link->name, tb[IFLA_IFNAME], sizeof(ret_link->name));
@@ -53,20 +55,13 @@ static void parse_strings(struct nlattr **tb, struct link_info *ret_link)
 		nla_strlcpy(ret_link->qdisc, tb[IFLA_QDISC], sizeof(ret_link->qdisc));
 	if (tb[IFLA_IFALIAS])
 		nla_strlcpy(ret_link->alias, tb[IFLA_IFALIAS], sizeof(ret_link->alias));
-	parse_kind(tb[IFLA_LINKINFO], ret_link);
+	link_parse_kind(tb[IFLA_LINKINFO], ret_link);
 }
 
-static uint32_t parse_xdp(struct nlattr *xdp)
+static uint32_t link_parse_xdp(struct nlattr *xdp)
 {
-	struct nlattr *id =
-		xdp ? nla_find(nla_data(xdp), nla_len(xdp), IFLA_XDP_DRV_PROG_ID) : NULL;
-
-	return id ? nla_get_u32(id) : 0;
-}
-
-static uint32_t get_u32(struct nlattr *attribute, uint32_t otherwise)
-{
-	return attribute ? nla_get_u32(attribute) : otherwise;
+	return xdp ? nl_attr_u32(nla_find(nla_data(xdp), nla_len(xdp), IFLA_XDP_DRV_PROG_ID), 0)
+		   : 0;
 }
 
 bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
@@ -84,20 +79,19 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	ret_link->ifindex = info->ifi_index;
 	ret_link->type = info->ifi_type;
 	ret_link->flags = info->ifi_flags;
-	ret_link->mtu = get_u32(tb[IFLA_MTU], 0);
-	ret_link->promiscuity = get_u32(tb[IFLA_PROMISCUITY], 0);
-	ret_link->master = (int)get_u32(tb[IFLA_MASTER], 0);
-	ret_link->lower = (int)get_u32(tb[IFLA_LINK], 0);
-	ret_link->lower_nsid = (int)get_u32(tb[IFLA_LINK_NETNSID], (uint32_t)-1);
-	ret_link->new_nsid = (int)get_u32(tb[IFLA_NEW_NETNSID], (uint32_t)-1);
-	ret_link->new_ifindex = (int)get_u32(tb[IFLA_NEW_IFINDEX], 0);
-	ret_link->carrier =
-		info->ifi_flags & IFF_UP && tb[IFLA_CARRIER] && nla_get_u8(tb[IFLA_CARRIER]);
-	ret_link->carrier_changes = get_u32(tb[IFLA_CARRIER_CHANGES], 0);
-	parse_mac(tb[IFLA_ADDRESS], &ret_link->has_mac, ret_link->mac);
-	parse_mac(tb[IFLA_PERM_ADDRESS], &ret_link->has_perm_mac, ret_link->perm_mac);
-	ret_link->xdp_id = parse_xdp(tb[IFLA_XDP]);
-	parse_strings(tb, ret_link);
+	ret_link->mtu = nl_attr_u32(tb[IFLA_MTU], 0);
+	ret_link->promiscuity = nl_attr_u32(tb[IFLA_PROMISCUITY], 0);
+	ret_link->master = (int)nl_attr_u32(tb[IFLA_MASTER], 0);
+	ret_link->lower = (int)nl_attr_u32(tb[IFLA_LINK], 0);
+	ret_link->lower_nsid = (int)nl_attr_u32(tb[IFLA_LINK_NETNSID], (uint32_t)-1);
+	ret_link->new_nsid = (int)nl_attr_u32(tb[IFLA_NEW_NETNSID], (uint32_t)-1);
+	ret_link->new_ifindex = (int)nl_attr_u32(tb[IFLA_NEW_IFINDEX], 0);
+	ret_link->carrier = info->ifi_flags & IFF_UP && nl_attr_u8(tb[IFLA_CARRIER], 0);
+	ret_link->carrier_changes = nl_attr_u32(tb[IFLA_CARRIER_CHANGES], 0);
+	link_parse_mac(tb[IFLA_ADDRESS], &ret_link->has_mac, ret_link->mac);
+	link_parse_mac(tb[IFLA_PERM_ADDRESS], &ret_link->has_perm_mac, ret_link->perm_mac);
+	ret_link->xdp_id = link_parse_xdp(tb[IFLA_XDP]);
+	link_parse_strings(tb, ret_link);
 	return true;
 }
 
@@ -118,7 +112,7 @@ static struct nl_msg *link_request(int flags, int nsid, int ifindex)
 	return msg;
 }
 
-static void take_one(struct nlmsghdr *message, void *arg)
+static void link_take_one(struct nlmsghdr *message, void *arg)
 {
 	link_parse(message, arg);
 }
@@ -127,7 +121,7 @@ int link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link)
 {
 	if (ifindex <= 0)
 		return -ENODEV;
-	return nl_call(nl, link_request(0, nsid, ifindex), take_one, ret_link, NULL);
+	return nl_call(nl, link_request(0, nsid, ifindex), link_take_one, ret_link, NULL);
 }
 
 int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link)
@@ -135,7 +129,7 @@ int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link
 	struct nl_msg *msg = link_request(0, -1, 0);
 
 	nla_put_string(msg, IFLA_IFNAME, name);
-	return nl_call(nl, msg, take_one, ret_link, NULL);
+	return nl_call(nl, msg, link_take_one, ret_link, NULL);
 }
 
 struct visit {
@@ -143,7 +137,7 @@ struct visit {
 	void *arg;
 };
 
-static void take_each(struct nlmsghdr *message, void *arg)
+static void link_take_each(struct nlmsghdr *message, void *arg)
 {
 	struct visit *visit = arg;
 	struct link_info link;
@@ -158,6 +152,6 @@ int link_visit(struct nl *nl, int nsid, link_visitor visit, void *arg)
 	int r = -EAGAIN;
 
 	for (int try = 0; try < DUMP_TRIES && r == -EAGAIN; try++)
-		r = nl_call(nl, link_request(NLM_F_DUMP, nsid, 0), take_each, &context, NULL);
+		r = nl_call(nl, link_request(NLM_F_DUMP, nsid, 0), link_take_each, &context, NULL);
 	return r;
 }

@@ -21,7 +21,7 @@
 #define NETKIT_POLICY_PASS 0
 #define NETKIT_POLICY_DROP 2
 
-static struct nl_msg *change_request(int type, int flags, const struct ifinfomsg *info)
+static struct nl_msg *link_change_request(int type, int flags, const struct ifinfomsg *info)
 {
 	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
 
@@ -29,16 +29,16 @@ static struct nl_msg *change_request(int type, int flags, const struct ifinfomsg
 	return msg;
 }
 
-static struct nl_msg *set_request(int ifindex)
+static struct nl_msg *link_set_request(int ifindex)
 {
 	struct ifinfomsg info = { .ifi_index = ifindex };
 
-	return change_request(RTM_NEWLINK, 0, &info);
+	return link_change_request(RTM_NEWLINK, 0, &info);
 }
 
 int link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *err)
 {
-	struct nl_msg *msg = set_request(ifindex);
+	struct nl_msg *msg = link_set_request(ifindex);
 
 	nla_put_u32(msg, IFLA_MTU, mtu);
 	return nl_call(nl, msg, NULL, NULL, err);
@@ -46,7 +46,7 @@ int link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *err)
 
 int link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err)
 {
-	struct nl_msg *msg = set_request(ifindex);
+	struct nl_msg *msg = link_set_request(ifindex);
 
 	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, mac);
 	return nl_call(nl, msg, NULL, NULL, err);
@@ -68,7 +68,7 @@ int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *m
 
 int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err)
 {
-	struct nl_msg *msg = set_request(ifindex);
+	struct nl_msg *msg = link_set_request(ifindex);
 
 	nla_put_string(msg, IFLA_IFNAME, name);
 	return nl_call(nl, msg, NULL, NULL, err);
@@ -76,7 +76,7 @@ int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err)
 
 int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *err)
 {
-	struct nl_msg *msg = set_request(ifindex);
+	struct nl_msg *msg = link_set_request(ifindex);
 
 	nla_put_string(msg, IFLA_IFALIAS, alias);
 	return nl_call(nl, msg, NULL, NULL, err);
@@ -87,12 +87,12 @@ int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int 
 {
 	struct ifinfomsg info = { .ifi_index = ifindex, .ifi_flags = flags, .ifi_change = mask };
 
-	return nl_call(nl, change_request(RTM_NEWLINK, 0, &info), NULL, NULL, err);
+	return nl_call(nl, link_change_request(RTM_NEWLINK, 0, &info), NULL, NULL, err);
 }
 
 int link_clear_xdp(struct nl *nl, int ifindex, struct err *err)
 {
-	struct nl_msg *msg = set_request(ifindex);
+	struct nl_msg *msg = link_set_request(ifindex);
 	struct nlattr *xdp = nla_nest_start(msg, IFLA_XDP);
 
 	nla_put_s32(msg, IFLA_XDP_FD, -1);
@@ -105,10 +105,10 @@ int link_delete(struct nl *nl, int ifindex, struct err *err)
 {
 	struct ifinfomsg info = { .ifi_index = ifindex };
 
-	return nl_call(nl, change_request(RTM_DELLINK, 0, &info), NULL, NULL, err);
+	return nl_call(nl, link_change_request(RTM_DELLINK, 0, &info), NULL, NULL, err);
 }
 
-static void put_end(struct nl_msg *msg, const struct link_end *end)
+static void link_put_end(struct nl_msg *msg, const struct link_end *end)
 {
 	nla_put_string(msg, IFLA_IFNAME, end->name);
 	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, end->mac);
@@ -117,13 +117,13 @@ static void put_end(struct nl_msg *msg, const struct link_end *end)
 	nla_put_u32(msg, IFLA_NUM_RX_QUEUES, end->queues);
 }
 
-static void put_peer(struct nl_msg *msg, int attribute, const struct link_end *end)
+static void link_put_peer(struct nl_msg *msg, int attribute, const struct link_end *end)
 {
 	struct nlattr *peer = nla_nest_start(msg, attribute);
 	struct ifinfomsg info = { 0 };
 
 	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
-	put_end(msg, end);
+	link_put_end(msg, end);
 	nla_nest_end(msg, peer);
 }
 
@@ -131,14 +131,14 @@ int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_
 		     struct err *err)
 {
 	struct ifinfomsg info = { 0 };
-	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
+	struct nl_msg *msg = link_change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
 	struct nlattr *linkinfo, *data;
 
-	put_end(msg, a);
+	link_put_end(msg, a);
 	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
 	nla_put_string(msg, IFLA_INFO_KIND, "veth");
 	data = nla_nest_start(msg, IFLA_INFO_DATA);
-	put_peer(msg, VETH_INFO_PEER, b);
+	link_put_peer(msg, VETH_INFO_PEER, b);
 	nla_nest_end(msg, data);
 	nla_nest_end(msg, linkinfo);
 	return nl_call(nl, msg, NULL, NULL, err);
@@ -148,17 +148,17 @@ int link_create_netkit(struct nl *nl, const struct link_end *primary, const stru
 		       struct err *err)
 {
 	struct ifinfomsg info = { 0 };
-	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
+	struct nl_msg *msg = link_change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
 	struct nlattr *linkinfo, *data;
 
-	put_end(msg, primary);
+	link_put_end(msg, primary);
 	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
 	nla_put_string(msg, IFLA_INFO_KIND, "netkit");
 	data = nla_nest_start(msg, IFLA_INFO_DATA);
 	nla_put_u32(msg, NETKIT_MODE, NETKIT_MODE_L2);
 	nla_put_u32(msg, NETKIT_POLICY, NETKIT_POLICY_PASS);
 	nla_put_u32(msg, NETKIT_PEER_POLICY, NETKIT_POLICY_DROP);
-	put_peer(msg, NETKIT_PEER_INFO, peer);
+	link_put_peer(msg, NETKIT_PEER_INFO, peer);
 	nla_nest_end(msg, data);
 	nla_nest_end(msg, linkinfo);
 	return nl_call(nl, msg, NULL, NULL, err);
@@ -169,7 +169,7 @@ int link_create_vlan(struct nl *nl, const struct link_vlan *vlan, struct err *er
 	struct ifla_vlan_flags flags = { .flags = VLAN_FLAG_LOOSE_BINDING,
 					 .mask = VLAN_FLAG_LOOSE_BINDING };
 	struct ifinfomsg info = { 0 };
-	struct nl_msg *msg = change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
+	struct nl_msg *msg = link_change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
 	struct nlattr *linkinfo, *data;
 
 	nla_put_string(msg, IFLA_IFNAME, vlan->name);
@@ -185,8 +185,8 @@ int link_create_vlan(struct nl *nl, const struct link_vlan *vlan, struct err *er
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
-static int change_unicast(struct nl *nl, int type, int flags, int ifindex, const uint8_t *mac,
-			  struct err *err)
+static int link_change_unicast(struct nl *nl, int type, int flags, int ifindex, const uint8_t *mac,
+			       struct err *err)
 {
 	struct ndmsg neighbour = {
 		.ndm_family = AF_BRIDGE,
@@ -203,10 +203,10 @@ static int change_unicast(struct nl *nl, int type, int flags, int ifindex, const
 
 int link_add_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err)
 {
-	return change_unicast(nl, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_EXCL, ifindex, mac, err);
+	return link_change_unicast(nl, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_EXCL, ifindex, mac, err);
 }
 
 int link_del_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err)
 {
-	return change_unicast(nl, RTM_DELNEIGH, 0, ifindex, mac, err);
+	return link_change_unicast(nl, RTM_DELNEIGH, 0, ifindex, mac, err);
 }

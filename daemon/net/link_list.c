@@ -9,7 +9,7 @@ struct reading {
 	bool truncated;
 };
 
-static void collect(const struct link_info *link, void *arg)
+static void link_list_collect(const struct link_info *link, void *arg)
 {
 	struct reading *reading = arg;
 	struct link_list *list = &reading->list;
@@ -26,7 +26,7 @@ static void collect(const struct link_info *link, void *arg)
 int link_list_read(struct nl *nl, struct link_list *ret_list)
 {
 	struct reading reading = { 0 };
-	int r = link_visit(nl, -1, collect, &reading);
+	int r = link_visit(nl, -1, link_list_collect, &reading);
 
 	*ret_list = reading.list;
 	return !r && reading.truncated ? -ENOMEM : r;

@@ -16,7 +16,7 @@
 const uint8_t multicast_slow_protocols[XBOND_MAC_SIZE] = { 0x01, 0x80, 0xc2, 0, 0, 0x02 };
 
 /* Uses the name that the device has now. */
-static int change(unsigned long request, int ifindex, const uint8_t *mac)
+static int multicast_change(unsigned long request, int ifindex, const uint8_t *mac)
 {
 	struct ifreq ifr = { .ifr_ifindex = ifindex };
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), r = 0;
@@ -36,16 +36,16 @@ static int change(unsigned long request, int ifindex, const uint8_t *mac)
 
 int multicast_add(int ifindex, const uint8_t mac[XBOND_MAC_SIZE])
 {
-	return change(SIOCADDMULTI, ifindex, mac);
+	return multicast_change(SIOCADDMULTI, ifindex, mac);
 }
 
 int multicast_delete(int ifindex, const uint8_t mac[XBOND_MAC_SIZE])
 {
-	return change(SIOCDELMULTI, ifindex, mac);
+	return multicast_change(SIOCDELMULTI, ifindex, mac);
 }
 
 /* Returns false if the text does not have so many bytes. */
-static bool parse_hex(const char *text, uint8_t *ret_bytes, size_t size)
+static bool multicast_parse_hex(const char *text, uint8_t *ret_bytes, size_t size)
 {
 	if (strlen(text) != 2 * size)
 		return false;
@@ -54,7 +54,7 @@ static bool parse_hex(const char *text, uint8_t *ret_bytes, size_t size)
 	return true;
 }
 
-static bool parse_mac(const char *text, uint8_t *ret_mac)
+static bool multicast_parse_mac(const char *text, uint8_t *ret_mac)
 {
 	char *end;
 	unsigned long long number = strtoull(text, &end, 16);
@@ -70,7 +70,7 @@ static bool parse_mac(const char *text, uint8_t *ret_mac)
  * A line has: ifindex, name, uses, whether one use is static, address. There may be very many
  * lines, so sscanf() would be too slow.
  */
-static bool parse_entry(const char *line, struct multicast_entry *ret_entry)
+static bool multicast_parse_entry(const char *line, struct multicast_entry *ret_entry)
 {
 	char *at;
 
@@ -79,7 +79,7 @@ static bool parse_entry(const char *line, struct multicast_entry *ret_entry)
 	at += strcspn(at, " ");
 	strtol(at, &at, 10);
 	ret_entry->is_static = strtol(at, &at, 10) != 0;
-	return parse_mac(at + strspn(at, " "), ret_entry->mac);
+	return multicast_parse_mac(at + strspn(at, " "), ret_entry->mac);
 }
 
 int multicast_list(multicast_visit visit, void *arg)
@@ -92,13 +92,13 @@ int multicast_list(multicast_visit visit, void *arg)
 		return -errno;
 	setvbuf(file, NULL, _IOFBF, READ_SIZE);
 	while (fgets(line, sizeof(line), file))
-		if (parse_entry(line, &entry))
+		if (multicast_parse_entry(line, &entry))
 			visit(&entry, arg);
 	fclose(file);
 	return 0;
 }
 
-static void look_for(const struct multicast_entry *entry, void *arg)
+static void multicast_look_for(const struct multicast_entry *entry, void *arg)
 {
 	struct multicast_entry *wanted = arg;
 
@@ -111,7 +111,7 @@ bool multicast_is_static(int ifindex, const uint8_t mac[XBOND_MAC_SIZE])
 	struct multicast_entry wanted = { .ifindex = ifindex };
 
 	memcpy(wanted.mac, mac, XBOND_MAC_SIZE);
-	multicast_list(look_for, &wanted);
+	multicast_list(multicast_look_for, &wanted);
 	return wanted.is_static;
 }
 
@@ -150,7 +150,7 @@ int multicast_list_ipv6(multicast_group visit, void *arg)
 		return -errno;
 	while (fgets(line, sizeof(line), file))
 		if (sscanf(line, "%d %*s %32[0-9a-f]", &ifindex, text) == 2 &&
-		    parse_hex(text, group, sizeof(group)))
+		    multicast_parse_hex(text, group, sizeof(group)))
 			visit(ifindex, group, arg);
 	fclose(file);
 	return 0;

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/net/nl_attr.h"
+
 #define NAMESPACES_HOME "/proc/thread-self/ns/net"
 
 struct namespaces {
@@ -22,10 +24,10 @@ struct namespaces {
 
 static void namespaces_take_number(struct nlmsghdr *message, void *arg)
 {
-	struct nlattr *nsid = nlmsg_find_attr(message, sizeof(struct rtgenmsg), NETNSA_NSID);
+	int *number = arg;
 
-	if (nsid)
-		*(int *)arg = nla_get_s32(nsid);
+	*number = (int)nl_attr_u32(nlmsg_find_attr(message, sizeof(struct rtgenmsg), NETNSA_NSID),
+				   (uint32_t)*number);
 }
 
 int namespaces_number(struct nl *nl, int fd)

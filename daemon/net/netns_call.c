@@ -13,11 +13,11 @@
 
 struct call {
 	int namespace_fd;
-	elsewhere_work work;
+	netns_work work;
 	const void *arg;
 };
 
-static int open_among(struct nl *nl, const char *pattern, int nsid)
+static int netns_call_open_among(struct nl *nl, const char *pattern, int nsid)
 {
 	int found = -ENOENT;
 	glob_t paths;
@@ -36,7 +36,7 @@ static int open_among(struct nl *nl, const char *pattern, int nsid)
 	return found;
 }
 
-static int enter_and_work(const void *arg)
+static int netns_call_enter_and_work(const void *arg)
 {
 	const struct call *call = arg;
 	struct nl nl;
@@ -48,7 +48,7 @@ static int enter_and_work(const void *arg)
 	return r ? r : call->work(&nl, call->arg);
 }
 
-int elsewhere_call(struct nl *nl, int nsid, elsewhere_work work, const void *arg, struct err *err)
+int netns_call(struct nl *nl, int nsid, netns_work work, const void *arg, struct err *err)
 {
 	struct call call = { .work = work, .arg = arg };
 	int r;
@@ -57,12 +57,12 @@ int elsewhere_call(struct nl *nl, int nsid, elsewhere_work work, const void *arg
 		r = work(nl, arg);
 		return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
 	}
-	call.namespace_fd = open_among(nl, "/run/netns/*", nsid);
+	call.namespace_fd = netns_call_open_among(nl, "/run/netns/*", nsid);
 	if (call.namespace_fd < 0)
-		call.namespace_fd = open_among(nl, "/proc/[0-9]*/ns/net", nsid);
+		call.namespace_fd = netns_call_open_among(nl, "/proc/[0-9]*/ns/net", nsid);
 	if (call.namespace_fd < 0)
 		return err_set(err, ENOENT, "nothing leads to its namespace");
-	r = child_run(enter_and_work, &call, call.namespace_fd);
+	r = child_run(netns_call_enter_and_work, &call, call.namespace_fd);
 	close(call.namespace_fd);
 	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;
 }

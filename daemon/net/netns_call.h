@@ -9,12 +9,12 @@
 
 #include "daemon/net/nl.h"
 
-typedef int (*elsewhere_work)(struct nl *nl, const void *arg);
+typedef int (*netns_work)(struct nl *nl, const void *arg);
 
 /*
  * Calls work in the namespace nsid, with a netlink socket of that namespace. work returns 0 or
  * -errno. nsid -1 means here, with nl. -ENOENT: no process and no name in /run/netns leads there.
  */
-int elsewhere_call(struct nl *nl, int nsid, elsewhere_work work, const void *arg, struct err *err);
+int netns_call(struct nl *nl, int nsid, netns_work work, const void *arg, struct err *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/net/nl.h"
+#include "daemon/net/nl_attr.h"
 
 #define DEVICE_PREFIX 2 /* NFTA_DEVICE_PREFIX of Linux 6.18: names that begin with this */
 
@@ -25,8 +26,7 @@ static bool nft_is_loaded(void)
 
 static bool nft_is_ingress(unsigned int family, struct nlattr *const hook[])
 {
-	uint32_t number =
-		hook[NFTA_HOOK_HOOKNUM] ? ntohl(nla_get_u32(hook[NFTA_HOOK_HOOKNUM])) : UINT32_MAX;
+	uint32_t number = ntohl(nl_attr_u32(hook[NFTA_HOOK_HOOKNUM], UINT32_MAX));
 
 	return (family == NFPROTO_NETDEV && number == NF_NETDEV_INGRESS) ||
 	       (family == NFPROTO_INET && number == NF_INET_INGRESS);
@@ -38,10 +38,11 @@ static bool nft_names(struct nlattr *devices, const char *device)
 	int left;
 
 	nla_for_each_nested (name, devices, left) {
-		if (nla_type(name) == NFTA_DEVICE_NAME && !nla_strcmp(name, device))
+		const char *text = nl_attr_text(name);
+
+		if (nla_type(name) == NFTA_DEVICE_NAME && text && !strcmp(text, device))
 			return true;
-		if (nla_type(name) == DEVICE_PREFIX &&
-		    !strncmp(device, nla_get_string(name), strlen(nla_get_string(name))))
+		if (nla_type(name) == DEVICE_PREFIX && text && !strncmp(device, text, strlen(text)))
 			return true;
 	}
 	return false;
@@ -100,8 +101,7 @@ static void nft_take_generation(struct nlmsghdr *message, void *arg)
 	struct nlattr *id = nlmsg_find_attr(message, sizeof(struct nfgenmsg), NFTA_GEN_ID);
 	uint32_t *generation = arg;
 
-	if (id)
-		*generation = ntohl(nla_get_u32(id));
+	*generation = ntohl(nl_attr_u32(id, htonl(*generation)));
 }
 
 uint32_t nft_generation(void)

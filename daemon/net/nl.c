@@ -6,6 +6,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "daemon/net/nl_attr.h"
+
+#define NL_MAX_ERRNO 4095 /* the kernel's MAX_ERRNO */
+
 struct call {
 	nl_handler handler;
 	void *arg;
@@ -49,11 +53,10 @@ void nl_done(struct nl *nl)
 }
 
 /* The text attribute behind an error message, or NULL (NETLINK_EXT_ACK). */
-static const char *extack_text(struct nlmsghdr *header)
+static const char *nl_extack_text(struct nlmsghdr *header)
 {
 	struct nlmsgerr *error = nlmsg_data(header);
 	size_t skip = sizeof(*error);
-	struct nlattr *text;
 
 	if (!(header->nlmsg_flags & NLM_F_ACK_TLVS))
 		return NULL;
@@ -61,27 +64,37 @@ static const char *extack_text(struct nlmsghdr *header)
 		skip += NLMSG_ALIGN(error->msg.nlmsg_len - NLMSG_HDRLEN);
 	if ((size_t)nlmsg_datalen(header) <= skip)
 		return NULL;
-	text = nla_find((struct nlattr *)((char *)nlmsg_data(header) + skip),
-			nlmsg_datalen(header) - (int)skip, NLMSGERR_ATTR_MSG);
-	return text ? nla_get_string(text) : NULL;
+	return nl_attr_text(nla_find((struct nlattr *)((char *)nlmsg_data(header) + skip),
+				     nlmsg_datalen(header) - (int)skip, NLMSGERR_ATTR_MSG));
 }
 
-static void finish(struct call *call, int result, const char *text)
+static void nl_finish(struct call *call, int result, const char *text)
 {
 	call->finished = 1;
 	call->result = result;
 	if (result < 0)
-		err_set(call->err, -result, "%s", text ? text : strerror(-result));
+		err_set(call->err, -result, "%s", text && *text ? text : strerror(-result));
 }
 
-static void take(struct call *call, struct nlmsghdr *header)
+static void nl_finish_by(struct call *call, struct nlmsghdr *header)
+{
+	struct nlmsgerr *error = nlmsg_data(header);
+
+	if (nlmsg_valid_hdr(header, sizeof(*error)) && error->error <= 0 &&
+	    error->error >= -NL_MAX_ERRNO)
+		nl_finish(call, error->error, nl_extack_text(header));
+	else
+		nl_finish(call, -EPROTO, NULL);
+}
+
+static void nl_take(struct call *call, struct nlmsghdr *header)
 {
 	if (header->nlmsg_flags & NLM_F_DUMP_INTR)
 		call->interrupted = 1;
 	if (header->nlmsg_type == NLMSG_ERROR)
-		finish(call, ((struct nlmsgerr *)nlmsg_data(header))->error, extack_text(header));
+		nl_finish_by(call, header);
 	else if (header->nlmsg_type == NLMSG_DONE)
-		finish(call, 0, NULL);
+		nl_finish(call, 0, NULL);
 	else if (call->handler)
 		call->handler(header, call->arg);
 }
@@ -89,20 +102,20 @@ static void take(struct call *call, struct nlmsghdr *header)
 /*
  * Reads one datagram. Messages with other sequence numbers are left over from a call that failed.
  */
-static int receive(struct nl *nl, struct call *call, unsigned int sequence)
+static int nl_receive(struct nl *nl, struct call *call, unsigned int sequence)
 {
 	struct sockaddr_nl from;
 	unsigned char *buffer = NULL;
 	int length = nl_recv(nl->sock, &from, &buffer, NULL), left = length;
 
 	if (length <= 0) {
-		finish(call, -EIO, "the kernel does not answer on netlink");
+		nl_finish(call, -EIO, "the kernel does not answer on netlink");
 		return -EIO;
 	}
 	for (struct nlmsghdr *header = (struct nlmsghdr *)buffer;
 	     nlmsg_ok(header, left) && !call->finished; header = nlmsg_next(header, &left))
 		if (header->nlmsg_seq == sequence)
-			take(call, header);
+			nl_take(call, header);
 	free(buffer);
 	return 0;
 }
@@ -118,10 +131,10 @@ int nl_call(struct nl *nl, struct nl_msg *msg, nl_handler handler, void *arg, st
 	nl_complete_msg(nl->sock, msg);
 	sequence = header->nlmsg_seq;
 	if (nl_send(nl->sock, msg) < 0)
-		finish(&call, -EIO, "netlink request could not be sent");
+		nl_finish(&call, -EIO, "netlink request could not be sent");
 	nlmsg_free(msg);
 	while (!call.finished)
-		receive(nl, &call, sequence);
+		nl_receive(nl, &call, sequence);
 	if (!call.result && call.interrupted)
 		return err_set(err, EAGAIN, "the list changed while it was read");
 	return call.result;

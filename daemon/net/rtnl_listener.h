@@ -11,12 +11,12 @@
 #include "daemon/net/link.h"
 
 /* TCM_IFINDEX_MAGIC_BLOCK: a filter of a block that several devices use. */
-#define MONITOR_SHARED_BLOCK (-1)
+#define RTNL_LISTENER_SHARED_BLOCK (-1)
 
-typedef void (*monitor_link)(const struct link_info *link, bool gone, void *arg);
+typedef void (*rtnl_listener_link)(const struct link_info *link, bool gone, void *arg);
 
-struct monitor_callbacks {
-	monitor_link link;
+struct rtnl_listener_callbacks {
+	rtnl_listener_link link;
 	void (*qdisc)(int ifindex, void *arg);
 	void (*filter)(int ifindex, unsigned int priority, unsigned int handle, bool gone,
 		       void *arg);
@@ -24,25 +24,26 @@ struct monitor_callbacks {
 	void (*resync)(void *arg);
 };
 
-struct monitor {
+struct rtnl_listener {
 	struct nl_sock *sock;
-	const struct monitor_callbacks *callbacks;
+	const struct rtnl_listener_callbacks *callbacks;
 	void *arg;
-	monitor_link glance; /* NULL but in monitor_glance() */
-	struct monitor_kept *kept, **kept_end;
+	rtnl_listener_link glance; /* NULL but in rtnl_listener_glance() */
+	struct rtnl_listener_kept *kept, **kept_end;
 	unsigned int kept_count;
 	bool lost; /* more than could be kept */
 };
 
-int monitor_init(struct monitor *monitor, const struct monitor_callbacks *callbacks, void *arg);
-void monitor_done(struct monitor *monitor);
-int monitor_fd(const struct monitor *monitor);
+int rtnl_listener_init(struct rtnl_listener *listener,
+		       const struct rtnl_listener_callbacks *callbacks, void *arg);
+void rtnl_listener_done(struct rtnl_listener *listener);
+int rtnl_listener_fd(const struct rtnl_listener *listener);
 /* Reads the messages that are there, for a limited time; does not wait. */
-void monitor_read(struct monitor *monitor);
+void rtnl_listener_read(struct rtnl_listener *listener);
 /*
- * Does the same, but keeps the messages for monitor_read() and only reports links. Returns false if
- * nothing is kept. A callback of monitor_read() may call it.
+ * Does the same, but keeps the messages for rtnl_listener_read() and only reports links. Returns
+ * false if nothing is kept. A callback of rtnl_listener_read() may call it.
  */
-bool monitor_glance(struct monitor *monitor, monitor_link glance);
+bool rtnl_listener_glance(struct rtnl_listener *listener, rtnl_listener_link glance);
 
 #endif

@@ -12,7 +12,7 @@
 #include "daemon/slave/enslave_loop.h"
 
 /* A bond of ours, or of another bondd: its peer is a port side. */
-static bool is_bond_device(struct bond *bond, const struct link_info *link)
+static bool enslave_check_is_bond_device(struct bond *bond, const struct link_info *link)
 {
 	struct link_info peer;
 
@@ -20,7 +20,7 @@ static bool is_bond_device(struct bond *bond, const struct link_info *link)
 	       !link_get(&bond->daemon->nl, -1, link->lower, &peer) && bond_is_port_side(&peer);
 }
 
-static int check_kind(struct bond *bond, const struct link_info *link, struct err *err)
+static int enslave_check_kind(struct bond *bond, const struct link_info *link, struct err *err)
 {
 	const char *name = link->name;
 
@@ -35,12 +35,12 @@ static int check_kind(struct bond *bond, const struct link_info *link, struct er
 	if (bond_is_port_side(link))
 		return err_set(err, EINVAL,
 			       "%s is the port side of a bond; name a device of your own", name);
-	if (is_bond_device(bond, link))
+	if (enslave_check_is_bond_device(bond, link))
 		return err_set(err, EINVAL, "%s is a bond, and bonds do not nest", name);
 	return 0;
 }
 
-static int has_orphan_filter(const char *name, int priority, struct err *err)
+static int enslave_check_has_orphan_filter(const char *name, int priority, struct err *err)
 {
 	return err_set(
 		err, EBUSY,
@@ -49,7 +49,7 @@ static int has_orphan_filter(const char *name, int priority, struct err *err)
 		name, name, priority);
 }
 
-static int check_owner(struct bond *bond, const struct link_info *link, struct err *err)
+static int enslave_check_owner(struct bond *bond, const struct link_info *link, struct err *err)
 {
 	struct link_info master;
 
@@ -61,13 +61,13 @@ static int check_owner(struct bond *bond, const struct link_info *link, struct e
 				link->name, bond_pin(other)->name, bond_pin(other)->name,
 				link->name);
 	if (attach_has_mirred(link->ifindex))
-		return has_orphan_filter(link->name, ATTACH_MIRRED_PRIORITY, err);
+		return enslave_check_has_orphan_filter(link->name, ATTACH_MIRRED_PRIORITY, err);
 	if (attach_has_rx_filter(link->ifindex, ATTACH_LAST_PRIORITY))
-		return has_orphan_filter(link->name, ATTACH_LAST_PRIORITY, err);
+		return enslave_check_has_orphan_filter(link->name, ATTACH_LAST_PRIORITY, err);
 	if (attach_has_rx_filter(link->ifindex, ATTACH_FIRST_PRIORITY))
-		return has_orphan_filter(link->name, ATTACH_FIRST_PRIORITY, err);
+		return enslave_check_has_orphan_filter(link->name, ATTACH_FIRST_PRIORITY, err);
 	if (attach_has_rx_filter(link->ifindex, ATTACH_FILTER_PRIORITY))
-		return has_orphan_filter(link->name, ATTACH_FILTER_PRIORITY, err);
+		return enslave_check_has_orphan_filter(link->name, ATTACH_FILTER_PRIORITY, err);
 	if (attach_has_program(link->ifindex, "xbond_rx"))
 		return err_set(err, EBUSY,
 			       "%s is a slave of a bond of another bondd; free it there first",
@@ -80,8 +80,8 @@ static int check_owner(struct bond *bond, const struct link_info *link, struct e
 		       link->name, master.kind, *master.kind ? " " : "", master.name, link->name);
 }
 
-static int check_neighbours(struct bond *bond, const struct link_info *link,
-			    const struct link_list *devices, struct err *err)
+static int enslave_check_neighbours(struct bond *bond, const struct link_info *link,
+				    const struct link_list *devices, struct err *err)
 {
 	const char *bond_name = bond_pin(bond)->name;
 
@@ -97,7 +97,7 @@ static int check_neighbours(struct bond *bond, const struct link_info *link,
 	return enslave_loop_check(bond, link, devices, err);
 }
 
-static int check_uppers(struct bond *bond, const struct link_info *link, struct err *err)
+static int enslave_check_uppers(struct bond *bond, const struct link_info *link, struct err *err)
 {
 	struct link_list devices;
 	int r = link_list_read(&bond->daemon->nl, &devices);
@@ -105,12 +105,12 @@ static int check_uppers(struct bond *bond, const struct link_info *link, struct 
 	if (r)
 		r = err_set(err, EAGAIN, "cannot see what stands on %s; try again", link->name);
 	else
-		r = check_neighbours(bond, link, &devices, err);
+		r = enslave_check_neighbours(bond, link, &devices, err);
 	link_list_free(&devices);
 	return r;
 }
 
-static int check_addresses(struct bond *bond, const struct link_info *link, struct err *err)
+static int enslave_check_addresses(struct bond *bond, const struct link_info *link, struct err *err)
 {
 	struct address first;
 	int count = address_list(&bond->daemon->nl, link->ifindex, &first, 1);
@@ -133,12 +133,12 @@ int enslave_check(struct bond *bond, const char *name, bool force, struct link_i
 
 	if (strlen(name) >= XBOND_NAME_SIZE || link_get_by_name(&bond->daemon->nl, name, ret_link))
 		return err_set(err, ENODEV, "no such device: %s ('ip link' lists them)", name);
-	r = check_kind(bond, ret_link, err);
+	r = enslave_check_kind(bond, ret_link, err);
 	if (!r)
-		r = check_owner(bond, ret_link, err);
+		r = enslave_check_owner(bond, ret_link, err);
 	if (!r)
-		r = check_uppers(bond, ret_link, err);
+		r = enslave_check_uppers(bond, ret_link, err);
 	if (!r && !force)
-		r = check_addresses(bond, ret_link, err);
+		r = enslave_check_addresses(bond, ret_link, err);
 	return r;
 }

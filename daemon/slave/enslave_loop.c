@@ -25,13 +25,13 @@ struct way {
 	size_t count, size;
 };
 
-static bool is_bond(struct bond *bond, const struct step *step)
+static bool enslave_loop_is_bond(struct bond *bond, const struct step *step)
 {
 	return bond_pin(bond)->netnsid == step->nsid &&
 	       (int)bond_pin(bond)->ifindex == step->ifindex;
 }
 
-static void reach(struct way *way, int nsid, int ifindex, size_t from)
+static void enslave_loop_reach(struct way *way, int nsid, int ifindex, size_t from)
 {
 	for (size_t i = 0; i < way->count; i++)
 		if (way->step[i].nsid == nsid && way->step[i].ifindex == ifindex)
@@ -41,7 +41,7 @@ static void reach(struct way *way, int nsid, int ifindex, size_t from)
 			(struct step){ .nsid = nsid, .ifindex = ifindex, .from = from };
 }
 
-static void reach_below_device(struct way *way, size_t from)
+static void enslave_loop_reach_below_device(struct way *way, size_t from)
 {
 	int top = way->step[from].ifindex;
 
@@ -49,38 +49,39 @@ static void reach_below_device(struct way *way, size_t from)
 		const struct link_info *link = &way->devices->link[i];
 
 		if (link->master == top)
-			reach(way, -1, link->ifindex, from);
+			enslave_loop_reach(way, -1, link->ifindex, from);
 		if (link->ifindex == top && link_has_lower(link))
-			reach(way, link->lower_nsid, link->lower, from);
+			enslave_loop_reach(way, link->lower_nsid, link->lower, from);
 	}
 }
 
-static void reach_below(struct way *way, size_t from)
+static void enslave_loop_reach_below(struct way *way, size_t from)
 {
 	for (struct bond *bond = way->daemon->bonds; bond; bond = bond->next)
-		if (is_bond(bond, &way->step[from]))
+		if (enslave_loop_is_bond(bond, &way->step[from]))
 			bond_for_each_member (bond, slot)
-				reach(way, -1, (int)bond_slave(bond, slot)->ifindex, from);
+				enslave_loop_reach(way, -1, (int)bond_slave(bond, slot)->ifindex,
+						   from);
 	if (way->step[from].nsid < 0)
-		reach_below_device(way, from);
+		enslave_loop_reach_below_device(way, from);
 }
 
 /* Where the way meets the bond, or NOBODY. */
-static size_t go_down(struct way *way, struct bond *bond, int top)
+static size_t enslave_loop_go_down(struct way *way, struct bond *bond, int top)
 {
-	reach(way, -1, top, NOBODY);
+	enslave_loop_reach(way, -1, top, NOBODY);
 	for (size_t i = 0; i < way->count; i++) {
-		if (is_bond(bond, &way->step[i]))
+		if (enslave_loop_is_bond(bond, &way->step[i]))
 			return i;
-		reach_below(way, i);
+		enslave_loop_reach_below(way, i);
 	}
 	return NOBODY;
 }
 
-static const char *name_of(const struct way *way, const struct step *step)
+static const char *enslave_loop_name_of(const struct way *way, const struct step *step)
 {
 	for (struct bond *bond = way->daemon->bonds; bond; bond = bond->next)
-		if (is_bond(bond, step))
+		if (enslave_loop_is_bond(bond, step))
 			return bond_pin(bond)->name;
 	for (size_t i = 0; i < way->devices->count; i++)
 		if (step->nsid < 0 && way->devices->link[i].ifindex == step->ifindex)
@@ -89,25 +90,25 @@ static const char *name_of(const struct way *way, const struct step *step)
 }
 
 /* Downwards: "mv1 on bond1 on mv0 on bond0". */
-static void write_way(const struct way *way, size_t to, FILE *text)
+static void enslave_loop_write_way(const struct way *way, size_t to, FILE *text)
 {
 	const struct step *step = &way->step[to];
 
 	if (step->from != NOBODY) {
-		write_way(way, step->from, text);
+		enslave_loop_write_way(way, step->from, text);
 		fputs(" on ", text);
 	}
-	fputs(name_of(way, step), text);
+	fputs(enslave_loop_name_of(way, step), text);
 }
 
-static int refuse(const struct way *way, size_t met, const char *name, const char *bond_name,
-		  struct err *err)
+static int enslave_loop_refuse(const struct way *way, size_t met, const char *name,
+			       const char *bond_name, struct err *err)
 {
 	char text[WAY_SIZE] = "";
 	FILE *file = fmemopen(text, sizeof(text), "w");
 
 	if (file) {
-		write_way(way, met, file);
+		enslave_loop_write_way(way, met, file);
 		fclose(file);
 		text[sizeof(text) - 1] = '\0';
 	}
@@ -132,9 +133,9 @@ int enslave_loop_check(struct bond *bond, const struct link_info *link,
 	way.step = calloc(way.size, sizeof(*way.step));
 	if (!way.step)
 		return err_set(err, ENOMEM, "out of memory");
-	met = go_down(&way, bond, link->ifindex);
+	met = enslave_loop_go_down(&way, bond, link->ifindex);
 	if (met != NOBODY)
-		r = refuse(&way, met, link->name, bond_pin(bond)->name, err);
+		r = enslave_loop_refuse(&way, met, link->name, bond_pin(bond)->name, err);
 	free(way.step);
 	return r;
 }

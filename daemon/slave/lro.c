@@ -13,7 +13,7 @@ struct search {
 	bool found;
 };
 
-static void look_for_master(const struct link_info *link, void *arg)
+static void lro_look_for_master(const struct link_info *link, void *arg)
 {
 	struct search *search = arg;
 
@@ -21,15 +21,15 @@ static void look_for_master(const struct link_info *link, void *arg)
 		search->found |= link->master != 0;
 }
 
-static bool is_port(struct bond *bond)
+static bool lro_is_port(struct bond *bond)
 {
 	struct search search = { .ifindex = (int)bond_pin(bond)->ifindex };
 
-	link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, look_for_master, &search);
+	link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, lro_look_for_master, &search);
 	return search.found;
 }
 
-static bool has_lro(struct bond *bond, unsigned int slot)
+static bool lro_has_lro(struct bond *bond, unsigned int slot)
 {
 	struct member *member = &bond->members[slot];
 	struct feature lro;
@@ -48,7 +48,7 @@ static bool lro_is_on(struct bond *bond, unsigned int slot)
 {
 	struct feature lro;
 
-	return has_lro(bond, slot) &&
+	return lro_has_lro(bond, slot) &&
 	       !feature_get(&bond->daemon->ethtool, bond_slave(bond, slot)->name, FEATURE_LRO,
 			    &lro) &&
 	       lro.active;
@@ -84,7 +84,7 @@ void lro_restore(struct bond *bond, unsigned int slot, const char *name)
 	lro_end(bond, slot, name, LRO_REASONS);
 }
 
-static void turn_off(struct bond *bond, unsigned int slot)
+static void lro_turn_off(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
@@ -112,16 +112,16 @@ void lro_follow(struct bond *bond)
 	uint64_t slots = 0;
 
 	bond_for_each_member (bond, slot)
-		if (has_lro(bond, slot))
+		if (lro_has_lro(bond, slot))
 			slots |= UINT64_C(1) << slot;
 	if (!slots)
 		return;
-	bond->is_port = is_port(bond);
+	bond->is_port = lro_is_port(bond);
 	bond_for_each_member (bond, slot) {
 		if (!(slots >> slot & 1))
 			continue;
 		if (bond->is_port)
-			turn_off(bond, slot);
+			lro_turn_off(bond, slot);
 		else
 			lro_let_go(bond, slot, XBOND_SLAVE_LRO_OFF);
 	}

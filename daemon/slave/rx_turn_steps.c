@@ -108,7 +108,7 @@ static bool rx_turn_is_drained(struct bond *bond)
 	unsigned int slot = bond->rx_turn.slot;
 
 	return bond->published && !bond->plan.weight[slot] && bond->plan.active_slot != slot &&
-	       !(bond->lacp && slowio_draining(bond->lacp) & slots_bit(slot));
+	       !(bond->lacp && lacp_thread_draining(bond->lacp) & slots_bit(slot));
 }
 
 static bool rx_turn_is_back(struct bond *bond)

@@ -29,7 +29,7 @@
 #include "daemon/slave/vlan_filter.h"
 #include "daemon/slave/xdp_hooks.h"
 
-static void record(struct bond *bond, unsigned int slot, const struct link_info *link)
+static void slave_record(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
@@ -51,7 +51,7 @@ static void record(struct bond *bond, unsigned int slot, const struct link_info 
 }
 
 /* One who has put it there before us keeps it. */
-static void join_slow_protocols(struct xbond_slave *slave)
+static void slave_join_slow_protocols(struct xbond_slave *slave)
 {
 	if (multicast_is_static((int)slave->ifindex, multicast_slow_protocols))
 		return;
@@ -65,7 +65,7 @@ static void join_slow_protocols(struct xbond_slave *slave)
  * groups themselves are for NICs that ignore it. Slow protocols are asked for by name, for filters
  * that keep link-local groups out even so.
  */
-static int change(struct bond *bond, unsigned int slot, struct err *err)
+static int slave_change(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct nl *nl = &bond->daemon->nl;
@@ -83,8 +83,8 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 			err, -r,
 			"%s does not take the bond's MTU %u (%s); lower the bond's MTU first",
 			slave->name, bond_pin(bond)->mtu, why.text);
-	join_slow_protocols(slave);
-	groups_join(bond, UINT64_C(1) << slot);
+	slave_join_slow_protocols(slave);
+	slave_multicast_join(bond, UINT64_C(1) << slot);
 	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
 	if (!r)
 		r = slave_follow_mac(bond, slot, err);
@@ -95,7 +95,7 @@ static int change(struct bond *bond, unsigned int slot, struct err *err)
 	return r;
 }
 
-static int attach(struct bond *bond, unsigned int slot, struct err *err)
+static int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
@@ -110,13 +110,13 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	int carrier, r;
 
-	record(bond, slot, link);
+	slave_record(bond, slot, link);
 	crashpoint("enslave-recorded");
-	r = change(bond, slot, err);
+	r = slave_change(bond, slot, err);
 	crashpoint("enslave-changed");
 	idle_turn();
 	if (!r)
-		r = attach(bond, slot, err);
+		r = slave_attach(bond, slot, err);
 	crashpoint("enslave-attached");
 	if (r) {
 		slave_undo(bond, slot);
@@ -139,14 +139,14 @@ void slave_admit(struct bond *bond, unsigned int slot)
 	__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_MEMBER, __ATOMIC_RELEASE);
 }
 
-static void warn_restore(struct bond *bond, const char *what, const struct xbond_slave *slave,
-			 const struct err *err)
+static void slave_warn_restore(struct bond *bond, const char *what, const struct xbond_slave *slave,
+			       const struct err *err)
 {
 	log_warning("%s: cannot restore the %s of %s: %s", bond_pin(bond)->name, what, slave->name,
 		    err->text);
 }
 
-static unsigned int flags_before(const struct xbond_slave_record *before)
+static unsigned int slave_flags_before(const struct xbond_slave_record *before)
 {
 	unsigned int flags = before->flags & XBOND_SLAVE_WAS_ALLMULTI ? IFF_ALLMULTI : 0;
 
@@ -157,7 +157,7 @@ static unsigned int flags_before(const struct xbond_slave_record *before)
  * Down before its MAC goes back: some drivers refuse that while up, and nothing leaves with the
  * wrong one.
  */
-static void restore_link(struct bond *bond, const struct xbond_slave *slave)
+static void slave_restore_link(struct bond *bond, const struct xbond_slave *slave)
 {
 	const struct xbond_slave_record *before = &slave->before;
 	unsigned int mask = IFF_ALLMULTI | IFF_PROMISC;
@@ -168,19 +168,19 @@ static void restore_link(struct bond *bond, const struct xbond_slave *slave)
 
 	if (!(before->flags & XBOND_SLAVE_WAS_UP))
 		mask |= IFF_UP;
-	if (link_set_flags(nl, ifindex, flags_before(before), mask, &err))
-		warn_restore(bond, "flags", slave, &err);
+	if (link_set_flags(nl, ifindex, slave_flags_before(before), mask, &err))
+		slave_warn_restore(bond, "flags", slave, &err);
 	if (link_get(nl, -1, ifindex, &now))
 		return;
 	if (memcmp(now.mac, before->mac, XBOND_MAC_SIZE) &&
 	    link_force_mac(nl, &now, before->mac, &err))
-		warn_restore(bond, "MAC address", slave, &err);
+		slave_warn_restore(bond, "MAC address", slave, &err);
 	if (now.mtu != before->mtu && link_set_mtu(nl, ifindex, before->mtu, &err))
-		warn_restore(bond, "MTU", slave, &err);
+		slave_warn_restore(bond, "MTU", slave, &err);
 	/* A bondd that died may have left it down between two MAC addresses. */
 	if (before->flags & XBOND_SLAVE_WAS_UP && !(now.flags & IFF_UP) &&
 	    link_set_flags(nl, ifindex, IFF_UP, IFF_UP, &err))
-		warn_restore(bond, "state", slave, &err);
+		slave_warn_restore(bond, "state", slave, &err);
 }
 
 static bool slave_made_clsact(struct bond *bond, unsigned int slot)
@@ -194,7 +194,7 @@ static bool slave_made_clsact(struct bond *bond, unsigned int slot)
 			    slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT);
 }
 
-static void restore(struct bond *bond, unsigned int slot, const char *name)
+static void slave_restore(struct bond *bond, unsigned int slot, const char *name)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct attach_point point = slave_rx_now(bond, slot);
@@ -208,14 +208,14 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 		attach_remove_clsact(nl, (int)slave->ifindex);
 	crashpoint("release-detached");
 	idle_turn();
-	groups_leave(bond, slot);
+	slave_multicast_leave(bond, slot);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
 		multicast_delete((int)slave->ifindex, multicast_slow_protocols);
 	if (!mac_is_zero(slave->filter_mac))
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
 	vlan_filter_restore(bond, slot, name);
 	lro_restore(bond, slot, name);
-	restore_link(bond, slave);
+	slave_restore_link(bond, slave);
 	if (slave->before.disable_ipv6 == 0)
 		ipv6_set_disabled(name, 0);
 }
@@ -223,7 +223,6 @@ static void restore(struct bond *bond, unsigned int slot, const char *name)
 void slave_forget(struct bond *bond, unsigned int slot)
 {
 	struct attach_point point = slave_rx_point(bond, slot, bond_pin(bond)->hook);
-	struct xbond_counters sum, *retired = &bond_pin(bond)->retired;
 	struct xbond_settings *settings = bond->dataplane.pins.settings;
 
 	if (point.hook == XBOND_HOOK_TCX)
@@ -233,16 +232,9 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	bond_slave(bond, slot)->before.flags &=
 		~(__u32)(XBOND_SLAVE_HAD_VLAN_STRIP | XBOND_SLAVE_HAD_LRO);
 	xdp_release_slave(bond, slot);
-	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING &&
-	    !pins_counters(&bond->dataplane.pins, slot, &sum)) {
-		retired->tx_packets += sum.tx_packets;
-		retired->tx_bytes += sum.tx_bytes;
-		retired->rx_packets += sum.rx_packets;
-		retired->rx_bytes += sum.rx_bytes;
-		retired->rx_dropped += sum.rx_dropped;
-		dataplane_zero_counters(&bond->dataplane, slot);
-	}
-	groups_forget(bond, slot);
+	if (bond_slave(bond, slot)->state != XBOND_SLOT_ENSLAVING)
+		dataplane_retire_counters(&bond->dataplane, slot);
+	slave_multicast_forget(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, 0);
 	attach_check_forget(bond, slot);
 	__atomic_and_fetch(&settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
@@ -270,14 +262,14 @@ struct moved {
 	bool clear_xdp;
 };
 
-static void first(int *r, int next)
+static void slave_first_error(int *r, int next)
 {
 	if (!*r)
 		*r = next;
 }
 
 /* Under the name it has there. */
-static int restore_features(struct nl *nl, const struct moved *moved)
+static int slave_restore_features(struct nl *nl, const struct moved *moved)
 {
 	uint32_t had = moved->slave->before.flags;
 	struct ethtool ethtool;
@@ -291,29 +283,29 @@ static int restore_features(struct nl *nl, const struct moved *moved)
 	if (had & XBOND_SLAVE_HAD_VLAN_FILTER)
 		r = feature_set(&ethtool, link.name, FEATURE_VLAN_FILTER, true);
 	if (had & XBOND_SLAVE_HAD_VLAN_STRIP)
-		first(&r, feature_set(&ethtool, link.name, FEATURE_VLAN_STRIP, true));
+		slave_first_error(&r, feature_set(&ethtool, link.name, FEATURE_VLAN_STRIP, true));
 	if (had & LRO_REASONS)
-		first(&r, feature_set(&ethtool, link.name, FEATURE_LRO, true));
+		slave_first_error(&r, feature_set(&ethtool, link.name, FEATURE_LRO, true));
 	ethtool_done(&ethtool);
 	return r;
 }
 
 /* All of it, whatever is refused; the first refusal is told. */
-static int restore_moved(struct nl *nl, const void *arg)
+static int slave_restore_moved(struct nl *nl, const void *arg)
 {
 	const struct moved *moved = arg;
-	int r = link_set_flags(nl, moved->ifindex, flags_before(&moved->slave->before),
+	int r = link_set_flags(nl, moved->ifindex, slave_flags_before(&moved->slave->before),
 			       IFF_ALLMULTI | IFF_PROMISC, NULL);
 
-	first(&r, link_set_mac(nl, moved->ifindex, moved->slave->before.mac, NULL));
-	first(&r, link_set_mtu(nl, moved->ifindex, moved->slave->before.mtu, NULL));
+	slave_first_error(&r, link_set_mac(nl, moved->ifindex, moved->slave->before.mac, NULL));
+	slave_first_error(&r, link_set_mtu(nl, moved->ifindex, moved->slave->before.mtu, NULL));
 	if (moved->clear_xdp)
-		first(&r, link_clear_xdp(nl, moved->ifindex, NULL));
-	first(&r, restore_features(nl, moved));
+		slave_first_error(&r, link_clear_xdp(nl, moved->ifindex, NULL));
+	slave_first_error(&r, slave_restore_features(nl, moved));
 	return r;
 }
 
-void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct link_info *gone)
+void slave_restore_moved_away(struct bond *bond, unsigned int slot, const struct link_info *gone)
 {
 	const struct moved moved = {
 		.slave = bond_slave(bond, slot),
@@ -323,8 +315,8 @@ void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct 
 	struct err err;
 
 	vlan_filter_close(bond, slot);
-	if (elsewhere_call(&bond->daemon->nl, gone->new_nsid, restore_moved, &moved, &err))
-		warn_restore(bond, "state", moved.slave, &err);
+	if (netns_call(&bond->daemon->nl, gone->new_nsid, slave_restore_moved, &moved, &err))
+		slave_warn_restore(bond, "state", moved.slave, &err);
 }
 
 void slave_undo(struct bond *bond, unsigned int slot)
@@ -332,7 +324,7 @@ void slave_undo(struct bond *bond, unsigned int slot)
 	struct link_info link;
 
 	if (slave_find_device(bond, slot, &link))
-		restore(bond, slot, link.name);
+		slave_restore(bond, slot, link.name);
 	else
 		vlan_filter_close(bond, slot);
 	slave_forget(bond, slot);

@@ -31,7 +31,7 @@ bool slave_find_device(struct bond *bond, unsigned int slot, struct link_info *r
 void slave_undo(struct bond *bond, unsigned int slot);
 
 /* The device was moved to another namespace: restores there what moved along. */
-void slave_restore_elsewhere(struct bond *bond, unsigned int slot, const struct link_info *gone);
+void slave_restore_moved_away(struct bond *bond, unsigned int slot, const struct link_info *gone);
 
 /* The device is gone: forgets the slot without touching anything. Does not evaluate. */
 void slave_forget(struct bond *bond, unsigned int slot);

@@ -17,12 +17,12 @@
 
 #define NEW_MEMBER_NS (1000 * NS_PER_MS)
 
-static bool same_mac(const uint8_t *a, const uint8_t *b)
+static bool slave_follow_same_mac(const uint8_t *a, const uint8_t *b)
 {
 	return !memcmp(a, b, XBOND_MAC_SIZE);
 }
 
-static void drop_filter(struct bond *bond, struct xbond_slave *slave)
+static void slave_follow_drop_filter(struct bond *bond, struct xbond_slave *slave)
 {
 	if (mac_is_zero(slave->filter_mac))
 		return;
@@ -30,15 +30,15 @@ static void drop_filter(struct bond *bond, struct xbond_slave *slave)
 	memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
 }
 
-static bool is_virtual_function(struct bond *bond, const struct xbond_slave *slave)
+static bool slave_follow_is_virtual_function(struct bond *bond, const struct xbond_slave *slave)
 {
 	return ethtool_is_virtual_function(&bond->daemon->ethtool, slave->name);
 }
 
 /* The driver takes the address, and the host ignores it unless it trusts the function. */
-static void warn_of_host(struct bond *bond, const struct xbond_slave *slave)
+static void slave_follow_warn_of_host(struct bond *bond, const struct xbond_slave *slave)
 {
-	if (is_virtual_function(bond, slave))
+	if (slave_follow_is_virtual_function(bond, slave))
 		log_warning("%s: %s is a virtual function: it receives for the bond's MAC address "
 			    "only if its "
 			    "host lets it ('ip link set PF vf N trust on' there)",
@@ -49,28 +49,29 @@ static void warn_of_host(struct bond *bond, const struct xbond_slave *slave)
  * The record comes before the change: an address that is not there yet is deleted without
  * harm. One that was there before us is not ours to delete.
  */
-static int add_filter(struct bond *bond, struct xbond_slave *slave, struct err *err)
+static int slave_follow_add_filter(struct bond *bond, struct xbond_slave *slave, struct err *err)
 {
 	const uint8_t *mac = bond_pin(bond)->mac;
 	int r;
 
-	if (same_mac(slave->filter_mac, mac))
+	if (slave_follow_same_mac(slave->filter_mac, mac))
 		return 0;
-	drop_filter(bond, slave);
-	if (same_mac(slave->mac, mac))
+	slave_follow_drop_filter(bond, slave);
+	if (slave_follow_same_mac(slave->mac, mac))
 		return 0;
 	memcpy(slave->filter_mac, mac, XBOND_MAC_SIZE);
 	r = link_add_unicast(&bond->daemon->nl, (int)slave->ifindex, mac, err);
 	if (r)
 		memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
 	else
-		warn_of_host(bond, slave);
+		slave_follow_warn_of_host(bond, slave);
 	return r == -EEXIST ? 0 : r;
 }
 
 /* One that may go down for it is marked until it is up again. */
-static int change_mac(struct bond *bond, struct xbond_slave *slave, const struct link_info *link,
-		      const uint8_t *mac, struct err *err)
+static int slave_follow_change_mac(struct bond *bond, struct xbond_slave *slave,
+				   const struct link_info *link, const uint8_t *mac,
+				   struct err *err)
 {
 	struct nl *nl = &bond->daemon->nl;
 	struct link_info now;
@@ -86,12 +87,13 @@ static int change_mac(struct bond *bond, struct xbond_slave *slave, const struct
 	return r;
 }
 
-static int refused_mac(struct bond *bond, const struct xbond_slave *slave,
-		       const struct link_info *link, int r, const char *why, struct err *err)
+static int slave_follow_refused_mac(struct bond *bond, const struct xbond_slave *slave,
+				    const struct link_info *link, int r, const char *why,
+				    struct err *err)
 {
 	char own[MAC_FORMAT_SIZE];
 
-	if (!is_virtual_function(bond, slave))
+	if (!slave_follow_is_virtual_function(bond, slave))
 		return err_set(err, -r,
 			       "%s does not take the bond's MAC address (%s); `mac_policy filter` "
 			       "keeps its "
@@ -104,8 +106,8 @@ static int refused_mac(struct bond *bond, const struct xbond_slave *slave,
 		       slave->name, why, mac_format(link->mac, own));
 }
 
-static int set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *mac,
-		   struct err *err)
+static int slave_follow_set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *mac,
+				struct err *err)
 {
 	struct link_info link;
 	struct err why;
@@ -113,10 +115,10 @@ static int set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *
 
 	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link))
 		return err_set(err, ENODEV, "%s is gone", slave->name);
-	if (!same_mac(link.mac, mac)) {
-		r = change_mac(bond, slave, &link, mac, &why);
+	if (!slave_follow_same_mac(link.mac, mac)) {
+		r = slave_follow_change_mac(bond, slave, &link, mac, &why);
 		if (r)
-			return refused_mac(bond, slave, &link, r, why.text, err);
+			return slave_follow_refused_mac(bond, slave, &link, r, why.text, err);
 	}
 	memcpy(slave->mac, mac, XBOND_MAC_SIZE);
 	return 0;
@@ -128,12 +130,12 @@ int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err)
 	int r;
 
 	if (bond_pin(bond)->mac_policy == XBOND_MAC_FILTER) {
-		r = set_mac(bond, slave, slave->before.mac, err);
-		return r ? r : add_filter(bond, slave, err);
+		r = slave_follow_set_mac(bond, slave, slave->before.mac, err);
+		return r ? r : slave_follow_add_filter(bond, slave, err);
 	}
-	r = set_mac(bond, slave, bond_pin(bond)->mac, err);
+	r = slave_follow_set_mac(bond, slave, bond_pin(bond)->mac, err);
 	if (!r)
-		drop_filter(bond, slave);
+		slave_follow_drop_filter(bond, slave);
 	return r;
 }
 
@@ -163,7 +165,7 @@ void slave_follow_promisc(struct bond *bond, unsigned int slot)
 			    err.text);
 }
 
-static void follow_name(struct bond *bond, struct xbond_slave *slave, const char *name)
+static void slave_follow_name(struct bond *bond, struct xbond_slave *slave, const char *name)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 
@@ -176,22 +178,23 @@ static void follow_name(struct bond *bond, struct xbond_slave *slave, const char
 }
 
 /* Flags that the slave must have; others are its own affair. */
-static unsigned int needed_flags(const struct bond *bond)
+static unsigned int slave_follow_needed_flags(const struct bond *bond)
 {
 	return bond->promisc ? IFF_ALLMULTI | IFF_PROMISC : IFF_ALLMULTI;
 }
 
-static bool agrees(struct bond *bond, const struct xbond_slave *slave, const struct link_info *link)
+static bool slave_follow_agrees(struct bond *bond, const struct xbond_slave *slave,
+				const struct link_info *link)
 {
 	return link->mtu == bond_pin(bond)->mtu &&
-	       (!link->has_mac || same_mac(link->mac, slave->mac)) &&
-	       !(needed_flags(bond) & ~link->flags);
+	       (!link->has_mac || slave_follow_same_mac(link->mac, slave->mac)) &&
+	       !(slave_follow_needed_flags(bond) & ~link->flags);
 }
 
-static void keep_flags(struct bond *bond, const struct xbond_slave *slave,
-		       const struct link_info *link)
+static void slave_follow_keep_flags(struct bond *bond, const struct xbond_slave *slave,
+				    const struct link_info *link)
 {
-	unsigned int missing = needed_flags(bond) & ~link->flags;
+	unsigned int missing = slave_follow_needed_flags(bond) & ~link->flags;
 	struct err err;
 
 	if (!missing)
@@ -206,13 +209,15 @@ static void keep_flags(struct bond *bond, const struct xbond_slave *slave,
  * Somebody has changed on the slave what the bond decides: it is put back. The message may be old;
  * now counts.
  */
-static void keep_bond_values(struct bond *bond, unsigned int slot, const struct link_info *message)
+static void slave_follow_keep_bond_values(struct bond *bond, unsigned int slot,
+					  const struct link_info *message)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct link_info now, *link = &now;
 	struct err err;
 
-	if (agrees(bond, slave, message) || link_get(&bond->daemon->nl, -1, message->ifindex, &now))
+	if (slave_follow_agrees(bond, slave, message) ||
+	    link_get(&bond->daemon->nl, -1, message->ifindex, &now))
 		return;
 	if (link->mtu != bond_pin(bond)->mtu) {
 		log_notice("%s: MTU of %s is put back to %u", bond_pin(bond)->name, slave->name,
@@ -221,8 +226,8 @@ static void keep_bond_values(struct bond *bond, unsigned int slot, const struct 
 			log_warning("%s: MTU of %s: %s", bond_pin(bond)->name, slave->name,
 				    err.text);
 	}
-	keep_flags(bond, slave, link);
-	if (link->has_mac && !same_mac(link->mac, slave->mac)) {
+	slave_follow_keep_flags(bond, slave, link);
+	if (link->has_mac && !slave_follow_same_mac(link->mac, slave->mac)) {
 		log_notice("%s: MAC address of %s is put back", bond_pin(bond)->name, slave->name);
 		if (slave_follow_mac(bond, slot, &err))
 			log_warning("%s: %s", bond_pin(bond)->name, err.text);
@@ -233,10 +238,10 @@ void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_i
 {
 	carrier_message_take(bond, slot, link);
 	bond_slave(bond, slot)->carrier_changes = link->carrier_changes;
-	follow_name(bond, bond_slave(bond, slot), link->name);
+	slave_follow_name(bond, bond_slave(bond, slot), link->name);
 	bond->members[slot].speed_due = true;
 	poll_soon(bond);
-	keep_bond_values(bond, slot, link);
+	slave_follow_keep_bond_values(bond, slot, link);
 	slave_trouble_follow_master(bond, slot, link);
 	if (link->xdp_id != bond->members[slot].xdp_id)
 		xdp_check_slave(bond, slot);

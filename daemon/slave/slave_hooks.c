@@ -112,19 +112,20 @@ static void hooks_look_for_chains(struct bond *bond, unsigned int slot)
 
 static void hooks_on_frame(struct bond *bond, unsigned int slot);
 
-static void hooks_follow_witness(struct bond *bond, unsigned int slot)
+static void hooks_follow_strays(struct bond *bond, unsigned int slot)
 {
-	struct witness **witness = &bond->members[slot].hooks.witness;
+	struct stray_frames **strays = &bond->members[slot].hooks.strays;
 	bool wanted = rx_place_has_others(bond, slot) &&
 		      !hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING);
 
-	if (wanted && !*witness)
-		*witness = witness_new(bond->daemon->event, (int)bond_slave(bond, slot)->ifindex,
-				       hooks_on_frame, bond, slot);
+	if (wanted && !*strays)
+		*strays =
+			stray_frames_new(bond->daemon->event, (int)bond_slave(bond, slot)->ifindex,
+					 hooks_on_frame, bond, slot);
 	if (!wanted)
 		slave_hooks_end(bond, slot);
-	else if (*witness && bond->members[slot].hooks.moved)
-		witness_reset(*witness);
+	else if (*strays && bond->members[slot].hooks.moved)
+		stray_frames_reset(*strays);
 }
 
 static void hooks_follow_users(struct bond *bond, unsigned int slot)
@@ -157,7 +158,7 @@ void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
 	hooks_tell_unmet(bond, slot);
 	if (hooks_has_new_rules(bond, slot) || all || !hooks->known)
 		hooks_look_for_chains(bond, slot);
-	hooks_follow_witness(bond, slot);
+	hooks_follow_strays(bond, slot);
 	hooks->known = true;
 	hooks->noted = false;
 	if (!hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
@@ -174,9 +175,9 @@ static void hooks_on_frame(struct bond *bond, unsigned int slot)
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
 	slave_hooks_follow(bond, slot, true);
-	if (hooks->moved || !hooks->witness || !rx_place_is_attached(bond, slot)) {
-		if (hooks->witness)
-			witness_reset(hooks->witness);
+	if (hooks->moved || !hooks->strays || !rx_place_is_attached(bond, slot)) {
+		if (hooks->strays)
+			stray_frames_reset(hooks->strays);
 		return;
 	}
 	slave->trouble |= XBOND_TROUBLE_ENDING;
@@ -215,6 +216,6 @@ void slave_hooks_end(struct bond *bond, unsigned int slot)
 {
 	struct hooks *hooks = &bond->members[slot].hooks;
 
-	witness_free(hooks->witness);
-	hooks->witness = NULL;
+	stray_frames_free(hooks->strays);
+	hooks->strays = NULL;
 }

@@ -19,7 +19,7 @@ void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *go
 	log_notice("%s: slave %s %s", bond_pin(bond)->name, bond_slave(bond, slot)->name,
 		   moved ? "was moved to another namespace" : "has gone");
 	if (moved)
-		slave_restore_elsewhere(bond, slot, gone);
+		slave_restore_moved_away(bond, slot, gone);
 	else if (!gone) /* nobody said whether it was moved */
 		vlan_filter_close(bond, slot);
 	awaited_slave_lost(bond, slot);

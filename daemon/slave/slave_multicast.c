@@ -16,7 +16,7 @@
 #define TURN_NS (10 * NS_PER_MS) /* changes that take longer go on in the next turn, */
 #define TURN_LEAST 32		 /* but those of so many groups are never put off */
 
-struct group {
+struct multicast_group {
 	uint8_t mac[XBOND_MAC_SIZE];
 	bool wanted; /* bond0 listens to it, at this look */
 	bool missed; /* it did not at the last one */
@@ -41,9 +41,10 @@ struct look {
 };
 
 /* Unsorted, at the end; NULL: no memory. */
-static struct group *append(struct groups *groups, const uint8_t *mac)
+static struct multicast_group *slave_multicast_append(struct slave_multicast *groups,
+						      const uint8_t *mac)
 {
-	struct group *more;
+	struct multicast_group *more;
 
 	if (groups->count == groups->room) {
 		more = reallocarray(groups->group, 2 * groups->room + 16, sizeof(*more));
@@ -53,28 +54,28 @@ static struct group *append(struct groups *groups, const uint8_t *mac)
 		groups->room = 2 * groups->room + 16;
 	}
 	more = &groups->group[groups->count++];
-	*more = (struct group){ 0 };
+	*more = (struct multicast_group){ 0 };
 	memcpy(more->mac, mac, XBOND_MAC_SIZE);
 	return more;
 }
 
-static int by_mac(const void *left, const void *right)
+static int slave_multicast_by_mac(const void *left, const void *right)
 {
-	return memcmp(((const struct group *)left)->mac, ((const struct group *)right)->mac,
-		      XBOND_MAC_SIZE);
+	return memcmp(((const struct multicast_group *)left)->mac,
+		      ((const struct multicast_group *)right)->mac, XBOND_MAC_SIZE);
 }
 
 /* Sorts, and makes one of those with the same address. */
-static void fold(struct groups *groups)
+static void slave_multicast_fold(struct slave_multicast *groups)
 {
 	size_t kept = 0;
 
 	if (groups->count)
-		qsort(groups->group, groups->count, sizeof(*groups->group), by_mac);
+		qsort(groups->group, groups->count, sizeof(*groups->group), slave_multicast_by_mac);
 	for (size_t i = 0; i < groups->count; i++) {
-		struct group *from = &groups->group[i], *to = &groups->group[kept];
+		struct multicast_group *from = &groups->group[i], *to = &groups->group[kept];
 
-		if (!kept || by_mac(from, to - 1)) {
+		if (!kept || slave_multicast_by_mac(from, to - 1)) {
 			*to = *from;
 			kept++;
 			continue;
@@ -91,7 +92,7 @@ static void fold(struct groups *groups)
  * Slots in use, whatever their state is, and bond0, which has its number in another namespace when
  * it is away.
  */
-static void add_owners(struct look *look, struct bond *bond)
+static void slave_multicast_add_owners(struct look *look, struct bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
@@ -105,48 +106,49 @@ static void add_owners(struct look *look, struct bond *bond)
 			(struct owner){ .ifindex = (int)bond_pin(bond)->ifindex, .bond = bond };
 }
 
-static int by_ifindex(const void *left, const void *right)
+static int slave_multicast_by_ifindex(const void *left, const void *right)
 {
 	int a = ((const struct owner *)left)->ifindex, b = ((const struct owner *)right)->ifindex;
 
 	return (a > b) - (a < b);
 }
 
-static void find_owner(struct look *look, int ifindex)
+static void slave_multicast_find_owner(struct look *look, int ifindex)
 {
 	const struct owner wanted = { .ifindex = ifindex };
 
 	look->ifindex = ifindex;
-	look->owner = bsearch(&wanted, look->owners, look->count, sizeof(wanted), by_ifindex);
+	look->owner = bsearch(&wanted, look->owners, look->count, sizeof(wanted),
+			      slave_multicast_by_ifindex);
 	if (look->owner)
-		look->owner->bond->groups.seen |= look->owner->slot;
+		look->owner->bond->multicast.seen |= look->owner->slot;
 }
 
 /* Slaves have that of the slow protocols on their own account. */
-static void take(const struct multicast_entry *entry, void *arg)
+static void slave_multicast_take(const struct multicast_entry *entry, void *arg)
 {
 	const struct owner *owner;
 	struct look *look = arg;
-	struct group *group;
+	struct multicast_group *group;
 
 	if (entry->ifindex != look->ifindex)
-		find_owner(look, entry->ifindex);
+		slave_multicast_find_owner(look, entry->ifindex);
 	owner = look->owner;
 	if (!owner || (owner->slot && !entry->is_static) ||
 	    !memcmp(entry->mac, multicast_slow_protocols, XBOND_MAC_SIZE))
 		return;
-	group = append(&owner->bond->groups, entry->mac);
+	group = slave_multicast_append(&owner->bond->multicast, entry->mac);
 	if (group) {
 		group->wanted = !owner->slot;
 		group->there = owner->slot;
 	}
 }
 
-static void begin_look(struct look *look, struct bond *bond)
+static void slave_multicast_begin_look(struct look *look, struct bond *bond)
 {
-	struct groups *groups = &bond->groups;
+	struct slave_multicast *groups = &bond->multicast;
 
-	add_owners(look, bond);
+	slave_multicast_add_owners(look, bond);
 	groups->seen = 0;
 	for (size_t i = 0; i < groups->count; i++) {
 		groups->group[i].wanted = false;
@@ -155,7 +157,7 @@ static void begin_look(struct look *look, struct bond *bond)
 }
 
 /* From first on, count of them. 0 or -errno. */
-static int look_at(struct bond *first, size_t count)
+static int slave_multicast_look_at(struct bond *first, size_t count)
 {
 	struct look look = { .owners =
 				     calloc(count * (XBOND_MAX_SLAVES + 1), sizeof(struct owner)) };
@@ -165,29 +167,30 @@ static int look_at(struct bond *first, size_t count)
 	if (!look.owners)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++, bond = bond->next)
-		begin_look(&look, bond);
-	qsort(look.owners, look.count, sizeof(*look.owners), by_ifindex);
-	r = multicast_list(take, &look);
+		slave_multicast_begin_look(&look, bond);
+	qsort(look.owners, look.count, sizeof(*look.owners), slave_multicast_by_ifindex);
+	r = multicast_list(slave_multicast_take, &look);
 	bond = first;
 	for (size_t i = 0; i < count; i++, bond = bond->next)
-		fold(&bond->groups);
+		slave_multicast_fold(&bond->multicast);
 	free(look.owners);
 	return r;
 }
 
 /* False: more slots cannot be written down, so they must not join. */
-static bool record(struct bond *bond, struct group *group, uint64_t slots)
+static bool slave_multicast_record(struct bond *bond, struct multicast_group *group, uint64_t slots)
 {
 	bool fewer = !(slots & ~group->joined);
-	int r = slots == group->joined ? 0
-				       : groups_pin_write(bond->groups.pin_fd, group->mac, slots);
+	int r = slots == group->joined
+			? 0
+			: slave_multicast_pin_write(bond->multicast.pin_fd, group->mac, slots);
 
-	if (r && !fewer && !bond->groups.full) {
+	if (r && !fewer && !bond->multicast.full) {
 		log_warning("%s: its slaves do not join all of its multicast groups, because no "
 			    "more can be "
 			    "recorded (%s); they are allmulti",
 			    bond_pin(bond)->name, strerror(-r));
-		bond->groups.full = true;
+		bond->multicast.full = true;
 	}
 	if (r && !fewer)
 		return false;
@@ -196,12 +199,13 @@ static bool record(struct bond *bond, struct group *group, uint64_t slots)
 }
 
 /* On slots that are not on their lists: new ones, or ours that somebody has removed. */
-static void join(struct bond *bond, struct group *group, uint64_t slots)
+static void slave_multicast_join_group(struct bond *bond, struct multicast_group *group,
+				       uint64_t slots)
 {
-	struct groups *groups = &bond->groups;
+	struct slave_multicast *groups = &bond->multicast;
 	uint64_t missing = slots & groups->seen & ~group->there & ~groups->refusing, failed = 0;
 
-	if (!missing || !record(bond, group, group->joined | missing))
+	if (!missing || !slave_multicast_record(bond, group, group->joined | missing))
 		return;
 	crashpoint("group-recorded");
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
@@ -215,54 +219,56 @@ static void join(struct bond *bond, struct group *group, uint64_t slots)
 			groups->refusing |= slots_bit(slot);
 	}
 	crashpoint("group-joined");
-	record(bond, group, group->joined & ~failed);
+	slave_multicast_record(bond, group, group->joined & ~failed);
 }
 
-static void leave(struct bond *bond, struct group *group, uint64_t slots)
+static void slave_multicast_leave_group(struct bond *bond, struct multicast_group *group,
+					uint64_t slots)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (group->joined & slots & slots_bit(slot))
 			multicast_delete((int)bond_slave(bond, slot)->ifindex, group->mac);
 	crashpoint("group-left");
-	record(bond, group, group->joined & ~slots);
+	slave_multicast_record(bond, group, group->joined & ~slots);
 }
 
 /*
  * A group is left when it was missed twice: where devices come and go, the kernel's list may skip
  * some.
  */
-static void follow_group(struct bond *bond, struct group *group, uint64_t slots, bool may_leave)
+static void slave_multicast_follow_group(struct bond *bond, struct multicast_group *group,
+					 uint64_t slots, bool may_leave)
 {
 	if (group->wanted || (bond->away && group->joined)) {
 		group->missed = false;
-		join(bond, group, slots);
+		slave_multicast_join_group(bond, group, slots);
 	} else if (may_leave && group->missed) {
-		leave(bond, group, UINT64_MAX);
+		slave_multicast_leave_group(bond, group, UINT64_MAX);
 	} else if (may_leave) {
 		group->missed = true;
 	}
 }
 
-static void follow(struct bond *bond, uint64_t slots, bool may_leave)
+static void slave_multicast_follow_bond(struct bond *bond, uint64_t slots, bool may_leave)
 {
 	uint64_t until_ns = clock_now_ns() + TURN_NS;
-	struct groups *groups = &bond->groups;
+	struct slave_multicast *groups = &bond->multicast;
 	size_t kept = 0;
 
 	if (groups->pin_fd < 0)
 		slots = 0;
 	for (size_t i = 0; i < groups->count; i++) {
-		struct group *group = &groups->group[i];
+		struct multicast_group *group = &groups->group[i];
 
 		if (i < TURN_LEAST || clock_now_ns() < until_ns)
-			follow_group(bond, group, slots, may_leave);
+			slave_multicast_follow_group(bond, group, slots, may_leave);
 		if (group->joined)
 			groups->group[kept++] = *group;
 	}
 	groups->count = kept;
 }
 
-static uint64_t members(struct bond *bond)
+static uint64_t slave_multicast_members(struct bond *bond)
 {
 	uint64_t slots = 0;
 
@@ -271,72 +277,72 @@ static uint64_t members(struct bond *bond)
 	return slots;
 }
 
-void groups_follow(struct daemon *daemon)
+void slave_multicast_follow(struct daemon *daemon)
 {
 	size_t count = 0;
 
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		count++;
-	if (!count || look_at(daemon->bonds, count))
+	if (!count || slave_multicast_look_at(daemon->bonds, count))
 		return;
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		follow(bond, members(bond), true);
+		slave_multicast_follow_bond(bond, slave_multicast_members(bond), true);
 }
 
-void groups_join(struct bond *bond, uint64_t slots)
+void slave_multicast_join(struct bond *bond, uint64_t slots)
 {
-	if (slots && !look_at(bond, 1))
-		follow(bond, slots, false);
+	if (slots && !slave_multicast_look_at(bond, 1))
+		slave_multicast_follow_bond(bond, slots, false);
 }
 
 /* What a bondd has joined that kept no record. */
-static void guess(struct bond *bond)
+static void slave_multicast_guess(struct bond *bond)
 {
-	struct groups *groups = &bond->groups;
+	struct slave_multicast *groups = &bond->multicast;
 
-	if (look_at(bond, 1))
+	if (slave_multicast_look_at(bond, 1))
 		return;
 	for (size_t i = 0; i < groups->count; i++)
 		if (groups->group[i].wanted)
-			record(bond, &groups->group[i], groups->group[i].there);
+			slave_multicast_record(bond, &groups->group[i], groups->group[i].there);
 }
 
-static void recall(const uint8_t *mac, uint64_t slots, void *arg)
+static void slave_multicast_recall(const uint8_t *mac, uint64_t slots, void *arg)
 {
-	struct group *group = append(arg, mac);
+	struct multicast_group *group = slave_multicast_append(arg, mac);
 
 	if (group)
 		group->joined = slots;
 }
 
 /* The pin comes last: an empty one would say that there is nothing to leave. */
-static int make(struct bond *bond)
+static int slave_multicast_make(struct bond *bond)
 {
 	int r;
 
-	bond->groups.pin_fd = groups_pin_make();
-	if (bond->groups.pin_fd < 0)
-		return bond->groups.pin_fd;
-	guess(bond);
-	r = groups_pin_publish(bond->groups.pin_fd, bond->dataplane.pins.dir);
+	bond->multicast.pin_fd = slave_multicast_pin_make();
+	if (bond->multicast.pin_fd < 0)
+		return bond->multicast.pin_fd;
+	slave_multicast_guess(bond);
+	r = slave_multicast_pin_publish(bond->multicast.pin_fd, bond->dataplane.pins.dir);
 	if (r) {
-		close(bond->groups.pin_fd);
-		bond->groups.pin_fd = -1;
+		close(bond->multicast.pin_fd);
+		bond->multicast.pin_fd = -1;
 	}
 	return r;
 }
 
-void groups_open(struct bond *bond)
+void slave_multicast_open(struct bond *bond)
 {
-	struct groups *groups = &bond->groups;
-	int r = groups_pin_open(bond->dataplane.pins.dir);
+	struct slave_multicast *groups = &bond->multicast;
+	int r = slave_multicast_pin_open(bond->dataplane.pins.dir);
 
 	groups->pin_fd = r;
 	if (r >= 0) {
-		groups_pin_read(r, recall, groups);
-		fold(groups);
+		slave_multicast_pin_read(r, slave_multicast_recall, groups);
+		slave_multicast_fold(groups);
 	} else if (r == -ENOENT) {
-		r = make(bond);
+		r = slave_multicast_make(bond);
 	}
 	if (r < 0)
 		log_warning("%s: its slaves do not join its multicast groups: they cannot be "
@@ -344,25 +350,26 @@ void groups_open(struct bond *bond)
 			    bond_pin(bond)->name, strerror(-r));
 }
 
-void groups_leave(struct bond *bond, unsigned int slot)
+void slave_multicast_leave(struct bond *bond, unsigned int slot)
 {
-	for (size_t i = 0; i < bond->groups.count; i++)
-		if (bond->groups.group[i].joined & slots_bit(slot))
-			leave(bond, &bond->groups.group[i], slots_bit(slot));
-	bond->groups.refusing &= ~slots_bit(slot);
+	for (size_t i = 0; i < bond->multicast.count; i++)
+		if (bond->multicast.group[i].joined & slots_bit(slot))
+			slave_multicast_leave_group(bond, &bond->multicast.group[i],
+						    slots_bit(slot));
+	bond->multicast.refusing &= ~slots_bit(slot);
 }
 
-void groups_forget(struct bond *bond, unsigned int slot)
+void slave_multicast_forget(struct bond *bond, unsigned int slot)
 {
-	for (size_t i = 0; i < bond->groups.count; i++)
-		record(bond, &bond->groups.group[i],
-		       bond->groups.group[i].joined & ~slots_bit(slot));
-	bond->groups.refusing &= ~slots_bit(slot);
+	for (size_t i = 0; i < bond->multicast.count; i++)
+		slave_multicast_record(bond, &bond->multicast.group[i],
+				       bond->multicast.group[i].joined & ~slots_bit(slot));
+	bond->multicast.refusing &= ~slots_bit(slot);
 }
 
-void groups_free(struct bond *bond)
+void slave_multicast_free(struct bond *bond)
 {
-	if (bond->groups.pin_fd >= 0)
-		close(bond->groups.pin_fd);
-	free(bond->groups.group);
+	if (bond->multicast.pin_fd >= 0)
+		close(bond->multicast.pin_fd);
+	free(bond->multicast.group);
 }

@@ -14,18 +14,18 @@
  * A bond is made or adopted: opens the record, or makes it. A bond of an older bondd, which kept
  * none: taken for bondd's is what both bond0 and the slave listen to now.
  */
-void groups_open(struct bond *bond);
+void slave_multicast_open(struct bond *bond);
 /*
  * Twice a second, because the kernel does not tell: all bonds. One that is away keeps what it had.
  */
-void groups_follow(struct daemon *daemon);
+void slave_multicast_follow(struct daemon *daemon);
 /* At once, on these slots; none is left. */
-void groups_join(struct bond *bond, uint64_t slots);
+void slave_multicast_join(struct bond *bond, uint64_t slots);
 /* The slot's device is released: it leaves what bondd has put on its list. */
-void groups_leave(struct bond *bond, unsigned int slot);
+void slave_multicast_leave(struct bond *bond, unsigned int slot);
 /* The same where the device is gone, and its list with it. */
-void groups_forget(struct bond *bond, unsigned int slot);
+void slave_multicast_forget(struct bond *bond, unsigned int slot);
 /* The pin stays. */
-void groups_free(struct bond *bond);
+void slave_multicast_free(struct bond *bond);
 
 #endif

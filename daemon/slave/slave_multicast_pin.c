@@ -11,7 +11,7 @@
 
 #include "common/pin.h"
 
-static bool has_shape(int fd)
+static bool slave_multicast_pin_has_shape(int fd)
 {
 	struct bpf_map_info info = {};
 	uint32_t length = sizeof(info);
@@ -20,18 +20,18 @@ static bool has_shape(int fd)
 	       info.key_size == sizeof(struct xbond_group) && info.value_size == sizeof(uint64_t);
 }
 
-int groups_pin_open(const char *dir)
+int slave_multicast_pin_open(const char *dir)
 {
 	int fd = pin_open(dir, XBOND_PIN_GROUPS);
 
-	if (fd < 0 || has_shape(fd))
+	if (fd < 0 || slave_multicast_pin_has_shape(fd))
 		return fd;
 	close(fd);
 	return -EBADMSG;
 }
 
 /* Most bonds have a few groups: memory is taken as they come. */
-int groups_pin_make(void)
+int slave_multicast_pin_make(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_NO_PREALLOC);
 
@@ -39,14 +39,14 @@ int groups_pin_make(void)
 			      sizeof(uint64_t), XBOND_MAX_GROUPS, &options);
 }
 
-int groups_pin_publish(int fd, const char *dir)
+int slave_multicast_pin_publish(int fd, const char *dir)
 {
 	char path[PIN_PATH_SIZE];
 
 	return bpf_obj_pin(fd, pin_path(path, dir, XBOND_PIN_GROUPS));
 }
 
-int groups_pin_write(int fd, const uint8_t mac[XBOND_MAC_SIZE], uint64_t slots)
+int slave_multicast_pin_write(int fd, const uint8_t mac[XBOND_MAC_SIZE], uint64_t slots)
 {
 	struct xbond_group key = { 0 };
 
@@ -55,7 +55,7 @@ int groups_pin_write(int fd, const uint8_t mac[XBOND_MAC_SIZE], uint64_t slots)
 		     : bpf_map_delete_elem(fd, &key);
 }
 
-void groups_pin_read(int fd, groups_pin_visit visit, void *arg)
+void slave_multicast_pin_read(int fd, slave_multicast_pin_visit visit, void *arg)
 {
 	struct xbond_group key, *before = NULL;
 	uint64_t slots;

@@ -11,16 +11,16 @@
 #include "bpf/abi.h"
 
 /* A descriptor or -errno; -ENOENT: there is none, -EBADMSG: it is something else. */
-int groups_pin_open(const char *dir);
+int slave_multicast_pin_open(const char *dir);
 /* A new map, which has no pin yet: a descriptor or -errno. */
-int groups_pin_make(void);
+int slave_multicast_pin_make(void);
 /* 0 or -errno. */
-int groups_pin_publish(int fd, const char *dir);
+int slave_multicast_pin_publish(int fd, const char *dir);
 
 /* No slots: forgets the group. 0 or -errno; -E2BIG: the map is full. */
-int groups_pin_write(int fd, const uint8_t mac[XBOND_MAC_SIZE], uint64_t slots);
+int slave_multicast_pin_write(int fd, const uint8_t mac[XBOND_MAC_SIZE], uint64_t slots);
 
-typedef void (*groups_pin_visit)(const uint8_t *mac, uint64_t slots, void *arg);
-void groups_pin_read(int fd, groups_pin_visit visit, void *arg);
+typedef void (*slave_multicast_pin_visit)(const uint8_t *mac, uint64_t slots, void *arg);
+void slave_multicast_pin_read(int fd, slave_multicast_pin_visit visit, void *arg);
 
 #endif

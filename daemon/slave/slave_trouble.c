@@ -7,23 +7,23 @@
 #include "daemon/net/link_list.h"
 #include "daemon/slave/vlan_filter.h"
 
-static bool has(struct bond *bond, unsigned int slot, uint32_t trouble)
+static bool trouble_has(struct bond *bond, unsigned int slot, uint32_t trouble)
 {
 	return bond_slave(bond, slot)->trouble & trouble;
 }
 
-static void begin(struct bond *bond, unsigned int slot, uint32_t trouble)
+static void trouble_begin(struct bond *bond, unsigned int slot, uint32_t trouble)
 {
 	bond_slave(bond, slot)->trouble |= trouble;
 }
 
-static void end(struct bond *bond, unsigned int slot, uint32_t trouble, const char *what)
+static void trouble_end(struct bond *bond, unsigned int slot, uint32_t trouble, const char *what)
 {
 	bond_slave(bond, slot)->trouble &= ~trouble;
 	log_info("%s: slave %s %s", bond_pin(bond)->name, bond_slave(bond, slot)->name, what);
 }
 
-static void tell_master(struct bond *bond, const char *slave, int ifindex)
+static void trouble_tell_master(struct bond *bond, const char *slave, int ifindex)
 {
 	struct link_info master;
 
@@ -42,31 +42,32 @@ void slave_trouble_follow_master(struct bond *bond, unsigned int slot,
 {
 	struct link_info now;
 
-	if (!!message->master == has(bond, slot, XBOND_TROUBLE_MASTER) ||
+	if (!!message->master == trouble_has(bond, slot, XBOND_TROUBLE_MASTER) ||
 	    link_get(&bond->daemon->nl, -1, message->ifindex, &now) ||
-	    !!now.master == has(bond, slot, XBOND_TROUBLE_MASTER))
+	    !!now.master == trouble_has(bond, slot, XBOND_TROUBLE_MASTER))
 		return;
 	if (!now.master) {
-		end(bond, slot, XBOND_TROUBLE_MASTER, "is no port of another device any more");
+		trouble_end(bond, slot, XBOND_TROUBLE_MASTER,
+			    "is no port of another device any more");
 		return;
 	}
-	begin(bond, slot, XBOND_TROUBLE_MASTER);
-	tell_master(bond, bond_slave(bond, slot)->name, now.master);
+	trouble_begin(bond, slot, XBOND_TROUBLE_MASTER);
+	trouble_tell_master(bond, bond_slave(bond, slot)->name, now.master);
 }
 
-static void look_for_addresses(struct bond *bond, unsigned int slot)
+static void trouble_look_for_addresses(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	struct address first;
 	int count = address_list(&bond->daemon->nl, (int)slave->ifindex, &first, 1);
 
-	if (count < 0 || (count > 0) == has(bond, slot, XBOND_TROUBLE_ADDRESSES))
+	if (count < 0 || (count > 0) == trouble_has(bond, slot, XBOND_TROUBLE_ADDRESSES))
 		return;
 	if (!count) {
-		end(bond, slot, XBOND_TROUBLE_ADDRESSES, "has no IP addresses any more");
+		trouble_end(bond, slot, XBOND_TROUBLE_ADDRESSES, "has no IP addresses any more");
 		return;
 	}
-	begin(bond, slot, XBOND_TROUBLE_ADDRESSES);
+	trouble_begin(bond, slot, XBOND_TROUBLE_ADDRESSES);
 	log_warning("%s: slave %s has got an IP address (%s), which belongs on %s; 'ip addr del %s "
 		    "dev %s' "
 		    "removes it",
@@ -76,46 +77,48 @@ static void look_for_addresses(struct bond *bond, unsigned int slot)
 
 void slave_trouble_follow_address(struct bond *bond, unsigned int slot, bool gone)
 {
-	if (gone == has(bond, slot, XBOND_TROUBLE_ADDRESSES))
-		look_for_addresses(bond, slot);
+	if (gone == trouble_has(bond, slot, XBOND_TROUBLE_ADDRESSES))
+		trouble_look_for_addresses(bond, slot);
 }
 
-static bool is_upper(struct bond *bond, unsigned int slot, const struct link_info *link)
+static bool trouble_is_upper(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
 	int ifindex = (int)bond_slave(bond, slot)->ifindex;
 
 	return link_is_on(link, ifindex) && !vlan_filter_is_opener(link, ifindex);
 }
 
-static void look_for_uppers(struct bond *bond, unsigned int slot, const struct link_list *links)
+static void trouble_look_for_uppers(struct bond *bond, unsigned int slot,
+				    const struct link_list *links)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	const struct link_info *upper = NULL;
 
 	for (size_t i = 0; i < links->count && !upper; i++)
-		if (is_upper(bond, slot, &links->link[i]))
+		if (trouble_is_upper(bond, slot, &links->link[i]))
 			upper = &links->link[i];
-	if (!upper == !has(bond, slot, XBOND_TROUBLE_UPPERS))
+	if (!upper == !trouble_has(bond, slot, XBOND_TROUBLE_UPPERS))
 		return;
 	if (!upper) {
-		end(bond, slot, XBOND_TROUBLE_UPPERS, "has no devices on it any more");
+		trouble_end(bond, slot, XBOND_TROUBLE_UPPERS, "has no devices on it any more");
 		return;
 	}
-	begin(bond, slot, XBOND_TROUBLE_UPPERS);
+	trouble_begin(bond, slot, XBOND_TROUBLE_UPPERS);
 	log_warning("%s: %s (%s) was made on slave %s, where it receives nothing; remove it, or "
 		    "make it on %s",
 		    bond_pin(bond)->name, upper->name, upper->kind, slave->name,
 		    bond_pin(bond)->name);
 }
 
-static void look_at_uppers(struct bond *bond, unsigned int first_slot, unsigned int end_slot)
+static void trouble_look_at_uppers(struct bond *bond, unsigned int first_slot,
+				   unsigned int end_slot)
 {
 	struct link_list links;
 
 	if (!link_list_read(&bond->daemon->nl, &links))
 		for (unsigned int slot = first_slot; slot < end_slot; slot++)
 			if (bond_is_member(bond, slot))
-				look_for_uppers(bond, slot, &links);
+				trouble_look_for_uppers(bond, slot, &links);
 	link_list_free(&links);
 }
 
@@ -123,14 +126,14 @@ void slave_trouble_follow_upper(struct bond *bond, const struct link_info *upper
 {
 	int slot = bond_slot_by_ifindex(bond, upper->lower);
 
-	if (slot >= 0 && is_upper(bond, (unsigned int)slot, upper) &&
-	    gone == has(bond, (unsigned int)slot, XBOND_TROUBLE_UPPERS))
-		look_at_uppers(bond, (unsigned int)slot, (unsigned int)slot + 1);
+	if (slot >= 0 && trouble_is_upper(bond, (unsigned int)slot, upper) &&
+	    gone == trouble_has(bond, (unsigned int)slot, XBOND_TROUBLE_UPPERS))
+		trouble_look_at_uppers(bond, (unsigned int)slot, (unsigned int)slot + 1);
 }
 
 void slave_trouble_look(struct bond *bond)
 {
 	bond_for_each_member (bond, slot)
-		look_for_addresses(bond, slot);
-	look_at_uppers(bond, 0, XBOND_MAX_SLAVES);
+		trouble_look_for_addresses(bond, slot);
+	trouble_look_at_uppers(bond, 0, XBOND_MAX_SLAVES);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/idle.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/net/features.h"
@@ -27,18 +28,20 @@ struct list {
 	size_t max;   /* 0: any number */
 };
 
-static void opener_name(char name[XBOND_NAME_SIZE], int ifindex, const struct vlan *vlan)
+static void vlan_filter_opener_name(char name[XBOND_NAME_SIZE], int ifindex,
+				    const struct vlan *vlan)
 {
 	snprintf(name, XBOND_NAME_SIZE, OPENER_PREFIX "%s%d.%u",
 		 vlan->protocol == ETH_P_8021AD ? "s" : "", ifindex, vlan->id);
 }
 
 /* By name: a slave that was moved has left its openers here. */
-static bool is_opener(const struct link_info *link, int ifindex, const struct vlan *vlan)
+static bool vlan_filter_is_opener_of(const struct link_info *link, int ifindex,
+				     const struct vlan *vlan)
 {
 	char name[XBOND_NAME_SIZE];
 
-	opener_name(name, ifindex, vlan);
+	vlan_filter_opener_name(name, ifindex, vlan);
 	return !strcmp(link->name, name);
 }
 
@@ -46,22 +49,22 @@ bool vlan_filter_is_opener(const struct link_info *link, int slave_ifindex)
 {
 	const struct vlan vlan = { .id = (uint16_t)link->vlan_id, .protocol = link->vlan_protocol };
 
-	return link->vlan_id >= 0 && is_opener(link, slave_ifindex, &vlan);
+	return link->vlan_id >= 0 && vlan_filter_is_opener_of(link, slave_ifindex, &vlan);
 }
 
-static bool is_wanted(const struct list *list, const struct link_info *link)
+static bool vlan_filter_is_wanted(const struct list *list, const struct link_info *link)
 {
 	return list->openers ? vlan_filter_is_opener(link, list->lower)
 			     : link_is_vlan_on(link, list->lower);
 }
 
-static void collect(const struct link_info *link, void *arg)
+static void vlan_filter_collect(const struct link_info *link, void *arg)
 {
 	struct vlan vlan = { .id = (uint16_t)link->vlan_id, .protocol = link->vlan_protocol };
 	struct list *list = arg;
 	struct vlan *more;
 
-	if (!is_wanted(list, link) || (list->max && list->count == list->max))
+	if (!vlan_filter_is_wanted(list, link) || (list->max && list->count == list->max))
 		return;
 	more = realloc(list->vlan, (list->count + 1) * sizeof(*more));
 	if (!more)
@@ -71,23 +74,24 @@ static void collect(const struct link_info *link, void *arg)
 }
 
 /* The VLANs of bond0 in the namespace it is in. */
-static struct list list_vlans(struct bond *bond)
+static struct list vlan_filter_list_vlans(struct bond *bond)
 {
 	struct list list = { .lower = (int)bond_pin(bond)->ifindex,
 			     .max = bond->away ? AWAY_MAX : 0 };
 
-	link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, collect, &list);
+	link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, vlan_filter_collect, &list);
 	return list;
 }
 
-static bool filters(struct bond *bond, const struct xbond_slave *slave, const char *name)
+static bool vlan_filter_has_feature(struct bond *bond, const struct xbond_slave *slave,
+				    const char *name)
 {
 	struct feature feature;
 
 	return !feature_get(&bond->daemon->ethtool, slave->name, name, &feature) && feature.active;
 }
 
-static void open_one(struct bond *bond, unsigned int slot, const struct vlan *vlan)
+static void vlan_filter_open_one(struct bond *bond, unsigned int slot, const struct vlan *vlan)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	char name[XBOND_NAME_SIZE];
@@ -101,7 +105,7 @@ static void open_one(struct bond *bond, unsigned int slot, const struct vlan *vl
 	struct err err;
 	int r;
 
-	opener_name(name, (int)slave->ifindex, vlan);
+	vlan_filter_opener_name(name, (int)slave->ifindex, vlan);
 	if (!link_get_by_name(&bond->daemon->nl, name, &there))
 		return;
 	lro_hold(bond, slot, XBOND_SLAVE_LRO_VLAN);
@@ -109,38 +113,40 @@ static void open_one(struct bond *bond, unsigned int slot, const struct vlan *vl
 	if (r && r != -EEXIST)
 		log_warning("%s: VLAN %u does not pass the filter of %s: %s", bond_pin(bond)->name,
 			    vlan->id, slave->name, err.text);
+	idle_turn();
 }
 
-static void close_one(struct bond *bond, unsigned int slot, const struct vlan *vlan)
+static void vlan_filter_close_one(struct bond *bond, unsigned int slot, const struct vlan *vlan)
 {
 	char name[XBOND_NAME_SIZE];
 	struct link_info opener;
 
-	opener_name(name, (int)bond_slave(bond, slot)->ifindex, vlan);
+	vlan_filter_opener_name(name, (int)bond_slave(bond, slot)->ifindex, vlan);
 	if (!link_get_by_name(&bond->daemon->nl, name, &opener) && opener.vlan_id == vlan->id)
 		link_delete(&bond->daemon->nl, opener.ifindex, NULL);
 	bond->members[slot].openers_seen = false;
+	idle_turn();
 }
 
-static void open_all(struct bond *bond, unsigned int slot, const struct list *list)
+static void vlan_filter_open_all(struct bond *bond, unsigned int slot, const struct list *list)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	bool customer, service;
 
 	if (list->count == 0)
 		return;
-	customer = filters(bond, slave, FEATURE_VLAN_FILTER);
-	service = filters(bond, slave, FEATURE_VLAN_STAG_FILTER);
+	customer = vlan_filter_has_feature(bond, slave, FEATURE_VLAN_FILTER);
+	service = vlan_filter_has_feature(bond, slave, FEATURE_VLAN_STAG_FILTER);
 	for (size_t i = 0; i < list->count; i++)
 		if (list->vlan[i].protocol == ETH_P_8021AD ? service : customer)
-			open_one(bond, slot, &list->vlan[i]);
+			vlan_filter_open_one(bond, slot, &list->vlan[i]);
 }
 
 /*
  * True when the slave filters no 802.1Q VLANs any more. Drivers that filter 802.1ad cannot be told
  * not to.
  */
-static bool turn_off(struct bond *bond, struct xbond_slave *slave)
+static bool vlan_filter_turn_off(struct bond *bond, struct xbond_slave *slave)
 {
 	const struct ethtool *ethtool = &bond->daemon->ethtool;
 	struct feature feature;
@@ -151,7 +157,7 @@ static bool turn_off(struct bond *bond, struct xbond_slave *slave)
 		return false;
 	slave->before.flags |= XBOND_SLAVE_HAD_VLAN_FILTER;
 	return feature_set(ethtool, slave->name, FEATURE_VLAN_FILTER, false) >= 0 &&
-	       !filters(bond, slave, FEATURE_VLAN_FILTER);
+	       !vlan_filter_has_feature(bond, slave, FEATURE_VLAN_FILTER);
 }
 
 void vlan_filter_open(struct bond *bond, unsigned int slot)
@@ -159,27 +165,28 @@ void vlan_filter_open(struct bond *bond, unsigned int slot)
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct list list;
 
-	if (turn_off(bond, slave) && !filters(bond, slave, FEATURE_VLAN_STAG_FILTER))
+	if (vlan_filter_turn_off(bond, slave) &&
+	    !vlan_filter_has_feature(bond, slave, FEATURE_VLAN_STAG_FILTER))
 		return;
-	list = list_vlans(bond);
-	open_all(bond, slot, &list);
+	list = vlan_filter_list_vlans(bond);
+	vlan_filter_open_all(bond, slot, &list);
 	free(list.vlan);
 }
 
-static struct list list_openers(struct bond *bond, unsigned int slot)
+static struct list vlan_filter_list_openers(struct bond *bond, unsigned int slot)
 {
 	struct list list = { .lower = (int)bond_slave(bond, slot)->ifindex, .openers = true };
 
-	link_visit(&bond->daemon->nl, -1, collect, &list);
+	link_visit(&bond->daemon->nl, -1, vlan_filter_collect, &list);
 	return list;
 }
 
 void vlan_filter_close(struct bond *bond, unsigned int slot)
 {
-	struct list list = list_openers(bond, slot);
+	struct list list = vlan_filter_list_openers(bond, slot);
 
 	for (size_t i = 0; i < list.count; i++)
-		close_one(bond, slot, &list.vlan[i]);
+		vlan_filter_close_one(bond, slot, &list.vlan[i]);
 	free(list.vlan);
 }
 
@@ -200,12 +207,14 @@ void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool go
 
 	if (bond->away || (gone && link->new_nsid >= 0))
 		return;
-	collect(link, &list);
+	vlan_filter_collect(link, &list);
 	bond_for_each_member (bond, slot) {
 		if (!gone)
-			open_all(bond, slot, &list);
+			vlan_filter_open_all(bond, slot, &list);
 		else if (list.count)
-			close_one(bond, slot, &list.vlan[0]);
+			vlan_filter_close_one(bond, slot, &list.vlan[0]);
+		if (list.count)
+			idle_turn();
 	}
 	free(list.vlan);
 }
@@ -218,7 +227,7 @@ void vlan_filter_tidy(struct bond *bond)
 
 		if (*seen || !(bond_slave(bond, slot)->before.flags & XBOND_SLAVE_LRO_VLAN))
 			continue;
-		list = list_openers(bond, slot);
+		list = vlan_filter_list_openers(bond, slot);
 		*seen = list.count;
 		if (!*seen)
 			lro_let_go(bond, slot, XBOND_SLAVE_LRO_VLAN);
@@ -228,9 +237,9 @@ void vlan_filter_tidy(struct bond *bond)
 
 void vlan_filter_sync(struct bond *bond)
 {
-	struct list list = list_vlans(bond);
+	struct list list = vlan_filter_list_vlans(bond);
 
 	bond_for_each_member (bond, slot)
-		open_all(bond, slot, &list);
+		vlan_filter_open_all(bond, slot, &list);
 	free(list.vlan);
 }

@@ -27,7 +27,7 @@ int xdp_gro_want(struct bond *bond, struct err *err)
 	return r < 0 ? err_set(err, -r, "%s takes no GRO: %s", pin->name, strerror(-r)) : 0;
 }
 
-static bool some_receive_by_xdp(struct bond *bond)
+static bool xdp_gro_some_receive_by_xdp(struct bond *bond)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
@@ -43,7 +43,7 @@ void xdp_gro_keep(struct bond *bond)
 	struct err err;
 	bool lost;
 
-	if (bond->away || !some_receive_by_xdp(bond))
+	if (bond->away || !xdp_gro_some_receive_by_xdp(bond))
 		return;
 	lost = !feature_get(&bond->daemon->ethtool, name, FEATURE_GRO, &gro) && !gro.active;
 	if (lost && !bond->gro_lost)
@@ -59,7 +59,7 @@ void xdp_gro_restore(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 
-	if (!pin->gro_was_off || some_receive_by_xdp(bond))
+	if (!pin->gro_was_off || xdp_gro_some_receive_by_xdp(bond))
 		return;
 	if (!bond->away)
 		feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, false);

@@ -25,18 +25,18 @@
 
 #define TIDY_NS (1000 * NS_PER_MS) /* that who takes programs off may need for their pins */
 
-static void slave_pin(char path[PIN_PATH_SIZE], struct bond *bond, unsigned int slot)
+static void xdp_slave_pin(char path[PIN_PATH_SIZE], struct bond *bond, unsigned int slot)
 {
 	snprintf(path, PIN_PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_RX "%u", bond->dataplane.pins.dir,
 		 slot);
 }
 
-static void tx_pin(char path[PIN_PATH_SIZE], struct bond *bond)
+static void xdp_tx_pin(char path[PIN_PATH_SIZE], struct bond *bond)
 {
 	snprintf(path, PIN_PATH_SIZE, "%s/" XBOND_PIN_LINK_XDP_TX, bond->dataplane.pins.dir);
 }
 
-static const char *reason(int r)
+static const char *xdp_reason(int r)
 {
 	switch (-r) {
 	case EOPNOTSUPP: return "its driver has no native XDP";
@@ -50,7 +50,7 @@ static const char *reason(int r)
  * Loads it and attaches it by a link: alone, native or not at all, for generic XDP is slower than
  * TC.
  */
-static int attach_link(struct xdp_object *object, int ifindex, const char *pin, struct err *err)
+static int xdp_attach_link(struct xdp_object *object, int ifindex, const char *pin, struct err *err)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = XDP_FLAGS_DRV_MODE);
 	int program_fd = xdp_object_load(object, err), link_fd, r;
@@ -60,7 +60,7 @@ static int attach_link(struct xdp_object *object, int ifindex, const char *pin, 
 	link_fd = bpf_link_create(program_fd, ifindex, BPF_XDP, &options);
 	close(program_fd);
 	if (link_fd < 0)
-		return err_set(err, -link_fd, "%s", reason(link_fd));
+		return err_set(err, -link_fd, "%s", xdp_reason(link_fd));
 	unlink(pin);
 	r = bpf_obj_pin(link_fd, pin);
 	close(link_fd);
@@ -68,7 +68,7 @@ static int attach_link(struct xdp_object *object, int ifindex, const char *pin, 
 }
 
 /* False: there is no link. */
-static bool detach(const char *pin)
+static bool xdp_detach(const char *pin)
 {
 	int link_fd = bpf_obj_get(pin);
 
@@ -81,18 +81,18 @@ static bool detach(const char *pin)
 }
 
 /* port_ifindex 0: it is told later (xdp_gate.h). */
-static int attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role,
-			uint32_t port_ifindex, struct err *err)
+static int xdp_attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role,
+			    uint32_t port_ifindex, struct err *err)
 {
 	int ifindex = (int)bond_slave(bond, slot)->ifindex, r;
 	struct xdp_object *object;
 	char pin[PIN_PATH_SIZE];
 
-	slave_pin(pin, bond, slot);
+	xdp_slave_pin(pin, bond, slot);
 	r = xdp_object_open(&object, bond->dataplane.pins.dir, role, ifindex, port_ifindex, err);
 	if (r)
 		return r;
-	r = attach_link(object, ifindex, pin, err);
+	r = xdp_attach_link(object, ifindex, pin, err);
 	xdp_object_close(object);
 	return r;
 }
@@ -101,9 +101,9 @@ static int attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role
  * A veth keeps VLAN tags beside the frame, whatever its features say: a program that can see
  * them is bound to the device, and no dispatcher calls it.
  */
-static int attach_veth(struct bond *bond, unsigned int slot, struct err *err)
+static int xdp_attach_veth(struct bond *bond, unsigned int slot, struct err *err)
 {
-	int r = attach_alone(bond, slot, XDP_ROLE_RX_TAGS, bond_pin(bond)->port_ifindex, err);
+	int r = xdp_attach_alone(bond, slot, XDP_ROLE_RX_TAGS, bond_pin(bond)->port_ifindex, err);
 
 	if (!r)
 		log_warning(
@@ -113,24 +113,24 @@ static int attach_veth(struct bond *bond, unsigned int slot, struct err *err)
 	return r;
 }
 
-static bool unpin_dispatched(struct bond *bond, const struct xbond_slave *slave)
+static bool xdp_unpin_dispatched(struct bond *bond, const struct xbond_slave *slave)
 {
 	return xdp_dispatcher_pins_remove((int)slave->ifindex, bond->dataplane.pins.counters_fd);
 }
 
 /* And whatever a bondd that died in the midst of it has left of it. */
-static int clear_dispatcher(struct bond *bond, const struct xbond_slave *slave)
+static int xdp_clear_dispatcher(struct bond *bond, const struct xbond_slave *slave)
 {
 	int r = xdp_dispatcher_remove((int)slave->ifindex);
 
 	if (!r)
-		unpin_dispatched(bond, slave);
+		xdp_unpin_dispatched(bond, slave);
 	return r;
 }
 
-static int leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
+static int xdp_leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
 {
-	int r = clear_dispatcher(bond, slave);
+	int r = xdp_clear_dispatcher(bond, slave);
 
 	if (r)
 		log_warning("%s: libxdp's dispatcher of %s keeps a place for us: %s",
@@ -139,7 +139,7 @@ static int leave_dispatcher(struct bond *bond, const struct xbond_slave *slave)
 }
 
 /* Only now is it known that the driver takes the program, which has let everything pass so far. */
-static int take_over(struct bond *bond, unsigned int slot, struct err *err)
+static int xdp_take_over(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	uint32_t port_ifindex = bond_pin(bond)->port_ifindex;
@@ -148,7 +148,7 @@ static int take_over(struct bond *bond, unsigned int slot, struct err *err)
 
 	if (r)
 		return r;
-	slave_pin(pin, bond, slot);
+	xdp_slave_pin(pin, bond, slot);
 	r = access(pin, F_OK) ? xdp_dispatcher_open((int)slave->ifindex, port_ifindex)
 			      : xdp_gate_open_link(pin, port_ifindex);
 	return r ? err_set(err, -r, "its XDP program does not find %s: %s",
@@ -156,7 +156,7 @@ static int take_over(struct bond *bond, unsigned int slot, struct err *err)
 		 : 0;
 }
 
-static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
+static int xdp_attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct err why;
@@ -164,9 +164,9 @@ static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 
 	/* Some drivers turn it off for XDP, and not on again. */
 	lro_hold(bond, slot, XBOND_SLAVE_HAD_LRO);
-	clear_dispatcher(bond, slave);
+	xdp_clear_dispatcher(bond, slave);
 	beside = xdp_dispatcher_add(bond->dataplane.pins.dir, (int)slave->ifindex, &why);
-	r = beside ? attach_alone(bond, slot, XDP_ROLE_RX, 0, err) : 0;
+	r = beside ? xdp_attach_alone(bond, slot, XDP_ROLE_RX, 0, err) : 0;
 	if (r)
 		return r == -EBUSY
 			       ? err_set(err, EBUSY, "it has an XDP program already; %s", why.text)
@@ -175,10 +175,10 @@ static int attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 		log_info("%s: %s is not shared with other XDP programs: %s", bond_pin(bond)->name,
 			 slave->name, why.text);
 	crashpoint("xdp-closed");
-	return take_over(bond, slot, err);
+	return xdp_take_over(bond, slot, err);
 }
 
-static bool is_veth(struct bond *bond, unsigned int slot)
+static bool xdp_is_veth(struct bond *bond, unsigned int slot)
 {
 	struct link_info link;
 
@@ -186,22 +186,22 @@ static bool is_veth(struct bond *bond, unsigned int slot)
 	       !strcmp(link.kind, "veth");
 }
 
-static int attach_slave(struct bond *bond, unsigned int slot, struct err *err)
+static int xdp_attach_slave(struct bond *bond, unsigned int slot, struct err *err)
 {
-	bool veth = is_veth(bond, slot);
+	bool veth = xdp_is_veth(bond, slot);
 	char pin[PIN_PATH_SIZE];
 	int r = veth ? 0 : xdp_nic_check(bond, bond_slave(bond, slot), err);
 
 	if (r)
 		return r;
-	slave_pin(pin, bond, slot);
-	detach(pin); /* somebody may have, and left the link */
+	xdp_slave_pin(pin, bond, slot);
+	xdp_detach(pin); /* somebody may have, and left the link */
 	/* From here on there may be something to undo. */
 	bond_slave(bond, slot)->rx_hook = XBOND_RX_XDP;
 	crashpoint("xdp-recorded");
 	r = xdp_gro_want(bond, err);
 	if (!r)
-		r = veth ? attach_veth(bond, slot, err) : attach_nic(bond, slot, err);
+		r = veth ? xdp_attach_veth(bond, slot, err) : xdp_attach_nic(bond, slot, err);
 	crashpoint("xdp-attached");
 	return r;
 }
@@ -211,8 +211,8 @@ void xdp_release_slave(struct bond *bond, unsigned int slot)
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	char pin[PIN_PATH_SIZE];
 
-	slave_pin(pin, bond, slot);
-	if (slave->rx_hook == XBOND_RX_XDP && !detach(pin) && leave_dispatcher(bond, slave))
+	xdp_slave_pin(pin, bond, slot);
+	if (slave->rx_hook == XBOND_RX_XDP && !xdp_detach(pin) && xdp_leave_dispatcher(bond, slave))
 		/* It goes on by XDP, and is asked again when rx_hook is set or bondd starts. */
 		return;
 	xdp_nic_restore(bond, slot);
@@ -225,12 +225,13 @@ bool xdp_release_moved(struct bond *bond, unsigned int slot)
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	char pin[PIN_PATH_SIZE];
 
-	slave_pin(pin, bond, slot);
-	return slave->rx_hook == XBOND_RX_XDP && !detach(pin) && unpin_dispatched(bond, slave);
+	xdp_slave_pin(pin, bond, slot);
+	return slave->rx_hook == XBOND_RX_XDP && !xdp_detach(pin) &&
+	       xdp_unpin_dispatched(bond, slave);
 }
 
 /* False: there is none, or one that somebody has detached. */
-static bool has_link(const char *pin)
+static bool xdp_has_link(const char *pin)
 {
 	struct bpf_link_info info = { 0 };
 	uint32_t size = sizeof(info);
@@ -245,32 +246,33 @@ static bool has_link(const char *pin)
 }
 
 /* 1 or 0; -errno: nobody can tell. */
-static int is_attached(struct bond *bond, unsigned int slot)
+static int xdp_is_attached(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	char pin[PIN_PATH_SIZE];
 
-	slave_pin(pin, bond, slot);
+	xdp_slave_pin(pin, bond, slot);
 	if (slave->rx_hook != XBOND_RX_XDP)
 		return 0;
-	return access(pin, F_OK) ? xdp_dispatcher_has((int)slave->ifindex) : has_link(pin);
+	return access(pin, F_OK) ? xdp_dispatcher_has((int)slave->ifindex) : xdp_has_link(pin);
 }
 
 /*
  * A checksum that the stack of a veth's peer left to be done is lost by XDP, and TC filters are
  * passed by: only for who asks by name.
  */
-static uint32_t wanted_hook(struct bond *bond, unsigned int slot)
+static uint32_t xdp_wanted_hook(struct bond *bond, unsigned int slot)
 {
 	uint32_t wanted = bond_pin(bond)->rx_hook;
 
-	return wanted == XBOND_RX_AUTO && (rx_place_has_others(bond, slot) || is_veth(bond, slot))
+	return wanted == XBOND_RX_AUTO &&
+			       (rx_place_has_others(bond, slot) || xdp_is_veth(bond, slot))
 		       ? XBOND_RX_TC
 		       : wanted;
 }
 
 /* The number of the device's native XDP program, whoever's it is; 0: none, or not known. */
-static uint32_t program_on(struct bond *bond, const struct xbond_slave *slave)
+static uint32_t xdp_program_on(struct bond *bond, const struct xbond_slave *slave)
 {
 	struct link_info link;
 
@@ -278,11 +280,11 @@ static uint32_t program_on(struct bond *bond, const struct xbond_slave *slave)
 }
 
 /* Of a bond whose pins were removed by hand: it would go on, and drop what it takes. */
-static void remove_orphan(struct bond *bond, const struct xbond_slave *slave)
+static void xdp_remove_orphan(struct bond *bond, const struct xbond_slave *slave)
 {
-	if (!program_on(bond, slave) || xdp_dispatcher_has((int)slave->ifindex) <= 0)
+	if (!xdp_program_on(bond, slave) || xdp_dispatcher_has((int)slave->ifindex) <= 0)
 		return;
-	if (!leave_dispatcher(bond, slave))
+	if (!xdp_leave_dispatcher(bond, slave))
 		log_notice("%s: an XDP program that a bond has left on %s is taken off",
 			   bond_pin(bond)->name, slave->name);
 }
@@ -291,24 +293,24 @@ static void remove_orphan(struct bond *bond, const struct xbond_slave *slave)
  * Those that pass by themselves, and that the driver has no part in, are asked for again whenever
  * bondd starts.
  */
-static bool is_lasting(int r)
+static bool xdp_is_lasting(int r)
 {
 	return r != -EBUSY && r != -EEXIST && r != -ENOLCK && r != -ETIMEDOUT && r != -EXDEV;
 }
 
-static int keep_attached(struct bond *bond, unsigned int slot, struct err *err)
+static int xdp_keep_attached(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	int attached = is_attached(bond, slot), r;
+	int attached = xdp_is_attached(bond, slot), r;
 
 	if (attached < 0) /* nobody can tell: then it stays as it is */
 		return 0;
 	if (attached)
-		return is_veth(bond, slot) ? 0 : take_over(bond, slot, err);
+		return xdp_is_veth(bond, slot) ? 0 : xdp_take_over(bond, slot, err);
 	if (slave->before.flags & XBOND_SLAVE_XDP_REFUSED)
 		return err_set(err, EALREADY, "it was refused before");
-	r = attach_slave(bond, slot, err);
-	if (r && is_lasting(r))
+	r = xdp_attach_slave(bond, slot, err);
+	if (r && xdp_is_lasting(r))
 		slave->before.flags |= XBOND_SLAVE_XDP_REFUSED;
 	return r;
 }
@@ -316,11 +318,11 @@ static int keep_attached(struct bond *bond, unsigned int slot, struct err *err)
 bool xdp_is_settled(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
-	bool by_xdp = wanted_hook(bond, slot) != XBOND_RX_TC;
+	bool by_xdp = xdp_wanted_hook(bond, slot) != XBOND_RX_TC;
 
 	if (by_xdp && slave->before.flags & XBOND_SLAVE_XDP_REFUSED)
 		return true;
-	return by_xdp == (slave->rx_hook == XBOND_RX_XDP && program_on(bond, slave));
+	return by_xdp == (slave->rx_hook == XBOND_RX_XDP && xdp_program_on(bond, slave));
 }
 
 void xdp_yield(struct bond *bond, unsigned int slot)
@@ -333,8 +335,8 @@ void xdp_yield(struct bond *bond, unsigned int slot)
 
 bool xdp_is_gentle(struct bond *bond, unsigned int slot)
 {
-	return is_veth(bond, slot) || (wanted_hook(bond, slot) != XBOND_RX_TC &&
-				       xdp_nic_check(bond, bond_slave(bond, slot), NULL));
+	return xdp_is_veth(bond, slot) || (xdp_wanted_hook(bond, slot) != XBOND_RX_TC &&
+					   xdp_nic_check(bond, bond_slave(bond, slot), NULL));
 }
 
 bool xdp_ask_again(struct bond *bond, unsigned int slot)
@@ -349,21 +351,21 @@ bool xdp_ask_again(struct bond *bond, unsigned int slot)
 int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
-	uint32_t wanted = wanted_hook(bond, slot);
+	uint32_t wanted = xdp_wanted_hook(bond, slot);
 	struct err err;
 	int r;
 
 	if (wanted == XBOND_RX_TC && slave->rx_hook == XBOND_RX_TC) {
-		remove_orphan(bond, slave);
+		xdp_remove_orphan(bond, slave);
 		return 0;
 	}
 	if (wanted == XBOND_RX_TC) {
 		xdp_release_slave(bond, slot);
 		return 0;
 	}
-	r = keep_attached(bond, slot, &err);
+	r = xdp_keep_attached(bond, slot, &err);
 	if (!r) {
-		bond->members[slot].xdp_id = program_on(bond, slave);
+		bond->members[slot].xdp_id = xdp_program_on(bond, slave);
 		bond->members[slot].xdp_gone_ns = 0;
 		return 0;
 	}
@@ -393,7 +395,7 @@ void xdp_check_slave(struct bond *bond, unsigned int slot)
 	    link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ||
 	    (member->xdp_id && member->xdp_id == link.xdp_id))
 		return;
-	attached = link.xdp_id ? is_attached(bond, slot) : 0;
+	attached = link.xdp_id ? xdp_is_attached(bond, slot) : 0;
 	if (attached < 0)
 		return;
 	member->xdp_id = attached ? link.xdp_id : 0;
@@ -418,19 +420,19 @@ int xdp_follow_tx(struct bond *bond, struct err *err)
 	struct xdp_object *object;
 	int r;
 
-	tx_pin(path, bond);
+	xdp_tx_pin(path, bond);
 	if (!pin->xdp_tx) {
-		detach(path);
+		xdp_detach(path);
 		return 0;
 	}
-	if (has_link(path))
+	if (xdp_has_link(path))
 		return 0;
-	detach(path); /* somebody may have, and left the link */
+	xdp_detach(path); /* somebody may have, and left the link */
 	r = xdp_object_open(&object, bond->dataplane.pins.dir, XDP_ROLE_TX, 0, pin->port_ifindex,
 			    err);
 	if (r)
 		return r;
-	r = attach_link(object, (int)pin->port_ifindex, path, &why);
+	r = xdp_attach_link(object, (int)pin->port_ifindex, path, &why);
 	xdp_object_close(object);
 	return r ? err_set(err, -r, "xdp_tx: cannot attach to %s: %s", pin->port_name, why.text)
 		 : 0;
@@ -442,8 +444,8 @@ void xdp_check_tx(struct bond *bond)
 	char path[PIN_PATH_SIZE];
 	struct err err;
 
-	tx_pin(path, bond);
-	if (!pin->xdp_tx || access(path, F_OK) || has_link(path) || xdp_follow_tx(bond, &err))
+	xdp_tx_pin(path, bond);
+	if (!pin->xdp_tx || access(path, F_OK) || xdp_has_link(path) || xdp_follow_tx(bond, &err))
 		return;
 	attach_check_count(bond, XBOND_MAX_SLAVES);
 	log_warning("%s: somebody has taken the XDP program off %s; it is put back", pin->name,

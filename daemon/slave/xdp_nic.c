@@ -28,7 +28,7 @@ int xdp_nic_check(struct bond *bond, const struct xbond_slave *slave, struct err
  * For a driver without XDP the kernel says EOPNOTSUPP itself; if xdp_nic_check() knows that it has
  * some, the driver did.
  */
-static bool may_be_mtu(const struct xbond_slave *slave, int r)
+static bool xdp_nic_may_be_mtu(const struct xbond_slave *slave, int r)
 {
 	uint64_t features;
 
@@ -40,7 +40,7 @@ int xdp_nic_explain(struct bond *bond, const struct xbond_slave *slave, int r, s
 {
 	uint32_t mtu = bond_pin(bond)->mtu;
 
-	if (mtu <= ETH_DATA_LEN || !may_be_mtu(slave, r))
+	if (mtu <= ETH_DATA_LEN || !xdp_nic_may_be_mtu(slave, r))
 		return r;
 	return err_set(err, EMSGSIZE, "its driver takes no XDP program at MTU %u (%s)", mtu,
 		       strerror(-r));

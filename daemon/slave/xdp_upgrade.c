@@ -25,7 +25,7 @@ static struct {
 	struct xdp_identity identity;
 } build[XDP_ROLE_COUNT];
 
-static int load(const struct spot *spot, struct err *err)
+static int xdp_upgrade_load(const struct spot *spot, struct err *err)
 {
 	struct xdp_object *object;
 	int r = xdp_object_open(&object, spot->bond->dataplane.pins.dir, spot->role, spot->ifindex,
@@ -41,7 +41,7 @@ static int load(const struct spot *spot, struct err *err)
 	return r;
 }
 
-static bool is_current(const struct spot *spot, int program_fd)
+static bool xdp_upgrade_is_current(const struct spot *spot, int program_fd)
 {
 	struct xdp_identity identity;
 
@@ -50,25 +50,25 @@ static bool is_current(const struct spot *spot, int program_fd)
 	       !memcmp(&identity, &build[spot->role].identity, sizeof(identity));
 }
 
-static int update(const struct spot *spot, int link_fd, int old_fd, struct err *err)
+static int xdp_upgrade_update(const struct spot *spot, int link_fd, int old_fd, struct err *err)
 {
 	LIBBPF_OPTS(bpf_link_update_opts, options, .flags = BPF_F_REPLACE,
 		    .old_prog_fd = (__u32)old_fd);
 	int new_fd, r = 0;
 
-	if (is_current(spot, old_fd))
+	if (xdp_upgrade_is_current(spot, old_fd))
 		return 0;
-	new_fd = load(spot, err);
+	new_fd = xdp_upgrade_load(spot, err);
 	if (new_fd < 0)
 		return new_fd;
-	if (!is_current(spot, old_fd))
+	if (!xdp_upgrade_is_current(spot, old_fd))
 		r = bpf_link_update(link_fd, new_fd, &options);
 	close(new_fd);
 	return r < 0 ? err_set(err, -r, "%s", strerror(-r)) : 0;
 }
 
 /* The program of the link; the caller's to close. What it is called tells its role on a slave. */
-static int attached_program(int link_fd, enum xdp_role *role)
+static int xdp_upgrade_attached_program(int link_fd, enum xdp_role *role)
 {
 	struct bpf_link_info link = {};
 	struct bpf_prog_info program = {};
@@ -84,31 +84,31 @@ static int attached_program(int link_fd, enum xdp_role *role)
 	return fd;
 }
 
-static void tell(const struct spot *spot, int r, const struct err *err)
+static void xdp_upgrade_tell(const struct spot *spot, int r, const struct err *err)
 {
 	if (r)
 		log_warning("%s: the XDP program of another build stays on %s: %s",
 			    bond_pin(spot->bond)->name, spot->device, err->text);
 }
 
-static void upgrade_link(struct spot *spot, int link_fd)
+static void xdp_upgrade_link(struct spot *spot, int link_fd)
 {
-	int old_fd = attached_program(link_fd, &spot->role);
+	int old_fd = xdp_upgrade_attached_program(link_fd, &spot->role);
 	struct err err;
 
 	if (old_fd < 0)
 		return;
-	tell(spot, update(spot, link_fd, old_fd, &err), &err);
+	xdp_upgrade_tell(spot, xdp_upgrade_update(spot, link_fd, old_fd, &err), &err);
 	close(old_fd);
 }
 
-static void upgrade_dispatched(const struct spot *spot)
+static void xdp_upgrade_dispatched(const struct spot *spot)
 {
 	struct err err;
 	int r = 0;
 
 	if (!build[XDP_ROLE_RX].known) {
-		r = load(spot, &err);
+		r = xdp_upgrade_load(spot, &err);
 		if (r >= 0)
 			close(r);
 	}
@@ -116,7 +116,7 @@ static void upgrade_dispatched(const struct spot *spot)
 		r = xdp_dispatcher_upgrade(spot->bond->dataplane.pins.dir, spot->ifindex,
 					   bond_pin(spot->bond)->port_ifindex,
 					   &build[XDP_ROLE_RX].identity, &err);
-	tell(spot, r, &err);
+	xdp_upgrade_tell(spot, r, &err);
 }
 
 void xdp_upgrade_slave(struct bond *bond, unsigned int slot)
@@ -132,10 +132,10 @@ void xdp_upgrade_slave(struct bond *bond, unsigned int slot)
 		 slot);
 	link_fd = bpf_obj_get(pin);
 	if (link_fd < 0) {
-		upgrade_dispatched(&spot);
+		xdp_upgrade_dispatched(&spot);
 		return;
 	}
-	upgrade_link(&spot, link_fd);
+	xdp_upgrade_link(&spot, link_fd);
 	close(link_fd);
 }
 
@@ -150,6 +150,6 @@ void xdp_upgrade_tx(struct bond *bond)
 	link_fd = bpf_obj_get(path);
 	if (link_fd < 0)
 		return;
-	upgrade_link(&spot, link_fd);
+	xdp_upgrade_link(&spot, link_fd);
 	close(link_fd);
 }

@@ -87,7 +87,7 @@ class Host(Namespace):
 
     def ping_bondd(self):
         try:
-            answer = self.request(b'{"method": "ping"}\n', timeout=PATIENCE)
+            answer = self.request(b'{"method": "ping"}\n', timeout=5 * PATIENCE)
         except OSError:
             return False
         return bool(answer) and answer["ok"]
@@ -195,6 +195,8 @@ class Host(Namespace):
         return "\n".join(parts)
 
     def remove(self):
+        if SANITIZERS and self.bondd:
+            end(self.bondd)  # leaks are looked for at an orderly end only
         super().remove()
         shutil.rmtree(self.bpf_dir, ignore_errors=True)
         shutil.rmtree(self.dir, ignore_errors=True)

@@ -128,7 +128,7 @@ static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, 
 		world_fail(system->world, "frame of %zu octets", length);
 	world_send(system->world, end_of(system, slot), frame);
 	if (frame[14] == 1)
-		slowio_hold_sent(&system->port[slot].sent, frame, system->world->now_ns);
+		lacp_thread_hold_sent(&system->port[slot].sent, frame, system->world->now_ns);
 }
 
 static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
@@ -193,8 +193,8 @@ static void run_after(struct system *system, bool configured)
 	system->deadline_ns = lacp_run(&system->lacp, system->world->now_ns);
 	check_run(system->world, system, before, configured);
 	for (unsigned int slot = 0; slot < system->ports; slot++)
-		slowio_hold_follow(&system->port[slot].hold, &system->lacp, slot,
-				   &system->port[slot].sent);
+		lacp_thread_hold_follow(&system->port[slot].hold, &system->lacp, slot,
+					&system->port[slot].sent);
 }
 
 static void run(struct system *system)
@@ -231,7 +231,7 @@ void world_system(struct world *world, int index, char name, unsigned int ports,
 		port->peer = NOWHERE;
 		port->config = default_port(index, slot);
 		lacp_port_add(&system->lacp, slot, &port->config, world->now_ns);
-		slowio_hold_begin(&port->hold);
+		lacp_thread_hold_begin(&port->hold);
 	}
 	run(system);
 }
@@ -295,7 +295,7 @@ void world_port_remove(struct world *world, struct end end)
 		return;
 	}
 	lacp_port_remove(&system->lacp, end.slot, world->now_ns);
-	slowio_hold_clear(&port->hold, &port->sent);
+	lacp_thread_hold_clear(&port->hold, &port->sent);
 	run(system);
 }
 
@@ -307,7 +307,7 @@ void world_port_add(struct world *world, struct end end)
 	port->refused = false;
 	port->said_ns = 0;
 	memset(port->sent_ns, 0, sizeof(port->sent_ns)); /* another device: it has sent nothing */
-	slowio_hold_begin(&port->hold);
+	lacp_thread_hold_begin(&port->hold);
 	if (lacp_port_add(&world->system[end.system].lacp, end.slot, &port->config, world->now_ns))
 		world_fail(world, "port refused");
 	run(&world->system[end.system]);
@@ -456,11 +456,11 @@ static void note_words(struct world *world, struct end to, const uint8_t *octets
 
 static void receive(struct system *system, const struct xbond_pdu *pdu)
 {
-	if (!slowio_hold_is_outdated(&system->port[pdu->slot].hold, pdu))
+	if (!lacp_thread_hold_is_outdated(&system->port[pdu->slot].hold, pdu))
 		lacp_receive(&system->lacp, pdu->slot, pdu->frame, pdu->length, pdu->received_ns);
 }
 
-/* As slowio_bond_new() does it. */
+/* As lacp_thread_bond_new() does it. */
 static void adopt(struct world *world, struct system *system)
 {
 	uint64_t used = system->saved.used;
@@ -468,10 +468,10 @@ static void adopt(struct world *world, struct system *system)
 	for (unsigned int slot = 0; slot < system->ports; slot++) {
 		struct port *port = &system->port[slot];
 
-		slowio_hold_adopt(&port->hold, &port->sent);
+		lacp_thread_hold_adopt(&port->hold, &port->sent);
 		if (!port->exists) {
 			used &= ~(UINT64_C(1) << slot);
-			slowio_hold_clear(&port->hold, &port->sent);
+			lacp_thread_hold_clear(&port->hold, &port->sent);
 		}
 	}
 	lacp_init(&system->lacp, &system->saved.state.config, &outputs, system);
@@ -485,7 +485,7 @@ static void adopt(struct world *world, struct system *system)
 	}
 	system->waiting = 0;
 	for (unsigned int slot = 0; slot < system->ports; slot++)
-		slowio_hold_end(&system->port[slot].hold, &system->lacp, slot);
+		lacp_thread_hold_end(&system->port[slot].hold, &system->lacp, slot);
 }
 
 void world_back(struct world *world, int index)

@@ -40,11 +40,11 @@ struct port {
 	bool collecting, distributing;
 	uint64_t sent_ns[LACP_TX_LIMIT]; /* LACPDUs, oldest first, also those sent on hold */
 	struct lacp_port_config config;
-	struct xbond_hold hold;	 /* its entry in the programs' map */
-	struct slowio_sent sent; /* what its daemon remembers for that */
-	uint64_t timer_ns;	 /* its timer there; 0: does not run */
-	bool refused;		 /* the partner's last words were that it is not in sync */
-	uint64_t said_ns;	 /* when it said them */
+	struct xbond_hold hold;	      /* its entry in the programs' map */
+	struct lacp_thread_sent sent; /* what its daemon remembers for that */
+	uint64_t timer_ns;	      /* its timer there; 0: does not run */
+	bool refused;		      /* the partner's last words were that it is not in sync */
+	uint64_t said_ns;	      /* when it said them */
 	/* check.c: */
 	uint64_t lost_ns[3]; /* the last LACPDUs that got lost one by one, oldest first */
 	/* When PDUs of the link may last have been lost, or a daemon was away. */

@@ -172,6 +172,8 @@ static void send_packets(const struct options *options)
 	}
 	printf("{\"sent\": %llu, \"failed\": %llu}\n", (unsigned long long)sent,
 	       (unsigned long long)failed);
+	free(fds);
+	free(data);
 }
 
 static int receiving_socket(const struct options *options)
@@ -283,6 +285,8 @@ static void receive_packets(const struct options *options)
 			break;
 	}
 	print_reception(&reception);
+	free(reception.seen);
+	free(reception.next_of_flow);
 }
 
 static const struct option long_options[] = {

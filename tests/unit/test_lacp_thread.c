@@ -17,7 +17,7 @@
 
 #define OTHERS (XBOND_F_NETKIT | XBOND_F_QUEUE_IDS)
 
-static struct slowio_bond bond;
+static struct lacp_thread_bond bond;
 static struct xbond_table table;
 static struct xbond_hold hold[XBOND_MAX_SLAVES];
 static struct xbond_lacp pinned;
@@ -46,12 +46,12 @@ static void masks_are_as_the_thread_has_them_now(void **state)
 	(void)state;
 	bond.distributing = 0x5;
 	bond.collecting = 0xd;
-	slowio_bond_publish(&bond, 0x7, 0xf, SLOWIO_PAIR_OPEN);
+	lacp_thread_bond_publish(&bond, 0x7, 0xf, LACP_THREAD_PAIR_OPEN);
 	assert_int_equal(table.tx_mask, 0x5);
 	assert_int_equal(table.rx_mask, 0xd);
-	slowio_bond_publish(&bond, 0x1, 0x7,
-			    /* Tx waits for the plan; slot 3 is no member any more. */
-			    SLOWIO_PAIR_OPEN);
+	lacp_thread_bond_publish(&bond, 0x1, 0x7,
+				 /* Tx waits for the plan; slot 3 is no member any more. */
+				 LACP_THREAD_PAIR_OPEN);
 	assert_int_equal(table.tx_mask, 0x1);
 	assert_int_equal(table.rx_mask, 0x5);
 }
@@ -62,11 +62,11 @@ static void a_port_that_leaves_receives_as_long_as_it_lingers(void **state)
 	(void)state;
 	bond.distributing = bond.collecting = 0x1;
 	bond.lingering = 0x6;
-	slowio_bond_publish(&bond, 0x3, 0x3, SLOWIO_PAIR_OPEN);
+	lacp_thread_bond_publish(&bond, 0x3, 0x3, LACP_THREAD_PAIR_OPEN);
 	assert_int_equal(table.tx_mask, 0x1);
 	assert_int_equal(table.rx_mask, 0x3);
 	bond.lingering = 0;
-	slowio_bond_publish(&bond, 0x3, 0x3, SLOWIO_PAIR_OPEN);
+	lacp_thread_bond_publish(&bond, 0x3, 0x3, LACP_THREAD_PAIR_OPEN);
 	assert_int_equal(table.rx_mask, 0x1);
 }
 
@@ -75,11 +75,11 @@ static void what_the_programs_took_out_stays_out(void **state)
 	(void)state;
 	bond.distributing = bond.collecting = 0x3;
 	hold[1].ended = XBOND_HOLD_SILENT;
-	slowio_bond_publish(&bond, 0x3, 0x3, SLOWIO_PAIR_OPEN);
+	lacp_thread_bond_publish(&bond, 0x3, 0x3, LACP_THREAD_PAIR_OPEN);
 	assert_int_equal(table.tx_mask, 0x1);
 	assert_int_equal(table.rx_mask, 0x1);
 	hold[1].ended = XBOND_HOLD_GOES_ON;
-	slowio_bond_publish(&bond, 0x3, 0x3, SLOWIO_PAIR_OPEN);
+	lacp_thread_bond_publish(&bond, 0x3, 0x3, LACP_THREAD_PAIR_OPEN);
 	assert_int_equal(table.tx_mask, 0x3);
 }
 
@@ -87,22 +87,22 @@ static void only_two_flags_are_ours(void **state)
 {
 	static const struct {
 		uint64_t collecting;
-		enum slowio_pair pair;
+		enum lacp_thread_pair pair;
 		uint32_t flags;
 	} table_of_cases[] = {
-		{ 0x0, SLOWIO_PAIR_AROUND, 0 },
-		{ 0x1, SLOWIO_PAIR_AROUND, 0 }, /* min_links */
-		{ 0x3, SLOWIO_PAIR_AROUND, XBOND_F_CARRIER | XBOND_F_OPENING },
-		{ 0x3, SLOWIO_PAIR_OPEN, XBOND_F_CARRIER },
-		{ 0x3, SLOWIO_PAIR_CLOSED, XBOND_F_CARRIER },
-		{ 0x1, SLOWIO_PAIR_OPEN, 0 },
+		{ 0x0, LACP_THREAD_PAIR_AROUND, 0 },
+		{ 0x1, LACP_THREAD_PAIR_AROUND, 0 }, /* min_links */
+		{ 0x3, LACP_THREAD_PAIR_AROUND, XBOND_F_CARRIER | XBOND_F_OPENING },
+		{ 0x3, LACP_THREAD_PAIR_OPEN, XBOND_F_CARRIER },
+		{ 0x3, LACP_THREAD_PAIR_CLOSED, XBOND_F_CARRIER },
+		{ 0x1, LACP_THREAD_PAIR_OPEN, 0 },
 	};
 
 	(void)state;
 	bond.sys.state.config.min_links = 2;
 	for (unsigned int i = 0; i < sizeof(table_of_cases) / sizeof(*table_of_cases); i++) {
 		bond.collecting = table_of_cases[i].collecting;
-		slowio_bond_publish(&bond, 0, 0x3, table_of_cases[i].pair);
+		lacp_thread_bond_publish(&bond, 0, 0x3, table_of_cases[i].pair);
 		assert_int_equal(table.flags, OTHERS | table_of_cases[i].flags);
 	}
 }
@@ -115,11 +115,11 @@ static void the_carrier_does_not_change_while_xdp_chooses(void **state)
 {
 	(void)state;
 	table.flags = XBOND_F_XDP_TX | XBOND_F_CARRIER;
-	slowio_bond_publish(&bond, 0, 0x1, SLOWIO_PAIR_OPEN);
+	lacp_thread_bond_publish(&bond, 0, 0x1, LACP_THREAD_PAIR_OPEN);
 	assert_int_equal(table.flags, XBOND_F_XDP_TX | XBOND_F_CARRIER);
 	table.flags = XBOND_F_XDP_TX;
 	bond.collecting = 0x1;
-	slowio_bond_publish(&bond, 0, 0x1, SLOWIO_PAIR_AROUND);
+	lacp_thread_bond_publish(&bond, 0, 0x1, LACP_THREAD_PAIR_AROUND);
 	assert_int_equal(table.flags, XBOND_F_XDP_TX);
 }
 
@@ -147,8 +147,8 @@ static int begin_with_port(void **state)
 	close(fd);
 	if (!bond.ring)
 		return 0;
-	slowio_bond_start(&bond, 0, &config);
-	return slowio_bond_set_port(&bond, 0, 1, &port);
+	lacp_thread_bond_start(&bond, 0, &config);
+	return lacp_thread_bond_set_port(&bond, 0, 1, &port);
 }
 
 static int end_with_port(void **state)
@@ -179,7 +179,7 @@ static void an_absence_is_seen_whenever_it_was(void **state)
 	hold[0].ended = XBOND_HOLD_SILENT;
 	bond.has_news = false;
 	table.lacp_heartbeat_ns = now_ns - 600 * NS_PER_MS;
-	slowio_bond_run(&bond, now_ns - 300 * NS_PER_MS);
+	lacp_thread_bond_run(&bond, now_ns - 300 * NS_PER_MS);
 	assert_int_equal(hold[0].ended, XBOND_HOLD_GOES_ON);
 	assert_true(bond.has_news);
 	assert_true(table.lacp_heartbeat_ns >= now_ns);

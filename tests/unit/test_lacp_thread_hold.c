@@ -8,7 +8,7 @@
 #include "daemon/lacp_thread/lacp_thread_hold.h"
 
 static struct xbond_hold hold;
-static struct slowio_sent sent;
+static struct lacp_thread_sent sent;
 
 static const struct xbond_hold_words *words(void)
 {
@@ -17,7 +17,7 @@ static const struct xbond_hold_words *words(void)
 
 static void follow(void)
 {
-	slowio_hold_follow(&hold, &lacp.sys, 0, &sent);
+	lacp_thread_hold_follow(&hold, &lacp.sys, 0, &sent);
 }
 
 static int set_up(void **state)
@@ -25,9 +25,9 @@ static int set_up(void **state)
 	(void)state;
 	memset(&hold, 0, sizeof(hold));
 	memset(&sent, 0, sizeof(sent));
-	slowio_hold_begin(&hold);
+	lacp_thread_hold_begin(&hold);
 	bring_up(1);
-	slowio_hold_sent(&sent, lacp.frame, T0 + LACP_SECOND);
+	lacp_thread_hold_sent(&sent, lacp.frame, T0 + LACP_SECOND);
 	follow();
 	return 0;
 }
@@ -97,7 +97,7 @@ static void what_is_read_and_sent_waits_for_the_machines(void **state)
 	(void)state;
 	pdu.actor.key = 8;
 	receive_only(&pdu, T0 + 2 * LACP_SECOND);
-	slowio_hold_sent(&sent, other, T0 + 2 * LACP_SECOND);
+	lacp_thread_hold_sent(&sent, other, T0 + 2 * LACP_SECOND);
 	assert_memory_equal(&hold, &before, sizeof(before));
 	lacp_run(&lacp.sys, T0 + 2 * LACP_SECOND);
 	assert_memory_equal(&hold, &before, sizeof(before));
@@ -128,7 +128,7 @@ static void the_next_bondd_knows_what_was_sent(void **state)
 
 	(void)state;
 	memset(&sent, 0xff, sizeof(sent));
-	slowio_hold_adopt(&hold, &sent);
+	lacp_thread_hold_adopt(&hold, &sent);
 	follow();
 	assert_memory_equal(&hold, &before, sizeof(before));
 }
@@ -138,9 +138,9 @@ static void what_is_cleared_is_gone(void **state)
 	static const struct xbond_hold nothing;
 
 	(void)state;
-	slowio_hold_clear(&hold, &sent);
+	lacp_thread_hold_clear(&hold, &sent);
 	assert_memory_equal(&hold, &nothing, sizeof(hold));
-	slowio_hold_begin(&hold);
+	lacp_thread_hold_begin(&hold);
 	assert_int_equal(words()->silence_ns, LACP_LONG_TIMEOUT_TIME);
 	follow();
 	assert_false(words()->holding);
@@ -153,7 +153,7 @@ static void end_hold(uint32_t ended, uint32_t withheld)
 	hold.ended = ended;
 	hold.withheld = withheld;
 	hold.hurried = 1;
-	slowio_hold_end(&hold, &lacp.sys, 0);
+	lacp_thread_hold_end(&hold, &lacp.sys, 0);
 	assert_int_equal(hold.heard_ns | hold.ended | hold.withheld | hold.hurried, 0);
 	lacp_run(&lacp.sys, T0 + 50 * LACP_SECOND);
 }

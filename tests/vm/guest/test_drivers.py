@@ -215,7 +215,12 @@ def test_lacp_one_at_a_time(wired, shows, kind):
         to = Stream(made.near, made.far, rate=200, flows=16)
         back = Stream(made.far, made.near, to="10.0.0.1", rate=200, flows=16, port=9001)
         to.flow_on(100)
+        dropped = {slave["name"]: slave["rx_dropped"] for slave in made.near.show()["slaves"]}
         made.near.ctl("set", "bond0", "rx_hook", "auto")
+        if xdp:  # the first has left; what its partner sent meanwhile was still taken
+            first = wait_for(lambda: [slave for slave in made.near.show()["slaves"]
+                                      if slave["rx_hook"] == "xdp"], "the first change", 20)[0]
+            assert first["rx_dropped"] == dropped[first["name"]]
         expected = ["xdp", "xdp"] if xdp else ["tc", "tc"]
         wait_for(lambda: hooks(made.near) == expected and distributing() == 2, "both to be changed",
                  60)
@@ -224,9 +229,9 @@ def test_lacp_one_at_a_time(wired, shows, kind):
         print("lost, there and back:", *((result["lost"], result["gaps"]) for result in results))
         assert made.near.carrier_changes("bond0") == carrier
         assert [slave["link_failures"] for slave in made.near.show()["slaves"]] == [0, 0]
-        # Some while a port leaves and joins, until the partner has seen it. All at once it was 2.4
-        # s of both directions: 480.
-        assert max(result["lost"] for result in results) <= 120, results
+        # Some while a port joins: kernel bonding sends on it before it says so. All at once it was
+        # 2.4 s of both directions: 480.
+        assert max(result["lost"] for result in results) <= 80, results
 
 
 @kinds("igb")
