@@ -240,13 +240,23 @@ void lifecycle_gone(struct bond *bond)
 	lifecycle_end(bond);
 }
 
-/* The bond had taken the MAC of its first slave, which then did not become one. */
+static bool lifecycle_has_members(struct bond *bond)
+{
+	bond_for_each_member (bond, slot)
+		return true;
+	return false;
+}
+
+/*
+ * The bond had taken the MAC of its first slave, which then did not become one. Others may have
+ * been added with it; each of them is restored later.
+ */
 static void lifecycle_take_back_mac(struct bond *bond, unsigned int slot)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 
-	if (slave->state == XBOND_SLOT_ENSLAVING && bond_slave_count(bond) == 1 &&
+	if (slave->state == XBOND_SLOT_ENSLAVING && !lifecycle_has_members(bond) &&
 	    !memcmp(pin->mac, slave->before.mac, XBOND_MAC_SIZE))
 		device_set_mac(bond, pin->random_mac, NULL);
 }
