@@ -100,22 +100,22 @@ static __always_inline __u64 hash_of(void *context)
 }
 
 /* The verifier loses the bound that the compiler knows. */
-static __always_inline __u32 bounded(__u32 slot)
+static __always_inline __u32 tx_bounded(__u32 slot)
 {
 	asm volatile("" : "+r"(slot));
 	return slot & (XBOND_MAX_SLAVES - 1);
 }
 
-static __always_inline int send(__u32 slot, __u32 length)
+static __always_inline int tx_send(__u32 slot, __u32 length)
 {
 	if (slot >= XBOND_MAX_SLAVES)
 		return TC_ACT_SHOT;
 	choose_count(slot, length);
-	return bpf_redirect(table.ifindex[bounded(slot)], 0);
+	return bpf_redirect(table.ifindex[tx_bounded(slot)], 0);
 }
 
 /* Sends a clone to every slave of mask except the lowest, which gets the packet itself. */
-__noinline int broadcast(struct __sk_buff *skb, __u64 mask)
+__noinline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
 {
 	__u64 others = mask & (mask - 1);
 	__u32 length = skb->len;
@@ -126,10 +126,10 @@ __noinline int broadcast(struct __sk_buff *skb, __u64 mask)
 		choose_count(slot, length);
 		bpf_clone_redirect(skb, table.ifindex[slot], 0);
 	}
-	return send(select_lowest(mask), length);
+	return tx_send(select_lowest(mask), length);
 }
 
-static __always_inline int is_neighbour_message(struct __sk_buff *skb)
+static __always_inline int tx_is_neighbour_message(struct __sk_buff *skb)
 {
 	struct neighbour_headers headers;
 
@@ -145,7 +145,7 @@ static __always_inline int is_neighbour_message(struct __sk_buff *skb)
  * Redirects to the chosen slave, or drops the packet if no slave may transmit; never passes it.
  * asked: the slot that the packet's queue_mapping asks for, or SELECT_NONE.
  */
-static __always_inline int transmit(struct __sk_buff *skb, __u32 asked)
+static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked)
 {
 	__u64 mask = select_mask();
 	__u32 length = skb->len, slot;
@@ -153,13 +153,13 @@ static __always_inline int transmit(struct __sk_buff *skb, __u32 asked)
 	if (!mask)
 		return TC_ACT_SHOT;
 	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1)
-		return send(asked, length);
-	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR && is_neighbour_message(skb))
-		return broadcast(skb, mask);
+		return tx_send(asked, length);
+	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR && tx_is_neighbour_message(skb))
+		return tx_broadcast(skb, mask);
 	slot = choose_slot(skb, hash_of, mask, length);
 	if (slot < XBOND_MAX_SLAVES)
-		return send(slot, length);
-	return slot == CHOOSE_ALL ? broadcast(skb, mask) : TC_ACT_SHOT;
+		return tx_send(slot, length);
+	return slot == CHOOSE_ALL ? tx_broadcast(skb, mask) : TC_ACT_SHOT;
 }
 
 /*
@@ -181,8 +181,8 @@ SEC("tc")
 int xbond_egress(struct __sk_buff *skb)
 {
 	if (path_is_direct())
-		return transmit(skb,
-				queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE);
+		return tx_transmit(skb,
+				   queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE);
 	/* A veth clears skb->priority; xbond_port restores as much as fits. */
 	if (queue_ids_used())
 		skb->tc_index = queue_before_crossing(skb->queue_mapping, skb->priority);
@@ -193,7 +193,7 @@ int xbond_egress(struct __sk_buff *skb)
 }
 
 /* A netkit keeps skb->priority, so only queue_ids need to cross. */
-static __always_inline int crossing_is_ours(void)
+static __always_inline int tx_crossing_is_ours(void)
 {
 	return (READ_ONCE(table.flags) & (XBOND_F_NETKIT | XBOND_F_QUEUE_IDS)) != XBOND_F_NETKIT;
 }
@@ -203,7 +203,7 @@ int xbond_port(struct __sk_buff *skb)
 {
 	__u32 crossed = skb->tc_index, asked = SELECT_NONE;
 
-	if (crossed && crossing_is_ours()) {
+	if (crossed && tx_crossing_is_ours()) {
 		if (crossed & QUEUE_CROSSING && queue_ids_used()) {
 			asked = QUEUE_SLOT(crossed);
 			crossed &= 0xff;
@@ -211,7 +211,7 @@ int xbond_port(struct __sk_buff *skb)
 		skb->priority = crossed;
 		skb->tc_index = 0;
 	}
-	return transmit(skb, asked);
+	return tx_transmit(skb, asked);
 }
 
 enum rx_verdict { RX_TO_BOND, RX_SLOW, RX_STAY, RX_TO_BOTH };
@@ -270,7 +270,7 @@ __noinline int rx_collects_by_now(__u32 slot)
  * for whom such a packet is, so only frames for the slave's address go there. Both need a bondd
  * that watches where bond0 is: the kernel drops frames to a peer in its own namespace.
  */
-static __always_inline int hand_over_past_the_pair(const struct __sk_buff *skb, __u32 flags)
+static __always_inline int rx_hand_over_past_the_pair(const struct __sk_buff *skb, __u32 flags)
 {
 	if (READ_ONCE(table.watched)) {
 		if (flags & XBOND_F_OPENING && table.bond_ifindex)
@@ -282,17 +282,17 @@ static __always_inline int hand_over_past_the_pair(const struct __sk_buff *skb, 
 }
 
 /* To bond0. */
-static __always_inline int hand_over(const struct __sk_buff *skb, __u32 flags)
+static __always_inline int rx_hand_over(const struct __sk_buff *skb, __u32 flags)
 {
 	if (path_is_direct())
 		return bpf_redirect(table.bond_ifindex, BPF_F_INGRESS);
 	if (flags & (XBOND_F_OPENING | XBOND_F_REDIRECT_PEER))
-		return hand_over_past_the_pair(skb, flags);
+		return rx_hand_over_past_the_pair(skb, flags);
 	return bpf_redirect(table.port_ifindex, 0);
 }
 
 /*
- * Sends a copy to bond0 in the way of hand_over(). The frame itself goes on on the slave: a
+ * Sends a copy to bond0 in the way of rx_hand_over(). The frame itself goes on on the slave: a
  * redirect would hide it from sockets that are bound to the slave and a protocol.
  */
 __noinline int rx_hand_over_copy(struct __sk_buff *skb)
@@ -336,7 +336,7 @@ int xbond_rx(struct __sk_buff *skb)
 		return TC_ACT_SHOT;
 	}
 	rx_count(counter, skb->len);
-	return verdict == RX_TO_BOTH ? rx_hand_over_copy(skb) : hand_over(skb, flags);
+	return verdict == RX_TO_BOTH ? rx_hand_over_copy(skb) : rx_hand_over(skb, flags);
 }
 
 #define MATCH (-1)

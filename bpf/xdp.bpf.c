@@ -60,7 +60,7 @@ static __always_inline struct packet packet_of(struct xdp_md *ctx)
  * The number of bytes of the frame. Most frames lie in one buffer, and for those an IPv4 header
  * tells it for less than the cost of the helper.
  */
-static __always_inline __u32 frame_length(struct xdp_md *ctx, const struct packet *packet)
+static __always_inline __u32 xdp_frame_length(struct xdp_md *ctx, const struct packet *packet)
 {
 	const struct ethhdr *eth = packet->data;
 	const struct iphdr *ip = (void *)(eth + 1);
@@ -77,7 +77,7 @@ static __always_inline __u32 frame_length(struct xdp_md *ctx, const struct packe
  * drivers that send no fragments refuse them, and until 2026 clones for several devices contained
  * only the first buffer.
  */
-static __always_inline int is_whole(const struct packet *packet, __u32 length)
+static __always_inline int xdp_is_whole(const struct packet *packet, __u32 length)
 {
 	return length <= packet->end - packet->data;
 }
@@ -87,7 +87,7 @@ static __always_inline int is_whole(const struct packet *packet, __u32 length)
  * is EAPOL, which xbond_rx judges better; not if it is LLDP to another address, which a redirect
  * would hide from every socket on the slave.
  */
-static __always_inline int is_ordinary(const struct packet *packet)
+static __always_inline int xdp_is_ordinary(const struct packet *packet)
 {
 	const struct ethhdr *eth = packet->data;
 	const struct vlan_header *tag = (void *)(eth + 1);
@@ -106,7 +106,7 @@ static __always_inline int is_ordinary(const struct packet *packet)
 }
 
 /* Sends to bond0 by the port side. Frames that need more pass to xbond_rx. */
-static __always_inline int collect(struct xdp_md *ctx)
+static __always_inline int xdp_collect(struct xdp_md *ctx)
 {
 	__u32 slot = collect_slot(ctx->ingress_ifindex);
 	struct packet packet = packet_of(ctx);
@@ -115,10 +115,10 @@ static __always_inline int collect(struct xdp_md *ctx)
 
 	if (slot >= XBOND_MAX_SLAVES || !(READ_ONCE(table.rx_mask) >> slot & 1) ||
 	    (READ_ONCE(table.flags) & (XBOND_F_CARRIER | XBOND_F_OPENING)) != XBOND_F_CARRIER ||
-	    !is_ordinary(&packet))
+	    !xdp_is_ordinary(&packet))
 		return XDP_PASS;
-	length = frame_length(ctx, &packet);
-	if (!is_whole(&packet, length))
+	length = xdp_frame_length(ctx, &packet);
+	if (!xdp_is_whole(&packet, length))
 		return XDP_PASS;
 	counter = bpf_map_lookup_elem(&counters, &slot);
 	if (!counter)
@@ -133,7 +133,7 @@ static __always_inline int collect(struct xdp_md *ctx)
 SEC("xdp.frags")
 int xbond_xdp_rx(struct xdp_md *ctx)
 {
-	return collect(ctx);
+	return xdp_collect(ctx);
 }
 
 /* For devices that keep the tag beside the frame, where it would be lost on the way to bond0. */
@@ -145,7 +145,7 @@ int xbond_xdp_rx_tags(struct xdp_md *ctx)
 
 	if (!bpf_xdp_metadata_rx_vlan_tag(ctx, &protocol, &tci))
 		return XDP_PASS;
-	return collect(ctx);
+	return xdp_collect(ctx);
 }
 
 /* Data beyond the linear part cannot be read here and counts for nothing. */
@@ -171,7 +171,7 @@ static __always_inline __u64 hash_of(void *context)
 	return flow_hash_plain(&packet, &rule, &hash) ? hash_headers(context) : hash;
 }
 
-static __always_inline int is_neighbour_message(const struct packet *packet)
+static __always_inline int xdp_is_neighbour_message(const struct packet *packet)
 {
 	const struct ethhdr *eth = packet->data;
 	const struct neighbour_headers *headers = (void *)(eth + 1);
@@ -185,7 +185,7 @@ static __always_inline int is_neighbour_message(const struct packet *packet)
 	return neighbour_is_message(headers);
 }
 
-__noinline int broadcast(__u32 length, __u64 mask)
+__noinline int xdp_broadcast(__u32 length, __u64 mask)
 {
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (mask >> slot & 1)
@@ -193,7 +193,7 @@ __noinline int broadcast(__u32 length, __u64 mask)
 	return bpf_redirect_map(&xdp_all, 0, BPF_F_BROADCAST);
 }
 
-static __always_inline int chooses(void)
+static __always_inline int xdp_chooses(void)
 {
 	const __u32 wanted = XBOND_F_XDP_TX | XBOND_F_CARRIER;
 
@@ -208,18 +208,19 @@ int xbond_xdp_tx(struct xdp_md *ctx)
 	struct packet packet = packet_of(ctx);
 	__u32 length, slot;
 
-	if (!chooses())
+	if (!xdp_chooses())
 		return XDP_PASS;
 	if (!mask)
 		return XDP_DROP;
-	length = frame_length(ctx, &packet);
-	if (!is_whole(&packet, length))
+	length = xdp_frame_length(ctx, &packet);
+	if (!xdp_is_whole(&packet, length))
 		return XDP_PASS;
-	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR && is_neighbour_message(&packet))
-		return broadcast(length, mask);
+	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR &&
+	    xdp_is_neighbour_message(&packet))
+		return xdp_broadcast(length, mask);
 	slot = choose_slot(ctx, hash_of, mask, length);
 	if (slot == CHOOSE_ALL)
-		return broadcast(length, mask);
+		return xdp_broadcast(length, mask);
 	if (slot >= XBOND_MAX_SLAVES)
 		return XDP_DROP;
 	choose_count(slot, length);

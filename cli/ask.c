@@ -28,7 +28,7 @@ static int ask(const char *run_dir, json_t *request, json_t **ret_result, struct
 			   : err_set(err, EPROTO, "bondd is older than this bondctl: run as root");
 }
 
-static int compare(const void *a, const void *b)
+static int ask_compare(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -49,7 +49,7 @@ int ask_names(const char *run_dir, char ***ret_names, struct err *err)
 		if (names && json_is_string(name))
 			names[at] = strdup(json_string_value(name));
 	if (names)
-		qsort(names, json_array_size(list), sizeof(*names), compare);
+		qsort(names, json_array_size(list), sizeof(*names), ask_compare);
 	json_decref(list);
 	*ret_names = names;
 	return r;

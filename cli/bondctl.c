@@ -18,7 +18,7 @@ struct call {
 	char **words;
 };
 
-static const struct verb *find_verb(const char *name)
+static const struct verb *bondctl_find_verb(const char *name)
 {
 	for (const struct verb *verb = cli_verbs; verb->name; verb++)
 		if (!strcmp(verb->name, name))
@@ -26,7 +26,7 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-static bool take_simple_flag(struct call *call, const char *word)
+static bool bondctl_take_simple_flag(struct call *call, const char *word)
 {
 	if (!strcmp(word, "-j") || !strcmp(word, "--json"))
 		call->cli.json = true;
@@ -45,7 +45,7 @@ static bool take_simple_flag(struct call *call, const char *word)
  * Takes --run-dir DIR and --run-dir=DIR. Returns 1 if it took the flag, 0 if it is another flag,
  * and -EINVAL if the DIR is missing.
  */
-static int take_dir_flag(struct call *call, char **argv, int *at)
+static int bondctl_take_dir_flag(struct call *call, char **argv, int *at)
 {
 	const struct {
 		const char *flag;
@@ -71,12 +71,12 @@ static int take_dir_flag(struct call *call, char **argv, int *at)
 }
 
 /* A minus before a digit is a value, which its option will refuse. */
-static bool looks_like_flag(const char *word)
+static bool bondctl_looks_like_flag(const char *word)
 {
 	return word[0] == '-' && word[1] && !strchr("0123456789", word[1]);
 }
 
-static enum cli_exit take_words(struct call *call, int argc, char **argv)
+static enum cli_exit bondctl_take_words(struct call *call, int argc, char **argv)
 {
 	bool flags = true;
 
@@ -84,7 +84,7 @@ static enum cli_exit take_words(struct call *call, int argc, char **argv)
 		char *word = argv[at];
 		int r;
 
-		if (!flags || !looks_like_flag(word)) {
+		if (!flags || !bondctl_looks_like_flag(word)) {
 			call->words[call->word_count++] = word;
 			continue;
 		}
@@ -92,9 +92,9 @@ static enum cli_exit take_words(struct call *call, int argc, char **argv)
 			flags = false;
 			continue;
 		}
-		if (take_simple_flag(call, word))
+		if (bondctl_take_simple_flag(call, word))
 			continue;
-		r = take_dir_flag(call, argv, &at);
+		r = bondctl_take_dir_flag(call, argv, &at);
 		if (r < 0)
 			return cli_usage(NULL, "%s needs a directory", word);
 		if (r == 0)
@@ -103,7 +103,7 @@ static enum cli_exit take_words(struct call *call, int argc, char **argv)
 	return CLI_DONE;
 }
 
-static enum cli_exit run_verb(const struct call *call, const struct verb *verb)
+static enum cli_exit bondctl_run_verb(const struct call *call, const struct verb *verb)
 {
 	int words = call->word_count - 1;
 
@@ -114,9 +114,9 @@ static enum cli_exit run_verb(const struct call *call, const struct verb *verb)
 	return verb->run(&call->cli, verb, words, call->words + 1);
 }
 
-static enum cli_exit run(const struct call *call)
+static enum cli_exit bondctl_run(const struct call *call)
 {
-	const struct verb *verb = call->word_count ? find_verb(call->words[0]) : NULL;
+	const struct verb *verb = call->word_count ? bondctl_find_verb(call->words[0]) : NULL;
 
 	if (call->version) {
 		printf("bondctl %s\n", xbond_version);
@@ -133,7 +133,7 @@ static enum cli_exit run(const struct call *call)
 	else if (!verb)
 		return cli_usage(NULL, "no verb");
 	else
-		return run_verb(call, verb);
+		return bondctl_run_verb(call, verb);
 	return CLI_DONE;
 }
 
@@ -147,9 +147,9 @@ int main(int argc, char **argv)
 		return CLI_REFUSED;
 	}
 	paths_init(&call.cli.paths);
-	status = take_words(&call, argc, argv);
+	status = bondctl_take_words(&call, argc, argv);
 	if (status == CLI_DONE)
-		status = run(&call);
+		status = bondctl_run(&call);
 	free(call.words);
 	if (fflush(stdout) || ferror(stdout)) {
 		cli_say("cannot write to standard output: %m");

@@ -43,7 +43,7 @@ enum cli_exit cli_usage(const struct verb *verb, const char *format, ...)
 	return CLI_USAGE;
 }
 
-static void print_notes(const json_t *reply)
+static void cli_print_notes(const json_t *reply)
 {
 	const json_t *note;
 	size_t at;
@@ -52,7 +52,8 @@ static void print_notes(const json_t *reply)
 		fprintf(stderr, "%s\n", json_string_value(note));
 }
 
-static json_t *request_new(const char *method, const char *bond, json_t *slaves, json_t *options)
+static json_t *cli_request_new(const char *method, const char *bond, json_t *slaves,
+			       json_t *options)
 {
 	json_t *request = json_pack("{s:s, s:s}", "method", method, "bond", bond);
 
@@ -66,7 +67,7 @@ static json_t *request_new(const char *method, const char *bond, json_t *slaves,
 enum cli_exit cli_request(const struct cli *cli, const char *method, const char *bond,
 			  json_t *slaves, json_t *options)
 {
-	json_t *request = request_new(method, bond, slaves, options);
+	json_t *request = cli_request_new(method, bond, slaves, options);
 	json_t *reply;
 	struct err err;
 	int r;
@@ -81,7 +82,7 @@ enum cli_exit cli_request(const struct cli *cli, const char *method, const char 
 		cli_say("%s", err.text);
 		return r == -ENOTCONN || r == -ECONNRESET ? CLI_NO_BONDD : CLI_REFUSED;
 	}
-	print_notes(reply);
+	cli_print_notes(reply);
 	json_decref(reply);
 	return CLI_DONE;
 }

@@ -19,7 +19,7 @@
 
 #define MAX_REPLY_BYTES (1024 * 1024)
 
-static int connect_to(const char *run_dir, int socket_flags, int wait_s)
+static int client_connect_to(const char *run_dir, int socket_flags, int wait_s)
 {
 	struct timeval wait = { .tv_sec = wait_s };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -41,7 +41,7 @@ static int connect_to(const char *run_dir, int socket_flags, int wait_s)
 	return r;
 }
 
-static int connect_failed(const char *run_dir, int code, struct err *err)
+static int client_connect_failed(const char *run_dir, int code, struct err *err)
 {
 	if (code == EACCES || code == EPERM)
 		return err_set(err, EACCES, "no permission to talk to bondd at %s/%s; run as root",
@@ -55,7 +55,7 @@ static int connect_failed(const char *run_dir, int code, struct err *err)
 		       run_dir, PATHS_SOCKET_NAME, strerror(code));
 }
 
-static int lost(const char *how, struct err *err)
+static int client_lost(const char *how, struct err *err)
 {
 	return err_set(err, ECONNRESET,
 		       "bondd was lost in mid-request (%s): the change may or may not be complete; "
@@ -64,7 +64,7 @@ static int lost(const char *how, struct err *err)
 		       how);
 }
 
-static void send_all(int fd, const char *text, size_t length)
+static void client_send_all(int fd, const char *text, size_t length)
 {
 	while (length) {
 		ssize_t sent = send(fd, text, length, MSG_NOSIGNAL);
@@ -82,7 +82,7 @@ static void send_all(int fd, const char *text, size_t length)
  * Returns -EINVAL if nothing was sent. A failure while sending is no error, because the answer may
  * already be there.
  */
-static int send_request(int fd, const json_t *request, struct err *err)
+static int client_send_request(int fd, const json_t *request, struct err *err)
 {
 	char *text = json_dumps(request, JSON_COMPACT);
 	char *line;
@@ -91,14 +91,14 @@ static int send_request(int fd, const json_t *request, struct err *err)
 		free(text);
 		return err_set(err, EINVAL, "out of memory");
 	}
-	send_all(fd, line, strlen(line));
+	client_send_all(fd, line, strlen(line));
 	free(line);
 	free(text);
 	return 0;
 }
 
 /* Reads up to the end of the line, which becomes the end of the string. */
-static int read_line(int fd, char *line, size_t size, struct err *err)
+static int client_read_line(int fd, char *line, size_t size, struct err *err)
 {
 	size_t used = 0;
 
@@ -109,11 +109,11 @@ static int read_line(int fd, char *line, size_t size, struct err *err)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0 && errno == EAGAIN)
-			return lost("no answer in time", err);
+			return client_lost("no answer in time", err);
 		if (got < 0)
-			return lost(strerror(errno), err);
+			return client_lost(strerror(errno), err);
 		if (got == 0)
-			return lost("it closed the connection", err);
+			return client_lost("it closed the connection", err);
 		end = memchr(line + used, '\n', (size_t)got);
 		used += (size_t)got;
 		if (!end)
@@ -121,32 +121,32 @@ static int read_line(int fd, char *line, size_t size, struct err *err)
 		*end = '\0';
 		return 0;
 	}
-	return lost("its answer is too long", err);
+	return client_lost("its answer is too long", err);
 }
 
-static int read_reply(int fd, json_t **ret_reply, struct err *err)
+static int client_read_reply(int fd, json_t **ret_reply, struct err *err)
 {
 	char *line = malloc(MAX_REPLY_BYTES);
 	json_t *reply;
 	int r;
 
 	if (!line)
-		return lost("out of memory", err);
-	r = read_line(fd, line, MAX_REPLY_BYTES, err);
+		return client_lost("out of memory", err);
+	r = client_read_line(fd, line, MAX_REPLY_BYTES, err);
 	if (!r) {
 		reply = json_loads(line, 0, NULL);
 		if (json_is_boolean(json_object_get(reply, "ok"))) {
 			*ret_reply = reply;
 		} else {
 			json_decref(reply);
-			r = lost("its answer makes no sense", err);
+			r = client_lost("its answer makes no sense", err);
 		}
 	}
 	free(line);
 	return r;
 }
 
-static int check_reply(const json_t *reply, struct err *err)
+static int client_check_reply(const json_t *reply, struct err *err)
 {
 	const char *error = json_string_value(json_object_get(reply, "error"));
 
@@ -162,15 +162,15 @@ int client_call(const char *run_dir, const json_t *request, int wait_s, json_t *
 	json_t *reply = NULL;
 	int fd, r;
 
-	fd = connect_to(run_dir, 0, wait_s);
+	fd = client_connect_to(run_dir, 0, wait_s);
 	if (fd < 0)
-		return connect_failed(run_dir, -fd, err);
-	r = send_request(fd, request, err);
+		return client_connect_failed(run_dir, -fd, err);
+	r = client_send_request(fd, request, err);
 	if (!r)
-		r = read_reply(fd, &reply, err);
+		r = client_read_reply(fd, &reply, err);
 	close(fd);
 	if (!r)
-		r = check_reply(reply, err);
+		r = client_check_reply(reply, err);
 	if (r)
 		json_decref(reply);
 	else
@@ -180,7 +180,7 @@ int client_call(const char *run_dir, const json_t *request, int wait_s, json_t *
 
 bool client_present(const char *run_dir)
 {
-	int fd = connect_to(run_dir, SOCK_NONBLOCK, 1);
+	int fd = client_connect_to(run_dir, SOCK_NONBLOCK, 1);
 
 	if (fd >= 0)
 		close(fd);

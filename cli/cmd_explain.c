@@ -27,13 +27,13 @@ struct question {
 	struct flow_rule rule;
 };
 
-static bool counts(const struct question *question, enum flow_field field)
+static bool explain_counts(const struct question *question, enum flow_field field)
 {
 	return flow_packet_counts(&question->call.flow, &question->rule, field);
 }
 
 /* Fills in the bond's settings, and the fields that the user left out. */
-static int complete(struct question *question, const struct pins *pins, struct err *err)
+static int explain_complete(struct question *question, const struct pins *pins, struct err *err)
 {
 	question->rule = (struct flow_rule){ .policy = pins->settings->xmit_hash_policy,
 					     .seed = pins->table->hash_seed,
@@ -45,18 +45,18 @@ static int complete(struct question *question, const struct pins *pins, struct e
 	    question->rule.policy == XBOND_POLICY_FLOW)
 		return 0;
 	for (int field = 0; field < FLOW_FIELDS; field++)
-		if (whence[field] && !question->call.text[field] && counts(question, field))
+		if (whence[field] && !question->call.text[field] && explain_counts(question, field))
 			return err_set(err, EINVAL, "%s counts here: give '%s', %s",
 				       explain_words[field], explain_words[field], whence[field]);
 	return 0;
 }
 
-static json_t *slave_json(const struct pins *pins, unsigned int slot)
+static json_t *explain_slave_json(const struct pins *pins, unsigned int slot)
 {
 	return slot < XBOND_MAX_SLAVES ? json_string(pins->slaves[slot].name) : json_null();
 }
 
-static json_t *fields_json(const struct question *question)
+static json_t *explain_fields_json(const struct question *question)
 {
 	json_t *fields = json_object();
 	char mac[MAC_FORMAT_SIZE];
@@ -64,7 +64,7 @@ static json_t *fields_json(const struct question *question)
 	for (int field = 0; field < FLOW_FIELDS; field++) {
 		const char *text = question->call.text[field];
 
-		if (!counts(question, field))
+		if (!explain_counts(question, field))
 			continue;
 		if (!text)
 			text = field == FLOW_SMAC ? mac_format(question->call.flow.smac, mac)
@@ -74,67 +74,70 @@ static json_t *fields_json(const struct question *question)
 	return fields;
 }
 
-static json_t *failed_json(const struct pins *pins, const struct forecast *forecast)
+static json_t *explain_failed_json(const struct pins *pins, const struct forecast *forecast)
 {
-	return json_pack("{s:o, s:o}", "at_once", slave_json(pins, forecast->at_once), "settled",
-			 slave_json(pins, forecast->settled));
+	return json_pack("{s:o, s:o}", "at_once", explain_slave_json(pins, forecast->at_once),
+			 "settled", explain_slave_json(pins, forecast->settled));
 }
 
-static json_t *hashed_by_us(const struct question *question, const struct pins *pins)
+static json_t *explain_hashed_by_us(const struct question *question, const struct pins *pins)
 {
 	uint64_t hash = flow_packet_hash(&question->call.flow, &question->rule);
 	struct forecast forecast = foretell(pins, hash);
 	char text[20];
 
 	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)hash);
-	return json_pack("{s:o, s:s, s:i, s:b, s:o, s:o, s:n}", "fields", fields_json(question),
-			 "hash", text, "bucket", (int)forecast.bucket, "detour", forecast.detour,
-			 "slave", slave_json(pins, forecast.slot), "if_failed",
-			 failed_json(pins, &forecast), "why");
+	return json_pack("{s:o, s:s, s:i, s:b, s:o, s:o, s:n}", "fields",
+			 explain_fields_json(question), "hash", text, "bucket",
+			 (int)forecast.bucket, "detour", forecast.detour, "slave",
+			 explain_slave_json(pins, forecast.slot), "if_failed",
+			 explain_failed_json(pins, &forecast), "why");
 }
 
 /* For modes and policies where no hash of xbond decides. */
-static json_t *unhashed(json_t *slave, json_t *failed, const char *why)
+static json_t *explain_unhashed(json_t *slave, json_t *failed, const char *why)
 {
 	return json_pack("{s:{}, s:n, s:n, s:b, s:o, s:o, s:s}", "fields", "hash", "bucket",
 			 "detour", 0, "slave", slave, "if_failed", failed, "why", why);
 }
 
-static json_t *spread(const char *why)
+static json_t *explain_spread(const char *why)
 {
-	return unhashed(json_null(), json_null(), why);
+	return explain_unhashed(json_null(), json_null(), why);
 }
 
 /* For modes where a hash decides. */
-static json_t *hashed(const struct question *question, const struct pins *pins)
+static json_t *explain_hashed(const struct question *question, const struct pins *pins)
 {
 	if (question->rule.policy == XBOND_POLICY_FLOW)
-		return spread("policy flow hashes what the kernel keeps for the connection, not "
-			      "its addresses");
-	return hashed_by_us(question, pins);
+		return explain_spread(
+			"policy flow hashes what the kernel keeps for the connection, not "
+			"its addresses");
+	return explain_hashed_by_us(question, pins);
 }
 
-static json_t *active(const struct pins *pins)
+static json_t *explain_active(const struct pins *pins)
 {
 	struct forecast forecast = foretell_active(pins);
 
-	return unhashed(slave_json(pins, forecast.slot), failed_json(pins, &forecast),
-			"the active slave carries all");
+	return explain_unhashed(explain_slave_json(pins, forecast.slot),
+				explain_failed_json(pins, &forecast),
+				"the active slave carries all");
 }
 
-static json_t *answer(const struct question *question, const struct pins *pins)
+static json_t *explain_answer(const struct question *question, const struct pins *pins)
 {
 	switch ((enum xbond_selection)pins->table->selection) {
 	case XBOND_SELECT_TURNS:
-		return spread("packets take the slaves in turn, whatever is in them");
-	case XBOND_SELECT_ACTIVE: return active(pins);
-	case XBOND_SELECT_HASH: return hashed(question, pins);
+		return explain_spread("packets take the slaves in turn, whatever is in them");
+	case XBOND_SELECT_ACTIVE: return explain_active(pins);
+	case XBOND_SELECT_HASH: return explain_hashed(question, pins);
 	case XBOND_SELECT_ALL: break;
 	}
-	return spread("every slave transmits every packet");
+	return explain_spread("every slave transmits every packet");
 }
 
-static json_t *explanation(const struct question *question, const struct pins *pins)
+static json_t *explain_explanation(const struct question *question, const struct pins *pins)
 {
 	const struct option *policy = option_at(OPT_XMIT_HASH_POLICY);
 	struct option_value value = { .number = question->rule.policy };
@@ -146,11 +149,11 @@ static json_t *explanation(const struct question *question, const struct pins *p
 	json_object_set_new(json, policy->name, json_string(text));
 	json_object_set_new(json, "hash_seed", json_integer(question->rule.seed));
 	json_object_set_new(json, "symmetric", json_boolean(question->rule.symmetric));
-	json_object_update_new(json, answer(question, pins));
+	json_object_update_new(json, explain_answer(question, pins));
 	return json;
 }
 
-static const char *text_at(const json_t *json, const char *key)
+static const char *explain_text_at(const json_t *json, const char *key)
 {
 	const char *text = json_string_value(json_object_get(json, key));
 
@@ -158,52 +161,52 @@ static const char *text_at(const json_t *json, const char *key)
 }
 
 /* then: the event after which the other slave is in use for good. */
-static void print_failed(const json_t *json, const char *then)
+static void explain_print_failed(const json_t *json, const char *then)
 {
 	const json_t *failed = json_object_get(json, "if_failed");
 
 	if (json_is_null(json_object_get(json, "slave")) || json_is_null(failed))
 		return;
-	printf("if %s failed: %s at once, %s when bondd has %s\n", text_at(json, "slave"),
-	       text_at(failed, "at_once"), text_at(failed, "settled"), then);
+	printf("if %s failed: %s at once, %s when bondd has %s\n", explain_text_at(json, "slave"),
+	       explain_text_at(failed, "at_once"), explain_text_at(failed, "settled"), then);
 }
 
-static void print_hashed(const json_t *json)
+static void explain_print_hashed(const json_t *json)
 {
 	const json_t *value;
 	const char *separator = "fields  ", *key;
 
-	printf("policy  %s, seed %lld%s\n", text_at(json, "xmit_hash_policy"),
+	printf("policy  %s, seed %lld%s\n", explain_text_at(json, "xmit_hash_policy"),
 	       (long long)json_integer_value(json_object_get(json, "hash_seed")),
 	       json_is_true(json_object_get(json, "symmetric")) ? ", symmetric" : "");
 	json_object_foreach ((json_t *)json_object_get(json, "fields"), key, value) {
 		printf("%s%s %s", separator, key, json_string_value(value));
 		separator = ", ";
 	}
-	printf("\nhash    %s, bucket %lld\n", text_at(json, "hash"),
+	printf("\nhash    %s, bucket %lld\n", explain_text_at(json, "hash"),
 	       (long long)json_integer_value(json_object_get(json, "bucket")));
-	printf("slave   %s%s\n", text_at(json, "slave"),
+	printf("slave   %s%s\n", explain_text_at(json, "slave"),
 	       json_is_true(json_object_get(json, "detour"))
 		       ? " (the bucket's own may not transmit)"
 		       : "");
-	print_failed(json, "shared out its buckets");
+	explain_print_failed(json, "shared out its buckets");
 }
 
-static void print_unhashed(const json_t *json)
+static void explain_print_unhashed(const json_t *json)
 {
-	printf("mode    %s: %s\nslave   %s\n", text_at(json, "mode"), text_at(json, "why"),
-	       text_at(json, "slave"));
-	print_failed(json, "chosen another");
+	printf("mode    %s: %s\nslave   %s\n", explain_text_at(json, "mode"),
+	       explain_text_at(json, "why"), explain_text_at(json, "slave"));
+	explain_print_failed(json, "chosen another");
 }
 
-static enum cli_exit print(const struct cli *cli, json_t *json)
+static enum cli_exit explain_print(const struct cli *cli, json_t *json)
 {
 	if (cli->json)
 		return cli_print_json(json);
 	if (json_is_null(json_object_get(json, "why")))
-		print_hashed(json);
+		explain_print_hashed(json);
 	else
-		print_unhashed(json);
+		explain_print_unhashed(json);
 	json_decref(json);
 	return CLI_DONE;
 }
@@ -220,10 +223,10 @@ enum cli_exit cmd_explain(const struct cli *cli, const struct verb *verb, int ar
 		return status;
 	if (pins_open(&pins, cli->paths.bpf_dir, question.call.bond, &err))
 		return cli_refuse(&err);
-	if (complete(&question, &pins, &err))
+	if (explain_complete(&question, &pins, &err))
 		status = cli_refuse(&err);
 	else
-		status = print(cli, explanation(&question, &pins));
+		status = explain_print(cli, explain_explanation(&question, &pins));
 	pins_close(&pins);
 	return status;
 }

@@ -23,7 +23,7 @@
 #define MAX_LINKS 40 /* as many as the kernel follows */
 
 /* Would the INI parser read this differently from how it was written? */
-static int check_ini_name(const char *name, struct err *err)
+static int save_check_ini_name(const char *name, struct err *err)
 {
 	if (strpbrk(name, "];") || name[0] == '#')
 		return err_set(err, EINVAL,
@@ -33,9 +33,9 @@ static int check_ini_name(const char *name, struct err *err)
 	return 0;
 }
 
-static int check_names(const struct pins *pins, const char *name, struct err *err)
+static int save_check_names(const struct pins *pins, const char *name, struct err *err)
 {
-	int r = check_ini_name(pins->bond->primary, err);
+	int r = save_check_ini_name(pins->bond->primary, err);
 
 	if (name[0] == '.')
 		return err_set(err, EINVAL,
@@ -44,7 +44,7 @@ static int check_names(const struct pins *pins, const char *name, struct err *er
 			       name);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
 		if (pins->slaves[slot].state == XBOND_SLOT_MEMBER)
-			r = check_ini_name(pins->slaves[slot].name, err);
+			r = save_check_ini_name(pins->slaves[slot].name, err);
 	return r;
 }
 
@@ -52,8 +52,8 @@ static int check_names(const struct pins *pins, const char *name, struct err *er
  * mode and hash_seed are always written, so that a bond made from the file hashes alike. State
  * never is.
  */
-static bool is_saved(const struct pins *pins, const struct option *option,
-		     const struct option_value *value)
+static bool save_is_saved(const struct pins *pins, const struct option *option,
+			  const struct option_value *value)
 {
 	if (option->id == OPT_MODE || option->id == OPT_HASH_SEED)
 		return true;
@@ -62,8 +62,8 @@ static bool is_saved(const struct pins *pins, const struct option *option,
 	return !option_is_default(option, value);
 }
 
-static void write_options(FILE *file, const struct pins *pins, enum option_scope scope,
-			  unsigned int slot)
+static void save_write_options(FILE *file, const struct pins *pins, enum option_scope scope,
+			       unsigned int slot)
 {
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option *option = option_at(id);
@@ -74,13 +74,13 @@ static void write_options(FILE *file, const struct pins *pins, enum option_scope
 			continue;
 		values_read(pins, option, slot, &value);
 		option_format(option, &value, text, sizeof(text));
-		if (is_saved(pins, option, &value))
+		if (save_is_saved(pins, option, &value))
 			fprintf(file, "%s = %s\n", option->name, text);
 	}
 }
 
 /* The slaves that bondd says it is waiting for; NULL if it does not answer. A new reference. */
-static json_t *ask_awaited(const struct cli *cli, const char *name)
+static json_t *save_ask_awaited(const struct cli *cli, const char *name)
 {
 	json_t *request = json_pack("{s:s, s:s}", "method", "show", "bond", name), *reply = NULL,
 	       *awaited = NULL;
@@ -92,7 +92,7 @@ static json_t *ask_awaited(const struct cli *cli, const char *name)
 	return awaited;
 }
 
-static bool is_awaited(const json_t *awaited, const char *slave)
+static bool save_is_awaited(const json_t *awaited, const char *slave)
 {
 	const json_t *name;
 	size_t at;
@@ -107,8 +107,8 @@ static bool is_awaited(const json_t *awaited, const char *slave)
  * Keeps slaves of the old file that are, for example, unplugged: bondd is waiting for them, and
  * shall also do so after the next boot. Without bondd, these are slaves whose device is not there.
  */
-static void read_absent(const struct cli *cli, const struct pins *pins, const char *path,
-			const char *name, struct config_file *ret_old)
+static void save_read_absent(const struct cli *cli, const struct pins *pins, const char *path,
+			     const char *name, struct config_file *ret_old)
 {
 	json_t *awaited;
 	size_t kept = 0;
@@ -118,16 +118,16 @@ static void read_absent(const struct cli *cli, const struct pins *pins, const ch
 		cli_say("%s; slaves that only this file named are left out", err.text);
 	if (!ret_old->slave_count)
 		return;
-	awaited = ask_awaited(cli, name);
+	awaited = save_ask_awaited(cli, name);
 	for (size_t i = 0; i < ret_old->slave_count; i++)
 		if (pins_slot_by_name(pins, ret_old->slaves[i].name) < 0 &&
-		    is_awaited(awaited, ret_old->slaves[i].name))
+		    save_is_awaited(awaited, ret_old->slaves[i].name))
 			ret_old->slaves[kept++] = ret_old->slaves[i];
 	ret_old->slave_count = kept;
 	json_decref(awaited);
 }
 
-static void write_absent(FILE *file, const struct pins *pins, const struct config_slave *slave)
+static void save_write_absent(FILE *file, const struct pins *pins, const struct config_slave *slave)
 {
 	fprintf(file, "\n[slave %s]\n", slave->name);
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
@@ -141,30 +141,30 @@ static void write_absent(FILE *file, const struct pins *pins, const struct confi
 	}
 }
 
-static void write_bond(FILE *file, const struct pins *pins, const char *name,
-		       const struct config_file *old)
+static void save_write_bond(FILE *file, const struct pins *pins, const char *name,
+			    const struct config_file *old)
 {
 	fprintf(file, "# Written by bondctl save %s; see xbond.conf(5).\n[bond]\n", name);
-	write_options(file, pins, OPTION_BOND, 0);
+	save_write_options(file, pins, OPTION_BOND, 0);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		if (pins->slaves[slot].state != XBOND_SLOT_MEMBER)
 			continue;
 		fprintf(file, "\n[slave %s]\n", pins->slaves[slot].name);
-		write_options(file, pins, OPTION_SLAVE, slot);
+		save_write_options(file, pins, OPTION_SLAVE, slot);
 	}
 	for (size_t i = 0; i < old->slave_count; i++)
-		write_absent(file, pins, &old->slaves[i]);
+		save_write_absent(file, pins, &old->slaves[i]);
 }
 
-static void note_absent(const char *path, const struct config_file *old)
+static void save_note_absent(const char *path, const struct config_file *old)
 {
 	for (size_t i = 0; i < old->slave_count; i++)
 		fprintf(stderr, "%s is no slave now, but waited for: it stays in %s\n",
 			old->slaves[i].name, path);
 }
 
-static int write_temporary(int fd, const struct pins *pins, const char *name,
-			   const struct config_file *old)
+static int save_write_temporary(int fd, const struct pins *pins, const char *name,
+				const struct config_file *old)
 {
 	FILE *file = fdopen(fd, "w");
 	int r = 0;
@@ -174,7 +174,7 @@ static int write_temporary(int fd, const struct pins *pins, const char *name,
 		close(fd);
 		return r;
 	}
-	write_bond(file, pins, name, old);
+	save_write_bond(file, pins, name, old);
 	if (fflush(file) || ferror(file) || fchmod(fd, 0644) || fsync(fd))
 		r = -errno;
 	if (fclose(file) && !r)
@@ -182,7 +182,7 @@ static int write_temporary(int fd, const struct pins *pins, const char *name,
 	return r;
 }
 
-static size_t dir_length(const char *path)
+static size_t save_dir_length(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -190,7 +190,7 @@ static size_t dir_length(const char *path)
 }
 
 /* Follows one link, which may lead to nothing. Returns 0 if path is no link. */
-static int follow_link(char path[PATH_MAX])
+static int save_follow_link(char path[PATH_MAX])
 {
 	char target[PATH_MAX];
 	ssize_t length = readlink(path, target, sizeof(target));
@@ -199,7 +199,7 @@ static int follow_link(char path[PATH_MAX])
 	if (length < 0)
 		return errno == EINVAL || errno == ENOENT ? 0 : -errno;
 	if (target[0] != '/')
-		kept = dir_length(path);
+		kept = save_dir_length(path);
 	if (kept + (size_t)length >= PATH_MAX)
 		return -ENAMETOOLONG;
 	memcpy(path + kept, target, (size_t)length);
@@ -207,21 +207,21 @@ static int follow_link(char path[PATH_MAX])
 	return 1;
 }
 
-static int follow_links(char path[PATH_MAX])
+static int save_follow_links(char path[PATH_MAX])
 {
 	int r = 1;
 
 	for (int i = 0; i < MAX_LINKS && r == 1; i++)
-		r = follow_link(path);
+		r = save_follow_link(path);
 	return r == 1 ? -ELOOP : r;
 }
 
-static void sync_dir_of(const char *path)
+static void save_sync_dir_of(const char *path)
 {
 	char dir[PATH_MAX];
 	int fd;
 
-	snprintf(dir, sizeof(dir), "%.*s.", (int)dir_length(path), path);
+	snprintf(dir, sizeof(dir), "%.*s.", (int)save_dir_length(path), path);
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return;
@@ -229,7 +229,7 @@ static void sync_dir_of(const char *path)
 	close(fd);
 }
 
-static int write_file(const struct cli *cli, const struct pins *pins, const char *name)
+static int save_write_file(const struct cli *cli, const struct pins *pins, const char *name)
 {
 	const char *dir = cli->paths.config_dir;
 	char path[PATH_MAX], temporary[PATH_MAX];
@@ -242,41 +242,41 @@ static int write_file(const struct cli *cli, const struct pins *pins, const char
 	if (snprintf(path, sizeof(path), "%s/%s" PATHS_CONFIG_SUFFIX, dir, name) >=
 	    (int)sizeof(path))
 		return -ENAMETOOLONG;
-	r = follow_links(path);
+	r = save_follow_links(path);
 	if (r)
 		return r;
 	/*
 	 * The temporary file is beside it, under a name that bondd does not take for the file of a
 	 * bond.
 	 */
-	if (snprintf(temporary, sizeof(temporary), "%.*s.%s.XXXXXX", (int)dir_length(path), path,
-		     name) >= (int)sizeof(temporary))
+	if (snprintf(temporary, sizeof(temporary), "%.*s.%s.XXXXXX", (int)save_dir_length(path),
+		     path, name) >= (int)sizeof(temporary))
 		return -ENAMETOOLONG;
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	read_absent(cli, pins, path, name, &old);
-	r = write_temporary(fd, pins, name, &old);
+	save_read_absent(cli, pins, path, name, &old);
+	r = save_write_temporary(fd, pins, name, &old);
 	if (!r && rename(temporary, path))
 		r = -errno;
 	if (r) {
 		unlink(temporary);
 	} else {
-		sync_dir_of(path);
-		note_absent(path, &old);
+		save_sync_dir_of(path);
+		save_note_absent(path, &old);
 	}
 	config_file_free(&old);
 	return r;
 }
 
-static enum cli_exit save(const struct cli *cli, const struct pins *pins, const char *name)
+static enum cli_exit save_run(const struct cli *cli, const struct pins *pins, const char *name)
 {
 	struct err err;
 	int r;
 
-	r = check_names(pins, name, &err);
+	r = save_check_names(pins, name, &err);
 	if (!r) {
-		r = write_file(cli, pins, name);
+		r = save_write_file(cli, pins, name);
 		if (r)
 			err_set(&err, -r, "cannot write %s/%s.conf: %s; the file is as it was",
 				cli->paths.config_dir, name, strerror(-r));
@@ -295,7 +295,7 @@ enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc,
 	if (name_check("bond", argv[0], &err) ||
 	    pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
 		return cli_refuse(&err);
-	status = save(cli, &pins, argv[0]);
+	status = save_run(cli, &pins, argv[0]);
 	pins_close(&pins);
 	return status;
 }

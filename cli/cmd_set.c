@@ -22,7 +22,7 @@ struct change {
 	struct pairs pairs;
 };
 
-static int check_slave(const struct change *change, const char *slave, struct err *err)
+static int set_check_slave(const struct change *change, const char *slave, struct err *err)
 {
 	if (pins_slot_by_name(&change->pins, slave) >= 0)
 		return 0;
@@ -30,7 +30,7 @@ static int check_slave(const struct change *change, const char *slave, struct er
 		       slave, change->bond, change->bond);
 }
 
-static int check_may_transmit(const struct pins *pins, unsigned int slot, struct err *err)
+static int set_check_may_transmit(const struct pins *pins, unsigned int slot, struct err *err)
 {
 	uint64_t bit = UINT64_C(1) << slot, may = pins->table->tx_mask,
 		 drained = pins->settings->drain_mask;
@@ -49,35 +49,35 @@ static int check_may_transmit(const struct pins *pins, unsigned int slot, struct
 	return 0;
 }
 
-static int check_active_slave(const struct change *change, struct err *err)
+static int set_check_active_slave(const struct change *change, struct err *err)
 {
 	const struct option_value *asked = pairs_find(&change->pairs, OPT_ACTIVE_SLAVE);
 	int slot;
 
 	if (!asked || !asked->name[0])
 		return 0;
-	if (check_slave(change, asked->name, err))
+	if (set_check_slave(change, asked->name, err))
 		return -ENODEV;
 	slot = pins_slot_by_name(&change->pins, asked->name);
-	return check_may_transmit(&change->pins, (unsigned int)slot, err);
+	return set_check_may_transmit(&change->pins, (unsigned int)slot, err);
 }
 
-static int check(const struct change *change, struct err *err)
+static int set_check(const struct change *change, struct err *err)
 {
 	int r;
 
-	r = change->slave ? check_slave(change, change->slave, err) : 0;
+	r = change->slave ? set_check_slave(change, change->slave, err) : 0;
 	if (!r)
 		r = option_set_check_mode(&change->pairs.set, change->pins.bond->mode, err);
 	if (!r)
-		r = check_active_slave(change, err);
+		r = set_check_active_slave(change, err);
 	if (!r && !change->pins.writable)
 		r = err_set(err, EPERM, "no permission to write the settings of %s; run as root",
 			    change->bond);
 	return r;
 }
 
-static enum cli_exit send_rest(const struct cli *cli, const struct change *change)
+static enum cli_exit set_send_rest(const struct cli *cli, const struct change *change)
 {
 	json_t *options = pairs_json_not_steering(&change->pairs);
 
@@ -91,12 +91,12 @@ static enum cli_exit send_rest(const struct cli *cli, const struct change *chang
 }
 
 /* The slot is looked up again under the lock, because a slave may have gone since the check. */
-static int write_settings(struct change *change, struct err *err)
+static int set_write_settings(struct change *change, struct err *err)
 {
 	int slot = change->slave ? pins_slot_by_name(&change->pins, change->slave) : 0;
 
 	if (slot < 0)
-		return check_slave(change, change->slave, err);
+		return set_check_slave(change, change->slave, err);
 	for (enum option_id id = 0; id < OPT_COUNT; id++)
 		if (pairs_find(&change->pairs, id) && option_at(id)->home == OPTION_IN_SETTINGS)
 			values_write_setting(&change->pins, option_at(id), (unsigned int)slot,
@@ -104,7 +104,7 @@ static int write_settings(struct change *change, struct err *err)
 	return 0;
 }
 
-static int write_locked(struct change *change, struct err *err)
+static int set_write_locked(struct change *change, struct err *err)
 {
 	int lock = open(change->pins.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r;
@@ -112,14 +112,14 @@ static int write_locked(struct change *change, struct err *err)
 	if (lock < 0 || flock(lock, LOCK_EX))
 		r = err_set(err, errno, "cannot lock %s: %m", change->pins.dir);
 	else
-		r = write_settings(change, err);
+		r = set_write_settings(change, err);
 	if (lock >= 0)
 		close(lock);
 	return r;
 }
 
 /* The settings remain, whatever bondd answers. */
-static void tell_bondd(const struct cli *cli, const struct change *change)
+static void set_tell_bondd(const struct cli *cli, const struct change *change)
 {
 	json_t *request = json_pack("{s:s, s:s}", "method", "refresh", "bond", change->bond);
 	json_t *reply = NULL;
@@ -140,24 +140,24 @@ static void tell_bondd(const struct cli *cli, const struct change *change)
 		cli_say("bondd is away: the new weight is kept and acts when bondd is back");
 }
 
-static enum cli_exit apply(const struct cli *cli, struct change *change)
+static enum cli_exit set_apply(const struct cli *cli, struct change *change)
 {
 	enum cli_exit status;
 	struct err err;
 
-	if (check(change, &err))
+	if (set_check(change, &err))
 		return cli_refuse(&err);
-	status = send_rest(cli, change);
+	status = set_send_rest(cli, change);
 	if (status != CLI_DONE || !pairs_any_steering(&change->pairs))
 		return status;
-	if (write_locked(change, &err))
+	if (set_write_locked(change, &err))
 		return cli_refuse(&err);
-	tell_bondd(cli, change);
+	set_tell_bondd(cli, change);
 	return CLI_DONE;
 }
 
-static enum cli_exit set(const struct cli *cli, const struct verb *verb, struct change *change,
-			 int argc, char **argv)
+static enum cli_exit set_run(const struct cli *cli, const struct verb *verb, struct change *change,
+			     int argc, char **argv)
 {
 	enum cli_exit status;
 	struct err err;
@@ -169,7 +169,7 @@ static enum cli_exit set(const struct cli *cli, const struct verb *verb, struct 
 		return status;
 	if (pins_open(&change->pins, cli->paths.bpf_dir, change->bond, &err))
 		return cli_refuse(&err);
-	status = apply(cli, change);
+	status = set_apply(cli, change);
 	pins_close(&change->pins);
 	return status;
 }
@@ -178,12 +178,12 @@ enum cli_exit cmd_set(const struct cli *cli, const struct verb *verb, int argc, 
 {
 	struct change change = { .bond = argv[0] };
 
-	return set(cli, verb, &change, argc - 1, argv + 1);
+	return set_run(cli, verb, &change, argc - 1, argv + 1);
 }
 
 enum cli_exit cmd_set_slave(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
 	struct change change = { .bond = argv[0], .slave = argv[1] };
 
-	return set(cli, verb, &change, argc - 2, argv + 2);
+	return set_run(cli, verb, &change, argc - 2, argv + 2);
 }

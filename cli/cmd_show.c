@@ -29,12 +29,12 @@ struct look {
 	void (*text)(const struct seen *seen);
 };
 
-static json_t *view_for_show(const struct cli *cli, const struct pins *pins, const char *name)
+static json_t *show_view_for_show(const struct cli *cli, const struct pins *pins, const char *name)
 {
 	return view_bond(pins, name, pins_bondd_alive(pins) && client_present(cli->paths.run_dir));
 }
 
-static json_t *view_for_stats(const struct cli *cli, const struct pins *pins, const char *name)
+static json_t *show_view_for_stats(const struct cli *cli, const struct pins *pins, const char *name)
 {
 	struct loop_figures loop;
 	bool is_known = pins_bondd_alive(pins) && !loop_read(cli->paths.run_dir, &loop);
@@ -42,58 +42,58 @@ static json_t *view_for_stats(const struct cli *cli, const struct pins *pins, co
 	return view_stats(pins, name, is_known ? &loop : NULL);
 }
 
-static json_t *view_for_list(const struct cli *cli, const struct pins *pins, const char *name)
+static json_t *show_view_for_list(const struct cli *cli, const struct pins *pins, const char *name)
 {
 	(void)cli;
 	(void)pins;
 	return json_string(name);
 }
 
-static json_t *foreign_for_show(const struct cli *cli, const char *name, uint32_t abi)
+static json_t *show_foreign_for_show(const struct cli *cli, const char *name, uint32_t abi)
 {
 	return view_foreign(name, abi, client_present(cli->paths.run_dir));
 }
 
-static json_t *foreign_for_list(const struct cli *cli, const char *name, uint32_t abi)
+static json_t *show_foreign_for_list(const struct cli *cli, const char *name, uint32_t abi)
 {
 	(void)cli;
 	(void)abi;
 	return json_string(name);
 }
 
-static void no_head(void)
+static void show_no_head(void)
 {
 }
 
-static void text_for_show(const struct seen *seen)
+static void show_text_for_show(const struct seen *seen)
 {
 	text_bond(seen->view, seen->forced_counted);
 }
 
-static void text_for_stats(const struct seen *seen)
+static void show_text_for_stats(const struct seen *seen)
 {
 	text_stats(seen->view);
 }
 
-static void text_for_list(const struct seen *seen)
+static void show_text_for_list(const struct seen *seen)
 {
 	puts(json_string_value(seen->view));
 }
 
-static const struct look look_show = { "show", view_for_show, foreign_for_show, no_head,
-				       text_for_show };
-static const struct look look_stats = { "stats", view_for_stats, NULL, text_stats_head,
-					text_for_stats };
-static const struct look look_list = { NULL, view_for_list, foreign_for_list, no_head,
-				       text_for_list };
+static const struct look look_show = { "show", show_view_for_show, show_foreign_for_show,
+				       show_no_head, show_text_for_show };
+static const struct look look_stats = { "stats", show_view_for_stats, NULL, text_stats_head,
+					show_text_for_stats };
+static const struct look look_list = { NULL, show_view_for_list, show_foreign_for_list,
+				       show_no_head, show_text_for_list };
 
-static bool is_forbidden(int r)
+static bool show_is_forbidden(int r)
 {
 	return r == -EPERM || r == -EACCES;
 }
 
-static int see_by_pins(const struct cli *cli, const struct look *look, const char *name,
-		       struct seen *ret_seen, struct err *err)
+static int show_see_by_pins(const struct cli *cli, const struct look *look, const char *name,
+			    struct seen *ret_seen, struct err *err)
 {
 	struct pins pins;
 	int r = pins_open(&pins, cli->paths.bpf_dir, name, err);
@@ -113,8 +113,8 @@ static int see_by_pins(const struct cli *cli, const struct look *look, const cha
 		       : err_set(err, EIO, "cannot read the counters of %s; try again", name);
 }
 
-static int see_by_bondd(const struct cli *cli, const struct look *look, const char *name,
-			struct seen *ret_seen, struct err *err)
+static int show_see_by_bondd(const struct cli *cli, const struct look *look, const char *name,
+			     struct seen *ret_seen, struct err *err)
 {
 	if (look->method)
 		return ask_view(cli->paths.run_dir, look->method, name, &ret_seen->view,
@@ -124,14 +124,14 @@ static int see_by_bondd(const struct cli *cli, const struct look *look, const ch
 }
 
 /* Prints the text; returns the JSON, which the caller prints. */
-static int look_at(const struct cli *cli, const struct look *look, const char *name, bool first,
-		   json_t **ret_view, struct err *err)
+static int show_look_at(const struct cli *cli, const struct look *look, const char *name,
+			bool first, json_t **ret_view, struct err *err)
 {
 	struct seen seen;
-	int r = see_by_pins(cli, look, name, &seen, err);
+	int r = show_see_by_pins(cli, look, name, &seen, err);
 
-	if (is_forbidden(r))
-		r = see_by_bondd(cli, look, name, &seen, err);
+	if (show_is_forbidden(r))
+		r = show_see_by_bondd(cli, look, name, &seen, err);
 	if (r)
 		return r;
 	if (!cli->json && first)
@@ -142,21 +142,22 @@ static int look_at(const struct cli *cli, const struct look *look, const char *n
 	return 0;
 }
 
-static int find_names(const struct cli *cli, char ***ret_names, struct err *err)
+static int show_find_names(const struct cli *cli, char ***ret_names, struct err *err)
 {
 	int r = pins_names(ret_names, cli->paths.bpf_dir, err);
 
-	return is_forbidden(r) ? ask_names(cli->paths.run_dir, ret_names, err) : r;
+	return show_is_forbidden(r) ? ask_names(cli->paths.run_dir, ret_names, err) : r;
 }
 
-static enum cli_exit look_at_one(const struct cli *cli, const struct look *look, const char *name)
+static enum cli_exit show_look_at_one(const struct cli *cli, const struct look *look,
+				      const char *name)
 {
 	struct err err;
 	json_t *view;
 
 	if (name_check("bond", name, &err))
 		return cli_refuse(&err);
-	if (look_at(cli, look, name, true, &view, &err))
+	if (show_look_at(cli, look, name, true, &view, &err))
 		return cli_refuse(&err);
 	if (cli->json)
 		return cli_print_json(view);
@@ -164,7 +165,7 @@ static enum cli_exit look_at_one(const struct cli *cli, const struct look *look,
 	return CLI_DONE;
 }
 
-static enum cli_exit look_at_all(const struct cli *cli, const struct look *look)
+static enum cli_exit show_look_at_all(const struct cli *cli, const struct look *look)
 {
 	enum cli_exit status = CLI_DONE;
 	json_t *views, *view;
@@ -172,11 +173,11 @@ static enum cli_exit look_at_all(const struct cli *cli, const struct look *look)
 	char **names;
 	int r;
 
-	if (find_names(cli, &names, &err))
+	if (show_find_names(cli, &names, &err))
 		return cli_refuse(&err);
 	views = json_array();
 	for (char **name = names; *name; name++) {
-		r = look_at(cli, look, *name, json_array_size(views) == 0, &view, &err);
+		r = show_look_at(cli, look, *name, json_array_size(views) == 0, &view, &err);
 		if (!r)
 			json_array_append_new(views, view);
 		else if (r != -ENOENT) /* -ENOENT: it was deleted in between */
@@ -193,13 +194,15 @@ static enum cli_exit look_at_all(const struct cli *cli, const struct look *look)
 enum cli_exit cmd_show(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
 	(void)verb;
-	return argc ? look_at_one(cli, &look_show, argv[0]) : look_at_all(cli, &look_show);
+	return argc ? show_look_at_one(cli, &look_show, argv[0])
+		    : show_look_at_all(cli, &look_show);
 }
 
 enum cli_exit cmd_stats(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
 	(void)verb;
-	return argc ? look_at_one(cli, &look_stats, argv[0]) : look_at_all(cli, &look_stats);
+	return argc ? show_look_at_one(cli, &look_stats, argv[0])
+		    : show_look_at_all(cli, &look_stats);
 }
 
 enum cli_exit cmd_list(const struct cli *cli, const struct verb *verb, int argc, char **argv)
@@ -207,5 +210,5 @@ enum cli_exit cmd_list(const struct cli *cli, const struct verb *verb, int argc,
 	(void)verb;
 	(void)argc;
 	(void)argv;
-	return look_at_all(cli, &look_list);
+	return show_look_at_all(cli, &look_list);
 }

@@ -8,7 +8,7 @@
 #include "cli/pairs.h"
 #include "options/names.h"
 
-static bool contains(const json_t *devices, const char *name)
+static bool slaves_contains(const json_t *devices, const char *name)
 {
 	const json_t *device;
 	size_t at;
@@ -19,13 +19,13 @@ static bool contains(const json_t *devices, const char *name)
 	return false;
 }
 
-static enum cli_exit add_device(json_t *devices, const char *name)
+static enum cli_exit slaves_add_device(json_t *devices, const char *name)
 {
 	struct err err;
 
 	if (name_check("slave", name, &err))
 		return cli_refuse(&err);
-	if (contains(devices, name)) {
+	if (slaves_contains(devices, name)) {
 		cli_say("'%s' is given twice; name it once", name);
 		return CLI_REFUSED;
 	}
@@ -40,8 +40,8 @@ static enum cli_exit add_device(json_t *devices, const char *name)
  * The list of devices ends at the first word that is an option of the verb; "dev NAME" takes any
  * name.
  */
-static enum cli_exit take_devices(const struct verb *verb, int argc, char **argv, json_t *devices,
-				  int *ret_taken)
+static enum cli_exit slaves_take_devices(const struct verb *verb, int argc, char **argv,
+					 json_t *devices, int *ret_taken)
 {
 	enum cli_exit status = CLI_DONE;
 	int at = 0;
@@ -53,7 +53,7 @@ static enum cli_exit take_devices(const struct verb *verb, int argc, char **argv
 			break;
 		if (!strcmp(argv[at], "dev") && ++at == argc)
 			return cli_usage(verb, "'dev' has no NAME");
-		status = add_device(devices, argv[at]);
+		status = slaves_add_device(devices, argv[at]);
 	}
 	*ret_taken = at;
 	if (status == CLI_DONE && json_array_size(devices) == 0)
@@ -61,8 +61,8 @@ static enum cli_exit take_devices(const struct verb *verb, int argc, char **argv
 	return status;
 }
 
-static enum cli_exit take_words(const struct verb *verb, int argc, char **argv, json_t *devices,
-				struct pairs *ret_pairs)
+static enum cli_exit slaves_take_words(const struct verb *verb, int argc, char **argv,
+				       json_t *devices, struct pairs *ret_pairs)
 {
 	enum cli_exit status;
 	struct err err;
@@ -70,7 +70,7 @@ static enum cli_exit take_words(const struct verb *verb, int argc, char **argv, 
 
 	if (name_check("bond", argv[0], &err))
 		return cli_refuse(&err);
-	status = take_devices(verb, argc - 1, argv + 1, devices, &taken);
+	status = slaves_take_devices(verb, argc - 1, argv + 1, devices, &taken);
 	if (status != CLI_DONE)
 		return status;
 	return pairs_parse(verb, argc - 1 - taken, argv + 1 + taken, ret_pairs);
@@ -82,7 +82,7 @@ enum cli_exit cmd_slaves(const struct cli *cli, const struct verb *verb, int arg
 	struct pairs pairs;
 	enum cli_exit status;
 
-	status = take_words(verb, argc, argv, devices, &pairs);
+	status = slaves_take_words(verb, argc, argv, devices, &pairs);
 	if (status == CLI_DONE)
 		return cli_request(cli, verb->name, argv[0], devices,
 				   verb->takes_options ? pairs_json(&pairs) : NULL);

@@ -16,15 +16,16 @@ const char *const explain_words[FLOW_FIELDS] = {
 	[FLOW_PROTO] = "proto", [FLOW_SPORT] = "sport", [FLOW_DPORT] = "dport",
 };
 
-static int bad(const struct explain_call *call, enum flow_field field, const char *allowed,
-	       struct err *err)
+static int explain_bad(const struct explain_call *call, enum flow_field field, const char *allowed,
+		       struct err *err)
 {
 	return err_set(err, EINVAL, "%s: '%s' is not allowed; allowed: %s", explain_words[field],
 		       call->text[field], allowed);
 }
 
-static int parse_number(const struct explain_call *call, enum flow_field field, unsigned long min,
-			unsigned long max, unsigned long *ret_number, struct err *err)
+static int explain_parse_number(const struct explain_call *call, enum flow_field field,
+				unsigned long min, unsigned long max, unsigned long *ret_number,
+				struct err *err)
 {
 	const char *text = call->text[field];
 	char allowed[32], *end;
@@ -38,19 +39,19 @@ static int parse_number(const struct explain_call *call, enum flow_field field, 
 	    *ret_number >= min && *ret_number <= max)
 		return 0;
 	snprintf(allowed, sizeof(allowed), "%lu..%lu", min, max);
-	return bad(call, field, allowed, err);
+	return explain_bad(call, field, allowed, err);
 }
 
-static int parse_mac(const struct explain_call *call, enum flow_field field, uint8_t *ret_mac,
-		     struct err *err)
+static int explain_parse_mac(const struct explain_call *call, enum flow_field field,
+			     uint8_t *ret_mac, struct err *err)
 {
 	if (call->text[field] && mac_parse(call->text[field], ret_mac))
-		return bad(call, field, "six pairs of hexadecimal digits with colons between them",
-			   err);
+		return explain_bad(call, field,
+				   "six pairs of hexadecimal digits with colons between them", err);
 	return 0;
 }
 
-static int parse_addresses(struct explain_call *call, struct err *err)
+static int explain_parse_addresses(struct explain_call *call, struct err *err)
 {
 	const char *src = call->text[FLOW_SRC], *dst = call->text[FLOW_DST];
 	int family;
@@ -58,16 +59,16 @@ static int parse_addresses(struct explain_call *call, struct err *err)
 	call->flow.ip6 = strchr(src, ':');
 	family = call->flow.ip6 ? AF_INET6 : AF_INET;
 	if (inet_pton(family, src, call->flow.src) != 1)
-		return bad(call, FLOW_SRC, "an IPv4 or IPv6 address", err);
+		return explain_bad(call, FLOW_SRC, "an IPv4 or IPv6 address", err);
 	if (inet_pton(family, dst, call->flow.dst) != 1)
-		return bad(call, FLOW_DST,
-			   call->flow.ip6 ? "an IPv6 address, as src is one"
-					  : "an IPv4 address, as src is one",
-			   err);
+		return explain_bad(call, FLOW_DST,
+				   call->flow.ip6 ? "an IPv6 address, as src is one"
+						  : "an IPv4 address, as src is one",
+				   err);
 	return 0;
 }
 
-static int parse_proto(struct explain_call *call, struct err *err)
+static int explain_parse_proto(struct explain_call *call, struct err *err)
 {
 	const char *proto = call->text[FLOW_PROTO];
 
@@ -79,22 +80,22 @@ static int parse_proto(struct explain_call *call, struct err *err)
 	}
 	call->flow.proto = !strcmp(proto, "tcp") ? IPPROTO_TCP : IPPROTO_UDP;
 	if (strcmp(proto, "tcp") && strcmp(proto, "udp"))
-		return bad(call, FLOW_PROTO, "tcp|udp", err);
+		return explain_bad(call, FLOW_PROTO, "tcp|udp", err);
 	return 0;
 }
 
-static int parse_values(struct explain_call *call, struct err *err)
+static int explain_parse_values(struct explain_call *call, struct err *err)
 {
 	struct flow_packet *flow = &call->flow;
 	unsigned long vlan, label, sport, dport;
 
-	if (parse_addresses(call, err) || parse_proto(call, err) ||
-	    parse_mac(call, FLOW_SMAC, flow->smac, err) ||
-	    parse_mac(call, FLOW_DMAC, flow->dmac, err) ||
-	    parse_number(call, FLOW_VLAN, 1, 4094, &vlan, err) ||
-	    parse_number(call, FLOW_LABEL, 0, 0xfffff, &label, err) ||
-	    parse_number(call, FLOW_SPORT, 0, 65535, &sport, err) ||
-	    parse_number(call, FLOW_DPORT, 0, 65535, &dport, err))
+	if (explain_parse_addresses(call, err) || explain_parse_proto(call, err) ||
+	    explain_parse_mac(call, FLOW_SMAC, flow->smac, err) ||
+	    explain_parse_mac(call, FLOW_DMAC, flow->dmac, err) ||
+	    explain_parse_number(call, FLOW_VLAN, 1, 4094, &vlan, err) ||
+	    explain_parse_number(call, FLOW_LABEL, 0, 0xfffff, &label, err) ||
+	    explain_parse_number(call, FLOW_SPORT, 0, 65535, &sport, err) ||
+	    explain_parse_number(call, FLOW_DPORT, 0, 65535, &dport, err))
 		return -EINVAL;
 	if (call->text[FLOW_LABEL] && !flow->ip6)
 		return err_set(err, EINVAL, "label: only IPv6 has a flow label; leave it out");
@@ -105,8 +106,8 @@ static int parse_values(struct explain_call *call, struct err *err)
 	return 0;
 }
 
-static enum cli_exit take_pair(const struct verb *verb, struct explain_call *call, const char *word,
-			       const char *value)
+static enum cli_exit explain_take_pair(const struct verb *verb, struct explain_call *call,
+				       const char *word, const char *value)
 {
 	for (int field = 0; field < FLOW_FIELDS; field++) {
 		if (strcmp(word, explain_words[field]))
@@ -130,11 +131,11 @@ enum cli_exit explain_take_words(const struct verb *verb, int argc, char **argv,
 	memset(call, 0, sizeof(*call));
 	call->bond = argv[0];
 	for (int i = 1; i < argc && status == CLI_DONE; i += 2)
-		status = take_pair(verb, call, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+		status = explain_take_pair(verb, call, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
 	if (status == CLI_DONE && !(call->text[FLOW_SRC] && call->text[FLOW_DST]))
 		return cli_usage(verb, "needs src IP and dst IP");
 	if (status == CLI_DONE &&
-	    (name_check("bond", call->bond, &err) || parse_values(call, &err)))
+	    (name_check("bond", call->bond, &err) || explain_parse_values(call, &err)))
 		return cli_refuse(&err);
 	return status;
 }

@@ -8,30 +8,30 @@
 
 #define ROOM 128
 
-static uint8_t *put(uint8_t *at, const void *data, size_t size)
+static uint8_t *flow_packet_put(uint8_t *at, const void *data, size_t size)
 {
 	memcpy(at, data, size);
 	return at + size;
 }
 
-static uint8_t *put16(uint8_t *at, uint16_t number)
+static uint8_t *flow_packet_put16(uint8_t *at, uint16_t number)
 {
 	number = htons(number);
-	return put(at, &number, sizeof(number));
+	return flow_packet_put(at, &number, sizeof(number));
 }
 
-static uint8_t *put_ether(uint8_t *at, const struct flow_packet *flow)
+static uint8_t *flow_packet_put_ether(uint8_t *at, const struct flow_packet *flow)
 {
-	at = put(at, flow->dmac, sizeof(flow->dmac));
-	at = put(at, flow->smac, sizeof(flow->smac));
+	at = flow_packet_put(at, flow->dmac, sizeof(flow->dmac));
+	at = flow_packet_put(at, flow->smac, sizeof(flow->smac));
 	if (flow->vlan) {
-		at = put16(at, ETH_P_8021Q);
-		at = put16(at, flow->vlan);
+		at = flow_packet_put16(at, ETH_P_8021Q);
+		at = flow_packet_put16(at, flow->vlan);
 	}
-	return put16(at, flow->ip6 ? ETH_P_IPV6 : ETH_P_IP);
+	return flow_packet_put16(at, flow->ip6 ? ETH_P_IPV6 : ETH_P_IP);
 }
 
-static uint8_t *put_ip(uint8_t *at, const struct flow_packet *flow)
+static uint8_t *flow_packet_put_ip(uint8_t *at, const struct flow_packet *flow)
 {
 	struct iphdr ip4 = { .version = 4, .ihl = 5, .protocol = flow->proto };
 	struct ipv6hdr ip6 = { .nexthdr = flow->proto ? flow->proto : IPPROTO_NONE };
@@ -40,35 +40,36 @@ static uint8_t *put_ip(uint8_t *at, const struct flow_packet *flow)
 	if (!flow->ip6) {
 		memcpy(&ip4.saddr, flow->src, sizeof(ip4.saddr));
 		memcpy(&ip4.daddr, flow->dst, sizeof(ip4.daddr));
-		return put(at, &ip4, sizeof(ip4));
+		return flow_packet_put(at, &ip4, sizeof(ip4));
 	}
 	memcpy(&ip6, &first, sizeof(first));
 	memcpy(&ip6.saddr, flow->src, sizeof(ip6.saddr));
 	memcpy(&ip6.daddr, flow->dst, sizeof(ip6.daddr));
-	return put(at, &ip6, sizeof(ip6));
+	return flow_packet_put(at, &ip6, sizeof(ip6));
 }
 
-static uint32_t payload_of(void *context, uint32_t at)
+static uint32_t flow_packet_payload_of(void *context, uint32_t at)
 {
 	return flow_payload(context, at);
 }
 
-static uint32_t inner_of(void *context, uint32_t payload)
+static uint32_t flow_packet_inner_of(void *context, uint32_t payload)
 {
 	return flow_encap_inner(context, payload);
 }
 
 uint64_t flow_packet_hash(const struct flow_packet *flow, const struct flow_rule *rule)
 {
-	uint8_t bytes[ROOM] = { 0 }, *at = put_ip(put_ether(bytes, flow), flow);
+	uint8_t bytes[ROOM] = { 0 },
+		*at = flow_packet_put_ip(flow_packet_put_ether(bytes, flow), flow);
 	struct packet packet = { .data = bytes, .end = bytes + ROOM, .vlan_tci = -1 };
 	const struct flow_hook hook = { .context = &packet,
-					.payload_of = payload_of,
-					.inner_of = inner_of };
+					.payload_of = flow_packet_payload_of,
+					.inner_of = flow_packet_inner_of };
 	uint64_t hash;
 	__u64 found;
 
-	put16(put16(at, flow->sport), flow->dport);
+	flow_packet_put16(flow_packet_put16(at, flow->sport), flow->dport);
 	flow_hash(&packet, rule, &hook, &found);
 	hash = found;
 	return hash;

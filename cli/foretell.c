@@ -14,13 +14,13 @@ uint64_t foretell_mask(const struct pins *pins)
 	return values_undrained(pins, pins->table->tx_mask);
 }
 
-static const uint8_t *table_of(const struct pins *pins)
+static const uint8_t *foretell_table_of(const struct pins *pins)
 {
 	return pins->buckets->bucket[pins->table->active & 1];
 }
 
 /* The rule of select_usable() in the BPF programs. */
-static unsigned int slot_in(const uint8_t *bucket, uint64_t hash, uint64_t mask)
+static unsigned int foretell_slot_in(const uint8_t *bucket, uint64_t hash, uint64_t mask)
 {
 	unsigned int slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
 
@@ -34,39 +34,39 @@ static unsigned int slot_in(const uint8_t *bucket, uint64_t hash, uint64_t mask)
 }
 
 /* Foretells what bondd will do. */
-static unsigned int settled_slot(const struct pins *pins, uint64_t hash, uint64_t mask)
+static unsigned int foretell_settled_slot(const struct pins *pins, uint64_t hash, uint64_t mask)
 {
 	uint32_t member_weight[XBOND_MAX_SLAVES] = { 0 }, weight[XBOND_MAX_SLAVES] = { 0 };
 	uint8_t bucket[XBOND_BUCKETS], home[XBOND_BUCKETS];
 
-	memcpy(bucket, table_of(pins), sizeof(bucket));
+	memcpy(bucket, foretell_table_of(pins), sizeof(bucket));
 	memcpy(home, pins->buckets->home, sizeof(home));
 	weights_of(pins, mask, member_weight, weight);
 	buckets_assign(bucket, home, member_weight, weight);
-	return slot_in(bucket, hash, mask);
+	return foretell_slot_in(bucket, hash, mask);
 }
 
 struct forecast foretell(const struct pins *pins, uint64_t hash)
 {
 	uint64_t mask = foretell_mask(pins), others;
 	struct forecast forecast = { .bucket = FLOW_BUCKET(hash),
-				     .slot = slot_in(table_of(pins), hash, mask),
+				     .slot = foretell_slot_in(foretell_table_of(pins), hash, mask),
 				     .at_once = XBOND_NO_SLOT,
 				     .settled = XBOND_NO_SLOT };
 
 	if (forecast.slot == XBOND_NO_SLOT)
 		return forecast;
-	forecast.detour = table_of(pins)[forecast.bucket] != forecast.slot;
+	forecast.detour = foretell_table_of(pins)[forecast.bucket] != forecast.slot;
 	others = values_undrained(pins, pins->table->tx_mask & ~(UINT64_C(1) << forecast.slot));
 	if (!others)
 		return forecast;
-	forecast.at_once = slot_in(table_of(pins), hash, others);
-	forecast.settled = settled_slot(pins, hash, others);
+	forecast.at_once = foretell_slot_in(foretell_table_of(pins), hash, others);
+	forecast.settled = foretell_settled_slot(pins, hash, others);
 	return forecast;
 }
 
 /* Uses the rule that bondd uses. */
-static unsigned int next_active(const struct pins *pins, uint64_t others)
+static unsigned int foretell_next_active(const struct pins *pins, uint64_t others)
 {
 	int primary = pins_slot_by_name(pins, pins->bond->primary);
 	const struct active_input input = {
@@ -91,7 +91,8 @@ struct forecast foretell_active(const struct pins *pins)
 	if (forecast.slot >= XBOND_MAX_SLAVES)
 		return forecast;
 	others = pins->table->tx_mask & ~(UINT64_C(1) << forecast.slot);
-	forecast.at_once = slot_in(table_of(pins), 0, values_undrained(pins, others));
-	forecast.settled = next_active(pins, others);
+	forecast.at_once =
+		foretell_slot_in(foretell_table_of(pins), 0, values_undrained(pins, others));
+	forecast.settled = foretell_next_active(pins, others);
 	return forecast;
 }

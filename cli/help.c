@@ -39,8 +39,8 @@ void help_print(void)
 	     "lost.");
 }
 
-static bool is_of_all_modes(const struct option *option,
-			    bool (*of_mode)(const struct option *, uint32_t))
+static bool help_is_of_all_modes(const struct option *option,
+				 bool (*of_mode)(const struct option *, uint32_t))
 {
 	const struct mode *mode;
 
@@ -50,8 +50,8 @@ static bool is_of_all_modes(const struct option *option,
 	return true;
 }
 
-static void print_modes(const char *before, const struct option *option,
-			bool (*of_mode)(const struct option *, uint32_t))
+static void help_print_modes(const char *before, const struct option *option,
+			     bool (*of_mode)(const struct option *, uint32_t))
 {
 	const char *separator = before;
 	const struct mode *mode;
@@ -64,16 +64,16 @@ static void print_modes(const char *before, const struct option *option,
 	}
 }
 
-static void print_option(const struct option *option)
+static void help_print_option(const struct option *option)
 {
 	char values[OPTION_VALUES_SIZE];
 
 	printf("  %s %s (default %s)\n      %s", option->name, option_values(option, values),
 	       option->initial, option->help);
-	if (!is_of_all_modes(option, option_is_of_mode))
-		print_modes("; only in mode ", option, option_is_of_mode);
-	else if (!is_of_all_modes(option, option_has_effect))
-		print_modes("; has an effect only in mode ", option, option_has_effect);
+	if (!help_is_of_all_modes(option, option_is_of_mode))
+		help_print_modes("; only in mode ", option, option_is_of_mode);
+	else if (!help_is_of_all_modes(option, option_has_effect))
+		help_print_modes("; has an effect only in mode ", option, option_has_effect);
 	putchar('\n');
 }
 
@@ -84,12 +84,12 @@ void help_print_verb(const struct verb *verb)
 		puts("\nOptions:");
 	for (unsigned int id = 0; id < OPT_COUNT; id++)
 		if (cli_verb_takes(verb, option_at(id)))
-			print_option(option_at(id));
+			help_print_option(option_at(id));
 	printf("\n%s", flags_help);
 }
 
-static json_t *mode_names(const struct option *option,
-			  bool (*of_mode)(const struct option *, uint32_t))
+static json_t *help_mode_names(const struct option *option,
+			       bool (*of_mode)(const struct option *, uint32_t))
 {
 	json_t *names = json_array();
 	const struct mode *mode;
@@ -100,15 +100,15 @@ static json_t *mode_names(const struct option *option,
 	return names;
 }
 
-static json_t *option_json(const struct option *option)
+static json_t *help_option_json(const struct option *option)
 {
 	char values[OPTION_VALUES_SIZE];
 
 	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s}", "name", option->name, "scope",
 			 option->scope == OPTION_BOND ? "bond" : "slave", "values",
 			 option_values(option, values), "default", option->initial, "modes",
-			 mode_names(option, option_is_of_mode), "effect_modes",
-			 mode_names(option, option_has_effect), "help", option->help);
+			 help_mode_names(option, option_is_of_mode), "effect_modes",
+			 help_mode_names(option, option_has_effect), "help", option->help);
 }
 
 enum cli_exit help_dump_options(void)
@@ -116,6 +116,6 @@ enum cli_exit help_dump_options(void)
 	json_t *all = json_array();
 
 	for (unsigned int id = 0; id < OPT_COUNT; id++)
-		json_array_append_new(all, option_json(option_at(id)));
+		json_array_append_new(all, help_option_json(option_at(id)));
 	return cli_print_json(all);
 }

@@ -12,19 +12,19 @@
 #include "common/mode.h"
 #include "options/options.h"
 
-static long long number(const json_t *object, const char *key)
+static long long text_number(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));
 }
 
-static const char *string(const json_t *object, const char *key)
+static const char *text_string(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
 	return text ? text : "unknown";
 }
 
-static void option_text(const json_t *value, char *ret_text, size_t size)
+static void text_option_text(const json_t *value, char *ret_text, size_t size)
 {
 	if (json_is_integer(value))
 		snprintf(ret_text, size, "%lld", json_integer_value(value));
@@ -35,7 +35,7 @@ static void option_text(const json_t *value, char *ret_text, size_t size)
 			 json_is_string(value) ? json_string_value(value) : "none");
 }
 
-static bool is_default(const struct option *option, const char *text)
+static bool text_is_default(const struct option *option, const char *text)
 {
 	struct option_value value;
 
@@ -51,7 +51,7 @@ struct manner {
 };
 
 /* Why the option has no effect; NULL if it has one. */
-static const char *no_effect(const struct option *option, const struct manner *manner)
+static const char *text_no_effect(const struct option *option, const struct manner *manner)
 {
 	if (!option_has_effect(option, manner->mode))
 		return "   (no effect in this mode)";
@@ -64,14 +64,14 @@ static const char *no_effect(const struct option *option, const struct manner *m
 	return NULL;
 }
 
-static void print_option(const struct option *option, const json_t *value,
-			 const struct manner *manner)
+static void text_print_option(const struct option *option, const json_t *value,
+			      const struct manner *manner)
 {
-	const char *note = no_effect(option, manner);
+	const char *note = text_no_effect(option, manner);
 	char text[32], device[32];
 
-	option_text(value, text, sizeof(text));
-	if (note && is_default(option, text))
+	text_option_text(value, text, sizeof(text));
+	if (note && text_is_default(option, text))
 		return;
 	if (option->id == OPT_PATH && manner->forced_counted && !strcmp(text, "direct"))
 		note = "   (counted for now: a capture, a qdisc, filters, XDP on the bond or "
@@ -84,20 +84,21 @@ static void print_option(const struct option *option, const json_t *value,
 	printf("    %-20s %s%s\n", option->name, text, note ? note : "");
 }
 
-static bool is_lacp_rr(const json_t *options)
+static bool text_is_lacp_rr(const json_t *options)
 {
 	struct option_value value;
 
-	return !option_parse(option_at(OPT_LACP_TX), string(options, "lacp_tx"), &value, NULL) &&
+	return !option_parse(option_at(OPT_LACP_TX), text_string(options, "lacp_tx"), &value,
+			     NULL) &&
 	       value.number == XBOND_LACP_TX_BALANCE_RR;
 }
 
-static void print_options(const json_t *options, enum option_scope scope, const char *mode_text,
-			  struct manner manner)
+static void text_print_options(const json_t *options, enum option_scope scope,
+			       const char *mode_text, struct manner manner)
 {
 	const struct mode *mode = mode_by_name(mode_text);
 
-	manner.lacp_rr = is_lacp_rr(options);
+	manner.lacp_rr = text_is_lacp_rr(options);
 	if (!mode)
 		return;
 	manner.mode = mode->number;
@@ -106,11 +107,11 @@ static void print_options(const json_t *options, enum option_scope scope, const 
 		const json_t *value = json_object_get(options, option->name);
 
 		if (value && option->scope == scope && id != OPT_MODE && id != OPT_ACTIVE_SLAVE)
-			print_option(option, value, &manner);
+			text_print_option(option, value, &manner);
 	}
 }
 
-static void print_speed(const json_t *object)
+static void text_print_speed(const json_t *object)
 {
 	const json_t *speed = json_object_get(object, "speed_mbps");
 
@@ -120,46 +121,47 @@ static void print_speed(const json_t *object)
 		printf(", speed unknown");
 }
 
-static void print_counters(const json_t *object)
+static void text_print_counters(const json_t *object)
 {
-	printf("    %-20s %lld packets, %lld bytes\n", "transmitted", number(object, "tx_packets"),
-	       number(object, "tx_bytes"));
+	printf("    %-20s %lld packets, %lld bytes\n", "transmitted",
+	       text_number(object, "tx_packets"), text_number(object, "tx_bytes"));
 	printf("    %-20s %lld packets, %lld bytes, %lld dropped\n", "received",
-	       number(object, "rx_packets"), number(object, "rx_bytes"),
-	       number(object, "rx_dropped"));
+	       text_number(object, "rx_packets"), text_number(object, "rx_bytes"),
+	       text_number(object, "rx_dropped"));
 }
 
-static void print_slave(const json_t *slave, const char *mode)
+static void text_print_slave(const json_t *slave, const char *mode)
 {
 	const json_t *duplex = json_object_get(slave, "duplex");
 
-	printf("  slave %s: %s%s", string(slave, "name"), string(slave, "mii_status"),
+	printf("  slave %s: %s%s", text_string(slave, "name"), text_string(slave, "mii_status"),
 	       json_is_true(json_object_get(slave, "active")) ? ", active" : "");
-	print_speed(slave);
+	text_print_speed(slave);
 	if (json_is_string(duplex))
 		printf(" %s duplex", json_string_value(duplex));
-	printf(", %lld link failure%s", number(slave, "link_failures"),
-	       number(slave, "link_failures") == 1 ? "" : "s");
-	if (number(slave, "resets"))
-		printf(", reset %lld time%s by bondd", number(slave, "resets"),
-		       number(slave, "resets") == 1 ? "" : "s");
+	printf(", %lld link failure%s", text_number(slave, "link_failures"),
+	       text_number(slave, "link_failures") == 1 ? "" : "s");
+	if (text_number(slave, "resets"))
+		printf(", reset %lld time%s by bondd", text_number(slave, "resets"),
+		       text_number(slave, "resets") == 1 ? "" : "s");
 	printf("\n");
-	printf("    %-20s %s   (permanent %s)\n", "mac", string(slave, "mac"),
-	       string(slave, "perm_mac"));
+	printf("    %-20s %s   (permanent %s)\n", "mac", text_string(slave, "mac"),
+	       text_string(slave, "perm_mac"));
 	if (json_is_string(json_object_get(slave, "problem")))
-		printf("    %-20s %s\n", "problem", string(slave, "problem"));
+		printf("    %-20s %s\n", "problem", text_string(slave, "problem"));
 	if (json_is_false(json_object_get(slave, "attached")))
 		printf("    %-20s %s\n", "not attached",
 		       "its receive program was taken off: it receives nothing");
 	text_lacp_slave(json_object_get(slave, "lacp"));
-	print_options(json_object_get(slave, "options"), OPTION_SLAVE, mode, (struct manner){ 0 });
-	print_counters(slave);
+	text_print_options(json_object_get(slave, "options"), OPTION_SLAVE, mode,
+			   (struct manner){ 0 });
+	text_print_counters(slave);
 }
 
-static void print_active_slave(const json_t *bond)
+static void text_print_active_slave(const json_t *bond)
 {
 	const json_t *name = json_object_get(bond, "active_slave");
-	const struct mode *mode = mode_by_name(string(bond, "mode"));
+	const struct mode *mode = mode_by_name(text_string(bond, "mode"));
 
 	if (mode && mode->traits & MODE_ACTIVE)
 		printf("    %-20s %s\n", "active_slave",
@@ -167,10 +169,10 @@ static void print_active_slave(const json_t *bond)
 }
 
 /* For a bond that exists but that this program cannot read. */
-static void print_foreign(const json_t *bond)
+static void text_print_foreign(const json_t *bond)
 {
-	printf("%s: state unknown\n    %-20s %s\n", string(bond, "name"), "problem",
-	       string(bond, "problem"));
+	printf("%s: state unknown\n    %-20s %s\n", text_string(bond, "name"), "problem",
+	       text_string(bond, "problem"));
 }
 
 void text_bond(const json_t *bond, bool forced_counted)
@@ -182,25 +184,26 @@ void text_bond(const json_t *bond, bool forced_counted)
 	size_t at;
 
 	if (json_is_null(json_object_get(bond, "options"))) {
-		print_foreign(bond);
+		text_print_foreign(bond);
 		return;
 	}
-	printf("%s: mode %s, carrier %s", string(bond, "name"), string(bond, "mode"),
-	       string(bond, "mii_status"));
-	print_speed(bond);
-	printf(", mtu %lld\n", number(bond, "mtu"));
+	printf("%s: mode %s, carrier %s", text_string(bond, "name"), text_string(bond, "mode"),
+	       text_string(bond, "mii_status"));
+	text_print_speed(bond);
+	printf(", mtu %lld\n", text_number(bond, "mtu"));
 	if (!json_is_true(json_object_get(bond, "bondd")))
 		puts("    bondd is away: traffic flows on, changes of carrier may not be followed");
 	if (json_is_false(json_object_get(bond, "attached")))
 		printf("    %-20s %s\n", "not attached",
 		       "its programs were taken off: it sends nothing, or not as it should");
-	printf("    %-20s %s\n", "mac", string(bond, "mac"));
-	print_active_slave(bond);
+	printf("    %-20s %s\n", "mac", text_string(bond, "mac"));
+	text_print_active_slave(bond);
 	text_lacp_bond(json_object_get(bond, "lacp"));
-	print_options(json_object_get(bond, "options"), OPTION_BOND, string(bond, "mode"), manner);
-	print_counters(bond);
+	text_print_options(json_object_get(bond, "options"), OPTION_BOND, text_string(bond, "mode"),
+			   manner);
+	text_print_counters(bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
-		print_slave(slave, string(bond, "mode"));
+		text_print_slave(slave, text_string(bond, "mode"));
 }
 
 void text_stats_head(void)
@@ -209,14 +212,14 @@ void text_stats_head(void)
 	       "rx_bytes", "rx_dropped");
 }
 
-static void print_stats_row(const char *indent, const json_t *stats)
+static void text_print_stats_row(const char *indent, const json_t *stats)
 {
 	const json_t *counters = json_object_get(stats, "counters");
 
 	printf("%s%-*s %14lld %18lld %14lld %18lld %12lld\n", indent, 18 - (int)strlen(indent),
-	       string(stats, "name"), number(counters, "tx_packets"), number(counters, "tx_bytes"),
-	       number(counters, "rx_packets"), number(counters, "rx_bytes"),
-	       number(counters, "rx_dropped"));
+	       text_string(stats, "name"), text_number(counters, "tx_packets"),
+	       text_number(counters, "tx_bytes"), text_number(counters, "rx_packets"),
+	       text_number(counters, "rx_bytes"), text_number(counters, "rx_dropped"));
 }
 
 void text_stats(const json_t *stats)
@@ -224,7 +227,7 @@ void text_stats(const json_t *stats)
 	const json_t *slave;
 	size_t at;
 
-	print_stats_row("", stats);
+	text_print_stats_row("", stats);
 	json_array_foreach (json_object_get(stats, "slaves"), at, slave)
-		print_stats_row("  ", slave);
+		text_print_stats_row("  ", slave);
 }

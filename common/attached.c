@@ -7,7 +7,7 @@
 
 #include "common/pin.h"
 
-static enum attached link_is_attached(const struct pins *pins, const char *pin)
+static enum attached attached_link_is_attached(const struct pins *pins, const char *pin)
 {
 	int fd = pin_open(pins->dir, pin), r;
 	struct pin_link link;
@@ -30,7 +30,7 @@ enum attached attached_slave(const struct pins *pins, unsigned int slot)
 	if (pins->bond->hook == XBOND_HOOK_CLSACT || pins->slaves[slot].clsact)
 		return pins->attached ? ATTACHED : ATTACHED_UNKNOWN;
 	snprintf(pin, sizeof(pin), XBOND_PIN_LINK_RX "%u", slot);
-	return link_is_attached(pins, pin);
+	return attached_link_is_attached(pins, pin);
 }
 
 /*
@@ -45,8 +45,8 @@ enum attached attached_pair(const struct pins *pins)
 		return ATTACHED_NOT;
 	if (pins->bond->hook == XBOND_HOOK_CLSACT && !netkit)
 		return pins->attached ? ATTACHED : ATTACHED_UNKNOWN;
-	port = link_is_attached(pins, XBOND_PIN_LINK_PORT);
+	port = attached_link_is_attached(pins, XBOND_PIN_LINK_PORT);
 	return port != ATTACHED || netkit || pins->bond->hook == XBOND_HOOK_CLSACT
 		       ? port
-		       : link_is_attached(pins, XBOND_PIN_LINK_EGRESS);
+		       : attached_link_is_attached(pins, XBOND_PIN_LINK_EGRESS);
 }

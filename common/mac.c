@@ -10,7 +10,7 @@
 
 #define STEP 3 /* two digits and a colon, or the end */
 
-static bool is_mac(const char *text)
+static bool mac_is_mac(const char *text)
 {
 	if (strlen(text) != XBOND_MAC_SIZE * STEP - 1)
 		return false;
@@ -22,7 +22,7 @@ static bool is_mac(const char *text)
 
 int mac_parse(const char *text, uint8_t ret_mac[XBOND_MAC_SIZE])
 {
-	if (!is_mac(text))
+	if (!mac_is_mac(text))
 		return -EINVAL;
 	for (int i = 0; i < XBOND_MAC_SIZE; i++)
 		ret_mac[i] = (uint8_t)strtoul(text + i * STEP, NULL, 16);

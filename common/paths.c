@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *from_env(const char *variable, const char *otherwise)
+static const char *paths_from_env(const char *variable, const char *otherwise)
 {
 	const char *value = getenv(variable);
 
@@ -17,9 +17,9 @@ static const char *from_env(const char *variable, const char *otherwise)
 
 void paths_init(struct paths *paths)
 {
-	paths->run_dir = from_env("XBOND_RUN_DIR", "/run/xbond");
-	paths->bpf_dir = from_env("XBOND_BPF_DIR", "/sys/fs/bpf/xbond");
-	paths->config_dir = from_env("XBOND_CONFIG_DIR", "/etc/xbond");
+	paths->run_dir = paths_from_env("XBOND_RUN_DIR", "/run/xbond");
+	paths->bpf_dir = paths_from_env("XBOND_BPF_DIR", "/sys/fs/bpf/xbond");
+	paths->config_dir = paths_from_env("XBOND_CONFIG_DIR", "/etc/xbond");
 }
 
 int paths_make_dir(const char *path, mode_t mode)

@@ -51,7 +51,7 @@ static const struct map_shape attached_shape = { XBOND_PIN_ATTACHED, BPF_MAP_TYP
 static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
 						 sizeof(struct xbond_counters), XBOND_MAX_SLAVES };
 
-static size_t mapped_size(const struct map_shape *shape)
+static size_t pins_mapped_size(const struct map_shape *shape)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t size = ((shape->value_size + 7) & ~(size_t)7) * shape->max_entries;
@@ -59,12 +59,12 @@ static size_t mapped_size(const struct map_shape *shape)
 	return (size + page - 1) & ~(page - 1);
 }
 
-static int no_permission(const struct pins *pins, struct err *err)
+static int pins_no_permission(const struct pins *pins, struct err *err)
 {
 	return err_set(err, EPERM, "no permission to read %s; run as root", pins->dir);
 }
 
-static int damaged(const struct pins *pins, const char *pin, const char *what, struct err *err)
+static int pins_damaged(const struct pins *pins, const char *pin, const char *what, struct err *err)
 {
 	return err_set(err, EBADMSG, "%s/%s %s: the pins are damaged or foreign; " PINS_REMOVE,
 		       pins->dir, pin, what, pins->dir);
@@ -85,7 +85,7 @@ bool pins_on_bpffs(const char *path)
 	return fs.f_type == BPF_FS_MAGIC;
 }
 
-static int no_such_bond(const char *bpf_dir, const char *name, struct err *err)
+static int pins_no_such_bond(const char *bpf_dir, const char *name, struct err *err)
 {
 	if (!pins_on_bpffs(bpf_dir))
 		return err_set(err, ENOENT,
@@ -96,15 +96,15 @@ static int no_such_bond(const char *bpf_dir, const char *name, struct err *err)
 		       name);
 }
 
-static int check_dir(const struct pins *pins, const char *bpf_dir, const char *name,
-		     struct err *err)
+static int pins_check_dir(const struct pins *pins, const char *bpf_dir, const char *name,
+			  struct err *err)
 {
 	struct stat st;
 
 	if (stat(pins->dir, &st)) {
 		if (errno == EACCES || errno == EPERM)
-			return no_permission(pins, err);
-		return no_such_bond(bpf_dir, name, err);
+			return pins_no_permission(pins, err);
+		return pins_no_such_bond(bpf_dir, name, err);
 	}
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, EBADMSG,
@@ -120,18 +120,18 @@ static int check_dir(const struct pins *pins, const char *bpf_dir, const char *n
 }
 
 /* An error of bpf_obj_get() in words. For root, EACCES means that the file is no map. */
-static int open_failed(const struct pins *pins, const char *pin, int code, struct err *err)
+static int pins_open_failed(const struct pins *pins, const char *pin, int code, struct err *err)
 {
 	if (code == ENOENT)
-		return damaged(pins, pin, "is missing", err);
+		return pins_damaged(pins, pin, "is missing", err);
 	if (code == EPERM || (code == EACCES && geteuid() != 0))
-		return no_permission(pins, err);
+		return pins_no_permission(pins, err);
 	if (code == EACCES || code == EINVAL)
-		return damaged(pins, pin, "is no map", err);
+		return pins_damaged(pins, pin, "is no map", err);
 	return err_set(err, code, "cannot open %s/%s: %s", pins->dir, pin, strerror(code));
 }
 
-static int open_pin(struct pins *pins, const char *pin, bool *ret_writable, struct err *err)
+static int pins_open_pin(struct pins *pins, const char *pin, bool *ret_writable, struct err *err)
 {
 	LIBBPF_OPTS(bpf_obj_get_opts, read_only, .file_flags = BPF_F_RDONLY);
 	char path[PIN_PATH_SIZE];
@@ -141,24 +141,24 @@ static int open_pin(struct pins *pins, const char *pin, bool *ret_writable, stru
 	if (fd == -EPERM || fd == -EACCES)
 		fd = bpf_obj_get_opts(pin_path(path, pins->dir, pin), &read_only);
 	if (fd < 0)
-		return open_failed(pins, pin, -fd, err);
+		return pins_open_failed(pins, pin, -fd, err);
 	return fd;
 }
 
-static int check_shape(const struct pins *pins, const struct map_shape *shape, int fd,
-		       struct err *err)
+static int pins_check_shape(const struct pins *pins, const struct map_shape *shape, int fd,
+			    struct err *err)
 {
 	struct bpf_map_info info = {};
 	uint32_t length = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(fd, &info, &length))
-		return damaged(pins, shape->pin, "cannot be asked what it is", err);
+		return pins_damaged(pins, shape->pin, "cannot be asked what it is", err);
 	if (info.type != shape->type || info.key_size != sizeof(uint32_t))
-		return damaged(pins, shape->pin, "is another kind of object", err);
+		return pins_damaged(pins, shape->pin, "is another kind of object", err);
 	if (info.value_size != shape->value_size || info.max_entries != shape->max_entries)
-		return damaged(pins, shape->pin, "has another size", err);
+		return pins_damaged(pins, shape->pin, "has another size", err);
 	if (shape->type == BPF_MAP_TYPE_ARRAY && !(info.map_flags & BPF_F_MMAPABLE))
-		return damaged(pins, shape->pin, "cannot be mapped into memory", err);
+		return pins_damaged(pins, shape->pin, "cannot be mapped into memory", err);
 	return 0;
 }
 
@@ -166,7 +166,7 @@ static int check_shape(const struct pins *pins, const struct map_shape *shape, i
  * Looks at the first two words of the bond map, whatever its size: another ABI version may have
  * another size, and the error line must name the version. Returns 0 if there is none.
  */
-static uint32_t read_abi(const struct pins *pins, int fd, struct err *err)
+static uint32_t pins_read_abi(const struct pins *pins, int fd, struct err *err)
 {
 	struct bpf_map_info info = {};
 	uint32_t length = sizeof(info), key = 0, abi;
@@ -174,7 +174,7 @@ static uint32_t read_abi(const struct pins *pins, int fd, struct err *err)
 
 	if (bpf_obj_get_info_by_fd(fd, &info, &length) || info.type != BPF_MAP_TYPE_ARRAY ||
 	    info.key_size != sizeof(key) || info.value_size < 2 * sizeof(uint32_t)) {
-		damaged(pins, XBOND_PIN_BOND, "is another kind of object", err);
+		pins_damaged(pins, XBOND_PIN_BOND, "is another kind of object", err);
 		return 0;
 	}
 	bond = calloc(1, info.value_size > sizeof(*bond) ? info.value_size : sizeof(*bond));
@@ -184,15 +184,15 @@ static uint32_t read_abi(const struct pins *pins, int fd, struct err *err)
 	}
 	if (bpf_map_lookup_elem(fd, &key, bond) || bond->magic != XBOND_ABI_MAGIC ||
 	    !bond->abi_version)
-		damaged(pins, XBOND_PIN_BOND, "is not of xbond", err);
+		pins_damaged(pins, XBOND_PIN_BOND, "is not of xbond", err);
 	abi = bond->magic == XBOND_ABI_MAGIC ? bond->abi_version : 0;
 	free(bond);
 	return abi;
 }
 
-static int check_abi(const struct pins *pins, int fd, struct err *err)
+static int pins_check_abi(const struct pins *pins, int fd, struct err *err)
 {
-	uint32_t abi = read_abi(pins, fd, err);
+	uint32_t abi = pins_read_abi(pins, fd, err);
 
 	if (!abi)
 		return -EBADMSG;
@@ -205,20 +205,20 @@ static int check_abi(const struct pins *pins, int fd, struct err *err)
 		       pins->dir, abi, XBOND_ABI_VERSION);
 }
 
-static int map_pin(struct pins *pins, const struct map_shape *shape, void **ret_memory,
-		   bool *ret_writable, struct err *err)
+static int pins_map_pin(struct pins *pins, const struct map_shape *shape, void **ret_memory,
+			bool *ret_writable, struct err *err)
 {
 	void *memory;
 	int fd, r;
 
-	fd = open_pin(pins, shape->pin, ret_writable, err);
+	fd = pins_open_pin(pins, shape->pin, ret_writable, err);
 	if (fd < 0)
 		return fd;
-	r = shape == &bond_shape ? check_abi(pins, fd, err) : 0;
+	r = shape == &bond_shape ? pins_check_abi(pins, fd, err) : 0;
 	if (!r)
-		r = check_shape(pins, shape, fd, err);
+		r = pins_check_shape(pins, shape, fd, err);
 	if (!r) {
-		memory = mmap(NULL, mapped_size(shape),
+		memory = mmap(NULL, pins_mapped_size(shape),
 			      PROT_READ | (*ret_writable ? PROT_WRITE : 0), MAP_SHARED, fd, 0);
 		if (memory == MAP_FAILED)
 			r = err_set(err, errno, "cannot map %s/%s into memory: %m", pins->dir,
@@ -237,61 +237,62 @@ int pins_open_added(struct pins *pins, struct err *err)
 
 	if (pins->attached || access(pin_path(path, pins->dir, attached_shape.pin), F_OK))
 		return 0;
-	return map_pin(pins, &attached_shape, (void **)&pins->attached, &writable, err);
+	return pins_map_pin(pins, &attached_shape, (void **)&pins->attached, &writable, err);
 }
 
-static int open_counters(struct pins *pins, struct err *err)
+static int pins_open_counters(struct pins *pins, struct err *err)
 {
 	bool writable;
 	int r;
 
-	pins->counters_fd = open_pin(pins, XBOND_PIN_COUNTERS, &writable, err);
+	pins->counters_fd = pins_open_pin(pins, XBOND_PIN_COUNTERS, &writable, err);
 	if (pins->counters_fd < 0)
 		return pins->counters_fd;
-	r = check_shape(pins, &counters_shape, pins->counters_fd, err);
+	r = pins_check_shape(pins, &counters_shape, pins->counters_fd, err);
 	return r;
 }
 
-static int check_content(const struct pins *pins, const char *name, struct err *err)
+static int pins_check_content(const struct pins *pins, const char *name, struct err *err)
 {
 	if (pins->bond->state > XBOND_BOND_DELETING || !mode_find(pins->bond->mode))
-		return damaged(pins, XBOND_PIN_BOND, "holds a state or mode that does not exist",
-			       err);
+		return pins_damaged(pins, XBOND_PIN_BOND,
+				    "holds a state or mode that does not exist", err);
 	if (!memchr(pins->bond->name, '\0', XBOND_NAME_SIZE) || strlen(name) >= XBOND_NAME_SIZE)
-		return damaged(pins, XBOND_PIN_BOND, "holds no name", err);
+		return pins_damaged(pins, XBOND_PIN_BOND, "holds no name", err);
 	if (pins->lacp->current > 1)
-		return damaged(pins, XBOND_PIN_LACP, "names a copy that does not exist", err);
+		return pins_damaged(pins, XBOND_PIN_LACP, "names a copy that does not exist", err);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (pins->slaves[slot].state > XBOND_SLOT_RELEASING ||
 		    !memchr(pins->slaves[slot].name, '\0', XBOND_NAME_SIZE))
-			return damaged(pins, XBOND_PIN_SLAVES, "holds a slot that makes no sense",
-				       err);
+			return pins_damaged(pins, XBOND_PIN_SLAVES,
+					    "holds a slot that makes no sense", err);
 	return 0;
 }
 
-static int map_all(struct pins *pins, struct err *err)
+static int pins_map_all(struct pins *pins, struct err *err)
 {
 	bool other;
 	int r;
 
 	/* The bond map comes first, because it has the ABI version. */
-	r = map_pin(pins, &bond_shape, (void **)&pins->bond, &other, err);
+	r = pins_map_pin(pins, &bond_shape, (void **)&pins->bond, &other, err);
 	if (!r)
-		r = map_pin(pins, &settings_shape, (void **)&pins->settings, &pins->writable, err);
+		r = pins_map_pin(pins, &settings_shape, (void **)&pins->settings, &pins->writable,
+				 err);
 	if (!r)
-		r = map_pin(pins, &table_shape, (void **)&pins->table, &other, err);
+		r = pins_map_pin(pins, &table_shape, (void **)&pins->table, &other, err);
 	if (!r)
-		r = map_pin(pins, &buckets_shape, (void **)&pins->buckets, &other, err);
+		r = pins_map_pin(pins, &buckets_shape, (void **)&pins->buckets, &other, err);
 	if (!r)
-		r = map_pin(pins, &slaves_shape, (void **)&pins->slaves, &other, err);
+		r = pins_map_pin(pins, &slaves_shape, (void **)&pins->slaves, &other, err);
 	if (!r)
-		r = map_pin(pins, &hold_shape, (void **)&pins->hold, &other, err);
+		r = pins_map_pin(pins, &hold_shape, (void **)&pins->hold, &other, err);
 	if (!r)
-		r = map_pin(pins, &lacp_shape, (void **)&pins->lacp, &other, err);
+		r = pins_map_pin(pins, &lacp_shape, (void **)&pins->lacp, &other, err);
 	if (!r)
 		r = pins_open_added(pins, err);
 	if (!r)
-		r = open_counters(pins, err);
+		r = pins_open_counters(pins, err);
 	return r;
 }
 
@@ -301,11 +302,11 @@ int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, stru
 	int r;
 
 	pins_path(pins.dir, sizeof(pins.dir), bpf_dir, name);
-	r = check_dir(&pins, bpf_dir, name, err);
+	r = pins_check_dir(&pins, bpf_dir, name, err);
 	if (!r)
-		r = map_all(&pins, err);
+		r = pins_map_all(&pins, err);
 	if (!r)
-		r = check_content(&pins, name, err);
+		r = pins_check_content(&pins, name, err);
 	if (r)
 		pins_close(&pins);
 	else
@@ -321,32 +322,32 @@ uint32_t pins_abi(const char *bpf_dir, const char *name, struct err *err)
 	int fd;
 
 	pins_path(pins.dir, sizeof(pins.dir), bpf_dir, name);
-	if (check_dir(&pins, bpf_dir, name, err))
+	if (pins_check_dir(&pins, bpf_dir, name, err))
 		return 0;
-	fd = open_pin(&pins, XBOND_PIN_BOND, &writable, err);
+	fd = pins_open_pin(&pins, XBOND_PIN_BOND, &writable, err);
 	if (fd < 0)
 		return 0;
-	abi = read_abi(&pins, fd, err);
+	abi = pins_read_abi(&pins, fd, err);
 	close(fd);
 	return abi;
 }
 
-static void unmap(void *memory, const struct map_shape *shape)
+static void pins_unmap(void *memory, const struct map_shape *shape)
 {
 	if (memory)
-		munmap(memory, mapped_size(shape));
+		munmap(memory, pins_mapped_size(shape));
 }
 
 void pins_close(struct pins *pins)
 {
-	unmap(pins->settings, &settings_shape);
-	unmap(pins->table, &table_shape);
-	unmap(pins->buckets, &buckets_shape);
-	unmap(pins->bond, &bond_shape);
-	unmap(pins->slaves, &slaves_shape);
-	unmap(pins->hold, &hold_shape);
-	unmap(pins->lacp, &lacp_shape);
-	unmap(pins->attached, &attached_shape);
+	pins_unmap(pins->settings, &settings_shape);
+	pins_unmap(pins->table, &table_shape);
+	pins_unmap(pins->buckets, &buckets_shape);
+	pins_unmap(pins->bond, &bond_shape);
+	pins_unmap(pins->slaves, &slaves_shape);
+	pins_unmap(pins->hold, &hold_shape);
+	pins_unmap(pins->lacp, &lacp_shape);
+	pins_unmap(pins->attached, &attached_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);
 	*pins = (struct pins){ .counters_fd = -1 };

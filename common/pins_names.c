@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static void swap(char *text, char from, char to)
+static void pins_names_swap(char *text, char from, char to)
 {
 	for (; *text; text++)
 		if (*text == from)
@@ -22,15 +22,15 @@ void pins_path(char *ret_path, size_t size, const char *bpf_dir, const char *nam
 
 	snprintf(ret_path, size, "%s/%s", bpf_dir, name);
 	if (prefix < size)
-		swap(ret_path + prefix, '.', ':');
+		pins_names_swap(ret_path + prefix, '.', ':');
 }
 
-static int by_name(const void *left, const void *right)
+static int pins_names_by_name(const void *left, const void *right)
 {
 	return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-static bool is_bond_dir(const char *bpf_dir, const struct dirent *entry)
+static bool pins_names_is_bond_dir(const char *bpf_dir, const struct dirent *entry)
 {
 	char path[PATH_MAX + NAME_MAX + 2];
 	struct stat st;
@@ -41,7 +41,7 @@ static bool is_bond_dir(const char *bpf_dir, const struct dirent *entry)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-static int add_name(char ***names, size_t *count, const char *name)
+static int pins_names_add_name(char ***names, size_t *count, const char *name)
 {
 	char **grown = reallocarray(*names, *count + 2, sizeof(**names));
 
@@ -51,12 +51,12 @@ static int add_name(char ***names, size_t *count, const char *name)
 	grown[*count] = strdup(name);
 	if (!grown[*count])
 		return -ENOMEM;
-	swap(grown[*count], ':', '.');
+	pins_names_swap(grown[*count], ':', '.');
 	grown[++*count] = NULL;
 	return 0;
 }
 
-static int read_names(DIR *dir, const char *bpf_dir, char ***names)
+static int pins_names_read_names(DIR *dir, const char *bpf_dir, char ***names)
 {
 	struct dirent *entry;
 	size_t count = 0;
@@ -66,9 +66,9 @@ static int read_names(DIR *dir, const char *bpf_dir, char ***names)
 	if (!*names)
 		return -ENOMEM;
 	while (!r && (entry = readdir(dir)))
-		if (is_bond_dir(bpf_dir, entry))
-			r = add_name(names, &count, entry->d_name);
-	qsort(*names, count, sizeof(**names), by_name);
+		if (pins_names_is_bond_dir(bpf_dir, entry))
+			r = pins_names_add_name(names, &count, entry->d_name);
+	qsort(*names, count, sizeof(**names), pins_names_by_name);
 	return r;
 }
 
@@ -86,7 +86,7 @@ int pins_names(char ***ret_names, const char *bpf_dir, struct err *err)
 		return err_set(err, errno, "no permission to read %s; run as root", bpf_dir);
 	if (!dir)
 		return err_set(err, errno, "cannot read %s: %m", bpf_dir);
-	r = read_names(dir, bpf_dir, &names);
+	r = pins_names_read_names(dir, bpf_dir, &names);
 	closedir(dir);
 	if (r) {
 		pins_names_free(names);

@@ -10,8 +10,8 @@
 
 #define OWN_BITS (LACP_ACTIVITY | LACP_TIMEOUT | LACP_AGGREGATION)
 
-static struct lacp_info wanted(const struct lacp_system *sys, const struct lacp_port_state *port,
-			       bool short_timeout)
+static struct lacp_info actor_wanted(const struct lacp_system *sys,
+				     const struct lacp_port_state *port, bool short_timeout)
 {
 	const struct lacp_config *config = &sys->state.config;
 	struct lacp_info info = {
@@ -32,7 +32,7 @@ static struct lacp_info wanted(const struct lacp_system *sys, const struct lacp_
 	return info;
 }
 
-static bool same_lag_id(const struct lacp_info *a, const struct lacp_info *b)
+static bool actor_same_lag_id(const struct lacp_info *a, const struct lacp_info *b)
 {
 	return !memcmp(a->system, b->system, LACP_MAC_SIZE) &&
 	       a->system_priority == b->system_priority && a->key == b->key &&
@@ -43,14 +43,14 @@ static bool same_lag_id(const struct lacp_info *a, const struct lacp_info *b)
  * Partners of a system that asked for the short timeout send slowly only after they have heard of
  * the long one.
  */
-static void extend_current_while(struct lacp_port_state *port)
+static void actor_extend_current_while(struct lacp_port_state *port)
 {
 	if (port->rx == LACP_RX_CURRENT)
 		port->current_while_ns = port->heard_ns + LACP_LONG_TIMEOUT_TIME;
 }
 
 /* Neither end would speak any more, so the partner would learn nothing. */
-static bool falls_silent(const struct lacp_port_state *port, const struct lacp_info *info)
+static bool actor_falls_silent(const struct lacp_port_state *port, const struct lacp_info *info)
 {
 	return port->actor.state & ~info->state & ~port->partner.state & LACP_ACTIVITY;
 }
@@ -58,7 +58,7 @@ static bool falls_silent(const struct lacp_port_state *port, const struct lacp_i
 /*
  * The partner hears of it under the old identity. Under the new one it must attach its port anew.
  */
-static void leave_lag(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+static void actor_leave_lag(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
@@ -70,22 +70,23 @@ static void leave_lag(struct lacp_system *sys, unsigned int slot, uint64_t now_n
 	port->partner.state &= (uint8_t)~LACP_SYNCHRONIZATION;
 }
 
-static void apply(struct lacp_system *sys, unsigned int slot, bool short_timeout, uint64_t now_ns)
+static void actor_apply(struct lacp_system *sys, unsigned int slot, bool short_timeout,
+			uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
-	struct lacp_info info = wanted(sys, port, short_timeout);
+	struct lacp_info info = actor_wanted(sys, port, short_timeout);
 	bool longer = port->actor.state & ~info.state & LACP_TIMEOUT;
 
 	if (!memcmp(&port->actor, &info, sizeof(info)))
 		return;
-	if (!same_lag_id(&port->actor, &info) || falls_silent(port, &info)) {
-		leave_lag(sys, slot, now_ns);
-		info = wanted(sys, port, short_timeout);
+	if (!actor_same_lag_id(&port->actor, &info) || actor_falls_silent(port, &info)) {
+		actor_leave_lag(sys, slot, now_ns);
+		info = actor_wanted(sys, port, short_timeout);
 	}
 	port->actor = info;
 	port->ntt = 1;
 	if (longer)
-		extend_current_while(port);
+		actor_extend_current_while(port);
 }
 
 void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal, uint64_t now_ns)
@@ -93,7 +94,7 @@ void lacp_actor_refresh(struct lacp_system *sys, unsigned int slot, bool literal
 	const struct lacp_port_state *port = &sys->port[slot];
 	bool keep = !literal && port->actor.state & LACP_TIMEOUT;
 
-	apply(sys, slot, sys->state.config.rate_fast || keep, now_ns);
+	actor_apply(sys, slot, sys->state.config.rate_fast || keep, now_ns);
 }
 
 /*
@@ -109,5 +110,6 @@ void lacp_actor_follow(struct lacp_system *sys, unsigned int slot, const struct 
 	bool follow =
 		pdu->actor.state & LACP_TIMEOUT && (keep || !(pdu->partner.state & LACP_TIMEOUT));
 
-	apply(sys, slot, sys->state.config.rate_fast || (sys->state.config.hold && follow), now_ns);
+	actor_apply(sys, slot, sys->state.config.rate_fast || (sys->state.config.hold && follow),
+		    now_ns);
 }

@@ -21,7 +21,8 @@ struct merit {
 	uint64_t refused_ns; /* when it was left because its partner did not attach; 0: never */
 };
 
-static struct merit merit_of(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
+static struct merit aggregator_merit_of(const struct lacp_system *sys, uint8_t aggregator,
+					uint64_t now_ns)
 {
 	bool active = aggregator == sys->state.active_aggregator,
 	     young = active && now_ns < sys->state.yield_ns;
@@ -51,19 +52,19 @@ static struct merit merit_of(const struct lacp_system *sys, uint8_t aggregator, 
 }
 
 /* Returns 1 if a is better, -1 if b is better, 0 if they are equal. */
-static int compare(uint64_t a, uint64_t b)
+static int aggregator_compare(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
 
-static int compare_by_policy(const struct merit *a, const struct merit *b,
-			     enum lacp_ad_select policy)
+static int aggregator_compare_by_policy(const struct merit *a, const struct merit *b,
+					enum lacp_ad_select policy)
 {
-	int by_count = compare(a->live, b->live);
-	int by_bandwidth = compare(a->bandwidth_mbps, b->bandwidth_mbps);
+	int by_count = aggregator_compare(a->live, b->live);
+	int by_bandwidth = aggregator_compare(a->bandwidth_mbps, b->bandwidth_mbps);
 
 	switch (policy) {
-	case LACP_AD_PORT_PRIO: return compare(a->port_priorities, b->port_priorities);
+	case LACP_AD_PORT_PRIO: return aggregator_compare(a->port_priorities, b->port_priorities);
 	case LACP_AD_COUNT: return by_count ? by_count : by_bandwidth;
 	case LACP_AD_STABLE:
 	case LACP_AD_BANDWIDTH: return by_bandwidth ? by_bandwidth : by_count;
@@ -76,7 +77,8 @@ static int compare_by_policy(const struct merit *a, const struct merit *b,
  * system. It decides if neither the policy nor working traffic does, so that systems in a ring do
  * not wait for each other.
  */
-static bool is_before_for_all(const struct lacp_port_state *a, const struct lacp_port_state *b)
+static bool aggregator_is_before_for_all(const struct lacp_port_state *a,
+					 const struct lacp_port_state *b)
 {
 	const struct lacp_info *x = &a->partner, *y = &b->partner;
 	bool decides = lacp_actor_decides(a);
@@ -93,7 +95,8 @@ static bool is_before_for_all(const struct lacp_port_state *a, const struct lacp
 }
 
 /* b is the best so far; the one in use is compared first. */
-static bool is_better(const struct merit *a, const struct merit *b, enum lacp_ad_select policy)
+static bool aggregator_is_better(const struct merit *a, const struct merit *b,
+				 enum lacp_ad_select policy)
 {
 	int by_policy;
 
@@ -109,13 +112,13 @@ static bool is_better(const struct merit *a, const struct merit *b, enum lacp_ad
 		return a->aggregatable;
 	if (b->in_sync && policy == LACP_AD_STABLE)
 		return false;
-	by_policy = compare_by_policy(a, b, policy);
+	by_policy = aggregator_compare_by_policy(a, b, policy);
 	if (by_policy || b->in_sync)
 		return by_policy > 0;
-	return is_before_for_all(a->port, b->port);
+	return aggregator_is_before_for_all(a->port, b->port);
 }
 
-static bool has_ports(const struct lacp_system *sys, uint8_t aggregator)
+static bool aggregator_has_ports(const struct lacp_system *sys, uint8_t aggregator)
 {
 	unsigned int slot;
 
@@ -133,8 +136,9 @@ static bool has_ports(const struct lacp_system *sys, uint8_t aggregator)
  */
 uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns)
 {
-	uint8_t active = sys->state.active_aggregator, best = has_ports(sys, active) ? active : 0;
-	struct merit best_merit = merit_of(sys, best, now_ns);
+	uint8_t active = sys->state.active_aggregator,
+		best = aggregator_has_ports(sys, active) ? active : 0;
+	struct merit best_merit = aggregator_merit_of(sys, best, now_ns);
 	uint64_t seen = 0;
 	unsigned int slot;
 
@@ -145,8 +149,8 @@ uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns)
 		if (!aggregator || aggregator == active || seen >> (aggregator - 1) & 1)
 			continue;
 		seen |= 1ull << (aggregator - 1);
-		merit = merit_of(sys, aggregator, now_ns);
-		if (!is_better(&merit, &best_merit, sys->state.config.ad_select))
+		merit = aggregator_merit_of(sys, aggregator, now_ns);
+		if (!aggregator_is_better(&merit, &best_merit, sys->state.config.ad_select))
 			continue;
 		best = aggregator;
 		best_merit = merit;
@@ -158,7 +162,7 @@ uint8_t lacp_aggregator_next(const struct lacp_system *sys, uint64_t now_ns)
  * How long an aggregator may take to get in sync with its partner. It differs between systems and
  * times, so that two systems that try several partners in turn do not miss each other for ever.
  */
-static uint64_t patience(const struct lacp_system *sys, uint64_t now_ns)
+static uint64_t aggregator_patience(const struct lacp_system *sys, uint64_t now_ns)
 {
 	uint64_t mixed = now_ns;
 
@@ -168,7 +172,7 @@ static uint64_t patience(const struct lacp_system *sys, uint64_t now_ns)
 }
 
 /* Aggregators to which no partner attaches take turns. */
-static void refuse(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
+static void aggregator_refuse(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
 	unsigned int slot;
 
@@ -180,11 +184,11 @@ static void refuse(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 
 void lacp_aggregator_enter(struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
-	struct merit merit = merit_of(sys, sys->state.active_aggregator, now_ns);
+	struct merit merit = aggregator_merit_of(sys, sys->state.active_aggregator, now_ns);
 
 	if (merit.live && !merit.trusted)
-		refuse(sys, sys->state.active_aggregator, now_ns);
+		aggregator_refuse(sys, sys->state.active_aggregator, now_ns);
 	sys->state.active_aggregator = aggregator;
-	sys->state.yield_ns = now_ns + patience(sys, now_ns);
+	sys->state.yield_ns = now_ns + aggregator_patience(sys, now_ns);
 	sys->outputs->aggregator(sys->context, aggregator);
 }

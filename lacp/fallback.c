@@ -12,7 +12,7 @@
 #define AT_ONCE 1 /* a deadline that has passed */
 #define CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)
 
-static bool is_possible(const struct lacp_port_state *port)
+static bool fallback_is_possible(const struct lacp_port_state *port)
 {
 	return port->config.link && lacp_enabled(&port->config) && !port->loop_port &&
 	       !port->stranger_ns;
@@ -28,7 +28,7 @@ uint64_t lacp_fallback_timer_next(const struct lacp_system *sys, unsigned int sl
 	const struct lacp_port_state *port = &sys->port[slot];
 	uint64_t delay_ns = sys->state.config.fallback_delay_ms * NS_PER_MS;
 
-	if (!is_possible(port))
+	if (!fallback_is_possible(port))
 		return 0;
 	if (port->actor.state & CARRY)
 		return AT_ONCE;
@@ -42,7 +42,7 @@ void lacp_fallback_timer_enter(struct lacp_port_state *port, uint64_t fallback_n
 	port->fallback_ns = fallback_ns;
 }
 
-static uint64_t probe_sent_ns(const struct lacp_port_state *port)
+static uint64_t fallback_probe_sent_ns(const struct lacp_port_state *port)
 {
 	for (unsigned int i = 0; i < LACP_TX_LIMIT; i++)
 		if (port->sent_ns[i] && port->sent_ns[i] >= port->heard_ns)
@@ -52,7 +52,7 @@ static uint64_t probe_sent_ns(const struct lacp_port_state *port)
 
 uint64_t lacp_fallback_deadline(const struct lacp_port_state *port)
 {
-	uint64_t probed_ns = probe_sent_ns(port) + PROBE_TIME;
+	uint64_t probed_ns = fallback_probe_sent_ns(port) + PROBE_TIME;
 
 	return port->fallback_ns && !port->fallback && probed_ns > port->fallback_ns ? probed_ns
 										     : 0;
@@ -62,11 +62,11 @@ uint64_t lacp_fallback_deadline(const struct lacp_port_state *port)
  * Has a PDU left since the link came up, and had the time to come back if there were a loop? A
  * passive port sends none.
  */
-static bool has_probed(const struct lacp_port_state *port, uint64_t now_ns)
+static bool fallback_has_probed(const struct lacp_port_state *port, uint64_t now_ns)
 {
 	if (port->periodic == LACP_PERIODIC_NONE || port->fallback_ns == AT_ONCE)
 		return true;
-	return probe_sent_ns(port) && now_ns - probe_sent_ns(port) >= PROBE_TIME;
+	return fallback_probe_sent_ns(port) && now_ns - fallback_probe_sent_ns(port) >= PROBE_TIME;
 }
 
 /*
@@ -74,35 +74,35 @@ static bool has_probed(const struct lacp_port_state *port, uint64_t now_ns)
  * too few links. A partner that does not know us has not refused us. Neither ends a fallback that
  * is in effect; only a port in sync does.
  */
-static bool may_carry(const struct lacp_port_state *port, uint64_t now_ns)
+static bool fallback_may_carry(const struct lacp_port_state *port, uint64_t now_ns)
 {
 	if (!lacp_due(port->fallback_ns, now_ns))
 		return false;
 	if (port->fallback)
 		return true;
-	return lacp_is_live(port) ? !lacp_is_known(port) : has_probed(port, now_ns);
+	return lacp_is_live(port) ? !lacp_is_known(port) : fallback_has_probed(port, now_ns);
 }
 
 /*
  * A port that already carries traffic must not lose its place and regain it with every PDU that
  * arrives.
  */
-static bool is_talked_to(const struct lacp_port_state *port)
+static bool fallback_is_talked_to(const struct lacp_port_state *port)
 {
 	return lacp_is_live(port) && !port->fallback;
 }
 
 /* A port whose partner is silent is preferred: the partner of the other does not get in sync. */
-static bool is_better(const struct lacp_port_state *a, const struct lacp_port_state *b)
+static bool fallback_is_better(const struct lacp_port_state *a, const struct lacp_port_state *b)
 {
-	if (is_talked_to(a) != is_talked_to(b))
-		return is_talked_to(b);
+	if (fallback_is_talked_to(a) != fallback_is_talked_to(b))
+		return fallback_is_talked_to(b);
 	if (a->config.port_priority != b->config.port_priority)
 		return a->config.port_priority < b->config.port_priority;
 	return a->config.port < b->config.port;
 }
 
-static bool is_any_in_sync(const struct lacp_system *sys)
+static bool fallback_is_any_in_sync(const struct lacp_system *sys)
 {
 	unsigned int slot;
 
@@ -114,7 +114,7 @@ static bool is_any_in_sync(const struct lacp_system *sys)
 }
 
 /* The best of these slots. */
-static uint64_t choose(const struct lacp_system *sys, uint64_t slots, unsigned int most)
+static uint64_t fallback_choose(const struct lacp_system *sys, uint64_t slots, unsigned int most)
 {
 	uint64_t chosen = 0;
 
@@ -122,7 +122,7 @@ static uint64_t choose(const struct lacp_system *sys, uint64_t slots, unsigned i
 		unsigned int slot, best = (unsigned int)__builtin_ctzll(slots);
 
 		lacp_for_each_slot (slot, slots) {
-			if (is_better(&sys->port[slot], &sys->port[best]))
+			if (fallback_is_better(&sys->port[slot], &sys->port[best]))
 				best = slot;
 		}
 		chosen |= 1ull << best;
@@ -137,12 +137,13 @@ uint64_t lacp_fallback_next(const struct lacp_system *sys, uint64_t now_ns)
 	unsigned int slot, most = config->max_links ? config->max_links : LACP_MAX_PORTS;
 	uint64_t possible = 0;
 
-	if (config->strict || config->fallback == LACP_FALLBACK_NONE || is_any_in_sync(sys))
+	if (config->strict || config->fallback == LACP_FALLBACK_NONE ||
+	    fallback_is_any_in_sync(sys))
 		return 0;
 	lacp_for_each_slot (slot, sys->used) {
-		possible |= (uint64_t)may_carry(&sys->port[slot], now_ns) << slot;
+		possible |= (uint64_t)fallback_may_carry(&sys->port[slot], now_ns) << slot;
 	}
-	return choose(sys, possible, config->fallback == LACP_FALLBACK_ONE ? 1 : most);
+	return fallback_choose(sys, possible, config->fallback == LACP_FALLBACK_ONE ? 1 : most);
 }
 
 void lacp_fallback_enter(struct lacp_system *sys, unsigned int slot, bool carry)

@@ -14,7 +14,7 @@ static const uint32_t speeds_mbps[] = {
 	25000, 40000, 50000, 56000, 100000, 200000, 400000, 800000, 80000,
 };
 
-static unsigned int speed_code(uint32_t speed_mbps)
+static unsigned int key_speed_code(uint32_t speed_mbps)
 {
 	for (unsigned int code = 0; code < sizeof(speeds_mbps) / sizeof(*speeds_mbps); code++)
 		if (speeds_mbps[code] == speed_mbps)
@@ -35,5 +35,5 @@ uint16_t lacp_key(const struct lacp_port_config *config, uint16_t user_key)
 {
 	unsigned int duplex = lacp_enabled(config);
 
-	return (uint16_t)(user_key << 6 | speed_code(config->speed_mbps) << 1 | duplex);
+	return (uint16_t)(user_key << 6 | key_speed_code(config->speed_mbps) << 1 | duplex);
 }

@@ -8,8 +8,8 @@
 
 #include "lacp/machines.h"
 
-static void send(struct lacp_system *sys, unsigned int slot, const struct lacp_marker *marker,
-		 enum lacp_pdu_kind kind)
+static void marker_send(struct lacp_system *sys, unsigned int slot,
+			const struct lacp_marker *marker, enum lacp_pdu_kind kind)
 {
 	uint8_t frame[LACP_PDU_SIZE];
 
@@ -32,7 +32,7 @@ void lacp_marker_respond(struct lacp_system *sys, unsigned int slot,
 		return;
 	port->responses++;
 	port->counters.marker_response_tx++;
-	send(sys, slot, marker, LACP_PDU_MARKER_RESPONSE);
+	marker_send(sys, slot, marker, LACP_PDU_MARKER_RESPONSE);
 }
 
 int lacp_marker_next(const struct lacp_port_state *port, uint64_t now_ns)
@@ -45,7 +45,7 @@ int lacp_marker_next(const struct lacp_port_state *port, uint64_t now_ns)
 	return LACP_STAY;
 }
 
-static void ask(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+static void marker_ask(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 	struct lacp_marker marker = { .port = port->actor.port,
@@ -55,7 +55,7 @@ static void ask(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 	port->transaction = marker.transaction;
 	port->marker_ns = now_ns + LACP_DRAIN_TIME;
 	port->counters.marker_tx++;
-	send(sys, slot, &marker, LACP_PDU_MARKER);
+	marker_send(sys, slot, &marker, LACP_PDU_MARKER);
 }
 
 void lacp_marker_enter(struct lacp_system *sys, unsigned int slot, enum lacp_marker_state state,
@@ -65,7 +65,7 @@ void lacp_marker_enter(struct lacp_system *sys, unsigned int slot, enum lacp_mar
 
 	port->marker = (uint8_t)state;
 	switch (state) {
-	case LACP_MARKER_WAITING: ask(sys, slot, now_ns); break;
+	case LACP_MARKER_WAITING: marker_ask(sys, slot, now_ns); break;
 	case LACP_MARKER_IDLE:
 		port->marker_ns = 0;
 		sys->outputs->drained(sys->context, slot, answered);

@@ -19,19 +19,19 @@ static const uint8_t bits_of[] = {
 	[LACP_MUX_COLLECTING_DISTRIBUTING] = LACP_SYNCHRONIZATION | CARRY,
 };
 
-static bool is_waiting(const struct lacp_port_state *port, uint8_t aggregator)
+static bool mux_is_waiting(const struct lacp_port_state *port, uint8_t aggregator)
 {
 	return port->aggregator == aggregator && port->selected == LACP_SELECTED &&
 	       port->mux == LACP_MUX_WAITING;
 }
 
 /* Is Ready_N true for all ports that wait (6.4.8)? */
-static bool all_waited(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
+static bool mux_all_waited(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
-		if (is_waiting(&sys->port[slot], aggregator) &&
+		if (mux_is_waiting(&sys->port[slot], aggregator) &&
 		    !lacp_due(sys->port[slot].wait_while_ns, now_ns))
 			return false;
 	}
@@ -39,7 +39,7 @@ static bool all_waited(const struct lacp_system *sys, uint8_t aggregator, uint64
 }
 
 /* Fast start: the partner has attached all selected ports already. */
-static bool all_in_sync(const struct lacp_system *sys, uint8_t aggregator)
+static bool mux_all_in_sync(const struct lacp_system *sys, uint8_t aggregator)
 {
 	unsigned int slot;
 
@@ -57,7 +57,7 @@ static bool all_in_sync(const struct lacp_system *sys, uint8_t aggregator)
  * Fast start: every port of the system has come to this aggregator, so there is none left to wait
  * for.
  */
-static bool all_arrived(const struct lacp_system *sys, uint8_t aggregator)
+static bool mux_all_arrived(const struct lacp_system *sys, uint8_t aggregator)
 {
 	unsigned int slot;
 
@@ -73,11 +73,11 @@ static bool all_arrived(const struct lacp_system *sys, uint8_t aggregator)
 
 bool lacp_mux_ready(const struct lacp_system *sys, uint8_t aggregator, uint64_t now_ns)
 {
-	return all_waited(sys, aggregator, now_ns) || all_in_sync(sys, aggregator) ||
-	       all_arrived(sys, aggregator);
+	return mux_all_waited(sys, aggregator, now_ns) || mux_all_in_sync(sys, aggregator) ||
+	       mux_all_arrived(sys, aggregator);
 }
 
-static int next_while_carrying(const struct lacp_port_state *port, bool coupled, bool in_sync)
+static int mux_next_while_carrying(const struct lacp_port_state *port, bool coupled, bool in_sync)
 {
 	enum lacp_mux_state state = port->mux;
 	bool far_collects = port->partner.state & LACP_COLLECTING;
@@ -113,13 +113,14 @@ int lacp_mux_next(const struct lacp_port_state *port, bool coupled, bool ready)
 		return coupled ? LACP_MUX_COLLECTING_DISTRIBUTING : LACP_MUX_COLLECTING;
 	case LACP_MUX_COLLECTING:
 	case LACP_MUX_DISTRIBUTING:
-	case LACP_MUX_COLLECTING_DISTRIBUTING: return next_while_carrying(port, coupled, in_sync);
+	case LACP_MUX_COLLECTING_DISTRIBUTING:
+		return mux_next_while_carrying(port, coupled, in_sync);
 	}
 	return LACP_STAY;
 }
 
 /* A port that distributes and is still selected keeps its place; rank.c says when it must leave. */
-static bool has_room(const struct lacp_system *sys, const struct lacp_port_state *port)
+static bool mux_has_room(const struct lacp_system *sys, const struct lacp_port_state *port)
 {
 	unsigned int slot, taken = 0;
 
@@ -137,7 +138,7 @@ bool lacp_mux_may(const struct lacp_system *sys, const struct lacp_port_state *p
 {
 	uint8_t begins = bits_of[next] & (uint8_t)~port->actor.state & CARRY;
 
-	if (begins & LACP_DISTRIBUTING && !has_room(sys, port))
+	if (begins & LACP_DISTRIBUTING && !mux_has_room(sys, port))
 		return false;
 	return !begins || port->mux != LACP_MUX_ATTACHED || !port->ntt ||
 	       now_ns >= lacp_transmit_allowed_ns(port);

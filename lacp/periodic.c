@@ -5,7 +5,7 @@
  */
 #include "lacp/machines.h"
 
-static bool is_forced_off(const struct lacp_port_state *port)
+static bool periodic_is_forced_off(const struct lacp_port_state *port)
 {
 	return !port->config.link || !lacp_enabled(&port->config) ||
 	       !((port->actor.state | port->partner.state) & LACP_ACTIVITY);
@@ -22,7 +22,7 @@ int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns)
 	enum lacp_periodic_state state = port->periodic;
 	bool fast = port->partner.state & LACP_TIMEOUT, due = lacp_due(port->periodic_ns, now_ns);
 
-	if (is_forced_off(port))
+	if (periodic_is_forced_off(port))
 		return state == LACP_PERIODIC_NONE ? LACP_STAY : LACP_PERIODIC_NONE;
 	switch (state) {
 	case LACP_PERIODIC_NONE: return LACP_PERIODIC_FAST;
@@ -37,19 +37,19 @@ int lacp_periodic_next(const struct lacp_port_state *port, uint64_t now_ns)
 }
 
 /* An expired partner did not hear our last PDU. It gets the next one as soon as 6.4.16 allows. */
-static uint64_t period(const struct lacp_port_state *port, uint64_t period_ns)
+static uint64_t periodic_period(const struct lacp_port_state *port, uint64_t period_ns)
 {
 	return port->partner.state & LACP_EXPIRED ? LACP_RETRY_TIME : period_ns;
 }
 
-static uint64_t last_sent_ns(const struct lacp_port_state *port)
+static uint64_t periodic_last_sent_ns(const struct lacp_port_state *port)
 {
 	return port->sent_ns[LACP_TX_LIMIT - 1];
 }
 
-static void answer(struct lacp_port_state *port, uint64_t now_ns)
+static void periodic_answer(struct lacp_port_state *port, uint64_t now_ns)
 {
-	uint64_t answer_ns = last_sent_ns(port) + LACP_CROSSING_TIME;
+	uint64_t answer_ns = periodic_last_sent_ns(port) + LACP_CROSSING_TIME;
 
 	if (answer_ns < now_ns)
 		answer_ns = now_ns;
@@ -61,13 +61,13 @@ static void answer(struct lacp_port_state *port, uint64_t now_ns)
  * It has heard us, so the usual interval holds again. Leaving out needless PDUs makes room for
  * others (6.4.16).
  */
-static void resume(struct lacp_port_state *port)
+static void periodic_resume(struct lacp_port_state *port)
 {
 	uint64_t usual_ns = port->periodic == LACP_PERIODIC_SLOW ? LACP_SLOW_PERIODIC_TIME
 								 : LACP_FAST_PERIODIC_TIME;
 
-	if (port->periodic_ns && last_sent_ns(port))
-		port->periodic_ns = last_sent_ns(port) + usual_ns;
+	if (port->periodic_ns && periodic_last_sent_ns(port))
+		port->periodic_ns = periodic_last_sent_ns(port) + usual_ns;
 }
 
 void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool stale,
@@ -76,15 +76,15 @@ void lacp_periodic_follow(struct lacp_port_state *port, bool was_expired, bool s
 	bool is_expired = port->partner.state & LACP_EXPIRED;
 
 	if (is_expired ? !was_expired : stale)
-		answer(port, now_ns);
+		periodic_answer(port, now_ns);
 	else if (was_expired && !is_expired)
-		resume(port);
+		periodic_resume(port);
 }
 
 /* In NONE the machine does not need its timer. */
-static void repeat_goodbye(struct lacp_port_state *port, uint64_t now_ns)
+static void periodic_repeat_goodbye(struct lacp_port_state *port, uint64_t now_ns)
 {
-	uint64_t next_ns = last_sent_ns(port) + LACP_FAST_PERIODIC_TIME;
+	uint64_t next_ns = periodic_last_sent_ns(port) + LACP_FAST_PERIODIC_TIME;
 
 	port->ntt |= now_ns >= next_ns;
 	port->periodic_ns = port->ntt ? now_ns + LACP_FAST_PERIODIC_TIME : next_ns;
@@ -92,18 +92,20 @@ static void repeat_goodbye(struct lacp_port_state *port, uint64_t now_ns)
 
 void lacp_periodic_hasten(struct lacp_port_state *port, uint64_t now_ns)
 {
-	uint64_t next_ns = (port->ntt ? now_ns : last_sent_ns(port)) + LACP_FAST_PERIODIC_TIME;
+	uint64_t next_ns =
+		(port->ntt ? now_ns : periodic_last_sent_ns(port)) + LACP_FAST_PERIODIC_TIME;
 	bool waits = port->unsettled_ns && now_ns < port->unsettled_ns + LACP_UNSETTLED_TIME;
 
 	if (lacp_says_goodbye(port))
-		repeat_goodbye(port, now_ns);
+		periodic_repeat_goodbye(port, now_ns);
 	else if (port->periodic == LACP_PERIODIC_SLOW && (waits || port->repeats) &&
 		 port->periodic_ns > next_ns)
 		port->periodic_ns = next_ns;
 }
 
 /* The first PDU goes out at once (the standard waits one Fast_Periodic_Time). */
-static void start(struct lacp_port_state *port, enum lacp_periodic_state from, uint64_t deadline_ns)
+static void periodic_start(struct lacp_port_state *port, enum lacp_periodic_state from,
+			   uint64_t deadline_ns)
 {
 	if (from == LACP_PERIODIC_NONE)
 		port->ntt = 1;
@@ -121,10 +123,10 @@ void lacp_periodic_enter(struct lacp_port_state *port, enum lacp_periodic_state 
 	switch (state) {
 	case LACP_PERIODIC_NONE: port->periodic_ns = 0; break;
 	case LACP_PERIODIC_FAST:
-		start(port, from, now_ns + period(port, LACP_FAST_PERIODIC_TIME));
+		periodic_start(port, from, now_ns + periodic_period(port, LACP_FAST_PERIODIC_TIME));
 		break;
 	case LACP_PERIODIC_SLOW:
-		start(port, from, now_ns + period(port, LACP_SLOW_PERIODIC_TIME));
+		periodic_start(port, from, now_ns + periodic_period(port, LACP_SLOW_PERIODIC_TIME));
 		break;
 	case LACP_PERIODIC_TX:
 		port->periodic_ns = 0;

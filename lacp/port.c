@@ -34,7 +34,7 @@ void lacp_init(struct lacp_system *sys, const struct lacp_config *config,
 	sys->context = context;
 }
 
-static bool is_valid_config(const struct lacp_config *config)
+static bool port_is_valid_config(const struct lacp_config *config)
 {
 	static const uint8_t none[LACP_MAC_SIZE];
 
@@ -44,7 +44,7 @@ static bool is_valid_config(const struct lacp_config *config)
 }
 
 /* With another delay, a running fallback timer starts again; one that has ended stays ended. */
-static void restart_fallback_timers(struct lacp_system *sys)
+static void port_restart_fallback_timers(struct lacp_system *sys)
 {
 	unsigned int slot;
 
@@ -55,7 +55,7 @@ static void restart_fallback_timers(struct lacp_system *sys)
 }
 
 /* lacp_partner now names another system, so this partner is no longer accepted. */
-static void drop_stranger(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+static void port_drop_stranger(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
@@ -72,31 +72,31 @@ int lacp_configure(struct lacp_system *sys, const struct lacp_config *config, ui
 	bool literal = before.rate_fast != config->rate_fast || before.hold != config->hold;
 	unsigned int slot;
 
-	if (!is_valid_config(config))
+	if (!port_is_valid_config(config))
 		return -EINVAL;
 	sys->state.config = *config;
 	if (before.fallback_delay_ms != config->fallback_delay_ms)
-		restart_fallback_timers(sys);
+		port_restart_fallback_timers(sys);
 	lacp_for_each_slot (slot, sys->used) {
 		lacp_actor_refresh(sys, slot, literal, now_ns);
 		if (memcmp(before.believed, config->believed, LACP_MAC_SIZE) != 0)
-			drop_stranger(sys, slot, now_ns);
+			port_drop_stranger(sys, slot, now_ns);
 	}
 	return 0;
 }
 
-static bool is_valid_port(const struct lacp_port_config *config)
+static bool port_is_valid_port(const struct lacp_port_config *config)
 {
 	return config->port &&
 	       (config->duplex <= LACP_DUPLEX_FULL || config->duplex == LACP_DUPLEX_UNKNOWN);
 }
 
-static bool is_known(const struct lacp_system *sys, unsigned int slot)
+static bool port_is_known(const struct lacp_system *sys, unsigned int slot)
 {
 	return slot < LACP_MAX_PORTS && sys->used >> slot & 1;
 }
 
-static bool is_number_taken(const struct lacp_system *sys, uint16_t number)
+static bool port_is_number_taken(const struct lacp_system *sys, uint16_t number)
 {
 	unsigned int slot;
 
@@ -107,7 +107,7 @@ static bool is_number_taken(const struct lacp_system *sys, uint16_t number)
 	return false;
 }
 
-static void store_config(struct lacp_port_state *port, const struct lacp_port_config *config)
+static void port_store_config(struct lacp_port_state *port, const struct lacp_port_config *config)
 {
 	port->config = *config;
 	port->stopped = config->link == LACP_LINK_STOPPED;
@@ -116,7 +116,7 @@ static void store_config(struct lacp_port_state *port, const struct lacp_port_co
 }
 
 /* BEGIN: puts every machine into its first state. */
-static void begin(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+static void port_begin(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
@@ -131,37 +131,37 @@ static void begin(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 int lacp_port_add(struct lacp_system *sys, unsigned int slot, const struct lacp_port_config *config,
 		  uint64_t now_ns)
 {
-	if (slot >= LACP_MAX_PORTS || !is_valid_port(config))
+	if (slot >= LACP_MAX_PORTS || !port_is_valid_port(config))
 		return -EINVAL;
-	if (is_known(sys, slot) || is_number_taken(sys, config->port))
+	if (port_is_known(sys, slot) || port_is_number_taken(sys, config->port))
 		return -EEXIST;
 	memset(&sys->port[slot], 0, sizeof(sys->port[slot]));
-	store_config(&sys->port[slot], config);
+	port_store_config(&sys->port[slot], config);
 	sys->port[slot].used = 1;
 	sys->used |= 1ull << slot;
-	begin(sys, slot, now_ns);
+	port_begin(sys, slot, now_ns);
 	return 0;
 }
 
 int lacp_port_configure(struct lacp_system *sys, unsigned int slot,
 			const struct lacp_port_config *config, uint64_t now_ns)
 {
-	if (!is_known(sys, slot))
+	if (!port_is_known(sys, slot))
 		return -ENOENT;
-	if (!is_valid_port(config) || config->port != sys->port[slot].config.port)
+	if (!port_is_valid_port(config) || config->port != sys->port[slot].config.port)
 		return -EINVAL;
 	if (config->link == LACP_LINK_STOPPED && !sys->port[slot].stopped) {
 		sys->port[slot].config.link = LACP_LINK_UP; /* it may just have come up */
 		lacp_leave(sys, slot, now_ns);
 	}
-	store_config(&sys->port[slot], config);
+	port_store_config(&sys->port[slot], config);
 	lacp_actor_refresh(sys, slot, false, now_ns);
 	return 0;
 }
 
 int lacp_port_remove(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
-	if (!is_known(sys, slot))
+	if (!port_is_known(sys, slot))
 		return -ENOENT;
 	lacp_leave(sys, slot, now_ns);
 	if (sys->port[slot].farewell >
@@ -178,7 +178,7 @@ int lacp_receive(struct lacp_system *sys, unsigned int slot, const uint8_t *fram
 {
 	struct lacp_decoded decoded;
 
-	if (!is_known(sys, slot))
+	if (!port_is_known(sys, slot))
 		return -ENOENT;
 	if (!sys->port[slot].config.link)
 		return -ENETDOWN;
@@ -197,7 +197,7 @@ int lacp_receive(struct lacp_system *sys, unsigned int slot, const uint8_t *fram
 
 int lacp_drain(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
-	if (!is_known(sys, slot))
+	if (!port_is_known(sys, slot))
 		return -ENOENT;
 	if (!(sys->port[slot].actor.state & LACP_DISTRIBUTING))
 		return -EAGAIN;
@@ -205,9 +205,9 @@ int lacp_drain(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 	return 0;
 }
 
-static bool is_valid_state(const struct lacp_port_state *port)
+static bool port_is_valid_state(const struct lacp_port_state *port)
 {
-	return port->used && is_valid_port(&port->config) &&
+	return port->used && port_is_valid_port(&port->config) &&
 	       port->actor.port == port->config.port && port->rx <= LACP_RX_CURRENT &&
 	       port->periodic <= LACP_PERIODIC_TX &&
 	       port->mux <= LACP_MUX_COLLECTING_DISTRIBUTING && port->selected <= LACP_STANDBY &&
@@ -223,10 +223,10 @@ int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,
 
 	if (state->version != LACP_STATE_VERSION)
 		return -EPROTO;
-	if (!is_valid_config(&state->config) || state->active_aggregator > LACP_MAX_PORTS)
+	if (!port_is_valid_config(&state->config) || state->active_aggregator > LACP_MAX_PORTS)
 		return -EINVAL;
 	lacp_for_each_slot (slot, used) {
-		if (!is_valid_state(&port[slot]))
+		if (!port_is_valid_state(&port[slot]))
 			return -EINVAL;
 	}
 	sys->state = *state;
@@ -237,7 +237,7 @@ int lacp_adopt(struct lacp_system *sys, const struct lacp_system_state *state,
 	return 0;
 }
 
-static void note_answer(struct lacp_port_state *port, uint64_t sent_ns)
+static void port_note_answer(struct lacp_port_state *port, uint64_t sent_ns)
 {
 	if (sent_ns <= port->sent_ns[LACP_TX_LIMIT - 1])
 		return;
@@ -249,18 +249,18 @@ static void note_answer(struct lacp_port_state *port, uint64_t sent_ns)
  * The answer before the last may have been sent in the same second, so it is taken to be as late as
  * it may have been.
  */
-static void note_answers(struct lacp_port_state *port, uint64_t last_ns)
+static void port_note_answers(struct lacp_port_state *port, uint64_t last_ns)
 {
 	if (last_ns > LACP_HOLD_GAP)
-		note_answer(port, last_ns - LACP_HOLD_GAP);
-	note_answer(port, last_ns);
+		port_note_answer(port, last_ns - LACP_HOLD_GAP);
+	port_note_answer(port, last_ns);
 }
 
 /*
  * Nothing is known. The port must hear from its partner before it carries traffic again, and
  * fallback waits for its delay.
  */
-static void expire(struct lacp_port_state *port)
+static void port_expire(struct lacp_port_state *port)
 {
 	port->current_while_ns = 1;
 	lacp_fallback_timer_enter(port, 0);
@@ -272,13 +272,13 @@ void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_
 	struct lacp_port_state *port = &sys->port[slot];
 	bool fast = port->actor.state & LACP_TIMEOUT;
 
-	if (!is_known(sys, slot))
+	if (!port_is_known(sys, slot))
 		return;
-	note_answers(port, sent_ns);
+	port_note_answers(port, sent_ns);
 	if (port->rx != LACP_RX_CURRENT)
 		return;
 	if (!heard_ns) {
-		expire(port);
+		port_expire(port);
 		return;
 	}
 	if (heard_ns <= port->heard_ns)

@@ -7,7 +7,7 @@
  */
 #include "lacp/machines.h"
 
-static bool is_in_sync(const struct lacp_port_state *port)
+static bool rank_is_in_sync(const struct lacp_port_state *port)
 {
 	return lacp_is_live(port) && port->partner.state & LACP_SYNCHRONIZATION;
 }
@@ -15,7 +15,7 @@ static bool is_in_sync(const struct lacp_port_state *port)
 bool lacp_works(const struct lacp_port_state *port)
 {
 	return port->selected == LACP_SELECTED && port->actor.state & LACP_DISTRIBUTING &&
-	       is_in_sync(port);
+	       rank_is_in_sync(port);
 }
 
 /*
@@ -23,8 +23,8 @@ bool lacp_works(const struct lacp_port_state *port)
  * yet may be waiting for us, too. With independent control we say that we collect before that, so
  * the partner need not wait.
  */
-static bool can_take_over(const struct lacp_system *sys, const struct lacp_port_state *port,
-			  uint64_t now_ns)
+static bool rank_can_take_over(const struct lacp_system *sys, const struct lacp_port_state *port,
+			       uint64_t now_ns)
 {
 	bool waited = sys->state.config.coupled && now_ns >= port->in_sync_ns + LACP_HANDOVER_TIME;
 
@@ -33,21 +33,21 @@ static bool can_take_over(const struct lacp_system *sys, const struct lacp_port_
 	       now_ns >= lacp_transmit_allowed_ns(port);
 }
 
-static bool are_together(const struct lacp_port_state *a, const struct lacp_port_state *b)
+static bool rank_are_together(const struct lacp_port_state *a, const struct lacp_port_state *b)
 {
 	return a != b && a->aggregator == b->aggregator && b->selected != LACP_UNSELECTED;
 }
 
 /* Is it selected and in sync at both ends, so that it works or is about to work? */
-static unsigned int count_in_sync_beside(const struct lacp_system *sys,
-					 const struct lacp_port_state *port)
+static unsigned int rank_count_in_sync_beside(const struct lacp_system *sys,
+					      const struct lacp_port_state *port)
 {
 	unsigned int slot, count = 0;
 
 	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *peer = &sys->port[slot];
 
-		count += are_together(port, peer) && peer->selected == LACP_SELECTED &&
+		count += rank_are_together(port, peer) && peer->selected == LACP_SELECTED &&
 			 peer->in_sync_ns;
 	}
 	return count;
@@ -61,49 +61,49 @@ bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_sta
 
 	return config->wtr_s && port->carried && port->live_ns && !lacp_works(port) &&
 	       now_ns < port->live_ns + config->wtr_s * LACP_SECOND &&
-	       count_in_sync_beside(sys, port) >= needed;
+	       rank_count_in_sync_beside(sys, port) >= needed;
 }
 
 /* The order of lacp_comes_before(), but ports that work come first if the user wants it so. */
-static bool ranks_before(const struct lacp_system *sys, const struct lacp_port_state *a,
-			 const struct lacp_port_state *b)
+static bool rank_ranks_before(const struct lacp_system *sys, const struct lacp_port_state *a,
+			      const struct lacp_port_state *b)
 {
 	if (!sys->state.config.revert && lacp_works(a) != lacp_works(b))
 		return lacp_works(a);
 	return lacp_comes_before(a, b);
 }
 
-static bool goes_first(const struct lacp_system *sys, const struct lacp_port_state *peer,
-		       const struct lacp_port_state *port, uint64_t now_ns)
+static bool rank_goes_first(const struct lacp_system *sys, const struct lacp_port_state *peer,
+			    const struct lacp_port_state *port, uint64_t now_ns)
 {
-	return are_together(port, peer) && ranks_before(sys, peer, port) &&
+	return rank_are_together(port, peer) && rank_ranks_before(sys, peer, port) &&
 	       !lacp_is_restoring(sys, peer, now_ns);
 }
 
-static unsigned int count_before(const struct lacp_system *sys, const struct lacp_port_state *port,
-				 uint64_t now_ns)
+static unsigned int rank_count_before(const struct lacp_system *sys,
+				      const struct lacp_port_state *port, uint64_t now_ns)
 {
 	unsigned int slot, count = 0;
 
 	lacp_for_each_slot (slot, sys->used) {
-		count += goes_first(sys, &sys->port[slot], port, now_ns);
+		count += rank_goes_first(sys, &sys->port[slot], port, now_ns);
 	}
 	return count;
 }
 
 /* Those of them that work, or are about to be used and only wait for the port to make room. */
-static unsigned int count_ready_before(const struct lacp_system *sys,
-				       const struct lacp_port_state *port, uint64_t now_ns)
+static unsigned int rank_count_ready_before(const struct lacp_system *sys,
+					    const struct lacp_port_state *port, uint64_t now_ns)
 {
 	unsigned int slot, count = 0;
 
 	lacp_for_each_slot (slot, sys->used) {
 		const struct lacp_port_state *peer = &sys->port[slot];
 
-		count += goes_first(sys, peer, port, now_ns) &&
+		count += rank_goes_first(sys, peer, port, now_ns) &&
 			 (lacp_works(peer) ||
-			  (can_take_over(sys, peer, now_ns) &&
-			   count_before(sys, peer, now_ns) < sys->state.config.max_links));
+			  (rank_can_take_over(sys, peer, now_ns) &&
+			   rank_count_before(sys, peer, now_ns) < sys->state.config.max_links));
 	}
 	return count;
 }
@@ -113,9 +113,9 @@ bool lacp_is_within_max_links(const struct lacp_system *sys, const struct lacp_p
 {
 	unsigned int most = sys->state.config.max_links;
 
-	if (!most || count_before(sys, port, now_ns) < most)
+	if (!most || rank_count_before(sys, port, now_ns) < most)
 		return true;
-	return lacp_works(port) && count_ready_before(sys, port, now_ns) < most;
+	return lacp_works(port) && rank_count_ready_before(sys, port, now_ns) < most;
 }
 
 bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator)
@@ -136,7 +136,7 @@ bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator)
 }
 
 /* Notes since when something is true; 0: it is not true. */
-static void note(uint64_t *since_ns, bool is_so, uint64_t now_ns)
+static void rank_note(uint64_t *since_ns, bool is_so, uint64_t now_ns)
 {
 	if (!is_so)
 		*since_ns = 0;
@@ -145,12 +145,12 @@ static void note(uint64_t *since_ns, bool is_so, uint64_t now_ns)
 }
 
 /* Otherwise no port has to wait for another. */
-static bool is_ranked(const struct lacp_system *sys)
+static bool rank_is_ranked(const struct lacp_system *sys)
 {
 	return sys->state.config.max_links || sys->state.config.min_links_strict;
 }
 
-static uint64_t rest_ns(const struct lacp_port_state *port)
+static uint64_t rank_rest_ns(const struct lacp_port_state *port)
 {
 	return LACP_REFUSED_TIME << port->refusals;
 }
@@ -159,12 +159,12 @@ static uint64_t rest_ns(const struct lacp_port_state *port)
  * How long the port may be attached and out of sync. Ports that are behind wait for each other, and
  * change less and less often.
  */
-static uint64_t turn_ns(const struct lacp_port_state *port)
+static uint64_t rank_turn_ns(const struct lacp_port_state *port)
 {
-	return port->behind_ns ? rest_ns(port) : LACP_REFUSED_TIME;
+	return port->behind_ns ? rank_rest_ns(port) : LACP_REFUSED_TIME;
 }
 
-static void put_behind(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+static void rank_put_behind(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
@@ -176,13 +176,13 @@ static void put_behind(struct lacp_system *sys, unsigned int slot, uint64_t now_
 }
 
 /* It has stood by for long enough. The fault may be gone, and both ends may be waiting for that. */
-static bool has_rested(const struct lacp_port_state *port, uint64_t now_ns)
+static bool rank_has_rested(const struct lacp_port_state *port, uint64_t now_ns)
 {
 	return !(port->actor.state & LACP_SYNCHRONIZATION) &&
-	       now_ns >= port->behind_ns + rest_ns(port);
+	       now_ns >= port->behind_ns + rank_rest_ns(port);
 }
 
-static void forgive(struct lacp_system *sys, unsigned int slot)
+static void rank_forgive(struct lacp_system *sys, unsigned int slot)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
@@ -198,21 +198,22 @@ bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_n
 {
 	struct lacp_port_state *port = &sys->port[slot];
 	bool attached = port->actor.state & LACP_SYNCHRONIZATION, live = lacp_is_live(port);
-	bool collects = is_in_sync(port) && port->partner.state & LACP_COLLECTING;
+	bool collects = rank_is_in_sync(port) && port->partner.state & LACP_COLLECTING;
 	uint64_t behind_ns = port->behind_ns;
 
-	note(&port->live_ns, live, now_ns);
-	note(&port->in_sync_ns, attached && is_in_sync(port), now_ns);
-	note(&port->out_sync_ns, attached && live && !is_in_sync(port), now_ns);
-	note(&port->unsettled_ns, attached && !collects, now_ns);
+	rank_note(&port->live_ns, live, now_ns);
+	rank_note(&port->in_sync_ns, attached && rank_is_in_sync(port), now_ns);
+	rank_note(&port->out_sync_ns, attached && live && !rank_is_in_sync(port), now_ns);
+	rank_note(&port->unsettled_ns, attached && !collects, now_ns);
 	port->carried |= (port->actor.state & LACP_DISTRIBUTING) != 0;
 	if (lacp_works(port) || !live)
 		port->refusals = 0;
-	if (is_ranked(sys) && port->out_sync_ns && now_ns >= port->out_sync_ns + turn_ns(port))
-		put_behind(sys, slot, now_ns);
-	else if (port->behind_ns &&
-		 (is_in_sync(port) || !live || !is_ranked(sys) || has_rested(port, now_ns)))
-		forgive(sys, slot);
+	if (rank_is_ranked(sys) && port->out_sync_ns &&
+	    now_ns >= port->out_sync_ns + rank_turn_ns(port))
+		rank_put_behind(sys, slot, now_ns);
+	else if (port->behind_ns && (rank_is_in_sync(port) || !live || !rank_is_ranked(sys) ||
+				     rank_has_rested(port, now_ns)))
+		rank_forgive(sys, slot);
 	return behind_ns != port->behind_ns;
 }
 
@@ -233,7 +234,7 @@ bool lacp_rank_settle(struct lacp_system *sys)
 	return changed;
 }
 
-static uint64_t later_than(uint64_t since_ns, uint64_t time_ns)
+static uint64_t rank_later_than(uint64_t since_ns, uint64_t time_ns)
 {
 	return since_ns ? since_ns + time_ns : 0;
 }
@@ -242,11 +243,11 @@ uint64_t lacp_rank_deadline(const struct lacp_system *sys, const struct lacp_por
 			    uint64_t now_ns)
 {
 	const uint64_t times[] = {
-		is_ranked(sys) ? later_than(port->out_sync_ns, turn_ns(port)) : 0,
-		later_than(port->in_sync_ns, LACP_HANDOVER_TIME),
+		rank_is_ranked(sys) ? rank_later_than(port->out_sync_ns, rank_turn_ns(port)) : 0,
+		rank_later_than(port->in_sync_ns, LACP_HANDOVER_TIME),
 		port->in_sync_ns && !lacp_works(port) ? lacp_transmit_allowed_ns(port) : 0,
-		later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),
-		later_than(port->behind_ns, rest_ns(port)),
+		rank_later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),
+		rank_later_than(port->behind_ns, rank_rest_ns(port)),
 	};
 	uint64_t deadline = 0;
 

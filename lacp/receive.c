@@ -14,16 +14,16 @@
 static const struct lacp_info partner_admin = { .state = LACP_TIMEOUT };
 
 /* Everything that 6.4.9 compares, except the port priority. */
-static bool same_port(const struct lacp_info *a, const struct lacp_info *b)
+static bool receive_same_port(const struct lacp_info *a, const struct lacp_info *b)
 {
 	return a->port == b->port && a->system_priority == b->system_priority && a->key == b->key &&
 	       !memcmp(a->system, b->system, LACP_MAC_SIZE) &&
 	       !((a->state ^ b->state) & LACP_AGGREGATION);
 }
 
-static bool same_identity(const struct lacp_info *a, const struct lacp_info *b)
+static bool receive_same_identity(const struct lacp_info *a, const struct lacp_info *b)
 {
-	return same_port(a, b) && a->port_priority == b->port_priority;
+	return receive_same_port(a, b) && a->port_priority == b->port_priority;
 }
 
 /*
@@ -31,25 +31,25 @@ static bool same_identity(const struct lacp_info *a, const struct lacp_info *b)
  * order of the ports, which selection checks anyway. A port that works need not leave for it,
  * because the partner waits to read the answer.
  */
-static void update_selected(struct lacp_system *sys, unsigned int slot,
-			    const struct lacp_info *partner)
+static void receive_update_selected(struct lacp_system *sys, unsigned int slot,
+				    const struct lacp_info *partner)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
-	if (same_identity(partner, &port->partner))
+	if (receive_same_identity(partner, &port->partner))
 		return;
-	if (same_port(partner, &port->partner))
+	if (receive_same_port(partner, &port->partner))
 		port->ntt = 1;
 	else
 		lacp_unselect(sys, slot);
 	lacp_tell(sys, slot, LACP_EVENT_PARTNER, 0);
 }
 
-static void update_ntt(struct lacp_port_state *port, const struct lacp_pdu *pdu)
+static void receive_update_ntt(struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
 	const uint8_t bits = LACP_ACTIVITY | LACP_TIMEOUT | LACP_SYNCHRONIZATION;
 
-	if (!same_identity(&pdu->partner, &port->actor) ||
+	if (!receive_same_identity(&pdu->partner, &port->actor) ||
 	    (pdu->partner.state ^ port->actor.state) & bits)
 		port->ntt = 1;
 }
@@ -59,7 +59,7 @@ static void update_ntt(struct lacp_port_state *port, const struct lacp_pdu *pdu)
  * may have been lost. With the long timeout this would last 30 s, and independent control would not
  * distribute.
  */
-static bool is_stale(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
+static bool receive_is_stale(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
 	const uint8_t bits = LACP_COLLECTING | LACP_DISTRIBUTING | LACP_EXPIRED;
 
@@ -67,25 +67,26 @@ static bool is_stale(const struct lacp_port_state *port, const struct lacp_pdu *
 }
 
 /* It has heard our last PDU. */
-static void confirm(struct lacp_port_state *port, const struct lacp_pdu *pdu)
+static void receive_confirm(struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
 	if (!port->ntt && !((pdu->partner.state ^ port->actor.state) & LACP_SYNCHRONIZATION) &&
-	    !is_stale(port, pdu))
+	    !receive_is_stale(port, pdu))
 		port->repeats = 0;
 }
 
 /* The partner knows us, or treats the link as individual, and the protocol keeps it up to date. */
-static bool matches(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
+static bool receive_matches(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
-	bool known = same_identity(&pdu->partner, &port->actor) ||
+	bool known = receive_same_identity(&pdu->partner, &port->actor) ||
 		     !(pdu->actor.state & LACP_AGGREGATION);
 
 	return known && lacp_is_maintained(pdu->actor.state, port->actor.state, pdu->partner.state);
 }
 
-static void record_pdu(struct lacp_port_state *port, const struct lacp_pdu *pdu, uint64_t now_ns)
+static void receive_record_pdu(struct lacp_port_state *port, const struct lacp_pdu *pdu,
+			       uint64_t now_ns)
 {
-	port->matched = matches(port, pdu);
+	port->matched = receive_matches(port, pdu);
 	port->partner = pdu->actor;
 	/*
 	 * An expired partner has not heard us since its link came up. It does not collect, whatever
@@ -97,14 +98,14 @@ static void record_pdu(struct lacp_port_state *port, const struct lacp_pdu *pdu,
 	port->heard_ns = now_ns;
 }
 
-static void record_default(struct lacp_port_state *port)
+static void receive_record_default(struct lacp_port_state *port)
 {
 	port->partner = partner_admin;
 	port->matched = 0;
 	port->actor.state |= LACP_DEFAULTED;
 }
 
-static int next_while_disabled(const struct lacp_port_state *port)
+static int receive_next_while_disabled(const struct lacp_port_state *port)
 {
 	if (port->moved)
 		return LACP_RX_INITIALIZE;
@@ -113,8 +114,8 @@ static int next_while_disabled(const struct lacp_port_state *port)
 	return lacp_enabled(&port->config) ? LACP_RX_EXPIRED : LACP_RX_LACP_DISABLED;
 }
 
-static int next_while_enabled(const struct lacp_port_state *port, bool pdu_indicated,
-			      int on_timeout, uint64_t now_ns)
+static int receive_next_while_enabled(const struct lacp_port_state *port, bool pdu_indicated,
+				      int on_timeout, uint64_t now_ns)
 {
 	if (!lacp_enabled(&port->config))
 		return LACP_RX_PORT_DISABLED;
@@ -130,52 +131,54 @@ int lacp_rx_next(const struct lacp_port_state *port, bool pdu_indicated, uint64_
 	if (state == LACP_RX_INITIALIZE)
 		return LACP_RX_PORT_DISABLED;
 	if (state == LACP_RX_PORT_DISABLED)
-		return next_while_disabled(port);
+		return receive_next_while_disabled(port);
 	if (!port->config.link)
 		return LACP_RX_PORT_DISABLED;
 	switch (state) {
 	case LACP_RX_LACP_DISABLED:
 		return lacp_enabled(&port->config) ? LACP_RX_PORT_DISABLED : LACP_STAY;
 	case LACP_RX_EXPIRED:
-		return next_while_enabled(port, pdu_indicated, LACP_RX_DEFAULTED, now_ns);
-	case LACP_RX_DEFAULTED: return next_while_enabled(port, pdu_indicated, LACP_STAY, now_ns);
+		return receive_next_while_enabled(port, pdu_indicated, LACP_RX_DEFAULTED, now_ns);
+	case LACP_RX_DEFAULTED:
+		return receive_next_while_enabled(port, pdu_indicated, LACP_STAY, now_ns);
 	case LACP_RX_CURRENT:
-		return next_while_enabled(port, pdu_indicated, LACP_RX_EXPIRED, now_ns);
+		return receive_next_while_enabled(port, pdu_indicated, LACP_RX_EXPIRED, now_ns);
 	case LACP_RX_INITIALIZE:
 	case LACP_RX_PORT_DISABLED: break;
 	}
 	return LACP_STAY;
 }
 
-static void enter_initialize(struct lacp_system *sys, unsigned int slot)
+static void receive_enter_initialize(struct lacp_system *sys, unsigned int slot)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
 	lacp_unselect(sys, slot);
-	record_default(port);
+	receive_record_default(port);
 	port->actor.state &= (uint8_t)~LACP_EXPIRED;
 	port->moved = 0;
 }
 
 /* The selection stays, because the link may come back to the same partner. */
-static void enter_port_disabled(struct lacp_port_state *port)
+static void receive_enter_port_disabled(struct lacp_port_state *port)
 {
 	port->partner.state &= (uint8_t)~LACP_SYNCHRONIZATION;
 	port->current_while_ns = 0;
 }
 
-static void enter_lacp_disabled(struct lacp_system *sys, unsigned int slot)
+static void receive_enter_lacp_disabled(struct lacp_system *sys, unsigned int slot)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
 	lacp_unselect(sys, slot);
-	record_default(port);
+	receive_record_default(port);
 	port->partner.state &= (uint8_t)~LACP_AGGREGATION;
 	port->actor.state &= (uint8_t)~LACP_EXPIRED;
 	port->current_while_ns = 0;
 }
 
-static void enter_expired(struct lacp_port_state *port, enum lacp_rx_state from, uint64_t now_ns)
+static void receive_enter_expired(struct lacp_port_state *port, enum lacp_rx_state from,
+				  uint64_t now_ns)
 {
 	if (from == LACP_RX_PORT_DISABLED)
 		port->heard_ns = now_ns;
@@ -185,12 +188,12 @@ static void enter_expired(struct lacp_port_state *port, enum lacp_rx_state from,
 	port->actor.state |= LACP_EXPIRED;
 }
 
-static void enter_defaulted(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+static void receive_enter_defaulted(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
-	update_selected(sys, slot, &partner_admin);
-	record_default(port);
+	receive_update_selected(sys, slot, &partner_admin);
+	receive_record_default(port);
 	port->actor.state &= (uint8_t)~LACP_EXPIRED;
 	port->current_while_ns = 0;
 	lacp_actor_refresh(sys, slot, true, now_ns);
@@ -200,8 +203,8 @@ static void enter_defaulted(struct lacp_system *sys, unsigned int slot, uint64_t
  * If lacp_hold asks for the short timeout, because the partner does, it is in force when the
  * partner knows of that. Until then the partner may send every 30 s.
  */
-static uint64_t timeout_ns(const struct lacp_system *sys, const struct lacp_port_state *port,
-			   const struct lacp_pdu *pdu)
+static uint64_t receive_timeout_ns(const struct lacp_system *sys,
+				   const struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
 	bool knows = sys->state.config.rate_fast || pdu->partner.state & LACP_TIMEOUT;
 
@@ -209,21 +212,22 @@ static uint64_t timeout_ns(const struct lacp_system *sys, const struct lacp_port
 							 : LACP_LONG_TIMEOUT_TIME;
 }
 
-static void enter_current(struct lacp_system *sys, unsigned int slot, enum lacp_rx_state from,
-			  const struct lacp_pdu *pdu, uint64_t now_ns)
+static void receive_enter_current(struct lacp_system *sys, unsigned int slot,
+				  enum lacp_rx_state from, const struct lacp_pdu *pdu,
+				  uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 	bool was_expired = from == LACP_RX_CURRENT && port->partner.state & LACP_EXPIRED;
 
-	update_selected(sys, slot, &pdu->actor);
+	receive_update_selected(sys, slot, &pdu->actor);
 	if (!(pdu->actor.state & LACP_EXPIRED))
-		update_ntt(port, pdu);
+		receive_update_ntt(port, pdu);
 	port->actor.state &= (uint8_t)~LACP_EXPIRED;
-	confirm(port, pdu);
-	record_pdu(port, pdu, now_ns);
+	receive_confirm(port, pdu);
+	receive_record_pdu(port, pdu, now_ns);
 	lacp_actor_follow(sys, slot, pdu, now_ns);
-	lacp_periodic_follow(port, was_expired, is_stale(port, pdu), now_ns);
-	port->current_while_ns = now_ns + timeout_ns(sys, port, pdu);
+	lacp_periodic_follow(port, was_expired, receive_is_stale(port, pdu), now_ns);
+	port->current_while_ns = now_ns + receive_timeout_ns(sys, port, pdu);
 }
 
 void lacp_rx_enter(struct lacp_system *sys, unsigned int slot, enum lacp_rx_state state,
@@ -234,31 +238,32 @@ void lacp_rx_enter(struct lacp_system *sys, unsigned int slot, enum lacp_rx_stat
 
 	port->rx = (uint8_t)state;
 	switch (state) {
-	case LACP_RX_INITIALIZE: enter_initialize(sys, slot); break;
-	case LACP_RX_PORT_DISABLED: enter_port_disabled(port); break;
-	case LACP_RX_LACP_DISABLED: enter_lacp_disabled(sys, slot); break;
-	case LACP_RX_EXPIRED: enter_expired(port, from, now_ns); break;
-	case LACP_RX_DEFAULTED: enter_defaulted(sys, slot, now_ns); break;
-	case LACP_RX_CURRENT: enter_current(sys, slot, from, pdu, now_ns); break;
+	case LACP_RX_INITIALIZE: receive_enter_initialize(sys, slot); break;
+	case LACP_RX_PORT_DISABLED: receive_enter_port_disabled(port); break;
+	case LACP_RX_LACP_DISABLED: receive_enter_lacp_disabled(sys, slot); break;
+	case LACP_RX_EXPIRED: receive_enter_expired(port, from, now_ns); break;
+	case LACP_RX_DEFAULTED: receive_enter_defaulted(sys, slot, now_ns); break;
+	case LACP_RX_CURRENT: receive_enter_current(sys, slot, from, pdu, now_ns); break;
 	}
 	if (state != from)
 		lacp_tell(sys, slot, LACP_EVENT_RX, state);
 }
 
-static struct lacp_end end_of(const struct lacp_info *info)
+static struct lacp_end receive_end_of(const struct lacp_info *info)
 {
 	return (struct lacp_end){ info->system, (const uint8_t *)&info->port };
 }
 
-static bool is_foreign(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
+static bool receive_is_foreign(const struct lacp_port_state *port, const struct lacp_pdu *pdu)
 {
 	return port->rx == LACP_RX_CURRENT &&
-	       lacp_is_foreign(pdu->partner.system, port->actor.system, end_of(&pdu->actor),
-			       end_of(&port->partner));
+	       lacp_is_foreign(pdu->partner.system, port->actor.system, receive_end_of(&pdu->actor),
+			       receive_end_of(&port->partner));
 }
 
 /* port_moved (6.4.8): a port of the partner that belonged to a dead port is heard on this one. */
-static void notice_move(struct lacp_system *sys, unsigned int slot, const struct lacp_info *partner)
+static void receive_notice_move(struct lacp_system *sys, unsigned int slot,
+				const struct lacp_info *partner)
 {
 	unsigned int other;
 
@@ -275,7 +280,7 @@ static void notice_move(struct lacp_system *sys, unsigned int slot, const struct
 /*
  * The link may just have come up. The machine is brought into a state in which it can take a PDU.
  */
-static void settle(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+static void receive_settle(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	for (int next; (next = lacp_rx_next(&sys->port[slot], false, 0)) != LACP_STAY;)
 		lacp_rx_enter(sys, slot, (enum lacp_rx_state)next, NULL, now_ns);
@@ -286,7 +291,7 @@ void lacp_rx_indicate(struct lacp_system *sys, unsigned int slot, const struct l
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
-	settle(sys, slot, now_ns);
+	receive_settle(sys, slot, now_ns);
 	port->counters.lacpdu_rx++;
 	if (!memcmp(pdu->actor.system, port->actor.system, LACP_MAC_SIZE)) {
 		port->counters.looped_rx++;
@@ -297,7 +302,7 @@ void lacp_rx_indicate(struct lacp_system *sys, unsigned int slot, const struct l
 		lacp_stranger_hear(sys, slot, pdu->actor.system, now_ns);
 		return;
 	}
-	if (is_foreign(port, pdu)) {
+	if (receive_is_foreign(port, pdu)) {
 		port->counters.foreign_rx++;
 		port->ntt = 1;
 		return;
@@ -305,6 +310,6 @@ void lacp_rx_indicate(struct lacp_system *sys, unsigned int slot, const struct l
 	if (lacp_rx_next(port, true, now_ns) != LACP_RX_CURRENT)
 		return;
 	lacp_loop_enter(sys, slot, 0, now_ns);
-	notice_move(sys, slot, &pdu->actor);
+	receive_notice_move(sys, slot, &pdu->actor);
 	lacp_rx_enter(sys, slot, LACP_RX_CURRENT, pdu, now_ns);
 }

@@ -7,7 +7,7 @@
  */
 #include "lacp/machines.h"
 
-static bool is_taken(const struct lacp_system *sys, unsigned int slot, uint8_t aggregator)
+static bool selection_is_taken(const struct lacp_system *sys, unsigned int slot, uint8_t aggregator)
 {
 	unsigned int other;
 
@@ -22,7 +22,7 @@ static bool is_taken(const struct lacp_system *sys, unsigned int slot, uint8_t a
  * The aggregator of other ports of the LAG, else the port's own, else the lowest that is free
  * (6.4.14.2).
  */
-static uint8_t find_aggregator(const struct lacp_system *sys, unsigned int slot)
+static uint8_t selection_find_aggregator(const struct lacp_system *sys, unsigned int slot)
 {
 	const struct lacp_port_state *port = &sys->port[slot], *peer;
 	uint8_t aggregator = (uint8_t)(slot + 1);
@@ -33,15 +33,15 @@ static uint8_t find_aggregator(const struct lacp_system *sys, unsigned int slot)
 		if (other != slot && peer->selected != LACP_UNSELECTED && lacp_same_lag(port, peer))
 			return peer->aggregator;
 	}
-	if (!is_taken(sys, slot, aggregator))
+	if (!selection_is_taken(sys, slot, aggregator))
 		return aggregator;
-	for (aggregator = 1; is_taken(sys, slot, aggregator);)
+	for (aggregator = 1; selection_is_taken(sys, slot, aggregator);)
 		aggregator++;
 	return aggregator;
 }
 
-static bool may_be_used(const struct lacp_system *sys, const struct lacp_port_state *port,
-			uint8_t aggregator, uint64_t now_ns)
+static bool selection_may_be_used(const struct lacp_system *sys, const struct lacp_port_state *port,
+				  uint8_t aggregator, uint64_t now_ns)
 {
 	return aggregator == sys->state.active_aggregator &&
 	       !lacp_misses_min_links(sys, aggregator) && !lacp_is_restoring(sys, port, now_ns) &&
@@ -65,9 +65,10 @@ struct lacp_choice lacp_selection_next(const struct lacp_system *sys, unsigned i
 		return choice;
 	}
 	if (port->selected == LACP_UNSELECTED)
-		choice.aggregator = find_aggregator(sys, slot);
-	choice.selected =
-		may_be_used(sys, port, choice.aggregator, now_ns) ? LACP_SELECTED : LACP_STANDBY;
+		choice.aggregator = selection_find_aggregator(sys, slot);
+	choice.selected = selection_may_be_used(sys, port, choice.aggregator, now_ns)
+				  ? LACP_SELECTED
+				  : LACP_STANDBY;
 	return choice;
 }
 

@@ -10,7 +10,7 @@
 #define RETRY_TIME (LACP_SECOND / 10)
 #define CARRY (LACP_COLLECTING | LACP_DISTRIBUTING)
 
-static bool step_rx(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+static bool system_step_rx(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 	int next = lacp_rx_next(port, false, now_ns);
@@ -24,7 +24,7 @@ static bool step_rx(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 	return true;
 }
 
-static bool step_periodic(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+static bool system_step_periodic(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	int next;
 
@@ -36,7 +36,7 @@ static bool step_periodic(struct lacp_system *sys, unsigned int slot, uint64_t n
 	return true;
 }
 
-static bool step_aggregator(struct lacp_system *sys, uint64_t now_ns)
+static bool system_step_aggregator(struct lacp_system *sys, uint64_t now_ns)
 {
 	uint8_t next = lacp_aggregator_next(sys, now_ns);
 
@@ -46,7 +46,7 @@ static bool step_aggregator(struct lacp_system *sys, uint64_t now_ns)
 	return true;
 }
 
-static bool step_selection(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+static bool system_step_selection(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	const struct lacp_port_state *port = &sys->port[slot];
 	struct lacp_choice next = lacp_selection_next(sys, slot, now_ns);
@@ -58,7 +58,7 @@ static bool step_selection(struct lacp_system *sys, unsigned int slot, uint64_t 
 	return true;
 }
 
-static bool step_mux(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+static bool system_step_mux(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	const struct lacp_port_state *port = &sys->port[slot];
 	bool ready = port->mux == LACP_MUX_WAITING && lacp_mux_ready(sys, port->aggregator, now_ns);
@@ -70,7 +70,7 @@ static bool step_mux(struct lacp_system *sys, unsigned int slot, uint64_t now_ns
 	return true;
 }
 
-static bool step_churn(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+static bool system_step_churn(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	int actor = lacp_actor_churn_next(&sys->port[slot], now_ns);
 	int partner = lacp_partner_churn_next(&sys->port[slot], now_ns);
@@ -82,7 +82,7 @@ static bool step_churn(struct lacp_system *sys, unsigned int slot, uint64_t now_
 	return actor != LACP_STAY || partner != LACP_STAY;
 }
 
-static bool step_fallback(struct lacp_system *sys, uint64_t now_ns)
+static bool system_step_fallback(struct lacp_system *sys, uint64_t now_ns)
 {
 	bool moved = false;
 	unsigned int slot;
@@ -105,40 +105,40 @@ static bool step_fallback(struct lacp_system *sys, uint64_t now_ns)
 }
 
 /* A port that only waits for the others is evaluated after all have been selected. */
-static bool step_all(struct lacp_system *sys, uint64_t now_ns)
+static bool system_step_all(struct lacp_system *sys, uint64_t now_ns)
 {
 	bool moved = false;
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
-		moved |= step_rx(sys, slot, now_ns);
+		moved |= system_step_rx(sys, slot, now_ns);
 		moved |= lacp_rank_follow(sys, slot, now_ns);
-		moved |= step_periodic(sys, slot, now_ns);
+		moved |= system_step_periodic(sys, slot, now_ns);
 	}
 	lacp_for_each_slot (slot, sys->used) {
-		moved |= step_selection(sys, slot, now_ns);
+		moved |= system_step_selection(sys, slot, now_ns);
 	}
-	moved |= step_aggregator(sys, now_ns);
+	moved |= system_step_aggregator(sys, now_ns);
 	lacp_for_each_slot (slot, sys->used) {
-		moved |= step_selection(sys, slot, now_ns);
+		moved |= system_step_selection(sys, slot, now_ns);
 	}
 	lacp_for_each_slot (slot, sys->used) {
-		moved |= step_mux(sys, slot, now_ns);
-		moved |= step_churn(sys, slot, now_ns);
+		moved |= system_step_mux(sys, slot, now_ns);
+		moved |= system_step_churn(sys, slot, now_ns);
 	}
-	return moved | step_fallback(sys, now_ns);
+	return moved | system_step_fallback(sys, now_ns);
 }
 
-static uint8_t carrying(const struct lacp_port_state *port)
+static uint8_t system_carrying(const struct lacp_port_state *port)
 {
 	return port->fallback ? CARRY : port->actor.state & CARRY;
 }
 
-static void tell_port(struct lacp_system *sys, unsigned int slot)
+static void system_tell_port(struct lacp_system *sys, unsigned int slot)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 
-	port->told = carrying(port);
+	port->told = system_carrying(port);
 	sys->outputs->port(sys->context, slot, port->told & LACP_COLLECTING,
 			   port->told & LACP_DISTRIBUTING);
 }
@@ -147,21 +147,21 @@ static void tell_port(struct lacp_system *sys, unsigned int slot)
  * Ports that lose a right are reported first, so that two aggregates never carry traffic at the
  * same time.
  */
-static void tell_ports(struct lacp_system *sys)
+static void system_tell_ports(struct lacp_system *sys)
 {
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
-		if (sys->port[slot].told & ~carrying(&sys->port[slot]))
-			tell_port(sys, slot);
+		if (sys->port[slot].told & ~system_carrying(&sys->port[slot]))
+			system_tell_port(sys, slot);
 	}
 	lacp_for_each_slot (slot, sys->used) {
-		if (sys->port[slot].told != carrying(&sys->port[slot]))
-			tell_port(sys, slot);
+		if (sys->port[slot].told != system_carrying(&sys->port[slot]))
+			system_tell_port(sys, slot);
 	}
 }
 
-static void send_all(struct lacp_system *sys, uint64_t now_ns)
+static void system_send_all(struct lacp_system *sys, uint64_t now_ns)
 {
 	unsigned int slot;
 
@@ -175,14 +175,14 @@ static void send_all(struct lacp_system *sys, uint64_t now_ns)
 	}
 }
 
-static uint64_t earliest(uint64_t a, uint64_t b, uint64_t now_ns)
+static uint64_t system_earliest(uint64_t a, uint64_t b, uint64_t now_ns)
 {
 	return b > now_ns && b < a ? b : a;
 }
 
 /* A timer that is due but changed nothing (wait_while of a standby port) is no deadline. */
-static uint64_t port_deadline(const struct lacp_system *sys, const struct lacp_port_state *port,
-			      uint64_t now_ns)
+static uint64_t system_port_deadline(const struct lacp_system *sys,
+				     const struct lacp_port_state *port, uint64_t now_ns)
 {
 	const uint64_t timers[] = {
 		port->current_while_ns,
@@ -200,19 +200,20 @@ static uint64_t port_deadline(const struct lacp_system *sys, const struct lacp_p
 	uint64_t deadline = LACP_NEVER;
 
 	for (unsigned int i = 0; i < sizeof(timers) / sizeof(*timers); i++)
-		deadline = earliest(deadline, timers[i], now_ns);
+		deadline = system_earliest(deadline, timers[i], now_ns);
 	if (port->ntt)
-		deadline = earliest(deadline, lacp_transmit_allowed_ns(port), now_ns);
+		deadline = system_earliest(deadline, lacp_transmit_allowed_ns(port), now_ns);
 	return deadline;
 }
 
-static uint64_t next_deadline(const struct lacp_system *sys, uint64_t now_ns)
+static uint64_t system_next_deadline(const struct lacp_system *sys, uint64_t now_ns)
 {
-	uint64_t deadline = earliest(LACP_NEVER, sys->state.yield_ns, now_ns);
+	uint64_t deadline = system_earliest(LACP_NEVER, sys->state.yield_ns, now_ns);
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
-		deadline = earliest(deadline, port_deadline(sys, &sys->port[slot], now_ns), now_ns);
+		deadline = system_earliest(
+			deadline, system_port_deadline(sys, &sys->port[slot], now_ns), now_ns);
 	}
 	return deadline;
 }
@@ -221,12 +222,12 @@ uint64_t lacp_run(struct lacp_system *sys, uint64_t now_ns)
 {
 	unsigned int rounds = 0;
 
-	while ((step_all(sys, now_ns) || lacp_rank_settle(sys)) && rounds < MAX_ROUNDS)
+	while ((system_step_all(sys, now_ns) || lacp_rank_settle(sys)) && rounds < MAX_ROUNDS)
 		rounds++;
-	tell_ports(sys);
-	send_all(sys, now_ns);
+	system_tell_ports(sys);
+	system_send_all(sys, now_ns);
 	if (rounds < MAX_ROUNDS)
-		return next_deadline(sys, now_ns);
+		return system_next_deadline(sys, now_ns);
 	lacp_tell(sys, 0, LACP_EVENT_RESTLESS, 0);
 	return now_ns + RETRY_TIME;
 }

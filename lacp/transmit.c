@@ -19,20 +19,20 @@ enum lacp_transmit lacp_transmit_next(const struct lacp_port_state *port, uint64
 	return now_ns >= lacp_transmit_allowed_ns(port) ? LACP_TRANSMIT_SEND : LACP_TRANSMIT_LATER;
 }
 
-static void remember(struct lacp_port_state *port, uint64_t now_ns)
+static void transmit_remember(struct lacp_port_state *port, uint64_t now_ns)
 {
 	for (unsigned int i = 0; i + 1 < LACP_TX_LIMIT; i++)
 		port->sent_ns[i] = port->sent_ns[i + 1];
 	port->sent_ns[LACP_TX_LIMIT - 1] = now_ns;
 }
 
-static void send(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
+static void transmit_send(struct lacp_system *sys, unsigned int slot, uint64_t now_ns)
 {
 	struct lacp_port_state *port = &sys->port[slot];
 	uint8_t frame[LACP_PDU_SIZE];
 
 	lacp_pdu_encode(frame, port->config.mac, &port->actor, &port->partner);
-	remember(port, now_ns);
+	transmit_remember(port, now_ns);
 	port->counters.lacpdu_tx++;
 	if (port->repeats)
 		port->repeats--;
@@ -46,7 +46,7 @@ void lacp_transmit_enter(struct lacp_system *sys, unsigned int slot, enum lacp_t
 			 uint64_t now_ns)
 {
 	switch (action) {
-	case LACP_TRANSMIT_SEND: send(sys, slot, now_ns); break;
+	case LACP_TRANSMIT_SEND: transmit_send(sys, slot, now_ns); break;
 	case LACP_TRANSMIT_CLEAR: sys->port[slot].ntt = 0; break;
 	case LACP_TRANSMIT_NOTHING:
 	case LACP_TRANSMIT_LATER: break;

@@ -19,14 +19,14 @@ struct why {
 	size_t at;
 };
 
-static void say(struct why *why, const char *words)
+static void why_say(struct why *why, const char *words)
 {
 	for (; *words && why->at + 1 < LACP_WHY_SIZE; words++)
 		why->text[why->at++] = *words;
 	why->text[why->at] = '\0';
 }
 
-static void say_number(struct why *why, uint64_t number)
+static void why_say_number(struct why *why, uint64_t number)
 {
 	char digits[21];
 	size_t at = sizeof(digits) - 1;
@@ -35,10 +35,10 @@ static void say_number(struct why *why, uint64_t number)
 	do
 		digits[--at] = (char)('0' + number % 10);
 	while (number /= 10);
-	say(why, digits + at);
+	why_say(why, digits + at);
 }
 
-static void say_system(struct why *why, const uint8_t system[LACP_MAC_SIZE])
+static void why_say_system(struct why *why, const uint8_t system[LACP_MAC_SIZE])
 {
 	static const char hex[] = "0123456789abcdef";
 
@@ -46,163 +46,163 @@ static void say_system(struct why *why, const uint8_t system[LACP_MAC_SIZE])
 		char octet[] = { hex[system[i] >> 4], hex[system[i] & 15],
 				 i + 1 < LACP_MAC_SIZE ? ':' : '\0', '\0' };
 
-		say(why, octet);
+		why_say(why, octet);
 	}
 }
 
-static void say_port(struct why *why, unsigned int slot)
+static void why_say_port(struct why *why, unsigned int slot)
 {
 	const char *name = why->name ? why->name(why->name_context, slot) : NULL;
 
 	if (name) {
-		say(why, name);
+		why_say(why, name);
 		return;
 	}
-	say(why, "port ");
-	say_number(why, why->sys->port[slot].config.port);
+	why_say(why, "port ");
+	why_say_number(why, why->sys->port[slot].config.port);
 }
 
-static void say_silence(struct why *why)
+static void why_say_silence(struct why *why)
 {
 	uint64_t tenths = (why->now_ns - why->port->heard_ns) / (LACP_SECOND / 10);
 
-	say(why, "no LACPDU for ");
-	say_number(why, tenths / 10);
-	say(why, ".");
-	say_number(why, tenths % 10);
-	say(why, " s");
+	why_say(why, "no LACPDU for ");
+	why_say_number(why, tenths / 10);
+	why_say(why, ".");
+	why_say_number(why, tenths % 10);
+	why_say(why, " s");
 }
 
-static bool no_link(struct why *why)
+static bool why_no_link(struct why *why)
 {
 	if (why->port->config.link)
 		return false;
-	say(why, why->port->stopped ? "the bond is administratively down" : "link down");
+	why_say(why, why->port->stopped ? "the bond is administratively down" : "link down");
 	return true;
 }
 
-static bool no_lacp(struct why *why)
+static bool why_no_lacp(struct why *why)
 {
 	if (lacp_enabled(&why->port->config))
 		return false;
-	say(why, "no LACP: half duplex");
+	why_say(why, "no LACP: half duplex");
 	return true;
 }
 
-static void say_loop_port(struct why *why, uint16_t number)
+static void why_say_loop_port(struct why *why, uint16_t number)
 {
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, why->sys->used) {
 		if (why->sys->port[slot].config.port != number || slot == why->slot)
 			continue;
-		say(why, "looped: connected to ");
-		say_port(why, slot);
-		say(why, " of this bond");
+		why_say(why, "looped: connected to ");
+		why_say_port(why, slot);
+		why_say(why, " of this bond");
 		return;
 	}
-	say(why, "looped: its own LACPDUs come back");
+	why_say(why, "looped: its own LACPDUs come back");
 }
 
-static bool looped(struct why *why)
+static bool why_looped(struct why *why)
 {
 	if (!why->port->loop_port)
 		return false;
-	say_loop_port(why, why->port->loop_port);
+	why_say_loop_port(why, why->port->loop_port);
 	return true;
 }
 
-static bool in_fallback(struct why *why)
+static bool why_in_fallback(struct why *why)
 {
 	if (!why->port->fallback)
 		return false;
 	if (why->port->rx == LACP_RX_CURRENT) {
-		say(why, "carries traffic (lacp_fallback) until the partner attaches its port");
+		why_say(why, "carries traffic (lacp_fallback) until the partner attaches its port");
 		return true;
 	}
-	say(why, "carries traffic without a partner (lacp_fallback): ");
-	say_silence(why);
+	why_say(why, "carries traffic without a partner (lacp_fallback): ");
+	why_say_silence(why);
 	return true;
 }
 
-static bool with_stranger(struct why *why)
+static bool why_with_stranger(struct why *why)
 {
 	if (!why->port->stranger_ns || why->port->rx == LACP_RX_CURRENT)
 		return false;
-	say(why, "hears ");
-	say_system(why, why->port->stranger);
-	say(why, ", which is not lacp_partner ");
-	say_system(why, why->sys->state.config.believed);
+	why_say(why, "hears ");
+	why_say_system(why, why->port->stranger);
+	why_say(why, ", which is not lacp_partner ");
+	why_say_system(why, why->sys->state.config.believed);
 	return true;
 }
 
-static bool silent(struct why *why)
+static bool why_silent(struct why *why)
 {
 	if (why->port->rx == LACP_RX_CURRENT)
 		return false;
-	say_silence(why);
+	why_say_silence(why);
 	if (!lacp_has_partner(why->port) && !(why->port->actor.state & LACP_ACTIVITY))
-		say(why, ", and lacp_active is off");
+		why_say(why, ", and lacp_active is off");
 	return true;
 }
 
-static bool distributing(struct why *why)
+static bool why_distributing(struct why *why)
 {
 	if (!(why->port->actor.state & LACP_DISTRIBUTING))
 		return false;
-	say(why, "collecting and distributing");
+	why_say(why, "collecting and distributing");
 	return true;
 }
 
-static void say_difference(struct why *why, const char *what, uint64_t this, uint64_t that)
+static void why_say_difference(struct why *why, const char *what, uint64_t this, uint64_t that)
 {
-	say(why, what);
-	say_number(why, this);
-	say(why, " differs from the aggregator's ");
-	say_number(why, that);
+	why_say(why, what);
+	why_say_number(why, this);
+	why_say(why, " differs from the aggregator's ");
+	why_say_number(why, that);
 }
 
-static void say_other_system(struct why *why, const struct lacp_port_state *peer)
+static void why_say_other_system(struct why *why, const struct lacp_port_state *peer)
 {
-	say(why, "partner ");
-	say_system(why, why->port->partner.system);
-	say(why, " is not the aggregator's ");
-	say_system(why, peer->partner.system);
+	why_say(why, "partner ");
+	why_say_system(why, why->port->partner.system);
+	why_say(why, " is not the aggregator's ");
+	why_say_system(why, peer->partner.system);
 }
 
-static void say_lag_difference(struct why *why, const struct lacp_port_state *peer)
+static void why_say_lag_difference(struct why *why, const struct lacp_port_state *peer)
 {
 	const struct lacp_info *ours = &why->port->partner, *theirs = &peer->partner;
 
 	if (!(ours->state & LACP_AGGREGATION))
-		say(why, "the partner takes it as an individual link");
+		why_say(why, "the partner takes it as an individual link");
 	else if (memcmp(ours->system, theirs->system, LACP_MAC_SIZE) != 0)
-		say_other_system(why, peer);
+		why_say_other_system(why, peer);
 	else if (ours->key != theirs->key)
-		say_difference(why, "partner key ", ours->key, theirs->key);
+		why_say_difference(why, "partner key ", ours->key, theirs->key);
 	else if (ours->system_priority != theirs->system_priority)
-		say_difference(why, "partner system priority ", ours->system_priority,
-			       theirs->system_priority);
+		why_say_difference(why, "partner system priority ", ours->system_priority,
+				   theirs->system_priority);
 	else if (why->port->actor.key != peer->actor.key)
-		say_difference(why, "actor key ", why->port->actor.key, peer->actor.key);
+		why_say_difference(why, "actor key ", why->port->actor.key, peer->actor.key);
 	else
-		say(why, "the aggregator's link is an individual one");
+		why_say(why, "the aggregator's link is an individual one");
 }
 
-static bool other_aggregator(struct why *why)
+static bool why_other_aggregator(struct why *why)
 {
 	int peer = lacp_representative(why->sys);
 
 	if (peer < 0 || why->port->selected == LACP_UNSELECTED ||
 	    why->port->aggregator == why->sys->state.active_aggregator)
 		return false;
-	say(why, "not aggregated: ");
-	say_lag_difference(why, &why->sys->port[peer]);
+	why_say(why, "not aggregated: ");
+	why_say_lag_difference(why, &why->sys->port[peer]);
 	return true;
 }
 
 /* The last selected port of the LAG in the order; this port comes after it. */
-static void say_better_port(struct why *why)
+static void why_say_better_port(struct why *why)
 {
 	unsigned int slot, last = LACP_MAX_PORTS;
 
@@ -214,12 +214,12 @@ static void say_better_port(struct why *why)
 	}
 	if (last == LACP_MAX_PORTS)
 		return;
-	say(why, ", lower priority than ");
-	say_port(why, last);
+	why_say(why, ", lower priority than ");
+	why_say_port(why, last);
 }
 
 /* By its priority alone it would be in use. */
-static bool is_kept_out(const struct why *why)
+static bool why_is_kept_out(const struct why *why)
 {
 	unsigned int slot, before = 0;
 
@@ -233,95 +233,95 @@ static bool is_kept_out(const struct why *why)
 	return before < why->sys->state.config.max_links;
 }
 
-static bool few_links(struct why *why)
+static bool why_few_links(struct why *why)
 {
 	if (why->port->selected != LACP_STANDBY ||
 	    !lacp_misses_min_links(why->sys, why->port->aggregator))
 		return false;
-	say(why, "not in sync (min_links_lacp): fewer than ");
-	say_number(why, why->sys->state.config.min_links);
-	say(why, " ports can work");
+	why_say(why, "not in sync (min_links_lacp): fewer than ");
+	why_say_number(why, why->sys->state.config.min_links);
+	why_say(why, " ports can work");
 	if (why->sys->state.config.max_links &&
 	    why->sys->state.config.max_links < why->sys->state.config.min_links) {
-		say(why, ", for max_links is ");
-		say_number(why, why->sys->state.config.max_links);
+		why_say(why, ", for max_links is ");
+		why_say_number(why, why->sys->state.config.max_links);
 	}
 	return true;
 }
 
-static bool restoring(struct why *why)
+static bool why_restoring(struct why *why)
 {
 	uint64_t end_ns = why->port->live_ns + why->sys->state.config.wtr_s * LACP_SECOND;
 
 	if (why->port->selected != LACP_STANDBY ||
 	    !lacp_is_restoring(why->sys, why->port, why->now_ns))
 		return false;
-	say(why, "standby: was lost and is back, lacp_wtr has ");
-	say_number(why, (end_ns - why->now_ns + LACP_SECOND - 1) / LACP_SECOND);
-	say(why, " s to go");
+	why_say(why, "standby: was lost and is back, lacp_wtr has ");
+	why_say_number(why, (end_ns - why->now_ns + LACP_SECOND - 1) / LACP_SECOND);
+	why_say(why, " s to go");
 	return true;
 }
 
-static bool standby(struct why *why)
+static bool why_standby(struct why *why)
 {
 	if (why->port->selected != LACP_STANDBY)
 		return false;
-	say(why, "standby: max_links ");
-	say_number(why, why->sys->state.config.max_links);
+	why_say(why, "standby: max_links ");
+	why_say_number(why, why->sys->state.config.max_links);
 	if (why->port->behind_ns)
-		say(why, ", and it did not get in sync");
-	else if (is_kept_out(why))
-		say(why, ", and the others work (lacp_revert off)");
+		why_say(why, ", and it did not get in sync");
+	else if (why_is_kept_out(why))
+		why_say(why, ", and the others work (lacp_revert off)");
 	else
-		say_better_port(why);
+		why_say_better_port(why);
 	return true;
 }
 
-static bool waiting(struct why *why)
+static bool why_waiting(struct why *why)
 {
 	if (why->port->mux != LACP_MUX_WAITING && why->port->mux != LACP_MUX_DETACHED)
 		return false;
-	say(why, "about to be attached: waiting for other ports");
+	why_say(why, "about to be attached: waiting for other ports");
 	return true;
 }
 
-static bool unknown_to_partner(struct why *why)
+static bool why_unknown_to_partner(struct why *why)
 {
 	if (why->port->matched)
 		return false;
-	say(why, "not in sync: the partner does not know this port yet");
+	why_say(why, "not in sync: the partner does not know this port yet");
 	return true;
 }
 
-static bool unheard(struct why *why)
+static bool why_unheard(struct why *why)
 {
 	if (!(why->port->partner.state & LACP_EXPIRED))
 		return false;
-	say(why, "not in sync: the partner says that it does not hear this port");
+	why_say(why, "not in sync: the partner says that it does not hear this port");
 	return true;
 }
 
-static bool partner_out_of_sync(struct why *why)
+static bool why_partner_out_of_sync(struct why *why)
 {
 	if (why->port->partner.state & LACP_SYNCHRONIZATION)
 		return false;
-	say(why, "not in sync: the partner has not attached its port");
+	why_say(why, "not in sync: the partner has not attached its port");
 	return true;
 }
 
-static bool handing_over(struct why *why)
+static bool why_handing_over(struct why *why)
 {
 	if (why->port->actor.state & LACP_COLLECTING)
 		return false;
-	say(why, why->sys->state.config.max_links
-			 ? "about to take over from a port of lower priority"
-			 : "about to carry traffic");
+	why_say(why, why->sys->state.config.max_links
+			     ? "about to take over from a port of lower priority"
+			     : "about to carry traffic");
 	return true;
 }
 
-static bool collecting_only(struct why *why)
+static bool why_collecting_only(struct why *why)
 {
-	say(why, "collecting only: the partner does not collect yet");
+	why_say(why, "collecting only: the partner does not collect yet");
 	return true;
 }
 
@@ -329,23 +329,23 @@ void lacp_why(const struct lacp_system *sys, unsigned int slot, uint64_t now_ns,
 	      lacp_port_name name, const void *name_context, char *text)
 {
 	static bool (*const causes[])(struct why *) = {
-		no_link,
-		no_lacp,
-		distributing,
-		looped,
-		in_fallback,
-		with_stranger,
-		silent,
-		other_aggregator,
-		few_links,
-		restoring,
-		standby,
-		waiting,
-		unheard,
-		unknown_to_partner,
-		partner_out_of_sync,
-		handing_over,
-		collecting_only,
+		why_no_link,
+		why_no_lacp,
+		why_distributing,
+		why_looped,
+		why_in_fallback,
+		why_with_stranger,
+		why_silent,
+		why_other_aggregator,
+		why_few_links,
+		why_restoring,
+		why_standby,
+		why_waiting,
+		why_unheard,
+		why_unknown_to_partner,
+		why_partner_out_of_sync,
+		why_handing_over,
+		why_collecting_only,
 	};
 	struct why why = { .sys = sys,
 			   .port = &sys->port[slot],

@@ -25,7 +25,7 @@ struct reading {
 	struct err why;
 };
 
-static struct config_slave *find_slave(struct config_file *file, const char *name)
+static struct config_slave *config_file_find_slave(struct config_file *file, const char *name)
 {
 	for (size_t i = 0; i < file->slave_count; i++)
 		if (!strcmp(file->slaves[i].name, name))
@@ -33,7 +33,7 @@ static struct config_slave *find_slave(struct config_file *file, const char *nam
 	return NULL;
 }
 
-static struct config_slave *add_slave(struct config_file *file, const char *name)
+static struct config_slave *config_file_add_slave(struct config_file *file, const char *name)
 {
 	struct config_slave *grown =
 		reallocarray(file->slaves, file->slave_count + 1, sizeof(*grown));
@@ -47,21 +47,21 @@ static struct config_slave *add_slave(struct config_file *file, const char *name
 	return grown;
 }
 
-static int take_slave(struct reading *reading, const char *slave_name,
-		      struct config_slave **ret_slave)
+static int config_file_take_slave(struct reading *reading, const char *slave_name,
+				  struct config_slave **ret_slave)
 {
 	int r = name_check("slave", slave_name, &reading->why);
 
 	if (r)
 		return r;
-	*ret_slave = find_slave(reading->file, slave_name);
+	*ret_slave = config_file_find_slave(reading->file, slave_name);
 	if (!*ret_slave)
-		*ret_slave = add_slave(reading->file, slave_name);
+		*ret_slave = config_file_add_slave(reading->file, slave_name);
 	return *ret_slave ? 0 : err_set(&reading->why, ENOMEM, "out of memory");
 }
 
-static int take_option(struct reading *reading, struct config_slave *slave, const char *name,
-		       const char *value)
+static int config_file_take_option(struct reading *reading, struct config_slave *slave,
+				   const char *name, const char *value)
 {
 	enum option_scope scope = slave ? OPTION_SLAVE : OPTION_BOND;
 	struct option_set *set = slave ? &slave->options : &reading->file->bond;
@@ -72,13 +72,14 @@ static int take_option(struct reading *reading, struct config_slave *slave, cons
 	return option_set_add(set, scope, name, value, &reading->why);
 }
 
-static int take(struct reading *reading, const char *section, const char *name, const char *value)
+static int config_file_take(struct reading *reading, const char *section, const char *name,
+			    const char *value)
 {
 	struct config_slave *slave = NULL;
 	int r = 0;
 
 	if (!strncmp(section, SLAVE_SECTION, strlen(SLAVE_SECTION)))
-		r = take_slave(reading, section + strlen(SLAVE_SECTION), &slave);
+		r = config_file_take_slave(reading, section + strlen(SLAVE_SECTION), &slave);
 	else if (!strcmp(section, BOND_SECTION))
 		reading->has_bond = true;
 	else
@@ -90,18 +91,19 @@ static int take(struct reading *reading, const char *section, const char *name, 
 	    !strcmp(name, option_at(OPT_FORCE)->name))
 		return err_set(&reading->why, EINVAL,
 			       "%s: belongs to the command line, not into a file", name);
-	return take_option(reading, slave, name, value);
+	return config_file_take_option(reading, slave, name, value);
 }
 
-static void check(struct reading *reading, const char *section, const char *name, const char *value)
+static void config_file_check(struct reading *reading, const char *section, const char *name,
+			      const char *value)
 {
-	if (!reading->failed_line && take(reading, section, name, value))
+	if (!reading->failed_line && config_file_take(reading, section, name, value))
 		reading->failed_line = reading->line;
 }
 
-static int on_value(void *arg, const char *section, const char *name, const char *value)
+static int config_file_on_value(void *arg, const char *section, const char *name, const char *value)
 {
-	check(arg, section, name, value);
+	config_file_check(arg, section, name, value);
 	return 1;
 }
 
@@ -149,7 +151,7 @@ static bool config_get_line(struct reading *reading, char *line, size_t size)
  * section. It also takes the rest of a long line for another line, and an indented line for a
  * continuation of the value before.
  */
-static char *read_line(char *line, int size, void *arg)
+static char *config_file_read_line(char *line, int size, void *arg)
 {
 	struct reading *reading = arg;
 	char section[64];
@@ -161,12 +163,12 @@ static char *read_line(char *line, int size, void *arg)
 	blanks = strspn(line, " \t");
 	memmove(line, line + blanks, strlen(line + blanks) + 1);
 	if (sscanf(line, "[%63[^]]]", section) == 1)
-		check(reading, section, NULL, NULL);
+		config_file_check(reading, section, NULL, NULL);
 	return line;
 }
 
 /* The mode may come after an option that it refuses, so this check comes last. */
-static void check_modes(struct reading *reading)
+static void config_file_check_modes(struct reading *reading)
 {
 	uint32_t mode =
 		option_set_mode(&reading->file->bond, option_initial(option_at(OPT_MODE)).number);
@@ -176,11 +178,11 @@ static void check_modes(struct reading *reading)
 			reading->failed_line = reading->line_of[id];
 }
 
-static void check_whole(struct reading *reading)
+static void config_file_check_whole(struct reading *reading)
 {
 	if (reading->failed_line)
 		return;
-	check_modes(reading);
+	config_file_check_modes(reading);
 	if (reading->failed_line || reading->has_bond)
 		return;
 	reading->failed_line = reading->line > 1 ? reading->line - 1 : 1;
@@ -192,7 +194,8 @@ int config_file_read_stream(struct config_file *ret_file, FILE *stream, const ch
 {
 	struct config_file file = { 0 };
 	struct reading reading = { .file = &file, .stream = stream };
-	int bad_line = ini_parse_stream(read_line, &reading, on_value, &reading);
+	int bad_line =
+		ini_parse_stream(config_file_read_line, &reading, config_file_on_value, &reading);
 
 	if (ferror(stream)) {
 		bad_line = 0;
@@ -204,7 +207,7 @@ int config_file_read_stream(struct config_file *ret_file, FILE *stream, const ch
 		reading.failed_line = bad_line;
 		err_set(&reading.why, EINVAL, "neither [section] nor option = value");
 	}
-	check_whole(&reading);
+	config_file_check_whole(&reading);
 	if (reading.failed_line) {
 		config_file_free(&file);
 		return err_set(err, EINVAL, "%s:%d: %.900s", name, reading.failed_line,

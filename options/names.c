@@ -12,7 +12,7 @@
 
 #include "bpf/abi.h"
 
-static int check_characters(const char *what, const char *name, struct err *err)
+static int name_check_characters(const char *what, const char *name, struct err *err)
 {
 	for (const char *at = name; *at; at++) {
 		unsigned char c = (unsigned char)*at;
@@ -44,5 +44,5 @@ int name_check(const char *what, const char *name, struct err *err)
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
 		return err_set(err, EINVAL, "%s name '%s' is a directory's; choose another", what,
 			       name);
-	return check_characters(what, name, err);
+	return name_check_characters(what, name, err);
 }

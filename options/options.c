@@ -34,7 +34,7 @@ const struct option *option_find(enum option_scope scope, const char *name)
 /*
  * Accepts digits only; strtoull alone would take signs, white space and anything after the number.
  */
-static bool parse_number(const char *text, uint32_t *ret_number)
+static bool option_parse_number(const char *text, uint32_t *ret_number)
 {
 	unsigned long long number;
 
@@ -69,7 +69,8 @@ bool option_name_at(const struct option *option, unsigned int i, struct option_n
 	return false;
 }
 
-static bool number_by_name(const struct option *option, const char *text, uint32_t *ret_number)
+static bool option_number_by_name(const struct option *option, const char *text,
+				  uint32_t *ret_number)
 {
 	struct option_name name;
 
@@ -82,7 +83,7 @@ static bool number_by_name(const struct option *option, const char *text, uint32
 }
 
 /* NULL if the number has no name. */
-static const char *name_by_number(const struct option *option, uint32_t number)
+static const char *option_name_by_number(const struct option *option, uint32_t number)
 {
 	struct option_name name;
 
@@ -93,21 +94,21 @@ static const char *name_by_number(const struct option *option, uint32_t number)
 }
 
 /* Prints all names except aliases; returns the length. */
-static size_t list_names(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
+static size_t option_list_names(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
 {
 	struct option_name name;
 	size_t used = 0;
 
 	for (unsigned int i = 0; option_name_at(option, i, &name) && used < OPTION_VALUES_SIZE; i++)
-		if (name_by_number(option, name.number) == name.name)
+		if (option_name_by_number(option, name.number) == name.name)
 			used += (size_t)snprintf(ret_text + used, OPTION_VALUES_SIZE - used, "%s%s",
 						 used ? "|" : "", name.name);
 	return used < OPTION_VALUES_SIZE ? used : OPTION_VALUES_SIZE - 1;
 }
 
-static void list_numbers(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
+static void option_list_numbers(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
 {
-	size_t used = list_names(option, ret_text);
+	size_t used = option_list_names(option, ret_text);
 
 	snprintf(ret_text + used, OPTION_VALUES_SIZE - used, "%s%s%s%u..%u", used ? "|" : "",
 		 option->word ? option->word : "", option->word ? "|" : "", option->min,
@@ -119,8 +120,8 @@ const char *option_values(const struct option *option, char ret_text[OPTION_VALU
 	const char *fixed = NULL;
 
 	switch (option->type) {
-	case OPTION_ENUM: list_names(option, ret_text); break;
-	case OPTION_UINT: list_numbers(option, ret_text); break;
+	case OPTION_ENUM: option_list_names(option, ret_text); break;
+	case OPTION_UINT: option_list_numbers(option, ret_text); break;
 	case OPTION_BOOL: fixed = strcmp(option->initial, "no") ? "on|off" : "yes|no"; break;
 	case OPTION_IFNAME: fixed = "DEV|none"; break;
 	case OPTION_MAC: fixed = "MAC|none"; break;
@@ -131,7 +132,7 @@ const char *option_values(const struct option *option, char ret_text[OPTION_VALU
 }
 
 /* A mode that the kernel has is no typing error, and the user is told so. */
-static int refuse(const struct option *option, const char *text, struct err *err)
+static int option_refuse(const struct option *option, const char *text, struct err *err)
 {
 	bool missing = option->id == OPT_MODE && mode_is_missing(text);
 	char values[OPTION_VALUES_SIZE];
@@ -141,26 +142,26 @@ static int refuse(const struct option *option, const char *text, struct err *err
 		       option_values(option, values));
 }
 
-static int parse_enum(const struct option *option, const char *text, uint32_t *ret_number,
-		      struct err *err)
+static int option_parse_enum(const struct option *option, const char *text, uint32_t *ret_number,
+			     struct err *err)
 {
-	if (number_by_name(option, text, ret_number))
+	if (option_number_by_name(option, text, ret_number))
 		return 0;
-	if (parse_number(text, ret_number) && name_by_number(option, *ret_number))
+	if (option_parse_number(text, ret_number) && option_name_by_number(option, *ret_number))
 		return 0;
-	return refuse(option, text, err);
+	return option_refuse(option, text, err);
 }
 
-static int parse_uint(const struct option *option, const char *text, uint32_t *ret_number,
-		      struct err *err)
+static int option_parse_uint(const struct option *option, const char *text, uint32_t *ret_number,
+			     struct err *err)
 {
 	char values[OPTION_VALUES_SIZE];
 	uint32_t number;
 
-	if (number_by_name(option, text, ret_number))
+	if (option_number_by_name(option, text, ret_number))
 		return 0;
-	if (!parse_number(text, &number))
-		return refuse(option, text, err);
+	if (!option_parse_number(text, &number))
+		return option_refuse(option, text, err);
 	if (option->id == OPT_MIIMON && number == 0)
 		return err_set(err, EINVAL,
 			       "miimon: 0 is refused, because polling carrier is the safety net "
@@ -168,13 +169,13 @@ static int parse_uint(const struct option *option, const char *text, uint32_t *r
 			       "allowed: %s",
 			       option_values(option, values));
 	if (number < option->min || number > option->max)
-		return refuse(option, text, err);
+		return option_refuse(option, text, err);
 	*ret_number = number;
 	return 0;
 }
 
-static int parse_bool(const struct option *option, const char *text, uint32_t *ret_number,
-		      struct err *err)
+static int option_parse_bool(const struct option *option, const char *text, uint32_t *ret_number,
+			     struct err *err)
 {
 	static const struct option_name words[] = {
 		{ "on", 1 }, { "off", 0 }, { "yes", 1 }, { "no", 0 }, { "1", 1 }, { "0", 0 },
@@ -186,11 +187,11 @@ static int parse_bool(const struct option *option, const char *text, uint32_t *r
 		*ret_number = words[i].number;
 		return 0;
 	}
-	return refuse(option, text, err);
+	return option_refuse(option, text, err);
 }
 
-static int parse_ifname(const struct option *option, const char *text, char *ret_name,
-			struct err *err)
+static int option_parse_ifname(const struct option *option, const char *text, char *ret_name,
+			       struct err *err)
 {
 	char values[OPTION_VALUES_SIZE];
 	struct err why;
@@ -204,15 +205,15 @@ static int parse_ifname(const struct option *option, const char *text, char *ret
 	return 0;
 }
 
-static int parse_mac(const struct option *option, const char *text, uint8_t *ret_mac,
-		     struct err *err)
+static int option_parse_mac(const struct option *option, const char *text, uint8_t *ret_mac,
+			    struct err *err)
 {
 	char values[OPTION_VALUES_SIZE];
 
 	if (!strcmp(text, "none"))
 		return 0;
 	if (mac_parse(text, ret_mac))
-		return refuse(option, text, err);
+		return option_refuse(option, text, err);
 	if (ret_mac[0] & 1)
 		return err_set(err, EINVAL,
 			       "%s: '%s' is a multicast address and no system's; allowed: %s",
@@ -220,7 +221,7 @@ static int parse_mac(const struct option *option, const char *text, uint8_t *ret
 	return 0;
 }
 
-static int random_number(const struct option *option, uint32_t *ret_number, struct err *err)
+static int option_random_number(const struct option *option, uint32_t *ret_number, struct err *err)
 {
 	if (getrandom(ret_number, sizeof(*ret_number), 0) != sizeof(*ret_number))
 		return err_set(err, EINVAL,
@@ -234,22 +235,22 @@ int option_parse(const struct option *option, const char *text, struct option_va
 {
 	memset(ret_value, 0, sizeof(*ret_value));
 	if (option->id == OPT_HASH_SEED && !strcmp(text, "random"))
-		return random_number(option, &ret_value->number, err);
+		return option_random_number(option, &ret_value->number, err);
 
 	switch (option->type) {
-	case OPTION_ENUM: return parse_enum(option, text, &ret_value->number, err);
-	case OPTION_UINT: return parse_uint(option, text, &ret_value->number, err);
-	case OPTION_BOOL: return parse_bool(option, text, &ret_value->number, err);
-	case OPTION_IFNAME: return parse_ifname(option, text, ret_value->name, err);
-	case OPTION_MAC: return parse_mac(option, text, ret_value->mac, err);
+	case OPTION_ENUM: return option_parse_enum(option, text, &ret_value->number, err);
+	case OPTION_UINT: return option_parse_uint(option, text, &ret_value->number, err);
+	case OPTION_BOOL: return option_parse_bool(option, text, &ret_value->number, err);
+	case OPTION_IFNAME: return option_parse_ifname(option, text, ret_value->name, err);
+	case OPTION_MAC: return option_parse_mac(option, text, ret_value->mac, err);
 	}
-	return refuse(option, text, err);
+	return option_refuse(option, text, err);
 }
 
 void option_format(const struct option *option, const struct option_value *value, char *ret_text,
 		   size_t size)
 {
-	const char *name = name_by_number(option, value->number);
+	const char *name = option_name_by_number(option, value->number);
 	char mac[MAC_FORMAT_SIZE];
 
 	if (option->type == OPTION_IFNAME)
@@ -295,7 +296,7 @@ bool option_has_effect(const struct option *option, uint32_t mode)
 	       (!option->effect || mode_has(mode, option->effect));
 }
 
-static void list_modes(const struct option *option, char *ret_text, size_t size)
+static void option_list_modes(const struct option *option, char *ret_text, size_t size)
 {
 	const struct mode *mode;
 	size_t used = 0;
@@ -313,7 +314,7 @@ int option_check_mode(const struct option *option, uint32_t mode, struct err *er
 
 	if (option_is_of_mode(option, mode))
 		return 0;
-	list_modes(option, modes, sizeof(modes));
+	option_list_modes(option, modes, sizeof(modes));
 	return err_set(err, EACCES, "%s: refused in mode %s; it is an option of mode %s only",
 		       option->name, mode_name(mode), modes);
 }

@@ -38,7 +38,7 @@ uint64_t values_tx_slots(const struct pins *pins)
 	return values_undrained(pins, pins->table->tx_mask);
 }
 
-static void read_active_slave(const struct pins *pins, char *ret_name)
+static void values_read_active_slave(const struct pins *pins, char *ret_name)
 {
 	unsigned int slot = values_active_slot(pins);
 
@@ -46,7 +46,8 @@ static void read_active_slave(const struct pins *pins, char *ret_name)
 		memcpy(ret_name, pins->slaves[slot].name, XBOND_NAME_SIZE - 1);
 }
 
-static const void *home_of(const struct pins *pins, const struct option *option, unsigned int slot)
+static const void *values_home_of(const struct pins *pins, const struct option *option,
+				  unsigned int slot)
 {
 	const char *home = (const char *)pins->bond;
 
@@ -64,23 +65,23 @@ void values_read(const struct pins *pins, const struct option *option, unsigned 
 	if (option->home == OPTION_NOWHERE)
 		return;
 	if (option->id == OPT_ACTIVE_SLAVE)
-		read_active_slave(pins, ret_value->name);
+		values_read_active_slave(pins, ret_value->name);
 	else if (option->id == OPT_WEIGHT)
 		ret_value->number = pins->settings->weight[slot];
 	else if (option->id == OPT_DRAIN)
 		ret_value->number = !!(pins->settings->drain_mask & slots_bit(slot));
 	else if (option->type == OPTION_IFNAME)
-		memcpy(ret_value->name, home_of(pins, option, slot), XBOND_NAME_SIZE - 1);
+		memcpy(ret_value->name, values_home_of(pins, option, slot), XBOND_NAME_SIZE - 1);
 	else if (option->type == OPTION_MAC)
-		memcpy(ret_value->mac, home_of(pins, option, slot), XBOND_MAC_SIZE);
+		memcpy(ret_value->mac, values_home_of(pins, option, slot), XBOND_MAC_SIZE);
 	else
-		ret_value->number = *(const uint32_t *)home_of(pins, option, slot);
+		ret_value->number = *(const uint32_t *)values_home_of(pins, option, slot);
 }
 
 /*
  * The request counts only after the second store, so a packet never sees a number without its slot.
  */
-static void ask_for_active(struct pins *pins, const char *name)
+static void values_ask_for_active(struct pins *pins, const char *name)
 {
 	int slot = *name ? pins_slot_by_name(pins, name) : -1;
 
@@ -90,7 +91,7 @@ static void ask_for_active(struct pins *pins, const char *name)
 	__atomic_add_fetch(&pins->settings->active_request, 1, __ATOMIC_RELEASE);
 }
 
-static void write_drain(struct xbond_settings *settings, unsigned int slot, bool drain)
+static void values_write_drain(struct xbond_settings *settings, unsigned int slot, bool drain)
 {
 	if (drain)
 		__atomic_or_fetch(&settings->drain_mask, slots_bit(slot), __ATOMIC_RELAXED);
@@ -104,9 +105,9 @@ void values_write_setting(struct pins *pins, const struct option *option, unsign
 	uint32_t *plain;
 
 	if (option->id == OPT_ACTIVE_SLAVE) {
-		ask_for_active(pins, value->name);
+		values_ask_for_active(pins, value->name);
 	} else if (option->id == OPT_DRAIN) {
-		write_drain(pins->settings, slot, value->number);
+		values_write_drain(pins->settings, slot, value->number);
 	} else if (option->id == OPT_WEIGHT) {
 		__atomic_store_n(&pins->settings->weight[slot], value->number, __ATOMIC_RELAXED);
 	} else {
@@ -115,7 +116,8 @@ void values_write_setting(struct pins *pins, const struct option *option, unsign
 	}
 }
 
-static void write_plain(char *home, const struct option *option, const struct option_value *value)
+static void values_write_plain(char *home, const struct option *option,
+			       const struct option_value *value)
 {
 	home += option->offset;
 	if (option->type == OPTION_IFNAME)
@@ -129,11 +131,11 @@ static void write_plain(char *home, const struct option *option, const struct op
 void values_write_bond(struct xbond_bond *bond, const struct option *option,
 		       const struct option_value *value)
 {
-	write_plain((char *)bond, option, value);
+	values_write_plain((char *)bond, option, value);
 }
 
 void values_write_slave(struct xbond_slave *slave, const struct option *option,
 			const struct option_value *value)
 {
-	write_plain((char *)slave, option, value);
+	values_write_plain((char *)slave, option, value);
 }

@@ -13,7 +13,7 @@ struct share {
 	int most[XBOND_MAX_SLAVES];  /* ideal, rounded up, at least 1 */
 };
 
-static uint64_t total_of(const uint32_t weight[XBOND_MAX_SLAVES])
+static uint64_t buckets_total_of(const uint32_t weight[XBOND_MAX_SLAVES])
 {
 	uint64_t total = 0;
 
@@ -22,14 +22,15 @@ static uint64_t total_of(const uint32_t weight[XBOND_MAX_SLAVES])
 	return total;
 }
 
-static void count(struct share *share, const uint8_t bucket[XBOND_BUCKETS])
+static void buckets_count(struct share *share, const uint8_t bucket[XBOND_BUCKETS])
 {
 	for (int i = 0; i < XBOND_BUCKETS; i++)
 		if (bucket[i] < XBOND_MAX_SLAVES)
 			share->have[bucket[i]]++;
 }
 
-static void bound(struct share *share, const uint32_t weight[XBOND_MAX_SLAVES], uint64_t total)
+static void buckets_bound(struct share *share, const uint32_t weight[XBOND_MAX_SLAVES],
+			  uint64_t total)
 {
 	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		uint64_t scaled = (uint64_t)weight[slot] * XBOND_BUCKETS;
@@ -42,7 +43,7 @@ static void bound(struct share *share, const uint32_t weight[XBOND_MAX_SLAVES], 
 }
 
 /* The slot that lacks most. One that has its least share counts only if no slot is below that. */
-static int neediest(const struct share *share)
+static int buckets_neediest(const struct share *share)
 {
 	int best = -1, best_gap = 0;
 
@@ -62,7 +63,7 @@ static int neediest(const struct share *share)
 	return -1;
 }
 
-static void give(struct share *share, uint8_t *bucket, int slot)
+static void buckets_give(struct share *share, uint8_t *bucket, int slot)
 {
 	if (*bucket < XBOND_MAX_SLAVES)
 		share->have[*bucket]--;
@@ -71,7 +72,7 @@ static void give(struct share *share, uint8_t *bucket, int slot)
 }
 
 /* Tiny weights are rounded up to one bucket. The others may then not get their ideal shares. */
-static int largest(const struct share *share)
+static int buckets_largest(const struct share *share)
 {
 	int best = 0;
 
@@ -82,14 +83,14 @@ static int largest(const struct share *share)
 }
 
 /* Some buckets may already be at home and stay there. */
-static bool may_move(const uint8_t *home, int i, const uint32_t weight[XBOND_MAX_SLAVES])
+static bool buckets_may_move(const uint8_t *home, int i, const uint32_t weight[XBOND_MAX_SLAVES])
 {
 	return !home || home[i] >= XBOND_MAX_SLAVES || !weight[home[i]];
 }
 
 /* Takes every bucket of a slot without weight, and those that nobody owns. */
-static void give_ownerless(struct share *share, uint8_t bucket[XBOND_BUCKETS],
-			   const uint32_t weight[XBOND_MAX_SLAVES])
+static void buckets_give_ownerless(struct share *share, uint8_t bucket[XBOND_BUCKETS],
+				   const uint32_t weight[XBOND_MAX_SLAVES])
 {
 	for (int i = 0; i < XBOND_BUCKETS; i++) {
 		uint8_t *b = &bucket[i * STRIDE % XBOND_BUCKETS];
@@ -97,23 +98,24 @@ static void give_ownerless(struct share *share, uint8_t bucket[XBOND_BUCKETS],
 
 		if (*b < XBOND_MAX_SLAVES && weight[*b])
 			continue;
-		slot = neediest(share);
-		give(share, b, slot >= 0 ? slot : largest(share));
+		slot = buckets_neediest(share);
+		buckets_give(share, b, slot >= 0 ? slot : buckets_largest(share));
 	}
 }
 
 /* Moves buckets from slots that have more than bound to slots that lack some. */
-static void give_surplus(struct share *share, uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
-			 const uint32_t weight[XBOND_MAX_SLAVES], const int bound[XBOND_MAX_SLAVES])
+static void buckets_give_surplus(struct share *share, uint8_t bucket[XBOND_BUCKETS],
+				 const uint8_t *home, const uint32_t weight[XBOND_MAX_SLAVES],
+				 const int bound[XBOND_MAX_SLAVES])
 {
 	for (int k = 0; k < XBOND_BUCKETS; k++) {
-		int i = k * STRIDE % XBOND_BUCKETS, slot = neediest(share);
+		int i = k * STRIDE % XBOND_BUCKETS, slot = buckets_neediest(share);
 
 		if (slot < 0)
 			return;
-		if (may_move(home, i, weight) && share->have[bucket[i]] > bound[bucket[i]] &&
-		    share->have[slot] < bound[slot])
-			give(share, &bucket[i], slot);
+		if (buckets_may_move(home, i, weight) &&
+		    share->have[bucket[i]] > bound[bucket[i]] && share->have[slot] < bound[slot])
+			buckets_give(share, &bucket[i], slot);
 	}
 }
 
@@ -125,15 +127,15 @@ static void rebalance(uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
 		      const uint32_t weight[XBOND_MAX_SLAVES])
 {
 	struct share share = { 0 };
-	uint64_t total = total_of(weight);
+	uint64_t total = buckets_total_of(weight);
 
 	if (!total)
 		return;
-	bound(&share, weight, total);
-	count(&share, bucket);
-	give_ownerless(&share, bucket, weight);
-	give_surplus(&share, bucket, home, weight, share.most);
-	give_surplus(&share, bucket, home, weight, share.least);
+	buckets_bound(&share, weight, total);
+	buckets_count(&share, bucket);
+	buckets_give_ownerless(&share, bucket, weight);
+	buckets_give_surplus(&share, bucket, home, weight, share.most);
+	buckets_give_surplus(&share, bucket, home, weight, share.least);
 }
 
 void buckets_rebalance(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBOND_MAX_SLAVES])
@@ -147,12 +149,12 @@ void buckets_assign(uint8_t bucket[XBOND_BUCKETS], uint8_t home[XBOND_BUCKETS],
 {
 	rebalance(home, NULL, member_weight);
 	for (int i = 0; i < XBOND_BUCKETS; i++)
-		if (!may_move(home, i, usable_weight))
+		if (!buckets_may_move(home, i, usable_weight))
 			bucket[i] = home[i];
 	rebalance(bucket, home, usable_weight);
 }
 
-static uint32_t gcd(uint32_t a, uint32_t b)
+static uint32_t buckets_gcd(uint32_t a, uint32_t b)
 {
 	while (b) {
 		uint32_t rest = a % b;
@@ -164,13 +166,14 @@ static uint32_t gcd(uint32_t a, uint32_t b)
 }
 
 /* The smallest whole-number proportions, scaled down if one round would not fit. */
-static uint32_t reduce(uint32_t reduced[XBOND_MAX_SLAVES], const uint32_t weight[XBOND_MAX_SLAVES])
+static uint32_t buckets_reduce(uint32_t reduced[XBOND_MAX_SLAVES],
+			       const uint32_t weight[XBOND_MAX_SLAVES])
 {
-	uint64_t total = total_of(weight);
+	uint64_t total = buckets_total_of(weight);
 	uint32_t divisor = 0, round = 0;
 
 	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		divisor = gcd(divisor, weight[slot]);
+		divisor = buckets_gcd(divisor, weight[slot]);
 	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		reduced[slot] = weight[slot] / divisor;
 		if (total / divisor > XBOND_BUCKETS / 2 && weight[slot]) {
@@ -188,9 +191,9 @@ uint32_t buckets_round_robin(uint8_t bucket[XBOND_BUCKETS], const uint32_t weigh
 	int64_t credit[XBOND_MAX_SLAVES] = { 0 };
 	uint32_t reduced[XBOND_MAX_SLAVES], round;
 
-	if (!total_of(weight))
+	if (!buckets_total_of(weight))
 		return XBOND_BUCKETS;
-	round = reduce(reduced, weight);
+	round = buckets_reduce(reduced, weight);
 	for (int i = 0; i < XBOND_BUCKETS; i++) {
 		int best = -1;
 

@@ -11,7 +11,7 @@
  * Names of devices may contain nearly any byte. JSON needs UTF-8, and a terminal should get no
  * control characters.
  */
-static json_t *printable(const char *text)
+static json_t *json_value_printable(const char *text)
 {
 	char *copy = strdup(text);
 	json_t *json;
@@ -33,7 +33,7 @@ static json_t *printable(const char *text)
 
 json_t *json_value_text(const char *text)
 {
-	return text[0] ? printable(text) : json_null();
+	return text[0] ? json_value_printable(text) : json_null();
 }
 
 json_t *json_value_number(uint64_t number)

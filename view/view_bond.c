@@ -23,12 +23,12 @@ struct source {
 	const struct lacp_system *lacp; /* NULL: not needed, or not in mode 802.3ad */
 };
 
-static bool is_member(const struct pins *pins, unsigned int slot)
+static bool view_is_member(const struct pins *pins, unsigned int slot)
 {
 	return pins->slaves[slot].state == XBOND_SLOT_MEMBER;
 }
 
-static json_t *option_json(const struct option *option, const struct option_value *value)
+static json_t *view_option_json(const struct option *option, const struct option_value *value)
 {
 	char text[32];
 
@@ -44,7 +44,8 @@ static json_t *option_json(const struct option *option, const struct option_valu
 	return json_string(text);
 }
 
-static json_t *options_json(const struct pins *pins, enum option_scope scope, unsigned int slot)
+static json_t *view_options_json(const struct pins *pins, enum option_scope scope,
+				 unsigned int slot)
 {
 	json_t *json = json_object();
 
@@ -55,12 +56,12 @@ static json_t *options_json(const struct pins *pins, enum option_scope scope, un
 		if (option->scope != scope || option->home == OPTION_NOWHERE)
 			continue;
 		values_read(pins, option, slot, &value);
-		json_object_set_new(json, option->name, option_json(option, &value));
+		json_object_set_new(json, option->name, view_option_json(option, &value));
 	}
 	return json;
 }
 
-static void set_counters(json_t *json, const struct xbond_counters *counters)
+static void view_set_counters(json_t *json, const struct xbond_counters *counters)
 {
 	json_object_set_new(json, "tx_packets", json_integer((json_int_t)counters->tx_packets));
 	json_object_set_new(json, "tx_bytes", json_integer((json_int_t)counters->tx_bytes));
@@ -69,7 +70,7 @@ static void set_counters(json_t *json, const struct xbond_counters *counters)
 	json_object_set_new(json, "rx_dropped", json_integer((json_int_t)counters->rx_dropped));
 }
 
-static json_t *link_json(uint32_t link)
+static json_t *view_link_json(uint32_t link)
 {
 	static const char *const names[] = {
 		[XBOND_LINK_DOWN] = "down",
@@ -81,7 +82,7 @@ static json_t *link_json(uint32_t link)
 	return link < sizeof(names) / sizeof(names[0]) ? json_string(names[link]) : json_null();
 }
 
-static json_t *duplex_json(uint32_t duplex)
+static json_t *view_duplex_json(uint32_t duplex)
 {
 	if (duplex > 1)
 		return json_null();
@@ -89,7 +90,7 @@ static json_t *duplex_json(uint32_t duplex)
 }
 
 /* A sentence for each problem; null if there is none. */
-static json_t *problem_json(const struct xbond_slave *slave)
+static json_t *view_problem_json(const struct xbond_slave *slave)
 {
 	static const struct {
 		uint32_t trouble;
@@ -119,26 +120,27 @@ static json_t *problem_json(const struct xbond_slave *slave)
  * Without carrier there is no speed. The map still has the last speed, which goes on deciding the
  * weight.
  */
-static void set_speed(json_t *json, const struct xbond_slave *slave)
+static void view_set_speed(json_t *json, const struct xbond_slave *slave)
 {
 	bool carrier = slave->link == XBOND_LINK_UP || slave->link == XBOND_LINK_GOING_UP;
 
 	json_object_set_new(json, "speed_mbps",
 			    carrier ? json_value_number(slave->speed_mbps) : json_null());
-	json_object_set_new(json, "duplex", carrier ? duplex_json(slave->duplex) : json_null());
+	json_object_set_new(json, "duplex",
+			    carrier ? view_duplex_json(slave->duplex) : json_null());
 }
 
-static json_t *attached_json(enum attached attached)
+static json_t *view_attached_json(enum attached attached)
 {
 	return attached == ATTACHED_UNKNOWN ? json_null() : json_boolean(attached == ATTACHED);
 }
 
-static json_t *times_json(const struct pins *pins, uint32_t times)
+static json_t *view_times_json(const struct pins *pins, uint32_t times)
 {
 	return pins->attached ? json_integer(times) : json_null();
 }
 
-static json_t *slave_json(const struct source *source, unsigned int slot)
+static json_t *view_slave_json(const struct source *source, unsigned int slot)
 {
 	const struct pins *pins = source->pins;
 	const struct xbond_slave *slave = &pins->slaves[slot];
@@ -150,33 +152,34 @@ static json_t *slave_json(const struct source *source, unsigned int slot)
 		return NULL;
 	}
 	json_object_set_new(json, "name", json_value_text(slave->name));
-	json_object_set_new(json, "mii_status", link_json(slave->link));
+	json_object_set_new(json, "mii_status", view_link_json(slave->link));
 	json_object_set_new(json, "active", json_boolean(slots_have(values_tx_slots(pins), slot)));
-	set_speed(json, slave);
+	view_set_speed(json, slave);
 	json_object_set_new(json, "mac", json_value_mac(slave->mac));
 	json_object_set_new(json, "perm_mac", json_value_mac(slave->perm_mac));
 	json_object_set_new(json, "link_failures", json_integer(slave->link_failures));
 	json_object_set_new(json, "resets", json_integer(slave->resets));
 	json_object_set_new(json, "rx_hook",
 			    json_string(slave->rx_hook == XBOND_RX_XDP ? "xdp" : "tc"));
-	json_object_set_new(json, "problem", problem_json(slave));
-	json_object_set_new(json, "attached", attached_json(attached_slave(pins, slot)));
-	json_object_set_new(json, "times_detached",
-			    times_json(pins, pins->attached ? pins->attached->detached[slot] : 0));
-	json_object_set_new(json, "options", options_json(pins, OPTION_SLAVE, slot));
-	set_counters(json, &counters);
+	json_object_set_new(json, "problem", view_problem_json(slave));
+	json_object_set_new(json, "attached", view_attached_json(attached_slave(pins, slot)));
+	json_object_set_new(
+		json, "times_detached",
+		view_times_json(pins, pins->attached ? pins->attached->detached[slot] : 0));
+	json_object_set_new(json, "options", view_options_json(pins, OPTION_SLAVE, slot));
+	view_set_counters(json, &counters);
 	if (source->lacp)
 		json_object_set_new(json, "lacp", view_lacp_slave(pins, source->lacp, slot));
 	return json;
 }
 
-static json_t *slaves_json(const struct source *source,
-			   json_t *(*make)(const struct source *, unsigned int))
+static json_t *view_slaves_json(const struct source *source,
+				json_t *(*make)(const struct source *, unsigned int))
 {
 	json_t *json = json_array();
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!is_member(source->pins, slot) ||
+		if (!view_is_member(source->pins, slot) ||
 		    !json_array_append_new(json, make(source, slot)))
 			continue;
 		json_decref(json);
@@ -185,7 +188,7 @@ static json_t *slaves_json(const struct source *source,
 	return json;
 }
 
-static uint64_t speed_mbps(const struct pins *pins)
+static uint64_t view_speed_mbps(const struct pins *pins)
 {
 	uint64_t slots = values_tx_slots(pins), sum = 0;
 
@@ -196,7 +199,7 @@ static uint64_t speed_mbps(const struct pins *pins)
 }
 
 /* What the bond is made of; the option may have left that to bondd. */
-static json_t *device_json(uint32_t kind)
+static json_t *view_device_json(uint32_t kind)
 {
 	switch ((enum xbond_device)kind) {
 	case XBOND_DEVICE_VETH: return json_string("veth");
@@ -206,7 +209,7 @@ static json_t *device_json(uint32_t kind)
 	return json_null();
 }
 
-static void set_state(json_t *json, const struct pins *pins, const char *name)
+static void view_set_state(json_t *json, const struct pins *pins, const char *name)
 {
 	const struct xbond_bond *bond = pins->bond;
 	struct option_value active;
@@ -215,15 +218,16 @@ static void set_state(json_t *json, const struct pins *pins, const char *name)
 	json_object_set_new(json, "name", json_value_text(name));
 	json_object_set_new(json, "mode", json_string(mode_name(bond->mode)));
 	json_object_set_new(json, "mac", json_value_mac(bond->mac));
-	json_object_set_new(json, "device", device_json(bond->device_kind));
+	json_object_set_new(json, "device", view_device_json(bond->device_kind));
 	json_object_set_new(json, "mtu", json_value_number(bond->mtu));
 	json_object_set_new(json, "carrier", json_boolean(bond->carrier));
 	json_object_set_new(json, "mii_status", json_string(bond->carrier ? "up" : "down"));
 	json_object_set_new(json, "active_slave", json_value_text(active.name));
-	json_object_set_new(json, "speed_mbps", json_value_number(speed_mbps(pins)));
-	json_object_set_new(json, "attached", attached_json(attached_pair(pins)));
-	json_object_set_new(json, "times_detached",
-			    times_json(pins, pins->attached ? pins->attached->detached_bond : 0));
+	json_object_set_new(json, "speed_mbps", json_value_number(view_speed_mbps(pins)));
+	json_object_set_new(json, "attached", view_attached_json(attached_pair(pins)));
+	json_object_set_new(
+		json, "times_detached",
+		view_times_json(pins, pins->attached ? pins->attached->detached_bond : 0));
 	json_object_set_new(json, "abi_version", json_integer(bond->abi_version));
 	json_object_set_new(json, "problem", json_null());
 }
@@ -239,16 +243,16 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 		view_lacp_read(pins, &lacp);
 		source.lacp = &lacp;
 	}
-	slaves = slaves_json(&source, slave_json);
+	slaves = view_slaves_json(&source, view_slave_json);
 	if (!slaves || pins_bond_counters(pins, &counters)) {
 		json_decref(slaves);
 		return NULL;
 	}
 	json = json_object();
-	set_state(json, pins, name);
+	view_set_state(json, pins, name);
 	json_object_set_new(json, "bondd", json_boolean(bondd));
-	json_object_set_new(json, "options", options_json(pins, OPTION_BOND, 0));
-	set_counters(json, &counters);
+	json_object_set_new(json, "options", view_options_json(pins, OPTION_BOND, 0));
+	view_set_counters(json, &counters);
 	json_object_set_new(json, "slaves", slaves);
 	if (source.lacp)
 		json_object_set_new(json, "lacp", view_lacp_bond(pins, source.lacp));
@@ -279,27 +283,27 @@ json_t *view_foreign(const char *name, uint32_t abi, bool bondd)
 	return json;
 }
 
-static json_t *stats_json(const char *name, const struct xbond_counters *counters)
+static json_t *view_stats_json(const char *name, const struct xbond_counters *counters)
 {
 	json_t *values = json_object();
 
-	set_counters(values, counters);
+	view_set_counters(values, counters);
 	return json_pack("{s:o, s:o}", "name", json_value_text(name), "counters", values);
 }
 
-static json_t *slave_stats_json(const struct source *source, unsigned int slot)
+static json_t *view_slave_stats_json(const struct source *source, unsigned int slot)
 {
 	struct xbond_counters counters;
 
 	if (pins_counters(source->pins, slot, &counters))
 		return NULL;
-	return stats_json(source->pins->slaves[slot].name, &counters);
+	return view_stats_json(source->pins->slaves[slot].name, &counters);
 }
 
 json_t *view_stats(const struct pins *pins, const char *name, const struct loop_figures *loop)
 {
 	struct source source = { .pins = pins };
-	json_t *slaves = slaves_json(&source, slave_stats_json);
+	json_t *slaves = view_slaves_json(&source, view_slave_stats_json);
 	struct xbond_counters counters;
 	json_t *json;
 
@@ -307,7 +311,7 @@ json_t *view_stats(const struct pins *pins, const char *name, const struct loop_
 		json_decref(slaves);
 		return NULL;
 	}
-	json = stats_json(name, &counters);
+	json = view_stats_json(name, &counters);
 	json_object_set_new(json, "slaves", slaves);
 	json_object_set_new(json, "loop", loop ? view_loop(loop) : json_null());
 	return json;

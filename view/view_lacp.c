@@ -21,7 +21,7 @@
  * bondd writes the copy that is not in force. If it wrote twice while we read, we would get a
  * mixture.
  */
-static void read_copy(const struct xbond_lacp *lacp, void *ret_copy)
+static void view_lacp_read_copy(const struct xbond_lacp *lacp, void *ret_copy)
 {
 	const void *copy;
 	int tries = READ_TRIES;
@@ -32,7 +32,8 @@ static void read_copy(const struct xbond_lacp *lacp, void *ret_copy)
 	} while (memcmp(ret_copy, copy, sizeof(lacp->copy[0])) && --tries);
 }
 
-static uint64_t ports_of_members(const struct pins *pins, const struct lacp_port_state *port)
+static uint64_t view_lacp_ports_of_members(const struct pins *pins,
+					   const struct lacp_port_state *port)
 {
 	uint64_t slots = 0;
 
@@ -47,26 +48,27 @@ void view_lacp_read(const struct pins *pins, struct lacp_system *ret_system)
 	struct lacp_config config = lacp_config_default();
 	typeof(pins->lacp->copy[0]) copy;
 
-	read_copy(pins->lacp, &copy);
+	view_lacp_read_copy(pins->lacp, &copy);
 	lacp_init(ret_system, &config, NULL, NULL);
-	lacp_adopt(ret_system, &copy.system, copy.port, ports_of_members(pins, copy.port));
+	lacp_adopt(ret_system, &copy.system, copy.port,
+		   view_lacp_ports_of_members(pins, copy.port));
 }
 
-static json_t *rate_json(bool fast)
+static json_t *view_lacp_rate_json(bool fast)
 {
 	return json_string(fast ? "fast" : "slow");
 }
 
-static bool is_partner_known(const struct lacp_info *partner)
+static bool view_lacp_is_partner_known(const struct lacp_info *partner)
 {
 	static const uint8_t zero[LACP_MAC_SIZE];
 
 	return memcmp(partner->system, zero, sizeof(zero)) != 0;
 }
 
-static json_t *partner_number(const struct lacp_info *partner, uint16_t number)
+static json_t *view_lacp_partner_number(const struct lacp_info *partner, uint16_t number)
 {
-	return is_partner_known(partner) ? json_integer(number) : json_null();
+	return view_lacp_is_partner_known(partner) ? json_integer(number) : json_null();
 }
 
 json_t *view_lacp_bond(const struct pins *pins, const struct lacp_system *sys)
@@ -85,15 +87,15 @@ json_t *view_lacp_bond(const struct pins *pins, const struct lacp_system *sys)
 			    slot < 0 ? json_null() : json_integer(sys->port[slot].actor.key));
 	json_object_set_new(json, "partner_system", json_value_mac(partner->system));
 	json_object_set_new(json, "partner_sys_prio",
-			    partner_number(partner, partner->system_priority));
-	json_object_set_new(json, "partner_key", partner_number(partner, partner->key));
+			    view_lacp_partner_number(partner, partner->system_priority));
+	json_object_set_new(json, "partner_key", view_lacp_partner_number(partner, partner->key));
 	json_object_set_new(json, "num_ports", json_integer(lacp_num_ports(sys)));
-	json_object_set_new(json, "rate", rate_json(pins->bond->lacp_rate));
-	json_object_set_new(json, "rate_effective", rate_json(lacp_rate_fast(sys)));
+	json_object_set_new(json, "rate", view_lacp_rate_json(pins->bond->lacp_rate));
+	json_object_set_new(json, "rate_effective", view_lacp_rate_json(lacp_rate_fast(sys)));
 	return json;
 }
 
-static json_t *flags_json(uint8_t state)
+static json_t *view_lacp_flags_json(uint8_t state)
 {
 	json_t *names = json_array();
 
@@ -103,34 +105,34 @@ static json_t *flags_json(uint8_t state)
 	return names;
 }
 
-static const char *slave_name(const void *context, unsigned int slot)
+static const char *view_lacp_slave_name(const void *context, unsigned int slot)
 {
 	const struct pins *pins = context;
 
 	return pins->slaves[slot].name[0] ? pins->slaves[slot].name : NULL;
 }
 
-static bool is_bondd_away(const struct pins *pins, uint64_t now_ns)
+static bool view_lacp_is_bondd_away(const struct pins *pins, uint64_t now_ns)
 {
 	uint64_t beat_ns = __atomic_load_n(&pins->table->lacp_heartbeat_ns, __ATOMIC_RELAXED);
 
 	return heartbeat_is_older(beat_ns, now_ns, XBOND_LACP_AWAY_NS);
 }
 
-static uint64_t later(uint64_t left_ns, uint64_t right_ns)
+static uint64_t view_lacp_later(uint64_t left_ns, uint64_t right_ns)
 {
 	return left_ns > right_ns ? left_ns : right_ns;
 }
 
 /* Roughly the time when bondd went away; the sentence is made for that time. */
-static uint64_t last_known_ns(const struct pins *pins, const struct lacp_port_state *port)
+static uint64_t view_lacp_last_known_ns(const struct pins *pins, const struct lacp_port_state *port)
 {
-	return later(pins->table->lacp_heartbeat_ns,
-		     later(port->heard_ns, port->sent_ns[LACP_TX_LIMIT - 1]));
+	return view_lacp_later(pins->table->lacp_heartbeat_ns,
+			       view_lacp_later(port->heard_ns, port->sent_ns[LACP_TX_LIMIT - 1]));
 }
 
-static void why_while_away(const struct pins *pins, const struct lacp_system *sys,
-			   unsigned int slot, char ret_text[WHY_SIZE])
+static void view_lacp_why_while_away(const struct pins *pins, const struct lacp_system *sys,
+				     unsigned int slot, char ret_text[WHY_SIZE])
 {
 	const struct xbond_hold *hold = &pins->hold[slot];
 	const struct xbond_hold_words *words = &hold->words[hold->in_force & 1];
@@ -151,13 +153,14 @@ static void why_while_away(const struct pins *pins, const struct lacp_system *sy
 			 hold->withheld ? ", collecting only, as the partner does not" : "",
 			 hold->answers, hold->answers == 1 ? "" : "s");
 	} else {
-		lacp_why(sys, slot, last_known_ns(pins, &sys->port[slot]), slave_name, pins,
-			 before);
+		lacp_why(sys, slot, view_lacp_last_known_ns(pins, &sys->port[slot]),
+			 view_lacp_slave_name, pins, before);
 		snprintf(ret_text, WHY_SIZE, "not held: bondd is away; when it went: %s", before);
 	}
 }
 
-static json_t *why_json(const struct pins *pins, const struct lacp_system *sys, unsigned int slot)
+static json_t *view_lacp_why_json(const struct pins *pins, const struct lacp_system *sys,
+				  unsigned int slot)
 {
 	/* read after the state, so nothing in the state is later */
 	uint64_t now_ns = clock_now_ns();
@@ -165,22 +168,22 @@ static json_t *why_json(const struct pins *pins, const struct lacp_system *sys, 
 
 	if (!(sys->used & UINT64_C(1) << slot))
 		return json_string("no port yet: bondd has not taken it up");
-	if (is_bondd_away(pins, now_ns))
-		why_while_away(pins, sys, slot, text);
+	if (view_lacp_is_bondd_away(pins, now_ns))
+		view_lacp_why_while_away(pins, sys, slot, text);
 	else
-		lacp_why(sys, slot, now_ns, slave_name, pins, text);
+		lacp_why(sys, slot, now_ns, view_lacp_slave_name, pins, text);
 	return json_string(text);
 }
 
-static void set_partner(json_t *json, const struct lacp_info *partner)
+static void view_lacp_set_partner(json_t *json, const struct lacp_info *partner)
 {
-	json_object_set_new(json, "partner_state", flags_json(partner->state));
+	json_object_set_new(json, "partner_state", view_lacp_flags_json(partner->state));
 	json_object_set_new(json, "partner_system", json_value_mac(partner->system));
-	json_object_set_new(json, "partner_key", partner_number(partner, partner->key));
-	json_object_set_new(json, "partner_port", partner_number(partner, partner->port));
+	json_object_set_new(json, "partner_key", view_lacp_partner_number(partner, partner->key));
+	json_object_set_new(json, "partner_port", view_lacp_partner_number(partner, partner->port));
 }
 
-static void set_machines(json_t *json, const struct lacp_port_state *port)
+static void view_lacp_set_machines(json_t *json, const struct lacp_port_state *port)
 {
 	json_object_set_new(json, "rx_state", json_string(lacp_rx_name(port->rx)));
 	json_object_set_new(json, "mux_state", json_string(lacp_mux_name(port->mux)));
@@ -190,7 +193,7 @@ static void set_machines(json_t *json, const struct lacp_port_state *port)
 			    json_string(lacp_churn_name(port->partner_churn)));
 }
 
-static void set_counters(json_t *json, const struct lacp_counters *counters)
+static void view_lacp_set_counters(json_t *json, const struct lacp_counters *counters)
 {
 	json_object_set_new(json, "lacpdu_rx", json_integer((json_int_t)counters->lacpdu_rx));
 	json_object_set_new(json, "lacpdu_tx", json_integer((json_int_t)counters->lacpdu_tx));
@@ -209,10 +212,10 @@ json_t *view_lacp_slave(const struct pins *pins, const struct lacp_system *sys, 
 	json_object_set_new(json, "aggregator_id", json_value_number(port->aggregator));
 	json_object_set_new(json, "port_number", json_value_number(port->config.port));
 	json_object_set_new(json, "port_prio", json_integer(pins->slaves[slot].actor_port_prio));
-	json_object_set_new(json, "actor_state", flags_json(port->actor.state));
-	set_partner(json, &port->partner);
-	set_machines(json, port);
-	set_counters(json, &port->counters);
-	json_object_set_new(json, "why", why_json(pins, sys, slot));
+	json_object_set_new(json, "actor_state", view_lacp_flags_json(port->actor.state));
+	view_lacp_set_partner(json, &port->partner);
+	view_lacp_set_machines(json, port);
+	view_lacp_set_counters(json, &port->counters);
+	json_object_set_new(json, "why", view_lacp_why_json(pins, sys, slot));
 	return json;
 }

@@ -5,7 +5,7 @@
 #include "view/json_value.h"
 
 /* Leaves out classes without turns. */
-static json_t *loop_histogram(const struct loop_figures *figures)
+static json_t *view_loop_histogram(const struct loop_figures *figures)
 {
 	json_t *json = json_array();
 
@@ -28,5 +28,5 @@ json_t *view_loop(const struct loop_figures *figures)
 	return json_pack("{s:f, s:o, s:f, s:I, s:o}", "worst_ms", (double)worst_ns / 1e6,
 			 "worst_work", json_value_text(figures->worst_work), "worst_own_ms",
 			 (double)figures->worst_own_ns / 1e6, "turns", (json_int_t)figures->turns,
-			 "histogram_ms", loop_histogram(figures));
+			 "histogram_ms", view_loop_histogram(figures));
 }

@@ -33,7 +33,7 @@ struct pins_keep {
 	size_t count;
 };
 
-static struct kept *find(struct pins_keep *keep, const char *name)
+static struct kept *pins_keep_find(struct pins_keep *keep, const char *name)
 {
 	for (size_t i = 0; i < keep->count; i++)
 		if (!strcmp(keep->kept[i].name, name))
@@ -41,15 +41,15 @@ static struct kept *find(struct pins_keep *keep, const char *name)
 	return NULL;
 }
 
-static void forget(struct pins_keep *keep, struct kept *kept)
+static void pins_keep_forget(struct pins_keep *keep, struct kept *kept)
 {
 	close(kept->fd);
 	*kept = keep->kept[--keep->count];
 }
 
-static void keep_fd(struct pins_keep *keep, const char *name, ino_t inode, int fd)
+static void pins_keep_fd(struct pins_keep *keep, const char *name, ino_t inode, int fd)
 {
-	struct kept *known = find(keep, name);
+	struct kept *known = pins_keep_find(keep, name);
 	struct kept *grown;
 
 	if (known) {
@@ -69,10 +69,10 @@ static void keep_fd(struct pins_keep *keep, const char *name, ino_t inode, int f
 	memcpy(grown[keep->count++].name, name, strlen(name) + 1);
 }
 
-static int keep_pin(const char *dir, const char *name, void *arg)
+static int pins_keep_pin(const char *dir, const char *name, void *arg)
 {
 	struct pins_keep *keep = arg;
-	const struct kept *known = find(keep, name);
+	const struct kept *known = pins_keep_find(keep, name);
 	char path[PATH_MAX + NAME_MAX + 2];
 	struct stat st;
 	int fd;
@@ -82,12 +82,12 @@ static int keep_pin(const char *dir, const char *name, void *arg)
 		return 0;
 	fd = bpf_obj_get(path);
 	if (fd >= 0)
-		keep_fd(keep, name, st.st_ino, fd);
+		pins_keep_fd(keep, name, st.st_ino, fd);
 	return 0;
 }
 
 /* A link that bondd itself, or anybody, has detached: its pin went, too, or may go. */
-static bool is_detached(const struct kept *kept)
+static bool pins_keep_is_detached(const struct kept *kept)
 {
 	struct pin_link link;
 
@@ -96,7 +96,7 @@ static bool is_detached(const struct kept *kept)
 }
 
 /* How many pins were missing. */
-static unsigned int pin_again(struct pins_keep *keep, const char *dir)
+static unsigned int pins_keep_pin_again(struct pins_keep *keep, const char *dir)
 {
 	char path[PIN_PATH_SIZE];
 	unsigned int missing = 0;
@@ -106,31 +106,31 @@ static unsigned int pin_again(struct pins_keep *keep, const char *dir)
 
 		if (!access(pin_path(path, dir, kept->name), F_OK))
 			continue;
-		if (is_detached(kept))
-			forget(keep, kept);
+		if (pins_keep_is_detached(kept))
+			pins_keep_forget(keep, kept);
 		else
 			missing += !bpf_obj_pin(kept->fd, path);
 	}
 	return missing;
 }
 
-static void look(struct bond *bond, const struct stat *now)
+static void pins_keep_look(struct bond *bond, const struct stat *now)
 {
 	const char *dir = bond->dataplane.pins.dir, *name = bond_pin(bond)->name;
 	struct pins_keep *keep = bond->keep;
-	unsigned int missing = pin_again(keep, dir);
+	unsigned int missing = pins_keep_pin_again(keep, dir);
 
 	if (missing)
 		log_warning("%s: somebody has removed %u of its pins; they are back in %s", name,
 			    missing, dir);
-	pin_dirs_visit(dir, keep_pin, keep);
+	pin_dirs_visit(dir, pins_keep_pin, keep);
 	keep->dir = *now;
 	if (missing || time(NULL) - now->st_mtim.tv_sec <= SETTLED_S)
 		keep->dir = (struct stat){ 0 };
 }
 
 /* The directory appears whole: a bondd that dies leaves what the next one removes. */
-static int make_home(struct bond *bond, struct err *err)
+static int pins_keep_make_home(struct bond *bond, struct err *err)
 {
 	const char *bpf_dir = bond->daemon->paths.bpf_dir, *dir = bond->dataplane.pins.dir;
 	char staging[PATH_MAX];
@@ -140,7 +140,7 @@ static int make_home(struct bond *bond, struct err *err)
 	if (!r)
 		r = pin_dirs_make(staging, err);
 	for (size_t i = 0; !r && i < bond->keep->count; i++)
-		if (!is_detached(&bond->keep->kept[i]))
+		if (!pins_keep_is_detached(&bond->keep->kept[i]))
 			r = pin_dirs_pin(bond->keep->kept[i].fd, staging, bond->keep->kept[i].name,
 					 err);
 	if (!r && rename(staging, dir) < 0)
@@ -148,13 +148,13 @@ static int make_home(struct bond *bond, struct err *err)
 	return r;
 }
 
-static void come_home(struct bond *bond)
+static void pins_keep_come_home(struct bond *bond)
 {
 	const char *dir = bond->dataplane.pins.dir, *name = bond_pin(bond)->name;
 	struct pins_keep *keep = bond->keep;
 	struct err err;
 
-	if (!make_home(bond, &err)) {
+	if (!pins_keep_make_home(bond, &err)) {
 		log_warning("%s: its pins had gone, and are back in %s", name, dir);
 		keep->homeless = false;
 		return;
@@ -176,12 +176,12 @@ bool pins_keep(struct bond *bond)
 	if (!bond->keep)
 		return true;
 	if (stat(bond->dataplane.pins.dir, &now)) {
-		come_home(bond);
+		pins_keep_come_home(bond);
 		return !bond->keep->homeless;
 	}
 	if (now.st_ino != bond->keep->dir.st_ino || now.st_dev != bond->keep->dir.st_dev ||
 	    memcmp(&now.st_mtim, &bond->keep->dir.st_mtim, sizeof(now.st_mtim)))
-		look(bond, &now);
+		pins_keep_look(bond, &now);
 	return true;
 }
 

@@ -19,7 +19,7 @@
 
 #define FILTER_HANDLE 0x78 /* ours among the filters of a device */
 
-static int link_type(const struct attach_point *point)
+static int attach_link_type(const struct attach_point *point)
 {
 	if (point->hook == XBOND_HOOK_NETKIT)
 		return NETKIT_PEER;
@@ -27,7 +27,7 @@ static int link_type(const struct attach_point *point)
 }
 
 /* The hook may be from a pinned map, and any number. */
-static const char *hook_name(enum xbond_hook hook)
+static const char *attach_hook_name(enum xbond_hook hook)
 {
 	switch (hook) {
 	case XBOND_HOOK_TCX: return "TCX";
@@ -37,18 +37,18 @@ static const char *hook_name(enum xbond_hook hook)
 	return "an unknown hook";
 }
 
-static int refused(const struct attach_point *point, int code, struct err *err)
+static int attach_refused(const struct attach_point *point, int code, struct err *err)
 {
 	return err_set(err, code, "cannot attach the BPF program to device %d by %s: %s",
-		       point->ifindex, hook_name(point->hook), strerror(code));
+		       point->ifindex, attach_hook_name(point->hook), strerror(code));
 }
 
-static int add_link(const struct attach_point *point, int program_fd, struct err *err)
+static int attach_add_link(const struct attach_point *point, int program_fd, struct err *err)
 {
 	int link_fd = attach_link_create(point, program_fd, false), r;
 
 	if (link_fd < 0)
-		return refused(point, -link_fd, err);
+		return attach_refused(point, -link_fd, err);
 	unlink(point->pin);
 	r = bpf_obj_pin(link_fd, point->pin);
 	close(link_fd);
@@ -57,7 +57,7 @@ static int add_link(const struct attach_point *point, int program_fd, struct err
 	return 0;
 }
 
-static struct bpf_tc_hook filter_hook(const struct attach_point *point)
+static struct bpf_tc_hook attach_filter_hook(const struct attach_point *point)
 {
 	return (struct bpf_tc_hook){
 		.sz = sizeof(struct bpf_tc_hook),
@@ -68,40 +68,40 @@ static struct bpf_tc_hook filter_hook(const struct attach_point *point)
 
 int attach_prepare(const struct attach_point *point, struct err *err)
 {
-	struct bpf_tc_hook hook = filter_hook(point);
+	struct bpf_tc_hook hook = attach_filter_hook(point);
 	int r = point->hook == XBOND_HOOK_CLSACT ? bpf_tc_hook_create(&hook) : 0;
 
-	return r < 0 && r != -EEXIST ? refused(point, -r, err) : 0;
+	return r < 0 && r != -EEXIST ? attach_refused(point, -r, err) : 0;
 }
 
-static unsigned int priority_of(const struct attach_point *point)
+static unsigned int attach_priority_of(const struct attach_point *point)
 {
 	return point->priority ? point->priority : ATTACH_FILTER_PRIORITY;
 }
 
-static int add_clsact(const struct attach_point *point, int program_fd, struct err *err)
+static int attach_add_clsact(const struct attach_point *point, int program_fd, struct err *err)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .prog_fd = program_fd, .handle = FILTER_HANDLE,
-		    .priority = priority_of(point), .flags = BPF_TC_F_REPLACE);
-	struct bpf_tc_hook hook = filter_hook(point);
+		    .priority = attach_priority_of(point), .flags = BPF_TC_F_REPLACE);
+	struct bpf_tc_hook hook = attach_filter_hook(point);
 	int r;
 
 	r = bpf_tc_hook_create(&hook);
 	if (r < 0 && r != -EEXIST)
-		return refused(point, -r, err);
+		return attach_refused(point, -r, err);
 	crashpoint("clsact-made");
 	r = bpf_tc_attach(&hook, &filter);
-	return r < 0 ? refused(point, -r, err) : 0;
+	return r < 0 ? attach_refused(point, -r, err) : 0;
 }
 
 int attach_add(const struct attach_point *point, int program_fd, struct err *err)
 {
 	if (point->hook == XBOND_HOOK_CLSACT)
-		return add_clsact(point, program_fd, err);
-	return add_link(point, program_fd, err);
+		return attach_add_clsact(point, program_fd, err);
+	return attach_add_link(point, program_fd, err);
 }
 
-static void remove_link(const struct attach_point *point)
+static void attach_remove_link(const struct attach_point *point)
 {
 	int link_fd = bpf_obj_get(point->pin);
 
@@ -118,10 +118,11 @@ void attach_remove_clsact(struct nl *nl, int ifindex)
 		filters_delete_clsact(nl, ifindex);
 }
 
-static void remove_filter(struct nl *nl, const struct attach_point *point, bool keep_clsact)
+static void attach_remove_filter(struct nl *nl, const struct attach_point *point, bool keep_clsact)
 {
-	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = priority_of(point));
-	struct bpf_tc_hook hook = filter_hook(point);
+	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE,
+		    .priority = attach_priority_of(point));
+	struct bpf_tc_hook hook = attach_filter_hook(point);
 
 	bpf_tc_detach(&hook, &filter);
 	if (!keep_clsact)
@@ -131,9 +132,9 @@ static void remove_filter(struct nl *nl, const struct attach_point *point, bool 
 void attach_remove(struct nl *nl, const struct attach_point *point, bool keep_clsact)
 {
 	if (point->hook == XBOND_HOOK_CLSACT)
-		remove_filter(nl, point, keep_clsact);
+		attach_remove_filter(nl, point, keep_clsact);
 	else
-		remove_link(point);
+		attach_remove_link(point);
 }
 
 int attach_add_mirred(struct nl *nl, int ifindex, int program_fd, int target, struct err *err)
@@ -148,7 +149,7 @@ void attach_remove_mirred(int ifindex)
 	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE,
 		    .priority = ATTACH_MIRRED_PRIORITY);
 	struct attach_point point = { .ifindex = ifindex };
-	struct bpf_tc_hook hook = filter_hook(&point);
+	struct bpf_tc_hook hook = attach_filter_hook(&point);
 
 	bpf_tc_detach(&hook, &filter);
 }
@@ -167,16 +168,16 @@ int attach_link_create(const struct attach_point *point, int program_fd, bool be
 {
 	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = before_all ? BEFORE_ALL : 0);
 
-	return bpf_link_create(program_fd, point->ifindex, (enum bpf_attach_type)link_type(point),
-			       &options);
+	return bpf_link_create(program_fd, point->ifindex,
+			       (enum bpf_attach_type)attach_link_type(point), &options);
 }
 
 uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGRAMS_MAX])
 {
 	const struct attach_point point = { .hook = XBOND_HOOK_TCX, .egress = egress };
 	uint32_t count = ATTACH_PROGRAMS_MAX;
-	int r = bpf_prog_query(ifindex, (enum bpf_attach_type)link_type(&point), 0, NULL, ret_ids,
-			       &count);
+	int r = bpf_prog_query(ifindex, (enum bpf_attach_type)attach_link_type(&point), 0, NULL,
+			       ret_ids, &count);
 
 	return r < 0 ? 0 : count;
 }
@@ -207,7 +208,7 @@ uint32_t attach_program_id(int program_fd)
 	return bpf_obj_get_info_by_fd(program_fd, &info, &length) ? 0 : info.id;
 }
 
-static bool has_program_behind(int ifindex, uint32_t id)
+static bool attach_has_program_behind(int ifindex, uint32_t id)
 {
 	uint32_t ids[ATTACH_PROGRAMS_MAX], count = attach_tcx_list(ifindex, true, ids);
 
@@ -228,26 +229,26 @@ bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int p
 	}
 	return filters_follow(nl, &place) ||
 	       (egress->hook != XBOND_HOOK_CLSACT &&
-		has_program_behind(egress->ifindex, attach_program_id(program_fd)));
+		attach_has_program_behind(egress->ifindex, attach_program_id(program_fd)));
 }
 
-static uint32_t filter_program(int ifindex, bool egress, uint32_t priority)
+static uint32_t attach_filter_program(int ifindex, bool egress, uint32_t priority)
 {
 	LIBBPF_OPTS(bpf_tc_opts, filter, .handle = FILTER_HANDLE, .priority = priority);
 	struct attach_point point = { .ifindex = ifindex, .egress = egress };
-	struct bpf_tc_hook hook = filter_hook(&point);
+	struct bpf_tc_hook hook = attach_filter_hook(&point);
 
 	return bpf_tc_query(&hook, &filter) ? 0 : filter.prog_id;
 }
 
 bool attach_has_filter(int ifindex, bool egress)
 {
-	return filter_program(ifindex, egress, ATTACH_FILTER_PRIORITY);
+	return attach_filter_program(ifindex, egress, ATTACH_FILTER_PRIORITY);
 }
 
 bool attach_has_mirred(int ifindex)
 {
-	return filter_program(ifindex, false, ATTACH_MIRRED_PRIORITY);
+	return attach_filter_program(ifindex, false, ATTACH_MIRRED_PRIORITY);
 }
 
 /* A link that somebody has detached stays. */
@@ -266,11 +267,12 @@ uint32_t attach_linked_program(const struct attach_point *point)
 uint32_t attach_program(const struct attach_point *point)
 {
 	return point->hook == XBOND_HOOK_CLSACT
-		       ? filter_program(point->ifindex, point->egress, priority_of(point))
+		       ? attach_filter_program(point->ifindex, point->egress,
+					       attach_priority_of(point))
 		       : attach_linked_program(point);
 }
 
-static int replace_in_link(const struct attach_point *point, int program_fd, struct err *err)
+static int attach_replace_in_link(const struct attach_point *point, int program_fd, struct err *err)
 {
 	int link_fd = bpf_obj_get(point->pin), r;
 
@@ -278,18 +280,18 @@ static int replace_in_link(const struct attach_point *point, int program_fd, str
 		return err_set(err, -link_fd, "cannot open %s: %s", point->pin, strerror(-link_fd));
 	r = bpf_link_update(link_fd, program_fd, NULL);
 	close(link_fd);
-	return r < 0 ? refused(point, -r, err) : 0;
+	return r < 0 ? attach_refused(point, -r, err) : 0;
 }
 
 int attach_replace(const struct attach_point *point, int program_fd, struct err *err)
 {
-	return point->hook == XBOND_HOOK_CLSACT ? add_clsact(point, program_fd, err)
-						: replace_in_link(point, program_fd, err);
+	return point->hook == XBOND_HOOK_CLSACT ? attach_add_clsact(point, program_fd, err)
+						: attach_replace_in_link(point, program_fd, err);
 }
 
 bool attach_has_rx_filter(int ifindex, unsigned int priority)
 {
-	return filter_program(ifindex, false, priority);
+	return attach_filter_program(ifindex, false, priority);
 }
 
 bool attach_is_our_priority(unsigned int priority)

@@ -39,7 +39,7 @@ uint64_t dataplane_netns_cookie(void)
 	return cookie;
 }
 
-static void fill_table(struct xbond_table *table, const struct xbond_bond *bond)
+static void dataplane_fill_table(struct xbond_table *table, const struct xbond_bond *bond)
 {
 	memset(table, 0, sizeof(*table));
 	table->selection = mode_selection(bond);
@@ -52,15 +52,15 @@ static void fill_table(struct xbond_table *table, const struct xbond_bond *bond)
 	table->heartbeat_ns = clock_now_ns();
 }
 
-static struct xbond_bpf *load(const struct xbond_bond *bond, const struct xbond_settings *settings,
-			      struct err *err)
+static struct xbond_bpf *dataplane_load(const struct xbond_bond *bond,
+					const struct xbond_settings *settings, struct err *err)
 {
 	struct xbond_bpf *skeleton = objects_open(err);
 
 	if (!skeleton)
 		return NULL;
 	skeleton->data_settings->settings = *settings;
-	fill_table(&skeleton->data_table->table, bond);
+	dataplane_fill_table(&skeleton->data_table->table, bond);
 	memset(&skeleton->data_buckets->buckets, XBOND_NO_SLOT,
 	       sizeof(skeleton->data_buckets->buckets));
 	if (!objects_load(skeleton, err))
@@ -69,7 +69,7 @@ static struct xbond_bpf *load(const struct xbond_bond *bond, const struct xbond_
 	return NULL;
 }
 
-static int pin_all(struct xbond_bpf *skeleton, const char *dir, struct err *err)
+static int dataplane_pin_all(struct xbond_bpf *skeleton, const char *dir, struct err *err)
 {
 	struct object objects[OBJECTS_MAX];
 	size_t count = objects_list(skeleton, objects);
@@ -80,8 +80,8 @@ static int pin_all(struct xbond_bpf *skeleton, const char *dir, struct err *err)
 	return r;
 }
 
-static int pin_staged(struct xbond_bpf *skeleton, const char *bpf_dir,
-		      const struct xbond_bond *bond, struct err *err)
+static int dataplane_pin_staged(struct xbond_bpf *skeleton, const char *bpf_dir,
+				const struct xbond_bond *bond, struct err *err)
 {
 	char staging[PATH_MAX], final[PATH_MAX];
 	uint32_t key = 0;
@@ -96,7 +96,7 @@ static int pin_staged(struct xbond_bpf *skeleton, const char *bpf_dir,
 	if (r < 0)
 		err_set(err, -r, "cannot write the bond map: %s", strerror(-r));
 	if (!r)
-		r = pin_all(skeleton, staging, err);
+		r = dataplane_pin_all(skeleton, staging, err);
 	if (!r && rename(staging, final) < 0)
 		r = err_set(err, errno, "cannot rename %s to %s: %m", staging, final);
 	if (r)
@@ -108,12 +108,12 @@ int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir,
 		     const struct xbond_bond *bond, const struct xbond_settings *settings,
 		     struct err *err)
 {
-	struct xbond_bpf *skeleton = load(bond, settings, err);
+	struct xbond_bpf *skeleton = dataplane_load(bond, settings, err);
 	int r;
 
 	if (!skeleton)
 		return -ENOEXEC;
-	r = pin_staged(skeleton, bpf_dir, bond, err);
+	r = dataplane_pin_staged(skeleton, bpf_dir, bond, err);
 	objects_close(skeleton);
 	if (r)
 		return r;
@@ -128,7 +128,8 @@ struct program {
 
 #define PROGRAMS 5
 
-static void list_programs(struct dataplane *dataplane, struct program ret_programs[PROGRAMS])
+static void dataplane_list_programs(struct dataplane *dataplane,
+				    struct program ret_programs[PROGRAMS])
 {
 	const struct program programs[PROGRAMS] = {
 		{ XBOND_PIN_PROG_EGRESS, &dataplane->egress_fd },
@@ -146,7 +147,7 @@ int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 	struct program programs[PROGRAMS];
 	const char *dir = dataplane->pins.dir;
 
-	list_programs(dataplane, programs);
+	dataplane_list_programs(dataplane, programs);
 	for (size_t i = 0; i < PROGRAMS; i++) {
 		int *fd = programs[i].fd;
 
@@ -186,7 +187,7 @@ void dataplane_close(struct dataplane *dataplane)
 {
 	struct program programs[PROGRAMS];
 
-	list_programs(dataplane, programs);
+	dataplane_list_programs(dataplane, programs);
 	for (size_t i = 0; i < PROGRAMS; i++) {
 		if (*programs[i].fd >= 0)
 			close(*programs[i].fd);

@@ -21,7 +21,7 @@
 #include "daemon/dataplane/objects.h"
 #include "daemon/dataplane/pin_dirs.h"
 
-static const struct migrate_step *step_from(uint32_t version)
+static const struct migrate_step *migrate_step_from(uint32_t version)
 {
 	for (const struct migrate_step *step = migrate_steps; step->run; step++)
 		if (step->from == version)
@@ -29,21 +29,21 @@ static const struct migrate_step *step_from(uint32_t version)
 	return NULL;
 }
 
-static bool has_steps(uint32_t from)
+static bool migrate_has_steps(uint32_t from)
 {
-	while (from < XBOND_ABI_VERSION && step_from(from))
+	while (from < XBOND_ABI_VERSION && migrate_step_from(from))
 		from++;
 	return from == XBOND_ABI_VERSION;
 }
 
 /* Reads all maps as they are now, and converts the copies. */
-static int convert(struct migrate *migrate, struct err *err)
+static int migrate_convert(struct migrate *migrate, struct err *err)
 {
 	int r = migrate_maps_read(migrate, err);
 	struct xbond_bond *bond;
 
 	for (uint32_t version = migrate->from; !r && version < XBOND_ABI_VERSION; version++)
-		r = step_from(version)->run(migrate, err);
+		r = migrate_step_from(version)->run(migrate, err);
 	if (r)
 		return r;
 	bond = migrate_value(migrate, XBOND_PIN_BOND, 0);
@@ -53,7 +53,7 @@ static int convert(struct migrate *migrate, struct err *err)
 	return 0;
 }
 
-static int check_place(struct migrate *migrate, struct err *err)
+static int migrate_check_place(struct migrate *migrate, struct err *err)
 {
 	const struct migrate_image *image = migrate_maps_find(migrate, XBOND_PIN_TABLE);
 	const struct xbond_table *table = image ? (const void *)image->values : NULL;
@@ -69,7 +69,7 @@ static int check_place(struct migrate *migrate, struct err *err)
 	return 0;
 }
 
-static int load(struct migrate *migrate, struct err *err)
+static int migrate_load(struct migrate *migrate, struct err *err)
 {
 	int r = 0;
 
@@ -80,7 +80,8 @@ static int load(struct migrate *migrate, struct err *err)
 	return r ? r : objects_load(migrate->skeleton, err);
 }
 
-static int fill(const struct object *object, const struct migrate_image *image, struct err *err)
+static int migrate_fill(const struct object *object, const struct migrate_image *image,
+			struct err *err)
 {
 	int fd = objects_fd(object), r = 0;
 
@@ -101,7 +102,7 @@ struct staging {
 };
 
 /* Links, devmaps, and whatever else is none of the objects, are what they were. */
-static int pin_other(const char *dir, const char *name, void *arg)
+static int migrate_pin_other(const char *dir, const char *name, void *arg)
 {
 	struct staging *staging = arg;
 	int fd, r;
@@ -118,13 +119,13 @@ static int pin_other(const char *dir, const char *name, void *arg)
 	return r;
 }
 
-static int stage(struct migrate *migrate, const char *dir, struct err *err)
+static int migrate_stage(struct migrate *migrate, const char *dir, struct err *err)
 {
 	struct staging staging = { migrate, dir, err };
 	int r = pin_dirs_make(dir, err);
 
 	if (!r)
-		r = pin_dirs_visit(migrate->dir, pin_other, &staging);
+		r = pin_dirs_visit(migrate->dir, migrate_pin_other, &staging);
 	for (size_t i = 0; !r && i < migrate->count; i++)
 		r = pin_dirs_pin(objects_fd(&migrate->objects[i]), dir, migrate->objects[i].pin,
 				 err);
@@ -133,17 +134,17 @@ static int stage(struct migrate *migrate, const char *dir, struct err *err)
 }
 
 /* From the copies on, until the directories are exchanged, bondctl must not write. */
-static int copy_and_exchange(struct migrate *migrate, const char *staging, struct err *err)
+static int migrate_copy_and_exchange(struct migrate *migrate, const char *staging, struct err *err)
 {
 	int lock = open(migrate->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
 
 	if (lock < 0 || flock(lock, LOCK_EX))
 		r = err_set(err, errno, "cannot lock %s: %m", migrate->dir);
 	if (!r)
-		r = convert(migrate, err);
+		r = migrate_convert(migrate, err);
 	for (size_t i = 0; !r && i < migrate->count; i++)
 		if (migrate->images[i].changed)
-			r = fill(&migrate->objects[i], &migrate->images[i], err);
+			r = migrate_fill(&migrate->objects[i], &migrate->images[i], err);
 	if (!r && renameat2(AT_FDCWD, staging, AT_FDCWD, migrate->dir, RENAME_EXCHANGE) < 0)
 		r = err_set(err, errno, "cannot exchange %s and %s: %m", staging, migrate->dir);
 	crashpoint("migrate-exchanged");
@@ -152,18 +153,18 @@ static int copy_and_exchange(struct migrate *migrate, const char *staging, struc
 	return r;
 }
 
-static int run(struct migrate *migrate, const char *staging, struct err *err)
+static int migrate_run(struct migrate *migrate, const char *staging, struct err *err)
 {
-	int r = convert(migrate, err);
+	int r = migrate_convert(migrate, err);
 
 	if (!r)
-		r = check_place(migrate, err);
+		r = migrate_check_place(migrate, err);
 	if (!r)
-		r = load(migrate, err);
+		r = migrate_load(migrate, err);
 	if (!r)
-		r = stage(migrate, staging, err);
+		r = migrate_stage(migrate, staging, err);
 	if (!r)
-		r = copy_and_exchange(migrate, staging, err);
+		r = migrate_copy_and_exchange(migrate, staging, err);
 	return r;
 }
 
@@ -181,7 +182,7 @@ static int migrate_from(uint32_t from, const char *bpf_dir, const char *name, st
 	migrate->skeleton = objects_open(err);
 	if (migrate->skeleton) {
 		migrate->count = objects_list(migrate->skeleton, migrate->objects);
-		r = run(migrate, staging, err);
+		r = migrate_run(migrate, staging, err);
 		pin_dirs_remove(staging);
 	}
 	migrate_maps_free(migrate);
@@ -200,7 +201,7 @@ int migrate(const char *bpf_dir, const char *name, struct err *err)
 		return -EBADMSG;
 	if (abi == XBOND_ABI_VERSION)
 		return 0;
-	if (abi > XBOND_ABI_VERSION || !has_steps(abi))
+	if (abi > XBOND_ABI_VERSION || !migrate_has_steps(abi))
 		return err_set(err, EPROTO,
 			       "it was made with ABI version %u, and this bondd speaks version %d; "
 			       "traffic goes "

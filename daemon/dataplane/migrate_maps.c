@@ -12,19 +12,19 @@
 #include "bpf/abi.h"
 #include "daemon/dataplane/pin_dirs.h"
 
-static size_t stride(uint32_t value_size)
+static size_t migrate_maps_stride(uint32_t value_size)
 {
 	return (value_size + 7) & ~(size_t)7;
 }
 
-static size_t image_size(const struct migrate_image *image)
+static size_t migrate_maps_image_size(const struct migrate_image *image)
 {
-	return stride(image->value_size) * image->copies * image->max_entries;
+	return migrate_maps_stride(image->value_size) * image->copies * image->max_entries;
 }
 
 uint8_t *migrate_maps_value(const struct migrate_image *image, uint32_t index)
 {
-	return image->values + stride(image->value_size) * image->copies * index;
+	return image->values + migrate_maps_stride(image->value_size) * image->copies * index;
 }
 
 struct migrate_image *migrate_maps_find(struct migrate *migrate, const char *pin)
@@ -57,11 +57,11 @@ int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size
 	grown.value_size = value_size;
 	grown.max_entries = max_entries;
 	grown.changed = true;
-	grown.values = calloc(1, image_size(&grown));
+	grown.values = calloc(1, migrate_maps_image_size(&grown));
 	if (!grown.values)
 		return -ENOMEM;
-	old = stride(image->value_size);
-	new = stride(value_size);
+	old = migrate_maps_stride(image->value_size);
+	new = migrate_maps_stride(value_size);
 	kept = image->value_size < value_size ? image->value_size : value_size;
 	for (uint32_t i = 0;
 	     i <
@@ -74,27 +74,27 @@ int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size
 }
 
 /* Of ring buffers and timers nothing can be read: they are shared, or new. */
-static bool is_readable(const struct bpf_map_info *info, const struct object *object)
+static bool migrate_maps_is_readable(const struct bpf_map_info *info, const struct object *object)
 {
 	return (info->type == BPF_MAP_TYPE_ARRAY || info->type == BPF_MAP_TYPE_PERCPU_ARRAY) &&
 	       strcmp(object->pin, XBOND_PIN_HOLD_TIMERS) &&
 	       strcmp(object->pin, XBOND_PIN_WATCHDOG);
 }
 
-static int read_image(struct migrate_image *image, int fd, const struct object *object)
+static int migrate_maps_read_image(struct migrate_image *image, int fd, const struct object *object)
 {
 	struct bpf_map_info info = {};
 	uint32_t length = sizeof(info);
 	int cpus = libbpf_num_possible_cpus(), r = bpf_obj_get_info_by_fd(fd, &info, &length);
 
-	if (r || cpus < 0 || !is_readable(&info, object))
+	if (r || cpus < 0 || !migrate_maps_is_readable(&info, object))
 		return r ? r : cpus < 0 ? cpus : 0;
 	*image = (struct migrate_image){
 		.value_size = info.value_size,
 		.max_entries = info.max_entries,
 		.copies = info.type == BPF_MAP_TYPE_PERCPU_ARRAY ? (uint32_t)cpus : 1,
 	};
-	image->values = calloc(1, image_size(image));
+	image->values = calloc(1, migrate_maps_image_size(image));
 	for (uint32_t i = 0; image->values && !r && i < info.max_entries; i++)
 		r = bpf_map_lookup_elem(fd, &i, migrate_maps_value(image, i));
 	return image->values ? r : -ENOMEM;
@@ -113,7 +113,7 @@ int migrate_maps_read(struct migrate *migrate, struct err *err)
 		fd = migrate->objects[i].map ? pin_open(migrate->dir, pin) : -ENOENT;
 		if (fd < 0) /* the older ABI did not have it */
 			continue;
-		r = read_image(&migrate->images[i], fd, &migrate->objects[i]);
+		r = migrate_maps_read_image(&migrate->images[i], fd, &migrate->objects[i]);
 		close(fd);
 		if (r)
 			err_set(err, -r, "cannot read %s/%s: %s", migrate->dir, pin, strerror(-r));

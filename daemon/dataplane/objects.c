@@ -23,7 +23,7 @@ static struct {
 	unsigned int next;
 } verdict;
 
-static void keep_line(const char *line, size_t length)
+static void objects_keep_line(const char *line, size_t length)
 {
 	if (length == 0 || !strncmp(line, "-- ", 3) || !strncmp(line, "processed ", 10) ||
 	    !strncmp(line, "libbpf: ", 8))
@@ -32,7 +32,7 @@ static void keep_line(const char *line, size_t length)
 		 line);
 }
 
-static int keep_log(enum libbpf_print_level level, const char *format, va_list args)
+static int objects_keep_log(enum libbpf_print_level level, const char *format, va_list args)
 {
 	static char text[1 << 16];
 	char *at = text;
@@ -43,7 +43,7 @@ static int keep_log(enum libbpf_print_level level, const char *format, va_list a
 	while (*at) {
 		size_t length = strcspn(at, "\n");
 
-		keep_line(at, length);
+		objects_keep_line(at, length);
 		at += length + (at[length] == '\n');
 	}
 	return 0;
@@ -51,10 +51,10 @@ static int keep_log(enum libbpf_print_level level, const char *format, va_list a
 
 void dataplane_init(void)
 {
-	libbpf_set_print(keep_log);
+	libbpf_set_print(objects_keep_log);
 }
 
-static int refused(int r, struct err *err)
+static int objects_refused(int r, struct err *err)
 {
 	char last[LOG_LINES * (LOG_LINE_SIZE + 4)] = "";
 
@@ -76,7 +76,7 @@ struct xbond_bpf *objects_open(struct err *err)
 	memset(&verdict, 0, sizeof(verdict));
 	skeleton = xbond_bpf__open();
 	if (!skeleton)
-		refused(-errno, err);
+		objects_refused(-errno, err);
 	return skeleton;
 }
 
@@ -113,7 +113,7 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 	return sizeof(objects) / sizeof(objects[0]);
 }
 
-static int check_shape(const struct bpf_map *map, int fd, const char *path, struct err *err)
+static int objects_check_shape(const struct bpf_map *map, int fd, const char *path, struct err *err)
 {
 	struct bpf_map_info info = {};
 	uint32_t length = sizeof(info);
@@ -137,7 +137,7 @@ int objects_reuse(const struct object *object, const char *dir, struct err *err)
 		return 0;
 	if (fd < 0)
 		return err_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
-	r = check_shape(object->map, fd, path, err);
+	r = objects_check_shape(object->map, fd, path, err);
 	if (!r) {
 		r = bpf_map__reuse_fd(object->map, fd);
 		r = r < 0 ? err_set(err, -r, "cannot use %s: %s", path, strerror(-r)) : 0;
@@ -164,7 +164,7 @@ int objects_load(struct xbond_bpf *skeleton, struct err *err)
 	struct objects_loading loading = { .skeleton = skeleton };
 
 	idle_run(objects_do_load, &loading);
-	return loading.result < 0 ? refused(loading.result, err) : 0;
+	return loading.result < 0 ? objects_refused(loading.result, err) : 0;
 }
 
 int objects_fd(const struct object *object)

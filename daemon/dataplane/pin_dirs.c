@@ -50,7 +50,7 @@ int pin_dirs_visit(const char *dir, int (*visit)(const char *dir, const char *na
 	return r;
 }
 
-static int remove_pin(const char *dir, const char *name, void *arg)
+static int pin_dirs_remove_pin(const char *dir, const char *name, void *arg)
 {
 	char path[PATH_MAX + NAME_MAX + 2];
 
@@ -62,11 +62,11 @@ static int remove_pin(const char *dir, const char *name, void *arg)
 
 void pin_dirs_remove(const char *dir)
 {
-	pin_dirs_visit(dir, remove_pin, NULL);
+	pin_dirs_visit(dir, pin_dirs_remove_pin, NULL);
 	rmdir(dir);
 }
 
-static int remove_if_staged(const char *bpf_dir, const char *name, void *arg)
+static int pin_dirs_remove_if_staged(const char *bpf_dir, const char *name, void *arg)
 {
 	char path[PATH_MAX + NAME_MAX + 2];
 
@@ -79,7 +79,7 @@ static int remove_if_staged(const char *bpf_dir, const char *name, void *arg)
 
 void pin_dirs_remove_staging(const char *bpf_dir)
 {
-	pin_dirs_visit(bpf_dir, remove_if_staged, NULL);
+	pin_dirs_visit(bpf_dir, pin_dirs_remove_if_staged, NULL);
 }
 
 int pin_dirs_pin(int fd, const char *dir, const char *name, struct err *err)

@@ -26,7 +26,8 @@ static struct {
 	} object[OBJECTS_MAX];
 } build;
 
-static bool has_program(const char *dir, const char *pin, const unsigned char tag[BPF_TAG_SIZE])
+static bool upgrade_has_program(const char *dir, const char *pin,
+				const unsigned char tag[BPF_TAG_SIZE])
 {
 	unsigned char pinned[BPF_TAG_SIZE];
 	int fd = pin_open(dir, pin);
@@ -39,23 +40,23 @@ static bool has_program(const char *dir, const char *pin, const unsigned char ta
 	return same;
 }
 
-static bool is_current(const char *dir, size_t at)
+static bool upgrade_is_current(const char *dir, size_t at)
 {
 	const char *pin = build.object[at].pin;
 
-	return build.object[at].is_program ? has_program(dir, pin, build.object[at].tag)
+	return build.object[at].is_program ? upgrade_has_program(dir, pin, build.object[at].tag)
 					   : pin_dirs_has(dir, pin);
 }
 
-static bool all_current(const char *dir)
+static bool upgrade_all_current(const char *dir)
 {
 	for (size_t i = 0; i < build.count; i++)
-		if (!is_current(dir, i))
+		if (!upgrade_is_current(dir, i))
 			return false;
 	return build.count;
 }
 
-static int learn(const struct object *objects, size_t count)
+static int upgrade_learn(const struct object *objects, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		int r = 0;
@@ -71,7 +72,7 @@ static int learn(const struct object *objects, size_t count)
 	return 0;
 }
 
-static int load(struct xbond_bpf *skeleton, const char *dir, struct err *err)
+static int upgrade_load(struct xbond_bpf *skeleton, const char *dir, struct err *err)
 {
 	struct object objects[OBJECTS_MAX];
 	size_t count = objects_list(skeleton, objects);
@@ -83,7 +84,7 @@ static int load(struct xbond_bpf *skeleton, const char *dir, struct err *err)
 	if (!r)
 		r = objects_load(skeleton, err);
 	if (!r) {
-		r = learn(objects, count);
+		r = upgrade_learn(objects, count);
 		r = r ? err_set(err, -r, "cannot read the programs' tags: %s", strerror(-r)) : 0;
 	}
 	return r;
@@ -93,7 +94,8 @@ static int load(struct xbond_bpf *skeleton, const char *dir, struct err *err)
  * Maps that are new come before the programs that use them. Each pin is replaced for itself: all
  * programs share the maps.
  */
-static int replace(struct xbond_bpf *skeleton, const struct dataplane *dataplane, struct err *err)
+static int upgrade_replace(struct xbond_bpf *skeleton, const struct dataplane *dataplane,
+			   struct err *err)
 {
 	struct object objects[OBJECTS_MAX];
 	size_t count = objects_list(skeleton, objects);
@@ -102,7 +104,7 @@ static int replace(struct xbond_bpf *skeleton, const struct dataplane *dataplane
 	int r = 0;
 
 	for (size_t i = 0; !r && i < count; i++) {
-		if (is_current(dir, i))
+		if (upgrade_is_current(dir, i))
 			continue;
 		r = pin_dirs_replace(objects_fd(&objects[i]), dir, objects[i].pin, err);
 		snprintf(replaced + strlen(replaced), sizeof(replaced) - strlen(replaced), " %s",
@@ -115,8 +117,8 @@ static int replace(struct xbond_bpf *skeleton, const struct dataplane *dataplane
 	return r;
 }
 
-/* What a bondd that died in replace() has left. */
-static void tidy(const char *dir)
+/* What a bondd that died in upgrade_replace() has left. */
+static void upgrade_tidy(const char *dir)
 {
 	for (size_t i = 0; i < build.count; i++)
 		pin_dirs_tidy(dir, build.object[i].pin);
@@ -128,16 +130,16 @@ int upgrade_pins(struct dataplane *dataplane, struct err *err)
 	struct xbond_bpf *skeleton;
 	int r;
 
-	tidy(dir);
-	if (all_current(dir))
+	upgrade_tidy(dir);
+	if (upgrade_all_current(dir))
 		return 0;
 	skeleton = objects_open(err);
 	if (!skeleton)
 		return -ENOEXEC;
-	r = load(skeleton, dir, err);
-	tidy(dir);
-	if (!r && !all_current(dir))
-		r = replace(skeleton, dataplane, err);
+	r = upgrade_load(skeleton, dir, err);
+	upgrade_tidy(dir);
+	if (!r && !upgrade_all_current(dir))
+		r = upgrade_replace(skeleton, dataplane, err);
 	objects_close(skeleton);
 	return r;
 }

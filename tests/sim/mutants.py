@@ -14,7 +14,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNT = int(os.environ.get("HISTORIES", "100000"))
-NEEDED = ("Makefile", "VERSION", "packaging", "bpf", "daemon", "common", "lacp", "tests/sim")
+NEEDED = ("Makefile", "VERSION", "packaging", "bpf", "daemon", "common", "lacp", "rules",
+          "tests/sim")
 CORE, HOLD, HOLD_READER = "lacp/", "bpf/slow_hold.h", "daemon/lacp_thread/lacp_thread_hold.c"
 
 # name: [(file, what is there, what is there with the defect)...]
@@ -25,7 +26,7 @@ MUTANTS = {
          "	return sys->state.config.min_links_strict;")],
     "max_links: breaks before it makes": [
         (CORE + "rank.c",
-         "	return lacp_works(port) && count_ready_before(sys, port, now_ns) < most;",
+         "	return lacp_works(port) && rank_count_ready_before(sys, port, now_ns) < most;",
          "	return false;")],
     "an aggregatable aggregator that refuses beats one that works": [
         (CORE + "aggregator.c", "	if (a->enough != b->enough)",
@@ -50,7 +51,7 @@ MUTANTS = {
         (CORE + "periodic.c", "	bool waits = port->unsettled_ns && now_ns",
          "	bool waits = 0 && now_ns")],
     "another name of the system, and the ports go on": [
-        (CORE + "actor.c", "		leave_lag(sys, slot, now_ns);",
+        (CORE + "actor.c", "		actor_leave_lag(sys, slot, now_ns);",
          "		lacp_unselect(sys, slot);")],
     "a bond that is down goes on": [
         (CORE + "port.c", "config->link == LACP_LINK_STOPPED && !sys->port[slot].stopped",
@@ -59,22 +60,24 @@ MUTANTS = {
          "	port->stopped = 0;\n	port->config.link = config->link != LACP_LINK_DOWN;")],
     "a bond that is down does not say so": [
         (CORE + "port.c",
-         "		lacp_leave(sys, slot, now_ns);\n	}\n	store_config",
-         "		lacp_unselect(sys, slot);\n	}\n	store_config")],
+         "		lacp_leave(sys, slot, now_ns);\n	}\n	port_store_config",
+         "		lacp_unselect(sys, slot);\n	}\n	port_store_config")],
     "a passive port takes its leave without a word": [
         (CORE + "actor.c",
          "	return port->actor.state & ~info->state & ~port->partner.state & LACP_ACTIVITY;",
          "	return port && !info;")],
     "a new port priority of the partner ends the port": [
-        (CORE + "receive.c", "	if (same_port(partner, &port->partner))", "	if (!port)")],
+        (CORE + "receive.c", "	if (receive_same_port(partner, &port->partner))",
+         "	if (!port)")],
     "a turn ends by time, and has no timer": [
-        (CORE + "rank.c", "is_ranked(sys) ? later_than(port->out_sync_ns, turn_ns(port)) : 0,",
+        (CORE + "rank.c",
+         "rank_is_ranked(sys) ? rank_later_than(port->out_sync_ns, rank_turn_ns(port)) : 0,",
          "0,")],
     "lacp_wtr ends by time, and has no timer": [
-        (CORE + "rank.c", "later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),",
+        (CORE + "rank.c", "rank_later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),",
          "0,")],
     "min_links_lacp: two ends refuse each other for ever": [
-        (CORE + "rank.c", "now_ns >= port->behind_ns + rest_ns(port);", "0 * now_ns;")],
+        (CORE + "rank.c", "now_ns >= port->behind_ns + rank_rest_ns(port);", "0 * now_ns;")],
     "lacp_partner: a stranger is believed": [
         (CORE + "stranger.c", "	return !lacp_is_believed(", "	return 0 && !lacp_is_believed(")],
     "hold: ends for the partner's port priority": [
