@@ -2,8 +2,8 @@
 /*
  * What the main loop does by itself (messages, polls, timers) must not wait until the programs have
  * let go of a bond's idle buckets: within a burst a plan for which it would have to is put off
- * (bond->plan_due), and is published when a thread says that they have (settle.h). Slaves that fail
- * leave at once all the same. Requests wait.
+ * (bond->evaluation.plan_due), and is published when a thread says that they have (settle.h).
+ * Slaves that fail leave at once all the same. Requests wait.
  */
 #ifndef XBOND_DAEMON_BOND_BURST_H
 #define XBOND_DAEMON_BOND_BURST_H

@@ -13,6 +13,8 @@ int poll_init(struct daemon *daemon);
 void poll_done(struct daemon *daemon);
 /* The bond is new or has another miimon: its next poll is one miimon from now. */
 void poll_schedule(struct bond *bond);
+/* The next poll asks for the slave's speed, too. */
+void poll_want_speed(struct bond *bond, unsigned int slot);
 /* As soon as the poller has time. */
 void poll_soon(struct bond *bond);
 /*
