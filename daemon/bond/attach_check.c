@@ -14,7 +14,7 @@ static struct xbond_attached *attach_check_record(struct bond *bond)
 {
 	struct xbond_attached *pinned = bond->dataplane.pins.attached;
 
-	return pinned ? pinned : &bond->attached_unpinned;
+	return pinned ? pinned : &bond->attach_check.unpinned;
 }
 
 static bool attach_check_is_missing(const struct attach_place *place)

@@ -36,7 +36,8 @@ static void decide_step_link(struct bond *bond, unsigned int slot, uint64_t now_
 		.updelay_ms = bond_pin(bond)->updelay_ms,
 		.downdelay_ms = bond_pin(bond)->downdelay_ms,
 	};
-	struct carrier_state state = { .link = slave->link, .deadline_ns = member->deadline_ns };
+	struct carrier_state state = { .link = slave->link,
+				       .deadline_ns = member->delay.deadline_ns };
 
 	state = carrier_next(state, &input);
 	if (state.link == XBOND_LINK_DOWN && slave->link != XBOND_LINK_DOWN &&
@@ -47,7 +48,7 @@ static void decide_step_link(struct bond *bond, unsigned int slot, uint64_t now_
 			slave->resets++;
 	}
 	slave->link = state.link;
-	member->deadline_ns = state.deadline_ns;
+	member->delay.deadline_ns = state.deadline_ns;
 }
 
 /* Links that go down come first, because they decide whether a link that comes up is needed. */
@@ -108,13 +109,13 @@ static void decide_active(struct bond *bond, struct decision *decision)
 		.current = bond_pin(bond)->active_slot,
 		.primary = primary < 0 ? XBOND_NO_SLOT : (unsigned int)primary,
 		.requested = decide_requested_slot(bond, decision->active_request),
-		.primary_changed = bond->primary_changed,
+		.primary_changed = bond->evaluation.primary_changed,
 	};
-	struct active_choice choice = active_choose(&input, bond->active_by_hand);
+	struct active_choice choice = active_choose(&input, bond->evaluation.active_by_hand);
 
 	decision->plan.active_slot = choice.slot;
-	bond->active_by_hand = choice.by_hand;
-	bond->primary_changed = false;
+	bond->evaluation.active_by_hand = choice.by_hand;
+	bond->evaluation.primary_changed = false;
 }
 
 /* In active-backup the frames of a backup are duplicates, except while the detour uses it. */

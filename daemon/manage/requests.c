@@ -109,7 +109,7 @@ static void request_apply(struct bond *bond, const struct option_set *options)
 	if (options->given[OPT_HASH_SEED])
 		bond->dataplane.pins.table->hash_seed = bond_pin(bond)->hash_seed;
 	if (options->given[OPT_PRIMARY])
-		bond->primary_changed = true;
+		bond_primary_changed(bond);
 	if (options->given[OPT_MIIMON])
 		poll_schedule(bond);
 	bond_evaluate(bond);

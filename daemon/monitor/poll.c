@@ -34,8 +34,8 @@ static void poll_arm(struct daemon *daemon)
 
 	for (struct bond *bond = daemon->bonds; bond && !poller_is_busy(daemon->poller);
 	     bond = bond->next)
-		if (bond->next_poll_ns < next_ns)
-			next_ns = bond->next_poll_ns;
+		if (bond->poll.next_ns < next_ns)
+			next_ns = bond->poll.next_ns;
 	sd_event_source_set_time(daemon->poll, next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
 }
 
@@ -43,7 +43,7 @@ static bool poll_is_due(struct bond *bond, uint64_t now_ns)
 {
 	uint64_t interval_ns = poll_interval_ns(bond);
 
-	return bond->next_poll_ns <= now_ns + (interval_ns > 2 * SLACK_NS ? SLACK_NS : 0);
+	return bond->poll.next_ns <= now_ns + (interval_ns > 2 * SLACK_NS ? SLACK_NS : 0);
 }
 
 static void poll_add(struct poll_batch *batch, struct bond *bond)
@@ -62,8 +62,8 @@ static void poll_add(struct poll_batch *batch, struct bond *bond)
 						.slot = slot,
 						.ifindex = slave->ifindex };
 		memcpy(query->name, slave->name, sizeof(query->name));
-		query->wants_speed = bond->members[slot].speed_due;
-		bond->members[slot].speed_due = false;
+		query->wants_speed = bond->members[slot].poll.speed_due;
+		bond->members[slot].poll.speed_due = false;
 	}
 }
 
@@ -78,10 +78,11 @@ void poll_ask(struct daemon *daemon)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!poll_is_due(bond, now_ns))
 			continue;
-		bond->next_poll_ns = now_ns + poll_interval_ns(bond);
+		bond->poll.next_ns = now_ns + poll_interval_ns(bond);
 		if (!bond_is_ready(bond))
 			continue;
-		if (memcmp(&bond->seen, bond->dataplane.pins.settings, sizeof(bond->seen)))
+		if (memcmp(&bond->evaluation.seen, bond->dataplane.pins.settings,
+			   sizeof(bond->evaluation.seen)))
 			bond_evaluate(bond);
 		poll_add(&batch, bond);
 		direct |= bond_wants_direct(bond);
@@ -215,14 +216,19 @@ void poll_done(struct daemon *daemon)
 	daemon->poller = NULL;
 }
 
+void poll_want_speed(struct bond *bond, unsigned int slot)
+{
+	bond->members[slot].poll.speed_due = true;
+}
+
 void poll_soon(struct bond *bond)
 {
-	bond->next_poll_ns = 0;
+	bond->poll.next_ns = 0;
 	poll_arm(bond->daemon);
 }
 
 void poll_schedule(struct bond *bond)
 {
-	bond->next_poll_ns = clock_now_ns() + poll_interval_ns(bond);
+	bond->poll.next_ns = clock_now_ns() + poll_interval_ns(bond);
 	poll_arm(bond->daemon);
 }

@@ -13,7 +13,9 @@ int poll_init(struct daemon *daemon);
 void poll_done(struct daemon *daemon);
 /* The bond is new or has another miimon: its next poll is one miimon from now. */
 void poll_schedule(struct bond *bond);
-/* Polls as soon as the poller has time. */
+/* The next poll asks for the slave's speed, too. */
+void poll_want_speed(struct bond *bond, unsigned int slot);
+/* As soon as the poller has time. */
 void poll_soon(struct bond *bond);
 /*
  * Lets a thread ask the drivers of all bonds that are due (poller.h). Takes its answers and

@@ -58,7 +58,7 @@ static bool rx_turn_change(struct bond *bond, unsigned int slot, int *ret_r, str
 	lost = had && (!rx_turn_has_carrier(bond, slot) || rx_turn_changes(bond, slot) != before);
 	if (lost) {
 		verdict_set(bond, slot, LINK_MONITOR_CARRIER, false);
-		bond->members[slot].flapped = true;
+		bond_lacp_note_flap(bond, slot);
 	} else {
 		bond->rx_turn.reset &= ~slots_bit(slot);
 	}
@@ -107,8 +107,9 @@ static bool rx_turn_is_drained(struct bond *bond)
 {
 	unsigned int slot = bond->rx_turn.slot;
 
-	return bond->published && !bond->plan.weight[slot] && bond->plan.active_slot != slot &&
-	       !(bond->lacp && lacp_thread_draining(bond->lacp) & slots_bit(slot));
+	return bond->evaluation.published && !bond->evaluation.plan.weight[slot] &&
+	       bond->evaluation.plan.active_slot != slot &&
+	       !(bond->lacp.thread && lacp_thread_draining(bond->lacp.thread) & slots_bit(slot));
 }
 
 static bool rx_turn_is_back(struct bond *bond)
@@ -160,7 +161,7 @@ static bool rx_turn_go_on(struct bond *bond, int *ret_r, struct err *ret_why)
 	case RX_TURN_DRAINING:
 		if (!rx_turn_is_drained(bond) && !late)
 			return false;
-		rx_turn_enter(bond, RX_TURN_LEAVING, bond->lacp ? PARTNER_NS : 0);
+		rx_turn_enter(bond, RX_TURN_LEAVING, bond->lacp.thread ? PARTNER_NS : 0);
 		return true;
 	case RX_TURN_LEAVING:
 		if (!late)

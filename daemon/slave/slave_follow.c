@@ -156,7 +156,7 @@ void slave_finish_mac(struct bond *bond, unsigned int slot)
 void slave_follow_promisc(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	bool promisc = bond->promisc || slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
+	bool promisc = bond->device.promisc || slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
 	struct err err;
 
 	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0,
@@ -180,7 +180,7 @@ static void slave_follow_name(struct bond *bond, struct xbond_slave *slave, cons
 /* Flags that the slave must have. Others do not matter. */
 static unsigned int slave_follow_needed_flags(const struct bond *bond)
 {
-	return bond->promisc ? IFF_ALLMULTI | IFF_PROMISC : IFF_ALLMULTI;
+	return bond->device.promisc ? IFF_ALLMULTI | IFF_PROMISC : IFF_ALLMULTI;
 }
 
 static bool slave_follow_agrees(struct bond *bond, const struct xbond_slave *slave,
@@ -239,10 +239,10 @@ void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_i
 	carrier_message_take(bond, slot, link);
 	bond_slave(bond, slot)->carrier_changes = link->carrier_changes;
 	slave_follow_name(bond, bond_slave(bond, slot), link->name);
-	bond->members[slot].speed_due = true;
+	poll_want_speed(bond, slot);
 	poll_soon(bond);
 	slave_follow_keep_bond_values(bond, slot, link);
 	slave_trouble_follow_master(bond, slot, link);
-	if (link->xdp_id != bond->members[slot].xdp_id)
+	if (link->xdp_id != bond->members[slot].xdp.id)
 		xdp_check_slave(bond, slot);
 }

@@ -101,7 +101,7 @@ static void slave_multicast_add_owners(struct look *look, struct bond *bond)
 				.bond = bond,
 				.slot = slots_bit(slot),
 			};
-	if (!bond->away && bond_pin(bond)->netnsid < 0)
+	if (!bond->device.away && bond_pin(bond)->netnsid < 0)
 		look->owners[look->count++] =
 			(struct owner){ .ifindex = (int)bond_pin(bond)->ifindex, .bond = bond };
 }
@@ -239,7 +239,7 @@ static void slave_multicast_leave_group(struct bond *bond, struct multicast_grou
 static void slave_multicast_follow_group(struct bond *bond, struct multicast_group *group,
 					 uint64_t slots, bool may_leave)
 {
-	if (group->wanted || (bond->away && group->joined)) {
+	if (group->wanted || (bond->device.away && group->joined)) {
 		group->missed = false;
 		slave_multicast_join_group(bond, group, slots);
 	} else if (may_leave && group->missed) {

@@ -70,5 +70,5 @@ void slave_rx_drop_backlog_skip(struct bond *bond, unsigned int slot)
 	if (slave_rx_hook(bond, slot) != XBOND_HOOK_CLSACT)
 		return;
 	attach_remove_mirred((int)bond_slave(bond, slot)->ifindex);
-	bond->members[slot].skips_backlog = false;
+	bond->members[slot].backlog_skip.is_there = false;
 }

@@ -78,7 +78,7 @@ static void vlan_filter_collect(const struct link_info *link, void *arg)
 static struct list vlan_filter_list_vlans(struct bond *bond)
 {
 	struct list list = { .lower = (int)bond_pin(bond)->ifindex,
-			     .max = bond->away ? AWAY_MAX : 0 };
+			     .max = bond->device.away ? AWAY_MAX : 0 };
 
 	link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, vlan_filter_collect, &list);
 	return list;
@@ -125,7 +125,7 @@ static void vlan_filter_close_one(struct bond *bond, unsigned int slot, const st
 	vlan_filter_opener_name(name, (int)bond_slave(bond, slot)->ifindex, vlan);
 	if (!link_get_by_name(&bond->daemon->nl, name, &opener) && opener.vlan_id == vlan->id)
 		link_delete(&bond->daemon->nl, opener.ifindex, NULL);
-	bond->members[slot].openers_seen = false;
+	bond->members[slot].vlan_filter.openers_seen = false;
 	idle_turn();
 }
 
@@ -206,7 +206,7 @@ void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool go
 {
 	struct list list = { .lower = (int)bond_pin(bond)->ifindex };
 
-	if (bond->away || (gone && link->new_nsid >= 0))
+	if (bond->device.away || (gone && link->new_nsid >= 0))
 		return;
 	vlan_filter_collect(link, &list);
 	bond_for_each_member (bond, slot) {
@@ -223,7 +223,7 @@ void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool go
 void vlan_filter_tidy(struct bond *bond)
 {
 	bond_for_each_member (bond, slot) {
-		bool *seen = &bond->members[slot].openers_seen;
+		bool *seen = &bond->members[slot].vlan_filter.openers_seen;
 		struct list list;
 
 		if (*seen || !(bond_slave(bond, slot)->before.flags & XBOND_SLAVE_LRO_VLAN))

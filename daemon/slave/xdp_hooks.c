@@ -366,13 +366,14 @@ int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
 	}
 	r = xdp_keep_attached(bond, slot, &err);
 	if (!r) {
-		bond->members[slot].xdp_id = xdp_program_on(bond, slave);
-		bond->members[slot].xdp_gone_ns = 0;
+		bond->members[slot].xdp.id = xdp_program_on(bond, slave);
+		bond->members[slot].xdp.gone_ns = 0;
 		return 0;
 	}
 	if (r != -EALREADY)
 		xdp_release_slave(bond, slot);
-	if (wanted == XBOND_RX_XDP && r != -EALREADY)
+	/* `auto` is silent where the driver decides. */
+	if (r != -EALREADY && (wanted == XBOND_RX_XDP || !xdp_is_lasting(r)))
 		log_warning("%s: %s receives by TC, not by XDP: %s", bond_pin(bond)->name,
 			    slave->name, err.text);
 	return err_set(ret_why, -r, "%s", err.text);
@@ -394,15 +395,15 @@ void xdp_check_slave(struct bond *bond, unsigned int slot)
 
 	if (slave->rx_hook != XBOND_RX_XDP ||
 	    link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ||
-	    (member->xdp_id && member->xdp_id == link.xdp_id))
+	    (member->xdp.id && member->xdp.id == link.xdp_id))
 		return;
 	attached = link.xdp_id ? xdp_is_attached(bond, slot) : 0;
 	if (attached < 0)
 		return;
-	member->xdp_id = attached ? link.xdp_id : 0;
-	if (attached || !member->xdp_gone_ns)
-		member->xdp_gone_ns = attached ? 0 : now_ns;
-	if (attached || now_ns - member->xdp_gone_ns < TIDY_NS)
+	member->xdp.id = attached ? link.xdp_id : 0;
+	if (attached || !member->xdp.gone_ns)
+		member->xdp.gone_ns = attached ? 0 : now_ns;
+	if (attached || now_ns - member->xdp.gone_ns < TIDY_NS)
 		return;
 	attach_check_count(bond, slot);
 	log_warning("%s: %s receives by TC now: its XDP program was taken off; 'bondctl set %s "

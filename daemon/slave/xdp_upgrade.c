@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/pin.h"
 #include "daemon/base/log.h"
-#include "daemon/dataplane/pin_dirs.h"
 #include "daemon/dataplane/xdp_dispatcher.h"
 #include "daemon/dataplane/xdp_load.h"
 
