@@ -30,7 +30,7 @@ static void request_fill(struct xbond_bond *bond, struct xbond_settings *setting
 	struct pins pins = { .settings = settings, .bond = bond };
 
 	for (int id = 0; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
+		const struct option_spec *option = option_at(id);
 		struct option_value value =
 			options->given[id] ? options->value[id] : option_initial(option);
 

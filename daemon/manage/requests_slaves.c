@@ -115,7 +115,7 @@ static void request_write_settings(struct addition *addition, unsigned int slot)
 static void request_write_slave(struct addition *addition, unsigned int slot)
 {
 	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
+		const struct option_spec *option = option_at(id);
 		struct option_value value = addition->options->value[id];
 
 		if (option->home != OPTION_IN_SLAVE)
