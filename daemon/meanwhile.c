@@ -37,7 +37,8 @@ static void meanwhile_on_link(const struct link_info *link, bool gone, void *arg
 static bool meanwhile_is_delay_over(struct bond *bond, uint64_t now_ns)
 {
 	bond_for_each_member (bond, slot)
-		if (bond->members[slot].deadline_ns && bond->members[slot].deadline_ns <= now_ns)
+		if (bond->members[slot].delay.deadline_ns &&
+		    bond->members[slot].delay.deadline_ns <= now_ns)
 			return true;
 	return false;
 }
@@ -60,7 +61,7 @@ static void meanwhile_turn(void *arg)
 			continue;
 		if (beat)
 			dataplane_beat(&bond->dataplane);
-		if ((bond->lacp && news) || meanwhile_is_delay_over(bond, now_ns))
+		if ((bond->lacp.thread && news) || meanwhile_is_delay_over(bond, now_ns))
 			bond_evaluate(bond);
 	}
 	poll_ask(daemon);

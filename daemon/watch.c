@@ -16,6 +16,7 @@
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/manage/config_wait.h"
 #include "daemon/manage/lifecycle.h"
+#include "daemon/monitor/poll.h"
 #include "daemon/slave/attach_check_slaves.h"
 #include "daemon/slave/lro.h"
 #include "daemon/slave/rx_turn_steps.h"
@@ -40,7 +41,7 @@ static bool watch_some_want_direct(const struct daemon *daemon)
 	return false;
 }
 
-/* False: the bond is gone, and freed. */
+/* Returns false if the bond is gone and freed. */
 static bool watch_sync_device(struct bond *bond)
 {
 	if (device_sync(bond) != -ENODEV)
@@ -49,10 +50,11 @@ static bool watch_sync_device(struct bond *bond)
 	return false;
 }
 
-/* gone: it may be back by now. */
+/* gone: the device may be back by now. */
 static void watch_sync_place(struct bond *bond, bool gone)
 {
-	bond->left |= gone;
+	if (gone)
+		device_note_left(bond);
 	if (watch_sync_device(bond))
 		lro_follow(bond);
 }
@@ -105,7 +107,7 @@ static void watch_on_qdisc(int ifindex, void *arg)
 			slave_hooks_note(bond, (unsigned int)slot, true);
 		} else if (ifindex == (int)bond_pin(bond)->port_ifindex) {
 			attach_check_pair(bond, false);
-		} else if (!bond->away && ifindex == (int)bond_pin(bond)->ifindex) {
+		} else if (!bond->device.away && ifindex == (int)bond_pin(bond)->ifindex) {
 			watch_sync_device(bond);
 		}
 	}
@@ -119,7 +121,7 @@ static void watch_note_filter(struct bond *bond, int ifindex, bool changed)
 			slave_hooks_note(bond, slot, changed);
 }
 
-/* Of a block that devices share the message names none. */
+/* For a block that devices share, the message names no device. */
 static void watch_on_filter(int ifindex, unsigned int priority, unsigned int handle, bool gone,
 			    void *arg)
 {
@@ -127,9 +129,9 @@ static void watch_on_filter(int ifindex, unsigned int priority, unsigned int han
 
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		watch_note_filter(bond, ifindex, !attach_is_our_filter(priority, handle));
-		if (bond->has_filters == gone && (ifindex == (int)bond_pin(bond)->ifindex ||
-						  ifindex == RTNL_LISTENER_SHARED_BLOCK))
-			bond->filters_due = true;
+		if (ifindex == (int)bond_pin(bond)->ifindex ||
+		    ifindex == RTNL_LISTENER_SHARED_BLOCK)
+			bypass_note_filter(bond, gone);
 	}
 	if (gone && attach_is_our_priority(priority))
 		watch_on_qdisc(ifindex, arg);
@@ -148,14 +150,14 @@ static void watch_on_address(int ifindex, bool gone, void *arg)
 }
 
 /*
- * Each bond in its turn: the main loop answers to others in between. wholly: or only what somebody
- * takes away.
+ * Handles one bond after another; the main loop answers to others in between. wholly: everything,
+ * or only what somebody may have removed.
  */
 static void watch_sync_all_soon(struct daemon *daemon, bool wholly)
 {
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		bond->check_due |= !wholly;
-		bond->sync_due |= wholly;
+		bond->due.check |= !wholly;
+		bond->due.sync |= wholly;
 	}
 	sd_event_source_set_enabled(daemon->sync, SD_EVENT_ON);
 }
@@ -166,7 +168,7 @@ static void watch_on_resync(void *arg)
 
 	log_info("link messages were lost; every device is read again");
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		bond->read_due = true;
+		bond->due.read = true;
 	watch_sync_all_soon(daemon, true);
 	config_look_again(daemon);
 }
@@ -187,7 +189,7 @@ static void watch_read_messages(struct daemon *daemon)
 	burst_end(daemon);
 	bypass_follow_filters(daemon);
 	slave_hooks_follow_noted(daemon);
-	/* Who captures mostly makes a device promiscuous, which is a message. */
+	/* A capture usually makes a device promiscuous, which causes a message. */
 	if (watch_some_want_direct(daemon))
 		bypass_follow_captures(daemon);
 }
@@ -215,7 +217,7 @@ void watch_read_kept(struct daemon *daemon)
 	sd_event_source_set_enabled(daemon->kept, SD_EVENT_ON);
 }
 
-/* After messages were lost. */
+/* Called after messages were lost. */
 static void watch_read_again(struct bond *bond)
 {
 	slave_lost_look(bond);
@@ -228,20 +230,20 @@ static void watch_read_again(struct bond *bond)
 	vlan_filter_sync(bond);
 	idle_turn();
 	slave_trouble_look(bond);
-	bond->left = true;
+	device_note_left(bond);
 }
 
-/* What the kernel may not have told. A bond that is gone is freed. */
+/* Checks what the kernel may not have reported. A bond that is gone is freed. */
 static void watch_sync_bond(struct bond *bond)
 {
-	bool read_due = bond->read_due;
+	bool read_due = bond->due.read;
 
-	bond->sync_due = bond->read_due = false;
+	bond->due.sync = bond->due.read = false;
 	if (read_due)
 		watch_read_again(bond);
 	bond_for_each_member (bond, slot) {
 		/* Some drivers change it without a message. */
-		bond->members[slot].speed_due = true;
+		poll_want_speed(bond, slot);
 		xdp_check_slave(bond, slot);
 		slave_hooks_follow(bond, slot, false);
 		idle_turn();
@@ -250,14 +252,14 @@ static void watch_sync_bond(struct bond *bond)
 		return;
 	lro_follow(bond);
 	vlan_filter_tidy(bond);
-	if (bond->away)
+	if (bond->device.away)
 		vlan_filter_sync(bond);
 }
 
-/* Programs and pins that somebody may have taken away. */
+/* Checks programs and pins that somebody may have removed. */
 static void watch_check_bond(struct bond *bond)
 {
-	bond->check_due = false;
+	bond->due.check = false;
 	pins_keep(bond);
 	attach_check_all(bond);
 	xdp_check_tx(bond);
@@ -267,7 +269,7 @@ static struct bond *watch_next_to_sync(struct daemon *daemon)
 {
 	struct bond *bond = daemon->bonds;
 
-	while (bond && !bond->sync_due && !bond->check_due)
+	while (bond && !bond->due.sync && !bond->due.check)
 		bond = bond->next;
 	return bond;
 }
@@ -282,7 +284,7 @@ static int watch_on_sync(sd_event_source *source, void *arg)
 	burst_begin(daemon);
 	do {
 		bond = watch_next_to_sync(daemon);
-		if (bond && bond->check_due)
+		if (bond && bond->due.check)
 			watch_check_bond(bond);
 		else if (bond)
 			watch_sync_bond(bond);

@@ -132,11 +132,11 @@ fi
 # others have it to themselves.
 lots=(
     "errors group multicast service explain mac iplink fragments lacp_wire lacp_spread slaves
-     mirred loops trouble"
+     rx_backlog loops trouble"
     "lifecycle stacking queue_id xdp rx_hook attach_check"
-    "lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down bypass announce netkit"
-    "slave_filters slave_sockets upgrade lacp_fallback"
-    "lacp lacp_hold drain_markers"
+    "lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit"
+    "slave_filters slave_sockets upgrade lacp_fallback bypass resilience"
+    "lacp lacp_hold drain_markers restart modes"
 )
 # shellcheck disable=SC2086  # each is a list of words
 for number in "${!lots[@]}"; do

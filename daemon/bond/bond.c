@@ -35,8 +35,9 @@ void bond_arm_delay(struct bond *bond)
 	uint64_t next_ns = UINT64_MAX;
 
 	bond_for_each_member (bond, slot)
-		if (bond->members[slot].deadline_ns && bond->members[slot].deadline_ns < next_ns)
-			next_ns = bond->members[slot].deadline_ns;
+		if (bond->members[slot].delay.deadline_ns &&
+		    bond->members[slot].delay.deadline_ns < next_ns)
+			next_ns = bond->members[slot].delay.deadline_ns;
 	if (!bond->delay)
 		return;
 	if (next_ns == UINT64_MAX) {
@@ -67,6 +68,7 @@ const char *bond_link_why(const struct bond *bond, unsigned int slot)
 
 bool bond_forbids_direct(struct bond *bond)
 {
-	return bond->captured || bond->has_qdisc || bond->has_filters || bond->is_down ||
-	       bond->away || (bond->has_xdp && !bond_pin(bond)->xdp_tx);
+	return bond->bypass.captured || bond->device.has_qdisc || bond->bypass.has_filters ||
+	       bond->device.is_down || bond->device.away ||
+	       (bond->device.has_xdp && !bond_pin(bond)->xdp_tx);
 }

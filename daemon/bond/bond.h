@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One bond as bondd holds it. Everything that must outlive bondd is in the pinned maps
- * (dataplane.pins); here is only what can be found out again. What is decided from it, and
- * how: evaluate.h.
+ * (dataplane.pins); here is only what can be found out again.
  */
 #ifndef XBOND_DAEMON_BOND_BOND_H
 #define XBOND_DAEMON_BOND_BOND_H
@@ -21,105 +20,157 @@
 
 struct daemon;
 
-/* What others have on a slave's ingress, as last seen: slave_hooks.c. */
+/* What others have at a slave's ingress, as last seen: slave_hooks.c. */
 struct hooks {
-	bool filters, shared;		    /* clsact filters; in a block that devices share */
-	bool in_tcx;			    /* our program is among the TCX ones */
+	bool filters, shared; /* there are clsact filters; they are in a block that devices share */
+	bool in_tcx;	      /* our program is among the TCX ones */
 	unsigned int tcx_before, tcx_after; /* ours */
 	uint32_t tcx_others;
-	uint32_t nft_generation; /* of the rules that were searched for chains */
-	bool known;		 /* the rest is not as memory was made */
+	uint32_t nft_generation; /* of the rules in which chains were last searched */
+	bool known;		 /* the other fields have been filled in */
 	bool noted, changed;
 	bool moved, refused;
 	bool had_others, forbade_mirred;
-	/* When a program that had to go first tries again; the next wait. */
+	/* When a program that had to go first tries again, and how long it waits next time. */
 	uint64_t retry_ns, wait_ns;
 	struct stray_frames *strays; /* NULL: none */
 };
 
-/* What says whether a slave's link works. Each has a file in monitor/, and a name in bond.c. */
+/*
+ * The monitors, which tell whether a slave's link works. Each has a file in monitor/ and a name in
+ * bond.c.
+ */
 enum link_monitor { LINK_MONITOR_CARRIER, LINK_MONITORS };
 
-/* One bit for each monitor. monitor/verdict.c writes it, and nobody else. */
+/* One bit for each monitor. Only monitor/verdict.c writes it. */
 struct link_verdict {
 	uint32_t spoken, works;
 	uint64_t learnt_ns[LINK_MONITORS];
 };
 
+/* A slave of the bond. Each part has one owner, which the comment names; others read. */
 struct member {
+	uint64_t since_ns; /* enslaved or adopted: slave.c, lifecycle.c */
 	struct link_verdict verdict;
-	/* Carrier was lost and came back while no bondd looked: LACP must hear of it. */
-	bool flapped;
-	bool speed_due;	   /* the next poll asks for it, too */
-	unsigned char lro; /* whether the device has it: lro.c */
-	/* VLAN devices of ours on the slave were seen, and none was deleted since. */
-	bool openers_seen;
-	/* Our classifier is before its receive program, unless somebody has removed it. */
-	bool skips_backlog;
-	uint64_t since_ns; /* enslaved or adopted */
-	/* The device's XDP program when ours was last seen; 0: look again. */
-	uint32_t xdp_id;
-	uint64_t xdp_gone_ns; /* since when ours is missed; 0: it is not */
-	uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
+	struct {
+		uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
+	} delay;		      /* decide.c */
+	struct {
+		/* Carrier was lost and came back while no bondd looked: LACP must hear of it. */
+		bool flapped;
+	} lacp; /* bond_lacp.c */
+	struct {
+		bool speed_due; /* the next poll asks for it, too */
+	} poll;			/* poll.c */
 	struct hooks hooks;
+	struct {
+		/* Our classifier is before its receive program, unless somebody has removed it. */
+		bool is_there;
+	} backlog_skip; /* backlog_skip.c, slave_rx.c */
+	struct {
+		uint32_t id;	  /* the device's program when ours was last seen; 0: look again */
+		uint64_t gone_ns; /* since when ours is missed; 0: it is not */
+	} xdp;			  /* xdp_hooks.c */
+	struct {
+		unsigned char feature; /* whether the device has it */
+	} lro;			       /* lro.c */
+	struct {
+		/* VLAN devices of ours on the slave were seen, and none was deleted since. */
+		bool openers_seen;
+	} vlan_filter; /* vlan_filter.c */
 };
 
 /* The multicast groups of bond0, and which slaves have joined them for it: slave_multicast.c. */
 struct slave_multicast {
 	struct multicast_group *group;
 	size_t count, room;
-	/* Of the map that tells a later bondd; negative: none, so nothing is joined. */
+	/* Of the map that tells a later bondd; negative: there is none, so nothing is joined. */
 	int pin_fd;
-	bool full;	   /* the map, and it was told */
-	uint64_t seen;	   /* slots whose lists the last look has found */
-	uint64_t refusing; /* slots whose devices keep no list */
+	bool full;	   /* the map is full, and this was logged */
+	uint64_t seen;	   /* slots whose lists the last check has found */
+	uint64_t refusing; /* slots whose devices have no list */
 };
 
+/* What was decided last: decide.c, publish.c, evaluate.c. */
+struct bond_evaluation {
+	struct dataplane_plan plan; /* as last published */
+	struct xbond_settings seen; /* settings as last acted on */
+	bool published;
+	bool plan_due; /* the plan in force is not the decided one: burst.h */
+	bool announce_due;
+	bool active_by_hand;
+	bool primary_changed; /* by a request, since the last decision */
+};
+
+/* bond0 and its pair, as last seen: device_sync.c. */
+struct bond_device {
+	bool port_up;	/* publish.c sets it: bond0's carrier */
+	bool away;	/* bond0 is in another namespace */
+	bool left;	/* bond0 has been, since the actions that lead to it were made */
+	bool has_qdisc; /* a root qdisc that direct would skip */
+	bool has_xdp;	/* a native XDP program, which only what crosses the pair meets */
+	/* bond0 is not up: an action that leads there would complain, and LACP stops. */
+	bool is_down;
+	bool promisc;			    /* bond0 receives more than its own address */
+	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
+};
+
+/* What of others forbids direct: bypass.c. */
+struct bond_bypass {
+	bool captured; /* somebody captures on bond0 */
+	/* Filters after our program on bond0's egress, which direct would skip. */
+	bool has_filters;
+	bool filters_due; /* a message told of some: bypass_follow_filters() */
+};
+
+/* 802.3ad, as the LACP thread was told last: bond_lacp.c. */
+struct bond_lacp {
+	struct lacp_thread_bond *thread; /* NULL in the other modes */
+	uint64_t marked; /* slots that were asked for a marker before flows leave them */
+	struct dataplane_plan marked_for;
+	struct lacp_config config;
+	struct lacp_port_config ports[XBOND_MAX_SLAVES];
+};
+
+/*
+ * Each part has one owner, which its comment names; others read. lifecycle.c fills in what is
+ * known when the bond begins.
+ */
 struct bond {
 	struct bond *next;
 	struct daemon *daemon;
 	struct dataplane dataplane;
+	bool adopting; /* from another bondd: what differs is no surprise. lifecycle.c */
 	struct member members[XBOND_MAX_SLAVES];
-	struct dataplane_plan plan; /* as last published */
-	struct xbond_settings seen; /* settings as last acted on */
-	bool adopting;		    /* from another bondd: what differs is no surprise */
-	bool published;
-	bool plan_due; /* the plan in force is not the decided one: burst.h */
-	bool announce_due;
-	bool check_due; /* programs and pins are to be looked at: watch.c */
-	bool sync_due;	/* what the kernel may not have told is to be looked at: watch.c */
-	bool read_due;	/* then, and messages were lost before */
-	bool active_by_hand;
-	bool primary_changed;
-	bool port_up;
-	bool away;	/* bond0 is in another namespace */
-	bool left;	/* bond0 has been, since the actions that lead to it were made */
-	bool captured;	/* somebody captures on bond0 */
-	bool has_qdisc; /* a root qdisc that direct would skip */
-	/* Of others, after our program on bond0's egress, which direct would skip. */
-	bool has_filters;
-	bool filters_due; /* a message told of some: bypass_follow_filters() */
-	bool has_xdp;	  /* a native XDP program, which only what crosses the pair meets */
-	/* bond0 is not up: an action that leads there would complain, and LACP stops. */
-	bool is_down;
-	bool is_port; /* it, or a device on it, has a master: as lro.c has seen last */
-	bool promisc; /* bond0 receives more than its own address */
-	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
-	bool gro_lost;			    /* as last seen, while slaves receive by XDP */
-	bool xdp_known;			    /* the devmaps are as in the next two */
-	uint64_t xdp_members, xdp_mask;
-	struct rx_turn rx_turn;
+	struct bond_evaluation evaluation;
+	struct bond_device device;
+	struct bond_bypass bypass;
+	struct bond_lacp lacp;
+	struct rx_turn rx_turn; /* rx_turn_steps.c */
 	struct slave_multicast multicast;
-	uint64_t next_poll_ns;
-	sd_event_source *delay;
-	struct pins_keep *keep;			 /* pins_keep.c */
-	struct xbond_attached attached_unpinned; /* where the bond's map could not be made */
-	/* 802.3ad, as the LACP thread was told last: */
-	struct lacp_thread_bond *lacp; /* NULL in the other modes */
-	uint64_t marked; /* slots that were asked for a marker before flows leave them */
-	struct dataplane_plan marked_for;
-	struct lacp_config lacp_config;
-	struct lacp_port_config lacp_ports[XBOND_MAX_SLAVES];
+	sd_event_source *delay; /* delay.c */
+	struct pins_keep *keep; /* pins_keep.c */
+	struct {
+		struct xbond_attached unpinned; /* where the bond's map could not be made */
+	} attach_check;				/* attach_check.c */
+	struct {
+		bool known; /* the maps are as in the next two */
+		uint64_t members, mask;
+	} devmaps; /* xdp_devmap.c */
+	struct {
+		uint64_t next_ns;
+	} poll; /* poll.c */
+	struct {
+		bool is_port; /* bond0, or a device on it, has a master, as last seen */
+	} lro;		      /* lro.c */
+	struct {
+		bool lost; /* as last seen, while slaves receive by XDP */
+	} gro;		   /* xdp_gro.c */
+	struct {
+		bool check; /* programs and pins are to be looked at */
+		bool sync;  /* what the kernel may not have told is to be looked at */
+		bool read;  /* then, and messages were lost before */
+	} due;		    /* watch.c */
 };
 
 static inline struct xbond_bond *bond_pin(struct bond *bond)
@@ -137,7 +188,7 @@ static inline bool bond_is_member(struct bond *bond, unsigned int slot)
 	return bond_slave(bond, slot)->state == XBOND_SLOT_MEMBER;
 }
 
-/* Not one that is being created, adopted or deleted. */
+/* Is it complete, that is, not being created, adopted or deleted? */
 static inline bool bond_is_ready(struct bond *bond)
 {
 	return bond->delay && bond_pin(bond)->state == XBOND_BOND_READY;
@@ -154,24 +205,24 @@ static inline bool bond_is_port_side(const struct link_info *link)
 	return !strncmp(link->alias, BOND_PORT_ALIAS, strlen(BOND_PORT_ALIAS));
 }
 
-/* Every slot that is a member. */
+/* Loops over every slot that is a member. */
 #define bond_for_each_member(bond, slot)                             \
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) \
 		if (bond_is_member(bond, slot))
 
-/* Every monitor that has spoken says that the slave's link works, and there is one. */
+/* Does every monitor that has given a verdict say that the slave's link works, and is there one? */
 bool bond_link_works(const struct bond *bond, unsigned int slot);
-/* What the monitor that says no has found, or NULL: "no carrier". */
+/* What the monitor that says no has found, such as "no carrier"; NULL: none says no. */
 const char *bond_link_why(const struct bond *bond, unsigned int slot);
-/* Sets the timer of delay.h to the first updelay or downdelay that ends. */
+/* Sets the timer of delay.h to the end of the updelay or downdelay that ends first. */
 void bond_arm_delay(struct bond *bond);
-/* Slot of the member with this ifindex, or -1. */
+/* The slot of the member with this ifindex, or -1. */
 int bond_slot_by_ifindex(struct bond *bond, int ifindex);
-/* What the stack sends goes direct unless that is forbidden. */
+/* Do packets of the stack go direct, unless that is forbidden? */
 bool bond_wants_direct(const struct bond *bond);
-/* `direct` is forbidden now, whatever the settings say: see bypass.h. */
+/* Is `direct` forbidden now, whatever the settings say? See bypass.h. */
 bool bond_forbids_direct(struct bond *bond);
-/* Number of slots in use. */
+/* The number of slots in use. */
 unsigned int bond_slave_count(struct bond *bond);
 
 #endif

@@ -39,7 +39,7 @@ static struct lacp_config bond_lacp_config_of(struct bond *bond)
 }
 
 /*
- * A bond that is administratively down takes nothing in, nor does a slave that is about to be
+ * A bond that is administratively down receives nothing. Nor does a slave that is about to be
  * reset: its partner must not send.
  */
 static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
@@ -48,11 +48,13 @@ static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
 
 	if (slave->link != XBOND_LINK_UP && slave->link != XBOND_LINK_GOING_DOWN)
 		return LACP_LINK_DOWN;
-	return bond->is_down || rx_turn_out(bond) >> slot & 1 ? LACP_LINK_STOPPED : LACP_LINK_UP;
+	return bond->device.is_down || rx_turn_out(bond) >> slot & 1 ? LACP_LINK_STOPPED
+								     : LACP_LINK_UP;
 }
 
 /*
- * The slot is the port's number: never 0, never over 65535, the same after a restart and a rename.
+ * The port's number is made from the slot: never 0, never over 65535, the same after a restart and
+ * a rename.
  */
 static struct lacp_port_config bond_lacp_port_config_of(struct bond *bond, unsigned int slot)
 {
@@ -76,11 +78,11 @@ static void bond_lacp_enter(struct bond *bond)
 
 	bond_for_each_member (bond, slot)
 		members |= UINT64_C(1) << slot;
-	bond->lacp_config = bond_lacp_config_of(bond);
-	bond->lacp = lacp_thread_add(bond->daemon->lacp_thread, &bond->dataplane.pins, members,
-				     &bond->lacp_config, &err);
-	memset(bond->lacp_ports, 0, sizeof(bond->lacp_ports));
-	if (!bond->lacp)
+	bond->lacp.config = bond_lacp_config_of(bond);
+	bond->lacp.thread = lacp_thread_add(bond->daemon->lacp_thread, &bond->dataplane.pins,
+					    members, &bond->lacp.config, &err);
+	memset(bond->lacp.ports, 0, sizeof(bond->lacp.ports));
+	if (!bond->lacp.thread)
 		log_error("%s: %s", bond_pin(bond)->name, err.text);
 }
 
@@ -88,10 +90,10 @@ static void bond_lacp_follow_config(struct bond *bond)
 {
 	struct lacp_config config = bond_lacp_config_of(bond);
 
-	if (!memcmp(&config, &bond->lacp_config, sizeof(config)))
+	if (!memcmp(&config, &bond->lacp.config, sizeof(config)))
 		return;
-	bond->lacp_config = config;
-	if (lacp_thread_configure(bond->lacp, &config))
+	bond->lacp.config = config;
+	if (lacp_thread_configure(bond->lacp.thread, &config))
 		log_error("%s: LACP refuses its options", bond_pin(bond)->name);
 }
 
@@ -102,22 +104,24 @@ static void bond_lacp_follow_port(struct bond *bond, unsigned int slot)
 
 	if (bond_is_member(bond, slot))
 		config = bond_lacp_port_config_of(bond, slot);
-	if (bond->members[slot].flapped && config.link == LACP_LINK_UP) {
+	if (bond->members[slot].lacp.flapped && config.link == LACP_LINK_UP) {
 		struct lacp_port_config down = config;
 
 		down.link = LACP_LINK_DOWN;
-		lacp_thread_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &down);
+		lacp_thread_set_port(bond->lacp.thread, slot, (int)bond_slave(bond, slot)->ifindex,
+				     &down);
 	}
 	if (config.link)
-		bond->members[slot].flapped = false;
-	if (!memcmp(&config, &bond->lacp_ports[slot], sizeof(config)))
+		bond->members[slot].lacp.flapped = false;
+	if (!memcmp(&config, &bond->lacp.ports[slot], sizeof(config)))
 		return;
-	bond->lacp_ports[slot] = config;
+	bond->lacp.ports[slot] = config;
 	if (!config.port) {
-		lacp_thread_remove_port(bond->lacp, slot);
+		lacp_thread_remove_port(bond->lacp.thread, slot);
 		return;
 	}
-	r = lacp_thread_set_port(bond->lacp, slot, (int)bond_slave(bond, slot)->ifindex, &config);
+	r = lacp_thread_set_port(bond->lacp.thread, slot, (int)bond_slave(bond, slot)->ifindex,
+				 &config);
 	if (r)
 		log_error("%s: LACP refuses %s: %s", bond_pin(bond)->name,
 			  bond_slave(bond, slot)->name, strerror(-r));
@@ -131,53 +135,58 @@ void bond_lacp_follow(struct bond *bond)
 		bond_lacp_stop(bond, true);
 		return;
 	}
-	if (!bond->lacp)
+	if (!bond->lacp.thread)
 		bond_lacp_enter(bond);
-	if (!bond->lacp)
+	if (!bond->lacp.thread)
 		return;
 	bond_lacp_follow_config(bond);
 	/* What is on its way from the partner of a slave that leaves for a while is still taken. */
-	lacp_thread_linger(bond->lacp, bond->is_down ? 0 : rx_turn_out(bond));
+	lacp_thread_linger(bond->lacp.thread, bond->device.is_down ? 0 : rx_turn_out(bond));
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		bond_lacp_follow_port(bond, slot);
 }
 
+void bond_lacp_note_flap(struct bond *bond, unsigned int slot)
+{
+	bond->members[slot].lacp.flapped = true;
+}
+
 void bond_lacp_stop(struct bond *bond, bool forget)
 {
-	if (bond->lacp)
-		lacp_thread_remove(bond->lacp, forget);
-	bond->lacp = NULL;
+	if (bond->lacp.thread)
+		lacp_thread_remove(bond->lacp.thread, forget);
+	bond->lacp.thread = NULL;
 }
 
 uint64_t bond_lacp_distributing(const struct bond *bond)
 {
 	if (!mode_has(bond->dataplane.pins.bond->mode, MODE_LACP))
 		return UINT64_MAX;
-	return bond->lacp ? lacp_thread_distributing(bond->lacp) : 0;
+	return bond->lacp.thread ? lacp_thread_distributing(bond->lacp.thread) : 0;
 }
 
 uint64_t bond_lacp_collecting(const struct bond *bond)
 {
 	if (!mode_has(bond->dataplane.pins.bond->mode, MODE_LACP))
 		return UINT64_MAX;
-	return bond->lacp ? lacp_thread_collecting(bond->lacp) : 0;
+	return bond->lacp.thread ? lacp_thread_collecting(bond->lacp.thread) : 0;
 }
 
 bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers)
 {
-	if (!bond->lacp || (!bond_pin(bond)->drain_markers && !rx_turn_drained(bond)))
+	if (!bond->lacp.thread || (!bond_pin(bond)->drain_markers && !rx_turn_drained(bond)))
 		return false;
-	if (memcmp(&bond->marked_for, plan, sizeof(*plan)))
+	if (memcmp(&bond->lacp.marked_for, plan, sizeof(*plan)))
 		/* Other flows are to move: what was sent since must arrive, too. */
-		bond->marked = 0;
-	bond->marked_for = *plan;
+		bond->lacp.marked = 0;
+	bond->lacp.marked_for = *plan;
 	bond_for_each_member (bond, slot)
-		if (losers & ~bond->marked & UINT64_C(1) << slot)
-			lacp_thread_drain(bond->lacp, slot);
-	bond->marked |= losers;
-	if (losers & lacp_thread_draining(bond->lacp))
+		if (losers & ~bond->lacp.marked & UINT64_C(1) << slot)
+			lacp_thread_drain(bond->lacp.thread, slot);
+	bond->lacp.marked |= losers;
+	if (losers & lacp_thread_draining(bond->lacp.thread))
 		return true;
-	bond->marked = 0;
+	bond->lacp.marked = 0;
 	return false;
 }
 
@@ -232,6 +241,6 @@ void bond_lacp_log(struct bond *bond)
 {
 	struct lacp_thread_event event;
 
-	while (bond->lacp && lacp_thread_take(bond->lacp, &event))
+	while (bond->lacp.thread && lacp_thread_take(bond->lacp.thread, &event))
 		bond_lacp_log_event(bond, &event);
 }

@@ -53,9 +53,9 @@ void burst_end(struct daemon *daemon)
 	bool due = false;
 
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		if (bond->plan_due && bond->dataplane.settled)
+		if (bond->evaluation.plan_due && bond->dataplane.settled)
 			bond_evaluate(bond);
-		due |= bond->plan_due;
+		due |= bond->evaluation.plan_due;
 	}
 	daemon->in_burst = false;
 	if (due)

@@ -18,7 +18,7 @@ static void bypass_say(struct bond *bond, const char *what)
 static bool bypass_is_captured(struct bond *bond, const int *ifindexes, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!bond->away && ifindexes[i] == (int)bond_pin(bond)->ifindex)
+		if (!bond->device.away && ifindexes[i] == (int)bond_pin(bond)->ifindex)
 			return true;
 	return false;
 }
@@ -32,9 +32,9 @@ void bypass_follow_captures(struct daemon *daemon)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		bool captured = bypass_is_captured(bond, ifindexes, count);
 
-		if (captured == bond->captured)
+		if (captured == bond->bypass.captured)
 			continue;
-		bond->captured = captured;
+		bond->bypass.captured = captured;
 		bypass_say(bond, captured ? "is captured; counted while it is"
 					  : "is captured no more; direct again");
 		bond_evaluate(bond);
@@ -43,27 +43,31 @@ void bypass_follow_captures(struct daemon *daemon)
 
 bool bypass_look_for_filters(struct bond *bond)
 {
-	bool has_filters = bond->away ? bond->has_filters : port_hooks_skip_filters(bond);
+	bool had = bond->bypass.has_filters, has = had;
 
-	if (has_filters != bond->has_filters)
-		bypass_say(bond, has_filters
-					 ? "has filters on its egress; counted while it has"
-					 : "has no filters on its egress any more; direct again");
-	return has_filters;
+	if (!bond->device.away)
+		has = port_hooks_skip_filters(bond);
+	if (has == had)
+		return false;
+	bond->bypass.has_filters = has;
+	bypass_say(bond, has ? "has filters on its egress; counted while it has"
+			     : "has no filters on its egress any more; direct again");
+	return true;
+}
+
+void bypass_note_filter(struct bond *bond, bool gone)
+{
+	if (bond->bypass.has_filters == gone)
+		bond->bypass.filters_due = true;
 }
 
 void bypass_follow_filters(struct daemon *daemon)
 {
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		bool has_filters;
-
-		if (!bond->filters_due)
+		if (!bond->bypass.filters_due)
 			continue;
-		bond->filters_due = false;
-		has_filters = bypass_look_for_filters(bond);
-		if (has_filters == bond->has_filters)
-			continue;
-		bond->has_filters = has_filters;
-		bond_evaluate(bond);
+		bond->bypass.filters_due = false;
+		if (bypass_look_for_filters(bond))
+			bond_evaluate(bond);
 	}
 }

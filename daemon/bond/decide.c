@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From the slaves' link verdicts to a decision: delays, the active slave, shares, what may receive.
- * Called by evaluate.c. The rules are in carrier.c, active.c, buckets.c and weights.c.
+ * Makes a decision from the verdicts on the slaves' links: delays, the active slave, shares, and
+ * which slaves may receive. Called by evaluate.c. The rules themselves are in rules/.
  */
 #include <string.h>
 
@@ -36,7 +36,8 @@ static void decide_step_link(struct bond *bond, unsigned int slot, uint64_t now_
 		.updelay_ms = bond_pin(bond)->updelay_ms,
 		.downdelay_ms = bond_pin(bond)->downdelay_ms,
 	};
-	struct carrier_state state = { .link = slave->link, .deadline_ns = member->deadline_ns };
+	struct carrier_state state = { .link = slave->link,
+				       .deadline_ns = member->delay.deadline_ns };
 
 	state = carrier_next(state, &input);
 	if (state.link == XBOND_LINK_DOWN && slave->link != XBOND_LINK_DOWN &&
@@ -47,10 +48,10 @@ static void decide_step_link(struct bond *bond, unsigned int slot, uint64_t now_
 			slave->resets++;
 	}
 	slave->link = state.link;
-	member->deadline_ns = state.deadline_ns;
+	member->delay.deadline_ns = state.deadline_ns;
 }
 
-/* Falling links first: whether a rising one is needed depends on them. */
+/* Links that go down come first, because they decide whether a link that comes up is needed. */
 void decide_links(struct bond *bond, struct decision *decision)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -75,8 +76,8 @@ void decide_links(struct bond *bond, struct decision *decision)
 }
 
 /*
- * Of these slots those that may have flows: not who is about to change its receive hook, if there
- * are others.
+ * Those of these slots that may have flows: not a slave that is about to change its receive hook,
+ * if there are others.
  */
 static uint64_t decide_keepers(const struct bond *bond, uint64_t mask)
 {
@@ -108,16 +109,16 @@ static void decide_active(struct bond *bond, struct decision *decision)
 		.current = bond_pin(bond)->active_slot,
 		.primary = primary < 0 ? XBOND_NO_SLOT : (unsigned int)primary,
 		.requested = decide_requested_slot(bond, decision->active_request),
-		.primary_changed = bond->primary_changed,
+		.primary_changed = bond->evaluation.primary_changed,
 	};
-	struct active_choice choice = active_choose(&input, bond->active_by_hand);
+	struct active_choice choice = active_choose(&input, bond->evaluation.active_by_hand);
 
 	decision->plan.active_slot = choice.slot;
-	bond->active_by_hand = choice.by_hand;
-	bond->primary_changed = false;
+	bond->evaluation.active_by_hand = choice.by_hand;
+	bond->evaluation.primary_changed = false;
 }
 
-/* In active-backup a backup's frames are duplicates, except while the detour uses it. */
+/* In active-backup the frames of a backup are duplicates, except while the detour uses it. */
 static uint64_t decide_rx_mask(struct bond *bond, const struct decision *decision)
 {
 	unsigned int active = decision->plan.active_slot;
@@ -138,7 +139,7 @@ void decide(struct bond *bond, struct decision *decision)
 		__atomic_load_n(&bond->dataplane.pins.settings->active_request, __ATOMIC_ACQUIRE);
 	decision->carrier_before = pin->carrier;
 	decision->drained = bond->dataplane.pins.settings->drain_mask & decision->members;
-	/* In 802.3ad a link that is up carries nothing unless LACP lets it. */
+	/* In 802.3ad a link that is up carries traffic only if LACP allows it. */
 	decision->linked = decision->up;
 	decision->up &= bond_lacp_distributing(bond);
 	decision->usable &= bond_lacp_distributing(bond);

@@ -54,18 +54,24 @@ void bond_evaluate(struct bond *bond)
 {
 	struct decision decision = { 0 };
 
-	bond->seen = *bond->dataplane.pins.settings;
+	bond->evaluation.seen = *bond->dataplane.pins.settings;
 	decide_links(bond, &decision);
 	bond_lacp_follow(bond);
 	decide(bond, &decision);
 	publish_decision(bond, &decision);
 	evaluate_log(bond, &decision);
 	bond_lacp_log(bond);
-	bond->announce_due |= evaluate_has_failed_over(&decision);
-	if (bond->announce_due && !bond->plan_due) {
-		bond->announce_due = false;
-		announce(bond->daemon->announcer, bond->away ? 0 : (int)bond_pin(bond)->ifindex,
+	bond->evaluation.announce_due |= evaluate_has_failed_over(&decision);
+	if (bond->evaluation.announce_due && !bond->evaluation.plan_due) {
+		bond->evaluation.announce_due = false;
+		announce(bond->daemon->announcer,
+			 bond->device.away ? 0 : (int)bond_pin(bond)->ifindex,
 			 (int)bond_pin(bond)->port_ifindex);
 	}
 	bond_arm_delay(bond);
+}
+
+void bond_primary_changed(struct bond *bond)
+{
+	bond->evaluation.primary_changed = true;
 }

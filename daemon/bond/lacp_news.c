@@ -9,6 +9,6 @@ void lacp_news_take(struct daemon *daemon)
 {
 	lacp_thread_acknowledge(daemon->lacp_thread);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		if (bond->lacp)
+		if (bond->lacp.thread)
 			bond_evaluate(bond);
 }

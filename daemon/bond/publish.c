@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Puts a decision in force: maps that the programs read, and bond0's carrier. Called by evaluate.c.
+ * Puts a decision in force: writes the maps that the programs read, and sets bond0's carrier.
+ * Called by evaluate.c.
  */
 #include <net/if.h>
 #include <stdio.h>
@@ -19,15 +20,16 @@
 #include "daemon/lacp_thread/lacp_thread.h"
 
 /*
- * Straight into bond0 in its own namespace: the cheapest way there is. Linux counts such packets
- * on bond0 since 6.7; before, only who has chosen `direct` can do without.
+ * Straight into bond0 in its own namespace, which is the cheapest way. Linux counts such packets on
+ * bond0 from 6.7 on. Before, only a user who has chosen `direct` can do without the counters.
  */
 static bool publish_redirects_to_peer(struct bond *bond)
 {
 	struct utsname kernel;
 	int major = 0, minor = 0;
 
-	if (!bond->away || bond->has_xdp || bond_pin(bond)->mac_policy == XBOND_MAC_FILTER)
+	if (!bond->device.away || bond->device.has_xdp ||
+	    bond_pin(bond)->mac_policy == XBOND_MAC_FILTER)
 		return false;
 	if (bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT)
 		return true;
@@ -40,12 +42,13 @@ static bool publish_has_drain_markers(struct bond *bond)
 	return mode_has(bond_pin(bond)->mode, MODE_LACP) && bond_pin(bond)->drain_markers;
 }
 
-/* In 802.3ad the carrier of reception is the LACP thread's, and XDP waits for it. */
+/* In 802.3ad the LACP thread owns the carrier for reception, and XDP waits for it. */
 static uint32_t publish_choose_flags(struct bond *bond, const struct decision *decision)
 {
 	uint32_t flags = decision->carrier ? XBOND_F_CARRIER : 0;
-	bool may_choose = decision->carrier &&
-			  (!bond->lacp || bond->dataplane.pins.table->flags & XBOND_F_CARRIER);
+	bool may_choose =
+		decision->carrier &&
+		(!bond->lacp.thread || bond->dataplane.pins.table->flags & XBOND_F_CARRIER);
 
 	if (bond_is_netkit(bond_pin(bond)))
 		flags |= XBOND_F_NETKIT;
@@ -65,19 +68,19 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 	return flags;
 }
 
-/* bond0's carrier is the port side's admin state. */
+/* The admin state of the port side is bond0's carrier. */
 static void publish_bond_carrier(struct bond *bond, bool carrier)
 {
 	struct err err;
 
-	if (bond->port_up == carrier)
+	if (bond->device.port_up == carrier)
 		return;
 	if (link_set_flags(&bond->daemon->nl, (int)bond_pin(bond)->port_ifindex,
 			   carrier ? IFF_UP : 0, IFF_UP, &err))
 		log_error("%s: cannot set its carrier %s: %s", bond_pin(bond)->name,
 			  carrier ? "on" : "off", err.text);
 	else
-		bond->port_up = carrier;
+		bond->device.port_up = carrier;
 }
 
 static uint64_t publish_total_weight(const struct dataplane_plan *plan)
@@ -89,33 +92,35 @@ static uint64_t publish_total_weight(const struct dataplane_plan *plan)
 	return total;
 }
 
-/* Slots that work and would have a smaller share than now. */
+/* The slots that work and would get a smaller share than now. */
 static uint64_t publish_losers(const struct bond *bond, const struct decision *decision)
 {
-	uint64_t before = publish_total_weight(&bond->plan),
+	uint64_t before = publish_total_weight(&bond->evaluation.plan),
 		 after = publish_total_weight(&decision->plan), losers = 0;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (decision->up & slots_bit(slot) &&
-		    decision->plan.weight[slot] * before < bond->plan.weight[slot] * after)
+		    decision->plan.weight[slot] * before <
+			    bond->evaluation.plan.weight[slot] * after)
 			losers |= slots_bit(slot);
 	return losers;
 }
 
 static void publish_plan(struct bond *bond, const struct decision *decision)
 {
-	bool same = bond->published && !memcmp(&bond->plan, &decision->plan, sizeof(bond->plan));
-	uint64_t losers = same || !bond->published ? 0 : publish_losers(bond, decision);
+	bool same = bond->evaluation.published &&
+		    !memcmp(&bond->evaluation.plan, &decision->plan, sizeof(bond->evaluation.plan));
+	uint64_t losers = same || !bond->evaluation.published ? 0 : publish_losers(bond, decision);
 
-	bond->plan_due = !same && bond->daemon->in_burst && !bond->dataplane.settled;
-	if (bond->plan_due || bond_lacp_must_wait(bond, &decision->plan, losers))
+	bond->evaluation.plan_due = !same && bond->daemon->in_burst && !bond->dataplane.settled;
+	if (bond->evaluation.plan_due || bond_lacp_must_wait(bond, &decision->plan, losers))
 		return;
 	dataplane_set_drained(&bond->dataplane, decision->drained);
 	if (same)
 		return;
 	dataplane_publish(&bond->dataplane, &decision->plan);
-	bond->plan = decision->plan;
-	bond->published = true;
+	bond->evaluation.plan = decision->plan;
+	bond->evaluation.published = true;
 }
 
 static void publish_queue_ids(struct bond *bond)
@@ -126,7 +131,7 @@ static void publish_queue_ids(struct bond *bond)
 								  : 0);
 }
 
-/* As select_mask() of the programs, which count by it what the devmap sends. */
+/* The same as select_mask() of the programs, which count by it what the devmap sends. */
 static uint64_t publish_sending(struct bond *bond, const struct decision *decision)
 {
 	const __u64 asked = decision->drained;
@@ -135,19 +140,22 @@ static uint64_t publish_sending(struct bond *bond, const struct decision *decisi
 						     &bond->dataplane.pins.table->drained, &asked));
 }
 
-/* Around the pair nobody goes past an XDP program on bond0, which only what crosses it meets. */
+/*
+ * Nothing may go around the pair if bond0 has an XDP program, because only packets that cross the
+ * pair meet that.
+ */
 static enum lacp_thread_pair publish_pair(const struct bond *bond, const struct decision *decision)
 {
-	if (bond->port_up && decision->carrier)
+	if (bond->device.port_up && decision->carrier)
 		return LACP_THREAD_PAIR_OPEN;
-	return bond->has_xdp ? LACP_THREAD_PAIR_CLOSED : LACP_THREAD_PAIR_AROUND;
+	return bond->device.has_xdp ? LACP_THREAD_PAIR_CLOSED : LACP_THREAD_PAIR_AROUND;
 }
 
-/* In 802.3ad by the LACP thread, which knows better what may receive. */
+/* In 802.3ad the LACP thread does this, because it knows what may receive. */
 static void publish_masks(struct bond *bond, const struct decision *decision, uint64_t rx_mask)
 {
-	if (bond->lacp) {
-		lacp_thread_publish(bond->lacp, decision->linked, decision->members,
+	if (bond->lacp.thread) {
+		lacp_thread_publish(bond->lacp.thread, decision->linked, decision->members,
 				    publish_pair(bond, decision));
 		return;
 	}
@@ -156,24 +164,24 @@ static void publish_masks(struct bond *bond, const struct decision *decision, ui
 }
 
 /*
- * The masks' second store is for the flags that are the LACP thread's: its carrier goes after XDP
- * has ceased to choose, and XBOND_F_OPENING when the port side is up.
+ * The second store of the masks is for the flags of the LACP thread: its carrier ends after XDP has
+ * stopped choosing, and XBOND_F_OPENING ends when the port side is up.
  */
 static void publish_carrier(struct bond *bond, const struct decision *decision)
 {
 	const uint32_t threads = XBOND_F_CARRIER | XBOND_F_OPENING;
 
-	dataplane_set_flags(&bond->dataplane, bond->lacp ? ~threads : UINT32_MAX,
+	dataplane_set_flags(&bond->dataplane, bond->lacp.thread ? ~threads : UINT32_MAX,
 			    publish_choose_flags(bond, decision));
 	bond_pin(bond)->carrier = decision->carrier;
 	publish_bond_carrier(bond, decision->carrier);
-	if (bond->lacp)
+	if (bond->lacp.thread)
 		publish_masks(bond, decision, 0);
 }
 
 /*
- * A slave that fails leaves by the first store; what receives next opens before it is used. A
- * drain that waits for a marker begins with the plan.
+ * A slave that fails leaves with the first store. The next one opens its reception before it is
+ * used. A drain that waits for a marker begins with the plan.
  */
 void publish_decision(struct bond *bond, const struct decision *decision)
 {
@@ -183,12 +191,12 @@ void publish_decision(struct bond *bond, const struct decision *decision)
 	publish_masks(bond, decision, table->rx_mask | decision->rx_mask);
 	publish_plan(bond, decision);
 	xdp_devmap_publish(bond, publish_sending(bond, decision));
-	if (!bond->plan_due)
+	if (!bond->evaluation.plan_due)
 		publish_masks(bond, decision, decision->rx_mask);
 	publish_queue_ids(bond);
 	port_hooks_follow(bond);
 	bond_pin(bond)->active_slot = decision->plan.active_slot;
-	if (!bond->plan_due)
+	if (!bond->evaluation.plan_due)
 		__atomic_store_n(&table->active_request, decision->active_request,
 				 __ATOMIC_RELEASE);
 	publish_carrier(bond, decision);

@@ -34,15 +34,16 @@ void xdp_devmap_publish(struct bond *bond, uint64_t mask)
 	uint64_t members = 0;
 
 	if (!bond_pin(bond)->xdp_tx) {
-		bond->xdp_known = false; /* until it is on again a slot may get another device */
+		bond->devmaps.known =
+			false; /* until it is on again a slot may get another device */
 		return;
 	}
 	bond_for_each_member (bond, slot)
 		members |= UINT64_C(1) << slot;
-	if (bond->xdp_known && bond->xdp_members == members && bond->xdp_mask == mask)
+	if (bond->devmaps.known && bond->devmaps.members == members && bond->devmaps.mask == mask)
 		return;
-	bond->xdp_known = xdp_devmap_point_to_slaves(bond, XBOND_PIN_XDP_SLAVES, members) &&
-			  xdp_devmap_point_to_slaves(bond, XBOND_PIN_XDP_ALL, mask);
-	bond->xdp_members = members;
-	bond->xdp_mask = mask;
+	bond->devmaps.known = xdp_devmap_point_to_slaves(bond, XBOND_PIN_XDP_SLAVES, members) &&
+			      xdp_devmap_point_to_slaves(bond, XBOND_PIN_XDP_ALL, mask);
+	bond->devmaps.members = members;
+	bond->devmaps.mask = mask;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Following bond0: where it is, what people have changed on it. */
+/* Follows bond0: where it is, and what people have changed on it. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -16,12 +16,12 @@
 #include "daemon/slave/slave.h"
 #include "daemon/slave/xdp_gro.h"
 
-/* When bonds have swapped names, each has the other's directory until both are looked at. */
+/* When bonds have swapped names, each has the other's directory until both are processed. */
 static int device_sync_move_pins(struct bond *bond, const char *name, struct err *err)
 {
 	struct bond *other = daemon_find_bond(bond->daemon, name);
 
-	if (other && !other->away)
+	if (other && !other->device.away)
 		return dataplane_swap(&bond->dataplane, &other->dataplane, err);
 	return dataplane_rename(&bond->dataplane, bond->daemon->paths.bpf_dir, name, err);
 }
@@ -32,20 +32,20 @@ static void device_sync_follow_name(struct bond *bond, const char *name)
 	char port_name[XBOND_NAME_SIZE], alias[64];
 	struct err err;
 
-	if (!strcmp(pin->name, name) || bond->away)
+	if (!strcmp(pin->name, name) || bond->device.away)
 		return;
 	if (device_sync_move_pins(bond, name, &err)) {
-		if (strcmp(bond->refused_name, name))
+		if (strcmp(bond->device.refused_name, name))
 			log_warning("%s: is now called %s, but keeps its name here: %s", pin->name,
 				    name, err.text);
-		snprintf(bond->refused_name, sizeof(bond->refused_name), "%s", name);
+		snprintf(bond->device.refused_name, sizeof(bond->device.refused_name), "%s", name);
 		return;
 	}
 	log_notice("%s: is now called %s", pin->name, name);
 	memcpy(pin->name, name, XBOND_NAME_SIZE);
 	snprintf(alias, sizeof(alias), BOND_PORT_ALIAS "%s", name);
 	link_set_alias(&bond->daemon->nl, (int)pin->port_ifindex, alias, NULL);
-	/* Kernels before 6.2 do not rename a device that is up; the alias says it there. */
+	/* Kernels before 6.2 do not rename a device that is up; there, the alias has the name. */
 	if (!device_port_name(&bond->daemon->nl, name, port_name, NULL) &&
 	    !link_set_name(&bond->daemon->nl, (int)pin->port_ifindex, port_name, NULL))
 		memcpy(pin->port_name, port_name, XBOND_NAME_SIZE);
@@ -53,14 +53,14 @@ static void device_sync_follow_name(struct bond *bond, const char *name)
 
 static void device_sync_follow_promisc(struct bond *bond, bool promisc)
 {
-	if (bond->promisc == promisc)
+	if (bond->device.promisc == promisc)
 		return;
-	bond->promisc = promisc;
+	bond->device.promisc = promisc;
 	bond_for_each_member (bond, slot)
 		slave_follow_promisc(bond, slot);
 }
 
-/* Another device may have got its number; people may have changed its alias or its name. */
+/* Another device may have got its number, and people may have changed its alias or its name. */
 static bool device_sync_is_our_port(const struct xbond_bond *pin, const struct link_info *port)
 {
 	return link_is_paired(port) &&
@@ -68,23 +68,23 @@ static bool device_sync_is_our_port(const struct xbond_bond *pin, const struct l
 		port->lower == (int)pin->ifindex);
 }
 
-/* `direct` is forbidden before anything else happens, and allowed again after everything. */
+/* `direct` is forbidden before anything else happens, and allowed again after everything else. */
 static void device_sync_follow_place(struct bond *bond, const struct link_info *port)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	bool away = port->lower_nsid >= 0, changed = away != bond->away;
+	bool away = port->lower_nsid >= 0, changed = away != bond->device.away;
 
-	bond->left |= away || pin->ifindex != (__u32)port->lower;
+	bond->device.left |= away || pin->ifindex != (__u32)port->lower;
 	pin->netnsid = port->lower_nsid;
 	pin->ifindex = (__u32)port->lower;
 	bond->dataplane.pins.table->bond_ifindex = away ? 0 : pin->ifindex;
-	attach_check_pair(bond, bond->left);
+	attach_check_pair(bond, bond->device.left);
 	if (changed)
 		log_notice("%s: %s", pin->name,
 			   away ? "was moved to another namespace" : "is back in this namespace");
-	bond->away = away;
-	if (bond->left && !away) {
-		bond->left = false;
+	bond->device.away = away;
+	if (bond->device.left && !away) {
+		bond->device.left = false;
 		backlog_skip_follow_all(bond);
 	}
 	if (changed)
@@ -96,7 +96,7 @@ int device_sync(struct bond *bond)
 	struct xbond_bond *pin = bond_pin(bond);
 	struct nl *nl = &bond->daemon->nl;
 	struct link_info port, device;
-	bool has_qdisc, has_filters, has_xdp, is_down;
+	bool has_qdisc, has_xdp, is_down, has_changed;
 	int r;
 
 	r = link_get(nl, -1, (int)pin->port_ifindex, &port);
@@ -105,28 +105,31 @@ int device_sync(struct bond *bond)
 	if (r)
 		return 0; /* the kernel could not answer; the next tick asks again */
 	device_sync_follow_place(bond, &port);
-	if (bond->port_up != !!(port.flags & IFF_UP)) {
-		bond->port_up = port.flags & IFF_UP; /* by somebody else's hand */
+	if (bond->device.port_up != !!(port.flags & IFF_UP)) {
+		bond->device.port_up = port.flags & IFF_UP; /* by somebody else's hand */
 		bond_evaluate(bond);
 	}
 	if (link_get(nl, port.lower_nsid, port.lower, &device))
-		return 0; /* on its way between namespaces: the next message tells */
+		return 0; /* it is moving between namespaces; the next message tells */
 	device_sync_follow_name(bond, device.name);
 	device_follow_mac(bond, device.mac);
 	device_follow_mtu(bond, device.mtu);
 	device_sync_follow_promisc(bond, device.promiscuity > 0);
 	xdp_gro_keep(bond);
 	has_qdisc = strcmp(device.qdisc, "noqueue") && strcmp(device.qdisc, "noop");
-	has_filters = bypass_look_for_filters(bond);
 	is_down = !(device.flags & IFF_UP);
 	has_xdp = device.xdp_id;
-	if (has_qdisc != bond->has_qdisc || has_filters != bond->has_filters ||
-	    has_xdp != bond->has_xdp || is_down != bond->is_down) {
-		bond->has_qdisc = has_qdisc;
-		bond->has_filters = has_filters;
-		bond->has_xdp = has_xdp;
-		bond->is_down = is_down;
+	has_changed = bypass_look_for_filters(bond) || has_qdisc != bond->device.has_qdisc ||
+		      has_xdp != bond->device.has_xdp || is_down != bond->device.is_down;
+	bond->device.has_qdisc = has_qdisc;
+	bond->device.has_xdp = has_xdp;
+	bond->device.is_down = is_down;
+	if (has_changed)
 		bond_evaluate(bond);
-	}
 	return 0;
+}
+
+void device_note_left(struct bond *bond)
+{
+	bond->device.left = true;
 }

@@ -133,13 +133,13 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	mac_random(first.random_mac);
 	memcpy(first.mac, first.random_mac, XBOND_MAC_SIZE);
 	bond = lifecycle_new_bond(daemon);
-	bond->is_down = true; /* as every new device; a message tells when it is up */
+	bond->device.is_down = true; /* as every new device; a message tells when it is up */
 	r = dataplane_create(&bond->dataplane, daemon->paths.bpf_dir, &first, settings, err);
 	if (r) {
 		free(bond);
 		return r;
 	}
-	bond->dataplane.settled = true; /* no program of it runs yet */
+	bond->dataplane.settled = true; /* none of its programs runs yet */
 	slave_multicast_open(bond);
 	r = device_create(bond, err);
 	idle_turn();
@@ -170,7 +170,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 /* The device is gone already. */
 static void lifecycle_end(struct bond *bond)
 {
-	bond->port_up = false;
+	bond->device.port_up = false;
 	bond_pin(bond)->carrier = false;
 	slave_release(bond, UINT64_MAX);
 	awaited_remove(bond, NULL);
@@ -204,7 +204,7 @@ static void lifecycle_do_delete_pair(void *arg)
 	nl_done(&nl);
 }
 
-/* The kernel takes the devices on the bond along, some 50 ms for 300 of them. */
+/* The kernel also deletes the devices on the bond: some 50 ms for 300 of them. */
 static int lifecycle_delete_pair(struct bond *bond, struct err *err)
 {
 	struct pair_deletion deletion = { .port_ifindex = (int)bond_pin(bond)->port_ifindex,
@@ -235,18 +235,28 @@ int lifecycle_delete(struct bond *bond, struct err *err)
 void lifecycle_gone(struct bond *bond)
 {
 	log_notice("%s: the device was deleted%s; its slaves are released", bond_pin(bond)->name,
-		   bond->away ? " with the namespace it was in" : "");
+		   bond->device.away ? " with the namespace it was in" : "");
 	bond_pin(bond)->state = XBOND_BOND_DELETING;
 	lifecycle_end(bond);
 }
 
-/* The bond had taken the MAC of its first slave, which then did not become one. */
+static bool lifecycle_has_members(struct bond *bond)
+{
+	bond_for_each_member (bond, slot)
+		return true;
+	return false;
+}
+
+/*
+ * The bond had taken the MAC of its first slave, which then did not become one. Others may have
+ * been added with it; each of them is restored later.
+ */
 static void lifecycle_take_back_mac(struct bond *bond, unsigned int slot)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 
-	if (slave->state == XBOND_SLOT_ENSLAVING && bond_slave_count(bond) == 1 &&
+	if (slave->state == XBOND_SLOT_ENSLAVING && !lifecycle_has_members(bond) &&
 	    !memcmp(pin->mac, slave->before.mac, XBOND_MAC_SIZE))
 		device_set_mac(bond, pin->random_mac, NULL);
 }
@@ -262,7 +272,7 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 		log_notice("%s: slave %s has gone", bond_pin(bond)->name, slave->name);
 		if (slave->state == XBOND_SLOT_MEMBER)
 			awaited_slave_lost(bond, slot);
-		/* It may have been moved, which leaves them here. */
+		/* It may have been moved, which leaves these behind. */
 		vlan_filter_close(bond, slot);
 		slave_forget(bond, slot);
 	} else if (slave->state != XBOND_SLOT_MEMBER) {
@@ -274,7 +284,8 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 		slave_finish_mac(bond, slot);
 		bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
 		verdict_set(bond, slot, LINK_MONITOR_CARRIER, link.carrier);
-		bond->members[slot].flapped = slave->carrier_changes != link.carrier_changes;
+		if (slave->carrier_changes != link.carrier_changes)
+			bond_lacp_note_flap(bond, slot);
 		rx_place_tidy(bond, slot);
 	}
 }
@@ -286,21 +297,26 @@ static bool lifecycle_is_in_other_netns(struct bond *bond)
 	return here && theirs && here != theirs;
 }
 
-/* As the last bondd saw it, so that the first evaluation changes nothing that is as it was. */
+/*
+ * Loads the state as the last bondd saw it, so that the first evaluation changes nothing that has
+ * not changed.
+ */
 static void lifecycle_recall(struct bond *bond)
 {
 	const struct pins *pins = &bond->dataplane.pins;
 	int primary = pins_slot_by_name(pins, pins->bond->primary);
 	struct link_info port;
 
-	bond->away = pins->bond->netnsid >= 0;
-	bond->port_up = !link_get(&bond->daemon->nl, -1, (int)pins->bond->port_ifindex, &port) &&
-			port.flags & IFF_UP;
-	bond->active_by_hand = primary >= 0 && (unsigned int)primary != pins->bond->active_slot &&
-			       pins->slaves[primary].link == XBOND_LINK_UP;
+	bond->device.away = pins->bond->netnsid >= 0;
+	bond->device.port_up =
+		!link_get(&bond->daemon->nl, -1, (int)pins->bond->port_ifindex, &port) &&
+		port.flags & IFF_UP;
+	bond->evaluation.active_by_hand = primary >= 0 &&
+					  (unsigned int)primary != pins->bond->active_slot &&
+					  pins->slaves[primary].link == XBOND_LINK_UP;
 }
 
-/* The slaves first: until their carrier is known, an evaluation would take them for dead. */
+/* The slaves come first: until their carrier is known, an evaluation would consider them down. */
 static void lifecycle_adopt_ready(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -344,7 +360,9 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	log_notice("%s: adopted with %u slaves", pin->name, bond_slave_count(bond));
 }
 
-/* Created or deleted half way: there was no bond before, or there shall be none. */
+/*
+ * The bond was created or deleted only in part: there was no bond before, or there shall be none.
+ */
 static void lifecycle_finish_removal(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -358,8 +376,8 @@ static void lifecycle_finish_removal(struct bond *bond)
 }
 
 /*
- * With the maps and programs of this build, if the kernel takes them; else the bond goes on with
- * its own.
+ * Opens it with the maps and programs of this build, if the kernel takes them; otherwise the bond
+ * goes on with its own.
  */
 static int lifecycle_open_pins(struct bond *bond, const char *name, struct err *err)
 {

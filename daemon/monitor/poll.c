@@ -14,7 +14,8 @@
 #include "daemon/monitor/verdict.h"
 
 #define ACCURACY_US 5000
-#define SLACK_NS (10 * NS_PER_MS) /* who is due so soon is polled along */
+/* bonds that are due within this time are polled together */
+#define SLACK_NS (10 * NS_PER_MS)
 
 struct poll_batch {
 	struct poller_query *queries;
@@ -26,15 +27,15 @@ static uint64_t poll_interval_ns(struct bond *bond)
 	return bond_pin(bond)->miimon_ms * NS_PER_MS;
 }
 
-/* Not while the poller is busy: it says when it is not. */
+/* Not while the poller is busy; it reports when it is done. */
 static void poll_arm(struct daemon *daemon)
 {
 	uint64_t next_ns = UINT64_MAX;
 
 	for (struct bond *bond = daemon->bonds; bond && !poller_is_busy(daemon->poller);
 	     bond = bond->next)
-		if (bond->next_poll_ns < next_ns)
-			next_ns = bond->next_poll_ns;
+		if (bond->poll.next_ns < next_ns)
+			next_ns = bond->poll.next_ns;
 	sd_event_source_set_time(daemon->poll, next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
 }
 
@@ -42,7 +43,7 @@ static bool poll_is_due(struct bond *bond, uint64_t now_ns)
 {
 	uint64_t interval_ns = poll_interval_ns(bond);
 
-	return bond->next_poll_ns <= now_ns + (interval_ns > 2 * SLACK_NS ? SLACK_NS : 0);
+	return bond->poll.next_ns <= now_ns + (interval_ns > 2 * SLACK_NS ? SLACK_NS : 0);
 }
 
 static void poll_add(struct poll_batch *batch, struct bond *bond)
@@ -61,8 +62,8 @@ static void poll_add(struct poll_batch *batch, struct bond *bond)
 						.slot = slot,
 						.ifindex = slave->ifindex };
 		memcpy(query->name, slave->name, sizeof(query->name));
-		query->wants_speed = bond->members[slot].speed_due;
-		bond->members[slot].speed_due = false;
+		query->wants_speed = bond->members[slot].poll.speed_due;
+		bond->members[slot].poll.speed_due = false;
 	}
 }
 
@@ -77,10 +78,11 @@ void poll_ask(struct daemon *daemon)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!poll_is_due(bond, now_ns))
 			continue;
-		bond->next_poll_ns = now_ns + poll_interval_ns(bond);
+		bond->poll.next_ns = now_ns + poll_interval_ns(bond);
 		if (!bond_is_ready(bond))
 			continue;
-		if (memcmp(&bond->seen, bond->dataplane.pins.settings, sizeof(bond->seen)))
+		if (memcmp(&bond->evaluation.seen, bond->dataplane.pins.settings,
+			   sizeof(bond->evaluation.seen)))
 			bond_evaluate(bond);
 		poll_add(&batch, bond);
 		direct |= bond_wants_direct(bond);
@@ -108,8 +110,10 @@ static bool poll_is_of(struct bond *bond, const struct poller_query *answer)
 	       bond_slave(bond, answer->slot)->ifindex == answer->ifindex;
 }
 
-/* True: the link works now and did not, or the other way round. Whatever has been learnt since it
- * was asked is newer. */
+/*
+ * Returns true if the link works now and did not, or the other way round. News that came after the
+ * question counts instead.
+ */
 static bool poll_take(struct bond *bond, const struct poller_query *answer, uint64_t asked_ns)
 {
 	const struct link_verdict *verdict = &bond->members[answer->slot].verdict;
@@ -121,7 +125,7 @@ static bool poll_take(struct bond *bond, const struct poller_query *answer, uint
 	return verdict_set(bond, answer->slot, LINK_MONITOR_CARRIER, carrier);
 }
 
-/* Without carrier most drivers do not know their speed; the last one stays. */
+/* Without carrier most drivers do not know their speed, so the last one is kept. */
 static void poll_take_speed(struct bond *bond, unsigned int slot, uint32_t speed_mbps,
 			    uint32_t duplex)
 {
@@ -212,14 +216,19 @@ void poll_done(struct daemon *daemon)
 	daemon->poller = NULL;
 }
 
+void poll_want_speed(struct bond *bond, unsigned int slot)
+{
+	bond->members[slot].poll.speed_due = true;
+}
+
 void poll_soon(struct bond *bond)
 {
-	bond->next_poll_ns = 0;
+	bond->poll.next_ns = 0;
 	poll_arm(bond->daemon);
 }
 
 void poll_schedule(struct bond *bond)
 {
-	bond->next_poll_ns = clock_now_ns() + poll_interval_ns(bond);
+	bond->poll.next_ns = clock_now_ns() + poll_interval_ns(bond);
 	poll_arm(bond->daemon);
 }

@@ -19,7 +19,9 @@ int backlog_skip_check(const struct xbond_bond *pin, struct err *err)
 		       "rx_backlog: off needs slaves with the bond's address: mac_policy set");
 }
 
-/* The action does not judge anew whom a packet is for: the slave's address must be bond0's. */
+/*
+ * The action does not determine again for whom a packet is, so the slave must have bond0's address.
+ */
 static bool backlog_skip_is_wanted(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
@@ -37,7 +39,7 @@ static int backlog_skip_add(struct bond *bond, unsigned int slot, struct err *er
 				      bond->dataplane.rx_mirred_fd, (int)bond_pin(bond)->ifindex,
 				      err);
 	crashpoint("mirred-attached");
-	bond->members[slot].skips_backlog |= !r;
+	bond->members[slot].backlog_skip.is_there |= !r;
 	return r;
 }
 
@@ -48,14 +50,14 @@ void backlog_skip_follow(struct bond *bond, unsigned int slot)
 
 	if (!backlog_skip_is_wanted(bond, slot))
 		slave_rx_drop_backlog_skip(bond, slot);
-	else if (!bond->away && backlog_skip_add(bond, slot, &err))
+	else if (!bond->device.away && backlog_skip_add(bond, slot, &err))
 		log_warning("%s: what %s receives goes by the backlog: %s", bond_pin(bond)->name,
 			    slave->name, err.text);
 }
 
 bool backlog_skip_is_missing(struct bond *bond, unsigned int slot)
 {
-	return bond->members[slot].skips_backlog &&
+	return bond->members[slot].backlog_skip.is_there &&
 	       !attach_has_mirred((int)bond_slave(bond, slot)->ifindex);
 }
 

@@ -11,7 +11,7 @@
 #include "daemon/net/address.h"
 #include "daemon/slave/enslave_loop.h"
 
-/* A bond of ours, or of another bondd: its peer is a port side. */
+/* Is it a bond of this bondd, or of another? Its peer is a port side. */
 static bool enslave_check_is_bond_device(struct bond *bond, const struct link_info *link)
 {
 	struct link_info peer;
@@ -24,7 +24,7 @@ static int enslave_check_kind(struct bond *bond, const struct link_info *link, s
 {
 	const char *name = link->name;
 
-	if (link->ifindex == (int)bond_pin(bond)->ifindex && !bond->away)
+	if (link->ifindex == (int)bond_pin(bond)->ifindex && !bond->device.away)
 		return err_set(err, EINVAL, "%s is the bond itself; name another device", name);
 	if (link->flags & IFF_LOOPBACK)
 		return err_set(err, EINVAL, "%s is the loopback device, which cannot be a slave",

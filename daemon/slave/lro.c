@@ -34,14 +34,14 @@ static bool lro_has_lro(struct bond *bond, unsigned int slot)
 	struct member *member = &bond->members[slot];
 	struct feature lro;
 
-	if (member->lro == LRO_UNKNOWN) {
+	if (member->lro.feature == LRO_UNKNOWN) {
 		bool there = !feature_get(&bond->daemon->ethtool, bond_slave(bond, slot)->name,
 					  FEATURE_LRO, &lro) &&
 			     !lro.fixed;
 
-		member->lro = there ? LRO_THERE : LRO_NONE;
+		member->lro.feature = there ? LRO_THERE : LRO_NONE;
 	}
-	return member->lro == LRO_THERE;
+	return member->lro.feature == LRO_THERE;
 }
 
 static bool lro_is_on(struct bond *bond, unsigned int slot)
@@ -103,7 +103,7 @@ void lro_follow_upper(struct bond *bond, const struct link_info *link, bool gone
 {
 	bool is_port_now = link->master && !gone;
 
-	if (link_is_on(link, (int)bond_pin(bond)->ifindex) && is_port_now != bond->is_port)
+	if (link_is_on(link, (int)bond_pin(bond)->ifindex) && is_port_now != bond->lro.is_port)
 		lro_follow(bond);
 }
 
@@ -116,11 +116,11 @@ void lro_follow(struct bond *bond)
 			slots |= UINT64_C(1) << slot;
 	if (!slots)
 		return;
-	bond->is_port = lro_is_port(bond);
+	bond->lro.is_port = lro_is_port(bond);
 	bond_for_each_member (bond, slot) {
 		if (!(slots >> slot & 1))
 			continue;
-		if (bond->is_port)
+		if (bond->lro.is_port)
 			lro_turn_off(bond, slot);
 		else
 			lro_let_go(bond, slot, XBOND_SLAVE_LRO_OFF);

@@ -35,7 +35,7 @@ static bool slave_follow_is_virtual_function(struct bond *bond, const struct xbo
 	return ethtool_is_virtual_function(&bond->daemon->ethtool, slave->name);
 }
 
-/* The driver takes the address, and the host ignores it unless it trusts the function. */
+/* The driver takes the address, but the host ignores it unless it trusts the function. */
 static void slave_follow_warn_of_host(struct bond *bond, const struct xbond_slave *slave)
 {
 	if (slave_follow_is_virtual_function(bond, slave))
@@ -46,8 +46,8 @@ static void slave_follow_warn_of_host(struct bond *bond, const struct xbond_slav
 }
 
 /*
- * The record comes before the change: an address that is not there yet is deleted without
- * harm. One that was there before us is not ours to delete.
+ * The record comes before the change: deleting an address that is not there yet does no harm. An
+ * address that somebody else put there must not be deleted.
  */
 static int slave_follow_add_filter(struct bond *bond, struct xbond_slave *slave, struct err *err)
 {
@@ -68,7 +68,7 @@ static int slave_follow_add_filter(struct bond *bond, struct xbond_slave *slave,
 	return r == -EEXIST ? 0 : r;
 }
 
-/* One that may go down for it is marked until it is up again. */
+/* A slave that may go down for this is marked until it is up again. */
 static int slave_follow_change_mac(struct bond *bond, struct xbond_slave *slave,
 				   const struct link_info *link, const uint8_t *mac,
 				   struct err *err)
@@ -156,7 +156,7 @@ void slave_finish_mac(struct bond *bond, unsigned int slot)
 void slave_follow_promisc(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	bool promisc = bond->promisc || slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
+	bool promisc = bond->device.promisc || slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
 	struct err err;
 
 	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0,
@@ -177,10 +177,10 @@ static void slave_follow_name(struct bond *bond, struct xbond_slave *slave, cons
 	memcpy(slave->name, name, XBOND_NAME_SIZE);
 }
 
-/* Flags that the slave must have; others are its own affair. */
+/* Flags that the slave must have. Others do not matter. */
 static unsigned int slave_follow_needed_flags(const struct bond *bond)
 {
-	return bond->promisc ? IFF_ALLMULTI | IFF_PROMISC : IFF_ALLMULTI;
+	return bond->device.promisc ? IFF_ALLMULTI | IFF_PROMISC : IFF_ALLMULTI;
 }
 
 static bool slave_follow_agrees(struct bond *bond, const struct xbond_slave *slave,
@@ -206,8 +206,8 @@ static void slave_follow_keep_flags(struct bond *bond, const struct xbond_slave 
 }
 
 /*
- * Somebody has changed on the slave what the bond decides: it is put back. The message may be old;
- * now counts.
+ * Somebody has changed something on the slave that the bond decides: it is put back. The message
+ * may be old, so the present state counts.
  */
 static void slave_follow_keep_bond_values(struct bond *bond, unsigned int slot,
 					  const struct link_info *message)
@@ -239,10 +239,10 @@ void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_i
 	carrier_message_take(bond, slot, link);
 	bond_slave(bond, slot)->carrier_changes = link->carrier_changes;
 	slave_follow_name(bond, bond_slave(bond, slot), link->name);
-	bond->members[slot].speed_due = true;
+	poll_want_speed(bond, slot);
 	poll_soon(bond);
 	slave_follow_keep_bond_values(bond, slot, link);
 	slave_trouble_follow_master(bond, slot, link);
-	if (link->xdp_id != bond->members[slot].xdp_id)
+	if (link->xdp_id != bond->members[slot].xdp.id)
 		xdp_check_slave(bond, slot);
 }

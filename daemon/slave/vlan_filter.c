@@ -14,7 +14,8 @@
 #include "daemon/slave/lro.h"
 
 #define OPENER_PREFIX "xbv"
-#define AWAY_MAX 256 /* VLANs that a container may open on the slaves of the bond it has */
+/* limit for a bond in a container, which opens VLANs on the slaves outside */
+#define AWAY_MAX 256
 
 struct vlan {
 	uint16_t id, protocol;
@@ -24,7 +25,7 @@ struct list {
 	struct vlan *vlan;
 	size_t count;
 	int lower;
-	bool openers; /* only the devices that open a filter; else any VLAN device */
+	bool openers; /* only devices that open a filter; otherwise any VLAN device */
 	size_t max;   /* 0: any number */
 };
 
@@ -35,7 +36,7 @@ static void vlan_filter_opener_name(char name[XBOND_NAME_SIZE], int ifindex,
 		 vlan->protocol == ETH_P_8021AD ? "s" : "", ifindex, vlan->id);
 }
 
-/* By name: a slave that was moved has left its openers here. */
+/* Found by name, because a slave that was moved has left its VLAN devices here. */
 static bool vlan_filter_is_opener_of(const struct link_info *link, int ifindex,
 				     const struct vlan *vlan)
 {
@@ -77,7 +78,7 @@ static void vlan_filter_collect(const struct link_info *link, void *arg)
 static struct list vlan_filter_list_vlans(struct bond *bond)
 {
 	struct list list = { .lower = (int)bond_pin(bond)->ifindex,
-			     .max = bond->away ? AWAY_MAX : 0 };
+			     .max = bond->device.away ? AWAY_MAX : 0 };
 
 	link_visit(&bond->daemon->nl, bond_pin(bond)->netnsid, vlan_filter_collect, &list);
 	return list;
@@ -124,7 +125,7 @@ static void vlan_filter_close_one(struct bond *bond, unsigned int slot, const st
 	vlan_filter_opener_name(name, (int)bond_slave(bond, slot)->ifindex, vlan);
 	if (!link_get_by_name(&bond->daemon->nl, name, &opener) && opener.vlan_id == vlan->id)
 		link_delete(&bond->daemon->nl, opener.ifindex, NULL);
-	bond->members[slot].openers_seen = false;
+	bond->members[slot].vlan_filter.openers_seen = false;
 	idle_turn();
 }
 
@@ -143,8 +144,8 @@ static void vlan_filter_open_all(struct bond *bond, unsigned int slot, const str
 }
 
 /*
- * True when the slave filters no 802.1Q VLANs any more. Drivers that filter 802.1ad cannot be told
- * not to.
+ * Returns true if the slave no longer filters 802.1Q VLANs. Drivers that filter 802.1ad cannot be
+ * told not to.
  */
 static bool vlan_filter_turn_off(struct bond *bond, struct xbond_slave *slave)
 {
@@ -205,7 +206,7 @@ void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool go
 {
 	struct list list = { .lower = (int)bond_pin(bond)->ifindex };
 
-	if (bond->away || (gone && link->new_nsid >= 0))
+	if (bond->device.away || (gone && link->new_nsid >= 0))
 		return;
 	vlan_filter_collect(link, &list);
 	bond_for_each_member (bond, slot) {
@@ -222,7 +223,7 @@ void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool go
 void vlan_filter_tidy(struct bond *bond)
 {
 	bond_for_each_member (bond, slot) {
-		bool *seen = &bond->members[slot].openers_seen;
+		bool *seen = &bond->members[slot].vlan_filter.openers_seen;
 		struct list list;
 
 		if (*seen || !(bond_slave(bond, slot)->before.flags & XBOND_SLAVE_LRO_VLAN))

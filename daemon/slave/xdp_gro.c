@@ -8,14 +8,14 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/net/features.h"
 
-/* bond0 takes frames by XDP only while it has GRO. */
+/* bond0 takes XDP frames only while it has GRO. */
 int xdp_gro_want(struct bond *bond, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 	struct feature gro;
 	int r;
 
-	if (bond->away)
+	if (bond->device.away)
 		return err_set(err, EXDEV, "%s is in another namespace", pin->name);
 	r = feature_get(&bond->daemon->ethtool, pin->name, FEATURE_GRO, &gro);
 	if (r)
@@ -35,7 +35,7 @@ static bool xdp_gro_some_receive_by_xdp(struct bond *bond)
 	return false;
 }
 
-/* Somebody has turned it off: the wish is kept for when no slave needs it any more. */
+/* Somebody has turned it off. This is kept until no slave needs it any more. */
 void xdp_gro_keep(struct bond *bond)
 {
 	const char *name = bond_pin(bond)->name;
@@ -43,16 +43,16 @@ void xdp_gro_keep(struct bond *bond)
 	struct err err;
 	bool lost;
 
-	if (bond->away || !xdp_gro_some_receive_by_xdp(bond))
+	if (bond->device.away || !xdp_gro_some_receive_by_xdp(bond))
 		return;
 	lost = !feature_get(&bond->daemon->ethtool, name, FEATURE_GRO, &gro) && !gro.active;
-	if (lost && !bond->gro_lost)
+	if (lost && !bond->gro.lost)
 		log_warning(
 			"%s: generic receive offload is turned on again: its slaves receive by XDP",
 			name);
-	if (lost && xdp_gro_want(bond, &err) && !bond->gro_lost)
+	if (lost && xdp_gro_want(bond, &err) && !bond->gro.lost)
 		log_warning("%s: %s", name, err.text);
-	bond->gro_lost = lost;
+	bond->gro.lost = lost;
 }
 
 void xdp_gro_restore(struct bond *bond)
@@ -61,7 +61,7 @@ void xdp_gro_restore(struct bond *bond)
 
 	if (!pin->gro_was_off || xdp_gro_some_receive_by_xdp(bond))
 		return;
-	if (!bond->away)
+	if (!bond->device.away)
 		feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, false);
 	pin->gro_was_off = 0;
 }

@@ -262,6 +262,20 @@ def test_killed_while_a_slave_was_down_for_its_mac(lone):
     host.wait_slaves("l0", "l1")
 
 
+def test_killed_while_the_second_of_two_is_added(lone):
+    """No slave is left, and the bond does not keep the MAC address of the first."""
+    host = lone(links=2)
+    host.ip("link", "set", "l1", "up")
+    host.ctl("create", "bond0")
+    mac, before = host.link("bond0")["address"], plain_view(host)
+    host.stop_bondd()
+    with host.dying_at("mac-changed"):
+        assert host.ctl_try("add-slave", "bond0", "l0", "l1").returncode == 3
+    host.start_bondd()
+    assert host.show()["slaves"] == [] and plain_view(host) == before
+    assert host.link("bond0")["address"] == mac
+
+
 def test_killed_while_a_released_slave_was_down(lone):
     host = lone(links=1)
     host.ip("link", "set", "l0", "up")

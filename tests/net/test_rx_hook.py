@@ -11,7 +11,7 @@ import struct
 import pytest
 
 import lab as lab_module
-from namespace import mac_bytes
+from namespace import compile_bpf, mac_bytes
 from waiting import wait_for
 
 RTMGRP_LINK = 1
@@ -131,6 +131,20 @@ def test_each_frame_is_counted_once(tapped):
     assert arrive(tapped) == 5
     tapped.ctl("set", "bond0", "rx_hook", "xdp")
     assert hooks(tapped) == ["xdp"] and arrive(tapped) == 5
+
+
+@pytest.mark.parametrize("wanted", ["auto", "xdp"])
+def test_it_is_said_when_not_the_driver_refuses(tapped, tmp_path, wanted):
+    """With auto, too: the user can do something about it."""
+    code, made = tmp_path / "pass.c", tmp_path / "pass.o"
+    code.write_text("#include <linux/bpf.h>\n__attribute__((section(\"xdp\"), used)) "
+                    "int p(struct xdp_md *c) { return XDP_PASS; }\n")
+    compile_bpf(code, made)
+    tapped.ip("link", "set", "t0", "xdp", "obj", made, "sec", "xdp")
+    tapped.ctl("set", "bond0", "rx_hook", wanted)
+    wait_for(lambda: "t0 receives by TC, not by XDP: it has an XDP program already" in tapped.log(),
+             "the reason")
+    assert hooks(tapped) == ["tc"]
 
 
 def test_bondd_dies_before_the_program_may_take_frames(tapped):

@@ -18,6 +18,7 @@ from waiting import wait_for
 pytestmark = pytest.mark.drivers
 KINDS = list(dict.fromkeys(DRIVERS))
 RESETS = ("igb", "vmxnet3")  # for XDP
+MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
 
 
 def kinds(*core):
@@ -51,6 +52,11 @@ def wired(setting):
     yield make
     for host in hosts:
         host.ctl_try("delete", "bond0")
+
+
+def distributing(made):
+    return sum("distributing" in slave["lacp"]["actor_state"]
+               for slave in made.near.show()["slaves"])
 
 
 def hooks(host):
@@ -208,9 +214,7 @@ def test_lacp_one_at_a_time(wired, shows, kind):
     with shows(kind, "802.3ad: rx_hook under traffic, one slave at a time"):
         made.kernel_bond("802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4")
         made.bond("802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4")
-        distributing = lambda: sum("distributing" in slave["lacp"]["actor_state"]
-                                   for slave in made.near.show()["slaves"])
-        wait_for(lambda: distributing() == 2, "both to distribute", 15)
+        wait_for(lambda: distributing(made) == 2, "both to distribute", 15)
         carrier = made.near.carrier_changes("bond0")
         to = Stream(made.near, made.far, rate=200, flows=16)
         back = Stream(made.far, made.near, to="10.0.0.1", rate=200, flows=16, port=9001)
@@ -222,8 +226,8 @@ def test_lacp_one_at_a_time(wired, shows, kind):
                                       if slave["rx_hook"] == "xdp"], "the first change", 20)[0]
             assert first["rx_dropped"] == dropped[first["name"]]
         expected = ["xdp", "xdp"] if xdp else ["tc", "tc"]
-        wait_for(lambda: hooks(made.near) == expected and distributing() == 2, "both to be changed",
-                 60)
+        wait_for(lambda: hooks(made.near) == expected and distributing(made) == 2,
+                 "both to be changed", 60)
         to.flow_on(100)
         results = to.finish(), back.finish()
         print("lost, there and back:", *((result["lost"], result["gaps"]) for result in results))
@@ -305,8 +309,7 @@ def test_state_is_restored(wired, shows, kind):
 
 
 @kinds()
-@pytest.mark.parametrize("mode",
-                         ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"])
+@pytest.mark.parametrize("mode", MODES)
 def test_modes(wired, shows, kind, mode):
     made = wired(kind)
     with shows(kind, f"{mode}: traffic both ways, cut of a link, and return"):
@@ -468,3 +471,17 @@ def test_restart_with_virtual_functions(functions, shows):
         made.near.wait_ping("10.0.0.2", deadline=15)
         assert (losses(made), [full_state(made.near, dev) for dev in made.near.links],
                 hooks(made.near)) == before, made.near.log()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("mode", MODES)
+def test_modes_with_virtual_functions(functions, shows, mode):
+    with shows("igbvf", f"{mode}: traffic both ways"):
+        made, lacp = functions, ["lacp_rate", "fast"] if mode == "802.3ad" else []
+        made.trust()
+        made.kernel_bond(mode, *lacp)
+        made.bond(mode, *lacp)
+        made.near.wait_ping("fd00::2", deadline=15)
+        made.far.wait_ping("10.0.0.1", deadline=15)
+        if mode == "802.3ad":
+            wait_for(lambda: distributing(made) == 2, "both to distribute", 15)

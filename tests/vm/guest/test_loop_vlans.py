@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from lab import wait_for
 from test_loop import ATTEMPTS, BYSTANDER, LIMIT_MS, loop
+from waiting import wait_for
 
 VLANS = 300
 
