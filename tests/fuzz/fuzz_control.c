@@ -69,7 +69,7 @@ static void control_check_bond(const struct xbond_bond *pin)
 	input_check(memchr(pin->primary, '\0', sizeof(pin->primary)) != NULL, "a primary, too");
 	input_check(mode_find(pin->mode) != NULL, "a mode that exists");
 	for (int id = 0; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
+		const struct option_spec *option = option_at(id);
 		struct option_value value, again;
 		char text[64];
 
