@@ -45,7 +45,7 @@ static void every_trait_of_an_option_is_some_modes(void **state)
 {
 	(void)state;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
+		const struct option_spec *option = option_at(id);
 		uint32_t traits = option->needs | option->effect;
 		const struct mode *mode;
 		bool found = !traits;
