@@ -50,7 +50,7 @@ manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets sim-mutants test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
+.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -189,6 +189,18 @@ fuzz: deps-test
 	$(Q)tests/fuzz/run build-fuzz $(SECONDS) $(subst $(comma), ,$(ONLY))
 
 fuzz-targets: $(fuzz_targets)
+
+## tidy: clang-tidy over all programs, by the checks of .clang-tidy (ONLY=daemon/net one folder; takes minutes)
+CLANG_TIDY ?= clang-tidy
+tidy_sources = $(sort $(wildcard $(addsuffix /*.c,$(or $(ONLY),cli view options rules common lacp daemon daemon/*))))
+tidy: deps-test
+	$(Q)$(MAKE) $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
+	$(Q)printf '%s\n' $(tidy_sources) | xargs -P $$(nproc) -n 4 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(ALL_CFLAGS) -DXBOND_VERSION=0 2>/dev/null' tidy
+
+## cover: unit, sim, fuzz, cli and LACP tests with counters; prints the lines covered (root; NET=1: and all of tests/net)
+cover: deps-test
+	$(Q)$(MAKE) COVER=1 build-tests
+	$(Q)XBOND_BUILD=build-cover tests/cover $(if $(NET),net)
 
 ## test-vm: NICs with filters, kernel bonding and team as partners, in an emulated machine, on each kernel
 test-vm: deps-test

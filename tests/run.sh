@@ -100,8 +100,31 @@ end_with_totals() {
     exit
 }
 
-single "check-format" tests/check-format
+units() {
+    local program
+    for program in "$build"/tests/unit/test_*; do
+        case $program in *.o | *.d | *\*) continue ;; esac
+        unit "$program"
+    done
+    unit tests/sim/run
+    unit tests/fuzz/replay
+}
+
+# Of the tests, what runs a second time in CI, with programs that are built with sanitizers.
+sanitized() {
+    export SAN=address,undefined XBOND_BUILD=build-address-undefined HISTORIES=1000
+    nice make -s -j2 build-tests >/dev/null && tests/run.sh sanitized
+}
+
 declare -A pids
+if [ "${1:-}" = sanitized ]; then
+    units
+    suite "tests/cli" tests/cli
+    # shellcheck disable=SC2046
+    suite "tests/net: a part" $(of_net mac service trouble lacp_partner)
+    end_with_totals
+fi
+single "check-format" tests/check-format
 if [ "${1:-}" = local ]; then
     : without the emulated machine
 elif lacks=$(tests/vm/ready); then
@@ -110,12 +133,7 @@ elif lacks=$(tests/vm/ready); then
 else
     lacks="SKIPPED: the emulated machine: $lacks"
 fi
-for program in "$build"/tests/unit/test_*; do
-    case $program in *.o | *.d | *\*) continue ;; esac
-    unit "$program"
-done
-unit tests/sim/run
-unit tests/fuzz/replay
+units
 for directory in tests/manual tests/packaging tests/cli tests/layout tests/bpf; do
     suite "$directory" "$directory"
 done
@@ -138,6 +156,7 @@ lots=(
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience"
     "lacp lacp_hold drain_markers restart modes"
 )
+[ "${CI:-}" != true ] || [ -n "${SAN:-}" ] || begin sanitized sanitized
 # shellcheck disable=SC2086  # each is a list of words
 for number in "${!lots[@]}"; do
     begin "lot$number" in_pytest $(of_net ${lots[number]})
@@ -145,6 +164,7 @@ done
 for number in "${!lots[@]}"; do
     finish "lot$number" "tests/net: ${lots[number]}"
 done
+[ -z "${pids[sanitized]:-}" ] || finish sanitized "with address and undefined sanitizer"
 # shellcheck disable=SC2046,SC2086
 suite "tests/net, the others" $(others_of_net $(of_net ${lots[*]}))
 end_with_totals

@@ -5,10 +5,11 @@ pass of time itself is what is tested, so long and no longer. No test calls time
 import os
 import time
 
-# An emulated machine is slower. Where its clock follows instructions, that leaps forward by seconds
-# whenever all the guest does is wait for a file of this machine: there only the host can say what
-# takes too long.
-PATIENCE = 10000 if os.environ.get("XBOND_VM_STEADY") else 3 if os.environ.get("XBOND_VM") else 1
+# An emulated machine is slower, and so are programs with sanitizers. Where the machine's clock
+# follows instructions, that leaps forward by seconds whenever all the guest does is wait for a file
+# of this machine: there only the host can say what takes too long.
+IS_SLOW = os.environ.get("XBOND_VM") or os.environ.get("SAN")
+PATIENCE = 10000 if os.environ.get("XBOND_VM_STEADY") else 3 if IS_SLOW else 1
 
 
 def wait_for(condition, what, deadline=5.0, interval=0.02):

@@ -36,9 +36,10 @@ static void lacp_note_pdu(unsigned int slot, const uint8_t *frame)
 		return;
 	}
 	input_check(decoded.pdu.actor.port != 0, "our port number is not 0");
+	/* A port that was half duplex until now leaves under its old name. */
 	input_check(decoded.pdu.actor.state & LACP_AGGREGATION ||
-			    !lacp_enabled(&lacp.sys.port[slot].config),
-		    "our links can be aggregated");
+			    !(decoded.pdu.actor.state & LACP_SYNCHRONIZATION),
+		    "a port in sync can be aggregated");
 	input_check(!(decoded.pdu.actor.state & LACP_DISTRIBUTING) ||
 			    lacp.told[slot] & LACP_DISTRIBUTING,
 		    "outside has been told before the PDU says it");
