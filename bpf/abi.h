@@ -421,10 +421,11 @@ _Static_assert(sizeof(struct xbond_bond) == 280, "bond ABI");
 #define XBOND_SLAVE_JOINED_SLOW 16
 #define XBOND_SLAVE_HAD_VLAN_FILTER 32 /* rx-vlan-filter was on; bondd may have turned it off */
 #define XBOND_SLAVE_HAD_VLAN_STRIP 64  /* rx-vlan-hw-parse, likewise */
-#define XBOND_SLAVE_MAC_CHANGES 128    /* a member that is up: it may be down for that just now */
-#define XBOND_SLAVE_HAD_LRO 256	       /* rx-lro was on, and may be off because of XDP */
-#define XBOND_SLAVE_XDP_REFUSED 512    /* its driver is not asked again */
-/* Rx-lro was on, and is off because of what bond0 is a port of. */
+/* the slave is up, but may be down at the moment because bondd changes its MAC */
+#define XBOND_SLAVE_MAC_CHANGES 128
+#define XBOND_SLAVE_HAD_LRO 256	    /* rx-lro was on, and may be off because of XDP */
+#define XBOND_SLAVE_XDP_REFUSED 512 /* its driver is not asked again */
+/* rx-lro was on; it is off because of the device that bond0 is a port of. */
 #define XBOND_SLAVE_LRO_OFF 1024
 /* Rx-lro was on, and is off because of our VLAN devices on the slave. */
 #define XBOND_SLAVE_LRO_VLAN 4096

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hold: how the programs keep a port of an 802.3ad bond while bondd is away. They judge the
- * partner's LACPDUs by the rules of the LACP core (lacp/frame.h). If the partner is silent, out of
- * sync or replaced by another one, they take the port out of the masks. With lacp_hold they answer
- * the partner's LACPDUs and markers. Called by slow.h only, which tells whose a PDU is and which
- * PDUs are within the rate.
+ * partner's LACPDUs by the rules of the LACP core. If the partner is silent, out of sync or
+ * replaced by another one, they take the port out of the masks. With lacp_hold they answer the
+ * partner's LACPDUs and markers. Called by slow.h only, which tells whose a PDU is and which PDUs
+ * are within the rate.
  */
 #ifndef XBOND_BPF_SLOW_HOLD_H
 #define XBOND_BPF_SLOW_HOLD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bondctl: takes the global flags out of the words of the call, finds the verb (verbs.c) and runs
- * it.
+ * bondctl: takes the global flags out of the words of the call, finds the verb and runs it. The
+ * table of verbs is here; what a verb does is in its cmd_ file.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -100,7 +100,7 @@ enum cli_exit cli_print_json(json_t *json)
 	return CLI_DONE;
 }
 
-bool cli_verb_takes(const struct verb *verb, const struct option *option)
+bool cli_verb_takes(const struct verb *verb, const struct option_spec *option)
 {
 	return verb->takes_options && option->scope == verb->scope &&
 	       option->id != verb->not_option;

@@ -40,7 +40,7 @@ struct verb {
 /* All verbs, in the order of the manual. The last entry has a NULL name. */
 extern const struct verb cli_verbs[];
 
-bool cli_verb_takes(const struct verb *verb, const struct option *option);
+bool cli_verb_takes(const struct verb *verb, const struct option_spec *option);
 
 /* Prints one line to stderr, after "bondctl: ". */
 void cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

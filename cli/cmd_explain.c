@@ -139,7 +139,7 @@ static json_t *explain_answer(const struct question *question, const struct pins
 
 static json_t *explain_explanation(const struct question *question, const struct pins *pins)
 {
-	const struct option *policy = option_at(OPT_XMIT_HASH_POLICY);
+	const struct option_spec *policy = option_at(OPT_XMIT_HASH_POLICY);
 	struct option_value value = { .number = question->rule.policy };
 	json_t *json = json_pack("{s:s, s:s}", "name", question->call.bond, "mode",
 				 mode_name(pins->bond->mode));

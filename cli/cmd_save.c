@@ -52,7 +52,7 @@ static int save_check_names(const struct pins *pins, const char *name, struct er
  * mode and hash_seed are always written, so that a bond made from the file hashes alike. State
  * never is.
  */
-static bool save_is_saved(const struct pins *pins, const struct option *option,
+static bool save_is_saved(const struct pins *pins, const struct option_spec *option,
 			  const struct option_value *value)
 {
 	if (option->id == OPT_MODE || option->id == OPT_HASH_SEED)
@@ -66,7 +66,7 @@ static void save_write_options(FILE *file, const struct pins *pins, enum option_
 			       unsigned int slot)
 {
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
+		const struct option_spec *option = option_at(id);
 		struct option_value value;
 		char text[32];
 
@@ -131,7 +131,7 @@ static void save_write_absent(FILE *file, const struct pins *pins, const struct 
 {
 	fprintf(file, "\n[slave %s]\n", slave->name);
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
+		const struct option_spec *option = option_at(id);
 		char text[32];
 
 		if (!slave->options.given[id] || option_check_mode(option, pins->bond->mode, NULL))

@@ -47,7 +47,7 @@ static enum cli_exit slaves_take_devices(const struct verb *verb, int argc, char
 	int at = 0;
 
 	for (; at < argc && status == CLI_DONE; at++) {
-		const struct option *option = option_find(verb->scope, argv[at]);
+		const struct option_spec *option = option_find(verb->scope, argv[at]);
 
 		if (option && cli_verb_takes(verb, option))
 			break;

@@ -39,8 +39,8 @@ void help_print(void)
 	     "lost.");
 }
 
-static bool help_is_of_all_modes(const struct option *option,
-				 bool (*of_mode)(const struct option *, uint32_t))
+static bool help_is_of_all_modes(const struct option_spec *option,
+				 bool (*of_mode)(const struct option_spec *, uint32_t))
 {
 	const struct mode *mode;
 
@@ -50,8 +50,8 @@ static bool help_is_of_all_modes(const struct option *option,
 	return true;
 }
 
-static void help_print_modes(const char *before, const struct option *option,
-			     bool (*of_mode)(const struct option *, uint32_t))
+static void help_print_modes(const char *before, const struct option_spec *option,
+			     bool (*of_mode)(const struct option_spec *, uint32_t))
 {
 	const char *separator = before;
 	const struct mode *mode;
@@ -64,7 +64,7 @@ static void help_print_modes(const char *before, const struct option *option,
 	}
 }
 
-static void help_print_option(const struct option *option)
+static void help_print_option(const struct option_spec *option)
 {
 	char values[OPTION_VALUES_SIZE];
 
@@ -88,8 +88,8 @@ void help_print_verb(const struct verb *verb)
 	printf("\n%s", flags_help);
 }
 
-static json_t *help_mode_names(const struct option *option,
-			       bool (*of_mode)(const struct option *, uint32_t))
+static json_t *help_mode_names(const struct option_spec *option,
+			       bool (*of_mode)(const struct option_spec *, uint32_t))
 {
 	json_t *names = json_array();
 	const struct mode *mode;
@@ -100,7 +100,7 @@ static json_t *help_mode_names(const struct option *option,
 	return names;
 }
 
-static json_t *help_option_json(const struct option *option)
+static json_t *help_option_json(const struct option_spec *option)
 {
 	char values[OPTION_VALUES_SIZE];
 

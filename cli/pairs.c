@@ -27,7 +27,7 @@ static enum cli_exit pairs_unknown(const struct verb *verb, const char *name)
 static enum cli_exit pairs_take(const struct verb *verb, const char *name, const char *text,
 				struct pairs *pairs)
 {
-	const struct option *option = option_find(verb->scope, name);
+	const struct option_spec *option = option_find(verb->scope, name);
 	struct err err;
 
 	if (!option || !cli_verb_takes(verb, option))

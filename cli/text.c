@@ -35,7 +35,7 @@ static void text_option_text(const json_t *value, char *ret_text, size_t size)
 			 json_is_string(value) ? json_string_value(value) : "none");
 }
 
-static bool text_is_default(const struct option *option, const char *text)
+static bool text_is_default(const struct option_spec *option, const char *text)
 {
 	struct option_value value;
 
@@ -51,7 +51,7 @@ struct manner {
 };
 
 /* Why the option has no effect; NULL if it has one. */
-static const char *text_no_effect(const struct option *option, const struct manner *manner)
+static const char *text_no_effect(const struct option_spec *option, const struct manner *manner)
 {
 	if (!option_has_effect(option, manner->mode))
 		return "   (no effect in this mode)";
@@ -64,7 +64,7 @@ static const char *text_no_effect(const struct option *option, const struct mann
 	return NULL;
 }
 
-static void text_print_option(const struct option *option, const json_t *value,
+static void text_print_option(const struct option_spec *option, const json_t *value,
 			      const struct manner *manner)
 {
 	const char *note = text_no_effect(option, manner);
@@ -103,7 +103,7 @@ static void text_print_options(const json_t *options, enum option_scope scope,
 		return;
 	manner.mode = mode->number;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
+		const struct option_spec *option = option_at(id);
 		const json_t *value = json_object_get(options, option->name);
 
 		if (value && option->scope == scope && id != OPT_MODE && id != OPT_ACTIVE_SLAVE)

@@ -18,7 +18,9 @@ int pin_open(const char *dir, const char *name)
 	return bpf_obj_get(pin_path(path, dir, name));
 }
 
-/* The device's number is where an XDP link has it; bookworm's headers know no other. */
+/*
+ * The device's number is where an XDP link has it. The headers of Debian bookworm know only that.
+ */
 int pin_link_read(int link_fd, struct pin_link *ret_link)
 {
 	struct bpf_link_info info = {};

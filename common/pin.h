@@ -22,7 +22,7 @@ struct pin_link {
 	uint32_t ifindex; /* 0: somebody has detached the link */
 };
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 int pin_link_read(int link_fd, struct pin_link *ret_link);
 
 #endif

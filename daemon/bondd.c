@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bondd: command line, start, event loop, stop. Stopping leaves every bond running. */
+/* bondd: command line, start, event loop, stop. When it stops, every bond goes on. */
 #include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
@@ -92,7 +92,9 @@ static int bondd_parse_arguments(struct daemon *daemon, int argc, char **argv)
 	return EXIT_USAGE;
 }
 
-/* A terminal that closes, or who expects files to be read again. */
+/*
+ * SIGHUP comes from a terminal that closes, or from a user who expects that files are read again.
+ */
 static int bondd_on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *arg)
 {
 	(void)source;
@@ -115,7 +117,7 @@ static int bondd_watch_signals(sd_event *event)
 		return -errno;
 	if (sd_event_add_signal(event, NULL, SIGHUP, bondd_on_hangup, NULL) < 0)
 		return -ENOMEM;
-	/* Without a handler sd-event leaves the loop. */
+	/* Without a handler, sd-event leaves the loop. */
 	if (sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL) < 0)
 		return -ENOMEM;
 	return sd_event_add_signal(event, NULL, SIGINT, NULL, NULL) < 0 ? -ENOMEM : 0;
@@ -138,7 +140,7 @@ static int bondd_open_sockets(struct daemon *daemon)
 	return r < 0 ? r : 0;
 }
 
-/* Listening begins last: who gets an answer finds every bond in place. */
+/* Listening begins last, so a client that gets an answer finds every bond in place. */
 static int bondd_start(struct daemon *daemon, struct err *err)
 {
 	struct rlimit fds = { MAX_FDS, MAX_FDS };
@@ -181,7 +183,7 @@ static void bondd_stop(struct daemon *daemon)
 	latency_stop(daemon->paths.run_dir);
 }
 
-/* sd_event_loop(), measured. 0 or -errno. */
+/* The same as sd_event_loop(), but measured. Returns 0 or -errno. */
 static int bondd_run(struct daemon *daemon)
 {
 	int r = 0;
@@ -206,8 +208,8 @@ int main(int argc, char **argv)
 	struct err err;
 	int status, r;
 
-	mallopt(M_ARENA_MAX, 1);  /* its threads do not need memory of their own */
-	signal(SIGPIPE, SIG_IGN); /* a reader of our log that dies takes nobody along */
+	mallopt(M_ARENA_MAX, 1);  /* its threads need no memory arenas of their own */
+	signal(SIGPIPE, SIG_IGN); /* a reader of the log that dies must not end bondd */
 	paths_init(&daemon.paths);
 	status = bondd_parse_arguments(&daemon, argc, argv);
 	if (status >= 0)

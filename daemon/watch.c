@@ -41,7 +41,7 @@ static bool watch_some_want_direct(const struct daemon *daemon)
 	return false;
 }
 
-/* False: the bond is gone, and freed. */
+/* Returns false if the bond is gone and freed. */
 static bool watch_sync_device(struct bond *bond)
 {
 	if (device_sync(bond) != -ENODEV)
@@ -50,7 +50,7 @@ static bool watch_sync_device(struct bond *bond)
 	return false;
 }
 
-/* gone: it may be back by now. */
+/* gone: the device may be back by now. */
 static void watch_sync_place(struct bond *bond, bool gone)
 {
 	if (gone)
@@ -121,7 +121,7 @@ static void watch_note_filter(struct bond *bond, int ifindex, bool changed)
 			slave_hooks_note(bond, slot, changed);
 }
 
-/* Of a block that devices share the message names none. */
+/* For a block that devices share, the message names no device. */
 static void watch_on_filter(int ifindex, unsigned int priority, unsigned int handle, bool gone,
 			    void *arg)
 {
@@ -150,8 +150,8 @@ static void watch_on_address(int ifindex, bool gone, void *arg)
 }
 
 /*
- * Each bond in its turn: the main loop answers to others in between. wholly: or only what somebody
- * takes away.
+ * Handles one bond after another; the main loop answers to others in between. wholly: everything,
+ * or only what somebody may have removed.
  */
 static void watch_sync_all_soon(struct daemon *daemon, bool wholly)
 {
@@ -189,7 +189,7 @@ static void watch_read_messages(struct daemon *daemon)
 	burst_end(daemon);
 	bypass_follow_filters(daemon);
 	slave_hooks_follow_noted(daemon);
-	/* Who captures mostly makes a device promiscuous, which is a message. */
+	/* A capture usually makes a device promiscuous, which causes a message. */
 	if (watch_some_want_direct(daemon))
 		bypass_follow_captures(daemon);
 }
@@ -217,7 +217,7 @@ void watch_read_kept(struct daemon *daemon)
 	sd_event_source_set_enabled(daemon->kept, SD_EVENT_ON);
 }
 
-/* After messages were lost. */
+/* Called after messages were lost. */
 static void watch_read_again(struct bond *bond)
 {
 	slave_lost_look(bond);
@@ -233,7 +233,7 @@ static void watch_read_again(struct bond *bond)
 	device_note_left(bond);
 }
 
-/* What the kernel may not have told. A bond that is gone is freed. */
+/* Checks what the kernel may not have reported. A bond that is gone is freed. */
 static void watch_sync_bond(struct bond *bond)
 {
 	bool read_due = bond->due.read;
@@ -256,7 +256,7 @@ static void watch_sync_bond(struct bond *bond)
 		vlan_filter_sync(bond);
 }
 
-/* Programs and pins that somebody may have taken away. */
+/* Checks programs and pins that somebody may have removed. */
 static void watch_check_bond(struct bond *bond)
 {
 	bond->due.check = false;

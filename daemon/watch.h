@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Everything that reaches bondd from the kernel: messages about links, qdiscs, filters and
- * addresses, and the slow tick that is the safety net under them (heartbeat, bond0 elsewhere, lost
- * messages).
+ * addresses, and the slow tick. The tick is the safety net under the messages (heartbeat, bond0 in
+ * another namespace, lost messages).
  */
 #ifndef XBOND_DAEMON_WATCH_H
 #define XBOND_DAEMON_WATCH_H
 
 #include "daemon/bond/daemon.h"
 
-/* Starts listening; before adoption, so that nothing falls between the two. */
+/* Starts listening. Call it before adoption, so that nothing is missed in between. */
 int watch_init(struct daemon *daemon);
 void watch_done(struct daemon *daemon);
 

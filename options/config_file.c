@@ -65,7 +65,7 @@ static int config_file_take_option(struct reading *reading, struct config_slave 
 {
 	enum option_scope scope = slave ? OPTION_SLAVE : OPTION_BOND;
 	struct option_set *set = slave ? &slave->options : &reading->file->bond;
-	const struct option *option = option_find(scope, name);
+	const struct option_spec *option = option_find(scope, name);
 
 	if (option)
 		reading->line_of[option->id] = reading->line;

@@ -6,7 +6,7 @@
 int option_set_add(struct option_set *set, enum option_scope scope, const char *name,
 		   const char *text, struct err *err)
 {
-	const struct option *option = option_find(scope, name);
+	const struct option_spec *option = option_find(scope, name);
 
 	if (!option)
 		return err_set(err, EINVAL, "unknown %s option: %s ('bondctl --help' names them)",

@@ -19,8 +19,8 @@
 #define KERNEL_INT_MAX 2147483647u
 
 /* The parts in the order of enum option_id; each begins with the first option of its kind. */
-extern const struct option option_table_bond[OPT_LACP_RATE];
-extern const struct option option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE];
-extern const struct option option_table_slave[OPT_COUNT - OPT_WEIGHT];
+extern const struct option_spec option_table_bond[OPT_LACP_RATE];
+extern const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE];
+extern const struct option_spec option_table_slave[OPT_COUNT - OPT_WEIGHT];
 
 #endif

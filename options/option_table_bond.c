@@ -39,7 +39,7 @@ static const struct option_name device_names[] = {
 	{ NULL, 0 },
 };
 
-const struct option option_table_bond[OPT_LACP_RATE] = {
+const struct option_spec option_table_bond[OPT_LACP_RATE] = {
 	[OPT_MODE] = {
 		.id = OPT_MODE,
 		.name = "mode",

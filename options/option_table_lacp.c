@@ -29,7 +29,7 @@ static const struct option_name ad_select_names[] = {
 	{ NULL, 0 },
 };
 
-const struct option option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
+const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 	[OPT_LACP_RATE - OPT_LACP_RATE] = {
 		.id = OPT_LACP_RATE,
 		.name = "lacp_rate",

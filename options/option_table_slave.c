@@ -7,7 +7,7 @@ static const struct option_name weight_names[] = {
 	{ NULL, 0 },
 };
 
-const struct option option_table_slave[OPT_COUNT - OPT_WEIGHT] = {
+const struct option_spec option_table_slave[OPT_COUNT - OPT_WEIGHT] = {
 	[OPT_WEIGHT - OPT_WEIGHT] = {
 		.id = OPT_WEIGHT,
 		.name = "weight",

@@ -15,7 +15,7 @@
 #include "options/names.h"
 #include "options/option_table.h"
 
-const struct option *option_at(enum option_id id)
+const struct option_spec *option_at(enum option_id id)
 {
 	if (id < OPT_LACP_RATE)
 		return &option_table_bond[id];
@@ -23,7 +23,7 @@ const struct option *option_at(enum option_id id)
 			       : &option_table_slave[id - OPT_WEIGHT];
 }
 
-const struct option *option_find(enum option_scope scope, const char *name)
+const struct option_spec *option_find(enum option_scope scope, const char *name)
 {
 	for (unsigned int id = 0; id < OPT_COUNT; id++)
 		if (option_at(id)->scope == scope && !strcmp(option_at(id)->name, name))
@@ -57,7 +57,7 @@ static bool option_name_of_mode(unsigned int i, struct option_name *ret_name)
 	return mode;
 }
 
-bool option_name_at(const struct option *option, unsigned int i, struct option_name *ret_name)
+bool option_name_at(const struct option_spec *option, unsigned int i, struct option_name *ret_name)
 {
 	if (option->id == OPT_MODE)
 		return option_name_of_mode(i, ret_name);
@@ -69,7 +69,7 @@ bool option_name_at(const struct option *option, unsigned int i, struct option_n
 	return false;
 }
 
-static bool option_number_by_name(const struct option *option, const char *text,
+static bool option_number_by_name(const struct option_spec *option, const char *text,
 				  uint32_t *ret_number)
 {
 	struct option_name name;
@@ -83,7 +83,7 @@ static bool option_number_by_name(const struct option *option, const char *text,
 }
 
 /* NULL if the number has no name. */
-static const char *option_name_by_number(const struct option *option, uint32_t number)
+static const char *option_name_by_number(const struct option_spec *option, uint32_t number)
 {
 	struct option_name name;
 
@@ -94,7 +94,7 @@ static const char *option_name_by_number(const struct option *option, uint32_t n
 }
 
 /* Prints all names except aliases; returns the length. */
-static size_t option_list_names(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
+static size_t option_list_names(const struct option_spec *option, char ret_text[OPTION_VALUES_SIZE])
 {
 	struct option_name name;
 	size_t used = 0;
@@ -106,7 +106,7 @@ static size_t option_list_names(const struct option *option, char ret_text[OPTIO
 	return used < OPTION_VALUES_SIZE ? used : OPTION_VALUES_SIZE - 1;
 }
 
-static void option_list_numbers(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
+static void option_list_numbers(const struct option_spec *option, char ret_text[OPTION_VALUES_SIZE])
 {
 	size_t used = option_list_names(option, ret_text);
 
@@ -115,7 +115,7 @@ static void option_list_numbers(const struct option *option, char ret_text[OPTIO
 		 option->max);
 }
 
-const char *option_values(const struct option *option, char ret_text[OPTION_VALUES_SIZE])
+const char *option_values(const struct option_spec *option, char ret_text[OPTION_VALUES_SIZE])
 {
 	const char *fixed = NULL;
 
@@ -132,7 +132,7 @@ const char *option_values(const struct option *option, char ret_text[OPTION_VALU
 }
 
 /* A mode that the kernel has is no typing error, and the user is told so. */
-static int option_refuse(const struct option *option, const char *text, struct err *err)
+static int option_refuse(const struct option_spec *option, const char *text, struct err *err)
 {
 	bool missing = option->id == OPT_MODE && mode_is_missing(text);
 	char values[OPTION_VALUES_SIZE];
@@ -142,8 +142,8 @@ static int option_refuse(const struct option *option, const char *text, struct e
 		       option_values(option, values));
 }
 
-static int option_parse_enum(const struct option *option, const char *text, uint32_t *ret_number,
-			     struct err *err)
+static int option_parse_enum(const struct option_spec *option, const char *text,
+			     uint32_t *ret_number, struct err *err)
 {
 	if (option_number_by_name(option, text, ret_number))
 		return 0;
@@ -152,8 +152,8 @@ static int option_parse_enum(const struct option *option, const char *text, uint
 	return option_refuse(option, text, err);
 }
 
-static int option_parse_uint(const struct option *option, const char *text, uint32_t *ret_number,
-			     struct err *err)
+static int option_parse_uint(const struct option_spec *option, const char *text,
+			     uint32_t *ret_number, struct err *err)
 {
 	char values[OPTION_VALUES_SIZE];
 	uint32_t number;
@@ -174,8 +174,8 @@ static int option_parse_uint(const struct option *option, const char *text, uint
 	return 0;
 }
 
-static int option_parse_bool(const struct option *option, const char *text, uint32_t *ret_number,
-			     struct err *err)
+static int option_parse_bool(const struct option_spec *option, const char *text,
+			     uint32_t *ret_number, struct err *err)
 {
 	static const struct option_name words[] = {
 		{ "on", 1 }, { "off", 0 }, { "yes", 1 }, { "no", 0 }, { "1", 1 }, { "0", 0 },
@@ -190,7 +190,7 @@ static int option_parse_bool(const struct option *option, const char *text, uint
 	return option_refuse(option, text, err);
 }
 
-static int option_parse_ifname(const struct option *option, const char *text, char *ret_name,
+static int option_parse_ifname(const struct option_spec *option, const char *text, char *ret_name,
 			       struct err *err)
 {
 	char values[OPTION_VALUES_SIZE];
@@ -205,7 +205,7 @@ static int option_parse_ifname(const struct option *option, const char *text, ch
 	return 0;
 }
 
-static int option_parse_mac(const struct option *option, const char *text, uint8_t *ret_mac,
+static int option_parse_mac(const struct option_spec *option, const char *text, uint8_t *ret_mac,
 			    struct err *err)
 {
 	char values[OPTION_VALUES_SIZE];
@@ -221,7 +221,8 @@ static int option_parse_mac(const struct option *option, const char *text, uint8
 	return 0;
 }
 
-static int option_random_number(const struct option *option, uint32_t *ret_number, struct err *err)
+static int option_random_number(const struct option_spec *option, uint32_t *ret_number,
+				struct err *err)
 {
 	if (getrandom(ret_number, sizeof(*ret_number), 0) != sizeof(*ret_number))
 		return err_set(err, EINVAL,
@@ -230,7 +231,7 @@ static int option_random_number(const struct option *option, uint32_t *ret_numbe
 	return 0;
 }
 
-int option_parse(const struct option *option, const char *text, struct option_value *ret_value,
+int option_parse(const struct option_spec *option, const char *text, struct option_value *ret_value,
 		 struct err *err)
 {
 	memset(ret_value, 0, sizeof(*ret_value));
@@ -247,8 +248,8 @@ int option_parse(const struct option *option, const char *text, struct option_va
 	return option_refuse(option, text, err);
 }
 
-void option_format(const struct option *option, const struct option_value *value, char *ret_text,
-		   size_t size)
+void option_format(const struct option_spec *option, const struct option_value *value,
+		   char *ret_text, size_t size)
 {
 	const char *name = option_name_by_number(option, value->number);
 	char mac[MAC_FORMAT_SIZE];
@@ -267,7 +268,7 @@ void option_format(const struct option *option, const struct option_value *value
 		snprintf(ret_text, size, "%u", value->number);
 }
 
-struct option_value option_initial(const struct option *option)
+struct option_value option_initial(const struct option_spec *option)
 {
 	struct option_value value;
 
@@ -275,7 +276,7 @@ struct option_value option_initial(const struct option *option)
 	return value;
 }
 
-bool option_is_default(const struct option *option, const struct option_value *value)
+bool option_is_default(const struct option_spec *option, const struct option_value *value)
 {
 	struct option_value initial = option_initial(option);
 
@@ -285,18 +286,18 @@ bool option_is_default(const struct option *option, const struct option_value *v
 	       !memcmp(value->mac, initial.mac, sizeof(value->mac));
 }
 
-bool option_is_of_mode(const struct option *option, uint32_t mode)
+bool option_is_of_mode(const struct option_spec *option, uint32_t mode)
 {
 	return mode_find(mode) && (!option->needs || mode_has(mode, option->needs));
 }
 
-bool option_has_effect(const struct option *option, uint32_t mode)
+bool option_has_effect(const struct option_spec *option, uint32_t mode)
 {
 	return option_is_of_mode(option, mode) &&
 	       (!option->effect || mode_has(mode, option->effect));
 }
 
-static void option_list_modes(const struct option *option, char *ret_text, size_t size)
+static void option_list_modes(const struct option_spec *option, char *ret_text, size_t size)
 {
 	const struct mode *mode;
 	size_t used = 0;
@@ -308,7 +309,7 @@ static void option_list_modes(const struct option *option, char *ret_text, size_
 						 used ? ", " : "", mode->name);
 }
 
-int option_check_mode(const struct option *option, uint32_t mode, struct err *err)
+int option_check_mode(const struct option_spec *option, uint32_t mode, struct err *err)
 {
 	char modes[128];
 
@@ -319,7 +320,7 @@ int option_check_mode(const struct option *option, uint32_t mode, struct err *er
 		       option->name, mode_name(mode), modes);
 }
 
-int option_check_set(const struct option *option, struct err *err)
+int option_check_set(const struct option_spec *option, struct err *err)
 {
 	if (!option->at_create)
 		return 0;

@@ -86,7 +86,7 @@ struct option_name {
 	uint32_t number;
 };
 
-struct option {
+struct option_spec {
 	enum option_id id;
 	const char *name;
 	enum option_scope scope;
@@ -116,36 +116,36 @@ struct option_value {
 };
 
 /* Index over all options, 0..OPT_COUNT-1, in the order of enum option_id. */
-const struct option *option_at(enum option_id id);
+const struct option_spec *option_at(enum option_id id);
 /* NULL if there is none of that name in that scope. */
-const struct option *option_find(enum option_scope scope, const char *name);
+const struct option_spec *option_find(enum option_scope scope, const char *name);
 
 /* The i-th name that its value may have, aliases included. Returns false behind the last one. */
-bool option_name_at(const struct option *option, unsigned int i, struct option_name *ret_name);
+bool option_name_at(const struct option_spec *option, unsigned int i, struct option_name *ret_name);
 /* The allowed values in words, as help and messages have them: "on|off", "0..65535". */
-const char *option_values(const struct option *option, char ret_text[OPTION_VALUES_SIZE]);
+const char *option_values(const struct option_spec *option, char ret_text[OPTION_VALUES_SIZE]);
 
 /*
  * Turns text into a value. On failure it returns -EINVAL, with one line in err that names the
  * option, the text and what is allowed.
  */
-int option_parse(const struct option *option, const char *text, struct option_value *ret_value,
+int option_parse(const struct option_spec *option, const char *text, struct option_value *ret_value,
 		 struct err *err);
 /* Turns a value into text that option_parse() takes. */
-void option_format(const struct option *option, const struct option_value *value, char *ret_text,
-		   size_t size);
+void option_format(const struct option_spec *option, const struct option_value *value,
+		   char *ret_text, size_t size);
 
 /* The default, as the table has it. Of hash_seed each is drawn anew. */
-struct option_value option_initial(const struct option *option);
+struct option_value option_initial(const struct option_spec *option);
 /* Every hash_seed counts as the default, because the default is to draw one. */
-bool option_is_default(const struct option *option, const struct option_value *value);
+bool option_is_default(const struct option_spec *option, const struct option_value *value);
 
 /* May it be set in this mode? */
-bool option_is_of_mode(const struct option *option, uint32_t mode);
+bool option_is_of_mode(const struct option_spec *option, uint32_t mode);
 /* Returns 0 if it may, otherwise -EACCES with one line in err. */
-int option_check_mode(const struct option *option, uint32_t mode, struct err *err);
+int option_check_mode(const struct option_spec *option, uint32_t mode, struct err *err);
 /* May it be set on an existing bond? Returns 0 if it may, otherwise -EBUSY with one line in err. */
-int option_check_set(const struct option *option, struct err *err);
-bool option_has_effect(const struct option *option, uint32_t mode);
+int option_check_set(const struct option_spec *option, struct err *err);
+bool option_has_effect(const struct option_spec *option, uint32_t mode);
 
 #endif

@@ -46,7 +46,7 @@ static void values_read_active_slave(const struct pins *pins, char *ret_name)
 		memcpy(ret_name, pins->slaves[slot].name, XBOND_NAME_SIZE - 1);
 }
 
-static const void *values_home_of(const struct pins *pins, const struct option *option,
+static const void *values_home_of(const struct pins *pins, const struct option_spec *option,
 				  unsigned int slot)
 {
 	const char *home = (const char *)pins->bond;
@@ -58,7 +58,7 @@ static const void *values_home_of(const struct pins *pins, const struct option *
 	return home + option->offset;
 }
 
-void values_read(const struct pins *pins, const struct option *option, unsigned int slot,
+void values_read(const struct pins *pins, const struct option_spec *option, unsigned int slot,
 		 struct option_value *ret_value)
 {
 	memset(ret_value, 0, sizeof(*ret_value));
@@ -99,7 +99,7 @@ static void values_write_drain(struct xbond_settings *settings, unsigned int slo
 		__atomic_and_fetch(&settings->drain_mask, ~slots_bit(slot), __ATOMIC_RELAXED);
 }
 
-void values_write_setting(struct pins *pins, const struct option *option, unsigned int slot,
+void values_write_setting(struct pins *pins, const struct option_spec *option, unsigned int slot,
 			  const struct option_value *value)
 {
 	uint32_t *plain;
@@ -116,7 +116,7 @@ void values_write_setting(struct pins *pins, const struct option *option, unsign
 	}
 }
 
-static void values_write_plain(char *home, const struct option *option,
+static void values_write_plain(char *home, const struct option_spec *option,
 			       const struct option_value *value)
 {
 	home += option->offset;
@@ -128,13 +128,13 @@ static void values_write_plain(char *home, const struct option *option,
 		__atomic_store_n((uint32_t *)home, value->number, __ATOMIC_RELAXED);
 }
 
-void values_write_bond(struct xbond_bond *bond, const struct option *option,
+void values_write_bond(struct xbond_bond *bond, const struct option_spec *option,
 		       const struct option_value *value)
 {
 	values_write_plain((char *)bond, option, value);
 }
 
-void values_write_slave(struct xbond_slave *slave, const struct option *option,
+void values_write_slave(struct xbond_slave *slave, const struct option_spec *option,
 			const struct option_value *value)
 {
 	values_write_plain((char *)slave, option, value);

@@ -10,7 +10,7 @@
 #include "options/options.h"
 
 /* slot matters only for options of a slave. */
-void values_read(const struct pins *pins, const struct option *option, unsigned int slot,
+void values_read(const struct pins *pins, const struct option_spec *option, unsigned int slot,
 		 struct option_value *ret_value);
 
 /*
@@ -28,14 +28,14 @@ uint64_t values_tx_slots(const struct pins *pins);
  * Writes a steering option and nothing else. For active_slave the caller has checked that the name
  * is a member; "" leaves the choice to bondd and writes nothing.
  */
-void values_write_setting(struct pins *pins, const struct option *option, unsigned int slot,
+void values_write_setting(struct pins *pins, const struct option_spec *option, unsigned int slot,
 			  const struct option_value *value);
 
 /* Writes an option of OPTION_IN_BOND; for bondd only. */
-void values_write_bond(struct xbond_bond *bond, const struct option *option,
+void values_write_bond(struct xbond_bond *bond, const struct option_spec *option,
 		       const struct option_value *value);
 /* The same for OPTION_IN_SLAVE. */
-void values_write_slave(struct xbond_slave *slave, const struct option *option,
+void values_write_slave(struct xbond_slave *slave, const struct option_spec *option,
 			const struct option_value *value);
 
 #endif

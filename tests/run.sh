@@ -132,7 +132,7 @@ fi
 # others have it to themselves.
 lots=(
     "errors group multicast service explain mac iplink fragments lacp_wire lacp_spread slaves
-     mirred loops trouble"
+     rx_backlog loops trouble"
     "lifecycle stacking queue_id xdp rx_hook attach_check"
     "lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience"

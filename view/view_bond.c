@@ -28,7 +28,7 @@ static bool view_is_member(const struct pins *pins, unsigned int slot)
 	return pins->slaves[slot].state == XBOND_SLOT_MEMBER;
 }
 
-static json_t *view_option_json(const struct option *option, const struct option_value *value)
+static json_t *view_option_json(const struct option_spec *option, const struct option_value *value)
 {
 	char text[32];
 
@@ -50,7 +50,7 @@ static json_t *view_options_json(const struct pins *pins, enum option_scope scop
 	json_t *json = json_object();
 
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
+		const struct option_spec *option = option_at(id);
 		struct option_value value;
 
 		if (option->scope != scope || option->home == OPTION_NOWHERE)

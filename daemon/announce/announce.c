@@ -2,17 +2,15 @@
 #include "daemon/announce/announce.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/announce/announce_round.h"
+#include "daemon/base/worker.h"
 
 struct announcer {
-	pthread_t thread;
-	pthread_mutex_t lock; /* protects all below except nl; never held during a blocking call */
-	pthread_cond_t wake;
-	bool stopping;
+	struct worker worker;
+	/* The worker's lock protects the lists. It is never held during a blocking call. */
 	struct announcement *waiting, *sending;
 	struct nl nl;
 };
@@ -27,28 +25,36 @@ static void announce_free_list(struct announcement *list)
 	}
 }
 
-static void *announcer_run(void *arg)
+static bool announcer_begin(void *context)
 {
-	struct announcer *announcer = arg;
+	struct announcer *announcer = context;
 
-	pthread_setname_np(pthread_self(), "announce");
-	pthread_mutex_lock(&announcer->lock);
-	while (!announcer->stopping) {
-		if (!announcer->waiting) {
-			pthread_cond_wait(&announcer->wake, &announcer->lock);
-			continue;
-		}
-		announcer->sending = announcer->waiting;
-		announcer->waiting = NULL;
-		pthread_mutex_unlock(&announcer->lock);
-		announce_round(&announcer->nl, announcer->sending);
-		pthread_mutex_lock(&announcer->lock);
-		announce_free_list(announcer->sending);
-		announcer->sending = NULL;
-	}
-	pthread_mutex_unlock(&announcer->lock);
-	return NULL;
+	announcer->sending = announcer->waiting;
+	announcer->waiting = NULL;
+	return announcer->sending;
 }
+
+static void announcer_work(void *context)
+{
+	struct announcer *announcer = context;
+
+	announce_round(&announcer->nl, announcer->sending);
+}
+
+static void announcer_end(void *context)
+{
+	struct announcer *announcer = context;
+
+	announce_free_list(announcer->sending);
+	announcer->sending = NULL;
+}
+
+static const struct worker_kind announcer_kind = {
+	.name = "announce",
+	.begin = announcer_begin,
+	.work = announcer_work,
+	.end = announcer_end,
+};
 
 struct announcer *announcer_new(struct err *err)
 {
@@ -56,9 +62,7 @@ struct announcer *announcer_new(struct err *err)
 	int r = announcer ? nl_init(&announcer->nl) : -ENOMEM;
 
 	if (!r) {
-		pthread_mutex_init(&announcer->lock, NULL);
-		pthread_cond_init(&announcer->wake, NULL);
-		r = -pthread_create(&announcer->thread, NULL, announcer_run, announcer);
+		r = worker_start(&announcer->worker, &announcer_kind, announcer);
 		if (r)
 			nl_done(&announcer->nl);
 	}
@@ -80,19 +84,20 @@ static void announce_drop(struct announcer *announcer, int port_ifindex)
 				__atomic_store_n(&each->dropped, true, __ATOMIC_RELAXED);
 }
 
+void announce_no_more(struct announcer *announcer, int port_ifindex)
+{
+	worker_lock(&announcer->worker);
+	announce_drop(announcer, port_ifindex);
+	worker_unlock(&announcer->worker);
+}
+
 void announcer_free(struct announcer *announcer)
 {
 	if (!announcer)
 		return;
-	pthread_mutex_lock(&announcer->lock);
-	announcer->stopping = true;
-	announce_drop(announcer, 0);
-	pthread_cond_signal(&announcer->wake);
-	pthread_mutex_unlock(&announcer->lock);
-	pthread_join(announcer->thread, NULL);
+	announce_no_more(announcer, 0);
+	worker_stop(&announcer->worker);
 	announce_free_list(announcer->waiting);
-	pthread_cond_destroy(&announcer->wake);
-	pthread_mutex_destroy(&announcer->lock);
 	nl_done(&announcer->nl);
 	free(announcer);
 }
@@ -105,18 +110,10 @@ void announce(struct announcer *announcer, int ifindex, int port_ifindex)
 		return;
 	announcement->ifindex = ifindex;
 	announcement->port_ifindex = port_ifindex;
-	pthread_mutex_lock(&announcer->lock);
+	worker_lock(&announcer->worker);
 	announce_drop(announcer, port_ifindex);
 	for (at = &announcer->waiting; *at;)
 		at = &(*at)->next;
 	*at = announcement;
-	pthread_cond_signal(&announcer->wake);
-	pthread_mutex_unlock(&announcer->lock);
-}
-
-void announce_no_more(struct announcer *announcer, int port_ifindex)
-{
-	pthread_mutex_lock(&announcer->lock);
-	announce_drop(announcer, port_ifindex);
-	pthread_mutex_unlock(&announcer->lock);
+	worker_unlock_and_wake(&announcer->worker);
 }

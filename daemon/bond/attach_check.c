@@ -56,7 +56,7 @@ static int attach_check_put_back_egress(const struct attach_place *place, struct
 	return port_hooks_attach_egress(place->bond, &place->point, err);
 }
 
-/* A device that is just going takes its programs along, and news of it is on its way. */
+/* A device that is just being removed takes its programs along; news of that is on its way. */
 static bool attach_check_is_there(const struct attach_place *place)
 {
 	struct link_info link;
@@ -64,7 +64,7 @@ static bool attach_check_is_there(const struct attach_place *place)
 	return !link_get(&place->bond->daemon->nl, -1, place->point.ifindex, &link);
 }
 
-/* Once for each loss, not at each look. */
+/* Once for each loss, not at each check. */
 static void attach_check_tell(const struct attach_place *place, bool replaced, int r,
 			      const struct err *err)
 {
@@ -95,7 +95,7 @@ void attach_check_place(struct attach_place *place)
 	struct err err;
 	int r;
 
-	/* The link may be there without its pin. */
+	/* The link may exist without its pin. */
 	if (!found && place->point.hook != XBOND_HOOK_CLSACT) {
 		if (!pins_keep(place->bond))
 			return;
@@ -132,8 +132,8 @@ static void attach_check_port(struct bond *bond)
 }
 
 /*
- * Of a bond in another namespace a link can be reached all the same, and nothing else: a number
- * means another device here.
+ * For a bond in another namespace, links can still be reached, but nothing else: an ifindex means
+ * another device here.
  */
 static void attach_check_egress(struct bond *bond, bool came_back)
 {

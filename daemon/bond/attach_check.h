@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Are the TC and netkit programs of a bond where they must be? Looks at each attachment, puts back
- * what somebody has taken off, replaces what another build has attached; counts and says what it
- * found (xbond_attached). XDP programs: xdp_hooks.c, xdp_upgrade.c.
+ * Are the TC and netkit programs of a bond where they must be? Checks each attachment, puts back
+ * what somebody has removed, and replaces what another build has attached. Counts and reports what
+ * it found (xbond_attached). XDP programs: xdp.c, xdp_upgrade.c.
  */
 #ifndef XBOND_DAEMON_BOND_ATTACH_CHECK_H
 #define XBOND_DAEMON_BOND_ATTACH_CHECK_H
@@ -10,28 +10,29 @@
 #include "daemon/bond/bond.h"
 #include "daemon/dataplane/attach.h"
 
-/* One attachment. */
+/* One place where a program is attached. */
 struct attach_place {
 	struct bond *bond;
-	unsigned int slot; /* or XBOND_MAX_SLAVES: of the pair */
-	uint32_t end;	   /* of the pair: XBOND_ATTACHED_PORT or _EGRESS */
+	unsigned int slot; /* or XBOND_MAX_SLAVES for the pair */
+	uint32_t end;	   /* for the pair: XBOND_ATTACHED_PORT or _EGRESS */
 	struct attach_point point;
 	int program_fd;
 	const char *device;
-	bool expected; /* what is missing there is nobody's doing: put right, and not counted */
-	/* Attaches the program anew. 0 or -errno. */
+	/* nobody has removed what is missing there: it is put right but not counted */
+	bool expected;
+	/* Attaches the program again. Returns 0 or -errno. */
 	int (*put_back)(const struct attach_place *place, struct err *err);
 };
 
-/* Looks, and puts right. */
+/* Checks one attachment and puts it right. */
 void attach_check_place(struct attach_place *place);
 /*
- * Of bond0 and the port side. came_back: bond0 was in another namespace, and left its filters
- * behind.
+ * The programs of bond0 and the port side. came_back: bond0 was in another namespace, and left its
+ * filters behind.
  */
 void attach_check_pair(struct bond *bond, bool came_back);
 /*
- * One more loss, of the slot, or of the pair (XBOND_MAX_SLAVES), that another module has found and
+ * Counts a loss of the slot, or of the pair (XBOND_MAX_SLAVES), that another module has found and
  * put right.
  */
 void attach_check_count(struct bond *bond, unsigned int slot);

@@ -90,8 +90,8 @@ static bool awaited_is_named(struct bond *bond, const char *slave)
 }
 
 /*
- * The name that the configuration has for a NIC that was added under another one; taken off the
- * list.
+ * The name that the configuration uses for a NIC that was added under another one; removes it from
+ * the list.
  */
 static bool awaited_take_added(struct bond *bond, const struct xbond_slave *slave, char *ret_name)
 {

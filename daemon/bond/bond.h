@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One bond as bondd holds it. Everything that must outlive bondd is in the pinned maps
- * (dataplane.pins); here is only what can be found out again. What is decided from it, and
- * how: evaluate.h.
+ * (dataplane.pins); here is only what can be found out again.
  */
 #ifndef XBOND_DAEMON_BOND_BOND_H
 #define XBOND_DAEMON_BOND_BOND_H
@@ -21,26 +20,29 @@
 
 struct daemon;
 
-/* What others have on a slave's ingress, as last seen: slave_hooks.c. */
+/* What others have at a slave's ingress, as last seen: slave_hooks.c. */
 struct hooks {
-	bool filters, shared;		    /* clsact filters; in a block that devices share */
-	bool in_tcx;			    /* our program is among the TCX ones */
+	bool filters, shared; /* there are clsact filters; they are in a block that devices share */
+	bool in_tcx;	      /* our program is among the TCX ones */
 	unsigned int tcx_before, tcx_after; /* ours */
 	uint32_t tcx_others;
-	uint32_t nft_generation; /* of the rules that were searched for chains */
-	bool known;		 /* the rest is not as memory was made */
+	uint32_t nft_generation; /* of the rules in which chains were last searched */
+	bool known;		 /* the other fields have been filled in */
 	bool noted, changed;
 	bool moved, refused;
 	bool had_others, forbade_mirred;
-	/* When a program that had to go first tries again; the next wait. */
+	/* When a program that had to go first tries again, and how long it waits next time. */
 	uint64_t retry_ns, wait_ns;
 	struct stray_frames *strays; /* NULL: none */
 };
 
-/* What says whether a slave's link works. Each has a file in monitor/, and a name in bond.c. */
+/*
+ * The monitors, which tell whether a slave's link works. Each has a file in monitor/ and a name in
+ * bond.c.
+ */
 enum link_monitor { LINK_MONITOR_CARRIER, LINK_MONITORS };
 
-/* One bit for each monitor. monitor/verdict.c writes it, and nobody else. */
+/* One bit for each monitor. Only monitor/verdict.c writes it. */
 struct link_verdict {
 	uint32_t spoken, works;
 	uint64_t learnt_ns[LINK_MONITORS];
@@ -82,11 +84,11 @@ struct member {
 struct slave_multicast {
 	struct multicast_group *group;
 	size_t count, room;
-	/* Of the map that tells a later bondd; negative: none, so nothing is joined. */
+	/* Of the map that tells a later bondd; negative: there is none, so nothing is joined. */
 	int pin_fd;
-	bool full;	   /* the map, and it was told */
-	uint64_t seen;	   /* slots whose lists the last look has found */
-	uint64_t refusing; /* slots whose devices keep no list */
+	bool full;	   /* the map is full, and this was logged */
+	uint64_t seen;	   /* slots whose lists the last check has found */
+	uint64_t refusing; /* slots whose devices have no list */
 };
 
 /* What was decided last: decide.c, publish.c, evaluate.c. */
@@ -186,7 +188,7 @@ static inline bool bond_is_member(struct bond *bond, unsigned int slot)
 	return bond_slave(bond, slot)->state == XBOND_SLOT_MEMBER;
 }
 
-/* Not one that is being created, adopted or deleted. */
+/* Is it complete, that is, not being created, adopted or deleted? */
 static inline bool bond_is_ready(struct bond *bond)
 {
 	return bond->delay && bond_pin(bond)->state == XBOND_BOND_READY;
@@ -203,24 +205,24 @@ static inline bool bond_is_port_side(const struct link_info *link)
 	return !strncmp(link->alias, BOND_PORT_ALIAS, strlen(BOND_PORT_ALIAS));
 }
 
-/* Every slot that is a member. */
+/* Loops over every slot that is a member. */
 #define bond_for_each_member(bond, slot)                             \
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) \
 		if (bond_is_member(bond, slot))
 
-/* Every monitor that has spoken says that the slave's link works, and there is one. */
+/* Does every monitor that has given a verdict say that the slave's link works, and is there one? */
 bool bond_link_works(const struct bond *bond, unsigned int slot);
-/* What the monitor that says no has found, or NULL: "no carrier". */
+/* What the monitor that says no has found, such as "no carrier"; NULL: none says no. */
 const char *bond_link_why(const struct bond *bond, unsigned int slot);
-/* Sets the timer of delay.h to the first updelay or downdelay that ends. */
+/* Sets the timer of delay.h to the end of the updelay or downdelay that ends first. */
 void bond_arm_delay(struct bond *bond);
-/* Slot of the member with this ifindex, or -1. */
+/* The slot of the member with this ifindex, or -1. */
 int bond_slot_by_ifindex(struct bond *bond, int ifindex);
-/* What the stack sends goes direct unless that is forbidden. */
+/* Do packets of the stack go direct, unless that is forbidden? */
 bool bond_wants_direct(const struct bond *bond);
-/* `direct` is forbidden now, whatever the settings say: see bypass.h. */
+/* Is `direct` forbidden now, whatever the settings say? See bypass.h. */
 bool bond_forbids_direct(struct bond *bond);
-/* Number of slots in use. */
+/* The number of slots in use. */
 unsigned int bond_slave_count(struct bond *bond);
 
 #endif

@@ -39,7 +39,7 @@ static struct lacp_config bond_lacp_config_of(struct bond *bond)
 }
 
 /*
- * A bond that is administratively down takes nothing in, nor does a slave that is about to be
+ * A bond that is administratively down receives nothing. Nor does a slave that is about to be
  * reset: its partner must not send.
  */
 static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
@@ -53,7 +53,8 @@ static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
 }
 
 /*
- * The slot is the port's number: never 0, never over 65535, the same after a restart and a rename.
+ * The port's number is made from the slot: never 0, never over 65535, the same after a restart and
+ * a rename.
  */
 static struct lacp_port_config bond_lacp_port_config_of(struct bond *bond, unsigned int slot)
 {

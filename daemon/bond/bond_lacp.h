@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * 802.3ad of one bond, seen from the main loop: tells the LACP thread what is configured and
- * which links are up, and hands its masks to bond_evaluate(). Called by evaluate.c, decide.c and
- * publish.c.
+ * 802.3ad of one bond, as seen from the main loop: tells the LACP thread what is configured and
+ * which links are up, and gives its masks to bond_evaluate().
  */
 #ifndef XBOND_DAEMON_BOND_BOND_LACP_H
 #define XBOND_DAEMON_BOND_BOND_LACP_H
@@ -10,11 +9,11 @@
 #include "daemon/bond/bond.h"
 
 /*
- * Brings the LACP thread up to date with options, members and link states; enters and
- * leaves the mode. Does nothing for what has not changed.
+ * Tells the LACP thread of changed options, members and link states; enters and leaves the mode.
+ * Does nothing if nothing has changed.
  */
 void bond_lacp_follow(struct bond *bond);
-/* The bond ends or is let go; forget: nothing is left for a next bondd. */
+/* The bond ends or is handed over. forget: nothing is left for a next bondd. */
 void bond_lacp_stop(struct bond *bond, bool forget);
 /* The carrier was lost and is back, or will be; no decision has seen that: LACP must hear of it. */
 void bond_lacp_note_flap(struct bond *bond, unsigned int slot);
@@ -22,14 +21,14 @@ void bond_lacp_note_flap(struct bond *bond, unsigned int slot);
 uint64_t bond_lacp_distributing(const struct bond *bond);
 uint64_t bond_lacp_collecting(const struct bond *bond);
 /*
- * drain_markers: these slots still work and shall lose flows. True while a marker behind what
- * they have sent waits for its response, at most 3 s; then evaluated again. Another plan sends
+ * drain_markers: these slots still work and are about to lose flows. Returns true while a marker
+ * waits for its response, for at most 3 s; then the bond is evaluated again. A different plan sends
  * another marker.
  */
 bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers);
 /*
- * News of the thread, by the slaves' names: before one is forgotten. Called by bond_evaluate() when
- * all is published.
+ * Logs the news of the thread with the names of the slaves; call it before a name is forgotten.
+ * Called by bond_evaluate() when everything is published.
  */
 void bond_lacp_log(struct bond *bond);
 

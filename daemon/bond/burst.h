@@ -12,13 +12,13 @@
 
 struct daemon;
 
-/* After the event loop. 0 or -errno. */
+/* Call it after the event loop exists. Returns 0 or -errno. */
 int burst_init(struct daemon *daemon, struct err *err);
 void burst_done(struct daemon *daemon);
 
 void burst_begin(struct daemon *daemon);
 void burst_end(struct daemon *daemon);
-/* So that no bond has to wait at its next publication. One wait serves all. */
+/* Makes sure that no bond has to wait at its next publication. One wait serves all bonds. */
 void burst_settle(struct daemon *daemon);
 /* Readable when burst_settled() has something to do. */
 int burst_fd(const struct daemon *daemon);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What `direct` must not go past on bond0: captures, a root qdisc, filters, an XDP program. Finds
- * captures and filters; device_sync.c sees the others. While there is any, publish.c forces
- * counted.
+ * captures and filters; device_sync.c sees the others. While there is any of these, the bond is
+ * forced to counted.
  */
 #ifndef XBOND_DAEMON_BOND_BYPASS_H
 #define XBOND_DAEMON_BOND_BYPASS_H
 
 #include "daemon/bond/bond.h"
 
-/* Who captures on which bond; evaluates where that has changed. */
+/* Finds out on which bonds somebody captures; evaluates the bonds where that has changed. */
 void bypass_follow_captures(struct daemon *daemon);
 /*
  * Asks the kernel whether others have filters on bond0's egress, and tells the log of a change.

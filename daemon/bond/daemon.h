@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What all of bondd shares: its sockets, its event loop, its bonds. */
+/* What all parts of bondd share: its sockets, its event loop, its bonds. */
 #ifndef XBOND_DAEMON_BOND_DAEMON_H
 #define XBOND_DAEMON_BOND_DAEMON_H
 
@@ -27,13 +27,13 @@ struct daemon {
 	struct settler *settler; /* burst.c */
 	struct poller *poller;	 /* poll.c */
 	sd_event_source *poll;
-	sd_event_source *sync;	/* of bonds whose sync_due is set */
-	sd_event_source *kept;	/* of messages that were read meanwhile */
-	gid_t reader_gid;	/* of the group that may ask */
+	sd_event_source *sync;	/* for bonds whose sync_due is set */
+	sd_event_source *kept;	/* for messages that were kept meanwhile */
+	gid_t reader_gid;	/* of the group whose members may ask */
 	struct client *readers; /* its connections: control_socket.c */
 	struct bond *bonds;
 	bool in_burst;		 /* burst_begin() */
-	uint64_t caught_up_ns;	 /* when no message of the kernel was waiting to be read */
+	uint64_t caught_up_ns;	 /* the last time when no message of the kernel was waiting */
 	struct awaited *awaited; /* slaves that the configuration names: awaited.h */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From the slaves' link verdicts to a decision: delays, the active slave, shares, what may receive.
- * Called by evaluate.c. The rules are in carrier.c, active.c, buckets.c and weights.c.
+ * Makes a decision from the verdicts on the slaves' links: delays, the active slave, shares, and
+ * which slaves may receive. Called by evaluate.c. The rules themselves are in rules/.
  */
 #include <string.h>
 
@@ -51,7 +51,7 @@ static void decide_step_link(struct bond *bond, unsigned int slot, uint64_t now_
 	member->delay.deadline_ns = state.deadline_ns;
 }
 
-/* Falling links first: whether a rising one is needed depends on them. */
+/* Links that go down come first, because they decide whether a link that comes up is needed. */
 void decide_links(struct bond *bond, struct decision *decision)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -76,8 +76,8 @@ void decide_links(struct bond *bond, struct decision *decision)
 }
 
 /*
- * Of these slots those that may have flows: not who is about to change its receive hook, if there
- * are others.
+ * Those of these slots that may have flows: not a slave that is about to change its receive hook,
+ * if there are others.
  */
 static uint64_t decide_keepers(const struct bond *bond, uint64_t mask)
 {
@@ -118,7 +118,7 @@ static void decide_active(struct bond *bond, struct decision *decision)
 	bond->evaluation.primary_changed = false;
 }
 
-/* In active-backup a backup's frames are duplicates, except while the detour uses it. */
+/* In active-backup the frames of a backup are duplicates, except while the detour uses it. */
 static uint64_t decide_rx_mask(struct bond *bond, const struct decision *decision)
 {
 	unsigned int active = decision->plan.active_slot;
@@ -139,7 +139,7 @@ void decide(struct bond *bond, struct decision *decision)
 		__atomic_load_n(&bond->dataplane.pins.settings->active_request, __ATOMIC_ACQUIRE);
 	decision->carrier_before = pin->carrier;
 	decision->drained = bond->dataplane.pins.settings->drain_mask & decision->members;
-	/* In 802.3ad a link that is up carries nothing unless LACP lets it. */
+	/* In 802.3ad a link that is up carries traffic only if LACP allows it. */
 	decision->linked = decision->up;
 	decision->up &= bond_lacp_distributing(bond);
 	decision->usable &= bond_lacp_distributing(bond);

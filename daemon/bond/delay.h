@@ -5,7 +5,7 @@
 
 #include "daemon/bond/bond.h"
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 int delay_start(struct bond *bond);
 void delay_stop(struct bond *bond);
 

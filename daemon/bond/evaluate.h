@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one place where link states become decisions. Whoever learns something that a decision may
- * depend on calls bond_evaluate().
+ * The one place where link states become decisions. Code that finds out something that a decision
+ * may depend on calls bond_evaluate().
  */
 #ifndef XBOND_DAEMON_BOND_EVALUATE_H
 #define XBOND_DAEMON_BOND_EVALUATE_H
@@ -9,8 +9,8 @@
 #include "daemon/bond/bond.h"
 
 /*
- * Link states, delays, active slave, carrier of the bond: decides, publishes, and logs
- * last. Safe to call at any time; publishes only what has changed.
+ * Evaluates link states, delays, the active slave and the carrier of the bond: decides, publishes,
+ * and logs last. Safe to call at any time; publishes only what has changed.
  */
 void bond_evaluate(struct bond *bond);
 /* The next evaluation goes to the primary, whatever primary_reselect says. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The LACP thread has found out something: the bonds it speaks for are evaluated. */
+/* The LACP thread has news: evaluates the bonds that it speaks for. */
 #ifndef XBOND_DAEMON_BOND_LACP_NEWS_H
 #define XBOND_DAEMON_BOND_LACP_NEWS_H
 

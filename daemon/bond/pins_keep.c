@@ -17,7 +17,7 @@
 #include "daemon/dataplane/pin_dirs.h"
 
 #define NAME_SIZE 32 /* more than any pin's name */
-/* Times of files are coarse: a change just after a look must not be missed. */
+/* File times are coarse. A change just after a check must not be missed. */
 #define SETTLED_S 1
 
 struct kept {
@@ -27,8 +27,8 @@ struct kept {
 };
 
 struct pins_keep {
-	struct stat dir; /* as last seen; zero: look at all of it */
-	bool homeless;	 /* there is no directory, and it was told */
+	struct stat dir; /* as last seen; zero: check everything */
+	bool homeless;	 /* there is no directory, and this was logged */
 	struct kept *kept;
 	size_t count;
 };
@@ -86,7 +86,7 @@ static int pins_keep_pin(const char *dir, const char *name, void *arg)
 	return 0;
 }
 
-/* A link that bondd itself, or anybody, has detached: its pin went, too, or may go. */
+/* A link that bondd or somebody else has detached. Its pin is gone or may go. */
 static bool pins_keep_is_detached(const struct kept *kept)
 {
 	struct pin_link link;
@@ -95,7 +95,7 @@ static bool pins_keep_is_detached(const struct kept *kept)
 	       (pin_link_read(kept->fd, &link) || !link.ifindex);
 }
 
-/* How many pins were missing. */
+/* Returns how many pins were missing. */
 static unsigned int pins_keep_pin_again(struct pins_keep *keep, const char *dir)
 {
 	char path[PIN_PATH_SIZE];
@@ -129,7 +129,7 @@ static void pins_keep_look(struct bond *bond, const struct stat *now)
 		keep->dir = (struct stat){ 0 };
 }
 
-/* The directory appears whole: a bondd that dies leaves what the next one removes. */
+/* The directory appears complete. If bondd dies before, the next bondd removes what it has left. */
 static int pins_keep_make_home(struct bond *bond, struct err *err)
 {
 	const char *bpf_dir = bond->daemon->paths.bpf_dir, *dir = bond->dataplane.pins.dir;

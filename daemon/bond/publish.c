@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Puts a decision in force: maps that the programs read, and bond0's carrier. Called by evaluate.c.
+ * Puts a decision in force: writes the maps that the programs read, and sets bond0's carrier.
+ * Called by evaluate.c.
  */
 #include <net/if.h>
 #include <stdio.h>
@@ -19,8 +20,8 @@
 #include "daemon/lacp_thread/lacp_thread.h"
 
 /*
- * Straight into bond0 in its own namespace: the cheapest way there is. Linux counts such packets
- * on bond0 since 6.7; before, only who has chosen `direct` can do without.
+ * Straight into bond0 in its own namespace, which is the cheapest way. Linux counts such packets on
+ * bond0 from 6.7 on. Before, only a user who has chosen `direct` can do without the counters.
  */
 static bool publish_redirects_to_peer(struct bond *bond)
 {
@@ -41,7 +42,7 @@ static bool publish_has_drain_markers(struct bond *bond)
 	return mode_has(bond_pin(bond)->mode, MODE_LACP) && bond_pin(bond)->drain_markers;
 }
 
-/* In 802.3ad the carrier of reception is the LACP thread's, and XDP waits for it. */
+/* In 802.3ad the LACP thread owns the carrier for reception, and XDP waits for it. */
 static uint32_t publish_choose_flags(struct bond *bond, const struct decision *decision)
 {
 	uint32_t flags = decision->carrier ? XBOND_F_CARRIER : 0;
@@ -67,7 +68,7 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 	return flags;
 }
 
-/* bond0's carrier is the port side's admin state. */
+/* The admin state of the port side is bond0's carrier. */
 static void publish_bond_carrier(struct bond *bond, bool carrier)
 {
 	struct err err;
@@ -91,7 +92,7 @@ static uint64_t publish_total_weight(const struct dataplane_plan *plan)
 	return total;
 }
 
-/* Slots that work and would have a smaller share than now. */
+/* The slots that work and would get a smaller share than now. */
 static uint64_t publish_losers(const struct bond *bond, const struct decision *decision)
 {
 	uint64_t before = publish_total_weight(&bond->evaluation.plan),
@@ -130,7 +131,7 @@ static void publish_queue_ids(struct bond *bond)
 								  : 0);
 }
 
-/* As select_mask() of the programs, which count by it what the devmap sends. */
+/* The same as select_mask() of the programs, which count by it what the devmap sends. */
 static uint64_t publish_sending(struct bond *bond, const struct decision *decision)
 {
 	const __u64 asked = decision->drained;
@@ -139,7 +140,10 @@ static uint64_t publish_sending(struct bond *bond, const struct decision *decisi
 						     &bond->dataplane.pins.table->drained, &asked));
 }
 
-/* Around the pair nobody goes past an XDP program on bond0, which only what crosses it meets. */
+/*
+ * Nothing may go around the pair if bond0 has an XDP program, because only packets that cross the
+ * pair meet that.
+ */
 static enum lacp_thread_pair publish_pair(const struct bond *bond, const struct decision *decision)
 {
 	if (bond->device.port_up && decision->carrier)
@@ -147,7 +151,7 @@ static enum lacp_thread_pair publish_pair(const struct bond *bond, const struct 
 	return bond->device.has_xdp ? LACP_THREAD_PAIR_CLOSED : LACP_THREAD_PAIR_AROUND;
 }
 
-/* In 802.3ad by the LACP thread, which knows better what may receive. */
+/* In 802.3ad the LACP thread does this, because it knows what may receive. */
 static void publish_masks(struct bond *bond, const struct decision *decision, uint64_t rx_mask)
 {
 	if (bond->lacp.thread) {
@@ -160,8 +164,8 @@ static void publish_masks(struct bond *bond, const struct decision *decision, ui
 }
 
 /*
- * The masks' second store is for the flags that are the LACP thread's: its carrier goes after XDP
- * has ceased to choose, and XBOND_F_OPENING when the port side is up.
+ * The second store of the masks is for the flags of the LACP thread: its carrier ends after XDP has
+ * stopped choosing, and XBOND_F_OPENING ends when the port side is up.
  */
 static void publish_carrier(struct bond *bond, const struct decision *decision)
 {
@@ -176,8 +180,8 @@ static void publish_carrier(struct bond *bond, const struct decision *decision)
 }
 
 /*
- * A slave that fails leaves by the first store; what receives next opens before it is used. A
- * drain that waits for a marker begins with the plan.
+ * A slave that fails leaves with the first store. The next one opens its reception before it is
+ * used. A drain that waits for a marker begins with the plan.
  */
 void publish_decision(struct bond *bond, const struct decision *decision)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The devmaps of the program on the port side: which device each slot is, and where a broadcast
+ * The devmaps of the program at the port side: which device each slot is, and where a broadcast
  * goes.
  */
 #ifndef XBOND_DAEMON_BOND_XDP_DEVMAP_H
@@ -9,7 +9,7 @@
 #include "daemon/bond/bond.h"
 
 /*
- * mask: slots that a broadcast leaves by. Does nothing while xdp_tx is off, or if nothing has
+ * mask: the slots by which a broadcast leaves. Does nothing while xdp_tx is off, or if nothing has
  * changed.
  */
 void xdp_devmap_publish(struct bond *bond, uint64_t mask);

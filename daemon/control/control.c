@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Methods: from a request's words to a call and its answer. Connections: control_socket.c. */
+/*
+ * The methods of the control socket: turns a request into a call and its result into an answer. The
+ * connections are in control_socket.c.
+ */
 #include "daemon/control/control.h"
 
 #include <errno.h>
@@ -17,7 +20,7 @@ struct request {
 	json_t *slaves; /* array of names, or NULL */
 	json_t *options;
 	json_t *notes;
-	json_t *result; /* of those that ask; a new reference */
+	json_t *result; /* for methods that ask; a new reference */
 };
 
 typedef int (*method_function)(struct request *request, struct err *err);
@@ -55,7 +58,7 @@ static int control_do_refresh(struct request *request, struct err *err)
 	return request_refresh(request->daemon, request->bond, err);
 }
 
-/* names points into the request and must be freed as an array only. */
+/* names points into the request; free only the array. */
 static int control_slave_names(const struct request *request, const char ***ret_names,
 			       size_t *ret_count, struct err *err)
 {
@@ -137,7 +140,7 @@ static int control_do_set_slave(struct request *request, struct err *err)
 	return control_with_slaves(request, control_set_slaves, err);
 }
 
-/* 0: there is none of this name, or it is of our own ABI version. */
+/* Returns 0 if there is no bond of this name, or if it has our own ABI version. */
 static uint32_t control_foreign_abi(const struct daemon *daemon, const char *name)
 {
 	struct err err;
@@ -216,7 +219,7 @@ static int control_do_stats(struct request *request, struct err *err)
 static const struct method {
 	const char *name;
 	method_function function;
-	/* Also for members of group xbond: changes nothing, looks for its bond itself. */
+	/* Also for members of the group xbond. It changes nothing, and finds its bond itself. */
 	bool for_all;
 } methods[] = {
 	{ "ping", control_do_ping, true },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Connections on the control socket: who asks, lines in, lines out. */
+/* The connections of the control socket: who asks, lines in, lines out. */
 #include <errno.h>
 #include <grp.h>
 #include <stdio.h>
@@ -15,16 +15,16 @@
 #define LINE_MAX_SIZE (64 * 1024)
 #define READER_GROUP "xbond"
 #define NO_GROUP ((gid_t)-1)
-#define ANSWER_MAX_SIZE (1024 * 1024) /* a bond of 64 slaves is a tenth of it */
+#define ANSWER_MAX_SIZE (1024 * 1024) /* a bond of 64 slaves takes a tenth of it */
 #define MAX_GROUPS 1024
-#define MAX_READERS 64	/* connections of the group */
-#define MAX_PER_USER 16 /* of them, so that one cannot shut out the others */
+#define MAX_READERS 64	/* connections of group members */
+#define MAX_PER_USER 16 /* of these; so one user cannot shut out the others */
 
 struct client {
 	struct daemon *daemon;
-	struct client *next; /* of the group's: daemon->readers */
+	struct client *next; /* the next group member: daemon->readers */
 	uid_t uid;
-	sd_event_source *source, *more; /* to be read, and read but not yet answered */
+	sd_event_source *source, *more; /* data to read; requests read but not answered yet */
 	int fd;
 	bool root;
 	size_t used;
@@ -51,7 +51,7 @@ static void control_socket_client_free(struct client *client)
 }
 
 /*
- * Never waits: answers fit into the socket's buffer, and a client that does not read them loses its
+ * Never waits. Answers fit into the socket's buffer, and a client that does not read them loses its
  * connection.
  */
 static int control_socket_send_answer(const struct client *client, json_t *answer)
@@ -84,7 +84,10 @@ static int control_socket_answer_line(struct client *client, const char *newline
 	return r;
 }
 
-/* One line in each turn of the event loop: carrier and timers do not wait for them all. */
+/*
+ * Handles one line in each turn of the event loop, so that carrier and timers do not wait for all
+ * of them.
+ */
 static int control_socket_on_line(sd_event_source *source, void *arg)
 {
 	struct client *client = arg;
@@ -172,7 +175,7 @@ static void control_socket_add_client(struct daemon *daemon, int fd, uid_t uid)
 	sd_event_source_set_priority(client->more, SD_EVENT_PRIORITY_IDLE);
 }
 
-/* NULL: there is. */
+/* Returns NULL if there is room. */
 static const char *control_socket_no_room_for(const struct daemon *daemon, uid_t uid)
 {
 	unsigned int count = 0, theirs = 0;
@@ -186,7 +189,7 @@ static const char *control_socket_no_room_for(const struct daemon *daemon, uid_t
 	return count < MAX_READERS ? NULL : "too many connections of the group xbond; close some";
 }
 
-/* NULL: may ask. */
+/* Returns NULL if the client may ask. */
 static const char *control_socket_refusal_of(const struct daemon *daemon, int fd,
 					     const struct ucred *peer)
 {
@@ -249,7 +252,7 @@ static void control_socket_path(const struct daemon *daemon, char *ret_path, siz
 	snprintf(ret_path, size, "%s/" PATHS_SOCKET_NAME, daemon->paths.run_dir);
 }
 
-/* The group is looked up once: where names come from the network, that may take long. */
+/* The group is looked up once, because that may take long if names come from the network. */
 int control_init(struct daemon *daemon, struct err *err)
 {
 	const struct group *group = getgrnam(READER_GROUP);

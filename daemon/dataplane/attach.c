@@ -10,14 +10,15 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/net/filters.h"
 
-/* enum bpf_attach_type of Linux 6.6, which bookworm's headers do not know. */
+/* enum bpf_attach_type of Linux 6.6; the headers of Debian bookworm do not have it. */
 #define TCX_INGRESS 46
 #define TCX_EGRESS 47
-#define NETKIT_PEER 55 /* Linux 6.7; named on the primary, runs in its peer's transmit function */
+/* Linux 6.7: attached to the primary, runs in its peer's transmit function */
+#define NETKIT_PEER 55
 
-#define BEFORE_ALL (1U << 3) /* BPF_F_BEFORE, and no other named */
+#define BEFORE_ALL (1U << 3) /* BPF_F_BEFORE, without naming another program */
 
-#define FILTER_HANDLE 0x78 /* ours among the filters of a device */
+#define FILTER_HANDLE 0x78 /* marks xbond's filters on a device */
 
 static int attach_link_type(const struct attach_point *point)
 {
@@ -26,7 +27,7 @@ static int attach_link_type(const struct attach_point *point)
 	return point->egress ? TCX_EGRESS : TCX_INGRESS;
 }
 
-/* The hook may be from a pinned map, and any number. */
+/* The hook may come from a pinned map, so it may be any number. */
 static const char *attach_hook_name(enum xbond_hook hook)
 {
 	switch (hook) {

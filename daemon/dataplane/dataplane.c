@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Publishing: how decisions reach the programs. Loading and pinning: dataplane_pins.c. */
+/* Publishing: how decisions reach the programs. dataplane_pins.c loads and pins. */
 #include "daemon/dataplane/dataplane.h"
 
 #include <bpf/bpf.h>
@@ -76,12 +76,12 @@ void dataplane_quiesce(void)
 {
 	static const struct timespec longer_than_any_program = { .tv_nsec = 50000000 };
 
-	/* membarrier is refused on kernels with nohz_full CPUs. */
+	/* Kernels with nohz_full CPUs refuse membarrier. */
 	if (syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
 		nanosleep(&longer_than_any_program, NULL);
 }
 
-/* One store, which leaves the others as the LACP thread has them. */
+/* One store, which leaves the other bits as the LACP thread has set them. */
 static void dataplane_put_flags(struct xbond_table *table, uint32_t which, uint32_t flags)
 {
 	uint32_t before = __atomic_load_n(&table->flags, __ATOMIC_RELAXED), after;
@@ -93,7 +93,7 @@ static void dataplane_put_flags(struct xbond_table *table, uint32_t which, uint3
 }
 
 /*
- * XDP must not choose for what the stack sends, which may lack its checksum: it begins after
+ * XDP must not choose for packets of the stack, which may lack their checksum. So XDP begins after
  * the last packet that was let across, and ends before the first.
  */
 void dataplane_set_flags(struct dataplane *dataplane, uint32_t which, uint32_t flags)
@@ -113,7 +113,7 @@ void dataplane_set_flags(struct dataplane *dataplane, uint32_t which, uint32_t f
 	dataplane_put_flags(table, which, flags);
 }
 
-/* A kernel that refuses leaves everything counted. */
+/* If the kernel refuses, everything stays counted. */
 static void dataplane_feed_watchdog(struct dataplane *dataplane)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);
@@ -133,7 +133,7 @@ void dataplane_beat(struct dataplane *dataplane)
 		dataplane_feed_watchdog(dataplane);
 		return;
 	}
-	/* Until now all may have gone across. */
+	/* Until now, all packets may have crossed the pair. */
 	dataplane_put_flags(table, XBOND_F_XDP_TX, 0);
 	dataplane_quiesce();
 	dataplane_feed_watchdog(dataplane);
@@ -160,7 +160,7 @@ static uint32_t dataplane_fill(uint8_t *bucket, uint8_t *home, const struct data
 	return XBOND_BUCKETS;
 }
 
-/* Lighter slaves pay more per byte. Who has no weight is not asked. */
+/* Lighter slaves pay more per byte. A slave without weight is never used. */
 static void dataplane_set_byte_costs(struct xbond_table *table, const struct dataplane_plan *plan)
 {
 	uint32_t heaviest = 0;

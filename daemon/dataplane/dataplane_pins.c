@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loading the programs and the life of their pins. A bond's directory appears and goes in
- * one rename, so that a bondd that dies leaves either a whole one or a staging directory.
+ * Loads the programs; the life of their pins. A bond's directory appears and disappears by one
+ * rename, so a bondd that dies leaves either a complete directory or a staging directory.
  */
 #include "common/pin.h"
 #include "daemon/dataplane/dataplane.h"

@@ -101,7 +101,7 @@ struct staging {
 	struct err *err;
 };
 
-/* Links, devmaps, and whatever else is none of the objects, are what they were. */
+/* Links, devmaps and everything else that is not an object stays the same. */
 static int migrate_pin_other(const char *dir, const char *name, void *arg)
 {
 	struct staging *staging = arg;
@@ -133,7 +133,7 @@ static int migrate_stage(struct migrate *migrate, const char *dir, struct err *e
 	return r;
 }
 
-/* From the copies on, until the directories are exchanged, bondctl must not write. */
+/* bondctl must not write from the time of the copies until the directories are exchanged. */
 static int migrate_copy_and_exchange(struct migrate *migrate, const char *staging, struct err *err)
 {
 	int lock = open(migrate->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Maps of an older ABI become those of this build's, step by step (migrate_steps.c). What a step
- * does not touch stays the same map, with all that is written into it meanwhile; what it touches
- * becomes a new map with a copy. A new directory, with this build's programs, takes the place of
- * the old one in one rename; then what is attached is brought up to it, as after any upgrade.
+ * Migration: converts maps of an older ABI to those of this build, step by step (migrate_steps.c).
+ * A map that no step touches stays the same map, with everything that is written into it meanwhile.
+ * A map that a step touches becomes a new map with a copy. A new directory with this build's
+ * programs replaces the old one by one rename. Then the attached programs are replaced, as after
+ * any upgrade.
  */
 #ifndef XBOND_DAEMON_DATAPLANE_MIGRATE_H
 #define XBOND_DAEMON_DATAPLANE_MIGRATE_H
@@ -11,8 +12,9 @@
 #include "common/err.h"
 
 /*
- * Before a bond is opened: 0 when it has this build's ABI, or has it now. -EPROTO and a line in
- * err: it has another, from which no steps lead to ours, and nothing was touched.
+ * Called before a bond is opened. Returns 0 if the bond has this build's ABI, or has it now.
+ * -EPROTO with a line in err: it has another ABI, and no steps lead from it to ours; nothing was
+ * changed.
  */
 int migrate(const char *bpf_dir, const char *name, struct err *err);
 

@@ -73,7 +73,7 @@ int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size
 	return 0;
 }
 
-/* Of ring buffers and timers nothing can be read: they are shared, or new. */
+/* The contents of ring buffers and timers cannot be read. Such maps are shared, or new. */
 static bool migrate_maps_is_readable(const struct bpf_map_info *info, const struct object *object)
 {
 	return (info->type == BPF_MAP_TYPE_ARRAY || info->type == BPF_MAP_TYPE_PERCPU_ARRAY) &&

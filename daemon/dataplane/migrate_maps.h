@@ -18,9 +18,9 @@
 struct migrate_image {
 	const char *pin;
 	bool changed;
-	/* Copies: of each value, one for each CPU or one. */
+	/* Copies: of each value, one, or one for each CPU. */
 	uint32_t value_size, max_entries, copies;
-	/* Each of a multiple of 8 bytes, as the kernel has them. */
+	/* Each is a multiple of 8 bytes, as in the kernel. */
 	uint8_t *values;
 };
 
@@ -30,7 +30,7 @@ struct migrate {
 	struct xbond_bpf *skeleton;
 	struct object objects[OBJECTS_MAX];
 	size_t count;
-	/* Of the object of the same index; without values: not to be read. */
+	/* The map of the object with the same index; without values if it cannot be read. */
 	struct migrate_image images[OBJECTS_MAX];
 };
 
@@ -43,11 +43,12 @@ struct migrate_image *migrate_maps_find(struct migrate *migrate, const char *pin
 uint8_t *migrate_maps_value(const struct migrate_image *image, uint32_t index);
 
 /*
- * For steps. The value of a map (by its pin) at index, to be read or written: the map becomes a new
- * one. Of a per-CPU map the CPUs' copies follow each other. NULL: no such map, or no such index.
+ * For steps: the value of a map (named by its pin) at index, for reading and writing; the map
+ * becomes a new one. In a per-CPU map the copies of the CPUs follow each other. NULL: no such map
+ * or index.
  */
 void *migrate_value(struct migrate *migrate, const char *pin, uint32_t index);
-/* Other sizes; what is new is zero. 0, -ENOENT or -ENOMEM. */
+/* Changes the sizes; the new part is zero. Returns 0, -ENOENT or -ENOMEM. */
 int migrate_resize(struct migrate *migrate, const char *pin, uint32_t value_size,
 		   uint32_t max_entries);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From each ABI version to the next, in order. A change of bpf/abi.h that raises the version adds a
- * row here. Steps have numbers of their own: the structs are those of the newest version. A map
- * that is only new needs no step: objects.c marks it `added`.
+ * The steps from each ABI version to the next, in order. A change of bpf/abi.h that raises the
+ * version adds a row here. Steps use numbers of their own, because the structs are those of the
+ * newest version. A new map needs no step: objects.c marks it `added`.
  */
 #include "daemon/dataplane/migrate_steps.h"
 
@@ -15,11 +15,11 @@
 
 #define HOLD_SLOTS 64
 #define HOLD_6 488	/* bytes of a slot in version 6 */
-#define HOLD_7 496	/* and in version 7, */
-#define HOLD_MISSED 424 /* which has missed_ns here, */
-#define HOLD_BUDGET 64	/* before the budgets */
+#define HOLD_7 496	/* bytes of a slot in version 7, */
+#define HOLD_MISSED 424 /* which has missed_ns at this offset, */
+#define HOLD_BUDGET 64	/* in front of the budgets */
 
-/* Backwards, for each slot goes to a higher place. */
+/* Goes backwards, because each slot moves to a higher place. */
 static int hold_learns_what_was_missed(struct migrate *migrate, struct err *err)
 {
 	int r = migrate_resize(migrate, XBOND_PIN_HOLD, HOLD_SLOTS * HOLD_7, 1);

@@ -9,13 +9,16 @@
 
 struct migrate;
 
-/* From one ABI version to the next. May run twice, each time on what the maps hold then. */
+/*
+ * A step from one ABI version to the next. It may run twice, each time on the present contents of
+ * the maps.
+ */
 struct migrate_step {
 	uint32_t from;
 	int (*run)(struct migrate *migrate, struct err *err);
 };
 
-/* Ends with one that does nothing. */
+/* The last entry does nothing. */
 extern const struct migrate_step migrate_steps[];
 
 #endif

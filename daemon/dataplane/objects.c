@@ -17,7 +17,7 @@
 #define LOG_LINES 3
 #define LOG_LINE_SIZE 160
 
-/* The last lines that libbpf printed while it loaded: the verifier's verdict. */
+/* The last lines that libbpf printed during loading: the verifier's message. */
 static struct {
 	char line[LOG_LINES][LOG_LINE_SIZE];
 	unsigned int next;
@@ -158,7 +158,7 @@ static void objects_do_load(void *arg)
 	loading->result = xbond_bpf__load(loading->skeleton);
 }
 
-/* The verifier takes some 100 ms, in which other bonds are not left alone. */
+/* The verifier takes some 100 ms. Other bonds are served meanwhile. */
 int objects_load(struct xbond_bpf *skeleton, struct err *err)
 {
 	struct objects_loading loading = { .skeleton = skeleton };

@@ -11,7 +11,7 @@
 
 #include "common/pins.h"
 
-#define REPLACEMENT "new_" /* before the name of a pin that is to replace one */
+#define REPLACEMENT "new_" /* prefix of a pin that is about to replace another */
 
 void pin_dirs_staging(char *ret_path, size_t size, const char *bpf_dir, const char *name)
 {

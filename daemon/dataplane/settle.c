@@ -2,69 +2,52 @@
 #include "daemon/dataplane/settle.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
+#include "daemon/base/worker.h"
 #include "daemon/dataplane/dataplane.h"
 
+/* Tickets; the worker's lock protects `asked` and `served`. */
 struct settler {
-	pthread_t thread;
-	pthread_mutex_t lock; /* of all below; never held while the programs are waited for */
-	pthread_cond_t wake;
-	bool stopping;
-	uint64_t asked, served; /* tickets */
-	int fd;
+	struct worker worker;
+	uint64_t asked, served;
+	uint64_t serving; /* the thread's */
 };
 
-static void settler_serve(struct settler *settler)
+static bool settler_begin(void *context)
 {
-	uint64_t ticket = settler->asked, one = 1;
-	ssize_t written;
+	struct settler *settler = context;
 
-	pthread_mutex_unlock(&settler->lock);
+	settler->serving = settler->asked;
+	return settler->serving != settler->served;
+}
+
+static void settler_work(void *context)
+{
+	(void)context;
 	dataplane_quiesce();
-	pthread_mutex_lock(&settler->lock);
-	settler->served = ticket;
-	written = write(settler->fd, &one, sizeof(one));
-	(void)written; /* a full counter is readable, too */
 }
 
-static void *settler_run(void *arg)
+static void settler_end(void *context)
 {
-	struct settler *settler = arg;
+	struct settler *settler = context;
 
-	pthread_setname_np(pthread_self(), "settle");
-	pthread_mutex_lock(&settler->lock);
-	while (!settler->stopping) {
-		if (settler->served == settler->asked)
-			pthread_cond_wait(&settler->wake, &settler->lock);
-		else
-			settler_serve(settler);
-	}
-	pthread_mutex_unlock(&settler->lock);
-	return NULL;
+	settler->served = settler->serving;
 }
+
+static const struct worker_kind settler_kind = {
+	.name = "settle",
+	.begin = settler_begin,
+	.work = settler_work,
+	.end = settler_end,
+};
 
 struct settler *settler_new(struct err *err)
 {
 	struct settler *settler = calloc(1, sizeof(*settler));
-	int r = settler ? 0 : -ENOMEM;
+	int r = settler ? worker_start(&settler->worker, &settler_kind, settler) : -ENOMEM;
 
-	if (!r) {
-		settler->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		r = settler->fd < 0 ? -errno : 0;
-	}
-	if (!r) {
-		pthread_mutex_init(&settler->lock, NULL);
-		pthread_cond_init(&settler->wake, NULL);
-		r = -pthread_create(&settler->thread, NULL, settler_run, settler);
-		if (r)
-			close(settler->fd);
-	}
 	if (!r)
 		return settler;
 	free(settler);
@@ -76,14 +59,7 @@ void settler_free(struct settler *settler)
 {
 	if (!settler)
 		return;
-	pthread_mutex_lock(&settler->lock);
-	settler->stopping = true;
-	pthread_cond_signal(&settler->wake);
-	pthread_mutex_unlock(&settler->lock);
-	pthread_join(settler->thread, NULL);
-	pthread_cond_destroy(&settler->wake);
-	pthread_mutex_destroy(&settler->lock);
-	close(settler->fd);
+	worker_stop(&settler->worker);
 	free(settler);
 }
 
@@ -91,26 +67,24 @@ uint64_t settler_ask(struct settler *settler)
 {
 	uint64_t ticket;
 
-	pthread_mutex_lock(&settler->lock);
+	worker_lock(&settler->worker);
 	ticket = ++settler->asked;
-	pthread_cond_signal(&settler->wake);
-	pthread_mutex_unlock(&settler->lock);
+	worker_unlock_and_wake(&settler->worker);
 	return ticket;
 }
 
 int settler_fd(const struct settler *settler)
 {
-	return settler->fd;
+	return worker_fd(&settler->worker);
 }
 
 uint64_t settler_served(struct settler *settler)
 {
-	uint64_t count, served;
-	ssize_t got = read(settler->fd, &count, sizeof(count));
+	uint64_t served;
 
-	(void)got;
-	pthread_mutex_lock(&settler->lock);
+	worker_has_ended_turn(&settler->worker);
+	worker_lock(&settler->worker);
 	served = settler->served;
-	pthread_mutex_unlock(&settler->lock);
+	worker_unlock(&settler->worker);
 	return served;
 }

@@ -30,8 +30,7 @@ struct stray_frames {
 };
 
 /*
- * Not link-local groups: of these the slave keeps some, and a neighbour could send what it wants
- * there.
+ * Not link-local groups: the slave keeps some of these, and a neighbour could send anything there.
  */
 static const struct sock_filter filter[] = {
 	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
@@ -63,7 +62,7 @@ static int stray_frames_open(int ifindex, uint16_t protocol)
 	return -EINVAL;
 }
 
-/* Two frames, not in one moment, and not long after each other. */
+/* Two frames, neither at the same moment nor long after each other. */
 static bool stray_frames_is_sure(struct stray_frames *strays)
 {
 	uint64_t now_ns = clock_now_ns();
@@ -141,7 +140,9 @@ static void *stray_frames_close(void *arg)
 	return NULL;
 }
 
-/* By a thread: the kernel waits at each until nobody can be delivering to it. */
+/*
+ * Done by a thread, because for each socket the kernel waits until nobody can be delivering to it.
+ */
 void stray_frames_free(struct stray_frames *strays)
 {
 	pthread_t thread;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hears frames that a slave keeps for itself though they are the bond's: somebody's filter has let
- * them pass for good, before the receive program. Sockets of the common protocols, bound to the
- * slave, which get nothing else.
+ * Notices frames that stay on a slave although they belong to the bond: somebody's filter in front
+ * of the receive program has let them pass for good. It uses sockets of the common protocols, bound
+ * to the slave. Normally they receive nothing.
  */
 #ifndef XBOND_DAEMON_DATAPLANE_STRAY_FRAMES_H
 #define XBOND_DAEMON_DATAPLANE_STRAY_FRAMES_H
@@ -15,8 +15,8 @@ struct stray_frames;
 typedef void (*stray_frames_handler)(struct bond *bond, unsigned int slot);
 
 /*
- * NULL: it could not be made. One frame is no proof, nor is what comes in the first moment:
- * somebody may just be changing programs.
+ * Returns NULL on failure. One frame is no proof. Nor are frames in the first moment, when somebody
+ * may just be changing programs.
  */
 struct stray_frames *stray_frames_new(sd_event *event, int ifindex, stray_frames_handler handler,
 				      struct bond *bond, unsigned int slot);

@@ -49,7 +49,7 @@ static bool tcx_has(const struct attach_point *point, int program_fd)
 	return false;
 }
 
-/* A program that only calls the other. */
+/* Loads a program that only calls the other. */
 static int tcx_load_caller(int array_fd)
 {
 	const struct bpf_insn code[] = {
@@ -69,7 +69,7 @@ static int tcx_load_caller(int array_fd)
 			     sizeof(code) / sizeof(code[0]), NULL);
 }
 
-/* The kernel takes no program twice on a device: this one does what that does. */
+/* The kernel takes no program twice on a device, so a stand-in calls it. */
 static int tcx_stand_in(int program_fd)
 {
 	int array_fd = bpf_map_create(BPF_MAP_TYPE_PROG_ARRAY, "xbond_stand_in", 4, 4, 1, NULL), r;
@@ -98,7 +98,7 @@ static int tcx_add(const struct attach_point *point, int program_fd, enum tcx_en
 	return link_fd;
 }
 
-/* The new link's pin takes the place of the old one's by one rename. */
+/* The pin of the new link replaces the old pin by one rename. */
 static int tcx_replace(const struct attach_point *point, int program_fd, int old_fd, int link_fd)
 {
 	char path[PIN_SIZE];
@@ -118,7 +118,7 @@ static int tcx_replace(const struct attach_point *point, int program_fd, int old
 	crashpoint("tcx-renamed");
 	if (old_fd >= 0)
 		bpf_link_detach(old_fd);
-	/* The same if no other stood in for it. */
+	/* Does the same without a stand-in. */
 	return bpf_link_update(link_fd, program_fd, NULL);
 }
 

@@ -13,9 +13,9 @@
 #include "daemon/dataplane/pin_dirs.h"
 
 /*
- * What this build has: of its programs only the kernel can tell the tags, so they are loaded for
- * the first bond. A tag is of instructions: constants in .rodata, of which there is one table, are
- * not in it.
+ * This build's objects. Only the kernel can compute the tags of programs, so they are loaded for
+ * the first bond. A tag covers the instructions, and not the constants in .rodata, of which there
+ * is one table.
  */
 static struct {
 	size_t count; /* 0: not known yet */
@@ -91,7 +91,7 @@ static int upgrade_load(struct xbond_bpf *skeleton, const char *dir, struct err 
 }
 
 /*
- * Maps that are new come before the programs that use them. Each pin is replaced for itself: all
+ * New maps come before the programs that use them. Each pin is replaced on its own, because all
  * programs share the maps.
  */
 static int upgrade_replace(struct xbond_bpf *skeleton, const struct dataplane *dataplane,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A bond that an earlier or later build has made gets the programs of this one, and the maps that
- * build did not know. Pins only: what is attached is brought up to them by attach_check.c and
- * xdp_upgrade.c. Maps of another ABI: migrate.c.
+ * Upgrade: a bond that an earlier or later build has made gets the programs of this build, and the
+ * maps that the other build did not have. This concerns only pins; attach_check.c and xdp_upgrade.c
+ * replace the attached programs. migrate.c converts maps of another ABI.
  */
 #ifndef XBOND_DAEMON_DATAPLANE_UPGRADE_H
 #define XBOND_DAEMON_DATAPLANE_UPGRADE_H
@@ -10,8 +10,8 @@
 #include "daemon/dataplane/dataplane.h"
 
 /*
- * After dataplane_open_maps(). Where this build's program has another tag than the pinned one, or
- * none is pinned, its pin is replaced. On failure the bond can go on with what it has.
+ * Called after dataplane_open_maps(). If a program of this build has another tag than the pinned
+ * one, or none is pinned, the pin is replaced. If this fails, the bond can go on with what it has.
  */
 int upgrade_pins(struct dataplane *dataplane, struct err *err);
 

@@ -15,22 +15,26 @@
 #include "daemon/dataplane/xdp_gate.h"
 #include "daemon/dataplane/xdp_load.h"
 
-#define LIBXDP_DIR "/sys/fs/bpf/xdp" /* which it locks */
+#define LIBXDP_DIR "/sys/fs/bpf/xdp" /* the directory that libxdp locks */
 #define LOCK_LIMIT_MS 1000
 #define LOCK_STEP_MS 20
-#define PATIENCE_NS (5000 * NS_PER_MS) /* how long libxdp is left alone when its lock was taken */
-/* After filters and monitors, whose default is 50: what we take goes no further. */
+/* for how long libxdp is not asked again after its lock was taken */
+#define PATIENCE_NS (5000 * NS_PER_MS)
+/*
+ * Behind filters and monitors, whose default is 50, because frames that our program takes go no
+ * further.
+ */
 #define PRIORITY 90
 
 struct call {
 	int (*work)(const struct call *call);
 	int ifindex;
-	const char *pin_dir;   /* of xdp_dispatcher_add() and _upgrade() */
-	uint32_t port_ifindex; /* 0: told later, by xdp_dispatcher_open() */
+	const char *pin_dir;   /* for xdp_dispatcher_add() and _upgrade() */
+	uint32_t port_ifindex; /* 0: set later, by xdp_dispatcher_open() */
 	const struct xdp_identity *identity;
 };
 
-/* libxdp says on stderr what its return values say, too. */
+/* libxdp repeats on stderr what its return values say. */
 static int xdp_dispatcher_say_nothing(enum libxdp_print_level level, const char *format,
 				      va_list values)
 {
@@ -41,8 +45,8 @@ static int xdp_dispatcher_say_nothing(enum libxdp_print_level level, const char 
 }
 
 /*
- * libxdp waits for its lock as long as it takes; and who waits is killed at the wrong moment. So
- * the child looks first. -ENOLCK: somebody keeps it; nothing was done.
+ * libxdp waits for its lock without a limit, and a child that waits would be killed at the wrong
+ * moment. So the child tries the lock first. -ENOLCK: somebody holds it; nothing was done.
  */
 static int xdp_dispatcher_wait_for_lock(void)
 {
@@ -68,8 +72,8 @@ static int xdp_dispatcher_locked_work(const void *arg)
 }
 
 /*
- * libxdp before 1.4.2 loses descriptors at every look: so a child looks. Who holds the lock holds
- * it for every device: one wait is enough for all of them.
+ * libxdp before 1.4.2 leaks descriptors at every look, so a child looks. The lock is for all
+ * devices, so one wait is enough for all of them.
  */
 static int xdp_dispatcher_in_child(const struct call *call)
 {
@@ -85,7 +89,7 @@ static int xdp_dispatcher_in_child(const struct call *call)
 	return r;
 }
 
-/* NULL: no XDP there, or none that libxdp can read. */
+/* Returns NULL if there is no XDP, or none that libxdp can read. */
 static struct xdp_multiprog *xdp_dispatcher_open_attached(int ifindex)
 {
 	struct xdp_multiprog *attached = xdp_multiprog__get_from_ifindex(ifindex);
@@ -93,7 +97,7 @@ static struct xdp_multiprog *xdp_dispatcher_open_attached(int ifindex)
 	return libxdp_get_error(attached) ? NULL : attached;
 }
 
-/* By name, which needs no record that could be lost: a device is a slave of one bond only. */
+/* Found by name, which needs no record that could be lost. A device is a slave of one bond only. */
 static struct xdp_program *xdp_dispatcher_find_ours(const struct xdp_multiprog *attached)
 {
 	struct xdp_program *program = NULL;
@@ -104,7 +108,7 @@ static struct xdp_program *xdp_dispatcher_find_ours(const struct xdp_multiprog *
 	return NULL;
 }
 
-/* Without freplace libxdp attaches the program by itself, in nobody's company. */
+/* Without freplace, libxdp attaches the program alone, without a dispatcher. */
 static struct xdp_program *xdp_dispatcher_find_alone(const struct xdp_multiprog *attached)
 {
 	struct xdp_program *program = xdp_multiprog__main_prog(attached);
@@ -193,12 +197,12 @@ static int xdp_dispatcher_attach(struct xdp_object *object, int ifindex)
 	if (r)
 		return r;
 	r = xdp_program__set_run_prio(program, PRIORITY);
-	if (!r) /* what the section's name says libbpf tells the kernel, and not libxdp */
+	if (!r) /* libbpf tells the kernel what the section's name says, libxdp does not */
 		r = xdp_program__set_xdp_frags_support(program, true);
 	return r ? r : xdp_program__attach(program, ifindex, XDP_MODE_NATIVE, 0);
 }
 
-/* -ENOSYS: no freplace. The object's descriptors must be the child's own. */
+/* -ENOSYS: no freplace. The object's descriptors must belong to the child. */
 static int xdp_dispatcher_child_add(const struct call *call)
 {
 	struct xdp_multiprog *attached = xdp_dispatcher_open_attached(call->ifindex);
@@ -233,7 +237,7 @@ static bool xdp_dispatcher_is_current(const struct xdp_program *program, const s
 	return current;
 }
 
-/* One of ours that is current, or is not; its number, 0: none. */
+/* Finds a program of ours that is current, or one that is not. Returns its number; 0: none. */
 static uint32_t xdp_dispatcher_find_build(const struct call *call, bool current)
 {
 	struct xdp_multiprog *attached = xdp_dispatcher_open_attached(call->ifindex);
@@ -263,8 +267,8 @@ static int xdp_dispatcher_take_out_id(int ifindex, uint32_t id)
 }
 
 /*
- * Both are there for a moment, and no frame meets none: what the first lets pass, the second does
- * as well.
+ * For a moment both programs are there, so every frame meets one. A frame that the first lets pass
+ * is also passed by the second.
  */
 static int xdp_dispatcher_child_upgrade(const struct call *call)
 {

@@ -37,7 +37,10 @@ static bool xdp_dispatcher_pins_uses_map(const char *program_pin, uint32_t id)
 	return uses;
 }
 
-/* progN-prog and progN-link; and the directory, if they were the last. True: they were. */
+/*
+ * Removes progN-prog and progN-link, and the directory if they were the last. Returns true if they
+ * were.
+ */
 static bool xdp_dispatcher_pins_unlink_program(char *pin)
 {
 	char *tail = strrchr(pin, '-');

@@ -9,7 +9,7 @@
 #define MAPS_MAX 32
 #define MAP_NAME "xdp_port" /* of bpf/xdp.bpf.c */
 
-/* A descriptor, if it is the devmap; else -ENOENT. */
+/* Returns a descriptor if it is the devmap, otherwise -ENOENT. */
 static int gate_try_map(uint32_t id)
 {
 	struct bpf_map_info info = { 0 };

@@ -16,7 +16,7 @@
 #include "bpf/xdp.skel.h"
 #include "common/pin.h"
 
-/* Linux 6.3, which bookworm's headers do not know. */
+/* From Linux 6.3; the headers of Debian bookworm do not have it. */
 #define XDP_DEV_BOUND_ONLY (1u << 6)
 
 #define PROGRAM_MAPS_MAX 16 /* more than any of ours uses */
@@ -50,7 +50,10 @@ static int xdp_load_make_like(const struct bpf_map *map)
 			      bpf_map__value_size(map), bpf_map__max_entries(map), NULL);
 }
 
-/* By hand: libbpf 1.1 takes a pinned devmap for a foreign one, as the kernel adds a flag to it. */
+/*
+ * Opened without libbpf: libbpf 1.1 rejects a pinned devmap as different, because the kernel adds a
+ * flag to it.
+ */
 static int xdp_load_make_devmap(const struct pinned_map *map, const char *pin_dir, struct err *err)
 {
 	char path[PIN_PATH_SIZE];
@@ -66,8 +69,8 @@ static int xdp_load_make_devmap(const struct pinned_map *map, const char *pin_di
 }
 
 /*
- * Each program has its own: the kernel lets a dispatched program and one that is alone not share a
- * devmap. port_ifindex 0: it stays empty (xdp_gate.h).
+ * Each program has its own devmap, because the kernel does not let a dispatched program and one
+ * that is alone share one. port_ifindex 0: it stays empty (xdp_gate.h).
  */
 static int xdp_load_point_to_port(const struct xdp_bpf *skeleton, uint32_t port_ifindex,
 				  struct err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The XDP programs of a bond: opened and loaded each by itself, when it is needed, over the maps
- * that the bond has pinned. Knows maps and programs, not devices.
+ * The XDP programs of a bond: each is opened and loaded on its own when it is needed, over the
+ * pinned maps of the bond. Knows maps and programs, not devices.
  */
 #ifndef XBOND_DAEMON_DATAPLANE_XDP_LOAD_H
 #define XBOND_DAEMON_DATAPLANE_XDP_LOAD_H
@@ -17,27 +17,25 @@ enum xdp_role {
 	XDP_ROLE_COUNT
 };
 
-#define XDP_RX_NAME "xbond_xdp_rx" /* of XDP_ROLE_RX */
+#define XDP_RX_NAME "xbond_xdp_rx" /* the program of XDP_ROLE_RX */
 
 struct bpf_object;
 struct xdp_object;
 
 /*
- * Opens one program over the bond's maps, without loading it: who attaches it says how it is
- * loaded. pin_dir: the bond's; makes and pins the devmaps if they are not there. ifindex: for
- * XDP_ROLE_RX_TAGS. port_ifindex: where XDP_ROLE_RX* send frames; 0: told later (xdp_gate.h).
+ * Opens one program over the bond's maps, without loading it; the code that attaches it decides how
+ * it is loaded. pin_dir: the bond's; the devmaps are made and pinned if they are not there.
+ * ifindex: for XDP_ROLE_RX_TAGS. port_ifindex: where XDP_ROLE_RX* send frames; 0: set later
+ * (xdp_gate.h).
  */
 int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xdp_role role,
 		    int ifindex, uint32_t port_ifindex, struct err *err);
 struct bpf_object *xdp_object_bpf(struct xdp_object *object);
-/* The descriptor of the loaded program, the caller's to close, or -errno. */
+/* Returns the descriptor of the loaded program, which the caller closes, or -errno. */
 int xdp_object_load(struct xdp_object *object, struct err *err);
 void xdp_object_close(struct xdp_object *object);
 
-/*
- * What a loaded program is known by: its instructions, and that it works on the maps that are
- * pinned there.
- */
+/* Identifies a loaded program: its instructions, and whether it works on the pinned maps there. */
 struct xdp_identity {
 	unsigned char tag[8];
 	unsigned int shared_maps;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Making the pair. Following it: device_sync.c. */
+/* Makes the pair. device_sync.c follows it. */
 #include "daemon/device/device.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "daemon/net/ipv6.h"
 #include "daemon/net/netns_call.h"
 
-#define PORT_MTU 65535 /* bond0's MTU alone decides */
+#define PORT_MTU 65535 /* only bond0's MTU decides */
 #define FIRST_MTU 1500
 #define NAME_TRIES 100
 
@@ -32,7 +32,7 @@ int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_N
 	return err_set(err, EEXIST, "no free name for the port side of %s", bond_name);
 }
 
-/* No address, no ARP, no IPv6: the port side is a socket in the wall. */
+/* No address, no ARP, no IPv6: the port side is only a connector. */
 static int device_prepare_port(struct bond *bond, const char *alias, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -75,8 +75,8 @@ int device_create(struct bond *bond, struct err *err)
 }
 
 /*
- * By number if it is known already, else by a name that nobody but bondd gives; the peer may be
- * anywhere.
+ * Found by its number if that is known, else by a name that only bondd gives. The peer may be in
+ * any namespace.
  */
 void device_remove(struct nl *nl, const struct xbond_bond *pin)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bond0 itself: one end of a pair whose port side is bondd's. Makes it, finds it wherever it has
- * been moved to, follows what people do with it by `ip link`.
+ * bond0 itself: one end of a pair whose other end, the port side, belongs to bondd. Makes the pair
+ * and finds it wherever it was moved.
  */
 #ifndef XBOND_DAEMON_DEVICE_DEVICE_H
 #define XBOND_DAEMON_DEVICE_DEVICE_H
 
 #include "daemon/bond/bond.h"
 
-/* A free name for the port side that tells whose it is: xb-bond0. */
+/* A free name for the port side that says whose it is: xb-bond0. */
 int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE],
 		     struct err *err);
-/* Makes the pair of bond->dataplane's name; stores both ifindexes. */
+/* Makes the pair with the name of bond->dataplane; stores both ifindexes. */
 int device_create(struct bond *bond, struct err *err);
-/* Removes the pair of a bond that is being created or deleted, if it is there. */
+/* Removes the pair of a bond that is being created or deleted, if it exists. */
 void device_remove(struct nl *nl, const struct xbond_bond *pin);
 
 /*
- * Looks where bond0 is and what it is like, and lets the bond and its slaves follow: name,
- * MAC, MTU, promiscuity, qdisc, namespace. -ENODEV: the pair is gone.
+ * Finds out where bond0 is and what has changed on it, and makes the bond and its slaves follow:
+ * name, MAC, MTU, promiscuity, qdisc, namespace. -ENODEV: the pair is gone.
  */
 int device_sync(struct bond *bond);
 /* bond0 has been in another namespace, or may have been, even if it is back. */

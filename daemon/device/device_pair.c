@@ -28,7 +28,10 @@ static unsigned int device_pair_queue_count(void)
 	return cpus > 0 ? (unsigned int)cpus : 1;
 }
 
-/* The port side is the primary: redirects resolve in its namespace, wherever bond0 is. */
+/*
+ * The port side is the primary, because redirects resolve in the primary's namespace, wherever
+ * bond0 is.
+ */
 static int device_pair_make_netkit(struct bond *bond, const struct link_end *device,
 				   const struct link_end *port, struct err *err)
 {
@@ -53,8 +56,8 @@ static int device_pair_make_veth(struct bond *bond, const struct link_end *devic
 }
 
 /*
- * -EOPNOTSUPP also where it clears priorities: a veth is better there, which carries them across in
- * tc_index.
+ * Also -EOPNOTSUPP if the netkit clears priorities. A veth is better then, because it carries them
+ * across in tc_index.
  */
 static int device_pair_try_netkit(struct bond *bond, const struct link_end *device,
 				  const struct link_end *port, struct err *err)

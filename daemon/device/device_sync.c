@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Following bond0: where it is, what people have changed on it. */
+/* Follows bond0: where it is, and what people have changed on it. */
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "daemon/slave/slave.h"
 #include "daemon/slave/xdp_gro.h"
 
-/* When bonds have swapped names, each has the other's directory until both are looked at. */
+/* When bonds have swapped names, each has the other's directory until both are processed. */
 static int device_sync_move_pins(struct bond *bond, const char *name, struct err *err)
 {
 	struct bond *other = daemon_find_bond(bond->daemon, name);
@@ -45,7 +45,7 @@ static void device_sync_follow_name(struct bond *bond, const char *name)
 	memcpy(pin->name, name, XBOND_NAME_SIZE);
 	snprintf(alias, sizeof(alias), BOND_PORT_ALIAS "%s", name);
 	link_set_alias(&bond->daemon->nl, (int)pin->port_ifindex, alias, NULL);
-	/* Kernels before 6.2 do not rename a device that is up; the alias says it there. */
+	/* Kernels before 6.2 do not rename a device that is up; there, the alias has the name. */
 	if (!device_port_name(&bond->daemon->nl, name, port_name, NULL) &&
 	    !link_set_name(&bond->daemon->nl, (int)pin->port_ifindex, port_name, NULL))
 		memcpy(pin->port_name, port_name, XBOND_NAME_SIZE);
@@ -60,7 +60,7 @@ static void device_sync_follow_promisc(struct bond *bond, bool promisc)
 		slave_follow_promisc(bond, slot);
 }
 
-/* Another device may have got its number; people may have changed its alias or its name. */
+/* Another device may have got its number, and people may have changed its alias or its name. */
 static bool device_sync_is_our_port(const struct xbond_bond *pin, const struct link_info *port)
 {
 	return link_is_paired(port) &&
@@ -68,7 +68,7 @@ static bool device_sync_is_our_port(const struct xbond_bond *pin, const struct l
 		port->lower == (int)pin->ifindex);
 }
 
-/* `direct` is forbidden before anything else happens, and allowed again after everything. */
+/* `direct` is forbidden before anything else happens, and allowed again after everything else. */
 static void device_sync_follow_place(struct bond *bond, const struct link_info *port)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -110,7 +110,7 @@ int device_sync(struct bond *bond)
 		bond_evaluate(bond);
 	}
 	if (link_get(nl, port.lower_nsid, port.lower, &device))
-		return 0; /* on its way between namespaces: the next message tells */
+		return 0; /* it is moving between namespaces; the next message tells */
 	device_sync_follow_name(bond, device.name);
 	device_follow_mac(bond, device.mac);
 	device_follow_mtu(bond, device.mtu);

@@ -17,7 +17,7 @@
 #include "daemon/slave/slave.h"
 #include "daemon/slave/xdp_hooks.h"
 
-/* -errno: of the first that does not take it. */
+/* Returns -errno of the first slave that refuses it. */
 static int values_give_mac(struct bond *bond, struct err *err)
 {
 	int r = 0;
@@ -60,10 +60,10 @@ void device_follow_mac(struct bond *bond, const uint8_t *mac)
 	else
 		log_notice("%s: MAC address is now %s", pin->name, mac_format(mac, text));
 	backlog_skip_follow_all(bond);
-	bond_evaluate(bond); /* LACP names it */
+	bond_evaluate(bond); /* LACP sends it as the system's address */
 }
 
-/* The slave that refuses it still has the one that all have had. */
+/* The slave that refuses it still has the old one. */
 static bool values_is_refused(struct bond *bond, unsigned int slot, struct err *err)
 {
 	bool is_new = bond_pin(bond)->mac_policy == XBOND_MAC_SET &&
@@ -97,8 +97,8 @@ static int values_set_mtu(struct nl *nl, const void *arg)
 }
 
 /*
- * Many drivers take no large frames by XDP, and not all of those refuse the MTU. `auto` gives way
- * to any that is not small, and asks for XDP anew when all slaves have it; `xdp` does not.
+ * Many drivers take no large frames by XDP, and not all of those refuse the MTU. `auto` yields to
+ * any MTU that is not small, and asks for XDP again when all slaves have it; `xdp` does not.
  */
 static int values_give_mtu(struct bond *bond, unsigned int slot, uint32_t old, struct err *err)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The thread and its locking. One bond's PDUs, masks and pinned state: lacp_thread_bond.c. */
+/*
+ * The LACP thread and its locking. lacp_thread_bond.c has the PDUs, masks and pinned state of one
+ * bond.
+ */
 #include "daemon/lacp_thread/lacp_thread.h"
 
 #include <errno.h>
@@ -21,7 +24,7 @@
 
 struct lacp_thread {
 	pthread_t thread;
-	/* Of the list and of every bond's machines; never held over a blocking call. */
+	/* Protects the list and the machines of every bond; never held during a blocking call. */
 	pthread_mutex_t lock;
 	bool running, stopping;
 	int epoll_fd;
@@ -36,7 +39,7 @@ static void lacp_thread_signal_fd(int fd)
 	uint64_t one = 1;
 	ssize_t written = write(fd, &one, sizeof(one));
 
-	(void)written; /* a full counter is a signal, too */
+	(void)written; /* a full counter is also a signal */
 }
 
 /* Was there a signal? */
@@ -65,7 +68,10 @@ static int lacp_thread_open_send_socket(void)
 	return fd;
 }
 
-/* A main loop that was preempted with the lock gets the CPU when the thread waits for it. */
+/*
+ * If the main loop was preempted while it holds the lock, it gets the CPU when the thread waits for
+ * the lock.
+ */
 static void lacp_thread_init_lock(pthread_mutex_t *lock)
 {
 	pthread_mutexattr_t attributes;
@@ -108,7 +114,7 @@ bool lacp_thread_acknowledge(struct lacp_thread *lacp_thread)
 	return lacp_thread_clear_fd(lacp_thread->news_fd);
 }
 
-/* Runs what is due, beats every heart. Returns when to come again. */
+/* Runs what is due and renews every heartbeat. Returns the time of the next call. */
 static uint64_t lacp_thread_run_bonds(struct lacp_thread *lacp_thread, uint64_t now_ns)
 {
 	uint64_t next_ns = lacp_thread->bonds ? now_ns + BEAT_NS : LACP_NEVER;
@@ -157,10 +163,7 @@ static void *lacp_thread_run(void *arg)
 	return NULL;
 }
 
-/*
- * Before other work of the machine, so that a busy CPU does not cost an aggregate. Refused is no
- * error.
- */
+/* A real-time priority, so that a busy CPU does not cost an aggregate. A refusal is no error. */
 static int lacp_thread_start_thread(struct lacp_thread *lacp_thread)
 {
 	struct sched_param priority = { .sched_priority = 1 };
@@ -195,7 +198,7 @@ void lacp_thread_free(struct lacp_thread *lacp_thread)
 	free(lacp_thread);
 }
 
-/* What follows a change by the main loop: the thread runs the machines. */
+/* After a change by the main loop, the thread runs the machines. */
 static void lacp_thread_release_and_wake(struct lacp_thread *lacp_thread)
 {
 	pthread_mutex_unlock(&lacp_thread->lock);

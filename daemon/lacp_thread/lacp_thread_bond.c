@@ -22,7 +22,7 @@
 #include "lacp/pdu.h"
 #include "rules/carrier.h"
 
-/* A marker of ours goes after the data that it follows, and all else before any. */
+/* Our markers go behind the data that they follow, and all other PDUs before any data. */
 static void lacp_thread_bond_set_priority(int fd, int priority)
 {
 	setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority, sizeof(priority));
@@ -45,7 +45,7 @@ static void lacp_thread_bond_on_transmit(void *context, unsigned int slot, const
 	if (pdu.kind == LACP_PDU_MARKER)
 		lacp_thread_bond_set_priority(bond->send_fd, TC_PRIO_BESTEFFORT);
 	sent = sendto(bond->send_fd, frame, length, 0, (struct sockaddr *)&to, sizeof(to));
-	(void)sent; /* a PDU that is lost comes again at the periodic machine's time */
+	(void)sent; /* a lost PDU is repeated by the Periodic machine */
 	if (pdu.kind == LACP_PDU_MARKER)
 		lacp_thread_bond_set_priority(bond->send_fd, TC_PRIO_CONTROL);
 	if (pdu.kind == LACP_PDU_LACP)
@@ -61,8 +61,8 @@ static void lacp_thread_bond_change(uint64_t *mask, unsigned int slot, bool on)
 }
 
 /*
- * While XDP chooses, the carrier stays as it is: the main loop ends that first, in its order
- * (dataplane_set_flags()).
+ * While XDP chooses, the carrier stays unchanged. The main loop first ends XDP's choice, in its own
+ * order (dataplane_set_flags()).
  */
 static uint32_t lacp_thread_bond_carrier_flags(const struct lacp_thread_bond *bond)
 {
@@ -81,16 +81,16 @@ static uint64_t lacp_thread_bond_receiving(const struct lacp_thread_bond *bond)
 }
 
 /*
- * What ends, ends here and now, and so begins what begins: the partner may send from the PDU on
- * that comes next, one port may take over from another, and the main loop may be waiting for the
- * kernel. Until it has made buckets for the port, that is used as a detour only.
+ * Rights end at once here, and also begin at once: the partner may send from the next PDU on, one
+ * port may take over from another, and the main loop may be waiting for the kernel. Until the main
+ * loop has made buckets for the port, it serves only as a detour.
  */
 static void lacp_thread_bond_on_port(void *context, unsigned int slot, bool collecting,
 				     bool distributing)
 {
 	struct lacp_thread_bond *bond = context;
 
-	if (bond->ends) /* the main loop has other masks for the next mode */
+	if (bond->ends) /* the main loop has set other masks for the next mode */
 		return;
 	lacp_thread_bond_change(&bond->collecting, slot, collecting);
 	lacp_thread_bond_change(&bond->distributing, slot, distributing);
@@ -103,7 +103,7 @@ static void lacp_thread_bond_on_port(void *context, unsigned int slot, bool coll
 	bond->has_news = true;
 }
 
-/* Slots that the programs have taken out of a mask, and the thread has not noticed yet. */
+/* The slots that the programs have taken out of a mask and the thread has not noticed yet. */
 static uint64_t lacp_thread_bond_taken_out(const struct lacp_thread_bond *bond, uint32_t of)
 {
 	uint64_t slots = 0;
@@ -131,8 +131,8 @@ static void lacp_thread_bond_publish_masks(struct lacp_thread_bond *bond, uint64
 	store_release(bond->table->tx_mask, tx & ~lacp_thread_bond_taken_out_of_tx(bond));
 	store_release(bond->table->rx_mask, rx & ~lacp_thread_bond_taken_out_of_rx(bond));
 	/*
-	 * The programs note what they take out before they do so: what they did since we looked is
-	 * seen now.
+	 * The programs note what they take out before they do so. So everything they did since the
+	 * last look is visible now.
 	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	__atomic_and_fetch(&bond->table->tx_mask, ~lacp_thread_bond_taken_out_of_tx(bond),
@@ -205,7 +205,7 @@ static int lacp_thread_bond_on_pdu(void *context, void *data, size_t size)
 	return 0;
 }
 
-/* Into the copy that is not in force, and then that is. */
+/* Writes the copy that is not in force, and then puts it in force. */
 static void lacp_thread_bond_save(struct lacp_thread_bond *bond)
 {
 	uint32_t idle = !(bond->pinned->current & 1);
@@ -221,9 +221,10 @@ static bool lacp_thread_bond_is_stale(uint64_t heartbeat_ns)
 }
 
 /*
- * True if the programs may have held ports since the last beat: by the clock after the store, for
- * who is preempted before it beats too late. PDUs that wait in the ring are older than what the
- * programs have noted since, so they are read first; from the heartbeat on PDUs are ours again.
+ * Returns true if the programs may have held ports since the last heartbeat. The clock is read
+ * after the store, because a thread that is preempted before it stores is late. PDUs in the ring
+ * are older than what the programs have noted since, so they are read first. From the heartbeat on,
+ * PDUs are ours again.
  */
 static bool lacp_thread_bond_beat(struct lacp_thread_bond *bond)
 {
@@ -259,7 +260,8 @@ void lacp_thread_bond_run(struct lacp_thread_bond *bond, uint64_t now_ns)
 	int taken;
 
 	if (lacp_thread_bond_beat(
-		    bond)) { /* stopped, or starved; the masks are the main loop's to set right */
+		    /* it was stopped or got no CPU; the main loop will correct the masks */
+		    bond)) {
 		lacp_thread_bond_end_holds(bond);
 		bond->changed = bond->has_news = true;
 	}
@@ -289,8 +291,8 @@ static int lacp_thread_bond_open_ring(struct lacp_thread_bond *bond, const struc
 }
 
 /*
- * A port whose slave left while bondd was away is none: it must not carry, nor be inherited by the
- * next slave there.
+ * A port whose slave left while bondd was away no longer exists. It must not carry traffic, and the
+ * next slave there must not inherit it.
  */
 static void lacp_thread_bond_adopt(struct lacp_thread_bond *bond, uint64_t members)
 {
@@ -363,7 +365,7 @@ int lacp_thread_bond_fd(const struct lacp_thread_bond *bond)
 	return ring_buffer__epoll_fd(bond->ring);
 }
 
-/* A link that is down for a moment only is down all the same. */
+/* A link that was down only for a moment has still been down. */
 static int lacp_thread_bond_configure_port(struct lacp_thread_bond *bond, unsigned int slot,
 					   const struct lacp_port_config *config, uint64_t now_ns)
 {

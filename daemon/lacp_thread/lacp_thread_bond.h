@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One bond inside the LACP thread. For lacp_thread.c only, which holds its lock around every call
- * but those that say otherwise.
+ * One bond inside the LACP thread. Called only by lacp_thread.c, which holds its lock around every
+ * call, except where a comment says otherwise.
  */
 #ifndef XBOND_DAEMON_LACP_THREAD_LACP_THREAD_BOND_H
 #define XBOND_DAEMON_LACP_THREAD_LACP_THREAD_BOND_H
@@ -25,17 +25,17 @@ struct lacp_thread_bond {
 	int send_fd;
 	int ifindex[XBOND_MAX_SLAVES];
 	uint64_t deadline_ns;
-	enum lacp_thread_pair pair;		     /* as the main loop has told */
+	enum lacp_thread_pair pair;		     /* as the main loop has set it */
 	uint64_t collecting, distributing, draining; /* also read by the main loop */
 	uint64_t lingering;			     /* as lacp_thread_linger() has told */
-	bool ends;				     /* it leaves the mode */
-	bool changed;				     /* by the main loop: the machines must run */
+	bool ends;				     /* the bond leaves the mode */
+	bool changed; /* set by the main loop: the machines must run */
 	bool has_news;
 	unsigned int event_count;
 	struct lacp_thread_event events[LACP_THREAD_EVENTS];
 };
 
-/* Opens, without the lock; no machine runs yet. */
+/* Opens the bond, without the lock. No machine runs yet. */
 struct lacp_thread_bond *lacp_thread_bond_new(struct lacp_thread *lacp_thread, int send_fd,
 					      const struct pins *pins, struct err *err);
 /*
@@ -44,11 +44,11 @@ struct lacp_thread_bond *lacp_thread_bond_new(struct lacp_thread *lacp_thread, i
  */
 void lacp_thread_bond_start(struct lacp_thread_bond *bond, uint64_t members,
 			    const struct lacp_config *config);
-/* Without the lock, when it is in no list. */
+/* Without the lock, when it is no longer in the list. */
 void lacp_thread_bond_free(struct lacp_thread_bond *bond);
 /* Readable when PDUs wait. Without the lock. */
 int lacp_thread_bond_fd(const struct lacp_thread_bond *bond);
-/* PDUs, machines, masks, pinned state, heartbeat. */
+/* Handles PDUs, machines, masks, pinned state and heartbeat. */
 void lacp_thread_bond_run(struct lacp_thread_bond *bond, uint64_t now_ns);
 int lacp_thread_bond_set_port(struct lacp_thread_bond *bond, unsigned int slot, int ifindex,
 			      const struct lacp_port_config *config);
@@ -56,7 +56,7 @@ void lacp_thread_bond_remove_port(struct lacp_thread_bond *bond, unsigned int sl
 /* As lacp_thread_publish(). */
 void lacp_thread_bond_publish(struct lacp_thread_bond *bond, uint64_t tx, uint64_t members,
 			      enum lacp_thread_pair pair);
-/* The partners are told; leaves no port held and no state to take over. */
+/* Tells the partners; leaves no port held, and no state to take over. */
 void lacp_thread_bond_forget(struct lacp_thread_bond *bond);
 
 #endif

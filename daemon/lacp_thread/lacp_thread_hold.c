@@ -6,7 +6,7 @@
 #include "common/atomic.h"
 #include "lacp/pdu.h"
 
-/* A timer that the first PDU starts before the machines have run needs a time. */
+/* A timer that the first PDU starts before the machines have run needs a duration. */
 void lacp_thread_hold_begin(struct xbond_hold *hold)
 {
 	if (!hold->enabled)
@@ -76,8 +76,8 @@ bool lacp_thread_hold_is_outdated(const struct xbond_hold *hold, const struct xb
 }
 
 /*
- * The partner was heard since, if the programs have answered for us. A port that they have given
- * up, be it in one direction, has heard nobody.
+ * If the programs have answered for us, the partner was heard since. A port that they have given
+ * up, even in one direction only, has heard nobody.
  */
 void lacp_thread_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsigned int slot)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the LACP thread leaves in the map `hold` for one port, so that the programs
- * (bpf/slow_hold.h) can hold it while bondd is away, and what it learns from there when it is back.
- * Knows the LACP core and the ABI only; the simulator uses it, too.
+ * (bpf/slow_hold.h) can hold it while bondd is away; and what it learns from there when bondd is
+ * back. Knows only the LACP core and the ABI. The simulator uses it, too.
  */
 #ifndef XBOND_DAEMON_LACP_THREAD_LACP_THREAD_HOLD_H
 #define XBOND_DAEMON_LACP_THREAD_LACP_THREAD_HOLD_H
@@ -11,8 +11,8 @@
 #include "lacp/lacp.h"
 
 /*
- * The last LACPDU that the port sent; it reaches the map with what the machines have made of the
- * port by then.
+ * The last LACPDU that the port sent. It reaches the map together with the state that the machines
+ * have then given the port.
  */
 struct lacp_thread_sent {
 	uint64_t sent_ns; /* 0: none */
@@ -21,21 +21,25 @@ struct lacp_thread_sent {
 
 /* The slot is a port from now on. */
 void lacp_thread_hold_begin(struct xbond_hold *hold);
-/* It is none any more. */
+/* The slot is no longer a port. */
 void lacp_thread_hold_clear(struct xbond_hold *hold, struct lacp_thread_sent *sent);
-/* What an earlier bondd sent. */
+/* Loads what an earlier bondd sent. */
 void lacp_thread_hold_adopt(const struct xbond_hold *hold, struct lacp_thread_sent *ret_sent);
 /* The LACPDU that has just been sent, XBOND_PDU_SIZE bytes. */
 void lacp_thread_hold_sent(struct lacp_thread_sent *sent, const uint8_t *frame, uint64_t now_ns);
-/* After the machines have run: what they decided is in force for the programs, all at once. */
+/*
+ * Called after the machines have run: puts their decisions in force for the programs, all at once.
+ */
 void lacp_thread_hold_follow(struct xbond_hold *hold, const struct lacp_system *sys,
 			     unsigned int slot, const struct lacp_thread_sent *sent);
 /*
- * A PDU waited in the ring, and nobody kept a later one: it is not known what the partner says now.
+ * A PDU waited in the ring, and no later one was kept, so it is not known what the partner says
+ * now.
  */
 bool lacp_thread_hold_is_outdated(const struct xbond_hold *hold, const struct xbond_pdu *pdu);
 /*
- * bondd was away: what the programs have done meanwhile, after all PDUs that they left for bondd.
+ * bondd was away: takes over what the programs have done meanwhile, after all PDUs that they left
+ * for bondd.
  */
 void lacp_thread_hold_end(struct xbond_hold *hold, struct lacp_system *sys, unsigned int slot);
 

@@ -13,7 +13,7 @@
 #include "daemon/manage/requests.h"
 #include "options/config_file.h"
 
-/* A bond that ran is as it was left, but for slaves that are not there. */
+/* A bond that already ran stays as it was left, except for slaves that are not there. */
 static void config_apply_slaves(struct bond *bond, const struct config_file *file, bool ran)
 {
 	struct nl *nl = &bond->daemon->nl;
@@ -44,7 +44,8 @@ static void config_apply(struct daemon *daemon, const char *name, const char *pa
 		return;
 	}
 	bond = daemon_find_bond(daemon, name);
-	bond_pin(bond)->state = XBOND_BOND_CREATING; /* who finds it half way begins anew */
+	/* a bondd that finds it unfinished starts again */
+	bond_pin(bond)->state = XBOND_BOND_CREATING;
 	config_apply_slaves(bond, file, false);
 	bond_pin(bond)->state = XBOND_BOND_READY;
 }

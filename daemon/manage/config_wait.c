@@ -14,7 +14,7 @@
 #include "daemon/manage/requests.h"
 
 #define LOOKS_UNTIL_BY_MAC 3
-#define RETRY_NS (10 * 1000 * NS_PER_MS) /* doubled with each refusal */
+#define RETRY_NS (10 * 1000 * NS_PER_MS) /* doubles with each refusal */
 #define RETRY_DOUBLED 5
 
 struct config_wait_search {
@@ -28,7 +28,7 @@ static int config_wait_add(const struct awaited *awaited, const char *name, stru
 	struct option_set options = awaited->slave.options;
 	int r;
 
-	/* The mode may have changed since. */
+	/* The mode may have changed meanwhile. */
 	if (!mode_has(bond_pin(bond)->mode, MODE_LACP))
 		options.given[OPT_ACTOR_PORT_PRIO] = false;
 	awaited_rename_primary(bond, awaited->slave.name, name);
@@ -38,7 +38,7 @@ static int config_wait_add(const struct awaited *awaited, const char *name, stru
 	return r;
 }
 
-/* True: no need to wait any more. */
+/* Returns true if there is no need to wait any more. */
 static bool config_wait_is_done(struct awaited *awaited, const char *name)
 {
 	int slot = pins_slot_by_name(&awaited->bond->dataplane.pins, name);
@@ -62,8 +62,9 @@ static bool config_wait_is_too_early(const struct awaited *awaited)
 }
 
 /*
- * Adds the slave, or says once why not and waits on: it may come in another state. Not at once, for
- * the try itself makes messages about the device.
+ * Adds the slave. If that fails, logs once why and goes on waiting, because the slave may come back
+ * in another state. Does not try again at once, because the attempt itself causes messages about
+ * the device.
  */
 static bool config_wait_try(struct awaited *awaited, const char *name)
 {
@@ -91,7 +92,7 @@ void config_link_appeared(struct daemon *daemon, const char *name)
 					      config_wait_try(*at, name));
 }
 
-/* The device may have the name as an alternative one. */
+/* The device may have this name as an alternative name. */
 static bool config_wait_by_name(struct daemon *daemon, struct awaited *awaited)
 {
 	struct link_info link;
@@ -114,7 +115,7 @@ static void config_wait_compare(const struct link_info *link, void *arg)
 		memcpy(search->name, link->name, XBOND_NAME_SIZE);
 }
 
-/* True when it is done with. */
+/* Returns true if the entry is done. */
 static bool config_wait_by_mac(struct daemon *daemon, struct awaited *awaited)
 {
 	struct config_wait_search search = { .perm_mac = awaited->perm_mac };

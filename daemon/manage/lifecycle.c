@@ -139,7 +139,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		free(bond);
 		return r;
 	}
-	bond->dataplane.settled = true; /* no program of it runs yet */
+	bond->dataplane.settled = true; /* none of its programs runs yet */
 	slave_multicast_open(bond);
 	r = device_create(bond, err);
 	idle_turn();
@@ -204,7 +204,7 @@ static void lifecycle_do_delete_pair(void *arg)
 	nl_done(&nl);
 }
 
-/* The kernel takes the devices on the bond along, some 50 ms for 300 of them. */
+/* The kernel also deletes the devices on the bond: some 50 ms for 300 of them. */
 static int lifecycle_delete_pair(struct bond *bond, struct err *err)
 {
 	struct pair_deletion deletion = { .port_ifindex = (int)bond_pin(bond)->port_ifindex,
@@ -272,7 +272,7 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 		log_notice("%s: slave %s has gone", bond_pin(bond)->name, slave->name);
 		if (slave->state == XBOND_SLOT_MEMBER)
 			awaited_slave_lost(bond, slot);
-		/* It may have been moved, which leaves them here. */
+		/* It may have been moved, which leaves these behind. */
 		vlan_filter_close(bond, slot);
 		slave_forget(bond, slot);
 	} else if (slave->state != XBOND_SLOT_MEMBER) {
@@ -297,7 +297,10 @@ static bool lifecycle_is_in_other_netns(struct bond *bond)
 	return here && theirs && here != theirs;
 }
 
-/* As the last bondd saw it, so that the first evaluation changes nothing that is as it was. */
+/*
+ * Loads the state as the last bondd saw it, so that the first evaluation changes nothing that has
+ * not changed.
+ */
 static void lifecycle_recall(struct bond *bond)
 {
 	const struct pins *pins = &bond->dataplane.pins;
@@ -313,7 +316,7 @@ static void lifecycle_recall(struct bond *bond)
 					  pins->slaves[primary].link == XBOND_LINK_UP;
 }
 
-/* The slaves first: until their carrier is known, an evaluation would take them for dead. */
+/* The slaves come first: until their carrier is known, an evaluation would consider them down. */
 static void lifecycle_adopt_ready(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -357,7 +360,9 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	log_notice("%s: adopted with %u slaves", pin->name, bond_slave_count(bond));
 }
 
-/* Created or deleted half way: there was no bond before, or there shall be none. */
+/*
+ * The bond was created or deleted only in part: there was no bond before, or there shall be none.
+ */
 static void lifecycle_finish_removal(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -371,8 +376,8 @@ static void lifecycle_finish_removal(struct bond *bond)
 }
 
 /*
- * With the maps and programs of this build, if the kernel takes them; else the bond goes on with
- * its own.
+ * Opens it with the maps and programs of this build, if the kernel takes them; otherwise the bond
+ * goes on with its own.
  */
 static int lifecycle_open_pins(struct bond *bond, const char *name, struct err *err)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a bond begins and ends: made, adopted from an earlier bondd, deleted, found gone. */
+/* How a bond begins and ends: it is made, adopted from an earlier bondd, deleted, or found gone. */
 #ifndef XBOND_DAEMON_MANAGE_LIFECYCLE_H
 #define XBOND_DAEMON_MANAGE_LIFECYCLE_H
 
 #include "daemon/bond/daemon.h"
 
-/* options and settings: what the user asked for; the rest of bond is filled in here. */
+/* options and settings: what the user asked for; the function fills in the rest of bond. */
 int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		     const struct xbond_settings *settings, struct err *err);
-/* Releases every slave, removes the device and the pins. Frees bond. */
+/* Releases every slave and removes the device and the pins. Frees bond. */
 int lifecycle_delete(struct bond *bond, struct err *err);
 /* bond0 is gone already (ip link del, or its namespace died): releases the slaves. Frees bond. */
 void lifecycle_gone(struct bond *bond);
-/* Takes over every bond below bpf_dir as it runs; finishes or undoes what was left half done. */
+/* Takes over every bond below bpf_dir as it runs; finishes or undoes what was left unfinished. */
 void lifecycle_adopt_all(struct daemon *daemon);
 /* Leaves everything running and frees the memory. */
 void lifecycle_let_go(struct daemon *daemon);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests about bonds. Those about slaves: requests_slaves.c. */
+/* Requests about bonds. requests_slaves.c has those about slaves. */
 #include "daemon/manage/requests.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static void request_fill(struct xbond_bond *bond, struct xbond_settings *setting
 	struct pins pins = { .settings = settings, .bond = bond };
 
 	for (int id = 0; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
+		const struct option_spec *option = option_at(id);
 		struct option_value value =
 			options->given[id] ? options->value[id] : option_initial(option);
 
@@ -43,7 +43,7 @@ static void request_fill(struct xbond_bond *bond, struct xbond_settings *setting
 	}
 }
 
-/* Options that exclude each other. */
+/* Refuses options that exclude each other. */
 static int request_check_bond(const struct xbond_bond *pin, struct err *err)
 {
 	int r = device_pair_check(pin, err);
@@ -83,7 +83,7 @@ int request_delete(struct daemon *daemon, const char *name, struct err *err)
 	return r ? r : lifecycle_delete(bond, err);
 }
 
-/* mac_policy reaches into the slaves; if one refuses, all go back. */
+/* mac_policy changes the slaves. If one refuses, all go back. */
 static int request_apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -117,8 +117,8 @@ static void request_apply(struct bond *bond, const struct option_set *options)
 }
 
 /*
- * -EMSGSIZE, where `xdp` is asked for by name: nothing has changed. Where slaves take turns, the
- * log tells.
+ * -EMSGSIZE, if `xdp` was requested by name: nothing has changed. If slaves take turns, the log
+ * tells.
  */
 static int request_apply_rx_hook(struct bond *bond, uint32_t before, struct err *err)
 {
@@ -153,7 +153,7 @@ static int request_write_options(struct xbond_bond *pin, const struct option_set
 	return request_check_bond(pin, err);
 }
 
-/* What devices may refuse. A program goes off again without fail, so the slaves come later. */
+/* Options that devices may refuse. Detaching a program cannot fail, so the slaves come later. */
 static int request_change_devices(struct bond *bond, const struct xbond_bond *before,
 				  const struct option_set *options, struct err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a user may ask of bondd, from the control socket and from configuration files:
- * checks everything, then does it wholly or not at all. docs/control.md is its contract.
+ * The requests of users, from the control socket and from configuration files: checks everything,
+ * then does the request completely or not at all. docs/control.md describes them.
  */
 #ifndef XBOND_DAEMON_MANAGE_REQUESTS_H
 #define XBOND_DAEMON_MANAGE_REQUESTS_H
@@ -11,13 +11,13 @@
 #include "daemon/bond/daemon.h"
 #include "options/option_set.h"
 
-/* The bond of that name, or -ENOENT and a line. */
+/* The bond of that name, or -ENOENT with a line in err. */
 int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err);
 
 int request_create(struct daemon *daemon, const char *name, const struct option_set *options,
 		   struct err *err);
 int request_delete(struct daemon *daemon, const char *name, struct err *err);
-/* notes: json array that gets a line for each thing the user should know; may be NULL. */
+/* notes: a JSON array that gets a line for each thing the user should know; may be NULL. */
 int request_add_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
 		       size_t count, const struct option_set *options, json_t *notes,
 		       struct err *err);
@@ -25,7 +25,7 @@ int request_del_slaves(struct daemon *daemon, const char *name, const char *cons
 		       size_t count, json_t *notes, struct err *err);
 int request_set(struct daemon *daemon, const char *name, const struct option_set *options,
 		struct err *err);
-/* Options that live with the slave in bondd (OPTION_IN_SLAVE). */
+/* Options of slaves that bondd keeps (OPTION_IN_SLAVE). */
 int request_set_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
 		       size_t count, const struct option_set *options, struct err *err);
 int request_refresh(struct daemon *daemon, const char *name, struct err *err);

@@ -43,7 +43,7 @@ static int request_check_all(struct addition *addition, const char *const *slave
 			       bond_pin(addition->bond)->name, used, XBOND_MAX_SLAVES, count);
 	for (size_t i = 0; i < count && !r; i++) {
 		r = enslave_check(addition->bond, slaves[i], force, &addition->links[i], err);
-		for (size_t j = 0; j < i && !r; j++) /* it may have alternative names */
+		for (size_t j = 0; j < i && !r; j++) /* a device may have alternative names */
 			if (addition->links[i].ifindex == addition->links[j].ifindex)
 				r = err_set(err, EINVAL, "%s is named twice",
 					    addition->links[i].name);
@@ -53,8 +53,8 @@ static int request_check_all(struct addition *addition, const char *const *slave
 }
 
 /*
- * One slave for each queue_id. slots: the slaves that get it; count of them, also before they have
- * slots.
+ * Refuses a queue_id that another slave has. slots: the slaves that get it; count: how many they
+ * are, also before they have slots.
  */
 static int request_check_queue_id(struct bond *bond, const struct option_set *options,
 				  uint64_t slots, size_t count, struct err *err)
@@ -82,7 +82,7 @@ static unsigned int request_free_slot(struct bond *bond)
 	return slot;
 }
 
-/* As kernel bonding: the first slave's, unless the user has set one. */
+/* As in kernel bonding, the first slave's address, unless the user has set one. */
 static int request_give_mac(struct addition *addition, struct err *err)
 {
 	struct bond *bond = addition->bond;
@@ -100,7 +100,7 @@ static void request_write_settings(struct addition *addition, unsigned int slot)
 {
 	struct pins *pins = &addition->bond->dataplane.pins;
 
-	/* What a bondd that died may have left in a free slot. */
+	/* Removes what a bondd that died may have left in a free slot. */
 	pins->settings->weight[slot] = 0;
 	__atomic_and_fetch(&pins->settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
 	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
@@ -109,11 +109,11 @@ static void request_write_settings(struct addition *addition, unsigned int slot)
 					     &addition->options->value[id]);
 }
 
-/* What the user has not said is the default. */
+/* What the user has not given has its default. */
 static void request_write_slave(struct addition *addition, unsigned int slot)
 {
 	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
+		const struct option_spec *option = option_at(id);
 		struct option_value value = addition->options->value[id];
 
 		if (option->home != OPTION_IN_SLAVE)
@@ -151,7 +151,7 @@ static void request_note(json_t *notes, const char *format, ...)
 	va_end(args);
 }
 
-/* What kernel bonding would heed, and who has it there may not think of. */
+/* Warns of things that kernel bonding would heed, and that their owner may not think of. */
 static void request_note_chains(struct addition *addition)
 {
 	const char *bond = bond_pin(addition->bond)->name;
@@ -217,7 +217,7 @@ static int request_remove_address(struct nl *nl, int ifindex, const struct addre
 	return r == -EADDRNOTAVAIL ? 0 : r;
 }
 
-/* The IPv6 ones have gone with IPv6 on the slave. */
+/* The IPv6 addresses have gone with IPv6 on the slave. */
 static void request_remove_addresses(struct addition *addition, size_t i)
 {
 	const struct address_set *set = &addition->addresses[i];
@@ -272,7 +272,7 @@ static int request_add_all(struct addition *addition, struct err *err)
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (addition->added >> slot & 1)
 			slave_admit(addition->bond, slot);
-	/* The last step: addresses do not come back by themselves. */
+	/* This is the last step, because addresses do not come back by themselves. */
 	for (size_t i = 0; i < addition->count; i++) {
 		log_notice("%s: slave %s added", bond_pin(addition->bond)->name,
 			   addition->links[i].name);
@@ -319,7 +319,10 @@ static void request_note_kept_mac(struct bond *bond, unsigned int slot, json_t *
 			     mac_format(slave->before.mac, text));
 }
 
-/* Slots of the named slaves, each a member; or_awaited: or without a slot, but waited for. */
+/*
+ * The slots of the named slaves. Each must be a member or, with or_awaited, an awaited slave, which
+ * has no slot.
+ */
 static int request_find_slots(struct bond *bond, const char *const *slaves, size_t count,
 			      bool or_awaited, uint64_t *ret_mask, struct err *err)
 {

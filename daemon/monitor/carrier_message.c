@@ -10,10 +10,10 @@
 #define NEW_MEMBER_NS (1000 * NS_PER_MS)
 
 /*
- * A message may be older than what we know: from before the slave was enslaved, as long as those of
- * then have not all been read, or from within a flap. Then the driver is asked, by the poller. Not
- * about a loss in normal operation, because the kernel may let the question wait for the RTNL lock,
- * and traffic is being lost.
+ * A message may be older than what is known. It may be from before the slave was enslaved, until
+ * all messages of that time have been read, or from within a flap. Then the poller asks the driver.
+ * It is not asked about a loss in normal operation, because the kernel may let the question wait
+ * for the RTNL lock while traffic is being lost.
  */
 static bool carrier_message_is_loss(struct bond *bond, unsigned int slot,
 				    const struct link_info *link)
@@ -36,8 +36,8 @@ void carrier_message_take(struct bond *bond, unsigned int slot, const struct lin
 }
 
 /*
- * Losses only, for packets are being lost: what returns is the poll's. The messages may be from
- * before it was enslaved.
+ * Only losses, because packets are being lost; the poll finds returns. Messages may be from before
+ * the device was enslaved.
  */
 void carrier_message_take_loss(struct bond *bond, unsigned int slot, uint64_t now_ns)
 {

@@ -14,7 +14,8 @@
 #include "daemon/monitor/verdict.h"
 
 #define ACCURACY_US 5000
-#define SLACK_NS (10 * NS_PER_MS) /* who is due so soon is polled along */
+/* bonds that are due within this time are polled together */
+#define SLACK_NS (10 * NS_PER_MS)
 
 struct poll_batch {
 	struct poller_query *queries;
@@ -26,7 +27,7 @@ static uint64_t poll_interval_ns(struct bond *bond)
 	return bond_pin(bond)->miimon_ms * NS_PER_MS;
 }
 
-/* Not while the poller is busy: it says when it is not. */
+/* Not while the poller is busy; it reports when it is done. */
 static void poll_arm(struct daemon *daemon)
 {
 	uint64_t next_ns = UINT64_MAX;
@@ -109,8 +110,10 @@ static bool poll_is_of(struct bond *bond, const struct poller_query *answer)
 	       bond_slave(bond, answer->slot)->ifindex == answer->ifindex;
 }
 
-/* True: the link works now and did not, or the other way round. Whatever has been learnt since it
- * was asked is newer. */
+/*
+ * Returns true if the link works now and did not, or the other way round. News that came after the
+ * question counts instead.
+ */
 static bool poll_take(struct bond *bond, const struct poller_query *answer, uint64_t asked_ns)
 {
 	const struct link_verdict *verdict = &bond->members[answer->slot].verdict;
@@ -122,7 +125,7 @@ static bool poll_take(struct bond *bond, const struct poller_query *answer, uint
 	return verdict_set(bond, answer->slot, LINK_MONITOR_CARRIER, carrier);
 }
 
-/* Without carrier most drivers do not know their speed; the last one stays. */
+/* Without carrier most drivers do not know their speed, so the last one is kept. */
 static void poll_take_speed(struct bond *bond, unsigned int slot, uint32_t speed_mbps,
 			    uint32_t duplex)
 {

@@ -2,27 +2,21 @@
 #include "daemon/monitor/poller.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "common/clock.h"
+#include "daemon/base/worker.h"
 #include "daemon/net/ethtool.h"
 
 struct poller {
-	pthread_t thread;
-	/* Of `working` and `stopping`; the queries are the thread's while it works. */
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	bool working, stopping;
-	bool busy; /* the main loop's: until it has the answers */
+	struct worker worker;
+	bool asked; /* the worker's lock protects it */
+	bool busy;  /* the main loop's: until it has the answers; the queries are the thread's */
 	struct poller_query *queries;
 	size_t count;
 	uint64_t asked_ns;
 	struct ethtool ethtool;
-	int fd;
 };
 
 static void poller_serve(struct poller *poller, struct poller_query *query)
@@ -32,32 +26,34 @@ static void poller_serve(struct poller *poller, struct poller_query *query)
 		ethtool_speed(&poller->ethtool, query->name, &query->speed_mbps, &query->duplex);
 }
 
-static void *poller_run(void *arg)
+static bool poller_begin(void *context)
 {
-	struct poller *poller = arg;
-	uint64_t one = 1;
-	ssize_t written;
+	struct poller *poller = context;
 
-	pthread_setname_np(pthread_self(), "poll");
-	pthread_mutex_lock(&poller->lock);
-	while (!poller->stopping) {
-		if (!poller->working) {
-			pthread_cond_wait(&poller->wake, &poller->lock);
-			continue;
-		}
-		pthread_mutex_unlock(&poller->lock);
-		for (size_t i = 0;
-		     i < poller->count && !__atomic_load_n(&poller->stopping, __ATOMIC_RELAXED);
-		     i++)
-			poller_serve(poller, &poller->queries[i]);
-		pthread_mutex_lock(&poller->lock);
-		poller->working = false;
-		written = write(poller->fd, &one, sizeof(one));
-		(void)written; /* nothing else writes there */
-	}
-	pthread_mutex_unlock(&poller->lock);
-	return NULL;
+	return poller->asked;
 }
+
+static void poller_work(void *context)
+{
+	struct poller *poller = context;
+
+	for (size_t i = 0; i < poller->count && !worker_is_stopping(&poller->worker); i++)
+		poller_serve(poller, &poller->queries[i]);
+}
+
+static void poller_end(void *context)
+{
+	struct poller *poller = context;
+
+	poller->asked = false;
+}
+
+static const struct worker_kind poller_kind = {
+	.name = "poll",
+	.begin = poller_begin,
+	.work = poller_work,
+	.end = poller_end,
+};
 
 static int poller_start(struct poller *poller)
 {
@@ -65,18 +61,9 @@ static int poller_start(struct poller *poller)
 
 	if (r)
 		return r;
-	poller->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (poller->fd < 0) {
+	r = worker_start(&poller->worker, &poller_kind, poller);
+	if (r)
 		ethtool_done(&poller->ethtool);
-		return -EMFILE;
-	}
-	pthread_mutex_init(&poller->lock, NULL);
-	pthread_cond_init(&poller->wake, NULL);
-	r = -pthread_create(&poller->thread, NULL, poller_run, poller);
-	if (r) {
-		close(poller->fd);
-		ethtool_done(&poller->ethtool);
-	}
 	return r;
 }
 
@@ -96,15 +83,8 @@ void poller_free(struct poller *poller)
 {
 	if (!poller)
 		return;
-	pthread_mutex_lock(&poller->lock);
-	__atomic_store_n(&poller->stopping, true, __ATOMIC_RELAXED);
-	pthread_cond_signal(&poller->wake);
-	pthread_mutex_unlock(&poller->lock);
-	pthread_join(poller->thread, NULL);
-	pthread_cond_destroy(&poller->wake);
-	pthread_mutex_destroy(&poller->lock);
+	worker_stop(&poller->worker);
 	ethtool_done(&poller->ethtool);
-	close(poller->fd);
 	free(poller->queries);
 	free(poller);
 }
@@ -123,10 +103,9 @@ bool poller_ask(struct poller *poller, const struct poller_query *queries, size_
 	poller->count = count;
 	poller->asked_ns = clock_now_ns();
 	poller->busy = true;
-	pthread_mutex_lock(&poller->lock);
-	poller->working = true;
-	pthread_cond_signal(&poller->wake);
-	pthread_mutex_unlock(&poller->lock);
+	worker_lock(&poller->worker);
+	poller->asked = true;
+	worker_unlock_and_wake(&poller->worker);
 	return true;
 }
 
@@ -137,15 +116,13 @@ bool poller_is_busy(const struct poller *poller)
 
 int poller_fd(const struct poller *poller)
 {
-	return poller->fd;
+	return worker_fd(&poller->worker);
 }
 
 size_t poller_answers(struct poller *poller, const struct poller_query **ret_queries,
 		      uint64_t *ret_asked_ns)
 {
-	uint64_t count;
-
-	if (read(poller->fd, &count, sizeof(count)) < 0)
+	if (!worker_has_ended_turn(&poller->worker))
 		return 0;
 	poller->busy = false;
 	*ret_queries = poller->queries;

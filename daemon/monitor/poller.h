@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A thread that asks drivers for their carrier and speed. The kernel answers under the RTNL lock,
- * which others may hold for as long as a NIC takes to reset: the main loop does not wait for that.
- * Knows no bonds.
+ * which others may hold for as long as a NIC needs for a reset; the main loop does not wait for
+ * that. Knows no bonds.
  */
 #ifndef XBOND_DAEMON_MONITOR_POLLER_H
 #define XBOND_DAEMON_MONITOR_POLLER_H
@@ -15,27 +15,30 @@
 #include "common/err.h"
 
 struct poller_query {
-	uint32_t bond, slot; /* whatever the caller calls them */
+	uint32_t bond, slot; /* numbers that the caller chooses */
 	uint32_t ifindex;
 	char name[XBOND_NAME_SIZE];
 	bool wants_speed;
 	int carrier;		     /* the answer: 1, 0, or -errno */
-	uint32_t speed_mbps, duplex; /* as ethtool_speed(), if it was wanted */
+	uint32_t speed_mbps, duplex; /* from ethtool_speed(), if requested */
 };
 
 struct poller;
 
-/* Signals must be blocked. NULL: err says why. */
+/* Signals must be blocked. Returns NULL on failure, with a line in err. */
 struct poller *poller_new(struct err *err);
 void poller_free(struct poller *poller);
 
-/* False: it is busy, or out of memory. */
+/* Returns false if it is busy or out of memory. */
 bool poller_ask(struct poller *poller, const struct poller_query *queries, size_t count);
-/* Asked, and the answers have not been taken yet. */
+/* Is there a question whose answers have not been taken yet? */
 bool poller_is_busy(const struct poller *poller);
 /* Readable when there are answers. */
 int poller_fd(const struct poller *poller);
-/* Valid until it is asked again; 0: there are none. ret_asked_ns: when they were asked for. */
+/*
+ * The answers, valid until the next question; 0: there are none. ret_asked_ns: the time of the
+ * question.
+ */
 size_t poller_answers(struct poller *poller, const struct poller_query **ret_queries,
 		      uint64_t *ret_asked_ns);
 

@@ -22,7 +22,9 @@ void attach_check_slave(struct bond *bond, unsigned int slot)
 		.device = bond_slave(bond, slot)->name,
 	};
 
-	/* Earlier builds had it before the filters of others. slave_hooks.c removes that one. */
+	/*
+	 * Earlier builds had it in front of the filters of others. slave_hooks.c removes that one.
+	 */
 	if (bond->adopting && place.point.hook == XBOND_HOOK_CLSACT)
 		place.expected = attach_has_rx_filter(place.point.ifindex, ATTACH_FILTER_PRIORITY);
 	attach_check_place(&place);

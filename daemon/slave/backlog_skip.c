@@ -19,7 +19,9 @@ int backlog_skip_check(const struct xbond_bond *pin, struct err *err)
 		       "rx_backlog: off needs slaves with the bond's address: mac_policy set");
 }
 
-/* The action does not judge anew whom a packet is for: the slave's address must be bond0's. */
+/*
+ * The action does not determine again for whom a packet is, so the slave must have bond0's address.
+ */
 static bool backlog_skip_is_wanted(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_bond *pin = bond_pin(bond);

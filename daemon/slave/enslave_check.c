@@ -11,7 +11,7 @@
 #include "daemon/net/address.h"
 #include "daemon/slave/enslave_loop.h"
 
-/* A bond of ours, or of another bondd: its peer is a port side. */
+/* Is it a bond of this bondd, or of another? Its peer is a port side. */
 static bool enslave_check_is_bond_device(struct bond *bond, const struct link_info *link)
 {
 	struct link_info peer;

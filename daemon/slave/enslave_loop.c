@@ -10,14 +10,14 @@
 #define NOBODY SIZE_MAX
 #define WAY_SIZE 512
 
-/* A device that the way down has reached, and from which one before it. */
+/* A device that the way down has reached, and the one from which it was reached. */
 struct step {
-	int nsid; /* -1: our own namespace */
+	int nsid; /* -1: bondd's own namespace */
 	int ifindex;
 	size_t from;
 };
 
-/* Every device is reached once, however many ways lead to it. */
+/* Every device is visited once, however many ways lead to it. */
 struct way {
 	struct daemon *daemon;
 	const struct link_list *devices;
@@ -66,7 +66,7 @@ static void enslave_loop_reach_below(struct way *way, size_t from)
 		enslave_loop_reach_below_device(way, from);
 }
 
-/* Where the way meets the bond, or NOBODY. */
+/* The place where the way meets the bond, or NOBODY. */
 static size_t enslave_loop_go_down(struct way *way, struct bond *bond, int top)
 {
 	enslave_loop_reach(way, -1, top, NOBODY);
@@ -89,7 +89,7 @@ static const char *enslave_loop_name_of(const struct way *way, const struct step
 	return "another device";
 }
 
-/* Downwards: "mv1 on bond1 on mv0 on bond0". */
+/* Writes the way downwards: "mv1 on bond1 on mv0 on bond0". */
 static void enslave_loop_write_way(const struct way *way, size_t to, FILE *text)
 {
 	const struct step *step = &way->step[to];
@@ -126,7 +126,7 @@ int enslave_loop_check(struct bond *bond, const struct link_info *link,
 	size_t met;
 	int r = 0;
 
-	/* Each device, what is below it in another namespace, and the top. */
+	/* Room for each device, for one below it in another namespace, and for the top. */
 	way.size = 2 * devices->count + 1;
 	for (struct bond *other = bond->daemon->bonds; other; other = other->next)
 		way.size += bond_slave_count(other);

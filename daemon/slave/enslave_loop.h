@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Does a device lead back to the bond that it is to be a slave of? The way down goes through lower
- * devices (VLAN, macvlan, ipvlan), ports (bridge, team) and the slaves of bonds. The kernel knows
- * nothing of the last: to it, slaves and bond are strangers.
+ * Does a device lead back to the bond that it shall become a slave of? The way down goes through
+ * lower devices (VLAN, macvlan, ipvlan), ports (bridge, team) and the slaves of bonds. The kernel
+ * does not know that slaves belong to a bond of xbond.
  */
 #ifndef XBOND_DAEMON_SLAVE_ENSLAVE_LOOP_H
 #define XBOND_DAEMON_SLAVE_ENSLAVE_LOOP_H
@@ -10,7 +10,7 @@
 #include "daemon/bond/bond.h"
 #include "daemon/net/link_list.h"
 
-/* 0, or -ELOOP and a line with the way that frames would go; -ENOMEM. */
+/* Returns 0; -ELOOP with a line that shows the way that frames would take; or -ENOMEM. */
 int enslave_loop_check(struct bond *bond, const struct link_info *link,
 		       const struct link_list *devices, struct err *err);
 

@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Large receive offload makes packets that cannot be sent on as they came. The kernel turns it off
- * on what is below a port of a bridge, but does not know that slaves are below bond0. So it is off
- * on them while bond0, or a device on it, has a master. (Where IP is forwarded, the kernel turns it
- * off on every device of the namespace.) XDP and VLAN devices on a NIC turn it off, too, and
- * nothing turns it on again afterwards.
+ * Large receive offload (LRO) makes packets that cannot be sent on unchanged. The kernel turns it
+ * off on devices below a port of a bridge, but does not know that slaves are below bond0. So bondd
+ * turns it off on them while bond0, or a device on it, has a master. (Where IP is forwarded, the
+ * kernel turns it off on every device of the namespace.) XDP and VLAN devices on a NIC also turn it
+ * off, and nothing turns it on again afterwards.
  */
 #ifndef XBOND_DAEMON_SLAVE_LRO_H
 #define XBOND_DAEMON_SLAVE_LRO_H
 
 #include "daemon/bond/bond.h"
 
-/* After a message of bond0, and now and then. Costs nothing where no slave has the feature. */
+/*
+ * Called after a message about bond0, and from time to time. Costs nothing if no slave has the
+ * feature.
+ */
 void lro_follow(struct bond *bond);
-/* After a message of a device that may be on bond0. */
+/* Called after a message about a device that may be on bond0. */
 void lro_follow_upper(struct bond *bond, const struct link_info *link, bool gone);
 
-/* The reasons why it may be off because of us, as flags of a slave's record. */
+/* The reasons for which bondd may have turned it off, as flags of a slave's record. */
 #define LRO_REASONS (XBOND_SLAVE_HAD_LRO | XBOND_SLAVE_LRO_OFF | XBOND_SLAVE_LRO_VLAN)
-/* Before something turns it off for this reason: recorded, if it is on but for the others. */
+/*
+ * Called before something turns it off for this reason: records that, if it is on or off only for
+ * other reasons.
+ */
 void lro_hold(struct bond *bond, unsigned int slot, uint32_t reason);
-/* The reason is no more; the last one turns it on again. */
+/* The reason has gone; when the last one goes, it is turned on again. */
 void lro_let_go(struct bond *bond, unsigned int slot, uint32_t reason);
-/* A slave is released under the name it has now: there are no reasons any more. */
+/* A slave is released, under the name it has now: all reasons end. */
 void lro_restore(struct bond *bond, unsigned int slot, const char *name);
 
 #endif

@@ -7,7 +7,7 @@
 #include "daemon/dataplane/tcx.h"
 #include "daemon/slave/slave_rx.h"
 
-/* Where among them. */
+/* The places where it can be. */
 enum rx_place { PLACE_TCX_LAST, PLACE_TCX_FIRST, PLACE_CLSACT_LAST, PLACE_CLSACT_FIRST };
 
 static bool rx_place_is_tcx(struct bond *bond)
@@ -64,7 +64,7 @@ static enum rx_place rx_place_wanted(struct bond *bond, unsigned int slot)
 		return rx_place_is_tcx(bond) ? PLACE_TCX_FIRST : PLACE_CLSACT_FIRST;
 	if (!rx_place_is_tcx(bond) || (hooks->filters && !hooks->shared))
 		return PLACE_CLSACT_LAST;
-	/* To make a qdisc or to remove it is to lose what the slave sends just then. */
+	/* Making or removing a qdisc loses packets that the slave is sending at that moment. */
 	return own_clsact || (slave->clsact && !bond_pin(bond)->rx_backlog) ? PLACE_CLSACT_LAST
 									    : PLACE_TCX_LAST;
 }
@@ -104,8 +104,8 @@ static void rx_place_drop_filters(struct bond *bond, unsigned int slot, unsigned
 }
 
 /*
- * A bondd that dies before the filter is there finds the link, and begins anew; after that it takes
- * the link off.
+ * If bondd dies before the filter is there, the next one finds the link and starts again. After
+ * that, it removes the link.
  */
 static int rx_place_put_filter(struct bond *bond, unsigned int slot, unsigned int priority,
 			       struct err *err)
@@ -213,7 +213,9 @@ bool rx_place_is_attached(struct bond *bond, unsigned int slot)
 		       : bond->members[slot].hooks.in_tcx;
 }
 
-/* The filter of an earlier build stands before others, and goes when there is one in its rx_place.
+/*
+ * The filter of an earlier build is in front of others. It is removed when there is one in the
+ * right place.
  */
 static void rx_place_replace_earlier(struct bond *bond, unsigned int slot)
 {

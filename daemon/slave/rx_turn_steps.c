@@ -16,16 +16,16 @@
 #include "daemon/slave/xdp_hooks.h"
 
 #define DRAIN_NS (5000 * NS_PER_MS) /* longer than markers take */
-/* Until a partner sends elsewhere; kernel bonding looks ten times a second. */
+/* The time until a partner sends elsewhere; kernel bonding checks ten times a second. */
 #define PARTNER_NS (500 * NS_PER_MS)
-#define RETURN_NS (15000 * NS_PER_MS) /* of a slow NIC, and LACP behind it */
+#define RETURN_NS (15000 * NS_PER_MS) /* for a slow NIC, and LACP after that */
 
 static bool rx_turn_has_carrier(struct bond *bond, unsigned int slot)
 {
 	return ethtool_carrier(&bond->daemon->ethtool, bond_slave(bond, slot)->name) > 0;
 }
 
-/* Those that carry traffic, or would. */
+/* The slaves that carry traffic, or would. */
 static uint64_t rx_turn_working(struct bond *bond)
 {
 	uint64_t mask = 0;
@@ -46,7 +46,7 @@ static uint32_t rx_turn_changes(struct bond *bond, unsigned int slot)
 		       : link.carrier_changes;
 }
 
-/* True: that has cost its carrier. */
+/* Returns true if this has cost its carrier. */
 static bool rx_turn_change(struct bond *bond, unsigned int slot, int *ret_r, struct err *ret_why)
 {
 	bool had = rx_turn_has_carrier(bond, slot), lost;
@@ -72,7 +72,7 @@ static void rx_turn_enter(struct bond *bond, enum rx_turn_step step, uint64_t li
 	bond_evaluate(bond);
 }
 
-/* The active slave goes last: one failover, not two. */
+/* The active slave is the last one, so there is one failover and not two. */
 static unsigned int rx_turn_next(struct bond *bond)
 {
 	uint64_t due = bond->rx_turn.due, first = due;
@@ -82,7 +82,7 @@ static unsigned int rx_turn_next(struct bond *bond)
 	return (unsigned int)__builtin_ctzll(first ? first : due);
 }
 
-/* Who carries nothing, or is alone, has nobody to hand over to. */
+/* A slave that carries nothing, or is alone, needs no handover. */
 static void rx_turn_begin(struct bond *bond, unsigned int slot, int *ret_r, struct err *ret_why)
 {
 	uint64_t working;
@@ -102,7 +102,7 @@ static void rx_turn_begin(struct bond *bond, unsigned int slot, int *ret_r, stru
 		rx_turn_enter(bond, RX_TURN_RETURNING, RETURN_NS);
 }
 
-/* The plan that is in force gives it nothing, and what was sent has arrived. */
+/* The plan in force gives it no traffic, and what was sent has arrived. */
 static bool rx_turn_is_drained(struct bond *bond)
 {
 	unsigned int slot = bond->rx_turn.slot;
@@ -117,7 +117,7 @@ static bool rx_turn_is_back(struct bond *bond)
 	return rx_turn_working(bond) & slots_bit(bond->rx_turn.slot);
 }
 
-/* Who does not come back holds up the next one only where that is the last that works. */
+/* A slave that does not come back delays the next one only if that one is the last that works. */
 static bool rx_turn_may_go_on(struct bond *bond)
 {
 	uint64_t working = rx_turn_working(bond);
@@ -141,7 +141,7 @@ static void rx_turn_end(struct bond *bond)
 	bond->rx_turn.step = RX_TURN_NONE;
 }
 
-/* True: there is more to do at once. */
+/* Returns true if there is more to do at once. */
 static bool rx_turn_go_on(struct bond *bond, int *ret_r, struct err *ret_why)
 {
 	struct rx_turn *turn = &bond->rx_turn;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Enslaving and releasing. What a member does between the two is in slave_follow.c. */
+/* Enslaves and releases. slave_follow.c has what a member does in between. */
 #include "daemon/slave/slave.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static void slave_record(struct bond *bond, unsigned int slot, const struct link
 	__atomic_store_n(&slave->state, XBOND_SLOT_ENSLAVING, __ATOMIC_RELEASE);
 }
 
-/* One who has put it there before us keeps it. */
+/* If somebody else put it there before, it stays. */
 static void slave_join_slow_protocols(struct xbond_slave *slave)
 {
 	if (multicast_is_static((int)slave->ifindex, multicast_slow_protocols))
@@ -61,9 +61,9 @@ static void slave_join_slow_protocols(struct xbond_slave *slave)
 }
 
 /*
- * allmulti: multicast groups joined on bond0 reach the slave's filter, with or without bondd. The
- * groups themselves are for NICs that ignore it. Slow protocols are asked for by name, for filters
- * that keep link-local groups out even so.
+ * allmulti lets multicast groups that are joined on bond0 through the slave's filter, with or
+ * without bondd. The groups themselves are for NICs that ignore it. The group of the slow protocols
+ * is added by name, for filters that even so block link-local groups.
  */
 static int slave_change(struct bond *bond, unsigned int slot, struct err *err)
 {
@@ -154,8 +154,8 @@ static unsigned int slave_flags_before(const struct xbond_slave_record *before)
 }
 
 /*
- * Down before its MAC goes back: some drivers refuse that while up, and nothing leaves with the
- * wrong one.
+ * It goes down before its MAC is restored: some drivers refuse that while up, and nothing leaves
+ * with the wrong one.
  */
 static void slave_restore_link(struct bond *bond, const struct xbond_slave *slave)
 {
@@ -177,7 +177,7 @@ static void slave_restore_link(struct bond *bond, const struct xbond_slave *slav
 		slave_warn_restore(bond, "MAC address", slave, &err);
 	if (now.mtu != before->mtu && link_set_mtu(nl, ifindex, before->mtu, &err))
 		slave_warn_restore(bond, "MTU", slave, &err);
-	/* A bondd that died may have left it down between two MAC addresses. */
+	/* A bondd that died between two MAC addresses may have left it down. */
 	if (before->flags & XBOND_SLAVE_WAS_UP && !(now.flags & IFF_UP) &&
 	    link_set_flags(nl, ifindex, IFF_UP, IFF_UP, &err))
 		slave_warn_restore(bond, "state", slave, &err);
@@ -228,7 +228,7 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	if (point.hook == XBOND_HOOK_TCX)
 		attach_remove(&bond->daemon->nl, &point, true);
 	slave_hooks_end(bond, slot);
-	/* Whoever has its name now. */
+	/* Any device that has its name now. */
 	bond_slave(bond, slot)->before.flags &=
 		~(__u32)(XBOND_SLAVE_HAD_VLAN_STRIP | XBOND_SLAVE_HAD_LRO);
 	xdp_release_slave(bond, slot);
@@ -290,7 +290,7 @@ static int slave_restore_features(struct nl *nl, const struct moved *moved)
 	return r;
 }
 
-/* All of it, whatever is refused; the first refusal is told. */
+/* Restores everything, even if something is refused; reports the first refusal. */
 static int slave_restore_moved(struct nl *nl, const void *arg)
 {
 	const struct moved *moved = arg;

@@ -35,7 +35,7 @@ static bool slave_follow_is_virtual_function(struct bond *bond, const struct xbo
 	return ethtool_is_virtual_function(&bond->daemon->ethtool, slave->name);
 }
 
-/* The driver takes the address, and the host ignores it unless it trusts the function. */
+/* The driver takes the address, but the host ignores it unless it trusts the function. */
 static void slave_follow_warn_of_host(struct bond *bond, const struct xbond_slave *slave)
 {
 	if (slave_follow_is_virtual_function(bond, slave))
@@ -46,8 +46,8 @@ static void slave_follow_warn_of_host(struct bond *bond, const struct xbond_slav
 }
 
 /*
- * The record comes before the change: an address that is not there yet is deleted without
- * harm. One that was there before us is not ours to delete.
+ * The record comes before the change: deleting an address that is not there yet does no harm. An
+ * address that somebody else put there must not be deleted.
  */
 static int slave_follow_add_filter(struct bond *bond, struct xbond_slave *slave, struct err *err)
 {
@@ -68,7 +68,7 @@ static int slave_follow_add_filter(struct bond *bond, struct xbond_slave *slave,
 	return r == -EEXIST ? 0 : r;
 }
 
-/* One that may go down for it is marked until it is up again. */
+/* A slave that may go down for this is marked until it is up again. */
 static int slave_follow_change_mac(struct bond *bond, struct xbond_slave *slave,
 				   const struct link_info *link, const uint8_t *mac,
 				   struct err *err)
@@ -177,7 +177,7 @@ static void slave_follow_name(struct bond *bond, struct xbond_slave *slave, cons
 	memcpy(slave->name, name, XBOND_NAME_SIZE);
 }
 
-/* Flags that the slave must have; others are its own affair. */
+/* Flags that the slave must have. Others do not matter. */
 static unsigned int slave_follow_needed_flags(const struct bond *bond)
 {
 	return bond->device.promisc ? IFF_ALLMULTI | IFF_PROMISC : IFF_ALLMULTI;
@@ -206,8 +206,8 @@ static void slave_follow_keep_flags(struct bond *bond, const struct xbond_slave 
 }
 
 /*
- * Somebody has changed on the slave what the bond decides: it is put back. The message may be old;
- * now counts.
+ * Somebody has changed something on the slave that the bond decides: it is put back. The message
+ * may be old, so the present state counts.
  */
 static void slave_follow_keep_bond_values(struct bond *bond, unsigned int slot,
 					  const struct link_info *message)

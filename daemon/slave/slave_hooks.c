@@ -11,7 +11,7 @@
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/rx_turn_steps.h"
 
-/* Who changes filters all the time shall not cost frames each time. */
+/* Somebody who changes filters all the time shall not cost frames each time. */
 #define FIRST_WAIT_NS (10000 * NS_PER_MS)
 #define LONGEST_WAIT_NS (3600000 * NS_PER_MS)
 
@@ -20,7 +20,7 @@ static bool hooks_has_trouble(struct bond *bond, unsigned int slot, uint32_t tro
 	return bond_slave(bond, slot)->trouble & trouble;
 }
 
-/* When others have changed what they have there, it may be that nothing ends any more. */
+/* When others have changed their filters, it may be that none ends the way of frames any more. */
 static void hooks_retry(struct bond *bond, unsigned int slot)
 {
 	struct hooks *hooks = &bond->members[slot].hooks;
@@ -51,7 +51,7 @@ static void hooks_move(struct bond *bond, unsigned int slot)
 	hooks->refused = r;
 }
 
-/* XDP goes first by nature; the others cannot be followed. */
+/* XDP always comes first; the other kinds cannot be followed. */
 static const char *hooks_why_unmet(struct bond *bond, unsigned int slot)
 {
 	const struct hooks *hooks = &bond->members[slot].hooks;
@@ -82,7 +82,7 @@ static void hooks_tell_unmet(struct bond *bond, unsigned int slot)
 			 slave->name);
 }
 
-/* No message tells of them; the number of the last change does. */
+/* No message reports them, but the number of the last change does. */
 static bool hooks_has_new_rules(struct bond *bond, unsigned int slot)
 {
 	struct hooks *hooks = &bond->members[slot].hooks;
@@ -143,8 +143,8 @@ static void hooks_follow_users(struct bond *bond, unsigned int slot)
 }
 
 /*
- * An action must be gone before the receive program leaves clsact, and cannot come before that is
- * there.
+ * An action must be removed before the receive program leaves clsact, and cannot be added before
+ * the program is there.
  */
 void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
 {
@@ -166,8 +166,8 @@ void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
 }
 
 /*
- * The slave keeps what is the bond's: somebody lets it pass for good, or ours has just been taken
- * off.
+ * The slave keeps frames of the bond: somebody lets them pass for good, or our program has just
+ * been removed.
  */
 static void hooks_on_frame(struct bond *bond, unsigned int slot)
 {

@@ -20,7 +20,7 @@ void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *go
 		   moved ? "was moved to another namespace" : "has gone");
 	if (moved)
 		slave_restore_moved_away(bond, slot, gone);
-	else if (!gone) /* nobody said whether it was moved */
+	else if (!gone) /* it is not known whether it was moved */
 		vlan_filter_close(bond, slot);
 	awaited_slave_lost(bond, slot);
 	slave_forget(bond, slot);

@@ -13,26 +13,26 @@
 #include "daemon/net/multicast.h"
 #include "daemon/slave/slave_multicast_pin.h"
 
-#define TURN_NS (10 * NS_PER_MS) /* changes that take longer go on in the next turn, */
-#define TURN_LEAST 32		 /* but those of so many groups are never put off */
+#define TURN_NS (10 * NS_PER_MS) /* longer changes go on in the next turn, */
+#define TURN_LEAST 32		 /* but changes of this many groups are never put off */
 
 struct multicast_group {
 	uint8_t mac[XBOND_MAC_SIZE];
-	bool wanted; /* bond0 listens to it, at this look */
-	bool missed; /* it did not at the last one */
-	/* Slots on whose lists it is because of us; the pinned map has the same. */
+	bool wanted; /* bond0 listens to it, at this check */
+	bool missed; /* it did not at the last check */
+	/* Slots whose lists have it because of bondd; the pinned map has the same. */
 	uint64_t joined;
-	uint64_t there; /* slots on whose lists it is, at this look */
+	uint64_t there; /* slots whose lists have it, at this check */
 };
 
-/* Whose list is of interest. */
+/* A device whose list is of interest. */
 struct owner {
 	int ifindex;
 	struct bond *bond;
-	uint64_t slot; /* its bit; 0: it is bond0 */
+	uint64_t slot; /* the bit of its slot; 0: it is bond0 */
 };
 
-/* One reading of the kernel's lists, for all bonds or for one. */
+/* One pass over the kernel's lists, for all bonds or for one. */
 struct look {
 	struct owner *owners; /* sorted */
 	size_t count;
@@ -40,7 +40,7 @@ struct look {
 	const struct owner *owner;
 };
 
-/* Unsorted, at the end; NULL: no memory. */
+/* Appends an entry, unsorted; NULL: no memory. */
 static struct multicast_group *slave_multicast_append(struct slave_multicast *groups,
 						      const uint8_t *mac)
 {
@@ -65,7 +65,7 @@ static int slave_multicast_by_mac(const void *left, const void *right)
 		      ((const struct multicast_group *)right)->mac, XBOND_MAC_SIZE);
 }
 
-/* Sorts, and makes one of those with the same address. */
+/* Sorts, and merges entries with the same address. */
 static void slave_multicast_fold(struct slave_multicast *groups)
 {
 	size_t kept = 0;
@@ -89,8 +89,8 @@ static void slave_multicast_fold(struct slave_multicast *groups)
 }
 
 /*
- * Slots in use, whatever their state is, and bond0, which has its number in another namespace when
- * it is away.
+ * The slots in use, in any state, and bond0, which has its number in another namespace when it is
+ * away.
  */
 static void slave_multicast_add_owners(struct look *look, struct bond *bond)
 {
@@ -124,7 +124,7 @@ static void slave_multicast_find_owner(struct look *look, int ifindex)
 		look->owner->bond->multicast.seen |= look->owner->slot;
 }
 
-/* Slaves have that of the slow protocols on their own account. */
+/* Slaves have the group of the slow protocols for their own use. */
 static void slave_multicast_take(const struct multicast_entry *entry, void *arg)
 {
 	const struct owner *owner;
@@ -156,7 +156,7 @@ static void slave_multicast_begin_look(struct look *look, struct bond *bond)
 	}
 }
 
-/* From first on, count of them. 0 or -errno. */
+/* Handles count groups, beginning at first. Returns 0 or -errno. */
 static int slave_multicast_look_at(struct bond *first, size_t count)
 {
 	struct look look = { .owners =
@@ -177,7 +177,7 @@ static int slave_multicast_look_at(struct bond *first, size_t count)
 	return r;
 }
 
-/* False: more slots cannot be written down, so they must not join. */
+/* Returns false if more slots cannot be recorded, so they must not join. */
 static bool slave_multicast_record(struct bond *bond, struct multicast_group *group, uint64_t slots)
 {
 	bool fewer = !(slots & ~group->joined);
@@ -198,7 +198,7 @@ static bool slave_multicast_record(struct bond *bond, struct multicast_group *gr
 	return true;
 }
 
-/* On slots that are not on their lists: new ones, or ours that somebody has removed. */
+/* Joins on slots whose lists lack the group: new slots, or slots where somebody has removed it. */
 static void slave_multicast_join_group(struct bond *bond, struct multicast_group *group,
 				       uint64_t slots)
 {
@@ -233,7 +233,7 @@ static void slave_multicast_leave_group(struct bond *bond, struct multicast_grou
 }
 
 /*
- * A group is left when it was missed twice: where devices come and go, the kernel's list may skip
+ * A group is left after it was missed twice: while devices come and go, the kernel's list may skip
  * some.
  */
 static void slave_multicast_follow_group(struct bond *bond, struct multicast_group *group,
@@ -295,7 +295,7 @@ void slave_multicast_join(struct bond *bond, uint64_t slots)
 		slave_multicast_follow_bond(bond, slots, false);
 }
 
-/* What a bondd has joined that kept no record. */
+/* Finds the groups that a bondd without a record has joined. */
 static void slave_multicast_guess(struct bond *bond)
 {
 	struct slave_multicast *groups = &bond->multicast;
@@ -315,7 +315,7 @@ static void slave_multicast_recall(const uint8_t *mac, uint64_t slots, void *arg
 		group->joined = slots;
 }
 
-/* The pin comes last: an empty one would say that there is nothing to leave. */
+/* The pin comes last, because an empty map would say that there is nothing to leave. */
 static int slave_multicast_make(struct bond *bond)
 {
 	int r;

@@ -30,7 +30,7 @@ int slave_multicast_pin_open(const char *dir)
 	return -EBADMSG;
 }
 
-/* Most bonds have a few groups: memory is taken as they come. */
+/* Most bonds have few groups, so memory is taken as they come. */
 int slave_multicast_pin_make(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_NO_PREALLOC);

@@ -37,8 +37,8 @@ struct attach_point slave_rx_now(struct bond *bond, unsigned int slot)
 }
 
 /*
- * Earlier builds recorded it after they had made the qdisc: one that their member has by now is
- * taken as they say.
+ * Earlier builds recorded it after they had made the qdisc. If their member has one by now, their
+ * record is taken as it is.
  */
 void slave_rx_record_clsact(struct bond *bond, unsigned int slot)
 {
@@ -48,7 +48,7 @@ void slave_rx_record_clsact(struct bond *bond, unsigned int slot)
 			   slave_rx_hook(bond, slot) == XBOND_HOOK_CLSACT;
 	__u32 flags = slave->before.flags;
 
-	if (!there) /* if it ever had one, that was removed */
+	if (!there) /* if it ever had one, it has been removed */
 		flags &= ~(__u32)XBOND_SLAVE_HAD_CLSACT;
 	else if (!(flags & XBOND_SLAVE_CLSACT_KNOWN) && !may_be_ours)
 		flags |= XBOND_SLAVE_HAD_CLSACT;
@@ -66,7 +66,7 @@ int slave_rx_attach(struct bond *bond, unsigned int slot, struct err *err)
 
 void slave_rx_drop_backlog_skip(struct bond *bond, unsigned int slot)
 {
-	/* Then it cannot be there: nobody is asked. */
+	/* It cannot be there then, so the kernel is not asked. */
 	if (slave_rx_hook(bond, slot) != XBOND_HOOK_CLSACT)
 		return;
 	attach_remove_mirred((int)bond_slave(bond, slot)->ifindex);

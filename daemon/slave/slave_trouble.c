@@ -36,7 +36,7 @@ static void trouble_tell_master(struct bond *bond, const char *slave, int ifinde
 		    slave);
 }
 
-/* The message may be old; now counts. */
+/* The message may be old, so the present state counts. */
 void slave_trouble_follow_master(struct bond *bond, unsigned int slot,
 				 const struct link_info *message)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What others do to a member that add-slave would have refused: a master, IP addresses, devices on
- * it. It is not undone, because the bond works on, and it is not ours: it is said once, and stays
- * in the pinned slave for `show` until it has gone.
+ * Watches for things that others do to a member and that add-slave would have refused: a master, IP
+ * addresses, devices on it. bondd does not undo them, because the bond works on and they belong to
+ * somebody else. It reports each once, and keeps it in the pinned slave for `show` until it has
+ * gone.
  */
 #ifndef XBOND_DAEMON_SLAVE_SLAVE_TROUBLE_H
 #define XBOND_DAEMON_SLAVE_SLAVE_TROUBLE_H
 
 #include "daemon/bond/bond.h"
 
-/* Where messages may have been missed: addresses of every member, and devices on it. */
+/* Called if messages may have been missed: checks addresses of every member, and devices on it. */
 void slave_trouble_look(struct bond *bond);
 /* For a link message of the member. */
 void slave_trouble_follow_master(struct bond *bond, unsigned int slot,

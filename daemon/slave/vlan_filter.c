@@ -14,7 +14,8 @@
 #include "daemon/slave/lro.h"
 
 #define OPENER_PREFIX "xbv"
-#define AWAY_MAX 256 /* VLANs that a container may open on the slaves of the bond it has */
+/* limit for a bond in a container, which opens VLANs on the slaves outside */
+#define AWAY_MAX 256
 
 struct vlan {
 	uint16_t id, protocol;
@@ -24,7 +25,7 @@ struct list {
 	struct vlan *vlan;
 	size_t count;
 	int lower;
-	bool openers; /* only the devices that open a filter; else any VLAN device */
+	bool openers; /* only devices that open a filter; otherwise any VLAN device */
 	size_t max;   /* 0: any number */
 };
 
@@ -35,7 +36,7 @@ static void vlan_filter_opener_name(char name[XBOND_NAME_SIZE], int ifindex,
 		 vlan->protocol == ETH_P_8021AD ? "s" : "", ifindex, vlan->id);
 }
 
-/* By name: a slave that was moved has left its openers here. */
+/* Found by name, because a slave that was moved has left its VLAN devices here. */
 static bool vlan_filter_is_opener_of(const struct link_info *link, int ifindex,
 				     const struct vlan *vlan)
 {
@@ -143,8 +144,8 @@ static void vlan_filter_open_all(struct bond *bond, unsigned int slot, const str
 }
 
 /*
- * True when the slave filters no 802.1Q VLANs any more. Drivers that filter 802.1ad cannot be told
- * not to.
+ * Returns true if the slave no longer filters 802.1Q VLANs. Drivers that filter 802.1ad cannot be
+ * told not to.
  */
 static bool vlan_filter_turn_off(struct bond *bond, struct xbond_slave *slave)
 {

@@ -8,7 +8,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/net/features.h"
 
-/* bond0 takes frames by XDP only while it has GRO. */
+/* bond0 takes XDP frames only while it has GRO. */
 int xdp_gro_want(struct bond *bond, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -35,7 +35,7 @@ static bool xdp_gro_some_receive_by_xdp(struct bond *bond)
 	return false;
 }
 
-/* Somebody has turned it off: the wish is kept for when no slave needs it any more. */
+/* Somebody has turned it off. This is kept until no slave needs it any more. */
 void xdp_gro_keep(struct bond *bond)
 {
 	const char *name = bond_pin(bond)->name;

@@ -23,7 +23,8 @@
 #include "daemon/slave/xdp_gro.h"
 #include "daemon/slave/xdp_nic.h"
 
-#define TIDY_NS (1000 * NS_PER_MS) /* that who takes programs off may need for their pins */
+/* the time that others may need to remove the pins of programs they take off */
+#define TIDY_NS (1000 * NS_PER_MS)
 
 static void xdp_slave_pin(char path[PIN_PATH_SIZE], struct bond *bond, unsigned int slot)
 {
@@ -47,7 +48,7 @@ static const char *xdp_reason(int r)
 }
 
 /*
- * Loads it and attaches it by a link: alone, native or not at all, for generic XDP is slower than
+ * Loads it and attaches it by a link: alone, and native only, because generic XDP is slower than
  * TC.
  */
 static int xdp_attach_link(struct xdp_object *object, int ifindex, const char *pin, struct err *err)
@@ -67,7 +68,7 @@ static int xdp_attach_link(struct xdp_object *object, int ifindex, const char *p
 	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", pin, strerror(-r)) : 0;
 }
 
-/* False: there is no link. */
+/* Returns false if there is no link. */
 static bool xdp_detach(const char *pin)
 {
 	int link_fd = bpf_obj_get(pin);
@@ -80,7 +81,7 @@ static bool xdp_detach(const char *pin)
 	return true;
 }
 
-/* port_ifindex 0: it is told later (xdp_gate.h). */
+/* port_ifindex 0: it is set later (xdp_gate.h). */
 static int xdp_attach_alone(struct bond *bond, unsigned int slot, enum xdp_role role,
 			    uint32_t port_ifindex, struct err *err)
 {
@@ -98,8 +99,8 @@ static int xdp_attach_alone(struct bond *bond, unsigned int slot, enum xdp_role 
 }
 
 /*
- * A veth keeps VLAN tags beside the frame, whatever its features say: a program that can see
- * them is bound to the device, and no dispatcher calls it.
+ * A veth keeps VLAN tags beside the frame, whatever its features say. A program that can see them
+ * is bound to the device, and no dispatcher can call it.
  */
 static int xdp_attach_veth(struct bond *bond, unsigned int slot, struct err *err)
 {
@@ -118,7 +119,7 @@ static bool xdp_unpin_dispatched(struct bond *bond, const struct xbond_slave *sl
 	return xdp_dispatcher_pins_remove((int)slave->ifindex, bond->dataplane.pins.counters_fd);
 }
 
-/* And whatever a bondd that died in the midst of it has left of it. */
+/* Also removes what a bondd that died in the middle of this has left. */
 static int xdp_clear_dispatcher(struct bond *bond, const struct xbond_slave *slave)
 {
 	int r = xdp_dispatcher_remove((int)slave->ifindex);
@@ -138,7 +139,7 @@ static int xdp_leave_dispatcher(struct bond *bond, const struct xbond_slave *sla
 	return r;
 }
 
-/* Only now is it known that the driver takes the program, which has let everything pass so far. */
+/* Only now it is known that the driver takes the program, which has let everything pass so far. */
 static int xdp_take_over(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
@@ -162,7 +163,7 @@ static int xdp_attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 	struct err why;
 	int beside, r;
 
-	/* Some drivers turn it off for XDP, and not on again. */
+	/* Some drivers turn it off for XDP and do not turn it on again. */
 	lro_hold(bond, slot, XBOND_SLAVE_HAD_LRO);
 	xdp_clear_dispatcher(bond, slave);
 	beside = xdp_dispatcher_add(bond->dataplane.pins.dir, (int)slave->ifindex, &why);
@@ -195,7 +196,7 @@ static int xdp_attach_slave(struct bond *bond, unsigned int slot, struct err *er
 	if (r)
 		return r;
 	xdp_slave_pin(pin, bond, slot);
-	xdp_detach(pin); /* somebody may have, and left the link */
+	xdp_detach(pin); /* somebody may have detached it and left the link */
 	/* From here on there may be something to undo. */
 	bond_slave(bond, slot)->rx_hook = XBOND_RX_XDP;
 	crashpoint("xdp-recorded");
@@ -213,7 +214,7 @@ void xdp_release_slave(struct bond *bond, unsigned int slot)
 
 	xdp_slave_pin(pin, bond, slot);
 	if (slave->rx_hook == XBOND_RX_XDP && !xdp_detach(pin) && xdp_leave_dispatcher(bond, slave))
-		/* It goes on by XDP, and is asked again when rx_hook is set or bondd starts. */
+		/* It goes on by XDP, and is tried again when rx_hook is set or bondd starts. */
 		return;
 	xdp_nic_restore(bond, slot);
 	slave->rx_hook = XBOND_RX_TC;
@@ -230,7 +231,7 @@ bool xdp_release_moved(struct bond *bond, unsigned int slot)
 	       xdp_unpin_dispatched(bond, slave);
 }
 
-/* False: there is none, or one that somebody has detached. */
+/* Returns false if there is none, or one that somebody has detached. */
 static bool xdp_has_link(const char *pin)
 {
 	struct bpf_link_info info = { 0 };
@@ -245,7 +246,7 @@ static bool xdp_has_link(const char *pin)
 	return attached;
 }
 
-/* 1 or 0; -errno: nobody can tell. */
+/* Returns 1 or 0; -errno if it cannot be found out. */
 static int xdp_is_attached(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
@@ -258,8 +259,8 @@ static int xdp_is_attached(struct bond *bond, unsigned int slot)
 }
 
 /*
- * A checksum that the stack of a veth's peer left to be done is lost by XDP, and TC filters are
- * passed by: only for who asks by name.
+ * XDP loses checksums that the stack of a veth's peer has left to be filled in, and goes past TC
+ * filters. So XDP is used there only if it was requested by name.
  */
 static uint32_t xdp_wanted_hook(struct bond *bond, unsigned int slot)
 {
@@ -271,7 +272,7 @@ static uint32_t xdp_wanted_hook(struct bond *bond, unsigned int slot)
 		       : wanted;
 }
 
-/* The number of the device's native XDP program, whoever's it is; 0: none, or not known. */
+/* The number of the device's native XDP program, whoever attached it; 0: none, or not known. */
 static uint32_t xdp_program_on(struct bond *bond, const struct xbond_slave *slave)
 {
 	struct link_info link;
@@ -279,7 +280,7 @@ static uint32_t xdp_program_on(struct bond *bond, const struct xbond_slave *slav
 	return link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &link) ? 0 : link.xdp_id;
 }
 
-/* Of a bond whose pins were removed by hand: it would go on, and drop what it takes. */
+/* For a bond whose pins were removed by hand: the program would go on, and drop what it takes. */
 static void xdp_remove_orphan(struct bond *bond, const struct xbond_slave *slave)
 {
 	if (!xdp_program_on(bond, slave) || xdp_dispatcher_has((int)slave->ifindex) <= 0)
@@ -290,8 +291,8 @@ static void xdp_remove_orphan(struct bond *bond, const struct xbond_slave *slave
 }
 
 /*
- * Those that pass by themselves, and that the driver has no part in, are asked for again whenever
- * bondd starts.
+ * Refusals that pass by themselves and do not come from the driver: tried again whenever bondd
+ * starts.
  */
 static bool xdp_is_lasting(int r)
 {
@@ -303,7 +304,7 @@ static int xdp_keep_attached(struct bond *bond, unsigned int slot, struct err *e
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	int attached = xdp_is_attached(bond, slot), r;
 
-	if (attached < 0) /* nobody can tell: then it stays as it is */
+	if (attached < 0) /* it cannot be found out, so nothing changes */
 		return 0;
 	if (attached)
 		return xdp_is_veth(bond, slot) ? 0 : xdp_take_over(bond, slot, err);
@@ -379,9 +380,9 @@ int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
 }
 
 /*
- * To attach it again could go on for ever against who takes it off, who first may still have its
- * own pins to remove; TC receives meanwhile. Whoever changes programs
- * through the dispatcher changes its number, so that nothing is asked of libxdp meanwhile.
+ * Attaching it again could go on for ever against somebody who removes it, and who may first have
+ * to remove its own pins. TC receives meanwhile. Every change of programs through the dispatcher
+ * changes the dispatcher's number, so libxdp need not be asked meanwhile.
  */
 void xdp_check_slave(struct bond *bond, unsigned int slot)
 {
@@ -428,7 +429,7 @@ int xdp_follow_tx(struct bond *bond, struct err *err)
 	}
 	if (xdp_has_link(path))
 		return 0;
-	xdp_detach(path); /* somebody may have, and left the link */
+	xdp_detach(path); /* somebody may have detached it and left the link */
 	r = xdp_object_open(&object, bond->dataplane.pins.dir, XDP_ROLE_TX, 0, pin->port_ifindex,
 			    err);
 	if (r)

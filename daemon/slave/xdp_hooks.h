@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * XDP of a bond: on slaves for receiving (rx_hook), on the port side for what other XDP
- * programs send (xdp_tx). The TC programs stay where they are and take what XDP lets pass.
+ * XDP of a bond: on slaves for receiving (rx_hook), at the port side for frames that other XDP
+ * programs send (xdp_tx). The TC programs stay in place and take what XDP lets pass.
  */
 #ifndef XBOND_DAEMON_SLAVE_XDP_HOOKS_H
 #define XBOND_DAEMON_SLAVE_XDP_HOOKS_H
@@ -9,42 +9,41 @@
 #include "daemon/bond/bond.h"
 
 /*
- * What rx_hook asks for on a member: attaches or detaches, whatever that costs (rx_turn.h). A
- * refusal leaves TC, is told in the log if XDP was asked for by name, and in ret_why, which may be
- * NULL: -EMSGSIZE, at this MTU. The driver is not asked again, -EALREADY, until xdp_ask_again().
+ * Gives a member what rx_hook asks for: attaches or detaches, whatever that costs (rx_turn.h). If
+ * it is refused, TC is used. The log says so if XDP was requested by name, and ret_why, which may
+ * be NULL, has the reason. -EMSGSIZE: refused at this MTU. -EALREADY: the driver has refused
+ * before; it is not asked again until xdp_ask_again().
  */
 int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why);
-/* True: it had been refused. */
+/* Returns true if it had been refused. */
 bool xdp_ask_again(struct bond *bond, unsigned int slot);
-/* xdp_follow_slave() would neither attach nor detach. */
+/* Would xdp_follow_slave() neither attach nor detach? */
 bool xdp_is_settled(struct bond *bond, unsigned int slot);
 /*
- * Its driver does not reset for what xdp_follow_slave() would do: a veth, or one that is known to
- * have no XDP.
+ * Is it certain that its driver does not reset for xdp_follow_slave()? True for a veth, and for a
+ * driver that is known to have no XDP.
  */
 bool xdp_is_gentle(struct bond *bond, unsigned int slot);
-/* TC until xdp_ask_again(), for an MTU that the driver may not take with XDP. */
+/* Uses TC until xdp_ask_again(), for an MTU that the driver may refuse with XDP. */
 void xdp_yield(struct bond *bond, unsigned int slot);
 /*
- * If somebody has taken the program off, the slave receives by TC until xdp_follow_slave() is
+ * If somebody has detached the program, the slave receives by TC until xdp_follow_slave() is
  * called.
  */
 void xdp_check_slave(struct bond *bond, unsigned int slot);
-/* Takes it off again and restores what it needed. The device may be gone. */
+/* Detaches it and restores what it needed. The device may be gone. */
 void xdp_release_slave(struct bond *bond, unsigned int slot);
 /*
- * Of one that was moved to another namespace; xdp_release_slave() does the rest. True: an empty
- * dispatcher is attached there, to be taken off.
+ * For a slave that was moved to another namespace; xdp_release_slave() does the rest. Returns true
+ * if an empty dispatcher is attached there, which the caller must remove.
  */
 bool xdp_release_moved(struct bond *bond, unsigned int slot);
 /*
- * xdp_tx: attaches to the port side, or detaches. The programs choose only once bond_evaluate()
+ * xdp_tx: attaches to the port side, or detaches. The programs choose only when bond_evaluate()
  * says so.
  */
 int xdp_follow_tx(struct bond *bond, struct err *err);
-/*
- * If somebody has detached it: attaches it again. Until then what it would have taken goes by TC.
- */
+/* Attaches it again if somebody has detached it. Until then, its frames go by TC. */
 void xdp_check_tx(struct bond *bond);
 
 #endif

@@ -25,8 +25,8 @@ int xdp_nic_check(struct bond *bond, const struct xbond_slave *slave, struct err
 }
 
 /*
- * For a driver without XDP the kernel says EOPNOTSUPP itself; if xdp_nic_check() knows that it has
- * some, the driver did.
+ * For a driver without XDP the kernel itself returns EOPNOTSUPP. If xdp_nic_check() knows that the
+ * driver has XDP, the driver returned it.
  */
 static bool xdp_nic_may_be_mtu(const struct xbond_slave *slave, int r)
 {

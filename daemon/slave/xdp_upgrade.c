@@ -11,7 +11,7 @@
 #include "daemon/dataplane/xdp_dispatcher.h"
 #include "daemon/dataplane/xdp_load.h"
 
-/* What is attached by one link, or shall be. */
+/* What one link attaches, or shall attach. */
 struct spot {
 	struct bond *bond;
 	enum xdp_role role;
@@ -19,7 +19,7 @@ struct spot {
 	const char *device;
 };
 
-/* Of this build's programs: only the kernel can tell, once one is loaded. */
+/* The tags of this build's programs. Only the kernel can compute them, when one is loaded. */
 static struct {
 	bool known;
 	struct xdp_identity identity;
@@ -67,7 +67,7 @@ static int xdp_upgrade_update(const struct spot *spot, int link_fd, int old_fd, 
 	return r < 0 ? err_set(err, -r, "%s", strerror(-r)) : 0;
 }
 
-/* The program of the link; the caller's to close. What it is called tells its role on a slave. */
+/* The program of the link; the caller closes it. Its name tells its role on a slave. */
 static int xdp_upgrade_attached_program(int link_fd, enum xdp_role *role)
 {
 	struct bpf_link_info link = {};

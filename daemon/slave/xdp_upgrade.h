@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * XDP programs that another build has attached are replaced by this one's, in their links or in
- * libxdp's dispatcher: a program follows a program, so no driver resets its NIC for it.
+ * Replaces XDP programs that another build has attached by those of this build, in their links or
+ * in libxdp's dispatcher. A program directly replaces a program, so no driver resets its NIC.
  */
 #ifndef XBOND_DAEMON_SLAVE_XDP_UPGRADE_H
 #define XBOND_DAEMON_SLAVE_XDP_UPGRADE_H
@@ -9,7 +9,8 @@
 #include "daemon/bond/bond.h"
 
 /*
- * At adoption. Where this build's program cannot be attached the other one stays, and that is told.
+ * Called at adoption. If this build's program cannot be attached, the other one stays, and the log
+ * says so.
  */
 void xdp_upgrade_slave(struct bond *bond, unsigned int slot);
 void xdp_upgrade_tx(struct bond *bond);

@@ -8,7 +8,7 @@ import pytest
 
 import lab as lab_module
 from namespace import run
-from test_mirred import action_of
+from test_rx_backlog import action_of
 from traffic import Stream
 from waiting import wait_for
 

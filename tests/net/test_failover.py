@@ -205,6 +205,7 @@ def test_downdelay_detours_at_once(pair):
     assert result["lost"] <= 1100
     wait_for(lambda: states(made.near, "l0") == "down", "down at last")
     assert time.monotonic() - started >= 2.4
+    assert "l0 is going down: no carrier" in made.near.log()
     assert made.near.slave("l0")["link_failures"] == 1
 
 

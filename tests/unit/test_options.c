@@ -17,7 +17,7 @@
 
 static void assert_refused(enum option_id id, const char *text)
 {
-	const struct option *option = option_at(id);
+	const struct option_spec *option = option_at(id);
 	char values[OPTION_VALUES_SIZE];
 	struct option_value value;
 	struct err err = { "" };
@@ -56,7 +56,7 @@ static void test_table_is_whole(void **state)
 
 	(void)state;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
+		const struct option_spec *option = option_at(id);
 
 		assert_int_equal(option->id, id);
 		assert_non_null(option->name);
@@ -95,7 +95,7 @@ static void test_every_name_and_number(void **state)
 
 	(void)state;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
+		const struct option_spec *option = option_at(id);
 
 		for (unsigned int i = 0; option_name_at(option, i, &name); i++) {
 			assert_int_equal(parsed(id, name.name), name.number);
@@ -119,7 +119,7 @@ static void test_number_limits(void **state)
 
 	(void)state;
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
-		const struct option *option = option_at(id);
+		const struct option_spec *option = option_at(id);
 
 		if (option->type != OPTION_UINT)
 			continue;

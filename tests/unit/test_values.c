@@ -33,7 +33,7 @@ static int clear(void **state)
 	return 0;
 }
 
-static void write(const struct option *option, const struct option_value *value)
+static void write(const struct option_spec *option, const struct option_value *value)
 {
 	if (option->home == OPTION_IN_SETTINGS)
 		values_write_setting(&pins, option, SLOT, value);
@@ -43,7 +43,7 @@ static void write(const struct option *option, const struct option_value *value)
 		values_write_slave(&maps.slaves[SLOT], option, value);
 }
 
-static struct option_value sample(const struct option *option)
+static struct option_value sample(const struct option_spec *option)
 {
 	static const char *const texts[] = { "7", "1", "eth7", "02:00:5e:10:00:0f" };
 	struct option_value value;
