@@ -38,7 +38,7 @@ static uint64_t view_lacp_ports_of_members(const struct pins *pins,
 	uint64_t slots = 0;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (port[slot].used && pins->slaves[slot].state == XBOND_SLOT_MEMBER)
+		if (port[slot].used && pins_is_member(pins, slot))
 			slots |= UINT64_C(1) << slot;
 	return slots;
 }
