@@ -140,6 +140,12 @@ $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main
 		$(shell $(PKG_CONFIG) --libs $(PACKAGES))
 $(B)/tests/fuzz/fuzz_netlink: WRAPPED := nl_connect nl_send nl_recv nl_recvmsgs_default nl_socket_modify_cb \
 	nl_socket_add_memberships access fopen
+# Its loops over all buckets would take all the time.
+$(B)/rules/buckets.o: INSTRUMENTS += $(if $(FUZZ),-fno-sanitize=fuzzer-no-link)
+$(B)/tests/fuzz/fuzz_control: WRAPPED := lifecycle_create lifecycle_delete enslave_check slave_release slave_follow_mac \
+	bond_evaluate xdp_follow_tx xdp_ask_again rx_turn_start poll_schedule backlog_skip_follow_all bypass_follow_captures \
+	bpf_map_lookup_elem log_line
+$(B)/tests/fuzz/fuzz_pins: WRAPPED := bpf_map_lookup_elem bpf_obj_get bpf_obj_get_info_by_fd
 $(B)/tests/fuzz/fuzz_slow.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
 
 # Small programs that tests and benchmarks run.

@@ -252,7 +252,7 @@ static int pins_open_counters(struct pins *pins, struct err *err)
 	return r;
 }
 
-static int pins_check_content(const struct pins *pins, const char *name, struct err *err)
+int pins_check(const struct pins *pins, const char *name, struct err *err)
 {
 	if (pins->bond->state > XBOND_BOND_DELETING || !mode_find(pins->bond->mode))
 		return pins_damaged(pins, XBOND_PIN_BOND,
@@ -306,7 +306,7 @@ int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, stru
 	if (!r)
 		r = pins_map_all(&pins, err);
 	if (!r)
-		r = pins_check_content(&pins, name, err);
+		r = pins_check(&pins, name, err);
 	if (r)
 		pins_close(&pins);
 	else

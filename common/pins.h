@@ -44,6 +44,11 @@ struct pins {
  * pins (-EBADMSG), another ABI (-EPROTO).
  */
 int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, struct err *err);
+/*
+ * Checks that the maps hold nothing that their readers would stumble over. Returns -EBADMSG
+ * otherwise. pins_open() calls it.
+ */
+int pins_check(const struct pins *pins, const char *name, struct err *err);
 /* Opens maps that were not there when the pins were opened but may be there now. */
 int pins_open_added(struct pins *pins, struct err *err);
 void pins_close(struct pins *pins);

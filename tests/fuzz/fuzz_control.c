@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A request of any content, of root and of others, to the methods of the control socket and what
+ * they check. There is one bond with slaves in memory. What would reach the kernel is wrapped: it
+ * succeeds or fails as the input says, and is asked only for what has been checked.
+ */
+#include <errno.h>
+
+#include "daemon/slave/backlog_skip.h"
+#include "daemon/bond/bypass.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/control/control.h"
+#include "daemon/manage/lifecycle.h"
+#include "daemon/monitor/poll.h"
+#include "daemon/slave/enslave_check.h"
+#include "daemon/slave/rx_turn_steps.h"
+#include "daemon/slave/slave.h"
+#include "daemon/slave/xdp_hooks.h"
+#include "common/mode.h"
+#include "options/values.h"
+#include "tests/fuzz/input.h"
+
+#define MEMBERS 2
+
+static struct {
+	struct xbond_settings settings;
+	struct xbond_table table;
+	struct xbond_buckets buckets;
+	struct xbond_bond bond;
+	struct xbond_slave slaves[XBOND_MAX_SLAVES];
+	struct xbond_hold hold[XBOND_MAX_SLAVES];
+	struct xbond_lacp lacp;
+} maps;
+static struct bond bond;
+static struct daemon bondd;
+static int kernel_says; /* 0 or -errno, whatever it is asked for */
+
+int __wrap_lifecycle_create(struct daemon *daemon, const struct xbond_bond *pin,
+			    const struct xbond_settings *settings, struct err *err);
+int __wrap_lifecycle_delete(struct bond *deleted, struct err *err);
+int __wrap_enslave_check(struct bond *master, const char *name, bool force,
+			 struct link_info *ret_link, struct err *err);
+void __wrap_slave_release(struct bond *master, uint64_t slots);
+int __wrap_slave_follow_mac(struct bond *master, unsigned int slot, struct err *err);
+void __wrap_bond_evaluate(struct bond *evaluated);
+int __wrap_xdp_follow_tx(struct bond *followed, struct err *err);
+void __wrap_xdp_ask_again(struct bond *asked, unsigned int slot);
+int __wrap_rx_turn_start(struct bond *turned, struct err *err);
+void __wrap_poll_schedule(struct bond *polled);
+void __wrap_backlog_skip_follow_all(struct bond *followed);
+void __wrap_bypass_follow_captures(struct daemon *daemon);
+int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
+void __wrap_log_line(int priority, const char *format, ...);
+
+static int kernel_answers(struct err *err)
+{
+	return kernel_says ? err_set(err, -kernel_says, "the kernel does not want it") : 0;
+}
+
+/* What the option table allows, as it is in the maps. */
+static void control_check_bond(const struct xbond_bond *pin)
+{
+	const struct pins pins = { .bond = (struct xbond_bond *)(uintptr_t)pin,
+				   .settings = &maps.settings,
+				   .table = &maps.table,
+				   .slaves = maps.slaves };
+
+	input_check(memchr(pin->name, '\0', sizeof(pin->name)) != NULL, "a name that ends");
+	input_check(memchr(pin->primary, '\0', sizeof(pin->primary)) != NULL, "a primary, too");
+	input_check(mode_find(pin->mode) != NULL, "a mode that exists");
+	for (int id = 0; id < OPT_COUNT; id++) {
+		const struct option_spec *option = option_at(id);
+		struct option_value value, again;
+		char text[64];
+
+		if (option->home != OPTION_IN_BOND || option->id == OPT_ACTIVE_SLAVE)
+			continue;
+		values_read(&pins, option, 0, &value);
+		option_format(option, &value, text, sizeof(text));
+		input_check(option->type == OPTION_IFNAME || option->type == OPTION_MAC ||
+				    !option_parse(option, text, &again, NULL),
+			    "a value that the option takes");
+	}
+}
+
+int __wrap_lifecycle_create(struct daemon *daemon, const struct xbond_bond *pin,
+			    const struct xbond_settings *settings, struct err *err)
+{
+	(void)daemon;
+	(void)settings;
+	control_check_bond(pin);
+	return kernel_answers(err);
+}
+
+int __wrap_lifecycle_delete(struct bond *deleted, struct err *err)
+{
+	input_check(deleted == &bond, "the bond that there is");
+	return kernel_answers(err);
+}
+
+int __wrap_enslave_check(struct bond *master, const char *name, bool force,
+			 struct link_info *ret_link, struct err *err)
+{
+	(void)master;
+	(void)force;
+	(void)ret_link;
+	return err_set(err, ENODEV, "no device %s", name);
+}
+
+void __wrap_slave_release(struct bond *master, uint64_t slots)
+{
+	(void)master;
+	input_check(slots && !(slots >> MEMBERS), "slaves that there are");
+}
+
+int __wrap_slave_follow_mac(struct bond *master, unsigned int slot, struct err *err)
+{
+	(void)master;
+	input_check(slot < MEMBERS, "a slave that there is");
+	return kernel_answers(err);
+}
+
+void __wrap_bond_evaluate(struct bond *evaluated)
+{
+	control_check_bond(bond_pin(evaluated));
+}
+
+int __wrap_xdp_follow_tx(struct bond *followed, struct err *err)
+{
+	(void)followed;
+	return kernel_answers(err);
+}
+
+void __wrap_xdp_ask_again(struct bond *asked, unsigned int slot)
+{
+	(void)asked;
+	(void)slot;
+}
+
+int __wrap_rx_turn_start(struct bond *turned, struct err *err)
+{
+	(void)turned;
+	return kernel_answers(err);
+}
+
+void __wrap_poll_schedule(struct bond *polled)
+{
+	(void)polled;
+}
+
+void __wrap_backlog_skip_follow_all(struct bond *followed)
+{
+	(void)followed;
+}
+
+void __wrap_bypass_follow_captures(struct daemon *daemon)
+{
+	(void)daemon;
+}
+
+int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value)
+{
+	(void)fd;
+	(void)key;
+	(void)value;
+	errno = -kernel_says;
+	return kernel_says ? -1 : 0;
+}
+
+void __wrap_log_line(int priority, const char *format, ...)
+{
+	(void)priority;
+	(void)format;
+}
+
+static void control_make_bond(void)
+{
+	memset(&maps, 0, sizeof(maps));
+	memset(&bond, 0, sizeof(bond));
+	maps.bond = (struct xbond_bond){ .magic = XBOND_ABI_MAGIC,
+					 .abi_version = XBOND_ABI_VERSION,
+					 .state = XBOND_BOND_READY,
+					 .name = "bond0",
+					 .miimon_ms = 100,
+					 .active_slot = XBOND_NO_SLOT };
+	for (int id = 0; id < OPT_COUNT; id++) {
+		struct option_value value = option_initial(option_at(id));
+
+		if (option_at(id)->home == OPTION_IN_BOND && id != OPT_ACTIVE_SLAVE)
+			values_write_bond(&maps.bond, option_at(id), &value);
+	}
+	for (unsigned int slot = 0; slot < MEMBERS; slot++) {
+		maps.slaves[slot].state = XBOND_SLOT_MEMBER;
+		snprintf(maps.slaves[slot].name, sizeof(maps.slaves[slot].name), "eth%u", slot);
+	}
+	bond.daemon = &bondd;
+	bond.dataplane.pins = (struct pins){ .settings = &maps.settings,
+					     .table = &maps.table,
+					     .buckets = &maps.buckets,
+					     .bond = &maps.bond,
+					     .slaves = maps.slaves,
+					     .hold = maps.hold,
+					     .lacp = &maps.lacp };
+	bondd.bonds = &bond;
+	bondd.paths.bpf_dir = "/nonexistent";
+	bondd.paths.run_dir = "/nonexistent";
+	bondd.paths.config_dir = "/nonexistent";
+}
+
+static void control_check_answer(json_t *answer)
+{
+	json_t *ok = json_object_get(answer, "ok");
+	char *text = json_dumps(answer, JSON_COMPACT);
+
+	input_check(text && !strchr(text, '\n'), "an answer is one line of JSON");
+	input_check(json_is_boolean(ok), "it says whether it went well");
+	input_check(json_is_true(ok) || json_is_string(json_object_get(answer, "error")),
+		    "a refusal says why");
+	free(text);
+	json_decref(answer);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input input = { data, size };
+	uint8_t flags = input_u8(&input);
+
+	control_make_bond();
+	kernel_says = flags & 2 ? -EMSGSIZE : flags & 4 ? -EPERM : 0;
+	while (input.left) {
+		const uint8_t *newline = memchr(input.at, '\n', input.left);
+		size_t length = newline ? (size_t)(newline - input.at) : input.left;
+		size_t all = newline ? length + 1 : length;
+		struct xbond_bond before = maps.bond;
+		json_t *answer = control_answer(&bondd, (const char *)input.at, length, flags & 1);
+
+		input_check(flags & 1 || !memcmp(&before, &maps.bond, sizeof(before)),
+			    "only root changes anything");
+		control_check_answer(answer);
+		input.at += all;
+		input.left -= all;
+	}
+	return 0;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pinned maps of a bond with any content, as a disk error, another program or another version
+ * may leave them: first what pins_open() checks, then everything that reads them: show, stats,
+ * explain, the weights and buckets that bondd goes on with, and the LACP state that it adopts. The
+ * input is a list of patches to the maps of a sound bond.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <jansson.h>
+
+#include "cli/foretell.h"
+#include "cli/text.h"
+#include "common/clock.h"
+#include "common/loop_figures.h"
+#include "common/pins.h"
+#include "daemon/lacp_thread/lacp_thread_hold.h"
+#include "options/values.h"
+#include "rules/buckets.h"
+#include "rules/weights.h"
+#include "tests/fuzz/input.h"
+#include "view/view_bond.h"
+#include "view/view_lacp.h"
+
+#define MEMBERS 3
+#define FOUND_FD 1000000 /* of no file */
+
+static struct {
+	struct xbond_settings settings;
+	struct xbond_table table;
+	struct xbond_buckets buckets;
+	struct xbond_bond bond;
+	struct xbond_slave slaves[XBOND_MAX_SLAVES];
+	struct xbond_hold hold[XBOND_MAX_SLAVES];
+	struct xbond_lacp lacp;
+	struct xbond_attached attached;
+	struct loop_figures loop;
+} sound;
+static struct input input;
+static uint8_t fill; /* of what the kernel is asked for */
+
+int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
+int __wrap_bpf_obj_get(const char *path);
+int __wrap_bpf_obj_get_info_by_fd(int fd, void *info, uint32_t *length);
+
+int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value)
+{
+	struct xbond_counters *counters = value; /* of the first CPU; the others stay as they are */
+
+	(void)fd;
+	(void)key;
+	memset(counters, fill, sizeof(*counters));
+	return 0;
+}
+
+int __wrap_bpf_obj_get(const char *path)
+{
+	(void)path;
+	return fill & 1 ? FOUND_FD : fill & 2 ? -ENOENT : -EACCES;
+}
+
+int __wrap_bpf_obj_get_info_by_fd(int fd, void *info, uint32_t *length)
+{
+	(void)fd;
+	memset(info, fill & 4 ? fill : 0, *length);
+	return fill & 8 ? -EPERM : 0;
+}
+
+static void pins_fill_lacp(struct xbond_lacp *lacp)
+{
+	struct lacp_system_state *system = &lacp->copy[0].system;
+
+	system->version = LACP_STATE_VERSION;
+	system->config = lacp_config_default();
+	memcpy(system->config.system, "\x02\x00\x00\x00\x00\x41", LACP_MAC_SIZE);
+	system->active_aggregator = 1;
+	for (unsigned int slot = 0; slot < MEMBERS; slot++)
+		lacp->copy[0].port[slot] = (struct lacp_port_state){
+			.used = 1,
+			.config = { .speed_mbps = 10000,
+				    .port = (uint16_t)(slot + 1),
+				    .port_priority = 255,
+				    .duplex = LACP_DUPLEX_FULL,
+				    .link = 1 },
+			.partner = { .system = { 2, 0, 0, 0, 0, 0x42 },
+				     .key = 7,
+				     .port = 1,
+				     .state = 0x3f },
+			.actor = { .port = (uint16_t)(slot + 1), .key = 13, .state = 0x3f },
+			.rx = LACP_RX_CURRENT,
+			.mux = LACP_MUX_COLLECTING_DISTRIBUTING,
+			.selected = LACP_SELECTED,
+			.aggregator = 1,
+			.told = LACP_COLLECTING | LACP_DISTRIBUTING,
+		};
+}
+
+static void pins_fill(void)
+{
+	memset(&sound, 0, sizeof(sound));
+	sound.bond.magic = XBOND_ABI_MAGIC;
+	sound.bond.abi_version = XBOND_ABI_VERSION;
+	sound.bond.state = XBOND_BOND_READY;
+	sound.bond.mode = XBOND_MODE_8023AD;
+	memcpy(sound.bond.name, "bond0", sizeof("bond0"));
+	for (unsigned int slot = 0; slot < MEMBERS; slot++) {
+		sound.slaves[slot].state = XBOND_SLOT_MEMBER;
+		sound.slaves[slot].link = XBOND_LINK_UP;
+		sound.slaves[slot].speed_mbps = 10000;
+		snprintf(sound.slaves[slot].name, sizeof(sound.slaves[slot].name), "eth%u", slot);
+		sound.table.tx_mask |= UINT64_C(1) << slot;
+		sound.table.ifindex[slot] = slot + 10;
+	}
+	sound.table.rx_mask = sound.table.tx_mask;
+	pins_fill_lacp(&sound.lacp);
+}
+
+/* One patch: which map, where, how many bytes, and these. */
+static void pins_patch(void)
+{
+	static const struct {
+		void *memory;
+		size_t size;
+	} maps[] = {
+		{ &sound.settings, sizeof(sound.settings) },
+		{ &sound.table, sizeof(sound.table) },
+		{ &sound.buckets, sizeof(sound.buckets) },
+		{ &sound.bond, sizeof(sound.bond) },
+		{ sound.slaves, sizeof(sound.slaves) },
+		{ sound.hold, sizeof(sound.hold) },
+		{ &sound.lacp, sizeof(sound.lacp) },
+		{ &sound.attached, sizeof(sound.attached) },
+		{ &sound.loop, sizeof(sound.loop) },
+	};
+	size_t map = input_u8(&input) % (sizeof(maps) / sizeof(*maps));
+	size_t at = (input_u16(&input) | (size_t)input_u8(&input) << 16) % maps[map].size;
+	size_t size = (input_u8(&input) & 31) + 1u;
+
+	if (size > maps[map].size - at)
+		size = maps[map].size - at;
+	input_take(&input, (char *)maps[map].memory + at, size);
+}
+
+static void pins_show(const struct pins *pins)
+{
+	json_t *view = view_bond(pins, "bond0", true), *stats;
+	FILE *out = stdout;
+	char *text;
+
+	stats = view_stats(pins, "bond0", fill & 16 ? &sound.loop : NULL);
+	input_check(view && stats, "there is a view");
+	text = json_dumps(view, JSON_COMPACT);
+	input_check(text != NULL, "a view is JSON");
+	free(text);
+	text = json_dumps(stats, JSON_COMPACT);
+	input_check(text != NULL, "the counters are JSON");
+	free(text);
+	stdout = fopen("/dev/null", "w");
+	if (!stdout)
+		abort();
+	text_bond(view, fill & 32);
+	text_stats(stats);
+	fclose(stdout);
+	stdout = out;
+	json_decref(view);
+	json_decref(stats);
+}
+
+static void pins_explain(const struct pins *pins)
+{
+	struct forecast forecast = foretell(pins, input_u32(&input) * UINT64_C(0x9e3779b97f4a7c15));
+
+	input_check(forecast.slot < XBOND_MAX_SLAVES || forecast.slot == XBOND_NO_SLOT, "a slot");
+	input_check(forecast.settled < XBOND_MAX_SLAVES || forecast.settled == XBOND_NO_SLOT,
+		    "a slot afterwards");
+	forecast = foretell_active(pins);
+	input_check(forecast.slot < XBOND_MAX_SLAVES || forecast.slot == XBOND_NO_SLOT,
+		    "an active slot");
+}
+
+/* bondd goes on with the buckets as they are. */
+static void pins_share_out(struct pins *pins)
+{
+	uint32_t member_weight[XBOND_MAX_SLAVES], weight[XBOND_MAX_SLAVES];
+
+	weights_of(pins, pins->table->tx_mask, member_weight, weight);
+	buckets_assign(pins->buckets->bucket[0], pins->buckets->home, member_weight, weight);
+	buckets_rebalance(pins->buckets->bucket[1], weight);
+	for (unsigned int bucket = 0; bucket < XBOND_BUCKETS; bucket++)
+		input_check(!pins->table->tx_mask ||
+				    pins->buckets->bucket[0][bucket] < XBOND_MAX_SLAVES,
+			    "a bucket has a slot");
+}
+
+static void on_transmit(void *context, unsigned int slot, const uint8_t *frame, size_t length)
+{
+	(void)context;
+	(void)frame;
+	input_check(slot < LACP_MAX_PORTS && length == LACP_FRAME_SIZE, "a frame of a port");
+}
+
+static void on_port(void *context, unsigned int slot, bool collecting, bool distributing)
+{
+	(void)context;
+	(void)collecting;
+	(void)distributing;
+	input_check(slot < LACP_MAX_PORTS, "a port");
+}
+
+static void on_aggregator(void *context, unsigned int aggregator)
+{
+	(void)context;
+	(void)aggregator;
+}
+
+static void on_drained(void *context, unsigned int slot, bool answered)
+{
+	(void)context;
+	(void)slot;
+	(void)answered;
+}
+
+static void on_event(void *context, unsigned int slot, enum lacp_event event, unsigned int detail)
+{
+	(void)context;
+	(void)slot;
+	(void)event;
+	(void)detail;
+}
+
+/* As the LACP thread does it. */
+static void pins_adopt(struct pins *pins)
+{
+	static const struct lacp_outputs outputs = { on_transmit, on_port, on_aggregator,
+						     on_drained, on_event };
+	struct lacp_config config = lacp_config_default();
+	struct lacp_system sys;
+	struct lacp_thread_sent sent;
+	uint64_t now_ns = clock_now_ns();
+
+	lacp_init(&sys, &config, &outputs, NULL);
+	if (lacp_adopt(&sys, &pins->lacp->copy[0].system, pins->lacp->copy[0].port,
+		       (UINT64_C(1) << MEMBERS) - 1))
+		return;
+	for (unsigned int slot = 0; slot < MEMBERS; slot++) {
+		lacp_thread_hold_adopt(&pins->hold[slot], &sent);
+		lacp_thread_hold_end(&pins->hold[slot], &sys, slot);
+	}
+	for (int turns = 0; turns < 4; turns++)
+		now_ns = lacp_run(&sys, now_ns);
+	for (unsigned int slot = 0; slot < MEMBERS; slot++)
+		lacp_thread_hold_follow(&pins->hold[slot], &sys, slot, &sent);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct pins pins = { .dir = "/sys/fs/bpf/xbond/bond0",
+				    .settings = &sound.settings,
+				    .table = &sound.table,
+				    .buckets = &sound.buckets,
+				    .bond = &sound.bond,
+				    .slaves = sound.slaves,
+				    .hold = sound.hold,
+				    .lacp = &sound.lacp };
+	struct err err;
+
+	input = (struct input){ data, size };
+	fill = input_u8(&input);
+	pins.attached = fill & 64 ? &sound.attached : NULL;
+	pins_fill();
+	while (input.left)
+		pins_patch();
+	if (pins_check(&pins, "bond0", &err))
+		return 0;
+	pins_show(&pins);
+	if (fill >= 0xf0) { /* sharing out takes a hundred times what the others take */
+		pins_explain(&pins);
+		pins_share_out(&pins);
+	}
+	pins_adopt(&pins);
+	return 0;
+}
