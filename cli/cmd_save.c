@@ -43,7 +43,7 @@ static int save_check_names(const struct pins *pins, const char *name, struct er
 			       "the bond",
 			       name);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
-		if (pins->slaves[slot].state == XBOND_SLOT_MEMBER)
+		if (pins_is_member(pins, slot))
 			r = save_check_ini_name(pins->slaves[slot].name, err);
 	return r;
 }

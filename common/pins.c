@@ -399,8 +399,7 @@ int pins_bond_counters(const struct pins *pins, struct xbond_counters *ret_sum)
 int pins_slot_by_name(const struct pins *pins, const char *name)
 {
 	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (pins->slaves[slot].state == XBOND_SLOT_MEMBER &&
-		    !strcmp(pins->slaves[slot].name, name))
+		if (pins_is_member(pins, slot) && !strcmp(pins->slaves[slot].name, name))
 			return slot;
 	return -1;
 }

@@ -90,6 +90,11 @@ void pins_add_counters(struct xbond_counters *sum, const struct xbond_counters *
 /* The sum over all slots and over the slaves that have left. */
 int pins_bond_counters(const struct pins *pins, struct xbond_counters *ret_sum);
 
+static inline bool pins_is_member(const struct pins *pins, unsigned int slot)
+{
+	return pins->slaves[slot].state == XBOND_SLOT_MEMBER;
+}
+
 /* The slot of the member with this name, or -1. */
 int pins_slot_by_name(const struct pins *pins, const char *name);
 

@@ -20,7 +20,7 @@
 
 struct daemon;
 
-/* What others have at a slave's ingress, as last seen: slave_hooks.c. */
+/* What others have at a slave's ingress, as last seen: rx_place.c. */
 struct hooks {
 	bool filters, shared; /* there are clsact filters; they are in a block that devices share */
 	bool in_tcx;	      /* our program is among the TCX ones */
