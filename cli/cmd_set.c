@@ -27,7 +27,7 @@ static int set_check_slave(const struct change *change, const char *slave, struc
 {
 	if (pins_slot_by_name(&change->pins, slave) >= 0)
 		return 0;
-	return err_set(err, ENODEV, "'%s' is no slave of %s; 'bondctl show %s' names the slaves",
+	return err_set(err, ENODEV, "'%s' is not a slave of %s; 'bondctl show %s' lists the slaves",
 		       slave, change->bond, change->bond);
 }
 

@@ -207,10 +207,11 @@ static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_even
 		break;
 	case LACP_EVENT_PARTNER: log_info("%s: %s: LACP partner changed", name, port); break;
 	case LACP_EVENT_LOOP:
-		log_warning("%s: %s: hears our own port %u: the cable is looped; not used", name,
-			    port, event->detail);
+		log_warning(
+			"%s: %s: hears our own port %u: the cable is looped; the port is not used",
+			name, port, event->detail);
 		break;
-	case LACP_EVENT_LOOP_ENDED: log_notice("%s: %s: is looped no more", name, port); break;
+	case LACP_EVENT_LOOP_ENDED: log_notice("%s: %s: is no longer looped", name, port); break;
 	case LACP_EVENT_FALLBACK:
 		log_notice("%s: %s: %s", name, port,
 			   event->detail ? "carries traffic without a LACP partner (lacp_fallback)"

@@ -92,7 +92,7 @@ static int lifecycle_check_new_name(struct daemon *daemon, const char *name, str
 	pins_path(path, sizeof(path), daemon->paths.bpf_dir, name);
 	if (daemon_find_bond(daemon, name))
 		return err_set(err, EEXIST,
-			       "the bond %s exists already; 'bondctl show %s' tells about it", name,
+			       "the bond %s exists already; 'bondctl show %s' shows it", name,
 			       name);
 	if (!link_get_by_name(&daemon->nl, name, &link))
 		return err_set(err, EEXIST,
@@ -110,7 +110,7 @@ static int lifecycle_start(struct bond *bond, struct err *err)
 {
 	int r = delay_start(bond);
 
-	return r < 0 ? err_set(err, -r, "no timer: %s", strerror(-r)) : 0;
+	return r < 0 ? err_set(err, -r, "cannot make a timer: %s", strerror(-r)) : 0;
 }
 
 int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
@@ -196,7 +196,7 @@ static void lifecycle_do_delete_pair(void *arg)
 
 	deletion->result = nl_init(&nl);
 	if (deletion->result) {
-		err_set(deletion->err, -deletion->result, "no netlink socket: %s",
+		err_set(deletion->err, -deletion->result, "cannot open a netlink socket: %s",
 			strerror(-deletion->result));
 		return;
 	}
@@ -276,8 +276,8 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 		vlan_filter_close(bond, slot);
 		slave_forget(bond, slot);
 	} else if (slave->state != XBOND_SLOT_MEMBER) {
-		log_notice("%s: %s was half way in or out; it is restored", bond_pin(bond)->name,
-			   slave->name);
+		log_notice("%s: %s was only partly enslaved or released; it is restored",
+			   bond_pin(bond)->name, slave->name);
 		lifecycle_take_back_mac(bond, slot);
 		slave_undo(bond, slot);
 	} else {
@@ -368,7 +368,7 @@ static void lifecycle_finish_removal(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 
-	log_notice("%s: was half %s; it is removed", pin->name,
+	log_notice("%s: was only partly %s; it is removed", pin->name,
 		   pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
 	slave_multicast_open(bond);
 	device_remove(&bond->daemon->nl, pin);

@@ -64,12 +64,14 @@ static int request_check_queue_id(struct bond *bond, const struct option_set *op
 	if (!queue_id)
 		return 0;
 	if (count > 1)
-		return err_set(err, EINVAL,
-			       "queue_id: one number is for one slave; give each its own");
+		return err_set(
+			err, EINVAL,
+			"queue_id: two slaves cannot have the same number; give each its own");
 	bond_for_each_member (bond, slot)
 		if (!(slots >> slot & 1) && bond_slave(bond, slot)->queue_id == queue_id)
-			return err_set(err, EEXIST, "queue_id: %u is that of %s; give another",
-				       queue_id, bond_slave(bond, slot)->name);
+			return err_set(err, EEXIST,
+				       "queue_id: %u is the number of %s; choose another", queue_id,
+				       bond_slave(bond, slot)->name);
 	return 0;
 }
 
@@ -181,7 +183,7 @@ static int request_list_addresses_of(struct nl *nl, const struct link_info *link
 		count = address_list(nl, link->ifindex, ret_set->address, room);
 	}
 	if (count < 0)
-		return err_set(err, EAGAIN, "cannot see the addresses of %s; try again",
+		return err_set(err, EAGAIN, "cannot read the addresses of %s; try again",
 			       link->name);
 	ret_set->count = count < room ? count : room;
 	return 0;
@@ -335,9 +337,10 @@ static int request_find_slots(struct bond *bond, const char *const *slaves, size
 		if (slot < 0 && or_awaited && awaited_has(bond, slaves[i]))
 			continue;
 		if (slot < 0)
-			return err_set(err, ENODEV,
-				       "%s is no slave of %s ('bondctl show %s' lists them)",
-				       slaves[i], name, name);
+			return err_set(
+				err, ENODEV,
+				"%s is not a slave of %s ('bondctl show %s' lists the slaves)",
+				slaves[i], name, name);
 		*ret_mask |= UINT64_C(1) << slot;
 	}
 	return 0;

@@ -75,7 +75,7 @@ struct poller *poller_new(struct err *err)
 	if (!r)
 		return poller;
 	free(poller);
-	err_set(err, -r, "no thread that asks drivers: %s", strerror(-r));
+	err_set(err, -r, "cannot start the thread that asks drivers: %s", strerror(-r));
 	return NULL;
 }
 
