@@ -279,6 +279,7 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 		slave_undo(bond, slot);
 	} else {
 		slave_finish_mac(bond, slot);
+		slave_adopt(bond, slot, &link);
 		bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
 		verdict_set(bond, slot, LINK_MONITOR_CARRIER, link.carrier);
 		if (slave->carrier_changes != link.carrier_changes)
