@@ -46,6 +46,8 @@ struct {
 /* What is read of a frame: up to the collector's length. */
 #define SLOW_HEADERS (ETH_HLEN + LACP_AT_COLLECTOR + LACP_TLV_HEADER)
 
+_Static_assert(XBOND_PDU_SIZE == LACP_PDU_SIZE, "the core and the maps mean the same PDU");
+
 static __always_inline int slow_bondd_is_away(__u64 now_ns)
 {
 	return heartbeat_is_older(READ_ONCE(table.lacp_heartbeat_ns), now_ns, XBOND_LACP_AWAY_NS);

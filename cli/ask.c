@@ -18,9 +18,8 @@ static int ask(const char *run_dir, json_t *request, json_t **ret_result, struct
 		return err_set(err, -r, "%s", why.text);
 	if (r)
 		return err_set(err, -r,
-			       "permission denied: bonds are shown to root, and to members of the "
-			       "group xbond by "
-			       "bondd (%s)",
+			       "permission denied: run as root, or as a member of the group xbond "
+			       "while bondd runs (%s)",
 			       why.text);
 	*ret_result = json_incref(json_object_get(reply, "result"));
 	json_decref(reply);
@@ -66,5 +65,5 @@ int ask_view(const char *run_dir, const char *method, const char *name, json_t *
 	*ret_view = json_incref(json_object_get(result, "view"));
 	*ret_forced_counted = json_is_true(json_object_get(result, "forced_counted"));
 	json_decref(result);
-	return *ret_view ? 0 : err_set(err, EPROTO, "bondd's answer makes no sense");
+	return *ret_view ? 0 : err_set(err, EPROTO, "cannot understand bondd's answer");
 }

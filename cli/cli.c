@@ -73,7 +73,7 @@ enum cli_exit cli_request(const struct cli *cli, const char *method, const char 
 	int r;
 
 	if (!request) {
-		cli_say("the request holds text that is no UTF-8; give other names");
+		cli_say("the request contains text that is not UTF-8; use other names");
 		return CLI_REFUSED;
 	}
 	r = client_call(cli->paths.run_dir, request, CLIENT_WAIT_S, &reply, &err);

@@ -43,7 +43,7 @@ static int save_check_names(const struct pins *pins, const char *name, struct er
 			       "the bond",
 			       name);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
-		if (pins->slaves[slot].state == XBOND_SLOT_MEMBER)
+		if (pins_is_member(pins, slot))
 			r = save_check_ini_name(pins->slaves[slot].name, err);
 	return r;
 }
@@ -115,7 +115,7 @@ static void save_read_absent(const struct cli *cli, const struct pins *pins, con
 	struct err err;
 
 	if (config_file_read(ret_old, path, &err) && !access(path, F_OK))
-		cli_say("%s; slaves that only this file named are left out", err.text);
+		cli_say("%s; slaves that only this file names are left out", err.text);
 	if (!ret_old->slave_count)
 		return;
 	awaited = save_ask_awaited(cli, name);

@@ -12,6 +12,7 @@
 
 #include "cli/client.h"
 #include "cli/pairs.h"
+#include "common/slots.h"
 #include "options/names.h"
 #include "options/values.h"
 
@@ -26,13 +27,13 @@ static int set_check_slave(const struct change *change, const char *slave, struc
 {
 	if (pins_slot_by_name(&change->pins, slave) >= 0)
 		return 0;
-	return err_set(err, ENODEV, "'%s' is no slave of %s; 'bondctl show %s' names the slaves",
+	return err_set(err, ENODEV, "'%s' is not a slave of %s; 'bondctl show %s' lists the slaves",
 		       slave, change->bond, change->bond);
 }
 
 static int set_check_may_transmit(const struct pins *pins, unsigned int slot, struct err *err)
 {
-	uint64_t bit = UINT64_C(1) << slot, may = pins->table->tx_mask,
+	uint64_t bit = slots_bit(slot), may = pins->table->tx_mask,
 		 drained = pins->settings->drain_mask;
 	const char *name = pins->slaves[slot].name;
 

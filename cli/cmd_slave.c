@@ -30,7 +30,7 @@ static enum cli_exit slaves_add_device(json_t *devices, const char *name)
 		return CLI_REFUSED;
 	}
 	if (json_array_append_new(devices, json_string(name))) {
-		cli_say("a slave's name is no UTF-8; rename the device");
+		cli_say("a slave's name is not UTF-8; rename the device");
 		return CLI_REFUSED;
 	}
 	return CLI_DONE;
@@ -52,7 +52,7 @@ static enum cli_exit slaves_take_devices(const struct verb *verb, int argc, char
 		if (option && cli_verb_takes(verb, option))
 			break;
 		if (!strcmp(argv[at], "dev") && ++at == argc)
-			return cli_usage(verb, "'dev' has no NAME");
+			return cli_usage(verb, "'dev' needs a NAME");
 		status = slaves_add_device(devices, argv[at]);
 	}
 	*ret_taken = at;

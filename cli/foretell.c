@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bpf/flow_words.h"
+#include "common/slots.h"
 #include "options/values.h"
 #include "rules/active.h"
 #include "rules/buckets.h"
@@ -26,11 +27,11 @@ static unsigned int foretell_slot_in(const uint8_t *bucket, uint64_t hash, uint6
 
 	if (!mask)
 		return XBOND_NO_SLOT;
-	for (uint32_t turn = 1; !(mask >> slot & 1) && turn <= FLOW_TURNS; turn++) {
+	for (uint32_t turn = 1; !slots_have(mask, slot) && turn <= FLOW_TURNS; turn++) {
 		hash = flow_again(hash, turn);
 		slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
 	}
-	return mask >> slot & 1 ? slot : (unsigned int)__builtin_ctzll(mask);
+	return slots_have(mask, slot) ? slot : (unsigned int)__builtin_ctzll(mask);
 }
 
 /* Foretells what bondd will do. */
@@ -57,7 +58,7 @@ struct forecast foretell(const struct pins *pins, uint64_t hash)
 	if (forecast.slot == XBOND_NO_SLOT)
 		return forecast;
 	forecast.detour = foretell_table_of(pins)[forecast.bucket] != forecast.slot;
-	others = values_undrained(pins, pins->table->tx_mask & ~(UINT64_C(1) << forecast.slot));
+	others = values_undrained(pins, pins->table->tx_mask & ~slots_bit(forecast.slot));
 	if (!others)
 		return forecast;
 	forecast.at_once = foretell_slot_in(foretell_table_of(pins), hash, others);
@@ -90,7 +91,7 @@ struct forecast foretell_active(const struct pins *pins)
 
 	if (forecast.slot >= XBOND_MAX_SLAVES)
 		return forecast;
-	others = pins->table->tx_mask & ~(UINT64_C(1) << forecast.slot);
+	others = pins->table->tx_mask & ~slots_bit(forecast.slot);
 	forecast.at_once =
 		foretell_slot_in(foretell_table_of(pins), 0, values_undrained(pins, others));
 	forecast.settled = foretell_next_active(pins, others);

@@ -16,7 +16,7 @@ static enum cli_exit pairs_unknown(const struct verb *verb, const char *name)
 			other == OPTION_BOND ? "bond" : "slave",
 			other == OPTION_BOND ? "bondctl set" : "bondctl set-slave");
 	else if (option_find(verb->scope, name))
-		cli_say("%s: '%s' is not taken here; see 'bondctl %s --help'", verb->name, name,
+		cli_say("%s: '%s' is not accepted here; see 'bondctl %s --help'", verb->name, name,
 			verb->name);
 	else
 		cli_say("%s: unknown option '%s'; 'bondctl %s --help' lists the options",

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/pin.h"
+#include "common/slots.h"
 
 static enum attached attached_link_is_attached(const struct pins *pins, const char *pin)
 {
@@ -25,7 +26,7 @@ enum attached attached_slave(const struct pins *pins, unsigned int slot)
 {
 	char pin[32];
 
-	if (pins->attached && pins->attached->missing >> slot & 1)
+	if (pins->attached && slots_have(pins->attached->missing, slot))
 		return ATTACHED_NOT;
 	if (pins->bond->hook == XBOND_HOOK_CLSACT || pins->slaves[slot].clsact)
 		return pins->attached ? ATTACHED : ATTACHED_UNKNOWN;

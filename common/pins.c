@@ -90,10 +90,9 @@ static int pins_no_such_bond(const char *bpf_dir, const char *name, struct err *
 	if (!pins_on_bpffs(bpf_dir))
 		return err_set(err, ENOENT,
 			       "no such bond: %s (%s is not on a BPF file system; mount it with "
-			       "'mount -t bpf bpf /sys/fs/bpf'; 'bondctl list' names the bonds)",
+			       "'mount -t bpf bpf /sys/fs/bpf'; 'bondctl list' lists the bonds)",
 			       name, bpf_dir);
-	return err_set(err, ENOENT, "no such bond: %s ('bondctl list' names those there are)",
-		       name);
+	return err_set(err, ENOENT, "no such bond: %s ('bondctl list' lists the bonds)", name);
 }
 
 static int pins_check_dir(const struct pins *pins, const char *bpf_dir, const char *name,
@@ -108,7 +107,7 @@ static int pins_check_dir(const struct pins *pins, const char *bpf_dir, const ch
 	}
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, EBADMSG,
-			       "%s is no directory, so it is no bond of xbond; remove it",
+			       "%s is not a directory, so it is not a bond of xbond; remove it",
 			       pins->dir);
 	if (!pins_on_bpffs(pins->dir))
 		return err_set(err, EBADMSG,
@@ -199,9 +198,8 @@ static int pins_check_abi(const struct pins *pins, int fd, struct err *err)
 	if (abi == XBOND_ABI_VERSION)
 		return 0;
 	return err_set(err, EPROTO,
-		       "%s has ABI version %u and this program speaks version %d; use the bondctl "
-		       "and bondd "
-		       "of one version",
+		       "%s has ABI version %u, but this program knows version %d; use bondctl and "
+		       "bondd of the same version",
 		       pins->dir, abi, XBOND_ABI_VERSION);
 }
 
@@ -401,8 +399,7 @@ int pins_bond_counters(const struct pins *pins, struct xbond_counters *ret_sum)
 int pins_slot_by_name(const struct pins *pins, const char *name)
 {
 	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (pins->slaves[slot].state == XBOND_SLOT_MEMBER &&
-		    !strcmp(pins->slaves[slot].name, name))
+		if (pins_is_member(pins, slot) && !strcmp(pins->slaves[slot].name, name))
 			return slot;
 	return -1;
 }

@@ -45,8 +45,8 @@ struct pins {
  */
 int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, struct err *err);
 /*
- * Checks that the maps hold nothing that their readers would stumble over. Returns -EBADMSG
- * otherwise. pins_open() calls it.
+ * Checks that the maps contain nothing that would harm their readers; otherwise returns -EBADMSG.
+ * Called by pins_open().
  */
 int pins_check(const struct pins *pins, const char *name, struct err *err);
 /* Opens maps that were not there when the pins were opened but may be there now. */
@@ -89,6 +89,11 @@ int pins_counters(const struct pins *pins, unsigned int slot, struct xbond_count
 void pins_add_counters(struct xbond_counters *sum, const struct xbond_counters *part);
 /* The sum over all slots and over the slaves that have left. */
 int pins_bond_counters(const struct pins *pins, struct xbond_counters *ret_sum);
+
+static inline bool pins_is_member(const struct pins *pins, unsigned int slot)
+{
+	return pins->slaves[slot].state == XBOND_SLOT_MEMBER;
+}
 
 /* The slot of the member with this name, or -1. */
 int pins_slot_by_name(const struct pins *pins, const char *name);

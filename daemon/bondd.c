@@ -100,8 +100,8 @@ static int bondd_on_hangup(sd_event_source *source, const struct signalfd_siginf
 	(void)source;
 	(void)info;
 	(void)arg;
-	log_info("SIGHUP: nothing to read again; files are for bonds that do not exist when bondd "
-		 "starts");
+	log_info("SIGHUP: there is nothing to read again; configuration files are only for bonds "
+		 "that do not exist when bondd starts");
 	return 0;
 }
 

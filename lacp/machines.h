@@ -99,7 +99,7 @@ void lacp_rx_enter(struct lacp_system *sys, unsigned int slot, enum lacp_rx_stat
 void lacp_rx_indicate(struct lacp_system *sys, unsigned int slot, const struct lacp_pdu *pdu,
 		      uint64_t now_ns);
 
-/* loop.c */
+/* looped.c */
 void lacp_loop_enter(struct lacp_system *sys, unsigned int slot, uint16_t loop_port,
 		     uint64_t now_ns);
 

@@ -232,28 +232,27 @@ uint64_t lacp_run(struct lacp_system *sys, uint64_t now_ns)
 	return now_ns + RETRY_TIME;
 }
 
-uint64_t lacp_distributing(const struct lacp_system *sys)
+/* The slots whose last word to the owner had this bit. */
+static uint64_t system_told(const struct lacp_system *sys, uint8_t bit)
 {
 	uint64_t slots = 0;
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
-		if (sys->port[slot].told & LACP_DISTRIBUTING)
+		if (sys->port[slot].told & bit)
 			slots |= 1ull << slot;
 	}
 	return slots;
 }
 
+uint64_t lacp_distributing(const struct lacp_system *sys)
+{
+	return system_told(sys, LACP_DISTRIBUTING);
+}
+
 uint64_t lacp_collecting(const struct lacp_system *sys)
 {
-	uint64_t slots = 0;
-	unsigned int slot;
-
-	lacp_for_each_slot (slot, sys->used) {
-		if (sys->port[slot].told & LACP_COLLECTING)
-			slots |= 1ull << slot;
-	}
-	return slots;
+	return system_told(sys, LACP_COLLECTING);
 }
 
 int lacp_representative(const struct lacp_system *sys)

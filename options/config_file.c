@@ -118,7 +118,7 @@ static bool config_is_comment(const char *line)
 static int config_check_line(const char *line, size_t length, bool is_cut, struct err *err)
 {
 	if (memchr(line, '\0', length))
-		return err_set(err, EINVAL, "the line has a NUL character in it");
+		return err_set(err, EINVAL, "the line contains a NUL character");
 	if (is_cut && !config_is_comment(line))
 		return err_set(err, EINVAL, "the line is longer than %zu characters", length - 1);
 	return 0;

@@ -20,13 +20,13 @@ static int name_check_characters(const char *what, const char *name, struct err 
 		if (isspace(c) || iscntrl(c))
 			return err_set(
 				err, EINVAL,
-				"%s name holds white space or a control character; remove it",
+				"%s name contains white space or a control character; remove it",
 				what);
 		if (c == '/' || c == ':' || c == '%') /* the kernel replaces %d by a number */
-			return err_set(
-				err, EINVAL,
-				"%s name '%s' holds '%c', which no device name may; remove it",
-				what, name, c);
+			return err_set(err, EINVAL,
+				       "%s name '%s' contains '%c', which no device name may "
+				       "contain; remove it",
+				       what, name, c);
 	}
 	return 0;
 }
@@ -42,7 +42,8 @@ int name_check(const char *what, const char *name, struct err *err)
 		return err_set(err, EINVAL, "%s name too long: %zu characters, at most %d", what,
 			       length, XBOND_NAME_SIZE - 1);
 	if (!strcmp(name, ".") || !strcmp(name, ".."))
-		return err_set(err, EINVAL, "%s name '%s' is a directory's; choose another", what,
+		return err_set(err, EINVAL,
+			       "%s name '%s' is the name of a directory; choose another", what,
 			       name);
 	return name_check_characters(what, name, err);
 }

@@ -9,7 +9,7 @@ int option_set_add(struct option_set *set, enum option_scope scope, const char *
 	const struct option_spec *option = option_find(scope, name);
 
 	if (!option)
-		return err_set(err, EINVAL, "unknown %s option: %s ('bondctl --help' names them)",
+		return err_set(err, EINVAL, "unknown %s option: %s ('bondctl --help' lists them)",
 			       scope == OPTION_BOND ? "bond" : "slave", name);
 	if (set->given[option->id])
 		return err_set(err, EINVAL, "%s: given twice", name);
@@ -26,10 +26,10 @@ int option_set_from_json(struct option_set *set, enum option_scope scope, const 
 
 	*set = (struct option_set){ 0 };
 	if (object && !json_is_object(object))
-		return err_set(err, EINVAL, "bad request: options is no object");
+		return err_set(err, EINVAL, "bad request: options is not an object");
 	json_object_foreach ((json_t *)object, name, value) {
 		if (!json_is_string(value))
-			return err_set(err, EINVAL, "bad request: the value of %s is no text",
+			return err_set(err, EINVAL, "bad request: the value of %s is not text",
 				       name);
 		r = option_set_add(set, scope, name, json_string_value(value), err);
 		if (r)

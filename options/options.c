@@ -216,7 +216,8 @@ static int option_parse_mac(const struct option_spec *option, const char *text, 
 		return option_refuse(option, text, err);
 	if (ret_mac[0] & 1)
 		return err_set(err, EINVAL,
-			       "%s: '%s' is a multicast address and no system's; allowed: %s",
+			       "%s: '%s' is a multicast address, which cannot be that of a system; "
+			       "allowed: %s",
 			       option->name, text, option_values(option, values));
 	return 0;
 }

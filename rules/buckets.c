@@ -123,8 +123,8 @@ static void buckets_give_surplus(struct share *share, uint8_t bucket[XBOND_BUCKE
  * A surplus above the upper bound goes first. Otherwise a slot that gives down to its lower bound
  * would get some back.
  */
-static void rebalance(uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
-		      const uint32_t weight[XBOND_MAX_SLAVES])
+static void buckets_level(uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
+			  const uint32_t weight[XBOND_MAX_SLAVES])
 {
 	struct share share = { 0 };
 	uint64_t total = buckets_total_of(weight);
@@ -140,18 +140,18 @@ static void rebalance(uint8_t bucket[XBOND_BUCKETS], const uint8_t *home,
 
 void buckets_rebalance(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBOND_MAX_SLAVES])
 {
-	rebalance(bucket, NULL, weight);
+	buckets_level(bucket, NULL, weight);
 }
 
 void buckets_assign(uint8_t bucket[XBOND_BUCKETS], uint8_t home[XBOND_BUCKETS],
 		    const uint32_t member_weight[XBOND_MAX_SLAVES],
 		    const uint32_t usable_weight[XBOND_MAX_SLAVES])
 {
-	rebalance(home, NULL, member_weight);
+	buckets_level(home, NULL, member_weight);
 	for (int i = 0; i < XBOND_BUCKETS; i++)
 		if (!buckets_may_move(home, i, usable_weight))
 			bucket[i] = home[i];
-	rebalance(bucket, home, usable_weight);
+	buckets_level(bucket, home, usable_weight);
 }
 
 static uint32_t buckets_gcd(uint32_t a, uint32_t b)

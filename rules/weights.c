@@ -3,15 +3,10 @@
 
 #include "common/slots.h"
 
-static bool weights_is_member(const struct pins *pins, unsigned int slot)
-{
-	return pins->slaves[slot].state == XBOND_SLOT_MEMBER;
-}
-
 static bool weights_speeds_known(const struct pins *pins, uint64_t slots)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (weights_is_member(pins, slot) && slots_have(slots, slot) &&
+		if (pins_is_member(pins, slot) && slots_have(slots, slot) &&
 		    !pins->slaves[slot].speed_mbps)
 			return false;
 	return true;
@@ -28,7 +23,7 @@ void weights_of(const struct pins *pins, uint64_t owners,
 				  : speed		       ? speed
 							       : 1;
 
-		if (!weights_is_member(pins, slot))
+		if (!pins_is_member(pins, slot))
 			continue;
 		ret_member_weight[slot] = weight;
 		ret_weight[slot] = slots_have(owners, slot) ? weight : 0;

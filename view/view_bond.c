@@ -23,11 +23,6 @@ struct source {
 	const struct lacp_system *lacp; /* NULL: not needed, or not in mode 802.3ad */
 };
 
-static bool view_is_member(const struct pins *pins, unsigned int slot)
-{
-	return pins->slaves[slot].state == XBOND_SLOT_MEMBER;
-}
-
 static json_t *view_option_json(const struct option_spec *option, const struct option_value *value)
 {
 	char text[32];
@@ -179,7 +174,7 @@ static json_t *view_slaves_json(const struct source *source,
 	json_t *json = json_array();
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!view_is_member(source->pins, slot) ||
+		if (!pins_is_member(source->pins, slot) ||
 		    !json_array_append_new(json, make(source, slot)))
 			continue;
 		json_decref(json);

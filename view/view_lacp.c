@@ -11,6 +11,7 @@
 
 #include "bpf/heartbeat.h"
 #include "common/clock.h"
+#include "common/slots.h"
 #include "view/json_value.h"
 
 #define READ_TRIES 100
@@ -38,8 +39,8 @@ static uint64_t view_lacp_ports_of_members(const struct pins *pins,
 	uint64_t slots = 0;
 
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		if (port[slot].used && pins->slaves[slot].state == XBOND_SLOT_MEMBER)
-			slots |= UINT64_C(1) << slot;
+		if (port[slot].used && pins_is_member(pins, slot))
+			slots |= slots_bit(slot);
 	return slots;
 }
 
@@ -166,7 +167,7 @@ static json_t *view_lacp_why_json(const struct pins *pins, const struct lacp_sys
 	uint64_t now_ns = clock_now_ns();
 	char text[WHY_SIZE];
 
-	if (!(sys->used & UINT64_C(1) << slot))
+	if (!slots_have(sys->used, slot))
 		return json_string("no port yet: bondd has not taken it up");
 	if (view_lacp_is_bondd_away(pins, now_ns))
 		view_lacp_why_while_away(pins, sys, slot, text);

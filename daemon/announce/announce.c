@@ -69,7 +69,7 @@ struct announcer *announcer_new(struct err *err)
 	if (!r)
 		return announcer;
 	free(announcer);
-	err_set(err, -r, "no thread for announcements: %s", strerror(-r));
+	err_set(err, -r, "cannot start the thread for announcements: %s", strerror(-r));
 	return NULL;
 }
 

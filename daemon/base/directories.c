@@ -59,8 +59,7 @@ static int directories_lock(int fd, const char *path, struct err *err)
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		close(fd);
 		return err_set(err, EBUSY,
-			       "another bondd runs on %s; stop it, or give other directories",
-			       path);
+			       "another bondd uses %s; stop it, or give other directories", path);
 	}
 	return fd;
 }

@@ -71,7 +71,7 @@ static void attach_check_tell(const struct attach_place *place, bool replaced, i
 	const char *name = bond_pin(place->bond)->name;
 
 	if (r && !attach_check_is_missing(place))
-		log_error("%s: the program on %s is not attached, and cannot be: %s", name,
+		log_error("%s: the program on %s is not attached and cannot be attached: %s", name,
 			  place->device, err->text);
 	else if (!r && attach_check_is_missing(place))
 		log_notice("%s: the program on %s is in place again", name, place->device);

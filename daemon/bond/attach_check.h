@@ -2,7 +2,7 @@
 /*
  * Are the TC and netkit programs of a bond where they must be? Checks each attachment, puts back
  * what somebody has removed, and replaces what another build has attached. Counts and reports what
- * it found (xbond_attached). XDP programs: xdp.c, xdp_upgrade.c.
+ * it found (xbond_attached). XDP programs: xdp_hooks.c, xdp_upgrade.c.
  */
 #ifndef XBOND_DAEMON_BOND_ATTACH_CHECK_H
 #define XBOND_DAEMON_BOND_ATTACH_CHECK_H

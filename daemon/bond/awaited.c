@@ -25,7 +25,7 @@ void awaited_add(struct bond *bond, const struct config_slave *slave, const uint
 		last = &(*last)->next;
 	*last = awaited;
 	if (link_get_by_name(&bond->daemon->nl, slave->name, &link))
-		log_notice("%s: slave %s is not there yet; it is added when it appears",
+		log_notice("%s: slave %s is not there yet; it will be added when it appears",
 			   bond_pin(bond)->name, slave->name);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What all parts of bondd share: its sockets, its event loop, its bonds. */
+/*
+ * What all parts of bondd share: its sockets, its event loop, its bonds. The file is in bond/
+ * because that is the lowest folder that uses it.
+ */
 #ifndef XBOND_DAEMON_BOND_DAEMON_H
 #define XBOND_DAEMON_BOND_DAEMON_H
 

@@ -155,15 +155,15 @@ static void pins_keep_come_home(struct bond *bond)
 	struct err err;
 
 	if (!pins_keep_make_home(bond, &err)) {
-		log_warning("%s: its pins had gone, and are back in %s", name, dir);
+		log_warning("%s: its pins were gone, and are back in %s", name, dir);
 		keep->homeless = false;
 		return;
 	}
 	if (!keep->homeless)
-		log_error("%s: its pins have gone from %s, and cannot be put back (%s): traffic "
-			  "goes on only "
-			  "as long as this bondd runs; mount the BPF file system there again",
-			  name, dir, err.text);
+		log_error(
+			"%s: its pins are gone from %s and cannot be put back (%s): traffic goes "
+			"on only as long as this bondd runs; mount the BPF file system there again",
+			name, dir, err.text);
 	keep->homeless = true;
 }
 

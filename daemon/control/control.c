@@ -72,7 +72,7 @@ static int control_slave_names(const struct request *request, const char ***ret_
 		if (!names[i]) {
 			free(names);
 			return err_set(err, EINVAL,
-				       "bad request: slaves has something that is no name");
+				       "bad request: slaves contains something that is not a name");
 		}
 	}
 	*ret_names = names;

@@ -234,7 +234,7 @@ static int control_socket_listen_on(const char *path, gid_t readers, struct err 
 	memcpy(address.sun_path, path, strlen(path));
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return err_set(err, errno, "no socket: %m");
+		return err_set(err, errno, "cannot make a socket: %m");
 	unlink(path);
 	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    listen(fd, SOMAXCONN) < 0) {

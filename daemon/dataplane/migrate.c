@@ -213,11 +213,10 @@ int migrate(const char *bpf_dir, const char *name, struct err *err)
 	r = migrate_from(abi, bpf_dir, name, &why);
 	if (r)
 		return err_set(err, -r,
-			       "its maps of ABI version %u could not become version %d (%s); "
-			       "traffic goes on "
-			       "under its own programs, as without bondd",
+			       "its maps of ABI version %u could not be converted to version %d "
+			       "(%s); traffic goes on under its own programs, as without bondd",
 			       abi, XBOND_ABI_VERSION, why.text);
-	log_notice("%s: its maps have gone from ABI version %u to %d", name, abi,
+	log_notice("%s: its maps were converted from ABI version %u to %d", name, abi,
 		   XBOND_ABI_VERSION);
 	return 0;
 }

@@ -51,7 +51,7 @@ struct settler *settler_new(struct err *err)
 	if (!r)
 		return settler;
 	free(settler);
-	err_set(err, -r, "no thread that waits for programs: %s", strerror(-r));
+	err_set(err, -r, "cannot start the thread that waits for programs: %s", strerror(-r));
 	return NULL;
 }
 

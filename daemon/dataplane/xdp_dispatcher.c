@@ -290,7 +290,7 @@ static int xdp_dispatcher_refused(int r, struct err *err)
 			       "the kernel does not let them share a device (no freplace)");
 	case EBUSY:
 	case EEXIST: return err_set(err, EBUSY, "libxdp's dispatcher cannot extend it");
-	case ENOLCK: return err_set(err, ENOLCK, "another program keeps libxdp's lock");
+	case ENOLCK: return err_set(err, ENOLCK, "another program holds libxdp's lock");
 	case ETIMEDOUT: return err_set(err, ETIMEDOUT, "libxdp does not answer");
 	default: return err_set(err, -r, "libxdp's dispatcher: %s", strerror(-r));
 	}

@@ -173,7 +173,7 @@ int xdp_object_load(struct xdp_object *object, struct err *err)
 				       : "the kernel refused the XDP program",
 			       strerror(-r));
 	r = fcntl(bpf_program__fd(object->program), F_DUPFD_CLOEXEC, 0);
-	return r < 0 ? err_set(err, errno, "no descriptor: %m") : r;
+	return r < 0 ? err_set(err, errno, "cannot get a descriptor: %m") : r;
 }
 
 void xdp_object_close(struct xdp_object *object)

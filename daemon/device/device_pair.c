@@ -42,10 +42,9 @@ static int device_pair_make_netkit(struct bond *bond, const struct link_end *dev
 	r = link_create_netkit(&bond->daemon->nl, port, device, err);
 	if (r != -EOPNOTSUPP)
 		return r;
-	return err_set(
-		err, EOPNOTSUPP,
-		"device: this kernel has no netkit that takes a MAC address (Linux 6.10 with "
-		"CONFIG_NETKIT has); use device veth or auto");
+	return err_set(err, EOPNOTSUPP,
+		       "device: this kernel has no netkit that takes a MAC address (that needs "
+		       "Linux 6.10 with CONFIG_NETKIT); use device veth or auto");
 }
 
 static int device_pair_make_veth(struct bond *bond, const struct link_end *device,

@@ -39,7 +39,7 @@ static void values_take_back_mac(struct bond *bond, const uint8_t *old, const ch
 	bond_for_each_member (bond, slot)
 		slave_follow_mac(bond, slot, NULL);
 	if (device_set_mac(bond, old, &err))
-		log_warning("%s: cannot have its MAC address back: %s", bond_pin(bond)->name,
+		log_warning("%s: cannot restore its MAC address: %s", bond_pin(bond)->name,
 			    err.text);
 }
 
@@ -114,8 +114,7 @@ static int values_give_mtu(struct bond *bond, unsigned int slot, uint32_t old, s
 	if (r && slave->rx_hook == XBOND_RX_XDP)
 		return err_set(err, -r,
 			       "%s does not take MTU %u while it receives by XDP (%s; 'bondctl set "
-			       "%s rx_hook "
-			       "auto' lets it)",
+			       "%s rx_hook auto' allows it)",
 			       slave->name, pin->mtu, why.text, pin->name);
 	return r ? err_set(err, -r, "%s does not take MTU %u (%s)", slave->name, pin->mtu, why.text)
 		 : 0;
@@ -142,7 +141,7 @@ static void values_take_back_mtu(struct bond *bond, uint32_t old, const char *wh
 	bond_for_each_member (bond, slot)
 		link_set_mtu(nl, (int)bond_slave(bond, slot)->ifindex, old, NULL);
 	if (netns_call(nl, pin->netnsid, values_set_mtu, pin, &err))
-		log_warning("%s: cannot have its MTU back: %s", pin->name, err.text);
+		log_warning("%s: cannot restore its MTU: %s", pin->name, err.text);
 }
 
 void device_follow_mtu(struct bond *bond, uint32_t mtu)

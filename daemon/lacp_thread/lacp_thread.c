@@ -97,7 +97,7 @@ struct lacp_thread *lacp_thread_new(struct err *err)
 	lacp_thread->send_fd = lacp_thread_open_send_socket();
 	if (lacp_thread->epoll_fd < 0 || lacp_thread->wake_fd < 0 || lacp_thread->news_fd < 0 ||
 	    lacp_thread->send_fd < 0 || !lacp_thread_watch_fd(lacp_thread, lacp_thread->wake_fd)) {
-		err_set(err, errno, "no sockets for LACP: %m");
+		err_set(err, errno, "cannot open sockets for LACP: %m");
 		lacp_thread_free(lacp_thread);
 		return NULL;
 	}
@@ -217,7 +217,8 @@ struct lacp_thread_bond *lacp_thread_add(struct lacp_thread *lacp_thread, const 
 		return NULL;
 	r = lacp_thread_start_thread(lacp_thread);
 	if (r || !lacp_thread_watch_fd(lacp_thread, lacp_thread_bond_fd(bond))) {
-		err_set(err, r ? -r : errno, "no LACP thread: %s", strerror(r ? -r : errno));
+		err_set(err, r ? -r : errno, "cannot start the LACP thread: %s",
+			strerror(r ? -r : errno));
 		lacp_thread_bond_free(bond);
 		return NULL;
 	}

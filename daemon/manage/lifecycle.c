@@ -92,7 +92,7 @@ static int lifecycle_check_new_name(struct daemon *daemon, const char *name, str
 	pins_path(path, sizeof(path), daemon->paths.bpf_dir, name);
 	if (daemon_find_bond(daemon, name))
 		return err_set(err, EEXIST,
-			       "the bond %s exists already; 'bondctl show %s' tells about it", name,
+			       "the bond %s exists already; 'bondctl show %s' shows it", name,
 			       name);
 	if (!link_get_by_name(&daemon->nl, name, &link))
 		return err_set(err, EEXIST,
@@ -110,7 +110,7 @@ static int lifecycle_start(struct bond *bond, struct err *err)
 {
 	int r = delay_start(bond);
 
-	return r < 0 ? err_set(err, -r, "no timer: %s", strerror(-r)) : 0;
+	return r < 0 ? err_set(err, -r, "cannot make a timer: %s", strerror(-r)) : 0;
 }
 
 int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
@@ -133,7 +133,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	mac_random(first.random_mac);
 	memcpy(first.mac, first.random_mac, XBOND_MAC_SIZE);
 	bond = lifecycle_new_bond(daemon);
-	bond->device.is_down = true; /* as every new device; a message tells when it is up */
+	bond->device.is_down = true; /* like every new device; a message tells when it is up */
 	r = dataplane_create(&bond->dataplane, daemon->paths.bpf_dir, &first, settings, err);
 	if (r) {
 		free(bond);
@@ -196,7 +196,7 @@ static void lifecycle_do_delete_pair(void *arg)
 
 	deletion->result = nl_init(&nl);
 	if (deletion->result) {
-		err_set(deletion->err, -deletion->result, "no netlink socket: %s",
+		err_set(deletion->err, -deletion->result, "cannot open a netlink socket: %s",
 			strerror(-deletion->result));
 		return;
 	}
@@ -247,10 +247,7 @@ static bool lifecycle_has_members(struct bond *bond)
 	return false;
 }
 
-/*
- * The bond had taken the MAC of its first slave, which then did not become one. Others may have
- * been added with it; each of them is restored later.
- */
+/* The bond has taken the MAC of its first slave, which then did not become one. */
 static void lifecycle_take_back_mac(struct bond *bond, unsigned int slot)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -276,12 +273,13 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 		vlan_filter_close(bond, slot);
 		slave_forget(bond, slot);
 	} else if (slave->state != XBOND_SLOT_MEMBER) {
-		log_notice("%s: %s was half way in or out; it is restored", bond_pin(bond)->name,
-			   slave->name);
+		log_notice("%s: %s was only partly enslaved or released; it is restored",
+			   bond_pin(bond)->name, slave->name);
 		lifecycle_take_back_mac(bond, slot);
 		slave_undo(bond, slot);
 	} else {
 		slave_finish_mac(bond, slot);
+		slave_adopt(bond, slot, &link);
 		bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
 		verdict_set(bond, slot, LINK_MONITOR_CARRIER, link.carrier);
 		if (slave->carrier_changes != link.carrier_changes)
@@ -367,7 +365,7 @@ static void lifecycle_finish_removal(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 
-	log_notice("%s: was half %s; it is removed", pin->name,
+	log_notice("%s: was only partly %s; it is removed", pin->name,
 		   pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
 	slave_multicast_open(bond);
 	device_remove(&bond->daemon->nl, pin);

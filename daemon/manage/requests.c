@@ -20,8 +20,8 @@ int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond
 {
 	*ret_bond = daemon_find_bond(daemon, name);
 	return *ret_bond ? 0
-			 : err_set(err, ENOENT,
-				   "no such bond: %s ('bondctl list' names those there are)", name);
+			 : err_set(err, ENOENT, "no such bond: %s ('bondctl list' lists the bonds)",
+				   name);
 }
 
 static void request_fill(struct xbond_bond *bond, struct xbond_settings *settings,
@@ -134,7 +134,7 @@ static int request_apply_rx_hook(struct bond *bond, uint32_t before, struct err 
 	pin->rx_hook = before;
 	rx_turn_start(bond, NULL);
 	return err_set(err, EMSGSIZE,
-		       "rx_hook: %s; lower the bond's MTU first, or say auto, which waits for that",
+		       "rx_hook: %s; lower the bond's MTU first, or set auto, which waits for that",
 		       why.text);
 }
 

@@ -15,15 +15,13 @@
 #include "daemon/slave/slave.h"
 #include "options/values.h"
 
-#define MAX_ADDRESSES 64
-
 struct addition {
 	struct bond *bond;
 	const struct option_set *options;
 	json_t *notes;
 	struct link_info links[XBOND_MAX_SLAVES];
 	struct address_set {
-		struct address address[MAX_ADDRESSES];
+		struct address *address;
 		int count;
 	} * addresses; /* of each link, before anything changed */
 	size_t count;
@@ -66,12 +64,14 @@ static int request_check_queue_id(struct bond *bond, const struct option_set *op
 	if (!queue_id)
 		return 0;
 	if (count > 1)
-		return err_set(err, EINVAL,
-			       "queue_id: one number is for one slave; give each its own");
+		return err_set(
+			err, EINVAL,
+			"queue_id: two slaves cannot have the same number; give each its own");
 	bond_for_each_member (bond, slot)
 		if (!(slots >> slot & 1) && bond_slave(bond, slot)->queue_id == queue_id)
-			return err_set(err, EEXIST, "queue_id: %u is that of %s; give another",
-				       queue_id, bond_slave(bond, slot)->name);
+			return err_set(err, EEXIST,
+				       "queue_id: %u is the number of %s; choose another", queue_id,
+				       bond_slave(bond, slot)->name);
 	return 0;
 }
 
@@ -171,18 +171,52 @@ static void request_note_chains(struct addition *addition)
 	}
 }
 
-static void request_list_addresses(struct addition *addition)
+static int request_list_addresses_of(struct nl *nl, const struct link_info *link,
+				     struct address_set *ret_set, struct err *err)
+{
+	int room = address_list(nl, link->ifindex, NULL, 0), count = room;
+
+	if (room > 0) {
+		ret_set->address = calloc((size_t)room, sizeof(*ret_set->address));
+		if (!ret_set->address)
+			return err_set(err, ENOMEM, "out of memory");
+		count = address_list(nl, link->ifindex, ret_set->address, room);
+	}
+	if (count < 0)
+		return err_set(err, EAGAIN, "cannot read the addresses of %s; try again",
+			       link->name);
+	ret_set->count = count < room ? count : room;
+	return 0;
+}
+
+static int request_list_addresses(struct addition *addition, struct err *err)
 {
 	struct nl *nl = &addition->bond->daemon->nl;
+	int r = 0;
 
-	for (size_t i = 0; i < addition->count; i++) {
-		struct address_set *set = &addition->addresses[i];
+	addition->addresses = calloc(addition->count, sizeof(*addition->addresses));
+	if (!addition->addresses)
+		return err_set(err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < addition->count && !r; i++)
+		r = request_list_addresses_of(nl, &addition->links[i], &addition->addresses[i],
+					      err);
+	return r;
+}
 
-		set->count =
-			address_list(nl, addition->links[i].ifindex, set->address, MAX_ADDRESSES);
-		if (set->count > MAX_ADDRESSES)
-			set->count = MAX_ADDRESSES;
-	}
+static void request_free_addresses(struct addition *addition)
+{
+	for (size_t i = 0; i < addition->count && addition->addresses; i++)
+		free(addition->addresses[i].address);
+	free(addition->addresses);
+}
+
+/* The kernel may have removed it together with the first address of its network. */
+static int request_remove_address(struct nl *nl, int ifindex, const struct address *address,
+				  struct err *err)
+{
+	int r = address_delete(nl, ifindex, address, err);
+
+	return r == -EADDRNOTAVAIL ? 0 : r;
 }
 
 /* The IPv6 addresses have gone with IPv6 on the slave. */
@@ -196,13 +230,22 @@ static void request_remove_addresses(struct addition *addition, size_t i)
 	for (int k = 0; k < set->count; k++) {
 		const struct address *address = &set->address[k];
 
-		if (address->family == AF_INET && address_delete(nl, link->ifindex, address, &err))
+		if (address->family == AF_INET &&
+		    request_remove_address(nl, link->ifindex, address, &err))
 			request_note(addition->notes, "cannot remove %s from %s: %s", address->text,
 				     link->name, err.text);
 		else
 			request_note(addition->notes, "removed %s from %s", address->text,
 				     link->name);
 	}
+}
+
+/* The last one first: the kernel puts each before the others. */
+static void request_give_back_addresses(struct nl *nl, int ifindex, const struct address_set *set)
+{
+	for (int k = set->count - 1; k >= 0; k--)
+		if (set->address[k].family == AF_INET6)
+			address_add(nl, ifindex, &set->address[k]);
 }
 
 static void request_take_back(struct addition *addition)
@@ -214,10 +257,8 @@ static void request_take_back(struct addition *addition)
 	if (addition->gave_mac && !device_set_mac(addition->bond, pin->random_mac, NULL))
 		bond_evaluate(addition->bond);
 	for (size_t i = 0; i < addition->count; i++)
-		for (int k = 0; k < addition->addresses[i].count; k++)
-			if (addition->addresses[i].address[k].family == AF_INET6)
-				address_add(nl, addition->links[i].ifindex,
-					    &addition->addresses[i].address[k]);
+		request_give_back_addresses(nl, addition->links[i].ifindex,
+					    &addition->addresses[i]);
 }
 
 static int request_add_all(struct addition *addition, struct err *err)
@@ -259,12 +300,10 @@ int request_add_slaves(struct daemon *daemon, const char *name, const char *cons
 		r = request_check_all(&addition, slaves, count, err);
 	if (r)
 		return r;
-	addition.addresses = calloc(count, sizeof(*addition.addresses));
-	if (!addition.addresses)
-		return err_set(err, ENOMEM, "out of memory");
-	request_list_addresses(&addition);
-	r = request_add_all(&addition, err);
-	free(addition.addresses);
+	r = request_list_addresses(&addition, err);
+	if (!r)
+		r = request_add_all(&addition, err);
+	request_free_addresses(&addition);
 	return r;
 }
 
@@ -298,9 +337,10 @@ static int request_find_slots(struct bond *bond, const char *const *slaves, size
 		if (slot < 0 && or_awaited && awaited_has(bond, slaves[i]))
 			continue;
 		if (slot < 0)
-			return err_set(err, ENODEV,
-				       "%s is no slave of %s ('bondctl show %s' lists them)",
-				       slaves[i], name, name);
+			return err_set(
+				err, ENODEV,
+				"%s is not a slave of %s ('bondctl show %s' lists the slaves)",
+				slaves[i], name, name);
 		*ret_mask |= UINT64_C(1) << slot;
 	}
 	return 0;

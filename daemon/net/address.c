@@ -28,6 +28,19 @@ static int address_size(int family)
 	return family == AF_INET ? 4 : 16;
 }
 
+static void address_take_lifetime(struct address *address, const struct nlattr *attribute)
+{
+	struct ifa_cacheinfo lifetime;
+
+	if (!attribute || nla_len(attribute) < (int)sizeof(lifetime))
+		return;
+	memcpy(&lifetime, nla_data(attribute), sizeof(lifetime));
+	if (lifetime.ifa_valid == UINT32_MAX)
+		return;
+	address->valid_s = lifetime.ifa_valid ? lifetime.ifa_valid : 1;
+	address->preferred_s = lifetime.ifa_prefered;
+}
+
 static void address_take(struct nlmsghdr *message, void *arg)
 {
 	struct ifaddrmsg *info = nlmsg_data(message);
@@ -47,6 +60,7 @@ static void address_take(struct nlmsghdr *message, void *arg)
 	address.is_link_local = info->ifa_family == AF_INET6 && info->ifa_scope == RT_SCOPE_LINK;
 	address.prefix_length = info->ifa_prefixlen;
 	nla_memcpy(address.bytes, attribute, address_size(info->ifa_family));
+	address_take_lifetime(&address, tb[IFA_CACHEINFO]);
 	visit->visitor(&address, visit->arg);
 }
 
@@ -120,6 +134,14 @@ int address_delete(struct nl *nl, int ifindex, const struct address *address, st
 
 int address_add(struct nl *nl, int ifindex, const struct address *address)
 {
-	return nl_call(nl, address_change_request(RTM_NEWADDR, NLM_F_CREATE, ifindex, address),
-		       NULL, NULL, NULL);
+	const struct ifa_cacheinfo lifetime = {
+		.ifa_prefered = address->preferred_s,
+		.ifa_valid = address->valid_s,
+	};
+	struct nl_msg *msg = address_change_request(RTM_NEWADDR, NLM_F_CREATE, ifindex, address);
+
+	nla_put_u32(msg, IFA_FLAGS, address->flags);
+	if (address->valid_s)
+		nla_put(msg, IFA_CACHEINFO, sizeof(lifetime), &lifetime);
+	return nl_call(nl, msg, NULL, NULL, NULL);
 }

@@ -15,7 +15,8 @@ struct address {
 	bool is_link_local; /* IPv6, which the kernel makes itself */
 	unsigned char prefix_length;
 	unsigned char bytes[16];
-	char text[64]; /* 192.0.2.1/24; of address_list() only */
+	uint32_t preferred_s, valid_s; /* 0: for ever */
+	char text[64];		       /* 192.0.2.1/24; of address_list() only */
 };
 
 typedef void (*address_visitor)(const struct address *address, void *arg);
@@ -31,7 +32,7 @@ int address_visit(struct nl *nl, address_visitor visitor, void *arg);
  */
 int address_list(struct nl *nl, int ifindex, struct address *ret_addresses, int max);
 int address_delete(struct nl *nl, int ifindex, const struct address *address, struct err *err);
-/* Puts back an address that was there. */
+/* Puts back an address that was there, with its flags and its remaining time. */
 int address_add(struct nl *nl, int ifindex, const struct address *address);
 
 #endif

@@ -61,7 +61,8 @@ int netns_call(struct nl *nl, int nsid, netns_work work, const void *arg, struct
 	if (call.namespace_fd < 0)
 		call.namespace_fd = netns_call_open_among(nl, "/proc/[0-9]*/ns/net", nsid);
 	if (call.namespace_fd < 0)
-		return err_set(err, ENOENT, "nothing leads to its namespace");
+		return err_set(err, ENOENT,
+			       "no process and no name in /run/netns leads to its namespace");
 	r = child_run(netns_call_enter_and_work, &call, call.namespace_fd);
 	close(call.namespace_fd);
 	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;

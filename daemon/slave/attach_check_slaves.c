@@ -23,7 +23,7 @@ void attach_check_slave(struct bond *bond, unsigned int slot)
 	};
 
 	/*
-	 * Earlier builds had it in front of the filters of others. slave_hooks.c removes that one.
+	 * Earlier builds had it in front of the filters of others. rx_place.c removes that one.
 	 */
 	if (bond->adopting && place.point.hook == XBOND_HOOK_CLSACT)
 		place.expected = attach_has_rx_filter(place.point.ifindex, ATTACH_FILTER_PRIORITY);

@@ -30,8 +30,8 @@ static int enslave_check_kind(struct bond *bond, const struct link_info *link, s
 		return err_set(err, EINVAL, "%s is the loopback device, which cannot be a slave",
 			       name);
 	if (link->type != ARPHRD_ETHER || !link->has_mac)
-		return err_set(err, EINVAL, "%s is no Ethernet device, and a bond takes only those",
-			       name);
+		return err_set(err, EINVAL,
+			       "%s is not an Ethernet device, and a bond takes only those", name);
 	if (bond_is_port_side(link))
 		return err_set(err, EINVAL,
 			       "%s is the port side of a bond; name a device of your own", name);
@@ -90,8 +90,8 @@ static int enslave_check_neighbours(struct bond *bond, const struct link_info *l
 
 		if (link_is_on(upper, link->ifindex))
 			return err_set(err, EBUSY,
-				       "%s has %s (%s) on it, which would go deaf; remove it, or "
-				       "make it on %s",
+				       "%s has %s (%s) on it, which would receive nothing any "
+				       "more; remove it, or make it on %s",
 				       link->name, upper->name, upper->kind, bond_name);
 	}
 	return enslave_loop_check(bond, link, devices, err);
@@ -103,7 +103,8 @@ static int enslave_check_uppers(struct bond *bond, const struct link_info *link,
 	int r = link_list_read(&bond->daemon->nl, &devices);
 
 	if (r)
-		r = err_set(err, EAGAIN, "cannot see what stands on %s; try again", link->name);
+		r = err_set(err, EAGAIN, "cannot find out which devices are on %s; try again",
+			    link->name);
 	else
 		r = enslave_check_neighbours(bond, link, &devices, err);
 	link_list_free(&devices);
@@ -116,7 +117,7 @@ static int enslave_check_addresses(struct bond *bond, const struct link_info *li
 	int count = address_list(&bond->daemon->nl, link->ifindex, &first, 1);
 
 	if (count < 0)
-		return err_set(err, EAGAIN, "cannot see the addresses of %s; try again",
+		return err_set(err, EAGAIN, "cannot read the addresses of %s; try again",
 			       link->name);
 	if (!count)
 		return 0;

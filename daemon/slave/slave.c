@@ -134,6 +134,17 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	return 0;
 }
 
+void slave_adopt(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (ipv6_disabled(link->name) == 0 && !ipv6_set_disabled(link->name, 1))
+		log_notice("%s: IPv6 was on on %s, and is off again", bond_pin(bond)->name,
+			   link->name);
+	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
+		slave_join_slow_protocols(slave);
+}
+
 void slave_admit(struct bond *bond, unsigned int slot)
 {
 	__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_MEMBER, __ATOMIC_RELEASE);

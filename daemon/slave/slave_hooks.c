@@ -31,7 +31,7 @@ static void hooks_retry(struct bond *bond, unsigned int slot)
 	if (!(slave->trouble & XBOND_TROUBLE_ENDING) || !hooks->known)
 		return;
 	if (!rx_place_has_others(bond, slot))
-		log_info("%s: slave %s has no filters of others any more", bond_pin(bond)->name,
+		log_info("%s: slave %s no longer has filters of others", bond_pin(bond)->name,
 			 slave->name);
 	else if (!hooks->changed || clock_now_ns() < hooks->retry_ns)
 		return;
@@ -78,7 +78,7 @@ static void hooks_tell_unmet(struct bond *bond, unsigned int slot)
 			    "receives: %s",
 			    bond_pin(bond)->name, slave->name, why);
 	else
-		log_info("%s: no filter on slave %s is passed by any more", bond_pin(bond)->name,
+		log_info("%s: no filter on slave %s is bypassed any more", bond_pin(bond)->name,
 			 slave->name);
 }
 
@@ -101,12 +101,11 @@ static void hooks_look_for_chains(struct bond *bond, unsigned int slot)
 		return;
 	slave->trouble ^= XBOND_TROUBLE_NFT;
 	if (slave->trouble & XBOND_TROUBLE_NFT)
-		log_warning("%s: slave %s has an nft chain at its ingress, which sees nothing of "
-			    "what the bond "
-			    "receives; put it on %s, or filter by tc",
+		log_warning("%s: slave %s has an nft chain at its ingress, which does not see what "
+			    "the bond receives; put it on %s, or filter by tc",
 			    bond_pin(bond)->name, slave->name, bond_pin(bond)->name);
 	else
-		log_info("%s: slave %s has no nft chain at its ingress any more",
+		log_info("%s: slave %s no longer has an nft chain at its ingress",
 			 bond_pin(bond)->name, slave->name);
 }
 
@@ -187,13 +186,11 @@ static void hooks_on_frame(struct bond *bond, unsigned int slot)
 	if (hooks->wait_ns < LONGEST_WAIT_NS)
 		hooks->wait_ns *= 2;
 	slave_hooks_follow(bond, slot, false);
-	log_warning("%s: a filter or TCX program on the ingress of slave %s lets frames pass for "
-		    "good, and the "
-		    "bond "
-		    "would lose them: xbond's goes before all filters there; those that leave the "
-		    "frame to the "
-		    "next one ('continue', TC_ACT_UNSPEC) are heeded",
-		    bond_pin(bond)->name, slave->name);
+	log_warning(
+		"%s: a filter or TCX program on the ingress of slave %s lets frames pass for good, "
+		"and the bond would lose them: xbond's program goes before all filters there; use "
+		"filters that leave the frame to the next one ('continue', TC_ACT_UNSPEC)",
+		bond_pin(bond)->name, slave->name);
 }
 
 void slave_hooks_note(struct bond *bond, unsigned int slot, bool changed)

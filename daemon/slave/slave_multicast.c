@@ -187,8 +187,7 @@ static bool slave_multicast_record(struct bond *bond, struct multicast_group *gr
 
 	if (r && !fewer && !bond->multicast.full) {
 		log_warning("%s: its slaves do not join all of its multicast groups, because no "
-			    "more can be "
-			    "recorded (%s); they are allmulti",
+			    "more can be recorded (%s); they still have allmulti",
 			    bond_pin(bond)->name, strerror(-r));
 		bond->multicast.full = true;
 	}

@@ -24,7 +24,7 @@ int xdp_gro_want(struct bond *bond, struct err *err)
 		return 0;
 	pin->gro_was_off = 1;
 	r = feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, true);
-	return r < 0 ? err_set(err, -r, "%s takes no GRO: %s", pin->name, strerror(-r)) : 0;
+	return r < 0 ? err_set(err, -r, "%s does not take GRO: %s", pin->name, strerror(-r)) : 0;
 }
 
 static bool xdp_gro_some_receive_by_xdp(struct bond *bond)

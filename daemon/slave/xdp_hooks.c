@@ -134,7 +134,7 @@ static int xdp_leave_dispatcher(struct bond *bond, const struct xbond_slave *sla
 	int r = xdp_clear_dispatcher(bond, slave);
 
 	if (r)
-		log_warning("%s: libxdp's dispatcher of %s keeps a place for us: %s",
+		log_warning("%s: libxdp's dispatcher of %s keeps an entry of xbond: %s",
 			    bond_pin(bond)->name, slave->name, strerror(-r));
 	return r;
 }
@@ -152,8 +152,8 @@ static int xdp_take_over(struct bond *bond, unsigned int slot, struct err *err)
 	xdp_slave_pin(pin, bond, slot);
 	r = access(pin, F_OK) ? xdp_dispatcher_open((int)slave->ifindex, port_ifindex)
 			      : xdp_gate_open_link(pin, port_ifindex);
-	return r ? err_set(err, -r, "its XDP program does not find %s: %s",
-			   bond_pin(bond)->port_name, strerror(-r))
+	return r ? err_set(err, -r, "its XDP program cannot find %s: %s", bond_pin(bond)->port_name,
+			   strerror(-r))
 		 : 0;
 }
 
@@ -286,7 +286,7 @@ static void xdp_remove_orphan(struct bond *bond, const struct xbond_slave *slave
 	if (!xdp_program_on(bond, slave) || xdp_dispatcher_has((int)slave->ifindex) <= 0)
 		return;
 	if (!xdp_leave_dispatcher(bond, slave))
-		log_notice("%s: an XDP program that a bond has left on %s is taken off",
+		log_notice("%s: an XDP program that a bond has left on %s is removed",
 			   bond_pin(bond)->name, slave->name);
 }
 
@@ -406,9 +406,8 @@ void xdp_check_slave(struct bond *bond, unsigned int slot)
 	if (attached || now_ns - member->xdp.gone_ns < TIDY_NS)
 		return;
 	attach_check_count(bond, slot);
-	log_warning("%s: %s receives by TC now: its XDP program was taken off; 'bondctl set %s "
-		    "rx_hook %s' "
-		    "attaches it again",
+	log_warning("%s: %s receives by TC now: its XDP program was removed; 'bondctl set %s "
+		    "rx_hook %s' attaches it again",
 		    pin->name, slave->name, pin->name,
 		    pin->rx_hook == XBOND_RX_AUTO ? "auto" : "xdp");
 	xdp_release_slave(bond, slot);
@@ -450,6 +449,6 @@ void xdp_check_tx(struct bond *bond)
 	if (!pin->xdp_tx || access(path, F_OK) || xdp_has_link(path) || xdp_follow_tx(bond, &err))
 		return;
 	attach_check_count(bond, XBOND_MAX_SLAVES);
-	log_warning("%s: somebody has taken the XDP program off %s; it is put back", pin->name,
+	log_warning("%s: somebody has removed the XDP program from %s; it is put back", pin->name,
 		    pin->port_name);
 }

@@ -20,7 +20,7 @@ int xdp_nic_check(struct bond *bond, const struct xbond_slave *slave, struct err
 		return err_set(err, EOPNOTSUPP, "its driver has no native XDP");
 	if (!feature_get(&bond->daemon->ethtool, slave->name, FEATURE_VLAN_STRIP, &strip) &&
 	    strip.active && strip.fixed)
-		return err_set(err, EOPNOTSUPP, "it always takes VLAN tags off");
+		return err_set(err, EOPNOTSUPP, "it always strips VLAN tags");
 	return 0;
 }
 
@@ -56,7 +56,8 @@ int xdp_nic_keep_tags(struct bond *bond, struct xbond_slave *slave, struct err *
 		return 0;
 	slave->before.flags |= XBOND_SLAVE_HAD_VLAN_STRIP;
 	r = feature_set(ethtool, slave->name, FEATURE_VLAN_STRIP, false);
-	return r < 0 ? err_set(err, -r, "it goes on taking VLAN tags off: %s", strerror(-r)) : 0;
+	return r < 0 ? err_set(err, -r, "it does not stop stripping VLAN tags: %s", strerror(-r))
+		     : 0;
 }
 
 void xdp_nic_restore(struct bond *bond, unsigned int slot)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What XDP needs of a NIC apart from the program, and what a driver changes for XDP. Recorded in
- * the slave's entry before the change. Called by xdp.c; not for veths.
+ * the slave's entry before the change. Called by xdp_hooks.c; not for veths.
  */
 #ifndef XBOND_DAEMON_SLAVE_XDP_NIC_H
 #define XBOND_DAEMON_SLAVE_XDP_NIC_H

@@ -159,6 +159,12 @@ def test_modes_that_do_not_hash(bond, mode, slave, word):
         said["fields"] == {}
 
 
+def test_a_selection_that_does_not_exist_is_every_slave(bond):
+    """Earlier builds wrote the mode there until the bond was first evaluated: 4 was 802.3ad."""
+    bond.table.selection = 4
+    assert "every" in explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2")["why"]
+
+
 def test_the_next_active_slave(bond):
     bond.bond.mode = bond.table.selection = X.MODE_ACTIVE_BACKUP
     bond.bond.active_slot = 2

@@ -219,6 +219,12 @@ def test_damaged_pin_is_named(pins, bpf_dir, bondctl):
     assert "bond0/lacp is missing" in bondctl("show", "bond0", status=1).stderr
 
 
+@pytest.mark.parametrize("mode", [5, 6, 77])
+def test_a_mode_that_does_not_exist_is_damage(pins, bondctl, mode):
+    pins.bond.mode = mode
+    assert "holds a state or mode that does not exist" in bondctl("show", "bond0", status=1).stderr
+
+
 def test_set_slave_goes_to_bondd(pins, bondctl, tmp_path):
     bondd = FakeBondd(tmp_path, OK)
     bondctl("set-slave", "bond0", "eth1", "actor_port_prio", "7")

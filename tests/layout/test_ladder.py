@@ -21,15 +21,16 @@ MAY_USE = {folder: set(LADDER[i:]) for i, folder in enumerate(LADDER)}
 MAY_USE["cli"] = {"cli", *SHARED}
 
 
-def git_files(*patterns):
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", *patterns],
-                            cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
-    return [name for name in map(pathlib.PurePosixPath, listed)
-            if name.parts[0] != "tests" and (ROOT / name).exists()]
+def files_of_code(suffix):
+    """All but those of the tests and of builds, also where there is no git."""
+    tops = [top for top in ROOT.iterdir()
+            if top.is_dir() and top.name != "tests" and not top.name.startswith((".", "build"))]
+    return sorted(pathlib.PurePosixPath(path.relative_to(ROOT))
+                  for top in tops for path in top.rglob("*" + suffix))
 
 
-SOURCES = git_files("*.c")
-FILES = SOURCES + git_files("*.h")
+SOURCES = files_of_code(".c")
+FILES = SOURCES + files_of_code(".h")
 HOST = [path for path in SOURCES if path.parts[0] != "bpf"]  # have objects that nm can read
 
 

@@ -87,7 +87,7 @@ def test_pins_that_somebody_removes(pair, hook):
     shutil.rmtree(directory)
     wait_for(lambda: made.near.pins() == before, "the directory to be back")
     wait_for(lambda: made.near.log().count("of its pins; they are back") == 1 and
-             made.near.log().count("its pins had gone, and are back") == 1, "bondd to say so")
+             made.near.log().count("its pins were gone, and are back") == 1, "bondd to say so")
     looked_again(made.near, 1)
     result = stream.finish()
     assert result["lost"] == 0, result
@@ -213,11 +213,11 @@ def test_the_bpf_file_system_is_unmounted(lab):
     stream = Stream(made.near, made.far, rate=2000)
     stream.flow_on(200)
     made.run("umount", "-l", made.mount_point)
-    made.wait_said("its pins have gone from")
+    made.wait_said("its pins are gone from")
     stream.flow_on(4000)
-    assert made.near.log().count("its pins have gone from") == 1
+    assert made.near.log().count("its pins are gone from") == 1
     made.run("mount", "-t", "bpf", "bpf", made.mount_point)
-    made.wait_said("its pins had gone, and are back")
+    made.wait_said("its pins were gone, and are back")
     assert made.pins() == before
     assert made.near.show()["attached"] and made.near.show()["times_detached"] == 0
     made.near.ctl("del-slave", "bond0", "l1")

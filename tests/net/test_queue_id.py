@@ -142,11 +142,12 @@ def test_one_slave_for_each_number(lone):
     host = lone(3)
     host.ctl("create", "bond0")
     host.ctl("add-slave", "bond0", "l0", "queue_id", 3)
-    assert "3 is that of l0" in refused(host, "add-slave", "bond0", "l1", "queue_id", 3)
+    assert "3 is the number of l0" in refused(host, "add-slave", "bond0", "l1", "queue_id", 3)
     assert [slave["name"] for slave in host.show()["slaves"]] == ["l0"]
-    assert "for one slave" in refused(host, "add-slave", "bond0", "l1", "l2", "queue_id", 4)
+    assert "cannot have the same number" in refused(host, "add-slave", "bond0", "l1", "l2",
+                                                    "queue_id", 4)
     host.ctl("add-slave", "bond0", "l1", "l2")
-    assert "3 is that of l0" in refused(host, "set-slave", "bond0", "l1", "queue_id", 3)
+    assert "3 is the number of l0" in refused(host, "set-slave", "bond0", "l1", "queue_id", 3)
     assert "65535" in refused(host, "set-slave", "bond0", "l1", "queue_id", 65535)
     host.ctl("set-slave", "bond0", "l0", "queue_id", 3)
     host.ctl("del-slave", "bond0", "l0")

@@ -227,6 +227,31 @@ def test_add_and_del_under_traffic_lose_little(pair):
     assert result["lost"] <= 10 and result["duplicates"] == 0, result
 
 
+def has_what_a_slave_has(host, dev):
+    disabled = host.run("sysctl", "-n", f"net.ipv6.conf.{dev}.disable_ipv6").stdout.strip()
+    return disabled == "1" and "01:80:c2:00:00:02" in groups(host, dev)
+
+
+def test_a_slave_that_was_in_another_namespace_while_bondd_was_dead(lone):
+    """There it has lost all that is not its own: IPv6 is on again, its groups are gone."""
+    host = lone(links=2)
+    host.ctl("create", "bond0", "mode", "active-backup")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.ip("link", "set", "bond0", "up")
+    host.wait_slaves("l0", "l1")
+    assert has_what_a_slave_has(host, "l0")
+    host.kill_bondd()
+    host.ip("link", "set", "l0", "netns", host.far.name, "name", "away")
+    host.far.ip("link", "set", "away", "netns", host.name, "name", "l0")
+    host.ip("link", "set", "l0", "up")
+    assert not has_what_a_slave_has(host, "l0")
+    host.start_bondd()
+    host.wait_slaves("l0", "l1")
+    assert has_what_a_slave_has(host, "l0")
+    host.ctl("delete", "bond0")
+    assert not has_what_a_slave_has(host, "l0")
+
+
 # killed in between
 
 STEPS = ["create-pinned", "create-device", "enslave-recorded", "enslave-changed",

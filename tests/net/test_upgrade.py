@@ -227,7 +227,7 @@ def test_a_newer_abi_and_back(watched, newer, hook):
     sent = made.near.ctl_json("stats", "bond0")["counters"]["tx_packets"]
     restart(made.near, newer)
     assert runs_its_own(made.near, made.links)
-    assert made.near.log().count(f"have gone from ABI version {abi} to {abi + 1}") == 1
+    assert made.near.log().count(f"were converted from ABI version {abi} to {abi + 1}") == 1
     made.flow_on()
     bondctl = newer.parent / "bondctl"
     shown = json.loads(made.near.run(bondctl,

