@@ -186,9 +186,11 @@ static void publish_carrier(struct bond *bond, const struct decision *decision)
 void publish_decision(struct bond *bond, const struct decision *decision)
 {
 	struct xbond_table *table = bond->dataplane.pins.table;
+	/* The LACP thread may be changing it. */
+	uint64_t open = __atomic_load_n(&table->rx_mask, __ATOMIC_RELAXED);
 
 	xdp_devmap_publish(bond, publish_sending(bond, decision));
-	publish_masks(bond, decision, table->rx_mask | decision->rx_mask);
+	publish_masks(bond, decision, open | decision->rx_mask);
 	publish_plan(bond, decision);
 	xdp_devmap_publish(bond, publish_sending(bond, decision));
 	if (!bond->evaluation.plan_due)
