@@ -74,12 +74,12 @@ enum xbond_mode {
 	XBOND_MODE_8023AD = 4,
 };
 
-/* How the programs choose the slave for a packet. Which mode does it how: common/mode.c. */
+/* How the programs choose the slave for a packet. common/mode.c says which mode chooses how. */
 enum xbond_selection {
 	XBOND_SELECT_TURNS = 0,	 /* by the round-robin cursor */
 	XBOND_SELECT_ACTIVE = 1, /* the active slave */
 	XBOND_SELECT_HASH = 2,	 /* by the packet's hash */
-	XBOND_SELECT_ALL = 3,	 /* every slave gets a copy; so it is with any other number */
+	XBOND_SELECT_ALL = 3,	 /* every slave gets a copy; also with any other number */
 };
 
 /* The kernel's numbers; xbond's own begin at 16. */
@@ -427,9 +427,12 @@ _Static_assert(sizeof(struct xbond_bond) == 280, "bond ABI");
 #define XBOND_SLAVE_XDP_REFUSED 512 /* its driver is not asked again */
 /* rx-lro was on; it is off because of the device that bond0 is a port of. */
 #define XBOND_SLAVE_LRO_OFF 1024
-/* Rx-lro was on, and is off because of our VLAN devices on the slave. */
+/* rx-lro was on; it is off because of bondd's VLAN devices on the slave. */
 #define XBOND_SLAVE_LRO_VLAN 4096
-/* It is known whether it had a clsact qdisc: if not, the one that is there is ours. */
+/*
+ * It is known whether it had a clsact qdisc. If it had none, the one that is there belongs to
+ * bondd.
+ */
 #define XBOND_SLAVE_CLSACT_KNOWN 2048
 
 /* What a slave was before xbond changed it: recorded before the change, restored on release. */

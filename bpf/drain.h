@@ -13,7 +13,9 @@ static inline __u64 drain_usable(__u64 may, __u64 drained)
 	return undrained ? undrained : may;
 }
 
-/* What is drained. With markers, what the user asks for waits until bondd has had their answers. */
+/*
+ * The drained slots. With markers, a drain that the user asks for waits until bondd has its answer.
+ */
 static inline __u64 drain_mask(int by_markers, const __u64 *answered, const __u64 *asked)
 {
 	return *(const volatile __u64 *)(by_markers ? answered : asked);

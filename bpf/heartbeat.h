@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-/* By a signed difference: the beat may have come after now_ns was read. */
+/* Uses a signed difference, because the beat may have come after now_ns was read. */
 static inline int heartbeat_is_older(__u64 beat_ns, __u64 now_ns, __s64 age_ns)
 {
 	return (__s64)(now_ns - beat_ns) > age_ns;

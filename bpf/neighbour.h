@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ARP, neighbour solicitation and advertisement (RFC 4861), which broadcast_neighbor sends by every
- * port. For both transmit entry points: they bring the headers within reach.
+ * port. For both transmit entry points, which make the headers accessible.
  */
 #ifndef XBOND_BPF_NEIGHBOUR_H
 #define XBOND_BPF_NEIGHBOUR_H

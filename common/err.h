@@ -11,7 +11,7 @@ struct err {
 	char text[1024];
 };
 
-/* Returns -code, so that `return err_set(err, ENOENT, ...)` reads well. err may be NULL. */
+/* Returns -code, so that a caller can write `return err_set(err, ENOENT, ...)`. err may be NULL. */
 int err_set(struct err *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

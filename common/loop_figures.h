@@ -12,9 +12,7 @@
 #define LOOP_BUCKETS 28	      /* powers of two of microseconds; the last is 67 s and more */
 #define LOOP_WORK_SIZE 16
 
-/*
- * A turn is the time in which the loop cannot answer to anything else. Writer: bondd's main loop.
- */
+/* During a turn the loop can answer to nothing else. Writer: bondd's main loop. */
 struct loop_figures {
 	uint32_t magic;
 	uint32_t size;

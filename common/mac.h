@@ -10,7 +10,10 @@
 
 #define MAC_FORMAT_SIZE 18
 
-/* Six pairs of hexadecimal digits between colons and nothing else, or -EINVAL. */
+/*
+ * Accepts six pairs of hexadecimal digits with colons between them and nothing else; otherwise
+ * returns -EINVAL.
+ */
 int mac_parse(const char *text, uint8_t ret_mac[XBOND_MAC_SIZE]);
 /* Returns ret_text. */
 const char *mac_format(const uint8_t mac[XBOND_MAC_SIZE], char ret_text[MAC_FORMAT_SIZE]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of modes. A mode is one row of it: its name and number, what it has, and how the
- * programs choose a slave in it. Whoever wants to know something of a mode asks here, so a new mode
- * is a new row. Options name the trait that they belong to (options/option_table.h), never a mode.
+ * The table of modes. A mode is one row: its name and number, its traits, and how the programs
+ * choose a slave in it. Code that needs to know something about a mode asks here, so a new mode is
+ * a new row. Options name the trait that they belong to (options/option_table.h), never a mode.
  */
 #ifndef XBOND_COMMON_MODE_H
 #define XBOND_COMMON_MODE_H
@@ -12,7 +12,7 @@
 
 #include "bpf/abi.h"
 
-/* What a mode has. An option that belongs to a trait is valid in the modes that have it. */
+/* The traits of a mode. An option that belongs to a trait is valid in the modes that have it. */
 enum mode_trait {
 	MODE_ACTIVE = 1, /* one slave is the active one and carries all */
 	MODE_TURNS = 2,	 /* slaves take turns, packet by packet */
@@ -25,11 +25,11 @@ struct mode {
 	const char *name;   /* the kernel's */
 	uint32_t number;    /* the kernel's, enum xbond_mode */
 	uint32_t traits;    /* enum mode_trait */
-	uint32_t selection; /* enum xbond_selection; of MODE_LACP unless lacp_tx says otherwise */
+	uint32_t selection; /* enum xbond_selection; in MODE_LACP, lacp_tx may say otherwise */
 	bool missing;	    /* the kernel has it, this version does not */
 };
 
-/* The i-th mode, in the order of their numbers; NULL behind the last one. */
+/* The i-th mode in the order of the numbers; NULL behind the last one. */
 const struct mode *mode_at(unsigned int i);
 /* NULL if there is none; the number may come from a damaged map. */
 const struct mode *mode_find(uint32_t number);

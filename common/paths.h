@@ -23,7 +23,7 @@ struct paths {
 
 /* Sets each from the environment, or to its default. */
 void paths_init(struct paths *paths);
-/* Makes the directory, with this mode, and those above it. One that is there is no error. */
+/* Makes the directory, with this mode, and those above it. It is no error if it exists. */
 int paths_make_dir(const char *path, mode_t mode);
 
 #endif

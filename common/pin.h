@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One pin of a bond: its path, what is pinned there, and what a pinned link tells of itself. Knows
- * nothing of which pins a bond has (bpf/abi.h) and what is in its maps (common/pins.h).
+ * One pin of a bond: its path, what is pinned there, and what a pinned link tells about itself.
+ * Does not know which pins a bond has (bpf/abi.h) or what is in its maps (common/pins.h).
  */
 #ifndef XBOND_COMMON_PIN_H
 #define XBOND_COMMON_PIN_H

@@ -45,8 +45,8 @@ struct pins {
  */
 int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, struct err *err);
 /*
- * Checks that the maps hold nothing that their readers would stumble over. Returns -EBADMSG
- * otherwise. pins_open() calls it.
+ * Checks that the maps contain nothing that would harm their readers; otherwise returns -EBADMSG.
+ * Called by pins_open().
  */
 int pins_check(const struct pins *pins, const char *name, struct err *err);
 /* Opens maps that were not there when the pins were opened but may be there now. */

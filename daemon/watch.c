@@ -242,7 +242,7 @@ static void watch_sync_bond(struct bond *bond)
 	if (read_due)
 		watch_read_again(bond);
 	bond_for_each_member (bond, slot) {
-		/* Some drivers change it without a message. */
+		/* Some drivers change the speed without a message. */
 		poll_want_speed(bond, slot);
 		xdp_check_slave(bond, slot);
 		slave_hooks_follow(bond, slot, false);

@@ -17,7 +17,7 @@ static void worker_turn(struct worker *worker)
 	worker_lock(worker);
 	worker->kind->end(worker->context);
 	written = write(worker->fd, &one, sizeof(one));
-	(void)written; /* a full counter is readable, too */
+	(void)written; /* a full counter is also readable */
 }
 
 static void *worker_run(void *arg)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread that does what would keep the main loop waiting: one turn after another, each when the
- * main loop has asked for it. Used by the poller, the settler and the announcer. Knows nothing of
- * what they do.
+ * A thread for work that would keep the main loop waiting. It does one turn after another, each
+ * when the main loop has asked for it. Used by the poller, the settler and the announcer. Does not
+ * know what they do.
  */
 #ifndef XBOND_DAEMON_BASE_WORKER_H
 #define XBOND_DAEMON_BASE_WORKER_H
@@ -25,7 +25,7 @@ struct worker {
 	const struct worker_kind *kind;
 	void *context;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of what both the main loop and the thread write */
+	pthread_mutex_t lock; /* protects what both the main loop and the thread write */
 	pthread_cond_t wake;
 	bool stopping;
 	int fd;

@@ -48,34 +48,37 @@ struct link_verdict {
 	uint64_t learnt_ns[LINK_MONITORS];
 };
 
-/* A slave of the bond. Each part has one owner, which the comment names; others read. */
+/* A slave of the bond. Each part has one owner, which its comment names; others only read. */
 struct member {
 	uint64_t since_ns; /* enslaved or adopted: slave.c, lifecycle.c */
 	struct link_verdict verdict;
 	struct {
-		uint64_t deadline_ns; /* of updelay or downdelay; 0: none runs */
+		uint64_t deadline_ns; /* of updelay or downdelay; 0: neither runs */
 	} delay;		      /* decide.c */
 	struct {
-		/* Carrier was lost and came back while no bondd looked: LACP must hear of it. */
+		/* Carrier was lost and came back while no bondd watched; LACP must be told. */
 		bool flapped;
 	} lacp; /* bond_lacp.c */
 	struct {
-		bool speed_due; /* the next poll asks for it, too */
+		bool speed_due; /* the next poll also asks for it */
 	} poll;			/* poll.c */
 	struct hooks hooks;
 	struct {
-		/* Our classifier is before its receive program, unless somebody has removed it. */
+		/*
+		 * Our classifier is in front of its receive program, unless somebody has removed
+		 * it.
+		 */
 		bool is_there;
 	} backlog_skip; /* backlog_skip.c, slave_rx.c */
 	struct {
-		uint32_t id;	  /* the device's program when ours was last seen; 0: look again */
-		uint64_t gone_ns; /* since when ours is missed; 0: it is not */
+		uint32_t id;	  /* the device's program when ours was last seen; 0: check again */
+		uint64_t gone_ns; /* since when ours has been missing; 0: it is not */
 	} xdp;			  /* xdp_hooks.c */
 	struct {
 		unsigned char feature; /* whether the device has it */
 	} lro;			       /* lro.c */
 	struct {
-		/* VLAN devices of ours on the slave were seen, and none was deleted since. */
+		/* VLAN devices of ours were seen on the slave, and none has been deleted since. */
 		bool openers_seen;
 	} vlan_filter; /* vlan_filter.c */
 };
@@ -96,7 +99,7 @@ struct bond_evaluation {
 	struct dataplane_plan plan; /* as last published */
 	struct xbond_settings seen; /* settings as last acted on */
 	bool published;
-	bool plan_due; /* the plan in force is not the decided one: burst.h */
+	bool plan_due; /* the decided plan is not in force yet: burst.h */
 	bool announce_due;
 	bool active_by_hand;
 	bool primary_changed; /* by a request, since the last decision */
@@ -106,10 +109,10 @@ struct bond_evaluation {
 struct bond_device {
 	bool port_up;	/* publish.c sets it: bond0's carrier */
 	bool away;	/* bond0 is in another namespace */
-	bool left;	/* bond0 has been, since the actions that lead to it were made */
+	bool left;	/* bond0 has been in one since the actions that lead to it were made */
 	bool has_qdisc; /* a root qdisc that direct would skip */
-	bool has_xdp;	/* a native XDP program, which only what crosses the pair meets */
-	/* bond0 is not up: an action that leads there would complain, and LACP stops. */
+	bool has_xdp;	/* a native XDP program, which only packets that cross the pair meet */
+	/* bond0 is not up. An action that leads there would log errors, and LACP stops. */
 	bool is_down;
 	bool promisc;			    /* bond0 receives more than its own address */
 	char refused_name[XBOND_NAME_SIZE]; /* a new name that the pins could not take */
@@ -120,27 +123,27 @@ struct bond_bypass {
 	bool captured; /* somebody captures on bond0 */
 	/* Filters after our program on bond0's egress, which direct would skip. */
 	bool has_filters;
-	bool filters_due; /* a message told of some: bypass_follow_filters() */
+	bool filters_due; /* a message reported filters: bypass_follow_filters() */
 };
 
-/* 802.3ad, as the LACP thread was told last: bond_lacp.c. */
+/* 802.3ad, as last told to the LACP thread: */
 struct bond_lacp {
 	struct lacp_thread_bond *thread; /* NULL in the other modes */
-	uint64_t marked; /* slots that were asked for a marker before flows leave them */
+	uint64_t marked; /* slots on which a marker was requested before flows leave them */
 	struct dataplane_plan marked_for;
 	struct lacp_config config;
 	struct lacp_port_config ports[XBOND_MAX_SLAVES];
 };
 
 /*
- * Each part has one owner, which its comment names; others read. lifecycle.c fills in what is
+ * Each part has one owner, which its comment names; others only read. lifecycle.c fills in what is
  * known when the bond begins.
  */
 struct bond {
 	struct bond *next;
 	struct daemon *daemon;
 	struct dataplane dataplane;
-	bool adopting; /* from another bondd: what differs is no surprise. lifecycle.c */
+	bool adopting; /* taken over from another bondd: differences are expected */
 	struct member members[XBOND_MAX_SLAVES];
 	struct bond_evaluation evaluation;
 	struct bond_device device;
@@ -151,7 +154,7 @@ struct bond {
 	sd_event_source *delay; /* delay.c */
 	struct pins_keep *keep; /* pins_keep.c */
 	struct {
-		struct xbond_attached unpinned; /* where the bond's map could not be made */
+		struct xbond_attached unpinned; /* used if the map of the bond could not be made */
 	} attach_check;				/* attach_check.c */
 	struct {
 		bool known; /* the maps are as in the next two */
@@ -164,13 +167,13 @@ struct bond {
 		bool is_port; /* bond0, or a device on it, has a master, as last seen */
 	} lro;		      /* lro.c */
 	struct {
-		bool lost; /* as last seen, while slaves receive by XDP */
+		bool lost; /* as last seen while slaves receive by XDP */
 		bool deaf; /* the port side took no frames, as last seen */
 	} gro;		   /* xdp_gro.c */
 	struct {
 		bool check; /* programs and pins are to be looked at */
-		bool sync;  /* what the kernel may not have told is to be looked at */
-		bool read;  /* then, and messages were lost before */
+		bool sync;  /* what the kernel may not have reported must be checked */
+		bool read;  /* the same, and messages were lost before */
 	} due;		    /* watch.c */
 };
 

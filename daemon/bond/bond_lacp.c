@@ -140,7 +140,7 @@ void bond_lacp_follow(struct bond *bond)
 	if (!bond->lacp.thread)
 		return;
 	bond_lacp_follow_config(bond);
-	/* What is on its way from the partner of a slave that leaves for a while is still taken. */
+	/* A slave that leaves for a while still receives what is on its way from its partner. */
 	lacp_thread_linger(bond->lacp.thread, bond->device.is_down ? 0 : rx_turn_out(bond));
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		bond_lacp_follow_port(bond, slot);
@@ -177,7 +177,9 @@ bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, u
 	if (!bond->lacp.thread || (!bond_pin(bond)->drain_markers && !rx_turn_drained(bond)))
 		return false;
 	if (memcmp(&bond->lacp.marked_for, plan, sizeof(*plan)))
-		/* Other flows are to move: what was sent since must arrive, too. */
+		/*
+		 * Other flows are about to move, and what was sent on them since must arrive, too.
+		 */
 		bond->lacp.marked = 0;
 	bond->lacp.marked_for = *plan;
 	bond_for_each_member (bond, slot)

@@ -15,9 +15,11 @@
 void bond_lacp_follow(struct bond *bond);
 /* The bond ends or is handed over. forget: nothing is left for a next bondd. */
 void bond_lacp_stop(struct bond *bond, bool forget);
-/* The carrier was lost and is back, or will be; no decision has seen that: LACP must hear of it. */
+/*
+ * The carrier was lost and is back, or will be, and no decision has seen that. LACP must be told.
+ */
 void bond_lacp_note_flap(struct bond *bond, unsigned int slot);
-/* Slots that may transmit and receive by LACP; all of them in the other modes. */
+/* The slots that may transmit and receive by LACP; in other modes, all slots. */
 uint64_t bond_lacp_distributing(const struct bond *bond);
 uint64_t bond_lacp_collecting(const struct bond *bond);
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the main loop does by itself (messages, polls, timers) must not wait until the programs have
- * let go of a bond's idle buckets: within a burst a plan for which it would have to is put off
- * (bond->evaluation.plan_due), and is published when a thread says that they have (settle.h).
- * Slaves that fail leave at once all the same. Requests wait.
+ * Bursts. What the main loop does on its own (messages, polls, timers) must not wait until the
+ * programs have let go of a bond's idle buckets. Within a burst, a plan that would have to wait is
+ * put off (bond->plan_due). It is published when a thread reports that the programs have let go
+ * (settle.h). Slaves that fail still leave at once. Requests wait.
  */
 #ifndef XBOND_DAEMON_BOND_BURST_H
 #define XBOND_DAEMON_BOND_BURST_H

@@ -12,13 +12,13 @@
 /* Finds out on which bonds somebody captures; evaluates the bonds where that has changed. */
 void bypass_follow_captures(struct daemon *daemon);
 /*
- * Asks the kernel whether others have filters on bond0's egress, and tells the log of a change.
- * While bond0 is away, what was seen last counts. True: that has changed; does not evaluate.
+ * Asks the kernel whether others have filters at bond0's egress, and logs a change. While bond0 is
+ * away, the last answer counts. Returns true if it has changed; does not evaluate.
  */
 bool bypass_look_for_filters(struct bond *bond);
 /* A message told of a filter on bond0, or of one that may be there. */
 void bypass_note_filter(struct bond *bond, bool gone);
-/* Looks at the bonds that such messages told of; evaluates where something has changed. */
+/* Checks the bonds that such messages reported; evaluates those that have changed. */
 void bypass_follow_filters(struct daemon *daemon);
 
 #endif

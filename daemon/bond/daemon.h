@@ -30,7 +30,7 @@ struct daemon {
 	struct settler *settler; /* burst.c */
 	struct poller *poller;	 /* poll.c */
 	sd_event_source *poll;
-	sd_event_source *sync;	/* for bonds whose sync_due is set */
+	sd_event_source *sync;	/* for bonds whose due.sync is set */
 	sd_event_source *kept;	/* for messages that were kept meanwhile */
 	gid_t reader_gid;	/* of the group whose members may ask */
 	struct client *readers; /* its connections: control_socket.c */

@@ -13,7 +13,7 @@
  * and logs last. Safe to call at any time; publishes only what has changed.
  */
 void bond_evaluate(struct bond *bond);
-/* The next evaluation goes to the primary, whatever primary_reselect says. */
+/* The option primary was set: the next evaluation makes the primary the active slave. */
 void bond_primary_changed(struct bond *bond);
 
 #endif

@@ -35,7 +35,7 @@ void xdp_devmap_publish(struct bond *bond, uint64_t mask)
 
 	if (!bond_pin(bond)->xdp_tx) {
 		bond->devmaps.known =
-			false; /* until it is on again a slot may get another device */
+			false; /* before it is on again, a slot may get another device */
 		return;
 	}
 	bond_for_each_member (bond, slot)

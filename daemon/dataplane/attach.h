@@ -83,9 +83,15 @@ bool attach_has_mirred(int ifindex);
  * Our program need not be there.
  */
 bool attach_skips_others(struct nl *nl, const struct attach_point *egress, int program_fd);
-/* One more link, at the end or (TCX) before all others, not pinned. A descriptor or -errno. */
+/*
+ * Makes another link, at the end or (TCX) in front of all others, without a pin. Returns a
+ * descriptor or -errno.
+ */
 int attach_link_create(const struct attach_point *point, int program_fd, bool before_all);
-/* The programs at a device's TCX hook, in the order in which they run; how many. */
+/*
+ * Reads the programs at a device's TCX hook, in the order in which they run. Returns how many there
+ * are.
+ */
 uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGRAMS_MAX]);
 /* Does the device's TCX ingress have a program of this name? */
 bool attach_has_program(int ifindex, const char *name);

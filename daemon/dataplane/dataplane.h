@@ -54,7 +54,7 @@ uint64_t dataplane_netns_cookie(void);
 
 /* A slot begins, or ends if ifindex is 0. The counters of a slot that begins are zero. */
 void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex);
-/* The slot's counters go to what the bond remembers of slaves that have left. */
+/* Adds the slot's counters to the sums of slaves that have left. */
 void dataplane_retire_counters(struct dataplane *dataplane, unsigned int slot);
 void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot);
 void dataplane_set_tx_mask(struct dataplane *dataplane, uint64_t mask);

@@ -21,9 +21,9 @@ void device_remove(struct nl *nl, const struct xbond_bond *pin);
  * name, MAC, MTU, promiscuity, qdisc, namespace. -ENODEV: the pair is gone.
  */
 int device_sync(struct bond *bond);
-/* bond0 has been in another namespace, or may have been, even if it is back. */
+/* bond0 has been in another namespace, or may have been, even if it is back now. */
 void device_note_left(struct bond *bond);
-/* The first slave's MAC becomes the bond's, or the bond goes back to the random one. */
+/* The first slave's MAC becomes that of the bond, or the bond returns to its random one. */
 int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err);
 
 #endif

@@ -106,7 +106,7 @@ int device_sync(struct bond *bond)
 		return 0; /* the kernel could not answer; the next tick asks again */
 	device_sync_follow_place(bond, &port);
 	if (bond->device.port_up != !!(port.flags & IFF_UP)) {
-		bond->device.port_up = port.flags & IFF_UP; /* by somebody else's hand */
+		bond->device.port_up = port.flags & IFF_UP; /* somebody else has changed it */
 		bond_evaluate(bond);
 	}
 	if (link_get(nl, port.lower_nsid, port.lower, &device))

@@ -78,8 +78,8 @@ uint64_t lacp_thread_distributing(const struct lacp_thread_bond *bond);
 void lacp_thread_publish(struct lacp_thread_bond *bond, uint64_t tx, uint64_t members,
 			 enum lacp_thread_pair pair);
 /*
- * Slots that go on receiving although LACP takes them out of use, because their partners have yet
- * to cease sending. Told before the ports are stopped; 0: none any more, from the next
+ * Slots that go on receiving although LACP takes them out of use, because their partners have not
+ * stopped sending yet. Call it before the ports are stopped. 0: none any more, from the next
  * lacp_thread_publish() on.
  */
 void lacp_thread_linger(struct lacp_thread_bond *bond, uint64_t slots);

@@ -133,7 +133,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	mac_random(first.random_mac);
 	memcpy(first.mac, first.random_mac, XBOND_MAC_SIZE);
 	bond = lifecycle_new_bond(daemon);
-	bond->device.is_down = true; /* as every new device; a message tells when it is up */
+	bond->device.is_down = true; /* like every new device; a message tells when it is up */
 	r = dataplane_create(&bond->dataplane, daemon->paths.bpf_dir, &first, settings, err);
 	if (r) {
 		free(bond);
@@ -247,10 +247,7 @@ static bool lifecycle_has_members(struct bond *bond)
 	return false;
 }
 
-/*
- * The bond had taken the MAC of its first slave, which then did not become one. Others may have
- * been added with it; each of them is restored later.
- */
+/* The bond has taken the MAC of its first slave, which then did not become one. */
 static void lifecycle_take_back_mac(struct bond *bond, unsigned int slot)
 {
 	struct xbond_bond *pin = bond_pin(bond);

@@ -210,7 +210,7 @@ static void request_free_addresses(struct addition *addition)
 	free(addition->addresses);
 }
 
-/* The kernel may have removed it along with the first address of its network. */
+/* The kernel may have removed it together with the first address of its network. */
 static int request_remove_address(struct nl *nl, int ifindex, const struct address *address,
 				  struct err *err)
 {

@@ -15,7 +15,7 @@ void poll_done(struct daemon *daemon);
 void poll_schedule(struct bond *bond);
 /* The next poll asks for the slave's speed, too. */
 void poll_want_speed(struct bond *bond, unsigned int slot);
-/* As soon as the poller has time. */
+/* Polls as soon as the poller has time. */
 void poll_soon(struct bond *bond);
 /*
  * Lets a thread ask the drivers of all bonds that are due (poller.h). Takes its answers and

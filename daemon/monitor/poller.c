@@ -12,7 +12,7 @@
 struct poller {
 	struct worker worker;
 	bool asked; /* the worker's lock protects it */
-	bool busy;  /* the main loop's: until it has the answers; the queries are the thread's */
+	bool busy;  /* for the main loop: true until it has the answers */
 	struct poller_query *queries;
 	size_t count;
 	uint64_t asked_ns;

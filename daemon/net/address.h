@@ -32,7 +32,7 @@ int address_visit(struct nl *nl, address_visitor visitor, void *arg);
  */
 int address_list(struct nl *nl, int ifindex, struct address *ret_addresses, int max);
 int address_delete(struct nl *nl, int ifindex, const struct address *address, struct err *err);
-/* Puts back an address that was there, with its flags and for the rest of its time. */
+/* Puts back an address that was there, with its flags and its remaining time. */
 int address_add(struct nl *nl, int ifindex, const struct address *address);
 
 #endif

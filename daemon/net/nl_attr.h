@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Values of netlink attributes. No length is believed: an attribute that is too short for its
- * value, or a text that does not end, counts as missing. NULL is an attribute that is missing, too.
- * Called by everything in daemon/net that reads messages.
+ * Values of netlink attributes. Lengths are not trusted: an attribute that is too short for its
+ * value, or a text without an end, counts as missing. So does NULL. Called by all files in
+ * daemon/net that read messages.
  */
 #ifndef XBOND_DAEMON_NET_NL_ATTR_H
 #define XBOND_DAEMON_NET_NL_ATTR_H

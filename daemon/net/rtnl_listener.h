@@ -28,7 +28,7 @@ struct rtnl_listener {
 	struct nl_sock *sock;
 	const struct rtnl_listener_callbacks *callbacks;
 	void *arg;
-	rtnl_listener_link glance; /* NULL but in rtnl_listener_glance() */
+	rtnl_listener_link glance; /* NULL except in rtnl_listener_glance() */
 	struct rtnl_listener_kept *kept, **kept_end;
 	unsigned int kept_count;
 	bool lost; /* more than could be kept */

@@ -10,9 +10,9 @@
 
 /*
  * Gives a member what rx_hook asks for: attaches or detaches, whatever that costs
- * (rx_turn_steps.h). If it is refused, TC is used. The log says so if XDP was requested by name,
- * and ret_why, which may be NULL, has the reason. -EMSGSIZE: refused at this MTU. -EALREADY: the
- * driver has refused before; it is not asked again until xdp_ask_again().
+ * (rx_turn_steps.h). If it is refused, TC is used, and ret_why, which may be NULL, has the reason.
+ * The log says so, unless rx_hook is auto and the driver has refused. -EMSGSIZE: refused at this
+ * MTU. -EALREADY: the driver has refused before; it is not asked again until xdp_ask_again().
  */
 int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why);
 /* Returns true if it had been refused. */

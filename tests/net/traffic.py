@@ -21,6 +21,11 @@ ETH_P_ALL = 3
 SOL_PACKET, PACKET_STATISTICS, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 6, 8, 23
 SO_ATTACH_FILTER, SO_RCVBUFFORCE, SO_TIMESTAMPNS = 26, 33, 35
 
+# The kernel stamps received packets while some socket wants that, and begins by a work queue: what
+# a Capture got before would bear the time at which it was read. This socket wants it all along.
+STAMPS = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+STAMPS.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+
 
 class Stream:
     """Numbered packets from one namespace to another; without count until finish()."""
