@@ -11,7 +11,7 @@ import pytest
 from pins import L, X, Pins, fill, mac_bytes
 from test_calls import BONDCTL, OK, FakeBondd
 
-# As the contract (cli.md) has them.
+# As bondctl(8) lists them.
 BOND_KEYS = {"active_aggregator", "actor_system", "actor_sys_prio", "actor_key", "partner_system",
              "partner_sys_prio", "partner_key", "num_ports", "rate", "rate_effective"}
 SLAVE_KEYS = {"aggregator_id", "port_number", "port_prio", "actor_state", "partner_state",

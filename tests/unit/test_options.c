@@ -255,7 +255,7 @@ static void test_at_create(void **state)
 	assert_modes(OPT_DEVICE, "eeeee");
 }
 
-/* Names, the kernel's numbers, limits and defaults (bonding.rst; ours: cli.md). */
+/* Names, the kernel's numbers, limits and defaults (bonding.rst; for xbond's own: bondctl(8)). */
 static void test_lacp(void **state)
 {
 	static const struct {
