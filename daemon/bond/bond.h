@@ -168,6 +168,7 @@ struct bond {
 	} lro;		      /* lro.c */
 	struct {
 		bool lost; /* as last seen while slaves receive by XDP */
+		bool deaf; /* the port side took no frames, as last seen */
 	} gro;		   /* xdp_gro.c */
 	struct {
 		bool check; /* programs and pins are to be looked at */

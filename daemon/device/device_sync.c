@@ -115,7 +115,6 @@ int device_sync(struct bond *bond)
 	device_follow_mac(bond, device.mac);
 	device_follow_mtu(bond, device.mtu);
 	device_sync_follow_promisc(bond, device.promiscuity > 0);
-	xdp_gro_keep(bond);
 	has_qdisc = strcmp(device.qdisc, "noqueue") && strcmp(device.qdisc, "noop");
 	is_down = !(device.flags & IFF_UP);
 	has_xdp = device.xdp_id;
@@ -124,6 +123,7 @@ int device_sync(struct bond *bond)
 	bond->device.has_qdisc = has_qdisc;
 	bond->device.has_xdp = has_xdp;
 	bond->device.is_down = is_down;
+	xdp_gro_keep(bond);
 	if (has_changed)
 		bond_evaluate(bond);
 	return 0;

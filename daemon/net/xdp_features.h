@@ -10,6 +10,7 @@
 /* The kernel's enum netdev_xdp_act. */
 #define XDP_FEATURE_BASIC 1
 #define XDP_FEATURE_REDIRECT 2
+#define XDP_FEATURE_NDO_XMIT 4 /* it takes redirected frames */
 
 /* Returns 0 and a mask of the above and others, or -errno if this kernel does not tell. */
 int xdp_features_get(int ifindex, uint64_t *ret_features);

@@ -7,6 +7,7 @@
 #include "daemon/base/log.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/net/features.h"
+#include "daemon/net/xdp_features.h"
 
 /* bond0 takes XDP frames only while it has GRO. */
 int xdp_gro_want(struct bond *bond, struct err *err)
@@ -35,6 +36,24 @@ static bool xdp_gro_some_receive_by_xdp(struct bond *bond)
 	return false;
 }
 
+/*
+ * Where GRO was turned on while bond0 was down, the kernel (seen with 6.18) does not tell the port
+ * side, which then drops what slaves redirect to it. Turned off and on while bond0 is up, it does.
+ */
+static void xdp_gro_renew(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	uint64_t features;
+	bool deaf = !xdp_features_get((int)pin->port_ifindex, &features) &&
+		    !(features & XDP_FEATURE_NDO_XMIT);
+
+	if (deaf && !bond->gro.deaf) {
+		feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, false);
+		feature_set(&bond->daemon->ethtool, pin->name, FEATURE_GRO, true);
+	}
+	bond->gro.deaf = deaf;
+}
+
 /* Somebody has turned it off. This is kept until no slave needs it any more. */
 void xdp_gro_keep(struct bond *bond)
 {
@@ -53,6 +72,8 @@ void xdp_gro_keep(struct bond *bond)
 	if (lost && xdp_gro_want(bond, &err) && !bond->gro.lost)
 		log_warning("%s: %s", name, err.text);
 	bond->gro.lost = lost;
+	if (!lost && !bond->device.is_down)
+		xdp_gro_renew(bond);
 }
 
 void xdp_gro_restore(struct bond *bond)

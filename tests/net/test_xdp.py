@@ -332,6 +332,17 @@ def test_bondd_killed_and_started(xdp_pair):
 
 
 @by_xdp
+def test_the_bond_was_down_when_slaves_changed_their_hook(pair):
+    """The port side takes their frames all the same once bond0 is up."""
+    made = pair("balance-xor", links=2)
+    made.far.ip("link", "set", "bond0", "down")
+    made.far.ctl("set", "bond0", "rx_hook", "xdp")
+    assert set(hooks(made.far).values()) == {"xdp"}
+    made.far.ip("link", "set", "bond0", "up")
+    made.near.wait_ping("10.0.0.2")
+
+
+@by_xdp
 @pytest.mark.parametrize("step", ["xdp-recorded", "xdp-attached"])
 def test_bondd_dies_half_way(lone, step):
     near = lone(links=1)
