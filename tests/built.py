@@ -8,3 +8,5 @@ import pathlib
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / os.environ.get("XBOND_BUILD", "build")
 SANITIZERS = os.environ.get("SAN", "")  # as the Makefile's SAN; empty: none
+# What such a program finds, or counts, it tells at an orderly end.
+IS_INSTRUMENTED = bool(SANITIZERS) or BUILD.name.endswith("-cover")

@@ -15,7 +15,7 @@ import tempfile
 
 from namespace import Namespace, end, run  # first: it sets the path for what follows
 
-from built import BUILD, ROOT, SANITIZERS  # noqa: F401  pylint: disable=wrong-import-order
+from built import BUILD, IS_INSTRUMENTED, ROOT  # noqa: F401  pylint: disable=wrong-import-order
 from waiting import PATIENCE, wait_for  # pylint: disable=wrong-import-order
 
 BONDD = BUILD / "bondd"
@@ -195,8 +195,8 @@ class Host(Namespace):
         return "\n".join(parts)
 
     def remove(self):
-        if SANITIZERS and self.bondd:
-            end(self.bondd)  # leaks are looked for at an orderly end only
+        if IS_INSTRUMENTED and self.bondd:
+            end(self.bondd)
         super().remove()
         shutil.rmtree(self.bpf_dir, ignore_errors=True)
         shutil.rmtree(self.dir, ignore_errors=True)
