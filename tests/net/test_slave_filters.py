@@ -406,6 +406,6 @@ def test_nft_chains_that_come_later_are_warned_of(lone, family):
     for count in (1, 2):
         chain = Chain(near, "l0", family)
         wait_for(lambda: "nft chains" in problem(near), "bondd to see the chain")
-        assert near.log().count("has an nft chain") == count and not problem(near, "l1")
+        assert near.log().count("ingress, which does not see") == count and not problem(near, "l1")
         chain.remove()
         wait_for(lambda: not problem(near), "bondd to see that it has gone")
