@@ -92,6 +92,12 @@ static void dataplane_put_flags(struct xbond_table *table, uint32_t which, uint3
 					    __ATOMIC_RELAXED));
 }
 
+/* The LACP thread changes some of them. */
+static uint32_t dataplane_flags(const struct xbond_table *table)
+{
+	return __atomic_load_n(&table->flags, __ATOMIC_RELAXED);
+}
+
 /*
  * XDP must not choose for packets of the stack, which may lack their checksum. So XDP begins after
  * the last packet that was let across, and ends before the first.
@@ -100,9 +106,9 @@ void dataplane_set_flags(struct dataplane *dataplane, uint32_t which, uint32_t f
 {
 	struct xbond_table *table = dataplane->pins.table;
 
-	if (!((table->flags ^ flags) & which))
+	if (!((dataplane_flags(table) ^ flags) & which))
 		return;
-	if (table->flags & XBOND_F_XDP_TX) {
+	if (dataplane_flags(table) & XBOND_F_XDP_TX) {
 		dataplane_put_flags(table, XBOND_F_XDP_TX, 0);
 		dataplane_quiesce();
 	}
@@ -129,7 +135,7 @@ void dataplane_beat(struct dataplane *dataplane)
 	bool was_away = heartbeat_is_older(table->heartbeat_ns, clock_now_ns(),
 					   XBOND_HEARTBEAT_FRESH_NS / 2);
 
-	if (!(table->flags & XBOND_F_XDP_TX) || (table->watched && !was_away)) {
+	if (!(dataplane_flags(table) & XBOND_F_XDP_TX) || (table->watched && !was_away)) {
 		dataplane_feed_watchdog(dataplane);
 		return;
 	}
