@@ -121,7 +121,7 @@ if [ "${1:-}" = sanitized ]; then
     units
     suite "tests/cli" tests/cli
     # shellcheck disable=SC2046
-    suite "tests/net: a part" $(of_net mac service trouble lacp_partner)
+    suite "tests/net: a part" $(of_net mac service group trouble lacp_partner)
     end_with_totals
 fi
 single "check-format" tests/check-format
