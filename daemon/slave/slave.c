@@ -16,6 +16,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/verdict.h"
+#include "daemon/net/address.h"
 #include "daemon/net/features.h"
 #include "daemon/net/ipv6.h"
 #include "daemon/net/multicast.h"
@@ -134,11 +135,20 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	return 0;
 }
 
+/* Addresses that somebody has given to a member stay: it is in trouble, but they are not ours. */
+static bool slave_has_addresses(struct bond *bond, const struct link_info *link)
+{
+	struct address first;
+
+	return address_list(&bond->daemon->nl, link->ifindex, &first, 1) > 0;
+}
+
 void slave_adopt(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
-	if (ipv6_disabled(link->name) == 0 && !ipv6_set_disabled(link->name, 1))
+	if (ipv6_disabled(link->name) == 0 && !slave_has_addresses(bond, link) &&
+	    !ipv6_set_disabled(link->name, 1))
 		log_notice("%s: IPv6 was on on %s, and is off again", bond_pin(bond)->name,
 			   link->name);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)

@@ -17,8 +17,8 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 		  struct err *err);
 /*
  * Puts back what a member has lost while there was no bondd, for example because it was in another
- * namespace for a while: IPv6 is off, and the group of the slow protocols is on its list. Other
- * values follow with the bond's.
+ * namespace for a while: IPv6 is off, unless the slave has addresses, and the group of the slow
+ * protocols is on its list. Other values follow with the bond's.
  */
 void slave_adopt(struct bond *bond, unsigned int slot, const struct link_info *link);
 /* Makes it a member, after its options have been written. Does not evaluate. */
