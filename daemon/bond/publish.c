@@ -45,10 +45,9 @@ static bool publish_has_drain_markers(struct bond *bond)
 /* In 802.3ad the LACP thread owns the carrier for reception, and XDP waits for it. */
 static uint32_t publish_choose_flags(struct bond *bond, const struct decision *decision)
 {
+	uint32_t now = __atomic_load_n(&bond->dataplane.pins.table->flags, __ATOMIC_ACQUIRE);
 	uint32_t flags = decision->carrier ? XBOND_F_CARRIER : 0;
-	bool may_choose =
-		decision->carrier &&
-		(!bond->lacp.thread || bond->dataplane.pins.table->flags & XBOND_F_CARRIER);
+	bool may_choose = decision->carrier && (!bond->lacp.thread || now & XBOND_F_CARRIER);
 
 	if (bond_is_netkit(bond_pin(bond)))
 		flags |= XBOND_F_NETKIT;

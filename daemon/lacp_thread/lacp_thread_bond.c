@@ -66,10 +66,11 @@ static void lacp_thread_bond_change(uint64_t *mask, unsigned int slot, bool on)
  */
 static uint32_t lacp_thread_bond_carrier_flags(const struct lacp_thread_bond *bond)
 {
+	uint32_t now = __atomic_load_n(&bond->table->flags, __ATOMIC_ACQUIRE);
 	uint32_t flags = XBOND_F_CARRIER;
 
-	if (bond->table->flags & XBOND_F_XDP_TX)
-		flags &= bond->table->flags;
+	if (now & XBOND_F_XDP_TX)
+		flags &= now;
 	else if (!carrier_has_enough(bond->collecting, bond->sys.state.config.min_links))
 		return 0; /* a port that only collects counts: it receives */
 	return flags && bond->pair == LACP_THREAD_PAIR_AROUND ? flags | XBOND_F_OPENING : flags;
