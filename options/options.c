@@ -201,7 +201,7 @@ static int option_parse_ifname(const struct option_spec *option, const char *tex
 	if (name_check("slave", text, &why))
 		return err_set(err, EINVAL, "%s: %s; allowed: %s", option->name, why.text,
 			       option_values(option, values));
-	memcpy(ret_name, text, strlen(text));
+	memcpy(ret_name, text, strlen(text) + 1);
 	return 0;
 }
 

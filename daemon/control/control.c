@@ -63,8 +63,11 @@ static int control_slave_names(const struct request *request, const char ***ret_
 			       size_t *ret_count, struct err *err)
 {
 	size_t count = json_array_size(request->slaves);
-	const char **names = calloc(count + 1, sizeof(*names));
+	const char **names;
 
+	if (!count)
+		return err_set(err, EINVAL, "bad request: no slaves named");
+	names = calloc(count, sizeof(*names));
 	if (!names)
 		return err_set(err, ENOMEM, "out of memory");
 	for (size_t i = 0; i < count; i++) {
@@ -77,7 +80,7 @@ static int control_slave_names(const struct request *request, const char ***ret_
 	}
 	*ret_names = names;
 	*ret_count = count;
-	return count ? 0 : (free(names), err_set(err, EINVAL, "bad request: no slaves named"));
+	return 0;
 }
 
 typedef int (*slaves_function)(struct request *request, const char *const *slaves, size_t count,
