@@ -59,8 +59,7 @@ static int client_lost(const char *how, struct err *err)
 {
 	return err_set(err, ECONNRESET,
 		       "bondd was lost in mid-request (%s): the change may or may not be complete; "
-		       "check with "
-		       "'bondctl show'",
+		       "check with 'bondctl show'",
 		       how);
 }
 

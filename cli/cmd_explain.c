@@ -110,9 +110,8 @@ static json_t *explain_spread(const char *why)
 static json_t *explain_hashed(const struct question *question, const struct pins *pins)
 {
 	if (question->rule.policy == XBOND_POLICY_FLOW)
-		return explain_spread(
-			"policy flow hashes what the kernel keeps for the connection, not "
-			"its addresses");
+		return explain_spread("policy flow hashes what the kernel keeps for the "
+				      "connection, not its addresses");
 	return explain_hashed_by_us(question, pins);
 }
 

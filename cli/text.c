@@ -75,8 +75,7 @@ static void text_print_option(const struct option_spec *option, const json_t *va
 		return;
 	if (option->id == OPT_PATH && manner->forced_counted && !strcmp(text, "direct"))
 		note = "   (counted for now: a capture, a qdisc, filters, XDP on the bond or "
-		       "another "
-		       "namespace forbids it)";
+		       "another namespace forbids it)";
 	if (option->id == OPT_DEVICE && manner->device && strcmp(text, manner->device)) {
 		snprintf(device, sizeof(device), "   (%s)", manner->device);
 		note = device;

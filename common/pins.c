@@ -112,8 +112,7 @@ static int pins_check_dir(const struct pins *pins, const char *bpf_dir, const ch
 	if (!pins_on_bpffs(pins->dir))
 		return err_set(err, EBADMSG,
 			       "%s is not on a BPF file system; mount one with 'mount -t bpf bpf "
-			       "/sys/fs/bpf' or give "
-			       "the right --bpf-dir",
+			       "/sys/fs/bpf' or give the right --bpf-dir",
 			       pins->dir);
 	return 0;
 }

@@ -165,8 +165,7 @@ static int option_parse_uint(const struct option_spec *option, const char *text,
 	if (option->id == OPT_MIIMON && number == 0)
 		return err_set(err, EINVAL,
 			       "miimon: 0 is refused, because polling carrier is the safety net "
-			       "under link events; "
-			       "allowed: %s",
+			       "under link events; allowed: %s",
 			       option_values(option, values));
 	if (number < option->min || number > option->max)
 		return option_refuse(option, text, err);

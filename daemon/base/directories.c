@@ -41,9 +41,8 @@ static int directories_mount_bpffs(const char *bpf_dir, struct err *err)
 	if (directories_has_own_mounts())
 		return err_set(err, EINVAL,
 			       "there is no BPF file system at " BPFFS
-			       " in this mount namespace; enter the network "
-			       "namespace by 'nsenter --net=/run/netns/NAME bondd', not by 'ip "
-			       "netns exec'");
+			       " in this mount namespace; enter the network namespace by 'nsenter "
+			       "--net=/run/netns/NAME bondd', not by 'ip netns exec'");
 	if (mount("bpf", BPFFS, "bpf", 0, "mode=0700") < 0)
 		return err_set(err, errno,
 			       "cannot mount the BPF file system (%m); do 'mount -t bpf bpf " BPFFS

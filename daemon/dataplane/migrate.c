@@ -64,8 +64,7 @@ static int migrate_check_place(struct migrate *migrate, struct err *err)
 	if (here && table->netns_cookie && here != table->netns_cookie)
 		return err_set(err, EXDEV,
 			       "it belongs to another network namespace; start bondd there, or "
-			       "give this one "
-			       "its own --bpf-dir");
+			       "give this one its own --bpf-dir");
 	return 0;
 }
 
@@ -204,9 +203,8 @@ int migrate(const char *bpf_dir, const char *name, struct err *err)
 	if (abi > XBOND_ABI_VERSION || !migrate_has_steps(abi))
 		return err_set(err, EPROTO,
 			       "it was made with ABI version %u, and this bondd speaks version %d; "
-			       "traffic goes "
-			       "on under its own programs, as without bondd; start the bondd that "
-			       "made it, or %s",
+			       "traffic goes on under its own programs, as without bondd; start "
+			       "the bondd that made it, or %s",
 			       abi, XBOND_ABI_VERSION,
 			       abi > XBOND_ABI_VERSION ? "a newer one"
 						       : "one that knows both versions");

@@ -100,8 +100,7 @@ static int lifecycle_check_new_name(struct daemon *daemon, const char *name, str
 	if (!access(path, F_OK))
 		return err_set(err, EEXIST,
 			       "pins are in the way in %s, of no bond that bondd could adopt (its "
-			       "log says "
-			       "why); " PINS_REMOVE,
+			       "log says why); " PINS_REMOVE,
 			       path, path);
 	return 0;
 }
@@ -389,8 +388,7 @@ static int lifecycle_open_pins(struct bond *bond, const char *name, struct err *
 	if (!r && lifecycle_is_in_other_netns(bond))
 		return err_set(err, EXDEV,
 			       "it belongs to another network namespace; start bondd there, or "
-			       "give this one "
-			       "its own --bpf-dir");
+			       "give this one its own --bpf-dir");
 	if (!r && upgrade_pins(dataplane, &why))
 		log_error("%s: goes on with the programs of another build: %s", name, why.text);
 	if (!r)

@@ -164,9 +164,7 @@ static void request_note_chains(struct addition *addition)
 		if (addition->added >> slot & 1 && slave->trouble & XBOND_TROUBLE_NFT)
 			request_note(addition->notes,
 				     "nft chains at the ingress of %s see nothing of what %s "
-				     "receives; put "
-				     "them on "
-				     "%s",
+				     "receives; put them on %s",
 				     slave->name, bond, bond);
 	}
 }
@@ -315,8 +313,7 @@ static void request_note_kept_mac(struct bond *bond, unsigned int slot, json_t *
 	if (!memcmp(slave->before.mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
 		request_note(notes,
 			     "%s keeps %s's MAC address %s; give one of them another if both are "
-			     "used on "
-			     "one network",
+			     "used on one network",
 			     bond_pin(bond)->name, slave->name,
 			     mac_format(slave->before.mac, text));
 }

@@ -42,11 +42,10 @@ static int enslave_check_kind(struct bond *bond, const struct link_info *link, s
 
 static int enslave_check_has_orphan_filter(const char *name, int priority, struct err *err)
 {
-	return err_set(
-		err, EBUSY,
-		"%s is a slave of a bond of another bondd; free it there first, or, if that is "
-		"lost, by 'tc filter del dev %s ingress pref %d'",
-		name, name, priority);
+	return err_set(err, EBUSY,
+		       "%s is a slave of a bond of another bondd; free it there first, or, if that "
+		       "is lost, by 'tc filter del dev %s ingress pref %d'",
+		       name, name, priority);
 }
 
 static int enslave_check_owner(struct bond *bond, const struct link_info *link, struct err *err)

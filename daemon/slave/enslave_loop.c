@@ -114,8 +114,7 @@ static int enslave_loop_refuse(const struct way *way, size_t met, const char *na
 	}
 	return err_set(err, ELOOP,
 		       "%s leads back to %s (%s), so frames would go round for ever; choose a "
-		       "device that is "
-		       "not on %s",
+		       "device that is not on %s",
 		       name, bond_name, text, bond_name);
 }
 

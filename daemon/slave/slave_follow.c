@@ -40,8 +40,7 @@ static void slave_follow_warn_of_host(struct bond *bond, const struct xbond_slav
 {
 	if (slave_follow_is_virtual_function(bond, slave))
 		log_warning("%s: %s is a virtual function: it receives for the bond's MAC address "
-			    "only if its "
-			    "host lets it ('ip link set PF vf N trust on' there)",
+			    "only if its host lets it ('ip link set PF vf N trust on' there)",
 			    bond_pin(bond)->name, slave->name);
 }
 
@@ -96,14 +95,13 @@ static int slave_follow_refused_mac(struct bond *bond, const struct xbond_slave 
 	if (!slave_follow_is_virtual_function(bond, slave))
 		return err_set(err, -r,
 			       "%s does not take the bond's MAC address (%s); `mac_policy filter` "
-			       "keeps its "
-			       "own",
+			       "keeps its own",
 			       slave->name, why);
-	return err_set(err, -r,
-		       "%s, a virtual function, does not take the bond's MAC address (%s); give "
-		       "the bond its "
-		       "address %s, or let its host trust it ('ip link set PF vf N trust on')",
-		       slave->name, why, mac_format(link->mac, own));
+	return err_set(
+		err, -r,
+		"%s, a virtual function, does not take the bond's MAC address (%s); give the bond "
+		"its address %s, or let its host trust it ('ip link set PF vf N trust on')",
+		slave->name, why, mac_format(link->mac, own));
 }
 
 static int slave_follow_set_mac(struct bond *bond, struct xbond_slave *slave, const uint8_t *mac,

@@ -30,8 +30,7 @@ static void trouble_tell_master(struct bond *bond, const char *slave, int ifinde
 	if (link_get(&bond->daemon->nl, -1, ifindex, &master))
 		return;
 	log_warning("%s: slave %s was made a port of %s%s%s, which receives nothing from it; 'ip "
-		    "link set %s "
-		    "nomaster' undoes that",
+		    "link set %s nomaster' undoes that",
 		    bond_pin(bond)->name, slave, master.kind, *master.kind ? " " : "", master.name,
 		    slave);
 }
@@ -69,8 +68,7 @@ static void trouble_look_for_addresses(struct bond *bond, unsigned int slot)
 	}
 	trouble_begin(bond, slot, XBOND_TROUBLE_ADDRESSES);
 	log_warning("%s: slave %s has got an IP address (%s), which belongs on %s; 'ip addr del %s "
-		    "dev %s' "
-		    "removes it",
+		    "dev %s' removes it",
 		    bond_pin(bond)->name, slave->name, first.text, bond_pin(bond)->name, first.text,
 		    slave->name);
 }

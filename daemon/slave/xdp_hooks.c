@@ -107,10 +107,9 @@ static int xdp_attach_veth(struct bond *bond, unsigned int slot, struct err *err
 	int r = xdp_attach_alone(bond, slot, XDP_ROLE_RX_TAGS, bond_pin(bond)->port_ifindex, err);
 
 	if (!r)
-		log_warning(
-			"%s: %s is a veth: by XDP it receives only frames with complete checksums; "
-			"'ethtool -K DEV tx off' at its other end makes them so",
-			bond_pin(bond)->name, bond_slave(bond, slot)->name);
+		log_warning("%s: %s is a veth: by XDP it receives only frames with complete "
+			    "checksums; 'ethtool -K DEV tx off' at its other end makes them so",
+			    bond_pin(bond)->name, bond_slave(bond, slot)->name);
 	return r;
 }
 

@@ -258,8 +258,7 @@ static void print_reception(struct reception *reception)
 
 	find_gaps(reception);
 	printf("{\"received\": %llu, \"highest\": %u, \"duplicates\": %llu, \"reordered\": %llu, "
-	       "\"foreign\": %llu, "
-	       "\"longest_silence_ms\": %.1f, \"gaps\": [",
+	       "\"foreign\": %llu, \"longest_silence_ms\": %.1f, \"gaps\": [",
 	       (unsigned long long)reception->received, reception->highest,
 	       (unsigned long long)reception->duplicates, (unsigned long long)reception->reordered,
 	       (unsigned long long)reception->foreign, reception->longest_silence_ns / 1e6);

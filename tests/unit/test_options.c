@@ -332,28 +332,26 @@ static void test_lines(void **state)
 	(void)state;
 	assert_line(OPT_MIN_LINKS, "65", "min_links: '65' is not allowed; allowed: 0..64");
 	assert_line(OPT_MODE, "balance-tlb",
-		    "mode: 'balance-tlb' is not supported by this version; "
-		    "allowed: balance-rr|active-backup|balance-xor|broadcast|802.3ad");
+		    "mode: 'balance-tlb' is not supported by this version; allowed: "
+		    "balance-rr|active-backup|balance-xor|broadcast|802.3ad");
 	assert_line(OPT_MODE, "6",
-		    "mode: '6' is not supported by this version; "
-		    "allowed: balance-rr|active-backup|balance-xor|broadcast|802.3ad");
+		    "mode: '6' is not supported by this version; allowed: "
+		    "balance-rr|active-backup|balance-xor|broadcast|802.3ad");
 	assert_line(OPT_MODE, "lacp",
 		    "mode: 'lacp' is not allowed; allowed: "
 		    "balance-rr|active-backup|balance-xor|broadcast|802.3ad");
 	assert_line(OPT_XMIT_HASH_POLICY, "layer4",
-		    "xmit_hash_policy: 'layer4' is not allowed; "
-		    "allowed: layer2|layer3+4|layer2+3|encap2+3|encap3+4|vlan+srcmac|flow");
+		    "xmit_hash_policy: 'layer4' is not allowed; allowed: "
+		    "layer2|layer3+4|layer2+3|encap2+3|encap3+4|vlan+srcmac|flow");
 	assert_line(OPT_XMIT_HASH_POLICY, "6",
-		    "xmit_hash_policy: '6' is not allowed; "
-		    "allowed: layer2|layer3+4|layer2+3|encap2+3|encap3+4|vlan+srcmac|flow");
+		    "xmit_hash_policy: '6' is not allowed; allowed: "
+		    "layer2|layer3+4|layer2+3|encap2+3|encap3+4|vlan+srcmac|flow");
 	assert_line(OPT_MIIMON, "0",
 		    "miimon: 0 is refused, because polling carrier is the safety net under link "
-		    "events; "
-		    "allowed: 1..2147483647");
+		    "events; allowed: 1..2147483647");
 	assert_line(OPT_AD_ACTOR_SYSTEM, "01:80:c2:00:00:02",
 		    "ad_actor_system: '01:80:c2:00:00:02' is a multicast address, which cannot be "
-		    "that of a system; "
-		    "allowed: MAC|none");
+		    "that of a system; allowed: MAC|none");
 	option_check_mode(option_at(OPT_LACP_RATE), XBOND_MODE_BALANCE_XOR, &err);
 	assert_string_equal(
 		err.text,
