@@ -12,7 +12,7 @@ from junk import BROADCAST, OAM, Calm, Floods, forged, other
 from lacp import distributing, is_slow, ports, tx_slots
 from partners import KernelBond, Team, differences
 from traffic import Capture, Stream, send_frames
-from waiting import wait_for
+from waiting import moments, wait_for
 
 PARTNERS = {"bonding": KernelBond, "team": Team}
 NEAR = ("mode", "802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4", "lacp_fallback",
@@ -167,12 +167,9 @@ def view(made):
 
 def unchanged(made, before, seconds, disturb=lambda number: None):
     """Calls disturb(number) ten times a second; the partner's view stays as it was."""
-    began, number = time.monotonic(), 0
-    while time.monotonic() < began + seconds:
+    for number in moments(seconds):
         disturb(number)
-        number += 1
         assert view(made) == before
-        time.sleep(max(0, began + number / 10 - time.monotonic()))
 
 
 def both_ways(made, rate=200):

@@ -1,14 +1,13 @@
 """What the selftests of Linux ask of bonding in 802.3ad, asked of xbond: a passive end,
 lacp_strict, and who listens to the group of slow protocols. The partner is kernel bonding.
 """
-import time
 
 import pytest
 
 from lacp import SLOW_MAC, distributing, is_slow, ports
 from partners import KernelBond
 from traffic import Capture
-from waiting import wait_for
+from waiting import moments, quiet_for, wait_for
 
 PEER = "bonding"
 GROUP = SLOW_MAC.hex(":")
@@ -46,20 +45,18 @@ def test_a_passive_end(made, shows):
                "lacp_active off here: silent until the partner speaks, and after it has gone"):
         made.bond_alone("802.3ad", "lacp_rate", "fast", "lacp_active", "off")
         with Capture(made.far, "eth1") as one, Capture(made.far, "eth3") as other:
-            time.sleep(20)
+            quiet_for(20, "nobody may say a word of LACP")
             assert (lacpdus(one), lacpdus(other)) == (0, 0)
         assert all("activity" not in port["actor_state"] for port in ports(made.near).values())
         made.partner.start()
         wait_states(made, made.near.links, True)
         wait_for(lambda: made.partner.distributing() == made.far.links, "the partner to distribute")
-        until = time.monotonic() + 10
-        while time.monotonic() < until:
+        for _ in moments(10, interval=0.5):
             for port in made.partner.view().values():
                 assert "activity" in port["actor"]["state"] and \
                     "activity" not in port["partner"]["state"]
                 assert "expired" not in port["actor"]["state"] and \
                     "distributing" in port["actor"]["state"]
-            time.sleep(0.5)
         # One port leaves at each end: each bond has one whose other end does not speak LACP any
         # more.
         made.far.ip("link", "set", "eth1", "nomaster")
@@ -69,7 +66,7 @@ def test_a_passive_end(made, shows):
         wait_for(lambda: ports(made.near)["eth0"]["rx_state"] == "defaulted",
                  "the partner to be forgotten", 12)
         with Capture(made.far, "eth1") as ours, Capture(made.far, "eth3", outgoing=True) as theirs:
-            time.sleep(35)
+            quiet_for(35, "a periodic LACPDU at the slow rate is due every 30 s")
             here, there = lacpdus(ours), lacpdus(theirs)
         print(f"LACPDUs in 35 s: {here} of the passive end, {there} of the active one")
         assert here == 0 and there >= 1
@@ -116,8 +113,7 @@ def test_lacp_strict(made, shows):
         wait_states(made, [], True)
         speaks_again()
         made.near.ctl("set", "bond0", "lacp_strict", "on")
-        until = time.monotonic() + 2
-        while time.monotonic() < until:
+        for _ in moments(2, interval=0.02):
             assert distributing(made.near) == made.near.links and made.near.show()["carrier"]
         losses("on")
         speaks_again()

@@ -4,14 +4,13 @@ The far end is a switch, so that a slave hears what is not for it, too.
 import contextlib
 import json
 import os
-import time
 
 import pytest
 
 from lab import BONDD
 from machine import promiscuous
 from traffic import Capture, Stream
-from waiting import wait_for
+from waiting import moments, wait_for
 
 
 @pytest.mark.small
@@ -228,10 +227,8 @@ def test_configured_slave_comes_back_under_any_name(setting):
     made.nics.unplug(0)
     wait_for(lambda: not made.nics.device(0, near), "the NIC to go", 10)
     made.nics.plug_into(0, near)
-    until = time.monotonic() + 3
-    while time.monotonic() < until:
+    for _ in moments(3, interval=0.2):
         assert [slave["name"] for slave in near.show()["slaves"]] == ["eth2"]
-        time.sleep(0.2)
     near.wait_ping("10.0.0.2")
 
 
