@@ -29,14 +29,6 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 	return &timer;
 }
 
-long bpf_timer_init(struct bpf_timer *timer, void *map, __u64 flags)
-{
-	(void)timer;
-	(void)map;
-	(void)flags;
-	return 0;
-}
-
 long bpf_timer_start(struct bpf_timer *timer, __u64 ns, __u64 flags)
 {
 	(void)timer;
