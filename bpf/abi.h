@@ -13,7 +13,7 @@
 #include "lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
 
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
-#define XBOND_ABI_VERSION 7
+#define XBOND_ABI_VERSION 8
 
 #define XBOND_MAX_SLAVES 64
 #define XBOND_BUCKETS 4096
@@ -102,6 +102,31 @@ enum xbond_path {
 enum xbond_lacp_tx {
 	XBOND_LACP_TX_HASH = 0,
 	XBOND_LACP_TX_BALANCE_RR = 1,
+};
+
+/* When the primary, or a slave of higher prio, becomes active again. The kernel's numbers. */
+enum xbond_reselect {
+	XBOND_RESELECT_ALWAYS = 0,
+	XBOND_RESELECT_BETTER = 1,
+	XBOND_RESELECT_FAILURE = 2,
+};
+
+/* Which MAC addresses bond0 and its slaves have in active-backup. The kernel's numbers. */
+enum xbond_fail_over_mac {
+	XBOND_FAIL_OVER_MAC_NONE = 0,	/* all have bond0's */
+	XBOND_FAIL_OVER_MAC_ACTIVE = 1, /* slaves keep theirs, bond0 has the active slave's */
+	XBOND_FAIL_OVER_MAC_FOLLOW = 2, /* only the active slave has bond0's */
+};
+
+/* The kernel's numbers. */
+enum xbond_arp_validate {
+	XBOND_ARP_VALIDATE_NONE = 0,
+	XBOND_ARP_VALIDATE_ACTIVE = 1,
+	XBOND_ARP_VALIDATE_BACKUP = 2,
+	XBOND_ARP_VALIDATE_ALL = 3,
+	XBOND_ARP_VALIDATE_FILTER = 4,
+	XBOND_ARP_VALIDATE_FILTER_ACTIVE = 5,
+	XBOND_ARP_VALIDATE_FILTER_BACKUP = 6,
 };
 
 enum xbond_mac_policy {
@@ -350,6 +375,15 @@ struct xbond_cursor {
 };
 _Static_assert(sizeof(struct xbond_cursor) == 64 + 512, "cursor ABI");
 
+#define XBOND_MAX_TARGETS 16 /* of each address family, as kernel bonding has it */
+
+struct xbond_address {
+	__u32 family; /* AF_INET, AF_INET6; 0: none */
+	/* In network byte order; an IPv4 address is in the first four. */
+	__u8 bytes[16];
+};
+_Static_assert(sizeof(struct xbond_address) == 20, "address ABI");
+
 /* Writer: bondd. Identity and options of the bond. BPF does not read them. */
 struct xbond_bond {
 	__u32 magic;
@@ -410,8 +444,28 @@ struct xbond_bond {
 	/* The only system accepted as a partner; zero: any. */
 	__u8 lacp_partner[XBOND_MAC_SIZE];
 	__u8 pad1[2];
+	/* Failover: */
+	__u32 primary_reselect; /* enum xbond_reselect */
+	__u32 fail_over_mac;	/* enum xbond_fail_over_mac */
+	__u32 num_peer_notif;
+	__u32 peer_notif_delay_ms;
+	__u32 resend_igmp;
+	/* Link monitors: */
+	__u32 arp_interval_ms; /* 0: off */
+	__u32 arp_validate;    /* enum xbond_arp_validate */
+	__u32 arp_all_targets; /* 0 any, 1 all */
+	__u32 arp_missed_max;
+	__u32 bfd_interval_ms; /* 0: off */
+	__u32 bfd_multiplier;
+	__u32 flap_limit;    /* flaps a minute; 0: off */
+	__u32 rx_silence_ms; /* 0: off */
+	__u32 error_limit;   /* errors a million frames; 0: off */
+	/* Lists end with the first address that is zero. */
+	__be32 arp_ip_target[XBOND_MAX_TARGETS];
+	__u8 ns_ip6_target[XBOND_MAX_TARGETS][16];
+	struct xbond_address bfd_local, bfd_remote;
 };
-_Static_assert(sizeof(struct xbond_bond) == 280, "bond ABI");
+_Static_assert(sizeof(struct xbond_bond) == 696, "bond ABI");
 
 #define XBOND_SLAVE_WAS_UP 1
 #define XBOND_SLAVE_WAS_PROMISC 2
@@ -482,9 +536,11 @@ struct xbond_slave {
 	/* The receive program is a clsact filter, whatever bond.hook says. */
 	__u32 clsact;
 	__u32 trouble; /* XBOND_TROUBLE_* */
+	__s32 prio;    /* active-backup prefers the slave with the highest */
+	__u32 pad0;
 };
 _Static_assert(sizeof(struct xbond_slave) % 8 == 0, "entries of an array map are multiples of 8");
-_Static_assert(sizeof(struct xbond_slave) == 104, "slave ABI");
+_Static_assert(sizeof(struct xbond_slave) == 112, "slave ABI");
 
 #define XBOND_MAX_GROUPS 4096
 

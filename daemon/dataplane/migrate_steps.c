@@ -37,7 +37,41 @@ static int hold_learns_what_was_missed(struct migrate *migrate, struct err *err)
 	return 0;
 }
 
+#define BOND_8 696		/* bytes of the bond in version 8; version 7 had 280, */
+#define BOND_NUM_PEER_NOTIF 288 /* and these lie behind them */
+#define BOND_RESEND_IGMP 296
+#define BOND_ARP_MISSED_MAX 312
+#define BOND_BFD_MULTIPLIER 320
+#define SLAVES 64
+#define SLAVE_8 112 /* bytes of a slave in version 8; version 7 had 104 */
+
+/* The new options get their defaults; those of the others are 0. */
+static int bond_learns_failover_options(struct migrate *migrate, struct err *err)
+{
+	static const struct {
+		size_t offset;
+		uint32_t initial;
+	} options[] = {
+		{ BOND_NUM_PEER_NOTIF, 1 },
+		{ BOND_RESEND_IGMP, 1 },
+		{ BOND_ARP_MISSED_MAX, 2 },
+		{ BOND_BFD_MULTIPLIER, 3 },
+	};
+	int r = migrate_resize(migrate, XBOND_PIN_BOND, BOND_8, 1);
+	uint8_t *bond = migrate_value(migrate, XBOND_PIN_BOND, 0);
+
+	if (!r)
+		r = migrate_resize(migrate, XBOND_PIN_SLAVES, SLAVE_8, SLAVES);
+	if (r || !bond)
+		return err_set(err, r ? -r : ENOENT, "no maps %s and %s", XBOND_PIN_BOND,
+			       XBOND_PIN_SLAVES);
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		memcpy(bond + options[i].offset, &options[i].initial, sizeof(uint32_t));
+	return 0;
+}
+
 const struct migrate_step migrate_steps[] = {
 	{ 6, hold_learns_what_was_missed },
+	{ 7, bond_learns_failover_options },
 	{ 0, NULL },
 };
