@@ -17,6 +17,7 @@
 #include "view/json_value.h"
 #include "view/view_lacp.h"
 #include "view/view_loop.h"
+#include "view/view_monitors.h"
 
 /* The sources of the objects. */
 struct source {
@@ -175,6 +176,7 @@ static json_t *view_slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(
 		json, "times_detached",
 		view_times_json(pins, pins->attached ? pins->attached->detached[slot] : 0));
+	json_object_set_new(json, "monitors", view_monitors(pins, slot));
 	json_object_set_new(json, "options", view_options_json(pins, OPTION_SLAVE, slot));
 	view_set_counters(json, &counters);
 	if (source->lacp)
