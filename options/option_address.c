@@ -9,6 +9,11 @@
 
 static const uint8_t no_address[16];
 
+const char *option_address_values(const struct option_spec *option)
+{
+	return option->type == OPTION_IPV6_LIST ? "IPV6[,IPV6]...|none" : "IPV4[,IPV4]...|none";
+}
+
 static int option_address_family(const struct option_spec *option)
 {
 	return option->type == OPTION_IPV6_LIST ? AF_INET6 : AF_INET;
@@ -60,24 +65,23 @@ static int option_address_add_one(const struct option_spec *option, const char *
 				  struct option_value *value, struct err *err)
 {
 	unsigned int count = option_address_count(value);
-	char values[OPTION_VALUES_SIZE];
 	uint8_t address[16] = { 0 };
 	const char *why;
 
 	if (inet_pton(option_address_family(option), text, address) != 1)
 		return err_set(err, EINVAL, "%s: '%s' is not allowed; allowed: %s", option->name,
-			       text, option_values(option, values));
+			       text, option_address_values(option));
 	why = option_address_why_not(option, address);
 	if (why)
 		return err_set(err, EINVAL, "%s: %s is %s, which nobody answers for; allowed: %s",
-			       option->name, text, why, option_values(option, values));
+			       option->name, text, why, option_address_values(option));
 	for (unsigned int i = 0; i < count; i++)
 		if (!memcmp(value->address[i], address, sizeof(address)))
 			return err_set(err, EINVAL, "%s: %s is given twice; allowed: %s",
-				       option->name, text, option_values(option, values));
+				       option->name, text, option_address_values(option));
 	if (count == XBOND_MAX_TARGETS)
 		return err_set(err, EINVAL, "%s: %s is one too many; allowed: %s", option->name,
-			       text, option_values(option, values));
+			       text, option_address_values(option));
 	memcpy(value->address[count], address, sizeof(address));
 	return 0;
 }

@@ -8,6 +8,8 @@
 
 #include "options/options.h"
 
+/* What is allowed, in words. */
+const char *option_address_values(const struct option_spec *option);
 /* The bytes of one address of such a list: 4 or 16. */
 size_t option_address_size(const struct option_spec *option);
 unsigned int option_address_count(const struct option_value *value);

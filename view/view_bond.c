@@ -31,8 +31,7 @@ static json_t *view_list_json(const struct option_spec *option, const struct opt
 	json_t *json = json_array();
 
 	for (unsigned int i = 0; i < option_address_count(value); i++)
-		json_array_append_new(json,
-				      json_string(option_address_at(option, value, i, text)));
+		json_array_append_new(json, json_string(option_address_at(option, value, i, text)));
 	return json;
 }
 
