@@ -38,6 +38,7 @@
 /* Maps that a bond of an earlier build lacks until a bondd of this build has adopted the bond: */
 #define XBOND_PIN_ATTACHED "attached"
 #define XBOND_PIN_MONITORS "monitors"
+#define XBOND_PIN_FAILOVER "failover"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
@@ -594,6 +595,27 @@ struct xbond_verdict {
 	__u64 since_ns[XBOND_MONITORS_ROOM];
 };
 _Static_assert(sizeof(struct xbond_verdict) == 72, "verdict ABI");
+
+/* How bondd learns that a link has lost carrier while no packet meets that. */
+enum xbond_carrier_source {
+	XBOND_CARRIER_UNKNOWN = 0, /* no bondd has said so */
+	XBOND_CARRIER_POLL = 1,	   /* the kernel's messages, and the poll every miimon */
+	XBOND_CARRIER_TRACEPOINT = 2,
+	XBOND_CARRIER_FENTRY = 3,
+};
+
+#define XBOND_FAILOVER_BUCKETS 28 /* powers of two of microseconds; the last is 67 s and more */
+
+/* Writer: bondd. How long a slave that failed has gone on to get packets by the table. */
+struct xbond_failover {
+	__u32 carrier_source; /* enum xbond_carrier_source */
+	__u32 pad0;
+	__u64 count;   /* slaves that were up and have left the table because of their link */
+	__u64 last_ns; /* from the loss, as far as it is known, to the table */
+	/* [n]: failovers that took less than 2^n us, but at least half of that. */
+	__u64 histogram[XBOND_FAILOVER_BUCKETS];
+};
+_Static_assert(sizeof(struct xbond_failover) == 24 + 8 * 28, "failover ABI");
 
 /*
  * Writer: bondd's LACP thread. There are two copies, so that one is complete whenever bondd dies.

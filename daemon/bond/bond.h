@@ -50,6 +50,9 @@ struct member {
 		uint64_t deadline_ns; /* of updelay or downdelay; 0: neither runs */
 	} delay;		      /* decide.c */
 	struct {
+		uint64_t began_ns; /* when its link failed; 0: nobody knows, or it has not */
+	} failover;		   /* failover.c */
+	struct {
 		/* Carrier was lost and came back while no bondd watched; LACP must be told. */
 		bool flapped;
 	} lacp; /* bond_lacp.c */
