@@ -39,12 +39,17 @@
 #define XBOND_PIN_ATTACHED "attached"
 #define XBOND_PIN_MONITORS "monitors"
 #define XBOND_PIN_FAILOVER "failover"
+#define XBOND_PIN_WAKE "wake"
+#define XBOND_PIN_LOSSES "losses"
+#define XBOND_PIN_DEVICES "devices"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
 #define XBOND_PIN_PROG_RX "prog_rx"
 #define XBOND_PIN_PROG_RX_MIRRED "prog_rx_mirred"
 #define XBOND_PIN_PROG_BEAT "prog_beat"
+/* Absent while a bond has the programs of a build that does not have it. */
+#define XBOND_PIN_PROG_LOOK "prog_look"
 /* Devmaps of the XDP programs; absent while the bond has had none: */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
@@ -595,6 +600,26 @@ struct xbond_verdict {
 	__u64 since_ns[XBOND_MONITORS_ROOM];
 };
 _Static_assert(sizeof(struct xbond_verdict) == 72, "verdict ABI");
+
+/* Between the programs and bondd. */
+struct xbond_wake {
+	/*
+	 * Slots that packets avoid because of their carrier, and of which a record was written. So
+	 * there is one record for a loss. BPF sets bits, bondd clears them.
+	 */
+	__u64 told;
+	/* Writer: xbond_look. Other slots are about to change: the kernel has not acted on it. */
+	__u64 up;   /* slots whose devices have carrier */
+	__u64 lost; /* slots whose devices have none, are down, or have gone */
+};
+_Static_assert(sizeof(struct xbond_wake) == 24, "wake ABI");
+
+/* Writer: BPF, into the ring buffer of losses. */
+struct xbond_loss {
+	__u64 ns;    /* CLOCK_MONOTONIC */
+	__u64 slots; /* without carrier, and not told of before */
+};
+_Static_assert(sizeof(struct xbond_loss) == 16, "loss ABI");
 
 /* How bondd learns that a link has lost carrier while no packet meets that. */
 enum xbond_carrier_source {

@@ -52,6 +52,8 @@ static const struct map_shape monitors_shape = { XBOND_PIN_MONITORS, BPF_MAP_TYP
 						 sizeof(struct xbond_verdict), XBOND_MAX_SLAVES };
 static const struct map_shape failover_shape = { XBOND_PIN_FAILOVER, BPF_MAP_TYPE_ARRAY,
 						 sizeof(struct xbond_failover), 1 };
+static const struct map_shape wake_shape = { XBOND_PIN_WAKE, BPF_MAP_TYPE_ARRAY,
+					     sizeof(struct xbond_wake), 1 };
 static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
 						 sizeof(struct xbond_counters), XBOND_MAX_SLAVES };
 
@@ -250,6 +252,8 @@ int pins_open_added(struct pins *pins, struct err *err)
 		r = pins_map_added(pins, &monitors_shape, (void **)&pins->monitors, err);
 	if (!r)
 		r = pins_map_added(pins, &failover_shape, (void **)&pins->failover, err);
+	if (!r)
+		r = pins_map_added(pins, &wake_shape, (void **)&pins->wake, err);
 	return r;
 }
 
@@ -363,6 +367,7 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->attached, &attached_shape);
 	pins_unmap(pins->monitors, &monitors_shape);
 	pins_unmap(pins->failover, &failover_shape);
+	pins_unmap(pins->wake, &wake_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);
 	*pins = (struct pins){ .counters_fd = -1 };

@@ -36,6 +36,7 @@ struct pins {
 	struct xbond_attached *attached;
 	struct xbond_verdict *monitors; /* XBOND_MAX_SLAVES of them; NULL as above */
 	struct xbond_failover *failover; /* NULL as above */
+	struct xbond_wake *wake;	 /* NULL as above */
 	int counters_fd;		/* per-CPU array by slot */
 	bool writable;			/* settings may be written */
 };

@@ -14,6 +14,7 @@
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/poller.h"
+#include "daemon/monitor/wake.h"
 #include "daemon/watch.h"
 
 #define BEAT_NS (500 * NS_PER_MS)
@@ -64,6 +65,7 @@ static void meanwhile_turn(void *arg)
 		if ((bond->lacp.thread && news) || meanwhile_is_delay_over(bond, now_ns))
 			bond_evaluate(bond);
 	}
+	wake_read(daemon);
 	poll_ask(daemon);
 	poll_answer(daemon);
 	burst_settled(daemon);
@@ -89,6 +91,8 @@ int meanwhile_init(struct daemon *daemon)
 		r = meanwhile_add(fd, burst_fd(daemon));
 	if (!r)
 		r = meanwhile_add(fd, poller_fd(daemon->poller));
+	if (!r)
+		r = meanwhile_add(fd, wake_fd(daemon));
 	meanwhile = (struct idle_work){ .fd = fd, .turn = meanwhile_turn, .arg = daemon };
 	if (!r)
 		idle_set_work(&meanwhile);

@@ -161,6 +161,9 @@ struct bond {
 		uint64_t next_ns;
 	} poll; /* poll.c */
 	struct {
+		struct ring_buffer *ring; /* NULL: its programs tell nothing */
+	} wake;				  /* wake.c */
+	struct {
 		bool is_port; /* bond0, or a device on it, has a master, as last seen */
 	} lro;		      /* lro.c */
 	struct {

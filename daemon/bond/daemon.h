@@ -29,6 +29,7 @@ struct daemon {
 	struct announcer *announcer;
 	struct settler *settler; /* burst.c */
 	struct poller *poller;	 /* poll.c */
+	struct wake *wake;	 /* wake.c */
 	sd_event_source *poll;
 	sd_event_source *sync;	/* for bonds whose due.sync is set */
 	sd_event_source *kept;	/* for messages that were kept meanwhile */

@@ -96,6 +96,9 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_ATTACHED, .map = skeleton->maps.attached, .added = true },
 		{ .pin = XBOND_PIN_MONITORS, .map = skeleton->maps.monitors, .added = true },
 		{ .pin = XBOND_PIN_FAILOVER, .map = skeleton->maps.failover, .added = true },
+		{ .pin = XBOND_PIN_WAKE, .map = skeleton->maps.data_wake, .added = true },
+		{ .pin = XBOND_PIN_LOSSES, .map = skeleton->maps.losses, .added = true },
+		{ .pin = XBOND_PIN_DEVICES, .map = skeleton->maps.devices, .added = true },
 		{ .pin = XBOND_PIN_COUNTERS, .map = skeleton->maps.counters },
 		{ .pin = XBOND_PIN_HOLD, .map = skeleton->maps.data_hold },
 		{ .pin = XBOND_PIN_HOLD_TIMERS, .map = skeleton->maps.hold_timers },
@@ -108,6 +111,7 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_PROG_RX, .program = skeleton->progs.xbond_rx },
 		{ .pin = XBOND_PIN_PROG_RX_MIRRED, .program = skeleton->progs.xbond_rx_mirred },
 		{ .pin = XBOND_PIN_PROG_BEAT, .program = skeleton->progs.xbond_beat },
+		{ .pin = XBOND_PIN_PROG_LOOK, .program = skeleton->progs.xbond_look },
 	};
 
 	_Static_assert(sizeof(objects) <= OBJECTS_MAX * sizeof(objects[0]), "room for all pins");

@@ -27,6 +27,7 @@
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/wake.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/slave/attach_check_slaves.h"
 #include "daemon/slave/backlog_skip.h"
@@ -70,12 +71,14 @@ static void lifecycle_enlist(struct bond *bond)
 	bond->next = bond->daemon->bonds;
 	bond->daemon->bonds = bond;
 	poll_schedule(bond);
+	wake_add(bond);
 }
 
 static void lifecycle_delist(struct bond *bond)
 {
 	struct bond **at = &bond->daemon->bonds;
 
+	wake_remove(bond);
 	while (*at && *at != bond)
 		at = &(*at)->next;
 	if (*at)
@@ -277,6 +280,7 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 		lifecycle_take_back_mac(bond, slot);
 		slave_undo(bond, slot);
 	} else {
+		dataplane_set_device(&bond->dataplane, slot, (int)slave->ifindex);
 		slave_finish_mac(bond, slot);
 		slave_adopt(bond, slot, &link);
 		bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
