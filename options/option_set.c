@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "options/option_address.h"
+
 /* The other name of the same option; NULL if it has only one. */
 static const struct option_spec *option_set_other_name(const struct option_spec *option)
 {
@@ -41,6 +43,16 @@ int option_set_add(struct option_set *set, enum option_scope scope, const char *
 	set->given[option->id] = true;
 	r = option_parse(option, text, &set->value[option->id], err);
 	return r ? r : option_set_check_other_name(set, option, err);
+}
+
+int option_set_add_line(struct option_set *set, enum option_scope scope, const char *name,
+			const char *text, struct err *err)
+{
+	const struct option_spec *option = option_find(scope, name);
+
+	if (!option || !option_is_list(option) || !set->given[option->id])
+		return option_set_add(set, scope, name, text, err);
+	return option_address_add(option, text, &set->value[option->id], err);
 }
 
 int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object,

@@ -1,6 +1,7 @@
 """Slaves that are not like the veth of the other tests: TAP devices with speeds of their
 own, devices with somebody else's filters, a bondd without privileges.
 """
+import os
 import shutil
 
 import pytest
@@ -61,7 +62,7 @@ def test_a_weight_wins_over_the_speed(taps):
 
 def test_a_tap_that_is_closed_is_a_lost_link(taps):
     host, (first, _) = taps
-    os.close(first.file)
+    first.close()
     first.file = os.open("/dev/null", os.O_RDONLY)
     wait_for(lambda: [slave["name"] for slave in host.show()["slaves"]] == ["t1"], "t0 to be gone")
     assert share_of(host, "t1") == 1.0
