@@ -28,8 +28,7 @@ static unsigned int active_rival(const struct active_input *input, uint64_t slot
 
 	if (best == XBOND_NO_SLOT || input->current == input->primary)
 		return XBOND_NO_SLOT;
-	if (best == input->primary ||
-	    input->link[best].prio > input->link[input->current].prio)
+	if (best == input->primary || input->link[best].prio > input->link[input->current].prio)
 		return best;
 	return XBOND_NO_SLOT;
 }

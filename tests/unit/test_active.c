@@ -34,8 +34,7 @@ static unsigned int model_favourite(const struct active_input *input, uint64_t c
 
 	for (unsigned int slot = 0; slot < SLAVES; slot++)
 		if (has(candidates, slot) &&
-		    (favourite == NONE ||
-		     model_worth(input, slot) > model_worth(input, favourite)))
+		    (favourite == NONE || model_worth(input, slot) > model_worth(input, favourite)))
 			favourite = slot;
 	return favourite;
 }
@@ -91,8 +90,7 @@ static struct active_choice model(const struct active_input *input, bool by_hand
 	preferred = favourite != NONE && input->current != input->primary &&
 		    (favourite == input->primary ||
 		     input->link[favourite].prio > input->link[input->current].prio);
-	choice.by_hand =
-		by_hand && !input->again && !(preferred && has(input->came_up, favourite));
+	choice.by_hand = by_hand && !input->again && !(preferred && has(input->came_up, favourite));
 	if (preferred && !choice.by_hand && model_may_replace(input, favourite))
 		choice.slot = favourite;
 	return choice;
@@ -113,9 +111,9 @@ static void compare(struct active_input *input)
 		fail_msg("up %x keepable %x drained %x came_up %x current %u primary %u requested "
 			 "%u reselect %d due %d again %d free %d by_hand %d: %u %d, not %u %d",
 			 (unsigned)input->up, (unsigned)input->keepable, (unsigned)input->drained,
-			 (unsigned)input->came_up, input->current, input->primary,
-			 input->requested, input->reselect, input->primary_due, input->again,
-			 input->free, by_hand, got.slot, got.by_hand, want.slot, want.by_hand);
+			 (unsigned)input->came_up, input->current, input->primary, input->requested,
+			 input->reselect, input->primary_due, input->again, input->free, by_hand,
+			 got.slot, got.by_hand, want.slot, want.by_hand);
 	}
 }
 

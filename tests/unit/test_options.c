@@ -154,8 +154,9 @@ static void test_numbers_are_digits_only(void **state)
 
 static void test_numbers_with_a_sign(void **state)
 {
-	static const char *const refused[] = { "-",	    "--1",	 "+1",
-					       "2147483648", "-2147483649", "-99999999999999999999" };
+	static const char *const refused[] = {
+		"-", "--1", "+1", "2147483648", "-2147483649", "-99999999999999999999"
+	};
 
 	(void)state;
 	assert_round_trip(OPT_PRIO, "-2147483648", "-2147483648");
