@@ -38,6 +38,7 @@
 /* Maps that a bond of an earlier build lacks until a bondd of this build has adopted the bond: */
 #define XBOND_PIN_ATTACHED "attached"
 #define XBOND_PIN_DEVICES "devices"
+#define XBOND_PIN_MONITORS "monitors"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
@@ -444,7 +445,9 @@ struct xbond_bond {
 	__u32 min_links_lacp;
 	/* The only system accepted as a partner; zero: any. */
 	__u8 lacp_partner[XBOND_MAC_SIZE];
-	__u8 pad1[2];
+	/* Active-backup: the user has chosen the active slave; see rules/active.h. */
+	__u8 active_by_hand;
+	__u8 primary_due; /* the primary was named or enslaved, and has not been up since */
 	/* Failover: */
 	__u32 primary_reselect; /* enum xbond_reselect */
 	__u32 fail_over_mac;	/* enum xbond_fail_over_mac */
@@ -568,6 +571,32 @@ struct xbond_attached {
 	__u32 detached[XBOND_MAX_SLAVES]; /* the same for the receive program of each slot */
 };
 _Static_assert(sizeof(struct xbond_attached) == 16 + 256, "attached ABI");
+
+/*
+ * The monitors, which tell whether a slave's link works. Each has files in daemon/monitor/ and a
+ * row in common/monitor.c.
+ */
+enum xbond_monitor {
+	XBOND_MONITOR_CARRIER = 0,
+	XBOND_MONITOR_ARP = 1, /* answers to ARP requests and IPv6 neighbour solicitations */
+	XBOND_MONITOR_BFD = 2,
+	/* These and all that follow only count while the link of another slave works. */
+	XBOND_MONITOR_FLAPS = 3,
+	XBOND_MONITOR_SILENCE = 4,
+	XBOND_MONITOR_ERRORS = 5,
+	XBOND_MONITORS = 6,
+};
+#define XBOND_MONITORS_HARD ((1u << XBOND_MONITOR_FLAPS) - 1)
+#define XBOND_MONITORS_ROOM 8
+
+/* Writer: bondd. One entry per slot: what the monitors say of the slave's link. */
+struct xbond_verdict {
+	__u32 spoken; /* one bit for each monitor that has a verdict */
+	__u32 works;  /* those of them that say that the link works */
+	/* CLOCK_MONOTONIC; when the monitor first said what it says now. */
+	__u64 since_ns[XBOND_MONITORS_ROOM];
+};
+_Static_assert(sizeof(struct xbond_verdict) == 72, "verdict ABI");
 
 /*
  * Writer: bondd's LACP thread. There are two copies, so that one is complete whenever bondd dies.

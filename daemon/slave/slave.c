@@ -130,7 +130,8 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	slave_hooks_follow(bond, slot, false);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
-	verdict_set(bond, slot, LINK_MONITOR_CARRIER, carrier > 0);
+	verdict_begin(bond, slot);
+	verdict_set(bond, slot, XBOND_MONITOR_CARRIER, carrier > 0);
 	bond->members[slot].since_ns = clock_now_ns();
 	return 0;
 }
@@ -158,6 +159,8 @@ void slave_adopt(struct bond *bond, unsigned int slot, const struct link_info *l
 void slave_admit(struct bond *bond, unsigned int slot)
 {
 	__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_MEMBER, __ATOMIC_RELEASE);
+	if (!strcmp(bond_slave(bond, slot)->name, bond_pin(bond)->primary))
+		bond_primary_changed(bond);
 }
 
 static void slave_warn_restore(struct bond *bond, const char *what, const struct xbond_slave *slave,
@@ -261,6 +264,7 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	__atomic_and_fetch(&settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
 	settings->weight[slot] = 0;
 	memset(bond_slave(bond, slot), 0, sizeof(struct xbond_slave));
+	verdict_begin(bond, slot);
 	bond->members[slot] = (struct member){ 0 };
 }
 
