@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tells bondd of changes of carrier that no packet meets, before the kernel's message does: linkwatch
- * may hold that back for a second. There is one set for a bondd, and it ends with bondd. Two ways,
- * of which daemon/monitor/carrier_watch.c loads one:
+ * Tells bondd of changes of carrier that no packet meets, before the kernel's message does:
+ * linkwatch may hold that back for a second. There is one set for a bondd, and it ends with bondd.
+ * Two ways, of which daemon/monitor/carrier_watch.c loads one:
  *
  * - The functions that drivers call. The record names the device.
  * - Tracepoints on linkwatch's work. When its timer runs already, a change is traced nowhere. So

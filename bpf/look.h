@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * All slaves' carriers at once, for bondd, without the RTNL lock that netlink and ethtool wait for.
- * bondd runs it by BPF_PROG_RUN on a packet of no meaning. It is a TC program because the map of the
- * devices is reserved for those.
+ * bondd runs it by BPF_PROG_RUN on a packet of no meaning. It is a TC program because the map of
+ * the devices is reserved for those.
  */
 #ifndef XBOND_BPF_LOOK_H
 #define XBOND_BPF_LOOK_H

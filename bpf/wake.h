@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A packet that avoids a slot tells bondd, because the kernel may hold its own message back. If
- * nobody listens, there is at most one record for each slot, and a packet pays for a look at a word.
+ * nobody listens, there is at most one record for each slot, and a packet pays for a look at a
+ * word.
  */
 #ifndef XBOND_BPF_WAKE_H
 #define XBOND_BPF_WAKE_H

@@ -49,6 +49,8 @@ static json_t *view_option_json(const struct option_spec *option, const struct o
 		return json_value_text(value->name);
 	if (option->type == OPTION_MAC)
 		return json_value_mac(value->mac);
+	if (option->type == OPTION_INT)
+		return json_integer((int32_t)value->number);
 	if (option->type == OPTION_UINT && text[strspn(text, "0123456789")] == '\0')
 		return json_integer(value->number);
 	return json_string(text);
@@ -273,12 +275,15 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 
 json_t *view_foreign(const char *name, uint32_t abi, bool bondd)
 {
-	static const char *const unknown[] = {
-		"mode",	      "mac",	      "device",	    "mtu",	  "carrier",
-		"mii_status", "active_slave", "speed_mbps", "attached",	  "times_detached",
-		"options",    "tx_packets",   "tx_bytes",   "rx_packets", "rx_bytes",
-		"rx_dropped", "carrier_source", "failover"
-	};
+	static const char *const unknown[] = { "mode",		 "mac",
+					       "device",	 "mtu",
+					       "carrier",	 "mii_status",
+					       "active_slave",	 "speed_mbps",
+					       "attached",	 "times_detached",
+					       "options",	 "tx_packets",
+					       "tx_bytes",	 "rx_packets",
+					       "rx_bytes",	 "rx_dropped",
+					       "carrier_source", "failover" };
 	json_t *json = json_object();
 
 	json_object_set_new(json, "name", json_value_text(name));

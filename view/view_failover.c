@@ -33,7 +33,8 @@ static json_t *view_failover_figures(const struct xbond_failover *figures)
 	if (!figures)
 		return json_null();
 	return json_pack("{s:o, s:I, s:o}", "last_us",
-			 figures->count ? json_integer((json_int_t)(figures->last_ns / 1000)) : json_null(),
+			 figures->count ? json_integer((json_int_t)(figures->last_ns / 1000))
+					: json_null(),
 			 "count", (json_int_t)figures->count, "histogram_us",
 			 view_failover_histogram(figures));
 }

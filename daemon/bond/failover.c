@@ -44,8 +44,8 @@ void failover_published(struct bond *bond, const struct decision *decision)
 		uint64_t since_ns = failover_since_ns(bond, slot);
 
 		if (decision->before[slot] == XBOND_LINK_UP &&
-		    bond_slave(bond, slot)->link != XBOND_LINK_UP && bond->dataplane.pins.failover &&
-		    since_ns && since_ns < now_ns)
+		    bond_slave(bond, slot)->link != XBOND_LINK_UP &&
+		    bond->dataplane.pins.failover && since_ns && since_ns < now_ns)
 			failover_count(bond->dataplane.pins.failover, now_ns - since_ns);
 		if (bond_slave(bond, slot)->link != XBOND_LINK_UP)
 			bond->members[slot].failover.began_ns = 0;

@@ -138,8 +138,8 @@ int carrier_watch_fd(const struct carrier_watch *watch)
 	return watch->ring ? ring_buffer__epoll_fd(watch->ring) : -1;
 }
 
-void carrier_watch_set(struct carrier_watch *watch, uint64_t netns_cookie, const uint32_t *ifindexes,
-		       unsigned int count)
+void carrier_watch_set(struct carrier_watch *watch, uint64_t netns_cookie,
+		       const uint32_t *ifindexes, unsigned int count)
 {
 	struct watch_subject chosen = { .netns_cookie = netns_cookie }, *subject;
 

@@ -26,8 +26,8 @@ enum xbond_carrier_source carrier_watch_source(const struct carrier_watch *watch
 /* Readable when carrier_watch_read() has something to read; -1: it never has. */
 int carrier_watch_fd(const struct carrier_watch *watch);
 /* The devices to tell of. They are in the namespace with this cookie. */
-void carrier_watch_set(struct carrier_watch *watch, uint64_t netns_cookie, const uint32_t *ifindexes,
-		       unsigned int count);
+void carrier_watch_set(struct carrier_watch *watch, uint64_t netns_cookie,
+		       const uint32_t *ifindexes, unsigned int count);
 /* Returns the time of the first change since the last call; 0: there was none. */
 uint64_t carrier_watch_read(struct carrier_watch *watch);
 /* May further changes come of which nothing tells? Then look from time to time. */

@@ -121,10 +121,13 @@ static int wake_on_time(sd_event_source *source, uint64_t usec, void *arg)
 
 static int wake_start(struct daemon *daemon, struct wake *wake)
 {
-	int r = carrier_watch_fd(wake->watch) < 0 ? 0 : wake_add_fd(wake, carrier_watch_fd(wake->watch));
+	int r = carrier_watch_fd(wake->watch) < 0
+			? 0
+			: wake_add_fd(wake, carrier_watch_fd(wake->watch));
 
 	if (r >= 0)
-		r = sd_event_add_io(daemon->event, &wake->io, wake->fd, EPOLLIN, wake_on_record, daemon);
+		r = sd_event_add_io(daemon->event, &wake->io, wake->fd, EPOLLIN, wake_on_record,
+				    daemon);
 	if (r >= 0)
 		r = sd_event_source_set_priority(wake->io, SD_EVENT_PRIORITY_IMPORTANT);
 	if (r >= 0)
@@ -178,7 +181,8 @@ void wake_add(struct bond *bond)
 	if (bond->wake.ring)
 		wake_add_fd(bond->daemon->wake, ring_buffer__epoll_fd(bond->wake.ring));
 	else
-		log_warning("%s: cannot read what packets tell of carriers: %m", bond_pin(bond)->name);
+		log_warning("%s: cannot read what packets tell of carriers: %m",
+			    bond_pin(bond)->name);
 }
 
 void wake_remove(struct bond *bond)

@@ -117,5 +117,5 @@ def rows(scale):
                         f"{'another link' if noise else 'nothing'} before, bondd {state}")
                 yield Row(f"{what}: lost at a cut, median", statistics.median(losses), "packets", 0)
                 yield Row(f"{what}: worst of {scale.failovers}", max(losses), "packets", 5)
-                yield Row(f"{what}: rate", statistics.median(rate for _, rate in found), "packets/s",
-                          LEAST_RATE, least=True)
+                yield Row(f"{what}: rate", statistics.median(rate for _, rate in found),
+                          "packets/s", LEAST_RATE, least=True)
