@@ -9,9 +9,9 @@
 
 #include "bpf/drain.h"
 #include "bpf/flow.h"
+#include "bpf/losses.h"
 #include "bpf/maps.h"
 #include "bpf/netdev.h"
-#include "bpf/wake.h"
 
 #define SELECT_NONE XBOND_NO_SLOT
 #define SELECT_NOBODY (1LL << 62)
@@ -189,7 +189,7 @@ __noinline __u64 select_live(__u64 mask)
 			break;
 		live |= (__u64)(select_has_carrier(slot) & 1) << slot;
 	}
-	wake_tell(mask & ~live);
+	losses_tell(mask & ~live);
 	return live & mask ? live & mask : mask;
 }
 

@@ -13,7 +13,7 @@
 
 #include "bpf/choose.h"
 #include "bpf/collect.h"
-#include "bpf/look.h"
+#include "bpf/netdev_look.h"
 #include "bpf/neighbour.h"
 #include "bpf/queue_id.h"
 #include "bpf/slow.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/carrier_watch.skel.h"
+#include "bpf/linkwatch.skel.h"
 #include "common/clock.h"
 #include "daemon/base/log.h"
 
@@ -16,7 +16,7 @@
 #define AFTER_NS (10 * NS_PER_MS)
 
 struct carrier_watch {
-	struct carrier_watch_bpf *skeleton;
+	struct linkwatch_bpf *skeleton;
 	struct ring_buffer *ring;
 	enum xbond_carrier_source source;
 	carrier_watch_fn on_change;
@@ -64,7 +64,7 @@ static int carrier_watch_on_record(void *arg, void *data, size_t size)
 
 static int carrier_watch_load(struct carrier_watch *watch, bool functions)
 {
-	struct carrier_watch_bpf *skeleton = carrier_watch_bpf__open();
+	struct linkwatch_bpf *skeleton = linkwatch_bpf__open();
 	int r;
 
 	if (!skeleton)
@@ -74,16 +74,16 @@ static int carrier_watch_load(struct carrier_watch *watch, bool functions)
 	bpf_program__set_autoload(skeleton->progs.watch_armed, !functions);
 	bpf_program__set_autoload(skeleton->progs.watch_queued, !functions);
 	bpf_program__set_autoload(skeleton->progs.watch_ran, !functions);
-	r = carrier_watch_bpf__load(skeleton);
+	r = linkwatch_bpf__load(skeleton);
 	if (!r)
-		r = carrier_watch_bpf__attach(skeleton);
+		r = linkwatch_bpf__attach(skeleton);
 	if (!r) {
 		watch->ring = ring_buffer__new(bpf_map__fd(skeleton->maps.records),
 					       carrier_watch_on_record, watch, NULL);
 		r = watch->ring ? 0 : -errno;
 	}
 	if (r)
-		carrier_watch_bpf__destroy(skeleton);
+		linkwatch_bpf__destroy(skeleton);
 	else
 		watch->skeleton = skeleton;
 	return r;
@@ -124,7 +124,7 @@ void carrier_watch_free(struct carrier_watch *watch)
 	if (!watch)
 		return;
 	ring_buffer__free(watch->ring);
-	carrier_watch_bpf__destroy(watch->skeleton);
+	linkwatch_bpf__destroy(watch->skeleton);
 	free(watch);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Programs that tell of a change of carrier before the kernel's message does (carrier_watch.bpf.c),
+ * Programs that tell of a change of carrier before the kernel's message does (linkwatch.bpf.c),
  * for all bonds at once. Where the kernel refuses them, messages and the poll are what is left.
  * Called by wake.c. Knows no bonds.
  */
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
-#include "bpf/carrier_watch.h"
+#include "bpf/linkwatch.h"
 
 struct carrier_watch;
 

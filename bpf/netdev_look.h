@@ -4,23 +4,23 @@
  * bondd runs it by BPF_PROG_RUN on a packet of no meaning. It is a TC program because the map of
  * the devices is reserved for those.
  */
-#ifndef XBOND_BPF_LOOK_H
-#define XBOND_BPF_LOOK_H
+#ifndef XBOND_BPF_NETDEV_LOOK_H
+#define XBOND_BPF_NETDEV_LOOK_H
 
 #include "bpf/netdev.h"
-#include "bpf/wake.h"
+#include "bpf/losses.h"
 
-#define LOOK_UP 1
-#define LOOK_LOST 2
+#define NETDEV_LOOK_UP 1
+#define NETDEV_LOOK_LOST 2
 
 /* Global, for the same reason as select_has_carrier(). */
-__noinline __u32 look_at(__u32 slot)
+__noinline __u32 netdev_look_at(__u32 slot)
 {
 	__u64 state = netdev_state(slot);
 
 	if ((state & NETDEV_BITS) == NETDEV_START)
-		return LOOK_UP;
-	return (state & (NETDEV_START | NETDEV_NOCARRIER)) == NETDEV_START ? 0 : LOOK_LOST;
+		return NETDEV_LOOK_UP;
+	return (state & (NETDEV_START | NETDEV_NOCARRIER)) == NETDEV_START ? 0 : NETDEV_LOOK_LOST;
 }
 
 /* Returns 1, or 0 if the kernel's devices cannot be read. */
@@ -33,9 +33,9 @@ int xbond_look(struct __sk_buff *skb)
 	if (!netdev_is_readable())
 		return 0;
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		__u32 seen = look_at(slot);
+		__u32 seen = netdev_look_at(slot);
 
-		up |= (__u64)(seen & LOOK_UP) << slot;
+		up |= (__u64)(seen & NETDEV_LOOK_UP) << slot;
 		lost |= (__u64)(seen >> 1 & 1) << slot;
 	}
 	wake.up = up;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What bondd and the programs of carrier_watch.bpf.c tell each other. Nothing of this is pinned. */
-#ifndef XBOND_BPF_CARRIER_WATCH_H
-#define XBOND_BPF_CARRIER_WATCH_H
+/* What bondd and the programs of linkwatch.bpf.c tell each other. Nothing of this is pinned. */
+#ifndef XBOND_BPF_LINKWATCH_H
+#define XBOND_BPF_LINKWATCH_H
 
 #include <linux/types.h>
 

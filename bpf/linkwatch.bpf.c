@@ -12,7 +12,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "bpf/carrier_watch.h"
+#include "bpf/linkwatch.h"
 
 char _license[] SEC("license") = "GPL";
 

@@ -4,8 +4,8 @@
  * nobody listens, there is at most one record for each slot, and a packet pays for a look at a
  * word.
  */
-#ifndef XBOND_BPF_WAKE_H
-#define XBOND_BPF_WAKE_H
+#ifndef XBOND_BPF_LOSSES_H
+#define XBOND_BPF_LOSSES_H
 
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -20,7 +20,7 @@ struct {
 } losses SEC(".maps");
 
 /* lost: slots that have no carrier. */
-static __always_inline void wake_tell(__u64 lost)
+static __always_inline void losses_tell(__u64 lost)
 {
 	struct xbond_loss loss = { .slots = lost & ~READ_ONCE(wake.told) };
 
