@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The monitors of a link's quality: flap_limit, rx_silence and error_limit. A thread reads the
+ * devices' counters (sampler.h) while one of these options is on; the rules are in rules/. What has
+ * been found is pinned, so that hold-downs go on under the next bondd. Their no counts only while
+ * another slave works (bond_link_works()).
+ */
+#ifndef XBOND_DAEMON_MONITOR_QUALITY_H
+#define XBOND_DAEMON_MONITOR_QUALITY_H
+
+#include "daemon/bond/daemon.h"
+
+/* Returns 0 or -errno. */
+int quality_init(struct daemon *daemon);
+void quality_done(struct daemon *daemon);
+
+/* Refuses values that make no sense. Returns 0, or -EINVAL with a line in err. */
+int quality_check(const struct xbond_bond *pin, struct err *err);
+/* The bond is new, adopted, or has other options: counters are read from now on, or not. */
+void quality_follow(struct bond *bond);
+
+#endif
