@@ -37,6 +37,7 @@
 #define XBOND_PIN_LACP "lacp"
 /* Maps that a bond of an earlier build lacks until a bondd of this build has adopted the bond: */
 #define XBOND_PIN_ATTACHED "attached"
+#define XBOND_PIN_MONITORS "monitors"
 #define XBOND_PIN_QUALITY "quality"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
@@ -569,6 +570,32 @@ struct xbond_attached {
 };
 _Static_assert(sizeof(struct xbond_attached) == 16 + 256, "attached ABI");
 
+/*
+ * The monitors, which tell whether a slave's link works. Each has files in daemon/monitor/ and a
+ * row in common/monitor.c.
+ */
+enum xbond_monitor {
+	XBOND_MONITOR_CARRIER = 0,
+	XBOND_MONITOR_ARP = 1, /* answers to ARP requests and IPv6 neighbour solicitations */
+	XBOND_MONITOR_BFD = 2,
+	/* These and all that follow only count while the link of another slave works. */
+	XBOND_MONITOR_FLAPS = 3,
+	XBOND_MONITOR_SILENCE = 4,
+	XBOND_MONITOR_ERRORS = 5,
+	XBOND_MONITORS = 6,
+};
+#define XBOND_MONITORS_HARD ((1u << XBOND_MONITOR_FLAPS) - 1)
+#define XBOND_MONITORS_ROOM 8
+
+/* Writer: bondd. One entry per slot: what the monitors say of the slave's link. */
+struct xbond_verdict {
+	__u32 spoken; /* one bit for each monitor that has a verdict */
+	__u32 works;  /* those of them that say that the link works */
+	/* CLOCK_MONOTONIC; when the monitor first said what it says now. */
+	__u64 since_ns[XBOND_MONITORS_ROOM];
+};
+_Static_assert(sizeof(struct xbond_verdict) == 72, "verdict ABI");
+
 #define XBOND_FLAPS_KEPT 64
 #define XBOND_FLAP_LIMIT_MAX 60 /* below what is kept */
 
@@ -591,10 +618,11 @@ struct xbond_flaps {
 _Static_assert(sizeof(struct xbond_flaps) == 16 + 16 + 512 + 8, "flaps ABI");
 
 struct xbond_silence {
+	struct xbond_hold_down hold;
 	__u64 heard_ns; /* when the last frame was noticed; 0: nobody has listened yet */
 	__u64 frames;	/* the count then */
 };
-_Static_assert(sizeof(struct xbond_silence) == 16, "silence ABI");
+_Static_assert(sizeof(struct xbond_silence) == 32, "silence ABI");
 
 struct xbond_errors {
 	struct xbond_hold_down hold;
@@ -613,7 +641,7 @@ struct xbond_quality {
 	__u32 resets; /* xbond_slave.resets, when flaps were last counted */
 	__u32 pad0;
 };
-_Static_assert(sizeof(struct xbond_quality) == 632, "quality ABI");
+_Static_assert(sizeof(struct xbond_quality) == 648, "quality ABI");
 
 /*
  * Writer: bondd's LACP thread. There are two copies, so that one is complete whenever bondd dies.

@@ -27,6 +27,7 @@
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/quality.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/slave/attach_check_slaves.h"
 #include "daemon/slave/backlog_skip.h"
@@ -70,6 +71,7 @@ static void lifecycle_enlist(struct bond *bond)
 	bond->next = bond->daemon->bonds;
 	bond->daemon->bonds = bond;
 	poll_schedule(bond);
+	quality_schedule(bond);
 }
 
 static void lifecycle_delist(struct bond *bond)
@@ -280,7 +282,8 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 		slave_finish_mac(bond, slot);
 		slave_adopt(bond, slot, &link);
 		bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
-		verdict_set(bond, slot, LINK_MONITOR_CARRIER, link.carrier);
+		verdict_adopt(bond, slot);
+		verdict_set(bond, slot, XBOND_MONITOR_CARRIER, link.carrier);
 		if (slave->carrier_changes != link.carrier_changes)
 			bond_lacp_note_flap(bond, slot);
 		rx_place_tidy(bond, slot);

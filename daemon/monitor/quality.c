@@ -53,12 +53,32 @@ static void quality_arm(struct daemon *daemon)
 				 next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
 }
 
-void quality_follow(struct bond *bond)
+void quality_schedule(struct bond *bond)
 {
-	if (quality_forget_unwanted(bond))
-		bond_evaluate(bond);
 	bond->quality.next_ns = 0;
 	quality_arm(bond->daemon);
+}
+
+void quality_follow(struct bond *bond, const struct option_set *options)
+{
+	static const struct {
+		enum option_id option;
+		enum xbond_monitor monitor;
+	} pairs[] = {
+		{ OPT_FLAP_LIMIT, XBOND_MONITOR_FLAPS },
+		{ OPT_RX_SILENCE, XBOND_MONITOR_SILENCE },
+		{ OPT_ERROR_LIMIT, XBOND_MONITOR_ERRORS },
+	};
+	bool some = false;
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		if (!options->given[pairs[i].option])
+			continue;
+		quality_clear(bond, pairs[i].monitor);
+		some = true;
+	}
+	if (some)
+		quality_schedule(bond);
 }
 
 static size_t quality_add(struct sampler_query *queries, struct bond *bond)

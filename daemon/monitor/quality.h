@@ -9,6 +9,7 @@
 #define XBOND_DAEMON_MONITOR_QUALITY_H
 
 #include "daemon/bond/daemon.h"
+#include "options/option_set.h"
 
 /* Returns 0 or -errno. */
 int quality_init(struct daemon *daemon);
@@ -16,7 +17,9 @@ void quality_done(struct daemon *daemon);
 
 /* Refuses values that make no sense. Returns 0, or -EINVAL with a line in err. */
 int quality_check(const struct xbond_bond *pin, struct err *err);
-/* The bond is new, adopted, or has other options: counters are read from now on, or not. */
-void quality_follow(struct bond *bond);
+/* The bond is new or adopted: its counters are read soon, if an option asks for that. */
+void quality_schedule(struct bond *bond);
+/* Options of the bond were set. What was counted for those is forgotten; hold-downs end. */
+void quality_follow(struct bond *bond, const struct option_set *options);
 
 #endif

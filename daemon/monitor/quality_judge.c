@@ -28,22 +28,6 @@ bool quality_is_wanted(struct bond *bond)
 	       (pin->flap_limit || pin->rx_silence_ms || pin->error_limit);
 }
 
-bool quality_forget_unwanted(struct bond *bond)
-{
-	const struct xbond_bond *pin = bond_pin(bond);
-	bool changed = false;
-
-	bond_for_each_member (bond, slot) {
-		if (!pin->flap_limit)
-			changed |= verdict_forget(bond, slot, XBOND_MONITOR_FLAPS);
-		if (!pin->rx_silence_ms)
-			changed |= verdict_forget(bond, slot, XBOND_MONITOR_SILENCE);
-		if (!pin->error_limit)
-			changed |= verdict_forget(bond, slot, XBOND_MONITOR_ERRORS);
-	}
-	return changed;
-}
-
 void quality_begin(struct bond *bond, unsigned int slot)
 {
 	struct xbond_quality *quality = quality_of(bond, slot);
@@ -57,19 +41,14 @@ void quality_excuse(struct bond *bond, unsigned int slot)
 	bond->members[slot].quality.excused = true;
 }
 
-/* Where counting has come to is kept: what is counted already does not come again. */
 static void quality_clear_slot(struct xbond_quality *quality, enum xbond_monitor monitor)
 {
-	struct xbond_quality cleared = { 0 };
-
-	cleared.flaps.seen_ns = quality->flaps.seen_ns;
-	cleared.flaps.losses = quality->flaps.losses;
 	if (monitor == XBOND_MONITOR_FLAPS)
-		quality->flaps = cleared.flaps;
+		quality->flaps = (struct xbond_flaps){ 0 };
 	else if (monitor == XBOND_MONITOR_SILENCE)
-		quality->silence = cleared.silence;
+		quality->silence = (struct xbond_silence){ 0 };
 	else
-		quality->errors = cleared.errors;
+		quality->errors = (struct xbond_errors){ 0 };
 }
 
 void quality_clear(struct bond *bond, enum xbond_monitor monitor)
@@ -150,12 +129,13 @@ static bool quality_judge_silence(struct bond *bond, unsigned int slot,
 {
 	bool carrier = verdict_of(bond, slot, XBOND_MONITOR_CARRIER);
 	uint32_t limit_ms = bond_pin(bond)->rx_silence_ms;
+	bool held;
 
 	silence_take(silence, quality_frames(bond, slot, stats), carrier, now_ns);
 	if (!carrier)
 		return verdict_forget(bond, slot, XBOND_MONITOR_SILENCE);
-	return verdict_set(bond, slot, XBOND_MONITOR_SILENCE,
-			   !silence_is(silence, limit_ms, now_ns));
+	held = silence_hold(silence, limit_ms, now_ns);
+	return verdict_set(bond, slot, XBOND_MONITOR_SILENCE, !held);
 }
 
 static bool quality_judge_errors(struct bond *bond, unsigned int slot, struct xbond_errors *errors,

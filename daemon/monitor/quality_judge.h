@@ -14,9 +14,10 @@ bool quality_is_wanted(struct bond *bond);
 /* Returns true if a verdict has changed; the caller then evaluates the bond. */
 bool quality_judge(struct bond *bond, unsigned int slot, const struct link_stats *stats,
 		   uint64_t now_ns);
-/* Monitors whose option is off have no verdict. Returns true if one of them said no. */
-bool quality_forget_unwanted(struct bond *bond);
-/* The user has set the option of this monitor: hold-downs end, what was counted is forgotten. */
+/*
+ * The monitor has no verdict on any slave, holds none down, and has counted nothing. The caller
+ * evaluates the bond.
+ */
 void quality_clear(struct bond *bond, enum xbond_monitor monitor);
 /* The slave is new. */
 void quality_begin(struct bond *bond, unsigned int slot);

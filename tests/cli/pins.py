@@ -74,6 +74,7 @@ class Pins:
         self.slaves = self.mapped("slaves", struct("xbond_slave"), X.MAX_SLAVES)
         self.hold = self.mapped("hold", struct("xbond_hold") * X.MAX_SLAVES)
         self.lacp = self.mapped("lacp", struct("xbond_lacp"))
+        self.monitors = self.mapped("monitors", struct("xbond_verdict"), X.MAX_SLAVES)
         self.create("counters", PERCPU_ARRAY, ctypes.sizeof(struct("xbond_counters")), X.MAX_SLAVES)
         self.make_bond(X.MODE_8023AD if mode is None else mode)
         for slot in range(slaves):
@@ -113,6 +114,7 @@ class Pins:
         fill(slave.name, b"eth%d" % slot)
         self.table.tx_mask |= 1 << slot
         self.table.rx_mask |= 1 << slot
+        self.monitors[slot].spoken = self.monitors[slot].works = 1 << X.MONITOR_CARRIER
 
     # what bondd's LACP thread would do
 

@@ -73,6 +73,8 @@ static void a_quiet_minute_halves_the_next(void **state)
 static void what_is_pinned_is_not_trusted(void **state)
 {
 	struct xbond_hold_down hold = { .until_ns = UINT64_MAX, .level = UINT32_MAX };
+	struct xbond_silence silence;
+	struct xbond_errors errors;
 	struct xbond_flaps flaps;
 
 	(void)state;
@@ -82,6 +84,11 @@ static void what_is_pinned_is_not_trusted(void **state)
 	flaps_take(&flaps, 3, false, START);
 	flaps_add(&flaps, UINT32_MAX, START);
 	assert_true(flaps_in_minute(&flaps, START) <= XBOND_FLAPS_KEPT);
+	memset(&silence, 0xff, sizeof(silence));
+	silence_take(&silence, 1, true, START);
+	assert_false(silence_hold(&silence, 1000, START));
+	memset(&errors, 0xff, sizeof(errors));
+	error_rate_hold(&errors, 5, 5, 1, START);
 }
 
 static void more_flaps_than_the_limit_hold(void **state)
@@ -169,14 +176,33 @@ static void silence_begins_with_the_last_frame(void **state)
 
 	(void)state;
 	silence_take(&silence, 500, true, at(0));
-	assert_false(silence_is(&silence, 2000, at(1)));
+	assert_false(silence_hold(&silence, 2000, at(1)));
 	silence_take(&silence, 501, true, at(1));
 	silence_take(&silence, 501, true, at(2));
-	assert_false(silence_is(&silence, 2000, at(2)));
+	assert_false(silence_hold(&silence, 2000, at(2)));
 	silence_take(&silence, 501, true, at(3));
-	assert_true(silence_is(&silence, 2000, at(3)));
+	assert_true(silence_hold(&silence, 2000, at(3)));
 	silence_take(&silence, 502, true, at(4));
-	assert_false(silence_is(&silence, 2000, at(4)));
+	assert_false(silence_hold(&silence, 2000, at(4)));
+}
+
+/* Somebody must speak first, or two hosts that have both given up a link never use it again. */
+static void a_silent_slave_is_tried_again(void **state)
+{
+	struct xbond_silence silence = { 0 };
+	uint64_t outs[60] = { 0 };
+
+	(void)state;
+	for (uint64_t second = 0; second < 60; second++) {
+		silence_take(&silence, 5, true, at(second));
+		outs[second] = silence_hold(&silence, 2000, at(second));
+	}
+	for (uint64_t second = 0; second < 60; second++)
+		assert_int_equal(outs[second], (second >= 2 && second < 12) ||
+						       (second >= 14 && second < 34) ||
+						       second >= 36);
+	silence_take(&silence, 6, true, at(60));
+	assert_false(silence_hold(&silence, 2000, at(60)));
 }
 
 static void a_slave_that_has_just_come_up_has_time(void **state)
@@ -187,9 +213,9 @@ static void a_slave_that_has_just_come_up_has_time(void **state)
 	silence_take(&silence, 7, true, at(0));
 	silence_take(&silence, 7, false, at(100));
 	silence_take(&silence, 7, true, at(101));
-	assert_false(silence_is(&silence, 2000, at(101)));
+	assert_false(silence_hold(&silence, 2000, at(101)));
 	silence_take(&silence, 7, true, at(102));
-	assert_true(silence_is(&silence, 2000, at(102)));
+	assert_true(silence_hold(&silence, 2000, at(102)));
 }
 
 static void which_errors_count(void **state)
@@ -291,6 +317,7 @@ int main(void)
 		cmocka_unit_test(what_bondd_caused_is_no_flap),
 		cmocka_unit_test(flaps_without_bondd_count_by_their_average),
 		cmocka_unit_test(silence_begins_with_the_last_frame),
+		cmocka_unit_test(a_silent_slave_is_tried_again),
 		cmocka_unit_test(a_slave_that_has_just_come_up_has_time),
 		cmocka_unit_test(which_errors_count),
 		cmocka_unit_test(the_first_counts_are_no_news),
