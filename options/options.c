@@ -13,6 +13,7 @@
 
 #include "common/mac.h"
 #include "options/names.h"
+#include "options/option_address.h"
 #include "options/option_table.h"
 
 const struct option_spec *option_at(enum option_id id)
@@ -45,6 +46,18 @@ static bool option_parse_number(const char *text, uint32_t *ret_number)
 	if (errno || number > UINT32_MAX)
 		return false;
 	*ret_number = (uint32_t)number;
+	return true;
+}
+
+static bool option_parse_signed(const char *text, uint32_t *ret_number)
+{
+	bool negative = *text == '-';
+	uint32_t number;
+
+	if (!option_parse_number(text + negative, &number) ||
+	    number > (uint32_t)INT32_MAX + negative)
+		return false;
+	*ret_number = negative ? -number : number;
 	return true;
 }
 
@@ -122,9 +135,12 @@ const char *option_values(const struct option_spec *option, char ret_text[OPTION
 	switch (option->type) {
 	case OPTION_ENUM: option_list_names(option, ret_text); break;
 	case OPTION_UINT: option_list_numbers(option, ret_text); break;
+	case OPTION_INT: fixed = "-2147483648..2147483647"; break;
 	case OPTION_BOOL: fixed = strcmp(option->initial, "no") ? "on|off" : "yes|no"; break;
 	case OPTION_IFNAME: fixed = "DEV|none"; break;
 	case OPTION_MAC: fixed = "MAC|none"; break;
+	case OPTION_IPV4_LIST:
+	case OPTION_IPV6_LIST: fixed = option_address_values(option); break;
 	}
 	if (fixed)
 		snprintf(ret_text, OPTION_VALUES_SIZE, "%s", fixed);
@@ -171,6 +187,12 @@ static int option_parse_uint(const struct option_spec *option, const char *text,
 		return option_refuse(option, text, err);
 	*ret_number = number;
 	return 0;
+}
+
+static int option_parse_int(const struct option_spec *option, const char *text,
+			    uint32_t *ret_number, struct err *err)
+{
+	return option_parse_signed(text, ret_number) ? 0 : option_refuse(option, text, err);
 }
 
 static int option_parse_bool(const struct option_spec *option, const char *text,
@@ -241,9 +263,12 @@ int option_parse(const struct option_spec *option, const char *text, struct opti
 	switch (option->type) {
 	case OPTION_ENUM: return option_parse_enum(option, text, &ret_value->number, err);
 	case OPTION_UINT: return option_parse_uint(option, text, &ret_value->number, err);
+	case OPTION_INT: return option_parse_int(option, text, &ret_value->number, err);
 	case OPTION_BOOL: return option_parse_bool(option, text, &ret_value->number, err);
 	case OPTION_IFNAME: return option_parse_ifname(option, text, ret_value->name, err);
 	case OPTION_MAC: return option_parse_mac(option, text, ret_value->mac, err);
+	case OPTION_IPV4_LIST:
+	case OPTION_IPV6_LIST: return option_address_add(option, text, ret_value, err);
 	}
 	return option_refuse(option, text, err);
 }
@@ -256,12 +281,16 @@ void option_format(const struct option_spec *option, const struct option_value *
 
 	if (option->type == OPTION_IFNAME)
 		snprintf(ret_text, size, "%s", value->name[0] ? value->name : "none");
+	else if (option_is_list(option))
+		option_address_format(option, value, ret_text, size);
 	else if (option->type == OPTION_MAC && mac_is_zero(value->mac))
 		snprintf(ret_text, size, "none");
 	else if (option->type == OPTION_MAC)
 		snprintf(ret_text, size, "%s", mac_format(value->mac, mac));
 	else if (option->type == OPTION_BOOL)
 		snprintf(ret_text, size, "%s", value->number ? "on" : "off");
+	else if (option->type == OPTION_INT)
+		snprintf(ret_text, size, "%d", (int32_t)value->number);
 	else if (name)
 		snprintf(ret_text, size, "%s", name);
 	else
@@ -283,7 +312,8 @@ bool option_is_default(const struct option_spec *option, const struct option_val
 	if (option->id == OPT_HASH_SEED)
 		return true;
 	return value->number == initial.number && !strcmp(value->name, initial.name) &&
-	       !memcmp(value->mac, initial.mac, sizeof(value->mac));
+	       !memcmp(value->mac, initial.mac, sizeof(value->mac)) &&
+	       !memcmp(value->address, initial.address, sizeof(value->address));
 }
 
 bool option_is_of_mode(const struct option_spec *option, uint32_t mode)

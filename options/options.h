@@ -18,9 +18,13 @@ enum option_scope { OPTION_BOND, OPTION_SLAVE };
 enum option_type {
 	OPTION_ENUM,   /* by name or number */
 	OPTION_UINT,   /* a number, or one of the named values (auto, random) */
+	OPTION_INT,    /* a number with a sign, of 32 bits; kept as a u32 */
 	OPTION_BOOL,   /* on|off, yes|no, 1|0 */
 	OPTION_IFNAME, /* a slave's name; "" or none clears */
 	OPTION_MAC,    /* a unicast MAC; none or all zeroes clears */
+	/* Up to XBOND_MAX_TARGETS addresses of hosts; none clears. option_address.h has more. */
+	OPTION_IPV4_LIST,
+	OPTION_IPV6_LIST,
 };
 enum option_home {
 	/* struct xbond_settings: bondctl writes it, and it acts without bondd ("steering"). */
@@ -40,12 +44,24 @@ enum option_id {
 	OPT_PACKETS_PER_SLAVE,
 	OPT_BYTES_PER_SLAVE,
 	OPT_PRIMARY,
+	OPT_PRIMARY_RESELECT,
 	OPT_ACTIVE_SLAVE,
+	OPT_FAIL_OVER_MAC,
+	OPT_NUM_GRAT_ARP,
+	OPT_NUM_UNSOL_NA,
+	OPT_PEER_NOTIF_DELAY,
+	OPT_RESEND_IGMP,
 	OPT_ALL_SLAVES_ACTIVE,
 	OPT_MIN_LINKS,
 	OPT_MIIMON,
 	OPT_UPDELAY,
 	OPT_DOWNDELAY,
+	OPT_ARP_INTERVAL,
+	OPT_ARP_IP_TARGET,
+	OPT_ARP_VALIDATE,
+	OPT_ARP_ALL_TARGETS,
+	OPT_ARP_MISSED_MAX,
+	OPT_NS_IP6_TARGET,
 	OPT_FLAP_LIMIT,
 	OPT_RX_SILENCE,
 	OPT_ERROR_LIMIT,
@@ -78,11 +94,14 @@ enum option_id {
 	OPT_DRAIN,
 	OPT_ACTOR_PORT_PRIO,
 	OPT_QUEUE_ID,
+	OPT_PRIO,
 	OPT_FORCE,
 	OPT_COUNT,
 };
 
 #define OPTION_VALUES_SIZE 160
+#define OPTION_ADDRESS_SIZE 64 /* one address as text, and more than the longest has */
+#define OPTION_TEXT_SIZE 768   /* any value as text */
 
 struct option_name {
 	const char *name;
@@ -109,6 +128,7 @@ struct option_spec {
 	/* Kept, and without effect, in modes without one of these; 0: as needs says. */
 	uint32_t effect;
 	bool at_create;	  /* and never after */
+	bool is_alias;	  /* another name for the option of the row before */
 	const char *help; /* one line */
 };
 
@@ -116,6 +136,8 @@ struct option_value {
 	uint32_t number;
 	char name[XBOND_NAME_SIZE];  /* OPTION_IFNAME */
 	uint8_t mac[XBOND_MAC_SIZE]; /* OPTION_MAC */
+	/* Lists of addresses; an IPv4 address is in the first four bytes. */
+	uint8_t address[XBOND_MAX_TARGETS][16];
 };
 
 /* Index over all options, 0..OPT_COUNT-1, in the order of enum option_id. */
@@ -137,6 +159,11 @@ int option_parse(const struct option_spec *option, const char *text, struct opti
 /* Turns a value into text that option_parse() takes. */
 void option_format(const struct option_spec *option, const struct option_value *value,
 		   char *ret_text, size_t size);
+
+static inline bool option_is_list(const struct option_spec *option)
+{
+	return option->type == OPTION_IPV4_LIST || option->type == OPTION_IPV6_LIST;
+}
 
 /* The default, as the table has it. Of hash_seed each is drawn anew. */
 struct option_value option_initial(const struct option_spec *option);

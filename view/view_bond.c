@@ -11,6 +11,7 @@
 #include "common/attached.h"
 #include "common/mode.h"
 #include "common/slots.h"
+#include "options/option_address.h"
 #include "options/options.h"
 #include "options/values.h"
 #include "view/json_value.h"
@@ -25,10 +26,22 @@ struct source {
 	const struct lacp_system *lacp; /* NULL: not needed, or not in mode 802.3ad */
 };
 
+static json_t *view_list_json(const struct option_spec *option, const struct option_value *value)
+{
+	char text[OPTION_ADDRESS_SIZE];
+	json_t *json = json_array();
+
+	for (unsigned int i = 0; i < option_address_count(value); i++)
+		json_array_append_new(json, json_string(option_address_at(option, value, i, text)));
+	return json;
+}
+
 static json_t *view_option_json(const struct option_spec *option, const struct option_value *value)
 {
-	char text[32];
+	char text[OPTION_TEXT_SIZE];
 
+	if (option_is_list(option))
+		return view_list_json(option, value);
 	option_format(option, value, text, sizeof(text));
 	if (option->type == OPTION_BOOL)
 		return json_boolean(value->number);
@@ -36,6 +49,8 @@ static json_t *view_option_json(const struct option_spec *option, const struct o
 		return json_value_text(value->name);
 	if (option->type == OPTION_MAC)
 		return json_value_mac(value->mac);
+	if (option->type == OPTION_INT)
+		return json_integer((int32_t)value->number);
 	if (option->type == OPTION_UINT && text[strspn(text, "0123456789")] == '\0')
 		return json_integer(value->number);
 	return json_string(text);

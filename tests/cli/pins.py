@@ -72,6 +72,7 @@ class Pins:
         self.buckets = self.mapped("buckets", struct("xbond_buckets"))
         self.bond = self.mapped("bond", struct("xbond_bond"))
         self.slaves = self.mapped("slaves", struct("xbond_slave"), X.MAX_SLAVES)
+        self.quality = self.mapped("quality", struct("xbond_quality"), X.MAX_SLAVES)
         self.hold = self.mapped("hold", struct("xbond_hold") * X.MAX_SLAVES)
         self.lacp = self.mapped("lacp", struct("xbond_lacp"))
         self.monitors = self.mapped("monitors", struct("xbond_verdict"), X.MAX_SLAVES)
@@ -105,6 +106,8 @@ class Pins:
         bond.ad_actor_sys_prio, bond.lacp_active, bond.coupled_control = 65535, 1, 1
         bond.lacp_hold, bond.lacp_revert = 1, 1
         bond.rx_backlog = 1
+        bond.num_peer_notif, bond.resend_igmp = 1, 1
+        bond.arp_missed_max = 2
         bond.lacp_fallback, bond.lacp_fallback_delay_ms = L.FALLBACK_ONE, 3000
 
     def make_slave(self, slot):
