@@ -10,8 +10,7 @@
 uint64_t error_rate_broken(const struct error_counters *counters)
 {
 	uint64_t named = counters->crc + counters->frame;
-	uint64_t harmless =
-		counters->length + counters->over + counters->fifo + counters->missed;
+	uint64_t harmless = counters->length + counters->over + counters->fifo + counters->missed;
 	uint64_t others = counters->errors > harmless ? counters->errors - harmless : 0;
 
 	return named > others ? named : others;

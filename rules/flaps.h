@@ -13,8 +13,8 @@
 
 /*
  * The driver's count of losses is `losses` now. Those since the last call count as of now; if that
- * is more than a minute ago, because no bondd looked, only so many as fall into a minute on average.
- * excused: bondd caused them itself.
+ * is more than a minute ago, because no bondd looked, only so many as fall into a minute on
+ * average. excused: bondd caused them itself.
  */
 void flaps_take(struct xbond_flaps *flaps, uint32_t losses, bool excused, uint64_t now_ns);
 /* A loss that another monitor has seen. */

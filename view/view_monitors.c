@@ -16,9 +16,9 @@ static json_t *view_monitors_one(const struct pins *pins, unsigned int slot,
 				 enum xbond_monitor monitor)
 {
 	const struct xbond_verdict *verdict = &pins->monitors[slot];
-	json_t *json = json_pack("{s:s, s:o}", "state",
-				 verdict->works >> monitor & 1 ? "up" : "down", "since_ms",
-				 view_monitors_since_ms(verdict->since_ns[monitor]));
+	json_t *json =
+		json_pack("{s:s, s:o}", "state", verdict->works >> monitor & 1 ? "up" : "down",
+			  "since_ms", view_monitors_since_ms(verdict->since_ns[monitor]));
 
 	view_quality_add(json, pins, slot, monitor);
 	return json;

@@ -22,9 +22,8 @@
 static void view_why_monitor(const struct pins *pins, unsigned int slot, char text[WHY_SIZE])
 {
 	const struct xbond_verdict *verdict = pins->monitors ? &pins->monitors[slot] : NULL;
-	uint32_t refusing = verdict ? verdict->spoken & ~verdict->works &
-					      ((1u << XBOND_MONITORS) - 1)
-				    : 0;
+	uint32_t refusing =
+		verdict ? verdict->spoken & ~verdict->works & ((1u << XBOND_MONITORS) - 1) : 0;
 	enum xbond_monitor monitor;
 	uint64_t left_ms;
 

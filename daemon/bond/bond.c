@@ -89,8 +89,8 @@ bool bond_link_works(const struct bond *bond, unsigned int slot)
 
 	if (!bond->members[slot].verdict.spoken || refusing & XBOND_MONITORS_HARD)
 		return false;
-	return !refusing || !carrier_has_enough(bond_good_links(bond),
-						bond->dataplane.pins.bond->min_links);
+	return !refusing ||
+	       !carrier_has_enough(bond_good_links(bond), bond->dataplane.pins.bond->min_links);
 }
 
 const char *bond_link_why(const struct bond *bond, unsigned int slot)

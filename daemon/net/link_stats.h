@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a device and its driver have counted, over rtnetlink. The kernel answers under the RTNL lock,
- * and drivers may take their time: not for the main loop. Knows nothing of bonds.
+ * What a device and its driver have counted, over rtnetlink. The kernel answers under the RTNL
+ * lock, and drivers may take their time: not for the main loop. Knows nothing of bonds.
  */
 #ifndef XBOND_DAEMON_NET_LINK_STATS_H
 #define XBOND_DAEMON_NET_LINK_STATS_H

@@ -265,8 +265,8 @@ static void a_rate_below_the_limit_does_not_hold(void **state)
 
 	(void)state;
 	for (uint64_t second = 0; second < 1000; second++)
-		assert_false(error_rate_hold(&errors, 100000 * second, 9 * second, 100,
-					     at(second)));
+		assert_false(
+			error_rate_hold(&errors, 100000 * second, 9 * second, 100, at(second)));
 	assert_int_equal(errors.rate, 89);
 }
 
