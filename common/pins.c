@@ -54,6 +54,8 @@ static const struct map_shape failover_shape = { XBOND_PIN_FAILOVER, BPF_MAP_TYP
 						 sizeof(struct xbond_failover), 1 };
 static const struct map_shape wake_shape = { XBOND_PIN_WAKE, BPF_MAP_TYPE_ARRAY,
 					     sizeof(struct xbond_wake), 1 };
+static const struct map_shape quality_shape = { XBOND_PIN_QUALITY, BPF_MAP_TYPE_ARRAY,
+						sizeof(struct xbond_quality), XBOND_MAX_SLAVES };
 static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
 						 sizeof(struct xbond_counters), XBOND_MAX_SLAVES };
 
@@ -254,6 +256,8 @@ int pins_open_added(struct pins *pins, struct err *err)
 		r = pins_map_added(pins, &failover_shape, (void **)&pins->failover, err);
 	if (!r)
 		r = pins_map_added(pins, &wake_shape, (void **)&pins->wake, err);
+	if (!r)
+		r = pins_map_added(pins, &quality_shape, (void **)&pins->quality, err);
 	return r;
 }
 
@@ -368,6 +372,7 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->monitors, &monitors_shape);
 	pins_unmap(pins->failover, &failover_shape);
 	pins_unmap(pins->wake, &wake_shape);
+	pins_unmap(pins->quality, &quality_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);
 	*pins = (struct pins){ .counters_fd = -1 };

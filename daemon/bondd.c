@@ -22,6 +22,7 @@
 #include "daemon/manage/lifecycle.h"
 #include "daemon/meanwhile.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/quality.h"
 #include "daemon/monitor/wake.h"
 #include "daemon/watch.h"
 
@@ -139,6 +140,8 @@ static int bondd_open_sockets(struct daemon *daemon)
 	if (r >= 0)
 		r = poll_init(daemon);
 	if (r >= 0)
+		r = quality_init(daemon);
+	if (r >= 0)
 		r = wake_init(daemon);
 	return r < 0 ? r : 0;
 }
@@ -175,6 +178,7 @@ static void bondd_stop(struct daemon *daemon)
 	meanwhile_done();
 	control_done(daemon);
 	lifecycle_let_go(daemon);
+	quality_done(daemon);
 	poll_done(daemon);
 	wake_done(daemon);
 	watch_done(daemon);

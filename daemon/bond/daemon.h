@@ -31,6 +31,8 @@ struct daemon {
 	struct poller *poller;	 /* poll.c */
 	struct wake *wake;	 /* wake.c */
 	sd_event_source *poll;
+	struct sampler *sampler; /* quality.c */
+	sd_event_source *quality;
 	sd_event_source *sync;	/* for bonds whose due.sync is set */
 	sd_event_source *kept;	/* for messages that were kept meanwhile */
 	gid_t reader_gid;	/* of the group whose members may ask */

@@ -27,6 +27,7 @@
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/quality.h"
 #include "daemon/monitor/wake.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/slave/attach_check_slaves.h"
@@ -71,6 +72,7 @@ static void lifecycle_enlist(struct bond *bond)
 	bond->next = bond->daemon->bonds;
 	bond->daemon->bonds = bond;
 	poll_schedule(bond);
+	quality_schedule(bond);
 	wake_add(bond);
 }
 
