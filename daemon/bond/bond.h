@@ -165,6 +165,10 @@ struct bond {
 		uint64_t next_ns;
 	} poll; /* poll.c */
 	struct {
+		/* Packets avoid a slot about which the kernel has not decided: look again. */
+		bool unsure;
+	} look; /* look.c */
+	struct {
 		struct ring_buffer *ring; /* NULL: its programs tell nothing */
 	} wake;				  /* wake.c */
 	struct {

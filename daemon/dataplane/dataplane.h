@@ -66,8 +66,10 @@ void dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int if
  * neither is about to change. Returns false if the kernel or the programs cannot tell.
  */
 bool dataplane_look(struct dataplane *dataplane, uint64_t *ret_up, uint64_t *ret_lost);
-/* Packets that avoid these slots may tell of it again. */
-void dataplane_listen_for(struct dataplane *dataplane, uint64_t slots);
+/*
+ * Packets that avoid these slots may tell of it again. Returns false if they told of others, too.
+ */
+bool dataplane_listen_for(struct dataplane *dataplane, uint64_t slots);
 /* Adds the slot's counters to the sums of slaves that have left. */
 void dataplane_retire_counters(struct dataplane *dataplane, unsigned int slot);
 void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot);

@@ -19,10 +19,12 @@ bool dataplane_look(struct dataplane *dataplane, uint64_t *ret_up, uint64_t *ret
 	return true;
 }
 
-void dataplane_listen_for(struct dataplane *dataplane, uint64_t slots)
+bool dataplane_listen_for(struct dataplane *dataplane, uint64_t slots)
 {
 	struct xbond_wake *wake = dataplane->pins.wake;
+	uint64_t told = wake ? __atomic_load_n(&wake->told, __ATOMIC_RELAXED) : 0;
 
-	if (wake && __atomic_load_n(&wake->told, __ATOMIC_RELAXED) & slots)
-		__atomic_and_fetch(&wake->told, ~slots, __ATOMIC_RELEASE);
+	if (told & slots)
+		told = __atomic_and_fetch(&wake->told, ~slots, __ATOMIC_RELEASE);
+	return !told;
 }

@@ -32,6 +32,6 @@ bool look_take(struct bond *bond, uint64_t since_ns)
 			changed |= look_set(bond, slot, slots_have(up, slot), since_ns);
 	if (changed)
 		bond_evaluate(bond);
-	dataplane_listen_for(&bond->dataplane, up | lost);
+	bond->look.unsure = !dataplane_listen_for(&bond->dataplane, up | lost);
 	return true;
 }

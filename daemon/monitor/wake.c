@@ -71,13 +71,23 @@ static void wake_look_at_all(struct daemon *daemon, uint64_t since_ns)
 			look_take(bond, since_ns);
 }
 
-static void wake_arm(struct wake *wake)
+static bool wake_must_look(const struct daemon *daemon)
 {
-	bool blind = carrier_watch_is_blind(wake->watch);
+	bool must = carrier_watch_is_blind(daemon->wake->watch);
 
-	if (blind)
+	for (const struct bond *bond = daemon->bonds; bond && !must; bond = bond->next)
+		must = bond->look.unsure;
+	return must;
+}
+
+static void wake_arm(const struct daemon *daemon)
+{
+	struct wake *wake = daemon->wake;
+	bool must = wake_must_look(daemon);
+
+	if (must)
 		sd_event_source_set_time_relative(wake->timer, LOOK_US);
-	sd_event_source_set_enabled(wake->timer, blind ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	sd_event_source_set_enabled(wake->timer, must ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
 }
 
 void wake_read(struct daemon *daemon)
@@ -90,7 +100,7 @@ void wake_read(struct daemon *daemon)
 			ring_buffer__consume(bond->wake.ring);
 	if (since_ns && carrier_watch_source(wake->watch) == XBOND_CARRIER_TRACEPOINT)
 		wake_look_at_all(daemon, since_ns);
-	wake_arm(wake);
+	wake_arm(daemon);
 }
 
 static int wake_on_record(sd_event_source *source, int fd, uint32_t events, void *arg)
@@ -115,7 +125,7 @@ static int wake_on_time(sd_event_source *source, uint64_t usec, void *arg)
 	burst_begin(daemon);
 	wake_look_at_all(daemon, clock_now_ns());
 	burst_end(daemon);
-	wake_arm(daemon->wake);
+	wake_arm(daemon);
 	return 0;
 }
 
