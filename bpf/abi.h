@@ -446,7 +446,9 @@ struct xbond_bond {
 	__u32 min_links_lacp;
 	/* The only system accepted as a partner; zero: any. */
 	__u8 lacp_partner[XBOND_MAC_SIZE];
-	__u8 pad1[2];
+	/* Active-backup: the user has chosen the active slave; see rules/active.h. */
+	__u8 active_by_hand;
+	__u8 primary_due; /* the primary was named or enslaved, and has not been up since */
 	/* Failover: */
 	__u32 primary_reselect; /* enum xbond_reselect */
 	__u32 fail_over_mac;	/* enum xbond_fail_over_mac */

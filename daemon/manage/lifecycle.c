@@ -302,16 +302,12 @@ static bool lifecycle_is_in_other_netns(struct bond *bond)
 static void lifecycle_recall(struct bond *bond)
 {
 	const struct pins *pins = &bond->dataplane.pins;
-	int primary = pins_slot_by_name(pins, pins->bond->primary);
 	struct link_info port;
 
 	bond->device.away = pins->bond->netnsid >= 0;
 	bond->device.port_up =
 		!link_get(&bond->daemon->nl, -1, (int)pins->bond->port_ifindex, &port) &&
 		port.flags & IFF_UP;
-	bond->evaluation.active_by_hand = primary >= 0 &&
-					  (unsigned int)primary != pins->bond->active_slot &&
-					  pins->slaves[primary].link == XBOND_LINK_UP;
 }
 
 /* The slaves come first: until their carrier is known, an evaluation would consider them down. */
