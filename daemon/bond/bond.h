@@ -156,7 +156,8 @@ struct bond {
 	} devmaps; /* xdp_devmap.c */
 	struct {
 		uint64_t next_ns;
-	} poll; /* poll.c */
+	} poll;			 /* poll.c */
+	struct arp_monitor *arp; /* arp.c; NULL: off */
 	struct {
 		bool is_port; /* bond0, or a device on it, has a master, as last seen */
 	} lro;		      /* lro.c */
