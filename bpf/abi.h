@@ -37,6 +37,7 @@
 #define XBOND_PIN_LACP "lacp"
 /* Maps that a bond of an earlier build lacks until a bondd of this build has adopted the bond: */
 #define XBOND_PIN_ATTACHED "attached"
+#define XBOND_PIN_DEVICES "devices"
 #define XBOND_PIN_MONITORS "monitors"
 #define XBOND_PIN_PROBES "probes"
 /* Programs: */

@@ -281,6 +281,7 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 		lifecycle_take_back_mac(bond, slot);
 		slave_undo(bond, slot);
 	} else {
+		dataplane_set_device(&bond->dataplane, slot, (int)slave->ifindex);
 		slave_finish_mac(bond, slot);
 		slave_adopt(bond, slot, &link);
 		bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
