@@ -40,6 +40,7 @@
 #define XBOND_PIN_DEVICES "devices"
 #define XBOND_PIN_MONITORS "monitors"
 #define XBOND_PIN_PROBES "probes"
+#define XBOND_PIN_QUALITY "quality"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
@@ -628,6 +629,52 @@ struct xbond_probes {
 	struct xbond_probe_times times[XBOND_MAX_SLAVES];
 };
 _Static_assert(sizeof(struct xbond_probes) == 32 * 40 + 64 * 528, "probes ABI");
+#define XBOND_FLAPS_KEPT 64
+#define XBOND_FLAP_LIMIT_MAX 60 /* below what is kept */
+
+/* A slave that has broken a limit is out of use until then: rules/hold_down.h. */
+struct xbond_hold_down {
+	__u64 until_ns; /* CLOCK_MONOTONIC; 0: never held */
+	__u32 level;	/* how long the last one was: 1 is 10 s, 2 is 20 s */
+	__u32 count;	/* hold-downs so far */
+};
+_Static_assert(sizeof(struct xbond_hold_down) == 16, "hold-down ABI");
+
+struct xbond_flaps {
+	struct xbond_hold_down hold;
+	__u64 seen_ns;	  /* when `losses` was read; 0: never */
+	__u64 counted_ns; /* flaps until then have led to a hold-down */
+	__u64 at_ns[XBOND_FLAPS_KEPT];
+	__u32 losses; /* of carrier, by the kernel's count */
+	__u32 next;   /* where in at_ns the next one goes, modulo its size */
+};
+_Static_assert(sizeof(struct xbond_flaps) == 16 + 16 + 512 + 8, "flaps ABI");
+
+struct xbond_silence {
+	struct xbond_hold_down hold;
+	__u64 heard_ns; /* when the last frame was noticed; 0: nobody has listened yet */
+	__u64 frames;	/* the count then */
+};
+_Static_assert(sizeof(struct xbond_silence) == 32, "silence ABI");
+
+struct xbond_errors {
+	struct xbond_hold_down hold;
+	__u64 good, broken; /* frames by the driver's counters, as last read */
+	__u64 window_frames, window_broken;
+	__u32 rate;  /* broken frames among a million, in the last full window */
+	__u32 known; /* good and broken have been read */
+};
+_Static_assert(sizeof(struct xbond_errors) == 56, "errors ABI");
+
+/* Writer: bondd. One entry per slot: what flap_limit, rx_silence and error_limit go by. */
+struct xbond_quality {
+	struct xbond_flaps flaps;
+	struct xbond_silence silence;
+	struct xbond_errors errors;
+	__u32 resets; /* xbond_slave.resets, when flaps were last counted */
+	__u32 pad0;
+};
+_Static_assert(sizeof(struct xbond_quality) == 648, "quality ABI");
 
 /*
  * Writer: bondd's LACP thread. There are two copies, so that one is complete whenever bondd dies.

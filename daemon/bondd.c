@@ -23,6 +23,7 @@
 #include "daemon/meanwhile.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/quality.h"
 #include "daemon/watch.h"
 
 #define EXIT_USAGE 2
@@ -138,6 +139,8 @@ static int bondd_open_sockets(struct daemon *daemon)
 		r = watch_init(daemon);
 	if (r >= 0)
 		r = poll_init(daemon);
+	if (r >= 0)
+		r = quality_init(daemon);
 	return r < 0 ? r : 0;
 }
 
@@ -174,6 +177,7 @@ static void bondd_stop(struct daemon *daemon)
 	control_done(daemon);
 	lifecycle_let_go(daemon);
 	arp_done(daemon);
+	quality_done(daemon);
 	poll_done(daemon);
 	watch_done(daemon);
 	announcer_free(daemon->announcer);

@@ -28,6 +28,7 @@
 #include "daemon/device/device_values.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/quality.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/slave/attach_check_slaves.h"
 #include "daemon/slave/backlog_skip.h"
@@ -72,6 +73,7 @@ static void lifecycle_enlist(struct bond *bond)
 	bond->next = bond->daemon->bonds;
 	bond->daemon->bonds = bond;
 	poll_schedule(bond);
+	quality_schedule(bond);
 }
 
 static void lifecycle_delist(struct bond *bond)

@@ -11,6 +11,7 @@
 #include "daemon/manage/lifecycle.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/quality.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
@@ -50,6 +51,8 @@ static int request_check_bond(const struct xbond_bond *pin, struct err *err)
 {
 	int r = device_pair_check(pin, err);
 
+	if (!r)
+		r = quality_check(pin, err);
 	return r ? r : backlog_skip_check(pin, err);
 }
 
@@ -128,6 +131,7 @@ static void request_apply(struct bond *bond, const struct option_set *options)
 		poll_schedule(bond);
 	if (request_changes_arp(options))
 		arp_follow(bond);
+	quality_follow(bond, options);
 	bond_evaluate(bond);
 	xdp_follow_tx(bond, NULL);
 }
