@@ -434,8 +434,9 @@ struct xbond_bond {
 	__u32 lacp_hold;
 	__u32 max_links;
 	__u8 ad_actor_system[XBOND_MAC_SIZE]; /* zero: the bond's MAC */
-	__u8 pad0[2];
-	__u32 rx_hook; /* enum xbond_rx_hook */
+	__u8 pad0[1];
+	__u8 announce_due; /* a failover that is in force has not been announced yet */
+	__u32 rx_hook;	   /* enum xbond_rx_hook */
 	__u32 xdp_tx;
 	/* Of bond0, which needs GRO while a slave receives by XDP. */
 	__u32 gro_was_off;

@@ -99,7 +99,6 @@ struct bond_evaluation {
 	struct xbond_settings seen; /* settings as last acted on */
 	bool published;
 	bool plan_due; /* the decided plan is not in force yet: burst.h */
-	bool announce_due;
 	bool macs_due; /* fail_over_mac_follow() has something to do */
 	/* By requests, since the last decision; see rules/active.h. */
 	bool active_again, active_free;
