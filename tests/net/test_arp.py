@@ -1,5 +1,5 @@
-"""The ARP monitor, end to end: what is probed, by whom, and which slaves are taken out. The far ends
-of the slaves are played by targets.py.
+"""The ARP monitor, end to end: what is probed, by whom, and which slaves are taken out. The far
+ends of the slaves are played by targets.py.
 """
 import pytest
 
@@ -94,7 +94,8 @@ def test_other_modes_probe_by_every_slave(network):
     """
     net = network()
     net.targets.floods = False
-    net.bond(mode="balance-xor", arp_interval=INTERVAL, arp_ip_target="10.0.0.2", ns_ip6_target="fd00::2")
+    net.bond(mode="balance-xor", arp_interval=INTERVAL, arp_ip_target="10.0.0.2",
+             ns_ip6_target="fd00::2")
     net.wait_state("up", "l0", "l1")
     assert {each.dev for each in net.targets.wait_probes(8)} == {"l0", "l1"}
     net.targets.answers = lambda probe: [probe.answer()] if probe.dev == "l1" else []
