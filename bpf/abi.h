@@ -39,6 +39,7 @@
 #define XBOND_PIN_ATTACHED "attached"
 #define XBOND_PIN_DEVICES "devices"
 #define XBOND_PIN_MONITORS "monitors"
+#define XBOND_PIN_PROBES "probes"
 #define XBOND_PIN_QUALITY "quality"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
@@ -215,6 +216,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_QUEUE_IDS 64 /* some slave has a queue_id */
 #define XBOND_F_NETKIT 256   /* bond0 is a netkit: only a queue_id is in tc_index */
 #define XBOND_F_OPENING 512  /* 802.3ad: ports collect, and the pair's port side is not up yet */
+#define XBOND_F_PROBES 1024  /* the ARP monitor is on: the programs write down what slaves hear */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 #define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */
@@ -599,6 +601,34 @@ struct xbond_verdict {
 };
 _Static_assert(sizeof(struct xbond_verdict) == 72, "verdict ABI");
 
+#define XBOND_PROBE_TARGETS (2 * XBOND_MAX_TARGETS) /* those of IPv4, then those of IPv6 */
+
+/* A host that the ARP monitor probes. Writer: bondd. An IPv4 address is in the first four bytes. */
+struct xbond_probe_target {
+	__u8 address[16]; /* zero: no target */
+	__u8 source[16];  /* the sender of the probes; zero: unspecified */
+	__u8 mac[XBOND_MAC_SIZE];
+	__u8 pad0[2];
+};
+_Static_assert(sizeof(struct xbond_probe_target) == 40, "probe target ABI");
+
+/*
+ * When a slave last heard what the ARP monitor goes by. CLOCK_MONOTONIC; 0: never. Writer: BPF,
+ * while XBOND_F_PROBES is set; bondd clears a slot that gets another device.
+ */
+struct xbond_probe_times {
+	__u64 uncounted_ns; /* a frame that is in no counter, such as a LACPDU */
+	__u64 neighbour_ns; /* an ARP frame, or a neighbour solicitation or advertisement */
+	__u64 from_ns[XBOND_PROBE_TARGETS]; /* of these: from the target to the sender of probes */
+	__u64 to_ns[XBOND_PROBE_TARGETS];   /* the other way: a probe that another slave has sent */
+};
+_Static_assert(sizeof(struct xbond_probe_times) == 16 + 2 * 8 * 32, "probe times ABI");
+
+struct xbond_probes {
+	struct xbond_probe_target target[XBOND_PROBE_TARGETS];
+	struct xbond_probe_times times[XBOND_MAX_SLAVES];
+};
+_Static_assert(sizeof(struct xbond_probes) == 32 * 40 + 64 * 528, "probes ABI");
 #define XBOND_FLAPS_KEPT 64
 #define XBOND_FLAP_LIMIT_MAX 60 /* below what is kept */
 

@@ -11,6 +11,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/lacp_thread/lacp_thread.h"
+#include "daemon/monitor/arp.h"
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/poller.h"
@@ -66,6 +67,7 @@ static void meanwhile_turn(void *arg)
 	}
 	poll_ask(daemon);
 	poll_answer(daemon);
+	arp_work(daemon);
 	burst_settled(daemon);
 	daemon->in_burst = was_in_burst;
 }

@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "common/monitor.h"
+#include "view/view_probes.h"
 #include "view/view_quality.h"
 
 static json_t *view_monitors_since_ms(uint64_t since_ns)
@@ -21,6 +22,8 @@ static json_t *view_monitors_one(const struct pins *pins, unsigned int slot,
 			  "since_ms", view_monitors_since_ms(verdict->since_ns[monitor]));
 
 	view_quality_add(json, pins, slot, monitor);
+	if (monitor == XBOND_MONITOR_ARP && pins->probes)
+		json_object_set_new(json, "targets", view_probes(pins, slot));
 	return json;
 }
 

@@ -160,7 +160,8 @@ struct bond {
 	} devmaps; /* xdp_devmap.c */
 	struct {
 		uint64_t next_ns;
-	} poll; /* poll.c */
+	} poll;			 /* poll.c */
+	struct arp_monitor *arp; /* arp.c; NULL: off */
 	struct {
 		uint64_t next_ns;
 	} quality; /* quality.c */

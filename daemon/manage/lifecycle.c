@@ -26,6 +26,7 @@
 #include "daemon/dataplane/upgrade.h"
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
+#include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
 #include "daemon/monitor/verdict.h"
@@ -56,6 +57,7 @@ static struct bond *lifecycle_new_bond(struct daemon *daemon)
 
 static void lifecycle_free_bond(struct bond *bond)
 {
+	arp_stop(bond);
 	delay_stop(bond);
 	bond_lacp_stop(bond, false);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
@@ -161,6 +163,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	}
 	bond_pin(bond)->state = XBOND_BOND_READY;
 	lifecycle_enlist(bond);
+	arp_follow(bond);
 	bond_evaluate(bond);
 	dataplane_beat(&bond->dataplane);
 	pins_keep(bond);
@@ -177,6 +180,7 @@ static void lifecycle_end(struct bond *bond)
 	awaited_remove(bond, NULL);
 	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	lifecycle_delist(bond);
+	arp_stop(bond);
 	delay_stop(bond);
 	bond_lacp_stop(bond, true);
 	pins_keep_nothing(bond);
@@ -326,6 +330,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	bond->adopting = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		lifecycle_adopt_slave(bond, slot);
+	arp_follow(bond);
 	bond_for_each_member (bond, slot)
 		attach_check_slave(bond, slot);
 	bypass_follow_captures(bond->daemon);

@@ -9,6 +9,7 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device_pair.h"
 #include "daemon/manage/lifecycle.h"
+#include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
 #include "daemon/slave/backlog_skip.h"
@@ -106,6 +107,14 @@ static int request_apply_mac_policy(struct bond *bond, uint32_t before, struct e
 	return r;
 }
 
+static bool request_changes_arp(const struct option_set *options)
+{
+	for (int id = OPT_ARP_INTERVAL; id <= OPT_NS_IP6_TARGET; id++)
+		if (options->given[id])
+			return true;
+	return options->given[OPT_MODE];
+}
+
 static void request_apply(struct bond *bond, const struct option_set *options)
 {
 	if (options->given[OPT_RX_BACKLOG])
@@ -120,6 +129,8 @@ static void request_apply(struct bond *bond, const struct option_set *options)
 		bond_free_active(bond);
 	if (options->given[OPT_MIIMON])
 		poll_schedule(bond);
+	if (request_changes_arp(options))
+		arp_follow(bond);
 	quality_follow(bond, options);
 	bond_evaluate(bond);
 	xdp_follow_tx(bond, NULL);
