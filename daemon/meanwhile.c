@@ -10,11 +10,13 @@
 #include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/device/fail_over_mac.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/poller.h"
+#include "daemon/monitor/wake.h"
 #include "daemon/watch.h"
 
 #define BEAT_NS (500 * NS_PER_MS)
@@ -64,7 +66,10 @@ static void meanwhile_turn(void *arg)
 			dataplane_beat(&bond->dataplane);
 		if ((bond->lacp.thread && news) || meanwhile_is_delay_over(bond, now_ns))
 			bond_evaluate(bond);
+		if (!bond->device.away)
+			fail_over_mac_follow(bond);
 	}
+	wake_read(daemon);
 	poll_ask(daemon);
 	poll_answer(daemon);
 	arp_work(daemon);
@@ -91,6 +96,8 @@ int meanwhile_init(struct daemon *daemon)
 		r = meanwhile_add(fd, burst_fd(daemon));
 	if (!r)
 		r = meanwhile_add(fd, poller_fd(daemon->poller));
+	if (!r)
+		r = meanwhile_add(fd, wake_fd(daemon));
 	meanwhile = (struct idle_work){ .fd = fd, .turn = meanwhile_turn, .arg = daemon };
 	if (!r)
 		idle_set_work(&meanwhile);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <systemd/sd-event.h>
 
+#include "common/mode.h"
 #include "daemon/bond/rx_turn.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/lacp_thread/lacp_thread.h"
@@ -49,6 +50,9 @@ struct member {
 	struct {
 		uint64_t deadline_ns; /* of updelay or downdelay; 0: neither runs */
 	} delay;		      /* decide.c */
+	struct {
+		uint64_t began_ns; /* when its link failed; 0: nobody knows, or it has not */
+	} failover;		   /* failover.c */
 	struct {
 		/* Carrier was lost and came back while no bondd watched; LACP must be told. */
 		bool flapped;
@@ -98,7 +102,7 @@ struct bond_evaluation {
 	struct xbond_settings seen; /* settings as last acted on */
 	bool published;
 	bool plan_due; /* the decided plan is not in force yet: burst.h */
-	bool announce_due;
+	bool macs_due; /* fail_over_mac_follow() has something to do */
 	/* By requests, since the last decision; see rules/active.h. */
 	bool active_again, active_free;
 };
@@ -150,6 +154,8 @@ struct bond {
 	struct rx_turn rx_turn; /* rx_turn_steps.c */
 	struct slave_multicast multicast;
 	sd_event_source *delay; /* delay.c */
+	/* fail_over_mac.c. evaluate.c turns it on. */
+	sd_event_source *fail_over_mac;
 	struct pins_keep *keep; /* pins_keep.c */
 	struct {
 		struct xbond_attached unpinned; /* used if the map of the bond could not be made */
@@ -162,6 +168,13 @@ struct bond {
 		uint64_t next_ns;
 	} poll;			 /* poll.c */
 	struct arp_monitor *arp; /* arp.c; NULL: off */
+	struct {
+		/* Packets avoid a slot about which the kernel has not decided: look again. */
+		bool unsure;
+	} look; /* look.c */
+	struct {
+		struct ring_buffer *ring; /* NULL: its programs tell nothing */
+	} wake;				  /* wake.c */
 	struct {
 		uint64_t next_ns;
 	} quality; /* quality.c */
@@ -203,6 +216,13 @@ static inline bool bond_is_ready(struct bond *bond)
 static inline bool bond_is_netkit(const struct xbond_bond *pin)
 {
 	return pin->device_kind == XBOND_DEVICE_NETKIT;
+}
+
+/* fail_over_mac as it is in force: only active-backup has it. */
+static inline enum xbond_fail_over_mac bond_fail_over_mac(const struct xbond_bond *pin)
+{
+	return mode_has(pin->mode, MODE_ACTIVE) ? (enum xbond_fail_over_mac)pin->fail_over_mac
+						: XBOND_FAIL_OVER_MAC_NONE;
 }
 
 /* Is it the port side of some bond, of this bondd or another? */

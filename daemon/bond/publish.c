@@ -15,6 +15,7 @@
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
+#include "daemon/bond/failover.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/bond/xdp_devmap.h"
 #include "daemon/lacp_thread/lacp_thread.h"
@@ -23,13 +24,18 @@
  * Straight into bond0 in its own namespace, which is the cheapest way. Linux counts such packets on
  * bond0 from 6.7 on. Before, only a user who has chosen `direct` can do without the counters.
  */
+static bool publish_has_strange_macs(const struct xbond_bond *pin)
+{
+	return pin->mac_policy == XBOND_MAC_FILTER ||
+	       (bond_fail_over_mac(pin) != XBOND_FAIL_OVER_MAC_NONE && pin->all_slaves_active);
+}
+
 static bool publish_redirects_to_peer(struct bond *bond)
 {
 	struct utsname kernel;
 	int major = 0, minor = 0;
 
-	if (!bond->device.away || bond->device.has_xdp ||
-	    bond_pin(bond)->mac_policy == XBOND_MAC_FILTER)
+	if (!bond->device.away || bond->device.has_xdp || publish_has_strange_macs(bond_pin(bond)))
 		return false;
 	if (bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT)
 		return true;
@@ -192,6 +198,7 @@ void publish_decision(struct bond *bond, const struct decision *decision)
 
 	xdp_devmap_publish(bond, publish_sending(bond, decision));
 	publish_masks(bond, decision, open | decision->rx_mask);
+	failover_published(bond, decision);
 	publish_plan(bond, decision);
 	xdp_devmap_publish(bond, publish_sending(bond, decision));
 	if (!bond->evaluation.plan_due)

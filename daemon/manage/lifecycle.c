@@ -26,9 +26,11 @@
 #include "daemon/dataplane/upgrade.h"
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
+#include "daemon/device/fail_over_mac.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
+#include "daemon/monitor/wake.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/slave/attach_check_slaves.h"
 #include "daemon/slave/backlog_skip.h"
@@ -59,6 +61,7 @@ static void lifecycle_free_bond(struct bond *bond)
 {
 	arp_stop(bond);
 	delay_stop(bond);
+	fail_over_mac_stop(bond);
 	bond_lacp_stop(bond, false);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		slave_hooks_end(bond, slot);
@@ -74,12 +77,14 @@ static void lifecycle_enlist(struct bond *bond)
 	bond->daemon->bonds = bond;
 	poll_schedule(bond);
 	quality_schedule(bond);
+	wake_add(bond);
 }
 
 static void lifecycle_delist(struct bond *bond)
 {
 	struct bond **at = &bond->daemon->bonds;
 
+	wake_remove(bond);
 	while (*at && *at != bond)
 		at = &(*at)->next;
 	if (*at)
@@ -113,6 +118,8 @@ static int lifecycle_start(struct bond *bond, struct err *err)
 {
 	int r = delay_start(bond);
 
+	if (r >= 0)
+		r = fail_over_mac_start(bond);
 	return r < 0 ? err_set(err, -r, "cannot make a timer: %s", strerror(-r)) : 0;
 }
 
@@ -155,6 +162,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	if (r) {
 		device_remove(&daemon->nl, bond_pin(bond));
 		delay_stop(bond);
+		fail_over_mac_stop(bond);
 		bond_lacp_stop(bond, true);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
 		slave_multicast_free(bond);
@@ -182,6 +190,7 @@ static void lifecycle_end(struct bond *bond)
 	lifecycle_delist(bond);
 	arp_stop(bond);
 	delay_stop(bond);
+	fail_over_mac_stop(bond);
 	bond_lacp_stop(bond, true);
 	pins_keep_nothing(bond);
 	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
@@ -357,6 +366,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	rx_turn_start(bond, NULL);
 	if (lifecycle_start(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
+	fail_over_mac_adopt(bond);
 	bond->adopting = false;
 	pins_keep(bond);
 	log_notice("%s: adopted with %u slaves", pin->name, bond_slave_count(bond));
