@@ -13,6 +13,7 @@
 
 #include "bpf/choose.h"
 #include "bpf/collect.h"
+#include "bpf/micro_bfd.h"
 #include "bpf/neighbour.h"
 #include "bpf/queue_id.h"
 #include "bpf/slow.h"
@@ -325,6 +326,12 @@ int xbond_rx(struct __sk_buff *skb)
 		return slow_receive(skb, slot);
 	if (slot >= XBOND_MAX_SLAVES || verdict == RX_STAY)
 		return TC_ACT_UNSPEC;
+	if (flags & XBOND_F_BFD && micro_bfd_may_be(skb)) {
+		int taken = micro_bfd_receive(skb, slot);
+
+		if (taken != MICRO_BFD_NOT)
+			return taken;
+	}
 	collecting = READ_ONCE(table.rx_mask) >> slot & 1 || rx_collects_by_now(slot);
 	if (verdict == RX_TO_BOTH && (!collecting || !(flags & XBOND_F_CARRIER)))
 		return TC_ACT_UNSPEC;
@@ -354,7 +361,8 @@ int xbond_rx_mirred(struct __sk_buff *skb)
 	struct xbond_counters *counter;
 
 	if (slot >= XBOND_MAX_SLAVES || !path_is_direct() || rx_classify(skb) != RX_TO_BOND ||
-	    !(READ_ONCE(table.rx_mask) >> slot & 1))
+	    !(READ_ONCE(table.rx_mask) >> slot & 1) ||
+	    (READ_ONCE(table.flags) & XBOND_F_BFD && micro_bfd_may_be(skb)))
 		return NO_MATCH;
 	counter = bpf_map_lookup_elem(&counters, &slot);
 	if (!counter)

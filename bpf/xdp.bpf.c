@@ -8,6 +8,7 @@
 
 #include "bpf/choose.h"
 #include "bpf/collect.h"
+#include "bpf/micro_bfd_port.h"
 #include "bpf/neighbour.h"
 
 char _license[] SEC("license") = "GPL";
@@ -105,6 +106,31 @@ static __always_inline int xdp_is_ordinary(const struct packet *packet)
 	return type != bpf_htons(ETH_P_EAPOL) && type != bpf_htons(ETH_P_LLDP);
 }
 
+/* Packets of micro-BFD pass: xbond_rx takes them. A priority tag is not looked behind. */
+static __always_inline int xdp_is_micro_bfd(const struct packet *packet)
+{
+	const struct ethhdr *eth = packet->data;
+	const __u8 *at = packet->data;
+
+	if ((void *)(eth + 1) > packet->end)
+		return 0;
+	if (eth->h_proto == bpf_htons(ETH_P_IP))
+		return at + MICRO_BFD_PORT4 + 2 <= (const __u8 *)packet->end &&
+		       micro_bfd_is_port(at, MICRO_BFD_PROTOCOL4, MICRO_BFD_PORT4);
+	return eth->h_proto == bpf_htons(ETH_P_IPV6) &&
+	       at + MICRO_BFD_PORT6 + 2 <= (const __u8 *)packet->end &&
+	       micro_bfd_is_port(at, MICRO_BFD_PROTOCOL6, MICRO_BFD_PORT6);
+}
+
+/* One test for most frames; the second only while a bond has micro-BFD. */
+static __always_inline int xdp_may_collect(const struct packet *packet)
+{
+	__u32 flags = READ_ONCE(table.flags) & (XBOND_F_CARRIER | XBOND_F_OPENING | XBOND_F_BFD);
+
+	return flags == XBOND_F_CARRIER ||
+	       (flags == (XBOND_F_CARRIER | XBOND_F_BFD) && !xdp_is_micro_bfd(packet));
+}
+
 /* Sends to bond0 by the port side. Frames that need more pass to xbond_rx. */
 static __always_inline int xdp_collect(struct xdp_md *ctx)
 {
@@ -114,8 +140,7 @@ static __always_inline int xdp_collect(struct xdp_md *ctx)
 	__u32 length;
 
 	if (slot >= XBOND_MAX_SLAVES || !(READ_ONCE(table.rx_mask) >> slot & 1) ||
-	    (READ_ONCE(table.flags) & (XBOND_F_CARRIER | XBOND_F_OPENING)) != XBOND_F_CARRIER ||
-	    !xdp_is_ordinary(&packet))
+	    !xdp_may_collect(&packet) || !xdp_is_ordinary(&packet))
 		return XDP_PASS;
 	length = xdp_frame_length(ctx, &packet);
 	if (!xdp_is_whole(&packet, length))
