@@ -43,6 +43,7 @@
 #define XBOND_PIN_BFD "bfd"
 #define XBOND_PIN_BFD_PACKETS "bfd_packets"
 #define XBOND_PIN_BFD_TIMERS "bfd_timers"
+#define XBOND_PIN_MONITORS "monitors"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
@@ -645,6 +646,32 @@ struct xbond_attached {
 	__u32 detached[XBOND_MAX_SLAVES]; /* the same for the receive program of each slot */
 };
 _Static_assert(sizeof(struct xbond_attached) == 16 + 256, "attached ABI");
+
+/*
+ * The monitors, which tell whether a slave's link works. Each has files in daemon/monitor/ and a
+ * row in common/monitor.c.
+ */
+enum xbond_monitor {
+	XBOND_MONITOR_CARRIER = 0,
+	XBOND_MONITOR_ARP = 1, /* answers to ARP requests and IPv6 neighbour solicitations */
+	XBOND_MONITOR_BFD = 2,
+	/* These and all that follow only count while the link of another slave works. */
+	XBOND_MONITOR_FLAPS = 3,
+	XBOND_MONITOR_SILENCE = 4,
+	XBOND_MONITOR_ERRORS = 5,
+	XBOND_MONITORS = 6,
+};
+#define XBOND_MONITORS_HARD ((1u << XBOND_MONITOR_FLAPS) - 1)
+#define XBOND_MONITORS_ROOM 8
+
+/* Writer: bondd. One entry per slot: what the monitors say of the slave's link. */
+struct xbond_verdict {
+	__u32 spoken; /* one bit for each monitor that has a verdict */
+	__u32 works;  /* those of them that say that the link works */
+	/* CLOCK_MONOTONIC; when the monitor first said what it says now. */
+	__u64 since_ns[XBOND_MONITORS_ROOM];
+};
+_Static_assert(sizeof(struct xbond_verdict) == 72, "verdict ABI");
 
 /*
  * Writer: bondd's LACP thread. There are two copies, so that one is complete whenever bondd dies.

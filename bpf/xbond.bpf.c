@@ -55,6 +55,14 @@ struct {
 	__type(value, struct xbond_attached);
 } attached SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, XBOND_MAX_SLAVES);
+	__type(key, __u32);
+	__type(value, struct xbond_verdict);
+} monitors SEC(".maps");
+
 #define FLOW_CONTEXT struct __sk_buff
 
 static __always_inline struct packet packet_of(struct __sk_buff *skb)

@@ -18,9 +18,12 @@
 #include "common/paths.h"
 #include "options/config_file.h"
 #include "options/names.h"
+#include "options/option_address.h"
 #include "options/values.h"
 
 #define MAX_LINKS 40 /* as many as the kernel follows */
+/* of the longest addresses, in the line of a configuration file */
+#define SAVE_ADDRESSES_A_LINE 4
 
 /* Would the INI parser read this differently from how it was written? */
 static int save_check_ini_name(const char *name, struct err *err)
@@ -62,20 +65,46 @@ static bool save_is_saved(const struct pins *pins, const struct option_spec *opt
 	return !option_is_default(option, value);
 }
 
+/* The reader's lines have a limit, so a long list takes several; each adds to the ones before. */
+static void save_write_list(FILE *file, const struct option_spec *option,
+			    const struct option_value *value)
+{
+	char text[OPTION_ADDRESS_SIZE];
+
+	for (unsigned int i = 0; i < option_address_count(value); i++)
+		if (i % SAVE_ADDRESSES_A_LINE == 0)
+			fprintf(file, "%s%s = %s", i ? "\n" : "", option->name,
+				option_address_at(option, value, i, text));
+		else
+			fprintf(file, ",%s", option_address_at(option, value, i, text));
+	fprintf(file, "\n");
+}
+
+static void save_write_option(FILE *file, const struct option_spec *option,
+			      const struct option_value *value)
+{
+	char text[OPTION_TEXT_SIZE];
+
+	if (option_is_list(option) && option_address_count(value)) {
+		save_write_list(file, option, value);
+		return;
+	}
+	option_format(option, value, text, sizeof(text));
+	fprintf(file, "%s = %s\n", option->name, text);
+}
+
 static void save_write_options(FILE *file, const struct pins *pins, enum option_scope scope,
 			       unsigned int slot)
 {
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option_spec *option = option_at(id);
 		struct option_value value;
-		char text[32];
 
 		if (option->scope != scope || option->home == OPTION_NOWHERE)
 			continue;
 		values_read(pins, option, slot, &value);
-		option_format(option, &value, text, sizeof(text));
 		if (save_is_saved(pins, option, &value))
-			fprintf(file, "%s = %s\n", option->name, text);
+			save_write_option(file, option, &value);
 	}
 }
 
@@ -132,12 +161,10 @@ static void save_write_absent(FILE *file, const struct pins *pins, const struct 
 	fprintf(file, "\n[slave %s]\n", slave->name);
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option_spec *option = option_at(id);
-		char text[32];
 
 		if (!slave->options.given[id] || option_check_mode(option, pins->bond->mode, NULL))
 			continue;
-		option_format(option, &slave->options.value[id], text, sizeof(text));
-		fprintf(file, "%s = %s\n", option->name, text);
+		save_write_option(file, option, &slave->options.value[id]);
 	}
 }
 

@@ -62,7 +62,7 @@ const struct option_value *pairs_find(const struct pairs *pairs, enum option_id 
 /* A random seed was drawn here, so what was checked is what is sent. */
 static json_t *pairs_text(const struct pairs *pairs, enum option_id id)
 {
-	char text[32];
+	char text[OPTION_TEXT_SIZE];
 
 	if (id != OPT_HASH_SEED)
 		return json_string(pairs->text[id]);

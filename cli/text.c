@@ -24,9 +24,23 @@ static const char *text_string(const json_t *object, const char *key)
 	return text ? text : "unknown";
 }
 
+static void text_list_text(const json_t *list, char *ret_text, size_t size)
+{
+	size_t used = 0, at;
+	const json_t *item;
+
+	snprintf(ret_text, size, "none");
+	json_array_foreach (list, at, item)
+		if (used < size)
+			used += (size_t)snprintf(ret_text + used, size - used, "%s%s",
+						 at ? "," : "", json_string_value(item));
+}
+
 static void text_option_text(const json_t *value, char *ret_text, size_t size)
 {
-	if (json_is_integer(value))
+	if (json_is_array(value))
+		text_list_text(value, ret_text, size);
+	else if (json_is_integer(value))
 		snprintf(ret_text, size, "%lld", json_integer_value(value));
 	else if (json_is_boolean(value))
 		snprintf(ret_text, size, "%s", json_is_true(value) ? "on" : "off");
@@ -68,7 +82,7 @@ static void text_print_option(const struct option_spec *option, const json_t *va
 			      const struct manner *manner)
 {
 	const char *note = text_no_effect(option, manner);
-	char text[32], device[32];
+	char text[OPTION_TEXT_SIZE], device[32];
 
 	text_option_text(value, text, sizeof(text));
 	if (note && text_is_default(option, text))

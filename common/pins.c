@@ -48,6 +48,8 @@ static const struct map_shape lacp_shape = { XBOND_PIN_LACP, BPF_MAP_TYPE_ARRAY,
 					     sizeof(struct xbond_lacp), 1 };
 static const struct map_shape attached_shape = { XBOND_PIN_ATTACHED, BPF_MAP_TYPE_ARRAY,
 						 sizeof(struct xbond_attached), 1 };
+static const struct map_shape monitors_shape = { XBOND_PIN_MONITORS, BPF_MAP_TYPE_ARRAY,
+						 sizeof(struct xbond_verdict), XBOND_MAX_SLAVES };
 static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
 						 sizeof(struct xbond_counters), XBOND_MAX_SLAVES };
 
@@ -227,14 +229,24 @@ static int pins_map_pin(struct pins *pins, const struct map_shape *shape, void *
 	return r;
 }
 
-int pins_open_added(struct pins *pins, struct err *err)
+static int pins_map_added(struct pins *pins, const struct map_shape *shape, void **memory,
+			  struct err *err)
 {
 	char path[PIN_PATH_SIZE];
 	bool writable;
 
-	if (pins->attached || access(pin_path(path, pins->dir, attached_shape.pin), F_OK))
+	if (*memory || access(pin_path(path, pins->dir, shape->pin), F_OK))
 		return 0;
-	return pins_map_pin(pins, &attached_shape, (void **)&pins->attached, &writable, err);
+	return pins_map_pin(pins, shape, memory, &writable, err);
+}
+
+int pins_open_added(struct pins *pins, struct err *err)
+{
+	int r = pins_map_added(pins, &attached_shape, (void **)&pins->attached, err);
+
+	if (!r)
+		r = pins_map_added(pins, &monitors_shape, (void **)&pins->monitors, err);
+	return r;
 }
 
 static int pins_open_counters(struct pins *pins, struct err *err)
@@ -345,6 +357,7 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->hold, &hold_shape);
 	pins_unmap(pins->lacp, &lacp_shape);
 	pins_unmap(pins->attached, &attached_shape);
+	pins_unmap(pins->monitors, &monitors_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);
 	*pins = (struct pins){ .counters_fd = -1 };

@@ -34,8 +34,9 @@ struct pins {
 	struct xbond_lacp *lacp;
 	/* NULL: an earlier build made the bond, and no bondd of this build has adopted it. */
 	struct xbond_attached *attached;
-	int counters_fd; /* per-CPU array by slot */
-	bool writable;	 /* settings may be written */
+	struct xbond_verdict *monitors; /* XBOND_MAX_SLAVES of them; NULL as above */
+	int counters_fd;		/* per-CPU array by slot */
+	bool writable;			/* settings may be written */
 };
 
 /*

@@ -69,7 +69,7 @@ static int config_file_take_option(struct reading *reading, struct config_slave 
 
 	if (option)
 		reading->line_of[option->id] = reading->line;
-	return option_set_add(set, scope, name, value, &reading->why);
+	return option_set_add_line(set, scope, name, value, &reading->why);
 }
 
 static int config_file_take(struct reading *reading, const char *section, const char *name,

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "options/option_address.h"
+
 int option_set_add(struct option_set *set, enum option_scope scope, const char *name,
 		   const char *text, struct err *err)
 {
@@ -15,6 +17,16 @@ int option_set_add(struct option_set *set, enum option_scope scope, const char *
 		return err_set(err, EINVAL, "%s: given twice", name);
 	set->given[option->id] = true;
 	return option_parse(option, text, &set->value[option->id], err);
+}
+
+int option_set_add_line(struct option_set *set, enum option_scope scope, const char *name,
+			const char *text, struct err *err)
+{
+	const struct option_spec *option = option_find(scope, name);
+
+	if (!option || !option_is_list(option) || !set->given[option->id])
+		return option_set_add(set, scope, name, text, err);
+	return option_address_add(option, text, &set->value[option->id], err);
 }
 
 int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object,

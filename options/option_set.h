@@ -14,6 +14,9 @@ struct option_set {
 
 int option_set_add(struct option_set *set, enum option_scope scope, const char *name,
 		   const char *text, struct err *err);
+/* The same, but a list that was given before goes on. */
+int option_set_add_line(struct option_set *set, enum option_scope scope, const char *name,
+			const char *text, struct err *err);
 /* From {"NAME": "TEXT", ...}; NULL is no options. */
 int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object,
 			 struct err *err);

@@ -19,6 +19,23 @@ static const struct option_name policy_names[] = {
 	{ "flow", XBOND_POLICY_FLOW },	      { NULL, 0 },
 };
 
+static const struct option_name arp_validate_names[] = {
+	{ "none", XBOND_ARP_VALIDATE_NONE },
+	{ "active", XBOND_ARP_VALIDATE_ACTIVE },
+	{ "backup", XBOND_ARP_VALIDATE_BACKUP },
+	{ "all", XBOND_ARP_VALIDATE_ALL },
+	{ "filter", XBOND_ARP_VALIDATE_FILTER },
+	{ "filter_active", XBOND_ARP_VALIDATE_FILTER_ACTIVE },
+	{ "filter_backup", XBOND_ARP_VALIDATE_FILTER_BACKUP },
+	{ NULL, 0 },
+};
+
+static const struct option_name arp_all_targets_names[] = {
+	{ "any", 0 },
+	{ "all", 1 },
+	{ NULL, 0 },
+};
+
 static const struct option_name mac_policy_names[] = {
 	{ "set", XBOND_MAC_SET },
 	{ "filter", XBOND_MAC_FILTER },
@@ -182,6 +199,66 @@ const struct option_spec option_table_bond[OPT_LACP_RATE] = {
 		.max = KERNEL_INT_MAX,
 		.initial = "0",
 		.help = "milliseconds that carrier must have been gone before a slave counts as down",
+	},
+	[OPT_ARP_INTERVAL] = {
+		.id = OPT_ARP_INTERVAL,
+		.name = "arp_interval",
+		.scope = OPTION_BOND,
+		.type = OPTION_UINT,
+		IN_BOND(arp_interval_ms),
+		.max = KERNEL_INT_MAX,
+		.initial = "0",
+		.help = "milliseconds between two ARP or neighbour probes of the targets; 0: off",
+	},
+	[OPT_ARP_IP_TARGET] = {
+		.id = OPT_ARP_IP_TARGET,
+		.name = "arp_ip_target",
+		.scope = OPTION_BOND,
+		.type = OPTION_IPV4_LIST,
+		IN_BOND(arp_ip_target),
+		.initial = "none",
+		.help = "hosts that are probed by ARP, at most 16",
+	},
+	[OPT_ARP_VALIDATE] = {
+		.id = OPT_ARP_VALIDATE,
+		.name = "arp_validate",
+		.scope = OPTION_BOND,
+		.type = OPTION_ENUM,
+		IN_BOND(arp_validate),
+		.names = arp_validate_names,
+		.initial = "none",
+		.help = "which received frames show that a slave works",
+	},
+	[OPT_ARP_ALL_TARGETS] = {
+		.id = OPT_ARP_ALL_TARGETS,
+		.name = "arp_all_targets",
+		.scope = OPTION_BOND,
+		.type = OPTION_ENUM,
+		IN_BOND(arp_all_targets),
+		.names = arp_all_targets_names,
+		.initial = "any",
+		.effect = MODE_ACTIVE,
+		.help = "how many targets a validated slave must hear: any one of them, or all",
+	},
+	[OPT_ARP_MISSED_MAX] = {
+		.id = OPT_ARP_MISSED_MAX,
+		.name = "arp_missed_max",
+		.scope = OPTION_BOND,
+		.type = OPTION_UINT,
+		IN_BOND(arp_missed_max),
+		.min = 1,
+		.max = 255,
+		.initial = "2",
+		.help = "probes in a row without an answer that take a slave out",
+	},
+	[OPT_NS_IP6_TARGET] = {
+		.id = OPT_NS_IP6_TARGET,
+		.name = "ns_ip6_target",
+		.scope = OPTION_BOND,
+		.type = OPTION_IPV6_LIST,
+		IN_BOND(ns_ip6_target),
+		.initial = "none",
+		.help = "hosts that are probed by IPv6 neighbour solicitations, at most 16",
 	},
 	[OPT_RX_HOOK] = {
 		.id = OPT_RX_HOOK,

@@ -13,6 +13,7 @@
 
 #include "common/mac.h"
 #include "options/names.h"
+#include "options/option_address.h"
 #include "options/option_table.h"
 
 const struct option_spec *option_at(enum option_id id)
@@ -125,6 +126,8 @@ const char *option_values(const struct option_spec *option, char ret_text[OPTION
 	case OPTION_BOOL: fixed = strcmp(option->initial, "no") ? "on|off" : "yes|no"; break;
 	case OPTION_IFNAME: fixed = "DEV|none"; break;
 	case OPTION_MAC: fixed = "MAC|none"; break;
+	case OPTION_IPV4_LIST:
+	case OPTION_IPV6_LIST: fixed = option_address_values(option); break;
 	}
 	if (fixed)
 		snprintf(ret_text, OPTION_VALUES_SIZE, "%s", fixed);
@@ -244,6 +247,8 @@ int option_parse(const struct option_spec *option, const char *text, struct opti
 	case OPTION_BOOL: return option_parse_bool(option, text, &ret_value->number, err);
 	case OPTION_IFNAME: return option_parse_ifname(option, text, ret_value->name, err);
 	case OPTION_MAC: return option_parse_mac(option, text, ret_value->mac, err);
+	case OPTION_IPV4_LIST:
+	case OPTION_IPV6_LIST: return option_address_add(option, text, ret_value, err);
 	}
 	return option_refuse(option, text, err);
 }
@@ -256,6 +261,8 @@ void option_format(const struct option_spec *option, const struct option_value *
 
 	if (option->type == OPTION_IFNAME)
 		snprintf(ret_text, size, "%s", value->name[0] ? value->name : "none");
+	else if (option_is_list(option))
+		option_address_format(option, value, ret_text, size);
 	else if (option->type == OPTION_MAC && mac_is_zero(value->mac))
 		snprintf(ret_text, size, "none");
 	else if (option->type == OPTION_MAC)
@@ -283,7 +290,8 @@ bool option_is_default(const struct option_spec *option, const struct option_val
 	if (option->id == OPT_HASH_SEED)
 		return true;
 	return value->number == initial.number && !strcmp(value->name, initial.name) &&
-	       !memcmp(value->mac, initial.mac, sizeof(value->mac));
+	       !memcmp(value->mac, initial.mac, sizeof(value->mac)) &&
+	       !memcmp(value->address, initial.address, sizeof(value->address));
 }
 
 bool option_is_of_mode(const struct option_spec *option, uint32_t mode)

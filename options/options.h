@@ -21,6 +21,9 @@ enum option_type {
 	OPTION_BOOL,   /* on|off, yes|no, 1|0 */
 	OPTION_IFNAME, /* a slave's name; "" or none clears */
 	OPTION_MAC,    /* a unicast MAC; none or all zeroes clears */
+	/* Up to XBOND_MAX_TARGETS addresses of hosts; none clears. option_address.h has more. */
+	OPTION_IPV4_LIST,
+	OPTION_IPV6_LIST,
 };
 enum option_home {
 	/* struct xbond_settings: bondctl writes it, and it acts without bondd ("steering"). */
@@ -46,6 +49,12 @@ enum option_id {
 	OPT_MIIMON,
 	OPT_UPDELAY,
 	OPT_DOWNDELAY,
+	OPT_ARP_INTERVAL,
+	OPT_ARP_IP_TARGET,
+	OPT_ARP_VALIDATE,
+	OPT_ARP_ALL_TARGETS,
+	OPT_ARP_MISSED_MAX,
+	OPT_NS_IP6_TARGET,
 	OPT_RX_HOOK,
 	OPT_RX_BACKLOG,
 	OPT_XDP_TX,
@@ -80,6 +89,8 @@ enum option_id {
 };
 
 #define OPTION_VALUES_SIZE 160
+#define OPTION_ADDRESS_SIZE 64 /* one address as text, and more than the longest has */
+#define OPTION_TEXT_SIZE 768   /* any value as text */
 
 struct option_name {
 	const char *name;
@@ -113,6 +124,8 @@ struct option_value {
 	uint32_t number;
 	char name[XBOND_NAME_SIZE];  /* OPTION_IFNAME */
 	uint8_t mac[XBOND_MAC_SIZE]; /* OPTION_MAC */
+	/* Lists of addresses; an IPv4 address is in the first four bytes. */
+	uint8_t address[XBOND_MAX_TARGETS][16];
 };
 
 /* Index over all options, 0..OPT_COUNT-1, in the order of enum option_id. */
@@ -134,6 +147,11 @@ int option_parse(const struct option_spec *option, const char *text, struct opti
 /* Turns a value into text that option_parse() takes. */
 void option_format(const struct option_spec *option, const struct option_value *value,
 		   char *ret_text, size_t size);
+
+static inline bool option_is_list(const struct option_spec *option)
+{
+	return option->type == OPTION_IPV4_LIST || option->type == OPTION_IPV6_LIST;
+}
 
 /* The default, as the table has it. Of hash_seed each is drawn anew. */
 struct option_value option_initial(const struct option_spec *option);

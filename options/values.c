@@ -10,6 +10,7 @@
 
 #include "bpf/drain.h"
 #include "common/slots.h"
+#include "options/option_address.h"
 
 unsigned int values_active_slot(const struct pins *pins)
 {
@@ -46,6 +47,24 @@ static void values_read_active_slave(const struct pins *pins, char *ret_name)
 		memcpy(ret_name, pins->slaves[slot].name, XBOND_NAME_SIZE - 1);
 }
 
+static void values_read_list(const struct option_spec *option, const uint8_t *home,
+			     struct option_value *ret_value)
+{
+	size_t size = option_address_size(option);
+
+	for (unsigned int i = 0; i < XBOND_MAX_TARGETS; i++)
+		memcpy(ret_value->address[i], home + i * size, size);
+}
+
+static void values_write_list(const struct option_spec *option, uint8_t *home,
+			      const struct option_value *value)
+{
+	size_t size = option_address_size(option);
+
+	for (unsigned int i = 0; i < XBOND_MAX_TARGETS; i++)
+		memcpy(home + i * size, value->address[i], size);
+}
+
 static const void *values_home_of(const struct pins *pins, const struct option_spec *option,
 				  unsigned int slot)
 {
@@ -74,6 +93,8 @@ void values_read(const struct pins *pins, const struct option_spec *option, unsi
 		memcpy(ret_value->name, values_home_of(pins, option, slot), XBOND_NAME_SIZE - 1);
 	else if (option->type == OPTION_MAC)
 		memcpy(ret_value->mac, values_home_of(pins, option, slot), XBOND_MAC_SIZE);
+	else if (option_is_list(option))
+		values_read_list(option, values_home_of(pins, option, slot), ret_value);
 	else
 		ret_value->number = *(const uint32_t *)values_home_of(pins, option, slot);
 }
@@ -124,6 +145,8 @@ static void values_write_plain(char *home, const struct option_spec *option,
 		memcpy(home, value->name, XBOND_NAME_SIZE);
 	else if (option->type == OPTION_MAC)
 		memcpy(home, value->mac, XBOND_MAC_SIZE);
+	else if (option_is_list(option))
+		values_write_list(option, (uint8_t *)home, value);
 	else
 		__atomic_store_n((uint32_t *)home, value->number, __ATOMIC_RELAXED);
 }

@@ -11,11 +11,13 @@
 #include "common/attached.h"
 #include "common/mode.h"
 #include "common/slots.h"
+#include "options/option_address.h"
 #include "options/options.h"
 #include "options/values.h"
 #include "view/json_value.h"
 #include "view/view_lacp.h"
 #include "view/view_loop.h"
+#include "view/view_monitors.h"
 
 /* The sources of the objects. */
 struct source {
@@ -23,10 +25,22 @@ struct source {
 	const struct lacp_system *lacp; /* NULL: not needed, or not in mode 802.3ad */
 };
 
+static json_t *view_list_json(const struct option_spec *option, const struct option_value *value)
+{
+	char text[OPTION_ADDRESS_SIZE];
+	json_t *json = json_array();
+
+	for (unsigned int i = 0; i < option_address_count(value); i++)
+		json_array_append_new(json, json_string(option_address_at(option, value, i, text)));
+	return json;
+}
+
 static json_t *view_option_json(const struct option_spec *option, const struct option_value *value)
 {
-	char text[32];
+	char text[OPTION_TEXT_SIZE];
 
+	if (option_is_list(option))
+		return view_list_json(option, value);
 	option_format(option, value, text, sizeof(text));
 	if (option->type == OPTION_BOOL)
 		return json_boolean(value->number);
@@ -161,6 +175,7 @@ static json_t *view_slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(
 		json, "times_detached",
 		view_times_json(pins, pins->attached ? pins->attached->detached[slot] : 0));
+	json_object_set_new(json, "monitors", view_monitors(pins, slot));
 	json_object_set_new(json, "options", view_options_json(pins, OPTION_SLAVE, slot));
 	view_set_counters(json, &counters);
 	if (source->lacp)

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "common/monitor.h"
+
 int bond_slot_by_ifindex(struct bond *bond, int ifindex)
 {
 	bond_for_each_member (bond, slot)
@@ -48,22 +50,36 @@ void bond_arm_delay(struct bond *bond)
 	sd_event_source_set_enabled(bond->delay, SD_EVENT_ONESHOT);
 }
 
-bool bond_link_works(const struct bond *bond, unsigned int slot)
+static uint32_t bond_link_refusing(const struct bond *bond, unsigned int slot)
 {
 	const struct link_verdict *verdict = &bond->members[slot].verdict;
 
-	return verdict->spoken && verdict->works == verdict->spoken;
+	return verdict->spoken & ~verdict->works;
+}
+
+static bool bond_has_good_link(const struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (pins_is_member(&bond->dataplane.pins, slot) &&
+		    bond->members[slot].verdict.spoken && !bond_link_refusing(bond, slot))
+			return true;
+	return false;
+}
+
+bool bond_link_works(const struct bond *bond, unsigned int slot)
+{
+	uint32_t refusing = bond_link_refusing(bond, slot);
+
+	if (!bond->members[slot].verdict.spoken || refusing & XBOND_MONITORS_HARD)
+		return false;
+	return !refusing || !bond_has_good_link(bond);
 }
 
 const char *bond_link_why(const struct bond *bond, unsigned int slot)
 {
-	static const char *const words[LINK_MONITORS] = {
-		[LINK_MONITOR_CARRIER] = "no carrier",
-	};
-	const struct link_verdict *verdict = &bond->members[slot].verdict;
-	uint32_t refusing = verdict->spoken & ~verdict->works;
+	uint32_t refusing = bond_link_refusing(bond, slot);
 
-	return refusing ? words[__builtin_ctz(refusing)] : NULL;
+	return refusing ? monitor_finding((enum xbond_monitor)__builtin_ctz(refusing)) : NULL;
 }
 
 bool bond_forbids_direct(struct bond *bond)

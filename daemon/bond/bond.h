@@ -36,16 +36,10 @@ struct hooks {
 	struct stray_frames *strays; /* NULL: none */
 };
 
-/*
- * The monitors, which tell whether a slave's link works. Each has a file in monitor/ and a name in
- * bond.c.
- */
-enum link_monitor { LINK_MONITOR_CARRIER, LINK_MONITORS };
-
-/* One bit for each monitor. Only monitor/verdict.c writes it. */
+/* One bit for each monitor, as in struct xbond_verdict. Only monitor/verdict.c writes it. */
 struct link_verdict {
 	uint32_t spoken, works;
-	uint64_t learnt_ns[LINK_MONITORS];
+	uint64_t learnt_ns[XBOND_MONITORS]; /* the last time it spoke */
 };
 
 /* A slave of the bond. Each part has one owner, which its comment names; others only read. */
@@ -214,9 +208,12 @@ static inline bool bond_is_port_side(const struct link_info *link)
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) \
 		if (bond_is_member(bond, slot))
 
-/* Does every monitor that has given a verdict say that the slave's link works, and is there one? */
+/*
+ * Does every monitor that has given a verdict say that the slave's link works, and is there one? A
+ * no of flaps, silence or errors does not count while no link of the bond would work otherwise.
+ */
 bool bond_link_works(const struct bond *bond, unsigned int slot);
-/* What the monitor that says no has found, such as "no carrier"; NULL: none says no. */
+/* What the first monitor that says no has found, such as "no carrier"; NULL: none says no. */
 const char *bond_link_why(const struct bond *bond, unsigned int slot);
 /* Sets the timer of delay.h to the end of the updelay or downdelay that ends first. */
 void bond_arm_delay(struct bond *bond);

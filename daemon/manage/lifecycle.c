@@ -280,7 +280,8 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 		slave_finish_mac(bond, slot);
 		slave_adopt(bond, slot, &link);
 		bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
-		verdict_set(bond, slot, LINK_MONITOR_CARRIER, link.carrier);
+		verdict_adopt(bond, slot);
+		verdict_set(bond, slot, XBOND_MONITOR_CARRIER, link.carrier);
 		if (slave->carrier_changes != link.carrier_changes)
 			bond_lacp_note_flap(bond, slot);
 		rx_place_tidy(bond, slot);

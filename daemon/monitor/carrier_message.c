@@ -25,13 +25,13 @@ static bool carrier_message_is_loss(struct bond *bond, unsigned int slot,
 
 void carrier_message_take(struct bond *bond, unsigned int slot, const struct link_info *link)
 {
-	if (link->carrier == verdict_of(bond, slot, LINK_MONITOR_CARRIER))
+	if (link->carrier == verdict_of(bond, slot, XBOND_MONITOR_CARRIER))
 		return;
 	if (!carrier_message_is_loss(bond, slot, link)) {
 		poll_soon(bond);
 		return;
 	}
-	verdict_set(bond, slot, LINK_MONITOR_CARRIER, false);
+	verdict_set(bond, slot, XBOND_MONITOR_CARRIER, false);
 	bond_evaluate(bond);
 }
 
@@ -43,9 +43,9 @@ void carrier_message_take_loss(struct bond *bond, unsigned int slot, uint64_t no
 {
 	const struct member *member = &bond->members[slot];
 
-	if (!bond_is_ready(bond) || !verdict_of(bond, slot, LINK_MONITOR_CARRIER) ||
+	if (!bond_is_ready(bond) || !verdict_of(bond, slot, XBOND_MONITOR_CARRIER) ||
 	    now_ns - member->since_ns < NEW_MEMBER_NS)
 		return;
-	verdict_set(bond, slot, LINK_MONITOR_CARRIER, false);
+	verdict_set(bond, slot, XBOND_MONITOR_CARRIER, false);
 	bond_evaluate(bond);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's messages about a slave's carrier: the fast half of LINK_MONITOR_CARRIER. The other
+ * The kernel's messages about a slave's carrier: the fast half of XBOND_MONITOR_CARRIER. The other
  * half is poll.h, which asks the driver, and decides when a message may be old.
  */
 #ifndef XBOND_DAEMON_MONITOR_CARRIER_MESSAGE_H

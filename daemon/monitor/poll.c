@@ -119,10 +119,10 @@ static bool poll_take(struct bond *bond, const struct poller_query *answer, uint
 	const struct link_verdict *verdict = &bond->members[answer->slot].verdict;
 	bool carrier = answer->carrier > 0;
 
-	if (answer->carrier < 0 || verdict->learnt_ns[LINK_MONITOR_CARRIER] >= asked_ns ||
-	    carrier == verdict_of(bond, answer->slot, LINK_MONITOR_CARRIER))
+	if (answer->carrier < 0 || verdict->learnt_ns[XBOND_MONITOR_CARRIER] >= asked_ns ||
+	    carrier == verdict_of(bond, answer->slot, XBOND_MONITOR_CARRIER))
 		return false;
-	return verdict_set(bond, answer->slot, LINK_MONITOR_CARRIER, carrier);
+	return verdict_set(bond, answer->slot, XBOND_MONITOR_CARRIER, carrier);
 }
 
 /* Without carrier most drivers do not know their speed, so the last one is kept. */
@@ -131,7 +131,7 @@ static void poll_take_speed(struct bond *bond, unsigned int slot, uint32_t speed
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
 
-	if (!verdict_of(bond, slot, LINK_MONITOR_CARRIER))
+	if (!verdict_of(bond, slot, XBOND_MONITOR_CARRIER))
 		return;
 	if (speed_mbps == slave->speed_mbps && duplex == slave->duplex)
 		return;

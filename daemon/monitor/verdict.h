@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The only way in which a monitor's verdict on a slave's link reaches the bond. A link works if
- * every monitor that has given a verdict on it says so. A monitor without a verdict does not count.
- * bond_link_works() and bond_link_why() read what is written here.
+ * The door through which every verdict on a slave's link reaches its bond. The monitors call it;
+ * bond_link_works() and bond_link_why() read what they said. The map of monitors has a copy.
  */
 #ifndef XBOND_DAEMON_MONITOR_VERDICT_H
 #define XBOND_DAEMON_MONITOR_VERDICT_H
@@ -10,11 +9,20 @@
 #include "daemon/bond/bond.h"
 
 /*
- * Sets a verdict that was just found out. Returns true if the link works now and did not, or the
- * other way round. Does not evaluate.
+ * The monitor says whether the link works. Returns true if it has not said so before; the caller
+ * then evaluates the bond.
  */
-bool verdict_set(struct bond *bond, unsigned int slot, enum link_monitor monitor, bool works);
-/* The last verdict of the monitor; false: the link does not work, or there is no verdict. */
-bool verdict_of(const struct bond *bond, unsigned int slot, enum link_monitor monitor);
+bool verdict_set(struct bond *bond, unsigned int slot, enum xbond_monitor monitor, bool works);
+/* It no longer has a verdict. Returns true if its last one was no; the caller then evaluates. */
+bool verdict_forget(struct bond *bond, unsigned int slot, enum xbond_monitor monitor);
+/* Does the monitor say that the link works? */
+bool verdict_of(const struct bond *bond, unsigned int slot, enum xbond_monitor monitor);
+/* Has it a verdict? */
+bool verdict_is_known(const struct bond *bond, unsigned int slot, enum xbond_monitor monitor);
+
+/* The slave is new: nobody has a verdict. */
+void verdict_begin(struct bond *bond, unsigned int slot);
+/* The slave is taken over from another bondd, with the verdicts that it left. */
+void verdict_adopt(struct bond *bond, unsigned int slot);
 
 #endif

@@ -57,7 +57,7 @@ static bool rx_turn_change(struct bond *bond, unsigned int slot, int *ret_r, str
 	*ret_r = xdp_follow_slave(bond, slot, ret_why);
 	lost = had && (!rx_turn_has_carrier(bond, slot) || rx_turn_changes(bond, slot) != before);
 	if (lost) {
-		verdict_set(bond, slot, LINK_MONITOR_CARRIER, false);
+		verdict_set(bond, slot, XBOND_MONITOR_CARRIER, false);
 		bond_lacp_note_flap(bond, slot);
 	} else {
 		bond->rx_turn.reset &= ~slots_bit(slot);

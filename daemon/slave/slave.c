@@ -130,7 +130,8 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	slave_hooks_follow(bond, slot, false);
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
-	verdict_set(bond, slot, LINK_MONITOR_CARRIER, carrier > 0);
+	verdict_begin(bond, slot);
+	verdict_set(bond, slot, XBOND_MONITOR_CARRIER, carrier > 0);
 	bond->members[slot].since_ns = clock_now_ns();
 	return 0;
 }
@@ -261,6 +262,7 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	__atomic_and_fetch(&settings->drain_mask, ~(UINT64_C(1) << slot), __ATOMIC_RELAXED);
 	settings->weight[slot] = 0;
 	memset(bond_slave(bond, slot), 0, sizeof(struct xbond_slave));
+	verdict_begin(bond, slot);
 	bond->members[slot] = (struct member){ 0 };
 }
 

@@ -74,6 +74,7 @@ class Pins:
         self.slaves = self.mapped("slaves", struct("xbond_slave"), X.MAX_SLAVES)
         self.hold = self.mapped("hold", struct("xbond_hold") * X.MAX_SLAVES)
         self.lacp = self.mapped("lacp", struct("xbond_lacp"))
+        self.monitors = self.mapped("monitors", struct("xbond_verdict"), X.MAX_SLAVES)
         self.create("counters", PERCPU_ARRAY, ctypes.sizeof(struct("xbond_counters")), X.MAX_SLAVES)
         self.make_bond(X.MODE_8023AD if mode is None else mode)
         for slot in range(slaves):
@@ -104,6 +105,7 @@ class Pins:
         bond.ad_actor_sys_prio, bond.lacp_active, bond.coupled_control = 65535, 1, 1
         bond.lacp_hold, bond.lacp_revert = 1, 1
         bond.rx_backlog = 1
+        bond.arp_missed_max = 2
         bond.lacp_fallback, bond.lacp_fallback_delay_ms = L.FALLBACK_ONE, 3000
 
     def make_slave(self, slot):
@@ -113,6 +115,7 @@ class Pins:
         fill(slave.name, b"eth%d" % slot)
         self.table.tx_mask |= 1 << slot
         self.table.rx_mask |= 1 << slot
+        self.monitors[slot].spoken = self.monitors[slot].works = 1 << X.MONITOR_CARRIER
 
     # what bondd's LACP thread would do
 

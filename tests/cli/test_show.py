@@ -5,6 +5,7 @@
 
 import json
 import subprocess
+import time
 
 import pytest
 
@@ -263,3 +264,19 @@ def test_save(pins, bondctl, tmp_path):
         "[bond]", "mode = 802.3ad", "hash_seed = 0", "lacp_rate = fast",
         "ad_actor_system = 02:00:5e:30:00:0f",
         "max_links = 2", "", "[slave eth0]", "", "[slave eth1]", "actor_port_prio = 7"]
+
+
+def test_monitors_say_what_they_found(pins, show):
+    verdict, now_ns = pins.monitors[1], time.monotonic_ns()
+    verdict.spoken |= 1 << X.MONITOR_ARP
+    verdict.since_ns[X.MONITOR_CARRIER] = now_ns - 90 * 10**9
+    verdict.since_ns[X.MONITOR_ARP] = now_ns - 60 * 10**9
+    first, second = (slave["monitors"] for slave in show()["slaves"])
+    assert first.keys() == {"carrier"}
+    assert (second["carrier"]["state"], second["arp"]["state"]) == ("up", "down")
+    assert second["carrier"]["since_ms"] >= 90000 > second["arp"]["since_ms"] >= 60000
+
+
+def test_monitors_of_an_earlier_build_are_unknown(pins, show):
+    (pins.directory / "monitors").unlink()
+    assert [slave["monitors"] for slave in show()["slaves"]] == [None, None]

@@ -71,7 +71,7 @@ static void control_check_bond(const struct xbond_bond *pin)
 	for (int id = 0; id < OPT_COUNT; id++) {
 		const struct option_spec *option = option_at(id);
 		struct option_value value, again;
-		char text[64];
+		char text[OPTION_TEXT_SIZE];
 
 		if (option->home != OPTION_IN_BOND || option->id == OPT_ACTIVE_SLAVE)
 			continue;

@@ -92,6 +92,24 @@ static void long_lines(void **state)
 	}
 }
 
+static void lists_over_several_lines(void **state)
+{
+	const struct option_value *value;
+	struct config_file file;
+
+	(void)state;
+	assert_int_equal(read_text("[bond]\narp_ip_target = 192.0.2.1,192.0.2.2\n"
+				   "arp_ip_target = 192.0.2.3\n",
+				   &file, NULL),
+			 0);
+	value = &file.bond.value[OPT_ARP_IP_TARGET];
+	assert_memory_equal(value->address[2], "\xc0\x00\x02\x03", 4);
+	assert_int_equal(value->address[3][0], 0);
+	config_file_free(&file);
+	expect_error("[bond]\nns_ip6_target = fe80::1\nns_ip6_target = fe80::1\n", 3, "twice");
+	expect_error("[bond]\nmiimon = 50\nmiimon = 50\n", 3, "twice");
+}
+
 static void read_bytes(const char *bytes, size_t size, int line)
 {
 	struct config_file file;
@@ -177,6 +195,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_file),
 		cmocka_unit_test(long_lines),
+		cmocka_unit_test(lists_over_several_lines),
 		cmocka_unit_test(lines_with_nul),
 		cmocka_unit_test(indented_lines),
 		cmocka_unit_test(a_file_without_a_bond),

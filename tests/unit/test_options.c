@@ -41,7 +41,7 @@ static uint32_t parsed(enum option_id id, const char *text)
 static void assert_round_trip(enum option_id id, const char *text, const char *formatted)
 {
 	struct option_value value, again;
-	char out[32];
+	char out[OPTION_TEXT_SIZE];
 
 	assert_int_equal(option_parse(option_at(id), text, &value, NULL), 0);
 	option_format(option_at(id), &value, out, sizeof(out));
@@ -171,6 +171,60 @@ static void test_names_of_slaves(void **state)
 	assert_round_trip(OPT_PRIMARY, "none", "none");
 	assert_refused(OPT_PRIMARY, "a234567890123456");
 	assert_refused(OPT_ACTIVE_SLAVE, "a b");
+}
+
+#define SIXTEEN(a) a "0," a "1," a "2," a "3," a "4," a "5," a "6," a "7," SIXTEEN_2(a)
+#define SIXTEEN_2(a) a "8," a "9," a "10," a "11," a "12," a "13," a "14," a "15"
+
+static void test_lists_of_addresses(void **state)
+{
+	(void)state;
+	assert_round_trip(OPT_ARP_IP_TARGET, "none", "none");
+	assert_round_trip(OPT_ARP_IP_TARGET, "192.0.2.1", "192.0.2.1");
+	assert_round_trip(OPT_ARP_IP_TARGET, "192.0.2.2,192.0.2.1", "192.0.2.2,192.0.2.1");
+	assert_round_trip(OPT_ARP_IP_TARGET, SIXTEEN("192.0.2.1"), SIXTEEN("192.0.2.1"));
+	assert_round_trip(OPT_NS_IP6_TARGET, SIXTEEN("2001:db8:1:2:3:4:5:6f"),
+			  SIXTEEN("2001:db8:1:2:3:4:5:6f"));
+	assert_round_trip(OPT_NS_IP6_TARGET, "2001:0DB8::1,fe80::1", "2001:db8::1,fe80::1");
+}
+
+static void test_addresses_that_nobody_answers_for(void **state)
+{
+	static const char *const texts[] = {
+		",",
+		"192.0.2.1,",
+		",192.0.2.1",
+		"192.0.2.1,,192.0.2.2",
+		"192.0.2.1 ",
+		"192.0.2",
+		"192.0.2.1/24",
+		"0.0.0.0",
+		"0.1.2.3",
+		"127.0.0.1",
+		"224.0.0.1",
+		"255.255.255.255",
+		"2001:db8::1",
+		"192.0.2.1,192.0.2.1",
+		SIXTEEN("192.0.2.1") ",192.0.2.9",
+		"host",
+		"192.0.2.1xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+	};
+	static const char *const texts6[] = {
+		"::",
+		"::1",
+		"ff02::1",
+		"192.0.2.1",
+		"2001:db8::1,",
+		"2001:db8::1%eth0",
+		"2001:db8::1,2001:db8:0::1",
+		SIXTEEN("2001:db8::1") ",2001:db8::9",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		assert_refused(OPT_ARP_IP_TARGET, texts[i]);
+	for (size_t i = 0; i < sizeof(texts6) / sizeof(texts6[0]); i++)
+		assert_refused(OPT_NS_IP6_TARGET, texts6[i]);
 }
 
 static void test_random_seed_is_a_number(void **state)
@@ -373,6 +427,8 @@ int main(void)
 		cmocka_unit_test(test_numbers_are_digits_only),
 		cmocka_unit_test(test_booleans),
 		cmocka_unit_test(test_names_of_slaves),
+		cmocka_unit_test(test_lists_of_addresses),
+		cmocka_unit_test(test_addresses_that_nobody_answers_for),
 		cmocka_unit_test(test_random_seed_is_a_number),
 		cmocka_unit_test(test_modes),
 		cmocka_unit_test(test_at_create),

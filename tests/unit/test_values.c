@@ -45,7 +45,9 @@ static void write(const struct option_spec *option, const struct option_value *v
 
 static struct option_value sample(const struct option_spec *option)
 {
-	static const char *const texts[] = { "7", "1", "eth7", "02:00:5e:10:00:0f" };
+	static const char *const texts[] = {
+		"7", "1", "eth7", "02:00:5e:10:00:0f", "192.0.2.7,192.0.2.8", "2001:db8::7"
+	};
 	struct option_value value;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)

@@ -8,23 +8,35 @@
 
 #include <cmocka.h>
 
+#include "common/monitor.h"
 #include "daemon/monitor/verdict.h"
 
 #define SLOT 3
-#define OTHER_MONITOR 2u /* the bit of one that is to come */
 
 static struct bond *bond;
 
 static int make_bond(void **state)
 {
+	struct pins *pins;
+
 	(void)state;
 	bond = calloc(1, sizeof(*bond));
-	return bond ? 0 : -1;
+	if (!bond)
+		return -1;
+	pins = &bond->dataplane.pins;
+	pins->slaves = calloc(XBOND_MAX_SLAVES, sizeof(*pins->slaves));
+	pins->monitors = calloc(XBOND_MAX_SLAVES, sizeof(*pins->monitors));
+	if (!pins->slaves || !pins->monitors)
+		return -1;
+	pins->slaves[SLOT].state = pins->slaves[SLOT + 1].state = XBOND_SLOT_MEMBER;
+	return 0;
 }
 
 static int free_bond(void **state)
 {
 	(void)state;
+	free(bond->dataplane.pins.slaves);
+	free(bond->dataplane.pins.monitors);
 	free(bond);
 	return 0;
 }
@@ -34,17 +46,17 @@ static void nobody_has_spoken(void **state)
 	(void)state;
 	assert_false(bond_link_works(bond, SLOT));
 	assert_null(bond_link_why(bond, SLOT));
-	assert_false(verdict_of(bond, SLOT, LINK_MONITOR_CARRIER));
+	assert_false(verdict_of(bond, SLOT, XBOND_MONITOR_CARRIER));
 }
 
 static void carrier_decides_alone(void **state)
 {
 	(void)state;
-	assert_true(verdict_set(bond, SLOT, LINK_MONITOR_CARRIER, true));
+	assert_true(verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true));
 	assert_true(bond_link_works(bond, SLOT));
 	assert_null(bond_link_why(bond, SLOT));
-	assert_false(verdict_set(bond, SLOT, LINK_MONITOR_CARRIER, true));
-	assert_true(verdict_set(bond, SLOT, LINK_MONITOR_CARRIER, false));
+	assert_false(verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true));
+	assert_true(verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, false));
 	assert_false(bond_link_works(bond, SLOT));
 	assert_string_equal(bond_link_why(bond, SLOT), "no carrier");
 	assert_false(bond_link_works(bond, SLOT + 1));
@@ -52,17 +64,65 @@ static void carrier_decides_alone(void **state)
 
 static void one_that_says_no_is_enough(void **state)
 {
-	struct link_verdict *verdict = &bond->members[SLOT].verdict;
+	(void)state;
+	assert_true(verdict_set(bond, SLOT, XBOND_MONITOR_ARP, false));
+	assert_true(verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true));
+	assert_false(bond_link_works(bond, SLOT));
+	assert_true(verdict_of(bond, SLOT, XBOND_MONITOR_CARRIER));
+	assert_string_equal(bond_link_why(bond, SLOT), monitor_finding(XBOND_MONITOR_ARP));
+	assert_true(verdict_set(bond, SLOT, XBOND_MONITOR_ARP, true));
+	assert_true(bond_link_works(bond, SLOT));
+	assert_true(verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, false));
+	assert_string_equal(bond_link_why(bond, SLOT), "no carrier");
+}
+
+static void a_forgotten_verdict_does_not_count(void **state)
+{
+	(void)state;
+	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true);
+	verdict_set(bond, SLOT, XBOND_MONITOR_BFD, false);
+	assert_true(verdict_forget(bond, SLOT, XBOND_MONITOR_BFD));
+	assert_true(bond_link_works(bond, SLOT));
+	assert_false(verdict_is_known(bond, SLOT, XBOND_MONITOR_BFD));
+	assert_false(verdict_forget(bond, SLOT, XBOND_MONITOR_BFD));
+}
+
+/* Of two slaves with carrier, which flap. */
+static void a_soft_no_counts_only_beside_a_link_that_works(void **state)
+{
+	(void)state;
+	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true);
+	verdict_set(bond, SLOT, XBOND_MONITOR_FLAPS, false);
+	assert_true(bond_link_works(bond, SLOT));
+	verdict_set(bond, SLOT + 1, XBOND_MONITOR_CARRIER, true);
+	assert_false(bond_link_works(bond, SLOT));
+	verdict_set(bond, SLOT + 1, XBOND_MONITOR_FLAPS, false);
+	assert_true(bond_link_works(bond, SLOT));
+	assert_true(bond_link_works(bond, SLOT + 1));
+	verdict_set(bond, SLOT + 1, XBOND_MONITOR_FLAPS, true);
+	verdict_set(bond, SLOT + 1, XBOND_MONITOR_CARRIER, false);
+	assert_true(bond_link_works(bond, SLOT));
+	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, false);
+	assert_false(bond_link_works(bond, SLOT));
+}
+
+static void the_next_bondd_knows_what_was_said(void **state)
+{
+	const struct xbond_verdict *pinned = &bond->dataplane.pins.monitors[SLOT];
+	uint64_t since_ns;
 
 	(void)state;
-	verdict->spoken = OTHER_MONITOR;
-	assert_false(verdict_set(bond, SLOT, LINK_MONITOR_CARRIER, true));
+	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true);
+	verdict_set(bond, SLOT, XBOND_MONITOR_ARP, false);
+	since_ns = pinned->since_ns[XBOND_MONITOR_ARP];
+	assert_true(since_ns);
+	bond->members[SLOT].verdict = (struct link_verdict){ 0 };
+	verdict_adopt(bond, SLOT);
 	assert_false(bond_link_works(bond, SLOT));
-	assert_true(verdict_of(bond, SLOT, LINK_MONITOR_CARRIER));
-	verdict->works |= OTHER_MONITOR;
-	assert_true(bond_link_works(bond, SLOT));
-	assert_true(verdict_set(bond, SLOT, LINK_MONITOR_CARRIER, false));
-	assert_string_equal(bond_link_why(bond, SLOT), "no carrier");
+	assert_false(verdict_set(bond, SLOT, XBOND_MONITOR_ARP, false));
+	assert_int_equal(pinned->since_ns[XBOND_MONITOR_ARP], since_ns);
+	verdict_begin(bond, SLOT);
+	assert_int_equal(pinned->spoken, 0);
 }
 
 static void when_it_was_learnt(void **state)
@@ -70,11 +130,11 @@ static void when_it_was_learnt(void **state)
 	uint64_t before, *learnt_ns = bond->members[SLOT].verdict.learnt_ns;
 
 	(void)state;
-	verdict_set(bond, SLOT, LINK_MONITOR_CARRIER, false);
-	before = learnt_ns[LINK_MONITOR_CARRIER];
+	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, false);
+	before = learnt_ns[XBOND_MONITOR_CARRIER];
 	assert_true(before);
-	verdict_set(bond, SLOT, LINK_MONITOR_CARRIER, false);
-	assert_true(learnt_ns[LINK_MONITOR_CARRIER] >= before);
+	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, false);
+	assert_true(learnt_ns[XBOND_MONITOR_CARRIER] >= before);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_bond, free_bond)
@@ -85,6 +145,9 @@ int main(void)
 		TEST(nobody_has_spoken),
 		TEST(carrier_decides_alone),
 		TEST(one_that_says_no_is_enough),
+		TEST(a_forgotten_verdict_does_not_count),
+		TEST(a_soft_no_counts_only_beside_a_link_that_works),
+		TEST(the_next_bondd_knows_what_was_said),
 		TEST(when_it_was_learnt),
 	};
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/view_monitors.h"
+
+#include "common/clock.h"
+#include "common/monitor.h"
+
+static json_t *view_monitors_since_ms(uint64_t since_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	return json_integer(now_ns > since_ns ? (json_int_t)((now_ns - since_ns) / NS_PER_MS) : 0);
+}
+
+json_t *view_monitors(const struct pins *pins, unsigned int slot)
+{
+	const struct xbond_verdict *verdict;
+	json_t *json;
+
+	if (!pins->monitors)
+		return json_null();
+	verdict = &pins->monitors[slot];
+	json = json_object();
+	for (unsigned int id = 0; id < XBOND_MONITORS; id++)
+		if (verdict->spoken >> id & 1)
+			json_object_set_new(
+				json, monitor_name((enum xbond_monitor)id),
+				json_pack("{s:s, s:o}", "state",
+					  verdict->works >> id & 1 ? "up" : "down", "since_ms",
+					  view_monitors_since_ms(verdict->since_ns[id])));
+	return json;
+}
