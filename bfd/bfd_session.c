@@ -261,6 +261,12 @@ static void bfd_session_fill(const struct bfd_session *session, bool final,
 	};
 }
 
+void bfd_session_answer(const struct bfd_session *session, struct bfd_packet *ret_packet)
+{
+	bfd_session_fill(session, false, ret_packet);
+	ret_packet->poll = false;
+}
+
 bool bfd_session_run(struct bfd_session *session, uint64_t now_ns, struct bfd_packet *ret_packet)
 {
 	uint64_t interval_ns;

@@ -40,6 +40,8 @@ bool bfd_session_receive(struct bfd_session *session, const struct bfd_packet *p
 /* Returns true if ret_packet is to be sent now. */
 bool bfd_session_run(struct bfd_session *session, uint64_t now_ns, struct bfd_packet *ret_packet);
 uint64_t bfd_session_deadline(const struct bfd_session *session);
+/* What the session would say now, neither as a poll nor as an answer to one. */
+void bfd_session_answer(const struct bfd_session *session, struct bfd_packet *ret_packet);
 
 /* 6.8.4; 0: not known yet. */
 uint64_t bfd_session_detection_ns(const struct bfd_session *session);

@@ -35,6 +35,7 @@ struct pins {
 	/* NULL: an earlier build made the bond, and no bondd of this build has adopted it. */
 	struct xbond_attached *attached;
 	struct xbond_verdict *monitors; /* XBOND_MAX_SLAVES of them; NULL as above */
+	struct xbond_bfd *bfd;		/* NULL as above */
 	int counters_fd;		/* per-CPU array by slot */
 	bool writable;			/* settings may be written */
 };

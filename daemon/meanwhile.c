@@ -7,11 +7,13 @@
 
 #include "common/clock.h"
 #include "daemon/base/idle.h"
+#include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/monitor/carrier_message.h"
+#include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/poller.h"
 #include "daemon/watch.h"
@@ -64,6 +66,7 @@ static void meanwhile_turn(void *arg)
 		if ((bond->lacp.thread && news) || meanwhile_is_delay_over(bond, now_ns))
 			bond_evaluate(bond);
 	}
+	monitor_bfd_take_news(daemon);
 	poll_ask(daemon);
 	poll_answer(daemon);
 	burst_settled(daemon);
@@ -85,6 +88,8 @@ int meanwhile_init(struct daemon *daemon)
 		r = meanwhile_add(fd, rtnl_listener_fd(&daemon->listener));
 	if (!r)
 		r = meanwhile_add(fd, lacp_thread_fd(daemon->lacp_thread));
+	if (!r)
+		r = meanwhile_add(fd, bfd_thread_fd(daemon->bfd_thread));
 	if (!r)
 		r = meanwhile_add(fd, burst_fd(daemon));
 	if (!r)

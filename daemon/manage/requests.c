@@ -9,6 +9,7 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device_pair.h"
 #include "daemon/manage/lifecycle.h"
+#include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/rx_turn_steps.h"
@@ -48,6 +49,8 @@ static int request_check_bond(const struct xbond_bond *pin, struct err *err)
 {
 	int r = device_pair_check(pin, err);
 
+	if (!r)
+		r = monitor_bfd_check(pin, err);
 	return r ? r : backlog_skip_check(pin, err);
 }
 
