@@ -48,6 +48,8 @@ static json_t *view_option_json(const struct option_spec *option, const struct o
 		return json_value_text(value->name);
 	if (option->type == OPTION_MAC)
 		return json_value_mac(value->mac);
+	if (option->type == OPTION_ADDRESS && !value->host.family)
+		return json_null();
 	if (option->type == OPTION_UINT && text[strspn(text, "0123456789")] == '\0')
 		return json_integer(value->number);
 	return json_string(text);

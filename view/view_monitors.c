@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "common/monitor.h"
+#include "view/view_bfd.h"
 
 static json_t *view_monitors_since_ms(uint64_t since_ns)
 {
@@ -27,5 +28,11 @@ json_t *view_monitors(const struct pins *pins, unsigned int slot)
 				json_pack("{s:s, s:o}", "state",
 					  verdict->works >> id & 1 ? "up" : "down", "since_ms",
 					  view_monitors_since_ms(verdict->since_ns[id])));
+	if (view_bfd_has_session(pins, slot)) {
+		const char *name = monitor_name(XBOND_MONITOR_BFD);
+
+		json_object_set_new(json, name,
+				    view_bfd(pins, slot, json_incref(json_object_get(json, name))));
+	}
 	return json;
 }

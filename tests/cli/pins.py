@@ -106,6 +106,7 @@ class Pins:
         bond.lacp_hold, bond.lacp_revert = 1, 1
         bond.rx_backlog = 1
         bond.arp_missed_max = 2
+        bond.bfd_multiplier = 3
         bond.lacp_fallback, bond.lacp_fallback_delay_ms = L.FALLBACK_ONE, 3000
 
     def make_slave(self, slot):
