@@ -43,6 +43,7 @@
 #define XBOND_PIN_BFD "bfd"
 #define XBOND_PIN_BFD_PACKETS "bfd_packets"
 #define XBOND_PIN_BFD_TIMERS "bfd_timers"
+#define XBOND_PIN_DEVICES "devices"
 #define XBOND_PIN_MONITORS "monitors"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
@@ -522,7 +523,9 @@ struct xbond_bond {
 	__u32 min_links_lacp;
 	/* The only system accepted as a partner; zero: any. */
 	__u8 lacp_partner[XBOND_MAC_SIZE];
-	__u8 pad1[2];
+	/* Active-backup: the user has chosen the active slave; see rules/active.h. */
+	__u8 active_by_hand;
+	__u8 primary_due; /* the primary was named or enslaved, and has not been up since */
 	/* Failover: */
 	__u32 primary_reselect; /* enum xbond_reselect */
 	__u32 fail_over_mac;	/* enum xbond_fail_over_mac */

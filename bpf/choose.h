@@ -54,7 +54,7 @@ static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *c
 	} else {
 		return CHOOSE_ALL;
 	}
-	return select_usable(slot, hash, mask);
+	return select_usable(slot, hash, mask, length);
 }
 
 /*
@@ -66,7 +66,7 @@ static __always_inline int choose_collects_by_now(__u32 slot)
 	__u64 mask = select_mask();
 
 	return table.selection == XBOND_SELECT_ACTIVE && mask &&
-	       select_usable(select_active_backup(), 0, mask) == slot;
+	       select_usable(select_active_backup(), 0, mask, 0) == slot;
 }
 
 static __always_inline void choose_count(__u32 slot, __u32 length)

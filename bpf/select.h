@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From a hash, or from the round-robin cursor, to the slot that transmits: hash -> bucket -> slot.
- * If that slot may not transmit now, another one is taken (the detour). Knows the maps, not the
- * packet.
+ * If that slot may not transmit now, or has no carrier, another one is taken (the detour). Knows
+ * the maps, not the packet.
  */
 #ifndef XBOND_BPF_SELECT_H
 #define XBOND_BPF_SELECT_H
@@ -10,6 +10,7 @@
 #include "bpf/drain.h"
 #include "bpf/flow.h"
 #include "bpf/maps.h"
+#include "bpf/netdev.h"
 
 #define SELECT_NONE XBOND_NO_SLOT
 #define SELECT_NOBODY (1LL << 62)
@@ -171,9 +172,50 @@ static __always_inline __u32 select_active_backup(void)
 	return select_bucket(0);
 }
 
-static __always_inline __u32 select_usable(__u32 slot, __u64 hash, __u64 mask)
+/* Global, so that the verifier does not know the answer, and a loop over all slots is one path. */
+__noinline __u32 select_has_carrier(__u32 slot)
 {
-	return slot < XBOND_MAX_SLAVES && mask >> slot & 1 ? slot : select_detour(hash, mask);
+	return !netdev_is_lost(slot);
+}
+
+/* The slots of mask that have carrier; if none has, all of mask. */
+__noinline __u64 select_live(__u64 mask)
+{
+	__u64 live = 0;
+
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		if (!(mask >> slot))
+			break;
+		live |= (__u64)(select_has_carrier(slot) & 1) << slot;
+	}
+	return live & mask ? live & mask : mask;
+}
+
+/*
+ * Returns another slot of mask for a packet whose slot has lost carrier. Round-robin goes on among
+ * the others; a hash has its detour.
+ */
+__noinline __u32 select_past_lost(__u32 lost, __u64 hash, __u64 mask, __u32 length)
+{
+	__u32 bytes = READ_ONCE(settings.bytes_per_slave);
+	__u64 live = select_live(mask);
+
+	if (live == mask)
+		return lost;
+	if (table.selection == XBOND_SELECT_TURNS) {
+		if (bytes)
+			return select_by_bytes(live, length, bytes);
+		hash = bpf_get_prandom_u32();
+	}
+	return select_detour(hash, live);
+}
+
+/* A slot of mask, which must not be empty: `slot` if it may transmit and has carrier. */
+static __always_inline __u32 select_usable(__u32 slot, __u64 hash, __u64 mask, __u32 length)
+{
+	if (slot >= XBOND_MAX_SLAVES || !(mask >> slot & 1))
+		slot = select_detour(hash, mask);
+	return netdev_is_lost(slot) ? select_past_lost(slot, hash, mask, length) : slot;
 }
 
 #endif

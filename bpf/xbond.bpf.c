@@ -123,10 +123,10 @@ static __always_inline int tx_send(__u32 slot, __u32 length)
 	return bpf_redirect(table.ifindex[tx_bounded(slot)], 0);
 }
 
-/* Sends a clone to every slave of mask except the lowest, which gets the packet itself. */
+/* Sends a clone to every live slave of mask except the lowest, which gets the packet itself. */
 __noinline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
 {
-	__u64 others = mask & (mask - 1);
+	__u64 live = select_live(mask), others = live & (live - 1);
 	__u32 length = skb->len;
 
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
@@ -135,7 +135,7 @@ __noinline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
 		choose_count(slot, length);
 		bpf_clone_redirect(skb, table.ifindex[slot], 0);
 	}
-	return tx_send(select_lowest(mask), length);
+	return tx_send(select_lowest(live), length);
 }
 
 static __always_inline int tx_is_neighbour_message(struct __sk_buff *skb)
@@ -161,7 +161,7 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked)
 
 	if (!mask)
 		return TC_ACT_SHOT;
-	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1)
+	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_has_carrier(asked))
 		return tx_send(asked, length);
 	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR && tx_is_neighbour_message(skb))
 		return tx_broadcast(skb, mask);

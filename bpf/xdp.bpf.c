@@ -21,14 +21,6 @@ struct {
 	__type(value, __u32);
 } xdp_port SEC(".maps");
 
-/* Slaves by slot. */
-struct {
-	__uint(type, BPF_MAP_TYPE_DEVMAP);
-	__uint(max_entries, XBOND_MAX_SLAVES);
-	__type(key, __u32);
-	__type(value, __u32);
-} xdp_slaves SEC(".maps");
-
 /* Exactly the slaves of select_mask(), because BPF_F_BROADCAST sends to every entry. */
 struct {
 	__uint(type, BPF_MAP_TYPE_DEVMAP);
@@ -210,8 +202,11 @@ static __always_inline int xdp_is_neighbour_message(const struct packet *packet)
 	return neighbour_is_message(headers);
 }
 
+/* The devmap also has slaves that have just lost carrier. Their copies are lost, and not counted.
+ */
 __noinline int xdp_broadcast(__u32 length, __u64 mask)
 {
+	mask = select_live(mask);
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (mask >> slot & 1)
 			choose_count(slot, length);
@@ -249,5 +244,5 @@ int xbond_xdp_tx(struct xdp_md *ctx)
 	if (slot >= XBOND_MAX_SLAVES)
 		return XDP_DROP;
 	choose_count(slot, length);
-	return bpf_redirect_map(&xdp_slaves, slot, XDP_DROP);
+	return bpf_redirect_map(&devices, slot, XDP_DROP);
 }

@@ -60,7 +60,8 @@ static bool save_is_saved(const struct pins *pins, const struct option_spec *opt
 {
 	if (option->id == OPT_MODE || option->id == OPT_HASH_SEED)
 		return true;
-	if (option->id == OPT_ACTIVE_SLAVE || option_check_mode(option, pins->bond->mode, NULL))
+	if (option->id == OPT_ACTIVE_SLAVE || option->is_alias ||
+	    option_check_mode(option, pins->bond->mode, NULL))
 		return false;
 	return !option_is_default(option, value);
 }

@@ -70,7 +70,7 @@ struct forecast foretell(const struct pins *pins, uint64_t hash)
 static unsigned int foretell_next_active(const struct pins *pins, uint64_t others)
 {
 	int primary = pins_slot_by_name(pins, pins->bond->primary);
-	const struct active_input input = {
+	struct active_input input = {
 		.up = others,
 		.keepable = others,
 		.drained = pins->settings->drain_mask,
@@ -79,6 +79,8 @@ static unsigned int foretell_next_active(const struct pins *pins, uint64_t other
 		.requested = XBOND_NO_SLOT,
 	};
 
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		input.link[slot].prio = pins->slaves[slot].prio;
 	return active_choose(&input, false).slot;
 }
 

@@ -70,8 +70,11 @@ static json_t *pairs_text(const struct pairs *pairs, enum option_id id)
 	return json_string(text);
 }
 
+/* `active_slave none` asks bondd to choose. */
 static bool pairs_is_steering(const struct pairs *pairs, enum option_id id)
 {
+	if (id == OPT_ACTIVE_SLAVE && !pairs->set.value[id].name[0])
+		return false;
 	return pairs->set.given[id] && option_at(id)->home == OPTION_IN_SETTINGS;
 }
 

@@ -119,7 +119,8 @@ static void text_print_options(const json_t *options, enum option_scope scope,
 		const struct option_spec *option = option_at(id);
 		const json_t *value = json_object_get(options, option->name);
 
-		if (value && option->scope == scope && id != OPT_MODE && id != OPT_ACTIVE_SLAVE)
+		if (value && option->scope == scope && id != OPT_MODE && id != OPT_ACTIVE_SLAVE &&
+		    !option->is_alias)
 			text_print_option(option, value, &manner);
 	}
 }

@@ -5,10 +5,35 @@
 
 #include "options/option_address.h"
 
+/* The other name of the same option; NULL if it has only one. */
+static const struct option_spec *option_set_other_name(const struct option_spec *option)
+{
+	if (option->is_alias)
+		return option_at(option->id - 1);
+	return option->id + 1 < OPT_COUNT && option_at(option->id + 1)->is_alias
+		       ? option_at(option->id + 1)
+		       : NULL;
+}
+
+static int option_set_check_other_name(const struct option_set *set,
+				       const struct option_spec *option, struct err *err)
+{
+	const struct option_spec *other = option_set_other_name(option);
+
+	if (!other || !set->given[other->id] ||
+	    set->value[other->id].number == set->value[option->id].number)
+		return 0;
+	return err_set(err, EINVAL,
+		       "%s: is another name for %s, which is given with another value; give one "
+		       "of them",
+		       option->name, other->name);
+}
+
 int option_set_add(struct option_set *set, enum option_scope scope, const char *name,
 		   const char *text, struct err *err)
 {
 	const struct option_spec *option = option_find(scope, name);
+	int r;
 
 	if (!option)
 		return err_set(err, EINVAL, "unknown %s option: %s ('bondctl --help' lists them)",
@@ -16,7 +41,8 @@ int option_set_add(struct option_set *set, enum option_scope scope, const char *
 	if (set->given[option->id])
 		return err_set(err, EINVAL, "%s: given twice", name);
 	set->given[option->id] = true;
-	return option_parse(option, text, &set->value[option->id], err);
+	r = option_parse(option, text, &set->value[option->id], err);
+	return r ? r : option_set_check_other_name(set, option, err);
 }
 
 int option_set_add_line(struct option_set *set, enum option_scope scope, const char *name,

@@ -47,6 +47,20 @@ static const struct option_name mac_policy_names[] = {
 	{ NULL, 0 },
 };
 
+static const struct option_name reselect_names[] = {
+	{ "always", XBOND_RESELECT_ALWAYS },
+	{ "better", XBOND_RESELECT_BETTER },
+	{ "failure", XBOND_RESELECT_FAILURE },
+	{ NULL, 0 },
+};
+
+static const struct option_name fail_over_mac_names[] = {
+	{ "none", XBOND_FAIL_OVER_MAC_NONE },
+	{ "active", XBOND_FAIL_OVER_MAC_ACTIVE },
+	{ "follow", XBOND_FAIL_OVER_MAC_FOLLOW },
+	{ NULL, 0 },
+};
+
 static const struct option_name rx_hook_names[] = {
 	{ "tc", XBOND_RX_TC },
 	{ "xdp", XBOND_RX_XDP },
@@ -144,6 +158,17 @@ const struct option_spec option_table_bond[OPT_LACP_RATE] = {
 		.needs = MODE_ACTIVE,
 		.help = "the slave that is active whenever it can be",
 	},
+	[OPT_PRIMARY_RESELECT] = {
+		.id = OPT_PRIMARY_RESELECT,
+		.name = "primary_reselect",
+		.scope = OPTION_BOND,
+		.type = OPTION_ENUM,
+		IN_BOND(primary_reselect),
+		.names = reselect_names,
+		.initial = "always",
+		.effect = MODE_ACTIVE,
+		.help = "when a preferred slave that is back takes over: the primary, or by prio",
+	},
 	[OPT_ACTIVE_SLAVE] = {
 		.id = OPT_ACTIVE_SLAVE,
 		.name = "active_slave",
@@ -153,6 +178,62 @@ const struct option_spec option_table_bond[OPT_LACP_RATE] = {
 		.initial = "none",
 		.needs = MODE_ACTIVE,
 		.help = "the slave to use from the next packet on",
+	},
+	[OPT_FAIL_OVER_MAC] = {
+		.id = OPT_FAIL_OVER_MAC,
+		.name = "fail_over_mac",
+		.scope = OPTION_BOND,
+		.type = OPTION_ENUM,
+		IN_BOND(fail_over_mac),
+		.names = fail_over_mac_names,
+		.initial = "none",
+		.effect = MODE_ACTIVE,
+		.help = "which MAC addresses the bond and its slaves have after a failover",
+	},
+	[OPT_NUM_GRAT_ARP] = {
+		.id = OPT_NUM_GRAT_ARP,
+		.name = "num_grat_arp",
+		.scope = OPTION_BOND,
+		.type = OPTION_UINT,
+		IN_BOND(num_peer_notif),
+		.max = 255,
+		.initial = "1",
+		.effect = MODE_ACTIVE,
+		.help = "how often each IP address is announced after a failover",
+	},
+	[OPT_NUM_UNSOL_NA] = {
+		.id = OPT_NUM_UNSOL_NA,
+		.name = "num_unsol_na",
+		.scope = OPTION_BOND,
+		.type = OPTION_UINT,
+		IN_BOND(num_peer_notif),
+		.max = 255,
+		.initial = "1",
+		.effect = MODE_ACTIVE,
+		.is_alias = true,
+		.help = "another name for num_grat_arp",
+	},
+	[OPT_PEER_NOTIF_DELAY] = {
+		.id = OPT_PEER_NOTIF_DELAY,
+		.name = "peer_notif_delay",
+		.scope = OPTION_BOND,
+		.type = OPTION_UINT,
+		IN_BOND(peer_notif_delay_ms),
+		.max = 300000,
+		.initial = "0",
+		.effect = MODE_ACTIVE,
+		.help = "milliseconds between two announcements of an address; 0: miimon",
+	},
+	[OPT_RESEND_IGMP] = {
+		.id = OPT_RESEND_IGMP,
+		.name = "resend_igmp",
+		.scope = OPTION_BOND,
+		.type = OPTION_UINT,
+		IN_BOND(resend_igmp),
+		.max = 255,
+		.initial = "1",
+		.effect = MODE_ACTIVE,
+		.help = "how often each multicast group is reported after a failover, every 200 ms",
 	},
 	[OPT_ALL_SLAVES_ACTIVE] = {
 		.id = OPT_ALL_SLAVES_ACTIVE,

@@ -51,6 +51,16 @@ const struct option_spec option_table_slave[OPT_COUNT - OPT_WEIGHT] = {
 		.initial = "0",
 		.help = "packets with this queue_mapping take the slave; 0: none",
 	},
+	[OPT_PRIO - OPT_WEIGHT] = {
+		.id = OPT_PRIO,
+		.name = "prio",
+		.scope = OPTION_SLAVE,
+		.type = OPTION_INT,
+		IN_SLAVE(prio),
+		.initial = "0",
+		.needs = MODE_ACTIVE,
+		.help = "the slave with the highest is preferred where the primary is not up",
+	},
 	[OPT_FORCE - OPT_WEIGHT] = {
 		.id = OPT_FORCE,
 		.name = "force",

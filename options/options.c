@@ -50,6 +50,18 @@ static bool option_parse_number(const char *text, uint32_t *ret_number)
 	return true;
 }
 
+static bool option_parse_signed(const char *text, uint32_t *ret_number)
+{
+	bool negative = *text == '-';
+	uint32_t number;
+
+	if (!option_parse_number(text + negative, &number) ||
+	    number > (uint32_t)INT32_MAX + negative)
+		return false;
+	*ret_number = negative ? -number : number;
+	return true;
+}
+
 static bool option_name_of_mode(unsigned int i, struct option_name *ret_name)
 {
 	const struct mode *mode = mode_at(i);
@@ -124,6 +136,7 @@ const char *option_values(const struct option_spec *option, char ret_text[OPTION
 	switch (option->type) {
 	case OPTION_ENUM: option_list_names(option, ret_text); break;
 	case OPTION_UINT: option_list_numbers(option, ret_text); break;
+	case OPTION_INT: fixed = "-2147483648..2147483647"; break;
 	case OPTION_BOOL: fixed = strcmp(option->initial, "no") ? "on|off" : "yes|no"; break;
 	case OPTION_IFNAME: fixed = "DEV|none"; break;
 	case OPTION_MAC: fixed = "MAC|none"; break;
@@ -176,6 +189,12 @@ static int option_parse_uint(const struct option_spec *option, const char *text,
 		return option_refuse(option, text, err);
 	*ret_number = number;
 	return 0;
+}
+
+static int option_parse_int(const struct option_spec *option, const char *text,
+			    uint32_t *ret_number, struct err *err)
+{
+	return option_parse_signed(text, ret_number) ? 0 : option_refuse(option, text, err);
 }
 
 static int option_parse_bool(const struct option_spec *option, const char *text,
@@ -246,6 +265,7 @@ int option_parse(const struct option_spec *option, const char *text, struct opti
 	switch (option->type) {
 	case OPTION_ENUM: return option_parse_enum(option, text, &ret_value->number, err);
 	case OPTION_UINT: return option_parse_uint(option, text, &ret_value->number, err);
+	case OPTION_INT: return option_parse_int(option, text, &ret_value->number, err);
 	case OPTION_BOOL: return option_parse_bool(option, text, &ret_value->number, err);
 	case OPTION_IFNAME: return option_parse_ifname(option, text, ret_value->name, err);
 	case OPTION_MAC: return option_parse_mac(option, text, ret_value->mac, err);
@@ -274,6 +294,8 @@ void option_format(const struct option_spec *option, const struct option_value *
 		snprintf(ret_text, size, "%s", mac_format(value->mac, mac));
 	else if (option->type == OPTION_BOOL)
 		snprintf(ret_text, size, "%s", value->number ? "on" : "off");
+	else if (option->type == OPTION_INT)
+		snprintf(ret_text, size, "%d", (int32_t)value->number);
 	else if (name)
 		snprintf(ret_text, size, "%s", name);
 	else

@@ -18,6 +18,7 @@ enum option_scope { OPTION_BOND, OPTION_SLAVE };
 enum option_type {
 	OPTION_ENUM,   /* by name or number */
 	OPTION_UINT,   /* a number, or one of the named values (auto, random) */
+	OPTION_INT,    /* a number with a sign, of 32 bits; kept as a u32 */
 	OPTION_BOOL,   /* on|off, yes|no, 1|0 */
 	OPTION_IFNAME, /* a slave's name; "" or none clears */
 	OPTION_MAC,    /* a unicast MAC; none or all zeroes clears */
@@ -44,7 +45,13 @@ enum option_id {
 	OPT_PACKETS_PER_SLAVE,
 	OPT_BYTES_PER_SLAVE,
 	OPT_PRIMARY,
+	OPT_PRIMARY_RESELECT,
 	OPT_ACTIVE_SLAVE,
+	OPT_FAIL_OVER_MAC,
+	OPT_NUM_GRAT_ARP,
+	OPT_NUM_UNSOL_NA,
+	OPT_PEER_NOTIF_DELAY,
+	OPT_RESEND_IGMP,
 	OPT_ALL_SLAVES_ACTIVE,
 	OPT_MIN_LINKS,
 	OPT_MIIMON,
@@ -89,6 +96,7 @@ enum option_id {
 	OPT_DRAIN,
 	OPT_ACTOR_PORT_PRIO,
 	OPT_QUEUE_ID,
+	OPT_PRIO,
 	OPT_FORCE,
 	OPT_COUNT,
 };
@@ -122,6 +130,7 @@ struct option_spec {
 	/* Kept, and without effect, in modes without one of these; 0: as needs says. */
 	uint32_t effect;
 	bool at_create;	  /* and never after */
+	bool is_alias;	  /* another name for the option of the row before */
 	const char *help; /* one line */
 };
 

@@ -8,6 +8,12 @@
 
 #include "bpf/abi.h"
 
+struct active_link {
+	int32_t prio;
+	uint32_t speed_mbps; /* 0: unknown */
+	uint32_t duplex;     /* as in struct xbond_slave */
+};
+
 struct active_input {
 	uint64_t up;	   /* slots that may transmit */
 	uint64_t keepable; /* these, and those whose downdelay runs */
@@ -16,18 +22,28 @@ struct active_input {
 	unsigned int current;
 	unsigned int primary;	/* slot, or XBOND_NO_SLOT */
 	unsigned int requested; /* requested by the user just now, or XBOND_NO_SLOT */
-	bool primary_changed;	/* the option was set */
+	enum xbond_reselect reselect;
+	bool primary_due; /* the primary was named or enslaved, and has not been up since */
+	bool again;	  /* an option that decides has changed: a choice by hand ends */
+	bool free;	  /* the user leaves the choice to us, as if no slave were active */
+	struct active_link link[XBOND_MAX_SLAVES];
 };
 
 /*
- * by_hand: the user has chosen an active slave other than the primary. It lasts until that slave
- * fails or the primary returns.
+ * by_hand: the user has chosen the active slave. It lasts until that slave fails, or until one that
+ * is preferred to it comes up. primary_due: as in the input, for the next choice.
  */
 struct active_choice {
 	unsigned int slot; /* or XBOND_NO_SLOT */
 	bool by_hand;
+	bool primary_due;
 };
 
+/*
+ * The primary is preferred to all slaves; without it, those of a higher prio are preferred to the
+ * current one. By `reselect` a preferred slave replaces a current one that works. If none works,
+ * the primary, or the slave of the highest prio, is taken whatever `reselect` says.
+ */
 struct active_choice active_choose(const struct active_input *input, bool by_hand);
 
 #endif

@@ -96,8 +96,8 @@ struct bond_evaluation {
 	bool published;
 	bool plan_due; /* the decided plan is not in force yet: burst.h */
 	bool announce_due;
-	bool active_by_hand;
-	bool primary_changed; /* by a request, since the last decision */
+	/* By requests, since the last decision; see rules/active.h. */
+	bool active_again, active_free;
 };
 
 /* bond0 and its pair, as last seen: device_sync.c. */

@@ -98,24 +98,42 @@ static unsigned int decide_requested_slot(struct bond *bond, uint32_t request)
 	return request == pins->table->active_request ? XBOND_NO_SLOT : pins->settings->active_slot;
 }
 
+static void decide_fill_links(struct bond *bond, struct active_link *links)
+{
+	bond_for_each_member (bond, slot) {
+		const struct xbond_slave *slave = bond_slave(bond, slot);
+
+		links[slot] = (struct active_link){ .prio = slave->prio,
+						    .speed_mbps = slave->speed_mbps,
+						    .duplex = slave->duplex };
+	}
+}
+
 static void decide_active(struct bond *bond, struct decision *decision)
 {
-	int primary = pins_slot_by_name(&bond->dataplane.pins, bond_pin(bond)->primary);
+	struct xbond_bond *pin = bond_pin(bond);
+	int primary = pins_slot_by_name(&bond->dataplane.pins, pin->primary);
 	struct active_input input = {
 		.up = decide_keepers(bond, decision->up),
 		.keepable = decide_keepers(bond, decision->usable),
 		.drained = decision->drained,
 		.came_up = decision->came_up,
-		.current = bond_pin(bond)->active_slot,
+		.current = pin->active_slot,
 		.primary = primary < 0 ? XBOND_NO_SLOT : (unsigned int)primary,
 		.requested = decide_requested_slot(bond, decision->active_request),
-		.primary_changed = bond->evaluation.primary_changed,
+		.reselect = pin->primary_reselect,
+		.primary_due = pin->primary_due,
+		.again = bond->evaluation.active_again,
+		.free = bond->evaluation.active_free,
 	};
-	struct active_choice choice = active_choose(&input, bond->evaluation.active_by_hand);
+	struct active_choice choice;
 
+	decide_fill_links(bond, input.link);
+	choice = active_choose(&input, pin->active_by_hand);
 	decision->plan.active_slot = choice.slot;
-	bond->evaluation.active_by_hand = choice.by_hand;
-	bond->evaluation.primary_changed = false;
+	pin->active_by_hand = choice.by_hand;
+	pin->primary_due = choice.primary_due;
+	bond->evaluation.active_again = bond->evaluation.active_free = false;
 }
 
 /* In active-backup the frames of a backup are duplicates, except while the detour uses it. */

@@ -75,5 +75,16 @@ void bond_evaluate(struct bond *bond)
 
 void bond_primary_changed(struct bond *bond)
 {
-	bond->evaluation.primary_changed = true;
+	bond_pin(bond)->primary_due = bond_pin(bond)->primary[0] != '\0';
+	bond->evaluation.active_again = true;
+}
+
+void bond_choose_active_again(struct bond *bond)
+{
+	bond->evaluation.active_again = true;
+}
+
+void bond_free_active(struct bond *bond)
+{
+	bond->evaluation.active_free = true;
 }

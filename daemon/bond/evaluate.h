@@ -13,7 +13,14 @@
  * and logs last. Safe to call at any time; publishes only what has changed.
  */
 void bond_evaluate(struct bond *bond);
-/* The option primary was set: the next evaluation makes the primary the active slave. */
+/*
+ * The primary was named or enslaved: it becomes the active slave as soon as it can be, whatever
+ * primary_reselect says.
+ */
 void bond_primary_changed(struct bond *bond);
+/* prio or primary_reselect was set: a choice that the user has made by hand ends. */
+void bond_choose_active_again(struct bond *bond);
+/* The next evaluation chooses the active slave as if there were none. */
+void bond_free_active(struct bond *bond);
 
 #endif

@@ -40,10 +40,23 @@ void dataplane_retire_counters(struct dataplane *dataplane, unsigned int slot)
 	dataplane_zero_counters(dataplane, slot);
 }
 
+void dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifindex)
+{
+	uint32_t key = slot, value = (uint32_t)ifindex;
+
+	if (dataplane->devices_fd < 0)
+		return;
+	if (ifindex)
+		bpf_map_update_elem(dataplane->devices_fd, &key, &value, BPF_ANY);
+	else
+		bpf_map_delete_elem(dataplane->devices_fd, &key);
+}
+
 void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex)
 {
 	struct xbond_table *table = dataplane->pins.table;
 
+	dataplane_set_device(dataplane, slot, ifindex);
 	if (ifindex) {
 		dataplane_zero_counters(dataplane, slot);
 		store_release(dataplane->pins.buckets->slot_of[ifindex % XBOND_SLOT_CACHE],

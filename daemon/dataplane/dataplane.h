@@ -15,6 +15,7 @@
 struct dataplane {
 	struct pins pins;
 	int egress_fd, port_fd, rx_fd, rx_mirred_fd, beat_fd;
+	int devices_fd;	 /* -1: the programs are of a build that does not ask the devices */
 	bool settled;	 /* no program is still reading the idle copy of the buckets */
 	uint64_t ticket; /* of burst.c, which waits for that; 0: nobody waits */
 };
@@ -54,6 +55,11 @@ uint64_t dataplane_netns_cookie(void);
 
 /* A slot begins, or ends if ifindex is 0. The counters of a slot that begins are zero. */
 void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex);
+/*
+ * The programs ask this device for the slot's carrier; 0: none. Part of dataplane_set_slot(); by
+ * itself for a slot of an earlier bondd, whose device may have been away.
+ */
+void dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifindex);
 /* Adds the slot's counters to the sums of slaves that have left. */
 void dataplane_retire_counters(struct dataplane *dataplane, unsigned int slot);
 void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot);

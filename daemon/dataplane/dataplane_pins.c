@@ -159,15 +159,20 @@ int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 				       "%s/%s: %s: the pins are damaged; " PINS_REMOVE, dir,
 				       programs[i].pin, strerror(-*fd), dir);
 	}
+	if (dataplane->devices_fd < 0)
+		dataplane->devices_fd = pin_open(dir, XBOND_PIN_DEVICES);
 	return 0;
 }
 
 int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
 			struct err *err)
 {
-	*ret_dataplane = (struct dataplane){
-		.egress_fd = -1, .port_fd = -1, .rx_fd = -1, .rx_mirred_fd = -1, .beat_fd = -1
-	};
+	*ret_dataplane = (struct dataplane){ .egress_fd = -1,
+					     .port_fd = -1,
+					     .rx_fd = -1,
+					     .rx_mirred_fd = -1,
+					     .beat_fd = -1,
+					     .devices_fd = -1 };
 	return pins_open(&ret_dataplane->pins, bpf_dir, name, err);
 }
 
@@ -193,6 +198,9 @@ void dataplane_close(struct dataplane *dataplane)
 			close(*programs[i].fd);
 		*programs[i].fd = -1;
 	}
+	if (dataplane->devices_fd >= 0)
+		close(dataplane->devices_fd);
+	dataplane->devices_fd = -1;
 	pins_close(&dataplane->pins);
 }
 

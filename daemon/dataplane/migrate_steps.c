@@ -38,6 +38,7 @@ static int hold_learns_what_was_missed(struct migrate *migrate, struct err *err)
 }
 
 #define BOND_8 696		/* bytes of the bond in version 8; version 7 had 280, */
+#define BOND_ACTIVE_BY_HAND 278 /* was padding */
 #define BOND_NUM_PEER_NOTIF 288 /* and these lie behind them */
 #define BOND_RESEND_IGMP 296
 #define BOND_ARP_MISSED_MAX 312
@@ -45,7 +46,10 @@ static int hold_learns_what_was_missed(struct migrate *migrate, struct err *err)
 #define SLAVES 64
 #define SLAVE_8 112 /* bytes of a slave in version 8; version 7 had 104 */
 
-/* The new options get their defaults; those of the others are 0. */
+/*
+ * The new options get their defaults; those of the others are 0. Whether the active slave was
+ * chosen by hand was only in bondd's memory, so it stays, as if it were.
+ */
 static int bond_learns_failover_options(struct migrate *migrate, struct err *err)
 {
 	static const struct {
@@ -67,6 +71,7 @@ static int bond_learns_failover_options(struct migrate *migrate, struct err *err
 			       XBOND_PIN_SLAVES);
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
 		memcpy(bond + options[i].offset, &options[i].initial, sizeof(uint32_t));
+	bond[BOND_ACTIVE_BY_HAND] = 1;
 	return 0;
 }
 

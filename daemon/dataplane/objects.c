@@ -94,6 +94,7 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_BOND, .map = skeleton->maps.bond },
 		{ .pin = XBOND_PIN_SLAVES, .map = skeleton->maps.slaves },
 		{ .pin = XBOND_PIN_ATTACHED, .map = skeleton->maps.attached, .added = true },
+		{ .pin = XBOND_PIN_DEVICES, .map = skeleton->maps.devices, .added = true },
 		{ .pin = XBOND_PIN_MONITORS, .map = skeleton->maps.monitors, .added = true },
 		{ .pin = XBOND_PIN_BFD, .map = skeleton->maps.data_bfd, .added = true },
 		{ .pin = XBOND_PIN_BFD_PACKETS, .map = skeleton->maps.bfd_packets, .added = true },

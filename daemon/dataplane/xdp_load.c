@@ -97,7 +97,7 @@ static int xdp_load_use_maps(struct xdp_bpf *skeleton, const char *pin_dir, stru
 		{ skeleton->maps.counters, XBOND_PIN_COUNTERS },
 	};
 	const struct pinned_map devmaps[] = {
-		{ skeleton->maps.xdp_slaves, XBOND_PIN_XDP_SLAVES },
+		{ skeleton->maps.devices, XBOND_PIN_XDP_SLAVES },
 		{ skeleton->maps.xdp_all, XBOND_PIN_XDP_ALL },
 	};
 	int r = 0;

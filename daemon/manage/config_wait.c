@@ -8,7 +8,6 @@
 
 #include "common/clock.h"
 #include "common/mac.h"
-#include "common/mode.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/manage/requests.h"
@@ -29,8 +28,8 @@ static int config_wait_add(const struct awaited *awaited, const char *name, stru
 	int r;
 
 	/* The mode may have changed meanwhile. */
-	if (!mode_has(bond_pin(bond)->mode, MODE_LACP))
-		options.given[OPT_ACTOR_PORT_PRIO] = false;
+	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
+		options.given[id] &= option_is_of_mode(option_at(id), bond_pin(bond)->mode);
 	awaited_rename_primary(bond, awaited->slave.name, name);
 	r = request_add_slaves(bond->daemon, bond_pin(bond)->name, &name, 1, &options, NULL, err);
 	if (r)

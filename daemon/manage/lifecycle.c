@@ -282,6 +282,7 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 		lifecycle_take_back_mac(bond, slot);
 		slave_undo(bond, slot);
 	} else {
+		dataplane_set_device(&bond->dataplane, slot, (int)slave->ifindex);
 		slave_finish_mac(bond, slot);
 		slave_adopt(bond, slot, &link);
 		bond->members[slot] = (struct member){ .since_ns = clock_now_ns() };
@@ -307,16 +308,12 @@ static bool lifecycle_is_in_other_netns(struct bond *bond)
 static void lifecycle_recall(struct bond *bond)
 {
 	const struct pins *pins = &bond->dataplane.pins;
-	int primary = pins_slot_by_name(pins, pins->bond->primary);
 	struct link_info port;
 
 	bond->device.away = pins->bond->netnsid >= 0;
 	bond->device.port_up =
 		!link_get(&bond->daemon->nl, -1, (int)pins->bond->port_ifindex, &port) &&
 		port.flags & IFF_UP;
-	bond->evaluation.active_by_hand = primary >= 0 &&
-					  (unsigned int)primary != pins->bond->active_slot &&
-					  pins->slaves[primary].link == XBOND_LINK_UP;
 }
 
 /* The slaves come first: until their carrier is known, an evaluation would consider them down. */

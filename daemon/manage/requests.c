@@ -35,7 +35,8 @@ static void request_fill(struct xbond_bond *bond, struct xbond_settings *setting
 		struct option_value value =
 			options->given[id] ? options->value[id] : option_initial(option);
 
-		if (option->scope != OPTION_BOND || id == OPT_ACTIVE_SLAVE)
+		if (option->scope != OPTION_BOND || id == OPT_ACTIVE_SLAVE ||
+		    (option->is_alias && !options->given[id]))
 			continue;
 		if (option->home == OPTION_IN_SETTINGS)
 			values_write_setting(&pins, option, 0, &value);
@@ -113,6 +114,10 @@ static void request_apply(struct bond *bond, const struct option_set *options)
 		bond->dataplane.pins.table->hash_seed = bond_pin(bond)->hash_seed;
 	if (options->given[OPT_PRIMARY])
 		bond_primary_changed(bond);
+	if (options->given[OPT_PRIMARY_RESELECT])
+		bond_choose_active_again(bond);
+	if (options->given[OPT_ACTIVE_SLAVE])
+		bond_free_active(bond);
 	if (options->given[OPT_MIIMON])
 		poll_schedule(bond);
 	bond_evaluate(bond);
@@ -141,11 +146,17 @@ static int request_apply_rx_hook(struct bond *bond, uint32_t before, struct err 
 		       why.text);
 }
 
+/* `active_slave none`, which leaves the choice to bondd. */
+static bool request_frees_active(const struct option_set *options, int id)
+{
+	return id == OPT_ACTIVE_SLAVE && !options->value[id].name[0];
+}
+
 static int request_write_options(struct xbond_bond *pin, const struct option_set *options,
 				 struct err *err)
 {
 	for (int id = 0; id < OPT_COUNT; id++) {
-		if (!options->given[id])
+		if (!options->given[id] || request_frees_active(options, id))
 			continue;
 		if (option_at(id)->home != OPTION_IN_BOND)
 			return err_set(err, EINVAL,

@@ -366,6 +366,8 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 			if (mask >> slot & 1 && options->given[id])
 				values_write_slave(bond_slave(bond, slot), option_at(id),
 						   &options->value[id]);
+	if (options->given[OPT_PRIO])
+		bond_choose_active_again(bond);
 	bond_evaluate(bond);
 	return 0;
 }

@@ -159,6 +159,8 @@ void slave_adopt(struct bond *bond, unsigned int slot, const struct link_info *l
 void slave_admit(struct bond *bond, unsigned int slot)
 {
 	__atomic_store_n(&bond_slave(bond, slot)->state, XBOND_SLOT_MEMBER, __ATOMIC_RELEASE);
+	if (!strcmp(bond_slave(bond, slot)->name, bond_pin(bond)->primary))
+		bond_primary_changed(bond);
 }
 
 static void slave_warn_restore(struct bond *bond, const char *what, const struct xbond_slave *slave,

@@ -105,6 +105,7 @@ class Pins:
         bond.ad_actor_sys_prio, bond.lacp_active, bond.coupled_control = 65535, 1, 1
         bond.lacp_hold, bond.lacp_revert = 1, 1
         bond.rx_backlog = 1
+        bond.num_peer_notif, bond.resend_igmp = 1, 1
         bond.arp_missed_max = 2
         bond.bfd_multiplier = 3
         bond.lacp_fallback, bond.lacp_fallback_delay_ms = L.FALLBACK_ONE, 3000

@@ -67,7 +67,7 @@ def test_a_device_renamed_to_a_waited_for_name_is_added(lone):
 @pytest.mark.parametrize("mode", ["802.3ad", "active-backup"])
 def test_a_slave_that_goes_and_returns_has_its_settings(lone, mode):
     host = lone(links=1, bondd=False)
-    lacp = "actor_port_prio = 7\n" if mode == "802.3ad" else ""
+    lacp = "actor_port_prio = 7\n" if mode == "802.3ad" else "prio = -7\n"
     write(host, f"[bond]\nmode = {mode}\n[slave l0]\nweight = 5\ndrain = on\nqueue_id = 3\n{lacp}")
     host.start_bondd()
     assert names(host) == ["l0"]
@@ -78,6 +78,7 @@ def test_a_slave_that_goes_and_returns_has_its_settings(lone, mode):
     options = host.slave("l0")["options"]
     assert (options["weight"], options["drain"], options["queue_id"]) == (5, True, 3)
     assert mode != "802.3ad" or options["actor_port_prio"] == 7
+    assert mode == "802.3ad" or options["prio"] == -7
 
 
 # waiting for slaves: for that bond, and as long as its user wants it

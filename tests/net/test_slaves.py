@@ -1,38 +1,16 @@
 """Slaves that are not like the veth of the other tests: TAP devices with speeds of their
 own, devices with somebody else's filters, a bondd without privileges.
 """
-import fcntl
 import os
 import shutil
-import struct
 
 import pytest
 
 from lab import ROOT, Refused
 from namespace import compile_bpf
+from tap import Tap
 from traffic import send_packets
 from waiting import wait_for
-
-TUNSETIFF, IFF_TAP, IFF_NO_PI = 0x400454ca, 2, 0x1000
-
-
-class Tap:
-    """A TAP device with carrier; what is sent to it is dropped when its queue is full."""
-
-    def __init__(self, host, name, speed):
-        self.host, self.name = host, name
-        with host.inside():
-            self.file = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
-            fcntl.ioctl(self.file, TUNSETIFF,
-                        struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
-        self.set_speed(speed)
-
-    def set_speed(self, speed):
-        self.host.run("ethtool", "-s", self.name, "speed", speed, "duplex", "full", "autoneg",
-                      "off")
-
-    def close(self):
-        os.close(self.file)
 
 
 @pytest.fixture
@@ -84,7 +62,7 @@ def test_a_weight_wins_over_the_speed(taps):
 
 def test_a_tap_that_is_closed_is_a_lost_link(taps):
     host, (first, _) = taps
-    os.close(first.file)
+    first.close()
     first.file = os.open("/dev/null", os.O_RDONLY)
     wait_for(lambda: [slave["name"] for slave in host.show()["slaves"]] == ["t1"], "t0 to be gone")
     assert share_of(host, "t1") == 1.0

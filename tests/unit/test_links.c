@@ -150,7 +150,7 @@ static void a_request_holds_until_the_primary_returns(void **state)
 	input.came_up = 2;
 	assert_int_equal(active_choose(&input, choice.by_hand).slot, 1);
 	input.came_up = 0;
-	input.primary_changed = true;
+	input.again = true;
 	assert_int_equal(active_choose(&input, choice.by_hand).slot, 1);
 }
 

@@ -4,7 +4,7 @@
  * users.
  */
 #include "common/mode.h"
-#include "options/options.h"
+#include "options/option_set.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -14,6 +14,8 @@
 #include <cmocka.h>
 
 #define MODES 5
+
+static void assert_modes(enum option_id id, const char *modes);
 
 static void assert_refused(enum option_id id, const char *text)
 {
@@ -145,8 +147,72 @@ static void test_numbers_are_digits_only(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		for (unsigned int id = 0; id < OPT_COUNT; id++)
-			if (option_at(id)->type != OPTION_IFNAME)
+			if (option_at(id)->type != OPTION_IFNAME &&
+			    (option_at(id)->type != OPTION_INT || strcmp(texts[i], "-1")))
 				assert_refused(id, texts[i]);
+}
+
+static void test_numbers_with_a_sign(void **state)
+{
+	static const char *const refused[] = {
+		"-", "--1", "+1", "2147483648", "-2147483649", "-99999999999999999999"
+	};
+
+	(void)state;
+	assert_round_trip(OPT_PRIO, "-2147483648", "-2147483648");
+	assert_round_trip(OPT_PRIO, "2147483647", "2147483647");
+	assert_round_trip(OPT_PRIO, "-0", "0");
+	assert_int_equal(parsed(OPT_PRIO, "-1"), UINT32_MAX);
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_refused(OPT_PRIO, refused[i]);
+}
+
+static void assert_added(struct option_set *set, const char *name, const char *text,
+			 const char *why)
+{
+	struct err err = { "" };
+
+	assert_int_equal(option_set_add(set, OPTION_BOND, name, text, &err), *why ? -EINVAL : 0);
+	assert_string_equal(err.text, why);
+}
+
+static void test_an_option_with_two_names(void **state)
+{
+	struct option_set set = { 0 };
+
+	(void)state;
+	assert_true(option_at(OPT_NUM_UNSOL_NA)->is_alias);
+	assert_int_equal(option_at(OPT_NUM_GRAT_ARP)->offset, option_at(OPT_NUM_UNSOL_NA)->offset);
+	assert_added(&set, "num_grat_arp", "3", "");
+	assert_added(&set, "num_unsol_na", "3", "");
+	set = (struct option_set){ 0 };
+	assert_added(&set, "num_unsol_na", "3", "");
+	assert_added(&set, "num_grat_arp", "4",
+		     "num_grat_arp: is another name for num_unsol_na, which is given with another "
+		     "value; give one of them");
+}
+
+/* The kernel's names, numbers and defaults. */
+static void test_failover(void **state)
+{
+	(void)state;
+	assert_round_trip(OPT_PRIMARY_RESELECT, "0", "always");
+	assert_round_trip(OPT_PRIMARY_RESELECT, "1", "better");
+	assert_round_trip(OPT_PRIMARY_RESELECT, "2", "failure");
+	assert_round_trip(OPT_FAIL_OVER_MAC, "0", "none");
+	assert_round_trip(OPT_FAIL_OVER_MAC, "1", "active");
+	assert_round_trip(OPT_FAIL_OVER_MAC, "2", "follow");
+	assert_round_trip(OPT_NUM_GRAT_ARP, "255", "255");
+	assert_refused(OPT_NUM_UNSOL_NA, "256");
+	assert_refused(OPT_RESEND_IGMP, "256");
+	assert_refused(OPT_PEER_NOTIF_DELAY, "300001");
+	for (int id = OPT_NUM_GRAT_ARP; id <= OPT_NUM_UNSOL_NA; id++)
+		assert_string_equal(option_at(id)->initial, "1");
+	assert_string_equal(option_at(OPT_RESEND_IGMP)->initial, "1");
+	assert_modes(OPT_PRIO, "rerrr");
+	assert_modes(OPT_PRIMARY_RESELECT, "kekkk");
+	assert_modes(OPT_FAIL_OVER_MAC, "kekkk");
+	assert_modes(OPT_NUM_UNSOL_NA, "kekkk");
 }
 
 static void test_booleans(void **state)
@@ -425,6 +491,9 @@ int main(void)
 		cmocka_unit_test(test_every_name_and_number),
 		cmocka_unit_test(test_number_limits),
 		cmocka_unit_test(test_numbers_are_digits_only),
+		cmocka_unit_test(test_numbers_with_a_sign),
+		cmocka_unit_test(test_an_option_with_two_names),
+		cmocka_unit_test(test_failover),
 		cmocka_unit_test(test_booleans),
 		cmocka_unit_test(test_names_of_slaves),
 		cmocka_unit_test(test_lists_of_addresses),

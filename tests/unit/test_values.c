@@ -59,7 +59,8 @@ static struct option_value sample(const struct option_spec *option)
 
 static bool is_kept(enum option_id id)
 {
-	return id != OPT_ACTIVE_SLAVE && option_at(id)->home != OPTION_NOWHERE;
+	return id != OPT_ACTIVE_SLAVE && option_at(id)->home != OPTION_NOWHERE &&
+	       !option_at(id)->is_alias;
 }
 
 /* All at once, so that two that share memory are found. */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Has the device of a slot carrier? The transmit programs ask the kernel's own struct net_device,
+ * which the driver changes first. So they avoid a slot before any message tells bondd, and without
+ * bondd. select.h is what they make of it.
+ *
+ * The device is found through the memory of a devmap, because the kernel clears an entry when the
+ * device is unregistered or moves to another namespace. An address kept by bondd would outlive the
+ * device. The entries are read in place: the lookup is a function call, which costs more than all
+ * of this. docs/datapath.md has the figures.
+ */
+#ifndef XBOND_BPF_NETDEV_H
+#define XBOND_BPF_NETDEV_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/maps.h"
+
+/*
+ * The devices of the slots, written by bondd. The kernel reserves a devmap for the type of the
+ * first program that uses it. So the TC programs have one of their own, XBOND_PIN_DEVICES, and that
+ * of the XDP programs is the one by which they send, XBOND_PIN_XDP_SLAVES.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, XBOND_MAX_SLAVES);
+	__type(key, __u32);
+	__type(value, __u32);
+} devices SEC(".maps");
+
+/* Types of the kernel; only the fields that are read. */
+#define NETDEV_KERNEL __attribute__((preserve_access_index))
+struct net_device {
+	unsigned long state;
+} NETDEV_KERNEL;
+struct bpf_dtab_netdev { /* an entry of a devmap */
+	struct net_device *dev;
+} NETDEV_KERNEL;
+struct bpf_dtab { /* a devmap */
+	struct bpf_dtab_netdev **netdev_map;
+} NETDEV_KERNEL;
+struct list_head { /* stands for any struct that begins with a pointer */
+	struct list_head *next;
+} NETDEV_KERNEL;
+
+/* Bits of state: the kernel's enum netdev_state_t, which has begun like this for ever. */
+#define NETDEV_START (1 << 0)
+#define NETDEV_NOCARRIER (1 << 2)
+/*
+ * The kernel has not yet acted on a change. When carrier comes back, the device's queue still drops
+ * everything until then, for up to a second.
+ */
+#define NETDEV_LINKWATCH_PENDING (1 << 3)
+#define NETDEV_BITS (NETDEV_START | NETDEV_NOCARRIER | NETDEV_LINKWATCH_PENDING)
+
+/* From Linux 6.2. A read of an address that is not mapped gives 0. */
+extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
+
+#define NETDEV_CAST(address, type) ((type *)bpf_rdonly_cast(address, bpf_core_type_id_kernel(type)))
+
+/* The answer is known when the program is loaded. If it is no, every slot counts as up. */
+static __always_inline int netdev_is_readable(void)
+{
+	return bpf_rdonly_cast && bpf_core_field_exists(struct bpf_dtab, netdev_map);
+}
+
+/* An empty entry reads as down: a slot of a mask has a device, so the device has gone. */
+static __always_inline int netdev_is_lost(__u32 slot)
+{
+	const struct bpf_dtab_netdev *entry;
+	const struct list_head *place;
+
+	if (!netdev_is_readable())
+		return 0;
+	asm volatile("" : "+r"(slot));
+	place = NETDEV_CAST(((struct bpf_dtab *)&devices)->netdev_map +
+				    (slot & (XBOND_MAX_SLAVES - 1)),
+			    struct list_head);
+	entry = NETDEV_CAST(place->next, struct bpf_dtab_netdev);
+	return (READ_ONCE(entry->dev->state) & NETDEV_BITS) != NETDEV_START;
+}
+
+#endif
