@@ -403,7 +403,7 @@ struct xbond_bfd_link {
 	__u64 heard_ns; /* the last packet of the far end that knows our session */
 	__u64 answered_ns;
 	__u32 answers;
-	__u32 refused; /* packets that the far end would not send */
+	__u32 refused;			   /* packets that the far end would not send */
 	struct xbond_pdu_budget budget[2]; /* that name our session; others */
 	/* Writer: BPF, while bondd is away; bondd resets it when it takes over. */
 	__u32 ended; /* enum xbond_bfd_end */

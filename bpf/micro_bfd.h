@@ -278,12 +278,14 @@ static __always_inline int micro_bfd_take(struct __sk_buff *skb, __u32 slot,
 	return micro_bfd_hear(skb, slot, link, packet, now_ns, away);
 }
 
+/* What is shorter is read as far as it tells for whom it is. */
 static __always_inline int micro_bfd_read(struct __sk_buff *skb, __u8 *frame)
 {
 	if (skb->len >= BFD_FRAME_SIZE)
 		return bpf_skb_load_bytes(skb, 0, frame, BFD_FRAME_SIZE);
-	return skb->len >= MICRO_BFD_SIZE4 ? bpf_skb_load_bytes(skb, 0, frame, MICRO_BFD_SIZE4)
-					   : -1;
+	if (skb->len >= MICRO_BFD_SIZE4)
+		return bpf_skb_load_bytes(skb, 0, frame, MICRO_BFD_SIZE4);
+	return skb->len >= MICRO_BFD_AT4 ? bpf_skb_load_bytes(skb, 0, frame, MICRO_BFD_AT4) : -1;
 }
 
 /* The verdict for a frame that micro_bfd_may_be() has chosen, or MICRO_BFD_NOT. */

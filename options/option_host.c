@@ -12,18 +12,17 @@ int option_host_parse(const struct option_spec *option, const char *text,
 		      struct xbond_address *ret_host, struct err *err)
 {
 	int family = strchr(text, ':') ? AF_INET6 : AF_INET;
-	char values[OPTION_VALUES_SIZE];
 	const char *why;
 
 	if (!strcmp(text, "none"))
 		return 0;
 	if (inet_pton(family, text, ret_host->bytes) != 1)
 		return err_set(err, EINVAL, "%s: '%s' is not allowed; allowed: %s", option->name,
-			       text, option_values(option, values));
+			       text, OPTION_HOST_VALUES);
 	why = option_address_why_not(family, ret_host->bytes);
 	if (why)
 		return err_set(err, EINVAL, "%s: %s is %s; allowed: %s", option->name, text, why,
-			       option_values(option, values));
+			       OPTION_HOST_VALUES);
 	ret_host->family = (__u32)family;
 	return 0;
 }

@@ -5,6 +5,8 @@
 
 #include "options/options.h"
 
+#define OPTION_HOST_VALUES "IPV4|IPV6|none"
+
 /* "none" clears. Returns -EINVAL, with a line in err, for what is no address of a host. */
 int option_host_parse(const struct option_spec *option, const char *text,
 		      struct xbond_address *ret_host, struct err *err);

@@ -140,7 +140,7 @@ const char *option_values(const struct option_spec *option, char ret_text[OPTION
 	case OPTION_BOOL: fixed = strcmp(option->initial, "no") ? "on|off" : "yes|no"; break;
 	case OPTION_IFNAME: fixed = "DEV|none"; break;
 	case OPTION_MAC: fixed = "MAC|none"; break;
-	case OPTION_ADDRESS: fixed = "IPV4|IPV6|none"; break;
+	case OPTION_ADDRESS: fixed = OPTION_HOST_VALUES; break;
 	case OPTION_IPV4_LIST:
 	case OPTION_IPV6_LIST: fixed = option_address_values(option); break;
 	}

@@ -9,7 +9,8 @@
 
 #define READ_TRIES 100
 
-/* bondd writes the copy that is not in force. If it wrote twice meanwhile, we would get a mixture. */
+/* bondd writes the copy that is not in force. If it wrote twice meanwhile, we would get a mixture.
+ */
 static struct bfd_session view_bfd_read(const struct xbond_bfd_link *link)
 {
 	const struct bfd_session *from;
@@ -45,21 +46,20 @@ json_t *view_bfd(const struct pins *pins, unsigned int slot, json_t *monitor)
 
 	json_object_set_new(json, "session", json_string(bfd_state_name(session.state)));
 	json_object_set_new(json, "remote_session",
-			    heard ? json_string(bfd_state_name(session.remote_state)) :
-				    json_null());
+			    heard ? json_string(bfd_state_name(session.remote_state))
+				  : json_null());
 	json_object_set_new(json, "diag", json_string(bfd_diag_name(session.diag)));
 	json_object_set_new(json, "remote_diag",
 			    heard ? json_string(bfd_diag_name(session.remote_diag)) : json_null());
 	json_object_set_new(json, "local_discriminator", json_integer(session.local_discr));
 	json_object_set_new(json, "remote_discriminator",
 			    heard ? json_integer(session.remote_discr) : json_null());
-	json_object_set_new(
-		json, "tx_interval_ms",
-		json_integer((json_int_t)(bfd_session_tx_ns(&session) / NS_PER_MS)));
+	json_object_set_new(json, "tx_interval_ms",
+			    json_integer((json_int_t)(bfd_session_tx_ns(&session) / NS_PER_MS)));
 	json_object_set_new(
 		json, "detection_time_ms",
-		heard ? json_integer((json_int_t)(bfd_session_detection_ns(&session) / NS_PER_MS)) :
-			json_null());
+		heard ? json_integer((json_int_t)(bfd_session_detection_ns(&session) / NS_PER_MS))
+		      : json_null());
 	json_object_set_new(json, "lost", json_integer(session.lost));
 	json_object_set_new(json, "refused", json_integer(link->refused));
 	return json;

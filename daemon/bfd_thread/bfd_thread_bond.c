@@ -175,7 +175,8 @@ uint64_t bfd_thread_bond_run(struct bfd_thread_bond *bond, uint64_t now_ns)
 	bool was_away = bfd_thread_beat(bond);
 
 	ring_buffer__consume(bond->ring);
-	bfd_thread_for_each_link (bond, slot) {
+	bfd_thread_for_each_link(bond, slot)
+	{
 		const struct bfd_session *session = &bond->link[slot].session;
 		uint64_t deadline_ns, due_ns;
 
@@ -274,8 +275,7 @@ static void bfd_thread_set_ends(struct bfd_thread_bond *bond, const struct bfd_e
 	bond->map->ends = *ends;
 }
 
-void bfd_thread_bond_configure(struct bfd_thread_bond *bond,
-			       const struct bfd_thread_config *config)
+void bfd_thread_bond_configure(struct bfd_thread_bond *bond, const struct bfd_thread_config *config)
 {
 	struct bfd_thread_port ports[XBOND_MAX_SLAVES];
 	uint64_t used = bond->used;
@@ -312,8 +312,7 @@ static int bfd_thread_open_ring(struct bfd_thread_bond *bond, const struct pins 
 
 struct bfd_thread_bond *bfd_thread_bond_new(struct bfd_thread *bfd_thread, int send_fd,
 					    const struct pins *pins,
-					    const struct bfd_thread_config *config,
-					    struct err *err)
+					    const struct bfd_thread_config *config, struct err *err)
 {
 	struct bfd_thread_bond *bond = calloc(1, sizeof(*bond));
 

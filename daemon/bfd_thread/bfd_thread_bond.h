@@ -15,7 +15,7 @@ struct bfd_thread_link {
 	struct bfd_thread_port port;
 	struct bfd_session session;
 	enum bfd_verdict verdict; /* also read by the main loop */
-	bool changed; /* the map does not know it yet */
+	bool changed;		  /* the map does not know it yet */
 };
 
 struct bfd_thread_bond {

@@ -75,6 +75,12 @@ bool bond_link_works(const struct bond *bond, unsigned int slot)
 	return !refusing || !bond_has_good_link(bond);
 }
 
+bool bond_link_is_refused_by(const struct bond *bond, unsigned int slot,
+			     enum xbond_monitor monitor)
+{
+	return bond_link_refusing(bond, slot) == 1u << monitor;
+}
+
 const char *bond_link_why(const struct bond *bond, unsigned int slot)
 {
 	uint32_t refusing = bond_link_refusing(bond, slot);

@@ -151,7 +151,7 @@ struct bond {
 	struct bond_device device;
 	struct bond_bypass bypass;
 	struct bond_lacp lacp;
-	struct bond_bfd bfd; /* bond_bfd.c */
+	struct bond_bfd bfd;	/* bond_bfd.c */
 	struct rx_turn rx_turn; /* rx_turn_steps.c */
 	struct slave_multicast multicast;
 	sd_event_source *delay; /* delay.c */
@@ -224,6 +224,9 @@ static inline bool bond_is_port_side(const struct link_info *link)
 bool bond_link_works(const struct bond *bond, unsigned int slot);
 /* What the first monitor that says no has found, such as "no carrier"; NULL: none says no. */
 const char *bond_link_why(const struct bond *bond, unsigned int slot);
+/* Is this monitor the only one that says no? */
+bool bond_link_is_refused_by(const struct bond *bond, unsigned int slot,
+			     enum xbond_monitor monitor);
 /* Sets the timer of delay.h to the end of the updelay or downdelay that ends first. */
 void bond_arm_delay(struct bond *bond);
 /* The slot of the member with this ifindex, or -1. */

@@ -38,8 +38,8 @@ static void bond_bfd_follow_config(struct bond *bond)
 
 	if (begins) {
 		memset(bond->bfd.ports, 0, sizeof(bond->bfd.ports));
-		bond->bfd.thread = bfd_thread_add(bond->daemon->bfd_thread,
-						  &bond->dataplane.pins, &config, &err);
+		bond->bfd.thread = bfd_thread_add(bond->daemon->bfd_thread, &bond->dataplane.pins,
+						  &config, &err);
 		if (!bond->bfd.thread)
 			log_error("%s: %s", bond_pin(bond)->name, err.text);
 	} else if (memcmp(&config, &bond->bfd.config, sizeof(config))) {

@@ -39,6 +39,19 @@ static struct lacp_config bond_lacp_config_of(struct bond *bond)
 }
 
 /*
+ * BFD alone does not stop LACP: the far end may begin its session only while LACP distributes (RFC
+ * 7130, 3). The masks leave the slave out.
+ */
+static bool bond_lacp_is_linked(const struct bond *bond, unsigned int slot, uint32_t link)
+{
+	bool speaks = bond->lacp.ports[slot].link == LACP_LINK_UP;
+
+	return link == XBOND_LINK_UP || link == XBOND_LINK_GOING_DOWN ||
+	       bond_link_is_refused_by(bond, slot, XBOND_MONITOR_BFD) ||
+	       (link == XBOND_LINK_GOING_UP && speaks);
+}
+
+/*
  * A bond that is administratively down receives nothing. Nor does a slave that is about to be
  * reset: its partner must not send.
  */
@@ -46,7 +59,7 @@ static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 
-	if (slave->link != XBOND_LINK_UP && slave->link != XBOND_LINK_GOING_DOWN)
+	if (!bond_lacp_is_linked(bond, slot, slave->link))
 		return LACP_LINK_DOWN;
 	return bond->device.is_down || rx_turn_out(bond) >> slot & 1 ? LACP_LINK_STOPPED
 								     : LACP_LINK_UP;

@@ -76,12 +76,13 @@ int monitor_bfd_check(const struct xbond_bond *pin, struct err *err)
 	if (!pin->bfd_interval_ms)
 		return 0;
 	if (!local->family || !remote->family)
-		return err_set(err, EINVAL,
-			       "bfd_interval: BFD needs the addresses of both ends; set %s, too, or "
-			       "first",
-			       local->family ? "bfd_remote"
-					     : (remote->family ? "bfd_local"
-							       : "bfd_local and bfd_remote"));
+		return err_set(
+			err, EINVAL,
+			"bfd_interval: BFD needs the addresses of both ends; set %s, too, or "
+			"first",
+			local->family
+				? "bfd_remote"
+				: (remote->family ? "bfd_local" : "bfd_local and bfd_remote"));
 	if (local->family != remote->family)
 		return err_set(err, EINVAL,
 			       "bfd_remote: one end has an IPv4 address and the other an IPv6 "

@@ -42,8 +42,12 @@ static int setup(void **state)
 static int setup6(void **state)
 {
 	setup(state);
-	us = (struct bfd_ends){ .six = 1, .local = { 0xfd, [15] = 1 }, .remote = { 0xfd, [15] = 2 } };
-	them = (struct bfd_ends){ .six = 1, .local = { 0xfd, [15] = 2 }, .remote = { 0xfd, [15] = 1 } };
+	us = (struct bfd_ends){ .six = 1,
+				.local = { 0xfd, [15] = 1 },
+				.remote = { 0xfd, [15] = 2 } };
+	them = (struct bfd_ends){ .six = 1,
+				  .local = { 0xfd, [15] = 2 },
+				  .remote = { 0xfd, [15] = 1 } };
 	bfd_build_frame(&them, mac, 50000, &up, frame);
 	return 0;
 }
@@ -55,8 +59,9 @@ static enum bfd_refusal decode(size_t length)
 
 static void clause_4_1_layout(void **state)
 {
-	static const uint8_t expected[] = { 0x25, 0xe8, 3, 24, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0x27,
-					    0x10, 0,	0, 0x4e, 0x20, 0, 0, 0x75, 0x30 };
+	static const uint8_t expected[] = { 0x25, 0xe8, 3,    24,   1, 2, 3,	4,
+					    5,	  6,	7,    8,    0, 0, 0x27, 0x10,
+					    0,	  0,	0x4e, 0x20, 0, 0, 0x75, 0x30 };
 
 	(void)state;
 	assert_memory_equal(bytes, expected, sizeof(expected));
@@ -76,9 +81,9 @@ static void clause_6_8_6_refusals(void **state)
 		uint8_t value;
 		enum bfd_refusal refusal;
 	} cases[] = {
-		{ 0, 0x05, BFD_BAD_VERSION },	  { 0, 0x45, BFD_BAD_VERSION },
-		{ 3, 23, BFD_TOO_SHORT },	  { 3, 25, BFD_TOO_LONG },
-		{ 2, 0, BFD_BAD_MULTIPLIER },	  { 1, 0xe9, BFD_MULTIPOINT },
+		{ 0, 0x05, BFD_BAD_VERSION }, { 0, 0x45, BFD_BAD_VERSION },
+		{ 3, 23, BFD_TOO_SHORT },     { 3, 25, BFD_TOO_LONG },
+		{ 2, 0, BFD_BAD_MULTIPLIER }, { 1, 0xe9, BFD_MULTIPOINT },
 		{ 1, 0xec, BFD_TOO_SHORT },
 	};
 
@@ -130,7 +135,7 @@ static void a_frame_of_ipv4(void **state)
 {
 	(void)state;
 	assert_int_equal(judge(66), BFD_FRAME_GOOD);
-	assert_int_equal(frame[22], 255); /* RFC 5881, 5 */
+	assert_int_equal(frame[22], 255);		    /* RFC 5881, 5 */
 	assert_int_equal(bfd_frame_word(frame + 36), 6784); /* RFC 7130, 2.2 */
 	assert_memory_equal(frame, ((uint8_t[]){ 0x01, 0x00, 0x5e, 0x90, 0x00, 0x01 }), 6);
 	assert_int_equal(bfd_frame_packet_size(frame, &us), 24);
@@ -165,20 +170,20 @@ static void frames_of_others_and_bad_ones(void **state)
 		uint8_t value;
 		enum bfd_frame_kind kind;
 	} cases[] = {
-		{ 22, 254, BFD_FRAME_BAD },	/* TTL: sent from afar */
-		{ 29, 3, BFD_FRAME_BAD },	/* from another address */
-		{ 33, 9, BFD_FRAME_OTHER },	/* to another address */
-		{ 37, 0x81, BFD_FRAME_OTHER },	/* to another port */
-		{ 23, 6, BFD_FRAME_OTHER },	/* TCP */
-		{ 14, 0x46, BFD_FRAME_OTHER },	/* options */
-		{ 20, 0x20, BFD_FRAME_OTHER },	/* a fragment */
-		{ 17, 51, BFD_FRAME_BAD },	/* too short for a packet */
-		{ 17, 53, BFD_FRAME_BAD },	/* longer than the frame */
-		{ 39, 31, BFD_FRAME_BAD },	/* UDP: too short */
-		{ 39, 33, BFD_FRAME_BAD },	/* UDP: longer than IP */
-		{ 5, 2, BFD_FRAME_BAD },	/* to another group */
-		{ 0, 2, BFD_FRAME_GOOD },	/* to one address: the caller knows whose */
-		{ 12, 0x86, BFD_FRAME_OTHER },	/* not IPv4 */
+		{ 22, 254, BFD_FRAME_BAD },    /* TTL: sent from afar */
+		{ 29, 3, BFD_FRAME_BAD },      /* from another address */
+		{ 33, 9, BFD_FRAME_OTHER },    /* to another address */
+		{ 37, 0x81, BFD_FRAME_OTHER }, /* to another port */
+		{ 23, 6, BFD_FRAME_OTHER },    /* TCP */
+		{ 14, 0x46, BFD_FRAME_OTHER }, /* options */
+		{ 20, 0x20, BFD_FRAME_OTHER }, /* a fragment */
+		{ 17, 51, BFD_FRAME_BAD },     /* too short for a packet */
+		{ 17, 53, BFD_FRAME_BAD },     /* longer than the frame */
+		{ 39, 31, BFD_FRAME_BAD },     /* UDP: too short */
+		{ 39, 33, BFD_FRAME_BAD },     /* UDP: longer than IP */
+		{ 5, 2, BFD_FRAME_BAD },       /* to another group */
+		{ 0, 2, BFD_FRAME_GOOD },      /* to one address: the caller knows whose */
+		{ 12, 0x86, BFD_FRAME_OTHER }, /* not IPv4 */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
