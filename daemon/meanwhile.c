@@ -12,6 +12,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/lacp_thread/lacp_thread.h"
+#include "daemon/monitor/arp.h"
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
@@ -69,6 +70,7 @@ static void meanwhile_turn(void *arg)
 	monitor_bfd_take_news(daemon);
 	poll_ask(daemon);
 	poll_answer(daemon);
+	arp_work(daemon);
 	burst_settled(daemon);
 	daemon->in_burst = was_in_burst;
 }

@@ -73,6 +73,10 @@ struct member {
 		unsigned char feature; /* whether the device has it */
 	} lro;			       /* lro.c */
 	struct {
+		bool excused;	   /* bondd has changed the device since the last look */
+		uint32_t refusing; /* monitors that said no at the last look */
+	} quality;		   /* quality_judge.c */
+	struct {
 		/* VLAN devices of ours were seen on the slave, and none has been deleted since. */
 		bool openers_seen;
 	} vlan_filter; /* vlan_filter.c */
@@ -165,7 +169,11 @@ struct bond {
 	} devmaps; /* xdp_devmap.c */
 	struct {
 		uint64_t next_ns;
-	} poll; /* poll.c */
+	} poll;			 /* poll.c */
+	struct arp_monitor *arp; /* arp.c; NULL: off */
+	struct {
+		uint64_t next_ns;
+	} quality; /* quality.c */
 	struct {
 		bool is_port; /* bond0, or a device on it, has a master, as last seen */
 	} lro;		      /* lro.c */
@@ -219,14 +227,12 @@ static inline bool bond_is_port_side(const struct link_info *link)
 
 /*
  * Does every monitor that has given a verdict say that the slave's link works, and is there one? A
- * no of flaps, silence or errors does not count while no link of the bond would work otherwise.
+ * no of flaps, silence or errors counts only while there are so many other links that the bond has
+ * carrier by them.
  */
 bool bond_link_works(const struct bond *bond, unsigned int slot);
 /* What the first monitor that says no has found, such as "no carrier"; NULL: none says no. */
 const char *bond_link_why(const struct bond *bond, unsigned int slot);
-/* Is this monitor the only one that says no? */
-bool bond_link_is_refused_by(const struct bond *bond, unsigned int slot,
-			     enum xbond_monitor monitor);
 /* Sets the timer of delay.h to the end of the updelay or downdelay that ends first. */
 void bond_arm_delay(struct bond *bond);
 /* The slot of the member with this ifindex, or -1. */

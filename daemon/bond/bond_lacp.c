@@ -39,16 +39,20 @@ static struct lacp_config bond_lacp_config_of(struct bond *bond)
 }
 
 /*
- * BFD alone does not stop LACP: the far end may begin its session only while LACP distributes (RFC
- * 7130, 3). The masks leave the slave out.
+ * A no of ARP or BFD takes no port from LACP: until the port distributes, partners drop probes, and
+ * may begin no BFD session (RFC 7130, 3). The port only sends nothing else meanwhile.
  */
-static bool bond_lacp_is_linked(const struct bond *bond, unsigned int slot, uint32_t link)
+static bool bond_lacp_has_link(struct bond *bond, unsigned int slot)
 {
-	bool speaks = bond->lacp.ports[slot].link == LACP_LINK_UP;
+	const struct link_verdict *verdict = &bond->members[slot].verdict;
+	uint32_t refusing = verdict->spoken & ~verdict->works & XBOND_MONITORS_HARD;
+	enum xbond_link link = bond_slave(bond, slot)->link;
 
-	return link == XBOND_LINK_UP || link == XBOND_LINK_GOING_DOWN ||
-	       bond_link_is_refused_by(bond, slot, XBOND_MONITOR_BFD) ||
-	       (link == XBOND_LINK_GOING_UP && speaks);
+	if (link == XBOND_LINK_UP || link == XBOND_LINK_GOING_DOWN)
+		return true;
+	if (link == XBOND_LINK_GOING_UP)
+		return bond->lacp.ports[slot].link != LACP_LINK_DOWN;
+	return refusing && !(refusing & ~(1u << XBOND_MONITOR_ARP | 1u << XBOND_MONITOR_BFD));
 }
 
 /*
@@ -57,9 +61,7 @@ static bool bond_lacp_is_linked(const struct bond *bond, unsigned int slot, uint
  */
 static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
 {
-	const struct xbond_slave *slave = bond_slave(bond, slot);
-
-	if (!bond_lacp_is_linked(bond, slot, slave->link))
+	if (!bond_lacp_has_link(bond, slot))
 		return LACP_LINK_DOWN;
 	return bond->device.is_down || rx_turn_out(bond) >> slot & 1 ? LACP_LINK_STOPPED
 								     : LACP_LINK_UP;

@@ -8,6 +8,8 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
 
+#define GROUP_DELAY_MS 200 /* as kernel bonding has it */
+
 static const char *const evaluate_link_words[] = {
 	[XBOND_LINK_DOWN] = "down",
 	[XBOND_LINK_UP] = "up",
@@ -51,6 +53,21 @@ static bool evaluate_has_failed_over(const struct decision *decision)
 	       decision->plan.active_slot != decision->active_before;
 }
 
+static void evaluate_announce(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	const struct announce_order order = {
+		.port_ifindex = (int)pin->port_ifindex,
+		.addresses = pin->num_peer_notif,
+		.groups = pin->resend_igmp,
+		.address_delay_ms =
+			pin->peer_notif_delay_ms ? pin->peer_notif_delay_ms : pin->miimon_ms,
+		.group_delay_ms = GROUP_DELAY_MS,
+	};
+
+	announce(bond->daemon->announcer, &order);
+}
+
 void bond_evaluate(struct bond *bond)
 {
 	struct decision decision = { 0 };
@@ -66,9 +83,7 @@ void bond_evaluate(struct bond *bond)
 	bond->evaluation.announce_due |= evaluate_has_failed_over(&decision);
 	if (bond->evaluation.announce_due && !bond->evaluation.plan_due) {
 		bond->evaluation.announce_due = false;
-		announce(bond->daemon->announcer,
-			 bond->device.away ? 0 : (int)bond_pin(bond)->ifindex,
-			 (int)bond_pin(bond)->port_ifindex);
+		evaluate_announce(bond);
 	}
 	bond_arm_delay(bond);
 }

@@ -64,6 +64,8 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 		flags |= XBOND_F_DRAIN_MARKERS;
 	if (bond_bfd_is_wanted(bond_pin(bond)))
 		flags |= XBOND_F_BFD;
+	if (bond->arp)
+		flags |= XBOND_F_PROBES;
 	bond_for_each_member (bond, slot)
 		if (bond_slave(bond, slot)->queue_id)
 			flags |= XBOND_F_QUEUE_IDS;

@@ -99,6 +99,8 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_BFD, .map = skeleton->maps.data_bfd, .added = true },
 		{ .pin = XBOND_PIN_BFD_PACKETS, .map = skeleton->maps.bfd_packets, .added = true },
 		{ .pin = XBOND_PIN_BFD_TIMERS, .map = skeleton->maps.bfd_timers, .added = true },
+		{ .pin = XBOND_PIN_PROBES, .map = skeleton->maps.data_probes, .added = true },
+		{ .pin = XBOND_PIN_QUALITY, .map = skeleton->maps.quality, .added = true },
 		{ .pin = XBOND_PIN_COUNTERS, .map = skeleton->maps.counters },
 		{ .pin = XBOND_PIN_HOLD, .map = skeleton->maps.data_hold },
 		{ .pin = XBOND_PIN_HOLD_TIMERS, .map = skeleton->maps.hold_timers },

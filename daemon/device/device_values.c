@@ -11,6 +11,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
+#include "daemon/monitor/quality_judge.h"
 #include "daemon/net/netns_call.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/rx_turn_steps.h"
@@ -110,6 +111,7 @@ static int values_give_mtu(struct bond *bond, unsigned int slot, uint32_t old, s
 	if (pin->mtu > old && pin->mtu > ETH_DATA_LEN && slave->rx_hook == XBOND_RX_XDP &&
 	    pin->rx_hook == XBOND_RX_AUTO)
 		xdp_yield(bond, slot);
+	quality_excuse(bond, slot);
 	r = link_set_mtu(&bond->daemon->nl, (int)slave->ifindex, pin->mtu, &why);
 	if (r && slave->rx_hook == XBOND_RX_XDP)
 		return err_set(err, -r,
@@ -138,8 +140,10 @@ static void values_take_back_mtu(struct bond *bond, uint32_t old, const char *wh
 
 	log_warning("%s: %s; the bond goes back to %u", pin->name, why, old);
 	pin->mtu = old;
-	bond_for_each_member (bond, slot)
+	bond_for_each_member (bond, slot) {
+		quality_excuse(bond, slot);
 		link_set_mtu(nl, (int)bond_slave(bond, slot)->ifindex, old, NULL);
+	}
 	if (netns_call(nl, pin->netnsid, values_set_mtu, pin, &err))
 		log_warning("%s: cannot restore its MTU: %s", pin->name, err.text);
 }

@@ -28,7 +28,9 @@
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
 #include "daemon/monitor/monitor_bfd.h"
+#include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/quality.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/slave/attach_check_slaves.h"
 #include "daemon/slave/backlog_skip.h"
@@ -57,6 +59,7 @@ static struct bond *lifecycle_new_bond(struct daemon *daemon)
 
 static void lifecycle_free_bond(struct bond *bond)
 {
+	arp_stop(bond);
 	delay_stop(bond);
 	bond_lacp_stop(bond, false);
 	bond_bfd_stop(bond, false);
@@ -73,6 +76,7 @@ static void lifecycle_enlist(struct bond *bond)
 	bond->next = bond->daemon->bonds;
 	bond->daemon->bonds = bond;
 	poll_schedule(bond);
+	quality_schedule(bond);
 }
 
 static void lifecycle_delist(struct bond *bond)
@@ -163,6 +167,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	}
 	bond_pin(bond)->state = XBOND_BOND_READY;
 	lifecycle_enlist(bond);
+	arp_follow(bond);
 	bond_evaluate(bond);
 	dataplane_beat(&bond->dataplane);
 	pins_keep(bond);
@@ -179,6 +184,7 @@ static void lifecycle_end(struct bond *bond)
 	awaited_remove(bond, NULL);
 	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	lifecycle_delist(bond);
+	arp_stop(bond);
 	delay_stop(bond);
 	bond_lacp_stop(bond, true);
 	bond_bfd_stop(bond, true);
@@ -329,6 +335,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	bond->adopting = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		lifecycle_adopt_slave(bond, slot);
+	arp_follow(bond);
 	bond_for_each_member (bond, slot)
 		attach_check_slave(bond, slot);
 	bypass_follow_captures(bond->daemon);

@@ -10,7 +10,9 @@
 #include "daemon/device/device_pair.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/monitor/monitor_bfd.h"
+#include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/quality.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
@@ -52,6 +54,8 @@ static int request_check_bond(const struct xbond_bond *pin, struct err *err)
 
 	if (!r)
 		r = monitor_bfd_check(pin, err);
+	if (!r)
+		r = quality_check(pin, err);
 	return r ? r : backlog_skip_check(pin, err);
 }
 
@@ -106,6 +110,14 @@ static int request_apply_mac_policy(struct bond *bond, uint32_t before, struct e
 	return r;
 }
 
+static bool request_changes_arp(const struct option_set *options)
+{
+	for (int id = OPT_ARP_INTERVAL; id <= OPT_NS_IP6_TARGET; id++)
+		if (options->given[id])
+			return true;
+	return options->given[OPT_MODE];
+}
+
 static void request_apply(struct bond *bond, const struct option_set *options)
 {
 	if (options->given[OPT_RX_BACKLOG])
@@ -120,6 +132,9 @@ static void request_apply(struct bond *bond, const struct option_set *options)
 		bond_free_active(bond);
 	if (options->given[OPT_MIIMON])
 		poll_schedule(bond);
+	if (request_changes_arp(options))
+		arp_follow(bond);
+	quality_follow(bond, options);
 	bond_evaluate(bond);
 	xdp_follow_tx(bond, NULL);
 }

@@ -15,6 +15,7 @@
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/monitor/quality_judge.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/net/address.h"
 #include "daemon/net/features.h"
@@ -131,6 +132,7 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
 	verdict_begin(bond, slot);
+	quality_begin(bond, slot);
 	verdict_set(bond, slot, XBOND_MONITOR_CARRIER, carrier > 0);
 	bond->members[slot].since_ns = clock_now_ns();
 	return 0;
@@ -265,6 +267,7 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	settings->weight[slot] = 0;
 	memset(bond_slave(bond, slot), 0, sizeof(struct xbond_slave));
 	verdict_begin(bond, slot);
+	quality_begin(bond, slot);
 	bond->members[slot] = (struct member){ 0 };
 }
 

@@ -11,6 +11,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/quality_judge.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_trouble.h"
 #include "daemon/slave/xdp_hooks.h"
@@ -79,6 +80,7 @@ static int slave_follow_change_mac(struct bond *bond, struct xbond_slave *slave,
 	if (!(link->flags & IFF_UP))
 		return link_force_mac(nl, link, mac, err);
 	slave->before.flags |= XBOND_SLAVE_MAC_CHANGES;
+	quality_excuse(bond, (unsigned int)(slave - bond_slave(bond, 0)));
 	r = link_force_mac(nl, link, mac, err);
 	crashpoint("mac-changed");
 	if (!link_get(nl, -1, link->ifindex, &now) && now.flags & IFF_UP)
@@ -220,6 +222,7 @@ static void slave_follow_keep_bond_values(struct bond *bond, unsigned int slot,
 	if (link->mtu != bond_pin(bond)->mtu) {
 		log_notice("%s: MTU of %s is put back to %u", bond_pin(bond)->name, slave->name,
 			   bond_pin(bond)->mtu);
+		quality_excuse(bond, slot);
 		if (link_set_mtu(&bond->daemon->nl, link->ifindex, bond_pin(bond)->mtu, &err))
 			log_warning("%s: MTU of %s: %s", bond_pin(bond)->name, slave->name,
 				    err.text);
