@@ -11,6 +11,7 @@
 #include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/device/fail_over_mac.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/carrier_message.h"
@@ -66,6 +67,8 @@ static void meanwhile_turn(void *arg)
 			dataplane_beat(&bond->dataplane);
 		if ((bond->lacp.thread && news) || meanwhile_is_delay_over(bond, now_ns))
 			bond_evaluate(bond);
+		if (!bond->device.away)
+			fail_over_mac_follow(bond);
 	}
 	monitor_bfd_take_news(daemon);
 	poll_ask(daemon);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <systemd/sd-event.h>
 
+#include "common/mode.h"
 #include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/rx_turn.h"
 #include "daemon/dataplane/dataplane.h"
@@ -100,6 +101,7 @@ struct bond_evaluation {
 	bool published;
 	bool plan_due; /* the decided plan is not in force yet: burst.h */
 	bool announce_due;
+	bool macs_due; /* fail_over_mac_follow() has something to do */
 	/* By requests, since the last decision; see rules/active.h. */
 	bool active_again, active_free;
 };
@@ -159,6 +161,8 @@ struct bond {
 	struct rx_turn rx_turn; /* rx_turn_steps.c */
 	struct slave_multicast multicast;
 	sd_event_source *delay; /* delay.c */
+	/* fail_over_mac.c. evaluate.c turns it on. */
+	sd_event_source *fail_over_mac;
 	struct pins_keep *keep; /* pins_keep.c */
 	struct {
 		struct xbond_attached unpinned; /* used if the map of the bond could not be made */
@@ -212,6 +216,13 @@ static inline bool bond_is_ready(struct bond *bond)
 static inline bool bond_is_netkit(const struct xbond_bond *pin)
 {
 	return pin->device_kind == XBOND_DEVICE_NETKIT;
+}
+
+/* fail_over_mac as it is in force: only active-backup has it. */
+static inline enum xbond_fail_over_mac bond_fail_over_mac(const struct xbond_bond *pin)
+{
+	return mode_has(pin->mode, MODE_ACTIVE) ? (enum xbond_fail_over_mac)pin->fail_over_mac
+						: XBOND_FAIL_OVER_MAC_NONE;
 }
 
 /* Is it the port side of some bond, of this bondd or another? */

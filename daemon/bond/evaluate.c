@@ -68,6 +68,27 @@ static void evaluate_announce(struct bond *bond)
 	announce(bond->daemon->announcer, &order);
 }
 
+void bond_announce_failover(struct bond *bond)
+{
+	if (!bond->evaluation.announce_due || bond->evaluation.plan_due)
+		return;
+	bond->evaluation.announce_due = false;
+	evaluate_announce(bond);
+}
+
+/* With fail_over_mac the addresses come first, and are announced then. */
+static void evaluate_follow_active(struct bond *bond, const struct decision *decision)
+{
+	bond->evaluation.announce_due |= evaluate_has_failed_over(decision);
+	bond->evaluation.macs_due |=
+		bond_fail_over_mac(bond_pin(bond)) != XBOND_FAIL_OVER_MAC_NONE &&
+		decision->plan.active_slot != decision->active_before;
+	if (!bond->evaluation.macs_due)
+		bond_announce_failover(bond);
+	else if (bond->fail_over_mac && !bond->evaluation.plan_due)
+		sd_event_source_set_enabled(bond->fail_over_mac, SD_EVENT_ONESHOT);
+}
+
 void bond_evaluate(struct bond *bond)
 {
 	struct decision decision = { 0 };
@@ -80,11 +101,7 @@ void bond_evaluate(struct bond *bond)
 	publish_decision(bond, &decision);
 	evaluate_log(bond, &decision);
 	bond_lacp_log(bond);
-	bond->evaluation.announce_due |= evaluate_has_failed_over(&decision);
-	if (bond->evaluation.announce_due && !bond->evaluation.plan_due) {
-		bond->evaluation.announce_due = false;
-		evaluate_announce(bond);
-	}
+	evaluate_follow_active(bond, &decision);
 	bond_arm_delay(bond);
 }
 

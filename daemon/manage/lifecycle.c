@@ -27,8 +27,9 @@
 #include "daemon/dataplane/upgrade.h"
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
-#include "daemon/monitor/monitor_bfd.h"
+#include "daemon/device/fail_over_mac.h"
 #include "daemon/monitor/arp.h"
+#include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
 #include "daemon/monitor/verdict.h"
@@ -61,6 +62,7 @@ static void lifecycle_free_bond(struct bond *bond)
 {
 	arp_stop(bond);
 	delay_stop(bond);
+	fail_over_mac_stop(bond);
 	bond_lacp_stop(bond, false);
 	bond_bfd_stop(bond, false);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
@@ -116,6 +118,8 @@ static int lifecycle_start(struct bond *bond, struct err *err)
 {
 	int r = delay_start(bond);
 
+	if (r >= 0)
+		r = fail_over_mac_start(bond);
 	return r < 0 ? err_set(err, -r, "cannot make a timer: %s", strerror(-r)) : 0;
 }
 
@@ -158,6 +162,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	if (r) {
 		device_remove(&daemon->nl, bond_pin(bond));
 		delay_stop(bond);
+		fail_over_mac_stop(bond);
 		bond_lacp_stop(bond, true);
 		bond_bfd_stop(bond, true);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
@@ -186,6 +191,7 @@ static void lifecycle_end(struct bond *bond)
 	lifecycle_delist(bond);
 	arp_stop(bond);
 	delay_stop(bond);
+	fail_over_mac_stop(bond);
 	bond_lacp_stop(bond, true);
 	bond_bfd_stop(bond, true);
 	pins_keep_nothing(bond);
@@ -363,6 +369,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	rx_turn_start(bond, NULL);
 	if (lifecycle_start(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
+	fail_over_mac_adopt(bond);
 	bond->adopting = false;
 	pins_keep(bond);
 	log_notice("%s: adopted with %u slaves", pin->name, bond_slave_count(bond));

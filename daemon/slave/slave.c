@@ -24,6 +24,7 @@
 #include "daemon/net/netns_call.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/lro.h"
+#include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/slave_hooks.h"
 #include "daemon/slave/slave_multicast.h"
@@ -88,6 +89,8 @@ static int slave_change(struct bond *bond, unsigned int slot, struct err *err)
 	slave_join_slow_protocols(slave);
 	slave_multicast_join(bond, UINT64_C(1) << slot);
 	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
+	if (!r)
+		r = mac_swap_enter(bond, slot, err);
 	if (!r)
 		r = slave_follow_mac(bond, slot, err);
 	if (!r)
@@ -241,6 +244,7 @@ static void slave_restore(struct bond *bond, unsigned int slot, const char *name
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
 	vlan_filter_restore(bond, slot, name);
 	lro_restore(bond, slot, name);
+	mac_swap_leave(bond, slot);
 	slave_restore_link(bond, slave);
 	if (slave->before.disable_ipv6 == 0)
 		ipv6_set_disabled(name, 0);
@@ -368,6 +372,7 @@ void slave_release(struct bond *bond, uint64_t mask)
 	idle_turn();
 	dataplane_quiesce();
 	bond->dataplane.settled = true;
+	mac_swap_settle(bond);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE) {
 			idle_turn();

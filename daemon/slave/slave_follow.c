@@ -124,16 +124,29 @@ static int slave_follow_set_mac(struct bond *bond, struct xbond_slave *slave, co
 	return 0;
 }
 
+/* Which address the slave shall have. */
+static const uint8_t *slave_follow_wanted_mac(const struct xbond_bond *pin,
+					      const struct xbond_slave *slave)
+{
+	enum xbond_fail_over_mac policy = bond_fail_over_mac(pin);
+
+	if (policy == XBOND_FAIL_OVER_MAC_FOLLOW)
+		return slave->mac;
+	return policy == XBOND_FAIL_OVER_MAC_ACTIVE || pin->mac_policy == XBOND_MAC_FILTER
+		       ? slave->before.mac
+		       : pin->mac;
+}
+
 int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
+	uint8_t wanted[XBOND_MAC_SIZE];
 	int r;
 
-	if (bond_pin(bond)->mac_policy == XBOND_MAC_FILTER) {
-		r = slave_follow_set_mac(bond, slave, slave->before.mac, err);
-		return r ? r : slave_follow_add_filter(bond, slave, err);
-	}
-	r = slave_follow_set_mac(bond, slave, bond_pin(bond)->mac, err);
+	memcpy(wanted, slave_follow_wanted_mac(bond_pin(bond), slave), XBOND_MAC_SIZE);
+	r = slave_follow_set_mac(bond, slave, wanted, err);
+	if (!r && bond_pin(bond)->mac_policy == XBOND_MAC_FILTER)
+		return slave_follow_add_filter(bond, slave, err);
 	if (!r)
 		slave_follow_drop_filter(bond, slave);
 	return r;
