@@ -18,6 +18,7 @@
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/poller.h"
+#include "daemon/monitor/wake.h"
 #include "daemon/watch.h"
 
 #define BEAT_NS (500 * NS_PER_MS)
@@ -71,6 +72,7 @@ static void meanwhile_turn(void *arg)
 			fail_over_mac_follow(bond);
 	}
 	monitor_bfd_take_news(daemon);
+	wake_read(daemon);
 	poll_ask(daemon);
 	poll_answer(daemon);
 	arp_work(daemon);
@@ -99,6 +101,8 @@ int meanwhile_init(struct daemon *daemon)
 		r = meanwhile_add(fd, burst_fd(daemon));
 	if (!r)
 		r = meanwhile_add(fd, poller_fd(daemon->poller));
+	if (!r)
+		r = meanwhile_add(fd, wake_fd(daemon));
 	meanwhile = (struct idle_work){ .fd = fd, .turn = meanwhile_turn, .arg = daemon };
 	if (!r)
 		idle_set_work(&meanwhile);
