@@ -66,20 +66,24 @@ static __always_inline int netdev_is_readable(void)
 	return bpf_rdonly_cast && bpf_core_field_exists(struct bpf_dtab, netdev_map);
 }
 
-/* An empty entry reads as down: a slot of a mask has a device, so the device has gone. */
-static __always_inline int netdev_is_lost(__u32 slot)
+/* The state of the slot's device, if that is readable. Of an empty entry it is 0. */
+static __always_inline __u64 netdev_state(__u32 slot)
 {
 	const struct bpf_dtab_netdev *entry;
 	const struct list_head *place;
 
-	if (!netdev_is_readable())
-		return 0;
 	asm volatile("" : "+r"(slot));
 	place = NETDEV_CAST(((struct bpf_dtab *)&devices)->netdev_map +
 				    (slot & (XBOND_MAX_SLAVES - 1)),
 			    struct list_head);
 	entry = NETDEV_CAST(place->next, struct bpf_dtab_netdev);
-	return (READ_ONCE(entry->dev->state) & NETDEV_BITS) != NETDEV_START;
+	return READ_ONCE(entry->dev->state);
+}
+
+/* An empty entry reads as down: a slot of a mask has a device, so the device has gone. */
+static __always_inline int netdev_is_lost(__u32 slot)
+{
+	return netdev_is_readable() && (netdev_state(slot) & NETDEV_BITS) != NETDEV_START;
 }
 
 #endif
