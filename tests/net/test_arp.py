@@ -7,9 +7,9 @@ import targets
 from lab import Refused
 from targets import ALL, OTHER, REPLY, REQUEST, Targets, arp, neighbour
 from traffic import Capture, send_packets
-from waiting import moments, wait_for
+from waiting import IS_SLOW, moments, wait_for
 
-INTERVAL = 100
+INTERVAL = 500 if IS_SLOW else 100
 VALIDATE = ["none", "active", "backup", "all", "filter", "filter_active", "filter_backup"]
 ACTIVE, BACKUP, FILTER = 1, 2, 4
 FOUR = {"target": "10.0.{}.2", "option": "arp_ip_target"}
@@ -167,6 +167,41 @@ def test_through_a_bridge_on_the_bond(network):
     assert net.targets.wait_probes(1)[0].mac == "02:00:5e:10:00:77"
     net.wait_state("up", "l0", "l1")
     net.stays()
+
+
+def add_vlan(host, lower, number, protocol="802.1Q"):
+    name = f"{lower}.{number}"
+    done = host.run("ip", "link", "add", name, "link", lower, "type", "vlan", "proto", protocol,
+                    "id", str(number), check=False)
+    if "Unknown device type" in done.stderr or "not supported" in done.stderr:
+        pytest.skip("this kernel has no VLAN devices")
+    assert not done.returncode, done.stderr
+    host.ip("link", "set", name, "up")
+    return name
+
+
+@pytest.mark.parametrize("rx_hook", ["tc", "xdp"])
+def test_through_vlans_on_the_bond(network, rx_hook):
+    """The probes have the tags of the devices that the route leads through, the outer one first."""
+    net = network()
+    net.bond(address=False, rx_hook=rx_hook)
+    single, double = add_vlan(net.host, "bond0", 5), add_vlan(net.host, "bond0", 100, "802.1ad")
+    double = add_vlan(net.host, double, 200)
+    for dev, *addresses in ((single, "10.0.5.1/24"), (double, "10.0.6.1/24", "fd06::1/64")):
+        for each in addresses:
+            net.host.ip("addr", "add", each, "dev", dev, *(["nodad"] if ":" in each else []))
+    for each in ("10.0.5.2", "10.0.6.2", "fd06::2"):
+        net.targets.addresses.add(targets.address(each))
+    net.host.ctl("set", "bond0", "arp_interval", INTERVAL, "arp_ip_target", "10.0.5.2,10.0.6.2",
+                 "ns_ip6_target", "fd06::2", "arp_validate", "all", "arp_all_targets", "all")
+    net.wait_state("up", "l0", "l1", deadline=15)
+    stacked = bytes.fromhex("88a80064810000c8")
+    assert {(each.source, each.target, each.tags) for each in net.targets.wait_probes(9)} == {
+        ("10.0.5.1", "10.0.5.2", bytes.fromhex("81000005")), ("10.0.6.1", "10.0.6.2", stacked),
+        ("fd06::1", "fd06::2", stacked)}
+    net.stays()
+    net.targets.answers = nothing
+    net.host.wait_slaves(deadline=15)
 
 
 def test_bond0_in_another_namespace(network, lab):
@@ -385,15 +420,24 @@ def test_interval_without_targets(network):
 # By every way to receive.
 
 @pytest.mark.parametrize("options", [{"rx_hook": "xdp"}, {"path": "direct", "rx_backlog": "off"},
-                                     {"mac_policy": "filter"}], ids=lambda each: "-".join(each))
+                                     {"mac_policy": "filter"}, {"fail_over_mac": "active"},
+                                     {"fail_over_mac": "follow"}],
+                         ids=lambda each: "-".join(each) + "-" + "-".join(each.values()))
 def test_hooks_and_addresses(network, options):
     net = network()
     net.bond(arp_interval=INTERVAL, arp_ip_target="10.0.0.2", ns_ip6_target="fd00::2",
              arp_validate="all", arp_all_targets="all", **options)
     net.wait_state("up", "l0", "l1")
-    net.stays()
+    net.stays(5)
+    active = net.host.show()["active_slave"]
+    net.targets.answers = lambda probe: right(probe) if probe.dev != active else []
+    wait_for(lambda: net.host.show()["active_slave"] not in (active, None), "a failover", 15)
+    net.wait_state("up", "l0", "l1")
+    net.stays(5)
     net.targets.answers = nothing
     net.host.wait_slaves(deadline=15)
+    net.targets.answers = right
+    net.host.wait_slaves("l0", "l1", deadline=15)
 
 
 def test_flood_of_arp(network):
