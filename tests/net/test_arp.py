@@ -290,23 +290,30 @@ def test_what_counts_by_validate(network):
 
 
 def play(net, family, scene, counts):
+    """Twice if need be: on a busy machine, whoever plays the targets may be late for two probes."""
+    if surprises(net, family, counts):
+        again = surprises(net, family, counts)
+        assert not again, (scene, again)
+
+
+def surprises(net, family, counts):
+    """Where links have failed otherwise than they should: value, failures of active and backup."""
     before = {}
     for number, bond in enumerate(net.bonds):
-        target = family["target"].format(number)
         net.host.ctl("set", bond, "arp_interval", 0)
         net.host.ctl("set", bond, "active_slave", net.wires[number][0])
         before[bond] = net.failures(bond)
-        net.host.ctl("set", bond, "arp_interval", INTERVAL, family["option"], target)
+        net.host.ctl("set", bond, "arp_interval", INTERVAL, family["option"],
+                     family["target"].format(number))
     for _ in moments(6.5 * INTERVAL / 1000):
         pass
+    found = []
     for validate, bond in enumerate(net.bonds):
         active, backup = (now - then for now, then in zip(net.failures(bond), before[bond]))
-        where = (scene, VALIDATE[validate], active, backup)
-        if not counts(validate, ACTIVE):
-            assert active, where
-            continue
-        assert not active, where
-        assert bool(backup) != counts(validate, BACKUP), where
+        if bool(active) == counts(validate, ACTIVE) or \
+                (not active and bool(backup) == counts(validate, BACKUP)):
+            found.append((VALIDATE[validate], active, backup))
+    return found
 
 
 def test_a_bond_that_hears_only_itself(network):
