@@ -12,9 +12,9 @@ from lab import Refused
 from lacp import distributing, ports, tx_slots
 from namespace import mac_bytes
 from traffic import Capture, send_frames
-from waiting import moments, wait_for
+from waiting import PATIENCE, moments, wait_for
 
-INTERVAL, MULTIPLIER = 50, 3
+INTERVAL, MULTIPLIER = 50 * min(PATIENCE, 4), 3
 PORT = 6784
 GROUP = bytes.fromhex("01005e900001")
 DOWN, UP = 1, 3
