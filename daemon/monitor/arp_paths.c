@@ -77,6 +77,7 @@ static void arp_paths_follow(struct arp_survey *survey, int ifindex, struct arp_
 {
 	const struct link_info *link;
 
+	survey->query->is_dear = true;
 	if (!survey->has_links)
 		survey->has_links = !link_list_read(survey->nl, &survey->links);
 	link = arp_paths_link(survey, ifindex);
@@ -134,6 +135,7 @@ static void arp_paths_work(void *context)
 	for (size_t i = 0; i < paths->count && !worker_is_stopping(&paths->worker); i++) {
 		struct arp_query *query = &paths->queries[i];
 
+		query->is_dear = query->nsid >= 0;
 		query->result =
 			netns_call_in_thread(&paths->nl, query->nsid, arp_paths_survey, &query);
 	}

@@ -29,6 +29,7 @@ struct arp_query {
 	uint8_t target[XBOND_PROBE_TARGETS][16];   /* as in struct xbond_probes */
 	struct arp_path path[XBOND_PROBE_TARGETS]; /* the answers, if result is 0 */
 	int result;
+	bool is_dear; /* another namespace was looked for, or all devices were read */
 };
 
 struct arp_paths;
