@@ -63,7 +63,7 @@ static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *c
  */
 static __always_inline int choose_collects_by_now(__u32 slot)
 {
-	__u64 mask = select_mask();
+	__u64 mask = select_mask(READ_ONCE(table.flags));
 
 	return table.selection == XBOND_SELECT_ACTIVE && mask &&
 	       select_usable(select_active_backup(), 0, mask, 0) == slot;

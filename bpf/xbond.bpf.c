@@ -155,14 +155,14 @@ static __always_inline int tx_is_neighbour_message(struct __sk_buff *skb)
  */
 static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked)
 {
-	__u64 mask = select_mask();
-	__u32 length = skb->len, slot;
+	__u32 flags = READ_ONCE(table.flags), length = skb->len, slot;
+	__u64 mask = select_mask(flags);
 
 	if (!mask)
 		return TC_ACT_SHOT;
 	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_has_carrier(asked))
 		return tx_send(asked, length);
-	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR && tx_is_neighbour_message(skb))
+	if (flags & XBOND_F_BROADCAST_NEIGHBOR && tx_is_neighbour_message(skb))
 		return tx_broadcast(skb, mask);
 	slot = choose_slot(skb, hash_of, mask, length);
 	if (slot < XBOND_MAX_SLAVES)

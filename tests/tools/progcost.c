@@ -13,11 +13,15 @@
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/udp.h>
+#include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bpf/abi.h"
 #include "bpf/xbond.skel.h"
@@ -26,6 +30,7 @@
 #define MAX_ROUNDS 101
 #define SLAVES 4
 #define FIRST_SLAVE 100
+#define LOOPBACK 1 /* its ifindex in every namespace */
 #define TC_ACT_UNSPEC (-1)
 
 struct frame {
@@ -84,6 +89,29 @@ static int load_redirect(void)
 	};
 
 	return load(instructions, 4);
+}
+
+/* All slots have the carrier of a loopback device, which is up. */
+static void make_carrier(void)
+{
+	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int fd;
+
+	if (unshare(CLONE_NEWNET))
+		die("unshare");
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request))
+		die("lo");
+	close(fd);
+}
+
+static void fill_devices(const struct xbond_bpf *bpf)
+{
+	const __u32 loopback = LOOPBACK;
+
+	for (__u32 slot = 0; slot < SLAVES; slot++)
+		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.devices), &slot, &loopback, BPF_ANY))
+			die("devices");
 }
 
 static void fill_maps(struct xbond_bpf *bpf)
@@ -201,6 +229,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: progcost [ROUNDS [CPU]]\n");
 		return 2;
 	}
+	make_carrier();
+	fill_devices(bpf);
 	fill_maps(bpf);
 	port = bpf_program__fd(bpf->progs.xbond_port);
 
