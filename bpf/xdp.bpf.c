@@ -192,8 +192,7 @@ static __always_inline int xdp_chooses(__u32 flags)
 {
 	const __u32 wanted = XBOND_F_XDP_TX | XBOND_F_CARRIER;
 
-	return (flags & (wanted | XBOND_F_FORCE_COUNTED)) == wanted &&
-	       READ_ONCE(table.watched);
+	return (flags & (wanted | XBOND_F_FORCE_COUNTED)) == wanted && READ_ONCE(table.watched);
 }
 
 SEC("xdp.frags")
@@ -210,8 +209,7 @@ int xbond_xdp_tx(struct xdp_md *ctx)
 	length = xdp_frame_length(ctx, &packet);
 	if (!xdp_is_whole(&packet, length))
 		return XDP_PASS;
-	if (flags & XBOND_F_BROADCAST_NEIGHBOR &&
-	    xdp_is_neighbour_message(&packet))
+	if (flags & XBOND_F_BROADCAST_NEIGHBOR && xdp_is_neighbour_message(&packet))
 		return xdp_broadcast(length, mask);
 	slot = choose_slot(ctx, hash_of, mask, length);
 	if (slot == CHOOSE_ALL)
