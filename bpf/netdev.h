@@ -37,6 +37,7 @@ struct net_device {
 } NETDEV_KERNEL;
 struct bpf_dtab_netdev { /* an entry of a devmap */
 	struct net_device *dev;
+	struct bpf_devmap_val val; /* what a lookup finds */
 } NETDEV_KERNEL;
 struct bpf_dtab { /* a devmap */
 	struct bpf_dtab_netdev **netdev_map;
@@ -60,26 +61,56 @@ extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 
 #define NETDEV_CAST(address, type) ((type *)bpf_rdonly_cast(address, bpf_core_type_id_kernel(type)))
 
-/* The answer is known when the program is loaded. If it is no, every slot counts as up. */
+/* The answer is known when the program is loaded. */
 static __always_inline int netdev_is_readable(void)
 {
 	return bpf_rdonly_cast && bpf_core_field_exists(struct bpf_dtab, netdev_map);
 }
 
-/* An empty entry reads as down: a slot of a mask has a device, so the device has gone. */
+static __always_inline int netdev_state_is_lost(unsigned long state)
+{
+	return (state & NETDEV_BITS) != NETDEV_START;
+}
+
+/* Set before loading: the kernel lets programs copy its memory. Lockdown may forbid it. */
+const volatile __u32 netdev_may_copy;
+
+/* For kernels where memory cannot be read in place. */
+__noinline int netdev_copy_is_lost(__u32 slot)
+{
+	const struct bpf_dtab_netdev *entry;
+	const struct net_device *dev = NULL;
+	unsigned long state = 0;
+	void *value;
+
+	if (!netdev_may_copy)
+		return 0;
+	value = bpf_map_lookup_elem(&devices, &slot);
+	if (!value)
+		return 1;
+	entry = value - bpf_core_field_offset(struct bpf_dtab_netdev, val);
+	bpf_core_read(&dev, sizeof(dev), &entry->dev);
+	bpf_core_read(&state, sizeof(state), &dev->state);
+	return netdev_state_is_lost(state);
+}
+
+/*
+ * An empty entry reads as down: a slot of a mask has a device, so the device has gone. Copying is
+ * slow, so it is done only while there is no bondd that would be told.
+ */
 static __always_inline int netdev_is_lost(__u32 slot)
 {
 	const struct bpf_dtab_netdev *entry;
 	const struct list_head *place;
 
 	if (!netdev_is_readable())
-		return 0;
+		return !READ_ONCE(table.watched) && netdev_copy_is_lost(slot);
 	asm volatile("" : "+r"(slot));
 	place = NETDEV_CAST(((struct bpf_dtab *)&devices)->netdev_map +
 				    (slot & (XBOND_MAX_SLAVES - 1)),
 			    struct list_head);
 	entry = NETDEV_CAST(place->next, struct bpf_dtab_netdev);
-	return (READ_ONCE(entry->dev->state) & NETDEV_BITS) != NETDEV_START;
+	return netdev_state_is_lost(READ_ONCE(entry->dev->state));
 }
 
 #endif

@@ -75,8 +75,14 @@ struct xbond_bpf *objects_open(struct err *err)
 
 	memset(&verdict, 0, sizeof(verdict));
 	skeleton = xbond_bpf__open();
-	if (!skeleton)
+	if (!skeleton) {
 		objects_refused(-errno, err);
+		return NULL;
+	}
+	/* Lockdown may forbid it. */
+	skeleton->rodata->netdev_may_copy =
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_probe_read_kernel,
+					NULL) == 1;
 	return skeleton;
 }
 
