@@ -14,6 +14,7 @@
 #include "bpf/choose.h"
 #include "bpf/collect.h"
 #include "bpf/neighbour.h"
+#include "bpf/probe.h"
 #include "bpf/queue_id.h"
 #include "bpf/slow.h"
 #include "bpf/watchdog.h"
@@ -61,6 +62,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct xbond_verdict);
 } monitors SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, XBOND_MAX_SLAVES);
+	__type(key, __u32);
+	__type(value, struct xbond_quality);
+} quality SEC(".maps");
 
 #define FLOW_CONTEXT struct __sk_buff
 
@@ -329,13 +338,19 @@ int xbond_rx(struct __sk_buff *skb)
 	struct xbond_counters *counter;
 	int collecting;
 
+	if (verdict == RX_SLOW || verdict == RX_STAY)
+		probe_note_uncounted(slot);
 	if (verdict == RX_SLOW)
 		return slow_receive(skb, slot);
 	if (slot >= XBOND_MAX_SLAVES || verdict == RX_STAY)
 		return TC_ACT_UNSPEC;
+	if (flags & XBOND_F_PROBES && probe_concerns(skb))
+		probe_receive(skb, slot);
 	collecting = READ_ONCE(table.rx_mask) >> slot & 1 || rx_collects_by_now(slot);
-	if (verdict == RX_TO_BOTH && (!collecting || !(flags & XBOND_F_CARRIER)))
+	if (verdict == RX_TO_BOTH && (!collecting || !(flags & XBOND_F_CARRIER))) {
+		probe_note_uncounted(slot);
 		return TC_ACT_UNSPEC;
+	}
 	counter = bpf_map_lookup_elem(&counters, &slot);
 	if (!counter)
 		return TC_ACT_SHOT;
@@ -362,7 +377,8 @@ int xbond_rx_mirred(struct __sk_buff *skb)
 	struct xbond_counters *counter;
 
 	if (slot >= XBOND_MAX_SLAVES || !path_is_direct() || rx_classify(skb) != RX_TO_BOND ||
-	    !(READ_ONCE(table.rx_mask) >> slot & 1))
+	    !(READ_ONCE(table.rx_mask) >> slot & 1) ||
+	    (READ_ONCE(table.flags) & XBOND_F_PROBES && probe_concerns(skb)))
 		return NO_MATCH;
 	counter = bpf_map_lookup_elem(&counters, &slot);
 	if (!counter)

@@ -97,16 +97,45 @@ static __always_inline int xdp_is_ordinary(const struct packet *packet)
 	return type != bpf_htons(ETH_P_EAPOL) && type != bpf_htons(ETH_P_LLDP);
 }
 
+/* Is it a frame that xbond_rx writes down for the ARP monitor? It may have tags. */
+static __always_inline int xdp_is_for_monitor(const struct packet *packet)
+{
+	const struct ethhdr *eth = packet->data;
+	const struct neighbour_headers *headers;
+	__u32 offset = sizeof(*eth);
+	__be16 type;
+	__u16 vid;
+
+	if ((void *)(eth + 1) > packet->end)
+		return 0;
+	type = eth->h_proto;
+	if (flow_untag(packet, &offset, &type, &vid))
+		return 0;
+	headers = packet->data + offset;
+	if (type != bpf_htons(ETH_P_IPV6))
+		return type == bpf_htons(ETH_P_ARP);
+	return (void *)(headers + 1) <= packet->end && neighbour_is_message(headers);
+}
+
+/* Is there more to do with received frames than to hand them to bond0? */
+static __noinline int xdp_needs_more(const struct packet *packet, __u32 flags)
+{
+	return (flags & (XBOND_F_CARRIER | XBOND_F_OPENING)) != XBOND_F_CARRIER ||
+	       xdp_is_for_monitor(packet);
+}
+
 /* Sends to bond0 by the port side. Frames that need more pass to xbond_rx. */
 static __always_inline int xdp_collect(struct xdp_md *ctx)
 {
-	__u32 slot = collect_slot(ctx->ingress_ifindex);
+	const __u32 more = XBOND_F_OPENING | XBOND_F_PROBES;
+	__u32 slot = collect_slot(ctx->ingress_ifindex), flags = READ_ONCE(table.flags);
 	struct packet packet = packet_of(ctx);
 	struct xbond_counters *counter;
 	__u32 length;
 
 	if (slot >= XBOND_MAX_SLAVES || !(READ_ONCE(table.rx_mask) >> slot & 1) ||
-	    (READ_ONCE(table.flags) & (XBOND_F_CARRIER | XBOND_F_OPENING)) != XBOND_F_CARRIER ||
+	    ((flags & (XBOND_F_CARRIER | more)) != XBOND_F_CARRIER &&
+	     xdp_needs_more(&packet, flags)) ||
 	    !xdp_is_ordinary(&packet))
 		return XDP_PASS;
 	length = xdp_frame_length(ctx, &packet);

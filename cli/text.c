@@ -144,6 +144,16 @@ static void text_print_counters(const json_t *object)
 	       text_number(object, "rx_dropped"));
 }
 
+/* In 802.3ad the line `lacp` may have told it. */
+static void text_print_why(const json_t *slave)
+{
+	const json_t *why = json_object_get(slave, "why");
+
+	if (json_is_string(why) &&
+	    !json_equal(why, json_object_get(json_object_get(slave, "lacp"), "why")))
+		printf("    %-20s %s\n", "not in use", json_string_value(why));
+}
+
 static void text_print_slave(const json_t *slave, const char *mode)
 {
 	const json_t *duplex = json_object_get(slave, "duplex");
@@ -161,6 +171,7 @@ static void text_print_slave(const json_t *slave, const char *mode)
 	printf("\n");
 	printf("    %-20s %s   (permanent %s)\n", "mac", text_string(slave, "mac"),
 	       text_string(slave, "perm_mac"));
+	text_print_why(slave);
 	if (json_is_string(json_object_get(slave, "problem")))
 		printf("    %-20s %s\n", "problem", text_string(slave, "problem"));
 	if (json_is_false(json_object_get(slave, "attached")))

@@ -50,6 +50,10 @@ static const struct map_shape attached_shape = { XBOND_PIN_ATTACHED, BPF_MAP_TYP
 						 sizeof(struct xbond_attached), 1 };
 static const struct map_shape monitors_shape = { XBOND_PIN_MONITORS, BPF_MAP_TYPE_ARRAY,
 						 sizeof(struct xbond_verdict), XBOND_MAX_SLAVES };
+static const struct map_shape probes_shape = { XBOND_PIN_PROBES, BPF_MAP_TYPE_ARRAY,
+					       sizeof(struct xbond_probes), 1 };
+static const struct map_shape quality_shape = { XBOND_PIN_QUALITY, BPF_MAP_TYPE_ARRAY,
+						sizeof(struct xbond_quality), XBOND_MAX_SLAVES };
 static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
 						 sizeof(struct xbond_counters), XBOND_MAX_SLAVES };
 
@@ -246,6 +250,10 @@ int pins_open_added(struct pins *pins, struct err *err)
 
 	if (!r)
 		r = pins_map_added(pins, &monitors_shape, (void **)&pins->monitors, err);
+	if (!r)
+		r = pins_map_added(pins, &probes_shape, (void **)&pins->probes, err);
+	if (!r)
+		r = pins_map_added(pins, &quality_shape, (void **)&pins->quality, err);
 	return r;
 }
 
@@ -358,6 +366,8 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->lacp, &lacp_shape);
 	pins_unmap(pins->attached, &attached_shape);
 	pins_unmap(pins->monitors, &monitors_shape);
+	pins_unmap(pins->probes, &probes_shape);
+	pins_unmap(pins->quality, &quality_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);
 	*pins = (struct pins){ .counters_fd = -1 };

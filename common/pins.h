@@ -35,6 +35,8 @@ struct pins {
 	/* NULL: an earlier build made the bond, and no bondd of this build has adopted it. */
 	struct xbond_attached *attached;
 	struct xbond_verdict *monitors; /* XBOND_MAX_SLAVES of them; NULL as above */
+	struct xbond_probes *probes;	/* NULL as above */
+	struct xbond_quality *quality;	/* likewise */
 	int counters_fd;		/* per-CPU array by slot */
 	bool writable;			/* settings may be written */
 };

@@ -21,7 +21,9 @@
 #include "daemon/manage/config.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/meanwhile.h"
+#include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/quality.h"
 #include "daemon/watch.h"
 
 #define EXIT_USAGE 2
@@ -137,6 +139,8 @@ static int bondd_open_sockets(struct daemon *daemon)
 		r = watch_init(daemon);
 	if (r >= 0)
 		r = poll_init(daemon);
+	if (r >= 0)
+		r = quality_init(daemon);
 	return r < 0 ? r : 0;
 }
 
@@ -157,7 +161,7 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	if (r)
 		return err_set(err, -r, "cannot start: %s", strerror(-r));
 	daemon->announcer = announcer_new(err);
-	if (!daemon->announcer || burst_init(daemon, err))
+	if (!daemon->announcer || burst_init(daemon, err) || arp_init(daemon, err))
 		return -ENOMEM;
 	r = meanwhile_init(daemon);
 	if (r)
@@ -172,6 +176,8 @@ static void bondd_stop(struct daemon *daemon)
 	meanwhile_done();
 	control_done(daemon);
 	lifecycle_let_go(daemon);
+	arp_done(daemon);
+	quality_done(daemon);
 	poll_done(daemon);
 	watch_done(daemon);
 	announcer_free(daemon->announcer);

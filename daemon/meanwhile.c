@@ -10,7 +10,9 @@
 #include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/device/fail_over_mac.h"
 #include "daemon/lacp_thread/lacp_thread.h"
+#include "daemon/monitor/arp.h"
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/poller.h"
@@ -63,9 +65,12 @@ static void meanwhile_turn(void *arg)
 			dataplane_beat(&bond->dataplane);
 		if ((bond->lacp.thread && news) || meanwhile_is_delay_over(bond, now_ns))
 			bond_evaluate(bond);
+		if (!bond->device.away)
+			fail_over_mac_follow(bond);
 	}
 	poll_ask(daemon);
 	poll_answer(daemon);
+	arp_work(daemon);
 	burst_settled(daemon);
 	daemon->in_burst = was_in_burst;
 }

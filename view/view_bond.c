@@ -18,6 +18,7 @@
 #include "view/view_lacp.h"
 #include "view/view_loop.h"
 #include "view/view_monitors.h"
+#include "view/view_why.h"
 
 /* The sources of the objects. */
 struct source {
@@ -173,6 +174,7 @@ static json_t *view_slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(json, "rx_hook",
 			    json_string(slave->rx_hook == XBOND_RX_XDP ? "xdp" : "tc"));
 	json_object_set_new(json, "problem", view_problem_json(slave));
+	json_object_set_new(json, "why", view_why(pins, source->lacp, slot));
 	json_object_set_new(json, "attached", view_attached_json(attached_slave(pins, slot)));
 	json_object_set_new(
 		json, "times_detached",

@@ -160,8 +160,7 @@ static void view_lacp_why_while_away(const struct pins *pins, const struct lacp_
 	}
 }
 
-static json_t *view_lacp_why_json(const struct pins *pins, const struct lacp_system *sys,
-				  unsigned int slot)
+json_t *view_lacp_why(const struct pins *pins, const struct lacp_system *sys, unsigned int slot)
 {
 	/* read after the state, so nothing in the state is later */
 	uint64_t now_ns = clock_now_ns();
@@ -217,6 +216,6 @@ json_t *view_lacp_slave(const struct pins *pins, const struct lacp_system *sys, 
 	view_lacp_set_partner(json, &port->partner);
 	view_lacp_set_machines(json, port);
 	view_lacp_set_counters(json, &port->counters);
-	json_object_set_new(json, "why", view_lacp_why_json(pins, sys, slot));
+	json_object_set_new(json, "why", view_lacp_why(pins, sys, slot));
 	return json;
 }

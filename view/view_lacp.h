@@ -16,6 +16,8 @@ void view_lacp_read(const struct pins *pins, struct lacp_system *ret_system);
 
 /* New references. */
 json_t *view_lacp_bond(const struct pins *pins, const struct lacp_system *sys);
+/* What the port does, and why it does no more: a sentence. */
+json_t *view_lacp_why(const struct pins *pins, const struct lacp_system *sys, unsigned int slot);
 json_t *view_lacp_slave(const struct pins *pins, const struct lacp_system *sys, unsigned int slot);
 
 #endif

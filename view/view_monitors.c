@@ -3,6 +3,8 @@
 
 #include "common/clock.h"
 #include "common/monitor.h"
+#include "view/view_probes.h"
+#include "view/view_quality.h"
 
 static json_t *view_monitors_since_ms(uint64_t since_ns)
 {
@@ -11,21 +13,30 @@ static json_t *view_monitors_since_ms(uint64_t since_ns)
 	return json_integer(now_ns > since_ns ? (json_int_t)((now_ns - since_ns) / NS_PER_MS) : 0);
 }
 
+static json_t *view_monitors_one(const struct pins *pins, unsigned int slot,
+				 enum xbond_monitor monitor)
+{
+	const struct xbond_verdict *verdict = &pins->monitors[slot];
+	json_t *json =
+		json_pack("{s:s, s:o}", "state", verdict->works >> monitor & 1 ? "up" : "down",
+			  "since_ms", view_monitors_since_ms(verdict->since_ns[monitor]));
+
+	view_quality_add(json, pins, slot, monitor);
+	if (monitor == XBOND_MONITOR_ARP && pins->probes)
+		json_object_set_new(json, "targets", view_probes(pins, slot));
+	return json;
+}
+
 json_t *view_monitors(const struct pins *pins, unsigned int slot)
 {
-	const struct xbond_verdict *verdict;
 	json_t *json;
 
 	if (!pins->monitors)
 		return json_null();
-	verdict = &pins->monitors[slot];
 	json = json_object();
 	for (unsigned int id = 0; id < XBOND_MONITORS; id++)
-		if (verdict->spoken >> id & 1)
-			json_object_set_new(
-				json, monitor_name((enum xbond_monitor)id),
-				json_pack("{s:s, s:o}", "state",
-					  verdict->works >> id & 1 ? "up" : "down", "since_ms",
-					  view_monitors_since_ms(verdict->since_ns[id])));
+		if (pins->monitors[slot].spoken >> id & 1)
+			json_object_set_new(json, monitor_name((enum xbond_monitor)id),
+					    view_monitors_one(pins, slot, (enum xbond_monitor)id));
 	return json;
 }

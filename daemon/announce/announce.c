@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "daemon/announce/announce_round.h"
 #include "daemon/base/worker.h"
 
@@ -25,12 +26,53 @@ static void announce_free_list(struct announcement *list)
 	}
 }
 
+static void announce_append(struct announcement **list, struct announcement *announcement)
+{
+	while (*list)
+		list = &(*list)->next;
+	announcement->next = NULL;
+	*list = announcement;
+}
+
+static bool announce_is_over(const struct announcement *announcement)
+{
+	return announcement->dropped ||
+	       (!announcement->addresses.left && !announcement->groups.left);
+}
+
+/* Returns whether it is its turn now. */
+static bool announce_take_turn(struct announce_series *series, uint64_t now_ns)
+{
+	series->is_due = series->left && series->next_ns <= now_ns;
+	if (series->is_due) {
+		series->left--;
+		series->next_ns = now_ns + series->delay_ns;
+	}
+	return series->is_due;
+}
+
+/* Moves what is due from the list of those that wait to that of those that are sent. */
 static bool announcer_begin(void *context)
 {
 	struct announcer *announcer = context;
+	struct announcement *each = announcer->waiting, *next;
+	uint64_t now_ns = clock_now_ns();
 
-	announcer->sending = announcer->waiting;
 	announcer->waiting = NULL;
+	for (; each; each = next) {
+		bool has_addresses, has_groups;
+
+		next = each->next;
+		if (announce_is_over(each)) {
+			announcement_free(each);
+			continue;
+		}
+		has_addresses = announce_take_turn(&each->addresses, now_ns);
+		has_groups = announce_take_turn(&each->groups, now_ns);
+		announce_append(has_addresses || has_groups ? &announcer->sending
+							    : &announcer->waiting,
+				each);
+	}
 	return announcer->sending;
 }
 
@@ -44,9 +86,35 @@ static void announcer_work(void *context)
 static void announcer_end(void *context)
 {
 	struct announcer *announcer = context;
+	struct announcement *each = announcer->sending, *next;
 
-	announce_free_list(announcer->sending);
 	announcer->sending = NULL;
+	for (; each; each = next) {
+		next = each->next;
+		if (announce_is_over(each))
+			announcement_free(each);
+		else
+			announce_append(&announcer->waiting, each);
+	}
+}
+
+static uint64_t announce_earlier(uint64_t next_ns, const struct announce_series *series)
+{
+	if (!series->left)
+		return next_ns;
+	return !next_ns || series->next_ns < next_ns ? series->next_ns : next_ns;
+}
+
+static uint64_t announcer_next_ns(void *context)
+{
+	struct announcer *announcer = context;
+	uint64_t next_ns = 0;
+
+	for (struct announcement *each = announcer->waiting; each; each = each->next) {
+		next_ns = announce_earlier(next_ns, &each->addresses);
+		next_ns = announce_earlier(next_ns, &each->groups);
+	}
+	return next_ns;
 }
 
 static const struct worker_kind announcer_kind = {
@@ -54,6 +122,7 @@ static const struct worker_kind announcer_kind = {
 	.begin = announcer_begin,
 	.work = announcer_work,
 	.end = announcer_end,
+	.next_ns = announcer_next_ns,
 };
 
 struct announcer *announcer_new(struct err *err)
@@ -102,18 +171,32 @@ void announcer_free(struct announcer *announcer)
 	free(announcer);
 }
 
-void announce(struct announcer *announcer, int ifindex, int port_ifindex)
+static struct announce_series announce_series_of(unsigned int count, uint32_t delay_ms)
 {
-	struct announcement *announcement = calloc(1, sizeof(*announcement)), **at;
+	return (struct announce_series){ .left = count,
+					 .delay_ns = delay_ms * NS_PER_MS,
+					 .next_ns = clock_now_ns() };
+}
+
+static struct announcement *announcement_new(const struct announce_order *order)
+{
+	struct announcement *announcement = calloc(1, sizeof(*announcement));
 
 	if (!announcement)
-		return;
-	announcement->ifindex = ifindex;
-	announcement->port_ifindex = port_ifindex;
+		return NULL;
+	announcement->port_ifindex = order->port_ifindex;
+	announcement->addresses = announce_series_of(order->addresses, order->address_delay_ms);
+	announcement->groups = announce_series_of(order->groups, order->group_delay_ms);
+	return announcement;
+}
+
+void announce(struct announcer *announcer, const struct announce_order *order)
+{
+	struct announcement *announcement = announcement_new(order);
+
 	worker_lock(&announcer->worker);
-	announce_drop(announcer, port_ifindex);
-	for (at = &announcer->waiting; *at;)
-		at = &(*at)->next;
-	*at = announcement;
+	announce_drop(announcer, order->port_ifindex);
+	if (announcement)
+		announce_append(&announcer->waiting, announcement);
 	worker_unlock_and_wake(&announcer->worker);
 }

@@ -9,6 +9,8 @@
 #ifndef XBOND_DAEMON_ANNOUNCE_ANNOUNCE_H
 #define XBOND_DAEMON_ANNOUNCE_ANNOUNCE_H
 
+#include <stdint.h>
+
 #include "common/err.h"
 
 struct announcer;
@@ -17,11 +19,17 @@ struct announcer;
 struct announcer *announcer_new(struct err *err);
 void announcer_free(struct announcer *announcer);
 
+struct announce_order {
+	int port_ifindex; /* of the bond's port side; where bond0 is, is found each time */
+	unsigned int addresses, groups;		   /* how often each is announced */
+	uint32_t address_delay_ms, group_delay_ms; /* between two times */
+};
+
 /*
- * Announces the bond with this port side. ifindex: that of bond0; 0 if bond0 is in another
- * namespace. Announcements of this bond that are not sent yet are dropped: everything starts again.
+ * Announces a bond, the first time at once. What an earlier order for this bond has left to do is
+ * dropped: everything starts again.
  */
-void announce(struct announcer *announcer, int ifindex, int port_ifindex);
+void announce(struct announcer *announcer, const struct announce_order *order);
 /* The bond ends. Its announcements that are not sent yet are dropped. */
 void announce_no_more(struct announcer *announcer, int port_ifindex);
 

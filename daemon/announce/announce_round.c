@@ -46,33 +46,46 @@ struct sources {
 	uint8_t ipv6[16];
 };
 
-/*
- * Returns false if this item does not tell the switches. Unless another item does, they still need
- * a RARP.
- */
-static bool announce_item(const struct round *round, const struct announce_device *device,
-			  const struct announce_item *item, struct sources *sources)
+static void announce_note_source(const struct announce_item *item, struct sources *sources)
 {
-	const struct announce_sender sender = { round->fd, device->ifindex, device->mac };
+	if (item->what == ANNOUNCE_IPV4)
+		memcpy(sources->ipv4, item->bytes, sizeof(sources->ipv4));
+	else if (item->what == ANNOUNCE_IPV6 && item->is_link_local && !item->is_optimistic)
+		memcpy(sources->ipv6, item->bytes, sizeof(sources->ipv6));
+}
+
+static bool announce_is_group(const struct announce_item *item)
+{
+	return item->what == ANNOUNCE_GROUP_IPV4 || item->what == ANNOUNCE_GROUP_IPV6;
+}
+
+static void announce_group(const struct announce_sender *sender, const struct announce_item *item,
+			   const struct sources *sources)
+{
+	if (item->what == ANNOUNCE_GROUP_IPV4)
+		announce_group_ipv4(sender, sources->ipv4, item->bytes);
+	else
+		announce_group_ipv6(sender, sources->ipv6, item->bytes);
+}
+
+/*
+ * Returns false if this address does not tell the switches. Unless another one does, they still
+ * need a RARP.
+ */
+static bool announce_address(const struct round *round, const struct announce_device *device,
+			     const struct announce_sender *sender, const struct announce_item *item)
+{
 	int flags = (device->is_router ? ANNOUNCE_ROUTER : 0) |
 		    (item->is_optimistic ? 0 : ANNOUNCE_OVERRIDE);
 
-	switch ((enum announce_what)item->what) {
-	case ANNOUNCE_IPV4:
-		memcpy(sources->ipv4, item->bytes, sizeof(sources->ipv4));
+	if (item->what == ANNOUNCE_IPV4) {
 		if (device->has_arp)
-			announce_arp(&sender, item->bytes);
+			announce_arp(sender, item->bytes);
 		return device->has_arp;
-	case ANNOUNCE_IPV6:
-		if (item->is_link_local && !item->is_optimistic)
-			memcpy(sources->ipv6, item->bytes, sizeof(sources->ipv6));
-		if (round->survey.knows_routers)
-			announce_advertisement(&sender, item->bytes, flags);
-		return round->survey.knows_routers && !item->is_link_local;
-	case ANNOUNCE_GROUP_IPV4: announce_group_ipv4(&sender, sources->ipv4, item->bytes); break;
-	case ANNOUNCE_GROUP_IPV6: announce_group_ipv6(&sender, sources->ipv6, item->bytes); break;
 	}
-	return false;
+	if (round->survey.knows_routers)
+		announce_advertisement(sender, item->bytes, flags);
+	return round->survey.knows_routers && !item->is_link_local;
 }
 
 static void announce_device(struct round *round, const struct announcement *announcement,
@@ -81,13 +94,19 @@ static void announce_device(struct round *round, const struct announcement *anno
 	const struct announce_sender sender = { round->fd, device->ifindex, device->mac };
 	const struct announce_item *items;
 	struct sources sources = { 0 };
-	bool said = false;
+	bool said = !announcement->addresses.is_due;
 	size_t count;
 
 	items = announce_survey_items(&round->survey, device->ifindex, &count);
 	for (size_t i = 0; i < count && !announce_is_dropped(announcement); i++) {
 		announce_pace(round);
-		said |= announce_item(round, device, &items[i], &sources);
+		announce_note_source(&items[i], &sources);
+		if (announce_is_group(&items[i])) {
+			if (announcement->groups.is_due)
+				announce_group(&sender, &items[i], &sources);
+		} else if (announcement->addresses.is_due) {
+			said |= announce_address(round, device, &sender, &items[i]);
+		}
 	}
 	announce_pace(round);
 	if (!said && !announce_is_dropped(announcement))
@@ -151,9 +170,12 @@ static void announce_home(struct round *round, struct nl *nl)
 	announce_survey_read_items(nl, &round->survey);
 	if (announce_get_ready(round))
 		for (struct announcement *each = round->announcements; each; each = each->next) {
+			each->reached_count = 0;
 			/* bond0 may be in another namespace */
 			announce_reach(each, each->port_ifindex);
-			announce_from(round, each, each->ifindex, true);
+			announce_from(round, each,
+				      announce_survey_peer(&round->survey, each->port_ifindex),
+				      true);
 		}
 	announce_clear(round);
 }

@@ -9,18 +9,27 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "daemon/net/nl.h"
 
+/* What is announced several times, and when it is due again. */
+struct announce_series {
+	unsigned int left;
+	uint64_t delay_ns, next_ns;
+	bool is_due; /* in this round */
+};
+
 struct announcement {
 	struct announcement *next;
-	int ifindex;	  /* bond0, or 0 if it is in another namespace */
-	int port_ifindex; /* its port side */
-	bool dropped;	  /* atomic: stops what is not sent yet */
-	int *reached;	  /* devices of bondd's namespace that belong to it */
+	int port_ifindex; /* the port side of the bond */
+	struct announce_series addresses, groups;
+	bool dropped; /* atomic: stops what is not sent yet */
+	int *reached; /* devices of bondd's namespace that belong to it */
 	size_t reached_count;
 };
 
+/* Sends of each announcement what is due. */
 void announce_round(struct nl *nl, struct announcement *announcements);
 void announcement_free(struct announcement *announcement);
 

@@ -55,6 +55,7 @@ static void survey_take_link(const struct link_info *link, void *arg)
 		.ifindex = link->ifindex,
 		.lower = survey_hands_on(link) ? link->lower : 0,
 		.lower_nsid = link->lower_nsid,
+		.peer = link_is_paired(link) && link->lower_nsid < 0 ? link->lower : 0,
 		.bridge = link->master,
 		.is_up = link->flags & IFF_UP,
 		.is_bridge = !strcmp(link->kind, "bridge"),
@@ -168,6 +169,13 @@ static struct announce_device *survey_find(const struct announce_survey *survey,
 		return NULL;
 	return bsearch(&key, survey->devices, survey->device_count, sizeof(key),
 		       survey_compare_devices);
+}
+
+int announce_survey_peer(const struct announce_survey *survey, int ifindex)
+{
+	const struct announce_device *device = survey_find(survey, ifindex);
+
+	return device ? device->peer : 0;
 }
 
 static void survey_take_router(int ifindex, void *arg)

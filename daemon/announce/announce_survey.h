@@ -31,6 +31,7 @@ struct announce_device {
 	int ifindex;
 	int lower;	/* the device below, if its announcements are for this device, too; or 0 */
 	int lower_nsid; /* the namespace of lower, by its number here; -1: this one */
+	int peer;	/* the other end of a pair, if it is in this namespace; or 0 */
 	int bridge;	/* the bridge that it is a port of; or 0 */
 	uint8_t mac[XBOND_MAC_SIZE];
 	bool is_up;
@@ -58,6 +59,9 @@ void announce_survey_free(struct announce_survey *survey);
 /* The first item of a device; ret_count: how many it has. */
 const struct announce_item *announce_survey_items(const struct announce_survey *survey, int ifindex,
 						  size_t *ret_count);
+
+/* The other end of a pair; 0 if it is in another namespace. */
+int announce_survey_peer(const struct announce_survey *survey, int ifindex);
 
 /*
  * The device with this ifindex, then all devices above it that are up: VLANs, macvlans, ipvlans,

@@ -7,6 +7,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "common/clock.h"
+
 static void worker_turn(struct worker *worker)
 {
 	uint64_t one = 1;
@@ -20,6 +22,18 @@ static void worker_turn(struct worker *worker)
 	(void)written; /* a full counter is also readable */
 }
 
+static void worker_wait(struct worker *worker)
+{
+	uint64_t next_ns = worker->kind->next_ns ? worker->kind->next_ns(worker->context) : 0;
+	struct timespec time = { .tv_sec = (time_t)(next_ns / NS_PER_S),
+				 .tv_nsec = (long)(next_ns % NS_PER_S) };
+
+	if (next_ns)
+		pthread_cond_timedwait(&worker->wake, &worker->lock, &time);
+	else
+		pthread_cond_wait(&worker->wake, &worker->lock);
+}
+
 static void *worker_run(void *arg)
 {
 	struct worker *worker = arg;
@@ -30,7 +44,7 @@ static void *worker_run(void *arg)
 		if (worker->kind->begin(worker->context))
 			worker_turn(worker);
 		else
-			pthread_cond_wait(&worker->wake, &worker->lock);
+			worker_wait(worker);
 	}
 	worker_unlock(worker);
 	return NULL;
@@ -49,6 +63,16 @@ static int worker_start_thread(struct worker *worker)
 	return r;
 }
 
+static void worker_init_wake(struct worker *worker)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&worker->wake, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
 int worker_start(struct worker *worker, const struct worker_kind *kind, void *context)
 {
 	int r;
@@ -58,7 +82,7 @@ int worker_start(struct worker *worker, const struct worker_kind *kind, void *co
 	if (worker->fd < 0)
 		return -errno;
 	pthread_mutex_init(&worker->lock, NULL);
-	pthread_cond_init(&worker->wake, NULL);
+	worker_init_wake(worker);
 	r = worker_start_thread(worker);
 	if (r)
 		close(worker->fd);

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The three steps of a turn. All get the context of worker_start(). */
 struct worker_kind {
@@ -19,6 +20,11 @@ struct worker_kind {
 	void (*work)(void *context);
 	/* Hands over what came of it. The lock is held. */
 	void (*end)(void *context);
+	/*
+	 * NULL, or when there will be something to do by itself (clock_now_ns()); 0: not before
+	 * the main loop asks. The lock is held.
+	 */
+	uint64_t (*next_ns)(void *context);
 };
 
 struct worker {

@@ -6,7 +6,11 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "common/mode.h"
 #include "common/monitor.h"
+#include "common/slots.h"
+#include "daemon/bond/bond_lacp.h"
+#include "rules/carrier.h"
 
 int bond_slot_by_ifindex(struct bond *bond, int ifindex)
 {
@@ -57,13 +61,26 @@ static uint32_t bond_link_refusing(const struct bond *bond, unsigned int slot)
 	return verdict->spoken & ~verdict->works;
 }
 
-static bool bond_has_good_link(const struct bond *bond)
+/* Until LACP runs, what the last bondd has left is in force. */
+static uint64_t bond_distributing(const struct bond *bond)
 {
+	const struct pins *pins = &bond->dataplane.pins;
+
+	if (mode_has(pins->bond->mode, MODE_LACP) && !bond->lacp.thread)
+		return pins->table->tx_mask;
+	return bond_lacp_distributing(bond);
+}
+
+/* The slots against which nothing speaks. A port that LACP does not use is of no help. */
+static uint64_t bond_good_links(const struct bond *bond)
+{
+	uint64_t good = 0;
+
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (pins_is_member(&bond->dataplane.pins, slot) &&
 		    bond->members[slot].verdict.spoken && !bond_link_refusing(bond, slot))
-			return true;
-	return false;
+			good |= slots_bit(slot);
+	return good & bond_distributing(bond);
 }
 
 bool bond_link_works(const struct bond *bond, unsigned int slot)
@@ -72,7 +89,8 @@ bool bond_link_works(const struct bond *bond, unsigned int slot)
 
 	if (!bond->members[slot].verdict.spoken || refusing & XBOND_MONITORS_HARD)
 		return false;
-	return !refusing || !bond_has_good_link(bond);
+	return !refusing ||
+	       !carrier_has_enough(bond_good_links(bond), bond->dataplane.pins.bond->min_links);
 }
 
 const char *bond_link_why(const struct bond *bond, unsigned int slot)

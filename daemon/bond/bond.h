@@ -11,6 +11,7 @@
 #include <string.h>
 #include <systemd/sd-event.h>
 
+#include "common/mode.h"
 #include "daemon/bond/rx_turn.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/lacp_thread/lacp_thread.h"
@@ -72,6 +73,10 @@ struct member {
 		unsigned char feature; /* whether the device has it */
 	} lro;			       /* lro.c */
 	struct {
+		bool excused;	   /* bondd has changed the device since the last look */
+		uint32_t refusing; /* monitors that said no at the last look */
+	} quality;		   /* quality_judge.c */
+	struct {
 		/* VLAN devices of ours were seen on the slave, and none has been deleted since. */
 		bool openers_seen;
 	} vlan_filter; /* vlan_filter.c */
@@ -95,6 +100,7 @@ struct bond_evaluation {
 	bool published;
 	bool plan_due; /* the decided plan is not in force yet: burst.h */
 	bool announce_due;
+	bool macs_due; /* fail_over_mac_follow() has something to do */
 	/* By requests, since the last decision; see rules/active.h. */
 	bool active_again, active_free;
 };
@@ -146,6 +152,8 @@ struct bond {
 	struct rx_turn rx_turn; /* rx_turn_steps.c */
 	struct slave_multicast multicast;
 	sd_event_source *delay; /* delay.c */
+	/* fail_over_mac.c. evaluate.c turns it on. */
+	sd_event_source *fail_over_mac;
 	struct pins_keep *keep; /* pins_keep.c */
 	struct {
 		struct xbond_attached unpinned; /* used if the map of the bond could not be made */
@@ -156,7 +164,11 @@ struct bond {
 	} devmaps; /* xdp_devmap.c */
 	struct {
 		uint64_t next_ns;
-	} poll; /* poll.c */
+	} poll;			 /* poll.c */
+	struct arp_monitor *arp; /* arp.c; NULL: off */
+	struct {
+		uint64_t next_ns;
+	} quality; /* quality.c */
 	struct {
 		bool is_port; /* bond0, or a device on it, has a master, as last seen */
 	} lro;		      /* lro.c */
@@ -197,6 +209,13 @@ static inline bool bond_is_netkit(const struct xbond_bond *pin)
 	return pin->device_kind == XBOND_DEVICE_NETKIT;
 }
 
+/* fail_over_mac as it is in force: only active-backup has it. */
+static inline enum xbond_fail_over_mac bond_fail_over_mac(const struct xbond_bond *pin)
+{
+	return mode_has(pin->mode, MODE_ACTIVE) ? (enum xbond_fail_over_mac)pin->fail_over_mac
+						: XBOND_FAIL_OVER_MAC_NONE;
+}
+
 /* Is it the port side of some bond, of this bondd or another? */
 static inline bool bond_is_port_side(const struct link_info *link)
 {
@@ -210,7 +229,8 @@ static inline bool bond_is_port_side(const struct link_info *link)
 
 /*
  * Does every monitor that has given a verdict say that the slave's link works, and is there one? A
- * no of flaps, silence or errors does not count while no link of the bond would work otherwise.
+ * no of flaps, silence or errors counts only while there are so many other links that the bond has
+ * carrier by them.
  */
 bool bond_link_works(const struct bond *bond, unsigned int slot);
 /* What the first monitor that says no has found, such as "no carrier"; NULL: none says no. */

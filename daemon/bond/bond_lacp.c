@@ -39,14 +39,29 @@ static struct lacp_config bond_lacp_config_of(struct bond *bond)
 }
 
 /*
+ * A no of the ARP monitor takes no port from LACP: partners drop probes until the port distributes.
+ * The port only sends nothing else meanwhile.
+ */
+static bool bond_lacp_has_link(struct bond *bond, unsigned int slot)
+{
+	const struct link_verdict *verdict = &bond->members[slot].verdict;
+	uint32_t refusing = verdict->spoken & ~verdict->works & XBOND_MONITORS_HARD;
+	enum xbond_link link = bond_slave(bond, slot)->link;
+
+	if (link == XBOND_LINK_UP || link == XBOND_LINK_GOING_DOWN)
+		return true;
+	if (link == XBOND_LINK_GOING_UP)
+		return bond->lacp.ports[slot].link != LACP_LINK_DOWN;
+	return refusing == 1u << XBOND_MONITOR_ARP;
+}
+
+/*
  * A bond that is administratively down receives nothing. Nor does a slave that is about to be
  * reset: its partner must not send.
  */
 static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
 {
-	const struct xbond_slave *slave = bond_slave(bond, slot);
-
-	if (slave->link != XBOND_LINK_UP && slave->link != XBOND_LINK_GOING_DOWN)
+	if (!bond_lacp_has_link(bond, slot))
 		return LACP_LINK_DOWN;
 	return bond->device.is_down || rx_turn_out(bond) >> slot & 1 ? LACP_LINK_STOPPED
 								     : LACP_LINK_UP;

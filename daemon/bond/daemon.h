@@ -30,6 +30,11 @@ struct daemon {
 	struct settler *settler; /* burst.c */
 	struct poller *poller;	 /* poll.c */
 	sd_event_source *poll;
+	sd_event_source *arp; /* arp.c, as the next two */
+	struct arp_paths *arp_paths;
+	int arp_socket;
+	struct sampler *sampler; /* quality.c */
+	sd_event_source *quality;
 	sd_event_source *sync;	/* for bonds whose due.sync is set */
 	sd_event_source *kept;	/* for messages that were kept meanwhile */
 	gid_t reader_gid;	/* of the group whose members may ask */

@@ -7,6 +7,8 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
 
+#define GROUP_DELAY_MS 200 /* as kernel bonding has it */
+
 static const char *const evaluate_link_words[] = {
 	[XBOND_LINK_DOWN] = "down",
 	[XBOND_LINK_UP] = "up",
@@ -50,6 +52,42 @@ static bool evaluate_has_failed_over(const struct decision *decision)
 	       decision->plan.active_slot != decision->active_before;
 }
 
+static void evaluate_announce(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	const struct announce_order order = {
+		.port_ifindex = (int)pin->port_ifindex,
+		.addresses = pin->num_peer_notif,
+		.groups = pin->resend_igmp,
+		.address_delay_ms =
+			pin->peer_notif_delay_ms ? pin->peer_notif_delay_ms : pin->miimon_ms,
+		.group_delay_ms = GROUP_DELAY_MS,
+	};
+
+	announce(bond->daemon->announcer, &order);
+}
+
+void bond_announce_failover(struct bond *bond)
+{
+	if (!bond->evaluation.announce_due || bond->evaluation.plan_due)
+		return;
+	bond->evaluation.announce_due = false;
+	evaluate_announce(bond);
+}
+
+/* With fail_over_mac the addresses come first, and are announced then. */
+static void evaluate_follow_active(struct bond *bond, const struct decision *decision)
+{
+	bond->evaluation.announce_due |= evaluate_has_failed_over(decision);
+	bond->evaluation.macs_due |=
+		bond_fail_over_mac(bond_pin(bond)) != XBOND_FAIL_OVER_MAC_NONE &&
+		decision->plan.active_slot != decision->active_before;
+	if (!bond->evaluation.macs_due)
+		bond_announce_failover(bond);
+	else if (bond->fail_over_mac && !bond->evaluation.plan_due)
+		sd_event_source_set_enabled(bond->fail_over_mac, SD_EVENT_ONESHOT);
+}
+
 void bond_evaluate(struct bond *bond)
 {
 	struct decision decision = { 0 };
@@ -61,13 +99,7 @@ void bond_evaluate(struct bond *bond)
 	publish_decision(bond, &decision);
 	evaluate_log(bond, &decision);
 	bond_lacp_log(bond);
-	bond->evaluation.announce_due |= evaluate_has_failed_over(&decision);
-	if (bond->evaluation.announce_due && !bond->evaluation.plan_due) {
-		bond->evaluation.announce_due = false;
-		announce(bond->daemon->announcer,
-			 bond->device.away ? 0 : (int)bond_pin(bond)->ifindex,
-			 (int)bond_pin(bond)->port_ifindex);
-	}
+	evaluate_follow_active(bond, &decision);
 	bond_arm_delay(bond);
 }
 

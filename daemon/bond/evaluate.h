@@ -20,6 +20,8 @@ void bond_evaluate(struct bond *bond);
 void bond_primary_changed(struct bond *bond);
 /* prio or primary_reselect was set: a choice that the user has made by hand ends. */
 void bond_choose_active_again(struct bond *bond);
+/* Announces a failover that has not been announced yet. */
+void bond_announce_failover(struct bond *bond);
 /* The next evaluation chooses the active slave as if there were none. */
 void bond_free_active(struct bond *bond);
 

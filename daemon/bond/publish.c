@@ -23,13 +23,18 @@
  * Straight into bond0 in its own namespace, which is the cheapest way. Linux counts such packets on
  * bond0 from 6.7 on. Before, only a user who has chosen `direct` can do without the counters.
  */
+static bool publish_has_strange_macs(const struct xbond_bond *pin)
+{
+	return pin->mac_policy == XBOND_MAC_FILTER ||
+	       (bond_fail_over_mac(pin) != XBOND_FAIL_OVER_MAC_NONE && pin->all_slaves_active);
+}
+
 static bool publish_redirects_to_peer(struct bond *bond)
 {
 	struct utsname kernel;
 	int major = 0, minor = 0;
 
-	if (!bond->device.away || bond->device.has_xdp ||
-	    bond_pin(bond)->mac_policy == XBOND_MAC_FILTER)
+	if (!bond->device.away || bond->device.has_xdp || publish_has_strange_macs(bond_pin(bond)))
 		return false;
 	if (bond->dataplane.pins.settings->path == XBOND_PATH_DIRECT)
 		return true;
@@ -61,6 +66,8 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 		flags |= XBOND_F_BROADCAST_NEIGHBOR;
 	if (publish_has_drain_markers(bond))
 		flags |= XBOND_F_DRAIN_MARKERS;
+	if (bond->arp)
+		flags |= XBOND_F_PROBES;
 	bond_for_each_member (bond, slot)
 		if (bond_slave(bond, slot)->queue_id)
 			flags |= XBOND_F_QUEUE_IDS;

@@ -102,6 +102,8 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_ATTACHED, .map = skeleton->maps.attached, .added = true },
 		{ .pin = XBOND_PIN_DEVICES, .map = skeleton->maps.devices, .added = true },
 		{ .pin = XBOND_PIN_MONITORS, .map = skeleton->maps.monitors, .added = true },
+		{ .pin = XBOND_PIN_PROBES, .map = skeleton->maps.data_probes, .added = true },
+		{ .pin = XBOND_PIN_QUALITY, .map = skeleton->maps.quality, .added = true },
 		{ .pin = XBOND_PIN_COUNTERS, .map = skeleton->maps.counters },
 		{ .pin = XBOND_PIN_HOLD, .map = skeleton->maps.data_hold },
 		{ .pin = XBOND_PIN_HOLD_TIMERS, .map = skeleton->maps.hold_timers },

@@ -112,6 +112,7 @@ int device_set_mac(struct bond *bond, const uint8_t *mac, struct err *err)
 	int r;
 
 	r = netns_call(&bond->daemon->nl, pin->netnsid, device_change_mac, &new, err);
+	crashpoint("bond-mac-set");
 	if (!r)
 		memcpy(pin->mac, mac, XBOND_MAC_SIZE);
 	return r;

@@ -11,8 +11,10 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
+#include "daemon/monitor/quality_judge.h"
 #include "daemon/net/netns_call.h"
 #include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/xdp_hooks.h"
@@ -30,17 +32,44 @@ static int values_give_mac(struct bond *bond, struct err *err)
 
 static void values_take_back_mac(struct bond *bond, const uint8_t *old, const char *why)
 {
+	uint8_t refused[XBOND_MAC_SIZE];
 	char text[MAC_FORMAT_SIZE];
 	struct err err;
 
 	log_warning("%s: %s; the bond goes back to %s", bond_pin(bond)->name, why,
 		    mac_format(old, text));
+	memcpy(refused, bond_pin(bond)->mac, XBOND_MAC_SIZE);
 	memcpy(bond_pin(bond)->mac, old, XBOND_MAC_SIZE);
+	mac_swap_rename(bond, refused);
 	bond_for_each_member (bond, slot)
 		slave_follow_mac(bond, slot, NULL);
 	if (device_set_mac(bond, old, &err))
 		log_warning("%s: cannot restore its MAC address: %s", bond_pin(bond)->name,
 			    err.text);
+}
+
+/* With fail_over_mac active, bond0 has the address of the active slave, and no other. */
+static bool values_forbid_mac(struct bond *bond, const uint8_t *mac)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	return bond_fail_over_mac(pin) == XBOND_FAIL_OVER_MAC_ACTIVE &&
+	       pin->active_slot < XBOND_MAX_SLAVES &&
+	       memcmp(bond_slave(bond, pin->active_slot)->mac, mac, XBOND_MAC_SIZE);
+}
+
+static void values_put_back_mac(struct bond *bond)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	uint8_t mac[XBOND_MAC_SIZE];
+	char text[MAC_FORMAT_SIZE];
+	struct err err;
+
+	memcpy(mac, pin->mac, XBOND_MAC_SIZE);
+	log_notice("%s: MAC address is put back to %s: fail_over_mac is active", pin->name,
+		   mac_format(mac, text));
+	if (device_set_mac(bond, mac, &err))
+		log_warning("%s: %s", pin->name, err.text);
 }
 
 void device_follow_mac(struct bond *bond, const uint8_t *mac)
@@ -52,8 +81,13 @@ void device_follow_mac(struct bond *bond, const uint8_t *mac)
 
 	if (!memcmp(pin->mac, mac, XBOND_MAC_SIZE))
 		return;
+	if (values_forbid_mac(bond, mac)) {
+		values_put_back_mac(bond);
+		return;
+	}
 	memcpy(old, pin->mac, XBOND_MAC_SIZE);
 	memcpy(pin->mac, mac, XBOND_MAC_SIZE);
+	mac_swap_rename(bond, old);
 	crashpoint("mac-taken");
 	if (values_give_mac(bond, &err))
 		values_take_back_mac(bond, old, err.text);
@@ -67,6 +101,7 @@ void device_follow_mac(struct bond *bond, const uint8_t *mac)
 static bool values_is_refused(struct bond *bond, unsigned int slot, struct err *err)
 {
 	bool is_new = bond_pin(bond)->mac_policy == XBOND_MAC_SET &&
+		      bond_fail_over_mac(bond_pin(bond)) == XBOND_FAIL_OVER_MAC_NONE &&
 		      memcmp(bond_slave(bond, slot)->mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
 
 	if (!slave_follow_mac(bond, slot, err))
@@ -110,6 +145,7 @@ static int values_give_mtu(struct bond *bond, unsigned int slot, uint32_t old, s
 	if (pin->mtu > old && pin->mtu > ETH_DATA_LEN && slave->rx_hook == XBOND_RX_XDP &&
 	    pin->rx_hook == XBOND_RX_AUTO)
 		xdp_yield(bond, slot);
+	quality_excuse(bond, slot);
 	r = link_set_mtu(&bond->daemon->nl, (int)slave->ifindex, pin->mtu, &why);
 	if (r && slave->rx_hook == XBOND_RX_XDP)
 		return err_set(err, -r,
@@ -138,8 +174,10 @@ static void values_take_back_mtu(struct bond *bond, uint32_t old, const char *wh
 
 	log_warning("%s: %s; the bond goes back to %u", pin->name, why, old);
 	pin->mtu = old;
-	bond_for_each_member (bond, slot)
+	bond_for_each_member (bond, slot) {
+		quality_excuse(bond, slot);
 		link_set_mtu(nl, (int)bond_slave(bond, slot)->ifindex, old, NULL);
+	}
 	if (netns_call(nl, pin->netnsid, values_set_mtu, pin, &err))
 		log_warning("%s: cannot restore its MTU: %s", pin->name, err.text);
 }

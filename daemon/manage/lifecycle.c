@@ -26,7 +26,10 @@
 #include "daemon/dataplane/upgrade.h"
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
+#include "daemon/device/fail_over_mac.h"
+#include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/quality.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/slave/attach_check_slaves.h"
 #include "daemon/slave/backlog_skip.h"
@@ -55,7 +58,9 @@ static struct bond *lifecycle_new_bond(struct daemon *daemon)
 
 static void lifecycle_free_bond(struct bond *bond)
 {
+	arp_stop(bond);
 	delay_stop(bond);
+	fail_over_mac_stop(bond);
 	bond_lacp_stop(bond, false);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		slave_hooks_end(bond, slot);
@@ -70,6 +75,7 @@ static void lifecycle_enlist(struct bond *bond)
 	bond->next = bond->daemon->bonds;
 	bond->daemon->bonds = bond;
 	poll_schedule(bond);
+	quality_schedule(bond);
 }
 
 static void lifecycle_delist(struct bond *bond)
@@ -109,6 +115,8 @@ static int lifecycle_start(struct bond *bond, struct err *err)
 {
 	int r = delay_start(bond);
 
+	if (r >= 0)
+		r = fail_over_mac_start(bond);
 	return r < 0 ? err_set(err, -r, "cannot make a timer: %s", strerror(-r)) : 0;
 }
 
@@ -151,6 +159,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	if (r) {
 		device_remove(&daemon->nl, bond_pin(bond));
 		delay_stop(bond);
+		fail_over_mac_stop(bond);
 		bond_lacp_stop(bond, true);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
 		slave_multicast_free(bond);
@@ -159,6 +168,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	}
 	bond_pin(bond)->state = XBOND_BOND_READY;
 	lifecycle_enlist(bond);
+	arp_follow(bond);
 	bond_evaluate(bond);
 	dataplane_beat(&bond->dataplane);
 	pins_keep(bond);
@@ -175,7 +185,9 @@ static void lifecycle_end(struct bond *bond)
 	awaited_remove(bond, NULL);
 	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	lifecycle_delist(bond);
+	arp_stop(bond);
 	delay_stop(bond);
+	fail_over_mac_stop(bond);
 	bond_lacp_stop(bond, true);
 	pins_keep_nothing(bond);
 	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
@@ -324,6 +336,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	bond->adopting = true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		lifecycle_adopt_slave(bond, slot);
+	arp_follow(bond);
 	bond_for_each_member (bond, slot)
 		attach_check_slave(bond, slot);
 	bypass_follow_captures(bond->daemon);
@@ -350,6 +363,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	rx_turn_start(bond, NULL);
 	if (lifecycle_start(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
+	fail_over_mac_adopt(bond);
 	bond->adopting = false;
 	pins_keep(bond);
 	log_notice("%s: adopted with %u slaves", pin->name, bond_slave_count(bond));

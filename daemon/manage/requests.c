@@ -8,8 +8,11 @@
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device_pair.h"
+#include "daemon/device/fail_over_mac.h"
 #include "daemon/manage/lifecycle.h"
+#include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/quality.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
@@ -49,7 +52,11 @@ static int request_check_bond(const struct xbond_bond *pin, struct err *err)
 {
 	int r = device_pair_check(pin, err);
 
-	return r ? r : backlog_skip_check(pin, err);
+	if (!r)
+		r = quality_check(pin, err);
+	if (!r)
+		r = backlog_skip_check(pin, err);
+	return r ? r : fail_over_mac_check(pin, err);
 }
 
 int request_create(struct daemon *daemon, const char *name, const struct option_set *options,
@@ -84,23 +91,43 @@ int request_delete(struct daemon *daemon, const char *name, struct err *err)
 	return r ? r : lifecycle_delete(bond, err);
 }
 
-/* mac_policy changes the slaves. If one refuses, all go back. */
-static int request_apply_mac_policy(struct bond *bond, uint32_t before, struct err *err)
+/* mac_policy changes the slaves, and so does a mode in which fail_over_mac is something else. */
+static bool request_changes_macs(const struct xbond_bond *a, const struct xbond_bond *b)
 {
-	struct xbond_bond *pin = bond_pin(bond);
+	return a->mac_policy != b->mac_policy || bond_fail_over_mac(a) != bond_fail_over_mac(b);
+}
+
+static void request_take_back_macs(struct bond *bond, const struct xbond_bond *before)
+{
+	if (!request_changes_macs(bond_pin(bond), before))
+		return;
+	bond_pin(bond)->mac_policy = before->mac_policy;
+	bond_pin(bond)->mode = before->mode;
+	bond_for_each_member (bond, slot)
+		slave_follow_mac(bond, slot, NULL);
+}
+
+/* If one slave refuses, all go back. */
+static int request_apply_macs(struct bond *bond, const struct xbond_bond *before, struct err *err)
+{
 	int r = 0;
 
-	if (pin->mac_policy == before)
+	if (!request_changes_macs(bond_pin(bond), before))
 		return 0;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
 		if (bond_is_member(bond, slot))
 			r = slave_follow_mac(bond, slot, err);
-	if (!r)
-		return 0;
-	pin->mac_policy = before;
-	bond_for_each_member (bond, slot)
-		slave_follow_mac(bond, slot, NULL);
+	if (r)
+		request_take_back_macs(bond, before);
 	return r;
+}
+
+static bool request_changes_arp(const struct option_set *options)
+{
+	for (int id = OPT_ARP_INTERVAL; id <= OPT_NS_IP6_TARGET; id++)
+		if (options->given[id])
+			return true;
+	return options->given[OPT_MODE];
 }
 
 static void request_apply(struct bond *bond, const struct option_set *options)
@@ -117,6 +144,9 @@ static void request_apply(struct bond *bond, const struct option_set *options)
 		bond_free_active(bond);
 	if (options->given[OPT_MIIMON])
 		poll_schedule(bond);
+	if (request_changes_arp(options))
+		arp_follow(bond);
+	quality_follow(bond, options);
 	bond_evaluate(bond);
 	xdp_follow_tx(bond, NULL);
 }
@@ -172,16 +202,23 @@ static int request_change_devices(struct bond *bond, const struct xbond_bond *be
 	int r = pin->xdp_tx ? xdp_follow_tx(bond, err) : 0;
 
 	if (!r)
-		r = request_apply_mac_policy(bond, before->mac_policy, err);
+		r = request_apply_macs(bond, before, err);
 	if (r || !options->given[OPT_RX_HOOK])
 		return r;
 	r = request_apply_rx_hook(bond, before->rx_hook, err);
-	if (r && pin->mac_policy != before->mac_policy) {
-		pin->mac_policy = before->mac_policy;
-		bond_for_each_member (bond, slot)
-			slave_follow_mac(bond, slot, NULL);
-	}
+	if (r)
+		request_take_back_macs(bond, before);
 	return r;
+}
+
+/* As in kernel bonding. */
+static int request_check_empty(struct bond *bond, const struct xbond_bond *before, struct err *err)
+{
+	if (bond_pin(bond)->fail_over_mac == before->fail_over_mac || !bond_slave_count(bond))
+		return 0;
+	return err_set(err, ENOTEMPTY,
+		       "fail_over_mac: can be changed only while the bond has no slaves; remove "
+		       "them first");
 }
 
 int request_set(struct daemon *daemon, const char *name, const struct option_set *options,
@@ -200,6 +237,8 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 		r = option_set_check_mode(options, pin->mode, err);
 	if (!r)
 		r = request_write_options(pin, options, err);
+	if (!r)
+		r = request_check_empty(bond, &before, err);
 	if (!r && pin->mode != before.mode)
 		pin->active_slot = XBOND_NO_SLOT;
 	if (!r)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/mac.h"
+#include "common/mode.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"
@@ -26,7 +27,8 @@ struct addition {
 	} * addresses; /* of each link, before anything changed */
 	size_t count;
 	uint64_t added; /* slots */
-	bool gave_mac;
+	bool gave_mac, gave_policy;
+	uint32_t policy_before; /* fail_over_mac */
 };
 
 static int request_check_all(struct addition *addition, const char *const *slaves, size_t count,
@@ -98,6 +100,42 @@ static int request_give_mac(struct addition *addition, struct err *err)
 	return r;
 }
 
+static void request_note(json_t *notes, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void request_note(json_t *notes, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (notes)
+		json_array_append_new(notes, json_vsprintf(format, args));
+	va_end(args);
+}
+
+/*
+ * As in kernel bonding: if the first slave cannot change its address, the bond takes the addresses
+ * of its slaves.
+ */
+static void request_give_policy(struct addition *addition)
+{
+	struct bond *bond = addition->bond;
+	struct xbond_bond *pin = bond_pin(bond);
+	const struct link_info *first = &addition->links[0];
+
+	if (!mode_has(pin->mode, MODE_ACTIVE) || pin->mac_policy == XBOND_MAC_FILTER ||
+	    pin->fail_over_mac == XBOND_FAIL_OVER_MAC_ACTIVE || bond_slave_count(bond) ||
+	    link_can_change_mac(&bond->daemon->nl, first->ifindex, first->mac))
+		return;
+	addition->policy_before = pin->fail_over_mac;
+	addition->gave_policy = true;
+	pin->fail_over_mac = XBOND_FAIL_OVER_MAC_ACTIVE;
+	log_notice("%s: %s cannot change its MAC address: fail_over_mac is now active", pin->name,
+		   first->name);
+	request_note(addition->notes,
+		     "%s cannot change its MAC address: fail_over_mac is now active", first->name);
+}
+
 static void request_write_settings(struct addition *addition, unsigned int slot)
 {
 	struct pins *pins = &addition->bond->dataplane.pins;
@@ -138,19 +176,6 @@ static int request_add_one(struct addition *addition, const struct link_info *li
 	request_write_slave(addition, slot);
 	addition->added |= UINT64_C(1) << slot;
 	return 0;
-}
-
-static void request_note(json_t *notes, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void request_note(json_t *notes, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (notes)
-		json_array_append_new(notes, json_vsprintf(format, args));
-	va_end(args);
 }
 
 /* Warns of things that kernel bonding would heed, and that their owner may not think of. */
@@ -252,6 +277,8 @@ static void request_take_back(struct addition *addition)
 	struct nl *nl = &addition->bond->daemon->nl;
 
 	slave_release(addition->bond, addition->added);
+	if (addition->gave_policy)
+		pin->fail_over_mac = addition->policy_before;
 	if (addition->gave_mac && !device_set_mac(addition->bond, pin->random_mac, NULL))
 		bond_evaluate(addition->bond);
 	for (size_t i = 0; i < addition->count; i++)
@@ -261,8 +288,10 @@ static void request_take_back(struct addition *addition)
 
 static int request_add_all(struct addition *addition, struct err *err)
 {
-	int r = request_give_mac(addition, err);
+	int r;
 
+	request_give_policy(addition);
+	r = request_give_mac(addition, err);
 	for (size_t i = 0; i < addition->count && !r; i++)
 		r = request_add_one(addition, &addition->links[i], err);
 	if (r) {
@@ -305,11 +334,15 @@ int request_add_slaves(struct daemon *daemon, const char *name, const char *cons
 	return r;
 }
 
+/* With fail_over_mac active, the bond takes the address of the next active slave. */
 static void request_note_kept_mac(struct bond *bond, unsigned int slot, json_t *notes)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	char text[MAC_FORMAT_SIZE];
 
+	if (bond_fail_over_mac(bond_pin(bond)) == XBOND_FAIL_OVER_MAC_ACTIVE &&
+	    bond_slave_count(bond) > 1)
+		return;
 	if (!memcmp(slave->before.mac, bond_pin(bond)->mac, XBOND_MAC_SIZE))
 		request_note(notes,
 			     "%s keeps %s's MAC address %s; give one of them another if both are "

@@ -52,6 +52,11 @@ int link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
+bool link_can_change_mac(struct nl *nl, int ifindex, const uint8_t *mac)
+{
+	return link_set_mac(nl, ifindex, mac, NULL) != -EOPNOTSUPP;
+}
+
 int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac, struct err *err)
 {
 	int r = link_set_mac(nl, link->ifindex, mac, err), up;

@@ -16,5 +16,7 @@ typedef int (*netns_work)(struct nl *nl, const void *arg);
  * -errno. nsid -1 means here, with nl. -ENOENT: no process and no name in /run/netns leads there.
  */
 int netns_call(struct nl *nl, int nsid, netns_work work, const void *arg, struct err *err);
+/* The same for a thread other than the main one, which goes there itself and comes back. */
+int netns_call_in_thread(struct nl *nl, int nsid, netns_work work, const void *arg);
 
 #endif

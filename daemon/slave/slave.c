@@ -15,6 +15,7 @@
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/monitor/quality_judge.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/net/address.h"
 #include "daemon/net/features.h"
@@ -23,6 +24,7 @@
 #include "daemon/net/netns_call.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/lro.h"
+#include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/slave_hooks.h"
 #include "daemon/slave/slave_multicast.h"
@@ -88,6 +90,8 @@ static int slave_change(struct bond *bond, unsigned int slot, struct err *err)
 	slave_multicast_join(bond, UINT64_C(1) << slot);
 	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
 	if (!r)
+		r = mac_swap_enter(bond, slot, err);
+	if (!r)
 		r = slave_follow_mac(bond, slot, err);
 	if (!r)
 		vlan_filter_open(bond, slot);
@@ -131,6 +135,7 @@ int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *
 	ethtool_speed(&bond->daemon->ethtool, slave->name, &slave->speed_mbps, &slave->duplex);
 	carrier = ethtool_carrier(&bond->daemon->ethtool, slave->name);
 	verdict_begin(bond, slot);
+	quality_begin(bond, slot);
 	verdict_set(bond, slot, XBOND_MONITOR_CARRIER, carrier > 0);
 	bond->members[slot].since_ns = clock_now_ns();
 	return 0;
@@ -239,6 +244,7 @@ static void slave_restore(struct bond *bond, unsigned int slot, const char *name
 		link_del_unicast(nl, (int)slave->ifindex, slave->filter_mac, NULL);
 	vlan_filter_restore(bond, slot, name);
 	lro_restore(bond, slot, name);
+	mac_swap_leave(bond, slot);
 	slave_restore_link(bond, slave);
 	if (slave->before.disable_ipv6 == 0)
 		ipv6_set_disabled(name, 0);
@@ -265,6 +271,7 @@ void slave_forget(struct bond *bond, unsigned int slot)
 	settings->weight[slot] = 0;
 	memset(bond_slave(bond, slot), 0, sizeof(struct xbond_slave));
 	verdict_begin(bond, slot);
+	quality_begin(bond, slot);
 	bond->members[slot] = (struct member){ 0 };
 }
 
@@ -365,6 +372,7 @@ void slave_release(struct bond *bond, uint64_t mask)
 	idle_turn();
 	dataplane_quiesce();
 	bond->dataplane.settled = true;
+	mac_swap_settle(bond);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (mask >> slot & 1 && bond_slave(bond, slot)->state != XBOND_SLOT_FREE) {
 			idle_turn();

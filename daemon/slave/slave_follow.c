@@ -11,6 +11,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/quality_judge.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/slave_trouble.h"
 #include "daemon/slave/xdp_hooks.h"
@@ -79,6 +80,7 @@ static int slave_follow_change_mac(struct bond *bond, struct xbond_slave *slave,
 	if (!(link->flags & IFF_UP))
 		return link_force_mac(nl, link, mac, err);
 	slave->before.flags |= XBOND_SLAVE_MAC_CHANGES;
+	quality_excuse(bond, (unsigned int)(slave - bond_slave(bond, 0)));
 	r = link_force_mac(nl, link, mac, err);
 	crashpoint("mac-changed");
 	if (!link_get(nl, -1, link->ifindex, &now) && now.flags & IFF_UP)
@@ -122,16 +124,29 @@ static int slave_follow_set_mac(struct bond *bond, struct xbond_slave *slave, co
 	return 0;
 }
 
+/* Which address the slave shall have. */
+static const uint8_t *slave_follow_wanted_mac(const struct xbond_bond *pin,
+					      const struct xbond_slave *slave)
+{
+	enum xbond_fail_over_mac policy = bond_fail_over_mac(pin);
+
+	if (policy == XBOND_FAIL_OVER_MAC_FOLLOW)
+		return slave->mac;
+	return policy == XBOND_FAIL_OVER_MAC_ACTIVE || pin->mac_policy == XBOND_MAC_FILTER
+		       ? slave->before.mac
+		       : pin->mac;
+}
+
 int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
+	uint8_t wanted[XBOND_MAC_SIZE];
 	int r;
 
-	if (bond_pin(bond)->mac_policy == XBOND_MAC_FILTER) {
-		r = slave_follow_set_mac(bond, slave, slave->before.mac, err);
-		return r ? r : slave_follow_add_filter(bond, slave, err);
-	}
-	r = slave_follow_set_mac(bond, slave, bond_pin(bond)->mac, err);
+	memcpy(wanted, slave_follow_wanted_mac(bond_pin(bond), slave), XBOND_MAC_SIZE);
+	r = slave_follow_set_mac(bond, slave, wanted, err);
+	if (!r && bond_pin(bond)->mac_policy == XBOND_MAC_FILTER)
+		return slave_follow_add_filter(bond, slave, err);
 	if (!r)
 		slave_follow_drop_filter(bond, slave);
 	return r;
@@ -220,6 +235,7 @@ static void slave_follow_keep_bond_values(struct bond *bond, unsigned int slot,
 	if (link->mtu != bond_pin(bond)->mtu) {
 		log_notice("%s: MTU of %s is put back to %u", bond_pin(bond)->name, slave->name,
 			   bond_pin(bond)->mtu);
+		quality_excuse(bond, slot);
 		if (link_set_mtu(&bond->daemon->nl, link->ifindex, bond_pin(bond)->mtu, &err))
 			log_warning("%s: MTU of %s: %s", bond_pin(bond)->name, slave->name,
 				    err.text);

@@ -72,6 +72,7 @@ class Pins:
         self.buckets = self.mapped("buckets", struct("xbond_buckets"))
         self.bond = self.mapped("bond", struct("xbond_bond"))
         self.slaves = self.mapped("slaves", struct("xbond_slave"), X.MAX_SLAVES)
+        self.quality = self.mapped("quality", struct("xbond_quality"), X.MAX_SLAVES)
         self.hold = self.mapped("hold", struct("xbond_hold") * X.MAX_SLAVES)
         self.lacp = self.mapped("lacp", struct("xbond_lacp"))
         self.monitors = self.mapped("monitors", struct("xbond_verdict"), X.MAX_SLAVES)

@@ -280,3 +280,103 @@ def test_monitors_say_what_they_found(pins, show):
 def test_monitors_of_an_earlier_build_are_unknown(pins, show):
     (pins.directory / "monitors").unlink()
     assert [slave["monitors"] for slave in show()["slaves"]] == [None, None]
+
+
+def reasons(show):
+    return [slave["why"] for slave in show()["slaves"]]
+
+
+@pytest.fixture
+def plain(pins):
+    """A bond in balance-xor with two slaves in use."""
+    pins.bond.mode, pins.bond.carrier, pins.bond.hook = X.MODE_BALANCE_XOR, 1, X.HOOK_CLSACT
+    pins.table.selection = X.SELECT_HASH
+    return pins
+
+
+def take_out(pins, slot, link=X.LINK_DOWN):
+    pins.slaves[slot].link = link
+    pins.table.tx_mask &= ~(1 << slot)
+
+
+def test_why_a_slave_in_use_is_null(plain, show, bondctl):
+    assert reasons(show) == [None, None]
+    assert "not in use" not in bondctl("show", "bond0").stdout
+
+
+def test_why_names_the_monitor(plain, show, bondctl):
+    take_out(plain, 1)
+    plain.monitors[1].works = 0
+    assert reasons(show) == [None, "no carrier"]
+    assert "    not in use           no carrier\n" in bondctl("show", "bond0").stdout
+    plain.monitors[1].spoken |= 1 << X.MONITOR_BFD
+    plain.monitors[1].works |= 1 << X.MONITOR_CARRIER
+    assert reasons(show) == [None, "its BFD session is down"]
+    plain.monitors[1].works = plain.monitors[1].spoken
+    assert reasons(show) == [None, "no monitor has found its link working yet"]
+    (plain.directory / "monitors").unlink()
+    assert reasons(show) == [None, "its link is down"]
+
+
+def test_why_says_how_long_a_slave_is_held(plain, show):
+    take_out(plain, 1)
+    plain.monitors[1].spoken |= 1 << X.MONITOR_FLAPS
+    flaps = plain.quality[1].flaps
+    flaps.hold.level, flaps.hold.until_ns = 3, time.monotonic_ns() + 39 * 10**9
+    for at in range(4):
+        flaps.at_ns[at] = time.monotonic_ns() - at * 25 * 10**9
+    shown = show()["slaves"][1]
+    assert shown["why"] == "it is held down because it flaps; it is tried again in 39 s"
+    assert shown["monitors"]["flaps"]["flaps"] == 3
+    assert 30000 < shown["monitors"]["flaps"]["until_ms"] <= 39000
+    flaps.hold.until_ns = 1
+    shown = show()["slaves"][1]
+    assert shown["why"] == "it is held down because it flaps"
+    assert shown["monitors"]["flaps"]["until_ms"] is None
+
+
+def test_why_without_the_map_of_an_earlier_build(plain, show):
+    (plain.directory / "quality").unlink()
+    plain.monitors[0].spoken |= 1 << X.MONITOR_FLAPS
+    assert show()["slaves"][0]["monitors"]["flaps"].keys() == {"state", "since_ms"}
+
+
+def test_why_names_the_delay(plain, show):
+    plain.bond.updelay_ms, plain.bond.downdelay_ms = 500, 300
+    take_out(plain, 0, X.LINK_GOING_UP)
+    take_out(plain, 1, X.LINK_GOING_DOWN)
+    plain.monitors[1].works = 0
+    assert reasons(show) == ["its link works again, and updelay (500 ms) runs",
+                             "no carrier; downdelay (300 ms) runs"]
+
+
+def test_why_names_drain_and_backup(plain, show):
+    plain.settings.drain_mask = 1
+    assert reasons(show) == ["drained: it carries traffic only when no other slave can", None]
+    plain.settings.drain_mask = 3
+    assert reasons(show) == [None, None]
+    plain.settings.drain_mask = 0
+    plain.bond.mode, plain.table.selection = X.MODE_ACTIVE_BACKUP, X.SELECT_ACTIVE
+    plain.bond.active_slot = 1
+    assert reasons(show) == ["backup: the active slave is eth1", None]
+
+
+def test_why_names_programs_that_are_gone(plain, show):
+    plain.bond.hook = X.HOOK_TCX
+    assert reasons(show)[0] == \
+        "it sends, but receives nothing: its receive program was taken off"
+
+
+def test_why_names_min_links(plain, show):
+    plain.bond.carrier, plain.bond.min_links = 0, 3
+    assert reasons(show) == ["the bond has no carrier: of 3 slaves that it needs (min_links) 2 can "
+                             "be used"] * 2
+    plain.bond.min_links = 0
+    assert reasons(show) == ["the bond has no carrier"] * 2
+
+
+def test_why_is_that_of_lacp(pins, show, bondctl):
+    pins.bond.carrier, pins.table.tx_mask = 1, 0
+    shown = show()["slaves"][0]
+    assert shown["why"] == shown["lacp"]["why"]
+    assert "not in use" not in bondctl("show", "bond0").stdout

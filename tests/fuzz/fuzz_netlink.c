@@ -17,6 +17,7 @@
 #include "daemon/net/ipv6.h"
 #include "daemon/net/link.h"
 #include "daemon/net/link_list.h"
+#include "daemon/net/link_stats.h"
 #include "daemon/net/multicast.h"
 #include "daemon/net/namespaces.h"
 #include "daemon/net/nft.h"
@@ -248,9 +249,10 @@ static bool is_ours(unsigned int priority, unsigned int handle)
 static void read_links(struct nl *nl)
 {
 	struct link_info link = { 0 };
+	struct link_stats stats;
 	struct link_list list;
 
-	switch (input_u8(&input) % 3) {
+	switch (input_u8(&input) % 4) {
 	case 0:
 		if (!link_get(nl, -1, 5, &link))
 			on_link(&link, NULL);
@@ -258,6 +260,10 @@ static void read_links(struct nl *nl)
 	case 1:
 		if (!link_get_by_name(nl, "eth0", &link))
 			on_link(&link, NULL);
+		return;
+	case 2:
+		if (!link_stats_get(nl, 5, &stats))
+			error_rate_broken(&stats.rx);
 		return;
 	default:
 		link_list_read(nl, &list);

@@ -34,6 +34,8 @@ static struct {
 	struct xbond_hold hold[XBOND_MAX_SLAVES];
 	struct xbond_lacp lacp;
 	struct xbond_attached attached;
+	struct xbond_verdict monitors[XBOND_MAX_SLAVES];
+	struct xbond_quality quality[XBOND_MAX_SLAVES];
 	struct loop_figures loop;
 } sound;
 static struct input input;
@@ -131,6 +133,8 @@ static void pins_patch(void)
 		{ &sound.lacp, sizeof(sound.lacp) },
 		{ &sound.attached, sizeof(sound.attached) },
 		{ &sound.loop, sizeof(sound.loop) },
+		{ sound.monitors, sizeof(sound.monitors) },
+		{ sound.quality, sizeof(sound.quality) },
 	};
 	size_t map = input_u8(&input) % (sizeof(maps) / sizeof(*maps));
 	size_t at = (input_u16(&input) | (size_t)input_u8(&input) << 16) % maps[map].size;
@@ -267,6 +271,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	input = (struct input){ data, size };
 	fill = input_u8(&input);
 	pins.attached = fill & 64 ? &sound.attached : NULL;
+	pins.monitors = fill & 64 ? sound.monitors : NULL;
+	pins.quality = fill & 64 ? sound.quality : NULL;
 	pins_fill();
 	while (input.left)
 		pins_patch();

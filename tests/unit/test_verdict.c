@@ -26,7 +26,9 @@ static int make_bond(void **state)
 	pins = &bond->dataplane.pins;
 	pins->slaves = calloc(XBOND_MAX_SLAVES, sizeof(*pins->slaves));
 	pins->monitors = calloc(XBOND_MAX_SLAVES, sizeof(*pins->monitors));
-	if (!pins->slaves || !pins->monitors)
+	pins->bond = calloc(1, sizeof(*pins->bond));
+	pins->table = calloc(1, sizeof(*pins->table));
+	if (!pins->slaves || !pins->monitors || !pins->bond || !pins->table)
 		return -1;
 	pins->slaves[SLOT].state = pins->slaves[SLOT + 1].state = XBOND_SLOT_MEMBER;
 	return 0;
@@ -36,6 +38,8 @@ static int free_bond(void **state)
 {
 	(void)state;
 	free(bond->dataplane.pins.slaves);
+	free(bond->dataplane.pins.bond);
+	free(bond->dataplane.pins.table);
 	free(bond->dataplane.pins.monitors);
 	free(bond);
 	return 0;
@@ -106,6 +110,23 @@ static void a_soft_no_counts_only_beside_a_link_that_works(void **state)
 	assert_false(bond_link_works(bond, SLOT));
 }
 
+static void a_soft_no_does_not_cost_the_bond_its_carrier(void **state)
+{
+	(void)state;
+	verdict_set(bond, SLOT, XBOND_MONITOR_CARRIER, true);
+	verdict_set(bond, SLOT + 1, XBOND_MONITOR_CARRIER, true);
+	verdict_set(bond, SLOT, XBOND_MONITOR_ERRORS, false);
+	assert_false(bond_link_works(bond, SLOT));
+	bond->dataplane.pins.bond->min_links = 2;
+	assert_true(bond_link_works(bond, SLOT));
+	/* No port distributes. Before LACP runs, what was in force counts. */
+	bond->dataplane.pins.bond->min_links = 0;
+	bond->dataplane.pins.bond->mode = XBOND_MODE_8023AD;
+	assert_true(bond_link_works(bond, SLOT));
+	bond->dataplane.pins.table->tx_mask = UINT64_C(1) << (SLOT + 1);
+	assert_false(bond_link_works(bond, SLOT));
+}
+
 static void the_next_bondd_knows_what_was_said(void **state)
 {
 	const struct xbond_verdict *pinned = &bond->dataplane.pins.monitors[SLOT];
@@ -147,6 +168,7 @@ int main(void)
 		TEST(one_that_says_no_is_enough),
 		TEST(a_forgotten_verdict_does_not_count),
 		TEST(a_soft_no_counts_only_beside_a_link_that_works),
+		TEST(a_soft_no_does_not_cost_the_bond_its_carrier),
 		TEST(the_next_bondd_knows_what_was_said),
 		TEST(when_it_was_learnt),
 	};

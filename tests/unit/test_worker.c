@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "common/clock.h"
+
 #define DEADLINE_MS 10000
 
 struct sums {
@@ -103,6 +105,44 @@ static void the_end_waits_for_the_turn(void **state)
 	assert_int_equal(sums.served, 1);
 }
 
+static uint64_t clock_asks_at(void *context)
+{
+	struct sums *sums = context;
+
+	return sums->served < 5 ? clock_now_ns() + NS_PER_MS : 0;
+}
+
+static bool clock_begin(void *context)
+{
+	struct sums *sums = context;
+
+	sums->taken = sums->asked++ % 2;
+	return sums->taken;
+}
+
+static void it_works_by_the_clock(void **state)
+{
+	static const struct worker_kind by_clock = {
+		.name = "clock",
+		.begin = clock_begin,
+		.work = sums_work,
+		.end = sums_end,
+		.next_ns = clock_asks_at,
+	};
+	struct pollfd readable = { .events = POLLIN };
+	struct sums sums = { 0 };
+
+	(void)state;
+	assert_int_equal(worker_start(&sums.worker, &by_clock, &sums), 0);
+	readable.fd = worker_fd(&sums.worker);
+	while (locked(&sums, &sums.served) < 5) {
+		assert_int_equal(poll(&readable, 1, DEADLINE_MS), 1);
+		assert_true(worker_has_ended_turn(&sums.worker));
+	}
+	worker_stop(&sums.worker);
+	assert_int_equal(sums.served, 5);
+}
+
 static void it_stops_without_work(void **state)
 {
 	struct sums sums = { 0 };
@@ -118,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_request_is_served),
 		cmocka_unit_test(the_end_waits_for_the_turn),
+		cmocka_unit_test(it_works_by_the_clock),
 		cmocka_unit_test(it_stops_without_work),
 	};
 

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What slaves hear of the hosts that the ARP monitor probes: writes down when, and judges nothing.
+ * So a flood costs no more than its frames, and what comes while bondd is busy is not missed.
+ * Called by xbond_rx only. XDP, and the classifier of act_mirred, leave such frames to it.
+ */
+#ifndef XBOND_BPF_PROBE_H
+#define XBOND_BPF_PROBE_H
+
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/flow_ether.h"
+#include "bpf/maps.h"
+#include "bpf/neighbour.h"
+
+#define PROBE_ARP_ETHERNET 1 /* RFC 826 */
+#define PROBE_MAX_TAGS 2     /* beside the one that the kernel keeps with the packet */
+#define PROBE_HOP_LIMIT 255  /* what comes through a router has less (RFC 4861, 7.1) */
+
+struct xbond_probes probes SEC(".data.probes");
+
+struct probe_arp {
+	__be16 hardware, protocol;
+	__u8 hardware_length, protocol_length;
+	__be16 operation;
+	__u8 sender_mac[ETH_ALEN];
+	__u8 sender[4];
+	__u8 target_mac[ETH_ALEN];
+	__u8 target[4];
+} __attribute__((packed));
+
+/* Who speaks to whom, as two words each; an IPv4 address is in the first, and the rest is 0. */
+struct probe_ends {
+	__u64 from[2], to[2];
+	__u32 first;	 /* the first target of this address family */
+	__u32 is_to_all; /* to all nodes */
+};
+
+/* Is it a frame for probe_receive()? Whatever has another tag may be. */
+static __always_inline int probe_concerns(const struct __sk_buff *skb)
+{
+	const struct neighbour_headers *headers;
+	void *end = (void *)(long)skb->data_end;
+
+	if (skb->protocol == bpf_htons(ETH_P_ARP) || flow_is_vlan((__be16)skb->protocol))
+		return 1;
+	if (skb->protocol != bpf_htons(ETH_P_IPV6))
+		return 0;
+	headers = (void *)(long)skb->data + ETH_HLEN;
+	return (void *)(headers + 1) > end || neighbour_is_message(headers);
+}
+
+static __always_inline int probe_skip_tags(struct __sk_buff *skb, __u32 *offset, __be16 *type)
+{
+	struct vlan_header tag;
+
+	for (int i = 0; i < PROBE_MAX_TAGS && flow_is_vlan(*type); i++) {
+		if (bpf_skb_load_bytes(skb, *offset, &tag, sizeof(tag)))
+			return -1;
+		*type = tag.type;
+		*offset += sizeof(tag);
+	}
+	return 0;
+}
+
+static __always_inline int probe_read_arp(struct __sk_buff *skb, __u32 offset,
+					  struct probe_ends *ends)
+{
+	struct probe_arp arp;
+
+	if (bpf_skb_load_bytes(skb, offset, &arp, sizeof(arp)) ||
+	    arp.hardware != bpf_htons(PROBE_ARP_ETHERNET) || arp.protocol != bpf_htons(ETH_P_IP) ||
+	    arp.hardware_length != ETH_ALEN || arp.protocol_length != 4)
+		return -1;
+	__builtin_memcpy(ends->from, arp.sender, 4);
+	__builtin_memcpy(ends->to, arp.target, 4);
+	return 0;
+}
+
+static __always_inline int probe_read_neighbour(struct __sk_buff *skb, __u32 offset,
+						struct probe_ends *ends)
+{
+	struct neighbour_headers headers;
+
+	if (bpf_skb_load_bytes(skb, offset, &headers, sizeof(headers)) ||
+	    !neighbour_is_message(&headers) || headers.ip.hop_limit != PROBE_HOP_LIMIT)
+		return -1;
+	__builtin_memcpy(ends->from, &headers.ip.saddr, 16);
+	__builtin_memcpy(ends->to, &headers.ip.daddr, 16);
+	ends->first = XBOND_MAX_TARGETS;
+	ends->is_to_all = ends->to[0] == bpf_cpu_to_be64(0xff02ULL << 48) &&
+			  ends->to[1] == bpf_cpu_to_be64(1);
+	return 0;
+}
+
+static __always_inline int probe_is(const __u64 *address, const __u8 *other)
+{
+	return address[0] == *(const __u64 *)other && address[1] == *(const __u64 *)(other + 8);
+}
+
+/* ff02::1:ff00:0/104 and the last three bytes of the address (RFC 4291, 2.7.1). */
+static __always_inline int probe_is_solicited(const __u64 *group, const __u8 *address)
+{
+	const __u64 tail = bpf_cpu_to_be64(0xffffff);
+
+	return group[0] == bpf_cpu_to_be64(0xff02ULL << 48) &&
+	       (group[1] & ~tail) == bpf_cpu_to_be64(0x1ff000000ULL) &&
+	       !((group[1] ^ *(const __u64 *)(address + 8)) & tail);
+}
+
+/* A frame for another station, which a switch has flooded or a promiscuous slave has let in. */
+static __always_inline int probe_is_for_us(const struct __sk_buff *skb, const __u8 *dest,
+					   const __u8 *mac)
+{
+	return skb->pkt_type != PACKET_OTHERHOST ||
+	       (*(const __be32 *)dest == *(const __be32 *)mac &&
+		*(const __be16 *)(dest + 4) == *(const __be16 *)(mac + 4));
+}
+
+static __always_inline void probe_note(const struct probe_ends *ends, __u32 slot, int is_for_us,
+				       __u64 now_ns)
+{
+	struct xbond_probe_times *times = &probes.times[slot & (XBOND_MAX_SLAVES - 1)];
+
+	for (__u32 i = 0; i < XBOND_MAX_TARGETS; i++) {
+		__u32 at = (ends->first + i) & (XBOND_PROBE_TARGETS - 1);
+		const struct xbond_probe_target *target = &probes.target[at];
+
+		if (is_for_us && probe_is(ends->from, target->address) &&
+		    (ends->is_to_all || probe_is(ends->to, target->source)))
+			times->from_ns[at] = now_ns;
+		if (probe_is(ends->from, target->source) &&
+		    (probe_is(ends->to, target->address) ||
+		     probe_is_solicited(ends->to, target->address)))
+			times->to_ns[at] = now_ns;
+	}
+}
+
+/* Is it addressed to the sender of some target's probes, or to everybody? */
+static __always_inline int probe_is_to_a_sender(const struct __sk_buff *skb, const __u8 *dest,
+						__u32 first)
+{
+	for (__u32 i = 0; i < XBOND_MAX_TARGETS; i++)
+		if (probe_is_for_us(skb, dest,
+				    probes.target[(first + i) & (XBOND_PROBE_TARGETS - 1)].mac))
+			return 1;
+	return 0;
+}
+
+/* Of frames for which probe_concerns() is true. */
+__noinline int probe_receive(struct __sk_buff *skb, __u32 slot)
+{
+	struct probe_ends ends = {};
+	__be16 type = (__be16)skb->protocol;
+	__u64 now_ns = bpf_ktime_get_ns();
+	__u32 offset = ETH_HLEN;
+	__u8 dest[8] = {};
+	int r;
+
+	if (slot >= XBOND_MAX_SLAVES || bpf_skb_load_bytes(skb, 0, dest, ETH_ALEN) ||
+	    probe_skip_tags(skb, &offset, &type))
+		return 0;
+	if (type == bpf_htons(ETH_P_ARP))
+		r = probe_read_arp(skb, offset, &ends);
+	else
+		r = type == bpf_htons(ETH_P_IPV6) ? probe_read_neighbour(skb, offset, &ends) : -1;
+	if (r)
+		return 0;
+	probes.times[slot & (XBOND_MAX_SLAVES - 1)].neighbour_ns = now_ns;
+	probe_note(&ends, slot, probe_is_to_a_sender(skb, dest, ends.first), now_ns);
+	return 0;
+}
+
+/* A frame that xbond_rx does not count. */
+static __always_inline void probe_note_uncounted(__u32 slot)
+{
+	if (READ_ONCE(table.flags) & XBOND_F_PROBES && slot < XBOND_MAX_SLAVES)
+		probes.times[slot & (XBOND_MAX_SLAVES - 1)].uncounted_ns = bpf_ktime_get_ns();
+}
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/device/fail_over_mac.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/mac.h"
+#include "daemon/base/latency.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/device/device.h"
+#include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/mac_swap.h"
+#include "daemon/slave/slave.h"
+
+/* With mac_policy filter, the slaves have it in their filters. */
+static void fail_over_mac_take(struct bond *bond, const struct xbond_slave *active)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	char text[MAC_FORMAT_SIZE];
+	struct err err;
+
+	if (!memcmp(pin->mac, active->mac, XBOND_MAC_SIZE))
+		return;
+	if (device_set_mac(bond, active->mac, &err)) {
+		log_error("%s: cannot take the MAC address of %s: %s", pin->name, active->name,
+			  err.text);
+		return;
+	}
+	log_notice("%s: MAC address is now %s, that of %s", pin->name, mac_format(pin->mac, text),
+		   active->name);
+	bond_for_each_member (bond, slot)
+		if (slave_follow_mac(bond, slot, &err))
+			log_warning("%s: %s", pin->name, err.text);
+}
+
+static void fail_over_mac_settle(struct bond *bond)
+{
+	unsigned int active = bond_pin(bond)->active_slot;
+	enum xbond_fail_over_mac policy = bond_fail_over_mac(bond_pin(bond));
+
+	if (policy == XBOND_FAIL_OVER_MAC_NONE || active >= XBOND_MAX_SLAVES ||
+	    !bond_is_member(bond, active))
+		return;
+	if (policy == XBOND_FAIL_OVER_MAC_ACTIVE)
+		fail_over_mac_take(bond, bond_slave(bond, active));
+	else
+		mac_swap_settle(bond);
+	backlog_skip_follow_all(bond);
+}
+
+void fail_over_mac_follow(struct bond *bond)
+{
+	if (!bond->evaluation.macs_due || bond->evaluation.plan_due)
+		return;
+	bond->evaluation.macs_due = false;
+	fail_over_mac_settle(bond);
+	bond_announce_failover(bond);
+}
+
+void fail_over_mac_adopt(struct bond *bond)
+{
+	fail_over_mac_settle(bond);
+	fail_over_mac_follow(bond);
+}
+
+static int fail_over_mac_on_event(sd_event_source *source, void *arg)
+{
+	(void)source;
+	latency_note("fail_over_mac");
+	fail_over_mac_follow(arg);
+	return 0;
+}
+
+int fail_over_mac_start(struct bond *bond)
+{
+	int r = sd_event_add_defer(bond->daemon->event, &bond->fail_over_mac,
+				   fail_over_mac_on_event, bond);
+
+	return r < 0 ? r : sd_event_source_set_enabled(bond->fail_over_mac, SD_EVENT_OFF);
+}
+
+void fail_over_mac_stop(struct bond *bond)
+{
+	bond->fail_over_mac = sd_event_source_disable_unref(bond->fail_over_mac);
+}
+
+int fail_over_mac_check(const struct xbond_bond *pin, struct err *err)
+{
+	if (pin->fail_over_mac != XBOND_FAIL_OVER_MAC_FOLLOW || pin->mac_policy != XBOND_MAC_FILTER)
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "fail_over_mac: follow changes the MAC addresses of slaves, and mac_policy "
+		       "filter keeps them; use one of them");
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fail_over_mac: the MAC addresses of bond0 and of the slaves follow the active slave, and then the
+ * failover is announced. bond_evaluate() asks for this, because it touches no device itself.
+ */
+#ifndef XBOND_DAEMON_DEVICE_FAIL_OVER_MAC_H
+#define XBOND_DAEMON_DEVICE_FAIL_OVER_MAC_H
+
+#include "daemon/bond/bond.h"
+
+/* Returns -errno. */
+int fail_over_mac_start(struct bond *bond);
+void fail_over_mac_stop(struct bond *bond);
+/* Does what bond_evaluate() has asked for. */
+void fail_over_mac_follow(struct bond *bond);
+/*
+ * The bond was adopted: finishes what an earlier bondd has begun, whether or not the active slave
+ * changes now.
+ */
+void fail_over_mac_adopt(struct bond *bond);
+/* Refuses options that exclude each other. */
+int fail_over_mac_check(const struct xbond_bond *pin, struct err *err);
+
+#endif

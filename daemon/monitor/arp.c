@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/monitor/arp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "daemon/base/latency.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/burst.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/monitor/arp_state.h"
+#include "daemon/monitor/verdict.h"
+#include "daemon/net/packet.h"
+
+#define ACCURACY_US 1000
+#define PRIORITY_CONTROL 7
+/* How often the way to the targets is looked for again. Other namespaces are dear to find. */
+#define PATHS_NS (500 * NS_PER_MS)
+#define PATHS_AWAY_NS (5000 * NS_PER_MS)
+
+static const uint8_t no_address[16];
+
+static uint64_t arp_interval_ns(struct bond *bond)
+{
+	return bond_pin(bond)->arp_interval_ms * NS_PER_MS;
+}
+
+static void arp_target(struct bond *bond, unsigned int i, uint8_t ret_address[16])
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	memset(ret_address, 0, 16);
+	if (i < XBOND_MAX_TARGETS)
+		memcpy(ret_address, &pin->arp_ip_target[i], 4);
+	else
+		memcpy(ret_address, pin->ns_ip6_target[i - XBOND_MAX_TARGETS], 16);
+}
+
+static bool arp_has_targets(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	return pin->arp_ip_target[0] || memcmp(pin->ns_ip6_target[0], no_address, 16);
+}
+
+static void arp_arm(struct daemon *daemon)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		if (bond->arp && bond->arp->next_ns < next_ns)
+			next_ns = bond->arp->next_ns;
+	if (daemon->arp)
+		sd_event_source_set_time(daemon->arp,
+					 next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
+}
+
+static bool arp_asks_now(struct bond *bond, uint64_t now_ns)
+{
+	uint64_t gap_ns = bond->device.away ? PATHS_AWAY_NS : PATHS_NS;
+
+	return bond->arp && bond_is_ready(bond) &&
+	       (!bond->arp->asked_ns || now_ns >= bond->arp->asked_ns + gap_ns);
+}
+
+static void arp_fill_query(struct bond *bond, struct arp_query *query)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	*query = (struct arp_query){
+		.bond = pin->port_ifindex,
+		.ifindex = (int)pin->ifindex,
+		.nsid = pin->netnsid,
+	};
+	memcpy(query->mac, pin->mac, XBOND_MAC_SIZE);
+	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
+		arp_target(bond, i, query->target[i]);
+}
+
+static void arp_ask(struct daemon *daemon, uint64_t now_ns)
+{
+	struct arp_query *queries = NULL, *grown;
+	size_t count = 0;
+
+	if (arp_paths_is_busy(daemon->arp_paths))
+		return;
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		if (!arp_asks_now(bond, now_ns))
+			continue;
+		grown = reallocarray(queries, count + 1, sizeof(*grown));
+		if (!grown)
+			break;
+		queries = grown;
+		arp_fill_query(bond, &queries[count++]);
+		bond->arp->asked_ns = now_ns;
+	}
+	if (count)
+		arp_paths_ask(daemon->arp_paths, queries, count);
+	free(queries);
+}
+
+/* The programs may be reading it. A target without an address is none. */
+static void arp_publish_target(struct xbond_probe_target *published, const uint8_t *address,
+			       const struct arp_path *path)
+{
+	struct xbond_probe_target target = { 0 };
+
+	memcpy(target.address, address, sizeof(target.address));
+	memcpy(target.source, path->source, sizeof(target.source));
+	memcpy(target.mac, path->mac, sizeof(target.mac));
+	if (!memcmp(published, &target, sizeof(target)))
+		return;
+	memset(published->address, 0, sizeof(published->address));
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	memcpy(published->source, target.source, sizeof(target.source));
+	memcpy(published->mac, target.mac, sizeof(target.mac));
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	memcpy(published->address, target.address, sizeof(target.address));
+}
+
+/*
+ * Answers about other targets, which the bond had before, are of no use. The first ones are waited
+ * for.
+ */
+static void arp_take_answer(struct bond *bond, const struct arp_query *answer)
+{
+	struct arp_query asked_now;
+
+	arp_fill_query(bond, &asked_now);
+	if (answer->result || memcmp(answer->target, asked_now.target, sizeof(answer->target))) {
+		if (!answer->result)
+			bond->arp->asked_ns = 0;
+		return;
+	}
+	memcpy(bond->arp->path, answer->path, sizeof(bond->arp->path));
+	if (!bond->arp->has_paths)
+		bond->arp->next_ns = clock_now_ns();
+	bond->arp->has_paths = true;
+	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
+		arp_publish_target(&bond->dataplane.pins.probes->target[i], answer->target[i],
+				   &answer->path[i]);
+}
+
+static void arp_take_answers(struct daemon *daemon)
+{
+	const struct arp_query *answers;
+	size_t count = arp_paths_answers(daemon->arp_paths, &answers);
+
+	for (size_t i = 0; i < count; i++)
+		for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+			if (bond->arp && bond_pin(bond)->port_ifindex == answers[i].bond)
+				arp_take_answer(bond, &answers[i]);
+}
+
+/* Neither sends nor judges; afterwards every slave has its grace again. */
+static void arp_rest(struct bond *bond, uint64_t now_ns)
+{
+	bond->arp->begun_ns = 0;
+	bond_for_each_member (bond, slot)
+		arp_spare(bond, slot, now_ns);
+}
+
+static void arp_tick(struct bond *bond, uint64_t now_ns)
+{
+	uint64_t interval_ns = arp_interval_ns(bond);
+
+	bond->arp->next_ns += interval_ns;
+	if (bond->arp->next_ns <= now_ns)
+		bond->arp->next_ns = now_ns + interval_ns;
+	if (!bond_is_ready(bond) || bond->device.is_down || !bond->arp->has_paths) {
+		arp_rest(bond, now_ns);
+		return;
+	}
+	if (arp_judge(bond, now_ns))
+		bond_evaluate(bond);
+	arp_send(bond, now_ns);
+	bond->arp->begun_ns = now_ns;
+}
+
+void arp_work(struct daemon *daemon)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	arp_take_answers(daemon);
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		if (bond->arp && bond->arp->next_ns <= now_ns)
+			arp_tick(bond, now_ns);
+	arp_ask(daemon, now_ns);
+	arp_arm(daemon);
+}
+
+/* Its own priority, like the kernel's: before data. */
+static int arp_open_socket(void)
+{
+	int priority = PRIORITY_CONTROL, fd = packet_open();
+
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority, sizeof(priority));
+	return fd < 0 ? -errno : fd;
+}
+
+static bool arp_can_watch(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	if (!arp_has_targets(bond)) {
+		log_notice("%s: arp_interval is set, but there is no target: the ARP monitor rests",
+			   pin->name);
+		return false;
+	}
+	if (!bond->dataplane.pins.probes)
+		log_error("%s: the ARP monitor rests, because the programs of another build are in "
+			  "use",
+			  pin->name);
+	return bond->dataplane.pins.probes;
+}
+
+static void arp_start(struct bond *bond)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	bond->arp = calloc(1, sizeof(*bond->arp));
+	if (!bond->arp) {
+		log_error("%s: out of memory for the ARP monitor", bond_pin(bond)->name);
+		return;
+	}
+	bond->arp->started_ns = bond->arp->next_ns = now_ns;
+	bond->arp->active = XBOND_NO_SLOT;
+	bond->arp->candidate = XBOND_MAX_SLAVES - 1;
+	arp_arm(bond->daemon);
+}
+
+/* If the monitor goes on, the verdicts stay until it has new ones. */
+void arp_follow(struct bond *bond)
+{
+	bool wanted = bond_pin(bond)->arp_interval_ms && arp_can_watch(bond);
+
+	arp_stop(bond);
+	if (wanted)
+		arp_start(bond);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !wanted; slot++)
+		verdict_forget(bond, slot, XBOND_MONITOR_ARP);
+}
+
+void arp_stop(struct bond *bond)
+{
+	free(bond->arp);
+	bond->arp = NULL;
+}
+
+static int arp_on_time(sd_event_source *source, uint64_t usec, void *arg)
+{
+	(void)source;
+	(void)usec;
+	latency_note("arp");
+	burst_begin(arg);
+	arp_work(arg);
+	burst_end(arg);
+	return 0;
+}
+
+static int arp_on_answers(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	(void)source;
+	(void)fd;
+	(void)events;
+	latency_note("arp");
+	arp_take_answers(arg);
+	arp_arm(arg);
+	return 0;
+}
+
+int arp_init(struct daemon *daemon, struct err *err)
+{
+	sd_event_source *io = NULL;
+	int r;
+
+	daemon->arp_socket = arp_open_socket();
+	if (daemon->arp_socket < 0)
+		return err_set(err, -daemon->arp_socket, "cannot open a packet socket: %s",
+			       strerror(-daemon->arp_socket));
+	daemon->arp_paths = arp_paths_new(err);
+	if (!daemon->arp_paths)
+		return -ENOMEM;
+	r = sd_event_add_io(daemon->event, &io, arp_paths_fd(daemon->arp_paths), EPOLLIN,
+			    arp_on_answers, daemon);
+	if (r < 0)
+		return err_set(err, -r, "cannot start the ARP monitor: %s", strerror(-r));
+	sd_event_source_set_floating(io, true);
+	sd_event_source_unref(io);
+	r = sd_event_add_time(daemon->event, &daemon->arp, CLOCK_MONOTONIC, UINT64_MAX, ACCURACY_US,
+			      arp_on_time, daemon);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(daemon->arp, SD_EVENT_ON);
+	return r < 0 ? err_set(err, -r, "cannot start the ARP monitor: %s", strerror(-r)) : 0;
+}
+
+void arp_done(struct daemon *daemon)
+{
+	daemon->arp = sd_event_source_disable_unref(daemon->arp);
+	arp_paths_free(daemon->arp_paths);
+	daemon->arp_paths = NULL;
+	if (daemon->arp_socket >= 0)
+		close(daemon->arp_socket);
+	daemon->arp_socket = -1;
+}

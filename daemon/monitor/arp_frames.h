@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The frames by which the ARP monitor probes a host: ARP requests (RFC 826) and neighbour
+ * solicitations (RFC 4861). Pure: makes bytes.
+ */
+#ifndef XBOND_DAEMON_MONITOR_ARP_FRAMES_H
+#define XBOND_DAEMON_MONITOR_ARP_FRAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+#define ARP_MAX_TAGS 2 /* as deep as the receive programs look */
+#define ARP_FRAME_SIZE 96
+
+struct arp_tag {
+	uint16_t protocol, id;
+};
+
+struct arp_probe {
+	const uint8_t *source; /* of 4 or 16 bytes; zero: the sender has no address */
+	const uint8_t *target;
+	const uint8_t *mac; /* of the sender */
+	const struct arp_tag *tags;
+	unsigned int tag_count;
+};
+
+/* Returns the size of the frame. */
+size_t arp_frame_request(const struct arp_probe *probe, uint8_t ret_frame[ARP_FRAME_SIZE]);
+size_t arp_frame_solicitation(const struct arp_probe *probe, uint8_t ret_frame[ARP_FRAME_SIZE]);
+
+#endif

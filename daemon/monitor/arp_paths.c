@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/monitor/arp_paths.h"
+
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "daemon/base/worker.h"
+#include "daemon/net/link_list.h"
+#include "daemon/net/netns_call.h"
+#include "daemon/net/route.h"
+
+#define MAX_DEPTH 8 /* as many devices may be on each other, as in the kernel */
+
+struct arp_paths {
+	struct worker worker;
+	bool asked; /* the worker's lock protects it */
+	bool busy;  /* for the main loop: true until it has the answers */
+	struct arp_query *queries;
+	size_t count;
+	struct nl nl;
+};
+
+/* What one query needs of the namespace that it is about. */
+struct arp_survey {
+	struct nl *nl;
+	struct arp_query *query;
+	struct link_list links;
+	bool has_links;
+};
+
+static const uint8_t no_address[16];
+
+static const struct link_info *arp_paths_link(const struct arp_survey *survey, int ifindex)
+{
+	for (size_t i = 0; i < survey->links.count; i++)
+		if (survey->links.link[i].ifindex == ifindex)
+			return &survey->links.link[i];
+	return NULL;
+}
+
+static bool arp_paths_add_tag(const struct link_info *link, struct arp_path *path)
+{
+	if (link->vlan_id < 0)
+		return true;
+	if (path->tag_count == ARP_MAX_TAGS)
+		return false;
+	path->tags[path->tag_count++] =
+		(struct arp_tag){ .protocol = link->vlan_protocol, .id = (uint16_t)link->vlan_id };
+	return true;
+}
+
+/* Is the device on bond0, at whatever height? Collects the tags on the way down. */
+static bool arp_paths_go_down(const struct arp_survey *survey, int ifindex, struct arp_path *path,
+			      unsigned int depth)
+{
+	const struct link_info *link = arp_paths_link(survey, ifindex);
+
+	if (ifindex == survey->query->ifindex)
+		return true;
+	if (!link || depth == MAX_DEPTH)
+		return false;
+	if (link_has_lower(link) && link->lower_nsid < 0)
+		return arp_paths_go_down(survey, link->lower, path, depth + 1) &&
+		       arp_paths_add_tag(link, path);
+	for (size_t i = 0; i < survey->links.count; i++)
+		if (survey->links.link[i].master == ifindex &&
+		    arp_paths_go_down(survey, survey->links.link[i].ifindex, path, depth + 1))
+			return true;
+	return false;
+}
+
+/* The route leads over another device than bond0: is that one on bond0? */
+static void arp_paths_follow(struct arp_survey *survey, int ifindex, struct arp_path *path)
+{
+	const struct link_info *link;
+
+	if (!survey->has_links)
+		survey->has_links = !link_list_read(survey->nl, &survey->links);
+	link = arp_paths_link(survey, ifindex);
+	path->leads = link && arp_paths_go_down(survey, ifindex, path, 0);
+	if (path->leads && link->has_mac)
+		memcpy(path->mac, link->mac, XBOND_MAC_SIZE);
+}
+
+/*
+ * Link-local addresses are looked for on bond0. Without a route, a probe without a sender goes out
+ * of bond0 itself: where frames are not validated, it may bring some.
+ */
+static void arp_paths_find(struct arp_survey *survey, unsigned int i)
+{
+	const struct arp_query *query = survey->query;
+	const uint8_t *target = query->target[i];
+	bool is_ipv6 = i >= XBOND_MAX_TARGETS;
+	bool is_link_local = is_ipv6 && target[0] == 0xfe && (target[1] & 0xc0) == 0x80;
+	struct arp_path *path = &survey->query->path[i];
+	struct route route;
+
+	*path = (struct arp_path){ 0 };
+	if (!memcmp(target, no_address, sizeof(no_address)))
+		return;
+	path->leads = true;
+	memcpy(path->mac, query->mac, XBOND_MAC_SIZE);
+	if (route_get(survey->nl, is_ipv6 ? AF_INET6 : AF_INET, target,
+		      is_link_local ? query->ifindex : 0, &route))
+		return;
+	memcpy(path->source, route.source, sizeof(path->source));
+	if (route.ifindex != query->ifindex)
+		arp_paths_follow(survey, route.ifindex, path);
+}
+
+static int arp_paths_survey(struct nl *nl, const void *arg)
+{
+	struct arp_survey survey = { .nl = nl, .query = *(struct arp_query *const *)arg };
+
+	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
+		arp_paths_find(&survey, i);
+	link_list_free(&survey.links);
+	return 0;
+}
+
+static bool arp_paths_begin(void *context)
+{
+	struct arp_paths *paths = context;
+
+	return paths->asked;
+}
+
+static void arp_paths_work(void *context)
+{
+	struct arp_paths *paths = context;
+
+	for (size_t i = 0; i < paths->count && !worker_is_stopping(&paths->worker); i++) {
+		struct arp_query *query = &paths->queries[i];
+
+		query->result =
+			netns_call_in_thread(&paths->nl, query->nsid, arp_paths_survey, &query);
+	}
+}
+
+static void arp_paths_end(void *context)
+{
+	struct arp_paths *paths = context;
+
+	paths->asked = false;
+}
+
+static const struct worker_kind arp_paths_kind = {
+	.name = "arp",
+	.begin = arp_paths_begin,
+	.work = arp_paths_work,
+	.end = arp_paths_end,
+};
+
+struct arp_paths *arp_paths_new(struct err *err)
+{
+	struct arp_paths *paths = calloc(1, sizeof(*paths));
+	int r = paths ? nl_init(&paths->nl) : -ENOMEM;
+
+	if (!r) {
+		r = worker_start(&paths->worker, &arp_paths_kind, paths);
+		if (r)
+			nl_done(&paths->nl);
+	}
+	if (!r)
+		return paths;
+	free(paths);
+	err_set(err, -r, "cannot start the thread that asks for routes: %s", strerror(-r));
+	return NULL;
+}
+
+void arp_paths_free(struct arp_paths *paths)
+{
+	if (!paths)
+		return;
+	worker_stop(&paths->worker);
+	nl_done(&paths->nl);
+	free(paths->queries);
+	free(paths);
+}
+
+bool arp_paths_ask(struct arp_paths *paths, const struct arp_query *queries, size_t count)
+{
+	struct arp_query *copy;
+
+	if (paths->busy)
+		return false;
+	copy = reallocarray(paths->queries, count, sizeof(*copy));
+	if (!copy)
+		return false;
+	memcpy(copy, queries, count * sizeof(*copy));
+	paths->queries = copy;
+	paths->count = count;
+	paths->busy = true;
+	worker_lock(&paths->worker);
+	paths->asked = true;
+	worker_unlock_and_wake(&paths->worker);
+	return true;
+}
+
+bool arp_paths_is_busy(const struct arp_paths *paths)
+{
+	return paths->busy;
+}
+
+int arp_paths_fd(const struct arp_paths *paths)
+{
+	return worker_fd(&paths->worker);
+}
+
+size_t arp_paths_answers(struct arp_paths *paths, const struct arp_query **ret_queries)
+{
+	if (!worker_has_ended_turn(&paths->worker))
+		return 0;
+	paths->busy = false;
+	*ret_queries = paths->queries;
+	return paths->count;
+}

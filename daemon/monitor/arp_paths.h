@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A thread that finds out by which addresses and VLANs probes get to the targets of the ARP
+ * monitor: it asks for routes and devices, in the namespace that bond0 is in. The kernel may answer
+ * under the RTNL lock, for which the main loop does not wait. Knows no bonds.
+ */
+#ifndef XBOND_DAEMON_MONITOR_ARP_PATHS_H
+#define XBOND_DAEMON_MONITOR_ARP_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "daemon/monitor/arp_frames.h"
+
+struct arp_path {
+	bool leads; /* over the bond; also if there is no route at all */
+	uint8_t source[16];
+	uint8_t mac[XBOND_MAC_SIZE];
+	struct arp_tag tags[ARP_MAX_TAGS]; /* from the outside */
+	unsigned int tag_count;
+};
+
+struct arp_query {
+	uint32_t bond; /* a number that the caller chooses */
+	int ifindex;   /* of bond0 */
+	int nsid;      /* its namespace; -1: this one */
+	uint8_t mac[XBOND_MAC_SIZE];
+	uint8_t target[XBOND_PROBE_TARGETS][16];   /* as in struct xbond_probes */
+	struct arp_path path[XBOND_PROBE_TARGETS]; /* the answers, if result is 0 */
+	int result;
+};
+
+struct arp_paths;
+
+/* Signals must be blocked. Returns NULL on failure, with a line in err. */
+struct arp_paths *arp_paths_new(struct err *err);
+void arp_paths_free(struct arp_paths *paths);
+
+/* Returns false if it is busy or out of memory. */
+bool arp_paths_ask(struct arp_paths *paths, const struct arp_query *queries, size_t count);
+bool arp_paths_is_busy(const struct arp_paths *paths);
+/* Readable when there are answers. */
+int arp_paths_fd(const struct arp_paths *paths);
+/* The answers, valid until the next question; 0: there are none. */
+size_t arp_paths_answers(struct arp_paths *paths, const struct arp_query **ret_queries);
+
+#endif

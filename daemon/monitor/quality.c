@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/monitor/quality.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "daemon/base/latency.h"
+#include "daemon/bond/burst.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/monitor/quality_judge.h"
+#include "daemon/monitor/sampler.h"
+#include "daemon/monitor/verdict.h"
+
+#define QUALITY_ACCURACY_US 5000
+#define QUALITY_PERIOD_MS 250
+#define QUALITY_SHORTEST_MS 25
+#define QUALITY_PER_SILENCE 4 /* looks in the time of rx_silence */
+#define QUALITY_MIN_SILENCE_MS (QUALITY_PER_SILENCE * QUALITY_SHORTEST_MS)
+
+int quality_check(const struct xbond_bond *pin, struct err *err)
+{
+	if (!pin->rx_silence_ms || pin->rx_silence_ms >= QUALITY_MIN_SILENCE_MS)
+		return 0;
+	return err_set(err, EINVAL,
+		       "rx_silence: %u ms is too short, because counters are read every %u ms at "
+		       "most; allowed: 0 (off), or %u and more",
+		       pin->rx_silence_ms, QUALITY_SHORTEST_MS, QUALITY_MIN_SILENCE_MS);
+}
+
+static uint64_t quality_period_ns(const struct xbond_bond *pin)
+{
+	uint32_t period_ms = QUALITY_PERIOD_MS;
+
+	if (pin->rx_silence_ms && pin->rx_silence_ms / QUALITY_PER_SILENCE < period_ms)
+		period_ms = pin->rx_silence_ms / QUALITY_PER_SILENCE;
+	return period_ms * NS_PER_MS;
+}
+
+/* Not while the thread is busy; it reports when it is done. */
+static void quality_arm(struct daemon *daemon)
+{
+	uint64_t next_ns = UINT64_MAX;
+
+	if (!daemon->quality)
+		return;
+	for (struct bond *bond = daemon->bonds; bond && !sampler_is_busy(daemon->sampler);
+	     bond = bond->next)
+		if (quality_is_wanted(bond) && bond->quality.next_ns < next_ns)
+			next_ns = bond->quality.next_ns;
+	sd_event_source_set_time(daemon->quality,
+				 next_ns == UINT64_MAX ? UINT64_MAX : next_ns / 1000);
+}
+
+void quality_schedule(struct bond *bond)
+{
+	bond->quality.next_ns = 0;
+	quality_arm(bond->daemon);
+}
+
+void quality_follow(struct bond *bond, const struct option_set *options)
+{
+	static const struct {
+		enum option_id option;
+		enum xbond_monitor monitor;
+	} pairs[] = {
+		{ OPT_FLAP_LIMIT, XBOND_MONITOR_FLAPS },
+		{ OPT_RX_SILENCE, XBOND_MONITOR_SILENCE },
+		{ OPT_ERROR_LIMIT, XBOND_MONITOR_ERRORS },
+	};
+	bool some = false;
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		if (!options->given[pairs[i].option])
+			continue;
+		quality_clear(bond, pairs[i].monitor);
+		some = true;
+	}
+	if (some)
+		quality_schedule(bond);
+}
+
+static size_t quality_add(struct sampler_query *queries, struct bond *bond)
+{
+	size_t count = 0;
+
+	bond_for_each_member (bond, slot)
+		queries[count++] =
+			(struct sampler_query){ .bond = bond_pin(bond)->port_ifindex,
+						.slot = slot,
+						.ifindex = bond_slave(bond, slot)->ifindex };
+	return count;
+}
+
+static void quality_ask(struct daemon *daemon)
+{
+	struct sampler_query *queries = NULL, *grown;
+	uint64_t now_ns = clock_now_ns();
+	size_t count = 0;
+
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		if (!quality_is_wanted(bond) || bond->quality.next_ns > now_ns)
+			continue;
+		bond->quality.next_ns = now_ns + quality_period_ns(bond_pin(bond));
+		grown = reallocarray(queries, count + XBOND_MAX_SLAVES, sizeof(*grown));
+		if (!grown)
+			break;
+		queries = grown;
+		if (bond_is_ready(bond))
+			count += quality_add(queries + count, bond);
+	}
+	if (count)
+		sampler_ask(daemon->sampler, queries, count);
+	free(queries);
+	quality_arm(daemon);
+}
+
+static struct bond *quality_find(struct daemon *daemon, const struct sampler_query *answer)
+{
+	struct bond *bond = daemon->bonds;
+
+	while (bond && bond_pin(bond)->port_ifindex != answer->bond)
+		bond = bond->next;
+	if (!bond || !bond_is_ready(bond) || !bond_is_member(bond, answer->slot) ||
+	    bond_slave(bond, answer->slot)->ifindex != answer->ifindex)
+		return NULL;
+	return bond;
+}
+
+static void quality_take_answers(struct daemon *daemon)
+{
+	const struct sampler_query *answers;
+	size_t count = sampler_answers(daemon->sampler, &answers);
+	struct bond *changed = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		struct bond *bond = quality_find(daemon, &answers[i]);
+
+		if (changed && changed != bond) {
+			bond_evaluate(changed);
+			changed = NULL;
+		}
+		if (bond && !answers[i].result &&
+		    quality_judge(bond, answers[i].slot, &answers[i].stats, answers[i].read_ns))
+			changed = bond;
+	}
+	if (changed)
+		bond_evaluate(changed);
+	quality_arm(daemon);
+}
+
+static int quality_on_time(sd_event_source *source, uint64_t usec, void *arg)
+{
+	(void)source;
+	(void)usec;
+	latency_note("quality");
+	quality_ask(arg);
+	return 0;
+}
+
+static int quality_on_answers(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	(void)source;
+	(void)fd;
+	(void)events;
+	latency_note("quality");
+	burst_begin(arg);
+	quality_take_answers(arg);
+	burst_end(arg);
+	return 0;
+}
+
+int quality_init(struct daemon *daemon)
+{
+	sd_event_source *io = NULL;
+	int r;
+
+	daemon->sampler = sampler_new(NULL);
+	if (!daemon->sampler)
+		return -ENOMEM;
+	r = sd_event_add_io(daemon->event, &io, sampler_fd(daemon->sampler), EPOLLIN,
+			    quality_on_answers, daemon);
+	if (r < 0)
+		return r;
+	sd_event_source_set_floating(io, true);
+	sd_event_source_unref(io);
+	r = sd_event_add_time(daemon->event, &daemon->quality, CLOCK_MONOTONIC, UINT64_MAX,
+			      QUALITY_ACCURACY_US, quality_on_time, daemon);
+	return r < 0 ? r : sd_event_source_set_enabled(daemon->quality, SD_EVENT_ON);
+}
+
+void quality_done(struct daemon *daemon)
+{
+	daemon->quality = sd_event_source_disable_unref(daemon->quality);
+	sampler_free(daemon->sampler);
+	daemon->sampler = NULL;
+}

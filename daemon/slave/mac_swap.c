@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slave/mac_swap.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/mac.h"
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/slave/slave.h"
+
+static bool mac_swap_is_on(struct bond *bond)
+{
+	return bond_fail_over_mac(bond_pin(bond)) == XBOND_FAIL_OVER_MAC_FOLLOW;
+}
+
+static bool mac_swap_is_same(const uint8_t *a, const uint8_t *b)
+{
+	return !memcmp(a, b, XBOND_MAC_SIZE);
+}
+
+/* Slots that are being filled and emptied count, too: their devices have addresses. */
+static int mac_swap_holder(struct bond *bond, const uint8_t *mac, unsigned int not_slot)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (slot != not_slot && bond_slave(bond, slot)->state != XBOND_SLOT_FREE &&
+		    mac_swap_is_same(bond_slave(bond, slot)->mac, mac))
+			return (int)slot;
+	return -1;
+}
+
+static bool mac_swap_is_taken(struct bond *bond, const uint8_t *mac, unsigned int by_not)
+{
+	return mac_swap_is_same(bond_pin(bond)->mac, mac) ||
+	       mac_swap_holder(bond, mac, by_not) >= 0;
+}
+
+/* An address for a slave that must not have the bond's: its own, if nobody has it. */
+static void mac_swap_give_spare(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (mac_swap_is_taken(bond, slave->before.mac, slot))
+		mac_random(slave->mac);
+	else
+		memcpy(slave->mac, slave->before.mac, XBOND_MAC_SIZE);
+}
+
+static void mac_swap_change(struct bond *bond, unsigned int slot)
+{
+	struct err err;
+
+	if (slave_follow_mac(bond, slot, &err))
+		log_error("%s: %s", bond_pin(bond)->name, err.text);
+}
+
+/* Two slaves have one address after a change of mode, or after a bondd that died in between. */
+static void mac_swap_part(struct bond *bond, unsigned int active)
+{
+	bond_for_each_member (bond, slot)
+		if (slot != active && mac_swap_is_taken(bond, bond_slave(bond, slot)->mac, slot)) {
+			mac_swap_give_spare(bond, slot);
+			mac_swap_change(bond, slot);
+		}
+}
+
+/* The slave that has given the bond's address away comes first in the maps, last in the devices. */
+static void mac_swap_do(struct bond *bond, unsigned int active, int holder)
+{
+	struct xbond_slave *new = bond_slave(bond, active);
+	uint8_t before[XBOND_MAC_SIZE];
+	struct err err;
+
+	memcpy(before, new->mac, XBOND_MAC_SIZE);
+	if (holder >= 0)
+		memcpy(bond_slave(bond, (unsigned int)holder)->mac, before, XBOND_MAC_SIZE);
+	crashpoint("mac-swap-begun");
+	memcpy(new->mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
+	crashpoint("mac-swap-recorded");
+	if (slave_follow_mac(bond, active, &err)) {
+		log_error("%s: %s; it receives nothing for the bond", bond_pin(bond)->name,
+			  err.text);
+		if (holder >= 0)
+			memcpy(bond_slave(bond, (unsigned int)holder)->mac, bond_pin(bond)->mac,
+			       XBOND_MAC_SIZE);
+		memcpy(new->mac, before, XBOND_MAC_SIZE);
+		return;
+	}
+	crashpoint("mac-swap-half");
+	if (holder >= 0)
+		mac_swap_change(bond, (unsigned int)holder);
+}
+
+void mac_swap_settle(struct bond *bond)
+{
+	unsigned int active = bond_pin(bond)->active_slot;
+	const uint8_t *mac = bond_pin(bond)->mac;
+
+	if (!mac_swap_is_on(bond) || active >= XBOND_MAX_SLAVES || !bond_is_member(bond, active))
+		return;
+	if (!mac_swap_is_same(bond_slave(bond, active)->mac, mac))
+		mac_swap_do(bond, active, mac_swap_holder(bond, mac, active));
+	if (mac_swap_is_same(bond_slave(bond, active)->mac, mac))
+		mac_swap_part(bond, active);
+}
+
+int mac_swap_enter(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct nl *nl = &bond->daemon->nl;
+
+	if (!mac_swap_is_on(bond))
+		return 0;
+	if (!link_can_change_mac(nl, (int)slave->ifindex, slave->mac))
+		return err_set(err, EOPNOTSUPP,
+			       "%s cannot change its MAC address, which fail_over_mac follow "
+			       "needs; use fail_over_mac active",
+			       slave->name);
+	if (mac_swap_holder(bond, slave->mac, slot) >= 0 ||
+	    (bond_slave_count(bond) > 1 && mac_swap_is_same(slave->mac, bond_pin(bond)->mac)))
+		mac_random(slave->mac);
+	return 0;
+}
+
+void mac_swap_leave(struct bond *bond, unsigned int slot)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	int other = mac_swap_is_on(bond) ? mac_swap_holder(bond, slave->before.mac, slot) : -1;
+
+	if (other < 0 || mac_swap_is_same(slave->before.mac, bond_pin(bond)->mac))
+		return;
+	if (mac_swap_is_same(slave->mac, bond_pin(bond)->mac))
+		mac_swap_give_spare(bond, (unsigned int)other);
+	else
+		memcpy(bond_slave(bond, (unsigned int)other)->mac, slave->mac, XBOND_MAC_SIZE);
+	crashpoint("mac-swap-leaving");
+	mac_swap_change(bond, (unsigned int)other);
+}
+
+void mac_swap_rename(struct bond *bond, const uint8_t *old)
+{
+	const uint8_t *mac = bond_pin(bond)->mac;
+	int holder = mac_swap_is_on(bond) ? mac_swap_holder(bond, old, XBOND_NO_SLOT) : -1;
+	int other = holder >= 0 ? mac_swap_holder(bond, mac, (unsigned int)holder) : -1;
+
+	if (holder < 0)
+		return;
+	memcpy(bond_slave(bond, (unsigned int)holder)->mac, mac, XBOND_MAC_SIZE);
+	if (other >= 0)
+		mac_swap_give_spare(bond, (unsigned int)other);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fail_over_mac follow: only the active slave has the bond's MAC address. Which address each slave
+ * shall have is kept in its entry (xbond_slave.mac), and is written there before a device changes.
+ * So another bondd finishes what one that died has begun. All of this does nothing with the other
+ * values of fail_over_mac.
+ */
+#ifndef XBOND_DAEMON_SLAVE_MAC_SWAP_H
+#define XBOND_DAEMON_SLAVE_MAC_SWAP_H
+
+#include "daemon/bond/bond.h"
+
+/*
+ * The active slave gets the bond's address, and the slave that had it gets the one of the active
+ * slave. Does nothing if that is so already, or if no slave is active.
+ */
+void mac_swap_settle(struct bond *bond);
+/* A new slave gets a random address if the bond or another slave has its own. */
+int mac_swap_enter(struct bond *bond, unsigned int slot, struct err *err);
+/* The slave gets its own address back: whoever has that gives it away. */
+void mac_swap_leave(struct bond *bond, unsigned int slot);
+/* The bond's address has changed from `old`: the slave that had it shall have the new one. */
+void mac_swap_rename(struct bond *bond, const uint8_t *old);
+
+#endif

@@ -1,0 +1,276 @@
+"""flap_limit, rx_silence and error_limit: a slave is held down only while another works, the next
+bondd goes on with the hold-down, and `set` ends it.
+"""
+import socket
+import struct
+
+import pytest
+
+from built import ROOT
+from lacp import wait_distributing
+from namespace import compile_bpf
+from traffic import Stream
+from waiting import moments, wait_for
+
+MODES = ["active-backup", "balance-xor", "802.3ad"]
+
+
+@pytest.fixture
+def made(pair):
+    """made(mode, links=2, near's options): a pair whose far end never holds anything down."""
+
+    def make(mode, links=2, **options):
+        far = {"active-backup": {"mode": "broadcast"}}.get(mode, {})
+        common = {"lacp_rate": "fast", "xmit_hash_policy": "layer3+4"} if mode == "802.3ad" else {}
+        made = pair(mode, links=links, far={**dict.fromkeys(options, 0), **far},
+                    **common, **options)
+        if mode == "802.3ad":
+            wait_distributing(made.near, made.far, links=made.links)
+        return made
+    return make
+
+
+def monitor(host, dev, name):
+    return host.slave(dev)["monitors"].get(name)
+
+
+def flap(made, dev, times, host=None):
+    """So many losses of carrier, each seen by the kernel of both ends."""
+    host = host or made.far
+    for _ in range(times):
+        before = made.near.carrier_changes(dev)
+        host.ip("link", "set", dev, "down")
+        host.ip("link", "set", dev, "up")
+        wait_for(lambda before=before: made.near.carrier_changes(dev) >= before + 2,
+                 "carrier to be back")
+
+
+def wait_held(host, dev, name="flaps", deadline=8):
+    wait_for(lambda: (monitor(host, dev, name) or {}).get("state") == "down" and
+             host.slave(dev)["mii_status"] == "down", f"{dev} to be out for its {name}", deadline)
+
+
+def wait_used(host, *devs, deadline=8):
+    wait_for(lambda: all(host.slave(dev)["mii_status"] == "up" for dev in devs),
+             f"{devs} to be up", deadline)
+
+
+# flap_limit
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_slave_that_flaps_is_held_down(made, mode):
+    both = made(mode, flap_limit=3)
+    near = both.near
+    flap(both, "l0", 3)
+    wait_used(near, "l0", "l1")
+    wait_for(lambda: monitor(near, "l0", "flaps")["flaps"] == 3, "three flaps to be counted")
+    assert monitor(near, "l0", "flaps")["until_ms"] is None
+    flap(both, "l0", 1)
+    wait_held(near, "l0")
+    held = monitor(near, "l0", "flaps")
+    assert held["flaps"] == 4 and 0 < held["until_ms"] <= 10000
+    assert monitor(near, "l0", "carrier")["state"] == "up"
+    assert "held down because it flaps; it is tried again in" in near.slave("l0")["why"]
+    assert "not in use           it is held down because it flaps" in near.ctl("show", "bond0")
+    assert near.log().count("l0 is held down for 10 s while another slave works") == 1
+    # The next bondd goes on with it, and a setting ends it.
+    near.kill_bondd()
+    assert near.slave("l0")["mii_status"] == "down"
+    near.start_bondd()
+    assert near.slave("l0")["mii_status"] == "down"
+    assert 0 < monitor(near, "l0", "flaps")["until_ms"] <= held["until_ms"]
+    stream = Stream(near, both.far, flows=16, rate=2000)
+    stream.flow_on()
+    near.ctl("set", "bond0", "flap_limit", 3)
+    wait_used(near, "l0", "l1")
+    assert stream.finish()["lost"] == 0
+    wait_for(lambda: monitor(near, "l0", "flaps"), "the monitor to begin anew")
+    assert monitor(near, "l0", "flaps")["flaps"] == 0
+
+
+def test_all_slaves_flap_and_all_are_used(made):
+    both = made("balance-xor", flap_limit=1)
+    for _ in range(2):
+        flap(both, "l0", 1)
+        flap(both, "l1", 1)
+    for dev in both.links:
+        wait_for(lambda dev=dev: monitor(both.near, dev, "flaps")["state"] == "down", "both flap")
+    wait_used(both.near, "l0", "l1")
+    assert [slave["why"] for slave in both.near.show()["slaves"]] == [None, None]
+    both.near.wait_ping("10.0.0.2")
+
+
+def test_min_links_is_worth_more(made):
+    """With two of two slaves needed, none is held down; one more makes it possible."""
+    both = made("balance-xor", links=3, flap_limit=1, min_links=2)
+    both.far.ip("link", "set", "l2", "down")
+    both.near.wait_slaves("l0", "l1")
+    flap(both, "l0", 2)
+    wait_for(lambda: monitor(both.near, "l0", "flaps")["state"] == "down", "the monitor to say no")
+    wait_used(both.near, "l0", "l1")
+    assert both.near.show()["carrier"] is True
+    both.far.ip("link", "set", "l2", "up")
+    wait_held(both.near, "l0")
+    assert both.near.show()["carrier"] is True
+
+
+def test_flaps_by_hand_and_while_bondd_is_away_count(made):
+    both = made("active-backup", flap_limit=5)
+    flap(both, "l1", 3, host=both.near)
+    wait_for(lambda: monitor(both.near, "l1", "flaps")["flaps"] == 3, "flaps by hand to count")
+    both.near.stop_bondd()
+    flap(both, "l1", 3)
+    both.near.start_bondd()
+    wait_held(both.near, "l1")
+    assert monitor(both.near, "l1", "flaps")["flaps"] == 6
+
+
+def test_what_bondd_does_itself_is_no_flap(made):
+    """veth loses its carrier for nothing that bondd does, so the device is made to by hand."""
+    both = made("balance-xor", flap_limit=1)
+    wait_for(lambda: monitor(both.near, "l0", "flaps"), "the monitor to begin")
+    for mtu in (1400, 1300, 1200, 1500):
+        both.near.ip("link", "set", "bond0", "mtu", mtu)
+        wait_for(lambda mtu=mtu: both.near.link("l0")["mtu"] == mtu, "the MTU")
+    both.near.ctl("set", "bond0", "mac_policy", "filter")
+    both.near.ctl("set", "bond0", "mac_policy", "set")
+    both.near.wait_looked(1)
+    assert monitor(both.near, "l0", "flaps")["flaps"] == 0
+
+
+# rx_silence
+
+@pytest.fixture(scope="module")
+def silent(tmp_path_factory):
+    made = tmp_path_factory.mktemp("bpf") / "silent.o"
+    compile_bpf(ROOT / "tests/net/silent.bpf.c", made)
+    return made
+
+
+def silence(host, dev, silent):
+    """Nothing leaves this device any more, and carrier stays."""
+    host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)
+    host.run("tc", "filter", "add", "dev", dev, "egress", "bpf", "da", "obj", silent, "sec", "tc")
+
+
+def speak(host, dev):
+    host.run("tc", "filter", "del", "dev", dev, "egress")
+
+
+@pytest.mark.parametrize("mode", ["balance-rr", "802.3ad"])
+def test_a_silent_slave_is_not_used(made, mode, silent):
+    both = made(mode, rx_silence=800)
+    near = both.near
+    stream = Stream(both.far, near, to="10.0.0.1", flows=16, rate=500)
+    wait_for(lambda: all(monitor(near, dev, "silence") for dev in both.links), "the monitor")
+    for _ in moments(1):
+        assert near.carrier_slaves() == both.links
+    silence(both.far, "l0", silent)
+    wait_held(near, "l0", "silence")
+    assert monitor(near, "l0", "silence")["heard_ms"] >= 800
+    assert near.slave("l0")["why"].startswith("it receives nothing; it is tried again in ")
+    near.kill_bondd()
+    near.start_bondd()
+    for _ in moments(0.5):
+        assert near.carrier_slaves() == ["l1"]
+    speak(both.far, "l0")
+    wait_used(near, "l0", deadline=4)
+    stream.finish()
+
+
+def test_all_are_silent_and_all_are_used(made):
+    both = made("balance-xor", rx_silence=200)
+    both.far.kill_bondd()
+    for dev in both.links:
+        wait_for(lambda dev=dev: (monitor(both.near, dev, "silence") or {}).get("state") == "down",
+                 "silence")
+    assert both.near.carrier_slaves() == both.links
+    both.near.wait_ping("10.0.0.2")
+
+
+def test_hold_downs_end_by_themselves(pair, silent):
+    """Also where both hosts have given up a link, and neither sends on it: the first that tries
+    ends that.
+    """
+    both = pair("balance-rr", links=3, rx_silence=300, flap_limit=1, far={"flap_limit": 0})
+    streams = [Stream(both.near, both.far, rate=500),
+               Stream(both.far, both.near, to="10.0.0.1", rate=500)]
+    for host in (both.near, both.far):
+        silence(host, "l0", silent)
+    for host in (both.near, both.far):
+        wait_held(host, "l0", "silence")
+    flap(both, "l1", 2)
+    wait_held(both.near, "l1")
+    for host in (both.near, both.far):
+        speak(host, "l0")
+    for host in (both.near, both.far):
+        wait_used(host, "l0", "l1", deadline=14)
+        assert [slave["why"] for slave in host.show()["slaves"]] == [None] * 3
+    for stream in streams:
+        stream.finish()
+
+
+def test_values_that_make_no_sense(lone):
+    host = lone()
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    for option, value, words in (
+            ("rx_silence", 99, "rx_silence: 99 ms is too short"),
+            ("flap_limit", 61, "flap_limit: '61' is not allowed; allowed: 0..60"),
+            ("error_limit", 1000001, "error_limit: '1000001' is not allowed")):
+        done = host.ctl_try("set", "bond0", option, value)
+        assert done.returncode == 1 and words in done.stderr and done.stderr.count("\n") == 1
+        assert host.show()["options"][option] == 0
+
+
+# error_limit
+
+class Tunnel:
+    """A VXLAN device that gets its frames from this test. Where the packet around it was marked as
+    congested and what is in it cannot be, the driver counts a frame error.
+    """
+    INNER = bytes.fromhex("ffffffffffff 02005e1000ff 0800" "45000014 00000000 40110000 7f000001"
+                          "7f000001") + bytes(40)
+    VXLAN = struct.pack("!II", 1 << 27, 5 << 8)
+
+    def __init__(self, host, name):
+        host.ip("link", "set", "lo", "up")
+        host.ip("link", "add", name, "type", "vxlan", "id", 5, "dstport", 4789, "local",
+                "127.0.0.1", "nolearning")
+        with host.inside():
+            self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+
+    def send(self, good, bad):
+        for tos, count in ((0, good), (3, bad)):
+            self.socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
+            for _ in range(count):
+                self.socket.sendto(self.VXLAN + self.INNER, ("127.0.0.1", 4789))
+
+
+@pytest.mark.parametrize("mode", ["active-backup", "balance-xor"])
+def test_a_slave_with_too_many_errors_is_held_down(lone, mode):
+    host = lone(links=1)
+    tunnel = Tunnel(host, "x0")
+    host.ctl("create", "bond0", "mode", mode, "error_limit", 1000)
+    host.ctl("add-slave", "bond0", "x0", "l0")
+    host.ip("link", "set", "bond0", "up")
+    host.wait_slaves("x0", "l0")
+    wait_for(lambda: monitor(host, "x0", "errors"), "the monitor to begin")
+    tunnel.send(good=2000, bad=4)  # four are not enough to judge by
+    host.wait_looked(1)
+    assert host.carrier_slaves() == ["x0", "l0"]
+    tunnel.send(good=2000, bad=40)
+    wait_held(host, "x0", "errors")
+    shown = monitor(host, "x0", "errors")
+    assert 1000 < shown["errors_per_million"] < 1000000 and 0 < shown["until_ms"] <= 10000
+    assert "too many broken frames; it is tried again in" in host.slave("x0")["why"]
+    host.kill_bondd()
+    host.start_bondd()
+    assert host.carrier_slaves() == ["l0"]
+    # It is the only one left, so it is used.
+    host.far.ip("link", "set", "l0", "down")
+    host.wait_slaves("x0")
+    host.far.ip("link", "set", "l0", "up")
+    host.wait_slaves("l0")
+    host.ctl("set", "bond0", "error_limit", 0)
+    host.wait_slaves("x0", "l0")
+    assert monitor(host, "x0", "errors") is None

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The probes of the ARP monitor, byte by byte. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/monitor/arp_frames.h"
+
+static const uint8_t mac[6] = { 0x02, 0, 0x5e, 0x10, 0, 0x01 };
+static const uint8_t source4[16] = { 192, 0, 2, 1 }, target4[16] = { 192, 0, 2, 254 };
+static const uint8_t source6[16] = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 };
+static const uint8_t target6[16] = { 0x20, 0x01, 0x0d, 0xb8, [13] = 0xaa, 0xbb, 0xcc };
+static const uint8_t none[16];
+
+static const struct arp_tag tags[] = { { 0x88a8, 100 }, { 0x8100, 4094 } };
+
+static void assert_bytes(const uint8_t *frame, size_t size, const uint8_t *expected,
+			 size_t expected_size)
+{
+	assert_int_equal(size, expected_size);
+	assert_memory_equal(frame, expected, size);
+}
+
+static void a_request(void **state)
+{
+	static const uint8_t expected[] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0, 0x5e, 0x10, 0,    0x01, 8, 6,
+		0,    1,    8,	  0,	6,    4,    0,	  1, 0x02, 0,	 0x5e, 0x10, 0, 0x01,
+		192,  0,    2,	  1,	0,    0,    0,	  0, 0,	   0,	 192,  0,    2, 254,
+	};
+	const struct arp_probe probe = { .source = source4, .target = target4, .mac = mac };
+	uint8_t frame[ARP_FRAME_SIZE];
+
+	(void)state;
+	assert_bytes(frame, arp_frame_request(&probe, frame), expected, sizeof(expected));
+}
+
+static void a_request_without_a_sender(void **state)
+{
+	const struct arp_probe probe = { .source = none, .target = target4, .mac = mac };
+	uint8_t frame[ARP_FRAME_SIZE];
+
+	(void)state;
+	assert_int_equal(arp_frame_request(&probe, frame), 42);
+	assert_memory_equal(frame + 28, none, 4);
+	assert_memory_equal(frame + 22, mac, 6);
+}
+
+static void tags_from_the_outside(void **state)
+{
+	static const uint8_t expected[] = { 0x88, 0xa8, 0, 100, 0x81, 0, 0x0f, 0xfe, 8, 6, 0, 1 };
+	const struct arp_probe probe = {
+		.source = source4, .target = target4, .mac = mac, .tags = tags, .tag_count = 2
+	};
+	uint8_t frame[ARP_FRAME_SIZE];
+
+	(void)state;
+	assert_int_equal(arp_frame_request(&probe, frame), 50);
+	assert_memory_equal(frame + 12, expected, sizeof(expected));
+	assert_int_equal(arp_frame_solicitation(&probe, frame), 94);
+}
+
+/* Sum over pseudo header and message, with the checksum in it: all ones. */
+static uint32_t sum_of(const uint8_t *packet, size_t length)
+{
+	uint32_t sum = 58 + (uint32_t)length;
+
+	for (size_t i = 8; i < 40 + length; i += 2)
+		sum += (uint32_t)(packet[i] << 8 | packet[i + 1]);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return sum;
+}
+
+static void a_solicitation(void **state)
+{
+	static const uint8_t to[] = { 0x33, 0x33, 0xff, 0xaa, 0xbb, 0xcc };
+	static const uint8_t group[] = { 0xff, 2, 0, 0, 0,    0,    0,	  0,
+					 0,    0, 0, 1, 0xff, 0xaa, 0xbb, 0xcc };
+	static const uint8_t option[] = { 1, 1, 0x02, 0, 0x5e, 0x10, 0, 0x01 };
+	const struct arp_probe probe = { .source = source6, .target = target6, .mac = mac };
+	uint8_t frame[ARP_FRAME_SIZE], *packet = frame + 14;
+
+	(void)state;
+	assert_int_equal(arp_frame_solicitation(&probe, frame), 14 + 40 + 32);
+	assert_memory_equal(frame, to, 6);
+	assert_memory_equal(frame + 6, mac, 6);
+	assert_memory_equal(frame + 12, "\x86\xdd\x60\0\0\0\0\x20\x3a\xff", 10);
+	assert_memory_equal(packet + 8, source6, 16);
+	assert_memory_equal(packet + 24, group, 16);
+	assert_int_equal(packet[40], 135);
+	assert_memory_equal(packet + 48, target6, 16);
+	assert_memory_equal(packet + 64, option, 8);
+	assert_int_equal(sum_of(packet, 32), 0xffff);
+}
+
+/* Without a source there must be no source link-layer address (RFC 4861, 4.3). */
+static void a_solicitation_without_a_sender(void **state)
+{
+	const struct arp_probe probe = { .source = none, .target = target6, .mac = mac };
+	uint8_t frame[ARP_FRAME_SIZE];
+
+	(void)state;
+	assert_int_equal(arp_frame_solicitation(&probe, frame), 14 + 40 + 24);
+	assert_int_equal(frame[19], 24);
+	assert_int_equal(sum_of(frame + 14, 24), 0xffff);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request),
+		cmocka_unit_test(a_request_without_a_sender),
+		cmocka_unit_test(tags_from_the_outside),
+		cmocka_unit_test(a_solicitation),
+		cmocka_unit_test(a_solicitation_without_a_sender),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

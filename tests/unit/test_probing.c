@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rules of the ARP monitor, on virtual time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rules/probing.h"
+
+#define INTERVAL 1000
+#define START 100000
+#define V6 XBOND_MAX_TARGETS
+
+static struct xbond_probe_times times;
+static struct probing_rule rule;
+static uint64_t any_ns;
+
+static int reset(void **state)
+{
+	(void)state;
+	memset(&times, 0, sizeof(times));
+	any_ns = 0;
+	rule = (struct probing_rule){ .missed_max = 2, .interval_ns = INTERVAL, .targets = 1 };
+	return 0;
+}
+
+static uint64_t last(enum probing_role role, bool is_answered)
+{
+	const struct probing_heard heard = { .any_ns = any_ns, .times = &times };
+
+	return probing_last_ns(&rule, role, &heard, is_answered);
+}
+
+/* Every kind of reception has its own time, so the time tells which kind counts. */
+enum { ANY = 50, NEIGHBOUR = 40, FROM = 30, TO = 20 };
+
+static void hear_everything(void)
+{
+	any_ns = ANY;
+	times.neighbour_ns = NEIGHBOUR;
+	times.from_ns[0] = FROM;
+	times.to_ns[0] = TO;
+}
+
+static void what_counts_by_validate(void **state)
+{
+	static const struct {
+		uint32_t validate, active, backup;
+	} rows[] = {
+		{ XBOND_ARP_VALIDATE_NONE, ANY, ANY },
+		{ XBOND_ARP_VALIDATE_ACTIVE, FROM, ANY },
+		{ XBOND_ARP_VALIDATE_BACKUP, ANY, TO },
+		{ XBOND_ARP_VALIDATE_ALL, FROM, TO },
+		{ XBOND_ARP_VALIDATE_FILTER, NEIGHBOUR, NEIGHBOUR },
+		{ XBOND_ARP_VALIDATE_FILTER_ACTIVE, FROM, NEIGHBOUR },
+		{ XBOND_ARP_VALIDATE_FILTER_BACKUP, NEIGHBOUR, TO },
+	};
+
+	(void)state;
+	hear_everything();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		rule.validate = rows[i].validate;
+		assert_int_equal(last(PROBING_ACTIVE, true), rows[i].active);
+		assert_int_equal(last(PROBING_CANDIDATE, false), rows[i].active);
+		assert_int_equal(last(PROBING_BACKUP, true), rows[i].backup);
+		/* While nobody is active, a backup may hear the answer to another's probe. */
+		assert_int_equal(last(PROBING_OTHER, false),
+				 rows[i].backup == TO ? FROM : rows[i].backup);
+	}
+}
+
+static void own_probes_alone_prove_nothing(void **state)
+{
+	(void)state;
+	hear_everything();
+	rule.validate = XBOND_ARP_VALIDATE_ALL;
+	assert_int_equal(last(PROBING_BACKUP, false), 0);
+	rule.validate = XBOND_ARP_VALIDATE_ACTIVE;
+	assert_int_equal(last(PROBING_BACKUP, false), ANY);
+}
+
+static void any_frame_is_any_frame(void **state)
+{
+	(void)state;
+	times.uncounted_ns = 7;
+	assert_int_equal(last(PROBING_ACTIVE, true), 7);
+	times.neighbour_ns = 9;
+	assert_int_equal(last(PROBING_ACTIVE, true), 9);
+	rule.validate = XBOND_ARP_VALIDATE_FILTER;
+	times.neighbour_ns = 0;
+	assert_int_equal(last(PROBING_ACTIVE, true), 0);
+}
+
+static void one_target_or_all(void **state)
+{
+	(void)state;
+	rule.validate = XBOND_ARP_VALIDATE_ALL;
+	rule.targets = 1 | 1u << 2 | 1u << V6;
+	times.from_ns[0] = 5;
+	times.from_ns[1] = 99; /* not probed */
+	times.from_ns[2] = 8;
+	assert_int_equal(last(PROBING_ACTIVE, true), 8);
+	rule.all_targets = true;
+	assert_int_equal(last(PROBING_ACTIVE, true), 0);
+	times.from_ns[V6] = 6;
+	assert_int_equal(last(PROBING_ACTIVE, true), 5);
+	/* Only of slaves that are validated. */
+	any_ns = 77;
+	rule.validate = XBOND_ARP_VALIDATE_BACKUP;
+	assert_int_equal(last(PROBING_ACTIVE, true), 77);
+	rule.validate = XBOND_ARP_VALIDATE_ACTIVE;
+	rule.targets = 0;
+	assert_int_equal(last(PROBING_ACTIVE, true), 0);
+}
+
+/* Steps on time, nothing heard after last_ns; returns the number of the step that says down. */
+static unsigned int silence(enum probing_role role, struct probing_state *state, uint64_t last_ns)
+{
+	for (unsigned int i = 1; i < 1000; i++) {
+		uint64_t now_ns = START + i * (uint64_t)INTERVAL;
+
+		switch (probing_step(&rule, role, state, last_ns, now_ns - INTERVAL, now_ns)) {
+		case PROBING_UP: break;
+		case PROBING_DOWN: return i;
+		case PROBING_UNCHANGED: break;
+		}
+	}
+	return 0;
+}
+
+/* The last answer comes just after the probe that is sent at START. */
+static void down_after_so_many_probes(void **state)
+{
+	(void)state;
+	for (uint32_t missed_max = 1; missed_max < 256; missed_max += 127) {
+		struct probing_state active = { 0 }, backup = { 0 };
+
+		rule.missed_max = missed_max;
+		assert_int_equal(silence(PROBING_ACTIVE, &active, START + 1), missed_max + 1);
+		assert_int_equal(silence(PROBING_BACKUP, &backup, START + 1), missed_max + 2);
+	}
+}
+
+static void up_with_the_first_frame(void **state)
+{
+	struct probing_state slave = { .missed = 77 };
+
+	(void)state;
+	assert_int_equal(
+		probing_step(&rule, PROBING_OTHER, &slave, START + 1, START, START + INTERVAL),
+		PROBING_UP);
+	assert_int_equal(slave.missed, 0);
+}
+
+/* An answer that took half an interval too long is one. */
+static void late_answers(void **state)
+{
+	struct probing_state slave = { 0 };
+
+	(void)state;
+	assert_int_equal(probing_step(&rule, PROBING_ACTIVE, &slave, START - INTERVAL / 2, START,
+				      START + INTERVAL),
+			 PROBING_UP);
+	assert_int_equal(probing_step(&rule, PROBING_ACTIVE, &slave, START - INTERVAL / 2 - 1,
+				      START, START + INTERVAL),
+			 PROBING_UNCHANGED);
+	assert_int_equal(slave.missed, 1);
+}
+
+static void grace(void **state)
+{
+	struct probing_state slave = { .since_ns = START };
+
+	(void)state;
+	rule.missed_max = 1;
+	assert_int_equal(silence(PROBING_ACTIVE, &slave, 0), 3); /* after 2.5 intervals */
+	slave = (struct probing_state){ .since_ns = START + 7 * INTERVAL };
+	assert_int_equal(silence(PROBING_ACTIVE, &slave, 0), 10);
+}
+
+static void nobody_goes_down_while_an_active_slave_is_looked_for(void **state)
+{
+	struct probing_state slave = { 0 };
+
+	(void)state;
+	assert_int_equal(silence(PROBING_CANDIDATE, &slave, 0), 0);
+	assert_int_equal(silence(PROBING_OTHER, &slave, 0), 0);
+	assert_int_equal(silence(PROBING_BACKUP, &slave, 0), 1);
+}
+
+/* bondd was stopped for an hour: it has sent one probe, and got one answer. */
+static void a_late_step_is_one_step(void **state)
+{
+	const uint64_t hour = 3600 * (uint64_t)INTERVAL;
+	struct probing_state slave = { 0 };
+
+	(void)state;
+	assert_int_equal(
+		probing_step(&rule, PROBING_ACTIVE, &slave, START + 5, START, START + hour),
+		PROBING_UP);
+	assert_int_equal(probing_step(&rule, PROBING_ACTIVE, &slave, START + 5, START + hour,
+				      START + 2 * hour),
+			 PROBING_UNCHANGED);
+	assert_int_equal(slave.missed, 1);
+}
+
+/* An answer in every interval, with gaps shorter than missed_max: never down. */
+static void lossy_links_stay_up(void **state)
+{
+	struct probing_state slave = { 0 };
+	uint64_t last_ns = START + 1;
+
+	(void)state;
+	for (unsigned int i = 1; i < 100; i++) {
+		uint64_t now_ns = START + i * (uint64_t)INTERVAL;
+
+		assert_int_not_equal(probing_step(&rule, PROBING_ACTIVE, &slave, last_ns,
+						  now_ns - INTERVAL, now_ns),
+				     PROBING_DOWN);
+		if (i % 2)
+			last_ns = now_ns + 1;
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, reset)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_counts_by_validate),
+		TEST(own_probes_alone_prove_nothing),
+		TEST(any_frame_is_any_frame),
+		TEST(one_target_or_all),
+		TEST(down_after_so_many_probes),
+		TEST(up_with_the_first_frame),
+		TEST(late_answers),
+		TEST(grace),
+		TEST(nobody_goes_down_while_an_active_slave_is_looked_for),
+		TEST(a_late_step_is_one_step),
+		TEST(lossy_links_stay_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

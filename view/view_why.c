@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Goes by the pinned maps alone, in the order in which bondd decides: the slave's link, LACP, the
+ * choice among the slaves that could be used, the programs, the bond. The first reason is told.
+ */
+#include "view/view_why.h"
+
+#include <stdio.h>
+
+#include "common/attached.h"
+#include "common/monitor.h"
+#include "common/slots.h"
+#include "options/values.h"
+#include "rules/carrier.h"
+#include "view/json_value.h"
+#include "view/view_lacp.h"
+#include "view/view_quality.h"
+
+#define WHY_SIZE 256
+
+/* The monitor's words, and how long the slave is still held down; "" if no monitor says no. */
+static void view_why_monitor(const struct pins *pins, unsigned int slot, char text[WHY_SIZE])
+{
+	const struct xbond_verdict *verdict = pins->monitors ? &pins->monitors[slot] : NULL;
+	uint32_t refusing =
+		verdict ? verdict->spoken & ~verdict->works & ((1u << XBOND_MONITORS) - 1) : 0;
+	enum xbond_monitor monitor;
+	uint64_t left_ms;
+
+	text[0] = '\0';
+	if (!refusing)
+		return;
+	monitor = (enum xbond_monitor)__builtin_ctz(refusing);
+	left_ms = view_quality_left_ms(pins, slot, monitor);
+	if (left_ms)
+		snprintf(text, WHY_SIZE, "%s; it is tried again in %llu s",
+			 monitor_finding(monitor), (unsigned long long)((left_ms + 999) / 1000));
+	else
+		snprintf(text, WHY_SIZE, "%s", monitor_finding(monitor));
+}
+
+static json_t *view_why_link(const struct pins *pins, unsigned int slot)
+{
+	const struct xbond_bond *bond = pins->bond;
+	char found[WHY_SIZE];
+
+	view_why_monitor(pins, slot, found);
+	switch ((enum xbond_link)pins->slaves[slot].link) {
+	case XBOND_LINK_UP: return NULL;
+	case XBOND_LINK_GOING_UP:
+		return json_sprintf("its link works again, and updelay (%u ms) runs",
+				    bond->updelay_ms);
+	case XBOND_LINK_GOING_DOWN:
+		return json_sprintf("%s; downdelay (%u ms) runs", found[0] ? found : "no carrier",
+				    bond->downdelay_ms);
+	case XBOND_LINK_DOWN: break;
+	}
+	if (found[0])
+		return json_string(found);
+	return json_string(pins->monitors ? "no monitor has found its link working yet"
+					  : "its link is down");
+}
+
+static json_t *view_why_backup(const struct pins *pins, unsigned int slot)
+{
+	unsigned int active = values_active_slot(pins);
+	char text[WHY_SIZE];
+
+	if (pins->table->selection != XBOND_SELECT_ACTIVE || active == slot)
+		return NULL;
+	if (active >= XBOND_MAX_SLAVES)
+		return json_string("backup: no slave is active");
+	snprintf(text, sizeof(text), "backup: the active slave is %s", pins->slaves[active].name);
+	return json_value_text(text);
+}
+
+static json_t *view_why_chosen(const struct pins *pins, const struct lacp_system *lacp,
+			       unsigned int slot)
+{
+	uint64_t may = __atomic_load_n(&pins->table->tx_mask, __ATOMIC_RELAXED);
+
+	if (!slots_have(may, slot))
+		return lacp ? view_lacp_why(pins, lacp, slot)
+			    : json_string("bondd has taken it out of use for a moment");
+	if (!slots_have(values_undrained(pins, may), slot))
+		return json_string("drained: it carries traffic only when no other slave can");
+	return view_why_backup(pins, slot);
+}
+
+/* Of a slave that would be in use. */
+static json_t *view_why_bond(const struct pins *pins, unsigned int slot)
+{
+	const struct xbond_bond *bond = pins->bond;
+	uint64_t may = __atomic_load_n(&pins->table->tx_mask, __ATOMIC_RELAXED);
+
+	if (attached_slave(pins, slot) == ATTACHED_NOT)
+		return json_string("it sends, but receives nothing: its receive program was taken "
+				   "off");
+	if (attached_pair(pins) == ATTACHED_NOT)
+		return json_string("the bond's own programs were taken off");
+	if (bond->carrier)
+		return NULL;
+	if (carrier_has_enough(may, bond->min_links))
+		return json_string("the bond has no carrier");
+	return json_sprintf("the bond has no carrier: of %u slaves that it needs (min_links) %u "
+			    "can be used",
+			    bond->min_links ? bond->min_links : 1, slots_count(may));
+}
+
+json_t *view_why(const struct pins *pins, const struct lacp_system *lacp, unsigned int slot)
+{
+	json_t *why = view_why_link(pins, slot);
+
+	if (!why)
+		why = view_why_chosen(pins, lacp, slot);
+	if (!why)
+		why = view_why_bond(pins, slot);
+	return why ? why : json_null();
+}
