@@ -47,6 +47,7 @@ cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
+skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h
 
 .DEFAULT_GOAL := all
@@ -97,7 +98,7 @@ $(B)/common/version.o: ALL_CFLAGS += -DXBOND_VERSION='"$(VERSION)"'
 $(B)/common/version.o: $(B)/version
 
 # Before the first time; after that the .d files say which objects need them.
-$(daemon_objects): | $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
+$(daemon_objects): | $(skeletons)
 
 $(B)/bondd: $(daemon_objects) $(shared_objects)
 	$(call say,LD,$@)
@@ -195,7 +196,7 @@ fuzz-targets: $(fuzz_targets)
 CLANG_TIDY ?= clang-tidy
 tidy_sources = $(sort $(wildcard $(addsuffix /*.c,$(or $(ONLY),cli view options rules common lacp daemon daemon/*))))
 tidy: deps-test
-	$(Q)$(MAKE) $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
+	$(Q)$(MAKE) $(skeletons)
 	$(Q)printf '%s\n' $(tidy_sources) | xargs -P $$(nproc) -n 4 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(ALL_CFLAGS) -DXBOND_VERSION=\"0\" 2>/dev/null' tidy
 
 ## cover: unit, sim, fuzz, cli and LACP tests with counters; prints the lines covered (root; NET=1: and all of tests/net)

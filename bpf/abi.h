@@ -37,8 +37,11 @@
 #define XBOND_PIN_LACP "lacp"
 /* Maps that a bond of an earlier build lacks until a bondd of this build has adopted the bond: */
 #define XBOND_PIN_ATTACHED "attached"
-#define XBOND_PIN_DEVICES "devices"
 #define XBOND_PIN_MONITORS "monitors"
+#define XBOND_PIN_FAILOVER "failover"
+#define XBOND_PIN_WAKE "wake"
+#define XBOND_PIN_LOSSES "losses"
+#define XBOND_PIN_DEVICES "devices"
 #define XBOND_PIN_PROBES "probes"
 #define XBOND_PIN_QUALITY "quality"
 /* Programs: */
@@ -47,6 +50,8 @@
 #define XBOND_PIN_PROG_RX "prog_rx"
 #define XBOND_PIN_PROG_RX_MIRRED "prog_rx_mirred"
 #define XBOND_PIN_PROG_BEAT "prog_beat"
+/* Absent while a bond has the programs of a build that does not have it. */
+#define XBOND_PIN_PROG_LOOK "prog_look"
 /* Devmaps of the XDP programs; absent while the bond has had none: */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
@@ -434,8 +439,9 @@ struct xbond_bond {
 	__u32 lacp_hold;
 	__u32 max_links;
 	__u8 ad_actor_system[XBOND_MAC_SIZE]; /* zero: the bond's MAC */
-	__u8 pad0[2];
-	__u32 rx_hook; /* enum xbond_rx_hook */
+	__u8 pad0[1];
+	__u8 announce_due; /* a failover that is in force has not been announced yet */
+	__u32 rx_hook;	   /* enum xbond_rx_hook */
 	__u32 xdp_tx;
 	/* Of bond0, which needs GRO while a slave receives by XDP. */
 	__u32 gro_was_off;
@@ -600,6 +606,47 @@ struct xbond_verdict {
 	__u64 since_ns[XBOND_MONITORS_ROOM];
 };
 _Static_assert(sizeof(struct xbond_verdict) == 72, "verdict ABI");
+
+/* Between the programs and bondd. */
+struct xbond_wake {
+	/*
+	 * Slots that packets avoid because of their carrier, and of which a record was written. So
+	 * there is one record for a loss. BPF sets bits, bondd clears them.
+	 */
+	__u64 told;
+	/* Writer: xbond_look. Other slots are about to change: the kernel has not acted on it. */
+	__u64 up;   /* slots whose devices have carrier */
+	__u64 lost; /* slots whose devices have none, are down, or have gone */
+};
+_Static_assert(sizeof(struct xbond_wake) == 24, "wake ABI");
+
+/* Writer: BPF, into the ring buffer of losses. */
+struct xbond_loss {
+	__u64 ns;    /* CLOCK_MONOTONIC */
+	__u64 slots; /* without carrier, and not told of before */
+};
+_Static_assert(sizeof(struct xbond_loss) == 16, "loss ABI");
+
+/* How bondd learns that a link has lost carrier while no packet meets that. */
+enum xbond_carrier_source {
+	XBOND_CARRIER_UNKNOWN = 0, /* no bondd has said so */
+	XBOND_CARRIER_POLL = 1,	   /* the kernel's messages, and the poll every miimon */
+	XBOND_CARRIER_TRACEPOINT = 2,
+	XBOND_CARRIER_FENTRY = 3,
+};
+
+#define XBOND_FAILOVER_BUCKETS 28 /* powers of two of microseconds; the last is 67 s and more */
+
+/* Writer: bondd. How long a slave that failed has gone on to get packets by the table. */
+struct xbond_failover {
+	__u32 carrier_source; /* enum xbond_carrier_source */
+	__u32 pad0;
+	__u64 count;   /* slaves that were up and have left the table because of their link */
+	__u64 last_ns; /* from the loss, as far as it is known, to the table */
+	/* [n]: failovers that took less than 2^n us, but at least half of that. */
+	__u64 histogram[XBOND_FAILOVER_BUCKETS];
+};
+_Static_assert(sizeof(struct xbond_failover) == 24 + 8 * 28, "failover ABI");
 
 #define XBOND_PROBE_TARGETS (2 * XBOND_MAX_TARGETS) /* those of IPv4, then those of IPv6 */
 

@@ -67,16 +67,25 @@ static __always_inline int netdev_is_readable(void)
 	return bpf_rdonly_cast && bpf_core_field_exists(struct bpf_dtab, netdev_map);
 }
 
-static __always_inline int netdev_state_is_lost(unsigned long state)
+/* The state of the slot's device, if that is readable. Of an empty entry it is 0. */
+static __always_inline __u64 netdev_state(__u32 slot)
 {
-	return (state & NETDEV_BITS) != NETDEV_START;
+	const struct bpf_dtab_netdev *entry;
+	const struct list_head *place;
+
+	asm volatile("" : "+r"(slot));
+	place = NETDEV_CAST(((struct bpf_dtab *)&devices)->netdev_map +
+				    (slot & (XBOND_MAX_SLAVES - 1)),
+			    struct list_head);
+	entry = NETDEV_CAST(place->next, struct bpf_dtab_netdev);
+	return READ_ONCE(entry->dev->state);
 }
 
 /* Set before loading: the kernel lets programs copy its memory. Lockdown may forbid it. */
 const volatile __u32 netdev_may_copy;
 
-/* For kernels where memory cannot be read in place. */
-__noinline int netdev_copy_is_lost(__u32 slot)
+/* For kernels where memory cannot be read in place: the state, or up if it cannot be copied. */
+__noinline __u64 netdev_copy_state(__u32 slot)
 {
 	const struct bpf_dtab_netdev *entry;
 	const struct net_device *dev = NULL;
@@ -84,14 +93,14 @@ __noinline int netdev_copy_is_lost(__u32 slot)
 	void *value;
 
 	if (!netdev_may_copy)
-		return 0;
+		return NETDEV_START;
 	value = bpf_map_lookup_elem(&devices, &slot);
 	if (!value)
-		return 1;
+		return 0;
 	entry = value - bpf_core_field_offset(struct bpf_dtab_netdev, val);
 	bpf_core_read(&dev, sizeof(dev), &entry->dev);
 	bpf_core_read(&state, sizeof(state), &dev->state);
-	return netdev_state_is_lost(state);
+	return state;
 }
 
 /*
@@ -100,17 +109,9 @@ __noinline int netdev_copy_is_lost(__u32 slot)
  */
 static __always_inline int netdev_is_lost(__u32 slot)
 {
-	const struct bpf_dtab_netdev *entry;
-	const struct list_head *place;
-
-	if (!netdev_is_readable())
-		return !READ_ONCE(table.watched) && netdev_copy_is_lost(slot);
-	asm volatile("" : "+r"(slot));
-	place = NETDEV_CAST(((struct bpf_dtab *)&devices)->netdev_map +
-				    (slot & (XBOND_MAX_SLAVES - 1)),
-			    struct list_head);
-	entry = NETDEV_CAST(place->next, struct bpf_dtab_netdev);
-	return netdev_state_is_lost(READ_ONCE(entry->dev->state));
+	if (netdev_is_readable())
+		return (netdev_state(slot) & NETDEV_BITS) != NETDEV_START;
+	return !READ_ONCE(table.watched) && (netdev_copy_state(slot) & NETDEV_BITS) != NETDEV_START;
 }
 
 #endif

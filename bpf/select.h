@@ -9,6 +9,7 @@
 
 #include "bpf/drain.h"
 #include "bpf/flow.h"
+#include "bpf/losses.h"
 #include "bpf/maps.h"
 #include "bpf/netdev.h"
 
@@ -191,6 +192,7 @@ __noinline __u64 select_live(__u64 mask)
 			break;
 		live |= (__u64)(select_has_carrier(slot) & 1) << slot;
 	}
+	losses_tell(mask & ~live);
 	return live & mask ? live & mask : mask;
 }
 

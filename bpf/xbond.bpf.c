@@ -13,6 +13,7 @@
 
 #include "bpf/choose.h"
 #include "bpf/collect.h"
+#include "bpf/netdev_look.h"
 #include "bpf/neighbour.h"
 #include "bpf/probe.h"
 #include "bpf/queue_id.h"
@@ -62,6 +63,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct xbond_verdict);
 } monitors SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct xbond_failover);
+} failover SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

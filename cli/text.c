@@ -193,6 +193,18 @@ static void text_print_active_slave(const json_t *bond)
 		       json_is_string(name) ? json_string_value(name) : "none");
 }
 
+static void text_print_failover(const json_t *bond)
+{
+	const json_t *source = json_object_get(bond, "carrier_source");
+	const json_t *failover = json_object_get(bond, "failover");
+
+	if (json_is_string(source))
+		printf("    %-20s %s\n", "carrier_source", json_string_value(source));
+	if (text_number(failover, "count"))
+		printf("    %-20s the last took %lld us; %lld in all\n", "failovers",
+		       text_number(failover, "last_us"), text_number(failover, "count"));
+}
+
 /* For a bond that exists but that this program cannot read. */
 static void text_print_foreign(const json_t *bond)
 {
@@ -223,6 +235,7 @@ void text_bond(const json_t *bond, bool forced_counted)
 		       "its programs were taken off: it sends nothing, or not as it should");
 	printf("    %-20s %s\n", "mac", text_string(bond, "mac"));
 	text_print_active_slave(bond);
+	text_print_failover(bond);
 	text_lacp_bond(json_object_get(bond, "lacp"));
 	text_print_options(json_object_get(bond, "options"), OPTION_BOND, text_string(bond, "mode"),
 			   manner);

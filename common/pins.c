@@ -50,6 +50,10 @@ static const struct map_shape attached_shape = { XBOND_PIN_ATTACHED, BPF_MAP_TYP
 						 sizeof(struct xbond_attached), 1 };
 static const struct map_shape monitors_shape = { XBOND_PIN_MONITORS, BPF_MAP_TYPE_ARRAY,
 						 sizeof(struct xbond_verdict), XBOND_MAX_SLAVES };
+static const struct map_shape failover_shape = { XBOND_PIN_FAILOVER, BPF_MAP_TYPE_ARRAY,
+						 sizeof(struct xbond_failover), 1 };
+static const struct map_shape wake_shape = { XBOND_PIN_WAKE, BPF_MAP_TYPE_ARRAY,
+					     sizeof(struct xbond_wake), 1 };
 static const struct map_shape probes_shape = { XBOND_PIN_PROBES, BPF_MAP_TYPE_ARRAY,
 					       sizeof(struct xbond_probes), 1 };
 static const struct map_shape quality_shape = { XBOND_PIN_QUALITY, BPF_MAP_TYPE_ARRAY,
@@ -251,6 +255,10 @@ int pins_open_added(struct pins *pins, struct err *err)
 	if (!r)
 		r = pins_map_added(pins, &monitors_shape, (void **)&pins->monitors, err);
 	if (!r)
+		r = pins_map_added(pins, &failover_shape, (void **)&pins->failover, err);
+	if (!r)
+		r = pins_map_added(pins, &wake_shape, (void **)&pins->wake, err);
+	if (!r)
 		r = pins_map_added(pins, &probes_shape, (void **)&pins->probes, err);
 	if (!r)
 		r = pins_map_added(pins, &quality_shape, (void **)&pins->quality, err);
@@ -366,6 +374,8 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->lacp, &lacp_shape);
 	pins_unmap(pins->attached, &attached_shape);
 	pins_unmap(pins->monitors, &monitors_shape);
+	pins_unmap(pins->failover, &failover_shape);
+	pins_unmap(pins->wake, &wake_shape);
 	pins_unmap(pins->probes, &probes_shape);
 	pins_unmap(pins->quality, &quality_shape);
 	if (pins->counters_fd >= 0)

@@ -34,11 +34,13 @@ struct pins {
 	struct xbond_lacp *lacp;
 	/* NULL: an earlier build made the bond, and no bondd of this build has adopted it. */
 	struct xbond_attached *attached;
-	struct xbond_verdict *monitors; /* XBOND_MAX_SLAVES of them; NULL as above */
-	struct xbond_probes *probes;	/* NULL as above */
-	struct xbond_quality *quality;	/* likewise */
-	int counters_fd;		/* per-CPU array by slot */
-	bool writable;			/* settings may be written */
+	struct xbond_verdict *monitors;	 /* XBOND_MAX_SLAVES of them; NULL as above */
+	struct xbond_probes *probes;	 /* NULL as above */
+	struct xbond_quality *quality;	 /* XBOND_MAX_SLAVES of them; NULL as above */
+	struct xbond_failover *failover; /* NULL as above */
+	struct xbond_wake *wake;	 /* NULL as above */
+	int counters_fd;		 /* per-CPU array by slot */
+	bool writable;			 /* settings may be written */
 };
 
 /*

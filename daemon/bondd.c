@@ -24,6 +24,7 @@
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
+#include "daemon/monitor/wake.h"
 #include "daemon/watch.h"
 
 #define EXIT_USAGE 2
@@ -141,6 +142,8 @@ static int bondd_open_sockets(struct daemon *daemon)
 		r = poll_init(daemon);
 	if (r >= 0)
 		r = quality_init(daemon);
+	if (r >= 0)
+		r = wake_init(daemon);
 	return r < 0 ? r : 0;
 }
 
@@ -179,6 +182,7 @@ static void bondd_stop(struct daemon *daemon)
 	arp_done(daemon);
 	quality_done(daemon);
 	poll_done(daemon);
+	wake_done(daemon);
 	watch_done(daemon);
 	announcer_free(daemon->announcer);
 	burst_done(daemon);

@@ -16,6 +16,7 @@
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/poller.h"
+#include "daemon/monitor/wake.h"
 #include "daemon/watch.h"
 
 #define BEAT_NS (500 * NS_PER_MS)
@@ -68,6 +69,7 @@ static void meanwhile_turn(void *arg)
 		if (!bond->device.away)
 			fail_over_mac_follow(bond);
 	}
+	wake_read(daemon);
 	poll_ask(daemon);
 	poll_answer(daemon);
 	arp_work(daemon);
@@ -94,6 +96,8 @@ int meanwhile_init(struct daemon *daemon)
 		r = meanwhile_add(fd, burst_fd(daemon));
 	if (!r)
 		r = meanwhile_add(fd, poller_fd(daemon->poller));
+	if (!r)
+		r = meanwhile_add(fd, wake_fd(daemon));
 	meanwhile = (struct idle_work){ .fd = fd, .turn = meanwhile_turn, .arg = daemon };
 	if (!r)
 		idle_set_work(&meanwhile);

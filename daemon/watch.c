@@ -17,6 +17,7 @@
 #include "daemon/manage/config_wait.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/monitor/poll.h"
+#include "daemon/monitor/wake.h"
 #include "daemon/slave/attach_check_slaves.h"
 #include "daemon/slave/lro.h"
 #include "daemon/slave/rx_turn_steps.h"
@@ -307,6 +308,7 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 		dataplane_beat(&bond->dataplane);
 		rx_turn_step(bond);
 	}
+	wake_follow(daemon);
 	burst_settle(daemon);
 	bypass_follow_captures(daemon);
 	idle_turn();

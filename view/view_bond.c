@@ -15,6 +15,7 @@
 #include "options/options.h"
 #include "options/values.h"
 #include "view/json_value.h"
+#include "view/view_failover.h"
 #include "view/view_lacp.h"
 #include "view/view_loop.h"
 #include "view/view_monitors.h"
@@ -267,6 +268,7 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 	json_object_set_new(json, "bondd", json_boolean(bondd));
 	json_object_set_new(json, "options", view_options_json(pins, OPTION_BOND, 0));
 	view_set_counters(json, &counters);
+	view_set_failover(json, pins, bondd);
 	json_object_set_new(json, "slaves", slaves);
 	if (source.lacp)
 		json_object_set_new(json, "lacp", view_lacp_bond(pins, source.lacp));
@@ -275,12 +277,15 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 
 json_t *view_foreign(const char *name, uint32_t abi, bool bondd)
 {
-	static const char *const unknown[] = {
-		"mode",	      "mac",	      "device",	    "mtu",	  "carrier",
-		"mii_status", "active_slave", "speed_mbps", "attached",	  "times_detached",
-		"options",    "tx_packets",   "tx_bytes",   "rx_packets", "rx_bytes",
-		"rx_dropped"
-	};
+	static const char *const unknown[] = { "mode",		 "mac",
+					       "device",	 "mtu",
+					       "carrier",	 "mii_status",
+					       "active_slave",	 "speed_mbps",
+					       "attached",	 "times_detached",
+					       "options",	 "tx_packets",
+					       "tx_bytes",	 "rx_packets",
+					       "rx_bytes",	 "rx_dropped",
+					       "carrier_source", "failover" };
 	json_t *json = json_object();
 
 	json_object_set_new(json, "name", json_value_text(name));

@@ -51,6 +51,9 @@ struct member {
 		uint64_t deadline_ns; /* of updelay or downdelay; 0: neither runs */
 	} delay;		      /* decide.c */
 	struct {
+		uint64_t began_ns; /* when its link failed; 0: nobody knows, or it has not */
+	} failover;		   /* failover.c */
+	struct {
 		/* Carrier was lost and came back while no bondd watched; LACP must be told. */
 		bool flapped;
 	} lacp; /* bond_lacp.c */
@@ -99,7 +102,6 @@ struct bond_evaluation {
 	struct xbond_settings seen; /* settings as last acted on */
 	bool published;
 	bool plan_due; /* the decided plan is not in force yet: burst.h */
-	bool announce_due;
 	bool macs_due; /* fail_over_mac_follow() has something to do */
 	/* By requests, since the last decision; see rules/active.h. */
 	bool active_again, active_free;
@@ -166,6 +168,13 @@ struct bond {
 		uint64_t next_ns;
 	} poll;			 /* poll.c */
 	struct arp_monitor *arp; /* arp.c; NULL: off */
+	struct {
+		/* Packets avoid a slot about which the kernel has not decided: look again. */
+		bool unsure;
+	} look; /* look.c */
+	struct {
+		struct ring_buffer *ring; /* NULL: its programs tell nothing */
+	} wake;				  /* wake.c */
 	struct {
 		uint64_t next_ns;
 	} quality; /* quality.c */

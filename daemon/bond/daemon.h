@@ -29,6 +29,7 @@ struct daemon {
 	struct announcer *announcer;
 	struct settler *settler; /* burst.c */
 	struct poller *poller;	 /* poll.c */
+	struct wake *wake;	 /* wake.c */
 	sd_event_source *poll;
 	sd_event_source *arp; /* arp.c, as the next two */
 	struct arp_paths *arp_paths;

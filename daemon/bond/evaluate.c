@@ -2,6 +2,7 @@
 #include "daemon/bond/evaluate.h"
 
 #include "daemon/announce/announce.h"
+#include "daemon/base/crashpoint.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
@@ -69,19 +70,21 @@ static void evaluate_announce(struct bond *bond)
 
 void bond_announce_failover(struct bond *bond)
 {
-	if (!bond->evaluation.announce_due || bond->evaluation.plan_due)
+	if (!bond_pin(bond)->announce_due || bond->evaluation.plan_due)
 		return;
-	bond->evaluation.announce_due = false;
+	bond_pin(bond)->announce_due = false;
 	evaluate_announce(bond);
 }
 
 /* With fail_over_mac the addresses come first, and are announced then. */
 static void evaluate_follow_active(struct bond *bond, const struct decision *decision)
 {
-	bond->evaluation.announce_due |= evaluate_has_failed_over(decision);
+	bool changed = decision->plan.active_slot != decision->active_before;
+
+	if (changed)
+		crashpoint("failover-published");
 	bond->evaluation.macs_due |=
-		bond_fail_over_mac(bond_pin(bond)) != XBOND_FAIL_OVER_MAC_NONE &&
-		decision->plan.active_slot != decision->active_before;
+		changed && bond_fail_over_mac(bond_pin(bond)) != XBOND_FAIL_OVER_MAC_NONE;
 	if (!bond->evaluation.macs_due)
 		bond_announce_failover(bond);
 	else if (bond->fail_over_mac && !bond->evaluation.plan_due)
@@ -96,6 +99,7 @@ void bond_evaluate(struct bond *bond)
 	decide_links(bond, &decision);
 	bond_lacp_follow(bond);
 	decide(bond, &decision);
+	bond_pin(bond)->announce_due |= evaluate_has_failed_over(&decision);
 	publish_decision(bond, &decision);
 	evaluate_log(bond, &decision);
 	bond_lacp_log(bond);

@@ -15,6 +15,7 @@
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
+#include "daemon/bond/failover.h"
 #include "daemon/bond/port_hooks.h"
 #include "daemon/bond/xdp_devmap.h"
 #include "daemon/lacp_thread/lacp_thread.h"
@@ -197,6 +198,7 @@ void publish_decision(struct bond *bond, const struct decision *decision)
 
 	xdp_devmap_publish(bond, publish_sending(bond, decision));
 	publish_masks(bond, decision, open | decision->rx_mask);
+	failover_published(bond, decision);
 	publish_plan(bond, decision);
 	xdp_devmap_publish(bond, publish_sending(bond, decision));
 	if (!bond->evaluation.plan_due)

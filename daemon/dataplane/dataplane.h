@@ -15,6 +15,7 @@
 struct dataplane {
 	struct pins pins;
 	int egress_fd, port_fd, rx_fd, rx_mirred_fd, beat_fd;
+	int look_fd;	 /* -1: the programs are of a build that does not have it */
 	int devices_fd;	 /* -1: the programs are of a build that does not ask the devices */
 	bool settled;	 /* no program is still reading the idle copy of the buckets */
 	uint64_t ticket; /* of burst.c, which waits for that; 0: nobody waits */
@@ -60,6 +61,15 @@ void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifin
  * itself for a slot of an earlier bondd, whose device may have been away.
  */
 void dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifindex);
+/*
+ * Which slots have carrier, and which have lost it, by their devices' own words. A slot that is in
+ * neither is about to change. Returns false if the kernel or the programs cannot tell.
+ */
+bool dataplane_look(struct dataplane *dataplane, uint64_t *ret_up, uint64_t *ret_lost);
+/*
+ * Packets that avoid these slots may tell of it again. Returns false if they told of others, too.
+ */
+bool dataplane_listen_for(struct dataplane *dataplane, uint64_t slots);
 /* Adds the slot's counters to the sums of slaves that have left. */
 void dataplane_retire_counters(struct dataplane *dataplane, unsigned int slot);
 void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot);

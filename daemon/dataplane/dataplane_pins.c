@@ -142,6 +142,13 @@ static void dataplane_list_programs(struct dataplane *dataplane,
 	memcpy(ret_programs, programs, sizeof(programs));
 }
 
+static void dataplane_close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 {
 	struct program programs[PROGRAMS];
@@ -151,14 +158,15 @@ int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 	for (size_t i = 0; i < PROGRAMS; i++) {
 		int *fd = programs[i].fd;
 
-		if (*fd >= 0)
-			close(*fd);
+		dataplane_close_fd(fd);
 		*fd = pin_open(dir, programs[i].pin);
 		if (*fd < 0)
 			return err_set(err, EBADMSG,
 				       "%s/%s: %s: the pins are damaged; " PINS_REMOVE, dir,
 				       programs[i].pin, strerror(-*fd), dir);
 	}
+	dataplane_close_fd(&dataplane->look_fd);
+	dataplane->look_fd = pin_open(dir, XBOND_PIN_PROG_LOOK);
 	if (dataplane->devices_fd < 0)
 		dataplane->devices_fd = pin_open(dir, XBOND_PIN_DEVICES);
 	return 0;
@@ -172,6 +180,7 @@ int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, co
 					     .rx_fd = -1,
 					     .rx_mirred_fd = -1,
 					     .beat_fd = -1,
+					     .look_fd = -1,
 					     .devices_fd = -1 };
 	return pins_open(&ret_dataplane->pins, bpf_dir, name, err);
 }
@@ -193,14 +202,10 @@ void dataplane_close(struct dataplane *dataplane)
 	struct program programs[PROGRAMS];
 
 	dataplane_list_programs(dataplane, programs);
-	for (size_t i = 0; i < PROGRAMS; i++) {
-		if (*programs[i].fd >= 0)
-			close(*programs[i].fd);
-		*programs[i].fd = -1;
-	}
-	if (dataplane->devices_fd >= 0)
-		close(dataplane->devices_fd);
-	dataplane->devices_fd = -1;
+	for (size_t i = 0; i < PROGRAMS; i++)
+		dataplane_close_fd(programs[i].fd);
+	dataplane_close_fd(&dataplane->look_fd);
+	dataplane_close_fd(&dataplane->devices_fd);
 	pins_close(&dataplane->pins);
 }
 

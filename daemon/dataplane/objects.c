@@ -100,8 +100,11 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_BOND, .map = skeleton->maps.bond },
 		{ .pin = XBOND_PIN_SLAVES, .map = skeleton->maps.slaves },
 		{ .pin = XBOND_PIN_ATTACHED, .map = skeleton->maps.attached, .added = true },
-		{ .pin = XBOND_PIN_DEVICES, .map = skeleton->maps.devices, .added = true },
 		{ .pin = XBOND_PIN_MONITORS, .map = skeleton->maps.monitors, .added = true },
+		{ .pin = XBOND_PIN_FAILOVER, .map = skeleton->maps.failover, .added = true },
+		{ .pin = XBOND_PIN_WAKE, .map = skeleton->maps.data_wake, .added = true },
+		{ .pin = XBOND_PIN_LOSSES, .map = skeleton->maps.losses, .added = true },
+		{ .pin = XBOND_PIN_DEVICES, .map = skeleton->maps.devices, .added = true },
 		{ .pin = XBOND_PIN_PROBES, .map = skeleton->maps.data_probes, .added = true },
 		{ .pin = XBOND_PIN_QUALITY, .map = skeleton->maps.quality, .added = true },
 		{ .pin = XBOND_PIN_COUNTERS, .map = skeleton->maps.counters },
@@ -116,6 +119,7 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_PROG_RX, .program = skeleton->progs.xbond_rx },
 		{ .pin = XBOND_PIN_PROG_RX_MIRRED, .program = skeleton->progs.xbond_rx_mirred },
 		{ .pin = XBOND_PIN_PROG_BEAT, .program = skeleton->progs.xbond_beat },
+		{ .pin = XBOND_PIN_PROG_LOOK, .program = skeleton->progs.xbond_look },
 	};
 
 	_Static_assert(sizeof(objects) <= OBJECTS_MAX * sizeof(objects[0]), "room for all pins");

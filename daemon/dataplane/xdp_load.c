@@ -95,6 +95,8 @@ static int xdp_load_use_maps(struct xdp_bpf *skeleton, const char *pin_dir, stru
 		{ skeleton->maps.data_buckets, XBOND_PIN_BUCKETS },
 		{ skeleton->maps.data_cursor, XBOND_PIN_CURSOR },
 		{ skeleton->maps.counters, XBOND_PIN_COUNTERS },
+		{ skeleton->maps.data_wake, XBOND_PIN_WAKE },
+		{ skeleton->maps.losses, XBOND_PIN_LOSSES },
 	};
 	const struct pinned_map devmaps[] = {
 		{ skeleton->maps.devices, XBOND_PIN_XDP_SLAVES },

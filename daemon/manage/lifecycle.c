@@ -30,6 +30,7 @@
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
+#include "daemon/monitor/wake.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/slave/attach_check_slaves.h"
 #include "daemon/slave/backlog_skip.h"
@@ -76,12 +77,14 @@ static void lifecycle_enlist(struct bond *bond)
 	bond->daemon->bonds = bond;
 	poll_schedule(bond);
 	quality_schedule(bond);
+	wake_add(bond);
 }
 
 static void lifecycle_delist(struct bond *bond)
 {
 	struct bond **at = &bond->daemon->bonds;
 
+	wake_remove(bond);
 	while (*at && *at != bond)
 		at = &(*at)->next;
 	if (*at)

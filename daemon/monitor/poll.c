@@ -10,6 +10,7 @@
 #include "daemon/bond/burst.h"
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/monitor/look.h"
 #include "daemon/monitor/poller.h"
 #include "daemon/monitor/verdict.h"
 
@@ -46,7 +47,8 @@ static bool poll_is_due(struct bond *bond, uint64_t now_ns)
 	return bond->poll.next_ns <= now_ns + (interval_ns > 2 * SLACK_NS ? SLACK_NS : 0);
 }
 
-static void poll_add(struct poll_batch *batch, struct bond *bond)
+/* looked: only what look_take() does not tell. */
+static void poll_add(struct poll_batch *batch, struct bond *bond, bool looked)
 {
 	struct poller_query *grown =
 		reallocarray(batch->queries, batch->count + XBOND_MAX_SLAVES, sizeof(*grown));
@@ -56,13 +58,18 @@ static void poll_add(struct poll_batch *batch, struct bond *bond)
 	batch->queries = grown;
 	bond_for_each_member (bond, slot) {
 		const struct xbond_slave *slave = bond_slave(bond, slot);
-		struct poller_query *query = &grown[batch->count++];
+		bool speed_due = bond->members[slot].poll.speed_due;
+		struct poller_query *query;
 
+		if (looked && !speed_due)
+			continue;
+		query = &grown[batch->count++];
 		*query = (struct poller_query){ .bond = bond_pin(bond)->port_ifindex,
 						.slot = slot,
-						.ifindex = slave->ifindex };
+						.ifindex = slave->ifindex,
+						.wants_carrier = !looked,
+						.wants_speed = speed_due };
 		memcpy(query->name, slave->name, sizeof(query->name));
-		query->wants_speed = bond->members[slot].poll.speed_due;
 		bond->members[slot].poll.speed_due = false;
 	}
 }
@@ -84,7 +91,7 @@ void poll_ask(struct daemon *daemon)
 		if (memcmp(&bond->evaluation.seen, bond->dataplane.pins.settings,
 			   sizeof(bond->evaluation.seen)))
 			bond_evaluate(bond);
-		poll_add(&batch, bond);
+		poll_add(&batch, bond, look_take(bond, now_ns));
 		direct |= bond_wants_direct(bond);
 	}
 	if (direct)

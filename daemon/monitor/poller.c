@@ -21,7 +21,8 @@ struct poller {
 
 static void poller_serve(struct poller *poller, struct poller_query *query)
 {
-	query->carrier = ethtool_carrier(&poller->ethtool, query->name);
+	query->carrier =
+		query->wants_carrier ? ethtool_carrier(&poller->ethtool, query->name) : -ENODATA;
 	if (query->wants_speed)
 		ethtool_speed(&poller->ethtool, query->name, &query->speed_mbps, &query->duplex);
 }

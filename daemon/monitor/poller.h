@@ -18,8 +18,8 @@ struct poller_query {
 	uint32_t bond, slot; /* numbers that the caller chooses */
 	uint32_t ifindex;
 	char name[XBOND_NAME_SIZE];
-	bool wants_speed;
-	int carrier;		     /* the answer: 1, 0, or -errno */
+	bool wants_carrier, wants_speed;
+	int carrier;		     /* the answer, if requested: 1, 0; else -errno */
 	uint32_t speed_mbps, duplex; /* from ethtool_speed(), if requested */
 };
 

@@ -1,54 +1,121 @@
-"""Packets lost when a far end is set down under 10,000 numbered UDP packets per second: two ways
-of using the links, with different and with equal ifindexes at the ends of a link (the kernel
-may hold messages of a veth whose ends have equal ones for up to a second).
+"""Packets lost when a far end is set down under 50,000 numbered UDP packets per second and more: in
+every mode, with different and with equal ifindexes at the ends of a link (the kernel may hold
+messages of a veth whose ends have equal ones for up to a second), after a change of another link
+(then it holds all messages), and with a bondd that works, that was killed, and that is stopped.
 """
+import itertools
 import statistics
 import time
 
-from .bed import bring_up, lab, make_bond, quiet_for  # first: it sets the path for traffic
+from .bed import bring_up, lab, make_bond, quiet_for  # first: it sets the path for what follows
 
-from traffic import Stream  # pylint: disable=wrong-import-order
+# pylint: disable=wrong-import-order
+from lacp import wait_distributing
+from traffic import Stream
+# pylint: enable=wrong-import-order
 
 from .rows import Row
 
-RATE = 10000
+RATE = 60000
+LEAST_RATE = 50000
 APART = 2.1  # seconds between two cuts
+BEFORE = 0.2  # seconds that another link changes, or bondd ends, before a cut
+AFTER = 0.5  # seconds of the stream after a cut
+NOISE = "noise"
+MODES = {
+    "balance-rr": (4, {"mode": "balance-rr"}, None),
+    "active-backup": (2, {"mode": "active-backup"}, {"mode": "broadcast"}),
+    "balance-xor": (4, {"mode": "balance-xor", "xmit_hash_policy": "layer3+4"}, None),
+    "broadcast": (2, {"mode": "broadcast"}, None),
+    "802.3ad": (4, {"mode": "802.3ad", "xmit_hash_policy": "layer3+4", "lacp_rate": "fast"}, None),
+}
+STATES = ("works", "killed", "stopped")
 
 
-def lost_at_cut(near, far, link):
-    stream = Stream(near, far, rate=RATE, flows=64)
-    stream.flow_on(RATE // 5)
-    far.ip("link", "set", link, "down")
-    stream.flow_on(RATE // 2)
-    lost = stream.finish()["lost"]
-    far.ip("link", "set", link, "up")
-    return lost
+class Bed:
+    """Two hosts with a bond each, and a link beside the bond."""
+
+    def __init__(self, made, mode, same_index):
+        count, options, far_options = MODES[mode]
+        self.mode = mode
+        self.near, self.far = made.host("a"), made.host("b")
+        self.links = made.links(self.near, self.far, count, same_index=same_index)
+        made.link(self.near, self.far, NOISE, 99)
+        for host, address, chosen in ((self.near, "10.0.0.1", options),
+                                      (self.far, "10.0.0.2", far_options or options)):
+            make_bond(host, self.links, address, **chosen)
+            bring_up(host, [*self.links, NOISE])
+
+    def wait(self):
+        """Until all links carry."""
+        for host in (self.near, self.far):
+            host.wait_slaves(*self.links)
+        if self.mode == "802.3ad":
+            wait_distributing(self.near, self.far, links=self.links, deadline=15)
+        self.near.wait_ping("10.0.0.2")
+
+    def victim(self, number):
+        return self.near.show()["active_slave"] or self.links[number % len(self.links)]
+
+    def disturb(self, state, noise):
+        """What goes before a cut."""
+        if state == "killed":
+            self.near.kill_bondd()
+        elif state == "stopped":
+            self.near.freeze_bondd()
+        if noise:
+            self.far.ip("link", "set", NOISE, "down")
+        quiet_for(BEFORE, "the kernel holds messages that come so long after another")
+
+    def settle(self, state, noise):
+        if state == "killed":
+            self.near.start_bondd()
+        elif state == "stopped":
+            self.near.thaw_bondd()
+        if noise:
+            self.far.ip("link", "set", NOISE, "up")
+
+    def cut(self, number, state, noise):
+        """The packets lost and the rate."""
+        link = self.victim(number)
+        stream = Stream(self.near, self.far, rate=RATE, flows=64, every=5)
+        stream.flow_on(RATE // 20)
+        self.disturb(state, noise)
+        self.far.ip("link", "set", link, "down")
+        quiet_for(AFTER, "so long a loss counts")
+        result = stream.finish()
+        self.far.ip("link", "set", link, "up")
+        self.settle(state, noise)
+        return result["lost"], result["sent"] / result["seconds"]
 
 
-def cuts(scale, same_index, options):
-    with lab() as made:
-        near, far = made.host("a"), made.host("b")
-        links = made.links(near, far, 4, same_index=same_index)
-        for host, address in ((near, "10.0.0.1"), (far, "10.0.0.2")):
-            make_bond(host, links, address, **options)
-            bring_up(host, links)
-        losses = []
-        for number in range(scale.cuts):
-            for host in (near, far):
-                host.wait_slaves(*links)
-            near.wait_ping("10.0.0.2")
-            end = time.monotonic() + APART
-            losses.append(lost_at_cut(near, far, links[number % len(links)]))
-            quiet_for(max(0, end - time.monotonic()), "the kernel holds messages back")
-    return losses
+def cuts(bed, count, state, noise):
+    """[(packets lost, rate)]"""
+    found = []
+    for number in range(count):
+        began = time.monotonic()
+        bed.wait()
+        quiet_for(max(0, began + APART - time.monotonic()) if number else 0,
+                  "the kernel holds messages back")
+        found.append(bed.cut(number, state, noise))
+    return found
+
+
+def chosen(scale):
+    """(equal ifindexes, noise) to measure."""
+    return itertools.product((False, True), repeat=2) if scale.every_failover else [(True, True)]
 
 
 def rows(scale):
-    for mode, options in (("balance-rr", {"mode": "balance-rr"}),
-                          ("xor layer3+4",
-                           {"mode": "balance-xor", "xmit_hash_policy": "layer3+4"})):
-        for same_index, indexes in ((False, "different"), (True, "equal")):
-            losses = cuts(scale, same_index, options)
-            what = f"far end down at {RATE} packets/s, {mode}, {indexes} ifindexes"
-            yield Row(f"{what}: lost, median", statistics.median(losses), "packets")
-            yield Row(f"{what}: lost, worst", max(losses), "packets")
+    for mode, (same_index, noise) in itertools.product(MODES, chosen(scale)):
+        with lab() as made:
+            bed = Bed(made, mode, same_index)
+            for state in STATES:
+                found = cuts(bed, scale.failovers, state, noise)
+                losses = [lost for lost, _ in found]
+                what = (f"{mode}, {'equal' if same_index else 'different'} ifindexes, "
+                        f"{'another link' if noise else 'nothing'} before, bondd {state}")
+                yield Row(f"{what}: lost at a cut, median", statistics.median(losses), "packets", 0)
+                yield Row(f"{what}: worst of {scale.failovers}", max(losses), "packets", 5)
+                yield Row(f"{what}: rate", statistics.median(rate for _, rate in found),
+                          "packets/s", LEAST_RATE, least=True)

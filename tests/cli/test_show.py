@@ -4,6 +4,7 @@
 """
 
 import json
+import socket
 import subprocess
 import time
 
@@ -280,6 +281,34 @@ def test_monitors_say_what_they_found(pins, show):
 def test_monitors_of_an_earlier_build_are_unknown(pins, show):
     (pins.directory / "monitors").unlink()
     assert [slave["monitors"] for slave in show()["slaves"]] == [None, None]
+
+
+def test_failovers_are_shown(pins, show, bondctl):
+    assert show()["failover"] == {"last_us": None, "count": 0, "histogram_us": []}
+    assert "failovers" not in bondctl("show", "bond0").stdout
+    pins.failover.count, pins.failover.last_ns = 3, 170700
+    pins.failover.histogram[0], pins.failover.histogram[8] = 1, 2
+    assert show()["failover"] == {"last_us": 170, "count": 3, "histogram_us": [
+        {"below": 1, "failovers": 1}, {"below": 256, "failovers": 2}]}
+    assert "the last took 170 us; 3 in all" in bondctl("show", "bond0").stdout
+
+
+@pytest.mark.parametrize("number, name", [(X.CARRIER_UNKNOWN, None), (X.CARRIER_POLL, "poll"),
+                                          (X.CARRIER_TRACEPOINT, "tracepoint"),
+                                          (X.CARRIER_FENTRY, "fentry"), (99, None)])
+def test_what_watches_carriers_is_shown(pins, show, tmp_path, number, name):
+    pins.failover.carrier_source = number
+    assert show()["carrier_source"] is None  # without bondd nobody watches
+    with socket.socket(socket.AF_UNIX) as bondd:
+        bondd.bind(str(tmp_path / "bondd.sock"))
+        bondd.listen()
+        pins.table.heartbeat_ns = time.monotonic_ns()
+        assert show()["carrier_source"] == name
+
+
+def test_failovers_of_an_earlier_build_are_unknown(pins, show):
+    (pins.directory / "failover").unlink()
+    assert [show()[key] for key in ("carrier_source", "failover")] == [None, None]
 
 
 def reasons(show):

@@ -173,3 +173,24 @@ def test_a_bond_that_moves_meanwhile_is_announced_where_it_is(pair):
             wire.frames()
             wait_for(lambda: count(wire.frames(), is_announcement), "an announcement from there")
             assert not any(frame.type == ARP for frame in end.frames())
+
+
+def test_the_next_bondd_announces_what_one_that_died_has_not(pair):
+    made = pair("active-backup", links=2, far=FAR, num_grat_arp=2, peer_notif_delay=10,
+                resend_igmp=2)
+    near, mac = made.near, made.near.show()["mac"]
+    fail_over(near, "l0")
+    near.stop_bondd()
+    with near.dying_at("failover-published"):
+        near.run(*near.ctl_command("set", "bond0", "active_slave", "l1"), check=False)
+    with joined(near), Capture(made.far, "l1") as wire:
+        near.start_bondd()
+        seen = []
+        wait_for(lambda: seen.extend(wire.frames()) or count(
+            seen, lambda frame: is_report(frame, mac)) == 2, "the announcements")
+        assert count(seen, is_announcement) == 2
+        near.stop_bondd()
+        near.start_bondd()
+        assert near.show()["active_slave"] == "l1"
+        near.wait_ping("10.0.0.2")
+        assert not count(wire.frames(), is_announcement), "once is enough"

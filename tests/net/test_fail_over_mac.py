@@ -4,13 +4,23 @@ after a bondd that dies between two of them.
 import pytest
 
 from lab import Refused
-from test_announce import above, is_announcement
+from test_announce import ARP, above, is_announcement
 from traffic import Capture, send_packets
 from waiting import wait_for
 
 FAR = {"mode": "broadcast", "all_slaves_active": "on", "fail_over_mac": "none"}
 USER_MAC = "02:11:22:33:44:55"
 STEPS = ["mac-swap-begun", "mac-swap-recorded", "mac-swap-half"]
+
+
+def start_announced(made, link, address):
+    """Starts a bondd, which announces the failover to link that another one has left."""
+    with Capture(made.far, link) as wire:
+        made.near.start_bondd()
+        heard = []
+        wait_for(lambda: heard.extend(wire.frames()) or any(
+            is_announcement(frame) for frame in heard), "the announcement")
+    assert {frame.src for frame in heard if is_announcement(frame)} == {address}
 
 
 def mac(host, dev="bond0"):
@@ -42,6 +52,12 @@ def sources(made, link, count=20):
         return {frame.src for frame in wire.frames(0.1) if frame.numbers()}
 
 
+def told(frames):
+    """(VLAN or 0, source) of each ARP request of an address of ours for itself."""
+    return [(frame.vlan or 0, frame.src) for frame in frames
+            if frame.type == ARP and frame.data[28:32] == frame.data[38:42]]
+
+
 def settled(made, expected):
     """Until bond0 has the address."""
     wait_for(lambda: mac(made.near) == expected == made.near.show()["mac"],
@@ -64,10 +80,9 @@ def test_none(trio):
         assert set(macs(made.near).values()) == {address} == {mac(made.near)}
 
 
-@pytest.mark.parametrize("path", ["counted", "direct"])
-def test_active(trio, path):
+def test_active(trio):
     """Slaves keep theirs; bond0 has that of the active one, and announces it."""
-    made = trio("active", path=path)
+    made = trio("active", path="direct")
     near, own = made.near, {link: mac(made.near, link) for link in made.links}
     assert len(set(own.values())) == 3
     for link in ("l1", "l2", "l0"):
@@ -100,10 +115,9 @@ def test_active_after_a_loss_of_link(trio):
     made.near.wait_ping("10.0.0.2")
 
 
-@pytest.mark.parametrize("path", ["counted", "direct"])
-def test_follow(trio, path):
+def test_follow(trio):
     """bond0's stays; the new active slave gets it, and the old one has the other's."""
-    made = trio("follow", path=path)
+    made = trio("follow")
     near, address = made.near, mac(made.near)
     before = macs(near)
     assert before["l0"] == address and len(set(before.values())) == 3
@@ -149,37 +163,44 @@ def test_follow_with_slaves_of_one_address(lone):
     assert {mac(host, link) for link in host.links} == {address}
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_follow_is_finished_by_the_next_bondd(trio, step):
-    made = trio("follow")
-    near, address = made.near, mac(made.near)
-    before = macs(near)
+def swap_and_die(near, step, link):
     near.stop_bondd()
     with near.dying_at(step):
-        near.run(*near.ctl_command("set", "bond0", "active_slave", "l1"), check=False)
-    assert sources(made, "l1") == {address}
-    near.start_bondd()
-    assert near.show()["active_slave"] == "l1"
-    assert macs(near) == {**before, "l0": before["l1"], "l1": address}
-    assert mac(near) == address
+        near.run(*near.ctl_command("set", "bond0", "active_slave", link), check=False)
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_follow_when_another_slave_is_active_by_then(trio, step):
+def test_follow_is_finished_by_the_next_bondd(trio):
+    """And announced."""
+    made = trio("follow")
+    near, address = made.near, mac(made.near)
+    for turn, step in enumerate(STEPS):
+        before, last, link = macs(near), f"l{turn % 3}", f"l{(turn + 1) % 3}"
+        swap_and_die(near, step, link)
+        assert sources(made, link) == {address}
+        start_announced(made, link, address)
+        assert near.show()["active_slave"] == link
+        assert macs(near) == {**before, last: before[link], link: address}
+        assert mac(near) == address
+
+
+def test_follow_when_another_slave_is_active_by_then(trio):
     """No two slaves have one address, and the active one has bond0's."""
     made = trio("follow")
     near, address = made.near, mac(made.near)
-    near.stop_bondd()
-    with near.dying_at(step):
-        near.run(*near.ctl_command("set", "bond0", "active_slave", "l1"), check=False)
-    near.ip("link", "set", "l1", "down")
-    near.ip("link", "set", "l0", "down")
-    near.start_bondd()
-    near.wait_slaves("l2")
-    wait_for(lambda: macs(near)["l2"] == address, "l2 to have bond0's")
-    assert len(set(macs(near).values())) == 3
-    near.ip("link", "set", "l0", "up")
-    near.ctl("delete", "bond0")
+    for turn, step in enumerate(STEPS):
+        last, link, other = (f"l{(turn + further) % 3}" for further in range(3))
+        fail_over(made, last)
+        wait_for(lambda last=last: macs(near)[last] == address, "the bond to be at rest")
+        swap_and_die(near, step, link)
+        for each in (last, link):
+            near.ip("link", "set", each, "down")
+        near.start_bondd()
+        near.wait_slaves(other)
+        wait_for(lambda other=other: macs(near)[other] == address, f"{other} to have bond0's")
+        assert len(set(macs(near).values())) == 3
+        for each in (last, link):
+            near.ip("link", "set", each, "up")
+        near.wait_slaves(*made.links)
 
 
 def test_a_bondd_that_dies_while_a_slave_leaves(trio):
@@ -199,11 +220,10 @@ def test_a_bondd_that_dies_while_a_slave_leaves(trio):
 def test_active_is_finished_by_the_next_bondd(trio):
     made = trio("active")
     near, own = made.near, owns(made.near)
-    near.stop_bondd()
-    with near.dying_at("bond-mac-set"):
-        near.run(*near.ctl_command("set", "bond0", "active_slave", "l1"), check=False)
-    near.start_bondd()
-    settled(made, own["l1"])
+    for step, link in (("failover-published", "l2"), ("bond-mac-set", "l1")):
+        swap_and_die(near, step, link)
+        start_announced(made, link, own[link])
+        settled(made, own[link])
     near.kill_bondd()
     near.ctl("set", "bond0", "active_slave", "l2")
     assert sources(made, "l2") == {own["l1"]}, "the old one, until bondd is back"
@@ -308,6 +328,27 @@ def test_a_macvlan_keeps_its_own(trio):
     made.near.wait_ping("10.0.7.2", dev="u0")
     made.far.wait_ping("10.0.7.1")
     assert mac(made.near, "u0") == address
+
+
+@pytest.mark.parametrize("policy", ["active", "follow"])
+def test_a_vlan_has_what_bond0_has(trio, policy):
+    """The kernel sees to that, unless it was given one of its own; both are announced."""
+    made = trio(policy, num_grat_arp=2, peer_notif_delay=10, resend_igmp=3)
+    near = made.near
+    for vlan in (5, 6):
+        above(near, f"bond0.{vlan}", "type", "vlan", "id", str(vlan), address=f"10.0.{vlan}.1/24")
+    above(made.far, "bond0.5", "type", "vlan", "id", "5", address="10.0.5.2/24")
+    near.ip("link", "set", "bond0.6", "address", USER_MAC)
+    own = mac(near, "l1") if policy == "active" else mac(near)
+    with Capture(made.far, "l1") as wire:
+        fail_over(made, "l1")
+        settled(made, own)
+        wait_for(lambda: mac(near, "bond0.5") == own, "the VLAN to follow")
+        heard = []
+        wait_for(lambda: heard.extend(wire.frames()) or len(told(heard)) >= 6, "all announcements")
+    assert sorted(told(heard)) == sorted([(0, own), (5, own), (6, USER_MAC)] * 2)
+    near.wait_ping("10.0.5.2")
+    made.far.wait_ping("10.0.5.1")
 
 
 def test_rx_backlog_off_goes_with_the_active_slave(trio):

@@ -28,15 +28,17 @@ STAMPS.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
 
 
 class Stream:
-    """Numbered packets from one namespace to another; without count until finish()."""
+    """Numbered packets from one namespace to another; without count until finish(). every: the
+    receiver looks so often (ms) instead of being woken by each packet, for high rates.
+    """
 
-    def __init__(self, near, far, to="10.0.0.2", count=0, rate=10000, flows=1, port=PORT,
+    def __init__(self, near, far, to="10.0.0.2", count=0, rate=10000, flows=1, port=PORT, every=0,
                  **options):
         self.count = count
         words = [word for name, value in options.items()
                  for word in (f"--{name.replace('_', '-')}", value)]
-        self.receiver = far.spawn(UDPSEQ, "recv", "--port", port, stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE)
+        self.receiver = far.spawn(UDPSEQ, "recv", "--port", port, "--every", every,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert self.receiver.stderr.readline() == b"ready\n"
         self.sender = near.spawn(UDPSEQ, "send", "--to", to, "--port", port, "--count", count,
                                  "--rate", rate, "--flows", flows, *words, stdout=subprocess.PIPE)

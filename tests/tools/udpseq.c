@@ -40,6 +40,8 @@ struct options {
 	socklen_t address_size;
 	uint64_t count; /* 0: until SIGTERM */
 	uint32_t rate, size, flows, source_port, port, priority;
+	/* The receiver looks so often. 0: each packet wakes it, which makes sending slow. */
+	uint32_t every_ms;
 	int cpu;
 };
 
@@ -152,26 +154,27 @@ static bool send_one(int fd, const uint8_t *data, size_t size)
 
 static void send_packets(const struct options *options)
 {
-	uint64_t period_ns = 1000000000ull / options->rate, next_ns, sent, failed = 0;
+	uint64_t period_ns = 1000000000ull / options->rate, began_ns, next_ns, sent, failed = 0;
 	uint8_t *data = calloc(1, options->size);
 	int *fds = open_flows(options);
 
-	next_ns = now_ns();
+	began_ns = next_ns = now_ns();
 	for (sent = 0; !stopped && (!options->count || sent < options->count); sent++) {
 		struct packet packet = { .sequence = sent,
 					 .flow = sent % options->flows,
 					 .flow_sequence = sent / options->flows };
 
 		memcpy(data, &packet, sizeof(packet));
-		sleep_until(next_ns);
+		if (now_ns() < next_ns)
+			sleep_until(next_ns);
 		if (!send_one(fds[packet.flow], data, options->size))
 			failed++;
 		next_ns += period_ns;
 		if (now_ns() > next_ns + MAX_LATE * period_ns)
 			next_ns = now_ns();
 	}
-	printf("{\"sent\": %llu, \"failed\": %llu}\n", (unsigned long long)sent,
-	       (unsigned long long)failed);
+	printf("{\"sent\": %llu, \"failed\": %llu, \"seconds\": %.6f}\n", (unsigned long long)sent,
+	       (unsigned long long)failed, (now_ns() - began_ns) / 1e9);
 	free(fds);
 	free(data);
 }
@@ -219,20 +222,22 @@ static void count_packet(struct reception *reception, const struct packet *packe
 		reception->highest = packet->sequence + 1;
 }
 
-static void receive_one(struct reception *reception, int fd)
+/* Returns false if nothing is there. */
+static bool receive_one(struct reception *reception, int fd)
 {
 	uint8_t data[65536];
 	struct packet packet;
 	ssize_t size = recv(fd, data, sizeof(data), MSG_DONTWAIT);
 
 	if (size < 0)
-		return;
+		return false;
 	memcpy(&packet, data, sizeof(packet));
 	if ((size_t)size < sizeof(packet) || packet.sequence >= MAX_SEQUENCE ||
 	    packet.flow >= MAX_FLOWS)
 		reception->foreign++;
 	else
 		count_packet(reception, &packet);
+	return true;
 }
 
 /* Runs of numbers that never came, below the highest that did. */
@@ -278,9 +283,11 @@ static void receive_packets(const struct options *options)
 	while (!options->count || reception.received < options->count) {
 		int ready = poll(&poller, 1, DRAIN_MS);
 
-		if (ready > 0)
-			receive_one(&reception, poller.fd);
-		else if (ready == 0 && stopped)
+		if (ready > 0) {
+			while (receive_one(&reception, poller.fd) && options->every_ms)
+				;
+			sleep_until(now_ns() + options->every_ms * 1000000ull);
+		} else if (ready == 0 && stopped)
 			break;
 	}
 	print_reception(&reception);
@@ -289,11 +296,17 @@ static void receive_packets(const struct options *options)
 }
 
 static const struct option long_options[] = {
-	{ "to", required_argument, NULL, 'a' },	       { "port", required_argument, NULL, 'p' },
-	{ "rate", required_argument, NULL, 'r' },      { "count", required_argument, NULL, 'c' },
-	{ "size", required_argument, NULL, 's' },      { "flows", required_argument, NULL, 'f' },
-	{ "from-port", required_argument, NULL, 'o' }, { "priority", required_argument, NULL, 'q' },
-	{ "cpu", required_argument, NULL, 'u' },       { NULL, 0, NULL, 0 },
+	{ "to", required_argument, NULL, 'a' },
+	{ "port", required_argument, NULL, 'p' },
+	{ "rate", required_argument, NULL, 'r' },
+	{ "count", required_argument, NULL, 'c' },
+	{ "size", required_argument, NULL, 's' },
+	{ "flows", required_argument, NULL, 'f' },
+	{ "from-port", required_argument, NULL, 'o' },
+	{ "priority", required_argument, NULL, 'q' },
+	{ "cpu", required_argument, NULL, 'u' },
+	{ "every", required_argument, NULL, 'e' },
+	{ NULL, 0, NULL, 0 },
 };
 
 static void usage(void)
@@ -301,7 +314,7 @@ static void usage(void)
 	fprintf(stderr, "usage: udpseq send --to ADDRESS [--port P] [--rate PACKETS/S] [--count N] "
 			"[--size BYTES]\n"
 			"                   [--flows N] [--from-port P] [--priority N] [--cpu N]\n"
-			"       udpseq recv [--port P] [--count N] [--cpu N]\n");
+			"       udpseq recv [--port P] [--count N] [--cpu N] [--every MS]\n");
 	exit(2);
 }
 
@@ -320,6 +333,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 		case 'o': options->source_port = strtoul(optarg, NULL, 0); break;
 		case 'q': options->priority = strtoul(optarg, NULL, 0); break;
 		case 'u': options->cpu = atoi(optarg); break;
+		case 'e': options->every_ms = strtoul(optarg, NULL, 0); break;
 		default: usage();
 		}
 	}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/bond/failover.h"
+
+#include "common/clock.h"
+
+void failover_began(struct bond *bond, unsigned int slot, uint64_t ns)
+{
+	bond->members[slot].failover.began_ns = ns;
+}
+
+/* The last word of the monitors that say no, unless one of them knew since when. */
+static uint64_t failover_since_ns(const struct bond *bond, unsigned int slot)
+{
+	const struct member *member = &bond->members[slot];
+	uint32_t refusing = member->verdict.spoken & ~member->verdict.works;
+	uint64_t since_ns = 0;
+
+	if (member->failover.began_ns)
+		return member->failover.began_ns;
+	for (unsigned int monitor = 0; monitor < XBOND_MONITORS; monitor++)
+		if (refusing >> monitor & 1 && member->verdict.learnt_ns[monitor] > since_ns)
+			since_ns = member->verdict.learnt_ns[monitor];
+	return since_ns;
+}
+
+static void failover_count(struct xbond_failover *figures, uint64_t took_ns)
+{
+	uint64_t us = took_ns / 1000;
+	unsigned int bucket = us ? 64 - (unsigned int)__builtin_clzll(us) : 0;
+
+	figures->last_ns = took_ns;
+	figures->histogram[bucket < XBOND_FAILOVER_BUCKETS ? bucket : XBOND_FAILOVER_BUCKETS - 1]++;
+	figures->count++;
+}
+
+/*
+ * downdelay is no part of it: a link that is going down has left the table when its loss was known.
+ */
+void failover_published(struct bond *bond, const struct decision *decision)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	bond_for_each_member (bond, slot) {
+		uint64_t since_ns = failover_since_ns(bond, slot);
+
+		if (decision->before[slot] == XBOND_LINK_UP &&
+		    bond_slave(bond, slot)->link != XBOND_LINK_UP &&
+		    bond->dataplane.pins.failover && since_ns && since_ns < now_ns)
+			failover_count(bond->dataplane.pins.failover, now_ns - since_ns);
+		if (bond_slave(bond, slot)->link != XBOND_LINK_UP)
+			bond->members[slot].failover.began_ns = 0;
+	}
+}

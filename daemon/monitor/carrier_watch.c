@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/monitor/carrier_watch.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/linkwatch.skel.h"
+#include "common/clock.h"
+#include "daemon/base/log.h"
+
+/* A work of the kernel that is due and has not run for so long waits for somebody's RTNL lock. */
+#define BLIND_NS (3 * NS_PER_S)
+/* After it has run: it may have been queued again meanwhile, which nothing tells. */
+#define AFTER_NS (10 * NS_PER_MS)
+
+struct carrier_watch {
+	struct linkwatch_bpf *skeleton;
+	struct ring_buffer *ring;
+	enum xbond_carrier_source source;
+	carrier_watch_fn on_change;
+	void *arg;
+	uint64_t first_ns; /* of the records that are being read */
+	bool armed;	   /* linkwatch's timer runs, or has not been heard of since */
+	uint64_t blind_ns; /* until then */
+};
+
+/* For tests: XBOND_TEST_CARRIER_SOURCE=poll takes what comes first, =tracepoint the first two. */
+static bool carrier_watch_may(const char *without)
+{
+	const char *most = getenv("XBOND_TEST_CARRIER_SOURCE");
+
+	return !most || (strcmp(most, "poll") && strcmp(most, without));
+}
+
+static void carrier_watch_follow_linkwatch(struct carrier_watch *watch, enum watch_what what)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (what == WATCH_RAN && !watch->armed)
+		watch->blind_ns = now_ns + AFTER_NS;
+	else
+		watch->blind_ns = now_ns + BLIND_NS;
+	if (what != WATCH_RAN)
+		watch->armed = what == WATCH_ARMED;
+}
+
+static int carrier_watch_on_record(void *arg, void *data, size_t size)
+{
+	struct carrier_watch *watch = arg;
+	const struct watch_record *record = data;
+
+	if (size < sizeof(*record))
+		return 0;
+	if (!watch->first_ns)
+		watch->first_ns = record->ns;
+	if (record->what == WATCH_LOST || record->what == WATCH_RETURNED)
+		watch->on_change(watch->arg, record);
+	else
+		carrier_watch_follow_linkwatch(watch, (enum watch_what)record->what);
+	return 0;
+}
+
+static int carrier_watch_load(struct carrier_watch *watch, bool functions)
+{
+	struct linkwatch_bpf *skeleton = linkwatch_bpf__open();
+	int r;
+
+	if (!skeleton)
+		return -errno;
+	bpf_program__set_autoload(skeleton->progs.watch_off, functions);
+	bpf_program__set_autoload(skeleton->progs.watch_on, functions);
+	bpf_program__set_autoload(skeleton->progs.watch_armed, !functions);
+	bpf_program__set_autoload(skeleton->progs.watch_queued, !functions);
+	bpf_program__set_autoload(skeleton->progs.watch_ran, !functions);
+	r = linkwatch_bpf__load(skeleton);
+	if (!r)
+		r = linkwatch_bpf__attach(skeleton);
+	if (!r) {
+		watch->ring = ring_buffer__new(bpf_map__fd(skeleton->maps.records),
+					       carrier_watch_on_record, watch, NULL);
+		r = watch->ring ? 0 : -errno;
+	}
+	if (r)
+		linkwatch_bpf__destroy(skeleton);
+	else
+		watch->skeleton = skeleton;
+	return r;
+}
+
+static void carrier_watch_choose(struct carrier_watch *watch)
+{
+	int fentry = carrier_watch_may("tracepoint") ? carrier_watch_load(watch, true) : -EPERM;
+	int tracepoint = 0;
+
+	watch->source = XBOND_CARRIER_FENTRY;
+	if (!fentry)
+		return;
+	watch->source = XBOND_CARRIER_TRACEPOINT;
+	tracepoint = carrier_watch_may("poll") ? carrier_watch_load(watch, false) : -EPERM;
+	if (!tracepoint)
+		return;
+	watch->source = XBOND_CARRIER_POLL;
+	log_info("idle links are only watched by messages and the poll: the kernel refuses fentry "
+		 "(%s) and tracepoints (%s)",
+		 strerror(-fentry), strerror(-tracepoint));
+}
+
+struct carrier_watch *carrier_watch_new(carrier_watch_fn on_change, void *arg)
+{
+	struct carrier_watch *watch = calloc(1, sizeof(*watch));
+
+	if (!watch)
+		return NULL;
+	watch->on_change = on_change;
+	watch->arg = arg;
+	carrier_watch_choose(watch);
+	return watch;
+}
+
+void carrier_watch_free(struct carrier_watch *watch)
+{
+	if (!watch)
+		return;
+	ring_buffer__free(watch->ring);
+	linkwatch_bpf__destroy(watch->skeleton);
+	free(watch);
+}
+
+enum xbond_carrier_source carrier_watch_source(const struct carrier_watch *watch)
+{
+	return watch->source;
+}
+
+int carrier_watch_fd(const struct carrier_watch *watch)
+{
+	return watch->ring ? ring_buffer__epoll_fd(watch->ring) : -1;
+}
+
+void carrier_watch_set(struct carrier_watch *watch, uint64_t netns_cookie,
+		       const uint32_t *ifindexes, unsigned int count)
+{
+	struct watch_subject chosen = { .netns_cookie = netns_cookie }, *subject;
+
+	if (!watch->skeleton)
+		return;
+	for (unsigned int i = 0; i < count; i++) {
+		uint32_t place = ifindexes[i] % WATCH_INDEXES;
+
+		chosen.indexes[place / 64] |= UINT64_C(1) << place % 64;
+	}
+	subject = &watch->skeleton->data_subject->subject;
+	if (memcmp(subject, &chosen, sizeof(chosen)))
+		memcpy(subject, &chosen, sizeof(chosen));
+}
+
+uint64_t carrier_watch_read(struct carrier_watch *watch)
+{
+	watch->first_ns = 0;
+	if (watch->ring)
+		ring_buffer__consume(watch->ring);
+	return watch->first_ns;
+}
+
+bool carrier_watch_is_blind(struct carrier_watch *watch)
+{
+	return watch->blind_ns > clock_now_ns();
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/monitor/wake.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/pin.h"
+#include "daemon/base/latency.h"
+#include "daemon/base/log.h"
+#include "daemon/bond/burst.h"
+#include "daemon/monitor/carrier_message.h"
+#include "daemon/monitor/carrier_watch.h"
+#include "daemon/monitor/look.h"
+#include "daemon/monitor/poll.h"
+
+/* Between two looks while nothing would tell of a change. */
+#define LOOK_US 5000
+#define LOOK_ACCURACY_US 500
+
+struct wake {
+	int fd; /* an epoll of all rings */
+	struct carrier_watch *watch;
+	uint64_t netns_cookie;
+	sd_event_source *io, *timer;
+	uint32_t *watched; /* ifindexes */
+	unsigned int room;
+};
+
+static int wake_add_fd(struct wake *wake, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(wake->fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+/* Where the kernel lets nobody look, the record itself says what has happened. */
+static void wake_on_change(void *arg, const struct watch_record *record)
+{
+	struct daemon *daemon = arg;
+
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		int slot = bond_slot_by_ifindex(bond, (int)record->ifindex);
+
+		if (slot < 0 || !bond_is_ready(bond) || look_take(bond, record->ns))
+			continue;
+		if (record->what == WATCH_LOST)
+			carrier_message_take_loss(bond, (unsigned int)slot, clock_now_ns());
+		else
+			poll_soon(bond);
+	}
+}
+
+static int wake_on_loss(void *arg, void *data, size_t size)
+{
+	const struct xbond_loss *loss = data;
+	struct bond *bond = arg;
+
+	if (size >= sizeof(*loss) && bond_is_ready(bond))
+		look_take(bond, loss->ns);
+	return 0;
+}
+
+static void wake_look_at_all(struct daemon *daemon, uint64_t since_ns)
+{
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		if (bond_is_ready(bond))
+			look_take(bond, since_ns);
+}
+
+static bool wake_must_look(const struct daemon *daemon)
+{
+	bool must = carrier_watch_is_blind(daemon->wake->watch);
+
+	for (const struct bond *bond = daemon->bonds; bond && !must; bond = bond->next)
+		must = bond->look.unsure;
+	return must;
+}
+
+static void wake_arm(const struct daemon *daemon)
+{
+	struct wake *wake = daemon->wake;
+	bool must = wake_must_look(daemon);
+
+	if (must)
+		sd_event_source_set_time_relative(wake->timer, LOOK_US);
+	sd_event_source_set_enabled(wake->timer, must ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+void wake_read(struct daemon *daemon)
+{
+	struct wake *wake = daemon->wake;
+	uint64_t since_ns = carrier_watch_read(wake->watch);
+
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		if (bond->wake.ring)
+			ring_buffer__consume(bond->wake.ring);
+	if (since_ns && carrier_watch_source(wake->watch) == XBOND_CARRIER_TRACEPOINT)
+		wake_look_at_all(daemon, since_ns);
+	wake_arm(daemon);
+}
+
+static int wake_on_record(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	(void)source;
+	(void)fd;
+	(void)events;
+	latency_note("carrier");
+	burst_begin(arg);
+	wake_read(arg);
+	burst_end(arg);
+	return 0;
+}
+
+static int wake_on_time(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct daemon *daemon = arg;
+
+	(void)source;
+	(void)usec;
+	latency_note("carrier");
+	burst_begin(daemon);
+	wake_look_at_all(daemon, clock_now_ns());
+	burst_end(daemon);
+	wake_arm(daemon);
+	return 0;
+}
+
+static int wake_start(struct daemon *daemon, struct wake *wake)
+{
+	int r = carrier_watch_fd(wake->watch) < 0
+			? 0
+			: wake_add_fd(wake, carrier_watch_fd(wake->watch));
+
+	if (r >= 0)
+		r = sd_event_add_io(daemon->event, &wake->io, wake->fd, EPOLLIN, wake_on_record,
+				    daemon);
+	if (r >= 0)
+		r = sd_event_source_set_priority(wake->io, SD_EVENT_PRIORITY_IMPORTANT);
+	if (r >= 0)
+		r = sd_event_add_time_relative(daemon->event, &wake->timer, CLOCK_MONOTONIC, 0,
+					       LOOK_ACCURACY_US, wake_on_time, daemon);
+	return r < 0 ? r : sd_event_source_set_enabled(wake->timer, SD_EVENT_OFF);
+}
+
+int wake_init(struct daemon *daemon)
+{
+	struct wake *wake = calloc(1, sizeof(*wake));
+
+	if (!wake)
+		return -ENOMEM;
+	daemon->wake = wake;
+	wake->netns_cookie = dataplane_netns_cookie();
+	wake->fd = epoll_create1(EPOLL_CLOEXEC);
+	if (wake->fd < 0)
+		return -errno;
+	wake->watch = carrier_watch_new(wake_on_change, daemon);
+	return wake->watch ? wake_start(daemon, wake) : -ENOMEM;
+}
+
+void wake_done(struct daemon *daemon)
+{
+	struct wake *wake = daemon->wake;
+
+	sd_event_source_disable_unref(wake->io);
+	sd_event_source_disable_unref(wake->timer);
+	carrier_watch_free(wake->watch);
+	close(wake->fd);
+	free(wake->watched);
+	free(wake);
+	daemon->wake = NULL;
+}
+
+int wake_fd(const struct daemon *daemon)
+{
+	return daemon->wake->fd;
+}
+
+/* A bond without it has older programs; the other ways remain. */
+void wake_add(struct bond *bond)
+{
+	int fd = pin_open(bond->dataplane.pins.dir, XBOND_PIN_LOSSES);
+
+	if (fd < 0)
+		return;
+	bond->wake.ring = ring_buffer__new(fd, wake_on_loss, bond, NULL);
+	close(fd);
+	if (bond->wake.ring)
+		wake_add_fd(bond->daemon->wake, ring_buffer__epoll_fd(bond->wake.ring));
+	else
+		log_warning("%s: cannot read what packets tell of carriers: %m",
+			    bond_pin(bond)->name);
+}
+
+void wake_remove(struct bond *bond)
+{
+	ring_buffer__free(bond->wake.ring);
+	bond->wake.ring = NULL;
+}
+
+static unsigned int wake_collect(struct wake *wake, struct bond *bond, unsigned int count)
+{
+	uint32_t *grown = wake->watched;
+
+	if (count + XBOND_MAX_SLAVES > wake->room) {
+		grown = reallocarray(grown, count + XBOND_MAX_SLAVES, sizeof(*grown));
+		if (!grown)
+			return count;
+		wake->watched = grown;
+		wake->room = count + XBOND_MAX_SLAVES;
+	}
+	bond_for_each_member (bond, slot)
+		grown[count++] = bond_slave(bond, slot)->ifindex;
+	return count;
+}
+
+void wake_follow(struct daemon *daemon)
+{
+	struct wake *wake = daemon->wake;
+	unsigned int count = 0;
+
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
+		count = wake_collect(wake, bond, count);
+		if (bond->dataplane.pins.failover)
+			bond->dataplane.pins.failover->carrier_source =
+				carrier_watch_source(wake->watch);
+	}
+	carrier_watch_set(wake->watch, wake->netns_cookie, wake->watched, count);
+}
