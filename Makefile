@@ -40,7 +40,7 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) -I. -I$(B) -D_GNU_S
 BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE)
 
 # What bondd and bondctl are both made of: bondctl says by it what bondd does.
-shared_objects := $(patsubst %.c,$(B)/%.o,$(wildcard $(addsuffix /*.c,view options rules common lacp)))
+shared_objects := $(patsubst %.c,$(B)/%.o,$(wildcard $(addsuffix /*.c,view options rules common lacp bfd)))
 lacp_objects := $(filter $(B)/lacp/%,$(shared_objects))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
 cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
@@ -48,7 +48,7 @@ unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
-bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h
+bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
 .PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
@@ -194,7 +194,7 @@ fuzz-targets: $(fuzz_targets)
 
 ## tidy: clang-tidy over all programs, by the checks of .clang-tidy (ONLY=daemon/net one folder; takes minutes)
 CLANG_TIDY ?= clang-tidy
-tidy_sources = $(sort $(wildcard $(addsuffix /*.c,$(or $(ONLY),cli view options rules common lacp daemon daemon/*))))
+tidy_sources = $(sort $(wildcard $(addsuffix /*.c,$(or $(ONLY),cli view options rules common lacp bfd daemon daemon/*))))
 tidy: deps-test
 	$(Q)$(MAKE) $(skeletons)
 	$(Q)printf '%s\n' $(tidy_sources) | xargs -P $$(nproc) -n 4 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(ALL_CFLAGS) -DXBOND_VERSION=\"0\" 2>/dev/null' tidy

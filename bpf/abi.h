@@ -10,7 +10,10 @@
 
 #include <linux/types.h>
 
-#include "lacp/state.h" /* plain structs: the LACP machines' state is pinned, too */
+/* Plain structs: the state of BFD sessions and of the LACP machines is pinned, too. */
+#include "bfd/bfd_state.h"
+#include "bfd/bfd_wire.h"
+#include "lacp/state.h"
 
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
 #define XBOND_ABI_VERSION 8
@@ -37,6 +40,9 @@
 #define XBOND_PIN_LACP "lacp"
 /* Maps that a bond of an earlier build lacks until a bondd of this build has adopted the bond: */
 #define XBOND_PIN_ATTACHED "attached"
+#define XBOND_PIN_BFD "bfd"
+#define XBOND_PIN_BFD_PACKETS "bfd_packets"
+#define XBOND_PIN_BFD_TIMERS "bfd_timers"
 #define XBOND_PIN_MONITORS "monitors"
 #define XBOND_PIN_FAILOVER "failover"
 #define XBOND_PIN_WAKE "wake"
@@ -222,6 +228,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_NETKIT 256   /* bond0 is a netkit: only a queue_id is in tc_index */
 #define XBOND_F_OPENING 512  /* 802.3ad: ports collect, and the pair's port side is not up yet */
 #define XBOND_F_PROBES 1024  /* the ARP monitor is on: the programs write down what slaves hear */
+#define XBOND_F_BFD 2048     /* slaves may get packets of micro-BFD */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 #define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */
@@ -363,6 +370,77 @@ struct xbond_pdu {
 	__u8 frame[128]; /* length bytes of it */
 };
 _Static_assert(sizeof(struct xbond_pdu) == 152, "pdu ABI");
+
+/* How many packets of micro-BFD on one slave bondd gets in a second. */
+#define XBOND_BFD_PER_SECOND 400       /* that name our session; bfd_interval is at least 5 ms */
+#define XBOND_BFD_OTHERS_PER_SECOND 10 /* that name no session */
+#define XBOND_BFD_AWAY_NS 500000000LL  /* heartbeat older: the programs hold the sessions */
+
+enum xbond_bfd_end {
+	XBOND_BFD_GOES_ON = 0,
+	XBOND_BFD_SILENT = 1,	/* nothing for the detection time, while others are heard */
+	XBOND_BFD_SIGNALED = 2, /* the far end has left the session */
+};
+
+/* What the programs need to hold a session, and the session for the next bondd. */
+struct xbond_bfd_words {
+	struct bfd_session session;
+	__u64 gap_ns; /* the transmit interval */
+	__u64 detection_ns;
+	__u32 holding; /* the session is up, and the frame is valid: the programs answer */
+	__u32 length;
+	__u8 frame[BFD_FRAME_SIZE]; /* the last one, without poll and final */
+	__u8 pad0[2];
+};
+_Static_assert(sizeof(struct xbond_bfd_words) == sizeof(struct bfd_session) + 24 + 88,
+	       "BFD words ABI");
+
+/* The session of one slave. */
+struct xbond_bfd_link {
+	/*
+	 * Writer: bondd's BFD thread. It writes a change completely into the idle copy; one store
+	 * then puts that copy in force.
+	 */
+	__u32 enabled;
+	__u32 in_force;
+	struct xbond_bfd_words words[2];
+	__u64 sent_ns; /* the last packet of bondd */
+	__u32 verdict; /* enum bfd_verdict: for `show` */
+	__u32 pad0;
+	/* Writer: BPF. */
+	__u64 heard_ns; /* the last packet of the far end that knows our session */
+	__u64 answered_ns;
+	__u32 answers;
+	__u32 refused;			   /* packets that the far end would not send */
+	struct xbond_pdu_budget budget[2]; /* that name our session; others */
+	/* Writer: BPF, while bondd is away; bondd resets it when it takes over. */
+	__u32 ended; /* enum xbond_bfd_end */
+	__u32 pad1;
+};
+
+/* micro-BFD (RFC 7130). Writer: bondd's BFD thread, except for parts of the links. */
+struct xbond_bfd {
+	__u64 heartbeat_ns; /* CLOCK_MONOTONIC; 0 after an orderly stop */
+	/* Since when the far end is known to speak BFD: a session has been up. 0: it is not. */
+	__u64 known_ns;
+	struct bfd_ends ends;
+	__u32 pad0;
+	struct xbond_bfd_link link[XBOND_MAX_SLAVES];
+};
+_Static_assert(sizeof(struct xbond_bfd) ==
+		       56 + XBOND_MAX_SLAVES * (2 * sizeof(struct xbond_bfd_words) + 88),
+	       "BFD ABI");
+
+/* Writer: BPF, into the ring buffer. */
+struct xbond_bfd_packet {
+	__u64 received_ns;
+	__u32 slot;
+	__u32 ifindex;
+	__u32 length; /* of what the datagram carries, which may be more than is here */
+	__u8 bytes[BFD_PACKET_SIZE];
+	__u32 pad0;
+};
+_Static_assert(sizeof(struct xbond_bfd_packet) == 48, "BFD packet ABI");
 
 /* Writer: BPF, one copy per CPU and slot. A GSO packet is one packet; bytes are skb->len. */
 struct xbond_counters {

@@ -13,6 +13,7 @@
 
 #include "bpf/choose.h"
 #include "bpf/collect.h"
+#include "bpf/micro_bfd.h"
 #include "bpf/netdev_look.h"
 #include "bpf/neighbour.h"
 #include "bpf/probe.h"
@@ -353,6 +354,12 @@ int xbond_rx(struct __sk_buff *skb)
 		return slow_receive(skb, slot);
 	if (slot >= XBOND_MAX_SLAVES || verdict == RX_STAY)
 		return TC_ACT_UNSPEC;
+	if (flags & XBOND_F_BFD && micro_bfd_may_be(skb)) {
+		int taken = micro_bfd_receive(skb, slot);
+
+		if (taken != MICRO_BFD_NOT)
+			return taken;
+	}
 	if (flags & XBOND_F_PROBES && probe_concerns(skb))
 		probe_receive(skb, slot);
 	collecting = READ_ONCE(table.rx_mask) >> slot & 1 || rx_collects_by_now(slot);
@@ -387,7 +394,8 @@ int xbond_rx_mirred(struct __sk_buff *skb)
 
 	if (slot >= XBOND_MAX_SLAVES || !path_is_direct() || rx_classify(skb) != RX_TO_BOND ||
 	    !(READ_ONCE(table.rx_mask) >> slot & 1) ||
-	    (READ_ONCE(table.flags) & XBOND_F_PROBES && probe_concerns(skb)))
+	    (READ_ONCE(table.flags) & XBOND_F_PROBES && probe_concerns(skb)) ||
+	    (READ_ONCE(table.flags) & XBOND_F_BFD && micro_bfd_may_be(skb)))
 		return NO_MATCH;
 	counter = bpf_map_lookup_elem(&counters, &slot);
 	if (!counter)

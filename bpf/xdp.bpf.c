@@ -8,6 +8,7 @@
 
 #include "bpf/choose.h"
 #include "bpf/collect.h"
+#include "bpf/micro_bfd_port.h"
 #include "bpf/neighbour.h"
 
 char _license[] SEC("license") = "GPL";
@@ -97,6 +98,22 @@ static __always_inline int xdp_is_ordinary(const struct packet *packet)
 	return type != bpf_htons(ETH_P_EAPOL) && type != bpf_htons(ETH_P_LLDP);
 }
 
+/* Packets of micro-BFD pass: xbond_rx takes them. A priority tag is not looked behind. */
+static __always_inline int xdp_is_micro_bfd(const struct packet *packet)
+{
+	const struct ethhdr *eth = packet->data;
+	const __u8 *at = packet->data;
+
+	if ((void *)(eth + 1) > packet->end)
+		return 0;
+	if (eth->h_proto == bpf_htons(ETH_P_IP))
+		return at + MICRO_BFD_PORT4 + 2 <= (const __u8 *)packet->end &&
+		       micro_bfd_is_port(at, MICRO_BFD_PROTOCOL4, MICRO_BFD_PORT4);
+	return eth->h_proto == bpf_htons(ETH_P_IPV6) &&
+	       at + MICRO_BFD_PORT6 + 2 <= (const __u8 *)packet->end &&
+	       micro_bfd_is_port(at, MICRO_BFD_PROTOCOL6, MICRO_BFD_PORT6);
+}
+
 /* Is it a frame that xbond_rx writes down for the ARP monitor? It may have tags. */
 static __always_inline int xdp_is_for_monitor(const struct packet *packet)
 {
@@ -121,13 +138,14 @@ static __always_inline int xdp_is_for_monitor(const struct packet *packet)
 static __noinline int xdp_needs_more(const struct packet *packet, __u32 flags)
 {
 	return (flags & (XBOND_F_CARRIER | XBOND_F_OPENING)) != XBOND_F_CARRIER ||
-	       xdp_is_for_monitor(packet);
+	       (flags & XBOND_F_PROBES && xdp_is_for_monitor(packet)) ||
+	       (flags & XBOND_F_BFD && xdp_is_micro_bfd(packet));
 }
 
 /* Sends to bond0 by the port side. Frames that need more pass to xbond_rx. */
 static __always_inline int xdp_collect(struct xdp_md *ctx)
 {
-	const __u32 more = XBOND_F_OPENING | XBOND_F_PROBES;
+	const __u32 more = XBOND_F_OPENING | XBOND_F_PROBES | XBOND_F_BFD;
 	__u32 slot = collect_slot(ctx->ingress_ifindex), flags = READ_ONCE(table.flags);
 	struct packet packet = packet_of(ctx);
 	struct xbond_counters *counter;

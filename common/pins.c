@@ -50,6 +50,8 @@ static const struct map_shape attached_shape = { XBOND_PIN_ATTACHED, BPF_MAP_TYP
 						 sizeof(struct xbond_attached), 1 };
 static const struct map_shape monitors_shape = { XBOND_PIN_MONITORS, BPF_MAP_TYPE_ARRAY,
 						 sizeof(struct xbond_verdict), XBOND_MAX_SLAVES };
+static const struct map_shape bfd_shape = { XBOND_PIN_BFD, BPF_MAP_TYPE_ARRAY,
+					    sizeof(struct xbond_bfd), 1 };
 static const struct map_shape failover_shape = { XBOND_PIN_FAILOVER, BPF_MAP_TYPE_ARRAY,
 						 sizeof(struct xbond_failover), 1 };
 static const struct map_shape wake_shape = { XBOND_PIN_WAKE, BPF_MAP_TYPE_ARRAY,
@@ -255,6 +257,8 @@ int pins_open_added(struct pins *pins, struct err *err)
 	if (!r)
 		r = pins_map_added(pins, &monitors_shape, (void **)&pins->monitors, err);
 	if (!r)
+		r = pins_map_added(pins, &bfd_shape, (void **)&pins->bfd, err);
+	if (!r)
 		r = pins_map_added(pins, &failover_shape, (void **)&pins->failover, err);
 	if (!r)
 		r = pins_map_added(pins, &wake_shape, (void **)&pins->wake, err);
@@ -374,6 +378,7 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->lacp, &lacp_shape);
 	pins_unmap(pins->attached, &attached_shape);
 	pins_unmap(pins->monitors, &monitors_shape);
+	pins_unmap(pins->bfd, &bfd_shape);
 	pins_unmap(pins->failover, &failover_shape);
 	pins_unmap(pins->wake, &wake_shape);
 	pins_unmap(pins->probes, &probes_shape);

@@ -35,6 +35,7 @@ struct pins {
 	/* NULL: an earlier build made the bond, and no bondd of this build has adopted it. */
 	struct xbond_attached *attached;
 	struct xbond_verdict *monitors;	 /* XBOND_MAX_SLAVES of them; NULL as above */
+	struct xbond_bfd *bfd;		 /* NULL as above */
 	struct xbond_probes *probes;	 /* NULL as above */
 	struct xbond_quality *quality;	 /* XBOND_MAX_SLAVES of them; NULL as above */
 	struct xbond_failover *failover; /* NULL as above */

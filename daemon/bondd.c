@@ -14,6 +14,7 @@
 #include "daemon/base/directories.h"
 #include "daemon/base/latency.h"
 #include "daemon/base/log.h"
+#include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/control/control.h"
@@ -158,7 +159,8 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	setrlimit(RLIMIT_NOFILE, &fds);
 	dataplane_init();
 	daemon->lacp_thread = lacp_thread_new(err);
-	if (!daemon->lacp_thread)
+	daemon->bfd_thread = daemon->lacp_thread ? bfd_thread_new(err) : NULL;
+	if (!daemon->bfd_thread)
 		return -ENOMEM;
 	r = bondd_open_sockets(daemon);
 	if (r)
@@ -187,6 +189,7 @@ static void bondd_stop(struct daemon *daemon)
 	announcer_free(daemon->announcer);
 	burst_done(daemon);
 	lacp_thread_free(daemon->lacp_thread);
+	bfd_thread_free(daemon->bfd_thread);
 	ethtool_done(&daemon->ethtool);
 	nl_done(&daemon->nl);
 	sd_event_unref(daemon->event);

@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "daemon/base/idle.h"
+#include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
@@ -14,6 +15,7 @@
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/carrier_message.h"
+#include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/poller.h"
 #include "daemon/monitor/wake.h"
@@ -69,6 +71,7 @@ static void meanwhile_turn(void *arg)
 		if (!bond->device.away)
 			fail_over_mac_follow(bond);
 	}
+	monitor_bfd_take_news(daemon);
 	wake_read(daemon);
 	poll_ask(daemon);
 	poll_answer(daemon);
@@ -92,6 +95,8 @@ int meanwhile_init(struct daemon *daemon)
 		r = meanwhile_add(fd, rtnl_listener_fd(&daemon->listener));
 	if (!r)
 		r = meanwhile_add(fd, lacp_thread_fd(daemon->lacp_thread));
+	if (!r)
+		r = meanwhile_add(fd, bfd_thread_fd(daemon->bfd_thread));
 	if (!r)
 		r = meanwhile_add(fd, burst_fd(daemon));
 	if (!r)

@@ -7,6 +7,7 @@
 #include "daemon/base/idle.h"
 #include "daemon/base/latency.h"
 #include "daemon/base/log.h"
+#include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/bypass.h"
@@ -16,6 +17,7 @@
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/manage/config_wait.h"
 #include "daemon/manage/lifecycle.h"
+#include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/wake.h"
 #include "daemon/slave/attach_check_slaves.h"
@@ -335,6 +337,18 @@ static int watch_on_lacp(sd_event_source *source, int fd, uint32_t events, void 
 	return 0;
 }
 
+static int watch_on_bfd(sd_event_source *source, int fd, uint32_t events, void *arg)
+{
+	(void)source;
+	(void)fd;
+	(void)events;
+	latency_note("bfd");
+	burst_begin(arg);
+	monitor_bfd_take_news(arg);
+	burst_end(arg);
+	return 0;
+}
+
 static int watch_fd(struct daemon *daemon, int fd, sd_event_io_handler_t handler)
 {
 	sd_event_source *io = NULL;
@@ -359,6 +373,8 @@ int watch_init(struct daemon *daemon)
 	r = watch_fd(daemon, rtnl_listener_fd(&daemon->listener), watch_on_monitor);
 	if (r >= 0)
 		r = watch_fd(daemon, lacp_thread_fd(daemon->lacp_thread), watch_on_lacp);
+	if (r >= 0)
+		r = watch_fd(daemon, bfd_thread_fd(daemon->bfd_thread), watch_on_bfd);
 	if (r < 0)
 		return r;
 	r = sd_event_add_time_relative(daemon->event, &tick, CLOCK_MONOTONIC, 0, TICK_ACCURACY_US,

@@ -40,15 +40,14 @@ const char *option_address_at(const struct option_spec *option, const struct opt
 	return ret_text;
 }
 
-/* Why no host answers for this address; NULL: one may. */
-static const char *option_address_why_not(const struct option_spec *option, const uint8_t *address)
+const char *option_address_why_not(int family, const uint8_t address[16])
 {
 	struct in6_addr in6;
 
 	memcpy(&in6, address, sizeof(in6));
-	if (!memcmp(address, no_address, option_address_size(option)))
+	if (!memcmp(address, no_address, 16))
 		return "the address of no host";
-	if (option->type == OPTION_IPV6_LIST)
+	if (family == AF_INET6)
 		return IN6_IS_ADDR_MULTICAST(&in6)  ? "a multicast address"
 		       : IN6_IS_ADDR_LOOPBACK(&in6) ? "a loopback address"
 						    : NULL;
@@ -71,7 +70,7 @@ static int option_address_add_one(const struct option_spec *option, const char *
 	if (inet_pton(option_address_family(option), text, address) != 1)
 		return err_set(err, EINVAL, "%s: '%s' is not allowed; allowed: %s", option->name,
 			       text, option_address_values(option));
-	why = option_address_why_not(option, address);
+	why = option_address_why_not(option_address_family(option), address);
 	if (why)
 		return err_set(err, EINVAL, "%s: %s is %s, which nobody answers for; allowed: %s",
 			       option->name, text, why, option_address_values(option));

@@ -17,6 +17,9 @@ unsigned int option_address_count(const struct option_value *value);
 const char *option_address_at(const struct option_spec *option, const struct option_value *value,
 			      unsigned int i, char ret_text[OPTION_ADDRESS_SIZE]);
 
+/* Why no host has this address; NULL: one may. An IPv4 address has zeroes behind it. */
+const char *option_address_why_not(int family, const uint8_t address[16]);
+
 /*
  * Adds the addresses of a text, which are separated by commas, to a list; "none" adds nothing.
  * Returns -EINVAL, with a line in err, for what can be no target of a monitor, for an address that

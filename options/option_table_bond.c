@@ -36,6 +36,11 @@ static const struct option_name arp_all_targets_names[] = {
 	{ NULL, 0 },
 };
 
+static const struct option_name bfd_interval_names[] = {
+	{ "0", 0 },
+	{ NULL, 0 },
+};
+
 static const struct option_name mac_policy_names[] = {
 	{ "set", XBOND_MAC_SET },
 	{ "filter", XBOND_MAC_FILTER },
@@ -340,6 +345,47 @@ const struct option_spec option_table_bond[OPT_LACP_RATE] = {
 		IN_BOND(ns_ip6_target),
 		.initial = "none",
 		.help = "hosts that are probed by IPv6 neighbour solicitations, at most 16",
+	},
+	[OPT_BFD_INTERVAL] = {
+		.id = OPT_BFD_INTERVAL,
+		.name = "bfd_interval",
+		.scope = OPTION_BOND,
+		.type = OPTION_UINT,
+		IN_BOND(bfd_interval_ms),
+		.names = bfd_interval_names,
+		.min = 5,
+		.max = 60000,
+		.initial = "0",
+		.help = "milliseconds between two packets of micro-BFD on each slave; 0: off",
+	},
+	[OPT_BFD_MULTIPLIER] = {
+		.id = OPT_BFD_MULTIPLIER,
+		.name = "bfd_multiplier",
+		.scope = OPTION_BOND,
+		.type = OPTION_UINT,
+		IN_BOND(bfd_multiplier),
+		.min = 2,
+		.max = 255,
+		.initial = "3",
+		.help = "packets of micro-BFD that must be missing in a row before a slave is taken out",
+	},
+	[OPT_BFD_LOCAL] = {
+		.id = OPT_BFD_LOCAL,
+		.name = "bfd_local",
+		.scope = OPTION_BOND,
+		.type = OPTION_ADDRESS,
+		IN_BOND(bfd_local),
+		.initial = "none",
+		.help = "our IP address in packets of micro-BFD, on all slaves",
+	},
+	[OPT_BFD_REMOTE] = {
+		.id = OPT_BFD_REMOTE,
+		.name = "bfd_remote",
+		.scope = OPTION_BOND,
+		.type = OPTION_ADDRESS,
+		IN_BOND(bfd_remote),
+		.initial = "none",
+		.help = "the far end's IP address in packets of micro-BFD",
 	},
 	[OPT_FLAP_LIMIT] = {
 		.id = OPT_FLAP_LIMIT,

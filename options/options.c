@@ -14,6 +14,7 @@
 #include "common/mac.h"
 #include "options/names.h"
 #include "options/option_address.h"
+#include "options/option_host.h"
 #include "options/option_table.h"
 
 const struct option_spec *option_at(enum option_id id)
@@ -139,6 +140,7 @@ const char *option_values(const struct option_spec *option, char ret_text[OPTION
 	case OPTION_BOOL: fixed = strcmp(option->initial, "no") ? "on|off" : "yes|no"; break;
 	case OPTION_IFNAME: fixed = "DEV|none"; break;
 	case OPTION_MAC: fixed = "MAC|none"; break;
+	case OPTION_ADDRESS: fixed = OPTION_HOST_VALUES; break;
 	case OPTION_IPV4_LIST:
 	case OPTION_IPV6_LIST: fixed = option_address_values(option); break;
 	}
@@ -267,6 +269,7 @@ int option_parse(const struct option_spec *option, const char *text, struct opti
 	case OPTION_BOOL: return option_parse_bool(option, text, &ret_value->number, err);
 	case OPTION_IFNAME: return option_parse_ifname(option, text, ret_value->name, err);
 	case OPTION_MAC: return option_parse_mac(option, text, ret_value->mac, err);
+	case OPTION_ADDRESS: return option_host_parse(option, text, &ret_value->host, err);
 	case OPTION_IPV4_LIST:
 	case OPTION_IPV6_LIST: return option_address_add(option, text, ret_value, err);
 	}
@@ -283,6 +286,8 @@ void option_format(const struct option_spec *option, const struct option_value *
 		snprintf(ret_text, size, "%s", value->name[0] ? value->name : "none");
 	else if (option_is_list(option))
 		option_address_format(option, value, ret_text, size);
+	else if (option->type == OPTION_ADDRESS)
+		option_host_format(&value->host, ret_text, size);
 	else if (option->type == OPTION_MAC && mac_is_zero(value->mac))
 		snprintf(ret_text, size, "none");
 	else if (option->type == OPTION_MAC)
@@ -313,6 +318,7 @@ bool option_is_default(const struct option_spec *option, const struct option_val
 		return true;
 	return value->number == initial.number && !strcmp(value->name, initial.name) &&
 	       !memcmp(value->mac, initial.mac, sizeof(value->mac)) &&
+	       !memcmp(&value->host, &initial.host, sizeof(value->host)) &&
 	       !memcmp(value->address, initial.address, sizeof(value->address));
 }
 

@@ -25,6 +25,7 @@ enum option_type {
 	/* Up to XBOND_MAX_TARGETS addresses of hosts; none clears. option_address.h has more. */
 	OPTION_IPV4_LIST,
 	OPTION_IPV6_LIST,
+	OPTION_ADDRESS, /* one IPv4 or IPv6 address of a host; none clears */
 };
 enum option_home {
 	/* struct xbond_settings: bondctl writes it, and it acts without bondd ("steering"). */
@@ -62,6 +63,10 @@ enum option_id {
 	OPT_ARP_ALL_TARGETS,
 	OPT_ARP_MISSED_MAX,
 	OPT_NS_IP6_TARGET, /* the last of it */
+	OPT_BFD_INTERVAL,
+	OPT_BFD_MULTIPLIER,
+	OPT_BFD_LOCAL,
+	OPT_BFD_REMOTE,
 	OPT_FLAP_LIMIT,
 	OPT_RX_SILENCE,
 	OPT_ERROR_LIMIT,
@@ -138,6 +143,7 @@ struct option_value {
 	uint8_t mac[XBOND_MAC_SIZE]; /* OPTION_MAC */
 	/* Lists of addresses; an IPv4 address is in the first four bytes. */
 	uint8_t address[XBOND_MAX_TARGETS][16];
+	struct xbond_address host; /* OPTION_ADDRESS */
 };
 
 /* Index over all options, 0..OPT_COUNT-1, in the order of enum option_id. */

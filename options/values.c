@@ -93,6 +93,9 @@ void values_read(const struct pins *pins, const struct option_spec *option, unsi
 		memcpy(ret_value->name, values_home_of(pins, option, slot), XBOND_NAME_SIZE - 1);
 	else if (option->type == OPTION_MAC)
 		memcpy(ret_value->mac, values_home_of(pins, option, slot), XBOND_MAC_SIZE);
+	else if (option->type == OPTION_ADDRESS)
+		memcpy(&ret_value->host, values_home_of(pins, option, slot),
+		       sizeof(ret_value->host));
 	else if (option_is_list(option))
 		values_read_list(option, values_home_of(pins, option, slot), ret_value);
 	else
@@ -145,6 +148,8 @@ static void values_write_plain(char *home, const struct option_spec *option,
 		memcpy(home, value->name, XBOND_NAME_SIZE);
 	else if (option->type == OPTION_MAC)
 		memcpy(home, value->mac, XBOND_MAC_SIZE);
+	else if (option->type == OPTION_ADDRESS)
+		memcpy(home, &value->host, sizeof(value->host));
 	else if (option_is_list(option))
 		values_write_list(option, (uint8_t *)home, value);
 	else

@@ -50,6 +50,8 @@ static json_t *view_option_json(const struct option_spec *option, const struct o
 		return json_value_text(value->name);
 	if (option->type == OPTION_MAC)
 		return json_value_mac(value->mac);
+	if (option->type == OPTION_ADDRESS && !value->host.family)
+		return json_null();
 	if (option->type == OPTION_INT)
 		return json_integer((int32_t)value->number);
 	if (option->type == OPTION_UINT && text[strspn(text, "0123456789")] == '\0')

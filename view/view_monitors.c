@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "common/monitor.h"
+#include "view/view_bfd.h"
 #include "view/view_probes.h"
 #include "view/view_quality.h"
 
@@ -38,5 +39,11 @@ json_t *view_monitors(const struct pins *pins, unsigned int slot)
 		if (pins->monitors[slot].spoken >> id & 1)
 			json_object_set_new(json, monitor_name((enum xbond_monitor)id),
 					    view_monitors_one(pins, slot, (enum xbond_monitor)id));
+	if (view_bfd_has_session(pins, slot)) {
+		const char *name = monitor_name(XBOND_MONITOR_BFD);
+
+		json_object_set_new(json, name,
+				    view_bfd(pins, slot, json_incref(json_object_get(json, name))));
+	}
 	return json;
 }

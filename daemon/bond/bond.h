@@ -12,6 +12,7 @@
 #include <systemd/sd-event.h>
 
 #include "common/mode.h"
+#include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/rx_turn.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/lacp_thread/lacp_thread.h"
@@ -137,6 +138,13 @@ struct bond_lacp {
 	struct lacp_port_config ports[XBOND_MAX_SLAVES];
 };
 
+/* micro-BFD, as last told to the BFD thread: */
+struct bond_bfd {
+	struct bfd_thread_bond *thread; /* NULL while the bond does not have the monitor */
+	struct bfd_thread_config config;
+	struct bfd_thread_port ports[XBOND_MAX_SLAVES];
+};
+
 /*
  * Each part has one owner, which its comment names; others only read. lifecycle.c fills in what is
  * known when the bond begins.
@@ -151,6 +159,7 @@ struct bond {
 	struct bond_device device;
 	struct bond_bypass bypass;
 	struct bond_lacp lacp;
+	struct bond_bfd bfd;	/* bond_bfd.c */
 	struct rx_turn rx_turn; /* rx_turn_steps.c */
 	struct slave_multicast multicast;
 	sd_event_source *delay; /* delay.c */

@@ -39,8 +39,8 @@ static struct lacp_config bond_lacp_config_of(struct bond *bond)
 }
 
 /*
- * A no of the ARP monitor takes no port from LACP: partners drop probes until the port distributes.
- * The port only sends nothing else meanwhile.
+ * A no of ARP or BFD takes no port from LACP: until the port distributes, partners drop probes, and
+ * may begin no BFD session (RFC 7130, 3). The port only sends nothing else meanwhile.
  */
 static bool bond_lacp_has_link(struct bond *bond, unsigned int slot)
 {
@@ -52,7 +52,7 @@ static bool bond_lacp_has_link(struct bond *bond, unsigned int slot)
 		return true;
 	if (link == XBOND_LINK_GOING_UP)
 		return bond->lacp.ports[slot].link != LACP_LINK_DOWN;
-	return refusing == 1u << XBOND_MONITOR_ARP;
+	return refusing && !(refusing & ~(1u << XBOND_MONITOR_ARP | 1u << XBOND_MONITOR_BFD));
 }
 
 /*

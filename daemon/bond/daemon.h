@@ -26,6 +26,7 @@ struct daemon {
 	struct ethtool ethtool;
 	struct rtnl_listener listener;
 	struct lacp_thread *lacp_thread;
+	struct bfd_thread *bfd_thread;
 	struct announcer *announcer;
 	struct settler *settler; /* burst.c */
 	struct poller *poller;	 /* poll.c */

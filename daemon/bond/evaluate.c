@@ -4,6 +4,7 @@
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/log.h"
+#include "daemon/bond/bond_bfd.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
@@ -97,6 +98,7 @@ void bond_evaluate(struct bond *bond)
 
 	bond->evaluation.seen = *bond->dataplane.pins.settings;
 	decide_links(bond, &decision);
+	bond_bfd_follow(bond);
 	bond_lacp_follow(bond);
 	decide(bond, &decision);
 	bond_pin(bond)->announce_due |= evaluate_has_failed_over(&decision);

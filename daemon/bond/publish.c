@@ -12,6 +12,7 @@
 #include "common/mode.h"
 #include "common/slots.h"
 #include "daemon/base/log.h"
+#include "daemon/bond/bond_bfd.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
@@ -67,6 +68,8 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 		flags |= XBOND_F_BROADCAST_NEIGHBOR;
 	if (publish_has_drain_markers(bond))
 		flags |= XBOND_F_DRAIN_MARKERS;
+	if (bond_bfd_is_wanted(bond_pin(bond)))
+		flags |= XBOND_F_BFD;
 	if (bond->arp)
 		flags |= XBOND_F_PROBES;
 	bond_for_each_member (bond, slot)

@@ -100,7 +100,8 @@ static void lacp_thread_bond_on_port(void *context, unsigned int slot, bool coll
 				  __ATOMIC_RELEASE);
 	lacp_thread_bond_change((uint64_t *)&bond->table->rx_mask, slot,
 				lacp_thread_bond_receiving(bond) & slots_bit(slot));
-	lacp_thread_bond_change((uint64_t *)&bond->table->tx_mask, slot, distributing);
+	lacp_thread_bond_change((uint64_t *)&bond->table->tx_mask, slot,
+				distributing && bond->linked & slots_bit(slot));
 	bond->has_news = true;
 }
 
@@ -149,6 +150,7 @@ void lacp_thread_bond_publish(struct lacp_thread_bond *bond, uint64_t tx, uint64
 	uint32_t flags;
 
 	bond->pair = pair;
+	bond->linked = tx;
 	flags = lacp_thread_bond_carrier_flags(bond);
 	__atomic_or_fetch(&bond->table->flags, flags, __ATOMIC_RELEASE);
 	lacp_thread_bond_publish_masks(bond, tx & bond->distributing,
@@ -333,6 +335,7 @@ struct lacp_thread_bond *lacp_thread_bond_new(struct lacp_thread *lacp_thread, i
 	bond->hold = pins->hold;
 	bond->pinned = pins->lacp;
 	bond->changed = true;
+	bond->linked = UINT64_MAX;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		bond->ifindex[slot] = (int)pins->table->ifindex[slot];
 	if (lacp_thread_bond_open_ring(bond, pins, err)) {

@@ -28,6 +28,7 @@ struct lacp_thread_bond {
 	enum lacp_thread_pair pair;		     /* as the main loop has set it */
 	uint64_t collecting, distributing, draining; /* also read by the main loop */
 	uint64_t lingering;			     /* as lacp_thread_linger() has told */
+	uint64_t linked;			     /* slots that may transmit if LACP lets them */
 	bool ends;				     /* the bond leaves the mode */
 	bool changed; /* set by the main loop: the machines must run */
 	bool has_news;

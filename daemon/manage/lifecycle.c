@@ -15,6 +15,7 @@
 #include "daemon/base/idle.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/awaited.h"
+#include "daemon/bond/bond_bfd.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/delay.h"
@@ -28,6 +29,7 @@
 #include "daemon/device/device_values.h"
 #include "daemon/device/fail_over_mac.h"
 #include "daemon/monitor/arp.h"
+#include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
 #include "daemon/monitor/wake.h"
@@ -63,6 +65,7 @@ static void lifecycle_free_bond(struct bond *bond)
 	delay_stop(bond);
 	fail_over_mac_stop(bond);
 	bond_lacp_stop(bond, false);
+	bond_bfd_stop(bond, false);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		slave_hooks_end(bond, slot);
 	dataplane_close(&bond->dataplane);
@@ -164,6 +167,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		delay_stop(bond);
 		fail_over_mac_stop(bond);
 		bond_lacp_stop(bond, true);
+		bond_bfd_stop(bond, true);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
 		slave_multicast_free(bond);
 		free(bond);
@@ -192,6 +196,7 @@ static void lifecycle_end(struct bond *bond)
 	delay_stop(bond);
 	fail_over_mac_stop(bond);
 	bond_lacp_stop(bond, true);
+	bond_bfd_stop(bond, true);
 	pins_keep_nothing(bond);
 	dataplane_remove(&bond->dataplane, bond->daemon->paths.bpf_dir);
 	slave_multicast_free(bond);
@@ -324,6 +329,7 @@ static void lifecycle_recall(struct bond *bond)
 	bond->device.port_up =
 		!link_get(&bond->daemon->nl, -1, (int)pins->bond->port_ifindex, &port) &&
 		port.flags & IFF_UP;
+	fail_over_mac_recall(bond);
 }
 
 /* The slaves come first: until their carrier is known, an evaluation would consider them down. */
@@ -362,11 +368,12 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	slave_lost_look(bond);
 	vlan_filter_sync(bond);
 	slave_trouble_look(bond);
+	monitor_bfd_adopt(bond);
 	bond_evaluate(bond);
 	rx_turn_start(bond, NULL);
 	if (lifecycle_start(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
-	fail_over_mac_adopt(bond);
+	fail_over_mac_follow(bond);
 	bond->adopting = false;
 	pins_keep(bond);
 	log_notice("%s: adopted with %u slaves", pin->name, bond_slave_count(bond));

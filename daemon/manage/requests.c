@@ -11,6 +11,7 @@
 #include "daemon/device/fail_over_mac.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/monitor/arp.h"
+#include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
 #include "daemon/slave/backlog_skip.h"
@@ -52,6 +53,8 @@ static int request_check_bond(const struct xbond_bond *pin, struct err *err)
 {
 	int r = device_pair_check(pin, err);
 
+	if (!r)
+		r = monitor_bfd_check(pin, err);
 	if (!r)
 		r = quality_check(pin, err);
 	if (!r)

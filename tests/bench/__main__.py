@@ -10,7 +10,8 @@ from .bed import ROOT
 from .rows import write_json
 
 SUBJECTS = ("selection", "balance", "transmit", "modes", "slaves", "receive", "xdp",
-            "single_stream", "unequal", "connections", "failover", "lacp", "daemon_cost")
+            "single_stream", "unequal", "connections", "failover", "detection", "lacp",
+            "daemon_cost")
 
 
 @dataclasses.dataclass
@@ -24,13 +25,13 @@ class Scale:
     cuts: int = 10  # for LACP
     failovers: int = 20
     every_failover: bool = True  # also without what makes the kernel hold messages back
+    losses: int = 7  # of everything on a link that keeps its carrier
     idle_seconds: int = 20
     lacp_seconds: int = 60  # of listening to LACPDUs
 
 
 QUICK = Scale(rounds=11, seconds=0.1, tcp_rounds=3, tcp_seconds=2, cuts=3, failovers=3,
-              every_failover=False,
-              idle_seconds=10, lacp_seconds=15, frames=300000)
+              every_failover=False, losses=3, idle_seconds=10, lacp_seconds=15, frames=300000)
 
 
 def chosen():

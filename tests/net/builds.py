@@ -64,8 +64,8 @@ def build(tree, changes):
     if "XBOND_BUILDS" in os.environ:
         return pathlib.Path(os.environ["XBOND_BUILDS"]) / changes.__name__ / "build/bondd"
     tree.mkdir(parents=True)
-    for part in ("bpf", "cli", "common", "daemon", "lacp", "options", "rules", "view", "packaging",
-                 BUILD.name):
+    for part in ("bfd", "bpf", "cli", "common", "daemon", "lacp", "options", "rules", "view",
+                 "packaging", BUILD.name):
         shutil.copytree(ROOT / part, tree / part,
                         ignore=shutil.ignore_patterns("tests", "tools", "man"))
     for file in ("Makefile", "VERSION"):

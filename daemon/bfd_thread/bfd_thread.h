@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The BFD thread runs the micro-BFD sessions of every bond (RFC 7130): it takes packets from the
+ * ring buffers that the receive programs fill, runs the sessions at their deadlines, and sends. It
+ * makes no rtnetlink request, because the kernel may block one for seconds while somebody changes
+ * routes. The main loop learns of new verdicts through a descriptor.
+ */
+#ifndef XBOND_DAEMON_BFD_THREAD_BFD_THREAD_H
+#define XBOND_DAEMON_BFD_THREAD_BFD_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bfd/bfd_session.h"
+#include "common/err.h"
+#include "common/pins.h"
+
+struct bfd_thread;
+struct bfd_thread_bond;
+
+struct bfd_thread_config {
+	struct bfd_ends ends;
+	uint32_t interval_us;
+	uint32_t multiplier;
+};
+
+/* The device of a session; ifindex 0: there is none. */
+struct bfd_thread_port {
+	int ifindex;
+	uint8_t mac[XBOND_MAC_SIZE];
+};
+
+/* Returns NULL, with a line in err, on failure. The thread starts with the first bond. */
+struct bfd_thread *bfd_thread_new(struct err *err);
+void bfd_thread_free(struct bfd_thread *bfd_thread);
+/* Readable when a verdict of any bond has changed, or a bond has been removed. */
+int bfd_thread_fd(const struct bfd_thread *bfd_thread);
+/* Empties bfd_thread_fd(). False: it was empty. */
+bool bfd_thread_acknowledge(struct bfd_thread *bfd_thread);
+
+/*
+ * pins must stay mapped until bfd_thread_remove(), and have the map `bfd`. Sessions that an earlier
+ * bondd has left go on when bfd_thread_set_port() names their slot, if both ends are the same.
+ */
+struct bfd_thread_bond *bfd_thread_add(struct bfd_thread *bfd_thread, const struct pins *pins,
+				       const struct bfd_thread_config *config, struct err *err);
+/*
+ * forget: the far end is told, on every link, and the sessions are erased. Otherwise they stay for
+ * the next bondd, and the programs hold them.
+ */
+void bfd_thread_remove(struct bfd_thread_bond *bond, bool forget);
+/* Other ends begin other sessions; other intervals are told to the far end. */
+void bfd_thread_configure(struct bfd_thread_bond *bond, const struct bfd_thread_config *config);
+/* Begins, moves, goes on with or ends the session of the slot. An end is told to the far end. */
+void bfd_thread_set_port(struct bfd_thread_bond *bond, unsigned int slot,
+			 const struct bfd_thread_port *port);
+/* What the session of the slot says of its link now. Safe from any thread. */
+enum bfd_verdict bfd_thread_verdict(const struct bfd_thread_bond *bond, unsigned int slot);
+
+#endif

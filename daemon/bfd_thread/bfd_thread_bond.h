@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One bond inside the BFD thread: its sessions, what they send, and what is left of them for the
+ * programs and for the next bondd. Called only by bfd_thread.c, which holds its lock around every
+ * call, except where a comment says otherwise.
+ */
+#ifndef XBOND_DAEMON_BFD_THREAD_BFD_THREAD_BOND_H
+#define XBOND_DAEMON_BFD_THREAD_BFD_THREAD_BOND_H
+
+#include "daemon/bfd_thread/bfd_thread.h"
+
+struct ring_buffer;
+
+struct bfd_thread_link {
+	struct bfd_thread_port port;
+	struct bfd_session session;
+	enum bfd_verdict verdict; /* also read by the main loop */
+	bool changed;		  /* the map does not know it yet */
+};
+
+struct bfd_thread_bond {
+	struct bfd_thread_bond *next;
+	struct bfd_thread *bfd_thread;
+	struct ring_buffer *ring;
+	struct xbond_bfd *map;
+	int send_fd;
+	struct bfd_thread_config config;
+	struct bfd_thread_link link[XBOND_MAX_SLAVES];
+	uint64_t used; /* slots */
+	bool has_news;
+};
+
+/* Opens the bond. Without the lock. */
+struct bfd_thread_bond *bfd_thread_bond_new(struct bfd_thread *bfd_thread, int send_fd,
+					    const struct pins *pins,
+					    const struct bfd_thread_config *config,
+					    struct err *err);
+/* Without the lock, when it is no longer in the list. */
+void bfd_thread_bond_free(struct bfd_thread_bond *bond);
+/* Readable when packets wait. Without the lock. */
+int bfd_thread_bond_fd(const struct bfd_thread_bond *bond);
+
+/* Handles packets, deadlines, verdicts and the heartbeat. Returns the next deadline. */
+uint64_t bfd_thread_bond_run(struct bfd_thread_bond *bond, uint64_t now_ns);
+void bfd_thread_bond_configure(struct bfd_thread_bond *bond,
+			       const struct bfd_thread_config *config);
+void bfd_thread_bond_set_port(struct bfd_thread_bond *bond, unsigned int slot,
+			      const struct bfd_thread_port *port);
+/* Ends all sessions. */
+void bfd_thread_bond_forget(struct bfd_thread_bond *bond);
+
+#endif

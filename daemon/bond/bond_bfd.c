@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/bond/bond_bfd.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "daemon/base/log.h"
+#include "daemon/bfd_thread/bfd_thread.h"
+#include "daemon/bond/daemon.h"
+
+#define US_PER_MS 1000u
+
+bool bond_bfd_is_wanted(const struct xbond_bond *pin)
+{
+	return pin->bfd_interval_ms && pin->bfd_local.family &&
+	       pin->bfd_local.family == pin->bfd_remote.family;
+}
+
+static struct bfd_thread_config bond_bfd_config_of(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct bfd_thread_config config = {
+		.ends.six = pin->bfd_local.family == AF_INET6,
+		.interval_us = pin->bfd_interval_ms * US_PER_MS,
+		.multiplier = pin->bfd_multiplier,
+	};
+
+	memcpy(config.ends.local, pin->bfd_local.bytes, sizeof(config.ends.local));
+	memcpy(config.ends.remote, pin->bfd_remote.bytes, sizeof(config.ends.remote));
+	return config;
+}
+
+static void bond_bfd_follow_config(struct bond *bond)
+{
+	struct bfd_thread_config config = bond_bfd_config_of(bond);
+	bool begins = !bond->bfd.thread;
+	struct err err;
+
+	if (begins) {
+		memset(bond->bfd.ports, 0, sizeof(bond->bfd.ports));
+		bond->bfd.thread = bfd_thread_add(bond->daemon->bfd_thread, &bond->dataplane.pins,
+						  &config, &err);
+		if (!bond->bfd.thread)
+			log_error("%s: %s", bond_pin(bond)->name, err.text);
+	} else if (memcmp(&config, &bond->bfd.config, sizeof(config))) {
+		bfd_thread_configure(bond->bfd.thread, &config);
+	}
+	bond->bfd.config = config;
+}
+
+static void bond_bfd_follow_port(struct bond *bond, unsigned int slot)
+{
+	struct bfd_thread_port port = { 0 };
+
+	if (bond_is_member(bond, slot)) {
+		port.ifindex = (int)bond_slave(bond, slot)->ifindex;
+		memcpy(port.mac, bond_slave(bond, slot)->mac, XBOND_MAC_SIZE);
+	}
+	if (!memcmp(&port, &bond->bfd.ports[slot], sizeof(port)))
+		return;
+	bond->bfd.ports[slot] = port;
+	bfd_thread_set_port(bond->bfd.thread, slot, &port);
+}
+
+/* A bondd that died while the monitor was turned off may have left sessions. */
+static void bond_bfd_end(struct bond *bond)
+{
+	struct xbond_bfd *left = bond->dataplane.pins.bfd;
+	static const struct bfd_ends none;
+
+	bond_bfd_stop(bond, true);
+	if (left && memcmp(&left->ends, &none, sizeof(none)))
+		memset(left, 0, sizeof(*left));
+}
+
+void bond_bfd_follow(struct bond *bond)
+{
+	if (!bond->dataplane.pins.bfd || !bond_bfd_is_wanted(bond_pin(bond))) {
+		bond_bfd_end(bond);
+		return;
+	}
+	bond_bfd_follow_config(bond);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && bond->bfd.thread; slot++)
+		bond_bfd_follow_port(bond, slot);
+}
+
+void bond_bfd_stop(struct bond *bond, bool forget)
+{
+	if (bond->bfd.thread)
+		bfd_thread_remove(bond->bfd.thread, forget);
+	bond->bfd.thread = NULL;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/monitor/monitor_bfd.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "bfd/bfd_packet.h"
+#include "daemon/base/log.h"
+#include "daemon/bfd_thread/bfd_thread.h"
+#include "daemon/bond/bond_bfd.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/monitor/verdict.h"
+
+static void monitor_bfd_log(struct bond *bond, unsigned int slot, enum bfd_verdict verdict)
+{
+	const struct xbond_bfd_link *link = &bond->dataplane.pins.bfd->link[slot];
+	const struct bfd_session *session = &link->words[link->in_force & 1].session;
+	const char *name = bond_pin(bond)->name, *slave = bond_slave(bond, slot)->name;
+
+	if (verdict == BFD_WORKS)
+		log_notice("%s: %s: BFD session up", name, slave);
+	else if (verdict == BFD_FAILS)
+		log_notice("%s: %s: BFD session %s (%s)", name, slave,
+			   bfd_state_name(session->state), bfd_diag_name(session->diag));
+	else
+		log_notice("%s: %s: the far end has turned its BFD session off", name, slave);
+}
+
+/* Returns true if the bond must be evaluated. */
+static bool monitor_bfd_take_slot(struct bond *bond, unsigned int slot)
+{
+	enum bfd_verdict verdict = BFD_NO_VERDICT;
+	bool known = verdict_is_known(bond, slot, XBOND_MONITOR_BFD);
+	bool works = verdict_of(bond, slot, XBOND_MONITOR_BFD);
+
+	if (bond->bfd.thread)
+		verdict = bfd_thread_verdict(bond->bfd.thread, slot);
+	if (verdict == BFD_NO_VERDICT && !known)
+		return false;
+	if (verdict != BFD_NO_VERDICT && known && works == (verdict == BFD_WORKS))
+		return false;
+	if (bond->bfd.thread)
+		monitor_bfd_log(bond, slot, verdict);
+	if (verdict == BFD_NO_VERDICT)
+		return verdict_forget(bond, slot, XBOND_MONITOR_BFD);
+	return verdict_set(bond, slot, XBOND_MONITOR_BFD, verdict == BFD_WORKS);
+}
+
+static bool monitor_bfd_take(struct bond *bond)
+{
+	bool changed = false;
+
+	bond_for_each_member (bond, slot)
+		changed |= monitor_bfd_take_slot(bond, slot);
+	return changed;
+}
+
+void monitor_bfd_adopt(struct bond *bond)
+{
+	bond_bfd_follow(bond);
+	monitor_bfd_take(bond);
+}
+
+void monitor_bfd_take_news(struct daemon *daemon)
+{
+	bfd_thread_acknowledge(daemon->bfd_thread);
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		if (bond_is_ready(bond) && monitor_bfd_take(bond))
+			bond_evaluate(bond);
+}
+
+int monitor_bfd_check(const struct xbond_bond *pin, struct err *err)
+{
+	const struct xbond_address *local = &pin->bfd_local, *remote = &pin->bfd_remote;
+
+	if (!pin->bfd_interval_ms)
+		return 0;
+	if (!local->family || !remote->family)
+		return err_set(
+			err, EINVAL,
+			"bfd_interval: BFD needs the addresses of both ends; set %s, too, or "
+			"first",
+			local->family
+				? "bfd_remote"
+				: (remote->family ? "bfd_local" : "bfd_local and bfd_remote"));
+	if (local->family != remote->family)
+		return err_set(err, EINVAL,
+			       "bfd_remote: one end has an IPv4 address and the other an IPv6 "
+			       "address; give both the same kind");
+	if (!memcmp(local->bytes, remote->bytes, sizeof(local->bytes)))
+		return err_set(err, EINVAL,
+			       "bfd_remote: both ends have the same address; give the far end's");
+	return 0;
+}

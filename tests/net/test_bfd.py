@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""micro-BFD (RFC 7130): two bonds that speak it, loss that carrier does not show, packets that are
+not what they must be, and a bondd that dies.
+"""
+import contextlib
+import socket
+import struct
+
+import pytest
+
+from lab import Refused
+from lacp import distributing, ports, tx_slots
+from namespace import mac_bytes
+from traffic import Capture, send_frames
+from waiting import moments, wait_for
+
+INTERVAL, MULTIPLIER = 50, 3
+PORT = 6784
+GROUP = bytes.fromhex("01005e900001")
+DOWN, UP = 1, 3
+DROP = "1,6 0 0 2,"  # a classic BPF program: return TC_ACT_SHOT
+V4, V6 = ("10.0.0.1", "10.0.0.2"), ("fd00::1", "fd00::2")
+
+
+def bfd(host, dev):
+    """The monitor's part of the slave in show; {} if it has none."""
+    return host.slave(dev)["monitors"].get("bfd", {})
+
+
+def sessions(host, links):
+    return [bfd(host, dev).get("session") for dev in links]
+
+
+def wait_up(*hosts, links):
+    for host in hosts:
+        wait_for(lambda host=host: sessions(host, links) == ["up"] * len(links),
+                 f"the sessions at {host.name}", 10)
+
+
+def lost(host, links):
+    return sum(bfd(host, dev)["lost"] for dev in links)
+
+
+def answers(host, links):
+    return [link["answers"] for link in host.pinned("bfd")["link"][:len(links)]]
+
+
+def identities(host, links):
+    return [(bfd(host, dev)["local_discriminator"], bfd(host, dev)["remote_discriminator"])
+            for dev in links]
+
+
+@contextlib.contextmanager
+def silent(host, *devs):
+    """What the host sends there is lost; carrier stays."""
+    for dev in devs:
+        host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)
+        host.run("tc", "filter", "add", "dev", dev, "egress", "pref", "7", "protocol", "all",
+                 "bpf", "direct-action", "bytecode", DROP)
+    yield
+    for dev in devs:
+        host.tc_del("filter", "del", "dev", dev, "egress", "pref", "7")
+
+
+@pytest.fixture
+def speakers(pair):
+    """make(mode, ends=V4, OPTION=VALUE...): a pair whose sessions are all up."""
+    def make(mode="active-backup", ends=V4, links=2, **options):
+        made = pair(mode, links=links, bfd_interval=INTERVAL, bfd_multiplier=MULTIPLIER,
+                    bfd_local=ends[0], bfd_remote=ends[1],
+                    far={"bfd_local": ends[1], "bfd_remote": ends[0]}, **options)
+        wait_up(made.near, made.far, links=made.links)
+        return made
+    return make
+
+
+@pytest.mark.parametrize("mode, ends", [("active-backup", V4), ("balance-xor", V6)])
+def test_loss_without_loss_of_carrier(speakers, mode, ends):
+    """One way and both ways, both ends take the link out, say why, and use it again."""
+    made = speakers(mode, ends)
+    hosts = (made.near, made.far)
+    for deaf in ((made.near,), (made.far,), hosts):
+        with contextlib.ExitStack() as stack:
+            for host in deaf:
+                stack.enter_context(silent(host, "l0"))
+            for host in hosts:
+                host.wait_slaves("l1")
+                assert tx_slots(host) == {1}
+                assert bfd(host, "l0")["state"] == "down"
+                assert host.slave("l0")["monitors"]["carrier"]["state"] == "up"
+            made.near.wait_ping("10.0.0.2")
+        for host in hosts:
+            host.wait_slaves("l0", "l1")
+    assert "l0 is down: its BFD session is down" in made.near.log()
+    for host in hosts:
+        diags = [line for line in host.log().splitlines() if "BFD session down" in line]
+        assert any("detection time expired" in line for line in diags)
+        assert any("neighbor signaled" in line for line in diags)
+
+
+def test_what_show_tells(speakers):
+    made = speakers()
+    for host, other in ((made.near, made.far), (made.far, made.near)):
+        for dev in made.links:
+            here, there = bfd(host, dev), bfd(other, dev)
+            assert here["local_discriminator"] == there["remote_discriminator"] != 0
+            wait_for(lambda host=host, dev=dev: bfd(host, dev)["remote_session"] == "up",
+                     "the far end to say that it is up")
+            wait_for(lambda host=host, dev=dev:
+                     bfd(host, dev)["detection_time_ms"] == INTERVAL * MULTIPLIER,
+                     "the interval to be agreed upon")
+            assert here["tx_interval_ms"] == INTERVAL
+            assert (here["state"], here["diag"], here["lost"]) == ("up", "none", 0)
+    locals_ = {bfd(made.near, dev)["local_discriminator"] for dev in made.links}
+    assert len(locals_) == 2
+
+
+def test_on_the_wire(speakers):
+    """Port, group, TTL, source port, pace and checksum, as the standards want them."""
+    made = speakers()
+    mac = made.near.slave("l0")["mac"]
+    seen = []
+
+    def enough():
+        seen.extend(each for each in wire.frames() if each.src == mac and is_bfd(each.data))
+        return len(seen) >= 20
+    with Capture(made.far, "l0") as wire:
+        wait_for(enough, "packets")
+    for each in seen:
+        assert each.data[:6] == GROUP and each.data[22] == 255
+        assert 49152 <= struct.unpack("!H", each.data[34:36])[0]
+        assert checksum(each.data[26:34] + struct.pack("!HH", 17, 32) + each.data[34:66]) == 0
+    assert len({each.data[34:36] for each in seen}) == 1
+    gaps = [after.time - before.time for before, after in zip(seen, seen[1:])]
+    assert min(gaps) > 0.5 * INTERVAL / 1000
+
+
+def is_bfd(data):
+    return data[12:14] == b"\x08\x00" and data[23] == 17 and \
+        struct.unpack("!H", data[36:38])[0] == PORT
+
+
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+
+
+def packet(state, mine, yours, flags=0, length=24, interval=INTERVAL * 1000):
+    return struct.pack("!BBBBIIIII", 0x20, state << 6 | flags, MULTIPLIER, length, mine, yours,
+                       interval, interval, 0)
+
+
+def frame(payload, src=V4[1], dst=V4[0], ttl=255, mac=GROUP):
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28 + len(payload), 0, 0, ttl, 17, 0,
+                     socket.inet_aton(src), socket.inet_aton(dst))
+    ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
+    udp = struct.pack("!HHHH", 50000, PORT, 8 + len(payload), 0)
+    return mac + mac_bytes("02:00:00:00:00:99") + b"\x08\x00" + ip + udp + payload
+
+
+def test_forged_packets(speakers):
+    """Nothing that a stranger sends who does not know the session ends it."""
+    made = speakers()
+    here = bfd(made.near, "l0")
+    mine, theirs = here["local_discriminator"], here["remote_discriminator"]
+    down = packet(DOWN, theirs, mine)
+    unicast = mac_bytes("02:00:00:00:00:77")
+    refused = [frame(down, ttl=254), frame(down, src="10.0.0.9"), frame(down, mac=unicast),
+               frame(down, mac=b"\xff" * 6), frame(packet(DOWN, theirs, mine ^ 1)),
+               frame(down[:20])]
+    ignored = [frame(packet(DOWN, theirs, mine, flags=0x04, length=26) + b"\0\0"),
+               frame(packet(DOWN, theirs, mine, flags=0x01)), frame(packet(DOWN, 0, mine)),
+               frame(packet(UP, theirs, 0)), frame(b"\x40" + down[1:]),
+               frame(down[:2] + b"\0" + down[3:])]
+    for _ in range(3):
+        send_frames(made.far, "l0", refused + ignored)
+    wait_for(lambda: bfd(made.near, "l0")["refused"] == 3 * len(refused), "all to be counted")
+    assert lost(made.near, made.links) == 0 and bfd(made.near, "l0")["session"] == "up"
+    send_frames(made.far, "l0", [frame(down)])  # who knows it can
+    wait_for(lambda: lost(made.near, ["l0"]) == 1, "the session to end")
+
+
+def test_a_flood_takes_nobodys_place(speakers):
+    """Many packets that name no session, from the right address."""
+    made = speakers()
+    stranger = frame(packet(UP, 7, 0))
+    for _ in moments(1, 0.005):
+        send_frames(made.far, "l0", [stranger] * 20)
+    assert lost(made.near, made.links) + lost(made.far, made.links) == 0
+    assert made.near.pinned("bfd")["link"][0]["budget"][1]["flooded"] > 0
+
+
+def test_packets_for_others_reach_the_bond(speakers):
+    made = speakers()
+    with Capture(made.near, "bond0") as wire:
+        send_frames(made.far, "l0", [frame(b"for somebody else", dst="10.0.0.77",
+                                           mac=mac_bytes(made.near.show()["mac"]))])
+        wait_for(lambda: any(b"for somebody else" in each.data for each in wire.frames(0.1)),
+                 "the packet on bond0")
+
+
+@pytest.mark.parametrize("ends", [V4, V6])
+def test_bondd_is_away(speakers, ends):
+    """Killed, frozen and stopped, at either end: no session ends, none begins anew."""
+    made = speakers("balance-xor", ends)
+    before = identities(made.near, made.links)
+    for host, other in ((made.near, made.far), (made.far, made.near)):
+        for leave, come_back in ((host.kill_bondd, host.start_bondd),
+                                 (host.freeze_bondd, host.thaw_bondd),
+                                 (host.stop_bondd, host.start_bondd)):
+            count = answers(host, made.links)
+            leave()
+            wait_for(lambda: all(now > then + 5 for now, then
+                                 in zip(answers(host, made.links), count)), "answers")
+            assert sessions(other, made.links) == ["up", "up"]
+            come_back()
+            wait_up(host, links=made.links)
+    assert lost(made.near, made.links) + lost(made.far, made.links) == 0
+    assert identities(made.near, made.links) == before
+    assert all(each.log().count("is down") == 0 for each in (made.near, made.far))
+
+
+def test_both_are_away(speakers):
+    """They do not talk on to each other, traffic goes on, and so do the sessions afterwards."""
+    made = speakers()
+    before = identities(made.near, made.links)
+    for host in (made.near, made.far):
+        host.kill_bondd()
+    with Capture(made.far, "l0") as wire:
+        wire.frames(1)
+        assert not [each for each in wire.frames(0.5) if is_bfd(each.data)]
+    assert made.near.ping("10.0.0.2")
+    for host in (made.near, made.far):
+        assert tx_slots(host) == {0, 1}
+        host.start_bondd()
+    wait_up(made.near, made.far, links=made.links)
+    assert identities(made.near, made.links) == before
+    assert lost(made.near, made.links) + lost(made.far, made.links) == 0
+
+
+@pytest.mark.parametrize("deaf", ["near", "far"])
+def test_a_link_breaks_while_bondd_is_away(speakers, deaf):
+    """The programs take it out of the mask, but never the last one; the next bondd agrees."""
+    made = speakers("balance-xor")
+    made.near.kill_bondd()
+    with silent(getattr(made, deaf), "l0"):
+        wait_for(lambda: tx_slots(made.near) == {1}, "the slave to leave the mask")
+        made.near.start_bondd()
+        made.near.wait_slaves("l1")
+    made.near.wait_slaves("l0", "l1")
+    made.near.kill_bondd()
+    with silent(getattr(made, deaf), "l0", "l1"):
+        made.far.wait_slaves()
+        for _ in moments(1):
+            assert tx_slots(made.near)
+    made.near.start_bondd()
+    made.near.wait_slaves("l0", "l1")
+
+
+def test_other_intervals(speakers):
+    """Longer and shorter while it is up: the far end learns it by a poll, and nothing is lost."""
+    made = speakers()
+
+    def is_agreed(interval, multiplier):
+        return all(bfd(made.far, dev)["detection_time_ms"] == interval * multiplier and
+                   bfd(made.near, dev)["tx_interval_ms"] == interval for dev in made.links)
+    for interval, multiplier in ((400, 3), (20, 5), (100, 3)):
+        for host in (made.near, made.far):
+            host.ctl("set", "bond0", "bfd_interval", interval, "bfd_multiplier", multiplier)
+        wait_for(lambda: is_agreed(interval, multiplier),  # pylint: disable=W0640
+                 "the new interval to be agreed upon")
+    made.near.ctl("set", "bond0", "bfd_interval", 300)
+    wait_for(lambda: bfd(made.far, "l0")["tx_interval_ms"] == 300, "the slower end to decide")
+    assert lost(made.near, made.links) + lost(made.far, made.links) == 0
+
+
+def test_turned_off_is_no_failure(speakers):
+    """By the option, by the removal of a slave and by the end of the bond."""
+    made = speakers()
+    made.near.ctl("set", "bond0", "bfd_interval", 0)
+    wait_for(lambda: [bfd(made.far, dev)["state"] for dev in made.links] == ["unknown"] * 2,
+             "the far end to be told")
+    assert bfd(made.near, "l0") == {}
+    assert bfd(made.far, "l0")["diag"] == "neighbor signaled session down"
+    for _ in moments(0.5):
+        assert sorted(made.far.carrier_slaves()) == made.links
+    made.near.ctl("set", "bond0", "bfd_interval", INTERVAL)
+    wait_up(made.near, made.far, links=made.links)
+    made.near.ctl("del-slave", "bond0", "l0")
+    wait_for(lambda: bfd(made.far, "l0")["state"] == "unknown", "the far end to be told")
+    assert bfd(made.far, "l1")["state"] == "up"
+    made.near.ctl("delete", "bond0")
+    wait_for(lambda: bfd(made.far, "l1")["state"] == "unknown", "the far end to be told")
+    assert "BFD session is down" not in made.far.log()
+
+
+def test_a_far_end_that_does_not_speak(pair):
+    """Its links are used. When it speaks on one, the other one must follow within three seconds."""
+    made = pair("balance-xor", links=2, bfd_interval=INTERVAL, bfd_local=V4[0], bfd_remote=V4[1],
+                far={"bfd_interval": 0, "bfd_local": V4[1], "bfd_remote": V4[0]})
+    for _ in moments(1):
+        assert [bfd(made.near, dev)["state"] for dev in made.links] == ["unknown"] * 2
+        assert made.near.carrier_slaves() == made.links
+    with silent(made.far, "l0"):
+        made.far.ctl("set", "bond0", "bfd_interval", INTERVAL)
+        wait_up(made.near, links=["l1"])
+        assert bfd(made.near, "l0")["state"] == "unknown"
+        made.near.wait_slaves("l1")
+        assert bfd(made.near, "l0")["state"] == "down"
+    made.near.wait_slaves("l0", "l1")
+
+
+def test_802_3ad_needs_both(speakers):
+    """LACP goes on speaking on the port, and the port carries nothing."""
+    made = speakers("802.3ad", lacp_rate="fast")
+    wait_for(lambda: distributing(made.near) == made.links, "LACP")
+    with silent(made.far, "l0"):
+        made.near.wait_slaves("l1")
+        made.far.wait_slaves("l1")
+        assert tx_slots(made.near) == tx_slots(made.far) == {1}
+        assert "distributing" in ports(made.near)["l0"]["actor_state"]
+    made.near.wait_slaves("l0", "l1")
+    wait_for(lambda: tx_slots(made.near) == {0, 1}, "the port to carry")
+
+
+def test_with_xdp(speakers):
+    made = speakers("balance-xor", rx_hook="xdp")
+    assert made.near.slave("l0")["rx_hook"] == "xdp"
+    made.near.kill_bondd()
+    count = answers(made.near, made.links)
+    wait_for(lambda: answers(made.near, made.links)[0] > count[0] + 10, "answers")
+    made.near.start_bondd()
+    assert lost(made.near, made.links) + lost(made.far, made.links) == 0
+
+
+def test_what_is_refused(lone):
+    host = lone()
+    host.ctl("create", "bond0", "bfd_local", V4[0])
+    for words, part in (
+            (("bfd_interval", 50), "bfd_interval: BFD needs the addresses of both ends; set "
+             "bfd_remote, too"),
+            (("bfd_interval", 50, "bfd_remote", V6[1]), "one end has an IPv4 address"),
+            (("bfd_interval", 50, "bfd_remote", V4[0]), "both ends have the same address"),
+            (("bfd_interval", 4), "bfd_interval: '4' is not allowed; allowed: 0|5..60000"),
+            (("bfd_multiplier", 1), "allowed: 2..255"),
+            (("bfd_remote", "224.0.0.1"), "bfd_remote: 224.0.0.1 is a multicast address"),
+            (("bfd_remote", "host"), "bfd_remote: 'host' is not allowed; allowed: IPV4|IPV6|none")):
+        with pytest.raises(Refused) as refused:
+            host.ctl("set", "bond0", *words)
+        assert part in refused.value.text and refused.value.text.count("\n") == 1
+    assert host.show()["options"]["bfd_interval"] == 0
+    host.ctl("set", "bond0", "bfd_interval", 50, "bfd_remote", V4[1])
+    with pytest.raises(Refused, match="set bfd_remote"):
+        host.ctl("set", "bond0", "bfd_remote", "none")

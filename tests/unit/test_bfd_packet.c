@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* BFD Control packets (RFC 5880, 4.1 and the first checks of 6.8.6), and the frames that carry
+ * them (RFC 5881, RFC 7130).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bfd/bfd_build.h"
+#include "bfd/bfd_state.h"
+
+static uint8_t bytes[64], frame[BFD_FRAME_SIZE];
+static struct bfd_packet decoded;
+static struct bfd_ends us, them;
+static const uint8_t mac[] = { 2, 2, 2, 2, 2, 2 };
+static const struct bfd_packet up = {
+	.diag = BFD_DIAG_PATH_DOWN,
+	.state = BFD_UP,
+	.poll = true,
+	.control_plane_independent = true,
+	.multiplier = 3,
+	.my_discr = 0x01020304,
+	.your_discr = 0x05060708,
+	.min_tx_us = 10000,
+	.min_rx_us = 20000,
+	.min_echo_us = 30000,
+};
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(bytes, 0, sizeof(bytes));
+	bfd_packet_encode(&up, bytes);
+	us = (struct bfd_ends){ .local = { 10, 0, 0, 1 }, .remote = { 10, 0, 0, 2 } };
+	them = (struct bfd_ends){ .local = { 10, 0, 0, 2 }, .remote = { 10, 0, 0, 1 } };
+	bfd_build_frame(&them, mac, 50000, &up, frame);
+	return 0;
+}
+
+static int setup6(void **state)
+{
+	setup(state);
+	us = (struct bfd_ends){ .six = 1,
+				.local = { 0xfd, [15] = 1 },
+				.remote = { 0xfd, [15] = 2 } };
+	them = (struct bfd_ends){ .six = 1,
+				  .local = { 0xfd, [15] = 2 },
+				  .remote = { 0xfd, [15] = 1 } };
+	bfd_build_frame(&them, mac, 50000, &up, frame);
+	return 0;
+}
+
+static enum bfd_refusal decode(size_t length)
+{
+	return bfd_packet_decode(bytes, length, &decoded);
+}
+
+static void clause_4_1_layout(void **state)
+{
+	static const uint8_t expected[] = { 0x25, 0xe8, 3,    24,   1, 2, 3,	4,
+					    5,	  6,	7,    8,    0, 0, 0x27, 0x10,
+					    0,	  0,	0x4e, 0x20, 0, 0, 0x75, 0x30 };
+
+	(void)state;
+	assert_memory_equal(bytes, expected, sizeof(expected));
+}
+
+static void what_is_encoded_is_decoded(void **state)
+{
+	(void)state;
+	assert_int_equal(decode(24), BFD_TAKEN);
+	assert_memory_equal(&decoded, &up, sizeof(up));
+}
+
+static void clause_6_8_6_refusals(void **state)
+{
+	static const struct {
+		unsigned int at;
+		uint8_t value;
+		enum bfd_refusal refusal;
+	} cases[] = {
+		{ 0, 0x05, BFD_BAD_VERSION }, { 0, 0x45, BFD_BAD_VERSION },
+		{ 3, 23, BFD_TOO_SHORT },     { 3, 25, BFD_TOO_LONG },
+		{ 2, 0, BFD_BAD_MULTIPLIER }, { 1, 0xe9, BFD_MULTIPOINT },
+		{ 1, 0xec, BFD_TOO_SHORT },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		setup(state);
+		bytes[cases[i].at] = cases[i].value;
+		assert_int_equal(decode(24), cases[i].refusal);
+	}
+	assert_int_equal(decode(23), BFD_TOO_SHORT);
+	assert_int_equal(decode(0), BFD_TOO_SHORT);
+}
+
+static void clause_6_8_6_discriminators(void **state)
+{
+	(void)state;
+	memset(bytes + 4, 0, 4);
+	assert_int_equal(decode(24), BFD_NO_DISCRIMINATOR);
+	setup(state);
+	memset(bytes + 8, 0, 4);
+	for (unsigned int number = 0; number < 4; number++) {
+		bytes[1] = (uint8_t)(number << 6);
+		assert_int_equal(decode(24), number <= BFD_DOWN ? BFD_TAKEN : BFD_NOT_YOURS);
+	}
+}
+
+static void clause_6_8_6_authentication_is_not_in_use(void **state)
+{
+	(void)state;
+	bytes[1] |= BFD_FLAG_AUTHENTICATED;
+	bytes[3] = 26;
+	assert_int_equal(decode(26), BFD_AUTHENTICATED);
+}
+
+static enum bfd_frame_kind judge(uint32_t length)
+{
+	return bfd_frame_judge(frame, length, &us);
+}
+
+static uint32_t sum16(const uint8_t *at, size_t size, uint32_t sum)
+{
+	for (size_t i = 0; i < size; i += 2)
+		sum += bfd_frame_word(at + i);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return sum;
+}
+
+static void a_frame_of_ipv4(void **state)
+{
+	(void)state;
+	assert_int_equal(judge(66), BFD_FRAME_GOOD);
+	assert_int_equal(frame[22], 255);		    /* RFC 5881, 5 */
+	assert_int_equal(bfd_frame_word(frame + 36), 6784); /* RFC 7130, 2.2 */
+	assert_memory_equal(frame, ((uint8_t[]){ 0x01, 0x00, 0x5e, 0x90, 0x00, 0x01 }), 6);
+	assert_int_equal(bfd_frame_packet_size(frame, &us), 24);
+	assert_memory_equal(frame + bfd_frame_packet_at(&us), bytes, 24);
+	assert_int_equal(sum16(frame + 14, 20, 0), 0xffff);
+	assert_int_equal(sum16(frame + 34, 32, sum16(frame + 26, 8, 17 + 32)), 0xffff);
+}
+
+static void a_frame_of_ipv6(void **state)
+{
+	(void)state;
+	assert_int_equal(judge(86), BFD_FRAME_GOOD);
+	assert_int_equal(frame[21], 255);
+	assert_memory_equal(frame + bfd_frame_packet_at(&us), bytes, 24);
+	assert_int_equal(sum16(frame + 54, 32, sum16(frame + 22, 32, 17 + 32)), 0xffff);
+	frame[21] = 254;
+	assert_int_equal(judge(86), BFD_FRAME_BAD);
+	frame[21] = 255;
+	frame[37]++; /* from another */
+	assert_int_equal(judge(86), BFD_FRAME_BAD);
+	frame[37]--;
+	frame[53]++; /* to another */
+	assert_int_equal(judge(86), BFD_FRAME_OTHER);
+	frame[53]--;
+	assert_int_equal(judge(85), BFD_FRAME_BAD);
+}
+
+static void frames_of_others_and_bad_ones(void **state)
+{
+	static const struct {
+		unsigned int at;
+		uint8_t value;
+		enum bfd_frame_kind kind;
+	} cases[] = {
+		{ 22, 254, BFD_FRAME_BAD },    /* TTL: sent from afar */
+		{ 29, 3, BFD_FRAME_BAD },      /* from another address */
+		{ 33, 9, BFD_FRAME_OTHER },    /* to another address */
+		{ 37, 0x81, BFD_FRAME_OTHER }, /* to another port */
+		{ 23, 6, BFD_FRAME_OTHER },    /* TCP */
+		{ 14, 0x46, BFD_FRAME_OTHER }, /* options */
+		{ 20, 0x20, BFD_FRAME_OTHER }, /* a fragment */
+		{ 17, 51, BFD_FRAME_BAD },     /* too short for a packet */
+		{ 17, 53, BFD_FRAME_BAD },     /* longer than the frame */
+		{ 39, 31, BFD_FRAME_BAD },     /* UDP: too short */
+		{ 39, 33, BFD_FRAME_BAD },     /* UDP: longer than IP */
+		{ 5, 2, BFD_FRAME_BAD },       /* to another group */
+		{ 0, 2, BFD_FRAME_GOOD },      /* to one address: the caller knows whose */
+		{ 12, 0x86, BFD_FRAME_OTHER }, /* not IPv4 */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		setup(state);
+		frame[cases[i].at] = cases[i].value;
+		assert_int_equal(judge(66), cases[i].kind);
+	}
+	setup(state);
+	assert_int_equal(judge(65), BFD_FRAME_BAD);
+	assert_int_equal(judge(70), BFD_FRAME_GOOD); /* padding */
+}
+
+static void names(void **state)
+{
+	(void)state;
+	assert_string_equal(bfd_state_name(BFD_UP), "up");
+	assert_string_equal(bfd_state_name(200), "unknown");
+	assert_string_equal(bfd_diag_name(1), "control detection time expired");
+	assert_string_equal(bfd_diag_name(31), "unknown");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(clause_4_1_layout, setup),
+		cmocka_unit_test_setup(what_is_encoded_is_decoded, setup),
+		cmocka_unit_test_setup(clause_6_8_6_refusals, setup),
+		cmocka_unit_test_setup(clause_6_8_6_discriminators, setup),
+		cmocka_unit_test_setup(clause_6_8_6_authentication_is_not_in_use, setup),
+		cmocka_unit_test_setup(a_frame_of_ipv4, setup),
+		cmocka_unit_test_setup(a_frame_of_ipv6, setup6),
+		cmocka_unit_test_setup(frames_of_others_and_bad_ones, setup),
+		cmocka_unit_test_setup(names, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The machine of a BFD session, by the clauses of RFC 5880 and RFC 7130. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bfd/bfd_session.h"
+
+#define MS 1000000ull
+#define SECOND (1000 * MS)
+#define HERE 0x11111111u
+#define THERE 0x22222222u
+
+static struct bfd_session session;
+static struct bfd_packet out;
+static uint64_t now_ns;
+
+static int setup(void **state)
+{
+	(void)state;
+	now_ns = 5 * SECOND;
+	bfd_session_init(&session, HERE, 12345, now_ns);
+	bfd_session_configure(&session, 10000, 3);
+	return 0;
+}
+
+static struct bfd_packet from(enum bfd_state state)
+{
+	return (struct bfd_packet){
+		.state = (uint8_t)state,
+		.multiplier = 3,
+		.my_discr = THERE,
+		.your_discr = state == BFD_DOWN ? 0 : HERE,
+		.min_tx_us = 10000,
+		.min_rx_us = 10000,
+	};
+}
+
+static void hear(struct bfd_packet packet)
+{
+	assert_true(bfd_session_receive(&session, &packet, now_ns));
+}
+
+/* Sends all that is due; the last packet is in `out`. Returns the number. */
+static unsigned int run(void)
+{
+	unsigned int count = 0;
+
+	while (bfd_session_run(&session, now_ns, &out))
+		assert_true(++count < 10);
+	return count;
+}
+
+/* A session that is Up, with its poll answered. */
+static int setup_up(void **state)
+{
+	struct bfd_packet answer;
+
+	setup(state);
+	run();
+	hear(from(BFD_DOWN));
+	run();
+	hear(from(BFD_UP));
+	run();
+	answer = from(BFD_UP);
+	answer.final = true;
+	hear(answer);
+	run();
+	assert_int_equal(session.state, BFD_UP);
+	assert_false(session.polls);
+	return 0;
+}
+
+static void clause_6_8_1_initial_values(void **state)
+{
+	(void)state;
+	assert_int_equal(session.state, BFD_DOWN);
+	assert_int_equal(session.remote_discr, 0);
+	assert_int_equal(session.desired_tx_us, BFD_SLOW_US);
+	assert_int_equal(session.required_rx_us, 10000);
+	assert_int_equal(run(), 1);
+	assert_int_equal(out.state, BFD_DOWN);
+	assert_int_equal(out.my_discr, HERE);
+	assert_int_equal(out.your_discr, 0);
+	assert_false(out.poll);
+	assert_int_equal(out.min_echo_us, 0);
+}
+
+static void clause_6_2_three_way_handshake(void **state)
+{
+	(void)state;
+	hear(from(BFD_DOWN));
+	assert_int_equal(session.state, BFD_INIT);
+	run();
+	assert_int_equal(out.state, BFD_INIT);
+	assert_int_equal(out.your_discr, THERE);
+	hear(from(BFD_INIT));
+	assert_int_equal(session.state, BFD_UP);
+	assert_int_equal(session.diag, BFD_DIAG_NONE);
+}
+
+/* The table of 6.8.6. */
+static void clause_6_8_6_every_state_and_packet(void **state)
+{
+	static const enum bfd_state next[4][4] = {
+		[BFD_ADMIN_DOWN] = { BFD_ADMIN_DOWN, BFD_ADMIN_DOWN, BFD_ADMIN_DOWN,
+				     BFD_ADMIN_DOWN },
+		[BFD_DOWN] = { BFD_DOWN, BFD_INIT, BFD_UP, BFD_DOWN },
+		[BFD_INIT] = { BFD_DOWN, BFD_INIT, BFD_UP, BFD_UP },
+		[BFD_UP] = { BFD_DOWN, BFD_DOWN, BFD_UP, BFD_UP },
+	};
+
+	for (unsigned int mine = 0; mine < 4; mine++)
+		for (unsigned int theirs = 0; theirs < 4; theirs++) {
+			setup(state);
+			session.state = (uint8_t)mine;
+			hear(from((enum bfd_state)theirs));
+			assert_int_equal(session.state, next[mine][theirs]);
+		}
+}
+
+static void clause_6_8_6_diagnostics(void **state)
+{
+	(void)state;
+	hear(from(BFD_DOWN));
+	assert_int_equal(session.state, BFD_DOWN);
+	assert_int_equal(session.diag, BFD_DIAG_NEIGHBOR_DOWN);
+	run();
+	assert_int_equal(out.diag, BFD_DIAG_NEIGHBOR_DOWN);
+}
+
+static void clause_6_8_6_another_session(void **state)
+{
+	struct bfd_packet packet = from(BFD_DOWN);
+
+	(void)state;
+	packet.your_discr = HERE + 1;
+	assert_false(bfd_session_receive(&session, &packet, now_ns));
+	assert_int_equal(session.state, BFD_UP);
+}
+
+static void clause_6_8_4_detection_time(void **state)
+{
+	struct bfd_packet slow = from(BFD_UP);
+
+	(void)state;
+	assert_int_equal(bfd_session_detection_ns(&session), 30 * MS);
+	slow.min_tx_us = 40000; /* the longer one counts */
+	slow.multiplier = 5;	/* of the far end */
+	hear(slow);
+	assert_int_equal(bfd_session_detection_ns(&session), 200 * MS);
+	now_ns += 200 * MS - 1;
+	run();
+	assert_int_equal(session.state, BFD_UP);
+	now_ns++;
+	run();
+	assert_int_equal(session.state, BFD_DOWN);
+	assert_int_equal(session.diag, BFD_DIAG_TIME_EXPIRED);
+	assert_int_equal(session.lost, 1);
+	assert_int_equal(session.remote_discr, 0); /* 6.8.1 */
+	assert_int_equal(out.state, BFD_DOWN);
+	assert_int_equal(out.diag, BFD_DIAG_TIME_EXPIRED);
+}
+
+static void clause_6_8_4_also_before_it_is_up(void **state)
+{
+	(void)state;
+	hear(from(BFD_DOWN));
+	assert_int_equal(session.state, BFD_INIT);
+	now_ns += 30 * MS;
+	run();
+	assert_int_equal(session.state, BFD_DOWN);
+}
+
+static void clause_6_8_3_slow_until_up(void **state)
+{
+	uint64_t before_ns;
+
+	(void)state;
+	run();
+	for (int i = 0; i < 20; i++) {
+		before_ns = now_ns;
+		now_ns = bfd_session_deadline(&session);
+		assert_in_range(now_ns - before_ns, 750 * MS, 1000 * MS);
+		assert_int_equal(run(), 1);
+		assert_int_equal(out.min_tx_us, BFD_SLOW_US);
+	}
+}
+
+static void jitter_is_within(uint64_t least_ns, uint64_t most_ns)
+{
+	uint64_t shortest_ns = UINT64_MAX, longest_ns = 0;
+
+	run();
+	for (int i = 0; i < 500; i++) {
+		uint64_t before_ns = now_ns, gap_ns;
+
+		now_ns = bfd_session_deadline(&session);
+		gap_ns = now_ns - before_ns;
+		shortest_ns = gap_ns < shortest_ns ? gap_ns : shortest_ns;
+		longest_ns = gap_ns > longest_ns ? gap_ns : longest_ns;
+		assert_int_equal(run(), 1);
+		hear(from(BFD_UP));
+	}
+	assert_true(shortest_ns >= least_ns && longest_ns <= most_ns);
+	assert_true(longest_ns - shortest_ns > (most_ns - least_ns) * 9 / 10);
+}
+
+static void clause_6_8_7_jitter(void **state)
+{
+	(void)state;
+	jitter_is_within(7500 * MS / 1000, 10 * MS);
+}
+
+static void clause_6_8_7_less_jitter_if_none_may_be_lost(void **state)
+{
+	(void)state;
+	bfd_session_configure(&session, 10000, 1);
+	jitter_is_within(7500 * MS / 1000, 9 * MS);
+}
+
+static void clause_6_8_7_the_slower_end_decides(void **state)
+{
+	struct bfd_packet slow = from(BFD_UP);
+
+	(void)state;
+	slow.min_rx_us = 70000;
+	hear(slow);
+	assert_int_equal(bfd_session_tx_ns(&session), 70 * MS);
+}
+
+static void clause_6_8_7_nothing_to_whom_asks_for_nothing(void **state)
+{
+	struct bfd_packet deaf = from(BFD_UP);
+
+	(void)state;
+	deaf.min_rx_us = 0;
+	deaf.min_tx_us = 1000000;
+	hear(deaf);
+	run();
+	now_ns += SECOND;
+	assert_int_equal(run(), 0);
+	assert_int_equal(bfd_session_deadline(&session), now_ns + 2 * SECOND);
+}
+
+static void clause_6_8_7_nothing_to_whom_is_in_demand_mode(void **state)
+{
+	struct bfd_packet demand = from(BFD_UP);
+
+	(void)state;
+	demand.demand = true;
+	demand.min_tx_us = 1000000;
+	hear(demand);
+	run();
+	now_ns += SECOND;
+	assert_int_equal(run(), 0);
+}
+
+static void clause_6_8_7_news_at_once(void **state)
+{
+	(void)state;
+	run();
+	hear(from(BFD_DOWN));
+	assert_int_equal(bfd_session_deadline(&session), 0);
+	assert_int_equal(run(), 1);
+	assert_int_equal(out.state, BFD_INIT);
+}
+
+static void clause_6_5_a_poll_is_answered_once(void **state)
+{
+	struct bfd_packet poll = from(BFD_UP);
+
+	(void)state;
+	run();
+	poll.poll = true;
+	hear(poll);
+	assert_int_equal(run(), 1);
+	assert_true(out.final);
+	assert_false(out.poll);
+	assert_int_equal(run(), 0);
+}
+
+static void clause_6_8_3_up_begins_a_poll(void **state)
+{
+	struct bfd_packet answer = from(BFD_UP);
+
+	(void)state;
+	run();
+	hear(from(BFD_INIT));
+	run();
+	assert_int_equal(out.state, BFD_UP);
+	assert_int_equal(out.min_tx_us, 10000);
+	assert_true(out.poll);
+	now_ns += 10 * MS;
+	hear(from(BFD_UP));
+	run();
+	assert_true(out.poll); /* until it is answered */
+	answer.final = true;
+	hear(answer);
+	now_ns += 10 * MS;
+	run();
+	assert_false(out.poll);
+}
+
+static void clause_6_8_3_a_longer_interval_waits_for_the_answer(void **state)
+{
+	struct bfd_packet answer = from(BFD_UP);
+
+	(void)state;
+	bfd_session_configure(&session, 100000, 3);
+	run();
+	assert_true(out.poll);
+	assert_int_equal(out.min_tx_us, 100000);
+	assert_int_equal(out.min_rx_us, 100000);
+	assert_int_equal(bfd_session_tx_ns(&session), 10 * MS);
+	assert_int_equal(bfd_session_detection_ns(&session), 300 * MS);
+	answer.final = true;
+	hear(answer);
+	assert_int_equal(bfd_session_tx_ns(&session), 100 * MS);
+}
+
+static void clause_6_8_3_a_shorter_one_detects_later(void **state)
+{
+	struct bfd_packet answer = from(BFD_UP);
+
+	(void)state;
+	answer.min_tx_us = answer.min_rx_us = 5000;
+	hear(answer);
+	bfd_session_configure(&session, 5000, 3);
+	assert_int_equal(bfd_session_tx_ns(&session), 5 * MS);
+	assert_int_equal(bfd_session_detection_ns(&session), 30 * MS);
+	answer.final = true;
+	hear(answer);
+	assert_int_equal(bfd_session_detection_ns(&session), 15 * MS);
+}
+
+/* The answer may be to the parameters before. */
+static void clause_6_5_a_change_during_a_poll_begins_another(void **state)
+{
+	struct bfd_packet answer = from(BFD_UP);
+
+	(void)state;
+	answer.final = true;
+	bfd_session_configure(&session, 100000, 3);
+	run();
+	bfd_session_configure(&session, 200000, 3);
+	hear(answer);
+	assert_int_equal(bfd_session_tx_ns(&session), 10 * MS);
+	run();
+	assert_true(out.poll);
+	hear(answer);
+	assert_int_equal(bfd_session_tx_ns(&session), 200 * MS);
+}
+
+static void no_change_is_no_poll(void **state)
+{
+	(void)state;
+	run();
+	bfd_session_configure(&session, 10000, 3);
+	assert_int_equal(run(), 0);
+	assert_false(session.polls);
+}
+
+static void clause_6_8_16_turned_off(void **state)
+{
+	(void)state;
+	bfd_session_admin_down(&session, now_ns);
+	assert_int_equal(run(), 1);
+	assert_int_equal(out.state, BFD_ADMIN_DOWN);
+	assert_int_equal(out.diag, BFD_DIAG_ADMIN_DOWN);
+	hear(from(BFD_UP));
+	assert_int_equal(session.state, BFD_ADMIN_DOWN);
+}
+
+static void verdict_of_rfc_7130_is(enum bfd_verdict verdict, uint64_t known_ns)
+{
+	assert_int_equal(bfd_session_verdict(&session, known_ns, now_ns), verdict);
+}
+
+static void rfc_7130_no_verdict_before_the_first_up(void **state)
+{
+	(void)state;
+	verdict_of_rfc_7130_is(BFD_NO_VERDICT, 0);
+	now_ns += 3600 * SECOND;
+	run();
+	verdict_of_rfc_7130_is(BFD_NO_VERDICT, 0);
+	assert_int_equal(bfd_session_verdict_due(&session, 0), BFD_NEVER);
+}
+
+static void but_when_another_link_has_shown_that_the_far_end_speaks(void **state)
+{
+	uint64_t known_ns = now_ns;
+
+	(void)state;
+	verdict_of_rfc_7130_is(BFD_NO_VERDICT, known_ns);
+	assert_int_equal(bfd_session_verdict_due(&session, known_ns), known_ns + BFD_GRACE_NS);
+	now_ns += BFD_GRACE_NS;
+	verdict_of_rfc_7130_is(BFD_FAILS, known_ns);
+}
+
+static void once_up_a_session_that_is_not_up_fails(void **state)
+{
+	(void)state;
+	verdict_of_rfc_7130_is(BFD_WORKS, now_ns);
+	now_ns += 30 * MS;
+	run();
+	verdict_of_rfc_7130_is(BFD_FAILS, now_ns);
+	hear(from(BFD_DOWN));
+	verdict_of_rfc_7130_is(BFD_FAILS, now_ns); /* RFC 7130, 3: only in Up */
+	hear(from(BFD_INIT));
+	verdict_of_rfc_7130_is(BFD_WORKS, now_ns);
+}
+
+static void rfc_7130_turned_off_there_is_no_failure(void **state)
+{
+	(void)state;
+	hear(from(BFD_ADMIN_DOWN));
+	assert_int_equal(session.state, BFD_DOWN);
+	verdict_of_rfc_7130_is(BFD_NO_VERDICT, 1);
+	now_ns += 3600 * SECOND;
+	run();
+	verdict_of_rfc_7130_is(BFD_NO_VERDICT, 1);
+	hear(from(BFD_DOWN)); /* turned on again: until it is up, nothing changes */
+	verdict_of_rfc_7130_is(BFD_NO_VERDICT, 1);
+	hear(from(BFD_INIT));
+	verdict_of_rfc_7130_is(BFD_WORKS, 1);
+}
+
+static void after_an_absence_the_detection_time_begins_anew(void **state)
+{
+	(void)state;
+	now_ns += 10 * SECOND;
+	bfd_session_resume(&session, now_ns);
+	run();
+	assert_int_equal(session.state, BFD_UP);
+	assert_int_equal(out.my_discr, HERE);
+	now_ns += 30 * MS;
+	run();
+	assert_int_equal(session.state, BFD_DOWN);
+}
+
+static void what_the_programs_found_ends_it(void **state)
+{
+	(void)state;
+	bfd_session_lose(&session, BFD_DIAG_TIME_EXPIRED, now_ns);
+	assert_int_equal(session.state, BFD_DOWN);
+	bfd_session_lose(&session, BFD_DIAG_NEIGHBOR_DOWN, now_ns);
+	assert_int_equal(session.diag, BFD_DIAG_TIME_EXPIRED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(clause_6_8_1_initial_values, setup),
+		cmocka_unit_test_setup(clause_6_2_three_way_handshake, setup),
+		cmocka_unit_test_setup(clause_6_8_6_every_state_and_packet, setup),
+		cmocka_unit_test_setup(clause_6_8_6_diagnostics, setup_up),
+		cmocka_unit_test_setup(clause_6_8_6_another_session, setup_up),
+		cmocka_unit_test_setup(clause_6_8_4_detection_time, setup_up),
+		cmocka_unit_test_setup(clause_6_8_4_also_before_it_is_up, setup),
+		cmocka_unit_test_setup(clause_6_8_3_slow_until_up, setup),
+		cmocka_unit_test_setup(clause_6_8_7_jitter, setup_up),
+		cmocka_unit_test_setup(clause_6_8_7_less_jitter_if_none_may_be_lost, setup_up),
+		cmocka_unit_test_setup(clause_6_8_7_the_slower_end_decides, setup_up),
+		cmocka_unit_test_setup(clause_6_8_7_nothing_to_whom_asks_for_nothing, setup_up),
+		cmocka_unit_test_setup(clause_6_8_7_nothing_to_whom_is_in_demand_mode, setup_up),
+		cmocka_unit_test_setup(clause_6_8_7_news_at_once, setup),
+		cmocka_unit_test_setup(clause_6_5_a_poll_is_answered_once, setup_up),
+		cmocka_unit_test_setup(clause_6_8_3_up_begins_a_poll, setup),
+		cmocka_unit_test_setup(clause_6_8_3_a_longer_interval_waits_for_the_answer,
+				       setup_up),
+		cmocka_unit_test_setup(clause_6_8_3_a_shorter_one_detects_later, setup_up),
+		cmocka_unit_test_setup(clause_6_5_a_change_during_a_poll_begins_another, setup_up),
+		cmocka_unit_test_setup(no_change_is_no_poll, setup_up),
+		cmocka_unit_test_setup(clause_6_8_16_turned_off, setup_up),
+		cmocka_unit_test_setup(rfc_7130_no_verdict_before_the_first_up, setup),
+		cmocka_unit_test_setup(but_when_another_link_has_shown_that_the_far_end_speaks,
+				       setup),
+		cmocka_unit_test_setup(once_up_a_session_that_is_not_up_fails, setup_up),
+		cmocka_unit_test_setup(rfc_7130_turned_off_there_is_no_failure, setup_up),
+		cmocka_unit_test_setup(after_an_absence_the_detection_time_begins_anew, setup_up),
+		cmocka_unit_test_setup(what_the_programs_found_ends_it, setup_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
