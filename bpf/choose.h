@@ -12,6 +12,8 @@
 #include "bpf/select.h"
 
 #define CHOOSE_ALL 0xfe
+/* Added to the slot in active-backup while bondd is away: the network may have to be told. */
+#define CHOOSE_TELL 0x100
 
 /* For flow_hash_plain(), which looks at no flow label. */
 static __always_inline struct flow_rule choose_rule_plain(void)
@@ -33,13 +35,14 @@ static __always_inline struct flow_rule choose_rule(void)
 }
 
 /*
- * Returns a slot of mask, which must not be empty, or CHOOSE_ALL for broadcast. hash_of is called
+ * Returns a slot of mask, which must not be empty, perhaps with CHOOSE_TELL, or CHOOSE_ALL for
+ * broadcast. hash_of is called
  * in modes that hash. It belongs to the entry point, which has the context, and must be inline.
  */
 static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *context), __u64 mask,
 					 __u32 length)
 {
-	__u32 selection = table.selection, slot;
+	__u32 selection = table.selection, slot, tell = 0;
 	__u64 hash;
 
 	if (selection == XBOND_SELECT_HASH) {
@@ -51,10 +54,11 @@ static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *c
 	} else if (selection == XBOND_SELECT_ACTIVE) {
 		hash = 0;
 		slot = select_active_backup();
+		tell = READ_ONCE(table.watched) ? 0 : CHOOSE_TELL;
 	} else {
 		return CHOOSE_ALL;
 	}
-	return select_usable(slot, hash, mask, length);
+	return select_usable(slot, hash, mask, length) | tell;
 }
 
 /*

@@ -19,6 +19,7 @@
 #include "bpf/probe.h"
 #include "bpf/queue_id.h"
 #include "bpf/slow.h"
+#include "bpf/tell.h"
 #include "bpf/watchdog.h"
 
 char _license[] SEC("license") = "GPL";
@@ -141,6 +142,29 @@ static __always_inline int tx_send(__u32 slot, __u32 length)
 	return bpf_redirect(table.ifindex[tx_bounded(slot)], 0);
 }
 
+/* The packet first, by a clone; the packet itself becomes the broadcast. */
+__noinline int tx_tell(struct __sk_buff *skb, __u32 slot)
+{
+	const struct xbond_bond *pinned;
+	__u32 key = 0, length = skb->len;
+
+	if (slot >= XBOND_MAX_SLAVES)
+		return TC_ACT_SHOT;
+	pinned = bpf_map_lookup_elem(&bond, &key);
+	if (!pinned || bpf_clone_redirect(skb, table.ifindex[slot], 0))
+		return tx_send(slot, length);
+	choose_count(slot, length);
+	return tell_make_rarp(skb, pinned->mac) ? TC_ACT_SHOT : tx_send(slot, TELL_SIZE);
+}
+
+/* Sends a packet of active-backup while bondd is away. */
+static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32 length)
+{
+	__u32 vlan = skb->vlan_present ? skb->vlan_tci : 0;
+
+	return tell_is_due(vlan, slot) ? tx_tell(skb, slot) : tx_send(slot, length);
+}
+
 /* Sends a clone to every live slave of mask except the lowest, which gets the packet itself. */
 __noinline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
 {
@@ -186,6 +210,8 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked)
 	slot = choose_slot(skb, hash_of, mask, length);
 	if (slot < XBOND_MAX_SLAVES)
 		return tx_send(slot, length);
+	if (slot & CHOOSE_TELL)
+		return tx_send_away(skb, slot & ~CHOOSE_TELL, length);
 	return slot == CHOOSE_ALL ? tx_broadcast(skb, mask) : TC_ACT_SHOT;
 }
 

@@ -139,6 +139,7 @@ class Datapath:
         table.selection, table.flags, table.hash_seed = X.SELECT_HASH, X.F_CARRIER, 0x1234567
         table.tx_mask = table.rx_mask = (1 << slots) - 1
         table.bond_ifindex, table.port_ifindex = BOND_INDEX, PORT_INDEX
+        table.watched = 1
         for slot in range(slots):
             table.ifindex[slot] = SLAVE_INDEX + slot
             table.byte_cost[slot] = 256

@@ -192,4 +192,5 @@ def test_frames_of_xdp_avoid_it_too(rotating, mode):  # noqa: F811
     near = rotating(mode=mode)
     near.freeze_bondd()
     near.far.ip("link", "set", "l0", "down")
-    assert arrivals(near, 200) == {"l0": 0, "l1": 200}
+    found = arrivals(near, 200)
+    assert found["l0"] == 0 and found["l1"] >= 200, "with what the stack sends by itself"

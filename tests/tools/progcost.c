@@ -122,6 +122,7 @@ static void fill_maps(struct xbond_bpf *bpf)
 	bpf->data_settings->settings.packets_per_slave = 1;
 	table->flags = XBOND_F_CARRIER;
 	table->hash_seed = 0x1234567;
+	table->watched = 1;
 	table->tx_mask = table->rx_mask = (1 << SLAVES) - 1;
 	table->bond_ifindex = 50;
 	table->port_ifindex = 51;
