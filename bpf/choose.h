@@ -42,7 +42,7 @@ static __always_inline struct flow_rule choose_rule(void)
 static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *context), __u64 mask,
 					 __u32 length)
 {
-	__u32 selection = table.selection, slot, tell = 0;
+	__u32 selection = table.selection, slot;
 	__u64 hash;
 
 	if (selection == XBOND_SELECT_HASH) {
@@ -52,13 +52,12 @@ static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *c
 		slot = select_round_robin(mask, length);
 		hash = slot;
 	} else if (selection == XBOND_SELECT_ACTIVE) {
-		hash = 0;
-		slot = select_active_backup();
-		tell = READ_ONCE(table.watched) ? 0 : CHOOSE_TELL;
+		slot = select_usable(select_active_backup(), 0, mask, length);
+		return READ_ONCE(table.watched) ? slot : slot | CHOOSE_TELL;
 	} else {
 		return CHOOSE_ALL;
 	}
-	return select_usable(slot, hash, mask, length) | tell;
+	return select_usable(slot, hash, mask, length);
 }
 
 /*

@@ -18,7 +18,7 @@ __noinline __u32 netdev_look_at(__u32 slot)
 {
 	__u64 state;
 
-	if (!netdev_is_readable()) /* global: checked without its caller */
+	if (!netdev_is_readable()) /* it is verified by itself */
 		return 0;
 	state = netdev_state(slot);
 	if ((state & NETDEV_BITS) == NETDEV_START)
