@@ -466,7 +466,7 @@ _Static_assert(sizeof(struct xbond_cursor) == 64 + 512, "cursor ABI");
 
 #define XBOND_VLANS 4096
 
-/* Writer: BPF. In active-backup: where the network was last told that the bond is (bpf/tell.h). */
+/* Writer: BPF. In active-backup: where the network was last told that the bond is (bpf/rarp.h). */
 struct xbond_told {
 	__u32 away;		 /* how often bondd was there; its lowest 24 bits count */
 	__u32 vlan[XBOND_VLANS]; /* away << 8 | the slot that this VLAN was told; 0: nothing yet */

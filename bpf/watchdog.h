@@ -12,7 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/maps.h"
-#include "bpf/tell.h"
+#include "bpf/rarp.h"
 
 struct watchdog {
 	struct bpf_timer timer;
@@ -51,7 +51,7 @@ int xbond_beat(void *context)
 	refused = bpf_timer_start(&dog->timer, XBOND_HEARTBEAT_FRESH_NS, 0);
 	if (!refused) {
 		table.watched = 1;
-		tell_bondd_is_here();
+		rarp_bondd_is_here();
 	}
 	return (int)refused;
 }

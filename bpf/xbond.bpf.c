@@ -19,7 +19,7 @@
 #include "bpf/probe.h"
 #include "bpf/queue_id.h"
 #include "bpf/slow.h"
-#include "bpf/tell.h"
+#include "bpf/rarp.h"
 #include "bpf/watchdog.h"
 
 char _license[] SEC("license") = "GPL";
@@ -154,7 +154,7 @@ __noinline int tx_tell(struct __sk_buff *skb, __u32 slot)
 	if (!pinned || bpf_clone_redirect(skb, table.ifindex[slot], 0))
 		return tx_send(slot, length);
 	choose_count(slot, length);
-	return tell_make_rarp(skb, pinned->mac) ? TC_ACT_SHOT : tx_send(slot, TELL_SIZE);
+	return rarp_make(skb, pinned->mac) ? TC_ACT_SHOT : tx_send(slot, RARP_SIZE);
 }
 
 /* Sends a packet of active-backup while bondd is away. */
@@ -162,7 +162,7 @@ static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32
 {
 	__u32 vlan = skb->vlan_present ? skb->vlan_tci : 0;
 
-	return tell_is_due(vlan, slot) ? tx_tell(skb, slot) : tx_send(slot, length);
+	return rarp_is_due(vlan, slot) ? tx_tell(skb, slot) : tx_send(slot, length);
 }
 
 /* Sends a clone to every live slave of mask except the lowest, which gets the packet itself. */

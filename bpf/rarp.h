@@ -7,8 +7,8 @@
  * touched. Nobody can be told before there is a packet to send. Called by the TC transmit programs
  * only.
  */
-#ifndef XBOND_BPF_TELL_H
-#define XBOND_BPF_TELL_H
+#ifndef XBOND_BPF_RARP_H
+#define XBOND_BPF_RARP_H
 
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -18,15 +18,15 @@
 #include "bpf/maps.h"
 #include "bpf/select.h"
 
-#define TELL_RARP_REQUEST 3 /* RFC 903: "who am I?" */
-#define TELL_ETHERNET 1
+#define RARP_REQUEST 3 /* RFC 903: "who am I?" */
+#define RARP_ETHERNET 1
 /* All headers that may lie before a checksum, which the kernel does not cut off. */
-#define TELL_SIZE 120
-#define TELL_VLAN_ID 0xfff
+#define RARP_SIZE 120
+#define RARP_VLAN_ID 0xfff
 
 struct xbond_told told SEC(".data.told");
 
-struct tell_rarp {
+struct rarp_frame {
 	struct ethhdr eth;
 	__be16 hardware, protocol;
 	__u8 hardware_length, protocol_length;
@@ -35,12 +35,12 @@ struct tell_rarp {
 	__u8 sender[4];
 	__u8 target_mac[ETH_ALEN];
 	__u8 target[4];
-	__u8 padding[TELL_SIZE - ETH_HLEN - 28];
+	__u8 padding[RARP_SIZE - ETH_HLEN - 28];
 } __attribute__((packed));
-_Static_assert(sizeof(struct tell_rarp) == TELL_SIZE, "nothing of the packet is left");
+_Static_assert(sizeof(struct rarp_frame) == RARP_SIZE, "nothing of the packet is left");
 
 /* bondd is there, and announces what happens from now on. Called by xbond_beat. */
-static __always_inline void tell_bondd_is_here(void)
+static __always_inline void rarp_bondd_is_here(void)
 {
 	told.away++;
 }
@@ -49,19 +49,19 @@ static __always_inline void tell_bondd_is_here(void)
  * Does somebody have to be told that this VLAN is on this slot now? One caller gets the answer yes.
  * The slot that bondd has chosen needs no word, unless the programs have left it since.
  */
-static __always_inline int tell_is_due(__u32 vlan, __u32 slot)
+static __always_inline int rarp_is_due(__u32 vlan, __u32 slot)
 {
-	__u32 now = told.away << 8 | slot, before = told.vlan[vlan & TELL_VLAN_ID];
+	__u32 now = told.away << 8 | slot, before = told.vlan[vlan & RARP_VLAN_ID];
 
 	if (before == now)
 		return 0;
-	before = __sync_lock_test_and_set(&told.vlan[vlan & TELL_VLAN_ID], now);
+	before = __sync_lock_test_and_set(&told.vlan[vlan & RARP_VLAN_ID], now);
 	if (before == now)
 		return 0;
 	return before >> 8 == now >> 8 || slot != select_active_backup();
 }
 
-static __always_inline void tell_fill(struct tell_rarp *rarp, const __u8 *mac)
+static __always_inline void rarp_fill(struct rarp_frame *rarp, const __u8 *mac)
 {
 	__builtin_memset(rarp, 0, sizeof(*rarp));
 	__builtin_memset(rarp->eth.h_dest, 0xff, ETH_ALEN);
@@ -69,11 +69,11 @@ static __always_inline void tell_fill(struct tell_rarp *rarp, const __u8 *mac)
 	__builtin_memcpy(rarp->sender_mac, mac, ETH_ALEN);
 	__builtin_memcpy(rarp->target_mac, mac, ETH_ALEN);
 	rarp->eth.h_proto = bpf_htons(ETH_P_RARP);
-	rarp->hardware = bpf_htons(TELL_ETHERNET);
+	rarp->hardware = bpf_htons(RARP_ETHERNET);
 	rarp->protocol = bpf_htons(ETH_P_IP);
 	rarp->hardware_length = ETH_ALEN;
 	rarp->protocol_length = sizeof(rarp->sender);
-	rarp->operation = bpf_htons(TELL_RARP_REQUEST);
+	rarp->operation = bpf_htons(RARP_REQUEST);
 }
 
 /*
@@ -81,14 +81,14 @@ static __always_inline void tell_fill(struct tell_rarp *rarp, const __u8 *mac)
  * the packet is good for nothing then. A checksum that a device still has to fill in may end up in
  * `target`, where it does no harm.
  */
-static __always_inline long tell_make_rarp(struct __sk_buff *skb, const __u8 *mac)
+static __always_inline long rarp_make(struct __sk_buff *skb, const __u8 *mac)
 {
-	long refused = bpf_skb_change_tail(skb, TELL_SIZE, 0);
-	struct tell_rarp rarp;
+	long refused = bpf_skb_change_tail(skb, RARP_SIZE, 0);
+	struct rarp_frame rarp;
 
 	if (refused)
 		return refused;
-	tell_fill(&rarp, mac);
+	rarp_fill(&rarp, mac);
 	return bpf_skb_store_bytes(skb, 0, &rarp, sizeof(rarp), 0);
 }
 
