@@ -18,8 +18,8 @@
 #include "bpf/neighbour.h"
 #include "bpf/probe.h"
 #include "bpf/queue_id.h"
-#include "bpf/slow.h"
 #include "bpf/rarp.h"
+#include "bpf/slow.h"
 #include "bpf/watchdog.h"
 
 char _license[] SEC("license") = "GPL";
