@@ -25,6 +25,10 @@ CHUNK = 1000
 XOR = {"mode": "balance-xor", "xmit_hash_policy": "layer3+4"}
 MONITORS = {
     "802.3ad, LACP fast": {"mode": "802.3ad", "xmit_hash_policy": "layer3+4", "lacp_rate": "fast"},
+    "balance-xor, bfd_interval 100": {**XOR, "bfd_interval": 100, "bfd_local": "OWN",
+                                      "bfd_remote": "PEER"},
+    "balance-xor, bfd_interval 10": {**XOR, "bfd_interval": 10, "bfd_local": "OWN",
+                                     "bfd_remote": "PEER"},
     "balance-xor, arp_interval 100": {**XOR, "arp_interval": 100, "arp_ip_target": "PEER"},
     "balance-xor, rx_silence 300": {**XOR, "rx_silence": 300},
 }
@@ -93,8 +97,8 @@ def pair(made, options):
     near, far = made.host("a"), made.host("b")
     links = made.links(near, far, 2)
     for host, number in ((near, 1), (far, 2)):
-        own = {name: value.replace("PEER", f"10.0.0.{3 - number}") if isinstance(value, str)
-               else value for name, value in options.items()}
+        addresses = {"OWN": f"10.0.0.{number}", "PEER": f"10.0.0.{3 - number}"}
+        own = {name: addresses.get(value, value) for name, value in options.items()}
         make_bond(host, links, f"10.0.0.{number}", **own)
         host.ip("addr", "add", f"fd00::{number}/64", "dev", "bond0", "nodad")
         bring_up(host, links)
