@@ -124,12 +124,15 @@ static __always_inline int probe_is_for_us(const struct __sk_buff *skb, const __
 static __always_inline void probe_note(const struct probe_ends *ends, __u32 slot, int is_for_us,
 				       __u64 now_ns)
 {
+	const __u64 none[2] = {};
 	struct xbond_probe_times *times = &probes.times[slot & (XBOND_MAX_SLAVES - 1)];
 
 	for (__u32 i = 0; i < XBOND_MAX_TARGETS; i++) {
 		__u32 at = (ends->first + i) & (XBOND_PROBE_TARGETS - 1);
 		const struct xbond_probe_target *target = &probes.target[at];
 
+		if (probe_is(none, target->address))
+			continue;
 		if (is_for_us && probe_is(ends->from, target->address) &&
 		    (ends->is_to_all || probe_is(ends->to, target->source)))
 			times->from_ns[at] = now_ns;

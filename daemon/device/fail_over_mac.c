@@ -59,10 +59,9 @@ void fail_over_mac_follow(struct bond *bond)
 	bond_announce_failover(bond);
 }
 
-void fail_over_mac_adopt(struct bond *bond)
+void fail_over_mac_recall(struct bond *bond)
 {
-	fail_over_mac_settle(bond);
-	fail_over_mac_follow(bond);
+	bond->evaluation.macs_due = bond_fail_over_mac(bond_pin(bond)) != XBOND_FAIL_OVER_MAC_NONE;
 }
 
 static int fail_over_mac_on_event(sd_event_source *source, void *arg)

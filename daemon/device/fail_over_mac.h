@@ -13,11 +13,8 @@ int fail_over_mac_start(struct bond *bond);
 void fail_over_mac_stop(struct bond *bond);
 /* Does what bond_evaluate() has asked for. */
 void fail_over_mac_follow(struct bond *bond);
-/*
- * The bond was adopted: finishes what an earlier bondd has begun, whether or not the active slave
- * changes now.
- */
-void fail_over_mac_adopt(struct bond *bond);
+/* The bond is being adopted: what an earlier bondd has begun is due, before it is announced. */
+void fail_over_mac_recall(struct bond *bond);
 /* Refuses options that exclude each other. */
 int fail_over_mac_check(const struct xbond_bond *pin, struct err *err);
 

@@ -329,6 +329,7 @@ static void lifecycle_recall(struct bond *bond)
 	bond->device.port_up =
 		!link_get(&bond->daemon->nl, -1, (int)pins->bond->port_ifindex, &port) &&
 		port.flags & IFF_UP;
+	fail_over_mac_recall(bond);
 }
 
 /* The slaves come first: until their carrier is known, an evaluation would consider them down. */
@@ -372,7 +373,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	rx_turn_start(bond, NULL);
 	if (lifecycle_start(bond, &err))
 		log_error("%s: %s", pin->name, err.text);
-	fail_over_mac_adopt(bond);
+	fail_over_mac_follow(bond);
 	bond->adopting = false;
 	pins_keep(bond);
 	log_notice("%s: adopted with %u slaves", pin->name, bond_slave_count(bond));

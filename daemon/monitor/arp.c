@@ -19,7 +19,7 @@
 #define ACCURACY_US 1000
 #define PRIORITY_CONTROL 7
 /* How often the way to the targets is looked for again. Other namespaces are dear to find. */
-#define PATHS_NS (500 * NS_PER_MS)
+#define PATHS_NS (200 * NS_PER_MS)
 #define PATHS_AWAY_NS (5000 * NS_PER_MS)
 
 static const uint8_t no_address[16];
@@ -76,7 +76,6 @@ static void arp_fill_query(struct bond *bond, struct arp_query *query)
 		.ifindex = (int)pin->ifindex,
 		.nsid = pin->netnsid,
 	};
-	memcpy(query->mac, pin->mac, XBOND_MAC_SIZE);
 	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
 		arp_target(bond, i, query->target[i]);
 }
@@ -104,14 +103,15 @@ static void arp_ask(struct daemon *daemon, uint64_t now_ns)
 }
 
 /* The programs may be reading it. A target without an address is none. */
-static void arp_publish_target(struct xbond_probe_target *published, const uint8_t *address,
-			       const struct arp_path *path)
+static void arp_publish_target(struct bond *bond, unsigned int i)
 {
+	struct xbond_probe_target *published = &bond->dataplane.pins.probes->target[i];
+	const struct arp_path *path = &bond->arp->path[i];
 	struct xbond_probe_target target = { 0 };
 
-	memcpy(target.address, address, sizeof(target.address));
+	arp_target(bond, i, target.address);
 	memcpy(target.source, path->source, sizeof(target.source));
-	memcpy(target.mac, path->mac, sizeof(target.mac));
+	memcpy(target.mac, arp_mac(bond, path), sizeof(target.mac));
 	if (!memcmp(published, &target, sizeof(target)))
 		return;
 	memset(published->address, 0, sizeof(published->address));
@@ -140,9 +140,6 @@ static void arp_take_answer(struct bond *bond, const struct arp_query *answer)
 	if (!bond->arp->has_paths)
 		bond->arp->next_ns = clock_now_ns();
 	bond->arp->has_paths = true;
-	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
-		arp_publish_target(&bond->dataplane.pins.probes->target[i], answer->target[i],
-				   &answer->path[i]);
 }
 
 static void arp_take_answers(struct daemon *daemon)
@@ -177,6 +174,8 @@ static void arp_tick(struct bond *bond, uint64_t now_ns)
 	}
 	if (arp_judge(bond, now_ns))
 		bond_evaluate(bond);
+	for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
+		arp_publish_target(bond, i);
 	arp_send(bond, now_ns);
 	bond->arp->begun_ns = now_ns;
 }

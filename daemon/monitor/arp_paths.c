@@ -102,7 +102,6 @@ static void arp_paths_find(struct arp_survey *survey, unsigned int i)
 	if (!memcmp(target, no_address, sizeof(no_address)))
 		return;
 	path->leads = true;
-	memcpy(path->mac, query->mac, XBOND_MAC_SIZE);
 	if (route_get(survey->nl, is_ipv6 ? AF_INET6 : AF_INET, target,
 		      is_link_local ? query->ifindex : 0, &route))
 		return;

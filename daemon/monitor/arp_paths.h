@@ -17,16 +17,15 @@
 struct arp_path {
 	bool leads; /* over the bond; also if there is no route at all */
 	uint8_t source[16];
-	uint8_t mac[XBOND_MAC_SIZE];
+	uint8_t mac[XBOND_MAC_SIZE];	   /* of the device with that address; zero: it is bond0 */
 	struct arp_tag tags[ARP_MAX_TAGS]; /* from the outside */
 	unsigned int tag_count;
 };
 
 struct arp_query {
-	uint32_t bond; /* a number that the caller chooses */
-	int ifindex;   /* of bond0 */
-	int nsid;      /* its namespace; -1: this one */
-	uint8_t mac[XBOND_MAC_SIZE];
+	uint32_t bond;				   /* a number that the caller chooses */
+	int ifindex;				   /* of bond0 */
+	int nsid;				   /* its namespace; -1: this one */
 	uint8_t target[XBOND_PROBE_TARGETS][16];   /* as in struct xbond_probes */
 	struct arp_path path[XBOND_PROBE_TARGETS]; /* the answers, if result is 0 */
 	int result;

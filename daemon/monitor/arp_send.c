@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sends the probes, out of the slaves themselves. Called by arp.c. */
+#include "common/mac.h"
 #include "common/mode.h"
 #include "daemon/monitor/arp_frames.h"
 #include "daemon/monitor/arp_state.h"
 #include "daemon/monitor/verdict.h"
 #include "daemon/net/packet.h"
+
+const uint8_t *arp_mac(struct bond *bond, const struct arp_path *path)
+{
+	return mac_is_zero(path->mac) ? bond_pin(bond)->mac : path->mac;
+}
 
 /*
  * Neighbours learn the sender's address from a probe, so it has the address that answers to it.
@@ -14,7 +20,7 @@ static const uint8_t *arp_sender_mac(struct bond *bond, unsigned int slot,
 				     const struct arp_path *path)
 {
 	return bond_pin(bond)->fail_over_mac == XBOND_FAIL_OVER_MAC_NONE
-		       ? path->mac
+		       ? arp_mac(bond, path)
 		       : bond_slave(bond, slot)->mac;
 }
 

@@ -30,6 +30,8 @@ struct arp_monitor {
 bool arp_judge(struct bond *bond, uint64_t now_ns);
 /* The slave gets a new grace. */
 void arp_spare(struct bond *bond, unsigned int slot, uint64_t now_ns);
+/* The MAC address of the sender, unless slaves have addresses of their own. */
+const uint8_t *arp_mac(struct bond *bond, const struct arp_path *path);
 /* The beginning of an interval: probes the targets. */
 void arp_send(struct bond *bond, uint64_t now_ns);
 

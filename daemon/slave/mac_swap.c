@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/mac_swap.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "common/mac.h"
@@ -105,22 +104,34 @@ void mac_swap_settle(struct bond *bond)
 		mac_swap_part(bond, active);
 }
 
-int mac_swap_enter(struct bond *bond, unsigned int slot, struct err *err)
+void mac_swap_enter(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	struct nl *nl = &bond->daemon->nl;
 
 	if (!mac_swap_is_on(bond))
-		return 0;
-	if (!link_can_change_mac(nl, (int)slave->ifindex, slave->mac))
-		return err_set(err, EOPNOTSUPP,
-			       "%s cannot change its MAC address, which fail_over_mac follow "
-			       "needs; use fail_over_mac active",
-			       slave->name);
+		return;
 	if (mac_swap_holder(bond, slave->mac, slot) >= 0 ||
 	    (bond_slave_count(bond) > 1 && mac_swap_is_same(slave->mac, bond_pin(bond)->mac)))
 		mac_random(slave->mac);
-	return 0;
+}
+
+int mac_swap_try(struct bond *bond, unsigned int slot, struct err *err)
+{
+	struct xbond_slave *slave = bond_slave(bond, slot);
+	uint8_t other[XBOND_MAC_SIZE];
+	struct err why;
+	int r;
+
+	if (!mac_swap_is_on(bond))
+		return 0;
+	mac_random(other);
+	r = link_set_mac(&bond->daemon->nl, (int)slave->ifindex, other, &why);
+	if (r)
+		return err_set(err, -r,
+			       "%s cannot change its MAC address while it is up (%s), which "
+			       "fail_over_mac follow needs; use fail_over_mac active",
+			       slave->name, why.text);
+	return slave_follow_mac(bond, slot, err);
 }
 
 void mac_swap_leave(struct bond *bond, unsigned int slot)

@@ -16,7 +16,12 @@
  */
 void mac_swap_settle(struct bond *bond);
 /* A new slave gets a random address if the bond or another slave has its own. */
-int mac_swap_enter(struct bond *bond, unsigned int slot, struct err *err);
+void mac_swap_enter(struct bond *bond, unsigned int slot);
+/*
+ * Refuses a new slave, which is up, if it cannot change its address like that. One that went down
+ * for it would lose its carrier, so one failover would lead to the next.
+ */
+int mac_swap_try(struct bond *bond, unsigned int slot, struct err *err);
 /* The slave gets its own address back: whoever has that gives it away. */
 void mac_swap_leave(struct bond *bond, unsigned int slot);
 /* The bond's address has changed from `old`: the slave that had it shall have the new one. */

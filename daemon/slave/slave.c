@@ -89,15 +89,14 @@ static int slave_change(struct bond *bond, unsigned int slot, struct err *err)
 	slave_join_slow_protocols(slave);
 	slave_multicast_join(bond, UINT64_C(1) << slot);
 	r = link_set_flags(nl, ifindex, IFF_ALLMULTI, IFF_ALLMULTI, err);
-	if (!r)
-		r = mac_swap_enter(bond, slot, err);
+	mac_swap_enter(bond, slot);
 	if (!r)
 		r = slave_follow_mac(bond, slot, err);
 	if (!r)
 		vlan_filter_open(bond, slot);
 	if (!r && !(slave->before.flags & XBOND_SLAVE_WAS_UP))
 		r = link_set_flags(nl, ifindex, IFF_UP, IFF_UP, err);
-	return r;
+	return r ? r : mac_swap_try(bond, slot, err);
 }
 
 static int slave_attach(struct bond *bond, unsigned int slot, struct err *err)

@@ -90,6 +90,7 @@ class Datapath:
         self.buckets = self._mapped(".data.buckets", btf.struct("xbond_buckets"))
         self.cursor = self._mapped(".data.cursor", btf.struct("xbond_cursor"))
         self.hold = self._mapped(".data.hold", btf.struct("xbond_hold") * X.MAX_SLAVES)
+        self.probes = self._mapped(".data.probes", btf.struct("xbond_probes"))
         self.counters_fd = self._map_fd("counters")
         self.cpus = possible_cpus()
         stride = (ctypes.sizeof(btf.struct("xbond_counters")) + 7) // 8 * 8

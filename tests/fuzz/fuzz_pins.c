@@ -36,6 +36,7 @@ static struct {
 	struct xbond_attached attached;
 	struct xbond_verdict monitors[XBOND_MAX_SLAVES];
 	struct xbond_quality quality[XBOND_MAX_SLAVES];
+	struct xbond_probes probes;
 	struct loop_figures loop;
 } sound;
 static struct input input;
@@ -135,6 +136,7 @@ static void pins_patch(void)
 		{ &sound.loop, sizeof(sound.loop) },
 		{ sound.monitors, sizeof(sound.monitors) },
 		{ sound.quality, sizeof(sound.quality) },
+		{ &sound.probes, sizeof(sound.probes) },
 	};
 	size_t map = input_u8(&input) % (sizeof(maps) / sizeof(*maps));
 	size_t at = (input_u16(&input) | (size_t)input_u8(&input) << 16) % maps[map].size;
@@ -273,6 +275,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pins.attached = fill & 64 ? &sound.attached : NULL;
 	pins.monitors = fill & 64 ? sound.monitors : NULL;
 	pins.quality = fill & 64 ? sound.quality : NULL;
+	pins.probes = fill & 64 ? &sound.probes : NULL;
 	pins_fill();
 	while (input.left)
 		pins_patch();

@@ -1,0 +1,173 @@
+"""Plays the network that the ARP monitor probes: a switch at the far ends of the slaves, and hosts
+behind it that answer as a test wants. Knows wires, not bonds.
+"""
+import select
+import socket
+import struct
+import threading
+import time
+
+from namespace import mac_bytes
+from waiting import wait_for
+
+ARP, IPV4, IPV6, VLAN = 0x0806, 0x0800, 0x86dd, 0x8100
+REQUEST, REPLY = 1, 2
+SOLICITATION, ADVERTISEMENT, ICMP6 = 135, 136, 58
+THEM, OTHER = "02:00:5e:10:00:02", "02:00:5e:10:00:03"
+ALL = "ff:ff:ff:ff:ff:ff"
+NOBODY4, NOBODY6 = bytes(4), bytes(16)
+ETH_P_ALL, SOL_PACKET, PACKET_IGNORE_OUTGOING = 3, 263, 23
+
+
+def address(text):
+    return socket.inet_pton(socket.AF_INET6 if ":" in text else socket.AF_INET, text)
+
+
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+
+
+def arp(operation, sender, target, dst=ALL, sender_mac=THEM, target_mac="00:00:00:00:00:00",
+        tags=b""):
+    return mac_bytes(dst) + mac_bytes(sender_mac) + tags + struct.pack(
+        "!HHHBBH", ARP, 1, IPV4, 6, 4, operation) + mac_bytes(sender_mac) + address(sender) + \
+        mac_bytes(target_mac) + address(target)
+
+
+def neighbour(kind, src, dst, about, mac, hops=255):
+    """A solicitation or advertisement without options."""
+    flags = 0x60000000 if kind == ADVERTISEMENT else 0
+    ends, message = address(src) + address(dst), struct.pack("!I", flags) + address(about)
+    total = checksum(ends + struct.pack("!IIBBH", 24, ICMP6, kind, 0, 0) + message)
+    return mac_bytes(mac) + mac_bytes(THEM) + struct.pack(
+        "!HIHBB", IPV6, 6 << 28, 24, ICMP6, hops) + ends + struct.pack("!BBH", kind, 0, total) + \
+        message
+
+
+class Probe:
+    """A request or solicitation that a slave has sent."""
+
+    def __init__(self, dev, frame):
+        self.dev, self.frame, self.time = dev, frame, time.monotonic()
+        self.mac = frame[6:12].hex(":")
+        self.tags = b""
+        at = 12
+        while frame[at:at + 2] in (b"\x81\x00", b"\x88\xa8"):
+            at += 4
+        self.tags = frame[12:at]
+        self.is_ipv6 = frame[at:at + 2] == b"\x86\xdd"
+        if self.is_ipv6:
+            family, self.source, self.target = socket.AF_INET6, frame[at + 10:at + 26], \
+                frame[at + 50:at + 66]
+        else:
+            family, self.source, self.target = socket.AF_INET, frame[at + 16:at + 20], \
+                frame[at + 26:at + 30]
+        self.source = socket.inet_ntop(family, self.source)
+        self.target = socket.inet_ntop(family, self.target)
+
+    def answer(self, **changes):
+        """As the target would."""
+        words = {"sender": self.target, "target": self.source, "dst": self.mac, **changes}
+        if not self.is_ipv6:
+            return arp(REPLY, words["sender"], words["target"], words["dst"],
+                       target_mac=self.mac, tags=self.tags)
+        if words["target"] == "::":
+            words.update(target="ff02::1", dst="33:33:00:00:00:01")
+        return neighbour(ADVERTISEMENT, words["sender"], words["target"], self.target,
+                         words["dst"])
+
+
+def is_probe(frame, targets):
+    at = 12
+    while frame[at:at + 2] in (b"\x81\x00", b"\x88\xa8"):
+        at += 4
+    if frame[at:at + 2] == b"\x08\x06":
+        return frame[at + 8:at + 10] == b"\0\1" and frame[at + 26:at + 30] in targets
+    return frame[at:at + 2] == b"\x86\xdd" and frame[at + 8] == ICMP6 and \
+        frame[at + 42] == SOLICITATION and frame[at + 50:at + 66] in targets
+
+
+class Targets:
+    """Answers for `addresses` on the devices of a namespace. wires: tuples of devices that a switch
+    connects. What it does may be changed at any time.
+    """
+
+    def __init__(self, namespace, wires, addresses):
+        self.wires = [tuple(wire) for wire in wires]
+        self.addresses = {address(each) for each in addresses}
+        self.answers = lambda probe: [probe.answer()]  # what the slave that has sent it hears
+        self.floods = True  # the other slaves hear the probe
+        self.chatter = []  # what all slaves hear every 30 ms: makers of frames, by device
+        self.probes = []
+        self.sockets = {dev: self._open(namespace, dev) for wire in self.wires for dev in wire}
+        self.devices = {made.fileno(): dev for dev, made in self.sockets.items()}
+        self.ends = False
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    @staticmethod
+    def _open(namespace, dev):
+        with namespace.inside():
+            made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        made.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+        made.bind((dev, ETH_P_ALL))
+        made.setblocking(False)
+        return made
+
+    def send(self, dev, frame):
+        try:
+            self.sockets[dev].send(frame)
+        except OSError:
+            pass  # the device is down
+
+    def _take(self, dev, frame):
+        if not is_probe(frame, self.addresses):
+            return
+        probe = Probe(dev, frame)
+        self.probes.append(probe)
+        for each in self.answers(probe):
+            self.send(dev, each)
+        for other in next(wire for wire in self.wires if dev in wire):
+            if self.floods and other != dev:
+                self.send(other, frame)
+
+    def _run(self):
+        poll = select.poll()
+        for made in self.sockets.values():
+            poll.register(made, select.POLLIN)
+        chat = time.monotonic()
+        while not self.ends:
+            for fd, _ in poll.poll(10):
+                self._read(self.devices[fd])
+            if time.monotonic() >= chat:
+                chat += 0.03
+                for dev in self.sockets:
+                    for make in self.chatter:
+                        self.send(dev, make(dev))
+
+    def _read(self, dev):
+        try:
+            while True:
+                self._take(dev, self.sockets[dev].recv(2048))
+        except OSError:
+            pass  # all read, or the device is down
+
+    def wait_probes(self, count, accept=lambda probe: True, deadline=8):
+        """The next so many probes, from now on, that are accepted."""
+        begun = len(self.probes)
+        return wait_for(lambda: [each for each in self.probes[begun:] if accept(each)][:count]
+                        if sum(map(accept, self.probes[begun:])) >= count else None,
+                        f"{count} probes", deadline)
+
+    def close(self):
+        self.ends = True
+        self.thread.join()
+        for made in self.sockets.values():
+            made.close()
+
+    def report(self):
+        return f"===== {len(self.probes)} probes; the last: " + ", ".join(
+            f"{each.dev} {each.source} > {each.target}" for each in self.probes[-8:])
