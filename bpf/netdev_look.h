@@ -16,8 +16,11 @@
 /* Global, for the same reason as select_has_carrier(). */
 __noinline __u32 netdev_look_at(__u32 slot)
 {
-	__u64 state = netdev_state(slot);
+	__u64 state;
 
+	if (!netdev_is_readable()) /* it is verified by itself */
+		return 0;
+	state = netdev_state(slot);
 	if ((state & NETDEV_BITS) == NETDEV_START)
 		return NETDEV_LOOK_UP;
 	return (state & (NETDEV_START | NETDEV_NOCARRIER)) == NETDEV_START ? 0 : NETDEV_LOOK_LOST;

@@ -221,7 +221,9 @@ int main(int argc, char **argv)
 	struct err err;
 	int status, r;
 
-	mallopt(M_ARENA_MAX, 1);  /* its threads need no memory arenas of their own */
+	mallopt(M_ARENA_MAX, 1); /* its threads need no memory arenas of their own */
+	/* Large blocks, such as libbpf's 10 MB of the kernel's types, are given back. */
+	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 	signal(SIGPIPE, SIG_IGN); /* a reader of the log that dies must not end bondd */
 	paths_init(&daemon.paths);
 	status = bondd_parse_arguments(&daemon, argc, argv);

@@ -56,7 +56,8 @@ static bool active_rival_wins(const struct active_input *input, unsigned int riv
 		return true;
 	if (!slots_have(input->up, input->current))
 		return slots_have(input->came_up, rival) || input->again;
-	return input->reselect == XBOND_RESELECT_BETTER &&
+	return input->reselect == XBOND_RESELECT_BETTER && !slots_have(input->unsure, rival) &&
+	       !slots_have(input->unsure, input->current) &&
 	       active_is_faster(&input->link[rival], &input->link[input->current]);
 }
 

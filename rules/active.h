@@ -19,6 +19,7 @@ struct active_input {
 	uint64_t keepable; /* these, and those whose downdelay runs */
 	uint64_t drained;
 	uint64_t came_up; /* slots that were not up before */
+	uint64_t unsure;  /* slots whose speed and duplex are from before their links were lost */
 	unsigned int current;
 	unsigned int primary;	/* slot, or XBOND_NO_SLOT */
 	unsigned int requested; /* requested by the user just now, or XBOND_NO_SLOT */

@@ -83,6 +83,13 @@ static uint64_t bond_good_links(const struct bond *bond)
 	return good & bond_distributing(bond);
 }
 
+bool bond_knows_speed(const struct bond *bond, unsigned int slot)
+{
+	const struct member *member = &bond->members[slot];
+
+	return member->poll.speed_ns >= member->delay.back_ns;
+}
+
 bool bond_link_works(const struct bond *bond, unsigned int slot)
 {
 	uint32_t refusing = bond_link_refusing(bond, slot);

@@ -50,6 +50,7 @@ struct member {
 	struct link_verdict verdict;
 	struct {
 		uint64_t deadline_ns; /* of updelay or downdelay; 0: neither runs */
+		uint64_t back_ns;     /* when its link began to work last; 0: before bondd */
 	} delay;		      /* decide.c */
 	struct {
 		uint64_t began_ns; /* when its link failed; 0: nobody knows, or it has not */
@@ -59,8 +60,9 @@ struct member {
 		bool flapped;
 	} lacp; /* bond_lacp.c */
 	struct {
-		bool speed_due; /* the next poll also asks for it */
-	} poll;			/* poll.c */
+		bool speed_due;	   /* the next poll also asks for it */
+		uint64_t speed_ns; /* when the speed that is known was asked for; 0: at first */
+	} poll;			   /* poll.c */
 	struct hooks hooks;
 	struct {
 		/*
@@ -261,6 +263,8 @@ int bond_slot_by_ifindex(struct bond *bond, int ifindex);
 bool bond_wants_direct(const struct bond *bond);
 /* Is `direct` forbidden now, whatever the settings say? See bypass.h. */
 bool bond_forbids_direct(struct bond *bond);
+/* Has its speed been asked for since its link began to work? Before, the last one is known. */
+bool bond_knows_speed(const struct bond *bond, unsigned int slot);
 /* The number of slots in use. */
 unsigned int bond_slave_count(struct bond *bond);
 

@@ -34,7 +34,7 @@ struct daemon {
 	sd_event_source *poll;
 	sd_event_source *arp; /* arp.c, as the next two */
 	struct arp_paths *arp_paths;
-	int arp_socket;
+	struct arp_sender *arp_sender;
 	struct sampler *sampler; /* quality.c */
 	sd_event_source *quality;
 	sd_event_source *sync;	/* for bonds whose due.sync is set */

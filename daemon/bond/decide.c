@@ -47,6 +47,8 @@ static void decide_step_link(struct bond *bond, unsigned int slot, uint64_t now_
 		else if (slave->resets < UINT16_MAX)
 			slave->resets++;
 	}
+	if (slave->link == XBOND_LINK_DOWN && state.link != XBOND_LINK_DOWN)
+		member->delay.back_ns = now_ns;
 	slave->link = state.link;
 	member->delay.deadline_ns = state.deadline_ns;
 }
@@ -109,6 +111,16 @@ static void decide_fill_links(struct bond *bond, struct active_link *links)
 	}
 }
 
+static uint64_t decide_unsure(struct bond *bond)
+{
+	uint64_t unsure = 0;
+
+	bond_for_each_member (bond, slot)
+		if (!bond_knows_speed(bond, slot))
+			unsure |= slots_bit(slot);
+	return unsure;
+}
+
 static void decide_active(struct bond *bond, struct decision *decision)
 {
 	struct xbond_bond *pin = bond_pin(bond);
@@ -118,6 +130,7 @@ static void decide_active(struct bond *bond, struct decision *decision)
 		.keepable = decide_keepers(bond, decision->usable),
 		.drained = decision->drained,
 		.came_up = decision->came_up,
+		.unsure = decide_unsure(bond),
 		.current = pin->active_slot,
 		.primary = primary < 0 ? XBOND_NO_SLOT : (unsigned int)primary,
 		.requested = decide_requested_slot(bond, decision->active_request),

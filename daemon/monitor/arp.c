@@ -4,20 +4,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 #include "daemon/base/latency.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/monitor/arp_sender.h"
 #include "daemon/monitor/arp_state.h"
 #include "daemon/monitor/verdict.h"
-#include "daemon/net/packet.h"
 
 #define ACCURACY_US 1000
-#define PRIORITY_CONTROL 7
 /* How often the way to the targets is looked for again. Other namespaces are dear to find. */
 #define PATHS_NS (200 * NS_PER_MS)
 #define PATHS_AWAY_NS (5000 * NS_PER_MS)
@@ -188,18 +185,9 @@ void arp_work(struct daemon *daemon)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		if (bond->arp && bond->arp->next_ns <= now_ns)
 			arp_tick(bond, now_ns);
+	arp_sender_flush(daemon->arp_sender);
 	arp_ask(daemon, now_ns);
 	arp_arm(daemon);
-}
-
-/* Its own priority, like the kernel's: before data. */
-static int arp_open_socket(void)
-{
-	int priority = PRIORITY_CONTROL, fd = packet_open();
-
-	if (fd >= 0)
-		setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority, sizeof(priority));
-	return fd < 0 ? -errno : fd;
 }
 
 static bool arp_can_watch(struct bond *bond)
@@ -278,10 +266,9 @@ int arp_init(struct daemon *daemon, struct err *err)
 	sd_event_source *io = NULL;
 	int r;
 
-	daemon->arp_socket = arp_open_socket();
-	if (daemon->arp_socket < 0)
-		return err_set(err, -daemon->arp_socket, "cannot open a packet socket: %s",
-			       strerror(-daemon->arp_socket));
+	daemon->arp_sender = arp_sender_new(err);
+	if (!daemon->arp_sender)
+		return -ENOMEM;
 	daemon->arp_paths = arp_paths_new(err);
 	if (!daemon->arp_paths)
 		return -ENOMEM;
@@ -303,7 +290,6 @@ void arp_done(struct daemon *daemon)
 	daemon->arp = sd_event_source_disable_unref(daemon->arp);
 	arp_paths_free(daemon->arp_paths);
 	daemon->arp_paths = NULL;
-	if (daemon->arp_socket >= 0)
-		close(daemon->arp_socket);
-	daemon->arp_socket = -1;
+	arp_sender_free(daemon->arp_sender);
+	daemon->arp_sender = NULL;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sends the probes, out of the slaves themselves. Called by arp.c. */
+/* Says which probes leave by which slaves. arp_sender.c sends them. Called by arp.c. */
 #include "common/mac.h"
 #include "common/mode.h"
 #include "daemon/monitor/arp_frames.h"
+#include "daemon/monitor/arp_sender.h"
 #include "daemon/monitor/arp_state.h"
 #include "daemon/monitor/verdict.h"
-#include "daemon/net/packet.h"
 
 const uint8_t *arp_mac(struct bond *bond, const struct arp_path *path)
 {
@@ -38,7 +38,7 @@ static void arp_send_probe(struct bond *bond, unsigned int slot, unsigned int ta
 	size_t size = target < XBOND_MAX_TARGETS ? arp_frame_request(&probe, frame)
 						 : arp_frame_solicitation(&probe, frame);
 
-	packet_send(bond->daemon->arp_socket, (int)bond_slave(bond, slot)->ifindex, frame, size);
+	arp_sender_add(bond->daemon->arp_sender, (int)bond_slave(bond, slot)->ifindex, frame, size);
 }
 
 static void arp_send_by(struct bond *bond, unsigned int slot)

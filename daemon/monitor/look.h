@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Asks the kernel's devices for the carriers of all slaves of a bond, in a microsecond and without
+ * Asks the kernel's devices for the carriers of all slaves of a bond, in microseconds and without
  * a lock. Used by the poll and by what wakes bondd. Where the kernel lets programs read no devices
  * (before Linux 6.2), poll.h asks the drivers instead.
  */

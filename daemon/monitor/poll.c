@@ -58,7 +58,8 @@ static void poll_add(struct poll_batch *batch, struct bond *bond, bool looked)
 	batch->queries = grown;
 	bond_for_each_member (bond, slot) {
 		const struct xbond_slave *slave = bond_slave(bond, slot);
-		bool speed_due = bond->members[slot].poll.speed_due;
+		bool speed_due =
+			bond->members[slot].poll.speed_due || !bond_knows_speed(bond, slot);
 		struct poller_query *query;
 
 		if (looked && !speed_due)
@@ -133,17 +134,18 @@ static bool poll_take(struct bond *bond, const struct poller_query *answer, uint
 }
 
 /* Without carrier most drivers do not know their speed, so the last one is kept. */
-static void poll_take_speed(struct bond *bond, unsigned int slot, uint32_t speed_mbps,
-			    uint32_t duplex)
+static void poll_take_speed(struct bond *bond, const struct poller_query *answer, uint64_t asked_ns)
 {
-	struct xbond_slave *slave = bond_slave(bond, slot);
+	struct xbond_slave *slave = bond_slave(bond, answer->slot);
+	bool was_known = bond_knows_speed(bond, answer->slot);
 
-	if (!verdict_of(bond, slot, XBOND_MONITOR_CARRIER))
+	if (!verdict_of(bond, answer->slot, XBOND_MONITOR_CARRIER))
 		return;
-	if (speed_mbps == slave->speed_mbps && duplex == slave->duplex)
+	bond->members[answer->slot].poll.speed_ns = asked_ns;
+	if (answer->speed_mbps == slave->speed_mbps && answer->duplex == slave->duplex && was_known)
 		return;
-	slave->speed_mbps = speed_mbps;
-	slave->duplex = duplex;
+	slave->speed_mbps = answer->speed_mbps;
+	slave->duplex = answer->duplex;
 	bond_evaluate(bond);
 }
 
@@ -166,8 +168,7 @@ void poll_answer(struct daemon *daemon)
 			continue;
 		changed |= poll_take(bond, &answers[i], asked_ns);
 		if (answers[i].wants_speed)
-			poll_take_speed(bond, answers[i].slot, answers[i].speed_mbps,
-					answers[i].duplex);
+			poll_take_speed(bond, &answers[i], asked_ns);
 	}
 	if (changed)
 		bond_evaluate(bond);

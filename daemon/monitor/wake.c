@@ -188,6 +188,8 @@ void wake_add(struct bond *bond)
 		return;
 	bond->wake.ring = ring_buffer__new(fd, wake_on_loss, bond, NULL);
 	close(fd);
+	/* What an earlier bondd was told, and did not live to see. */
+	dataplane_listen_for(&bond->dataplane, UINT64_MAX);
 	if (bond->wake.ring)
 		wake_add_fd(bond->daemon->wake, ring_buffer__epoll_fd(bond->wake.ring));
 	else

@@ -21,6 +21,7 @@
 #include "daemon/net/multicast.h"
 #include "daemon/net/namespaces.h"
 #include "daemon/net/nft.h"
+#include "daemon/net/route.h"
 #include "daemon/net/rtnl_listener.h"
 #include "daemon/net/xdp_features.h"
 #include "tests/fuzz/input.h"
@@ -78,6 +79,7 @@ static uint16_t netlink_type(uint8_t which)
 		GENL_ID_CTRL,
 		NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWCHAIN,
 		NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWGEN,
+		RTM_NEWROUTE,
 	};
 
 	return types[which % (sizeof(types) / sizeof(*types))];
@@ -287,12 +289,27 @@ static void read_filters(struct nl *nl)
 	}
 }
 
+static void read_route(struct nl *nl, int family)
+{
+	static const uint8_t to[16] = { 192, 0, 2, 1 };
+	struct route route;
+
+	if (!route_get(nl, family, to, 0, &route) && family == AF_INET)
+		for (size_t i = 4; i < sizeof(route.source); i++)
+			input_check(!route.source[i], "an IPv4 address of four bytes");
+}
+
 static void read_addresses(struct nl *nl)
 {
+	uint8_t which = input_u8(&input);
 	struct address some[2];
 	int count;
 
-	if (input_u8(&input) & 1) {
+	if (which & 6) {
+		read_route(nl, which & 4 ? AF_INET6 : AF_INET);
+		return;
+	}
+	if (which & 1) {
 		address_visit(nl, on_address, NULL);
 		return;
 	}

@@ -10,13 +10,14 @@ import time
 from namespace import mac_bytes
 from waiting import wait_for
 
-ARP, IPV4, IPV6, VLAN = 0x0806, 0x0800, 0x86dd, 0x8100
+ARP, IPV4, IPV6 = 0x0806, 0x0800, 0x86dd
 REQUEST, REPLY = 1, 2
 SOLICITATION, ADVERTISEMENT, ICMP6 = 135, 136, 58
 THEM, OTHER = "02:00:5e:10:00:02", "02:00:5e:10:00:03"
 ALL = "ff:ff:ff:ff:ff:ff"
 NOBODY4, NOBODY6 = bytes(4), bytes(16)
-ETH_P_ALL, SOL_PACKET, PACKET_IGNORE_OUTGOING = 3, 263, 23
+ETH_P_ALL, SOL_PACKET, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 3, 263, 8, 23
+VLAN_VALID = 0x10  # of the auxiliary data
 
 
 def address(text):
@@ -37,12 +38,12 @@ def arp(operation, sender, target, dst=ALL, sender_mac=THEM, target_mac="00:00:0
         mac_bytes(target_mac) + address(target)
 
 
-def neighbour(kind, src, dst, about, mac, hops=255):
+def neighbour(kind, src, dst, about, mac, hops=255, tags=b""):
     """A solicitation or advertisement without options."""
     flags = 0x60000000 if kind == ADVERTISEMENT else 0
     ends, message = address(src) + address(dst), struct.pack("!I", flags) + address(about)
     total = checksum(ends + struct.pack("!IIBBH", 24, ICMP6, kind, 0, 0) + message)
-    return mac_bytes(mac) + mac_bytes(THEM) + struct.pack(
+    return mac_bytes(mac) + mac_bytes(THEM) + tags + struct.pack(
         "!HIHBB", IPV6, 6 << 28, 24, ICMP6, hops) + ends + struct.pack("!BBH", kind, 0, total) + \
         message
 
@@ -77,7 +78,7 @@ class Probe:
         if words["target"] == "::":
             words.update(target="ff02::1", dst="33:33:00:00:00:01")
         return neighbour(ADVERTISEMENT, words["sender"], words["target"], self.target,
-                         words["dst"])
+                         words["dst"], tags=self.tags)
 
 
 def is_probe(frame, targets):
@@ -88,6 +89,16 @@ def is_probe(frame, targets):
         return frame[at + 8:at + 10] == b"\0\1" and frame[at + 26:at + 30] in targets
     return frame[at:at + 2] == b"\x86\xdd" and frame[at + 8] == ICMP6 and \
         frame[at + 42] == SOLICITATION and frame[at + 50:at + 66] in targets
+
+
+def receive(made):
+    """A frame with the tag that the kernel has taken off it."""
+    data, ancillary, _, _ = made.recvmsg(2048, 64)
+    for _, _, value in ancillary:
+        status, tag, protocol = struct.unpack("=I12xHH", value)
+        if status & VLAN_VALID:
+            return data[:12] + struct.pack("!HH", protocol, tag) + data[12:]
+    return data
 
 
 class Targets:
@@ -113,6 +124,7 @@ class Targets:
         with namespace.inside():
             made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         made.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+        made.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
         made.bind((dev, ETH_P_ALL))
         made.setblocking(False)
         return made
@@ -151,7 +163,7 @@ class Targets:
     def _read(self, dev):
         try:
             while True:
-                self._take(dev, self.sockets[dev].recv(2048))
+                self._take(dev, receive(self.sockets[dev]))
         except OSError:
             pass  # all read, or the device is down
 

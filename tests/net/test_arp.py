@@ -7,9 +7,9 @@ import targets
 from lab import Refused
 from targets import ALL, OTHER, REPLY, REQUEST, Targets, arp, neighbour
 from traffic import Capture, send_packets
-from waiting import moments, wait_for
+from waiting import IS_SLOW, moments, wait_for
 
-INTERVAL = 100
+INTERVAL = 500 if IS_SLOW else 100
 VALIDATE = ["none", "active", "backup", "all", "filter", "filter_active", "filter_backup"]
 ACTIVE, BACKUP, FILTER = 1, 2, 4
 FOUR = {"target": "10.0.{}.2", "option": "arp_ip_target"}
@@ -54,7 +54,7 @@ class Network:
     def failures(self, bond):
         return [slave["link_failures"] for slave in self.host.show(bond)["slaves"]]
 
-    def stays(self, intervals=8):
+    def stays(self, intervals=6):
         """No verdict changes within so many intervals."""
         before = [(slave["name"], slave["mii_status"], slave["link_failures"])
                   for slave in self.host.show()["slaves"]]
@@ -169,6 +169,41 @@ def test_through_a_bridge_on_the_bond(network):
     net.stays()
 
 
+def add_vlan(host, lower, number, protocol="802.1Q"):
+    name = f"{lower}.{number}"
+    done = host.run("ip", "link", "add", name, "link", lower, "type", "vlan", "proto", protocol,
+                    "id", str(number), check=False)
+    if "Unknown device type" in done.stderr or "not supported" in done.stderr:
+        pytest.skip("this kernel has no VLAN devices")
+    assert not done.returncode, done.stderr
+    host.ip("link", "set", name, "up")
+    return name
+
+
+@pytest.mark.parametrize("rx_hook", ["tc", "xdp"])
+def test_through_vlans_on_the_bond(network, rx_hook):
+    """The probes have the tags of the devices that the route leads through, the outer one first."""
+    net = network()
+    net.bond(address=False, rx_hook=rx_hook)
+    single, double = add_vlan(net.host, "bond0", 5), add_vlan(net.host, "bond0", 100, "802.1ad")
+    double = add_vlan(net.host, double, 200)
+    for dev, *addresses in ((single, "10.0.5.1/24"), (double, "10.0.6.1/24", "fd06::1/64")):
+        for each in addresses:
+            net.host.ip("addr", "add", each, "dev", dev, *(["nodad"] if ":" in each else []))
+    for each in ("10.0.5.2", "10.0.6.2", "fd06::2"):
+        net.targets.addresses.add(targets.address(each))
+    net.host.ctl("set", "bond0", "arp_interval", INTERVAL, "arp_ip_target", "10.0.5.2,10.0.6.2",
+                 "ns_ip6_target", "fd06::2", "arp_validate", "all", "arp_all_targets", "all")
+    net.wait_state("up", "l0", "l1", deadline=15)
+    stacked = bytes.fromhex("88a80064810000c8")
+    assert {(each.source, each.target, each.tags) for each in net.targets.wait_probes(9)} == {
+        ("10.0.5.1", "10.0.5.2", bytes.fromhex("81000005")), ("10.0.6.1", "10.0.6.2", stacked),
+        ("fd06::1", "fd06::2", stacked)}
+    net.stays()
+    net.targets.answers = nothing
+    net.host.wait_slaves(deadline=15)
+
+
 def test_bond0_in_another_namespace(network, lab):
     """Routes and addresses are those that are there."""
     net = network()
@@ -255,23 +290,30 @@ def test_what_counts_by_validate(network):
 
 
 def play(net, family, scene, counts):
+    """Twice if need be: on a busy machine, whoever plays the targets may be late for two probes."""
+    if surprises(net, family, counts):
+        again = surprises(net, family, counts)
+        assert not again, (scene, again)
+
+
+def surprises(net, family, counts):
+    """Where links have failed otherwise than they should: value, failures of active and backup."""
     before = {}
     for number, bond in enumerate(net.bonds):
-        target = family["target"].format(number)
         net.host.ctl("set", bond, "arp_interval", 0)
         net.host.ctl("set", bond, "active_slave", net.wires[number][0])
         before[bond] = net.failures(bond)
-        net.host.ctl("set", bond, "arp_interval", INTERVAL, family["option"], target)
+        net.host.ctl("set", bond, "arp_interval", INTERVAL, family["option"],
+                     family["target"].format(number))
     for _ in moments(6.5 * INTERVAL / 1000):
         pass
+    found = []
     for validate, bond in enumerate(net.bonds):
         active, backup = (now - then for now, then in zip(net.failures(bond), before[bond]))
-        where = (scene, VALIDATE[validate], active, backup)
-        if not counts(validate, ACTIVE):
-            assert active, where
-            continue
-        assert not active, where
-        assert bool(backup) != counts(validate, BACKUP), where
+        if bool(active) == counts(validate, ACTIVE) or \
+                (not active and bool(backup) == counts(validate, BACKUP)):
+            found.append((VALIDATE[validate], active, backup))
+    return found
 
 
 def test_a_bond_that_hears_only_itself(network):
@@ -296,7 +338,7 @@ def test_any_target_or_all(network):
     show = net.host.show()
     (active,) = [each for each in show["slaves"] if each["name"] == show["active_slave"]]
     heard = {each["address"]: each["last_rx_ms"] for each in active["monitors"]["arp"]["targets"]}
-    assert heard["10.0.0.2"] < heard["10.0.0.3"] > 7 * INTERVAL > heard["fd00::2"]
+    assert heard["10.0.0.2"] < heard["10.0.0.3"] > 5 * INTERVAL > heard["fd00::2"]
     net.host.ctl("set", "bond0", "arp_all_targets", "all")
     wait_for(lambda: net.failures("bond0") != [0, 0], "a slave to miss 10.0.0.3", 15)
 
@@ -385,15 +427,19 @@ def test_interval_without_targets(network):
 # By every way to receive.
 
 @pytest.mark.parametrize("options", [{"rx_hook": "xdp"}, {"path": "direct", "rx_backlog": "off"},
-                                     {"mac_policy": "filter"}], ids=lambda each: "-".join(each))
+                                     {"mac_policy": "filter"}, {"fail_over_mac": "follow"}],
+                         ids=lambda each: "-".join(each) + "-" + "-".join(each.values()))
 def test_hooks_and_addresses(network, options):
     net = network()
     net.bond(arp_interval=INTERVAL, arp_ip_target="10.0.0.2", ns_ip6_target="fd00::2",
              arp_validate="all", arp_all_targets="all", **options)
     net.wait_state("up", "l0", "l1")
-    net.stays()
-    net.targets.answers = nothing
-    net.host.wait_slaves(deadline=15)
+    net.stays(4)
+    active = net.host.show()["active_slave"]
+    net.targets.answers = lambda probe: right(probe) if probe.dev != active else []
+    wait_for(lambda: net.host.show()["active_slave"] not in (active, None), "a failover", 15)
+    net.wait_state("up", "l0", "l1")
+    net.stays(4)
 
 
 def test_flood_of_arp(network):

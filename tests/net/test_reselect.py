@@ -120,6 +120,17 @@ def test_better_compares_speed_and_duplex(lone):
         host.ip("link", "set", "t1", "up")
         host.wait_slaves("t0", "t1")
         wait_active(host, "t1")
+        changes = host.log().count("active slave is t1")
+        for speed, duplex, expected in ((5, "full", "t0"), (10, "full", "t1")):
+            host.ip("link", "set", "t1", "down")
+            wait_active(host, "t0")
+            taps[1].set_speed(speed, duplex)
+            host.ip("link", "set", "t1", "up")
+            host.wait_slaves("t0", "t1")
+            wait_for(lambda new=(speed, duplex): seen_speed(host, 1) == new, "bondd to ask")
+            stays(host, expected)
+            assert host.log().count("active slave is t1") == changes + (expected == "t1"), \
+                "by its old speed"
     finally:
         for tap in taps:
             tap.close()

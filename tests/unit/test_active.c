@@ -57,8 +57,9 @@ static bool model_may_replace(const struct active_input *input, unsigned int new
 	}
 	if (!has(input->up, input->current))
 		return has(input->came_up, new) || input->again;
-	return (uint64_t)a->speed_mbps * 4 + (uint64_t)model_duplex(a->duplex) >
-	       (uint64_t)b->speed_mbps * 4 + (uint64_t)model_duplex(b->duplex);
+	return !has(input->unsure, new) && !has(input->unsure, input->current) &&
+	       (uint64_t)a->speed_mbps * 4 + (uint64_t)model_duplex(a->duplex) >
+		       (uint64_t)b->speed_mbps * 4 + (uint64_t)model_duplex(b->duplex);
 }
 
 static struct active_choice model(const struct active_input *input, bool by_hand)
@@ -165,12 +166,14 @@ static void every_state_is_as_in_the_model(void **state)
 		{ { -50, 1000, 1 }, { 10, 100, 1 }, { 10, 1000, 1 } },
 		{ { 5, 0, 255 }, { INT32_MIN, 1000, 0 }, { INT32_MAX, 1000, 1 } },
 		{ { 1, 10000, 1 }, { 2, 10000, 0 }, { 3, 10000, 255 } },
+		{ { 1, 10, 1 }, { 2, 100, 1 }, { 3, 1000, 1 } },
 	};
 	struct active_input input = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
 		memcpy(input.link, links[i], sizeof(links[i]));
+		input.unsure = i % 2 ? 1 << (i % SLAVES) : 0;
 		with_all_states(&input);
 	}
 	assert_true(compared > 1000000);
