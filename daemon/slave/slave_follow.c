@@ -79,6 +79,9 @@ static int slave_follow_change_mac(struct bond *bond, struct xbond_slave *slave,
 
 	if (!(link->flags & IFF_UP))
 		return link_force_mac(nl, link, mac, err);
+	/* At each failover; mac_swap_try() has seen that this works. */
+	if (bond_fail_over_mac(bond_pin(bond)) == XBOND_FAIL_OVER_MAC_FOLLOW)
+		return link_set_mac(nl, link->ifindex, mac, err);
 	slave->before.flags |= XBOND_SLAVE_MAC_CHANGES;
 	quality_excuse(bond, (unsigned int)(slave - bond_slave(bond, 0)));
 	r = link_force_mac(nl, link, mac, err);

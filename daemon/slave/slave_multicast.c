@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "common/mode.h"
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/log.h"
@@ -18,8 +19,8 @@
 
 struct multicast_group {
 	uint8_t mac[XBOND_MAC_SIZE];
-	bool wanted; /* bond0 listens to it, at this check */
-	bool missed; /* it did not at the last check */
+	uint64_t wanted; /* slots that are to have it, at this check; all if bond0 listens to it */
+	bool missed;	 /* at the last check others had it because of bondd */
 	/* Slots whose lists have it because of bondd; the pinned map has the same. */
 	uint64_t joined;
 	uint64_t there; /* slots whose lists have it, at this check */
@@ -139,7 +140,7 @@ static void slave_multicast_take(const struct multicast_entry *entry, void *arg)
 		return;
 	group = slave_multicast_append(&owner->bond->multicast, entry->mac);
 	if (group) {
-		group->wanted = !owner->slot;
+		group->wanted = owner->slot ? 0 : UINT64_MAX;
 		group->there = owner->slot;
 	}
 }
@@ -151,8 +152,47 @@ static void slave_multicast_begin_look(struct look *look, struct bond *bond)
 	slave_multicast_add_owners(look, bond);
 	groups->seen = 0;
 	for (size_t i = 0; i < groups->count; i++) {
-		groups->group[i].wanted = false;
+		groups->group[i].wanted = 0;
 		groups->group[i].there = 0;
+	}
+}
+
+static uint64_t slave_multicast_members(struct bond *bond)
+{
+	uint64_t slots = 0;
+
+	bond_for_each_member (bond, slot)
+		slots |= slots_bit(slot);
+	return slots;
+}
+
+/*
+ * Validated backups must hear the neighbour solicitations that the active slave sends: the ARP
+ * monitor. The kernel's driver has these groups on the same slaves.
+ */
+static uint64_t slave_multicast_probed(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	if (!pin->arp_interval_ms || !pin->arp_validate || !mode_has(pin->mode, MODE_ACTIVE))
+		return 0;
+	return slave_multicast_members(bond) & ~slots_bit(pin->active_slot);
+}
+
+static void slave_multicast_take_probed(struct bond *bond)
+{
+	uint64_t slots = slave_multicast_probed(bond);
+
+	for (unsigned int i = 0; i < XBOND_MAX_TARGETS && slots; i++) {
+		const uint8_t *target = bond_pin(bond)->ns_ip6_target[i];
+		const uint8_t mac[] = { 0x33, 0x33, 0xff, target[13], target[14], target[15] };
+		struct multicast_group *group;
+
+		if (!target[0])
+			return;
+		group = slave_multicast_append(&bond->multicast, mac);
+		if (group)
+			group->wanted = slots;
 	}
 }
 
@@ -171,8 +211,10 @@ static int slave_multicast_look_at(struct bond *first, size_t count)
 	qsort(look.owners, look.count, sizeof(*look.owners), slave_multicast_by_ifindex);
 	r = multicast_list(slave_multicast_take, &look);
 	bond = first;
-	for (size_t i = 0; i < count; i++, bond = bond->next)
+	for (size_t i = 0; i < count; i++, bond = bond->next) {
+		slave_multicast_take_probed(bond);
 		slave_multicast_fold(&bond->multicast);
+	}
 	free(look.owners);
 	return r;
 }
@@ -238,14 +280,16 @@ static void slave_multicast_leave_group(struct bond *bond, struct multicast_grou
 static void slave_multicast_follow_group(struct bond *bond, struct multicast_group *group,
 					 uint64_t slots, bool may_leave)
 {
-	if (group->wanted || (bond->device.away && group->joined)) {
+	uint64_t wanted = bond->device.away && group->joined ? UINT64_MAX : group->wanted;
+	uint64_t unwanted = group->joined & ~wanted;
+
+	slave_multicast_join_group(bond, group, slots & wanted);
+	if (!unwanted)
 		group->missed = false;
-		slave_multicast_join_group(bond, group, slots);
-	} else if (may_leave && group->missed) {
-		slave_multicast_leave_group(bond, group, UINT64_MAX);
-	} else if (may_leave) {
+	else if (may_leave && group->missed)
+		slave_multicast_leave_group(bond, group, ~wanted);
+	else if (may_leave)
 		group->missed = true;
-	}
 }
 
 static void slave_multicast_follow_bond(struct bond *bond, uint64_t slots, bool may_leave)
@@ -265,15 +309,6 @@ static void slave_multicast_follow_bond(struct bond *bond, uint64_t slots, bool 
 			groups->group[kept++] = *group;
 	}
 	groups->count = kept;
-}
-
-static uint64_t slave_multicast_members(struct bond *bond)
-{
-	uint64_t slots = 0;
-
-	bond_for_each_member (bond, slot)
-		slots |= slots_bit(slot);
-	return slots;
 }
 
 void slave_multicast_follow(struct daemon *daemon)
@@ -302,7 +337,7 @@ static void slave_multicast_guess(struct bond *bond)
 	if (slave_multicast_look_at(bond, 1))
 		return;
 	for (size_t i = 0; i < groups->count; i++)
-		if (groups->group[i].wanted)
+		if (groups->group[i].wanted == UINT64_MAX)
 			slave_multicast_record(bond, &groups->group[i], groups->group[i].there);
 }
 

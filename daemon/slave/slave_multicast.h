@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Puts the multicast groups that bond0 listens to on its slaves' own lists as well. Slaves are
+ * Puts the multicast groups that bond0 listens to on its slaves' own lists as well, and on those of
+ * backups the groups to which the ARP monitor sends its neighbour solicitations. Slaves are
  * allmulti, but NICs may ignore that: virtual functions that their host does not trust do. The
  * kernel does not say who has put an address on a list. Therefore bondd first records in a pinned
  * map what it puts there, and leaves alone what was there before.

@@ -5,6 +5,7 @@ import pytest
 
 import targets
 from lab import Refused
+from namespace import groups
 from targets import ALL, OTHER, REPLY, REQUEST, Targets, arp, neighbour
 from traffic import Capture, send_packets
 from waiting import IS_SLOW, moments, wait_for
@@ -362,6 +363,25 @@ def test_so_many_probes_may_bring_nothing(network, missed):
     net.targets.answers = last
     wait_for(lambda: net.host.show()["active_slave"] not in (active, None), "a failover", 15)
     assert sum(each.dev == active for each in left) == 1 + missed
+
+
+def test_groups_of_solicitations(network):
+    """NICs that filter groups must let in what the backups are to hear."""
+    net = network(links=3)
+    net.bond(arp_interval=INTERVAL, ns_ip6_target="fd00::2,fd00::12:3456", arp_validate="all")
+    ours = {"33:33:ff:00:00:02", "33:33:ff:12:34:56"}
+
+    def are_on(devs):
+        return all(ours & groups(net.host, dev) == (ours if dev in devs else set())
+                   for dev in net.wires[0])
+
+    for _ in range(2):
+        active = net.host.show()["active_slave"]
+        backups = set(net.wires[0]) - {active}
+        wait_for(lambda backups=backups: are_on(backups), "the backups to have them")
+        net.host.ctl("set", "bond0", "active_slave", min(backups))
+    net.host.ctl("set", "bond0", "arp_validate", "none")
+    wait_for(lambda: are_on(set()), "nobody to have them")
 
 
 # What must not take slaves out.
