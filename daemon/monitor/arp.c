@@ -15,9 +15,9 @@
 #include "daemon/monitor/verdict.h"
 
 #define ACCURACY_US 1000
-/* How often the way to the targets is looked for again. Other namespaces are dear to find. */
+/* How often the way to the targets is looked for again. */
 #define PATHS_NS (200 * NS_PER_MS)
-#define PATHS_AWAY_NS (5000 * NS_PER_MS)
+#define PATHS_DEAR_NS (2000 * NS_PER_MS)
 
 static const uint8_t no_address[16];
 
@@ -58,10 +58,11 @@ static void arp_arm(struct daemon *daemon)
 
 static bool arp_asks_now(struct bond *bond, uint64_t now_ns)
 {
-	uint64_t gap_ns = bond->device.away ? PATHS_AWAY_NS : PATHS_NS;
+	const struct arp_monitor *arp = bond->arp;
 
-	return bond->arp && bond_is_ready(bond) &&
-	       (!bond->arp->asked_ns || now_ns >= bond->arp->asked_ns + gap_ns);
+	return arp && bond_is_ready(bond) &&
+	       (!arp->asked_ns ||
+		now_ns >= arp->asked_ns + (arp->is_dear ? PATHS_DEAR_NS : PATHS_NS));
 }
 
 static void arp_fill_query(struct bond *bond, struct arp_query *query)
@@ -127,6 +128,7 @@ static void arp_take_answer(struct bond *bond, const struct arp_query *answer)
 {
 	struct arp_query asked_now;
 
+	bond->arp->is_dear = answer->is_dear;
 	arp_fill_query(bond, &asked_now);
 	if (answer->result || memcmp(answer->target, asked_now.target, sizeof(answer->target))) {
 		if (!answer->result)

@@ -12,8 +12,6 @@
 #include "daemon/net/netns_call.h"
 #include "daemon/net/route.h"
 
-#define MAX_DEPTH 8 /* as many devices may be on each other, as in the kernel */
-
 struct arp_paths {
 	struct worker worker;
 	bool asked; /* the worker's lock protects it */
@@ -33,54 +31,17 @@ struct arp_survey {
 
 static const uint8_t no_address[16];
 
-static const struct link_info *arp_paths_link(const struct arp_survey *survey, int ifindex)
-{
-	for (size_t i = 0; i < survey->links.count; i++)
-		if (survey->links.link[i].ifindex == ifindex)
-			return &survey->links.link[i];
-	return NULL;
-}
-
-static bool arp_paths_add_tag(const struct link_info *link, struct arp_path *path)
-{
-	if (link->vlan_id < 0)
-		return true;
-	if (path->tag_count == ARP_MAX_TAGS)
-		return false;
-	path->tags[path->tag_count++] =
-		(struct arp_tag){ .protocol = link->vlan_protocol, .id = (uint16_t)link->vlan_id };
-	return true;
-}
-
-/* Is the device on bond0, at whatever height? Collects the tags on the way down. */
-static bool arp_paths_go_down(const struct arp_survey *survey, int ifindex, struct arp_path *path,
-			      unsigned int depth)
-{
-	const struct link_info *link = arp_paths_link(survey, ifindex);
-
-	if (ifindex == survey->query->ifindex)
-		return true;
-	if (!link || depth == MAX_DEPTH)
-		return false;
-	if (link_has_lower(link) && link->lower_nsid < 0)
-		return arp_paths_go_down(survey, link->lower, path, depth + 1) &&
-		       arp_paths_add_tag(link, path);
-	for (size_t i = 0; i < survey->links.count; i++)
-		if (survey->links.link[i].master == ifindex &&
-		    arp_paths_go_down(survey, survey->links.link[i].ifindex, path, depth + 1))
-			return true;
-	return false;
-}
-
 /* The route leads over another device than bond0: is that one on bond0? */
 static void arp_paths_follow(struct arp_survey *survey, int ifindex, struct arp_path *path)
 {
 	const struct link_info *link;
 
+	survey->query->is_dear = true;
 	if (!survey->has_links)
 		survey->has_links = !link_list_read(survey->nl, &survey->links);
-	link = arp_paths_link(survey, ifindex);
-	path->leads = link && arp_paths_go_down(survey, ifindex, path, 0);
+	link = arp_tags_find(&survey->links, ifindex);
+	path->leads = link && arp_tags_to_bond(&survey->links, ifindex, survey->query->ifindex,
+					       &path->tags);
 	if (path->leads && link->has_mac)
 		memcpy(path->mac, link->mac, XBOND_MAC_SIZE);
 }
@@ -134,6 +95,7 @@ static void arp_paths_work(void *context)
 	for (size_t i = 0; i < paths->count && !worker_is_stopping(&paths->worker); i++) {
 		struct arp_query *query = &paths->queries[i];
 
+		query->is_dear = query->nsid >= 0;
 		query->result =
 			netns_call_in_thread(&paths->nl, query->nsid, arp_paths_survey, &query);
 	}

@@ -12,14 +12,13 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "daemon/monitor/arp_frames.h"
+#include "daemon/monitor/arp_tags.h"
 
 struct arp_path {
 	bool leads; /* over the bond; also if there is no route at all */
 	uint8_t source[16];
-	uint8_t mac[XBOND_MAC_SIZE];	   /* of the device with that address; zero: it is bond0 */
-	struct arp_tag tags[ARP_MAX_TAGS]; /* from the outside */
-	unsigned int tag_count;
+	uint8_t mac[XBOND_MAC_SIZE]; /* of the device with that address; zero: it is bond0 */
+	struct arp_tags tags;
 };
 
 struct arp_query {
@@ -29,6 +28,7 @@ struct arp_query {
 	uint8_t target[XBOND_PROBE_TARGETS][16];   /* as in struct xbond_probes */
 	struct arp_path path[XBOND_PROBE_TARGETS]; /* the answers, if result is 0 */
 	int result;
+	bool is_dear; /* another namespace was looked for, or all devices were read */
 };
 
 struct arp_paths;

@@ -31,8 +31,8 @@ static void arp_send_probe(struct bond *bond, unsigned int slot, unsigned int ta
 		.source = path->source,
 		.target = bond->dataplane.pins.probes->target[target].address,
 		.mac = arp_sender_mac(bond, slot, path),
-		.tags = path->tags,
-		.tag_count = path->tag_count,
+		.tags = path->tags.tag,
+		.tag_count = path->tags.count,
 	};
 	uint8_t frame[ARP_FRAME_SIZE];
 	size_t size = target < XBOND_MAX_TARGETS ? arp_frame_request(&probe, frame)

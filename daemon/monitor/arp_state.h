@@ -20,6 +20,7 @@ struct arp_monitor {
 	uint64_t begun_ns; /* when it began; 0: no probe has been sent */
 	uint64_t asked_ns; /* when the paths were last asked for; 0: they are due */
 	bool has_paths;
+	bool is_dear; /* to ask for them, as the thread has found out */
 	struct arp_path path[XBOND_PROBE_TARGETS];
 	unsigned int active;	/* the active slave of the last interval */
 	unsigned int candidate; /* whose turn it was when there was none */

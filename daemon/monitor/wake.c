@@ -179,11 +179,19 @@ int wake_fd(const struct daemon *daemon)
 	return daemon->wake->fd;
 }
 
-/* A bond without it has older programs; the other ways remain. */
+static void wake_note_source(struct bond *bond)
+{
+	if (bond->dataplane.pins.failover)
+		bond->dataplane.pins.failover->carrier_source =
+			carrier_watch_source(bond->daemon->wake->watch);
+}
+
+/* A bond without the ring has older programs; the other ways remain. */
 void wake_add(struct bond *bond)
 {
 	int fd = pin_open(bond->dataplane.pins.dir, XBOND_PIN_LOSSES);
 
+	wake_note_source(bond);
 	if (fd < 0)
 		return;
 	bond->wake.ring = ring_buffer__new(fd, wake_on_loss, bond, NULL);
@@ -226,9 +234,7 @@ void wake_follow(struct daemon *daemon)
 
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		count = wake_collect(wake, bond, count);
-		if (bond->dataplane.pins.failover)
-			bond->dataplane.pins.failover->carrier_source =
-				carrier_watch_source(wake->watch);
+		wake_note_source(bond);
 	}
 	carrier_watch_set(wake->watch, wake->netns_cookie, wake->watched, count);
 }
