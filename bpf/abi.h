@@ -48,6 +48,7 @@
 #define XBOND_PIN_WAKE "wake"
 #define XBOND_PIN_LOSSES "losses"
 #define XBOND_PIN_DEVICES "devices"
+#define XBOND_PIN_TOLD "told"
 #define XBOND_PIN_PROBES "probes"
 #define XBOND_PIN_QUALITY "quality"
 /* Programs: */
@@ -462,6 +463,15 @@ struct xbond_cursor {
 	__u64 sent[XBOND_MAX_SLAVES]; /* bytes times table.byte_cost */
 };
 _Static_assert(sizeof(struct xbond_cursor) == 64 + 512, "cursor ABI");
+
+#define XBOND_VLANS 4096
+
+/* Writer: BPF. In active-backup: where the network was last told that the bond is (bpf/rarp.h). */
+struct xbond_told {
+	__u32 away;		 /* how often bondd was there; its lowest 24 bits count */
+	__u32 vlan[XBOND_VLANS]; /* away << 8 | the slot that this VLAN was told; 0: nothing yet */
+};
+_Static_assert(sizeof(struct xbond_told) == 4 + 4 * 4096, "told ABI");
 
 #define XBOND_MAX_TARGETS 16 /* of each address family, as kernel bonding has it */
 

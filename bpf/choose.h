@@ -12,6 +12,8 @@
 #include "bpf/select.h"
 
 #define CHOOSE_ALL 0xfe
+/* Added to the slot in active-backup while bondd is away: the network may have to be told. */
+#define CHOOSE_TELL 0x100
 
 /* For flow_hash_plain(), which looks at no flow label. */
 static __always_inline struct flow_rule choose_rule_plain(void)
@@ -33,7 +35,8 @@ static __always_inline struct flow_rule choose_rule(void)
 }
 
 /*
- * Returns a slot of mask, which must not be empty, or CHOOSE_ALL for broadcast. hash_of is called
+ * Returns a slot of mask, which must not be empty, perhaps with CHOOSE_TELL, or CHOOSE_ALL for
+ * broadcast. hash_of is called
  * in modes that hash. It belongs to the entry point, which has the context, and must be inline.
  */
 static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *context), __u64 mask,
@@ -49,8 +52,8 @@ static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *c
 		slot = select_round_robin(mask, length);
 		hash = slot;
 	} else if (selection == XBOND_SELECT_ACTIVE) {
-		hash = 0;
-		slot = select_active_backup();
+		slot = select_usable(select_active_backup(), 0, mask, length);
+		return READ_ONCE(table.watched) ? slot : slot | CHOOSE_TELL;
 	} else {
 		return CHOOSE_ALL;
 	}
@@ -63,7 +66,7 @@ static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *c
  */
 static __always_inline int choose_collects_by_now(__u32 slot)
 {
-	__u64 mask = select_mask();
+	__u64 mask = select_mask(READ_ONCE(table.flags));
 
 	return table.selection == XBOND_SELECT_ACTIVE && mask &&
 	       select_usable(select_active_backup(), 0, mask, 0) == slot;

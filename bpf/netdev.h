@@ -37,6 +37,7 @@ struct net_device {
 } NETDEV_KERNEL;
 struct bpf_dtab_netdev { /* an entry of a devmap */
 	struct net_device *dev;
+	struct bpf_devmap_val val; /* what a lookup finds */
 } NETDEV_KERNEL;
 struct bpf_dtab { /* a devmap */
 	struct bpf_dtab_netdev **netdev_map;
@@ -60,7 +61,7 @@ extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
 
 #define NETDEV_CAST(address, type) ((type *)bpf_rdonly_cast(address, bpf_core_type_id_kernel(type)))
 
-/* The answer is known when the program is loaded. If it is no, every slot counts as up. */
+/* The answer is known when the program is loaded. */
 static __always_inline int netdev_is_readable(void)
 {
 	return bpf_rdonly_cast && bpf_core_field_exists(struct bpf_dtab, netdev_map);
@@ -80,10 +81,37 @@ static __always_inline __u64 netdev_state(__u32 slot)
 	return READ_ONCE(entry->dev->state);
 }
 
-/* An empty entry reads as down: a slot of a mask has a device, so the device has gone. */
+/* Set before loading: the kernel lets programs copy its memory. Lockdown may forbid it. */
+const volatile __u32 netdev_may_copy;
+
+/* For kernels where memory cannot be read in place: the state, or up if it cannot be copied. */
+__noinline __u64 netdev_copy_state(__u32 slot)
+{
+	const struct bpf_dtab_netdev *entry;
+	const struct net_device *dev = NULL;
+	unsigned long state = 0;
+	void *value;
+
+	if (!netdev_may_copy)
+		return NETDEV_START;
+	value = bpf_map_lookup_elem(&devices, &slot);
+	if (!value)
+		return 0;
+	entry = value - bpf_core_field_offset(struct bpf_dtab_netdev, val);
+	bpf_core_read(&dev, sizeof(dev), &entry->dev);
+	bpf_core_read(&state, sizeof(state), &dev->state);
+	return state;
+}
+
+/*
+ * An empty entry reads as down: a slot of a mask has a device, so the device has gone. Copying is
+ * slow, so it is done only while there is no bondd that would be told.
+ */
 static __always_inline int netdev_is_lost(__u32 slot)
 {
-	return netdev_is_readable() && (netdev_state(slot) & NETDEV_BITS) != NETDEV_START;
+	if (netdev_is_readable())
+		return (netdev_state(slot) & NETDEV_BITS) != NETDEV_START;
+	return !READ_ONCE(table.watched) && (netdev_copy_state(slot) & NETDEV_BITS) != NETDEV_START;
 }
 
 #endif

@@ -24,12 +24,15 @@ __noinline __u64 select_drained_by_marker(void)
 	return drain_mask(READ_ONCE(table.watched), &table.drained, &settings.drain_mask);
 }
 
-/* The slots that may transmit. Drained slots are among them only if there are no others. */
-static __always_inline __u64 select_mask(void)
+/*
+ * The slots that may transmit. Drained slots are among them only if there are no others. flags:
+ * table.flags, read once for everything.
+ */
+static __always_inline __u64 select_mask(__u32 flags)
 {
 	__u64 may = READ_ONCE(table.tx_mask), drained = READ_ONCE(settings.drain_mask);
 
-	if (READ_ONCE(table.flags) & XBOND_F_DRAIN_MARKERS)
+	if (flags & XBOND_F_DRAIN_MARKERS)
 		drained = select_drained_by_marker();
 	return drain_usable(may, drained);
 }

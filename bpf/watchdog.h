@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/maps.h"
+#include "bpf/rarp.h"
 
 struct watchdog {
 	struct bpf_timer timer;
@@ -48,8 +49,10 @@ int xbond_beat(void *context)
 	bpf_timer_init(&dog->timer, &watchdog, CLOCK_MONOTONIC);
 	bpf_timer_set_callback(&dog->timer, watchdog_bites);
 	refused = bpf_timer_start(&dog->timer, XBOND_HEARTBEAT_FRESH_NS, 0);
-	if (!refused)
+	if (!refused) {
 		table.watched = 1;
+		rarp_bondd_is_here();
+	}
 	return (int)refused;
 }
 

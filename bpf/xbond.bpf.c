@@ -18,6 +18,7 @@
 #include "bpf/neighbour.h"
 #include "bpf/probe.h"
 #include "bpf/queue_id.h"
+#include "bpf/rarp.h"
 #include "bpf/slow.h"
 #include "bpf/watchdog.h"
 
@@ -141,6 +142,29 @@ static __always_inline int tx_send(__u32 slot, __u32 length)
 	return bpf_redirect(table.ifindex[tx_bounded(slot)], 0);
 }
 
+/* The packet first, by a clone; the packet itself becomes the broadcast. */
+__noinline int tx_tell(struct __sk_buff *skb, __u32 slot)
+{
+	const struct xbond_bond *pinned;
+	__u32 key = 0, length = skb->len;
+
+	if (slot >= XBOND_MAX_SLAVES)
+		return TC_ACT_SHOT;
+	pinned = bpf_map_lookup_elem(&bond, &key);
+	if (!pinned || bpf_clone_redirect(skb, table.ifindex[slot], 0))
+		return tx_send(slot, length);
+	choose_count(slot, length);
+	return rarp_make(skb, pinned->mac) ? TC_ACT_SHOT : tx_send(slot, RARP_SIZE);
+}
+
+/* Sends a packet of active-backup while bondd is away. */
+static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32 length)
+{
+	__u32 vlan = skb->vlan_present ? skb->vlan_tci : 0;
+
+	return rarp_is_due(vlan, slot) ? tx_tell(skb, slot) : tx_send(slot, length);
+}
+
 /* Sends a clone to every live slave of mask except the lowest, which gets the packet itself. */
 __noinline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
 {
@@ -174,18 +198,20 @@ static __always_inline int tx_is_neighbour_message(struct __sk_buff *skb)
  */
 static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked)
 {
-	__u64 mask = select_mask();
-	__u32 length = skb->len, slot;
+	__u32 flags = READ_ONCE(table.flags), length = skb->len, slot;
+	__u64 mask = select_mask(flags);
 
 	if (!mask)
 		return TC_ACT_SHOT;
 	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_has_carrier(asked))
 		return tx_send(asked, length);
-	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR && tx_is_neighbour_message(skb))
+	if (flags & XBOND_F_BROADCAST_NEIGHBOR && tx_is_neighbour_message(skb))
 		return tx_broadcast(skb, mask);
 	slot = choose_slot(skb, hash_of, mask, length);
 	if (slot < XBOND_MAX_SLAVES)
 		return tx_send(slot, length);
+	if (slot & CHOOSE_TELL)
+		return tx_send_away(skb, slot & ~CHOOSE_TELL, length);
 	return slot == CHOOSE_ALL ? tx_broadcast(skb, mask) : TC_ACT_SHOT;
 }
 

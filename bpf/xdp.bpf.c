@@ -235,32 +235,30 @@ __noinline int xdp_broadcast(__u32 length, __u64 mask)
 	return bpf_redirect_map(&xdp_all, 0, BPF_F_BROADCAST);
 }
 
-static __always_inline int xdp_chooses(void)
+static __always_inline int xdp_chooses(__u32 flags)
 {
 	const __u32 wanted = XBOND_F_XDP_TX | XBOND_F_CARRIER;
 
-	return (READ_ONCE(table.flags) & (wanted | XBOND_F_FORCE_COUNTED)) == wanted &&
-	       READ_ONCE(table.watched);
+	return (flags & (wanted | XBOND_F_FORCE_COUNTED)) == wanted && READ_ONCE(table.watched);
 }
 
 SEC("xdp.frags")
 int xbond_xdp_tx(struct xdp_md *ctx)
 {
-	__u64 mask = select_mask();
+	__u32 flags = READ_ONCE(table.flags), length, slot;
+	__u64 mask = select_mask(flags);
 	struct packet packet = packet_of(ctx);
-	__u32 length, slot;
 
-	if (!xdp_chooses())
+	if (!xdp_chooses(flags))
 		return XDP_PASS;
 	if (!mask)
 		return XDP_DROP;
 	length = xdp_frame_length(ctx, &packet);
 	if (!xdp_is_whole(&packet, length))
 		return XDP_PASS;
-	if (READ_ONCE(table.flags) & XBOND_F_BROADCAST_NEIGHBOR &&
-	    xdp_is_neighbour_message(&packet))
+	if (flags & XBOND_F_BROADCAST_NEIGHBOR && xdp_is_neighbour_message(&packet))
 		return xdp_broadcast(length, mask);
-	slot = choose_slot(ctx, hash_of, mask, length);
+	slot = choose_slot(ctx, hash_of, mask, length) & ~CHOOSE_TELL;
 	if (slot == CHOOSE_ALL)
 		return xdp_broadcast(length, mask);
 	if (slot >= XBOND_MAX_SLAVES)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A thread with real-time priority that runs whenever its deadline has come, a descriptor that it
- * watches is readable, or the main loop has changed something. Used by the BFD thread. Does not
- * know what it does.
+ * watches is readable, or the main loop has changed something. Used by the threads of LACP and BFD.
+ * Does not know what they do.
  */
 #ifndef XBOND_DAEMON_BASE_REALTIME_H
 #define XBOND_DAEMON_BASE_REALTIME_H

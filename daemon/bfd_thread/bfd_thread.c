@@ -2,15 +2,14 @@
 #include "daemon/bfd_thread/bfd_thread.h"
 
 #include <errno.h>
-#include <linux/pkt_sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 #include "daemon/base/realtime.h"
 #include "daemon/bfd_thread/bfd_thread_bond.h"
+#include "daemon/net/packet.h"
 
 #define BEAT_NS (100 * NS_PER_MS) /* XBOND_BFD_AWAY_NS is five of these */
 
@@ -44,17 +43,6 @@ static uint64_t bfd_thread_run(void *context)
 
 static const struct realtime_kind bfd_thread_kind = { .name = "bfd", .run = bfd_thread_run };
 
-/* Control priority, so that a full queue of data does not delay a packet. */
-static int bfd_thread_open_send_socket(void)
-{
-	int fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
-	    priority = TC_PRIO_CONTROL;
-
-	if (fd >= 0)
-		setsockopt(fd, SOL_SOCKET, SO_PRIORITY, &priority, sizeof(priority));
-	return fd;
-}
-
 struct bfd_thread *bfd_thread_new(struct err *err)
 {
 	struct bfd_thread *bfd_thread = calloc(1, sizeof(*bfd_thread));
@@ -65,7 +53,7 @@ struct bfd_thread *bfd_thread_new(struct err *err)
 		return NULL;
 	}
 	r = realtime_open(&bfd_thread->realtime, &bfd_thread_kind, bfd_thread);
-	bfd_thread->send_fd = bfd_thread_open_send_socket();
+	bfd_thread->send_fd = packet_open_control();
 	if (r || bfd_thread->send_fd < 0) {
 		err_set(err, errno, "cannot open sockets for BFD: %m");
 		bfd_thread_free(bfd_thread);

@@ -4,11 +4,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/if_packet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "bfd/bfd_build.h"
@@ -17,6 +15,7 @@
 #include "common/clock.h"
 #include "common/pin.h"
 #include "common/slots.h"
+#include "daemon/net/packet.h"
 
 #define GOODBYES 3 /* packets that say that the session has been turned off */
 
@@ -41,18 +40,10 @@ static size_t bfd_thread_frame(const struct bfd_thread_bond *bond, unsigned int 
 static void bfd_thread_send(struct bfd_thread_bond *bond, unsigned int slot,
 			    const struct bfd_packet *packet)
 {
-	struct sockaddr_ll to = {
-		.sll_family = AF_PACKET,
-		.sll_ifindex = bond->link[slot].port.ifindex,
-		.sll_halen = XBOND_MAC_SIZE,
-	};
 	uint8_t frame[BFD_FRAME_SIZE];
 	size_t length = bfd_thread_frame(bond, slot, packet, frame);
-	ssize_t sent;
 
-	memcpy(to.sll_addr, frame, XBOND_MAC_SIZE);
-	sent = sendto(bond->send_fd, frame, length, 0, (struct sockaddr *)&to, sizeof(to));
-	(void)sent; /* a lost packet is like one lost on the wire */
+	packet_send(bond->send_fd, bond->link[slot].port.ifindex, frame, length);
 }
 
 static void bfd_thread_set_verdict(struct bfd_thread_bond *bond, unsigned int slot,

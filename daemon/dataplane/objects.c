@@ -75,8 +75,14 @@ struct xbond_bpf *objects_open(struct err *err)
 
 	memset(&verdict, 0, sizeof(verdict));
 	skeleton = xbond_bpf__open();
-	if (!skeleton)
+	if (!skeleton) {
 		objects_refused(-errno, err);
+		return NULL;
+	}
+	/* Lockdown may forbid it. */
+	skeleton->rodata->netdev_may_copy =
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_probe_read_kernel,
+					NULL) == 1;
 	return skeleton;
 }
 
@@ -102,6 +108,7 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_WAKE, .map = skeleton->maps.data_wake, .added = true },
 		{ .pin = XBOND_PIN_LOSSES, .map = skeleton->maps.losses, .added = true },
 		{ .pin = XBOND_PIN_DEVICES, .map = skeleton->maps.devices, .added = true },
+		{ .pin = XBOND_PIN_TOLD, .map = skeleton->maps.data_told, .added = true },
 		{ .pin = XBOND_PIN_PROBES, .map = skeleton->maps.data_probes, .added = true },
 		{ .pin = XBOND_PIN_QUALITY, .map = skeleton->maps.quality, .added = true },
 		{ .pin = XBOND_PIN_COUNTERS, .map = skeleton->maps.counters },

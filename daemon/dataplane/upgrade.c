@@ -90,9 +90,18 @@ static int upgrade_load(struct xbond_bpf *skeleton, const char *dir, struct err 
 	return r;
 }
 
+static bool upgrade_lacks_a_map(const char *dir)
+{
+	for (size_t i = 0; i < build.count; i++)
+		if (!build.object[i].is_program && !upgrade_is_current(dir, i))
+			return true;
+	return false;
+}
+
 /*
  * New maps come before the programs that use them. Each pin is replaced on its own, because all
- * programs share the maps.
+ * programs share the maps. Programs with the right tags that use a map without a pin are replaced,
+ * too.
  */
 static int upgrade_replace(struct xbond_bpf *skeleton, const struct dataplane *dataplane,
 			   struct err *err)
@@ -100,11 +109,12 @@ static int upgrade_replace(struct xbond_bpf *skeleton, const struct dataplane *d
 	struct object objects[OBJECTS_MAX];
 	size_t count = objects_list(skeleton, objects);
 	const char *dir = dataplane->pins.dir;
+	bool lacks_a_map = upgrade_lacks_a_map(dir);
 	char replaced[256] = "";
 	int r = 0;
 
 	for (size_t i = 0; !r && i < count; i++) {
-		if (upgrade_is_current(dir, i))
+		if (upgrade_is_current(dir, i) && !(lacks_a_map && build.object[i].is_program))
 			continue;
 		r = pin_dirs_replace(objects_fd(&objects[i]), dir, objects[i].pin, err);
 		snprintf(replaced + strlen(replaced), sizeof(replaced) - strlen(replaced), " %s",

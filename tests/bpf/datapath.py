@@ -17,7 +17,7 @@ import abi
 TC_UNSPEC, TC_SHOT, TC_REDIRECT = -1, 2, 7
 CLONE_NEWNET = 0x40000000
 ETH_P_ALL, SOL_PACKET, PACKET_IGNORE_OUTGOING = 3, 263, 23
-BOND_INDEX, PORT_INDEX, SLAVE_INDEX = 50, 51, 100
+LO_INDEX, BOND_INDEX, PORT_INDEX, SLAVE_INDEX = 1, 50, 51, 100
 X = types.SimpleNamespace(**abi.constants())
 libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
 libc = ctypes.CDLL(None, use_errno=True)
@@ -72,7 +72,8 @@ def possible_cpus():
 
 
 class Datapath:
-    # slots that are devices; others have an ifindex nobody has, good for redirects only
+    # slots that are devices; others have an ifindex nobody has, good for redirects only, and the
+    # carrier of lo
     devices = 4
 
     def __init__(self):
@@ -81,9 +82,13 @@ class Datapath:
         self.namespace.enter()
         add_device("bond0", BOND_INDEX)
         add_device("port0", PORT_INDEX)
+        ip("link", "set", "lo", "up")
         for slot in range(self.devices):
             add_device(f"s{slot}", SLAVE_INDEX + slot)
         self._load()
+        self.devices_fd = self._map_fd("devices")
+        for slot in range(X.MAX_SLAVES):
+            self.point(slot, SLAVE_INDEX + slot if slot < self.devices else LO_INDEX)
         self.skb_type = btf.struct("__sk_buff")
         self.settings = self._mapped(".data.settings", btf.struct("xbond_settings"))
         self.table = self._mapped(".data.table", btf.struct("xbond_table"))
@@ -134,6 +139,7 @@ class Datapath:
         table.selection, table.flags, table.hash_seed = X.SELECT_HASH, X.F_CARRIER, 0x1234567
         table.tx_mask = table.rx_mask = (1 << slots) - 1
         table.bond_ifindex, table.port_ifindex = BOND_INDEX, PORT_INDEX
+        table.watched = 1
         for slot in range(slots):
             table.ifindex[slot] = SLAVE_INDEX + slot
             table.byte_cost[slot] = 256
@@ -141,6 +147,16 @@ class Datapath:
         self.fill_buckets([bucket % slots for bucket in range(X.BUCKETS)])
         for name, value in changes.items():
             setattr(self.settings if hasattr(self.settings, name) else table, name, value)
+
+    def point(self, slot, ifindex):
+        """The device whose carrier is the slot's; None: it has gone."""
+        key, value = ctypes.c_uint32(slot), ctypes.c_uint32(ifindex or 0)
+        if ifindex:
+            r = libbpf.bpf_map_update_elem(self.devices_fd, ctypes.byref(key), ctypes.byref(value),
+                                           ctypes.c_uint64(0))
+        else:
+            r = libbpf.bpf_map_delete_elem(self.devices_fd, ctypes.byref(key))
+        assert r == 0, (slot, ifindex)
 
     def fill_buckets(self, slots, copy=0):
         for bucket, slot in enumerate(slots):

@@ -402,6 +402,23 @@ def test_bond0_that_is_down_is_not_judged(network):
     assert before[0] == net.failures("bond0")
 
 
+def test_slaves_that_come_and_go(network):
+    """A slot that gets another device has heard nothing, and its slave has a grace of its own."""
+    net = network(links=3)
+    net.bond(mode="balance-xor", arp_interval=INTERVAL, arp_ip_target="10.0.0.2",
+             arp_validate="all")
+    net.targets.answers = lambda probe: right(probe) if probe.dev != "l2" else []
+    net.wait_state("up", "l0", "l1")
+    net.wait_state("down", "l2")
+    net.host.ctl("del-slave", "bond0", "l1", "l2")
+    net.host.ctl("add-slave", "bond0", "l2", "l1")
+    net.wait_state("down", "l2")
+    assert net.host.slave("l2")["monitors"]["arp"]["targets"] == [
+        {"address": "10.0.0.2", "last_rx_ms": None}]
+    net.wait_state("up", "l1")
+    assert net.failures("bond0") == [0, 1, 0]  # l2 was up before
+
+
 def test_restarts_of_bondd(network):
     """Neither takes out a slave, nor takes one back whose verdict was no."""
     net = network()

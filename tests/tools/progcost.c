@@ -13,11 +13,15 @@
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/udp.h>
+#include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bpf/abi.h"
 #include "bpf/xbond.skel.h"
@@ -26,6 +30,7 @@
 #define MAX_ROUNDS 101
 #define SLAVES 4
 #define FIRST_SLAVE 100
+#define LOOPBACK 1 /* its ifindex in every namespace */
 #define TC_ACT_UNSPEC (-1)
 
 struct frame {
@@ -86,6 +91,29 @@ static int load_redirect(void)
 	return load(instructions, 4);
 }
 
+/* All slots have the carrier of a loopback device, which is up. */
+static void make_carrier(void)
+{
+	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int fd;
+
+	if (unshare(CLONE_NEWNET))
+		die("unshare");
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request))
+		die("lo");
+	close(fd);
+}
+
+static void fill_devices(const struct xbond_bpf *bpf)
+{
+	const __u32 loopback = LOOPBACK;
+
+	for (__u32 slot = 0; slot < SLAVES; slot++)
+		if (bpf_map_update_elem(bpf_map__fd(bpf->maps.devices), &slot, &loopback, BPF_ANY))
+			die("devices");
+}
+
 static void fill_maps(struct xbond_bpf *bpf)
 {
 	struct xbond_table *table = &bpf->data_table->table;
@@ -94,6 +122,7 @@ static void fill_maps(struct xbond_bpf *bpf)
 	bpf->data_settings->settings.packets_per_slave = 1;
 	table->flags = XBOND_F_CARRIER;
 	table->hash_seed = 0x1234567;
+	table->watched = 1;
 	table->tx_mask = table->rx_mask = (1 << SLAVES) - 1;
 	table->bond_ifindex = 50;
 	table->port_ifindex = 51;
@@ -201,6 +230,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: progcost [ROUNDS [CPU]]\n");
 		return 2;
 	}
+	make_carrier();
+	fill_devices(bpf);
 	fill_maps(bpf);
 	port = bpf_program__fd(bpf->progs.xbond_port);
 

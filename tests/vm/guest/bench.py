@@ -29,16 +29,17 @@ RATE = 2000
 LINKS = 2
 bed.CPU = 0  # the only one: nothing else moves the clock
 HASH = ("xmit_hash_policy", "layer3+4")
+LACP = (*HASH, "lacp_rate", "fast")
 
 
 class Aggregate:
     """One way to aggregate: its device on a host, its links, its subnet."""
 
-    def __init__(self, made, near, far, number, name, make):
+    def __init__(self, made, near, far, number, name, make, same_index=False):
         self.name, self.dev, self.subnet = name, f"agg{number}", f"10.{20 + number}.0"
         self.links = [f"g{number}l{index}" for index in range(LINKS)]
         for index, link in enumerate(self.links):
-            made.link(near, far, link, 100 + 10 * number + index)
+            made.link(near, far, link, 100 + 10 * number + index, same_index=same_index)
         bring_up(far, self.links)
         make(near, self.dev, self.links)
         near.ip("link", "set", self.dev, "up")
@@ -47,6 +48,22 @@ class Aggregate:
 
     def mac(self):
         return self.near.link(self.dev)["address"]
+
+    def join_at_far(self, mode):
+        """A device over the far ends of the links, with an address: a bridge, or in 802.3ad a bond
+        of the kernel.
+        """
+        dev = f"far{self.dev}"
+        if mode == "802.3ad":
+            bonding(mode, *LACP)(self.far, dev, self.links)
+        else:
+            self.far.ip("link", "add", dev, "type", "bridge", "forward_delay", "0",
+                        "mcast_snooping", "0")
+            for link in self.links:
+                self.far.ip("link", "set", link, "master", dev)
+        self.far.ip("link", "set", dev, "up")
+        self.far.ip("addr", "add", f"{self.subnet}.2/24", "dev", dev)
+        no_arp(self.near, self.dev, f"{self.subnet}.2", self.far.link(dev)["address"])
 
 
 def xbond(*options):
@@ -57,25 +74,29 @@ def xbond(*options):
     return make
 
 
-def bonding(mode, *options):
+def bonding(mode, *options, miimon=100):
     def make(host, dev, links):
-        host.ip("link", "add", dev, "type", "bond", "mode", mode, "miimon", "100", *options)
+        host.ip("link", "add", dev, "type", "bond", "mode", mode, "miimon", miimon, *options)
         for link in links:
             host.ip("link", "set", link, "down")
             host.ip("link", "set", link, "master", dev)
     return make
 
 
-def team(host, dev, links):
-    config = {"device": dev, "runner": {"name": "loadbalance", "tx_hash": ["l3", "l4"]},
-              "link_watch": {"name": "ethtool"}, "ports": {link: {} for link in links}}
-    for link in links:
-        host.ip("link", "set", link, "down")
-    host.spawn("teamd", "-U", "-c", json.dumps(config), stdout=subprocess.DEVNULL,
-               stderr=subprocess.DEVNULL)
-    wait_for(lambda: host.exists(dev), "teamd's device")
+def team(**runner):
+    """The kernel's team, with the daemon that it needs."""
+    def make(host, dev, links):
+        config = {"device": dev, "runner": runner, "link_watch": {"name": "ethtool"},
+                  "ports": {link: {} for link in links}}
+        for link in links:
+            host.ip("link", "set", link, "down")
+        host.spawn("teamd", "-U", "-c", json.dumps(config), stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+        wait_for(lambda: host.exists(dev), "teamd's device")
+    return make
 
 
+TX_HASH = {"tx_hash": ["l3", "l4"]}
 AT_ONCE = "xbond direct, rx_backlog off"
 NETKIT = "xbond netkit"
 NETKIT_DIRECT = "xbond netkit direct"
@@ -87,16 +108,18 @@ WAYS = {
     "bonding xor": bonding("balance-xor", *HASH),
     "xbond direct rr": xbond("mode", "balance-rr", "path", "direct"),
     "bonding rr": bonding("balance-rr"),
-    "team loadbalance": team,
+    "team loadbalance": team(name="loadbalance", **TX_HASH),
 }
 # Kernel bonding looks at carrier itself when it sends in xor and rr; in active-backup miimon
 # decides.
 CUT = {
-    "xbond xor": xbond("mode", "balance-xor", *HASH),
-    "bonding xor": bonding("balance-xor", *HASH),
-    "xbond active-backup": xbond("mode", "active-backup"),
-    "bonding active-backup": bonding("active-backup"),
+    "balance-rr": ((), {"name": "roundrobin"}),
+    "active-backup": ((), {"name": "activebackup"}),
+    "balance-xor": (HASH, {"name": "loadbalance", **TX_HASH}),
+    "broadcast": ((), {"name": "broadcast"}),
+    "802.3ad": (LACP, {"name": "lacp", "fast_rate": True, **TX_HASH}),
 }
+STATES = ("works", "killed", "stopped")
 NETKIT_AT_ONCE = "xbond netkit direct, rx_backlog off"
 ONLY_RECEIVE = {AT_ONCE: xbond("mode", "balance-xor", *HASH, "path", "direct", "rx_backlog", "off"),
                 NETKIT_AT_ONCE: xbond("mode", "balance-xor", *HASH, "device", "netkit", "path",
@@ -110,16 +133,16 @@ def has_netkit(host):
     return made
 
 
-def aggregates(made, near, far, names):
-    found = []
-    for number, name in enumerate(names):
-        if name.startswith("team") and run("modprobe", "team_mode_loadbalance",
-                                           check=False).returncode:
-            continue
-        if name.startswith(NETKIT) and not has_netkit(near):
-            continue
-        found.append(Aggregate(made, near, far, number, name,
-                               {**WAYS, **CUT, **ONLY_RECEIVE}[name]))
+def can_be_made(near, name):
+    """team: only with the kernel's module for its mode."""
+    if name.startswith("team"):
+        return run("modprobe", f"team_mode_{name.split()[1]}", check=False).returncode == 0
+    return not name.startswith(NETKIT) or has_netkit(near)
+
+
+def aggregates(made, near, far, ways, **options):
+    found = [Aggregate(made, near, far, number, name, make, **options)
+             for number, (name, make) in enumerate(ways.items()) if can_be_made(near, name)]
     for each in found:
         wait_for(lambda each=each: "LOWER_UP" in near.link(each.dev)["flags"],
                  f"carrier of {each.name}", 15)
@@ -164,7 +187,8 @@ def receive_rows():
         add_plain_link(made, sender, receiver)
         no_arp(sender, PLAIN, PLAIN_FAR, receiver.link(PLAIN)["address"])
         subjects = {"plain": lambda: blast(sender, PLAIN_FAR, SECONDS)}
-        found = aggregates(made, receiver, sender, RECEIVE)
+        found = aggregates(made, receiver, sender,
+                           {name: {**WAYS, **ONLY_RECEIVE}[name] for name in RECEIVE})
         for each in found:
             sender.ip("addr", "add", f"{each.subnet}.2/24", "dev", each.links[0])
             no_arp(sender, each.links[0], f"{each.subnet}.1", each.mac())
@@ -188,40 +212,73 @@ def receive_rows():
                   "ratio", 1.10)
 
 
-def lost_at_a_cut(each, link):
+def disturb(near, state):
+    if state == "killed":
+        near.kill_bondd()
+    elif state == "stopped":
+        near.freeze_bondd()
+
+
+def settle(near, state):
+    if state == "killed":
+        near.start_bondd()
+    elif state == "stopped":
+        near.thaw_bondd()
+
+
+def lost_at_a_cut(each, link, state):
     stream = Stream(each.near, each.far, to=f"{each.subnet}.2", rate=RATE, flows=32)
     stream.flow_on(RATE // 5)
+    disturb(each.near, state)
     each.far.ip("link", "set", link, "down")
     stream.flow_on(RATE // 2)
     lost = stream.finish()["lost"]
     each.far.ip("link", "set", link, "up")
+    settle(each.near, state)
     return lost
 
 
-def cut_rows():
+def ways_to_cut(mode):
+    """Each by its name, with the states of bondd to measure it in."""
+    options, runner = CUT[mode]
+    runs_on = {"lacp": "loadbalance"}.get(runner["name"], runner["name"])
+    return {"xbond": xbond("mode", mode, *options),
+            "bonding, miimon 100": bonding(mode, *options),
+            "bonding, miimon 10": bonding(mode, *options, miimon=10),
+            f"team {runs_on}": team(**runner)}
+
+
+def cuts(each, mode, state):
+    """In active-backup the link that is cut is the active one: it goes there at each cut."""
+    losses = []
+    for number in range(CUTS):
+        each.near.wait_ping(f"{each.subnet}.2", 20)
+        losses.append(lost_at_a_cut(each, each.links[number % LINKS], state))
+        # both see the link again; bonding needs its miimon, LACP two seconds to aggregate
+        each.near.run("sleep", "3" if mode == "802.3ad" else "0.5")
+    return losses
+
+
+def cut_rows_of(mode, same_index):
+    indexes = "equal" if same_index else "different"
     with lab() as made:
         near, far = made.host("a"), made.namespace("b")
-        losses = {}
-        for each in aggregates(made, near, far, CUT):
-            bridge = f"b{each.dev}"
-            far.ip("link", "add", bridge, "type", "bridge", "forward_delay", "0", "mcast_snooping",
-                   "0")
-            for link in each.links:
-                far.ip("link", "set", link, "master", bridge)
-            far.ip("link", "set", bridge, "up")
-            far.ip("addr", "add", f"{each.subnet}.2/24", "dev", bridge)
-            no_arp(near, each.dev, f"{each.subnet}.2", far.link(bridge)["address"])
-            losses[each.name] = []
-            for number in range(CUTS):
-                near.wait_ping(f"{each.subnet}.2", 10)
-                losses[each.name].append(lost_at_a_cut(each, each.links[number % LINKS]))
-                near.run("sleep", "0.5")  # both see the link again; bonding needs its miimon
-    medians = {name: statistics.median(values) for name, values in losses.items()}
-    for name, value in medians.items():
-        yield Row(f"cut at {RATE} packets/s, {name}: lost, median of {CUTS}", value, "packets")
-    yield Row("cut: lost, xbond / bonding, active-backup (miimon 100)",
-              medians["xbond active-backup"] / max(medians["bonding active-backup"], 1), "ratio",
-              0.05)
+        for each in aggregates(made, near, far, ways_to_cut(mode), same_index=same_index):
+            each.join_at_far(mode)
+            for state in STATES if each.name == "xbond" else STATES[:1]:
+                losses = cuts(each, mode, state)
+                name = f"{each.name}, bondd {state}" if each.name == "xbond" else each.name
+                what = f"cut at {RATE} packets/s, {mode}, {indexes} ifindexes, {name}: lost"
+                bounds = (0, 5) if each.name == "xbond" else (None, None)
+                yield Row(f"{what}, median of {CUTS}", statistics.median(losses), "packets",
+                          bounds[0])
+                yield Row(f"{what}, worst", max(losses), "packets", bounds[1])
+
+
+def cut_rows():
+    for same_index in (False,) if QUICK else (False, True):
+        for mode in CUT:
+            yield from cut_rows_of(mode, same_index)
 
 
 def xdp_rows():

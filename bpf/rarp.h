@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Active-backup while bondd is away: when the packets take another slave than before, the network
+ * is told. The packet itself teaches only the switches on its way. So a broadcast follows it, once
+ * for each VLAN: a RARP request, which teaches switches and which hosts ignore. It is not a
+ * gratuitous ARP, which needs an address that the program does not know; num_grat_arp is not
+ * touched. Nobody can be told before there is a packet to send. Called by the TC transmit programs
+ * only.
+ */
+#ifndef XBOND_BPF_RARP_H
+#define XBOND_BPF_RARP_H
+
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/maps.h"
+#include "bpf/select.h"
+
+#define RARP_REQUEST 3 /* RFC 903: "who am I?" */
+#define RARP_ETHERNET 1
+/* All headers that may lie before a checksum, which the kernel does not cut off. */
+#define RARP_SIZE 120
+#define RARP_VLAN_ID 0xfff
+
+struct xbond_told told SEC(".data.told");
+
+struct rarp_frame {
+	struct ethhdr eth;
+	__be16 hardware, protocol;
+	__u8 hardware_length, protocol_length;
+	__be16 operation;
+	__u8 sender_mac[ETH_ALEN];
+	__u8 sender[4];
+	__u8 target_mac[ETH_ALEN];
+	__u8 target[4];
+	__u8 padding[RARP_SIZE - ETH_HLEN - 28];
+} __attribute__((packed));
+_Static_assert(sizeof(struct rarp_frame) == RARP_SIZE, "nothing of the packet is left");
+
+/* bondd is there, and announces what happens from now on. Called by xbond_beat. */
+static __always_inline void rarp_bondd_is_here(void)
+{
+	told.away++;
+}
+
+/*
+ * Does somebody have to be told that this VLAN is on this slot now? One caller gets the answer yes.
+ * The slot that bondd has chosen needs no word, unless the programs have left it since.
+ */
+static __always_inline int rarp_is_due(__u32 vlan, __u32 slot)
+{
+	__u32 now = told.away << 8 | slot, before = told.vlan[vlan & RARP_VLAN_ID];
+
+	if (before == now)
+		return 0;
+	before = __sync_lock_test_and_set(&told.vlan[vlan & RARP_VLAN_ID], now);
+	if (before == now)
+		return 0;
+	return before >> 8 == now >> 8 || slot != select_active_backup();
+}
+
+static __always_inline void rarp_fill(struct rarp_frame *rarp, const __u8 *mac)
+{
+	__builtin_memset(rarp, 0, sizeof(*rarp));
+	__builtin_memset(rarp->eth.h_dest, 0xff, ETH_ALEN);
+	__builtin_memcpy(rarp->eth.h_source, mac, ETH_ALEN);
+	__builtin_memcpy(rarp->sender_mac, mac, ETH_ALEN);
+	__builtin_memcpy(rarp->target_mac, mac, ETH_ALEN);
+	rarp->eth.h_proto = bpf_htons(ETH_P_RARP);
+	rarp->hardware = bpf_htons(RARP_ETHERNET);
+	rarp->protocol = bpf_htons(ETH_P_IP);
+	rarp->hardware_length = ETH_ALEN;
+	rarp->protocol_length = sizeof(rarp->sender);
+	rarp->operation = bpf_htons(RARP_REQUEST);
+}
+
+/*
+ * Makes the packet, whose clone has been sent, a RARP request of this MAC. Returns 0, or an error;
+ * the packet is good for nothing then. A checksum that a device still has to fill in may end up in
+ * `target`, where it does no harm.
+ */
+static __always_inline long rarp_make(struct __sk_buff *skb, const __u8 *mac)
+{
+	long refused = bpf_skb_change_tail(skb, RARP_SIZE, 0);
+	struct rarp_frame rarp;
+
+	if (refused)
+		return refused;
+	rarp_fill(&rarp, mac);
+	return bpf_skb_store_bytes(skb, 0, &rarp, sizeof(rarp), 0);
+}
+
+#endif
