@@ -376,6 +376,7 @@ _Static_assert(sizeof(struct xbond_pdu) == 152, "pdu ABI");
 #define XBOND_BFD_PER_SECOND 400       /* that name our session; bfd_interval is at least 5 ms */
 #define XBOND_BFD_OTHERS_PER_SECOND 10 /* that name no session */
 #define XBOND_BFD_AWAY_NS 500000000LL  /* heartbeat older: the programs hold the sessions */
+#define XBOND_BFD_SUSPICIONS 3	       /* so many end a session */
 
 enum xbond_bfd_end {
 	XBOND_BFD_GOES_ON = 0,
@@ -416,7 +417,8 @@ struct xbond_bfd_link {
 	struct xbond_pdu_budget budget[2]; /* that name our session; others */
 	/* Writer: BPF, while bondd is away; bondd resets it when it takes over. */
 	__u32 ended; /* enum xbond_bfd_end */
-	__u32 pad1;
+	/* Detection times in a row in which the link was silent and others were not. */
+	__u32 suspected;
 };
 
 /* micro-BFD (RFC 7130). Writer: bondd's BFD thread, except for parts of the links. */

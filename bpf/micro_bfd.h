@@ -83,10 +83,7 @@ static __always_inline void micro_bfd_end(__u32 slot, struct xbond_bfd_link *lin
 		__sync_fetch_and_and(&table.tx_mask, others);
 }
 
-/*
- * Is the far end heard on another slave? If it is silent everywhere, it may be that nobody speaks
- * there: its programs answer only, like ours.
- */
+/* Was the far end heard on another slave in the last detection time? */
 static __noinline int micro_bfd_hears_others(__u32 slot, __u64 now_ns)
 {
 	for (__u32 other = 0; other < XBOND_MAX_SLAVES; other++) {
@@ -98,6 +95,20 @@ static __noinline int micro_bfd_hears_others(__u32 slot, __u64 now_ns)
 			return 1;
 	}
 	return 0;
+}
+
+/*
+ * If the far end is silent everywhere, it may be that nobody speaks there: its programs answer
+ * only, like ours. Its last packets, and its first ones, do not come on all slaves at the same
+ * time, so once is not enough.
+ */
+static __always_inline int micro_bfd_is_lost(__u32 slot, struct xbond_bfd_link *link, __u64 now_ns)
+{
+	if (!micro_bfd_is_away(now_ns) || !micro_bfd_hears_others(slot, now_ns)) {
+		link->suspected = 0;
+		return 0;
+	}
+	return ++link->suspected >= XBOND_BFD_SUSPICIONS;
 }
 
 /* No packet for the detection time. If bondd is there, it finds that itself. */
@@ -118,10 +129,10 @@ static int micro_bfd_silence(void *map, __u32 *key, struct bfd_timer *timer)
 	end_ns = link->heard_ns + words->detection_ns;
 	if ((__s64)(end_ns - now_ns) > 0)
 		bpf_timer_start(&timer->timer, end_ns - now_ns, 0);
-	else if (micro_bfd_is_away(now_ns) && micro_bfd_hears_others(slot, now_ns))
+	else if (micro_bfd_is_lost(slot, link, now_ns))
 		micro_bfd_end(slot, link, XBOND_BFD_SILENT);
 	else
-		bpf_timer_start(&timer->timer, XBOND_BFD_AWAY_NS, 0);
+		bpf_timer_start(&timer->timer, words->detection_ns, 0);
 	return 0;
 }
 
@@ -247,6 +258,7 @@ static __always_inline int micro_bfd_hear(struct __sk_buff *skb, __u32 slot,
 		return TC_ACT_SHOT;
 	}
 	link->heard_ns = now_ns;
+	link->suspected = 0;
 	if (words->holding)
 		micro_bfd_restart_silence(slot, words->detection_ns);
 	if (!micro_bfd_is_silent(link, words, now_ns))

@@ -17,14 +17,21 @@
 #include "daemon/monitor/look.h"
 #include "daemon/monitor/poll.h"
 
-/* Between two looks while nothing would tell of a change. */
+/* Between two looks while nothing would tell of a change; with many bonds longer. */
 #define LOOK_US 5000
+#define LOOK_PER_BOND_US 500
+/*
+ * Tracepoints tell of every device of the machine. If they tell more often than this, for each
+ * bond, the next look is that of the timer.
+ */
+#define PAUSE_PER_BOND_NS (100 * 1000ull)
 #define LOOK_ACCURACY_US 500
 
 struct wake {
 	int fd; /* an epoll of all rings */
 	struct carrier_watch *watch;
 	uint64_t netns_cookie;
+	uint64_t looked_ns; /* at all bonds */
 	sd_event_source *io, *timer;
 	uint32_t *watched; /* ifindexes */
 	unsigned int room;
@@ -64,8 +71,18 @@ static int wake_on_loss(void *arg, void *data, size_t size)
 	return 0;
 }
 
+static unsigned int wake_bonds(const struct daemon *daemon)
+{
+	unsigned int count = 0;
+
+	for (const struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		count++;
+	return count;
+}
+
 static void wake_look_at_all(struct daemon *daemon, uint64_t since_ns)
 {
+	daemon->wake->looked_ns = clock_now_ns();
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		if (bond_is_ready(bond))
 			look_take(bond, since_ns);
@@ -80,26 +97,42 @@ static bool wake_must_look(const struct daemon *daemon)
 	return must;
 }
 
+static uint64_t wake_interval_us(const struct daemon *daemon)
+{
+	uint64_t us = wake_bonds(daemon) * (uint64_t)LOOK_PER_BOND_US;
+
+	return us > LOOK_US ? us : LOOK_US;
+}
+
 static void wake_arm(const struct daemon *daemon)
 {
 	struct wake *wake = daemon->wake;
 	bool must = wake_must_look(daemon);
 
 	if (must)
-		sd_event_source_set_time_relative(wake->timer, LOOK_US);
+		sd_event_source_set_time_relative(wake->timer, wake_interval_us(daemon));
 	sd_event_source_set_enabled(wake->timer, must ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+}
+
+/* While the main loop waits for something else, the timer does not run. */
+static bool wake_is_time_to_look(const struct daemon *daemon, bool told)
+{
+	uint64_t passed_ns = clock_now_ns() - daemon->wake->looked_ns;
+
+	if (told && carrier_watch_source(daemon->wake->watch) == XBOND_CARRIER_TRACEPOINT)
+		return passed_ns >= wake_bonds(daemon) * PAUSE_PER_BOND_NS;
+	return wake_must_look(daemon) && passed_ns >= wake_interval_us(daemon) * 1000;
 }
 
 void wake_read(struct daemon *daemon)
 {
-	struct wake *wake = daemon->wake;
-	uint64_t since_ns = carrier_watch_read(wake->watch);
+	uint64_t since_ns = carrier_watch_read(daemon->wake->watch);
 
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		if (bond->wake.ring)
 			ring_buffer__consume(bond->wake.ring);
-	if (since_ns && carrier_watch_source(wake->watch) == XBOND_CARRIER_TRACEPOINT)
-		wake_look_at_all(daemon, since_ns);
+	if (wake_is_time_to_look(daemon, since_ns))
+		wake_look_at_all(daemon, since_ns ? since_ns : clock_now_ns());
 	wake_arm(daemon);
 }
 

@@ -12,10 +12,11 @@ from lab import Refused
 from lacp import distributing, ports, tx_slots
 from namespace import mac_bytes
 from traffic import Capture, send_frames
-from waiting import PATIENCE, moments, wait_for
+from waiting import PATIENCE, moments, quiet_for, wait_for
 
 INTERVAL, MULTIPLIER = 50 * min(PATIENCE, 4), 3
 PORT = 6784
+AWAY = 0.8  # seconds; XBOND_BFD_AWAY_NS, and some
 GROUP = bytes.fromhex("01005e900001")
 DOWN, UP = 1, 3
 # classic BPF programs: return TC_ACT_SHOT; the same for frames to the group of micro-BFD alone
@@ -227,8 +228,9 @@ def test_both_are_away(speakers):
     """They do not talk on to each other, traffic goes on, and so do the sessions afterwards."""
     made = speakers()
     before = identities(made.near, made.links)
-    for host in (made.near, made.far):
-        host.kill_bondd()
+    made.near.kill_bondd()
+    quiet_for(AWAY, "the near end's programs must hold the sessions by themselves")
+    made.far.kill_bondd()
     with Capture(made.far, "l0") as wire:
         wire.frames(1)
         assert not [each for each in wire.frames(0.5) if is_bfd(each.data)]
@@ -321,10 +323,10 @@ def test_802_3ad_needs_both(speakers):
         made.near.wait_slaves("l1")
         made.far.wait_slaves("l1")
         assert tx_slots(made.near) == tx_slots(made.far) == {1}
-        assert "distributing" in ports(made.near)["l0"]["actor_state"]
     made.near.wait_slaves("l0", "l1")
     with silent(made.far, "l0", program=DROP_BFD):
         made.near.wait_slaves("l1")
+        assert "distributing" in ports(made.near)["l0"]["actor_state"]
         made.far.ctl("set", "bond0", "ad_user_port_key", 7)
         wait_for(lambda: all(port["partner_key"] >> 6 == 7 and "distributing" in port["actor_state"]
                              for port in ports(made.near).values()), "LACP to begin anew", 10)
