@@ -23,6 +23,13 @@
 
 struct xbond_probes probes SEC(".data.probes");
 
+/* The verifier of Linux 6.1 loses the bound that the compiler knows. */
+static __always_inline struct xbond_probe_times *probe_times(__u32 slot)
+{
+	asm volatile("" : "+r"(slot));
+	return &probes.times[slot & (XBOND_MAX_SLAVES - 1)];
+}
+
 struct probe_arp {
 	__be16 hardware, protocol;
 	__u8 hardware_length, protocol_length;
@@ -125,7 +132,7 @@ static __always_inline void probe_note(const struct probe_ends *ends, __u32 slot
 				       __u64 now_ns)
 {
 	const __u64 none[2] = {};
-	struct xbond_probe_times *times = &probes.times[slot & (XBOND_MAX_SLAVES - 1)];
+	struct xbond_probe_times *times = probe_times(slot);
 
 	for (__u32 i = 0; i < XBOND_MAX_TARGETS; i++) {
 		__u32 at = (ends->first + i) & (XBOND_PROBE_TARGETS - 1);
@@ -173,7 +180,7 @@ __noinline int probe_receive(struct __sk_buff *skb, __u32 slot)
 		r = type == bpf_htons(ETH_P_IPV6) ? probe_read_neighbour(skb, offset, &ends) : -1;
 	if (r)
 		return 0;
-	probes.times[slot & (XBOND_MAX_SLAVES - 1)].neighbour_ns = now_ns;
+	probe_times(slot)->neighbour_ns = now_ns;
 	probe_note(&ends, slot, probe_is_to_a_sender(skb, dest, ends.first), now_ns);
 	return 0;
 }
@@ -182,7 +189,7 @@ __noinline int probe_receive(struct __sk_buff *skb, __u32 slot)
 static __always_inline void probe_note_uncounted(__u32 slot)
 {
 	if (READ_ONCE(table.flags) & XBOND_F_PROBES && slot < XBOND_MAX_SLAVES)
-		probes.times[slot & (XBOND_MAX_SLAVES - 1)].uncounted_ns = bpf_ktime_get_ns();
+		probe_times(slot)->uncounted_ns = bpf_ktime_get_ns();
 }
 
 #endif

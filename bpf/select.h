@@ -182,8 +182,7 @@ __noinline __u32 select_has_carrier(__u32 slot)
 	return !netdev_is_lost(slot);
 }
 
-/* The slots of mask that have carrier; if none has, all of mask. */
-__noinline __u64 select_live(__u64 mask)
+static __always_inline __u64 select_with_carrier(__u64 mask)
 {
 	__u64 live = 0;
 
@@ -192,8 +191,21 @@ __noinline __u64 select_live(__u64 mask)
 			break;
 		live |= (__u64)(select_has_carrier(slot) & 1) << slot;
 	}
+	return live & mask;
+}
+
+/*
+ * The slots of mask that have carrier. If none has, drained slots that have; without any, all of
+ * mask.
+ */
+__noinline __u64 select_live(__u64 mask)
+{
+	__u64 live = select_with_carrier(mask);
+
 	losses_tell(mask & ~live);
-	return live & mask ? live & mask : mask;
+	if (!live)
+		live = select_with_carrier(READ_ONCE(table.tx_mask));
+	return live ? live : mask;
 }
 
 /*

@@ -88,6 +88,13 @@ def test_a_slot_that_may_not_transmit_is_no_way_out(datapath, cut, selection):
     assert set(share(datapath)) <= {0, 1}, "without carrier, but allowed"
 
 
+@pytest.mark.parametrize("selection", SELECTIONS.values(), ids=SELECTIONS)
+def test_drained_slots_carry_what_no_other_can(datapath, cut, selection):
+    datapath.reset(selection=selection, tx_mask=0b0111)
+    cut(0, 1)
+    assert set(share(datapath, drain_mask=0b1100)) == {2}, "slot 3 may not transmit"
+
+
 def test_a_device_that_has_gone_is_avoided(datapath):
     try:
         datapath.point(1, None)
