@@ -45,6 +45,7 @@ struct probe_ends {
 	__u64 from[2], to[2];
 	__u32 first;	 /* the first target of this address family */
 	__u32 is_to_all; /* to all nodes */
+	__u8 dest[8];	 /* the frame's */
 };
 
 /* Is it a frame for probe_receive()? Whatever has another tag may be. */
@@ -119,46 +120,67 @@ static __always_inline int probe_is_solicited(const __u64 *group, const __u8 *ad
 	       !((group[1] ^ *(const __u64 *)(address + 8)) & tail);
 }
 
-/* A frame for another station, which a switch has flooded or a promiscuous slave has let in. */
-static __always_inline int probe_is_for_us(const struct __sk_buff *skb, const __u8 *dest,
-					   const __u8 *mac)
+static __always_inline int probe_is_mac(const __u8 *mac, const __u8 *other)
 {
-	return skb->pkt_type != PACKET_OTHERHOST ||
-	       (*(const __be32 *)dest == *(const __be32 *)mac &&
-		*(const __be16 *)(dest + 4) == *(const __be16 *)(mac + 4));
+	return *(const __be32 *)mac == *(const __be32 *)other &&
+	       *(const __be16 *)(mac + 4) == *(const __be16 *)(other + 4);
+}
+
+#define PROBE_IS_FROM 1	  /* the target speaks to the sender of its probes */
+#define PROBE_IS_TO 2	  /* that sender speaks to the target */
+#define PROBE_IS_SENDER 4 /* the frame is addressed to that sender */
+
+/*
+ * What a frame is for one target. Global, so that the verifier looks at one target, and not at all
+ * of them on every path: loading took half a second.
+ */
+__noinline __u32 probe_match(const struct probe_ends *ends, __u32 at)
+{
+	const struct xbond_probe_target *target = &probes.target[at & (XBOND_PROBE_TARGETS - 1)];
+	const __u64 none[2] = {};
+	__u32 match = 0;
+
+	if (!ends || probe_is(none, target->address))
+		return 0;
+	if (probe_is(ends->from, target->address) &&
+	    (ends->is_to_all || probe_is(ends->to, target->source)))
+		match |= PROBE_IS_FROM;
+	if (probe_is(ends->from, target->source) &&
+	    (probe_is(ends->to, target->address) || probe_is_solicited(ends->to, target->address)))
+		match |= PROBE_IS_TO;
+	if (probe_is_mac(ends->dest, target->mac))
+		match |= PROBE_IS_SENDER;
+	return match;
+}
+
+/*
+ * Is it addressed to the sender of some target's probes, or to everybody? What is for another
+ * station has been flooded by a switch, or let in by a promiscuous slave.
+ */
+static __always_inline int probe_is_for_us(const struct __sk_buff *skb,
+					   const struct probe_ends *ends)
+{
+	__u32 match = skb->pkt_type != PACKET_OTHERHOST ? PROBE_IS_SENDER : 0;
+
+	for (__u32 i = 0; i < XBOND_MAX_TARGETS && !(match & PROBE_IS_SENDER); i++)
+		match = probe_match(ends, ends->first + i);
+	return match & PROBE_IS_SENDER;
 }
 
 static __always_inline void probe_note(const struct probe_ends *ends, __u32 slot, int is_for_us,
 				       __u64 now_ns)
 {
-	const __u64 none[2] = {};
 	struct xbond_probe_times *times = probe_times(slot);
 
 	for (__u32 i = 0; i < XBOND_MAX_TARGETS; i++) {
 		__u32 at = (ends->first + i) & (XBOND_PROBE_TARGETS - 1);
-		const struct xbond_probe_target *target = &probes.target[at];
+		__u32 match = probe_match(ends, at);
 
-		if (probe_is(none, target->address))
-			continue;
-		if (is_for_us && probe_is(ends->from, target->address) &&
-		    (ends->is_to_all || probe_is(ends->to, target->source)))
+		if (is_for_us && match & PROBE_IS_FROM)
 			times->from_ns[at] = now_ns;
-		if (probe_is(ends->from, target->source) &&
-		    (probe_is(ends->to, target->address) ||
-		     probe_is_solicited(ends->to, target->address)))
+		if (match & PROBE_IS_TO)
 			times->to_ns[at] = now_ns;
 	}
-}
-
-/* Is it addressed to the sender of some target's probes, or to everybody? */
-static __always_inline int probe_is_to_a_sender(const struct __sk_buff *skb, const __u8 *dest,
-						__u32 first)
-{
-	for (__u32 i = 0; i < XBOND_MAX_TARGETS; i++)
-		if (probe_is_for_us(skb, dest,
-				    probes.target[(first + i) & (XBOND_PROBE_TARGETS - 1)].mac))
-			return 1;
-	return 0;
 }
 
 /* Of frames for which probe_concerns() is true. */
@@ -168,10 +190,9 @@ __noinline int probe_receive(struct __sk_buff *skb, __u32 slot)
 	__be16 type = (__be16)skb->protocol;
 	__u64 now_ns = bpf_ktime_get_ns();
 	__u32 offset = ETH_HLEN;
-	__u8 dest[8] = {};
 	int r;
 
-	if (slot >= XBOND_MAX_SLAVES || bpf_skb_load_bytes(skb, 0, dest, ETH_ALEN) ||
+	if (slot >= XBOND_MAX_SLAVES || bpf_skb_load_bytes(skb, 0, ends.dest, ETH_ALEN) ||
 	    probe_skip_tags(skb, &offset, &type))
 		return 0;
 	if (type == bpf_htons(ETH_P_ARP))
@@ -181,7 +202,7 @@ __noinline int probe_receive(struct __sk_buff *skb, __u32 slot)
 	if (r)
 		return 0;
 	probe_times(slot)->neighbour_ns = now_ns;
-	probe_note(&ends, slot, probe_is_to_a_sender(skb, dest, ends.first), now_ns);
+	probe_note(&ends, slot, probe_is_for_us(skb, &ends), now_ns);
 	return 0;
 }
 
