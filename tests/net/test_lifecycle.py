@@ -50,7 +50,7 @@ def cycle(host):
 def test_cycles_leave_nothing(lone, hook, cycles):
     host = lone(links=2)
     host.ip("link", "set", "l1", "up")
-    for _ in range(10):
+    for _ in range(30):  # until its memory has settled
         cycle(host)
     records = {dev: record(host, dev) for dev in host.links}
     attached = {dev: filters(host, dev) for dev in host.links}
