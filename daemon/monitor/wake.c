@@ -80,12 +80,13 @@ static unsigned int wake_bonds(const struct daemon *daemon)
 	return count;
 }
 
+/* Where the kernel lets nobody look, the drivers are asked. */
 static void wake_look_at_all(struct daemon *daemon, uint64_t since_ns)
 {
 	daemon->wake->looked_ns = clock_now_ns();
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
-		if (bond_is_ready(bond))
-			look_take(bond, since_ns);
+		if (bond_is_ready(bond) && !look_take(bond, since_ns))
+			poll_soon(bond);
 }
 
 static bool wake_must_look(const struct daemon *daemon)
