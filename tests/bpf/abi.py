@@ -59,7 +59,7 @@ class Btf:
 
 def constants():
     """Every `#define XBOND_X number` and every enumerator of abi.h, without the XBOND_."""
-    text = (ROOT / "bpf/abi.h").read_text()
+    text = "".join(part.read_text() for part in sorted((ROOT / "bpf").glob("abi*.h")))
     pairs = re.findall(r"^#define XBOND_(\w+) (0x[0-9a-f]+|\d+)(?:U?LL)?\b", text, re.M)
     pairs += re.findall(r"^\tXBOND_(\w+) = (\d+),", text, re.M)
     return {name: int(value, 0) for name, value in pairs}
