@@ -48,7 +48,7 @@ def steady(view):
         return {key: steady(value) for key, value in view.items()
                 if "packets" not in key and "bytes" not in key and
                 key not in ("pdus", "pdus_received", "pdus_sent", "rx_dropped", "loop") and
-                not key.endswith("_ago_ms")}
+                not key.endswith("_ms")}
     return [steady(each) for each in view] if isinstance(view, list) else view
 
 
