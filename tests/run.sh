@@ -155,6 +155,8 @@ lots=(
     "lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience"
     "lacp lacp_hold drain_markers restart modes"
+    "arp quality reselect announce_counts fail_over_mac"
+    "bfd bfd_others carrier tell wake"
 )
 [ "${CI:-}" != true ] || [ -n "${SAN:-}" ] || begin sanitized sanitized
 # shellcheck disable=SC2086  # each is a list of words
