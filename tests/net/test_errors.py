@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from lab import BPFFS, ROOT
+from lab import BPFFS, ROOT, stable
 from namespace import KERNEL, compile_bpf, run
 from tcx import TCX_INGRESS, Tcx
 from waiting import wait_for
@@ -23,12 +23,7 @@ def error_line(done, status):
 
 def state(host):
     """What an error must not change."""
-    shown = [{key: value for key, value in bond.items() if not key.startswith(("tx_", "rx_"))}
-             for bond in host.ctl_json("show")]
-    for bond in shown:
-        for slave in bond["slaves"]:
-            for key in [key for key in slave if key.startswith(("tx_", "rx_"))]:
-                del slave[key]
+    shown = stable(host.ctl_json("show"))
     keys = ("ifname", "ifindex", "mtu", "address", "flags", "master", "promiscuity", "allmulti")
     links = [{key: link.get(key) for key in keys}
              for link in host.ip_json("-d", "link", "show")]

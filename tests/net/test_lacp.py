@@ -81,7 +81,7 @@ def test_killed_at_both_ends(made, first):
     pair.near.kill_bondd()
     pair.far.kill_bondd()
     wait_for(lambda: not tx_slots(pair.near) and not tx_slots(pair.far),
-             "the ports to expire at both ends", 5)
+             "the ports to expire at both ends", 10)
     for _ in moments(3, 0.2):
         wire.look()
     one, other = (pair.near, pair.far) if first == "near" else (pair.far, pair.near)

@@ -184,7 +184,7 @@ def test_all_are_silent_and_all_are_used(made):
     for dev in both.links:
         wait_for(lambda dev=dev: (monitor(both.near, dev, "silence") or {}).get("state") == "down",
                  "silence")
-    assert both.near.carrier_slaves() == both.links
+    wait_for(lambda: both.near.carrier_slaves() == both.links, "both to be used")
     both.near.wait_ping("10.0.0.2")
 
 

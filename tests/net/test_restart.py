@@ -2,11 +2,10 @@
 and the next bondd finishes or undoes what the last one left.
 """
 import contextlib
-import re
 
 import pytest
 
-from lab import Refused
+from lab import Refused, stable
 from namespace import groups
 from traffic import Stream
 from waiting import wait_for
@@ -46,14 +45,6 @@ def test_orderly_restart_loses_nothing(pair, mode):
     assert result["lost"] == 0, result
     if mode == "active-backup":
         assert unharmed(result), result
-
-
-def stable(show):
-    """show without what moves: counters and times."""
-    moving = re.compile(r"^(tx|rx)_(packets|bytes|dropped)$|_ms$").search
-    if isinstance(show, dict):
-        return {key: stable(value) for key, value in show.items() if not moving(key)}
-    return [stable(each) for each in show] if isinstance(show, list) else show
 
 
 def wait_same(host, before):
