@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ARP, neighbour solicitation and advertisement (RFC 4861), which broadcast_neighbor sends by every
- * port. For both transmit entry points, which make the headers accessible.
+ * port, and their headers. For whoever makes these accessible.
  */
 #ifndef XBOND_BPF_NEIGHBOUR_H
 #define XBOND_BPF_NEIGHBOUR_H
@@ -12,8 +12,20 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#define NEIGHBOUR_ETHERNET 1 /* the hardware of ARP and RARP */
 #define NEIGHBOUR_SOLICITATION 135
 #define NEIGHBOUR_ADVERTISEMENT 136
+
+/* Behind the Ethernet header of ARP (RFC 826) and RARP (RFC 903) over Ethernet and IPv4. */
+struct neighbour_arp {
+	__be16 hardware, protocol;
+	__u8 hardware_length, protocol_length;
+	__be16 operation;
+	__u8 sender_mac[ETH_ALEN];
+	__u8 sender[4];
+	__u8 target_mac[ETH_ALEN];
+	__u8 target[4];
+} __attribute__((packed));
 
 /* What is looked at behind the Ethernet header of an IPv6 packet. */
 struct neighbour_headers {

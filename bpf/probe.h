@@ -17,9 +17,8 @@
 #include "bpf/maps.h"
 #include "bpf/neighbour.h"
 
-#define PROBE_ARP_ETHERNET 1 /* RFC 826 */
-#define PROBE_MAX_TAGS 2     /* beside the one that the kernel keeps with the packet */
-#define PROBE_HOP_LIMIT 255  /* what comes through a router has less (RFC 4861, 7.1) */
+#define PROBE_MAX_TAGS 2    /* beside the one that the kernel keeps with the packet */
+#define PROBE_HOP_LIMIT 255 /* what comes through a router has less (RFC 4861, 7.1) */
 
 struct xbond_probes probes SEC(".data.probes");
 
@@ -29,16 +28,6 @@ static __always_inline struct xbond_probe_times *probe_times(__u32 slot)
 	asm volatile("" : "+r"(slot));
 	return &probes.times[slot & (XBOND_MAX_SLAVES - 1)];
 }
-
-struct probe_arp {
-	__be16 hardware, protocol;
-	__u8 hardware_length, protocol_length;
-	__be16 operation;
-	__u8 sender_mac[ETH_ALEN];
-	__u8 sender[4];
-	__u8 target_mac[ETH_ALEN];
-	__u8 target[4];
-} __attribute__((packed));
 
 /* Who speaks to whom, as two words each; an IPv4 address is in the first, and the rest is 0. */
 struct probe_ends {
@@ -78,10 +67,10 @@ static __always_inline int probe_skip_tags(struct __sk_buff *skb, __u32 *offset,
 static __always_inline int probe_read_arp(struct __sk_buff *skb, __u32 offset,
 					  struct probe_ends *ends)
 {
-	struct probe_arp arp;
+	struct neighbour_arp arp;
 
 	if (bpf_skb_load_bytes(skb, offset, &arp, sizeof(arp)) ||
-	    arp.hardware != bpf_htons(PROBE_ARP_ETHERNET) || arp.protocol != bpf_htons(ETH_P_IP) ||
+	    arp.hardware != bpf_htons(NEIGHBOUR_ETHERNET) || arp.protocol != bpf_htons(ETH_P_IP) ||
 	    arp.hardware_length != ETH_ALEN || arp.protocol_length != 4)
 		return -1;
 	__builtin_memcpy(ends->from, arp.sender, 4);

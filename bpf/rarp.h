@@ -16,10 +16,10 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/maps.h"
+#include "bpf/neighbour.h"
 #include "bpf/select.h"
 
 #define RARP_REQUEST 3 /* RFC 903: "who am I?" */
-#define RARP_ETHERNET 1
 /* All headers that may lie before a checksum, which the kernel does not cut off. */
 #define RARP_SIZE 120
 #define RARP_VLAN_ID 0xfff
@@ -28,14 +28,8 @@ struct xbond_told told SEC(".data.told");
 
 struct rarp_frame {
 	struct ethhdr eth;
-	__be16 hardware, protocol;
-	__u8 hardware_length, protocol_length;
-	__be16 operation;
-	__u8 sender_mac[ETH_ALEN];
-	__u8 sender[4];
-	__u8 target_mac[ETH_ALEN];
-	__u8 target[4];
-	__u8 padding[RARP_SIZE - ETH_HLEN - 28];
+	struct neighbour_arp body;
+	__u8 padding[RARP_SIZE - ETH_HLEN - sizeof(struct neighbour_arp)];
 } __attribute__((packed));
 _Static_assert(sizeof(struct rarp_frame) == RARP_SIZE, "nothing of the packet is left");
 
@@ -66,14 +60,14 @@ static __always_inline void rarp_fill(struct rarp_frame *rarp, const __u8 *mac)
 	__builtin_memset(rarp, 0, sizeof(*rarp));
 	__builtin_memset(rarp->eth.h_dest, 0xff, ETH_ALEN);
 	__builtin_memcpy(rarp->eth.h_source, mac, ETH_ALEN);
-	__builtin_memcpy(rarp->sender_mac, mac, ETH_ALEN);
-	__builtin_memcpy(rarp->target_mac, mac, ETH_ALEN);
+	__builtin_memcpy(rarp->body.sender_mac, mac, ETH_ALEN);
+	__builtin_memcpy(rarp->body.target_mac, mac, ETH_ALEN);
 	rarp->eth.h_proto = bpf_htons(ETH_P_RARP);
-	rarp->hardware = bpf_htons(RARP_ETHERNET);
-	rarp->protocol = bpf_htons(ETH_P_IP);
-	rarp->hardware_length = ETH_ALEN;
-	rarp->protocol_length = sizeof(rarp->sender);
-	rarp->operation = bpf_htons(RARP_REQUEST);
+	rarp->body.hardware = bpf_htons(NEIGHBOUR_ETHERNET);
+	rarp->body.protocol = bpf_htons(ETH_P_IP);
+	rarp->body.hardware_length = ETH_ALEN;
+	rarp->body.protocol_length = sizeof(rarp->body.sender);
+	rarp->body.operation = bpf_htons(RARP_REQUEST);
 }
 
 /*

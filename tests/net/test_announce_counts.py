@@ -8,7 +8,8 @@ import struct
 
 import pytest
 
-from test_announce import above, advertised, fail_over, is_advertisement, is_announcement, reports
+from test_announce import (above, advertised, announced, fail_over, is_advertisement,
+                           is_announcement, reports)
 from test_announce import ARP, RARP
 from traffic import Capture
 from waiting import wait_for
@@ -46,16 +47,7 @@ def end_series(host):
 def heard(made, complete):
     """What l1 of the far side hears of a failover to l1, until complete(frames)."""
     end_series(made.near)
-    with Capture(made.far, "l1") as wire:
-        seen = []
-
-        def is_complete():
-            seen.extend(wire.frames())
-            return complete(seen)
-
-        fail_over(made.near, "l1")
-        wait_for(is_complete, "the last announcement", 15)
-    return seen
+    return announced(made, complete, "the last announcement", 15)
 
 
 def count(frames, what):
