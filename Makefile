@@ -43,7 +43,7 @@ BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextr
 shared_objects := $(patsubst %.c,$(B)/%.o,$(wildcard $(addsuffix /*.c,view options rules common lacp bfd)))
 lacp_objects := $(filter $(B)/lacp/%,$(shared_objects))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
-cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
+cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c cli/*/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
@@ -119,7 +119,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
 
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
-$(B)/cli/flow_packet.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
+$(B)/cli/explain/flow_packet.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
 
 # The LACP simulator: tests/sim over the LACP core and what holds a port while bondd is away
 # (bpf/slow.h, compiled for this machine).
@@ -156,8 +156,8 @@ $(B)/tools/%: tests/tools/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(TOOL_OBJECTS) $(TOOL_LIBS)
 
-$(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/flow_packet.o $(B)/rules/buckets.o
-$(B)/tools/balance: $(B)/cli/flow_packet.o $(B)/rules/buckets.o
+$(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/explain/flow_packet.o $(B)/rules/buckets.o
+$(B)/tools/balance: $(B)/cli/explain/flow_packet.o $(B)/rules/buckets.o
 
 $(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
 $(B)/tools/progcost $(B)/tools/picks $(B)/tools/xdplive: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
@@ -194,7 +194,7 @@ fuzz-targets: $(fuzz_targets)
 
 ## tidy: clang-tidy over all programs, by the checks of .clang-tidy (ONLY=daemon/net one folder; takes minutes)
 CLANG_TIDY ?= clang-tidy
-tidy_sources = $(sort $(wildcard $(addsuffix /*.c,$(or $(ONLY),cli view options rules common lacp bfd daemon daemon/*))))
+tidy_sources = $(sort $(wildcard $(addsuffix /*.c,$(or $(ONLY),cli cli/* view options rules common lacp bfd daemon daemon/*))))
 tidy: deps-test
 	$(Q)$(MAKE) $(skeletons)
 	$(Q)printf '%s\n' $(tidy_sources) | xargs -P $$(nproc) -n 4 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(ALL_CFLAGS) -DXBOND_VERSION=\"0\" 2>/dev/null' tidy

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bondctl: takes the global flags out of the words of the call, finds the verb and runs it. The
- * table of verbs is here; what a verb does is in its cmd_ file.
+ * bondctl: takes the flags out of the words of the call, finds the verb and runs it. Global flags
+ * come before or after the verb; a verb's own flags after it.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/base/cli.h"
 #include "common/version.h"
 
 struct call {
@@ -24,6 +24,12 @@ static const struct verb *bondctl_find_verb(const char *name)
 		if (!strcmp(verb->name, name))
 			return verb;
 	return NULL;
+}
+
+/* The verb, if its word has come already and is one. */
+static const struct verb *bondctl_verb(const struct call *call)
+{
+	return call->word_count ? bondctl_find_verb(call->words[0]) : NULL;
 }
 
 static bool bondctl_take_simple_flag(struct call *call, const char *word)
@@ -70,6 +76,42 @@ static int bondctl_take_dir_flag(struct call *call, char **argv, int *at)
 	return 0;
 }
 
+/* Whether the word is this flag; with '=' in it, ret_argument is what follows. */
+static bool bondctl_is_flag(const char *word, const struct verb_flag *flag,
+			    const char **ret_argument)
+{
+	size_t length = strlen(flag->name);
+
+	*ret_argument = NULL;
+	if (flag->letter && !strcmp(word, flag->letter))
+		return true;
+	if (strncmp(word, flag->name, length) || (word[length] && word[length] != '='))
+		return false;
+	if (word[length])
+		*ret_argument = word + length + 1;
+	return true;
+}
+
+static enum cli_exit bondctl_take_verb_flag(struct call *call, const struct verb *verb, char **argv,
+					    int *at)
+{
+	const struct verb_flag *flag = verb ? verb->flags : NULL;
+	const char *word = argv[*at], *argument = NULL;
+
+	while (flag && flag->name && !bondctl_is_flag(word, flag, &argument))
+		flag++;
+	if (!flag || !flag->name)
+		return cli_usage(verb, "unknown flag '%s'", word);
+	if (!flag->argument && argument)
+		return cli_usage(verb, "%s takes no argument", flag->name);
+	if (flag->argument && !argument)
+		argument = argv[++*at];
+	if (flag->argument && (!argument || !*argument))
+		return cli_usage(verb, "%s needs %s", word, flag->argument);
+	call->cli.flags[flag - verb->flags] = argument ? argument : "";
+	return CLI_DONE;
+}
+
 /* A minus before a digit is a value, which its option will refuse. */
 static bool bondctl_looks_like_flag(const char *word)
 {
@@ -82,6 +124,7 @@ static enum cli_exit bondctl_take_words(struct call *call, int argc, char **argv
 
 	for (int at = 1; at < argc; at++) {
 		char *word = argv[at];
+		enum cli_exit status;
 		int r;
 
 		if (!flags || !bondctl_looks_like_flag(word)) {
@@ -97,8 +140,11 @@ static enum cli_exit bondctl_take_words(struct call *call, int argc, char **argv
 		r = bondctl_take_dir_flag(call, argv, &at);
 		if (r < 0)
 			return cli_usage(NULL, "%s needs a directory", word);
-		if (r == 0)
-			return cli_usage(NULL, "unknown flag '%s'", word);
+		if (r > 0)
+			continue;
+		status = bondctl_take_verb_flag(call, bondctl_verb(call), argv, &at);
+		if (status != CLI_DONE)
+			return status;
 	}
 	return CLI_DONE;
 }
@@ -116,7 +162,7 @@ static enum cli_exit bondctl_run_verb(const struct call *call, const struct verb
 
 static enum cli_exit bondctl_run(const struct call *call)
 {
-	const struct verb *verb = call->word_count ? bondctl_find_verb(call->words[0]) : NULL;
+	const struct verb *verb = bondctl_verb(call);
 
 	if (call->version) {
 		printf("bondctl %s\n", xbond_version);

@@ -2,7 +2,7 @@
 /*
  * create and delete: checked here as far as that is possible without the bond, then done by bondd.
  */
-#include "cli/pairs.h"
+#include "cli/base/pairs.h"
 #include "options/names.h"
 
 enum cli_exit cmd_create(const struct cli *cli, const struct verb *verb, int argc, char **argv)

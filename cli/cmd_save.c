@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/client.h"
+#include "cli/base/cli.h"
+#include "cli/base/client.h"
 #include "common/paths.h"
 #include "options/config_file.h"
 #include "options/names.h"

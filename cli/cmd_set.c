@@ -10,8 +10,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "cli/client.h"
-#include "cli/pairs.h"
+#include "cli/base/client.h"
+#include "cli/base/pairs.h"
 #include "common/slots.h"
 #include "options/names.h"
 #include "options/values.h"

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "cli/pairs.h"
+#include "cli/base/pairs.h"
 #include "options/names.h"
 
 static bool slaves_contains(const json_t *devices, const char *name)

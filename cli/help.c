@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/base/cli.h"
 #include "common/mode.h"
 
 #define CALL_WIDTH 53
@@ -76,6 +76,16 @@ static void help_print_option(const struct option_spec *option)
 	putchar('\n');
 }
 
+static void help_print_flag(const struct verb_flag *flag)
+{
+	char call[64];
+
+	snprintf(call, sizeof(call), "%s%s%s%s%s", flag->letter ? flag->letter : "",
+		 flag->letter ? ", " : "", flag->name, flag->argument ? " " : "",
+		 flag->argument ? flag->argument : "");
+	printf("  %-18s%s%s\n", call, strlen(call) < 18 ? "" : " ", flag->help);
+}
+
 void help_print_verb(const struct verb *verb)
 {
 	printf("Usage: bondctl [FLAG]... %s %s\n\n%s\n", verb->name, verb->arguments, verb->help);
@@ -84,6 +94,10 @@ void help_print_verb(const struct verb *verb)
 	for (unsigned int id = 0; id < OPT_COUNT; id++)
 		if (cli_verb_takes(verb, option_at(id)))
 			help_print_option(option_at(id));
+	if (verb->flags)
+		puts("\nFlags of this verb:");
+	for (const struct verb_flag *flag = verb->flags; flag && flag->name; flag++)
+		help_print_flag(flag);
 	printf("\n%s", flags_help);
 }
 

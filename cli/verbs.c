@@ -2,33 +2,33 @@
 /* The table of verbs. What a verb does is in its cmd_ file; bondctl.c runs it, help.c shows it. */
 #include <limits.h>
 
-#include "cli/cli.h"
+#include "cli/base/cli.h"
 
 const struct verb cli_verbs[] = {
 	{ "create", "BOND [OPTION VALUE]...", "creates a bond", 1, INT_MAX, true, OPTION_BOND,
-	  OPT_ACTIVE_SLAVE, cmd_create },
+	  OPT_ACTIVE_SLAVE, NULL, cmd_create },
 	{ "delete", "BOND", "releases the slaves and removes the bond", 1, 1, false, OPTION_BOND,
-	  OPT_COUNT, cmd_delete },
+	  OPT_COUNT, NULL, cmd_delete },
 	{ "add-slave", "BOND DEV... [OPTION VALUE]...", "adds slaves: all of them or none", 2,
-	  INT_MAX, true, OPTION_SLAVE, OPT_COUNT, cmd_slaves },
+	  INT_MAX, true, OPTION_SLAVE, OPT_COUNT, NULL, cmd_slaves },
 	{ "del-slave", "BOND DEV...", "releases and restores slaves", 2, INT_MAX, false,
-	  OPTION_SLAVE, OPT_COUNT, cmd_slaves },
+	  OPTION_SLAVE, OPT_COUNT, NULL, cmd_slaves },
 	{ "set", "BOND OPTION VALUE [OPTION VALUE]...", "changes options of a bond: all or none", 3,
-	  INT_MAX, true, OPTION_BOND, OPT_COUNT, cmd_set },
+	  INT_MAX, true, OPTION_BOND, OPT_COUNT, NULL, cmd_set },
 	{ "set-slave", "BOND DEV OPTION VALUE [OPTION VALUE]...", "changes options of a slave", 4,
-	  INT_MAX, true, OPTION_SLAVE, OPT_FORCE, cmd_set_slave },
+	  INT_MAX, true, OPTION_SLAVE, OPT_FORCE, NULL, cmd_set_slave },
 	{ "show", "[BOND]", "shows a bond or all of them", 0, 1, false, OPTION_BOND, OPT_COUNT,
-	  cmd_show },
-	{ "list", "", "lists the names of the bonds", 0, 0, false, OPTION_BOND, OPT_COUNT,
+	  NULL, cmd_show },
+	{ "list", "", "lists the names of the bonds", 0, 0, false, OPTION_BOND, OPT_COUNT, NULL,
 	  cmd_list },
 	{ "stats", "[BOND]", "shows the counters of a bond or of all", 0, 1, false, OPTION_BOND,
-	  OPT_COUNT, cmd_stats },
+	  OPT_COUNT, NULL, cmd_stats },
 	{ "explain",
 	  "BOND src IP dst IP [proto tcp|udp sport N dport N] [vlan N] [smac MAC] [dmac MAC] "
 	  "[label N]",
-	  "says which slave a flow takes, and why", 5, INT_MAX, false, OPTION_BOND, OPT_COUNT,
+	  "says which slave a flow takes, and why", 5, INT_MAX, false, OPTION_BOND, OPT_COUNT, NULL,
 	  cmd_explain },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
-	  OPT_COUNT, cmd_save },
+	  OPT_COUNT, NULL, cmd_save },
 	{ .name = NULL },
 };

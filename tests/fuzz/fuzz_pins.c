@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <jansson.h>
 
-#include "cli/foretell.h"
-#include "cli/text.h"
+#include "cli/explain/foretell.h"
+#include "cli/show/text.h"
 #include "common/clock.h"
 #include "common/loop_figures.h"
 #include "common/pins.h"

@@ -18,7 +18,11 @@ LADDER = ("daemon", "daemon/control", "daemon/manage", "daemon/device", "daemon/
           "options", "rules", "common", "bpf", "lacp", "bfd")
 SHARED = LADDER[LADDER.index("view"):]  # what bondd and bondctl are both made of
 MAY_USE = {folder: set(LADDER[i:]) for i, folder in enumerate(LADDER)}
-MAY_USE["cli"] = {"cli", *SHARED}
+# bondctl: the verbs' folders do not know each other.
+OF_VERBS = ("cli/show", "cli/explain")
+MAY_USE["cli/base"] = {"cli/base", *SHARED}
+MAY_USE |= {folder: {folder, *MAY_USE["cli/base"]} for folder in OF_VERBS}
+MAY_USE["cli"] = {"cli", *OF_VERBS, *MAY_USE["cli/base"]}
 
 
 def files_of_code(suffix):

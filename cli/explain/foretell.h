@@ -2,8 +2,8 @@
 /*
  * Finds the slave of a hash, now and if that slave failed, by the pinned tables. Called by explain.
  */
-#ifndef XBOND_CLI_FORETELL_H
-#define XBOND_CLI_FORETELL_H
+#ifndef XBOND_CLI_EXPLAIN_FORETELL_H
+#define XBOND_CLI_EXPLAIN_FORETELL_H
 
 #include "common/pins.h"
 

@@ -3,7 +3,7 @@
  * Prints the `lacp` objects for people. Called by text.c. The line about what the port does, and
  * why it does no more, comes first. Knows nothing of maps and machines.
  */
-#include "cli/text_lacp.h"
+#include "cli/show/text_lacp.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -3,13 +3,22 @@
  * How bondctl talks to the user and to bondd: error lines, usage lines, JSON, and a request to
  * bondd with the notes of its answer. Called by every verb. Knows nothing of options and maps.
  */
-#include "cli/cli.h"
+#include "cli/base/cli.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "cli/client.h"
+#include "cli/base/client.h"
+
+const char *cli_flag(const struct cli *cli, const struct verb *verb, const char *name)
+{
+	for (unsigned int i = 0; verb->flags && verb->flags[i].name; i++)
+		if (!strcmp(verb->flags[i].name, name))
+			return cli->flags[i];
+	return NULL;
+}
 
 void cli_say(const char *format, ...)
 {

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "bpf/flow_words.h"
-#include "cli/explain_words.h"
-#include "cli/foretell.h"
+#include "cli/explain/explain_words.h"
+#include "cli/explain/foretell.h"
 #include "common/mac.h"
 #include "common/mode.h"
 #include "options/values.h"

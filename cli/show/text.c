@@ -3,12 +3,12 @@
  * Prints the JSON objects of view/ for people. Called by cmd_show.c. Scripts must not read this
  * text, because it may change. Knows nothing of maps.
  */
-#include "cli/text.h"
+#include "cli/show/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/text_lacp.h"
+#include "cli/show/text_lacp.h"
 #include "common/mode.h"
 #include "options/options.h"
 

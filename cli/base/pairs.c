@@ -3,7 +3,7 @@
  * Parses OPTION VALUE pairs by the option table. Called by the verbs that take options,
  * before they send or write anything. Knows nothing of bondd and maps.
  */
-#include "cli/pairs.h"
+#include "cli/base/pairs.h"
 
 #include <string.h>
 

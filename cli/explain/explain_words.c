@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/explain_words.h"
+#include "cli/explain/explain_words.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The OPTION VALUE pairs of one call, parsed and checked before anything is done with them. */
-#ifndef XBOND_CLI_PAIRS_H
-#define XBOND_CLI_PAIRS_H
+#ifndef XBOND_CLI_BASE_PAIRS_H
+#define XBOND_CLI_BASE_PAIRS_H
 
-#include "cli/cli.h"
+#include "cli/base/cli.h"
 #include "options/option_set.h"
 
 struct pairs {

@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "cli/ask.h"
-#include "cli/cli.h"
-#include "cli/client.h"
-#include "cli/text.h"
+#include "cli/base/ask.h"
+#include "cli/base/cli.h"
+#include "cli/base/client.h"
+#include "cli/show/text.h"
 #include "options/names.h"
 #include "view/view_bond.h"
 

@@ -3,8 +3,8 @@
  * A flow given by its addresses, a packet of that flow, and the hash of that packet by bpf/flow.h
  * itself. Called by explain. Knows neither maps nor the words of the command line.
  */
-#ifndef XBOND_CLI_FLOW_PACKET_H
-#define XBOND_CLI_FLOW_PACKET_H
+#ifndef XBOND_CLI_EXPLAIN_FLOW_PACKET_H
+#define XBOND_CLI_EXPLAIN_FLOW_PACKET_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/ask.h"
+#include "cli/base/ask.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/client.h"
+#include "cli/base/client.h"
 
 static int ask(const char *run_dir, json_t *request, json_t **ret_result, struct err *err)
 {

@@ -3,8 +3,8 @@
  * Asks bondd for what the pinned maps would tell, for members of the group xbond who cannot read
  * them. Called by cmd_show.c after opening the maps was refused.
  */
-#ifndef XBOND_CLI_ASK_H
-#define XBOND_CLI_ASK_H
+#ifndef XBOND_CLI_BASE_ASK_H
+#define XBOND_CLI_BASE_ASK_H
 
 #include <jansson.h>
 #include <stdbool.h>

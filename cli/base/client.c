@@ -4,7 +4,7 @@
  * verb that needs bondd, and to find out whether bondd is there. After the request has been sent, a
  * failure means that nobody knows how far bondd got. The error line says so.
  */
-#include "cli/client.h"
+#include "cli/base/client.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Prints the objects of view/ as text for people. */
-#ifndef XBOND_CLI_TEXT_H
-#define XBOND_CLI_TEXT_H
+#ifndef XBOND_CLI_SHOW_TEXT_H
+#define XBOND_CLI_SHOW_TEXT_H
 
 #include <jansson.h>
 #include <stdbool.h>

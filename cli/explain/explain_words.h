@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Parses the words of a call of explain into a flow. Knows no bond. */
-#ifndef XBOND_CLI_EXPLAIN_WORDS_H
-#define XBOND_CLI_EXPLAIN_WORDS_H
+#ifndef XBOND_CLI_EXPLAIN_EXPLAIN_WORDS_H
+#define XBOND_CLI_EXPLAIN_EXPLAIN_WORDS_H
 
-#include "cli/cli.h"
-#include "cli/flow_packet.h"
+#include "cli/base/cli.h"
+#include "cli/explain/flow_packet.h"
 
 /* Of enum flow_field. */
 extern const char *const explain_words[FLOW_FIELDS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/foretell.h"
+#include "cli/explain/foretell.h"
 
 #include <string.h>
 

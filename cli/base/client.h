@@ -3,8 +3,8 @@
  * The client of bondd's control socket (docs/control.md): one request, one answer.
  * Knows nothing of verbs and prints nothing.
  */
-#ifndef XBOND_CLI_CLIENT_H
-#define XBOND_CLI_CLIENT_H
+#ifndef XBOND_CLI_BASE_CLIENT_H
+#define XBOND_CLI_BASE_CLIENT_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * What the files of bondctl share: the call's global flags, the shape of a verb, exit
  * statuses, and the one way to say that something failed.
  */
-#ifndef XBOND_CLI_CLI_H
-#define XBOND_CLI_CLI_H
+#ifndef XBOND_CLI_BASE_CLI_H
+#define XBOND_CLI_BASE_CLI_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -21,9 +21,20 @@ enum cli_exit {
 	CLI_NO_BONDD = 3,
 };
 
+#define CLI_FLAGS_MAX 8
+
 struct cli {
 	struct paths paths;
 	bool json;
+	const char *flags[CLI_FLAGS_MAX]; /* the verb's own; read them by cli_flag() */
+};
+
+/* A flag of one verb. The global flags are bondctl.c's. */
+struct verb_flag {
+	const char *name;     /* with its dashes; NULL ends a list */
+	const char *letter;   /* "-d"; NULL: it has none */
+	const char *argument; /* as help prints it; NULL: it takes none */
+	const char *help;
 };
 
 struct verb {
@@ -34,11 +45,15 @@ struct verb {
 	bool takes_options;
 	enum option_scope scope;   /* of the options it takes */
 	enum option_id not_option; /* an option of that scope that it refuses; OPT_COUNT: none */
+	const struct verb_flag *flags; /* NULL: none; at most CLI_FLAGS_MAX */
 	enum cli_exit (*run)(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 };
 
 /* All verbs, in the order of the manual. The last entry has a NULL name. */
 extern const struct verb cli_verbs[];
+
+/* The argument of the verb's flag, "" if it takes none; NULL if the flag was not given. */
+const char *cli_flag(const struct cli *cli, const struct verb *verb, const char *name);
 
 bool cli_verb_takes(const struct verb *verb, const struct option_spec *option);
 
