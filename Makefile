@@ -70,6 +70,7 @@ deps-test:
 	$(Q)packaging/deps build test
 	$(Q)packaging/deps checks || echo 'make fuzz, tidy and cover will be missing' >&2
 	$(Q)packaging/deps vm || echo 'the emulated machine (tests/vm) will be missing' >&2
+	$(Q)packaging/deps browser || echo 'the picture of the web page will not be tested' >&2
 
 $(B)/bpf/%.bpf.o: bpf/%.bpf.c $(bpf_headers)
 	$(call say,BPF,$<)
