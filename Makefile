@@ -107,7 +107,7 @@ $(B)/bondd: $(daemon_objects) $(shared_objects)
 
 $(B)/bondctl: $(cli_objects) $(shared_objects)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson inih)
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson inih libsystemd)
 
 $(B)/man/%: man/%.scd
 	$(call say,MAN,$@)
