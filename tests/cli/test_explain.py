@@ -12,6 +12,7 @@ import subprocess
 
 import pytest
 
+import schema
 from built import BUILD
 from pins import Pins, X, fill
 
@@ -44,7 +45,7 @@ def call(bond, *words):
 def explain(bond, *words):
     done = call(bond, "-j", "bond0", *words)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return json.loads(done.stdout)
+    return schema.check("explain", json.loads(done.stdout))
 
 
 def refused(bond, status, *words):
