@@ -40,7 +40,7 @@ ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) -I. -I$(B) -D_GNU_S
 BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE)
 
 # What bondd and bondctl are both made of: bondctl says by it what bondd does.
-shared_objects := $(patsubst %.c,$(B)/%.o,$(wildcard $(addsuffix /*.c,view options rules common lacp bfd)))
+shared_objects := $(patsubst %.c,$(B)/%.o,$(wildcard $(addsuffix /*.c,network view options rules common lacp bfd)))
 lacp_objects := $(filter $(B)/lacp/%,$(shared_objects))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
 cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c cli/*/*.c))
@@ -107,7 +107,7 @@ $(B)/bondd: $(daemon_objects) $(shared_objects)
 
 $(B)/bondctl: $(cli_objects) $(shared_objects)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf jansson inih libsystemd)
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf libnl-3.0 jansson inih libsystemd)
 
 $(B)/man/%: man/%.scd
 	$(call say,MAN,$@)
@@ -193,9 +193,9 @@ fuzz: deps-test
 
 fuzz-targets: $(fuzz_targets)
 
-## tidy: clang-tidy over all programs, by the checks of .clang-tidy (ONLY=daemon/net one folder; takes minutes)
+## tidy: clang-tidy over all programs, by the checks of .clang-tidy (ONLY=network one folder; takes minutes)
 CLANG_TIDY ?= clang-tidy
-tidy_sources = $(sort $(wildcard $(addsuffix /*.c,$(or $(ONLY),cli cli/* view options rules common lacp bfd daemon daemon/*))))
+tidy_sources = $(sort $(wildcard $(addsuffix /*.c,$(or $(ONLY),cli cli/* network view options rules common lacp bfd daemon daemon/*))))
 tidy: deps-test
 	$(Q)$(MAKE) $(skeletons)
 	$(Q)printf '%s\n' $(tidy_sources) | xargs -P $$(nproc) -n 4 sh -c '$(CLANG_TIDY) --quiet "$$@" -- $(ALL_CFLAGS) -DXBOND_VERSION=\"0\" 2>/dev/null' tidy

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "daemon/base/idle.h"
 #include "daemon/base/event.h"
+#include "daemon/base/idle.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/net/filters.h"
+#include "network/filters.h"
 
 struct attach_point port_hooks_point(struct bond *bond, bool egress)
 {

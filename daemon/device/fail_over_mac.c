@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/mac.h"
-#include "daemon/base/latency.h"
 #include "daemon/base/event.h"
+#include "daemon/base/latency.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"

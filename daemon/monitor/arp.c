@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "daemon/base/latency.h"
 #include "daemon/base/event.h"
+#include "daemon/base/latency.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/arp_sender.h"

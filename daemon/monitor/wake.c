@@ -9,8 +9,8 @@
 
 #include "common/clock.h"
 #include "common/pin.h"
-#include "daemon/base/latency.h"
 #include "daemon/base/event.h"
+#include "daemon/base/latency.h"
 #include "daemon/bond/burst.h"
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/carrier_watch.h"

@@ -2,14 +2,14 @@
 #include "daemon/slave/slave_hooks.h"
 
 #include "common/clock.h"
-#include "daemon/base/idle.h"
 #include "daemon/base/event.h"
+#include "daemon/base/idle.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/stray_frames.h"
-#include "daemon/net/nft.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/rx_turn_steps.h"
+#include "network/nft.h"
 
 /* Somebody who changes filters all the time shall not cost frames each time. */
 #define FIRST_WAIT_NS (10000 * NS_PER_MS)
