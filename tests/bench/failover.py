@@ -3,9 +3,9 @@ every mode, with different and with equal ifindexes at the ends of a link (the k
 messages of a veth whose ends have equal ones for up to a second), after a change of another link
 (then it holds all messages), and with a bondd that works, that was killed, and that is stopped.
 
-The far ends receive by NAPI until they are closed, as a NIC does. By default a veth receives through
-the backlog, which drops packets from the beginning of the close on, some 100 us before the near end
-loses its carrier: up to 10 packets in active-backup, of which no sender could know.
+The far ends receive by NAPI until they are closed, as a NIC does. By default a veth receives
+through the backlog, which drops packets from the beginning of the close on, some 100 us before the
+near end loses its carrier: up to 10 packets in active-backup, of which no sender could know.
 """
 import itertools
 import os
