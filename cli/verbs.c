@@ -5,7 +5,8 @@
 #include "cli/base/cli.h"
 
 static const struct verb_flag explain_flags[] = {
-	{ "--pcap", NULL, "FILE", "which slave each packet of a capture takes; - is standard input" },
+	{ "--pcap", NULL, "FILE",
+	  "which slave each packet of a capture takes; - is standard input" },
 	{ "--summary", NULL, NULL, "with --pcap: only what each slave gets" },
 	{ .name = NULL },
 };

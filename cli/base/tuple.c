@@ -89,9 +89,9 @@ static const char *tuple_proto(const struct tuple *tuple, char text[16])
 		uint8_t proto;
 		const char *name;
 	} names[] = {
-		{ IPPROTO_TCP, "tcp" },	    { IPPROTO_UDP, "udp" },   { IPPROTO_ICMP, "icmp" },
+		{ IPPROTO_TCP, "tcp" },	     { IPPROTO_UDP, "udp" },   { IPPROTO_ICMP, "icmp" },
 		{ IPPROTO_ICMPV6, "icmp6" }, { IPPROTO_SCTP, "sctp" }, { IPPROTO_GRE, "gre" },
-		{ IPPROTO_ESP, "esp" },	    { IPPROTO_IGMP, "igmp" },
+		{ IPPROTO_ESP, "esp" },	     { IPPROTO_IGMP, "igmp" },
 	};
 
 	if (!tuple->ip && tuple->type == ETH_P_ARP)

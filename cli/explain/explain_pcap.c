@@ -84,11 +84,9 @@ enum cli_exit explain_pcap(const struct cli *cli, const struct pins *pins,
 			   const struct flow_rule *rule, const char *bond, const char *file,
 			   bool summary)
 {
-	struct explain_pcap explain = { .pins = pins,
-					.bond = bond,
-					.rule = *rule,
-					.json = cli->json,
-					.summary = summary };
+	struct explain_pcap explain = {
+		.pins = pins, .bond = bond, .rule = *rule, .json = cli->json, .summary = summary
+	};
 	enum cli_exit status;
 	struct err err;
 

@@ -81,11 +81,11 @@ void explain_pcap_begin(const struct explain_pcap *explain)
 	if (!explain->json)
 		return;
 	option_format(policy, &value, text, sizeof(text));
-	explain_pcap_put_json(json_pack("{s:s, s:s, s:o}", "name", explain->bond, "mode",
-					mode_name(explain->pins->bond->mode), policy->name,
-					explain_pcap_hashes(explain) ? json_string(text)
-								     : json_null()),
-			      0, 1);
+	explain_pcap_put_json(
+		json_pack("{s:s, s:s, s:o}", "name", explain->bond, "mode",
+			  mode_name(explain->pins->bond->mode), policy->name,
+			  explain_pcap_hashes(explain) ? json_string(text) : json_null()),
+		0, 1);
 	if (!explain->summary)
 		printf(",\n\"packets\":[");
 }
@@ -98,15 +98,14 @@ static void explain_pcap_print_json(const struct explain_pcap *explain,
 
 	printf("%s\n", explain->packets > 1 ? "," : "");
 	explain_pcap_put_json(
-		json_pack("{s:I, s:s, s:I, s:o, s:o, s:o, s:o}", "number",
-			  (json_int_t)explain->packets, "time",
-			  clock_text_unix(&packet->time, time), "length",
-			  (json_int_t)packet->captured.length, "flow",
-			  packet->understood ? tuple_json(&packet->tuple) : json_null(), "bucket",
-			  prediction->bucket < 0 ? json_null() : json_integer(prediction->bucket),
-			  "slave",
-			  explain_pcap_text_or_null(explain_pcap_slave(explain, prediction)),
-			  "why", explain_pcap_text_or_null(prediction_why[prediction->kind])),
+		json_pack(
+			"{s:I, s:s, s:I, s:o, s:o, s:o, s:o}", "number",
+			(json_int_t)explain->packets, "time", clock_text_unix(&packet->time, time),
+			"length", (json_int_t)packet->captured.length, "flow",
+			packet->understood ? tuple_json(&packet->tuple) : json_null(), "bucket",
+			prediction->bucket < 0 ? json_null() : json_integer(prediction->bucket),
+			"slave", explain_pcap_text_or_null(explain_pcap_slave(explain, prediction)),
+			"why", explain_pcap_text_or_null(prediction_why[prediction->kind])),
 		0, 0);
 }
 
@@ -122,9 +121,8 @@ void explain_pcap_print(const struct explain_pcap *explain, const struct pcap_pa
 	}
 	if (packet->understood)
 		tuple_format(&packet->tuple, flow);
-	printf("%s %-8s %s length %u%s%s%s\n", clock_text(&packet->time, time),
-	       slave ? slave : "-", flow, packet->captured.length, why ? " (" : "", why ? why : "",
-	       why ? ")" : "");
+	printf("%s %-8s %s length %u%s%s%s\n", clock_text(&packet->time, time), slave ? slave : "-",
+	       flow, packet->captured.length, why ? " (" : "", why ? why : "", why ? ")" : "");
 }
 
 static json_t *explain_pcap_slaves_json(const struct explain_pcap *explain)
@@ -159,9 +157,10 @@ static json_t *explain_pcap_others_json(const struct explain_pcap *explain)
 	for (int kind = 0; kind < PREDICT_KINDS; kind++)
 		if (prediction_why[kind] && explain->kind[kind].packets)
 			json_array_append_new(
-				others, json_pack("{s:s, s:I, s:I}", "why", prediction_why[kind],
-						  "packets", (json_int_t)explain->kind[kind].packets,
-						  "bytes", (json_int_t)explain->kind[kind].bytes));
+				others,
+				json_pack("{s:s, s:I, s:I}", "why", prediction_why[kind], "packets",
+					  (json_int_t)explain->kind[kind].packets, "bytes",
+					  (json_int_t)explain->kind[kind].bytes));
 	return others;
 }
 
@@ -219,8 +218,7 @@ void explain_pcap_end(const struct explain_pcap *explain)
 		if (prediction_why[kind] && explain->kind[kind].packets)
 			printf("%llu packets, %llu bytes: %s\n",
 			       (unsigned long long)explain->kind[kind].packets,
-			       (unsigned long long)explain->kind[kind].bytes,
-			       prediction_why[kind]);
+			       (unsigned long long)explain->kind[kind].bytes, prediction_why[kind]);
 	if (explain->pins->table->flags & XBOND_F_QUEUE_IDS)
 		puts("A slave has a queue_id: packets that ask for its queue take it. No capture "
 		     "shows them.");

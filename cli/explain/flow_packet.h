@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A flow given by its addresses, a packet of that flow, and the hash of that packet, or of a captured
- * one, by bpf/flow.h itself. Called by explain. Knows neither maps nor the words of the command line.
+ * A flow given by its addresses, a packet of that flow, and the hash of that packet, or of a
+ * captured one, by bpf/flow.h itself. Called by explain. Knows neither maps nor the words of the
+ * command line.
  */
 #ifndef XBOND_CLI_EXPLAIN_FLOW_PACKET_H
 #define XBOND_CLI_EXPLAIN_FLOW_PACKET_H

@@ -48,8 +48,8 @@ int pcap_source_open(struct pcap_source *source, const char *file, struct err *e
 	*source = (struct pcap_source){ .file = file };
 	if (!stream)
 		return -EINVAL;
-	source->pcap = pcap_fopen_offline_with_tstamp_precision(stream, PCAP_TSTAMP_PRECISION_NANO,
-								text);
+	source->pcap =
+		pcap_fopen_offline_with_tstamp_precision(stream, PCAP_TSTAMP_PRECISION_NANO, text);
 	if (!source->pcap) {
 		if (stream != stdin)
 			fclose(stream);

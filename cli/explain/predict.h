@@ -15,7 +15,7 @@ enum prediction_kind {
 	PREDICT_NO_DEST,
 	PREDICT_NO_SLAVE, /* none may transmit */
 	PREDICT_RECEIVED,
-	PREDICT_OF_SLAVE,   /* the slave's own, such as an LACPDU */
+	PREDICT_OF_SLAVE,    /* the slave's own, such as an LACPDU */
 	PREDICT_NO_ETHERNET, /* said by the caller */
 	PREDICT_KINDS,
 };

@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 
+import schema
 from built import BUILD
 from captures import COOKED, COOKED2, NANO, cooked, cooked2, pcap, pcapng
 from pins import Pins, X
@@ -60,7 +61,7 @@ def call(bond, content, *words, json_too=True):
 def explain(bond, content, *words):
     done = call(bond, content, *words)
     assert (done.returncode, done.stderr) == (0, "")
-    return json.loads(done.stdout)
+    return schema.check("explain-pcap", json.loads(done.stdout))
 
 
 def slaves_of(bond, content):

@@ -8,14 +8,12 @@ import sys
 
 from captures import pcap
 from traffic import Capture, send_frames
-from waiting import wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bpf"))
 import generate  # noqa: E402  pylint: disable=wrong-import-position
 
 POLICIES = ("layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac")
 FRAMES = 400
-OUTGOING = 4
 
 
 def predicted(host, frames):
