@@ -4,6 +4,11 @@
 
 #include "cli/base/cli.h"
 
+static const struct verb_flag doctor_flags[] = {
+	{ "--list", NULL, NULL, "lists what is checked, and checks nothing" },
+	{ .name = NULL },
+};
+
 const struct verb cli_verbs[] = {
 	{ "create", "BOND [OPTION VALUE]...", "creates a bond", 1, INT_MAX, true, OPTION_BOND,
 	  OPT_ACTIVE_SLAVE, NULL, cmd_create },
@@ -28,6 +33,8 @@ const struct verb cli_verbs[] = {
 	  "[label N]",
 	  "says which slave a flow takes, and why", 5, INT_MAX, false, OPTION_BOND, OPT_COUNT, NULL,
 	  cmd_explain },
+	{ "doctor", "[BOND]", "looks for what is wrong or could be better", 0, 1, false,
+	  OPTION_BOND, OPT_COUNT, doctor_flags, cmd_doctor },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_save },
 	{ .name = NULL },
