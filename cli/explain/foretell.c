@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bpf/flow_words.h"
+#include "bpf/successor.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/active.h"
@@ -84,6 +85,14 @@ static unsigned int foretell_next_active(const struct pins *pins, uint64_t other
 	return active_choose(&input, false).slot;
 }
 
+/* The rule of select_successor() in the BPF programs. */
+static unsigned int foretell_successor(const struct pins *pins, uint64_t mask)
+{
+	unsigned int slot = successor_of(foretell_table_of(pins), mask);
+
+	return slot == XBOND_NO_SLOT && mask ? (unsigned int)__builtin_ctzll(mask) : slot;
+}
+
 struct forecast foretell_active(const struct pins *pins)
 {
 	struct forecast forecast = { .slot = values_active_slot(pins),
@@ -94,8 +103,7 @@ struct forecast foretell_active(const struct pins *pins)
 	if (forecast.slot >= XBOND_MAX_SLAVES)
 		return forecast;
 	others = pins->table->tx_mask & ~slots_bit(forecast.slot);
-	forecast.at_once =
-		foretell_slot_in(foretell_table_of(pins), 0, values_undrained(pins, others));
+	forecast.at_once = foretell_successor(pins, values_undrained(pins, others));
 	forecast.settled = foretell_next_active(pins, others);
 	return forecast;
 }
