@@ -4,6 +4,13 @@
 
 #include "cli/base/cli.h"
 
+static const struct verb_flag explain_flags[] = {
+	{ "--pcap", NULL, "FILE",
+	  "which slave each packet of a capture takes; - is standard input" },
+	{ "--summary", NULL, NULL, "with --pcap: only what each slave gets" },
+	{ .name = NULL },
+};
+
 static const struct verb_flag doctor_flags[] = {
 	{ "--list", NULL, NULL, "lists what is checked, and checks nothing" },
 	{ .name = NULL },
@@ -30,9 +37,9 @@ const struct verb cli_verbs[] = {
 	  OPT_COUNT, NULL, cmd_stats },
 	{ "explain",
 	  "BOND src IP dst IP [proto tcp|udp sport N dport N] [vlan N] [smac MAC] [dmac MAC] "
-	  "[label N]",
-	  "says which slave a flow takes, and why", 5, INT_MAX, false, OPTION_BOND, OPT_COUNT, NULL,
-	  cmd_explain },
+	  "[label N] | BOND --pcap FILE",
+	  "says which slave a flow takes, and why", 1, INT_MAX, false, OPTION_BOND, OPT_COUNT,
+	  explain_flags, cmd_explain },
 	{ "doctor", "[BOND]", "looks for what is wrong or could be better", 0, 1, false,
 	  OPTION_BOND, OPT_COUNT, doctor_flags, cmd_doctor },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,

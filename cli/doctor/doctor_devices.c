@@ -67,10 +67,11 @@ void doctor_check_offloads(const struct doctor_facts *facts, const struct doctor
 
 		if (!with || !without)
 			continue;
-		doctor_found(report, DOCTOR_NOTE, without->pin->name,
-			     "it has no %s, and %s has: its packets cost more CPU time",
+		doctor_found(report, DOCTOR_NOTE, without->pin->name, "it has no %s, unlike %s",
 			     offloads[i].name, with->pin->name);
-		doctor_advise(report, "if its driver has it: ethtool -K %s %s on",
+		doctor_advise(report,
+			      "its packets cost more CPU time; if its driver has it: "
+			      "ethtool -K %s %s on",
 			      without->pin->name, offloads[i].ethtool);
 	}
 }
@@ -121,7 +122,10 @@ void doctor_check_vlan(const struct doctor_facts *facts, const struct doctor_bon
 	}
 }
 
-/* A NIC whose filter is full becomes promiscuous, and then all frames cost CPU time. */
+/*
+ * A NIC whose filter is full becomes promiscuous, and then all frames cost CPU time. Virtual
+ * devices get no others.
+ */
 void doctor_check_promiscuous(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			      struct doctor_report *report)
 {
@@ -132,7 +136,8 @@ void doctor_check_promiscuous(const struct doctor_facts *facts, const struct doc
 	{
 		const struct doctor_device *device = &slave->device;
 
-		if (!device->link || device->is_captured || !device->link->promiscuity ||
+		if (!device->link || device->link->kind[0] || device->is_captured ||
+		    !device->link->promiscuity ||
 		    slave->pin->before.flags & XBOND_SLAVE_WAS_PROMISC)
 			continue;
 		doctor_found(report, DOCTOR_WARNING, slave->pin->name,

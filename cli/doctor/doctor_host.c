@@ -65,9 +65,10 @@ static void host_check_absent(const struct doctor_facts *facts, struct doctor_re
 {
 	if (host_find_beating(facts, true)) {
 		doctor_found(report, DOCTOR_WARNING, NULL,
-			     "bondd runs, but does not answer at %s/" PATHS_SOCKET_NAME,
+			     "bondd does not answer at %s/" PATHS_SOCKET_NAME
+			     ", but was there less than 3 s ago",
 			     facts->host.paths.run_dir);
-		doctor_advise(report, "give bondctl the --run-dir of that bondd");
+		doctor_advise(report, "if this goes on, give bondctl the --run-dir of that bondd");
 		return;
 	}
 	doctor_found(report, facts->bond_count ? DOCTOR_BAD : DOCTOR_NOTE, NULL,

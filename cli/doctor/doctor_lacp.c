@@ -102,23 +102,31 @@ void doctor_check_lacp_individual(const struct doctor_facts *facts, const struct
 	}
 }
 
-/* Another bond of this host whose partner and key this port has. */
+static bool lacp_check_has_port_to(const struct doctor_bond *bond, const struct lacp_info *partner)
+{
+	doctor_for_each_slave(
+		slave, bond) if (lacp_check_hears(lacp_check_port(bond, slave)) &&
+				 lacp_check_same_group(&lacp_check_port(bond, slave)->partner,
+						       partner)) return true;
+	return false;
+}
+
+/* Another bond of this host that has a port with this partner and key. */
 static const struct doctor_bond *lacp_check_crossed_with(const struct doctor_facts *facts,
 							 const struct doctor_bond *bond,
 							 const struct lacp_info *partner)
 {
-	for (size_t i = 0; i < facts->bond_count; i++) {
-		const struct doctor_bond *other = &facts->bond[i];
-		const struct doctor_slave *model;
-
-		if (other == bond || !other->is_open || !doctor_is_lacp(other))
-			continue;
-		model = lacp_check_model(other);
-		if (model &&
-		    lacp_check_same_group(&lacp_check_port(other, model)->partner, partner))
-			return other;
-	}
+	for (size_t i = 0; i < facts->bond_count; i++)
+		if (&facts->bond[i] != bond && facts->bond[i].is_open &&
+		    doctor_is_lacp(&facts->bond[i]) &&
+		    lacp_check_has_port_to(&facts->bond[i], partner))
+			return &facts->bond[i];
 	return NULL;
+}
+
+static const char *lacp_check_why(const struct doctor_slave *slave)
+{
+	return slave->why[0] ? slave->why : "this has just begun";
 }
 
 static void lacp_check_strangers(const struct doctor_bond *bond, struct doctor_report *report)
@@ -253,7 +261,7 @@ void doctor_check_lacp_loop(const struct doctor_facts *facts, const struct docto
 
 		if (lacp_check_is_up(port) && port->loop_port) {
 			doctor_found(report, DOCTOR_BAD, slave->pin->name,
-				     "it hears LACPDUs of this bond: %s", slave->why);
+				     "it hears LACPDUs of this bond: %s", lacp_check_why(slave));
 			doctor_advise(report, "look where the cable leads; a switch that floods "
 					      "LACPDUs has no LACP on that port");
 		} else if (lacp_check_hears(port) && other) {
@@ -312,7 +320,8 @@ void doctor_check_lacp_sync(const struct doctor_facts *facts, const struct docto
 		      port->partner_churn == LACP_CHURN_CHURNED))
 			continue;
 		doctor_found(report, DOCTOR_WARNING, slave->pin->name,
-			     "it has a partner, but does not get to carry traffic: %s", slave->why);
+			     "it has a partner, but does not get to carry traffic: %s",
+			     lacp_check_why(slave));
 		doctor_advise(report, "see what the partner says of its port %u",
 			      port->partner.port);
 	}

@@ -11,7 +11,7 @@ bool managers_are_here(void)
 {
 	struct stat mine, first;
 
-	return !stat("/proc/self/ns/net", &mine) && !stat("/proc/1/ns/net", &first) &&
+	return stat("/proc/self/ns/net", &mine) || stat("/proc/1/ns/net", &first) ||
 	       mine.st_ino == first.st_ino;
 }
 

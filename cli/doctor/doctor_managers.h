@@ -10,7 +10,7 @@
 
 /*
  * Are these files about the devices that this process sees? They are about those of the namespace
- * that the first process is in.
+ * that the first process is in. In a container that hides this, they are the container's own.
  */
 bool managers_are_here(void);
 
