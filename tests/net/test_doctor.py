@@ -1,5 +1,5 @@
-"""doctor on real devices: nothing above a note on bonds that work, and each thing that is wrong with
-devices is found. tests/cli/test_doctor.py has what takes maps only.
+"""doctor on real devices: nothing above a note on bonds that work, and what is wrong with devices
+is found. tests/cli/test_doctor.py has what takes maps only.
 """
 import contextlib
 import json
