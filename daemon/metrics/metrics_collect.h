@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is answered to HTTP requests, made from the pinned maps: metrics as text, and all bonds as
+ * JSON. Knows no HTTP.
+ */
+#ifndef XBOND_DAEMON_METRICS_METRICS_COLLECT_H
+#define XBOND_DAEMON_METRICS_METRICS_COLLECT_H
+
+#include <stddef.h>
+
+#include "common/paths.h"
+#include "daemon/metrics/metrics_text.h"
+
+/* Both return memory to be freed, or NULL if there is none. */
+char *metrics_collect_text(const struct paths *paths, enum metrics_format format,
+			   size_t *ret_length);
+/* An array as `bondctl -j show` prints it. */
+char *metrics_collect_json(const struct paths *paths, size_t *ret_length);
+
+#endif
