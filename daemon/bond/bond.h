@@ -16,7 +16,7 @@
 #include "daemon/bond/rx_turn.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/lacp_thread/lacp_thread.h"
-#include "daemon/net/link.h"
+#include "network/link.h"
 
 #define BOND_PORT_ALIAS "xbond: port side of "
 

@@ -5,7 +5,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/port_hooks.h"
-#include "daemon/net/capture.h"
+#include "network/capture.h"
 
 #define MAX_CAPTURES 4096
 

@@ -12,9 +12,9 @@
 
 #include "common/paths.h"
 #include "daemon/bond/bond.h"
-#include "daemon/net/ethtool.h"
-#include "daemon/net/nl.h"
-#include "daemon/net/rtnl_listener.h"
+#include "network/ethtool.h"
+#include "network/nl.h"
+#include "network/rtnl_listener.h"
 
 enum hook_choice { HOOK_AUTO, HOOK_TCX, HOOK_CLSACT };
 

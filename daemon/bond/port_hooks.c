@@ -9,7 +9,7 @@
 #include "daemon/base/log.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/net/filters.h"
+#include "network/filters.h"
 
 struct attach_point port_hooks_point(struct bond *bond, bool egress)
 {

@@ -12,7 +12,7 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
 #include "daemon/monitor/quality_judge.h"
-#include "daemon/net/netns_call.h"
+#include "daemon/base/netns_call.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_turn_steps.h"

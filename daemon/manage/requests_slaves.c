@@ -11,9 +11,9 @@
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
 #include "daemon/manage/requests.h"
-#include "daemon/net/address.h"
 #include "daemon/slave/enslave_check.h"
 #include "daemon/slave/slave.h"
+#include "network/address.h"
 #include "options/values.h"
 
 struct addition {

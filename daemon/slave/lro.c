@@ -3,8 +3,8 @@
 
 #include "daemon/base/log.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/net/features.h"
-#include "daemon/net/link_list.h"
+#include "network/features.h"
+#include "network/link_list.h"
 
 enum { LRO_UNKNOWN, LRO_NONE, LRO_THERE };
 

@@ -12,16 +12,12 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/idle.h"
 #include "daemon/base/log.h"
+#include "daemon/base/netns_call.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/quality_judge.h"
 #include "daemon/monitor/verdict.h"
-#include "daemon/net/address.h"
-#include "daemon/net/features.h"
-#include "daemon/net/ipv6.h"
-#include "daemon/net/multicast.h"
-#include "daemon/net/netns_call.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/lro.h"
 #include "daemon/slave/mac_swap.h"
@@ -31,6 +27,10 @@
 #include "daemon/slave/slave_rx.h"
 #include "daemon/slave/vlan_filter.h"
 #include "daemon/slave/xdp_hooks.h"
+#include "network/address.h"
+#include "network/features.h"
+#include "network/ipv6.h"
+#include "network/multicast.h"
 
 static void slave_record(struct bond *bond, unsigned int slot, const struct link_info *link)
 {

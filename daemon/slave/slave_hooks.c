@@ -6,10 +6,10 @@
 #include "daemon/base/log.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/stray_frames.h"
-#include "daemon/net/nft.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/rx_turn_steps.h"
+#include "network/nft.h"
 
 /* Somebody who changes filters all the time shall not cost frames each time. */
 #define FIRST_WAIT_NS (10000 * NS_PER_MS)

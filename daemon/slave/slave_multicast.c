@@ -11,8 +11,8 @@
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/log.h"
-#include "daemon/net/multicast.h"
 #include "daemon/slave/slave_multicast_pin.h"
+#include "network/multicast.h"
 
 #define TURN_NS (10 * NS_PER_MS) /* longer changes go on in the next turn, */
 #define TURN_LEAST 32		 /* but changes of this many groups are never put off */

@@ -3,9 +3,9 @@
 
 #include "daemon/base/log.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/net/address.h"
-#include "daemon/net/link_list.h"
 #include "daemon/slave/vlan_filter.h"
+#include "network/address.h"
+#include "network/link_list.h"
 
 static bool trouble_has(struct bond *bond, unsigned int slot, uint32_t trouble)
 {

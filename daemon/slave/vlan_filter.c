@@ -10,8 +10,8 @@
 #include "daemon/base/idle.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/net/features.h"
 #include "daemon/slave/lro.h"
+#include "network/features.h"
 
 #define OPENER_PREFIX "xbv"
 /* limit for a bond in a container, which opens VLANs on the slaves outside */

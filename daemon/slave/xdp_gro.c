@@ -6,8 +6,8 @@
 
 #include "daemon/base/log.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/net/features.h"
-#include "daemon/net/xdp_features.h"
+#include "network/features.h"
+#include "network/xdp_features.h"
 
 /* bond0 takes XDP frames only while it has GRO. */
 int xdp_gro_want(struct bond *bond, struct err *err)
