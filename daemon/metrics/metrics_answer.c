@@ -55,7 +55,8 @@ static const struct answer_row {
 };
 
 struct metrics_answers {
-	const struct paths *paths;
+	const char *run_dir;
+	struct metrics_pins *pins;
 	size_t held; /* bytes of answers that were made and are not freed */
 	struct {
 		struct MHD_Response *response; /* NULL: none yet */
@@ -79,14 +80,14 @@ static void metrics_answer_free_bytes(void *context)
 	free(bytes);
 }
 
-static char *metrics_answer_collect(const struct paths *paths, enum answer_kind kind,
+static char *metrics_answer_collect(struct metrics_answers *answers, enum answer_kind kind,
 				    size_t *ret_length)
 {
 	if (kind == ANSWER_JSON)
-		return metrics_collect_json(paths, ret_length);
+		return metrics_collect_json(answers->pins, ret_length);
 	return metrics_collect_text(
-		paths, kind == ANSWER_OPENMETRICS ? METRICS_OPENMETRICS : METRICS_CLASSIC,
-		ret_length);
+		answers->pins, answers->run_dir,
+		kind == ANSWER_OPENMETRICS ? METRICS_OPENMETRICS : METRICS_CLASSIC, ret_length);
 }
 
 static struct MHD_Response *metrics_answer_make(struct metrics_answers *answers,
@@ -98,7 +99,7 @@ static struct MHD_Response *metrics_answer_make(struct metrics_answers *answers,
 	if (!bytes)
 		return NULL;
 	bytes->answers = answers;
-	bytes->bytes = metrics_answer_collect(answers->paths, kind, &bytes->length);
+	bytes->bytes = metrics_answer_collect(answers, kind, &bytes->length);
 	if (bytes->bytes)
 		response = MHD_create_response_from_buffer_with_free_callback_cls(
 			bytes->length, bytes->bytes, metrics_answer_free_bytes, bytes);
@@ -131,12 +132,19 @@ static bool metrics_answer_is_good(const struct metrics_answers *answers, enum a
 	       (answer_rows[kind].text || clock_now_ns() - answers->kind[kind].made_ns < FRESH_NS);
 }
 
+/* Readers that are not ready yet keep it. */
+static void metrics_answer_forget(struct metrics_answers *answers, enum answer_kind kind)
+{
+	if (answers->kind[kind].response)
+		MHD_destroy_response(answers->kind[kind].response);
+	answers->kind[kind].response = NULL;
+}
+
 static void metrics_answer_renew(struct metrics_answers *answers, enum answer_kind kind)
 {
 	const char *text = answer_rows[kind].text;
 
-	if (answers->kind[kind].response)
-		MHD_destroy_response(answers->kind[kind].response);
+	metrics_answer_forget(answers, kind);
 	answers->kind[kind].response =
 		text ? metrics_answer_of_text(text) : metrics_answer_make(answers, kind);
 	answers->kind[kind].made_ns = clock_now_ns();
@@ -182,19 +190,34 @@ struct MHD_Response *metrics_answers_find(struct metrics_answers *answers,
 	return answers->kind[kind].response;
 }
 
+bool metrics_answers_rest(struct metrics_answers *answers)
+{
+	for (unsigned int i = 0; i < ANSWER_KINDS; i++)
+		if (!metrics_answer_is_good(answers, i))
+			metrics_answer_forget(answers, i);
+	return metrics_pins_close_unused(answers->pins);
+}
+
 struct metrics_answers *metrics_answers_new(const struct paths *paths)
 {
 	struct metrics_answers *answers = calloc(1, sizeof(*answers));
 
-	if (answers)
-		answers->paths = paths;
-	return answers;
+	if (!answers)
+		return NULL;
+	answers->run_dir = paths->run_dir;
+	answers->pins = metrics_pins_new(paths->bpf_dir);
+	if (answers->pins)
+		return answers;
+	free(answers);
+	return NULL;
 }
 
 void metrics_answers_free(struct metrics_answers *answers)
 {
-	for (unsigned int i = 0; answers && i < ANSWER_KINDS; i++)
-		if (answers->kind[i].response)
-			MHD_destroy_response(answers->kind[i].response);
+	if (!answers)
+		return;
+	for (unsigned int i = 0; i < ANSWER_KINDS; i++)
+		metrics_answer_forget(answers, i);
+	metrics_pins_free(answers->pins);
 	free(answers);
 }

@@ -29,5 +29,7 @@ void metrics_answers_free(struct metrics_answers *answers);
 /* It stays the property of answers. NULL: there is no memory. */
 struct MHD_Response *metrics_answers_find(struct metrics_answers *answers,
 					  const struct metrics_ask *ask, unsigned int *ret_status);
+/* Gives back what is kept for nothing. Returns whether anything is left. */
+bool metrics_answers_rest(struct metrics_answers *answers);
 
 #endif

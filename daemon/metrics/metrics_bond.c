@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/attached.h"
 #include "common/mac.h"
@@ -19,6 +20,7 @@
 #include "view/view_why.h"
 
 #define BYTES_OF_MBIT 125000.0
+#define COUNTER_TRIES 3
 #define NAME_ESCAPED METRICS_ESCAPED(XBOND_NAME_SIZE)
 
 /* What is read once for all slaves of a bond. */
@@ -124,20 +126,15 @@ static void metrics_bond_read_state(const struct metrics_source *source, unsigne
 }
 
 static int metrics_bond_read_slave(const struct metrics_source *source, unsigned int slot,
-				   struct metrics_bond *bond, struct xbond_counters *sum)
+				   const struct metrics_bond *bond, struct metrics_slave *ret_slave)
 {
 	const struct pins *pins = source->pins;
 	const struct xbond_slave *slave = &pins->slaves[slot];
-	struct metrics_slave *ret_slave;
 	struct xbond_counters counters;
 	int r = pins_counters(pins, slot, &counters);
 
 	if (r)
 		return r;
-	pins_add_counters(sum, &counters);
-	if (!slots_have(source->members, slot))
-		return 0;
-	ret_slave = &bond->slaves[bond->count++];
 	metrics_bond_name_slave(slave, bond->labels, ret_slave);
 	metrics_bond_read_state(source, slot, ret_slave);
 	ret_slave->traffic = metrics_bond_traffic(&counters);
@@ -145,24 +142,45 @@ static int metrics_bond_read_slave(const struct metrics_source *source, unsigned
 	ret_slave->resets = slave->resets;
 	ret_slave->detached = pins->attached ? pins->attached->detached[slot] : NAN;
 	metrics_port_read(pins, source->lacp, slot, ret_slave);
-	bond->up_count += ret_slave->up;
-	if (ret_slave->active != 0)
-		bond->speed_bytes += slave->speed_mbps * BYTES_OF_MBIT;
 	return 0;
 }
 
 static int metrics_bond_read_slaves(const struct metrics_source *source, struct metrics_bond *bond)
 {
-	struct xbond_counters sum = source->pins->bond->retired;
+	const struct xbond_slave *slaves = source->pins->slaves;
 	int r = 0;
 
 	bond->slave_count = slots_count(source->members);
 	bond->slaves = calloc(slots_count(source->members) + 1, sizeof(*bond->slaves));
 	if (!bond->slaves)
 		return -ENOMEM;
-	for (unsigned int slot = 0; !r && slot < XBOND_MAX_SLAVES; slot++)
-		r = metrics_bond_read_slave(source, slot, bond, &sum);
-	bond->traffic = metrics_bond_traffic(&sum);
+	for (unsigned int slot = 0; !r && slot < XBOND_MAX_SLAVES; slot++) {
+		struct metrics_slave *slave = &bond->slaves[bond->count];
+
+		if (!slots_have(source->members, slot))
+			continue;
+		r = metrics_bond_read_slave(source, slot, bond, slave);
+		bond->count++;
+		bond->up_count += slave->up;
+		bond->speed_bytes += slave->active * slaves[slot].speed_mbps * BYTES_OF_MBIT;
+	}
+	return r;
+}
+
+/*
+ * When a slave leaves, its counts move to the sum of those that have left. A sum that was read in
+ * that moment is not right, and a counter that goes back counts as one that began again.
+ */
+static int metrics_bond_read_counters(const struct pins *pins, struct metrics_bond *ret_bond)
+{
+	struct xbond_counters retired, sum;
+	int tries = COUNTER_TRIES, r;
+
+	do {
+		retired = pins->bond->retired;
+		r = pins_bond_counters(pins, &sum);
+	} while (!r && memcmp(&retired, &pins->bond->retired, sizeof(retired)) && --tries);
+	ret_bond->traffic = metrics_bond_traffic(&sum);
 	return r;
 }
 
@@ -201,6 +219,7 @@ static int metrics_bond_read_pins(const struct pins *pins, struct metrics_bond *
 	struct metrics_source source = { .pins = pins, .members = metrics_bond_members(pins) };
 	uint32_t in_force[XBOND_MAX_SLAVES];
 	struct lacp_system lacp;
+	int r;
 
 	if (mode_has(pins->bond->mode, MODE_LACP)) {
 		view_lacp_read(pins, &lacp);
@@ -214,7 +233,8 @@ static int metrics_bond_read_pins(const struct pins *pins, struct metrics_bond *
 	ret_bond->attached = metrics_bond_truth(attached_pair(pins));
 	ret_bond->detached = pins->attached ? pins->attached->detached_bond : NAN;
 	metrics_bond_read_failover(pins->failover, &ret_bond->failover);
-	return metrics_bond_read_slaves(&source, ret_bond);
+	r = metrics_bond_read_counters(pins, ret_bond);
+	return r ? r : metrics_bond_read_slaves(&source, ret_bond);
 }
 
 /* There is a bond of that name, but nothing else is known of it. */
@@ -234,27 +254,18 @@ static void metrics_bond_read_name(const char *name, struct metrics_bond *ret_bo
 	snprintf(ret_bond->master, sizeof(ret_bond->master), "master=\"%s\"", escaped);
 }
 
-int metrics_bond_read(const char *bpf_dir, const char *name, struct metrics_bond *ret_bond)
+int metrics_bond_read(const struct pins *pins, const char *name, struct metrics_bond *ret_bond)
 {
-	struct metrics_bond bond = { .readable = 1 };
-	struct pins pins;
-	int r = pins_open(&pins, bpf_dir, name, NULL);
+	int r = 0;
 
-	if (r == -ENOENT)
-		return r;
-	metrics_bond_read_name(name, &bond);
-	bond.readable = !r;
-	if (r) {
-		metrics_bond_read_nothing(&bond);
-		*ret_bond = bond;
-		return 0;
-	}
-	r = metrics_bond_read_pins(&pins, &bond);
-	pins_close(&pins);
-	if (r)
-		metrics_bond_done(&bond);
+	*ret_bond = (struct metrics_bond){ .readable = pins != NULL };
+	metrics_bond_read_name(name, ret_bond);
+	if (pins)
+		r = metrics_bond_read_pins(pins, ret_bond);
 	else
-		*ret_bond = bond;
+		metrics_bond_read_nothing(ret_bond);
+	if (r)
+		metrics_bond_done(ret_bond);
 	return r;
 }
 

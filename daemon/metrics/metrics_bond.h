@@ -12,7 +12,7 @@
 #define METRICS_LABELS_SIZE 96
 #define METRICS_BOND_SIZE 48
 #define METRICS_INFO_SIZE 160
-#define METRICS_LACP_FLAGS 8 /* of a port's state */
+#define METRICS_LACP_FLAGS 5 /* of a port's state: metrics_port_flag_name() */
 
 /* Why a control packet was not taken; metrics_control_name() has the words. */
 enum metrics_control {
@@ -65,8 +65,11 @@ struct metrics_bond {
 	size_t count; /* of them */
 };
 
-/* Returns 0, or -errno if there is no such bond or no memory. */
-int metrics_bond_read(const char *bpf_dir, const char *name, struct metrics_bond *ret_bond);
+/*
+ * pins: NULL if they cannot be read. Returns 0, or -errno if there is no memory or the counters
+ * cannot be read.
+ */
+int metrics_bond_read(const struct pins *pins, const char *name, struct metrics_bond *ret_bond);
 void metrics_bond_done(struct metrics_bond *bond);
 
 #endif

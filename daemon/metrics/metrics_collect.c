@@ -18,36 +18,33 @@ static size_t metrics_collect_count(char **names)
 	return count;
 }
 
-/* A bond that goes meanwhile is left out. */
-static int metrics_collect_bonds(const char *bpf_dir, char **names, struct metrics_all *all)
+/* False: it has gone, or cannot be counted. */
+static bool metrics_collect_bond(struct metrics_pins *all, const char *name,
+				 struct metrics_bond *ret_bond)
 {
-	int r = 0;
+	const struct pins *pins = NULL;
+	int r = metrics_pins_find(all, name, &pins);
 
-	all->bonds = calloc(metrics_collect_count(names) + 1, sizeof(*all->bonds));
-	if (!all->bonds)
-		return -ENOMEM;
-	for (char **name = names; r != -ENOMEM && *name; name++) {
-		r = metrics_bond_read(bpf_dir, *name, &all->bonds[all->count]);
-		if (!r)
-			all->count++;
-	}
-	return r == -ENOMEM ? r : 0;
+	return r != -ENOENT && !metrics_bond_read(pins, name, ret_bond);
 }
 
-static int metrics_collect_all(const struct paths *paths, struct metrics_all *ret_all)
+static int metrics_collect_all(struct metrics_pins *pins, const char *run_dir,
+			       struct metrics_all *ret_all)
 {
 	char **names;
-	int r;
+	int r = metrics_pins_names(pins, &names);
 
 	*ret_all = (struct metrics_all){ 0 };
-	metrics_loop_read(paths->run_dir, &ret_all->loop);
-	r = pins_names(&names, paths->bpf_dir, NULL);
 	if (r)
 		return r;
-	r = metrics_collect_bonds(paths->bpf_dir, names, ret_all);
+	metrics_loop_read(run_dir, &ret_all->loop);
+	ret_all->bonds = calloc(metrics_collect_count(names) + 1, sizeof(*ret_all->bonds));
+	for (char **name = names; ret_all->bonds && *name; name++)
+		if (metrics_collect_bond(pins, *name, &ret_all->bonds[ret_all->count]))
+			ret_all->count++;
 	pins_names_free(names);
 	ret_all->loop.bonds = (double)ret_all->count;
-	return r;
+	return ret_all->bonds ? 0 : -ENOMEM;
 }
 
 static void metrics_collect_done(struct metrics_all *all)
@@ -57,12 +54,12 @@ static void metrics_collect_done(struct metrics_all *all)
 	free(all->bonds);
 }
 
-char *metrics_collect_text(const struct paths *paths, enum metrics_format format,
-			   size_t *ret_length)
+char *metrics_collect_text(struct metrics_pins *pins, const char *run_dir,
+			   enum metrics_format format, size_t *ret_length)
 {
 	struct metrics_text text = { .format = format };
 	struct metrics_all all;
-	int r = metrics_collect_all(paths, &all);
+	int r = metrics_collect_all(pins, run_dir, &all);
 
 	if (!r)
 		metrics_families_write(&text, &all);
@@ -76,32 +73,27 @@ char *metrics_collect_text(const struct paths *paths, enum metrics_format format
 }
 
 /* NULL: it has gone, or there is no memory. */
-static json_t *metrics_collect_bond_json(const char *bpf_dir, const char *name)
+static json_t *metrics_collect_bond_json(struct metrics_pins *all, const char *name)
 {
-	struct pins pins;
-	json_t *json;
-	int r = pins_open(&pins, bpf_dir, name, NULL);
+	const struct pins *pins;
+	int r = metrics_pins_find(all, name, &pins);
 
 	if (r == -EPROTO)
-		return view_foreign(name, pins_abi(bpf_dir, name, NULL), true);
-	if (r)
-		return NULL;
-	json = view_bond(&pins, name, pins_bondd_alive(&pins));
-	pins_close(&pins);
-	return json;
+		return view_foreign(name, metrics_pins_abi(all, name), true);
+	return r ? NULL : view_bond(pins, name, pins_bondd_alive(pins));
 }
 
-char *metrics_collect_json(const struct paths *paths, size_t *ret_length)
+char *metrics_collect_json(struct metrics_pins *pins, size_t *ret_length)
 {
 	json_t *all = json_array();
 	char **names, *text;
 
-	if (pins_names(&names, paths->bpf_dir, NULL)) {
+	if (metrics_pins_names(pins, &names)) {
 		json_decref(all);
 		return NULL;
 	}
 	for (char **name = names; *name; name++) {
-		json_t *json = metrics_collect_bond_json(paths->bpf_dir, *name);
+		json_t *json = metrics_collect_bond_json(pins, *name);
 
 		if (json)
 			json_array_append_new(all, json);

@@ -8,13 +8,16 @@
 
 #include <stddef.h>
 
-#include "common/paths.h"
+#include "daemon/metrics/metrics_pins.h"
 #include "daemon/metrics/metrics_text.h"
 
-/* Both return memory to be freed, or NULL if there is none. */
-char *metrics_collect_text(const struct paths *paths, enum metrics_format format,
-			   size_t *ret_length);
+/*
+ * run_dir has the figures of the main loop. Both return memory to be freed, or NULL if there is
+ * none.
+ */
+char *metrics_collect_text(struct metrics_pins *pins, const char *run_dir,
+			   enum metrics_format format, size_t *ret_length);
 /* An array as `bondctl -j show` prints it. */
-char *metrics_collect_json(const struct paths *paths, size_t *ret_length);
+char *metrics_collect_json(struct metrics_pins *pins, size_t *ret_length);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "common/monitor.h"
-#include "lacp/lacp.h"
+#include "daemon/metrics/metrics_port.h"
 
 enum metrics_scope { OF_BONDD, OF_BOND, OF_MASTER, OF_SLAVE };
 
@@ -168,13 +168,13 @@ static const struct metrics_family families[] = {
 	  SLAVE(port.actor),
 	  .count = METRICS_LACP_FLAGS,
 	  .key = "flag",
-	  .value_of_key = lacp_flag_name },
+	  .value_of_key = metrics_port_flag_name },
 	{ { METRICS_GAUGE, "xbond_slave_lacp_partner_state",
 	    "Flags of the partner's port as last heard.", NULL },
 	  SLAVE(port.partner),
 	  .count = METRICS_LACP_FLAGS,
 	  .key = "flag",
-	  .value_of_key = lacp_flag_name },
+	  .value_of_key = metrics_port_flag_name },
 	{ { METRICS_GAUGE, "xbond_slave_lacp_selected",
 	    "1: the port is selected for its aggregator.", NULL },
 	  SLAVE(port.selected) },

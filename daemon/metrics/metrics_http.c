@@ -17,6 +17,7 @@
 #define VISIT_NS (10 * NS_PER_S) /* a connection, which is for one request */
 #define VISIT_WHEN_FULL_NS (500 * NS_PER_MS) /* the same while others may be waiting */
 #define SWEEP_MS 250
+#define REST_MS 10000
 #define HOSTNAME_SIZE 256
 
 struct metrics_visit {
@@ -166,5 +167,7 @@ int metrics_http_turn(struct metrics_http *http)
 	any = metrics_http_end_long_visits(http);
 	if (MHD_get_timeout(http->daemon, &timeout_ms) == MHD_YES && timeout_ms < SWEEP_MS)
 		return (int)timeout_ms;
-	return any ? SWEEP_MS : -1;
+	if (any)
+		return SWEEP_MS;
+	return metrics_answers_rest(http->answers) ? REST_MS : -1; /* pins wait for the next one */
 }

@@ -14,6 +14,7 @@
 #define UNIX_PREFIX "unix:"
 #define HOST_SIZE 64
 #define MAX_PORT 65535
+#define UNIX_MODE 0660
 
 static int metrics_listen_wrong(const char *text, struct err *err)
 {
@@ -133,19 +134,25 @@ static void metrics_listen_set_options(int fd, int family)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 }
 
+static void metrics_listen_give_to(const char *path, gid_t group)
+{
+	if (group != (gid_t)-1 && chown(path, (uid_t)-1, group) < 0)
+		log_warning("%s: cannot give it to the group: %m", path);
+	chmod(path, UNIX_MODE);
+}
+
 static int metrics_listen_bind(const struct metrics_address *address, int fd, gid_t group)
 {
 	const char *path = address->socket.un.sun_path;
 
 	if (!metrics_listen_is_unix(address))
 		metrics_listen_set_options(fd, address->socket.any.sa_family);
-	else if (fchmod(fd, 0660) < 0) /* the file gets the mode of the socket */
+	else if (fchmod(fd, UNIX_MODE) < 0) /* the file gets what umask leaves of it */
 		return -errno;
 	if (bind(fd, &address->socket.any, address->length) < 0)
 		return -errno;
-	if (metrics_listen_is_unix(address) && group != (gid_t)-1 &&
-	    chown(path, (uid_t)-1, group) < 0)
-		log_warning("%s: cannot give it to the group: %m", path);
+	if (metrics_listen_is_unix(address))
+		metrics_listen_give_to(path, group);
 	return listen(fd, SOMAXCONN) < 0 ? -errno : 0;
 }
 

@@ -7,10 +7,20 @@
 #include "common/mac.h"
 #include "common/slots.h"
 
+/* Bits that tell how a port does; the others say what it was told to do. */
+static const unsigned int flag_bits[METRICS_LACP_FLAGS] = { 3, 4, 5, 6, 7 };
+
+_Static_assert(LACP_SYNCHRONIZATION == 1 << 3 && LACP_EXPIRED == 1 << 7, "these bits");
+
+const char *metrics_port_flag_name(unsigned int index)
+{
+	return lacp_flag_name(flag_bits[index]);
+}
+
 static void metrics_port_read_flags(uint8_t state, double ret_flags[METRICS_LACP_FLAGS])
 {
-	for (unsigned int bit = 0; bit < METRICS_LACP_FLAGS; bit++)
-		ret_flags[bit] = state >> bit & 1;
+	for (unsigned int i = 0; i < METRICS_LACP_FLAGS; i++)
+		ret_flags[i] = state >> flag_bits[i] & 1;
 }
 
 static void metrics_port_read_counters(const struct lacp_counters *counters,
