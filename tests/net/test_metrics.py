@@ -170,7 +170,8 @@ def test_bonds_that_come_go_and_cannot_be_read(served):
     host.ctl("delete", "bond1")
     host.bpf_dir.joinpath("stranger").mkdir()
     wait_for(lambda: scrape(server).all("xbond_bond_readable") ==
-             {("bond0",): 1, ("bond0.5",): 1, ("stranger",): 0}, "one bond less, and one that is none")
+             {("bond0",): 1, ("bond0.5",): 1, ("stranger",): 0},
+             "one bond less, and one that is none")
     assert not scrape(server).all("xbond_bond_carrier", bond="stranger")
     host.bpf_dir.joinpath("stranger").rmdir()
     host.ctl("delete", "bond0")
@@ -203,7 +204,8 @@ def test_only_our_names_reach_the_page(served):
     assert server.ask("/metrics", "Host: any.example").status == 200
 
 
-@pytest.mark.parametrize("where", ["9977", "localhost:9977", "127.0.0.1:0", "unix:here", "::1:9977"])
+@pytest.mark.parametrize("where", ["9977", "localhost:9977", "127.0.0.1:0", "unix:here",
+                                   "::1:9977"])
 def test_a_wrong_address_is_refused_at_once(where):
     done = subprocess.run([BONDD, "--metrics", where], capture_output=True, text=True, timeout=30,
                           check=False)
