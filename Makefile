@@ -107,7 +107,7 @@ $(B)/bondd: $(daemon_objects) $(shared_objects)
 
 $(B)/bondctl: $(cli_objects) $(shared_objects)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf libnl-3.0 jansson inih)
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf libnl-3.0 jansson inih ncursesw)
 
 $(B)/man/%: man/%.scd
 	$(call say,MAN,$@)
@@ -118,6 +118,10 @@ $(B)/man/%: man/%.scd
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,$(daemon_objects))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
+
+# Parts of bondctl that know no maps and no screen.
+$(B)/tests/unit/test_top: $(addprefix $(B)/cli/top/top_,series.o cells.o rows.o table.o problems.o ui.o) \
+	$(B)/cli/base/steer.o $(B)/cli/base/client.o
 
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
 $(B)/cli/explain/flow_packet.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)

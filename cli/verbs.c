@@ -4,6 +4,12 @@
 
 #include "cli/base/cli.h"
 
+static const struct verb_flag top_flags[] = {
+	{ "--once", NULL, NULL, "prints one table after one interval, and ends" },
+	{ "--interval", NULL, "SECONDS", "how long rates are measured (default 1)" },
+	{ .name = NULL },
+};
+
 const struct verb cli_verbs[] = {
 	{ "create", "BOND [OPTION VALUE]...", "creates a bond", 1, INT_MAX, true, OPTION_BOND,
 	  OPT_ACTIVE_SLAVE, NULL, cmd_create },
@@ -23,6 +29,8 @@ const struct verb cli_verbs[] = {
 	  cmd_list },
 	{ "stats", "[BOND]", "shows the counters of a bond or of all", 0, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_stats },
+	{ "top", "[BOND]", "follows the rates of bonds and slaves", 0, 1, false, OPTION_BOND,
+	  OPT_COUNT, top_flags, cmd_top },
 	{ "explain",
 	  "BOND src IP dst IP [proto tcp|udp sport N dport N] [vlan N] [smac MAC] [dmac MAC] "
 	  "[label N]",
