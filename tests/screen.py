@@ -19,7 +19,8 @@ class Screen:
     wrote is in `output`, and as a terminal shows it in text().
     """
 
-    def __init__(self, *command, columns=80, lines=24, term="xterm", **environment):
+    # pyte does not know how xterm repeats a character.
+    def __init__(self, *command, columns=80, lines=24, term="screen", **environment):
         self.master, self.terminal = pty.openpty()
         self.output = b""
         self.emulator = pyte.Screen(columns, lines)
