@@ -4,6 +4,13 @@
 
 #include "cli/base/cli.h"
 
+static const struct verb_flag explain_flags[] = {
+	{ "--pcap", NULL, "FILE",
+	  "which slave each packet of a capture takes; - is standard input" },
+	{ "--summary", NULL, NULL, "with --pcap: only what each slave gets" },
+	{ .name = NULL },
+};
+
 static const struct verb_flag top_flags[] = {
 	{ "--once", NULL, NULL, "prints one table after one interval, and ends" },
 	{ "--interval", NULL, "SECONDS", "how long rates are measured (default 1)" },
@@ -33,9 +40,9 @@ const struct verb cli_verbs[] = {
 	  OPT_COUNT, top_flags, cmd_top },
 	{ "explain",
 	  "BOND src IP dst IP [proto tcp|udp sport N dport N] [vlan N] [smac MAC] [dmac MAC] "
-	  "[label N]",
-	  "says which slave a flow takes, and why", 5, INT_MAX, false, OPTION_BOND, OPT_COUNT, NULL,
-	  cmd_explain },
+	  "[label N] | BOND --pcap FILE",
+	  "says which slave a flow takes, and why", 1, INT_MAX, false, OPTION_BOND, OPT_COUNT,
+	  explain_flags, cmd_explain },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_save },
 	{ .name = NULL },
