@@ -45,9 +45,14 @@ class Screen:
         self.emulator.resize(lines, columns)
         self._set_size(columns, lines)
 
+    def _has_output(self):
+        poll = select.poll()
+        poll.register(self.master, select.POLLIN)
+        return any(events & select.POLLIN for _, events in poll.poll(0))
+
     def text(self):
         """The lines of the screen, with all that the program has written so far."""
-        while select.select([self.master], [], [], 0)[0]:
+        while self._has_output():
             part = os.read(self.master, 65536)
             self.output += part
             self.stream.feed(part)

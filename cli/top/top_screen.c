@@ -37,9 +37,6 @@ static int top_screen_key(void)
 	};
 	int found = getch();
 
-	/* Terminals differ in what they keep of the screen, so it is drawn anew. */
-	if (found == KEY_RESIZE)
-		clearok(curscr, TRUE);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (keys[i].curses == found)
 			return keys[i].key;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <term.h>
 #include <termios.h>
 #include <time.h>
@@ -20,7 +21,7 @@
 static const int ending_signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 static const int crash_signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught, resized;
 static struct termios modes_before;
 static char crash_text[256]; /* makes the screen as it was; for a signal handler */
 static SCREEN *screen;
@@ -28,6 +29,12 @@ static SCREEN *screen;
 static void top_terminal_on_ending(int number)
 {
 	caught = number;
+}
+
+static void top_terminal_on_resize(int number)
+{
+	(void)number;
+	resized = 1;
 }
 
 /* curses is in an unknown state, so only what POSIX allows in a handler is done. */
@@ -42,10 +49,12 @@ static void top_terminal_on_crash(int number)
 static void top_terminal_handle_signals(void)
 {
 	struct sigaction ending = { .sa_handler = top_terminal_on_ending };
+	struct sigaction resize = { .sa_handler = top_terminal_on_resize };
 	struct sigaction crash = { .sa_handler = top_terminal_on_crash, .sa_flags = SA_RESETHAND };
 
 	for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++)
 		sigaction(ending_signals[i], &ending, NULL);
+	sigaction(SIGWINCH, &resize, NULL);
 	for (size_t i = 0; i < sizeof(crash_signals) / sizeof(crash_signals[0]); i++)
 		sigaction(crash_signals[i], &crash, NULL);
 }
@@ -118,6 +127,20 @@ void top_terminal_end(void)
 	screen = NULL;
 }
 
+/* Terminals differ in what they keep of the screen, so it will be drawn anew. */
+static void top_terminal_follow_size(void)
+{
+	struct winsize size;
+
+	if (!resized)
+		return;
+	resized = 0;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_row && size.ws_col)
+		resizeterm(size.ws_row, size.ws_col);
+	clearok(curscr, TRUE);
+}
+
+/* Signals are blocked until ppoll() waits, so that none comes between the look and the wait. */
 bool top_terminal_wait(unsigned int timeout_ms)
 {
 	struct timespec timeout = { .tv_sec = timeout_ms / 1000,
@@ -127,9 +150,10 @@ bool top_terminal_wait(unsigned int timeout_ms)
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	if (!caught)
+	if (!caught && !resized)
 		ppoll(&input, 1, &timeout, &before);
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	top_terminal_follow_size();
 	return !caught && !(input.revents & (POLLHUP | POLLERR | POLLNVAL));
 }
 
