@@ -27,7 +27,7 @@ B := build$(addprefix -,$(subst $(comma),-,$(SAN)))$(if $(FUZZ),-fuzz)$(if $(COV
 ifneq ($(FUZZ),)
 CC := $(CLANG)
 endif
-PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih
+PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih libmicrohttpd
 CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap ncursesw libsystemd
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
@@ -98,6 +98,8 @@ $(B)/version:
 
 $(B)/common/version.o: ALL_CFLAGS += -DXBOND_VERSION='"$(VERSION)"'
 $(B)/common/version.o: $(B)/version
+
+$(B)/daemon/metrics/metrics_page.o: $(wildcard daemon/metrics/page/*)
 
 # Before the first time; after that the .d files say which objects need them.
 $(daemon_objects): | $(skeletons)
