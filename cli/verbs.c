@@ -11,6 +11,14 @@ static const struct verb_flag explain_flags[] = {
 	{ .name = NULL },
 };
 
+static const struct verb_flag capture_flags[] = {
+	{ "--slave", NULL, "DEV", "only this slave" },
+	{ "--write", "-w", "FILE", "pcapng instead of text; - is standard output" },
+	{ "--count", "-c", "N", "ends after so many packets" },
+	{ "--snaplen", "-s", "N", "no more than so many bytes of each packet (262144)" },
+	{ .name = NULL },
+};
+
 const struct verb cli_verbs[] = {
 	{ "create", "BOND [OPTION VALUE]...", "creates a bond", 1, INT_MAX, true, OPTION_BOND,
 	  OPT_ACTIVE_SLAVE, NULL, cmd_create },
@@ -35,6 +43,8 @@ const struct verb cli_verbs[] = {
 	  "[label N] | BOND --pcap FILE",
 	  "says which slave a flow takes, and why", 1, INT_MAX, false, OPTION_BOND, OPT_COUNT,
 	  explain_flags, cmd_explain },
+	{ "capture", "BOND [FILTER...]", "captures packets on the slaves", 1, INT_MAX, false,
+	  OPTION_BOND, OPT_COUNT, capture_flags, cmd_capture },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_save },
 	{ .name = NULL },
