@@ -187,8 +187,7 @@ static int capture_finish(struct capture *capture, struct err *err)
 static void capture_say_counts(const struct capture *capture)
 {
 	fprintf(stderr, "%llu packets captured, %llu dropped by the kernel\n",
-		(unsigned long long)capture->packets,
-		(unsigned long long)capture_dropped(capture));
+		(unsigned long long)capture->packets, (unsigned long long)capture_dropped(capture));
 	for (const struct capture_source *source = capture->sources; source; source = source->next)
 		if (source->tap.dropped)
 			fprintf(stderr, "%s %s: %llu dropped\n", source->device,
@@ -271,8 +270,9 @@ enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int ar
 	struct err err;
 
 	if (cli->json)
-		return cli_usage(verb, "no JSON here; 'bondctl capture %s -w - | tshark -r - -T "
-				       "json' makes some",
+		return cli_usage(verb,
+				 "no JSON here; 'bondctl capture %s -w - | tshark -r - -T "
+				 "json' makes some",
 				 argv[0]);
 	if (!file)
 		snaplen = TEXT_SNAPLEN;

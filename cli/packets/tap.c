@@ -16,11 +16,13 @@
 #define BLOCK_HEADERS 4096 /* of a block and a packet; more than these take */
 #define PREFIX 5
 
-#define LOAD_AUX(what) \
-	{ BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)(SKF_AD_OFF + (what)) }
-#define RETURN(length)                           \
-	{                                        \
-		BPF_RET | BPF_K, 0, 0, (length)  \
+#define LOAD_AUX(what)                                                          \
+	{                                                                       \
+		BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)(SKF_AD_OFF + (what)) \
+	}
+#define RETURN(length)                          \
+	{                                       \
+		BPF_RET | BPF_K, 0, 0, (length) \
 	}
 
 /* One of so many by chance, then the direction. Both go on to what follows, or end the program. */
@@ -76,8 +78,7 @@ static int tap_make_ring(struct tap *tap, const struct tap_options *options)
 	if (setsockopt(tap->fd, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) ||
 	    setsockopt(tap->fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof(request)))
 		return -errno;
-	tap->ring =
-		mmap(NULL, tap->ring_size, PROT_READ | PROT_WRITE, MAP_SHARED, tap->fd, 0);
+	tap->ring = mmap(NULL, tap->ring_size, PROT_READ | PROT_WRITE, MAP_SHARED, tap->fd, 0);
 	if (tap->ring == MAP_FAILED) {
 		tap->ring = NULL;
 		return -errno;
@@ -93,8 +94,8 @@ static int tap_bind(struct tap *tap, const struct tap_options *options)
 					     .sll_ifindex = options->ifindex };
 	int on = 1;
 
-	if (options->direction == TAP_IN && setsockopt(tap->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING,
-						       &on, sizeof(on)))
+	if (options->direction == TAP_IN &&
+	    setsockopt(tap->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof(on)))
 		return -errno;
 	return bind(tap->fd, (const struct sockaddr *)&address, sizeof(address)) ? -errno : 0;
 }
@@ -107,8 +108,9 @@ int tap_open(struct tap *ret_tap, const struct tap_options *options, struct err 
 	*tap = (struct tap){ .direction = options->direction };
 	tap->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (tap->fd < 0 && (errno == EPERM || errno == EACCES))
-		return err_set(err, EPERM, "no permission to capture packets; run as root, or "
-					   "give bondctl CAP_NET_RAW");
+		return err_set(err, EPERM,
+			       "no permission to capture packets; run as root, or "
+			       "give bondctl CAP_NET_RAW");
 	if (tap->fd < 0)
 		return err_set(err, errno, "cannot open a packet socket: %m");
 	r = tap_attach_filter(tap, options);
@@ -150,8 +152,9 @@ static void tap_describe(const struct tpacket3_hdr *header, struct tap_packet *r
 		.kept = header->tp_snaplen,
 		.length = header->tp_len,
 		.vlan_tci = tagged ? (int32_t)(header->hv1.tp_vlan_tci & 0xffff) : -1,
-		.vlan_type = header->tp_status & TP_STATUS_VLAN_TPID_VALID ? header->hv1.tp_vlan_tpid
-									   : ETH_P_8021Q,
+		.vlan_type = header->tp_status & TP_STATUS_VLAN_TPID_VALID
+				     ? header->hv1.tp_vlan_tpid
+				     : ETH_P_8021Q,
 		.packet_type = link->sll_pkttype,
 	};
 }

@@ -33,14 +33,15 @@ struct tap_options {
 	uint32_t one_of;  /* one packet of so many, by chance; 1: all */
 	uint32_t snaplen; /* at most TAP_MOST */
 	size_t room;	  /* of the ring in bytes, about */
-	/* The kernel's filter; its return value is the snap length. No instructions: all packets. */
+	/* The kernel's filter; its return value is the snap length. No instructions: all packets.
+	 */
 	struct sock_fprog filter;
 };
 
 #define TAP_MOST 262144
 
 struct tap_packet {
-	uint64_t time_ns;   /* Unix time */
+	uint64_t time_ns; /* Unix time */
 	const uint8_t *bytes;
 	uint32_t kept, length; /* without the tag */
 	int32_t vlan_tci;      /* the tag that the kernel has taken off, or -1 */

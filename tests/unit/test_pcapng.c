@@ -40,10 +40,11 @@ static void test_blocks(void **state)
 {
 	const uint32_t types[] = { 0x0a0d0d0a, 1, 6, 5 };
 	const struct pcapng_interface interface = { "eth1 in", "x", "port 5", SNAPLEN };
-	const struct pcapng_packet packet = {
-		.bytes = (const uint8_t *)"12345678901234x", .kept = 15, .length = 15,
-		.vlan_tci = -1, .snaplen = SNAPLEN
-	};
+	const struct pcapng_packet packet = { .bytes = (const uint8_t *)"12345678901234x",
+					      .kept = 15,
+					      .length = 15,
+					      .vlan_tci = -1,
+					      .snaplen = SNAPLEN };
 	struct pcapng pcapng = { 0 };
 
 	(void)state;
@@ -70,8 +71,12 @@ static const uint8_t *frame_of(struct pcapng *pcapng, const struct pcapng_packet
 static void test_tag_is_put_back(void **state)
 {
 	uint8_t bytes[SNAPLEN];
-	struct pcapng_packet packet = { .bytes = bytes, .kept = 20, .length = 100, .vlan_tci = 5,
-					.vlan_type = 0x88a8, .snaplen = SNAPLEN };
+	struct pcapng_packet packet = { .bytes = bytes,
+					.kept = 20,
+					.length = 100,
+					.vlan_tci = 5,
+					.vlan_type = 0x88a8,
+					.snaplen = SNAPLEN };
 	struct pcapng pcapng = { 0 };
 	uint32_t kept, length;
 	const uint8_t *frame;
@@ -105,7 +110,8 @@ static void test_tag_is_put_back(void **state)
 
 static void put_at(struct order *order, uint64_t time_ns, uint64_t due_ns)
 {
-	const struct tap_packet packet = { .time_ns = time_ns, .bytes = (const uint8_t *)"x",
+	const struct tap_packet packet = { .time_ns = time_ns,
+					   .bytes = (const uint8_t *)"x",
 					   .kept = 1 };
 
 	assert_int_equal(order_put(order, &packet, NULL, due_ns), 0);
