@@ -28,7 +28,7 @@ ifneq ($(FUZZ),)
 CC := $(CLANG)
 endif
 PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih
-CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap
+CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap libsystemd
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
 CFLAGS ?= $(if $(COVER),-O0,-O2) -g

@@ -12,6 +12,7 @@
 #include "common/version.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/directories.h"
+#include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 #include "daemon/base/log.h"
 #include "daemon/bfd_thread/bfd_thread.h"
@@ -156,6 +157,7 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 
 	if (r)
 		return r;
+	event_init(daemon->paths.run_dir);
 	setrlimit(RLIMIT_NOFILE, &fds);
 	dataplane_init();
 	daemon->lacp_thread = lacp_thread_new(err);
@@ -194,6 +196,7 @@ static void bondd_stop(struct daemon *daemon)
 	nl_done(&daemon->nl);
 	sd_event_unref(daemon->event);
 	latency_stop(daemon->paths.run_dir);
+	event_done();
 }
 
 /* The same as sd_event_loop(), but measured. Returns 0 or -errno. */

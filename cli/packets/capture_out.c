@@ -9,10 +9,18 @@
 
 #include "cli/base/clock_text.h"
 #include "cli/base/tuple.h"
-#include "cli/packets/capture.h"
+#include "cli/packets/capture_run.h"
 #include "common/version.h"
 
 #define FLUSH_AT (256 * 1024)
+
+uint64_t capture_out_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 void capture_out_begin(struct capture_out *out, const char *file, const char *bond)
 {
@@ -120,7 +128,7 @@ void capture_out_statistics(struct capture *capture, const struct capture_source
 {
 	const struct pcapng_statistics statistics = { .interface = source->interface,
 						      .start_ns = source->start_ns,
-						      .end_ns = capture_unix_ns(),
+						      .end_ns = capture_out_now_ns(),
 						      .received = source->tap.seen,
 						      .dropped = source->tap.dropped };
 

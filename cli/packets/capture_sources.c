@@ -2,23 +2,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/base/cli.h"
-#include "cli/packets/capture.h"
+#include "cli/packets/capture_run.h"
 #include "common/slots.h"
 
 #define ROOM (32 << 20) /* of the rings, for all slaves together */
 /* Longer than a packet may wait in a ring while a later one of another ring is there already. */
 #define HOLD_NS (5 * TAP_RETIRE_MS * UINT64_C(1000000))
-
-uint64_t capture_unix_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static bool capture_wants(const struct capture *capture, unsigned int slot)
 {
@@ -70,7 +61,7 @@ static int capture_open_source(struct capture *capture, const struct xbond_slave
 	source->open = true;
 	memcpy(source->device, slave->name, sizeof(source->device) - 1);
 	source->ifindex = (int)slave->ifindex;
-	source->start_ns = capture_unix_ns();
+	source->start_ns = capture_out_now_ns();
 	source->next = capture->sources;
 	capture->sources = source;
 	capture_out_interface(capture, source);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cli/base/cli.h"
-#include "cli/packets/capture.h"
+#include "cli/packets/capture_run.h"
 #include "common/clock.h"
 #include "options/names.h"
 

@@ -3,8 +3,8 @@
  * What the files of the verb capture share: cmd_capture.c takes the call and turns the loop,
  * capture_sources.c follows the slaves, capture_out.c writes.
  */
-#ifndef XBOND_CLI_PACKETS_CAPTURE_H
-#define XBOND_CLI_PACKETS_CAPTURE_H
+#ifndef XBOND_CLI_PACKETS_CAPTURE_RUN_H
+#define XBOND_CLI_PACKETS_CAPTURE_RUN_H
 
 #include <net/if.h>
 
@@ -62,8 +62,9 @@ void capture_close(struct capture *capture);
 /* Memory, at the very end. */
 void capture_free(struct capture *capture);
 uint64_t capture_dropped(const struct capture *capture);
-uint64_t capture_unix_ns(void);
 
+/* Unix time. */
+uint64_t capture_out_now_ns(void);
 void capture_out_begin(struct capture_out *out, const char *file, const char *bond);
 /* An existing file is emptied, so this comes when all else has worked. */
 int capture_out_open(struct capture_out *out, struct err *err);
