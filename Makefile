@@ -27,8 +27,8 @@ B := build$(addprefix -,$(subst $(comma),-,$(SAN)))$(if $(FUZZ),-fuzz)$(if $(COV
 ifneq ($(FUZZ),)
 CC := $(CLANG)
 endif
-PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih
-CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap libsystemd
+PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih libmicrohttpd
+CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap ncursesw libsystemd
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
 CFLAGS ?= $(if $(COVER),-O0,-O2) -g
@@ -99,6 +99,8 @@ $(B)/version:
 $(B)/common/version.o: ALL_CFLAGS += -DXBOND_VERSION='"$(VERSION)"'
 $(B)/common/version.o: $(B)/version
 
+$(B)/daemon/metrics/metrics_page.o: $(wildcard daemon/metrics/page/*)
+
 # Before the first time; after that the .d files say which objects need them.
 $(daemon_objects): | $(skeletons)
 
@@ -120,6 +122,9 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
 
+# Parts of bondctl that know no maps and no screen.
+$(B)/tests/unit/test_top: $(addprefix $(B)/cli/top/top_,series.o cells.o rows.o table.o problems.o ui.o) \
+	$(B)/cli/base/steer.o $(B)/cli/base/client.o
 $(B)/tests/unit/test_pcapng: $(B)/cli/packets/pcapng.o $(B)/cli/packets/order.o
 
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.

@@ -20,6 +20,12 @@ static const struct verb_flag explain_flags[] = {
 	{ .name = NULL },
 };
 
+static const struct verb_flag top_flags[] = {
+	{ "--once", NULL, NULL, "prints one table after one interval, and ends" },
+	{ "--interval", NULL, "SECONDS", "how long rates are measured (default 1)" },
+	{ .name = NULL },
+};
+
 static const struct verb_flag capture_flags[] = {
 	{ "--slave", NULL, "DEV", "only this slave" },
 	{ "--write", "-w", "FILE", "pcapng instead of text; - is standard output" },
@@ -49,6 +55,8 @@ const struct verb cli_verbs[] = {
 	  OPT_COUNT, NULL, cmd_stats },
 	{ "monitor", "[BOND]", "prints what happens to a bond or to all, as it happens", 0, 1,
 	  false, OPTION_BOND, OPT_COUNT, monitor_flags, cmd_monitor },
+	{ "top", "[BOND]", "follows the rates of bonds and slaves", 0, 1, false, OPTION_BOND,
+	  OPT_COUNT, top_flags, cmd_top },
 	{ "explain",
 	  "BOND src IP dst IP [proto tcp|udp sport N dport N] [vlan N] [smac MAC] [dmac MAC] "
 	  "[label N] | BOND --pcap FILE",
