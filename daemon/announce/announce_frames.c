@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "daemon/net/checksum.h"
-#include "daemon/net/packet.h"
+#include "network/checksum.h"
+#include "network/packet.h"
 
 /* RFC 4861, 4.4, with the target's link-layer address. */
 struct advertisement {

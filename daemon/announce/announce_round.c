@@ -10,8 +10,8 @@
 #include "daemon/announce/announce_frames.h"
 #include "daemon/announce/announce_groups.h"
 #include "daemon/announce/announce_survey.h"
-#include "daemon/net/namespaces.h"
-#include "daemon/net/packet.h"
+#include "network/namespaces.h"
+#include "network/packet.h"
 
 #define SLICE_NS (2 * NS_PER_MS)	/* time of sending without a pause */
 #define REST_NS ((long)(1 * NS_PER_MS)) /* pause after it, for everybody else */

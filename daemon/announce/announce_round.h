@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/net/nl.h"
+#include "network/nl.h"
 
 /* What is announced several times, and when it is due again. */
 struct announce_series {

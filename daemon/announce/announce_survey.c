@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "daemon/net/address.h"
-#include "daemon/net/ipv6.h"
-#include "daemon/net/link.h"
-#include "daemon/net/multicast.h"
+#include "network/address.h"
+#include "network/ipv6.h"
+#include "network/link.h"
+#include "network/multicast.h"
 
 _Static_assert(sizeof(struct announce_item) == 24, "no padding");
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
-#include "daemon/net/nl.h"
+#include "network/nl.h"
 
 enum announce_what { ANNOUNCE_IPV4, ANNOUNCE_IPV6, ANNOUNCE_GROUP_IPV4, ANNOUNCE_GROUP_IPV6 };
 

@@ -9,7 +9,7 @@
 #include "common/clock.h"
 #include "daemon/base/realtime.h"
 #include "daemon/bfd_thread/bfd_thread_bond.h"
-#include "daemon/net/packet.h"
+#include "network/packet.h"
 
 #define BEAT_NS (100 * NS_PER_MS) /* XBOND_BFD_AWAY_NS is five of these */
 

@@ -15,7 +15,7 @@
 #include "common/clock.h"
 #include "common/pin.h"
 #include "common/slots.h"
-#include "daemon/net/packet.h"
+#include "network/packet.h"
 
 #define GOODBYES 3 /* packets that say that the session has been turned off */
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/bypass.h"
 
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/port_hooks.h"
-#include "daemon/net/capture.h"
+#include "network/capture.h"
 
 #define MAX_CAPTURES 4096
 
 static void bypass_say(struct bond *bond, const char *what)
 {
 	if (bond_wants_direct(bond))
-		log_info("%s: %s", bond_pin(bond)->name, what);
+		event_info(bond_pin(bond)->name, NULL, "%s", what);
 }
 
 static bool bypass_is_captured(struct bond *bond, const int *ifindexes, size_t count)

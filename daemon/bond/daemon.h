@@ -12,15 +12,17 @@
 
 #include "common/paths.h"
 #include "daemon/bond/bond.h"
-#include "daemon/net/ethtool.h"
-#include "daemon/net/nl.h"
-#include "daemon/net/rtnl_listener.h"
+#include "network/ethtool.h"
+#include "network/nl.h"
+#include "network/rtnl_listener.h"
 
 enum hook_choice { HOOK_AUTO, HOOK_TCX, HOOK_CLSACT };
 
 struct daemon {
 	struct paths paths;
 	enum hook_choice hook;
+	const char *metrics_at;	 /* where to answer for metrics; NULL: nowhere */
+	struct metrics *metrics; /* bondd.c */
 	sd_event *event;
 	struct nl nl;
 	struct ethtool ethtool;

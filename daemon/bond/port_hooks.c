@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "daemon/base/event.h"
 #include "daemon/base/idle.h"
-#include "daemon/base/log.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/net/filters.h"
+#include "network/filters.h"
 
 struct attach_point port_hooks_point(struct bond *bond, bool egress)
 {
@@ -107,6 +107,6 @@ void port_hooks_follow(struct bond *bond)
 	if (!wanted)
 		attach_remove(&bond->daemon->nl, &egress, true);
 	else if (port_hooks_attach_egress(bond, &egress, &err))
-		log_error("%s: queue_id and path direct have no effect: %s", bond_pin(bond)->name,
-			  err.text);
+		event_error(bond_pin(bond)->name, NULL,
+			    "queue_id and path direct have no effect: %s", err.text);
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/base/crashpoint.h"
-#include "daemon/net/filters.h"
+#include "network/filters.h"
 
 /* enum bpf_attach_type of Linux 6.6; the headers of Debian bookworm do not have it. */
 #define TCX_INGRESS 46

@@ -12,8 +12,8 @@
 #include "bpf/abi.h"
 #include "common/err.h"
 #include "common/pin.h"
-#include "daemon/net/filters.h"
-#include "daemon/net/nl.h"
+#include "network/filters.h"
+#include "network/nl.h"
 
 /* Of xbond's clsact filters on bonds, and of those that earlier builds made on slaves. */
 #define ATTACH_FILTER_PRIORITY 0xb0d

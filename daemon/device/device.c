@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "daemon/base/crashpoint.h"
+#include "daemon/base/netns_call.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/device/device_pair.h"
-#include "daemon/net/ipv6.h"
-#include "daemon/net/netns_call.h"
+#include "network/ipv6.h"
 
 #define PORT_MTU 65535 /* only bond0's MTU decides */
 #define FIRST_MTU 1500

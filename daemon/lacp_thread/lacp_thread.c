@@ -13,7 +13,7 @@
 #include "common/clock.h"
 #include "daemon/base/realtime.h"
 #include "daemon/lacp_thread/lacp_thread_bond.h"
-#include "daemon/net/packet.h"
+#include "network/packet.h"
 
 #define BEAT_NS (100 * NS_PER_MS) /* XBOND_LACP_AWAY_NS is five of these */
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "daemon/base/netns_call.h"
 #include "daemon/base/worker.h"
-#include "daemon/net/link_list.h"
-#include "daemon/net/netns_call.h"
-#include "daemon/net/route.h"
+#include "network/link_list.h"
+#include "network/route.h"
 
 struct arp_paths {
 	struct worker worker;

@@ -10,7 +10,7 @@
 #include "bpf/abi.h"
 #include "daemon/base/worker.h"
 #include "daemon/monitor/arp_frames.h"
-#include "daemon/net/packet.h"
+#include "network/packet.h"
 
 #define PRIORITY_CONTROL 7 /* before data, as the kernel's own */
 #define MOST_WAITING (2 * XBOND_MAX_SLAVES * XBOND_PROBE_TARGETS)

@@ -7,7 +7,7 @@
 
 #include "common/clock.h"
 #include "daemon/base/worker.h"
-#include "daemon/net/ethtool.h"
+#include "network/ethtool.h"
 
 struct poller {
 	struct worker worker;

@@ -7,7 +7,7 @@
 #define XBOND_DAEMON_MONITOR_QUALITY_JUDGE_H
 
 #include "daemon/bond/bond.h"
-#include "daemon/net/link_stats.h"
+#include "network/link_stats.h"
 
 /* Is one of the three options on? */
 bool quality_is_wanted(struct bond *bond);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "daemon/net/link_stats.h"
+#include "network/link_stats.h"
 
 struct sampler_query {
 	uint32_t bond, slot; /* numbers that the caller chooses */

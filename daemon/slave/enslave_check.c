@@ -8,8 +8,8 @@
 
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
-#include "daemon/net/address.h"
 #include "daemon/slave/enslave_loop.h"
+#include "network/address.h"
 
 /* Is it a bond of this bondd, or of another? Its peer is a port side. */
 static bool enslave_check_is_bond_device(struct bond *bond, const struct link_info *link)

@@ -8,7 +8,7 @@
 #define XBOND_DAEMON_SLAVE_ENSLAVE_LOOP_H
 
 #include "daemon/bond/bond.h"
-#include "daemon/net/link_list.h"
+#include "network/link_list.h"
 
 /* Returns 0; -ELOOP with a line that shows the way that frames would take; or -ENOMEM. */
 int enslave_loop_check(struct bond *bond, const struct link_info *link,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "daemon/bond/daemon.h"
-#include "daemon/net/filters.h"
+#include "network/filters.h"
 
 static bool slave_rx_goes_first(struct bond *bond, unsigned int slot)
 {

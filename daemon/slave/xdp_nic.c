@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "daemon/bond/daemon.h"
-#include "daemon/net/features.h"
-#include "daemon/net/xdp_features.h"
 #include "daemon/slave/lro.h"
+#include "network/features.h"
+#include "network/xdp_features.h"
 
 int xdp_nic_check(struct bond *bond, const struct xbond_slave *slave, struct err *err)
 {

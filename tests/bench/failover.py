@@ -3,8 +3,9 @@ every mode, with different and with equal ifindexes at the ends of a link (the k
 messages of a veth whose ends have equal ones for up to a second), after a change of another link
 (then it holds all messages), and with a bondd that works, that was killed, and that is stopped.
 
-A veth that is set down first stops receiving, then waits for all CPUs, and only then takes the
-carrier from its peer. What it drops meanwhile is counted apart: nobody could know.
+The far ends receive by NAPI until they are closed, as a NIC does. By default a veth receives
+through the backlog, which drops packets from the beginning of the close on, some 100 us before the
+near end loses its carrier: up to 10 packets in active-backup, of which no sender could know.
 """
 import itertools
 import os
@@ -36,6 +37,12 @@ MODES = {
 STATES = ("works", "killed", "stopped")
 
 
+def receive_by_napi(near, far, link):
+    """GRO gives a veth NAPI; packets take it if their sender does not segment TCP."""
+    far.run("ethtool", "-K", link, "gro", "on")
+    near.run("ethtool", "-K", link, "tso", "off")
+
+
 class Bed:
     """Two hosts with a bond each, and a link beside the bond."""
 
@@ -49,6 +56,8 @@ class Bed:
                                       (self.far, "10.0.0.2", far_options or options)):
             make_bond(host, self.links, address, **chosen)
             bring_up(host, [*self.links, NOISE])
+        for link in self.links:
+            receive_by_napi(self.near, self.far, link)
 
     def wait(self):
         """Until all links carry."""
@@ -80,11 +89,8 @@ class Bed:
             self.far.ip("link", "set", NOISE, "up")
 
     def cut(self, number, state, noise):
-        """The packets lost, those of them that the far end dropped while the near one still had
-        carrier, and the rate.
-        """
+        """The packets lost, and the rate."""
         link = self.victim(number)
-        before = self.far.received(link)["dropped"]
         stream = Stream(self.near, self.far, rate=RATE, flows=64, every=5)
         for process in (stream.sender, stream.receiver):  # whatever else runs here
             os.sched_setscheduler(process.pid, os.SCHED_FIFO, os.sched_param(1))
@@ -95,8 +101,7 @@ class Bed:
         result = stream.finish()
         self.far.ip("link", "set", link, "up")
         self.settle(state, noise)
-        dropped = min(result["lost"], self.far.received(link)["dropped"] - before)
-        return result["lost"], dropped, result["sent"] / result["seconds"]
+        return result["lost"], result["sent"] / result["seconds"]
 
 
 def cuts(bed, count, state, noise):
@@ -122,12 +127,10 @@ def rows(scale):
             bed = Bed(made, mode, same_index)
             for state in STATES:
                 found = cuts(bed, scale.failovers, state, noise)
-                losses, dropped, rates = zip(*found)
+                losses, rates = zip(*found)
                 what = (f"{mode}, {'equal' if same_index else 'different'} ifindexes, "
                         f"{'another link' if noise else 'nothing'} before, bondd {state}")
                 yield Row(f"{what}: lost at a cut, median", statistics.median(losses), "packets", 0)
                 yield Row(f"{what}: worst of {scale.failovers}", max(losses), "packets", 5)
-                yield Row(f"{what}: worst, but for what the far end dropped",
-                          max(lost - early for lost, early in zip(losses, dropped)), "packets", 5)
                 yield Row(f"{what}: rate", statistics.median(rates), "packets/s", LEAST_RATE,
                           least=True)

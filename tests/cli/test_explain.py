@@ -12,6 +12,7 @@ import subprocess
 
 import pytest
 
+import schema
 from built import BUILD
 from pins import Pins, X, fill
 
@@ -44,7 +45,7 @@ def call(bond, *words):
 def explain(bond, *words):
     done = call(bond, "-j", "bond0", *words)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return json.loads(done.stdout)
+    return schema.check("explain", json.loads(done.stdout))
 
 
 def refused(bond, status, *words):
@@ -184,6 +185,16 @@ def test_the_next_active_slave(bond):
     assert explain(bond, *words)["if_failed"] == {"at_once": None, "settled": None}
     bond.table.tx_mask, bond.bond.active_slot = 0, X.NO_SLOT
     assert explain(bond, *words)["slave"] is None
+
+
+def test_the_next_active_slave_by_the_order_of_bondd(bond):
+    bond.bond.mode = bond.table.selection = X.MODE_ACTIVE_BACKUP
+    bond.bond.active_slot = 2
+    fill(bond.bond.primary, b"eth3")
+    for place, slot in enumerate((2, 3, 0, 1, 2)):
+        bond.buckets.bucket[0][place] = slot
+    words = ("src", "10.0.0.1", "dst", "10.0.0.2")
+    assert explain(bond, *words)["if_failed"] == {"at_once": "eth3", "settled": "eth3"}
 
 
 def test_policy_flow_is_not_foretold(bond):

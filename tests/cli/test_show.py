@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+import schema
 from pins import L, X, Pins, fill, mac_bytes
 from test_calls import BONDCTL, OK, FakeBondd
 
@@ -46,7 +47,7 @@ def bondctl(bpf_dir, tmp_path):
 
 @pytest.fixture
 def show(bondctl):
-    return lambda: json.loads(bondctl("-j", "show", "bond0").stdout)
+    return lambda: schema.check("show", json.loads(bondctl("-j", "show", "bond0").stdout))
 
 
 def whys(bond):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's answers and messages with any content, to everything in daemon/net that reads
+ * The kernel's answers and messages with any content, to everything in network that reads
  * netlink, and to what reads tables from /proc. libnl's functions that reach the kernel are
  * wrapped: what they receive is made of the input. A message is always of the length that it says,
  * because the kernel's are, and lies in memory of exactly that length.
@@ -11,19 +11,19 @@
 #include <linux/rtnetlink.h>
 #include <stdarg.h>
 
-#include "daemon/net/address.h"
-#include "daemon/net/capture.h"
-#include "daemon/net/filters.h"
-#include "daemon/net/ipv6.h"
-#include "daemon/net/link.h"
-#include "daemon/net/link_list.h"
-#include "daemon/net/link_stats.h"
-#include "daemon/net/multicast.h"
-#include "daemon/net/namespaces.h"
-#include "daemon/net/nft.h"
-#include "daemon/net/route.h"
-#include "daemon/net/rtnl_listener.h"
-#include "daemon/net/xdp_features.h"
+#include "network/address.h"
+#include "network/capture.h"
+#include "network/filters.h"
+#include "network/ipv6.h"
+#include "network/link.h"
+#include "network/link_list.h"
+#include "network/link_stats.h"
+#include "network/multicast.h"
+#include "network/namespaces.h"
+#include "network/nft.h"
+#include "network/route.h"
+#include "network/rtnl_listener.h"
+#include "network/xdp_features.h"
 #include "tests/fuzz/input.h"
 
 #define MESSAGE_MOST 1024

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "network/filters.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/pkt_cls.h>
+#include <linux/pkt_sched.h>
+#include <linux/tc_act/tc_mirred.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+#include "network/nl_attr.h"
+
+static struct nl_msg *filters_request(int type, int flags, int ifindex, unsigned int parent)
+{
+	struct tcmsg tc = { .tcm_family = AF_UNSPEC, .tcm_ifindex = ifindex, .tcm_parent = parent };
+	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
+
+	nlmsg_append(msg, &tc, sizeof(tc), NLMSG_ALIGNTO);
+	return msg;
+}
+
+static void filters_count_one(struct nlmsghdr *message, void *arg)
+{
+	struct tcmsg *tc = nlmsg_data(message);
+	int *count = arg;
+
+	/* A dump also has one message for each chain and priority, without a handle. */
+	if (message->nlmsg_type == RTM_NEWTFILTER && nlmsg_valid_hdr(message, sizeof(*tc)) &&
+	    tc->tcm_handle)
+		++*count;
+}
+
+int filters_count(struct nl *nl, int ifindex)
+{
+	static const unsigned int parents[] = {
+		TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS),
+		TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS),
+	};
+	int count = 0, r;
+
+	for (int i = 0; i < 2; i++) {
+		r = nl_call(nl, filters_request(RTM_GETTFILTER, NLM_F_DUMP, ifindex, parents[i]),
+			    filters_count_one, &count, NULL);
+		if (r < 0)
+			return r;
+	}
+	return count;
+}
+
+int filters_delete_clsact(struct nl *nl, int ifindex)
+{
+	return nl_call(nl, filters_request(RTM_DELQDISC, 0, ifindex, TC_H_CLSACT), NULL, NULL,
+		       NULL);
+}
+
+struct search {
+	int ifindex;
+	const char *kind; /* NULL: any */
+	bool found;
+};
+
+static void filters_find_ingress(struct nlmsghdr *message, void *arg)
+{
+	struct tcmsg *tc = nlmsg_data(message);
+	struct nlattr *kind = nlmsg_find_attr(message, sizeof(*tc), TCA_KIND);
+	struct search *search = arg;
+
+	if (message->nlmsg_type == RTM_NEWQDISC && nlmsg_valid_hdr(message, sizeof(*tc)) &&
+	    tc->tcm_ifindex == search->ifindex && tc->tcm_parent == TC_H_INGRESS && kind &&
+	    (!search->kind || nl_attr_is(kind, search->kind)))
+		search->found = true;
+}
+
+static bool filters_search_ingress(struct nl *nl, int ifindex, const char *kind)
+{
+	struct search search = { .ifindex = ifindex, .kind = kind };
+
+	nl_call(nl, filters_request(RTM_GETQDISC, NLM_F_DUMP, ifindex, 0), filters_find_ingress,
+		&search, NULL);
+	return search.found;
+}
+
+bool filters_has_ingress(struct nl *nl, int ifindex)
+{
+	return filters_search_ingress(nl, ifindex, "ingress");
+}
+
+bool filters_has_clsact(struct nl *nl, int ifindex)
+{
+	return filters_search_ingress(nl, ifindex, NULL);
+}
+
+struct follower {
+	const struct filter_place *place;
+	bool found;
+};
+
+static void filters_find_follower(struct nlmsghdr *message, void *arg)
+{
+	struct tcmsg *tc = nlmsg_data(message);
+	struct nlattr *chain = nlmsg_find_attr(message, sizeof(*tc), TCA_CHAIN);
+	struct follower *follower = arg;
+	unsigned int priority;
+
+	if (message->nlmsg_type != RTM_NEWTFILTER || !nlmsg_valid_hdr(message, sizeof(*tc)) ||
+	    !tc->tcm_handle || nl_attr_u32(chain, 0))
+		return;
+	priority = TC_H_MAJ(tc->tcm_info) >> 16;
+	if (priority > follower->place->priority ||
+	    (priority == follower->place->priority && tc->tcm_handle != follower->place->handle))
+		follower->found = true;
+}
+
+bool filters_follow(struct nl *nl, const struct filter_place *place)
+{
+	struct follower follower = { .place = place };
+
+	nl_call(nl,
+		filters_request(RTM_GETTFILTER, NLM_F_DUMP, place->ifindex,
+				TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_EGRESS)),
+		filters_find_follower, &follower, NULL);
+	return follower.found && !filters_has_ingress(nl, place->ifindex);
+}
+
+struct look {
+	bool (*is_ours)(unsigned int priority, unsigned int handle);
+	struct filters_others *others;
+};
+
+static void filters_look_at_one(struct nlmsghdr *message, void *arg)
+{
+	struct tcmsg *tc = nlmsg_data(message);
+	struct nlattr *kind = nlmsg_find_attr(message, sizeof(*tc), TCA_KIND);
+	struct look *look = arg;
+
+	if (message->nlmsg_type != RTM_NEWTFILTER || !nlmsg_valid_hdr(message, sizeof(*tc)) ||
+	    !tc->tcm_handle ||
+	    (nl_attr_is(kind, "bpf") &&
+	     look->is_ours(TC_H_MAJ(tc->tcm_info) >> 16, tc->tcm_handle)))
+		return;
+	look->others->any = true;
+	look->others->shared |= (unsigned int)tc->tcm_ifindex == TCM_IFINDEX_MAGIC_BLOCK;
+}
+
+int filters_look(struct nl *nl, int ifindex,
+		 bool (*is_ours)(unsigned int priority, unsigned int handle),
+		 struct filters_others *ret_others)
+{
+	struct look look = { .is_ours = is_ours, .others = ret_others };
+
+	*ret_others = (struct filters_others){ 0 };
+	return nl_call(nl,
+		       filters_request(RTM_GETTFILTER, NLM_F_DUMP, ifindex,
+				       TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS)),
+		       filters_look_at_one, &look, NULL);
+}
+
+static void filters_put_mirred(struct nl_msg *msg, int target)
+{
+	const struct tc_mirred mirred = {
+		.action = TC_ACT_STOLEN,
+		.eaction = TCA_INGRESS_REDIR,
+		.ifindex = (__u32)target,
+	};
+	struct nlattr *actions = nla_nest_start(msg, TCA_BPF_ACT), *action, *options;
+
+	action = nla_nest_start(msg, 1); /* the first of the list */
+	nla_put_string(msg, TCA_ACT_KIND, "mirred");
+	options = nla_nest_start(msg, TCA_ACT_OPTIONS);
+	nla_put(msg, TCA_MIRRED_PARMS, sizeof(mirred), &mirred);
+	nla_nest_end(msg, options);
+	nla_nest_end(msg, action);
+	nla_nest_end(msg, actions);
+}
+
+int filters_add_mirred(struct nl *nl, const struct filter_place *place, int program_fd, int target,
+		       struct err *err)
+{
+	struct tcmsg tc = {
+		.tcm_family = AF_UNSPEC,
+		.tcm_ifindex = place->ifindex,
+		.tcm_parent = TC_H_MAKE(TC_H_CLSACT, TC_H_MIN_INGRESS),
+		.tcm_handle = place->handle,
+		.tcm_info = TC_H_MAKE(place->priority << 16, htons(ETH_P_ALL)),
+	};
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWTFILTER, NLM_F_REQUEST | NLM_F_CREATE);
+	struct nlattr *options;
+
+	nlmsg_append(msg, &tc, sizeof(tc), NLMSG_ALIGNTO);
+	nla_put_string(msg, TCA_KIND, "bpf");
+	options = nla_nest_start(msg, TCA_OPTIONS);
+	filters_put_mirred(msg, target);
+	nla_put_u32(msg, TCA_BPF_FD, (uint32_t)program_fd);
+	nla_put_string(msg, TCA_BPF_NAME, "xbond_rx_mirred");
+	nla_put_u32(msg, TCA_BPF_FLAGS_GEN, TCA_CLS_FLAGS_SKIP_HW);
+	nla_nest_end(msg, options);
+	return nl_call(nl, msg, NULL, NULL, err);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "network/ipv6.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netconf.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "network/nl_attr.h"
+
+#define DUMP_TRIES 20
+
+static int ipv6_open_switch(const char *name, int flags)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/proc/sys/net/ipv6/conf/%s/disable_ipv6", name);
+	return open(path, flags | O_CLOEXEC);
+}
+
+int ipv6_disabled(const char *name)
+{
+	int fd = ipv6_open_switch(name, O_RDONLY);
+	char digit = 0;
+
+	if (fd < 0)
+		return -1;
+	if (read(fd, &digit, 1) != 1)
+		digit = 0;
+	close(fd);
+	return digit == '0' || digit == '1' ? digit - '0' : -1;
+}
+
+int ipv6_set_disabled(const char *name, int disabled)
+{
+	int fd = ipv6_open_switch(name, O_WRONLY), r = 0;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (write(fd, disabled ? "1" : "0", 1) != 1)
+		r = -errno;
+	close(fd);
+	return r;
+}
+
+struct routers {
+	ipv6_visitor visit;
+	void *arg;
+};
+
+static void ipv6_take_router(struct nlmsghdr *message, void *arg)
+{
+	struct nlattr *tb[NETCONFA_MAX + 1];
+	struct routers *routers = arg;
+
+	if (message->nlmsg_type != RTM_NEWNETCONF ||
+	    nlmsg_parse(message, sizeof(struct netconfmsg), tb, NETCONFA_MAX, NULL) < 0)
+		return;
+	if (tb[NETCONFA_IFINDEX] && nl_attr_u32(tb[NETCONFA_FORWARDING], 0))
+		routers->visit((int)nl_attr_u32(tb[NETCONFA_IFINDEX], 0), routers->arg);
+}
+
+int ipv6_visit_routers(struct nl *nl, ipv6_visitor visit, void *arg)
+{
+	struct routers routers = { visit, arg };
+	int r = -EAGAIN;
+
+	for (int try = 0; try < DUMP_TRIES && r == -EAGAIN; try++) {
+		struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETNETCONF, NLM_F_REQUEST | NLM_F_DUMP);
+		struct netconfmsg config = { .ncm_family = AF_INET6 };
+
+		nlmsg_append(msg, &config, sizeof(config), NLMSG_ALIGNTO);
+		r = nl_call(nl, msg, ipv6_take_router, &routers, NULL);
+	}
+	return r;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading devices: requests, dumps and the decoding of link messages. */
+#include "network/link.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <string.h>
+
+#include "network/nl_attr.h"
+
+#define DUMP_TRIES 20
+#define NETKIT_SCRUB 6 /* IFLA_NETKIT_SCRUB of Linux 6.13, which bookworm's headers do not know */
+
+static void link_parse_mac(struct nlattr *attribute, bool *ret_has, uint8_t *ret_mac)
+{
+	*ret_has = attribute && nla_len(attribute) == XBOND_MAC_SIZE;
+	if (*ret_has)
+		memcpy(ret_mac, nla_data(attribute), XBOND_MAC_SIZE);
+}
+
+static void link_parse_vlan(struct nlattr *data, struct link_info *ret_link)
+{
+	struct nlattr *id = nla_find(nla_data(data), nla_len(data), IFLA_VLAN_ID);
+	struct nlattr *protocol = nla_find(nla_data(data), nla_len(data), IFLA_VLAN_PROTOCOL);
+
+	if (!id || !protocol)
+		return;
+	ret_link->vlan_id = nl_attr_u16(id, 0);
+	ret_link->vlan_protocol = ntohs(nl_attr_u16(protocol, 0));
+}
+
+static void link_parse_kind(struct nlattr *linkinfo, struct link_info *ret_link)
+{
+	struct nlattr *kind =
+		linkinfo ? nla_find(nla_data(linkinfo), nla_len(linkinfo), IFLA_INFO_KIND) : NULL;
+	struct nlattr *data =
+		linkinfo ? nla_find(nla_data(linkinfo), nla_len(linkinfo), IFLA_INFO_DATA) : NULL;
+
+	if (kind)
+		nla_strlcpy(ret_link->kind, kind, sizeof(ret_link->kind));
+	if (data && !strcmp(ret_link->kind, "vlan"))
+		link_parse_vlan(data, ret_link);
+	ret_link->keeps_priority = data && !strcmp(ret_link->kind, "netkit") &&
+				   nla_find(nla_data(data), nla_len(data), NETKIT_SCRUB);
+}
+
+static void link_parse_strings(struct nlattr **tb, struct link_info *ret_link)
+{
+	if (tb[IFLA_IFNAME])
+		nla_strlcpy(ret_link->name, tb[IFLA_IFNAME], sizeof(ret_link->name));
+	if (tb[IFLA_QDISC])
+		nla_strlcpy(ret_link->qdisc, tb[IFLA_QDISC], sizeof(ret_link->qdisc));
+	if (tb[IFLA_IFALIAS])
+		nla_strlcpy(ret_link->alias, tb[IFLA_IFALIAS], sizeof(ret_link->alias));
+	link_parse_kind(tb[IFLA_LINKINFO], ret_link);
+}
+
+static uint32_t link_parse_xdp(struct nlattr *xdp)
+{
+	return xdp ? nl_attr_u32(nla_find(nla_data(xdp), nla_len(xdp), IFLA_XDP_DRV_PROG_ID), 0)
+		   : 0;
+}
+
+bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
+{
+	struct ifinfomsg *info = nlmsg_data(message);
+	struct nlattr *tb[IFLA_MAX + 1];
+
+	memset(ret_link, 0, sizeof(*ret_link));
+	ret_link->vlan_id = -1;
+	if (message->nlmsg_type != RTM_NEWLINK && message->nlmsg_type != RTM_DELLINK)
+		return false;
+	if (nlmsg_parse(message, sizeof(*info), tb, IFLA_MAX, NULL) < 0 ||
+	    info->ifi_family != AF_UNSPEC)
+		return false;
+	ret_link->ifindex = info->ifi_index;
+	ret_link->type = info->ifi_type;
+	ret_link->flags = info->ifi_flags;
+	ret_link->mtu = nl_attr_u32(tb[IFLA_MTU], 0);
+	ret_link->promiscuity = nl_attr_u32(tb[IFLA_PROMISCUITY], 0);
+	ret_link->master = (int)nl_attr_u32(tb[IFLA_MASTER], 0);
+	ret_link->lower = (int)nl_attr_u32(tb[IFLA_LINK], 0);
+	ret_link->lower_nsid = (int)nl_attr_u32(tb[IFLA_LINK_NETNSID], (uint32_t)-1);
+	ret_link->new_nsid = (int)nl_attr_u32(tb[IFLA_NEW_NETNSID], (uint32_t)-1);
+	ret_link->new_ifindex = (int)nl_attr_u32(tb[IFLA_NEW_IFINDEX], 0);
+	ret_link->carrier = info->ifi_flags & IFF_UP && nl_attr_u8(tb[IFLA_CARRIER], 0);
+	ret_link->carrier_changes = nl_attr_u32(tb[IFLA_CARRIER_CHANGES], 0);
+	link_parse_mac(tb[IFLA_ADDRESS], &ret_link->has_mac, ret_link->mac);
+	link_parse_mac(tb[IFLA_PERM_ADDRESS], &ret_link->has_perm_mac, ret_link->perm_mac);
+	ret_link->xdp_id = link_parse_xdp(tb[IFLA_XDP]);
+	link_parse_strings(tb, ret_link);
+	return true;
+}
+
+bool link_is_paired(const struct link_info *link)
+{
+	return !strcmp(link->kind, "veth") || !strcmp(link->kind, "netkit");
+}
+
+static struct nl_msg *link_request(int flags, int nsid, int ifindex)
+{
+	struct ifinfomsg info = { .ifi_family = AF_UNSPEC, .ifi_index = ifindex };
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_REQUEST | flags);
+
+	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
+	nla_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+	if (nsid >= 0)
+		nla_put_u32(msg, IFLA_TARGET_NETNSID, (uint32_t)nsid);
+	return msg;
+}
+
+static void link_take_one(struct nlmsghdr *message, void *arg)
+{
+	link_parse(message, arg);
+}
+
+int link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link)
+{
+	if (ifindex <= 0)
+		return -ENODEV;
+	return nl_call(nl, link_request(0, nsid, ifindex), link_take_one, ret_link, NULL);
+}
+
+int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link)
+{
+	struct nl_msg *msg = link_request(0, -1, 0);
+
+	nla_put_string(msg, IFLA_IFNAME, name);
+	return nl_call(nl, msg, link_take_one, ret_link, NULL);
+}
+
+struct visit {
+	link_visitor visit;
+	void *arg;
+};
+
+static void link_take_each(struct nlmsghdr *message, void *arg)
+{
+	struct visit *visit = arg;
+	struct link_info link;
+
+	if (link_parse(message, &link))
+		visit->visit(&link, visit->arg);
+}
+
+int link_visit(struct nl *nl, int nsid, link_visitor visit, void *arg)
+{
+	struct visit context = { .visit = visit, .arg = arg };
+	int r = -EAGAIN;
+
+	for (int try = 0; try < DUMP_TRIES && r == -EAGAIN; try++)
+		r = nl_call(nl, link_request(NLM_F_DUMP, nsid, 0), link_take_each, &context, NULL);
+	return r;
+}

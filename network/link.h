@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Network devices over rtnetlink: reads and changes them. Knows nothing of bonds. Functions that
+ * change return -errno, with the kernel's words in err.
+ */
+#ifndef XBOND_NETWORK_LINK_H
+#define XBOND_NETWORK_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+#include "network/nl.h"
+
+struct link_info {
+	int ifindex;
+	char name[XBOND_NAME_SIZE];
+	char kind[16]; /* "" for hardware */
+	char qdisc[16];
+	char alias[64];
+	unsigned int type;  /* ARPHRD_* */
+	unsigned int flags; /* IFF_* */
+	unsigned int promiscuity;
+	uint32_t mtu;
+	bool carrier; /* admin up and carrier */
+	uint32_t carrier_changes;
+	bool has_mac, has_perm_mac;
+	uint8_t mac[XBOND_MAC_SIZE];
+	uint8_t perm_mac[XBOND_MAC_SIZE];
+	/* For a VLAN device, otherwise -1; ETH_P_8021Q or ETH_P_8021AD. */
+	int vlan_id;
+	uint16_t vlan_protocol;
+	/* for a netkit: it does not change skb->priority in its own namespace */
+	bool keeps_priority;
+	int master;	 /* ifindex or 0 */
+	int lower;	 /* IFLA_LINK: the peer of a veth or netkit, or the device below; or 0 */
+	int lower_nsid;	 /* namespace of lower; -1: the same */
+	uint32_t xdp_id; /* of its native XDP program; 0: none */
+	int new_nsid;	 /* for RTM_DELLINK: the namespace it was moved to; -1: it was deleted */
+	int new_ifindex;
+};
+
+typedef void (*link_visitor)(const struct link_info *link, void *arg);
+
+/* Is it one of two devices that are each other's `lower`: a veth or netkit? */
+bool link_is_paired(const struct link_info *link);
+
+/* Decodes RTM_NEWLINK or RTM_DELLINK. Returns false for messages of another family. */
+bool link_parse(struct nlmsghdr *message, struct link_info *ret_link);
+
+/* -ENODEV if there is no such device. nsid: -1 for the namespace of the process. */
+int link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
+int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link);
+/* Every device of a namespace, once; starts again if the list changes meanwhile. */
+int link_visit(struct nl *nl, int nsid, link_visitor visit, void *arg);
+
+int link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *err);
+int link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
+/*
+ * The same for drivers that refuse it while the device is up: takes the device down for it and up
+ * again.
+ */
+/* Has its driver a way to do so? Leaves it as it is; mac: the one that it has. */
+bool link_can_change_mac(struct nl *nl, int ifindex, const uint8_t *mac);
+int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac,
+		   struct err *err);
+int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err);
+int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *err);
+/* Sets the IFF_* of mask to those of flags. */
+int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask,
+		   struct err *err);
+/* Detaches a native XDP program that was attached without a bpf_link. */
+int link_clear_xdp(struct nl *nl, int ifindex, struct err *err);
+int link_delete(struct nl *nl, int ifindex, struct err *err);
+
+struct link_end {
+	const char *name;
+	const uint8_t *mac;
+	uint32_t mtu;
+	unsigned int queues;
+};
+int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b,
+		     struct err *err);
+/*
+ * Makes a netkit in L2 mode. Packets that the peer sends are dropped while it has no program;
+ * packets that the primary sends pass. -EOPNOTSUPP: the kernel has no netkit, or one that takes no
+ * address (before 6.10).
+ */
+int link_create_netkit(struct nl *nl, const struct link_end *primary, const struct link_end *peer,
+		       struct err *err);
+
+/* Makes a VLAN device on lower, in the same namespace. */
+static inline bool link_is_vlan_on(const struct link_info *link, int lower)
+{
+	return link->vlan_id >= 0 && link->lower == lower && link->lower_nsid < 0;
+}
+
+struct link_vlan {
+	const char *name;
+	int lower;
+	uint16_t id, protocol;
+};
+/* It is down, and is not brought up with its lower device. */
+int link_create_vlan(struct nl *nl, const struct link_vlan *vlan, struct err *err);
+
+/* Adds a secondary unicast address to the device's filter (`bridge fdb add MAC dev DEV self`). */
+int link_add_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
+int link_del_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Changing devices: attributes, flags, pairs, unicast filters. */
+#include "network/link.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <linux/if_vlan.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
+#include <net/if.h>
+#include <sys/socket.h>
+
+/* IFLA_NETKIT_* of Linux 6.7, and their values, which bookworm's headers do not know. */
+#define NETKIT_PEER_INFO 1
+#define NETKIT_POLICY 3
+#define NETKIT_PEER_POLICY 4
+#define NETKIT_MODE 5
+#define NETKIT_MODE_L2 0
+#define NETKIT_POLICY_PASS 0
+#define NETKIT_POLICY_DROP 2
+
+static struct nl_msg *link_change_request(int type, int flags, const struct ifinfomsg *info)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
+
+	nlmsg_append(msg, (void *)info, sizeof(*info), NLMSG_ALIGNTO);
+	return msg;
+}
+
+static struct nl_msg *link_set_request(int ifindex)
+{
+	struct ifinfomsg info = { .ifi_index = ifindex };
+
+	return link_change_request(RTM_NEWLINK, 0, &info);
+}
+
+int link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *err)
+{
+	struct nl_msg *msg = link_set_request(ifindex);
+
+	nla_put_u32(msg, IFLA_MTU, mtu);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_set_mac(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err)
+{
+	struct nl_msg *msg = link_set_request(ifindex);
+
+	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, mac);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+bool link_can_change_mac(struct nl *nl, int ifindex, const uint8_t *mac)
+{
+	return link_set_mac(nl, ifindex, mac, NULL) != -EOPNOTSUPP;
+}
+
+int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac, struct err *err)
+{
+	int r = link_set_mac(nl, link->ifindex, mac, err), up;
+
+	if (r != -EBUSY || !(link->flags & IFF_UP))
+		return r;
+	r = link_set_flags(nl, link->ifindex, 0, IFF_UP, err);
+	if (r)
+		return r;
+	r = link_set_mac(nl, link->ifindex, mac, err);
+	up = link_set_flags(nl, link->ifindex, IFF_UP, IFF_UP, r ? NULL : err);
+	return r ? r : up;
+}
+
+int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err)
+{
+	struct nl_msg *msg = link_set_request(ifindex);
+
+	nla_put_string(msg, IFLA_IFNAME, name);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *err)
+{
+	struct nl_msg *msg = link_set_request(ifindex);
+
+	nla_put_string(msg, IFLA_IFALIAS, alias);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask,
+		   struct err *err)
+{
+	struct ifinfomsg info = { .ifi_index = ifindex, .ifi_flags = flags, .ifi_change = mask };
+
+	return nl_call(nl, link_change_request(RTM_NEWLINK, 0, &info), NULL, NULL, err);
+}
+
+int link_clear_xdp(struct nl *nl, int ifindex, struct err *err)
+{
+	struct nl_msg *msg = link_set_request(ifindex);
+	struct nlattr *xdp = nla_nest_start(msg, IFLA_XDP);
+
+	nla_put_s32(msg, IFLA_XDP_FD, -1);
+	nla_put_u32(msg, IFLA_XDP_FLAGS, XDP_FLAGS_DRV_MODE);
+	nla_nest_end(msg, xdp);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_delete(struct nl *nl, int ifindex, struct err *err)
+{
+	struct ifinfomsg info = { .ifi_index = ifindex };
+
+	return nl_call(nl, link_change_request(RTM_DELLINK, 0, &info), NULL, NULL, err);
+}
+
+static void link_put_end(struct nl_msg *msg, const struct link_end *end)
+{
+	nla_put_string(msg, IFLA_IFNAME, end->name);
+	nla_put(msg, IFLA_ADDRESS, XBOND_MAC_SIZE, end->mac);
+	nla_put_u32(msg, IFLA_MTU, end->mtu);
+	nla_put_u32(msg, IFLA_NUM_TX_QUEUES, end->queues);
+	nla_put_u32(msg, IFLA_NUM_RX_QUEUES, end->queues);
+}
+
+static void link_put_peer(struct nl_msg *msg, int attribute, const struct link_end *end)
+{
+	struct nlattr *peer = nla_nest_start(msg, attribute);
+	struct ifinfomsg info = { 0 };
+
+	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
+	link_put_end(msg, end);
+	nla_nest_end(msg, peer);
+}
+
+int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b,
+		     struct err *err)
+{
+	struct ifinfomsg info = { 0 };
+	struct nl_msg *msg = link_change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
+	struct nlattr *linkinfo, *data;
+
+	link_put_end(msg, a);
+	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
+	nla_put_string(msg, IFLA_INFO_KIND, "veth");
+	data = nla_nest_start(msg, IFLA_INFO_DATA);
+	link_put_peer(msg, VETH_INFO_PEER, b);
+	nla_nest_end(msg, data);
+	nla_nest_end(msg, linkinfo);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_create_netkit(struct nl *nl, const struct link_end *primary, const struct link_end *peer,
+		       struct err *err)
+{
+	struct ifinfomsg info = { 0 };
+	struct nl_msg *msg = link_change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
+	struct nlattr *linkinfo, *data;
+
+	link_put_end(msg, primary);
+	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
+	nla_put_string(msg, IFLA_INFO_KIND, "netkit");
+	data = nla_nest_start(msg, IFLA_INFO_DATA);
+	nla_put_u32(msg, NETKIT_MODE, NETKIT_MODE_L2);
+	nla_put_u32(msg, NETKIT_POLICY, NETKIT_POLICY_PASS);
+	nla_put_u32(msg, NETKIT_PEER_POLICY, NETKIT_POLICY_DROP);
+	link_put_peer(msg, NETKIT_PEER_INFO, peer);
+	nla_nest_end(msg, data);
+	nla_nest_end(msg, linkinfo);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_create_vlan(struct nl *nl, const struct link_vlan *vlan, struct err *err)
+{
+	struct ifla_vlan_flags flags = { .flags = VLAN_FLAG_LOOSE_BINDING,
+					 .mask = VLAN_FLAG_LOOSE_BINDING };
+	struct ifinfomsg info = { 0 };
+	struct nl_msg *msg = link_change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
+	struct nlattr *linkinfo, *data;
+
+	nla_put_string(msg, IFLA_IFNAME, vlan->name);
+	nla_put_u32(msg, IFLA_LINK, (uint32_t)vlan->lower);
+	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
+	nla_put_string(msg, IFLA_INFO_KIND, "vlan");
+	data = nla_nest_start(msg, IFLA_INFO_DATA);
+	nla_put_u16(msg, IFLA_VLAN_ID, vlan->id);
+	nla_put_u16(msg, IFLA_VLAN_PROTOCOL, htons(vlan->protocol));
+	nla_put(msg, IFLA_VLAN_FLAGS, sizeof(flags), &flags);
+	nla_nest_end(msg, data);
+	nla_nest_end(msg, linkinfo);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+static int link_change_unicast(struct nl *nl, int type, int flags, int ifindex, const uint8_t *mac,
+			       struct err *err)
+{
+	struct ndmsg neighbour = {
+		.ndm_family = AF_BRIDGE,
+		.ndm_ifindex = ifindex,
+		.ndm_state = NUD_PERMANENT,
+		.ndm_flags = NTF_SELF,
+	};
+	struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | flags);
+
+	nlmsg_append(msg, &neighbour, sizeof(neighbour), NLMSG_ALIGNTO);
+	nla_put(msg, NDA_LLADDR, XBOND_MAC_SIZE, mac);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+int link_add_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err)
+{
+	return link_change_unicast(nl, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_EXCL, ifindex, mac, err);
+}
+
+int link_del_unicast(struct nl *nl, int ifindex, const uint8_t *mac, struct err *err)
+{
+	return link_change_unicast(nl, RTM_DELNEIGH, 0, ifindex, mac, err);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All devices of the namespace at once, for questions about which device is on which. */
+#ifndef XBOND_NETWORK_LINK_LIST_H
+#define XBOND_NETWORK_LINK_LIST_H
+
+#include "network/link.h"
+
+struct link_list {
+	struct link_info *link;
+	size_t count;
+};
+
+/* Returns 0 or -errno. Free it with link_list_free() in either case. */
+int link_list_read(struct nl *nl, struct link_list *ret_list);
+void link_list_free(struct link_list *list);
+
+/* IFLA_LINK of a veth or netkit is its peer; of any other device it is the device below. */
+static inline bool link_has_lower(const struct link_info *link)
+{
+	return link->lower && !link_is_paired(link) &&
+	       (link->lower_nsid >= 0 || link->lower != link->ifindex);
+}
+
+static inline bool link_is_on(const struct link_info *link, int lower)
+{
+	return link_has_lower(link) && link->lower == lower && link->lower_nsid < 0;
+}
+
+#endif

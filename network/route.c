@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "network/route.h"
+
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "network/nl_attr.h"
+
+struct answer {
+	struct route *route;
+	int size; /* of an address */
+	bool found;
+};
+
+static void route_take(struct nlmsghdr *message, void *arg)
+{
+	const struct rtmsg *info = nlmsg_data(message);
+	struct nlattr *tb[RTA_MAX + 1];
+	struct answer *answer = arg;
+
+	if (message->nlmsg_type != RTM_NEWROUTE ||
+	    nlmsg_parse(message, sizeof(*info), tb, RTA_MAX, NULL) < 0)
+		return;
+	if (info->rtm_type != RTN_UNICAST && info->rtm_type != RTN_LOCAL)
+		return;
+	answer->found = true;
+	answer->route->ifindex = (int)nl_attr_u32(tb[RTA_OIF], 0);
+	if (tb[RTA_PREFSRC] && nla_len(tb[RTA_PREFSRC]) == answer->size)
+		memcpy(answer->route->source, nla_data(tb[RTA_PREFSRC]), (size_t)answer->size);
+}
+
+int route_get(struct nl *nl, int family, const uint8_t *to, int ifindex, struct route *ret_route)
+{
+	struct rtmsg info = { .rtm_family = (unsigned char)family };
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETROUTE, NLM_F_REQUEST);
+	struct answer answer = { .route = ret_route, .size = family == AF_INET ? 4 : 16 };
+	int r;
+
+	*ret_route = (struct route){ 0 };
+	info.rtm_dst_len = (unsigned char)(answer.size * 8);
+	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
+	nla_put(msg, RTA_DST, answer.size, to);
+	if (ifindex)
+		nla_put_u32(msg, RTA_OIF, (uint32_t)ifindex);
+	r = nl_call(nl, msg, route_take, &answer, NULL);
+	return r || answer.found ? r : -ENETUNREACH;
+}
