@@ -1,5 +1,5 @@
-"""What a small UDP packet costs to send, layer3+4 on the direct path, with some flows and with many,
-and with one bond on the machine and with many.
+"""What a small UDP packet costs to send, layer3+4 on the direct path, with some flows and with
+many, and with one bond on the machine and with many.
 """
 from .bed import bring_up, drop_at_ingress, lab, make_bond, no_arp
 from .rows import Row, alternate, median_ratio
@@ -17,7 +17,8 @@ def measure_flows(scale):
     with lab() as made:
         near = sending_bed(made, **HASH)
         return alternate(scale.rounds, {
-            flows: lambda flows=flows: blast(near, FAR, scale.seconds, flows) for flows in (FLOWS, MANY)})
+            flows: lambda flows=flows: blast(near, FAR, scale.seconds, flows)
+            for flows in (FLOWS, MANY)})
 
 
 def add_bond(made, near, far, number):

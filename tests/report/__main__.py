@@ -19,11 +19,11 @@ from .parse import ToolError
 
 ROWS = {1: "streams", 2: "messages", 3: "netpipe", 4: "mode_table", 5: "file_copy", 6: "ours"}
 ABOUT = (
-    "What people have published about channel bonding, measured again through xbond by the tools of "
-    "the field. The links are pairs of virtual devices that are limited to a rate, so figures are "
-    "compared as ratios to the links' rate (\"of the links\"). A bar is the published ratio, or what "
-    "xbond has set itself. Below each table stand the commands that produced its figures, as typed "
-    "on the host near or far.",
+    "What people have published about channel bonding, measured again through xbond by the tools "
+    "of the field. The links are pairs of virtual devices that are limited to a rate, so figures "
+    "are compared as ratios to the links' rate (\"of the links\"). A bar is the published ratio, "
+    "or what xbond has set itself. Below each table stand the commands that produced its figures, "
+    "as typed on the host near or far.",
     "`sudo make report` makes this page.")
 
 

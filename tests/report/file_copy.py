@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Row 5: one file copied over two links, by SMB and by scp; through a switch, over an LACP aggregate
-that is sent into by round-robin; and what /proc/net/bonding would show of it.
+"""Row 5: one file copied over two links, by SMB and by scp; through a switch, over an LACP
+aggregate that is sent into by round-robin; and what /proc/net/bonding would show of it.
 """
 from ..bench.lacp import switch_on
-from .hosts import ALONE, FAR_ADDRESS, FAR_ALONE, NEAR_ADDRESS, bed, traffic  # first: it sets the path
+from .hosts import (ALONE, FAR_ADDRESS, FAR_ALONE, NEAR_ADDRESS,  # first: it sets the path
+                    bed, traffic)
 
 from subprocess import DEVNULL
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""python3 -m tests.report.keep FROM TO: makes a finished report the one that is in the tree. A report
-of some rows only, or with one that could not be measured, is refused; so is a brief one.
+"""python3 -m tests.report.keep FROM TO: makes a finished report the one that is in the tree. A
+report of some rows only, or with one that could not be measured, is refused; so is a brief one.
 """
 import json
 import pathlib

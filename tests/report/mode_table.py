@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Row 4: one and four TCP connections over four links of 1 Gbit/s with MTU 9000, by mode and policy.
+"""Row 4: one and four TCP connections over four links of 1 Gbit/s with MTU 9000, by mode and
+policy.
 """
 from .hosts import FAR_ADDRESS, NEAR_ADDRESS, bed, traffic  # first: it sets the path
 
