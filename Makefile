@@ -28,7 +28,7 @@ ifneq ($(FUZZ),)
 CC := $(CLANG)
 endif
 PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih libmicrohttpd
-CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap libsystemd
+CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap ncursesw libsystemd
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
 CFLAGS ?= $(if $(COVER),-O0,-O2) -g
@@ -121,6 +121,11 @@ $(B)/man/%: man/%.scd
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,$(daemon_objects))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
+
+# Parts of bondctl, without its verbs and its screen.
+$(B)/tests/unit/test_doctor: $(filter $(B)/cli/doctor/doctor%.o $(B)/cli/base/client.o,$(cli_objects))
+$(B)/tests/unit/test_top: $(addprefix $(B)/cli/top/top_,series.o cells.o rows.o table.o problems.o ui.o) \
+	$(B)/cli/base/steer.o $(B)/cli/base/client.o
 
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
 $(B)/cli/explain/flow_packet.o $(B)/cli/base/tuple.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)

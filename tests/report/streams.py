@@ -20,8 +20,8 @@ TITLE = "Streams over three links of 100 Mbit/s, round-robin"
 ABOUT = (
     "TCP and UDP streams of iperf3 over three links, beside netperf over three cards (2000). With "
     "\"packets in turn\" the links take turns; with bytes_per_slave 1 the next packet goes where "
-    "the fewest bytes have gone. A link shaped by TBF counts Ethernet frames, and neither preamble nor "
-    "gap: the most that TCP can carry is 0.957 of its rate, and 0.941 on a cable.",)
+    "the fewest bytes have gone. A link shaped by TBF counts Ethernet frames, and neither preamble "
+    "nor gap: the most that TCP can carry is 0.957 of its rate, and 0.941 on a cable.",)
 
 WAYS = {"packets in turn": "bytes_per_slave 0", "bytes in turn": "bytes_per_slave 1"}
 UDP = ("-u", "-l", 1472)
