@@ -95,9 +95,8 @@ static void send_packets(const struct options *options)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	uint64_t start_ns, end_ns, packets = 0;
 
-	if (fd < 0 ||
-	    (!options->flows &&
-	     connect(fd, (const struct sockaddr *)&options->address, sizeof(options->address))))
+	if (fd < 0 || (!options->flows && connect(fd, (const struct sockaddr *)&options->address,
+						  sizeof(options->address))))
 		die("socket");
 	fill_messages(messages, &data);
 	start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
