@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+import schema
 from namespace import end, run
 from test_errors import write_byte
 from traffic import send_packets
@@ -66,6 +67,22 @@ def test_they_see_what_root_sees(shown):
         wait_same(shown, *words)
     assert as_member(shown, "list").stdout == shown.ctl("list") == "a0\nbond0\n"
     assert "802.3ad" in as_member(shown, "show", "bond0").stdout
+
+
+def test_they_follow_events(shown):
+    """At most four at a time, so one user cannot shut out the others."""
+    words = ["setpriv", "--reuid", "65534", "--regid", "65534", "--groups", GROUP,
+             *shown.ctl_command("-j", "monitor", "--count", "1")]
+    readers = [shown.spawn(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+               for _ in range(5)]
+    wait_for(lambda: any(reader.poll() == 1 for reader in readers), "one of five to be refused")
+    wait_for(lambda: shown.ctl("set", "a0", "miimon", 100) or
+             all(reader.poll() is not None for reader in readers), "the others to have an event")
+    assert sorted(reader.returncode for reader in readers) == [0, 0, 0, 0, 1]
+    for reader in readers:
+        said, error = reader.communicate()
+        assert "too many" in error if reader.returncode else schema.check("monitor",
+                                                                          json.loads(said))
 
 
 def test_they_see_a_bond_of_another_version(shown):

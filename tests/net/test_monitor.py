@@ -307,3 +307,19 @@ def test_the_journal(journal):
     assert not monitor.having(kind="bondd")
     none = Monitor(host, "--since", "now", "--no-follow", ready=False, before=journal.enter)
     assert none.wait_end() == 0 and none.events == []
+
+
+def test_a_journal_that_stands_still(journal):
+    """bondd does not wait for it. Afterwards the journal says how many lines it lacks."""
+    host = journal.host
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    journal.daemon.send_signal(signal.SIGSTOP)
+    wait_for(lambda: proc_state(journal.daemon.pid) == "T", "the journal to stop")
+    storm(host, AGAIN)
+    journal.daemon.send_signal(signal.SIGCONT)
+    run(*journal.enter, "journalctl", "--sync")
+    host.ctl("set", "bond0", "miimon", 50)
+    lost, = journal.entries("SYSLOG_IDENTIFIER=bondd", "--grep", "lines are missing")
+    there = [entry for entry in journal.entries("EVENT=config") if "set miimon 1" in
+             entry["MESSAGE"]]
+    assert len(there) + int(lost["MESSAGE"].split()[0]) == AGAIN
