@@ -20,6 +20,17 @@ static const struct verb_flag explain_flags[] = {
 	{ .name = NULL },
 };
 
+static const struct verb_flag doctor_flags[] = {
+	{ "--list", NULL, NULL, "lists what is checked, and checks nothing" },
+	{ .name = NULL },
+};
+
+static const struct verb_flag top_flags[] = {
+	{ "--once", NULL, NULL, "prints one table after one interval, and ends" },
+	{ "--interval", NULL, "SECONDS", "how long rates are measured (default 1)" },
+	{ .name = NULL },
+};
+
 const struct verb cli_verbs[] = {
 	{ "create", "BOND [OPTION VALUE]...", "creates a bond", 1, INT_MAX, true, OPTION_BOND,
 	  OPT_ACTIVE_SLAVE, NULL, cmd_create },
@@ -41,11 +52,15 @@ const struct verb cli_verbs[] = {
 	  OPT_COUNT, NULL, cmd_stats },
 	{ "monitor", "[BOND]", "prints what happens to a bond or to all, as it happens", 0, 1,
 	  false, OPTION_BOND, OPT_COUNT, monitor_flags, cmd_monitor },
+	{ "top", "[BOND]", "follows the rates of bonds and slaves", 0, 1, false, OPTION_BOND,
+	  OPT_COUNT, top_flags, cmd_top },
 	{ "explain",
 	  "BOND src IP dst IP [proto tcp|udp sport N dport N] [vlan N] [smac MAC] [dmac MAC] "
 	  "[label N] | BOND --pcap FILE",
 	  "says which slave a flow takes, and why", 1, INT_MAX, false, OPTION_BOND, OPT_COUNT,
 	  explain_flags, cmd_explain },
+	{ "doctor", "[BOND]", "looks for what is wrong or could be better", 0, 1, false,
+	  OPTION_BOND, OPT_COUNT, doctor_flags, cmd_doctor },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_save },
 	{ .name = NULL },

@@ -19,6 +19,7 @@
 #include "view/view_lacp.h"
 #include "view/view_loop.h"
 #include "view/view_monitors.h"
+#include "view/view_problem.h"
 #include "view/view_why.h"
 
 /* The sources of the objects. */
@@ -85,7 +86,7 @@ static void view_set_counters(json_t *json, const struct xbond_counters *counter
 	json_object_set_new(json, "rx_dropped", json_integer((json_int_t)counters->rx_dropped));
 }
 
-static json_t *view_link_json(uint32_t link)
+json_t *view_link(uint32_t link)
 {
 	static const char *const names[] = {
 		[XBOND_LINK_DOWN] = "down",
@@ -104,30 +105,16 @@ static json_t *view_duplex_json(uint32_t duplex)
 	return json_string(duplex ? "full" : "half");
 }
 
-/* A sentence for each problem; null if there is none. */
-static json_t *view_problem_json(const struct xbond_slave *slave)
+json_t *view_problem(const struct xbond_slave *slave)
 {
-	static const struct {
-		uint32_t trouble;
-		const char *sentence;
-	} problems[] = {
-		{ XBOND_TROUBLE_MASTER,
-		  "it was made a port of another device, which receives nothing from it" },
-		{ XBOND_TROUBLE_ADDRESSES, "it has got IP addresses, which belong on the bond" },
-		{ XBOND_TROUBLE_UPPERS, "devices were made on it, which receive nothing there" },
-		{ XBOND_TROUBLE_ENDING,
-		  "filters on its ingress let frames pass for good, and so are passed by" },
-		{ XBOND_TROUBLE_UNMET, "filters on its ingress do not see what the bond receives" },
-		{ XBOND_TROUBLE_NFT,
-		  "nft chains on its ingress do not see what the bond receives" },
-	};
+	const struct view_problem *problem;
 	char text[512] = "";
 	size_t length = 0;
 
-	for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
-		if (slave->trouble & problems[i].trouble)
+	for (unsigned int i = 0; (problem = view_problem_at(i)); i++)
+		if (slave->trouble & problem->trouble)
 			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
-						   length ? "; " : "", problems[i].sentence);
+						   length ? "; " : "", problem->sentence);
 	return length ? json_string(text) : json_null();
 }
 
@@ -167,7 +154,7 @@ static json_t *view_slave_json(const struct source *source, unsigned int slot)
 		return NULL;
 	}
 	json_object_set_new(json, "name", json_value_text(slave->name));
-	json_object_set_new(json, "mii_status", view_link_json(slave->link));
+	json_object_set_new(json, "mii_status", view_link(slave->link));
 	json_object_set_new(json, "active", json_boolean(slots_have(values_tx_slots(pins), slot)));
 	view_set_speed(json, slave);
 	json_object_set_new(json, "mac", json_value_mac(slave->mac));
@@ -176,7 +163,7 @@ static json_t *view_slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(json, "resets", json_integer(slave->resets));
 	json_object_set_new(json, "rx_hook",
 			    json_string(slave->rx_hook == XBOND_RX_XDP ? "xdp" : "tc"));
-	json_object_set_new(json, "problem", view_problem_json(slave));
+	json_object_set_new(json, "problem", view_problem(slave));
 	json_object_set_new(json, "why", view_why(pins, source->lacp, slot));
 	json_object_set_new(json, "attached", view_attached_json(attached_slave(pins, slot)));
 	json_object_set_new(
