@@ -1,4 +1,4 @@
-"""How long `bondd --metrics` takes to answer for 64 bonds of 8 slaves, and what that does to bondd's
+"""How long `bondd --metrics` takes to answer for 64 bonds of 8 slaves, and what that does to the
 main loop.
 """
 import pathlib
