@@ -20,9 +20,22 @@ static const struct verb_flag explain_flags[] = {
 	{ .name = NULL },
 };
 
+static const struct verb_flag doctor_flags[] = {
+	{ "--list", NULL, NULL, "lists what is checked, and checks nothing" },
+	{ .name = NULL },
+};
+
 static const struct verb_flag top_flags[] = {
 	{ "--once", NULL, NULL, "prints one table after one interval, and ends" },
 	{ "--interval", NULL, "SECONDS", "how long rates are measured (default 1)" },
+	{ .name = NULL },
+};
+
+static const struct verb_flag capture_flags[] = {
+	{ "--slave", NULL, "DEV", "only this slave" },
+	{ "--write", "-w", "FILE", "pcapng instead of text; - is standard output" },
+	{ "--count", "-c", "N", "ends after so many packets" },
+	{ "--snaplen", "-s", "N", "no more than so many bytes of each packet (262144)" },
 	{ .name = NULL },
 };
 
@@ -54,6 +67,10 @@ const struct verb cli_verbs[] = {
 	  "[label N] | BOND --pcap FILE",
 	  "says which slave a flow takes, and why", 1, INT_MAX, false, OPTION_BOND, OPT_COUNT,
 	  explain_flags, cmd_explain },
+	{ "doctor", "[BOND]", "looks for what is wrong or could be better", 0, 1, false,
+	  OPTION_BOND, OPT_COUNT, doctor_flags, cmd_doctor },
+	{ "capture", "BOND [FILTER...]", "captures packets on the slaves", 1, INT_MAX, false,
+	  OPTION_BOND, OPT_COUNT, capture_flags, cmd_capture },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_save },
 	{ .name = NULL },
