@@ -218,7 +218,7 @@ def test_long_sentences_are_broken(bpf_dir, call):
         screen.resize(20, 5)
         pins.bond.abi_version = X.ABI_VERSION
         screen.resize(20, 6)
-        screen.wait("eth1")
+        screen.wait("eth0")
         screen.press("jjd")
         screen.wait("(y/n)")
         assert screen.end("nq") == 0
