@@ -110,7 +110,7 @@ $(B)/bondd: $(daemon_objects) $(shared_objects)
 
 $(B)/bondctl: $(cli_objects) $(shared_objects)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(CLI_PACKAGES))
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(CLI_PACKAGES)) -lm
 
 $(B)/man/%: man/%.scd
 	$(call say,MAN,$@)
