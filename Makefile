@@ -27,7 +27,8 @@ B := build$(addprefix -,$(subst $(comma),-,$(SAN)))$(if $(FUZZ),-fuzz)$(if $(COV
 ifneq ($(FUZZ),)
 CC := $(CLANG)
 endif
-PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih
+PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih libmicrohttpd
+CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap ncursesw libsystemd
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
 CFLAGS ?= $(if $(COVER),-O0,-O2) -g
@@ -36,7 +37,7 @@ INSTRUMENTS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(find
 	$(if $(COVER),$(if $(FUZZ),-fprofile-instr-generate -fcoverage-mapping,--coverage))
 WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
 ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) -I. -I$(B) -D_GNU_SOURCE \
-	$(shell $(PKG_CONFIG) --cflags $(PACKAGES))
+	$(shell $(PKG_CONFIG) --cflags $(sort $(PACKAGES) $(CLI_PACKAGES)))
 BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE)
 
 # What bondd and bondctl are both made of: bondctl says by it what bondd does.
@@ -98,6 +99,8 @@ $(B)/version:
 $(B)/common/version.o: ALL_CFLAGS += -DXBOND_VERSION='"$(VERSION)"'
 $(B)/common/version.o: $(B)/version
 
+$(B)/daemon/metrics/metrics_page.o: $(wildcard daemon/metrics/page/*)
+
 # Before the first time; after that the .d files say which objects need them.
 $(daemon_objects): | $(skeletons)
 
@@ -107,7 +110,7 @@ $(B)/bondd: $(daemon_objects) $(shared_objects)
 
 $(B)/bondctl: $(cli_objects) $(shared_objects)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs libbpf libnl-3.0 jansson inih)
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(CLI_PACKAGES))
 
 $(B)/man/%: man/%.scd
 	$(call say,MAN,$@)
@@ -119,8 +122,12 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
 
+# Parts of bondctl that know no maps and no screen.
+$(B)/tests/unit/test_top: $(addprefix $(B)/cli/top/top_,series.o cells.o rows.o table.o problems.o ui.o) \
+	$(B)/cli/base/steer.o $(B)/cli/base/client.o
+
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
-$(B)/cli/explain/flow_packet.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
+$(B)/cli/explain/flow_packet.o $(B)/cli/base/tuple.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
 
 # The LACP simulator: tests/sim over the LACP core and what holds a port while bondd is away
 # (bpf/slow.h, compiled for this machine).
@@ -140,7 +147,7 @@ $(B)/tests/fuzz/all.a: $(filter-out %/bondctl.o %/bondd.o,$(shared_objects) $(da
 $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main.o) $(B)/tests/fuzz/all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(if $(FUZZ),-fsanitize=fuzzer) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ \
-		$(shell $(PKG_CONFIG) --libs $(PACKAGES))
+		$(shell $(PKG_CONFIG) --libs $(sort $(PACKAGES) $(CLI_PACKAGES)))
 $(B)/tests/fuzz/fuzz_netlink: WRAPPED := nl_connect nl_send nl_recv nl_recvmsgs_default nl_socket_modify_cb \
 	nl_socket_add_memberships access fopen
 # Its loops over all buckets would take all the time.

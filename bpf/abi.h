@@ -190,7 +190,11 @@ _Static_assert(sizeof(struct xbond_table) == 128 + 2 * 256 + 128, "table ABI");
 
 /* Writer: bondd. Separate from the table so that a dump of the table stays readable. */
 struct xbond_buckets {
-	__u8 bucket[2][XBOND_BUCKETS]; /* table.active tells which is in force */
+	/*
+	 * table.active tells which is in force. In active-backup: the active slot, then all slots
+	 * in the order in which they would take over.
+	 */
+	__u8 bucket[2][XBOND_BUCKETS];
 	/* From ifindex % size to the slot: a hint, to be checked against table.ifindex[]. */
 	__u8 slot_of[XBOND_SLOT_CACHE];
 	/* Only for bondd: the owner of each bucket when every slave works. */

@@ -12,6 +12,7 @@
 #include "bpf/losses.h"
 #include "bpf/maps.h"
 #include "bpf/netdev.h"
+#include "bpf/successor.h"
 
 #define SELECT_NONE XBOND_NO_SLOT
 #define SELECT_NOBODY (1LL << 62)
@@ -61,12 +62,21 @@ static __always_inline __u32 select_lowest(__u64 mask)
  * by themselves.
  */
 
+static __always_inline __u32 select_successor(__u64 mask)
+{
+	__u32 slot = successor_of(buckets.bucket[READ_ONCE(table.active) & 1], mask);
+
+	return slot < XBOND_MAX_SLAVES ? slot : select_lowest(mask);
+}
+
 /*
  * Returns a slot of mask for a bucket whose own slot may not transmit. It tries other buckets
  * first, so that the share of the missing slave spreads over the others by weight.
  */
 __noinline __u32 select_detour(__u64 hash, __u64 mask)
 {
+	if (table.selection == XBOND_SELECT_ACTIVE)
+		return select_successor(mask);
 	for (__u32 turn = 1; turn <= FLOW_TURNS; turn++) {
 		__u32 slot;
 

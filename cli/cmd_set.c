@@ -5,16 +5,11 @@
  * bondd is told. Without bondd the steering options still work.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include "cli/base/client.h"
 #include "cli/base/pairs.h"
+#include "cli/base/steer.h"
 #include "common/slots.h"
 #include "options/names.h"
-#include "options/values.h"
 
 struct change {
 	const char *bond;
@@ -22,14 +17,6 @@ struct change {
 	struct pins pins;
 	struct pairs pairs;
 };
-
-static int set_check_slave(const struct change *change, const char *slave, struct err *err)
-{
-	if (pins_slot_by_name(&change->pins, slave) >= 0)
-		return 0;
-	return err_set(err, ENODEV, "'%s' is not a slave of %s; 'bondctl show %s' lists the slaves",
-		       slave, change->bond, change->bond);
-}
 
 static int set_check_may_transmit(const struct pins *pins, unsigned int slot, struct err *err)
 {
@@ -57,7 +44,7 @@ static int set_check_active_slave(const struct change *change, struct err *err)
 
 	if (!asked || !asked->name[0])
 		return 0;
-	if (set_check_slave(change, asked->name, err))
+	if (steer_check_slave(&change->pins, change->bond, asked->name, err))
 		return -ENODEV;
 	slot = pins_slot_by_name(&change->pins, asked->name);
 	return set_check_may_transmit(&change->pins, (unsigned int)slot, err);
@@ -67,14 +54,13 @@ static int set_check(const struct change *change, struct err *err)
 {
 	int r;
 
-	r = change->slave ? set_check_slave(change, change->slave, err) : 0;
+	r = change->slave ? steer_check_slave(&change->pins, change->bond, change->slave, err) : 0;
 	if (!r)
 		r = option_set_check_mode(&change->pairs.set, change->pins.bond->mode, err);
 	if (!r)
 		r = set_check_active_slave(change, err);
-	if (!r && !change->pins.writable)
-		r = err_set(err, EPERM, "no permission to write the settings of %s; run as root",
-			    change->bond);
+	if (!r)
+		r = steer_check_permission(&change->pins, change->bond, err);
 	return r;
 }
 
@@ -91,47 +77,12 @@ static enum cli_exit set_send_rest(const struct cli *cli, const struct change *c
 	return CLI_DONE;
 }
 
-/* The slot is looked up again under the lock, because a slave may have gone since the check. */
-static int set_write_settings(struct change *change, struct err *err)
-{
-	int slot = change->slave ? pins_slot_by_name(&change->pins, change->slave) : 0;
-
-	if (slot < 0)
-		return set_check_slave(change, change->slave, err);
-	for (enum option_id id = 0; id < OPT_COUNT; id++)
-		if (pairs_find(&change->pairs, id) && option_at(id)->home == OPTION_IN_SETTINGS)
-			values_write_setting(&change->pins, option_at(id), (unsigned int)slot,
-					     pairs_find(&change->pairs, id));
-	return 0;
-}
-
-static int set_write_locked(struct change *change, struct err *err)
-{
-	int lock = open(change->pins.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int r;
-
-	if (lock < 0 || flock(lock, LOCK_EX))
-		r = err_set(err, errno, "cannot lock %s: %m", change->pins.dir);
-	else
-		r = set_write_settings(change, err);
-	if (lock >= 0)
-		close(lock);
-	return r;
-}
-
 /* The settings remain, whatever bondd answers. */
 static void set_tell_bondd(const struct cli *cli, const struct change *change)
 {
-	json_t *request = json_pack("{s:s, s:s}", "method", "refresh", "bond", change->bond);
-	json_t *reply = NULL;
 	struct err err;
-	int r = -ENOTCONN;
+	int r = steer_tell_bondd(cli->paths.run_dir, &change->pins, change->bond, &err);
 
-	/* A bondd that is stopped takes the request, and answers when it continues. */
-	if (pins_bondd_alive(&change->pins))
-		r = client_call(cli->paths.run_dir, request, CLIENT_WAIT_SHORT_S, &reply, &err);
-	json_decref(request);
-	json_decref(reply);
 	if (r != -ENOTCONN && r != -ECONNRESET) {
 		if (r)
 			cli_say("set, but bondd did not act on it: %s", err.text);
@@ -151,7 +102,7 @@ static enum cli_exit set_apply(const struct cli *cli, struct change *change)
 	status = set_send_rest(cli, change);
 	if (status != CLI_DONE || !pairs_any_steering(&change->pairs))
 		return status;
-	if (set_write_locked(change, &err))
+	if (steer_write(&change->pins, change->bond, change->slave, &change->pairs.set, &err))
 		return cli_refuse(&err);
 	set_tell_bondd(cli, change);
 	return CLI_DONE;

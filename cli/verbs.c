@@ -10,6 +10,28 @@ static const struct verb_flag show_flags[] = {
 	{ .name = NULL },
 };
 
+static const struct verb_flag monitor_flags[] = {
+	{ "--since", NULL, "TIME",
+	  "begins with what happened since then (-1h, 15:30, 2026-01-31)" },
+	{ "--count", "-c", "N", "ends after so many events" },
+	{ "--no-follow", NULL, NULL, "with --since: prints what was, and ends" },
+	{ "--kinds", NULL, NULL, "prints the kinds of events, and ends" },
+	{ .name = NULL },
+};
+
+static const struct verb_flag explain_flags[] = {
+	{ "--pcap", NULL, "FILE",
+	  "which slave each packet of a capture takes; - is standard input" },
+	{ "--summary", NULL, NULL, "with --pcap: only what each slave gets" },
+	{ .name = NULL },
+};
+
+static const struct verb_flag top_flags[] = {
+	{ "--once", NULL, NULL, "prints one table after one interval, and ends" },
+	{ "--interval", NULL, "SECONDS", "how long rates are measured (default 1)" },
+	{ .name = NULL },
+};
+
 const struct verb cli_verbs[] = {
 	{ "create", "BOND [OPTION VALUE]...", "creates a bond", 1, INT_MAX, true, OPTION_BOND,
 	  OPT_ACTIVE_SLAVE, NULL, cmd_create },
@@ -29,11 +51,15 @@ const struct verb cli_verbs[] = {
 	  cmd_list },
 	{ "stats", "[BOND]", "shows the counters of a bond or of all", 0, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_stats },
+	{ "monitor", "[BOND]", "prints what happens to a bond or to all, as it happens", 0, 1,
+	  false, OPTION_BOND, OPT_COUNT, monitor_flags, cmd_monitor },
+	{ "top", "[BOND]", "follows the rates of bonds and slaves", 0, 1, false, OPTION_BOND,
+	  OPT_COUNT, top_flags, cmd_top },
 	{ "explain",
 	  "BOND src IP dst IP [proto tcp|udp sport N dport N] [vlan N] [smac MAC] [dmac MAC] "
-	  "[label N]",
-	  "says which slave a flow takes, and why", 5, INT_MAX, false, OPTION_BOND, OPT_COUNT, NULL,
-	  cmd_explain },
+	  "[label N] | BOND --pcap FILE",
+	  "says which slave a flow takes, and why", 1, INT_MAX, false, OPTION_BOND, OPT_COUNT,
+	  explain_flags, cmd_explain },
 	{ "sysfs-tree", "DIR", "writes below DIR what /sys would have of the bonds", 1, 1, false,
 	  OPTION_BOND, OPT_COUNT, NULL, cmd_sysfs_tree },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,

@@ -12,6 +12,7 @@
 #include "common/version.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/directories.h"
+#include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 #include "daemon/base/log.h"
 #include "daemon/bfd_thread/bfd_thread.h"
@@ -22,6 +23,7 @@
 #include "daemon/manage/config.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/meanwhile.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
@@ -33,6 +35,7 @@
 
 static const char usage[] =
 	"usage: bondd [--run-dir DIR] [--bpf-dir DIR] [--config-dir DIR] [--hook auto|tcx|clsact]\n"
+	"             [--metrics ADDR:PORT|unix:PATH]\n"
 	"\n"
 	"Keeps the bonds that bondctl makes: watches carrier, publishes the active set to BPF.\n"
 	"Runs in the foreground and logs to stderr. Stopping it leaves the traffic running.\n"
@@ -42,6 +45,8 @@ static const char usage[] =
 	"  --config-dir DIR  BOND.conf files          (XBOND_CONFIG_DIR, /etc/xbond)\n"
 	"  --hook HOOK       how new bonds attach their programs: tcx (Linux 6.6 on), clsact,\n"
 	"                    or auto (default): tcx where the kernel has it\n"
+	"  --metrics WHERE   answers HTTP with metrics and a page, read-only: 127.0.0.1:9977,\n"
+	"                    [::1]:9977 or unix:/PATH  (XBOND_METRICS, off)\n"
 	"  --help, --version\n";
 
 static int bondd_set_hook(struct daemon *daemon, const char *text)
@@ -63,6 +68,21 @@ static int bondd_set_hook(struct daemon *daemon, const char *text)
 }
 
 /* Returns an exit status, or -1 to go on. */
+static int bondd_check_arguments(const struct daemon *daemon, int argc, char **argv)
+{
+	struct err err;
+
+	if (optind < argc) {
+		fprintf(stderr, "bondd: unexpected argument %s; see bondd --help\n", argv[optind]);
+		return EXIT_USAGE;
+	}
+	if (!daemon->metrics_at || !metrics_check(daemon->metrics_at, &err))
+		return -1;
+	fprintf(stderr, "bondd: %s\n", err.text);
+	return EXIT_USAGE;
+}
+
+/* Returns an exit status, or -1 to go on. */
 static int bondd_parse_arguments(struct daemon *daemon, int argc, char **argv)
 {
 	static const struct option long_options[] = {
@@ -70,6 +90,7 @@ static int bondd_parse_arguments(struct daemon *daemon, int argc, char **argv)
 		{ "bpf-dir", required_argument, NULL, 'b' },
 		{ "config-dir", required_argument, NULL, 'c' },
 		{ "hook", required_argument, NULL, 'k' },
+		{ "metrics", required_argument, NULL, 'm' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ 0 },
@@ -81,6 +102,7 @@ static int bondd_parse_arguments(struct daemon *daemon, int argc, char **argv)
 		case 'r': daemon->paths.run_dir = optarg; break;
 		case 'b': daemon->paths.bpf_dir = optarg; break;
 		case 'c': daemon->paths.config_dir = optarg; break;
+		case 'm': daemon->metrics_at = optarg; break;
 		case 'k':
 			if (bondd_set_hook(daemon, optarg))
 				return EXIT_USAGE;
@@ -90,10 +112,7 @@ static int bondd_parse_arguments(struct daemon *daemon, int argc, char **argv)
 		default: return EXIT_USAGE;
 		}
 	}
-	if (optind == argc)
-		return -1;
-	fprintf(stderr, "bondd: unexpected argument %s; see bondd --help\n", argv[optind]);
-	return EXIT_USAGE;
+	return bondd_check_arguments(daemon, argc, argv);
 }
 
 /*
@@ -156,6 +175,7 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 
 	if (r)
 		return r;
+	event_init(daemon->paths.run_dir);
 	setrlimit(RLIMIT_NOFILE, &fds);
 	dataplane_init();
 	daemon->lacp_thread = lacp_thread_new(err);
@@ -176,8 +196,21 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	return control_init(daemon, err);
 }
 
+/* Bonds do without it, so it is no reason to end. */
+static void bondd_start_metrics(struct daemon *daemon)
+{
+	struct err err;
+
+	if (!daemon->metrics_at)
+		return;
+	daemon->metrics = metrics_new(daemon->metrics_at, &daemon->paths, daemon->reader_gid, &err);
+	if (!daemon->metrics)
+		log_error("%s", err.text);
+}
+
 static void bondd_stop(struct daemon *daemon)
 {
+	metrics_free(daemon->metrics);
 	meanwhile_done();
 	control_done(daemon);
 	lifecycle_let_go(daemon);
@@ -194,6 +227,7 @@ static void bondd_stop(struct daemon *daemon)
 	nl_done(&daemon->nl);
 	sd_event_unref(daemon->event);
 	latency_stop(daemon->paths.run_dir);
+	event_done();
 }
 
 /* The same as sd_event_loop(), but measured. Returns 0 or -errno. */
@@ -215,6 +249,14 @@ static int bondd_run(struct daemon *daemon)
 	return r < 0 ? r : 0;
 }
 
+/* NULL: it is not set, or empty. */
+static const char *bondd_environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
 int main(int argc, char **argv)
 {
 	struct daemon daemon = { 0 };
@@ -226,6 +268,7 @@ int main(int argc, char **argv)
 	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
 	signal(SIGPIPE, SIG_IGN); /* a reader of the log that dies must not end bondd */
 	paths_init(&daemon.paths);
+	daemon.metrics_at = bondd_environment("XBOND_METRICS");
 	status = bondd_parse_arguments(&daemon, argc, argv);
 	if (status >= 0)
 		return status;
@@ -233,6 +276,7 @@ int main(int argc, char **argv)
 		log_error("%s", err.text);
 		return EXIT_FAILURE;
 	}
+	bondd_start_metrics(&daemon);
 	log_info("ready");
 	sd_notify(0, "READY=1");
 	r = bondd_run(&daemon);

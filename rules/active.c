@@ -97,3 +97,13 @@ struct active_choice active_choose(const struct active_input *input, bool by_han
 	}
 	return choice;
 }
+
+void active_order(const struct active_input *input, uint64_t slots, uint8_t order[XBOND_MAX_SLAVES])
+{
+	for (unsigned int place = 0; place < XBOND_MAX_SLAVES; place++) {
+		unsigned int best = active_best(input, slots);
+
+		order[place] = (uint8_t)best;
+		slots &= ~slots_bit(best);
+	}
+}

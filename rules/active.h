@@ -47,4 +47,11 @@ struct active_choice {
  */
 struct active_choice active_choose(const struct active_input *input, bool by_hand);
 
+/*
+ * The order in which these slots are chosen if no slot is active, by the same rule: each if none
+ * before it works. XBOND_NO_SLOT fills it up.
+ */
+void active_order(const struct active_input *input, uint64_t slots,
+		  uint8_t order[XBOND_MAX_SLAVES]);
+
 #endif

@@ -208,7 +208,9 @@ uint32_t buckets_round_robin(uint8_t bucket[XBOND_BUCKETS], const uint32_t weigh
 	return XBOND_BUCKETS / round * round;
 }
 
-void buckets_single(uint8_t bucket[XBOND_BUCKETS], uint8_t slot)
+void buckets_in_order(uint8_t bucket[XBOND_BUCKETS], uint8_t active,
+		      const uint8_t order[XBOND_MAX_SLAVES])
 {
-	memset(bucket, slot, XBOND_BUCKETS);
+	memset(bucket, active, XBOND_BUCKETS);
+	memcpy(bucket + 1, order, XBOND_MAX_SLAVES);
 }

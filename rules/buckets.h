@@ -34,7 +34,8 @@ void buckets_assign(uint8_t bucket[XBOND_BUCKETS], uint8_t home[XBOND_BUCKETS],
 uint32_t buckets_round_robin(uint8_t bucket[XBOND_BUCKETS],
 			     const uint32_t weight[XBOND_MAX_SLAVES]);
 
-/* Gives all buckets to one slot. */
-void buckets_single(uint8_t bucket[XBOND_BUCKETS], uint8_t slot);
+/* For active-backup: the active slot, then `order`, which XBOND_NO_SLOT fills up. */
+void buckets_in_order(uint8_t bucket[XBOND_BUCKETS], uint8_t active,
+		      const uint8_t order[XBOND_MAX_SLAVES]);
 
 #endif

@@ -152,11 +152,11 @@ lots=(
     "errors group multicast service explain mac iplink fragments lacp_wire lacp_spread slaves
      rx_backlog loops trouble"
     "lifecycle stacking queue_id xdp rx_hook attach_check"
-    "lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit"
+    "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience"
     "lacp lacp_hold drain_markers restart modes"
     "arp quality reselect announce_counts fail_over_mac"
-    "bfd bfd_others carrier tell wake"
+    "bfd bfd_others carrier tell wake metrics packets"
 )
 [ "${CI:-}" != true ] || [ -n "${SAN:-}" ] || begin sanitized sanitized
 # shellcheck disable=SC2086  # each is a list of words

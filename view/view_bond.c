@@ -85,7 +85,7 @@ static void view_set_counters(json_t *json, const struct xbond_counters *counter
 	json_object_set_new(json, "rx_dropped", json_integer((json_int_t)counters->rx_dropped));
 }
 
-static json_t *view_link_json(uint32_t link)
+json_t *view_link(uint32_t link)
 {
 	static const char *const names[] = {
 		[XBOND_LINK_DOWN] = "down",
@@ -104,8 +104,7 @@ static json_t *view_duplex_json(uint32_t duplex)
 	return json_string(duplex ? "full" : "half");
 }
 
-/* A sentence for each problem; null if there is none. */
-static json_t *view_problem_json(const struct xbond_slave *slave)
+json_t *view_problem(const struct xbond_slave *slave)
 {
 	static const struct {
 		uint32_t trouble;
@@ -167,7 +166,7 @@ static json_t *view_slave_json(const struct source *source, unsigned int slot)
 		return NULL;
 	}
 	json_object_set_new(json, "name", json_value_text(slave->name));
-	json_object_set_new(json, "mii_status", view_link_json(slave->link));
+	json_object_set_new(json, "mii_status", view_link(slave->link));
 	json_object_set_new(json, "active", json_boolean(slots_have(values_tx_slots(pins), slot)));
 	view_set_speed(json, slave);
 	json_object_set_new(json, "mac", json_value_mac(slave->mac));
@@ -176,7 +175,7 @@ static json_t *view_slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(json, "resets", json_integer(slave->resets));
 	json_object_set_new(json, "rx_hook",
 			    json_string(slave->rx_hook == XBOND_RX_XDP ? "xdp" : "tc"));
-	json_object_set_new(json, "problem", view_problem_json(slave));
+	json_object_set_new(json, "problem", view_problem(slave));
 	json_object_set_new(json, "why", view_why(pins, source->lacp, slot));
 	json_object_set_new(json, "attached", view_attached_json(attached_slave(pins, slot)));
 	json_object_set_new(

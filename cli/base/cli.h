@@ -89,8 +89,10 @@ enum cli_exit cmd_set_slave(const struct cli *cli, const struct verb *verb, int 
 enum cli_exit cmd_show(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_list(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_stats(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_top(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_explain(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_sysfs_tree(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 
 #endif

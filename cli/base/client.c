@@ -177,6 +177,19 @@ int client_call(const char *run_dir, const json_t *request, int wait_s, json_t *
 	return r;
 }
 
+int client_open(const char *run_dir, const json_t *request, struct err *err)
+{
+	int fd = client_connect_to(run_dir, 0, CLIENT_WAIT_SHORT_S), r;
+
+	if (fd < 0)
+		return client_connect_failed(run_dir, -fd, err);
+	r = client_send_request(fd, request, err);
+	if (!r)
+		return fd;
+	close(fd);
+	return r;
+}
+
 bool client_present(const char *run_dir)
 {
 	int fd = client_connect_to(run_dir, SOCK_NONBLOCK, 1);

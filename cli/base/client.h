@@ -23,6 +23,12 @@
 int client_call(const char *run_dir, const json_t *request, int wait_s, json_t **ret_reply,
 		struct err *err);
 
+/*
+ * Sends the request and leaves the answer, and whatever comes after it, to the caller. Returns a
+ * descriptor, or what client_call() returns.
+ */
+int client_open(const char *run_dir, const json_t *request, struct err *err);
+
 /* Does the socket accept a connection? Returns at once. */
 bool client_present(const char *run_dir);
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * explain: which slave a flow takes and why, from the pinned maps alone. The hash is the one of
- * bpf/flow.h. Which fields count is found out by changing each of them.
+ * bpf/flow.h. Which fields count is found out by changing each of them. With --pcap, the same for
+ * the packets of a capture (explain_pcap.c).
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "bpf/flow_words.h"
+#include "cli/explain/explain_pcap.h"
 #include "cli/explain/explain_words.h"
 #include "cli/explain/foretell.h"
 #include "common/mac.h"
 #include "common/mode.h"
+#include "options/names.h"
 #include "options/values.h"
 
 /* How the user can give each missing field; NULL: it need not be given. */
@@ -32,13 +35,18 @@ static bool explain_counts(const struct question *question, enum flow_field fiel
 	return flow_packet_counts(&question->call.flow, &question->rule, field);
 }
 
+static struct flow_rule explain_rule(const struct pins *pins)
+{
+	return (struct flow_rule){ .policy = pins->settings->xmit_hash_policy,
+				   .seed = pins->table->hash_seed,
+				   .symmetric = pins->settings->symmetric,
+				   .flow_label = pins->settings->ip6_flow_label };
+}
+
 /* Fills in the bond's settings, and the fields that the user left out. */
 static int explain_complete(struct question *question, const struct pins *pins, struct err *err)
 {
-	question->rule = (struct flow_rule){ .policy = pins->settings->xmit_hash_policy,
-					     .seed = pins->table->hash_seed,
-					     .symmetric = pins->settings->symmetric,
-					     .flow_label = pins->settings->ip6_flow_label };
+	question->rule = explain_rule(pins);
 	if (!question->call.text[FLOW_SMAC])
 		memcpy(question->call.flow.smac, pins->bond->mac, XBOND_MAC_SIZE);
 	if (pins->table->selection != XBOND_SELECT_HASH ||
@@ -210,7 +218,8 @@ static enum cli_exit explain_print(const struct cli *cli, json_t *json)
 	return CLI_DONE;
 }
 
-enum cli_exit cmd_explain(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+static enum cli_exit explain_flow(const struct cli *cli, const struct verb *verb, int argc,
+				  char **argv)
 {
 	struct question question = { 0 };
 	enum cli_exit status;
@@ -228,4 +237,36 @@ enum cli_exit cmd_explain(const struct cli *cli, const struct verb *verb, int ar
 		status = explain_print(cli, explain_explanation(&question, &pins));
 	pins_close(&pins);
 	return status;
+}
+
+static enum cli_exit explain_file(const struct cli *cli, const struct verb *verb, int argc,
+				  char **argv, const char *file)
+{
+	bool summary = cli_flag(cli, verb, "--summary");
+	struct flow_rule rule;
+	enum cli_exit status;
+	struct pins pins;
+	struct err err;
+
+	if (argc > 1)
+		return cli_usage(verb, "unexpected '%s': with --pcap the flows are in the capture",
+				 argv[1]);
+	if (name_check("bond", argv[0], &err) ||
+	    pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
+		return cli_refuse(&err);
+	rule = explain_rule(&pins);
+	status = explain_pcap(cli, &pins, &rule, argv[0], file, summary);
+	pins_close(&pins);
+	return status;
+}
+
+enum cli_exit cmd_explain(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	const char *file = cli_flag(cli, verb, "--pcap");
+
+	if (file)
+		return explain_file(cli, verb, argc, argv, file);
+	if (cli_flag(cli, verb, "--summary"))
+		return cli_usage(verb, "--summary needs --pcap FILE");
+	return explain_flow(cli, verb, argc, argv);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bpf/flow.h"
+#include "bpf/neighbour.h"
 
 #define ROOM 128
 
@@ -58,21 +59,61 @@ static uint32_t flow_packet_inner_of(void *context, uint32_t payload)
 	return flow_encap_inner(context, payload);
 }
 
+/* Returns FLOW_SHORT if headers that count lie beyond the end. */
+static int flow_packet_hash_of(struct packet *packet, const struct flow_rule *rule,
+			       uint64_t *ret_hash)
+{
+	const struct flow_hook hook = { .context = packet,
+					.payload_of = flow_packet_payload_of,
+					.inner_of = flow_packet_inner_of };
+	__u64 found;
+	int cut = flow_hash(packet, rule, &hook, &found);
+
+	*ret_hash = found;
+	return cut;
+}
+
 uint64_t flow_packet_hash(const struct flow_packet *flow, const struct flow_rule *rule)
 {
 	uint8_t bytes[ROOM] = { 0 },
 		*at = flow_packet_put_ip(flow_packet_put_ether(bytes, flow), flow);
 	struct packet packet = { .data = bytes, .end = bytes + ROOM, .vlan_tci = -1 };
-	const struct flow_hook hook = { .context = &packet,
-					.payload_of = flow_packet_payload_of,
-					.inner_of = flow_packet_inner_of };
 	uint64_t hash;
-	__u64 found;
 
 	flow_packet_put16(flow_packet_put16(at, flow->sport), flow->dport);
-	flow_hash(&packet, rule, &hook, &found);
-	hash = found;
+	flow_packet_hash_of(&packet, rule, &hash);
 	return hash;
+}
+
+bool flow_packet_hash_captured(const struct captured *captured, const struct flow_rule *rule,
+			       uint64_t *ret_hash)
+{
+	struct captured other = *captured;
+	struct packet packet = { .data = other.head,
+				 .end = other.head + other.size,
+				 .vlan_tci = other.vlan_tci };
+	uint64_t hash;
+
+	if (flow_packet_hash_of(&packet, rule, ret_hash) && captured->cut)
+		return false;
+	if (!captured->no_dest)
+		return true;
+	other.head[ETH_ALEN - 1] ^= 1;
+	flow_packet_hash_of(&packet, rule, &hash);
+	return hash == *ret_hash;
+}
+
+bool flow_packet_is_neighbour_message(const struct captured *captured)
+{
+	const struct ethhdr *eth = (const void *)captured->head;
+	struct neighbour_headers headers;
+
+	if (eth->h_proto == htons(ETH_P_ARP))
+		return true;
+	if (eth->h_proto != htons(ETH_P_IPV6) || captured->size < sizeof(*eth) + sizeof(headers))
+		return false;
+	memcpy(&headers, captured->head + sizeof(*eth), sizeof(headers));
+	return neighbour_is_message(&headers);
 }
 
 bool flow_packet_counts(const struct flow_packet *flow, const struct flow_rule *rule,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A flow given by its addresses, a packet of that flow, and the hash of that packet by bpf/flow.h
- * itself. Called by explain. Knows neither maps nor the words of the command line.
+ * A flow given by its addresses, a packet of that flow, and the hash of that packet, or of a
+ * captured one, by bpf/flow.h itself. Called by explain. Knows neither maps nor the words of the
+ * command line.
  */
 #ifndef XBOND_CLI_EXPLAIN_FLOW_PACKET_H
 #define XBOND_CLI_EXPLAIN_FLOW_PACKET_H
@@ -10,6 +11,7 @@
 #include <stdint.h>
 
 #include "bpf/abi.h"
+#include "cli/base/captured.h"
 
 enum flow_field {
 	FLOW_SMAC,
@@ -37,6 +39,15 @@ struct flow_packet {
 struct flow_rule;
 
 uint64_t flow_packet_hash(const struct flow_packet *flow, const struct flow_rule *rule);
+
+/*
+ * The hash of a captured packet. Returns false if it takes what the capture does not have: bytes
+ * that were cut off, or the destination address.
+ */
+bool flow_packet_hash_captured(const struct captured *captured, const struct flow_rule *rule,
+			       uint64_t *ret_hash);
+/* Does it leave by every slave with broadcast_neighbor? */
+bool flow_packet_is_neighbour_message(const struct captured *captured);
 
 /* Would another value of this field change the hash? */
 bool flow_packet_counts(const struct flow_packet *flow, const struct flow_rule *rule,

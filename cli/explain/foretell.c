@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bpf/flow_words.h"
+#include "bpf/successor.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/active.h"
@@ -32,6 +33,48 @@ static unsigned int foretell_slot_in(const uint8_t *bucket, uint64_t hash, uint6
 		slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
 	}
 	return slots_have(mask, slot) ? slot : (unsigned int)__builtin_ctzll(mask);
+}
+
+unsigned int foretell_slot(const struct pins *pins, uint64_t hash)
+{
+	return foretell_slot_in(foretell_table_of(pins), hash, foretell_mask(pins));
+}
+
+/* The rule of choose_slot() in the BPF programs. */
+unsigned int foretell_active_slot(const struct pins *pins)
+{
+	uint64_t mask = foretell_mask(pins);
+	unsigned int slot = values_active_slot(pins);
+
+	return slots_have(mask, slot) ? slot : foretell_slot_in(foretell_table_of(pins), 0, mask);
+}
+
+static void foretell_shares_by_weight(const struct pins *pins, uint64_t mask,
+				      double share[XBOND_MAX_SLAVES])
+{
+	uint32_t member_weight[XBOND_MAX_SLAVES] = { 0 }, weight[XBOND_MAX_SLAVES] = { 0 };
+	double sum = 0;
+
+	weights_of(pins, mask, member_weight, weight);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		sum += weight[slot];
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		share[slot] = sum > 0 ? weight[slot] / sum : 0;
+}
+
+void foretell_shares(const struct pins *pins, double ret_share[XBOND_MAX_SLAVES])
+{
+	enum xbond_selection selection = pins->table->selection;
+	uint64_t mask = foretell_mask(pins);
+
+	if (selection == XBOND_SELECT_TURNS || selection == XBOND_SELECT_HASH) {
+		foretell_shares_by_weight(pins, mask, ret_share);
+		return;
+	}
+	if (selection == XBOND_SELECT_ACTIVE)
+		mask = slots_bit(foretell_active_slot(pins));
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		ret_share[slot] = slots_have(mask, slot);
 }
 
 /* Foretells what bondd will do. */
@@ -84,6 +127,14 @@ static unsigned int foretell_next_active(const struct pins *pins, uint64_t other
 	return active_choose(&input, false).slot;
 }
 
+/* The rule of select_successor() in the BPF programs. */
+static unsigned int foretell_successor(const struct pins *pins, uint64_t mask)
+{
+	unsigned int slot = successor_of(foretell_table_of(pins), mask);
+
+	return slot == XBOND_NO_SLOT && mask ? (unsigned int)__builtin_ctzll(mask) : slot;
+}
+
 struct forecast foretell_active(const struct pins *pins)
 {
 	struct forecast forecast = { .slot = values_active_slot(pins),
@@ -94,8 +145,7 @@ struct forecast foretell_active(const struct pins *pins)
 	if (forecast.slot >= XBOND_MAX_SLAVES)
 		return forecast;
 	others = pins->table->tx_mask & ~slots_bit(forecast.slot);
-	forecast.at_once =
-		foretell_slot_in(foretell_table_of(pins), 0, values_undrained(pins, others));
+	forecast.at_once = foretell_successor(pins, values_undrained(pins, others));
 	forecast.settled = foretell_next_active(pins, others);
 	return forecast;
 }

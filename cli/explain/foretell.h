@@ -18,10 +18,19 @@ struct forecast {
 	unsigned int settled;
 };
 
+/*
+ * What part of the packets a slot gets if these are many and of all kinds, by the weights: 0 to 1.
+ * In broadcast each slot that may transmit gets all.
+ */
+void foretell_shares(const struct pins *pins, double ret_share[XBOND_MAX_SLAVES]);
 /* The slots that may transmit. Drained slots are among them only if there are no others. */
 uint64_t foretell_mask(const struct pins *pins);
+/* The slot of a hash now; XBOND_NO_SLOT if none may transmit. */
+unsigned int foretell_slot(const struct pins *pins, uint64_t hash);
+/* The same for active-backup, whatever the packet. */
+unsigned int foretell_active_slot(const struct pins *pins);
 struct forecast foretell(const struct pins *pins, uint64_t hash);
-/* The same for active-backup, which has no buckets. */
+/* For active-backup, which has no buckets. */
 struct forecast foretell_active(const struct pins *pins);
 
 #endif

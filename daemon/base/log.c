@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "daemon/base/journal.h"
+
 void log_line(int priority, const char *format, ...)
 {
 	char line[2048];
@@ -13,6 +15,8 @@ void log_line(int priority, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
+	if (journal_send(priority, line, NULL, 0))
+		return;
 	if (getenv("JOURNAL_STREAM"))
 		fprintf(stderr, "<%d>%s\n", priority, line);
 	else

@@ -2,7 +2,7 @@
 #include "daemon/bond/attach_check.h"
 
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/pins_keep.h"
 #include "daemon/bond/port_hooks.h"
@@ -69,15 +69,18 @@ static void attach_check_tell(const struct attach_place *place, bool replaced, i
 			      const struct err *err)
 {
 	const char *name = bond_pin(place->bond)->name;
+	const char *slave = place->slot < NO_SLOT ? place->device : NULL;
 
 	if (r && !attach_check_is_missing(place))
-		log_error("%s: the program on %s is not attached and cannot be attached: %s", name,
-			  place->device, err->text);
+		event_error(name, slave,
+			    "the program on %s is not attached and cannot be attached: %s",
+			    place->device, err->text);
 	else if (!r && attach_check_is_missing(place))
-		log_notice("%s: the program on %s is in place again", name, place->device);
+		event_line(EVENT_ATTACHED, LOG_NOTICE, name, slave,
+			   "the program on %s is in place again", place->device);
 	else if (!r && !place->expected)
-		log_warning("%s: somebody has %s the program on %s; it is put back", name,
-			    replaced ? "replaced" : "taken off", place->device);
+		event_attached(name, slave, "somebody has %s the program on %s; it is put back",
+			       replaced ? "replaced" : "taken off", place->device);
 }
 
 static void attach_check_found(const struct attach_place *place)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "options/values.h"
 #include "view/json_value.h"
 
@@ -25,8 +25,9 @@ void awaited_add(struct bond *bond, const struct config_slave *slave, const uint
 		last = &(*last)->next;
 	*last = awaited;
 	if (link_get_by_name(&bond->daemon->nl, slave->name, &link))
-		log_notice("%s: slave %s is not there yet; it will be added when it appears",
-			   bond_pin(bond)->name, slave->name);
+		event_notice(bond_pin(bond)->name, slave->name,
+			     "slave %s is not there yet; it will be added when it appears",
+			     slave->name);
 }
 
 void awaited_rename_primary(struct bond *bond, const char *from, const char *to)

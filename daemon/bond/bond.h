@@ -54,6 +54,7 @@ struct member {
 	} delay;		      /* decide.c */
 	struct {
 		uint64_t began_ns; /* when its link failed; 0: nobody knows, or it has not */
+		uint64_t took_ns;  /* by the last evaluation; 0: it has not failed over */
 	} failover;		   /* failover.c */
 	struct {
 		/* Carrier was lost and came back while no bondd watched; LACP must be told. */
@@ -131,6 +132,17 @@ struct bond_bypass {
 	bool filters_due; /* a message reported filters: bypass_follow_filters() */
 };
 
+/* What of the bond was last told as events. */
+struct bond_told {
+	bool began;	  /* the rest is known */
+	uint64_t members; /* slots */
+	char name[XBOND_MAX_SLAVES][XBOND_NAME_SIZE];
+	uint32_t spoken[XBOND_MAX_SLAVES], works[XBOND_MAX_SLAVES]; /* as in link_verdict */
+	struct xbond_settings settings;
+	uint32_t copy; /* of the buckets, in force */
+	enum xbond_selection selection;
+};
+
 /* 802.3ad, as last told to the LACP thread: */
 struct bond_lacp {
 	struct lacp_thread_bond *thread; /* NULL in the other modes */
@@ -158,6 +170,7 @@ struct bond {
 	bool adopting; /* taken over from another bondd: differences are expected */
 	struct member members[XBOND_MAX_SLAVES];
 	struct bond_evaluation evaluation;
+	struct bond_told told; /* bond_tell.c */
 	struct bond_device device;
 	struct bond_bypass bypass;
 	struct bond_lacp lacp;

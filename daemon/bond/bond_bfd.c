@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/daemon.h"
 
@@ -41,7 +41,7 @@ static void bond_bfd_follow_config(struct bond *bond)
 		bond->bfd.thread = bfd_thread_add(bond->daemon->bfd_thread, &bond->dataplane.pins,
 						  &config, &err);
 		if (!bond->bfd.thread)
-			log_error("%s: %s", bond_pin(bond)->name, err.text);
+			event_error(bond_pin(bond)->name, NULL, "%s", err.text);
 	} else if (memcmp(&config, &bond->bfd.config, sizeof(config))) {
 		bfd_thread_configure(bond->bfd.thread, &config);
 	}

@@ -6,7 +6,7 @@
 
 #include "common/mac.h"
 #include "common/mode.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "lacp/lacp.h"
@@ -98,7 +98,7 @@ static void bond_lacp_enter(struct bond *bond)
 					    members, &bond->lacp.config, &err);
 	memset(bond->lacp.ports, 0, sizeof(bond->lacp.ports));
 	if (!bond->lacp.thread)
-		log_error("%s: %s", bond_pin(bond)->name, err.text);
+		event_error(bond_pin(bond)->name, NULL, "%s", err.text);
 }
 
 static void bond_lacp_follow_config(struct bond *bond)
@@ -109,7 +109,7 @@ static void bond_lacp_follow_config(struct bond *bond)
 		return;
 	bond->lacp.config = config;
 	if (lacp_thread_configure(bond->lacp.thread, &config))
-		log_error("%s: LACP refuses its options", bond_pin(bond)->name);
+		event_error(bond_pin(bond)->name, NULL, "LACP refuses its options");
 }
 
 static void bond_lacp_follow_port(struct bond *bond, unsigned int slot)
@@ -138,8 +138,8 @@ static void bond_lacp_follow_port(struct bond *bond, unsigned int slot)
 	r = lacp_thread_set_port(bond->lacp.thread, slot, (int)bond_slave(bond, slot)->ifindex,
 				 &config);
 	if (r)
-		log_error("%s: LACP refuses %s: %s", bond_pin(bond)->name,
-			  bond_slave(bond, slot)->name, strerror(-r));
+		event_error(bond_pin(bond)->name, bond_slave(bond, slot)->name,
+			    "LACP refuses %s: %s", bond_slave(bond, slot)->name, strerror(-r));
 }
 
 void bond_lacp_follow(struct bond *bond)
@@ -207,6 +207,20 @@ bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, u
 	return false;
 }
 
+#define bond_lacp_tell(priority_, what_, state_, ...)                                 \
+	event_tell(&(const struct event){ .kind = EVENT_LACP,                         \
+					  .priority = (priority_),                    \
+					  .bond = name,                               \
+					  .slave = port,                              \
+					  .field = { event_text("what", what_),       \
+						     event_text("state", state_) } }, \
+		   __VA_ARGS__)
+
+static const char *bond_lacp_on_off(unsigned int detail)
+{
+	return detail ? "on" : "off";
+}
+
 static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_event *event)
 {
 	const char *name = bond_pin(bond)->name, *port = bond_slave(bond, event->slot)->name;
@@ -214,43 +228,57 @@ static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_even
 
 	switch (event->event) {
 	case LACP_EVENT_RX:
-		log_info("%s: %s: LACP receive %s", name, port, lacp_rx_name(event->detail));
+		bond_lacp_tell(LOG_INFO, "receive", lacp_rx_name(event->detail),
+			       "%s: LACP receive %s", port, lacp_rx_name(event->detail));
 		break;
 	case LACP_EVENT_MUX:
-		log_notice("%s: %s: LACP mux %s", name, port, lacp_mux_name(event->detail));
+		bond_lacp_tell(LOG_NOTICE, "mux", lacp_mux_name(event->detail), "%s: LACP mux %s",
+			       port, lacp_mux_name(event->detail));
 		break;
 	case LACP_EVENT_SELECTED:
-		log_info("%s: %s: LACP %s", name, port, lacp_selected_name(event->detail));
+		bond_lacp_tell(LOG_INFO, "selected", lacp_selected_name(event->detail),
+			       "%s: LACP %s", port, lacp_selected_name(event->detail));
 		break;
-	case LACP_EVENT_PARTNER: log_info("%s: %s: LACP partner changed", name, port); break;
+	case LACP_EVENT_PARTNER:
+		bond_lacp_tell(LOG_INFO, "partner", NULL, "%s: LACP partner changed", port);
+		break;
 	case LACP_EVENT_LOOP:
-		log_warning(
-			"%s: %s: hears our own port %u: the cable is looped; the port is not used",
-			name, port, event->detail);
+		bond_lacp_tell(LOG_WARNING, "loop", "on",
+			       "%s: hears our own port %u: the cable is looped; the port is not "
+			       "used",
+			       port, event->detail);
 		break;
-	case LACP_EVENT_LOOP_ENDED: log_notice("%s: %s: is no longer looped", name, port); break;
+	case LACP_EVENT_LOOP_ENDED:
+		bond_lacp_tell(LOG_NOTICE, "loop", "off", "%s: is no longer looped", port);
+		break;
 	case LACP_EVENT_FALLBACK:
-		log_notice("%s: %s: %s", name, port,
-			   event->detail ? "carries traffic without a LACP partner (lacp_fallback)"
-					 : "fallback ends");
+		bond_lacp_tell(
+			LOG_NOTICE, "fallback", bond_lacp_on_off(event->detail), "%s: %s", port,
+			event->detail ? "carries traffic without a LACP partner (lacp_fallback)"
+				      : "fallback ends");
 		break;
 	case LACP_EVENT_ACTOR_CHURN:
-		log_notice("%s: %s: actor churn %s", name, port, lacp_churn_name(event->detail));
+		bond_lacp_tell(LOG_NOTICE, "actor_churn", lacp_churn_name(event->detail),
+			       "%s: actor churn %s", port, lacp_churn_name(event->detail));
 		break;
 	case LACP_EVENT_PARTNER_CHURN:
-		log_notice("%s: %s: partner churn %s", name, port, lacp_churn_name(event->detail));
+		bond_lacp_tell(LOG_NOTICE, "partner_churn", lacp_churn_name(event->detail),
+			       "%s: partner churn %s", port, lacp_churn_name(event->detail));
 		break;
 	case LACP_EVENT_STRANGER:
-		log_warning("%s: %s: hears %s, which is not lacp_partner; it is ignored", name,
-			    port, mac_format(event->system, system));
+		mac_format(event->system, system);
+		bond_lacp_tell(LOG_WARNING, "stranger", system,
+			       "%s: hears %s, which is not lacp_partner; it is ignored", port,
+			       system);
 		break;
 	case LACP_EVENT_BEHIND:
-		log_notice("%s: %s: %s", name, port,
-			   event->detail ? "does not get in sync; other ports go first"
-					 : "may be used again");
+		bond_lacp_tell(LOG_NOTICE, "behind", bond_lacp_on_off(event->detail), "%s: %s",
+			       port,
+			       event->detail ? "does not get in sync; other ports go first"
+					     : "may be used again");
 		break;
 	case LACP_EVENT_RESTLESS:
-		log_error("%s: LACP machines do not come to rest; please report this", name);
+		event_error(name, NULL, "LACP machines do not come to rest; please report this");
 		break;
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/bypass.h"
 
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/bond/port_hooks.h"
@@ -12,7 +12,7 @@
 static void bypass_say(struct bond *bond, const char *what)
 {
 	if (bond_wants_direct(bond))
-		log_info("%s: %s", bond_pin(bond)->name, what);
+		event_info(bond_pin(bond)->name, NULL, "%s", what);
 }
 
 static bool bypass_is_captured(struct bond *bond, const int *ifindexes, size_t count)

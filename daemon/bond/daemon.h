@@ -21,6 +21,8 @@ enum hook_choice { HOOK_AUTO, HOOK_TCX, HOOK_CLSACT };
 struct daemon {
 	struct paths paths;
 	enum hook_choice hook;
+	const char *metrics_at;	 /* where to answer for metrics; NULL: nowhere */
+	struct metrics *metrics; /* bondd.c */
 	sd_event *event;
 	struct nl nl;
 	struct ethtool ethtool;

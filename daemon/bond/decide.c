@@ -142,6 +142,7 @@ static void decide_active(struct bond *bond, struct decision *decision)
 	struct active_choice choice;
 
 	decide_fill_links(bond, input.link);
+	active_order(&input, decide_keepers(bond, decision->members), decision->plan.order);
 	choice = active_choose(&input, pin->active_by_hand);
 	decision->plan.active_slot = choice.slot;
 	pin->active_by_hand = choice.by_hand;

@@ -3,49 +3,13 @@
 
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/log.h"
 #include "daemon/bond/bond_bfd.h"
 #include "daemon/bond/bond_lacp.h"
+#include "daemon/bond/bond_tell.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
 
 #define GROUP_DELAY_MS 200 /* as kernel bonding has it */
-
-static const char *const evaluate_link_words[] = {
-	[XBOND_LINK_DOWN] = "down",
-	[XBOND_LINK_UP] = "up",
-	[XBOND_LINK_GOING_UP] = "going up",
-	[XBOND_LINK_GOING_DOWN] = "going down",
-};
-
-static const char *evaluate_active_name(struct bond *bond, unsigned int slot)
-{
-	return slot < XBOND_MAX_SLAVES ? bond_slave(bond, slot)->name : "none";
-}
-
-static void evaluate_log_link(struct bond *bond, unsigned int slot)
-{
-	const struct xbond_slave *slave = bond_slave(bond, slot);
-	const char *why = bond_link_why(bond, slot);
-
-	log_notice("%s: %s is %s%s%s", bond_pin(bond)->name, slave->name,
-		   evaluate_link_words[slave->link], why ? ": " : "", why ? why : "");
-}
-
-static void evaluate_log(struct bond *bond, const struct decision *decision)
-{
-	const char *name = bond_pin(bond)->name;
-
-	bond_for_each_member (bond, slot)
-		if (bond_slave(bond, slot)->link != decision->before[slot])
-			evaluate_log_link(bond, slot);
-	if (decision->plan.selection == XBOND_SELECT_ACTIVE &&
-	    decision->plan.active_slot != decision->active_before)
-		log_notice("%s: active slave is %s", name,
-			   evaluate_active_name(bond, decision->plan.active_slot));
-	if (decision->carrier != decision->carrier_before)
-		log_notice("%s: carrier %s", name, decision->carrier ? "on" : "off");
-}
 
 static bool evaluate_has_failed_over(const struct decision *decision)
 {
@@ -103,7 +67,7 @@ void bond_evaluate(struct bond *bond)
 	decide(bond, &decision);
 	bond_pin(bond)->announce_due |= evaluate_has_failed_over(&decision);
 	publish_decision(bond, &decision);
-	evaluate_log(bond, &decision);
+	bond_tell(bond, &decision);
 	bond_lacp_log(bond);
 	evaluate_follow_active(bond, &decision);
 	bond_arm_delay(bond);

@@ -23,11 +23,15 @@ static uint64_t failover_since_ns(const struct bond *bond, unsigned int slot)
 	return since_ns;
 }
 
-static void failover_count(struct xbond_failover *figures, uint64_t took_ns)
+static void failover_count(struct bond *bond, unsigned int slot, uint64_t took_ns)
 {
+	struct xbond_failover *figures = bond->dataplane.pins.failover;
 	uint64_t us = took_ns / 1000;
 	unsigned int bucket = us ? 64 - (unsigned int)__builtin_clzll(us) : 0;
 
+	bond->members[slot].failover.took_ns = took_ns;
+	if (!figures)
+		return;
 	figures->last_ns = took_ns;
 	figures->histogram[bucket < XBOND_FAILOVER_BUCKETS ? bucket : XBOND_FAILOVER_BUCKETS - 1]++;
 	figures->count++;
@@ -43,10 +47,10 @@ void failover_published(struct bond *bond, const struct decision *decision)
 	bond_for_each_member (bond, slot) {
 		uint64_t since_ns = failover_since_ns(bond, slot);
 
+		bond->members[slot].failover.took_ns = 0;
 		if (decision->before[slot] == XBOND_LINK_UP &&
-		    bond_slave(bond, slot)->link != XBOND_LINK_UP &&
-		    bond->dataplane.pins.failover && since_ns && since_ns < now_ns)
-			failover_count(bond->dataplane.pins.failover, now_ns - since_ns);
+		    bond_slave(bond, slot)->link != XBOND_LINK_UP && since_ns && since_ns < now_ns)
+			failover_count(bond, slot, now_ns - since_ns);
 		if (bond_slave(bond, slot)->link != XBOND_LINK_UP)
 			bond->members[slot].failover.began_ns = 0;
 	}

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/base/directories.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/pin_dirs.h"
 
@@ -121,8 +121,9 @@ static void pins_keep_look(struct bond *bond, const struct stat *now)
 	unsigned int missing = pins_keep_pin_again(keep, dir);
 
 	if (missing)
-		log_warning("%s: somebody has removed %u of its pins; they are back in %s", name,
-			    missing, dir);
+		event_attached(name, NULL,
+			       "somebody has removed %u of its pins; they are back in %s", missing,
+			       dir);
 	pin_dirs_visit(dir, pins_keep_pin, keep);
 	keep->dir = *now;
 	if (missing || time(NULL) - now->st_mtim.tv_sec <= SETTLED_S)
@@ -155,15 +156,16 @@ static void pins_keep_come_home(struct bond *bond)
 	struct err err;
 
 	if (!pins_keep_make_home(bond, &err)) {
-		log_warning("%s: its pins were gone, and are back in %s", name, dir);
+		event_attached(name, NULL, "its pins were gone, and are back in %s", dir);
 		keep->homeless = false;
 		return;
 	}
 	if (!keep->homeless)
-		log_error(
-			"%s: its pins are gone from %s and cannot be put back (%s): traffic goes "
+		event_error(
+			name, NULL,
+			"its pins are gone from %s and cannot be put back (%s): traffic goes "
 			"on only as long as this bondd runs; mount the BPF file system there again",
-			name, dir, err.text);
+			dir, err.text);
 	keep->homeless = true;
 }
 

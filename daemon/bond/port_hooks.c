@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "daemon/base/event.h"
 #include "daemon/base/idle.h"
-#include "daemon/base/log.h"
 #include "daemon/bond/bond.h"
 #include "daemon/bond/daemon.h"
 #include "network/filters.h"
@@ -107,6 +107,6 @@ void port_hooks_follow(struct bond *bond)
 	if (!wanted)
 		attach_remove(&bond->daemon->nl, &egress, true);
 	else if (port_hooks_attach_egress(bond, &egress, &err))
-		log_error("%s: queue_id and path direct have no effect: %s", bond_pin(bond)->name,
-			  err.text);
+		event_error(bond_pin(bond)->name, NULL,
+			    "queue_id and path direct have no effect: %s", err.text);
 }

@@ -11,7 +11,7 @@
 #include "bpf/drain.h"
 #include "common/mode.h"
 #include "common/slots.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/bond_bfd.h"
 #include "daemon/bond/bond_lacp.h"
 #include "daemon/bond/daemon.h"
@@ -87,8 +87,8 @@ static void publish_bond_carrier(struct bond *bond, bool carrier)
 		return;
 	if (link_set_flags(&bond->daemon->nl, (int)bond_pin(bond)->port_ifindex,
 			   carrier ? IFF_UP : 0, IFF_UP, &err))
-		log_error("%s: cannot set its carrier %s: %s", bond_pin(bond)->name,
-			  carrier ? "on" : "off", err.text);
+		event_error(bond_pin(bond)->name, NULL, "cannot set its carrier %s: %s",
+			    carrier ? "on" : "off", err.text);
 	else
 		bond->device.port_up = carrier;
 }

@@ -8,14 +8,19 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 #include "daemon/bond/awaited.h"
+#include "daemon/control/follower.h"
 #include "daemon/manage/requests.h"
 #include "view/json_value.h"
 #include "view/view_bond.h"
 
 struct request {
 	struct daemon *daemon;
+	const struct control_client *client;
+	json_t *words;
+	uint64_t follow_from; /* for `monitor`: the number of the first event; 0: another method */
 	const char *bond;
 	json_t *slaves; /* array of names, or NULL */
 	json_t *options;
@@ -219,6 +224,38 @@ static int control_do_stats(struct request *request, struct err *err)
 	return control_look_at(request, control_stats_with_loop, err);
 }
 
+/*
+ * The first event that the client gets: the next one, or, if it names one of this bondd, that one
+ * or the oldest that is left. What is of another bondd counts as the oldest.
+ */
+static uint64_t control_first_event(const json_t *words)
+{
+	const json_t *from = json_object_get(words, "from");
+	const char *run = json_string_value(json_object_get(words, "bondd"));
+	const struct event_ring *ring = event_ring();
+	uint64_t wanted = json_integer_value(from) > 0 ? (uint64_t)json_integer_value(from) : 0;
+
+	if (!json_is_integer(from))
+		return ring->next;
+	if (run && strcmp(run, event_run()))
+		return ring->first;
+	/* 0 asks for what there is; another number tells what the client has seen. */
+	return wanted && wanted <= ring->next ? wanted : ring->first;
+}
+
+static int control_do_monitor(struct request *request, struct err *err)
+{
+	int r = follower_check(request->client->uid, err);
+
+	if (r)
+		return r;
+	request->follow_from = control_first_event(request->words);
+	request->result =
+		json_pack("{s:s, s:I, s:I}", "bondd", event_run(), "from",
+			  (json_int_t)request->follow_from, "next", (json_int_t)event_ring()->next);
+	return 0;
+}
+
 static const struct method {
 	const char *name;
 	method_function function;
@@ -229,6 +266,7 @@ static const struct method {
 	{ "list", control_do_list, true },
 	{ "show", control_do_show, true },
 	{ "stats", control_do_stats, true },
+	{ "monitor", control_do_monitor, true },
 	{ "create", control_do_create, false },
 	{ "delete", control_do_delete, false },
 	{ "add-slave", control_do_add_slave, false },
@@ -246,50 +284,51 @@ static const struct method *control_find_method(const char *name)
 	return NULL;
 }
 
-static int control_call(struct daemon *daemon, json_t *words, bool root, json_t *notes,
-			json_t **ret_result, struct err *err)
+static int control_call(struct request *request, struct err *err)
 {
-	const char *name = json_string_value(json_object_get(words, "method"));
+	const char *name = json_string_value(json_object_get(request->words, "method"));
 	const struct method *method = control_find_method(name);
-	struct request request = {
-		.daemon = daemon,
-		.bond = json_string_value(json_object_get(words, "bond")),
-		.slaves = json_object_get(words, "slaves"),
-		.options = json_object_get(words, "options"),
-		.notes = notes,
-	};
-	int r;
 
 	if (!method)
 		return err_set(err, EINVAL, "bad request: unknown method %s",
 			       name ? name : "(none)");
-	if (!root && !method->for_all)
+	if (request->client->uid && !method->for_all)
 		return err_set(err, EPERM, "permission denied: only root may change bonds");
-	if (!method->for_all && !request.bond)
+	if (!method->for_all && !request->bond)
 		return err_set(err, EINVAL, "bad request: no bond named");
 	latency_note(method->name);
-	r = method->function(&request, err);
-	*ret_result = request.result;
-	return r;
+	return method->function(request, err);
 }
 
-json_t *control_answer(struct daemon *daemon, const char *line, size_t length, bool root)
+json_t *control_answer(struct daemon *daemon, const struct control_client *client, const char *line,
+		       size_t length, uint64_t *ret_follow_from)
 {
 	json_error_t where;
 	json_t *words = json_loadb(line, length, JSON_REJECT_DUPLICATES, &where);
-	json_t *notes = json_array(), *result = NULL, *answer;
+	struct request request = {
+		.daemon = daemon,
+		.client = client,
+		.words = words,
+		.bond = json_string_value(json_object_get(words, "bond")),
+		.slaves = json_object_get(words, "slaves"),
+		.options = json_object_get(words, "options"),
+		.notes = json_array(),
+	};
 	struct err err = { 0 };
+	json_t *answer;
 	int r;
 
-	if (words)
-		r = control_call(daemon, words, root, notes, &result, &err);
-	else
-		r = err_set(&err, EINVAL, "bad request: %s", where.text);
+	event_set_author(client->pid);
+	r = words ? control_call(&request, &err)
+		  : err_set(&err, EINVAL, "bad request: %s", where.text);
+	event_set_author(0);
 	if (r)
 		answer = json_pack("{s:b, s:o}", "ok", 0, "error", json_value_text(err.text));
 	else
-		answer = json_pack("{s:b, s:O, s:o*}", "ok", 1, "notes", notes, "result", result);
+		answer = json_pack("{s:b, s:O, s:o*}", "ok", 1, "notes", request.notes, "result",
+				   request.result);
+	*ret_follow_from = r ? 0 : request.follow_from;
 	json_decref(words);
-	json_decref(notes);
+	json_decref(request.notes);
 	return answer;
 }

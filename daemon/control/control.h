@@ -15,10 +15,17 @@ int control_init(struct daemon *daemon, struct err *err);
 /* Removes the socket's file. */
 void control_done(struct daemon *daemon);
 
+/* Who asks. Only uid 0 may change things. */
+struct control_client {
+	uid_t uid;
+	int pid;
+};
+
 /*
- * Turns one request line into its answer (a jansson reference). root: the client may change things.
- * Also called by the fuzzers.
+ * Turns one request line into its answer (a jansson reference). *ret_follow_from: the client gets
+ * events after the answer, beginning with this one; 0: it does not. Also called by the fuzzers.
  */
-json_t *control_answer(struct daemon *daemon, const char *line, size_t length, bool root);
+json_t *control_answer(struct daemon *daemon, const struct control_client *client, const char *line,
+		       size_t length, uint64_t *ret_follow_from);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/control/control.h"
+#include "daemon/control/follower.h"
 
 #define LINE_MAX_SIZE (64 * 1024)
 #define READER_GROUP "xbond"
@@ -23,10 +24,9 @@
 struct client {
 	struct daemon *daemon;
 	struct client *next; /* the next group member: daemon->readers */
-	uid_t uid;
+	struct control_client who;
 	sd_event_source *source, *more; /* data to read; requests read but not answered yet */
 	int fd;
-	bool root;
 	size_t used;
 	char buffer[LINE_MAX_SIZE];
 };
@@ -46,7 +46,8 @@ static void control_socket_client_free(struct client *client)
 	control_socket_delist(client);
 	sd_event_source_disable_unref(client->source);
 	sd_event_source_disable_unref(client->more);
-	close(client->fd);
+	if (client->fd >= 0)
+		close(client->fd);
 	free(client);
 }
 
@@ -73,15 +74,34 @@ static int control_socket_send_error(const struct client *client, const char *te
 	return control_socket_send_answer(client, json_pack("{s:b, s:s}", "ok", 0, "error", text));
 }
 
+/* The connection is the follower's from now on; the caller frees what is left of the client. */
+static void control_socket_hand_over(struct client *client, uint64_t follow_from)
+{
+	int fd = client->fd;
+
+	client->source = sd_event_source_disable_unref(client->source);
+	client->fd = -1;
+	follower_add(client->daemon, fd, client->who.uid, follow_from);
+}
+
+/* Returns an error if the client is done with. */
 static int control_socket_answer_line(struct client *client, const char *newline)
 {
 	size_t length = (size_t)(newline - client->buffer);
+	uint64_t follow_from;
 	int r = control_socket_send_answer(
-		client, control_answer(client->daemon, client->buffer, length, client->root));
+		client,
+		control_answer(client->daemon, &client->who, client->buffer, length, &follow_from));
 
+	if (r)
+		return r;
+	if (follow_from) {
+		control_socket_hand_over(client, follow_from);
+		return -ESHUTDOWN;
+	}
 	client->used -= length + 1;
 	memmove(client->buffer, newline + 1, client->used);
-	return r;
+	return 0;
 }
 
 /*
@@ -148,7 +168,7 @@ static void control_socket_enlist(struct client *client)
 	client->daemon->readers = client;
 }
 
-static void control_socket_add_client(struct daemon *daemon, int fd, uid_t uid)
+static void control_socket_add_client(struct daemon *daemon, int fd, const struct ucred *peer)
 {
 	struct client *client = calloc(1, sizeof(*client));
 	const int room = ANSWER_MAX_SIZE;
@@ -159,9 +179,8 @@ static void control_socket_add_client(struct daemon *daemon, int fd, uid_t uid)
 	}
 	client->daemon = daemon;
 	client->fd = fd;
-	client->uid = uid;
-	client->root = uid == 0;
-	if (!client->root)
+	client->who = (struct control_client){ peer->uid, peer->pid };
+	if (peer->uid)
 		control_socket_enlist(client);
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
 	if (sd_event_add_io(daemon->event, &client->source, fd, EPOLLIN, control_socket_on_client,
@@ -182,7 +201,7 @@ static const char *control_socket_no_room_for(const struct daemon *daemon, uid_t
 
 	for (const struct client *client = daemon->readers; client; client = client->next) {
 		count++;
-		theirs += client->uid == uid;
+		theirs += client->who.uid == uid;
 	}
 	if (theirs >= MAX_PER_USER)
 		return "too many connections of yours; close some";
@@ -215,7 +234,7 @@ static int control_socket_on_connection(sd_event_source *source, int listen_fd, 
 	getsockopt(refused.fd, SOL_SOCKET, SO_PEERCRED, &peer, &length);
 	refusal = control_socket_refusal_of(arg, refused.fd, &peer);
 	if (!refusal) {
-		control_socket_add_client(arg, refused.fd, peer.uid);
+		control_socket_add_client(arg, refused.fd, &peer);
 		return 0;
 	}
 	control_socket_send_error(&refused, refusal);
@@ -279,6 +298,7 @@ void control_done(struct daemon *daemon)
 {
 	char path[PATH_MAX];
 
+	follower_done();
 	control_socket_path(daemon, path, sizeof(path));
 	unlink(path);
 }

@@ -170,7 +170,9 @@ static uint32_t dataplane_fill(uint8_t *bucket, uint8_t *home, const struct data
 {
 	switch (plan->selection) {
 	case XBOND_SELECT_TURNS: return buckets_round_robin(bucket, plan->weight);
-	case XBOND_SELECT_ACTIVE: buckets_single(bucket, (uint8_t)plan->active_slot); break;
+	case XBOND_SELECT_ACTIVE:
+		buckets_in_order(bucket, (uint8_t)plan->active_slot, plan->order);
+		break;
 	case XBOND_SELECT_HASH:
 	case XBOND_SELECT_ALL:
 		buckets_assign(bucket, home, plan->member_weight, plan->weight);

@@ -96,6 +96,8 @@ void dataplane_stop_beating(struct dataplane *dataplane);
 struct dataplane_plan {
 	enum xbond_selection selection;
 	unsigned int active_slot; /* active-backup: the slot that gets all; or XBOND_NO_SLOT */
+	/* And the slots that take over if it cannot, in this order; XBOND_NO_SLOT fills it up. */
+	uint8_t order[XBOND_MAX_SLAVES];
 	uint32_t weight[XBOND_MAX_SLAVES]; /* the weights of the slots in use; 0: no bucket */
 	/* The weights of all, even while they are down or drained. */
 	uint32_t member_weight[XBOND_MAX_SLAVES];

@@ -14,7 +14,7 @@
 
 #include "common/pins.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/dataplane/migrate_maps.h"
 #include "daemon/dataplane/migrate_steps.h"
@@ -214,7 +214,7 @@ int migrate(const char *bpf_dir, const char *name, struct err *err)
 			       "its maps of ABI version %u could not be converted to version %d "
 			       "(%s); traffic goes on under its own programs, as without bondd",
 			       abi, XBOND_ABI_VERSION, why.text);
-	log_notice("%s: its maps were converted from ABI version %u to %d", name, abi,
-		   XBOND_ABI_VERSION);
+	event_notice(name, NULL, "its maps were converted from ABI version %u to %d", abi,
+		     XBOND_ABI_VERSION);
 	return 0;
 }

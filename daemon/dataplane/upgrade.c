@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/dataplane/objects.h"
 #include "daemon/dataplane/pin_dirs.h"
 
@@ -122,8 +122,8 @@ static int upgrade_replace(struct xbond_bpf *skeleton, const struct dataplane *d
 		crashpoint("upgrade-pinned");
 	}
 	if (!r)
-		log_notice("%s: was made by another build; it has got this one's%s",
-			   dataplane->pins.bond->name, replaced);
+		event_notice(dataplane->pins.bond->name, NULL,
+			     "was made by another build; it has got this one's%s", replaced);
 	return r;
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/daemon.h"
@@ -36,12 +36,13 @@ static void device_sync_follow_name(struct bond *bond, const char *name)
 		return;
 	if (device_sync_move_pins(bond, name, &err)) {
 		if (strcmp(bond->device.refused_name, name))
-			log_warning("%s: is now called %s, but keeps its name here: %s", pin->name,
-				    name, err.text);
+			event_warning(pin->name, NULL,
+				      "is now called %s, but keeps its name here: %s", name,
+				      err.text);
 		snprintf(bond->device.refused_name, sizeof(bond->device.refused_name), "%s", name);
 		return;
 	}
-	log_notice("%s: is now called %s", pin->name, name);
+	event_notice(pin->name, NULL, "is now called %s", name);
 	memcpy(pin->name, name, XBOND_NAME_SIZE);
 	snprintf(alias, sizeof(alias), BOND_PORT_ALIAS "%s", name);
 	link_set_alias(&bond->daemon->nl, (int)pin->port_ifindex, alias, NULL);
@@ -80,8 +81,8 @@ static void device_sync_follow_place(struct bond *bond, const struct link_info *
 	bond->dataplane.pins.table->bond_ifindex = away ? 0 : pin->ifindex;
 	attach_check_pair(bond, bond->device.left);
 	if (changed)
-		log_notice("%s: %s", pin->name,
-			   away ? "was moved to another namespace" : "is back in this namespace");
+		event_notice(pin->name, NULL, "%s",
+			     away ? "was moved to another namespace" : "is back in this namespace");
 	bond->device.away = away;
 	if (bond->device.left && !away) {
 		bond->device.left = false;

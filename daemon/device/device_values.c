@@ -7,7 +7,7 @@
 
 #include "common/mac.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
@@ -36,16 +36,16 @@ static void values_take_back_mac(struct bond *bond, const uint8_t *old, const ch
 	char text[MAC_FORMAT_SIZE];
 	struct err err;
 
-	log_warning("%s: %s; the bond goes back to %s", bond_pin(bond)->name, why,
-		    mac_format(old, text));
+	event_warning(bond_pin(bond)->name, NULL, "%s; the bond goes back to %s", why,
+		      mac_format(old, text));
 	memcpy(refused, bond_pin(bond)->mac, XBOND_MAC_SIZE);
 	memcpy(bond_pin(bond)->mac, old, XBOND_MAC_SIZE);
 	mac_swap_rename(bond, refused);
 	bond_for_each_member (bond, slot)
 		slave_follow_mac(bond, slot, NULL);
 	if (device_set_mac(bond, old, &err))
-		log_warning("%s: cannot restore its MAC address: %s", bond_pin(bond)->name,
-			    err.text);
+		event_warning(bond_pin(bond)->name, NULL, "cannot restore its MAC address: %s",
+			      err.text);
 }
 
 /* With fail_over_mac active, bond0 has the address of the active slave, and no other. */
@@ -66,10 +66,10 @@ static void values_put_back_mac(struct bond *bond)
 	struct err err;
 
 	memcpy(mac, pin->mac, XBOND_MAC_SIZE);
-	log_notice("%s: MAC address is put back to %s: fail_over_mac is active", pin->name,
-		   mac_format(mac, text));
+	event_notice(pin->name, NULL, "MAC address is put back to %s: fail_over_mac is active",
+		     mac_format(mac, text));
 	if (device_set_mac(bond, mac, &err))
-		log_warning("%s: %s", pin->name, err.text);
+		event_warning(pin->name, NULL, "%s", err.text);
 }
 
 void device_follow_mac(struct bond *bond, const uint8_t *mac)
@@ -92,7 +92,7 @@ void device_follow_mac(struct bond *bond, const uint8_t *mac)
 	if (values_give_mac(bond, &err))
 		values_take_back_mac(bond, old, err.text);
 	else
-		log_notice("%s: MAC address is now %s", pin->name, mac_format(mac, text));
+		event_notice(pin->name, NULL, "MAC address is now %s", mac_format(mac, text));
 	backlog_skip_follow_all(bond);
 	bond_evaluate(bond); /* LACP sends it as the system's address */
 }
@@ -107,7 +107,7 @@ static bool values_is_refused(struct bond *bond, unsigned int slot, struct err *
 	if (!slave_follow_mac(bond, slot, err))
 		return false;
 	if (!is_new)
-		log_warning("%s: %s", bond_pin(bond)->name, err->text);
+		event_warning(bond_pin(bond)->name, NULL, "%s", err->text);
 	return is_new;
 }
 
@@ -172,14 +172,14 @@ static void values_take_back_mtu(struct bond *bond, uint32_t old, const char *wh
 	struct nl *nl = &bond->daemon->nl;
 	struct err err;
 
-	log_warning("%s: %s; the bond goes back to %u", pin->name, why, old);
+	event_warning(pin->name, NULL, "%s; the bond goes back to %u", why, old);
 	pin->mtu = old;
 	bond_for_each_member (bond, slot) {
 		quality_excuse(bond, slot);
 		link_set_mtu(nl, (int)bond_slave(bond, slot)->ifindex, old, NULL);
 	}
 	if (netns_call(nl, pin->netnsid, values_set_mtu, pin, &err))
-		log_warning("%s: cannot restore its MTU: %s", pin->name, err.text);
+		event_warning(pin->name, NULL, "cannot restore its MTU: %s", err.text);
 }
 
 void device_follow_mtu(struct bond *bond, uint32_t mtu)
@@ -194,6 +194,6 @@ void device_follow_mtu(struct bond *bond, uint32_t mtu)
 	if (values_give_mtu_to_all(bond, old, &err))
 		values_take_back_mtu(bond, old, err.text);
 	else
-		log_notice("%s: MTU is now %u", pin->name, mtu);
+		event_notice(pin->name, NULL, "MTU is now %u", mtu);
 	rx_turn_ask_again(bond);
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/mac.h"
+#include "daemon/base/event.h"
 #include "daemon/base/latency.h"
-#include "daemon/base/log.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
@@ -24,15 +24,15 @@ static void fail_over_mac_take(struct bond *bond, const struct xbond_slave *acti
 	if (!memcmp(pin->mac, active->mac, XBOND_MAC_SIZE))
 		return;
 	if (device_set_mac(bond, active->mac, &err)) {
-		log_error("%s: cannot take the MAC address of %s: %s", pin->name, active->name,
-			  err.text);
+		event_error(pin->name, active->name, "cannot take the MAC address of %s: %s",
+			    active->name, err.text);
 		return;
 	}
-	log_notice("%s: MAC address is now %s, that of %s", pin->name, mac_format(pin->mac, text),
-		   active->name);
+	event_notice(pin->name, active->name, "MAC address is now %s, that of %s",
+		     mac_format(pin->mac, text), active->name);
 	bond_for_each_member (bond, slot)
 		if (slave_follow_mac(bond, slot, &err))
-			log_warning("%s: %s", pin->name, err.text);
+			event_warning(pin->name, NULL, "%s", err.text);
 }
 
 static void fail_over_mac_settle(struct bond *bond)

@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 #include "common/mac.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/manage/requests.h"
 
@@ -79,7 +79,7 @@ static bool config_wait_try(struct awaited *awaited, const char *name)
 	awaited->refusals++;
 	awaited->news = false;
 	if (strcmp(err.text, awaited->refused))
-		log_error("%s: slave %s: %s", bond_pin(awaited->bond)->name, name, err.text);
+		event_error(bond_pin(awaited->bond)->name, NULL, "slave %s: %s", name, err.text);
 	snprintf(awaited->refused, sizeof(awaited->refused), "%s", err.text);
 	return false;
 }

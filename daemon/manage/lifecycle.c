@@ -12,6 +12,7 @@
 #include "common/mode.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
+#include "daemon/base/event.h"
 #include "daemon/base/idle.h"
 #include "daemon/base/log.h"
 #include "daemon/bond/awaited.h"
@@ -179,7 +180,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	bond_evaluate(bond);
 	dataplane_beat(&bond->dataplane);
 	pins_keep(bond);
-	log_notice("%s: created, mode %s", first.name, mode_name(first.mode));
+	event_config("create", first.name, NULL, "created, mode %s", mode_name(first.mode));
 	return 0;
 }
 
@@ -245,7 +246,7 @@ int lifecycle_delete(struct bond *bond, struct err *err)
 		pin->state = XBOND_BOND_READY;
 		return r;
 	}
-	log_notice("%s: deleted", pin->name);
+	event_config("delete", pin->name, NULL, "deleted");
 	idle_turn();
 	lifecycle_end(bond);
 	return 0;
@@ -253,8 +254,9 @@ int lifecycle_delete(struct bond *bond, struct err *err)
 
 void lifecycle_gone(struct bond *bond)
 {
-	log_notice("%s: the device was deleted%s; its slaves are released", bond_pin(bond)->name,
-		   bond->device.away ? " with the namespace it was in" : "");
+	event_config("delete", bond_pin(bond)->name, NULL,
+		     "the device was deleted%s; its slaves are released",
+		     bond->device.away ? " with the namespace it was in" : "");
 	bond_pin(bond)->state = XBOND_BOND_DELETING;
 	lifecycle_end(bond);
 }
@@ -285,15 +287,17 @@ static void lifecycle_adopt_slave(struct bond *bond, unsigned int slot)
 	if (slave->state == XBOND_SLOT_FREE)
 		return;
 	if (!slave_find_device(bond, slot, &link)) {
-		log_notice("%s: slave %s has gone", bond_pin(bond)->name, slave->name);
+		event_config("del-slave", bond_pin(bond)->name, slave->name, "slave %s has gone",
+			     slave->name);
 		if (slave->state == XBOND_SLOT_MEMBER)
 			awaited_slave_lost(bond, slot);
 		/* It may have been moved, which leaves these behind. */
 		vlan_filter_close(bond, slot);
 		slave_forget(bond, slot);
 	} else if (slave->state != XBOND_SLOT_MEMBER) {
-		log_notice("%s: %s was only partly enslaved or released; it is restored",
-			   bond_pin(bond)->name, slave->name);
+		event_notice(bond_pin(bond)->name, slave->name,
+			     "%s was only partly enslaved or released; it is restored",
+			     slave->name);
 		lifecycle_take_back_mac(bond, slot);
 		slave_undo(bond, slot);
 	} else {
@@ -363,7 +367,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	}
 	slave_multicast_join(bond, members);
 	if (xdp_follow_tx(bond, &err))
-		log_error("%s: %s", pin->name, err.text);
+		event_error(pin->name, NULL, "%s", err.text);
 	xdp_upgrade_tx(bond);
 	slave_lost_look(bond);
 	vlan_filter_sync(bond);
@@ -372,11 +376,11 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	bond_evaluate(bond);
 	rx_turn_start(bond, NULL);
 	if (lifecycle_start(bond, &err))
-		log_error("%s: %s", pin->name, err.text);
+		event_error(pin->name, NULL, "%s", err.text);
 	fail_over_mac_follow(bond);
 	bond->adopting = false;
 	pins_keep(bond);
-	log_notice("%s: adopted with %u slaves", pin->name, bond_slave_count(bond));
+	event_config("adopt", pin->name, NULL, "adopted with %u slaves", bond_slave_count(bond));
 }
 
 /*
@@ -386,8 +390,8 @@ static void lifecycle_finish_removal(struct bond *bond)
 {
 	struct xbond_bond *pin = bond_pin(bond);
 
-	log_notice("%s: was only partly %s; it is removed", pin->name,
-		   pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
+	event_notice(pin->name, NULL, "was only partly %s; it is removed",
+		     pin->state == XBOND_BOND_CREATING ? "created" : "deleted");
 	slave_multicast_open(bond);
 	device_remove(&bond->daemon->nl, pin);
 	lifecycle_enlist(bond);
@@ -412,7 +416,7 @@ static int lifecycle_open_pins(struct bond *bond, const char *name, struct err *
 			       "it belongs to another network namespace; start bondd there, or "
 			       "give this one its own --bpf-dir");
 	if (!r && upgrade_pins(dataplane, &why))
-		log_error("%s: goes on with the programs of another build: %s", name, why.text);
+		event_error(name, NULL, "goes on with the programs of another build: %s", why.text);
 	if (!r)
 		r = pins_open_added(&dataplane->pins, err);
 	return r ? r : dataplane_open_programs(dataplane, err);
@@ -424,7 +428,7 @@ static void lifecycle_adopt(struct daemon *daemon, const char *name)
 	struct err err;
 
 	if (lifecycle_open_pins(bond, name, &err)) {
-		log_error("%s: not adopted: %s", name, err.text);
+		event_error(name, NULL, "not adopted: %s", err.text);
 		lifecycle_free_bond(bond);
 		return;
 	}

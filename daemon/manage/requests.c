@@ -3,8 +3,10 @@
 #include "daemon/manage/requests.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "daemon/base/event.h"
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device_pair.h"
@@ -19,6 +21,7 @@
 #include "daemon/slave/slave.h"
 #include "daemon/slave/xdp_hooks.h"
 #include "options/values.h"
+#include "view/json_value.h"
 
 int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err)
 {
@@ -131,6 +134,32 @@ static bool request_changes_arp(const struct option_set *options)
 		if (options->given[id])
 			return true;
 	return options->given[OPT_MODE];
+}
+
+void request_tell_options(struct bond *bond, const char *slave, const struct option_set *options)
+{
+	struct event event = { .kind = EVENT_CONFIG,
+			       .priority = LOG_INFO,
+			       .bond = bond_pin(bond)->name,
+			       .slave = slave };
+	char sentence[1024], text[OPTION_TEXT_SIZE];
+	json_t *json = json_object();
+	size_t used = 0;
+
+	sentence[0] = '\0';
+	for (int id = 0; id < OPT_COUNT; id++) {
+		if (!options->given[id])
+			continue;
+		option_format(option_at(id), &options->value[id], text, sizeof(text));
+		json_object_set_new(json, option_at(id)->name, json_value_text(text));
+		if (used < sizeof(sentence))
+			used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
+						 "%s%s %s", used ? ", " : "", option_at(id)->name,
+						 text);
+	}
+	event.field[0] = event_text("action", slave ? "set-slave" : "set");
+	event.field[1] = event_json("options", json);
+	event_tell(&event, "%s%sset %s", slave ? slave : "", slave ? ": " : "", sentence);
 }
 
 static void request_apply(struct bond *bond, const struct option_set *options)
@@ -248,6 +277,7 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 		r = request_change_devices(bond, &before, options, err);
 	if (!r) {
 		request_apply(bond, options);
+		request_tell_options(bond, NULL, options);
 		return 0;
 	}
 	*pin = before;

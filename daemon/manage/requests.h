@@ -28,6 +28,8 @@ int request_set(struct daemon *daemon, const char *name, const struct option_set
 /* Options of slaves that bondd keeps (OPTION_IN_SLAVE). */
 int request_set_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
 		       size_t count, const struct option_set *options, struct err *err);
+/* Tells that these options were set; slave: NULL for those of the bond. */
+void request_tell_options(struct bond *bond, const char *slave, const struct option_set *options);
 int request_refresh(struct daemon *daemon, const char *name, struct err *err);
 
 #endif

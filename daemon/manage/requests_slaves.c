@@ -6,7 +6,7 @@
 
 #include "common/mac.h"
 #include "common/mode.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
@@ -130,8 +130,8 @@ static void request_give_policy(struct addition *addition)
 	addition->policy_before = pin->fail_over_mac;
 	addition->gave_policy = true;
 	pin->fail_over_mac = XBOND_FAIL_OVER_MAC_ACTIVE;
-	log_notice("%s: %s cannot change its MAC address: fail_over_mac is now active", pin->name,
-		   first->name);
+	event_notice(pin->name, first->name,
+		     "%s cannot change its MAC address: fail_over_mac is now active", first->name);
 	request_note(addition->notes,
 		     "%s cannot change its MAC address: fail_over_mac is now active", first->name);
 }
@@ -303,8 +303,8 @@ static int request_add_all(struct addition *addition, struct err *err)
 			slave_admit(addition->bond, slot);
 	/* This is the last step, because addresses do not come back by themselves. */
 	for (size_t i = 0; i < addition->count; i++) {
-		log_notice("%s: slave %s added", bond_pin(addition->bond)->name,
-			   addition->links[i].name);
+		event_config("add-slave", bond_pin(addition->bond)->name, addition->links[i].name,
+			     "slave %s added", addition->links[i].name);
 		request_remove_addresses(addition, i);
 	}
 	request_note_chains(addition);
@@ -402,6 +402,8 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 	if (options->given[OPT_PRIO])
 		bond_choose_active_again(bond);
 	bond_evaluate(bond);
+	for (size_t i = 0; i < count; i++)
+		request_tell_options(bond, slaves[i], options);
 	return 0;
 }
 
@@ -425,6 +427,6 @@ int request_del_slaves(struct daemon *daemon, const char *name, const char *cons
 		awaited_remove(bond, slaves[i]);
 	slave_release(bond, mask);
 	for (size_t i = 0; i < count; i++)
-		log_notice("%s: slave %s removed", name, slaves[i]);
+		event_config("del-slave", name, slaves[i], "slave %s removed", slaves[i]);
 	return 0;
 }

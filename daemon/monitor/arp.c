@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "daemon/base/event.h"
 #include "daemon/base/latency.h"
-#include "daemon/base/log.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/monitor/arp_sender.h"
@@ -197,14 +197,14 @@ static bool arp_can_watch(struct bond *bond)
 	const struct xbond_bond *pin = bond_pin(bond);
 
 	if (!arp_has_targets(bond)) {
-		log_notice("%s: arp_interval is set, but there is no target: the ARP monitor rests",
-			   pin->name);
+		event_notice(pin->name, NULL,
+			     "arp_interval is set, but there is no target: the ARP monitor rests");
 		return false;
 	}
 	if (!bond->dataplane.pins.probes)
-		log_error("%s: the ARP monitor rests, because the programs of another build are in "
-			  "use",
-			  pin->name);
+		event_error(pin->name, NULL,
+			    "the ARP monitor rests, because the programs of another build are in "
+			    "use");
 	return bond->dataplane.pins.probes;
 }
 
@@ -214,7 +214,7 @@ static void arp_start(struct bond *bond)
 
 	bond->arp = calloc(1, sizeof(*bond->arp));
 	if (!bond->arp) {
-		log_error("%s: out of memory for the ARP monitor", bond_pin(bond)->name);
+		event_error(bond_pin(bond)->name, NULL, "out of memory for the ARP monitor");
 		return;
 	}
 	bond->arp->started_ns = bond->arp->next_ns = now_ns;

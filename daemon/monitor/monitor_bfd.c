@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bfd/bfd_packet.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/bond_bfd.h"
 #include "daemon/bond/evaluate.h"
@@ -18,12 +18,12 @@ static void monitor_bfd_log(struct bond *bond, unsigned int slot, enum bfd_verdi
 	const char *name = bond_pin(bond)->name, *slave = bond_slave(bond, slot)->name;
 
 	if (verdict == BFD_WORKS)
-		log_notice("%s: %s: BFD session up", name, slave);
+		event_notice(name, slave, "%s: BFD session up", slave);
 	else if (verdict == BFD_FAILS)
-		log_notice("%s: %s: BFD session %s (%s)", name, slave,
-			   bfd_state_name(session->state), bfd_diag_name(session->diag));
+		event_notice(name, slave, "%s: BFD session %s (%s)", slave,
+			     bfd_state_name(session->state), bfd_diag_name(session->diag));
 	else
-		log_notice("%s: %s: the far end has turned its BFD session off", name, slave);
+		event_notice(name, slave, "%s: the far end has turned its BFD session off", slave);
 }
 
 /* Returns true if the bond must be evaluated. */

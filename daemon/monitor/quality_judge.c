@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/monitor/verdict.h"
 #include "rules/flaps.h"
 #include "rules/hold_down.h"
@@ -96,9 +96,10 @@ static void quality_log_hold(struct bond *bond, unsigned int slot,
 			     const struct xbond_hold_down *hold, const char *what, uint32_t count,
 			     const char *unit)
 {
-	log_notice("%s: %s is held down for %llu s while another slave works: %s %u %s",
-		   bond_pin(bond)->name, bond_slave(bond, slot)->name,
-		   (unsigned long long)(hold_down_time_ns(hold) / NS_PER_S), what, count, unit);
+	event_notice(bond_pin(bond)->name, bond_slave(bond, slot)->name,
+		     "%s is held down for %llu s while another slave works: %s %u %s",
+		     bond_slave(bond, slot)->name,
+		     (unsigned long long)(hold_down_time_ns(hold) / NS_PER_S), what, count, unit);
 }
 
 static bool quality_judge_flaps(struct bond *bond, unsigned int slot, struct xbond_flaps *flaps,

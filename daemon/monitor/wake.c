@@ -9,8 +9,8 @@
 
 #include "common/clock.h"
 #include "common/pin.h"
+#include "daemon/base/event.h"
 #include "daemon/base/latency.h"
-#include "daemon/base/log.h"
 #include "daemon/bond/burst.h"
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/carrier_watch.h"
@@ -235,8 +235,8 @@ void wake_add(struct bond *bond)
 	if (bond->wake.ring)
 		wake_add_fd(bond->daemon->wake, ring_buffer__epoll_fd(bond->wake.ring));
 	else
-		log_warning("%s: cannot read what packets tell of carriers: %m",
-			    bond_pin(bond)->name);
+		event_warning(bond_pin(bond)->name, NULL,
+			      "cannot read what packets tell of carriers: %m");
 }
 
 void wake_remove(struct bond *bond)

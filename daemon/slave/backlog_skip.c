@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/attach.h"
 #include "daemon/slave/rx_place.h"
@@ -51,8 +51,8 @@ void backlog_skip_follow(struct bond *bond, unsigned int slot)
 	if (!backlog_skip_is_wanted(bond, slot))
 		slave_rx_drop_backlog_skip(bond, slot);
 	else if (!bond->device.away && backlog_skip_add(bond, slot, &err))
-		log_warning("%s: what %s receives goes by the backlog: %s", bond_pin(bond)->name,
-			    slave->name, err.text);
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "what %s receives goes by the backlog: %s", slave->name, err.text);
 }
 
 bool backlog_skip_is_missing(struct bond *bond, unsigned int slot)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/lro.h"
 
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "network/features.h"
 #include "network/link_list.h"
@@ -70,7 +70,8 @@ static void lro_end(struct bond *bond, unsigned int slot, const char *name, uint
 		return;
 	if (!(*flags & LRO_REASONS & ~reasons) &&
 	    feature_set(&bond->daemon->ethtool, name, FEATURE_LRO, true) < 0)
-		log_warning("%s: cannot restore " FEATURE_LRO " of %s", bond_pin(bond)->name, name);
+		event_warning(bond_pin(bond)->name, NULL, "cannot restore " FEATURE_LRO " of %s",
+			      name);
 	*flags &= ~reasons;
 }
 
@@ -91,12 +92,13 @@ static void lro_turn_off(struct bond *bond, unsigned int slot)
 	lro_hold(bond, slot, XBOND_SLAVE_LRO_OFF);
 	if (!lro_is_on(bond, slot))
 		return;
-	log_notice("%s: " FEATURE_LRO
-		   " of %s is off while %s, or a device on it, is a port of another",
-		   bond_pin(bond)->name, slave->name, bond_pin(bond)->name);
+	event_notice(bond_pin(bond)->name, slave->name,
+		     "" FEATURE_LRO
+		     " of %s is off while %s, or a device on it, is a port of another",
+		     slave->name, bond_pin(bond)->name);
 	if (feature_set(&bond->daemon->ethtool, slave->name, FEATURE_LRO, false) < 0)
-		log_warning("%s: cannot turn " FEATURE_LRO " of %s off", bond_pin(bond)->name,
-			    slave->name);
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "cannot turn " FEATURE_LRO " of %s off", slave->name);
 }
 
 void lro_follow_upper(struct bond *bond, const struct link_info *link, bool gone)

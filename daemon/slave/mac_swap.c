@@ -5,7 +5,7 @@
 
 #include "common/mac.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/slave.h"
 
@@ -51,7 +51,7 @@ static void mac_swap_change(struct bond *bond, unsigned int slot)
 	struct err err;
 
 	if (slave_follow_mac(bond, slot, &err))
-		log_error("%s: %s", bond_pin(bond)->name, err.text);
+		event_error(bond_pin(bond)->name, NULL, "%s", err.text);
 }
 
 /* Two slaves have one address after a change of mode, or after a bondd that died in between. */
@@ -78,8 +78,8 @@ static void mac_swap_do(struct bond *bond, unsigned int active, int holder)
 	memcpy(new->mac, bond_pin(bond)->mac, XBOND_MAC_SIZE);
 	crashpoint("mac-swap-recorded");
 	if (slave_follow_mac(bond, active, &err)) {
-		log_error("%s: %s; it receives nothing for the bond", bond_pin(bond)->name,
-			  err.text);
+		event_error(bond_pin(bond)->name, NULL, "%s; it receives nothing for the bond",
+			    err.text);
 		if (holder >= 0)
 			memcpy(bond_slave(bond, (unsigned int)holder)->mac, bond_pin(bond)->mac,
 			       XBOND_MAC_SIZE);

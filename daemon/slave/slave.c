@@ -10,8 +10,8 @@
 #include "common/clock.h"
 #include "common/mac.h"
 #include "daemon/base/crashpoint.h"
+#include "daemon/base/event.h"
 #include "daemon/base/idle.h"
-#include "daemon/base/log.h"
 #include "daemon/base/netns_call.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
@@ -154,8 +154,8 @@ void slave_adopt(struct bond *bond, unsigned int slot, const struct link_info *l
 
 	if (ipv6_disabled(link->name) == 0 && !slave_has_addresses(bond, link) &&
 	    !ipv6_set_disabled(link->name, 1))
-		log_notice("%s: IPv6 was on on %s, and is off again", bond_pin(bond)->name,
-			   link->name);
+		event_notice(bond_pin(bond)->name, link->name,
+			     "IPv6 was on on %s, and is off again", link->name);
 	if (slave->before.flags & XBOND_SLAVE_JOINED_SLOW)
 		slave_join_slow_protocols(slave);
 }
@@ -170,8 +170,8 @@ void slave_admit(struct bond *bond, unsigned int slot)
 static void slave_warn_restore(struct bond *bond, const char *what, const struct xbond_slave *slave,
 			       const struct err *err)
 {
-	log_warning("%s: cannot restore the %s of %s: %s", bond_pin(bond)->name, what, slave->name,
-		    err->text);
+	event_warning(bond_pin(bond)->name, slave->name, "cannot restore the %s of %s: %s", what,
+		      slave->name, err->text);
 }
 
 static unsigned int slave_flags_before(const struct xbond_slave_record *before)

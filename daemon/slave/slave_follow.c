@@ -7,7 +7,7 @@
 #include "common/clock.h"
 #include "common/mac.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/carrier_message.h"
 #include "daemon/monitor/poll.h"
@@ -40,9 +40,10 @@ static bool slave_follow_is_virtual_function(struct bond *bond, const struct xbo
 static void slave_follow_warn_of_host(struct bond *bond, const struct xbond_slave *slave)
 {
 	if (slave_follow_is_virtual_function(bond, slave))
-		log_warning("%s: %s is a virtual function: it receives for the bond's MAC address "
-			    "only if its host lets it ('ip link set PF vf N trust on' there)",
-			    bond_pin(bond)->name, slave->name);
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "%s is a virtual function: it receives for the bond's MAC address "
+			      "only if its host lets it ('ip link set PF vf N trust on' there)",
+			      slave->name);
 }
 
 /*
@@ -163,8 +164,8 @@ void slave_finish_mac(struct bond *bond, unsigned int slot)
 	if (!(slave->before.flags & XBOND_SLAVE_MAC_CHANGES))
 		return;
 	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, IFF_UP, IFF_UP, &err))
-		log_error("%s: cannot bring %s up again: %s", bond_pin(bond)->name, slave->name,
-			  err.text);
+		event_error(bond_pin(bond)->name, slave->name, "cannot bring %s up again: %s",
+			    slave->name, err.text);
 	else
 		slave->before.flags &= ~(__u32)XBOND_SLAVE_MAC_CHANGES;
 }
@@ -177,8 +178,8 @@ void slave_follow_promisc(struct bond *bond, unsigned int slot)
 
 	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0,
 			   IFF_PROMISC, &err))
-		log_warning("%s: cannot set %s promiscuous: %s", bond_pin(bond)->name, slave->name,
-			    err.text);
+		event_warning(bond_pin(bond)->name, slave->name, "cannot set %s promiscuous: %s",
+			      slave->name, err.text);
 }
 
 static void slave_follow_name(struct bond *bond, struct xbond_slave *slave, const char *name)
@@ -187,7 +188,7 @@ static void slave_follow_name(struct bond *bond, struct xbond_slave *slave, cons
 
 	if (!strcmp(slave->name, name))
 		return;
-	log_notice("%s: slave %s is now called %s", pin->name, slave->name, name);
+	event_notice(pin->name, slave->name, "slave %s is now called %s", slave->name, name);
 	if (!strcmp(pin->primary, slave->name))
 		memcpy(pin->primary, name, XBOND_NAME_SIZE);
 	memcpy(slave->name, name, XBOND_NAME_SIZE);
@@ -215,10 +216,11 @@ static void slave_follow_keep_flags(struct bond *bond, const struct xbond_slave 
 
 	if (!missing)
 		return;
-	log_notice("%s: %s of %s is put back", bond_pin(bond)->name,
-		   missing & IFF_ALLMULTI ? "allmulticast" : "promisc", slave->name);
+	event_notice(bond_pin(bond)->name, slave->name, "%s of %s is put back",
+		     missing & IFF_ALLMULTI ? "allmulticast" : "promisc", slave->name);
 	if (link_set_flags(&bond->daemon->nl, link->ifindex, missing, missing, &err))
-		log_warning("%s: flags of %s: %s", bond_pin(bond)->name, slave->name, err.text);
+		event_warning(bond_pin(bond)->name, slave->name, "flags of %s: %s", slave->name,
+			      err.text);
 }
 
 /*
@@ -236,18 +238,19 @@ static void slave_follow_keep_bond_values(struct bond *bond, unsigned int slot,
 	    link_get(&bond->daemon->nl, -1, message->ifindex, &now))
 		return;
 	if (link->mtu != bond_pin(bond)->mtu) {
-		log_notice("%s: MTU of %s is put back to %u", bond_pin(bond)->name, slave->name,
-			   bond_pin(bond)->mtu);
+		event_notice(bond_pin(bond)->name, slave->name, "MTU of %s is put back to %u",
+			     slave->name, bond_pin(bond)->mtu);
 		quality_excuse(bond, slot);
 		if (link_set_mtu(&bond->daemon->nl, link->ifindex, bond_pin(bond)->mtu, &err))
-			log_warning("%s: MTU of %s: %s", bond_pin(bond)->name, slave->name,
-				    err.text);
+			event_warning(bond_pin(bond)->name, slave->name, "MTU of %s: %s",
+				      slave->name, err.text);
 	}
 	slave_follow_keep_flags(bond, slave, link);
 	if (link->has_mac && !slave_follow_same_mac(link->mac, slave->mac)) {
-		log_notice("%s: MAC address of %s is put back", bond_pin(bond)->name, slave->name);
+		event_notice(bond_pin(bond)->name, slave->name, "MAC address of %s is put back",
+			     slave->name);
 		if (slave_follow_mac(bond, slot, &err))
-			log_warning("%s: %s", bond_pin(bond)->name, err.text);
+			event_warning(bond_pin(bond)->name, NULL, "%s", err.text);
 	}
 }
 

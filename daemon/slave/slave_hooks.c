@@ -2,8 +2,8 @@
 #include "daemon/slave/slave_hooks.h"
 
 #include "common/clock.h"
+#include "daemon/base/event.h"
 #include "daemon/base/idle.h"
-#include "daemon/base/log.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/stray_frames.h"
 #include "daemon/slave/backlog_skip.h"
@@ -31,8 +31,8 @@ static void hooks_retry(struct bond *bond, unsigned int slot)
 	if (!(slave->trouble & XBOND_TROUBLE_ENDING) || !hooks->known)
 		return;
 	if (!rx_place_has_others(bond, slot))
-		log_info("%s: slave %s no longer has filters of others", bond_pin(bond)->name,
-			 slave->name);
+		event_info(bond_pin(bond)->name, slave->name,
+			   "slave %s no longer has filters of others", slave->name);
 	else if (!hooks->changed || clock_now_ns() < hooks->retry_ns)
 		return;
 	hooks->changed = false;
@@ -46,8 +46,9 @@ static void hooks_move(struct bond *bond, unsigned int slot)
 	int r = rx_place_follow(bond, slot, &err);
 
 	if (r && !hooks->refused)
-		log_warning("%s: %s takes its frames before filters of others see them: %s",
-			    bond_pin(bond)->name, bond_slave(bond, slot)->name, err.text);
+		event_warning(bond_pin(bond)->name, bond_slave(bond, slot)->name,
+			      "%s takes its frames before filters of others see them: %s",
+			      bond_slave(bond, slot)->name, err.text);
 	hooks->refused = r;
 }
 
@@ -74,12 +75,13 @@ static void hooks_tell_unmet(struct bond *bond, unsigned int slot)
 		return;
 	slave->trouble ^= XBOND_TROUBLE_UNMET;
 	if (why)
-		log_warning("%s: filters on the ingress of slave %s do not see what the bond "
-			    "receives: %s",
-			    bond_pin(bond)->name, slave->name, why);
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "filters on the ingress of slave %s do not see what the bond "
+			      "receives: %s",
+			      slave->name, why);
 	else
-		log_info("%s: no filter on slave %s is bypassed any more", bond_pin(bond)->name,
-			 slave->name);
+		event_info(bond_pin(bond)->name, slave->name,
+			   "no filter on slave %s is bypassed any more", slave->name);
 }
 
 /* No message reports them, but the number of the last change does. */
@@ -101,12 +103,13 @@ static void hooks_look_for_chains(struct bond *bond, unsigned int slot)
 		return;
 	slave->trouble ^= XBOND_TROUBLE_NFT;
 	if (slave->trouble & XBOND_TROUBLE_NFT)
-		log_warning("%s: slave %s has an nft chain at its ingress, which does not see what "
-			    "the bond receives; put it on %s, or filter by tc",
-			    bond_pin(bond)->name, slave->name, bond_pin(bond)->name);
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "slave %s has an nft chain at its ingress, which does not see what "
+			      "the bond receives; put it on %s, or filter by tc",
+			      slave->name, bond_pin(bond)->name);
 	else
-		log_info("%s: slave %s no longer has an nft chain at its ingress",
-			 bond_pin(bond)->name, slave->name);
+		event_info(bond_pin(bond)->name, slave->name,
+			   "slave %s no longer has an nft chain at its ingress", slave->name);
 }
 
 static void hooks_on_frame(struct bond *bond, unsigned int slot);
@@ -186,11 +189,12 @@ static void hooks_on_frame(struct bond *bond, unsigned int slot)
 	if (hooks->wait_ns < LONGEST_WAIT_NS)
 		hooks->wait_ns *= 2;
 	slave_hooks_follow(bond, slot, false);
-	log_warning(
-		"%s: a filter or TCX program on the ingress of slave %s lets frames pass for good, "
+	event_warning(
+		bond_pin(bond)->name, slave->name,
+		"a filter or TCX program on the ingress of slave %s lets frames pass for good, "
 		"and the bond would lose them: xbond's program goes before all filters there; use "
 		"filters that leave the frame to the next one ('continue', TC_ACT_UNSPEC)",
-		bond_pin(bond)->name, slave->name);
+		slave->name);
 }
 
 void slave_hooks_note(struct bond *bond, unsigned int slot, bool changed)

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
@@ -16,8 +16,9 @@ void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *go
 
 	bond_slave(bond, slot)->state = XBOND_SLOT_RELEASING;
 	bond_evaluate(bond);
-	log_notice("%s: slave %s %s", bond_pin(bond)->name, bond_slave(bond, slot)->name,
-		   moved ? "was moved to another namespace" : "has gone");
+	event_config("del-slave", bond_pin(bond)->name, bond_slave(bond, slot)->name, "slave %s %s",
+		     bond_slave(bond, slot)->name,
+		     moved ? "was moved to another namespace" : "has gone");
 	if (moved)
 		slave_restore_moved_away(bond, slot, gone);
 	else if (!gone) /* it is not known whether it was moved */

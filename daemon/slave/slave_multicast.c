@@ -10,7 +10,7 @@
 #include "common/mode.h"
 #include "common/slots.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/slave/slave_multicast_pin.h"
 #include "network/multicast.h"
 
@@ -228,9 +228,10 @@ static bool slave_multicast_record(struct bond *bond, struct multicast_group *gr
 			: slave_multicast_pin_write(bond->multicast.pin_fd, group->mac, slots);
 
 	if (r && !fewer && !bond->multicast.full) {
-		log_warning("%s: its slaves do not join all of its multicast groups, because no "
-			    "more can be recorded (%s); they still have allmulti",
-			    bond_pin(bond)->name, strerror(-r));
+		event_warning(bond_pin(bond)->name, NULL,
+			      "its slaves do not join all of its multicast groups, because no "
+			      "more can be recorded (%s); they still have allmulti",
+			      strerror(-r));
 		bond->multicast.full = true;
 	}
 	if (r && !fewer)
@@ -379,9 +380,10 @@ void slave_multicast_open(struct bond *bond)
 		r = slave_multicast_make(bond);
 	}
 	if (r < 0)
-		log_warning("%s: its slaves do not join its multicast groups: they cannot be "
-			    "recorded: %s",
-			    bond_pin(bond)->name, strerror(-r));
+		event_warning(bond_pin(bond)->name, NULL,
+			      "its slaves do not join its multicast groups: they cannot be "
+			      "recorded: %s",
+			      strerror(-r));
 }
 
 void slave_multicast_leave(struct bond *bond, unsigned int slot)

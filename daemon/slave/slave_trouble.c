@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/slave/slave_trouble.h"
 
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/vlan_filter.h"
 #include "network/address.h"
@@ -20,7 +20,8 @@ static void trouble_begin(struct bond *bond, unsigned int slot, uint32_t trouble
 static void trouble_end(struct bond *bond, unsigned int slot, uint32_t trouble, const char *what)
 {
 	bond_slave(bond, slot)->trouble &= ~trouble;
-	log_info("%s: slave %s %s", bond_pin(bond)->name, bond_slave(bond, slot)->name, what);
+	event_info(bond_pin(bond)->name, bond_slave(bond, slot)->name, "slave %s %s",
+		   bond_slave(bond, slot)->name, what);
 }
 
 static void trouble_tell_master(struct bond *bond, const char *slave, int ifindex)
@@ -29,10 +30,10 @@ static void trouble_tell_master(struct bond *bond, const char *slave, int ifinde
 
 	if (link_get(&bond->daemon->nl, -1, ifindex, &master))
 		return;
-	log_warning("%s: slave %s was made a port of %s%s%s, which receives nothing from it; 'ip "
-		    "link set %s nomaster' undoes that",
-		    bond_pin(bond)->name, slave, master.kind, *master.kind ? " " : "", master.name,
-		    slave);
+	event_warning(bond_pin(bond)->name, slave,
+		      "slave %s was made a port of %s%s%s, which receives nothing from it; 'ip "
+		      "link set %s nomaster' undoes that",
+		      slave, master.kind, *master.kind ? " " : "", master.name, slave);
 }
 
 /* The message may be old, so the present state counts. */
@@ -67,10 +68,10 @@ static void trouble_look_for_addresses(struct bond *bond, unsigned int slot)
 		return;
 	}
 	trouble_begin(bond, slot, XBOND_TROUBLE_ADDRESSES);
-	log_warning("%s: slave %s has got an IP address (%s), which belongs on %s; 'ip addr del %s "
-		    "dev %s' removes it",
-		    bond_pin(bond)->name, slave->name, first.text, bond_pin(bond)->name, first.text,
-		    slave->name);
+	event_warning(bond_pin(bond)->name, slave->name,
+		      "slave %s has got an IP address (%s), which belongs on %s; 'ip addr del %s "
+		      "dev %s' removes it",
+		      slave->name, first.text, bond_pin(bond)->name, first.text, slave->name);
 }
 
 void slave_trouble_follow_address(struct bond *bond, unsigned int slot, bool gone)
@@ -102,10 +103,10 @@ static void trouble_look_for_uppers(struct bond *bond, unsigned int slot,
 		return;
 	}
 	trouble_begin(bond, slot, XBOND_TROUBLE_UPPERS);
-	log_warning("%s: %s (%s) was made on slave %s, where it receives nothing; remove it, or "
-		    "make it on %s",
-		    bond_pin(bond)->name, upper->name, upper->kind, slave->name,
-		    bond_pin(bond)->name);
+	event_warning(bond_pin(bond)->name, slave->name,
+		      "%s (%s) was made on slave %s, where it receives nothing; remove it, or "
+		      "make it on %s",
+		      upper->name, upper->kind, slave->name, bond_pin(bond)->name);
 }
 
 static void trouble_look_at_uppers(struct bond *bond, unsigned int first_slot,

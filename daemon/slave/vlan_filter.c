@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/base/event.h"
 #include "daemon/base/idle.h"
-#include "daemon/base/log.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/slave/lro.h"
 #include "network/features.h"
@@ -112,8 +112,9 @@ static void vlan_filter_open_one(struct bond *bond, unsigned int slot, const str
 	lro_hold(bond, slot, XBOND_SLAVE_LRO_VLAN);
 	r = link_create_vlan(&bond->daemon->nl, &opener, &err);
 	if (r && r != -EEXIST)
-		log_warning("%s: VLAN %u does not pass the filter of %s: %s", bond_pin(bond)->name,
-			    vlan->id, slave->name, err.text);
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "VLAN %u does not pass the filter of %s: %s", vlan->id, slave->name,
+			      err.text);
 	idle_turn();
 }
 
@@ -198,8 +199,8 @@ void vlan_filter_restore(struct bond *bond, unsigned int slot, const char *name)
 	vlan_filter_close(bond, slot);
 	if (slave->before.flags & XBOND_SLAVE_HAD_VLAN_FILTER &&
 	    feature_set(&bond->daemon->ethtool, name, FEATURE_VLAN_FILTER, true) < 0)
-		log_warning("%s: cannot restore " FEATURE_VLAN_FILTER " of %s",
-			    bond_pin(bond)->name, name);
+		event_warning(bond_pin(bond)->name, NULL,
+			      "cannot restore " FEATURE_VLAN_FILTER " of %s", name);
 }
 
 void vlan_filter_follow(struct bond *bond, const struct link_info *link, bool gone)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "network/features.h"
 #include "network/xdp_features.h"
@@ -66,11 +66,11 @@ void xdp_gro_keep(struct bond *bond)
 		return;
 	lost = !feature_get(&bond->daemon->ethtool, name, FEATURE_GRO, &gro) && !gro.active;
 	if (lost && !bond->gro.lost)
-		log_warning(
-			"%s: generic receive offload is turned on again: its slaves receive by XDP",
-			name);
+		event_warning(
+			name, NULL,
+			"generic receive offload is turned on again: its slaves receive by XDP");
 	if (lost && xdp_gro_want(bond, &err) && !bond->gro.lost)
-		log_warning("%s: %s", name, err.text);
+		event_warning(name, NULL, "%s", err.text);
 	bond->gro.lost = lost;
 	if (!lost && !bond->device.is_down)
 		xdp_gro_renew(bond);

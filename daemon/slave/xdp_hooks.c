@@ -11,7 +11,7 @@
 #include "common/clock.h"
 #include "common/pin.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/xdp_dispatcher.h"
@@ -107,9 +107,10 @@ static int xdp_attach_veth(struct bond *bond, unsigned int slot, struct err *err
 	int r = xdp_attach_alone(bond, slot, XDP_ROLE_RX_TAGS, bond_pin(bond)->port_ifindex, err);
 
 	if (!r)
-		log_warning("%s: %s is a veth: by XDP it receives only frames with complete "
-			    "checksums; 'ethtool -K DEV tx off' at its other end makes them so",
-			    bond_pin(bond)->name, bond_slave(bond, slot)->name);
+		event_warning(bond_pin(bond)->name, bond_slave(bond, slot)->name,
+			      "%s is a veth: by XDP it receives only frames with complete "
+			      "checksums; 'ethtool -K DEV tx off' at its other end makes them so",
+			      bond_slave(bond, slot)->name);
 	return r;
 }
 
@@ -133,8 +134,9 @@ static int xdp_leave_dispatcher(struct bond *bond, const struct xbond_slave *sla
 	int r = xdp_clear_dispatcher(bond, slave);
 
 	if (r)
-		log_warning("%s: libxdp's dispatcher of %s keeps an entry of xbond: %s",
-			    bond_pin(bond)->name, slave->name, strerror(-r));
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "libxdp's dispatcher of %s keeps an entry of xbond: %s", slave->name,
+			      strerror(-r));
 	return r;
 }
 
@@ -172,8 +174,8 @@ static int xdp_attach_nic(struct bond *bond, unsigned int slot, struct err *err)
 			       ? err_set(err, EBUSY, "it has an XDP program already; %s", why.text)
 			       : xdp_nic_explain(bond, slave, r, err);
 	if (beside)
-		log_info("%s: %s is not shared with other XDP programs: %s", bond_pin(bond)->name,
-			 slave->name, why.text);
+		event_info(bond_pin(bond)->name, slave->name,
+			   "%s is not shared with other XDP programs: %s", slave->name, why.text);
 	crashpoint("xdp-closed");
 	return xdp_take_over(bond, slot, err);
 }
@@ -285,8 +287,8 @@ static void xdp_remove_orphan(struct bond *bond, const struct xbond_slave *slave
 	if (!xdp_program_on(bond, slave) || xdp_dispatcher_has((int)slave->ifindex) <= 0)
 		return;
 	if (!xdp_leave_dispatcher(bond, slave))
-		log_notice("%s: an XDP program that a bond has left on %s is removed",
-			   bond_pin(bond)->name, slave->name);
+		event_notice(bond_pin(bond)->name, slave->name,
+			     "an XDP program that a bond has left on %s is removed", slave->name);
 }
 
 /*
@@ -373,8 +375,8 @@ int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
 		xdp_release_slave(bond, slot);
 	/* `auto` is silent where the driver decides. */
 	if (r != -EALREADY && (wanted == XBOND_RX_XDP || !xdp_is_lasting(r)))
-		log_warning("%s: %s receives by TC, not by XDP: %s", bond_pin(bond)->name,
-			    slave->name, err.text);
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "%s receives by TC, not by XDP: %s", slave->name, err.text);
 	return err_set(ret_why, -r, "%s", err.text);
 }
 
@@ -405,10 +407,10 @@ void xdp_check_slave(struct bond *bond, unsigned int slot)
 	if (attached || now_ns - member->xdp.gone_ns < TIDY_NS)
 		return;
 	attach_check_count(bond, slot);
-	log_warning("%s: %s receives by TC now: its XDP program was removed; 'bondctl set %s "
-		    "rx_hook %s' attaches it again",
-		    pin->name, slave->name, pin->name,
-		    pin->rx_hook == XBOND_RX_AUTO ? "auto" : "xdp");
+	event_warning(pin->name, slave->name,
+		      "%s receives by TC now: its XDP program was removed; 'bondctl set %s "
+		      "rx_hook %s' attaches it again",
+		      slave->name, pin->name, pin->rx_hook == XBOND_RX_AUTO ? "auto" : "xdp");
 	xdp_release_slave(bond, slot);
 }
 
@@ -448,6 +450,7 @@ void xdp_check_tx(struct bond *bond)
 	if (!pin->xdp_tx || access(path, F_OK) || xdp_has_link(path) || xdp_follow_tx(bond, &err))
 		return;
 	attach_check_count(bond, XBOND_MAX_SLAVES);
-	log_warning("%s: somebody has removed the XDP program from %s; it is put back", pin->name,
-		    pin->port_name);
+	event_attached(pin->name, NULL,
+		       "somebody has removed the XDP program from %s; it is put back",
+		       pin->port_name);
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/pin.h"
-#include "daemon/base/log.h"
+#include "daemon/base/event.h"
 #include "daemon/dataplane/xdp_dispatcher.h"
 #include "daemon/dataplane/xdp_load.h"
 
@@ -87,8 +87,9 @@ static int xdp_upgrade_attached_program(int link_fd, enum xdp_role *role)
 static void xdp_upgrade_tell(const struct spot *spot, int r, const struct err *err)
 {
 	if (r)
-		log_warning("%s: the XDP program of another build stays on %s: %s",
-			    bond_pin(spot->bond)->name, spot->device, err->text);
+		event_warning(bond_pin(spot->bond)->name, spot->device,
+			      "the XDP program of another build stays on %s: %s", spot->device,
+			      err->text);
 }
 
 static void xdp_upgrade_link(struct spot *spot, int link_fd)

@@ -70,6 +70,20 @@ def test_slots_without_carrier_are_avoided(datapath, cut, words, down):
     assert min(sent.values()) > 0.7 * 400 / len(left), "the others share what the lost slots had"
 
 
+def test_active_backup_follows_the_order_of_bondd(datapath, cut):
+    datapath.reset(selection=X.SELECT_ACTIVE)
+    datapath.fill_buckets([1, 3, 1, 0, X.NO_SLOT, 2])
+    assert set(share(datapath)) == {1}
+    datapath.table.tx_mask = 0b1101
+    assert set(share(datapath)) == {3}
+    cut(3)
+    assert set(share(datapath)) == {0}
+    cut(0)
+    assert set(share(datapath)) == {2}, "after one that is no slot"
+    datapath.fill_buckets([1] * X.BUCKETS)
+    assert set(share(datapath)) == {2}, "of a bond without an order: the first"
+
+
 @pytest.mark.parametrize("selection", SELECTIONS.values(), ids=SELECTIONS)
 def test_without_any_carrier_packets_go_as_before(datapath, cut, selection):
     datapath.reset(selection=selection)

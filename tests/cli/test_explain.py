@@ -187,6 +187,16 @@ def test_the_next_active_slave(bond):
     assert explain(bond, *words)["slave"] is None
 
 
+def test_the_next_active_slave_by_the_order_of_bondd(bond):
+    bond.bond.mode = bond.table.selection = X.MODE_ACTIVE_BACKUP
+    bond.bond.active_slot = 2
+    fill(bond.bond.primary, b"eth3")
+    for place, slot in enumerate((2, 3, 0, 1, 2)):
+        bond.buckets.bucket[0][place] = slot
+    words = ("src", "10.0.0.1", "dst", "10.0.0.2")
+    assert explain(bond, *words)["if_failed"] == {"at_once": "eth3", "settled": "eth3"}
+
+
 def test_policy_flow_is_not_foretold(bond):
     bond.settings.xmit_hash_policy = X.POLICY_FLOW
     said = explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2")

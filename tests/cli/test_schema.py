@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 import schema
+from captures import pcap
 from pins import X, Pins
 from test_calls import BONDCTL
 
@@ -75,8 +76,8 @@ def remove(container, key):
 
 
 def optional(path):
-    """A monitor may have no verdict; of the fields that count, all do."""
-    return path[-2:-1] == ("monitors",) or path[-2:-1] == ("fields",) or \
+    """A monitor may have no verdict; of the fields that count, all do; a summary has no packets."""
+    return path == ("packets",) or path[-2:-1] == ("monitors",) or path[-2:-1] == ("fields",) or \
         path[-3:-2] == ("monitors",) and path[-1] not in ("state", "since_ms")
 
 
@@ -112,6 +113,14 @@ def test_stats_and_list(full, output, tmp_path):
 def test_explain(bpf_dir, output):
     Pins(bpf_dir, mode=X.MODE_BALANCE_XOR)
     assert_mutants_fail("explain", output("explain", "bond0", *FLOW))
+
+
+def test_explain_pcap(bpf_dir, output, tmp_path):
+    Pins(bpf_dir, mode=X.MODE_BALANCE_XOR)
+    (tmp_path / "capture").write_bytes(pcap([bytes(12) + b"\x08\x06", b"short"]))
+    value = output("explain", "bond0", "--pcap", str(tmp_path / "capture"))
+    value["packets"] = value["packets"][:1]
+    assert_mutants_fail("explain-pcap", value)
 
 
 @pytest.mark.parametrize("mode", MODES)

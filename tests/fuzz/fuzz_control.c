@@ -232,7 +232,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t length = newline ? (size_t)(newline - input.at) : input.left;
 		size_t all = newline ? length + 1 : length;
 		struct xbond_bond before = maps.bond;
-		json_t *answer = control_answer(&bondd, (const char *)input.at, length, flags & 1);
+		const struct control_client client = { flags & 1 ? 0 : 1000, 0 };
+		uint64_t from;
+		json_t *answer =
+			control_answer(&bondd, &client, (const char *)input.at, length, &from);
 
 		input_check(flags & 1 || !memcmp(&before, &maps.bond, sizeof(before)),
 			    "only root changes anything");

@@ -14,12 +14,12 @@ from built import BUILD, ROOT
 # From the top. A folder may use those that come after it.
 LADDER = ("daemon", "daemon/control", "daemon/manage", "daemon/device", "daemon/slave",
           "daemon/monitor", "daemon/bond", "daemon/announce", "daemon/dataplane",
-          "daemon/lacp_thread", "daemon/bfd_thread", "daemon/base", "network", "view",
-          "options", "rules", "common", "bpf", "lacp", "bfd")
+          "daemon/lacp_thread", "daemon/bfd_thread", "daemon/metrics", "daemon/base", "network",
+          "view", "options", "rules", "common", "bpf", "lacp", "bfd")
 SHARED = LADDER[LADDER.index("network"):]  # what bondd and bondctl are both made of
 MAY_USE = {folder: set(LADDER[i:]) for i, folder in enumerate(LADDER)}
 # bondctl: the verbs' folders do not know each other.
-OF_VERBS = ("cli/show", "cli/explain")
+OF_VERBS = ("cli/show", "cli/explain", "cli/monitor", "cli/top")
 MAY_USE["cli/base"] = {"cli/base", *SHARED}
 MAY_USE |= {folder: {folder, *MAY_USE["cli/base"]} for folder in OF_VERBS}
 MAY_USE["cli"] = {"cli", *OF_VERBS, *MAY_USE["cli/base"]}

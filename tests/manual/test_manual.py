@@ -105,11 +105,24 @@ def test_bondctl_verbs_and_flags():
     verbs = re.findall(r"^  ([a-z-]+) ", text.split("Flags")[0], re.M)
     flags = set(re.findall(r"--[a-z-]+", text.split("Flags")[1]))
     page = source("bondctl.8")
-    assert len(verbs) == 11
+    assert len(verbs) == 13
     for verb in verbs:
         assert f"*bondctl* [_FLAG_]... *{verb}*" in page
         assert re.search(rf"^\*{verb}\*", page, re.M)
     assert set(re.findall(r"^(?:\*-\w\*, )?\*(--[a-z-]+)\*", page, re.M)) == flags
+
+
+def test_events():
+    """The section EVENTS has every kind of event with its fields, and no other."""
+    listed = json.loads(bondctl("-j", "monitor", "--kinds"))
+    kinds = {kind["kind"]: kind["fields"] for kind in listed}
+    section = source("bondctl.8").split("# EVENTS\n")[1].split("\n# ")[0]
+    entries_of = re.split(r"^\*(\w+)\*$", section.split("\nUnder systemd")[0], flags=re.M)[1:]
+    described = dict(zip(entries_of[::2], entries_of[1::2]))
+    assert list(described) == list(kinds)
+    for kind, fields in kinds.items():
+        assert set(re.findall(r"\*(\w+)\*", described[kind])) - {"slave", "receive"} - \
+            ({"from", "to", "buckets"} if kind == "buckets" else set()) == set(fields), kind
 
 
 def test_help_of_verbs_has_the_options(table):

@@ -114,6 +114,24 @@ def test_a_queue_id_gives_way(queued):  # noqa: F811
     assert sum(links_used(made, mark=3).values()) == 24
 
 
+def test_another_slave_takes_over_without_bondd(pair):
+    """The one that bondd chooses afterwards: not the first, but the one of the highest prio."""
+    made = pair("active-backup", links=4, far={"mode": "broadcast"})
+    for link, prio in (("l0", 9), ("l2", 5), ("l3", 2)):
+        made.near.ctl("set-slave", "bond0", link, "prio", prio)
+    kill(made.near)
+    for victim, heir in (("l0", "l2"), ("l2", "l3"), ("l3", "l1")):
+        cut(made, victim)
+        before = made.near.sent(heir)["packets"]
+        arrive(made)
+        assert made.near.sent(heir)["packets"] >= before + PACKETS, heir
+    made.far.ip("link", "set", "l2", "up")
+    wait_for(lambda: "LOWER_UP" in made.near.link("l2")["flags"], "carrier")
+    made.near.start_bondd()
+    made.near.wait_slaves("l1", "l2")
+    assert made.near.show()["active_slave"] == "l2"
+
+
 def remove(made):
     made.near.ip("link", "del", "l0")
 

@@ -265,6 +265,26 @@ static void a_choice_that_is_given_back_is_made_anew(void **state)
 	assert_false(active_choose(&input, true).by_hand);
 }
 
+static void the_order_foretells_each_next_choice(void **state)
+{
+	static const uint8_t expected[] = { 1, 3, 4, 0, NONE };
+	struct active_input input = { .primary = 1, .current = NONE, .requested = NONE };
+	uint8_t order[XBOND_MAX_SLAVES];
+
+	(void)state;
+	input.link[0].prio = -2;
+	input.link[3].prio = input.link[4].prio = 7;
+	active_order(&input, 0x1b, order);
+	assert_memory_equal(order, expected, sizeof(expected));
+	assert_int_equal(order[XBOND_MAX_SLAVES - 1], NONE);
+	input.up = 0x1b;
+	for (unsigned int place = 0; order[place] != NONE; place++) {
+		assert_int_equal(active_choose(&input, false).slot, order[place]);
+		input.up &= ~(UINT64_C(1) << order[place]);
+	}
+	assert_int_equal(input.up, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +294,7 @@ int main(void)
 		cmocka_unit_test(an_equal_prio_replaces_nobody),
 		cmocka_unit_test(a_primary_that_is_due_waits_for_its_link),
 		cmocka_unit_test(a_choice_that_is_given_back_is_made_anew),
+		cmocka_unit_test(the_order_foretells_each_next_choice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Active-backup: who sends if the active slave cannot. bondd puts the slots into the first buckets,
+ * in the order in which it would choose them (rules/active.h). So a packet that goes there before
+ * bondd knows of a loss goes where bondd will follow. Used by the programs, and by bondctl to
+ * foretell it. Knows no maps.
+ */
+#ifndef XBOND_BPF_SUCCESSOR_H
+#define XBOND_BPF_SUCCESSOR_H
+
+#include "bpf/abi.h"
+
+/* The first slot of the order that is in mask, or XBOND_NO_SLOT. bucket: a copy of the table. */
+static inline __attribute__((always_inline)) __u32 successor_of(const __u8 *bucket, __u64 mask)
+{
+	for (__u32 i = 0; i <= XBOND_MAX_SLAVES; i++) {
+		__u32 slot = bucket[i] % XBOND_MAX_SLAVES;
+
+		if (mask >> slot & 1)
+			return slot;
+	}
+	return XBOND_NO_SLOT;
+}
+
+#endif

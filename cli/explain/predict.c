@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/explain/predict.h"
+
+#include <string.h>
+
+#include "bpf/flow_words.h"
+#include "cli/explain/flow_packet.h"
+#include "cli/explain/foretell.h"
+#include "options/values.h"
+
+const char *const prediction_why[PREDICT_KINDS] = {
+	[PREDICT_EVERY] = "every slave sends it",
+	[PREDICT_TURN] = "the slaves take turns, whatever is in a packet",
+	[PREDICT_SOCKET] = "policy flow: the kernel's own hash decides, which no capture has",
+	[PREDICT_CUT] = "cut off before what decides; capture more of each packet",
+	[PREDICT_NO_DEST] = "a cooked capture lacks the destination MAC address, which counts here",
+	[PREDICT_NO_SLAVE] = "no slave may transmit now: dropped",
+	[PREDICT_RECEIVED] = "received, not sent",
+	[PREDICT_OF_SLAVE] = "of a slave itself, not of the bond",
+	[PREDICT_NO_ETHERNET] = "not a packet of an Ethernet device",
+};
+
+/* Slow protocols, of which LACP is one. */
+static bool predict_is_of_slave(const struct captured *captured)
+{
+	static const uint8_t slow[] = { 0x01, 0x80, 0xc2, 0x00, 0x00, 0x02 };
+
+	return captured->vlan_tci < 0 && !memcmp(captured->head, slow, sizeof(slow)) &&
+	       captured->head[12] == 0x88 && captured->head[13] == 0x09;
+}
+
+/* A bond sends nothing to its own address. */
+static bool predict_is_received(const struct pins *pins, const struct captured *captured)
+{
+	return captured->received ||
+	       (!captured->no_dest && !memcmp(captured->head, pins->bond->mac, XBOND_MAC_SIZE));
+}
+
+static struct prediction predict_by_hash(const struct pins *pins, const struct flow_rule *rule,
+					 const struct captured *captured)
+{
+	struct prediction prediction = { .slot = XBOND_NO_SLOT, .bucket = -1 };
+	uint64_t hash;
+
+	if (rule->policy == XBOND_POLICY_FLOW) {
+		prediction.kind = PREDICT_SOCKET;
+	} else if (!flow_packet_hash_captured(captured, rule, &hash)) {
+		prediction.kind = captured->no_dest ? PREDICT_NO_DEST : PREDICT_CUT;
+	} else {
+		prediction.kind = PREDICT_SLAVE;
+		prediction.slot = foretell_slot(pins, hash);
+		prediction.bucket = (int)FLOW_BUCKET(hash);
+	}
+	return prediction;
+}
+
+static struct prediction predict_sent(const struct pins *pins, const struct flow_rule *rule,
+				      const struct captured *captured)
+{
+	struct prediction prediction = { .slot = XBOND_NO_SLOT, .bucket = -1 };
+
+	if (pins->table->flags & XBOND_F_BROADCAST_NEIGHBOR &&
+	    flow_packet_is_neighbour_message(captured)) {
+		prediction.kind = PREDICT_EVERY;
+		return prediction;
+	}
+	switch ((enum xbond_selection)pins->table->selection) {
+	case XBOND_SELECT_HASH: return predict_by_hash(pins, rule, captured);
+	case XBOND_SELECT_ACTIVE: prediction.slot = foretell_active_slot(pins); break;
+	case XBOND_SELECT_TURNS: prediction.kind = PREDICT_TURN; break;
+	case XBOND_SELECT_ALL: prediction.kind = PREDICT_EVERY; break;
+	}
+	return prediction;
+}
+
+struct prediction predict(const struct pins *pins, const struct flow_rule *rule,
+			  const struct captured *captured)
+{
+	struct prediction prediction = { .slot = XBOND_NO_SLOT, .bucket = -1 };
+
+	if (predict_is_of_slave(captured))
+		prediction.kind = PREDICT_OF_SLAVE;
+	else if (predict_is_received(pins, captured))
+		prediction.kind = PREDICT_RECEIVED;
+	else if (!foretell_mask(pins))
+		prediction.kind = PREDICT_NO_SLAVE;
+	else
+		prediction = predict_sent(pins, rule, captured);
+	return prediction;
+}

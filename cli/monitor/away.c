@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/monitor/away.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/slots.h"
+
+#define LOOKS_PER_SEARCH 4 /* for bonds */
+
+struct away_bond {
+	struct away_bond *next;
+	char name[XBOND_NAME_SIZE];
+	struct pins pins;
+	uint64_t avoided;      /* slots, as the programs told last */
+	uint64_t transmitting; /* table.tx_mask */
+	uint32_t answers[XBOND_MAX_SLAVES], ended[XBOND_MAX_SLAVES];
+};
+
+struct away {
+	const char *bpf_dir;
+	struct away_bond *bonds;
+	unsigned int looks;
+};
+
+struct away *away_new(const char *bpf_dir)
+{
+	struct away *away = calloc(1, sizeof(*away));
+
+	if (away)
+		away->bpf_dir = bpf_dir;
+	return away;
+}
+
+void away_free(struct away *away)
+{
+	while (away && away->bonds) {
+		struct away_bond *bond = away->bonds;
+
+		away->bonds = bond->next;
+		pins_close(&bond->pins);
+		free(bond);
+	}
+	free(away);
+}
+
+static struct away_bond *away_find(struct away *away, const char *name)
+{
+	struct away_bond *bond = away->bonds;
+
+	while (bond && strcmp(bond->name, name))
+		bond = bond->next;
+	return bond;
+}
+
+static uint64_t away_tx_mask(const struct away_bond *bond)
+{
+	return __atomic_load_n(&bond->pins.table->tx_mask, __ATOMIC_RELAXED);
+}
+
+static uint64_t away_avoided(const struct away_bond *bond)
+{
+	return bond->pins.wake ? __atomic_load_n(&bond->pins.wake->told, __ATOMIC_RELAXED) : 0;
+}
+
+/* What is so already when the search begins is not told, but for slaves that packets avoid. */
+static void away_add(struct away *away, const char *name)
+{
+	struct away_bond *bond = calloc(1, sizeof(*bond));
+
+	if (!bond)
+		return;
+	if (strlen(name) >= sizeof(bond->name) ||
+	    pins_open(&bond->pins, away->bpf_dir, name, NULL)) {
+		free(bond);
+		return;
+	}
+	memcpy(bond->name, name, strlen(name));
+	bond->transmitting = away_tx_mask(bond);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		bond->answers[slot] = bond->pins.hold[slot].answers;
+		bond->ended[slot] = bond->pins.hold[slot].ended;
+	}
+	bond->next = away->bonds;
+	away->bonds = bond;
+}
+
+static void away_search(struct away *away)
+{
+	char **names;
+
+	if (pins_names(&names, away->bpf_dir, NULL))
+		return;
+	for (char **name = names; *name; name++)
+		if (!away_find(away, *name))
+			away_add(away, *name);
+	pins_names_free(names);
+}
+
+static struct event away_event(const struct away_bond *bond, enum event_kind kind,
+			       unsigned int slot, const char *state)
+{
+	return (struct event){ .kind = kind,
+			       .bond = bond->name,
+			       .slave = bond->pins.slaves[slot].name,
+			       .field = { event_text("state", state) } };
+}
+
+static bool away_tell_detour(struct away_bond *bond, struct event_print *print, unsigned int slot)
+{
+	uint64_t changed = away_avoided(bond) & ~bond->avoided & slots_bit(slot);
+	struct event event = away_event(bond, EVENT_DETOUR, slot, "avoided");
+
+	if (!changed)
+		return true;
+	return event_print_own(print, &event, "packets avoid %s, which has lost its carrier",
+			       event.slave);
+}
+
+static bool away_tell_mask(struct away_bond *bond, struct event_print *print, unsigned int slot)
+{
+	uint64_t now = away_tx_mask(bond);
+	bool is_used = slots_have(now, slot);
+	struct event event = away_event(bond, EVENT_DETOUR, slot, is_used ? "used" : "out_of_use");
+
+	if (!slots_have(now ^ bond->transmitting, slot))
+		return true;
+	return event_print_own(print, &event,
+			       is_used ? "the programs use %s again"
+				       : "the programs have taken %s out of use",
+			       event.slave);
+}
+
+static const char *away_end_name(uint32_t ended)
+{
+	switch ((enum xbond_hold_end)ended) {
+	case XBOND_HOLD_GOES_ON: return "goes_on";
+	case XBOND_HOLD_SILENT: return "silent";
+	case XBOND_HOLD_OUT_OF_STEP: return "out_of_step";
+	case XBOND_HOLD_PARTNER_CHANGED: return "partner_changed";
+	}
+	return "unknown";
+}
+
+static const char *away_end_words(uint32_t ended)
+{
+	switch ((enum xbond_hold_end)ended) {
+	case XBOND_HOLD_GOES_ON: return "the programs hold the port again";
+	case XBOND_HOLD_SILENT: return "the hold has ended: the partner is silent";
+	case XBOND_HOLD_OUT_OF_STEP: return "the hold has ended: the partner is not in sync";
+	case XBOND_HOLD_PARTNER_CHANGED: return "the hold has ended: there is another partner";
+	}
+	return "the hold has ended";
+}
+
+/* The first answer is told; those that follow come every second. */
+static bool away_tell_hold(struct away_bond *bond, struct event_print *print, unsigned int slot)
+{
+	const struct xbond_hold *hold = &bond->pins.hold[slot];
+	uint32_t answers = hold->answers, ended = hold->ended;
+	bool has_answered = answers != bond->answers[slot] && bond->answers[slot] != UINT32_MAX;
+	struct event event = away_event(bond, EVENT_HOLD, slot, "answers");
+	bool goes_on = true;
+
+	if (!hold->enabled)
+		return true;
+	if (has_answered) {
+		bond->answers[slot] = UINT32_MAX;
+		goes_on = event_print_own(print, &event, "%s: the programs answer the LACP partner",
+					  event.slave);
+	}
+	if (!goes_on || ended == bond->ended[slot])
+		return goes_on;
+	bond->ended[slot] = ended;
+	event.field[0] = event_text("state", away_end_name(ended));
+	return event_print_own(print, &event, "%s: %s", event.slave, away_end_words(ended));
+}
+
+static bool away_look_at(struct away_bond *bond, struct event_print *print)
+{
+	uint64_t avoided = away_avoided(bond), transmitting = away_tx_mask(bond);
+	bool goes_on = true;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && goes_on; slot++) {
+		if (!pins_is_member(&bond->pins, slot))
+			continue;
+		goes_on = away_tell_detour(bond, print, slot) &&
+			  away_tell_hold(bond, print, slot) && away_tell_mask(bond, print, slot);
+	}
+	bond->avoided = avoided;
+	bond->transmitting = transmitting;
+	return goes_on;
+}
+
+bool away_look(struct away *away, struct event_print *print)
+{
+	bool goes_on = true;
+
+	if (away->looks++ % LOOKS_PER_SEARCH == 0)
+		away_search(away);
+	for (struct away_bond *bond = away->bonds; bond && goes_on; bond = bond->next)
+		goes_on = away_look_at(bond, print);
+	return goes_on;
+}

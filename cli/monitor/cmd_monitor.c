@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * monitor: prints events as they happen. They come from bondd; while it is away, from the pinned
+ * maps; and with --since, first from the journal. It goes on when bondd is started again.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/monitor/away.h"
+#include "cli/monitor/event_print.h"
+#include "cli/monitor/events_in.h"
+#include "cli/monitor/history.h"
+#include "cli/monitor/since.h"
+#include "options/names.h"
+
+#define AWAY_MS 250
+
+struct monitor {
+	const struct cli *cli;
+	struct event_print print;
+	struct events_in in;
+	struct away *away; /* while bondd is away */
+	uint64_t since_us;
+	bool has_since, follows;
+	int signals;
+};
+
+static enum cli_exit monitor_print_kinds_json(void)
+{
+	json_t *kinds = json_array();
+
+	for (int kind = 0; kind < EVENT_KINDS; kind++) {
+		const struct event_kind_info *info = event_kind_info((enum event_kind)kind);
+		json_t *fields = json_array();
+
+		for (const char *const *field = info->fields; *field; field++)
+			json_array_append_new(fields, json_string(*field));
+		json_array_append_new(kinds, json_pack("{s:s, s:s, s:o}", "kind", info->name,
+						       "meaning", info->meaning, "fields", fields));
+	}
+	return cli_print_json(kinds);
+}
+
+static enum cli_exit monitor_print_kinds(const struct cli *cli)
+{
+	if (cli->json)
+		return monitor_print_kinds_json();
+	for (int kind = 0; kind < EVENT_KINDS; kind++) {
+		const struct event_kind_info *info = event_kind_info((enum event_kind)kind);
+
+		printf("%-9s %s\n", info->name, info->meaning);
+	}
+	return CLI_DONE;
+}
+
+static bool monitor_tell_bondd(struct monitor *monitor, bool is_back)
+{
+	const struct event event = { .kind = EVENT_BONDD,
+				     .field = { event_text("state", is_back ? "back" : "away") } };
+
+	return event_print_own(&monitor->print, &event,
+			       is_back ? "bondd is back"
+				       : "bondd is away; the bonds go on without it");
+}
+
+static bool monitor_fail(struct monitor *monitor, const struct err *err)
+{
+	monitor->print.status = cli_refuse(err);
+	return false;
+}
+
+static bool monitor_begin_away(struct monitor *monitor)
+{
+	monitor->away = away_new(monitor->cli->paths.bpf_dir);
+	return monitor->away && monitor_tell_bondd(monitor, false);
+}
+
+/* Returns false if it is over. */
+static bool monitor_connect(struct monitor *monitor)
+{
+	struct err err;
+	int r = events_in_open(&monitor->in, &err);
+
+	if (r && r != -ENOTCONN && r != -ECONNRESET)
+		return monitor_fail(monitor, &err);
+	if (r)
+		return true;
+	away_free(monitor->away);
+	monitor->away = NULL;
+	return monitor_tell_bondd(monitor, true);
+}
+
+static bool monitor_is_wanted(const struct monitor *monitor, const json_t *event)
+{
+	json_int_t us = json_integer_value(json_object_get(event, "time_us"));
+
+	return !monitor->has_since || (us >= 0 && (uint64_t)us >= monitor->since_us);
+}
+
+static bool monitor_print_read(struct monitor *monitor, int *ret_r)
+{
+	json_t *event = events_in_take(&monitor->in, ret_r);
+	bool goes_on = true;
+
+	while (event && goes_on) {
+		if (monitor_is_wanted(monitor, event))
+			goes_on = event_print(&monitor->print, event);
+		json_decref(event);
+		event = goes_on ? events_in_take(&monitor->in, ret_r) : NULL;
+	}
+	return goes_on;
+}
+
+/* Has all been printed that had happened when bondd answered, if nothing else is wanted? */
+static bool monitor_is_done(const struct monitor *monitor)
+{
+	return !monitor->follows && (monitor->away || monitor->in.next >= monitor->in.head);
+}
+
+static bool monitor_take_events(struct monitor *monitor)
+{
+	int r = events_in_read(&monitor->in);
+
+	if (!r && !monitor_print_read(monitor, &r))
+		return false;
+	if (!r)
+		return true;
+	events_in_close(&monitor->in);
+	return monitor_begin_away(monitor);
+}
+
+/* One turn: bondd, a signal, a reader that has gone, or time for a look. False if it is over. */
+static bool monitor_turn(struct monitor *monitor)
+{
+	struct pollfd fds[] = { { .fd = monitor->signals, .events = POLLIN },
+				{ .fd = STDOUT_FILENO },
+				{ .fd = monitor->in.fd, .events = POLLIN } };
+	int r = poll(fds, 3, monitor->away ? AWAY_MS : -1);
+
+	if (r < 0 && errno != EINTR)
+		return false;
+	if (fds[0].revents || fds[1].revents & (POLLERR | POLLHUP))
+		return false;
+	if (fds[2].revents)
+		return monitor_take_events(monitor);
+	if (!monitor->away)
+		return true;
+	return away_look(monitor->away, &monitor->print) && monitor_connect(monitor);
+}
+
+static int monitor_catch_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &signals, SFD_CLOEXEC);
+}
+
+static bool monitor_begin(struct monitor *monitor)
+{
+	struct err err;
+	int r = events_in_open(&monitor->in, &err);
+	bool goes_on = true;
+
+	if (r && r != -ENOTCONN && r != -ECONNRESET)
+		return monitor_fail(monitor, &err);
+	if (monitor->has_since)
+		goes_on = history_print(&monitor->print, &monitor->in, monitor->since_us);
+	if (goes_on && r)
+		goes_on = monitor_begin_away(monitor);
+	return goes_on;
+}
+
+static enum cli_exit monitor_run(struct monitor *monitor)
+{
+	bool goes_on;
+
+	monitor->signals = monitor_catch_signals();
+	goes_on = monitor_begin(monitor);
+	while (goes_on && !monitor_is_done(monitor))
+		goes_on = monitor_turn(monitor);
+	events_in_close(&monitor->in);
+	away_free(monitor->away);
+	return monitor->print.status;
+}
+
+static enum cli_exit monitor_parse_count(const struct verb *verb, const char *text,
+					 struct event_print *print)
+{
+	char *end;
+
+	errno = 0;
+	print->left = strtoul(text, &end, 10);
+	print->limited = true;
+	if (errno || *end || *text < '0' || *text > '9' || !print->left)
+		return cli_usage(verb, "--count needs a number from 1 on, not '%s'", text);
+	return CLI_DONE;
+}
+
+static enum cli_exit monitor_parse(struct monitor *monitor, const struct verb *verb)
+{
+	const struct cli *cli = monitor->cli;
+	const char *count = cli_flag(cli, verb, "--count"), *since = cli_flag(cli, verb, "--since");
+	struct err err;
+
+	monitor->has_since = since;
+	monitor->follows = !cli_flag(cli, verb, "--no-follow");
+	if (!monitor->follows && !since)
+		return cli_usage(verb, "--no-follow needs --since");
+	if (since && since_parse(since, event_now_us(), &monitor->since_us, &err))
+		return cli_usage(verb, "--since: %s", err.text);
+	return count ? monitor_parse_count(verb, count, &monitor->print) : CLI_DONE;
+}
+
+enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	static struct monitor monitor;
+	enum cli_exit status;
+	struct err err;
+
+	if (cli_flag(cli, verb, "--kinds"))
+		return monitor_print_kinds(cli);
+	monitor.cli = cli;
+	monitor.print.json = cli->json;
+	if (argc && name_check("bond", argv[0], &err))
+		return cli_refuse(&err);
+	monitor.print.bond = argc ? argv[0] : NULL;
+	status = monitor_parse(&monitor, verb);
+	if (status != CLI_DONE)
+		return status;
+	events_in_init(&monitor.in, cli->paths.run_dir, monitor.has_since);
+	return monitor_run(&monitor);
+}

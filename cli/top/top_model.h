@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What top knows of the bonds. top_read.c writes it from the maps; the other files show it and know
+ * no maps. Names are as the maps have them, and may contain any character.
+ */
+#ifndef XBOND_CLI_TOP_TOP_MODEL_H
+#define XBOND_CLI_TOP_TOP_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "cli/top/top_series.h"
+#include "common/err.h"
+#include "common/pins.h"
+
+#define TOP_UNKNOWN (-1)
+#define TOP_WORDS 512
+#define TOP_MESSAGE 1152 /* an error line, and some words before it */
+
+/* Why a slave does not transmit although its link works and LACP lets it. */
+enum top_rest {
+	TOP_REST_NOT, /* it transmits, or there is another reason */
+	TOP_REST_BACKUP,
+	TOP_REST_DRAINED,
+};
+
+struct top_slave {
+	unsigned int slot;
+	uint32_t ifindex;
+	char name[XBOND_NAME_SIZE];
+	bool is_there; /* for top_read.c: it was in the maps this time */
+	enum xbond_link link;
+	bool is_active; /* in use for transmission */
+	bool is_drained;
+	enum top_rest rest;
+	const char *lacp;	 /* the state of its Mux machine; NULL: the mode is not 802.3ad */
+	double due;		 /* the share that it should carry, of 1 */
+	int buckets;		 /* TOP_UNKNOWN: the mode does not hash */
+	char why[TOP_WORDS];	 /* why it is not in use; "": it is */
+	char problem[TOP_WORDS]; /* what others have done to it; "": nothing */
+	struct top_series series;
+};
+
+struct top_bond {
+	char name[XBOND_NAME_SIZE];
+	bool is_there;
+	struct err error; /* why it cannot be read; then nothing below is known; "": it can */
+	int error_code;
+	struct pins pins; /* open if there is no error */
+	dev_t device;	  /* of the directory of the pins */
+	ino_t inode;
+	const char *mode;
+	bool has_lacp;
+	bool has_carrier;
+	bool has_bondd;
+	bool is_detached; /* its own programs were taken off */
+	struct top_series series;
+	struct top_slave *slaves;
+	size_t slave_count;
+};
+
+struct top {
+	const char *bpf_dir;
+	const char *only; /* the one bond to show; NULL: all */
+	struct top_bond **bonds;
+	size_t bond_count;
+};
+
+/* The part of the bond's transmitted bytes that the slave carries; TOP_UNKNOWN if there are none.
+ */
+static inline double top_share(const struct top_bond *bond, const struct top_slave *slave)
+{
+	if (!bond->series.is_known || !slave->series.is_known || bond->series.rates.tx_bits <= 0)
+		return TOP_UNKNOWN;
+	return slave->series.rates.tx_bits / bond->series.rates.tx_bits;
+}
+
+#endif

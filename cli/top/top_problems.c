@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/top/top_problems.h"
+
+#include <stdio.h>
+
+#include "cli/top/top_cells.h"
+#include "view/json_value.h"
+
+static void top_problems_add(json_t *lines, json_t *line)
+{
+	json_array_append_new(lines, line);
+}
+
+static void top_problems_add_of(json_t *lines, const struct top_slave *slave, const char *before,
+				const char *words)
+{
+	json_t *name = json_value_text(slave->name);
+
+	if (words[0])
+		top_problems_add(lines,
+				 json_sprintf("%s: %s%s", json_string_value(name), before, words));
+	json_decref(name);
+}
+
+static void top_problems_add_drops(json_t *lines, const struct top_slave *slave)
+{
+	char rate[TOP_NUMBER_SIZE], words[128];
+
+	if (!slave->series.is_known || slave->series.rates.rx_dropped <= 0)
+		return;
+	top_cells_rate(rate, slave->series.rates.rx_dropped);
+	snprintf(words, sizeof(words),
+		 "drops %s packets/s: it may not receive, or the bond has no carrier", rate);
+	top_problems_add_of(lines, slave, "", words);
+}
+
+static void top_problems_add_slave(json_t *lines, const struct top_slave *slave)
+{
+	if (slave->rest == TOP_REST_NOT)
+		top_problems_add_of(lines, slave, slave->is_active ? "" : "not used: ", slave->why);
+	top_problems_add_of(lines, slave, "", slave->problem);
+	top_problems_add_drops(lines, slave);
+}
+
+static void top_problems_add_bond(json_t *lines, const struct top_bond *bond)
+{
+	if (!bond->has_bondd)
+		top_problems_add(lines, json_string("bondd is away: traffic flows on, changes of "
+						    "carrier may not be followed"));
+	if (bond->is_detached)
+		top_problems_add(lines, json_string("its programs were taken off: it sends "
+						    "nothing, or not as it should"));
+	if (!bond->slave_count)
+		top_problems_add(lines, json_string("it has no slaves"));
+	else if (!bond->has_carrier)
+		top_problems_add(lines, json_string("it has no carrier"));
+}
+
+json_t *top_problems(const struct top_bond *bond)
+{
+	json_t *lines = json_array();
+
+	if (bond->error.text[0]) {
+		top_problems_add(lines, json_string(bond->error.text));
+		return lines;
+	}
+	top_problems_add_bond(lines, bond);
+	for (size_t i = 0; i < bond->slave_count; i++)
+		top_problems_add_slave(lines, &bond->slaves[i]);
+	return lines;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/top/top_read.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/top/top_read_slave.h"
+#include "common/attached.h"
+#include "common/clock.h"
+#include "common/mode.h"
+#include "view/view_lacp.h"
+
+static void top_read_close(struct top_bond *bond)
+{
+	if (bond->pins.bond)
+		pins_close(&bond->pins);
+}
+
+static void top_read_free(struct top_bond *bond)
+{
+	top_read_close(bond);
+	free(bond->slaves);
+	free(bond);
+}
+
+/* Opens the pins, again if they are other ones than before. */
+static int top_read_open(struct top_bond *bond, const char *bpf_dir, struct err *err)
+{
+	char path[PATH_MAX];
+	struct stat st = { 0 };
+
+	pins_path(path, sizeof(path), bpf_dir, bond->name);
+	if (!stat(path, &st) && bond->pins.bond && st.st_dev == bond->device &&
+	    st.st_ino == bond->inode)
+		return pins_open_added(&bond->pins, err);
+	top_read_close(bond);
+	bond->device = st.st_dev;
+	bond->inode = st.st_ino;
+	return pins_open(&bond->pins, bpf_dir, bond->name, err);
+}
+
+static void top_read_state(struct top_bond *bond)
+{
+	const struct pins *pins = &bond->pins;
+
+	bond->mode = mode_name(pins->bond->mode);
+	bond->has_lacp = mode_has(pins->bond->mode, MODE_LACP);
+	bond->has_carrier = pins->bond->carrier;
+	bond->has_bondd = pins_bondd_alive(pins);
+	bond->is_detached = attached_pair(pins) == ATTACHED_NOT;
+}
+
+static int top_read_slaves(struct top_bond *bond, struct err *err)
+{
+	struct top_source source = { .pins = &bond->pins };
+	struct lacp_system lacp;
+
+	if (bond->has_lacp) {
+		view_lacp_read(&bond->pins, &lacp);
+		source.lacp = &lacp;
+	}
+	return top_read_slaves_of(&source, &bond->slaves, &bond->slave_count, err);
+}
+
+/* The sum of the slaves, so a slave that comes or leaves makes no leap. */
+static void top_read_sum(struct top_bond *bond)
+{
+	struct top_rates sum = { 0 };
+	bool is_known = false;
+
+	for (size_t i = 0; i < bond->slave_count; i++) {
+		is_known |= bond->slaves[i].series.is_known;
+		top_rates_add(&sum, &bond->slaves[i].series.rates);
+	}
+	top_series_push(&bond->series, is_known || !bond->slave_count ? &sum : NULL);
+}
+
+static int top_read_bond(struct top_bond *bond, const char *bpf_dir)
+{
+	struct err err = { "" };
+	int r = top_read_open(bond, bpf_dir, &err);
+
+	if (!r) {
+		top_read_state(bond);
+		r = top_read_slaves(bond, &err);
+	}
+	if (!r)
+		top_read_sum(bond);
+	else
+		top_read_close(bond);
+	bond->error_code = r;
+	bond->error = err;
+	if (!r)
+		bond->error.text[0] = '\0';
+	return r;
+}
+
+static struct top_bond *top_read_find(struct top *top, const char *name)
+{
+	for (size_t i = 0; i < top->bond_count; i++)
+		if (!strcmp(top->bonds[i]->name, name))
+			return top->bonds[i];
+	return NULL;
+}
+
+static struct top_bond *top_read_add(struct top *top, const char *name)
+{
+	struct top_bond **grown =
+		reallocarray(top->bonds, top->bond_count + 1, sizeof(struct top_bond *));
+	struct top_bond *bond = calloc(1, sizeof(*bond));
+
+	if (grown)
+		top->bonds = grown;
+	if (!grown || !bond) {
+		free(bond);
+		return NULL;
+	}
+	snprintf(bond->name, sizeof(bond->name), "%s", name);
+	top->bonds[top->bond_count++] = bond;
+	return bond;
+}
+
+/* -ENOENT: it was deleted in between. */
+static int top_read_named(struct top *top, const char *name, struct err *err)
+{
+	struct top_bond *bond = top_read_find(top, name);
+	int r;
+
+	if (!bond)
+		bond = top_read_add(top, name);
+	if (!bond)
+		return err_set(err, ENOMEM, "out of memory");
+	r = top_read_bond(bond, top->bpf_dir);
+	bond->is_there = r != -ENOENT;
+	if (r == -ENOENT)
+		*err = bond->error;
+	return r == -ENOENT ? r : 0;
+}
+
+static void top_read_drop_absent(struct top *top)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < top->bond_count; i++) {
+		if (top->bonds[i]->is_there)
+			top->bonds[kept++] = top->bonds[i];
+		else
+			top_read_free(top->bonds[i]);
+	}
+	top->bond_count = kept;
+}
+
+static int top_read_all(struct top *top, struct err *err)
+{
+	char **names;
+	int r = pins_names(&names, top->bpf_dir, err);
+
+	if (r)
+		return r;
+	for (char **name = names; *name && (!r || r == -ENOENT); name++)
+		r = top_read_named(top, *name, err);
+	pins_names_free(names);
+	return r == -ENOENT ? 0 : r;
+}
+
+int top_read(struct top *top, struct err *err)
+{
+	int r;
+
+	for (size_t i = 0; i < top->bond_count; i++)
+		top->bonds[i]->is_there = false;
+	r = top->only ? top_read_named(top, top->only, err) : top_read_all(top, err);
+	top_read_drop_absent(top);
+	return r;
+}
+
+void top_close(struct top *top)
+{
+	for (size_t i = 0; i < top->bond_count; i++)
+		top_read_free(top->bonds[i]);
+	free(top->bonds);
+	top->bonds = NULL;
+	top->bond_count = 0;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/base/event.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "daemon/base/event_author.h"
+#include "daemon/base/journal.h"
+#include "daemon/base/log.h"
+
+#define EVENT_RING_BYTES (1024 * 1024)
+#define EVENT_RING_LINES 4096
+#define JOURNAL_FIELDS (EVENT_FIELDS_MAX + 5)
+
+static struct {
+	struct event_ring ring;
+	const char *run_dir;
+	char run[17];
+	int author_pid;
+	void (*listener)(void *arg);
+	void *listener_arg;
+} events;
+
+void event_init(const char *run_dir)
+{
+	uint64_t number = 0;
+
+	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
+		number = event_now_us();
+	snprintf(events.run, sizeof(events.run), "%016" PRIx64, number);
+	events.run_dir = run_dir;
+	if (event_ring_init(&events.ring, EVENT_RING_BYTES, EVENT_RING_LINES))
+		log_warning("out of memory for events: 'bondctl monitor' will see none");
+}
+
+void event_done(void)
+{
+	events.listener = NULL;
+	event_ring_done(&events.ring);
+}
+
+const struct event_ring *event_ring(void)
+{
+	return &events.ring;
+}
+
+const char *event_run(void)
+{
+	return events.run;
+}
+
+void event_listen(void (*listener)(void *arg), void *arg)
+{
+	events.listener = listener;
+	events.listener_arg = arg;
+}
+
+void event_set_author(int pid)
+{
+	events.author_pid = pid;
+}
+
+/* The fields that `journalctl` can select by. Numbers and texts only: XBOND_EVENT has all. */
+static size_t event_journal_fields(const struct event *event, const char *json,
+				   struct journal_field fields[JOURNAL_FIELDS],
+				   char names[EVENT_FIELDS_MAX][32],
+				   char numbers[EVENT_FIELDS_MAX][24])
+{
+	size_t count = 0;
+
+	fields[count++] = (struct journal_field){ "EVENT", event_kind_info(event->kind)->name };
+	fields[count++] = (struct journal_field){ "XBOND_EVENT", json };
+	fields[count++] = (struct journal_field){ "XBOND_RUN_DIR", events.run_dir };
+	if (event->bond)
+		fields[count++] = (struct journal_field){ "BOND", event->bond };
+	if (event->slave)
+		fields[count++] = (struct journal_field){ "SLAVE", event->slave };
+	for (unsigned int i = 0; i < EVENT_FIELDS_MAX && event->field[i].name; i++) {
+		const struct event_field *field = &event->field[i];
+		const char *value = field->text;
+
+		if (field->type == EVENT_FIELD_NUMBER) {
+			snprintf(numbers[i], sizeof(numbers[i]), "%" PRIu64, field->number);
+			value = numbers[i];
+		}
+		if (field->type == EVENT_FIELD_JSON || !value)
+			continue;
+		snprintf(names[i], sizeof(names[i]), "XBOND_%s", field->name);
+		for (char *at = names[i]; *at; at++)
+			if (*at >= 'a' && *at <= 'z')
+				*at = (char)(*at - 'a' + 'A');
+		fields[count++] = (struct journal_field){ names[i], value };
+	}
+	return count;
+}
+
+static void event_write_log(const struct event *event, const char *line, const char *json)
+{
+	char names[EVENT_FIELDS_MAX][32], numbers[EVENT_FIELDS_MAX][24];
+	struct journal_field fields[JOURNAL_FIELDS];
+	size_t count = event_journal_fields(event, json, fields, names, numbers);
+
+	if (!journal_send(event->priority, line, fields, count) && event->priority < LOG_DEBUG)
+		log_line(event->priority, "%s", line);
+}
+
+/* ret_author must live as long as the event. */
+static void event_add_author(struct event *event, struct event_author *ret_author)
+{
+	unsigned int i = 0;
+
+	if (event->kind != EVENT_CONFIG || !events.author_pid)
+		return;
+	event_author_find(events.author_pid, ret_author);
+	while (i < EVENT_FIELDS_MAX && event->field[i].name)
+		i++;
+	if (i < EVENT_FIELDS_MAX)
+		event->field[i++] = event_number("pid", (uint64_t)ret_author->pid);
+	if (i < EVENT_FIELDS_MAX && ret_author->program[0])
+		event->field[i++] = event_text("program", ret_author->program);
+	if (i < EVENT_FIELDS_MAX && ret_author->has_login)
+		event->field[i++] = event_number("login_uid", ret_author->login_uid);
+}
+
+/* Returns the JSON with its line feed; NULL: no memory, or it is too long. */
+static char *event_text_of(const struct event *event, uint64_t seq, const char *run,
+			   const char *sentence)
+{
+	const struct event_stamp stamp = { .time_us = event_now_us(), .bondd = run, .seq = seq };
+	json_t *json = view_event(event, &stamp, sentence);
+	char *text = json_dumps(json, JSON_COMPACT), *line = NULL;
+
+	json_decref(json);
+	if (text && strlen(text) < EVENT_LINE_MAX && asprintf(&line, "%s\n", text) < 0)
+		line = NULL;
+	free(text);
+	return line;
+}
+
+void event_tell(const struct event *told, const char *format, ...)
+{
+	struct event event = *told;
+	struct event_author author;
+	char sentence[2048], line[2100];
+	va_list args;
+	char *json;
+
+	va_start(args, format);
+	vsnprintf(sentence, sizeof(sentence), format, args);
+	va_end(args);
+	event_add_author(&event, &author);
+	json = event_text_of(&event, events.ring.next, events.run, sentence);
+	event_ring_add(&events.ring, json ? json : "", json ? strlen(json) : 0);
+	snprintf(line, sizeof(line), "%s%s%s", event.bond ? event.bond : "", event.bond ? ": " : "",
+		 sentence);
+	if (json)
+		json[strlen(json) - 1] = '\0';
+	event_write_log(&event, line, json ? json : "");
+	free(json);
+	if (events.listener)
+		events.listener(events.listener_arg);
+}
+
+size_t event_lost_line(uint64_t count, char *line, size_t size)
+{
+	const struct event event = { .kind = EVENT_LOST,
+				     .field = { event_number("count", count) } };
+	char sentence[96];
+	char *text;
+	int length;
+
+	snprintf(sentence, sizeof(sentence),
+		 "%" PRIu64 " events are missing: this reader was too slow", count);
+	text = event_text_of(&event, 0, NULL, sentence);
+	length = snprintf(line, size, "%s", text ? text : "");
+	free(text);
+	return length > 0 && (size_t)length < size ? (size_t)length : 0;
+}

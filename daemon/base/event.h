@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The door through which everything that happens to a bond is told: to the log, with fields if that
+ * is the journal, and to those who follow (daemon/control/follower.c). Called by all of bondd's
+ * main loop, after what is told has been put in force. Never waits. Knows bonds and slaves by name
+ * only.
+ */
+#ifndef XBOND_DAEMON_BASE_EVENT_H
+#define XBOND_DAEMON_BASE_EVENT_H
+
+#include <syslog.h>
+
+#include "daemon/base/event_ring.h"
+#include "view/view_event.h"
+
+/* Before the first event. run_dir tells several bondd of one machine apart in the journal. */
+void event_init(const char *run_dir);
+void event_done(void);
+
+/* The sentence is about the bond, and does not begin with its name; the log's line does. */
+void event_tell(const struct event *event, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* With no fields but those of its kind. bond and slave: names; slave may be NULL. */
+#define event_line(kind_, priority_, bond_, slave_, ...)           \
+	event_tell(&(const struct event){ .kind = (kind_),         \
+					  .priority = (priority_), \
+					  .bond = (bond_),         \
+					  .slave = (slave_) },     \
+		   __VA_ARGS__)
+#define event_attached(...) event_line(EVENT_ATTACHED, LOG_WARNING, __VA_ARGS__)
+#define event_config(action_, bond_, slave_, ...)                                       \
+	event_tell(&(const struct event){ .kind = EVENT_CONFIG,                         \
+					  .priority = LOG_NOTICE,                       \
+					  .bond = (bond_),                              \
+					  .slave = (slave_),                            \
+					  .field = { event_text("action", action_) } }, \
+		   __VA_ARGS__)
+#define event_error(...) event_line(EVENT_PROBLEM, LOG_ERR, __VA_ARGS__)
+#define event_warning(...) event_line(EVENT_PROBLEM, LOG_WARNING, __VA_ARGS__)
+#define event_notice(...) event_line(EVENT_NOTE, LOG_NOTICE, __VA_ARGS__)
+#define event_info(...) event_line(EVENT_NOTE, LOG_INFO, __VA_ARGS__)
+
+/*
+ * Who has asked for what follows: the fields pid, program and login_uid of the events of kind
+ * config. pid 0: nobody; bondd does it by itself.
+ */
+void event_set_author(int pid);
+
+#define EVENT_LINE_MAX (16 * 1024)
+
+/* For those who follow. The ring's lines are JSON objects, and end in a line feed. */
+const struct event_ring *event_ring(void);
+/* Which run of bondd this is. */
+const char *event_run(void);
+/* Is called after each event; it may not tell events itself. NULL: nobody. */
+void event_listen(void (*listener)(void *arg), void *arg);
+/* The line for a reader who has missed so many. Returns its length. */
+size_t event_lost_line(uint64_t count, char *line, size_t size);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/metrics/metrics.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/metrics/metrics_http.h"
+#include "daemon/metrics/metrics_listen.h"
+
+#define TRY_AGAIN_MS 1000
+
+struct metrics {
+	struct metrics_address address;
+	const struct paths *paths;
+	gid_t group;
+	pthread_t thread;
+	int stop_fd;
+	/* The rest belongs to the thread. */
+	int listen_fd;		   /* -1: not yet */
+	struct metrics_http *http; /* NULL: not yet */
+	struct err reported;	   /* why it does not listen; "": that is not in the log */
+};
+
+int metrics_check(const char *text, struct err *err)
+{
+	struct metrics_address address;
+
+	return metrics_listen_parse(text, &address, err);
+}
+
+/* Once for each reason. */
+static void metrics_report(struct metrics *metrics, const struct err *err)
+{
+	if (!strcmp(metrics->reported.text, err->text))
+		return;
+	metrics->reported = *err;
+	log_error("metrics: cannot listen on %s: %s; bondd goes on without metrics, and tries "
+		  "again every second",
+		  metrics->address.text, err->text);
+}
+
+static void metrics_try_to_listen(struct metrics *metrics)
+{
+	struct err err = { "out of memory" };
+
+	metrics->listen_fd = metrics_listen_open(&metrics->address, metrics->group, &err);
+	if (metrics->listen_fd >= 0)
+		metrics->http = metrics_http_new(metrics->paths, metrics->listen_fd,
+						 metrics_listen_is_unix(&metrics->address));
+	if (metrics->http) {
+		log_info("metrics: listening on %s", metrics->address.text);
+		return;
+	}
+	if (metrics->listen_fd >= 0)
+		metrics_listen_close(&metrics->address, metrics->listen_fd);
+	metrics->listen_fd = -1;
+	metrics_report(metrics, &err);
+}
+
+/* Returns false when the thread is to end. */
+static bool metrics_wait(struct metrics *metrics, int limit_ms)
+{
+	struct pollfd fds[] = {
+		{ .fd = metrics->stop_fd, .events = POLLIN },
+		{ .fd = metrics->http ? metrics_http_fd(metrics->http) : -1, .events = POLLIN },
+	};
+
+	poll(fds, sizeof(fds) / sizeof(fds[0]), limit_ms);
+	return !fds[0].revents;
+}
+
+static void *metrics_run(void *arg)
+{
+	struct metrics *metrics = arg;
+	int limit_ms;
+
+	pthread_setname_np(pthread_self(), "metrics");
+	do {
+		if (!metrics->http)
+			metrics_try_to_listen(metrics);
+		limit_ms = metrics->http ? metrics_http_turn(metrics->http) : TRY_AGAIN_MS;
+	} while (metrics_wait(metrics, limit_ms));
+	if (metrics->http) {
+		metrics_http_free(metrics->http);
+		metrics_listen_close(&metrics->address, metrics->listen_fd);
+	}
+	return NULL;
+}
+
+/* A thread has the signal mask of who starts it. */
+static int metrics_start_thread(struct metrics *metrics)
+{
+	sigset_t all, before;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = -pthread_create(&metrics->thread, NULL, metrics_run, metrics);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r;
+}
+
+struct metrics *metrics_new(const char *text, const struct paths *paths, gid_t group,
+			    struct err *err)
+{
+	struct metrics *metrics = calloc(1, sizeof(*metrics));
+	int r = metrics ? metrics_listen_parse(text, &metrics->address, err) : -ENOMEM;
+
+	if (!r) {
+		metrics->paths = paths;
+		metrics->group = group;
+		metrics->listen_fd = -1;
+		metrics->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		r = metrics->stop_fd < 0 ? -errno : metrics_start_thread(metrics);
+		if (r && metrics->stop_fd >= 0)
+			close(metrics->stop_fd);
+	}
+	if (!r)
+		return metrics;
+	free(metrics);
+	err_set(err, -r, "cannot start the thread of metrics: %s", strerror(-r));
+	return NULL;
+}
+
+void metrics_free(struct metrics *metrics)
+{
+	uint64_t one = 1;
+	ssize_t written;
+
+	if (!metrics)
+		return;
+	written = write(metrics->stop_fd, &one, sizeof(one));
+	(void)written; /* a full counter is also readable */
+	pthread_join(metrics->thread, NULL);
+	close(metrics->stop_fd);
+	free(metrics);
+}

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""bondctl explain --pcap on pinned maps made by hand: the model of docs/hash.md says the same for
+every packet of a capture, in every format, and what cannot be told is not guessed.
+"""
+
+import json
+import os
+import struct
+import subprocess
+
+import pytest
+
+import schema
+from built import BUILD
+from captures import COOKED, COOKED2, NANO, cooked, cooked2, pcap, pcapng
+from pins import Pins, X
+
+import generate  # of tests/bpf
+import model
+
+BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
+BOND_MAC = bytes.fromhex("02005e100000")
+SEED = 77
+POLICIES = {"layer2": X.POLICY_LAYER2, "layer2+3": X.POLICY_LAYER23, "layer3+4": X.POLICY_LAYER34,
+            "encap2+3": X.POLICY_ENCAP23, "encap3+4": X.POLICY_ENCAP34,
+            "vlan+srcmac": X.POLICY_VLAN_SRCMAC}
+MACS = bytes.fromhex("02000000000202005e100000")
+NO_PACKETS = pcap([])
+
+
+def datagram(port, size=20, vlan=b""):
+    """UDP over IPv4 from that port."""
+    ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28 + size, 0, 0, 64, 17, 0, b"\x0a\0\0\1",
+                     b"\x0a\0\0\2")
+    return MACS + vlan + b"\x08\0" + ip + struct.pack("!HHHH", port, 9, 8 + size, 0) + bytes(size)
+
+
+FLOWS = [datagram(port) for port in range(1000, 1040)]
+
+
+@pytest.fixture
+def bond(bpf_dir, tmp_path):
+    """Four slaves in balance-xor; bucket i belongs to slave i % 4."""
+    made = Pins(bpf_dir, slaves=4, mode=X.MODE_BALANCE_XOR)
+    for bucket in range(X.BUCKETS):
+        made.buckets.bucket[0][bucket] = made.buckets.home[bucket] = bucket % 4
+    made.settings.xmit_hash_policy = X.POLICY_LAYER34
+    made.table.hash_seed = SEED
+    made.bpf_dir, made.file = bpf_dir, tmp_path / "capture"
+    return made
+
+
+def call(bond, content, *words, json_too=True):
+    bond.file.write_bytes(content)
+    flags = ["-j"] if json_too else []
+    return subprocess.run([BONDCTL, *flags, "--run-dir", "/nowhere", "--bpf-dir",
+                           str(bond.bpf_dir), "explain", "bond0", "--pcap", str(bond.file),
+                           *words], capture_output=True, text=True, timeout=60)
+
+
+def explain(bond, content, *words):
+    done = call(bond, content, *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    return schema.check("explain-pcap", json.loads(done.stdout))
+
+
+def slaves_of(bond, content):
+    return [packet["slave"] for packet in explain(bond, content)["packets"]]
+
+
+def expected(frames, policy="layer3+4"):
+    return [f"eth{model.bucket(frame, model.Rule(policy=policy, seed=SEED)) % 4}"
+            for frame in frames]
+
+
+def untagged(frame):
+    """As the programs find it: the kernel keeps the outermost tag beside the packet."""
+    tagged = frame[12:14] in (b"\x81\0", b"\x88\xa8") and len(frame) >= 18
+    return frame[:12] + frame[16:] if tagged else frame
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_it_says_what_the_model_says(bond, policy):
+    """Any packets: tags, fragments, encapsulations, damaged ones."""
+    bond.settings.xmit_hash_policy = POLICIES[policy]
+    generator = generate.Generator(7)
+    frames = [generator.packet() for _ in range(1500)]
+    seen = frames if policy == "vlan+srcmac" else [untagged(frame) for frame in frames]
+    assert slaves_of(bond, pcap(frames)) == expected(seen, policy)
+
+
+@pytest.mark.parametrize("content", [
+    pcap(FLOWS), pcap(FLOWS, order=">"), pcap(FLOWS, magic=NANO),
+    pcap(FLOWS, order=">", magic=NANO), pcapng(FLOWS), pcapng(FLOWS, order=">"),
+    pcap([cooked(frame) for frame in FLOWS], COOKED),
+    pcap([cooked2(frame) for frame in FLOWS], COOKED2)],
+    ids=["pcap", "big-endian", "ns", "big-endian-ns", "pcapng", "big-endian-pcapng", "sll", "sll2"])
+def test_formats(bond, content):
+    said = explain(bond, content)
+    assert [packet["slave"] for packet in said["packets"]] == expected(FLOWS)
+    assert [packet["length"] for packet in said["packets"]] == [len(each) for each in FLOWS]
+    assert [packet["flow"]["sport"] for packet in said["packets"]] == list(range(1000, 1040))
+
+
+def test_times(bond):
+    times = {magic: explain(bond, pcap(FLOWS[:3], magic=magic))["packets"][2]["time"]
+             for magic in (0xa1b2c3d4, NANO)}
+    assert times == {0xa1b2c3d4: "2.000002000", NANO: "2.000000002"}
+
+
+def test_shares(bond):
+    frames = FLOWS[:10] * 3
+    said = explain(bond, pcap(frames), "--summary")
+    assert "packets" not in said
+    went = expected(frames)
+    for slave in said["slaves"]:
+        count = went.count(slave["name"])
+        assert (slave["packets"], slave["bytes"], slave["flows"]) == \
+            (count, count * len(FLOWS[0]), count // 3)
+        assert slave["share_of_packets"] == pytest.approx(count / 30, abs=1e-5)
+        assert slave["share_by_weight"] == 0.25
+    assert (said["total_packets"], said["sent_packets"], said["flows"]) == (30, 30, 10)
+
+
+def whys(bond, content):
+    return [packet["why"] for packet in explain(bond, content)["packets"]]
+
+
+def test_a_cut_packet_is_told_only_if_what_counts_is_there(bond):
+    assert slaves_of(bond, pcap(FLOWS, snaplen=38)) == expected(FLOWS)
+    assert all("cut off" in why for why in whys(bond, pcap(FLOWS, snaplen=37)))
+    bond.settings.xmit_hash_policy = X.POLICY_LAYER23
+    assert slaves_of(bond, pcap(FLOWS, snaplen=37)) == expected(FLOWS, "layer2+3")
+
+
+@pytest.mark.parametrize("made, link", [(cooked, COOKED), (cooked2, COOKED2)])
+def test_a_cooked_capture_lacks_an_address(bond, made, link):
+    frames = [made(frame) for frame in FLOWS]
+    bond.settings.xmit_hash_policy = X.POLICY_LAYER2
+    assert all("destination MAC" in why for why in whys(bond, pcap(frames, link)))
+    bond.settings.xmit_hash_policy = X.POLICY_VLAN_SRCMAC
+    assert slaves_of(bond, pcap(frames, link)) == expected(FLOWS, "vlan+srcmac")
+    assert whys(bond, pcap([made(FLOWS[0], outgoing=False)], link)) == ["received, not sent"]
+
+
+def test_what_the_bond_does_not_send(bond):
+    lacpdu = bytes.fromhex("0180c200000202005e1000008809") + bytes(110)
+    to_us = BOND_MAC + MACS[:6] + FLOWS[0][12:]
+    said = explain(bond, pcap([lacpdu, to_us, FLOWS[0]]))
+    assert [packet["why"] for packet in said["packets"]] == \
+        ["of a slave itself, not of the bond", "received, not sent", None]
+    assert (said["sent_packets"], said["total_packets"]) == (1, 3)
+    assert [other["packets"] for other in said["others"]] == [1, 1]
+
+
+def test_slaves_that_may_not_transmit(bond):
+    bond.table.tx_mask = 0b0110
+    assert set(slaves_of(bond, pcap(FLOWS))) == {"eth1", "eth2"}
+    bond.table.tx_mask = 0
+    assert all("no slave may transmit" in why for why in whys(bond, pcap(FLOWS)))
+
+
+@pytest.mark.parametrize("mode, why, share", [
+    ("BALANCE_RR", "take turns", [0.25] * 4), ("BROADCAST", "every slave", [1] * 4)])
+def test_modes_where_no_packet_has_one_slave(bond, mode, why, share):
+    bond.bond.mode = bond.table.selection = getattr(X, "MODE_" + mode)
+    said = explain(bond, pcap(FLOWS))
+    assert all(packet["slave"] is None and why in packet["why"] for packet in said["packets"])
+    assert [slave["share_by_weight"] for slave in said["slaves"]] == share
+    assert said["slaves"][0]["packets"] == (40 if mode == "BROADCAST" else 0)
+    assert said["xmit_hash_policy"] is None
+
+
+def test_active_backup(bond):
+    bond.bond.mode = bond.table.selection = X.MODE_ACTIVE_BACKUP
+    bond.bond.active_slot = 2
+    assert set(slaves_of(bond, pcap(FLOWS))) == {"eth2"}
+
+
+def test_policy_flow(bond):
+    bond.settings.xmit_hash_policy = X.POLICY_FLOW
+    assert all("kernel's own hash" in why for why in whys(bond, pcap(FLOWS)))
+
+
+def test_neighbour_messages_that_every_slave_sends(bond):
+    bond.table.flags |= X.F_BROADCAST_NEIGHBOR
+    arp = b"\xff" * 6 + BOND_MAC + b"\x08\x06" + bytes(28)
+    tagged = arp[:12] + b"\x81\0\0\5" + arp[12:]
+    assert whys(bond, pcap([arp, tagged, FLOWS[0]])) == ["every slave sends it"] * 2 + [None]
+
+
+def test_text(bond):
+    done = call(bond, pcap([datagram(1000, vlan=b"\x81\0\0\5"), b"\xff" * 12 + b"\x08\x06"]),
+                json_too=False)
+    first, second, blank, heading, *rest = done.stdout.splitlines()
+    slave = expected([datagram(1000)])[0]
+    assert first.split()[1:] == [slave, "10.0.0.1.1000", ">", "10.0.0.2.9", "udp", "vlan", "5",
+                                 "length", "66"]
+    assert "ff:ff:ff:ff:ff:ff > ff:ff:ff:ff:ff:ff arp length 14" in second and not blank
+    assert heading.split() == ["slave", "packets", "share", "bytes", "share", "flows", "by",
+                               "weight"]
+    assert [line.split()[0] for line in rest] == ["eth0", "eth1", "eth2", "eth3"]
+    only = call(bond, pcap(FLOWS), "--summary", json_too=False).stdout.splitlines()
+    assert only[0] == heading and len(only) == 5
+
+
+@pytest.mark.parametrize("content, part", [
+    (b"", "truncated dump file"), (b"hello, this is no capture\n", "unknown file format"),
+    (pcap(FLOWS, link=101), "link type RAW"),
+    (pcapng(FLOWS)[:20], "truncated")])
+def test_what_is_no_capture(bond, content, part):
+    done = call(bond, content, json_too=False)
+    assert (done.returncode, done.stdout) == (1, "") and part in done.stderr
+    assert done.stderr.startswith("bondctl: '") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("cut", [1, 16, 40])
+def test_a_damaged_end(bond, cut):
+    """What came before counts."""
+    done = call(bond, pcap(FLOWS)[:-cut])
+    assert done.returncode == 1 and "is damaged: " in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert json.loads(done.stdout)["total_packets"] == len(FLOWS) - 1
+
+
+def test_no_packets(bond):
+    assert explain(bond, NO_PACKETS)["packets"] == []
+    assert [slave["share_of_packets"] for slave in explain(bond, NO_PACKETS)["slaves"]] == [0] * 4
+
+
+def test_standard_input(bond):
+    done = subprocess.run([BONDCTL, "-j", "--bpf-dir", str(bond.bpf_dir), "explain", "bond0",
+                           "--pcap", "-", "--summary"], input=pcap(FLOWS), capture_output=True,
+                          timeout=30)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["total_packets"] == len(FLOWS)
+
+
+@pytest.mark.parametrize("status, words, part", [
+    (2, ["bond0", "--summary"], "--summary needs --pcap"),
+    (2, ["bond0", "src", "10.0.0.1", "--pcap", "x"], "unexpected 'src'"),
+    (2, ["bond0"], "needs src IP"), (2, ["bond0", "--pcap"], "needs FILE"),
+    (1, ["bond0", "--pcap", "/no/such"], "cannot read '/no/such': No such file"),
+    (1, ["bond0", "--pcap", "/"], "Is a directory"), (1, ["bond9", "--pcap", "x"], "bond9")])
+def test_bad_calls(bond, status, words, part):
+    done = subprocess.run([BONDCTL, "--bpf-dir", str(bond.bpf_dir), "explain", *words],
+                          capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert part in done.stderr and done.stderr.count("\n") == 1

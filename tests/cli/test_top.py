@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""bondctl top on maps that are made by hand: no bondd, no traffic. tests/net has the rates."""
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+
+import schema
+from pins import X, Pins, fill
+from screen import Screen
+from test_calls import BONDCTL
+from test_schema import MODES, assert_mutants_fail
+from waiting import wait_for
+
+QUICK = ("--interval", "0.1")
+
+
+@pytest.fixture(name="call")
+def _call(bpf_dir, tmp_path):
+    return [BONDCTL, "--run-dir", str(tmp_path), "--bpf-dir", str(bpf_dir), "top"]
+
+
+def once(call, *words, status=0, **kwargs):
+    done = subprocess.run([*call, "--once", *QUICK, *words], capture_output=True, text=True,
+                          timeout=60, **kwargs)
+    assert done.returncode == status, done.stderr
+    return done.stderr if status else done.stdout
+
+
+def once_json(call, *words):
+    return schema.check("top", json.loads(once(call, "-j", *words)))
+
+
+def problems(call):
+    """But for the programs, of which these maps have none."""
+    return [line for line in once_json(call, "bond0")["problems"] if "taken off" not in line]
+
+
+def remove(pins):
+    for path in pins.directory.iterdir():
+        path.unlink()
+    pins.directory.rmdir()
+
+
+def slave_of(bond, name="eth0"):
+    return next(slave for slave in bond["slaves"] if slave["name"] == name)
+
+
+def test_schema(bpf_dir, call):
+    pins = Pins(bpf_dir, slaves=1)
+    pins.publish()
+    bond = once_json(call, "bond0")
+    assert_mutants_fail("top", bond)
+    assert once_json(call)[0]["name"] == "bond0"
+    pins.bond.abi_version = 1000
+    bond = once_json(call, "bond0")
+    assert_mutants_fail("top", bond)
+    assert "version 1000" in bond["problems"][0] and bond["tx_bits_per_s"] is None
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_weights_give(bpf_dir, call, mode):
+    pins = Pins(bpf_dir, slaves=4, mode=MODES[mode])
+    pins.publish()
+    pins.settings.weight[2] = 2000
+    pins.settings.drain_mask = 1 << 3
+    pins.bond.active_slot = 1
+    bond = once_json(call, "bond0")
+    due = {slave["name"]: slave["share_due"] for slave in bond["slaves"]}
+    if mode == "active-backup":
+        assert due == {"eth0": 0, "eth1": 1, "eth2": 0, "eth3": 0}
+    elif mode == "broadcast":
+        assert due == {"eth0": pytest.approx(1 / 3), "eth1": pytest.approx(1 / 3),
+                       "eth2": pytest.approx(1 / 3), "eth3": 0}
+    else:
+        assert due == {"eth0": 0.25, "eth1": 0.25, "eth2": 0.5, "eth3": 0}
+    hashes = mode in ("balance-xor", "802.3ad")
+    assert [slave["buckets"] for slave in bond["slaves"]] == \
+        ([4096, 0, 0, 0] if hashes else [None] * 4)
+    assert all(slave["share"] is None for slave in bond["slaves"])
+
+
+def test_problems_in_words(bpf_dir, call):
+    pins = Pins(bpf_dir, mode=X.MODE_ACTIVE_BACKUP)
+    pins.bond.active_slot, pins.bond.carrier = 0, 1
+    pins.table.heartbeat_ns = 2**63
+    assert problems(call) == []
+    pins.slaves[1].link, pins.table.tx_mask = X.LINK_DOWN, 1
+    pins.monitors[1].works = 0
+    pins.slaves[0].trouble = X.TROUBLE_ADDRESSES
+    assert problems(call) == [
+        "eth0: it has got IP addresses, which belong on the bond", "eth1: not used: no carrier"]
+    pins.table.heartbeat_ns = 0
+    text = once(call)
+    assert "bond0: bondd is away: " in text and "bond0: eth1: not used: no carrier" in text
+
+
+def test_names_cannot_steer_the_terminal(bpf_dir, call):
+    pins = Pins(bpf_dir, slaves=1)
+    pins.publish()
+    fill(pins.slaves[0].name, b"\x1b[31m\xff")
+    pins.slaves[0].link = X.LINK_DOWN
+    assert "\x1b" not in once(call) and "  ?[31m?" in once(call)
+    assert slave_of(once_json(call, "bond0"), "?[31m?")
+    with Screen(*call) as screen:
+        screen.wait("?[31m?")
+        screen.press("jd")
+        screen.wait("Drain ?[31m?")
+        screen.end("nq")
+
+
+@pytest.mark.parametrize("words, status, line", [
+    (["-j"], 2, "-j needs --once"), (["--interval", "0"], 2, "takes seconds"),
+    (["--interval", "nan"], 2, "takes seconds"), (["--interval", "1s"], 2, "takes seconds"),
+    (["--once", "bond9"], 1, "no such bond"), (["bond0", "bond1"], 2, "unexpected"),
+    ([], 1, "use 'bondctl top --once'"), (["bad/name"], 1, "'bad/name'")])
+def test_bad_calls(call, words, status, line):
+    done = subprocess.run([*call, *words], capture_output=True, text=True, timeout=60,
+                          stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stdout) == (status, "") and done.stderr.count("\n") == 1
+    assert line in done.stderr
+
+
+def test_who_may_not_read_is_told(bpf_dir, call):
+    Pins(bpf_dir)
+    subprocess.run(["mount", "--bind", str(bpf_dir), "/mnt"], check=True)
+    call[call.index(str(bpf_dir))] = "/mnt"
+    os.chmod("/mnt", 0o700)
+    try:
+        line = once(call, status=1, user="nobody")
+    finally:
+        subprocess.run(["umount", "/mnt"], check=True)
+    assert "no permission" in line and line.count("\n") == 1
+
+
+@pytest.mark.parametrize("term, wanted", [("dumb", "cannot show a full screen"),
+                                          ("no-such", "is not known"), ("", "is not known")])
+def test_terminals_that_cannot(bpf_dir, call, term, wanted):
+    with Screen(*call, term=term) as screen:
+        assert screen.end() == 1
+        assert wanted in screen.text() and "--once" in screen.text()
+        assert screen.modes_are_restored()
+
+
+@pytest.mark.parametrize("term", ["xterm", "xterm-256color", "vt100", "linux", "screen"])
+def test_terminals_that_can(bpf_dir, call, term):
+    Pins(bpf_dir).publish()
+    with Screen(*call, *QUICK, term=term) as screen:
+        screen.wait("eth1")
+        assert screen.end("q") == 0
+        assert screen.modes_are_restored()
+
+
+def test_no_color(bpf_dir, call):
+    pins = Pins(bpf_dir)
+    pins.publish()
+    pins.slaves[0].link = X.LINK_DOWN
+    for environment, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
+        with Screen(*call, **environment) as screen:
+            screen.wait("eth0   down")
+            screen.end("q")
+            assert (b"\x1b[31m" in screen.output) == coloured
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT,
+                                    signal.SIGSEGV, signal.SIGABRT])
+def test_the_terminal_is_restored(bpf_dir, call, number):
+    Pins(bpf_dir).publish()
+    with Screen(*call) as screen:
+        screen.wait("eth1")
+        assert not screen.modes_are_restored()
+        assert screen.end(number=number) == -number
+        assert screen.modes_are_restored()
+        assert b"\x1b[?1049l" in screen.output
+
+
+def test_a_terminal_that_goes_away_ends_it(bpf_dir, call):
+    Pins(bpf_dir).publish()
+    with Screen(*call) as screen:
+        screen.wait("eth1")
+        assert screen.hang_up() in (0, -signal.SIGHUP)
+
+
+@pytest.mark.parametrize("size", [(20, 5), (1, 1), (7, 2), (40, 3), (300, 100)])
+def test_any_size(bpf_dir, call, size):
+    pins = Pins(bpf_dir, slaves=64)
+    pins.publish()
+    pins.slaves[0].link = X.LINK_DOWN
+    with Screen(*call, *QUICK) as screen:
+        screen.wait("eth1 ")
+        screen.resize(*size)
+        screen.press("?jjjjGgkd\x1bs+-p")
+        screen.resize(80, 24)
+        screen.wait("PAUSED")
+        screen.press("pn")
+        screen.wait("sorted by name")
+        screen.wait("eth1 ")
+        assert screen.end("q") == 0
+
+
+def test_begins_in_a_tiny_terminal(bpf_dir, call):
+    Pins(bpf_dir).publish()
+    with Screen(*call, columns=20, lines=5) as screen:
+        text = screen.wait("bond0")
+        assert all(len(line) <= 20 for line in text.splitlines())
+        assert screen.end("q") == 0
+
+
+def test_bonds_come_and_go(bpf_dir, call):
+    with Screen(*call, *QUICK) as screen:
+        screen.wait("no bonds yet")
+        pins = Pins(bpf_dir)
+        pins.publish()
+        screen.wait("eth1")
+        pins.slaves[1].state = X.SLOT_FREE
+        screen.wait_until(lambda text: "eth1" not in text and "eth0" in text, "eth1 to go")
+        remove(pins)
+        screen.wait("no bonds yet")
+        Pins(bpf_dir, slaves=3).publish()
+        screen.wait("eth2")
+        assert screen.end("q") == 0
+
+
+def test_waits_for_the_bond_that_was_named(bpf_dir, call):
+    pins = Pins(bpf_dir)
+    with Screen(*call, *QUICK, "bond0") as screen:
+        screen.wait("eth1")
+        remove(pins)
+        screen.wait("no such bond: bond0")
+        Pins(bpf_dir, slaves=3)
+        screen.wait("eth2")
+        assert screen.end("q") == 0
+
+
+def test_keys(bpf_dir, call):
+    pins = Pins(bpf_dir, slaves=3)
+    pins.publish()
+    with Screen(*call, *QUICK) as screen:
+        screen.wait("sorted by name")
+        screen.press("s")
+        screen.wait("sorted by rate")
+        screen.press("x")
+        screen.wait("sorted by drops")
+        screen.press("++")
+        screen.wait("every 0.5 s")
+        screen.press("p")
+        screen.wait("PAUSED")
+        pins.slaves[2].state = X.SLOT_FREE
+        screen.press("n")
+        assert "eth2" in screen.wait("sorted by name")
+        screen.press(" ")
+        screen.wait_until(lambda text: "eth2" not in text, "eth2 to go")
+        screen.press("?")
+        screen.wait("Any key goes back")
+        screen.press("q")
+        screen.wait("eth1")
+        assert screen.end("q") == 0
+
+
+def test_a_drain_is_asked_about(bpf_dir, call):
+    pins = Pins(bpf_dir, mode=X.MODE_BALANCE_XOR)
+    with Screen(*call, *QUICK) as screen:
+        screen.wait("eth1")
+        screen.press("jjd")
+        screen.wait("Drain eth1 of bond0?")
+        assert pins.settings.drain_mask == 0
+        screen.press("n")
+        screen.wait("nothing was changed")
+        assert pins.settings.drain_mask == 0
+        screen.press("d")
+        screen.wait("Drain eth1 of bond0?")
+        screen.press("y")
+        screen.wait("eth1 is drained")
+        assert pins.settings.drain_mask == 1 << 1
+        screen.press("dy")
+        screen.wait("no longer drained")
+        assert pins.settings.drain_mask == 0
+        screen.press("d")
+        screen.wait("Drain eth1")
+        pins.slaves[1].state = X.SLOT_FREE
+        screen.press("y")
+        screen.wait("'eth1' is not a slave of bond0")
+        assert pins.settings.drain_mask == 0
+        assert screen.end("q") == 0
+
+
+def test_ascii_without_utf8(bpf_dir, call):
+    Pins(bpf_dir).publish()
+    with Screen(*call, LC_ALL="C") as screen:
+        screen.wait("eth1")
+        screen.end("q")
+        assert screen.output.isascii()
+
+
+def test_stops_and_goes_on_like_any_job(bpf_dir, call):
+    Pins(bpf_dir).publish()
+    with Screen(*call, *QUICK) as screen:
+        screen.wait("eth1")
+        screen.process.send_signal(signal.SIGSTOP)
+        screen.press("s")
+        screen.process.send_signal(signal.SIGCONT)
+        wait_for(lambda: "sorted by rate" in screen.text(), "the key to be obeyed")
+        assert screen.end("q") == 0

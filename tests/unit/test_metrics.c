@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Metrics: the text, what headers ask for, and the addresses that are taken. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "daemon/metrics/metrics_listen.h"
+#include "daemon/metrics/metrics_request.h"
+#include "daemon/metrics/metrics_text.h"
+
+static const struct metrics_name counter = { METRICS_COUNTER, "a_bytes", "Words.", "bytes" };
+static const struct metrics_name info = { METRICS_INFO, "a", "Words.", NULL };
+static const struct metrics_name gauge = { METRICS_GAUGE, "g", "Words.", NULL };
+static const struct metrics_name times = { METRICS_HISTOGRAM, "t_seconds", "Words.", "seconds" };
+
+static void assert_written(struct metrics_text *text, const char *wanted)
+{
+	char *written = strndup(text->bytes ? text->bytes : "", text->length);
+
+	assert_false(text->failed);
+	assert_string_equal(written, wanted);
+	free(written);
+	free(text->bytes);
+}
+
+static void test_openmetrics(void **state)
+{
+	struct metrics_text text = { .format = METRICS_OPENMETRICS };
+
+	(void)state;
+	metrics_text_begin(&text, &counter);
+	metrics_text_sample(&text, &counter, "x=\"1\"", NULL, 5);
+	metrics_text_begin(&text, &info);
+	metrics_text_sample(&text, &info, NULL, "y=\"2\"", 1);
+	metrics_text_finish(&text);
+	assert_written(&text, "# HELP a_bytes Words.\n# TYPE a_bytes counter\n"
+			      "# UNIT a_bytes bytes\na_bytes_total{x=\"1\"} 5\n"
+			      "# HELP a Words.\n# TYPE a info\na_info{y=\"2\"} 1\n# EOF\n");
+}
+
+/* Its comments name the samples, and it has no units, no info and no end. */
+static void test_classic(void **state)
+{
+	struct metrics_text text = { .format = METRICS_CLASSIC };
+
+	(void)state;
+	metrics_text_begin(&text, &counter);
+	metrics_text_sample(&text, &counter, "x=\"1\"", "y=\"2\"", 5);
+	metrics_text_begin(&text, &info);
+	metrics_text_sample(&text, &info, "", "", 1);
+	metrics_text_finish(&text);
+	assert_written(&text, "# HELP a_bytes_total Words.\n# TYPE a_bytes_total counter\n"
+			      "a_bytes_total{x=\"1\",y=\"2\"} 5\n"
+			      "# HELP a_info Words.\n# TYPE a_info gauge\na_info 1\n");
+}
+
+static void test_numbers(void **state)
+{
+	struct metrics_text text = { .format = METRICS_CLASSIC };
+
+	(void)state;
+	metrics_text_sample(&text, &gauge, NULL, NULL, 0);
+	metrics_text_sample(&text, &gauge, NULL, NULL, 0.25);
+	metrics_text_sample(&text, &gauge, NULL, NULL, 9007199254740991.0);
+	metrics_text_sample(&text, &gauge, NULL, NULL, 18446744073709551615.0);
+	metrics_text_sample(&text, &gauge, NULL, NULL, NAN);
+	assert_written(&text, "g 0\ng 0.25\ng 9007199254740991\ng 1.84467441e+19\n");
+}
+
+/* Each bucket has all that took less. */
+static void test_histogram(void **state)
+{
+	struct metrics_text text = { .format = METRICS_OPENMETRICS };
+	struct metrics_histogram histogram = { .sum_s = 1.5, .known = true };
+	char *at;
+
+	(void)state;
+	histogram.bucket[0] = 1;
+	histogram.bucket[20] = 2;
+	histogram.bucket[METRICS_BUCKETS - 1] = 4;
+	metrics_text_histogram(&text, &times, "x=\"1\"", &histogram);
+	at = strndup(text.bytes, text.length);
+	assert_ptr_equal(strstr(at, "t_seconds_bucket{x=\"1\",le=\"1e-06\"} 1\n"), at);
+	assert_non_null(strstr(at, "_bucket{x=\"1\",le=\"0.524288\"} 1\n"));
+	assert_non_null(strstr(at, "_bucket{x=\"1\",le=\"1.048576\"} 3\n"));
+	assert_non_null(strstr(at, "_bucket{x=\"1\",le=\"67.108864\"} 3\n"));
+	assert_non_null(strstr(at, "_bucket{x=\"1\",le=\"+Inf\"} 7\n"
+				   "t_seconds_count{x=\"1\"} 7\nt_seconds_sum{x=\"1\"} 1.5\n"));
+	free(at);
+	free(text.bytes);
+}
+
+static void test_unknown_histogram(void **state)
+{
+	struct metrics_text text = { .format = METRICS_CLASSIC };
+	struct metrics_histogram unknown = { .known = false };
+
+	(void)state;
+	metrics_text_histogram(&text, &times, NULL, &unknown);
+	assert_written(&text, "");
+}
+
+static void test_escape(void **state)
+{
+	char text[METRICS_ESCAPED(8)], small[6];
+
+	(void)state;
+	assert_string_equal(metrics_text_escape(text, sizeof(text), "eth0"), "eth0");
+	assert_string_equal(metrics_text_escape(text, sizeof(text), "a\"\\\n{}"), "a\\\"\\\\\\n{}");
+	assert_string_equal(metrics_text_escape(text, sizeof(text), "\"\"\"\"\"\"\"\""),
+			    "\\\"\\\"\\\"\\\"\\\"\\\"\\\"\\\"");
+	metrics_text_escape(small, sizeof(small), "\"\"\"\"");
+	assert_string_equal(small, "\\\"\\\"");
+}
+
+static void test_format(void **state)
+{
+	static const struct {
+		const char *accept;
+		enum metrics_format format;
+	} rows[] = {
+		{ NULL, METRICS_CLASSIC },
+		{ "", METRICS_CLASSIC },
+		{ "*/*", METRICS_CLASSIC },
+		{ "text/html,application/xhtml+xml,*/*;q=0.8", METRICS_CLASSIC },
+		{ "application/openmetrics-text", METRICS_OPENMETRICS },
+		{ "application/openmetrics-text; version=1.0.0; charset=utf-8",
+		  METRICS_OPENMETRICS },
+		{ "application/openmetrics-text; version=0.0.1", METRICS_CLASSIC },
+		/* Prometheus 2.42, and the first that asked for OpenMetrics */
+		{ "application/openmetrics-text;version=1.0.0,application/openmetrics-text;"
+		  "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+		  METRICS_OPENMETRICS },
+		{ "application/openmetrics-text; version=0.0.1,text/plain;version=0.0.4;q=0.5,"
+		  "*/*;q=0.1",
+		  METRICS_CLASSIC },
+		{ "text/plain, application/openmetrics-text;q=0.5", METRICS_CLASSIC },
+		{ "application/openmetrics-text;q=0", METRICS_CLASSIC },
+		{ "application/openmetrics-text;q=nan", METRICS_CLASSIC },
+		{ "application/openmetrics-text;q=7", METRICS_CLASSIC },
+		{ " APPLICATION/OpenMetrics-Text ;Q=0.9 , text/plain;q=0.8", METRICS_OPENMETRICS },
+		{ ",;,=;q=,,;;;", METRICS_CLASSIC },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (metrics_request_format(rows[i].accept) != rows[i].format)
+			fail_msg("%s", rows[i].accept ? rows[i].accept : "no header");
+}
+
+static void test_host(void **state)
+{
+	static const char *const ours[] = { "127.0.0.1", "10.0.0.1:9977",    "[::1]:9977",
+					    "[fe80::1]", "localhost",	     "LOCALHOST:80",
+					    "router1",	 "Router1.lan:9977", NULL };
+	static const char *const others[] = { "evil.example",
+					      "router1evil.example",
+					      "router",
+					      "127.0.0.1.evil.example",
+					      "",
+					      ":9977",
+					      "[::1",
+					      "[]",
+					      "evil.localhost",
+					      ".example" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (!metrics_request_is_for_us(ours[i], "router1.example.com"))
+			fail_msg("%s", ours[i] ? ours[i] : "no header");
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (metrics_request_is_for_us(others[i], "router1.example.com"))
+			fail_msg("%s", others[i]);
+	assert_false(metrics_request_is_for_us("evil.example", ""));
+	assert_false(metrics_request_is_for_us(".example", ".local"));
+}
+
+static void test_long_host(void **state)
+{
+	char name[1000];
+
+	(void)state;
+	memset(name, 'a', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	assert_false(metrics_request_is_for_us(name, name));
+}
+
+static void test_addresses(void **state)
+{
+	struct metrics_address address;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(metrics_listen_parse("127.0.0.1:9977", &address, &err), 0);
+	assert_int_equal(address.socket.in.sin_family, AF_INET);
+	assert_int_equal(ntohs(address.socket.in.sin_port), 9977);
+	assert_int_equal(metrics_listen_parse("[::1]:65535", &address, &err), 0);
+	assert_int_equal(address.socket.in6.sin6_family, AF_INET6);
+	assert_int_equal(metrics_listen_parse("unix:/run/x", &address, &err), 0);
+	assert_string_equal(address.socket.un.sun_path, "/run/x");
+	assert_true(metrics_listen_is_unix(&address));
+}
+
+static void test_wrong_addresses(void **state)
+{
+	static const char *const wrong[] = {
+		"",
+		":",
+		"9977",
+		":9977",
+		"127.0.0.1",
+		"127.0.0.1:",
+		"a:b",
+		"localhost:80",
+		"127.0.0.1:0",
+		"127.0.0.1:65536",
+		"1.2.3.4:+80",
+		"[::1]",
+		"[::1]:",
+		"::1:9977",
+		"[::1:9977",
+		"[]:9977",
+		"[1.2.3.4]:80",
+		"1.2.3.4:080000",
+		"1.2.3.4: 80",
+		"unix:",
+		"unix:run",
+		"http://127.0.0.1:9977",
+	};
+	struct metrics_address address;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		if (metrics_listen_parse(wrong[i], &address, &err) != -EINVAL)
+			fail_msg("%s is taken", wrong[i]);
+		assert_ptr_equal(strstr(err.text, "--metrics"), err.text);
+		assert_null(strchr(err.text, '\n'));
+	}
+}
+
+static void test_long_path(void **state)
+{
+	struct metrics_address address;
+	char text[5 + 109] = "unix:";
+	struct err err;
+
+	(void)state;
+	memset(text + 5, '/', 108);
+	assert_int_equal(metrics_listen_parse(text, &address, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "at most 107"));
+	text[5 + 107] = '\0';
+	assert_int_equal(metrics_listen_parse(text, &address, &err), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_openmetrics),
+		cmocka_unit_test(test_classic),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_unknown_histogram),
+		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_long_host),
+		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_wrong_addresses),
+		cmocka_unit_test(test_long_path),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The parts of top that know no maps and no screen: rates, sparklines, order, lines, keys. */
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
+
+#include <cmocka.h>
+
+#include "cli/top/top_problems.h"
+#include "cli/top/top_table.h"
+#include "cli/top/top_ui.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static struct top_slave of_a[2], of_b[10];
+static struct top_bond a = { .name = "a", .slaves = of_a, .slave_count = 2 };
+static struct top_bond b = { .name = "b", .slaves = of_b, .slave_count = 10 };
+static struct top_bond *bonds[] = { &b, &a };
+static struct top top = { .bonds = bonds, .bond_count = 2 };
+
+static void set_rate(struct top_series *series, double rate)
+{
+	top_series_push(series, &(struct top_rates){ .tx_bits = rate, .rx_dropped = 10 - rate });
+}
+
+static void fill(struct top_bond *bond)
+{
+	bond->mode = "802.3ad";
+	bond->has_carrier = bond->has_bondd = true;
+	bond->error.text[0] = '\0';
+	bond->series = (struct top_series){ 0 };
+	for (unsigned int i = 0; i < bond->slave_count; i++) {
+		struct top_slave *slave = &bond->slaves[i];
+
+		*slave = (struct top_slave){ .slot = i, .link = XBOND_LINK_UP, .is_active = true };
+		snprintf(slave->name, sizeof(slave->name), "eth%u", i);
+		slave->lacp = "collecting_distributing";
+		set_rate(&slave->series, i);
+	}
+}
+
+static int reset(void **state)
+{
+	(void)state;
+	fill(&a);
+	fill(&b);
+	return 0;
+}
+
+static void rates_are_differences_in_time(void **state)
+{
+	struct top_series series = { 0 };
+	struct xbond_counters counters = { 1000, 1000, 1000, 1000, 1000 };
+
+	(void)state;
+	top_series_read(&series, &counters, 5 * SECOND);
+	assert_false(series.is_known);
+	counters = (struct xbond_counters){ 1010, 1500, 1020, 3000, 1005 };
+	top_series_read(&series, &counters, 7 * SECOND);
+	assert_true(series.is_known);
+	assert_float_equal(series.rates.tx_packets, 5, 0);
+	assert_float_equal(series.rates.tx_bits, 2000, 0);
+	assert_float_equal(series.rates.rx_packets, 10, 0);
+	assert_float_equal(series.rates.rx_bits, 8000, 0);
+	assert_float_equal(series.rates.rx_dropped, 2.5, 0);
+}
+
+static void counters_that_go_back_are_no_rate(void **state)
+{
+	const struct xbond_counters before = { 9, 9, 9, 9, 9 };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(before) / sizeof(uint64_t); i++) {
+		struct top_series series = { 0 };
+		struct xbond_counters counters = before;
+
+		top_series_read(&series, &counters, 1 * SECOND);
+		((uint64_t *)&counters)[i] = 8;
+		top_series_read(&series, &counters, 2 * SECOND);
+		assert_false(series.is_known);
+		assert_int_equal(series.count, 0);
+		counters.tx_bytes += 100;
+		top_series_read(&series, &counters, 3 * SECOND);
+		assert_true(series.is_known);
+		assert_float_equal(series.rates.tx_bits, 800, 0);
+	}
+}
+
+static void a_clock_that_stands_is_no_rate(void **state)
+{
+	struct top_series series = { 0 };
+	struct xbond_counters counters = { 0 };
+
+	(void)state;
+	top_series_read(&series, &counters, SECOND);
+	top_series_read(&series, &counters, SECOND);
+	assert_false(series.is_known);
+}
+
+static void history_keeps_the_last(void **state)
+{
+	struct top_series series = { 0 };
+	double last[TOP_SERIES_SIZE];
+
+	(void)state;
+	set_rate(&series, 1);
+	set_rate(&series, 2);
+	top_series_last(&series, TOP_OUT, last, 3);
+	assert_true(last[0] == -1 && last[1] == 1 && last[2] == 2);
+	for (int i = 3; i <= 3 * TOP_SERIES_SIZE; i++)
+		set_rate(&series, i);
+	top_series_last(&series, TOP_OUT, last, TOP_SERIES_SIZE);
+	for (int i = 0; i < TOP_SERIES_SIZE; i++)
+		assert_true(last[i] == 2 * TOP_SERIES_SIZE + 1 + i);
+	assert_true(top_series_highest(&series, TOP_OUT, 5) == 3 * TOP_SERIES_SIZE);
+	assert_true(top_series_highest(&series, TOP_IN, 5) == 0);
+}
+
+static void rates_are_short(void **state)
+{
+	static const struct {
+		double rate;
+		const char *text;
+	} cases[] = { { 0, "0" },	   { 0.2, "1" },	  { 999, "999" },
+		      { 999.7, "1.00k" },  { 1250, "1.25k" },	  { 9994, "9.99k" },
+		      { 9996, "10.0k" },   { 99960, "100k" },	  { 999400, "999k" },
+		      { 999600, "1.00M" }, { 123456789, "123M" }, { 1e9, "1.00G" },
+		      { 400e9, "400G" },   { 1e15, "1.00P" },	  { 999e18, "999E" } };
+	char text[TOP_NUMBER_SIZE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_string_equal(top_cells_rate(text, cases[i].rate), cases[i].text);
+	assert_string_equal(top_cells_share(text, 1.0 / 3), "33.3%");
+	assert_string_equal(top_cells_share(text, 1), "100%");
+	assert_string_equal(top_cells_share(text, 0.9999), "100%");
+	assert_string_equal(top_cells_share(text, 0), "0%");
+}
+
+static void spark(const double *rates, unsigned int cells, double full, bool blocks,
+		  const char *expected)
+{
+	struct top_line line = { 0 };
+
+	top_line_add_spark(&line, rates, cells, full, blocks);
+	assert_string_equal(line.text, expected);
+	assert_int_equal(line.width, cells);
+}
+
+static void sparklines_have_a_height_for_each_rate(void **state)
+{
+	static const double rates[] = { -1, 0, 0.001, 1, 2, 4, 8, 9 };
+
+	(void)state;
+	spark(rates, 8, 8, true, "  ▁▁▂▄██");
+	spark(rates, 8, 8, false, "  ..,-##");
+	spark(rates, 8, 0, true, "        ");
+}
+
+static void text_fills_its_cells(void **state)
+{
+	static const struct {
+		const char *text, *left, *right;
+	} cases[] = {
+		{ "ab", "ab  ", "  ab" },      { "abcdef", "abcd", "abcd" },
+		{ "\x1b[2J", "?[2J", "?[2J" }, { "\xff", "?   ", "   ?" },
+		{ "grün", "grün", "grün" },    { "漢字", "漢字", "漢字" },
+		{ "a漢字", "a漢 ", " a漢" },   { "\xe6\xbc", "??  ", "  ??" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct top_line line = { 0 };
+
+		top_line_add(&line, cases[i].text, 4, false);
+		assert_string_equal(line.text, cases[i].left);
+		top_line_clear(&line);
+		top_line_add(&line, cases[i].text, 4, true);
+		assert_string_equal(line.text, cases[i].right);
+		assert_int_equal(line.width, 4);
+	}
+}
+
+static unsigned int width_of(const char *text)
+{
+	wchar_t wide[1024];
+
+	mbstowcs(wide, text, 1024);
+	return (unsigned int)wcswidth(wide, 1024);
+}
+
+static void lines_fit_every_width(void **state)
+{
+	struct top_rows rows = { 0 };
+	struct top_table table;
+	struct top_line line;
+
+	(void)state;
+	snprintf(of_a[0].name, sizeof(of_a[0].name), "%s", "漢字漢字漢");
+	assert_int_equal(top_rows_make(&rows, &top, TOP_BY_NAME, NULL), 0);
+	for (unsigned int cells = 0; cells < 400; cells++) {
+		table = (struct top_table){ .blocks = true };
+		top_table_fit(&table, &rows, cells, true);
+		top_table_head(&table, &line);
+		assert_in_range(width_of(line.text), 0, cells);
+		for (size_t i = 0; i < rows.count; i++) {
+			top_table_row(&table, &rows.row[i], &line);
+			assert_in_range(width_of(line.text), 0, cells);
+			assert_int_equal(width_of(line.text), line.width);
+		}
+		if (cells >= 84)
+			for (unsigned int i = 0; i < TOP_COLUMNS; i++)
+				assert_true(table.width[i]);
+	}
+	top_rows_free(&rows);
+}
+
+static void columns_without_use_are_left_out(void **state)
+{
+	struct top_rows rows = { 0 };
+	struct top_table table = { 0 };
+
+	(void)state;
+	for (unsigned int i = 0; i < a.slave_count; i++) {
+		of_a[i].lacp = NULL;
+		of_a[i].buckets = TOP_UNKNOWN;
+	}
+	assert_int_equal(top_rows_make(&rows, &top, TOP_BY_NAME, "a"), 0);
+	top_table_fit(&table, &rows, 200, false);
+	assert_int_equal(table.width[TOP_COLUMN_LACP], 0);
+	assert_int_equal(table.width[TOP_COLUMN_BUCKETS], 0);
+	assert_int_equal(table.width[TOP_COLUMN_OUT_SPARK], 0);
+	assert_int_not_equal(table.width[TOP_COLUMN_DUE], 0);
+	top_rows_free(&rows);
+}
+
+static const char *name_at(const struct top_rows *rows, size_t at)
+{
+	const struct top_row *row = &rows->row[at];
+
+	return row->slave ? row->slave->name : row->bond->name;
+}
+
+static void rows_are_in_order(void **state)
+{
+	struct top_rows rows = { 0 };
+
+	(void)state;
+	set_rate(&a.series, 1);
+	set_rate(&b.series, 2);
+	snprintf(of_b[2].name, sizeof(of_b[2].name), "eth10");
+	assert_int_equal(top_rows_make(&rows, &top, TOP_BY_NAME, NULL), 0);
+	assert_int_equal(rows.count, 14);
+	assert_string_equal(name_at(&rows, 0), "a");
+	assert_string_equal(name_at(&rows, 2), "eth1");
+	assert_string_equal(name_at(&rows, 3), "b");
+	assert_string_equal(name_at(&rows, 6), "eth3");
+	assert_string_equal(name_at(&rows, 13), "eth10");
+	assert_int_equal(top_rows_make(&rows, &top, TOP_BY_RATE, NULL), 0);
+	assert_string_equal(name_at(&rows, 0), "b");
+	assert_string_equal(name_at(&rows, 1), "eth9");
+	assert_string_equal(name_at(&rows, 13), "eth0");
+	assert_int_equal(top_rows_make(&rows, &top, TOP_BY_DROPS, "b"), 0);
+	assert_int_equal(rows.count, 11);
+	assert_string_equal(name_at(&rows, 1), "eth0");
+	top_rows_free(&rows);
+}
+
+static void a_bond_that_cannot_be_read_has_one_row(void **state)
+{
+	struct top_rows rows = { 0 };
+
+	(void)state;
+	err_set(&a.error, 1, "damaged");
+	assert_int_equal(top_rows_make(&rows, &top, TOP_BY_NAME, "a"), 0);
+	assert_int_equal(rows.count, 1);
+	assert_string_equal(top_table_state(&rows.row[0]), "?");
+	top_rows_free(&rows);
+}
+
+static struct top_ui following(void)
+{
+	struct top_ui ui = { .interval_ms = 1000 };
+
+	assert_int_equal(top_ui_follow(&ui, &top), 0);
+	return ui;
+}
+
+static void the_picked_row_stays_the_same_slave(void **state)
+{
+	struct top_ui ui = following();
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(top_ui_key(&ui, TOP_KEY_DOWN, 4), TOP_DRAW);
+	assert_string_equal(top_ui_picked(&ui)->slave->name, "eth1");
+	assert_ptr_equal(top_ui_picked(&ui)->bond, &b);
+	top_ui_key(&ui, 'r', 4);
+	top_ui_follow(&ui, &top);
+	assert_string_equal(top_ui_picked(&ui)->slave->name, "eth1");
+	b.slave_count = 1;
+	top_ui_follow(&ui, &top);
+	assert_non_null(top_ui_picked(&ui));
+	top.bond_count = 0;
+	top_ui_follow(&ui, &top);
+	assert_null(top_ui_picked(&ui));
+	assert_int_equal(top_ui_key(&ui, TOP_KEY_DOWN, 0), TOP_DRAW);
+	top_ui_scroll(&ui, 0);
+	top.bond_count = 2;
+	b.slave_count = 10;
+	top_rows_free(&ui.rows);
+}
+
+static void the_picked_row_is_shown(void **state)
+{
+	static const int keys[] = { TOP_KEY_PAGE_DOWN,
+				    TOP_KEY_END,
+				    TOP_KEY_UP,
+				    TOP_KEY_PAGE_UP,
+				    TOP_KEY_HOME,
+				    TOP_KEY_UP,
+				    'G',
+				    'k',
+				    'g',
+				    'j' };
+	struct top_ui ui = following();
+
+	(void)state;
+	for (size_t page = 0; page < 20; page++)
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+			top_ui_key(&ui, keys[i], page);
+			top_ui_scroll(&ui, page);
+			assert_in_range(ui.picked, 0, ui.rows.count - 1);
+			if (page)
+				assert_in_range(ui.picked, ui.first, ui.first + page - 1);
+		}
+	top_rows_free(&ui.rows);
+}
+
+static void a_drain_is_asked_about(void **state)
+{
+	struct top_ui ui = following();
+
+	(void)state;
+	b.pins.writable = a.pins.writable = true;
+	top_ui_key(&ui, 'd', 4);
+	assert_false(ui.is_asking); /* a bond is picked */
+	assert_string_not_equal(ui.message, "");
+	top_ui_key(&ui, 'j', 4);
+	top_ui_key(&ui, 'd', 4);
+	assert_true(ui.is_asking && ui.asked.drain);
+	assert_string_equal(ui.asked.slave, "eth0");
+	assert_int_equal(top_ui_key(&ui, 'q', 4), TOP_DRAW); /* anything but y means no */
+	assert_false(ui.is_asking);
+	of_a[0].is_drained = true;
+	top_ui_key(&ui, 'd', 4);
+	assert_false(ui.asked.drain);
+	assert_int_equal(top_ui_key(&ui, 'y', 4), TOP_STEER);
+	a.pins.writable = false;
+	top_ui_key(&ui, 'd', 4);
+	assert_false(ui.is_asking);
+	assert_non_null(strstr(ui.message, "no permission"));
+	top_rows_free(&ui.rows);
+}
+
+static void keys_change_what_is_shown(void **state)
+{
+	struct top_ui ui = following();
+
+	(void)state;
+	top_ui_key(&ui, '+', 4);
+	assert_int_equal(ui.interval_ms, 2000);
+	for (int i = 0; i < 20; i++)
+		top_ui_key(&ui, '-', 4);
+	assert_int_equal(ui.interval_ms, 100);
+	for (int i = 0; i < 20; i++)
+		top_ui_key(&ui, '+', 4);
+	assert_int_equal(ui.interval_ms, 3600000);
+	for (int i = 0; i < TOP_ORDERS; i++)
+		top_ui_key(&ui, 's', 4);
+	assert_int_equal(ui.order, TOP_BY_NAME);
+	top_ui_key(&ui, TOP_KEY_ENTER, 4);
+	assert_string_equal(ui.only, "a");
+	top_ui_key(&ui, TOP_KEY_ESCAPE, 4);
+	assert_string_equal(ui.only, "");
+	top_ui_key(&ui, '?', 4);
+	assert_int_equal(top_ui_key(&ui, 'q', 4), TOP_DRAW); /* leaves the help */
+	assert_int_equal(top_ui_key(&ui, 'q', 4), TOP_QUIT);
+	top_rows_free(&ui.rows);
+}
+
+static void problem_is(const char *expected)
+{
+	json_t *lines = top_problems(&a);
+
+	assert_int_equal(json_array_size(lines), expected ? 1 : 0);
+	if (expected)
+		assert_string_equal(json_string_value(json_array_get(lines, 0)), expected);
+	json_decref(lines);
+}
+
+static void problems_are_told_in_words(void **state)
+{
+	(void)state;
+	set_rate(&of_a[0].series, 10);
+	set_rate(&of_a[1].series, 10);
+	problem_is(NULL);
+	of_a[1].is_active = false;
+	snprintf(of_a[1].why, TOP_WORDS, "no carrier");
+	problem_is("eth1: not used: no carrier");
+	of_a[1].rest = TOP_REST_BACKUP;
+	problem_is(NULL);
+	a.has_carrier = false;
+	problem_is("it has no carrier");
+	a.has_carrier = true;
+	set_rate(&of_a[1].series, 9);
+	problem_is("eth1: drops 1 packets/s: it may not receive, or the bond has no carrier");
+	err_set(&a.error, 1, "damaged");
+	problem_is("damaged");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rates_are_differences_in_time),
+		cmocka_unit_test(counters_that_go_back_are_no_rate),
+		cmocka_unit_test(a_clock_that_stands_is_no_rate),
+		cmocka_unit_test(history_keeps_the_last),
+		cmocka_unit_test(rates_are_short),
+		cmocka_unit_test(sparklines_have_a_height_for_each_rate),
+		cmocka_unit_test(text_fills_its_cells),
+		cmocka_unit_test_setup(lines_fit_every_width, reset),
+		cmocka_unit_test_setup(columns_without_use_are_left_out, reset),
+		cmocka_unit_test_setup(rows_are_in_order, reset),
+		cmocka_unit_test_setup(a_bond_that_cannot_be_read_has_one_row, reset),
+		cmocka_unit_test_setup(the_picked_row_stays_the_same_slave, reset),
+		cmocka_unit_test_setup(the_picked_row_is_shown, reset),
+		cmocka_unit_test_setup(a_drain_is_asked_about, reset),
+		cmocka_unit_test_setup(keys_change_what_is_shown, reset),
+		cmocka_unit_test_setup(problems_are_told_in_words, reset),
+	};
+
+	setlocale(LC_CTYPE, "C.UTF-8");
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An event as JSON: what bondd hands to its subscribers and writes into the journal, and what
+ * bondctl prints (docs/events.md). Called by bondd, and by bondctl for what it tells itself.
+ */
+#ifndef XBOND_VIEW_VIEW_EVENT_H
+#define XBOND_VIEW_VIEW_EVENT_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "common/event_kind.h"
+
+enum event_field_type { EVENT_FIELD_TEXT, EVENT_FIELD_NUMBER, EVENT_FIELD_JSON };
+
+struct event_field {
+	const char *name; /* one that event_kind_info() lists; NULL: no more fields */
+	enum event_field_type type;
+	const char *text; /* NULL: unknown */
+	uint64_t number;
+	json_t *json; /* view_event() takes the reference */
+};
+
+struct event {
+	enum event_kind kind;
+	/* How it is written to the log, from syslog.h. LOG_DEBUG: to the journal only. */
+	int priority;
+	const char *bond;  /* NULL: it is about none */
+	const char *slave; /* NULL: it is about the bond as a whole */
+	struct event_field field[EVENT_FIELDS_MAX];
+};
+
+static inline struct event_field event_text(const char *name, const char *text)
+{
+	return (struct event_field){ .name = name, .type = EVENT_FIELD_TEXT, .text = text };
+}
+
+static inline struct event_field event_number(const char *name, uint64_t number)
+{
+	return (struct event_field){ .name = name, .type = EVENT_FIELD_NUMBER, .number = number };
+}
+
+static inline struct event_field event_json(const char *name, json_t *json)
+{
+	return (struct event_field){ .name = name, .type = EVENT_FIELD_JSON, .json = json };
+}
+
+/* Who told it, and when. */
+struct event_stamp {
+	uint64_t time_us;  /* CLOCK_REALTIME */
+	const char *bondd; /* which run of bondd; NULL: bondctl */
+	uint64_t seq;	   /* counts the events of that run, from 1 */
+};
+
+uint64_t event_now_us(void);
+
+/* sentence: without the bond's name. A new reference; NULL if there is no memory. */
+json_t *view_event(const struct event *event, const struct event_stamp *stamp,
+		   const char *sentence);
+
+#endif
