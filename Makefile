@@ -122,7 +122,8 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
 
-# Parts of bondctl that know no maps and no screen.
+# Parts of bondctl, without its verbs and its screen.
+$(B)/tests/unit/test_doctor: $(filter $(B)/cli/doctor/doctor%.o $(B)/cli/base/client.o,$(cli_objects))
 $(B)/tests/unit/test_top: $(addprefix $(B)/cli/top/top_,series.o cells.o rows.o table.o problems.o ui.o) \
 	$(B)/cli/base/steer.o $(B)/cli/base/client.o
 

@@ -35,7 +35,7 @@ void help_print(void)
 	}
 	printf("\n%s", flags_help);
 	puts("\nExit status: 0 done, 1 refused or failed, 2 usage, 3 needs bondd and bondd is away "
-	     "or was lost.");
+	     "or was lost; doctor: 4 warnings, 5 something bad.");
 }
 
 static bool help_is_of_all_modes(const struct option_spec *option,

@@ -26,6 +26,11 @@ static const struct verb_flag explain_flags[] = {
 	{ .name = NULL },
 };
 
+static const struct verb_flag doctor_flags[] = {
+	{ "--list", NULL, NULL, "lists what is checked, and checks nothing" },
+	{ .name = NULL },
+};
+
 static const struct verb_flag top_flags[] = {
 	{ "--once", NULL, NULL, "prints one table after one interval, and ends" },
 	{ "--interval", NULL, "SECONDS", "how long rates are measured (default 1)" },
@@ -60,6 +65,8 @@ const struct verb cli_verbs[] = {
 	  "[label N] | BOND --pcap FILE",
 	  "says which slave a flow takes, and why", 1, INT_MAX, false, OPTION_BOND, OPT_COUNT,
 	  explain_flags, cmd_explain },
+	{ "doctor", "[BOND]", "looks for what is wrong or could be better", 0, 1, false,
+	  OPTION_BOND, OPT_COUNT, doctor_flags, cmd_doctor },
 	{ "sysfs-tree", "DIR", "writes below DIR what /sys would have of the bonds", 1, 1, false,
 	  OPTION_BOND, OPT_COUNT, NULL, cmd_sysfs_tree },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,

@@ -19,6 +19,7 @@
 #include "view/view_lacp.h"
 #include "view/view_loop.h"
 #include "view/view_monitors.h"
+#include "view/view_problem.h"
 #include "view/view_why.h"
 
 /* The sources of the objects. */
@@ -106,27 +107,14 @@ static json_t *view_duplex_json(uint32_t duplex)
 
 json_t *view_problem(const struct xbond_slave *slave)
 {
-	static const struct {
-		uint32_t trouble;
-		const char *sentence;
-	} problems[] = {
-		{ XBOND_TROUBLE_MASTER,
-		  "it was made a port of another device, which receives nothing from it" },
-		{ XBOND_TROUBLE_ADDRESSES, "it has got IP addresses, which belong on the bond" },
-		{ XBOND_TROUBLE_UPPERS, "devices were made on it, which receive nothing there" },
-		{ XBOND_TROUBLE_ENDING,
-		  "filters on its ingress let frames pass for good, and so are passed by" },
-		{ XBOND_TROUBLE_UNMET, "filters on its ingress do not see what the bond receives" },
-		{ XBOND_TROUBLE_NFT,
-		  "nft chains on its ingress do not see what the bond receives" },
-	};
+	const struct view_problem *problem;
 	char text[512] = "";
 	size_t length = 0;
 
-	for (size_t i = 0; i < sizeof(problems) / sizeof(problems[0]); i++)
-		if (slave->trouble & problems[i].trouble)
+	for (unsigned int i = 0; (problem = view_problem_at(i)); i++)
+		if (slave->trouble & problem->trouble)
 			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
-						   length ? "; " : "", problems[i].sentence);
+						   length ? "; " : "", problem->sentence);
 	return length ? json_string(text) : json_null();
 }
 

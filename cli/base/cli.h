@@ -19,6 +19,9 @@ enum cli_exit {
 	CLI_REFUSED = 1,
 	CLI_USAGE = 2,
 	CLI_NO_BONDD = 3,
+	/* Of doctor alone, which has done what it was asked for: */
+	CLI_WARNINGS = 4, /* it has found something to warn of, and nothing bad */
+	CLI_BAD = 5,
 };
 
 #define CLI_FLAGS_MAX 8
@@ -93,6 +96,7 @@ enum cli_exit cmd_top(const struct cli *cli, const struct verb *verb, int argc, 
 enum cli_exit cmd_explain(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_sysfs_tree(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 
 #endif

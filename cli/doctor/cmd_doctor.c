@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * doctor: looks for what is wrong around bonds, or could be better. Gathers facts (doctor_facts.c),
+ * lets all checks judge them (doctor_checks.c) and prints what they found. Changes nothing.
+ */
+#include <stdio.h>
+
+#include "cli/base/cli.h"
+#include "cli/doctor/doctor.h"
+#include "options/names.h"
+
+static enum cli_exit doctor_list(const struct cli *cli)
+{
+	json_t *json = json_array();
+
+	for (const struct doctor_check *check = doctor_checks; check->name; check++) {
+		if (!cli->json)
+			printf("%-16s%s\n", check->name, check->help);
+		json_array_append_new(json, json_pack("{s:s, s:s}", "check", check->name, "healthy",
+						      check->help));
+	}
+	if (cli->json)
+		return cli_print_json(json);
+	json_decref(json);
+	return CLI_DONE;
+}
+
+static const char *doctor_text(const json_t *finding, const char *key)
+{
+	const char *text = json_string_value(json_object_get(finding, key));
+
+	return text ? text : "";
+}
+
+/* bad      bond0 eth1: what was found [check] */
+static void doctor_print(const json_t *finding)
+{
+	const char *bond = doctor_text(finding, "bond"), *slave = doctor_text(finding, "slave");
+
+	printf("%-8s %s%s%s%s%s [%s]\n", doctor_text(finding, "severity"), bond,
+	       *bond && *slave ? " " : "", slave, *bond || *slave ? ": " : "",
+	       doctor_text(finding, "finding"), doctor_text(finding, "check"));
+	printf("         %s\n", doctor_text(finding, "advice"));
+}
+
+static void doctor_print_all(const struct doctor_facts *facts, const json_t *findings)
+{
+	const json_t *finding;
+	size_t at, asked = 0;
+
+	json_array_foreach (findings, at, finding)
+		doctor_print(finding);
+	if (json_array_size(findings))
+		return;
+	for (size_t i = 0; i < facts->bond_count; i++)
+		asked += doctor_is_asked(facts, &facts->bond[i]);
+	printf("nothing found; %zu bond%s looked at\n", asked, asked == 1 ? "" : "s");
+}
+
+static enum cli_exit doctor_status(const struct doctor_report *report)
+{
+	if (json_array_size(report->findings[DOCTOR_BAD]))
+		return CLI_BAD;
+	return json_array_size(report->findings[DOCTOR_WARNING]) ? CLI_WARNINGS : CLI_DONE;
+}
+
+static enum cli_exit doctor_tell(const struct cli *cli, const struct doctor_facts *facts)
+{
+	struct doctor_report report;
+	enum cli_exit status;
+	json_t *findings;
+
+	doctor_report_init(&report);
+	doctor_run(facts, &report);
+	findings = doctor_report_json(&report);
+	status = doctor_status(&report);
+	doctor_report_done(&report);
+	if (cli->json)
+		return cli_print_json(findings) == CLI_DONE ? status : CLI_REFUSED;
+	doctor_print_all(facts, findings);
+	json_decref(findings);
+	return status;
+}
+
+enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	struct doctor_facts facts;
+	enum cli_exit status;
+	struct err err;
+
+	if (cli_flag(cli, verb, "--list"))
+		return argc ? cli_usage(verb, "unexpected '%s'", argv[0]) : doctor_list(cli);
+	if (argc && name_check("bond", argv[0], &err))
+		return cli_refuse(&err);
+	if (doctor_gather(&cli->paths, argc ? argv[0] : NULL, &facts, &err))
+		status = cli_refuse(&err);
+	else
+		status = doctor_tell(cli, &facts);
+	doctor_facts_free(&facts);
+	return status;
+}

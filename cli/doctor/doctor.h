@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the doctor goes by. doctor_facts.c gathers the facts; each check judges them and does
+ * nothing else, so that tests can feed it facts that this machine does not have.
+ */
+#ifndef XBOND_CLI_DOCTOR_DOCTOR_H
+#define XBOND_CLI_DOCTOR_DOCTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/doctor/doctor_report.h"
+#include "common/attached.h"
+#include "common/err.h"
+#include "common/loop_figures.h"
+#include "common/paths.h"
+#include "common/pins.h"
+#include "lacp/lacp.h"
+#include "network/address.h"
+#include "network/link_list.h"
+#include "network/link_stats.h"
+#include "options/config_file.h"
+
+enum doctor_answer { DOCTOR_UNKNOWN, DOCTOR_NO, DOCTOR_YES };
+
+#define DOCTOR_KERNEL(major, minor) ((major) << 16 | (minor))
+
+/* The machine, and bondd. */
+struct doctor_host {
+	unsigned int kernel; /* DOCTOR_KERNEL() */
+	bool has_bpffs;
+	enum doctor_answer has_btf, has_jit;
+	bool bondd_answers; /* its socket takes connections */
+	bool loop_is_known;
+	struct loop_figures loop;
+	enum doctor_answer starts_at_boot; /* UNKNOWN: systemd does not run here */
+	uint64_t now_ns;
+	struct paths paths;
+};
+
+/* Offloads, as bits of doctor_device. */
+enum doctor_offload {
+	DOCTOR_TSO,
+	DOCTOR_CHECKSUM,
+	DOCTOR_SCATTER,
+	DOCTOR_GRO,
+	DOCTOR_LRO,
+	DOCTOR_NO_VLANS, /* vlan-challenged */
+	DOCTOR_OFFLOADS,
+};
+
+struct doctor_device {
+	const struct link_info *link; /* NULL: no device of this namespace */
+	uint32_t offloads;	      /* bits of enum doctor_offload */
+	bool offloads_are_known;
+	bool xdp_is_known;
+	uint64_t xdp; /* XDP_FEATURE_* */
+	bool stats_are_known;
+	struct link_stats stats;
+	bool is_captured;
+};
+
+struct doctor_slave {
+	unsigned int slot;
+	const struct xbond_slave *pin;
+	struct doctor_device device;
+	enum attached attached;
+	bool is_other_program; /* another one is attached than is pinned */
+	struct xbond_counters counters;
+	char why[256];	     /* it is not in use; "": it is */
+	const char *manager; /* that has configured it; NULL: none */
+	bool manager_is_sure;
+};
+
+/* A target of the ARP monitor. */
+struct doctor_target {
+	char text[64];
+	int error; /* of asking for the route */
+	int ifindex;
+};
+
+struct doctor_bond {
+	char name[XBOND_NAME_SIZE];
+	bool is_open; /* otherwise why_not is known, and nothing else */
+	struct err why_not;
+	struct pins pins;
+	struct lacp_system lacp; /* of mode 802.3ad */
+	struct doctor_device device;
+	enum attached attached; /* the programs of the pair */
+	bool is_other_program;
+	bool is_of_older_build;
+	struct doctor_slave slave[XBOND_MAX_SLAVES];
+	unsigned int slave_count;
+	struct doctor_target target[2 * XBOND_MAX_TARGETS];
+	unsigned int target_count;
+	enum { DOCTOR_CONFIG_NONE, DOCTOR_CONFIG_BAD, DOCTOR_CONFIG_READ } config_is;
+	struct config_file config;
+	struct err config_error;
+	int rp_filter, forwarding; /* in force for bond0; -1: unknown */
+};
+
+struct doctor_facts {
+	const char *only; /* the bond that is asked for; NULL: all */
+	struct doctor_host host;
+	struct link_list links;
+	struct address *address;
+	size_t address_count;
+	/*
+	 * All bonds, for what concerns several; of those that are not asked for, devices are not
+	 * looked at.
+	 */
+	struct doctor_bond *bond;
+	size_t bond_count;
+};
+
+struct doctor_check {
+	const char *name;
+	const char *help; /* what it looks at */
+	/* One of them: once, or once for each bond whose pins could be read. */
+	void (*host)(const struct doctor_facts *facts, struct doctor_report *report);
+	void (*bond)(const struct doctor_facts *facts, const struct doctor_bond *bond,
+		     struct doctor_report *report);
+};
+
+/* The table; the last one has no name. */
+extern const struct doctor_check doctor_checks[];
+
+/* Runs all checks on the machine and on the bonds that are asked for. */
+void doctor_run(const struct doctor_facts *facts, struct doctor_report *report);
+
+/*
+ * Returns 0, or -errno with a line in err if bonds cannot be seen at all. only: NULL for all. Free
+ * the facts in either case.
+ */
+int doctor_gather(const struct paths *paths, const char *only, struct doctor_facts *ret_facts,
+		  struct err *err);
+void doctor_facts_free(struct doctor_facts *facts);
+
+/* The device with this number; NULL if there is none. */
+const struct link_info *doctor_find_link(const struct doctor_facts *facts, int ifindex);
+/* Is the device the other one, or above it: a VLAN on it, a bridge with it as a port? */
+bool doctor_is_above(const struct doctor_facts *facts, const struct link_info *link, int lower);
+
+static inline bool doctor_is_lacp(const struct doctor_bond *bond)
+{
+	return bond->pins.bond->mode == XBOND_MODE_8023AD;
+}
+
+static inline bool doctor_is_up(const struct doctor_slave *slave)
+{
+	return slave->pin->link == XBOND_LINK_UP;
+}
+
+bool doctor_is_asked(const struct doctor_facts *facts, const struct doctor_bond *bond);
+/* It is administratively up, or its device is not in this namespace. */
+bool doctor_is_meant_to_work(const struct doctor_bond *bond);
+bool doctor_bondd_is_alive(const struct doctor_facts *facts, const struct doctor_bond *bond);
+
+#define doctor_for_each_slave(slave, bond)                     \
+	for (const struct doctor_slave *slave = (bond)->slave; \
+	     slave < (bond)->slave + (bond)->slave_count; slave++)
+
+#define DOCTOR_HOST_CHECK(name) \
+	void name(const struct doctor_facts *facts, struct doctor_report *report)
+#define DOCTOR_BOND_CHECK(name)                                                     \
+	void name(const struct doctor_facts *facts, const struct doctor_bond *bond, \
+		  struct doctor_report *report)
+
+/* doctor_host.c */
+DOCTOR_HOST_CHECK(doctor_check_bpf);
+DOCTOR_HOST_CHECK(doctor_check_kernel);
+DOCTOR_HOST_CHECK(doctor_check_bondd);
+DOCTOR_HOST_CHECK(doctor_check_loop);
+DOCTOR_HOST_CHECK(doctor_check_boot);
+DOCTOR_HOST_CHECK(doctor_check_pins);
+/* doctor_programs.c */
+DOCTOR_BOND_CHECK(doctor_check_attached);
+DOCTOR_BOND_CHECK(doctor_check_programs);
+DOCTOR_BOND_CHECK(doctor_check_carrier_source);
+DOCTOR_BOND_CHECK(doctor_check_path);
+DOCTOR_BOND_CHECK(doctor_check_xdp);
+/* doctor_links.c */
+DOCTOR_BOND_CHECK(doctor_check_carrier);
+DOCTOR_BOND_CHECK(doctor_check_device);
+DOCTOR_BOND_CHECK(doctor_check_link);
+DOCTOR_BOND_CHECK(doctor_check_hold_down);
+DOCTOR_BOND_CHECK(doctor_check_speed);
+DOCTOR_BOND_CHECK(doctor_check_errors);
+DOCTOR_BOND_CHECK(doctor_check_balance);
+/* doctor_devices.c */
+DOCTOR_BOND_CHECK(doctor_check_mtu);
+DOCTOR_BOND_CHECK(doctor_check_offloads);
+DOCTOR_BOND_CHECK(doctor_check_lro);
+DOCTOR_BOND_CHECK(doctor_check_vlan);
+DOCTOR_BOND_CHECK(doctor_check_promiscuous);
+/* doctor_others.c */
+DOCTOR_BOND_CHECK(doctor_check_slave_use);
+DOCTOR_BOND_CHECK(doctor_check_filters);
+DOCTOR_BOND_CHECK(doctor_check_manager);
+DOCTOR_BOND_CHECK(doctor_check_mac);
+DOCTOR_BOND_CHECK(doctor_check_rp_filter);
+/* doctor_options.c */
+DOCTOR_BOND_CHECK(doctor_check_config);
+DOCTOR_BOND_CHECK(doctor_check_no_effect);
+DOCTOR_BOND_CHECK(doctor_check_min_links);
+DOCTOR_BOND_CHECK(doctor_check_choice);
+DOCTOR_BOND_CHECK(doctor_check_arp);
+DOCTOR_BOND_CHECK(doctor_check_bfd);
+/* doctor_lacp.c */
+DOCTOR_BOND_CHECK(doctor_check_lacp_silent);
+DOCTOR_BOND_CHECK(doctor_check_lacp_individual);
+DOCTOR_BOND_CHECK(doctor_check_lacp_partner);
+DOCTOR_BOND_CHECK(doctor_check_lacp_key);
+DOCTOR_BOND_CHECK(doctor_check_lacp_loop);
+DOCTOR_BOND_CHECK(doctor_check_lacp_rate);
+DOCTOR_BOND_CHECK(doctor_check_lacp_sync);
+DOCTOR_BOND_CHECK(doctor_check_lacp_pdus);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of checks, in the order of the manual, and what runs them. */
+#include "cli/doctor/doctor.h"
+
+const struct doctor_check doctor_checks[] = {
+	{ "bpf", "a BPF file system is there, and the BPF JIT is on", doctor_check_bpf, NULL },
+	{ "kernel", "what this kernel lacks of what xbond would use", doctor_check_kernel, NULL },
+	{ "bondd", "bondd runs and goes on", doctor_check_bondd, NULL },
+	{ "loop", "the main loop of bondd has not been held up", doctor_check_loop, NULL },
+	{ "boot", "bonds with a configuration file come back after a boot", doctor_check_boot,
+	  NULL },
+	{ "pins", "the pinned maps can be read, and are of this version", doctor_check_pins, NULL },
+	{ "attached", "all programs are attached", NULL, doctor_check_attached },
+	{ "programs", "the attached programs are the pinned ones, and those of this build", NULL,
+	  doctor_check_programs },
+	{ "carrier-source", "how the loss of carrier is noticed, and why not faster", NULL,
+	  doctor_check_carrier_source },
+	{ "path", "path direct is in force where it is asked for", NULL, doctor_check_path },
+	{ "xdp", "slaves receive by XDP where rx_hook asks for it", NULL, doctor_check_xdp },
+	{ "carrier", "the bond is up and has slaves and carrier", NULL, doctor_check_carrier },
+	{ "device", "the devices of bond and slaves are there", NULL, doctor_check_device },
+	{ "link", "the links of all slaves work", NULL, doctor_check_link },
+	{ "hold-down", "no slave is held down for flaps, silence or errors", NULL,
+	  doctor_check_hold_down },
+	{ "speed", "no half duplex; equal speeds where packets take turns", NULL,
+	  doctor_check_speed },
+	{ "errors", "slaves receive few broken frames and have room for all", NULL,
+	  doctor_check_errors },
+	{ "balance", "slaves send and receive their shares", NULL, doctor_check_balance },
+	{ "mtu", "the MTUs of slaves, of the bond and of devices on it agree", NULL,
+	  doctor_check_mtu },
+	{ "offloads", "all slaves have the same offloads", NULL, doctor_check_offloads },
+	{ "lro", "no slave merges frames that the bond forwards", NULL, doctor_check_lro },
+	{ "vlan", "slaves take tagged frames if the bond has VLANs", NULL, doctor_check_vlan },
+	{ "promiscuous", "mac_policy filter works without promiscuous slaves", NULL,
+	  doctor_check_promiscuous },
+	{ "slave-use", "slaves have no master, no addresses and no devices on them", NULL,
+	  doctor_check_slave_use },
+	{ "filters", "no filters or nft chains on slaves are passed by", NULL,
+	  doctor_check_filters },
+	{ "manager", "no network manager has configured a slave", NULL, doctor_check_manager },
+	{ "mac", "no other device has the MAC address of the bond", NULL, doctor_check_mac },
+	{ "rp_filter", "no strict rp_filter where replies may come another way", NULL,
+	  doctor_check_rp_filter },
+	{ "config", "the configuration file is there and says what is running", NULL,
+	  doctor_check_config },
+	{ "no-effect", "no options without effect in the mode", NULL, doctor_check_no_effect },
+	{ "min_links", "min_links can be reached", NULL, doctor_check_min_links },
+	{ "choice", "primary names a slave; not all slaves are drained", NULL,
+	  doctor_check_choice },
+	{ "arp", "the ARP monitor has targets, and routes to them by the bond", NULL,
+	  doctor_check_arp },
+	{ "bfd", "the far end speaks BFD if bfd_interval is set", NULL, doctor_check_bfd },
+	{ "lacp-silent", "a partner is heard on every port", NULL, doctor_check_lacp_silent },
+	{ "lacp-individual", "the partner lets its ports be aggregated", NULL,
+	  doctor_check_lacp_individual },
+	{ "lacp-partner", "all ports have one partner system, and no crossed cables", NULL,
+	  doctor_check_lacp_partner },
+	{ "lacp-key", "all ports have one key, at both ends", NULL, doctor_check_lacp_key },
+	{ "lacp-loop", "no port hears this host", NULL, doctor_check_lacp_loop },
+	{ "lacp-rate", "both ends send as often as the other asks", NULL, doctor_check_lacp_rate },
+	{ "lacp-sync", "ports with a partner get in sync and carry traffic", NULL,
+	  doctor_check_lacp_sync },
+	{ "lacp-pdus", "no malformed LACPDUs, and no flood of them", NULL, doctor_check_lacp_pdus },
+	{ .name = NULL },
+};
+
+static void doctor_check_bond(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			      struct doctor_report *report)
+{
+	report->bond = bond->name;
+	for (const struct doctor_check *check = doctor_checks; check->name; check++) {
+		report->check = check->name;
+		if (check->bond)
+			check->bond(facts, bond, report);
+	}
+	report->bond = NULL;
+}
+
+void doctor_run(const struct doctor_facts *facts, struct doctor_report *report)
+{
+	report->bond = NULL;
+	for (const struct doctor_check *check = doctor_checks; check->name; check++) {
+		report->check = check->name;
+		if (check->host)
+			check->host(facts, report);
+	}
+	for (size_t i = 0; i < facts->bond_count; i++)
+		if (facts->bond[i].is_open && doctor_is_asked(facts, &facts->bond[i]))
+			doctor_check_bond(facts, &facts->bond[i], report);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Checks of what users have set: options, the configuration file, the monitors' targets. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/doctor/doctor.h"
+#include "common/mode.h"
+#include "common/slots.h"
+#include "options/values.h"
+
+/* Of one scope: options whose value does not come from the file, or from its default. */
+struct options_difference {
+	unsigned int count;
+	const struct option_spec *first;
+	char runs[OPTION_TEXT_SIZE], file[OPTION_TEXT_SIZE];
+};
+
+static bool options_are_compared(const struct doctor_bond *bond, const struct option_spec *option,
+				 const struct option_set *file)
+{
+	return option->home != OPTION_NOWHERE && !option->is_alias &&
+	       option->id != OPT_ACTIVE_SLAVE &&
+	       (option->id != OPT_HASH_SEED || file->given[option->id]) &&
+	       option_is_of_mode(option, bond->pins.bond->mode);
+}
+
+static void options_compare(const struct doctor_bond *bond, enum option_scope scope,
+			    unsigned int slot, const struct option_set *file,
+			    struct options_difference *difference)
+{
+	for (unsigned int id = 0; id < OPT_COUNT; id++) {
+		const struct option_spec *option = option_at(id);
+		char runs[OPTION_TEXT_SIZE], kept[OPTION_TEXT_SIZE];
+		struct option_value value, initial;
+
+		if (option->scope != scope || !options_are_compared(bond, option, file))
+			continue;
+		initial = option_initial(option);
+		values_read(&bond->pins, option, slot, &value);
+		option_format(option, &value, runs, sizeof(runs));
+		option_format(option, file->given[id] ? &file->value[id] : &initial, kept,
+			      sizeof(kept));
+		if (!strcmp(runs, kept) || difference->count++)
+			continue;
+		difference->first = option;
+		memcpy(difference->runs, runs, sizeof(runs));
+		memcpy(difference->file, kept, sizeof(kept));
+	}
+}
+
+static void options_tell(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			 const char *slave, const struct options_difference *difference,
+			 struct doctor_report *report)
+{
+	char more[32] = "";
+
+	if (!difference->count)
+		return;
+	if (difference->count > 1)
+		snprintf(more, sizeof(more), "; %u more differ", difference->count - 1);
+	doctor_found(report, DOCTOR_WARNING, slave,
+		     "%s is %s now, and will be %s after a boot, by %s/%s" PATHS_CONFIG_SUFFIX "%s",
+		     difference->first->name, difference->runs, difference->file,
+		     facts->host.paths.config_dir, bond->name, more);
+	doctor_advise(report, "'bondctl save %s' keeps what is now", bond->name);
+}
+
+static const struct config_slave *options_find_slave(const struct config_file *config,
+						     const char *name)
+{
+	for (size_t i = 0; i < config->slave_count; i++)
+		if (!strcmp(config->slaves[i].name, name))
+			return &config->slaves[i];
+	return NULL;
+}
+
+static void options_check_slaves(const struct doctor_facts *facts, const struct doctor_bond *bond,
+				 struct doctor_report *report)
+{
+	doctor_for_each_slave(slave, bond)
+	{
+		const struct config_slave *kept =
+			options_find_slave(&bond->config, slave->pin->name);
+		struct options_difference difference = { 0 };
+
+		if (kept) {
+			options_compare(bond, OPTION_SLAVE, slave->slot, &kept->options,
+					&difference);
+			options_tell(facts, bond, slave->pin->name, &difference, report);
+			continue;
+		}
+		doctor_found(report, DOCTOR_WARNING, slave->pin->name,
+			     "it is not in the configuration file, so it will not be a slave after "
+			     "a boot");
+		doctor_advise(report, "'bondctl save %s' keeps it", bond->name);
+	}
+	for (size_t i = 0; i < bond->config.slave_count; i++) {
+		const char *name = bond->config.slaves[i].name;
+
+		if (pins_slot_by_name(&bond->pins, name) >= 0)
+			continue;
+		doctor_found(report, DOCTOR_WARNING, name,
+			     "the configuration file has it as a slave, but it is none");
+		doctor_advise(report,
+			      "'bondctl add-slave %s %s', or 'bondctl save %s' to forget it",
+			      bond->name, name, bond->name);
+	}
+}
+
+void doctor_check_config(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			 struct doctor_report *report)
+{
+	struct options_difference difference = { 0 };
+
+	switch (bond->config_is) {
+	case DOCTOR_CONFIG_NONE:
+		doctor_found(
+			report, DOCTOR_NOTE, NULL,
+			"it has no configuration file, so bondd does not make it after a boot");
+		doctor_advise(report, "'bondctl save %s' writes one", bond->name);
+		return;
+	case DOCTOR_CONFIG_BAD:
+		doctor_found(report, DOCTOR_BAD, NULL,
+			     "its configuration file is wrong, so it will be missing after a boot: "
+			     "%s",
+			     bond->config_error.text);
+		doctor_advise(report, "mend the file, or write it anew: bondctl save %s",
+			      bond->name);
+		return;
+	case DOCTOR_CONFIG_READ: break;
+	}
+	options_compare(bond, OPTION_BOND, 0, &bond->config.bond, &difference);
+	options_tell(facts, bond, NULL, &difference, report);
+	options_check_slaves(facts, bond, report);
+}
+
+static void options_check_effect(const struct doctor_bond *bond, enum option_scope scope,
+				 unsigned int slot, struct doctor_report *report)
+{
+	for (unsigned int id = 0; id < OPT_COUNT; id++) {
+		const struct option_spec *option = option_at(id);
+		char text[OPTION_TEXT_SIZE];
+		struct option_value value;
+
+		if (option->scope != scope || option->home == OPTION_NOWHERE || option->is_alias ||
+		    option_has_effect(option, bond->pins.bond->mode))
+			continue;
+		values_read(&bond->pins, option, slot, &value);
+		if (option_is_default(option, &value))
+			continue;
+		option_format(option, &value, text, sizeof(text));
+		doctor_found(report, DOCTOR_NOTE,
+			     scope == OPTION_SLAVE ? bond->pins.slaves[slot].name : NULL,
+			     "%s %s has no effect in mode %s", option->name, text,
+			     mode_name(bond->pins.bond->mode));
+		doctor_advise(report, "nothing is wrong; its default is %s", option->initial);
+	}
+}
+
+void doctor_check_no_effect(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			    struct doctor_report *report)
+{
+	(void)facts;
+	options_check_effect(bond, OPTION_BOND, 0, report);
+	doctor_for_each_slave(slave, bond)
+		options_check_effect(bond, OPTION_SLAVE, slave->slot, report);
+}
+
+void doctor_check_min_links(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			    struct doctor_report *report)
+{
+	const struct xbond_bond *pin = bond->pins.bond;
+	bool is_capped =
+		doctor_is_lacp(bond) && pin->max_links && pin->max_links < bond->slave_count;
+	unsigned int most = is_capped ? pin->max_links : bond->slave_count;
+
+	(void)facts;
+	if (!bond->slave_count || pin->min_links <= most)
+		return;
+	doctor_found(report, DOCTOR_BAD, NULL,
+		     "min_links is %u, and at most %u slaves can be in use (%s), so it never has "
+		     "carrier",
+		     pin->min_links, most, is_capped ? "max_links" : "there are no more");
+	doctor_advise(report, "bondctl set %s min_links %u, or add slaves", bond->name, most);
+}
+
+void doctor_check_choice(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			 struct doctor_report *report)
+{
+	const char *primary = bond->pins.bond->primary;
+	unsigned int drained = 0;
+
+	(void)facts;
+	if (mode_has(bond->pins.bond->mode, MODE_ACTIVE) && primary[0] &&
+	    pins_slot_by_name(&bond->pins, primary) < 0) {
+		doctor_found(report, DOCTOR_WARNING, NULL, "the primary, %s, is not a slave",
+			     primary);
+		doctor_advise(report, "bondctl add-slave %s %s, or bondctl set %s primary none",
+			      bond->name, primary, bond->name);
+	}
+	doctor_for_each_slave(slave, bond) drained +=
+		slots_have(bond->pins.settings->drain_mask, slave->slot);
+	if (!drained || drained < bond->slave_count)
+		return;
+	doctor_found(report, DOCTOR_WARNING, NULL,
+		     "all slaves are drained, so all of them carry traffic");
+	doctor_advise(report, "bondctl set-slave %s DEV drain off", bond->name);
+}
+
+static void options_check_target(const struct doctor_facts *facts, const struct doctor_bond *bond,
+				 const struct doctor_target *target, struct doctor_report *report)
+{
+	const struct link_info *by = doctor_find_link(facts, target->ifindex);
+
+	if (target->error) {
+		doctor_found(report, DOCTOR_WARNING, NULL, "there is no route to ARP target %s: %s",
+			     target->text, strerror(-target->error));
+		doctor_advise(report, "give %s an address of its subnet, or take another target",
+			      bond->name);
+	} else if (by && !doctor_is_above(facts, by, bond->device.link->ifindex)) {
+		doctor_found(report, DOCTOR_WARNING, NULL,
+			     "ARP target %s is reached by %s, not by the bond", target->text,
+			     by->name);
+		doctor_advise(report, "take a target that is reached by %s", bond->name);
+	}
+}
+
+void doctor_check_arp(const struct doctor_facts *facts, const struct doctor_bond *bond,
+		      struct doctor_report *report)
+{
+	static const uint8_t none[16];
+	const struct xbond_bond *pin = bond->pins.bond;
+	bool has_targets =
+		pin->arp_ip_target[0] || memcmp(pin->ns_ip6_target[0], none, sizeof(none)) != 0;
+
+	if (has_targets && !pin->arp_interval_ms) {
+		doctor_found(report, DOCTOR_NOTE, NULL,
+			     "it has targets of the ARP monitor, which is off");
+		doctor_advise(report, "bondctl set %s arp_interval 1000", bond->name);
+	}
+	if (!has_targets && pin->arp_interval_ms) {
+		doctor_found(report, DOCTOR_WARNING, NULL,
+			     "the ARP monitor is on, but has nobody to ask");
+		doctor_advise(report, "bondctl set %s arp_ip_target ADDRESS", bond->name);
+	}
+	if (!pin->arp_interval_ms || !bond->device.link || !doctor_is_meant_to_work(bond))
+		return;
+	for (unsigned int i = 0; i < bond->target_count; i++)
+		options_check_target(facts, bond, &bond->target[i], report);
+}
+
+void doctor_check_bfd(const struct doctor_facts *facts, const struct doctor_bond *bond,
+		      struct doctor_report *report)
+{
+	if (!bond->pins.bond->bfd_interval_ms || !bond->pins.bfd || bond->pins.bfd->known_ns ||
+	    !doctor_bondd_is_alive(facts, bond) || !doctor_is_meant_to_work(bond))
+		return;
+	doctor_found(report, DOCTOR_WARNING, NULL,
+		     "micro-BFD is on, but the far end has not spoken it on any link");
+	doctor_advise(report,
+		      "set it up there for each member link, with the same addresses; see "
+		      "'bondctl show %s'",
+		      bond->name);
+}

@@ -1,0 +1,192 @@
+"""doctor on real devices: nothing above a note on bonds that work, and what is wrong with devices
+is found. tests/cli/test_doctor.py has what takes maps only.
+"""
+import contextlib
+import json
+
+from lacp import AGGREGATION, SYNC, TIMEOUT, ports
+from namespace import run
+from puppet import ATTACHED, Partner
+from schema import check
+from waiting import wait_for
+
+MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
+
+
+def doctor(host, *words):
+    done = host.ctl_try("-j", "doctor", *words)
+    assert done.stderr == "", done.stderr
+    found = check("doctor", json.loads(done.stdout))
+    worst = {each["severity"] for each in found}
+    assert done.returncode == (5 if "bad" in worst else 4 if "warning" in worst else 0)
+    return found
+
+
+def found(host, name, *words):
+    """[(severity, slave)] of one check."""
+    return [(each["severity"], each["slave"]) for each in doctor(host, *words)
+            if each["check"] == name]
+
+
+def says(host, name, words, bond="bond0"):
+    return any(each["check"] == name and words in each["finding"] for each in doctor(host, bond))
+
+
+def wait_found(host, name, *expected):
+    wait_for(lambda: found(host, name) == list(expected), f"{name} to find {expected}")
+
+
+def test_bonds_that_work(lab):
+    """One of each mode. Saved, doctor has nothing above a note to say of them, and no note either
+    that a user could do something about.
+    """
+    near, far = lab.host("a"), lab.host("b")
+    links = lab.links(near, far, 2 * len(MODES))
+    for number, mode in enumerate(MODES):
+        pair = links[2 * number:2 * number + 2]
+        for host, end in ((near, 1), (far, 2)):
+            words = ["mac_policy", "filter"] if mode == "active-backup" else []
+            host.ctl("create", f"bond{number}", "mode", mode, *words)
+            host.ctl("add-slave", f"bond{number}", *pair)
+            host.ip("addr", "add", f"10.0.{number}.{end}/24", "dev", f"bond{number}")
+            host.ip("link", "set", f"bond{number}", "up")
+    for number in range(len(MODES)):
+        for host in (near, far):
+            host.wait_slaves(*links[2 * number:2 * number + 2], bond=f"bond{number}")
+        near.wait_ping(f"10.0.{number}.2")
+    for number in range(len(MODES)):
+        near.ctl("save", f"bond{number}")
+    left = [each for each in doctor(near)
+            if each["check"] not in ("kernel", "carrier-source", "loop")]
+    assert left == []
+    assert {each["severity"] for each in doctor(near)} <= {"note"}
+    away = far.run(*near.ctl_command("-j", "doctor"), check=False)
+    assert {each["check"] for each in json.loads(away.stdout)} >= {"device"}
+
+
+@contextlib.contextmanager
+def other_device(host):
+    host.ip("link", "add", "x0", "type", "veth", "peer", "name", "x1")
+    for dev in ("x0", "x1"):
+        host.ip("link", "set", dev, "up")
+    yield
+    host.ip("link", "del", "x0")
+
+
+def look_for_duplicate_mac(host):
+    address = host.link("bond0")["address"]
+    host.ip("link", "add", "br0", "type", "bridge")
+    host.ip("link", "set", "br0", "address", address, "up")
+    host.ip("link", "set", "bond0", "master", "br0")
+    assert found(host, "mac") == []  # it is above the bond
+    host.ip("link", "set", "bond0", "nomaster")
+    assert found(host, "mac") == [("warning", None)]
+    host.ip("link", "del", "br0")
+    host.ctl("create", "bond1")
+    host.ip("link", "set", "bond1", "address", address, "up")
+    assert ("bad", None) in found(host, "mac", "bond0")
+    host.ctl("delete", "bond1")
+    assert found(host, "mac") == []
+
+
+def look_for_strict_rp_filter(host):
+    host.run("sysctl", "-qw", "net.ipv4.conf.bond0.rp_filter=1")
+    assert found(host, "rp_filter") == []
+    host.ip("addr", "add", "10.0.0.77/24", "dev", "x0")
+    assert found(host, "rp_filter") == [("warning", None)]
+    host.run("sysctl", "-qw", "net.ipv4.conf.bond0.rp_filter=2")
+    assert found(host, "rp_filter") == []
+    host.ip("addr", "del", "10.0.0.77/24", "dev", "x0")
+
+
+def look_for_arp_targets(host):
+    host.ctl("set", "bond0", "arp_interval", "60000", "arp_ip_target", "10.0.0.2,192.0.2.55")
+    assert says(host, "arp", "no route to ARP target 192.0.2.55") and \
+        len(found(host, "arp")) == 1
+    host.ip("route", "add", "192.0.2.55/32", "dev", "x0")
+    assert says(host, "arp", "reached by x0")
+    host.ctl("set", "bond0", "arp_interval", "0", "arp_ip_target", "none")
+
+
+def look_for_path(host):
+    host.ctl("set", "bond0", "path", "direct")
+    assert found(host, "path") == []
+    host.run("tc", "qdisc", "add", "dev", "bond0", "root", "pfifo")
+    wait_for(lambda: says(host, "path", "root qdisc"), "doctor to see the qdisc")
+    host.run("tc", "qdisc", "del", "dev", "bond0", "root")
+    host.ctl("set", "bond0", "path", "counted")
+
+
+def look_for_offloads(host):
+    host.run("ethtool", "-K", "l0", "tso", "off")
+    assert found(host, "offloads") == [("note", "l0")]
+    host.run("ethtool", "-K", "l0", "tso", "on")
+
+
+def look_for_bfd(host):
+    host.ctl("set", "bond0", "bfd_interval", "300", "bfd_local", "10.0.0.1", "bfd_remote",
+             "10.0.0.2")
+    assert found(host, "bfd") == [("warning", None)]
+    host.ctl("set", "bond0", "bfd_interval", "0")
+
+
+def look_while_bondd_is_away(host):
+    host.kill_bondd()
+    host.ip("link", "set", "l0", "mtu", "1400")
+    host.ip("link", "set", "l1", "mtu", "1600")
+    assert found(host, "mtu") == [("bad", "l0"), ("note", "l1")]
+    pin, other = (host.bpf_dir / "bond0" / name for name in ("prog_rx", "prog_port"))
+    number = json.loads(run("bpftool", "-j", "prog", "show", "pinned", other).stdout)["id"]
+    pin.unlink()
+    run("bpftool", "prog", "pin", "id", number, pin)
+    programs = found(host, "programs")
+    assert programs == [("warning", "l0")] or host.slave("l0")["attached"] is None
+    host.ip("link", "del", "l2")
+    assert found(host, "device") == [("bad", "l2")]
+    wait_for(lambda: "bondd is not running" in host.ctl_try("doctor").stdout, "bondd to be missed")
+
+
+def test_what_is_wrong(pair):
+    host = pair("balance-xor", links=3).near
+    with other_device(host):
+        for look in (look_for_duplicate_mac, look_for_strict_rp_filter, look_for_arp_targets,
+                     look_for_path, look_for_offloads, look_for_bfd):
+            look(host)
+    assert {each["severity"] for each in doctor(host)} == {"note"}
+    look_while_bondd_is_away(host)
+
+
+def test_crossed_cables(lab):
+    """l1 and l2 are swapped at the far end."""
+    near, far = lab.host("a"), lab.host("b")
+    lab.links(near, far, 4)
+    for host, first, second in ((near, "l0 l1", "l2 l3"), (far, "l0 l2", "l1 l3")):
+        for bond, slaves in (("bond0", first), ("bond1", second)):
+            host.ctl("create", bond, "mode", "802.3ad", "lacp_rate", "fast")
+            host.ctl("add-slave", bond, *slaves.split())
+            host.ip("link", "set", bond, "up")
+    wait_for(lambda: all(port["partner_system"] for bond in ("bond0", "bond1")
+                         for port in ports(near, bond).values()), "partners to be heard")
+    wait_for(lambda: len(found(near, "lacp-partner")) == 2, "doctor to see it")
+    assert says(near, "lacp-partner", "crossed cables: it leads to the partner of bond1") and \
+        says(near, "lacp-partner", "crossed cables: it leads to the partner of bond0", "bond1")
+    for host, bond, gone, other in ((far, "bond0", "l2", "bond1"), (far, "bond1", "l1", "bond0")):
+        host.ctl("del-slave", bond, gone)
+    far.ctl("add-slave", "bond0", "l1")
+    far.ctl("add-slave", "bond1", "l2")
+    wait_for(lambda: not found(near, "lacp-partner"), "doctor to see that it is mended", 10)
+
+
+def test_what_a_partner_says(lone):
+    """Of itself, on the wire."""
+    host = lone(links=3)
+    partner = Partner(host)
+    partner.speak("l0", ATTACHED)
+    partner.speak("l1", ATTACHED & ~AGGREGATION)
+    partner.speak("l2", ATTACHED | TIMEOUT, system="02:00:00:00:00:77")
+    wait_found(host, "lacp-individual", ("bad", "l1"))
+    wait_found(host, "lacp-partner", ("warning", "l2"))
+    partner.speak("l0", ATTACHED | SYNC | TIMEOUT)
+    host.ctl("set", "bond0", "lacp_hold", "off")
+    wait_for(lambda: ("note", "l0") in found(host, "lacp-rate"), "the rates to differ")
+    partner.close()

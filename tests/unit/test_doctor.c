@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Checks of doctor on facts by hand: what takes a NIC, another kernel or much traffic.
+ * tests/cli/test_doctor.py and tests/net/test_doctor.py have the others.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <linux/if.h>
+#include <linux/if_ether.h>
+
+#include "cli/doctor/doctor.h"
+#include "common/clock.h"
+#include "network/xdp_features.h"
+
+#define SLAVES 2
+#define NOW_NS (1000 * NS_PER_S)
+
+static struct xbond_settings settings;
+static struct xbond_table table;
+static struct xbond_bond bond_pin;
+static struct xbond_slave slaves[XBOND_MAX_SLAVES];
+static struct link_info links[2 + SLAVES]; /* the slaves, bond0, and another one */
+static struct doctor_bond bond;
+static struct doctor_facts facts;
+static struct doctor_report report;
+
+static struct link_info *const own = &links[SLAVES], *const other = &links[SLAVES + 1];
+
+static void make_link(struct link_info *link, int ifindex, const char *name)
+{
+	*link = (struct link_info){
+		.ifindex = ifindex, .mtu = 1500, .flags = IFF_UP, .vlan_id = -1, .lower_nsid = -1
+	};
+	strcpy(link->name, name);
+}
+
+static void make_slave(unsigned int slot)
+{
+	struct doctor_slave *slave = &bond.slave[slot];
+
+	slaves[slot] = (struct xbond_slave){ .state = XBOND_SLOT_MEMBER,
+					     .link = XBOND_LINK_UP,
+					     .ifindex = slot + 1,
+					     .speed_mbps = 1000,
+					     .duplex = LACP_DUPLEX_FULL };
+	strcpy(slaves[slot].name, slot ? "eth1" : "eth0");
+	make_link(&links[slot], (int)slot + 1, slaves[slot].name);
+	slave->slot = slot;
+	slave->pin = &slaves[slot];
+	slave->device.link = &links[slot];
+	table.tx_mask |= 1ull << slot;
+}
+
+/* A balance-xor bond of two slaves, in which nothing is wrong. */
+static int reset(void **state)
+{
+	(void)state;
+	settings = (struct xbond_settings){ 0 };
+	table = (struct xbond_table){ .selection = XBOND_SELECT_HASH };
+	bond_pin = (struct xbond_bond){ .mode = XBOND_MODE_BALANCE_XOR,
+					.netnsid = -1,
+					.mtu = 1500,
+					.state = XBOND_BOND_READY,
+					.carrier = 1,
+					.active_slot = XBOND_NO_SLOT };
+	memset(&bond, 0, sizeof(bond));
+	strcpy(bond.name, "bond0");
+	bond.is_open = true;
+	bond.pins = (struct pins){
+		.settings = &settings, .table = &table, .bond = &bond_pin, .slaves = slaves
+	};
+	bond.slave_count = SLAVES;
+	for (unsigned int slot = 0; slot < SLAVES; slot++)
+		make_slave(slot);
+	make_link(own, 10, "bond0");
+	make_link(other, 11, "other");
+	bond.device.link = own;
+	bond.rp_filter = bond.forwarding = -1;
+	facts = (struct doctor_facts){ .bond = &bond, .bond_count = 1 };
+	facts.links = (struct link_list){ links, 2 + SLAVES };
+	facts.host = (struct doctor_host){ .kernel = DOCTOR_KERNEL(6, 18),
+					   .has_bpffs = true,
+					   .bondd_answers = true,
+					   .now_ns = NOW_NS };
+	table.heartbeat_ns = clock_now_ns();
+	doctor_report_init(&report);
+	report.check = "check";
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	doctor_report_done(&report);
+	return 0;
+}
+
+/* How many it found of this severity; what it found before is forgotten. */
+static size_t count_bond(enum doctor_severity severity,
+			 void (*check)(const struct doctor_facts *, const struct doctor_bond *,
+				       struct doctor_report *))
+{
+	doctor_report_done(&report);
+	doctor_report_init(&report);
+	report.check = "check";
+	check(&facts, &bond, &report);
+	return json_array_size(report.findings[severity]);
+}
+
+static size_t count_host(enum doctor_severity severity,
+			 void (*check)(const struct doctor_facts *, struct doctor_report *))
+{
+	doctor_report_done(&report);
+	doctor_report_init(&report);
+	report.check = "check";
+	check(&facts, &report);
+	return json_array_size(report.findings[severity]);
+}
+
+static void test_nothing_is_wrong(void **state)
+{
+	json_t *found;
+
+	(void)state;
+	settings.path = XBOND_PATH_COUNTED;
+	bond.config_is = DOCTOR_CONFIG_NONE;
+	for (const struct doctor_check *check = doctor_checks; check->name; check++) {
+		report.check = check->name;
+		if (check->host)
+			check->host(&facts, &report);
+		else if (check->bond != doctor_check_config &&
+			 check->bond != doctor_check_no_effect)
+			check->bond(&facts, &bond, &report);
+	}
+	found = doctor_report_json(&report);
+	assert_int_equal(json_array_size(found), 0);
+	json_decref(found);
+}
+
+static void test_the_worst_comes_first(void **state)
+{
+	static const enum doctor_severity order[] = { DOCTOR_NOTE, DOCTOR_BAD, DOCTOR_WARNING };
+	json_t *found;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		doctor_found(&report, order[i], NULL, "%d", order[i]);
+		doctor_advise(&report, "none");
+	}
+	found = doctor_report_json(&report);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(
+			json_string_value(json_object_get(json_array_get(found, i), "finding"))[0],
+			'2' - (int)i);
+	json_decref(found);
+}
+
+static void test_kernels(void **state)
+{
+	(void)state;
+	facts.host.has_jit = DOCTOR_NO;
+	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_bpf), 1);
+	facts.host.kernel = DOCTOR_KERNEL(6, 1);
+	assert_int_equal(count_host(DOCTOR_NOTE, doctor_check_kernel), 3);
+	facts.host.kernel = DOCTOR_KERNEL(6, 9);
+	assert_int_equal(count_host(DOCTOR_NOTE, doctor_check_kernel), 1);
+	facts.host.has_btf = DOCTOR_NO;
+	assert_int_equal(count_host(DOCTOR_WARNING, doctor_check_kernel), 1);
+}
+
+static void test_main_loop(void **state)
+{
+	(void)state;
+	facts.host.loop_is_known = true;
+	facts.host.loop.worst_ns = NS_PER_S / 4;
+	assert_int_equal(count_host(DOCTOR_NOTE, doctor_check_loop), 0);
+	facts.host.loop.worst_ns = NS_PER_S;
+	assert_int_equal(count_host(DOCTOR_NOTE, doctor_check_loop), 1);
+	facts.host.loop.began_ns = NOW_NS - NS_PER_S;
+	assert_int_equal(count_host(DOCTOR_BAD, doctor_check_bondd), 0);
+	facts.host.loop.began_ns = NOW_NS - 3 * NS_PER_S;
+	assert_int_equal(count_host(DOCTOR_BAD, doctor_check_bondd), 1);
+}
+
+static void test_carrier_source_of_old_kernels(void **state)
+{
+	struct xbond_failover failover = { .carrier_source = XBOND_CARRIER_POLL };
+
+	(void)state;
+	bond.pins.failover = &failover;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_carrier_source), 1);
+	facts.host.kernel = DOCTOR_KERNEL(6, 1);
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_carrier_source), 0);
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_carrier_source), 1);
+}
+
+static void test_drivers_without_xdp(void **state)
+{
+	(void)state;
+	bond_pin.rx_hook = XBOND_RX_AUTO;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_xdp), 0);
+	bond_pin.rx_hook = XBOND_RX_XDP;
+	slaves[1].rx_hook = XBOND_RX_XDP;
+	bond.slave[0].device.xdp_is_known = true;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_xdp), 1);
+	assert_non_null(strstr(json_string_value(json_object_get(report.last, "finding")),
+			       "no native XDP"));
+	bond.slave[0].device.xdp = XDP_FEATURE_BASIC | XDP_FEATURE_REDIRECT;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_xdp), 1);
+	assert_null(strstr(json_string_value(json_object_get(report.last, "finding")),
+			   "no native XDP"));
+}
+
+static void test_path_says_what_is_in_the_way(void **state)
+{
+	(void)state;
+	settings.path = XBOND_PATH_DIRECT;
+	table.flags = XBOND_F_FORCE_COUNTED;
+	bond.device.is_captured = true;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_path), 1);
+	assert_non_null(
+		strstr(json_string_value(json_object_get(report.last, "finding")), "captures"));
+}
+
+static void test_broken_frames(void **state)
+{
+	struct doctor_device *device = &bond.slave[1].device;
+
+	(void)state;
+	device->stats_are_known = true;
+	device->stats.rx.packets = 100000000;
+	device->stats.rx.crc = 9;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_errors), 0);
+	device->stats.rx.crc = 900; /* 9 in a million */
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_errors), 0);
+	device->stats.rx.crc = 5000;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_errors), 1);
+	device->stats.rx.crc = 0;
+	device->stats.rx.missed = 200000;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_errors), 1);
+	device->stats.rx.missed = 50000;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_errors), 0);
+}
+
+static void test_shares(void **state)
+{
+	(void)state;
+	bond.slave[0].counters = (struct xbond_counters){ .tx_packets = 99000, .rx_packets = 500 };
+	bond.slave[1].counters = (struct xbond_counters){ .tx_packets = 500, .rx_packets = 9000 };
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_balance), 0); /* too few */
+	bond.slave[0].counters.tx_packets = 990000;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_balance), 1);
+	bond.slave[1].counters.rx_packets = 900000;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_balance), 2);
+	bond.slave[1].counters.tx_packets = bond.slave[0].counters.rx_packets = 400000;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_balance), 0);
+	bond.slave[1].counters.tx_packets = 0;
+	settings.weight[0] = 90;
+	settings.weight[1] = 10; /* it is as asked for */
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_balance), 0);
+}
+
+static void test_mtu_of_a_device_on_the_bond(void **state)
+{
+	(void)state;
+	other->lower = own->ifindex;
+	strcpy(other->kind, "vlan");
+	other->mtu = 9000;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mtu), 1);
+	other->mtu = 1496;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mtu), 0);
+}
+
+static void test_lro(void **state)
+{
+	(void)state;
+	bond.slave[1].device.offloads = 1u << DOCTOR_LRO;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_lro), 0);
+	bond.forwarding = 1;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_lro), 1);
+	bond.forwarding = 0;
+	own->master = other->ifindex;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_lro), 1);
+}
+
+static void test_drivers_without_vlans(void **state)
+{
+	(void)state;
+	bond.slave[0].device.offloads = 1u << DOCTOR_NO_VLANS;
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_vlan), 0);
+	other->lower = own->ifindex;
+	other->vlan_id = 5;
+	assert_int_equal(count_bond(DOCTOR_BAD, doctor_check_vlan), 1);
+}
+
+static void test_full_receive_filters(void **state)
+{
+	(void)state;
+	links[0].promiscuity = 1;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_promiscuous), 0);
+	bond_pin.mac_policy = XBOND_MAC_FILTER;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_promiscuous), 1);
+	bond.slave[0].device.is_captured = true;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_promiscuous), 0);
+	bond.slave[0].device.is_captured = false;
+	strcpy(links[0].kind, "veth");
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_promiscuous), 0);
+}
+
+static void set_mac(struct link_info *link)
+{
+	static const uint8_t mac[] = { 2, 0, 0, 0, 0, 1 };
+
+	link->type = 1; /* ARPHRD_ETHER */
+	link->has_mac = true;
+	memcpy(link->mac, mac, sizeof(mac));
+}
+
+/* VLANs have the address of the device that they are on; slaves may be VLANs. */
+static void test_mac_addresses_of_the_family(void **state)
+{
+	(void)state;
+	set_mac(own);
+	set_mac(other);
+	set_mac(&links[0]);
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mac), 1);
+	links[0].vlan_id = 5;
+	links[0].lower = other->ifindex;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mac), 0);
+	links[0].lower = 0;
+	other->lower = own->ifindex;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mac), 0);
+	other->lower = 0;
+	other->flags = 0;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mac), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_nothing_is_wrong, reset, end),
+		cmocka_unit_test_setup_teardown(test_the_worst_comes_first, reset, end),
+		cmocka_unit_test_setup_teardown(test_kernels, reset, end),
+		cmocka_unit_test_setup_teardown(test_main_loop, reset, end),
+		cmocka_unit_test_setup_teardown(test_carrier_source_of_old_kernels, reset, end),
+		cmocka_unit_test_setup_teardown(test_drivers_without_xdp, reset, end),
+		cmocka_unit_test_setup_teardown(test_path_says_what_is_in_the_way, reset, end),
+		cmocka_unit_test_setup_teardown(test_broken_frames, reset, end),
+		cmocka_unit_test_setup_teardown(test_shares, reset, end),
+		cmocka_unit_test_setup_teardown(test_mtu_of_a_device_on_the_bond, reset, end),
+		cmocka_unit_test_setup_teardown(test_lro, reset, end),
+		cmocka_unit_test_setup_teardown(test_drivers_without_vlans, reset, end),
+		cmocka_unit_test_setup_teardown(test_full_receive_filters, reset, end),
+		cmocka_unit_test_setup_teardown(test_mac_addresses_of_the_family, reset, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

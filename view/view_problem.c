@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/view_problem.h"
+
+#include <stddef.h>
+
+#include "bpf/abi.h"
+
+static const struct view_problem view_problems[] = {
+	{ XBOND_TROUBLE_MASTER,
+	  "it was made a port of another device, which receives nothing from it" },
+	{ XBOND_TROUBLE_ADDRESSES, "it has got IP addresses, which belong on the bond" },
+	{ XBOND_TROUBLE_UPPERS, "devices were made on it, which receive nothing there" },
+	{ XBOND_TROUBLE_ENDING,
+	  "filters on its ingress let frames pass for good, and so are passed by" },
+	{ XBOND_TROUBLE_UNMET, "filters on its ingress do not see what the bond receives" },
+	{ XBOND_TROUBLE_NFT, "nft chains on its ingress do not see what the bond receives" },
+};
+
+const struct view_problem *view_problem_at(unsigned int i)
+{
+	return i < sizeof(view_problems) / sizeof(view_problems[0]) ? &view_problems[i] : NULL;
+}
