@@ -281,8 +281,9 @@ def on_terminal(command, environment, *words):
     child = subprocess.Popen([*command, *words], stdout=slave, env={"PATH": os.environ["PATH"],
                                                                     **environment})
     os.close(slave)
-    written = b""
-    while select.select([master], [], [], 60)[0]:
+    written, ready = b"", select.poll()
+    ready.register(master)
+    while ready.poll(60000):
         try:
             part = os.read(master, 65536)
         except OSError:  # the child has closed the last end
