@@ -52,7 +52,7 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full check-format bench bench-vm soak install uninstall clean
+.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full check-format bench bench-vm report soak install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -126,6 +126,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,
 $(B)/tests/unit/test_doctor: $(filter $(B)/cli/doctor/doctor%.o $(B)/cli/base/client.o,$(cli_objects))
 $(B)/tests/unit/test_top: $(addprefix $(B)/cli/top/top_,series.o cells.o rows.o table.o problems.o ui.o) \
 	$(B)/cli/base/steer.o $(B)/cli/base/client.o
+$(B)/tests/unit/test_pcapng: $(B)/cli/packets/pcapng.o $(B)/cli/packets/order.o
 
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
 $(B)/cli/explain/flow_packet.o $(B)/cli/base/tuple.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
@@ -237,6 +238,13 @@ bench: deps-test
 bench-vm: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)tests/vm/bench
+
+## report: the field's tools through xbond beside what was published, writes report/index.html (root; ONLY=1,3 some rows, QUICK=1 short, COMMIT=1 keeps it as docs/report)
+report:
+	$(Q)packaging/deps build report
+	$(Q)$(MAKE) all $(tools)
+	$(Q)$(PYTHON) -m tests.report
+	$(Q)$(if $(COMMIT),$(PYTHON) -m tests.report.keep report docs/report)
 
 ## install: into DESTDIR and PREFIX
 install: all

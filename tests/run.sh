@@ -134,7 +134,7 @@ else
     lacks="SKIPPED: the emulated machine: $lacks"
 fi
 units
-for directory in tests/manual tests/packaging tests/cli tests/layout tests/bpf; do
+for directory in tests/manual tests/packaging tests/report tests/cli tests/layout tests/bpf; do
     suite "$directory" "$directory"
 done
 [ "${1:-}" != local ] || end_with_totals

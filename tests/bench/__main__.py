@@ -9,7 +9,7 @@ import sys
 from .bed import ROOT
 from .rows import write_json
 
-SUBJECTS = ("selection", "balance", "transmit", "modes", "slaves", "receive", "xdp",
+SUBJECTS = ("selection", "balance", "transmit", "modes", "slaves", "many", "receive", "xdp",
             "single_stream", "unequal", "connections", "failover", "detection", "lacp",
             "daemon_cost")
 

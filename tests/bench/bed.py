@@ -76,8 +76,10 @@ def no_arp(host, dev, address, mac="02:00:00:00:00:99"):
     host.ip("neigh", "replace", address, "lladdr", mac, "dev", dev, "nud", "permanent")
 
 
-def blast(host, address, seconds):
-    """ns per packet of 18 bytes UDP payload, sent from one CPU."""
+def blast(host, address, seconds, flows=0):
+    """ns per packet of 18 bytes UDP payload, sent from one CPU; flows: of so many, each by a
+    destination port, through a socket that is not connected.
+    """
     done = host.run(BLAST, "send", "--to", address, "--size", 18, "--seconds", seconds, "--cpu",
-                    CPU)
+                    CPU, "--flows", flows)
     return json.loads(done.stdout)["ns_per_packet"]

@@ -28,6 +28,7 @@ struct options {
 	struct sockaddr_in address;
 	double seconds;
 	uint32_t size;
+	uint32_t flows; /* 0: one, of a connected socket; else by destination ports from port on */
 	int cpu;
 };
 
@@ -71,6 +72,21 @@ static void fill_messages(struct mmsghdr *messages, struct iovec *data)
 		messages[i] = (struct mmsghdr){ .msg_hdr = { .msg_iov = data, .msg_iovlen = 1 } };
 }
 
+/* The messages of the next batch belong to the next flows. */
+static void turn_flows(const struct options *options, struct mmsghdr *messages)
+{
+	static struct sockaddr_in addresses[BATCH];
+	static uint32_t next;
+
+	for (int i = 0; i < BATCH; i++) {
+		addresses[i] = options->address;
+		addresses[i].sin_port =
+			htons(ntohs(options->address.sin_port) + next++ % options->flows);
+		messages[i].msg_hdr.msg_name = &addresses[i];
+		messages[i].msg_hdr.msg_namelen = sizeof(addresses[i]);
+	}
+}
+
 static void send_packets(const struct options *options)
 {
 	static uint8_t bytes[MAX_SIZE];
@@ -79,15 +95,18 @@ static void send_packets(const struct options *options)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	uint64_t start_ns, end_ns, packets = 0;
 
-	if (fd < 0 ||
-	    connect(fd, (const struct sockaddr *)&options->address, sizeof(options->address)))
+	if (fd < 0 || (!options->flows && connect(fd, (const struct sockaddr *)&options->address,
+						  sizeof(options->address))))
 		die("socket");
 	fill_messages(messages, &data);
 	start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
 	end_ns = now_ns(CLOCK_MONOTONIC) + options->seconds * 1e9;
 	while (now_ns(CLOCK_MONOTONIC) < end_ns) {
-		for (int i = 0; i < CLOCK_EVERY; i++)
+		for (int i = 0; i < CLOCK_EVERY; i++) {
+			if (options->flows)
+				turn_flows(options, messages);
 			packets += send_batch(fd, messages);
+		}
 	}
 	printf("{\"packets\": %llu, \"ns_per_packet\": %.2f}\n", (unsigned long long)packets,
 	       packets ? (double)(now_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns) / packets : 0.0);
@@ -112,6 +131,7 @@ static void usage(void)
 {
 	fprintf(stderr,
 		"usage: blast send --to ADDRESS [--port P] [--size BYTES] [--seconds S] [--cpu N]\n"
+		"                  [--flows N]\n"
 		"       blast sink [--port P]\n");
 	exit(2);
 }
@@ -124,6 +144,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 		{ "size", required_argument, NULL, 's' },
 		{ "seconds", required_argument, NULL, 't' },
 		{ "cpu", required_argument, NULL, 'u' },
+		{ "flows", required_argument, NULL, 'f' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int letter;
@@ -138,6 +159,7 @@ static void parse_options(struct options *options, int argc, char **argv)
 		case 's': options->size = strtoul(optarg, NULL, 0); break;
 		case 't': options->seconds = atof(optarg); break;
 		case 'u': options->cpu = atoi(optarg); break;
+		case 'f': options->flows = strtoul(optarg, NULL, 0); break;
 		default: usage();
 		}
 	}

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Row 5: one file copied over two links, by SMB and by scp; through a switch, over an LACP
+aggregate that is sent into by round-robin; and what /proc/net/bonding would show of it.
+"""
+from ..bench.lacp import switch_on
+from .hosts import (ALONE, FAR_ADDRESS, FAR_ALONE, NEAR_ADDRESS,  # first: it sets the path
+                    bed, traffic)
+
+from subprocess import DEVNULL
+import re
+import statistics
+import time
+
+from lacp import wait_distributing  # pylint: disable=wrong-import-order
+from namespace import end  # pylint: disable=wrong-import-order
+
+from . import parse, plot, published
+from .figures import Figure, Listing
+from .servers import CIPHER, directory, smbd, sshd
+
+TITLE = "One file over two links"
+ABOUT = (
+    "A file is copied over two links of 1 Gbit/s by balance-rr with bytes_per_slave 1, beside NFS "
+    "over two such cards (2010: 155 MB/s, 2011: 220 MB/s). The rate is that of the growing file, "
+    "from its first byte to its last; it lies in memory at both ends. The bar is 0.99 of what two "
+    "links carry, each as iperf3 finds it on one of them alone.",
+    "Then by 802.3ad with lacp_tx balance-rr into Open vSwitch, whose userspace datapath takes "
+    "frame by frame, so the links have 100 Mbit/s there.")
+BAR = 0.99
+SHOWN = ("Bonding Mode", "MII Status", "MII Polling Interval (ms)", "Up Delay (ms)",
+         "Down Delay (ms)")
+SHOWN_SLAVE = ("Slave Interface", "MII Status", "Speed", "Duplex", "Link Failure Count",
+               "Permanent HW addr", "Slave queue ID")
+SHOWN_LACP = ("802.3ad info", "LACP rate", "Min links", "Aggregator selection policy (ad_select)")
+
+
+def make_file(path, megabytes):
+    with open(path, "wb") as file:
+        for _ in range(megabytes):
+            file.write(bytes(1000000))
+
+
+def growth(child, path, what, limit=120):
+    """MB/s of a file that a program writes, from its first byte on."""
+    began, first, last = time.monotonic(), None, None
+    while True:
+        size = path.stat().st_size if path.exists() else 0
+        now = time.monotonic()
+        if size and first is None:
+            first = (now, size)
+        if size and (last is None or size != last[1]):
+            last = (now, size)
+        if child.poll() is not None:
+            break
+        if now > began + limit:
+            end(child)
+            raise parse.ToolError(f"{what}: no end after {limit} s")
+        time.sleep(0.005)
+    if child.returncode or not last or last[0] == first[0]:
+        raise parse.ToolError(f"{what}: exit {child.returncode}, "
+                              f"{last[1] if last else 0} bytes copied")
+    return (last[1] - first[1]) / (last[0] - first[0]) / 1e6
+
+
+def scp(near, far, megabytes, rounds, address=FAR_ADDRESS):
+    """(MB/s, command)."""
+    with sshd(far) as (made, words), directory() as here:
+        make_file(here / "file", megabytes)
+        found = []
+        for number in range(rounds):
+            to = made / f"files/copy{number}"
+            found.append(growth(near.spawn(*words, here / "file", f"root@{address}:{to}"), to,
+                                "scp"))
+            to.unlink()
+    return statistics.median(found), f"near# scp -c {CIPHER} file {address}:/dev/shm/"
+
+
+def smb(near, far, megabytes, rounds, address=FAR_ADDRESS):
+    """(MB/s, command)."""
+    with smbd(far) as made, directory() as here:
+        make_file(made / "files/file", megabytes)
+        command = ("smbclient", f"//{address}/files", "-N", "-s", made / "smb.conf", "-c")
+        found = []
+        for number in range(rounds):
+            to = here / f"copy{number}"
+            found.append(growth(near.spawn(*command, f"get file {to}", stdout=DEVNULL,
+                                           stderr=DEVNULL), to,
+                                "smbclient"))
+            to.unlink()
+    return statistics.median(found), \
+        f"near# smbclient //{address}/files -N -c 'get file /dev/shm/copy'"
+
+
+def copy_figures(what, mbytes, command, alone, rate, bound):
+    """The copy as a share of the links' rate, beside the published one, and of their goodput."""
+    yield Figure(what, mbytes, "MB/s", command, ratio=mbytes * 8 / (2 * rate),
+                 published=f"{published.NFS_MBYTES} MB/s ({published.NFS})",
+                 published_ratio=published.NFS_RATIO, bound=published.NFS_RATIO)
+    yield Figure(f"{what}: of the goodput of two links", mbytes * 8 / (2 * alone), "times", command,
+                 bound=bound)
+
+
+def goodput_alone(place, scale, section):
+    with traffic(place) as stream:
+        done, command = stream.run(FAR_ALONE, "-t", scale.seconds, "-O", 1)
+    section.figures.append(Figure("one link alone", done.mbits, "Mbit/s", command,
+                                  ratio=done.mbits / place.rate))
+    return done.mbits
+
+
+COPIES = {"SMB": smb, "scp": scp}
+
+
+def copies_without_limit(section, place, scale):
+    """What the machine's CPUs let these programs do at most."""
+    for host in (place.near, place.far):
+        place.do(host, f"tc qdisc del dev {ALONE} root")
+    for name, copy in COPIES.items():
+        mbytes, command = copy(place.near, place.far, scale.megabytes, 1, FAR_ALONE)
+        section.figures.append(Figure(
+            f"{name}, one link without a bond and without a limit", mbytes, "MB/s",
+            f"both# tc qdisc del dev {ALONE} root; {command}", note="what the CPUs allow"))
+
+
+def direct(section, scale, say):
+    with bed(2, 1000, "mode balance-rr bytes_per_slave 1") as place:
+        section.setup = list(place.script.lines)
+        alone = goodput_alone(place, scale, section)
+        for name, copy in COPIES.items():
+            mbytes, command = copy(place.near, place.far, scale.megabytes, scale.rounds)
+            section.figures += copy_figures(f"{name}, two links of 1 Gbit/s", mbytes, command,
+                                            alone, 1000, BAR)
+            say(f"one file by {name}")
+        layout(section, place, "balance-rr", SHOWN + SHOWN_SLAVE * 2)
+        copies_without_limit(section, place, scale)
+        say("one file over a link without limit")
+
+
+def switched(section, scale, say):
+    """The client's two links end in Open vSwitch, and so does its connection."""
+    options = "mode 802.3ad lacp_rate fast lacp_tx balance-rr bytes_per_slave 1"
+    with bed(2, 100, None) as place:
+        near, far = place.near, place.far
+        alone = goodput_alone(place, scale, section)
+        switch_on(place.made, far, place.links)
+        place.do(near, f"bondctl create bond0 {options}")
+        place.do(near, f"bondctl add-slave bond0 {' '.join(place.links)}")
+        # Open vSwitch takes frames as they come: whole, and with their checksums.
+        place.do(near, "ethtool -K bond0 tx off tso off gso off")
+        place.do(near, "ip link set bond0 up")
+        place.address(near, NEAR_ADDRESS, "bond0")
+        place.do(far, "ip link set br0 up")
+        place.address(far, FAR_ADDRESS, "br0")
+        wait_distributing(near, links=place.links, deadline=15)
+        near.wait_ping(FAR_ADDRESS)
+        mbytes, command = scp(near, far, scale.megabytes // 10, scale.rounds)
+        layout(section, place, "802.3ad", SHOWN + SHOWN_LACP + SHOWN_SLAVE * 2)
+        section.figures += copy_figures("scp, LACP with lacp_tx balance-rr into Open vSwitch",
+                                        mbytes, f"bondctl create bond0 {options}; {command}",
+                                        alone, 100, BAR)
+        say("one file through Open vSwitch")
+
+
+def keys(text):
+    """The names in a status of the kind of /proc/net/bonding, in their order."""
+    return [match[1] for match in re.finditer(r"^([^:\n]+):", text, re.M)]
+
+
+def missing(text, names):
+    """Those that do not follow in this order."""
+    rest = iter(keys(text))
+    return [name for name in names if name not in rest]
+
+
+def layout(section, place, what, names):
+    """How far `show --proc` has these names in their order; what it prints is kept to be read."""
+    command = ("show", "--proc", "bond0")
+    done = place.near.ctl_try(*command)
+    lacking = missing(done.stdout, names)
+    section.figures.append(Figure(
+        f"{what}: names of the published status that `show --proc` lacks, or has elsewhere",
+        len(lacking), "", f"bondctl {' '.join(command)}", bound=0, least=False,
+        note=", ".join(lacking) if not done.returncode else parse.first_line(done.stderr),
+        published="/proc/net/bonding/bond0 (2011)"))
+    section.listings.append(Listing(f"bondctl show --proc bond0, {what}", done.stdout))
+
+
+def fill(section, scale, say):
+    switched(section, scale, say)
+    direct(section, scale, say)
+    ratios = [(figure.what, figure.ratio) for figure in section.figures
+              if figure.published_ratio and figure.unit == "MB/s"]
+    section.plots.append(("files.svg", plot.bars(
+        "One file over two links", "of the links' rate",
+        ["published"] + [what.split(",")[0] + (", switch" if "Open" in what else "")
+                         for what, _ in ratios],
+        {"share": [published.NFS_RATIO] + [ratio for _, ratio in ratios]})))

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report's readers of what tools print, on output that was recorded, its plots and its page."""
+import pathlib
+import re
+import shutil
+import sys
+import xml.dom.minidom
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+# pylint: disable=wrong-import-position
+from tests.report import (file_copy, keep, machine, page, parse, plot, published,  # noqa: E402
+                          streams)
+from tests.report.figures import Figure, Listing, Section, at_least_published  # noqa: E402
+
+RECORDED = pathlib.Path(__file__).with_name("recorded")
+
+
+def recorded(name):
+    return (RECORDED / name).read_text()
+
+
+def test_iperf_tcp():
+    done = parse.iperf(recorded("iperf3-tcp.json"))
+    assert 50 < done.mbits < 96 and done.mbits <= done.sent_mbits
+    assert done.cpu_percent > 0 and done.lost == 0 <= done.retransmitted < 100
+
+
+def test_iperf_udp():
+    done = parse.iperf(recorded("iperf3-udp.json"))
+    assert 40 < done.mbits <= 50.5 and 0 <= done.lost < 20 and done.retransmitted == 0
+
+
+@pytest.mark.parametrize("text, said", [
+    (recorded("iperf3-refused.json"), "iperf3: unable to connect to server: Connection refused"),
+    ("", "iperf3: no JSON, but: nothing"),
+    ("\niperf3: parameter error - \nUsage", "iperf3: no JSON, but: iperf3: parameter error -"),
+    ('{"start": {}, "end": {}}', "iperf3: its result lacks 'cpu_utilization_percent'"),
+    ("[]", "iperf3: its result lacks"), ('"word"', "iperf3: its result lacks")])
+def test_iperf_broken(text, said):
+    with pytest.raises(parse.ToolError) as caught:
+        parse.iperf(text)
+    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
+
+
+def test_netpipe():
+    """NetPIPE's megabits have 2^20 bits."""
+    lines = parse.netpipe(recorded("np.out"))
+    assert [each.size for each in lines[:3]] == [1, 6, 24]
+    assert lines[0].us == pytest.approx(8.80) and \
+        lines[0].mbits == pytest.approx(0.86663 * 1.048576)
+    assert all(each.mbits == pytest.approx(each.size * 8 / each.us, rel=0.01) for each in lines)
+
+
+@pytest.mark.parametrize("text, said", [("", "is empty"), ("1 2", "has a line '1 2'"),
+                                        ("1 x 3", "has a line '1 x 3'")])
+def test_netpipe_broken(text, said):
+    with pytest.raises(parse.ToolError, match=f"NPtcp: np.out {said}"):
+        parse.netpipe(text)
+
+
+def test_cpu():
+    assert parse.cpu_times("cpu  10 1 5 100 4 0 2 1 7 7\ncpu0 1") == (19, 123)
+    with pytest.raises(parse.ToolError):
+        parse.cpu_times("")
+
+
+def test_macs():
+    shown = ("lo               UNKNOWN        00:00:00:00:00:00 <LOOPBACK,UP,LOWER_UP>\n"
+             "l0@if2000        UP             02:aa:00:00:00:01 <BROADCAST>\nshort\n")
+    assert parse.macs(shown) == {"lo": "00:00:00:00:00:00", "l0": "02:aa:00:00:00:01"}
+
+
+def test_kernel_trouble():
+    log = "[1.0] eth0: link up\n[2.0] WARNING: CPU: 1 PID: 2 at net/core/dev.c\n[3.0] BUG: bad page"
+    assert [line[:5] for line in parse.kernel_trouble(log)] == ["[2.0]", "[3.0]"]
+
+
+def test_layout():
+    """Names in their order, each as often as it is asked for."""
+    status = ("Driver: v1\n\nBonding Mode: x\nMII Status: up\nUp Delay (ms): 0\n\n"
+              "Slave Interface: a\nMII Status: up\n")
+    assert file_copy.missing(status, ["Bonding Mode", "MII Status", "Slave Interface",
+                                      "MII Status"]) == []
+    assert file_copy.missing(status, ["MII Status", "Bonding Mode"]) == ["Bonding Mode"]
+    assert file_copy.missing(status, ["Speed"]) == ["Speed"]
+
+
+def test_published_ratios():
+    """What was published in other units: 268 x 2^20 bits of 300 x 10^6, and so on."""
+    assert published.netpipe_ratio(3) == pytest.approx(0.9367, abs=1e-4)
+    assert published.NETIO_RATIO == pytest.approx(0.8913, abs=1e-4)
+    assert published.NFS_RATIO == 0.88
+
+
+@pytest.mark.parametrize("value, bound, least, held",
+                         [(2, 2, True, True), (1, 2, True, False), (2, 2, False, True),
+                          (3, 2, False, False), (1, None, True, None)])
+def test_held(value, bound, least, held):
+    assert Figure("x", value, "", "c", bound=bound, least=least).held is held
+
+
+def test_ratio_is_judged():
+    figure = at_least_published("x", 240, "Mbit/s", "c", 300, "279 Mbit/s", 0.93)
+    assert figure.ratio == 0.8 and figure.held is False
+    assert figure.as_json()["held"] is False
+
+
+with_gnuplot = pytest.mark.skipif(not shutil.which("gnuplot"), reason="gnuplot is not installed")
+
+
+def is_svg(text):
+    return xml.dom.minidom.parseString(text).documentElement.tagName == "svg"
+
+
+@with_gnuplot
+def test_plots():
+    """Names are as they are given, whatever gnuplot takes for its own."""
+    odd = "it's \"a\" b_c^{d} \\n `x`"
+    drawn = plot.bars("it's a_b", "share", ["one two", "x y"], {odd: [1, None], "b": [2, 0.5]},
+                      (1.5, "bar"))
+    assert is_svg(drawn) and "one two" in drawn and "b_c^{d}" in drawn
+    assert is_svg(plot.lines("t", "x", "y", {odd: [(1, 2), (10, 20)]}, "xy", key="left top"))
+
+
+@with_gnuplot
+def test_plot_broken():
+    with pytest.raises(parse.ToolError, match="^gnuplot: .") as caught:
+        plot.gnuplot("nonsense\n")
+    assert "\n" not in str(caught.value)
+
+
+def sections():
+    figures = [at_least_published("held", 290, "Mbit/s", "near# iperf3 -c <x>", 300, "280", 0.93),
+               at_least_published("lost", 90, "Mbit/s", "near# iperf3 -c <x>", 300, "280", 0.93),
+               Figure("only to read", 12345.678, "ns", "other")]
+    return [Section(1, "One & two", ["a < b"], ["a# ip link"], figures, [("p.svg", "<svg/>")],
+                    [Listing("status", "bad \x1b[31m name")]),
+            Section(2, "Broken", error="NPtcp: exit 1: no route")]
+
+
+def test_page():
+    made = page.page(sections(), [("kernel", "Linux <6>")], ["about"])
+    xml.dom.minidom.parseString(made.split("\n", 1)[1].replace('<meta charset="utf-8">', ""))
+    assert "\x1b" not in made and "Linux &lt;6&gt;" in made and "<svg/>" in made
+    assert re.search(r'lost: 0.300, bar 0.930', made)
+    assert made.count('class="missed"') == 3  # the figure, and both rows of the summary
+    assert "Not measured to the end: NPtcp: exit 1: no route" in made
+    assert made.count("[1.1]") == 1 and made.count('href="#c1.1"') == 2
+    assert "http" not in made  # nothing from elsewhere
+
+
+@pytest.mark.parametrize("value, shown", [(None, ""), (0, "0"), (3, "3"), (0.9367, "0.937"),
+                                          (12.345, "12.35"), (123.45, "123.5"), (12345.6, "12346")])
+def test_number(value, shown):
+    assert page.number(value) == shown
+
+
+def test_mac_listing():
+    listing = streams.mac_listing({"before": {"l0": "a"}, "during": {"l0": "b", "bond0": "b"}})
+    assert [line.split() for line in listing.text.splitlines()] == [
+        ["before", "during"], ["l0", "a", "b"], ["bond0", "-", "b"]]
+
+
+def test_machine():
+    described = dict(machine.describe("bondctl 1"))
+    assert described["xbond"] == "bondctl 1" and described["kernel"].startswith("Linux")
+
+
+def test_keep():
+    """Only a whole report is kept."""
+    row = {"number": 1, "error": ""}
+    whole = {"brief": False, "rows": [row] * keep.ROWS}
+    assert keep.refuse(whole) == ""
+    assert "QUICK" in keep.refuse({**whole, "brief": True})
+    assert "5 of 6 rows" in keep.refuse({**whole, "rows": [row] * 5})
+    assert "row 1" in keep.refuse({**whole, "rows": [{**row, "error": "x"}] * keep.ROWS})
