@@ -17,6 +17,7 @@ enum manner {
 	NAME_AND_NUMBER, /* "layer2 0" */
 	NUMBER,
 	SWITCH,	     /* 1 or 0 */
+	ON_OFF,	     /* "on 1" or "off 0" */
 	LACP_NUMBER, /* only in 802.3ad */
 	CONSTANT,    /* of an option that xbond does not have: the kernel's default */
 	OTHER,
@@ -170,9 +171,11 @@ static const struct {
 	{ "arp_all_targets", NAME_AND_NUMBER, 0, NULL },
 	{ "arp_interval", NUMBER, 0, NULL },
 	{ "arp_ip_target", OTHER, 0, sysfs_arp_ip_target },
+	{ "arp_missed_max", NUMBER, 0, NULL },
 	{ "arp_validate", NAME_AND_NUMBER, 0, NULL },
 	{ "downdelay", NUMBER, 0, NULL },
 	{ "fail_over_mac", NAME_AND_NUMBER, 0, NULL },
+	{ "lacp_active", ON_OFF, 0, NULL },
 	{ "lacp_rate", NAME_AND_NUMBER, 0, NULL },
 	{ "lp_interval", CONSTANT, 1, NULL },
 	{ "mii_status", OTHER, 0, sysfs_mii_status },
@@ -201,6 +204,8 @@ static void sysfs_option(const json_t *bond, const char *name, enum manner manne
 	if (manner == NAME_AND_NUMBER)
 		snprintf(value, SYSFS_VALUE_SIZE, "%s %u\n", field_text(options, name),
 			 field_option_number(bond, name));
+	else if (manner == ON_OFF)
+		sysfs_line(value, field_is_true(options, name) ? "on 1" : "off 0");
 	else if (manner == SWITCH)
 		sysfs_number(value, field_is_true(options, name));
 	else if (manner == NUMBER || json_object_get(bond, "lacp"))
