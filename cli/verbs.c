@@ -4,6 +4,12 @@
 
 #include "cli/base/cli.h"
 
+static const struct verb_flag show_flags[] = {
+	{ "--details", "-d", NULL, "prints all options and all that is known" },
+	{ "--proc", NULL, NULL, "prints what /proc/net/bonding/BOND would contain" },
+	{ .name = NULL },
+};
+
 static const struct verb_flag monitor_flags[] = {
 	{ "--since", NULL, "TIME",
 	  "begins with what happened since then (-1h, 15:30, 2026-01-31)" },
@@ -59,8 +65,8 @@ const struct verb cli_verbs[] = {
 	  INT_MAX, true, OPTION_BOND, OPT_COUNT, NULL, cmd_set },
 	{ "set-slave", "BOND DEV OPTION VALUE [OPTION VALUE]...", "changes options of a slave", 4,
 	  INT_MAX, true, OPTION_SLAVE, OPT_FORCE, NULL, cmd_set_slave },
-	{ "show", "[BOND]", "shows a bond or all of them", 0, 1, false, OPTION_BOND, OPT_COUNT,
-	  NULL, cmd_show },
+	{ "show", "[-d|--proc] [BOND]", "shows a bond or all of them", 0, 1, false, OPTION_BOND,
+	  OPT_COUNT, show_flags, cmd_show },
 	{ "list", "", "lists the names of the bonds", 0, 0, false, OPTION_BOND, OPT_COUNT, NULL,
 	  cmd_list },
 	{ "stats", "[BOND]", "shows the counters of a bond or of all", 0, 1, false, OPTION_BOND,
@@ -80,6 +86,8 @@ const struct verb cli_verbs[] = {
 	  OPT_COUNT, flows_flags, cmd_flows },
 	{ "capture", "BOND [FILTER...]", "captures packets on the slaves", 1, INT_MAX, false,
 	  OPTION_BOND, OPT_COUNT, capture_flags, cmd_capture },
+	{ "sysfs-tree", "DIR", "writes below DIR what /sys would have of the bonds", 1, 1, false,
+	  OPTION_BOND, OPT_COUNT, NULL, cmd_sysfs_tree },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_save },
 	{ .name = NULL },

@@ -2,10 +2,25 @@
 #include "view/json_value.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/mac.h"
+
+/* The control characters of ASCII, and those that UTF-8 has as two bytes. */
+static void json_value_hide_controls(char *text)
+{
+	for (char *at = text; *at; at++) {
+		bool is_c1 = (unsigned char)at[0] == 0xc2 && (unsigned char)at[1] >= 0x80 &&
+			     (unsigned char)at[1] < 0xa0;
+
+		if (iscntrl((unsigned char)*at))
+			*at = '?';
+		if (is_c1)
+			at[0] = at[1] = '?';
+	}
+}
 
 /*
  * Names of devices may contain nearly any byte. JSON needs UTF-8, and a terminal should get no
@@ -18,9 +33,7 @@ static json_t *json_value_printable(const char *text)
 
 	if (!copy)
 		return NULL;
-	for (char *at = copy; *at; at++)
-		if (iscntrl((unsigned char)*at))
-			*at = '?';
+	json_value_hide_controls(copy);
 	json = json_string(copy);
 	for (char *at = copy; *at && !json; at++)
 		if ((unsigned char)*at > 0x7f)

@@ -172,7 +172,7 @@ json_t *view_lacp_why(const struct pins *pins, const struct lacp_system *sys, un
 		view_lacp_why_while_away(pins, sys, slot, text);
 	else
 		lacp_why(sys, slot, now_ns, view_lacp_slave_name, pins, text);
-	return json_string(text);
+	return json_value_text(text);
 }
 
 static void view_lacp_set_partner(json_t *json, const struct lacp_info *partner)
@@ -181,6 +181,10 @@ static void view_lacp_set_partner(json_t *json, const struct lacp_info *partner)
 	json_object_set_new(json, "partner_system", json_value_mac(partner->system));
 	json_object_set_new(json, "partner_key", view_lacp_partner_number(partner, partner->key));
 	json_object_set_new(json, "partner_port", view_lacp_partner_number(partner, partner->port));
+	json_object_set_new(json, "partner_sys_prio",
+			    view_lacp_partner_number(partner, partner->system_priority));
+	json_object_set_new(json, "partner_port_prio",
+			    view_lacp_partner_number(partner, partner->port_priority));
 }
 
 static void view_lacp_set_machines(json_t *json, const struct lacp_port_state *port)
@@ -201,6 +205,9 @@ static void view_lacp_set_counters(json_t *json, const struct lacp_counters *cou
 	json_object_set_new(json, "marker_tx", json_integer((json_int_t)counters->marker_tx));
 	json_object_set_new(json, "illegal_rx", json_integer((json_int_t)counters->illegal_rx));
 	json_object_set_new(json, "stranger_rx", json_integer((json_int_t)counters->stranger_rx));
+	json_object_set_new(json, "actor_churns", json_integer((json_int_t)counters->actor_churn));
+	json_object_set_new(json, "partner_churns",
+			    json_integer((json_int_t)counters->partner_churn));
 }
 
 json_t *view_lacp_slave(const struct pins *pins, const struct lacp_system *sys, unsigned int slot)
@@ -212,6 +219,7 @@ json_t *view_lacp_slave(const struct pins *pins, const struct lacp_system *sys, 
 	json_object_set_new(json, "aggregator_id", json_value_number(port->aggregator));
 	json_object_set_new(json, "port_number", json_value_number(port->config.port));
 	json_object_set_new(json, "port_prio", json_integer(pins->slaves[slot].actor_port_prio));
+	json_object_set_new(json, "actor_key", json_integer(port->actor.key));
 	json_object_set_new(json, "actor_state", view_lacp_flags_json(port->actor.state));
 	view_lacp_set_partner(json, &port->partner);
 	view_lacp_set_machines(json, port);

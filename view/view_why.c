@@ -17,6 +17,7 @@
 #include "view/view_quality.h"
 
 #define WHY_SIZE 256
+#define QUEUE_SIZE 80
 
 /* The monitor's words, and how long the slave is still held down; "" if no monitor says no. */
 static void view_why_monitor(const struct pins *pins, unsigned int slot, char text[WHY_SIZE])
@@ -61,16 +62,27 @@ static json_t *view_why_link(const struct pins *pins, unsigned int slot)
 					  : "its link is down");
 }
 
+/* What it transmits nevertheless. */
+static const char *view_why_queue(const struct pins *pins, unsigned int slot, char text[QUEUE_SIZE])
+{
+	text[0] = '\0';
+	if (pins->slaves[slot].queue_id)
+		snprintf(text, QUEUE_SIZE, "; it carries the packets of queue %u (queue_id)",
+			 pins->slaves[slot].queue_id);
+	return text;
+}
+
 static json_t *view_why_backup(const struct pins *pins, unsigned int slot)
 {
 	unsigned int active = values_active_slot(pins);
-	char text[WHY_SIZE];
+	char text[WHY_SIZE], queue[QUEUE_SIZE];
 
 	if (pins->table->selection != XBOND_SELECT_ACTIVE || active == slot)
 		return NULL;
 	if (active >= XBOND_MAX_SLAVES)
 		return json_string("backup: no slave is active");
-	snprintf(text, sizeof(text), "backup: the active slave is %s", pins->slaves[active].name);
+	snprintf(text, sizeof(text), "backup: the active slave is %s%s", pins->slaves[active].name,
+		 view_why_queue(pins, slot, queue));
 	return json_value_text(text);
 }
 
@@ -78,12 +90,14 @@ static json_t *view_why_chosen(const struct pins *pins, const struct lacp_system
 			       unsigned int slot)
 {
 	uint64_t may = __atomic_load_n(&pins->table->tx_mask, __ATOMIC_RELAXED);
+	char queue[QUEUE_SIZE];
 
 	if (!slots_have(may, slot))
 		return lacp ? view_lacp_why(pins, lacp, slot)
 			    : json_string("bondd has taken it out of use for a moment");
 	if (!slots_have(values_undrained(pins, may), slot))
-		return json_string("drained: it carries traffic only when no other slave can");
+		return json_sprintf("drained: it carries traffic only when no other slave can%s",
+				    view_why_queue(pins, slot, queue));
 	return view_why_backup(pins, slot);
 }
 

@@ -1,271 +1,228 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prints the JSON objects of view/ for people. Called by cmd_show.c. Scripts must not read this
- * text, because it may change. Knows nothing of maps.
+ * show without --details. Called by cmd_show.c. Scripts must not read this text, because it may
+ * change. Knows nothing of maps.
  */
 #include "cli/show/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/show/text_lacp.h"
-#include "common/mode.h"
-#include "options/options.h"
+#include "bpf/abi.h"
+#include "cli/show/fields.h"
+#include "cli/show/kernel_words.h"
+#include "cli/show/news.h"
+#include "cli/show/style.h"
+#include "cli/show/text_options.h"
+#include "cli/show/text_units.h"
 
-static long long text_number(const json_t *object, const char *key)
+static size_t text_used_slaves(const json_t *bond)
 {
-	return json_integer_value(json_object_get(object, key));
-}
-
-static const char *text_string(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "unknown";
-}
-
-static void text_list_text(const json_t *list, char *ret_text, size_t size)
-{
+	const json_t *slave;
 	size_t used = 0, at;
-	const json_t *item;
 
-	snprintf(ret_text, size, "none");
-	json_array_foreach (list, at, item)
-		if (used < size)
-			used += (size_t)snprintf(ret_text + used, size - used, "%s%s",
-						 at ? "," : "", json_string_value(item));
+	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
+		used += field_is_true(slave, "active");
+	return used;
 }
 
-static void text_option_text(const json_t *value, char *ret_text, size_t size)
+static void text_print_speed(const json_t *bond)
 {
-	if (json_is_array(value))
-		text_list_text(value, ret_text, size);
-	else if (json_is_integer(value))
-		snprintf(ret_text, size, "%lld", json_integer_value(value));
-	else if (json_is_boolean(value))
-		snprintf(ret_text, size, "%s", json_is_true(value) ? "on" : "off");
+	long long mbps = field_number(bond, "speed_mbps");
+
+	if (mbps >= 1000)
+		printf(", %g Gbit/s", (double)mbps / 1000);
+	else if (mbps)
+		printf(", %lld Mbit/s", mbps);
+}
+
+/* "2 of 3 slaves in use", or the active slave. */
+static void text_print_use(const json_t *bond)
+{
+	size_t count = json_array_size(json_object_get(bond, "slaves"));
+
+	if (!count)
+		printf(", no slaves");
+	else if (kernel_is_mode(bond, XBOND_MODE_ACTIVE_BACKUP))
+		printf(", active slave %s of %zu", field_text_or(bond, "active_slave", "none"),
+		       count);
 	else
-		snprintf(ret_text, size, "%s",
-			 json_is_string(value) ? json_string_value(value) : "none");
+		printf(", %zu of %zu slave%s in use", text_used_slaves(bond), count,
+		       count == 1 ? "" : "s");
 }
 
-static bool text_is_default(const struct option_spec *option, const char *text)
+static void text_print_headline(const json_t *bond, bool in_order)
 {
-	struct option_value value;
+	bool carrier = field_is_true(bond, "carrier");
 
-	return !option_parse(option, text, &value, NULL) && option_is_default(option, &value);
+	style_print(STYLE_NAME, 0, field_text(bond, "name"));
+	if (json_is_null(json_object_get(bond, "options"))) {
+		printf(": state unknown\n");
+		return;
+	}
+	printf(": %s, ", field_text(bond, "mode"));
+	style_print(carrier ? STYLE_GOOD : STYLE_BAD, 0, carrier ? "up" : "down");
+	text_print_speed(bond);
+	text_print_use(bond);
+	if (in_order) {
+		printf(": ");
+		style_print(STYLE_GOOD, 0, "in order");
+	}
+	printf("\n");
 }
 
-/* How the options of one bond are printed. */
-struct manner {
-	uint32_t mode;
-	bool lacp_rr; /* lacp_tx balance-rr */
-	bool forced_counted;
-	const char *device; /* what the bond is made of; NULL for options of a slave */
+static void text_print_news(const json_t *news)
+{
+	const json_t *text;
+	size_t at;
+
+	json_array_foreach (news, at, text) {
+		printf("  ");
+		style_print(STYLE_BAD, 0, json_string_value(text));
+		printf("\n");
+	}
+}
+
+static void text_print_lacp(const json_t *lacp)
+{
+	if (!lacp || json_is_null(json_object_get(lacp, "partner_system")))
+		return;
+	printf("  partner %s, key %lld, on %lld port%s of aggregator %lld\n",
+	       field_text(lacp, "partner_system"), field_number(lacp, "partner_key"),
+	       field_number(lacp, "num_ports"), field_number(lacp, "num_ports") == 1 ? "" : "s",
+	       field_number(lacp, "active_aggregator"));
+}
+
+static void text_print_failovers(const json_t *bond)
+{
+	const json_t *failover = json_object_get(bond, "failover");
+	long long count = field_number(failover, "count");
+
+	if (count)
+		printf("  %lld failover%s; the last took %lld us\n", count, count == 1 ? "" : "s",
+		       field_number(failover, "last_us"));
+}
+
+/* Columns of the table. 80 columns are enough for a name of 15 characters. */
+enum {
+	STATE_WIDTH = 11,
+	SPEED_WIDTH = 6,
+	ROLE_WIDTH = 9,
+	WEIGHT_WIDTH = 6,
+	COUNT_WIDTH = 6,
+	SHARE_WIDTH = 5,
 };
 
-/* Why the option has no effect; NULL if it has one. */
-static const char *text_no_effect(const struct option_spec *option, const struct manner *manner)
+static int text_name_width(const json_t *slaves)
 {
-	if (!option_has_effect(option, manner->mode))
-		return "   (no effect in this mode)";
-	if (!mode_has(manner->mode, MODE_LACP))
-		return NULL;
-	if (option->needs == MODE_TURNS && !manner->lacp_rr)
-		return "   (no effect with lacp_tx hash)";
-	if (option->effect == MODE_HASH && manner->lacp_rr)
-		return "   (no effect with lacp_tx balance-rr)";
-	return NULL;
+	int width = (int)strlen("SLAVE");
+	const json_t *slave;
+	size_t at;
+
+	json_array_foreach (slaves, at, slave)
+		if ((int)strlen(field_text(slave, "name")) > width)
+			width = (int)strlen(field_text(slave, "name"));
+	return width;
 }
 
-static void text_print_option(const struct option_spec *option, const json_t *value,
-			      const struct manner *manner)
+static void text_print_head(int width)
 {
-	const char *note = text_no_effect(option, manner);
-	char text[OPTION_TEXT_SIZE], device[32];
+	char line[128];
 
-	text_option_text(value, text, sizeof(text));
-	if (note && text_is_default(option, text))
-		return;
-	if (option->id == OPT_PATH && manner->forced_counted && !strcmp(text, "direct"))
-		note = "   (counted for now: a capture, a qdisc, filters, XDP on the bond or "
-		       "another namespace forbids it)";
-	if (option->id == OPT_DEVICE && manner->device && strcmp(text, manner->device)) {
-		snprintf(device, sizeof(device), "   (%s)", manner->device);
-		note = device;
-	}
-	printf("    %-20s %s%s\n", option->name, text, note ? note : "");
-}
-
-static bool text_is_lacp_rr(const json_t *options)
-{
-	struct option_value value;
-
-	return !option_parse(option_at(OPT_LACP_TX), text_string(options, "lacp_tx"), &value,
-			     NULL) &&
-	       value.number == XBOND_LACP_TX_BALANCE_RR;
-}
-
-static void text_print_options(const json_t *options, enum option_scope scope,
-			       const char *mode_text, struct manner manner)
-{
-	const struct mode *mode = mode_by_name(mode_text);
-
-	manner.lacp_rr = text_is_lacp_rr(options);
-	if (!mode)
-		return;
-	manner.mode = mode->number;
-	for (unsigned int id = 0; id < OPT_COUNT; id++) {
-		const struct option_spec *option = option_at(id);
-		const json_t *value = json_object_get(options, option->name);
-
-		if (value && option->scope == scope && id != OPT_MODE && id != OPT_ACTIVE_SLAVE &&
-		    !option->is_alias)
-			text_print_option(option, value, &manner);
-	}
-}
-
-static void text_print_speed(const json_t *object)
-{
-	const json_t *speed = json_object_get(object, "speed_mbps");
-
-	if (json_is_integer(speed))
-		printf(", %lld Mbit/s", json_integer_value(speed));
-	else
-		printf(", speed unknown");
-}
-
-static void text_print_counters(const json_t *object)
-{
-	printf("    %-20s %lld packets, %lld bytes\n", "transmitted",
-	       text_number(object, "tx_packets"), text_number(object, "tx_bytes"));
-	printf("    %-20s %lld packets, %lld bytes, %lld dropped\n", "received",
-	       text_number(object, "rx_packets"), text_number(object, "rx_bytes"),
-	       text_number(object, "rx_dropped"));
-}
-
-/* In 802.3ad the line `lacp` may have told it. */
-static void text_print_why(const json_t *slave)
-{
-	const json_t *why = json_object_get(slave, "why");
-
-	if (json_is_string(why) &&
-	    !json_equal(why, json_object_get(json_object_get(slave, "lacp"), "why")))
-		printf("    %-20s %s\n", "not in use", json_string_value(why));
-}
-
-static void text_print_slave(const json_t *slave, const char *mode)
-{
-	const json_t *duplex = json_object_get(slave, "duplex");
-
-	printf("  slave %s: %s%s", text_string(slave, "name"), text_string(slave, "mii_status"),
-	       json_is_true(json_object_get(slave, "active")) ? ", active" : "");
-	text_print_speed(slave);
-	if (json_is_string(duplex))
-		printf(" %s duplex", json_string_value(duplex));
-	printf(", %lld link failure%s", text_number(slave, "link_failures"),
-	       text_number(slave, "link_failures") == 1 ? "" : "s");
-	if (text_number(slave, "resets"))
-		printf(", reset %lld time%s by bondd", text_number(slave, "resets"),
-		       text_number(slave, "resets") == 1 ? "" : "s");
+	snprintf(line, sizeof(line), "  %-*s %-*s%-*s%-*s%*s%*s%*s%*s%*s%*s", width, "SLAVE",
+		 STATE_WIDTH, "STATE", SPEED_WIDTH, "SPEED", ROLE_WIDTH, "ROLE", WEIGHT_WIDTH,
+		 "WEIGHT", COUNT_WIDTH, "OUT", SHARE_WIDTH, "%", COUNT_WIDTH, "IN", COUNT_WIDTH,
+		 "DROPS", COUNT_WIDTH, "FAILS");
+	style_print(STYLE_FAINT, 0, line);
 	printf("\n");
-	printf("    %-20s %s   (permanent %s)\n", "mac", text_string(slave, "mac"),
-	       text_string(slave, "perm_mac"));
-	text_print_why(slave);
-	if (json_is_string(json_object_get(slave, "problem")))
-		printf("    %-20s %s\n", "problem", text_string(slave, "problem"));
-	if (json_is_false(json_object_get(slave, "attached")))
-		printf("    %-20s %s\n", "not attached",
-		       "its receive program was taken off: it receives nothing");
-	text_lacp_slave(json_object_get(slave, "lacp"));
-	text_print_options(json_object_get(slave, "options"), OPTION_SLAVE, mode,
-			   (struct manner){ 0 });
-	text_print_counters(slave);
 }
 
-static void text_print_active_slave(const json_t *bond)
+static void text_print_number(const json_t *slave, const char *key)
 {
-	const json_t *name = json_object_get(bond, "active_slave");
-	const struct mode *mode = mode_by_name(text_string(bond, "mode"));
+	char text[UNITS_SIZE];
 
-	if (mode && mode->traits & MODE_ACTIVE)
-		printf("    %-20s %s\n", "active_slave",
-		       json_is_string(name) ? json_string_value(name) : "none");
+	printf("%*s", COUNT_WIDTH,
+	       units_format((unsigned long long)field_number(slave, key), text));
 }
 
-static void text_print_failover(const json_t *bond)
+/* Of the bytes that the slaves which are there have sent. */
+static void text_print_share(long long bytes, long long all)
 {
-	const json_t *source = json_object_get(bond, "carrier_source");
-	const json_t *failover = json_object_get(bond, "failover");
+	char text[16] = "-";
 
-	if (json_is_string(source))
-		printf("    %-20s %s\n", "carrier_source", json_string_value(source));
-	if (text_number(failover, "count"))
-		printf("    %-20s the last took %lld us; %lld in all\n", "failovers",
-		       text_number(failover, "last_us"), text_number(failover, "count"));
+	if (all)
+		snprintf(text, sizeof(text), "%lld", (long long)(100.0 * bytes / all + 0.5));
+	printf("%*s", SHARE_WIDTH, text);
 }
 
-/* For a bond that exists but that this program cannot read. */
-static void text_print_foreign(const json_t *bond)
+static void text_print_state(const json_t *slave)
 {
-	printf("%s: state unknown\n    %-20s %s\n", text_string(bond, "name"), "problem",
-	       text_string(bond, "problem"));
+	const char *state = field_text(slave, "mii_status");
+	bool up = !strcmp(state, "up");
+
+	if (!strcmp(state, "going_up"))
+		state = "going up";
+	else if (!strcmp(state, "going_down"))
+		state = "going down";
+	style_print(up ? STYLE_GOOD : STYLE_BAD, STATE_WIDTH, state);
+}
+
+static void text_print_row(const json_t *bond, const json_t *slave, int width, long long all_bytes)
+{
+	long long mbps = field_number(slave, "speed_mbps");
+	char speed[UNITS_SIZE] = "?", weight[OPTION_TEXT_SIZE];
+
+	if (mbps)
+		units_format((unsigned long long)mbps * 1000000, speed);
+	field_option_text(json_object_get(json_object_get(slave, "options"), "weight"), weight,
+			  sizeof(weight));
+	printf("  ");
+	style_print(STYLE_PLAIN, width + 1, field_text(slave, "name"));
+	text_print_state(slave);
+	printf("%-*s", SPEED_WIDTH, speed);
+	style_print(news_is_unused(bond, slave) ? STYLE_BAD : STYLE_PLAIN, ROLE_WIDTH,
+		    news_role(bond, slave));
+	printf("%*s", WEIGHT_WIDTH, weight);
+	text_print_number(slave, "tx_bytes");
+	text_print_share(field_number(slave, "tx_bytes"), all_bytes);
+	text_print_number(slave, "rx_bytes");
+	text_print_number(slave, "rx_dropped");
+	text_print_number(slave, "link_failures");
+	printf("\n");
+}
+
+static void text_print_table(const json_t *bond)
+{
+	const json_t *slaves = json_object_get(bond, "slaves"), *slave;
+	int width = text_name_width(slaves);
+	long long bytes = 0;
+	size_t at;
+
+	if (!json_array_size(slaves))
+		return;
+	json_array_foreach (slaves, at, slave)
+		bytes += field_number(slave, "tx_bytes");
+	text_print_head(width);
+	json_array_foreach (slaves, at, slave)
+		text_print_row(bond, slave, width, bytes);
 }
 
 void text_bond(const json_t *bond, bool forced_counted)
 {
-	const struct manner manner = { .forced_counted = forced_counted,
-				       .device =
-					       json_string_value(json_object_get(bond, "device")) };
+	json_t *news = news_bad(bond);
 	const json_t *slave;
 	size_t at;
 
-	if (json_is_null(json_object_get(bond, "options"))) {
-		text_print_foreign(bond);
+	text_print_headline(bond, json_array_size(news) == 0);
+	text_print_news(news);
+	json_decref(news);
+	if (json_is_null(json_object_get(bond, "options")))
 		return;
-	}
-	printf("%s: mode %s, carrier %s", text_string(bond, "name"), text_string(bond, "mode"),
-	       text_string(bond, "mii_status"));
-	text_print_speed(bond);
-	printf(", mtu %lld\n", text_number(bond, "mtu"));
-	if (!json_is_true(json_object_get(bond, "bondd")))
-		puts("    bondd is away: traffic flows on, changes of carrier may not be followed");
-	if (json_is_false(json_object_get(bond, "attached")))
-		printf("    %-20s %s\n", "not attached",
-		       "its programs were taken off: it sends nothing, or not as it should");
-	printf("    %-20s %s\n", "mac", text_string(bond, "mac"));
-	text_print_active_slave(bond);
-	text_print_failover(bond);
-	text_lacp_bond(json_object_get(bond, "lacp"));
-	text_print_options(json_object_get(bond, "options"), OPTION_BOND, text_string(bond, "mode"),
-			   manner);
-	text_print_counters(bond);
+	printf("  mac %s, mtu %lld\n", field_text(bond, "mac"), field_number(bond, "mtu"));
+	text_print_lacp(json_object_get(bond, "lacp"));
+	text_print_failovers(bond);
+	text_options_bond(bond, forced_counted);
+	text_print_table(bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
-		text_print_slave(slave, text_string(bond, "mode"));
-}
-
-void text_stats_head(void)
-{
-	printf("%-18s %14s %18s %14s %18s %12s\n", "", "tx_packets", "tx_bytes", "rx_packets",
-	       "rx_bytes", "rx_dropped");
-}
-
-static void text_print_stats_row(const char *indent, const json_t *stats)
-{
-	const json_t *counters = json_object_get(stats, "counters");
-
-	printf("%s%-*s %14lld %18lld %14lld %18lld %12lld\n", indent, 18 - (int)strlen(indent),
-	       text_string(stats, "name"), text_number(counters, "tx_packets"),
-	       text_number(counters, "tx_bytes"), text_number(counters, "rx_packets"),
-	       text_number(counters, "rx_bytes"), text_number(counters, "rx_dropped"));
-}
-
-void text_stats(const json_t *stats)
-{
-	const json_t *slave;
-	size_t at;
-
-	text_print_stats_row("", stats);
-	json_array_foreach (json_object_get(stats, "slaves"), at, slave)
-		text_print_stats_row("  ", slave);
+		text_options_slave(bond, slave);
 }

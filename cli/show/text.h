@@ -6,9 +6,10 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* forced_counted: something forbids `path direct` at present. */
+/*
+ * What is wrong, then a table of the slaves, and the options that are not at their defaults.
+ * forced_counted: something forbids `path direct` at present.
+ */
 void text_bond(const json_t *bond, bool forced_counted);
-void text_stats_head(void);
-void text_stats(const json_t *stats);
 
 #endif

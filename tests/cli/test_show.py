@@ -17,9 +17,10 @@ from test_calls import BONDCTL, OK, FakeBondd
 # As bondctl(8) lists them.
 BOND_KEYS = {"active_aggregator", "actor_system", "actor_sys_prio", "actor_key", "partner_system",
              "partner_sys_prio", "partner_key", "num_ports", "rate", "rate_effective"}
-SLAVE_KEYS = {"aggregator_id", "port_number", "port_prio", "actor_state", "partner_state",
-              "rx_state", "mux_state", "partner_system", "partner_key", "partner_port",
-              "churn_actor", "churn_partner", "lacpdu_rx",
+SLAVE_KEYS = {"aggregator_id", "port_number", "port_prio", "actor_key", "actor_state",
+              "partner_state", "rx_state", "mux_state", "partner_system", "partner_sys_prio",
+              "partner_key", "partner_port", "partner_port_prio", "churn_actor", "churn_partner",
+              "actor_churns", "partner_churns", "lacpdu_rx",
               "lacpdu_tx", "marker_rx", "marker_tx", "illegal_rx", "stranger_rx", "selected", "why"}
 COLLECTS, CARRIES = 0x10, 0x30  # bits of a state
 IN_USE = ["activity", "aggregation", "synchronization", "collecting", "distributing"]
@@ -71,10 +72,12 @@ def test_aggregated(pins, show):
     slave = bond["slaves"][1]
     assert slave["active"] is True
     assert slave["lacp"] == {
-        "aggregator_id": 1, "port_number": 2, "port_prio": 255, "actor_state": IN_USE,
-        "partner_state": IN_USE, "rx_state": "current", "mux_state": "collecting_distributing",
-        "partner_system": "02:00:5e:20:00:00", "partner_key": 17, "partner_port": 2,
-        "churn_actor": "none", "churn_partner": "none", "lacpdu_rx": 11, "lacpdu_tx": 21,
+        "aggregator_id": 1, "port_number": 2, "port_prio": 255, "actor_key": 9,
+        "actor_state": IN_USE, "partner_state": IN_USE, "rx_state": "current",
+        "mux_state": "collecting_distributing", "partner_system": "02:00:5e:20:00:00",
+        "partner_sys_prio": 65535, "partner_key": 17, "partner_port": 2, "partner_port_prio": 255,
+        "churn_actor": "none", "churn_partner": "none", "actor_churns": 0, "partner_churns": 0,
+        "lacpdu_rx": 11, "lacpdu_tx": 21,
         "marker_rx": 3, "marker_tx": 4, "illegal_rx": 5, "stranger_rx": 6, "selected": "selected",
         "why": "collecting and distributing"}
 
@@ -175,7 +178,7 @@ def test_hold(pins, show, bondctl):
     held = ["held by the kernel: bondd is away, 12 answers",
             "held by the kernel: bondd is away, 1 answer"]
     assert whys(show()) == held
-    text = bondctl("show", "bond0").stdout
+    text = bondctl("show", "-d", "bond0").stdout
     assert all(line in text for line in held)
     pins.hold[0].ended, pins.hold[1].ended = X.HOLD_SILENT, X.HOLD_PARTNER_CHANGED
     assert whys(show()) == ["hold ended: silent; bondd is away",
@@ -206,7 +209,7 @@ def test_not_held(pins, show):
 def test_text(pins, bondctl):
     pins.bond.lacp_tx = X.LACP_TX_BALANCE_RR
     pins.settings.xmit_hash_policy = X.POLICY_LAYER34
-    text = bondctl("show", "bond0").stdout
+    text = bondctl("show", "-d", "bond0").stdout
     for line in ("bond0: mode 802.3ad", "1, selected ports: 2",
                  "system 02:00:5e:20:00:00, priority 65535, key 17",
                  "collecting and distributing\n",
@@ -286,12 +289,12 @@ def test_monitors_of_an_earlier_build_are_unknown(pins, show):
 
 def test_failovers_are_shown(pins, show, bondctl):
     assert show()["failover"] == {"last_us": None, "count": 0, "histogram_us": []}
-    assert "failovers" not in bondctl("show", "bond0").stdout
+    assert "failovers" not in bondctl("show", "-d", "bond0").stdout
     pins.failover.count, pins.failover.last_ns = 3, 170700
     pins.failover.histogram[0], pins.failover.histogram[8] = 1, 2
     assert show()["failover"] == {"last_us": 170, "count": 3, "histogram_us": [
         {"below": 1, "failovers": 1}, {"below": 256, "failovers": 2}]}
-    assert "the last took 170 us; 3 in all" in bondctl("show", "bond0").stdout
+    assert "the last took 170 us; 3 in all" in bondctl("show", "-d", "bond0").stdout
 
 
 @pytest.mark.parametrize("number, name", [(X.CARRIER_UNKNOWN, None), (X.CARRIER_POLL, "poll"),
@@ -331,14 +334,14 @@ def take_out(pins, slot, link=X.LINK_DOWN):
 
 def test_why_a_slave_in_use_is_null(plain, show, bondctl):
     assert reasons(show) == [None, None]
-    assert "not in use" not in bondctl("show", "bond0").stdout
+    assert "not in use" not in bondctl("show", "-d", "bond0").stdout
 
 
 def test_why_names_the_monitor(plain, show, bondctl):
     take_out(plain, 1)
     plain.monitors[1].works = 0
     assert reasons(show) == [None, "no carrier"]
-    assert "    not in use           no carrier\n" in bondctl("show", "bond0").stdout
+    assert "    not in use           no carrier\n" in bondctl("show", "-d", "bond0").stdout
     plain.monitors[1].spoken |= 1 << X.MONITOR_BFD
     plain.monitors[1].works |= 1 << X.MONITOR_CARRIER
     assert reasons(show) == [None, "its BFD session is down"]
@@ -389,6 +392,9 @@ def test_why_names_drain_and_backup(plain, show):
     plain.bond.mode, plain.table.selection = X.MODE_ACTIVE_BACKUP, X.SELECT_ACTIVE
     plain.bond.active_slot = 1
     assert reasons(show) == ["backup: the active slave is eth1", None]
+    plain.slaves[0].queue_id = 3
+    assert reasons(show)[0] == \
+        "backup: the active slave is eth1; it carries the packets of queue 3 (queue_id)"
 
 
 def test_why_names_programs_that_are_gone(plain, show):
@@ -409,4 +415,4 @@ def test_why_is_that_of_lacp(pins, show, bondctl):
     pins.bond.carrier, pins.table.tx_mask = 1, 0
     shown = show()["slaves"][0]
     assert shown["why"] == shown["lacp"]["why"]
-    assert "not in use" not in bondctl("show", "bond0").stdout
+    assert "not in use" not in bondctl("show", "-d", "bond0").stdout

@@ -8,10 +8,15 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <jansson.h>
+#include <string.h>
 
 #include "cli/doctor/doctor_gather.h"
 #include "cli/explain/foretell.h"
+#include "cli/show/proc.h"
+#include "cli/show/sysfs_values.h"
 #include "cli/show/text.h"
+#include "cli/show/text_details.h"
+#include "cli/show/text_stats.h"
 #include "common/clock.h"
 #include "common/loop_figures.h"
 #include "common/pins.h"
@@ -152,6 +157,28 @@ static void pins_patch(void)
 	input_take(&input, (char *)maps[map].memory + at, size);
 }
 
+static void pins_make_files(const json_t *view)
+{
+	char value[SYSFS_VALUE_SIZE];
+	const json_t *slave;
+	size_t at;
+
+	for (unsigned int i = 0; sysfs_bond_value(view, i, value); i++)
+		input_check(strlen(value) < sizeof(value), "a value of the bond");
+	json_array_foreach (json_object_get(view, "slaves"), at, slave)
+		for (unsigned int i = 0; sysfs_slave_value(view, slave, i, value); i++)
+			input_check(value[0], "a value of the slave");
+}
+
+static void pins_print(const json_t *view, const json_t *stats)
+{
+	text_bond(view, fill & 32);
+	text_details_bond(view, fill & 32);
+	proc_print(view);
+	pins_make_files(view);
+	text_stats(stats);
+}
+
 static void pins_show(const struct pins *pins)
 {
 	json_t *view = view_bond(pins, "bond0", true), *stats;
@@ -169,8 +196,7 @@ static void pins_show(const struct pins *pins)
 	stdout = fopen("/dev/null", "w");
 	if (!stdout)
 		abort();
-	text_bond(view, fill & 32);
-	text_stats(stats);
+	pins_print(view, stats);
 	fclose(stdout);
 	stdout = out;
 	json_decref(view);

@@ -65,7 +65,7 @@ def test_what_was_taken_off_while_bondd_was_away(pair, way, hook):
         else:
             path.unlink()
     assert made.near.show()["attached"] is False and made.near.slave("l0")["attached"] is False
-    assert made.near.ctl("show", "bond0").count("not attached") == 2
+    assert made.near.ctl("show", "-d", "bond0").count("not attached") == 2
     made.near.start_bondd()
     assert made.near.show()["attached"] and made.near.slave("l0")["attached"]
     for _ in range(4):
@@ -138,7 +138,7 @@ def test_what_cannot_be_put_back_is_said_once(pair, hook):
     made.near.run("tc", "qdisc", "add", "dev", "bond0", "ingress")
     made.near.thaw_bondd()
     wait_for(lambda: made.near.show()["attached"] is False, "show to say so")
-    assert "not attached" in made.near.ctl("show", "bond0")
+    assert "not attached" in made.near.ctl("show", "-d", "bond0")
     looked_again(made.near, 2)
     assert made.near.log().count("the program on bond0 is not attached") == 1 and \
         times(made.near) == 1

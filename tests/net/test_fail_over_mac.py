@@ -293,7 +293,7 @@ def test_another_mode_and_back(trio, policy):
     address = mac(near)
     near.ctl("set", "bond0", "mode", "balance-xor")
     assert set(macs(near).values()) == {address} == {mac(near)}
-    assert "fail_over_mac" in near.ctl("show", "bond0")
+    assert "fail_over_mac" in near.ctl("show", "-d", "bond0")
     near.ctl("set", "bond0", "mode", "active-backup")
     wait_for(lambda: len(set(macs(near).values())) == 3 and
              macs(near)[near.show()["active_slave"]] == mac(near), "their own again")

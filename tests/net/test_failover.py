@@ -102,7 +102,7 @@ def test_failures_are_counted_and_shown(pair):
     # Without carrier there is no speed, and no duplex.
     assert [slave["speed_mbps"] for slave in shown["slaves"]] == [None, 10000]
     assert [slave["duplex"] for slave in shown["slaves"]] == [None, "full"]
-    assert "slave l0: down, speed unknown, 1 link failure" in made.near.ctl("show", "bond0")
+    assert "slave l0: down, speed unknown, 1 link failure" in made.near.ctl("show", "-d", "bond0")
     mend(made.far, "l0")
     made.near.wait_slaves("l0", "l1")
     assert made.near.slave("l0")["speed_mbps"] == 10000

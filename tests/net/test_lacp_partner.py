@@ -32,7 +32,7 @@ def test_strangers_are_counted_named_and_logged_once(partner):
              3, "strangers to be counted")
     assert tx_slots(host) == {0} and ports(host)["l0"]["why"] == "collecting and distributing"
     assert ports(host)["l0"]["stranger_rx"] == 3 and \
-        "strangers            3 LACPDUs" in host.ctl("show", "bond0")
+        "strangers            3 LACPDUs" in host.ctl("show", "-d", "bond0")
     assert host.log().count("which is not lacp_partner") == 2  # one of each port
 
 

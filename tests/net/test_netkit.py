@@ -144,7 +144,7 @@ def test_what_is_made(lone):
         "L2 mode has ARP; the port side has none"
     assert linked(host, "link_port")["type"] in ("netkit", BPF_LINK_TYPE_NETKIT)
     assert linked(host, "link_egress") is None
-    assert "netkit" in host.ctl("show", "bond0")
+    assert "netkit" in host.ctl("show", "-d", "bond0")
 
 
 @netkit_only

@@ -71,7 +71,7 @@ def test_a_slave_that_flaps_is_held_down(made, mode):
     assert held["flaps"] == 4 and 0 < held["until_ms"] <= 10000
     assert monitor(near, "l0", "carrier")["state"] == "up"
     assert "held down because it flaps; it is tried again in" in near.slave("l0")["why"]
-    assert "not in use           it is held down because it flaps" in near.ctl("show", "bond0")
+    assert "not used: it is held down because it flaps" in near.ctl("show", "bond0")
     assert near.log().count("l0 is held down for 10 s while another slave works") == 1
     # The next bondd goes on with it, and a setting ends it.
     near.kill_bondd()

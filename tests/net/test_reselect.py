@@ -238,7 +238,7 @@ def test_refusals(trio):
     near.ctl("create", "bond0", "mode", "balance-xor", "primary_reselect", "better")
     with pytest.raises(Refused, match="prio: refused in mode balance-xor"):
         near.ctl("add-slave", "bond0", "l0", "prio", 1)
-    assert "no effect" in near.ctl("show", "bond0")
+    assert "no effect" in near.ctl("show", "-d", "bond0")
 
 
 def test_saved_and_made_from_the_file(trio):

@@ -69,7 +69,7 @@ def problem(host, dev="l0"):
 
 def text_has(host, words):
     return any(line.split()[:1] == ["problem"] and words in line
-               for line in host.ctl("show", "bond0").splitlines())
+               for line in host.ctl("show", "-d", "bond0").splitlines())
 
 
 @pytest.mark.parametrize("kind", [Master, Address, Address6, Upper])

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Backups, standby ports and drained slaves are not news while their links work. What the bond says
+ * is not said again of its slaves.
+ */
+#include "cli/show/news.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bpf/abi.h"
+#include "cli/show/fields.h"
+#include "cli/show/kernel_words.h"
+
+#define NEWS_SIZE 1024
+#define NO_CARRIER "the bond has no carrier"
+
+static bool news_begins(const char *text, const char *with)
+{
+	return text && !strncmp(text, with, strlen(with));
+}
+
+static const char *news_why(const json_t *slave)
+{
+	return field_text_or(slave, "why", NULL);
+}
+
+static bool news_has_link(const json_t *slave)
+{
+	return !strcmp(field_text(slave, "mii_status"), "up");
+}
+
+const char *news_role(const json_t *bond, const json_t *slave)
+{
+	bool one_is_active = kernel_is_mode(bond, XBOND_MODE_ACTIVE_BACKUP);
+
+	if (field_is_true(slave, "active"))
+		return one_is_active ? "active" : "in use";
+	if (!news_has_link(slave))
+		return "not used";
+	if (field_is_true(json_object_get(slave, "options"), "drain"))
+		return "drained";
+	if (one_is_active)
+		return "backup";
+	return news_begins(news_why(slave), "standby") ? "standby" : "not used";
+}
+
+bool news_is_unused(const json_t *bond, const json_t *slave)
+{
+	return !strcmp(news_role(bond, slave), "not used");
+}
+
+static void news_add(json_t *news, const char *name, const char *text)
+{
+	json_array_append_new(news, name ? json_sprintf("%s: %s", name, text) : json_string(text));
+}
+
+/* "3 min", the largest unit that is not zero. */
+static void news_duration(long long ms, char *ret_text, size_t size)
+{
+	static const struct {
+		long long ms;
+		const char *name;
+	} units[] = { { 86400000, "d" }, { 3600000, "h" }, { 60000, "min" }, { 1000, "s" } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (ms >= units[i].ms) {
+			snprintf(ret_text, size, "%lld %s", ms / units[i].ms, units[i].name);
+			return;
+		}
+	snprintf(ret_text, size, "%lld ms", ms);
+}
+
+/* For how long the monitor that `why` goes by has said no; "" if that is not the reason. */
+static void news_since(const json_t *slave, char *ret_text, size_t size)
+{
+	const json_t *monitors = json_object_get(slave, "monitors"), *monitor;
+	const char *name;
+	char text[32];
+
+	ret_text[0] = '\0';
+	if (strcmp(field_text(slave, "mii_status"), "down") || strpbrk(news_why(slave), ";("))
+		return;
+	json_object_foreach ((json_t *)monitors, name, monitor)
+		if (!strcmp(field_text(monitor, "state"), "down")) {
+			news_duration(field_number(monitor, "since_ms"), text, sizeof(text));
+			snprintf(ret_text, size, " for %s", text);
+			return;
+		}
+}
+
+static void news_failures(const json_t *slave, char *ret_text, size_t size)
+{
+	long long failures = field_number(slave, "link_failures");
+
+	ret_text[0] = '\0';
+	if (failures && !news_has_link(slave))
+		snprintf(ret_text, size, "; link failures %lld", failures);
+}
+
+/* Is it told because of the whole bond? Then the bond says it. */
+static bool news_is_of_bond(const json_t *bond, const json_t *slave)
+{
+	return news_begins(news_why(slave), NO_CARRIER) ||
+	       (json_is_false(json_object_get(bond, "attached")) &&
+		news_begins(news_why(slave), "the bond's own programs"));
+}
+
+static void news_add_use(json_t *news, const json_t *bond, const json_t *slave)
+{
+	bool unused = news_is_unused(bond, slave);
+	char text[NEWS_SIZE], since[64], failures[64];
+
+	if (!news_why(slave) || news_is_of_bond(bond, slave) ||
+	    (!unused && !field_is_true(slave, "active")))
+		return;
+	news_since(slave, since, sizeof(since));
+	news_failures(slave, failures, sizeof(failures));
+	snprintf(text, sizeof(text), "%s%s%s%s", unused ? "not used: " : "", news_why(slave), since,
+		 failures);
+	news_add(news, field_text(slave, "name"), text);
+}
+
+static void news_add_attached(json_t *news, const json_t *slave)
+{
+	if (json_is_false(json_object_get(slave, "attached")) &&
+	    !news_begins(news_why(slave), "it sends, but receives nothing"))
+		news_add(news, field_text(slave, "name"),
+			 "its receive program was taken off: it receives nothing");
+}
+
+static void news_add_churn(json_t *news, const json_t *slave)
+{
+	const json_t *lacp = json_object_get(slave, "lacp");
+	const char *name = field_text(slave, "name");
+
+	if (!strcmp(field_text(lacp, "churn_actor"), "churned"))
+		news_add(news, name, "churned: this port has not got in sync for a minute");
+	if (!strcmp(field_text(lacp, "churn_partner"), "churned"))
+		news_add(news, name,
+			 "churned: the partner's port has not got in sync for a minute");
+}
+
+static void news_add_slave(json_t *news, const json_t *bond, const json_t *slave)
+{
+	news_add_use(news, bond, slave);
+	if (json_is_string(json_object_get(slave, "problem")))
+		news_add(news, field_text(slave, "name"), field_text(slave, "problem"));
+	news_add_attached(news, slave);
+	news_add_churn(news, slave);
+}
+
+/* The sentence of a slave that would be in use says it best. */
+static const char *news_no_carrier(const json_t *bond)
+{
+	const json_t *slaves = json_object_get(bond, "slaves"), *slave;
+	size_t at;
+
+	json_array_foreach (slaves, at, slave)
+		if (news_begins(news_why(slave), NO_CARRIER))
+			return news_why(slave);
+	return json_array_size(slaves) ? NO_CARRIER ": no slave can be used"
+				       : NO_CARRIER ": it has no slaves";
+}
+
+static void news_add_lacp(json_t *news, const json_t *bond)
+{
+	const json_t *lacp = json_object_get(bond, "lacp");
+
+	if (lacp && field_is_true(bond, "carrier") &&
+	    json_is_null(json_object_get(lacp, "partner_system")))
+		news_add(news, NULL, "no LACP partner: traffic goes as lacp_fallback says");
+}
+
+json_t *news_bad(const json_t *bond)
+{
+	json_t *news = json_array();
+	const json_t *slave;
+	size_t at;
+
+	if (json_is_string(json_object_get(bond, "problem"))) {
+		news_add(news, NULL, field_text(bond, "problem"));
+		return news;
+	}
+	if (json_is_false(json_object_get(bond, "attached")))
+		news_add(news, NULL,
+			 "the bond's own programs were taken off: it sends nothing, or not as it "
+			 "should");
+	if (!field_is_true(bond, "carrier"))
+		news_add(news, NULL, news_no_carrier(bond));
+	if (!field_is_true(bond, "bondd"))
+		news_add(news, NULL,
+			 "bondd is away: traffic flows on, changes of carrier may not be followed");
+	news_add_lacp(news, bond);
+	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
+		news_add_slave(news, bond, slave);
+	return news;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/show/see.h"
+
+#include <errno.h>
+
+#include "cli/base/ask.h"
+#include "cli/base/client.h"
+#include "cli/show/fields.h"
+#include "view/view_bond.h"
+
+static json_t *see_show(const struct cli *cli, const struct pins *pins, const char *name)
+{
+	return view_bond(pins, name, pins_bondd_alive(pins) && client_present(cli->paths.run_dir));
+}
+
+static json_t *see_stats(const struct cli *cli, const struct pins *pins, const char *name)
+{
+	struct loop_figures loop;
+	bool is_known = pins_bondd_alive(pins) && !loop_read(cli->paths.run_dir, &loop);
+
+	return view_stats(pins, name, is_known ? &loop : NULL);
+}
+
+static json_t *see_name(const struct cli *cli, const struct pins *pins, const char *name)
+{
+	(void)cli;
+	(void)pins;
+	return json_string(name);
+}
+
+static json_t *see_foreign(const struct cli *cli, const char *name, uint32_t abi)
+{
+	return view_foreign(name, abi, client_present(cli->paths.run_dir));
+}
+
+static json_t *see_foreign_name(const struct cli *cli, const char *name, uint32_t abi)
+{
+	(void)cli;
+	(void)abi;
+	return json_string(name);
+}
+
+const struct sight sight_show = { "show", see_show, see_foreign };
+const struct sight sight_stats = { "stats", see_stats, NULL };
+const struct sight sight_list = { NULL, see_name, see_foreign_name };
+const struct sight sight_known = { "show", see_show, NULL };
+
+static bool see_is_forbidden(int r)
+{
+	return r == -EPERM || r == -EACCES;
+}
+
+static int see_by_pins(const struct cli *cli, const struct sight *sight, const char *name,
+		       struct seen *ret_seen, struct err *err)
+{
+	struct pins pins;
+	int r = pins_open(&pins, cli->paths.bpf_dir, name, err);
+
+	if (r == -EPROTO && sight->foreign) {
+		ret_seen->view = sight->foreign(cli, name, pins_abi(cli->paths.bpf_dir, name, err));
+		ret_seen->forced_counted = false;
+		return 0;
+	}
+	if (r)
+		return r;
+	ret_seen->view = sight->view(cli, &pins, name);
+	ret_seen->forced_counted = pins.table->flags & XBOND_F_FORCE_COUNTED;
+	pins_close(&pins);
+	return ret_seen->view
+		       ? 0
+		       : err_set(err, EIO, "cannot read the counters of %s; try again", name);
+}
+
+/* bondd describes a bond of another ABI version, too. */
+static int see_refuse_foreign(struct seen *seen, const char *name, struct err *err)
+{
+	int r;
+
+	if (!json_is_null(json_object_get(seen->view, "options")))
+		return 0;
+	r = err_set(err, EPROTO, "%s: %s", name, field_text(seen->view, "problem"));
+	json_decref(seen->view);
+	return r;
+}
+
+static int see_by_bondd(const struct cli *cli, const struct sight *sight, const char *name,
+			struct seen *ret_seen, struct err *err)
+{
+	int r;
+
+	ret_seen->forced_counted = false;
+	if (!sight->method) {
+		ret_seen->view = json_string(name);
+		return 0;
+	}
+	r = ask_view(cli->paths.run_dir, sight->method, name, &ret_seen->view,
+		     &ret_seen->forced_counted, err);
+	return r || sight->foreign ? r : see_refuse_foreign(ret_seen, name, err);
+}
+
+int see_bond(const struct cli *cli, const struct sight *sight, const char *name,
+	     struct seen *ret_seen, struct err *err)
+{
+	int r = see_by_pins(cli, sight, name, ret_seen, err);
+
+	return see_is_forbidden(r) ? see_by_bondd(cli, sight, name, ret_seen, err) : r;
+}
+
+int see_names(const struct cli *cli, char ***ret_names, struct err *err)
+{
+	int r = pins_names(ret_names, cli->paths.bpf_dir, err);
+
+	return see_is_forbidden(r) ? ask_names(cli->paths.run_dir, ret_names, err) : r;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * show --details. Called by cmd_show.c. Scripts must not read this text, because it may change.
+ * Knows nothing of maps.
+ */
+#include "cli/show/text_details.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/show/fields.h"
+#include "cli/show/text_lacp.h"
+#include "cli/show/text_options.h"
+#include "common/mode.h"
+
+static void text_details_speed(const json_t *object)
+{
+	const json_t *speed = json_object_get(object, "speed_mbps");
+
+	if (json_is_integer(speed))
+		printf(", %lld Mbit/s", json_integer_value(speed));
+	else
+		printf(", speed unknown");
+}
+
+static void text_details_counters(const json_t *object)
+{
+	printf("    %-20s %lld packets, %lld bytes\n", "transmitted",
+	       field_number(object, "tx_packets"), field_number(object, "tx_bytes"));
+	printf("    %-20s %lld packets, %lld bytes, %lld dropped\n", "received",
+	       field_number(object, "rx_packets"), field_number(object, "rx_bytes"),
+	       field_number(object, "rx_dropped"));
+}
+
+/* In 802.3ad the line `lacp` may have told it. */
+static void text_details_why(const json_t *slave)
+{
+	const json_t *why = json_object_get(slave, "why");
+
+	if (json_is_string(why) &&
+	    !json_equal(why, json_object_get(json_object_get(slave, "lacp"), "why")))
+		printf("    %-20s %s\n", "not in use", json_string_value(why));
+}
+
+static void text_details_slave(const json_t *bond, const json_t *slave)
+{
+	const json_t *duplex = json_object_get(slave, "duplex");
+
+	printf("  slave %s: %s%s", field_text(slave, "name"), field_text(slave, "mii_status"),
+	       json_is_true(json_object_get(slave, "active")) ? ", active" : "");
+	text_details_speed(slave);
+	if (json_is_string(duplex))
+		printf(" %s duplex", json_string_value(duplex));
+	printf(", %lld link failure%s", field_number(slave, "link_failures"),
+	       field_number(slave, "link_failures") == 1 ? "" : "s");
+	if (field_number(slave, "resets"))
+		printf(", reset %lld time%s by bondd", field_number(slave, "resets"),
+		       field_number(slave, "resets") == 1 ? "" : "s");
+	printf("\n");
+	printf("    %-20s %s   (permanent %s)\n", "mac", field_text(slave, "mac"),
+	       field_text(slave, "perm_mac"));
+	text_details_why(slave);
+	if (json_is_string(json_object_get(slave, "problem")))
+		printf("    %-20s %s\n", "problem", field_text(slave, "problem"));
+	if (json_is_false(json_object_get(slave, "attached")))
+		printf("    %-20s %s\n", "not attached",
+		       "its receive program was taken off: it receives nothing");
+	text_lacp_slave(json_object_get(slave, "lacp"));
+	text_options_all_of_slave(bond, slave);
+	text_details_counters(slave);
+}
+
+static void text_details_active_slave(const json_t *bond)
+{
+	const json_t *name = json_object_get(bond, "active_slave");
+	const struct mode *mode = mode_by_name(field_text(bond, "mode"));
+
+	if (mode && mode->traits & MODE_ACTIVE)
+		printf("    %-20s %s\n", "active_slave",
+		       json_is_string(name) ? json_string_value(name) : "none");
+}
+
+static void text_details_failover(const json_t *bond)
+{
+	const json_t *source = json_object_get(bond, "carrier_source");
+	const json_t *failover = json_object_get(bond, "failover");
+
+	if (json_is_string(source))
+		printf("    %-20s %s\n", "carrier_source", json_string_value(source));
+	if (field_number(failover, "count"))
+		printf("    %-20s the last took %lld us; %lld in all\n", "failovers",
+		       field_number(failover, "last_us"), field_number(failover, "count"));
+}
+
+/* For a bond that exists but that this program cannot read. */
+static void text_details_foreign(const json_t *bond)
+{
+	printf("%s: state unknown\n    %-20s %s\n", field_text(bond, "name"), "problem",
+	       field_text(bond, "problem"));
+}
+
+void text_details_bond(const json_t *bond, bool forced_counted)
+{
+	const json_t *slave;
+	size_t at;
+
+	if (json_is_null(json_object_get(bond, "options"))) {
+		text_details_foreign(bond);
+		return;
+	}
+	printf("%s: mode %s, carrier %s", field_text(bond, "name"), field_text(bond, "mode"),
+	       field_text(bond, "mii_status"));
+	text_details_speed(bond);
+	printf(", mtu %lld\n", field_number(bond, "mtu"));
+	if (!json_is_true(json_object_get(bond, "bondd")))
+		puts("    bondd is away: traffic flows on, changes of carrier may not be followed");
+	if (json_is_false(json_object_get(bond, "attached")))
+		printf("    %-20s %s\n", "not attached",
+		       "its programs were taken off: it sends nothing, or not as it should");
+	printf("    %-20s %s\n", "mac", field_text(bond, "mac"));
+	text_details_active_slave(bond);
+	text_details_failover(bond);
+	text_lacp_bond(json_object_get(bond, "lacp"));
+	text_options_all_of_bond(bond, forced_counted);
+	text_details_counters(bond);
+	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
+		text_details_slave(bond, slave);
+}

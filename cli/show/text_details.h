@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Prints all that is known of a bond as text for people. */
+#ifndef XBOND_CLI_SHOW_TEXT_DETAILS_H
+#define XBOND_CLI_SHOW_TEXT_DETAILS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* forced_counted: something forbids `path direct` at present. */
+void text_details_bond(const json_t *bond, bool forced_counted);
+
+#endif

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""show for people: what is wrong comes first, in words; a table of 80 columns; what is at its
+default is left out; colour on terminals only.
+"""
+import os
+import pty
+import select
+import socket
+import subprocess
+import time
+
+import pytest
+
+from pins import L, X, Pins, fill
+from test_calls import BONDCTL
+
+ESCAPE = "\033["
+MINUTE_NS = 60 * 10**9
+COLOURS = {"TERM": "xterm"}
+MODES = [X.MODE_BALANCE_RR, X.MODE_ACTIVE_BACKUP, X.MODE_BALANCE_XOR, X.MODE_BROADCAST,
+         X.MODE_8023AD]
+
+
+@pytest.fixture
+def command(bpf_dir, tmp_path):
+    return [BONDCTL, "--run-dir", str(tmp_path), "--bpf-dir", str(bpf_dir), "show"]
+
+
+@pytest.fixture
+def lines(command):
+    def read(*words):
+        done = subprocess.run([*command, *words], capture_output=True, text=True, timeout=60,
+                              check=True)
+        return done.stdout.splitlines()
+    return read
+
+
+@pytest.fixture
+def bond(bpf_dir):
+    """In order, but that bondd is away."""
+    def make(mode=X.MODE_BALANCE_XOR, slaves=2):
+        made = Pins(bpf_dir, slaves, mode)
+        made.bond.carrier, made.bond.hook = 1, X.HOOK_CLSACT
+        if mode == X.MODE_8023AD:
+            made.beat()
+            made.publish()
+        if mode == X.MODE_ACTIVE_BACKUP:
+            made.table.selection, made.bond.active_slot = X.SELECT_ACTIVE, 0
+        return made
+    return make
+
+
+def news(shown):
+    """The lines between the headline and the first fact, without that bondd is away."""
+    facts = next(at for at, line in enumerate(shown) if line.startswith("  mac "))
+    away = "  bondd is away: traffic flows on, changes of carrier may not be followed"
+    return [line.strip() for line in shown[1:facts] if line != away]
+
+
+def take_out(made, slot, link=X.LINK_DOWN):
+    made.slaves[slot].link = link
+    made.table.tx_mask &= ~(1 << slot)
+
+
+def lose_carrier(made, slot, minutes=3):
+    take_out(made, slot)
+    made.monitors[slot].works = 0
+    made.monitors[slot].since_ns[X.MONITOR_CARRIER] = time.monotonic_ns() - minutes * MINUTE_NS
+
+
+def table(shown):
+    """{slave: its cells}"""
+    at = next(at for at, line in enumerate(shown) if line.startswith("  SLAVE"))
+    return {line.split()[0]: line.split()[1:] for line in shown[at + 1:]
+            if not line.startswith("  options")}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_nothing_is_wrong(bond, lines, mode):
+    bond(mode)
+    assert news(lines()) == []
+
+
+def test_a_bond_in_order_says_so_in_its_first_line(bond, lines, tmp_path):
+    made = bond()
+    with socket.socket(socket.AF_UNIX) as bondd:
+        bondd.bind(str(tmp_path / "bondd.sock"))
+        bondd.listen()
+        made.table.heartbeat_ns = time.monotonic_ns()
+        assert lines()[:2] == ["bond0: balance-xor, up, 2 Gbit/s, 2 of 2 slaves in use: in order",
+                               "  mac 02:00:5e:10:00:00, mtu 1500"]
+
+
+def test_bondd_is_away(bond, lines):
+    bond()
+    assert lines()[:2] == [
+        "bond0: balance-xor, up, 2 Gbit/s, 2 of 2 slaves in use",
+        "  bondd is away: traffic flows on, changes of carrier may not be followed"]
+
+
+def test_a_slave_without_carrier(bond, lines):
+    made = bond(slaves=3)
+    lose_carrier(made, 2)
+    made.slaves[2].link_failures = 4
+    assert news(lines()) == ["eth2: not used: no carrier for 3 min; link failures 4"]
+    assert lines()[0] == "bond0: balance-xor, up, 2 Gbit/s, 2 of 3 slaves in use"
+    assert table(lines())["eth2"][:4] == ["down", "?", "not", "used"]
+
+
+@pytest.mark.parametrize("ns, words", [(5 * 10**8, "500 ms"), (59 * 10**9, "59 s"),
+                                       (200 * MINUTE_NS, "3 h")])
+def test_since_when(bond, lines, ns, words):
+    made = bond()
+    lose_carrier(made, 1)
+    made.monitors[1].since_ns[X.MONITOR_CARRIER] = time.monotonic_ns() - ns
+    found = news(lines())[0].removeprefix("eth1: not used: no carrier for ")
+    assert found == words or words == "500 ms" and found.endswith(" ms")
+
+
+def test_a_hold_down_says_when_it_ends(bond, lines):
+    made = bond()
+    take_out(made, 1)
+    made.monitors[1].spoken |= 1 << X.MONITOR_FLAPS
+    made.quality[1].flaps.hold.level = 3
+    made.quality[1].flaps.hold.until_ns = time.monotonic_ns() + 39 * 10**9
+    assert news(lines()) == [
+        "eth1: not used: it is held down because it flaps; it is tried again in 39 s"]
+
+
+def test_delays(bond, lines):
+    made = bond()
+    made.bond.downdelay_ms = 300
+    made.slaves[1].link, made.monitors[1].works = X.LINK_GOING_DOWN, 0
+    assert news(lines()) == ["eth1: no carrier; downdelay (300 ms) runs"]
+    assert table(lines())["eth1"][:2] == ["going", "down"]
+
+
+def test_no_carrier_is_said_once(bond, lines):
+    made = bond()
+    made.bond.carrier, made.bond.min_links = 0, 3
+    assert news(lines()) == ["the bond has no carrier: of 3 slaves that it needs (min_links) 2 can "
+                             "be used"]
+    assert lines()[0].startswith("bond0: balance-xor, down")
+
+
+def test_no_slave_can_be_used(bond, lines):
+    made = bond()
+    made.bond.carrier = 0
+    for slot in (0, 1):
+        lose_carrier(made, slot)
+    assert news(lines()) == ["the bond has no carrier: no slave can be used"] + [
+        f"eth{slot}: not used: no carrier for 3 min" for slot in (0, 1)]
+
+
+def test_no_slaves(bond, lines):
+    made = bond(slaves=0)
+    made.bond.carrier = 0
+    assert news(lines()) == ["the bond has no carrier: it has no slaves"]
+    assert lines()[0] == "bond0: balance-xor, down, no slaves"
+    assert not any("SLAVE" in line for line in lines())
+
+
+def test_programs_that_were_taken_off(bond, lines):
+    made = bond()
+    made.bond.hook = X.HOOK_TCX
+    made.slaves[1].clsact = 1
+    assert news(lines()) == [
+        "the bond's own programs were taken off: it sends nothing, or not as it should",
+        "eth0: it sends, but receives nothing: its receive program was taken off"]
+
+
+def test_problem(bond, lines):
+    made = bond()
+    made.slaves[1].trouble = X.TROUBLE_ADDRESSES
+    assert news(lines()) == ["eth1: it has got IP addresses, which belong on the bond"]
+
+
+def test_wanted_roles_are_not_news(bond, lines):
+    made = bond(X.MODE_ACTIVE_BACKUP)
+    assert news(lines()) == []
+    assert lines()[0].startswith("bond0: active-backup, up, 1 Gbit/s, active slave eth0 of 2")
+    assert [cells[2] for cells in table(lines()).values()] == ["active", "backup"]
+    made.bond.mode, made.table.selection = X.MODE_BALANCE_XOR, X.SELECT_HASH
+    made.settings.drain_mask = 2
+    assert news(lines()) == []
+    assert table(lines())["eth1"][2] == "drained"
+
+
+def test_a_backup_without_carrier_is_news(bond, lines):
+    lose_carrier(bond(X.MODE_ACTIVE_BACKUP), 1)
+    assert news(lines()) == ["eth1: not used: no carrier for 3 min"]
+
+
+def test_lacp(bond, lines):
+    made = bond(X.MODE_8023AD)
+    assert "  partner 02:00:5e:20:00:00, key 17, on 2 ports of aggregator 1" in lines()
+
+    def stand_by(system, port):
+        system.config.max_links = 1
+        port[1].selected = L.STANDBY
+        port[1].actor.state &= ~(L.COLLECTING | L.DISTRIBUTING)
+
+    def differ(system, port):
+        port[1].aggregator, port[1].selected, port[1].partner.key = 2, L.STANDBY, 18
+        port[1].actor.state &= ~(L.COLLECTING | L.DISTRIBUTING)
+        port[1].partner_churn = L.CHURN_CHURNED
+
+    made.publish(stand_by)
+    made.table.tx_mask = 1
+    assert news(lines()) == [] and table(lines())["eth1"][2] == "standby"
+    made.publish(differ)
+    assert news(lines()) == [
+        "eth1: not used: not aggregated: partner key 18 differs from the aggregator's 17",
+        "eth1: churned: the partner's port has not got in sync for a minute"]
+
+
+def test_lacp_without_a_partner(bond, lines):
+    def silent(system, port):
+        for each in (port[0], port[1]):
+            fill(each.partner.system, bytes(6))
+
+    bond(X.MODE_8023AD).publish(silent)
+    assert news(lines()) == ["no LACP partner: traffic goes as lacp_fallback says"]
+
+
+def test_a_bond_of_another_version(bond, lines):
+    bond().bond.abi_version = 1000
+    shown = lines()
+    assert shown[0] == "bond0: state unknown" and len(shown) == 2
+    assert shown[1].startswith("  it was made with ABI version 1000")
+
+
+def test_options_at_their_defaults_are_left_out(bond, lines):
+    made = bond()
+    assert not any(line.startswith("  options") for line in lines())
+    made.settings.xmit_hash_policy, made.bond.updelay_ms = X.POLICY_LAYER34, 200
+    made.slaves[1].queue_id = 3
+    shown = lines()
+    assert "  options xmit_hash_policy layer3+4, updelay 200" in shown
+    assert "  options of eth1 queue_id 3" in shown
+    details = lines("-d")
+    assert "    downdelay            0" in details and "    updelay              200" in details
+    assert lines("--details") == details
+
+
+def test_an_option_without_effect_is_marked(bond, lines):
+    bond().bond.resend_igmp = 7
+    assert "  options resend_igmp 7 (no effect in this mode)" in lines()
+
+
+def test_80_columns(bond, lines):
+    """Long names, large numbers, many options."""
+    made = bond(slaves=64)
+    for slot, slave in enumerate(made.slaves):
+        fill(slave.name, b"enp129s0f%03dnp1" % slot)
+        slave.link_failures, slave.speed_mbps = 4294967295, 2500
+        made.settings.weight[slot] = 65535
+    made.slaves[3].link = X.LINK_GOING_DOWN
+    for field in ("updelay_ms", "downdelay_ms", "bfd_interval_ms", "flap_limit", "rx_silence_ms",
+                  "error_limit", "min_links"):
+        setattr(made.bond, field, 59)
+    made.bond.peer_notif_delay_ms = 59
+    shown = lines()
+    assert sum(line.startswith("  enp129") and " 65535 " in line for line in shown) == 64
+    assert [line for line in shown if len(line) > 80] == []
+    assert sum(line.startswith("  options") for line in shown) == 1
+
+
+def test_names_cannot_speak_to_the_terminal(bond, lines):
+    made = bond()
+    fill(made.slaves[0].name, b"e\033[2Jx\x07\xc2\x9b31m\0")
+    shown = "\n".join([*lines(), *lines("-d"), *lines("--proc")])
+    assert not any(ord(char) < 32 and char not in "\n\t" or 0x7f <= ord(char) < 0xa0
+                   for char in shown)
+    assert "e?[2Jx???31m" in shown
+
+
+def on_terminal(command, environment, *words):
+    """What it writes to a terminal."""
+    master, slave = pty.openpty()
+    child = subprocess.Popen([*command, *words], stdout=slave, env={"PATH": os.environ["PATH"],
+                                                                    **environment})
+    os.close(slave)
+    written, ready = b"", select.poll()
+    ready.register(master)
+    while ready.poll(60000):
+        try:
+            part = os.read(master, 65536)
+        except OSError:  # the child has closed the last end
+            break
+        written += part
+    os.close(master)
+    assert child.wait(60) == 0
+    return written.decode()
+
+
+def test_colour(bond, command):
+    made = bond()
+    lose_carrier(made, 1)
+    shown = on_terminal(command, COLOURS)
+    assert f"{ESCAPE}31meth1: not used: no carrier for 3 min{ESCAPE}0m" in shown
+    assert ESCAPE in on_terminal(command, {**COLOURS, "NO_COLOR": ""})
+    plain = on_terminal(command, {**COLOURS, "NO_COLOR": "1"})
+    assert ESCAPE not in plain
+    assert plain.replace("\r", "").splitlines()[0] == \
+        "bond0: balance-xor, up, 1 Gbit/s, 1 of 2 slaves in use"
+    for environment in ({"TERM": "dumb"}, {}):
+        assert ESCAPE not in on_terminal(command, environment)
+    assert ESCAPE not in on_terminal(command, COLOURS, "--proc")
+
+
+def test_no_colour_in_a_pipe(bond, command):
+    bond()
+    done = subprocess.run(command, capture_output=True, text=True, check=True,
+                          env={**os.environ, **COLOURS})
+    assert ESCAPE not in done.stdout
+
+
+def test_a_reader_that_has_gone_is_no_error_message(bond, command):
+    bond(slaves=64)
+    done = subprocess.run(["sh", "-c", '"$@" | :', "sh", *command], capture_output=True, text=True,
+                          check=False)
+    assert done.stderr == ""
