@@ -23,7 +23,7 @@ from waiting import PATIENCE, wait_for  # pylint: disable=wrong-import-order
 BONDD = BUILD / "bondd"
 BONDCTL = BUILD / "bondctl"
 BPFFS = "/sys/fs/bpf"
-WITH_SCHEMA = ("show", "list", "stats", "explain")
+WITH_SCHEMA = ("show", "list", "stats", "explain", "flows")
 DIED = 99  # status of a bondd that ended at a step
 # veth or netkit: what all bonds are made of, unless a test says so itself
 DEVICE = os.environ.get("XBOND_TEST_DEVICE")
@@ -167,6 +167,15 @@ class Host(Namespace):
         if words[0] in WITH_SCHEMA and not os.environ.get("XBOND_VM"):
             schema.check(words[0], value)
         return value
+
+    def doctor(self, *words):
+        """What it found; its exit status must say the same."""
+        done = self.ctl_try("-j", "doctor", *words)
+        assert done.stderr == "", done.stderr
+        found = schema.check("doctor", json.loads(done.stdout))
+        worst = {each["severity"] for each in found}
+        assert done.returncode == (5 if "bad" in worst else 4 if "warning" in worst else 0)
+        return found
 
     def show(self, bond="bond0"):
         return self.ctl_json("show", bond)
