@@ -8,13 +8,13 @@ static const struct mode modes[] = {
 	{
 		.name = "balance-rr",
 		.number = XBOND_MODE_BALANCE_RR,
-		.traits = MODE_TURNS | MODE_SHARES,
+		.traits = MODE_TURNS | MODE_SHARES | MODE_REPORTS,
 		.selection = XBOND_SELECT_TURNS,
 	},
 	{
 		.name = "active-backup",
 		.number = XBOND_MODE_ACTIVE_BACKUP,
-		.traits = MODE_ACTIVE,
+		.traits = MODE_ACTIVE | MODE_REPORTS,
 		.selection = XBOND_SELECT_ACTIVE,
 	},
 	{

@@ -14,11 +14,12 @@
 
 /* The traits of a mode. An option that belongs to a trait is valid in the modes that have it. */
 enum mode_trait {
-	MODE_ACTIVE = 1, /* one slave is the active one and carries all */
-	MODE_TURNS = 2,	 /* slaves take turns, packet by packet */
-	MODE_HASH = 4,	 /* a hash of the packet decides */
-	MODE_SHARES = 8, /* each slave has a share of the traffic, by weight */
-	MODE_LACP = 16,	 /* LACP decides which slaves carry traffic */
+	MODE_ACTIVE = 1,   /* one slave is the active one and carries all */
+	MODE_TURNS = 2,	   /* slaves take turns, packet by packet */
+	MODE_HASH = 4,	   /* a hash of the packet decides */
+	MODE_SHARES = 8,   /* each slave has a share of the traffic, by weight */
+	MODE_LACP = 16,	   /* LACP decides which slaves carry traffic */
+	MODE_REPORTS = 32, /* multicast groups are reported after a failover */
 };
 
 struct mode {

@@ -232,7 +232,7 @@ const struct option_spec option_table_bond[OPT_LACP_RATE] = {
 		IN_BOND(resend_igmp),
 		.max = 255,
 		.initial = "1",
-		.effect = MODE_ACTIVE,
+		.effect = MODE_REPORTS,
 		.help = "how often each multicast group is reported after a failover, every 200 ms",
 	},
 	[OPT_ALL_SLAVES_ACTIVE] = {

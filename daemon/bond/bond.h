@@ -107,6 +107,8 @@ struct bond_evaluation {
 	bool published;
 	bool plan_due; /* the decided plan is not in force yet: burst.h */
 	bool macs_due; /* fail_over_mac_follow() has something to do */
+	/* balance-rr: the slot, as a bit, whose failure makes the multicast groups be reported. */
+	uint64_t leader;
 	/* By requests, since the last decision; see rules/active.h. */
 	bool active_again, active_free;
 };

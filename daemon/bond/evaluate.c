@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/evaluate.h"
 
+#include "common/mode.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/bond/bond_bfd.h"
@@ -18,12 +19,12 @@ static bool evaluate_has_failed_over(const struct decision *decision)
 	       decision->plan.active_slot != decision->active_before;
 }
 
-static void evaluate_announce(struct bond *bond)
+static void evaluate_announce(struct bond *bond, unsigned int addresses)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 	const struct announce_order order = {
 		.port_ifindex = (int)pin->port_ifindex,
-		.addresses = pin->num_peer_notif,
+		.addresses = addresses,
 		.groups = pin->resend_igmp,
 		.address_delay_ms =
 			pin->peer_notif_delay_ms ? pin->peer_notif_delay_ms : pin->miimon_ms,
@@ -38,7 +39,24 @@ void bond_announce_failover(struct bond *bond)
 	if (!bond_pin(bond)->announce_due || bond->evaluation.plan_due)
 		return;
 	bond_pin(bond)->announce_due = false;
-	evaluate_announce(bond);
+	evaluate_announce(bond, bond_pin(bond)->num_peer_notif);
+}
+
+/*
+ * In balance-rr the kernel's driver has an active slave, too: the first, until it fails. When there
+ * is another one, the groups are reported, but no address is announced. What a bondd finds when it
+ * adopts the bond has been reported.
+ */
+static void evaluate_follow_leader(struct bond *bond, const struct decision *decision, bool adopts)
+{
+	uint64_t leader = bond->evaluation.leader & decision->usable;
+
+	if (!leader && mode_has(bond_pin(bond)->mode, MODE_REPORTS) &&
+	    decision->plan.selection == XBOND_SELECT_TURNS)
+		leader = decision->up & -decision->up;
+	if (leader & ~bond->evaluation.leader && decision->carrier && !adopts)
+		evaluate_announce(bond, 0);
+	bond->evaluation.leader = leader;
 }
 
 /* With fail_over_mac the addresses come first, and are announced then. */
@@ -59,6 +77,7 @@ static void evaluate_follow_active(struct bond *bond, const struct decision *dec
 void bond_evaluate(struct bond *bond)
 {
 	struct decision decision = { 0 };
+	bool adopts = !bond->evaluation.published;
 
 	bond->evaluation.seen = *bond->dataplane.pins.settings;
 	decide_links(bond, &decision);
@@ -70,6 +89,7 @@ void bond_evaluate(struct bond *bond)
 	bond_tell(bond, &decision);
 	bond_lacp_log(bond);
 	evaluate_follow_active(bond, &decision);
+	evaluate_follow_leader(bond, &decision, adopts);
 	bond_arm_delay(bond);
 }
 

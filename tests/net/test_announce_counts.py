@@ -85,6 +85,32 @@ def test_groups(pair, number):
     assert len(times) < 2 or times[-1] - times[0] > (number - 1) * 0.2 * 0.5
 
 
+def test_groups_in_balance_rr(pair):
+    """When the slave that was the first fails; nothing when another does, or when it returns."""
+    made = pair("balance-rr", links=3, resend_igmp=0)
+    near, mac = made.near, made.near.show()["mac"]
+    near.ctl("set", "bond0", "resend_igmp", 2)
+    with joined(near), contextlib.ExitStack() as stack:
+        wires = [stack.enter_context(Capture(made.far, link)) for link in made.links]
+        seen = []
+
+        def reported():
+            for wire in wires:
+                seen.extend(wire.frames())
+            return count(seen, lambda frame: is_report(frame, mac))
+        made.far.ip("link", "set", "l2", "down")
+        near.wait_slaves("l0", "l1")
+        near.wait_ping("10.0.0.2")
+        assert not reported()
+        made.far.ip("link", "set", "l0", "down")
+        wait_for(lambda: reported() == 2, "both reports")
+        made.far.ip("link", "set", "l0", "up")
+        near.wait_slaves("l0", "l1")
+        near.wait_ping("10.0.0.2")
+        assert reported() == 2
+        assert not count(seen, is_announcement), "no address"
+
+
 def test_devices_above_are_announced_as_often(pair):
     """The one with an address by ARP, the other by RARP."""
     made = pair("active-backup", links=2, far=FAR, num_grat_arp=3, peer_notif_delay=30,
