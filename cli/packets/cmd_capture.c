@@ -184,20 +184,19 @@ static enum cli_exit capture_run(struct capture *capture)
 {
 	uint64_t looked_ns = clock_now_ns();
 	struct err err;
-	int r = 0, end;
+	int r = 0;
 
 	capture_take_signals(capture);
 	while (!r && !capture_is_over && !capture->out.closed) {
 		capture_wait(capture);
 		r = capture_turn(capture, &looked_ns, &err);
 	}
+	if (!r)
+		r = capture_finish(capture, &err);
 	if (r)
-		cli_say("%s", err.text);
-	end = r ? 0 : capture_finish(capture, &err);
-	if (end)
-		cli_say("%s", err.text);
+		return cli_refuse(&err);
 	capture_say_counts(capture);
-	return r || end ? CLI_REFUSED : CLI_DONE;
+	return CLI_DONE;
 }
 
 static enum cli_exit capture_begin(struct capture *capture, const char *file)
@@ -219,6 +218,8 @@ static enum cli_exit capture_begin(struct capture *capture, const char *file)
 		r = capture_out_open(&capture->out, &err);
 	if (!r)
 		r = capture_out_flush(&capture->out, &err);
+	if (!r && capture->pins->table->flags & XBOND_F_XDP_TX)
+		cli_say("frames that XDP programs send through %s are not seen", capture->bond);
 	if (r)
 		cli_say("%s", err.text);
 	else

@@ -117,9 +117,9 @@ static void flows_print_slave(const struct flows *flows, unsigned int slot,
 	double scale = flows_scale(slave) / flows->seconds, all = flows_bytes_of(flow, count);
 	char text[TUPLE_TEXT];
 
-	printf("\n%s: %.3f Mbit/s, %.0f packets/s, %zu flows\n", flows->pins->slaves[slot].name,
+	printf("\n%s: %.3f Mbit/s, %.0f packets/s, %zu flow%s\n", flows->pins->slaves[slot].name,
 	       8e-6 * (double)slave->bytes / flows->seconds,
-	       (double)slave->packets / flows->seconds, count);
+	       (double)slave->packets / flows->seconds, count, count == 1 ? "" : "s");
 	if (unseen)
 		printf("  %s\n", unseen);
 	for (size_t i = 0; i < count && i < flows->top; i++, flow++) {
@@ -148,9 +148,11 @@ void flows_print(struct flows *flows)
 {
 	const struct flow_count *flow = flows->counts.flows, *end = flow + flows_sort(flows);
 
-	printf("%s, %s: %s in %.1f s, 1 packet of %u sampled\n", flows->bond,
-	       mode_name(flows->pins->bond->mode),
-	       flows->direction == TAP_OUT ? "sent" : "received", flows->seconds, flows->one_of);
+	printf("%s, %s: %s in %.1f s", flows->bond, mode_name(flows->pins->bond->mode),
+	       flows->direction == TAP_OUT ? "sent" : "received", flows->seconds);
+	if (flows->one_of > 1)
+		printf(", 1 packet of %u sampled", flows->one_of);
+	putchar('\n');
 	if (flows->counts.unnoted)
 		puts("There are too many flows: the last ones to come are missing.");
 	printf("\n%12s %10s %7s %5s  %s\n", "Mbit/s", "packets/s", "share", "+-", "flow");

@@ -19,6 +19,8 @@ import generate  # noqa: E402  pylint: disable=wrong-import-position
 
 POLICIES = ("layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4", "vlan+srcmac")
 FRAMES = 400
+PACKET_BLOCK, STATISTICS_BLOCK = 6, 5  # of pcapng
+SLOW = b"\x01\x80\xc2\0\0\x02"
 
 
 def predicted(host, frames):
@@ -83,13 +85,19 @@ class Recorder:
         assert self.process.returncode == (0 if number == signal.SIGINT else -number), said
         return said
 
-    def statistics(self):
-        """How many statistics blocks the file has by now."""
-        content, at, found = self.file.read_bytes(), 0, 0
+    def blocks(self, wanted):
+        """The whole blocks of this type that the file has by now."""
+        content, at, found = self.file.read_bytes(), 0, []
         while at + 8 <= len(content):
             kind, size = struct.unpack_from("=II", content, at)
-            at, found = at + size, found + (kind == 5)
+            if kind == wanted and at + size <= len(content):
+                found.append(content[at:at + size])
+            at += size
         return found
+
+    def speak_lacp(self):
+        """The interfaces with LACPDUs."""
+        return {block[8] for block in self.blocks(PACKET_BLOCK) if SLOW in block}
 
     def packets(self, shown="frame"):
         """(interface, direction, protocols, tag, length) of each, as tshark reads them."""
@@ -118,8 +126,9 @@ def test_a_capture_has_all_packets_of_the_slaves(pair, tmp_path):
     send_frames(made.far, "bond0", frames)
     went = {key: sum(b"\x88\xb5" in frame.data[:20] for frame in wire.frames(0.1))
             for key, wire in wires.items()}
+    wait_for(lambda: len(record.speak_lacp()) == 6, "LACPDUs in both directions on all links")
     made.near.ctl("del-slave", "bond0", "l2")
-    wait_for(lambda: record.statistics() == 2, "its interfaces to end")
+    wait_for(lambda: len(record.blocks(STATISTICS_BLOCK)) == 2, "its interfaces to end")
     made.near.ctl("add-slave", "bond0", "l2")
     made.near.wait_slaves(*made.links)
     wait_for(lambda: (tmp_path / "file").read_bytes().count(b"l2 out") == 2, "the slave's return")
