@@ -126,6 +126,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,
 $(B)/tests/unit/test_doctor: $(filter $(B)/cli/doctor/doctor%.o $(B)/cli/base/client.o,$(cli_objects))
 $(B)/tests/unit/test_top: $(addprefix $(B)/cli/top/top_,series.o cells.o rows.o table.o problems.o ui.o) \
 	$(B)/cli/base/steer.o $(B)/cli/base/client.o
+$(B)/tests/unit/test_pcapng: $(B)/cli/packets/pcapng.o $(B)/cli/packets/order.o
 
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
 $(B)/cli/explain/flow_packet.o $(B)/cli/base/tuple.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)

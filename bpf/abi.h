@@ -58,8 +58,9 @@
 #define XBOND_PIN_PROG_RX "prog_rx"
 #define XBOND_PIN_PROG_RX_MIRRED "prog_rx_mirred"
 #define XBOND_PIN_PROG_BEAT "prog_beat"
-/* Absent while a bond has the programs of a build that does not have it. */
+/* Absent while a bond has the programs of a build that does not have them. */
 #define XBOND_PIN_PROG_LOOK "prog_look"
+#define XBOND_PIN_PROG_EXIT "prog_exit"
 /* Devmaps of the XDP programs; absent while the bond has had none: */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
@@ -318,12 +319,16 @@ _Static_assert(sizeof(struct xbond_cursor) == 64 + 512, "cursor ABI");
 
 #define XBOND_VLANS 4096
 
-/* Writer: BPF. In active-backup: where the network was last told that the bond is (bpf/rarp.h). */
+/*
+ * Writer: BPF. In active-backup: where the network was last told that the bond is (bpf/rarp.h). And
+ * who bondd was (bpf/watchdog.h).
+ */
 struct xbond_told {
 	__u32 away;		 /* how often bondd was there; its lowest 24 bits count */
+	__u32 bondd;		 /* the process of the last beat, as the kernel numbers it */
 	__u32 vlan[XBOND_VLANS]; /* away << 8 | the slot that this VLAN was told; 0: nothing yet */
 };
-_Static_assert(sizeof(struct xbond_told) == 4 + 4 * 4096, "told ABI");
+_Static_assert(sizeof(struct xbond_told) == 8 + 4 * 4096, "told ABI");
 
 #define XBOND_MAX_TARGETS 16 /* of each address family, as kernel bonding has it */
 

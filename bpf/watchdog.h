@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Is bondd there? bondd runs xbond_beat twice a second. If it does not, a timer clears
- * table.watched. So a packet reads one word and no clock. A timer ends with the last pin of its
- * map. Therefore somebody who removes a bond's pins by hand must take its programs off the slaves,
- * too.
+ * table.watched; if bondd dies, xbond_exit does so at once. So a packet reads one word and no
+ * clock. A timer ends with the last pin of its map. Therefore somebody who removes a bond's pins by
+ * hand must take its programs off the slaves, too.
  */
 #ifndef XBOND_BPF_WATCHDOG_H
 #define XBOND_BPF_WATCHDOG_H
@@ -50,10 +50,26 @@ int xbond_beat(void *context)
 	bpf_timer_set_callback(&dog->timer, watchdog_bites);
 	refused = bpf_timer_start(&dog->timer, XBOND_HEARTBEAT_FRESH_NS, 0);
 	if (!refused) {
+		told.bondd = bpf_get_current_pid_tgid() >> 32;
 		table.watched = 1;
 		rarp_bondd_is_here();
 	}
 	return (int)refused;
+}
+
+/*
+ * Attached by bondd, and so only as long as it lives: the kernel closes the files of a process
+ * after this. The first thread of a process ends only with the process.
+ */
+SEC("raw_tp/sched_process_exit")
+int xbond_exit(void *context)
+{
+	__u64 who = bpf_get_current_pid_tgid();
+
+	(void)context;
+	if (who >> 32 == (__u32)who && (__u32)who == told.bondd)
+		table.watched = 0;
+	return 0;
 }
 
 #endif

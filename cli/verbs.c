@@ -31,6 +31,14 @@ static const struct verb_flag top_flags[] = {
 	{ .name = NULL },
 };
 
+static const struct verb_flag capture_flags[] = {
+	{ "--slave", NULL, "DEV", "only this slave" },
+	{ "--write", "-w", "FILE", "pcapng instead of text; - is standard output" },
+	{ "--count", "-c", "N", "ends after so many packets" },
+	{ "--snaplen", "-s", "N", "no more than so many bytes of each packet (262144)" },
+	{ .name = NULL },
+};
+
 const struct verb cli_verbs[] = {
 	{ "create", "BOND [OPTION VALUE]...", "creates a bond", 1, INT_MAX, true, OPTION_BOND,
 	  OPT_ACTIVE_SLAVE, NULL, cmd_create },
@@ -61,6 +69,8 @@ const struct verb cli_verbs[] = {
 	  explain_flags, cmd_explain },
 	{ "doctor", "[BOND]", "looks for what is wrong or could be better", 0, 1, false,
 	  OPTION_BOND, OPT_COUNT, doctor_flags, cmd_doctor },
+	{ "capture", "BOND [FILTER...]", "captures packets on the slaves", 1, INT_MAX, false,
+	  OPTION_BOND, OPT_COUNT, capture_flags, cmd_capture },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_save },
 	{ .name = NULL },

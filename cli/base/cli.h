@@ -96,6 +96,7 @@ enum cli_exit cmd_top(const struct cli *cli, const struct verb *verb, int argc, 
 enum cli_exit cmd_explain(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 
 #endif

@@ -108,11 +108,22 @@ static bool others_is_around_slave(const struct doctor_facts *facts,
 		       (link_has_lower(own) && doctor_is_above(facts, link, own->lower)));
 }
 
+/* Open vSwitch gives its bridge the address of a port, and tells nobody which bridge a port is of.
+ */
+static bool others_is_its_switch(const struct doctor_facts *facts, const struct link_info *own,
+				 const struct link_info *link)
+{
+	const struct link_info *master = own->master ? doctor_find_link(facts, own->master) : NULL;
+
+	return master && !strcmp(master->kind, "openvswitch") && !strcmp(link->kind, "openvswitch");
+}
+
 static bool others_is_of_bond(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			      const struct link_info *link)
 {
 	if (link->ifindex == (int)bond->pins.bond->port_ifindex ||
 	    others_is_slave(bond, link->ifindex) ||
+	    others_is_its_switch(facts, bond->device.link, link) ||
 	    doctor_is_above(facts, link, bond->device.link->ifindex))
 		return true;
 	doctor_for_each_slave(slave,

@@ -16,6 +16,7 @@ struct dataplane {
 	struct pins pins;
 	int egress_fd, port_fd, rx_fd, rx_mirred_fd, beat_fd;
 	int look_fd;	 /* -1: the programs are of a build that does not have it */
+	int exit_fd;	 /* while it is open, the programs see bondd die; -1: they cannot */
 	int devices_fd;	 /* -1: the programs are of a build that does not ask the devices */
 	bool settled;	 /* no program is still reading the idle copy of the buckets */
 	uint64_t ticket; /* of burst.c, which waits for that; 0: nobody waits */

@@ -149,6 +149,18 @@ static void dataplane_close_fd(int *fd)
 	*fd = -1;
 }
 
+/* Without it the programs miss bondd as soon as the watchdog does. */
+static void dataplane_watch_exit(struct dataplane *dataplane)
+{
+	int program = pin_open(dataplane->pins.dir, XBOND_PIN_PROG_EXIT);
+
+	dataplane_close_fd(&dataplane->exit_fd);
+	if (program < 0)
+		return;
+	dataplane->exit_fd = bpf_raw_tracepoint_open("sched_process_exit", program);
+	close(program);
+}
+
 int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 {
 	struct program programs[PROGRAMS];
@@ -167,6 +179,7 @@ int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 	}
 	dataplane_close_fd(&dataplane->look_fd);
 	dataplane->look_fd = pin_open(dir, XBOND_PIN_PROG_LOOK);
+	dataplane_watch_exit(dataplane);
 	if (dataplane->devices_fd < 0)
 		dataplane->devices_fd = pin_open(dir, XBOND_PIN_DEVICES);
 	return 0;
@@ -181,6 +194,7 @@ int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, co
 					     .rx_mirred_fd = -1,
 					     .beat_fd = -1,
 					     .look_fd = -1,
+					     .exit_fd = -1,
 					     .devices_fd = -1 };
 	return pins_open(&ret_dataplane->pins, bpf_dir, name, err);
 }
@@ -205,6 +219,7 @@ void dataplane_close(struct dataplane *dataplane)
 	for (size_t i = 0; i < PROGRAMS; i++)
 		dataplane_close_fd(programs[i].fd);
 	dataplane_close_fd(&dataplane->look_fd);
+	dataplane_close_fd(&dataplane->exit_fd);
 	dataplane_close_fd(&dataplane->devices_fd);
 	pins_close(&dataplane->pins);
 }

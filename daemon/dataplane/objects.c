@@ -124,6 +124,7 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_PROG_RX_MIRRED, .program = skeleton->progs.xbond_rx_mirred },
 		{ .pin = XBOND_PIN_PROG_BEAT, .program = skeleton->progs.xbond_beat },
 		{ .pin = XBOND_PIN_PROG_LOOK, .program = skeleton->progs.xbond_look },
+		{ .pin = XBOND_PIN_PROG_EXIT, .program = skeleton->progs.xbond_exit },
 	};
 
 	_Static_assert(sizeof(objects) <= OBJECTS_MAX * sizeof(objects[0]), "room for all pins");

@@ -271,9 +271,11 @@ def test_config(plain, doctor, tmp_path):
 
 def test_options_without_effect(plain, doctor):
     assert doctor.found("no-effect") == []
-    plain.bond.num_peer_notif = 3
-    plain.slaves[2].actor_port_prio = 7
-    assert [each[1] for each in doctor.found("no-effect")][-1] == "eth2"
+    plain.bond.num_peer_notif, plain.slaves[2].actor_port_prio = 3, 7
+    (_, bond, first), (_, slave, second) = doctor.found("no-effect")
+    assert (bond, slave) == (None, "eth2")
+    assert "num_grat_arp 3 has no effect in mode balance-xor" in first and \
+        "actor_port_prio" in second
 
 
 def test_min_links(pins, doctor):

@@ -2,13 +2,14 @@
 /*
  * The pinned maps of a bond with any content, as a disk error, another program or another version
  * may leave them: first what pins_open() checks, then everything that reads them: show, stats,
- * explain, the weights and buckets that bondd goes on with, and the LACP state that it adopts. The
- * input is a list of patches to the maps of a sound bond.
+ * explain, doctor, the weights and buckets that bondd goes on with, and the LACP state that it
+ * adopts. The input is a list of patches to the maps of a sound bond.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <jansson.h>
 
+#include "cli/doctor/doctor_gather.h"
 #include "cli/explain/foretell.h"
 #include "cli/show/text.h"
 #include "common/clock.h"
@@ -188,6 +189,31 @@ static void pins_explain(const struct pins *pins)
 		    "an active slot");
 }
 
+static void pins_doctor(const struct pins *pins)
+{
+	static struct doctor_bond bond;
+	struct gatherer gatherer = { .ethtool = { .fd = -1 } };
+	struct doctor_facts facts = { .bond = &bond, .bond_count = 1 };
+	struct doctor_report report;
+	json_t *found;
+	char *text;
+
+	bond = (struct doctor_bond){ .name = "bond0", .is_open = true, .pins = *pins };
+	facts.host = (struct doctor_host){ .bondd_answers = fill & 16, .now_ns = clock_now_ns() };
+	facts.host.paths.config_dir = "/nonexistent";
+	facts.host.loop = sound.loop;
+	facts.host.loop_is_known = true;
+	gather_bond(&gatherer, &facts, &bond);
+	doctor_report_init(&report);
+	doctor_run(&facts, &report);
+	found = doctor_report_json(&report);
+	text = json_dumps(found, JSON_COMPACT);
+	input_check(text != NULL, "what doctor finds is JSON");
+	free(text);
+	json_decref(found);
+	doctor_report_done(&report);
+}
+
 /* bondd goes on with the buckets as they are. */
 static void pins_share_out(struct pins *pins)
 {
@@ -288,6 +314,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (pins_check(&pins, "bond0", &err))
 		return 0;
 	pins_show(&pins);
+	pins_doctor(&pins);
 	if (fill >= 0xf0) { /* sharing out takes a hundred times what the others take */
 		pins_explain(&pins);
 		pins_share_out(&pins);

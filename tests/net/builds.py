@@ -38,7 +38,7 @@ def change(tree, path, pattern, replacement, count=0):
 def other_programs(tree):
     """Each program has one instruction more, which changes nothing."""
     for path in ("bpf/xbond.bpf.c", "bpf/xdp.bpf.c", "bpf/watchdog.h", "bpf/netdev_look.h"):
-        change(tree, path, r"^(SEC\(\"(?:tc|xdp\.frags|syscall)\"\)\nint \w+\(.*\)\n\{)",
+        change(tree, path, r"^(SEC\(\"(?:tc|xdp\.frags|syscall|raw_tp/\w+)\"\)\nint \w+\(.*\)\n\{)",
                r'\1\n\tasm volatile("r0 = 7" : : : "r0");\n')
 
 
@@ -64,8 +64,8 @@ def build(tree, changes):
     if "XBOND_BUILDS" in os.environ:
         return pathlib.Path(os.environ["XBOND_BUILDS"]) / changes.__name__ / "build/bondd"
     tree.mkdir(parents=True)
-    for part in ("bfd", "bpf", "cli", "common", "daemon", "lacp", "options", "rules", "view",
-                 "packaging", BUILD.name):
+    for part in ("bfd", "bpf", "cli", "common", "daemon", "lacp", "network", "options", "rules",
+                 "view", "packaging", BUILD.name):
         shutil.copytree(ROOT / part, tree / part,
                         ignore=shutil.ignore_patterns("tests", "tools", "man"))
     for file in ("Makefile", "VERSION"):

@@ -168,6 +168,15 @@ class Host(Namespace):
             schema.check(words[0], value)
         return value
 
+    def doctor(self, *words):
+        """What it found; its exit status must say the same."""
+        done = self.ctl_try("-j", "doctor", *words)
+        assert done.stderr == "", done.stderr
+        found = schema.check("doctor", json.loads(done.stdout))
+        worst = {each["severity"] for each in found}
+        assert done.returncode == (5 if "bad" in worst else 4 if "warning" in worst else 0)
+        return found
+
     def show(self, bond="bond0"):
         return self.ctl_json("show", bond)
 

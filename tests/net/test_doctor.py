@@ -7,29 +7,19 @@ import json
 from lacp import AGGREGATION, SYNC, TIMEOUT, ports
 from namespace import run
 from puppet import ATTACHED, Partner
-from schema import check
 from waiting import wait_for
 
 MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
 
 
-def doctor(host, *words):
-    done = host.ctl_try("-j", "doctor", *words)
-    assert done.stderr == "", done.stderr
-    found = check("doctor", json.loads(done.stdout))
-    worst = {each["severity"] for each in found}
-    assert done.returncode == (5 if "bad" in worst else 4 if "warning" in worst else 0)
-    return found
-
-
 def found(host, name, *words):
     """[(severity, slave)] of one check."""
-    return [(each["severity"], each["slave"]) for each in doctor(host, *words)
+    return [(each["severity"], each["slave"]) for each in host.doctor(*words)
             if each["check"] == name]
 
 
 def says(host, name, words, bond="bond0"):
-    return any(each["check"] == name and words in each["finding"] for each in doctor(host, bond))
+    return any(each["check"] == name and words in each["finding"] for each in host.doctor(bond))
 
 
 def wait_found(host, name, *expected):
@@ -56,10 +46,10 @@ def test_bonds_that_work(lab):
         near.wait_ping(f"10.0.{number}.2")
     for number in range(len(MODES)):
         near.ctl("save", f"bond{number}")
-    left = [each for each in doctor(near)
+    left = [each for each in near.doctor()
             if each["check"] not in ("kernel", "carrier-source", "loop")]
     assert left == []
-    assert {each["severity"] for each in doctor(near)} <= {"note"}
+    assert {each["severity"] for each in near.doctor()} <= {"note"}
     away = far.run(*near.ctl_command("-j", "doctor"), check=False)
     assert {each["check"] for each in json.loads(away.stdout)} >= {"device"}
 
@@ -143,6 +133,10 @@ def look_while_bondd_is_away(host):
     assert programs == [("warning", "l0")] or host.slave("l0")["attached"] is None
     host.ip("link", "del", "l2")
     assert found(host, "device") == [("bad", "l2")]
+    host.ip("link", "set", "bond0", "down")
+    assert says(host, "carrier", "administratively down")
+    host.ip("link", "del", "bond0")
+    assert says(host, "device", "the device bond0 is gone")
     wait_for(lambda: "bondd is not running" in host.ctl_try("doctor").stdout, "bondd to be missed")
 
 
@@ -152,7 +146,7 @@ def test_what_is_wrong(pair):
         for look in (look_for_duplicate_mac, look_for_strict_rp_filter, look_for_arp_targets,
                      look_for_path, look_for_offloads, look_for_bfd):
             look(host)
-    assert {each["severity"] for each in doctor(host)} == {"note"}
+    assert {each["severity"] for each in host.doctor()} == {"note"}
     look_while_bondd_is_away(host)
 
 

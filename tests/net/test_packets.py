@@ -1,13 +1,18 @@
 """What bondctl says of packets is what happens to them: explain --pcap, flows and capture on a bond
 under traffic.
 """
+import collections
 import json
 import pathlib
+import signal
+import struct
 import subprocess
 import sys
 
 from captures import pcap
+from namespace import run
 from traffic import Capture, send_frames
+from waiting import wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bpf"))
 import generate  # noqa: E402  pylint: disable=wrong-import-position
@@ -61,3 +66,123 @@ def test_every_packet_of_a_capture_goes_where_explain_says(pair):
         wrong = [(frame.hex(), said[frame], link) for frame, link in taken.items()
                  if said[frame] != link]
         assert not wrong, f"{policy}: {len(wrong)} of {len(taken)}; the first: {wrong[:2]}"
+
+
+class Recorder:
+    """bondctl capture, from when it has begun until stop()."""
+
+    def __init__(self, host, file, *words):
+        self.file = file
+        self.process = host.spawn(*host.ctl_command("capture", "bond0", "-w", file, *words),
+                                  stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: file.exists() and b" out" in file.read_bytes(), "the capture to begin")
+
+    def stop(self, number=signal.SIGINT):
+        self.process.send_signal(number)
+        _, said = self.process.communicate(timeout=20)
+        assert self.process.returncode == (0 if number == signal.SIGINT else -number), said
+        return said
+
+    def statistics(self):
+        """How many statistics blocks the file has by now."""
+        content, at, found = self.file.read_bytes(), 0, 0
+        while at + 8 <= len(content):
+            kind, size = struct.unpack_from("=II", content, at)
+            at, found = at + size, found + (kind == 5)
+        return found
+
+    def packets(self, shown="frame"):
+        """(interface, direction, protocols, tag, length) of each, as tshark reads them."""
+        fields = ("frame.interface_name", "frame.packet_flags_direction", "frame.protocols",
+                  "vlan.id", "frame.len")
+        done = run("tshark", "-n", "-r", self.file, "-Y", shown, "-T", "fields",
+                   *[word for field in fields for word in ("-e", field)])
+        return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
+
+
+def tagged(number, vlan=5):
+    """A frame of its own, with a tag."""
+    return b"\x02\0\0\0\0\x09" + b"\x02\0\0\0\0" + bytes([number]) + b"\x81\0" + \
+        vlan.to_bytes(2, "big") + b"\x88\xb5" + bytes([number]) * 60
+
+
+def test_a_capture_has_all_packets_of_the_slaves(pair, tmp_path):
+    """LACPDUs, tags that the kernel has taken off, and a slave that leaves and comes back."""
+    made = pair("802.3ad", links=3, lacp_rate="fast")
+    record = Recorder(made.near, tmp_path / "file")
+    only = Recorder(made.near, tmp_path / "filtered", "--slave", "l1", "vlan", 5)
+    wires = {f"{link} {way}": Capture(made.far if way == "out" else made.near, link)
+             for link in made.links for way in ("out", "in")}
+    frames = [tagged(number) for number in range(60)]
+    send_frames(made.near, "bond0", frames)
+    send_frames(made.far, "bond0", frames)
+    went = {key: sum(b"\x88\xb5" in frame.data[:20] for frame in wire.frames(0.1))
+            for key, wire in wires.items()}
+    made.near.ctl("del-slave", "bond0", "l2")
+    wait_for(lambda: record.statistics() == 2, "its interfaces to end")
+    made.near.ctl("add-slave", "bond0", "l2")
+    made.near.wait_slaves(*made.links)
+    wait_for(lambda: (tmp_path / "file").read_bytes().count(b"l2 out") == 2, "the slave's return")
+    assert "0 dropped" in record.stop() and "0 dropped" in only.stop()
+    counted = collections.Counter(packet[0] for packet in record.packets("vlan.id == 5"))
+    assert counted == {name: count for name, count in went.items() if count}
+    assert sum(counted.values()) == 2 * len(frames)
+    lacp = collections.Counter((name, way) for name, way, *_ in record.packets("lacp"))
+    for link in made.links:
+        assert lacp[f"{link} in", "0x00000001"] and lacp[f"{link} out", "0x00000002"]
+    assert collections.Counter(packet[0] for packet in only.packets()) == \
+        {name: count for name, count in counted.items() if name.startswith("l1 ")}
+    told = run("capinfos", record.file).stdout
+    assert "Strict time order:   True" in told and "nanoseconds" in told
+    assert "Number of interfaces in file: 8" in told
+    assert told.count("Number of stat entries = 1") == 8
+
+
+def test_how_a_capture_ends(pair, tmp_path):
+    """Killed, out of space, out of readers, out of packets, without its bond: the file can be
+    read, and bondctl says what was wrong.
+    """
+    made = pair("active-backup", links=2)
+    near = made.near
+    record = Recorder(near, tmp_path / "killed")
+    near.wait_ping("10.0.0.2")
+    wait_for(lambda: b"\x0a\0\0\x01\x0a\0\0\x02" in record.file.read_bytes(), "a packet")
+    record.stop(signal.SIGKILL)
+    assert record.packets("icmp")
+    full = near.ctl_try("capture", "bond0", "-w", "/dev/full")
+    assert full.returncode == 1 and full.stderr.startswith("bondctl: cannot write '/dev/full': No")
+    capture = " ".join(near.ctl_command("capture", "bond0", "-w", "-"))
+    shell = near.spawn("bash", "-c", f"{capture} | head -c 300 >{tmp_path}/head; "
+                       "echo ${PIPESTATUS[0]}", stdout=subprocess.PIPE, text=True)
+    lines = near.spawn(*near.ctl_command("capture", "bond0", "-c", 2, "icmp[0] == 8"),
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: near.ping("10.0.0.2") and (shell.poll(), lines.poll()) == (0, 0),
+             "both to end")
+    assert shell.stdout.read() == "0\n"
+    assert [line.split()[1:] for line in lines.stdout.read().splitlines()] == \
+        [["l0", "out", "10.0.0.1", ">", "10.0.0.2", "icmp", "length", "98"]] * 2
+    assert lines.stderr.read() == "2 packets captured, 0 dropped by the kernel\n"
+    record = Recorder(near, tmp_path / "deleted")
+    near.ctl("delete", "bond0")
+    assert "bond0 has been deleted" in record.process.communicate(timeout=20)[1]
+    assert record.process.returncode == 0
+
+
+def test_bad_calls_of_capture(pair, tmp_path):
+    """One line each, and the file that is there stays."""
+    near = pair("active-backup", links=1).near
+    file = tmp_path / "file"
+    file.write_text("precious")
+    for status, words, part in (
+            (1, ["bond0", "-w", file, "porto", "5"], "filter 'porto 5': can't parse"),
+            (1, ["bond0", "-w", file, "--slave", "l9"], "l9 is no slave of bond0"),
+            (1, ["bond0", "-w", file, "-c", "0"], "--count: '0' is not allowed"),
+            (1, ["bond0", "-w", file, "-s", "262145"], "allowed: 1..262144"),
+            (1, ["bond0", "-w", "/no/such"], "cannot write '/no/such': No such file"),
+            (2, ["-j", "bond0"], "no JSON here"), (1, ["bond9", "-w", file], "bond9")):
+        done = near.ctl_try("capture", *words)
+        assert (done.returncode, done.stdout) == (status, "") and part in done.stderr
+        assert done.stderr.count("\n") == 1
+    elsewhere = run(*near.ctl_command("capture", "bond0", "-w", file), check=False)
+    assert elsewhere.returncode == 1 and "not in this network namespace" in elsewhere.stderr
+    assert file.read_text() == "precious"

@@ -76,6 +76,19 @@ def wait_unwatched(host):
     wait_for(lambda: not host.pinned("table")["watched"], "the watchdog to bite", 6)
 
 
+def test_the_programs_see_bondd_die(lone):
+    """Not only the watchdog, which takes 3 s; and another process that dies is nobody."""
+    host = lone(links=0)
+    host.ctl("create", "bond0")
+    assert host.run("true") and host.pinned("table")["watched"]
+    host.kill_bondd()
+    assert not host.pinned("table")["watched"]
+    host.start_bondd()
+    wait_for(lambda: host.pinned("table")["watched"], "the first beat of the next bondd")
+    host.kill_bondd()
+    assert not host.pinned("table")["watched"]
+
+
 @pytest.fixture
 def network(lab):
     return Network(lab)

@@ -337,6 +337,12 @@ static void test_mac_addresses_of_the_family(void **state)
 	other->lower = own->ifindex;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mac), 0);
 	other->lower = 0;
+	own->master = links[1].ifindex;
+	strcpy(links[1].kind, "openvswitch");
+	strcpy(other->kind, "openvswitch");
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mac), 0);
+	own->master = 0;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mac), 1);
 	other->flags = 0;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_mac), 0);
 }

@@ -16,6 +16,7 @@ from ...bench.bed import (BLAST, add_plain_link, blast, bring_up, drop_at_ingres
                           no_arp, PLAIN, PLAIN_FAR)
 from ...bench import bed
 from ...bench import xdp
+from ...bench.failover import receive_by_napi
 from ...bench.rows import Row, alternate, median_difference, write_json
 
 from traffic import Stream  # pylint: disable=wrong-import-order
@@ -142,9 +143,17 @@ def can_be_made(near, name):
     return not name.startswith(NETKIT) or has_netkit(near)
 
 
-def aggregates(made, near, far, ways, **options):
+def aggregates(made, near, far, ways, far_mode=None, **options):
+    """far_mode: the far ends are joined for it. Without a partner, an 802.3ad bond has no
+    carrier.
+    """
     found = [Aggregate(made, near, far, number, name, make, **options)
              for number, (name, make) in enumerate(ways.items()) if can_be_made(near, name)]
+    for each in found:
+        if far_mode:
+            each.join_at_far(far_mode)
+            for link in each.links:
+                receive_by_napi(near, far, link)
     for each in found:
         wait_for(lambda each=each: "LOWER_UP" in near.link(each.dev)["flags"],
                  f"carrier of {each.name}", 15)
@@ -265,8 +274,8 @@ def cut_rows_of(mode, same_index):
     indexes = "equal" if same_index else "different"
     with lab() as made:
         near, far = made.host("a"), made.namespace("b")
-        for each in aggregates(made, near, far, ways_to_cut(mode), same_index=same_index):
-            each.join_at_far(mode)
+        for each in aggregates(made, near, far, ways_to_cut(mode), far_mode=mode,
+                               same_index=same_index):
             for state in STATES if each.name == "xbond" else STATES[:1]:
                 losses = cuts(each, mode, state)
                 name = f"{each.name}, bondd {state}" if each.name == "xbond" else each.name

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_packet.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/clock_text.h"
+#include "cli/base/tuple.h"
+#include "cli/packets/capture_run.h"
+#include "common/version.h"
+
+#define FLUSH_AT (256 * 1024)
+
+uint64_t capture_out_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void capture_out_begin(struct capture_out *out, const char *file, const char *bond)
+{
+	char application[64];
+
+	*out = (struct capture_out){ .file = file, .fd = -1 };
+	snprintf(application, sizeof(application), "bondctl %.30s: %.15s", xbond_version, bond);
+	if (file)
+		pcapng_put_section(&out->blocks, application);
+}
+
+int capture_out_open(struct capture_out *out, struct err *err)
+{
+	bool to_stdout = out->file && !strcmp(out->file, "-");
+	struct stat status;
+
+	if (!out->file)
+		return 0;
+	if (to_stdout && isatty(STDOUT_FILENO))
+		return err_set(err, EINVAL,
+			       "standard output is a terminal: give a file or a pipe after -w, or "
+			       "leave -w out for text");
+	out->fd = STDOUT_FILENO;
+	if (!to_stdout)
+		out->fd = open(out->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (out->fd < 0)
+		return err_set(err, errno, "cannot write '%s': %m", out->file);
+	out->is_regular = !to_stdout && !fstat(out->fd, &status) && S_ISREG(status.st_mode);
+	return 0;
+}
+
+static const char *capture_out_direction(const struct capture_source *source)
+{
+	return source->tap.direction == TAP_IN ? "in" : "out";
+}
+
+void capture_out_interface(struct capture *capture, struct capture_source *source)
+{
+	char name[IF_NAMESIZE + 8], description[64];
+	const struct pcapng_interface interface = { .name = name,
+						    .description = description,
+						    .filter = capture->expression,
+						    .snaplen = capture->snaplen };
+
+	source->interface = capture->out.interfaces++;
+	if (!capture->out.file)
+		return;
+	snprintf(name, sizeof(name), "%s %s", source->device, capture_out_direction(source));
+	snprintf(description, sizeof(description), "%s by slave %s of %s",
+		 source->tap.direction == TAP_IN ? "received" : "sent", source->device,
+		 capture->bond);
+	pcapng_put_interface(&capture->out.blocks, &interface);
+}
+
+static uint32_t capture_out_flags(const struct capture_source *source,
+				  const struct tap_packet *packet)
+{
+	if (source->tap.direction == TAP_OUT)
+		return PCAPNG_OUTBOUND;
+	switch (packet->packet_type) {
+	case PACKET_BROADCAST: return PCAPNG_INBOUND | PCAPNG_BROADCAST;
+	case PACKET_MULTICAST: return PCAPNG_INBOUND | PCAPNG_MULTICAST;
+	case PACKET_OTHERHOST: return PCAPNG_INBOUND | PCAPNG_PROMISCUOUS;
+	default: return PCAPNG_INBOUND | PCAPNG_UNICAST;
+	}
+}
+
+static void capture_out_print(const struct capture_source *source, const struct tap_packet *packet)
+{
+	struct timespec time = { (time_t)(packet->time_ns / 1000000000),
+				 (long)(packet->time_ns % 1000000000) };
+	char when[CLOCK_TEXT], flow[TUPLE_TEXT] = "?";
+	struct captured captured;
+	struct tuple tuple;
+
+	if (captured_take(CAPTURED_ETHERNET, packet->bytes, packet->kept, packet->length,
+			  packet->vlan_tci, &captured)) {
+		tuple_of(&captured, &tuple);
+		tuple_format(&tuple, flow);
+	}
+	printf("%s %-8s %-3s %s length %u\n", clock_text(&time, when), source->device,
+	       capture_out_direction(source), flow, captured.length);
+}
+
+void capture_out_packet(struct capture *capture, const struct capture_source *source,
+			const struct tap_packet *packet)
+{
+	const struct pcapng_packet block = { .interface = source->interface,
+					     .time_ns = packet->time_ns,
+					     .bytes = packet->bytes,
+					     .kept = packet->kept,
+					     .length = packet->length,
+					     .vlan_tci = packet->vlan_tci,
+					     .vlan_type = packet->vlan_type,
+					     .snaplen = capture->snaplen,
+					     .flags = capture_out_flags(source, packet) };
+
+	if (!capture->out.file)
+		capture_out_print(source, packet);
+	else
+		pcapng_put_packet(&capture->out.blocks, &block);
+}
+
+void capture_out_statistics(struct capture *capture, const struct capture_source *source)
+{
+	const struct pcapng_statistics statistics = { .interface = source->interface,
+						      .start_ns = source->start_ns,
+						      .end_ns = capture_out_now_ns(),
+						      .received = source->tap.seen,
+						      .dropped = source->tap.dropped };
+
+	if (capture->out.file)
+		pcapng_put_statistics(&capture->out.blocks, &statistics);
+}
+
+/* The size of the first blocks that make a good write together. */
+static size_t capture_out_some(const struct pcapng *blocks, size_t from)
+{
+	size_t end = from;
+	uint32_t size;
+
+	while (end < blocks->size) {
+		memcpy(&size, blocks->bytes + end + sizeof(uint32_t), sizeof(size));
+		if (end > from && end + size - from > FLUSH_AT)
+			break;
+		end += size;
+	}
+	return end - from;
+}
+
+static int capture_out_write(struct capture_out *out, const uint8_t *bytes, size_t size,
+			     struct err *err)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < size) {
+		n = write(out->fd, bytes + done, size - done);
+		if (n >= 0) {
+			done += (size_t)n;
+			continue;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno == EPIPE) {
+			out->closed = true;
+			return 0;
+		}
+		err_set(err, errno, "cannot write '%s': %m; it ends with the last whole packet",
+			out->file);
+		if (out->is_regular && done && ftruncate(out->fd, (off_t)out->written))
+			err_set(err, EIO, "cannot write '%s', and its end is damaged", out->file);
+		return -EIO;
+	}
+	out->written += size;
+	return 0;
+}
+
+int capture_out_flush(struct capture_out *out, struct err *err)
+{
+	int r = 0;
+
+	if (!out->file)
+		fflush(stdout);
+	for (size_t at = 0, size; at < out->blocks.size && !r && !out->closed; at += size) {
+		size = capture_out_some(&out->blocks, at);
+		r = capture_out_write(out, out->blocks.bytes + at, size, err);
+	}
+	pcapng_clear(&out->blocks);
+	return r;
+}
+
+int capture_out_close(struct capture_out *out, struct err *err)
+{
+	int r = capture_out_flush(out, err);
+
+	if (out->fd > STDOUT_FILENO && close(out->fd) && !r)
+		r = err_set(err, errno, "cannot write '%s': %m", out->file);
+	return r;
+}
