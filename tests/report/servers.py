@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Servers for the report, of Debian's packages, in a namespace and with everything in a directory
-of
-their own: sshd, smbd, and whatever else listens. Knows namespaces, not bonds.
+of their own: sshd, smbd, and whatever else listens. Knows namespaces, not bonds.
 """
 import contextlib
 import pathlib
