@@ -110,7 +110,7 @@ $(B)/bondd: $(daemon_objects) $(shared_objects)
 
 $(B)/bondctl: $(cli_objects) $(shared_objects)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(CLI_PACKAGES))
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(CLI_PACKAGES)) -lm
 
 $(B)/man/%: man/%.scd
 	$(call say,MAN,$@)
@@ -123,6 +123,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
 
 # Parts of bondctl, without its verbs and its screen.
+$(B)/tests/unit/test_since: $(B)/cli/monitor/since.o
 $(B)/tests/unit/test_doctor: $(filter $(B)/cli/doctor/doctor%.o $(B)/cli/base/client.o,$(cli_objects))
 $(B)/tests/unit/test_top: $(addprefix $(B)/cli/top/top_,series.o cells.o rows.o table.o problems.o ui.o) \
 	$(B)/cli/base/steer.o $(B)/cli/base/client.o
@@ -252,12 +253,15 @@ install: all
 	install -D -m 755 $(B)/bondctl $(DESTDIR)$(PREFIX)/sbin/bondctl
 	install -d -m 755 $(DESTDIR)$(sysconfdir)/xbond $(DESTDIR)$(unitdir)
 	sed 's|@sbindir@|$(PREFIX)/sbin|' packaging/bondd.service >$(DESTDIR)$(unitdir)/bondd.service
+	install -d -m 755 $(DESTDIR)$(PREFIX)/share/xbond/metrics
+	install -m 644 packaging/metrics/* $(DESTDIR)$(PREFIX)/share/xbond/metrics
 	for page in $(manuals); do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
 ## uninstall: what install put there; configuration stays
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/bondd $(DESTDIR)$(PREFIX)/sbin/bondctl $(DESTDIR)$(unitdir)/bondd.service
+	rm -rf $(DESTDIR)$(PREFIX)/share/xbond
 	for page in $(manuals); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
 ## clean: removes build/ and build-*/

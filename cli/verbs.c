@@ -31,6 +31,13 @@ static const struct verb_flag top_flags[] = {
 	{ .name = NULL },
 };
 
+static const struct verb_flag flows_flags[] = {
+	{ "--seconds", NULL, "N", "how long to look (default 3)" },
+	{ "--top", NULL, "N", "how many flows of each slave (default 10)" },
+	{ "--rx", NULL, NULL, "received packets instead of those sent" },
+	{ .name = NULL },
+};
+
 static const struct verb_flag capture_flags[] = {
 	{ "--slave", NULL, "DEV", "only this slave" },
 	{ "--write", "-w", "FILE", "pcapng instead of text; - is standard output" },
@@ -69,6 +76,8 @@ const struct verb cli_verbs[] = {
 	  explain_flags, cmd_explain },
 	{ "doctor", "[BOND]", "looks for what is wrong or could be better", 0, 1, false,
 	  OPTION_BOND, OPT_COUNT, doctor_flags, cmd_doctor },
+	{ "flows", "BOND", "shows the largest flows of each slave", 1, 1, false, OPTION_BOND,
+	  OPT_COUNT, flows_flags, cmd_flows },
 	{ "capture", "BOND [FILTER...]", "captures packets on the slaves", 1, INT_MAX, false,
 	  OPTION_BOND, OPT_COUNT, capture_flags, cmd_capture },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,

@@ -105,7 +105,7 @@ static json_t *view_duplex_json(uint32_t duplex)
 	return json_string(duplex ? "full" : "half");
 }
 
-json_t *view_problem(const struct xbond_slave *slave)
+json_t *view_slave_problem(const struct xbond_slave *slave)
 {
 	const struct view_problem *problem;
 	char text[512] = "";
@@ -163,7 +163,7 @@ static json_t *view_slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(json, "resets", json_integer(slave->resets));
 	json_object_set_new(json, "rx_hook",
 			    json_string(slave->rx_hook == XBOND_RX_XDP ? "xdp" : "tc"));
-	json_object_set_new(json, "problem", view_problem(slave));
+	json_object_set_new(json, "problem", view_slave_problem(slave));
 	json_object_set_new(json, "why", view_why(pins, source->lacp, slot));
 	json_object_set_new(json, "attached", view_attached_json(attached_slave(pins, slot)));
 	json_object_set_new(

@@ -24,7 +24,7 @@ json_t *view_foreign(const char *name, uint32_t abi, bool bondd);
 /* The slave's mii_status; null if that does not exist. link: enum xbond_link. */
 json_t *view_link(uint32_t link);
 /* What others have done to the slave, a sentence for each; null if nothing. A new reference. */
-json_t *view_problem(const struct xbond_slave *slave);
+json_t *view_slave_problem(const struct xbond_slave *slave);
 
 /* What `stats` prints. loop: the figures of bondd's main loop; NULL if they are not known. */
 json_t *view_stats(const struct pins *pins, const char *name, const struct loop_figures *loop);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/client.h"
@@ -107,6 +108,23 @@ enum cli_exit cli_print_json(json_t *json)
 	}
 	putchar('\n');
 	return CLI_DONE;
+}
+
+int cli_number(const char *flag, const char *text, unsigned long long most,
+	       unsigned long long *ret_number, struct err *err)
+{
+	unsigned long long number;
+	char *end;
+
+	if (!text)
+		return 0;
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (errno || *end || text[strspn(text, "0123456789")] || !number || number > most)
+		return err_set(err, EINVAL, "%s: '%s' is not allowed; allowed: 1..%llu", flag, text,
+			       most);
+	*ret_number = number;
+	return 0;
 }
 
 bool cli_verb_takes(const struct verb *verb, const struct option_spec *option)

@@ -78,6 +78,13 @@ enum cli_exit cli_request(const struct cli *cli, const char *method, const char 
 /* Prints the JSON to stdout. Takes the reference. */
 enum cli_exit cli_print_json(json_t *json);
 
+/*
+ * A number of 1 to `most` after a flag. Leaves ret_number as it is if text is NULL: the flag was
+ * not given.
+ */
+int cli_number(const char *flag, const char *text, unsigned long long most,
+	       unsigned long long *ret_number, struct err *err);
+
 void help_print(void);
 void help_print_verb(const struct verb *verb);
 /* Prints the option table as JSON, for the test of the manual. */
@@ -96,6 +103,7 @@ enum cli_exit cmd_top(const struct cli *cli, const struct verb *verb, int argc, 
 enum cli_exit cmd_explain(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 

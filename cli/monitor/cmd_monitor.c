@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
@@ -29,7 +28,6 @@ struct monitor {
 	struct away *away; /* while bondd is away */
 	uint64_t since_us;
 	bool has_since, follows;
-	int signals;
 };
 
 static enum cli_exit monitor_print_kinds_json(void)
@@ -82,21 +80,6 @@ static bool monitor_begin_away(struct monitor *monitor)
 	return monitor->away && monitor_tell_bondd(monitor, false);
 }
 
-/* Returns false if it is over. */
-static bool monitor_connect(struct monitor *monitor)
-{
-	struct err err;
-	int r = events_in_open(&monitor->in, &err);
-
-	if (r && r != -ENOTCONN && r != -ECONNRESET)
-		return monitor_fail(monitor, &err);
-	if (r)
-		return true;
-	away_free(monitor->away);
-	monitor->away = NULL;
-	return monitor_tell_bondd(monitor, true);
-}
-
 static bool monitor_is_wanted(const struct monitor *monitor, const json_t *event)
 {
 	json_int_t us = json_integer_value(json_object_get(event, "time_us"));
@@ -124,10 +107,9 @@ static bool monitor_is_done(const struct monitor *monitor)
 	return !monitor->follows && (monitor->away || monitor->in.next >= monitor->in.head);
 }
 
-static bool monitor_take_events(struct monitor *monitor)
+/* r: how reading went. Events may also have come together with bondd's answer. */
+static bool monitor_take_events(struct monitor *monitor, int r)
 {
-	int r = events_in_read(&monitor->in);
-
 	if (!r && !monitor_print_read(monitor, &r))
 		return false;
 	if (!r)
@@ -136,36 +118,50 @@ static bool monitor_take_events(struct monitor *monitor)
 	return monitor_begin_away(monitor);
 }
 
-/* One turn: bondd, a signal, a reader that has gone, or time for a look. False if it is over. */
+/* Returns false if it is over. */
+static bool monitor_connect(struct monitor *monitor)
+{
+	struct err err;
+	int r = events_in_open(&monitor->in, &err);
+
+	if (r && r != -ENOTCONN && r != -ECONNRESET)
+		return monitor_fail(monitor, &err);
+	if (r)
+		return true;
+	away_free(monitor->away);
+	monitor->away = NULL;
+	return monitor_tell_bondd(monitor, true) && monitor_take_events(monitor, 0);
+}
+
+/* One turn: bondd, a reader that has gone, or time for a look. False if it is over. */
 static bool monitor_turn(struct monitor *monitor)
 {
-	struct pollfd fds[] = { { .fd = monitor->signals, .events = POLLIN },
-				{ .fd = STDOUT_FILENO },
+	struct pollfd fds[] = { { .fd = STDOUT_FILENO },
 				{ .fd = monitor->in.fd, .events = POLLIN } };
-	int r = poll(fds, 3, monitor->away ? AWAY_MS : -1);
 
-	if (r < 0 && errno != EINTR)
+	if (poll(fds, 2, monitor->away ? AWAY_MS : -1) < 0 && errno != EINTR)
 		return false;
-	if (fds[0].revents || fds[1].revents & (POLLERR | POLLHUP))
+	if (fds[0].revents & (POLLERR | POLLHUP))
 		return false;
-	if (fds[2].revents)
-		return monitor_take_events(monitor);
+	if (fds[1].revents)
+		return monitor_take_events(monitor, events_in_read(&monitor->in));
 	if (!monitor->away)
 		return true;
 	return away_look(monitor->away, &monitor->print) && monitor_connect(monitor);
 }
 
-static int monitor_catch_signals(void)
+/* Every line has been written out. A reader that stands still does not delay the end. */
+static void monitor_on_signal(int number)
 {
-	sigset_t signals;
+	(void)number;
+	_exit(CLI_DONE);
+}
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
+static void monitor_catch_signals(void)
+{
+	signal(SIGINT, monitor_on_signal);
+	signal(SIGTERM, monitor_on_signal);
 	signal(SIGPIPE, SIG_IGN);
-	return signalfd(-1, &signals, SFD_CLOEXEC);
 }
 
 static bool monitor_begin(struct monitor *monitor)
@@ -178,16 +174,16 @@ static bool monitor_begin(struct monitor *monitor)
 		return monitor_fail(monitor, &err);
 	if (monitor->has_since)
 		goes_on = history_print(&monitor->print, &monitor->in, monitor->since_us);
-	if (goes_on && r)
-		goes_on = monitor_begin_away(monitor);
-	return goes_on;
+	if (!goes_on)
+		return false;
+	return r ? monitor_begin_away(monitor) : monitor_take_events(monitor, 0);
 }
 
 static enum cli_exit monitor_run(struct monitor *monitor)
 {
 	bool goes_on;
 
-	monitor->signals = monitor_catch_signals();
+	monitor_catch_signals();
 	goes_on = monitor_begin(monitor);
 	while (goes_on && !monitor_is_done(monitor))
 		goes_on = monitor_turn(monitor);

@@ -41,21 +41,6 @@ static void capture_take_signals(const struct capture *capture)
 		signal(SIGPIPE, SIG_IGN);
 }
 
-static int capture_parse_number(const char *flag, const char *text, unsigned long long most,
-				unsigned long long *number, struct err *err)
-{
-	char *end;
-
-	if (!text)
-		return 0;
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	if (errno || *end || text[strspn(text, "0123456789")] || !*number || *number > most)
-		return err_set(err, EINVAL, "%s: '%s' is not allowed; allowed: 1..%llu", flag, text,
-			       most);
-	return 0;
-}
-
 /* An open device, because only for such a one libpcap knows where the kernel keeps tags. */
 static pcap_t *capture_compiler(const struct capture *capture, const char *device)
 {
@@ -277,10 +262,8 @@ enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int ar
 	if (!file)
 		snaplen = TEXT_SNAPLEN;
 	if (name_check("bond", argv[0], &err) ||
-	    capture_parse_number("--count", cli_flag(cli, verb, "--count"), 1ULL << 62, &most,
-				 &err) ||
-	    capture_parse_number("--snaplen", cli_flag(cli, verb, "--snaplen"), TAP_MOST, &snaplen,
-				 &err) ||
+	    cli_number("--count", cli_flag(cli, verb, "--count"), 1ULL << 62, &most, &err) ||
+	    cli_number("--snaplen", cli_flag(cli, verb, "--snaplen"), TAP_MOST, &snaplen, &err) ||
 	    pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
 		return cli_refuse(&err);
 	capture.pins = &pins;

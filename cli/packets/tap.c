@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -103,9 +104,15 @@ static int tap_bind(struct tap *tap, const struct tap_options *options)
 int tap_open(struct tap *ret_tap, const struct tap_options *options, struct err *err)
 {
 	struct tap *tap = ret_tap;
+	char name[IF_NAMESIZE];
 	int r;
 
 	*tap = (struct tap){ .direction = options->direction };
+	if (!if_indextoname((unsigned int)options->ifindex, name) || strcmp(name, options->device))
+		return err_set(err, ENODEV,
+			       "%s is not in this network namespace; run bondctl where the slaves "
+			       "are",
+			       options->device);
 	tap->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (tap->fd < 0 && (errno == EPERM || errno == EACCES))
 		return err_set(err, EPERM,

@@ -49,6 +49,7 @@ struct tap_packet {
 	uint8_t packet_type; /* PACKET_HOST and others of linux/if_packet.h */
 };
 
+/* The device must be in this network namespace. */
 int tap_open(struct tap *ret_tap, const struct tap_options *options, struct err *err);
 void tap_close(struct tap *tap);
 /* From now on nothing comes in. What is in the ring can be read after 2 * TAP_RETIRE_MS. */

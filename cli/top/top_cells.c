@@ -78,6 +78,41 @@ void top_line_add_some(struct top_line *line, const char *text, unsigned int cel
 	top_line_text(line, text, cells);
 }
 
+/* How many bytes fit, and how many of them are whole words. */
+static size_t top_line_measure(const char *text, unsigned int cells, size_t *ret_words)
+{
+	unsigned int used = 0;
+	size_t at = 0;
+
+	*ret_words = 0;
+	while (text[at]) {
+		int width;
+		size_t length = top_line_next(text + at, &width);
+
+		used += width < 0 ? 1 : (unsigned int)width;
+		if (text[at] == ' ')
+			*ret_words = at;
+		if (used > cells)
+			return at;
+		at += length;
+	}
+	*ret_words = at;
+	return at;
+}
+
+const char *top_line_add_words(struct top_line *line, const char *text, unsigned int cells)
+{
+	char part[sizeof(line->text)];
+	size_t words, fit = top_line_measure(text, cells, &words);
+
+	if (!words)
+		words = fit ? fit : strlen(text);
+	snprintf(part, sizeof(part), "%.*s", (int)words, text);
+	top_line_text(line, part, cells);
+	text += words;
+	return text + strspn(text, " ");
+}
+
 static const char *const blocks_of[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 static const char *const ascii_of[] = { " ", ".", ",", ":", "-", "=", "+", "*", "#" };
 

@@ -27,6 +27,12 @@ void top_line_add(struct top_line *line, const char *text, unsigned int cells, b
 void top_line_add_some(struct top_line *line, const char *text, unsigned int cells);
 
 /*
+ * Appends as many whole words as fit, or a part of the first one if that is longer. Returns what is
+ * left of the text.
+ */
+const char *top_line_add_words(struct top_line *line, const char *text, unsigned int cells);
+
+/*
  * Appends a sparkline with one cell for each rate; `full` is the height of the whole cell. A rate
  * of 0 or less (not known) is empty; a rate above 0 never is.
  */

@@ -105,43 +105,62 @@ static void top_draw_table(const struct top_draw *draw, const struct top_ui *ui,
 	}
 }
 
+/* Appends the text as lines of the screen's width. */
+static void top_draw_wrap(json_t *lines, const char *text)
+{
+	unsigned int indent = 0;
+	struct top_line line;
+
+	do {
+		unsigned int cells = COLS > 20 ? (unsigned int)COLS - indent : (unsigned int)COLS;
+
+		top_line_clear(&line);
+		top_line_add(&line, "", COLS > 20 ? indent : 0, false);
+		text = top_line_add_words(&line, text, cells);
+		json_array_append_new(lines, json_string(line.text));
+		indent = 2;
+	} while (*text);
+}
+
+static void top_draw_wrap_problems(json_t *lines, const struct top_bond *bond)
+{
+	json_t *problems = top_problems(bond), *problem, *text;
+	struct top_line name = { 0 };
+	size_t at;
+
+	top_line_add_some(&name, bond->name, XBOND_NAME_SIZE);
+	json_array_foreach (problems, at, problem) {
+		text = json_sprintf("%s: %s", name.text, json_string_value(problem));
+		if (text)
+			top_draw_wrap(lines, json_string_value(text));
+		json_decref(text);
+	}
+	json_decref(problems);
+}
+
 /* All that is wrong with the bonds that are shown: an array of lines. */
 static json_t *top_draw_find_problems(const struct top_ui *ui)
 {
-	json_t *all = json_array(), *of_bond, *line;
-	size_t at;
+	json_t *lines = json_array();
 
-	for (size_t i = 0; i < ui->rows.count; i++) {
-		const struct top_bond *bond = ui->rows.row[i].bond;
-
-		if (ui->rows.row[i].slave)
-			continue;
-		of_bond = top_problems(bond);
-		json_array_foreach (of_bond, at, line) {
-			struct top_line name = { 0 };
-
-			top_line_add_some(&name, bond->name, XBOND_NAME_SIZE);
-			json_array_append_new(
-				all, json_sprintf("%s: %s", name.text, json_string_value(line)));
-		}
-		json_decref(of_bond);
-	}
-	return all;
+	for (size_t i = 0; i < ui->rows.count; i++)
+		if (!ui->rows.row[i].slave)
+			top_draw_wrap_problems(lines, ui->rows.row[i].bond);
+	return lines;
 }
 
-static void top_draw_problems(const json_t *problems, int y, size_t lines)
+/* The first lines of these; if not all fit, the last one says so. */
+static void top_draw_lines(const json_t *lines, int y, size_t room, const char *more,
+			   attr_t attributes)
 {
-	size_t count = json_array_size(problems);
-	char more[64];
+	size_t count = json_array_size(lines);
 
-	for (size_t i = 0; i < lines; i++) {
-		snprintf(more, sizeof(more), "and %zu more problems", count - i);
+	for (size_t i = 0; i < room && i < count; i++)
 		top_draw_text(y++,
-			      i + 1 == lines && count > lines
+			      more && i + 1 == room && count > room
 				      ? more
-				      : json_string_value(json_array_get(problems, i)),
-			      top_draw_colour(PAIR_BAD));
-	}
+				      : json_string_value(json_array_get(lines, i)),
+			      attributes);
 }
 
 static void top_draw_say_picked(const struct top_ui *ui, char *ret_text, size_t size)
@@ -155,9 +174,10 @@ static void top_draw_say_picked(const struct top_ui *ui, char *ret_text, size_t 
 		snprintf(ret_text, size, "%s", row ? key_line : "no bonds yet");
 }
 
-/* The last line: a question, else what was done, else about the picked row. */
-static void top_draw_status(const struct top_ui *ui)
+/* The last lines: a question, else what was done, else about the picked row. */
+static json_t *top_draw_find_status(const struct top_ui *ui)
 {
+	json_t *lines = json_array();
 	char text[TOP_MESSAGE];
 
 	if (ui->is_asking && ui->asked.drain)
@@ -171,7 +191,8 @@ static void top_draw_status(const struct top_ui *ui)
 		snprintf(text, sizeof(text), "%s", ui->message);
 	else
 		top_draw_say_picked(ui, text, sizeof(text));
-	top_draw_text(LINES - 1, text, ui->is_asking || ui->message[0] ? A_BOLD : A_NORMAL);
+	top_draw_wrap(lines, text);
+	return lines;
 }
 
 static void top_draw_help(void)
@@ -180,24 +201,50 @@ static void top_draw_help(void)
 		top_draw_text((int)i, help_lines[i], A_NORMAL);
 }
 
-/* Title and status line make way for the rows when the screen is very low. */
+static size_t top_draw_least(size_t left, size_t right)
+{
+	return left < right ? left : right;
+}
+
+/* How many lines each part of the screen gets. */
+struct parts {
+	size_t title, rows, problems, status;
+};
+
+/* On a low screen the title goes first, and what is wrong leaves two thirds to the rows. */
+static struct parts top_draw_share_out(size_t lines, size_t problems, size_t status, bool is_urgent)
+{
+	struct parts parts = { .title = lines > 4 };
+	size_t most_status = is_urgent ? lines - 1 : lines < 12 ? 1 : 3;
+	size_t room = lines > parts.title + 1 ? lines - parts.title - 1 : 0;
+
+	if (lines > 2)
+		parts.status = top_draw_least(top_draw_least(status, most_status), room);
+	room -= parts.status;
+	parts.problems = top_draw_least(problems, room / 3);
+	parts.rows = room - parts.problems;
+	return parts;
+}
+
 static void top_draw_bonds(struct top_draw *draw, struct top_ui *ui, const struct top *top)
 {
-	json_t *problems = top_draw_find_problems(ui);
-	int title = LINES > 4, status = LINES > 2;
-	int room = LINES - title - 1 - status;
-	size_t most = room > 0 ? (size_t)room / 3 : 0;
-	size_t shown = json_array_size(problems) < most ? json_array_size(problems) : most;
+	static const char more[] = "and more; 'bondctl top --once' prints all of it";
+	json_t *problems = top_draw_find_problems(ui), *status = top_draw_find_status(ui);
+	bool is_urgent = ui->is_asking || ui->message[0];
+	struct parts parts = top_draw_share_out((size_t)LINES, json_array_size(problems),
+						json_array_size(status), is_urgent);
 
-	draw->page = room > 0 ? (size_t)room - shown : 0;
+	draw->page = parts.rows;
 	top_ui_scroll(ui, draw->page);
-	if (title)
+	if (parts.title)
 		top_draw_title(ui, top);
-	top_draw_table(draw, ui, title);
-	top_draw_problems(problems, LINES - status - (int)shown, shown);
-	if (status)
-		top_draw_status(ui);
+	top_draw_table(draw, ui, (int)parts.title);
+	top_draw_lines(problems, LINES - (int)(parts.status + parts.problems), parts.problems, more,
+		       top_draw_colour(PAIR_BAD));
+	top_draw_lines(status, LINES - (int)parts.status, parts.status, NULL,
+		       is_urgent ? A_BOLD : A_NORMAL);
 	json_decref(problems);
+	json_decref(status);
 }
 
 void top_draw(struct top_draw *draw, struct top_ui *ui, const struct top *top)

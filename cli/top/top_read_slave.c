@@ -79,7 +79,7 @@ static void top_read_state_of(const struct top_source *source, const struct top_
 	slave->due = shares->weights ? (double)shares->weight[slot] / (double)shares->weights : 0;
 	slave->buckets = shares->buckets[slot];
 	top_read_text(view_why(pins, source->lacp, slot), slave->why);
-	top_read_text(view_problem(&pins->slaves[slot]), slave->problem);
+	top_read_text(view_slave_problem(&pins->slaves[slot]), slave->problem);
 }
 
 static bool top_read_is(const struct pins *pins, const struct top_slave *slave, unsigned int slot)

@@ -15,6 +15,9 @@
 /* More wakes for input without a key than any key or resize makes: there is nobody to type. */
 #define SILENT_WAKES_MAX 100
 
+/* The first rates come soon, whatever the interval is. */
+#define FIRST_MS 300
+
 struct top_run {
 	const struct cli *cli;
 	struct top *top;
@@ -129,7 +132,8 @@ enum cli_exit top_screen(const struct cli *cli, struct top *top, unsigned int in
 	if (top_terminal_begin(&err))
 		return cli_refuse(&err);
 	run.draw.blocks = top_terminal_has_blocks();
-	run.next_ns = clock_now_ns() + interval_ms * NS_PER_MS;
+	run.next_ns =
+		clock_now_ns() + (interval_ms < FIRST_MS ? interval_ms : FIRST_MS) * NS_PER_MS;
 	top_draw_begin();
 	r = top_screen_loop(&run);
 	top_terminal_end();

@@ -76,15 +76,18 @@ static int top_terminal_check(struct err *err)
 		return err_set(err, ENOTTY,
 			       "the terminal '%s' is not known (TERM); use 'bondctl top --once'",
 			       name ? name : "");
-	if (!cursor_address || !clear_screen)
+	if (!cursor_address || !clear_screen) {
+		del_curterm(cur_term);
 		return err_set(err, ENOTTY,
 			       "the terminal '%s' (TERM) cannot show a full screen; use 'bondctl "
 			       "top --once'",
 			       name ? name : "");
+	}
 	crash_text[0] = '\0';
 	top_terminal_add_crash_text("sgr0");
 	top_terminal_add_crash_text("cnorm");
 	top_terminal_add_crash_text("rmcup");
+	del_curterm(cur_term);
 	return 0;
 }
 

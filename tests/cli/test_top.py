@@ -208,6 +208,22 @@ def test_begins_in_a_tiny_terminal(bpf_dir, call):
         assert screen.end("q") == 0
 
 
+def test_long_sentences_are_broken(bpf_dir, call):
+    pins = Pins(bpf_dir, slaves=2)
+    pins.publish()
+    pins.bond.abi_version = 1000
+    with Screen(*call, *QUICK, columns=40) as screen:
+        text = screen.wait("of the same version")
+        assert all(len(line) <= 40 for line in text.splitlines())
+        screen.resize(20, 5)
+        pins.bond.abi_version = X.ABI_VERSION
+        screen.resize(20, 6)
+        screen.wait("eth0")
+        screen.press("jjd")
+        screen.wait("(y/n)")
+        assert screen.end("nq") == 0
+
+
 def test_bonds_come_and_go(bpf_dir, call):
     with Screen(*call, *QUICK) as screen:
         screen.wait("no bonds yet")

@@ -23,7 +23,7 @@ from waiting import PATIENCE, wait_for  # pylint: disable=wrong-import-order
 BONDD = BUILD / "bondd"
 BONDCTL = BUILD / "bondctl"
 BPFFS = "/sys/fs/bpf"
-WITH_SCHEMA = ("show", "list", "stats", "explain")
+WITH_SCHEMA = ("show", "list", "stats", "explain", "flows")
 DIED = 99  # status of a bondd that ended at a step
 # veth or netkit: what all bonds are made of, unless a test says so itself
 DEVICE = os.environ.get("XBOND_TEST_DEVICE")

@@ -11,7 +11,7 @@ import sys
 
 from captures import pcap
 from namespace import run
-from traffic import Capture, send_frames
+from traffic import PORT, Capture, Stream, send_frames
 from waiting import wait_for
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bpf"))
@@ -186,3 +186,58 @@ def test_bad_calls_of_capture(pair, tmp_path):
     elsewhere = run(*near.ctl_command("capture", "bond0", "-w", file), check=False)
     assert elsewhere.returncode == 1 and "not in this network namespace" in elsewhere.stderr
     assert file.read_text() == "precious"
+
+
+def packet_sockets(host):
+    return len(host.run("cat", "/proc/net/packet").stdout.splitlines())
+
+
+def test_flows(pair):
+    """On the slaves that explain names, as many packets as were counted, and nothing stays."""
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    near, before = made.near, packet_sockets(made.near)
+    stream = Stream(near, made.far, flows=8, rate=40000, every=20)
+    stream.flow_on()
+    wait_for(lambda: near.ctl_json("flows", "bond0", "--seconds", 1)["one_of"] > 1,
+             "packets to be sampled", 30)
+    received = made.far.ctl_json("flows", "bond0", "--seconds", 1, "--rx")
+    few = near.ctl_json("flows", "bond0", "--seconds", 1, "--top", 1)
+    sent = near.ctl_json("flows", "bond0", "--seconds", 1)
+    killed = near.spawn(*near.ctl_command("flows", "bond0", "--seconds", 60))
+    wait_for(lambda: packet_sockets(near) == before + 2, "its sockets")
+    killed.kill()
+    killed.wait()
+    assert packet_sockets(near) == before
+    stream.finish()
+    for said, way in ((sent, "out"), (received, "in")):
+        flows = {(slave["name"], flow["flow"]["sport"]) for slave in said["slaves"]
+                 for flow in slave["flows"] if flow["flow"]["dport"] == PORT}
+        assert said["direction"] == way and len(flows) == 8
+    dmac = made.far.link("bond0")["address"]
+    for slave in sent["slaves"]:
+        estimate = sum(flow["packets_per_s"] for flow in slave["flows"])
+        assert slave["unseen"] is None and abs(estimate / slave["packets_per_s"] - 1) < 0.25
+        shares = [flow["share"] for flow in slave["flows"]]
+        assert shares == sorted(shares, reverse=True) and abs(sum(shares) - 1) < 1e-6
+        for flow in slave["flows"]:
+            words = [word for key in ("src", "dst", "proto", "sport", "dport")
+                     for word in (key, flow["flow"][key])]
+            if flow["flow"]["dport"] == PORT:
+                assert near.ctl_json("explain", "bond0", *words, "dmac", dmac)["slave"] == \
+                    slave["name"]
+    assert [len(slave["flows"]) for slave in few["slaves"]] == [1, 1]
+
+
+def test_flows_in_words(pair):
+    """What XDP takes past the samples is said; bad calls get one line."""
+    made = pair("active-backup", links=1, rx_hook="xdp")
+    text = made.near.ctl("flows", "bond0", "--seconds", 1, "--rx")
+    assert ("receives by XDP" in text) == (made.near.slave("l0")["rx_hook"] == "xdp")
+    assert text.startswith("bond0, active-backup: received in 1.")
+    for status, words, part in ((1, ["--top", "0"], "--top: '0' is not allowed"),
+                                (1, ["--seconds", "1h"], "allowed: 1..3600"),
+                                (2, ["l0"], "unexpected 'l0'")):
+        done = made.near.ctl_try("flows", "bond0", *words)
+        assert done.returncode == status and part in done.stderr and done.stderr.count("\n") == 1
+    elsewhere = run(*made.near.ctl_command("flows", "bond0"), check=False)
+    assert elsewhere.returncode == 1 and "not in this network namespace" in elsewhere.stderr

@@ -186,6 +186,32 @@ static void text_fills_its_cells(void **state)
 	}
 }
 
+static void text_breaks_between_words(void **state)
+{
+	static const struct {
+		const char *text, *line, *rest;
+	} cases[] = {
+		{ "one two", "one", "two" },
+		{ "one  two", "one ", "two" },
+		{ "one", "one", "" },
+		{ "four5 six", "four5", "six" },
+		{ "longword", "longw", "ord" },
+		{ "a longword", "a", "longword" },
+		{ "", "", "" },
+		{ "漢字漢字", "漢字", "漢字" },
+		{ "ab\xff\xff c", "ab??", "c" },
+		{ "一\xff\xff\xff\xff", "一???", "\xff" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct top_line line = { 0 };
+
+		assert_string_equal(top_line_add_words(&line, cases[i].text, 5), cases[i].rest);
+		assert_string_equal(line.text, cases[i].line);
+	}
+}
+
 static unsigned int width_of(const char *text)
 {
 	wchar_t wide[1024];
@@ -434,6 +460,7 @@ int main(void)
 		cmocka_unit_test(rates_are_short),
 		cmocka_unit_test(sparklines_have_a_height_for_each_rate),
 		cmocka_unit_test(text_fills_its_cells),
+		cmocka_unit_test(text_breaks_between_words),
 		cmocka_unit_test_setup(lines_fit_every_width, reset),
 		cmocka_unit_test_setup(columns_without_use_are_left_out, reset),
 		cmocka_unit_test_setup(rows_are_in_order, reset),

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * flows: the largest flows of each slave. The kernel's filter of a packet socket takes a sample of
+ * the packets, while this runs and no longer. Needs no bondd.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/packets/flows.h"
+#include "common/clock.h"
+#include "options/names.h"
+
+#define SNAPLEN 192 /* Ethernet, IPv6 with extension headers, ports */
+#define SAMPLES_PER_S 20000
+#define MEASURE_MS 200 /* how fast packets come, before the sampling */
+#define ROOM (1 << 20)
+#define MOST_FLOWS (1 << 16)
+#define SECOND UINT64_C(1000000000)
+
+static volatile sig_atomic_t flows_is_over;
+
+static void flows_on_interrupt(int number)
+{
+	(void)number;
+	flows_is_over = 1;
+}
+
+static void flows_count(const struct flows *flows, unsigned int slot, uint64_t *ret_packets,
+			uint64_t *ret_bytes)
+{
+	struct xbond_counters counters = { 0 };
+
+	pins_counters(flows->pins, slot, &counters);
+	*ret_packets = flows->direction == TAP_OUT ? counters.tx_packets : counters.rx_packets;
+	*ret_bytes = flows->direction == TAP_OUT ? counters.tx_bytes : counters.rx_bytes;
+}
+
+static uint64_t flows_count_packets(const struct flows *flows)
+{
+	uint64_t all = 0, packets, bytes;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		flows_count(flows, slot, &packets, &bytes);
+		all += packets;
+	}
+	return all;
+}
+
+/* So that the samples are enough, and few enough not to disturb. */
+static uint32_t flows_choose_rate(const struct flows *flows)
+{
+	uint64_t before = flows_count_packets(flows), per_s;
+
+	usleep(MEASURE_MS * 1000);
+	per_s = (flows_count_packets(flows) - before) * 1000 / MEASURE_MS;
+	return (uint32_t)(1 + per_s / SAMPLES_PER_S);
+}
+
+/* From now on the slave's counters count from here. */
+static void flows_begin_slave(struct flows *flows, unsigned int slot)
+{
+	flows_count(flows, slot, &flows->slave[slot].packets, &flows->slave[slot].bytes);
+}
+
+static void flows_end_slave(struct flows *flows, unsigned int slot)
+{
+	struct flows_slave *slave = &flows->slave[slot];
+	uint64_t packets, bytes;
+
+	flows_count(flows, slot, &packets, &bytes);
+	slave->packets = packets - slave->packets;
+	slave->bytes = bytes - slave->bytes;
+	tap_stop(&slave->tap);
+}
+
+static int flows_open(struct flows *flows, struct err *err)
+{
+	struct tap_options options = { .direction = flows->direction,
+				       .one_of = flows->one_of,
+				       .snaplen = SNAPLEN,
+				       .room = ROOM };
+	int r = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++) {
+		if (!pins_is_member(flows->pins, slot))
+			continue;
+		options.device = flows->pins->slaves[slot].name;
+		options.ifindex = (int)flows->pins->slaves[slot].ifindex;
+		r = tap_open(&flows->slave[slot].tap, &options, err);
+		flows->slave[slot].open = !r;
+	}
+	return r;
+}
+
+struct flows_reading {
+	struct flows *flows;
+	unsigned int slot;
+};
+
+static void flows_take(void *context, const struct tap_packet *packet)
+{
+	const struct flows_reading *reading = context;
+	struct flows *flows = reading->flows;
+	struct captured captured;
+	struct tuple tuple;
+
+	if (!captured_take(CAPTURED_ETHERNET, packet->bytes, packet->kept, packet->length,
+			   packet->vlan_tci, &captured))
+		return;
+	tuple_of(&captured, &tuple);
+	flow_counts_add(&flows->counts, &tuple, reading->slot, captured.length, flows->one_of);
+	flows->slave[reading->slot].samples++;
+}
+
+static void flows_read(struct flows *flows)
+{
+	struct flows_reading reading = { .flows = flows };
+
+	for (reading.slot = 0; reading.slot < XBOND_MAX_SLAVES; reading.slot++)
+		if (flows->slave[reading.slot].open)
+			tap_read(&flows->slave[reading.slot].tap, flows_take, &reading);
+}
+
+static void flows_wait(const struct flows *flows)
+{
+	struct pollfd fds[XBOND_MAX_SLAVES];
+	nfds_t count = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (flows->slave[slot].open)
+			fds[count++] = (struct pollfd){ flows->slave[slot].tap.fd, POLLIN, 0 };
+	poll(fds, count, TAP_RETIRE_MS);
+}
+
+static void flows_each(struct flows *flows, void (*call)(struct flows *flows, unsigned int slot))
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (flows->slave[slot].open)
+			call(flows, slot);
+}
+
+static void flows_close_slave(struct flows *flows, unsigned int slot)
+{
+	tap_follow_statistics(&flows->slave[slot].tap);
+	tap_close(&flows->slave[slot].tap);
+}
+
+/* Ctrl-C ends the looking, and what was seen is shown. A second one ends the process. */
+static void flows_look(struct flows *flows, double seconds)
+{
+	struct sigaction action = { .sa_handler = flows_on_interrupt,
+				    .sa_flags = (int)SA_RESETHAND };
+	uint64_t begin = clock_now_ns(), length = (uint64_t)(seconds * SECOND);
+
+	sigaction(SIGINT, &action, NULL);
+	flows_each(flows, flows_begin_slave);
+	while (!flows_is_over && clock_now_ns() - begin < length) {
+		flows_wait(flows);
+		flows_read(flows);
+	}
+	flows_each(flows, flows_end_slave);
+	flows->seconds = (double)(clock_now_ns() - begin) / SECOND;
+	usleep(3 * TAP_RETIRE_MS * 1000);
+	flows_read(flows);
+}
+
+static enum cli_exit flows_run(const struct cli *cli, struct flows *flows, double seconds)
+{
+	enum cli_exit status = CLI_DONE;
+	struct err err;
+	int r;
+
+	flows->one_of = flows_choose_rate(flows);
+	r = flow_counts_init(&flows->counts, MOST_FLOWS);
+	if (r)
+		err_set(&err, ENOMEM, "out of memory");
+	else
+		r = flows_open(flows, &err);
+	if (!r)
+		flows_look(flows, seconds);
+	flows_each(flows, flows_close_slave);
+	if (r)
+		status = cli_refuse(&err);
+	else if (cli->json)
+		status = cli_print_json(flows_json(flows));
+	else
+		flows_print(flows);
+	flow_counts_done(&flows->counts);
+	return status;
+}
+
+enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	unsigned long long seconds = 3, top = 10;
+	struct flows flows = { .bond = argv[0],
+			       .direction = cli_flag(cli, verb, "--rx") ? TAP_IN : TAP_OUT };
+	enum cli_exit status;
+	struct pins pins;
+	struct err err;
+
+	(void)argc;
+	if (name_check("bond", argv[0], &err) ||
+	    cli_number("--seconds", cli_flag(cli, verb, "--seconds"), 3600, &seconds, &err) ||
+	    cli_number("--top", cli_flag(cli, verb, "--top"), MOST_FLOWS, &top, &err) ||
+	    pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
+		return cli_refuse(&err);
+	flows.pins = &pins;
+	flows.top = top;
+	status = flows_run(cli, &flows, (double)seconds);
+	pins_close(&pins);
+	return status;
+}

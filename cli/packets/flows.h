@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of the verb flows share: cmd_flows.c looks at packets, flows_print.c prints what
+ * it found.
+ */
+#ifndef XBOND_CLI_PACKETS_FLOWS_H
+#define XBOND_CLI_PACKETS_FLOWS_H
+
+#include "cli/base/cli.h"
+#include "cli/base/flow_counts.h"
+#include "cli/packets/tap.h"
+
+struct flows_slave {
+	bool open;
+	struct tap tap;
+	uint64_t packets, bytes; /* counted by the programs in that time; exact */
+	uint64_t samples;
+};
+
+struct flows {
+	const struct pins *pins;
+	const char *bond;
+	enum tap_direction direction;
+	uint32_t one_of; /* one packet of so many was looked at */
+	double seconds;
+	size_t top;
+	struct flows_slave slave[XBOND_MAX_SLAVES];
+	struct flow_counts counts;
+};
+
+void flows_print(struct flows *flows);
+json_t *flows_json(struct flows *flows);
+
+#endif

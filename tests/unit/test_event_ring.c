@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The ring of events: bounded, whole lines in order, and whoever is slow loses the oldest. */
+#include "daemon/base/event_ring.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define SIZE 64
+
+static void ring_add(struct event_ring *ring, const char *line)
+{
+	event_ring_add(ring, line, strlen(line));
+}
+
+static void assert_read(const struct event_ring *ring, uint64_t from, const char *expected)
+{
+	char buffer[256];
+	uint64_t at = from;
+	size_t used = event_ring_copy(ring, &at, buffer, sizeof(buffer) - 1);
+
+	buffer[used] = '\0';
+	assert_string_equal(buffer, expected);
+	assert_int_equal(at, ring->next);
+}
+
+static void lines_come_in_order(void **state)
+{
+	struct event_ring ring;
+
+	(void)state;
+	assert_int_equal(event_ring_init(&ring, SIZE, 8), 0);
+	assert_read(&ring, 1, "");
+	ring_add(&ring, "one\n");
+	ring_add(&ring, "two\n");
+	assert_read(&ring, 1, "one\ntwo\n");
+	assert_read(&ring, 2, "two\n");
+	assert_read(&ring, 3, "");
+	event_ring_done(&ring);
+}
+
+static void the_oldest_give_way_to_many(void **state)
+{
+	struct event_ring ring;
+
+	(void)state;
+	assert_int_equal(event_ring_init(&ring, SIZE, 3), 0);
+	for (char line[] = "0\n"; *line < '9'; ++*line)
+		ring_add(&ring, line);
+	assert_int_equal(ring.first, 7);
+	assert_int_equal(ring.next, 10);
+	assert_read(&ring, 1, "6\n7\n8\n");
+	event_ring_done(&ring);
+}
+
+/* Lines of all lengths, each of which is somewhere cut by the end of the memory. */
+static void the_oldest_give_way_to_long_ones(void **state)
+{
+	struct event_ring ring;
+	char line[SIZE + 1], expected[SIZE + 1];
+
+	(void)state;
+	assert_int_equal(event_ring_init(&ring, SIZE, 1000), 0);
+	for (unsigned int i = 0; i < 1000; i++) {
+		size_t length = 1 + i % SIZE, used = 0;
+		uint64_t at = ring.next;
+
+		memset(line, 'a' + i % 26, length);
+		event_ring_add(&ring, line, length);
+		used = event_ring_copy(&ring, &at, expected, length);
+		assert_int_equal(used, length);
+		assert_memory_equal(expected, line, length);
+		at = 1;
+		assert_true(event_ring_copy(&ring, &at, expected, SIZE) <= SIZE);
+		assert_int_equal(at, ring.next);
+	}
+	event_ring_done(&ring);
+}
+
+static void a_small_buffer_gets_whole_lines(void **state)
+{
+	struct event_ring ring;
+	char buffer[6];
+	uint64_t at = 1;
+
+	(void)state;
+	assert_int_equal(event_ring_init(&ring, SIZE, 8), 0);
+	ring_add(&ring, "one\n");
+	ring_add(&ring, "two\n");
+	assert_int_equal(event_ring_copy(&ring, &at, buffer, sizeof(buffer)), 4);
+	assert_int_equal(at, 2);
+	assert_int_equal(event_ring_copy(&ring, &at, buffer, 3), 0);
+	assert_int_equal(at, 2);
+	event_ring_done(&ring);
+}
+
+static void what_does_not_fit_is_counted(void **state)
+{
+	struct event_ring ring;
+	char line[SIZE + 1];
+
+	(void)state;
+	memset(line, 'x', sizeof(line));
+	assert_int_equal(event_ring_init(&ring, SIZE, 8), 0);
+	ring_add(&ring, "one\n");
+	event_ring_add(&ring, line, sizeof(line));
+	ring_add(&ring, "two\n");
+	assert_int_equal(ring.next, 4);
+	assert_read(&ring, 1, "two\n");
+	event_ring_done(&ring);
+	ring_add(&ring, "after the end\n");
+	assert_int_equal(ring.next, 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_come_in_order),
+		cmocka_unit_test(the_oldest_give_way_to_many),
+		cmocka_unit_test(the_oldest_give_way_to_long_ones),
+		cmocka_unit_test(a_small_buffer_gets_whole_lines),
+		cmocka_unit_test(what_does_not_fit_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
