@@ -27,11 +27,15 @@ ABOUT = (
     "Then by 802.3ad with lacp_tx balance-rr into Open vSwitch, whose userspace datapath takes "
     "frame by frame, so the links have 100 Mbit/s there.")
 BAR = 0.99
-SHOWN = ("Bonding Mode", "MII Status", "MII Polling Interval (ms)", "Up Delay (ms)",
-         "Down Delay (ms)")
-SHOWN_SLAVE = ("Slave Interface", "MII Status", "Speed", "Duplex", "Link Failure Count",
-               "Permanent HW addr", "Slave queue ID")
-SHOWN_LACP = ("802.3ad info", "LACP rate", "Min links", "Aggregator selection policy (ad_select)")
+# The names in the status of the two ends of that copy, in their order.
+BOND = ("MII Status", "MII Polling Interval (ms)", "Up Delay (ms)", "Down Delay (ms)")
+SLAVE = ("Slave Interface", "MII Status", "Speed", "Duplex", "Link Failure Count",
+         "Permanent HW addr")
+STATUS = {"balance-rr": ("Ethernet Channel Bonding Driver", "Bonding Mode", *BOND,
+                         *(*SLAVE, "Slave queue ID") * 2),
+          "802.3ad": ("Ethernet Channel Bonding Driver", "Bonding Mode", "Transmit Hash Policy",
+                      *BOND, "LACP rate", "Aggregator selection policy (ad_select)",
+                      *(*SLAVE, "Slave queue ID", "Aggregator ID") * 2)}
 
 
 def make_file(path, megabytes):
@@ -131,7 +135,7 @@ def direct(section, scale, say):
             section.figures += copy_figures(f"{name}, two links of 1 Gbit/s", mbytes, command,
                                             alone, 1000, BAR)
             say(f"one file by {name}")
-        layout(section, place, "balance-rr", SHOWN + SHOWN_SLAVE * 2)
+        layout(section, place, "balance-rr")
         copies_without_limit(section, place, scale)
         say("one file over a link without limit")
 
@@ -154,7 +158,7 @@ def switched(section, scale, say):
         wait_distributing(near, links=place.links, deadline=15)
         near.wait_ping(FAR_ADDRESS)
         mbytes, command = scp(near, far, scale.megabytes // 10, scale.rounds)
-        layout(section, place, "802.3ad", SHOWN + SHOWN_LACP + SHOWN_SLAVE * 2)
+        layout(section, place, "802.3ad")
         section.figures += copy_figures("scp, LACP with lacp_tx balance-rr into Open vSwitch",
                                         mbytes, f"bondctl create bond0 {options}; {command}",
                                         alone, 100, BAR)
@@ -172,17 +176,17 @@ def missing(text, names):
     return [name for name in names if name not in rest]
 
 
-def layout(section, place, what, names):
-    """How far `show --proc` has these names in their order; what it prints is kept to be read."""
+def layout(section, place, mode):
+    """How far `show --proc` has the names of that status; what it prints is kept to be read."""
     command = ("show", "--proc", "bond0")
     done = place.near.ctl_try(*command)
-    lacking = missing(done.stdout, names)
+    lacking = missing(done.stdout, STATUS[mode])
     section.figures.append(Figure(
-        f"{what}: names of the published status that `show --proc` lacks, or has elsewhere",
+        f"{mode}: names of the published status that `show --proc` lacks, or has elsewhere",
         len(lacking), "", f"bondctl {' '.join(command)}", bound=0, least=False,
         note=", ".join(lacking) if not done.returncode else parse.first_line(done.stderr),
         published="/proc/net/bonding/bond0 (2011)"))
-    section.listings.append(Listing(f"bondctl show --proc bond0, {what}", done.stdout))
+    section.listings.append(Listing(f"bondctl show --proc bond0, {mode}", done.stdout))
 
 
 def fill(section, scale, say):

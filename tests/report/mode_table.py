@@ -55,10 +55,15 @@ def cell(place, stream, count, scale, by_port):
     return statistics.mean(each.mbits for each, _ in done), done[0][1]
 
 
+def theirs_of(key):
+    """The published figures of one and four connections, or None."""
+    return published.IPERF_TCP.get(("balance-rr", "") if key[1] == "bytes" else key)
+
+
 def figure(key, count, mbits, command, note):
     name, options = MODES[key]
     what = f"{name}: {count} connection{'s' if count > 1 else ''}"
-    theirs = published.IPERF_TCP.get(("balance-rr", "") if key[1] == "bytes" else key)
+    theirs = theirs_of(key)
     command = f"both# bondctl create bond0 {options}; {command}"
     if not theirs:
         return Figure(what, mbits, "Mbit/s", command, ratio=mbits / 4000, note=note)
@@ -86,13 +91,14 @@ def measure(section, key, scale, say):
 
 def fill(section, scale, say):
     shares = {key: measure(section, key, scale, say) for key in MODES}
-    groups = [key for key in MODES if key in published.IPERF_TCP]
+    groups = [key for key in MODES if theirs_of(key)]
     series = {}
     for count in COUNTS:
         what = f"{count} connection{'s' if count > 1 else ''}"
         series[f"published (2017), {what}"] = \
-            [published.IPERF_TCP[key][COUNTS.index(count)] / 4000 for key in groups]
+            [theirs_of(key)[COUNTS.index(count)] / 4000 for key in groups]
         series[f"xbond, {what}"] = [shares[key][count] for key in groups]
     section.plots.append(("modes.svg", plot.bars(
         "TCP over four links of 1 Gbit/s, MTU 9000", "of 4 Gbit/s",
-        [" ".join(key).strip().replace("balance-", "") for key in groups], series)))
+        [" ".join(key).strip().replace("balance-", "").replace("802.3ad", "LACP")
+         for key in groups], series)))

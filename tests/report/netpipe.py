@@ -2,18 +2,13 @@
 """Row 3: NetPIPE over one to four links of 100 Mbit/s, and a sender of UDP that offers more than
 they carry.
 """
-from .hosts import (BARE, FAR_ADDRESS, FAR_ALONE, bed, traffic,  # first: it sets the path
-                    wait_for)
+from .hosts import BARE, FAR_ADDRESS, FAR_ALONE, bed, traffic  # first: it sets the path
 
-import pathlib
 import statistics
-import subprocess
-import tempfile
-
-from namespace import end  # pylint: disable=wrong-import-order
 
 from . import parse, plot, published
 from .figures import Figure, at_least_published
+from .servers import directory, serving
 
 TITLE = "NetPIPE over one to four links of 100 Mbit/s, and overload"
 ABOUT = (
@@ -31,19 +26,10 @@ WAYS = {"one link without a bond": (1, FAR_ALONE),
 def netpipe(place, address, most):
     """([PingPong], command)."""
     words = ("-l", 1, "-u", most, "-p", 0)
-    with tempfile.TemporaryDirectory() as made:
-        try:
-            receiver = place.far.spawn("NPtcp", *words, cwd=made, stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL)
-        except OSError as error:
-            raise parse.ToolError(f"NPtcp: {error.strerror}") from None
-        try:
-            wait_for(lambda: f":{PORT} " in place.far.run("ss", "-Hltn").stdout,
-                     "NPtcp to listen")
-            place.run(place.near, "NPtcp", "-h", address, "-o", f"{made}/np.out", *words)
-            found = parse.netpipe(pathlib.Path(made, "np.out").read_text())
-        finally:
-            end(receiver)
+    with directory() as made:
+        with serving(place.far, PORT, made / "receiver", "NPtcp", *words, cwd=made):
+            place.run(place.near, "NPtcp", "-h", address, "-o", made / "np.out", *words)
+        found = parse.netpipe((made / "np.out").read_text())
     shown = " ".join(str(word) for word in words)
     return found, f"far# NPtcp {shown}; near# NPtcp -h {address} {shown}"
 

@@ -4,6 +4,7 @@ anything was measured.
 """
 import html
 import json
+import re
 
 STYLE = """
 body { font: 15px/1.5 sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222;
@@ -24,6 +25,12 @@ def text(words):
     """As HTML shows it; control characters stay out."""
     return html.escape("".join(each for each in str(words)
                                if each in "\n\t" or each.isprintable()))
+
+
+def prose(words):
+    """A paragraph; what stands between backticks is code."""
+    marked = re.sub("`([^`]*)`", r"<code>\1</code>", text(words))
+    return f"<p>{marked}</p>"
 
 
 def number(value):
@@ -75,7 +82,7 @@ def figures(section):
 def part(section):
     """One section."""
     parts = [f'<h2 id="s{section.number}">{section.number}. {text(section.title)}</h2>']
-    parts += [f"<p>{text(paragraph)}</p>" for paragraph in section.about]
+    parts += [prose(paragraph) for paragraph in section.about]
     if section.error:
         parts.append(f'<p class="error">Not measured to the end: {text(section.error)}</p>')
     parts += [svg for _, svg in section.plots]
@@ -115,7 +122,7 @@ def page(sections, machine, about):
          "<title>xbond: measured beside what was published</title>",
          f"<style>{STYLE}</style></head><body>",
          "<h1>xbond, measured beside what was published</h1>",
-         *[f"<p>{text(paragraph)}</p>" for paragraph in about], summary(sections),
+         *[prose(paragraph) for paragraph in about], summary(sections),
          "<h2>The machine</h2>", f"<table>{described}</table>",
          *[part(section) for section in sections], "</body></html>", ""])
 

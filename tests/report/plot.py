@@ -15,7 +15,7 @@ set tics nomirror
 set key {key} noenhanced
 """
 COLOURS = ("#1f5fa8", "#d98c21", "#3a8f4d", "#a23b3b", "#6f5aa0", "#777777")
-WIDTH, HEIGHT = 760, 340
+WIDTH, HEIGHT = 760, 380
 
 
 def gnuplot(script):
@@ -43,7 +43,7 @@ def datum(value):
     return "NaN" if value is None else f"{value:g}"
 
 
-def head(title, ylabel, key="outside right top"):
+def head(title, ylabel, key="bmargin center horizontal"):
     return HEAD.format(title=title, ylabel=ylabel, key=key, width=WIDTH, height=HEIGHT)
 
 
@@ -68,7 +68,7 @@ def bars(title, ylabel, groups, series, line=None):
     return gnuplot(f"{script}plot {', '.join(parts)}\n")
 
 
-def lines(title, xlabel, ylabel, series, logarithmic="", key="outside right top"):
+def lines(title, xlabel, ylabel, series, logarithmic="", key="bmargin center horizontal"):
     """series: {name: [(x, y)]}; logarithmic: the axes that are, such as "xy"."""
     script = head(title, ylabel, key) + f'set xlabel "{xlabel}" noenhanced\n'
     if logarithmic:

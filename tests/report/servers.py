@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""File servers for the report, of Debian's packages, with everything in a directory of their own:
-sshd and smbd in a namespace. Knows namespaces, not bonds.
+"""Servers for the report, of Debian's packages, in a namespace and with everything in a directory
+of their own: sshd, smbd, and whatever else listens. Knows namespaces, not bonds.
 """
 import contextlib
 import pathlib
@@ -60,11 +60,11 @@ def directory():
 
 
 @contextlib.contextmanager
-def serving(namespace, port, log, *command):
+def serving(namespace, port, log, *command, **options):
     """A server from when it listens."""
     with open(log, "w") as output:  # smbd ends with its whole process group
         child = namespace.spawn(*command, stdout=output, stderr=output, stdin=subprocess.DEVNULL,
-                                start_new_session=True)
+                                start_new_session=True, **options)
 
     def listens():
         if child.poll() is not None:

@@ -135,7 +135,7 @@ def sections():
     figures = [at_least_published("held", 290, "Mbit/s", "near# iperf3 -c <x>", 300, "280", 0.93),
                at_least_published("lost", 90, "Mbit/s", "near# iperf3 -c <x>", 300, "280", 0.93),
                Figure("only to read", 12345.678, "ns", "other")]
-    return [Section(1, "One & two", ["a < b"], ["a# ip link"], figures, [("p.svg", "<svg/>")],
+    return [Section(1, "One & two", ["a < b `c` d"], ["a# ip link"], figures, [("p.svg", "<svg/>")],
                     [Listing("status", "bad \x1b[31m name")]),
             Section(2, "Broken", error="NPtcp: exit 1: no route")]
 
@@ -143,6 +143,7 @@ def sections():
 def test_page():
     made = page.page(sections(), [("kernel", "Linux <6>")], ["about"])
     xml.dom.minidom.parseString(made.split("\n", 1)[1].replace('<meta charset="utf-8">', ""))
+    assert "<p>a &lt; b <code>c</code> d</p>" in made
     assert "\x1b" not in made and "Linux &lt;6&gt;" in made and "<svg/>" in made
     assert re.search(r'lost: 0.300, bar 0.930', made)
     assert made.count('class="missed"') == 3  # the figure, and both rows of the summary
