@@ -253,12 +253,15 @@ install: all
 	install -D -m 755 $(B)/bondctl $(DESTDIR)$(PREFIX)/sbin/bondctl
 	install -d -m 755 $(DESTDIR)$(sysconfdir)/xbond $(DESTDIR)$(unitdir)
 	sed 's|@sbindir@|$(PREFIX)/sbin|' packaging/bondd.service >$(DESTDIR)$(unitdir)/bondd.service
+	install -d -m 755 $(DESTDIR)$(PREFIX)/share/xbond/metrics
+	install -m 644 packaging/metrics/* $(DESTDIR)$(PREFIX)/share/xbond/metrics
 	for page in $(manuals); do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
 ## uninstall: what install put there; configuration stays
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/bondd $(DESTDIR)$(PREFIX)/sbin/bondctl $(DESTDIR)$(unitdir)/bondd.service
+	rm -rf $(DESTDIR)$(PREFIX)/share/xbond
 	for page in $(manuals); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
 ## clean: removes build/ and build-*/

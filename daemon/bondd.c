@@ -276,9 +276,9 @@ int main(int argc, char **argv)
 		log_error("%s", err.text);
 		return EXIT_FAILURE;
 	}
-	bondd_start_metrics(&daemon);
 	log_info("ready");
 	sd_notify(0, "READY=1");
+	bondd_start_metrics(&daemon);
 	r = bondd_run(&daemon);
 	sd_notify(0, "STOPPING=1");
 	log_info("stopping; the bonds go on");

@@ -156,7 +156,8 @@ lots=(
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience"
     "lacp lacp_hold drain_markers restart modes"
     "arp quality reselect announce_counts fail_over_mac"
-    "bfd bfd_others carrier tell wake metrics monitor packets"
+    "bfd bfd_others carrier tell wake monitor packets
+     metrics metrics_attack metrics_page metrics_prometheus"
 )
 [ "${CI:-}" != true ] || [ -n "${SAN:-}" ] || begin sanitized sanitized
 # shellcheck disable=SC2086  # each is a list of words

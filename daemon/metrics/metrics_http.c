@@ -17,6 +17,7 @@
 #define VISIT_NS (10 * NS_PER_S) /* a connection, which is for one request */
 #define VISIT_WHEN_FULL_NS (500 * NS_PER_MS) /* the same while others may be waiting */
 #define SWEEP_MS 250
+#define SWEEP_WHEN_FULL_MS 20
 #define REST_MS 10000
 #define HOSTNAME_SIZE 256
 
@@ -143,31 +144,40 @@ int metrics_http_fd(const struct metrics_http *http)
 	return info ? info->epoll_fd : -1;
 }
 
-/* libmicrohttpd finds that they have ended. Returns whether there are any. */
-static bool metrics_http_end_long_visits(struct metrics_http *http)
+static unsigned int metrics_http_visits(const struct metrics_http *http)
 {
-	uint64_t now_ns = clock_now_ns(), limit_ns;
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < MAX_VISITS; i++)
 		count += http->visits[i].fd >= 0;
-	limit_ns = count < MAX_VISITS ? VISIT_NS : VISIT_WHEN_FULL_NS;
+	return count;
+}
+
+/* libmicrohttpd finds that they have ended. */
+static void metrics_http_end_long_visits(struct metrics_http *http)
+{
+	uint64_t now_ns = clock_now_ns(), limit_ns;
+
+	limit_ns = metrics_http_visits(http) < MAX_VISITS ? VISIT_NS : VISIT_WHEN_FULL_NS;
 	for (unsigned int i = 0; i < MAX_VISITS; i++)
 		if (http->visits[i].fd >= 0 && now_ns - http->visits[i].since_ns > limit_ns)
 			shutdown(http->visits[i].fd, SHUT_RDWR);
-	return count > 0;
 }
 
+/*
+ * libmicrohttpd listens again, after it was full, only in the run after the one in which a
+ * connection has ended.
+ */
 int metrics_http_turn(struct metrics_http *http)
 {
+	unsigned int before = metrics_http_visits(http);
 	MHD_UNSIGNED_LONG_LONG timeout_ms;
-	bool any;
 
 	MHD_run(http->daemon);
-	any = metrics_http_end_long_visits(http);
+	metrics_http_end_long_visits(http);
 	if (MHD_get_timeout(http->daemon, &timeout_ms) == MHD_YES && timeout_ms < SWEEP_MS)
 		return (int)timeout_ms;
-	if (any)
-		return SWEEP_MS;
+	if (before || metrics_http_visits(http))
+		return before < MAX_VISITS ? SWEEP_MS : SWEEP_WHEN_FULL_MS;
 	return metrics_answers_rest(http->answers) ? REST_MS : -1; /* pins wait for the next one */
 }

@@ -11,7 +11,7 @@ from .rows import write_json
 
 SUBJECTS = ("selection", "balance", "transmit", "modes", "slaves", "many", "receive", "xdp",
             "single_stream", "unequal", "connections", "failover", "detection", "lacp",
-            "daemon_cost")
+            "daemon_cost", "metrics")
 
 
 @dataclasses.dataclass
@@ -27,6 +27,7 @@ class Scale:
     every_failover: bool = True  # also without what makes the kernel hold messages back
     losses: int = 7  # of everything on a link that keeps its carrier
     idle_seconds: int = 20
+    answers: int = 40  # of bondd --metrics
     lacp_seconds: int = 60  # of listening to LACPDUs
 
 

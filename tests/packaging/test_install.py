@@ -9,6 +9,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = {"usr/sbin/bondd", "usr/sbin/bondctl"}
 UNIT = "usr/lib/systemd/system/bondd.service"
+METRICS = {f"usr/share/xbond/metrics/{path.name}"
+           for path in (ROOT / "packaging/metrics").iterdir()}
 
 
 def make(target, destination):
@@ -37,7 +39,7 @@ def unit_line(installed, key):
 
 
 def test_files(installed):
-    assert PROGRAMS | manuals() | {UNIT} <= files(installed)
+    assert PROGRAMS | manuals() | METRICS | {UNIT} <= files(installed)
     assert (installed / "etc/xbond").is_dir()
     for program in PROGRAMS:
         assert (installed / program).stat().st_mode & 0o777 == 0o755
