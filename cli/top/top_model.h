@@ -50,6 +50,7 @@ struct top_bond {
 	struct pins pins; /* open if there is no error */
 	dev_t device;	  /* of the directory of the pins */
 	ino_t inode;
+	uint64_t rates_ns; /* when the counters were read last */
 	const char *mode;
 	bool has_lacp;
 	bool has_carrier;

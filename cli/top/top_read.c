@@ -13,6 +13,9 @@
 #include "common/mode.h"
 #include "view/view_lacp.h"
 
+/* In a shorter time single packets would look like high rates. */
+#define RATES_MIN_NS (50 * NS_PER_MS)
+
 static void top_read_close(struct top_bond *bond)
 {
 	if (bond->pins.bond)
@@ -53,9 +56,9 @@ static void top_read_state(struct top_bond *bond)
 	bond->is_detached = attached_pair(pins) == ATTACHED_NOT;
 }
 
-static int top_read_slaves(struct top_bond *bond, struct err *err)
+static int top_read_slaves(struct top_bond *bond, bool with_rates, struct err *err)
 {
-	struct top_source source = { .pins = &bond->pins };
+	struct top_source source = { .pins = &bond->pins, .with_rates = with_rates };
 	struct lacp_system lacp;
 
 	if (bond->has_lacp) {
@@ -81,16 +84,19 @@ static void top_read_sum(struct top_bond *bond)
 static int top_read_bond(struct top_bond *bond, const char *bpf_dir)
 {
 	struct err err = { "" };
+	bool with_rates = clock_now_ns() - bond->rates_ns >= RATES_MIN_NS;
 	int r = top_read_open(bond, bpf_dir, &err);
 
 	if (!r) {
 		top_read_state(bond);
-		r = top_read_slaves(bond, &err);
+		r = top_read_slaves(bond, with_rates, &err);
 	}
-	if (!r)
-		top_read_sum(bond);
-	else
+	if (r)
 		top_read_close(bond);
+	else if (with_rates)
+		top_read_sum(bond);
+	if (with_rates)
+		bond->rates_ns = clock_now_ns();
 	bond->error_code = r;
 	bond->error = err;
 	if (!r)

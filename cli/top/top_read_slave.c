@@ -134,9 +134,11 @@ static int top_read_member(const struct top_source *source, const struct top_sha
 {
 	struct xbond_counters counters;
 
-	if (pins_counters(source->pins, slave->slot, &counters))
-		return err_set(err, EIO, "its counters cannot be read");
-	top_series_read(&slave->series, &counters, clock_now_ns());
+	if (source->with_rates) {
+		if (pins_counters(source->pins, slave->slot, &counters))
+			return err_set(err, EIO, "its counters cannot be read");
+		top_series_read(&slave->series, &counters, clock_now_ns());
+	}
 	top_read_state_of(source, shares, slave);
 	slave->is_there = true;
 	return 0;

@@ -9,6 +9,7 @@
 struct top_source {
 	const struct pins *pins;
 	const struct lacp_system *lacp; /* NULL: the mode is not 802.3ad */
+	bool with_rates;		/* the counters, too */
 };
 
 /* Brings the slaves up to date, in the order of their slots. Those that have left are dropped. */
