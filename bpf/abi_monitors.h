@@ -70,8 +70,11 @@ struct xbond_failover {
 	__u64 last_ns; /* from the loss, as far as it is known, to the table */
 	/* [n]: failovers that took less than 2^n us, but at least half of that. */
 	__u64 histogram[XBOND_FAILOVER_BUCKETS];
+	__u64 sum_ns; /* of all of them */
+	/* Buckets that have gone from one slave to another, for whatever reason. */
+	__u64 moved_buckets;
 };
-_Static_assert(sizeof(struct xbond_failover) == 24 + 8 * 28, "failover ABI");
+_Static_assert(sizeof(struct xbond_failover) == 24 + 8 * 28 + 16, "failover ABI");
 
 #define XBOND_PROBE_TARGETS (2 * XBOND_MAX_TARGETS) /* those of IPv4, then those of IPv6 */
 

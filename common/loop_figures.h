@@ -18,6 +18,7 @@ struct loop_figures {
 	uint32_t size;
 	uint64_t turns;
 	uint64_t began_ns; /* start of the running turn (CLOCK_MONOTONIC); 0: none is running */
+	uint64_t total_ns; /* of all turns */
 	uint64_t worst_ns;
 	/* The worst time of any turn, without the time in which it waited for a CPU. */
 	uint64_t worst_own_ns;

@@ -79,6 +79,7 @@ void latency_end_turn(void)
 	queued_ns = latency_queued_ns() - latency.queued_ns;
 	figures->began_ns = 0;
 	figures->turns++;
+	figures->total_ns += took_ns;
 	figures->histogram[latency_bucket(took_ns)]++;
 	if (took_ns > queued_ns && took_ns - queued_ns > figures->worst_own_ns)
 		figures->worst_own_ns = took_ns - queued_ns;

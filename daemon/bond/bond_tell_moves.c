@@ -92,6 +92,8 @@ void bond_tell_moves(struct bond *bond, enum xbond_selection selection)
 	bond_moves_count(bond->dataplane.pins.buckets, copy, &moves);
 	if (!moves.all)
 		return;
+	if (bond->dataplane.pins.failover)
+		bond->dataplane.pins.failover->moved_buckets += moves.all;
 	report.json = json_array();
 	for (unsigned int from = 0; from <= NOBODY; from++)
 		for (unsigned int to = 0; to <= NOBODY; to++)

@@ -33,6 +33,7 @@ static void failover_count(struct bond *bond, unsigned int slot, uint64_t took_n
 	if (!figures)
 		return;
 	figures->last_ns = took_ns;
+	figures->sum_ns += took_ns;
 	figures->histogram[bucket < XBOND_FAILOVER_BUCKETS ? bucket : XBOND_FAILOVER_BUCKETS - 1]++;
 	figures->count++;
 }

@@ -192,7 +192,7 @@ static void metrics_bond_read_failover(const struct xbond_failover *figures,
 	ret_histogram->known = figures;
 	for (unsigned int i = 0; figures && i < METRICS_BUCKETS; i++)
 		ret_histogram->bucket[i] = (double)figures->histogram[i];
-	ret_histogram->sum_s = NAN;
+	ret_histogram->sum_s = figures ? (double)figures->sum_ns / 1e9 : NAN;
 }
 
 static void metrics_bond_read_info(const struct xbond_bond *pin, struct metrics_bond *ret_bond)
@@ -233,6 +233,7 @@ static int metrics_bond_read_pins(const struct pins *pins, struct metrics_bond *
 	ret_bond->attached = metrics_bond_truth(attached_pair(pins));
 	ret_bond->detached = pins->attached ? pins->attached->detached_bond : NAN;
 	metrics_bond_read_failover(pins->failover, &ret_bond->failover);
+	ret_bond->moved_buckets = pins->failover ? (double)pins->failover->moved_buckets : NAN;
 	r = metrics_bond_read_counters(pins, ret_bond);
 	return r ? r : metrics_bond_read_slaves(&source, ret_bond);
 }
@@ -242,6 +243,7 @@ static void metrics_bond_read_nothing(struct metrics_bond *ret_bond)
 {
 	ret_bond->slave_count = ret_bond->up_count = ret_bond->carrier = NAN;
 	ret_bond->speed_bytes = ret_bond->attached = ret_bond->detached = ret_bond->ports = NAN;
+	ret_bond->moved_buckets = NAN;
 	ret_bond->traffic = (struct metrics_traffic){ NAN, NAN, NAN, NAN, NAN };
 }
 

@@ -57,7 +57,7 @@ struct metrics_bond {
 	char lacp_info[METRICS_INFO_SIZE]; /* "": not in mode 802.3ad */
 	double readable; /* 0: its maps are of another version, or damaged; all else is unknown */
 	double slave_count, up_count;
-	double carrier, speed_bytes, attached, detached;
+	double carrier, speed_bytes, attached, detached, moved_buckets;
 	struct metrics_traffic traffic;
 	double ports; /* of the active aggregator */
 	struct metrics_histogram failover;

@@ -29,5 +29,5 @@ void metrics_loop_read(const char *run_dir, struct metrics_loop *ret_loop)
 	ret_loop->turns.known = true;
 	for (unsigned int i = 0; i < METRICS_BUCKETS; i++)
 		ret_loop->turns.bucket[i] = (double)figures.histogram[i];
-	ret_loop->turns.sum_s = NAN;
+	ret_loop->turns.sum_s = (double)figures.total_ns / 1e9;
 }

@@ -139,6 +139,9 @@ def test_numbers_are_those_of_show(served):
     assert metrics.one("xbond_slave_drained", slave="l2") == 1
     assert metrics.one("xbond_bond_failover_seconds_count", bond="bond0") == \
         shown["failover"]["count"] == 1
+    assert metrics.one("xbond_bond_failover_seconds_sum", bond="bond0") == \
+        pytest.approx(shown["failover"]["last_us"] / 1e6, abs=1e-6)
+    assert metrics.one("xbond_bond_moved_buckets_total", bond="bond0") >= 4096 * 0.2
     assert metrics.one("xbond_bond_info", mode="balance-xor", mac=shown["mac"]) == 1
     assert (metrics.one("node_bonding_slaves", master="bond0"),
             metrics.one("node_bonding_active", master="bond0")) == (4, 3)
