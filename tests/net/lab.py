@@ -172,7 +172,9 @@ class Host(Namespace):
         """What it found; its exit status must say the same."""
         done = self.ctl_try("-j", "doctor", *words)
         assert done.stderr == "", done.stderr
-        found = schema.check("doctor", json.loads(done.stdout))
+        found = json.loads(done.stdout)
+        if not os.environ.get("XBOND_VM"):
+            schema.check("doctor", found)
         worst = {each["severity"] for each in found}
         assert done.returncode == (5 if "bad" in worst else 4 if "warning" in worst else 0)
         return found

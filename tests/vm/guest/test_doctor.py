@@ -23,8 +23,8 @@ def test_nics_with_a_vlan_on_the_bond(bonded):
     assert above_note(near) == []
 
 
-def test_kernel_bonding_as_partner(setting):
-    made = setting(2).kernel_bond("802.3ad", "lacp_rate", "fast")
-    made.bond_alone("802.3ad", "lacp_rate", "fast", "xmit_hash_policy", "layer3+4")
+def test_kernel_bonding_as_partner(keeper):
+    options = ("802.3ad", "lacp_rate", "fast")
+    made = keeper.get("kernel", lambda made: made.kernel_bond(*options).bond_alone(*options))
     wait_distributing(made.near, links=made.near.links, deadline=20)
     assert above_note(made.near) == []
