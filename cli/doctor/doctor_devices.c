@@ -24,8 +24,9 @@ void doctor_check_mtu(const struct doctor_facts *facts, const struct doctor_bond
 {
 	const struct link_info *own = bond->device.link;
 
-	doctor_for_each_slave(slave, bond) if (slave->device.link)
-		devices_check_mtu_of_slave(bond, slave, report);
+	doctor_for_each_slave (slave, bond)
+		if (slave->device.link)
+			devices_check_mtu_of_slave(bond, slave, report);
 	for (size_t i = 0; own && i < facts->links.count; i++) {
 		const struct link_info *upper = &facts->links.link[i];
 
@@ -41,9 +42,10 @@ void doctor_check_mtu(const struct doctor_facts *facts, const struct doctor_bond
 static const struct doctor_slave *devices_find(const struct doctor_bond *bond, unsigned int offload,
 					       bool is_on)
 {
-	doctor_for_each_slave(slave, bond) if (slave->device.offloads_are_known &&
-					       !!(slave->device.offloads & 1u << offload) ==
-						       is_on) return slave;
+	doctor_for_each_slave (slave, bond)
+		if (slave->device.offloads_are_known &&
+		    !!(slave->device.offloads & 1u << offload) == is_on)
+			return slave;
 	return NULL;
 }
 
@@ -88,8 +90,7 @@ void doctor_check_lro(const struct doctor_facts *facts, const struct doctor_bond
 	(void)facts;
 	if (!is_bridged && bond->forwarding != 1)
 		return;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		if (!(slave->device.offloads & 1u << DOCTOR_LRO))
 			continue;
 		doctor_found(
@@ -110,8 +111,7 @@ void doctor_check_vlan(const struct doctor_facts *facts, const struct doctor_bon
 			vlan = &facts->links.link[i];
 	if (!vlan)
 		return;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		if (!(slave->device.offloads & 1u << DOCTOR_NO_VLANS))
 			continue;
 		doctor_found(report, DOCTOR_BAD, slave->pin->name,
@@ -132,8 +132,7 @@ void doctor_check_promiscuous(const struct doctor_facts *facts, const struct doc
 	(void)facts;
 	if (bond->pins.bond->mac_policy != XBOND_MAC_FILTER)
 		return;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		const struct doctor_device *device = &slave->device;
 
 		if (!device->link || device->link->kind[0] || device->is_captured ||

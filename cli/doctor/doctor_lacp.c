@@ -33,8 +33,7 @@ static const struct doctor_slave *lacp_check_model(const struct doctor_bond *bon
 	const struct doctor_slave *model = NULL;
 	int slot = lacp_representative(&bond->lacp);
 
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		if (!lacp_check_hears(lacp_check_port(bond, slave)))
 			continue;
 		if ((int)slave->slot == slot)
@@ -64,8 +63,7 @@ void doctor_check_lacp_silent(const struct doctor_facts *facts, const struct doc
 	if (!doctor_is_lacp(bond))
 		return;
 	model = lacp_check_model(bond);
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 
 		if (!lacp_check_is_up(port) || port->rx != LACP_RX_DEFAULTED || port->loop_port ||
@@ -88,8 +86,7 @@ void doctor_check_lacp_individual(const struct doctor_facts *facts, const struct
 	(void)facts;
 	if (!doctor_is_lacp(bond))
 		return;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 
 		if (!lacp_check_hears(port) || port->partner.state & LACP_AGGREGATION)
@@ -104,10 +101,10 @@ void doctor_check_lacp_individual(const struct doctor_facts *facts, const struct
 
 static bool lacp_check_has_port_to(const struct doctor_bond *bond, const struct lacp_info *partner)
 {
-	doctor_for_each_slave(
-		slave, bond) if (lacp_check_hears(lacp_check_port(bond, slave)) &&
-				 lacp_check_same_group(&lacp_check_port(bond, slave)->partner,
-						       partner)) return true;
+	doctor_for_each_slave (slave, bond)
+		if (lacp_check_hears(lacp_check_port(bond, slave)) &&
+		    lacp_check_same_group(&lacp_check_port(bond, slave)->partner, partner))
+			return true;
 	return false;
 }
 
@@ -133,8 +130,7 @@ static void lacp_check_strangers(const struct doctor_bond *bond, struct doctor_r
 {
 	char heard[MAC_FORMAT_SIZE], believed[MAC_FORMAT_SIZE];
 
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 
 		if (!lacp_check_is_up(port) || !port->stranger_ns || port->rx == LACP_RX_CURRENT)
@@ -187,8 +183,7 @@ void doctor_check_lacp_partner(const struct doctor_facts *facts, const struct do
 		return;
 	lacp_check_strangers(bond, report);
 	model = lacp_check_model(bond);
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 
 		if (model && lacp_check_hears(port) &&
@@ -216,8 +211,7 @@ void doctor_check_lacp_key(const struct doctor_facts *facts, const struct doctor
 	if (!doctor_is_lacp(bond))
 		return;
 	model = lacp_check_model(bond);
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave), *other;
 
 		if (!model || slave == model || !lacp_check_hears(port))
@@ -253,8 +247,7 @@ void doctor_check_lacp_loop(const struct doctor_facts *facts, const struct docto
 {
 	if (!doctor_is_lacp(bond))
 		return;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 		const struct doctor_bond *other =
 			lacp_check_bond_of_system(facts, port->partner.system);
@@ -278,8 +271,7 @@ void doctor_check_lacp_rate(const struct doctor_facts *facts, const struct docto
 	(void)facts;
 	if (!doctor_is_lacp(bond))
 		return;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 		bool fast = port->partner.state & LACP_TIMEOUT;
 
@@ -308,8 +300,7 @@ void doctor_check_lacp_sync(const struct doctor_facts *facts, const struct docto
 	if (!doctor_is_lacp(bond) ||
 	    bond->pins.table->lacp_heartbeat_ns + XBOND_LACP_AWAY_NS < now_ns)
 		return;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		const struct lacp_port_state *port = lacp_check_port(bond, slave);
 
 		if (!lacp_check_hears(port) || port->selected != LACP_SELECTED ||
@@ -342,8 +333,7 @@ void doctor_check_lacp_pdus(const struct doctor_facts *facts, const struct docto
 	(void)facts;
 	if (!doctor_is_lacp(bond))
 		return;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		uint64_t illegal = lacp_check_port(bond, slave)->counters.illegal_rx;
 		uint32_t flooded = lacp_check_flooded(&bond->pins.hold[slave->slot]);
 

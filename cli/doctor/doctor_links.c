@@ -38,7 +38,8 @@ void doctor_check_device(const struct doctor_facts *facts, const struct doctor_b
 	unsigned int seen = 0;
 
 	(void)facts;
-	doctor_for_each_slave(slave, bond) seen += !!slave->device.link;
+	doctor_for_each_slave (slave, bond)
+		seen += !!slave->device.link;
 	if (bond->slave_count && !seen && !bond->device.link) {
 		doctor_found(report, DOCTOR_WARNING, NULL,
 			     "its devices are not in this network namespace, so they are not "
@@ -47,8 +48,7 @@ void doctor_check_device(const struct doctor_facts *facts, const struct doctor_b
 			      "run doctor in the namespace of its bondd: nsenter --net=...");
 		return;
 	}
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		if (slave->device.link)
 			continue;
 		doctor_found(report, DOCTOR_BAD, slave->pin->name, "its device is gone");
@@ -75,8 +75,7 @@ void doctor_check_link(const struct doctor_facts *facts, const struct doctor_bon
 	(void)facts;
 	if (!doctor_is_meant_to_work(bond))
 		return;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		if (doctor_is_up(slave) || links_is_held(bond, slave->slot))
 			continue;
 		doctor_found(report, DOCTOR_WARNING, slave->pin->name, "it is not used: %s",
@@ -91,8 +90,7 @@ void doctor_check_link(const struct doctor_facts *facts, const struct doctor_bon
 void doctor_check_hold_down(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			    struct doctor_report *report)
 {
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		const struct xbond_quality *quality =
 			bond->pins.quality ? &bond->pins.quality[slave->slot] : NULL;
 
@@ -112,8 +110,7 @@ void doctor_check_hold_down(const struct doctor_facts *facts, const struct docto
 
 static void links_check_duplex(const struct doctor_bond *bond, struct doctor_report *report)
 {
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		if (!doctor_is_up(slave) || slave->pin->duplex != LACP_DUPLEX_HALF)
 			continue;
 		doctor_found(report, DOCTOR_WARNING, slave->pin->name, "its link is half duplex%s",
@@ -132,8 +129,7 @@ void doctor_check_speed(const struct doctor_facts *facts, const struct doctor_bo
 	links_check_duplex(bond, report);
 	if (bond->pins.table->selection != XBOND_SELECT_TURNS)
 		return;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		if (!doctor_is_up(slave) || !slave->pin->speed_mbps)
 			continue;
 		if (!first)
@@ -180,8 +176,7 @@ void doctor_check_errors(const struct doctor_facts *facts, const struct doctor_b
 			 struct doctor_report *report)
 {
 	(void)facts;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		if (!slave->device.stats_are_known)
 			continue;
 		links_check_broken(slave, report);
@@ -207,8 +202,7 @@ static const struct doctor_slave *links_find_greedy(const struct doctor_bond *bo
 {
 	if (traffic->sum < LINKS_PACKETS_MIN)
 		return NULL;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		unsigned int fair = links_percent(weight[slave->slot], traffic->weights);
 
 		if (weight[slave->slot] && fair <= 67 &&
@@ -238,8 +232,7 @@ void doctor_check_balance(const struct doctor_facts *facts, const struct doctor_
 	if (bond->pins.table->selection != XBOND_SELECT_HASH || slots_count(slots) < 2)
 		return;
 	weights_of(&bond->pins, slots, member_weight, weight);
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		if (!slots_have(slots, slave->slot))
 			continue;
 		tx.sum += tx.packets[slave->slot] = slave->counters.tx_packets;

@@ -77,8 +77,7 @@ static const struct config_slave *options_find_slave(const struct config_file *c
 static void options_check_slaves(const struct doctor_facts *facts, const struct doctor_bond *bond,
 				 struct doctor_report *report)
 {
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		const struct config_slave *kept =
 			options_find_slave(&bond->config, slave->pin->name);
 		struct options_difference difference = { 0 };
@@ -162,7 +161,7 @@ void doctor_check_no_effect(const struct doctor_facts *facts, const struct docto
 {
 	(void)facts;
 	options_check_effect(bond, OPTION_BOND, 0, report);
-	doctor_for_each_slave(slave, bond)
+	doctor_for_each_slave (slave, bond)
 		options_check_effect(bond, OPTION_SLAVE, slave->slot, report);
 }
 
@@ -198,8 +197,8 @@ void doctor_check_choice(const struct doctor_facts *facts, const struct doctor_b
 		doctor_advise(report, "bondctl add-slave %s %s, or bondctl set %s primary none",
 			      bond->name, primary, bond->name);
 	}
-	doctor_for_each_slave(slave, bond) drained +=
-		slots_have(bond->pins.settings->drain_mask, slave->slot);
+	doctor_for_each_slave (slave, bond)
+		drained += slots_have(bond->pins.settings->drain_mask, slave->slot);
 	if (!drained || drained < bond->slave_count)
 		return;
 	doctor_found(report, DOCTOR_WARNING, NULL,

@@ -9,40 +9,35 @@
 #include "common/mac.h"
 #include "view/view_problem.h"
 
+static void others_advise(const struct doctor_bond *bond, const char *slave, uint32_t trouble,
+			  struct doctor_report *report)
+{
+	if (trouble == XBOND_TROUBLE_MASTER)
+		doctor_advise(report, "ip link set %s nomaster; make the bond the port instead",
+			      slave);
+	else if (trouble == XBOND_TROUBLE_ADDRESSES)
+		doctor_advise(report, "ip addr flush dev %s", slave);
+	else if (trouble == XBOND_TROUBLE_UPPERS)
+		doctor_advise(report, "remove them, or make them on %s", bond->name);
+	else if (trouble == XBOND_TROUBLE_ENDING)
+		doctor_advise(report, "let them end with 'pipe' or 'continue', or put them on %s",
+			      bond->name);
+	else
+		doctor_advise(report, "put them on %s", bond->name);
+}
+
 static void others_check(const struct doctor_bond *bond, uint32_t troubles,
 			 struct doctor_report *report)
 {
 	const struct view_problem *problem;
 
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		for (unsigned int i = 0; (problem = view_problem_at(i)); i++) {
 			if (!(slave->pin->trouble & troubles & problem->trouble))
 				continue;
 			doctor_found(report, DOCTOR_WARNING, slave->pin->name, "%s",
 				     problem->sentence);
-			switch (problem->trouble) {
-			case XBOND_TROUBLE_MASTER:
-				doctor_advise(report,
-					      "ip link set %s nomaster; make the bond the "
-					      "port instead",
-					      slave->pin->name);
-				break;
-			case XBOND_TROUBLE_ADDRESSES:
-				doctor_advise(report, "ip addr flush dev %s", slave->pin->name);
-				break;
-			case XBOND_TROUBLE_UPPERS:
-				doctor_advise(report, "remove them, or make them on %s",
-					      bond->name);
-				break;
-			case XBOND_TROUBLE_ENDING:
-				doctor_advise(report,
-					      "let them end with 'pipe' or 'continue', or "
-					      "put them on %s",
-					      bond->name);
-				break;
-			default: doctor_advise(report, "put them on %s", bond->name);
-			}
+			others_advise(bond, slave->pin->name, problem->trouble, report);
 		}
 	}
 }
@@ -79,8 +74,7 @@ void doctor_check_manager(const struct doctor_facts *facts, const struct doctor_
 			  struct doctor_report *report)
 {
 	(void)facts;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		if (!slave->manager)
 			continue;
 		doctor_found(report, slave->manager_is_sure ? DOCTOR_WARNING : DOCTOR_NOTE,
@@ -93,7 +87,9 @@ void doctor_check_manager(const struct doctor_facts *facts, const struct doctor_
 
 static bool others_is_slave(const struct doctor_bond *bond, int ifindex)
 {
-	doctor_for_each_slave(slave, bond) if ((int)slave->pin->ifindex == ifindex) return true;
+	doctor_for_each_slave (slave, bond)
+		if ((int)slave->pin->ifindex == ifindex)
+			return true;
 	return false;
 }
 
@@ -126,8 +122,9 @@ static bool others_is_of_bond(const struct doctor_facts *facts, const struct doc
 	    others_is_its_switch(facts, bond->device.link, link) ||
 	    doctor_is_above(facts, link, bond->device.link->ifindex))
 		return true;
-	doctor_for_each_slave(slave,
-			      bond) if (others_is_around_slave(facts, slave, link)) return true;
+	doctor_for_each_slave (slave, bond)
+		if (others_is_around_slave(facts, slave, link))
+			return true;
 	return false;
 }
 

@@ -15,8 +15,7 @@ void doctor_check_attached(const struct doctor_facts *facts, const struct doctor
 		doctor_advise(report, "bondd attaches them again when it runs; its log says what "
 				      "is in the way");
 	}
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		if (slave->attached != ATTACHED_NOT)
 			continue;
 		doctor_found(report, DOCTOR_BAD, slave->pin->name,
@@ -42,8 +41,9 @@ void doctor_check_programs(const struct doctor_facts *facts, const struct doctor
 	const char *first = NULL;
 
 	(void)facts;
-	doctor_for_each_slave(slave, bond) if (slave->is_other_program && !first) first =
-		slave->pin->name;
+	doctor_for_each_slave (slave, bond)
+		if (slave->is_other_program && !first)
+			first = slave->pin->name;
 	if (is_other || first) {
 		doctor_found(report, DOCTOR_WARNING, first,
 			     "the program attached is not the one that is pinned");
@@ -130,8 +130,7 @@ void doctor_check_xdp(const struct doctor_facts *facts, const struct doctor_bond
 	(void)facts;
 	if (bond->pins.bond->rx_hook != XBOND_RX_XDP)
 		return;
-	doctor_for_each_slave(slave, bond)
-	{
+	doctor_for_each_slave (slave, bond) {
 		const struct doctor_device *device = &slave->device;
 
 		if (slave->pin->rx_hook == XBOND_RX_XDP)
