@@ -146,12 +146,12 @@ static void text_print_number(const json_t *slave, const char *key)
 }
 
 /* Of the bytes that the slaves which are there have sent. */
-static void text_print_share(long long bytes, long long all)
+static void text_print_share(double bytes, double all)
 {
 	char text[16] = "-";
 
-	if (all)
-		snprintf(text, sizeof(text), "%lld", (long long)(100.0 * bytes / all + 0.5));
+	if (all > 0 && bytes >= 0 && bytes <= all)
+		snprintf(text, sizeof(text), "%.0f", 100 * bytes / all);
 	printf("%*s", SHARE_WIDTH, text);
 }
 
@@ -167,7 +167,7 @@ static void text_print_state(const json_t *slave)
 	style_print(up ? STYLE_GOOD : STYLE_BAD, STATE_WIDTH, state);
 }
 
-static void text_print_row(const json_t *bond, const json_t *slave, int width, long long all_bytes)
+static void text_print_row(const json_t *bond, const json_t *slave, int width, double all_bytes)
 {
 	long long mbps = field_number(slave, "speed_mbps");
 	char speed[UNITS_SIZE] = "?", weight[OPTION_TEXT_SIZE];
@@ -184,7 +184,7 @@ static void text_print_row(const json_t *bond, const json_t *slave, int width, l
 		    news_role(bond, slave));
 	printf("%*s", WEIGHT_WIDTH, weight);
 	text_print_number(slave, "tx_bytes");
-	text_print_share(field_number(slave, "tx_bytes"), all_bytes);
+	text_print_share((double)field_number(slave, "tx_bytes"), all_bytes);
 	text_print_number(slave, "rx_bytes");
 	text_print_number(slave, "rx_dropped");
 	text_print_number(slave, "link_failures");
@@ -195,13 +195,13 @@ static void text_print_table(const json_t *bond)
 {
 	const json_t *slaves = json_object_get(bond, "slaves"), *slave;
 	int width = text_name_width(slaves);
-	long long bytes = 0;
+	double bytes = 0;
 	size_t at;
 
 	if (!json_array_size(slaves))
 		return;
 	json_array_foreach (slaves, at, slave)
-		bytes += field_number(slave, "tx_bytes");
+		bytes += (double)field_number(slave, "tx_bytes");
 	text_print_head(width);
 	json_array_foreach (slaves, at, slave)
 		text_print_row(bond, slave, width, bytes);

@@ -18,10 +18,14 @@ int event_ring_init(struct event_ring *ring, size_t size, unsigned int lines)
 				     .room = lines,
 				     .first = 1,
 				     .next = 1 };
-	if (ring->bytes && ring->lines)
-		return 0;
-	event_ring_done(ring);
-	return -ENOMEM;
+	if (!ring->bytes || !ring->lines) {
+		event_ring_done(ring);
+		return -ENOMEM;
+	}
+	/* All memory is taken now, so bondd does not seem to grow while the ring fills. */
+	memset(ring->bytes, 0, size);
+	memset(ring->lines, 0, lines * sizeof(*ring->lines));
+	return 0;
 }
 
 void event_ring_done(struct event_ring *ring)
@@ -31,6 +35,7 @@ void event_ring_done(struct event_ring *ring)
 	ring->bytes = NULL;
 	ring->lines = NULL;
 	ring->room = 0;
+	ring->first = ring->next;
 }
 
 static struct event_ring_line *event_ring_line(const struct event_ring *ring, uint64_t number)

@@ -12,7 +12,8 @@ import os
 import statistics
 import time
 
-from .bed import bring_up, lab, make_bond, quiet_for  # first: it sets the path for what follows
+# First: it sets the path for what follows.
+from .bed import bring_up, lab, make_bond, quiet_for, wait_for
 
 # pylint: disable=wrong-import-order
 from lacp import wait_distributing
@@ -63,6 +64,9 @@ class Bed:
         """Until all links carry."""
         for host in (self.near, self.far):
             host.wait_slaves(*self.links)
+            wait_for(lambda host=host: all(host.link(link)["operstate"] == "UP"
+                                           for link in self.links),
+                     "the kernel to act on the carriers: until then devices drop everything", 30)
         if self.mode == "802.3ad":
             wait_distributing(self.near, self.far, links=self.links, deadline=15)
         self.near.wait_ping("10.0.0.2")

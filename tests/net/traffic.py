@@ -210,8 +210,13 @@ class Iperf:
         wait_for(lambda: f":{port} " in far.run("ss", "-Hltn").stdout, "iperf3 to listen")
 
     def run(self, near, to, *words, check=True):
-        done = near.run("iperf3", "-J", "-c", to, "-p", self.port, *words, check=False, timeout=60)
-        result = json.loads(done.stdout)
+        def attempt():
+            done = near.run("iperf3", "-J", "-c", to, "-p", self.port, *words, check=False,
+                            timeout=60)
+            result = json.loads(done.stdout)
+            return None if "server is busy" in result.get("error", "") else result
+
+        result = wait_for(attempt, "the server to end the run before", 10)
         if check:
             assert "error" not in result, result["error"]
         return result
