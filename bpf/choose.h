@@ -36,8 +36,8 @@ static __always_inline struct flow_rule choose_rule(void)
 
 /*
  * Returns a slot of mask, which must not be empty, perhaps with CHOOSE_TELL, or CHOOSE_ALL for
- * broadcast. hash_of is called
- * in modes that hash. It belongs to the entry point, which has the context, and must be inline.
+ * broadcast. hash_of is called in modes that hash. It belongs to the entry point, which has the
+ * context, and must be inline.
  */
 static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *context), __u64 mask,
 					 __u32 length)

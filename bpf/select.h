@@ -38,10 +38,15 @@ static __always_inline __u64 select_mask(__u32 flags)
 	return drain_usable(may, drained);
 }
 
+/* May be XBOND_NO_SLOT. */
+static __always_inline __u32 select_owner(__u32 bucket)
+{
+	return buckets.bucket[READ_ONCE(table.active) & 1][bucket % XBOND_BUCKETS];
+}
+
 static __always_inline __u32 select_bucket(__u32 bucket)
 {
-	return buckets.bucket[READ_ONCE(table.active) & 1][bucket % XBOND_BUCKETS] %
-	       XBOND_MAX_SLAVES;
+	return select_owner(bucket) % XBOND_MAX_SLAVES;
 }
 
 /* Position of the lowest bit, by a de Bruijn sequence: no loop, no jump. mask must not be 0. */
@@ -177,13 +182,13 @@ static __always_inline __u32 select_round_robin(__u64 mask, __u32 length)
 
 /*
  * The slave that the user has asked for. It counts from the store on until bondd has it in the
- * table.
+ * table. May be no slot at all.
  */
 static __always_inline __u32 select_active_backup(void)
 {
 	if (READ_ONCE(settings.active_request) != READ_ONCE(table.active_request))
-		return READ_ONCE(settings.active_slot) % XBOND_MAX_SLAVES;
-	return select_bucket(0);
+		return READ_ONCE(settings.active_slot);
+	return select_owner(0);
 }
 
 /* Global, so that the verifier does not know the answer, and a loop over all slots is one path. */

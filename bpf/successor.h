@@ -14,9 +14,9 @@
 static inline __attribute__((always_inline)) __u32 successor_of(const __u8 *bucket, __u64 mask)
 {
 	for (__u32 i = 0; i <= XBOND_MAX_SLAVES; i++) {
-		__u32 slot = bucket[i] % XBOND_MAX_SLAVES;
+		__u32 slot = bucket[i];
 
-		if (mask >> slot & 1)
+		if (slot < XBOND_MAX_SLAVES && mask >> slot & 1)
 			return slot;
 	}
 	return XBOND_NO_SLOT;

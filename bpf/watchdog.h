@@ -59,7 +59,7 @@ int xbond_beat(void *context)
 
 /*
  * Attached by bondd, and so only as long as it lives: the kernel closes the files of a process
- * after this. The first thread of a process ends only with the process.
+ * after this. bondd's first thread ends only with bondd.
  */
 SEC("raw_tp/sched_process_exit")
 int xbond_exit(void *context)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "daemon/base/event.h"
 #include "daemon/base/idle.h"
 #include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/burst.h"
@@ -48,18 +49,14 @@ static bool meanwhile_is_delay_over(struct bond *bond, uint64_t now_ns)
 	return false;
 }
 
-static void meanwhile_turn(void *arg)
+static void meanwhile_serve_bonds(struct daemon *daemon)
 {
 	static uint64_t beat_ns;
-	struct daemon *daemon = arg;
 	uint64_t now_ns = clock_now_ns();
-	bool beat = now_ns - beat_ns >= BEAT_NS, was_in_burst = daemon->in_burst, news;
+	bool beat = now_ns - beat_ns >= BEAT_NS, news;
 
 	if (beat)
 		beat_ns = now_ns;
-	burst_begin(daemon);
-	if (rtnl_listener_glance(&daemon->listener, meanwhile_on_link))
-		watch_read_kept(daemon);
 	news = lacp_thread_acknowledge(daemon->lacp_thread);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!bond_is_ready(bond))
@@ -71,6 +68,19 @@ static void meanwhile_turn(void *arg)
 		if (!bond->device.away)
 			fail_over_mac_follow(bond);
 	}
+}
+
+/* Whoever has asked for what is waited for has not asked for what is done meanwhile. */
+static void meanwhile_turn(void *arg)
+{
+	struct daemon *daemon = arg;
+	bool was_in_burst = daemon->in_burst;
+	int author = event_set_author(0);
+
+	burst_begin(daemon);
+	if (rtnl_listener_glance(&daemon->listener, meanwhile_on_link))
+		watch_read_kept(daemon);
+	meanwhile_serve_bonds(daemon);
 	monitor_bfd_take_news(daemon);
 	wake_read(daemon);
 	poll_ask(daemon);
@@ -78,6 +88,7 @@ static void meanwhile_turn(void *arg)
 	arp_work(daemon);
 	burst_settled(daemon);
 	daemon->in_burst = was_in_burst;
+	event_set_author(author);
 }
 
 static int meanwhile_add(int epoll_fd, int fd)

@@ -40,13 +40,21 @@ unsigned int foretell_slot(const struct pins *pins, uint64_t hash)
 	return foretell_slot_in(foretell_table_of(pins), hash, foretell_mask(pins));
 }
 
+/* The rule of select_successor() in the BPF programs. */
+static unsigned int foretell_successor(const struct pins *pins, uint64_t mask)
+{
+	unsigned int slot = successor_of(foretell_table_of(pins), mask);
+
+	return slot == XBOND_NO_SLOT && mask ? (unsigned int)__builtin_ctzll(mask) : slot;
+}
+
 /* The rule of choose_slot() in the BPF programs. */
 unsigned int foretell_active_slot(const struct pins *pins)
 {
 	uint64_t mask = foretell_mask(pins);
 	unsigned int slot = values_active_slot(pins);
 
-	return slots_have(mask, slot) ? slot : foretell_slot_in(foretell_table_of(pins), 0, mask);
+	return slots_have(mask, slot) ? slot : foretell_successor(pins, mask);
 }
 
 static void foretell_shares_by_weight(const struct pins *pins, uint64_t mask,
@@ -127,17 +135,9 @@ static unsigned int foretell_next_active(const struct pins *pins, uint64_t other
 	return active_choose(&input, false).slot;
 }
 
-/* The rule of select_successor() in the BPF programs. */
-static unsigned int foretell_successor(const struct pins *pins, uint64_t mask)
-{
-	unsigned int slot = successor_of(foretell_table_of(pins), mask);
-
-	return slot == XBOND_NO_SLOT && mask ? (unsigned int)__builtin_ctzll(mask) : slot;
-}
-
 struct forecast foretell_active(const struct pins *pins)
 {
-	struct forecast forecast = { .slot = values_active_slot(pins),
+	struct forecast forecast = { .slot = foretell_active_slot(pins),
 				     .at_once = XBOND_NO_SLOT,
 				     .settled = XBOND_NO_SLOT };
 	uint64_t others;

@@ -59,9 +59,12 @@ void event_listen(void (*listener)(void *arg), void *arg)
 	events.listener_arg = arg;
 }
 
-void event_set_author(int pid)
+int event_set_author(int pid)
 {
+	int before = events.author_pid;
+
 	events.author_pid = pid;
+	return before;
 }
 
 /* The fields that `journalctl` can select by. Numbers and texts only: XBOND_EVENT has all. */

@@ -43,9 +43,9 @@ void event_tell(const struct event *event, const char *format, ...)
 
 /*
  * Who has asked for what follows: the fields pid, program and login_uid of the events of kind
- * config. pid 0: nobody; bondd does it by itself.
+ * config. pid 0: nobody; bondd does it by itself. Returns who it was until now.
  */
-void event_set_author(int pid);
+int event_set_author(int pid);
 
 #define EVENT_LINE_MAX (16 * 1024)
 

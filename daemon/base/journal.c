@@ -2,6 +2,7 @@
 #include "daemon/base/journal.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ struct journal_message {
 	size_t used;
 };
 
+static pthread_mutex_t journal_lock = PTHREAD_MUTEX_INITIALIZER; /* of all that is static here */
 static struct {
 	bool known; /* fd has been set */
 	int fd;	    /* -1: stderr does not go to the journal */
@@ -99,7 +101,8 @@ static void journal_tell_lost(struct journal_message *message)
 		journal.lost = 0;
 }
 
-bool journal_send(int priority, const char *text, const struct journal_field *fields, size_t count)
+static bool journal_send_locked(int priority, const char *text, const struct journal_field *fields,
+				size_t count)
 {
 	static struct journal_message message;
 	int r;
@@ -116,4 +119,14 @@ bool journal_send(int priority, const char *text, const struct journal_field *fi
 		return !r;
 	journal.lost++;
 	return true;
+}
+
+bool journal_send(int priority, const char *text, const struct journal_field *fields, size_t count)
+{
+	bool taken;
+
+	pthread_mutex_lock(&journal_lock);
+	taken = journal_send_locked(priority, text, fields, count);
+	pthread_mutex_unlock(&journal_lock);
+	return taken;
 }

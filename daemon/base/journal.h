@@ -2,7 +2,7 @@
 /*
  * Lines with fields for systemd's journal, by its datagram protocol. Used instead of stderr if that
  * is a stream to the journal. Never waits: what the journal does not take at once is counted and
- * told of later.
+ * told of later. Any thread may call.
  */
 #ifndef XBOND_DAEMON_BASE_JOURNAL_H
 #define XBOND_DAEMON_BASE_JOURNAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Prints lines to stderr; under systemd, with the journal's priority in front. Called by all of
- * bondd.
+ * bondd, from any thread.
  */
 #ifndef XBOND_DAEMON_BASE_LOG_H
 #define XBOND_DAEMON_BASE_LOG_H

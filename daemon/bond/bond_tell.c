@@ -143,6 +143,18 @@ static void bond_tell_if_set(struct bond *bond, const struct option_spec *option
 		bond_tell_setting(bond, option, slot, &value);
 }
 
+/* Of a slave that is no member, and never was one, nothing can be told. */
+static void bond_tell_active_request(struct bond *bond, unsigned int slot)
+{
+	const char *name = bond_tell_name(bond, slot);
+	struct option_value value = { 0 };
+
+	if (!name || !*name)
+		return;
+	snprintf(value.name, sizeof(value.name), "%s", name);
+	bond_tell_setting(bond, option_at(OPT_ACTIVE_SLAVE), 0, &value);
+}
+
 /* What bondctl has written into the map by itself. */
 static void bond_tell_settings(struct bond *bond)
 {
@@ -162,16 +174,12 @@ static void bond_tell_settings(struct bond *bond)
 				if (slots_have(bond->told.members, slot))
 					bond_tell_if_set(bond, option, slot);
 	}
-	if (now->active_request != told->active_request && now->active_slot < XBOND_MAX_SLAVES) {
-		struct option_value value = { 0 };
-
-		snprintf(value.name, sizeof(value.name), "%s",
-			 bond_slave(bond, now->active_slot)->name);
-		bond_tell_setting(bond, option_at(OPT_ACTIVE_SLAVE), 0, &value);
-	}
+	if (now->active_request != told->active_request)
+		bond_tell_active_request(bond, now->active_slot);
 }
 
-static void bond_tell_remember(struct bond *bond, const struct decision *decision)
+/* What has been decided may not be in force yet (publish.c). */
+static void bond_tell_remember(struct bond *bond)
 {
 	struct bond_told *told = &bond->told;
 
@@ -182,7 +190,7 @@ static void bond_tell_remember(struct bond *bond, const struct decision *decisio
 	}
 	told->settings = bond->evaluation.seen;
 	told->copy = bond->dataplane.pins.table->active;
-	told->selection = decision->plan.selection;
+	told->selection = bond->evaluation.plan.selection;
 	told->began = true;
 }
 
@@ -210,8 +218,8 @@ void bond_tell(struct bond *bond, const struct decision *decision)
 	    decision->plan.active_slot != decision->active_before)
 		bond_tell_active(bond, decision);
 	if (bond->told.began)
-		bond_tell_moves(bond, decision->plan.selection);
+		bond_tell_moves(bond, bond->evaluation.plan.selection);
 	if (decision->carrier != decision->carrier_before)
 		bond_tell_carrier(bond, decision->carrier);
-	bond_tell_remember(bond, decision);
+	bond_tell_remember(bond);
 }

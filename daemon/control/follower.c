@@ -145,8 +145,7 @@ int follower_check(uid_t uid, struct err *err)
 	}
 	if (uid && theirs >= MAX_PER_USER)
 		return err_set(err, EBUSY,
-			       "too many of your programs follow bondd's events; end "
-			       "some");
+			       "too many of your programs follow bondd's events; end some");
 	if (alike >= MAX_FOLLOWERS)
 		return err_set(err, EBUSY, "too many programs follow bondd's events; end some");
 	return 0;

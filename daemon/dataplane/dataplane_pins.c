@@ -149,16 +149,21 @@ static void dataplane_close_fd(int *fd)
 	*fd = -1;
 }
 
-/* Without it the programs miss bondd as soon as the watchdog does. */
+/*
+ * Without it the programs miss bondd as soon as the watchdog does. The old one is closed last: if
+ * the tracepoint has nobody in between, the kernel waits until no CPU can have missed that.
+ */
 static void dataplane_watch_exit(struct dataplane *dataplane)
 {
-	int program = pin_open(dataplane->pins.dir, XBOND_PIN_PROG_EXIT);
+	int program = pin_open(dataplane->pins.dir, XBOND_PIN_PROG_EXIT), before;
 
-	dataplane_close_fd(&dataplane->exit_fd);
-	if (program < 0)
-		return;
-	dataplane->exit_fd = bpf_raw_tracepoint_open("sched_process_exit", program);
-	close(program);
+	before = dataplane->exit_fd;
+	dataplane->exit_fd = -1;
+	if (program >= 0) {
+		dataplane->exit_fd = bpf_raw_tracepoint_open("sched_process_exit", program);
+		close(program);
+	}
+	dataplane_close_fd(&before);
 }
 
 int dataplane_open_programs(struct dataplane *dataplane, struct err *err)

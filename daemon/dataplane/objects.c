@@ -69,6 +69,13 @@ static int objects_refused(int r, struct err *err)
 		       *last ? " (" : "", last, *last ? ")" : "");
 }
 
+/* bondd can do without it: dataplane_watch_exit(). */
+static void objects_leave_out_exit(struct xbond_bpf *skeleton)
+{
+	if (libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL) != 1)
+		bpf_program__set_autoload(skeleton->progs.xbond_exit, false);
+}
+
 struct xbond_bpf *objects_open(struct err *err)
 {
 	struct xbond_bpf *skeleton;
@@ -83,6 +90,7 @@ struct xbond_bpf *objects_open(struct err *err)
 	skeleton->rodata->netdev_may_copy =
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_probe_read_kernel,
 					NULL) == 1;
+	objects_leave_out_exit(skeleton);
 	return skeleton;
 }
 
@@ -127,9 +135,13 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_PROG_EXIT, .program = skeleton->progs.xbond_exit },
 	};
 
+	size_t count = 0;
+
 	_Static_assert(sizeof(objects) <= OBJECTS_MAX * sizeof(objects[0]), "room for all pins");
-	memcpy(ret_objects, objects, sizeof(objects));
-	return sizeof(objects) / sizeof(objects[0]);
+	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++)
+		if (!objects[i].program || bpf_program__autoload(objects[i].program))
+			ret_objects[count++] = objects[i];
+	return count;
 }
 
 static int objects_check_shape(const struct bpf_map *map, int fd, const char *path, struct err *err)

@@ -152,6 +152,7 @@ static void metrics_answer_renew(struct metrics_answers *answers, enum answer_ki
 		metrics_answer_add_headers(answers->kind[kind].response, kind);
 }
 
+/* /metrics is answered whatever host the request names: scrapers reach it by many names. */
 static enum answer_kind metrics_answer_kind(const struct metrics_ask *ask)
 {
 	static const struct {

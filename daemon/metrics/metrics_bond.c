@@ -58,7 +58,10 @@ static struct metrics_traffic metrics_bond_traffic(const struct xbond_counters *
 	};
 }
 
-/* Of the buckets in force, how many are each slot's. */
+/*
+ * Of the buckets in force, how many are each slot's. In active-backup the first has all; behind it
+ * is the order of succession.
+ */
 static void metrics_bond_read_shares(struct metrics_source *source)
 {
 	const struct xbond_table *table = source->pins->table;
@@ -66,6 +69,8 @@ static void metrics_bond_read_shares(struct metrics_source *source)
 	const uint8_t *bucket = source->pins->buckets->bucket[copy];
 	uint32_t count = table->bucket_count[copy], owned[256] = { 0 };
 
+	if (table->selection == XBOND_SELECT_ACTIVE && count)
+		count = 1;
 	for (uint32_t i = 0; i < count && i < XBOND_BUCKETS; i++)
 		owned[bucket[i]]++;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)

@@ -51,8 +51,7 @@ struct metrics_slave {
 
 struct metrics_bond {
 	char labels[METRICS_BOND_SIZE];
-	char master[METRICS_BOND_SIZE]; /* the same under the name that node_exporter has for it
-					 */
+	char master[METRICS_BOND_SIZE]; /* the same under node_exporter's name for it */
 	char info[METRICS_INFO_SIZE];
 	char lacp_info[METRICS_INFO_SIZE]; /* "": not in mode 802.3ad */
 	double readable; /* 0: its maps are of another version, or damaged; all else is unknown */

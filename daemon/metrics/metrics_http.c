@@ -19,6 +19,7 @@
 #define SWEEP_MS 250
 #define SWEEP_WHEN_FULL_MS 20
 #define REST_MS 10000
+#define REST_NS (REST_MS * NS_PER_MS)
 #define HOSTNAME_SIZE 256
 
 struct metrics_visit {
@@ -30,6 +31,7 @@ struct metrics_http {
 	struct MHD_Daemon *daemon;
 	struct metrics_answers *answers;
 	struct metrics_visit visits[MAX_VISITS];
+	uint64_t rested_ns;
 	bool any_host;
 };
 
@@ -165,6 +167,20 @@ static void metrics_http_end_long_visits(struct metrics_http *http)
 }
 
 /*
+ * Closes what nobody has asked for lately, now and then even if somebody is always there. Returns
+ * whether something waits for the next time.
+ */
+static bool metrics_http_rest(struct metrics_http *http)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (metrics_http_visits(http) && now_ns - http->rested_ns < REST_NS)
+		return true;
+	http->rested_ns = now_ns;
+	return metrics_answers_rest(http->answers);
+}
+
+/*
  * libmicrohttpd listens again, after it was full, only in the run after the one in which a
  * connection has ended.
  */
@@ -172,12 +188,14 @@ int metrics_http_turn(struct metrics_http *http)
 {
 	unsigned int before = metrics_http_visits(http);
 	MHD_UNSIGNED_LONG_LONG timeout_ms;
+	bool pins_wait;
 
 	MHD_run(http->daemon);
 	metrics_http_end_long_visits(http);
+	pins_wait = metrics_http_rest(http);
 	if (MHD_get_timeout(http->daemon, &timeout_ms) == MHD_YES && timeout_ms < SWEEP_MS)
 		return (int)timeout_ms;
 	if (before || metrics_http_visits(http))
 		return before < MAX_VISITS ? SWEEP_MS : SWEEP_WHEN_FULL_MS;
-	return metrics_answers_rest(http->answers) ? REST_MS : -1; /* pins wait for the next one */
+	return pins_wait ? REST_MS : -1;
 }

@@ -8,7 +8,7 @@
 
 #define FIRST_ROOM (64 * 1024)
 #define NUMBER_SIZE 32
-#define EXACT 9007199254740992.0 /* 2^53: whole numbers up to this have no rest */
+#define WHOLE 1e20 /* more than any counter; whole numbers below it get all their digits */
 
 static bool metrics_text_has_room(struct metrics_text *text, size_t more)
 {
@@ -85,8 +85,8 @@ static void metrics_text_number(struct metrics_text *text, double value)
 {
 	char number[NUMBER_SIZE];
 
-	if (value == rint(value) && fabs(value) < EXACT)
-		snprintf(number, sizeof(number), "%lld", (long long)value);
+	if (value == rint(value) && fabs(value) < WHOLE)
+		snprintf(number, sizeof(number), "%.0f", value);
 	else
 		snprintf(number, sizeof(number), "%.9g", value);
 	metrics_text_add(text, number);

@@ -93,8 +93,7 @@ static void lro_turn_off(struct bond *bond, unsigned int slot)
 	if (!lro_is_on(bond, slot))
 		return;
 	event_notice(bond_pin(bond)->name, slave->name,
-		     "" FEATURE_LRO
-		     " of %s is off while %s, or a device on it, is a port of another",
+		     FEATURE_LRO " of %s is off while %s, or a device on it, is a port of another",
 		     slave->name, bond_pin(bond)->name);
 	if (feature_set(&bond->daemon->ethtool, slave->name, FEATURE_LRO, false) < 0)
 		event_warning(bond_pin(bond)->name, slave->name,

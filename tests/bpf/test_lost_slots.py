@@ -84,6 +84,17 @@ def test_active_backup_follows_the_order_of_bondd(datapath, cut):
     assert set(share(datapath)) == {2}, "of a bond without an order: the first"
 
 
+def test_no_slot_is_not_the_last_slot(datapath, cut):
+    datapath.reset(slots=X.MAX_SLAVES, selection=X.SELECT_ACTIVE)
+    datapath.fill_buckets([1, X.NO_SLOT, 2] + [1] * 62 + [X.NO_SLOT])
+    cut(1)
+    assert set(share(datapath)) == {2}
+    datapath.fill_buckets([X.NO_SLOT, 3])
+    assert set(share(datapath)) == {3}, "nobody is active"
+    datapath.fill_buckets([0])
+    assert set(share(datapath, active_slot=X.NO_SLOT, active_request=1)) == {0}, "nobody asked for"
+
+
 @pytest.mark.parametrize("selection", SELECTIONS.values(), ids=SELECTIONS)
 def test_without_any_carrier_packets_go_as_before(datapath, cut, selection):
     datapath.reset(selection=selection)

@@ -195,6 +195,8 @@ def test_the_next_active_slave_by_the_order_of_bondd(bond):
         bond.buckets.bucket[0][place] = slot
     words = ("src", "10.0.0.1", "dst", "10.0.0.2")
     assert explain(bond, *words)["if_failed"] == {"at_once": "eth3", "settled": "eth3"}
+    bond.table.tx_mask = 0b1011
+    assert explain(bond, *words)["slave"] == "eth3", "before bondd has followed"
 
 
 def test_policy_flow_is_not_foretold(bond):

@@ -147,6 +147,16 @@ def test_numbers_are_those_of_show(served):
             metrics.one("node_bonding_active", master="bond0")) == (4, 3)
 
 
+def test_the_active_slave_has_all(served):
+    """The buckets behind the first are the order of succession, and no shares."""
+    host, server = served("active-backup", links=3)
+    wait_for(lambda: scrape(server).all("xbond_slave_share_ratio", bond="bond0") ==
+             {("l0",): 1, ("l1",): 0, ("l2",): 0}, "only the active slave to have a share")
+    host.ctl("set", "bond0", "active_slave", "l1")
+    wait_for(lambda: scrape(server).all("xbond_slave_share_ratio", bond="bond0") ==
+             {("l0",): 0, ("l1",): 1, ("l2",): 0}, "the share of the new one")
+
+
 def test_histograms_are_cumulative(served):
     host, server = served("active-backup")
     host.far.ip("link", "set", "l0", "down")

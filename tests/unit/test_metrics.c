@@ -70,8 +70,10 @@ static void test_numbers(void **state)
 	metrics_text_sample(&text, &gauge, NULL, NULL, 0.25);
 	metrics_text_sample(&text, &gauge, NULL, NULL, 9007199254740991.0);
 	metrics_text_sample(&text, &gauge, NULL, NULL, 18446744073709551615.0);
+	metrics_text_sample(&text, &gauge, NULL, NULL, 9007199254740994.0);
 	metrics_text_sample(&text, &gauge, NULL, NULL, NAN);
-	assert_written(&text, "g 0\ng 0.25\ng 9007199254740991\ng 1.84467441e+19\n");
+	assert_written(&text, "g 0\ng 0.25\ng 9007199254740991\ng 18446744073709551616\n"
+			      "g 9007199254740994\n");
 }
 
 /* Each bucket has all that took less. */

@@ -43,7 +43,7 @@ function rates(key, counters, now) {
 	const next = {at: now, tx: counters.tx_bytes, rx: counters.rx_bytes,
 		out: last ? last.out : [], in: last ? last.in : []};
 	past.set(key, next);
-	if (!last || counters.tx_bytes === null)
+	if (!last || last.tx === null || next.tx === null)
 		return next;
 	const seconds = (now - last.at) / 1000;
 	for (const [list, grown] of [[next.out, next.tx - last.tx], [next.in, next.rx - last.rx]]) {
@@ -149,6 +149,9 @@ function newsOf(bond) {
 function show(bonds) {
 	const now = performance.now();
 	byId("bonds").replaceChildren(...bonds.map(bond => bondSection(bond, now)));
+	for (const [key, rate] of past)
+		if (rate.at !== now)
+			past.delete(key);
 	byId("news").replaceChildren(...bonds.flatMap(newsOf).map(text => element("li", "", text)));
 	if (!bonds.length)
 		byId("bonds").append(element("p", "facts", "There are no bonds."));
