@@ -125,8 +125,8 @@ int capture_follow_slaves(struct capture *capture, struct err *err)
 
 		if (!capture_wants(capture, slot))
 			continue;
-		of_slave = capture_open_slave(capture, &capture->pins->slaves[slot],
-					      r ? &later : err);
+		of_slave =
+			capture_open_slave(capture, &capture->pins->slaves[slot], r ? &later : err);
 		if (!r)
 			r = of_slave;
 	}

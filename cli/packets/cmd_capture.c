@@ -265,7 +265,8 @@ enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int ar
 	if (cli_number(cli, verb, "--count", 1ULL << 62, &most) ||
 	    cli_number(cli, verb, "--snaplen", TAP_MOST, &snaplen))
 		return CLI_USAGE;
-	if (name_check("bond", argv[0], &err) || pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
+	if (name_check("bond", argv[0], &err) ||
+	    pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
 		return cli_refuse(&err);
 	capture.pins = &pins;
 	capture.most = most;

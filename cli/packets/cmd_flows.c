@@ -205,7 +205,8 @@ enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc
 	if (cli_number(cli, verb, "--seconds", 3600, &seconds) ||
 	    cli_number(cli, verb, "--top", MOST_FLOWS, &top))
 		return CLI_USAGE;
-	if (name_check("bond", argv[0], &err) || pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
+	if (name_check("bond", argv[0], &err) ||
+	    pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
 		return cli_refuse(&err);
 	flows.pins = &pins;
 	flows.top = top;

@@ -53,7 +53,7 @@ static void top_screen_read(struct top_run *run)
 	struct err err;
 	int r = top_read(run->top, &err);
 
-	/* Its rows point into what has just been read anew; keys may come before the next drawing. */
+	/* The old rows point into what was read before, and keys come before the next drawing. */
 	if (top_ui_follow(ui, run->top))
 		r = err_set(&err, ENOMEM, "out of memory");
 	if (r || ui->is_reading_error)
