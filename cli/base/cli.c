@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/base/client.h"
+#include "view/json_value.h"
 
 const char *cli_flag(const struct cli *cli, const struct verb *verb, const char *name)
 {
@@ -108,6 +109,16 @@ enum cli_exit cli_print_json(json_t *json)
 	}
 	putchar('\n');
 	return CLI_DONE;
+}
+
+const char *cli_name(const char *name, char ret_text[XBOND_NAME_SIZE])
+{
+	json_t *json = json_value_text(name);
+	const char *text = json_string_value(json);
+
+	snprintf(ret_text, XBOND_NAME_SIZE, "%s", text ? text : "");
+	json_decref(json);
+	return ret_text;
 }
 
 enum cli_exit cli_number(const struct cli *cli, const struct verb *verb, const char *flag,

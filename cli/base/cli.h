@@ -78,6 +78,9 @@ enum cli_exit cli_request(const struct cli *cli, const char *method, const char 
 /* Prints the JSON to stdout. Takes the reference. */
 enum cli_exit cli_print_json(json_t *json);
 
+/* The name of a device as a terminal may get it, with question marks for what could steer it. */
+const char *cli_name(const char *name, char ret_text[XBOND_NAME_SIZE]);
+
 /*
  * The number of 1 to `most` after the verb's flag. Leaves ret_number as it is if the flag was not
  * given. CLI_USAGE, which has been said: it is another word.
