@@ -120,7 +120,10 @@ $(B)/man/%: man/%.scd
 # Each unit test is linked with everything but the two main files.
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,$(daemon_objects))
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ \
+		$(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
+
+$(B)/tests/unit/test_link_list: WRAPPED := link_visit_once
 
 # Parts of bondctl, without its verbs and its screen.
 $(B)/tests/unit/test_since: $(B)/cli/monitor/since.o

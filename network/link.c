@@ -11,7 +11,6 @@
 
 #include "network/nl_attr.h"
 
-#define DUMP_TRIES 20
 #define NETKIT_SCRUB 6 /* IFLA_NETKIT_SCRUB of Linux 6.13, which bookworm's headers do not know */
 
 static void link_parse_mac(struct nlattr *attribute, bool *ret_has, uint8_t *ret_mac)
@@ -146,12 +145,18 @@ static void link_take_each(struct nlmsghdr *message, void *arg)
 		visit->visit(&link, visit->arg);
 }
 
-int link_visit(struct nl *nl, int nsid, link_visitor visit, void *arg)
+int link_visit_once(struct nl *nl, int nsid, link_visitor visit, void *arg)
 {
 	struct visit context = { .visit = visit, .arg = arg };
+
+	return nl_call(nl, link_request(NLM_F_DUMP, nsid, 0), link_take_each, &context, NULL);
+}
+
+int link_visit(struct nl *nl, int nsid, link_visitor visit, void *arg)
+{
 	int r = -EAGAIN;
 
-	for (int try = 0; try < DUMP_TRIES && r == -EAGAIN; try++)
-		r = nl_call(nl, link_request(NLM_F_DUMP, nsid, 0), link_take_each, &context, NULL);
+	for (int try = 0; try < LINK_TRIES && r == -EAGAIN; try++)
+		r = link_visit_once(nl, nsid, visit, arg);
 	return r;
 }

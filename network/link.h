@@ -40,6 +40,9 @@ struct link_info {
 	int new_ifindex;
 };
 
+/* How often to ask for a list that changes. */
+#define LINK_TRIES 20
+
 typedef void (*link_visitor)(const struct link_info *link, void *arg);
 
 /* Is it one of two devices that are each other's `lower`: a veth or netkit? */
@@ -51,7 +54,9 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link);
 /* -ENODEV if there is no such device. nsid: -1 for the namespace of the process. */
 int link_get(struct nl *nl, int nsid, int ifindex, struct link_info *ret_link);
 int link_get_by_name(struct nl *nl, const char *name, struct link_info *ret_link);
-/* Every device of a namespace, once; starts again if the list changes meanwhile. */
+/* Every device of a namespace. -EAGAIN: the list has changed meanwhile, so ask again. */
+int link_visit_once(struct nl *nl, int nsid, link_visitor visit, void *arg);
+/* The same, and asks again itself: devices may come several times. */
 int link_visit(struct nl *nl, int nsid, link_visitor visit, void *arg);
 
 int link_set_mtu(struct nl *nl, int ifindex, uint32_t mtu, struct err *err);

@@ -26,8 +26,12 @@ static void link_list_collect(const struct link_info *link, void *arg)
 int link_list_read(struct nl *nl, struct link_list *ret_list)
 {
 	struct reading reading = { 0 };
-	int r = link_visit(nl, -1, link_list_collect, &reading);
+	int r = -EAGAIN;
 
+	for (int try = 0; try < LINK_TRIES && r == -EAGAIN; try++) {
+		reading.list.count = 0;
+		r = link_visit_once(nl, -1, link_list_collect, &reading);
+	}
 	*ret_list = reading.list;
 	return !r && reading.truncated ? -ENOMEM : r;
 }

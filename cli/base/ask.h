@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Asks bondd for what the pinned maps would tell, for members of the group xbond who cannot read
- * them. Called by cmd_show.c after opening the maps was refused.
+ * them: after opening the maps was refused.
  */
 #ifndef XBOND_CLI_BASE_ASK_H
 #define XBOND_CLI_BASE_ASK_H

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/base/client.h"
+#include "view/json_value.h"
 
 const char *cli_flag(const struct cli *cli, const struct verb *verb, const char *name)
 {
@@ -110,21 +111,32 @@ enum cli_exit cli_print_json(json_t *json)
 	return CLI_DONE;
 }
 
-int cli_number(const char *flag, const char *text, unsigned long long most,
-	       unsigned long long *ret_number, struct err *err)
+const char *cli_name(const char *name, char ret_text[XBOND_NAME_SIZE])
 {
+	json_t *json = json_value_text(name);
+	const char *text = json_string_value(json);
+
+	snprintf(ret_text, XBOND_NAME_SIZE, "%s", text ? text : "");
+	json_decref(json);
+	return ret_text;
+}
+
+enum cli_exit cli_number(const struct cli *cli, const struct verb *verb, const char *flag,
+			 unsigned long long most, unsigned long long *ret_number)
+{
+	const char *text = cli_flag(cli, verb, flag);
 	unsigned long long number;
 	char *end;
 
 	if (!text)
-		return 0;
+		return CLI_DONE;
 	errno = 0;
 	number = strtoull(text, &end, 10);
 	if (errno || *end || text[strspn(text, "0123456789")] || !number || number > most)
-		return err_set(err, EINVAL, "%s: '%s' is not allowed; allowed: 1..%llu", flag, text,
-			       most);
+		return cli_usage(verb, "%s: '%s' is not allowed; allowed: 1..%llu", flag, text,
+				 most);
 	*ret_number = number;
-	return 0;
+	return CLI_DONE;
 }
 
 bool cli_verb_takes(const struct verb *verb, const struct option_spec *option)

@@ -78,12 +78,15 @@ enum cli_exit cli_request(const struct cli *cli, const char *method, const char 
 /* Prints the JSON to stdout. Takes the reference. */
 enum cli_exit cli_print_json(json_t *json);
 
+/* The name of a device as a terminal may get it, with question marks for what could steer it. */
+const char *cli_name(const char *name, char ret_text[XBOND_NAME_SIZE]);
+
 /*
- * A number of 1 to `most` after a flag. Leaves ret_number as it is if text is NULL: the flag was
- * not given.
+ * The number of 1 to `most` after the verb's flag. Leaves ret_number as it is if the flag was not
+ * given. CLI_USAGE, which has been said: it is another word.
  */
-int cli_number(const char *flag, const char *text, unsigned long long most,
-	       unsigned long long *ret_number, struct err *err);
+enum cli_exit cli_number(const struct cli *cli, const struct verb *verb, const char *flag,
+			 unsigned long long most, unsigned long long *ret_number);
 
 void help_print(void);
 void help_print_verb(const struct verb *verb);

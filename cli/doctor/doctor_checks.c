@@ -4,7 +4,7 @@
 
 const struct doctor_check doctor_checks[] = {
 	{ "bpf", "a BPF file system is there, and the BPF JIT is on", doctor_check_bpf, NULL },
-	{ "kernel", "what this kernel lacks of what xbond would use", doctor_check_kernel, NULL },
+	{ "kernel", "this kernel has all that xbond would use", doctor_check_kernel, NULL },
 	{ "bondd", "bondd runs and goes on", doctor_check_bondd, NULL },
 	{ "loop", "the main loop of bondd has not been held up", doctor_check_loop, NULL },
 	{ "boot", "bonds with a configuration file come back after a boot", doctor_check_boot,
@@ -13,7 +13,7 @@ const struct doctor_check doctor_checks[] = {
 	{ "attached", "all programs are attached", NULL, doctor_check_attached },
 	{ "programs", "the attached programs are the pinned ones, and those of this build", NULL,
 	  doctor_check_programs },
-	{ "carrier-source", "how the loss of carrier is noticed, and why not faster", NULL,
+	{ "carrier-source", "the loss of carrier is noticed as fast as this kernel allows", NULL,
 	  doctor_check_carrier_source },
 	{ "path", "path direct is in force where it is asked for", NULL, doctor_check_path },
 	{ "xdp", "slaves receive by XDP where rx_hook asks for it", NULL, doctor_check_xdp },

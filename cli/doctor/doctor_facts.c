@@ -95,6 +95,21 @@ static int facts_gather_bond(struct doctor_facts *facts, const char *name,
 	return 0;
 }
 
+/* Without all devices, a device that is there would be taken for one that has gone. */
+static int facts_gather_network(struct doctor_facts *facts, struct nl *nl, struct err *err)
+{
+	int r = link_list_read(nl, &facts->links);
+
+	if (r)
+		return err_set(err, -r, "cannot read the list of devices: %s; try again",
+			       strerror(-r));
+	r = address_visit(nl, facts_add_address, facts);
+	if (r)
+		return err_set(err, -r, "cannot read the list of addresses: %s; try again",
+			       strerror(-r));
+	return 0;
+}
+
 static bool facts_has_name(char *const *names, const char *name)
 {
 	for (; *names; names++)
@@ -115,8 +130,7 @@ static int facts_gather_bonds(struct doctor_facts *facts, char **names, struct e
 	r = facts->bond ? gather_init(&gatherer) : -ENOMEM;
 	if (r)
 		return err_set(err, -r, "cannot ask the kernel for its devices: %s", strerror(-r));
-	link_list_read(&gatherer.nl, &facts->links);
-	address_visit(&gatherer.nl, facts_add_address, facts);
+	r = facts_gather_network(facts, &gatherer.nl, err);
 	for (size_t i = 0; i < count && !r; i++)
 		r = facts_gather_bond(facts, names[i], &gatherer, err);
 	gather_done(&gatherer);

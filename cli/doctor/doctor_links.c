@@ -82,8 +82,8 @@ void doctor_check_link(const struct doctor_facts *facts, const struct doctor_bon
 			     slave->why[0] ? slave->why : "its link is down");
 		doctor_advise(report,
 			      "look at cable, transceiver and far end; its link has failed "
-			      "%u times",
-			      slave->pin->link_failures);
+			      "%u time%s",
+			      slave->pin->link_failures, slave->pin->link_failures == 1 ? "" : "s");
 	}
 }
 

@@ -16,6 +16,7 @@
 #include "common/mode.h"
 #include "options/names.h"
 #include "options/values.h"
+#include "view/json_value.h"
 
 /* How the user can give each missing field; NULL: it need not be given. */
 static const char *const whence[FLOW_FIELDS] = {
@@ -61,7 +62,7 @@ static int explain_complete(struct question *question, const struct pins *pins, 
 
 static json_t *explain_slave_json(const struct pins *pins, unsigned int slot)
 {
-	return slot < XBOND_MAX_SLAVES ? json_string(pins->slaves[slot].name) : json_null();
+	return slot < XBOND_MAX_SLAVES ? json_value_text(pins->slaves[slot].name) : json_null();
 }
 
 static json_t *explain_fields_json(const struct question *question)

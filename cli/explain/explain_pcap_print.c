@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/cli.h"
 #include "cli/base/clock_text.h"
 #include "cli/explain/explain_pcap.h"
 #include "cli/explain/foretell.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/options.h"
+#include "view/json_value.h"
 
 static bool explain_pcap_hashes(const struct explain_pcap *explain)
 {
@@ -58,7 +60,7 @@ static const char *explain_pcap_slave(const struct explain_pcap *explain,
 
 static json_t *explain_pcap_text_or_null(const char *text)
 {
-	return text ? json_string(text) : json_null();
+	return text ? json_value_text(text) : json_null();
 }
 
 /* One line of JSON without its first or last character, which the caller prints with others. */
@@ -113,7 +115,7 @@ void explain_pcap_print(const struct explain_pcap *explain, const struct pcap_pa
 {
 	const char *slave = explain_pcap_slave(explain, &packet->prediction);
 	const char *why = prediction_why[packet->prediction.kind];
-	char time[CLOCK_TEXT], flow[TUPLE_TEXT] = "?";
+	char time[CLOCK_TEXT], name[XBOND_NAME_SIZE], flow[TUPLE_TEXT] = "?";
 
 	if (explain->json) {
 		explain_pcap_print_json(explain, packet);
@@ -121,8 +123,9 @@ void explain_pcap_print(const struct explain_pcap *explain, const struct pcap_pa
 	}
 	if (packet->understood)
 		tuple_format(&packet->tuple, flow);
-	printf("%s %-8s %s length %u%s%s%s\n", clock_text(&packet->time, time), slave ? slave : "-",
-	       flow, packet->captured.length, why ? " (" : "", why ? why : "", why ? ")" : "");
+	printf("%s %-8s %s length %u%s%s%s\n", clock_text(&packet->time, time),
+	       slave ? cli_name(slave, name) : "-", flow, packet->captured.length, why ? " (" : "",
+	       why ? why : "", why ? ")" : "");
 }
 
 static json_t *explain_pcap_slaves_json(const struct explain_pcap *explain)
@@ -139,8 +142,8 @@ static json_t *explain_pcap_slaves_json(const struct explain_pcap *explain)
 			continue;
 		json_array_append_new(
 			slaves,
-			json_pack("{s:s, s:I, s:I, s:I, s:f, s:f, s:f}", "name",
-				  explain->pins->slaves[slot].name, "packets",
+			json_pack("{s:o, s:I, s:I, s:I, s:f, s:f, s:f}", "name",
+				  json_value_text(explain->pins->slaves[slot].name), "packets",
 				  (json_int_t)sum.packets, "bytes", (json_int_t)sum.bytes, "flows",
 				  (json_int_t)sum.flows, "share_of_packets",
 				  explain_pcap_part(sum.packets, sent.packets), "share_of_bytes",
@@ -186,6 +189,7 @@ static void explain_pcap_print_slaves(const struct explain_pcap *explain)
 {
 	struct pcap_sum sent = explain_pcap_sent(explain);
 	double share[XBOND_MAX_SLAVES];
+	char name[XBOND_NAME_SIZE];
 
 	foretell_shares(explain->pins, share);
 	printf("%-15s %10s %7s %14s %7s %8s %9s\n", "slave", "packets", "share", "bytes", "share",
@@ -196,7 +200,8 @@ static void explain_pcap_print_slaves(const struct explain_pcap *explain)
 		if (!pins_is_member(explain->pins, slot))
 			continue;
 		printf("%-15s %10llu %6.1f%% %14llu %6.1f%% %s%7llu %8.1f%%\n",
-		       explain->pins->slaves[slot].name, (unsigned long long)sum.packets,
+		       cli_name(explain->pins->slaves[slot].name, name),
+		       (unsigned long long)sum.packets,
 		       100 * explain_pcap_part(sum.packets, sent.packets),
 		       (unsigned long long)sum.bytes,
 		       100 * explain_pcap_part(sum.bytes, sent.bytes),

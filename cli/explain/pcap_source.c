@@ -14,7 +14,8 @@ static FILE *pcap_source_stream(const char *file, struct err *err)
 	if (strcmp(file, "-"))
 		stream = fopen(file, "rb");
 	else if (isatty(STDIN_FILENO))
-		err_set(err, EINVAL, "standard input is a terminal, not a capture");
+		err_set(err, EINVAL,
+			"standard input is a terminal, not a capture: give a file or a pipe");
 	else
 		stream = stdin;
 	if (!stream && strcmp(file, "-"))

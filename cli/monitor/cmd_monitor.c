@@ -20,6 +20,7 @@
 #include "options/names.h"
 
 #define AWAY_MS 250
+#define COUNT_MAX (1ULL << 62)
 
 struct monitor {
 	const struct cli *cli;
@@ -192,23 +193,10 @@ static enum cli_exit monitor_run(struct monitor *monitor)
 	return monitor->print.status;
 }
 
-static enum cli_exit monitor_parse_count(const struct verb *verb, const char *text,
-					 struct event_print *print)
-{
-	char *end;
-
-	errno = 0;
-	print->left = strtoul(text, &end, 10);
-	print->limited = true;
-	if (errno || *end || *text < '0' || *text > '9' || !print->left)
-		return cli_usage(verb, "--count needs a number from 1 on, not '%s'", text);
-	return CLI_DONE;
-}
-
 static enum cli_exit monitor_parse(struct monitor *monitor, const struct verb *verb)
 {
 	const struct cli *cli = monitor->cli;
-	const char *count = cli_flag(cli, verb, "--count"), *since = cli_flag(cli, verb, "--since");
+	const char *since = cli_flag(cli, verb, "--since");
 	struct err err;
 
 	monitor->has_since = since;
@@ -217,7 +205,8 @@ static enum cli_exit monitor_parse(struct monitor *monitor, const struct verb *v
 		return cli_usage(verb, "--no-follow needs --since");
 	if (since && since_parse(since, event_now_us(), &monitor->since_us, &err))
 		return cli_usage(verb, "--since: %s", err.text);
-	return count ? monitor_parse_count(verb, count, &monitor->print) : CLI_DONE;
+	monitor->print.limited = cli_flag(cli, verb, "--count");
+	return cli_number(cli, verb, "--count", COUNT_MAX, &monitor->print.left);
 }
 
 enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int argc, char **argv)
@@ -226,6 +215,8 @@ enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int ar
 	enum cli_exit status;
 	struct err err;
 
+	if (cli_flag(cli, verb, "--kinds") && argc)
+		return cli_usage(verb, "--kinds is not about one bond: leave '%s' out", argv[0]);
 	if (cli_flag(cli, verb, "--kinds"))
 		return monitor_print_kinds(cli);
 	monitor.cli = cli;

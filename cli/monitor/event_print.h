@@ -12,8 +12,8 @@ struct event_print {
 	bool json;
 	const char *bond; /* NULL: all */
 	bool limited;
-	unsigned long left;   /* events, if limited */
-	enum cli_exit status; /* once it is over */
+	unsigned long long left; /* events, if limited */
+	enum cli_exit status;	 /* once it is over */
 };
 
 /* Returns false if it is over: that was the last one, or nobody reads. */

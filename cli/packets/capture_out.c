@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/cli.h"
 #include "cli/base/clock_text.h"
 #include "cli/base/tuple.h"
 #include "cli/packets/capture_run.h"
@@ -92,7 +93,7 @@ static void capture_out_print(const struct capture_source *source, const struct 
 {
 	struct timespec time = { (time_t)(packet->time_ns / 1000000000),
 				 (long)(packet->time_ns % 1000000000) };
-	char when[CLOCK_TEXT], flow[TUPLE_TEXT] = "?";
+	char when[CLOCK_TEXT], name[XBOND_NAME_SIZE], flow[TUPLE_TEXT] = "?";
 	struct captured captured;
 	struct tuple tuple;
 
@@ -101,8 +102,9 @@ static void capture_out_print(const struct capture_source *source, const struct 
 		tuple_of(&captured, &tuple);
 		tuple_format(&tuple, flow);
 	}
-	printf("%s %-8s %-3s %s length %u\n", clock_text(&time, when), source->device,
-	       capture_out_direction(source), flow, captured.length);
+	printf("%s %-8s %-3s %s length %u\n", clock_text(&time, when),
+	       cli_name(source->device, name), capture_out_direction(source), flow,
+	       captured.length);
 }
 
 void capture_out_packet(struct capture *capture, const struct capture_source *source,
@@ -169,8 +171,8 @@ static int capture_out_write(struct capture_out *out, const uint8_t *bytes, size
 			out->closed = true;
 			return 0;
 		}
-		err_set(err, errno, "cannot write '%s': %m; it ends with the last whole packet",
-			out->file);
+		err_set(err, errno, "cannot write '%s': %m%s", out->file,
+			out->is_regular ? "; it ends with the last whole packet" : "");
 		if (out->is_regular && done && ftruncate(out->fd, (off_t)out->written))
 			err_set(err, EIO, "cannot write '%s', and its end is damaged", out->file);
 		return -EIO;

@@ -112,6 +112,7 @@ static bool capture_has_left(const struct capture *capture, const struct capture
 
 int capture_follow_slaves(struct capture *capture, struct err *err)
 {
+	struct err later;
 	int r = 0;
 
 	for (struct capture_source *source = capture->sources; source; source = source->next)
@@ -119,9 +120,16 @@ int capture_follow_slaves(struct capture *capture, struct err *err)
 			capture_read(capture, 0);
 			capture_close_source(capture, source);
 		}
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
-		if (capture_wants(capture, slot))
-			r = capture_open_slave(capture, &capture->pins->slaves[slot], err);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		int of_slave;
+
+		if (!capture_wants(capture, slot))
+			continue;
+		of_slave =
+			capture_open_slave(capture, &capture->pins->slaves[slot], r ? &later : err);
+		if (!r)
+			r = of_slave;
+	}
 	return r;
 }
 

@@ -262,9 +262,10 @@ enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int ar
 				 argv[0]);
 	if (!file)
 		snaplen = TEXT_SNAPLEN;
+	if (cli_number(cli, verb, "--count", 1ULL << 62, &most) ||
+	    cli_number(cli, verb, "--snaplen", TAP_MOST, &snaplen))
+		return CLI_USAGE;
 	if (name_check("bond", argv[0], &err) ||
-	    cli_number("--count", cli_flag(cli, verb, "--count"), 1ULL << 62, &most, &err) ||
-	    cli_number("--snaplen", cli_flag(cli, verb, "--snaplen"), TAP_MOST, &snaplen, &err) ||
 	    pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
 		return cli_refuse(&err);
 	capture.pins = &pins;

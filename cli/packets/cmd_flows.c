@@ -202,9 +202,10 @@ enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc
 	struct err err;
 
 	(void)argc;
+	if (cli_number(cli, verb, "--seconds", 3600, &seconds) ||
+	    cli_number(cli, verb, "--top", MOST_FLOWS, &top))
+		return CLI_USAGE;
 	if (name_check("bond", argv[0], &err) ||
-	    cli_number("--seconds", cli_flag(cli, verb, "--seconds"), 3600, &seconds, &err) ||
-	    cli_number("--top", cli_flag(cli, verb, "--top"), MOST_FLOWS, &top, &err) ||
 	    pins_open(&pins, cli->paths.bpf_dir, argv[0], &err))
 		return cli_refuse(&err);
 	flows.pins = &pins;

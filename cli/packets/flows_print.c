@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/base/cli.h"
 #include "cli/packets/flows.h"
 #include "common/mode.h"
+#include "view/json_value.h"
 
 #define UNSEEN_PART 0.8 /* fewer than this part of what was counted: something is not sampled */
 #define UNSEEN_LEAST 100
@@ -101,12 +103,13 @@ static json_t *flows_slave_json(const struct flows *flows, unsigned int slot,
 
 	for (size_t i = 0; i < count && i < flows->top; i++)
 		json_array_append_new(list, flows_flow_json(flows, slave, &flow[i], all));
-	return json_pack(
-		"{s:s, s:f, s:f, s:I, s:I, s:I, s:o, s:o}", "name", flows->pins->slaves[slot].name,
-		"bits_per_s", 8 * (double)slave->bytes / flows->seconds, "packets_per_s",
-		(double)slave->packets / flows->seconds, "samples", (json_int_t)slave->samples,
-		"samples_dropped", (json_int_t)slave->tap.dropped, "flows_seen", (json_int_t)count,
-		"unseen", unseen ? json_string(unseen) : json_null(), "flows", list);
+	return json_pack("{s:o, s:f, s:f, s:I, s:I, s:I, s:o, s:o}", "name",
+			 json_value_text(flows->pins->slaves[slot].name), "bits_per_s",
+			 8 * (double)slave->bytes / flows->seconds, "packets_per_s",
+			 (double)slave->packets / flows->seconds, "samples",
+			 (json_int_t)slave->samples, "samples_dropped",
+			 (json_int_t)slave->tap.dropped, "flows_seen", (json_int_t)count, "unseen",
+			 unseen ? json_string(unseen) : json_null(), "flows", list);
 }
 
 static void flows_print_slave(const struct flows *flows, unsigned int slot,
@@ -115,9 +118,10 @@ static void flows_print_slave(const struct flows *flows, unsigned int slot,
 	const struct flows_slave *slave = &flows->slave[slot];
 	const char *unseen = flows_unseen(flows, slot);
 	double scale = flows_scale(slave) / flows->seconds, all = flows_bytes_of(flow, count);
-	char text[TUPLE_TEXT];
+	char name[XBOND_NAME_SIZE], text[TUPLE_TEXT];
 
-	printf("\n%s: %.3f Mbit/s, %.0f packets/s, %zu flow%s\n", flows->pins->slaves[slot].name,
+	printf("\n%s: %.3f Mbit/s, %.0f packets/s, %zu flow%s\n",
+	       cli_name(flows->pins->slaves[slot].name, name),
 	       8e-6 * (double)slave->bytes / flows->seconds,
 	       (double)slave->packets / flows->seconds, count, count == 1 ? "" : "s");
 	if (unseen)

@@ -124,6 +124,8 @@ enum cli_exit cmd_show(const struct cli *cli, const struct verb *verb, int argc,
 
 	if (cli_flag(cli, verb, "--proc") && cli->json)
 		return cli_usage(verb, "--proc prints no JSON");
+	if (cli_flag(cli, verb, "--proc") && cli_flag(cli, verb, "--details"))
+		return cli_usage(verb, "--proc and --details exclude each other");
 	if (cli_flag(cli, verb, "--proc"))
 		look = &look_proc;
 	else if (cli_flag(cli, verb, "--details"))

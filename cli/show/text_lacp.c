@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Prints the `lacp` objects for people. Called by text.c. The line about what the port does, and
+ * Prints the `lacp` objects for people. The line about what the port does, and
  * why it does no more, comes first. Knows nothing of maps and machines.
  */
 #include "cli/show/text_lacp.h"

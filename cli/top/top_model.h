@@ -18,11 +18,12 @@
 #define TOP_WORDS 512
 #define TOP_MESSAGE 1152 /* an error line, and some words before it */
 
-/* Why a slave does not transmit although its link works and LACP lets it. */
+/* Why a slave does not transmit although its link works and nothing is wrong. */
 enum top_rest {
 	TOP_REST_NOT, /* it transmits, or there is another reason */
 	TOP_REST_BACKUP,
 	TOP_REST_DRAINED,
+	TOP_REST_STANDBY, /* other ports of its LAG have a better priority */
 };
 
 struct top_slave {

@@ -54,11 +54,16 @@ static void top_read_text(json_t *json, char ret_text[TOP_WORDS])
 	json_decref(json);
 }
 
-static enum top_rest top_read_rest(const struct pins *pins, const struct top_slave *slave)
+static enum top_rest top_read_rest(const struct top_source *source, const struct top_slave *slave)
 {
+	const struct pins *pins = source->pins;
 	uint64_t may = __atomic_load_n(&pins->table->tx_mask, __ATOMIC_RELAXED);
 
-	if (slave->is_active || slave->link != XBOND_LINK_UP || !slots_have(may, slave->slot))
+	if (slave->is_active || slave->link != XBOND_LINK_UP)
+		return TOP_REST_NOT;
+	if (source->lacp && source->lacp->port[slave->slot].selected == LACP_STANDBY)
+		return TOP_REST_STANDBY;
+	if (!slots_have(may, slave->slot))
 		return TOP_REST_NOT;
 	if (!slots_have(values_undrained(pins, may), slave->slot))
 		return TOP_REST_DRAINED;
@@ -74,7 +79,7 @@ static void top_read_state_of(const struct top_source *source, const struct top_
 	slave->link = (enum xbond_link)pins->slaves[slot].link;
 	slave->is_active = slots_have(shares->active, slot);
 	slave->is_drained = slots_have(pins->settings->drain_mask, slot);
-	slave->rest = top_read_rest(pins, slave);
+	slave->rest = top_read_rest(source, slave);
 	slave->lacp = source->lacp ? lacp_mux_name(source->lacp->port[slot].mux) : NULL;
 	slave->due = shares->weights ? (double)shares->weight[slot] / (double)shares->weights : 0;
 	slave->buckets = shares->buckets[slot];

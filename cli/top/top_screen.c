@@ -2,6 +2,7 @@
 #include "cli/top/top_screen.h"
 
 #include <curses.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,10 +49,16 @@ static int top_screen_key(void)
 
 static void top_screen_read(struct top_run *run)
 {
+	struct top_ui *ui = &run->ui;
 	struct err err;
+	int r = top_read(run->top, &err);
 
-	if (top_read(run->top, &err))
-		snprintf(run->ui.message, sizeof(run->ui.message), "%s", err.text);
+	/* The old rows point into what was read before, and keys come before the next drawing. */
+	if (top_ui_follow(ui, run->top))
+		r = err_set(&err, ENOMEM, "out of memory");
+	if (r || ui->is_reading_error)
+		snprintf(ui->message, sizeof(ui->message), "%s", r ? err.text : "");
+	ui->is_reading_error = r;
 	run->next_ns = clock_now_ns() + run->ui.interval_ms * NS_PER_MS;
 }
 

@@ -152,6 +152,8 @@ const char *top_table_state(const struct top_row *row)
 		return "backup";
 	if (slave->is_drained)
 		return "drained";
+	if (slave->rest == TOP_REST_STANDBY)
+		return "standby";
 	return slave->is_active ? "up" : "unused";
 }
 

@@ -159,6 +159,7 @@ static enum top_action top_ui_answer(struct top_ui *ui, int key)
 enum top_action top_ui_key(struct top_ui *ui, int key, size_t page)
 {
 	ui->message[0] = '\0';
+	ui->is_reading_error = false;
 	if (ui->is_asking)
 		return top_ui_answer(ui, key);
 	if (ui->has_help) {

@@ -43,6 +43,7 @@ struct top_ui {
 		bool drain;
 	} asked;
 	char message[TOP_MESSAGE]; /* until the next key */
+	bool is_reading_error;	   /* the message is; it goes when a reading succeeds */
 };
 
 /* page: how many rows the screen shows. */

@@ -460,9 +460,12 @@ def test_the_manual_has_the_checks(doctor):
 
 
 def test_every_check_has_a_test():
-    """Here, on real devices or with facts by hand, by its name or its function's."""
+    """Here, on real devices or with facts by hand: it is asked for by its name, which may be a
+    parameter, or its function is called.
+    """
     table = (ROOT / "cli/doctor/doctor_checks.c").read_text()
     tests = "".join((ROOT / "tests" / path).read_text() for path in
                     ("cli/test_doctor.py", "net/test_doctor.py", "unit/test_doctor.c"))
     for name, function in re.findall(r'\{ "(\S+)",.*?(doctor_check_\w+)', table, re.S):
-        assert f'"{name}"' in tests or function in tests, name
+        asked_for = rf'found\((\w+, )?"{name}"|\(\d+, "{name}"\)|\b{function}\b'
+        assert re.search(asked_for, tests), name

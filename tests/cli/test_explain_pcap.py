@@ -13,7 +13,7 @@ import pytest
 import schema
 from built import BUILD
 from captures import COOKED, COOKED2, NANO, cooked, cooked2, pcap, pcapng
-from pins import Pins, X
+from pins import Pins, X, fill
 
 import generate  # of tests/bpf
 import model
@@ -100,6 +100,15 @@ def test_formats(bond, content):
     assert [packet["slave"] for packet in said["packets"]] == expected(FLOWS)
     assert [packet["length"] for packet in said["packets"]] == [len(each) for each in FLOWS]
     assert [packet["flow"]["sport"] for packet in said["packets"]] == list(range(1000, 1040))
+
+
+def test_names_cannot_steer_the_terminal(bond):
+    for slave in bond.slaves[:4]:
+        fill(slave.name, b"\x1b[1m\x9b\0")
+    assert set(slaves_of(bond, pcap(FLOWS))) == {"?[1m?"}
+    for words in ((), ("--summary",)):
+        said = call(bond, pcap(FLOWS), *words, json_too=False).stdout
+        assert "?[1m? " in said and "\x1b" not in said
 
 
 def test_times(bond):

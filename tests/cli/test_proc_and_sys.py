@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import threading
-import time
 import urllib.request
 
 import pytest
@@ -217,7 +216,7 @@ def test_readers_see_no_half_tree(bond, bondctl, tmp_path):
                     bad.append("missing")
             finally:
                 os.close(root)
-            time.sleep(0)
+            os.sched_yield()
     reader = threading.Thread(target=look)
     reader.start()
     for _ in range(8):

@@ -2,17 +2,18 @@
 """bondctl top on maps that are made by hand: no bondd, no traffic. tests/net has the rates."""
 import json
 import os
+import re
 import signal
 import subprocess
 
 import pytest
 
 import schema
-from pins import X, Pins, fill
+from pins import L, X, Pins, fill
 from screen import Screen
 from test_calls import BONDCTL
 from test_schema import MODES, assert_mutants_fail
-from waiting import wait_for
+from waiting import quiet_for, wait_for
 
 QUICK = ("--interval", "0.1")
 
@@ -95,6 +96,21 @@ def test_problems_in_words(bpf_dir, call):
     pins.table.heartbeat_ns = 0
     text = once(call)
     assert "bond0: bondd is away: " in text and "bond0: eth1: not used: no carrier" in text
+
+
+def test_standby_is_no_problem(bpf_dir, call):
+    pins = Pins(bpf_dir)
+    pins.bond.carrier, pins.table.heartbeat_ns = 1, 2**63
+    pins.beat()
+
+    def to_standby(_, port):
+        port[1].selected, port[1].mux = L.STANDBY, L.MUX_DETACHED
+    pins.publish(to_standby)
+    pins.table.tx_mask = 1
+    assert problems(call) == []
+    assert re.search("eth1 +standby +detached", once(call))
+    pins.slaves[1].link = X.LINK_DOWN
+    assert "eth1: not used: " in problems(call)[0]
 
 
 def test_names_cannot_steer_the_terminal(bpf_dir, call):
@@ -246,7 +262,21 @@ def test_waits_for_the_bond_that_was_named(bpf_dir, call):
         remove(pins)
         screen.wait("no such bond: bond0")
         Pins(bpf_dir, slaves=3)
-        screen.wait("eth2")
+        assert "no such bond" not in screen.wait("eth2")
+        assert screen.end("q") == 0
+
+
+def test_keys_after_the_bond_has_gone(bpf_dir, call):
+    """Both are found at once: a bond without its pins, and keys for its slave."""
+    pins = Pins(bpf_dir)
+    with Screen(*call, *QUICK, MALLOC_PERTURB_="85") as screen:
+        screen.wait("eth1")
+        screen.process.send_signal(signal.SIGSTOP)
+        remove(pins)
+        quiet_for(0.2, "a reading is due, and comes before the keys")
+        screen.press("jd")
+        screen.process.send_signal(signal.SIGCONT)
+        screen.wait("pick a slave first")
         assert screen.end("q") == 0
 
 

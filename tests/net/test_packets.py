@@ -48,8 +48,14 @@ def links_taken(made, frames):
     wires = {link: Capture(made.near, link, outgoing=True) for link in made.links}
     send_frames(made.near, "bond0", frames)
     asked = {sent(frame): frame for frame in frames}
-    taken = {asked[whole(each)]: link for link, wire in wires.items()
-             for each in wire.frames(0.05) if whole(each) in asked}
+    taken = {}
+
+    def most_came():
+        for link, wire in wires.items():
+            taken.update((asked[whole(each)], link) for each in wire.frames(0.05)
+                         if whole(each) in asked)
+        return len(taken) > len(frames) * 0.9  # the kernel takes no damaged tags
+    wait_for(most_came, "the frames on the links")
     for wire in wires.values():
         wire.close()
     return taken
@@ -63,7 +69,6 @@ def test_every_packet_of_a_capture_goes_where_explain_says(pair):
         made.near.ctl("set", "bond0", "xmit_hash_policy", policy)
         frames = [generator.packet() for _ in range(FRAMES)]
         taken = links_taken(made, frames)
-        assert len(taken) > FRAMES * 0.9  # the kernel takes no damaged tags
         said = dict(zip(frames, predicted(made.near, frames)))
         wrong = [(frame.hex(), said[frame], link) for frame, link in taken.items()
                  if said[frame] != link]
@@ -124,8 +129,13 @@ def test_a_capture_has_all_packets_of_the_slaves(pair, tmp_path):
     frames = [tagged(number) for number in range(60)]
     send_frames(made.near, "bond0", frames)
     send_frames(made.far, "bond0", frames)
-    went = {key: sum(b"\x88\xb5" in frame.data[:20] for frame in wire.frames(0.1))
-            for key, wire in wires.items()}
+    went = collections.Counter()
+
+    def all_went():
+        for key, wire in wires.items():
+            went[key] += sum(b"\x88\xb5" in frame.data[:20] for frame in wire.frames())
+        return went.total() == 2 * len(frames)
+    wait_for(all_went, "the frames on the wire")
     wait_for(lambda: len(record.speak_lacp()) == 6, "LACPDUs in both directions on all links")
     made.near.ctl("del-slave", "bond0", "l2")
     wait_for(lambda: len(record.blocks(STATISTICS_BLOCK)) == 2, "its interfaces to end")
@@ -134,8 +144,7 @@ def test_a_capture_has_all_packets_of_the_slaves(pair, tmp_path):
     wait_for(lambda: (tmp_path / "file").read_bytes().count(b"l2 out") == 2, "the slave's return")
     assert "0 dropped" in record.stop() and "0 dropped" in only.stop()
     counted = collections.Counter(packet[0] for packet in record.packets("vlan.id == 5"))
-    assert counted == {name: count for name, count in went.items() if count}
-    assert sum(counted.values()) == 2 * len(frames)
+    assert counted == +went
     lacp = collections.Counter((name, way) for name, way, *_ in record.packets("lacp"))
     for link in made.links:
         assert lacp[f"{link} in", "0x00000001"] and lacp[f"{link} out", "0x00000002"]
@@ -185,8 +194,8 @@ def test_bad_calls_of_capture(pair, tmp_path):
     for status, words, part in (
             (1, ["bond0", "-w", file, "porto", "5"], "filter 'porto 5': can't parse"),
             (1, ["bond0", "-w", file, "--slave", "l9"], "l9 is no slave of bond0"),
-            (1, ["bond0", "-w", file, "-c", "0"], "--count: '0' is not allowed"),
-            (1, ["bond0", "-w", file, "-s", "262145"], "allowed: 1..262144"),
+            (2, ["bond0", "-w", file, "-c", "0"], "--count: '0' is not allowed"),
+            (2, ["bond0", "-w", file, "-s", "262145"], "allowed: 1..262144"),
             (1, ["bond0", "-w", "/no/such"], "cannot write '/no/such': No such file"),
             (2, ["-j", "bond0"], "no JSON here"), (1, ["bond9", "-w", file], "bond9")):
         done = near.ctl_try("capture", *words)
@@ -201,13 +210,18 @@ def packet_sockets(host):
     return len(host.run("cat", "/proc/net/packet").stdout.splitlines())
 
 
+def samples_or_need_not(said):
+    """A slow machine may not send enough for that."""
+    return said["one_of"] > 1 or sum(slave["packets_per_s"] for slave in said["slaves"]) < 20000
+
+
 def test_flows(pair):
     """On the slaves that explain names, as many packets as were counted, and nothing stays."""
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
     near, before = made.near, packet_sockets(made.near)
     stream = Stream(near, made.far, flows=8, rate=40000, every=20)
     stream.flow_on()
-    wait_for(lambda: near.ctl_json("flows", "bond0", "--seconds", 1)["one_of"] > 1,
+    wait_for(lambda: samples_or_need_not(near.ctl_json("flows", "bond0", "--seconds", 1)),
              "packets to be sampled", 30)
     received = made.far.ctl_json("flows", "bond0", "--seconds", 1, "--rx")
     few = near.ctl_json("flows", "bond0", "--seconds", 1, "--top", 1)
@@ -243,8 +257,8 @@ def test_flows_in_words(pair):
     text = made.near.ctl("flows", "bond0", "--seconds", 1, "--rx")
     assert ("receives by XDP" in text) == (made.near.slave("l0")["rx_hook"] == "xdp")
     assert text.startswith("bond0, active-backup: received in 1.")
-    for status, words, part in ((1, ["--top", "0"], "--top: '0' is not allowed"),
-                                (1, ["--seconds", "1h"], "allowed: 1..3600"),
+    for status, words, part in ((2, ["--top", "0"], "--top: '0' is not allowed"),
+                                (2, ["--seconds", "1h"], "allowed: 1..3600"),
                                 (2, ["l0"], "unexpected 'l0'")):
         done = made.near.ctl_try("flows", "bond0", *words)
         assert done.returncode == status and part in done.stderr and done.stderr.count("\n") == 1

@@ -75,7 +75,8 @@ def measure(number, scale, clock):
         module.fill(section, scale, lambda what: clock.say(f"  {what}"))
     except ToolError as error:
         section.error = str(error)
-    except (AssertionError, OSError, subprocess.SubprocessError) as error:
+    except (AssertionError, LookupError, OSError, ValueError,
+            subprocess.SubprocessError) as error:
         section.error = str(error).split("\n", 1)[0] or type(error).__name__
     section.seconds = clock.seconds() - began
     for figure in section.missed():

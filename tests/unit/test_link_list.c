@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The list of devices when it changes while it is read. The kernel's answers are by hand. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "network/link_list.h"
+
+static int changes; /* how often the list still changes */
+
+int __wrap_link_visit_once(struct nl *nl, int nsid, link_visitor visit, void *arg);
+
+int __wrap_link_visit_once(struct nl *nl, int nsid, link_visitor visit, void *arg)
+{
+	const struct link_info left = { .ifindex = 2 }, stays = { .ifindex = 3 };
+
+	assert_null(nl);
+	assert_int_equal(nsid, -1);
+	visit(&stays, arg);
+	if (!changes)
+		return 0;
+	visit(&left, arg);
+	changes--;
+	return -EAGAIN;
+}
+
+static void each_device_stands_once(void **state)
+{
+	struct link_list list;
+
+	(void)state;
+	for (int times = 0; times < 3; times++) {
+		changes = times;
+		assert_int_equal(link_list_read(NULL, &list), 0);
+		assert_int_equal(list.count, 1);
+		assert_int_equal(list.link[0].ifindex, 3);
+		link_list_free(&list);
+	}
+}
+
+static void a_list_that_never_rests_is_an_error(void **state)
+{
+	struct link_list list;
+
+	(void)state;
+	changes = 1000;
+	assert_int_equal(link_list_read(NULL, &list), -EAGAIN);
+	link_list_free(&list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_device_stands_once),
+		cmocka_unit_test(a_list_that_never_rests_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
