@@ -150,8 +150,8 @@ static void dataplane_close_fd(int *fd)
 }
 
 /*
- * Without it the programs miss bondd as soon as the watchdog does. The old one is closed last: if
- * the tracepoint has nobody in between, the kernel waits until no CPU can have missed that.
+ * Without it the programs miss bondd as soon as the watchdog does. The old one is closed last: the
+ * kernel may wait before it takes the first one again.
  */
 static void dataplane_watch_exit(struct dataplane *dataplane)
 {
