@@ -5,6 +5,12 @@
 
 #include "bpf/abi.h"
 
+const char view_problem_no_bondd[] =
+	"bondd is away: traffic flows on, changes of carrier may not be followed";
+const char view_problem_detached_bond[] =
+	"the bond's own programs were taken off: it sends nothing, or not as it should";
+const char view_problem_detached_slave[] = "its receive program was taken off: it receives nothing";
+
 static const struct view_problem view_problems[] = {
 	{ XBOND_TROUBLE_MASTER,
 	  "it was made a port of another device, which receives nothing from it" },

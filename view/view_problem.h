@@ -10,6 +10,11 @@ struct view_problem {
 	const char *sentence;
 };
 
+/* The same sentence for every verb that shows bonds to people. */
+extern const char view_problem_no_bondd[];
+extern const char view_problem_detached_bond[];
+extern const char view_problem_detached_slave[];
+
 /* The i-th one; NULL behind the last. */
 const struct view_problem *view_problem_at(unsigned int i);
 

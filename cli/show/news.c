@@ -11,6 +11,7 @@
 #include "bpf/abi.h"
 #include "cli/show/fields.h"
 #include "cli/show/kernel_words.h"
+#include "view/view_problem.h"
 
 #define NEWS_SIZE 1024
 #define NO_CARRIER "the bond has no carrier"
@@ -125,8 +126,7 @@ static void news_add_attached(json_t *news, const json_t *slave)
 {
 	if (json_is_false(json_object_get(slave, "attached")) &&
 	    !news_begins(news_why(slave), "it sends, but receives nothing"))
-		news_add(news, field_text(slave, "name"),
-			 "its receive program was taken off: it receives nothing");
+		news_add(news, field_text(slave, "name"), view_problem_detached_slave);
 }
 
 static void news_add_churn(json_t *news, const json_t *slave)
@@ -183,14 +183,11 @@ json_t *news_bad(const json_t *bond)
 		return news;
 	}
 	if (json_is_false(json_object_get(bond, "attached")))
-		news_add(news, NULL,
-			 "the bond's own programs were taken off: it sends nothing, or not as it "
-			 "should");
+		news_add(news, NULL, view_problem_detached_bond);
 	if (!field_is_true(bond, "carrier"))
 		news_add(news, NULL, news_no_carrier(bond));
 	if (!field_is_true(bond, "bondd"))
-		news_add(news, NULL,
-			 "bondd is away: traffic flows on, changes of carrier may not be followed");
+		news_add(news, NULL, view_problem_no_bondd);
 	news_add_lacp(news, bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
 		news_add_slave(news, bond, slave);

@@ -12,6 +12,7 @@
 #include "cli/show/text_lacp.h"
 #include "cli/show/text_options.h"
 #include "common/mode.h"
+#include "view/view_problem.h"
 
 static void text_details_speed(const json_t *object)
 {
@@ -63,8 +64,7 @@ static void text_details_slave(const json_t *bond, const json_t *slave)
 	if (json_is_string(json_object_get(slave, "problem")))
 		printf("    %-20s %s\n", "problem", field_text(slave, "problem"));
 	if (json_is_false(json_object_get(slave, "attached")))
-		printf("    %-20s %s\n", "not attached",
-		       "its receive program was taken off: it receives nothing");
+		printf("    %-20s %s\n", "not attached", view_problem_detached_slave);
 	text_lacp_slave(json_object_get(slave, "lacp"));
 	text_options_all_of_slave(bond, slave);
 	text_details_counters(slave);
@@ -113,10 +113,9 @@ void text_details_bond(const json_t *bond, bool forced_counted)
 	text_details_speed(bond);
 	printf(", mtu %lld\n", field_number(bond, "mtu"));
 	if (!json_is_true(json_object_get(bond, "bondd")))
-		puts("    bondd is away: traffic flows on, changes of carrier may not be followed");
+		printf("    %s\n", view_problem_no_bondd);
 	if (json_is_false(json_object_get(bond, "attached")))
-		printf("    %-20s %s\n", "not attached",
-		       "its programs were taken off: it sends nothing, or not as it should");
+		printf("    %-20s %s\n", "not attached", view_problem_detached_bond);
 	printf("    %-20s %s\n", "mac", field_text(bond, "mac"));
 	text_details_active_slave(bond);
 	text_details_failover(bond);

@@ -5,6 +5,7 @@
 
 #include "cli/top/top_cells.h"
 #include "view/json_value.h"
+#include "view/view_problem.h"
 
 static void top_problems_add(json_t *lines, json_t *line)
 {
@@ -45,11 +46,9 @@ static void top_problems_add_slave(json_t *lines, const struct top_slave *slave)
 static void top_problems_add_bond(json_t *lines, const struct top_bond *bond)
 {
 	if (!bond->has_bondd)
-		top_problems_add(lines, json_string("bondd is away: traffic flows on, changes of "
-						    "carrier may not be followed"));
+		top_problems_add(lines, json_string(view_problem_no_bondd));
 	if (bond->is_detached)
-		top_problems_add(lines, json_string("its programs were taken off: it sends "
-						    "nothing, or not as it should"));
+		top_problems_add(lines, json_string(view_problem_detached_bond));
 	if (!bond->slave_count)
 		top_problems_add(lines, json_string("it has no slaves"));
 	else if (!bond->has_carrier)

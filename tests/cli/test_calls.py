@@ -129,6 +129,11 @@ def test_lost_in_mid_request(tmp_path, answer):
         ["list", "b"],
         ["list", "--run-dir"],
         ["list", "--fast"],
+        ["show", "--proc", "--details"],
+        ["monitor", "--kinds", "b"],
+        ["monitor", "--count", "0"],
+        ["flows", "b", "--seconds", "1h"],
+        ["capture", "b", "--snaplen", "-1"],
     ],
 )
 def test_usage(tmp_path, words):
