@@ -22,9 +22,12 @@ int event_ring_init(struct event_ring *ring, size_t size, unsigned int lines)
 		event_ring_done(ring);
 		return -ENOMEM;
 	}
-	/* All memory is taken now, so bondd does not seem to grow while the ring fills. */
-	memset(ring->bytes, 0, size);
-	memset(ring->lines, 0, lines * sizeof(*ring->lines));
+	/*
+	 * All memory is taken now, so bondd does not seem to grow while the ring fills. Of zeros
+	 * the compiler would make a calloc(), which takes none.
+	 */
+	memset(ring->bytes, '\n', size);
+	memset(ring->lines, 0xff, lines * sizeof(*ring->lines));
 	return 0;
 }
 
