@@ -210,13 +210,18 @@ class Iperf:
         wait_for(lambda: f":{port} " in far.run("ss", "-Hltn").stdout, "iperf3 to listen")
 
     def run(self, near, to, *words, check=True):
+        """With check it connects again while the server still ends the run before: it refuses,
+        or closes its socket to open another.
+        """
         def attempt():
             done = near.run("iperf3", "-J", "-c", to, "-p", self.port, *words, check=False,
                             timeout=60)
             result = json.loads(done.stdout)
-            return None if "server is busy" in result.get("error", "") else result
+            error = result.get("error", "")
+            is_not_ready = "unable to connect" in error or "server is busy" in error
+            return None if check and is_not_ready else result
 
-        result = wait_for(attempt, "the server to end the run before", 10)
+        result = wait_for(attempt, "the server to be ready for a run", 10)
         if check:
             assert "error" not in result, result["error"]
         return result
