@@ -22,6 +22,13 @@ const char *cli_flag(const struct cli *cli, const struct verb *verb, const char 
 	return NULL;
 }
 
+bool cli_allows_colour(void)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return !no_color || !*no_color;
+}
+
 void cli_say(const char *format, ...)
 {
 	va_list args;

@@ -75,6 +75,9 @@ enum cli_exit cli_usage(const struct verb *verb, const char *format, ...)
 enum cli_exit cli_request(const struct cli *cli, const char *method, const char *bond,
 			  json_t *slaves, json_t *options);
 
+/* Whether the user allows colours (NO_COLOR). What the terminal can do is another question. */
+bool cli_allows_colour(void);
+
 /* Prints the JSON to stdout. Takes the reference. */
 enum cli_exit cli_print_json(json_t *json);
 

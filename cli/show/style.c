@@ -7,14 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/base/cli.h"
+
 static bool style_in_colour;
 
 void style_init(void)
 {
-	const char *terminal = getenv("TERM"), *no_color = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
 
-	style_in_colour = isatty(STDOUT_FILENO) && !(no_color && *no_color) && terminal &&
-			  *terminal && strcmp(terminal, "dumb");
+	style_in_colour = isatty(STDOUT_FILENO) && cli_allows_colour() && terminal && *terminal &&
+			  strcmp(terminal, "dumb");
 }
 
 void style_begin(enum style style)

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/base/cli.h"
+
 /* In milliseconds: how long after Escape the rest of a key's sequence may come. */
 #define ESCAPE_DELAY_MS 50
 
@@ -93,9 +95,7 @@ static int top_terminal_check(struct err *err)
 
 static void top_terminal_begin_colours(void)
 {
-	const char *no_color = getenv("NO_COLOR");
-
-	if (no_color && *no_color)
+	if (!cli_allows_colour())
 		return;
 	if (has_colors() && start_color() == OK)
 		use_default_colors();

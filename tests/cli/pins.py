@@ -126,6 +126,14 @@ class Pins:
     def beat(self):
         self.table.lacp_heartbeat_ns = time.monotonic_ns() + 3600 * 10**9
 
+    def begin(self, mode):
+        """What bondd does once for a bond of this mode, all of whose slaves work."""
+        if mode == X.MODE_8023AD:
+            self.beat()
+            self.publish()
+        if mode == X.MODE_ACTIVE_BACKUP:
+            self.table.selection, self.bond.active_slot = X.SELECT_ACTIVE, 0
+
     def publish(self, change=lambda system, port: None):
         """All slaves distribute to one partner; change(system, port) may say otherwise. Into the
         other copy.

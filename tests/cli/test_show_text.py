@@ -41,11 +41,7 @@ def bond(bpf_dir):
     def make(mode=X.MODE_BALANCE_XOR, slaves=2):
         made = Pins(bpf_dir, slaves, mode)
         made.bond.carrier, made.bond.hook = 1, X.HOOK_CLSACT
-        if mode == X.MODE_8023AD:
-            made.beat()
-            made.publish()
-        if mode == X.MODE_ACTIVE_BACKUP:
-            made.table.selection, made.bond.active_slot = X.SELECT_ACTIVE, 0
+        made.begin(mode)
         return made
     return make
 
