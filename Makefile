@@ -44,6 +44,7 @@ BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextr
 shared_objects := $(patsubst %.c,$(B)/%.o,$(wildcard $(addsuffix /*.c,network view options rules common lacp bfd)))
 lacp_objects := $(filter $(B)/lacp/%,$(shared_objects))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
+cni_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cni/*.c))
 cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c cli/*/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
@@ -52,12 +53,12 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full check-format bench bench-vm report soak install uninstall clean
+.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full check-format bench bench-vm report soak image test-fleets install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-## all: bondd, bondctl, the BPF objects and the manual pages, in build/ (V=1 shows commands)
-all: $(B)/bondd $(B)/bondctl $(manuals)
+## all: bondd, bondctl, the CNI plugin, the BPF objects and the manual pages, in build/ (V=1 shows commands)
+all: $(B)/bondd $(B)/bondctl $(B)/cni/xbond $(manuals)
 
 help:
 	@echo 'xbond $(VERSION)'; sed -n 's/^## /  make /p' Makefile
@@ -112,6 +113,18 @@ $(B)/bondctl: $(cli_objects) $(shared_objects)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(CLI_PACKAGES)) -lm
 
+# Static, because it is copied to hosts that have none of its libraries (CNI_LDFLAGS= to link it as
+# the others are). From the archive it takes only what it calls.
+CNI_LDFLAGS ?= $(if $(SAN)$(FUZZ)$(COVER),,-static -Wl$(comma)--no-warnings)
+$(B)/cni/shared.a: $(shared_objects) $(B)/cli/base/client.o
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) qc $@ $^
+$(B)/cni/xbond: $(cni_objects) $(B)/cni/shared.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(CNI_LDFLAGS) $(LDFLAGS) -o $@ $^ \
+		$(shell $(PKG_CONFIG) $(if $(CNI_LDFLAGS),--static) --libs libnl-3.0 jansson)
+
 $(B)/man/%: man/%.scd
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)
@@ -146,7 +159,7 @@ $(B)/tests/sim/hold.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
 # which a target takes what it calls, and with libFuzzer or, without it, with what feeds it files.
 # What is wrapped is in the target instead.
 fuzz_targets := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-$(B)/tests/fuzz/all.a: $(filter-out %/bondctl.o %/bondd.o,$(shared_objects) $(daemon_objects) $(cli_objects))
+$(B)/tests/fuzz/all.a: $(filter-out %/bondctl.o %/bondd.o %/plugin.o,$(shared_objects) $(daemon_objects) $(cli_objects) $(cni_objects))
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) qc $@ $^
@@ -229,6 +242,17 @@ test-vm-full: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)VM_SET=full tests/vm/run && tests/vm/systemd && tests/vm/debian
 
+## image: an OCI image of bondd and the CNI plugin, build/xbond-image.tar (docs/fleets.md)
+image: all
+	$(Q)packaging/deps image
+	$(Q)packaging/image/build $(B)
+
+## test-fleets: pods by podman, the image, the DaemonSet, the Ansible role (root; some minutes)
+test-fleets: deps-test
+	$(Q)packaging/deps image fleets
+	$(Q)$(MAKE) all $(tools)
+	$(Q)$(PYTHON) -m pytest -q -rs --tb=short -p no:cacheprovider tests/fleets
+
 ## check-format: the sources against .clang-format, by clang-format 14 (Debian bookworm's)
 check-format:
 	$(Q)tests/check-format
@@ -256,6 +280,7 @@ install: all
 	install -D -m 755 $(B)/bondctl $(DESTDIR)$(PREFIX)/sbin/bondctl
 	install -d -m 755 $(DESTDIR)$(sysconfdir)/xbond $(DESTDIR)$(unitdir)
 	sed 's|@sbindir@|$(PREFIX)/sbin|' packaging/bondd.service >$(DESTDIR)$(unitdir)/bondd.service
+	install -D -m 755 $(B)/cni/xbond $(DESTDIR)$(PREFIX)/lib/cni/xbond
 	install -d -m 755 $(DESTDIR)$(PREFIX)/share/xbond/metrics
 	install -m 644 packaging/metrics/* $(DESTDIR)$(PREFIX)/share/xbond/metrics
 	for page in $(manuals); do \
@@ -264,6 +289,7 @@ install: all
 ## uninstall: what install put there; configuration stays
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/bondd $(DESTDIR)$(PREFIX)/sbin/bondctl $(DESTDIR)$(unitdir)/bondd.service
+	rm -f $(DESTDIR)$(PREFIX)/lib/cni/xbond
 	rm -rf $(DESTDIR)$(PREFIX)/share/xbond
 	for page in $(manuals); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 

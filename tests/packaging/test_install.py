@@ -8,6 +8,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = {"usr/sbin/bondd", "usr/sbin/bondctl"}
+PLUGIN = "usr/lib/cni/xbond"
 UNIT = "usr/lib/systemd/system/bondd.service"
 METRICS = {f"usr/share/xbond/metrics/{path.name}"
            for path in (ROOT / "packaging/metrics").iterdir()}
@@ -39,7 +40,7 @@ def unit_line(installed, key):
 
 
 def test_files(installed):
-    assert PROGRAMS | manuals() | METRICS | {UNIT} <= files(installed)
+    assert PROGRAMS | manuals() | METRICS | {UNIT, PLUGIN} <= files(installed)
     assert (installed / "etc/xbond").is_dir()
     for program in PROGRAMS:
         assert (installed / program).stat().st_mode & 0o777 == 0o755
