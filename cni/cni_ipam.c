@@ -118,7 +118,7 @@ int cni_ipam_call(const struct cni_call *call, const char *command, json_t **ret
 {
 	json_t *reply = NULL;
 	char path[4096];
-	int pipe_fd[2], input, r;
+	int pipe_fd[2], input, status, r;
 
 	if (ret_reply)
 		*ret_reply = NULL;
@@ -134,8 +134,8 @@ int cni_ipam_call(const struct cni_call *call, const char *command, json_t **ret
 		close(input);
 		return err_set(err, CNI_IO, "a pipe to %s: %s", path, strerror(errno));
 	}
-	r = cni_ipam_judge(call, command, cni_ipam_run(call, path, command, input, pipe_fd, &reply),
-			   reply, err);
+	status = cni_ipam_run(call, path, command, input, pipe_fd, &reply);
+	r = cni_ipam_judge(call, command, status, reply, err);
 	if (ret_reply && !r)
 		*ret_reply = reply;
 	else
