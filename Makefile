@@ -3,6 +3,9 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 sysconfdir ?= /etc
 unitdir ?= /usr/lib/systemd/system
+bashcompletiondir ?= $(PREFIX)/share/bash-completion/completions
+zshcompletiondir ?= $(PREFIX)/share/zsh/site-functions
+fishcompletiondir ?= $(PREFIX)/share/fish/vendor_completions.d
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
@@ -258,6 +261,9 @@ install: all
 	sed 's|@sbindir@|$(PREFIX)/sbin|' packaging/bondd.service >$(DESTDIR)$(unitdir)/bondd.service
 	install -d -m 755 $(DESTDIR)$(PREFIX)/share/xbond/metrics
 	install -m 644 packaging/metrics/* $(DESTDIR)$(PREFIX)/share/xbond/metrics
+	install -D -m 644 packaging/completions/bondctl.bash $(DESTDIR)$(bashcompletiondir)/bondctl
+	install -D -m 644 packaging/completions/_bondctl $(DESTDIR)$(zshcompletiondir)/_bondctl
+	install -D -m 644 packaging/completions/bondctl.fish $(DESTDIR)$(fishcompletiondir)/bondctl.fish
 	for page in $(manuals); do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
@@ -265,6 +271,8 @@ install: all
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/bondd $(DESTDIR)$(PREFIX)/sbin/bondctl $(DESTDIR)$(unitdir)/bondd.service
 	rm -rf $(DESTDIR)$(PREFIX)/share/xbond
+	rm -f $(DESTDIR)$(bashcompletiondir)/bondctl $(DESTDIR)$(zshcompletiondir)/_bondctl \
+		$(DESTDIR)$(fishcompletiondir)/bondctl.fish
 	for page in $(manuals); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
 ## clean: removes build/ and build-*/
