@@ -27,9 +27,9 @@ MAY_USE["cli"] = {"cli", *OF_VERBS, *MAY_USE["cli/base"]}
 
 
 def files_of_code(suffix):
-    """All but those of the tests and of builds, also where there is no git."""
+    """All but those of the tests, of examples and of builds, also where there is no git."""
     tops = [top for top in ROOT.iterdir()
-            if top.is_dir() and top.name != "tests" and not top.name.startswith((".", "build"))]
+            if top.is_dir() and not top.name.startswith((".", "build", "debian", "packaging", "tests"))]
     return sorted(pathlib.PurePosixPath(path.relative_to(ROOT))
                   for top in tops for path in top.rglob("*" + suffix))
 
