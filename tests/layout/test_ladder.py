@@ -28,8 +28,8 @@ MAY_USE["cli"] = {"cli", *OF_VERBS, *MAY_USE["cli/base"]}
 
 def files_of_code(suffix):
     """All but those of the tests, of examples and of builds, also where there is no git."""
-    tops = [top for top in ROOT.iterdir()
-            if top.is_dir() and not top.name.startswith((".", "build", "debian", "packaging", "tests"))]
+    others = (".", "build", "debian", "packaging", "tests")
+    tops = [top for top in ROOT.iterdir() if top.is_dir() and not top.name.startswith(others)]
     return sorted(pathlib.PurePosixPath(path.relative_to(ROOT))
                   for top in tops for path in top.rglob("*" + suffix))
 
