@@ -95,11 +95,12 @@ const struct verb cli_verbs[] = {
 	  OPTION_BOND, OPT_COUNT, capture_flags, cmd_capture },
 	{ "sysfs-tree", "DIR", "writes below DIR what /sys would have of the bonds", 1, 1, false,
 	  OPTION_BOND, OPT_COUNT, NULL, cmd_sysfs_tree },
-	{ "import", "TOOL [-w] [FILE|BOND]...",
-	  "makes xbond's configuration of that of another tool: ifupdown, networkd, netplan, "
-	  "networkmanager, teamd, ovs, kernel",
-	  1, INT_MAX, false, OPTION_BOND, OPT_COUNT, import_flags, cmd_import },
+	{ "import", "ifupdown|netplan [FILE|BOND]...",
+	  "makes xbond's configuration of that of another tool", 1, INT_MAX, false, OPTION_BOND,
+	  OPT_COUNT, import_flags, cmd_import },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_save },
+	{ "complete", "-- [WORD...]", "prints what the last WORD of a call may be, for shells", 0,
+	  INT_MAX, false, OPTION_BOND, OPT_COUNT, NULL, cmd_complete },
 	{ .name = NULL },
 };

@@ -45,10 +45,11 @@ static json_t *import_keys_json(const struct import_source *source)
 
 	for (const struct import_keys *table = source->tables; table->title; table++)
 		for (const struct import_key *key = table->keys; key->name; key++)
-			json_array_append_new(
-				rows, json_pack("{s:s, s:s, s:s, s:s?, s:s?}", "tool", source->name,
-						"place", table->title, "key", key->name, "becomes",
-						import_key_becomes(key), "why_lost", key->why_lost));
+			json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s?, s:s?}", "tool",
+							      source->name, "place", table->title,
+							      "key", key->name, "becomes",
+							      import_key_becomes(key), "why_lost",
+							      key->why_lost));
 	return rows;
 }
 
@@ -87,8 +88,9 @@ static enum cli_exit import_take_words(const struct verb *verb, struct import_re
 		if (import_is_file(words[i]))
 			files[request->file_count++] = words[i];
 		else if (request->bond)
-			return cli_usage(verb, "'%s' and '%s' are no files, and only one of them "
-					       "can be the bond",
+			return cli_usage(verb,
+					 "'%s' and '%s' are no files, and only one of them "
+					 "can be the bond",
 					 request->bond, words[i]);
 		else
 			request->bond = words[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * interfaces(5) with the options of the package ifenslave, those that older releases of it took, and
- * those of ifupdown2. Reads the stanzas first, because a slave may come before its bond.
+ * interfaces(5) with the options of the package ifenslave, those that older releases of it took,
+ * and those of ifupdown2. Reads the stanzas first, because a slave may come before its bond.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -56,9 +56,8 @@ static const char *ifupdown_bond_key(struct import *import, const char *key)
 	return strncmp(name, "bond_", 5) ? NULL : name + 5;
 }
 
-static const struct ifupdown_option *ifupdown_find(struct import *import,
-						   const struct ifupdown_stanza *stanza,
-						   const char *key)
+static const struct ifupdown_option *
+ifupdown_find(struct import *import, const struct ifupdown_stanza *stanza, const char *key)
 {
 	for (size_t i = 0; i < stanza->count; i++) {
 		const char *name = ifupdown_bond_key(import, stanza->options[i].key);
@@ -184,8 +183,8 @@ static bool ifupdown_bond_command(struct import *import, struct import_bond *bon
 
 static bool ifupdown_is_command(const char *key)
 {
-	static const char *const keys[] = { "pre-up",	"up",	     "post-up",
-					    "pre-down", "down",	     "post-down" };
+	static const char *const keys[] = { "pre-up",	"up",	"post-up",
+					    "pre-down", "down", "post-down" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (!strcmp(keys[i], key))
@@ -267,12 +266,14 @@ static struct import_bond *ifupdown_used_bond(const struct import *import,
 		struct import_bond *bond = import->bonds[i];
 		size_t length = strlen(bond->name);
 
-		if (!strncmp(stanza->name, bond->name, length) && strchr(".:", stanza->name[length]))
+		if (!strncmp(stanza->name, bond->name, length) &&
+		    strchr(".:", stanza->name[length]))
 			return bond;
 		for (size_t j = 0; j < stanza->count; j++)
 			for (const char *at = stanza->options[j].value;
 			     (at = strstr(at, bond->name)); at += length)
-				if ((at == stanza->options[j].value || isspace((unsigned char)at[-1])) &&
+				if ((at == stanza->options[j].value ||
+				     isspace((unsigned char)at[-1])) &&
 				    strchr(" \t.", at[length]))
 					return bond;
 	}

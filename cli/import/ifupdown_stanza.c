@@ -12,7 +12,8 @@
 #define BLANKS " \t"
 #define MAX_DEPTH 8 /* of files that source files, and of templates */
 
-static const char name_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+static const char name_characters[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 /* The file that is being read, and the stanza in it whose options follow. */
 struct ifupdown_reading {
@@ -63,8 +64,8 @@ static void ifupdown_add(struct import *import, struct ifupdown_stanza *stanza,
 
 static bool ifupdown_ends_stanza(const char *word)
 {
-	static const char *const words[] = { "auto",	"mapping",	"no-auto-down",
-					     "rename",	"no-scripts" };
+	static const char *const words[] = { "auto", "mapping", "no-auto-down", "rename",
+					     "no-scripts" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (!strcmp(word, words[i]))
@@ -185,7 +186,7 @@ int ifupdown_read_stanzas(struct ifupdown_stanzas *stanzas, const char *path, st
 }
 
 static struct ifupdown_stanza *ifupdown_template(const struct ifupdown_stanzas *stanzas,
-						       const struct ifupdown_stanza *of)
+						 const struct ifupdown_stanza *of)
 {
 	for (size_t i = 0; of->inherits && i < stanzas->count; i++)
 		if (&stanzas->list[i] != of && !strcmp(stanzas->list[i].template, of->inherits))

@@ -12,7 +12,7 @@ struct ifupdown_option {
 
 /* "iface NAME ...". Every other stanza (auto, mapping) is left out. */
 struct ifupdown_stanza {
-	const char *name; /* NULL: a template, which is no interface */
+	const char *name;     /* NULL: a template, which is no interface */
 	const char *template; /* its name, by which others inherit */
 	const char *inherits; /* NULL: nothing */
 	bool is_inherited;    /* by another one; set by ifupdown_inherit() */

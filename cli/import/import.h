@@ -2,8 +2,9 @@
 /*
  * What the files of import share: the bonds that one call has found in the configuration of another
  * tool, and the remarks about lines of it that xbond has no place for. A source (import_netplan.c
- * and so on) reads files and calls import_bond(), import_slave() and import_option(); import_write.c
- * makes xbond's configuration of what is there. The option table says what is a value.
+ * and so on) reads files and calls import_bond(), import_slave() and import_option();
+ * import_write.c makes xbond's configuration of what is there. The option table says what is a
+ * value.
  *
  * All memory belongs to the call and goes with import_free(). Without memory the program ends.
  */
@@ -21,9 +22,9 @@
 #define IMPORT_MAX_BONDS 256
 
 struct import_file {
-	const char *path; /* as it is printed: with the root */
+	const char *path;  /* as it is printed: with the root */
 	unsigned int rank; /* files are numbered as they are read */
-	const char *text; /* ends with a NUL character, and has no other */
+	const char *text;  /* ends with a NUL character, and has no other */
 };
 
 /* A line of the tool's configuration. Its texts live as long as the call. */

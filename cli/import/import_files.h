@@ -30,8 +30,8 @@ int import_list_dir(struct import *import, const char *dir, const char *suffix, 
 		    size_t *ret_count, struct err *err);
 
 /*
- * The paths of all files in these directories (the last one is NULL) that end with suffix, sorted by
- * name. Of files of one name only that of the earlier directory counts.
+ * The paths of all files in these directories (the last one is NULL) that end with suffix, sorted
+ * by name. Of files of one name only that of the earlier directory counts.
  */
 int import_collect(struct import *import, const char *const *dirs, const char *suffix,
 		   char ***ret_paths, size_t *ret_count, struct err *err);

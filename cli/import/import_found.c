@@ -46,8 +46,8 @@ struct import_bond *import_bond(struct import *import, const char *name,
 	bond = import_memory(import, sizeof(*bond));
 	snprintf(bond->name, sizeof(bond->name), "%s", name);
 	bond->line = *line;
-	import->bonds =
-		import_grow(import, import->bonds, import->bond_count, sizeof(struct import_bond *));
+	import->bonds = import_grow(import, import->bonds, import->bond_count,
+				    sizeof(struct import_bond *));
 	import->bonds[import->bond_count++] = bond;
 	return bond;
 }
@@ -103,8 +103,8 @@ struct import_slave *import_slave(struct import *import, struct import_bond *bon
 	}
 	slave = import_memory(import, sizeof(*slave));
 	snprintf(slave->name, sizeof(slave->name), "%s", name);
-	bond->slaves = import_grow(import, bond->slaves, bond->slave_count,
-				   sizeof(struct import_slave *));
+	bond->slaves =
+		import_grow(import, bond->slaves, bond->slave_count, sizeof(struct import_slave *));
 	bond->slaves[bond->slave_count++] = slave;
 	return slave;
 }
@@ -131,8 +131,7 @@ static struct import_option *import_option_add(struct import *import,
 
 	if (option)
 		return option;
-	options->list =
-		import_grow(import, options->list, options->count, sizeof(*options->list));
+	options->list = import_grow(import, options->list, options->count, sizeof(*options->list));
 	option = &options->list[options->count++];
 	*option = (struct import_option){ .id = id };
 	return option;
@@ -147,8 +146,8 @@ static void import_take_list(struct import *import, const struct import_bond *bo
 	struct err err;
 
 	while ((address = strsep(&rest, ",")))
-		if (*address && option_address_add(option_at(option->id), address, &option->value,
-						   &err))
+		if (*address &&
+		    option_address_add(option_at(option->id), address, &option->value, &err))
 			import_lost(import, bond, line, "%s", err.text);
 }
 

@@ -35,11 +35,11 @@ void import_apply_key(struct import *import, const struct import_key *key, struc
 		      const struct import_line *line);
 
 /* Values as several tools write them. */
-import_convert import_switch;	   /* yes, no, true, false, on, off, 1, 0, of any case */
-import_convert import_list;	   /* words with blanks, commas or semicolons between them */
-import_convert import_first_word;  /* "802.3ad 4" of sysfs */
-import_convert import_ms_of_s;	   /* a time span; without a unit in seconds */
-import_convert import_ms_of_ms;	   /* the same, without a unit in milliseconds */
+import_convert import_switch;	  /* yes, no, true, false, on, off, 1, 0, of any case */
+import_convert import_list;	  /* words with blanks, commas or semicolons between them */
+import_convert import_first_word; /* "802.3ad 4" of sysfs */
+import_convert import_ms_of_s;	  /* a time span; without a unit in seconds */
+import_convert import_ms_of_ms;	  /* the same, without a unit in milliseconds */
 
 /* Options of kernel bonding under the kernel's names, for the tools that have them as they are. */
 extern const struct import_key import_bonding_keys[];

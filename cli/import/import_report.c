@@ -42,7 +42,8 @@ static void import_print_remark(const struct import *import, const struct import
 		fprintf(stderr, " stays with %s: %s\n", import->tool, what);
 	else
 		fprintf(stderr, " %s: %s: %s\n",
-			remark->fate == IMPORT_LOST ? "not carried over" : "carried over differently",
+			remark->fate == IMPORT_LOST ? "not carried over"
+						    : "carried over differently",
 			what, why);
 	json_decref(json);
 }

@@ -16,8 +16,7 @@ int import_tree_read(struct import *import, const struct import_file *file,
 	yaml_parser_t parser;
 	int r = 0;
 
-	*ret_tree = (struct import_tree){ file,
-					  import_memory(import, sizeof(yaml_document_t)) };
+	*ret_tree = (struct import_tree){ file, import_memory(import, sizeof(yaml_document_t)) };
 	if (!yaml_parser_initialize(&parser))
 		return err_set(err, ENOMEM, "out of memory");
 	yaml_parser_set_input_string(&parser, (const unsigned char *)file->text,
@@ -75,10 +74,9 @@ static void import_tree_words(const struct import_tree *tree, const yaml_node_t 
 	for (size_t i = 0; i < import_tree_count(node) && ftell(file) < WHAT_SIZE; i++) {
 		int item = is_map ? node->data.mapping.pairs.start[i].value
 				  : node->data.sequence.items.start[i];
-		const char *key =
-			is_map ? import_tree_text(import_tree_node(
-					 tree, node->data.mapping.pairs.start[i].key))
-			       : NULL;
+		const char *key = is_map ? import_tree_text(import_tree_node(
+						   tree, node->data.mapping.pairs.start[i].key))
+					 : NULL;
 
 		fprintf(file, "%s%s%s", i ? ", " : "", key ? key : "", is_map ? ": " : "");
 		if (depth < WHAT_DEPTH)
@@ -108,8 +106,8 @@ static const char *import_tree_what(struct import *import, const struct import_t
 	return what;
 }
 
-bool import_tree_at(struct import *import, const struct import_tree *tree,
-		    const yaml_node_t *node, size_t i, struct import_node *ret_node)
+bool import_tree_at(struct import *import, const struct import_tree *tree, const yaml_node_t *node,
+		    size_t i, struct import_node *ret_node)
 {
 	const yaml_node_t *key = NULL;
 
@@ -129,8 +127,8 @@ bool import_tree_at(struct import *import, const struct import_tree *tree,
 	return true;
 }
 
-bool import_tree_find(struct import *import, const struct import_tree *tree,
-		      const yaml_node_t *map, const char *key, struct import_node *ret_node)
+bool import_tree_find(struct import *import, const struct import_tree *tree, const yaml_node_t *map,
+		      const char *key, struct import_node *ret_node)
 {
 	size_t i = map && map->type == YAML_MAPPING_NODE ? import_tree_count(map) : 0;
 
@@ -158,8 +156,7 @@ const char *import_tree_list(struct import *import, const struct import_tree *tr
 	if (!file)
 		return "";
 	for (size_t i = 0; node->type == YAML_SEQUENCE_NODE && i < import_tree_count(node); i++) {
-		text = import_tree_text(
-			import_tree_node(tree, node->data.sequence.items.start[i]));
+		text = import_tree_text(import_tree_node(tree, node->data.sequence.items.start[i]));
 		fprintf(file, "%s%s", i ? "," : "", text ? text : "");
 	}
 	fclose(file);

@@ -33,11 +33,11 @@ struct import_node {
 };
 
 /* The i-th pair of a map or item of a sequence. Returns false behind the last one. */
-bool import_tree_at(struct import *import, const struct import_tree *tree,
-		    const yaml_node_t *node, size_t i, struct import_node *ret_node);
+bool import_tree_at(struct import *import, const struct import_tree *tree, const yaml_node_t *node,
+		    size_t i, struct import_node *ret_node);
 /* Returns false if it is no map, or has no such key. Of a key that comes twice the last counts. */
-bool import_tree_find(struct import *import, const struct import_tree *tree,
-		      const yaml_node_t *map, const char *key, struct import_node *ret_node);
+bool import_tree_find(struct import *import, const struct import_tree *tree, const yaml_node_t *map,
+		      const char *key, struct import_node *ret_node);
 /* NULL if it is no scalar. */
 const char *import_tree_text(const yaml_node_t *node);
 /* The items of a sequence with commas between them; a scalar as it is. */

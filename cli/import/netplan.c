@@ -19,9 +19,7 @@ static const struct import_key netplan_keys[] = {
 	{ .name = "min-links", .option = OPT_MIN_LINKS },
 	{ .name = "transmit-hash-policy", .option = OPT_XMIT_HASH_POLICY },
 	{ .name = "ad-select", .option = OPT_AD_SELECT },
-	{ .name = "all-members-active",
-	  .option = OPT_ALL_SLAVES_ACTIVE,
-	  .convert = import_switch },
+	{ .name = "all-members-active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
 	{ .name = "all-slaves-active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
 	{ .name = "arp-interval", .option = OPT_ARP_INTERVAL, .convert = import_ms_of_ms },
 	{ .name = "arp-ip-targets",
@@ -101,9 +99,8 @@ static const char *netplan_value_in_device(const struct netplan *netplan, const 
 {
 	struct import_node node;
 
-	return netplan_find_in_device(netplan, id, key, below, &node)
-		       ? import_tree_text(node.value)
-		       : NULL;
+	return netplan_find_in_device(netplan, id, key, below, &node) ? import_tree_text(node.value)
+								      : NULL;
 }
 
 /* The device's name. NULL: the configuration does not say it, and ret_why says that. */
@@ -121,9 +118,10 @@ static const char *netplan_device(const struct netplan *netplan, const char *id,
 	name = netplan_value_in_device(netplan, id, "match", "name");
 	if (name && !strpbrk(name, "*?["))
 		return name;
-	*ret_why = import_text(netplan->import,
-			       "it stands for devices that are not named (%s); add [slave DEV] for each",
-			       match.line.what);
+	*ret_why = import_text(
+		netplan->import,
+		"it stands for devices that are not named (%s); add [slave DEV] for each",
+		match.line.what);
 	return NULL;
 }
 
@@ -165,8 +163,7 @@ static void netplan_parameter(const struct netplan *netplan, struct import_bond 
 		netplan_primary(netplan, bond, node);
 	else if (key)
 		import_apply_key(netplan->import, key, bond, NULL,
-				 import_tree_list(netplan->import, tree, node->value),
-				 &node->line);
+				 import_tree_list(netplan->import, tree, node->value), &node->line);
 	else
 		import_lost(netplan->import, bond, &node->line, "xbond has no such option");
 }
@@ -277,9 +274,8 @@ static void netplan_above(const struct netplan *netplan, const struct import_tre
 			continue;
 		text = import_tree_text(node.value);
 		bond = text ? import_find_bond(netplan->import, text) : NULL;
-		for (size_t i = 0; !bond && import_tree_at(netplan->import, tree, node.value, i,
-							   &item);
-		     i++)
+		for (size_t i = 0;
+		     !bond && import_tree_at(netplan->import, tree, node.value, i, &item); i++)
 			if ((text = import_tree_text(item.value)))
 				bond = import_find_bond(netplan->import, text);
 		if (bond) {
