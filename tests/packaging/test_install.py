@@ -12,6 +12,9 @@ PLUGIN = "usr/lib/cni/xbond"
 UNIT = "usr/lib/systemd/system/bondd.service"
 METRICS = {f"usr/share/xbond/metrics/{path.name}"
            for path in (ROOT / "packaging/metrics").iterdir()}
+COMPLETIONS = {"usr/share/bash-completion/completions/bondctl",
+               "usr/share/zsh/site-functions/_bondctl",
+               "usr/share/fish/vendor_completions.d/bondctl.fish"}
 
 
 def make(target, destination):
@@ -40,7 +43,7 @@ def unit_line(installed, key):
 
 
 def test_files(installed):
-    assert PROGRAMS | manuals() | METRICS | {UNIT, PLUGIN} <= files(installed)
+    assert PROGRAMS | manuals() | METRICS | COMPLETIONS | {UNIT, PLUGIN} <= files(installed)
     assert (installed / "etc/xbond").is_dir()
     for program in PROGRAMS:
         assert (installed / program).stat().st_mode & 0o777 == 0o755
