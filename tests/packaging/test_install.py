@@ -14,6 +14,9 @@ OTHER_UNITS = ("bondd.socket", "xbond-teardown.service")
 EXPOSURE = 4.0  # as systemd-analyze counts: 0 to 10, of which 10 is the most
 METRICS = {f"usr/share/xbond/metrics/{path.name}"
            for path in (ROOT / "packaging/metrics").iterdir()}
+COMPLETIONS = {"usr/share/bash-completion/completions/bondctl",
+               "usr/share/zsh/site-functions/_bondctl",
+               "usr/share/fish/vendor_completions.d/bondctl.fish"}
 
 
 def make(target, destination):
@@ -47,7 +50,7 @@ def unit_line(installed, key):
 
 def test_files(installed):
     units = {UNIT, *(f"{UNITS}/{name}" for name in OTHER_UNITS)}
-    assert PROGRAMS | manuals() | METRICS | units <= files(installed)
+    assert PROGRAMS | manuals() | METRICS | COMPLETIONS | units <= files(installed)
     assert (installed / "etc/xbond").is_dir()
     for program in PROGRAMS:
         assert (installed / program).stat().st_mode & 0o777 == 0o755
