@@ -174,8 +174,8 @@ fi
 # Files of tests/net that leave the machine idle most of the time run in lots, side by side; the
 # others have it to themselves.
 lots=(
-    "errors group multicast service manager multihoming explain mac iplink fragments lacp_wire lacp_spread slaves
-     rx_backlog loops trouble"
+    "errors group multicast service manager multihoming explain mac iplink fragments lacp_wire
+     lacp_spread slaves rx_backlog loops trouble"
     "lifecycle stacking queue_id xdp rx_hook attach_check doctor"
     "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience"

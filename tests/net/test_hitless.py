@@ -6,7 +6,8 @@ import pytest
 
 from builds import build, newer_abi, other_programs
 from hitless import TIMES, Trial, check
-from test_lacp_ovs import switch, their_view, wait_agreed  # noqa: F401  pylint: disable=unused-import
+# pylint: disable-next=unused-import
+from test_lacp_ovs import switch, their_view, wait_agreed  # noqa: F401
 
 pytestmark = pytest.mark.soak
 QUIET_S = 20
