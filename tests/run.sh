@@ -143,7 +143,7 @@ sanitized() {
 declare -A pids
 if [ "${1:-}" = sanitized ]; then
     units
-    suite "tests/cli" tests/cli
+    suite "tests/cli" tests/cli tests/import
     # shellcheck disable=SC2046
     suite "tests/net: a part" $(of_net mac service group trouble lacp_partner)
     end_with_totals
@@ -158,7 +158,8 @@ else
     lacks="SKIPPED: the emulated machine: $lacks"
 fi
 units
-for directory in tests/manual tests/packaging tests/report tests/cli tests/layout tests/bpf; do
+for directory in tests/manual tests/packaging tests/report tests/cli tests/import tests/layout \
+    tests/bpf; do
     suite "$directory" "$directory"
 done
 [ "${1:-}" != local ] || end_with_totals
