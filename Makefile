@@ -31,7 +31,7 @@ ifneq ($(FUZZ),)
 CC := $(CLANG)
 endif
 PACKAGES := libxdp libbpf libnl-3.0 libsystemd jansson inih libmicrohttpd
-CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap ncursesw libsystemd
+CLI_PACKAGES := libbpf libnl-3.0 jansson inih libpcap ncursesw libsystemd yaml-0.1
 ARCH_INCLUDE := /usr/include/$(shell uname -m)-linux-gnu
 
 CFLAGS ?= $(if $(COVER),-O0,-O2) -g
@@ -177,6 +177,10 @@ $(B)/tools/%: tests/tools/%.c
 
 $(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/explain/flow_packet.o $(B)/rules/buckets.o
 $(B)/tools/balance: $(B)/cli/explain/flow_packet.o $(B)/rules/buckets.o
+
+$(B)/tools/readconfig: TOOL_OBJECTS = $(shared_objects)
+$(B)/tools/readconfig: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES))
+$(B)/tools/readconfig: $(shared_objects)
 
 $(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
 $(B)/tools/progcost $(B)/tools/picks $(B)/tools/xdplive: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)

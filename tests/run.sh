@@ -143,7 +143,7 @@ sanitized() {
 declare -A pids
 if [ "${1:-}" = sanitized ]; then
     units
-    suite "tests/cli" tests/cli
+    suite "tests/cli" tests/cli tests/import
     # shellcheck disable=SC2046
     suite "tests/net: a part" $(of_net mac service group trouble lacp_partner)
     end_with_totals
@@ -158,7 +158,8 @@ else
     lacks="SKIPPED: the emulated machine: $lacks"
 fi
 units
-for directory in tests/manual tests/packaging tests/report tests/cli tests/layout tests/bpf; do
+for directory in tests/manual tests/packaging tests/report tests/cli tests/import tests/layout \
+    tests/bpf; do
     suite "$directory" "$directory"
 done
 [ "${1:-}" != local ] || end_with_totals
@@ -173,8 +174,8 @@ fi
 # Files of tests/net that leave the machine idle most of the time run in lots, side by side; the
 # others have it to themselves.
 lots=(
-    "errors group multicast service manager multihoming explain mac iplink fragments lacp_wire lacp_spread slaves
-     rx_backlog loops trouble"
+    "errors group multicast service manager multihoming explain mac iplink fragments lacp_wire
+     lacp_spread slaves rx_backlog loops trouble"
     "lifecycle stacking queue_id xdp rx_hook attach_check doctor"
     "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience"

@@ -118,6 +118,7 @@ enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int ar
 enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_import(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_complete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 
