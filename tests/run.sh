@@ -1,8 +1,8 @@
 #!/bin/bash
 # All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, network, and beside
-# these a part of those in the emulated machine. Prints why tests were skipped, ends with what failed
-# and the totals, and fails when anything failed. `run.sh local`: without the emulated machine and
-# the network.
+# these a part of those in the emulated machine. Prints why tests were skipped, ends with what
+# failed and the totals, and fails when anything failed. `run.sh local`: without the emulated
+# machine and the network.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 python=${PYTHON:-/usr/bin/python3}
