@@ -218,15 +218,21 @@ int config_file_read(struct config_file *ret_file, const char *path,
 	return config_file_finish(&file, r ? r : drop_ins, ret_mistakes, ret_file);
 }
 
+/* Frees the list. */
+static int config_file_return(int r, struct config_mistakes *mistakes, struct err *err)
+{
+	if (r)
+		config_mistakes_first(mistakes, -r, err);
+	config_mistakes_free(mistakes);
+	return r;
+}
+
 int config_file_read_or_err(struct config_file *ret_file, const char *path, struct err *err)
 {
 	struct config_mistakes mistakes;
 	int r = config_file_read(ret_file, path, &mistakes);
 
-	if (r)
-		config_mistakes_first(&mistakes, -r, err);
-	config_mistakes_free(&mistakes);
-	return r;
+	return config_file_return(r, &mistakes, err);
 }
 
 int config_file_read_alone(struct config_file *ret_file, const char *path, struct err *err)
@@ -236,10 +242,7 @@ int config_file_read_alone(struct config_file *ret_file, const char *path, struc
 	int r = config_file_add_file(&file, path, &mistakes);
 
 	r = config_file_finish(&file, r, &mistakes, ret_file);
-	if (r)
-		config_mistakes_first(&mistakes, -r, err);
-	config_mistakes_free(&mistakes);
-	return r;
+	return config_file_return(r, &mistakes, err);
 }
 
 int config_file_read_streams(struct config_file *ret_file, const struct config_stream *streams,
@@ -259,6 +262,16 @@ int config_file_read_streams(struct config_file *ret_file, const struct config_s
 			fclose(streams[i].stream);
 	}
 	return config_file_finish(&file, r, ret_mistakes, ret_file);
+}
+
+int config_file_read_stream(struct config_file *ret_file, FILE *stream, const char *name,
+			    struct err *err)
+{
+	const struct config_stream one = { stream, name };
+	struct config_mistakes mistakes;
+	int r = config_file_read_streams(ret_file, &one, 1, &mistakes);
+
+	return config_file_return(r, &mistakes, err);
 }
 
 void config_file_free(struct config_file *file)

@@ -53,6 +53,9 @@ struct config_stream {
 /* The first one is the file, the others its drop-ins. */
 int config_file_read_streams(struct config_file *ret_file, const struct config_stream *streams,
 			     size_t count, struct config_mistakes *ret_mistakes);
+/* One stream without drop-ins, and the first mistake only. */
+int config_file_read_stream(struct config_file *ret_file, FILE *stream, const char *name,
+			    struct err *err);
 void config_file_free(struct config_file *file);
 
 /* For scandir(): files whose names make them configuration, by the bytes of their names. */

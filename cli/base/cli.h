@@ -28,8 +28,11 @@ enum cli_exit {
 
 #define CLI_FLAGS_MAX 8
 
+struct verb;
+
 struct cli {
 	struct paths paths;
+	const struct verb *verbs; /* all of them, for complete */
 	bool json;
 	const char *flags[CLI_FLAGS_MAX]; /* the verb's own; read them by cli_flag() */
 };
@@ -59,6 +62,9 @@ extern const struct verb cli_verbs[];
 
 /* The argument of the verb's flag, "" if it takes none; NULL if the flag was not given. */
 const char *cli_flag(const struct cli *cli, const struct verb *verb, const char *name);
+
+/* NULL if there is none of that name. */
+const struct verb *cli_verb(const struct cli *cli, const char *name);
 
 bool cli_verb_takes(const struct verb *verb, const struct option_spec *option);
 
@@ -119,6 +125,8 @@ enum cli_exit cmd_check(const struct cli *cli, const struct verb *verb, int argc
 enum cli_exit cmd_apply(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 /* confirm and rollback */
 enum cli_exit cmd_confirm(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_import(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_complete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 
 #endif

@@ -11,6 +11,9 @@ PROGRAMS = {"usr/sbin/bondd", "usr/sbin/bondctl"}
 UNIT = "usr/lib/systemd/system/bondd.service"
 METRICS = {f"usr/share/xbond/metrics/{path.name}"
            for path in (ROOT / "packaging/metrics").iterdir()}
+COMPLETIONS = {"usr/share/bash-completion/completions/bondctl",
+               "usr/share/zsh/site-functions/_bondctl",
+               "usr/share/fish/vendor_completions.d/bondctl.fish"}
 
 
 def make(target, destination):
@@ -39,7 +42,7 @@ def unit_line(installed, key):
 
 
 def test_files(installed):
-    assert PROGRAMS | manuals() | METRICS | {UNIT} <= files(installed)
+    assert PROGRAMS | manuals() | METRICS | COMPLETIONS | {UNIT} <= files(installed)
     assert (installed / "etc/xbond").is_dir()
     for program in PROGRAMS:
         assert (installed / program).stat().st_mode & 0o777 == 0o755
