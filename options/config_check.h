@@ -7,7 +7,7 @@
 #ifndef XBOND_OPTIONS_CONFIG_CHECK_H
 #define XBOND_OPTIONS_CONFIG_CHECK_H
 
-#include "options/config_file.h"
+#include "options/config_model.h"
 
 /* Also takes a hash_seed of `random` out, because that is the default. */
 void config_check(struct config_file *file, struct config_mistakes *mistakes);

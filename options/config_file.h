@@ -9,28 +9,10 @@
 #include <dirent.h>
 #include <stdio.h>
 
-#include "common/mac.h"
 #include "options/config_mistakes.h"
-#include "options/option_set.h"
+#include "options/config_model.h"
 
 #define CONFIG_DROP_INS_SUFFIX ".d" /* BOND.conf.d has the drop-ins of BOND.conf */
-
-struct config_slave {
-	char name[XBOND_NAME_SIZE];	  /* "": it is known by its permanent MAC address */
-	uint8_t perm_mac[XBOND_MAC_SIZE]; /* zero: it is known by its name */
-	struct option_set options;
-	struct config_place place; /* of its first section */
-	struct config_place at[OPT_COUNT];
-};
-
-struct config_file {
-	struct option_set bond;
-	struct config_place at[OPT_COUNT]; /* of the bond's options */
-	struct config_slave *slaves;
-	size_t slave_count;
-	char **paths; /* the file, then its drop-ins */
-	unsigned int path_count;
-};
 
 /*
  * BOND.conf with its drop-ins: the regular files BOND.conf.d/<name>.conf, by name. An option in a
@@ -56,22 +38,9 @@ int config_file_read_streams(struct config_file *ret_file, const struct config_s
 /* One stream without drop-ins, and the first mistake only. */
 int config_file_read_stream(struct config_file *ret_file, FILE *stream, const char *name,
 			    struct err *err);
-void config_file_free(struct config_file *file);
 
 /* For scandir(): files whose names make them configuration, by the bytes of their names. */
 int config_file_is_entry(const struct dirent *entry);
 int config_file_compare_entries(const struct dirent **a, const struct dirent **b);
-
-struct config_slave *config_file_find_slave(const struct config_file *file,
-					    const struct config_slave *like);
-/* A new one like this, without options; NULL: out of memory. */
-struct config_slave *config_file_add_slave(struct config_file *file,
-					   const struct config_slave *like);
-/* As its section names it. Any slave's name or MAC address fits. */
-const char *config_slave_name(const struct config_slave *slave, char ret_text[MAC_FORMAT_SIZE]);
-static inline bool config_slave_is_by_mac(const struct config_slave *slave)
-{
-	return !slave->name[0];
-}
 
 #endif

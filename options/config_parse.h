@@ -6,7 +6,9 @@
 #ifndef XBOND_OPTIONS_CONFIG_PARSE_H
 #define XBOND_OPTIONS_CONFIG_PARSE_H
 
-#include "options/config_file.h"
+#include <stdio.h>
+
+#include "options/config_model.h"
 
 /*
  * Adds what the stream says to an empty file, and every mistake to the list. Closes the stream. The

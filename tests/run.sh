@@ -176,7 +176,7 @@ fi
 lots=(
     "errors group multicast service explain mac iplink fragments lacp_wire lacp_spread slaves
      rx_backlog loops trouble"
-    "lifecycle stacking queue_id xdp rx_hook attach_check doctor"
+    "apply lifecycle stacking queue_id xdp rx_hook attach_check doctor"
     "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience"
     "lacp lacp_hold drain_markers restart modes"

@@ -6,7 +6,8 @@
 #ifndef XBOND_DAEMON_MANAGE_PLAN_SLAVES_H
 #define XBOND_DAEMON_MANAGE_PLAN_SLAVES_H
 
-#include "daemon/manage/plan.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/manage/plan_step.h"
 
 struct plan_slave {
 	const struct config_slave *config;

@@ -61,7 +61,8 @@ def test_a_right_file(tmp_path):
 
 def test_a_whole_directory(tmp_path):
     for bond, text in (("bond0", "[bond]\n[slave eth0]\n"), ("bond1", "[bond]\nmode = 1\n"),
-                       ("bond2", "[bond]\n\n[slave eth0]\n"), ("averyveryverylongname", "[bond]\n")):
+                       ("bond2", "[bond]\n\n[slave eth0]\n"),
+                       ("averyveryverylongname", "[bond]\n")):
         lay_out(text, tmp_path, bond)
     done = run("--config-dir", tmp_path, "check")
     assert done.returncode == 1
