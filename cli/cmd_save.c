@@ -187,8 +187,9 @@ static void save_note_drop_ins(const char *path)
 	if (config_file_read_or_err(&file, path, NULL))
 		return;
 	if (file.path_count > 1)
-		fprintf(stderr, "%s" CONFIG_DROP_INS_SUFFIX " has %u drop-ins, which still apply: "
-				"remove what they set otherwise\n",
+		fprintf(stderr,
+			"%s" CONFIG_DROP_INS_SUFFIX " has %u drop-ins, which still apply: "
+			"remove what they set otherwise\n",
 			path, file.path_count - 1);
 	config_file_free(&file);
 }
