@@ -112,9 +112,9 @@ static void config_check_primary(const struct config_file *file, struct config_m
 		if (config_slave_is_by_mac(&file->slaves[i]) ||
 		    !strcmp(file->slaves[i].name, primary))
 			return;
-	config_mistakes_warn(mistakes, file->at[OPT_PRIMARY],
-			     "primary: %s is no slave of this file; it has no effect until it is one",
-			     primary);
+	config_mistakes_warn(
+		mistakes, file->at[OPT_PRIMARY],
+		"primary: %s is no slave of this file; it has no effect until it is one", primary);
 }
 
 void config_check(struct config_file *file, struct config_mistakes *mistakes)

@@ -20,7 +20,8 @@ int config_dir_path(char *ret_path, size_t size, const char *config_dir, const c
 int config_dir_bonds(const char *config_dir, char ***ret_names, struct err *err)
 {
 	struct dirent **entries = NULL;
-	int count = scandir(config_dir, &entries, config_file_is_entry, config_file_compare_entries);
+	int count =
+		scandir(config_dir, &entries, config_file_is_entry, config_file_compare_entries);
 	char **names;
 
 	if (count < 0 && errno != ENOENT)

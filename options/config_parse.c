@@ -51,14 +51,15 @@ static int config_parse_slave_name(const char *text, struct config_slave *ret_sl
 		return 0;
 	}
 	if (mac_parse(text, ret_slave->perm_mac))
-		return err_set(err, EINVAL,
-			       "slave '%s' is neither the name of a device, which has no ':', nor a "
-			       "MAC address; allowed: [slave eth0] and [slave 02:00:5e:10:00:00]",
-			       text);
+		return err_set(
+			err, EINVAL,
+			"slave '%s' is neither the name of a device, which has no ':', nor a "
+			"MAC address; allowed: [slave eth0] and [slave 02:00:5e:10:00:00]",
+			text);
 	if (ret_slave->perm_mac[0] & 1 || mac_is_zero(ret_slave->perm_mac))
 		return err_set(err, EINVAL, "slave '%s': no device has this MAC address%s", text,
-			       ret_slave->perm_mac[0] & 1 ? ", because it is a multicast address" :
-							    "");
+			       ret_slave->perm_mac[0] & 1 ? ", because it is a multicast address"
+							  : "");
 	return 0;
 }
 
@@ -132,8 +133,9 @@ static int config_parse_unknown(enum option_scope scope, const char *name, struc
 	const char *verb = scope == OPTION_BOND ? "create" : "add-slave";
 
 	if (option_find(other, name))
-		return err_set(err, EINVAL, "%s: is an option of a %s; it belongs into a section %s",
-			       name, other == OPTION_BOND ? "bond" : "slave",
+		return err_set(err, EINVAL,
+			       "%s: is an option of a %s; it belongs into a section %s", name,
+			       other == OPTION_BOND ? "bond" : "slave",
 			       other == OPTION_BOND ? "[bond]" : "[slave DEV]");
 	return err_set(err, EINVAL, "unknown %s option: %s%s%s%s ('bondctl %s --help' lists them)",
 		       scope == OPTION_BOND ? "bond" : "slave", name,
@@ -143,9 +145,8 @@ static int config_parse_unknown(enum option_scope scope, const char *name, struc
 static int config_parse_option(struct reading *reading, const char *name, const char *value,
 			       struct err *err)
 {
-	struct config_slave *slave = reading->section == SECTION_SLAVE
-					     ? &reading->file->slaves[reading->slave]
-					     : NULL;
+	struct config_slave *slave =
+		reading->section == SECTION_SLAVE ? &reading->file->slaves[reading->slave] : NULL;
 	enum option_scope scope = slave ? OPTION_SLAVE : OPTION_BOND;
 	struct option_set *set = slave ? &slave->options : &reading->file->bond;
 	struct config_place *at = slave ? slave->at : reading->file->at;
@@ -268,8 +269,8 @@ int config_parse(struct config_file *file, FILE *stream, struct config_place pla
 	struct reading reading = {
 		.file = file, .stream = stream, .place = place, .mistakes = mistakes
 	};
-	int bad_line = ini_parse_stream(config_parse_read_line, &reading, config_parse_on_value,
-					&reading);
+	int bad_line =
+		ini_parse_stream(config_parse_read_line, &reading, config_parse_on_value, &reading);
 	struct err why = { "" };
 
 	if (bad_line < 0)

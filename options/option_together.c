@@ -11,8 +11,8 @@ static int option_together_netkit(const struct xbond_bond *bond, struct err *err
 {
 	bool asks_for_xdp = bond->rx_hook != XBOND_RX_TC || bond->xdp_tx;
 
-	if (!asks_for_xdp || (bond->device_kind != XBOND_DEVICE_NETKIT &&
-			      bond->device != XBOND_DEVICE_NETKIT))
+	if (!asks_for_xdp ||
+	    (bond->device_kind != XBOND_DEVICE_NETKIT && bond->device != XBOND_DEVICE_NETKIT))
 		return 0;
 	return err_set(err, EOPNOTSUPP, "%s: netkit has no XDP: create the bond with device veth",
 		       bond->xdp_tx ? "xdp_tx" : "rx_hook");
@@ -62,7 +62,8 @@ static int option_together_backlog(const struct xbond_bond *bond, struct err *er
 
 static int option_together_macs(const struct xbond_bond *bond, struct err *err)
 {
-	if (bond->fail_over_mac != XBOND_FAIL_OVER_MAC_FOLLOW || bond->mac_policy != XBOND_MAC_FILTER)
+	if (bond->fail_over_mac != XBOND_FAIL_OVER_MAC_FOLLOW ||
+	    bond->mac_policy != XBOND_MAC_FILTER)
 		return 0;
 	return err_set(err, EOPNOTSUPP,
 		       "fail_over_mac: follow changes the MAC addresses of slaves, and mac_policy "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * load, apply, confirm and rollback. bondd reads the files and does the work, so that it is finished
- * whatever happens to bondctl; here is what is asked for, and what is printed.
+ * load, apply, confirm and rollback. bondd reads the files and does the work, so that it is
+ * finished whatever happens to bondctl; here is what is asked for, and what is printed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -138,10 +138,9 @@ enum cli_exit cmd_confirm(const struct cli *cli, const struct verb *verb, int ar
 
 	if (argc && name_check("bond", argv[0], &err))
 		return cli_refuse(&err);
-	status = apply_ask(cli,
-			   json_pack("{s:s, s:s*}", "method", verb->name, "bond",
-				     argc ? argv[0] : NULL),
-			   &names);
+	status = apply_ask(
+		cli, json_pack("{s:s, s:s*}", "method", verb->name, "bond", argc ? argv[0] : NULL),
+		&names);
 	if (status != CLI_DONE)
 		return status;
 	json_array_foreach (names, at, name)

@@ -46,8 +46,8 @@ static void check_bond_name(struct checked *checked)
 		return;
 	snprintf(name, sizeof(name), "%.*s", (int)(length - suffix), base);
 	if (name_check("bond", name, &why))
-		config_mistakes_add(&checked->mistakes, (struct config_place){ checked->path, 0, 0 },
-				    why.text);
+		config_mistakes_add(&checked->mistakes,
+				    (struct config_place){ checked->path, 0, 0 }, why.text);
 }
 
 static void check_file(struct checked *checked, const char *path)
@@ -80,7 +80,8 @@ static void check_slaves_of_two(struct checked *checked, const struct checked *e
 	}
 }
 
-static json_t *check_mistake_json(const struct checked *checked, const struct config_mistake *mistake)
+static json_t *check_mistake_json(const struct checked *checked,
+				  const struct config_mistake *mistake)
 {
 	char *path = strndup(mistake->text, mistake->path_length);
 	json_t *json = json_pack("{s:o, s:o, s:s, s:o}", "file",
@@ -104,10 +105,11 @@ static json_t *check_json(const struct check *check)
 		for (size_t k = 0; k < checked->mistakes.count; k++)
 			json_array_append_new(
 				mistakes, check_mistake_json(checked, &checked->mistakes.list[k]));
-		json_array_append_new(
-			all, json_pack("{s:o, s:b, s:o, s:I}", "file", json_value_text(checked->path),
-				       "ok", !checked->mistakes.errors, "mistakes", mistakes,
-				       "left_out", (json_int_t)checked->mistakes.left_out));
+		json_array_append_new(all, json_pack("{s:o, s:b, s:o, s:I}", "file",
+						     json_value_text(checked->path), "ok",
+						     !checked->mistakes.errors, "mistakes",
+						     mistakes, "left_out",
+						     (json_int_t)checked->mistakes.left_out));
 	}
 	return all;
 }
@@ -137,7 +139,8 @@ static int check_list_dir(const struct cli *cli, struct check *check, struct err
 		count++;
 	check->paths = calloc(count + 1, sizeof(*check->paths));
 	for (size_t i = 0; check->paths && i < count; i++)
-		if (asprintf(&check->paths[i], "%s/%s" PATHS_CONFIG_SUFFIX, dir, check->names[i]) < 0)
+		if (asprintf(&check->paths[i], "%s/%s" PATHS_CONFIG_SUFFIX, dir, check->names[i]) <
+		    0)
 			check->paths[i] = NULL;
 	check->count = check->paths ? count : 0;
 	return 0;

@@ -93,8 +93,7 @@ static void options_check_slaves(const struct doctor_facts *facts, const struct 
 				 struct doctor_report *report)
 {
 	doctor_for_each_slave (slave, bond) {
-		const struct config_slave *kept =
-			options_find_slave(&bond->config, slave->pin);
+		const struct config_slave *kept = options_find_slave(&bond->config, slave->pin);
 		struct options_difference difference = { 0 };
 
 		if (kept) {

@@ -84,8 +84,8 @@ json_t *awaited_names(const struct bond *bond)
 void awaited_remove(struct bond *bond, const char *slave)
 {
 	for (struct awaited **at = &bond->daemon->awaited; *at;)
-		at = awaited_next(at, (*at)->bond == bond &&
-					      (!slave || awaited_is_called(*at, slave)));
+		at = awaited_next(at,
+				  (*at)->bond == bond && (!slave || awaited_is_called(*at, slave)));
 }
 
 /* As the configuration names it; false: it does not. */

@@ -84,4 +84,3 @@ void fail_over_mac_stop(struct bond *bond)
 {
 	bond->fail_over_mac = sd_event_source_disable_unref(bond->fail_over_mac);
 }
-

@@ -22,7 +22,8 @@ struct planning {
 	bool empties; /* all slaves leave before the options are set */
 };
 
-/* What a file may leave to the bond that runs: how it was made, and what bondd has chosen for it. */
+/* What a file may leave to the bond that runs: how it was made, and what bondd has chosen for it.
+ */
 static bool plan_is_left(const struct planning *planning, enum option_id id)
 {
 	if (id == OPT_ACTIVE_SLAVE)

@@ -16,8 +16,8 @@
 struct plan_wish {
 	const struct config_file *file;
 	/*
-	 * Of a bond as it was (snapshot.h): also options that its mode does not have, and those that
-	 * a file need not name.
+	 * Of a bond as it was (snapshot.h): also options that its mode does not have, and those
+	 * that a file need not name.
 	 */
 	bool is_exact;
 	/* All slaves may leave the bond for a moment, if that is needed. */

@@ -189,9 +189,8 @@ static void plan_slaves_options(const struct config_slave *config, uint32_t mode
 	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++) {
 		struct option_value *wanted = &ret_options->value[id];
 
-		ret_options->given[id] =
-			plan_slaves_wants(config, option_at(id), mode, wanted) &&
-			!option_is_default(option_at(id), wanted);
+		ret_options->given[id] = plan_slaves_wants(config, option_at(id), mode, wanted) &&
+					 !option_is_default(option_at(id), wanted);
 	}
 }
 
@@ -221,9 +220,8 @@ void plan_slaves_add(struct bond *bond, const struct plan_slaves *slaves, uint32
 			step = plan_add(plan, PLAN_ADD_SLAVE);
 		if (step)
 			step->options = options;
-		plan_slaves_name(step, is_member
-					       ? bond_slave(bond, (unsigned int)slave->slot)->name
-					       : slave->link.name);
+		plan_slaves_name(step, is_member ? bond_slave(bond, (unsigned int)slave->slot)->name
+						 : slave->link.name);
 	}
 }
 

@@ -27,7 +27,8 @@ void plan_free(struct plan *plan)
 }
 
 static const struct {
-	const char *name, *sentence; /* sentence: %s is the bond, behind it come names and options */
+	const char *name,
+		*sentence; /* sentence: %s is the bond, behind it come names and options */
 } plan_actions[] = {
 	[PLAN_CREATE] = { "create", "create %s" },
 	[PLAN_SET] = { "set", "set %s" },
@@ -81,8 +82,8 @@ json_t *plan_step_json(const struct plan_step *step, const char *bond)
 		plan_step_say(text, step, bond);
 		fclose(text);
 	}
-	json = json_pack("{s:s, s:o, s:o, s:o}", "action", plan_actions[step->action].name, "slaves",
-			 slaves, "options", plan_step_options(step), "text",
+	json = json_pack("{s:s, s:o, s:o, s:o}", "action", plan_actions[step->action].name,
+			 "slaves", slaves, "options", plan_step_options(step), "text",
 			 json_value_text(said ? said : plan_actions[step->action].name));
 	free(said);
 	return json;

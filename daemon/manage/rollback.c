@@ -204,7 +204,8 @@ static bool rollback_can_be(struct daemon *daemon, const char *bond, const json_
 		event_error(bond, NULL, "cannot go back to what it was: %s", why.text);
 		return false;
 	}
-	return daemon_find_bond(daemon, bond) || !json_is_true(json_object_get(snapshot, "existed"));
+	return daemon_find_bond(daemon, bond) ||
+	       !json_is_true(json_object_get(snapshot, "existed"));
 }
 
 static void rollback_resume_one(const char *bond, json_t *snapshot, uint64_t at_us, void *arg)
@@ -221,12 +222,14 @@ static void rollback_resume_one(const char *bond, json_t *snapshot, uint64_t at_
 	if (!rollback)
 		return;
 	rollback->at_us = at_us;
-	event_notice(bond, NULL, "goes back to what it was, unless 'bondctl confirm %s' comes in "
-				 "%u s",
+	event_notice(bond, NULL,
+		     "goes back to what it was, unless 'bondctl confirm %s' comes in "
+		     "%u s",
 		     bond, rollback_left_s(bond));
 	if (rollback_wait(rollback) < 0)
-		event_error(bond, NULL, "cannot make a timer, so it goes back only by 'bondctl "
-					"rollback'");
+		event_error(bond, NULL,
+			    "cannot make a timer, so it goes back only by 'bondctl "
+			    "rollback'");
 }
 
 void rollback_resume(struct daemon *daemon)

@@ -135,8 +135,7 @@ static int rollback_file_is_one(const struct dirent *entry)
 {
 	size_t length = strlen(entry->d_name);
 
-	return length > strlen(SUFFIX) &&
-	       !strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX);
+	return length > strlen(SUFFIX) && !strcmp(entry->d_name + length - strlen(SUFFIX), SUFFIX);
 }
 
 void rollback_file_visit(const struct paths *paths, rollback_file_visitor visit, void *arg)

@@ -85,10 +85,10 @@ json_t *snapshot_take(struct bond *bond)
 	const struct xbond_bond *pin = bond_pin(bond);
 	char mac[MAC_FORMAT_SIZE];
 
-	return json_pack("{s:b, s:s, s:b, s:o, s:o}", "existed", 1, "mac", mac_format(pin->mac, mac),
-			 "mac_is_random", !memcmp(pin->mac, pin->random_mac, XBOND_MAC_SIZE),
-			 "options", snapshot_options(bond, OPTION_BOND, 0), "slaves",
-			 snapshot_slaves(bond));
+	return json_pack("{s:b, s:s, s:b, s:o, s:o}", "existed", 1, "mac",
+			 mac_format(pin->mac, mac), "mac_is_random",
+			 !memcmp(pin->mac, pin->random_mac, XBOND_MAC_SIZE), "options",
+			 snapshot_options(bond, OPTION_BOND, 0), "slaves", snapshot_slaves(bond));
 }
 
 json_t *snapshot_of_nothing(void)

@@ -68,4 +68,3 @@ void monitor_bfd_take_news(struct daemon *daemon)
 		if (bond_is_ready(bond) && monitor_bfd_take(bond))
 			bond_evaluate(bond);
 }
-

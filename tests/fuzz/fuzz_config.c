@@ -54,9 +54,8 @@ static size_t config_split(const uint8_t *data, size_t size, struct config_strea
 		const uint8_t *end = memchr(data, '\f', size);
 		size_t length = end && count + 1 < MAX_FILES ? (size_t)(end - data) : size;
 
-		ret_streams[count].stream =
-			length ? fmemopen((void *)(uintptr_t)data, length, "r")
-			       : fmemopen((void *)(uintptr_t)"\n", 1, "r");
+		ret_streams[count].stream = length ? fmemopen((void *)(uintptr_t)data, length, "r")
+						   : fmemopen((void *)(uintptr_t) "\n", 1, "r");
 		ret_streams[count++].name = "input";
 		data += length;
 		size -= length;
@@ -80,7 +79,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	r = config_file_read_streams(&file, streams, count, &mistakes);
 	input_check(r <= 0, "0 or -errno");
-	input_check(!r == !mistakes.errors, "what is refused has a mistake, and what is not has none");
+	input_check(!r == !mistakes.errors,
+		    "what is refused has a mistake, and what is not has none");
 	config_check_mistakes(&mistakes);
 	config_mistakes_free(&mistakes);
 	if (r)

@@ -198,8 +198,8 @@ static int read_layers(const char *const *texts, struct config_file *ret_file,
 	size_t count = 0;
 
 	for (; texts[count]; count++) {
-		streams[count].stream = fmemopen((void *)(uintptr_t)texts[count],
-						 strlen(texts[count]), "r");
+		streams[count].stream =
+			fmemopen((void *)(uintptr_t)texts[count], strlen(texts[count]), "r");
 		streams[count].name = names[count];
 	}
 	return config_file_read_streams(ret_file, streams, count, ret_mistakes);
