@@ -18,7 +18,7 @@ from built import BUILD, ROOT
 
 BONDCTL = str(BUILD / "bondctl")
 HERE = pathlib.Path(__file__).parent
-TOOLS = {"ifupdown", "netplan"}
+TOOLS = {"ifupdown", "netplan", "networkd", "networkmanager"}
 CASES = sorted(path for tool in TOOLS for path in (HERE / tool).iterdir()
                if path.suffix != ".expected")
 
