@@ -18,7 +18,7 @@ from built import BUILD, ROOT
 
 BONDCTL = str(BUILD / "bondctl")
 HERE = pathlib.Path(__file__).parent
-TOOLS = {"ifupdown", "netplan", "networkd", "networkmanager"}
+TOOLS = {"ifupdown", "netplan", "networkd", "networkmanager", "teamd", "ovs", "kernel"}
 CASES = sorted(path for tool in TOOLS for path in (HERE / tool).iterdir()
                if path.suffix != ".expected")
 
@@ -87,7 +87,7 @@ def test_every_key_is_in_a_corpus(keys):
         text = text.lower().replace("_", "-") + " ".join(
             str(path.relative_to(HERE)) for path in (HERE / tool).rglob("*")).replace("_", "-")
         missing = {row["key"] for row in rows
-                   if not re.search(rf"\b{re.escape(row['key'].lower().replace('_', '-'))}\b",
+                   if not re.search(rf"(?<!\w){re.escape(row['key'].lower().replace('_', '-'))}(?!\w)",
                                     text)}
         assert not missing, tool
 
