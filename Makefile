@@ -317,10 +317,11 @@ rpm:
 	$(Q)packaging/deps build rpm
 	$(Q)packaging/rpm build/rpm
 
-## test-packages: builds the Debian packages in bookworm and trixie, and installs, upgrades and purges them there (root; minutes)
+## test-packages: builds the Debian packages in bookworm and trixie, and installs, upgrades and purges them there, and in a guest with systemd under traffic (root; minutes)
 test-packages: deps-test
 	$(Q)packaging/deps vm-full
-	$(Q)tests/packaging/trees
+	$(Q)$(MAKE) all $(tools)
+	$(Q)tests/packaging/trees && tests/vm/systemd package
 
 ## clean: removes build/ and build-*/
 clean:

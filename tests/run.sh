@@ -1,8 +1,8 @@
 #!/bin/bash
-# All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, beside these a part
-# of those in the emulated machine, then network. Prints why tests were skipped, ends with the
-# totals, and fails when anything failed. `run.sh local`: without the emulated machine and the
-# network.
+# All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, network, and beside
+# these a part of those in the emulated machine. Prints why tests were skipped, ends with what
+# failed and the totals, and fails when anything failed. `run.sh local`: without the emulated
+# machine and the network.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 python=${PYTHON:-/usr/bin/python3}
@@ -25,7 +25,7 @@ count() {
     echo "${found:-0}"
 }
 
-step() { printf '\n== %s\n' "$1"; }
+step() { printf '\n== %s (%d s since the start)\n' "$1" "$SECONDS"; }
 
 single() { # NAME COMMAND...: one check that passes, fails, or is skipped (status 77)
     local name=$1 status=0
@@ -163,13 +163,6 @@ for directory in tests/manual tests/packaging tests/report tests/cli tests/impor
     suite "$directory" "$directory"
 done
 [ "${1:-}" != local ] || end_with_totals
-if [ -n "${pids[vm]:-}" ]; then
-    finish vm "tests/vm (make test-vm has the rest)"
-else
-    step "tests/vm"
-    echo "$lacks"
-    skipped=$((skipped + 1))
-fi
 
 # Files of tests/net that leave the machine idle most of the time run in lots, side by side; the
 # others have it to themselves.
@@ -192,6 +185,13 @@ done
 for number in "${!lots[@]}"; do
     finish "lot$number" "tests/net: ${lots[number]}"
 done
+if [ -n "${pids[vm]:-}" ]; then
+    finish vm "tests/vm (make test-vm has the rest)"
+else
+    step "tests/vm"
+    echo "$lacks"
+    skipped=$((skipped + 1))
+fi
 [ -z "${pids[sanitized]:-}" ] || finish sanitized "with address and undefined sanitizer"
 again
 # shellcheck disable=SC2046,SC2086
