@@ -9,6 +9,7 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/device/device.h"
 #include "daemon/device/device_pair.h"
 #include "daemon/device/fail_over_mac.h"
 #include "daemon/manage/lifecycle.h"
@@ -295,6 +296,7 @@ int request_refresh(struct daemon *daemon, const char *name, struct err *err)
 	if (r)
 		return r;
 	bypass_follow_captures(daemon);
+	device_sync(bond); /* if bond0 has gone, the message about that ends the bond */
 	bond_evaluate(bond);
 	return 0;
 }
