@@ -95,7 +95,7 @@ const struct verb cli_verbs[] = {
 	  OPTION_BOND, OPT_COUNT, capture_flags, cmd_capture },
 	{ "sysfs-tree", "DIR", "writes below DIR what /sys would have of the bonds", 1, 1, false,
 	  OPTION_BOND, OPT_COUNT, NULL, cmd_sysfs_tree },
-	{ "import", "ifupdown|netplan [FILE|BOND]...",
+	{ "import", "ifupdown|netplan|networkd|networkmanager|teamd|ovs|kernel [FILE|BOND]...",
 	  "makes xbond's configuration of that of another tool", 1, INT_MAX, false, OPTION_BOND,
 	  OPT_COUNT, import_flags, cmd_import },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
