@@ -122,7 +122,7 @@ const struct verb cli_verbs[] = {
 	  OPT_COUNT, NULL, cmd_confirm },
 	{ "rollback", "[BOND]", "goes back at once to what was before 'apply --confirm'", 0, 1,
 	  false, OPTION_BOND, OPT_COUNT, NULL, cmd_confirm },
-	{ "import", "ifupdown|netplan [FILE|BOND]...",
+	{ "import", "ifupdown|netplan|networkd|networkmanager|teamd|ovs|kernel [FILE|BOND]...",
 	  "makes xbond's configuration of that of another tool", 1, INT_MAX, false, OPTION_BOND,
 	  OPT_COUNT, import_flags, cmd_import },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
