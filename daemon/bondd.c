@@ -19,6 +19,7 @@
 #include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/control/control.h"
+#include "daemon/handover/handover.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/manage/config.h"
 #include "daemon/manage/lifecycle.h"
@@ -192,6 +193,7 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	if (r)
 		return err_set(err, -r, "cannot start: %s", strerror(-r));
 	lifecycle_adopt_all(daemon);
+	handover_recover(daemon);
 	config_apply_all(daemon);
 	return control_init(daemon, err);
 }

@@ -12,6 +12,7 @@
 #include "common/err.h"
 
 #define CLIENT_WAIT_S 30      /* for a change that bondd makes */
+#define CLIENT_WAIT_LONG_S 900  /* for one that waits for links, slave by slave */
 #define CLIENT_WAIT_SHORT_S 2 /* for news that bondd may also get later */
 
 /*

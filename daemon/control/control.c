@@ -12,6 +12,7 @@
 #include "daemon/base/latency.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/control/follower.h"
+#include "daemon/handover/handover.h"
 #include "daemon/manage/requests.h"
 #include "view/json_value.h"
 #include "view/view_bond.h"
@@ -61,6 +62,17 @@ static int control_do_set(struct request *request, struct err *err)
 static int control_do_refresh(struct request *request, struct err *err)
 {
 	return request_refresh(request->daemon, request->bond, err);
+}
+
+static int control_do_takeover(struct request *request, struct err *err)
+{
+	return handover_takeover(request->daemon, request->bond, request->options, request->notes,
+				 err);
+}
+
+static int control_do_handback(struct request *request, struct err *err)
+{
+	return handover_handback(request->daemon, request->bond, request->notes, err);
 }
 
 /* names points into the request; free only the array. */
@@ -274,6 +286,8 @@ static const struct method {
 	{ "set", control_do_set, false },
 	{ "set-slave", control_do_set_slave, false },
 	{ "refresh", control_do_refresh, false },
+	{ "takeover", control_do_takeover, false },
+	{ "handback", control_do_handback, false },
 };
 
 static const struct method *control_find_method(const char *name)
