@@ -3,6 +3,12 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 sysconfdir ?= /etc
 unitdir ?= /usr/lib/systemd/system
+udevdir ?= /usr/lib/udev
+networkddir ?= /usr/lib/systemd/network
+networkmanagerdir ?= /usr/lib/NetworkManager/conf.d
+bashcompletiondir ?= $(PREFIX)/share/bash-completion/completions
+zshcompletiondir ?= $(PREFIX)/share/zsh/site-functions
+fishcompletiondir ?= $(PREFIX)/share/fish/vendor_completions.d
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 PKG_CONFIG ?= pkg-config
@@ -36,9 +42,10 @@ INSTRUMENTS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer $(if $(find
 	$(if $(FUZZ),-fsanitize=fuzzer-no-link$(comma)address$(comma)undefined -fno-sanitize-recover=undefined -Wno-gnu-variable-sized-type-not-at-end) \
 	$(if $(COVER),$(if $(FUZZ),-fprofile-instr-generate -fcoverage-mapping,--coverage))
 WARNINGS := -Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
-ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) -I. -I$(B) -D_GNU_SOURCE \
+ALL_CFLAGS = -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(INSTRUMENTS) $(WARNINGS) -I. -I$(B) -D_GNU_SOURCE \
 	$(shell $(PKG_CONFIG) --cflags $(sort $(PACKAGES) $(CLI_PACKAGES)))
-BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE)
+BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextra -I. -I$(ARCH_INCLUDE) \
+	-ffile-prefix-map=$(CURDIR)=.
 
 # What bondd and bondctl are both made of: bondctl says by it what bondd does.
 shared_objects := $(patsubst %.c,$(B)/%.o,$(wildcard $(addsuffix /*.c,network view options rules common lacp bfd)))
@@ -52,7 +59,7 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full check-format bench bench-vm report soak install uninstall clean
+.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full check-format bench bench-vm report soak install install-dev uninstall dist deb rpm test-packages clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -256,16 +263,64 @@ install: all
 	install -D -m 755 $(B)/bondctl $(DESTDIR)$(PREFIX)/sbin/bondctl
 	install -d -m 755 $(DESTDIR)$(sysconfdir)/xbond $(DESTDIR)$(unitdir)
 	sed 's|@sbindir@|$(PREFIX)/sbin|' packaging/bondd.service >$(DESTDIR)$(unitdir)/bondd.service
+	install -D -m 644 packaging/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/xbond.conf
+	install -D -m 644 packaging/tools/90-xbond.rules $(DESTDIR)$(udevdir)/rules.d/90-xbond.rules
+	install -m 755 packaging/tools/xbond-device $(DESTDIR)$(udevdir)/xbond-device
+	install -D -m 644 packaging/tools/05-xbond.network $(DESTDIR)$(networkddir)/05-xbond.network
+	install -D -m 644 packaging/tools/xbond-nm.conf $(DESTDIR)$(networkmanagerdir)/xbond.conf
+	for hook in if-pre-up if-post-down; do \
+		install -D -m 755 packaging/tools/ifupdown $(DESTDIR)$(sysconfdir)/network/$$hook.d/xbond; done
 	install -d -m 755 $(DESTDIR)$(PREFIX)/share/xbond/metrics
 	install -m 644 packaging/metrics/* $(DESTDIR)$(PREFIX)/share/xbond/metrics
+	install -D -m 644 packaging/completions/bondctl.bash $(DESTDIR)$(bashcompletiondir)/bondctl
+	install -D -m 644 packaging/completions/_bondctl $(DESTDIR)$(zshcompletiondir)/_bondctl
+	install -D -m 644 packaging/completions/bondctl.fish $(DESTDIR)$(fishcompletiondir)/bondctl.fish
 	for page in $(manuals); do \
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
+
+## install-dev: headers for BPF programs of others that choose a slave as xbond does
+public_headers := $(addprefix bpf/,abi.h abi_options.h abi_monitors.h choose.h drain.h flow.h flow_encap.h \
+	flow_ether.h flow_hook.h flow_ip.h flow_words.h losses.h maps.h netdev.h select.h successor.h) \
+	bfd/bfd_state.h bfd/bfd_wire.h lacp/state.h
+install-dev:
+	for header in $(public_headers); do \
+		install -d -m 755 $(DESTDIR)$(PREFIX)/include/xbond/$$(dirname $$header) && \
+		sed -E 's|^#include "([^"]+)"|#include <xbond/\1>|' $$header >$(DESTDIR)$(PREFIX)/include/xbond/$$header && \
+		chmod 644 $(DESTDIR)$(PREFIX)/include/xbond/$$header || exit 1; done
+	install -d -m 755 $(DESTDIR)$(PREFIX)/share/pkgconfig
+	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(firstword $(VERSION))|' packaging/xbond.pc.in \
+		>$(DESTDIR)$(PREFIX)/share/pkgconfig/xbond.pc
 
 ## uninstall: what install put there; configuration stays
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/bondd $(DESTDIR)$(PREFIX)/sbin/bondctl $(DESTDIR)$(unitdir)/bondd.service
-	rm -rf $(DESTDIR)$(PREFIX)/share/xbond
+	rm -f $(DESTDIR)$(udevdir)/rules.d/90-xbond.rules $(DESTDIR)$(udevdir)/xbond-device \
+		$(DESTDIR)$(networkddir)/05-xbond.network $(DESTDIR)$(networkmanagerdir)/xbond.conf \
+		$(DESTDIR)$(sysconfdir)/network/if-*.d/xbond
+	rm -rf $(DESTDIR)$(PREFIX)/share/xbond $(DESTDIR)$(PREFIX)/include/xbond
+	rm -f $(DESTDIR)$(PREFIX)/share/pkgconfig/xbond.pc $(DESTDIR)$(PREFIX)/lib/sysusers.d/xbond.conf
+	rm -f $(DESTDIR)$(bashcompletiondir)/bondctl $(DESTDIR)$(zshcompletiondir)/_bondctl \
+		$(DESTDIR)$(fishcompletiondir)/bondctl.fish
 	for page in $(manuals); do rm -f $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
+
+## dist: the source as build/dist/xbond-VERSION.tar.gz; the same commit gives the same file
+dist:
+	$(Q)packaging/dist build/dist
+
+## deb: Debian packages xbond and xbond-dev of the last commit, in build/deb
+deb:
+	$(Q)packaging/deps build deb
+	$(Q)packaging/deb build/deb
+
+## rpm: RPM packages xbond and xbond-devel of the last commit, in build/rpm
+rpm:
+	$(Q)packaging/deps build rpm
+	$(Q)packaging/rpm build/rpm
+
+## test-packages: builds the Debian packages in bookworm and trixie, and installs, upgrades and purges them there (root; minutes)
+test-packages: deps-test
+	$(Q)packaging/deps vm-full
+	$(Q)tests/packaging/trees
 
 ## clean: removes build/ and build-*/
 clean:

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/flags.h"
 #include "common/version.h"
 
 struct call {
@@ -18,135 +19,76 @@ struct call {
 	char **words;
 };
 
-static const struct verb *bondctl_find_verb(const char *name)
-{
-	for (const struct verb *verb = cli_verbs; verb->name; verb++)
-		if (!strcmp(verb->name, name))
-			return verb;
-	return NULL;
-}
-
 /* The verb, if its word has come already and is one. */
 static const struct verb *bondctl_verb(const struct call *call)
 {
-	return call->word_count ? bondctl_find_verb(call->words[0]) : NULL;
+	return call->word_count ? cli_verb(&call->cli, call->words[0]) : NULL;
 }
 
-static bool bondctl_take_simple_flag(struct call *call, const char *word)
+/* The argument of the flag, which may be the next word; "" if it takes none. */
+static enum cli_exit bondctl_argument(const struct verb *verb, const struct verb_flag *flag,
+				      char **argv, int *at, const char **ret_argument)
 {
-	if (!strcmp(word, "-j") || !strcmp(word, "--json"))
-		call->cli.json = true;
-	else if (!strcmp(word, "-h") || !strcmp(word, "--help"))
-		call->help = true;
-	else if (!strcmp(word, "--version"))
-		call->version = true;
-	else if (!strcmp(word, "--dump-options"))
-		call->dump_options = true;
-	else
-		return false;
-	return true;
-}
+	const char *word = argv[*at];
 
-/*
- * Takes --run-dir DIR and --run-dir=DIR. Returns 1 if it took the flag, 0 if it is another flag,
- * and -EINVAL if the DIR is missing.
- */
-static int bondctl_take_dir_flag(struct call *call, char **argv, int *at)
-{
-	const struct {
-		const char *flag;
-		const char **dir;
-	} flags[] = {
-		{ "--run-dir", &call->cli.paths.run_dir },
-		{ "--bpf-dir", &call->cli.paths.bpf_dir },
-		{ "--config-dir", &call->cli.paths.config_dir },
-	};
-
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		size_t length = strlen(flags[i].flag);
-		const char *dir;
-
-		if (strncmp(argv[*at], flags[i].flag, length) ||
-		    (argv[*at][length] && argv[*at][length] != '='))
-			continue;
-		dir = argv[*at][length] ? argv[*at] + length + 1 : argv[++*at];
-		*flags[i].dir = dir;
-		return dir && *dir ? 1 : -EINVAL;
-	}
-	return 0;
-}
-
-/* Whether the word is this flag; with '=' in it, ret_argument is what follows. */
-static bool bondctl_is_flag(const char *word, const struct verb_flag *flag,
-			    const char **ret_argument)
-{
-	size_t length = strlen(flag->name);
-
-	*ret_argument = NULL;
-	if (flag->letter && !strcmp(word, flag->letter))
-		return true;
-	if (strncmp(word, flag->name, length) || (word[length] && word[length] != '='))
-		return false;
-	if (word[length])
-		*ret_argument = word + length + 1;
-	return true;
-}
-
-static enum cli_exit bondctl_take_verb_flag(struct call *call, const struct verb *verb, char **argv,
-					    int *at)
-{
-	const struct verb_flag *flag = verb ? verb->flags : NULL;
-	const char *word = argv[*at], *argument = NULL;
-
-	while (flag && flag->name && !bondctl_is_flag(word, flag, &argument))
-		flag++;
-	if (!flag || !flag->name)
-		return cli_usage(verb, "unknown flag '%s'", word);
-	if (!flag->argument && argument)
+	if (!flag->argument && *ret_argument)
 		return cli_usage(verb, "%s takes no argument", flag->name);
-	if (flag->argument && !argument)
-		argument = argv[++*at];
-	if (flag->argument && (!argument || !*argument))
+	if (!flag->argument)
+		*ret_argument = "";
+	else if (!*ret_argument)
+		*ret_argument = argv[++*at];
+	if (flag->argument && (!*ret_argument || !**ret_argument))
 		return cli_usage(verb, "%s needs %s", word, flag->argument);
-	call->cli.flags[flag - verb->flags] = argument ? argument : "";
 	return CLI_DONE;
 }
 
-/* A minus before a digit is a value, which its option will refuse. */
-static bool bondctl_looks_like_flag(const char *word)
+static void bondctl_obey(struct call *call, enum flag_global flag, const char *argument)
 {
-	return word[0] == '-' && word[1] && !strchr("0123456789", word[1]);
+	flags_set_directory(&call->cli.paths, flag, argument);
+	call->cli.json |= flag == FLAG_JSON;
+	call->help |= flag == FLAG_HELP;
+	call->version |= flag == FLAG_VERSION;
+}
+
+static enum cli_exit bondctl_take_flag(struct call *call, char **argv, int *at)
+{
+	const struct verb *verb = bondctl_verb(call);
+	const struct verb_flag *flag;
+	const char *argument;
+	enum cli_exit status;
+
+	flag = flags_find(flags_global, argv[*at], &argument);
+	if (flag) {
+		status = bondctl_argument(NULL, flag, argv, at, &argument);
+		if (status == CLI_DONE)
+			bondctl_obey(call, (enum flag_global)(flag - flags_global), argument);
+		return status;
+	}
+	flag = flags_find(verb ? verb->flags : NULL, argv[*at], &argument);
+	if (!flag)
+		return cli_usage(verb, "unknown flag '%s'", argv[*at]);
+	status = bondctl_argument(verb, flag, argv, at, &argument);
+	if (status == CLI_DONE)
+		call->cli.flags[flag - verb->flags] = argument;
+	return status;
 }
 
 static enum cli_exit bondctl_take_words(struct call *call, int argc, char **argv)
 {
+	enum cli_exit status = CLI_DONE;
 	bool flags = true;
 
-	for (int at = 1; at < argc; at++) {
-		char *word = argv[at];
-		enum cli_exit status;
-		int r;
-
-		if (!flags || !bondctl_looks_like_flag(word)) {
-			call->words[call->word_count++] = word;
-			continue;
-		}
-		if (!strcmp(word, "--")) {
+	for (int at = 1; at < argc && status == CLI_DONE; at++) {
+		if (!flags || !flags_looks_like(argv[at]))
+			call->words[call->word_count++] = argv[at];
+		else if (!strcmp(argv[at], flags_global[FLAG_END].name))
 			flags = false;
-			continue;
-		}
-		if (bondctl_take_simple_flag(call, word))
-			continue;
-		r = bondctl_take_dir_flag(call, argv, &at);
-		if (r < 0)
-			return cli_usage(NULL, "%s needs a directory", word);
-		if (r > 0)
-			continue;
-		status = bondctl_take_verb_flag(call, bondctl_verb(call), argv, &at);
-		if (status != CLI_DONE)
-			return status;
+		else if (!strcmp(argv[at], "--dump-options"))
+			call->dump_options = true;
+		else
+			status = bondctl_take_flag(call, argv, &at);
 	}
-	return CLI_DONE;
+	return status;
 }
 
 static enum cli_exit bondctl_run_verb(const struct call *call, const struct verb *verb)
@@ -192,6 +134,7 @@ int main(int argc, char **argv)
 		cli_say("out of memory");
 		return CLI_REFUSED;
 	}
+	call.cli.verbs = cli_verbs;
 	paths_init(&call.cli.paths);
 	status = bondctl_take_words(&call, argc, argv);
 	if (status == CLI_DONE)

@@ -7,19 +7,32 @@
 #include <string.h>
 
 #include "cli/base/cli.h"
+#include "cli/base/flags.h"
 #include "common/mode.h"
 
 #define CALL_WIDTH 53
 
-static const char flags_help[] =
-	"Flags, before or after the verb:\n"
-	"  -j, --json        JSON for scripts instead of text\n"
-	"  --run-dir DIR     where bondd's socket is (XBOND_RUN_DIR, /run/xbond)\n"
-	"  --bpf-dir DIR     where the bonds' maps are pinned (XBOND_BPF_DIR, /sys/fs/bpf/xbond)\n"
-	"  --config-dir DIR  where save writes (XBOND_CONFIG_DIR, /etc/xbond)\n"
-	"  --help            this text, or that of a verb\n"
-	"  --version         the version\n"
-	"  --                ends the flags\n";
+static void help_print_flag(const struct verb_flag *flag)
+{
+	char call[64];
+
+	snprintf(call, sizeof(call), "%s%s%s%s%s", flag->letter ? flag->letter : "",
+		 flag->letter ? ", " : "", flag->name, flag->argument ? " " : "",
+		 flag->argument ? flag->argument : "");
+	printf("  %-18s%s%s\n", call, strlen(call) < 18 ? "" : " ", flag->help);
+}
+
+static void help_print_flags(const char *title, const struct verb_flag *flag)
+{
+	printf("\n%s:\n", title);
+	for (; flag->name; flag++)
+		help_print_flag(flag);
+}
+
+static void help_print_global_flags(void)
+{
+	help_print_flags("Flags, before or after the verb", flags_global);
+}
 
 void help_print(void)
 {
@@ -33,7 +46,7 @@ void help_print(void)
 			printf("\n  %*s", CALL_WIDTH, "");
 		printf(" %s\n", verb->help);
 	}
-	printf("\n%s", flags_help);
+	help_print_global_flags();
 	puts("\nExit status: 0 done, 1 refused or failed, 2 usage, 3 needs bondd and bondd is away "
 	     "or was lost; doctor: 4 warnings, 5 something bad.");
 }
@@ -76,16 +89,6 @@ static void help_print_option(const struct option_spec *option)
 	putchar('\n');
 }
 
-static void help_print_flag(const struct verb_flag *flag)
-{
-	char call[64];
-
-	snprintf(call, sizeof(call), "%s%s%s%s%s", flag->letter ? flag->letter : "",
-		 flag->letter ? ", " : "", flag->name, flag->argument ? " " : "",
-		 flag->argument ? flag->argument : "");
-	printf("  %-18s%s%s\n", call, strlen(call) < 18 ? "" : " ", flag->help);
-}
-
 void help_print_verb(const struct verb *verb)
 {
 	printf("Usage: bondctl [FLAG]... %s %s\n\n%s\n", verb->name, verb->arguments, verb->help);
@@ -95,10 +98,8 @@ void help_print_verb(const struct verb *verb)
 		if (cli_verb_takes(verb, option_at(id)))
 			help_print_option(option_at(id));
 	if (verb->flags)
-		puts("\nFlags of this verb:");
-	for (const struct verb_flag *flag = verb->flags; flag && flag->name; flag++)
-		help_print_flag(flag);
-	printf("\n%s", flags_help);
+		help_print_flags("Flags of this verb", verb->flags);
+	help_print_global_flags();
 }
 
 static json_t *help_mode_names(const struct option_spec *option,

@@ -94,5 +94,7 @@ const struct verb cli_verbs[] = {
 	  OPTION_BOND, OPT_COUNT, NULL, cmd_sysfs_tree },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_save },
+	{ "complete", "-- [WORD...]", "prints what the last WORD of a call may be, for shells", 0,
+	  INT_MAX, false, OPTION_BOND, OPT_COUNT, NULL, cmd_complete },
 	{ .name = NULL },
 };

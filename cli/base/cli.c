@@ -22,6 +22,14 @@ const char *cli_flag(const struct cli *cli, const struct verb *verb, const char 
 	return NULL;
 }
 
+const struct verb *cli_verb(const struct cli *cli, const char *name)
+{
+	for (const struct verb *verb = cli->verbs; verb->name; verb++)
+		if (!strcmp(verb->name, name))
+			return verb;
+	return NULL;
+}
+
 bool cli_allows_colour(void)
 {
 	const char *no_color = getenv("NO_COLOR");

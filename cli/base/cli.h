@@ -26,8 +26,11 @@ enum cli_exit {
 
 #define CLI_FLAGS_MAX 8
 
+struct verb;
+
 struct cli {
 	struct paths paths;
+	const struct verb *verbs; /* all of them, for complete */
 	bool json;
 	const char *flags[CLI_FLAGS_MAX]; /* the verb's own; read them by cli_flag() */
 };
@@ -57,6 +60,9 @@ extern const struct verb cli_verbs[];
 
 /* The argument of the verb's flag, "" if it takes none; NULL if the flag was not given. */
 const char *cli_flag(const struct cli *cli, const struct verb *verb, const char *name);
+
+/* NULL if there is none of that name. */
+const struct verb *cli_verb(const struct cli *cli, const char *name);
 
 bool cli_verb_takes(const struct verb *verb, const struct option_spec *option);
 
@@ -118,6 +124,7 @@ enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc
 enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 /* takeover and handback */
 enum cli_exit cmd_handover(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_complete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 
 #endif

@@ -19,16 +19,17 @@ LADDER = ("daemon", "daemon/control", "daemon/handover", "daemon/manage", "daemo
 SHARED = LADDER[LADDER.index("network"):]  # what bondd and bondctl are both made of
 MAY_USE = {folder: set(LADDER[i:]) for i, folder in enumerate(LADDER)}
 # bondctl: the verbs' folders do not know each other.
-OF_VERBS = ("cli/show", "cli/explain", "cli/monitor", "cli/top", "cli/doctor", "cli/packets")
+OF_VERBS = ("cli/show", "cli/explain", "cli/monitor", "cli/top", "cli/doctor", "cli/packets",
+            "cli/complete")
 MAY_USE["cli/base"] = {"cli/base", *SHARED}
 MAY_USE |= {folder: {folder, *MAY_USE["cli/base"]} for folder in OF_VERBS}
 MAY_USE["cli"] = {"cli", *OF_VERBS, *MAY_USE["cli/base"]}
 
 
 def files_of_code(suffix):
-    """All but those of the tests and of builds, also where there is no git."""
-    tops = [top for top in ROOT.iterdir()
-            if top.is_dir() and top.name != "tests" and not top.name.startswith((".", "build"))]
+    """All but those of the tests, of examples and of builds, also where there is no git."""
+    others = (".", "build", "debian", "packaging", "tests")
+    tops = [top for top in ROOT.iterdir() if top.is_dir() and not top.name.startswith(others)]
     return sorted(pathlib.PurePosixPath(path.relative_to(ROOT))
                   for top in tops for path in top.rglob("*" + suffix))
 

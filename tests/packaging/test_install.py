@@ -11,6 +11,12 @@ PROGRAMS = {"usr/sbin/bondd", "usr/sbin/bondctl"}
 UNIT = "usr/lib/systemd/system/bondd.service"
 METRICS = {f"usr/share/xbond/metrics/{path.name}"
            for path in (ROOT / "packaging/metrics").iterdir()}
+COMPLETIONS = {"usr/share/bash-completion/completions/bondctl",
+               "usr/share/zsh/site-functions/_bondctl",
+               "usr/share/fish/vendor_completions.d/bondctl.fish"}
+TOOLS = {"usr/lib/udev/rules.d/90-xbond.rules", "usr/lib/udev/xbond-device",
+         "usr/lib/systemd/network/05-xbond.network", "usr/lib/NetworkManager/conf.d/xbond.conf",
+         "etc/network/if-pre-up.d/xbond", "etc/network/if-post-down.d/xbond"}
 
 
 def make(target, destination):
@@ -39,7 +45,7 @@ def unit_line(installed, key):
 
 
 def test_files(installed):
-    assert PROGRAMS | manuals() | METRICS | {UNIT} <= files(installed)
+    assert PROGRAMS | manuals() | METRICS | COMPLETIONS | TOOLS | {UNIT} <= files(installed)
     assert (installed / "etc/xbond").is_dir()
     for program in PROGRAMS:
         assert (installed / program).stat().st_mode & 0o777 == 0o755

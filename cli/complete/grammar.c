@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/complete/grammar.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/complete/live.h"
+#include "cli/complete/offer_options.h"
+
+#define GRAMMAR_WORD_SIZE 128
+
+/* Takes one word after the other out of the text of a verb's arguments. */
+struct grammar {
+	const char *rest;
+	char word[GRAMMAR_WORD_SIZE]; /* without brackets and dots */
+	bool repeats;		      /* "DEV..." */
+};
+
+static const char *grammar_skip_flag(const char *text)
+{
+	size_t length = strcspn(text, "]");
+
+	return text + length + (text[length] == ']');
+}
+
+/* False behind the last one, and where another way to call the verb begins ("|"). */
+static bool grammar_next(struct grammar *grammar)
+{
+	size_t length;
+
+	grammar->rest += strspn(grammar->rest, " ");
+	while (!strncmp(grammar->rest, "[-", 2)) {
+		grammar->rest = grammar_skip_flag(grammar->rest);
+		grammar->rest += strspn(grammar->rest, ". ");
+	}
+	grammar->rest += strspn(grammar->rest, "[ ");
+	length = strcspn(grammar->rest, " ].");
+	snprintf(grammar->word, sizeof(grammar->word), "%.*s", (int)length, grammar->rest);
+	grammar->rest += length;
+	length = strspn(grammar->rest, "].");
+	grammar->repeats = memchr(grammar->rest, '.', length);
+	grammar->rest += length;
+	return grammar->word[0] && strcmp(grammar->word, "|") != 0;
+}
+
+/* Is it the name of something, or a choice, and not a word that stands before a value? */
+static bool grammar_is_place(const char *word)
+{
+	return isupper((unsigned char)word[0]) || strchr(word, '|');
+}
+
+static void grammar_offer_bond(const struct line *line, struct offers *offers)
+{
+	if (strcmp(line->verb->name, "create") != 0)
+		live_offer_bonds(&line->cli, offers);
+}
+
+static void grammar_offer_device(const struct line *line, struct offers *offers)
+{
+	if (!strcmp(line->verb->name, "add-slave"))
+		live_offer_devices(&line->cli, offers);
+	else
+		live_offer_slaves(&line->cli, line->bond, offers);
+}
+
+static void grammar_offer_file(const struct line *line, struct offers *offers)
+{
+	(void)line;
+	offers->files = OFFERS_FILES;
+}
+
+static void grammar_offer_directory(const struct line *line, struct offers *offers)
+{
+	(void)line;
+	offers->files = OFFERS_DIRECTORIES;
+}
+
+static const struct {
+	const char *name;
+	void (*offer)(const struct line *line, struct offers *offers);
+} grammar_places[] = {
+	{ "BOND", grammar_offer_bond },
+	{ "DEV", grammar_offer_device },
+	{ "FILE", grammar_offer_file },
+	{ "DIR", grammar_offer_directory },
+};
+
+static void grammar_offer_one(const struct line *line, const char *what, struct offers *offers)
+{
+	for (size_t i = 0; i < sizeof(grammar_places) / sizeof(grammar_places[0]); i++)
+		if (!strcmp(grammar_places[i].name, what))
+			grammar_places[i].offer(line, offers);
+	if (!isupper((unsigned char)what[0]))
+		offers_add(offers, what, "");
+}
+
+void grammar_offer(const struct line *line, const char *what, struct offers *offers)
+{
+	char copy[GRAMMAR_WORD_SIZE], *at = copy, *one;
+
+	snprintf(copy, sizeof(copy), "%s", what);
+	while ((one = strsep(&at, "|")))
+		grammar_offer_one(line, one, offers);
+}
+
+static bool grammar_ends_devices(const struct line *line, const char *word)
+{
+	const struct option_spec *option = option_find(line->verb->scope, word);
+
+	return option && cli_verb_takes(line->verb, option);
+}
+
+/* Takes the arguments that stand in this place. Returns how many. */
+static int grammar_fill(struct line *line, const struct grammar *grammar, int at)
+{
+	int first = at;
+
+	if (!strcmp(grammar->word, "BOND") && at < line->argument_count)
+		line->bond = line->arguments[at];
+	if (!grammar->repeats)
+		return at < line->argument_count;
+	while (at < line->argument_count && !grammar_ends_devices(line, line->arguments[at]))
+		at += strcmp(line->arguments[at], "dev") || at + 1 == line->argument_count ? 1 : 2;
+	return at - first;
+}
+
+static bool grammar_is_argument(const struct line *line, int from, const char *word)
+{
+	for (int at = from; at < line->argument_count; at++)
+		if (!strcmp(line->arguments[at], word))
+			return true;
+	return false;
+}
+
+/* What can be named once is not offered again. */
+static void grammar_offer_rest(const struct line *line, const char *what, int from,
+			       struct offers *offers)
+{
+	struct offers all = { offers->begin, offers->before, json_array(), OFFERS_NO_FILES };
+	const json_t *offer;
+	size_t at;
+
+	grammar_offer(line, what, &all);
+	if (all.files)
+		offers->files = all.files;
+	json_array_foreach (all.words, at, offer)
+		if (!grammar_is_argument(line, from,
+					 json_string_value(json_object_get(offer, "word"))))
+			json_array_append(offers->words, (json_t *)offer);
+	json_decref(all.words);
+}
+
+static void grammar_offer_options(const struct line *line, int from, struct offers *offers)
+{
+	char **pairs = line->arguments + from;
+	int count = line->argument_count - from;
+
+	if (count % 2)
+		offer_option_values(line, pairs[count - 1], offers);
+	else
+		offer_options(line, pairs, count, offers);
+}
+
+/* The words from `from` on are pairs as in `src IP dst IP`, in any order. */
+static void grammar_offer_pairs(const struct line *line, struct grammar grammar, int from,
+				struct offers *offers)
+{
+	int count = line->argument_count - from;
+	const char *last = line->argument_count ? line->arguments[line->argument_count - 1] : "";
+
+	do {
+		char key[GRAMMAR_WORD_SIZE];
+
+		snprintf(key, sizeof(key), "%s", grammar.word);
+		if (!grammar_next(&grammar))
+			return;
+		if (count % 2 == 0 && !grammar_is_argument(line, from, key))
+			offers_add(offers, key, "");
+		else if (count % 2 && !strcmp(last, key))
+			grammar_offer(line, grammar.word, offers);
+	} while (grammar_next(&grammar));
+}
+
+/* False if what follows cannot come before this place is filled. */
+static bool grammar_pass(struct line *line, const struct grammar *grammar, int *at,
+			 struct offers *offers)
+{
+	int taken = grammar_fill(line, grammar, *at);
+
+	*at += taken;
+	if (*at == line->argument_count && (!taken || grammar->repeats))
+		grammar_offer_rest(line, grammar->word, *at - taken, offers);
+	return taken;
+}
+
+void grammar_offer_next(struct line *line, struct offers *offers)
+{
+	struct grammar grammar = { .rest = line->verb->arguments };
+	int at = 0;
+
+	while (grammar_next(&grammar)) {
+		if (!strcmp(grammar.word, "OPTION"))
+			return grammar_offer_options(line, at, offers);
+		if (!grammar_is_place(grammar.word))
+			return grammar_offer_pairs(line, grammar, at, offers);
+		if (!grammar_pass(line, &grammar, &at, offers))
+			return;
+	}
+}
+
+void grammar_find_bond(struct line *line)
+{
+	struct grammar grammar = { .rest = line->verb->arguments };
+	int at = 0;
+
+	while (grammar_next(&grammar) && grammar_is_place(grammar.word))
+		at += grammar_fill(line, &grammar, at);
+}

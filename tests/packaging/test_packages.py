@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tarball, Debian and RPM packages, as far as that is quick: the tarball is the same each time, all
+say the same version, dependencies are those of packaging/deps, and the example of xbond-dev
+compiles with the installed headers alone and loads. `make test-packages` builds and installs them.
+"""
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+
+import pytest
+
+from built import ROOT
+
+NUMBER = (ROOT / "VERSION").read_text().strip()
+EXAMPLE = ROOT / "packaging/examples/pick.bpf.c"
+needs_checkout = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout")
+
+
+def output(*words, cwd=ROOT, **more):
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=True, timeout=120,
+                          **more).stdout
+
+
+def dist(tree, directory):
+    return directory / output(tree / "packaging/dist", directory).strip().rsplit("/", 1)[1]
+
+
+def names(archive):
+    with tarfile.open(archive) as tar:
+        return set(tar.getnames())
+
+
+@needs_checkout
+def test_the_tarball_is_the_same_each_time(tmp_path):
+    one, two = (dist(ROOT, tmp_path / name) for name in ("one", "two"))
+    assert one.name == f"xbond-{NUMBER}.tar.gz"
+    assert one.read_bytes() == two.read_bytes()
+    listed = output("git", "ls-tree", "-r", "--name-only", "HEAD").split("\n")[:-1]
+    assert {f"xbond-{NUMBER}/{name}" for name in listed} <= names(one)
+
+
+@needs_checkout
+def test_a_tarball_of_the_tarball(tmp_path):
+    """There is no git in an unpacked one. What was built there is left out."""
+    with tarfile.open(dist(ROOT, tmp_path / "first")) as tar:
+        tar.extractall(tmp_path)
+    tree = tmp_path / f"xbond-{NUMBER}"
+    assert output(tree / "packaging/version") == \
+        f"{NUMBER} ({output('git', 'rev-parse', '--short=12', 'HEAD').strip()})\n"
+    (tree / "build").mkdir()
+    (tree / "build/bondd").touch()
+    one, two = (dist(tree, tmp_path / name) for name in ("one", "two"))
+    os.utime(tree / "VERSION")
+    assert one.read_bytes() == two.read_bytes()
+    assert names(one) == names(tmp_path / "first" / one.name)
+
+
+@needs_checkout
+def test_the_tarball_has_no_time_of_its_own(tmp_path):
+    header = dist(ROOT, tmp_path).read_bytes()[:8]
+    assert header[:2] == b"\x1f\x8b" and header[4:] == b"\0\0\0\0"
+
+
+def test_all_say_the_same_version():
+    """debian/changelog, and CHANGELOG.md: a heading of its own, or what the first one will be."""
+    first = (ROOT / "debian/changelog").read_text().splitlines()[0]
+    assert re.fullmatch(rf"xbond \({re.escape(NUMBER)}\) \w+; urgency=\w+", first)
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    headings = re.findall(r"^## \[(\S+)\]", changes, re.M)
+    assert headings[0] == "Unreleased"
+    assert NUMBER in headings[1:2] or f"The first will be {NUMBER}." in changes
+    assert re.search(r"^Version: @version@$", (ROOT / "packaging/xbond.spec.in").read_text(), re.M)
+
+
+def test_build_dependencies_are_those_of_deps():
+    """But for what is part of any build, or is run."""
+    wanted = set(output("packaging/deps", "--list", "build").split()) - {
+        "gcc", "make", "libc6-dev", "linux-libc-dev", "iproute2", "iperf3", "procps", "util-linux"}
+    control = (ROOT / "debian/control").read_text()
+    line = re.search(r"^Build-Depends: ((?:.*\n)(?: .*\n)*)", control, re.M)[1]
+    named = set(re.split(r",\s*", line.strip()))
+    assert named - {"debhelper-compat (= 13)"} == wanted
+
+
+@pytest.mark.skipif(not shutil.which("rpmspec"), reason="rpmspec is not installed")
+def test_the_spec_is_read(tmp_path):
+    text = (ROOT / "packaging/xbond.spec.in").read_text().replace("@version@", NUMBER)
+    (tmp_path / "xbond.spec").write_text(text)
+    packages = output("rpmspec", "-q", "--qf", "%{name} %{version}\n", tmp_path / "xbond.spec")
+    assert packages.splitlines() == [f"xbond {NUMBER}", f"xbond-devel {NUMBER}"]
+
+
+@pytest.fixture(scope="module", name="headers")
+def _headers(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("dev")
+    output("make", "install-dev", f"DESTDIR={directory}", "PREFIX=/usr")
+    return directory / "usr/include"
+
+
+def compile_flags(headers):
+    return ["-O2", "-g", "-ffreestanding", "-target", "bpf", "-mcpu=v3", "-Wall", "-Werror",
+            f"-I{headers}", f"-I/usr/include/{os.uname().machine}-linux-gnu"]
+
+
+def test_headers_stand_alone(headers):
+    """Each can be included first, and includes nothing that is not installed."""
+    for header in sorted(headers.rglob("*.h")):
+        name = header.relative_to(headers)
+        if name.name == "flow_hook.h" or name.name.startswith("abi_"):
+            continue  # it asks for two definitions, as in the example; those are parts of abi.h
+        output("clang", *compile_flags(headers), "-Wno-unused-function", "-x", "c", "-c", "-", "-o",
+               "/dev/null", cwd=headers, input=f"#include <{name}>\n")
+
+
+def test_the_example_loads(headers, tmp_path):
+    output("clang", *compile_flags(headers), "-c", EXAMPLE, "-o", tmp_path / "pick.o", cwd=tmp_path)
+    pin = f"/sys/fs/bpf/xbond-test-pick-{os.getpid()}"
+    try:
+        output("bpftool", "prog", "load", tmp_path / "pick.o", pin, "type", "classifier")
+    finally:
+        if os.path.exists(pin):
+            os.unlink(pin)
+
+
+def test_pkg_config_knows_the_headers(headers):
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(headers.parent / "share/pkgconfig")}
+    assert output("pkg-config", "--modversion", "xbond", env=environment).strip() == NUMBER
+    assert output("pkg-config", "--variable=includedir", "xbond",
+                  env=environment).strip() == "/usr/include"
