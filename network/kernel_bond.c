@@ -7,16 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/mac.h"
+#include "common/mode.h"
 #include "network/nl_attr.h"
 #include "options/option_address.h"
 
 /* IFLA_BOND_* of Linux 6.17, which bookworm's headers do not know. */
 #define BOND_BROADCAST_NEIGH 33
 #define ATTRIBUTES_MAX 64
-#define SLAVE_IS_ACTIVE 0  /* IFLA_BOND_SLAVE_STATE */
-#define SLAVE_HAS_LINK 0   /* IFLA_BOND_SLAVE_MII_STATUS */
-#define PORT_DISTRIBUTES 0x20 /* IFLA_BOND_SLAVE_AD_ACTOR_OPER_PORT_STATE */
+#define SLAVE_IS_ACTIVE 0 /* IFLA_BOND_SLAVE_STATE */
+#define SLAVE_HAS_LINK 0  /* IFLA_BOND_SLAVE_MII_STATUS */
 
 enum kernel_bond_type { TYPE_U8, TYPE_U16, TYPE_U32, TYPE_MAC, TYPE_DEVICE, TYPE_ADDRESSES };
 
@@ -24,7 +23,7 @@ enum kernel_bond_type { TYPE_U8, TYPE_U16, TYPE_U32, TYPE_MAC, TYPE_DEVICE, TYPE
 #define IN_ALL_MODES UINT32_MAX
 #define IN_AD IN_MODE(XBOND_MODE_8023AD)
 #define IN_ACTIVE IN_MODE(XBOND_MODE_ACTIVE_BACKUP)
-#define IN_PROBED \
+#define IN_PROBED                                                                       \
 	(IN_MODE(XBOND_MODE_BALANCE_RR) | IN_ACTIVE | IN_MODE(XBOND_MODE_BALANCE_XOR) | \
 	 IN_MODE(XBOND_MODE_BROADCAST))
 
@@ -147,7 +146,8 @@ static struct nlattr *kernel_bond_find(struct nlmsghdr *message, int kind, int d
 
 	if (message->nlmsg_type != RTM_NEWLINK ||
 	    nlmsg_parse(message, sizeof(struct ifinfomsg), tb, IFLA_MAX, NULL) < 0 ||
-	    !tb[IFLA_LINKINFO] || nla_parse_nested(info, IFLA_INFO_MAX, tb[IFLA_LINKINFO], NULL) < 0)
+	    !tb[IFLA_LINKINFO] ||
+	    nla_parse_nested(info, IFLA_INFO_MAX, tb[IFLA_LINKINFO], NULL) < 0)
 		return NULL;
 	return nl_attr_is(info[kind], "bond") ? info[data] : NULL;
 }
@@ -164,21 +164,29 @@ static void kernel_bond_take(struct nlmsghdr *message, void *arg)
 	answer->found = true;
 }
 
+/* Our port may distribute a little before the partner's collects. Without LACP there is none. */
+static bool kernel_bond_port_works(struct nlattr **tb)
+{
+	struct nlattr *actor = tb[IFLA_BOND_SLAVE_AD_ACTOR_OPER_PORT_STATE];
+	struct nlattr *partner = tb[IFLA_BOND_SLAVE_AD_PARTNER_OPER_PORT_STATE];
+
+	return !actor || (nl_attr_u8(actor, 0) & LACP_DISTRIBUTING &&
+			  nl_attr_u8(partner, 0) & LACP_COLLECTING);
+}
+
 static void kernel_bond_take_slave(struct nlmsghdr *message, void *arg)
 {
 	struct nlattr *data = kernel_bond_find(message, IFLA_INFO_SLAVE_KIND, IFLA_INFO_SLAVE_DATA);
 	struct kernel_bond_answer *answer = arg;
 	struct kernel_bond_slave *slave = answer->slave;
-	struct nlattr *tb[ATTRIBUTES_MAX + 1], *port;
+	struct nlattr *tb[ATTRIBUTES_MAX + 1];
 
 	if (!data || nla_parse_nested(tb, ATTRIBUTES_MAX, data, NULL) < 0)
 		return;
 	kernel_bond_take_rows(answer->nl, tb, ROWS(slave_rows), &slave->options);
-	port = tb[IFLA_BOND_SLAVE_AD_ACTOR_OPER_PORT_STATE];
 	slave->is_active = nl_attr_u8(tb[IFLA_BOND_SLAVE_STATE], 1) == SLAVE_IS_ACTIVE;
 	slave->has_link = nl_attr_u8(tb[IFLA_BOND_SLAVE_MII_STATUS], 1) == SLAVE_HAS_LINK;
-	slave->distributes = slave->has_link &&
-			     (!port || nl_attr_u8(port, 0) & PORT_DISTRIBUTES);
+	slave->distributes = slave->has_link && kernel_bond_port_works(tb);
 	answer->found = true;
 }
 
@@ -201,17 +209,15 @@ static int kernel_bond_ask(struct nl *nl, int ifindex, nl_handler take,
 	return r || answer->found ? r : -EPROTONOSUPPORT;
 }
 
-/* Options that this mode does not take are kept by the driver, without effect. */
+/*
+ * Options that the mode does not take are kept by the driver, without effect. A miimon of 0 turns
+ * its poll off, which xbond's cannot be.
+ */
 static void kernel_bond_drop_foreign(struct option_set *options, uint32_t mode)
 {
-	const struct option_value none = { 0 };
-
-	for (int id = 0; id < OPT_COUNT; id++)
-		if (options->given[id] && !option_is_of_mode(option_at(id), mode))
-			options->given[id] = false;
-	/* 0 turns the driver's poll off, and there are link events here anyway. */
-	if (!memcmp(&options->value[OPT_MIIMON], &none, sizeof(none)))
-		options->given[OPT_MIIMON] = false;
+	for (int id = 0; id < OPT_COUNT && mode_find(mode); id++)
+		options->given[id] &= option_is_of_mode(option_at(id), mode);
+	options->given[OPT_MIIMON] &= !!options->value[OPT_MIIMON].number;
 }
 
 int kernel_bond_read(struct nl *nl, int ifindex, struct option_set *ret_options, struct err *err)
@@ -221,8 +227,8 @@ int kernel_bond_read(struct nl *nl, int ifindex, struct option_set *ret_options,
 
 	if (r)
 		return err_set(err, -r, "the options of the bond cannot be read: %s", strerror(-r));
-	ret_options->given[OPT_MODE] = true;
 	kernel_bond_drop_foreign(ret_options, ret_options->value[OPT_MODE].number);
+	ret_options->given[OPT_MODE] = true;
 	return 0;
 }
 

@@ -19,7 +19,8 @@ int kernel_bond_read(struct nl *nl, int ifindex, struct option_set *ret_options,
 
 struct kernel_bond_slave {
 	bool is_active, has_link;
-	bool distributes; /* 802.3ad: its port does; otherwise the same as has_link */
+	/* 802.3ad: its port does, and the partner's collects; otherwise the same as has_link. */
+	bool distributes;
 	struct option_set options;
 };
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_link.h>
+#include <linux/if_vlan.h>
 #include <linux/rtnetlink.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,22 @@ static bool link_copy_is_option(const struct link_info *link, int type)
 	       type == IFLA_MACVLAN_FLAGS;
 }
 
+/* A mask of flags that the kernel does not know is refused, and it tells of all. */
+static void link_copy_put_option(struct nl_msg *msg, const struct link_info *link,
+				 const struct nlattr *option)
+{
+	struct ifla_vlan_flags flags;
+
+	if (strcmp(link->kind, "vlan") || nla_type(option) != IFLA_VLAN_FLAGS ||
+	    nla_len(option) < (int)sizeof(flags)) {
+		nla_put(msg, option->nla_type, nla_len(option), nla_data(option));
+		return;
+	}
+	memcpy(&flags, nla_data(option), sizeof(flags));
+	flags.mask = flags.flags | VLAN_FLAG_REORDER_HDR;
+	nla_put(msg, IFLA_VLAN_FLAGS, sizeof(flags), &flags);
+}
+
 static void link_copy_put_info(struct nl_msg *msg, const struct link_info *link,
 			       struct nlattr *options)
 {
@@ -44,7 +61,7 @@ static void link_copy_put_info(struct nl_msg *msg, const struct link_info *link,
 	data = nla_nest_start(msg, IFLA_INFO_DATA);
 	nla_for_each_nested (each, options, left)
 		if (link_copy_is_option(link, nla_type(each)))
-			nla_put(msg, each->nla_type, nla_len(each), nla_data(each));
+			link_copy_put_option(msg, link, each);
 	nla_nest_end(msg, data);
 	nla_nest_end(msg, linkinfo);
 }

@@ -136,8 +136,8 @@ static int handover_settle(struct daemon *daemon, const char *name, struct err *
 	return r;
 }
 
-static int handover_do(struct daemon *daemon, const char *name, bool is_back,
-		       const json_t *options, json_t *notes, struct err *err)
+static int handover_do(struct daemon *daemon, const char *name, bool is_back, const json_t *options,
+		       json_t *notes, struct err *err)
 {
 	struct handover *plan;
 	int r = name_check("bond", name, err);
@@ -154,8 +154,8 @@ static int handover_do(struct daemon *daemon, const char *name, bool is_back,
 	return r;
 }
 
-int handover_takeover(struct daemon *daemon, const char *name, const json_t *options,
-		      json_t *notes, struct err *err)
+int handover_takeover(struct daemon *daemon, const char *name, const json_t *options, json_t *notes,
+		      struct err *err)
 {
 	return handover_do(daemon, name, false, options, notes, err);
 }

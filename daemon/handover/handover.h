@@ -17,8 +17,8 @@
  * options: those of the new bond, {NAME: TEXT}, before the ones that the kernel's bond has; NULL:
  * none. notes: gets a line for each thing the user should know.
  */
-int handover_takeover(struct daemon *daemon, const char *name, const json_t *options,
-		      json_t *notes, struct err *err);
+int handover_takeover(struct daemon *daemon, const char *name, const json_t *options, json_t *notes,
+		      struct err *err);
 int handover_handback(struct daemon *daemon, const char *name, json_t *notes, struct err *err);
 /* Called after adoption: ends what an earlier bondd began. The log tells. */
 void handover_recover(struct daemon *daemon);

@@ -53,12 +53,12 @@ static json_t *journal_devices(const struct handover *plan)
 	for (size_t i = 0; i < plan->device_count; i++) {
 		const struct handover_device *device = &plan->devices[i];
 
-		json_array_append_new(
-			devices,
-			json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:b, s:b}", "name", device->name,
-				  "new_name", device->new_name, "old_name", device->old_name, "old",
-				  device->old, "new", device->new, "lower", device->lower, "is_up",
-				  device->is_up, "has_master", device->has_master));
+		json_array_append_new(devices,
+				      json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:b, s:b}", "name",
+						device->name, "new_name", device->new_name,
+						"old_name", device->old_name, "old", device->old,
+						"new", device->new, "lower", device->lower, "is_up",
+						device->is_up, "has_master", device->has_master));
 	}
 	return devices;
 }
@@ -71,9 +71,9 @@ static json_t *journal_pack(const struct handover *plan)
 	for (size_t i = 0; i < plan->conf.count; i++)
 		json_array_append_new(conf, journal_hex(plan->conf.request[i]));
 	return json_pack("{s:b, s:b, s:s, s:s, s:i, s:o, s:o, s:o}", "is_back", plan->is_back,
-			 "is_ending", plan->is_ending, "old_kind", plan->old_kind, "mac", mac_format(plan->mac, mac), "mtu", (int)plan->mtu,
-			 "slaves", journal_slaves(plan), "devices", journal_devices(plan), "conf",
-			 conf);
+			 "is_ending", plan->is_ending, "old_kind", plan->old_kind, "mac",
+			 mac_format(plan->mac, mac), "mtu", (int)plan->mtu, "slaves",
+			 journal_slaves(plan), "devices", journal_devices(plan), "conf", conf);
 }
 
 int handover_journal_write(const struct handover *plan, struct err *err)

@@ -16,8 +16,8 @@ struct handover_device {
 	char name[XBOND_NAME_SIZE];	/* before and after */
 	char new_name[XBOND_NAME_SIZE]; /* of the new one, until the names change over */
 	char old_name[XBOND_NAME_SIZE]; /* of the old one, from then on */
-	int old, new; /* ifindexes; new: 0: there is none yet */
-	int lower;    /* its lower device's index in the plan; -1: it is the bond */
+	int old, new;			/* ifindexes; new: 0: there is none yet */
+	int lower; /* its lower device's index in the plan; -1: it is the bond */
 	bool is_up;
 	bool has_master;
 };
@@ -25,7 +25,7 @@ struct handover_device {
 struct handover_slave {
 	char name[XBOND_NAME_SIZE];
 	int ifindex;
-	unsigned int port;  /* its number in LACPDUs */
+	unsigned int port; /* its number in LACPDUs */
 	bool has_link;
 	bool is_first; /* to change over */
 	json_t *options;
@@ -35,10 +35,10 @@ struct handover_side;
 
 struct handover {
 	struct daemon *daemon;
-	bool is_back; /* a handback */
-	bool is_ending; /* the new bond has everything; the old one is being removed */
+	bool is_back;	   /* a handback */
+	bool is_ending;	   /* the new bond has everything; the old one is being removed */
 	char old_kind[16]; /* bond or team: what the kernel's is; "" for a handback */
-	json_t *options; /* of the new bond */
+	json_t *options;   /* of the new bond */
 	uint8_t mac[XBOND_MAC_SIZE];
 	uint32_t mtu;
 	struct handover_device *devices; /* the first is the bond */
@@ -60,7 +60,8 @@ static inline const char *handover_name(const struct handover *plan)
 }
 /* The given options as {NAME: TEXT}: a new reference. */
 json_t *handover_options(const struct option_set *set);
-/* The pairs for netconf_apply(): to the new devices, or, with `back`, to the old ones themselves. */
+/* The pairs for netconf_apply(): to the new devices, or, with `back`, to the old ones themselves.
+ */
 struct netconf_device *handover_pairs(const struct handover *plan, bool back);
 
 #endif

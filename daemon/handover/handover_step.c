@@ -30,15 +30,15 @@ static int step_copy_device(struct handover *plan, struct handover_device *devic
 {
 	struct nl *nl = &plan->daemon->nl;
 	struct link_info old, made;
+	struct err why = { "it is gone" };
 	int r = link_get(nl, -1, device->old, &old);
 
 	if (!r)
-		r = link_copy(nl, &old, device->new_name, plan->devices[device->lower].new, err);
+		r = link_copy(nl, &old, device->new_name, plan->devices[device->lower].new, &why);
 	if (!r)
 		r = link_get_by_name(nl, device->new_name, &made);
 	if (r)
-		return err_set(err, -r, "%s cannot be made anew: %s", device->name,
-			       err->text);
+		return err_set(err, -r, "%s cannot be made anew: %s", device->name, why.text);
 	device->new = made.ifindex;
 	link_copy_sleep(device->new_name);
 	return 0;
@@ -100,7 +100,8 @@ static int step_rename(struct nl *nl, int ifindex, const char *name, struct err 
 	return r ? r : up;
 }
 
-/* The kernel's routes by a device go when it goes down, so those of the new one are not in doubt. */
+/* The kernel's routes by a device go when it goes down, so those of the new one are not in doubt.
+ */
 static int step_put_away(struct handover *plan, struct err *err)
 {
 	struct nl *nl = &plan->daemon->nl;
@@ -142,12 +143,13 @@ static void step_configure(struct handover *plan)
 {
 	struct netconf_device *pairs = handover_pairs(plan, false);
 	struct err first;
-	size_t refused = netconf_apply(&plan->daemon->nl, &plan->conf, pairs, plan->device_count,
-				       &first);
+	size_t refused =
+		netconf_apply(&plan->daemon->nl, &plan->conf, pairs, plan->device_count, &first);
 
 	free(pairs);
 	if (refused)
-		handover_note(plan, "%zu addresses, routes or neighbours were refused; the first: %s",
+		handover_note(plan,
+			      "%zu addresses, routes or neighbours were refused; the first: %s",
 			      refused, first.text);
 	for (size_t i = 0; i < plan->device_count; i++)
 		link_copy_settle(plan->devices[i].name, plan->devices[i].old_name);

@@ -174,8 +174,7 @@ static int survey_kernel_options(struct handover *plan, const json_t *given, str
 		return r;
 	for (int id = 0; id < OPT_COUNT; id++)
 		options.given[id] &= wanted.given[id] ||
-				     option_is_of_mode(option_at(id),
-						       option_set_mode(&options, 0));
+				     option_is_of_mode(option_at(id), option_set_mode(&options, 0));
 	json_decref(plan->options);
 	plan->options = handover_options(&options);
 	return 0;

@@ -29,7 +29,8 @@ static int undo_find_new(struct handover *plan)
 
 static int undo_remove_new(struct handover *plan, struct err *err)
 {
-	int ifindex = undo_find_new(plan), r = ifindex ? plan->new_side->remove(plan, ifindex, err) : 0;
+	int ifindex = undo_find_new(plan),
+	    r = ifindex ? plan->new_side->remove(plan, ifindex, err) : 0;
 
 	return r == -ENODEV ? 0 : r;
 }

@@ -3,11 +3,14 @@
 #include <errno.h>
 #include <net/if.h>
 
+#include "common/mac.h"
+#include "common/mode.h"
 #include "daemon/device/device.h"
 #include "daemon/handover/handover_side.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/requests.h"
 #include "network/link_copy.h"
+#include "view/view_lacp.h"
 
 static struct bond *xbond_side_find(struct handover *plan, int ifindex)
 {
@@ -103,8 +106,19 @@ static int xbond_side_release(struct handover *plan, int ifindex,
 
 	if (!r)
 		r = xbond_side_name(plan, slave, name, err);
-	return r ? r
-		 : request_del_slaves(plan->daemon, bond_pin(bond)->name, names, 1, NULL, err);
+	return r ? r : request_del_slaves(plan->daemon, bond_pin(bond)->name, names, 1, NULL, err);
+}
+
+/* Our port may distribute a little before the partner's collects. */
+static bool xbond_side_is_heard(struct bond *bond, unsigned int slot)
+{
+	static struct lacp_system system; /* too large for a stack */
+	const struct lacp_info *partner = &system.port[slot].partner;
+
+	if (!mode_has(bond_pin(bond)->mode, MODE_LACP))
+		return true;
+	view_lacp_read(&bond->dataplane.pins, &system);
+	return mac_is_zero(partner->system) || partner->state & LACP_COLLECTING;
 }
 
 static bool xbond_side_uses(struct handover *plan, int ifindex, const struct handover_slave *slave)
@@ -112,7 +126,8 @@ static bool xbond_side_uses(struct handover *plan, int ifindex, const struct han
 	struct bond *bond = xbond_side_find(plan, ifindex);
 	int slot = bond ? bond_slot_by_ifindex(bond, slave->ifindex) : -1;
 
-	return slot >= 0 && bond->dataplane.pins.table->tx_mask >> slot & 1 && bond->device.port_up;
+	return slot >= 0 && bond->dataplane.pins.table->tx_mask >> slot & 1 &&
+	       bond->device.port_up && xbond_side_is_heard(bond, (unsigned int)slot);
 }
 
 static void xbond_side_follow(struct handover *plan, int ifindex)
