@@ -54,7 +54,12 @@ struct list_head { /* stands for any struct that begins with a pointer */
  * everything until then, for up to a second.
  */
 #define NETDEV_LINKWATCH_PENDING (1 << 3)
-#define NETDEV_BITS (NETDEV_START | NETDEV_NOCARRIER | NETDEV_LINKWATCH_PENDING)
+/* Which bits must be as in a device that is up: for one that sends for certain, and for one with
+ * carrier. While the kernel's work is pending, that may send (carrier was gone for a moment only)
+ * or drop everything.
+ */
+#define NETDEV_SENDS (NETDEV_START | NETDEV_NOCARRIER | NETDEV_LINKWATCH_PENDING)
+#define NETDEV_MAY_SEND (NETDEV_START | NETDEV_NOCARRIER)
 
 /* From Linux 6.2. A read of an address that is not mapped gives 0. */
 extern void *bpf_rdonly_cast(const void *object, __u32 type) __ksym __weak;
@@ -104,14 +109,20 @@ __noinline __u64 netdev_copy_state(__u32 slot)
 }
 
 /*
- * An empty entry reads as down: a slot of a mask has a device, so the device has gone. Copying is
- * slow, so it is done only while there is no bondd that would be told.
+ * Whether the slot's device has none of `bits` but NETDEV_START. An empty entry reads as down: a
+ * slot of a mask has a device, so the device has gone. Copying is slow, so it is done only while
+ * there is no bondd that would be told.
  */
-static __always_inline int netdev_is_lost(__u32 slot)
+static __always_inline int netdev_is_up(__u32 slot, __u64 bits)
 {
 	if (netdev_is_readable())
-		return (netdev_state(slot) & NETDEV_BITS) != NETDEV_START;
-	return !READ_ONCE(table.watched) && (netdev_copy_state(slot) & NETDEV_BITS) != NETDEV_START;
+		return (netdev_state(slot) & bits) == NETDEV_START;
+	return READ_ONCE(table.watched) || (netdev_copy_state(slot) & bits) == NETDEV_START;
+}
+
+static __always_inline int netdev_is_lost(__u32 slot)
+{
+	return !netdev_is_up(slot, NETDEV_SENDS);
 }
 
 #endif

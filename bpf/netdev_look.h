@@ -13,7 +13,7 @@
 #define NETDEV_LOOK_UP 1
 #define NETDEV_LOOK_LOST 2
 
-/* Global, for the same reason as select_has_carrier(). */
+/* Global, for the same reason as select_is_up(). */
 __noinline __u32 netdev_look_at(__u32 slot)
 {
 	__u64 state;
@@ -21,9 +21,9 @@ __noinline __u32 netdev_look_at(__u32 slot)
 	if (!netdev_is_readable()) /* it is verified by itself */
 		return 0;
 	state = netdev_state(slot);
-	if ((state & NETDEV_BITS) == NETDEV_START)
+	if ((state & NETDEV_SENDS) == NETDEV_START)
 		return NETDEV_LOOK_UP;
-	return (state & (NETDEV_START | NETDEV_NOCARRIER)) == NETDEV_START ? 0 : NETDEV_LOOK_LOST;
+	return (state & NETDEV_MAY_SEND) == NETDEV_START ? 0 : NETDEV_LOOK_LOST;
 }
 
 /* Returns 1, or 0 if the kernel's devices cannot be read. */

@@ -191,35 +191,40 @@ static __always_inline __u32 select_active_backup(void)
 	return select_owner(0);
 }
 
-/* Global, so that the verifier does not know the answer, and a loop over all slots is one path. */
-__noinline __u32 select_has_carrier(__u32 slot)
+/*
+ * Global, so that the verifier does not know the answer, and a loop over all slots is one path.
+ * bits: NETDEV_SENDS or NETDEV_MAY_SEND.
+ */
+__noinline __u32 select_is_up(__u32 slot, __u64 bits)
 {
-	return !netdev_is_lost(slot);
+	return netdev_is_up(slot, bits);
 }
 
-static __always_inline __u64 select_with_carrier(__u64 mask)
+static __always_inline __u64 select_all_up(__u64 mask, __u64 bits)
 {
 	__u64 live = 0;
 
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		if (!(mask >> slot))
 			break;
-		live |= (__u64)(select_has_carrier(slot) & 1) << slot;
+		live |= (__u64)(select_is_up(slot, bits) & 1) << slot;
 	}
 	return live & mask;
 }
 
 /*
- * The slots of mask that have carrier. If none has, drained slots that have; without any, all of
- * mask.
+ * The slots of mask that send for certain. If none does, drained slots that do, then those of mask
+ * that may send; without any, all of mask.
  */
 __noinline __u64 select_live(__u64 mask)
 {
-	__u64 live = select_with_carrier(mask);
+	__u64 live = select_all_up(mask, NETDEV_SENDS);
 
 	losses_tell(mask & ~live);
 	if (!live)
-		live = select_with_carrier(READ_ONCE(table.tx_mask));
+		live = select_all_up(READ_ONCE(table.tx_mask), NETDEV_SENDS);
+	if (!live)
+		live = select_all_up(mask, NETDEV_MAY_SEND);
 	return live ? live : mask;
 }
 

@@ -203,7 +203,7 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked)
 
 	if (!mask)
 		return TC_ACT_SHOT;
-	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_has_carrier(asked))
+	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_is_up(asked, NETDEV_SENDS))
 		return tx_send(asked, length);
 	if (flags & XBOND_F_BROADCAST_NEIGHBOR && tx_is_neighbour_message(skb))
 		return tx_broadcast(skb, mask);

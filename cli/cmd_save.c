@@ -17,28 +17,15 @@
 #include "cli/base/client.h"
 #include "common/paths.h"
 #include "options/config_file.h"
+#include "options/config_write.h"
 #include "options/names.h"
-#include "options/option_address.h"
 #include "options/values.h"
 
 #define MAX_LINKS 40 /* as many as the kernel follows */
-/* of the longest addresses, in the line of a configuration file */
-#define SAVE_ADDRESSES_A_LINE 4
-
-/* Would the INI parser read this differently from how it was written? */
-static int save_check_ini_name(const char *name, struct err *err)
-{
-	if (strpbrk(name, "];") || name[0] == '#')
-		return err_set(err, EINVAL,
-			       "the name '%s' cannot be written to a configuration file; rename "
-			       "the device",
-			       name);
-	return 0;
-}
 
 static int save_check_names(const struct pins *pins, const char *name, struct err *err)
 {
-	int r = save_check_ini_name(pins->bond->primary, err);
+	int r = config_write_check_name(pins->bond->primary, err);
 
 	if (name[0] == '.')
 		return err_set(err, EINVAL,
@@ -47,7 +34,7 @@ static int save_check_names(const struct pins *pins, const char *name, struct er
 			       name);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
 		if (pins_is_member(pins, slot))
-			r = save_check_ini_name(pins->slaves[slot].name, err);
+			r = config_write_check_name(pins->slaves[slot].name, err);
 	return r;
 }
 
@@ -66,34 +53,6 @@ static bool save_is_saved(const struct pins *pins, const struct option_spec *opt
 	return !option_is_default(option, value);
 }
 
-/* The reader's lines have a limit, so a long list takes several; each adds to the ones before. */
-static void save_write_list(FILE *file, const struct option_spec *option,
-			    const struct option_value *value)
-{
-	char text[OPTION_ADDRESS_SIZE];
-
-	for (unsigned int i = 0; i < option_address_count(value); i++)
-		if (i % SAVE_ADDRESSES_A_LINE == 0)
-			fprintf(file, "%s%s = %s", i ? "\n" : "", option->name,
-				option_address_at(option, value, i, text));
-		else
-			fprintf(file, ",%s", option_address_at(option, value, i, text));
-	fprintf(file, "\n");
-}
-
-static void save_write_option(FILE *file, const struct option_spec *option,
-			      const struct option_value *value)
-{
-	char text[OPTION_TEXT_SIZE];
-
-	if (option_is_list(option) && option_address_count(value)) {
-		save_write_list(file, option, value);
-		return;
-	}
-	option_format(option, value, text, sizeof(text));
-	fprintf(file, "%s = %s\n", option->name, text);
-}
-
 static void save_write_options(FILE *file, const struct pins *pins, enum option_scope scope,
 			       unsigned int slot)
 {
@@ -105,7 +64,7 @@ static void save_write_options(FILE *file, const struct pins *pins, enum option_
 			continue;
 		values_read(pins, option, slot, &value);
 		if (save_is_saved(pins, option, &value))
-			save_write_option(file, option, &value);
+			config_write_option(file, option, &value);
 	}
 }
 
@@ -165,7 +124,7 @@ static void save_write_absent(FILE *file, const struct pins *pins, const struct 
 
 		if (!slave->options.given[id] || option_check_mode(option, pins->bond->mode, NULL))
 			continue;
-		save_write_option(file, option, &slave->options.value[id]);
+		config_write_option(file, option, &slave->options.value[id]);
 	}
 }
 

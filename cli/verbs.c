@@ -52,6 +52,13 @@ static const struct verb_flag capture_flags[] = {
 	{ .name = NULL },
 };
 
+static const struct verb_flag import_flags[] = {
+	{ "--write", "-w", NULL, "writes BOND.conf into CONFIG_DIR, if there is none yet" },
+	{ "--root", NULL, "DIR", "the machine whose configuration is below DIR" },
+	{ "--keys", NULL, NULL, "lists what becomes of which option of the tool" },
+	{ .name = NULL },
+};
+
 const struct verb cli_verbs[] = {
 	{ "create", "BOND [OPTION VALUE]...", "creates a bond", 1, INT_MAX, true, OPTION_BOND,
 	  OPT_ACTIVE_SLAVE, NULL, cmd_create },
@@ -92,6 +99,9 @@ const struct verb cli_verbs[] = {
 	  OPT_COUNT, NULL, cmd_handover },
 	{ "sysfs-tree", "DIR", "writes below DIR what /sys would have of the bonds", 1, 1, false,
 	  OPTION_BOND, OPT_COUNT, NULL, cmd_sysfs_tree },
+	{ "import", "ifupdown|netplan [FILE|BOND]...",
+	  "makes xbond's configuration of that of another tool", 1, INT_MAX, false, OPTION_BOND,
+	  OPT_COUNT, import_flags, cmd_import },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_save },
 	{ "complete", "-- [WORD...]", "prints what the last WORD of a call may be, for shells", 0,

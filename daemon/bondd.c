@@ -11,10 +11,12 @@
 
 #include "common/version.h"
 #include "daemon/announce/announce.h"
+#include "daemon/base/capabilities.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 #include "daemon/base/log.h"
+#include "daemon/base/pulse.h"
 #include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"
@@ -168,16 +170,25 @@ static int bondd_open_sockets(struct daemon *daemon)
 	return r < 0 ? r : 0;
 }
 
+/* Memory is locked by maps before Linux 5.11. Both end with CAP_SYS_RESOURCE. */
+static void bondd_raise_limits(void)
+{
+	struct rlimit fds = { MAX_FDS, MAX_FDS }, memory = { RLIM_INFINITY, RLIM_INFINITY };
+
+	setrlimit(RLIMIT_NOFILE, &fds);
+	setrlimit(RLIMIT_MEMLOCK, &memory);
+}
+
 /* Listening begins last, so a client that gets an answer finds every bond in place. */
 static int bondd_start(struct daemon *daemon, struct err *err)
 {
-	struct rlimit fds = { MAX_FDS, MAX_FDS };
 	int r = directories_open(&daemon->paths, err);
 
 	if (r)
 		return r;
 	event_init(daemon->paths.run_dir);
-	setrlimit(RLIMIT_NOFILE, &fds);
+	bondd_raise_limits();
+	pulse_init();
 	dataplane_init();
 	daemon->lacp_thread = lacp_thread_new(err);
 	daemon->bfd_thread = daemon->lacp_thread ? bfd_thread_new(err) : NULL;
@@ -281,6 +292,7 @@ int main(int argc, char **argv)
 	log_info("ready");
 	sd_notify(0, "READY=1");
 	bondd_start_metrics(&daemon);
+	capabilities_drop();
 	r = bondd_run(&daemon);
 	sd_notify(0, "STOPPING=1");
 	log_info("stopping; the bonds go on");

@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "daemon/base/event.h"
 #include "daemon/base/idle.h"
+#include "daemon/base/pulse.h"
 #include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"
@@ -55,8 +56,10 @@ static void meanwhile_serve_bonds(struct daemon *daemon)
 	uint64_t now_ns = clock_now_ns();
 	bool beat = now_ns - beat_ns >= BEAT_NS, news;
 
-	if (beat)
+	if (beat) {
 		beat_ns = now_ns;
+		pulse_beat();
+	}
 	news = lacp_thread_acknowledge(daemon->lacp_thread);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		if (!bond_is_ready(bond))

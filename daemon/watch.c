@@ -7,6 +7,7 @@
 #include "daemon/base/idle.h"
 #include "daemon/base/latency.h"
 #include "daemon/base/log.h"
+#include "daemon/base/pulse.h"
 #include "daemon/bfd_thread/bfd_thread.h"
 #include "daemon/bond/attach_check.h"
 #include "daemon/bond/burst.h"
@@ -306,6 +307,7 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	(void)usec;
 	latency_note("tick");
 	daemon->caught_up_ns = clock_now_ns(); /* messages go first */
+	pulse_beat();
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		dataplane_beat(&bond->dataplane);
 		rx_turn_step(bond);

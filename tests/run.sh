@@ -1,8 +1,8 @@
 #!/bin/bash
-# All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, beside these a part
-# of those in the emulated machine, then network. Prints why tests were skipped, ends with the
-# totals, and fails when anything failed. `run.sh local`: without the emulated machine and the
-# network.
+# All tests, as `make test` runs them: format, unit, manual, bondctl, datapath, network, and beside
+# these a part of those in the emulated machine. Prints why tests were skipped, ends with what
+# failed and the totals, and fails when anything failed. `run.sh local`: without the emulated
+# machine and the network.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 python=${PYTHON:-/usr/bin/python3}
@@ -25,7 +25,7 @@ count() {
     echo "${found:-0}"
 }
 
-step() { printf '\n== %s\n' "$1"; }
+step() { printf '\n== %s (%d s since the start)\n' "$1" "$SECONDS"; }
 
 single() { # NAME COMMAND...: one check that passes, fails, or is skipped (status 77)
     local name=$1 status=0
@@ -143,7 +143,7 @@ sanitized() {
 declare -A pids
 if [ "${1:-}" = sanitized ]; then
     units
-    suite "tests/cli" tests/cli
+    suite "tests/cli" tests/cli tests/import
     # shellcheck disable=SC2046
     suite "tests/net: a part" $(of_net mac service group trouble lacp_partner)
     end_with_totals
@@ -158,23 +158,17 @@ else
     lacks="SKIPPED: the emulated machine: $lacks"
 fi
 units
-for directory in tests/manual tests/packaging tests/report tests/cli tests/layout tests/bpf; do
+for directory in tests/manual tests/packaging tests/report tests/cli tests/import tests/layout \
+    tests/bpf; do
     suite "$directory" "$directory"
 done
 [ "${1:-}" != local ] || end_with_totals
-if [ -n "${pids[vm]:-}" ]; then
-    finish vm "tests/vm (make test-vm has the rest)"
-else
-    step "tests/vm"
-    echo "$lacks"
-    skipped=$((skipped + 1))
-fi
 
 # Files of tests/net that leave the machine idle most of the time run in lots, side by side; the
 # others have it to themselves.
 lots=(
-    "errors group multicast service explain mac iplink fragments lacp_wire lacp_spread slaves
-     rx_backlog loops trouble"
+    "errors group multicast service manager multihoming explain mac iplink fragments lacp_wire
+     lacp_spread slaves rx_backlog loops trouble"
     "lifecycle stacking queue_id xdp rx_hook attach_check doctor"
     "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience"
@@ -191,6 +185,13 @@ done
 for number in "${!lots[@]}"; do
     finish "lot$number" "tests/net: ${lots[number]}"
 done
+if [ -n "${pids[vm]:-}" ]; then
+    finish vm "tests/vm (make test-vm has the rest)"
+else
+    step "tests/vm"
+    echo "$lacks"
+    skipped=$((skipped + 1))
+fi
 [ -z "${pids[sanitized]:-}" ] || finish sanitized "with address and undefined sanitizer"
 again
 # shellcheck disable=SC2046,SC2086

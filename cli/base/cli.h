@@ -124,6 +124,7 @@ enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc
 enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 /* takeover and handback */
 enum cli_exit cmd_handover(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_import(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_complete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 

@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "daemon/base/latency.h"
+#include "daemon/base/pulse.h"
 
 #define TURN_MS 10
 
@@ -82,8 +83,11 @@ static void *idle_thread_run(void *arg)
 void idle_run(void (*work)(void *arg), void *arg)
 {
 	struct idle_thread thread = { work, arg, eventfd(0, EFD_CLOEXEC) };
+	struct pulse pulse;
 	pthread_t id;
 
+	pulse_add(&pulse, "request");
+	pulse_owe(&pulse, clock_now_ns());
 	if (thread.fd >= 0 && !pthread_create(&id, NULL, idle_thread_run, &thread)) {
 		while (!idle_wait(thread.fd, INT_MAX))
 			;
@@ -91,6 +95,7 @@ void idle_run(void (*work)(void *arg), void *arg)
 	} else {
 		work(arg);
 	}
+	pulse_remove(&pulse);
 	if (thread.fd >= 0)
 		close(thread.fd);
 }

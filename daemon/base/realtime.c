@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "daemon/base/capabilities.h"
 
 #define MAX_EPOLL 32
 
@@ -69,12 +70,15 @@ static void *realtime_run(void *arg)
 	struct realtime *realtime = arg;
 
 	pthread_setname_np(pthread_self(), realtime->kind->name);
+	capabilities_drop();
 	realtime_lock(realtime);
 	while (!realtime->stopping) {
 		uint64_t next_ns;
 
+		pulse_owe(&realtime->pulse, clock_now_ns());
 		realtime_clear_fd(realtime->wake_fd);
 		next_ns = realtime->kind->run(realtime->context);
+		pulse_owe(&realtime->pulse, next_ns);
 		realtime_unlock(realtime);
 		realtime_wait_until(realtime, next_ns);
 		realtime_lock(realtime);
@@ -99,10 +103,16 @@ static int realtime_start_thread(struct realtime *realtime)
 int realtime_start(struct realtime *realtime)
 {
 	struct sched_param priority = { .sched_priority = 1 };
-	int r = realtime->running ? 0 : realtime_start_thread(realtime);
+	int r;
 
-	if (r || realtime->running)
+	if (realtime->running)
+		return 0;
+	pulse_add(&realtime->pulse, realtime->kind->name);
+	r = realtime_start_thread(realtime);
+	if (r) {
+		pulse_remove(&realtime->pulse);
 		return r;
+	}
 	pthread_setschedparam(realtime->thread, SCHED_RR, &priority);
 	realtime->running = true;
 	return 0;
@@ -117,6 +127,7 @@ void realtime_close(struct realtime *realtime)
 		realtime->stopping = true;
 		realtime_unlock_and_wake(realtime);
 		pthread_join(realtime->thread, NULL);
+		pulse_remove(&realtime->pulse);
 	}
 	for (int i = 0; i < 3; i++)
 		if (fds[i] >= 0)
@@ -148,6 +159,7 @@ void realtime_unlock(struct realtime *realtime)
 
 void realtime_unlock_and_wake(struct realtime *realtime)
 {
+	pulse_wake(&realtime->pulse);
 	realtime_unlock(realtime);
 	realtime_signal_fd(realtime->wake_fd);
 }

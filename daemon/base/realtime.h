@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/base/pulse.h"
+
 #define REALTIME_NEVER UINT64_MAX
 
 struct realtime_kind {
@@ -23,6 +25,7 @@ struct realtime {
 	const struct realtime_kind *kind;
 	void *context;
 	pthread_t thread;
+	struct pulse pulse;   /* the lock protects it, too */
 	pthread_mutex_t lock; /* protects what `run` uses; not for long */
 	bool running, stopping;
 	int epoll_fd;

@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "common/clock.h"
+#include "daemon/base/capabilities.h"
 
 static void worker_turn(struct worker *worker)
 {
 	uint64_t one = 1;
 	ssize_t written;
 
+	pulse_owe(&worker->pulse, clock_now_ns());
 	worker_unlock(worker);
 	worker->kind->work(worker->context);
 	worker_lock(worker);
@@ -28,6 +30,7 @@ static void worker_wait(struct worker *worker)
 	struct timespec time = { .tv_sec = (time_t)(next_ns / NS_PER_S),
 				 .tv_nsec = (long)(next_ns % NS_PER_S) };
 
+	pulse_owe(&worker->pulse, next_ns ? next_ns : PULSE_NEVER);
 	if (next_ns)
 		pthread_cond_timedwait(&worker->wake, &worker->lock, &time);
 	else
@@ -39,6 +42,7 @@ static void *worker_run(void *arg)
 	struct worker *worker = arg;
 
 	pthread_setname_np(pthread_self(), worker->kind->name);
+	capabilities_drop();
 	worker_lock(worker);
 	while (!worker_is_stopping(worker)) {
 		if (worker->kind->begin(worker->context))
@@ -83,9 +87,12 @@ int worker_start(struct worker *worker, const struct worker_kind *kind, void *co
 		return -errno;
 	pthread_mutex_init(&worker->lock, NULL);
 	worker_init_wake(worker);
+	pulse_add(&worker->pulse, kind->name);
 	r = worker_start_thread(worker);
-	if (r)
-		close(worker->fd);
+	if (!r)
+		return 0;
+	pulse_remove(&worker->pulse);
+	close(worker->fd);
 	return r;
 }
 
@@ -95,6 +102,7 @@ void worker_stop(struct worker *worker)
 	__atomic_store_n(&worker->stopping, true, __ATOMIC_RELAXED);
 	worker_unlock_and_wake(worker);
 	pthread_join(worker->thread, NULL);
+	pulse_remove(&worker->pulse);
 	pthread_cond_destroy(&worker->wake);
 	pthread_mutex_destroy(&worker->lock);
 	close(worker->fd);
@@ -117,6 +125,7 @@ void worker_unlock(struct worker *worker)
 
 void worker_unlock_and_wake(struct worker *worker)
 {
+	pulse_wake(&worker->pulse);
 	pthread_cond_signal(&worker->wake);
 	pthread_mutex_unlock(&worker->lock);
 }

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/base/pulse.h"
+
 /* The three steps of a turn. All get the context of worker_start(). */
 struct worker_kind {
 	const char *name; /* of the thread */
@@ -31,6 +33,7 @@ struct worker {
 	const struct worker_kind *kind;
 	void *context;
 	pthread_t thread;
+	struct pulse pulse;   /* the lock protects it, too */
 	pthread_mutex_t lock; /* protects what both the main loop and the thread write */
 	pthread_cond_t wake;
 	bool stopping;

@@ -39,10 +39,11 @@ struct daemon {
 	struct arp_sender *arp_sender;
 	struct sampler *sampler; /* quality.c */
 	sd_event_source *quality;
-	sd_event_source *sync;	/* for bonds whose due.sync is set */
-	sd_event_source *kept;	/* for messages that were kept meanwhile */
-	gid_t reader_gid;	/* of the group whose members may ask */
-	struct client *readers; /* its connections: control_socket.c */
+	sd_event_source *sync;	  /* for bonds whose due.sync is set */
+	sd_event_source *kept;	  /* for messages that were kept meanwhile */
+	gid_t reader_gid;	  /* of the group whose members may ask */
+	struct client *readers;	  /* its connections: control_socket.c */
+	bool socket_is_inherited; /* somebody else made the control socket, and keeps it */
 	struct bond *bonds;
 	bool in_burst;		 /* burst_begin() */
 	uint64_t caught_up_ns;	 /* the last time when no message of the kernel was waiting */

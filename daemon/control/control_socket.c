@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The connections of the control socket: who asks, lines in, lines out. */
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "daemon/base/log.h"
@@ -242,7 +244,30 @@ static int control_socket_on_connection(sd_event_source *source, int listen_fd, 
 	return 0;
 }
 
-static int control_socket_listen_on(const char *path, gid_t readers, struct err *err)
+static void control_socket_give_to(const char *path, gid_t readers)
+{
+	chmod(path, 0660);
+	if (readers != NO_GROUP && chown(path, (uid_t)-1, readers) < 0)
+		log_warning("%s: cannot give it to the group %s: %m", path, READER_GROUP);
+}
+
+/* The socket of bondd.socket, or of whoever else listens for bondd; -1: nobody does. */
+static int control_socket_inherited(const char *path)
+{
+	int count = sd_listen_fds(1), found = -1;
+
+	for (int fd = SD_LISTEN_FDS_START; fd < SD_LISTEN_FDS_START + count; fd++) {
+		if (sd_is_socket_unix(fd, SOCK_STREAM, 1, path, 0) > 0) {
+			found = fd;
+			continue;
+		}
+		log_warning("a socket that bondd was given is not %s; it is not used", path);
+		close(fd);
+	}
+	return found;
+}
+
+static int control_socket_listen_on(const char *path, struct err *err)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd;
@@ -251,7 +276,7 @@ static int control_socket_listen_on(const char *path, gid_t readers, struct err 
 		return err_set(err, ENAMETOOLONG,
 			       "%s is too long for a socket; give a shorter --run-dir", path);
 	memcpy(address.sun_path, path, strlen(path));
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return err_set(err, errno, "cannot make a socket: %m");
 	unlink(path);
@@ -260,9 +285,6 @@ static int control_socket_listen_on(const char *path, gid_t readers, struct err 
 		close(fd);
 		return err_set(err, errno, "cannot listen on %s: %m", path);
 	}
-	chmod(path, 0660);
-	if (readers != NO_GROUP && chown(path, (uid_t)-1, readers) < 0)
-		log_warning("%s: cannot give it to the group %s: %m", path, READER_GROUP);
 	return fd;
 }
 
@@ -281,9 +303,14 @@ int control_init(struct daemon *daemon, struct err *err)
 
 	daemon->reader_gid = group ? group->gr_gid : NO_GROUP;
 	control_socket_path(daemon, path, sizeof(path));
-	fd = control_socket_listen_on(path, daemon->reader_gid, err);
+	fd = control_socket_inherited(path);
+	daemon->socket_is_inherited = fd >= 0;
+	if (fd < 0)
+		fd = control_socket_listen_on(path, err);
 	if (fd < 0)
 		return fd;
+	fcntl(fd, F_SETFL, O_NONBLOCK);
+	control_socket_give_to(path, daemon->reader_gid);
 	r = sd_event_add_io(daemon->event, &listener, fd, EPOLLIN, control_socket_on_connection,
 			    daemon);
 	if (r < 0)
@@ -300,5 +327,6 @@ void control_done(struct daemon *daemon)
 
 	follower_done();
 	control_socket_path(daemon, path, sizeof(path));
-	unlink(path);
+	if (!daemon->socket_is_inherited)
+		unlink(path);
 }

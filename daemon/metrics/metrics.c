@@ -11,7 +11,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "common/clock.h"
+#include "daemon/base/capabilities.h"
 #include "daemon/base/log.h"
+#include "daemon/base/pulse.h"
 #include "daemon/metrics/metrics_http.h"
 #include "daemon/metrics/metrics_listen.h"
 
@@ -22,6 +25,7 @@ struct metrics {
 	const struct paths *paths;
 	gid_t group;
 	pthread_t thread;
+	struct pulse pulse;
 	int stop_fd;
 	/* The rest belongs to the thread. */
 	int listen_fd;		   /* -1: not yet */
@@ -56,6 +60,7 @@ static void metrics_try_to_listen(struct metrics *metrics)
 		metrics->http = metrics_http_new(metrics->paths, metrics->listen_fd,
 						 metrics_listen_is_unix(&metrics->address));
 	if (metrics->http) {
+		capabilities_drop(); /* a Unix socket was given to the group before */
 		log_info("metrics: listening on %s", metrics->address.text);
 		return;
 	}
@@ -73,7 +78,10 @@ static bool metrics_wait(struct metrics *metrics, int limit_ms)
 		{ .fd = metrics->http ? metrics_http_fd(metrics->http) : -1, .events = POLLIN },
 	};
 
+	pulse_owe(&metrics->pulse,
+		  limit_ms < 0 ? PULSE_NEVER : clock_now_ns() + (uint64_t)limit_ms * NS_PER_MS);
 	poll(fds, sizeof(fds) / sizeof(fds[0]), limit_ms);
+	pulse_owe(&metrics->pulse, clock_now_ns());
 	return !fds[0].revents;
 }
 
@@ -101,10 +109,13 @@ static int metrics_start_thread(struct metrics *metrics)
 	sigset_t all, before;
 	int r;
 
+	pulse_add(&metrics->pulse, "metrics");
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	r = -pthread_create(&metrics->thread, NULL, metrics_run, metrics);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r)
+		pulse_remove(&metrics->pulse);
 	return r;
 }
 
@@ -140,6 +151,7 @@ void metrics_free(struct metrics *metrics)
 	written = write(metrics->stop_fd, &one, sizeof(one));
 	(void)written; /* a full counter is also readable */
 	pthread_join(metrics->thread, NULL);
+	pulse_remove(&metrics->pulse);
 	close(metrics->stop_fd);
 	free(metrics);
 }

@@ -10,6 +10,7 @@ near end loses its carrier: up to 10 packets in active-backup, of which no sende
 import itertools
 import os
 import statistics
+import sys
 import time
 
 # First: it sets the path for what follows.
@@ -24,6 +25,7 @@ from .rows import Row
 
 RATE = 60000
 LEAST_RATE = 50000
+WORST = 5  # packets that a cut may cost
 APART = 2.1  # seconds between two cuts
 BEFORE = 0.2  # seconds that another link changes, or bondd ends, before a cut
 AFTER = 0.5  # seconds of the stream after a cut
@@ -84,6 +86,21 @@ class Bed:
             self.far.ip("link", "set", NOISE, "down")
         quiet_for(BEFORE, "the kernel holds messages that come so long after another")
 
+    def passed(self):
+        """What each end of each link has sent, received and dropped, by the kernel's counters."""
+        return {f"{side} {link}": {f"{way} {what}": host.link(link)["stats64"][way][what]
+                                   for way in ("tx", "rx") for what in ("packets", "dropped")}
+                for side, host in (("near", self.near), ("far", self.far)) for link in self.links}
+
+    def say_where(self, link, before):
+        """Which counters moved: packets may be lost at a dead link, in a full queue, or by the
+        receiver.
+        """
+        print(f"# {link} was cut, and since then counted:", file=sys.stderr)
+        for end, counts in self.passed().items():
+            print(f"#   {end}:", {what: count - before[end][what]
+                                  for what, count in counts.items()}, file=sys.stderr)
+
     def settle(self, state, noise):
         if state == "killed":
             self.near.start_bondd()
@@ -99,10 +116,13 @@ class Bed:
         for process in (stream.sender, stream.receiver):  # whatever else runs here
             os.sched_setscheduler(process.pid, os.SCHED_FIFO, os.sched_param(1))
         stream.flow_on(RATE // 20)
+        before = self.passed()
         self.disturb(state, noise)
         self.far.ip("link", "set", link, "down")
         quiet_for(AFTER, "so long a loss counts")
         result = stream.finish()
+        if result["lost"] > WORST:
+            self.say_where(link, before)
         self.far.ip("link", "set", link, "up")
         self.settle(state, noise)
         return result["lost"], result["sent"] / result["seconds"]
@@ -136,6 +156,6 @@ def rows(scale):
                 what = (f"{mode}, {'equal' if same_index else 'different'} ifindexes, "
                         f"{'another link' if noise else 'nothing'} before, bondd {state}")
                 yield Row(f"{what}: lost at a cut, median", statistics.median(losses), "packets", 0)
-                yield Row(f"{what}: worst of {scale.failovers}", max(losses), "packets", 5)
+                yield Row(f"{what}: worst of {scale.failovers}", max(losses), "packets", WORST)
                 yield Row(f"{what}: rate", statistics.median(rates), "packets/s", LEAST_RATE,
                           least=True)

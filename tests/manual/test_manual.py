@@ -20,7 +20,7 @@ NOT_DESCRIBED = {
     "bondctl.8": set(),
     "xbond.conf.5": {"active_slave", "force"},
 }
-MANUALS = ["bondctl.8", "bondd.8", "xbond.conf.5"]
+MANUALS = ["bondctl.8", "bondd.8", "xbond.conf.5", "xbond.7"]
 HEADING = re.compile(r"^\*([a-z0-9_]+)\* (\S+)$")
 
 

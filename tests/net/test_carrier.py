@@ -7,7 +7,7 @@ from namespace import KERNEL
 from test_netkit import netkit_only
 from test_queue_id import links_used, program, queued  # noqa: F401  pylint: disable=unused-import
 from test_xdp import arrivals, rotating  # noqa: F401  pylint: disable=unused-import
-from traffic import Capture, Stream
+from traffic import Capture, Stream, Tally
 from waiting import wait_for
 
 MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
@@ -78,6 +78,23 @@ def test_the_kernel_tells_late(pair, mode):
     arrive(made)
     made.near.wait_slaves("l1")
     arrive(made)
+
+
+@in_place_only
+@pytest.mark.parametrize("mode", MODES[:3])
+def test_the_only_other_link_has_just_flapped(pair, mode):
+    """The kernel has not yet looked at the flap, so it is not known whether that link sends. It
+    does, and the one that is cut does not.
+    """
+    made = pair(mode, links=2, miimon=10000, same_index=True,
+                far={"mode": "broadcast"} if mode == "active-backup" else {})
+    made.near.freeze_bondd()
+    tally = Tally(made.far, made.links)
+    some_link_changes(made)
+    made.far.run("ip", "-batch", "-", input="".join(
+        f"link set {change}\n" for change in ("l1 down", "l1 up", "l0 down")))
+    assert Stream(made.near, made.far, count=400, rate=20000, flows=64).finish()["sent"] == 400
+    assert tally.finish() == 400
 
 
 @pytest.mark.parametrize("path", ["counted", "direct"])

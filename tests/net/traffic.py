@@ -19,6 +19,7 @@ UDPSEQ = BUILD / "tools/udpseq"
 PORT = 9000
 ETH_P_ALL = 3
 SOL_PACKET, PACKET_STATISTICS, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING = 263, 6, 8, 23
+SKF_AD_PKTTYPE = 0xfffff004
 SO_ATTACH_FILTER, SO_RCVBUFFORCE, SO_TIMESTAMPNS = 26, 33, 35
 
 # The kernel stamps received packets while some socket wants that, and begins by a work queue: what
@@ -70,24 +71,28 @@ class Stream:
 
 class Tally:
     """Counts the packets of a Stream that reach devices of a namespace, whatever becomes of them
-    there.
+    there. With leaving=True those that leave by them.
     """
-    # UDP in IPv4 without options, to PORT; else nothing.
-    FILTER = [(0x28, 0, 0, 12), (0x15, 0, 5, 0x0800), (0x30, 0, 0, 23),
-              (0x15, 0, 3, socket.IPPROTO_UDP),
-              (0x28, 0, 0, 36), (0x15, 0, 1, PORT), (0x06, 0, 0, 64), (0x06, 0, 0, 0)]
 
-    def __init__(self, namespace, devices):
+    def __init__(self, namespace, devices, port=PORT, leaving=False):
+        self.filter = self._filter(port, leaving)
         self.sockets = [self._open(namespace, dev) for dev in devices]
 
+    @staticmethod
+    def _filter(port, leaving):
+        """UDP in IPv4 without options, to this port, one way; else nothing."""
+        return [(0x20, 0, 0, SKF_AD_PKTTYPE), (0x15, 0, 7, 4) if leaving else (0x15, 7, 0, 4),
+                (0x28, 0, 0, 12), (0x15, 0, 5, 0x0800), (0x30, 0, 0, 23),
+                (0x15, 0, 3, socket.IPPROTO_UDP),
+                (0x28, 0, 0, 36), (0x15, 0, 1, port), (0x06, 0, 0, 64), (0x06, 0, 0, 0)]
+
     def _open(self, namespace, dev):
-        code = b"".join(struct.pack("HBBI", *instruction) for instruction in self.FILTER)
+        code = b"".join(struct.pack("HBBI", *instruction) for instruction in self.filter)
         buffer = ctypes.create_string_buffer(code)
         with namespace.inside():
             made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-        made.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
         made.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER,
-                        struct.pack("HL", len(self.FILTER), ctypes.addressof(buffer)))
+                        struct.pack("HL", len(self.filter), ctypes.addressof(buffer)))
         made.bind((dev, ETH_P_ALL))
         return made
 

@@ -8,7 +8,10 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = {"usr/sbin/bondd", "usr/sbin/bondctl"}
-UNIT = "usr/lib/systemd/system/bondd.service"
+UNITS = "usr/lib/systemd/system"
+UNIT = f"{UNITS}/bondd.service"
+OTHER_UNITS = ("bondd.socket", "xbond-teardown.service")
+EXPOSURE = 4.0  # as systemd-analyze counts: 0 to 10, of which 10 is the most
 METRICS = {f"usr/share/xbond/metrics/{path.name}"
            for path in (ROOT / "packaging/metrics").iterdir()}
 COMPLETIONS = {"usr/share/bash-completion/completions/bondctl",
@@ -33,6 +36,10 @@ def manuals():
             for path in (ROOT / "man").glob("*.scd")}
 
 
+needs_analyze = pytest.mark.skipif(not shutil.which("systemd-analyze"),
+                                   reason="systemd-analyze is not installed")
+
+
 @pytest.fixture
 def installed(tmp_path):
     make("install", tmp_path)
@@ -45,7 +52,8 @@ def unit_line(installed, key):
 
 
 def test_files(installed):
-    assert PROGRAMS | manuals() | METRICS | COMPLETIONS | TOOLS | {UNIT} <= files(installed)
+    units = {UNIT, *(f"{UNITS}/{name}" for name in OTHER_UNITS)}
+    assert PROGRAMS | manuals() | METRICS | COMPLETIONS | TOOLS | units <= files(installed)
     assert (installed / "etc/xbond").is_dir()
     for program in PROGRAMS:
         assert (installed / program).stat().st_mode & 0o777 == 0o755
@@ -59,20 +67,35 @@ def test_programs_run(installed):
 
 
 def test_unit_starts_what_is_installed(installed):
-    assert "@" not in (installed / UNIT).read_text()
+    assert "@sbindir@" not in (installed / UNIT).read_text()
     assert installed.joinpath(unit_line(installed, "ExecStart").lstrip("/")).is_file()
     assert unit_line(installed, "Type") == "notify"
     assert unit_line(installed, "KillMode") == "process"
 
 
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is not installed")
-def test_unit_verifies(installed, tmp_path):
-    unit = tmp_path / "bondd.service"
-    unit.write_text((installed / UNIT).read_text().replace("/usr/sbin/", f"{installed}/usr/sbin/"))
-    done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True,
+@needs_analyze
+def test_units_verify(installed, tmp_path):
+    units = []
+    for name in ("bondd.service", *OTHER_UNITS):
+        text = (installed / UNITS / name).read_text()
+        assert "@sbindir@" not in text
+        units.append(tmp_path / name)
+        units[-1].write_text(text.replace("/usr/sbin/", f"{installed}/usr/sbin/"))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", *units], capture_output=True,
                           text=True, check=False)
-    complaints = [line for line in done.stderr.splitlines() if "bondd" in line]
+    complaints = [line for line in done.stderr.splitlines() if "bond" in line]
     assert done.returncode == 0 and not complaints, done.stderr
+
+
+@needs_analyze
+def test_unit_is_hardened(installed, capsys):
+    unit = installed / UNIT
+    done = subprocess.run(["systemd-analyze", "security", "--no-pager", "--offline=true",
+                           f"--threshold={EXPOSURE * 10:.0f}", unit], capture_output=True,
+                          text=True, check=False)
+    with capsys.disabled():
+        print("\n" + done.stdout.splitlines()[-1])
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_uninstall(installed):

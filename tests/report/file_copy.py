@@ -104,12 +104,16 @@ def copy_figures(what, mbytes, command, alone, rate, bound):
                  bound=bound)
 
 
-def goodput_alone(place, scale, section):
+def goodput(what, place, scale, section, address, rate):
+    """Mbit/s of iperf3, which says what the links carry whatever program copies."""
     with traffic(place) as stream:
-        done, command = stream.run(FAR_ALONE, "-t", scale.seconds, "-O", 1)
-    section.figures.append(Figure("one link alone", done.mbits, "Mbit/s", command,
-                                  ratio=done.mbits / place.rate))
+        done, command = stream.run(address, "-t", scale.seconds, "-O", 1)
+    section.figures.append(Figure(what, done.mbits, "Mbit/s", command, ratio=done.mbits / rate))
     return done.mbits
+
+
+def goodput_alone(place, scale, section):
+    return goodput("iperf3, one link alone", place, scale, section, FAR_ALONE, place.rate)
 
 
 COPIES = {"SMB": smb, "scp": scp}
@@ -130,6 +134,7 @@ def direct(section, scale, say):
     with bed(2, 1000, "mode balance-rr bytes_per_slave 1") as place:
         section.setup = list(place.script.lines)
         alone = goodput_alone(place, scale, section)
+        goodput("iperf3, two links", place, scale, section, FAR_ADDRESS, place.capacity)
         for name, copy in COPIES.items():
             mbytes, command = copy(place.near, place.far, scale.megabytes, scale.rounds)
             section.figures += copy_figures(f"{name}, two links of 1 Gbit/s", mbytes, command,

@@ -28,19 +28,22 @@ def kind(request):
     return request.param
 
 
+def bonded_with(kind, setting):
+    """The setting with a partner of this kind."""
+    setting.partner = PARTNERS[kind](setting)
+    setting.lab.partners.append(setting.partner)
+    setting.partner.close = setting.partner.stop
+    setting.cables = dict(zip(setting.near.links, setting.far.links))
+    setting.partner.start()
+    setting.near.ctl("create", "bond0", *NEAR)
+    setting.near.ctl("add-slave", "bond0", *setting.near.links)
+    setting.address(setting.near, "bond0", 1)
+    return setting
+
+
 @pytest.fixture
 def made(keeper, kind):
-    def build(setting):
-        setting.partner = PARTNERS[kind](setting)
-        setting.lab.partners.append(setting.partner)
-        setting.partner.close = setting.partner.stop
-        setting.cables = dict(zip(setting.near.links, setting.far.links))
-        setting.partner.start()
-        setting.near.ctl("create", "bond0", *NEAR)
-        setting.near.ctl("add-slave", "bond0", *setting.near.links)
-        setting.address(setting.near, "bond0", 1)
-        return setting
-    setting = keeper.get(kind, build)
+    setting = keeper.get(kind, lambda setting: bonded_with(kind, setting))
     assert setting.partner.name == kind
     wait_agreed(setting)
     return setting

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * import: makes xbond's configuration of another tool's, and says which lines it could not carry
+ * over. Asks no bondd, and changes nothing but the files that -w writes.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/import/import_report.h"
+#include "cli/import/import_sources.h"
+#include "cli/import/import_write.h"
+
+static const struct import_source *import_find_source(const char *name)
+{
+	for (const struct import_source *source = import_sources; source->name; source++)
+		if (!strcmp(source->name, name))
+			return source;
+	return NULL;
+}
+
+static enum cli_exit import_unknown_source(const struct verb *verb, const char *name)
+{
+	char names[128] = "";
+
+	for (const struct import_source *source = import_sources; source->name; source++)
+		snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s",
+			 *names ? ", " : "", source->name);
+	return cli_usage(verb, "no tool '%s'; there are %s", name, names);
+}
+
+static const char *import_key_becomes(const struct import_key *key)
+{
+	if (key->becomes || key->why_lost)
+		return key->becomes;
+	return option_at(key->option)->name;
+}
+
+static json_t *import_keys_json(const struct import_source *source)
+{
+	json_t *rows = json_array();
+
+	for (const struct import_keys *table = source->tables; table->title; table++)
+		for (const struct import_key *key = table->keys; key->name; key++)
+			json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s?, s:s?}", "tool",
+							      source->name, "place", table->title,
+							      "key", key->name, "becomes",
+							      import_key_becomes(key), "why_lost",
+							      key->why_lost));
+	return rows;
+}
+
+static void import_print_keys(const struct import_source *source)
+{
+	for (const struct import_keys *table = source->tables; table->title; table++) {
+		printf("%s, %s:\n", source->name, table->title);
+		for (const struct import_key *key = table->keys; key->name; key++) {
+			const char *becomes = import_key_becomes(key);
+
+			printf("  %-28s %s%s\n", key->name, becomes ? becomes : "- ",
+			       becomes ? "" : key->why_lost);
+		}
+	}
+}
+
+static enum cli_exit import_list_keys(const struct cli *cli, const struct import_source *source)
+{
+	if (cli->json)
+		return cli_print_json(import_keys_json(source));
+	import_print_keys(source);
+	return CLI_DONE;
+}
+
+/* A word is a file if it could be no bond, or if there is one of that name. */
+static bool import_is_file(const char *word)
+{
+	return strchr(word, '/') || !access(word, F_OK);
+}
+
+static enum cli_exit import_take_words(const struct verb *verb, struct import_request *request,
+				       const char **files, int count, char **words)
+{
+	request->files = files;
+	for (int i = 0; i < count; i++) {
+		if (import_is_file(words[i]))
+			files[request->file_count++] = words[i];
+		else if (request->bond)
+			return cli_usage(verb,
+					 "'%s' and '%s' are no files, and only one of them "
+					 "can be the bond",
+					 request->bond, words[i]);
+		else
+			request->bond = words[i];
+	}
+	return CLI_DONE;
+}
+
+static enum cli_exit import_print_bonds(struct import *import, struct import_bond *const *bonds,
+					size_t count, const char *dir)
+{
+	const char *text;
+	struct err err;
+
+	for (size_t i = 0; i < count; i++) {
+		if (import_configuration(import, bonds[i], &text, &err))
+			return cli_refuse(&err);
+		if (count > 1)
+			printf("%s### %s\n", i ? "\n" : "", import_target(import, dir, bonds[i]));
+		fputs(text, stdout);
+	}
+	return CLI_DONE;
+}
+
+static enum cli_exit import_print_json(struct import *import, struct import_bond *const *bonds,
+				       size_t count, const struct import_bond *of, const char *dir)
+{
+	struct err err;
+	json_t *json = import_json(import, bonds, count, of, dir, &err);
+
+	return json ? cli_print_json(json) : cli_refuse(&err);
+}
+
+static enum cli_exit import_put_out(const struct cli *cli, const struct verb *verb,
+				    struct import *import, const struct import_bond *of)
+{
+	struct import_bond *only[] = { (struct import_bond *)of };
+	struct import_bond *const *bonds = of ? only : import->bonds;
+	const char *dir = cli->paths.config_dir;
+	size_t count = of ? 1 : import->bond_count;
+	bool writes = cli_flag(cli, verb, "--write");
+	struct err err;
+
+	if (writes && import_write(import, dir, bonds, count, &err))
+		return cli_refuse(&err);
+	if (cli->json)
+		return import_print_json(import, bonds, count, of, writes ? dir : NULL);
+	import_print_remarks(import, of);
+	if (!writes)
+		return import_print_bonds(import, bonds, count, dir);
+	for (size_t i = 0; i < count; i++)
+		puts(import_target(import, dir, bonds[i]));
+	return CLI_DONE;
+}
+
+static const char *import_where(const struct import_source *source,
+				const struct import_request *request)
+{
+	return request->file_count ? request->files[0] : source->reads;
+}
+
+static enum cli_exit import_run(const struct cli *cli, const struct verb *verb,
+				const struct import_source *source,
+				const struct import_request *request, struct import *import)
+{
+	const struct import_bond *of = NULL;
+	struct err err;
+
+	if (source->read(import, request, &err))
+		return cli_refuse(&err);
+	import_settle(import);
+	if (request->bond)
+		of = import_find_bond(import, request->bond);
+	if (of || (import->bond_count && !request->bond))
+		return import_put_out(cli, verb, import, of);
+	import_print_remarks(import, NULL);
+	if (request->bond)
+		err_set(&err, ENOENT, "'%s' is no file, and no bond in %s%s", request->bond,
+			request->file_count ? "" : import->root, import_where(source, request));
+	else
+		err_set(&err, ENOENT, "no bond in %s%s", request->file_count ? "" : import->root,
+			import_where(source, request));
+	return cli_refuse(&err);
+}
+
+enum cli_exit cmd_import(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	const struct import_source *source = import_find_source(argv[0]);
+	const char *root = cli_flag(cli, verb, "--root");
+	struct import import = { .tool = argv[0], .root = root ? root : "" };
+	struct import_request request = { 0 };
+	const char **files;
+	enum cli_exit status;
+
+	if (!source)
+		return import_unknown_source(verb, argv[0]);
+	if (cli_flag(cli, verb, "--keys"))
+		return import_list_keys(cli, source);
+	files = import_memory(&import, (size_t)argc * sizeof(*files));
+	status = import_take_words(verb, &request, files, argc - 1, argv + 1);
+	if (status == CLI_DONE)
+		status = import_run(cli, verb, source, &request, &import);
+	import_free(&import);
+	return status;
+}

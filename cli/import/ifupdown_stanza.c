@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/import/ifupdown_stanza.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/import/import_files.h"
+
+#define BLANKS " \t"
+#define MAX_DEPTH 8 /* of files that source files, and of templates */
+
+static const char name_characters[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+/* The file that is being read, and the stanza in it whose options follow. */
+struct ifupdown_reading {
+	struct ifupdown_stanzas *stanzas;
+	const struct import_file *file;
+	bool in_stanza;
+	int depth;
+};
+
+static void ifupdown_source(struct ifupdown_reading *reading, const char *word, bool is_directory,
+			    const struct import_line *line);
+
+static struct ifupdown_stanza *ifupdown_last(const struct ifupdown_stanzas *stanzas)
+{
+	return &stanzas->list[stanzas->count - 1];
+}
+
+/* "NAME [inherits OTHER] [FAMILY METHOD]", without the first word. */
+static void ifupdown_begin(struct ifupdown_reading *reading, char *rest, bool is_template,
+			   const struct import_line *line)
+{
+	struct ifupdown_stanzas *stanzas = reading->stanzas;
+	const char *name = import_next_word(&rest, BLANKS), *word, *last = NULL;
+	struct ifupdown_stanza stanza = { .template = name, .line = *line };
+
+	reading->in_stanza = name;
+	if (!name)
+		return;
+	if (!is_template)
+		stanza.name = name;
+	while ((word = import_next_word(&rest, BLANKS))) {
+		if (!strcmp(word, "inherits"))
+			stanza.inherits = import_next_word(&rest, BLANKS);
+		else
+			last = word;
+	}
+	stanza.is_manual = !last || !strcmp(last, "manual");
+	stanzas->list = import_grow(stanzas->import, stanzas->list, stanzas->count, sizeof(stanza));
+	stanzas->list[stanzas->count++] = stanza;
+}
+
+static void ifupdown_add(struct import *import, struct ifupdown_stanza *stanza,
+			 const struct ifupdown_option *option)
+{
+	stanza->options = import_grow(import, stanza->options, stanza->count, sizeof(*option));
+	stanza->options[stanza->count++] = *option;
+}
+
+static bool ifupdown_ends_stanza(const char *word)
+{
+	static const char *const words[] = { "auto", "mapping", "no-auto-down", "rename",
+					     "no-scripts" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (!strcmp(word, words[i]))
+			return true;
+	return !strncmp(word, "allow-", 6);
+}
+
+static void ifupdown_take_line(struct ifupdown_reading *reading, char *text, int number)
+{
+	struct import *import = reading->stanzas->import;
+	struct import_line line = { reading->file, number, import_text(import, "%s", text) };
+	const char *key = import_next_word(&text, BLANKS);
+	const struct ifupdown_option option = { key, text ? import_strip(text) : "", line };
+
+	if (!strcmp(key, "iface") || !strcmp(key, "template"))
+		ifupdown_begin(reading, text, *key == 't', &line);
+	else if (!strcmp(key, "source") || !strcmp(key, "source-directory"))
+		ifupdown_source(reading, option.value, key[6] == '-', &line);
+	else if (ifupdown_ends_stanza(key))
+		reading->in_stanza = false;
+	else if (reading->in_stanza)
+		ifupdown_add(import, ifupdown_last(reading->stanzas), &option);
+}
+
+static int ifupdown_read_file(struct ifupdown_stanzas *stanzas, const char *path, int depth,
+			      struct err *err)
+{
+	struct ifupdown_reading reading = { .stanzas = stanzas, .depth = depth };
+	struct import_lines lines = { .joins = true };
+	char *text;
+	int r;
+
+	if (stanzas->file_count++ == IMPORT_MAX_FILES)
+		return err_set(err, EFBIG, "more than %d files", IMPORT_MAX_FILES);
+	r = import_file_read(stanzas->import, path, &reading.file, err);
+	if (r)
+		return r;
+	lines.rest = reading.file->text;
+	while ((text = import_next_line(stanzas->import, &lines))) {
+		text = import_strip(text);
+		if (*text && *text != '#')
+			ifupdown_take_line(&reading, text, lines.number);
+	}
+	return 0;
+}
+
+static int ifupdown_read_dir(struct ifupdown_stanzas *stanzas, const char *dir, int depth,
+			     struct err *err)
+{
+	size_t count;
+	char **names;
+	int r = import_list_dir(stanzas->import, dir, "", &names, &count, err);
+
+	for (size_t i = 0; i < count && !r; i++) {
+		const char *path = import_text(stanzas->import, "%s/%s", dir, names[i]);
+
+		if (!names[i][strspn(names[i], name_characters)] && !import_is_dir(path))
+			r = ifupdown_read_file(stanzas, path, depth, err);
+	}
+	return r;
+}
+
+/* Only what a file is, so that a device or a pipe cannot hold us up. */
+static void ifupdown_read_sourced(struct ifupdown_reading *reading, const char *path,
+				  const struct import_line *line)
+{
+	struct stat status;
+	struct err err = { "" };
+	int r = 0;
+
+	if (stat(path, &status))
+		r = err_set(&err, errno, "%s: %m", path);
+	else if (S_ISDIR(status.st_mode))
+		r = ifupdown_read_dir(reading->stanzas, path, reading->depth + 1, &err);
+	else if (S_ISREG(status.st_mode))
+		r = ifupdown_read_file(reading->stanzas, path, reading->depth + 1, &err);
+	if (r)
+		import_lost(reading->stanzas->import, NULL, line, "%s", err.text);
+}
+
+/* A relative path begins where the file is that sources it. */
+static const char *ifupdown_sourced_path(const struct ifupdown_reading *reading, const char *word)
+{
+	struct import *import = reading->stanzas->import;
+	const char *slash = strrchr(reading->file->path, '/');
+
+	if (*word == '/')
+		return import_path(import, word);
+	if (!slash)
+		return word;
+	return import_text(import, "%.*s/%s", (int)(slash - reading->file->path),
+			   reading->file->path, word);
+}
+
+static void ifupdown_source(struct ifupdown_reading *reading, const char *word, bool is_directory,
+			    const struct import_line *line)
+{
+	const char *path = ifupdown_sourced_path(reading, word);
+	glob_t found;
+
+	reading->in_stanza = false;
+	if (reading->depth == MAX_DEPTH) {
+		import_lost(reading->stanzas->import, NULL, line,
+			    "files source each other, more than %d deep", MAX_DEPTH);
+		return;
+	}
+	if (glob(path, is_directory ? GLOB_ONLYDIR : 0, NULL, &found))
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		ifupdown_read_sourced(reading, found.gl_pathv[i], line);
+	globfree(&found);
+}
+
+int ifupdown_read_stanzas(struct ifupdown_stanzas *stanzas, const char *path, struct err *err)
+{
+	return import_is_dir(path) ? ifupdown_read_dir(stanzas, path, 0, err)
+				   : ifupdown_read_file(stanzas, path, 0, err);
+}
+
+static struct ifupdown_stanza *ifupdown_template(const struct ifupdown_stanzas *stanzas,
+						 const struct ifupdown_stanza *of)
+{
+	for (size_t i = 0; of->inherits && i < stanzas->count; i++)
+		if (&stanzas->list[i] != of && !strcmp(stanzas->list[i].template, of->inherits))
+			return &stanzas->list[i];
+	return NULL;
+}
+
+static bool ifupdown_has(const struct ifupdown_stanza *stanza, size_t count, const char *key)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(stanza->options[i].key, key))
+			return true;
+	return false;
+}
+
+void ifupdown_inherit(struct ifupdown_stanzas *stanzas)
+{
+	for (size_t i = 0; i < stanzas->count; i++) {
+		struct ifupdown_stanza *stanza = &stanzas->list[i];
+		struct ifupdown_stanza *from = stanza;
+
+		for (int depth = 0; depth < MAX_DEPTH; depth++) {
+			size_t own = stanza->count;
+
+			from = ifupdown_template(stanzas, from);
+			for (size_t j = 0; from && from != stanza && j < from->count; j++)
+				if (!ifupdown_has(stanza, own, from->options[j].key))
+					ifupdown_add(stanzas->import, stanza, &from->options[j]);
+			if (!from || from == stanza)
+				break;
+			from->is_inherited = true;
+		}
+	}
+}

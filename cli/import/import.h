@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of import share: the bonds that one call has found in the configuration of another
+ * tool, and the remarks about lines of it that xbond has no place for. A source (import_netplan.c
+ * and so on) reads files and calls import_bond(), import_slave() and import_option();
+ * import_write.c makes xbond's configuration of what is there. The option table says what is a
+ * value.
+ *
+ * All memory belongs to the call and goes with import_free(). Without memory the program ends.
+ */
+#ifndef XBOND_CLI_IMPORT_IMPORT_H
+#define XBOND_CLI_IMPORT_IMPORT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bpf/abi.h"
+#include "common/err.h"
+#include "options/options.h"
+
+#define IMPORT_MAX_BONDS 256
+
+struct import_file {
+	const char *path;  /* as it is printed: with the root */
+	unsigned int rank; /* files are numbered as they are read */
+	const char *text;  /* ends with a NUL character, and has no other */
+};
+
+/* A line of the tool's configuration. Its texts live as long as the call. */
+struct import_line {
+	const struct import_file *file;
+	int number;	  /* 0: the file as a whole */
+	const char *what; /* the line as a remark shows it: key and value */
+};
+
+struct import_option {
+	enum option_id id;
+	struct option_value value;
+	struct import_line line;
+};
+
+struct import_options {
+	struct import_option *list;
+	size_t count;
+};
+
+struct import_slave {
+	char name[XBOND_NAME_SIZE];
+	struct import_options options;
+};
+
+struct import_bond {
+	char name[XBOND_NAME_SIZE];
+	struct import_line line;
+	struct import_options options;
+	struct import_slave **slaves;
+	size_t slave_count;
+};
+
+enum import_fate {
+	IMPORT_LOST,	/* not carried over */
+	IMPORT_CHANGED, /* carried over as something that is not quite the same */
+	IMPORT_STAYS,	/* not a matter of the bond: addresses, routes, VLANs, MTU */
+};
+
+struct import_remark {
+	enum import_fate fate;
+	struct import_line line;
+	const char *bond; /* NULL: of no bond alone */
+	const char *why;  /* NULL with IMPORT_STAYS */
+	size_t order;	  /* in which they were made */
+};
+
+struct import_text;
+
+struct import {
+	const char *tool;
+	const char *root; /* before the tool's own paths; "" for this machine */
+	unsigned int file_count;
+	size_t bytes_read; /* of all files */
+	struct import_bond **bonds;
+	size_t bond_count;
+	struct import_remark *remarks;
+	size_t remark_count;
+	struct import_text *texts; /* all memory of the call */
+};
+
+void import_free(struct import *import);
+
+/* Memory of the call, zeroed. */
+void *import_memory(struct import *import, size_t size);
+/* Makes room for one element more; call it before each. count is what is there already. */
+void *import_grow(struct import *import, void *list, size_t count, size_t size);
+char *import_text(struct import *import, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The bond of that name, found or made. NULL: no bond can have that name, which is remarked. */
+struct import_bond *import_bond(struct import *import, const char *name,
+				const struct import_line *line);
+/* NULL if there is none. */
+struct import_bond *import_find_bond(const struct import *import, const char *name);
+/* A slave of that bond, found or made, at the end. NULL: it cannot be one, which is remarked. */
+struct import_slave *import_slave(struct import *import, struct import_bond *bond, const char *name,
+				  const struct import_line *line);
+/* NULL if there is none. ret_bond may be NULL. */
+struct import_slave *import_find_slave(const struct import *import, const char *name,
+				       struct import_bond **ret_bond);
+
+/*
+ * Sets an option of the bond, or of the slave if it is one of slaves, to what the text says. What
+ * was set before is replaced; a list goes on if `more` says so. What cannot be set is remarked.
+ */
+void import_option(struct import *import, struct import_bond *bond, struct import_slave *slave,
+		   enum option_id id, const char *text, bool more, const struct import_line *line);
+const struct import_option *import_find_option(const struct import_options *options,
+					       enum option_id id);
+
+/* bond may be NULL. */
+void import_lost(struct import *import, const struct import_bond *bond,
+		 const struct import_line *line, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+void import_changed(struct import *import, const struct import_bond *bond,
+		    const struct import_line *line, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+void import_stays(struct import *import, const struct import_bond *bond,
+		  const struct import_line *line);
+
+/* By files, as they were read, and lines. */
+void import_sort_remarks(struct import *import);
+
+/*
+ * When all is read: options that the bond's mode refuses are taken out and remarked, and the
+ * remarks are sorted.
+ */
+void import_settle(struct import *import);
+
+#endif

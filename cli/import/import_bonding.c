@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The options of kernel bonding, as the module, sysfs, ifenslave and NetworkManager name them. */
+#include "cli/import/import_keys.h"
+
+#define ONLY_TLB "only balance-tlb and balance-alb use it, which xbond does not have"
+#define OF_MODULE "it is a parameter of the kernel's module, which xbond does not use"
+
+const struct import_key import_bonding_keys[] = {
+	{ .name = "mode", .option = OPT_MODE },
+	{ .name = "miimon", .option = OPT_MIIMON },
+	{ .name = "updelay", .option = OPT_UPDELAY },
+	{ .name = "downdelay", .option = OPT_DOWNDELAY },
+	{ .name = "use_carrier",
+	  .why_lost = "xbond asks the kernel for carrier, and never the registers of the MII",
+	  .usual = "1" },
+	{ .name = "xmit_hash_policy", .option = OPT_XMIT_HASH_POLICY },
+	{ .name = "packets_per_slave", .option = OPT_PACKETS_PER_SLAVE },
+	{ .name = "primary", .option = OPT_PRIMARY },
+	{ .name = "primary_reselect", .option = OPT_PRIMARY_RESELECT },
+	{ .name = "active_slave", .option = OPT_ACTIVE_SLAVE },
+	{ .name = "fail_over_mac", .option = OPT_FAIL_OVER_MAC },
+	{ .name = "num_grat_arp", .option = OPT_NUM_GRAT_ARP },
+	/* The kernel has one number for both; the last one counts. */
+	{ .name = "num_unsol_na", .option = OPT_NUM_GRAT_ARP },
+	{ .name = "peer_notif_delay", .option = OPT_PEER_NOTIF_DELAY },
+	{ .name = "resend_igmp", .option = OPT_RESEND_IGMP },
+	{ .name = "all_slaves_active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
+	{ .name = "min_links", .option = OPT_MIN_LINKS },
+	{ .name = "arp_interval", .option = OPT_ARP_INTERVAL },
+	{ .name = "arp_ip_target",
+	  .option = OPT_ARP_IP_TARGET,
+	  .convert = import_list,
+	  .more = true },
+	{ .name = "ns_ip6_target",
+	  .option = OPT_NS_IP6_TARGET,
+	  .convert = import_list,
+	  .more = true },
+	{ .name = "arp_validate", .option = OPT_ARP_VALIDATE },
+	{ .name = "arp_all_targets", .option = OPT_ARP_ALL_TARGETS },
+	{ .name = "arp_missed_max", .option = OPT_ARP_MISSED_MAX },
+	{ .name = "missed_max", .option = OPT_ARP_MISSED_MAX },
+	{ .name = "lacp_rate", .option = OPT_LACP_RATE },
+	{ .name = "lacp_active", .option = OPT_LACP_ACTIVE, .convert = import_switch },
+	{ .name = "lacp_strict", .option = OPT_LACP_STRICT, .convert = import_switch },
+	{ .name = "ad_select", .option = OPT_AD_SELECT },
+	{ .name = "ad_actor_sys_prio", .option = OPT_AD_ACTOR_SYS_PRIO },
+	{ .name = "ad_actor_system", .option = OPT_AD_ACTOR_SYSTEM },
+	{ .name = "ad_user_port_key", .option = OPT_AD_USER_PORT_KEY },
+	{ .name = "coupled_control", .option = OPT_COUPLED_CONTROL, .convert = import_switch },
+	{ .name = "broadcast_neighbor",
+	  .option = OPT_BROADCAST_NEIGHBOR,
+	  .convert = import_switch },
+	{ .name = "tlb_dynamic_lb", .why_lost = ONLY_TLB, .usual = "1" },
+	{ .name = "lp_interval", .why_lost = ONLY_TLB, .usual = "1" },
+	{ .name = "max_bonds", .why_lost = OF_MODULE },
+	{ .name = "tx_queues", .why_lost = OF_MODULE },
+	{ .name = NULL },
+};

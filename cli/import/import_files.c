@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/import/import_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLANKS " \t\r\n\v\f"
+
+const struct import_file *import_file_of(struct import *import, const char *path, const char *text,
+					 size_t size)
+{
+	struct import_file *file = import_memory(import, sizeof(*file));
+	char *copy = import_memory(import, size + 1);
+
+	memcpy(copy, text, size);
+	*file = (struct import_file){ import_text(import, "%s", path), import->file_count++, copy };
+	return file;
+}
+
+/* Returns its size, or -errno. */
+static ssize_t import_read_all(int fd, size_t most, char **ret_text)
+{
+	size_t size = 0, room = 0;
+	char *text = NULL;
+	ssize_t got;
+
+	do {
+		if (size == room) {
+			char *grown = realloc(text, room = room ? 2 * room : 8192);
+
+			if (!grown)
+				break;
+			text = grown;
+		}
+		got = read(fd, text + size, room - size);
+		size += got > 0 ? (size_t)got : 0;
+	} while (got > 0 && size <= most);
+	if (got || size > most) {
+		got = got < 0 ? -errno : -EFBIG;
+		free(text);
+		return got;
+	}
+	*ret_text = text;
+	return (ssize_t)size;
+}
+
+int import_file_read(struct import *import, const char *path, const struct import_file **ret_file,
+		     struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t size;
+	char *text = NULL;
+
+	if (fd < 0)
+		return err_set(err, errno, "%s: %m", path);
+	size = import_read_all(fd, IMPORT_MAX_BYTES - import->bytes_read, &text);
+	close(fd);
+	if (size < 0)
+		return err_set(err, (int)-size, "%s: %s", path, strerror((int)-size));
+	import->bytes_read += (size_t)size;
+	*ret_file = import_file_of(import, path, text, (size_t)size);
+	free(text);
+	return 0;
+}
+
+const char *import_path(struct import *import, const char *path)
+{
+	return import_text(import, "%s%s", import->root, path);
+}
+
+bool import_is_dir(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+static bool import_ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), end_length = strlen(end);
+
+	return length >= end_length && !strcmp(text + length - end_length, end);
+}
+
+static int import_compare_names(const void *left, const void *right)
+{
+	return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+int import_list_dir(struct import *import, const char *dir, const char *suffix, char ***ret_names,
+		    size_t *ret_count, struct err *err)
+{
+	DIR *stream = opendir(dir);
+	struct dirent *entry;
+	char **names = NULL;
+	size_t count = 0;
+
+	*ret_names = NULL;
+	*ret_count = 0;
+	if (!stream)
+		return errno == ENOENT || errno == ENOTDIR ? 0 : err_set(err, errno, "%s: %m", dir);
+	while ((entry = readdir(stream)) && count < IMPORT_MAX_FILES) {
+		if (entry->d_name[0] == '.' || !import_ends_with(entry->d_name, suffix))
+			continue;
+		names = import_grow(import, names, count, sizeof(char *));
+		names[count++] = import_text(import, "%s", entry->d_name);
+	}
+	closedir(stream);
+	if (count)
+		qsort(names, count, sizeof(char *), import_compare_names);
+	*ret_names = names;
+	*ret_count = count;
+	return 0;
+}
+
+/* Appends a line to what is joined so far, and says whether the next one belongs to it, too. */
+static bool import_join_line(struct import_lines *lines, char *joined, size_t *length)
+{
+	size_t size = strcspn(lines->rest, "\n");
+	bool more;
+
+	memcpy(joined + *length, lines->rest, size);
+	*length += size;
+	lines->rest += size + (lines->rest[size] == '\n');
+	lines->read++;
+	if (size && joined[*length - 1] == '\r')
+		--*length, --size;
+	more = lines->joins && size && joined[*length - 1] == '\\' && *lines->rest;
+	if (more)
+		--*length;
+	return more;
+}
+
+/* Bytes up to the end of the last line that could belong to this one. */
+static size_t import_line_room(const struct import_lines *lines)
+{
+	const char *at = lines->rest, *end;
+
+	for (;; at = end + 1) {
+		end = at + strcspn(at, "\n");
+		if (!lines->joins || !*end || end == at ||
+		    (end[-1] != '\\' && (end[-1] != '\r' || end - at < 2 || end[-2] != '\\')))
+			return (size_t)(end - lines->rest) + 1;
+	}
+}
+
+char *import_next_line(struct import *import, struct import_lines *lines)
+{
+	size_t length = 0;
+	char *joined;
+
+	if (!*lines->rest)
+		return NULL;
+	joined = import_memory(import, import_line_room(lines));
+	lines->number = lines->read + 1;
+	while (import_join_line(lines, joined, &length))
+		;
+	joined[length] = '\0';
+	return joined;
+}
+
+char *import_strip(char *text)
+{
+	size_t length;
+
+	text += strspn(text, BLANKS);
+	length = strlen(text);
+	while (length && strchr(BLANKS, text[length - 1]))
+		text[--length] = '\0';
+	return text;
+}
+
+char *import_next_word(char **text, const char *separators)
+{
+	char *word = *text + strspn(*text, separators);
+
+	if (!*word)
+		return NULL;
+	*text = word + strcspn(word, separators);
+	if (**text)
+		*(*text)++ = '\0';
+	return word;
+}
+
+bool import_same(const char *text, const char *word)
+{
+	return !strcasecmp(text, word);
+}
+
+static bool import_has_name(char *const *paths, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(strrchr(paths[i], '/') + 1, name))
+			return true;
+	return false;
+}
+
+static int import_compare_paths(const void *left, const void *right)
+{
+	const char *a = *(char *const *)left, *b = *(char *const *)right;
+
+	return strcmp(strrchr(a, '/') + 1, strrchr(b, '/') + 1);
+}
+
+int import_collect(struct import *import, const char *const *dirs, const char *suffix,
+		   char ***ret_paths, size_t *ret_count, struct err *err)
+{
+	char **paths = NULL, **names;
+	size_t count = 0, name_count;
+
+	for (; *dirs; dirs++) {
+		size_t before = count;
+		int r = import_list_dir(import, *dirs, suffix, &names, &name_count, err);
+
+		if (r)
+			return r;
+		for (size_t i = 0; i < name_count; i++) {
+			if (import_has_name(paths, before, names[i]))
+				continue;
+			paths = import_grow(import, paths, count, sizeof(char *));
+			paths[count++] = import_text(import, "%s/%s", *dirs, names[i]);
+		}
+	}
+	if (count)
+		qsort(paths, count, sizeof(char *), import_compare_paths);
+	*ret_paths = paths;
+	*ret_count = count;
+	return 0;
+}

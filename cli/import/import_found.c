@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Bonds, slaves and options that were found. Knows the option table, and no source. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/import/import.h"
+#include "common/mode.h"
+#include "options/config_write.h"
+#include "options/names.h"
+#include "options/option_address.h"
+
+struct import_bond *import_find_bond(const struct import *import, const char *name)
+{
+	for (size_t i = 0; i < import->bond_count; i++)
+		if (!strcmp(import->bonds[i]->name, name))
+			return import->bonds[i];
+	return NULL;
+}
+
+static int import_check_bond(const struct import *import, const char *name, struct err *err)
+{
+	int r = name_check("bond", name, err);
+
+	if (!r && name[0] == '.')
+		return err_set(err, 1, "bondd reads no hidden files, and %s.conf would be one",
+			       name);
+	if (!r && import->bond_count == IMPORT_MAX_BONDS)
+		return err_set(err, 1, "import takes at most %d bonds in one call",
+			       IMPORT_MAX_BONDS);
+	return r;
+}
+
+struct import_bond *import_bond(struct import *import, const char *name,
+				const struct import_line *line)
+{
+	struct import_bond *bond = import_find_bond(import, name);
+	struct err err;
+
+	if (bond)
+		return bond;
+	if (import_check_bond(import, name, &err)) {
+		import_lost(import, NULL, line, "%s", err.text);
+		return NULL;
+	}
+	bond = import_memory(import, sizeof(*bond));
+	snprintf(bond->name, sizeof(bond->name), "%s", name);
+	bond->line = *line;
+	import->bonds = import_grow(import, import->bonds, import->bond_count,
+				    sizeof(struct import_bond *));
+	import->bonds[import->bond_count++] = bond;
+	return bond;
+}
+
+static struct import_slave *import_slave_of(const struct import_bond *bond, const char *name)
+{
+	for (size_t i = 0; i < bond->slave_count; i++)
+		if (!strcmp(bond->slaves[i]->name, name))
+			return bond->slaves[i];
+	return NULL;
+}
+
+struct import_slave *import_find_slave(const struct import *import, const char *name,
+				       struct import_bond **ret_bond)
+{
+	for (size_t i = 0; i < import->bond_count; i++) {
+		struct import_slave *slave = import_slave_of(import->bonds[i], name);
+
+		if (slave && ret_bond)
+			*ret_bond = import->bonds[i];
+		if (slave)
+			return slave;
+	}
+	return NULL;
+}
+
+static int import_check_slave(const struct import *import, const struct import_bond *bond,
+			      const char *name, struct err *err)
+{
+	struct import_bond *other = NULL;
+	int r = name_check("slave", name, err);
+
+	if (!r)
+		r = config_write_check_name(name, err);
+	if (!r && import_find_slave(import, name, &other))
+		return err_set(err, 1, "%s is a slave of %s already", name, other->name);
+	if (!r && bond->slave_count == XBOND_MAX_SLAVES)
+		return err_set(err, 1, "a bond of xbond has at most %d slaves", XBOND_MAX_SLAVES);
+	return r;
+}
+
+struct import_slave *import_slave(struct import *import, struct import_bond *bond, const char *name,
+				  const struct import_line *line)
+{
+	struct import_slave *slave = import_slave_of(bond, name);
+	struct err err;
+
+	if (slave)
+		return slave;
+	if (import_check_slave(import, bond, name, &err)) {
+		import_lost(import, bond, line, "%s", err.text);
+		return NULL;
+	}
+	slave = import_memory(import, sizeof(*slave));
+	snprintf(slave->name, sizeof(slave->name), "%s", name);
+	bond->slaves =
+		import_grow(import, bond->slaves, bond->slave_count, sizeof(struct import_slave *));
+	bond->slaves[bond->slave_count++] = slave;
+	return slave;
+}
+
+static struct import_option *import_option_of(const struct import_options *options,
+					      enum option_id id)
+{
+	for (size_t i = 0; i < options->count; i++)
+		if (options->list[i].id == id)
+			return &options->list[i];
+	return NULL;
+}
+
+const struct import_option *import_find_option(const struct import_options *options,
+					       enum option_id id)
+{
+	return import_option_of(options, id);
+}
+
+static struct import_option *import_option_add(struct import *import,
+					       struct import_options *options, enum option_id id)
+{
+	struct import_option *option = import_option_of(options, id);
+
+	if (option)
+		return option;
+	options->list = import_grow(import, options->list, options->count, sizeof(*options->list));
+	option = &options->list[options->count++];
+	*option = (struct import_option){ .id = id };
+	return option;
+}
+
+/* Each address by itself, so that one that is refused costs no other. */
+static void import_take_list(struct import *import, const struct import_bond *bond,
+			     struct import_option *option, const char *text,
+			     const struct import_line *line)
+{
+	char *rest = import_text(import, "%s", text), *address;
+	struct err err;
+
+	while ((address = strsep(&rest, ",")))
+		if (*address &&
+		    option_address_add(option_at(option->id), address, &option->value, &err))
+			import_lost(import, bond, line, "%s", err.text);
+}
+
+/* What no value of the option says. Returns true if that was all there is to do. */
+static bool import_special(struct import *import, const struct import_bond *bond, enum option_id id,
+			   const char **text, const struct import_line *line)
+{
+	if (id == OPT_MODE && mode_is_missing(*text)) {
+		import_changed(import, bond, line,
+			       "xbond does not have this mode; active-backup is written, which "
+			       "asks as little of the switch, but uses one slave at a time");
+		*text = mode_name(XBOND_MODE_ACTIVE_BACKUP);
+	}
+	if (id == OPT_MIIMON && !strcmp(*text, "0")) {
+		import_changed(import, bond, line,
+			       "xbond follows carrier in any case; miimon stays at its default");
+		return true;
+	}
+	if (id == OPT_ACTIVE_SLAVE) {
+		import_lost(import, bond, line,
+			    "it is state, not configuration; make the slave the primary, or call "
+			    "'bondctl set BOND active_slave DEV'");
+		return true;
+	}
+	return false;
+}
+
+void import_option(struct import *import, struct import_bond *bond, struct import_slave *slave,
+		   enum option_id id, const char *text, bool more, const struct import_line *line)
+{
+	const struct option_spec *spec = option_at(id);
+	struct import_options *options =
+		spec->scope == OPTION_SLAVE ? &slave->options : &bond->options;
+	struct option_value value = { 0 };
+	struct import_option *option;
+	struct err err;
+
+	if (import_special(import, bond, id, &text, line))
+		return;
+	if (!option_is_list(spec) && option_parse(spec, text, &value, &err)) {
+		import_lost(import, bond, line, "%s", err.text);
+		return;
+	}
+	option = import_option_add(import, options, id);
+	option->line = *line;
+	if (!more || !option_is_list(spec))
+		option->value = value;
+	if (option_is_list(spec))
+		import_take_list(import, bond, option, text, line);
+}
+
+static void import_settle_options(struct import *import, const struct import_bond *bond,
+				  struct import_options *options, uint32_t mode)
+{
+	size_t kept = 0;
+	struct err err;
+
+	for (size_t i = 0; i < options->count; i++) {
+		const struct import_option *option = &options->list[i];
+		const struct option_spec *spec = option_at(option->id);
+
+		if (!option_check_mode(spec, mode, &err))
+			options->list[kept++] = *option;
+		else if (!option_is_default(spec, &option->value))
+			import_lost(import, bond, &option->line, "%s", err.text);
+	}
+	options->count = kept;
+}
+
+static void import_settle_bond(struct import *import, struct import_bond *bond)
+{
+	struct import_option *option = import_option_of(&bond->options, OPT_MODE);
+	uint32_t mode;
+
+	if (!option) {
+		option = import_option_add(import, &bond->options, OPT_MODE);
+		option->line = bond->line;
+		option->value = option_initial(option_at(OPT_MODE));
+	}
+	mode = option->value.number;
+	import_settle_options(import, bond, &bond->options, mode);
+	for (size_t i = 0; i < bond->slave_count; i++)
+		import_settle_options(import, bond, &bond->slaves[i]->options, mode);
+}
+
+void import_settle(struct import *import)
+{
+	for (size_t i = 0; i < import->bond_count; i++)
+		import_settle_bond(import, import->bonds[i]);
+	import_sort_remarks(import);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The modes of bonds of Open vSwitch. It has two settings where xbond has one: bond_mode says how
+ * the members share the traffic, lacp whether LACP decides which of them do.
+ */
+#ifndef XBOND_CLI_IMPORT_IMPORT_OVS_MODE_H
+#define XBOND_CLI_IMPORT_IMPORT_OVS_MODE_H
+
+#include "cli/import/import.h"
+
+struct ovs_mode {
+	const char *mode; /* bond_mode; NULL: not set */
+	const char *lacp; /* active, passive, off; NULL: not set */
+	struct import_line mode_line, lacp_line;
+	bool falls_back; /* lacp-fallback-ab */
+};
+
+bool ovs_knows_mode(const char *mode);
+void ovs_set_mode(struct import *import, struct import_bond *bond, const struct ovs_mode *ovs);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Values as several tools write them, made into values of the option table. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/import/import_files.h"
+#include "cli/import/import_keys.h"
+
+#define BLANKS " \t\r\n"
+
+const char *import_switch(struct import *import, const char *value)
+{
+	static const char *const on[] = { "yes", "true", "on", "1", "y", "t" };
+	static const char *const off[] = { "no", "false", "off", "0", "n", "f" };
+
+	(void)import;
+	for (size_t i = 0; i < sizeof(on) / sizeof(on[0]); i++)
+		if (import_same(value, on[i]))
+			return "on";
+	for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
+		if (import_same(value, off[i]))
+			return "off";
+	return NULL;
+}
+
+/* The kernel's files take a target with a plus before it, and so do some tools. */
+const char *import_list(struct import *import, const char *value)
+{
+	char *list = import_text(import, "%s", value), *end = list, *rest = list, *word;
+
+	while ((word = import_next_word(&rest, BLANKS ",;"))) {
+		size_t length = strlen(word += *word == '+');
+
+		if (end > list)
+			*end++ = ',';
+		memmove(end, word, length);
+		end += length;
+	}
+	*end = '\0';
+	return list;
+}
+
+const char *import_first_word(struct import *import, const char *value)
+{
+	char *rest = import_text(import, "%s", value);
+	char *word = import_next_word(&rest, BLANKS);
+
+	return word ? word : "";
+}
+
+struct import_unit {
+	const char *name;
+	uint64_t us;
+};
+
+/* systemd.time(7) */
+static const struct import_unit units[] = {
+	{ "usec", 1 },
+	{ "us", 1 },
+	{ "\xc2\xb5s", 1 },
+	{ "\xce\xbcs", 1 },
+	{ "msec", 1000 },
+	{ "ms", 1000 },
+	{ "seconds", 1000000 },
+	{ "second", 1000000 },
+	{ "sec", 1000000 },
+	{ "s", 1000000 },
+	{ "minutes", 60000000 },
+	{ "minute", 60000000 },
+	{ "min", 60000000 },
+	{ "m", 60000000 },
+	{ "hours", 3600000000 },
+	{ "hour", 3600000000 },
+	{ "hr", 3600000000 },
+	{ "h", 3600000000 },
+	{ "days", 86400000000 },
+	{ "day", 86400000000 },
+	{ "d", 86400000000 },
+	{ "weeks", 604800000000 },
+	{ "week", 604800000000 },
+	{ "w", 604800000000 },
+};
+
+/* The longest of those that begin the text; 0 if none does. */
+static uint64_t import_take_unit(const char **text, uint64_t otherwise)
+{
+	const struct import_unit *found = NULL;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strncmp(*text, units[i].name, strlen(units[i].name)) &&
+		    (!found || strlen(units[i].name) > strlen(found->name)))
+			found = &units[i];
+	if (found)
+		*text += strlen(found->name);
+	else if (**text && !strchr(BLANKS, **text))
+		return 0;
+	return found ? found->us : otherwise;
+}
+
+/* One part of a time span, as "1.5s". Returns false if it is none. */
+static bool import_take_time(const char **text, uint64_t unit_us, uint64_t *us)
+{
+	uint64_t whole = 0, part = 0, scale = 1, unit;
+	const char *start = *text;
+
+	for (; **text >= '0' && **text <= '9'; ++*text)
+		whole = whole > UINT32_MAX ? whole : 10 * whole + (uint64_t)(**text - '0');
+	if (**text == '.')
+		for (++*text; **text >= '0' && **text <= '9'; ++*text)
+			if (scale < 1000000) {
+				part = 10 * part + (uint64_t)(**text - '0');
+				scale *= 10;
+			}
+	if (*text == start)
+		return false;
+	*text += strspn(*text, BLANKS);
+	unit = import_take_unit(text, unit_us);
+	if (!unit || whole > UINT32_MAX * UINT64_C(1000000) / unit)
+		return false;
+	*us += whole * unit + part * unit / scale;
+	return true;
+}
+
+/* Rounded down to the millisecond, as the tools do. */
+static const char *import_ms(struct import *import, const char *value, uint64_t unit_us)
+{
+	const char *text = value + strspn(value, BLANKS);
+	uint64_t us = 0;
+
+	if (!*text)
+		return NULL;
+	while (*text) {
+		if (!import_take_time(&text, unit_us, &us) || us > UINT64_MAX / 2)
+			return NULL;
+		text += strspn(text, BLANKS);
+	}
+	return import_text(import, "%" PRIu64, us / 1000);
+}
+
+const char *import_ms_of_s(struct import *import, const char *value)
+{
+	return import_ms(import, value, 1000000);
+}
+
+const char *import_ms_of_ms(struct import *import, const char *value)
+{
+	return import_ms(import, value, 1000);
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * netplan(5). Its files are one configuration: later ones add to lists and replace single values.
+ * Interfaces have names of netplan's own, which need not be those of the devices.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/import/import_files.h"
+#include "cli/import/import_ovs_mode.h"
+#include "cli/import/import_sources.h"
+#include "cli/import/import_tree.h"
+
+static const struct import_key netplan_keys[] = {
+	{ .name = "mode", .option = OPT_MODE },
+	{ .name = "lacp-rate", .option = OPT_LACP_RATE },
+	{ .name = "mii-monitor-interval", .option = OPT_MIIMON, .convert = import_ms_of_ms },
+	{ .name = "min-links", .option = OPT_MIN_LINKS },
+	{ .name = "transmit-hash-policy", .option = OPT_XMIT_HASH_POLICY },
+	{ .name = "ad-select", .option = OPT_AD_SELECT },
+	{ .name = "all-members-active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
+	{ .name = "all-slaves-active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
+	{ .name = "arp-interval", .option = OPT_ARP_INTERVAL, .convert = import_ms_of_ms },
+	{ .name = "arp-ip-targets",
+	  .option = OPT_ARP_IP_TARGET,
+	  .convert = import_list,
+	  .more = true },
+	{ .name = "arp-validate", .option = OPT_ARP_VALIDATE },
+	{ .name = "arp-all-targets", .option = OPT_ARP_ALL_TARGETS },
+	{ .name = "up-delay", .option = OPT_UPDELAY, .convert = import_ms_of_ms },
+	{ .name = "down-delay", .option = OPT_DOWNDELAY, .convert = import_ms_of_ms },
+	{ .name = "fail-over-mac-policy", .option = OPT_FAIL_OVER_MAC },
+	{ .name = "gratuitous-arp", .option = OPT_NUM_GRAT_ARP },
+	{ .name = "gratuitious-arp", .option = OPT_NUM_GRAT_ARP },
+	{ .name = "packets-per-member", .option = OPT_PACKETS_PER_SLAVE },
+	{ .name = "packets-per-slave", .option = OPT_PACKETS_PER_SLAVE },
+	{ .name = "primary-reselect-policy", .option = OPT_PRIMARY_RESELECT },
+	{ .name = "resend-igmp", .option = OPT_RESEND_IGMP },
+	{ .name = "primary", .becomes = "primary" },
+	{ .name = "learn-packet-interval",
+	  .why_lost = "only balance-tlb and balance-alb use it, which xbond does not have" },
+	{ .name = NULL },
+};
+
+static const struct import_key netplan_bond_keys[] = {
+	{ .name = "interfaces", .becomes = "[slave DEV]" },
+	{ .name = "parameters", .becomes = "(the keys below it)" },
+	{ .name = "openvswitch", .becomes = "mode and lacp_active, by its key lacp" },
+	{ .name = NULL },
+};
+
+const struct import_keys netplan_tables[] = {
+	{ "a bond", netplan_bond_keys },
+	{ "parameters of a bond", netplan_keys },
+	{ .title = NULL },
+};
+
+struct netplan {
+	struct import *import;
+	struct import_tree *trees;
+	size_t count;
+};
+
+static bool netplan_section(const struct netplan *netplan, size_t tree, const char *section,
+			    struct import_node *ret_node)
+{
+	const struct import_tree *at = &netplan->trees[tree];
+	struct import_node network;
+
+	return import_tree_find(netplan->import, at, import_tree_root(at), "network", &network) &&
+	       import_tree_find(netplan->import, at, network.value, section, ret_node);
+}
+
+/* A key of the definition of a physical device; of several files the last one counts. */
+static bool netplan_find_in_device(const struct netplan *netplan, const char *id, const char *key,
+				   const char *below, struct import_node *ret_node)
+{
+	struct import_node section, device, value;
+	bool found = false;
+
+	for (size_t i = 0; i < netplan->count; i++) {
+		const struct import_tree *tree = &netplan->trees[i];
+
+		if (!netplan_section(netplan, i, "ethernets", &section) ||
+		    !import_tree_find(netplan->import, tree, section.value, id, &device) ||
+		    !import_tree_find(netplan->import, tree, device.value, key, &value))
+			continue;
+		if (below && !import_tree_find(netplan->import, tree, value.value, below, &value))
+			continue;
+		*ret_node = value;
+		found = true;
+	}
+	return found;
+}
+
+static const char *netplan_value_in_device(const struct netplan *netplan, const char *id,
+					   const char *key, const char *below)
+{
+	struct import_node node;
+
+	return netplan_find_in_device(netplan, id, key, below, &node) ? import_tree_text(node.value)
+								      : NULL;
+}
+
+/* The device's name. NULL: the configuration does not say it, and ret_why says that. */
+static const char *netplan_device(const struct netplan *netplan, const char *id,
+				  const char **ret_why)
+{
+	const char *name = netplan_value_in_device(netplan, id, "set-name", NULL);
+	struct import_node match;
+
+	*ret_why = NULL;
+	if (name)
+		return name;
+	if (!netplan_find_in_device(netplan, id, "match", NULL, &match))
+		return id;
+	name = netplan_value_in_device(netplan, id, "match", "name");
+	if (name && !strpbrk(name, "*?["))
+		return name;
+	*ret_why = import_text(
+		netplan->import,
+		"it stands for devices that are not named (%s); add [slave DEV] for each",
+		match.line.what);
+	return NULL;
+}
+
+static void netplan_interfaces(const struct netplan *netplan, struct import_bond *bond,
+			       const struct import_tree *tree, const yaml_node_t *list)
+{
+	struct import_node item;
+	const char *why;
+
+	for (size_t i = 0; import_tree_at(netplan->import, tree, list, i, &item); i++) {
+		const char *id = import_tree_text(item.value), *name;
+
+		name = id ? netplan_device(netplan, id, &why) : "";
+		if (name)
+			import_slave(netplan->import, bond, name, &item.line);
+		else
+			import_lost(netplan->import, bond, &item.line, "%s", why);
+	}
+}
+
+static void netplan_primary(const struct netplan *netplan, struct import_bond *bond,
+			    const struct import_node *node)
+{
+	const char *id = import_tree_text(node->value), *why, *name;
+
+	name = id ? netplan_device(netplan, id, &why) : "";
+	if (name)
+		import_option(netplan->import, bond, NULL, OPT_PRIMARY, name, false, &node->line);
+	else
+		import_lost(netplan->import, bond, &node->line, "%s", why);
+}
+
+static void netplan_parameter(const struct netplan *netplan, struct import_bond *bond,
+			      const struct import_tree *tree, const struct import_node *node)
+{
+	const struct import_key *key = import_find_key(netplan_keys, node->key, strcmp);
+
+	if (!strcmp(node->key, "primary"))
+		netplan_primary(netplan, bond, node);
+	else if (key)
+		import_apply_key(netplan->import, key, bond, NULL,
+				 import_tree_list(netplan->import, tree, node->value), &node->line);
+	else
+		import_lost(netplan->import, bond, &node->line, "xbond has no such option");
+}
+
+/* A bond of Open vSwitch, which has modes of its own. */
+static bool netplan_is_ovs(const struct netplan *netplan, const struct import_tree *tree,
+			   const yaml_node_t *value)
+{
+	struct import_node node;
+	const char *mode;
+
+	if (import_tree_find(netplan->import, tree, value, "openvswitch", &node))
+		return true;
+	if (!import_tree_find(netplan->import, tree, value, "parameters", &node) ||
+	    !import_tree_find(netplan->import, tree, node.value, "mode", &node))
+		return false;
+	mode = import_tree_text(node.value);
+	return mode && strcmp(mode, "active-backup") && ovs_knows_mode(mode);
+}
+
+static void netplan_ovs(const struct netplan *netplan, struct import_bond *bond,
+			const struct import_tree *tree, const struct import_node *definition)
+{
+	struct ovs_mode ovs = { .mode_line = definition->line, .lacp_line = definition->line };
+	struct import_node section, node;
+
+	if (import_tree_find(netplan->import, tree, definition->value, "parameters", &section) &&
+	    import_tree_find(netplan->import, tree, section.value, "mode", &node)) {
+		ovs.mode = import_tree_text(node.value);
+		ovs.mode_line = node.line;
+	}
+	if (import_tree_find(netplan->import, tree, definition->value, "openvswitch", &section)) {
+		for (size_t i = 0; import_tree_at(netplan->import, tree, section.value, i, &node);
+		     i++)
+			if (!strcmp(node.key, "lacp")) {
+				ovs.lacp = import_tree_text(node.value);
+				ovs.lacp_line = node.line;
+			} else {
+				import_stays(netplan->import, bond, &node.line);
+			}
+	}
+	ovs_set_mode(netplan->import, bond, &ovs);
+}
+
+static void netplan_parameters(const struct netplan *netplan, struct import_bond *bond,
+			       const struct import_tree *tree, const yaml_node_t *parameters,
+			       bool is_ovs)
+{
+	struct import_node node;
+
+	for (size_t i = 0; import_tree_at(netplan->import, tree, parameters, i, &node); i++)
+		if (!is_ovs || strcmp(node.key, "mode"))
+			netplan_parameter(netplan, bond, tree, &node);
+}
+
+static void netplan_bond(const struct netplan *netplan, const struct import_tree *tree,
+			 const struct import_node *definition)
+{
+	struct import *import = netplan->import;
+	bool is_ovs = netplan_is_ovs(netplan, tree, definition->value);
+	struct import_bond *bond;
+	struct import_node node;
+
+	if (definition->value->type != YAML_MAPPING_NODE) {
+		import_lost(import, NULL, &definition->line, "it is no map");
+		return;
+	}
+	bond = import_bond(import, definition->key, &definition->line);
+	if (!bond)
+		return;
+	if (is_ovs)
+		netplan_ovs(netplan, bond, tree, definition);
+	for (size_t i = 0; import_tree_at(import, tree, definition->value, i, &node); i++)
+		if (!strcmp(node.key, "interfaces"))
+			netplan_interfaces(netplan, bond, tree, node.value);
+		else if (!strcmp(node.key, "parameters"))
+			netplan_parameters(netplan, bond, tree, node.value, is_ovs);
+		else if (strcmp(node.key, "openvswitch"))
+			import_stays(import, bond, &node.line);
+}
+
+static void netplan_slave_rest(const struct netplan *netplan, const struct import_tree *tree,
+			       const struct import_node *device)
+{
+	const char *why, *name = netplan_device(netplan, device->key, &why);
+	struct import_bond *bond = NULL;
+	struct import_node node;
+
+	if (!name || !import_find_slave(netplan->import, name, &bond))
+		return;
+	for (size_t i = 0; import_tree_at(netplan->import, tree, device->value, i, &node); i++)
+		if (strcmp(node.key, "match") && strcmp(node.key, "set-name"))
+			import_stays(netplan->import, bond, &node.line);
+}
+
+/* VLANs, bridges and others that name the bond. */
+static void netplan_above(const struct netplan *netplan, const struct import_tree *tree,
+			  const struct import_node *definition)
+{
+	static const char *const keys[] = { "link", "interfaces", "id" };
+	struct import_node node, item;
+
+	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+		const char *text;
+		struct import_bond *bond;
+
+		if (!import_tree_find(netplan->import, tree, definition->value, keys[k], &node))
+			continue;
+		text = import_tree_text(node.value);
+		bond = text ? import_find_bond(netplan->import, text) : NULL;
+		for (size_t i = 0;
+		     !bond && import_tree_at(netplan->import, tree, node.value, i, &item); i++)
+			if ((text = import_tree_text(item.value)))
+				bond = import_find_bond(netplan->import, text);
+		if (bond) {
+			import_stays(netplan->import, bond, &definition->line);
+			return;
+		}
+	}
+}
+
+typedef void netplan_visit(const struct netplan *netplan, const struct import_tree *tree,
+			   const struct import_node *definition);
+
+static void netplan_each(const struct netplan *netplan, const char *section, netplan_visit *visit)
+{
+	struct import_node node, definition;
+
+	for (size_t i = 0; i < netplan->count; i++) {
+		const struct import_tree *tree = &netplan->trees[i];
+
+		if (!netplan_section(netplan, i, section, &node))
+			continue;
+		for (size_t j = 0;
+		     import_tree_at(netplan->import, tree, node.value, j, &definition); j++)
+			visit(netplan, tree, &definition);
+	}
+}
+
+static void netplan_take(const struct netplan *netplan)
+{
+	netplan_each(netplan, "bonds", netplan_bond);
+	netplan_each(netplan, "ethernets", netplan_slave_rest);
+	netplan_each(netplan, "vlans", netplan_above);
+	netplan_each(netplan, "bridges", netplan_above);
+	netplan_each(netplan, "vrfs", netplan_above);
+}
+
+static int netplan_read_file(struct netplan *netplan, const char *path, struct err *err)
+{
+	const struct import_file *file;
+	int r = import_file_read(netplan->import, path, &file, err);
+
+	if (r)
+		return r;
+	netplan->trees = import_grow(netplan->import, netplan->trees, netplan->count,
+				     sizeof(*netplan->trees));
+	return import_tree_read(netplan->import, file, &netplan->trees[netplan->count++], err);
+}
+
+static int netplan_read_dirs(struct netplan *netplan, const char *const *dirs, struct err *err)
+{
+	size_t count;
+	char **paths;
+	int r = import_collect(netplan->import, dirs, ".yaml", &paths, &count, err);
+
+	for (size_t i = 0; i < count && !r; i++)
+		r = netplan_read_file(netplan, paths[i], err);
+	return r;
+}
+
+static int netplan_read_all(struct netplan *netplan, const struct import_request *request,
+			    struct err *err)
+{
+	struct import *import = netplan->import;
+	const char *const own[] = { import_path(import, "/etc/netplan"),
+				    import_path(import, "/run/netplan"),
+				    import_path(import, "/lib/netplan"), NULL };
+	int r = 0;
+
+	if (!request->file_count)
+		return netplan_read_dirs(netplan, own, err);
+	for (size_t i = 0; i < request->file_count && !r; i++) {
+		const char *const dir[] = { request->files[i], NULL };
+
+		r = import_is_dir(dir[0]) ? netplan_read_dirs(netplan, dir, err)
+					  : netplan_read_file(netplan, dir[0], err);
+	}
+	return r;
+}
+
+int netplan_read(struct import *import, const struct import_request *request, struct err *err)
+{
+	struct netplan netplan = { .import = import };
+	int r = netplan_read_all(&netplan, request, err);
+
+	if (!r)
+		netplan_take(&netplan);
+	for (size_t i = 0; i < netplan.count; i++)
+		import_tree_done(&netplan.trees[i]);
+	return r;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options/config_write.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "options/option_address.h"
+
+/* of the longest addresses, in the line of a configuration file */
+#define ADDRESSES_A_LINE 4
+
+int config_write_check_name(const char *name, struct err *err)
+{
+	if (strpbrk(name, "];") || name[0] == '#')
+		return err_set(err, EINVAL,
+			       "the name '%s' cannot be written to a configuration file; rename "
+			       "the device",
+			       name);
+	return 0;
+}
+
+/* The reader's lines have a limit, so a long list takes several; each adds to the ones before. */
+static void config_write_list(FILE *file, const struct option_spec *option,
+			      const struct option_value *value)
+{
+	char text[OPTION_ADDRESS_SIZE];
+
+	for (unsigned int i = 0; i < option_address_count(value); i++)
+		if (i % ADDRESSES_A_LINE == 0)
+			fprintf(file, "%s%s = %s", i ? "\n" : "", option->name,
+				option_address_at(option, value, i, text));
+		else
+			fprintf(file, ",%s", option_address_at(option, value, i, text));
+	fprintf(file, "\n");
+}
+
+void config_write_option(FILE *file, const struct option_spec *option,
+			 const struct option_value *value)
+{
+	char text[OPTION_TEXT_SIZE];
+
+	if (option_is_list(option) && option_address_count(value)) {
+		config_write_list(file, option, value);
+		return;
+	}
+	option_format(option, value, text, sizeof(text));
+	fprintf(file, "%s = %s\n", option->name, text);
+}

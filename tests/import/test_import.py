@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""bondctl import on configurations in the shapes that each tool's documentation and tests have.
+
+A case is a file or a directory of tests/import/TOOL, or a machine's root (NAME.root); what bondctl
+says about it is in NAME.expected: standard output, a line of dashes, standard error, exit status.
+XBOND_ACCEPT=1 in the environment writes these files anew; read the difference before you keep it.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+import schema
+from built import BUILD, ROOT
+
+BONDCTL = str(BUILD / "bondctl")
+HERE = pathlib.Path(__file__).parent
+TOOLS = {"ifupdown", "netplan"}
+CASES = sorted(path for tool in TOOLS for path in (HERE / tool).iterdir()
+               if path.suffix != ".expected")
+
+
+def run(tool, *words, cwd=None, **settings):
+    return subprocess.run([BONDCTL, "import", tool, *words], cwd=cwd, capture_output=True,
+                          timeout=60, text=True, env={**os.environ, **settings})
+
+
+def words_of(case):
+    return ["--root", case.name] if case.suffix == ".root" else [case.name]
+
+
+def name_of(path):
+    return f"{path.parent.name}/{path.name}"
+
+
+@pytest.fixture(scope="module", name="keys")
+def _keys():
+    """The rows of all tools: what each of its keys becomes."""
+    return {tool: json.loads(run(tool, "--keys", "-j").stdout) for tool in sorted(TOOLS)}
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_corpus(case):
+    """What is written and what is remarked is as expected; both also as JSON."""
+    done = run(case.parent.name, *words_of(case), cwd=case.parent)
+    said = f"{done.stdout}----\n{done.stderr}exit status {done.returncode}\n"
+    expected = case.with_name(case.name + ".expected")
+    if os.environ.get("XBOND_ACCEPT"):
+        expected.write_text(said)
+    assert said == expected.read_text()
+    if done.returncode:
+        return
+    value = schema.check("import", json.loads(
+        run(case.parent.name, "-j", *words_of(case), cwd=case.parent).stdout))
+    assert done.stdout.count("[bond]") == len(value["bonds"])
+    assert done.stderr.count("\n") == len(value["remarks"])
+    for remark in value["remarks"]:
+        assert remark["what"] in done.stderr
+
+
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_bondd_takes_it(case, tmp_path):
+    """-w writes what was printed, into files that the reader of bondd's configuration takes."""
+    done = run(case.parent.name, "-w", *words_of(case), cwd=case.parent,
+               XBOND_CONFIG_DIR=str(tmp_path))
+    written = done.stdout.split()
+    assert {str(path) for path in tmp_path.iterdir()} == set(written)
+    for path in written:
+        read = subprocess.run([BUILD / "tools/readconfig", path], capture_output=True, text=True,
+                              timeout=30)
+        assert read.returncode == 0, read.stderr
+
+
+def test_corpora_are_large_enough():
+    for tool in TOOLS:
+        assert sum(case.parent.name == tool for case in CASES) >= 15, tool
+
+
+def test_every_key_is_in_a_corpus(keys):
+    """Whatever its spelling is: '_' and '-' are the same to ifupdown, and case to some tools."""
+    for tool, rows in keys.items():
+        text = "\n".join(path.read_text() for path in (HERE / tool).rglob("*")
+                         if path.is_file() and path.suffix != ".expected")
+        text = text.lower().replace("_", "-") + " ".join(
+            str(path.relative_to(HERE)) for path in (HERE / tool).rglob("*")).replace("_", "-")
+        missing = {row["key"] for row in rows
+                   if not re.search(rf"\b{re.escape(row['key'].lower().replace('_', '-'))}\b",
+                                    text)}
+        assert not missing, tool
+
+
+def tables_of_the_page():
+    """{tool: {(place, key, what it becomes)}} of docs/migration.md."""
+    page = (ROOT / "docs/migration.md").read_text()
+    found = {}
+    for tool, section in re.findall(r"^## bondctl import (\w+)\n(.*?)(?=^## |\Z)", page,
+                                    re.M | re.S):
+        for place, table in re.findall(r"^### (.+?)\n(.*?)(?=^### |\Z)", section, re.M | re.S):
+            for key, becomes in re.findall(r"^\| `([^`]+)` \| (.+?) \|$", table, re.M):
+                found.setdefault(tool, set()).add((place, key, becomes))
+    return found
+
+
+def row_of_the_page(row):
+    becomes = row.get("becomes")
+    words = f"`{becomes}`" if becomes else f"nothing: {row['why_lost']}"
+    return row["place"], row["key"], words
+
+
+def test_page_has_every_key(keys):
+    """docs/migration.md says what becomes of every key, in the words of --keys."""
+    expected = {tool: {row_of_the_page(row) for row in rows} for tool, rows in keys.items()}
+    assert tables_of_the_page() == expected
+
+
+def test_keys_as_text(keys):
+    for tool, rows in keys.items():
+        text = run(tool, "--keys").stdout
+        for row in rows:
+            assert re.search(rf"^  {re.escape(row['key'])} ", text, re.M), row
+
+
+BOND0 = "iface bond0\n bond-slaves eth0\niface bond1\n bond-slaves eth1\n bond-colour red\n"
+
+
+def test_one_bond(tmp_path):
+    (tmp_path / "interfaces").write_text(BOND0)
+    done = run("ifupdown", "interfaces", "bond0", cwd=tmp_path)
+    assert "[slave eth0]" in done.stdout and "eth1" not in done.stdout
+    assert done.stderr == ""
+    done = run("ifupdown", "interfaces", "bond2", cwd=tmp_path)
+    assert done.returncode == 1 and done.stdout == ""
+    assert "'bond2' is no file, and no bond in interfaces" in done.stderr
+
+
+def test_write_is_all_or_nothing(tmp_path):
+    """A file that is there stays as it is, and then no other is written."""
+    (tmp_path / "interfaces").write_text(BOND0)
+    config = tmp_path / "config"
+    config.mkdir()
+    (config / "bond1.conf").write_text("mine")
+    done = run("ifupdown", "-w", "interfaces", cwd=tmp_path, XBOND_CONFIG_DIR=str(config))
+    assert done.returncode == 1 and "bond1.conf is there already" in done.stderr
+    assert [path.name for path in config.iterdir()] == ["bond1.conf"]
+    assert (config / "bond1.conf").read_text() == "mine"
+    (config / "bond1.conf").unlink()
+    (config / "bond1.conf").symlink_to("nowhere")
+    done = run("ifupdown", "-w", "interfaces", cwd=tmp_path, XBOND_CONFIG_DIR=str(config))
+    assert done.returncode == 1 and [path.name for path in config.iterdir()] == ["bond1.conf"]
+    done = run("ifupdown", "-w", "interfaces", cwd=tmp_path,
+               XBOND_CONFIG_DIR=str(tmp_path / "new/dir"))
+    assert done.returncode == 0
+    assert {path.name for path in (tmp_path / "new/dir").iterdir()} == {"bond0.conf", "bond1.conf"}
+
+
+def test_full_disk_leaves_nothing(tmp_path):
+    (tmp_path / "interfaces").write_text(BOND0)
+    config = tmp_path / "config"
+    limit = ["prlimit", "--fsize=0", BONDCTL, "import", "ifupdown", "-w", "interfaces"]
+    done = subprocess.run(["env", f"XBOND_CONFIG_DIR={config}", "sh", "-c",
+                           "trap '' XFSZ; exec \"$@\"", "sh", *limit], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "bond0.conf: File too large" in done.stderr
+    assert not list(config.iterdir())
+
+
+def test_hostile_text_is_not_printed(tmp_path):
+    """No control characters reach a terminal, and JSON stays JSON."""
+    (tmp_path / "interfaces").write_bytes(
+        b"iface bond0\n bond-slaves eth0 \x1b[2J\n bond-mode \xff\xfe\x9b\n address \x07\n")
+    done = subprocess.run([BONDCTL, "import", "ifupdown", "interfaces"], cwd=tmp_path,
+                          capture_output=True, timeout=60)
+    assert done.returncode == 0
+    assert not set(done.stdout + done.stderr) & (set(range(32)) - {10})
+    schema.check("import", json.loads(run("ifupdown", "-j", "interfaces", cwd=tmp_path).stdout))
+
+
+@pytest.mark.parametrize("tool", sorted(TOOLS))
+def test_what_cannot_be_read(tool, tmp_path):
+    done = run(tool, "./missing", cwd=tmp_path)
+    assert done.returncode == 1 and done.stdout == ""
+    assert re.fullmatch(r"bondctl: .*missing.*\n", done.stderr)
+    done = run(tool, "--root", str(tmp_path))
+    assert done.returncode == 1 and done.stderr.startswith("bondctl: ")
+
+
+def test_usage():
+    done = run("ifconfig")
+    assert done.returncode == 2 and "no tool 'ifconfig'; there are ifupdown," in done.stderr

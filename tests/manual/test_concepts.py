@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Holds xbond(7) against the maps' layout and against the reasons that xbond prints."""
+import re
+import sys
+
+import pytest
+
+from built import ROOT
+
+sys.path.insert(0, str(ROOT / "tests/bpf"))
+import abi  # noqa: E402
+
+PAGE = (ROOT / "man/xbond.7.scd").read_text()
+OPTIONS = set(re.findall(r'\.name = "(\w+)"', "".join(
+    path.read_text() for path in (ROOT / "options").glob("option_table_*.c"))))
+STRUCTS = {"settings": "xbond_settings", "table": "xbond_table", "buckets": "xbond_buckets",
+           "counters": "xbond_counters", "cursor": "xbond_cursor", "bond": "xbond_bond",
+           "slaves": "xbond_slave", "monitors": "xbond_verdict", "failover": "xbond_failover",
+           "attached": "xbond_attached", "wake": "xbond_wake", "told": "xbond_told"}
+# Where the sentences of `show` are.
+REASONS = ("view/view_why.c", "common/monitor.c", "lacp/why.c", "view/view_problem.c")
+
+
+def section(title):
+    return re.split(r"^# ", PAGE, flags=re.M)[
+        re.findall(r"^# (.*)$", PAGE, re.M).index(title) + 1].replace("\\_", "_")
+
+
+def entries(text):
+    """{word: the paragraph below}, for headings of one or more words in bold."""
+    found = {}
+    for heading, below in re.findall(r"^(\*\w+\*(?:, \*\w+\*)*)\n((?:\t.*\n)+)", text, re.M):
+        found |= {name: below for name in re.findall(r"\w+", heading)}
+    return found
+
+
+def maps():
+    """The pins of abi.h that are maps."""
+    text = (ROOT / "bpf/abi.h").read_text()
+    listed = text.split("Maps: */")[1].split("Prefixes of the names of links")[0]
+    return {name for pin, name in re.findall(r'#define XBOND_PIN_(\w+) "(\w+)"', listed)
+            if not pin.startswith("PROG_")}
+
+
+def test_every_map_and_no_other():
+    assert set(entries(section("MAPS"))) | {"losses"} == maps()
+
+
+@pytest.mark.parametrize("name", STRUCTS)
+def test_fields_of_a_map(name):
+    """Every field is there. Options of the bond are there by being options."""
+    fields = {field for field, _ in abi.Btf().struct(STRUCTS[name])._fields_}
+    fields = {field for field in fields if not re.match(r"pad\d|unnamed\d", field)}
+    described = set(re.findall(r"\*(\w+)\*", entries(section("MAPS"))[name]))
+    of_options = {field for field in fields if name == "bond" and
+                  {field, re.sub("_m?s$", "", field)} & OPTIONS} | {"num_peer_notif"}
+    assert fields - described - of_options == set()
+    assert described - fields - OPTIONS - {"settings", "losses", "path"} == set()
+
+
+def test_reasons_are_printed_like_this():
+    """What is quoted is in the sources, where a string may go on in the next line."""
+    text = "".join((ROOT / name).read_text() for name in REASONS)
+    text = re.sub(r'"\s*\n\s*"', "", text)
+    quoted = re.findall(r"\*([^*\n]+)\*", "".join(
+        line for line in section("TROUBLESHOOTING").split("## Why is there no traffic")[0]
+        .splitlines(keepends=True) if line.startswith("*")))
+    assert len(quoted) > 15
+    for reason in quoted:
+        if not reason.startswith("bondctl "):
+            words = [part for part in re.split(r"[()]", reason) if part.strip()]
+            assert all(part.strip() in text for part in words), reason

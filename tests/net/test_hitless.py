@@ -1,0 +1,51 @@
+"""Restarts, crashes, upgrades and a long absence of bondd under 25,000 packets a second, with Open
+vSwitch as the partner (`make hitless`). test_restart.py, test_upgrade.py and test_lacp_ovs.py have
+what takes seconds.
+"""
+import pytest
+
+from builds import build, newer_abi, other_programs
+from hitless import TIMES, Trial, check
+# pylint: disable-next=unused-import
+from test_lacp_ovs import switch, their_view, wait_agreed  # noqa: F401
+
+pytestmark = pytest.mark.soak
+QUIET_S = 20
+
+
+@pytest.fixture
+def trial(switch):  # noqa: F811  pylint: disable=redefined-outer-name
+    near = switch()
+    wait_agreed(near, near.links)
+
+    def changes():
+        """What its log says of its members; it also says how it spreads its load."""
+        lines = (near.ovs.dir / "ovs-vswitchd.log").read_text().splitlines()
+        return sum(("|bond" in line and "shift" not in line) or "|lacp" in line for line in lines)
+
+    def view():
+        return their_view(near.ovs), near.ovs.enabled()
+    return Trial(near, near.far, near.links, view, changes)
+
+
+def test_nothing_happens(trial, capsys):
+    """What the others are to be compared with."""
+    check("nothing", trial.run([lambda: trial.look(QUIET_S)]), capsys)
+
+
+def test_restarts(trial, capsys):
+    check("restart", trial.run([trial.restart] * TIMES), capsys)
+
+
+def test_kills(trial, capsys):
+    check("kill -9, start", trial.run([trial.kill] * TIMES), capsys)
+
+
+def test_upgrades(trial, capsys, tmp_path):
+    other = build(tmp_path / "other", other_programs)
+    newer = build(tmp_path / "newer", newer_abi)
+    check("upgrade or downgrade", trial.run(trial.upgrades(other, newer)), capsys)
+
+
+def test_five_minutes_without_bondd(trial, capsys):
+    check("stop, 5 minutes, start", trial.run([trial.away]), capsys)

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the service manager hears of threads that go on, and of one that hangs. */
+#include "daemon/base/pulse.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "common/clock.h"
+#include "daemon/base/worker.h"
+
+#define LIMIT_US 40000
+#define LIMIT_NS (LIMIT_US * UINT64_C(1000))
+#define DEADLINE_NS (10 * NS_PER_S)
+
+static int manager; /* the service manager's socket */
+
+static int begin(void **state)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char limit[16];
+
+	(void)state;
+	snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/test_pulse.%d", getpid());
+	snprintf(limit, sizeof(limit), "%d", LIMIT_US);
+	unlink(address.sun_path);
+	manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (bind(manager, (struct sockaddr *)&address, sizeof(address)) < 0)
+		return -1;
+	setenv("NOTIFY_SOCKET", address.sun_path, 1);
+	setenv("WATCHDOG_USEC", limit, 1);
+	pulse_init();
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	close(manager);
+	return unlink(getenv("NOTIFY_SOCKET"));
+}
+
+/* What the manager has heard; "": nothing. */
+static const char *heard(void)
+{
+	static char text[64];
+	ssize_t got = recv(manager, text, sizeof(text) - 1, MSG_DONTWAIT);
+
+	text[got > 0 ? got : 0] = '\0';
+	return text;
+}
+
+static void forget(void)
+{
+	while (*heard())
+		;
+}
+
+/* Beats until the manager hears something; "": it did not within the limit. */
+static const char *beat_for(uint64_t limit_ns)
+{
+	uint64_t end_ns = clock_now_ns() + limit_ns;
+
+	while (clock_now_ns() < end_ns) {
+		const char *said;
+
+		pulse_beat();
+		said = heard();
+		if (*said)
+			return said;
+		poll(NULL, 0, 1);
+	}
+	return "";
+}
+
+static void threads_that_rest_or_are_quick_enough_live(void **state)
+{
+	struct pulse resting, quick;
+
+	(void)state;
+	pulse_add(&resting, "resting");
+	pulse_add(&quick, "quick");
+	for (int i = 0; i < 20; i++) {
+		pulse_owe(&quick, clock_now_ns());
+		assert_string_equal(beat_for(DEADLINE_NS), "WATCHDOG=1");
+	}
+	pulse_remove(&quick);
+	pulse_remove(&resting);
+}
+
+static void a_thread_that_was_woken_owes_from_the_first_time_on(void **state)
+{
+	struct pulse pulse;
+	uint64_t due_ns;
+
+	(void)state;
+	pulse_add(&pulse, "woken");
+	pulse_wake(&pulse);
+	due_ns = pulse.due_ns;
+	assert_in_range(due_ns, 1, clock_now_ns());
+	poll(NULL, 0, 2);
+	pulse_wake(&pulse);
+	assert_int_equal(pulse.due_ns, due_ns);
+	pulse_remove(&pulse);
+}
+
+static void being_late_once_is_forgiven(void **state)
+{
+	struct pulse pulse;
+
+	(void)state;
+	pulse_add(&pulse, "late");
+	forget();
+	pulse_owe(&pulse, clock_now_ns() - 2 * LIMIT_NS);
+	assert_string_equal(beat_for(LIMIT_NS / 5), "");
+	pulse_owe(&pulse, PULSE_NEVER);
+	assert_string_equal(beat_for(DEADLINE_NS), "WATCHDOG=1");
+	pulse_remove(&pulse);
+}
+
+static bool hang_begin(void *context)
+{
+	(void)context;
+	return true;
+}
+
+static void hang_work(void *context)
+{
+	while (!worker_is_stopping(context))
+		poll(NULL, 0, 1);
+}
+
+static void hang_end(void *context)
+{
+	(void)context;
+}
+
+/* The last test: nothing is told afterwards. */
+static void a_thread_that_hangs_is_told_of_once(void **state)
+{
+	static const struct worker_kind kind = {
+		.name = "hung",
+		.begin = hang_begin,
+		.work = hang_work,
+		.end = hang_end,
+	};
+	uint64_t end_ns = clock_now_ns() + DEADLINE_NS;
+	struct worker worker;
+	const char *said;
+
+	(void)state;
+	assert_int_equal(worker_start(&worker, &kind, &worker), 0);
+	do
+		said = beat_for(DEADLINE_NS);
+	while (!strcmp(said, "WATCHDOG=1") && clock_now_ns() < end_ns);
+	assert_string_equal(said, "WATCHDOG=trigger");
+	assert_string_equal(beat_for(2 * LIMIT_NS), "");
+	worker_stop(&worker);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_that_rest_or_are_quick_enough_live),
+		cmocka_unit_test(a_thread_that_was_woken_owes_from_the_first_time_on),
+		cmocka_unit_test(being_late_once_is_forgiven),
+		cmocka_unit_test(a_thread_that_hangs_is_told_of_once),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
