@@ -35,6 +35,8 @@ int netconf_read(struct nl *nl, const struct netconf_device *devices, size_t cou
 size_t netconf_apply(struct nl *nl, const struct netconf *conf,
 		     const struct netconf_device *devices, size_t count, struct err *err);
 void netconf_free(struct netconf *conf);
+/* Forgets all but the first `count` requests. */
+void netconf_cut(struct netconf *conf, size_t count);
 
 /* Takes a copy. Returns false if it is no complete request of a kind that netconf_read() makes. */
 bool netconf_add(struct netconf *conf, const void *request, size_t size);
