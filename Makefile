@@ -51,6 +51,7 @@ BPF_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -target bpf -mcpu=v3 -Wall -Wextr
 shared_objects := $(patsubst %.c,$(B)/%.o,$(wildcard $(addsuffix /*.c,network view options rules common lacp bfd)))
 lacp_objects := $(filter $(B)/lacp/%,$(shared_objects))
 daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
+cni_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cni/*.c))
 cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c cli/*/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
@@ -60,12 +61,12 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full check-format bench bench-vm report soak hitless install install-dev uninstall dist deb rpm test-packages clean
+.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full check-format bench bench-vm report soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-## all: bondd, bondctl, the BPF objects and the manual pages, in build/ (V=1 shows commands)
-all: $(B)/bondd $(B)/bondctl $(manuals)
+## all: bondd, bondctl, the CNI plugin, the BPF objects and the manual pages, in build/ (V=1 shows commands)
+all: $(B)/bondd $(B)/bondctl $(B)/cni/xbond $(manuals)
 
 help:
 	@echo 'xbond $(VERSION)'; sed -n 's/^## /  make /p' Makefile
@@ -120,6 +121,18 @@ $(B)/bondctl: $(cli_objects) $(shared_objects)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(CLI_PACKAGES)) -lm
 
+# Static, because it is copied to hosts that have none of its libraries (CNI_LDFLAGS= to link it as
+# the others are). From the archive it takes only what it calls.
+CNI_LDFLAGS ?= $(if $(SAN)$(FUZZ)$(COVER),,-static -Wl$(comma)--no-warnings)
+$(B)/cni/shared.a: $(shared_objects) $(B)/cli/base/client.o
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) qc $@ $^
+$(B)/cni/xbond: $(cni_objects) $(B)/cni/shared.a
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(CNI_LDFLAGS) $(LDFLAGS) -o $@ $^ \
+		$(shell $(PKG_CONFIG) $(if $(CNI_LDFLAGS),--static) --libs libnl-3.0 jansson)
+
 $(B)/man/%: man/%.scd
 	$(call say,MAN,$@)
 	$(Q)mkdir -p $(@D)
@@ -154,7 +167,7 @@ $(B)/tests/sim/hold.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
 # which a target takes what it calls, and with libFuzzer or, without it, with what feeds it files.
 # What is wrapped is in the target instead.
 fuzz_targets := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-$(B)/tests/fuzz/all.a: $(filter-out %/bondctl.o %/bondd.o,$(shared_objects) $(daemon_objects) $(cli_objects))
+$(B)/tests/fuzz/all.a: $(filter-out %/bondctl.o %/bondd.o %/plugin.o,$(shared_objects) $(daemon_objects) $(cli_objects) $(cni_objects))
 	$(call say,AR,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)rm -f $@ && $(AR) qc $@ $^
@@ -201,7 +214,7 @@ test: deps-test
 	$(Q)$(MAKE) build-tests
 	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) tests/run.sh
 
-## soak: the long tests: slow LACP rate, ten minutes of hold (root; about half an hour)
+## soak: the long tests: slow LACP rate, ten minutes of hold, restarts and crashes (root; about 40 minutes)
 soak: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q -rs --tb=short -p no:cacheprovider -m soak tests/net
@@ -247,6 +260,17 @@ test-vm-full: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)VM_SET=full tests/vm/run && tests/vm/systemd && tests/vm/debian
 
+## image: an OCI image of bondd and the CNI plugin, build/xbond-image.tar (docs/fleets.md)
+image: all
+	$(Q)packaging/deps image
+	$(Q)packaging/image/build $(B)
+
+## test-fleets: pods by podman, the image, the DaemonSet, the Ansible role (root; some minutes)
+test-fleets: deps-test
+	$(Q)packaging/deps image fleets
+	$(Q)$(MAKE) all $(tools)
+	$(Q)$(PYTHON) -m pytest -q -rs --tb=short -p no:cacheprovider tests/fleets
+
 ## check-format: the sources against .clang-format, by clang-format 14 (Debian bookworm's)
 check-format:
 	$(Q)tests/check-format
@@ -275,6 +299,7 @@ install: all
 	install -d -m 755 $(DESTDIR)$(sysconfdir)/xbond $(DESTDIR)$(unitdir)
 	for unit in $(units); do \
 		sed 's|@sbindir@|$(PREFIX)/sbin|g' packaging/$$unit >$(DESTDIR)$(unitdir)/$$unit; done
+	install -D -m 755 $(B)/cni/xbond $(DESTDIR)$(PREFIX)/lib/cni/xbond
 	install -D -m 644 packaging/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/xbond.conf
 	install -D -m 644 packaging/tools/90-xbond.rules $(DESTDIR)$(udevdir)/rules.d/90-xbond.rules
 	install -m 755 packaging/tools/xbond-device $(DESTDIR)$(udevdir)/xbond-device
@@ -309,6 +334,7 @@ uninstall:
 	rm -f $(DESTDIR)$(udevdir)/rules.d/90-xbond.rules $(DESTDIR)$(udevdir)/xbond-device \
 		$(DESTDIR)$(networkddir)/05-xbond.network $(DESTDIR)$(networkmanagerdir)/xbond.conf \
 		$(DESTDIR)$(sysconfdir)/network/if-*.d/xbond
+	rm -f $(DESTDIR)$(PREFIX)/lib/cni/xbond
 	rm -rf $(DESTDIR)$(PREFIX)/share/xbond $(DESTDIR)$(PREFIX)/include/xbond
 	rm -f $(DESTDIR)$(PREFIX)/share/pkgconfig/xbond.pc $(DESTDIR)$(PREFIX)/lib/sysusers.d/xbond.conf
 	rm -f $(DESTDIR)$(bashcompletiondir)/bondctl $(DESTDIR)$(zshcompletiondir)/_bondctl \

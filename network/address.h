@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* IP addresses of devices in the namespace of the process. */
+/* IP addresses of devices in the namespace of nl. */
 #ifndef XBOND_NETWORK_ADDRESS_H
 #define XBOND_NETWORK_ADDRESS_H
 

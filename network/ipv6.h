@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The values disable_ipv6 and forwarding of net.ipv6.conf.DEV, for a device in bondd's own
- * namespace.
+ * The values disable_ipv6 and forwarding of net.ipv6.conf.DEV, for a device in the namespace
+ * of the process.
  */
 #ifndef XBOND_NETWORK_IPV6_H
 #define XBOND_NETWORK_IPV6_H

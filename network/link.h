@@ -70,6 +70,8 @@ bool link_can_change_mac(struct nl *nl, int ifindex, const uint8_t *mac);
 int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *mac,
 		   struct err *err);
 int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err);
+/* Moves it to the namespace of the descriptor, where it gets the name. It is down afterwards. */
+int link_move(struct nl *nl, int ifindex, int namespace_fd, const char *name, struct err *err);
 int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *err);
 /* Sets the IFF_* of mask to those of flags. */
 int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int mask,

@@ -87,6 +87,15 @@ int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err)
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
+int link_move(struct nl *nl, int ifindex, int namespace_fd, const char *name, struct err *err)
+{
+	struct nl_msg *msg = link_set_request(ifindex);
+
+	nla_put_u32(msg, IFLA_NET_NS_FD, (uint32_t)namespace_fd);
+	nla_put_string(msg, IFLA_IFNAME, name);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
 int link_set_alias(struct nl *nl, int ifindex, const char *alias, struct err *err)
 {
 	struct nl_msg *msg = link_set_request(ifindex);

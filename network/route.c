@@ -47,3 +47,41 @@ int route_get(struct nl *nl, int family, const uint8_t *to, int ifindex, struct 
 	r = nl_call(nl, msg, route_take, &answer, NULL);
 	return r || answer.found ? r : -ENETUNREACH;
 }
+
+static void route_put_metrics(struct nl_msg *msg, const struct route_change *route)
+{
+	struct nlattr *metrics = nla_nest_start(msg, RTA_METRICS);
+
+	if (route->mtu)
+		nla_put_u32(msg, RTAX_MTU, route->mtu);
+	if (route->advmss)
+		nla_put_u32(msg, RTAX_ADVMSS, route->advmss);
+	nla_nest_end(msg, metrics);
+}
+
+int route_add(struct nl *nl, const struct route_change *route, struct err *err)
+{
+	int size = route->family == AF_INET ? 4 : 16;
+	struct rtmsg info = {
+		.rtm_family = (unsigned char)route->family,
+		.rtm_dst_len = route->prefix_length,
+		.rtm_protocol = RTPROT_STATIC,
+		.rtm_scope = route->has_gateway ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK,
+		.rtm_type = RTN_UNICAST,
+	};
+	struct nl_msg *msg =
+		nlmsg_alloc_simple(RTM_NEWROUTE, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL);
+
+	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
+	nla_put_u32(msg, RTA_TABLE, route->table ? route->table : RT_TABLE_MAIN);
+	nla_put_u32(msg, RTA_OIF, (uint32_t)route->ifindex);
+	if (route->prefix_length)
+		nla_put(msg, RTA_DST, size, route->to);
+	if (route->has_gateway)
+		nla_put(msg, RTA_GATEWAY, size, route->gateway);
+	if (route->priority)
+		nla_put_u32(msg, RTA_PRIORITY, route->priority);
+	if (route->mtu || route->advmss)
+		route_put_metrics(msg, route);
+	return nl_call(nl, msg, NULL, NULL, err);
+}

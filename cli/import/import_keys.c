@@ -18,7 +18,7 @@ void import_apply_key(struct import *import, const struct import_key *key, struc
 	const char *text = key->convert ? key->convert(import, value) : value;
 
 	if (key->why_lost) {
-		if (!key->usual || strcmp(value, key->usual))
+		if (!key->usual || !text || strcmp(text, key->usual))
 			import_lost(import, bond, line, "%s", key->why_lost);
 		return;
 	}

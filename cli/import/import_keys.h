@@ -17,9 +17,9 @@ struct import_key {
 	enum option_id option;
 	import_convert *convert; /* NULL: the value is the same */
 	const char *why_lost;	 /* not NULL: it is no option of xbond, and option does not count */
-	const char *usual;	 /* with why_lost: the value with which nothing is lost */
-	const char *becomes;	 /* not NULL: the source itself knows what to do; in words */
-	bool more;		 /* a key that is given again adds to a list */
+	const char *usual;   /* with why_lost: the value, converted, with which nothing is lost */
+	const char *becomes; /* not NULL: the source itself knows what to do; in words */
+	bool more;	     /* a key that is given again adds to a list */
 };
 
 /* As strcmp() for two keys: 0 if the tool takes them for the same. */

@@ -28,7 +28,14 @@ extern const struct import_source import_sources[];
 
 int ifupdown_read(struct import *import, const struct import_request *request, struct err *err);
 int netplan_read(struct import *import, const struct import_request *request, struct err *err);
+int networkd_read(struct import *import, const struct import_request *request, struct err *err);
+int networkmanager_read(struct import *import, const struct import_request *request,
+			struct err *err);
+int kernel_read(struct import *import, const struct import_request *request, struct err *err);
+int teamd_read(struct import *import, const struct import_request *request, struct err *err);
+int ovs_read(struct import *import, const struct import_request *request, struct err *err);
 
-extern const struct import_keys ifupdown_tables[], netplan_tables[];
+extern const struct import_keys ifupdown_tables[], netplan_tables[], networkd_tables[],
+	networkmanager_tables[], kernel_tables[], teamd_tables[], ovs_tables_of_keys[];
 
 #endif

@@ -18,7 +18,7 @@ from built import BUILD, ROOT
 
 BONDCTL = str(BUILD / "bondctl")
 HERE = pathlib.Path(__file__).parent
-TOOLS = {"ifupdown", "netplan"}
+TOOLS = {"ifupdown", "netplan", "networkd", "networkmanager", "teamd", "ovs", "kernel"}
 CASES = sorted(path for tool in TOOLS for path in (HERE / tool).iterdir()
                if path.suffix != ".expected")
 
@@ -79,16 +79,19 @@ def test_corpora_are_large_enough():
         assert sum(case.parent.name == tool for case in CASES) >= 15, tool
 
 
+def plain(text):
+    """'_' and '-' are the same to ifupdown, and so is case to some tools."""
+    return text.lower().replace("_", "-")
+
+
 def test_every_key_is_in_a_corpus(keys):
-    """Whatever its spelling is: '_' and '-' are the same to ifupdown, and case to some tools."""
     for tool, rows in keys.items():
         text = "\n".join(path.read_text() for path in (HERE / tool).rglob("*")
                          if path.is_file() and path.suffix != ".expected")
-        text = text.lower().replace("_", "-") + " ".join(
-            str(path.relative_to(HERE)) for path in (HERE / tool).rglob("*")).replace("_", "-")
+        text = plain(text) + plain(" ".join(str(path.relative_to(HERE))
+                                            for path in (HERE / tool).rglob("*")))
         missing = {row["key"] for row in rows
-                   if not re.search(rf"\b{re.escape(row['key'].lower().replace('_', '-'))}\b",
-                                    text)}
+                   if not re.search(rf"(?<!\w){re.escape(plain(row['key']))}(?!\w)", text)}
         assert not missing, tool
 
 

@@ -11,7 +11,7 @@ from lab import BONDCTL, BONDD, BPFFS, BUILD, ROOT, Lab
 from namespace import run
 
 # that tests here run
-TOOLS = [BUILD / "tools" / name for name in ("udpseq", "rawflood", "xdplive")]
+TOOLS = [BUILD / "tools" / name for name in ("udpseq", "rawflood", "xdplive", "hang")]
 DEADLINE = 150
 TCX_SINCE = (6, 6)
 SOAK_DEADLINE = 1800

@@ -8,6 +8,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAMS = {"usr/sbin/bondd", "usr/sbin/bondctl"}
+PLUGIN = "usr/lib/cni/xbond"
 UNITS = "usr/lib/systemd/system"
 UNIT = f"{UNITS}/bondd.service"
 OTHER_UNITS = ("bondd.socket", "xbond-teardown.service")
@@ -52,7 +53,7 @@ def unit_line(installed, key):
 
 
 def test_files(installed):
-    units = {UNIT, *(f"{UNITS}/{name}" for name in OTHER_UNITS)}
+    units = {UNIT, PLUGIN, *(f"{UNITS}/{name}" for name in OTHER_UNITS)}
     assert PROGRAMS | manuals() | METRICS | COMPLETIONS | TOOLS | units <= files(installed)
     assert (installed / "etc/xbond").is_dir()
     for program in PROGRAMS:

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Files of sections with lines KEY=VALUE, as systemd and NetworkManager have them. libinih, which
+ * reads xbond's own files, does not tell lines and joins what these do not.
+ */
+#ifndef XBOND_CLI_IMPORT_IMPORT_INI_H
+#define XBOND_CLI_IMPORT_IMPORT_INI_H
+
+#include "cli/import/import.h"
+
+struct import_ini_entry {
+	const char *section; /* "" before the first one */
+	const char *key, *value;
+	struct import_line line;
+};
+
+struct import_ini {
+	struct import_ini_entry *entries;
+	size_t count;
+};
+
+/* Adds what the file has. joins: a backslash at the end of a line continues it. */
+void import_ini_read(struct import *import, const struct import_file *file, bool joins,
+		     struct import_ini *ini);
+void import_ini_add(struct import *import, struct import_ini *ini,
+		    const struct import_ini_entry *entry);
+/* The last entry of that section and key; NULL if there is none. */
+const struct import_ini_entry *import_ini_find(const struct import_ini *ini, const char *section,
+					       const char *key);
+/* Its value; "" if there is none. */
+const char *import_ini_value(const struct import_ini *ini, const char *section, const char *key);
+bool import_ini_has_section(const struct import_ini *ini, const char *section);
+
+#endif

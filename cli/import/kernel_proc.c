@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* /proc/net/bonding/BOND of Linux 4.9 to 6.12: lines "LABEL: VALUE", for the bond, then each slave.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/import/import_files.h"
+#include "cli/import/kernel_bond.h"
+
+/* The mode in words, and behind it maybe "(fail_over_mac active)". */
+static const char *kernel_proc_mode(struct import *import, const char *value)
+{
+	static const struct {
+		const char *words, *mode;
+	} modes[] = {
+		{ "load balancing (round-robin)", "balance-rr" },
+		{ "fault-tolerance (active-backup)", "active-backup" },
+		{ "load balancing (xor)", "balance-xor" },
+		{ "fault-tolerance (broadcast)", "broadcast" },
+		{ "IEEE 802.3ad Dynamic link aggregation", "802.3ad" },
+		{ "transmit load balancing", "balance-tlb" },
+		{ "adaptive load balancing", "balance-alb" },
+	};
+
+	(void)import;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (!strncmp(value, modes[i].words, strlen(modes[i].words)))
+			return modes[i].mode;
+	return NULL;
+}
+
+/* "eth0 (primary_reselect always)", or "None" */
+static const char *kernel_proc_primary(struct import *import, const char *value)
+{
+	const char *name = import_first_word(import, value);
+
+	return strcmp(name, "None") ? name : "none";
+}
+
+const struct import_key kernel_proc_keys[] = {
+	{ .name = "Bonding Mode", .option = OPT_MODE, .convert = kernel_proc_mode },
+	{ .name = "Transmit Hash Policy",
+	  .option = OPT_XMIT_HASH_POLICY,
+	  .convert = import_first_word },
+	{ .name = "Primary Slave", .option = OPT_PRIMARY, .convert = kernel_proc_primary },
+	{ .name = "MII Polling Interval (ms)", .option = OPT_MIIMON },
+	{ .name = "Up Delay (ms)", .option = OPT_UPDELAY },
+	{ .name = "Down Delay (ms)", .option = OPT_DOWNDELAY },
+	{ .name = "Peer Notification Delay (ms)", .option = OPT_PEER_NOTIF_DELAY },
+	{ .name = "ARP Polling Interval (ms)", .option = OPT_ARP_INTERVAL },
+	{ .name = "ARP Missed Max", .option = OPT_ARP_MISSED_MAX },
+	{ .name = "ARP IP target/s (n.n.n.n form)",
+	  .option = OPT_ARP_IP_TARGET,
+	  .convert = import_list },
+	{ .name = "NS IPv6 target/s (XX::XX form)",
+	  .option = OPT_NS_IP6_TARGET,
+	  .convert = import_list },
+	{ .name = "LACP active", .option = OPT_LACP_ACTIVE, .convert = import_switch },
+	{ .name = "LACP rate", .option = OPT_LACP_RATE },
+	{ .name = "Min links", .option = OPT_MIN_LINKS },
+	{ .name = "Aggregator selection policy (ad_select)", .option = OPT_AD_SELECT },
+	{ .name = NULL },
+};
+
+const struct import_key kernel_proc_slave_keys[] = {
+	{ .name = "Slave Interface", .becomes = "[slave DEV]" },
+	{ .name = "Slave queue ID", .option = OPT_QUEUE_ID },
+	{ .name = "port priority", .becomes = "actor_port_prio" },
+	{ .name = NULL },
+};
+
+struct kernel_proc {
+	struct import *import;
+	struct import_bond *bond;
+	struct import_slave *slave; /* NULL: the lines are of the bond */
+	bool beside_sysfs;
+	bool of_actor; /* below "details actor lacp pdu:" */
+};
+
+static bool kernel_is_in_sysfs(enum option_id id)
+{
+	return id != OPT_LACP_ACTIVE && id != OPT_NS_IP6_TARGET;
+}
+
+static void kernel_proc_fail_over_mac(const struct kernel_proc *proc, const char *value,
+				      const struct import_line *line)
+{
+	static const char mark[] = "(fail_over_mac ";
+	const char *at = strstr(value, mark);
+
+	if (at)
+		import_option(proc->import, proc->bond, NULL, OPT_FAIL_OVER_MAC,
+			      import_text(proc->import, "%.*s",
+					  (int)strcspn(at + strlen(mark), ")"), at + strlen(mark)),
+			      false, line);
+	at = strstr(value, "(primary_reselect ");
+	if (at)
+		import_option(
+			proc->import, proc->bond, NULL, OPT_PRIMARY_RESELECT,
+			import_text(proc->import, "%.*s", (int)strcspn(at + 18, ")"), at + 18),
+			false, line);
+}
+
+static void kernel_proc_bond_line(const struct kernel_proc *proc, const char *label,
+				  const char *value, const struct import_line *line)
+{
+	const struct import_key *key = import_find_key(kernel_proc_keys, label, strcmp);
+
+	/* Linux 5.19 to 6.0 wrote "xx::XX" */
+	if (!key && !strncmp(label, "NS IPv6 target/s", 16))
+		key = import_find_key(kernel_proc_keys, "NS IPv6 target/s (XX::XX form)", strcmp);
+	if (!key || (proc->beside_sysfs && kernel_is_in_sysfs(key->option)))
+		return;
+	kernel_apply(proc->import, key, proc->bond, NULL, value, line);
+	if (!proc->beside_sysfs)
+		kernel_proc_fail_over_mac(proc, value, line);
+}
+
+static void kernel_proc_slave_line(struct kernel_proc *proc, const char *label, const char *value,
+				   const struct import_line *line)
+{
+	const struct import_key *queue =
+		import_find_key(kernel_proc_slave_keys, "Slave queue ID", strcmp);
+
+	if (!strcmp(label, "details actor lacp pdu"))
+		proc->of_actor = true;
+	else if (!strcmp(label, "details partner lacp pdu"))
+		proc->of_actor = false;
+	else if (!strcmp(label, queue->name) && !proc->beside_sysfs)
+		kernel_apply(proc->import, queue, proc->bond, proc->slave, value, line);
+	else if (!strcmp(label, "port priority") && proc->of_actor && strcmp(value, "255"))
+		import_option(proc->import, proc->bond, proc->slave, OPT_ACTOR_PORT_PRIO, value,
+			      false, line);
+}
+
+/* A label may contain colons: "ARP IP target/s (n.n.n.n form)", "XX::XX form". */
+static char *kernel_cut_label(char *text)
+{
+	char *colon = strstr(text, ": ");
+	size_t length = strlen(text);
+
+	if (colon) {
+		*colon = '\0';
+		return import_strip(colon + 2);
+	}
+	if (!length || text[length - 1] != ':')
+		return NULL;
+	text[length - 1] = '\0';
+	return text + length - 1;
+}
+
+static void kernel_proc_line(struct kernel_proc *proc, char *text, struct import_line *line)
+{
+	char *value;
+
+	line->what = import_text(proc->import, "%s", text);
+	value = kernel_cut_label(text);
+	if (!value)
+		return;
+	if (!strcmp(text, "Slave Interface")) {
+		proc->slave = import_slave(proc->import, proc->bond, value, line);
+		proc->of_actor = false;
+	} else if (proc->slave) {
+		kernel_proc_slave_line(proc, text, value, line);
+	} else {
+		kernel_proc_bond_line(proc, text, value, line);
+	}
+}
+
+int kernel_take_proc(struct import *import, const struct import_file *file, const char *name,
+		     bool beside_sysfs, struct err *err)
+{
+	struct import_line line = { file, 1, name };
+	struct import_lines lines = { .rest = file->text };
+	struct kernel_proc proc = { .import = import, .beside_sysfs = beside_sysfs };
+	char *text;
+
+	if (!strstr(file->text, "Bonding Mode: "))
+		return err_set(err, EINVAL, "%s: is no file of /proc/net/bonding", file->path);
+	proc.bond = import_bond(import, name, &line);
+	while (proc.bond && (text = import_next_line(import, &lines))) {
+		line.number = lines.number;
+		kernel_proc_line(&proc, import_strip(text), &line);
+	}
+	return 0;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * systemd.netdev(5) says what a bond is, systemd.network(5) which devices are its slaves. Each file
+ * has drop-ins, NAME.d/, and a file of an earlier directory replaces those of its name in others.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/import/import_files.h"
+#include "cli/import/import_ini.h"
+#include "cli/import/import_sources.h"
+
+#define ONLY_TLB "only balance-tlb and balance-alb use it, which xbond does not have"
+
+static const struct import_key networkd_bond_keys[] = {
+	{ .name = "Mode", .option = OPT_MODE },
+	{ .name = "TransmitHashPolicy", .option = OPT_XMIT_HASH_POLICY },
+	{ .name = "LACPTransmitRate", .option = OPT_LACP_RATE },
+	{ .name = "MIIMonitorSec", .option = OPT_MIIMON, .convert = import_ms_of_s },
+	{ .name = "UpDelaySec", .option = OPT_UPDELAY, .convert = import_ms_of_s },
+	{ .name = "DownDelaySec", .option = OPT_DOWNDELAY, .convert = import_ms_of_s },
+	{ .name = "LearnPacketIntervalSec", .why_lost = ONLY_TLB },
+	{ .name = "AdSelect", .option = OPT_AD_SELECT },
+	{ .name = "AdActorSystemPriority", .option = OPT_AD_ACTOR_SYS_PRIO },
+	{ .name = "AdUserPortKey", .option = OPT_AD_USER_PORT_KEY },
+	{ .name = "AdActorSystem", .option = OPT_AD_ACTOR_SYSTEM },
+	{ .name = "FailOverMACPolicy", .option = OPT_FAIL_OVER_MAC },
+	{ .name = "ARPValidate", .option = OPT_ARP_VALIDATE },
+	{ .name = "ARPIntervalSec", .option = OPT_ARP_INTERVAL, .convert = import_ms_of_s },
+	{ .name = "ARPIPTargets",
+	  .option = OPT_ARP_IP_TARGET,
+	  .convert = import_list,
+	  .more = true },
+	{ .name = "ARPAllTargets", .option = OPT_ARP_ALL_TARGETS },
+	{ .name = "ARPMissedMax", .option = OPT_ARP_MISSED_MAX },
+	{ .name = "PrimaryReselectPolicy", .option = OPT_PRIMARY_RESELECT },
+	{ .name = "ResendIGMP", .option = OPT_RESEND_IGMP },
+	{ .name = "PacketsPerSlave", .option = OPT_PACKETS_PER_SLAVE },
+	{ .name = "GratuitousARP", .option = OPT_NUM_GRAT_ARP },
+	{ .name = "AllSlavesActive", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
+	{ .name = "DynamicTransmitLoadBalancing", .why_lost = ONLY_TLB },
+	{ .name = "MinLinks", .option = OPT_MIN_LINKS },
+	{ .name = NULL },
+};
+
+static const struct import_key networkd_network_keys[] = {
+	{ .name = "Bond", .becomes = "[slave DEV]" },
+	{ .name = "PrimarySlave", .becomes = "primary" },
+	{ .name = "ActiveSlave",
+	  .why_lost = "it is state, not configuration; make the slave the primary, or call "
+		      "'bondctl set BOND active_slave DEV'",
+	  .convert = import_switch,
+	  .usual = "off" },
+	{ .name = NULL },
+};
+
+const struct import_keys networkd_tables[] = {
+	{ "[Bond] of a .netdev file", networkd_bond_keys },
+	{ "[Network] of a .network file", networkd_network_keys },
+	{ .title = NULL },
+};
+
+/* A file with its drop-ins. */
+struct networkd_unit {
+	struct import_ini ini;
+	bool is_netdev;
+};
+
+struct networkd {
+	struct import *import;
+	struct networkd_unit *units;
+	size_t count;
+};
+
+static bool networkd_is_bond(const struct networkd_unit *unit)
+{
+	return unit->is_netdev && !strcmp(import_ini_value(&unit->ini, "NetDev", "Kind"), "bond");
+}
+
+static void networkd_bond_entry(struct import *import, struct import_bond *bond,
+				const struct import_ini_entry *entry)
+{
+	const struct import_key *key = import_find_key(networkd_bond_keys, entry->key, strcmp);
+
+	if (!key)
+		import_lost(import, bond, &entry->line, "xbond has no such option");
+	else if (*entry->value)
+		import_apply_key(import, key, bond, NULL, entry->value, &entry->line);
+	else if (key->more) /* the empty value ends the list so far */
+		import_option(import, bond, NULL, key->option, "", false, &entry->line);
+}
+
+static void networkd_netdev(struct import *import, const struct networkd_unit *unit)
+{
+	const struct import_ini_entry *name = import_ini_find(&unit->ini, "NetDev", "Name");
+	struct import_bond *bond = name ? import_bond(import, name->value, &name->line) : NULL;
+
+	for (size_t i = 0; bond && i < unit->ini.count; i++) {
+		const struct import_ini_entry *entry = &unit->ini.entries[i];
+
+		if (!strcmp(entry->section, "Bond"))
+			networkd_bond_entry(import, bond, entry);
+		else if (!strcmp(entry->section, "Match"))
+			import_lost(import, bond, &entry->line,
+				    "bondd makes the bond on any machine that has its file");
+		else if (strcmp(entry->section, "NetDev") ||
+			 (strcmp(entry->key, "Name") && strcmp(entry->key, "Kind")))
+			import_stays(import, bond, &entry->line);
+	}
+}
+
+/* The names that [Match] gives; NULL if it finds devices in another way. */
+static char *networkd_match(struct import *import, const struct networkd_unit *unit)
+{
+	const char *names = import_ini_value(&unit->ini, "Match", "Name");
+
+	if (!*names || strpbrk(names, "*?[!"))
+		return NULL;
+	return import_text(import, "%s", names);
+}
+
+static void networkd_rest(struct import *import, const struct import_bond *bond,
+			  const struct networkd_unit *unit)
+{
+	for (size_t i = 0; i < unit->ini.count; i++) {
+		const struct import_ini_entry *entry = &unit->ini.entries[i];
+
+		if (!strcmp(entry->section, "Match") ||
+		    (!strcmp(entry->section, "Network") &&
+		     import_find_key(networkd_network_keys, entry->key, strcmp)))
+			continue;
+		import_stays(import, bond, &entry->line);
+	}
+}
+
+static void networkd_slave(struct import *import, struct import_bond *bond, const char *name,
+			   const struct networkd_unit *unit, const struct import_ini_entry *of)
+{
+	const struct import_ini_entry *primary =
+		import_ini_find(&unit->ini, "Network", "PrimarySlave");
+	const char *is_primary = primary ? import_switch(import, primary->value) : NULL;
+
+	if (import_slave(import, bond, name, &of->line) && is_primary && !strcmp(is_primary, "on"))
+		import_option(import, bond, NULL, OPT_PRIMARY, name, false, &primary->line);
+}
+
+static void networkd_slaves(struct import *import, const struct networkd_unit *unit,
+			    const struct import_ini_entry *of)
+{
+	const struct import_ini_entry *active =
+		import_ini_find(&unit->ini, "Network", "ActiveSlave");
+	bool is_new = !import_find_bond(import, of->value);
+	struct import_bond *bond = import_bond(import, of->value, &of->line);
+	char *names = networkd_match(import, unit), *name;
+
+	if (!bond)
+		return;
+	if (is_new)
+		import_changed(import, bond, &of->line,
+			       "no .netdev file of %s was read; it has all defaults", bond->name);
+	if (!names)
+		import_lost(import, bond, &of->line,
+			    "[Match] does not name the devices; add [slave DEV] for each");
+	while (names && (name = import_next_word(&names, " \t")))
+		networkd_slave(import, bond, name, unit, of);
+	if (active)
+		import_apply_key(import,
+				 import_find_key(networkd_network_keys, "ActiveSlave", strcmp),
+				 bond, NULL, active->value, &active->line);
+	networkd_rest(import, bond, unit);
+}
+
+/* Whose file this is: the bond's own, if that is one of the names. */
+static const struct import_bond *networkd_own(struct import *import,
+					      const struct networkd_unit *unit)
+{
+	char *names = networkd_match(import, unit), *name;
+	const struct import_bond *bond = NULL;
+
+	while (!bond && names && (name = import_next_word(&names, " \t")))
+		bond = import_find_bond(import, name);
+	return bond;
+}
+
+static void networkd_network(struct import *import, const struct networkd_unit *unit)
+{
+	const struct import_ini_entry *of = import_ini_find(&unit->ini, "Network", "Bond");
+	const struct import_bond *bond;
+
+	if (of && *of->value)
+		networkd_slaves(import, unit, of);
+	else if ((bond = networkd_own(import, unit)))
+		networkd_rest(import, bond, unit);
+}
+
+static void networkd_take(const struct networkd *networkd)
+{
+	for (size_t i = 0; i < networkd->count; i++)
+		if (networkd_is_bond(&networkd->units[i]))
+			networkd_netdev(networkd->import, &networkd->units[i]);
+	for (size_t i = 0; i < networkd->count; i++)
+		if (!networkd->units[i].is_netdev)
+			networkd_network(networkd->import, &networkd->units[i]);
+}
+
+static int networkd_add(struct networkd *networkd, struct networkd_unit *unit, const char *path,
+			struct err *err)
+{
+	const struct import_file *file;
+	int r = import_file_read(networkd->import, path, &file, err);
+
+	if (!r)
+		import_ini_read(networkd->import, file, true, &unit->ini);
+	return r;
+}
+
+/* dirs: where drop-ins may be, in their directories NAME.d. */
+static int networkd_read_unit(struct networkd *networkd, const char *path, const char *const *dirs,
+			      struct err *err)
+{
+	const char *slash = strrchr(path, '/'), *drop_in_dirs[8] = { NULL };
+	struct networkd_unit unit = { 0 };
+	size_t count;
+	char **drop_ins;
+	int r;
+
+	for (size_t i = 0; dirs[i] && i < 7; i++)
+		drop_in_dirs[i] =
+			import_text(networkd->import, "%s/%s.d", dirs[i], slash ? slash + 1 : path);
+	r = networkd_add(networkd, &unit, path, err);
+	if (!r)
+		r = import_collect(networkd->import, drop_in_dirs, ".conf", &drop_ins, &count, err);
+	for (size_t i = 0; !r && i < count; i++)
+		r = networkd_add(networkd, &unit, drop_ins[i], err);
+	if (r)
+		return r;
+	unit.is_netdev = import_ini_has_section(&unit.ini, "NetDev");
+	networkd->units =
+		import_grow(networkd->import, networkd->units, networkd->count, sizeof(unit));
+	networkd->units[networkd->count++] = unit;
+	return 0;
+}
+
+static int networkd_read_dirs(struct networkd *networkd, const char *const *dirs, struct err *err)
+{
+	static const char *const suffixes[] = { ".netdev", ".network" };
+	size_t count;
+	char **paths;
+	int r = 0;
+
+	for (size_t kind = 0; kind < 2 && !r; kind++) {
+		r = import_collect(networkd->import, dirs, suffixes[kind], &paths, &count, err);
+		for (size_t i = 0; !r && i < count; i++)
+			r = networkd_read_unit(networkd, paths[i], dirs, err);
+	}
+	return r;
+}
+
+static int networkd_read_given(struct networkd *networkd, const char *path, struct err *err)
+{
+	const char *slash = strrchr(path, '/');
+	const char *const dir[] = { path, NULL };
+	const char *const beside[] = {
+		slash ? import_text(networkd->import, "%.*s", (int)(slash - path), path) : ".", NULL
+	};
+
+	return import_is_dir(path) ? networkd_read_dirs(networkd, dir, err)
+				   : networkd_read_unit(networkd, path, beside, err);
+}
+
+int networkd_read(struct import *import, const struct import_request *request, struct err *err)
+{
+	const char *const own[] = { import_path(import, "/etc/systemd/network"),
+				    import_path(import, "/run/systemd/network"),
+				    import_path(import, "/usr/local/lib/systemd/network"),
+				    import_path(import, "/usr/lib/systemd/network"), NULL };
+	struct networkd networkd = { .import = import };
+	int r = 0;
+
+	if (!request->file_count)
+		r = networkd_read_dirs(&networkd, own, err);
+	for (size_t i = 0; i < request->file_count && !r; i++)
+		r = networkd_read_given(&networkd, request->files[i], err);
+	if (!r)
+		networkd_take(&networkd);
+	return r;
+}

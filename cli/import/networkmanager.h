@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The profiles of NetworkManager, of keyfiles and of ifcfg files alike. */
+#ifndef XBOND_CLI_IMPORT_NETWORKMANAGER_H
+#define XBOND_CLI_IMPORT_NETWORKMANAGER_H
+
+#include "cli/import/import_ini.h"
+#include "cli/import/import_sources.h"
+
+/* Of an ifcfg file, what is not of the bond is in the section "ifcfg". */
+struct nm_profile {
+	struct import_ini ini;
+	const char *type; /* "bond", "ethernet" and so on; "" if it does not say */
+	const char *interface, *id, *uuid;
+	const struct import_ini_entry *controller; /* NULL: none */
+};
+
+struct nm_profiles {
+	struct nm_profile *list;
+	size_t count;
+};
+
+/* The files of NetworkManager, or those that are given. Returns -errno, with a line in err. */
+int nm_read_profiles(struct import *import, const struct import_request *request,
+		     struct nm_profiles *profiles, struct err *err);
+
+#endif

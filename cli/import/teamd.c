@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* teamd.conf(5): JSON, a file for each team device. */
+#include "cli/import/teamd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/import/import_files.h"
+
+static const char *teamd_mode(struct import *import, const char *value)
+{
+	static const char *const runners[][2] = {
+		{ "roundrobin", "balance-rr" },	  { "random", "balance-rr" },
+		{ "broadcast", "broadcast" },	  { "activebackup", "active-backup" },
+		{ "loadbalance", "balance-xor" }, { "lacp", "802.3ad" },
+	};
+
+	(void)import;
+	for (size_t i = 0; i < sizeof(runners) / sizeof(runners[0]); i++)
+		if (!strcmp(value, runners[i][0]))
+			return runners[i][1];
+	return NULL;
+}
+
+static const char *teamd_rate(struct import *import, const char *value)
+{
+	const char *fast = import_switch(import, value);
+
+	if (!fast)
+		return NULL;
+	return strcmp(fast, "on") ? "slow" : "fast";
+}
+
+static const char *teamd_agg_select(struct import *import, const char *value)
+{
+	(void)import;
+	if (!strcmp(value, "lacp_prio") || !strcmp(value, "prio"))
+		return "actor_port_prio";
+	return strcmp(value, "lacp_prio_stable") ? value : "stable";
+}
+
+static const char *teamd_hwaddr_policy(struct import *import, const char *value)
+{
+	static const char *const policies[][2] = {
+		{ "same_all", "none" },
+		{ "by_active", "active" },
+		{ "only_active", "follow" },
+	};
+
+	(void)import;
+	for (size_t i = 0; i < sizeof(policies) / sizeof(policies[0]); i++)
+		if (!strcmp(value, policies[i][0]))
+			return policies[i][1];
+	return NULL;
+}
+
+static const struct import_key teamd_keys[] = {
+	{ .name = "device", .becomes = "the name of the file" },
+	{ .name = "ports", .becomes = "[slave DEV]" },
+	{ .name = "runner", .becomes = "(the keys below it)" },
+	{ .name = "link_watch", .becomes = "(the keys below it)" },
+	{ .name = "notify_peers", .becomes = "num_grat_arp and peer_notif_delay" },
+	{ .name = "mcast_rejoin", .becomes = "resend_igmp" },
+	{ .name = "debug_level", .becomes = "(nothing)" },
+	{ .name = NULL },
+};
+
+static const struct import_key teamd_runner_keys[] = {
+	{ .name = "name", .option = OPT_MODE, .convert = teamd_mode },
+	{ .name = "tx_hash", .becomes = "xmit_hash_policy" },
+	{ .name = "tx_balancer", .why_lost = "xbond does not move flows by their load" },
+	{ .name = "active", .option = OPT_LACP_ACTIVE, .convert = import_switch },
+	{ .name = "fast_rate", .option = OPT_LACP_RATE, .convert = teamd_rate },
+	{ .name = "sys_prio", .option = OPT_AD_ACTOR_SYS_PRIO },
+	{ .name = "min_ports", .option = OPT_MIN_LINKS },
+	{ .name = "agg_select_policy", .option = OPT_AD_SELECT, .convert = teamd_agg_select },
+	{ .name = "hwaddr_policy", .option = OPT_FAIL_OVER_MAC, .convert = teamd_hwaddr_policy },
+	{ .name = NULL },
+};
+
+static const struct import_key teamd_notify_keys[] = {
+	{ .name = "count", .option = OPT_NUM_GRAT_ARP },
+	{ .name = "interval", .option = OPT_PEER_NOTIF_DELAY },
+	{ .name = NULL },
+};
+
+static const struct import_key teamd_rejoin_keys[] = {
+	{ .name = "count", .option = OPT_RESEND_IGMP },
+	{ .name = "interval", .why_lost = "xbond's interval is 200 ms", .usual = "200" },
+	{ .name = NULL },
+};
+
+static const struct import_key teamd_port_keys[] = {
+	{ .name = "prio", .option = OPT_PRIO },
+	{ .name = "queue_id", .option = OPT_QUEUE_ID },
+	{ .name = "lacp_prio", .option = OPT_ACTOR_PORT_PRIO },
+	{ .name = "sticky", .becomes = "primary_reselect" },
+	{ .name = "link_watch", .becomes = "(the same options of the bond)" },
+	{ .name = "lacp_key",
+	  .why_lost = "xbond's slaves of one speed have one key; see ad_user_port_key" },
+	{ .name = NULL },
+};
+
+const struct import_keys teamd_tables[] = {
+	{ "top", teamd_keys },
+	{ "runner", teamd_runner_keys },
+	{ "link_watch", teamd_watch_keys },
+	{ "notify_peers", teamd_notify_keys },
+	{ "mcast_rejoin", teamd_rejoin_keys },
+	{ "ports.DEV", teamd_port_keys },
+	{ .title = NULL },
+};
+
+static void teamd_apply(struct import *import, const struct import_tree *tree,
+			const struct import_key *table, struct import_bond *bond,
+			struct import_slave *slave, const struct import_node *node)
+{
+	const struct import_key *key = import_find_key(table, node->key, strcmp);
+
+	if (!key)
+		import_lost(import, bond, &node->line, "xbond has no such option");
+	else if (!key->becomes)
+		import_apply_key(import, key, bond, slave,
+				 import_tree_list(import, tree, node->value), &node->line);
+}
+
+enum teamd_layer { TEAMD_ETH = 1, TEAMD_VLAN = 2, TEAMD_IP = 4, TEAMD_PORTS = 8 };
+
+static unsigned int teamd_layer(const char *word)
+{
+	static const struct {
+		const char *word;
+		enum teamd_layer layer;
+	} layers[] = {
+		{ "eth", TEAMD_ETH },	{ "vlan", TEAMD_VLAN }, { "ip", TEAMD_IP },
+		{ "ipv4", TEAMD_IP },	{ "ipv6", TEAMD_IP },	{ "l3", TEAMD_IP },
+		{ "tcp", TEAMD_PORTS }, { "udp", TEAMD_PORTS }, { "sctp", TEAMD_PORTS },
+		{ "l4", TEAMD_PORTS },
+	};
+
+	for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++)
+		if (!strcmp(word, layers[i].word))
+			return layers[i].layer;
+	return 0;
+}
+
+/* teamd hashes any set of parts of a packet, xbond some usual ones. */
+static void teamd_hash(struct import *import, struct import_bond *bond, const char *words,
+		       const struct import_line *line)
+{
+	char *rest = import_text(import, "%s", words), *word;
+	const char *policy = "layer2";
+	unsigned int layers = 0;
+	bool exact = true;
+
+	while ((word = import_next_word(&rest, ","))) {
+		exact = exact && teamd_layer(word);
+		layers |= teamd_layer(word);
+	}
+	if (layers & TEAMD_PORTS)
+		policy = "layer3+4";
+	else if (layers & TEAMD_IP)
+		policy = "layer2+3";
+	import_option(import, bond, NULL, OPT_XMIT_HASH_POLICY, policy, false, line);
+	if (!exact || (layers != TEAMD_ETH && layers != (TEAMD_ETH | TEAMD_IP) &&
+		       layers != (TEAMD_IP | TEAMD_PORTS)))
+		import_changed(import, bond, line, "the nearest policy is %s", policy);
+}
+
+static bool teamd_is_runner(const char *runner, const char *name)
+{
+	return !strcmp(runner, name);
+}
+
+/* What a runner does without being told. */
+static void teamd_runner_defaults(struct import *import, struct import_bond *bond,
+				  const char *runner, const struct import_line *line)
+{
+	if (teamd_is_runner(runner, "random"))
+		import_option(import, bond, NULL, OPT_PACKETS_PER_SLAVE, "0", false, line);
+	if (teamd_is_runner(runner, "loadbalance") || teamd_is_runner(runner, "lacp"))
+		import_option(import, bond, NULL, OPT_XMIT_HASH_POLICY, "layer2+3", false, line);
+	if (teamd_is_runner(runner, "lacp"))
+		import_option(import, bond, NULL, OPT_LACP_FALLBACK, "none", false, line);
+}
+
+static void teamd_runner(struct import *import, const struct import_tree *tree,
+			 struct import_bond *bond, const struct import_node *runner)
+{
+	struct import_node node;
+	const char *name = NULL;
+
+	if (import_tree_find(import, tree, runner->value, "name", &node))
+		name = import_tree_text(node.value);
+	if (name)
+		teamd_runner_defaults(import, bond, name, &node.line);
+	for (size_t i = 0; import_tree_at(import, tree, runner->value, i, &node); i++)
+		if (!strcmp(node.key, "tx_hash"))
+			teamd_hash(import, bond, import_tree_list(import, tree, node.value),
+				   &node.line);
+		else
+			teamd_apply(import, tree, teamd_runner_keys, bond, NULL, &node);
+}
+
+static void teamd_sticky(struct import *import, struct import_bond *bond,
+			 const struct import_node *node)
+{
+	const char *text = import_tree_text(node->value);
+	const char *on = text ? import_switch(import, text) : NULL;
+
+	if (!on || strcmp(on, "on") || import_find_option(&bond->options, OPT_PRIMARY_RESELECT))
+		return;
+	import_option(import, bond, NULL, OPT_PRIMARY_RESELECT, "failure", false, &node->line);
+	import_changed(import, bond, &node->line,
+		       "primary_reselect failure makes all slaves sticky");
+}
+
+static void teamd_port(struct import *import, const struct import_tree *tree,
+		       struct import_bond *bond, const struct import_node *port)
+{
+	struct import_slave *slave = import_slave(import, bond, port->key, &port->line);
+	struct import_node node;
+
+	for (size_t i = 0; slave && import_tree_at(import, tree, port->value, i, &node); i++)
+		if (!strcmp(node.key, "sticky"))
+			teamd_sticky(import, bond, &node);
+		else if (!strcmp(node.key, "link_watch"))
+			teamd_watch(import, tree, bond, &node, true);
+		else
+			teamd_apply(import, tree, teamd_port_keys, bond, slave, &node);
+}
+
+static void teamd_below(struct import *import, const struct import_tree *tree,
+			const struct import_key *table, struct import_bond *bond,
+			const struct import_node *above)
+{
+	struct import_node node;
+
+	for (size_t i = 0; import_tree_at(import, tree, above->value, i, &node); i++)
+		teamd_apply(import, tree, table, bond, NULL, &node);
+}
+
+static void teamd_top(struct import *import, const struct import_tree *tree,
+		      struct import_bond *bond, const struct import_node *node)
+{
+	struct import_node port;
+
+	if (!strcmp(node->key, "runner"))
+		teamd_runner(import, tree, bond, node);
+	else if (!strcmp(node->key, "link_watch"))
+		teamd_watch(import, tree, bond, node, false);
+	else if (!strcmp(node->key, "notify_peers"))
+		teamd_below(import, tree, teamd_notify_keys, bond, node);
+	else if (!strcmp(node->key, "mcast_rejoin"))
+		teamd_below(import, tree, teamd_rejoin_keys, bond, node);
+	else if (!strcmp(node->key, "ports"))
+		for (size_t i = 0; import_tree_at(import, tree, node->value, i, &port); i++)
+			teamd_port(import, tree, bond, &port);
+	else if (!import_find_key(teamd_keys, node->key, strcmp))
+		import_stays(import, bond, &node->line);
+}
+
+/* A file without the key device is named after it, as for teamd@.service. */
+static const char *teamd_device(struct import *import, const struct import_tree *tree,
+				struct import_line *ret_line)
+{
+	const char *slash = strrchr(tree->file->path, '/');
+	const char *base = slash ? slash + 1 : tree->file->path;
+	struct import_node node;
+
+	if (import_tree_find(import, tree, import_tree_root(tree), "device", &node) &&
+	    import_tree_text(node.value)) {
+		*ret_line = node.line;
+		return import_tree_text(node.value);
+	}
+	*ret_line = (struct import_line){ tree->file, 1, base };
+	return import_text(import, "%.*s", (int)strcspn(base, "."), base);
+}
+
+static void teamd_take(struct import *import, const struct import_tree *tree)
+{
+	const yaml_node_t *root = import_tree_root(tree);
+	struct import_bond *bond;
+	struct import_line line;
+	struct import_node node;
+	const char *name = teamd_device(import, tree, &line);
+
+	bond = import_bond(import, name, &line);
+	for (size_t i = 0; bond && import_tree_at(import, tree, root, i, &node); i++)
+		teamd_top(import, tree, bond, &node);
+}
+
+static int teamd_read_file(struct import *import, const char *path, struct err *err)
+{
+	const struct import_file *file;
+	struct import_tree tree = { 0 };
+	const yaml_node_t *root;
+	int r = import_file_read(import, path, &file, err);
+
+	if (r)
+		return r;
+	r = import_tree_read(import, file, &tree, err);
+	root = r ? NULL : import_tree_root(&tree);
+	if (root && root->type == YAML_MAPPING_NODE)
+		teamd_take(import, &tree);
+	else if (!r)
+		r = err_set(err, EINVAL, "%s:1: is no JSON object", path);
+	import_tree_done(&tree);
+	return r;
+}
+
+static int teamd_read_dir(struct import *import, const char *dir, struct err *err)
+{
+	const char *const dirs[] = { dir, NULL };
+	size_t count;
+	char **paths;
+	int r = import_collect(import, dirs, ".conf", &paths, &count, err);
+
+	for (size_t i = 0; i < count && !r; i++)
+		r = teamd_read_file(import, paths[i], err);
+	return r;
+}
+
+int teamd_read(struct import *import, const struct import_request *request, struct err *err)
+{
+	int r = 0;
+
+	if (!request->file_count)
+		return teamd_read_dir(import, import_path(import, "/etc/teamd"), err);
+	for (size_t i = 0; i < request->file_count && !r; i++)
+		r = import_is_dir(request->files[i])
+			    ? teamd_read_dir(import, request->files[i], err)
+			    : teamd_read_file(import, request->files[i], err);
+	return r;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/import/teamd.h"
+
+/* teamd takes a link out when more are missed than that, xbond when so many are. */
+static const char *teamd_missed(struct import *import, const char *value)
+{
+	char *end;
+	long missed = strtol(value, &end, 10);
+
+	return *end || missed < 0 || missed > 254 ? value : import_text(import, "%ld", missed + 1);
+}
+
+const struct import_key teamd_watch_keys[] = {
+	{ .name = "name", .becomes = "(says which of the others count)" },
+	{ .name = "delay_up", .option = OPT_UPDELAY },
+	{ .name = "delay_down", .option = OPT_DOWNDELAY },
+	{ .name = "interval", .option = OPT_ARP_INTERVAL },
+	{ .name = "missed_max", .option = OPT_ARP_MISSED_MAX, .convert = teamd_missed },
+	{ .name = "target_host", .becomes = "arp_ip_target or ns_ip6_target" },
+	{ .name = "validate_active", .becomes = "arp_validate" },
+	{ .name = "validate_inactive", .becomes = "arp_validate" },
+	{ .name = "init_wait", .why_lost = "xbond's monitor starts at once", .usual = "0" },
+	{ .name = "source_host",
+	  .why_lost = "the routes say which address probes come from",
+	  .usual = "0.0.0.0" },
+	{ .name = "vlanid", .why_lost = "the routes say which VLAN probes take" },
+	{ .name = "send_always",
+	  .why_lost = "arp_validate says whether slaves that are not active count by themselves" },
+	{ .name = NULL },
+};
+
+struct teamd_watching {
+	struct import *import;
+	const struct import_tree *tree;
+	struct import_bond *bond;
+	const yaml_node_t *watch;
+	const char *name;
+};
+
+static bool teamd_is_on(const struct teamd_watching *watching, const char *key)
+{
+	struct import_node node;
+	const char *text, *on;
+
+	if (!import_tree_find(watching->import, watching->tree, watching->watch, key, &node))
+		return false;
+	text = import_tree_text(node.value);
+	on = text ? import_switch(watching->import, text) : NULL;
+	return on && !strcmp(on, "on");
+}
+
+static void teamd_validate(const struct teamd_watching *watching, const struct import_line *line)
+{
+	bool active = teamd_is_on(watching, "validate_active");
+	bool inactive = teamd_is_on(watching, "validate_inactive");
+	const char *value = inactive ? "backup" : "none";
+
+	if (active)
+		value = inactive ? "all" : "active";
+	import_option(watching->import, watching->bond, NULL, OPT_ARP_VALIDATE, value, false, line);
+}
+
+/* What a second watcher says differently: xbond has one monitor, with several targets. */
+static bool teamd_is_taken(const struct teamd_watching *watching, const struct import_key *key,
+			   const char *text, const struct import_line *line)
+{
+	const struct import_option *known =
+		key->why_lost ? NULL : import_find_option(&watching->bond->options, key->option);
+	char value[OPTION_TEXT_SIZE];
+
+	if (!known)
+		return false;
+	option_format(option_at(key->option), &known->value, value, sizeof(value));
+	if (key->convert)
+		text = key->convert(watching->import, text);
+	if (strcmp(value, text))
+		import_lost(watching->import, watching->bond, line,
+			    "xbond has one %s for all, and it is %s already",
+			    option_at(key->option)->name, value);
+	return true;
+}
+
+static void teamd_watch_key(const struct teamd_watching *watching, const struct import_node *node)
+{
+	const struct import_key *key = import_find_key(teamd_watch_keys, node->key, strcmp);
+	const char *text = import_tree_text(node->value);
+
+	if (!key || !text)
+		import_lost(watching->import, watching->bond, &node->line,
+			    "xbond has no such option");
+	else if (!strcmp(node->key, "target_host"))
+		import_option(watching->import, watching->bond, NULL,
+			      strcmp(watching->name, "nsna_ping") ? OPT_ARP_IP_TARGET
+								  : OPT_NS_IP6_TARGET,
+			      text, true, &node->line);
+	else if (!strncmp(node->key, "validate_", 9))
+		teamd_validate(watching, &node->line);
+	else if (!key->becomes && !teamd_is_taken(watching, key, text, &node->line))
+		import_apply_key(watching->import, key, watching->bond, NULL, text, &node->line);
+}
+
+/* What arp_ping and nsna_ping do without being told. */
+static void teamd_ping_defaults(const struct teamd_watching *watching,
+				const struct import_line *line)
+{
+	struct import_bond *bond = watching->bond;
+	struct import_node node;
+
+	if (!import_tree_find(watching->import, watching->tree, watching->watch, "interval",
+			      &node) &&
+	    !import_find_option(&bond->options, OPT_ARP_INTERVAL))
+		import_option(watching->import, bond, NULL, OPT_ARP_INTERVAL, "1000", false, line);
+	if (!import_tree_find(watching->import, watching->tree, watching->watch, "missed_max",
+			      &node) &&
+	    !import_find_option(&bond->options, OPT_ARP_MISSED_MAX))
+		import_option(watching->import, bond, NULL, OPT_ARP_MISSED_MAX, "4", false, line);
+}
+
+static void teamd_watch_one(struct import *import, const struct import_tree *tree,
+			    struct import_bond *bond, const struct import_node *watch)
+{
+	struct teamd_watching watching = { import, tree, bond, watch->value, "" };
+	struct import_node node;
+
+	if (import_tree_find(import, tree, watch->value, "name", &node) &&
+	    import_tree_text(node.value))
+		watching.name = import_tree_text(node.value);
+	if (strcmp(watching.name, "ethtool") && strcmp(watching.name, "arp_ping") &&
+	    strcmp(watching.name, "nsna_ping")) {
+		import_lost(import, bond, &watch->line, "xbond has no such link monitor");
+		return;
+	}
+	if (strcmp(watching.name, "ethtool"))
+		teamd_ping_defaults(&watching, &watch->line);
+	for (size_t i = 0; import_tree_at(import, tree, watch->value, i, &node); i++)
+		teamd_watch_key(&watching, &node);
+}
+
+void teamd_watch(struct import *import, const struct import_tree *tree, struct import_bond *bond,
+		 const struct import_node *node, bool of_port)
+{
+	struct import_node watch;
+
+	if (of_port)
+		import_changed(import, bond, &node->line,
+			       "xbond's link monitors are for all slaves alike");
+	if (node->value->type == YAML_MAPPING_NODE)
+		teamd_watch_one(import, tree, bond, node);
+	else
+		for (size_t i = 0; import_tree_at(import, tree, node->value, i, &watch); i++)
+			teamd_watch_one(import, tree, bond, &watch);
+}

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pods with bonds: by podman, and fifty of them by calls of the specification."""
+import os
+import pathlib
+import re
+import shutil
+
+import pytest
+
+from cni import Pod, Runtime
+from podman import DEBIAN_PLUGINS, Podman
+from waiting import wait_for
+
+MANY = 50
+
+needs_podman = pytest.mark.skipif(not shutil.which("podman"), reason="podman is not installed")
+
+
+def plug(switch, namespace, name, port):
+    """A link to the switch."""
+    switch.ip("link", "add", port, "type", "veth", "peer", "name", name, "netns", namespace.name)
+    switch.ip("link", "set", port, "master", "br0", "up")
+
+
+@pytest.fixture(name="switch")
+def _switch(lab):
+    switch = lab.namespace("s")
+    switch.ip("link", "add", "br0", "type", "bridge")
+    switch.ip("link", "set", "br0", "up")
+    switch.ip("addr", "add", "10.1.0.1/16", "dev", "br0")
+    return switch
+
+
+@pytest.fixture(name="podman")
+def _podman(lab):
+    made = Podman(lab.host("a"))
+    made.make_image()
+    yield made
+    made.end()
+
+
+def bonds(host):
+    return host.ctl_json("list")
+
+
+def bond_network(links, address):
+    return {"type": "xbond", "mode": "active-backup", "miimon": 100, "ifname": "bond0",
+            "links": [{"name": link} for link in links],
+            "ipam": {"type": "static", "addresses": [{"address": address}]}}
+
+
+@needs_podman
+def test_two_pods_of_podman(podman, switch):
+    """A bond each, over links of the host: traffic, a cut, deletion."""
+    host = podman.host
+    for number, pod in enumerate(("one", "two")):
+        links = [f"{pod}{link}" for link in "ab"]
+        for link in links:
+            plug(switch, host, link, f"p-{link}")
+        podman.network(pod, bond_network(links, f"10.1.1.{number + 1}/16"))
+    devices, spaces = host.devices(), set(os.listdir("/run/netns"))
+    for pod in ("one", "two"):
+        podman.start(pod, "--network", pod)
+    assert len(bonds(host)) == 2 and len(list(host.run_dir.glob("cni/*.json"))) == 2
+    shown = podman.inside("one", "ip", "addr", "show", "bond0").stdout
+    assert "10.1.1.1/16" in shown and "UP" in shown
+
+    def reaches(count=1, wait=1):
+        return podman.inside("one", "ping", "-c", str(count), "-W", str(wait), "10.1.1.2",
+                             check=False)
+    wait_for(lambda: reaches().returncode == 0, "the other pod to answer", 10)
+    active = {host.show(name)["active_slave"] for name in bonds(host)}
+    for link in active:
+        switch.ip("link", "set", f"p-{link}", "down")
+    wait_for(lambda: active.isdisjoint(host.show(name)["active_slave"] for name in bonds(host)),
+             "the other links to take over")
+    done = reaches(count=3)
+    assert done.returncode == 0 and "3 packets received" in done.stdout, done.stdout
+    podman.remove("one", "two")
+    assert bonds(host) == [] and host.pins() == [] and not list(host.run_dir.glob("cni/*"))
+    wait_for(lambda: host.devices() == devices, "only the links to be left")
+    assert set(os.listdir("/run/netns")) == spaces
+
+
+@needs_podman
+def test_a_chain_of_podman(podman, switch):
+    """Debian's bridge gives the pod eth0; xbond adds a bond with an address of host-local."""
+    host = podman.host
+    for link in "ab":
+        plug(switch, host, f"c{link}", f"p-c{link}")
+    podman.network("chain", {"type": "bridge", "bridge": "cni9", "ipam": {
+        "type": "host-local", "subnet": "10.9.0.0/24", "dataDir": f"{podman.dir}/ipam"}},
+        {**bond_network(["ca", "cb"], ""), "ipam": {
+            "type": "host-local", "ranges": [[{"subnet": "10.1.0.0/16", "rangeStart": "10.1.2.1"}]],
+            "dataDir": f"{podman.dir}/ipam2"}})
+    podman.start("three", "--network", "chain")
+    assert "10.9.0." in podman.inside("three", "ip", "addr", "show", "eth0").stdout
+    wait_for(lambda: podman.inside("three", "ping", "-c", "1", "-W", "1", "10.1.0.1",
+                                   check=False).returncode == 0, "the switch to answer", 10)
+    podman.remove("three")
+    assert bonds(host) == [] and host.pins() == []
+    left = [path for path in pathlib.Path(f"{podman.dir}/ipam2/chain").iterdir()
+            if re.match(r"10\.", path.name)]
+    assert left == []
+
+
+def children(pid):
+    return pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def memory_kb(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+
+
+def test_fifty_pods_leave_nothing(lab, switch):
+    """All at once, with Debian's host-local; then a second time, for which bondd needs no more
+    memory and no more descriptors.
+    """
+    if not os.path.exists(f"{DEBIAN_PLUGINS}/host-local"):
+        pytest.skip("containernetworking-plugins is not installed")
+    host = lab.host("a")
+    runtime = Runtime(host, DEBIAN_PLUGINS)
+    config = {"cniVersion": "1.0.0", "name": "many", "type": "xbond", "mode": "802.3ad",
+              "linksInContainer": True, "links": [{"name": "net1"}, {"name": "net2"}],
+              "ipam": {"type": "host-local", "subnet": "10.1.0.0/16", "rangeStart": "10.1.3.1",
+                       "dataDir": str(host.dir / "ipam")}}
+
+    def come_and_go(letter):
+        pods = [Pod(runtime, lab.namespace(f"{letter}{number}"), f"{letter}{number}")
+                for number in range(MANY)]
+        for number, pod in enumerate(pods):
+            for link in ("net1", "net2"):
+                plug(switch, pod.namespace, link, f"p{number}-{link}")
+            pod.add(config)
+        assert len(bonds(host)) == MANY
+        for pod in (pods[0], pods[-1]):
+            pod.namespace.wait_ping("10.1.0.1")
+        for pod in pods:
+            pod.delete(config)
+            lab.namespaces.remove(pod.namespace)
+            pod.namespace.remove()
+        assert bonds(host) == [] and host.pins() == [] and runtime.records() == []
+        assert host.devices() == {"lo"} and children(host.bondd.pid) == []
+        addresses = [path.name for path in (host.dir / "ipam/many").iterdir()
+                     if path.name.startswith("10.")]
+        assert addresses == []
+        return memory_kb(host.bondd.pid), len(os.listdir(f"/proc/{host.bondd.pid}/fd"))
+    memory, descriptors = come_and_go("x")
+    memory_then, descriptors_then = come_and_go("y")
+    print(f"bondd: {memory} kB and {descriptors} descriptors after {MANY} pods, {memory_then} kB "
+          f"and {descriptors_then} after {2 * MANY}")
+    assert descriptors_then <= descriptors and memory_then < memory * 1.1
