@@ -14,7 +14,7 @@
 #include "daemon/handover/handover_survey.h"
 #include "options/names.h"
 
-/* The slave that goes first must carry traffic before anything else changes over. */
+/* Those that go first; what has a link must carry traffic before anything else changes over. */
 static int handover_move_first(struct handover *plan, struct err *err)
 {
 	for (size_t i = 0; i < plan->slave_count; i++) {

@@ -256,11 +256,29 @@ static int survey_xbond(struct handover *plan, const struct link_info *link, str
 	return 0;
 }
 
+/*
+ * The kernel numbers ports in the order in which they come, and two ports of one number confuse a
+ * partner. So they go in the order of their numbers, until one has a link.
+ */
+static void survey_choose_ports(struct handover *plan)
+{
+	for (size_t i = 0; i < plan->slave_count; i++) {
+		plan->slaves[i].is_first = true;
+		if (plan->slaves[i].has_link)
+			return;
+	}
+}
+
 /* The last one with a link, unless one is better known. */
 static void survey_choose_first(struct handover *plan)
 {
+	const char *mode = json_string_value(json_object_get(plan->options, "mode"));
 	size_t first = 0;
 
+	if (plan->is_back && mode && !strcmp(mode, mode_name(XBOND_MODE_8023AD))) {
+		survey_choose_ports(plan);
+		return;
+	}
 	for (size_t i = 0; i < plan->slave_count; i++) {
 		if (plan->slaves[i].has_link && !plan->slaves[first].is_first)
 			first = i;
