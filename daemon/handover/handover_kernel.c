@@ -6,7 +6,7 @@
 #include <net/if.h>
 
 #include "daemon/handover/handover_side.h"
-#include "network/kernel_bond.h"
+#include "network/bonding.h"
 #include "network/link_copy.h"
 
 static int kernel_side_create(struct handover *plan, const char *name, struct err *err)
@@ -18,7 +18,7 @@ static int kernel_side_create(struct handover *plan, const char *name, struct er
 	int r = option_set_from_json(&options, OPTION_BOND, plan->options, err);
 
 	if (!r)
-		r = kernel_bond_create(nl, &end, &options, err);
+		r = bonding_create(nl, &end, &options, err);
 	if (!r)
 		r = link_get_by_name(nl, name, &made);
 	if (r)
@@ -40,7 +40,7 @@ static int kernel_side_add(struct handover *plan, int ifindex, const struct hand
 	if (!r)
 		r = link_set_master(nl, slave->ifindex, ifindex, err);
 	if (!r && json_object_size(slave->options))
-		r = kernel_bond_set_slave(nl, slave->ifindex, &options, err);
+		r = bonding_set_slave(nl, slave->ifindex, &options, err);
 	return r;
 }
 
@@ -60,10 +60,10 @@ static bool kernel_side_has(struct handover *plan, int ifindex, const struct han
 
 static bool kernel_side_uses(struct handover *plan, int ifindex, const struct handover_slave *slave)
 {
-	struct kernel_bond_slave now;
+	struct bonding_slave now;
 
 	(void)ifindex;
-	return !kernel_bond_read_slave(&plan->daemon->nl, slave->ifindex, &now) && now.distributes;
+	return !bonding_read_slave(&plan->daemon->nl, slave->ifindex, &now) && now.distributes;
 }
 
 static void kernel_side_follow(struct handover *plan, int ifindex)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "common/mode.h"
-#include "network/kernel_bond.h"
+#include "network/bonding.h"
 #include "network/link_copy.h"
 #include "network/link_list.h"
 #include "options/values.h"
@@ -112,10 +112,10 @@ static struct handover_slave *survey_add_slave(struct handover *plan, const char
 static void survey_kernel_slave(struct handover *plan, const struct link_info *link)
 {
 	struct handover_slave *slave = survey_add_slave(plan, link->name, link->ifindex);
-	struct kernel_bond_slave now;
+	struct bonding_slave now;
 
 	slave->has_link = link->carrier;
-	if (kernel_bond_read_slave(&plan->daemon->nl, link->ifindex, &now))
+	if (bonding_read_slave(&plan->daemon->nl, link->ifindex, &now))
 		return;
 	json_decref(slave->options);
 	slave->options = handover_options(&now.options);
@@ -134,7 +134,7 @@ static int survey_kernel_slaves(struct handover *plan, const struct link_list *l
 				       handover_name(plan), XBOND_MAX_SLAVES);
 		survey_kernel_slave(plan, &links->link[i]);
 	}
-	kernel_bond_visit_ports(handover_name(plan), survey_take_port, plan);
+	bonding_visit_ports(handover_name(plan), survey_take_port, plan);
 	return 0;
 }
 
@@ -161,7 +161,7 @@ static int survey_kernel_options(struct handover *plan, const json_t *given, str
 	int r = option_set_from_json(&wanted, OPTION_BOND, given, err);
 
 	if (!r && !strcmp(plan->old_kind, "bond"))
-		r = kernel_bond_read(&plan->daemon->nl, plan->devices[0].old, &options, err);
+		r = bonding_read(&plan->daemon->nl, plan->devices[0].old, &options, err);
 	if (r)
 		return r;
 	for (int id = 0; id < OPT_COUNT; id++)

@@ -4,8 +4,8 @@
  * option table, and makes bonds with such options. Both sides have the same numbers. Knows no
  * bonds of xbond.
  */
-#ifndef XBOND_NETWORK_KERNEL_BOND_H
-#define XBOND_NETWORK_KERNEL_BOND_H
+#ifndef XBOND_NETWORK_BONDING_H
+#define XBOND_NETWORK_BONDING_H
 
 #include "network/link.h"
 #include "options/option_set.h"
@@ -15,9 +15,9 @@
  * xbond does not have; options that its mode does not take are left out. -EPROTONOSUPPORT: the
  * device is no such bond.
  */
-int kernel_bond_read(struct nl *nl, int ifindex, struct option_set *ret_options, struct err *err);
+int bonding_read(struct nl *nl, int ifindex, struct option_set *ret_options, struct err *err);
 
-struct kernel_bond_slave {
+struct bonding_slave {
 	bool is_active, has_link;
 	/* 802.3ad: its port does, and the partner's collects; otherwise the same as has_link. */
 	bool distributes;
@@ -25,23 +25,23 @@ struct kernel_bond_slave {
 };
 
 /* -EPROTONOSUPPORT: it is no slave of such a bond. */
-int kernel_bond_read_slave(struct nl *nl, int ifindex, struct kernel_bond_slave *ret_slave);
+int bonding_read_slave(struct nl *nl, int ifindex, struct bonding_slave *ret_slave);
 
 /*
  * The number of each port in LACPDUs: a line "NAME NUMBER" of /proc/net/bonding for each slave, in
  * the order in which they were added. Outside of 802.3ad the numbers are 1, 2, 3.
  */
-typedef void (*kernel_bond_port_visitor)(const char *slave, unsigned int number, void *arg);
-int kernel_bond_visit_ports(const char *bond, kernel_bond_port_visitor visit, void *arg);
+typedef void (*bonding_port_visitor)(const char *slave, unsigned int number, void *arg);
+int bonding_visit_ports(const char *bond, bonding_port_visitor visit, void *arg);
 
 /*
  * Makes a bond, down, with this address and with those options that are given and that the driver
  * has for the mode. -EEXIST, -EOPNOTSUPP (the kernel has no bonding driver) and others.
  */
-int kernel_bond_create(struct nl *nl, const struct link_end *end, const struct option_set *options,
-		       struct err *err);
+int bonding_create(struct nl *nl, const struct link_end *end, const struct option_set *options,
+		   struct err *err);
 /* Options of a slave of such a bond. */
-int kernel_bond_set_slave(struct nl *nl, int ifindex, const struct option_set *options,
-			  struct err *err);
+int bonding_set_slave(struct nl *nl, int ifindex, const struct option_set *options,
+		      struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "network/kernel_bond.h"
+#include "network/bonding.h"
 
 #include <errno.h>
 #include <linux/if_link.h>
@@ -17,7 +17,7 @@
 #define SLAVE_IS_ACTIVE 0 /* IFLA_BOND_SLAVE_STATE */
 #define SLAVE_HAS_LINK 0  /* IFLA_BOND_SLAVE_MII_STATUS */
 
-enum kernel_bond_type { TYPE_U8, TYPE_U16, TYPE_U32, TYPE_MAC, TYPE_DEVICE, TYPE_ADDRESSES };
+enum bonding_type { TYPE_U8, TYPE_U16, TYPE_U32, TYPE_MAC, TYPE_DEVICE, TYPE_ADDRESSES };
 
 #define IN_MODE(mode) (1u << (mode))
 #define IN_ALL_MODES UINT32_MAX
@@ -27,15 +27,15 @@ enum kernel_bond_type { TYPE_U8, TYPE_U16, TYPE_U32, TYPE_MAC, TYPE_DEVICE, TYPE
 	(IN_MODE(XBOND_MODE_BALANCE_RR) | IN_ACTIVE | IN_MODE(XBOND_MODE_BALANCE_XOR) | \
 	 IN_MODE(XBOND_MODE_BROADCAST))
 
-struct kernel_bond_row {
+struct bonding_row {
 	enum option_id id;
 	int attribute; /* IFLA_BOND_* or IFLA_BOND_SLAVE_* */
-	enum kernel_bond_type type;
+	enum bonding_type type;
 	uint32_t modes; /* in which the driver takes it */
 };
 
 /* The mode comes first: whether others are allowed depends on it. */
-static const struct kernel_bond_row bond_rows[] = {
+static const struct bonding_row bond_rows[] = {
 	{ OPT_MODE, IFLA_BOND_MODE, TYPE_U8, IN_ALL_MODES },
 	{ OPT_MIIMON, IFLA_BOND_MIIMON, TYPE_U32, IN_ALL_MODES },
 	{ OPT_UPDELAY, IFLA_BOND_UPDELAY, TYPE_U32, IN_ALL_MODES },
@@ -67,7 +67,7 @@ static const struct kernel_bond_row bond_rows[] = {
 	{ OPT_BROADCAST_NEIGHBOR, BOND_BROADCAST_NEIGH, TYPE_U8, IN_AD },
 };
 
-static const struct kernel_bond_row slave_rows[] = {
+static const struct bonding_row slave_rows[] = {
 	{ OPT_QUEUE_ID, IFLA_BOND_SLAVE_QUEUE_ID, TYPE_U16, IN_ALL_MODES },
 	{ OPT_PRIO, IFLA_BOND_SLAVE_PRIO, TYPE_U32, IN_ACTIVE },
 	{ OPT_ACTOR_PORT_PRIO, IFLA_BOND_SLAVE_ACTOR_PORT_PRIO, TYPE_U16, IN_AD },
@@ -76,15 +76,15 @@ static const struct kernel_bond_row slave_rows[] = {
 #define ROWS(rows) (rows), sizeof(rows) / sizeof((rows)[0])
 
 /* What is read: attributes of one device, as far as they are there. */
-struct kernel_bond_answer {
+struct bonding_answer {
 	struct nl *nl;
 	struct option_set *options;
-	struct kernel_bond_slave *slave;
+	struct bonding_slave *slave;
 	bool found;
 };
 
-static void kernel_bond_take_addresses(const struct option_spec *option, struct nlattr *list,
-				       struct option_value *ret_value)
+static void bonding_take_addresses(const struct option_spec *option, struct nlattr *list,
+				   struct option_value *ret_value)
 {
 	size_t size = option_address_size(option);
 	struct nlattr *each;
@@ -96,8 +96,8 @@ static void kernel_bond_take_addresses(const struct option_spec *option, struct 
 			memcpy(ret_value->address[count++], nla_data(each), size);
 }
 
-static void kernel_bond_take_device(struct nl *nl, const struct nlattr *attribute,
-				    struct option_value *ret_value)
+static void bonding_take_device(struct nl *nl, const struct nlattr *attribute,
+				struct option_value *ret_value)
 {
 	struct link_info link;
 
@@ -105,27 +105,26 @@ static void kernel_bond_take_device(struct nl *nl, const struct nlattr *attribut
 		memcpy(ret_value->name, link.name, sizeof(ret_value->name));
 }
 
-static void kernel_bond_take_value(struct nl *nl, const struct kernel_bond_row *row,
-				   struct nlattr *attribute, struct option_value *ret_value)
+static void bonding_take_value(struct nl *nl, const struct bonding_row *row,
+			       struct nlattr *attribute, struct option_value *ret_value)
 {
 	switch (row->type) {
 	case TYPE_U8: ret_value->number = nl_attr_u8(attribute, 0); break;
 	case TYPE_U16: ret_value->number = nl_attr_u16(attribute, 0); break;
 	case TYPE_U32: ret_value->number = nl_attr_u32(attribute, 0); break;
-	case TYPE_DEVICE: kernel_bond_take_device(nl, attribute, ret_value); break;
+	case TYPE_DEVICE: bonding_take_device(nl, attribute, ret_value); break;
 	case TYPE_MAC:
 		if (nla_len(attribute) == XBOND_MAC_SIZE)
 			memcpy(ret_value->mac, nla_data(attribute), XBOND_MAC_SIZE);
 		break;
 	case TYPE_ADDRESSES:
-		kernel_bond_take_addresses(option_at(row->id), attribute, ret_value);
+		bonding_take_addresses(option_at(row->id), attribute, ret_value);
 		break;
 	}
 }
 
-static void kernel_bond_take_rows(struct nl *nl, struct nlattr **tb,
-				  const struct kernel_bond_row *rows, size_t count,
-				  struct option_set *ret_options)
+static void bonding_take_rows(struct nl *nl, struct nlattr **tb, const struct bonding_row *rows,
+			      size_t count, struct option_set *ret_options)
 {
 	memset(ret_options, 0, sizeof(*ret_options));
 	for (size_t i = 0; i < count; i++) {
@@ -133,14 +132,14 @@ static void kernel_bond_take_rows(struct nl *nl, struct nlattr **tb,
 		struct nlattr *attribute = tb[rows[i].attribute];
 
 		if (attribute)
-			kernel_bond_take_value(nl, &rows[i], attribute, value);
+			bonding_take_value(nl, &rows[i], attribute, value);
 		ret_options->given[rows[i].id] =
 			attribute && !option_is_default(option_at(rows[i].id), value);
 	}
 }
 
 /* NULL: it is of another kind. */
-static struct nlattr *kernel_bond_find(struct nlmsghdr *message, int kind, int data)
+static struct nlattr *bonding_find(struct nlmsghdr *message, int kind, int data)
 {
 	struct nlattr *tb[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1];
 
@@ -152,20 +151,20 @@ static struct nlattr *kernel_bond_find(struct nlmsghdr *message, int kind, int d
 	return nl_attr_is(info[kind], "bond") ? info[data] : NULL;
 }
 
-static void kernel_bond_take(struct nlmsghdr *message, void *arg)
+static void bonding_take(struct nlmsghdr *message, void *arg)
 {
-	struct nlattr *data = kernel_bond_find(message, IFLA_INFO_KIND, IFLA_INFO_DATA);
-	struct kernel_bond_answer *answer = arg;
+	struct nlattr *data = bonding_find(message, IFLA_INFO_KIND, IFLA_INFO_DATA);
+	struct bonding_answer *answer = arg;
 	struct nlattr *tb[ATTRIBUTES_MAX + 1];
 
 	if (!data || nla_parse_nested(tb, ATTRIBUTES_MAX, data, NULL) < 0)
 		return;
-	kernel_bond_take_rows(answer->nl, tb, ROWS(bond_rows), answer->options);
+	bonding_take_rows(answer->nl, tb, ROWS(bond_rows), answer->options);
 	answer->found = true;
 }
 
 /* Our port may distribute a little before the partner's collects. Without LACP there is none. */
-static bool kernel_bond_port_works(struct nlattr **tb)
+static bool bonding_port_works(struct nlattr **tb)
 {
 	struct nlattr *actor = tb[IFLA_BOND_SLAVE_AD_ACTOR_OPER_PORT_STATE];
 	struct nlattr *partner = tb[IFLA_BOND_SLAVE_AD_PARTNER_OPER_PORT_STATE];
@@ -174,24 +173,23 @@ static bool kernel_bond_port_works(struct nlattr **tb)
 			  nl_attr_u8(partner, 0) & LACP_COLLECTING);
 }
 
-static void kernel_bond_take_slave(struct nlmsghdr *message, void *arg)
+static void bonding_take_slave(struct nlmsghdr *message, void *arg)
 {
-	struct nlattr *data = kernel_bond_find(message, IFLA_INFO_SLAVE_KIND, IFLA_INFO_SLAVE_DATA);
-	struct kernel_bond_answer *answer = arg;
-	struct kernel_bond_slave *slave = answer->slave;
+	struct nlattr *data = bonding_find(message, IFLA_INFO_SLAVE_KIND, IFLA_INFO_SLAVE_DATA);
+	struct bonding_answer *answer = arg;
+	struct bonding_slave *slave = answer->slave;
 	struct nlattr *tb[ATTRIBUTES_MAX + 1];
 
 	if (!data || nla_parse_nested(tb, ATTRIBUTES_MAX, data, NULL) < 0)
 		return;
-	kernel_bond_take_rows(answer->nl, tb, ROWS(slave_rows), &slave->options);
+	bonding_take_rows(answer->nl, tb, ROWS(slave_rows), &slave->options);
 	slave->is_active = nl_attr_u8(tb[IFLA_BOND_SLAVE_STATE], 1) == SLAVE_IS_ACTIVE;
 	slave->has_link = nl_attr_u8(tb[IFLA_BOND_SLAVE_MII_STATUS], 1) == SLAVE_HAS_LINK;
-	slave->distributes = slave->has_link && kernel_bond_port_works(tb);
+	slave->distributes = slave->has_link && bonding_port_works(tb);
 	answer->found = true;
 }
 
-static int kernel_bond_ask(struct nl *nl, int ifindex, nl_handler take,
-			   struct kernel_bond_answer *answer)
+static int bonding_ask(struct nl *nl, int ifindex, nl_handler take, struct bonding_answer *answer)
 {
 	struct ifinfomsg info = { .ifi_index = ifindex };
 	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_REQUEST);
@@ -213,34 +211,34 @@ static int kernel_bond_ask(struct nl *nl, int ifindex, nl_handler take,
  * Options that the mode does not take are kept by the driver, without effect. A miimon of 0 turns
  * its poll off, which xbond's cannot be.
  */
-static void kernel_bond_drop_foreign(struct option_set *options, uint32_t mode)
+static void bonding_drop_foreign(struct option_set *options, uint32_t mode)
 {
 	for (int id = 0; id < OPT_COUNT && mode_find(mode); id++)
 		options->given[id] &= option_is_of_mode(option_at(id), mode);
 	options->given[OPT_MIIMON] &= !!options->value[OPT_MIIMON].number;
 }
 
-int kernel_bond_read(struct nl *nl, int ifindex, struct option_set *ret_options, struct err *err)
+int bonding_read(struct nl *nl, int ifindex, struct option_set *ret_options, struct err *err)
 {
-	struct kernel_bond_answer answer = { .options = ret_options };
-	int r = kernel_bond_ask(nl, ifindex, kernel_bond_take, &answer);
+	struct bonding_answer answer = { .options = ret_options };
+	int r = bonding_ask(nl, ifindex, bonding_take, &answer);
 
 	if (r)
 		return err_set(err, -r, "the options of the bond cannot be read: %s", strerror(-r));
-	kernel_bond_drop_foreign(ret_options, ret_options->value[OPT_MODE].number);
+	bonding_drop_foreign(ret_options, ret_options->value[OPT_MODE].number);
 	ret_options->given[OPT_MODE] = true;
 	return 0;
 }
 
-int kernel_bond_read_slave(struct nl *nl, int ifindex, struct kernel_bond_slave *ret_slave)
+int bonding_read_slave(struct nl *nl, int ifindex, struct bonding_slave *ret_slave)
 {
-	struct kernel_bond_answer answer = { .slave = ret_slave };
+	struct bonding_answer answer = { .slave = ret_slave };
 
 	memset(ret_slave, 0, sizeof(*ret_slave));
-	return kernel_bond_ask(nl, ifindex, kernel_bond_take_slave, &answer);
+	return bonding_ask(nl, ifindex, bonding_take_slave, &answer);
 }
 
-int kernel_bond_visit_ports(const char *bond, kernel_bond_port_visitor visit, void *arg)
+int bonding_visit_ports(const char *bond, bonding_port_visitor visit, void *arg)
 {
 	char path[64], line[256], name[XBOND_NAME_SIZE] = "", word[XBOND_NAME_SIZE];
 	unsigned int number, next = 1;
@@ -268,8 +266,8 @@ int kernel_bond_visit_ports(const char *bond, kernel_bond_port_visitor visit, vo
 	return 0;
 }
 
-static void kernel_bond_put_addresses(struct nl_msg *msg, const struct kernel_bond_row *row,
-				      const struct option_value *value)
+static void bonding_put_addresses(struct nl_msg *msg, const struct bonding_row *row,
+				  const struct option_value *value)
 {
 	size_t size = option_address_size(option_at(row->id));
 	unsigned int count = option_address_count(value);
@@ -280,9 +278,8 @@ static void kernel_bond_put_addresses(struct nl_msg *msg, const struct kernel_bo
 	nla_nest_end(msg, list);
 }
 
-static void kernel_bond_put_device(struct nl *nl, struct nl_msg *msg,
-				   const struct kernel_bond_row *row,
-				   const struct option_value *value)
+static void bonding_put_device(struct nl *nl, struct nl_msg *msg, const struct bonding_row *row,
+			       const struct option_value *value)
 {
 	struct link_info link;
 
@@ -290,31 +287,29 @@ static void kernel_bond_put_device(struct nl *nl, struct nl_msg *msg,
 		nla_put_u32(msg, row->attribute, (uint32_t)link.ifindex);
 }
 
-static void kernel_bond_put_value(struct nl *nl, struct nl_msg *msg,
-				  const struct kernel_bond_row *row,
-				  const struct option_value *value)
+static void bonding_put_value(struct nl *nl, struct nl_msg *msg, const struct bonding_row *row,
+			      const struct option_value *value)
 {
 	switch (row->type) {
 	case TYPE_U8: nla_put_u8(msg, row->attribute, (uint8_t)value->number); break;
 	case TYPE_U16: nla_put_u16(msg, row->attribute, (uint16_t)value->number); break;
 	case TYPE_U32: nla_put_u32(msg, row->attribute, value->number); break;
 	case TYPE_MAC: nla_put(msg, row->attribute, XBOND_MAC_SIZE, value->mac); break;
-	case TYPE_DEVICE: kernel_bond_put_device(nl, msg, row, value); break;
-	case TYPE_ADDRESSES: kernel_bond_put_addresses(msg, row, value); break;
+	case TYPE_DEVICE: bonding_put_device(nl, msg, row, value); break;
+	case TYPE_ADDRESSES: bonding_put_addresses(msg, row, value); break;
 	}
 }
 
-static void kernel_bond_put_rows(struct nl *nl, struct nl_msg *msg,
-				 const struct kernel_bond_row *rows, size_t count, uint32_t mode,
-				 const struct option_set *options)
+static void bonding_put_rows(struct nl *nl, struct nl_msg *msg, const struct bonding_row *rows,
+			     size_t count, uint32_t mode, const struct option_set *options)
 {
 	for (size_t i = 0; i < count; i++)
 		if (options->given[rows[i].id] && rows[i].modes & IN_MODE(mode))
-			kernel_bond_put_value(nl, msg, &rows[i], &options->value[rows[i].id]);
+			bonding_put_value(nl, msg, &rows[i], &options->value[rows[i].id]);
 }
 
-int kernel_bond_create(struct nl *nl, const struct link_end *end, const struct option_set *options,
-		       struct err *err)
+int bonding_create(struct nl *nl, const struct link_end *end, const struct option_set *options,
+		   struct err *err)
 {
 	uint32_t mode = option_set_mode(options, XBOND_MODE_BALANCE_RR);
 	struct nl_msg *msg =
@@ -331,14 +326,13 @@ int kernel_bond_create(struct nl *nl, const struct link_end *end, const struct o
 	data = nla_nest_start(msg, IFLA_INFO_DATA);
 	if (!options->given[OPT_MIIMON])
 		nla_put_u32(msg, IFLA_BOND_MIIMON, option_initial(option_at(OPT_MIIMON)).number);
-	kernel_bond_put_rows(nl, msg, ROWS(bond_rows), mode, options);
+	bonding_put_rows(nl, msg, ROWS(bond_rows), mode, options);
 	nla_nest_end(msg, data);
 	nla_nest_end(msg, linkinfo);
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
-int kernel_bond_set_slave(struct nl *nl, int ifindex, const struct option_set *options,
-			  struct err *err)
+int bonding_set_slave(struct nl *nl, int ifindex, const struct option_set *options, struct err *err)
 {
 	struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_REQUEST);
 	struct ifinfomsg info = { .ifi_index = ifindex };
@@ -350,8 +344,8 @@ int kernel_bond_set_slave(struct nl *nl, int ifindex, const struct option_set *o
 	data = nla_nest_start(msg, IFLA_INFO_SLAVE_DATA);
 	for (size_t i = 0; i < sizeof(slave_rows) / sizeof(slave_rows[0]); i++)
 		if (options->given[slave_rows[i].id])
-			kernel_bond_put_value(nl, msg, &slave_rows[i],
-					      &options->value[slave_rows[i].id]);
+			bonding_put_value(nl, msg, &slave_rows[i],
+					  &options->value[slave_rows[i].id]);
 	nla_nest_end(msg, data);
 	nla_nest_end(msg, linkinfo);
 	return nl_call(nl, msg, NULL, NULL, err);
