@@ -8,6 +8,7 @@ import pytest
 
 import schema
 from lab import ROOT, Refused, stable
+from traffic import Stream
 from waiting import wait_for
 
 sys.path.insert(0, str(ROOT / "tests/cli"))
@@ -316,3 +317,20 @@ def test_slaves_by_mac(bonds):
     assert bonds.apply() == ["await, for bond0, 02:00:5e:00:00:77 prio 6"]
     host.ctl("del-slave", "bond0", "02:00:5e:00:00:77")
     assert bonds.awaited() == []
+
+
+def test_packets_flow_meanwhile(pair):
+    """Slaves are exchanged and options change under a stream: nothing that is sent is lost."""
+    made = pair("balance-rr", links=4)
+    near = made.near
+    bonds = Bonds(near)
+    near.ctl("del-slave", "bond0", "l2", "l3")
+    with_stream = Stream(near, made.far, rate=5000)
+    with_stream.flow_on(500)
+    for text in ("[bond]\n[slave l2]\n[slave l3]\n", "[bond]\nmode = active-backup\n[slave l3]\n",
+                 "[bond]\nmode = balance-xor\nmin_links = 2\n[slave l0]\n[slave l1]\n"):
+        bonds.write(text)
+        assert bonds.apply() and bonds.apply() == []
+        with_stream.flow_on(500)
+    result = with_stream.finish()
+    assert result["lost"] == 0, result
