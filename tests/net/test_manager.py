@@ -2,6 +2,7 @@
 and the capabilities that bondd keeps.
 """
 import contextlib
+import os
 import pathlib
 import re
 import signal
@@ -86,6 +87,7 @@ def capabilities(pid):
     return found
 
 
+@pytest.mark.skipif(os.environ.get("SAN") == "thread", reason="it has a thread of its own")
 def test_no_thread_keeps_what_it_does_not_need(lone):
     host = lone(links=2, bondd=False)
     host.environment = {"XBOND_METRICS": f"unix:{host.dir}/metrics"}
