@@ -16,6 +16,7 @@
 #include "cli/base/cli.h"
 #include "cli/base/client.h"
 #include "common/paths.h"
+#include "common/slots.h"
 #include "options/config_file.h"
 #include "options/config_write.h"
 #include "options/names.h"
@@ -81,44 +82,66 @@ static json_t *save_ask_awaited(const struct cli *cli, const char *name)
 	return awaited;
 }
 
-static bool save_is_awaited(const json_t *awaited, const char *slave)
+static bool save_is_awaited(const json_t *awaited, const struct config_slave *slave)
 {
+	char text[MAC_FORMAT_SIZE];
 	const json_t *name;
 	size_t at;
 
+	config_slave_name(slave, text);
 	json_array_foreach (awaited, at, name)
-		if (!strcmp(json_string_value(name), slave))
+		if (!strcmp(json_string_value(name), text))
 			return true;
-	return !awaited && !if_nametoindex(slave);
+	return !awaited && (config_slave_is_by_mac(slave) || !if_nametoindex(text));
+}
+
+/* The slot of the member that a section of the old file means, or -1. */
+static int save_slot_of(const struct pins *pins, const struct config_slave *slave)
+{
+	if (!config_slave_is_by_mac(slave))
+		return pins_slot_by_name(pins, slave->name);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (pins_is_member(pins, slot) &&
+		    !memcmp(pins->slaves[slot].perm_mac, slave->perm_mac, XBOND_MAC_SIZE))
+			return (int)slot;
+	return -1;
 }
 
 /*
- * Keeps slaves of the old file that are, for example, unplugged: bondd is waiting for them, and
+ * Slaves that the old file knows by their MAC address stay so: ret_by_mac has their slots. Keeps
+ * slaves of the old file that are, for example, unplugged: bondd is waiting for them, and
  * shall also do so after the next boot. Without bondd, these are slaves whose device is not there.
  */
 static void save_read_absent(const struct cli *cli, const struct pins *pins, const char *path,
-			     const char *name, struct config_file *ret_old)
+			     const char *name, struct config_file *ret_old, uint64_t *ret_by_mac)
 {
 	json_t *awaited;
 	size_t kept = 0;
 	struct err err;
 
-	if (config_file_read(ret_old, path, &err) && !access(path, F_OK))
+	if (config_file_read_alone(ret_old, path, &err) && !access(path, F_OK))
 		cli_say("%s; slaves that only this file names are left out", err.text);
 	if (!ret_old->slave_count)
 		return;
 	awaited = save_ask_awaited(cli, name);
-	for (size_t i = 0; i < ret_old->slave_count; i++)
-		if (pins_slot_by_name(pins, ret_old->slaves[i].name) < 0 &&
-		    save_is_awaited(awaited, ret_old->slaves[i].name))
-			ret_old->slaves[kept++] = ret_old->slaves[i];
+	for (size_t i = 0; i < ret_old->slave_count; i++) {
+		const struct config_slave *slave = &ret_old->slaves[i];
+		int slot = save_slot_of(pins, slave);
+
+		if (slot >= 0 && config_slave_is_by_mac(slave))
+			*ret_by_mac |= slots_bit((unsigned int)slot);
+		if (slot < 0 && save_is_awaited(awaited, slave))
+			ret_old->slaves[kept++] = *slave;
+	}
 	ret_old->slave_count = kept;
 	json_decref(awaited);
 }
 
 static void save_write_absent(FILE *file, const struct pins *pins, const struct config_slave *slave)
 {
-	fprintf(file, "\n[slave %s]\n", slave->name);
+	char text[MAC_FORMAT_SIZE];
+
+	fprintf(file, "\n[slave %s]\n", config_slave_name(slave, text));
 	for (unsigned int id = 0; id < OPT_COUNT; id++) {
 		const struct option_spec *option = option_at(id);
 
@@ -129,14 +152,18 @@ static void save_write_absent(FILE *file, const struct pins *pins, const struct 
 }
 
 static void save_write_bond(FILE *file, const struct pins *pins, const char *name,
-			    const struct config_file *old)
+			    const struct config_file *old, uint64_t by_mac)
 {
+	char text[MAC_FORMAT_SIZE];
+
 	fprintf(file, "# Written by bondctl save %s; see xbond.conf(5).\n[bond]\n", name);
 	save_write_options(file, pins, OPTION_BOND, 0);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		if (pins->slaves[slot].state != XBOND_SLOT_MEMBER)
 			continue;
-		fprintf(file, "\n[slave %s]\n", pins->slaves[slot].name);
+		fprintf(file, "\n[slave %s]\n",
+			by_mac & slots_bit(slot) ? mac_format(pins->slaves[slot].perm_mac, text)
+						 : pins->slaves[slot].name);
 		save_write_options(file, pins, OPTION_SLAVE, slot);
 	}
 	for (size_t i = 0; i < old->slave_count; i++)
@@ -145,13 +172,30 @@ static void save_write_bond(FILE *file, const struct pins *pins, const char *nam
 
 static void save_note_absent(const char *path, const struct config_file *old)
 {
+	char text[MAC_FORMAT_SIZE];
+
 	for (size_t i = 0; i < old->slave_count; i++)
 		fprintf(stderr, "%s is no slave now, but waited for: it stays in %s\n",
-			old->slaves[i].name, path);
+			config_slave_name(&old->slaves[i], text), path);
+}
+
+/* They go on to apply after the file that was written. */
+static void save_note_drop_ins(const char *path)
+{
+	struct config_file file;
+
+	if (config_file_read_or_err(&file, path, NULL))
+		return;
+	if (file.path_count > 1)
+		fprintf(stderr,
+			"%s" CONFIG_DROP_INS_SUFFIX " has %u drop-ins, which still apply: "
+			"remove what they set otherwise\n",
+			path, file.path_count - 1);
+	config_file_free(&file);
 }
 
 static int save_write_temporary(int fd, const struct pins *pins, const char *name,
-				const struct config_file *old)
+				const struct config_file *old, uint64_t by_mac)
 {
 	FILE *file = fdopen(fd, "w");
 	int r = 0;
@@ -161,7 +205,7 @@ static int save_write_temporary(int fd, const struct pins *pins, const char *nam
 		close(fd);
 		return r;
 	}
-	save_write_bond(file, pins, name, old);
+	save_write_bond(file, pins, name, old, by_mac);
 	if (fflush(file) || ferror(file) || fchmod(fd, 0644) || fsync(fd))
 		r = -errno;
 	if (fclose(file) && !r)
@@ -221,6 +265,7 @@ static int save_write_file(const struct cli *cli, const struct pins *pins, const
 	const char *dir = cli->paths.config_dir;
 	char path[PATH_MAX], temporary[PATH_MAX];
 	struct config_file old = { 0 };
+	uint64_t by_mac = 0;
 	int fd, r;
 
 	r = paths_make_dir(dir, 0755);
@@ -242,8 +287,8 @@ static int save_write_file(const struct cli *cli, const struct pins *pins, const
 	fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	save_read_absent(cli, pins, path, name, &old);
-	r = save_write_temporary(fd, pins, name, &old);
+	save_read_absent(cli, pins, path, name, &old, &by_mac);
+	r = save_write_temporary(fd, pins, name, &old, by_mac);
 	if (!r && rename(temporary, path))
 		r = -errno;
 	if (r) {
@@ -251,6 +296,7 @@ static int save_write_file(const struct cli *cli, const struct pins *pins, const
 	} else {
 		save_sync_dir_of(path);
 		save_note_absent(path, &old);
+		save_note_drop_ins(path);
 	}
 	config_file_free(&old);
 	return r;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/base/pairs.h"
+#include "common/mac.h"
 #include "options/names.h"
 
 static bool slaves_contains(const json_t *devices, const char *name)
@@ -19,11 +20,19 @@ static bool slaves_contains(const json_t *devices, const char *name)
 	return false;
 }
 
-static enum cli_exit slaves_add_device(json_t *devices, const char *name)
+/* A slave that is waited for may be known by its MAC address only. */
+static bool slaves_is_awaited_mac(const struct verb *verb, const char *name)
+{
+	uint8_t mac[XBOND_MAC_SIZE];
+
+	return !verb->takes_options && !mac_parse(name, mac);
+}
+
+static enum cli_exit slaves_add_device(const struct verb *verb, json_t *devices, const char *name)
 {
 	struct err err;
 
-	if (name_check("slave", name, &err))
+	if (!slaves_is_awaited_mac(verb, name) && name_check("slave", name, &err))
 		return cli_refuse(&err);
 	if (slaves_contains(devices, name)) {
 		cli_say("'%s' is given twice; name it once", name);
@@ -53,7 +62,7 @@ static enum cli_exit slaves_take_devices(const struct verb *verb, int argc, char
 			break;
 		if (!strcmp(argv[at], "dev") && ++at == argc)
 			return cli_usage(verb, "'dev' needs a NAME");
-		status = slaves_add_device(devices, argv[at]);
+		status = slaves_add_device(verb, devices, argv[at]);
 	}
 	*ret_taken = at;
 	if (status == CLI_DONE && json_array_size(devices) == 0)

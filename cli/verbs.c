@@ -52,6 +52,23 @@ static const struct verb_flag capture_flags[] = {
 	{ .name = NULL },
 };
 
+#define DRY_RUN "--dry-run", NULL, NULL, "prints the steps and does none"
+#define CHANGED_STATUS "--changed-status", NULL, NULL, "exit status 6 if something was changed"
+
+static const struct verb_flag load_flags[] = {
+	{ DRY_RUN },
+	{ CHANGED_STATUS },
+	{ .name = NULL },
+};
+
+static const struct verb_flag apply_flags[] = {
+	{ DRY_RUN },
+	{ CHANGED_STATUS },
+	{ "--confirm", NULL, "SECONDS", "goes back after so long, unless 'bondctl confirm' comes" },
+	{ "--interrupt", NULL, NULL, "also does what interrupts the traffic for a moment" },
+	{ .name = NULL },
+};
+
 static const struct verb_flag import_flags[] = {
 	{ "--write", "-w", NULL, "writes BOND.conf into CONFIG_DIR, if there is none yet" },
 	{ "--root", NULL, "DIR", "the machine whose configuration is below DIR" },
@@ -95,6 +112,16 @@ const struct verb cli_verbs[] = {
 	  OPTION_BOND, OPT_COUNT, capture_flags, cmd_capture },
 	{ "sysfs-tree", "DIR", "writes below DIR what /sys would have of the bonds", 1, 1, false,
 	  OPTION_BOND, OPT_COUNT, NULL, cmd_sysfs_tree },
+	{ "check", "[FILE...]", "prints every mistake of configuration files", 0, INT_MAX, false,
+	  OPTION_BOND, OPT_COUNT, NULL, cmd_check },
+	{ "load", "[BOND]", "makes a bond of its file, or all that do not run", 0, 1, false,
+	  OPTION_BOND, OPT_COUNT, load_flags, cmd_apply },
+	{ "apply", "[BOND]", "makes a running bond, or all, what the file says", 0, 1, false,
+	  OPTION_BOND, OPT_COUNT, apply_flags, cmd_apply },
+	{ "confirm", "[BOND]", "keeps what 'apply --confirm' has changed", 0, 1, false, OPTION_BOND,
+	  OPT_COUNT, NULL, cmd_confirm },
+	{ "rollback", "[BOND]", "goes back at once to what was before 'apply --confirm'", 0, 1,
+	  false, OPTION_BOND, OPT_COUNT, NULL, cmd_confirm },
 	{ "import", "ifupdown|netplan|networkd|networkmanager|teamd|ovs|kernel [FILE|BOND]...",
 	  "makes xbond's configuration of that of another tool", 1, INT_MAX, false, OPTION_BOND,
 	  OPT_COUNT, import_flags, cmd_import },

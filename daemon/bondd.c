@@ -2,6 +2,7 @@
 /* bondd: command line, start, event loop, stop. When it stops, every bond goes on. */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 
+#include "common/clock.h"
 #include "common/version.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/capabilities.h"
@@ -22,8 +24,10 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/control/control.h"
 #include "daemon/lacp_thread/lacp_thread.h"
+#include "daemon/manage/apply.h"
 #include "daemon/manage/config.h"
 #include "daemon/manage/lifecycle.h"
+#include "daemon/manage/rollback.h"
 #include "daemon/meanwhile.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/monitor/arp.h"
@@ -117,21 +121,24 @@ static int bondd_parse_arguments(struct daemon *daemon, int argc, char **argv)
 	return bondd_check_arguments(daemon, argc, argv);
 }
 
-/*
- * SIGHUP comes from a terminal that closes, or from a user who expects that files are read again.
- */
+/* As `bondctl apply` does it; the log says what was done. */
 static int bondd_on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *arg)
 {
+	struct apply_order order = { 0 };
+
 	(void)source;
 	(void)info;
-	(void)arg;
-	log_info("SIGHUP: there is nothing to read again; configuration files are only for bonds "
-		 "that do not exist when bondd starts");
+	latency_note("apply");
+	log_info("SIGHUP: every bond becomes what its configuration file says");
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_now_ns() / 1000);
+	json_decref(apply_all(arg, &order));
+	sd_notify(0, "READY=1");
 	return 0;
 }
 
-static int bondd_watch_signals(sd_event *event)
+static int bondd_watch_signals(struct daemon *daemon)
 {
+	sd_event *event = daemon->event;
 	sigset_t signals;
 
 	sigemptyset(&signals);
@@ -140,7 +147,7 @@ static int bondd_watch_signals(sd_event *event)
 	sigaddset(&signals, SIGINT);
 	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
 		return -errno;
-	if (sd_event_add_signal(event, NULL, SIGHUP, bondd_on_hangup, NULL) < 0)
+	if (sd_event_add_signal(event, NULL, SIGHUP, bondd_on_hangup, daemon) < 0)
 		return -ENOMEM;
 	/* Without a handler, sd-event leaves the loop. */
 	if (sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL) < 0)
@@ -153,7 +160,7 @@ static int bondd_open_sockets(struct daemon *daemon)
 	int r = sd_event_default(&daemon->event);
 
 	if (r >= 0)
-		r = bondd_watch_signals(daemon->event);
+		r = bondd_watch_signals(daemon);
 	if (r >= 0)
 		r = nl_init(&daemon->nl);
 	if (r >= 0)
@@ -204,6 +211,7 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 		return err_set(err, -r, "cannot start: %s", strerror(-r));
 	lifecycle_adopt_all(daemon);
 	config_apply_all(daemon);
+	rollback_resume(daemon);
 	return control_init(daemon, err);
 }
 
@@ -224,6 +232,7 @@ static void bondd_stop(struct daemon *daemon)
 	metrics_free(daemon->metrics);
 	meanwhile_done();
 	control_done(daemon);
+	rollback_stop();
 	lifecycle_let_go(daemon);
 	arp_done(daemon);
 	quality_done(daemon);

@@ -1,232 +1,240 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "options/config_file.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <ini.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "options/names.h"
+#include "common/paths.h"
+#include "options/config_check.h"
+#include "options/config_parse.h"
 
-#define BOND_SECTION "bond"
-#define SLAVE_SECTION "slave "
-
-/*
- * libinih passes values without their line, so the reader counts lines. The first failure is kept.
- */
-struct reading {
-	struct config_file *file;
-	FILE *stream;
-	int line;
-	int line_of[OPT_COUNT]; /* the last line of each option */
-	bool has_bond;
-	int failed_line;
-	struct err why;
-};
-
-static struct config_slave *config_file_find_slave(struct config_file *file, const char *name)
+/* The path lives as long as the file, because places point to it. */
+static int config_file_add_path(struct config_file *file, const char *path,
+				struct config_place *ret_place)
 {
-	for (size_t i = 0; i < file->slave_count; i++)
-		if (!strcmp(file->slaves[i].name, name))
-			return &file->slaves[i];
-	return NULL;
-}
-
-static struct config_slave *config_file_add_slave(struct config_file *file, const char *name)
-{
-	struct config_slave *grown =
-		reallocarray(file->slaves, file->slave_count + 1, sizeof(*grown));
+	char **grown = reallocarray(file->paths, file->path_count + 1, sizeof(*grown));
 
 	if (!grown)
-		return NULL;
-	file->slaves = grown;
-	grown += file->slave_count++;
-	memset(grown, 0, sizeof(*grown));
-	snprintf(grown->name, sizeof(grown->name), "%s", name);
-	return grown;
-}
-
-static int config_file_take_slave(struct reading *reading, const char *slave_name,
-				  struct config_slave **ret_slave)
-{
-	int r = name_check("slave", slave_name, &reading->why);
-
-	if (r)
-		return r;
-	*ret_slave = config_file_find_slave(reading->file, slave_name);
-	if (!*ret_slave)
-		*ret_slave = config_file_add_slave(reading->file, slave_name);
-	return *ret_slave ? 0 : err_set(&reading->why, ENOMEM, "out of memory");
-}
-
-static int config_file_take_option(struct reading *reading, struct config_slave *slave,
-				   const char *name, const char *value)
-{
-	enum option_scope scope = slave ? OPTION_SLAVE : OPTION_BOND;
-	struct option_set *set = slave ? &slave->options : &reading->file->bond;
-	const struct option_spec *option = option_find(scope, name);
-
-	if (option)
-		reading->line_of[option->id] = reading->line;
-	return option_set_add_line(set, scope, name, value, &reading->why);
-}
-
-static int config_file_take(struct reading *reading, const char *section, const char *name,
-			    const char *value)
-{
-	struct config_slave *slave = NULL;
-	int r = 0;
-
-	if (!strncmp(section, SLAVE_SECTION, strlen(SLAVE_SECTION)))
-		r = config_file_take_slave(reading, section + strlen(SLAVE_SECTION), &slave);
-	else if (!strcmp(section, BOND_SECTION))
-		reading->has_bond = true;
-	else
-		r = err_set(&reading->why, EINVAL,
-			    "unknown section [%s]; there are [bond] and [slave NAME]", section);
-	if (r || !name)
-		return r;
-	if (!strcmp(name, option_at(OPT_ACTIVE_SLAVE)->name) ||
-	    !strcmp(name, option_at(OPT_FORCE)->name))
-		return err_set(&reading->why, EINVAL,
-			       "%s: belongs to the command line, not into a file", name);
-	return config_file_take_option(reading, slave, name, value);
-}
-
-static void config_file_check(struct reading *reading, const char *section, const char *name,
-			      const char *value)
-{
-	if (!reading->failed_line && config_file_take(reading, section, name, value))
-		reading->failed_line = reading->line;
-}
-
-static int config_file_on_value(void *arg, const char *section, const char *name, const char *value)
-{
-	config_file_check(arg, section, name, value);
-	return 1;
-}
-
-static bool config_is_comment(const char *line)
-{
-	const char *text = line + strspn(line, " \t");
-
-	return *text == '#' || *text == ';';
-}
-
-/* What is wrong with a line, whatever it says; NULL: nothing. */
-static int config_check_line(const char *line, size_t length, bool is_cut, struct err *err)
-{
-	if (memchr(line, '\0', length))
-		return err_set(err, EINVAL, "the line contains a NUL character");
-	if (is_cut && !config_is_comment(line))
-		return err_set(err, EINVAL, "the line is longer than %zu characters", length - 1);
+		return -ENOMEM;
+	file->paths = grown;
+	grown[file->path_count] = strdup(path);
+	if (!grown[file->path_count])
+		return -ENOMEM;
+	*ret_place = (struct config_place){ grown[file->path_count], file->path_count, 0 };
+	file->path_count++;
 	return 0;
 }
 
-/* Like fgets(), but a line ends where it ends: of one that is too long the rest is skipped. */
-static bool config_get_line(struct reading *reading, char *line, size_t size)
+/* What has a place, but is not given, has a value that is not allowed. */
+static void config_file_merge_options(struct option_set *into, struct config_place *into_at,
+				      const struct option_set *from,
+				      const struct config_place *from_at)
 {
-	struct err *why = &reading->why;
-	bool is_cut = false;
-	size_t length = 0;
-	int c;
+	for (int id = 0; id < OPT_COUNT; id++) {
+		const struct option_spec *other = option_set_other_name(option_at(id));
 
-	while ((c = fgetc(reading->stream)) != EOF && c != '\n')
-		if (length < size - 2)
-			line[length++] = (char)c;
-		else
-			is_cut = true;
-	if (c == EOF && !length)
-		return false;
-	line[length++] = '\n';
-	line[length] = '\0';
-	if (!reading->failed_line && config_check_line(line, length, is_cut, why))
-		reading->failed_line = reading->line;
-	return true;
+		if (!from_at[id].line)
+			continue;
+		if (other && !from->given[other->id])
+			into->given[other->id] = false;
+		into->given[id] = from->given[id];
+		into->value[id] = from->value[id];
+		into_at[id] = from_at[id];
+	}
 }
 
-/*
- * libinih does not report sections without options, and a slave with only default values has such a
- * section. It also takes the rest of a long line for another line, and an indented line for a
- * continuation of the value before.
- */
-static char *config_file_read_line(char *line, int size, void *arg)
+static int config_file_merge(struct config_file *file, const struct config_file *layer)
 {
-	struct reading *reading = arg;
-	char section[64];
-	size_t blanks;
+	config_file_merge_options(&file->bond, file->at, &layer->bond, layer->at);
+	for (size_t i = 0; i < layer->slave_count; i++) {
+		const struct config_slave *from = &layer->slaves[i];
+		struct config_slave *into = config_file_find_slave(file, from);
 
-	reading->line++;
-	if (!config_get_line(reading, line, (size_t)size))
+		if (!into)
+			into = config_file_add_slave(file, from);
+		if (!into)
+			return -ENOMEM;
+		config_file_merge_options(&into->options, into->at, &from->options, from->at);
+	}
+	return 0;
+}
+
+static int config_file_add_stream(struct config_file *file, FILE *stream, struct config_place place,
+				  struct config_mistakes *mistakes)
+{
+	struct config_file layer = { 0 };
+	int r = config_parse(&layer, stream, place, mistakes);
+
+	if (!r)
+		r = config_file_merge(file, &layer);
+	config_file_free(&layer);
+	return r;
+}
+
+/* Must not block, whatever the path leads to. Returns NULL with errno. */
+static FILE *config_file_open(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0)
 		return NULL;
-	blanks = strspn(line, " \t");
-	memmove(line, line + blanks, strlen(line + blanks) + 1);
-	if (sscanf(line, "[%63[^]]]", section) == 1)
-		config_file_check(reading, section, NULL, NULL);
-	return line;
+	if (!fstat(fd, &status) && S_ISREG(status.st_mode))
+		return fdopen(fd, "r");
+	close(fd);
+	errno = EINVAL;
+	return NULL;
 }
 
-/* The mode may come after an option that it refuses, so this check comes last. */
-static void config_file_check_modes(struct reading *reading)
+static int config_file_add_file(struct config_file *file, const char *path,
+				struct config_mistakes *mistakes)
 {
-	uint32_t mode =
-		option_set_mode(&reading->file->bond, option_initial(option_at(OPT_MODE)).number);
+	FILE *stream = config_file_open(path);
+	struct config_place place = { path, file->path_count, 0 };
+	int code = errno;
 
-	for (int id = 0; id < OPT_COUNT && !reading->failed_line; id++)
-		if (reading->line_of[id] && option_check_mode(option_at(id), mode, &reading->why))
-			reading->failed_line = reading->line_of[id];
+	if (!stream) {
+		config_mistakes_add(mistakes, place,
+				    code == EINVAL ? "is not a regular file" : strerror(code));
+		return -code;
+	}
+	if (!config_file_add_path(file, path, &place))
+		return config_file_add_stream(file, stream, place, mistakes);
+	fclose(stream);
+	return -ENOMEM;
 }
 
-static void config_file_check_whole(struct reading *reading)
+int config_file_is_entry(const struct dirent *entry)
 {
-	if (reading->failed_line)
-		return;
-	config_file_check_modes(reading);
-	if (reading->failed_line || reading->has_bond)
-		return;
-	reading->failed_line = reading->line > 1 ? reading->line - 1 : 1;
-	err_set(&reading->why, EINVAL, "the file ends without a [bond] section");
+	size_t length = strlen(entry->d_name), suffix = strlen(PATHS_CONFIG_SUFFIX);
+
+	return entry->d_name[0] != '.' && length > suffix &&
+	       !strcmp(entry->d_name + length - suffix, PATHS_CONFIG_SUFFIX);
+}
+
+int config_file_compare_entries(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int config_file_add_drop_ins(struct config_file *file, const char *path,
+				    struct config_mistakes *mistakes)
+{
+	char dir[PATH_MAX], drop_in[PATH_MAX];
+	struct dirent **entries;
+	int count, r = 0;
+
+	snprintf(dir, sizeof(dir), "%s" CONFIG_DROP_INS_SUFFIX, path);
+	count = scandir(dir, &entries, config_file_is_entry, config_file_compare_entries);
+	if (count < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (count < 0) {
+		r = -errno;
+		config_mistakes_add(mistakes, (struct config_place){ dir, file->path_count, 0 },
+				    strerror(errno));
+		return r;
+	}
+	for (int i = 0; i < count; i++) {
+		int failed;
+
+		if (snprintf(drop_in, sizeof(drop_in), "%s/%s", dir, entries[i]->d_name) <
+		    (int)sizeof(drop_in))
+			failed = config_file_add_file(file, drop_in, mistakes);
+		else
+			failed = -ENAMETOOLONG;
+		r = r ? r : failed;
+		free(entries[i]);
+	}
+	free(entries);
+	return r;
+}
+
+/* The last step of every reader. r: of the steps before. */
+static int config_file_finish(struct config_file *file, int r, struct config_mistakes *mistakes,
+			      struct config_file *ret_file)
+{
+	if (!r)
+		config_check(file, mistakes);
+	config_mistakes_sort(mistakes);
+	if (!r && mistakes->errors)
+		r = -EINVAL;
+	if (r)
+		config_file_free(file);
+	else
+		*ret_file = *file;
+	return r;
+}
+
+int config_file_read(struct config_file *ret_file, const char *path,
+		     struct config_mistakes *ret_mistakes)
+{
+	struct config_file file = { 0 };
+	int r, drop_ins;
+
+	*ret_mistakes = (struct config_mistakes){ 0 };
+	r = config_file_add_file(&file, path, ret_mistakes);
+	drop_ins = r ? 0 : config_file_add_drop_ins(&file, path, ret_mistakes);
+	return config_file_finish(&file, r ? r : drop_ins, ret_mistakes, ret_file);
+}
+
+/* Frees the list. */
+static int config_file_return(int r, struct config_mistakes *mistakes, struct err *err)
+{
+	if (r)
+		config_mistakes_first(mistakes, -r, err);
+	config_mistakes_free(mistakes);
+	return r;
+}
+
+int config_file_read_or_err(struct config_file *ret_file, const char *path, struct err *err)
+{
+	struct config_mistakes mistakes;
+	int r = config_file_read(ret_file, path, &mistakes);
+
+	return config_file_return(r, &mistakes, err);
+}
+
+int config_file_read_alone(struct config_file *ret_file, const char *path, struct err *err)
+{
+	struct config_mistakes mistakes = { 0 };
+	struct config_file file = { 0 };
+	int r = config_file_add_file(&file, path, &mistakes);
+
+	r = config_file_finish(&file, r, &mistakes, ret_file);
+	return config_file_return(r, &mistakes, err);
+}
+
+int config_file_read_streams(struct config_file *ret_file, const struct config_stream *streams,
+			     size_t count, struct config_mistakes *ret_mistakes)
+{
+	struct config_file file = { 0 };
+	struct config_place place;
+	int r = 0;
+
+	*ret_mistakes = (struct config_mistakes){ 0 };
+	for (size_t i = 0; i < count; i++) {
+		if (!r)
+			r = config_file_add_path(&file, streams[i].name, &place);
+		if (!r)
+			r = config_file_add_stream(&file, streams[i].stream, place, ret_mistakes);
+		else
+			fclose(streams[i].stream);
+	}
+	return config_file_finish(&file, r, ret_mistakes, ret_file);
 }
 
 int config_file_read_stream(struct config_file *ret_file, FILE *stream, const char *name,
 			    struct err *err)
 {
-	struct config_file file = { 0 };
-	struct reading reading = { .file = &file, .stream = stream };
-	int bad_line =
-		ini_parse_stream(config_file_read_line, &reading, config_file_on_value, &reading);
+	const struct config_stream one = { stream, name };
+	struct config_mistakes mistakes;
+	int r = config_file_read_streams(ret_file, &one, 1, &mistakes);
 
-	if (ferror(stream)) {
-		bad_line = 0;
-		reading.failed_line = reading.line;
-		err_set(&reading.why, EIO, "cannot be read: %m");
-	}
-	fclose(stream);
-	if (bad_line && (!reading.failed_line || bad_line < reading.failed_line)) {
-		reading.failed_line = bad_line;
-		err_set(&reading.why, EINVAL, "neither [section] nor option = value");
-	}
-	config_file_check_whole(&reading);
-	if (reading.failed_line) {
-		config_file_free(&file);
-		return err_set(err, EINVAL, "%s:%d: %.900s", name, reading.failed_line,
-			       reading.why.text);
-	}
-	*ret_file = file;
-	return 0;
-}
-
-int config_file_read(struct config_file *ret_file, const char *path, struct err *err)
-{
-	FILE *stream = fopen(path, "re");
-
-	return stream ? config_file_read_stream(ret_file, stream, path, err)
-		      : err_set(err, errno, "%s: %m", path);
-}
-
-void config_file_free(struct config_file *file)
-{
-	free(file->slaves);
-	*file = (struct config_file){ 0 };
+	return config_file_return(r, &mistakes, err);
 }

@@ -5,8 +5,7 @@
 
 #include "options/option_address.h"
 
-/* The other name of the same option; NULL if it has only one. */
-static const struct option_spec *option_set_other_name(const struct option_spec *option)
+const struct option_spec *option_set_other_name(const struct option_spec *option)
 {
 	if (option->is_alias)
 		return option_at(option->id - 1);

@@ -17,6 +17,8 @@ int option_set_add(struct option_set *set, enum option_scope scope, const char *
 /* The same, but a list that was given before goes on. */
 int option_set_add_line(struct option_set *set, enum option_scope scope, const char *name,
 			const char *text, struct err *err);
+/* The other name of the same option; NULL if it has only one. */
+const struct option_spec *option_set_other_name(const struct option_spec *option);
 /* From {"NAME": "TEXT", ...}; NULL is no options. */
 int option_set_from_json(struct option_set *set, enum option_scope scope, const json_t *object,
 			 struct err *err);

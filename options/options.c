@@ -259,8 +259,10 @@ int option_parse(const struct option_spec *option, const char *text, struct opti
 		 struct err *err)
 {
 	memset(ret_value, 0, sizeof(*ret_value));
-	if (option->id == OPT_HASH_SEED && !strcmp(text, "random"))
+	if (option->id == OPT_HASH_SEED && !strcmp(text, "random")) {
+		ret_value->is_drawn = true;
 		return option_random_number(option, &ret_value->number, err);
+	}
 
 	switch (option->type) {
 	case OPTION_ENUM: return option_parse_enum(option, text, &ret_value->number, err);
@@ -314,12 +316,15 @@ bool option_is_default(const struct option_spec *option, const struct option_val
 {
 	struct option_value initial = option_initial(option);
 
-	if (option->id == OPT_HASH_SEED)
-		return true;
-	return value->number == initial.number && !strcmp(value->name, initial.name) &&
-	       !memcmp(value->mac, initial.mac, sizeof(value->mac)) &&
-	       !memcmp(&value->host, &initial.host, sizeof(value->host)) &&
-	       !memcmp(value->address, initial.address, sizeof(value->address));
+	return option->id == OPT_HASH_SEED || option_value_is_same(value, &initial);
+}
+
+bool option_value_is_same(const struct option_value *a, const struct option_value *b)
+{
+	return a->number == b->number && !strcmp(a->name, b->name) &&
+	       !memcmp(a->mac, b->mac, sizeof(a->mac)) &&
+	       !memcmp(&a->host, &b->host, sizeof(a->host)) &&
+	       !memcmp(a->address, b->address, sizeof(a->address));
 }
 
 bool option_is_of_mode(const struct option_spec *option, uint32_t mode)

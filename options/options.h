@@ -144,6 +144,7 @@ struct option_value {
 	/* Lists of addresses; an IPv4 address is in the first four bytes. */
 	uint8_t address[XBOND_MAX_TARGETS][16];
 	struct xbond_address host; /* OPTION_ADDRESS */
+	bool is_drawn;		   /* by chance: hash_seed random */
 };
 
 /* Index over all options, 0..OPT_COUNT-1, in the order of enum option_id. */
@@ -175,6 +176,7 @@ static inline bool option_is_list(const struct option_spec *option)
 struct option_value option_initial(const struct option_spec *option);
 /* Every hash_seed counts as the default, because the default is to draw one. */
 bool option_is_default(const struct option_spec *option, const struct option_value *value);
+bool option_value_is_same(const struct option_value *a, const struct option_value *b);
 
 /* May it be set in this mode? */
 bool option_is_of_mode(const struct option_spec *option, uint32_t mode);

@@ -167,3 +167,23 @@ void values_write_slave(struct xbond_slave *slave, const struct option_spec *opt
 {
 	values_write_plain((char *)slave, option, value);
 }
+
+void values_fill(struct xbond_bond *bond, struct xbond_settings *settings,
+		 const struct option_set *options)
+{
+	struct pins pins = { .settings = settings, .bond = bond };
+
+	for (int id = 0; id < OPT_COUNT; id++) {
+		const struct option_spec *option = option_at(id);
+		struct option_value value =
+			options->given[id] ? options->value[id] : option_initial(option);
+
+		if (option->scope != OPTION_BOND || id == OPT_ACTIVE_SLAVE ||
+		    (option->is_alias && !options->given[id]))
+			continue;
+		if (option->home == OPTION_IN_SETTINGS)
+			values_write_setting(&pins, option, 0, &value);
+		else if (option->home == OPTION_IN_BOND)
+			values_write_bond(bond, option, &value);
+	}
+}

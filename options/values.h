@@ -7,7 +7,7 @@
 #define XBOND_OPTIONS_VALUES_H
 
 #include "common/pins.h"
-#include "options/options.h"
+#include "options/option_set.h"
 
 /* slot matters only for options of a slave. */
 void values_read(const struct pins *pins, const struct option_spec *option, unsigned int slot,
@@ -37,5 +37,9 @@ void values_write_bond(struct xbond_bond *bond, const struct option_spec *option
 /* The same for OPTION_IN_SLAVE. */
 void values_write_slave(struct xbond_slave *slave, const struct option_spec *option,
 			const struct option_value *value);
+
+/* What a new bond with these options has; the others have their defaults. */
+void values_fill(struct xbond_bond *bond, struct xbond_settings *settings,
+		 const struct option_set *options);
 
 #endif

@@ -13,6 +13,10 @@
 
 #include "bpf/abi.h"
 
+#define SILENCE_LOOKS 4	       /* at the counters, in the time of rx_silence */
+#define SILENCE_SHORTEST_MS 25 /* between two of them */
+#define SILENCE_MIN_MS (SILENCE_LOOKS * SILENCE_SHORTEST_MS)
+
 /* frames: any count that rises with each frame. The time begins anew while there is no carrier. */
 void silence_take(struct xbond_silence *silence, uint64_t frames, bool carrier, uint64_t now_ns);
 /* Returns true while the slave is out of use. */

@@ -169,7 +169,7 @@ done
 lots=(
     "errors group multicast service manager multihoming explain mac iplink fragments lacp_wire
      lacp_spread slaves rx_backlog loops trouble"
-    "cni lifecycle stacking queue_id xdp rx_hook attach_check doctor"
+    "apply cni lifecycle stacking queue_id xdp rx_hook attach_check doctor"
     "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience"
     "lacp lacp_hold drain_markers restart modes"

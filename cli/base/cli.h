@@ -22,6 +22,8 @@ enum cli_exit {
 	/* Of doctor alone, which has done what it was asked for: */
 	CLI_WARNINGS = 4, /* it has found something to warn of, and nothing bad */
 	CLI_BAD = 5,
+	/* Of load and apply with --changed-status: they have changed something. */
+	CLI_CHANGED = 6,
 };
 
 #define CLI_FLAGS_MAX 8
@@ -118,6 +120,11 @@ enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int ar
 enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_check(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+/* load and apply */
+enum cli_exit cmd_apply(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+/* confirm and rollback */
+enum cli_exit cmd_confirm(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_import(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_complete(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_save(const struct cli *cli, const struct verb *verb, int argc, char **argv);

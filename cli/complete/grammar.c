@@ -50,10 +50,27 @@ static bool grammar_is_place(const char *word)
 	return isupper((unsigned char)word[0]) || strchr(word, '|');
 }
 
+/* The verbs whose BOND is not one that runs. */
+static const struct {
+	const char *verb;
+	void (*offer)(const struct cli *cli, struct offers *offers); /* NULL: a new name */
+} grammar_bonds[] = {
+	{ "create", NULL },
+	{ "load", live_offer_configured },
+	{ "apply", live_offer_configured },
+	{ "import", live_offer_kernel_bonds },
+	{ "takeover", live_offer_kernel_bonds },
+};
+
 static void grammar_offer_bond(const struct line *line, struct offers *offers)
 {
-	if (strcmp(line->verb->name, "create") != 0)
-		live_offer_bonds(&line->cli, offers);
+	void (*offer)(const struct cli *cli, struct offers *offers) = live_offer_bonds;
+
+	for (size_t i = 0; i < sizeof(grammar_bonds) / sizeof(grammar_bonds[0]); i++)
+		if (!strcmp(grammar_bonds[i].verb, line->verb->name))
+			offer = grammar_bonds[i].offer;
+	if (offer)
+		offer(&line->cli, offers);
 }
 
 static void grammar_offer_device(const struct line *line, struct offers *offers)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/complete/live.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <net/if_arp.h>
 #include <stdio.h>
@@ -118,6 +119,45 @@ void live_offer_bonds(const struct cli *cli, struct offers *offers)
 	json_decref(bonds);
 }
 
+void live_offer_configured(const struct cli *cli, struct offers *offers)
+{
+	DIR *dir = opendir(cli->paths.config_dir);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		char *end = strrchr(entry->d_name, '.');
+
+		if (entry->d_name[0] == '.' || !end || strcmp(end, PATHS_CONFIG_SUFFIX) != 0)
+			continue;
+		*end = '\0';
+		offers_add(offers, entry->d_name, "has a configuration file");
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void live_take_kernel_bond(const struct link_info *link, void *arg)
+{
+	if (!strcmp(link->kind, "bond") || !strcmp(link->kind, "team"))
+		offers_add(arg, link->name, link->kind);
+}
+
+static void live_visit_devices(link_visitor visit, void *arg)
+{
+	struct nl nl;
+
+	if (nl_init(&nl))
+		return;
+	link_visit(&nl, -1, visit, arg);
+	nl_done(&nl);
+}
+
+void live_offer_kernel_bonds(const struct cli *cli, struct offers *offers)
+{
+	(void)cli;
+	live_visit_devices(live_take_kernel_bond, offers);
+}
+
 void live_offer_slaves(const struct cli *cli, const char *bond, struct offers *offers)
 {
 	struct live_bond live;
@@ -164,11 +204,7 @@ static void live_take_device(const struct link_info *link, void *arg)
 void live_offer_devices(const struct cli *cli, struct offers *offers)
 {
 	struct live_devices devices = { live_taken(cli), offers };
-	struct nl nl;
 
-	if (!nl_init(&nl)) {
-		link_visit(&nl, -1, live_take_device, &devices);
-		nl_done(&nl);
-	}
+	live_visit_devices(live_take_device, &devices);
 	json_decref(devices.taken);
 }

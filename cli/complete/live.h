@@ -20,6 +20,10 @@ void live_bond_read(const struct cli *cli, const char *name, struct live_bond *r
 void live_bond_done(struct live_bond *bond);
 
 void live_offer_bonds(const struct cli *cli, struct offers *offers);
+/* Those that have a configuration file. */
+void live_offer_configured(const struct cli *cli, struct offers *offers);
+/* The bonds and team devices of the kernel. */
+void live_offer_kernel_bonds(const struct cli *cli, struct offers *offers);
 /* The slaves of a bond, NULL: of none. */
 void live_offer_slaves(const struct cli *cli, const char *bond, struct offers *offers);
 /* The devices that add-slave might take. */

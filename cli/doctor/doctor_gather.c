@@ -182,7 +182,7 @@ static void gather_config(const struct doctor_facts *facts, struct doctor_bond *
 		 bond->name);
 	if (access(path, F_OK))
 		bond->config_is = DOCTOR_CONFIG_NONE;
-	else if (config_file_read(&bond->config, path, &bond->config_error))
+	else if (config_file_read_or_err(&bond->config, path, &bond->config_error))
 		bond->config_is = DOCTOR_CONFIG_BAD;
 	else
 		bond->config_is = DOCTOR_CONFIG_READ;

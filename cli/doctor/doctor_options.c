@@ -65,21 +65,35 @@ static void options_tell(const struct doctor_facts *facts, const struct doctor_b
 	doctor_advise(report, "'bondctl save %s' keeps what is now", bond->name);
 }
 
+static bool options_is_slave(const struct config_slave *kept, const struct xbond_slave *slave)
+{
+	if (config_slave_is_by_mac(kept))
+		return !memcmp(kept->perm_mac, slave->perm_mac, XBOND_MAC_SIZE);
+	return !strcmp(kept->name, slave->name);
+}
+
 static const struct config_slave *options_find_slave(const struct config_file *config,
-						     const char *name)
+						     const struct xbond_slave *slave)
 {
 	for (size_t i = 0; i < config->slave_count; i++)
-		if (!strcmp(config->slaves[i].name, name))
+		if (options_is_slave(&config->slaves[i], slave))
 			return &config->slaves[i];
 	return NULL;
+}
+
+static bool options_runs(const struct doctor_bond *bond, const struct config_slave *kept)
+{
+	doctor_for_each_slave (slave, bond)
+		if (options_is_slave(kept, slave->pin))
+			return true;
+	return false;
 }
 
 static void options_check_slaves(const struct doctor_facts *facts, const struct doctor_bond *bond,
 				 struct doctor_report *report)
 {
 	doctor_for_each_slave (slave, bond) {
-		const struct config_slave *kept =
-			options_find_slave(&bond->config, slave->pin->name);
+		const struct config_slave *kept = options_find_slave(&bond->config, slave->pin);
 		struct options_difference difference = { 0 };
 
 		if (kept) {
@@ -94,9 +108,11 @@ static void options_check_slaves(const struct doctor_facts *facts, const struct 
 		doctor_advise(report, "'bondctl save %s' keeps it", bond->name);
 	}
 	for (size_t i = 0; i < bond->config.slave_count; i++) {
-		const char *name = bond->config.slaves[i].name;
+		const struct config_slave *kept = &bond->config.slaves[i];
+		char text[MAC_FORMAT_SIZE];
+		const char *name = config_slave_name(kept, text);
 
-		if (pins_slot_by_name(&bond->pins, name) >= 0)
+		if (options_runs(bond, kept))
 			continue;
 		doctor_found(report, DOCTOR_WARNING, name,
 			     "the configuration file has it as a slave, but it is none");

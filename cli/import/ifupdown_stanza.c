@@ -167,6 +167,10 @@ static void ifupdown_source(struct ifupdown_reading *reading, const char *word, 
 	glob_t found;
 
 	reading->in_stanza = false;
+	if (!*word) {
+		import_lost(reading->stanzas->import, NULL, line, "it names no file");
+		return;
+	}
 	if (reading->depth == MAX_DEPTH) {
 		import_lost(reading->stanzas->import, NULL, line,
 			    "files source each other, more than %d deep", MAX_DEPTH);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define BLANKS " \t\r\n\v\f"
@@ -90,6 +91,19 @@ static bool import_ends_with(const char *text, const char *end)
 	return length >= end_length && !strcmp(text + length - end_length, end);
 }
 
+/* A pipe or a terminal in a directory could hold us up. A link to /dev/null hides other files. */
+static bool import_is_listed(const char *dir, const struct dirent *entry, const char *suffix)
+{
+	char path[PATH_MAX];
+	struct stat status;
+
+	if (entry->d_name[0] == '.' || !import_ends_with(entry->d_name, suffix) ||
+	    snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name) >= (int)sizeof(path))
+		return false;
+	return !stat(path, &status) && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode) ||
+					status.st_rdev == makedev(1, 3));
+}
+
 static int import_compare_names(const void *left, const void *right)
 {
 	return strcmp(*(char *const *)left, *(char *const *)right);
@@ -108,7 +122,7 @@ int import_list_dir(struct import *import, const char *dir, const char *suffix, 
 	if (!stream)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : err_set(err, errno, "%s: %m", dir);
 	while ((entry = readdir(stream)) && count < IMPORT_MAX_FILES) {
-		if (entry->d_name[0] == '.' || !import_ends_with(entry->d_name, suffix))
+		if (!import_is_listed(dir, entry, suffix))
 			continue;
 		names = import_grow(import, names, count, sizeof(char *));
 		names[count++] = import_text(import, "%s", entry->d_name);

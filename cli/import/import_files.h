@@ -23,7 +23,8 @@ const char *import_path(struct import *import, const char *path);
 bool import_is_dir(const char *path);
 
 /*
- * The names of a directory that end with suffix, sorted; hidden ones are left out. None if it is
+ * The names of the files and directories in a directory that end with suffix, sorted; hidden ones
+ * and other things than files are left out. None if it is
  * not there. Returns -errno, with a line in err, if it cannot be read.
  */
 int import_list_dir(struct import *import, const char *dir, const char *suffix, char ***ret_names,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bonds of the kernel's driver: /sys/class/net/BOND/bonding/, and what only /proc has. */
+/* Bonds of the kernel's driver: /sys/class/net/BOND/bonding/, what only /proc has, and what only
+ * netlink has. */
 #include "cli/import/kernel_bond.h"
 
 #include <errno.h>
@@ -19,6 +20,8 @@ const struct import_keys kernel_tables[] = {
 	{ "files of /sys/class/net/BOND/bonding, beside those", kernel_sysfs_keys },
 	{ "/proc/net/bonding/BOND", kernel_proc_keys },
 	{ "a slave in /proc/net/bonding/BOND", kernel_proc_slave_keys },
+	{ "ip -details -json link show, beside the names of the files", kernel_ip_keys },
+	{ "a slave of ip -details -json link show", kernel_ip_slave_keys },
 	{ .title = NULL },
 };
 
@@ -171,16 +174,24 @@ static int kernel_take_given(struct import *import, const char *path, const char
 	if (import_is_dir(dir))
 		return kernel_take_given_dir(import, dir, only, err);
 	r = import_file_read(import, path, &file, err);
-	return r ? r : kernel_take_proc(import, file, kernel_base(path), false, err);
+	if (r)
+		return r;
+	return file->text[strspn(file->text, " \t\r\n")] == '['
+		       ? kernel_take_ip(import, file, only, err)
+		       : kernel_take_proc(import, file, kernel_base(path), false, err);
 }
 
 int kernel_read(struct import *import, const struct import_request *request, struct err *err)
 {
 	int r = 0;
 
-	if (!request->file_count)
-		return kernel_take_class(import, import_path(import, "/sys/class/net"),
-					 request->bond, err);
+	if (!request->file_count) {
+		r = kernel_take_class(import, import_path(import, "/sys/class/net"), request->bond,
+				      err);
+		if (!r && import->bond_count && !*import->root)
+			kernel_ask_ip(import, request->bond);
+		return r;
+	}
 	for (size_t i = 0; i < request->file_count && !r; i++)
 		r = kernel_take_given(import, request->files[i], request->bond, err);
 	return r;

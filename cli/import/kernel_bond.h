@@ -12,7 +12,11 @@
 void kernel_apply(struct import *import, const struct import_key *key, struct import_bond *bond,
 		  struct import_slave *slave, const char *value, const struct import_line *line);
 
-extern const struct import_key kernel_proc_keys[], kernel_proc_slave_keys[];
+/* Has sysfs a file for it? */
+bool kernel_is_in_sysfs(enum option_id id);
+
+extern const struct import_key kernel_proc_keys[], kernel_proc_slave_keys[], kernel_ip_keys[],
+	kernel_ip_slave_keys[];
 
 /*
  * Takes a file of /proc/net/bonding. beside_sysfs: only what sysfs has no file for. Returns -EINVAL
@@ -20,5 +24,14 @@ extern const struct import_key kernel_proc_keys[], kernel_proc_slave_keys[];
  */
 int kernel_take_proc(struct import *import, const struct import_file *file, const char *name,
 		     bool beside_sysfs, struct err *err);
+
+/*
+ * Takes the output of 'ip -details -json link show'; of only one bond if `only` is not NULL.
+ * Returns -EINVAL with a line in err if it is none.
+ */
+int kernel_take_ip(struct import *import, const struct import_file *file, const char *only,
+		   struct err *err);
+/* Asks ip for what sysfs has no file for, of the bonds that were found. */
+void kernel_ask_ip(struct import *import, const char *only);
 
 #endif

@@ -77,11 +77,6 @@ struct kernel_proc {
 	bool of_actor; /* below "details actor lacp pdu:" */
 };
 
-static bool kernel_is_in_sysfs(enum option_id id)
-{
-	return id != OPT_LACP_ACTIVE && id != OPT_NS_IP6_TARGET;
-}
-
 static void kernel_proc_fail_over_mac(const struct kernel_proc *proc, const char *value,
 				      const struct import_line *line)
 {

@@ -27,3 +27,17 @@ void kernel_apply(struct import *import, const struct import_key *key, struct im
 		return;
 	import_apply_key(import, key, bond, slave, key->convert || !text ? value : text, line);
 }
+
+bool kernel_is_in_sysfs(enum option_id id)
+{
+	switch ((unsigned int)id) {
+	case OPT_LACP_ACTIVE:
+	case OPT_NS_IP6_TARGET:
+	case OPT_COUPLED_CONTROL:
+	case OPT_BROADCAST_NEIGHBOR:
+	case OPT_LACP_STRICT:
+	case OPT_ACTOR_PORT_PRIO:
+	case OPT_PRIO: return false;
+	default: return true;
+	}
+}

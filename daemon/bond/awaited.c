@@ -7,27 +7,27 @@
 #include <string.h>
 
 #include "daemon/base/event.h"
+#include "options/config_dir.h"
 #include "options/values.h"
 #include "view/json_value.h"
 
-void awaited_add(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac)
+void awaited_add(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac,
+		 bool is_there)
 {
 	struct awaited *awaited = calloc(1, sizeof(*awaited)), **last = &bond->daemon->awaited;
-	struct link_info link;
+	char text[MAC_FORMAT_SIZE];
 
 	if (!awaited)
 		return;
 	awaited->bond = bond;
 	awaited->slave = *slave;
-	if (perm_mac)
-		memcpy(awaited->perm_mac, perm_mac, XBOND_MAC_SIZE);
+	memcpy(awaited->perm_mac, perm_mac ? perm_mac : slave->perm_mac, XBOND_MAC_SIZE);
 	while (*last)
 		last = &(*last)->next;
 	*last = awaited;
-	if (link_get_by_name(&bond->daemon->nl, slave->name, &link))
-		event_notice(bond_pin(bond)->name, slave->name,
-			     "slave %s is not there yet; it will be added when it appears",
-			     slave->name);
+	if (!is_there)
+		event_notice(bond_pin(bond)->name, config_slave_name(slave, text),
+			     "slave %s is not there yet; it will be added when it appears", text);
 }
 
 void awaited_rename_primary(struct bond *bond, const char *from, const char *to)
@@ -47,47 +47,71 @@ struct awaited **awaited_next(struct awaited **at, bool done)
 	return at;
 }
 
+static bool awaited_is_called(const struct awaited *awaited, const char *slave)
+{
+	char text[MAC_FORMAT_SIZE];
+
+	return !strcmp(config_slave_name(&awaited->slave, text), slave);
+}
+
 bool awaited_has(const struct bond *bond, const char *slave)
+{
+	return awaited_find(bond, slave) != NULL;
+}
+
+const struct awaited *awaited_find(const struct bond *bond, const char *slave)
 {
 	for (const struct awaited *awaited = bond->daemon->awaited; awaited;
 	     awaited = awaited->next)
-		if (awaited->bond == bond && !awaited->added && !strcmp(awaited->slave.name, slave))
-			return true;
-	return false;
+		if (awaited->bond == bond && !awaited->added && awaited_is_called(awaited, slave))
+			return awaited;
+	return NULL;
 }
 
 json_t *awaited_names(const struct bond *bond)
 {
 	json_t *names = json_array();
+	char text[MAC_FORMAT_SIZE];
 
 	for (const struct awaited *awaited = bond->daemon->awaited; awaited;
 	     awaited = awaited->next)
 		if (awaited->bond == bond && !awaited->added)
-			json_array_append_new(names, json_value_text(awaited->slave.name));
+			json_array_append_new(
+				names, json_value_text(config_slave_name(&awaited->slave, text)));
 	return names;
 }
 
 void awaited_remove(struct bond *bond, const char *slave)
 {
 	for (struct awaited **at = &bond->daemon->awaited; *at;)
-		at = awaited_next(at, (*at)->bond == bond &&
-					      (!slave || !strcmp((*at)->slave.name, slave)));
+		at = awaited_next(at,
+				  (*at)->bond == bond && (!slave || awaited_is_called(*at, slave)));
 }
 
-static bool awaited_is_named(struct bond *bond, const char *slave)
+/* As the configuration names it; false: it does not. */
+static bool awaited_is_named(struct bond *bond, const struct xbond_slave *lost,
+			     struct config_slave *ret_slave)
 {
+	struct config_slave by_name = { .name = "" }, by_mac = { .name = "" };
+	const struct config_slave *found;
 	char path[PATH_MAX];
 	struct config_file file;
-	bool named = false;
 
-	snprintf(path, sizeof(path), "%s/%s" PATHS_CONFIG_SUFFIX, bond->daemon->paths.config_dir,
-		 bond_pin(bond)->name);
-	if (config_file_read(&file, path, NULL))
+	memcpy(by_name.name, lost->name, sizeof(by_name.name));
+	memcpy(by_mac.perm_mac, lost->perm_mac, XBOND_MAC_SIZE);
+	if (config_dir_path(path, sizeof(path), bond->daemon->paths.config_dir,
+			    bond_pin(bond)->name) ||
+	    config_file_read_or_err(&file, path, NULL))
 		return false;
-	for (size_t i = 0; i < file.slave_count; i++)
-		named |= !strcmp(file.slaves[i].name, slave);
+	found = config_file_find_slave(&file, &by_mac);
+	if (!found)
+		found = config_file_find_slave(&file, &by_name);
+	if (found) {
+		memcpy(ret_slave->name, found->name, sizeof(found->name));
+		memcpy(ret_slave->perm_mac, found->perm_mac, sizeof(found->perm_mac));
+	}
 	config_file_free(&file);
-	return named;
+	return found;
 }
 
 /*
@@ -121,15 +145,12 @@ void awaited_slave_lost(struct bond *bond, unsigned int slot)
 	const struct xbond_slave *lost = bond_slave(bond, slot);
 	struct config_slave slave = { 0 };
 
-	if (awaited_take_added(bond, lost, slave.name)) {
+	if (awaited_take_added(bond, lost, slave.name))
 		awaited_rename_primary(bond, lost->name, slave.name);
-	} else {
-		memcpy(slave.name, lost->name, sizeof(slave.name));
-		if (!awaited_is_named(bond, slave.name))
-			return;
-	}
+	else if (!awaited_is_named(bond, lost, &slave))
+		return;
 	awaited_keep_options(&slave.options, &bond->dataplane.pins, slot);
-	awaited_add(bond, &slave, lost->perm_mac);
+	awaited_add(bond, &slave, lost->perm_mac, false);
 }
 
 void awaited_slave_left(struct bond *bond, unsigned int slot)

@@ -27,9 +27,16 @@ struct awaited {
 	bool news; /* there has been news of it since then */
 };
 
-/* Awaits a slave from now on. perm_mac: NULL if it is not known. */
-void awaited_add(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac);
+/*
+ * Awaits a slave from now on. perm_mac: NULL if it is that of the configuration, or not known.
+ * is_there: its device exists; otherwise the log says what is waited for.
+ */
+void awaited_add(struct bond *bond, const struct config_slave *slave, const uint8_t *perm_mac,
+		 bool is_there);
+/* slave: as config_slave_name() names it, here and below. */
 bool awaited_has(const struct bond *bond, const char *slave);
+/* NULL: it is not awaited. */
+const struct awaited *awaited_find(const struct bond *bond, const char *slave);
 /* The names of the awaited slaves; a new reference. */
 json_t *awaited_names(const struct bond *bond);
 /*

@@ -6,13 +6,17 @@
 #include "daemon/control/control.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/control/follower.h"
+#include "daemon/manage/apply.h"
 #include "daemon/manage/requests.h"
+#include "daemon/manage/rollback.h"
 #include "view/json_value.h"
 #include "view/view_bond.h"
 
@@ -42,12 +46,20 @@ static int control_do_create(struct request *request, struct err *err)
 	struct option_set options;
 	int r = option_set_from_json(&options, OPTION_BOND, request->options, err);
 
-	return r ? r : request_create(request->daemon, request->bond, &options, err);
+	if (!r)
+		r = request_create(request->daemon, request->bond, &options, err);
+	if (!r)
+		rollback_forget(request->daemon, request->bond);
+	return r;
 }
 
 static int control_do_delete(struct request *request, struct err *err)
 {
-	return request_delete(request->daemon, request->bond, err);
+	int r = request_delete(request->daemon, request->bond, err);
+
+	if (!r)
+		rollback_forget(request->daemon, request->bond);
+	return r;
 }
 
 static int control_do_set(struct request *request, struct err *err)
@@ -256,24 +268,119 @@ static int control_do_monitor(struct request *request, struct err *err)
 	return 0;
 }
 
+/* A bondctl that looks into another directory than we would show files that we do not apply. */
+static int control_check_config_dir(const struct request *request, struct err *err)
+{
+	const char *ours = request->daemon->paths.config_dir;
+	const char *theirs = json_string_value(json_object_get(request->words, "config_dir"));
+	char real_ours[PATH_MAX], real_theirs[PATH_MAX];
+
+	if (!theirs || !strcmp(theirs, ours) ||
+	    (realpath(theirs, real_theirs) && realpath(ours, real_ours) &&
+	     !strcmp(real_theirs, real_ours)))
+		return 0;
+	return err_set(
+		err, EINVAL,
+		"bondd reads its configuration from %s, not from %s; give it that directory, "
+		"or leave --config-dir out",
+		ours, theirs);
+}
+
+static int control_apply(struct request *request, bool only_new, struct err *err)
+{
+	json_int_t confirm = json_integer_value(json_object_get(request->words, "confirm"));
+	struct apply_order order = {
+		.only_new = only_new,
+		.is_dry = json_is_true(json_object_get(request->words, "dry_run")),
+		.may_interrupt = json_is_true(json_object_get(request->words, "interrupt")),
+		.confirm = confirm > 0 && confirm <= ROLLBACK_MAX_S ? (unsigned int)confirm : 0,
+	};
+
+	if (confirm && !order.confirm)
+		return err_set(err, EINVAL, "bad request: confirm is not 1 to %d seconds",
+			       ROLLBACK_MAX_S);
+	if (control_check_config_dir(request, err))
+		return -EINVAL;
+	if (request->bond)
+		request->result =
+			json_pack("[o]", apply_bond(request->daemon, request->bond, &order));
+	else
+		request->result = apply_all(request->daemon, &order);
+	return 0;
+}
+
+static int control_do_apply(struct request *request, struct err *err)
+{
+	return control_apply(request, false, err);
+}
+
+static int control_do_load(struct request *request, struct err *err)
+{
+	return control_apply(request, true, err);
+}
+
+/* One bond, or all that wait. The result names those that did it. */
+static int control_with_waiting(struct request *request,
+				int (*function)(struct daemon *daemon, const char *bond,
+						struct err *err),
+				struct err *err)
+{
+	json_t *names = request->bond ? json_pack("[s]", request->bond) : rollback_names();
+	const json_t *name;
+	size_t at;
+	int r = 0;
+
+	request->result = json_array();
+	json_array_foreach (names, at, name) {
+		struct err why;
+		int failed = function(request->daemon, json_string_value(name), &why);
+
+		if (failed && !r)
+			r = err_set(err, -failed, "%s", why.text);
+		if (!failed)
+			json_array_append(request->result, (json_t *)(uintptr_t)name);
+	}
+	json_decref(names);
+	if (r) {
+		json_decref(request->result);
+		request->result = NULL;
+	}
+	return r;
+}
+
+static int control_do_confirm(struct request *request, struct err *err)
+{
+	return control_with_waiting(request, rollback_confirm, err);
+}
+
+static int control_do_rollback(struct request *request, struct err *err)
+{
+	return control_with_waiting(request, rollback_now, err);
+}
+
 static const struct method {
 	const char *name;
 	method_function function;
-	/* Also for members of the group xbond. It changes nothing, and finds its bond itself. */
+	/* Also for members of the group xbond. It changes nothing. */
 	bool for_all;
+	bool finds_bond; /* itself, or does without */
 } methods[] = {
-	{ "ping", control_do_ping, true },
-	{ "list", control_do_list, true },
-	{ "show", control_do_show, true },
-	{ "stats", control_do_stats, true },
-	{ "monitor", control_do_monitor, true },
-	{ "create", control_do_create, false },
-	{ "delete", control_do_delete, false },
-	{ "add-slave", control_do_add_slave, false },
-	{ "del-slave", control_do_del_slave, false },
-	{ "set", control_do_set, false },
-	{ "set-slave", control_do_set_slave, false },
-	{ "refresh", control_do_refresh, false },
+	{ "ping", control_do_ping, true, true },
+	{ "list", control_do_list, true, true },
+	{ "show", control_do_show, true, true },
+	{ "stats", control_do_stats, true, true },
+	{ "monitor", control_do_monitor, true, true },
+	{ "create", control_do_create, false, false },
+	{ "delete", control_do_delete, false, false },
+	{ "add-slave", control_do_add_slave, false, false },
+	{ "del-slave", control_do_del_slave, false, false },
+	{ "set", control_do_set, false, false },
+	{ "set-slave", control_do_set_slave, false, false },
+	{ "refresh", control_do_refresh, false, false },
+	{ "load", control_do_load, false, true },
+	{ "apply", control_do_apply, false, true },
+	{ "confirm", control_do_confirm, false, true },
+	{ "rollback", control_do_rollback, false, true },
 };
 
 static const struct method *control_find_method(const char *name)
@@ -294,7 +401,7 @@ static int control_call(struct request *request, struct err *err)
 			       name ? name : "(none)");
 	if (request->client->uid && !method->for_all)
 		return err_set(err, EPERM, "permission denied: only root may change bonds");
-	if (!method->for_all && !request->bond)
+	if (!method->finds_bond && !request->bond)
 		return err_set(err, EINVAL, "bad request: no bond named");
 	latency_note(method->name);
 	return method->function(request, err);

@@ -12,15 +12,6 @@ static bool device_pair_asks_for_xdp(const struct xbond_bond *pin)
 	return pin->rx_hook != XBOND_RX_TC || pin->xdp_tx;
 }
 
-int device_pair_check(const struct xbond_bond *pin, struct err *err)
-{
-	if (!device_pair_asks_for_xdp(pin) ||
-	    (!bond_is_netkit(pin) && pin->device != XBOND_DEVICE_NETKIT))
-		return 0;
-	return err_set(err, EOPNOTSUPP, "%s: netkit has no XDP: create the bond with device veth",
-		       pin->xdp_tx ? "xdp_tx" : "rx_hook");
-}
-
 static unsigned int device_pair_queue_count(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);

@@ -13,7 +13,5 @@
  * requested by name.
  */
 int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_mtu, struct err *err);
-/* A netkit has no XDP: refuses options that ask for both. */
-int device_pair_check(const struct xbond_bond *pin, struct err *err);
 
 #endif

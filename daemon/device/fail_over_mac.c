@@ -84,12 +84,3 @@ void fail_over_mac_stop(struct bond *bond)
 {
 	bond->fail_over_mac = sd_event_source_disable_unref(bond->fail_over_mac);
 }
-
-int fail_over_mac_check(const struct xbond_bond *pin, struct err *err)
-{
-	if (pin->fail_over_mac != XBOND_FAIL_OVER_MAC_FOLLOW || pin->mac_policy != XBOND_MAC_FILTER)
-		return 0;
-	return err_set(err, EOPNOTSUPP,
-		       "fail_over_mac: follow changes the MAC addresses of slaves, and mac_policy "
-		       "filter keeps them; use one of them");
-}

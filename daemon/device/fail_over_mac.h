@@ -15,7 +15,5 @@ void fail_over_mac_stop(struct bond *bond);
 void fail_over_mac_follow(struct bond *bond);
 /* The bond is being adopted: what an earlier bondd has begun is due, before it is announced. */
 void fail_over_mac_recall(struct bond *bond);
-/* Refuses options that exclude each other. */
-int fail_over_mac_check(const struct xbond_bond *pin, struct err *err);
 
 #endif

@@ -1,93 +1,100 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/manage/config.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <limits.h>
 
 #include "daemon/base/log.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/manage/config_wait.h"
 #include "daemon/manage/requests.h"
-#include "options/config_file.h"
+#include "daemon/manage/slave_find.h"
+#include "options/config_dir.h"
 
 /* A bond that already ran stays as it was left, except for slaves that are not there. */
-static void config_apply_slaves(struct bond *bond, const struct config_file *file, bool ran)
+static void config_await_slaves(struct bond *bond, const struct config_file *file, bool ran)
 {
-	struct nl *nl = &bond->daemon->nl;
+	char text[MAC_FORMAT_SIZE];
 	struct link_info link;
 
 	for (size_t i = 0; i < file->slave_count; i++) {
 		const struct config_slave *slave = &file->slaves[i];
+		bool is_there = !slave_find(bond, slave, &link);
 
-		if (!awaited_has(bond, slave->name) &&
-		    (!ran || link_get_by_name(nl, slave->name, &link)))
-			awaited_add(bond, slave, NULL);
+		if (!awaited_has(bond, config_slave_name(slave, text)) && (!ran || !is_there))
+			awaited_add(bond, slave, NULL, is_there);
 	}
 	config_look_again(bond->daemon);
 }
 
-static void config_apply(struct daemon *daemon, const char *name, const char *path,
-			 const struct config_file *file)
+int config_create(struct daemon *daemon, const char *name, const struct config_file *file,
+		  struct err *err)
 {
-	struct bond *bond = daemon_find_bond(daemon, name);
-	struct err err = { 0 };
+	struct bond *bond;
+	int r = request_create(daemon, name, &file->bond, err);
 
-	if (bond) {
-		config_apply_slaves(bond, file, true);
-		return;
-	}
-	if (request_create(daemon, name, &file->bond, &err)) {
-		log_error("%s: %s", path, err.text);
-		return;
-	}
+	if (r)
+		return r;
 	bond = daemon_find_bond(daemon, name);
 	/* a bondd that finds it unfinished starts again */
 	bond_pin(bond)->state = XBOND_BOND_CREATING;
-	config_apply_slaves(bond, file, false);
+	config_await_slaves(bond, file, false);
 	bond_pin(bond)->state = XBOND_BOND_READY;
+	return 0;
 }
 
-static void config_read_and_apply(struct daemon *daemon, const char *file_name)
+int config_read(struct daemon *daemon, const char *bond, struct config_file *ret_file,
+		struct err *err)
 {
-	char path[PATH_MAX], bond[NAME_MAX + 1];
+	struct config_mistakes mistakes;
+	char path[PATH_MAX];
+	struct err first;
+	int r = config_dir_path(path, sizeof(path), daemon->paths.config_dir, bond);
+
+	if (r)
+		return err_set(err, -r, "the path of the configuration file is too long");
+	r = config_file_read(ret_file, path, &mistakes);
+	for (size_t i = 0; i < mistakes.count; i++)
+		if (mistakes.list[i].is_warning)
+			log_warning("%s", mistakes.list[i].text);
+		else
+			log_error("%s", mistakes.list[i].text);
+	if (r) {
+		config_mistakes_first(&mistakes, -r, &first);
+		if (mistakes.errors > 1)
+			err_set(err, -r, "%.900s (and %zu more; 'bondctl check' lists all)",
+				first.text, mistakes.errors - 1);
+		else
+			err_set(err, -r, "%s", first.text);
+	}
+	config_mistakes_free(&mistakes);
+	return r;
+}
+
+static void config_apply(struct daemon *daemon, const char *name)
+{
+	struct bond *bond = daemon_find_bond(daemon, name);
 	struct config_file file;
 	struct err err;
 
-	snprintf(path, sizeof(path), "%s/%s", daemon->paths.config_dir, file_name);
-	snprintf(bond, sizeof(bond), "%.*s", (int)(strlen(file_name) - strlen(PATHS_CONFIG_SUFFIX)),
-		 file_name);
-	if (config_file_read(&file, path, &err)) {
-		log_error("%s", err.text);
+	if (config_read(daemon, name, &file, &err))
 		return;
-	}
-	config_apply(daemon, bond, path, &file);
+	if (bond)
+		config_await_slaves(bond, &file, true);
+	else if (config_create(daemon, name, &file, &err))
+		log_error("%s: %s", file.paths[0], err.text);
 	config_file_free(&file);
-}
-
-static int config_is_file(const struct dirent *entry)
-{
-	size_t length = strlen(entry->d_name);
-
-	return entry->d_name[0] != '.' && length > strlen(PATHS_CONFIG_SUFFIX) &&
-	       !strcmp(entry->d_name + length - strlen(PATHS_CONFIG_SUFFIX), PATHS_CONFIG_SUFFIX);
 }
 
 void config_apply_all(struct daemon *daemon)
 {
-	struct dirent **entries;
-	int count = scandir(daemon->paths.config_dir, &entries, config_is_file, alphasort);
+	char **names;
+	struct err err;
 
-	if (count < 0) {
-		if (errno != ENOENT)
-			log_error("%s: %m", daemon->paths.config_dir);
+	if (config_dir_bonds(daemon->paths.config_dir, &names, &err)) {
+		log_error("%s", err.text);
 		return;
 	}
-	for (int i = 0; i < count; i++) {
-		config_read_and_apply(daemon, entries[i]->d_name);
-		free(entries[i]);
-	}
-	free(entries);
+	for (char **name = names; *name; name++)
+		config_apply(daemon, *name);
+	config_dir_free(names);
 }

@@ -11,15 +11,15 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/manage/requests.h"
+#include "daemon/manage/slave_find.h"
 
 #define LOOKS_UNTIL_BY_MAC 3
 #define RETRY_NS (10 * 1000 * NS_PER_MS) /* doubles with each refusal */
 #define RETRY_DOUBLED 5
+#define TICKS_OF_NEWS (2 * LOOKS_UNTIL_BY_MAC)
+#define TICKS_WITHOUT_NEWS 20
 
-struct config_wait_search {
-	const uint8_t *perm_mac;
-	char name[XBOND_NAME_SIZE];
-};
+static unsigned int config_wait_news; /* for so many ticks, devices may have appeared */
 
 static int config_wait_add(const struct awaited *awaited, const char *name, struct err *err)
 {
@@ -30,19 +30,24 @@ static int config_wait_add(const struct awaited *awaited, const char *name, stru
 	/* The mode may have changed meanwhile. */
 	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++)
 		options.given[id] &= option_is_of_mode(option_at(id), bond_pin(bond)->mode);
-	awaited_rename_primary(bond, awaited->slave.name, name);
+	if (!config_slave_is_by_mac(&awaited->slave))
+		awaited_rename_primary(bond, awaited->slave.name, name);
 	r = request_add_slaves(bond->daemon, bond_pin(bond)->name, &name, 1, &options, NULL, err);
-	if (r)
+	if (r && !config_slave_is_by_mac(&awaited->slave))
 		awaited_rename_primary(bond, name, awaited->slave.name);
 	return r;
 }
 
-/* Returns true if there is no need to wait any more. */
+/*
+ * Returns true if there is no need to wait any more. What was added under another name than the
+ * configuration's is remembered, in case it goes again.
+ */
 static bool config_wait_is_done(struct awaited *awaited, const char *name)
 {
 	int slot = pins_slot_by_name(&awaited->bond->dataplane.pins, name);
 
-	if (!strcmp(name, awaited->slave.name) || slot < 0)
+	if (config_slave_is_by_mac(&awaited->slave) || !strcmp(name, awaited->slave.name) ||
+	    slot < 0)
 		return true;
 	awaited->added = true;
 	memcpy(awaited->perm_mac, bond_slave(awaited->bond, (unsigned int)slot)->perm_mac,
@@ -86,6 +91,7 @@ static bool config_wait_try(struct awaited *awaited, const char *name)
 
 void config_link_appeared(struct daemon *daemon, const char *name)
 {
+	config_wait_news = TICKS_OF_NEWS;
 	for (struct awaited **at = &daemon->awaited; *at;)
 		at = awaited_next(at, !(*at)->added && !strcmp((*at)->slave.name, name) &&
 					      config_wait_try(*at, name));
@@ -96,43 +102,54 @@ static bool config_wait_by_name(struct daemon *daemon, struct awaited *awaited)
 {
 	struct link_info link;
 
+	if (config_slave_is_by_mac(&awaited->slave))
+		return false;
 	return !awaited->added && !link_get_by_name(&daemon->nl, awaited->slave.name, &link) &&
 	       config_wait_try(awaited, link.name);
-}
-
-void config_look_again(struct daemon *daemon)
-{
-	for (struct awaited **at = &daemon->awaited; *at;)
-		at = awaited_next(at, config_wait_by_name(daemon, *at));
-}
-
-static void config_wait_compare(const struct link_info *link, void *arg)
-{
-	struct config_wait_search *search = arg;
-
-	if (link->has_perm_mac && !memcmp(link->perm_mac, search->perm_mac, XBOND_MAC_SIZE))
-		memcpy(search->name, link->name, XBOND_NAME_SIZE);
 }
 
 /* Returns true if the entry is done. */
 static bool config_wait_by_mac(struct daemon *daemon, struct awaited *awaited)
 {
-	struct config_wait_search search = { .perm_mac = awaited->perm_mac };
+	bool by_mac = config_slave_is_by_mac(&awaited->slave);
+	struct link_info link;
 
 	if (awaited->added || mac_is_zero(awaited->perm_mac))
 		return false;
-	link_visit(&daemon->nl, -1, config_wait_compare, &search);
-	if (!*search.name) {
+	if (slave_find_by_mac(daemon, awaited->perm_mac, by_mac, &link)) {
 		awaited->looks = 0;
 		return false;
 	}
-	return ++awaited->looks >= LOOKS_UNTIL_BY_MAC && config_wait_try(awaited, search.name);
+	if (++awaited->looks < LOOKS_UNTIL_BY_MAC && !slave_find_has_name(&link))
+		return false;
+	return config_wait_try(awaited, link.name);
+}
+
+void config_look_again(struct daemon *daemon)
+{
+	config_wait_news = TICKS_OF_NEWS;
+	for (struct awaited **at = &daemon->awaited; *at;)
+		at = awaited_next(at, config_slave_is_by_mac(&(*at)->slave)
+					      ? config_wait_by_mac(daemon, *at)
+					      : config_wait_by_name(daemon, *at));
+}
+
+/* A search by MAC addresses reads all devices, so it comes after news of one, and now and then. */
+static bool config_wait_looks_by_mac(void)
+{
+	static unsigned int ticks;
+
+	if (config_wait_news)
+		config_wait_news--;
+	return config_wait_news || ticks++ % TICKS_WITHOUT_NEWS == 0;
 }
 
 void config_wait_tick(struct daemon *daemon)
 {
+	bool by_mac = daemon->awaited && config_wait_looks_by_mac();
+
 	for (struct awaited **at = &daemon->awaited; *at;)
-		at = awaited_next(at, config_wait_by_mac(daemon, *at) ||
+		at = awaited_next(at, (by_mac && config_wait_by_mac(daemon, *at)) ||
 					      ((!(*at)->refusals || (*at)->news) &&
 					       config_wait_by_name(daemon, *at)));
 }

@@ -21,6 +21,7 @@
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/xdp_hooks.h"
+#include "options/option_together.h"
 #include "options/values.h"
 #include "view/json_value.h"
 
@@ -32,40 +33,6 @@ int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond
 				   name);
 }
 
-static void request_fill(struct xbond_bond *bond, struct xbond_settings *settings,
-			 const struct option_set *options)
-{
-	struct pins pins = { .settings = settings, .bond = bond };
-
-	for (int id = 0; id < OPT_COUNT; id++) {
-		const struct option_spec *option = option_at(id);
-		struct option_value value =
-			options->given[id] ? options->value[id] : option_initial(option);
-
-		if (option->scope != OPTION_BOND || id == OPT_ACTIVE_SLAVE ||
-		    (option->is_alias && !options->given[id]))
-			continue;
-		if (option->home == OPTION_IN_SETTINGS)
-			values_write_setting(&pins, option, 0, &value);
-		else if (option->home == OPTION_IN_BOND)
-			values_write_bond(bond, option, &value);
-	}
-}
-
-/* Refuses options that exclude each other. */
-static int request_check_bond(const struct xbond_bond *pin, struct err *err)
-{
-	int r = device_pair_check(pin, err);
-
-	if (!r)
-		r = monitor_bfd_check(pin, err);
-	if (!r)
-		r = quality_check(pin, err);
-	if (!r)
-		r = backlog_skip_check(pin, err);
-	return r ? r : fail_over_mac_check(pin, err);
-}
-
 int request_create(struct daemon *daemon, const char *name, const struct option_set *options,
 		   struct err *err)
 {
@@ -73,10 +40,10 @@ int request_create(struct daemon *daemon, const char *name, const struct option_
 	struct xbond_bond bond = { 0 };
 	int r;
 
-	request_fill(&bond, &settings, options);
+	values_fill(&bond, &settings, options);
 	r = option_set_check_mode(options, bond.mode, err);
 	if (!r)
-		r = request_check_bond(&bond, err);
+		r = option_together_check(&bond, err);
 	if (!r && options->given[OPT_ACTIVE_SLAVE] && options->value[OPT_ACTIVE_SLAVE].name[0])
 		r = err_set(err, EINVAL,
 			    "active_slave: the bond has no slaves yet; set it when it has");
@@ -224,7 +191,7 @@ static int request_write_options(struct xbond_bond *pin, const struct option_set
 				       option_at(id)->name);
 		values_write_bond(pin, option_at(id), &options->value[id]);
 	}
-	return request_check_bond(pin, err);
+	return option_together_check(pin, err);
 }
 
 /* Options that devices may refuse. Detaching a program cannot fail, so the slaves come later. */

@@ -68,27 +68,3 @@ void monitor_bfd_take_news(struct daemon *daemon)
 		if (bond_is_ready(bond) && monitor_bfd_take(bond))
 			bond_evaluate(bond);
 }
-
-int monitor_bfd_check(const struct xbond_bond *pin, struct err *err)
-{
-	const struct xbond_address *local = &pin->bfd_local, *remote = &pin->bfd_remote;
-
-	if (!pin->bfd_interval_ms)
-		return 0;
-	if (!local->family || !remote->family)
-		return err_set(
-			err, EINVAL,
-			"bfd_interval: BFD needs the addresses of both ends; set %s, too, or "
-			"first",
-			local->family
-				? "bfd_remote"
-				: (remote->family ? "bfd_local" : "bfd_local and bfd_remote"));
-	if (local->family != remote->family)
-		return err_set(err, EINVAL,
-			       "bfd_remote: one end has an IPv4 address and the other an IPv6 "
-			       "address; give both the same kind");
-	if (!memcmp(local->bytes, remote->bytes, sizeof(local->bytes)))
-		return err_set(err, EINVAL,
-			       "bfd_remote: both ends have the same address; give the far end's");
-	return 0;
-}

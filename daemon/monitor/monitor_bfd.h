@@ -13,7 +13,5 @@
 void monitor_bfd_adopt(struct bond *bond);
 /* When bfd_thread_fd() is readable. Evaluates. */
 void monitor_bfd_take_news(struct daemon *daemon);
-/* Returns 0, or -EINVAL with a line in err that says which of the options do not fit together. */
-int monitor_bfd_check(const struct xbond_bond *pin, struct err *err);
 
 #endif

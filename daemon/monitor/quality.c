@@ -12,29 +12,17 @@
 #include "daemon/monitor/quality_judge.h"
 #include "daemon/monitor/sampler.h"
 #include "daemon/monitor/verdict.h"
+#include "rules/silence.h"
 
 #define QUALITY_ACCURACY_US 5000
 #define QUALITY_PERIOD_MS 250
-#define QUALITY_SHORTEST_MS 25
-#define QUALITY_PER_SILENCE 4 /* looks in the time of rx_silence */
-#define QUALITY_MIN_SILENCE_MS (QUALITY_PER_SILENCE * QUALITY_SHORTEST_MS)
-
-int quality_check(const struct xbond_bond *pin, struct err *err)
-{
-	if (!pin->rx_silence_ms || pin->rx_silence_ms >= QUALITY_MIN_SILENCE_MS)
-		return 0;
-	return err_set(err, EINVAL,
-		       "rx_silence: %u ms is too short, because counters are read every %u ms at "
-		       "most; allowed: 0 (off), or %u and more",
-		       pin->rx_silence_ms, QUALITY_SHORTEST_MS, QUALITY_MIN_SILENCE_MS);
-}
 
 static uint64_t quality_period_ns(const struct xbond_bond *pin)
 {
 	uint32_t period_ms = QUALITY_PERIOD_MS;
 
-	if (pin->rx_silence_ms && pin->rx_silence_ms / QUALITY_PER_SILENCE < period_ms)
-		period_ms = pin->rx_silence_ms / QUALITY_PER_SILENCE;
+	if (pin->rx_silence_ms && pin->rx_silence_ms / SILENCE_LOOKS < period_ms)
+		period_ms = pin->rx_silence_ms / SILENCE_LOOKS;
 	return period_ms * NS_PER_MS;
 }
 

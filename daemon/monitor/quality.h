@@ -15,8 +15,6 @@
 int quality_init(struct daemon *daemon);
 void quality_done(struct daemon *daemon);
 
-/* Refuses values that make no sense. Returns 0, or -EINVAL with a line in err. */
-int quality_check(const struct xbond_bond *pin, struct err *err);
 /* The bond is new or adopted: its counters are read soon, if an option asks for that. */
 void quality_schedule(struct bond *bond);
 /* Options of the bond were set. What was counted for those is forgotten; hold-downs end. */

@@ -11,14 +11,6 @@
 #include "daemon/slave/rx_place.h"
 #include "daemon/slave/slave_rx.h"
 
-int backlog_skip_check(const struct xbond_bond *pin, struct err *err)
-{
-	if (pin->rx_backlog || pin->mac_policy == XBOND_MAC_SET)
-		return 0;
-	return err_set(err, EOPNOTSUPP,
-		       "rx_backlog: off needs slaves with the bond's address: mac_policy set");
-}
-
 /*
  * The action does not determine again for whom a packet is, so the slave must have bond0's address.
  */

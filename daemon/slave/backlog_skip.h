@@ -9,8 +9,6 @@
 
 #include "daemon/bond/bond.h"
 
-/* Refuses rx_backlog off unless slaves have the bond's address. */
-int backlog_skip_check(const struct xbond_bond *pin, struct err *err);
 /*
  * For a member: attaches or detaches as rx_backlog says. If this is refused, the backlog is used,
  * and the log says so.

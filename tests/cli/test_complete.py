@@ -64,6 +64,12 @@ def test_bonds_and_slaves(bond):
     assert set(complete(bond, "capture bond0 --slave=eth1")) == {"--slave=eth1"}
 
 
+def test_bonds_of_others(bond):
+    """import kernel reads those of the kernel, of which there are none here."""
+    assert set(complete(bond, "import ker")) == {"kernel"}
+    assert set(complete(bond, "import kernel ")) == {":files"}
+
+
 def test_the_directories_of_the_line_count(bond, tmp_path):
     (tmp_path / "none").mkdir()
     assert not complete(tmp_path / "none", "show ")

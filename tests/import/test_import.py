@@ -193,3 +193,19 @@ def test_what_cannot_be_read(tool, tmp_path):
 def test_usage():
     done = run("ifconfig")
     assert done.returncode == 2 and "no tool 'ifconfig'; there are ifupdown," in done.stderr
+
+
+def test_pipes_in_directories_are_left_alone(tmp_path):
+    """Nobody waits for a pipe that nobody writes to, unless it was given itself."""
+    os.mkfifo(tmp_path / "10-pipe.yaml")
+    (tmp_path / "20-bond.yaml").write_text("network: {bonds: {bond0: {interfaces: [eth0]}}}\n")
+    done = run("netplan", ".", cwd=tmp_path)
+    assert "[slave eth0]" in done.stdout
+    (tmp_path / "interfaces").write_text("source\nsource 10-pipe.yaml\nsource-directory .\n" +
+                                         BOND0)
+    done = run("ifupdown", "interfaces", cwd=tmp_path)
+    assert "interfaces:1: not carried over: source: it names no file" in done.stderr
+    assert "[slave eth0]" in done.stdout
+    given = subprocess.run(["bash", "-c", f"{BONDCTL} import netplan <(cat 20-bond.yaml)"],
+                           cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert given.stdout.count("[slave eth0]") == 1, given.stderr

@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 	int status = 0;
 
 	for (int i = 1; i < argc; i++) {
-		if (!config_file_read(&file, argv[i], &err)) {
+		if (!config_file_read_or_err(&file, argv[i], &err)) {
 			config_file_free(&file);
 			continue;
 		}

@@ -36,7 +36,7 @@ static int read_text(const char *text, struct config_file *ret_file, struct err 
 	assert_non_null(file);
 	fputs(text, file);
 	fclose(file);
-	return config_file_read(ret_file, path, err);
+	return config_file_read_or_err(ret_file, path, err);
 }
 
 static void expect_error(const char *text, int line, const char *words)
@@ -112,17 +112,16 @@ static void lists_over_several_lines(void **state)
 
 static void read_bytes(const char *bytes, size_t size, int line)
 {
+	struct config_stream stream = { fmemopen((void *)(uintptr_t)bytes, size, "r"), "bytes" };
+	struct config_mistakes mistakes;
 	struct config_file file;
-	struct err err = { "" };
 	char where[16];
 
 	snprintf(where, sizeof(where), "bytes:%d: ", line);
-	assert_int_equal(config_file_read_stream(&file,
-						 fmemopen((void *)(uintptr_t)bytes, size, "r"),
-						 "bytes", &err),
-			 -EINVAL);
-	assert_memory_equal(err.text, where, strlen(where));
-	assert_non_null(strstr(err.text, "NUL"));
+	assert_int_equal(config_file_read_streams(&file, &stream, 1, &mistakes), -EINVAL);
+	assert_memory_equal(mistakes.list[0].text, where, strlen(where));
+	assert_non_null(strstr(mistakes.list[0].text, "NUL"));
+	config_mistakes_free(&mistakes);
 }
 
 static void lines_with_nul(void **state)
@@ -160,7 +159,7 @@ static void a_file_without_a_bond(void **state)
 	config_file_free(&file);
 	expect_error("", 1, "[bond]");
 	expect_error("[slave eth0]\n", 1, "[bond]");
-	assert_int_equal(config_file_read(&file, "/tmp", &err), -EINVAL);
+	assert_int_equal(config_file_read_or_err(&file, "/tmp", &err), -EINVAL);
 }
 
 static void mistakes_are_named_by_line(void **state)
@@ -187,7 +186,144 @@ static void a_missing_file(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(config_file_read(&file, "/nonexistent/bond0.conf", &err), -ENOENT);
+	assert_int_equal(config_file_read_or_err(&file, "/nonexistent/bond0.conf", &err), -ENOENT);
+}
+
+/* texts: ends with NULL; the first one is the file, the others are its drop-ins. */
+static int read_layers(const char *const *texts, struct config_file *ret_file,
+		       struct config_mistakes *ret_mistakes)
+{
+	static const char *const names[] = { "main", "a", "b", "c" };
+	struct config_stream streams[4];
+	size_t count = 0;
+
+	for (; texts[count]; count++) {
+		streams[count].stream =
+			fmemopen((void *)(uintptr_t)texts[count], strlen(texts[count]), "r");
+		streams[count].name = names[count];
+	}
+	return config_file_read_streams(ret_file, streams, count, ret_mistakes);
+}
+
+static void slaves_by_mac(void **state)
+{
+	struct config_file file;
+	char text[MAC_FORMAT_SIZE];
+
+	(void)state;
+	assert_int_equal(read_text("[bond]\n[slave 02:00:5E:10:00:0a]\nweight = 3\n[slave eth0]\n"
+				   "[slave 02:00:5e:10:00:0a]\ndrain = on\n",
+				   &file, NULL),
+			 0);
+	assert_int_equal(file.slave_count, 2);
+	assert_true(config_slave_is_by_mac(&file.slaves[0]));
+	assert_string_equal(config_slave_name(&file.slaves[0], text), "02:00:5e:10:00:0a");
+	assert_int_equal(file.slaves[0].options.value[OPT_WEIGHT].number, 3);
+	assert_true(file.slaves[0].options.given[OPT_DRAIN]);
+	assert_string_equal(config_slave_name(&file.slaves[1], text), "eth0");
+	config_file_free(&file);
+	expect_error("[bond]\n[slave 01:00:5e:00:00:01]\n", 2, "multicast");
+	expect_error("[bond]\n[slave 00:00:00:00:00:00]\n", 2, "no device");
+	expect_error("[bond]\n[slave eth0:1]\n", 2, "neither");
+}
+
+static void drop_ins(void **state)
+{
+	const char *const texts[] = {
+		"[bond]\nmode = 1\nmiimon = 50\narp_ip_target = 192.0.2.1\nnum_unsol_na = 3\n"
+		"hash_seed = 7\n[slave eth0]\nprio = 1\n",
+		"[bond]\nmiimon = 60\narp_ip_target = 192.0.2.2\nnum_grat_arp = 4\n",
+		"[slave eth1]\n[slave eth0]\nprio = 2\n[bond]\nhash_seed = random\n", NULL
+	};
+	struct config_mistakes mistakes;
+	struct config_file file;
+
+	(void)state;
+	assert_int_equal(read_layers(texts, &file, &mistakes), 0);
+	assert_int_equal(file.bond.value[OPT_MIIMON].number, 60);
+	assert_string_equal(file.at[OPT_MIIMON].path, "a");
+	assert_memory_equal(file.bond.value[OPT_ARP_IP_TARGET].address[0], "\xc0\x00\x02\x02", 4);
+	assert_int_equal(file.bond.value[OPT_ARP_IP_TARGET].address[1][0], 0);
+	assert_true(file.bond.given[OPT_NUM_GRAT_ARP]);
+	assert_false(file.bond.given[OPT_NUM_UNSOL_NA]);
+	assert_false(file.bond.given[OPT_HASH_SEED]);
+	assert_int_equal(file.slave_count, 2);
+	assert_int_equal(file.slaves[0].options.value[OPT_PRIO].number, 2);
+	config_file_free(&file);
+	config_mistakes_free(&mistakes);
+}
+
+static void expect_mistake(const struct config_mistakes *mistakes, size_t i, const char *begin,
+			   const char *words)
+{
+	assert_true(i < mistakes->count);
+	assert_memory_equal(mistakes->list[i].text, begin, strlen(begin));
+	assert_non_null(strstr(mistakes->list[i].text, words));
+}
+
+static void all_mistakes_are_named(void **state)
+{
+	const char *const texts[] = { "[bond]\nmode = 802.3ad\nprimary = eth0\nmimon = 5\nwhat\n"
+				      "lacp_rate = quick\n[slaves]\nweight = 1\n",
+				      "[bond]\nrx_backlog = off\n[slave e\033[31m]\n"
+				      "[slave eth0]\nweight = 0\n",
+				      "[bond]\nmac_policy = filter\nmax_links = 65\n", NULL };
+	struct config_mistakes mistakes;
+	struct config_file file;
+
+	(void)state;
+	assert_int_equal(read_layers(texts, &file, &mistakes), -EINVAL);
+	expect_mistake(&mistakes, 0, "main:3: ", "primary: refused in mode 802.3ad");
+	expect_mistake(&mistakes, 1, "main:4: ", "did you mean miimon?");
+	expect_mistake(&mistakes, 2, "main:5: ", "neither");
+	expect_mistake(&mistakes, 3, "main:6: ", "slow|fast");
+	expect_mistake(&mistakes, 4, "main:7: ", "[slaves]");
+	expect_mistake(&mistakes, 5, "a:3: ", "control character");
+	expect_mistake(&mistakes, 6, "a:5: ", "weight");
+	expect_mistake(&mistakes, 7, "b:2: ", "mac_policy set");
+	expect_mistake(&mistakes, 8, "b:3: ", "0..64");
+	assert_int_equal(mistakes.count, 9);
+	assert_int_equal(mistakes.errors, 9);
+	config_mistakes_free(&mistakes);
+}
+
+static void a_file_full_of_mistakes(void **state)
+{
+	struct config_mistakes mistakes;
+	struct config_file file;
+	char text[8000] = "";
+	const char *const texts[] = { text, NULL };
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		strcat(text + 7 * i, "[x] = \n");
+	assert_int_equal(read_layers(texts, &file, &mistakes), -EINVAL);
+	assert_int_equal(mistakes.count, CONFIG_MISTAKES_MAX);
+	assert_int_equal(mistakes.left_out, 1000 - CONFIG_MISTAKES_MAX);
+	config_mistakes_free(&mistakes);
+}
+
+static void too_many_slaves(void **state)
+{
+	struct config_file file;
+	struct err err = { "" };
+	char text[8000] = "[bond]\n";
+
+	(void)state;
+	for (int i = 0; i <= XBOND_MAX_SLAVES; i++)
+		snprintf(text + strlen(text), 32, "[slave eth%d]\n", i);
+	assert_int_equal(read_text(text, &file, &err), -EINVAL);
+	assert_non_null(strstr(err.text, ":66: one slave too many"));
+}
+
+static void files_that_are_none(void **state)
+{
+	struct config_file file;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(config_file_read_or_err(&file, "/dev/zero", &err), -EINVAL);
+	assert_non_null(strstr(err.text, "regular"));
 }
 
 int main(void)
@@ -201,6 +337,12 @@ int main(void)
 		cmocka_unit_test(a_file_without_a_bond),
 		cmocka_unit_test(mistakes_are_named_by_line),
 		cmocka_unit_test(a_missing_file),
+		cmocka_unit_test(slaves_by_mac),
+		cmocka_unit_test(drop_ins),
+		cmocka_unit_test(all_mistakes_are_named),
+		cmocka_unit_test(a_file_full_of_mistakes),
+		cmocka_unit_test(too_many_slaves),
+		cmocka_unit_test(files_that_are_none),
 	};
 
 	return cmocka_run_group_tests(tests, make_file, remove_file);

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/manage/apply.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/base/event.h"
+#include "daemon/base/idle.h"
+#include "daemon/base/log.h"
+#include "daemon/manage/config.h"
+#include "daemon/manage/plan.h"
+#include "daemon/manage/plan_run.h"
+#include "daemon/manage/rollback.h"
+#include "daemon/manage/snapshot.h"
+#include "options/config_dir.h"
+#include "options/names.h"
+#include "view/json_value.h"
+
+struct applying {
+	struct daemon *daemon;
+	const char *name;
+	const struct apply_order *order;
+	struct config_file file;
+	struct plan plan;
+	bool is_new;
+	json_t *notes;
+};
+
+/* A change that waits to be confirmed is not mixed with another one that does not. */
+static int apply_check_waiting(const struct applying *applying, struct err *err)
+{
+	unsigned int left_s = rollback_left_s(applying->name);
+
+	if (!left_s || applying->order->confirm || applying->order->is_dry)
+		return 0;
+	return err_set(err, EBUSY,
+		       "%s goes back in %u s unless it is confirmed; 'bondctl confirm %s' or "
+		       "'bondctl rollback %s' first",
+		       applying->name, left_s, applying->name, applying->name);
+}
+
+static int apply_plan(struct applying *applying, struct err *err)
+{
+	struct bond *bond = daemon_find_bond(applying->daemon, applying->name);
+	struct plan_wish wish = { .file = &applying->file,
+				  .may_interrupt = applying->order->may_interrupt };
+
+	applying->is_new = !bond;
+	if (!bond)
+		return plan_make_new(applying->daemon, &applying->file, &applying->plan, err);
+	if (applying->order->only_new)
+		return 0;
+	return plan_make(bond, &wish, &applying->plan, err);
+}
+
+/* Before the first step, so that whichever bondd is there later can go back. */
+static int apply_begin(struct applying *applying, json_t *before, struct err *err)
+{
+	if (!applying->order->confirm)
+		return 0;
+	return rollback_begin(applying->daemon, applying->name, json_incref(before),
+			      applying->order->confirm, err);
+}
+
+static int apply_do(struct applying *applying, struct err *err)
+{
+	if (applying->is_new)
+		return config_create(applying->daemon, applying->name, &applying->file, err);
+	return plan_run(applying->daemon, applying->name, &applying->plan, false, applying->notes,
+			err);
+}
+
+/* waited: an earlier change of the bond is still to be confirmed. */
+static void apply_undo(struct applying *applying, const json_t *before, bool waited)
+{
+	struct err why;
+
+	if (!waited)
+		rollback_forget(applying->daemon, applying->name);
+	if (snapshot_restore(applying->daemon, applying->name, before, &why))
+		event_error(applying->name, NULL, "cannot undo a change that failed: %s", why.text);
+}
+
+static int apply_run(struct applying *applying, struct err *err)
+{
+	struct bond *bond = daemon_find_bond(applying->daemon, applying->name);
+	bool waited = rollback_left_s(applying->name) > 0;
+	json_t *before = bond ? snapshot_take(bond) : snapshot_of_nothing();
+	int r;
+
+	if (!before)
+		return err_set(err, ENOMEM, "cannot note what %s is now; nothing is changed",
+			       applying->name);
+	r = apply_begin(applying, before, err);
+	if (!r) {
+		r = apply_do(applying, err);
+		if (r)
+			apply_undo(applying, before, waited);
+		if (!r)
+			event_config("apply", applying->name, NULL,
+				     "is what its configuration says, after %zu steps",
+				     applying->plan.count);
+	}
+	json_decref(before);
+	return r;
+}
+
+static int apply_steps(struct applying *applying, struct err *err)
+{
+	int r = name_check("bond", applying->name, err);
+
+	if (!r)
+		r = apply_check_waiting(applying, err);
+	if (!r)
+		r = config_read(applying->daemon, applying->name, &applying->file, err);
+	if (!r)
+		r = apply_plan(applying, err);
+	if (r || applying->order->is_dry || !applying->plan.count)
+		return r;
+	return apply_run(applying, err);
+}
+
+static json_t *apply_result(const struct applying *applying, int r, const struct err *err)
+{
+	unsigned int left_s = rollback_left_s(applying->name);
+	json_t *steps = json_array();
+
+	for (size_t i = 0; i < applying->plan.count; i++)
+		json_array_append_new(steps,
+				      plan_step_json(&applying->plan.steps[i], applying->name));
+	return json_pack("{s:o, s:b, s:b, s:o, s:O, s:o, s:o}", "bond",
+			 json_value_text(applying->name), "changed",
+			 !r && !applying->order->is_dry && applying->plan.count > 0, "dry_run",
+			 applying->order->is_dry, "steps", steps, "notes", applying->notes, "error",
+			 r ? json_value_text(err->text) : json_null(), "goes_back_in_s",
+			 json_value_number(left_s));
+}
+
+json_t *apply_bond(struct daemon *daemon, const char *bond, const struct apply_order *order)
+{
+	struct applying applying = {
+		.daemon = daemon, .name = bond, .order = order, .notes = json_array()
+	};
+	struct err err = { "" };
+	int r = apply_steps(&applying, &err);
+	json_t *result = apply_result(&applying, r, &err);
+
+	if (r)
+		log_error("%s: not applied: %s", bond, err.text);
+	json_decref(applying.notes);
+	plan_free(&applying.plan);
+	config_file_free(&applying.file);
+	return result;
+}
+
+static bool apply_has_failed(const json_t *result)
+{
+	return json_is_string(json_object_get(result, "error"));
+}
+
+static bool apply_some_changed(const json_t *results)
+{
+	const json_t *result;
+	size_t at;
+
+	json_array_foreach (results, at, result)
+		if (json_is_true(json_object_get(result, "changed")))
+			return true;
+	return false;
+}
+
+/*
+ * A slave that moves from one bond to another can be added only after it has left the first. So
+ * those that failed are tried again while others succeed.
+ */
+static void apply_try_again(struct daemon *daemon, const struct apply_order *order, json_t *results)
+{
+	bool progress = apply_some_changed(results);
+
+	while (progress) {
+		json_t *result;
+		size_t at;
+
+		progress = false;
+		json_array_foreach (results, at, result) {
+			const char *name = json_string_value(json_object_get(result, "bond"));
+			json_t *again;
+
+			if (!apply_has_failed(result) || !name)
+				continue;
+			again = apply_bond(daemon, name, order);
+			progress |= !apply_has_failed(again);
+			json_array_set_new(results, at, again);
+		}
+	}
+}
+
+json_t *apply_all(struct daemon *daemon, const struct apply_order *order)
+{
+	json_t *results = json_array();
+	char **names;
+	struct err err;
+
+	if (config_dir_bonds(daemon->paths.config_dir, &names, &err)) {
+		log_error("%s", err.text);
+		return results;
+	}
+	for (char **name = names; *name; name++) {
+		json_array_append_new(results, apply_bond(daemon, *name, order));
+		idle_turn();
+	}
+	config_dir_free(names);
+	apply_try_again(daemon, order, results);
+	return results;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/manage/plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/slots.h"
+#include "daemon/manage/plan_slaves.h"
+#include "daemon/manage/slave_find.h"
+#include "options/option_together.h"
+#include "options/values.h"
+
+struct planning {
+	struct bond *bond;
+	const struct plan_wish *wish;
+	struct plan_slaves slaves;
+	struct option_set options; /* of the bond, that differ */
+	struct option_set latent;  /* likewise, which the new mode does not have */
+	uint32_t mode;
+	bool empties; /* all slaves leave before the options are set */
+};
+
+/* What a file may leave to the bond that runs: how it was made, and what bondd has chosen for it.
+ */
+static bool plan_is_left(const struct planning *planning, enum option_id id)
+{
+	if (id == OPT_ACTIVE_SLAVE)
+		return true;
+	return (id == OPT_DEVICE || id == OPT_HASH_SEED || id == OPT_FAIL_OVER_MAC) &&
+	       !planning->wish->file->bond.given[id];
+}
+
+static struct option_value plan_wanted(const struct option_set *options,
+				       const struct option_spec *option)
+{
+	const struct option_spec *other = option_set_other_name(option);
+
+	if (other && !options->given[option->id] && options->given[other->id])
+		return options->value[other->id];
+	return options->given[option->id] ? options->value[option->id] : option_initial(option);
+}
+
+/* An option that the bond's mode has now, and the mode that it goes back to has not. */
+static bool plan_is_latent(const struct planning *planning, const struct option_spec *option)
+{
+	return planning->wish->is_exact &&
+	       option_is_of_mode(option, bond_pin(planning->bond)->mode);
+}
+
+static void plan_compare(struct planning *planning)
+{
+	const struct option_set *asked = &planning->wish->file->bond;
+
+	for (int id = 0; id < OPT_WEIGHT; id++) {
+		const struct option_spec *option = option_at(id);
+		bool is_of_mode = option_is_of_mode(option, planning->mode);
+		struct option_set *into = is_of_mode ? &planning->options : &planning->latent;
+		struct option_value now;
+
+		if (option->is_alias || option->home == OPTION_NOWHERE ||
+		    plan_is_left(planning, id) ||
+		    (!is_of_mode && !plan_is_latent(planning, option)))
+			continue;
+		into->value[id] = plan_wanted(asked, option);
+		values_read(&planning->bond->dataplane.pins, option, 0, &now);
+		into->given[id] = !option_value_is_same(&now, &into->value[id]);
+	}
+}
+
+/* An option that is fixed at create: a bond that was made as it asks is right. */
+static int plan_check_device(struct planning *planning, struct err *err)
+{
+	const struct xbond_bond *pin = bond_pin(planning->bond);
+	bool *given = &planning->options.given[OPT_DEVICE];
+	uint32_t wanted = planning->options.value[OPT_DEVICE].number;
+
+	if (!*given || wanted == XBOND_DEVICE_AUTO || wanted == pin->device_kind) {
+		*given = false;
+		return 0;
+	}
+	return err_set(err, EBUSY,
+		       "device: %s is made of another kind; that is chosen when a bond is made. "
+		       "'bondctl delete %s' and 'bondctl load %s' make it anew, without the IP "
+		       "addresses and devices on it",
+		       pin->name, pin->name, pin->name);
+}
+
+static int plan_check_empty(struct planning *planning, struct err *err)
+{
+	struct bond *bond = planning->bond;
+	const char *name = bond_pin(bond)->name;
+
+	if (!planning->options.given[OPT_FAIL_OVER_MAC] || !bond_slave_count(bond))
+		return 0;
+	planning->empties = true;
+	if (!planning->slaves.stay || planning->wish->may_interrupt)
+		return 0;
+	return err_set(err, ENOTEMPTY,
+		       "fail_over_mac: can be changed only while the bond has no slaves, which "
+		       "interrupts the traffic; 'bondctl apply %s --interrupt' removes the slaves "
+		       "and adds them again",
+		       name);
+}
+
+/* Would request_set() refuse the options as they are then? */
+static int plan_check_together(const struct planning *planning, struct err *err)
+{
+	struct xbond_bond then = *bond_pin(planning->bond);
+
+	for (int id = 0; id < OPT_WEIGHT; id++)
+		if (planning->options.given[id] && option_at(id)->home == OPTION_IN_BOND)
+			values_write_bond(&then, option_at(id), &planning->options.value[id]);
+	return option_together_check(&then, err);
+}
+
+static void plan_set(struct plan *plan, const struct option_set *options)
+{
+	struct plan_step *step = NULL;
+
+	for (int id = 0; id < OPT_WEIGHT; id++) {
+		if (!options->given[id])
+			continue;
+		if (!step)
+			step = plan_add(plan, PLAN_SET);
+		if (!step)
+			return;
+		step->options.given[id] = true;
+		step->options.value[id] = options->value[id];
+	}
+}
+
+/* With more slaves to come, the bond would lose its carrier for the moment. */
+static void plan_take_late(struct planning *planning, struct option_set *ret_late)
+{
+	struct option_set *options = &planning->options;
+	uint32_t wanted = options->value[OPT_MIN_LINKS].number;
+
+	*ret_late = (struct option_set){ 0 };
+	if (!options->given[OPT_MIN_LINKS] || wanted <= bond_pin(planning->bond)->min_links ||
+	    (!planning->slaves.new_count && !planning->empties))
+		return;
+	options->given[OPT_MIN_LINKS] = false;
+	ret_late->given[OPT_MIN_LINKS] = true;
+	ret_late->value[OPT_MIN_LINKS] = options->value[OPT_MIN_LINKS];
+}
+
+static void plan_order(struct planning *planning, struct plan *plan)
+{
+	const struct plan_slaves *slaves = &planning->slaves;
+	struct bond *bond = planning->bond;
+	bool crowded = bond_slave_count(bond) + slaves->new_count > XBOND_MAX_SLAVES;
+	/* A slave that comes back gets the slot that it had, if its successor is gone. */
+	bool leaves_first = crowded || (planning->wish->is_exact && slaves->stay);
+	uint64_t first = planning->empties ? slaves->stay | slaves->leave
+					   : (leaves_first ? slaves->leave : 0);
+	struct option_set late;
+
+	plan_take_late(planning, &late);
+	plan_set(plan, &planning->latent);
+	plan_slaves_del(bond, first, plan);
+	plan_slaves_free_queue_ids(bond, slaves, first, plan);
+	plan_set(plan, &planning->options);
+	if (!planning->empties)
+		plan_slaves_set(bond, slaves, planning->mode, plan);
+	plan_slaves_add(bond, slaves, planning->mode, planning->empties, plan);
+	plan_set(plan, &late);
+	plan_slaves_del(bond, slaves->leave & ~first, plan);
+	plan_slaves_await(bond, slaves, planning->mode, plan);
+}
+
+int plan_make(struct bond *bond, const struct plan_wish *wish, struct plan *ret_plan,
+	      struct err *err)
+{
+	struct planning *planning = calloc(1, sizeof(*planning));
+	int r;
+
+	*ret_plan = (struct plan){ 0 };
+	if (!planning)
+		return err_set(err, ENOMEM, "out of memory");
+	planning->bond = bond;
+	planning->wish = wish;
+	planning->mode =
+		option_set_mode(&wish->file->bond, option_initial(option_at(OPT_MODE)).number);
+	plan_compare(planning);
+	r = plan_slaves_find(bond, wish->file, &planning->slaves, err);
+	if (!r)
+		r = plan_check_device(planning, err);
+	if (!r)
+		r = plan_check_empty(planning, err);
+	if (!r)
+		r = plan_check_together(planning, err);
+	if (!r)
+		r = plan_slaves_check(bond, &planning->slaves, err);
+	/* What refuses a bond that goes back shall not keep the rest of it from doing so. */
+	if (!r || wish->is_exact)
+		plan_order(planning, ret_plan);
+	free(planning);
+	return r;
+}
+
+int plan_make_new(struct daemon *daemon, const struct config_file *file, struct plan *ret_plan,
+		  struct err *err)
+{
+	struct xbond_settings settings = { 0 };
+	struct xbond_bond bond = { 0 };
+	struct plan_step *step;
+	int r;
+
+	*ret_plan = (struct plan){ 0 };
+	values_fill(&bond, &settings, &file->bond);
+	r = option_together_check(&bond, err);
+	step = r ? NULL : plan_add(ret_plan, PLAN_CREATE);
+	if (step)
+		step->options = file->bond;
+	for (size_t i = 0; i < file->slave_count && !r; i++) {
+		struct link_info link;
+		bool is_there;
+
+		is_there = !slave_find_new(daemon, &file->slaves[i], &link);
+		step = plan_add(ret_plan, is_there ? PLAN_ADD_SLAVE : PLAN_AWAIT);
+		if (!step)
+			return err_set(err, ENOMEM, "out of memory");
+		step->options = file->slaves[i].options;
+		step->slave = file->slaves[i];
+		if (is_there)
+			snprintf(step->slaves[0], MAC_FORMAT_SIZE, "%s", link.name);
+		else
+			config_slave_name(&file->slaves[i], step->slaves[0]);
+		step->slave_count = 1;
+	}
+	return r;
+}

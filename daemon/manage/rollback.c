@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/manage/rollback.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/event.h"
+#include "daemon/base/log.h"
+#include "daemon/manage/rollback_file.h"
+#include "daemon/manage/snapshot.h"
+
+#define US_PER_S 1000000ULL
+
+struct rollback {
+	struct rollback *next;
+	struct daemon *daemon;
+	char bond[XBOND_NAME_SIZE];
+	json_t *snapshot;
+	uint64_t at_us; /* by rollback_file_now_us() */
+	sd_event_source *timer;
+};
+
+static struct rollback *rollback_first; /* the bonds that wait to be confirmed */
+
+static struct rollback *rollback_find(const char *bond)
+{
+	struct rollback *rollback = rollback_first;
+
+	while (rollback && strcmp(rollback->bond, bond) != 0)
+		rollback = rollback->next;
+	return rollback;
+}
+
+static void rollback_free(struct rollback *rollback)
+{
+	struct rollback **at = &rollback_first;
+
+	while (*at && *at != rollback)
+		at = &(*at)->next;
+	if (*at)
+		*at = rollback->next;
+	sd_event_source_disable_unref(rollback->timer);
+	json_decref(rollback->snapshot);
+	free(rollback);
+}
+
+static void rollback_end(struct rollback *rollback)
+{
+	rollback_file_remove(&rollback->daemon->paths, rollback->bond);
+	rollback_free(rollback);
+}
+
+static int rollback_do(struct rollback *rollback, struct err *err)
+{
+	char bond[XBOND_NAME_SIZE];
+	int r;
+
+	memcpy(bond, rollback->bond, sizeof(bond));
+	r = snapshot_restore(rollback->daemon, bond, rollback->snapshot, err);
+	crashpoint("rollback-done");
+	if (r)
+		event_error(bond, NULL, "went back only in part: %s", err->text);
+	else
+		event_config("rollback", bond, NULL,
+			     "went back to what it was before 'bondctl apply --confirm'");
+	rollback_end(rollback);
+	return r;
+}
+
+static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct rollback *rollback = arg;
+	struct err err;
+
+	(void)source;
+	(void)usec;
+	log_notice("%s: nobody has confirmed the change; it goes back", rollback->bond);
+	rollback_do(rollback, &err);
+	return 0;
+}
+
+static int rollback_wait(struct rollback *rollback)
+{
+	sd_event_source_disable_unref(rollback->timer);
+	rollback->timer = NULL;
+	return sd_event_add_time(rollback->daemon->event, &rollback->timer, CLOCK_BOOTTIME,
+				 rollback->at_us, US_PER_S / 100, rollback_on_time, rollback);
+}
+
+/* Takes the reference. */
+static struct rollback *rollback_new(struct daemon *daemon, const char *bond, json_t *snapshot)
+{
+	struct rollback *rollback = calloc(1, sizeof(*rollback));
+
+	if (!rollback) {
+		json_decref(snapshot);
+		return NULL;
+	}
+	rollback->daemon = daemon;
+	snprintf(rollback->bond, sizeof(rollback->bond), "%s", bond);
+	rollback->snapshot = snapshot;
+	rollback->next = rollback_first;
+	rollback_first = rollback;
+	return rollback;
+}
+
+int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot, unsigned int seconds,
+		   struct err *err)
+{
+	struct rollback *rollback = rollback_find(bond);
+	bool is_new = !rollback;
+	int r;
+
+	if (is_new)
+		rollback = rollback_new(daemon, bond, snapshot);
+	else
+		json_decref(snapshot);
+	if (!rollback)
+		return err_set(err, ENOMEM, "out of memory");
+	rollback->at_us = rollback_file_now_us() + seconds * US_PER_S;
+	r = rollback_file_write(&daemon->paths, bond, rollback->snapshot, rollback->at_us);
+	if (!r)
+		r = rollback_wait(rollback);
+	if (r >= 0)
+		return 0;
+	if (is_new)
+		rollback_end(rollback);
+	return err_set(err, -r,
+		       "cannot keep in %s what %s is now, to go back to it: %s; nothing is changed",
+		       daemon->paths.run_dir, bond, strerror(-r));
+}
+
+unsigned int rollback_left_s(const char *bond)
+{
+	const struct rollback *rollback = rollback_find(bond);
+	uint64_t now_us = rollback_file_now_us();
+
+	if (!rollback)
+		return 0;
+	if (rollback->at_us <= now_us)
+		return 1;
+	return (unsigned int)((rollback->at_us - now_us + US_PER_S - 1) / US_PER_S);
+}
+
+static int rollback_find_waiting(const char *bond, struct rollback **ret_rollback, struct err *err)
+{
+	*ret_rollback = rollback_find(bond);
+	return *ret_rollback ? 0
+			     : err_set(err, ENOENT,
+				       "%s does not wait for 'bondctl confirm': either nothing was "
+				       "applied with --confirm, or it has gone back already",
+				       bond);
+}
+
+int rollback_confirm(struct daemon *daemon, const char *bond, struct err *err)
+{
+	struct rollback *rollback;
+	int r = rollback_find_waiting(bond, &rollback, err);
+
+	(void)daemon;
+	if (r)
+		return r;
+	rollback_end(rollback);
+	event_config("confirm", bond, NULL, "the change is confirmed");
+	return 0;
+}
+
+int rollback_now(struct daemon *daemon, const char *bond, struct err *err)
+{
+	struct rollback *rollback;
+	int r = rollback_find_waiting(bond, &rollback, err);
+
+	(void)daemon;
+	return r ? r : rollback_do(rollback, err);
+}
+
+void rollback_forget(struct daemon *daemon, const char *bond)
+{
+	struct rollback *rollback = rollback_find(bond);
+
+	(void)daemon;
+	if (rollback)
+		rollback_end(rollback);
+}
+
+json_t *rollback_names(void)
+{
+	json_t *names = json_array();
+
+	for (const struct rollback *rollback = rollback_first; rollback; rollback = rollback->next)
+		json_array_append_new(names, json_string(rollback->bond));
+	return names;
+}
+
+static bool rollback_can_be(struct daemon *daemon, const char *bond, const json_t *snapshot)
+{
+	struct err why;
+
+	if (snapshot_check(snapshot, &why)) {
+		event_error(bond, NULL, "cannot go back to what it was: %s", why.text);
+		return false;
+	}
+	return daemon_find_bond(daemon, bond) ||
+	       !json_is_true(json_object_get(snapshot, "existed"));
+}
+
+static void rollback_resume_one(const char *bond, json_t *snapshot, uint64_t at_us, void *arg)
+{
+	struct daemon *daemon = arg;
+	struct rollback *rollback;
+
+	if (!rollback_can_be(daemon, bond, snapshot)) {
+		json_decref(snapshot);
+		rollback_file_remove(&daemon->paths, bond);
+		return;
+	}
+	rollback = rollback_new(daemon, bond, snapshot);
+	if (!rollback)
+		return;
+	rollback->at_us = at_us;
+	event_notice(bond, NULL,
+		     "goes back to what it was, unless 'bondctl confirm %s' comes in "
+		     "%u s",
+		     bond, rollback_left_s(bond));
+	if (rollback_wait(rollback) < 0)
+		event_error(bond, NULL,
+			    "cannot make a timer, so it goes back only by 'bondctl "
+			    "rollback'");
+}
+
+void rollback_resume(struct daemon *daemon)
+{
+	rollback_file_visit(&daemon->paths, rollback_resume_one, daemon);
+}
+
+void rollback_stop(void)
+{
+	while (rollback_first)
+		rollback_free(rollback_first);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * `apply --confirm`: a bond goes back to what it was unless somebody confirms the change in time.
+ * RUN_DIR/BOND.rollback has what it was and until when, from before the first step until the bond
+ * has gone back completely; so whichever bondd is there finishes it. The time also runs while none
+ * is there.
+ */
+#ifndef XBOND_DAEMON_MANAGE_ROLLBACK_H
+#define XBOND_DAEMON_MANAGE_ROLLBACK_H
+
+#include <jansson.h>
+
+#include "daemon/bond/daemon.h"
+
+#define ROLLBACK_MAX_S 86400
+
+/*
+ * From now on the bond goes back after so many seconds. Takes the reference to the snapshot, which
+ * is kept only if no earlier one is. Fails if the file cannot be written.
+ */
+int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot, unsigned int seconds,
+		   struct err *err);
+/* Seconds until it goes back, rounded up; 0: it stays as it is. */
+unsigned int rollback_left_s(const char *bond);
+/* What it is now is what it shall be. -ENOENT: it did not wait for that. */
+int rollback_confirm(struct daemon *daemon, const char *bond, struct err *err);
+/* It goes back now. Afterwards it waits for nothing, whatever is returned. */
+int rollback_now(struct daemon *daemon, const char *bond, struct err *err);
+/* Nobody has to confirm any more, because the bond was made or deleted by hand. */
+void rollback_forget(struct daemon *daemon, const char *bond);
+/* The names of the bonds that wait; a new reference. */
+json_t *rollback_names(void);
+
+/* After adoption and configuration: goes on with what an earlier bondd has begun. */
+void rollback_resume(struct daemon *daemon);
+/* Before bondd ends; the files stay. */
+void rollback_stop(void);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/manage/slave_find.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/mac.h"
+
+struct slave_search {
+	struct daemon *daemon;
+	const uint8_t *mac;
+	struct link_info permanent, present;
+	unsigned int others; /* with this address now, beside `present` */
+};
+
+/* Bonds and their slaves have addresses of others. */
+static bool slave_find_is_of_bond(struct daemon *daemon, const struct link_info *link)
+{
+	if (bond_is_port_side(link))
+		return true;
+	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
+		if (link->ifindex == (int)bond_pin(bond)->ifindex ||
+		    bond_slot_by_ifindex(bond, link->ifindex) >= 0)
+			return true;
+	return false;
+}
+
+/* A device may come several times: link_visit(). */
+static void slave_find_compare(const struct link_info *link, void *arg)
+{
+	struct slave_search *search = arg;
+
+	if (link->has_perm_mac) {
+		if (!memcmp(link->perm_mac, search->mac, XBOND_MAC_SIZE))
+			search->permanent = *link;
+		return;
+	}
+	if (!link->has_mac || memcmp(link->mac, search->mac, XBOND_MAC_SIZE) != 0 ||
+	    link->type != ARPHRD_ETHER || link->vlan_id >= 0 ||
+	    slave_find_is_of_bond(search->daemon, link))
+		return;
+	search->others += search->present.ifindex && search->present.ifindex != link->ifindex;
+	search->present = *link;
+}
+
+int slave_find_by_mac(struct daemon *daemon, const uint8_t *mac, bool or_present,
+		      struct link_info *ret_link)
+{
+	struct slave_search search = { .daemon = daemon, .mac = mac };
+
+	link_visit(&daemon->nl, -1, slave_find_compare, &search);
+	if (search.permanent.ifindex) {
+		*ret_link = search.permanent;
+		return 0;
+	}
+	if (!or_present || !search.present.ifindex)
+		return -ENODEV;
+	*ret_link = search.present;
+	return search.others ? -ENOTUNIQ : 0;
+}
+
+static bool slave_find_member(struct bond *bond, const uint8_t *mac, struct link_info *ret_link)
+{
+	bond_for_each_member (bond, slot)
+		if (!memcmp(bond_slave(bond, slot)->perm_mac, mac, XBOND_MAC_SIZE) &&
+		    !link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex,
+			      ret_link))
+			return true;
+	return false;
+}
+
+int slave_find(struct bond *bond, const struct config_slave *slave, struct link_info *ret_link)
+{
+	if (!config_slave_is_by_mac(slave) &&
+	    !link_get_by_name(&bond->daemon->nl, slave->name, ret_link))
+		return 0;
+	if (mac_is_zero(slave->perm_mac))
+		return -ENODEV;
+	if (slave_find_member(bond, slave->perm_mac, ret_link))
+		return 0;
+	return slave_find_by_mac(bond->daemon, slave->perm_mac, true, ret_link);
+}
+
+int slave_find_new(struct daemon *daemon, const struct config_slave *slave,
+		   struct link_info *ret_link)
+{
+	if (!config_slave_is_by_mac(slave))
+		return link_get_by_name(&daemon->nl, slave->name, ret_link);
+	return slave_find_by_mac(daemon, slave->perm_mac, true, ret_link);
+}
+
+bool slave_find_has_name(const struct link_info *link)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/run/udev/data/n%d", link->ifindex);
+	return access("/run/udev/control", F_OK) != 0 || !access(path, F_OK);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/manage/snapshot.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/mac.h"
+#include "daemon/bond/awaited.h"
+#include "daemon/bond/evaluate.h"
+#include "daemon/device/device.h"
+#include "daemon/manage/plan.h"
+#include "daemon/manage/plan_run.h"
+#include "daemon/manage/requests.h"
+#include "options/names.h"
+#include "options/values.h"
+
+/* Not what is state, what cannot change, and what another name stands for. */
+static bool snapshot_has(const struct option_spec *option, enum option_scope scope)
+{
+	return option->scope == scope && option->home != OPTION_NOWHERE && !option->is_alias &&
+	       option->id != OPT_ACTIVE_SLAVE && option->id != OPT_DEVICE;
+}
+
+static json_t *snapshot_options(struct bond *bond, enum option_scope scope, unsigned int slot)
+{
+	json_t *options = json_object();
+	char text[OPTION_TEXT_SIZE];
+
+	for (int id = 0; id < OPT_COUNT; id++) {
+		const struct option_spec *option = option_at(id);
+		struct option_value value;
+
+		if (!snapshot_has(option, scope))
+			continue;
+		values_read(&bond->dataplane.pins, option, slot, &value);
+		option_format(option, &value, text, sizeof(text));
+		json_object_set_new(options, option->name, json_string(text));
+	}
+	return options;
+}
+
+static json_t *snapshot_given(const struct option_set *set)
+{
+	json_t *options = json_object();
+	char text[OPTION_TEXT_SIZE];
+
+	for (int id = 0; id < OPT_COUNT; id++) {
+		if (!set->given[id] || !snapshot_has(option_at(id), OPTION_SLAVE))
+			continue;
+		option_format(option_at(id), &set->value[id], text, sizeof(text));
+		json_object_set_new(options, option_at(id)->name, json_string(text));
+	}
+	return options;
+}
+
+static json_t *snapshot_slave(const char *name, const uint8_t *perm_mac, bool is_awaited,
+			      json_t *options)
+{
+	char mac[MAC_FORMAT_SIZE];
+
+	return json_pack("{s:s, s:s, s:b, s:o}", "name", name, "perm_mac",
+			 mac_format(perm_mac, mac), "awaited", is_awaited, "options", options);
+}
+
+static json_t *snapshot_slaves(struct bond *bond)
+{
+	json_t *slaves = json_array();
+
+	bond_for_each_member (bond, slot)
+		json_array_append_new(slaves,
+				      snapshot_slave(bond_slave(bond, slot)->name,
+						     bond_slave(bond, slot)->perm_mac, false,
+						     snapshot_options(bond, OPTION_SLAVE, slot)));
+	for (const struct awaited *awaited = bond->daemon->awaited; awaited;
+	     awaited = awaited->next)
+		if (awaited->bond == bond && !awaited->added)
+			json_array_append_new(
+				slaves, snapshot_slave(awaited->slave.name, awaited->perm_mac, true,
+						       snapshot_given(&awaited->slave.options)));
+	return slaves;
+}
+
+json_t *snapshot_take(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	char mac[MAC_FORMAT_SIZE];
+
+	return json_pack("{s:b, s:s, s:b, s:o, s:o}", "existed", 1, "mac",
+			 mac_format(pin->mac, mac), "mac_is_random",
+			 !memcmp(pin->mac, pin->random_mac, XBOND_MAC_SIZE), "options",
+			 snapshot_options(bond, OPTION_BOND, 0), "slaves", snapshot_slaves(bond));
+}
+
+json_t *snapshot_of_nothing(void)
+{
+	return json_pack("{s:b}", "existed", 0);
+}
+
+static int snapshot_bad(struct err *err)
+{
+	return err_set(err, EINVAL, "it is damaged");
+}
+
+static int snapshot_read_slave(const json_t *json, struct config_slave *ret_slave, struct err *err)
+{
+	const char *name = json_string_value(json_object_get(json, "name"));
+	const char *mac = json_string_value(json_object_get(json, "perm_mac"));
+
+	if (!name || !mac || mac_parse(mac, ret_slave->perm_mac) ||
+	    (*name ? name_check("slave", name, err) : mac_is_zero(ret_slave->perm_mac)))
+		return snapshot_bad(err);
+	memcpy(ret_slave->name, name, strlen(name) + 1);
+	return option_set_from_json(&ret_slave->options, OPTION_SLAVE,
+				    json_object_get(json, "options"), err);
+}
+
+static int snapshot_read(const json_t *snapshot, struct config_file *ret_file, struct err *err)
+{
+	const json_t *slaves = json_object_get(snapshot, "slaves"), *slave;
+	size_t at;
+	int r = option_set_from_json(&ret_file->bond, OPTION_BOND,
+				     json_object_get(snapshot, "options"), err);
+
+	if (r || !ret_file->bond.given[OPT_MODE] || !json_is_array(slaves) ||
+	    json_array_size(slaves) > 2 * XBOND_MAX_SLAVES)
+		return r ? r : snapshot_bad(err);
+	json_array_foreach (slaves, at, slave) {
+		struct config_slave read = { .name = "" }, *added;
+
+		r = snapshot_read_slave(slave, &read, err);
+		added = r ? NULL : config_file_add_slave(ret_file, &read);
+		if (!added)
+			return r ? r : err_set(err, ENOMEM, "out of memory");
+		added->options = read.options;
+	}
+	return 0;
+}
+
+int snapshot_check(const json_t *snapshot, struct err *err)
+{
+	struct config_file file = { 0 };
+	int r;
+
+	if (!json_is_boolean(json_object_get(snapshot, "existed")))
+		return snapshot_bad(err);
+	if (json_is_false(json_object_get(snapshot, "existed")))
+		return 0;
+	r = snapshot_read(snapshot, &file, err);
+	config_file_free(&file);
+	return r;
+}
+
+/* A bond that never had a slave has the address that it was made with. */
+static int snapshot_restore_mac(struct daemon *daemon, const char *name, const json_t *snapshot,
+				struct err *err)
+{
+	struct bond *bond;
+	int r = request_find(daemon, name, &bond, err);
+
+	if (r || json_is_false(json_object_get(snapshot, "mac_is_random")) ||
+	    bond_slave_count(bond) ||
+	    !memcmp(bond_pin(bond)->mac, bond_pin(bond)->random_mac, XBOND_MAC_SIZE))
+		return r;
+	r = device_set_mac(bond, bond_pin(bond)->random_mac, err);
+	if (!r)
+		bond_evaluate(bond);
+	return r;
+}
+
+static int snapshot_restore_bond(struct daemon *daemon, const char *name, const json_t *snapshot,
+				 struct err *err)
+{
+	struct config_file file = { 0 };
+	struct plan_wish wish = { .file = &file, .is_exact = true, .may_interrupt = true };
+	struct plan plan = { 0 };
+	struct bond *bond;
+	struct err why;
+	int r = snapshot_read(snapshot, &file, err), failed;
+
+	if (!r)
+		r = request_find(daemon, name, &bond, err);
+	if (!r) {
+		r = plan_make(bond, &wish, &plan, err);
+		failed = plan_run(daemon, name, &plan, true, NULL, &why);
+		if (failed && !r)
+			r = err_set(err, -failed, "%s", why.text);
+		failed = snapshot_restore_mac(daemon, name, snapshot, &why);
+		if (failed && !r)
+			r = err_set(err, -failed, "%s", why.text);
+	}
+	plan_free(&plan);
+	config_file_free(&file);
+	return r;
+}
+
+int snapshot_restore(struct daemon *daemon, const char *bond, const json_t *snapshot,
+		     struct err *err)
+{
+	if (json_is_true(json_object_get(snapshot, "existed")))
+		return snapshot_restore_bond(daemon, bond, snapshot, err);
+	return daemon_find_bond(daemon, bond) ? request_delete(daemon, bond, err) : 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A bond as it is, to go back to: every option, every slave, and the slaves that are awaited. As
+ * JSON it outlives bondd (rollback.h). Traffic and state, such as the active slave, are no part of
+ * it.
+ */
+#ifndef XBOND_DAEMON_MANAGE_SNAPSHOT_H
+#define XBOND_DAEMON_MANAGE_SNAPSHOT_H
+
+#include <jansson.h>
+
+#include "daemon/bond/daemon.h"
+
+/* NULL: out of memory, or there is no such bond; snapshot_of_nothing() is for that. */
+json_t *snapshot_take(struct bond *bond);
+json_t *snapshot_of_nothing(void);
+/* Returns 0, or -EINVAL with a line in err: it is not one. */
+int snapshot_check(const json_t *snapshot, struct err *err);
+/*
+ * Makes the bond of this name what it was. Does as much as it can; returns the first failure. What
+ * it has done is told as events.
+ */
+int snapshot_restore(struct daemon *daemon, const char *bond, const json_t *snapshot,
+		     struct err *err);
+
+#endif

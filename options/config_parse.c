@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options/config_parse.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <string.h>
+
+#include "options/names.h"
+#include "options/option_guess.h"
+
+#define BOND_SECTION "bond"
+#define SLAVE_SECTION "slave"
+#define SECTIONS "[bond], [slave DEV] and [slave MAC]"
+#define SECTION_SIZE 64
+#define MAX_BYTES (1024 * 1024)
+
+enum section { SECTION_NONE, SECTION_BOND, SECTION_SLAVE, SECTION_BAD };
+
+/*
+ * libinih passes values without their line, so the reader counts lines, and notes the section that
+ * a value is in.
+ */
+struct reading {
+	struct config_file *file;
+	FILE *stream;
+	struct config_place place;
+	struct config_mistakes *mistakes;
+	enum section section;
+	size_t slave; /* of SECTION_SLAVE */
+	size_t bytes;
+	bool has_bond;
+	bool is_bad; /* of this line something has been said already */
+};
+
+static void config_parse_complain(struct reading *reading, const struct err *why)
+{
+	config_mistakes_add(reading->mistakes, reading->place, why->text);
+	reading->is_bad = true;
+}
+
+static int config_parse_slave_name(const char *text, struct config_slave *ret_slave,
+				   struct err *err)
+{
+	if (!*text)
+		return err_set(err, EINVAL,
+			       "the section names no slave; allowed: [slave DEV] and [slave MAC]");
+	if (!strchr(text, ':')) {
+		if (name_check("slave", text, err))
+			return -EINVAL;
+		memcpy(ret_slave->name, text, strlen(text) + 1);
+		return 0;
+	}
+	if (mac_parse(text, ret_slave->perm_mac))
+		return err_set(
+			err, EINVAL,
+			"slave '%s' is neither the name of a device, which has no ':', nor a "
+			"MAC address; allowed: [slave eth0] and [slave 02:00:5e:10:00:00]",
+			text);
+	if (ret_slave->perm_mac[0] & 1 || mac_is_zero(ret_slave->perm_mac))
+		return err_set(err, EINVAL, "slave '%s': no device has this MAC address%s", text,
+			       ret_slave->perm_mac[0] & 1 ? ", because it is a multicast address"
+							  : "");
+	return 0;
+}
+
+static int config_parse_begin_slave(struct reading *reading, const char *text, struct err *err)
+{
+	struct config_slave slave = { .place = reading->place }, *found;
+	struct config_file *file = reading->file;
+	int r = config_parse_slave_name(text, &slave, err);
+
+	if (r)
+		return r;
+	found = config_file_find_slave(file, &slave);
+	if (!found && file->slave_count >= XBOND_MAX_SLAVES)
+		return err_set(err, ENOSPC, "one slave too many; a bond can have %d",
+			       XBOND_MAX_SLAVES);
+	if (!found)
+		found = config_file_add_slave(file, &slave);
+	if (!found)
+		return err_set(err, ENOMEM, "out of memory");
+	reading->slave = (size_t)(found - file->slaves);
+	return 0;
+}
+
+static int config_parse_begin(struct reading *reading, const char *section, struct err *err)
+{
+	size_t length = strlen(SLAVE_SECTION);
+
+	reading->section = SECTION_BAD;
+	if (!strcmp(section, BOND_SECTION)) {
+		reading->section = SECTION_BOND;
+		reading->has_bond = true;
+		return 0;
+	}
+	if (strncmp(section, SLAVE_SECTION, length) || (section[length] && section[length] != ' '))
+		return err_set(err, EINVAL, "unknown section [%s]; there are " SECTIONS, section);
+	if (config_parse_begin_slave(reading, section + length + strspn(section + length, " "),
+				     err))
+		return -EINVAL;
+	reading->section = SECTION_SLAVE;
+	return 0;
+}
+
+static bool config_parse_is_comment(const char *text)
+{
+	return *text == '#' || *text == ';';
+}
+
+static int config_parse_section(struct reading *reading, const char *line, struct err *err)
+{
+	char section[SECTION_SIZE] = "";
+	const char *end = strchr(line, ']'), *rest;
+
+	reading->section = SECTION_BAD;
+	if (!end)
+		return err_set(err, EINVAL, "the section's name does not end; add ']'");
+	rest = end + 1 + strspn(end + 1, " \t\r\n");
+	if (*rest && !config_parse_is_comment(rest))
+		return err_set(err, EINVAL,
+			       "there is something after the section's name; put it into the next "
+			       "line");
+	if ((size_t)(end - line) > sizeof(section))
+		return err_set(err, EINVAL, "the section's name is too long; there are " SECTIONS);
+	memcpy(section, line + 1, (size_t)(end - line) - 1);
+	return config_parse_begin(reading, section, err);
+}
+
+static int config_parse_unknown(enum option_scope scope, const char *name, struct err *err)
+{
+	enum option_scope other = scope == OPTION_BOND ? OPTION_SLAVE : OPTION_BOND;
+	const char *guess = option_guess(scope, name);
+	const char *verb = scope == OPTION_BOND ? "create" : "add-slave";
+
+	if (option_find(other, name))
+		return err_set(err, EINVAL,
+			       "%s: is an option of a %s; it belongs into a section %s", name,
+			       other == OPTION_BOND ? "bond" : "slave",
+			       other == OPTION_BOND ? "[bond]" : "[slave DEV]");
+	return err_set(err, EINVAL, "unknown %s option: %s%s%s%s ('bondctl %s --help' lists them)",
+		       scope == OPTION_BOND ? "bond" : "slave", name,
+		       guess ? "; did you mean " : "", guess ? guess : "", guess ? "?" : "", verb);
+}
+
+static int config_parse_option(struct reading *reading, const char *name, const char *value,
+			       struct err *err)
+{
+	struct config_slave *slave =
+		reading->section == SECTION_SLAVE ? &reading->file->slaves[reading->slave] : NULL;
+	enum option_scope scope = slave ? OPTION_SLAVE : OPTION_BOND;
+	struct option_set *set = slave ? &slave->options : &reading->file->bond;
+	struct config_place *at = slave ? slave->at : reading->file->at;
+	const struct option_spec *option = option_find(scope, name);
+	int r;
+
+	if (!option)
+		return config_parse_unknown(scope, name, err);
+	if (option->id == OPT_ACTIVE_SLAVE || option->id == OPT_FORCE)
+		return err_set(err, EINVAL, "%s: belongs to the command line, not into a file",
+			       name);
+	if (set->given[option->id] && !option_is_list(option))
+		return err_set(err, EINVAL, "%s: given twice, first in line %d; give it once", name,
+			       at[option->id].line);
+	at[option->id] = reading->place;
+	r = option_set_add_line(set, scope, name, value, err);
+	if (r)
+		set->given[option->id] = false;
+	return r;
+}
+
+static int config_parse_on_value(void *arg, const char *section, const char *name,
+				 const char *value)
+{
+	struct reading *reading = arg;
+	struct err why = { "" };
+	int r = 0;
+
+	(void)section;
+	if (reading->is_bad || reading->section == SECTION_BAD)
+		return 1;
+	if (reading->section == SECTION_NONE)
+		r = err_set(&why, EINVAL,
+			    "%s: unknown section, because no section comes before; begin the file "
+			    "with [bond]",
+			    name);
+	else if (!*name)
+		r = err_set(&why, EINVAL, "no option before '='; write option = value");
+	else
+		r = config_parse_option(reading, name, value, &why);
+	if (r)
+		config_parse_complain(reading, &why);
+	return 1;
+}
+
+/* Everything that can be wrong with a line before libinih sees it. */
+static int config_parse_line(struct reading *reading, const char *line, struct err *err)
+{
+	if (!line[strspn(line, "\r\n")] || config_parse_is_comment(line))
+		return 0;
+	if (*line == '[')
+		return config_parse_section(reading, line, err);
+	if (!strpbrk(line, "=:"))
+		return err_set(err, EINVAL, "neither [section] nor option = value");
+	return 0;
+}
+
+/*
+ * Like fgets(), but a line ends where it ends: of one that is too long the rest is skipped.
+ * Returns false at the end.
+ */
+static bool config_parse_get_line(struct reading *reading, char *line, size_t size)
+{
+	struct err why;
+	bool is_cut = false;
+	size_t length = 0;
+	int c;
+
+	while ((c = fgetc(reading->stream)) != EOF && c != '\n' && reading->bytes++ < MAX_BYTES)
+		if (length < size - 2)
+			line[length++] = (char)c;
+		else
+			is_cut = true;
+	if (c == EOF && !length)
+		return false;
+	line[length++] = '\n';
+	line[length] = '\0';
+	if (reading->bytes >= MAX_BYTES)
+		err_set(&why, EFBIG, "the file is longer than %d bytes", MAX_BYTES);
+	else if (memchr(line, '\0', length))
+		err_set(&why, EINVAL, "the line contains a NUL character");
+	else if (is_cut && !config_parse_is_comment(line + strspn(line, " \t")))
+		err_set(&why, EINVAL, "the line is longer than %zu characters", length - 1);
+	else
+		return true;
+	config_parse_complain(reading, &why);
+	return true;
+}
+
+/*
+ * libinih does not report sections without options, and a slave with only default values has such a
+ * section. It also takes the rest of a long line for another line, and an indented line for a
+ * continuation of the value before. It names only the first line that makes no sense; it gets an
+ * empty line instead of each.
+ */
+static char *config_parse_read_line(char *line, int size, void *arg)
+{
+	struct reading *reading = arg;
+	struct err why = { "" };
+	size_t blanks;
+
+	if (reading->bytes >= MAX_BYTES)
+		return NULL;
+	reading->place.line++;
+	reading->is_bad = false;
+	if (!config_parse_get_line(reading, line, (size_t)size))
+		return NULL;
+	blanks = strspn(line, " \t");
+	memmove(line, line + blanks, strlen(line + blanks) + 1);
+	if (!reading->is_bad && config_parse_line(reading, line, &why))
+		config_parse_complain(reading, &why);
+	if (reading->is_bad)
+		strcpy(line, "\n");
+	return line;
+}
+
+int config_parse(struct config_file *file, FILE *stream, struct config_place place,
+		 struct config_mistakes *mistakes)
+{
+	struct reading reading = {
+		.file = file, .stream = stream, .place = place, .mistakes = mistakes
+	};
+	int bad_line =
+		ini_parse_stream(config_parse_read_line, &reading, config_parse_on_value, &reading);
+	struct err why = { "" };
+
+	if (bad_line < 0)
+		err_set(&why, ENOMEM, "out of memory");
+	else if (ferror(stream))
+		err_set(&why, EIO, "cannot be read: %m");
+	else if (bad_line)
+		err_set(&why, EINVAL, "neither [section] nor option = value");
+	else if (!reading.has_bond && !place.file && !mistakes->errors)
+		err_set(&why, EINVAL, "the file ends without a [bond] section");
+	if (bad_line > 0)
+		reading.place.line = bad_line;
+	else if (reading.place.line > 1)
+		reading.place.line--; /* the end of the file has been counted */
+	if (why.text[0])
+		config_parse_complain(&reading, &why);
+	fclose(stream);
+	return 0;
+}

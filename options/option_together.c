@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "options/option_together.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "rules/silence.h"
+
+/* A netkit has no XDP. device_kind: of a bond that exists. */
+static int option_together_netkit(const struct xbond_bond *bond, struct err *err)
+{
+	bool asks_for_xdp = bond->rx_hook != XBOND_RX_TC || bond->xdp_tx;
+
+	if (!asks_for_xdp ||
+	    (bond->device_kind != XBOND_DEVICE_NETKIT && bond->device != XBOND_DEVICE_NETKIT))
+		return 0;
+	return err_set(err, EOPNOTSUPP, "%s: netkit has no XDP: create the bond with device veth",
+		       bond->xdp_tx ? "xdp_tx" : "rx_hook");
+}
+
+static int option_together_bfd(const struct xbond_bond *bond, struct err *err)
+{
+	const struct xbond_address *local = &bond->bfd_local, *remote = &bond->bfd_remote;
+
+	if (!bond->bfd_interval_ms)
+		return 0;
+	if (!local->family || !remote->family)
+		return err_set(
+			err, EINVAL,
+			"bfd_interval: BFD needs the addresses of both ends; set %s, too, or "
+			"first",
+			local->family
+				? "bfd_remote"
+				: (remote->family ? "bfd_local" : "bfd_local and bfd_remote"));
+	if (local->family != remote->family)
+		return err_set(err, EINVAL,
+			       "bfd_remote: one end has an IPv4 address and the other an IPv6 "
+			       "address; give both the same kind");
+	if (!memcmp(local->bytes, remote->bytes, sizeof(local->bytes)))
+		return err_set(err, EINVAL,
+			       "bfd_remote: both ends have the same address; give the far end's");
+	return 0;
+}
+
+static int option_together_silence(const struct xbond_bond *bond, struct err *err)
+{
+	if (!bond->rx_silence_ms || bond->rx_silence_ms >= SILENCE_MIN_MS)
+		return 0;
+	return err_set(err, EINVAL,
+		       "rx_silence: %u ms is too short, because counters are read every %u ms at "
+		       "most; allowed: 0 (off), or %u and more",
+		       bond->rx_silence_ms, SILENCE_SHORTEST_MS, SILENCE_MIN_MS);
+}
+
+static int option_together_backlog(const struct xbond_bond *bond, struct err *err)
+{
+	if (bond->rx_backlog || bond->mac_policy == XBOND_MAC_SET)
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "rx_backlog: off needs slaves with the bond's address: mac_policy set");
+}
+
+static int option_together_macs(const struct xbond_bond *bond, struct err *err)
+{
+	if (bond->fail_over_mac != XBOND_FAIL_OVER_MAC_FOLLOW ||
+	    bond->mac_policy != XBOND_MAC_FILTER)
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "fail_over_mac: follow changes the MAC addresses of slaves, and mac_policy "
+		       "filter keeps them; use one of them");
+}
+
+static const struct option_together option_together_table[] = {
+	{ option_together_netkit, { OPT_DEVICE, OPT_RX_HOOK, OPT_XDP_TX }, 3 },
+	{ option_together_bfd, { OPT_BFD_INTERVAL, OPT_BFD_LOCAL, OPT_BFD_REMOTE }, 3 },
+	{ option_together_silence, { OPT_RX_SILENCE }, 1 },
+	{ option_together_backlog, { OPT_RX_BACKLOG, OPT_MAC_POLICY }, 2 },
+	{ option_together_macs, { OPT_FAIL_OVER_MAC, OPT_MAC_POLICY }, 2 },
+};
+
+const struct option_together *option_together_at(unsigned int i)
+{
+	return i < sizeof(option_together_table) / sizeof(option_together_table[0])
+		       ? &option_together_table[i]
+		       : NULL;
+}
+
+int option_together_check(const struct xbond_bond *bond, struct err *err)
+{
+	const struct option_together *together;
+	int r = 0;
+
+	for (unsigned int i = 0; (together = option_together_at(i)) && !r; i++)
+		r = together->check(bond, err);
+	return r;
+}

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""load, apply, confirm and rollback: running bonds become what their files say, and go back."""
+import json
+import signal
+import sys
+
+import pytest
+
+import schema
+from lab import ROOT, Refused, stable
+from traffic import Stream
+from waiting import wait_for
+
+sys.path.insert(0, str(ROOT / "tests/cli"))
+import broken  # noqa: E402  pylint: disable=wrong-import-position
+
+CHANGED = 6
+FIRST = """[bond]
+mode = 802.3ad
+lacp_rate = fast
+lacp_fallback_delay = 100
+max_links = 3
+xmit_hash_policy = layer3+4
+hash_seed = 7
+[slave l0]
+queue_id = 1
+actor_port_prio = 9
+[slave l1]
+queue_id = 2
+[slave away]
+actor_port_prio = 4
+"""
+SECOND = """[bond]
+mode = active-backup
+min_links = 2
+primary = l2
+hash_seed = 8
+path = direct
+[slave l2]
+prio = 3
+queue_id = 1
+[slave l1]
+drain = on
+"""
+
+
+class Bonds:
+    """A host with bondd and five links, and its configuration."""
+
+    def __init__(self, host):
+        self.host = host
+
+    def write(self, text, bond="bond0", drop_in=None):
+        path = self.host.config_dir / f"{bond}.conf"
+        if drop_in:
+            path = self.host.config_dir / f"{bond}.conf.d" / drop_in
+            path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+    def apply(self, *words, verb="apply"):
+        """The steps of one bond, as text."""
+        found = schema.check("apply", json.loads(self.host.ctl("-j", verb, *words)))
+        assert len(found) == 1 and found[0]["error"] is None
+        return [step["text"] for step in found[0]["steps"]]
+
+    def refusal(self, *words):
+        with pytest.raises(Refused) as refused:
+            self.host.ctl("apply", *words)
+        assert refused.value.status == 1 and refused.value.text.count("\n") == 1
+        return refused.value.text
+
+    def awaited(self):
+        return self.host.request(b'{"method": "show", "bond": "bond0"}\n')["result"]["awaited"]
+
+    def state(self):
+        """All that apply may change, and what it may not."""
+        show = self.host.show()
+        return show["options"] | {"active_slave": None}, self.awaited(), show["mac"], \
+            [(slave["name"], slave["options"], slave["mac"]) for slave in show["slaves"]]
+
+    def rollback_file(self):
+        return self.host.run_dir / "bond0.rollback"
+
+
+@pytest.fixture
+def bonds(lone):
+    return Bonds(lone(5))
+
+
+def test_fewest_steps_in_their_order(bonds):
+    host = bonds.host
+    bonds.write(FIRST)
+    assert bonds.apply("--dry-run", verb="load")[0].startswith("create bond0 mode 802.3ad")
+    assert host.ctl("list") == ""
+    done = host.ctl_try("load", "--changed-status", "bond0")
+    assert done.returncode == CHANGED and done.stdout.endswith("await, for bond0, away "
+                                                               "actor_port_prio 4\n")
+    for verb in ("load", "apply"):
+        done = host.ctl_try(verb, "--changed-status")
+        assert (done.returncode, done.stdout) == (0, "bond0: nothing to do\n"), done.stderr
+    host.ip("link", "set", "bond0", "up")
+    host.wait_slaves("l0", "l1")
+    wait_for(lambda: host.show()["carrier"], "lacp_fallback to give bond0 carrier")
+    bonds.write(SECOND)
+    assert host.ctl_try("load", "--changed-status").stdout == "bond0: nothing to do\n"
+    steps = ["set-slave bond0 l0 queue_id 0",
+             "set bond0 mode active-backup path direct xmit_hash_policy layer2 primary l2 "
+             "hash_seed 8",
+             "set-slave bond0 l1 drain on queue_id 0",
+             "add-slave bond0 l2 queue_id 1 prio 3", "set bond0 min_links 2",
+             "del-slave bond0 l0", "await no more, for bond0, away"]
+    assert [sorted(step.split()) for step in bonds.apply("--dry-run")] == \
+        [sorted(step.split()) for step in steps]
+    assert bonds.awaited() == ["away"]
+    done = host.ctl_try("apply", "--changed-status")
+    assert done.returncode == CHANGED and "bond0 keeps l0's MAC address" in done.stderr
+    assert bonds.apply() == [] and bonds.awaited() == []
+    assert [slave["name"] for slave in host.show()["slaves"]] == ["l1", "l2"]
+    host.wait_slaves("l1", "l2")
+    assert "carrier off" not in host.log(), "carrier was lost on the way"
+    # what the new mode does not have has stayed, and the defaults are back where it has them
+    assert host.show()["options"]["lacp_rate"] == "fast"
+    assert host.show()["options"]["xmit_hash_policy"] == "layer2"
+    bonds.write("[bond]\nmiimon = 50\n[slave l3]\n", drop_in="50-more.conf")
+    assert bonds.apply("bond0") == ["set bond0 miimon 50", "add-slave bond0 l3"]
+
+
+def test_queue_ids_change_places(bonds):
+    bonds.write("[bond]\n[slave l0]\nqueue_id = 1\n[slave l1]\nqueue_id = 2\n")
+    bonds.apply()
+    bonds.write("[bond]\n[slave l0]\nqueue_id = 2\n[slave l1]\nqueue_id = 1\n")
+    bonds.apply()
+    assert bonds.apply() == []
+    numbers = [slave["options"]["queue_id"] for slave in bonds.host.show()["slaves"]]
+    assert numbers == [2, 1]
+
+
+def test_broken_configurations_change_nothing(bonds):
+    host = bonds.host
+    bonds.write(SECOND)
+    bonds.apply()
+    host.wait_slaves("l1", "l2")
+    before, links = stable(host.show()), host.ip("-o", "link")
+    for what, config, words in broken.BROKEN:
+        broken.lay_out(config, host.config_dir)
+        done = host.ctl_try("apply", "--confirm", "60")
+        assert done.returncode == 1 and done.stderr.count("\n") == 1, what
+        assert all(word in done.stderr for word in words), (what, done.stderr)
+        assert f"{host.config_dir}/bond0.conf" in done.stderr
+    assert host.ctl_try("confirm").returncode == 1 and not bonds.rollback_file().exists()
+    assert stable(host.show()) == before and host.ip("-o", "link") == links
+
+
+def other_kind(host):
+    link = json.loads(host.ip("-j", "-d", "link", "show", "bond0"))[0]
+    return "netkit" if link["linkinfo"]["info_kind"] == "veth" else "veth"
+
+
+def test_what_is_refused(bonds):
+    host = bonds.host
+    bonds.write("[bond]\nmode = active-backup\n[slave l0]\n[slave l1]\n")
+    bonds.apply()
+    host.ip("addr", "add", "192.0.2.1/24", "dev", "l3")
+    host.ctl("create", "bond1")
+    host.ctl("add-slave", "bond1", "l4")
+    before = bonds.state()
+    for text, word in (("fail_over_mac = active\n[slave l0]\n", "--interrupt"),
+                       (f"device = {other_kind(host)}\n", "device:"),
+                       ("miimon = 50\n[slave l0]\n[slave l3]\n", "192.0.2.1"),
+                       ("miimon = 50\n[slave l4]\n", "slave of bond1"),
+                       ("[slave bond1]\n", "bonds do not nest"),
+                       (f"[slave l0]\n[slave {host.slave('l0')['perm_mac']}]\n", "same device")):
+        bonds.write("[bond]\nmode = active-backup\n" + text)
+        assert word in bonds.refusal("--confirm", "9")
+        assert bonds.state() == before and not bonds.rollback_file().exists()
+    assert "No such file" in bonds.refusal("bond7")
+    done = host.ctl_try("--config-dir", "/nonexistent", "apply")
+    assert done.returncode == 1 and "/nonexistent" in done.stderr
+    (host.run_dir / "bond0.rollback.new").mkdir()
+    bonds.write("[bond]\nmode = active-backup\nmiimon = 50\n")
+    assert "nothing is changed" in bonds.refusal("--confirm", "9")
+    assert bonds.state() == before
+    bonds.write("[bond]\nmode = active-backup\nfail_over_mac = active\n[slave l0]\n[slave l2]\n")
+    assert bonds.apply("--interrupt") == [
+        "del-slave bond0 l0 l1", "set bond0 fail_over_mac active", "add-slave bond0 l0 l2"]
+    assert bonds.apply() == []
+
+
+def test_it_goes_back(bonds):
+    host = bonds.host
+    bonds.write(FIRST)
+    bonds.apply()
+    host.ctl("set", "bond0", "miimon", "70")
+    before = bonds.state()
+    bonds.write(SECOND)
+    for ending in ("rollback", "time", "again"):
+        done = host.ctl("apply", "--confirm", "1" if ending == "time" else "60")
+        assert "unless 'bondctl confirm bond0'" in done
+        if ending == "again":
+            bonds.write(SECOND + "[slave l3]\n")
+            assert "in 60 s" in bonds.refusal() or "s unless" in bonds.refusal()
+            host.ctl("apply", "--confirm", "1")
+        elif ending == "rollback":
+            assert bonds.state() != before and bonds.rollback_file().exists()
+            assert host.ctl("rollback") == "bond0: went back\n"
+        wait_for(lambda: not bonds.rollback_file().exists(), "bond0 to go back")
+        assert bonds.state() == before, ending
+        assert host.ctl_try("confirm", "bond0").returncode == 1
+    host.ctl("apply", "--confirm", "60")
+    assert host.ctl("confirm") == "bond0: confirmed\n"
+    assert not bonds.rollback_file().exists() and bonds.apply() == []
+    assert host.ctl_try("rollback").returncode == 1
+    # a bond that was made goes, and one that is deleted is forgotten
+    bonds.write("[bond]\n", bond="bond1")
+    host.ctl("apply", "bond1", "--confirm", "60")
+    host.ctl("rollback", "bond1")
+    assert host.ctl("list") == "bond0\n"
+    host.ctl("apply", "bond1", "--confirm", "60")
+    host.ctl("delete", "bond1")
+    assert host.ctl_try("confirm").returncode == 1
+
+
+@pytest.mark.parametrize("step", ["plan-first-step", "plan-later-step", "rollback-done"])
+def test_bondd_dies(bonds, step):
+    """On the way there, and on the way back: the next bondd goes back, or a new apply goes on."""
+    host = bonds.host
+    bonds.write(FIRST)
+    bonds.apply()
+    before = bonds.state()
+    host.stop_bondd()
+    with host.dying_at(step):
+        bonds.write(SECOND)
+        host.ctl_try("apply", "--confirm", "60")
+        if step == "rollback-done":
+            host.ctl_try("rollback")
+    host.start_bondd()
+    assert bonds.rollback_file().exists()
+    host.ctl("rollback")
+    assert bonds.state() == before
+    if step != "rollback-done":
+        host.stop_bondd()
+        with host.dying_at(step):
+            assert host.ctl_try("apply").returncode == 3
+        host.start_bondd()
+        assert not bonds.rollback_file().exists()
+        assert bonds.apply() and bonds.apply() == []
+
+
+def test_time_goes_on_without_bondd(bonds):
+    host = bonds.host
+    bonds.write(FIRST)
+    bonds.apply()
+    before = bonds.state()
+    bonds.write(SECOND)
+    host.ctl("apply", "--confirm", "60")
+    host.kill_bondd()
+    saved = json.loads(bonds.rollback_file().read_text())
+    saved["at_us"] = 1  # long ago
+    bonds.rollback_file().write_text(json.dumps(saved))
+    for bond, text in (("bond8", "{}"), ("bond9", '{"at_us": 5, "snapshot": {"existed": true, '
+                                                  '"options": [], "slaves": 7}}')):
+        (host.run_dir / f"{bond}.rollback").write_text(text)
+    host.start_bondd()
+    wait_for(lambda: not list(host.run_dir.glob("*.rollback")), "bond0 to go back")
+    assert bonds.state() == before and host.ctl("list") == "bond0\n"
+    assert "bond8.rollback: cannot be read" in host.log() and "bond9: cannot go back" in host.log()
+
+
+def test_hangup_and_a_slave_that_moves(bonds):
+    host = bonds.host
+    bonds.write("[bond]\n[slave l0]\n")
+    bonds.write("[bond]\n[slave l1]\n[slave l2]\n", bond="bond1")
+    host.ctl("load")
+    bonds.write("[bond]\n[slave l0]\n[slave l1]\n")
+    bonds.write("[bond]\n[slave l2]\n", bond="bond1")
+    bonds.write("[bond]\nmode = 77\n", bond="bond2")
+    host.bondd.send_signal(signal.SIGHUP)
+    wait_for(lambda: [slave["name"] for slave in host.show()["slaves"]] == ["l0", "l1"],
+             "bond0 to get l1")
+    assert host.ping_bondd() and "bond2.conf:2: mode" in host.log()
+    done = host.ctl_try("-j", "apply", "--changed-status")
+    assert done.returncode == 1 and "bond2.conf:2" in done.stderr
+    assert [each["changed"] for each in json.loads(done.stdout)] == [False, False, False]
+
+
+def test_slaves_by_mac(bonds):
+    host = bonds.host
+    mac = json.loads(host.ip("-j", "link", "show", "l1"))[0]["address"]
+    bonds.write(f"[bond]\nmode = active-backup\n[slave l0]\n[slave {mac}]\nprio = 5\n"
+                "[slave 02:00:5e:00:00:77]\nprio = 6\n")
+    host.ctl("load")
+    wait_for(lambda: len(host.show()["slaves"]) == 2, "l1 to be added")
+    assert bonds.awaited() == ["02:00:5e:00:00:77"] and bonds.apply() == []
+    # renamed while it is a slave
+    host.ip("link", "set", "l1", "down")
+    host.ip("link", "set", "l1", "name", "lan1")
+    wait_for(lambda: host.slave("lan1"), "bondd to hear of the new name")
+    assert bonds.apply() == []
+    host.ctl("save", "bond0")
+    saved = (host.config_dir / "bond0.conf").read_text()
+    assert f"[slave {mac}]\nprio = 5" in saved and "[slave 02:00:5e:00:00:77]\nprio = 6" in saved
+    assert bonds.apply() == []
+    # gone, and back under another name; and one that was never there
+    host.ip("link", "del", "lan1")
+    wait_for(lambda: sorted(bonds.awaited()) == sorted([mac, "02:00:5e:00:00:77"]), "lan1 to go")
+    assert bonds.apply() == []
+    host.stop_bondd()
+    host.start_bondd()
+    for name, address in (("new1", mac), ("new2", "02:00:5e:00:00:77")):
+        host.ip("link", "add", name, "address", address, "type", "veth", "peer", "name",
+                f"{name}p")
+    wait_for(lambda: host.slave("new1") and host.slave("new2"), "both to be added")
+    assert host.slave("new1")["options"]["prio"] == 5
+    assert bonds.apply() == [] and bonds.awaited() == []
+    host.ctl("del-slave", "bond0", "new2")
+    host.ip("link", "del", "new2")
+    assert bonds.apply() == ["await, for bond0, 02:00:5e:00:00:77 prio 6"]
+    host.ctl("del-slave", "bond0", "02:00:5e:00:00:77")
+    assert bonds.awaited() == []
+
+
+def test_packets_flow_meanwhile(pair):
+    """Slaves are exchanged and options change under a stream: nothing that is sent is lost."""
+    made = pair("balance-rr", links=4)
+    near = made.near
+    bonds = Bonds(near)
+    near.ctl("del-slave", "bond0", "l2", "l3")
+    with_stream = Stream(near, made.far, rate=5000)
+    with_stream.flow_on(500)
+    for text in ("[bond]\n[slave l2]\n[slave l3]\n", "[bond]\nmode = active-backup\n[slave l3]\n",
+                 "[bond]\nmode = balance-xor\nmin_links = 2\n[slave l0]\n[slave l1]\n"):
+        bonds.write(text)
+        assert bonds.apply() and bonds.apply() == []
+        with_stream.flow_on(500)
+    result = with_stream.finish()
+    assert result["lost"] == 0, result
