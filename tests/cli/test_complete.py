@@ -64,6 +64,15 @@ def test_bonds_and_slaves(bond):
     assert set(complete(bond, "capture bond0 --slave=eth1")) == {"--slave=eth1"}
 
 
+def test_bonds_of_files(bond, tmp_path):
+    """load and apply make what a file says."""
+    for name in ("bond7.conf", "bond8.conf.old", "bond9.conf.d", ".hidden.conf", "x"):
+        (tmp_path / name).touch()
+    for verb in ("load", "apply"):
+        assert set(complete(bond, f"--config-dir {tmp_path} {verb} ")) == {"bond7"}
+    assert set(complete(bond, f"--config-dir {tmp_path} show ")) == {"bond0"}
+
+
 def test_bonds_of_others(bond):
     """import kernel reads those of the kernel, of which there are none here."""
     assert set(complete(bond, "import ker")) == {"kernel"}
