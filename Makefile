@@ -3,6 +3,9 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 sysconfdir ?= /etc
 unitdir ?= /usr/lib/systemd/system
+udevdir ?= /usr/lib/udev
+networkddir ?= /usr/lib/systemd/network
+networkmanagerdir ?= /usr/lib/NetworkManager/conf.d
 bashcompletiondir ?= $(PREFIX)/share/bash-completion/completions
 zshcompletiondir ?= $(PREFIX)/share/zsh/site-functions
 fishcompletiondir ?= $(PREFIX)/share/fish/vendor_completions.d
@@ -298,6 +301,12 @@ install: all
 		sed 's|@sbindir@|$(PREFIX)/sbin|g' packaging/$$unit >$(DESTDIR)$(unitdir)/$$unit; done
 	install -D -m 755 $(B)/cni/xbond $(DESTDIR)$(PREFIX)/lib/cni/xbond
 	install -D -m 644 packaging/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/xbond.conf
+	install -D -m 644 packaging/tools/90-xbond.rules $(DESTDIR)$(udevdir)/rules.d/90-xbond.rules
+	install -m 755 packaging/tools/xbond-device $(DESTDIR)$(udevdir)/xbond-device
+	install -D -m 644 packaging/tools/05-xbond.network $(DESTDIR)$(networkddir)/05-xbond.network
+	install -D -m 644 packaging/tools/xbond-nm.conf $(DESTDIR)$(networkmanagerdir)/xbond.conf
+	for hook in if-pre-up if-post-down; do \
+		install -D -m 755 packaging/tools/ifupdown $(DESTDIR)$(sysconfdir)/network/$$hook.d/xbond; done
 	install -d -m 755 $(DESTDIR)$(PREFIX)/share/xbond/metrics
 	install -m 644 packaging/metrics/* $(DESTDIR)$(PREFIX)/share/xbond/metrics
 	install -D -m 644 packaging/completions/bondctl.bash $(DESTDIR)$(bashcompletiondir)/bondctl
@@ -322,6 +331,9 @@ install-dev:
 ## uninstall: what install put there; configuration stays
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/bondd $(DESTDIR)$(PREFIX)/sbin/bondctl $(addprefix $(DESTDIR)$(unitdir)/,$(units))
+	rm -f $(DESTDIR)$(udevdir)/rules.d/90-xbond.rules $(DESTDIR)$(udevdir)/xbond-device \
+		$(DESTDIR)$(networkddir)/05-xbond.network $(DESTDIR)$(networkmanagerdir)/xbond.conf \
+		$(DESTDIR)$(sysconfdir)/network/if-*.d/xbond
 	rm -f $(DESTDIR)$(PREFIX)/lib/cni/xbond
 	rm -rf $(DESTDIR)$(PREFIX)/share/xbond $(DESTDIR)$(PREFIX)/include/xbond
 	rm -f $(DESTDIR)$(PREFIX)/share/pkgconfig/xbond.pc $(DESTDIR)$(PREFIX)/lib/sysusers.d/xbond.conf

@@ -122,8 +122,12 @@ int cni_bondd_delete(const struct cni_record *record, const struct cni_call *cal
 		return 0;
 	if (r <= 0)
 		return r;
-	return cni_bondd_call(
-		call, json_pack("{s:s, s:s}", "method", "delete", "bond", record->bond), NULL, err);
+	r = cni_bondd_call(call, json_pack("{s:s, s:s}", "method", "delete", "bond", record->bond),
+			   NULL, err);
+	if (r != -CNI_REFUSED)
+		return r;
+	/* It may have gone meanwhile, together with the pod's namespace. */
+	return cni_bondd_has(record, call, NULL) ? r : 0;
 }
 
 void cni_bondd_refresh(const struct cni_record *record, const struct cni_call *call)

@@ -23,6 +23,7 @@
 #include "daemon/bond/burst.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/control/control.h"
+#include "daemon/handover/handover.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/manage/apply.h"
 #include "daemon/manage/config.h"
@@ -210,6 +211,7 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	if (r)
 		return err_set(err, -r, "cannot start: %s", strerror(-r));
 	lifecycle_adopt_all(daemon);
+	handover_recover(daemon);
 	config_apply_all(daemon);
 	rollback_resume(daemon);
 	return control_init(daemon, err);

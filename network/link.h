@@ -78,6 +78,8 @@ int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int 
 		   struct err *err);
 /* Detaches a native XDP program that was attached without a bpf_link. */
 int link_clear_xdp(struct nl *nl, int ifindex, struct err *err);
+/* master: 0 for none. */
+int link_set_master(struct nl *nl, int ifindex, int master, struct err *err);
 int link_delete(struct nl *nl, int ifindex, struct err *err);
 
 struct link_end {

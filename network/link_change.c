@@ -71,6 +71,14 @@ int link_force_mac(struct nl *nl, const struct link_info *link, const uint8_t *m
 	return r ? r : up;
 }
 
+int link_set_master(struct nl *nl, int ifindex, int master, struct err *err)
+{
+	struct nl_msg *msg = link_set_request(ifindex);
+
+	nla_put_u32(msg, IFLA_MASTER, (uint32_t)master);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
 int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err)
 {
 	struct nl_msg *msg = link_set_request(ifindex);

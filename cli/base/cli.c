@@ -90,10 +90,9 @@ static json_t *cli_request_new(const char *method, const char *bond, json_t *sla
 	return request;
 }
 
-enum cli_exit cli_request(const struct cli *cli, const char *method, const char *bond,
-			  json_t *slaves, json_t *options)
+/* Takes the reference. */
+static enum cli_exit cli_send(const struct cli *cli, json_t *request, int wait_s)
 {
-	json_t *request = cli_request_new(method, bond, slaves, options);
 	json_t *reply;
 	struct err err;
 	int r;
@@ -102,7 +101,7 @@ enum cli_exit cli_request(const struct cli *cli, const char *method, const char 
 		cli_say("the request contains text that is not UTF-8; use other names");
 		return CLI_REFUSED;
 	}
-	r = client_call(cli->paths.run_dir, request, CLIENT_WAIT_S, &reply, &err);
+	r = client_call(cli->paths.run_dir, request, wait_s, &reply, &err);
 	json_decref(request);
 	if (r) {
 		cli_say("%s", err.text);
@@ -111,6 +110,18 @@ enum cli_exit cli_request(const struct cli *cli, const char *method, const char 
 	cli_print_notes(reply);
 	json_decref(reply);
 	return CLI_DONE;
+}
+
+enum cli_exit cli_request(const struct cli *cli, const char *method, const char *bond,
+			  json_t *slaves, json_t *options)
+{
+	return cli_send(cli, cli_request_new(method, bond, slaves, options), CLIENT_WAIT_S);
+}
+
+enum cli_exit cli_request_long(const struct cli *cli, const char *method, const char *bond,
+			       json_t *options)
+{
+	return cli_send(cli, cli_request_new(method, bond, NULL, options), CLIENT_WAIT_LONG_S);
 }
 
 enum cli_exit cli_print_json(json_t *json)

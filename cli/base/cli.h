@@ -83,6 +83,10 @@ enum cli_exit cli_usage(const struct verb *verb, const char *format, ...)
 enum cli_exit cli_request(const struct cli *cli, const char *method, const char *bond,
 			  json_t *slaves, json_t *options);
 
+/* The same for a request that may take minutes. */
+enum cli_exit cli_request_long(const struct cli *cli, const char *method, const char *bond,
+			       json_t *options);
+
 /* Whether the user allows colours (NO_COLOR). What the terminal can do is another question. */
 bool cli_allows_colour(void);
 
@@ -120,6 +124,8 @@ enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int ar
 enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_flows(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_capture(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+/* takeover and handback */
+enum cli_exit cmd_handover(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_check(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 /* load and apply */
 enum cli_exit cmd_apply(const struct cli *cli, const struct verb *verb, int argc, char **argv);

@@ -11,8 +11,9 @@
 
 #include "common/err.h"
 
-#define CLIENT_WAIT_S 30      /* for a change that bondd makes */
-#define CLIENT_WAIT_SHORT_S 2 /* for news that bondd may also get later */
+#define CLIENT_WAIT_S 30       /* for a change that bondd makes */
+#define CLIENT_WAIT_LONG_S 900 /* for one that waits for links, slave by slave */
+#define CLIENT_WAIT_SHORT_S 2  /* for news that bondd may also get later */
 
 /*
  * Sends the request and waits wait_s seconds for the answer. Returns 0 if it was done; the caller

@@ -17,6 +17,7 @@
 
 #include "bpf/abi.h"
 #include "common/err.h"
+#include "common/mac.h"
 #include "options/options.h"
 
 #define IMPORT_MAX_BONDS 256
@@ -46,7 +47,7 @@ struct import_options {
 };
 
 struct import_slave {
-	char name[XBOND_NAME_SIZE];
+	char name[MAC_FORMAT_SIZE]; /* or its permanent MAC address */
 	struct import_options options;
 };
 
@@ -100,7 +101,10 @@ struct import_bond *import_bond(struct import *import, const char *name,
 				const struct import_line *line);
 /* NULL if there is none. */
 struct import_bond *import_find_bond(const struct import *import, const char *name);
-/* A slave of that bond, found or made, at the end. NULL: it cannot be one, which is remarked. */
+/*
+ * A slave of that bond, found or made, at the end: by its name or its permanent MAC address. NULL:
+ * it cannot be one, which is remarked.
+ */
 struct import_slave *import_slave(struct import *import, struct import_bond *bond, const char *name,
 				  const struct import_line *line);
 /* NULL if there is none. ret_bond may be NULL. */

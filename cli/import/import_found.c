@@ -74,14 +74,23 @@ struct import_slave *import_find_slave(const struct import *import, const char *
 	return NULL;
 }
 
+static int import_check_slave_name(const char *name, struct err *err)
+{
+	uint8_t mac[XBOND_MAC_SIZE];
+
+	if (mac_parse(name, mac))
+		return name_check("slave", name, err) ? -1 : config_write_check_name(name, err);
+	if (mac[0] & 1 || mac_is_zero(mac))
+		return err_set(err, 1, "no device has the MAC address %s", name);
+	return 0;
+}
+
 static int import_check_slave(const struct import *import, const struct import_bond *bond,
 			      const char *name, struct err *err)
 {
 	struct import_bond *other = NULL;
-	int r = name_check("slave", name, err);
+	int r = import_check_slave_name(name, err);
 
-	if (!r)
-		r = config_write_check_name(name, err);
 	if (!r && import_find_slave(import, name, &other))
 		return err_set(err, 1, "%s is a slave of %s already", name, other->name);
 	if (!r && bond->slave_count == XBOND_MAX_SLAVES)
@@ -92,9 +101,14 @@ static int import_check_slave(const struct import *import, const struct import_b
 struct import_slave *import_slave(struct import *import, struct import_bond *bond, const char *name,
 				  const struct import_line *line)
 {
-	struct import_slave *slave = import_slave_of(bond, name);
+	struct import_slave *slave;
+	uint8_t mac[XBOND_MAC_SIZE];
+	char text[MAC_FORMAT_SIZE];
 	struct err err;
 
+	if (!mac_parse(name, mac))
+		name = mac_format(mac, text);
+	slave = import_slave_of(bond, name);
 	if (slave)
 		return slave;
 	if (import_check_slave(import, bond, name, &err)) {
@@ -155,6 +169,8 @@ static void import_take_list(struct import *import, const struct import_bond *bo
 static bool import_special(struct import *import, const struct import_bond *bond, enum option_id id,
 			   const char **text, const struct import_line *line)
 {
+	uint8_t mac[XBOND_MAC_SIZE];
+
 	if (id == OPT_MODE && mode_is_missing(*text)) {
 		import_changed(import, bond, line,
 			       "xbond does not have this mode; active-backup is written, which "
@@ -164,6 +180,10 @@ static bool import_special(struct import *import, const struct import_bond *bond
 	if (id == OPT_MIIMON && !strcmp(*text, "0")) {
 		import_changed(import, bond, line,
 			       "xbond follows carrier in any case; miimon stays at its default");
+		return true;
+	}
+	if (id == OPT_PRIMARY && !mac_parse(*text, mac)) {
+		import_lost(import, bond, line, "the primary has to be named; set primary DEV");
 		return true;
 	}
 	if (id == OPT_ACTIVE_SLAVE) {

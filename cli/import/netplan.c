@@ -103,7 +103,10 @@ static const char *netplan_value_in_device(const struct netplan *netplan, const 
 								      : NULL;
 }
 
-/* The device's name. NULL: the configuration does not say it, and ret_why says that. */
+/*
+ * The device's name, or its MAC address. NULL: the configuration does not say it, and ret_why says
+ * that.
+ */
 static const char *netplan_device(const struct netplan *netplan, const char *id,
 				  const char **ret_why)
 {
@@ -118,6 +121,8 @@ static const char *netplan_device(const struct netplan *netplan, const char *id,
 	name = netplan_value_in_device(netplan, id, "match", "name");
 	if (name && !strpbrk(name, "*?["))
 		return name;
+	if (!name && netplan_value_in_device(netplan, id, "match", "macaddress"))
+		return netplan_value_in_device(netplan, id, "match", "macaddress");
 	*ret_why = import_text(
 		netplan->import,
 		"it stands for devices that are not named (%s); add [slave DEV] for each",

@@ -109,11 +109,15 @@ static void networkd_netdev(struct import *import, const struct networkd_unit *u
 	}
 }
 
-/* The names that [Match] gives; NULL if it finds devices in another way. */
+/* The names that [Match] gives, or MAC addresses; NULL if it finds devices in another way. */
 static char *networkd_match(struct import *import, const struct networkd_unit *unit)
 {
 	const char *names = import_ini_value(&unit->ini, "Match", "Name");
 
+	if (!*names)
+		names = import_ini_value(&unit->ini, "Match", "PermanentMACAddress");
+	if (!*names)
+		names = import_ini_value(&unit->ini, "Match", "MACAddress");
 	if (!*names || strpbrk(names, "*?[!"))
 		return NULL;
 	return import_text(import, "%s", names);

@@ -127,14 +127,17 @@ static struct import_bond *nm_find_bond(const struct import *import,
 static void nm_port(struct import *import, struct import_bond *bond,
 		    const struct nm_profile *profile)
 {
+	const char *name = profile->interface;
 	struct import_slave *slave;
 
-	if (!*profile->interface) {
+	if (!*name)
+		name = import_ini_value(&profile->ini, "ethernet", "mac-address");
+	if (!*name) {
 		import_lost(import, bond, &profile->controller->line,
 			    "the profile does not name its device; add [slave DEV]");
 		return;
 	}
-	slave = import_slave(import, bond, profile->interface, &profile->controller->line);
+	slave = import_slave(import, bond, name, &profile->controller->line);
 	for (size_t i = 0; slave && i < profile->ini.count; i++) {
 		const struct import_ini_entry *entry = &profile->ini.entries[i];
 		const struct import_key *key = import_find_key(nm_port_keys, entry->key, strcmp);

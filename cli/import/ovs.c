@@ -256,8 +256,9 @@ static void ovs_take(struct import *import, const struct ovs_tables *tables,
 /* Asks the running switch for both tables. */
 static int ovs_ask(struct import *import, const struct import_file **ret_file, struct err *err)
 {
-	static const char command[] = "ovs-vsctl --timeout=10 --format=json list Port && "
-				      "ovs-vsctl --timeout=10 --format=json list Interface";
+	static const char command[] =
+		"exec 2>/dev/null; ovs-vsctl --timeout=10 --format=json list Port && "
+		"ovs-vsctl --timeout=10 --format=json list Interface";
 	char *answer = import_memory(import, OVS_ANSWER_MAX);
 	FILE *pipe = popen(command, "re");
 	size_t size;
@@ -268,10 +269,10 @@ static int ovs_ask(struct import *import, const struct import_file **ret_file, s
 	size = fread(answer, 1, OVS_ANSWER_MAX - 1, pipe);
 	status = pclose(pipe);
 	if (status)
-		return err_set(
-			err, EIO,
-			"ovs-vsctl gave no answer; give a FILE with the output of 'ovs-vsctl "
-			"--format=json list Port' and of 'list Interface', or conf.db");
+		return err_set(err, EIO,
+			       "ovs-vsctl gave no answer (is Open vSwitch there and running?); "
+			       "give a FILE with the output of 'ovs-vsctl "
+			       "--format=json list Port' and of 'list Interface', or conf.db");
 	*ret_file = import_file_of(import, "ovs-vsctl", answer, size);
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "daemon/base/latency.h"
 #include "daemon/bond/awaited.h"
 #include "daemon/control/follower.h"
+#include "daemon/handover/handover.h"
 #include "daemon/manage/apply.h"
 #include "daemon/manage/requests.h"
 #include "daemon/manage/rollback.h"
@@ -73,6 +74,17 @@ static int control_do_set(struct request *request, struct err *err)
 static int control_do_refresh(struct request *request, struct err *err)
 {
 	return request_refresh(request->daemon, request->bond, err);
+}
+
+static int control_do_takeover(struct request *request, struct err *err)
+{
+	return handover_takeover(request->daemon, request->bond, request->options, request->notes,
+				 err);
+}
+
+static int control_do_handback(struct request *request, struct err *err)
+{
+	return handover_handback(request->daemon, request->bond, request->notes, err);
 }
 
 /* names points into the request; free only the array. */
@@ -377,6 +389,8 @@ static const struct method {
 	{ "set", control_do_set, false, false },
 	{ "set-slave", control_do_set_slave, false, false },
 	{ "refresh", control_do_refresh, false, false },
+	{ "takeover", control_do_takeover, false, false },
+	{ "handback", control_do_handback, false, false },
 	{ "load", control_do_load, false, true },
 	{ "apply", control_do_apply, false, true },
 	{ "confirm", control_do_confirm, false, true },

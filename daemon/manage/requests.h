@@ -21,6 +21,9 @@ int request_delete(struct daemon *daemon, const char *name, struct err *err);
 int request_add_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
 		       size_t count, const struct option_set *options, json_t *notes,
 		       struct err *err);
+/* One slave, into this slot if that is free, otherwise into another. */
+int request_add_slave_at(struct daemon *daemon, const char *name, const char *slave,
+			 unsigned int slot, const struct option_set *options, struct err *err);
 int request_del_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
 		       size_t count, json_t *notes, struct err *err);
 int request_set(struct daemon *daemon, const char *name, const struct option_set *options,

@@ -26,7 +26,8 @@ struct addition {
 		int count;
 	} * addresses; /* of each link, before anything changed */
 	size_t count;
-	uint64_t added; /* slots */
+	unsigned int slot; /* the first that is tried */
+	uint64_t added;	   /* slots */
 	bool gave_mac, gave_policy;
 	uint32_t policy_before; /* fail_over_mac */
 };
@@ -77,10 +78,12 @@ static int request_check_queue_id(struct bond *bond, const struct option_set *op
 	return 0;
 }
 
-static unsigned int request_free_slot(struct bond *bond)
+static unsigned int request_free_slot(struct bond *bond, unsigned int wanted)
 {
 	unsigned int slot = 0;
 
+	if (wanted < XBOND_MAX_SLAVES && bond_slave(bond, wanted)->state == XBOND_SLOT_FREE)
+		return wanted;
 	while (slot < XBOND_MAX_SLAVES && bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
 		slot++;
 	return slot;
@@ -166,7 +169,7 @@ static void request_write_slave(struct addition *addition, unsigned int slot)
 
 static int request_add_one(struct addition *addition, const struct link_info *link, struct err *err)
 {
-	unsigned int slot = request_free_slot(addition->bond);
+	unsigned int slot = request_free_slot(addition->bond, addition->slot);
 	int r;
 
 	request_write_settings(addition, slot);
@@ -312,26 +315,42 @@ static int request_add_all(struct addition *addition, struct err *err)
 	return 0;
 }
 
+static int request_add(struct addition *addition, struct daemon *daemon, const char *name,
+		       const char *const *slaves, size_t count, struct err *err)
+{
+	const struct option_set *options = addition->options;
+	int r = request_find(daemon, name, &addition->bond, err);
+
+	if (!r)
+		r = option_set_check_mode(options, bond_pin(addition->bond)->mode, err);
+	if (!r)
+		r = request_check_queue_id(addition->bond, options, 0, count, err);
+	if (!r)
+		r = request_check_all(addition, slaves, count, err);
+	if (r)
+		return r;
+	r = request_list_addresses(addition, err);
+	if (!r)
+		r = request_add_all(addition, err);
+	request_free_addresses(addition);
+	return r;
+}
+
 int request_add_slaves(struct daemon *daemon, const char *name, const char *const *slaves,
 		       size_t count, const struct option_set *options, json_t *notes,
 		       struct err *err)
 {
 	struct addition addition = { .options = options, .notes = notes };
-	int r = request_find(daemon, name, &addition.bond, err);
 
-	if (!r)
-		r = option_set_check_mode(options, bond_pin(addition.bond)->mode, err);
-	if (!r)
-		r = request_check_queue_id(addition.bond, options, 0, count, err);
-	if (!r)
-		r = request_check_all(&addition, slaves, count, err);
-	if (r)
-		return r;
-	r = request_list_addresses(&addition, err);
-	if (!r)
-		r = request_add_all(&addition, err);
-	request_free_addresses(&addition);
-	return r;
+	return request_add(&addition, daemon, name, slaves, count, err);
+}
+
+int request_add_slave_at(struct daemon *daemon, const char *name, const char *slave,
+			 unsigned int slot, const struct option_set *options, struct err *err)
+{
+	struct addition addition = { .options = options, .slot = slot };
+
+	return request_add(&addition, daemon, name, &slave, 1, err);
 }
 
 /* With fail_over_mac active, the bond takes the address of the next active slave. */

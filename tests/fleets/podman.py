@@ -11,6 +11,10 @@ DEBIAN_PLUGINS = "/usr/lib/cni"
 IMAGE = "localhost/xbond-test-box"
 
 
+# A machine that is a container itself may not have what podman gives by default.
+AS_IT_IS = ("--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024")
+
+
 class Podman:
     """What it starts is in IMAGE: busybox and nothing else."""
 
@@ -23,7 +27,7 @@ class Podman:
             f'cni_plugin_dirs = ["{BUILD}/cni", "{DEBIAN_PLUGINS}"]\n'
             f'network_config_dir = "{self.networks}"\n'
             '[engine]\nevents_logger = "none"\ncgroup_manager = "cgroupfs"\n'
-            f'runtime = "crun"\nlock_type = "file"\ntmp_dir = "{self.dir}/tmp"\n'
+            f'runtime = "runc"\nlock_type = "file"\ntmp_dir = "{self.dir}/tmp"\n'
             '[containers]\nlog_driver = "k8s-file"\n')
         self.environment = {**os.environ, "CONTAINERS_CONF": f"{self.dir}/containers.conf",
                             "XBOND_RUN_DIR": str(host.run_dir),
@@ -54,14 +58,15 @@ class Podman:
 
     def start(self, name, *options):
         """A container that waits."""
-        self.call("run", "-d", "--name", name, "--cgroups=disabled", "--cap-add=NET_RAW",
+        self.call("run", "-d", "--name", name, *AS_IT_IS, "--cap-add=NET_RAW",
                   *options, IMAGE, "sleep", "1000")
 
     def inside(self, name, *words, check=True):
         return self.call("exec", name, *words, check=check)
 
     def remove(self, *names):
-        self.call("rm", "-f", "-t", "0", *names)
+        done = self.call("rm", "-f", "-t", "0", *names)
+        assert "level=error" not in done.stderr, done.stderr
 
     def end(self):
         """All containers, and what the storage has mounted."""

@@ -12,7 +12,7 @@ import yaml
 from built import BUILD, ROOT
 from cni import Pod, Runtime
 from namespace import run
-from podman import Podman
+from podman import AS_IT_IS, Podman
 from waiting import wait_for
 
 MANIFEST = ROOT / "packaging/kubernetes/xbond.yaml"
@@ -76,7 +76,7 @@ def test_it_serves_a_pod(podman, lab):
     host, spec = podman.host, pod_of_manifest()
     host.run_dir.mkdir()
     bondd = spec["containers"][0]
-    start = ["run", "-d", "--privileged", "--read-only", "--cgroups=disabled", "--network",
+    start = ["run", "-d", "--privileged", "--read-only", *AS_IT_IS, "--network",
              f"ns:{host.path}", *mounts(host)]
     podman.call(*start, "--name", "bondd", TAG, "--bpf-dir", host.bpf_dir)
     wait_for(host.ping_bondd, "bondd in its container", 15)
@@ -87,7 +87,7 @@ def test_it_serves_a_pod(podman, lab):
     there = host.dir / "cni-bin"
     there.mkdir()
     install = spec["initContainers"][0]
-    podman.call("run", "--rm", "--read-only", "--cgroups=disabled", "--network=none",
+    podman.call("run", "--rm", "--read-only", *AS_IT_IS, "--network=none",
                 f"--volume={there}:{install['volumeMounts'][0]['mountPath']}", "--entrypoint",
                 install["command"][0], TAG, *install["command"][1:])
     assert [path.name for path in there.iterdir()] == ["xbond"]

@@ -18,6 +18,9 @@ METRICS = {f"usr/share/xbond/metrics/{path.name}"
 COMPLETIONS = {"usr/share/bash-completion/completions/bondctl",
                "usr/share/zsh/site-functions/_bondctl",
                "usr/share/fish/vendor_completions.d/bondctl.fish"}
+TOOLS = {"usr/lib/udev/rules.d/90-xbond.rules", "usr/lib/udev/xbond-device",
+         "usr/lib/systemd/network/05-xbond.network", "usr/lib/NetworkManager/conf.d/xbond.conf",
+         "etc/network/if-pre-up.d/xbond", "etc/network/if-post-down.d/xbond"}
 
 
 def make(target, destination):
@@ -51,7 +54,7 @@ def unit_line(installed, key):
 
 def test_files(installed):
     units = {UNIT, PLUGIN, *(f"{UNITS}/{name}" for name in OTHER_UNITS)}
-    assert PROGRAMS | manuals() | METRICS | COMPLETIONS | units <= files(installed)
+    assert PROGRAMS | manuals() | METRICS | COMPLETIONS | TOOLS | units <= files(installed)
     assert (installed / "etc/xbond").is_dir()
     for program in PROGRAMS:
         assert (installed / program).stat().st_mode & 0o777 == 0o755

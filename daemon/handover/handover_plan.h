@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is handed over, and how far it is: shared by the files of this folder. */
+#ifndef XBOND_DAEMON_HANDOVER_HANDOVER_PLAN_H
+#define XBOND_DAEMON_HANDOVER_HANDOVER_PLAN_H
+
+#include <jansson.h>
+
+#include "daemon/bond/daemon.h"
+#include "network/netconf.h"
+#include "options/option_set.h"
+
+#define HANDOVER_DEVICES_MAX 1024
+
+/* The bond, or a device on it. Nothing below it comes after it in the plan. */
+struct handover_device {
+	char name[XBOND_NAME_SIZE];	/* before and after */
+	char new_name[XBOND_NAME_SIZE]; /* of the new one, until the names change over */
+	char old_name[XBOND_NAME_SIZE]; /* of the old one, from then on */
+	int old, new;			/* ifindexes; new: 0: there is none yet */
+	int lower; /* its lower device's index in the plan; -1: it is the bond */
+	bool is_up;
+	bool has_master;
+};
+
+struct handover_slave {
+	char name[XBOND_NAME_SIZE];
+	int ifindex;
+	unsigned int port; /* its number in LACPDUs */
+	bool has_link;
+	bool is_first; /* to change over */
+	json_t *options;
+};
+
+struct handover_side;
+
+struct handover {
+	struct daemon *daemon;
+	bool is_back;	   /* a handback */
+	bool is_ending;	   /* the new bond has everything; the old one is being removed */
+	char old_kind[16]; /* bond or team: what the kernel's is; "" for a handback */
+	json_t *options;   /* of the new bond */
+	uint8_t mac[XBOND_MAC_SIZE];
+	uint32_t mtu;
+	struct handover_device *devices; /* the first is the bond */
+	size_t device_count;
+	struct handover_slave slaves[XBOND_MAX_SLAVES];
+	size_t slave_count;
+	struct netconf conf; /* of the old devices */
+	json_t *notes;	     /* borrowed; NULL: nobody reads them */
+	const struct handover_side *old_side, *new_side;
+};
+
+struct handover *handover_new(struct daemon *daemon, bool is_back, json_t *notes);
+void handover_free(struct handover *plan);
+void handover_note(struct handover *plan, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static inline const char *handover_name(const struct handover *plan)
+{
+	return plan->devices[0].name;
+}
+/* The given options as {NAME: TEXT}: a new reference. */
+json_t *handover_options(const struct option_set *set);
+/* The pairs for netconf_apply(): to the new devices, or, with `back`, to the old ones themselves.
+ */
+struct netconf_device *handover_pairs(const struct handover *plan, bool back);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/handover/handover_step.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "common/mode.h"
+#include "daemon/announce/announce.h"
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/idle.h"
+#include "daemon/handover/handover_side.h"
+#include "network/link_copy.h"
+
+#define WAIT_NS (10000 * NS_PER_MS) /* LACP takes two to four seconds, a link about two */
+#define LOOK_MS 5
+
+int handover_passed(const char *step, struct err *err)
+{
+	const char *wanted = getenv("XBOND_TEST_FAIL_AT");
+
+	crashpoint(step);
+	if (wanted && !strcmp(wanted, step))
+		return err_set(err, EIO, "the test asks for a failure at %s", step);
+	return 0;
+}
+
+static int step_copy_device(struct handover *plan, struct handover_device *device, struct err *err)
+{
+	struct nl *nl = &plan->daemon->nl;
+	struct link_info old, made;
+	struct err why = { "it is gone" };
+	int r = link_get(nl, -1, device->old, &old);
+
+	if (!r)
+		r = link_copy(nl, &old, device->new_name, plan->devices[device->lower].new, &why);
+	if (!r)
+		r = link_get_by_name(nl, device->new_name, &made);
+	if (r)
+		return err_set(err, -r, "%s cannot be made anew: %s", device->name, why.text);
+	device->new = made.ifindex;
+	link_copy_sleep(device->new_name);
+	return 0;
+}
+
+int handover_prepare(struct handover *plan, struct err *err)
+{
+	struct handover_device *bond = &plan->devices[0];
+	struct link_info made;
+	int r = plan->new_side->create(plan, bond->new_name, err);
+
+	if (!r)
+		r = link_get_by_name(&plan->daemon->nl, bond->new_name, &made);
+	if (r)
+		return r;
+	bond->new = made.ifindex;
+	r = handover_passed("handover-created", err);
+	for (size_t i = 1; i < plan->device_count && !r; i++)
+		r = step_copy_device(plan, &plan->devices[i], err);
+	for (size_t i = 0; i < plan->device_count && !r; i++)
+		link_copy_sysctls(plan->devices[i].name, plan->devices[i].new_name);
+	return r ? r : handover_passed("handover-copied", err);
+}
+
+int handover_move(struct handover *plan, const struct handover_slave *slave, struct err *err)
+{
+	int r = plan->old_side->release(plan, plan->devices[0].old, slave, err);
+
+	if (!r)
+		r = handover_passed("handover-released", err);
+	if (!r)
+		r = plan->new_side->add(plan, plan->devices[0].new, slave, err);
+	return r ? r : handover_passed("handover-moved", err);
+}
+
+bool handover_wait(struct handover *plan, const struct handover_slave *slave)
+{
+	uint64_t end_ns = clock_now_ns() + WAIT_NS;
+
+	while (slave->has_link && !plan->new_side->uses(plan, plan->devices[0].new, slave)) {
+		if (clock_now_ns() > end_ns)
+			return false;
+		idle_wait(-1, LOOK_MS);
+	}
+	return true;
+}
+
+/* Before Linux 6.2 a device that is up keeps its name. */
+static int step_rename(struct nl *nl, int ifindex, const char *name, struct err *err)
+{
+	int r = link_set_name(nl, ifindex, name, err), up;
+
+	if (r != -EBUSY)
+		return r;
+	r = link_set_flags(nl, ifindex, 0, IFF_UP, err);
+	if (!r)
+		r = link_set_name(nl, ifindex, name, err);
+	up = link_set_flags(nl, ifindex, IFF_UP, IFF_UP, r ? NULL : err);
+	return r ? r : up;
+}
+
+/* The kernel's routes by a device go when it goes down, so those of the new one are not in doubt.
+ */
+static int step_put_away(struct handover *plan, struct err *err)
+{
+	struct nl *nl = &plan->daemon->nl;
+	int r = 0;
+
+	for (size_t i = plan->device_count; i-- && !r;) {
+		const struct handover_device *device = &plan->devices[i];
+
+		if (device->has_master)
+			r = link_set_master(nl, device->old, 0, err);
+		if (!r)
+			r = link_set_flags(nl, device->old, 0, IFF_UP, err);
+		if (!r)
+			r = link_set_name(nl, device->old, device->old_name, err);
+	}
+	plan->old_side->follow(plan, plan->devices[0].old);
+	return r;
+}
+
+static int step_put_forward(struct handover *plan, struct err *err)
+{
+	struct nl *nl = &plan->daemon->nl;
+	int r = 0;
+
+	for (size_t i = 0; i < plan->device_count && !r; i++) {
+		const struct handover_device *device = &plan->devices[i];
+
+		r = step_rename(nl, device->new, device->name, err);
+		link_copy_wake(device->name, device->old_name);
+		if (!r && i)
+			r = link_set_flags(nl, device->new, device->is_up ? IFF_UP : 0, IFF_UP,
+					   err);
+	}
+	plan->new_side->follow(plan, plan->devices[0].new);
+	return r;
+}
+
+static void step_configure(struct handover *plan)
+{
+	struct netconf_device *pairs = handover_pairs(plan, false);
+	struct err first;
+	size_t refused =
+		netconf_apply(&plan->daemon->nl, &plan->conf, pairs, plan->device_count, &first);
+
+	free(pairs);
+	if (refused)
+		handover_note(plan,
+			      "%zu addresses, routes or neighbours were refused; the first: %s",
+			      refused, first.text);
+	for (size_t i = 0; i < plan->device_count; i++)
+		link_copy_settle(plan->devices[i].name, plan->devices[i].old_name);
+}
+
+/* Switches learn at once by which slave the addresses are reached now. */
+static void step_announce(struct handover *plan)
+{
+	struct bond *bond = daemon_find_bond(plan->daemon, handover_name(plan));
+	struct announce_order order = { .addresses = 1 };
+
+	if (plan->is_back || !bond)
+		return;
+	order.port_ifindex = (int)bond_pin(bond)->port_ifindex;
+	announce(plan->daemon->announcer, &order);
+}
+
+int handover_switch(struct handover *plan, struct err *err)
+{
+	int r = step_put_away(plan, err);
+
+	if (!r)
+		r = handover_passed("handover-away", err);
+	if (!r)
+		r = step_put_forward(plan, err);
+	if (!r)
+		r = handover_passed("handover-renamed", err);
+	if (r)
+		return r;
+	step_configure(plan);
+	if (!plan->devices[0].is_up) {
+		link_set_flags(&plan->daemon->nl, plan->devices[0].new, 0, IFF_UP, NULL);
+		plan->new_side->follow(plan, plan->devices[0].new);
+	}
+	step_announce(plan);
+	return handover_passed("handover-configured", err);
+}
+
+int handover_end(struct handover *plan, struct err *err)
+{
+	int r = plan->old_side->remove(plan, plan->devices[0].old, err);
+
+	return r == -ENODEV ? 0 : r;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/handover/handover_survey.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/mode.h"
+#include "network/bonding.h"
+#include "network/link_copy.h"
+#include "network/link_list.h"
+#include "options/values.h"
+
+static struct link_info *survey_find(const struct link_list *links, int ifindex)
+{
+	for (size_t i = 0; i < links->count; i++)
+		if (links->link[i].ifindex == ifindex)
+			return &links->link[i];
+	return NULL;
+}
+
+static int survey_check_master(const struct link_list *links, const struct link_info *link,
+			       struct err *err)
+{
+	const struct link_info *master = survey_find(links, link->master);
+
+	if (!master || !strcmp(master->kind, "bridge") || !strcmp(master->kind, "vrf"))
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "%s is a port of %s (%s), and only ports of bridges and VRFs are handed "
+		       "over; take it out first",
+		       link->name, master->name, *master->kind ? master->kind : "hardware");
+}
+
+static int survey_check_name(const struct link_list *links, const char *name, struct err *err)
+{
+	for (size_t i = 0; i < links->count; i++)
+		if (!strcmp(links->link[i].name, name))
+			return err_set(err, EEXIST,
+				       "the name %s is needed meanwhile and is taken by a device; "
+				       "rename that",
+				       name);
+	return 0;
+}
+
+static int survey_add_device(struct handover *plan, const struct link_list *links,
+			     const struct link_info *link, int lower, struct err *err)
+{
+	struct handover_device *device = &plan->devices[plan->device_count];
+	int r;
+
+	if (plan->device_count == HANDOVER_DEVICES_MAX)
+		return err_set(err, E2BIG, "more than %d devices are on %s", HANDOVER_DEVICES_MAX,
+			       handover_name(plan));
+	*device = (struct handover_device){ .old = link->ifindex,
+					    .lower = lower,
+					    .is_up = link->flags & IFF_UP,
+					    .has_master = link->master };
+	memcpy(device->name, link->name, sizeof(device->name));
+	snprintf(device->new_name, XBOND_NAME_SIZE, "n%zu-%.8s", plan->device_count, link->name);
+	snprintf(device->old_name, XBOND_NAME_SIZE, "o%zu-%.8s", plan->device_count, link->name);
+	plan->device_count++;
+	r = survey_check_master(links, link, err);
+	if (!r)
+		r = survey_check_name(links, device->new_name, err);
+	return r ? r : survey_check_name(links, device->old_name, err);
+}
+
+/* What is on the device at this index, and is no slave of it. */
+static int survey_add_uppers(struct handover *plan, const struct link_list *links, size_t index,
+			     struct err *err)
+{
+	int r = 0, lower = plan->devices[index].old;
+
+	for (size_t i = 0; i < links->count && !r; i++) {
+		const struct link_info *link = &links->link[i];
+
+		if (!link_is_on(link, lower))
+			continue;
+		if (!link_copy_can(link))
+			return err_set(err, EOPNOTSUPP,
+				       "%s (%s) is on %s, and only VLANs and macvlans are handed "
+				       "over; remove it first",
+				       link->name, link->kind, plan->devices[index].name);
+		r = survey_add_device(plan, links, link, (int)index, err);
+	}
+	return r;
+}
+
+static void survey_take_port(const char *name, unsigned int number, void *arg)
+{
+	struct handover *plan = arg;
+
+	for (size_t i = 0; i < plan->slave_count; i++)
+		if (!strcmp(plan->slaves[i].name, name))
+			plan->slaves[i].port = number;
+}
+
+static struct handover_slave *survey_add_slave(struct handover *plan, const char *name, int ifindex)
+{
+	struct handover_slave *slave = &plan->slaves[plan->slave_count++];
+
+	memcpy(slave->name, name, XBOND_NAME_SIZE);
+	slave->ifindex = ifindex;
+	slave->port = (unsigned int)plan->slave_count;
+	slave->options = json_object();
+	return slave;
+}
+
+/* A team tells nothing of its ports here. */
+static void survey_kernel_slave(struct handover *plan, const struct link_info *link)
+{
+	struct handover_slave *slave = survey_add_slave(plan, link->name, link->ifindex);
+	struct bonding_slave now;
+
+	slave->has_link = link->carrier;
+	if (bonding_read_slave(&plan->daemon->nl, link->ifindex, &now))
+		return;
+	json_decref(slave->options);
+	slave->options = handover_options(&now.options);
+	slave->has_link = now.has_link;
+	slave->is_first = now.has_link && !now.is_active;
+}
+
+static int survey_kernel_slaves(struct handover *plan, const struct link_list *links,
+				struct err *err)
+{
+	for (size_t i = 0; i < links->count; i++) {
+		if (links->link[i].master != plan->devices[0].old)
+			continue;
+		if (plan->slave_count == XBOND_MAX_SLAVES)
+			return err_set(err, ENOSPC, "%s has more than %d slaves",
+				       handover_name(plan), XBOND_MAX_SLAVES);
+		survey_kernel_slave(plan, &links->link[i]);
+	}
+	bonding_visit_ports(handover_name(plan), survey_take_port, plan);
+	return 0;
+}
+
+static int survey_check_mode(struct handover *plan, const struct option_set *options,
+			     struct err *err)
+{
+	if (!options->given[OPT_MODE] && strcmp(plan->old_kind, "bond"))
+		return err_set(err, EINVAL,
+			       "only teamd knows how %s works; add 'mode MODE' and the other "
+			       "options that it shall have",
+			       handover_name(plan));
+	if (mode_find(option_set_mode(options, XBOND_MODE_BALANCE_RR)))
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "%s is in mode %s, which xbond does not have; add 'mode MODE' to take it "
+		       "over in another",
+		       handover_name(plan),
+		       options->value[OPT_MODE].number == 5 ? "balance-tlb" : "balance-alb");
+}
+
+static int survey_kernel_options(struct handover *plan, const json_t *given, struct err *err)
+{
+	struct option_set options = { 0 }, wanted = { 0 };
+	int r = option_set_from_json(&wanted, OPTION_BOND, given, err);
+
+	if (!r && !strcmp(plan->old_kind, "bond"))
+		r = bonding_read(&plan->daemon->nl, plan->devices[0].old, &options, err);
+	if (r)
+		return r;
+	for (int id = 0; id < OPT_COUNT; id++)
+		if (wanted.given[id]) {
+			options.given[id] = true;
+			options.value[id] = wanted.value[id];
+		}
+	r = survey_check_mode(plan, &options, err);
+	if (r)
+		return r;
+	for (int id = 0; id < OPT_COUNT; id++)
+		options.given[id] &= wanted.given[id] ||
+				     option_is_of_mode(option_at(id), option_set_mode(&options, 0));
+	json_decref(plan->options);
+	plan->options = handover_options(&options);
+	return 0;
+}
+
+static int survey_kernel(struct handover *plan, const struct link_list *links,
+			 const struct link_info *link, const json_t *given, struct err *err)
+{
+	int r;
+
+	if (daemon_find_bond(plan->daemon, link->name))
+		return err_set(err, EEXIST, "%s is xbond's already", link->name);
+	if (strcmp(link->kind, "bond") && strcmp(link->kind, "team"))
+		return err_set(err, EINVAL,
+			       "%s is no bond and no team of the kernel ('ip link show type bond' "
+			       "lists its bonds)",
+			       link->name);
+	memcpy(plan->old_kind, link->kind, sizeof(plan->old_kind));
+	if (strcmp(link->qdisc, "noqueue") && strcmp(link->qdisc, "noop"))
+		handover_note(plan, "the qdisc %s of %s is not handed over", link->qdisc,
+			      link->name);
+	r = survey_kernel_options(plan, given, err);
+	return r ? r : survey_kernel_slaves(plan, links, err);
+}
+
+/* Whatever differs from the default. The kernel's driver is not told of what it does not have. */
+static void survey_xbond_options(struct handover *plan, struct bond *bond)
+{
+	const struct pins *pins = &bond->dataplane.pins;
+	struct option_set options = { 0 };
+
+	for (int id = 0; id < OPT_COUNT; id++) {
+		const struct option_spec *option = option_at(id);
+		struct option_value *value = &options.value[id];
+
+		if (option->scope != OPTION_BOND || id == OPT_ACTIVE_SLAVE || option->is_alias)
+			continue;
+		values_read(pins, option, 0, value);
+		options.given[id] = id == OPT_MODE || !option_is_default(option, value);
+	}
+	if (options.given[OPT_XMIT_HASH_POLICY] &&
+	    options.value[OPT_XMIT_HASH_POLICY].number > XBOND_POLICY_VLAN_SRCMAC) {
+		options.given[OPT_XMIT_HASH_POLICY] = false;
+		handover_note(plan, "the kernel has no xmit_hash_policy flow; it is layer2 now");
+	}
+	json_decref(plan->options);
+	plan->options = handover_options(&options);
+}
+
+static void survey_xbond_slave(struct handover *plan, struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *now = bond_slave(bond, slot);
+	struct handover_slave *slave = survey_add_slave(plan, now->name, (int)now->ifindex);
+	struct option_set options = { 0 };
+
+	for (int id = OPT_WEIGHT; id < OPT_FORCE; id++) {
+		values_read(&bond->dataplane.pins, option_at(id), slot, &options.value[id]);
+		options.given[id] = option_is_of_mode(option_at(id), bond_pin(bond)->mode) &&
+				    !option_is_default(option_at(id), &options.value[id]);
+	}
+	json_decref(slave->options);
+	slave->options = handover_options(&options);
+	slave->port = slot + 1;
+	slave->has_link = now->link == XBOND_LINK_UP;
+	slave->is_first = slave->has_link && mode_has(bond_pin(bond)->mode, MODE_ACTIVE) &&
+			  slot != bond_pin(bond)->active_slot;
+}
+
+static int survey_xbond(struct handover *plan, const struct link_info *link, struct err *err)
+{
+	struct bond *bond = daemon_find_bond(plan->daemon, link->name);
+
+	if (!bond)
+		return err_set(err, ENOENT, "%s is no bond of xbond ('bondctl list' lists them)",
+			       link->name);
+	survey_xbond_options(plan, bond);
+	bond_for_each_member (bond, slot)
+		survey_xbond_slave(plan, bond, slot);
+	return 0;
+}
+
+/*
+ * The kernel numbers ports in the order in which they come, and two ports of one number confuse a
+ * partner. So they go in the order of their numbers, until one has a link.
+ */
+static void survey_choose_ports(struct handover *plan)
+{
+	for (size_t i = 0; i < plan->slave_count; i++) {
+		plan->slaves[i].is_first = true;
+		if (plan->slaves[i].has_link)
+			return;
+	}
+}
+
+/* The last one with a link, unless one is better known. */
+static void survey_choose_first(struct handover *plan)
+{
+	const char *mode = json_string_value(json_object_get(plan->options, "mode"));
+	size_t first = 0;
+
+	if (plan->is_back && mode && !strcmp(mode, mode_name(XBOND_MODE_8023AD))) {
+		survey_choose_ports(plan);
+		return;
+	}
+	for (size_t i = 0; i < plan->slave_count; i++) {
+		if (plan->slaves[i].has_link && !plan->slaves[first].is_first)
+			first = i;
+		if (plan->slaves[i].is_first)
+			first = i;
+	}
+	for (size_t i = 0; i < plan->slave_count; i++)
+		plan->slaves[i].is_first = i == first;
+}
+
+static int survey_conf(struct handover *plan, struct err *err)
+{
+	struct netconf_device *pairs = handover_pairs(plan, true);
+	int r = netconf_read(&plan->daemon->nl, pairs, plan->device_count, &plan->conf, err);
+
+	free(pairs);
+	return r;
+}
+
+static int survey_all(struct handover *plan, const struct link_list *links,
+		      const struct link_info *link, const json_t *given, struct err *err)
+{
+	int r = survey_add_device(plan, links, link, -1, err);
+
+	if (r)
+		return r;
+	memcpy(plan->mac, link->mac, XBOND_MAC_SIZE);
+	plan->mtu = link->mtu;
+	r = plan->is_back ? survey_xbond(plan, link, err)
+			  : survey_kernel(plan, links, link, given, err);
+	for (size_t i = 0; i < plan->device_count && !r; i++)
+		r = survey_add_uppers(plan, links, i, err);
+	if (r)
+		return r;
+	survey_choose_first(plan);
+	return survey_conf(plan, err);
+}
+
+int handover_survey(struct handover *plan, const char *name, const json_t *given, struct err *err)
+{
+	struct link_info link;
+	struct link_list links;
+	int r;
+
+	if (strlen(name) >= XBOND_NAME_SIZE || link_get_by_name(&plan->daemon->nl, name, &link))
+		return err_set(err, ENODEV, "no such device: %s ('ip link' lists them)", name);
+	r = link_list_read(&plan->daemon->nl, &links);
+	r = r ? err_set(err, EAGAIN, "the devices cannot be listed; try again")
+	      : survey_all(plan, &links, &link, given, err);
+	link_list_free(&links);
+	return r;
+}

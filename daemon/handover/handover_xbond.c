@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* xbond's bonds as a side of a handover. */
+#include <errno.h>
+#include <net/if.h>
+
+#include "common/mac.h"
+#include "common/mode.h"
+#include "daemon/device/device.h"
+#include "daemon/handover/handover_side.h"
+#include "daemon/manage/lifecycle.h"
+#include "daemon/manage/requests.h"
+#include "network/link_copy.h"
+#include "view/view_lacp.h"
+
+static struct bond *xbond_side_find(struct handover *plan, int ifindex)
+{
+	struct bond *bond = plan->daemon->bonds;
+
+	while (bond && (bond->device.away || bond_pin(bond)->ifindex != (__u32)ifindex))
+		bond = bond->next;
+	return bond;
+}
+
+static int xbond_side_need(struct handover *plan, int ifindex, struct bond **ret_bond,
+			   struct err *err)
+{
+	*ret_bond = xbond_side_find(plan, ifindex);
+	return *ret_bond ? 0 : err_set(err, ENODEV, "xbond's bond is gone");
+}
+
+/* The address is set, so that the first slave does not give its own. */
+static int xbond_side_dress(struct handover *plan, struct bond *bond, struct err *err)
+{
+	struct nl *nl = &plan->daemon->nl;
+	int ifindex = (int)bond_pin(bond)->ifindex;
+	int r = device_set_mac(bond, plan->mac, err);
+
+	if (!r)
+		r = link_set_mtu(nl, ifindex, plan->mtu, err);
+	link_copy_sleep(bond_pin(bond)->name);
+	if (!r)
+		r = link_set_flags(nl, ifindex, IFF_UP, IFF_UP, err);
+	if (!r)
+		r = device_sync(bond);
+	return r;
+}
+
+static int xbond_side_create(struct handover *plan, const char *name, struct err *err)
+{
+	struct option_set options = { 0 };
+	int r = option_set_from_json(&options, OPTION_BOND, plan->options, err);
+
+	/* Its slave is not there yet. */
+	if (!r)
+		r = request_create(plan->daemon, name, &options, err);
+	return r ? r : xbond_side_dress(plan, daemon_find_bond(plan->daemon, name), err);
+}
+
+static int xbond_side_name(struct handover *plan, const struct handover_slave *slave,
+			   char ret_name[XBOND_NAME_SIZE], struct err *err)
+{
+	struct link_info link;
+	int r = link_get(&plan->daemon->nl, -1, slave->ifindex, &link);
+
+	if (r)
+		return err_set(err, -r, "the slave %s is gone", slave->name);
+	memcpy(ret_name, link.name, XBOND_NAME_SIZE);
+	return 0;
+}
+
+/* Its number in LACPDUs is that of its slot, plus one. */
+static int xbond_side_add(struct handover *plan, int ifindex, const struct handover_slave *slave,
+			  struct err *err)
+{
+	char name[XBOND_NAME_SIZE];
+	struct option_set options = { 0 };
+	struct bond *bond;
+	int r = xbond_side_need(plan, ifindex, &bond, err);
+
+	if (!r)
+		r = option_set_from_json(&options, OPTION_SLAVE, slave->options, err);
+	if (!r)
+		r = xbond_side_name(plan, slave, name, err);
+	if (r)
+		return r;
+	options.given[OPT_FORCE] = true;
+	options.value[OPT_FORCE].number = true;
+	return request_add_slave_at(plan->daemon, bond_pin(bond)->name, name, slave->port - 1,
+				    &options, err);
+}
+
+static bool xbond_side_has(struct handover *plan, int ifindex, const struct handover_slave *slave)
+{
+	struct bond *bond = xbond_side_find(plan, ifindex);
+
+	return bond && bond_slot_by_ifindex(bond, slave->ifindex) >= 0;
+}
+
+static int xbond_side_release(struct handover *plan, int ifindex,
+			      const struct handover_slave *slave, struct err *err)
+{
+	char name[XBOND_NAME_SIZE];
+	const char *names[] = { name };
+	struct bond *bond;
+	int r = xbond_side_need(plan, ifindex, &bond, err);
+
+	if (!r)
+		r = xbond_side_name(plan, slave, name, err);
+	return r ? r : request_del_slaves(plan->daemon, bond_pin(bond)->name, names, 1, NULL, err);
+}
+
+/* Our port may distribute a little before the partner's collects. */
+static bool xbond_side_is_heard(struct bond *bond, unsigned int slot)
+{
+	static struct lacp_system system; /* too large for a stack */
+	const struct lacp_info *partner = &system.port[slot].partner;
+
+	if (!mode_has(bond_pin(bond)->mode, MODE_LACP))
+		return true;
+	view_lacp_read(&bond->dataplane.pins, &system);
+	return mac_is_zero(partner->system) || partner->state & LACP_COLLECTING;
+}
+
+static bool xbond_side_uses(struct handover *plan, int ifindex, const struct handover_slave *slave)
+{
+	struct bond *bond = xbond_side_find(plan, ifindex);
+	int slot = bond ? bond_slot_by_ifindex(bond, slave->ifindex) : -1;
+
+	return slot >= 0 && bond->dataplane.pins.table->tx_mask >> slot & 1 &&
+	       bond->device.port_up && xbond_side_is_heard(bond, (unsigned int)slot);
+}
+
+static void xbond_side_follow(struct handover *plan, int ifindex)
+{
+	struct bond *bond = xbond_side_find(plan, ifindex);
+
+	if (bond)
+		device_sync(bond);
+}
+
+static int xbond_side_remove(struct handover *plan, int ifindex, struct err *err)
+{
+	struct bond *bond;
+	int r = xbond_side_need(plan, ifindex, &bond, err);
+
+	return r ? r : lifecycle_delete(bond, err);
+}
+
+const struct handover_side handover_side_xbond = {
+	.whose = "xbond's",
+	.create = xbond_side_create,
+	.add = xbond_side_add,
+	.release = xbond_side_release,
+	.has = xbond_side_has,
+	.uses = xbond_side_uses,
+	.follow = xbond_side_follow,
+	.remove = xbond_side_remove,
+};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "network/netconf.h"
+
+#include <errno.h>
+#include <linux/if_bridge.h>
+#include <linux/if_link.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "network/netconf_message.h"
+
+#define DUMP_TRIES 20
+#define ROUTE_PASSES 3 /* a gateway may be behind another route */
+
+/* One dump; its head is that of the family's messages, all zeroes but the family. */
+static int netconf_dump(struct nl *nl, int type, const void *head, size_t size, uint32_t mask,
+			nl_handler take, struct netconf_source *source)
+{
+	size_t before = source->conf->count;
+	int r = -EAGAIN;
+
+	for (int try = 0; try < DUMP_TRIES && r == -EAGAIN; try++) {
+		struct nl_msg *msg = nlmsg_alloc_simple(type, NLM_F_REQUEST | NLM_F_DUMP);
+
+		netconf_cut(source->conf, before);
+		nlmsg_append(msg, (void *)head, size, NLMSG_ALIGNTO);
+		if (mask)
+			nla_put_u32(msg, IFLA_EXT_MASK, mask);
+		r = nl_call(nl, msg, take, source, NULL);
+	}
+	return r;
+}
+
+static int netconf_dump_links(struct nl *nl, struct netconf_source *source)
+{
+	const struct ifinfomsg any = { 0 }, bridge = { .ifi_family = AF_BRIDGE };
+	int r;
+
+	r = netconf_dump(nl, RTM_GETLINK, &any, sizeof(any), RTEXT_FILTER_SKIP_STATS,
+			 netconf_take_link, source);
+	if (r)
+		return r;
+	r = netconf_dump(nl, RTM_GETLINK, &bridge, sizeof(bridge), RTEXT_FILTER_BRVLAN,
+			 netconf_take_bridge_vlans, source);
+	return r == -EOPNOTSUPP ? 0 : r; /* this kernel has no bridges */
+}
+
+static int netconf_dump_neighbours(struct nl *nl, struct netconf_source *source)
+{
+	const struct ndmsg neighbours = { 0 }, proxies = { .ndm_flags = NTF_PROXY };
+	int r = netconf_dump(nl, RTM_GETNEIGH, &neighbours, sizeof(neighbours), 0,
+			     netconf_take_neighbour, source);
+
+	return r ? r
+		 : netconf_dump(nl, RTM_GETNEIGH, &proxies, sizeof(proxies), 0,
+				netconf_take_neighbour, source);
+}
+
+static int netconf_dump_routes(struct nl *nl, struct netconf_source *source)
+{
+	const struct rtmsg v4 = { .rtm_family = AF_INET }, v6 = { .rtm_family = AF_INET6 };
+	int r = netconf_dump(nl, RTM_GETROUTE, &v4, sizeof(v4), 0, netconf_take_route, source);
+
+	return r ? r
+		 : netconf_dump(nl, RTM_GETROUTE, &v6, sizeof(v6), 0, netconf_take_route, source);
+}
+
+int netconf_read(struct nl *nl, const struct netconf_device *devices, size_t count,
+		 struct netconf *conf, struct err *err)
+{
+	struct netconf_source source = { .devices = devices, .count = count, .conf = conf };
+	const struct ifaddrmsg any = { 0 };
+	int r = netconf_dump_links(nl, &source);
+
+	if (!r)
+		r = netconf_dump(nl, RTM_GETADDR, &any, sizeof(any), 0, netconf_take_address,
+				 &source);
+	if (!r)
+		r = netconf_dump_neighbours(nl, &source);
+	if (!r)
+		r = netconf_dump_routes(nl, &source);
+	if (r)
+		return err_set(err, -r, "its addresses and routes cannot be read: %s",
+			       strerror(-r));
+	if (source.has_nexthop_objects)
+		return err_set(err, EOPNOTSUPP,
+			       "it has routes by nexthop objects ('ip nexthop'), which would be "
+			       "lost; make them plain routes first");
+	return 0;
+}
+
+/* What the kernel has made itself by now, or never lets go. */
+static bool netconf_is_refusal(const struct nlmsghdr *request, int r)
+{
+	return r && r != -EEXIST && request->nlmsg_type != RTM_DELLINK;
+}
+
+static int netconf_apply_one(struct nl *nl, const struct nlmsghdr *request,
+			     const struct netconf_device *devices, size_t count, struct err *err)
+{
+	struct nl_msg *msg = nlmsg_convert((struct nlmsghdr *)request);
+
+	if (!msg)
+		return err_set(err, ENOMEM, "out of memory");
+	nlmsg_hdr(msg)->nlmsg_seq = 0;
+	nlmsg_hdr(msg)->nlmsg_pid = 0;
+	netconf_readdress(nlmsg_hdr(msg), devices, count);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
+size_t netconf_apply(struct nl *nl, const struct netconf *conf,
+		     const struct netconf_device *devices, size_t count, struct err *err)
+{
+	bool *done = calloc(conf->count + 1, sizeof(*done));
+	size_t refused = conf->count;
+	struct err why;
+
+	if (!done)
+		abort();
+	for (int pass = 0; pass < ROUTE_PASSES && refused; pass++) {
+		refused = 0;
+		for (size_t i = 0; i < conf->count; i++) {
+			const struct nlmsghdr *request = conf->request[i];
+
+			if (done[i])
+				continue;
+			done[i] = !netconf_is_refusal(
+				request, netconf_apply_one(nl, request, devices, count, &why));
+			if (!done[i] && !refused++ && err)
+				*err = why;
+		}
+	}
+	free(done);
+	return refused;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is configured on devices, as requests that configure it again: masters with their ports'
+ * options and VLANs, addresses, neighbours and routes of all tables. The requests may be applied to
+ * other devices than those they were read from. Knows nothing of bonds.
+ */
+#ifndef XBOND_NETWORK_NETCONF_H
+#define XBOND_NETWORK_NETCONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "network/nl.h"
+
+struct netconf {
+	struct nlmsghdr **request; /* in the order in which they are applied */
+	size_t count, room;
+};
+
+/* What is on device `from` goes to device `to`. */
+struct netconf_device {
+	int from, to;
+};
+
+/*
+ * Adds what is configured on these devices. -EOPNOTSUPP: it cannot be done again (routes by nexthop
+ * objects); err says what.
+ */
+int netconf_read(struct nl *nl, const struct netconf_device *devices, size_t count,
+		 struct netconf *conf, struct err *err);
+/*
+ * Does all of it, also when something is refused. Returns the number of requests that were refused;
+ * err, which may be NULL, has the first of them. The kernel's own doubles do not count.
+ */
+size_t netconf_apply(struct nl *nl, const struct netconf *conf,
+		     const struct netconf_device *devices, size_t count, struct err *err);
+void netconf_free(struct netconf *conf);
+/* Forgets all but the first `count` requests. */
+void netconf_cut(struct netconf *conf, size_t count);
+
+/* Takes a copy. Returns false if it is no complete request of a kind that netconf_read() makes. */
+bool netconf_add(struct netconf *conf, const void *request, size_t size);
+
+#endif

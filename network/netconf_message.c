@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "network/netconf_message.h"
+
+#include <linux/if_bridge.h>
+#include <linux/if_link.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "network/nl_attr.h"
+
+/* IFLA_BRPORT_* of Linux 6.2 and 6.4, which bookworm's headers do not know. */
+#define BRPORT_MAB 40
+#define BRPORT_NEIGH_VLAN_SUPPRESS 43
+
+int netconf_place(const struct netconf_device *devices, size_t count, int ifindex)
+{
+	for (size_t i = 0; i < count; i++)
+		if (devices[i].from == ifindex)
+			return devices[i].to;
+	return 0;
+}
+
+static bool netconf_is_ours(const struct netconf_source *source, int ifindex)
+{
+	for (size_t i = 0; i < source->count; i++)
+		if (source->devices[i].from == ifindex)
+			return true;
+	return false;
+}
+
+static struct nl_msg *netconf_begin(int type, int flags, const void *head, size_t size)
+{
+	struct nl_msg *msg = nlmsg_alloc_size(1 << 16);
+
+	nlmsg_put(msg, 0, 0, type, 0, NLM_F_REQUEST | flags);
+	nlmsg_append(msg, (void *)head, size, NLMSG_ALIGNTO);
+	return msg;
+}
+
+static void netconf_end(struct netconf_source *source, struct nl_msg *msg)
+{
+	netconf_add(source->conf, nlmsg_hdr(msg), nlmsg_hdr(msg)->nlmsg_len);
+	nlmsg_free(msg);
+}
+
+static void netconf_put(struct nl_msg *msg, const struct nlattr *attribute)
+{
+	nla_put(msg, nla_type(attribute), nla_len(attribute), nla_data(attribute));
+}
+
+/* Options of a bridge's port that may be set; the others are what it does. */
+static bool netconf_is_port_option(int type)
+{
+	static const int types[] = {
+		IFLA_BRPORT_PRIORITY,
+		IFLA_BRPORT_COST,
+		IFLA_BRPORT_MODE,
+		IFLA_BRPORT_GUARD,
+		IFLA_BRPORT_PROTECT,
+		IFLA_BRPORT_FAST_LEAVE,
+		IFLA_BRPORT_LEARNING,
+		IFLA_BRPORT_UNICAST_FLOOD,
+		IFLA_BRPORT_PROXYARP,
+		IFLA_BRPORT_PROXYARP_WIFI,
+		IFLA_BRPORT_MCAST_FLOOD,
+		IFLA_BRPORT_MULTICAST_ROUTER,
+		IFLA_BRPORT_BCAST_FLOOD,
+		IFLA_BRPORT_MCAST_TO_UCAST,
+		IFLA_BRPORT_VLAN_TUNNEL,
+		IFLA_BRPORT_GROUP_FWD_MASK,
+		IFLA_BRPORT_ISOLATED,
+		IFLA_BRPORT_NEIGH_SUPPRESS,
+		IFLA_BRPORT_LOCKED,
+		IFLA_BRPORT_BACKUP_PORT,
+		BRPORT_MAB,
+		BRPORT_NEIGH_VLAN_SUPPRESS,
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (types[i] == type)
+			return true;
+	return false;
+}
+
+static void netconf_add_master(struct netconf_source *source, const struct ifinfomsg *about,
+			       struct nlattr *master)
+{
+	const struct ifinfomsg head = { .ifi_index = about->ifi_index };
+	struct nl_msg *msg = netconf_begin(RTM_NEWLINK, 0, &head, sizeof(head));
+
+	netconf_put(msg, master);
+	netconf_end(source, msg);
+}
+
+static void netconf_add_port(struct netconf_source *source, const struct ifinfomsg *about,
+			     struct nlattr *options)
+{
+	const struct ifinfomsg head = { .ifi_index = about->ifi_index };
+	struct nl_msg *msg = netconf_begin(RTM_NEWLINK, 0, &head, sizeof(head));
+	struct nlattr *linkinfo = nla_nest_start(msg, IFLA_LINKINFO), *data, *each;
+	int left;
+
+	nla_put_string(msg, IFLA_INFO_SLAVE_KIND, "bridge");
+	data = nla_nest_start(msg, IFLA_INFO_SLAVE_DATA);
+	nla_for_each_nested (each, options, left)
+		if (netconf_is_port_option(nla_type(each)))
+			netconf_put(msg, each);
+	nla_nest_end(msg, data);
+	nla_nest_end(msg, linkinfo);
+	netconf_end(source, msg);
+}
+
+void netconf_take_link(struct nlmsghdr *message, void *arg)
+{
+	struct nlattr *tb[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1];
+	const struct ifinfomsg *about = nlmsg_data(message);
+	struct netconf_source *source = arg;
+
+	if (message->nlmsg_type != RTM_NEWLINK ||
+	    nlmsg_parse(message, sizeof(*about), tb, IFLA_MAX, NULL) < 0 ||
+	    !netconf_is_ours(source, about->ifi_index) || !tb[IFLA_MASTER])
+		return;
+	netconf_add_master(source, about, tb[IFLA_MASTER]);
+	if (tb[IFLA_LINKINFO] &&
+	    nla_parse_nested(info, IFLA_INFO_MAX, tb[IFLA_LINKINFO], NULL) >= 0 &&
+	    nl_attr_is(info[IFLA_INFO_SLAVE_KIND], "bridge") && info[IFLA_INFO_SLAVE_DATA])
+		netconf_add_port(source, about, info[IFLA_INFO_SLAVE_DATA]);
+}
+
+static void netconf_add_vlans(struct netconf_source *source, const struct ifinfomsg *about,
+			      int type, const void *vlans, int size)
+{
+	const struct ifinfomsg head = { .ifi_family = AF_BRIDGE, .ifi_index = about->ifi_index };
+	struct nl_msg *msg = netconf_begin(type, 0, &head, sizeof(head));
+
+	nla_put(msg, IFLA_AF_SPEC, size, vlans);
+	netconf_end(source, msg);
+}
+
+/* A new port has VLAN 1, which goes first. */
+void netconf_take_bridge_vlans(struct nlmsghdr *message, void *arg)
+{
+	static const struct {
+		struct nlattr attribute;
+		struct bridge_vlan_info vlan;
+	} first = { { NLA_HDRLEN + sizeof(struct bridge_vlan_info), IFLA_BRIDGE_VLAN_INFO },
+		    { 0, 1 } };
+	const struct ifinfomsg *about = nlmsg_data(message);
+	struct nlattr *tb[IFLA_MAX + 1];
+	struct netconf_source *source = arg;
+
+	if (message->nlmsg_type != RTM_NEWLINK ||
+	    nlmsg_parse(message, sizeof(*about), tb, IFLA_MAX, NULL) < 0 ||
+	    !netconf_is_ours(source, about->ifi_index) || !tb[IFLA_MASTER] || !tb[IFLA_AF_SPEC])
+		return;
+	netconf_add_vlans(source, about, RTM_DELLINK, &first, sizeof(first));
+	netconf_add_vlans(source, about, RTM_SETLINK, nla_data(tb[IFLA_AF_SPEC]),
+			  nla_len(tb[IFLA_AF_SPEC]));
+}
+
+/*
+ * The address was checked for doubles when it came, and it does not leave the host now, so it is
+ * not checked again, which would take seconds.
+ */
+void netconf_take_address(struct nlmsghdr *message, void *arg)
+{
+	const uint32_t states = IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED |
+				IFA_F_SECONDARY | IFA_F_PERMANENT | IFA_F_OPTIMISTIC;
+	const struct ifaddrmsg *about = nlmsg_data(message);
+	struct nlattr *tb[IFA_MAX + 1];
+	struct netconf_source *source = arg;
+	struct ifaddrmsg head;
+	struct nl_msg *msg;
+
+	if (message->nlmsg_type != RTM_NEWADDR ||
+	    nlmsg_parse(message, sizeof(*about), tb, IFA_MAX, NULL) < 0 ||
+	    !netconf_is_ours(source, (int)about->ifa_index))
+		return;
+	head = *about;
+	head.ifa_flags = 0;
+	msg = netconf_begin(RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
+	for (int type = 1; type <= IFA_MAX; type++)
+		if (tb[type] && type != IFA_FLAGS)
+			netconf_put(msg, tb[type]);
+	nla_put_u32(msg, IFA_FLAGS,
+		    (nl_attr_u32(tb[IFA_FLAGS], about->ifa_flags) & ~states) | IFA_F_NODAD);
+	netconf_end(source, msg);
+}
+
+void netconf_take_neighbour(struct nlmsghdr *message, void *arg)
+{
+	const struct ndmsg *about = nlmsg_data(message);
+	struct nlattr *tb[NDA_MAX + 1];
+	struct netconf_source *source = arg;
+	struct ndmsg head;
+	struct nl_msg *msg;
+	bool proxy;
+
+	if (message->nlmsg_type != RTM_NEWNEIGH ||
+	    nlmsg_parse(message, sizeof(*about), tb, NDA_MAX, NULL) < 0 ||
+	    !netconf_is_ours(source, about->ndm_ifindex) || about->ndm_family == AF_BRIDGE)
+		return;
+	proxy = about->ndm_flags & NTF_PROXY;
+	if (!tb[NDA_DST] || about->ndm_state & NUD_NOARP || (!proxy && !tb[NDA_LLADDR]))
+		return;
+	head = *about;
+	head.ndm_flags &= NTF_PROXY | NTF_ROUTER;
+	if (!(head.ndm_state & NUD_PERMANENT))
+		head.ndm_state = NUD_STALE;
+	msg = netconf_begin(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
+	netconf_put(msg, tb[NDA_DST]);
+	if (tb[NDA_LLADDR])
+		netconf_put(msg, tb[NDA_LLADDR]);
+	netconf_end(source, msg);
+}
+
+static bool netconf_has_our_hop(const struct netconf_source *source, struct nlattr *hops)
+{
+	const struct rtnexthop *hop = nla_data(hops);
+
+	for (int left = nla_len(hops); left >= (int)sizeof(*hop) && RTNH_OK(hop, left);) {
+		int size = RTNH_ALIGN(hop->rtnh_len);
+
+		if (netconf_is_ours(source, hop->rtnh_ifindex))
+			return true;
+		left -= size;
+		hop = RTNH_NEXT(hop);
+	}
+	return false;
+}
+
+/* The kernel makes its own with the addresses. */
+static bool netconf_is_route(const struct netconf_source *source, const struct rtmsg *about,
+			     struct nlattr **tb)
+{
+	if (about->rtm_flags & RTM_F_CLONED || about->rtm_protocol == RTPROT_KERNEL)
+		return false;
+	return (tb[RTA_OIF] && netconf_is_ours(source, (int)nl_attr_u32(tb[RTA_OIF], 0))) ||
+	       (tb[RTA_MULTIPATH] && netconf_has_our_hop(source, tb[RTA_MULTIPATH]));
+}
+
+static void netconf_put_expiry(struct nl_msg *msg, const struct nlattr *attribute)
+{
+	struct rta_cacheinfo info;
+	long ticks = sysconf(_SC_CLK_TCK);
+
+	if (!attribute || nla_len(attribute) < (int)sizeof(info))
+		return;
+	memcpy(&info, nla_data(attribute), sizeof(info));
+	if ((int)info.rta_expires > 0 && ticks > 0)
+		nla_put_u32(msg, RTA_EXPIRES, info.rta_expires / (uint32_t)ticks + 1);
+}
+
+void netconf_take_route(struct nlmsghdr *message, void *arg)
+{
+	const struct rtmsg *about = nlmsg_data(message);
+	struct nlattr *tb[RTA_MAX + 1];
+	struct netconf_source *source = arg;
+	struct rtmsg head;
+	struct nl_msg *msg;
+
+	if (message->nlmsg_type != RTM_NEWROUTE ||
+	    nlmsg_parse(message, sizeof(*about), tb, RTA_MAX, NULL) < 0 ||
+	    !netconf_is_route(source, about, tb))
+		return;
+	if (tb[RTA_NH_ID]) {
+		source->has_nexthop_objects = true;
+		return;
+	}
+	head = *about;
+	head.rtm_flags &= RTNH_F_ONLINK;
+	msg = netconf_begin(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_APPEND, &head, sizeof(head));
+	for (int type = 1; type <= RTA_MAX; type++)
+		if (tb[type] && type != RTA_CACHEINFO && type != RTA_IIF && type != RTA_EXPIRES)
+			netconf_put(msg, tb[type]);
+	netconf_put_expiry(msg, tb[RTA_CACHEINFO]);
+	netconf_end(source, msg);
+}
+
+static void netconf_replace(int *ifindex, const struct netconf_device *devices, size_t count)
+{
+	int place = netconf_place(devices, count, *ifindex);
+
+	if (place)
+		*ifindex = place;
+}
+
+static void netconf_readdress_hops(struct nlattr *hops, const struct netconf_device *devices,
+				   size_t count)
+{
+	struct rtnexthop *hop = nla_data(hops);
+
+	for (int left = nla_len(hops); left >= (int)sizeof(*hop) && RTNH_OK(hop, left);) {
+		int size = RTNH_ALIGN(hop->rtnh_len);
+
+		netconf_replace(&hop->rtnh_ifindex, devices, count);
+		hop->rtnh_flags &= RTNH_F_ONLINK;
+		left -= size;
+		hop = RTNH_NEXT(hop);
+	}
+}
+
+static void netconf_readdress_route(struct nlmsghdr *request, const struct netconf_device *devices,
+				    size_t count)
+{
+	struct nlattr *oif = nlmsg_find_attr(request, sizeof(struct rtmsg), RTA_OIF);
+	struct nlattr *hops = nlmsg_find_attr(request, sizeof(struct rtmsg), RTA_MULTIPATH);
+
+	if (oif && nla_len(oif) == sizeof(int))
+		netconf_replace(nla_data(oif), devices, count);
+	if (hops)
+		netconf_readdress_hops(hops, devices, count);
+}
+
+void netconf_readdress(struct nlmsghdr *request, const struct netconf_device *devices, size_t count)
+{
+	void *head = nlmsg_data(request);
+	struct ifaddrmsg *address = head;
+	int ifindex;
+
+	switch (request->nlmsg_type) {
+	case RTM_NEWADDR:
+		ifindex = (int)address->ifa_index;
+		netconf_replace(&ifindex, devices, count);
+		address->ifa_index = (unsigned int)ifindex;
+		break;
+	case RTM_NEWNEIGH:
+		netconf_replace(&((struct ndmsg *)head)->ndm_ifindex, devices, count);
+		break;
+	case RTM_NEWROUTE: netconf_readdress_route(request, devices, count); break;
+	default: netconf_replace(&((struct ifinfomsg *)head)->ifi_index, devices, count);
+	}
+}

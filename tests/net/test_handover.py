@@ -1,0 +1,84 @@
+"""handback on a kernel without bonding: it is refused, and the bond is as it was. And a bondd that
+finds the journal of a handover that died half-way puts everything back. tests/vm/guest/
+test_handover.py has what needs the kernel's bonds.
+"""
+import json
+
+import pytest
+
+from lab import Refused
+
+
+def dress(near):
+    near.ip("addr", "add", "10.0.0.9/24", "label", "bond0:9", "dev", "bond0")
+    near.ip("addr", "add", "192.0.2.7/32", "dev", "bond0", "scope", "link", "valid_lft", "3000",
+            "preferred_lft", "2000")
+    near.ip("addr", "add", "2001:db8::1/128", "dev", "bond0", "nodad", "noprefixroute")
+    near.ip("route", "add", "default", "via", "10.0.0.2", "metric", "100", "src", "10.0.0.9")
+    near.ip("route", "add", "198.51.100.0/24", "via", "10.0.0.2", "table", "100", "mtu", "1400")
+    near.ip("route", "add", "203.0.113.0/24", "nexthop", "via", "10.0.0.2", "weight", "2",
+            "nexthop", "via", "10.0.0.3")
+    near.ip("-6", "route", "add", "2001:db8:1::/48", "via", "fd00::2", "table", "100")
+    near.ip("neigh", "add", "10.0.0.77", "lladdr", "02:00:00:00:00:77", "dev", "bond0")
+    near.ip("neigh", "add", "proxy", "10.0.0.78", "dev", "bond0")
+
+
+def picture(near):
+    """All that was configured; no lifetimes, no ifindexes."""
+    addresses = sorted((each["local"], each["prefixlen"], each.get("label"), each["scope"],
+                        each.get("noprefixroute"), each["valid_life_time"] > 1 << 31)
+                       for each in near.ip_json("addr", "show", "dev", "bond0")[0]["addr_info"])
+    routes = sorted({" ".join(line.split()) for family in ("-4", "-6")
+                     for line in near.ip(family, "route", "show", "table", "all").splitlines()})
+    neighbours = [near.ip("neigh", "show", *words) for words in
+                  (("nud", "permanent", "dev", "bond0"), ("proxy", "dev", "bond0"))]
+    link = near.link("bond0")
+    return addresses, routes, neighbours, (link["address"], link["mtu"], link["flags"])
+
+
+@pytest.fixture
+def dressed(pair):
+    made = pair("active-backup", links=2)
+    dress(made.near)
+    if not made.near.run("ip", "link", "add", "kb0", "type", "bond", check=False).returncode:
+        pytest.skip("this kernel has bonding")
+    return made
+
+
+def test_back_as_it_was(dressed):
+    near = dressed.near
+    before = picture(near)
+    with pytest.raises(Refused) as refusal:
+        near.ctl("handback", "bond0")
+    text = str(refusal.value)
+    assert "as it was" in text and text.count("\n") == 1
+    with pytest.raises(Refused, match="no bond and no team of the kernel"):
+        near.ctl("takeover", dressed.links[0])
+    with pytest.raises(Refused, match="xbond's already"):
+        near.ctl("takeover", "bond0")
+    with pytest.raises(Refused, match="no such device: bond7"):
+        near.ctl("takeover", "bond7")
+    assert picture(near) == before
+    journals = near.run_dir / "handover"
+    assert not list(journals.iterdir())
+    # The next one dies, and so does whatever it had done by then.
+    near.stop_bondd()
+    with near.dying_at("handover-recorded"):
+        near.ctl_try("handback", "bond0")
+    journal = json.loads((journals / "bond0.json").read_text())
+    assert journal["is_back"] and journal["devices"][0]["name"] == "bond0"
+    near.ip("link", "set", "bond0", "down")
+    near.ip("addr", "flush", "dev", "bond0")
+    near.ip("link", "set", "bond0", "name", journal["devices"][0]["old_name"])
+    near.start_bondd()
+    near.wait_ping("10.0.0.2")
+    assert picture(near) == before
+    assert not list(journals.iterdir()) and near.show()["name"] == "bond0"
+    # One that makes no sense is reported, and nothing is done.
+    near.stop_bondd()
+    (journals / "bond0.json").write_text('{"devices": [{"name": "a name that is too long"}]}')
+    near.start_bondd()
+    assert "cannot be read" in near.log()
+    with pytest.raises(Refused, match="put things right by hand"):
+        near.ctl("handback", "bond0")
+    assert picture(near) == before
