@@ -91,6 +91,17 @@ finish() { # NAME TITLE
 
 of_net() { printf "tests/net/test_%s.py\n" "$@"; }
 
+side_by_side() { # LISTS of names of files in tests/net: a suite for each list
+    local list
+    for list in "$@"; do
+        # shellcheck disable=SC2046,SC2086  # a list of words
+        begin "${list%% *}" in_pytest $(of_net $list)
+    done
+    for list in "$@"; do
+        finish "${list%% *}" "tests/net: $list"
+    done
+}
+
 others_of_net() { # FILES...: all the other files of tests/net
     local file
     for file in tests/net/test_*.py; do
@@ -164,27 +175,22 @@ for directory in tests/manual tests/packaging tests/report tests/cli tests/impor
 done
 [ "${1:-}" != local ] || end_with_totals
 
-# Files of tests/net that leave the machine idle most of the time run in lots, side by side; the
-# others have it to themselves.
+# Files of tests/net that leave the machine idle most of the time run in lots, side by side; then
+# those whose traffic takes a CPU, two at a time; the others have the machine to themselves.
 lots=(
-    "errors group multicast service manager multihoming explain mac iplink fragments lacp_wire
-     lacp_spread slaves rx_backlog loops trouble"
-    "apply cni lifecycle stacking queue_id xdp rx_hook attach_check doctor"
-    "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit"
+    "errors group multicast service explain mac iplink fragments lacp_wire lacp_spread slaves
+     rx_backlog loops trouble"
+    "lifecycle stacking queue_id xdp rx_hook attach_check doctor"
+    "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit
+     cni"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience"
     "lacp lacp_hold drain_markers restart modes"
-    "arp quality reselect announce_counts fail_over_mac"
-    "bfd bfd_others carrier tell wake monitor packets
+    "arp quality reselect announce_counts fail_over_mac apply"
+    "bfd bfd_others carrier tell wake monitor packets manager multihoming
      metrics metrics_attack metrics_page metrics_prometheus"
 )
 [ "${CI:-}" != true ] || [ -n "${SAN:-}" ] || begin sanitized sanitized
-# shellcheck disable=SC2086  # each is a list of words
-for number in "${!lots[@]}"; do
-    begin "lot$number" in_pytest $(of_net ${lots[number]})
-done
-for number in "${!lots[@]}"; do
-    finish "lot$number" "tests/net: ${lots[number]}"
-done
+side_by_side "${lots[@]}"
 if [ -n "${pids[vm]:-}" ]; then
     finish vm "tests/vm (make test-vm has the rest)"
 else
@@ -193,7 +199,9 @@ else
     skipped=$((skipped + 1))
 fi
 [ -z "${pids[sanitized]:-}" ] || finish sanitized "with address and undefined sanitizer"
+pairs=("failover" "lacp_evil policies")
+side_by_side "${pairs[@]}"
 again
 # shellcheck disable=SC2046,SC2086
-suite "tests/net, the others" $(others_of_net $(of_net ${lots[*]}))
+suite "tests/net, the others" $(others_of_net $(of_net ${lots[*]} ${pairs[*]}))
 end_with_totals
