@@ -27,12 +27,16 @@ struct applying {
 	json_t *notes;
 };
 
-/* A change that waits to be confirmed is not mixed with another one that does not. */
+/*
+ * A change that waits to be confirmed is not mixed with another one that does not. A bond that
+ * waits runs, so `load` changes nothing.
+ */
 static int apply_check_waiting(const struct applying *applying, struct err *err)
 {
 	unsigned int left_s = rollback_left_s(applying->name);
 
-	if (!left_s || applying->order->confirm || applying->order->is_dry)
+	if (!left_s || applying->order->confirm || applying->order->is_dry ||
+	    applying->order->only_new)
 		return 0;
 	return err_set(err, EBUSY,
 		       "%s goes back in %u s unless it is confirmed; 'bondctl confirm %s' or "

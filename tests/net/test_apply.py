@@ -199,6 +199,7 @@ def test_it_goes_back(bonds):
         if ending == "again":
             bonds.write(SECOND + "[slave l3]\n")
             assert "in 60 s" in bonds.refusal() or "s unless" in bonds.refusal()
+            assert bonds.apply(verb="load") == []
             host.ctl("apply", "--confirm", "1")
         elif ending == "rollback":
             assert bonds.state() != before and bonds.rollback_file().exists()
