@@ -75,15 +75,18 @@ static int apply_do(struct applying *applying, struct err *err)
 			err);
 }
 
-/* waited: an earlier change of the bond is still to be confirmed. */
+/*
+ * waited: an earlier change of the bond is still to be confirmed. Otherwise the snapshot is kept
+ * until here, so a bondd that dies on the way leaves the next one what it goes back to.
+ */
 static void apply_undo(struct applying *applying, const json_t *before, bool waited)
 {
 	struct err why;
 
-	if (!waited)
-		rollback_forget(applying->daemon, applying->name);
 	if (snapshot_restore(applying->daemon, applying->name, before, &why))
 		event_error(applying->name, NULL, "cannot undo a change that failed: %s", why.text);
+	if (!waited)
+		rollback_forget(applying->daemon, applying->name);
 }
 
 static int apply_run(struct applying *applying, struct err *err)
