@@ -84,7 +84,11 @@ static int control_do_takeover(struct request *request, struct err *err)
 
 static int control_do_handback(struct request *request, struct err *err)
 {
-	return handover_handback(request->daemon, request->bond, request->notes, err);
+	int r = handover_handback(request->daemon, request->bond, request->notes, err);
+
+	if (!r)
+		rollback_forget(request->daemon, request->bond);
+	return r;
 }
 
 /* names points into the request; free only the array. */

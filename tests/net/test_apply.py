@@ -216,9 +216,11 @@ def test_it_goes_back(bonds):
     host.ctl("apply", "bond1", "--confirm", "60")
     host.ctl("rollback", "bond1")
     assert host.ctl("list") == "bond0\n"
-    host.ctl("apply", "bond1", "--confirm", "60")
-    host.ctl("delete", "bond1")
-    assert host.ctl_try("confirm").returncode == 1
+    for delete in (("ctl", "delete"), ("ip", "link", "del")):
+        host.ctl("apply", "bond1", "--confirm", "60")
+        getattr(host, delete[0])(*delete[1:], "bond1")
+        wait_for(lambda: host.ctl("list") == "bond0\n", "bond1 to go")
+        assert host.ctl_try("confirm").returncode == 1
 
 
 @pytest.mark.parametrize("step", ["plan-first-step", "plan-later-step", "rollback-done"])
