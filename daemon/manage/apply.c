@@ -48,7 +48,8 @@ static int apply_plan(struct applying *applying, struct err *err)
 {
 	struct bond *bond = daemon_find_bond(applying->daemon, applying->name);
 	struct plan_wish wish = { .file = &applying->file,
-				  .may_interrupt = applying->order->may_interrupt };
+				  .may_interrupt = applying->order->may_interrupt,
+				  .leaving = applying->order->leaving };
 
 	applying->is_new = !bond;
 	if (!bond)
@@ -177,18 +178,46 @@ static bool apply_some_changed(const json_t *results)
 	return false;
 }
 
+static void apply_note_leaving(json_t *leaving, const json_t *step)
+{
+	const char *action = json_string_value(json_object_get(step, "action"));
+	const json_t *slave;
+	size_t at;
+
+	json_array_foreach (json_object_get(step, "slaves"), at, slave)
+		if (!strcmp(action, "del-slave"))
+			json_object_set_new(leaving, json_string_value(slave), json_true());
+		else if (!strcmp(action, "add-slave"))
+			json_object_del(leaving, json_string_value(slave));
+}
+
+/* The slaves that the bonds would have given up, and not taken back. */
+static json_t *apply_leaving(const json_t *results)
+{
+	json_t *leaving = json_object();
+	const json_t *result, *step;
+	size_t i, k;
+
+	json_array_foreach (results, i, result)
+		json_array_foreach (json_object_get(result, "steps"), k, step)
+			apply_note_leaving(leaving, step);
+	return leaving;
+}
+
 /*
  * A slave that moves from one bond to another can be added only after it has left the first. So
- * those that failed are tried again while others succeed.
+ * those that failed are tried again while others succeed; in a dry run with what would have left.
  */
 static void apply_try_again(struct daemon *daemon, const struct apply_order *order, json_t *results)
 {
-	bool progress = apply_some_changed(results);
+	struct apply_order then = *order;
+	bool progress = order->is_dry || apply_some_changed(results);
 
 	while (progress) {
-		json_t *result;
+		json_t *leaving = order->is_dry ? apply_leaving(results) : NULL, *result;
 		size_t at;
 
+		then.leaving = leaving;
 		progress = false;
 		json_array_foreach (results, at, result) {
 			const char *name = json_string_value(json_object_get(result, "bond"));
@@ -196,10 +225,11 @@ static void apply_try_again(struct daemon *daemon, const struct apply_order *ord
 
 			if (!apply_has_failed(result) || !name)
 				continue;
-			again = apply_bond(daemon, name, order);
+			again = apply_bond(daemon, name, &then);
 			progress |= !apply_has_failed(again);
 			json_array_set_new(results, at, again);
 		}
+		json_decref(leaving);
 	}
 }
 

@@ -276,6 +276,9 @@ def test_hangup_and_a_slave_that_moves(bonds):
     host.ctl("load")
     bonds.write("[bond]\n[slave l0]\n[slave l1]\n")
     bonds.write("[bond]\n[slave l2]\n", bond="bond1")
+    assert host.ctl("apply", "--dry-run").splitlines() == [
+        "add-slave bond0 l1", "bond0: not done, because of --dry-run",
+        "del-slave bond1 l1", "bond1: not done, because of --dry-run"]
     bonds.write("[bond]\nmode = 77\n", bond="bond2")
     host.bondd.send_signal(signal.SIGHUP)
     wait_for(lambda: [slave["name"] for slave in host.show()["slaves"]] == ["l0", "l1"],
