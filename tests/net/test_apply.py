@@ -176,6 +176,7 @@ def test_what_is_refused(bonds):
     assert "No such file" in bonds.refusal("bond7")
     done = host.ctl_try("--config-dir", "/nonexistent", "apply")
     assert done.returncode == 1 and "/nonexistent" in done.stderr
+    assert f"'--config-dir {host.config_dir}'" in done.stderr
     (host.run_dir / "bond0.rollback.new").mkdir()
     bonds.write("[bond]\nmode = active-backup\nmiimon = 50\n")
     assert "nothing is changed" in bonds.refusal("--confirm", "9")
