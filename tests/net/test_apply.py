@@ -187,6 +187,21 @@ def test_what_is_refused(bonds):
     assert bonds.apply() == []
 
 
+def test_a_step_that_fails_is_undone(bonds):
+    """A device that cannot have the bond's MTU is refused only when it is added."""
+    host = bonds.host
+    bonds.write("[bond]\n[slave l0]\n")
+    bonds.apply()
+    host.ip("link", "add", "narrow", "link", "l4", "type", "macvlan", "mode", "passthru")
+    host.ip("link", "set", "bond0", "mtu", "4000")
+    wait_for(lambda: "mtu 4000" in host.ip("link", "show", "l0"), "l0 to follow")
+    before = bonds.state()
+    bonds.write("[bond]\nmiimon = 50\n[slave l1]\n[slave narrow]\nweight = 3\n")
+    for words in ((), ("--confirm", "60")):
+        assert "narrow" in bonds.refusal(*words)
+        assert bonds.state() == before and not bonds.rollback_file().exists()
+
+
 def test_it_goes_back(bonds):
     host = bonds.host
     bonds.write(FIRST)
