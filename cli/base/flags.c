@@ -10,7 +10,7 @@ const struct verb_flag flags_global[FLAG_COUNT + 1] = {
 	[FLAG_BPF_DIR] = { "--bpf-dir", NULL, "DIR",
 			   "where the bonds' maps are pinned (XBOND_BPF_DIR, /sys/fs/bpf/xbond)" },
 	[FLAG_CONFIG_DIR] = { "--config-dir", NULL, "DIR",
-			      "where save writes (XBOND_CONFIG_DIR, /etc/xbond)" },
+			      "where configuration files are (XBOND_CONFIG_DIR, /etc/xbond)" },
 	[FLAG_HELP] = { "--help", "-h", NULL, "this text, or that of a verb" },
 	[FLAG_VERSION] = { "--version", NULL, NULL, "the version" },
 	[FLAG_END] = { "--", NULL, NULL, "ends the flags" },

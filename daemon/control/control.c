@@ -84,7 +84,11 @@ static int control_do_takeover(struct request *request, struct err *err)
 
 static int control_do_handback(struct request *request, struct err *err)
 {
-	return handover_handback(request->daemon, request->bond, request->notes, err);
+	int r = handover_handback(request->daemon, request->bond, request->notes, err);
+
+	if (!r)
+		rollback_forget(request->daemon, request->bond);
+	return r;
 }
 
 /* names points into the request; free only the array. */
@@ -291,11 +295,10 @@ static int control_check_config_dir(const struct request *request, struct err *e
 	    (realpath(theirs, real_theirs) && realpath(ours, real_ours) &&
 	     !strcmp(real_theirs, real_ours)))
 		return 0;
-	return err_set(
-		err, EINVAL,
-		"bondd reads its configuration from %s, not from %s; give it that directory, "
-		"or leave --config-dir out",
-		ours, theirs);
+	return err_set(err, EINVAL,
+		       "bondd reads its configuration from %s, not from %s; call bondctl with "
+		       "'--config-dir %s'",
+		       ours, theirs, ours);
 }
 
 static int control_apply(struct request *request, bool only_new, struct err *err)

@@ -251,7 +251,10 @@ static void control_socket_give_to(const char *path, gid_t readers)
 		log_warning("%s: cannot give it to the group %s: %m", path, READER_GROUP);
 }
 
-/* The socket of bondd.socket, or of whoever else listens for bondd; -1: nobody does. */
+/*
+ * The socket of bondd.socket, or of whoever else listens for bondd; -1: nobody does. A bondd that
+ * was started by hand meanwhile has removed its path.
+ */
 static int control_socket_inherited(const char *path)
 {
 	int count = sd_listen_fds(1), found = -1;
@@ -264,7 +267,13 @@ static int control_socket_inherited(const char *path)
 		log_warning("a socket that bondd was given is not %s; it is not used", path);
 		close(fd);
 	}
-	return found;
+	if (found < 0 || !access(path, F_OK))
+		return found;
+	log_warning("%s was removed, so nobody reaches the socket that bondd was given; it makes "
+		    "one of its own",
+		    path);
+	close(found);
+	return -1;
 }
 
 static int control_socket_listen_on(const char *path, struct err *err)

@@ -27,12 +27,16 @@ struct applying {
 	json_t *notes;
 };
 
-/* A change that waits to be confirmed is not mixed with another one that does not. */
+/*
+ * A change that waits to be confirmed is not mixed with another one that does not. A bond that
+ * waits runs, so `load` changes nothing.
+ */
 static int apply_check_waiting(const struct applying *applying, struct err *err)
 {
 	unsigned int left_s = rollback_left_s(applying->name);
 
-	if (!left_s || applying->order->confirm || applying->order->is_dry)
+	if (!left_s || applying->order->confirm || applying->order->is_dry ||
+	    applying->order->only_new)
 		return 0;
 	return err_set(err, EBUSY,
 		       "%s goes back in %u s unless it is confirmed; 'bondctl confirm %s' or "
@@ -44,7 +48,8 @@ static int apply_plan(struct applying *applying, struct err *err)
 {
 	struct bond *bond = daemon_find_bond(applying->daemon, applying->name);
 	struct plan_wish wish = { .file = &applying->file,
-				  .may_interrupt = applying->order->may_interrupt };
+				  .may_interrupt = applying->order->may_interrupt,
+				  .leaving = applying->order->leaving };
 
 	applying->is_new = !bond;
 	if (!bond)
@@ -71,15 +76,18 @@ static int apply_do(struct applying *applying, struct err *err)
 			err);
 }
 
-/* waited: an earlier change of the bond is still to be confirmed. */
+/*
+ * waited: an earlier change of the bond is still to be confirmed. Otherwise the snapshot is kept
+ * until here, so a bondd that dies on the way leaves the next one what it goes back to.
+ */
 static void apply_undo(struct applying *applying, const json_t *before, bool waited)
 {
 	struct err why;
 
-	if (!waited)
-		rollback_forget(applying->daemon, applying->name);
 	if (snapshot_restore(applying->daemon, applying->name, before, &why))
 		event_error(applying->name, NULL, "cannot undo a change that failed: %s", why.text);
+	if (!waited)
+		rollback_forget(applying->daemon, applying->name);
 }
 
 static int apply_run(struct applying *applying, struct err *err)
@@ -170,18 +178,46 @@ static bool apply_some_changed(const json_t *results)
 	return false;
 }
 
+static void apply_note_leaving(json_t *leaving, const json_t *step)
+{
+	const char *action = json_string_value(json_object_get(step, "action"));
+	const json_t *slave;
+	size_t at;
+
+	json_array_foreach (json_object_get(step, "slaves"), at, slave)
+		if (!strcmp(action, "del-slave"))
+			json_object_set_new(leaving, json_string_value(slave), json_true());
+		else if (!strcmp(action, "add-slave"))
+			json_object_del(leaving, json_string_value(slave));
+}
+
+/* The slaves that the bonds would have given up, and not taken back. */
+static json_t *apply_leaving(const json_t *results)
+{
+	json_t *leaving = json_object();
+	const json_t *result, *step;
+	size_t i, k;
+
+	json_array_foreach (results, i, result)
+		json_array_foreach (json_object_get(result, "steps"), k, step)
+			apply_note_leaving(leaving, step);
+	return leaving;
+}
+
 /*
  * A slave that moves from one bond to another can be added only after it has left the first. So
- * those that failed are tried again while others succeed.
+ * those that failed are tried again while others succeed; in a dry run with what would have left.
  */
 static void apply_try_again(struct daemon *daemon, const struct apply_order *order, json_t *results)
 {
-	bool progress = apply_some_changed(results);
+	struct apply_order then = *order;
+	bool progress = order->is_dry || apply_some_changed(results);
 
 	while (progress) {
-		json_t *result;
+		json_t *leaving = order->is_dry ? apply_leaving(results) : NULL, *result;
 		size_t at;
 
+		then.leaving = leaving;
 		progress = false;
 		json_array_foreach (results, at, result) {
 			const char *name = json_string_value(json_object_get(result, "bond"));
@@ -189,10 +225,11 @@ static void apply_try_again(struct daemon *daemon, const struct apply_order *ord
 
 			if (!apply_has_failed(result) || !name)
 				continue;
-			again = apply_bond(daemon, name, order);
+			again = apply_bond(daemon, name, &then);
 			progress |= !apply_has_failed(again);
 			json_array_set_new(results, at, again);
 		}
+		json_decref(leaving);
 	}
 }
 

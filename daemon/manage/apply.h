@@ -11,10 +11,11 @@
 #include "daemon/bond/daemon.h"
 
 struct apply_order {
-	bool is_dry;	      /* says what it would do */
-	bool only_new;	      /* bonds that run stay as they are */
-	bool may_interrupt;   /* see struct plan_wish */
-	unsigned int confirm; /* seconds after which it goes back (rollback.h); 0: it does not */
+	bool is_dry;	       /* says what it would do */
+	bool only_new;	       /* bonds that run stay as they are */
+	bool may_interrupt;    /* see struct plan_wish */
+	unsigned int confirm;  /* seconds after which it goes back (rollback.h); 0: it does not */
+	const json_t *leaving; /* see struct plan_wish */
 };
 
 /*

@@ -192,7 +192,7 @@ int plan_make(struct bond *bond, const struct plan_wish *wish, struct plan *ret_
 	if (!r)
 		r = plan_check_together(planning, err);
 	if (!r)
-		r = plan_slaves_check(bond, &planning->slaves, err);
+		r = plan_slaves_check(bond, &planning->slaves, wish->leaving, err);
 	/* What refuses a bond that goes back shall not keep the rest of it from doing so. */
 	if (!r || wish->is_exact)
 		plan_order(planning, ret_plan);

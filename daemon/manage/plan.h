@@ -10,6 +10,8 @@
 #ifndef XBOND_DAEMON_MANAGE_PLAN_H
 #define XBOND_DAEMON_MANAGE_PLAN_H
 
+#include <jansson.h>
+
 #include "daemon/bond/daemon.h"
 #include "daemon/manage/plan_step.h"
 
@@ -22,6 +24,11 @@ struct plan_wish {
 	bool is_exact;
 	/* All slaves may leave the bond for a moment, if that is needed. */
 	bool may_interrupt;
+	/*
+	 * The keys are devices that other bonds would have given up before, in a dry run; NULL:
+	 * none.
+	 */
+	const json_t *leaving;
 };
 
 /*

@@ -80,14 +80,19 @@ int plan_slaves_find(struct bond *bond, const struct config_file *file,
 	return r;
 }
 
-int plan_slaves_check(struct bond *bond, const struct plan_slaves *slaves, struct err *err)
+int plan_slaves_check(struct bond *bond, const struct plan_slaves *slaves, const json_t *leaving,
+		      struct err *err)
 {
 	struct link_info link;
 	int r = 0;
 
-	for (size_t i = 0; i < slaves->count && !r; i++)
-		if (slaves->list[i].is_there && slaves->list[i].slot < 0)
-			r = enslave_check(bond, slaves->list[i].link.name, false, &link, err);
+	for (size_t i = 0; i < slaves->count && !r; i++) {
+		const struct plan_slave *slave = &slaves->list[i];
+
+		if (slave->is_there && slave->slot < 0 &&
+		    !json_object_get(leaving, slave->link.name))
+			r = enslave_check(bond, slave->link.name, false, &link, err);
+	}
 	return r;
 }
 

@@ -27,8 +27,9 @@ struct plan_slaves {
 /* Refuses two sections that mean one device. */
 int plan_slaves_find(struct bond *bond, const struct config_file *file,
 		     struct plan_slaves *ret_slaves, struct err *err);
-/* Refuses, if the device of a new slave is in use. */
-int plan_slaves_check(struct bond *bond, const struct plan_slaves *slaves, struct err *err);
+/* Refuses, if the device of a new slave is in use. leaving: see struct plan_wish. */
+int plan_slaves_check(struct bond *bond, const struct plan_slaves *slaves, const json_t *leaving,
+		      struct err *err);
 
 /* mode: the one that the bond has then. again: those that stay are added anew. */
 void plan_slaves_set(struct bond *bond, const struct plan_slaves *slaves, uint32_t mode,

@@ -54,20 +54,24 @@ static void rollback_end(struct rollback *rollback)
 	rollback_free(rollback);
 }
 
+/* If the device of the bond is deleted meanwhile, the rollback has ended by itself. */
 static int rollback_do(struct rollback *rollback, struct err *err)
 {
+	struct daemon *daemon = rollback->daemon;
+	json_t *snapshot = json_incref(rollback->snapshot);
 	char bond[XBOND_NAME_SIZE];
 	int r;
 
 	memcpy(bond, rollback->bond, sizeof(bond));
-	r = snapshot_restore(rollback->daemon, bond, rollback->snapshot, err);
+	r = snapshot_restore(daemon, bond, snapshot, err);
+	json_decref(snapshot);
 	crashpoint("rollback-done");
 	if (r)
 		event_error(bond, NULL, "went back only in part: %s", err->text);
 	else
 		event_config("rollback", bond, NULL,
 			     "went back to what it was before 'bondctl apply --confirm'");
-	rollback_end(rollback);
+	rollback_forget(daemon, bond);
 	return r;
 }
 

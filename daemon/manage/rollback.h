@@ -26,7 +26,7 @@ unsigned int rollback_left_s(const char *bond);
 int rollback_confirm(struct daemon *daemon, const char *bond, struct err *err);
 /* It goes back now. Afterwards it waits for nothing, whatever is returned. */
 int rollback_now(struct daemon *daemon, const char *bond, struct err *err);
-/* Nobody has to confirm any more, because the bond was made or deleted by hand. */
+/* Nobody has to confirm any more, because the bond was made anew or is gone. */
 void rollback_forget(struct daemon *daemon, const char *bond);
 /* The names of the bonds that wait; a new reference. */
 json_t *rollback_names(void);

@@ -176,6 +176,7 @@ def test_what_is_refused(bonds):
     assert "No such file" in bonds.refusal("bond7")
     done = host.ctl_try("--config-dir", "/nonexistent", "apply")
     assert done.returncode == 1 and "/nonexistent" in done.stderr
+    assert f"'--config-dir {host.config_dir}'" in done.stderr
     (host.run_dir / "bond0.rollback.new").mkdir()
     bonds.write("[bond]\nmode = active-backup\nmiimon = 50\n")
     assert "nothing is changed" in bonds.refusal("--confirm", "9")
@@ -184,6 +185,21 @@ def test_what_is_refused(bonds):
     assert bonds.apply("--interrupt") == [
         "del-slave bond0 l0 l1", "set bond0 fail_over_mac active", "add-slave bond0 l0 l2"]
     assert bonds.apply() == []
+
+
+def test_a_step_that_fails_is_undone(bonds):
+    """A device that cannot have the bond's MTU is refused only when it is added."""
+    host = bonds.host
+    bonds.write("[bond]\n[slave l0]\n")
+    bonds.apply()
+    host.ip("link", "add", "narrow", "link", "l4", "type", "macvlan", "mode", "passthru")
+    host.ip("link", "set", "bond0", "mtu", "4000")
+    wait_for(lambda: "mtu 4000" in host.ip("link", "show", "l0"), "l0 to follow")
+    before = bonds.state()
+    bonds.write("[bond]\nmiimon = 50\n[slave l1]\n[slave narrow]\nweight = 3\n")
+    for words in ((), ("--confirm", "60")):
+        assert "narrow" in bonds.refusal(*words)
+        assert bonds.state() == before and not bonds.rollback_file().exists()
 
 
 def test_it_goes_back(bonds):
@@ -199,6 +215,7 @@ def test_it_goes_back(bonds):
         if ending == "again":
             bonds.write(SECOND + "[slave l3]\n")
             assert "in 60 s" in bonds.refusal() or "s unless" in bonds.refusal()
+            assert bonds.apply(verb="load") == []
             host.ctl("apply", "--confirm", "1")
         elif ending == "rollback":
             assert bonds.state() != before and bonds.rollback_file().exists()
@@ -215,9 +232,11 @@ def test_it_goes_back(bonds):
     host.ctl("apply", "bond1", "--confirm", "60")
     host.ctl("rollback", "bond1")
     assert host.ctl("list") == "bond0\n"
-    host.ctl("apply", "bond1", "--confirm", "60")
-    host.ctl("delete", "bond1")
-    assert host.ctl_try("confirm").returncode == 1
+    for delete in (("ctl", "delete"), ("ip", "link", "del")):
+        host.ctl("apply", "bond1", "--confirm", "60")
+        getattr(host, delete[0])(*delete[1:], "bond1")
+        wait_for(lambda: host.ctl("list") == "bond0\n", "bond1 to go")
+        assert host.ctl_try("confirm").returncode == 1
 
 
 @pytest.mark.parametrize("step", ["plan-first-step", "plan-later-step", "rollback-done"])
@@ -273,6 +292,9 @@ def test_hangup_and_a_slave_that_moves(bonds):
     host.ctl("load")
     bonds.write("[bond]\n[slave l0]\n[slave l1]\n")
     bonds.write("[bond]\n[slave l2]\n", bond="bond1")
+    assert host.ctl("apply", "--dry-run").splitlines() == [
+        "add-slave bond0 l1", "bond0: not done, because of --dry-run",
+        "del-slave bond1 l1", "bond1: not done, because of --dry-run"]
     bonds.write("[bond]\nmode = 77\n", bond="bond2")
     host.bondd.send_signal(signal.SIGHUP)
     wait_for(lambda: [slave["name"] for slave in host.show()["slaves"]] == ["l0", "l1"],

@@ -137,3 +137,17 @@ def test_a_socket_of_another_place_is_not_used(lone):
         client.connect(str(other))
         host.wait_ready()
     assert "is not used" in host.log() and str(host.run_dir) in host.log()
+
+
+def test_a_socket_whose_path_is_gone_is_not_used(lone):
+    """As after a bondd that was started by hand, which made its own."""
+    host = lone(links=0, bondd=False)
+    host.run_dir.mkdir()
+    path = host.run_dir / "bondd.sock"
+    activated(host, path)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(path))
+        path.unlink()
+        host.wait_ready()
+    assert "was removed" in host.log() and host.ctl_json("list") == []
+    assert end(host.bondd) == 0 and not path.exists()
