@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/mode.h"
+#include "daemon/handover/handover_elsewhere.h"
 #include "network/bonding.h"
 #include "network/link_copy.h"
 #include "network/link_list.h"
@@ -76,7 +77,7 @@ static int survey_add_uppers(struct handover *plan, const struct link_list *link
 	for (size_t i = 0; i < links->count && !r; i++) {
 		const struct link_info *link = &links->link[i];
 
-		if (!link_is_on(link, lower))
+		if (!link_is_on(link, lower) && !link_sends_by(link, lower))
 			continue;
 		if (!link_copy_can(link))
 			return err_set(err, EOPNOTSUPP,
@@ -311,6 +312,8 @@ static int survey_all(struct handover *plan, const struct link_list *links,
 			  : survey_kernel(plan, links, link, given, err);
 	for (size_t i = 0; i < plan->device_count && !r; i++)
 		r = survey_add_uppers(plan, links, i, err);
+	if (!r)
+		r = handover_elsewhere_check(plan, err);
 	if (r)
 		return r;
 	survey_choose_first(plan);
