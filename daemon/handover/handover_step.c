@@ -190,7 +190,12 @@ int handover_switch(struct handover *plan, struct err *err)
 
 int handover_end(struct handover *plan, struct err *err)
 {
-	int r = plan->old_side->remove(plan, plan->devices[0].old, err);
+	struct link_info old;
+	int r = handover_find_old(plan, 0, &old);
 
+	if (!r)
+		r = plan->old_side->remove(plan, old.ifindex, err);
+	else
+		err_set(err, -r, "it is gone");
 	return r == -ENODEV ? 0 : r;
 }

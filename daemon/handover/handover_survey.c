@@ -59,6 +59,7 @@ static int survey_add_device(struct handover *plan, const struct link_list *link
 					    .is_up = link->flags & IFF_UP,
 					    .has_master = link->master };
 	memcpy(device->name, link->name, sizeof(device->name));
+	memcpy(device->kind, link->kind, sizeof(device->kind));
 	snprintf(device->new_name, XBOND_NAME_SIZE, "n%zu-%.8s", plan->device_count, link->name);
 	snprintf(device->old_name, XBOND_NAME_SIZE, "o%zu-%.8s", plan->device_count, link->name);
 	plan->device_count++;
