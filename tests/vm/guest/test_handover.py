@@ -15,7 +15,7 @@ from waiting import wait_for
 STEPS = ("recorded", "created", "copied", "released", "moved", "away", "renamed", "configured",
          "all-moved")
 STATES = {"REACHABLE", "STALE", "DELAY", "PROBE", "INCOMPLETE", "FAILED"}
-STATIC = {"noprefixroute", "temporary", "mngtmpaddr"}
+STATIC = {"noprefixroute", "temporary", "mngtmpaddr", "nodad"}
 
 
 def addresses(host):
@@ -82,6 +82,7 @@ def dress(near):
     near.ip("addr", "add", "192.0.2.7/32", "dev", "bond0", "scope", "link", "valid_lft", "3000",
             "preferred_lft", "2000")
     near.ip("addr", "add", "fd00::1/64", "dev", "bond0", "nodad")
+    near.ip("addr", "add", "fd00::11/64", "dev", "bond0")
     near.ip("addr", "add", "2001:db8::1/128", "dev", "bond0", "nodad", "noprefixroute",
             "valid_lft", "3000", "preferred_lft", "2000")
     near.ip("route", "add", "default", "via", "10.0.0.2", "metric", "100", "src", "10.0.0.11")
@@ -258,6 +259,14 @@ def test_what_cannot_be_handed_over(setting):
     near.ip("link", "add", "link", "bond0", "name", "iv0", "type", "ipvlan")
     assert "iv0 (ipvlan) is on bond0" in refused("takeover", "bond0", "mode", "active-backup")
     near.ip("link", "del", "iv0")
+    near.ip("link", "add", "vx0", "type", "vxlan", "id", "7", "dev", "bond0", "dstport", "4789",
+            "remote", "10.0.0.2")
+    assert "vx0 (vxlan) is on bond0" in refused("takeover", "bond0", "mode", "active-backup")
+    near.ip("link", "del", "vx0")
+    near.ip("link", "add", "link", "bond0", "name", "mv9", "netns", made.far.name, "type",
+            "macvlan")
+    assert "mv9 (macvlan) in another" in refused("takeover", "bond0", "mode", "active-backup")
+    made.far.ip("link", "del", "mv9")
     near.ip("nexthop", "add", "id", "1", "dev", "bond0")
     near.ip("route", "add", "192.0.2.0/24", "nhid", "1")
     assert "nexthop objects" in refused("takeover", "bond0", "mode", "active-backup")
