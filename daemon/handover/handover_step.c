@@ -13,7 +13,8 @@
 #include "daemon/handover/handover_side.h"
 #include "network/link_copy.h"
 
-#define WAIT_NS (10000 * NS_PER_MS) /* LACP takes two to four seconds, a link about two */
+/* A link takes about two seconds, LACP two to four; a new bond of the kernel waits 8 for ports. */
+#define WAIT_NS (20000 * NS_PER_MS)
 #define LOOK_MS 5
 
 int handover_passed(const char *step, struct err *err)
