@@ -185,6 +185,7 @@ static void bonding_take_slave(struct nlmsghdr *message, void *arg)
 	bonding_take_rows(answer->nl, tb, ROWS(slave_rows), &slave->options);
 	slave->is_active = nl_attr_u8(tb[IFLA_BOND_SLAVE_STATE], 1) == SLAVE_IS_ACTIVE;
 	slave->has_link = nl_attr_u8(tb[IFLA_BOND_SLAVE_MII_STATUS], 1) == SLAVE_HAS_LINK;
+	slave->has_aggregator = tb[IFLA_BOND_SLAVE_AD_ACTOR_OPER_PORT_STATE];
 	slave->distributes = slave->has_link && bonding_port_works(tb);
 	answer->found = true;
 }

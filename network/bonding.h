@@ -19,8 +19,12 @@ int bonding_read(struct nl *nl, int ifindex, struct option_set *ret_options, str
 
 struct bonding_slave {
 	bool is_active, has_link;
-	/* 802.3ad: its port does, and the partner's collects; otherwise the same as has_link. */
+	/*
+	 * 802.3ad: its port does, and the partner's collects; otherwise, and as long as the port
+	 * has no aggregator, the same as has_link.
+	 */
 	bool distributes;
+	bool has_aggregator;
 	struct option_set options;
 };
 

@@ -42,6 +42,9 @@ static void link_parse_kind(struct nlattr *linkinfo, struct link_info *ret_link)
 		nla_strlcpy(ret_link->kind, kind, sizeof(ret_link->kind));
 	if (data && !strcmp(ret_link->kind, "vlan"))
 		link_parse_vlan(data, ret_link);
+	if (data && !strcmp(ret_link->kind, "vxlan"))
+		ret_link->tunnel = (int)nl_attr_u32(
+			nla_find(nla_data(data), nla_len(data), IFLA_VXLAN_LINK), 0);
 	ret_link->keeps_priority = data && !strcmp(ret_link->kind, "netkit") &&
 				   nla_find(nla_data(data), nla_len(data), NETKIT_SCRUB);
 }

@@ -32,9 +32,10 @@ struct link_info {
 	uint16_t vlan_protocol;
 	/* for a netkit: it does not change skb->priority in its own namespace */
 	bool keeps_priority;
-	int master;	 /* ifindex or 0 */
-	int lower;	 /* IFLA_LINK: the peer of a veth or netkit, or the device below; or 0 */
-	int lower_nsid;	 /* namespace of lower; -1: the same */
+	int master;	/* ifindex or 0 */
+	int lower;	/* IFLA_LINK: the peer of a veth or netkit, or the device below; or 0 */
+	int lower_nsid; /* namespace of lower and tunnel; -1: the same */
+	int tunnel;	/* the device by which a vxlan sends, which IFLA_LINK does not tell; or 0 */
 	uint32_t xdp_id; /* of its native XDP program; 0: none */
 	int new_nsid;	 /* for RTM_DELLINK: the namespace it was moved to; -1: it was deleted */
 	int new_ifindex;

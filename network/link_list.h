@@ -21,6 +21,12 @@ static inline bool link_has_lower(const struct link_info *link)
 	       (link->lower_nsid >= 0 || link->lower != link->ifindex);
 }
 
+/* A vxlan that ends with this device, as if it were on it. */
+static inline bool link_sends_by(const struct link_info *link, int lower)
+{
+	return link->tunnel == lower && link->lower_nsid < 0;
+}
+
 static inline bool link_is_on(const struct link_info *link, int lower)
 {
 	return link_has_lower(link) && link->lower == lower && link->lower_nsid < 0;

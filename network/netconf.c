@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include "network/netconf_message.h"
+#include "network/nl_attr.h"
 
 #define DUMP_TRIES 20
 #define ROUTE_PASSES 3 /* a gateway may be behind another route */
@@ -98,19 +99,51 @@ static bool netconf_is_refusal(const struct nlmsghdr *request, int r)
 	return r && r != -EEXIST && request->nlmsg_type != RTM_DELLINK;
 }
 
-static int netconf_apply_one(struct nl *nl, const struct nlmsghdr *request,
+/* The flags of an IPv6 address that is checked for doubles; NULL: it is none. */
+static struct nlattr *netconf_checked(struct nlmsghdr *request)
+{
+	const struct ifaddrmsg *address = nlmsg_data(request);
+	struct nlattr *flags;
+
+	if (request->nlmsg_type != RTM_NEWADDR || address->ifa_family != AF_INET6)
+		return NULL;
+	flags = nlmsg_find_attr(request, sizeof(*address), IFA_FLAGS);
+	return nl_attr_u32(flags, IFA_F_NODAD) & IFA_F_NODAD ? NULL : flags;
+}
+
+static int netconf_apply_one(struct nl *nl, const struct nlmsghdr *request, uint32_t address_flags,
 			     const struct netconf_device *devices, size_t count, struct err *err)
 {
 	struct nl_msg *msg = nlmsg_convert((struct nlmsghdr *)request);
+	struct nlattr *flags;
+	uint32_t value;
 
 	if (!msg)
 		return err_set(err, ENOMEM, "out of memory");
 	nlmsg_hdr(msg)->nlmsg_seq = 0;
 	nlmsg_hdr(msg)->nlmsg_pid = 0;
 	netconf_readdress(nlmsg_hdr(msg), devices, count);
+	flags = netconf_checked(nlmsg_hdr(msg));
+	if (flags) {
+		value = nla_get_u32(flags) | address_flags;
+		memcpy(nla_data(flags), &value, sizeof(value));
+	}
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
+/* A change of flags checks nothing: nodad, which an address had not before, goes again. */
+static void netconf_settle(struct nl *nl, const struct netconf *conf,
+			   const struct netconf_device *devices, size_t count, const bool *done)
+{
+	for (size_t i = 0; i < conf->count; i++)
+		if (done[i] && netconf_checked(conf->request[i]))
+			netconf_apply_one(nl, conf->request[i], 0, devices, count, NULL);
+}
+
+/*
+ * IPv6 addresses were checked for doubles when they came, and they do not leave the host now. So
+ * they are not checked again, which would take seconds.
+ */
 size_t netconf_apply(struct nl *nl, const struct netconf *conf,
 		     const struct netconf_device *devices, size_t count, struct err *err)
 {
@@ -128,11 +161,13 @@ size_t netconf_apply(struct nl *nl, const struct netconf *conf,
 			if (done[i])
 				continue;
 			done[i] = !netconf_is_refusal(
-				request, netconf_apply_one(nl, request, devices, count, &why));
+				request,
+				netconf_apply_one(nl, request, IFA_F_NODAD, devices, count, &why));
 			if (!done[i] && !refused++ && err)
 				*err = why;
 		}
 	}
+	netconf_settle(nl, conf, devices, count, done);
 	free(done);
 	return refused;
 }

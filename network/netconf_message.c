@@ -161,10 +161,6 @@ void netconf_take_bridge_vlans(struct nlmsghdr *message, void *arg)
 			  nla_len(tb[IFLA_AF_SPEC]));
 }
 
-/*
- * The address was checked for doubles when it came, and it does not leave the host now, so it is
- * not checked again, which would take seconds.
- */
 void netconf_take_address(struct nlmsghdr *message, void *arg)
 {
 	const uint32_t states = IFA_F_TENTATIVE | IFA_F_DADFAILED | IFA_F_DEPRECATED |
@@ -185,8 +181,7 @@ void netconf_take_address(struct nlmsghdr *message, void *arg)
 	for (int type = 1; type <= IFA_MAX; type++)
 		if (tb[type] && type != IFA_FLAGS)
 			netconf_put(msg, tb[type]);
-	nla_put_u32(msg, IFA_FLAGS,
-		    (nl_attr_u32(tb[IFA_FLAGS], about->ifa_flags) & ~states) | IFA_F_NODAD);
+	nla_put_u32(msg, IFA_FLAGS, nl_attr_u32(tb[IFA_FLAGS], about->ifa_flags) & ~states);
 	netconf_end(source, msg);
 }
 

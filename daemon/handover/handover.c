@@ -90,25 +90,29 @@ static void handover_finish(struct handover *plan)
 static int handover_go_back(struct handover *plan, struct err *err)
 {
 	struct err why = { 0 };
+	int r;
 
 	plan->is_ending = false;
-	if (!handover_undo(plan, &why)) {
+	r = handover_undo(plan, &why);
+	if (!r || r == -ESTALE)
 		handover_journal_remove(plan);
-		return 0;
-	}
-	return err_set(err, EIO, "%s", why.text);
+	return r ? err_set(err, -r, "%s", why.text) : 0;
 }
 
 static int handover_run(struct handover *plan, struct err *err)
 {
 	struct err why = { 0 }, worse;
-	int r = handover_go(plan, &why);
+	int r = handover_go(plan, &why), back;
 
 	if (!r) {
 		handover_finish(plan);
 		return 0;
 	}
-	if (handover_go_back(plan, &worse))
+	back = handover_go_back(plan, &worse);
+	if (back == -ESTALE)
+		return err_set(err, -r, "%s; and not all could be put back: %s", why.text,
+			       worse.text);
+	if (back)
 		return err_set(err, -r,
 			       "%s; and not all could be put back: %s ('bondctl %s %s' tries "
 			       "again)",

@@ -54,10 +54,11 @@ static json_t *journal_devices(const struct handover *plan)
 		const struct handover_device *device = &plan->devices[i];
 
 		json_array_append_new(devices,
-				      json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:b, s:b}", "name",
-						device->name, "new_name", device->new_name,
-						"old_name", device->old_name, "old", device->old,
-						"new", device->new, "lower", device->lower, "is_up",
+				      json_pack("{s:s, s:s, s:s, s:s, s:i, s:i, s:i, s:b, s:b}",
+						"kind", device->kind, "name", device->name,
+						"new_name", device->new_name, "old_name",
+						device->old_name, "old", device->old, "new",
+						device->new, "lower", device->lower, "is_up",
 						device->is_up, "has_master", device->has_master));
 	}
 	return devices;
@@ -133,7 +134,8 @@ static bool journal_take_devices(const json_t *devices, struct handover *plan)
 	json_array_foreach (devices, i, json) {
 		struct handover_device *device = &plan->devices[i];
 
-		if (!journal_take_name(json, "name", device->name) ||
+		if (!journal_take_name(json, "kind", device->kind) ||
+		    !journal_take_name(json, "name", device->name) ||
 		    !journal_take_name(json, "new_name", device->new_name) ||
 		    !journal_take_name(json, "old_name", device->old_name))
 			return false;

@@ -5,6 +5,7 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 
+#include "common/mode.h"
 #include "daemon/handover/handover_side.h"
 #include "network/bonding.h"
 #include "network/link_copy.h"
@@ -60,10 +61,13 @@ static bool kernel_side_has(struct handover *plan, int ifindex, const struct han
 
 static bool kernel_side_uses(struct handover *plan, int ifindex, const struct handover_slave *slave)
 {
+	const char *mode = json_string_value(json_object_get(plan->options, "mode"));
+	bool is_ad = mode && !strcmp(mode, mode_name(XBOND_MODE_8023AD));
 	struct bonding_slave now;
 
 	(void)ifindex;
-	return !bonding_read_slave(&plan->daemon->nl, slave->ifindex, &now) && now.distributes;
+	return !bonding_read_slave(&plan->daemon->nl, slave->ifindex, &now) && now.distributes &&
+	       (now.has_aggregator || !is_ad);
 }
 
 static void kernel_side_follow(struct handover *plan, int ifindex)

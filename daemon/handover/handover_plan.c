@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/handover/handover_plan.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -42,6 +43,19 @@ void handover_note(struct handover *plan, const char *format, ...)
 	if (plan->notes)
 		json_array_append_new(plan->notes, json_vsprintf(format, args));
 	va_end(args);
+}
+
+int handover_find_old(const struct handover *plan, size_t index, struct link_info *ret_link)
+{
+	const struct handover_device *device = &plan->devices[index];
+	int r = link_get(&plan->daemon->nl, -1, device->old, ret_link);
+
+	if (r)
+		return r;
+	return !strcmp(ret_link->kind, device->kind) && (!strcmp(ret_link->name, device->name) ||
+							 !strcmp(ret_link->name, device->old_name))
+		       ? 0
+		       : -ENODEV;
 }
 
 json_t *handover_options(const struct option_set *set)

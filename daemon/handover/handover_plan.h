@@ -16,6 +16,7 @@ struct handover_device {
 	char name[XBOND_NAME_SIZE];	/* before and after */
 	char new_name[XBOND_NAME_SIZE]; /* of the new one, until the names change over */
 	char old_name[XBOND_NAME_SIZE]; /* of the old one, from then on */
+	char kind[16];			/* of the old one */
 	int old, new;			/* ifindexes; new: 0: there is none yet */
 	int lower; /* its lower device's index in the plan; -1: it is the bond */
 	bool is_up;
@@ -58,6 +59,11 @@ static inline const char *handover_name(const struct handover *plan)
 {
 	return plan->devices[0].name;
 }
+/*
+ * Reads the old device at this index of the plan. -ENODEV: it is gone; whatever has its number now
+ * is another.
+ */
+int handover_find_old(const struct handover *plan, size_t index, struct link_info *ret_link);
 /* The given options as {NAME: TEXT}: a new reference. */
 json_t *handover_options(const struct option_set *set);
 /* The pairs for netconf_apply(): to the new devices, or, with `back`, to the old ones themselves.

@@ -13,7 +13,8 @@
 #include "daemon/handover/handover_side.h"
 #include "network/link_copy.h"
 
-#define WAIT_NS (10000 * NS_PER_MS) /* LACP takes two to four seconds, a link about two */
+/* A link takes about two seconds, LACP two to four; a new bond of the kernel waits 8 for ports. */
+#define WAIT_NS (20000 * NS_PER_MS)
 #define LOOK_MS 5
 
 int handover_passed(const char *step, struct err *err)
@@ -190,7 +191,12 @@ int handover_switch(struct handover *plan, struct err *err)
 
 int handover_end(struct handover *plan, struct err *err)
 {
-	int r = plan->old_side->remove(plan, plan->devices[0].old, err);
+	struct link_info old;
+	int r = handover_find_old(plan, 0, &old);
 
+	if (!r)
+		r = plan->old_side->remove(plan, old.ifindex, err);
+	else
+		err_set(err, -r, "it is gone");
 	return r == -ENODEV ? 0 : r;
 }

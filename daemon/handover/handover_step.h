@@ -15,7 +15,10 @@ int handover_move(struct handover *plan, const struct handover_slave *slave, str
 bool handover_wait(struct handover *plan, const struct handover_slave *slave);
 /* Removes the old bond, which has nothing any more. */
 int handover_end(struct handover *plan, struct err *err);
-/* Everything is with the old bond again, whatever was done. Goes on after what it cannot do. */
+/*
+ * Everything is with the old bond again, whatever was done. Goes on after what it cannot do.
+ * -ESTALE: another attempt cannot do more.
+ */
 int handover_undo(struct handover *plan, struct err *err);
 
 /* Tests let a step fail here (XBOND_TEST_FAIL_AT=STEP), or let bondd die. */

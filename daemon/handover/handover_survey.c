@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/mode.h"
+#include "daemon/handover/handover_elsewhere.h"
 #include "network/bonding.h"
 #include "network/link_copy.h"
 #include "network/link_list.h"
@@ -58,6 +59,7 @@ static int survey_add_device(struct handover *plan, const struct link_list *link
 					    .is_up = link->flags & IFF_UP,
 					    .has_master = link->master };
 	memcpy(device->name, link->name, sizeof(device->name));
+	memcpy(device->kind, link->kind, sizeof(device->kind));
 	snprintf(device->new_name, XBOND_NAME_SIZE, "n%zu-%.8s", plan->device_count, link->name);
 	snprintf(device->old_name, XBOND_NAME_SIZE, "o%zu-%.8s", plan->device_count, link->name);
 	plan->device_count++;
@@ -76,7 +78,7 @@ static int survey_add_uppers(struct handover *plan, const struct link_list *link
 	for (size_t i = 0; i < links->count && !r; i++) {
 		const struct link_info *link = &links->link[i];
 
-		if (!link_is_on(link, lower))
+		if (!link_is_on(link, lower) && !link_sends_by(link, lower))
 			continue;
 		if (!link_copy_can(link))
 			return err_set(err, EOPNOTSUPP,
@@ -311,6 +313,8 @@ static int survey_all(struct handover *plan, const struct link_list *links,
 			  : survey_kernel(plan, links, link, given, err);
 	for (size_t i = 0; i < plan->device_count && !r; i++)
 		r = survey_add_uppers(plan, links, i, err);
+	if (!r)
+		r = handover_elsewhere_check(plan, err);
 	if (r)
 		return r;
 	survey_choose_first(plan);

@@ -2,29 +2,45 @@
 /* Goes back from wherever a handover is. Looks at what is, because bondd may have died anywhere. */
 #include <errno.h>
 #include <net/if.h>
+#include <limits.h>
 #include <stdlib.h>
 
+#include "daemon/base/event.h"
 #include "daemon/handover/handover_side.h"
 #include "daemon/handover/handover_step.h"
 
-/* The first error counts; the rest is done anyway. */
+#define NO_DEVICE INT_MAX /* the kernel refuses what is for it */
+
+/*
+ * The first error counts, and first what another attempt may mend; the rest is done anyway.
+ * -ESTALE: no attempt can.
+ */
 static void undo_keep(int *r, struct err *err, int next, const struct err *why)
 {
-	if (*r || !next)
+	if (!next || (*r && (*r != -ESTALE || next == -ESTALE)))
 		return;
 	*r = next;
 	*err = *why;
+}
+
+/* The kernel's driver makes bonds; those of xbond bondd knows itself. */
+static bool undo_is_new(const struct handover *plan, const struct link_info *link)
+{
+	return !plan->is_back || !strcmp(link->kind, "bond");
 }
 
 /* Died between making it and writing its number down, it is known by its name only. */
 static int undo_find_new(struct handover *plan)
 {
 	const struct handover_device *bond = &plan->devices[0];
+	struct nl *nl = &plan->daemon->nl;
 	struct link_info link;
 
-	if (!link_get_by_name(&plan->daemon->nl, bond->new_name, &link))
+	if (!link_get_by_name(nl, bond->new_name, &link) && undo_is_new(plan, &link))
 		return link.ifindex;
-	return bond->new && !link_get(&plan->daemon->nl, -1, bond->new, &link) ? bond->new : 0;
+	if (!bond->new || link_get(nl, -1, bond->new, &link) || strcmp(link.name, bond->name))
+		return 0;
+	return undo_is_new(plan, &link) ? link.ifindex : 0;
 }
 
 static int undo_remove_new(struct handover *plan, struct err *err)
@@ -35,14 +51,15 @@ static int undo_remove_new(struct handover *plan, struct err *err)
 	return r == -ENODEV ? 0 : r;
 }
 
-static int undo_device(struct handover *plan, const struct handover_device *device, struct err *err)
+static int undo_device(struct handover *plan, size_t index, struct err *err)
 {
+	const struct handover_device *device = &plan->devices[index];
 	struct nl *nl = &plan->daemon->nl;
 	struct link_info now;
-	int r = link_get(nl, -1, device->old, &now);
+	int r = handover_find_old(plan, index, &now);
 
 	if (r)
-		return err_set(err, -r, "%s is gone", device->name);
+		return err_set(err, r == -ENODEV ? ESTALE : -r, "%s is gone", device->name);
 	if (!strcmp(now.name, device->name))
 		return 0;
 	r = link_set_flags(nl, device->old, 0, IFF_UP, err);
@@ -51,21 +68,28 @@ static int undo_device(struct handover *plan, const struct handover_device *devi
 	return r;
 }
 
+/* One that is gone, and whose number another device may have by now, cannot be waited for. */
 static int undo_slave(struct handover *plan, const struct handover_slave *slave, struct err *err)
 {
 	int bond = plan->devices[0].old;
+	struct link_info now;
 
-	return plan->old_side->has(plan, bond, slave) ? 0
-						      : plan->old_side->add(plan, bond, slave, err);
+	if (plan->old_side->has(plan, bond, slave))
+		return 0;
+	if (link_get(&plan->daemon->nl, -1, slave->ifindex, &now) ||
+	    strcmp(now.name, slave->name)) {
+		event_error(handover_name(plan), slave->name, "is gone, and is not put back");
+		return 0;
+	}
+	return plan->old_side->add(plan, bond, slave, err);
 }
 
 static int undo_mac(struct handover *plan, struct err *err)
 {
 	struct nl *nl = &plan->daemon->nl;
-	int ifindex = plan->devices[0].old, r;
 	struct link_info now;
+	int r = handover_find_old(plan, 0, &now);
 
-	r = link_get(nl, -1, ifindex, &now);
 	if (!r && memcmp(now.mac, plan->mac, XBOND_MAC_SIZE))
 		r = link_force_mac(nl, &now, plan->mac, err);
 	return r;
@@ -76,16 +100,19 @@ static int undo_configure(struct handover *plan, struct err *err)
 {
 	struct netconf_device *pairs = handover_pairs(plan, true);
 	struct nl *nl = &plan->daemon->nl;
+	struct link_info now;
 	struct err why;
 	int r = 0;
 
-	for (size_t i = 0; i < plan->device_count; i++)
-		if (plan->devices[i].is_up)
-			undo_keep(&r, err,
-				  link_set_flags(nl, plan->devices[i].old, IFF_UP, IFF_UP, &why),
+	for (size_t i = 0; i < plan->device_count; i++) {
+		if (handover_find_old(plan, i, &now))
+			pairs[i].to = NO_DEVICE;
+		else if (plan->devices[i].is_up)
+			undo_keep(&r, err, link_set_flags(nl, now.ifindex, IFF_UP, IFF_UP, &why),
 				  &why);
+	}
 	if (netconf_apply(nl, &plan->conf, pairs, plan->device_count, &why))
-		undo_keep(&r, err, -EIO, &why);
+		undo_keep(&r, err, -ESTALE, &why);
 	free(pairs);
 	return r;
 }
@@ -93,11 +120,16 @@ static int undo_configure(struct handover *plan, struct err *err)
 int handover_undo(struct handover *plan, struct err *err)
 {
 	struct err why = { 0 };
-	int r = 0;
+	struct link_info old;
+	int r = handover_find_old(plan, 0, &old);
 
+	if (r)
+		return err_set(err, r == -ENODEV ? ESTALE : -r,
+			       "%s is gone, so there is nothing to go back to",
+			       handover_name(plan));
 	undo_keep(&r, err, undo_remove_new(plan, &why), &why);
 	for (size_t i = 0; i < plan->device_count; i++)
-		undo_keep(&r, err, undo_device(plan, &plan->devices[i], &why), &why);
+		undo_keep(&r, err, undo_device(plan, i, &why), &why);
 	undo_keep(&r, err, undo_mac(plan, &why), &why);
 	for (size_t i = 0; i < plan->slave_count; i++)
 		undo_keep(&r, err, undo_slave(plan, &plan->slaves[i], &why), &why);
