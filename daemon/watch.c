@@ -18,6 +18,7 @@
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "daemon/manage/config_wait.h"
 #include "daemon/manage/lifecycle.h"
+#include "daemon/manage/rollback.h"
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/wake.h"
@@ -50,6 +51,7 @@ static bool watch_sync_device(struct bond *bond)
 {
 	if (device_sync(bond) != -ENODEV)
 		return true;
+	rollback_forget(bond->daemon, bond_pin(bond)->name);
 	lifecycle_gone(bond);
 	return false;
 }

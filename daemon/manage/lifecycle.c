@@ -29,7 +29,6 @@
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
 #include "daemon/device/fail_over_mac.h"
-#include "daemon/manage/rollback.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
@@ -258,7 +257,6 @@ void lifecycle_gone(struct bond *bond)
 	event_config("delete", bond_pin(bond)->name, NULL,
 		     "the device was deleted%s; its slaves are released",
 		     bond->device.away ? " with the namespace it was in" : "");
-	rollback_forget(bond->daemon, bond_pin(bond)->name);
 	bond_pin(bond)->state = XBOND_BOND_DELETING;
 	lifecycle_end(bond);
 }
