@@ -170,25 +170,34 @@ int cni_addresses_apply(struct cni_addresses *addresses, struct nl *nl, int ifin
 	return 0;
 }
 
-static bool cni_addresses_has(const struct address *all, int count, const struct address *wanted)
+struct cni_addresses_search {
+	int ifindex;
+	const struct address *wanted;
+	bool found;
+};
+
+static void cni_addresses_compare(const struct address *address, void *arg)
 {
-	for (int i = 0; i < count; i++)
-		if (all[i].family == wanted->family &&
-		    all[i].prefix_length == wanted->prefix_length &&
-		    !memcmp(all[i].bytes, wanted->bytes, sizeof(wanted->bytes)))
-			return true;
-	return false;
+	struct cni_addresses_search *search = arg;
+
+	if (address->ifindex == search->ifindex && address->family == search->wanted->family &&
+	    address->prefix_length == search->wanted->prefix_length &&
+	    !memcmp(address->bytes, search->wanted->bytes, sizeof(address->bytes)))
+		search->found = true;
 }
 
 int cni_addresses_check(const struct cni_addresses *addresses, struct nl *nl, int ifindex,
 			struct err *err)
 {
-	struct address found[CNI_MAX_ADDRESSES];
-	int count = address_list(nl, ifindex, found, CNI_MAX_ADDRESSES);
 	char text[ADDRESS_TEXT_SIZE];
 
 	for (size_t i = 0; i < addresses->address_count; i++) {
-		if (cni_addresses_has(found, count, &addresses->addresses[i]))
+		struct cni_addresses_search search = { ifindex, &addresses->addresses[i], false };
+		int r = address_visit(nl, cni_addresses_compare, &search);
+
+		if (r)
+			return err_set(err, CNI_KERNEL, "netlink: %s", strerror(-r));
+		if (search.found)
 			continue;
 		cni_addresses_text(&addresses->addresses[i], text);
 		return err_set(err, CNI_CHANGED, "the address %s is missing", text);

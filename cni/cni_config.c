@@ -274,8 +274,10 @@ static int cni_config_take_place(struct cni_config *config, struct err *err)
 
 	if (r)
 		return r;
-	if (config->ifname && !cni_is_device_name(config->ifname))
+	if (config->ifname && !cni_is_device_name(config->ifname)) {
+		config->ifname = NULL;
 		return err_set(err, CNI_BAD_CONFIG, "ifname: not a name of a device");
+	}
 	if (inside && !json_is_boolean(inside))
 		return err_set(err, CNI_BAD_CONFIG, "linksInContainer: true or false is needed");
 	config->links_in_container = json_is_true(inside);
@@ -285,7 +287,6 @@ static int cni_config_take_place(struct cni_config *config, struct err *err)
 /* What all commands but VERSION need. */
 static int cni_config_take_common(struct cni_config *config, struct err *err)
 {
-	const json_t *ipam = json_object_get(config->json, "ipam");
 	int r = cni_config_take_text(config, "name", &config->name, err);
 
 	if (!r)
@@ -296,15 +297,35 @@ static int cni_config_take_common(struct cni_config *config, struct err *err)
 		return err_set(err, CNI_BAD_CONFIG,
 			       "name: the network needs one, of letters, "
 			       "digits, '_', '.' and '-'");
-	config->previous = json_object_get(config->json, "prevResult");
-	if (config->previous && !json_is_object(config->previous))
+	return 0;
+}
+
+/* What is wrong in it counts as not given. */
+static int cni_config_take_rest(struct cni_config *config, struct err *err)
+{
+	const json_t *previous = json_object_get(config->json, "prevResult");
+	const json_t *ipam = json_object_get(config->json, "ipam");
+	const char *type = json_string_value(json_object_get(ipam, "type"));
+
+	config->previous = json_is_object(previous) ? previous : NULL;
+	config->ipam = type && cni_is_identifier(type) ? type : NULL;
+	if (previous && !config->previous)
 		return err_set(err, CNI_BAD_CONFIG, "prevResult: an object is needed");
 	if (ipam && !json_is_object(ipam))
 		return err_set(err, CNI_BAD_CONFIG, "ipam: an object is needed");
-	config->ipam = json_string_value(json_object_get(ipam, "type"));
-	if (json_object_size(ipam) && (!config->ipam || !cni_is_identifier(config->ipam)))
+	if (json_object_size(ipam) && !config->ipam)
 		return err_set(err, CNI_BAD_CONFIG, "ipam: its type must be the name of a plugin");
 	return 0;
+}
+
+/* DEL has to do what it can, because the runtime keeps the pod until it succeeds. */
+static int cni_config_take_details(struct cni_config *config, bool is_del, struct err *err)
+{
+	int r = cni_config_take_rest(config, err);
+
+	if (!r || is_del)
+		r = cni_config_take_place(config, err);
+	return is_del ? 0 : r;
 }
 
 static int cni_config_take_version(struct cni_config *config, struct err *err)
@@ -325,10 +346,8 @@ static int cni_config_take_version(struct cni_config *config, struct err *err)
 
 static int cni_config_take_all(struct cni_config *config, struct err *err)
 {
-	int r = cni_config_take_place(config, err);
+	int r = cni_config_take_links(config, err);
 
-	if (!r)
-		r = cni_config_take_links(config, err);
 	if (!r)
 		r = cni_config_take_mtu(config, err);
 	if (!r)
@@ -354,10 +373,10 @@ int cni_config_read(struct cni_config *ret_config, const char *text, size_t leng
 	r = cni_config_take_version(config, err);
 	if (!r)
 		r = cni_config_take_common(config, err);
+	if (!r)
+		r = cni_config_take_details(config, !strcmp(command, "DEL"), err);
 	if (!r && !strcmp(command, "ADD"))
 		r = cni_config_take_all(config, err);
-	else if (!r)
-		r = cni_config_take_place(config, err);
 	return r;
 }
 

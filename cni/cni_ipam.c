@@ -136,6 +136,9 @@ int cni_ipam_call(const struct cni_call *call, const char *command, json_t **ret
 	}
 	status = cni_ipam_run(call, path, command, input, pipe_fd, &reply);
 	r = cni_ipam_judge(call, command, status, reply, err);
+	if (ret_reply && !r && !json_is_object(reply))
+		r = err_set(err, CNI_IPAM, "%s of the ipam plugin %s gave no result", command,
+			    call->config.ipam);
 	if (ret_reply && !r)
 		*ret_reply = reply;
 	else

@@ -7,8 +7,8 @@
 
 /*
  * Hands the command and the configuration on. Returns its error, if it has one. Does nothing if the
- * network has no such plugin. ret_reply may be NULL; otherwise the caller releases *ret_reply,
- * which is NULL if the plugin has answered nothing.
+ * network has no such plugin. ret_reply may be NULL; otherwise the plugin must answer an object,
+ * and the caller releases *ret_reply, which is NULL if there is no plugin.
  */
 int cni_ipam_call(const struct cni_call *call, const char *command, json_t **ret_reply,
 		  struct err *err);

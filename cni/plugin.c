@@ -117,8 +117,21 @@ static int plugin_with_input(struct cni_call *call, json_t **ret_result, struct 
 	return plugin_run(call, ret_result, err);
 }
 
-static int plugin_answer(json_t *result, int r, const struct cni_call *call, const struct err *err)
+/* JSON takes UTF-8 only. What was cut, or came from the environment, may be something else. */
+static void plugin_clean(char *text)
 {
+	json_t *string = json_string(text);
+
+	for (; !string && *text; text++)
+		if (*text & 0x80)
+			*text = '?';
+	json_decref(string);
+}
+
+static int plugin_answer(json_t *result, int r, const struct cni_call *call, struct err *err)
+{
+	if (r)
+		plugin_clean(err->text);
 	if (r)
 		result = json_pack("{s:s, s:i, s:s}", "cniVersion",
 				   call->config.version ? call->config.version : PLUGIN_VERSION,

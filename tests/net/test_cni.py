@@ -2,6 +2,7 @@
 """The CNI plugin, called by the spec: a bond in a pod, and nothing left of it."""
 import itertools
 import json
+import re
 import signal
 
 import pytest
@@ -90,6 +91,8 @@ def test_a_bond_in_a_pod(node):
     pod.namespace.wait_ping("fd00::2")
     wait_for(lambda: node.host.show(name)["active_slave"] == f"{name}-1",
              "net2, which is called otherwise on the host")
+    run(*pod.namespace.command("ip", "-batch", "-"), input="".join(
+        f"addr add 10.1.0.{host}/32 dev bond0\n" for host in range(100)))
     pod.check(config, result)
     node.switch.ip("link", "set", pod.ports[1], "down")
     wait_for(lambda: pod.namespace.ping("10.0.0.2"), "the other link to carry on")
@@ -185,6 +188,7 @@ def test_a_failure_is_undone(node, tmp_path):
         "^101: routes, number 1: ":
             {"ipam": {**ipam, "answer": {"routes": [{"dst": "10.9.0.0/16", "gw": "10.7.0.1"}]}}},
         "^102: there is no plugin nobody in CNI_PATH": {"ipam": {"type": "nobody"}},
+        "^102: ADD of the ipam plugin .* gave no result": {"ipam": {**ipam, "raw": ""}},
         "^7: links: there is no device net3 in the container":
             {"links": [{"name": "net1"}, {"name": "net3"}]},
         "^100: .*net3": {"links": [{"name": "net3"}], "linksInContainer": False},
@@ -270,7 +274,11 @@ BROKEN = [
     (network(ipam={"type": "../../bin/sh"}), "^7: ipam: "),
     (network(prevResult=[]), "^7: prevResult: "),
     (network(runDir=7), "^7: runDir: "),
+    (network(mode="\u00fc" * 200), "^7: "),
+    ({**network(), "\u00fc" * 40: 1}, r"^2: unsupported field "),
 ]
+# Without these, nobody knows what to delete.
+DEL_REFUSES = r"\^1: |\^7: (name|cniVersion|runDir): "
 
 
 def test_bad_input_is_refused(node):
@@ -279,11 +287,15 @@ def test_bad_input_is_refused(node):
     for config, error in BROKEN:
         with pytest.raises(Failed, match=error):
             pod.add(config)
+        # The runtime calls DEL afterwards, and keeps the pod until it succeeds.
+        if isinstance(config, dict) and not re.match(DEL_REFUSES, error):
+            pod.delete(config)
     good = network()
     environment = [
         ({"container": None}, "^4: CNI_CONTAINERID is missing"),
         ({"container": "../x"}, "^4: CNI_CONTAINERID makes no sense"),
         ({"ifname": "a/b"}, "^4: CNI_IFNAME makes no sense"),
+        ({"ifname": "\udcfc"}, r"^4: CNI_IFNAME makes no sense: \?"),
         ({"ifname": ""}, "^4: CNI_IFNAME is missing"),
         ({"netns": "/etc/passwd"}, "^3: there is no network namespace at /etc/passwd"),
         ({"netns": "/proc/self/ns/mnt"}, "^3: .* Invalid argument"),
