@@ -128,7 +128,7 @@ def test_lacp_learns_by_the_same_way(watched):
 @pytest.mark.parametrize("mode", ["active-backup", "balance-xor", "broadcast"])
 def test_a_packet_that_avoids_a_slave_tells(bed, mode):
     options = {"all_slaves_active": "on"} if mode == "active-backup" else {}
-    near, far = bed(mode, "poll", **options)
+    near, far = bed(mode, "poll", xmit_hash_policy="layer3+4", **options)
     wait_for(lambda: near.show()["carrier_source"] == "poll", "the source")
     stream = Stream(near, far, rate=2000, flows=64)
     assert_first(near, far, is_down(near))
@@ -137,7 +137,7 @@ def test_a_packet_that_avoids_a_slave_tells(bed, mode):
 
 def test_there_is_one_record_for_a_loss_that_nobody_reads(bed):
     """A full ring would cost a packet nothing either."""
-    near, far = bed("balance-xor", "poll")
+    near, far = bed("balance-xor", "poll", xmit_hash_policy="layer3+4")
     near.freeze_bondd()
     stream = Stream(near, far, rate=5000, flows=64)
     far.ip("link", "set", "l0", "down")
