@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/base/cli.h"
@@ -198,19 +197,15 @@ static int save_write_temporary(int fd, const struct pins *pins, const char *nam
 				const struct config_file *old, uint64_t by_mac)
 {
 	FILE *file = fdopen(fd, "w");
-	int r = 0;
 
 	if (!file) {
-		r = -errno;
+		int r = -errno;
+
 		close(fd);
 		return r;
 	}
 	save_write_bond(file, pins, name, old, by_mac);
-	if (fflush(file) || ferror(file) || fchmod(fd, 0644) || fsync(fd))
-		r = -errno;
-	if (fclose(file) && !r)
-		r = -errno;
-	return r;
+	return config_write_end(file);
 }
 
 static size_t save_dir_length(const char *path)
@@ -250,14 +245,9 @@ static int save_follow_links(char path[PATH_MAX])
 static void save_sync_dir_of(const char *path)
 {
 	char dir[PATH_MAX];
-	int fd;
 
 	snprintf(dir, sizeof(dir), "%.*s.", (int)save_dir_length(path), path);
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	fsync(fd);
-	close(fd);
+	config_write_sync_dir(dir);
 }
 
 static int save_write_file(const struct cli *cli, const struct pins *pins, const char *name)

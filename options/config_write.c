@@ -2,7 +2,10 @@
 #include "options/config_write.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "options/option_address.h"
 
@@ -45,4 +48,25 @@ void config_write_option(FILE *file, const struct option_spec *option,
 	}
 	option_format(option, value, text, sizeof(text));
 	fprintf(file, "%s = %s\n", option->name, text);
+}
+
+int config_write_end(FILE *file)
+{
+	int fd = fileno(file), r = 0;
+
+	if (fflush(file) || ferror(file) || fchmod(fd, 0644) || fsync(fd))
+		r = -errno;
+	if (fclose(file) && !r)
+		r = -errno;
+	return r;
+}
+
+void config_write_sync_dir(const char *dir)
+{
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
 }

@@ -16,4 +16,12 @@ int config_write_check_name(const char *name, struct err *err);
 void config_write_option(FILE *file, const struct option_spec *option,
 			 const struct option_value *value);
 
+/*
+ * Ends a file that was written beside its place: complete on disk, readable by all, closed. Returns
+ * 0 or -errno; it is closed in any case.
+ */
+int config_write_end(FILE *file);
+/* So that the new name of a file outlives a loss of power. */
+void config_write_sync_dir(const char *dir);
+
 #endif

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/paths.h"
@@ -65,19 +64,15 @@ const char *import_target(struct import *import, const char *dir, const struct i
 static int import_write_temporary(int fd, const char *text)
 {
 	FILE *file = fdopen(fd, "w");
-	int r = 0;
 
 	if (!file) {
-		r = -errno;
+		int r = -errno;
+
 		close(fd);
 		return r;
 	}
 	fputs(text, file);
-	if (fflush(file) || ferror(file) || fchmod(fd, 0644) || fsync(fd))
-		r = -errno;
-	if (fclose(file) && !r)
-		r = -errno;
-	return r;
+	return config_write_end(file);
 }
 
 /* The file gets its name when it is complete; link() refuses a name that is taken. */
@@ -102,16 +97,6 @@ static int import_write_one(struct import *import, const char *dir, const struct
 	return r ? err_set(err, -r, "%s: %s", path, strerror(-r)) : 0;
 }
 
-static void import_sync_dir(const char *dir)
-{
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	fsync(fd);
-	close(fd);
-}
-
 int import_write(struct import *import, const char *dir, struct import_bond *const *bonds,
 		 size_t count, struct err *err)
 {
@@ -125,6 +110,6 @@ int import_write(struct import *import, const char *dir, struct import_bond *con
 	if (r)
 		for (done--; done; done--)
 			unlink(import_target(import, dir, bonds[done - 1]));
-	import_sync_dir(dir);
+	config_write_sync_dir(dir);
 	return r;
 }
