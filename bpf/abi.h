@@ -150,6 +150,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_OPENING 512  /* 802.3ad: ports collect, and the pair's port side is not up yet */
 #define XBOND_F_PROBES 1024  /* the ARP monitor is on: the programs write down what slaves hear */
 #define XBOND_F_BFD 2048     /* slaves may get packets of micro-BFD */
+#define XBOND_F_TEAM 131072  /* bond0 is a team: see bpf/team.h */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 #define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */

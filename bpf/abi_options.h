@@ -79,12 +79,14 @@ enum xbond_rx_hook {
 	XBOND_RX_AUTO = 2, /* XDP where the driver has it */
 };
 
-/* What bond0 is one end of. */
+/* What bond0 is. */
 enum xbond_device {
 	/* Only as the value of the option: netkit where the kernel has it, otherwise veth. */
 	XBOND_DEVICE_AUTO = 0,
 	XBOND_DEVICE_VETH = 1,
 	XBOND_DEVICE_NETKIT = 2,
+	/* Not an end of a pair: a team of the kernel, whose ports the slaves are. */
+	XBOND_DEVICE_TEAM = 3,
 };
 
 #endif

@@ -81,6 +81,8 @@ int link_set_flags(struct nl *nl, int ifindex, unsigned int flags, unsigned int 
 int link_clear_xdp(struct nl *nl, int ifindex, struct err *err);
 /* master: 0 for none. */
 int link_set_master(struct nl *nl, int ifindex, int master, struct err *err);
+/* Of a device that leaves its carrier to others, such as a team. */
+int link_set_carrier(struct nl *nl, int ifindex, bool carrier, struct err *err);
 int link_delete(struct nl *nl, int ifindex, struct err *err);
 
 struct link_end {
@@ -89,6 +91,8 @@ struct link_end {
 	uint32_t mtu;
 	unsigned int queues;
 };
+/* Makes a device of a kind that needs to know nothing more. */
+int link_create(struct nl *nl, const char *kind, const struct link_end *end, struct err *err);
 int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b,
 		     struct err *err);
 /*

@@ -79,6 +79,14 @@ int link_set_master(struct nl *nl, int ifindex, int master, struct err *err)
 	return nl_call(nl, msg, NULL, NULL, err);
 }
 
+int link_set_carrier(struct nl *nl, int ifindex, bool carrier, struct err *err)
+{
+	struct nl_msg *msg = link_set_request(ifindex);
+
+	nla_put_u8(msg, IFLA_CARRIER, carrier);
+	return nl_call(nl, msg, NULL, NULL, err);
+}
+
 int link_set_name(struct nl *nl, int ifindex, const char *name, struct err *err)
 {
 	struct nl_msg *msg = link_set_request(ifindex);
@@ -147,6 +155,19 @@ static void link_put_peer(struct nl_msg *msg, int attribute, const struct link_e
 	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
 	link_put_end(msg, end);
 	nla_nest_end(msg, peer);
+}
+
+int link_create(struct nl *nl, const char *kind, const struct link_end *end, struct err *err)
+{
+	struct ifinfomsg info = { 0 };
+	struct nl_msg *msg = link_change_request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &info);
+	struct nlattr *linkinfo;
+
+	link_put_end(msg, end);
+	linkinfo = nla_nest_start(msg, IFLA_LINKINFO);
+	nla_put_string(msg, IFLA_INFO_KIND, kind);
+	nla_nest_end(msg, linkinfo);
+	return nl_call(nl, msg, NULL, NULL, err);
 }
 
 int link_create_veth(struct nl *nl, const struct link_end *a, const struct link_end *b,
