@@ -19,6 +19,7 @@
 #include "bpf/rarp.h"
 #include "bpf/send_tc.h"
 #include "bpf/slow.h"
+#include "bpf/team.h"
 #include "bpf/watchdog.h"
 
 char _license[] SEC("license") = "GPL";
@@ -104,11 +105,20 @@ static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32
 	return rarp_is_due(vlan, slot) ? tx_tell(skb, slot) : tx_send(slot, length);
 }
 
+/* by_team: bond0 is a team that sends the packet itself. */
+static __always_inline int tx_leave(struct __sk_buff *skb, __u32 slot, __u32 length, int by_team)
+{
+	if (!by_team || slot >= XBOND_MAX_SLAVES)
+		return tx_send(slot, length);
+	choose_count(slot, length);
+	return team_send(skb, slot);
+}
+
 /*
- * Redirects to the chosen slave, or drops the packet if no slave may transmit; never passes it.
- * asked: the slot that the packet's queue_mapping asks for, or SELECT_NONE.
+ * Sends by the chosen slave, or drops the packet if no slave may transmit. asked: the slot that the
+ * packet's queue_mapping asks for, or SELECT_NONE.
  */
-static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked)
+static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, int by_team)
 {
 	__u32 flags = READ_ONCE(table.flags), length = skb->len, slot;
 	__u64 mask = select_mask(flags);
@@ -116,15 +126,16 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked)
 	if (!mask)
 		return TC_ACT_SHOT;
 	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_is_up(asked, NETDEV_SENDS))
-		return tx_send(asked, length);
+		return tx_leave(skb, asked, length, by_team);
 	if (flags & XBOND_F_BROADCAST_NEIGHBOR && tx_is_neighbour_message(skb))
-		return tx_broadcast(skb, mask);
+		return tx_leave(skb, tx_clone(skb, mask), length, by_team);
 	slot = choose_slot(skb, hash_of, mask, length);
 	if (slot < XBOND_MAX_SLAVES)
-		return tx_send(slot, length);
+		return tx_leave(skb, slot, length, by_team);
 	if (slot & CHOOSE_TELL)
 		return tx_send_away(skb, slot & ~CHOOSE_TELL, length);
-	return slot == CHOOSE_ALL ? tx_broadcast(skb, mask) : TC_ACT_SHOT;
+	return slot == CHOOSE_ALL ? tx_leave(skb, tx_clone(skb, mask), length, by_team)
+				  : TC_ACT_SHOT;
 }
 
 /*
@@ -142,18 +153,30 @@ static __always_inline int path_is_direct(void)
 	       READ_ONCE(table.watched);
 }
 
+__noinline int tx_counted_by_team(struct __sk_buff *skb)
+{
+	__u32 asked = queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE;
+
+	return tx_transmit(skb, asked, !team_has_asked_queue(skb));
+}
+
 SEC("tc")
 int xbond_egress(struct __sk_buff *skb)
 {
+	__u32 flags = READ_ONCE(table.flags);
+
 	if (path_is_direct())
 		return tx_transmit(skb,
-				   queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE);
-	/* A veth clears skb->priority; xbond_port restores as much as fits. */
-	if (queue_ids_used())
+				   queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE,
+				   0);
+	if (flags & (XBOND_F_TEAM | XBOND_F_QUEUE_IDS)) {
+		if (flags & XBOND_F_TEAM)
+			return tx_counted_by_team(skb);
 		skb->tc_index = queue_before_crossing(skb->queue_mapping, skb->priority);
-	else if (skb->priority && skb->priority <= 0xffff &&
-		 !(READ_ONCE(table.flags) & XBOND_F_NETKIT))
+	} else if (skb->priority && skb->priority <= 0xffff && !(flags & XBOND_F_NETKIT)) {
+		/* A veth clears skb->priority; xbond_port restores as much as fits. */
 		skb->tc_index = skb->priority;
+	}
 	return TC_ACT_UNSPEC;
 }
 
@@ -176,7 +199,7 @@ int xbond_port(struct __sk_buff *skb)
 		skb->priority = crossed;
 		skb->tc_index = 0;
 	}
-	return tx_transmit(skb, asked);
+	return tx_transmit(skb, asked, 0);
 }
 
 enum rx_verdict { RX_TO_BOND, RX_SLOW, RX_STAY, RX_TO_BOTH };
@@ -272,6 +295,15 @@ __noinline int rx_hand_over_copy(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
+static __always_inline int rx_to_team(struct __sk_buff *skb)
+{
+	__u32 key = 0;
+
+	if (skb->pkt_type == PACKET_OTHERHOST)
+		team_judge(skb, bpf_map_lookup_elem(&bond, &key));
+	return TC_ACT_UNSPEC;
+}
+
 static __always_inline void rx_count(struct xbond_counters *counter, __u32 length)
 {
 	counter->rx_packets++;
@@ -303,7 +335,7 @@ int xbond_rx(struct __sk_buff *skb)
 	collecting = READ_ONCE(table.rx_mask) >> slot & 1 || rx_collects_by_now(slot);
 	if (verdict == RX_TO_BOTH && (!collecting || !(flags & XBOND_F_CARRIER))) {
 		probe_note_uncounted(slot);
-		return TC_ACT_UNSPEC;
+		return flags & XBOND_F_TEAM ? team_keep(skb) : TC_ACT_UNSPEC;
 	}
 	counter = bpf_map_lookup_elem(&counters, &slot);
 	if (!counter)
@@ -313,6 +345,8 @@ int xbond_rx(struct __sk_buff *skb)
 		return TC_ACT_SHOT;
 	}
 	rx_count(counter, skb->len);
+	if (flags & XBOND_F_TEAM)
+		return rx_to_team(skb);
 	return verdict == RX_TO_BOTH ? rx_hand_over_copy(skb) : rx_hand_over(skb, flags);
 }
 

@@ -35,18 +35,20 @@ enum attached attached_slave(const struct pins *pins, unsigned int slot)
 }
 
 /*
- * The programs by which bond0 transmits. A netkit has the egress program only while it is needed.
+ * The programs by which bond0 transmits. A netkit has the egress program only while it is needed, a
+ * team only that.
  */
 enum attached attached_pair(const struct pins *pins)
 {
 	bool netkit = pins->bond->device_kind == XBOND_DEVICE_NETKIT;
+	bool team = pins->bond->device_kind == XBOND_DEVICE_TEAM;
 	enum attached port;
 
 	if (pins->attached && pins->attached->missing_bond)
 		return ATTACHED_NOT;
 	if (pins->bond->hook == XBOND_HOOK_CLSACT && !netkit)
 		return pins->attached ? ATTACHED : ATTACHED_UNKNOWN;
-	port = attached_link_is_attached(pins, XBOND_PIN_LINK_PORT);
+	port = team ? ATTACHED : attached_link_is_attached(pins, XBOND_PIN_LINK_PORT);
 	return port != ATTACHED || netkit || pins->bond->hook == XBOND_HOOK_CLSACT
 		       ? port
 		       : attached_link_is_attached(pins, XBOND_PIN_LINK_EGRESS);

@@ -80,7 +80,8 @@ static void watch_take_link(struct bond *bond, const struct link_info *link, boo
 		slave_lost(bond, (unsigned int)slot, link);
 	else if (slot >= 0)
 		slave_follow_link(bond, (unsigned int)slot, link);
-	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex)
+	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex &&
+		 !bond_is_team(bond_pin(bond)))
 		watch_sync_device(bond);
 	else if (link->ifindex == (int)bond_pin(bond)->ifindex)
 		watch_sync_place(bond, gone);
@@ -111,7 +112,8 @@ static void watch_on_qdisc(int ifindex, void *arg)
 		if (slot >= 0) {
 			attach_check_slave(bond, (unsigned int)slot);
 			slave_hooks_note(bond, (unsigned int)slot, true);
-		} else if (ifindex == (int)bond_pin(bond)->port_ifindex) {
+		} else if (ifindex == (int)bond_pin(bond)->port_ifindex &&
+			   !bond_is_team(bond_pin(bond))) {
 			attach_check_pair(bond, false);
 		} else if (!bond->device.away && ifindex == (int)bond_pin(bond)->ifindex) {
 			watch_sync_device(bond);

@@ -72,6 +72,7 @@ static const struct option_name device_names[] = {
 	{ "auto", XBOND_DEVICE_AUTO },
 	{ "veth", XBOND_DEVICE_VETH },
 	{ "netkit", XBOND_DEVICE_NETKIT },
+	{ "team", XBOND_DEVICE_TEAM },
 	{ NULL, 0 },
 };
 

@@ -18,6 +18,20 @@ static int option_together_netkit(const struct xbond_bond *bond, struct err *err
 		       bond->xdp_tx ? "xdp_tx" : "rx_hook");
 }
 
+static int option_together_team(const struct xbond_bond *bond, struct err *err)
+{
+	if (bond->device_kind != XBOND_DEVICE_TEAM && bond->device != XBOND_DEVICE_TEAM)
+		return 0;
+	if (bond->rx_hook != XBOND_RX_TC || bond->xdp_tx)
+		return err_set(err, EOPNOTSUPP,
+			       "%s: a team has no XDP: create the bond with device veth",
+			       bond->xdp_tx ? "xdp_tx" : "rx_hook");
+	if (!bond->rx_backlog)
+		return err_set(err, EOPNOTSUPP,
+			       "rx_backlog: a team never uses the backlog; leave the option on");
+	return 0;
+}
+
 static int option_together_bfd(const struct xbond_bond *bond, struct err *err)
 {
 	const struct xbond_address *local = &bond->bfd_local, *remote = &bond->bfd_remote;
@@ -72,6 +86,7 @@ static int option_together_macs(const struct xbond_bond *bond, struct err *err)
 
 static const struct option_together option_together_table[] = {
 	{ option_together_netkit, { OPT_DEVICE, OPT_RX_HOOK, OPT_XDP_TX }, 3 },
+	{ option_together_team, { OPT_DEVICE, OPT_RX_HOOK, OPT_XDP_TX, OPT_RX_BACKLOG }, 4 },
 	{ option_together_bfd, { OPT_BFD_INTERVAL, OPT_BFD_LOCAL, OPT_BFD_REMOTE }, 3 },
 	{ option_together_silence, { OPT_RX_SILENCE }, 1 },
 	{ option_together_backlog, { OPT_RX_BACKLOG, OPT_MAC_POLICY }, 2 },

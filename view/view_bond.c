@@ -208,6 +208,7 @@ static json_t *view_device_json(uint32_t kind)
 	switch ((enum xbond_device)kind) {
 	case XBOND_DEVICE_VETH: return json_string("veth");
 	case XBOND_DEVICE_NETKIT: return json_string("netkit");
+	case XBOND_DEVICE_TEAM: return json_string("team");
 	case XBOND_DEVICE_AUTO: break;
 	}
 	return json_null();

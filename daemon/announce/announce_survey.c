@@ -12,6 +12,7 @@
 #include "network/ipv6.h"
 #include "network/link.h"
 #include "network/multicast.h"
+#include "network/team.h"
 
 _Static_assert(sizeof(struct announce_item) == 24, "no padding");
 
@@ -39,6 +40,14 @@ static void *survey_grow(void *array, size_t count, size_t size)
 	return reallocarray(array, count ? 2 * count : 1, size);
 }
 
+/* The bond's device, for the port side of a bond. A team is both. */
+static int survey_peer(const struct link_info *link)
+{
+	if (!strcmp(link->kind, TEAM_KIND))
+		return link->ifindex;
+	return link_is_paired(link) && link->lower_nsid < 0 ? link->lower : 0;
+}
+
 static void survey_take_link(const struct link_info *link, void *arg)
 {
 	struct announce_survey *survey = arg;
@@ -55,7 +64,7 @@ static void survey_take_link(const struct link_info *link, void *arg)
 		.ifindex = link->ifindex,
 		.lower = survey_hands_on(link) ? link->lower : 0,
 		.lower_nsid = link->lower_nsid,
-		.peer = link_is_paired(link) && link->lower_nsid < 0 ? link->lower : 0,
+		.peer = survey_peer(link),
 		.bridge = link->master,
 		.is_up = link->flags & IFF_UP,
 		.is_bridge = !strcmp(link->kind, "bridge"),

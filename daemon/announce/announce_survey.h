@@ -31,8 +31,8 @@ struct announce_device {
 	int ifindex;
 	int lower;	/* the device below, if its announcements are for this device, too; or 0 */
 	int lower_nsid; /* the namespace of lower, by its number here; -1: this one */
-	int peer;	/* the other end of a pair, if it is in this namespace; or 0 */
-	int bridge;	/* the bridge that it is a port of; or 0 */
+	int peer; /* the other end of a pair, if it is in this namespace; of a team itself; or 0 */
+	int bridge; /* the bridge that it is a port of; or 0 */
 	uint8_t mac[XBOND_MAC_SIZE];
 	bool is_up;
 	bool is_bridge;

@@ -160,7 +160,8 @@ static void attach_check_egress(struct bond *bond, bool came_back)
 
 void attach_check_pair(struct bond *bond, bool came_back)
 {
-	attach_check_port(bond);
+	if (!bond_is_team(bond_pin(bond)))
+		attach_check_port(bond);
 	attach_check_egress(bond, came_back);
 }
 

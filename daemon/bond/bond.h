@@ -115,7 +115,7 @@ struct bond_evaluation {
 
 /* bond0 and its pair, as last seen: device_sync.c. */
 struct bond_device {
-	bool port_up;	/* publish.c sets it: bond0's carrier */
+	bool port_up;	/* bond0's carrier, which publish.c sets */
 	bool away;	/* bond0 is in another namespace */
 	bool left;	/* bond0 has been in one since the actions that lead to it were made */
 	bool has_qdisc; /* a root qdisc that direct would skip */
@@ -242,6 +242,12 @@ static inline bool bond_is_ready(struct bond *bond)
 static inline bool bond_is_netkit(const struct xbond_bond *pin)
 {
 	return pin->device_kind == XBOND_DEVICE_NETKIT;
+}
+
+/* Then bond0 is no end of a pair, and both ifindexes of the bond are bond0's. */
+static inline bool bond_is_team(const struct xbond_bond *pin)
+{
+	return pin->device_kind == XBOND_DEVICE_TEAM;
 }
 
 /* fail_over_mac as it is in force: only active-backup has it. */

@@ -74,7 +74,7 @@ int port_hooks_attach(struct bond *bond, struct err *err)
 	idle_turn();
 	port = port_hooks_point(bond, false);
 	egress = port_hooks_point(bond, true);
-	r = attach_add(&port, bond->dataplane.port_fd, err);
+	r = bond_is_team(bond_pin(bond)) ? 0 : attach_add(&port, bond->dataplane.port_fd, err);
 	if (r)
 		return r;
 	idle_turn();

@@ -58,6 +58,8 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 
 	if (bond_is_netkit(bond_pin(bond)))
 		flags |= XBOND_F_NETKIT;
+	if (bond_is_team(bond_pin(bond)))
+		flags |= XBOND_F_TEAM;
 	if (bond_forbids_direct(bond))
 		flags |= XBOND_F_FORCE_COUNTED;
 	else if (bond_pin(bond)->xdp_tx && may_choose)
@@ -78,15 +80,24 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 	return flags;
 }
 
-/* The admin state of the port side is bond0's carrier. */
+/* Of a pair, the admin state of the port side is bond0's carrier. */
+static int publish_set_carrier(struct bond *bond, bool carrier, struct err *err)
+{
+	int ifindex = (int)bond_pin(bond)->port_ifindex;
+	struct nl *nl = &bond->daemon->nl;
+
+	if (bond_is_team(bond_pin(bond)))
+		return link_set_carrier(nl, ifindex, carrier, err);
+	return link_set_flags(nl, ifindex, carrier ? IFF_UP : 0, IFF_UP, err);
+}
+
 static void publish_bond_carrier(struct bond *bond, bool carrier)
 {
 	struct err err;
 
 	if (bond->device.port_up == carrier)
 		return;
-	if (link_set_flags(&bond->daemon->nl, (int)bond_pin(bond)->port_ifindex,
-			   carrier ? IFF_UP : 0, IFF_UP, &err))
+	if (publish_set_carrier(bond, carrier, &err))
 		event_error(bond_pin(bond)->name, NULL, "cannot set its carrier %s: %s",
 			    carrier ? "on" : "off", err.text);
 	else

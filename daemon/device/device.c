@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Makes the pair. device_sync.c follows it. */
+/* Makes the pair or the team. device_sync.c follows it. */
 #include "daemon/device/device.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include "daemon/bond/daemon.h"
 #include "daemon/device/device_pair.h"
 #include "network/ipv6.h"
+#include "network/team.h"
 
 #define PORT_MTU 65535 /* only bond0's MTU decides */
 #define FIRST_MTU 1500
@@ -66,12 +67,27 @@ int device_create(struct bond *bond, struct err *err)
 		return err_set(err, -r, "%s has gone while %s was made; try again", pin->port_name,
 			       pin->name);
 	pin->port_ifindex = (__u32)port.ifindex;
-	pin->ifindex = (__u32)port.lower;
+	pin->ifindex = (__u32)(bond_is_team(pin) ? port.ifindex : port.lower);
 	pin->mtu = FIRST_MTU;
 	bond->dataplane.pins.table->port_ifindex = pin->port_ifindex;
 	bond->dataplane.pins.table->bond_ifindex = pin->ifindex;
+	if (bond_is_team(pin))
+		return 0;
 	snprintf(alias, sizeof(alias), BOND_PORT_ALIAS "%s", pin->name);
 	return device_prepare_port(bond, alias, err);
+}
+
+/* If it has just been made, its number is not known yet, but nobody else has its address. */
+static void device_remove_team(struct nl *nl, const struct xbond_bond *pin)
+{
+	struct link_info device;
+
+	if (link_get(nl, -1, (int)pin->ifindex, &device) &&
+	    (link_get_by_name(nl, pin->name, &device) ||
+	     memcmp(device.mac, pin->mac, XBOND_MAC_SIZE)))
+		return;
+	if (!strcmp(device.kind, TEAM_KIND))
+		link_delete(nl, device.ifindex, NULL);
 }
 
 /*
@@ -83,6 +99,10 @@ void device_remove(struct nl *nl, const struct xbond_bond *pin)
 	struct link_info port, device;
 	bool is_pair;
 
+	if (bond_is_team(pin)) {
+		device_remove_team(nl, pin);
+		return;
+	}
 	if ((link_get(nl, -1, (int)pin->port_ifindex, &port) || !bond_is_port_side(&port)) &&
 	    link_get_by_name(nl, pin->port_name, &port))
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bond0 itself: one end of a pair whose other end, the port side, belongs to bondd. Makes the pair
- * and finds it wherever it was moved.
+ * bond0 itself: one end of a pair whose other end, the port side, belongs to bondd, or a team.
+ * Makes it and finds it wherever it was moved.
  */
 #ifndef XBOND_DAEMON_DEVICE_DEVICE_H
 #define XBOND_DAEMON_DEVICE_DEVICE_H
@@ -11,9 +11,9 @@
 /* A free name for the port side that says whose it is: xb-bond0. */
 int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_NAME_SIZE],
 		     struct err *err);
-/* Makes the pair with the name of bond->dataplane; stores both ifindexes. */
+/* Makes it with the name of bond->dataplane; stores both ifindexes. */
 int device_create(struct bond *bond, struct err *err);
-/* Removes the pair of a bond that is being created or deleted, if it exists. */
+/* Removes the device of a bond that is being created or deleted, if it exists. */
 void device_remove(struct nl *nl, const struct xbond_bond *pin);
 
 /*

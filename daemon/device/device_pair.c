@@ -2,10 +2,12 @@
 #include "daemon/device/device_pair.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/mac.h"
 #include "daemon/bond/daemon.h"
+#include "network/team.h"
 
 static bool device_pair_asks_for_xdp(const struct xbond_bond *pin)
 {
@@ -68,6 +70,24 @@ static int device_pair_try_netkit(struct bond *bond, const struct link_end *devi
 	return r ? r : -EOPNOTSUPP;
 }
 
+/* There is no other end, so the name and the ifindex of the port side are bond0's. */
+static int device_pair_make_team(struct bond *bond, const struct link_end *device, struct err *err)
+{
+	struct xbond_bond *pin = bond_pin(bond);
+	struct link_end team = *device;
+	int r;
+
+	pin->device_kind = XBOND_DEVICE_TEAM;
+	memcpy(pin->port_name, pin->name, XBOND_NAME_SIZE);
+	team.queues = XBOND_TEAM_QUEUES;
+	r = team_create(&bond->daemon->nl, &team, err);
+	if (r != -EOPNOTSUPP)
+		return r;
+	return err_set(err, EOPNOTSUPP,
+		       "device: this kernel has no team (CONFIG_NET_TEAM, module team); use "
+		       "device netkit, veth or auto");
+}
+
 int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_mtu, struct err *err)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
@@ -81,6 +101,8 @@ int device_pair_make(struct bond *bond, uint32_t bond_mtu, uint32_t port_mtu, st
 
 	mac_random(port_mac);
 	port.mac = port_mac;
+	if (pin->device == XBOND_DEVICE_TEAM)
+		return device_pair_make_team(bond, &device, err);
 	if (pin->device == XBOND_DEVICE_NETKIT)
 		return device_pair_make_netkit(bond, &device, &port, err);
 	if (pin->device == XBOND_DEVICE_AUTO && !device_pair_asks_for_xdp(pin))

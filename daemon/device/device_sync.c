@@ -15,6 +15,7 @@
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/xdp_gro.h"
+#include "network/team.h"
 
 /* When bonds have swapped names, each has the other's directory until both are processed. */
 static int device_sync_move_pins(struct bond *bond, const char *name, struct err *err)
@@ -44,6 +45,10 @@ static void device_sync_follow_name(struct bond *bond, const char *name)
 	}
 	event_notice(pin->name, NULL, "is now called %s", name);
 	memcpy(pin->name, name, XBOND_NAME_SIZE);
+	if (bond_is_team(pin)) {
+		memcpy(pin->port_name, name, XBOND_NAME_SIZE);
+		return;
+	}
 	snprintf(alias, sizeof(alias), BOND_PORT_ALIAS "%s", name);
 	link_set_alias(&bond->daemon->nl, (int)pin->port_ifindex, alias, NULL);
 	/* Kernels before 6.2 do not rename a device that is up; there, the alias has the name. */
@@ -92,33 +97,57 @@ static void device_sync_follow_place(struct bond *bond, const struct link_info *
 		bond_evaluate(bond);
 }
 
-int device_sync(struct bond *bond)
+static void device_sync_follow_carrier(struct bond *bond, bool carrier)
 {
-	struct xbond_bond *pin = bond_pin(bond);
-	struct nl *nl = &bond->daemon->nl;
-	struct link_info port, device;
-	bool has_qdisc, has_xdp, is_down, has_changed;
-	int r;
+	if (bond->device.port_up == carrier)
+		return;
+	bond->device.port_up = carrier; /* somebody else has changed it */
+	bond_evaluate(bond);
+}
 
-	r = link_get(nl, -1, (int)pin->port_ifindex, &port);
+/* Finds the pair, and follows its port side. Returns -ENODEV or -EAGAIN. */
+static int device_sync_pair(struct bond *bond, struct link_info *ret_device)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct nl *nl = &bond->daemon->nl;
+	struct link_info port;
+	int r = link_get(nl, -1, (int)pin->port_ifindex, &port);
+
 	if (r == -ENODEV || (!r && !device_sync_is_our_port(pin, &port)))
 		return -ENODEV;
 	if (r)
-		return 0; /* the kernel could not answer; the next tick asks again */
+		return -EAGAIN;
 	device_sync_follow_place(bond, &port);
-	if (bond->device.port_up != !!(port.flags & IFF_UP)) {
-		bond->device.port_up = port.flags & IFF_UP; /* somebody else has changed it */
-		bond_evaluate(bond);
-	}
-	if (link_get(nl, port.lower_nsid, port.lower, &device))
-		return 0; /* it is moving between namespaces; the next message tells */
-	device_sync_follow_name(bond, device.name);
-	device_follow_mac(bond, device.mac);
-	device_follow_mtu(bond, device.mtu);
-	device_sync_follow_promisc(bond, device.promiscuity > 0);
-	has_qdisc = strcmp(device.qdisc, "noqueue") && strcmp(device.qdisc, "noop");
-	is_down = !(device.flags & IFF_UP);
-	has_xdp = device.xdp_id;
+	device_sync_follow_carrier(bond, port.flags & IFF_UP);
+	return link_get(nl, port.lower_nsid, port.lower, ret_device) ? -EAGAIN : 0;
+}
+
+/* A team stays in its namespace. While it is down, its carrier cannot be read. */
+static int device_sync_team(struct bond *bond, struct link_info *ret_device)
+{
+	int r = link_get(&bond->daemon->nl, -1, (int)bond_pin(bond)->ifindex, ret_device);
+
+	if (r == -ENODEV || (!r && strcmp(ret_device->kind, TEAM_KIND)))
+		return -ENODEV;
+	if (r)
+		return -EAGAIN;
+	attach_check_pair(bond, false);
+	if (ret_device->flags & IFF_UP)
+		device_sync_follow_carrier(bond, ret_device->carrier);
+	return 0;
+}
+
+static void device_sync_follow(struct bond *bond, const struct link_info *device)
+{
+	bool has_qdisc, has_xdp, is_down, has_changed;
+
+	device_sync_follow_name(bond, device->name);
+	device_follow_mac(bond, device->mac);
+	device_follow_mtu(bond, device->mtu);
+	device_sync_follow_promisc(bond, device->promiscuity > 0);
+	has_qdisc = strcmp(device->qdisc, "noqueue") && strcmp(device->qdisc, "noop");
+	is_down = !(device->flags & IFF_UP);
+	has_xdp = device->xdp_id;
 	has_changed = bypass_look_for_filters(bond) || has_qdisc != bond->device.has_qdisc ||
 		      has_xdp != bond->device.has_xdp || is_down != bond->device.is_down;
 	bond->device.has_qdisc = has_qdisc;
@@ -127,7 +156,21 @@ int device_sync(struct bond *bond)
 	xdp_gro_keep(bond);
 	if (has_changed)
 		bond_evaluate(bond);
-	return 0;
+}
+
+int device_sync(struct bond *bond)
+{
+	struct link_info device;
+	int r = bond_is_team(bond_pin(bond)) ? device_sync_team(bond, &device)
+					     : device_sync_pair(bond, &device);
+
+	/*
+	 * -EAGAIN: the kernel could not answer, and the next tick asks again; or bond0 is moving
+	 * between namespaces, and the next message tells.
+	 */
+	if (!r)
+		device_sync_follow(bond, &device);
+	return r == -ENODEV ? r : 0;
 }
 
 void device_note_left(struct bond *bond)

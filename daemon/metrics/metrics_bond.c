@@ -200,13 +200,20 @@ static void metrics_bond_read_failover(const struct xbond_failover *figures,
 	ret_histogram->sum_s = figures ? (double)figures->sum_ns / 1e9 : NAN;
 }
 
+static const char *metrics_bond_device(uint32_t kind)
+{
+	if (kind == XBOND_DEVICE_TEAM)
+		return "team";
+	return kind == XBOND_DEVICE_NETKIT ? "netkit" : "veth";
+}
+
 static void metrics_bond_read_info(const struct xbond_bond *pin, struct metrics_bond *ret_bond)
 {
 	char mac[MAC_FORMAT_SIZE];
 
 	snprintf(ret_bond->info, sizeof(ret_bond->info), "mode=\"%s\",mac=\"%s\",device=\"%s\"",
 		 mode_name(pin->mode), mac_format(pin->mac, mac),
-		 pin->device_kind == XBOND_DEVICE_NETKIT ? "netkit" : "veth");
+		 metrics_bond_device(pin->device_kind));
 }
 
 static uint64_t metrics_bond_members(const struct pins *pins)

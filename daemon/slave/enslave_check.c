@@ -11,11 +11,14 @@
 #include "daemon/slave/enslave_loop.h"
 #include "network/address.h"
 
-/* Is it a bond of this bondd, or of another? Its peer is a port side. */
+/* Is it a bond of this bondd, or of another? Its peer is a port side, unless it is a team. */
 static bool enslave_check_is_bond_device(struct bond *bond, const struct link_info *link)
 {
 	struct link_info peer;
 
+	for (struct bond *other = bond->daemon->bonds; other; other = other->next)
+		if (bond_is_team(bond_pin(other)) && link->ifindex == (int)bond_pin(other)->ifindex)
+			return true;
 	return link_is_paired(link) && link->lower_nsid < 0 &&
 	       !link_get(&bond->daemon->nl, -1, link->lower, &peer) && bond_is_port_side(&peer);
 }
@@ -71,7 +74,8 @@ static int enslave_check_owner(struct bond *bond, const struct link_info *link, 
 		return err_set(err, EBUSY,
 			       "%s is a slave of a bond of another bondd; free it there first",
 			       link->name);
-	if (!link->master)
+	if (!link->master ||
+	    (bond_is_team(bond_pin(bond)) && link->master == (int)bond_pin(bond)->ifindex))
 		return 0;
 	if (link_get(&bond->daemon->nl, -1, link->master, &master))
 		memset(&master, 0, sizeof(master));

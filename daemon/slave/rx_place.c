@@ -60,7 +60,7 @@ static enum rx_place rx_place_wanted(struct bond *bond, unsigned int slot)
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	bool own_clsact = slave->clsact && !(slave->before.flags & XBOND_SLAVE_HAD_CLSACT);
 
-	if (rx_place_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
+	if (rx_place_has_trouble(bond, slot, XBOND_TROUBLE_ENDING) || bond_is_team(bond_pin(bond)))
 		return rx_place_is_tcx(bond) ? PLACE_TCX_FIRST : PLACE_CLSACT_FIRST;
 	if (!rx_place_is_tcx(bond) || (hooks->filters && !hooks->shared))
 		return PLACE_CLSACT_LAST;

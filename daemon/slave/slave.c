@@ -25,6 +25,7 @@
 #include "daemon/slave/slave_hooks.h"
 #include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/slave_rx.h"
+#include "daemon/slave/slave_team.h"
 #include "daemon/slave/vlan_filter.h"
 #include "daemon/slave/xdp_hooks.h"
 #include "network/address.h"
@@ -75,6 +76,9 @@ static int slave_change(struct bond *bond, unsigned int slot, struct err *err)
 	int ifindex = (int)slave->ifindex, r;
 	struct err why;
 
+	r = slave_team_prepare(bond, slot, err);
+	if (r)
+		return r;
 	r = ipv6_set_disabled(slave->name, 1);
 	if (r < 0)
 		return err_set(err, -r, "cannot turn IPv6 off on %s: %s", slave->name,
@@ -94,7 +98,7 @@ static int slave_change(struct bond *bond, unsigned int slot, struct err *err)
 		r = slave_follow_mac(bond, slot, err);
 	if (!r)
 		vlan_filter_open(bond, slot);
-	if (!r && !(slave->before.flags & XBOND_SLAVE_WAS_UP))
+	if (!r && !(slave->before.flags & XBOND_SLAVE_WAS_UP) && !bond_is_team(bond_pin(bond)))
 		r = link_set_flags(nl, ifindex, IFF_UP, IFF_UP, err);
 	return r ? r : mac_swap_try(bond, slot, err);
 }
@@ -102,10 +106,12 @@ static int slave_change(struct bond *bond, unsigned int slot, struct err *err)
 static int slave_attach(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
+	int r;
 
 	rx_place_choose(bond, slot);
 	dataplane_set_slot(&bond->dataplane, slot, (int)slave->ifindex);
-	return slave_rx_attach(bond, slot, err);
+	r = slave_rx_attach(bond, slot, err);
+	return r ? r : slave_team_join(bond, slot, err);
 }
 
 int slave_enslave(struct bond *bond, unsigned int slot, const struct link_info *link,
@@ -228,6 +234,7 @@ static void slave_restore(struct bond *bond, unsigned int slot, const char *name
 	struct attach_point point = slave_rx_now(bond, slot);
 	struct nl *nl = &bond->daemon->nl;
 
+	slave_team_leave(bond, slot);
 	xdp_release_slave(bond, slot);
 	slave_rx_drop_backlog_skip(bond, slot);
 	rx_place_remove(bond, slot);

@@ -156,6 +156,11 @@ void slave_hooks_follow(struct bond *bond, unsigned int slot, bool all)
 	hooks_retry(bond, slot);
 	hooks->moved = false;
 	hooks_move(bond, slot);
+	if (bond_is_team(bond_pin(bond))) { /* there they see what the bond receives */
+		hooks->known = true;
+		hooks->noted = hooks->changed = false;
+		return;
+	}
 	hooks_follow_users(bond, slot);
 	hooks_tell_unmet(bond, slot);
 	if (hooks_has_new_rules(bond, slot) || all || !hooks->known)

@@ -6,9 +6,11 @@
 #include "daemon/bond/daemon.h"
 #include "network/filters.h"
 
+/* With a team nobody behind it misses a frame, and nobody before it may end a frame's way. */
 static bool slave_rx_goes_first(struct bond *bond, unsigned int slot)
 {
-	return bond_slave(bond, slot)->trouble & XBOND_TROUBLE_ENDING;
+	return bond_is_team(bond_pin(bond)) ||
+	       bond_slave(bond, slot)->trouble & XBOND_TROUBLE_ENDING;
 }
 
 struct attach_point slave_rx_point(struct bond *bond, unsigned int slot, enum xbond_hook hook)

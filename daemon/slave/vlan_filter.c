@@ -135,7 +135,7 @@ static void vlan_filter_open_all(struct bond *bond, unsigned int slot, const str
 	const struct xbond_slave *slave = bond_slave(bond, slot);
 	bool customer, service;
 
-	if (list->count == 0)
+	if (list->count == 0 || bond_is_team(bond_pin(bond)))
 		return;
 	customer = vlan_filter_has_feature(bond, slave, FEATURE_VLAN_FILTER);
 	service = vlan_filter_has_feature(bond, slave, FEATURE_VLAN_STAG_FILTER);
@@ -167,6 +167,8 @@ void vlan_filter_open(struct bond *bond, unsigned int slot)
 	struct xbond_slave *slave = bond_slave(bond, slot);
 	struct list list;
 
+	if (bond_is_team(bond_pin(bond))) /* the kernel tells its ports which VLANs it has */
+		return;
 	if (vlan_filter_turn_off(bond, slave) &&
 	    !vlan_filter_has_feature(bond, slave, FEATURE_VLAN_STAG_FILTER))
 		return;

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/slave/slave_team.h"
+
+#include <net/if.h>
+
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/event.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/slave/slave.h"
+#include "network/team.h"
+
+int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+
+	if (!bond_is_team(bond_pin(bond)) || !(slave->before.flags & XBOND_SLAVE_WAS_UP))
+		return 0;
+	return link_set_flags(&bond->daemon->nl, (int)slave->ifindex, 0, IFF_UP, err);
+}
+
+int slave_team_join(struct bond *bond, unsigned int slot, struct err *err)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	int ifindex = (int)bond_slave(bond, slot)->ifindex, r;
+	struct nl *nl = &bond->daemon->nl;
+	struct err why;
+
+	if (!bond_is_team(pin))
+		return 0;
+	r = link_set_master(nl, ifindex, (int)pin->ifindex, &why);
+	crashpoint("team-joined");
+	if (!r)
+		r = team_set_queue_id((int)pin->ifindex, ifindex, XBOND_TEAM_QUEUE_ID(slot), &why);
+	if (!r)
+		r = link_set_flags(nl, ifindex, IFF_UP, IFF_UP, &why);
+	return r ? err_set(err, -r, "%s does not become a port of the team %s: %s",
+			   bond_slave(bond, slot)->name, pin->name, why.text)
+		 : 0;
+}
+
+static bool slave_team_is_port(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct link_info now;
+	int r = link_get(&bond->daemon->nl, -1, (int)bond_slave(bond, slot)->ifindex, &now);
+
+	return !r && now.master == (int)pin->ifindex;
+}
+
+void slave_team_leave(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	struct err err;
+
+	if (!bond_is_team(bond_pin(bond)) || !slave_team_is_port(bond, slot))
+		return;
+	if (link_set_master(&bond->daemon->nl, (int)slave->ifindex, 0, &err))
+		event_warning(bond_pin(bond)->name, slave->name, "cannot take %s out of the team: %s",
+			      slave->name, err.text);
+	crashpoint("team-left");
+}
+
+bool slave_team_has_left(struct bond *bond, unsigned int slot)
+{
+	const struct xbond_slave *slave = bond_slave(bond, slot);
+	struct link_info now;
+
+	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &now) ||
+	    now.master == (int)bond_pin(bond)->ifindex)
+		return false;
+	event_config("del-slave", bond_pin(bond)->name, slave->name,
+		     "somebody has taken %s out of %s; it is released", slave->name,
+		     bond_pin(bond)->name);
+	slave_release(bond, UINT64_C(1) << slot);
+	return true;
+}

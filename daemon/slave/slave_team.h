@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Slaves of a bond whose bond0 is a team: each is a port of it, so the kernel hands what it receives
+ * to bond0, shows bond0 as its master, and keeps MTU, multicast groups and VLANs on it. Called by
+ * slave.c, and for what others do to members. Does nothing for other bonds, if it does not say
+ * otherwise.
+ */
+#ifndef XBOND_DAEMON_SLAVE_SLAVE_TEAM_H
+#define XBOND_DAEMON_SLAVE_SLAVE_TEAM_H
+
+#include "daemon/bond/bond.h"
+
+/* Before a device is changed: a team takes only devices that are down. */
+int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err);
+/* Makes the device a port. It is up then. */
+int slave_team_join(struct bond *bond, unsigned int slot, struct err *err);
+/* Ends that. The device is down then. */
+void slave_team_leave(struct bond *bond, unsigned int slot);
+/*
+ * Only for a team: if somebody has taken the member out of bond0 or put it into another device, it
+ * is released, as with kernel bonding. Returns true if so.
+ */
+bool slave_team_has_left(struct bond *bond, unsigned int slot);
+
+#endif

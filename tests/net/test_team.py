@@ -1,0 +1,321 @@
+"""device team: what bond0 and its slaves are then, both ways through it, what is refused, what others
+do to a slave, and bondd dying at each step. Most of it needs a kernel with team (tests/vm). The
+other tests run on it with XBOND_TEST_DEVICE=team.
+"""
+import os
+import socket
+
+import pytest
+
+import lab as lab_module
+from lab import Refused
+from namespace import run
+from test_netkit import kind
+from traffic import Capture, Stream, flows_by_link, send_frames, send_packets
+from waiting import wait_for
+
+UNHARMED = {"lost": 0, "reordered": 0, "duplicates": 0}
+LLDP = bytes.fromhex("0180c200000e") + bytes.fromhex("020000000099") + b"\x88\xcc" + bytes(46)
+BPDU = bytes.fromhex("0180c2000000") + bytes.fromhex("020000000099") + b"\0\x26\x42\x42\3" + bytes(43)
+FROM_OUTSIDE = LLDP[6:12]
+
+
+@pytest.fixture(autouse=True)
+def tests_choose(monkeypatch):
+    """Here each test says which device it wants."""
+    monkeypatch.setattr(lab_module, "DEVICE", None)
+
+
+def has_team():
+    """Whether the kernel makes one, asked without bondd."""
+    name = f"xbt{os.getpid()}tm"
+    run("ip", "netns", "add", name)
+    done = run("ip", "-n", name, "link", "add", "xbt0", "type", "team", check=False)
+    run("ip", "netns", "del", name)
+    return done.returncode == 0
+
+
+HAS_TEAM = os.geteuid() == 0 and has_team()
+team_only = pytest.mark.skipif(not HAS_TEAM, reason="this kernel has no team")
+
+
+@pytest.fixture
+def team_pair(pair):
+    def make(mode="balance-xor", **options):
+        policy = {"xmit_hash_policy": "layer3+4"} if mode == "balance-xor" else {}
+        return pair(mode, **{**policy, "device": "team", **options})
+    return make
+
+
+def refused(host, *words):
+    before = host.devices(), host.pins()
+    with pytest.raises(Refused) as refusal:
+        host.ctl(*words)
+    assert refusal.value.status == 1 and refusal.value.text.count("\n") == 1
+    assert (host.devices(), host.pins()) == before
+    return refusal.value.text
+
+
+def state(host, dev):
+    """What an administrator would see of a device, and find again after it was a slave."""
+    link = host.ip_json("-d", "link", "show", "dev", dev)[0]
+    return ({key: link.get(key) for key in ("address", "mtu", "master", "promiscuity", "allmulti",
+                                            "qdisc")},
+            sorted(set(link["flags"]) & {"UP", "PROMISC", "ALLMULTI"}),
+            host.ip("maddr", "show", "dev", dev))
+
+
+def queues(host):
+    """{port: queue_id} of the team."""
+    found = host.run("teamnl", "bond0", "options").stdout.splitlines()
+    words = [line.split() for line in found if "queue_id" in line]
+    return {each[1].strip("()").removeprefix("port:"): int(each[2]) for each in words}
+
+
+# which device
+
+@pytest.mark.skipif(HAS_TEAM, reason="this kernel has team")
+def test_refused_where_the_kernel_has_none(lone):
+    host = lone(links=1)
+    assert "this kernel has no team" in refused(host, "create", "bond0", "device", "team")
+    host.ctl("create", "bond0")
+
+
+def test_what_a_team_has_not(lone):
+    host = lone(links=1)
+    for words in (("rx_hook", "xdp"), ("rx_hook", "auto"), ("xdp_tx", "on")):
+        assert f"{words[0]}: a team has no XDP: create the bond with device veth" in \
+            refused(host, "create", "bond0", "device", "team", *words)
+    assert "rx_backlog: a team never uses the backlog" in \
+        refused(host, "create", "bond0", "device", "team", "rx_backlog", "off")
+    if HAS_TEAM:
+        host.ctl("create", "bond0", "device", "team")
+        assert "a team has no XDP" in refused(host, "set", "bond0", "rx_hook", "xdp")
+        assert "a team never uses" in refused(host, "set", "bond0", "rx_backlog", "off")
+
+
+@team_only
+def test_slaves_are_ports_and_are_given_back(lone):
+    """Up and down before, with an MTU of their own."""
+    host = lone(links=3)
+    host.ip("link", "set", "l0", "up", "mtu", 1600)
+    host.ip("link", "set", "l1", "down")
+    before = {name: state(host, name) for name in host.links}
+    host.ctl("create", "bond0", "device", "team")
+    assert kind(host) == host.show()["device"] == "team" and not host.exists("xb-bond0")
+    host.ctl("add-slave", "bond0", "l0", "l1")
+    host.ip("link", "set", "bond0", "up")
+    host.wait_slaves("l0", "l1")
+    wait_for(lambda: "LOWER_UP" in host.link("bond0")["flags"], "carrier")
+    assert {name: host.link(name).get("master") for name in host.links} == \
+        {"l0": "bond0", "l1": "bond0", "l2": None}
+    assert {host.link(name)["address"] for name in ("l0", "l1", "bond0")} == {before["l0"][0]["address"]}
+    assert queues(host) == {"l0": 1, "l1": 2}
+    assert "team" in host.ctl("show", "-d", "bond0")
+    assert not [each for each in host.doctor() if each["severity"] != "note"
+                and "master" in each["message"]]
+    # a bond in a bond, and another namespace
+    host.ctl("create", "bond1")
+    assert "bonds do not nest" in refused(host, "add-slave", "bond1", "bond0")
+    host.ctl("delete", "bond1")
+    run("ip", "netns", "add", f"{host.name}m")
+    moved = host.run("ip", "link", "set", "bond0", "netns", f"{host.name}m", check=False)
+    run("ip", "netns", "del", f"{host.name}m")
+    assert moved.returncode != 0
+    # MTU and name follow
+    host.ip("link", "set", "bond0", "mtu", 1400)
+    wait_for(lambda: host.show()["mtu"] == 1400 and host.link("l1")["mtu"] == 1400, "the MTU")
+    host.ip("link", "set", "bond0", "down")
+    host.ip("link", "set", "bond0", "name", "renamed")
+    wait_for(lambda: [each["name"] for each in host.ctl_json("list")] == ["renamed"], "the name")
+    host.ip("link", "set", "renamed", "name", "bond0")
+    wait_for(lambda: [each["name"] for each in host.ctl_json("list")] == ["bond0"], "the name")
+    # one leaves, then the bond goes
+    host.ctl("del-slave", "bond0", "l1")
+    assert state(host, "l1") == before["l1"]
+    host.ctl("delete", "bond0")
+    assert {name: state(host, name) for name in host.links} == before
+    assert host.devices() == {"lo", *host.links} and host.pins() == []
+    # whoever deletes the device ends the bond
+    host.ctl("create", "bond0", "device", "team")
+    host.ctl("add-slave", "bond0", *host.links)
+    host.ip("link", "del", "bond0")
+    wait_for(lambda: host.ctl_json("list") == [], "the bond to be gone")
+    wait_for(lambda: {name: state(host, name) for name in host.links} == before, "slaves as before")
+
+
+# both ways
+
+@team_only
+@pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
+def test_both_paths(team_pair, hook):
+    """Counted: bond0's own counters and captures are exact, by every slave, each packet by the slave
+    that was chosen. Direct: only received packets are seen.
+    """
+    made = team_pair(links=4)
+    near, far = made.near, made.far
+    wires = [Capture(far, link) for link in made.links]
+    before, shown = near.sent("bond0"), near.show()["tx_packets"]
+    with Capture(near, "bond0", outgoing=True) as capture:
+        assert Stream(near, far, count=1000, flows=50).finish()["lost"] == 0
+        assert len(capture.frames(0.1)) >= 1000
+    sent = near.sent("bond0")["packets"] - before["packets"]
+    assert 1000 <= sent <= 1050 and near.sent("bond0")["dropped"] == before["dropped"]
+    assert abs(near.show()["tx_packets"] - shown - sent) <= 20
+    assert all(flows_by_link(wires)[1].values())
+    for wire in wires:
+        wire.close()
+    received = near.received("bond0")["packets"]
+    assert Stream(far, near, to="10.0.0.1", count=1000, flows=50).finish()["lost"] == 0
+    assert 1000 <= near.received("bond0")["packets"] - received <= 1050
+    # From one to the other under traffic, and while a socket captures.
+    stream = Stream(near, far, flows=16)
+    for path in ("direct", "counted") * 2:
+        near.ctl("set", "bond0", "path", path)
+        before = near.sent("bond0")["packets"]
+        stream.flow_on(1000)
+        counted = near.sent("bond0")["packets"] - before
+        assert counted < 100 if path == "direct" else counted >= 1000, path
+    near.ctl("set", "bond0", "path", "direct")
+    result = stream.finish()
+    assert {key: result[key] for key in UNHARMED} == UNHARMED, result
+    with Capture(near, "bond0", outgoing=True) as capture:
+        wait_for(lambda: send_packets(near, count=10) or capture.frames(0.1), "captured packets")
+
+
+@team_only
+@pytest.mark.parametrize("mode", ["balance-rr", "broadcast", "802.3ad"])
+def test_modes(team_pair, mode):
+    made = team_pair(mode, links=2, **({"lacp_rate": "fast"} if mode == "802.3ad" else {}))
+    for path in ("counted", "direct"):
+        made.near.ctl("set", "bond0", "path", path)
+        before = made.near.sent("bond0")["packets"]
+        made.near.wait_ping("10.0.0.2")
+        made.far.wait_ping("fd00::1")
+        assert (made.near.sent("bond0")["packets"] > before) == (path == "counted")
+
+
+@team_only
+def test_a_slave_that_does_not_receive(team_pair):
+    """Of active-backup's inactive slave bond0 gets nothing but what belongs to the link; sockets on
+    the slave hear that. A frame for another address is not bond0's, whatever its slave is called.
+    """
+    made = team_pair("active-backup", links=2, far={"mode": "broadcast"}, primary="l0")
+    near, far = made.near, made.far
+    wait_for(lambda: near.show()["active_slave"] == "l0", "the primary")
+    with near.inside():
+        ear = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        ear.bind(("l1", 0x88cc))
+        ear.settimeout(5)
+    with ear, Capture(near, "bond0") as capture:
+        send_frames(far, "l1", [BPDU, LLDP])
+        assert ear.recv(100)[6:12] == FROM_OUTSIDE
+        assert BPDU not in [frame.data for frame in capture.frames(0.1)]
+        send_frames(far, "l0", [BPDU])
+        wait_for(lambda: BPDU in [frame.data for frame in capture.frames(0.1)], "the active one's")
+    dropped = near.slave("l1")["rx_dropped"]
+    far.wait_ping("10.0.0.1")  # each packet twice: by l0 and by l1
+    assert near.slave("l1")["rx_dropped"] > dropped
+    result = Stream(far, near, to="10.0.0.1", count=500).finish()
+    assert {key: result[key] for key in UNHARMED} == UNHARMED, result
+    near.ctl("set", "bond0", "active_slave", "l1")
+    near.wait_ping("10.0.0.2")
+    for link in made.links:
+        far.ip("link", "set", link, "down")
+    wait_for(lambda: near.link("bond0")["operstate"] in ("DOWN", "LOWERLAYERDOWN"), "carrier off")
+    for link in made.links:
+        far.ip("link", "set", link, "up")
+    near.wait_ping("10.0.0.2")
+    near.ip("link", "set", "bond0", "carrier", "off")
+    wait_for(lambda: "LOWER_UP" in near.link("bond0")["flags"], "bondd to put its carrier back")
+
+
+@team_only
+def test_slaves_keep_their_addresses(team_pair):
+    made = team_pair("balance-rr", links=2, mac_policy="filter")
+    addresses = {made.near.link(name)["address"] for name in (*made.links, "bond0")}
+    assert len(addresses) >= 2
+    for near, far, to in ((made.near, made.far, "10.0.0.2"), (made.far, made.near, "10.0.0.1")):
+        assert Stream(near, far, to=to, count=500, flows=10).finish()["lost"] == 0
+
+
+# what others do
+
+@team_only
+def test_somebody_takes_a_slave_out(team_pair):
+    """`ip link set nomaster` releases it, also while there is no bondd; another bond keeps going."""
+    made = team_pair(links=3)
+    near = made.near
+    near.ip("link", "set", "l0", "nomaster")
+    near.wait_slaves("l1", "l2")
+    assert "somebody has taken l0 out of bond0" in near.log()
+    near.wait_ping("10.0.0.2")
+    near.kill_bondd()
+    near.ip("link", "set", "l1", "nomaster")
+    near.wait_ping("10.0.0.2")
+    near.start_bondd()
+    near.wait_slaves("l2")
+    near.wait_ping("10.0.0.2")
+    assert near.link("l1").get("master") is None
+    near.ip("link", "set", "l1", "down")
+    near.ip("link", "set", "l1", "master", "bond0")  # not a slave by that
+    near.ctl("add-slave", "bond0", "l1", "l0")
+    near.wait_slaves("l0", "l1", "l2")
+    assert queues(near).keys() == {"l0", "l1", "l2"} and 0 not in queues(near).values()
+    near.wait_ping("10.0.0.2")
+
+
+# bondd dies
+
+@team_only
+@pytest.mark.parametrize("path", ["counted", "direct"])
+def test_kill_and_restart_lose_nothing(team_pair, path):
+    made = team_pair(links=2, path=path)
+    near = made.near
+    before = {name: state(near, name) for name in (*made.links, "bond0")}
+    changes = {name: near.link(name).get("carrier_changes") for name in before}
+    stream = Stream(near, made.far, flows=32)
+    for stop in (near.kill_bondd, near.stop_bondd):
+        stream.flow_on(700)
+        stop()
+        stream.flow_on(700)
+        near.start_bondd()
+        stream.flow_on(700)
+    result = stream.finish()
+    assert {key: result[key] for key in UNHARMED} == UNHARMED, result
+    assert {name: state(near, name) for name in before} == before
+    assert {name: near.link(name).get("carrier_changes") for name in before} == changes
+
+
+@team_only
+def test_killed_at_every_step(lone):
+    host = lone(links=2, bondd=False)
+    host.ip("link", "set", "l0", "up")
+    before = {name: state(host, name) for name in host.links}
+    for step in ("create-pinned", "create-device"):
+        with host.dying_at(step):
+            assert host.ctl_try("create", "bond0", "device", "team").returncode == 3
+        host.start_bondd()
+        assert host.devices() == {"lo", *host.links} and host.pins() == [], step
+        host.stop_bondd()
+    host.start_bondd()
+    host.ctl("create", "bond0", "device", "team")
+    host.stop_bondd()
+    for step in ("enslave-recorded", "enslave-changed", "team-joined", "enslave-attached"):
+        with host.dying_at(step):
+            host.ctl_try("add-slave", "bond0", "l0")
+        host.start_bondd()
+        assert state(host, "l0") == before["l0"] and host.show()["slaves"] == [], step
+        host.stop_bondd()
+    for step in ("team-left", "release-detached", "delete-started"):
+        host.start_bondd()
+        if not host.show()["slaves"]:
+            host.ctl("add-slave", "bond0", "l0")
+        host.stop_bondd()
+        with host.dying_at(step):
+            host.ctl_try(*(("delete", "bond0") if step == "delete-started"
+                           else ("del-slave", "bond0", "l0")))
+        host.start_bondd()
+        assert state(host, "l0") == before["l0"], step
+        host.stop_bondd()
+    assert host.devices() == {"lo", *host.links} and host.pins() == []
