@@ -22,9 +22,8 @@ static void kernel_live_take(const struct kernel_live *live, struct import_bond 
 		if (!now->given[id] || kernel_is_in_sysfs(id) || import_find_option(known, id))
 			continue;
 		option_format(option_at(id), &now->value[id], text, sizeof(text));
-		line.what = import_text(live->import, "%s: %s %s",
-					slave ? slave->name : bond->name, option_at(id)->name,
-					text);
+		line.what = import_text(live->import, "%s: %s %s", slave ? slave->name : bond->name,
+					option_at(id)->name, text);
 		import_option(live->import, bond, slave, id, text, false, &line);
 	}
 }
