@@ -11,14 +11,13 @@
 #include <linux/if_packet.h>
 #include <linux/pkt_cls.h>
 
-#include "bpf/choose.h"
 #include "bpf/collect.h"
 #include "bpf/micro_bfd.h"
 #include "bpf/netdev_look.h"
-#include "bpf/neighbour.h"
 #include "bpf/probe.h"
 #include "bpf/queue_id.h"
 #include "bpf/rarp.h"
+#include "bpf/send_tc.h"
 #include "bpf/slow.h"
 #include "bpf/watchdog.h"
 
@@ -82,66 +81,6 @@ struct {
 	__type(value, struct xbond_quality);
 } quality SEC(".maps");
 
-#define FLOW_CONTEXT struct __sk_buff
-
-static __always_inline struct packet packet_of(struct __sk_buff *skb)
-{
-	return (struct packet){
-		.data = (void *)(long)skb->data,
-		.end = (void *)(long)skb->data_end,
-		.vlan_tci = skb->vlan_present ? (__s32)skb->vlan_tci : -1,
-	};
-}
-
-#include "bpf/flow_hook.h"
-
-/* Returns 0 if headers that count lie beyond the linear part and this is not the last try. */
-__noinline __u64 hash_headers(struct __sk_buff *skb, int last_try)
-{
-	const struct flow_hook hook = flow_hook_of(skb);
-	struct flow_rule rule = choose_rule();
-	struct packet packet = packet_of(skb);
-	__u64 hash;
-
-	if (flow_hash(&packet, &rule, &hook, &hash) && !last_try)
-		return 0;
-	return hash ? hash : 1;
-}
-
-static __always_inline __u64 hash_of(void *context)
-{
-	struct __sk_buff *skb = context;
-	struct packet packet = packet_of(skb);
-	struct flow_rule rule = choose_rule_plain();
-	__u64 hash;
-
-	if (!flow_hash_plain(&packet, &rule, &hash))
-		return hash;
-	if (rule.policy == XBOND_POLICY_FLOW)
-		return flow_finish(flow_mix(flow_seed(rule.seed), bpf_get_hash_recalc(skb)));
-	hash = hash_headers(skb, 0);
-	if (!hash) { /* rare */
-		bpf_skb_pull_data(skb, skb->len < FLOW_HEADERS ? skb->len : FLOW_HEADERS);
-		hash = hash_headers(skb, 1);
-	}
-	return hash;
-}
-
-/* The verifier loses the bound that the compiler knows. */
-static __always_inline __u32 tx_bounded(__u32 slot)
-{
-	asm volatile("" : "+r"(slot));
-	return slot & (XBOND_MAX_SLAVES - 1);
-}
-
-static __always_inline int tx_send(__u32 slot, __u32 length)
-{
-	if (slot >= XBOND_MAX_SLAVES)
-		return TC_ACT_SHOT;
-	choose_count(slot, length);
-	return bpf_redirect(table.ifindex[tx_bounded(slot)], 0);
-}
-
 /* The packet first, by a clone; the packet itself becomes the broadcast. */
 __noinline int tx_tell(struct __sk_buff *skb, __u32 slot)
 {
@@ -163,33 +102,6 @@ static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32
 	__u32 vlan = skb->vlan_present ? skb->vlan_tci : 0;
 
 	return rarp_is_due(vlan, slot) ? tx_tell(skb, slot) : tx_send(slot, length);
-}
-
-/* Sends a clone to every live slave of mask except the lowest, which gets the packet itself. */
-__noinline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
-{
-	__u64 live = select_live(mask), others = live & (live - 1);
-	__u32 length = skb->len;
-
-	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!(others >> slot & 1))
-			continue;
-		choose_count(slot, length);
-		bpf_clone_redirect(skb, table.ifindex[slot], 0);
-	}
-	return tx_send(select_lowest(live), length);
-}
-
-static __always_inline int tx_is_neighbour_message(struct __sk_buff *skb)
-{
-	struct neighbour_headers headers;
-
-	if (skb->protocol == bpf_htons(ETH_P_ARP))
-		return 1;
-	if (skb->protocol != bpf_htons(ETH_P_IPV6) ||
-	    bpf_skb_load_bytes(skb, ETH_HLEN, &headers, sizeof(headers)))
-		return 0;
-	return neighbour_is_message(&headers);
 }
 
 /*
