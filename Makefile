@@ -329,7 +329,7 @@ install: all
 
 ## install-dev: headers for BPF programs of others that choose a slave as xbond does
 public_headers := $(addprefix bpf/,abi.h abi_options.h abi_monitors.h choose.h drain.h flow.h flow_encap.h \
-	flow_ether.h flow_hook.h flow_ip.h flow_words.h losses.h maps.h netdev.h select.h successor.h) \
+	flow_ether.h flow_hook.h flow_ip.h flow_words.h losses.h maps.h netdev.h select.h steered.h successor.h) \
 	bfd/bfd_state.h bfd/bfd_wire.h lacp/state.h
 install-dev:
 	for header in $(public_headers); do \
