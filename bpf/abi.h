@@ -17,7 +17,7 @@
 #include "lacp/state.h"
 
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
-#define XBOND_ABI_VERSION 8
+#define XBOND_ABI_VERSION 9
 
 #define XBOND_MAX_SLAVES 64
 #define XBOND_BUCKETS 4096
@@ -50,6 +50,7 @@
 #define XBOND_PIN_MONITORS "monitors"
 #define XBOND_PIN_FAILOVER "failover"
 #define XBOND_PIN_WAKE "wake"
+#define XBOND_PIN_DOUBT "doubt"
 #define XBOND_PIN_LOSSES "losses"
 #define XBOND_PIN_DEVICES "devices"
 #define XBOND_PIN_TOLD "told"
@@ -153,7 +154,11 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_OPENING 512  /* 802.3ad: ports collect, and the pair's port side is not up yet */
 #define XBOND_F_PROBES 1024  /* the ARP monitor is on: the programs write down what slaves hear */
 #define XBOND_F_BFD 2048     /* slaves may get packets of micro-BFD */
-#define XBOND_F_TEAM 131072  /* bond0 is a team: see bpf/team.h */
+/* More than the bucket's owner decides (bpf/steered.h): one test for what follows. */
+#define XBOND_F_STEERED (XBOND_F_LOADS | XBOND_F_FLOWLETS)
+#define XBOND_F_LOADS 4096	     /* what each bucket sends is counted */
+#define XBOND_F_FLOWLETS 8192	     /* a flow may change its slave after a gap */
+#define XBOND_F_TEAM 131072	     /* bond0 is a team: see bpf/team.h */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 #define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */
@@ -184,7 +189,8 @@ struct xbond_table {
 	__u64 lacp_heartbeat_ns; /* of bondd's LACP thread; 0 after an orderly stop */
 	/* Used instead of settings.drain_mask while XBOND_F_DRAIN_MARKERS is set. */
 	__u64 drained;
-	__u64 pad1[5];
+	__u64 flowlet_gap_ns; /* while XBOND_F_FLOWLETS is set */
+	__u64 pad1[4];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
 	/* In round-robin by bytes: XBOND_BYTE_COST_ONE for the heaviest slave. */
 	__u32 byte_cost[XBOND_MAX_SLAVES];
@@ -426,8 +432,13 @@ struct xbond_bond {
 	__be32 arp_ip_target[XBOND_MAX_TARGETS];
 	__u8 ns_ip6_target[XBOND_MAX_TARGETS][16];
 	struct xbond_address bfd_local, bfd_remote;
+	/* Steering by load: */
+	__u32 rebalance_interval_s; /* 0: off */
+	__u32 rebalance_idle_ms;
+	__u32 flowlet_gap_us; /* 0: off */
+	__u32 pad1;
 };
-_Static_assert(sizeof(struct xbond_bond) == 696, "bond ABI");
+_Static_assert(sizeof(struct xbond_bond) == 712, "bond ABI");
 
 #define XBOND_SLAVE_WAS_UP 1
 #define XBOND_SLAVE_WAS_PROMISC 2

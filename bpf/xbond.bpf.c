@@ -129,7 +129,7 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, int b
 		return tx_leave(skb, asked, length, by_team);
 	if (flags & XBOND_F_BROADCAST_NEIGHBOR && tx_is_neighbour_message(skb))
 		return tx_leave(skb, tx_clone(skb, mask), length, by_team);
-	slot = choose_slot(skb, hash_of, mask, length);
+	slot = choose_slot(skb, hash_of, mask, length, flags);
 	if (slot < XBOND_MAX_SLAVES)
 		return tx_leave(skb, slot, length, by_team);
 	if (slot & CHOOSE_TELL)
@@ -166,9 +166,8 @@ int xbond_egress(struct __sk_buff *skb)
 	__u32 flags = READ_ONCE(table.flags);
 
 	if (path_is_direct())
-		return tx_transmit(skb,
-				   queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE,
-				   0);
+		return tx_transmit(
+			skb, queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE, 0);
 	if (flags & (XBOND_F_TEAM | XBOND_F_QUEUE_IDS)) {
 		if (flags & XBOND_F_TEAM)
 			return tx_counted_by_team(skb);
