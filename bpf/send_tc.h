@@ -91,7 +91,7 @@ __noinline __u32 tx_clone(struct __sk_buff *skb, __u64 mask)
 	return select_lowest(live);
 }
 
-static __always_inline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
+__noinline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
 {
 	return tx_send(tx_clone(skb, mask), skb->len);
 }

@@ -19,7 +19,7 @@
 #include "bpf/rarp.h"
 #include "bpf/send_tc.h"
 #include "bpf/slow.h"
-#include "bpf/team.h"
+#include "bpf/team_path.h"
 #include "bpf/watchdog.h"
 
 char _license[] SEC("license") = "GPL";
@@ -114,6 +114,12 @@ static __always_inline int tx_leave(struct __sk_buff *skb, __u32 slot, __u32 len
 	return team_send(skb, slot);
 }
 
+static __always_inline int tx_spread(struct __sk_buff *skb, __u64 mask, int by_team)
+{
+	return by_team ? tx_leave(skb, tx_clone(skb, mask), skb->len, by_team)
+		       : tx_broadcast(skb, mask);
+}
+
 /*
  * Sends by the chosen slave, or drops the packet if no slave may transmit. asked: the slot that the
  * packet's queue_mapping asks for, or SELECT_NONE.
@@ -128,14 +134,13 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, int b
 	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_is_up(asked, NETDEV_SENDS))
 		return tx_leave(skb, asked, length, by_team);
 	if (flags & XBOND_F_BROADCAST_NEIGHBOR && tx_is_neighbour_message(skb))
-		return tx_leave(skb, tx_clone(skb, mask), length, by_team);
+		return tx_spread(skb, mask, by_team);
 	slot = choose_slot(skb, hash_of, mask, length, flags);
 	if (slot < XBOND_MAX_SLAVES)
 		return tx_leave(skb, slot, length, by_team);
 	if (slot & CHOOSE_TELL)
 		return tx_send_away(skb, slot & ~CHOOSE_TELL, length);
-	return slot == CHOOSE_ALL ? tx_leave(skb, tx_clone(skb, mask), length, by_team)
-				  : TC_ACT_SHOT;
+	return slot == CHOOSE_ALL ? tx_spread(skb, mask, by_team) : TC_ACT_SHOT;
 }
 
 /*

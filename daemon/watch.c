@@ -72,14 +72,21 @@ static void watch_take_stranger(struct bond *bond, const struct link_info *link,
 	lro_follow_upper(bond, link, gone);
 }
 
+static void watch_take_slave(struct bond *bond, unsigned int slot, const struct link_info *link,
+			     bool gone)
+{
+	if (gone)
+		slave_lost(bond, slot, link);
+	else if (!slave_has_left(bond, slot, link))
+		slave_follow_link(bond, slot, link);
+}
+
 static void watch_take_link(struct bond *bond, const struct link_info *link, bool gone)
 {
 	int slot = bond_slot_by_ifindex(bond, link->ifindex);
 
-	if (slot >= 0 && gone)
-		slave_lost(bond, (unsigned int)slot, link);
-	else if (slot >= 0)
-		slave_follow_link(bond, (unsigned int)slot, link);
+	if (slot >= 0)
+		watch_take_slave(bond, (unsigned int)slot, link, gone);
 	else if (link->ifindex == (int)bond_pin(bond)->port_ifindex &&
 		 !bond_is_team(bond_pin(bond)))
 		watch_sync_device(bond);

@@ -44,7 +44,9 @@ static int team_ask(struct nl *nl, int ifindex, int port_ifindex, uint32_t queue
 		return err_set(err, ENOMEM, "out of memory");
 	nla_put_u32(msg, TEAM_ATTR_TEAM_IFINDEX, (uint32_t)ifindex);
 	team_put_queue_id(msg, port_ifindex, queue_id);
-	return nl_call(nl, msg, NULL, NULL, err);
+	r = nl_call(nl, msg, NULL, NULL, err);
+	/* It is set, and then nobody was there to hear of it. */
+	return r == -ESRCH ? 0 : r;
 }
 
 int team_set_queue_id(int ifindex, int port_ifindex, uint32_t queue_id, struct err *err)

@@ -43,7 +43,6 @@
 #include "daemon/slave/slave_hooks.h"
 #include "daemon/slave/slave_lost.h"
 #include "daemon/slave/slave_multicast.h"
-#include "daemon/slave/slave_team.h"
 #include "daemon/slave/slave_trouble.h"
 #include "daemon/slave/vlan_filter.h"
 #include "daemon/slave/xdp_hooks.h"
@@ -360,8 +359,6 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	}
 	device_adopt_mac(bond);
 	bond_for_each_member (bond, slot) {
-		if (bond_is_team(pin) && slave_team_has_left(bond, slot))
-			continue;
 		slave_follow_promisc(bond, slot);
 		members |= UINT64_C(1) << slot;
 		slave_hooks_follow(bond, slot, true);

@@ -13,7 +13,6 @@
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality_judge.h"
 #include "daemon/slave/slave.h"
-#include "daemon/slave/slave_team.h"
 #include "daemon/slave/slave_trouble.h"
 #include "daemon/slave/xdp_hooks.h"
 
@@ -262,9 +261,6 @@ void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_i
 	slave_follow_name(bond, bond_slave(bond, slot), link->name);
 	poll_want_speed(bond, slot);
 	poll_soon(bond);
-	if (bond_is_team(bond_pin(bond)) && link->master != (int)bond_pin(bond)->ifindex &&
-	    slave_team_has_left(bond, slot))
-		return;
 	slave_follow_keep_bond_values(bond, slot, link);
 	if (!bond_is_team(bond_pin(bond)))
 		slave_trouble_follow_master(bond, slot, link);

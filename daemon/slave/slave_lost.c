@@ -27,6 +27,22 @@ void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *go
 	slave_forget(bond, slot);
 }
 
+bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info *link)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct link_info now;
+
+	/* The message may be old, so the present state counts. */
+	if (!bond_is_team(pin) || link->master == (int)pin->ifindex ||
+	    link_get(&bond->daemon->nl, -1, link->ifindex, &now) || now.master == (int)pin->ifindex)
+		return false;
+	event_config("del-slave", pin->name, bond_slave(bond, slot)->name,
+		     "somebody has taken %s out of %s; it is released",
+		     bond_slave(bond, slot)->name, pin->name);
+	slave_release(bond, UINT64_C(1) << slot);
+	return true;
+}
+
 void slave_lost_look(struct bond *bond)
 {
 	struct link_info link;
@@ -37,7 +53,7 @@ void slave_lost_look(struct bond *bond)
 
 		if (r == -ENODEV)
 			slave_lost(bond, slot, NULL);
-		else if (!r)
+		else if (!r && !slave_has_left(bond, slot, &link))
 			slave_follow_link(bond, slot, &link);
 	}
 }

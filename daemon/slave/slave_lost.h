@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Handles members whose device has gone or was moved to another namespace. */
+/* Handles members whose device has gone, was moved to another namespace, or has left a team. */
 #ifndef XBOND_DAEMON_SLAVE_SLAVE_LOST_H
 #define XBOND_DAEMON_SLAVE_SLAVE_LOST_H
 
@@ -7,6 +7,11 @@
 
 /* gone: the message that reported it, or NULL. The slot is free afterwards. */
 void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *gone);
+/*
+ * If bond0 is a team, and somebody has taken the member out of it: releases it, as with kernel
+ * bonding. link: a message. Returns true if so; the slot is free then.
+ */
+bool slave_has_left(struct bond *bond, unsigned int slot, const struct link_info *link);
 /* Compares every slave of the bond with its device. Some may be lost, others may have changed. */
 void slave_lost_look(struct bond *bond);
 

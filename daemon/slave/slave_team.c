@@ -6,7 +6,6 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
-#include "daemon/slave/slave.h"
 #include "network/team.h"
 
 int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err)
@@ -38,7 +37,7 @@ int slave_team_join(struct bond *bond, unsigned int slot, struct err *err)
 		 : 0;
 }
 
-static bool slave_team_is_port(struct bond *bond, unsigned int slot)
+bool slave_team_is_port(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 	struct link_info now;
@@ -55,22 +54,7 @@ void slave_team_leave(struct bond *bond, unsigned int slot)
 	if (!bond_is_team(bond_pin(bond)) || !slave_team_is_port(bond, slot))
 		return;
 	if (link_set_master(&bond->daemon->nl, (int)slave->ifindex, 0, &err))
-		event_warning(bond_pin(bond)->name, slave->name, "cannot take %s out of the team: %s",
-			      slave->name, err.text);
+		event_warning(bond_pin(bond)->name, slave->name,
+			      "cannot take %s out of the team: %s", slave->name, err.text);
 	crashpoint("team-left");
-}
-
-bool slave_team_has_left(struct bond *bond, unsigned int slot)
-{
-	const struct xbond_slave *slave = bond_slave(bond, slot);
-	struct link_info now;
-
-	if (link_get(&bond->daemon->nl, -1, (int)slave->ifindex, &now) ||
-	    now.master == (int)bond_pin(bond)->ifindex)
-		return false;
-	event_config("del-slave", bond_pin(bond)->name, slave->name,
-		     "somebody has taken %s out of %s; it is released", slave->name,
-		     bond_pin(bond)->name);
-	slave_release(bond, UINT64_C(1) << slot);
-	return true;
 }

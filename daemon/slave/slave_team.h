@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Slaves of a bond whose bond0 is a team: each is a port of it, so the kernel hands what it receives
- * to bond0, shows bond0 as its master, and keeps MTU, multicast groups and VLANs on it. Called by
- * slave.c, and for what others do to members. Does nothing for other bonds, if it does not say
- * otherwise.
+ * Slaves of a bond whose bond0 is a team: each is a port of it, so the kernel hands what it
+ * receives to bond0, shows bond0 as its master, and keeps MTU, multicast groups and VLANs on it.
+ * Called by slave.c, and for what others do to members. Does nothing for other bonds, if it does
+ * not say otherwise.
  */
 #ifndef XBOND_DAEMON_SLAVE_SLAVE_TEAM_H
 #define XBOND_DAEMON_SLAVE_SLAVE_TEAM_H
@@ -16,10 +16,7 @@ int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err);
 int slave_team_join(struct bond *bond, unsigned int slot, struct err *err);
 /* Ends that. The device is down then. */
 void slave_team_leave(struct bond *bond, unsigned int slot);
-/*
- * Only for a team: if somebody has taken the member out of bond0 or put it into another device, it
- * is released, as with kernel bonding. Returns true if so.
- */
-bool slave_team_has_left(struct bond *bond, unsigned int slot);
+/* Is it a port of bond0 now? Also for other bonds, whose slaves are none. */
+bool slave_team_is_port(struct bond *bond, unsigned int slot);
 
 #endif

@@ -97,10 +97,10 @@ def test_refused_where_the_kernel_has_none(lone):
 def test_only_at_create(lone):
     host = lone(links=1)
     host.ctl("create", "bond0")
-    for device in ("auto", "veth", "netkit"):
+    for device in ("auto", "veth", "netkit", "team"):
         assert "only at create" in refused(host, "set", "bond0", "device", device, "min_links", 1)
     assert host.show()["options"]["min_links"] == 0
-    assert "auto|veth|netkit" in refused(host, "create", "bond1", "device", "tap")
+    assert "auto|veth|netkit|team" in refused(host, "create", "bond1", "device", "tap")
 
 
 @netkit_only

@@ -62,7 +62,7 @@ def state(host, dev):
     return ({key: link.get(key) for key in ("address", "mtu", "master", "promiscuity", "allmulti",
                                             "qdisc")},
             sorted(set(link["flags"]) & {"UP", "PROMISC", "ALLMULTI"}),
-            host.ip("maddr", "show", "dev", dev))
+            sorted(host.ip("maddr", "show", "dev", dev).splitlines()[1:]))
 
 
 def queues(host):

@@ -5,8 +5,8 @@
  * that is sent, xbond_egress leaves it to the team, which sends it by the port whose queue_id it
  * asks for. Each slot has its own.
  */
-#ifndef XBOND_BPF_TEAM_H
-#define XBOND_BPF_TEAM_H
+#ifndef XBOND_BPF_TEAM_PATH_H
+#define XBOND_BPF_TEAM_PATH_H
 
 #include <linux/if_packet.h>
 #include <linux/pkt_cls.h>
