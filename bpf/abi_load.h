@@ -33,10 +33,10 @@ struct xbond_moves {
 	/* Writer: bondd. */
 	__u64 gap_ns;
 	/* For `show`; since the bond was made. */
-	__u64 rounds;	/* intervals at whose end buckets were chosen */
+	__u64 rounds;	/* intervals at whose end buckets began to move */
 	__u64 finished; /* buckets that have moved */
 	__u64 given_up; /* that had no gap, and stayed */
-	__u64 round_ns; /* when buckets were last chosen */
+	__u64 round_ns; /* when the last one was */
 	__u64 pad0[3];
 };
 _Static_assert(sizeof(struct xbond_moves) == 13 * XBOND_BUCKETS + 64, "moves ABI");

@@ -167,6 +167,8 @@ static void bond_rebalance_begin(struct bond *bond, uint64_t now_ns)
 	}
 	rebalance->chosen_count = 0;
 	rebalance->begun_ns = now_ns;
+	maps.moves->rounds++;
+	maps.moves->round_ns = now_ns;
 	crashpoint("rebalance-begun");
 }
 
@@ -180,7 +182,6 @@ static void bond_rebalance_choose(struct bond *bond, uint64_t now_ns)
 		if (rebalance->known && bond->evaluation.published) {
 			bond_rebalance_describe(bond, now, now_ns, input);
 			rebalance->chosen_count = rebalance_plan(input, rebalance->chosen);
-			bond->dataplane.pins.moves->rounds += rebalance->chosen_count > 0;
 			bond_rebalance_mark(bond);
 		}
 		memcpy(rebalance->load, now, sizeof(rebalance->load));
