@@ -61,7 +61,7 @@
 /* Absent while a bond has the programs of a build that does not have them. */
 #define XBOND_PIN_PROG_LOOK "prog_look"
 #define XBOND_PIN_PROG_EXIT "prog_exit"
-/* Devmaps of the XDP programs; absent while the bond has had none: */
+/* Devmaps of XDP programs, the bond's own and those of others (library/select.bpf.h): */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
 /*
@@ -152,6 +152,13 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_BFD 2048     /* slaves may get packets of micro-BFD */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
+/*
+ * What library/select.bpf.h promises to programs of others. It is raised when one of these maps
+ * changes its size, or a program that was compiled before would choose other slaves than the bond:
+ * settings, table, buckets, cursor, counters, wake, losses, devices, xdp_slaves, xdp_all.
+ */
+#define XBOND_SELECT_ABI 1
+
 #define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */
 
 /*
@@ -180,7 +187,9 @@ struct xbond_table {
 	__u64 lacp_heartbeat_ns; /* of bondd's LACP thread; 0 after an orderly stop */
 	/* Used instead of settings.drain_mask while XBOND_F_DRAIN_MARKERS is set. */
 	__u64 drained;
-	__u64 pad1[5];
+	/* XBOND_SELECT_ABI of this bondd. 0: these maps are a bond's no longer. */
+	__u32 select_abi;
+	__u32 pad1[9];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
 	/* In round-robin by bytes: XBOND_BYTE_COST_ONE for the heaviest slave. */
 	__u32 byte_cost[XBOND_MAX_SLAVES];
