@@ -17,7 +17,7 @@
 #include "lacp/state.h"
 
 #define XBOND_ABI_MAGIC 0x78626e64 /* "xbnd" */
-#define XBOND_ABI_VERSION 8
+#define XBOND_ABI_VERSION 9
 
 #define XBOND_MAX_SLAVES 64
 #define XBOND_BUCKETS 4096
@@ -150,6 +150,10 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_OPENING 512  /* 802.3ad: ports collect, and the pair's port side is not up yet */
 #define XBOND_F_PROBES 1024  /* the ARP monitor is on: the programs write down what slaves hear */
 #define XBOND_F_BFD 2048     /* slaves may get packets of micro-BFD */
+/* More than the bucket's owner decides (bpf/steered.h): one test for what follows. */
+#define XBOND_F_STEERED (XBOND_F_LOADS | XBOND_F_FLOWLETS)
+#define XBOND_F_LOADS 4096	     /* what each bucket sends is counted */
+#define XBOND_F_FLOWLETS 8192	     /* a flow may change its slave after a gap */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 /*
@@ -187,9 +191,11 @@ struct xbond_table {
 	__u64 lacp_heartbeat_ns; /* of bondd's LACP thread; 0 after an orderly stop */
 	/* Used instead of settings.drain_mask while XBOND_F_DRAIN_MARKERS is set. */
 	__u64 drained;
-	/* XBOND_SELECT_ABI of this bondd. 0: these maps are a bond's no longer. */
+	/* XBOND_SELECT_ABI of this bondd; it keeps its place. 0: these maps are no bond's any more. */
 	__u32 select_abi;
-	__u32 pad1[9];
+	__u32 pad0;
+	__u64 flowlet_gap_ns; /* while XBOND_F_FLOWLETS is set */
+	__u64 pad1[3];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
 	/* In round-robin by bytes: XBOND_BYTE_COST_ONE for the heaviest slave. */
 	__u32 byte_cost[XBOND_MAX_SLAVES];
@@ -197,6 +203,7 @@ struct xbond_table {
 	__u16 queue_id[XBOND_MAX_SLAVES];
 };
 _Static_assert(sizeof(struct xbond_table) == 128 + 2 * 256 + 128, "table ABI");
+_Static_assert(__builtin_offsetof(struct xbond_table, select_abi) == 88, "loader.h of any version");
 
 /* Writer: bondd. Separate from the table so that a dump of the table stays readable. */
 struct xbond_buckets {
@@ -431,8 +438,13 @@ struct xbond_bond {
 	__be32 arp_ip_target[XBOND_MAX_TARGETS];
 	__u8 ns_ip6_target[XBOND_MAX_TARGETS][16];
 	struct xbond_address bfd_local, bfd_remote;
+	/* Steering by load: */
+	__u32 rebalance_interval_s; /* 0: off */
+	__u32 rebalance_idle_ms;
+	__u32 flowlet_gap_us; /* 0: off */
+	__u32 pad1;
 };
-_Static_assert(sizeof(struct xbond_bond) == 696, "bond ABI");
+_Static_assert(sizeof(struct xbond_bond) == 712, "bond ABI");
 
 #define XBOND_SLAVE_WAS_UP 1
 #define XBOND_SLAVE_WAS_PROMISC 2

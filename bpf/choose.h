@@ -10,6 +10,7 @@
 #include "bpf/flow.h"
 #include "bpf/maps.h"
 #include "bpf/select.h"
+#include "bpf/steered.h"
 
 #define CHOOSE_ALL 0xfe
 /* Added to the slot in active-backup while bondd is away: the network may have to be told. */
@@ -40,14 +41,15 @@ static __always_inline struct flow_rule choose_rule(void)
  * context, and must be inline.
  */
 static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *context), __u64 mask,
-					 __u32 length)
+					 __u32 length, __u32 flags)
 {
 	__u32 selection = table.selection, slot;
 	__u64 hash;
 
 	if (selection == XBOND_SELECT_HASH) {
 		hash = hash_of(context);
-		slot = select_bucket(FLOW_BUCKET(hash));
+		slot = flags & XBOND_F_STEERED ? steer_slot(hash)
+					       : select_bucket(FLOW_BUCKET(hash));
 	} else if (selection == XBOND_SELECT_TURNS) {
 		slot = select_round_robin(mask, length);
 		hash = slot;

@@ -146,7 +146,7 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked)
 		return tx_send(asked, length);
 	if (flags & XBOND_F_BROADCAST_NEIGHBOR && tx_is_neighbour_message(skb))
 		return tx_broadcast(skb, mask);
-	slot = choose_slot(skb, hash_of, mask, length);
+	slot = choose_slot(skb, hash_of, mask, length, flags);
 	if (slot < XBOND_MAX_SLAVES)
 		return tx_send(slot, length);
 	if (slot & CHOOSE_TELL)

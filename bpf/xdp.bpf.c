@@ -162,7 +162,7 @@ int xbond_xdp_tx(struct xdp_md *ctx)
 		return XDP_PASS;
 	if (flags & XBOND_F_BROADCAST_NEIGHBOR && xdp_is_neighbour_message(&packet))
 		return xdp_broadcast(length, mask);
-	slot = choose_slot(ctx, hash_of, mask, length) & ~CHOOSE_TELL;
+	slot = choose_slot(ctx, hash_of, mask, length, flags) & ~CHOOSE_TELL;
 	if (slot == CHOOSE_ALL)
 		return xdp_broadcast(length, mask);
 	if (slot >= XBOND_MAX_SLAVES)

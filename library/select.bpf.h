@@ -125,7 +125,7 @@ static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
 		return XBOND_NO_SLAVE;
 	if (flags & XBOND_F_BROADCAST_NEIGHBOR && xbond_is_for_all(ctx))
 		return XBOND_EVERY_SLAVE;
-	slot = choose_slot(ctx, hash_of, mask, length) & ~CHOOSE_TELL;
+	slot = choose_slot(ctx, hash_of, mask, length, flags) & ~CHOOSE_TELL;
 	if (slot < XBOND_MAX_SLAVES)
 		return (int)slot;
 	return slot == CHOOSE_ALL ? XBOND_EVERY_SLAVE : XBOND_NO_SLAVE;

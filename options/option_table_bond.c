@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Options of a bond, except those of LACP, which are in option_table_lacp.c. A part of the option
- * table.
+ * Options of a bond, except those of LACP and of steering by load, which are in
+ * option_table_lacp.c and option_table_steering.c. A part of the option table.
  */
 #include "options/option_table.h"
 
@@ -75,7 +75,7 @@ static const struct option_name device_names[] = {
 	{ NULL, 0 },
 };
 
-const struct option_spec option_table_bond[OPT_LACP_RATE] = {
+const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 	[OPT_MODE] = {
 		.id = OPT_MODE,
 		.name = "mode",

@@ -19,8 +19,10 @@
 
 const struct option_spec *option_at(enum option_id id)
 {
-	if (id < OPT_LACP_RATE)
+	if (id < OPT_REBALANCE_INTERVAL)
 		return &option_table_bond[id];
+	if (id < OPT_LACP_RATE)
+		return &option_table_steering[id - OPT_REBALANCE_INTERVAL];
 	return id < OPT_WEIGHT ? &option_table_lacp[id - OPT_LACP_RATE]
 			       : &option_table_slave[id - OPT_WEIGHT];
 }

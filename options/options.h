@@ -76,6 +76,9 @@ enum option_id {
 	OPT_MAC_POLICY,
 	OPT_HASH_SEED,
 	OPT_DEVICE,
+	OPT_REBALANCE_INTERVAL, /* from here on: of steering by load */
+	OPT_REBALANCE_IDLE,
+	OPT_FLOWLET_GAP,
 	OPT_LACP_RATE, /* from here on: of 802.3ad */
 	OPT_LACP_ACTIVE,
 	OPT_LACP_TX,

@@ -75,8 +75,24 @@ static int bond_learns_failover_options(struct migrate *migrate, struct err *err
 	return 0;
 }
 
+#define BOND_9 712 /* bytes of the bond in version 9 */
+#define BOND_REBALANCE_IDLE 700
+
+static int bond_learns_steering_options(struct migrate *migrate, struct err *err)
+{
+	static const uint32_t idle_ms = 100; /* its default; those of the others are 0 */
+	int r = migrate_resize(migrate, XBOND_PIN_BOND, BOND_9, 1);
+	uint8_t *bond = migrate_value(migrate, XBOND_PIN_BOND, 0);
+
+	if (r || !bond)
+		return err_set(err, r ? -r : ENOENT, "no map %s", XBOND_PIN_BOND);
+	memcpy(bond + BOND_REBALANCE_IDLE, &idle_ms, sizeof(idle_ms));
+	return 0;
+}
+
 const struct migrate_step migrate_steps[] = {
 	{ 6, hold_learns_what_was_missed },
 	{ 7, bond_learns_failover_options },
+	{ 8, bond_learns_steering_options },
 	{ 0, NULL },
 };

@@ -66,7 +66,7 @@ int pick(struct __sk_buff *skb)
 
 	if (!(flags & XBOND_F_CARRIER) || !mask)
 		return TC_ACT_SHOT;
-	slot = choose_slot(skb, hash_of, mask, skb->len) & ~CHOOSE_TELL;
+	slot = choose_slot(skb, hash_of, mask, skb->len, flags) & ~CHOOSE_TELL;
 	if (slot >= XBOND_MAX_SLAVES) /* CHOOSE_ALL: every slave gets a copy, by bond0 itself */
 		return (int)bpf_redirect(table.bond_ifindex, 0);
 	choose_count(slot, skb->len);

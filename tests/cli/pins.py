@@ -110,6 +110,7 @@ class Pins:
         bond.num_peer_notif, bond.resend_igmp = 1, 1
         bond.arp_missed_max = 2
         bond.bfd_multiplier = 3
+        bond.rebalance_idle_ms = 100
         bond.lacp_fallback, bond.lacp_fallback_delay_ms = L.FALLBACK_ONE, 3000
 
     def make_slave(self, slot):

@@ -53,7 +53,7 @@ def test_fields_of_a_map(name):
     fields = {field for field in fields if not re.match(r"pad\d|unnamed\d", field)}
     described = set(re.findall(r"\*(\w+)\*", entries(section("MAPS"))[name]))
     of_options = {field for field in fields if name == "bond" and
-                  {field, re.sub("_m?s$", "", field)} & OPTIONS} | {"num_peer_notif"}
+                  {field, re.sub("_[mu]?s$", "", field)} & OPTIONS} | {"num_peer_notif"}
     assert fields - described - of_options == set()
     assert described - fields - OPTIONS - {"settings", "losses", "path"} == set()
 
