@@ -54,7 +54,8 @@ daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
 cni_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cni/*.c))
 cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c cli/*/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
-tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
+tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(filter-out %.bpf.c,$(wildcard tests/tools/*.c))) \
+	$(patsubst tests/tools/%.c,$(B)/tools/%.o,$(wildcard tests/tools/*.bpf.c))
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 units := $(notdir $(wildcard packaging/*.service packaging/*.socket))
 skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
@@ -186,6 +187,11 @@ $(B)/tests/fuzz/fuzz_pins: WRAPPED := bpf_map_lookup_elem bpf_obj_get bpf_obj_ge
 $(B)/tests/fuzz/fuzz_slow.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
 
 # Small programs that tests and benchmarks run.
+$(B)/tools/%.bpf.o: tests/tools/%.bpf.c $(bpf_headers) $(wildcard library/*.h)
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
 $(B)/tools/%: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
@@ -198,7 +204,7 @@ $(B)/tools/readconfig: TOOL_OBJECTS = $(shared_objects)
 $(B)/tools/readconfig: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES))
 $(B)/tools/readconfig: $(shared_objects)
 
-$(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
+$(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h library/loader.h
 $(B)/tools/progcost $(B)/tools/picks $(B)/tools/xdplive: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
 
 ## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)

@@ -10,9 +10,8 @@
  *           fprintf(stderr, "%s\n", why);
  *   bpf_object__load(object);
  *
- * With another library than libbpf: give the object's map in the first column of
- * xbond_library_maps the map that is pinned as the second says, and check what
- * xbond_check_version() checks.
+ * Another library than libbpf has to give each map of the first column of xbond_library_maps the
+ * map that is pinned as the second column says, and to check what xbond_check_version() checks.
  */
 #ifndef XBOND_LOADER_H
 #define XBOND_LOADER_H
@@ -98,24 +97,31 @@ static inline int xbond_read_table(const char *bond, __u32 *ret_id, __u32 *ret_s
 	return r;
 }
 
+/* 0: the program does not include select.bpf.h. */
+static inline __u32 xbond_compiled_for(const struct bpf_object *object)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(object, ".rodata.xbond");
+	__u32 select_abi = 0;
+	size_t size = 0;
+	const void *initial = map ? bpf_map__initial_value(map, &size) : NULL;
+
+	if (initial && size >= sizeof(select_abi))
+		memcpy(&select_abi, initial, sizeof(select_abi));
+	return select_abi;
+}
+
 /* Was the program compiled for what the bond's bondd offers? */
 static inline int xbond_check_version(const struct bpf_object *object, const char *bond, char *why)
 {
-	struct bpf_map *map = bpf_object__find_map_by_name(object, ".rodata.xbond");
-	__u32 id, select_abi, compiled_for;
-	const void *initial = NULL;
-	size_t size = 0;
+	__u32 id, select_abi, compiled_for = xbond_compiled_for(object);
 	int r = xbond_read_table(bond, &id, &select_abi);
 
 	if (r == -ENOENT)
 		return xbond_say(why, ENOENT, "no such bond: %s ('bondctl list' lists them)", bond);
 	if (r)
 		return xbond_say(why, -r, "cannot read the table of %s: %s", bond, strerror(-r));
-	if (map)
-		initial = bpf_map__initial_value(map, &size);
-	if (!initial || size < sizeof(compiled_for))
+	if (!compiled_for)
 		return xbond_say(why, EINVAL, "the program does not include xbond/select.bpf.h");
-	memcpy(&compiled_for, initial, sizeof(compiled_for));
 	if (!select_abi)
 		return xbond_say(why, EAGAIN,
 				 "the bondd of %s does not offer it to programs: it is too old, or "
@@ -198,7 +204,7 @@ static inline int xbond_is_current(const struct bpf_object *object, const char *
 
 	return map && !bpf_obj_get_info_by_fd(bpf_map__fd(map), &info, &length) &&
 	       !xbond_read_table(bond, &id, &select_abi) && id == info.id &&
-	       select_abi == XBOND_SELECT_ABI;
+	       select_abi == xbond_compiled_for(object);
 }
 
 #endif
