@@ -10,6 +10,8 @@
  *   SEC("xdp.frags")
  *   int forward(struct xdp_md *ctx)
  *   {
+ *           if (!xbond_may_send(ctx))
+ *                   return XDP_PASS;
  *           ... makes the Ethernet header that shall leave ...
  *           return xbond_send(ctx);
  *   }
@@ -63,6 +65,12 @@ static __always_inline __u32 xbond_length(struct __sk_buff *skb)
 	return skb->len;
 }
 
+static __always_inline int xbond_is_sendable(struct __sk_buff *skb)
+{
+	(void)skb;
+	return 1;
+}
+
 static __always_inline int xbond_is_for_all(struct __sk_buff *skb)
 {
 	return tx_is_neighbour_message(skb);
@@ -87,6 +95,13 @@ static __always_inline __u32 xbond_length(struct xdp_md *ctx)
 	struct packet packet = packet_of(ctx);
 
 	return xdp_frame_length(ctx, &packet);
+}
+
+static __always_inline int xbond_is_sendable(struct xdp_md *ctx)
+{
+	struct packet packet = packet_of(ctx);
+
+	return xdp_is_whole(&packet, xdp_frame_length(ctx, &packet));
 }
 
 static __always_inline int xbond_is_for_all(struct xdp_md *ctx)
@@ -129,6 +144,16 @@ static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
 	if (slot < XBOND_MAX_SLAVES)
 		return (int)slot;
 	return slot == CHOOSE_ALL ? XBOND_EVERY_SLAVE : XBOND_NO_SLAVE;
+}
+
+/*
+ * Ask this before you change the packet: if it is 0, xbond_send() would let the packet pass, because
+ * the maps are a bond's no longer, or because an XDP frame lies in several buffers. So return
+ * XDP_PASS or TC_ACT_UNSPEC, and leave the packet to the stack.
+ */
+static __always_inline int xbond_may_send(XBOND_CONTEXT *ctx)
+{
+	return READ_ONCE(table.select_abi) == XBOND_SELECT_ABI && xbond_is_sendable(ctx);
 }
 
 /*

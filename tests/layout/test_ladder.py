@@ -19,11 +19,12 @@ LADDER = ("daemon", "daemon/control", "daemon/handover", "daemon/manage", "daemo
 SHARED = LADDER[LADDER.index("network"):]  # what bondd and bondctl are both made of
 MAY_USE = {folder: set(LADDER[i:]) for i, folder in enumerate(LADDER)}
 # bondctl: the verbs' folders do not know each other.
-OF_VERBS = ("cli/show", "cli/explain", "cli/monitor", "cli/top", "cli/doctor", "cli/packets",
-            "cli/complete", "cli/import", "cli/config")
+OF_VERBS = ("cli/show", "cli/explain", "cli/simulate", "cli/monitor", "cli/top", "cli/doctor",
+            "cli/packets", "cli/complete", "cli/import", "cli/config")
 MAY_USE["cli/base"] = {"cli/base", *SHARED}
 MAY_USE |= {folder: {folder, *MAY_USE["cli/base"]} for folder in OF_VERBS}
 MAY_USE["cni"] = {"cni", *MAY_USE["cli/base"]}  # of cli/base it uses the client
+MAY_USE["library"] = {"library", *LADDER[LADDER.index("bpf"):]}
 MAY_USE["cli"] = {"cli", *OF_VERBS, *MAY_USE["cli/base"]}
 
 
