@@ -377,7 +377,7 @@ rpm:
 test-packages: deps-test
 	$(Q)packaging/deps vm-full
 	$(Q)$(MAKE) all $(tools)
-	$(Q)tests/packaging/trees && tests/vm/systemd package
+	$(Q)tests/packaging/trees && tests/vm/systemd package && tests/vm/systemd removal
 
 ## clean: removes build/ and build-*/
 clean:
