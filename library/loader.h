@@ -43,6 +43,7 @@ static const struct xbond_library_map xbond_library_maps[] = {
 	{ ".data.buckets", XBOND_PIN_BUCKETS },
 	{ ".data.cursor", XBOND_PIN_CURSOR },
 	{ ".data.wake", XBOND_PIN_WAKE },
+	{ ".data.doubt", XBOND_PIN_DOUBT },
 	{ "xbond_counters", XBOND_PIN_COUNTERS },
 	{ "xbond_losses", XBOND_PIN_LOSSES },
 	{ "xbond_devices", XBOND_PIN_DEVICES },

@@ -15,6 +15,8 @@
 #undef cursor
 #pragma push_macro("wake")
 #undef wake
+#pragma push_macro("doubt")
+#undef doubt
 #pragma push_macro("counters")
 #undef counters
 #pragma push_macro("losses")
@@ -69,6 +71,7 @@
 #define buckets xbond_data_buckets
 #define cursor xbond_data_cursor
 #define wake xbond_data_wake
+#define doubt xbond_data_doubt
 #define counters xbond_counters
 #define losses xbond_losses
 #define xdp_all xbond_xdp_all

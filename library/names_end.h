@@ -11,6 +11,8 @@
 #pragma pop_macro("cursor")
 #undef wake
 #pragma pop_macro("wake")
+#undef doubt
+#pragma pop_macro("doubt")
 #undef counters
 #pragma pop_macro("counters")
 #undef losses

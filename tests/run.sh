@@ -180,7 +180,7 @@ done
 lots=(
     "errors group multicast service explain mac iplink fragments lacp_wire lacp_spread slaves
      rx_backlog loops trouble"
-    "lifecycle stacking queue_id xdp rx_hook attach_check doctor"
+    "lifecycle stacking queue_id xdp library rx_hook attach_check doctor"
     "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit
      cni"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience"

@@ -157,7 +157,7 @@ static void simulate_print_text(const struct simulate *simulate)
 	       (unsigned long long)total->flows, (unsigned long long)total->packets,
 	       (unsigned long long)total->bytes);
 	printf("%-15s %6s %9s %7s %8s %7s%s\n", "slave", "weight", "by weight", "flows", "packets",
-	       "bytes", simulate->failure ? "  if failed:  busiest then, of bytes" : "");
+	       "bytes", simulate->failure ? "  if failed  busiest then" : "");
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (slots_have(simulate->mask, slot))
 			simulate_print_slave(simulate, slot);

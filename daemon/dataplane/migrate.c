@@ -45,7 +45,7 @@ static void migrate_keep_together(struct migrate *migrate)
 {
 	static const char *const theirs[] = { XBOND_PIN_SETTINGS, XBOND_PIN_BUCKETS,
 					      XBOND_PIN_CURSOR, XBOND_PIN_COUNTERS,
-					      XBOND_PIN_WAKE };
+					      XBOND_PIN_WAKE,	  XBOND_PIN_DOUBT };
 
 	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
 		const struct migrate_image *image = migrate_maps_find(migrate, theirs[i]);

@@ -10,7 +10,8 @@
  *   bpftool prog load pick.o /sys/fs/bpf/pick type classifier \
  *       map name .data.settings pinned settings map name .data.table pinned table \
  *       map name .data.buckets pinned buckets map name .data.cursor pinned cursor \
- *       map name .data.wake pinned wake map name xbond_counters pinned counters \
+ *       map name .data.wake pinned wake map name .data.doubt pinned doubt \
+ *       map name xbond_counters pinned counters \
  *       map name xbond_devices pinned devices map name xbond_losses pinned losses
  *   tc qdisc add dev dev0 clsact
  *   tc filter add dev dev0 ingress bpf direct-action object-pinned /sys/fs/bpf/pick

@@ -16,9 +16,9 @@ ENTRIES = {"tc": ("xbond_port", TC_REDIRECT), "xdp": ("xbond_xdp_tx", XDP_REDIRE
 
 
 def buckets(entry, cases, masks=None, lost=()):
-    """[bucket] of [(model.Rule, packet)]; all must be sent, by one slave each. masks: the slots that
-    may transmit, for each case. lost: slots that have no device; with these, or with masks, it is
-    no bucket, but the same for two programs that choose the same. entry: of ENTRIES, or such a
+    """[bucket] of [(model.Rule, packet)]; all must be sent, by one slave each. masks: the slots
+    that may transmit, for each case. lost: slots that have no device; with these, or with masks, it
+    is no bucket, but the same for two programs that choose the same. entry: of ENTRIES, or such a
     pair.
     """
     program, verdict = ENTRIES.get(entry, entry)

@@ -134,7 +134,7 @@ def test_a_damaged_capture_says_what_it_had(tmp_path):
     (["--slaves", "3", "--weights", "1,2"], 1, "there are 3 slaves"),
     (["--weights", "1,0"], 1, "1..65535"),
     (["--weights", "1,,2"], 1, "1..65535"),
-    (["--weights", ""], 1, "1..65535"),
+    (["--weights", ""], 2, "--weights needs"),
     (["--weights", "1,2,"], 1, "1..65535"),
     (["--weights", ",".join(["1"] * 65)], 1, "there are 64 slaves"),
     (["--weights", "1,99999999999999999999"], 1, "1..65535"),

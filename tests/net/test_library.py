@@ -1,5 +1,5 @@
-"""Programs of others that send as the bond does (library/select.bpf.h): the example of an XDP router
-with its loader, as somebody has them who has installed xbond-dev.
+"""Programs of others that send as the bond does (library/select.bpf.h): the example of an XDP
+router with its loader, as somebody has them who has installed xbond-dev.
 """
 import contextlib
 import ctypes

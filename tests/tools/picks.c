@@ -127,6 +127,7 @@ static const struct {
 	{ XBOND_PIN_BUCKETS, ".data.buckets", ".data.buckets" },
 	{ XBOND_PIN_CURSOR, ".data.cursor", ".data.cursor" },
 	{ XBOND_PIN_WAKE, ".data.wake", ".data.wake" },
+	{ XBOND_PIN_DOUBT, ".data.doubt", ".data.doubt" },
 	{ XBOND_PIN_COUNTERS, "counters", "counters" },
 	{ XBOND_PIN_LOSSES, "losses", "losses" },
 	{ XBOND_PIN_XDP_SLAVES, "xdp_slaves", "devices" },
