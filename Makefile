@@ -334,7 +334,7 @@ install: all
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
 ## install-dev: headers for BPF programs of others that choose a slave as xbond does
-public_headers := $(addprefix bpf/,abi.h abi_options.h abi_monitors.h choose.h drain.h flow.h flow_encap.h \
+public_headers := $(wildcard bpf/abi*.h) $(addprefix bpf/,choose.h drain.h flow.h flow_encap.h \
 	flow_ether.h flow_hook.h flow_ip.h flow_words.h losses.h maps.h neighbour.h netdev.h select.h send_tc.h send_xdp.h \
 	steered.h successor.h) bfd/bfd_state.h bfd/bfd_wire.h lacp/state.h $(wildcard library/*.h)
 install-dev:
@@ -377,7 +377,7 @@ rpm:
 test-packages: deps-test
 	$(Q)packaging/deps vm-full
 	$(Q)$(MAKE) all $(tools)
-	$(Q)tests/packaging/trees && tests/vm/systemd package && tests/vm/systemd removal
+	$(Q)tests/packaging/trees && for part in upgrade units removal purge; do tests/vm/systemd $$part || exit 1; done
 
 ## clean: removes build/ and build-*/
 clean:

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The map ABI of xbond: the one header that BPF programs and user space share. abi_options.h and
- * abi_monitors.h are parts of it. Every bond has a directory of pins, BPF_DIR/BOND/, with one file
- * for each map, named as the XBOND_PIN_ macros say. Each struct names its one writer; everybody
- * else only reads. A change of any size or meaning here raises XBOND_ABI_VERSION and adds a step to
- * migrate_steps.c. A new map needs no step.
+ * The map ABI of xbond: the one header that BPF programs and user space share. abi_options.h,
+ * abi_load.h and abi_monitors.h are parts of it. Every bond has a directory of pins, BPF_DIR/BOND/,
+ * with one file for each map, named as the XBOND_PIN_ macros say. Each struct names its one writer;
+ * everybody else only reads. A change of any size or meaning here raises XBOND_ABI_VERSION and adds
+ * a step to migrate_steps.c. A new map needs no step.
  */
 #ifndef XBOND_ABI_H
 #define XBOND_ABI_H
@@ -53,6 +53,8 @@
 #define XBOND_PIN_TOLD "told"
 #define XBOND_PIN_PROBES "probes"
 #define XBOND_PIN_QUALITY "quality"
+#define XBOND_PIN_LOADS "loads"
+#define XBOND_PIN_MOVES "moves"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
@@ -84,6 +86,7 @@
 #define XBOND_PIN_LINK_RX "link_rx_"
 #define XBOND_PIN_NEW "_new" /* suffix of a link that is about to replace another */
 
+#include "bpf/abi_load.h"
 #include "bpf/abi_options.h"
 
 enum xbond_hook {
@@ -160,7 +163,8 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 /*
  * What library/select.bpf.h promises to programs of others. It is raised when one of these maps
  * changes its size, or a program that was compiled before would choose other slaves than the bond:
- * settings, table, buckets, cursor, counters, wake, doubt, losses, devices, xdp_slaves, xdp_all.
+ * settings, table, buckets, cursor, counters, wake, doubt, losses, loads, moves, devices,
+ * xdp_slaves, xdp_all.
  */
 #define XBOND_SELECT_ABI 1
 
@@ -192,7 +196,7 @@ struct xbond_table {
 	__u64 lacp_heartbeat_ns; /* of bondd's LACP thread; 0 after an orderly stop */
 	/* Used instead of settings.drain_mask while XBOND_F_DRAIN_MARKERS is set. */
 	__u64 drained;
-	/* XBOND_SELECT_ABI of this bondd; it keeps its place. 0: these maps are no bond's any more. */
+	/* XBOND_SELECT_ABI of this bondd; keeps its place. 0: these maps are a bond's no longer. */
 	__u32 select_abi;
 	__u32 pad0;
 	__u64 flowlet_gap_ns; /* while XBOND_F_FLOWLETS is set */

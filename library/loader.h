@@ -38,22 +38,18 @@ struct xbond_library_map {
 
 /* An object has those of its kind, XDP or TC. */
 static const struct xbond_library_map xbond_library_maps[] = {
-	{ ".data.settings", XBOND_PIN_SETTINGS },
-	{ ".data.table", XBOND_PIN_TABLE },
-	{ ".data.buckets", XBOND_PIN_BUCKETS },
-	{ ".data.cursor", XBOND_PIN_CURSOR },
-	{ ".data.wake", XBOND_PIN_WAKE },
-	{ ".data.doubt", XBOND_PIN_DOUBT },
-	{ "xbond_counters", XBOND_PIN_COUNTERS },
-	{ "xbond_losses", XBOND_PIN_LOSSES },
-	{ "xbond_devices", XBOND_PIN_DEVICES },
-	{ "xbond_xdp_slaves", XBOND_PIN_XDP_SLAVES },
+	{ ".data.settings", XBOND_PIN_SETTINGS }, { ".data.table", XBOND_PIN_TABLE },
+	{ ".data.buckets", XBOND_PIN_BUCKETS },	  { ".data.cursor", XBOND_PIN_CURSOR },
+	{ ".data.wake", XBOND_PIN_WAKE },	  { ".data.doubt", XBOND_PIN_DOUBT },
+	{ ".data.moves", XBOND_PIN_MOVES },	  { "xbond_counters", XBOND_PIN_COUNTERS },
+	{ "xbond_losses", XBOND_PIN_LOSSES },	  { "xbond_loads", XBOND_PIN_LOADS },
+	{ "xbond_devices", XBOND_PIN_DEVICES },	  { "xbond_xdp_slaves", XBOND_PIN_XDP_SLAVES },
 	{ "xbond_xdp_all", XBOND_PIN_XDP_ALL },
 };
 
 /* Returns -code. */
 __attribute__((format(printf, 3, 4))) static inline int xbond_say(char *why, int code,
-								 const char *format, ...)
+								  const char *format, ...)
 {
 	va_list values;
 
@@ -129,11 +125,12 @@ static inline int xbond_check_version(const struct bpf_object *object, const cha
 				 "has not adopted the bond yet",
 				 bond);
 	if (select_abi != compiled_for)
-		return xbond_say(why, EPROTO,
-				 "the program was compiled for version %u of xbond's selection, and "
-				 "%s has version %u: compile it with the headers of the xbond that "
-				 "runs",
-				 compiled_for, bond, select_abi);
+		return xbond_say(
+			why, EPROTO,
+			"the program was compiled for version %u of xbond's selection, and "
+			"%s has version %u: compile it with the headers of the xbond that "
+			"runs",
+			compiled_for, bond, select_abi);
 	return 0;
 }
 
@@ -164,8 +161,8 @@ static inline int xbond_use_map(struct bpf_map *map, const char *bond, const cha
 static inline void xbond_let_copy(struct bpf_object *object)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(object, ".rodata.netdev");
-	__u32 may = libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, BPF_FUNC_probe_read_kernel, NULL) ==
-		    1;
+	__u32 may =
+		libbpf_probe_bpf_helper(BPF_PROG_TYPE_XDP, BPF_FUNC_probe_read_kernel, NULL) == 1;
 
 	if (map)
 		bpf_map__set_initial_value(map, &may, sizeof(may));
@@ -180,7 +177,8 @@ static inline int xbond_use(struct bpf_object *object, const char *bond, char *w
 {
 	int r = xbond_check_version(object, bond, why);
 
-	for (size_t i = 0; !r && i < sizeof(xbond_library_maps) / sizeof(*xbond_library_maps); i++) {
+	for (size_t i = 0; !r && i < sizeof(xbond_library_maps) / sizeof(*xbond_library_maps);
+	     i++) {
 		const struct xbond_library_map *each = &xbond_library_maps[i];
 		struct bpf_map *map = bpf_object__find_map_by_name(object, each->map);
 

@@ -17,6 +17,10 @@
 #undef wake
 #pragma push_macro("doubt")
 #undef doubt
+#pragma push_macro("moves")
+#undef moves
+#pragma push_macro("loads")
+#undef loads
 #pragma push_macro("counters")
 #undef counters
 #pragma push_macro("losses")
@@ -72,6 +76,8 @@
 #define cursor xbond_data_cursor
 #define wake xbond_data_wake
 #define doubt xbond_data_doubt
+#define moves xbond_data_moves
+#define loads xbond_loads
 #define counters xbond_counters
 #define losses xbond_losses
 #define xdp_all xbond_xdp_all

@@ -13,6 +13,10 @@
 #pragma pop_macro("wake")
 #undef doubt
 #pragma pop_macro("doubt")
+#undef moves
+#pragma pop_macro("moves")
+#undef loads
+#pragma pop_macro("loads")
 #undef counters
 #pragma pop_macro("counters")
 #undef losses

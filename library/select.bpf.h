@@ -147,9 +147,9 @@ static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
 }
 
 /*
- * Ask this before you change the packet: if it is 0, xbond_send() would let the packet pass, because
- * the maps are a bond's no longer, or because an XDP frame lies in several buffers. So return
- * XDP_PASS or TC_ACT_UNSPEC, and leave the packet to the stack.
+ * Ask this before you change the packet: if it is 0, xbond_send() would let the packet pass,
+ * because the maps are a bond's no longer, or because an XDP frame lies in several buffers. So
+ * return XDP_PASS or TC_ACT_UNSPEC, and leave the packet to the stack.
  */
 static __always_inline int xbond_may_send(XBOND_CONTEXT *ctx)
 {

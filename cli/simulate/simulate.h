@@ -27,7 +27,7 @@ struct simulate_table {
 struct simulate_failure {
 	struct simulate_table table;
 	struct simulate_sum gets[XBOND_MAX_SLAVES]; /* each slot, in all */
-	struct simulate_sum moved;	 /* what has another slave than before */
+	struct simulate_sum moved;		    /* what has another slave than before */
 	struct simulate_sum moved_again; /* of that: had a third slave until bondd had shared out */
 };
 

@@ -101,10 +101,9 @@ static json_t *simulate_others_json(const struct simulate *simulate)
 
 	for (int other = 0; other < SIMULATE_OTHERS; other++)
 		if (simulate->other[other])
-			json_array_append_new(others,
-					      json_pack("{s:s, s:I}", "why",
-							simulate_other_why[other], "packets",
-							(json_int_t)simulate->other[other]));
+			json_array_append_new(
+				others, json_pack("{s:s, s:I}", "why", simulate_other_why[other],
+						  "packets", (json_int_t)simulate->other[other]));
 	return others;
 }
 
@@ -139,7 +138,8 @@ static void simulate_print_slave(const struct simulate *simulate, unsigned int s
 		const struct simulate_failure *failure = &simulate->failure[slot];
 		unsigned int busiest = simulate_busiest(failure->gets);
 
-		printf(" %9.1f%%  %s %.1f%%", 100 * simulate_part(failure->moved.flows, total->flows),
+		printf(" %9.1f%%  %s %.1f%%",
+		       100 * simulate_part(failure->moved.flows, total->flows),
 		       cli_name(simulate->name[busiest], name),
 		       100 * simulate_part(failure->gets[busiest].bytes, total->bytes));
 	}

@@ -44,8 +44,9 @@ static bool migrate_has_steps(uint32_t from)
 static void migrate_keep_together(struct migrate *migrate)
 {
 	static const char *const theirs[] = { XBOND_PIN_SETTINGS, XBOND_PIN_BUCKETS,
-					      XBOND_PIN_CURSOR, XBOND_PIN_COUNTERS,
-					      XBOND_PIN_WAKE,	  XBOND_PIN_DOUBT };
+					      XBOND_PIN_CURSOR,	  XBOND_PIN_COUNTERS,
+					      XBOND_PIN_WAKE,	  XBOND_PIN_DOUBT,
+					      XBOND_PIN_LOADS,	  XBOND_PIN_MOVES };
 
 	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
 		const struct migrate_image *image = migrate_maps_find(migrate, theirs[i]);
@@ -173,7 +174,8 @@ static uint32_t migrate_tell_others(struct migrate *migrate, uint32_t select_abi
 	return select_abi;
 }
 
-/* They are told first: told too early they only ask the bond's own device, told never they go wrong. */
+/* They are told first: told too early they only ask the bond's own device, told never they go
+ * wrong. */
 static int migrate_exchange(struct migrate *migrate, const char *staging, struct err *err)
 {
 	uint32_t before = migrate_tell_others(migrate, 0);

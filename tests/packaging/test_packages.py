@@ -142,7 +142,7 @@ struct encap { int a; };
 struct vlan_header { int a; };
 struct net_device { int a; };
 struct list_head { int a; };
-int table, settings, buckets, cursor, wake, losses, devices, payload, xdp_all;
+int table, settings, buckets, cursor, wake, doubt, moves, loads, losses, devices, payload, xdp_all;
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

@@ -3,10 +3,10 @@
  * Which bucket a transmit program takes for many packets, for tests and benchmarks: picks PROGRAM
  * VERDICT [LOST...] reads requests (struct request, then the packet's bytes) and writes one __u32
  * for each: the bucket, or PICK_FAILED when the program does not return VERDICT. Plays bondd, like
- * tests/bpf/datapath.py, which is slower and can do more. PROGRAM is one of the bond's, or an object
- * file of one that includes library/select.bpf.h. LOST are slots without a device.
- * 64 slots hold 12 bits in two runs: the upper six bits of the bucket, then the lower six. With
- * detours (slots lost, or not in the mask), this is the number of a pair of slots.
+ * tests/bpf/datapath.py, which is slower and can do more. PROGRAM is one of the bond's, or an
+ * object file of one that includes library/select.bpf.h. LOST are slots without a device. 64 slots
+ * hold 12 bits in two runs: the upper six bits of the bucket, then the lower six. With detours
+ * (slots lost, or not in the mask), this is the number of a pair of slots.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -128,8 +128,10 @@ static const struct {
 	{ XBOND_PIN_CURSOR, ".data.cursor", ".data.cursor" },
 	{ XBOND_PIN_WAKE, ".data.wake", ".data.wake" },
 	{ XBOND_PIN_DOUBT, ".data.doubt", ".data.doubt" },
+	{ XBOND_PIN_MOVES, ".data.moves", ".data.moves" },
 	{ XBOND_PIN_COUNTERS, "counters", "counters" },
 	{ XBOND_PIN_LOSSES, "losses", "losses" },
+	{ XBOND_PIN_LOADS, "loads", "loads" },
 	{ XBOND_PIN_XDP_SLAVES, "xdp_slaves", "devices" },
 	{ XBOND_PIN_XDP_ALL, "xdp_all", "xdp_all" },
 	{ XBOND_PIN_DEVICES, "devices", NULL },
