@@ -157,6 +157,16 @@ static int survey_check_mode(struct handover *plan, const struct option_set *opt
 		       options->value[OPT_MODE].number == 5 ? "balance-tlb" : "balance-alb");
 }
 
+/* Its slaves would go down, one after another. */
+static int survey_refuse_team(const struct handover *plan, struct err *err)
+{
+	return err_set(
+		err, EOPNOTSUPP,
+		"device: %s cannot be handed over %s a bond that is made of a team; 'bondctl "
+		"delete' and make it anew",
+		handover_name(plan), plan->is_back ? "from" : "to");
+}
+
 static int survey_kernel_options(struct handover *plan, const json_t *given, struct err *err)
 {
 	struct option_set options = { 0 }, wanted = { 0 };
@@ -172,6 +182,9 @@ static int survey_kernel_options(struct handover *plan, const json_t *given, str
 			options.value[id] = wanted.value[id];
 		}
 	r = survey_check_mode(plan, &options, err);
+	if (!r && options.given[OPT_DEVICE] &&
+	    options.value[OPT_DEVICE].number == XBOND_DEVICE_TEAM)
+		r = survey_refuse_team(plan, err);
 	if (r)
 		return r;
 	for (int id = 0; id < OPT_COUNT; id++)
@@ -252,6 +265,8 @@ static int survey_xbond(struct handover *plan, const struct link_info *link, str
 	if (!bond)
 		return err_set(err, ENOENT, "%s is no bond of xbond ('bondctl list' lists them)",
 			       link->name);
+	if (bond_is_team(bond_pin(bond)))
+		return survey_refuse_team(plan, err);
 	survey_xbond_options(plan, bond);
 	bond_for_each_member (bond, slot)
 		survey_xbond_slave(plan, bond, slot);

@@ -92,6 +92,8 @@ def test_what_a_team_has_not(lone):
         host.ctl("create", "bond0", "device", "team")
         assert "a team has no XDP" in refused(host, "set", "bond0", "rx_hook", "xdp")
         assert "a team never uses" in refused(host, "set", "bond0", "rx_backlog", "off")
+        assert "handed over from a bond that is made of a team" in \
+            refused(host, "handback", "bond0")
 
 
 @team_only
