@@ -10,6 +10,7 @@
 #include "bpf/abi.h"
 #include "cli/show/fields.h"
 #include "cli/show/kernel_words.h"
+#include "common/mode.h"
 #include "common/version.h"
 #include "options/options.h"
 
@@ -21,6 +22,8 @@ static const char *proc_mode_words(const json_t *bond)
 		[XBOND_MODE_BALANCE_XOR] = "load balancing (xor)",
 		[XBOND_MODE_BROADCAST] = "fault-tolerance (broadcast)",
 		[XBOND_MODE_8023AD] = "IEEE 802.3ad Dynamic link aggregation",
+		[XBOND_MODE_BALANCE_TLB] = "transmit load balancing",
+		[XBOND_MODE_BALANCE_ALB] = "adaptive load balancing",
 	};
 	uint32_t mode = field_option_number(bond, "mode");
 
@@ -36,7 +39,7 @@ static void proc_print_mode(const json_t *bond)
 	    field_option_number(bond, "fail_over_mac") != XBOND_FAIL_OVER_MAC_NONE)
 		printf(" (fail_over_mac %s)", field_text(options, "fail_over_mac"));
 	printf("\n");
-	if (kernel_is_mode(bond, XBOND_MODE_BALANCE_XOR) || kernel_is_mode(bond, XBOND_MODE_8023AD))
+	if (kernel_has(bond, MODE_HASH))
 		printf("Transmit Hash Policy: %s (%u)\n", field_text(options, "xmit_hash_policy"),
 		       field_option_number(bond, "xmit_hash_policy"));
 }
@@ -45,7 +48,7 @@ static void proc_print_active(const json_t *bond)
 {
 	const char *primary = kernel_primary(bond);
 
-	if (!kernel_is_mode(bond, XBOND_MODE_ACTIVE_BACKUP))
+	if (!kernel_has(bond, MODE_ACTIVE))
 		return;
 	printf("Primary Slave: %s", primary ? primary : "None");
 	if (primary)

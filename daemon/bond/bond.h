@@ -244,11 +244,22 @@ static inline bool bond_is_netkit(const struct xbond_bond *pin)
 	return pin->device_kind == XBOND_DEVICE_NETKIT;
 }
 
-/* fail_over_mac as it is in force: only active-backup has it. */
+/* fail_over_mac as it is in force: the user's in active-backup. */
 static inline enum xbond_fail_over_mac bond_fail_over_mac(const struct xbond_bond *pin)
 {
-	return mode_has(pin->mode, MODE_ACTIVE) ? (enum xbond_fail_over_mac)pin->fail_over_mac
-						: XBOND_FAIL_OVER_MAC_NONE;
+	if (mode_has(pin->mode, MODE_OWN_MACS))
+		return XBOND_FAIL_OVER_MAC_FOLLOW;
+	return mode_has(pin->mode, MODE_ALONE) ? (enum xbond_fail_over_mac)pin->fail_over_mac
+					       : XBOND_FAIL_OVER_MAC_NONE;
+}
+
+/*
+ * Do slaves that have another address have the bond's on their unicast lists? With addresses of
+ * their own, too: a slave that takes over receives before its address has changed.
+ */
+static inline bool bond_filters_mac(const struct xbond_bond *pin)
+{
+	return pin->mac_policy == XBOND_MAC_FILTER || mode_has(pin->mode, MODE_OWN_MACS);
 }
 
 /* Is it the port side of some bond, of this bondd or another? */

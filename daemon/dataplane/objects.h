@@ -13,7 +13,7 @@
 
 #include "common/err.h"
 
-#define OBJECTS_MAX 32
+#define OBJECTS_MAX 40
 
 struct bpf_map;
 struct bpf_program;

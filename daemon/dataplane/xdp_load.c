@@ -97,6 +97,7 @@ static int xdp_load_use_maps(struct xdp_bpf *skeleton, const char *pin_dir, stru
 		{ skeleton->maps.counters, XBOND_PIN_COUNTERS },
 		{ skeleton->maps.data_wake, XBOND_PIN_WAKE },
 		{ skeleton->maps.losses, XBOND_PIN_LOSSES },
+		{ skeleton->maps.data_alb, XBOND_PIN_ALB },
 	};
 	const struct pinned_map devmaps[] = {
 		{ skeleton->maps.devices, XBOND_PIN_XDP_SLAVES },

@@ -9,6 +9,7 @@
 #include "daemon/base/latency.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/evaluate.h"
+#include "daemon/bond/publish_alb.h"
 #include "daemon/device/device.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/mac_swap.h"
@@ -47,6 +48,7 @@ static void fail_over_mac_settle(struct bond *bond)
 		fail_over_mac_take(bond, bond_slave(bond, active));
 	else
 		mac_swap_settle(bond);
+	publish_alb(bond);
 	backlog_skip_follow_all(bond);
 }
 

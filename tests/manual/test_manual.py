@@ -13,7 +13,8 @@ import pytest
 from built import BUILD, ROOT
 
 BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
-MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
+MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb",
+         "balance-alb"]
 
 # Which options each manual describes.
 NOT_DESCRIBED = {
