@@ -47,6 +47,7 @@
 #define XBOND_PIN_MONITORS "monitors"
 #define XBOND_PIN_FAILOVER "failover"
 #define XBOND_PIN_WAKE "wake"
+#define XBOND_PIN_DOUBT "doubt"
 #define XBOND_PIN_LOSSES "losses"
 #define XBOND_PIN_DEVICES "devices"
 #define XBOND_PIN_TOLD "told"

@@ -45,6 +45,18 @@ struct xbond_wake {
 };
 _Static_assert(sizeof(struct xbond_wake) == 24, "wake ABI");
 
+/*
+ * For kernels whose memory the programs cannot read in place: may a device have lost its carrier
+ * without bondd having acted on it? Yes while raised is not settled. Writer: BPF.
+ */
+struct xbond_doubt {
+	__u32 raised;  /* by the program on netif_carrier_off(), of linkwatch.bpf.c */
+	__u32 before;  /* raised, as the last beat of bondd found it */
+	__u32 settled; /* raised, as two beats in a row have found it */
+	__u32 pad0;
+};
+_Static_assert(sizeof(struct xbond_doubt) == 16, "doubt ABI");
+
 /* Writer: BPF, into the ring buffer of losses. */
 struct xbond_loss {
 	__u64 ns;    /* CLOCK_MONOTONIC */

@@ -12,6 +12,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/abi.h"
 #include "bpf/linkwatch.h"
 
 char _license[] SEC("license") = "GPL";
@@ -52,6 +53,21 @@ struct {
 	__uint(max_entries, 4096);
 } records SEC(".maps");
 
+/* The pinned `doubt` of each bond, in any place. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, WATCH_BONDS);
+	__type(key, __u32);
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(map_flags, BPF_F_MMAPABLE);
+			__uint(max_entries, 1);
+			__uint(key_size, sizeof(__u32));
+			__uint(value_size, sizeof(struct xbond_doubt));
+		});
+} doubts SEC(".maps");
+
 /* Writer: bondd. */
 struct watch_subject subject SEC(".data.subject");
 
@@ -67,6 +83,7 @@ static __always_inline int watch_tell(enum watch_what what, __u32 ifindex)
 	return 0;
 }
 
+/* Returns 0 if the device is not meant. */
 static __always_inline int watch_tell_of(const struct net_device *device)
 {
 	__u32 ifindex = device->ifindex, place = ifindex % WATCH_INDEXES;
@@ -74,8 +91,21 @@ static __always_inline int watch_tell_of(const struct net_device *device)
 	if (device->nd_net.net->net_cookie != subject.netns_cookie ||
 	    !(subject.indexes[place / 64] >> place % 64 & 1))
 		return 0;
-	return watch_tell(device->state >> LINK_STATE_NOCARRIER & 1 ? WATCH_LOST : WATCH_RETURNED,
-			  ifindex);
+	watch_tell(device->state >> LINK_STATE_NOCARRIER & 1 ? WATCH_LOST : WATCH_RETURNED,
+		   ifindex);
+	return 1;
+}
+
+static __always_inline void watch_raise_doubts(void)
+{
+	for (__u32 place = 0; place < WATCH_BONDS; place++) {
+		__u32 key = place, first = 0;
+		void *map = bpf_map_lookup_elem(&doubts, &key);
+		struct xbond_doubt *doubt = map ? bpf_map_lookup_elem(map, &first) : NULL;
+
+		if (doubt)
+			__sync_fetch_and_add(&doubt->raised, 1);
+	}
 }
 
 /*
@@ -100,13 +130,16 @@ static __always_inline int watch_learn(__u64 work, __u64 function)
 SEC("fexit/netif_carrier_off")
 int watch_off(__u64 *arguments)
 {
-	return watch_tell_of((const struct net_device *)arguments[0]);
+	if (watch_tell_of((const struct net_device *)arguments[0]))
+		watch_raise_doubts(); /* bondd, if it runs, has been told before */
+	return 0;
 }
 
 SEC("fexit/netif_carrier_on")
 int watch_on(__u64 *arguments)
 {
-	return watch_tell_of((const struct net_device *)arguments[0]);
+	watch_tell_of((const struct net_device *)arguments[0]);
+	return 0;
 }
 
 SEC("tp_btf/workqueue_queue_work")

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 #define WATCH_INDEXES 4096
+#define WATCH_BONDS 256 /* bonds beyond that have no doubts */
 
 enum watch_what {
 	/* A device has lost its carrier, or has it again: */

@@ -108,16 +108,34 @@ __noinline __u64 netdev_copy_state(__u32 slot)
 	return state;
 }
 
+struct xbond_doubt doubt SEC(".data.doubt");
+
+/* Called with each beat of bondd: what was raised before the last one, bondd has acted on. */
+static __always_inline void netdev_settle_doubt(void)
+{
+	__u32 raised = READ_ONCE(doubt.raised);
+
+	if (raised == doubt.before)
+		WRITE_ONCE(doubt.settled, raised);
+	doubt.before = raised;
+}
+
+/* A bondd that stands still is missed after seconds only, but then nobody settles a doubt. */
+static __always_inline int netdev_bondd_would_know(void)
+{
+	return READ_ONCE(table.watched) && READ_ONCE(doubt.raised) == READ_ONCE(doubt.settled);
+}
+
 /*
  * Whether the slot's device has none of `bits` but NETDEV_START. An empty entry reads as down: a
  * slot of a mask has a device, so the device has gone. Copying is slow, so it is done only while
- * there is no bondd that would be told.
+ * bondd may not know.
  */
 static __always_inline int netdev_is_up(__u32 slot, __u64 bits)
 {
 	if (netdev_is_readable())
 		return (netdev_state(slot) & bits) == NETDEV_START;
-	return READ_ONCE(table.watched) || (netdev_copy_state(slot) & bits) == NETDEV_START;
+	return netdev_bondd_would_know() || (netdev_copy_state(slot) & bits) == NETDEV_START;
 }
 
 static __always_inline int netdev_is_lost(__u32 slot)

@@ -53,6 +53,7 @@ int xbond_beat(void *context)
 		told.bondd = bpf_get_current_pid_tgid() >> 32;
 		table.watched = 1;
 		rarp_bondd_is_here();
+		netdev_settle_doubt();
 	}
 	return (int)refused;
 }

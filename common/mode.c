@@ -6,41 +6,48 @@
 static const struct mode modes[] = {
 	{
 		.name = "balance-rr",
+		.words = "load balancing (round-robin)",
 		.number = XBOND_MODE_BALANCE_RR,
 		.traits = MODE_TURNS | MODE_SHARES | MODE_REPORTS,
 		.selection = XBOND_SELECT_TURNS,
 	},
 	{
 		.name = "active-backup",
+		.words = "fault-tolerance (active-backup)",
 		.number = XBOND_MODE_ACTIVE_BACKUP,
 		.traits = MODE_ACTIVE | MODE_ALONE | MODE_REPORTS,
 		.selection = XBOND_SELECT_ACTIVE,
 	},
 	{
 		.name = "balance-xor",
+		.words = "load balancing (xor)",
 		.number = XBOND_MODE_BALANCE_XOR,
 		.traits = MODE_HASH | MODE_SHARES,
 		.selection = XBOND_SELECT_HASH,
 	},
 	{
 		.name = "broadcast",
+		.words = "fault-tolerance (broadcast)",
 		.number = XBOND_MODE_BROADCAST,
 		.selection = XBOND_SELECT_ALL,
 	},
 	{
 		.name = "802.3ad",
+		.words = "IEEE 802.3ad Dynamic link aggregation",
 		.number = XBOND_MODE_8023AD,
 		.traits = MODE_TURNS | MODE_HASH | MODE_SHARES | MODE_LACP,
 		.selection = XBOND_SELECT_HASH,
 	},
 	{
 		.name = "balance-tlb",
+		.words = "transmit load balancing",
 		.number = XBOND_MODE_BALANCE_TLB,
 		.traits = MODE_ACTIVE | MODE_HASH | MODE_SHARES | MODE_REPORTS | MODE_OWN_MACS,
 		.selection = XBOND_SELECT_HASH,
 	},
 	{
 		.name = "balance-alb",
+		.words = "adaptive load balancing",
 		.number = XBOND_MODE_BALANCE_ALB,
 		.traits = MODE_ACTIVE | MODE_HASH | MODE_SHARES | MODE_REPORTS | MODE_OWN_MACS |
 			  MODE_RECEIVES,
@@ -79,6 +86,21 @@ const char *mode_name(uint32_t number)
 	const struct mode *mode = mode_find(number);
 
 	return mode ? mode->name : "unknown";
+}
+
+const char *mode_words(uint32_t number)
+{
+	const struct mode *mode = mode_find(number);
+
+	return mode ? mode->words : "unknown";
+}
+
+const char *mode_name_of_words(const char *text)
+{
+	for (const struct mode *mode = modes; mode < modes + MODE_ROWS; mode++)
+		if (!strncmp(text, mode->words, strlen(mode->words)))
+			return mode->name;
+	return NULL;
 }
 
 bool mode_has(uint32_t number, uint32_t traits)

@@ -22,6 +22,15 @@ void paths_init(struct paths *paths)
 	paths->config_dir = paths_from_env("XBOND_CONFIG_DIR", "/etc/xbond");
 }
 
+int paths_length(const char *directory)
+{
+	int length = (int)strlen(directory);
+
+	while (length > 1 && directory[length - 1] == '/')
+		length--;
+	return length;
+}
+
 int paths_make_dir(const char *path, mode_t mode)
 {
 	char part[PATH_MAX];

@@ -23,6 +23,8 @@ struct paths {
 
 /* Sets each from the environment, or to its default. */
 void paths_init(struct paths *paths);
+/* The length of a directory's name without slashes at its end. DIR and DIR/ are the same. */
+int paths_length(const char *directory);
 /* Makes the directory, with this mode, and those above it. It is no error if it exists. */
 int paths_make_dir(const char *path, mode_t mode);
 

@@ -2,7 +2,7 @@
 /* Options of a bond that choose slaves by their load. A part of the option table. */
 #include "options/option_table.h"
 
-#define STEERING(id) [(id) - OPT_REBALANCE_INTERVAL]
+#define STEERING(id) [(id)-OPT_REBALANCE_INTERVAL]
 
 const struct option_spec option_table_steering[OPT_LACP_RATE - OPT_REBALANCE_INTERVAL] = {
 	STEERING(OPT_REBALANCE_INTERVAL) = {

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <systemd/sd-journal.h>
 
+#include "common/paths.h"
+
 #define FIELD "XBOND_EVENT"
 
 /* Fields whose names begin with _ come from the journal itself: only root's lines count. */
@@ -15,7 +17,7 @@ static int history_open(sd_journal **ret_journal, const char *run_dir, uint64_t 
 
 	if (r < 0)
 		return r;
-	snprintf(match, sizeof(match), "XBOND_RUN_DIR=%s", run_dir);
+	snprintf(match, sizeof(match), "XBOND_RUN_DIR=%.*s", paths_length(run_dir), run_dir);
 	r = sd_journal_set_data_threshold(*ret_journal, 0);
 	if (r >= 0)
 		r = sd_journal_add_match(*ret_journal, "_UID=0", 0);

@@ -2,12 +2,14 @@
 #include "daemon/base/event.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
+#include "common/paths.h"
 #include "daemon/base/event_author.h"
 #include "daemon/base/journal.h"
 #include "daemon/base/log.h"
@@ -18,7 +20,7 @@
 
 static struct {
 	struct event_ring ring;
-	const char *run_dir;
+	char run_dir[PATH_MAX];
 	char run[17];
 	int author_pid;
 	void (*listener)(void *arg);
@@ -32,7 +34,7 @@ void event_init(const char *run_dir)
 	if (getrandom(&number, sizeof(number), GRND_NONBLOCK) != sizeof(number))
 		number = event_now_us();
 	snprintf(events.run, sizeof(events.run), "%016" PRIx64, number);
-	events.run_dir = run_dir;
+	snprintf(events.run_dir, sizeof(events.run_dir), "%.*s", paths_length(run_dir), run_dir);
 	if (event_ring_init(&events.ring, EVENT_RING_BYTES, EVENT_RING_LINES))
 		log_warning("out of memory for events: 'bondctl monitor' will see none");
 }

@@ -200,6 +200,7 @@ struct bond {
 	} look; /* look.c */
 	struct {
 		struct ring_buffer *ring; /* NULL: its programs tell nothing */
+		int doubt;		  /* carrier_watch_add_doubt() */
 	} wake;				  /* wake.c */
 	struct {
 		uint64_t next_ns;

@@ -114,6 +114,7 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_BFD_TIMERS, .map = skeleton->maps.bfd_timers, .added = true },
 		{ .pin = XBOND_PIN_FAILOVER, .map = skeleton->maps.failover, .added = true },
 		{ .pin = XBOND_PIN_WAKE, .map = skeleton->maps.data_wake, .added = true },
+		{ .pin = XBOND_PIN_DOUBT, .map = skeleton->maps.data_doubt, .added = true },
 		{ .pin = XBOND_PIN_LOSSES, .map = skeleton->maps.losses, .added = true },
 		{ .pin = XBOND_PIN_DEVICES, .map = skeleton->maps.devices, .added = true },
 		{ .pin = XBOND_PIN_TOLD, .map = skeleton->maps.data_told, .added = true },

@@ -96,6 +96,7 @@ static int xdp_load_use_maps(struct xdp_bpf *skeleton, const char *pin_dir, stru
 		{ skeleton->maps.data_cursor, XBOND_PIN_CURSOR },
 		{ skeleton->maps.counters, XBOND_PIN_COUNTERS },
 		{ skeleton->maps.data_wake, XBOND_PIN_WAKE },
+		{ skeleton->maps.data_doubt, XBOND_PIN_DOUBT },
 		{ skeleton->maps.losses, XBOND_PIN_LOSSES },
 		{ skeleton->maps.data_alb, XBOND_PIN_ALB },
 	};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/monitor/carrier_watch.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct carrier_watch {
 	uint64_t first_ns; /* of the records that are being read */
 	bool armed;	   /* linkwatch's timer runs, or has not been heard of since */
 	uint64_t blind_ns; /* until then */
+	uint64_t doubts[WATCH_BONDS / 64]; /* places in use */
 };
 
 /* For tests: XBOND_TEST_CARRIER_SOURCE=poll takes what comes first, =tracepoint the first two. */
@@ -153,6 +155,33 @@ void carrier_watch_set(struct carrier_watch *watch, uint64_t netns_cookie,
 	subject = &watch->skeleton->data_subject->subject;
 	if (memcmp(subject, &chosen, sizeof(chosen)))
 		memcpy(subject, &chosen, sizeof(chosen));
+}
+
+static int carrier_watch_free_place(const struct carrier_watch *watch)
+{
+	for (int place = 0; place < WATCH_BONDS; place++)
+		if (!(watch->doubts[place / 64] >> place % 64 & 1))
+			return place;
+	return -1;
+}
+
+int carrier_watch_add_doubt(struct carrier_watch *watch, int map_fd)
+{
+	int place = watch->source == XBOND_CARRIER_FENTRY ? carrier_watch_free_place(watch) : -1;
+
+	if (place < 0 || bpf_map_update_elem(bpf_map__fd(watch->skeleton->maps.doubts), &place,
+					     &map_fd, BPF_ANY))
+		return -1;
+	watch->doubts[place / 64] |= UINT64_C(1) << place % 64;
+	return place;
+}
+
+void carrier_watch_drop_doubt(struct carrier_watch *watch, int place)
+{
+	if (place < 0)
+		return;
+	bpf_map_delete_elem(bpf_map__fd(watch->skeleton->maps.doubts), &place);
+	watch->doubts[place / 64] &= ~(UINT64_C(1) << place % 64);
 }
 
 uint64_t carrier_watch_read(struct carrier_watch *watch)

@@ -28,6 +28,12 @@ int carrier_watch_fd(const struct carrier_watch *watch);
 /* The devices to tell of. They are in the namespace with this cookie. */
 void carrier_watch_set(struct carrier_watch *watch, uint64_t netns_cookie,
 		       const uint32_t *ifindexes, unsigned int count);
+/*
+ * Raises the doubt of a bond, the map of this descriptor, at each loss. Returns a place, for
+ * carrier_watch_drop_doubt(); -1: nothing raises it.
+ */
+int carrier_watch_add_doubt(struct carrier_watch *watch, int map_fd);
+void carrier_watch_drop_doubt(struct carrier_watch *watch, int place);
 /* Returns the time of the first change since the last call; 0: there was none. */
 uint64_t carrier_watch_read(struct carrier_watch *watch);
 /* May further changes come of which nothing tells? Then look from time to time. */

@@ -220,12 +220,22 @@ static void wake_note_source(struct bond *bond)
 			carrier_watch_source(bond->daemon->wake->watch);
 }
 
+static void wake_add_doubt(struct bond *bond)
+{
+	int fd = pin_open(bond->dataplane.pins.dir, XBOND_PIN_DOUBT);
+
+	bond->wake.doubt = fd < 0 ? -1 : carrier_watch_add_doubt(bond->daemon->wake->watch, fd);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* A bond without the ring has older programs; the other ways remain. */
 void wake_add(struct bond *bond)
 {
 	int fd = pin_open(bond->dataplane.pins.dir, XBOND_PIN_LOSSES);
 
 	wake_note_source(bond);
+	wake_add_doubt(bond);
 	if (fd < 0)
 		return;
 	bond->wake.ring = ring_buffer__new(fd, wake_on_loss, bond, NULL);
@@ -241,6 +251,7 @@ void wake_add(struct bond *bond)
 
 void wake_remove(struct bond *bond)
 {
+	carrier_watch_drop_doubt(bond->daemon->wake->watch, bond->wake.doubt);
 	ring_buffer__free(bond->wake.ring);
 	bond->wake.ring = NULL;
 }

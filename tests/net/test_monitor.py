@@ -312,6 +312,9 @@ def test_the_journal(journal):
     assert not monitor.having(kind="bondd")
     none = Monitor(host, "--since", "now", "--no-follow", ready=False, before=journal.enter)
     assert none.wait_end() == 0 and none.events == []
+    again = Monitor(host, "--since", "-1h", "--no-follow", "--run-dir", f"{host.run_dir}/",
+                    ready=False, before=journal.enter)
+    assert again.wait_end() == 0 and again.events[:1] == monitor.events[:1]
 
 
 def test_a_journal_that_stands_still(journal):

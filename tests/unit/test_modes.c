@@ -21,8 +21,12 @@ static void every_row_is_found(void **state)
 		assert_ptr_equal(mode_find(mode->number), mode);
 		assert_ptr_equal(mode_by_name(mode->name), mode);
 		assert_string_equal(mode_name(mode->number), mode->name);
+		assert_string_equal(mode_name_of_words(mode_words(mode->number)), mode->name);
 	}
 	assert_true(count >= 7);
+	assert_string_equal(mode_words(99), "unknown");
+	assert_string_equal(mode_name_of_words("adaptive load balancing (x)"), "balance-alb");
+	assert_null(mode_name_of_words("load balancing"));
 }
 
 static void what_is_no_mode_is_none(void **state)
