@@ -55,7 +55,6 @@
 #define XBOND_PIN_QUALITY "quality"
 #define XBOND_PIN_ALB "alb"
 #define XBOND_PIN_RLB "rlb"
-#define XBOND_PIN_RLB_CLIENTS "rlb_clients"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"

@@ -22,4 +22,13 @@ struct xbond_alb {
 };
 _Static_assert(sizeof(struct xbond_alb) == 8 + 512 + 72 + 256, "alb ABI");
 
+#define XBOND_VLAN_WORDS 64
+
+/* Writer: BPF. */
+struct xbond_rlb {
+	/* A bit for each VLAN that bond0 has sent in; bondd clears them now and then. */
+	__u64 vlan[XBOND_VLAN_WORDS];
+};
+_Static_assert(sizeof(struct xbond_rlb) == 512, "rlb ABI");
+
 #endif

@@ -19,6 +19,7 @@
 #include "bpf/select.h"
 
 struct xbond_alb alb SEC(".data.alb");
+struct xbond_rlb rlb SEC(".data.rlb");
 
 /* The slave that the user has asked for, or that bondd has chosen. May be no slot at all. */
 static __always_inline __u32 tlb_chosen(void)
@@ -59,6 +60,15 @@ static __always_inline __u64 tlb_source(__u32 slot)
 	return mac == READ_ONCE(alb.bond_mac) ? 0 : mac;
 }
 
+/* The switches are told of the slaves in this VLAN, too (learning packets). */
+static __always_inline void tlb_note_vlan(__u32 vid)
+{
+	__u64 *word = &rlb.vlan[vid / 64 % XBOND_VLAN_WORDS], bit = 1ULL << vid % 64;
+
+	if (vid && !(READ_ONCE(*word) & bit))
+		__sync_fetch_and_or(word, bit);
+}
+
 enum tlb_kind { TLB_BALANCED, TLB_ARP, TLB_NEIGHBOUR, TLB_OTHER, TLB_SHORT };
 
 #define TLB_HEADERS (ETH_HLEN + FLOW_MAX_VLANS * sizeof(struct vlan_header) + \
@@ -91,6 +101,7 @@ static __always_inline enum tlb_kind tlb_kind_of(const struct packet *packet)
 	type = eth->h_proto;
 	if (flow_untag(packet, &offset, &type, &vid))
 		return TLB_SHORT;
+	tlb_note_vlan(vid);
 	if (type == bpf_htons(ETH_P_ARP))
 		return TLB_ARP;
 	if (type == bpf_htons(ETH_P_IP))

@@ -62,6 +62,8 @@ static const struct map_shape quality_shape = { XBOND_PIN_QUALITY, BPF_MAP_TYPE_
 						sizeof(struct xbond_quality), XBOND_MAX_SLAVES };
 static const struct map_shape alb_shape = { XBOND_PIN_ALB, BPF_MAP_TYPE_ARRAY,
 					    sizeof(struct xbond_alb), 1 };
+static const struct map_shape rlb_shape = { XBOND_PIN_RLB, BPF_MAP_TYPE_ARRAY,
+					    sizeof(struct xbond_rlb), 1 };
 static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
 						 sizeof(struct xbond_counters), XBOND_MAX_SLAVES };
 
@@ -270,6 +272,8 @@ int pins_open_added(struct pins *pins, struct err *err)
 		r = pins_map_added(pins, &quality_shape, (void **)&pins->quality, err);
 	if (!r)
 		r = pins_map_added(pins, &alb_shape, (void **)&pins->alb, err);
+	if (!r)
+		r = pins_map_added(pins, &rlb_shape, (void **)&pins->rlb, err);
 	return r;
 }
 
@@ -388,6 +392,7 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->probes, &probes_shape);
 	pins_unmap(pins->quality, &quality_shape);
 	pins_unmap(pins->alb, &alb_shape);
+	pins_unmap(pins->rlb, &rlb_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);
 	*pins = (struct pins){ .counters_fd = -1 };

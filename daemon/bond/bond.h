@@ -209,6 +209,13 @@ struct bond {
 		bool is_port; /* bond0, or a device on it, has a master, as last seen */
 	} lro;		      /* lro.c */
 	struct {
+		uint64_t next_ns; /* when learning packets are due again */
+		/* Goes on here, with this slave in this VLAN; 0: begins with the next round. */
+		unsigned int at;
+		/* VLANs of this time and the one before, and when this one began. */
+		uint64_t vlan[XBOND_VLAN_WORDS], vlan_before[XBOND_VLAN_WORDS], began_ns;
+	} learning; /* learning.c */
+	struct {
 		bool lost; /* as last seen while slaves receive by XDP */
 		bool deaf; /* the port side took no frames, as last seen */
 	} gro;		   /* xdp_gro.c */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/mac.h"
+#include "daemon/alb/learning.h"
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
 #include "daemon/bond/daemon.h"
@@ -49,6 +50,7 @@ static void fail_over_mac_settle(struct bond *bond)
 	else
 		mac_swap_settle(bond);
 	publish_alb(bond);
+	learning_now(bond);
 	backlog_skip_follow_all(bond);
 }
 

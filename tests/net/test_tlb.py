@@ -72,8 +72,8 @@ def test_the_active_slave_fails(switched):
     made.far.ip("link", "set", "l0", "down")
     wait_for(lambda: made.active() != "l0", "another active slave")
     made.near.wait_ping("10.0.0.2")
-    after = made.macs()[1]
-    assert after[made.active()] == mac and set(after.values()) == set(macs.values())
+    wait_for(lambda: made.macs()[1][made.active()] == mac, "it to have the bond's address")
+    assert set(made.macs()[1].values()) == set(macs.values())
     made.near.kill_bondd()
     made.far.ip("link", "set", made.active(), "down")
     made.near.wait_ping("10.0.0.2")

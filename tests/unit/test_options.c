@@ -478,7 +478,8 @@ static void test_lines(void **state)
 	option_check_mode(option_at(OPT_PRIMARY), XBOND_MODE_BALANCE_RR, &err);
 	assert_string_equal(
 		err.text,
-		"primary: refused in mode balance-rr; it is an option of mode active-backup only");
+		"primary: refused in mode balance-rr; it is an option of mode active-backup, "
+		"balance-tlb, balance-alb only");
 }
 
 int main(void)
