@@ -13,7 +13,7 @@
 
 #include "common/err.h"
 
-#define OBJECTS_MAX 40
+#define OBJECTS_MAX 48
 
 struct bpf_map;
 struct bpf_program;
