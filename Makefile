@@ -328,8 +328,9 @@ install: all
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
 ## install-dev: headers for BPF programs of others that choose a slave as xbond does
-public_headers := $(addprefix bpf/,abi.h abi_options.h abi_monitors.h choose.h drain.h flow.h flow_encap.h \
-	flow_ether.h flow_hook.h flow_ip.h flow_words.h losses.h maps.h netdev.h select.h steered.h successor.h) \
+public_headers := $(addprefix bpf/,abi.h abi_alb.h abi_load.h abi_options.h abi_monitors.h choose.h drain.h \
+	flow.h flow_encap.h flow_ether.h flow_hook.h flow_ip.h flow_words.h losses.h maps.h neighbour.h \
+	netdev.h select.h steered.h successor.h tlb.h) \
 	bfd/bfd_state.h bfd/bfd_wire.h lacp/state.h
 install-dev:
 	for header in $(public_headers); do \

@@ -71,8 +71,8 @@ static __always_inline void tlb_note_vlan(__u32 vid)
 
 enum tlb_kind { TLB_BALANCED, TLB_ARP, TLB_NEIGHBOUR, TLB_OTHER, TLB_SHORT };
 
-#define TLB_HEADERS (ETH_HLEN + FLOW_MAX_VLANS * sizeof(struct vlan_header) + \
-		     sizeof(struct neighbour_headers))
+#define TLB_HEADERS \
+	(ETH_HLEN + FLOW_MAX_VLANS * sizeof(struct vlan_header) + sizeof(struct neighbour_headers))
 
 static __always_inline enum tlb_kind tlb_kind_of_ipv6(const struct packet *packet, __u32 offset)
 {

@@ -25,7 +25,7 @@ enum bonding_type { TYPE_U8, TYPE_U16, TYPE_U32, TYPE_MAC, TYPE_DEVICE, TYPE_ADD
 #define IN_AD IN_MODE(XBOND_MODE_8023AD)
 #define IN_TLB (IN_MODE(XBOND_MODE_BALANCE_TLB) | IN_MODE(XBOND_MODE_BALANCE_ALB))
 #define IN_ACTIVE (IN_MODE(XBOND_MODE_ACTIVE_BACKUP) | IN_TLB)
-#define IN_PROBED                                                                       \
+#define IN_PROBED                                                             \
 	(IN_MODE(XBOND_MODE_BALANCE_RR) | IN_MODE(XBOND_MODE_ACTIVE_BACKUP) | \
 	 IN_MODE(XBOND_MODE_BALANCE_XOR) | IN_MODE(XBOND_MODE_BROADCAST))
 

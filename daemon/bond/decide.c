@@ -150,7 +150,8 @@ static void decide_active(struct bond *bond, struct decision *decision)
 	bond->evaluation.active_again = bond->evaluation.active_free = false;
 }
 
-/* What other slaves than the active one receive is duplicates, except while the detour uses them. */
+/* What other slaves than the active one receive is duplicates, except while the detour uses them.
+ */
 static uint64_t decide_rx_mask(struct bond *bond, const struct decision *decision)
 {
 	unsigned int active = decision->plan.active_slot;
