@@ -24,7 +24,7 @@ enum mode_trait {
 	MODE_ALONE = 64,
 	/* each slave has a MAC address of its own, and the active one has the bond's */
 	MODE_OWN_MACS = 128,
-	MODE_RECEIVES = 256, /* neighbours are told to send to slaves that are not active, too */
+	MODE_RECEIVES = 256, /* each slave receives what is sent to its own address */
 };
 
 struct mode {

@@ -5,6 +5,7 @@
 
 #include "bpf/flow_words.h"
 #include "bpf/successor.h"
+#include "cli/base/flow_slot.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/active.h"
@@ -21,23 +22,9 @@ static const uint8_t *foretell_table_of(const struct pins *pins)
 	return pins->buckets->bucket[pins->table->active & 1];
 }
 
-/* The rule of select_usable() in the BPF programs. */
-static unsigned int foretell_slot_in(const uint8_t *bucket, uint64_t hash, uint64_t mask)
-{
-	unsigned int slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
-
-	if (!mask)
-		return XBOND_NO_SLOT;
-	for (uint32_t turn = 1; !slots_have(mask, slot) && turn <= FLOW_TURNS; turn++) {
-		hash = flow_again(hash, turn);
-		slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
-	}
-	return slots_have(mask, slot) ? slot : (unsigned int)__builtin_ctzll(mask);
-}
-
 unsigned int foretell_slot(const struct pins *pins, uint64_t hash)
 {
-	return foretell_slot_in(foretell_table_of(pins), hash, foretell_mask(pins));
+	return flow_slot(foretell_table_of(pins), hash, foretell_mask(pins));
 }
 
 /* The rule of select_successor() in the BPF programs. */
@@ -95,14 +82,14 @@ static unsigned int foretell_settled_slot(const struct pins *pins, uint64_t hash
 	memcpy(home, pins->buckets->home, sizeof(home));
 	weights_of(pins, mask, member_weight, weight);
 	buckets_assign(bucket, home, member_weight, weight);
-	return foretell_slot_in(bucket, hash, mask);
+	return flow_slot(bucket, hash, mask);
 }
 
 struct forecast foretell(const struct pins *pins, uint64_t hash)
 {
 	uint64_t mask = foretell_mask(pins), others;
 	struct forecast forecast = { .bucket = FLOW_BUCKET(hash),
-				     .slot = foretell_slot_in(foretell_table_of(pins), hash, mask),
+				     .slot = flow_slot(foretell_table_of(pins), hash, mask),
 				     .at_once = XBOND_NO_SLOT,
 				     .settled = XBOND_NO_SLOT };
 
@@ -112,7 +99,7 @@ struct forecast foretell(const struct pins *pins, uint64_t hash)
 	others = values_undrained(pins, pins->table->tx_mask & ~slots_bit(forecast.slot));
 	if (!others)
 		return forecast;
-	forecast.at_once = foretell_slot_in(foretell_table_of(pins), hash, others);
+	forecast.at_once = flow_slot(foretell_table_of(pins), hash, others);
 	forecast.settled = foretell_settled_slot(pins, hash, others);
 	return forecast;
 }
