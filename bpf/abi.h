@@ -54,7 +54,7 @@
 #define XBOND_PIN_PROBES "probes"
 #define XBOND_PIN_QUALITY "quality"
 #define XBOND_PIN_ALB "alb"
-#define XBOND_PIN_RLB "rlb"
+#define XBOND_PIN_VLANS "vlans"
 #define XBOND_PIN_LOADS "loads"
 #define XBOND_PIN_MOVES "moves"
 /* Programs: */
@@ -157,7 +157,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_PROBES 1024  /* the ARP monitor is on: the programs write down what slaves hear */
 #define XBOND_F_BFD 2048     /* slaves may get packets of micro-BFD */
 #define XBOND_F_TLB 32768    /* slaves have addresses of their own (bpf/tlb.h) */
-#define XBOND_F_ALB 65536    /* also: slaves that are not active receive (bpf/rlb.h) */
+#define XBOND_F_ALB 65536    /* also: slaves that are not active receive (bpf/send_tlb.h) */
 /* More than the bucket's owner decides (bpf/steered.h): one test for what follows. */
 #define XBOND_F_STEERED (XBOND_F_LOADS | XBOND_F_FLOWLETS)
 #define XBOND_F_LOADS 4096	     /* what each bucket sends is counted */

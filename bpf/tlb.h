@@ -5,8 +5,8 @@
  * points rewrite and send.
  *
  * The switches know one port for each address. So only the active slave sends with the bond's, and
- * each other slave with its own. Received frames come to the active slave, or in balance-alb to
- * the slave whose address the neighbour was told (rlb.h).
+ * each other slave with its own. Received frames come to the active slave, and in balance-alb
+ * also to the slave whose address they are for.
  */
 #ifndef XBOND_BPF_TLB_H
 #define XBOND_BPF_TLB_H
@@ -19,7 +19,7 @@
 #include "bpf/select.h"
 
 struct xbond_alb alb SEC(".data.alb");
-struct xbond_rlb rlb SEC(".data.rlb");
+struct xbond_vlans vlans SEC(".data.vlans");
 
 /* The slave that the user has asked for, or that bondd has chosen. May be no slot at all. */
 static __always_inline __u32 tlb_chosen(void)
@@ -63,7 +63,7 @@ static __always_inline __u64 tlb_source(__u32 slot)
 /* The switches are told of the slaves in this VLAN, too (learning packets). */
 static __always_inline void tlb_note_vlan(__u32 vid)
 {
-	__u64 *word = &rlb.vlan[vid / 64 % XBOND_VLAN_WORDS], bit = 1ULL << vid % 64;
+	__u64 *word = &vlans.vlan[vid / 64 % XBOND_VLAN_WORDS], bit = 1ULL << vid % 64;
 
 	if (vid && !(READ_ONCE(*word) & bit))
 		__sync_fetch_and_or(word, bit);

@@ -21,8 +21,8 @@
 #undef moves
 #pragma push_macro("alb")
 #undef alb
-#pragma push_macro("rlb")
-#undef rlb
+#pragma push_macro("vlans")
+#undef vlans
 #pragma push_macro("loads")
 #undef loads
 #pragma push_macro("counters")
@@ -82,7 +82,7 @@
 #define doubt xbond_data_doubt
 #define moves xbond_data_moves
 #define alb xbond_data_alb
-#define rlb xbond_data_rlb
+#define vlans xbond_data_vlans
 #define loads xbond_loads
 #define counters xbond_counters
 #define losses xbond_losses

@@ -17,8 +17,8 @@
 #pragma pop_macro("moves")
 #undef alb
 #pragma pop_macro("alb")
-#undef rlb
-#pragma pop_macro("rlb")
+#undef vlans
+#pragma pop_macro("vlans")
 #undef loads
 #pragma pop_macro("loads")
 #undef counters

@@ -29,7 +29,7 @@ _Static_assert(sizeof(struct learning_tagged_frame) <= ARP_FRAME_SIZE, "arp_send
 
 static bool learning_is_on(struct bond *bond)
 {
-	return bond_is_ready(bond) && bond->dataplane.pins.alb && bond->dataplane.pins.rlb &&
+	return bond_is_ready(bond) && bond->dataplane.pins.alb && bond->dataplane.pins.vlans &&
 	       mode_has(bond_pin(bond)->mode, MODE_OWN_MACS);
 }
 
@@ -75,14 +75,14 @@ static void learning_send(struct bond *bond, unsigned int slot, const uint8_t *m
 /* VLANs that nothing has been sent in for some time are forgotten. */
 static void learning_read_vlans(struct bond *bond, uint64_t now_ns)
 {
-	struct xbond_rlb *rlb = bond->dataplane.pins.rlb;
+	struct xbond_vlans *vlans = bond->dataplane.pins.vlans;
 	bool begins = now_ns - bond->learning.began_ns > VLAN_AGE_NS;
 
 	for (unsigned int i = 0; i < XBOND_VLAN_WORDS; i++) {
 		if (begins)
 			bond->learning.vlan_before[i] =
-				__atomic_exchange_n(&rlb->vlan[i], 0, __ATOMIC_RELAXED);
-		bond->learning.vlan[i] = __atomic_load_n(&rlb->vlan[i], __ATOMIC_RELAXED) |
+				__atomic_exchange_n(&vlans->vlan[i], 0, __ATOMIC_RELAXED);
+		bond->learning.vlan[i] = __atomic_load_n(&vlans->vlan[i], __ATOMIC_RELAXED) |
 					 bond->learning.vlan_before[i];
 	}
 	bond->learning.vlan[0] |= 1; /* untagged */

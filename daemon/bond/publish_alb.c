@@ -4,9 +4,6 @@
 #include <string.h>
 
 #include "common/atomic.h"
-#include "common/slots.h"
-#include "options/values.h"
-#include "rules/rx_shares.h"
 
 static uint64_t publish_alb_word(const uint8_t mac[XBOND_MAC_SIZE])
 {
@@ -33,22 +30,6 @@ static void publish_alb_order(struct xbond_alb *alb, const struct dataplane_plan
 		store_release(alb->order[i + 1], plan->order[i]);
 }
 
-static void publish_alb_shares(struct bond *bond, struct xbond_alb *alb)
-{
-	const struct pins *pins = &bond->dataplane.pins;
-	uint32_t speed_mbps[XBOND_MAX_SLAVES] = { 0 };
-	uint64_t members = 0;
-	uint8_t share[XBOND_RLB_SHARES];
-
-	bond_for_each_member (bond, slot) {
-		members |= slots_bit(slot);
-		speed_mbps[slot] = bond_slave(bond, slot)->speed_mbps;
-	}
-	rx_shares(share, members, values_undrained(pins, pins->table->tx_mask), speed_mbps);
-	for (unsigned int i = 0; i < XBOND_RLB_SHARES; i++)
-		store_release(alb->rx_slot[i], share[i]);
-}
-
 void publish_alb(struct bond *bond)
 {
 	struct xbond_alb *alb = bond->dataplane.pins.alb;
@@ -57,7 +38,6 @@ void publish_alb(struct bond *bond)
 		return;
 	publish_alb_macs(bond, alb);
 	publish_alb_order(alb, &bond->evaluation.plan);
-	publish_alb_shares(bond, alb);
 }
 
 uint32_t publish_alb_flags(struct bond *bond)

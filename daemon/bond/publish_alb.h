@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * balance-tlb and balance-alb: what the programs know of addresses, of the active slave and of the
- * neighbours' shares.
+ * balance-tlb and balance-alb: what the programs know of addresses and of the active slave.
  */
 #ifndef XBOND_DAEMON_BOND_PUBLISH_ALB_H
 #define XBOND_DAEMON_BOND_PUBLISH_ALB_H
