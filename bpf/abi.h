@@ -56,6 +56,8 @@
 #define XBOND_PIN_TOLD "told"
 #define XBOND_PIN_PROBES "probes"
 #define XBOND_PIN_QUALITY "quality"
+#define XBOND_PIN_ALB "alb"
+#define XBOND_PIN_VLANS "vlans"
 #define XBOND_PIN_LOADS "loads"
 #define XBOND_PIN_MOVES "moves"
 /* Programs: */
@@ -157,6 +159,8 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_OPENING 512  /* 802.3ad: ports collect, and the pair's port side is not up yet */
 #define XBOND_F_PROBES 1024  /* the ARP monitor is on: the programs write down what slaves hear */
 #define XBOND_F_BFD 2048     /* slaves may get packets of micro-BFD */
+#define XBOND_F_TLB 32768    /* slaves have addresses of their own (bpf/tlb.h) */
+#define XBOND_F_ALB 65536    /* also: slaves that are not active receive (bpf/send_tlb.h) */
 /* More than the bucket's owner decides (bpf/steered.h): one test for what follows. */
 #define XBOND_F_STEERED (XBOND_F_LOADS | XBOND_F_FLOWLETS)
 #define XBOND_F_LOADS 4096	     /* what each bucket sends is counted */
@@ -451,9 +455,12 @@ struct xbond_bond {
 	__u32 rebalance_interval_s; /* 0: off */
 	__u32 rebalance_idle_ms;
 	__u32 flowlet_gap_us; /* 0: off */
+	/* balance-tlb and balance-alb: */
+	__u32 tlb_dynamic_lb;
+	__u32 lp_interval_s;
 	__u32 pad1;
 };
-_Static_assert(sizeof(struct xbond_bond) == 712, "bond ABI");
+_Static_assert(sizeof(struct xbond_bond) == 720, "bond ABI");
 
 #define XBOND_SLAVE_WAS_UP 1
 #define XBOND_SLAVE_WAS_PROMISC 2
@@ -556,6 +563,7 @@ struct xbond_attached {
 };
 _Static_assert(sizeof(struct xbond_attached) == 16 + 256, "attached ABI");
 
+#include "bpf/abi_alb.h"
 #include "bpf/abi_monitors.h"
 
 /*

@@ -10,6 +10,8 @@ enum xbond_mode {
 	XBOND_MODE_BALANCE_XOR = 2,
 	XBOND_MODE_BROADCAST = 3,
 	XBOND_MODE_8023AD = 4,
+	XBOND_MODE_BALANCE_TLB = 5,
+	XBOND_MODE_BALANCE_ALB = 6,
 };
 
 /* How the programs choose the slave for a packet. common/mode.c says which mode chooses how. */

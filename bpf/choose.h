@@ -11,6 +11,7 @@
 #include "bpf/maps.h"
 #include "bpf/select.h"
 #include "bpf/steered.h"
+#include "bpf/tlb.h"
 
 #define CHOOSE_ALL 0xfe
 /* Added to the slot in active-backup while bondd is away: the network may have to be told. */
@@ -62,14 +63,23 @@ static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *c
 	return select_usable(slot, hash, mask, length);
 }
 
+/* The active slave: the one asked for, or that of bondd. May be no slot at all. */
+static __always_inline __u32 choose_active(void)
+{
+	return READ_ONCE(table.flags) & XBOND_F_TLB ? tlb_chosen() : select_active_backup();
+}
+
 /*
- * In active-backup the slave that transmission has moved to (by the settings or the detour) also
+ * The slave that transmission has moved to as the active one (by the settings or the detour) also
  * receives, before bondd has followed: answers arrive where the questions left.
  */
 static __always_inline int choose_collects_by_now(__u32 slot)
 {
-	__u64 mask = select_mask(READ_ONCE(table.flags));
+	__u32 flags = READ_ONCE(table.flags);
+	__u64 mask = select_mask(flags);
 
+	if (flags & XBOND_F_TLB)
+		return mask && tlb_active(mask) == slot;
 	return table.selection == XBOND_SELECT_ACTIVE && mask &&
 	       select_usable(select_active_backup(), 0, mask, 0) == slot;
 }

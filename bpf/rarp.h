@@ -15,9 +15,9 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/choose.h"
 #include "bpf/maps.h"
 #include "bpf/neighbour.h"
-#include "bpf/select.h"
 
 #define RARP_REQUEST 3 /* RFC 903: "who am I?" */
 /* All headers that may lie before a checksum, which the kernel does not cut off. */
@@ -52,7 +52,7 @@ static __always_inline int rarp_is_due(__u32 vlan, __u32 slot)
 	before = __sync_lock_test_and_set(&told.vlan[vlan & RARP_VLAN_ID], now);
 	if (before == now)
 		return 0;
-	return before >> 8 == now >> 8 || slot != select_active_backup();
+	return before >> 8 == now >> 8 || slot != choose_active();
 }
 
 static __always_inline void rarp_fill(struct rarp_frame *rarp, const __u8 *mac)

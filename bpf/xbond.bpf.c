@@ -18,6 +18,7 @@
 #include "bpf/queue_id.h"
 #include "bpf/rarp.h"
 #include "bpf/send_tc.h"
+#include "bpf/send_tlb.h"
 #include "bpf/slow.h"
 #include "bpf/team_path.h"
 #include "bpf/watchdog.h"
@@ -124,7 +125,7 @@ __noinline int tx_tell(struct __sk_buff *skb, __u32 slot)
 	return rarp_make(skb, pinned->mac) ? TC_ACT_SHOT : tx_send(slot, RARP_SIZE);
 }
 
-/* Sends a packet of active-backup while bondd is away. */
+/* Sends a packet by the active slave while bondd is away. */
 static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32 length)
 {
 	__u32 vlan = skb->vlan_present ? skb->vlan_tci : 0;
@@ -147,6 +148,16 @@ static __always_inline int tx_spread(struct __sk_buff *skb, __u64 mask, int by_t
 		       : tx_broadcast(skb, mask);
 }
 
+/* While bondd is away, the network is told where the active slave is. */
+static __always_inline int tx_transmit_tlb(struct __sk_buff *skb, __u64 mask)
+{
+	__u32 slot = tlb_prepare(skb, mask), length = skb->len;
+
+	if (!READ_ONCE(table.watched) && slot < XBOND_MAX_SLAVES && slot == tlb_active(mask))
+		return tx_send_away(skb, slot, length);
+	return tx_send(slot, length);
+}
+
 /*
  * Sends by the chosen slave, or drops the packet if no slave may transmit. asked: the slot that the
  * packet's queue_mapping asks for, or SELECT_NONE.
@@ -160,8 +171,12 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, int b
 		return TC_ACT_SHOT;
 	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_is_up(asked, NETDEV_SENDS))
 		return tx_leave(skb, asked, length, by_team);
-	if (flags & XBOND_F_BROADCAST_NEIGHBOR && tx_is_neighbour_message(skb))
-		return tx_spread(skb, mask, by_team);
+	if (flags & (XBOND_F_BROADCAST_NEIGHBOR | XBOND_F_TLB)) {
+		if (flags & XBOND_F_TLB)
+			return tx_transmit_tlb(skb, mask);
+		if (tx_is_neighbour_message(skb))
+			return tx_spread(skb, mask, by_team);
+	}
 	slot = choose_slot(skb, hash_of, mask, length, flags);
 	if (slot < XBOND_MAX_SLAVES)
 		return tx_leave(skb, slot, length, by_team);
@@ -347,7 +362,7 @@ int xbond_rx(struct __sk_buff *skb)
 	__u32 slot = collect_slot(skb->ifindex), flags = READ_ONCE(table.flags);
 	enum rx_verdict verdict = rx_classify(skb);
 	struct xbond_counters *counter;
-	int collecting;
+	int collecting, is_own = 0;
 
 	if (verdict == RX_SLOW || verdict == RX_STAY)
 		probe_note_uncounted(slot);
@@ -361,9 +376,13 @@ int xbond_rx(struct __sk_buff *skb)
 		if (taken != MICRO_BFD_NOT)
 			return taken;
 	}
-	if (flags & XBOND_F_PROBES && probe_concerns(skb))
-		probe_receive(skb, slot);
-	collecting = READ_ONCE(table.rx_mask) >> slot & 1 || rx_collects_by_now(slot);
+	if (flags & (XBOND_F_PROBES | XBOND_F_ALB)) {
+		if (flags & XBOND_F_PROBES && probe_concerns(skb))
+			probe_receive(skb, slot);
+		if (flags & XBOND_F_ALB)
+			is_own = tlb_take(skb, slot);
+	}
+	collecting = READ_ONCE(table.rx_mask) >> slot & 1 || is_own || rx_collects_by_now(slot);
 	if (verdict == RX_TO_BOTH && (!collecting || !(flags & XBOND_F_CARRIER))) {
 		probe_note_uncounted(slot);
 		return flags & XBOND_F_TEAM ? team_keep(skb) : TC_ACT_UNSPEC;
@@ -379,6 +398,14 @@ int xbond_rx(struct __sk_buff *skb)
 	if (flags & XBOND_F_TEAM)
 		return rx_to_team(skb);
 	return verdict == RX_TO_BOTH ? rx_hand_over_copy(skb) : rx_hand_over(skb, flags);
+}
+
+/* Is there something to do with it that the action would skip? */
+static __always_inline int rx_needs_more(const struct __sk_buff *skb)
+{
+	__u32 flags = READ_ONCE(table.flags);
+
+	return flags & XBOND_F_ALB || (flags & XBOND_F_PROBES && probe_concerns(skb));
 }
 
 #define MATCH (-1)
@@ -397,7 +424,7 @@ int xbond_rx_mirred(struct __sk_buff *skb)
 
 	if (slot >= XBOND_MAX_SLAVES || !path_is_direct() || rx_classify(skb) != RX_TO_BOND ||
 	    !(READ_ONCE(table.rx_mask) >> slot & 1) ||
-	    (READ_ONCE(table.flags) & XBOND_F_PROBES && probe_concerns(skb)) ||
+	    (READ_ONCE(table.flags) & (XBOND_F_PROBES | XBOND_F_ALB) && rx_needs_more(skb)) ||
 	    (READ_ONCE(table.flags) & XBOND_F_BFD && micro_bfd_may_be(skb)))
 		return NO_MATCH;
 	counter = bpf_map_lookup_elem(&counters, &slot);

@@ -86,10 +86,20 @@ static __always_inline int xdp_is_for_monitor(const struct packet *packet)
 	return (void *)(headers + 1) <= packet->end && neighbour_is_message(headers);
 }
 
+/* balance-alb: does xbond_rx have to give it bond0's address, or to take a note of it? */
+static __always_inline int xdp_is_for_other(const struct packet *packet)
+{
+	const struct ethhdr *eth = packet->data;
+
+	return (void *)(eth + 1) > packet->end ||
+	       tlb_mac_of(eth->h_dest) != READ_ONCE(alb.bond_mac) || xdp_is_for_monitor(packet);
+}
+
 /* Is there more to do with received frames than to hand them to bond0? */
 static __noinline int xdp_needs_more(const struct packet *packet, __u32 flags)
 {
 	return (flags & (XBOND_F_CARRIER | XBOND_F_OPENING)) != XBOND_F_CARRIER ||
+	       (flags & XBOND_F_ALB && xdp_is_for_other(packet)) ||
 	       (flags & XBOND_F_PROBES && xdp_is_for_monitor(packet)) ||
 	       (flags & XBOND_F_BFD && xdp_is_micro_bfd(packet));
 }
@@ -97,7 +107,7 @@ static __noinline int xdp_needs_more(const struct packet *packet, __u32 flags)
 /* Sends to bond0 by the port side. Frames that need more pass to xbond_rx. */
 static __always_inline int xdp_collect(struct xdp_md *ctx)
 {
-	const __u32 more = XBOND_F_OPENING | XBOND_F_PROBES | XBOND_F_BFD;
+	const __u32 more = XBOND_F_OPENING | XBOND_F_PROBES | XBOND_F_BFD | XBOND_F_ALB;
 	__u32 slot = collect_slot(ctx->ingress_ifindex), flags = READ_ONCE(table.flags);
 	struct packet packet = packet_of(ctx);
 	struct xbond_counters *counter;
@@ -146,6 +156,28 @@ static __always_inline int xdp_chooses(__u32 flags)
 	return (flags & (wanted | XBOND_F_FORCE_COUNTED)) == wanted && READ_ONCE(table.watched);
 }
 
+/*
+ * balance-tlb: the slot by which a frame leaves, with the source address that it has to have there.
+ */
+__noinline __u32 xdp_prepare_tlb(struct xdp_md *ctx, __u64 mask, __u32 length)
+{
+	struct packet packet = packet_of(ctx);
+	__u32 active = tlb_active(mask), slot;
+	__u64 source;
+	__u8 *at;
+
+	if (tlb_kind_of(&packet) != TLB_BALANCED)
+		return active;
+	slot = choose_slot(ctx, hash_of, mask, length, READ_ONCE(table.flags));
+	packet = packet_of(ctx);
+	at = (__u8 *)packet.data + ETH_ALEN;
+	source = slot < XBOND_MAX_SLAVES && slot != active ? tlb_source(slot) : 0;
+	if (!source || (void *)(at + ETH_ALEN) > packet.end)
+		return active;
+	__builtin_memcpy(at, &source, ETH_ALEN);
+	return slot;
+}
+
 SEC("xdp.frags")
 int xbond_xdp_tx(struct xdp_md *ctx)
 {
@@ -162,7 +194,8 @@ int xbond_xdp_tx(struct xdp_md *ctx)
 		return XDP_PASS;
 	if (flags & XBOND_F_BROADCAST_NEIGHBOR && xdp_is_neighbour_message(&packet))
 		return xdp_broadcast(length, mask);
-	slot = choose_slot(ctx, hash_of, mask, length, flags) & ~CHOOSE_TELL;
+	slot = flags & XBOND_F_TLB ? xdp_prepare_tlb(ctx, mask, length)
+				   : choose_slot(ctx, hash_of, mask, length, flags) & ~CHOOSE_TELL;
 	if (slot == CHOOSE_ALL)
 		return xdp_broadcast(length, mask);
 	if (slot >= XBOND_MAX_SLAVES)

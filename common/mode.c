@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "common/mode.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const struct mode modes[] = {
@@ -16,7 +15,7 @@ static const struct mode modes[] = {
 		.name = "active-backup",
 		.words = "fault-tolerance (active-backup)",
 		.number = XBOND_MODE_ACTIVE_BACKUP,
-		.traits = MODE_ACTIVE | MODE_REPORTS,
+		.traits = MODE_ACTIVE | MODE_ALONE | MODE_REPORTS,
 		.selection = XBOND_SELECT_ACTIVE,
 	},
 	{
@@ -42,14 +41,17 @@ static const struct mode modes[] = {
 	{
 		.name = "balance-tlb",
 		.words = "transmit load balancing",
-		.number = 5,
-		.missing = true,
+		.number = XBOND_MODE_BALANCE_TLB,
+		.traits = MODE_ACTIVE | MODE_HASH | MODE_SHARES | MODE_REPORTS | MODE_OWN_MACS,
+		.selection = XBOND_SELECT_HASH,
 	},
 	{
 		.name = "balance-alb",
 		.words = "adaptive load balancing",
-		.number = 6,
-		.missing = true,
+		.number = XBOND_MODE_BALANCE_ALB,
+		.traits = MODE_ACTIVE | MODE_HASH | MODE_SHARES | MODE_REPORTS | MODE_OWN_MACS |
+			  MODE_RECEIVES,
+		.selection = XBOND_SELECT_HASH,
 	},
 };
 
@@ -58,7 +60,7 @@ static const struct mode modes[] = {
 const struct mode *mode_at(unsigned int i)
 {
 	for (const struct mode *mode = modes; mode < modes + MODE_ROWS; mode++)
-		if (!mode->missing && !i--)
+		if (!i--)
 			return mode;
 	return NULL;
 }
@@ -66,7 +68,7 @@ const struct mode *mode_at(unsigned int i)
 const struct mode *mode_find(uint32_t number)
 {
 	for (const struct mode *mode = modes; mode < modes + MODE_ROWS; mode++)
-		if (!mode->missing && mode->number == number)
+		if (mode->number == number)
 			return mode;
 	return NULL;
 }
@@ -74,7 +76,7 @@ const struct mode *mode_find(uint32_t number)
 const struct mode *mode_by_name(const char *name)
 {
 	for (const struct mode *mode = modes; mode < modes + MODE_ROWS; mode++)
-		if (!mode->missing && !strcmp(mode->name, name))
+		if (!strcmp(mode->name, name))
 			return mode;
 	return NULL;
 }
@@ -106,18 +108,6 @@ bool mode_has(uint32_t number, uint32_t traits)
 	const struct mode *mode = mode_find(number);
 
 	return mode && mode->traits & traits;
-}
-
-bool mode_is_missing(const char *text)
-{
-	char number[16];
-
-	for (const struct mode *mode = modes; mode < modes + MODE_ROWS; mode++) {
-		snprintf(number, sizeof(number), "%u", mode->number);
-		if (mode->missing && (!strcmp(mode->name, text) || !strcmp(number, text)))
-			return true;
-	}
-	return false;
 }
 
 enum xbond_selection mode_selection(const struct xbond_bond *bond)

@@ -14,12 +14,17 @@
 
 /* The traits of a mode. An option that belongs to a trait is valid in the modes that have it. */
 enum mode_trait {
-	MODE_ACTIVE = 1,   /* one slave is the active one and carries all */
+	MODE_ACTIVE = 1,   /* one slave is the active one */
 	MODE_TURNS = 2,	   /* slaves take turns, packet by packet */
 	MODE_HASH = 4,	   /* a hash of the packet decides */
 	MODE_SHARES = 8,   /* each slave has a share of the traffic, by weight */
 	MODE_LACP = 16,	   /* LACP decides which slaves carry traffic */
 	MODE_REPORTS = 32, /* multicast groups are reported after a failover */
+	/* the active slave alone sends and receives, unless all_slaves_active */
+	MODE_ALONE = 64,
+	/* each slave has a MAC address of its own, and the active one has the bond's */
+	MODE_OWN_MACS = 128,
+	MODE_RECEIVES = 256, /* each slave receives what is sent to its own address */
 };
 
 struct mode {
@@ -28,7 +33,6 @@ struct mode {
 	uint32_t number;    /* the kernel's, enum xbond_mode */
 	uint32_t traits;    /* enum mode_trait */
 	uint32_t selection; /* enum xbond_selection; in MODE_LACP, lacp_tx may say otherwise */
-	bool missing;	    /* the kernel has it, this version does not */
 };
 
 /* The i-th mode in the order of the numbers; NULL behind the last one. */
@@ -41,13 +45,10 @@ const struct mode *mode_by_name(const char *name);
 const char *mode_name(uint32_t number);
 /* What the kernel calls it in /proc/net/bonding; "unknown" if there is none. */
 const char *mode_words(uint32_t number);
-/* The name of the mode whose words the text begins with, also of one that is missing; or NULL. */
+/* The name of the mode whose words the text begins with, or NULL. */
 const char *mode_name_of_words(const char *text);
 /* Does it have one of these traits (enum mode_trait)? */
 bool mode_has(uint32_t number, uint32_t traits);
-
-/* Is it a mode of the kernel that this version lacks? text is its name or its number. */
-bool mode_is_missing(const char *text);
 
 /* How the programs choose the slave for a packet of this bond. */
 enum xbond_selection mode_selection(const struct xbond_bond *bond);

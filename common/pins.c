@@ -60,6 +60,10 @@ static const struct map_shape probes_shape = { XBOND_PIN_PROBES, BPF_MAP_TYPE_AR
 					       sizeof(struct xbond_probes), 1 };
 static const struct map_shape quality_shape = { XBOND_PIN_QUALITY, BPF_MAP_TYPE_ARRAY,
 						sizeof(struct xbond_quality), XBOND_MAX_SLAVES };
+static const struct map_shape alb_shape = { XBOND_PIN_ALB, BPF_MAP_TYPE_ARRAY,
+					    sizeof(struct xbond_alb), 1 };
+static const struct map_shape vlans_shape = { XBOND_PIN_VLANS, BPF_MAP_TYPE_ARRAY,
+					      sizeof(struct xbond_vlans), 1 };
 static const struct map_shape moves_shape = { XBOND_PIN_MOVES, BPF_MAP_TYPE_ARRAY,
 					      sizeof(struct xbond_moves), 1 };
 static const struct map_shape loads_shape = { XBOND_PIN_LOADS, BPF_MAP_TYPE_PERCPU_ARRAY,
@@ -289,6 +293,10 @@ int pins_open_added(struct pins *pins, struct err *err)
 	if (!r)
 		r = pins_map_added(pins, &quality_shape, (void **)&pins->quality, err);
 	if (!r)
+		r = pins_map_added(pins, &alb_shape, (void **)&pins->alb, err);
+	if (!r)
+		r = pins_map_added(pins, &vlans_shape, (void **)&pins->vlans, err);
+	if (!r)
 		r = pins_map_added(pins, &moves_shape, (void **)&pins->moves, err);
 	if (!r)
 		r = pins_open_loads(pins, err);
@@ -397,6 +405,8 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->wake, &wake_shape);
 	pins_unmap(pins->probes, &probes_shape);
 	pins_unmap(pins->quality, &quality_shape);
+	pins_unmap(pins->alb, &alb_shape);
+	pins_unmap(pins->vlans, &vlans_shape);
 	pins_unmap(pins->moves, &moves_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);

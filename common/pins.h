@@ -37,6 +37,8 @@ struct pins {
 	struct xbond_verdict *monitors;	 /* XBOND_MAX_SLAVES of them; NULL as above */
 	struct xbond_bfd *bfd;		 /* NULL as above */
 	struct xbond_probes *probes;	 /* NULL as above */
+	struct xbond_alb *alb;		 /* NULL as above */
+	struct xbond_vlans *vlans;	 /* NULL as above */
 	struct xbond_quality *quality;	 /* XBOND_MAX_SLAVES of them; NULL as above */
 	struct xbond_failover *failover; /* NULL as above */
 	struct xbond_wake *wake;	 /* NULL as above */

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "common/clock.h"
+#include "daemon/alb/learning.h"
 #include "daemon/base/idle.h"
 #include "daemon/base/latency.h"
 #include "daemon/base/log.h"
@@ -327,6 +328,7 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
 		dataplane_beat(&bond->dataplane);
 		rx_turn_step(bond);
+		learning_follow(bond);
 	}
 	wake_follow(daemon);
 	burst_settle(daemon);

@@ -41,6 +41,7 @@ static const struct xbond_library_map xbond_library_maps[] = {
 	{ ".data.settings", XBOND_PIN_SETTINGS }, { ".data.table", XBOND_PIN_TABLE },
 	{ ".data.buckets", XBOND_PIN_BUCKETS },	  { ".data.cursor", XBOND_PIN_CURSOR },
 	{ ".data.wake", XBOND_PIN_WAKE },	  { ".data.doubt", XBOND_PIN_DOUBT },
+	{ ".data.alb", XBOND_PIN_ALB },		  { ".data.vlans", XBOND_PIN_VLANS },
 	{ ".data.moves", XBOND_PIN_MOVES },	  { "xbond_counters", XBOND_PIN_COUNTERS },
 	{ "xbond_losses", XBOND_PIN_LOSSES },	  { "xbond_loads", XBOND_PIN_LOADS },
 	{ "xbond_devices", XBOND_PIN_DEVICES },	  { "xbond_xdp_slaves", XBOND_PIN_XDP_SLAVES },

@@ -19,6 +19,10 @@
 #undef doubt
 #pragma push_macro("moves")
 #undef moves
+#pragma push_macro("alb")
+#undef alb
+#pragma push_macro("vlans")
+#undef vlans
 #pragma push_macro("loads")
 #undef loads
 #pragma push_macro("counters")
@@ -77,6 +81,8 @@
 #define wake xbond_data_wake
 #define doubt xbond_data_doubt
 #define moves xbond_data_moves
+#define alb xbond_data_alb
+#define vlans xbond_data_vlans
 #define loads xbond_loads
 #define counters xbond_counters
 #define losses xbond_losses

@@ -15,6 +15,10 @@
 #pragma pop_macro("doubt")
 #undef moves
 #pragma pop_macro("moves")
+#undef alb
+#pragma pop_macro("alb")
+#undef vlans
+#pragma pop_macro("vlans")
 #undef loads
 #pragma pop_macro("loads")
 #undef counters

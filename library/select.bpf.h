@@ -140,6 +140,8 @@ static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
 		return XBOND_NO_SLAVE;
 	if (flags & XBOND_F_BROADCAST_NEIGHBOR && xbond_is_for_all(ctx))
 		return XBOND_EVERY_SLAVE;
+	if (flags & XBOND_F_TLB) /* other slaves need other source addresses */
+		return (int)tlb_active(mask);
 	slot = choose_slot(ctx, hash_of, mask, length, flags) & ~CHOOSE_TELL;
 	if (slot < XBOND_MAX_SLAVES)
 		return (int)slot;

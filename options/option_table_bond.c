@@ -188,7 +188,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(fail_over_mac),
 		.names = fail_over_mac_names,
 		.initial = "none",
-		.effect = MODE_ACTIVE,
+		.effect = MODE_ALONE,
 		.help = "which MAC addresses the bond and its slaves have after a failover",
 	},
 	[OPT_NUM_GRAT_ARP] = {
@@ -199,7 +199,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(num_peer_notif),
 		.max = 255,
 		.initial = "1",
-		.effect = MODE_ACTIVE,
+		.effect = MODE_ALONE,
 		.help = "how often each IP address is announced after a failover",
 	},
 	[OPT_NUM_UNSOL_NA] = {
@@ -210,7 +210,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(num_peer_notif),
 		.max = 255,
 		.initial = "1",
-		.effect = MODE_ACTIVE,
+		.effect = MODE_ALONE,
 		.is_alias = true,
 		.help = "another name for num_grat_arp",
 	},
@@ -222,7 +222,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(peer_notif_delay_ms),
 		.max = 300000,
 		.initial = "0",
-		.effect = MODE_ACTIVE,
+		.effect = MODE_ALONE,
 		.help = "milliseconds between two announcements of an address; 0: miimon",
 	},
 	[OPT_RESEND_IGMP] = {
@@ -324,7 +324,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(arp_all_targets),
 		.names = arp_all_targets_names,
 		.initial = "any",
-		.effect = MODE_ACTIVE,
+		.effect = MODE_ALONE,
 		.help = "how many targets a validated slave must hear: any one of them, or all",
 	},
 	[OPT_ARP_MISSED_MAX] = {

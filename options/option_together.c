@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/mode.h"
 #include "rules/silence.h"
 
 /* A netkit has no XDP. device_kind: of a bond that exists. */
@@ -29,6 +30,11 @@ static int option_together_team(const struct xbond_bond *bond, struct err *err)
 	if (!bond->rx_backlog)
 		return err_set(err, EOPNOTSUPP,
 			       "rx_backlog: a team never uses the backlog; leave the option on");
+	if (mode_has(bond->mode, MODE_OWN_MACS))
+		return err_set(err, EOPNOTSUPP,
+			       "mode: %s gives the slaves addresses of their own, and a team gives "
+			       "them its own: create the bond with device veth",
+			       mode_name(bond->mode));
 	return 0;
 }
 
@@ -84,13 +90,27 @@ static int option_together_macs(const struct xbond_bond *bond, struct err *err)
 		       "filter keeps them; use one of them");
 }
 
+/* Their answers would come to the active slave, and teach the targets other addresses. */
+static int option_together_probes(const struct xbond_bond *bond, struct err *err)
+{
+	if (!bond->arp_interval_ms || !mode_has(bond->mode, MODE_OWN_MACS))
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "arp_interval: mode %s has no probes, because its slaves have different "
+		       "addresses; set arp_interval 0",
+		       mode_name(bond->mode));
+}
+
 static const struct option_together option_together_table[] = {
 	{ option_together_netkit, { OPT_DEVICE, OPT_RX_HOOK, OPT_XDP_TX }, 3 },
-	{ option_together_team, { OPT_DEVICE, OPT_RX_HOOK, OPT_XDP_TX, OPT_RX_BACKLOG }, 4 },
+	{ option_together_team,
+	  { OPT_DEVICE, OPT_MODE, OPT_RX_HOOK, OPT_XDP_TX, OPT_RX_BACKLOG },
+	  5 },
 	{ option_together_bfd, { OPT_BFD_INTERVAL, OPT_BFD_LOCAL, OPT_BFD_REMOTE }, 3 },
 	{ option_together_silence, { OPT_RX_SILENCE }, 1 },
 	{ option_together_backlog, { OPT_RX_BACKLOG, OPT_MAC_POLICY }, 2 },
 	{ option_together_macs, { OPT_FAIL_OVER_MAC, OPT_MAC_POLICY }, 2 },
+	{ option_together_probes, { OPT_ARP_INTERVAL, OPT_MODE }, 2 },
 };
 
 const struct option_together *option_together_at(unsigned int i)

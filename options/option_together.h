@@ -8,7 +8,7 @@
 
 #include "options/options.h"
 
-#define OPTION_TOGETHER_INVOLVED 4
+#define OPTION_TOGETHER_INVOLVED 5
 
 struct option_together {
 	/* Returns 0, or -errno with a line in err that says what does not fit and what to do. */

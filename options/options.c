@@ -151,14 +151,11 @@ const char *option_values(const struct option_spec *option, char ret_text[OPTION
 	return ret_text;
 }
 
-/* A mode that the kernel has is no typing error, and the user is told so. */
 static int option_refuse(const struct option_spec *option, const char *text, struct err *err)
 {
-	bool missing = option->id == OPT_MODE && mode_is_missing(text);
 	char values[OPTION_VALUES_SIZE];
 
-	return err_set(err, EINVAL, "%s: '%s' is not %s; allowed: %s", option->name, text,
-		       missing ? "supported by this version" : "allowed",
+	return err_set(err, EINVAL, "%s: '%s' is not allowed; allowed: %s", option->name, text,
 		       option_values(option, values));
 }
 

@@ -79,6 +79,8 @@ enum option_id {
 	OPT_REBALANCE_INTERVAL, /* from here on: of steering by load */
 	OPT_REBALANCE_IDLE,
 	OPT_FLOWLET_GAP,
+	OPT_TLB_DYNAMIC_LB,
+	OPT_LP_INTERVAL,
 	OPT_LACP_RATE, /* from here on: of 802.3ad */
 	OPT_LACP_ACTIVE,
 	OPT_LACP_TX,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bpf/drain.h"
+#include "common/mode.h"
 #include "common/slots.h"
 #include "options/option_address.h"
 
@@ -17,7 +18,7 @@ unsigned int values_active_slot(const struct pins *pins)
 	uint32_t asked = __atomic_load_n(&pins->settings->active_request, __ATOMIC_ACQUIRE);
 	uint32_t slot = pins->settings->active_slot;
 
-	if (pins->table->selection != XBOND_SELECT_ACTIVE)
+	if (!mode_has(pins->bond->mode, MODE_ACTIVE))
 		return XBOND_NO_SLOT;
 	if (asked != pins->table->active_request && (pins->table->tx_mask & slots_bit(slot)))
 		return slot;

@@ -184,7 +184,7 @@ lots=(
      cni"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience rebalance"
     "lacp lacp_hold drain_markers restart modes"
-    "arp quality reselect announce_counts fail_over_mac apply group multicast"
+    "arp quality reselect announce_counts fail_over_mac apply group multicast tlb"
     "bfd bfd_others carrier tell wake monitor packets manager multihoming
      metrics metrics_attack metrics_page metrics_prometheus trouble"
 )

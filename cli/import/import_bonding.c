@@ -2,7 +2,6 @@
 /* The options of kernel bonding, as the module, sysfs, ifenslave and NetworkManager name them. */
 #include "cli/import/import_keys.h"
 
-#define ONLY_TLB "only balance-tlb and balance-alb use it, which xbond does not have"
 #define OF_MODULE "it is a parameter of the kernel's module, which xbond does not use"
 
 const struct import_key import_bonding_keys[] = {
@@ -50,8 +49,8 @@ const struct import_key import_bonding_keys[] = {
 	{ .name = "broadcast_neighbor",
 	  .option = OPT_BROADCAST_NEIGHBOR,
 	  .convert = import_switch },
-	{ .name = "tlb_dynamic_lb", .why_lost = ONLY_TLB, .usual = "1" },
-	{ .name = "lp_interval", .why_lost = ONLY_TLB, .usual = "1" },
+	{ .name = "tlb_dynamic_lb", .option = OPT_TLB_DYNAMIC_LB, .convert = import_switch },
+	{ .name = "lp_interval", .option = OPT_LP_INTERVAL },
 	{ .name = "max_bonds", .why_lost = OF_MODULE },
 	{ .name = "tx_queues", .why_lost = OF_MODULE },
 	{ .name = NULL },

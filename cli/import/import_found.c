@@ -171,12 +171,6 @@ static bool import_special(struct import *import, const struct import_bond *bond
 {
 	uint8_t mac[XBOND_MAC_SIZE];
 
-	if (id == OPT_MODE && mode_is_missing(*text)) {
-		import_changed(import, bond, line,
-			       "xbond does not have this mode; active-backup is written, which "
-			       "asks as little of the switch, but uses one slave at a time");
-		*text = mode_name(XBOND_MODE_ACTIVE_BACKUP);
-	}
 	if (id == OPT_MIIMON && !strcmp(*text, "0")) {
 		import_changed(import, bond, line,
 			       "xbond follows carrier in any case; miimon stays at its default");

@@ -40,6 +40,7 @@ import_convert import_list;	  /* words with blanks, commas or semicolons between
 import_convert import_first_word; /* "802.3ad 4" of sysfs */
 import_convert import_ms_of_s;	  /* a time span; without a unit in seconds */
 import_convert import_ms_of_ms;	  /* the same, without a unit in milliseconds */
+import_convert import_s_of_s;	  /* as import_ms_of_s, in whole seconds */
 
 /* Options of kernel bonding under the kernel's names, for the tools that have them as they are. */
 extern const struct import_key import_bonding_keys[];

@@ -123,8 +123,9 @@ static bool import_take_time(const char **text, uint64_t unit_us, uint64_t *us)
 	return true;
 }
 
-/* Rounded down to the millisecond, as the tools do. */
-static const char *import_ms(struct import *import, const char *value, uint64_t unit_us)
+/* In whole steps, rounded down, as the tools do. unit_us: of a number without a unit. */
+static const char *import_time(struct import *import, const char *value, uint64_t unit_us,
+			       uint64_t step_us)
 {
 	const char *text = value + strspn(value, BLANKS);
 	uint64_t us = 0;
@@ -136,15 +137,20 @@ static const char *import_ms(struct import *import, const char *value, uint64_t 
 			return NULL;
 		text += strspn(text, BLANKS);
 	}
-	return import_text(import, "%" PRIu64, us / 1000);
+	return import_text(import, "%" PRIu64, us / step_us);
 }
 
 const char *import_ms_of_s(struct import *import, const char *value)
 {
-	return import_ms(import, value, 1000000);
+	return import_time(import, value, 1000000, 1000);
 }
 
 const char *import_ms_of_ms(struct import *import, const char *value)
 {
-	return import_ms(import, value, 1000);
+	return import_time(import, value, 1000, 1000);
+}
+
+const char *import_s_of_s(struct import *import, const char *value)
+{
+	return import_time(import, value, 1000000, 1000000);
 }

@@ -38,8 +38,7 @@ static const struct import_key netplan_keys[] = {
 	{ .name = "primary-reselect-policy", .option = OPT_PRIMARY_RESELECT },
 	{ .name = "resend-igmp", .option = OPT_RESEND_IGMP },
 	{ .name = "primary", .becomes = "primary" },
-	{ .name = "learn-packet-interval",
-	  .why_lost = "only balance-tlb and balance-alb use it, which xbond does not have" },
+	{ .name = "learn-packet-interval", .option = OPT_LP_INTERVAL },
 	{ .name = NULL },
 };
 

@@ -10,8 +10,6 @@
 #include "cli/import/import_ini.h"
 #include "cli/import/import_sources.h"
 
-#define ONLY_TLB "only balance-tlb and balance-alb use it, which xbond does not have"
-
 static const struct import_key networkd_bond_keys[] = {
 	{ .name = "Mode", .option = OPT_MODE },
 	{ .name = "TransmitHashPolicy", .option = OPT_XMIT_HASH_POLICY },
@@ -19,7 +17,7 @@ static const struct import_key networkd_bond_keys[] = {
 	{ .name = "MIIMonitorSec", .option = OPT_MIIMON, .convert = import_ms_of_s },
 	{ .name = "UpDelaySec", .option = OPT_UPDELAY, .convert = import_ms_of_s },
 	{ .name = "DownDelaySec", .option = OPT_DOWNDELAY, .convert = import_ms_of_s },
-	{ .name = "LearnPacketIntervalSec", .why_lost = ONLY_TLB },
+	{ .name = "LearnPacketIntervalSec", .option = OPT_LP_INTERVAL, .convert = import_s_of_s },
 	{ .name = "AdSelect", .option = OPT_AD_SELECT },
 	{ .name = "AdActorSystemPriority", .option = OPT_AD_ACTOR_SYS_PRIO },
 	{ .name = "AdUserPortKey", .option = OPT_AD_USER_PORT_KEY },
@@ -38,7 +36,9 @@ static const struct import_key networkd_bond_keys[] = {
 	{ .name = "PacketsPerSlave", .option = OPT_PACKETS_PER_SLAVE },
 	{ .name = "GratuitousARP", .option = OPT_NUM_GRAT_ARP },
 	{ .name = "AllSlavesActive", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
-	{ .name = "DynamicTransmitLoadBalancing", .why_lost = ONLY_TLB },
+	{ .name = "DynamicTransmitLoadBalancing",
+	  .option = OPT_TLB_DYNAMIC_LB,
+	  .convert = import_switch },
 	{ .name = "MinLinks", .option = OPT_MIN_LINKS },
 	{ .name = NULL },
 };

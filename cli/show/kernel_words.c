@@ -15,6 +15,13 @@ bool kernel_is_mode(const json_t *bond, uint32_t mode)
 	return !strcmp(field_text(bond, "mode"), mode_name(mode));
 }
 
+bool kernel_has(const json_t *bond, uint32_t traits)
+{
+	const struct mode *mode = mode_by_name(field_text(bond, "mode"));
+
+	return mode && mode->traits & traits;
+}
+
 const char *kernel_link(const json_t *slave)
 {
 	const char *link = field_text(slave, "mii_status");

@@ -13,6 +13,8 @@
 #define KERNEL_NO_MAC "00:00:00:00:00:00"
 
 bool kernel_is_mode(const json_t *bond, uint32_t mode);
+/* Does its mode have one of these traits (enum mode_trait)? */
+bool kernel_has(const json_t *bond, uint32_t traits);
 /* "up", "down", "going down" while downdelay runs, "going back" while updelay runs */
 const char *kernel_link(const json_t *slave);
 /* Whether the slave transmits; in modes without a choice every slave does, even without a link. */

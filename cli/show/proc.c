@@ -23,7 +23,7 @@ static void proc_print_mode(const json_t *bond)
 	    field_option_number(bond, "fail_over_mac") != XBOND_FAIL_OVER_MAC_NONE)
 		printf(" (fail_over_mac %s)", field_text(options, "fail_over_mac"));
 	printf("\n");
-	if (kernel_is_mode(bond, XBOND_MODE_BALANCE_XOR) || kernel_is_mode(bond, XBOND_MODE_8023AD))
+	if (kernel_has(bond, MODE_HASH))
 		printf("Transmit Hash Policy: %s (%u)\n", field_text(options, "xmit_hash_policy"),
 		       field_option_number(bond, "xmit_hash_policy"));
 }
@@ -32,7 +32,7 @@ static void proc_print_active(const json_t *bond)
 {
 	const char *primary = kernel_primary(bond);
 
-	if (!kernel_is_mode(bond, XBOND_MODE_ACTIVE_BACKUP))
+	if (!kernel_has(bond, MODE_ACTIVE))
 		return;
 	printf("Primary Slave: %s", primary ? primary : "None");
 	if (primary)

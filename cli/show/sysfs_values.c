@@ -11,6 +11,7 @@
 #include "bpf/abi.h"
 #include "cli/show/fields.h"
 #include "cli/show/kernel_words.h"
+#include "common/mode.h"
 
 /* How an option is written. */
 enum manner {
@@ -92,7 +93,7 @@ static void sysfs_active_slave(const json_t *bond, char *value)
 {
 	const char *name = field_text_or(bond, "active_slave", NULL);
 
-	if (kernel_is_mode(bond, XBOND_MODE_ACTIVE_BACKUP) && name)
+	if (kernel_has(bond, MODE_ACTIVE) && name)
 		sysfs_line(value, name);
 }
 
@@ -177,7 +178,7 @@ static const struct {
 	{ "fail_over_mac", NAME_AND_NUMBER, 0, NULL },
 	{ "lacp_active", ON_OFF, 0, NULL },
 	{ "lacp_rate", NAME_AND_NUMBER, 0, NULL },
-	{ "lp_interval", CONSTANT, 1, NULL },
+	{ "lp_interval", NUMBER, 0, NULL },
 	{ "mii_status", OTHER, 0, sysfs_mii_status },
 	{ "miimon", NUMBER, 0, NULL },
 	{ "min_links", NUMBER, 0, NULL },
@@ -191,7 +192,7 @@ static const struct {
 	{ "queue_id", OTHER, 0, sysfs_queue_ids },
 	{ "resend_igmp", NUMBER, 0, NULL },
 	{ "slaves", OTHER, 0, sysfs_slaves },
-	{ "tlb_dynamic_lb", CONSTANT, 1, NULL },
+	{ "tlb_dynamic_lb", SWITCH, 0, NULL },
 	{ "updelay", NUMBER, 0, NULL },
 	{ "use_carrier", CONSTANT, 1, NULL },
 	{ "xmit_hash_policy", NAME_AND_NUMBER, 0, NULL },

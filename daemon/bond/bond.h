@@ -210,6 +210,13 @@ struct bond {
 		bool is_port; /* bond0, or a device on it, has a master, as last seen */
 	} lro;		      /* lro.c */
 	struct {
+		uint64_t next_ns; /* when learning packets are due again */
+		/* Goes on here, with this slave in this VLAN; 0: begins with the next round. */
+		unsigned int at;
+		/* VLANs of this time and the one before, and when this one began. */
+		uint64_t vlan[XBOND_VLAN_WORDS], vlan_before[XBOND_VLAN_WORDS], began_ns;
+	} learning; /* learning.c */
+	struct {
 		bool lost; /* as last seen while slaves receive by XDP */
 		bool deaf; /* the port side took no frames, as last seen */
 	} gro;		   /* xdp_gro.c */
@@ -252,11 +259,22 @@ static inline bool bond_is_team(const struct xbond_bond *pin)
 	return pin->device_kind == XBOND_DEVICE_TEAM;
 }
 
-/* fail_over_mac as it is in force: only active-backup has it. */
+/* fail_over_mac as it is in force: the user's in active-backup. */
 static inline enum xbond_fail_over_mac bond_fail_over_mac(const struct xbond_bond *pin)
 {
-	return mode_has(pin->mode, MODE_ACTIVE) ? (enum xbond_fail_over_mac)pin->fail_over_mac
-						: XBOND_FAIL_OVER_MAC_NONE;
+	if (mode_has(pin->mode, MODE_OWN_MACS))
+		return XBOND_FAIL_OVER_MAC_FOLLOW;
+	return mode_has(pin->mode, MODE_ALONE) ? (enum xbond_fail_over_mac)pin->fail_over_mac
+					       : XBOND_FAIL_OVER_MAC_NONE;
+}
+
+/*
+ * Do slaves that have another address have the bond's on their unicast lists? With addresses of
+ * their own, too: a slave that takes over receives before its address has changed.
+ */
+static inline bool bond_filters_mac(const struct xbond_bond *pin)
+{
+	return pin->mac_policy == XBOND_MAC_FILTER || mode_has(pin->mode, MODE_OWN_MACS);
 }
 
 /* Is it the port side of some bond, of this bondd or another? */

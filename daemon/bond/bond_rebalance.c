@@ -15,6 +15,7 @@
 #include "rules/moves.h"
 #include "rules/rebalance.h"
 
+#define REBALANCE_TLB_S 10 /* tlb_dynamic_lb; the kernel's driver has it, too */
 #define REBALANCE_ACCURACY_US 5000
 #define REBALANCE_LOOK_NS (100 * NS_PER_MS)   /* at buckets that move, and at markers */
 #define REBALANCE_LIVE_GAP_NS NS_PER_MS	      /* for which a live bucket waits */
@@ -35,11 +36,19 @@ struct bond_rebalance {
 	uint64_t begun_ns; /* when the last ones began to move */
 };
 
+/* In seconds; 0: off. */
+static uint32_t bond_rebalance_interval_s(const struct xbond_bond *pin)
+{
+	if (pin->rebalance_interval_s)
+		return pin->rebalance_interval_s;
+	return mode_has(pin->mode, MODE_OWN_MACS) && pin->tlb_dynamic_lb ? REBALANCE_TLB_S : 0;
+}
+
 bool bond_rebalance_is_wanted(const struct bond *bond)
 {
 	const struct pins *pins = &bond->dataplane.pins;
 
-	return pins->bond->rebalance_interval_s && !pins->bond->flowlet_gap_us &&
+	return bond_rebalance_interval_s(pins->bond) && !pins->bond->flowlet_gap_us &&
 	       mode_selection(pins->bond) == XBOND_SELECT_HASH && pins->moves &&
 	       pins->loads_fd >= 0;
 }
@@ -198,7 +207,7 @@ static void bond_rebalance_step(struct bond *bond, uint64_t now_ns)
 
 	bond_rebalance_finish(bond, now_ns);
 	if (now_ns >= rebalance->next_ns) {
-		rebalance->next_ns = now_ns + bond_pin(bond)->rebalance_interval_s * NS_PER_S;
+		rebalance->next_ns = now_ns + bond_rebalance_interval_s(bond_pin(bond)) * NS_PER_S;
 		bond_rebalance_give_up(bond);
 		bond_rebalance_choose(bond, now_ns);
 	}
@@ -267,7 +276,7 @@ void bond_rebalance_follow(struct bond *bond)
 		bond_rebalance_start(bond);
 	if (!bond->rebalance)
 		return;
-	next_ns = now_ns + bond_pin(bond)->rebalance_interval_s * NS_PER_S;
+	next_ns = now_ns + bond_rebalance_interval_s(bond_pin(bond)) * NS_PER_S;
 	if (!bond->rebalance->next_ns || bond->rebalance->next_ns > next_ns) {
 		bond->rebalance->next_ns = next_ns;
 		bond_rebalance_arm(bond, now_ns);

@@ -214,7 +214,7 @@ void bond_tell(struct bond *bond, const struct decision *decision)
 		if (bond->members[slot].failover.took_ns)
 			bond_tell_failover(bond, slot);
 	}
-	if (decision->plan.selection == XBOND_SELECT_ACTIVE &&
+	if (mode_has(bond_pin(bond)->mode, MODE_ACTIVE) &&
 	    decision->plan.active_slot != decision->active_before)
 		bond_tell_active(bond, decision);
 	if (bond->told.began)

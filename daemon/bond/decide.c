@@ -150,12 +150,13 @@ static void decide_active(struct bond *bond, struct decision *decision)
 	bond->evaluation.active_again = bond->evaluation.active_free = false;
 }
 
-/* In active-backup the frames of a backup are duplicates, except while the detour uses it. */
+/* What other slaves than the active one receive is duplicates, except while the detour uses them.
+ */
 static uint64_t decide_rx_mask(struct bond *bond, const struct decision *decision)
 {
 	unsigned int active = decision->plan.active_slot;
 
-	if (decision->plan.selection != XBOND_SELECT_ACTIVE || bond_pin(bond)->all_slaves_active)
+	if (!mode_has(bond_pin(bond)->mode, MODE_ACTIVE) || bond_pin(bond)->all_slaves_active)
 		return decision->members & bond_lacp_collecting(bond);
 	if (active == XBOND_NO_SLOT || !(decision->up & slots_bit(active)))
 		return decision->up;
@@ -179,7 +180,7 @@ void decide(struct bond *bond, struct decision *decision)
 	decision->plan.selection = mode_selection(pin);
 	decision->plan.active_slot = XBOND_NO_SLOT;
 	decide_weights(bond, decision);
-	if (decision->plan.selection == XBOND_SELECT_ACTIVE)
+	if (mode_has(pin->mode, MODE_ACTIVE))
 		decide_active(bond, decision);
 	decision->rx_mask = decide_rx_mask(bond, decision);
 	decision->up &= ~rx_turn_out(bond);

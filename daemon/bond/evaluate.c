@@ -13,9 +13,9 @@
 
 #define GROUP_DELAY_MS 200 /* as kernel bonding has it */
 
-static bool evaluate_has_failed_over(const struct decision *decision)
+static bool evaluate_has_failed_over(const struct xbond_bond *bond, const struct decision *decision)
 {
-	return decision->plan.selection == XBOND_SELECT_ACTIVE && decision->carrier &&
+	return mode_has(bond->mode, MODE_ALONE) && decision->carrier &&
 	       decision->plan.active_slot < XBOND_MAX_SLAVES &&
 	       decision->plan.active_slot != decision->active_before;
 }
@@ -85,7 +85,7 @@ void bond_evaluate(struct bond *bond)
 	bond_bfd_follow(bond);
 	bond_lacp_follow(bond);
 	decide(bond, &decision);
-	bond_pin(bond)->announce_due |= evaluate_has_failed_over(&decision);
+	bond_pin(bond)->announce_due |= evaluate_has_failed_over(bond_pin(bond), &decision);
 	bond_rebalance_follow(bond);
 	publish_decision(bond, &decision);
 	bond_tell(bond, &decision);

@@ -19,6 +19,7 @@
 #include "daemon/bond/decision.h"
 #include "daemon/bond/failover.h"
 #include "daemon/bond/port_hooks.h"
+#include "daemon/bond/publish_alb.h"
 #include "daemon/bond/xdp_devmap.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 
@@ -75,6 +76,7 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 		flags |= XBOND_F_BFD;
 	if (bond->arp)
 		flags |= XBOND_F_PROBES;
+	flags |= publish_alb_flags(bond);
 	if (bond_rebalance_is_wanted(bond))
 		flags |= XBOND_F_LOADS;
 	bond_for_each_member (bond, slot)
@@ -218,6 +220,7 @@ void publish_decision(struct bond *bond, const struct decision *decision)
 	failover_published(bond, decision);
 	publish_plan(bond, decision);
 	xdp_devmap_publish(bond, publish_sending(bond, decision));
+	publish_alb(bond);
 	if (!bond->evaluation.plan_due)
 		publish_masks(bond, decision, decision->rx_mask);
 	publish_queue_ids(bond);

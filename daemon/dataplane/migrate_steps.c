@@ -75,18 +75,23 @@ static int bond_learns_failover_options(struct migrate *migrate, struct err *err
 	return 0;
 }
 
-#define BOND_9 712 /* bytes of the bond in version 9 */
+#define BOND_9 720 /* bytes of the bond in version 9 */
 #define BOND_REBALANCE_IDLE 700
+#define BOND_TLB_DYNAMIC_LB 708
+#define BOND_LP_INTERVAL 712
 
 static int bond_learns_steering_options(struct migrate *migrate, struct err *err)
 {
-	static const uint32_t idle_ms = 100; /* its default; those of the others are 0 */
+	/* The defaults; those of the others are 0. */
+	static const uint32_t idle_ms = 100, dynamic_lb = 1, lp_interval_s = 1;
 	int r = migrate_resize(migrate, XBOND_PIN_BOND, BOND_9, 1);
 	uint8_t *bond = migrate_value(migrate, XBOND_PIN_BOND, 0);
 
 	if (r || !bond)
 		return err_set(err, r ? -r : ENOENT, "no map %s", XBOND_PIN_BOND);
 	memcpy(bond + BOND_REBALANCE_IDLE, &idle_ms, sizeof(idle_ms));
+	memcpy(bond + BOND_TLB_DYNAMIC_LB, &dynamic_lb, sizeof(dynamic_lb));
+	memcpy(bond + BOND_LP_INTERVAL, &lp_interval_s, sizeof(lp_interval_s));
 	return 0;
 }
 

@@ -122,6 +122,8 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_XDP_SLAVES, .map = skeleton->maps.xdp_slaves, .added = true },
 		{ .pin = XBOND_PIN_XDP_ALL, .map = skeleton->maps.xdp_all, .added = true },
 		{ .pin = XBOND_PIN_QUALITY, .map = skeleton->maps.quality, .added = true },
+		{ .pin = XBOND_PIN_ALB, .map = skeleton->maps.data_alb, .added = true },
+		{ .pin = XBOND_PIN_VLANS, .map = skeleton->maps.data_vlans, .added = true },
 		{ .pin = XBOND_PIN_LOADS, .map = skeleton->maps.loads, .added = true },
 		{ .pin = XBOND_PIN_MOVES, .map = skeleton->maps.data_moves, .added = true },
 		{ .pin = XBOND_PIN_COUNTERS, .map = skeleton->maps.counters },

@@ -82,6 +82,8 @@ static int xdp_load_use_maps(struct xdp_bpf *skeleton, const char *pin_dir, stru
 		{ skeleton->maps.data_wake, XBOND_PIN_WAKE },
 		{ skeleton->maps.data_doubt, XBOND_PIN_DOUBT },
 		{ skeleton->maps.losses, XBOND_PIN_LOSSES },
+		{ skeleton->maps.data_alb, XBOND_PIN_ALB },
+		{ skeleton->maps.data_vlans, XBOND_PIN_VLANS },
 		{ skeleton->maps.devices, XBOND_PIN_XDP_SLAVES },
 		{ skeleton->maps.xdp_all, XBOND_PIN_XDP_ALL },
 	};

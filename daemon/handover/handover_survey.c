@@ -148,13 +148,7 @@ static int survey_check_mode(struct handover *plan, const struct option_set *opt
 			       "only teamd knows how %s works; add 'mode MODE' and the other "
 			       "options that it shall have",
 			       handover_name(plan));
-	if (mode_find(option_set_mode(options, XBOND_MODE_BALANCE_RR)))
-		return 0;
-	return err_set(err, EOPNOTSUPP,
-		       "%s is in mode %s, which xbond does not have; add 'mode MODE' to take it "
-		       "over in another",
-		       handover_name(plan),
-		       options->value[OPT_MODE].number == 5 ? "balance-tlb" : "balance-alb");
+	return 0;
 }
 
 /* Its slaves would go down, one after another. */

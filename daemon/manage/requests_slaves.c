@@ -126,7 +126,7 @@ static void request_give_policy(struct addition *addition)
 	struct xbond_bond *pin = bond_pin(bond);
 	const struct link_info *first = &addition->links[0];
 
-	if (!mode_has(pin->mode, MODE_ACTIVE) || pin->mac_policy == XBOND_MAC_FILTER ||
+	if (!mode_has(pin->mode, MODE_ALONE) || pin->mac_policy == XBOND_MAC_FILTER ||
 	    pin->fail_over_mac == XBOND_FAIL_OVER_MAC_ACTIVE || bond_slave_count(bond) ||
 	    link_can_change_mac(&bond->daemon->nl, first->ifindex, first->mac))
 		return;

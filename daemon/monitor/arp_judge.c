@@ -14,7 +14,7 @@
 
 static bool arp_has_active_mode(struct bond *bond)
 {
-	return mode_has(bond_pin(bond)->mode, MODE_ACTIVE);
+	return mode_has(bond_pin(bond)->mode, MODE_ALONE);
 }
 
 static enum probing_role arp_role(struct bond *bond, unsigned int slot)

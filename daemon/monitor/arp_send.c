@@ -74,7 +74,7 @@ void arp_send(struct bond *bond, uint64_t now_ns)
 {
 	unsigned int active = bond_pin(bond)->active_slot;
 
-	if (!mode_has(bond_pin(bond)->mode, MODE_ACTIVE)) {
+	if (!mode_has(bond_pin(bond)->mode, MODE_ALONE)) {
 		bond_for_each_member (bond, slot)
 			if (arp_may_send(bond, slot))
 				arp_send_by(bond, slot);

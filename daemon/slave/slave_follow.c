@@ -149,7 +149,7 @@ int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err)
 
 	memcpy(wanted, slave_follow_wanted_mac(bond_pin(bond), slave), XBOND_MAC_SIZE);
 	r = slave_follow_set_mac(bond, slave, wanted, err);
-	if (!r && bond_pin(bond)->mac_policy == XBOND_MAC_FILTER)
+	if (!r && bond_filters_mac(bond_pin(bond)))
 		return slave_follow_add_filter(bond, slave, err);
 	if (!r)
 		slave_follow_drop_filter(bond, slave);

@@ -174,7 +174,7 @@ static uint64_t slave_multicast_probed(struct bond *bond)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 
-	if (!pin->arp_interval_ms || !pin->arp_validate || !mode_has(pin->mode, MODE_ACTIVE))
+	if (!pin->arp_interval_ms || !pin->arp_validate || !mode_has(pin->mode, MODE_ALONE))
 		return 0;
 	return slave_multicast_members(bond) & ~slots_bit(pin->active_slot);
 }

@@ -102,7 +102,7 @@ class Pins:
         bond.mode, bond.mtu, bond.miimon_ms, bond.active_slot = mode, 1500, 100, X.NO_SLOT
         fill(bond.name, b"bond0")
         fill(bond.mac, mac_bytes("02:00:5e:10:00:00"))
-        self.table.selection = X.SELECT_HASH if mode == X.MODE_8023AD else mode
+        self.table.selection = X.SELECT_HASH if mode >= X.MODE_8023AD else mode
         self.settings.packets_per_slave = 1
         bond.ad_actor_sys_prio, bond.lacp_active, bond.coupled_control = 65535, 1, 1
         bond.lacp_hold, bond.lacp_revert = 1, 1
@@ -111,6 +111,7 @@ class Pins:
         bond.arp_missed_max = 2
         bond.bfd_multiplier = 3
         bond.rebalance_idle_ms = 100
+        bond.tlb_dynamic_lb, bond.lp_interval_s = 1, 1
         bond.lacp_fallback, bond.lacp_fallback_delay_ms = L.FALLBACK_ONE, 3000
 
     def make_slave(self, slot):

@@ -13,7 +13,8 @@ from test_calls import BONDCTL
 
 FLOW = ("src", "10.0.0.1", "dst", "10.0.0.2", "dmac", "02:00:5e:00:00:01")
 MODES = {"balance-rr": X.MODE_BALANCE_RR, "active-backup": X.MODE_ACTIVE_BACKUP,
-         "balance-xor": X.MODE_BALANCE_XOR, "broadcast": X.MODE_BROADCAST, "802.3ad": X.MODE_8023AD}
+         "balance-xor": X.MODE_BALANCE_XOR, "broadcast": X.MODE_BROADCAST, "802.3ad": X.MODE_8023AD,
+         "balance-tlb": X.MODE_BALANCE_TLB, "balance-alb": X.MODE_BALANCE_ALB}
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ static void config_check_file(const struct config_file *file)
 {
 	config_check_slaves(file);
 	if (file->bond.given[OPT_MODE])
-		input_check(file->bond.value[OPT_MODE].number <= XBOND_MODE_8023AD,
+		input_check(file->bond.value[OPT_MODE].number <= XBOND_MODE_BALANCE_ALB,
 			    "a mode that is taken exists");
 	input_check(!file->bond.given[OPT_ACTIVE_SLAVE], "active_slave is refused in a file");
 	for (int id = 0; id < OPT_COUNT; id++)

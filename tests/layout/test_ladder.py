@@ -13,9 +13,9 @@ from built import BUILD, ROOT
 
 # From the top. A folder may use those that come after it.
 LADDER = ("daemon", "daemon/control", "daemon/handover", "daemon/manage", "daemon/device",
-          "daemon/slave", "daemon/monitor", "daemon/bond", "daemon/announce", "daemon/dataplane",
-          "daemon/lacp_thread", "daemon/bfd_thread", "daemon/metrics", "daemon/base", "network",
-          "view", "options", "rules", "common", "bpf", "lacp", "bfd")
+          "daemon/slave", "daemon/alb", "daemon/monitor", "daemon/bond", "daemon/announce",
+          "daemon/dataplane", "daemon/lacp_thread", "daemon/bfd_thread", "daemon/metrics",
+          "daemon/base", "network", "view", "options", "rules", "common", "bpf", "lacp", "bfd")
 SHARED = LADDER[LADDER.index("network"):]  # what bondd and bondctl are both made of
 MAY_USE = {folder: set(LADDER[i:]) for i, folder in enumerate(LADDER)}
 # bondctl: the verbs' folders do not know each other.

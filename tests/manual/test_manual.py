@@ -5,6 +5,7 @@
 
 import json
 import os
+import itertools
 import re
 import subprocess
 
@@ -13,7 +14,8 @@ import pytest
 from built import BUILD, ROOT
 
 BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
-MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad"]
+MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb",
+         "balance-alb"]
 
 # Which options each manual describes.
 NOT_DESCRIBED = {
@@ -40,17 +42,18 @@ def source(manual):
 
 
 def entries(manual):
-    """{option: (values, the line below)}, for entries in sections about options."""
+    """{option: (values, the paragraph below)}, for entries in sections about options."""
     lines = source(manual).splitlines()
     found = {}
     section = ""
-    for line, below in zip(lines, lines[1:]):
+    for at, line in enumerate(lines):
         if line.startswith("# "):
             section = line[2:]
         match = HEADING.match(line)
         if match and re.search("OPTIONS|SECTION", section):
             assert match[1] not in found, f"{match[1]} is described twice"
-            found[match[1]] = (match[2], below.strip())
+            below = itertools.takewhile(str.strip, lines[at + 1:])
+            found[match[1]] = (match[2], " ".join(map(str.strip, below)))
     return found
 
 

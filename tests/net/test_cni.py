@@ -254,7 +254,7 @@ BROKEN = [
     (network(name="a/../b"), "^7: name: "),
     (network(failOverMacs=1), "^2: unsupported field failOverMacs with value 1"),
     (network(failOverMac=1, fail_over_mac="none"), "^7: fail_over_mac is given twice"),
-    (network(mode="balance-alb"), "^7: .*balance-alb"),
+    (network(mode="balance-all"), "^7: .*balance-all"),
     (network(mode={"a": 1}), "^7: mode: a text or a number is needed"),
     (network(mode="802.3ad", primary="net1"), "^7: .*primary"),
     (network(miimon="100ms"), "^7: .*miimon"),

@@ -129,6 +129,8 @@ static const struct {
 	{ XBOND_PIN_WAKE, ".data.wake", ".data.wake" },
 	{ XBOND_PIN_DOUBT, ".data.doubt", ".data.doubt" },
 	{ XBOND_PIN_MOVES, ".data.moves", ".data.moves" },
+	{ XBOND_PIN_ALB, ".data.alb", ".data.alb" },
+	{ XBOND_PIN_VLANS, ".data.vlans", ".data.vlans" },
 	{ XBOND_PIN_COUNTERS, "counters", "counters" },
 	{ XBOND_PIN_LOSSES, "losses", "losses" },
 	{ XBOND_PIN_LOADS, "loads", "loads" },

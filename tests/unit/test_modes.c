@@ -22,25 +22,20 @@ static void every_row_is_found(void **state)
 		assert_ptr_equal(mode_by_name(mode->name), mode);
 		assert_string_equal(mode_name(mode->number), mode->name);
 		assert_string_equal(mode_name_of_words(mode_words(mode->number)), mode->name);
-		assert_false(mode_is_missing(mode->name));
 	}
-	assert_true(count >= 5);
+	assert_true(count >= 7);
 	assert_string_equal(mode_words(99), "unknown");
 	assert_string_equal(mode_name_of_words("adaptive load balancing (x)"), "balance-alb");
 	assert_null(mode_name_of_words("load balancing"));
 }
 
-static void a_missing_mode_is_known_and_is_none(void **state)
+static void what_is_no_mode_is_none(void **state)
 {
 	(void)state;
-	assert_true(mode_is_missing("balance-tlb"));
-	assert_true(mode_is_missing("6"));
-	assert_false(mode_is_missing("7"));
-	assert_false(mode_is_missing("balance"));
-	assert_null(mode_find(5));
-	assert_null(mode_by_name("balance-alb"));
-	assert_string_equal(mode_name(5), "unknown");
-	assert_false(mode_has(5, UINT32_MAX));
+	assert_null(mode_find(7));
+	assert_null(mode_by_name("balance"));
+	assert_string_equal(mode_name(7), "unknown");
+	assert_false(mode_has(7, UINT32_MAX));
 	assert_false(mode_has(UINT32_MAX, UINT32_MAX));
 }
 
@@ -77,6 +72,8 @@ static void how_each_mode_selects(void **state)
 	assert_int_equal(selection(XBOND_MODE_8023AD, XBOND_LACP_TX_HASH), XBOND_SELECT_HASH);
 	assert_int_equal(selection(XBOND_MODE_8023AD, XBOND_LACP_TX_BALANCE_RR),
 			 XBOND_SELECT_TURNS);
+	assert_int_equal(selection(XBOND_MODE_BALANCE_TLB, 0), XBOND_SELECT_HASH);
+	assert_int_equal(selection(XBOND_MODE_BALANCE_ALB, 0), XBOND_SELECT_HASH);
 	/* lacp_tx is kept when the mode changes. */
 	assert_int_equal(selection(XBOND_MODE_BALANCE_XOR, XBOND_LACP_TX_BALANCE_RR),
 			 XBOND_SELECT_HASH);
@@ -98,7 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_is_found),
-		cmocka_unit_test(a_missing_mode_is_known_and_is_none),
+		cmocka_unit_test(what_is_no_mode_is_none),
 		cmocka_unit_test(every_trait_of_an_option_is_some_modes),
 		cmocka_unit_test(how_each_mode_selects),
 		cmocka_unit_test(no_slot_has_no_bit),

@@ -451,15 +451,14 @@ static void test_lines(void **state)
 
 	(void)state;
 	assert_line(OPT_MIN_LINKS, "65", "min_links: '65' is not allowed; allowed: 0..64");
-	assert_line(OPT_MODE, "balance-tlb",
-		    "mode: 'balance-tlb' is not supported by this version; allowed: "
-		    "balance-rr|active-backup|balance-xor|broadcast|802.3ad");
-	assert_line(OPT_MODE, "6",
-		    "mode: '6' is not supported by this version; allowed: "
-		    "balance-rr|active-backup|balance-xor|broadcast|802.3ad");
+	assert_line(OPT_MODE, "7",
+		    "mode: '7' is not allowed; allowed: "
+		    "balance-rr|active-backup|balance-xor|broadcast|802.3ad|balance-tlb|"
+		    "balance-alb");
 	assert_line(OPT_MODE, "lacp",
 		    "mode: 'lacp' is not allowed; allowed: "
-		    "balance-rr|active-backup|balance-xor|broadcast|802.3ad");
+		    "balance-rr|active-backup|balance-xor|broadcast|802.3ad|balance-tlb|"
+		    "balance-alb");
 	assert_line(OPT_XMIT_HASH_POLICY, "layer4",
 		    "xmit_hash_policy: 'layer4' is not allowed; allowed: "
 		    "layer2|layer3+4|layer2+3|encap2+3|encap3+4|vlan+srcmac|flow");
@@ -479,7 +478,8 @@ static void test_lines(void **state)
 	option_check_mode(option_at(OPT_PRIMARY), XBOND_MODE_BALANCE_RR, &err);
 	assert_string_equal(
 		err.text,
-		"primary: refused in mode balance-rr; it is an option of mode active-backup only");
+		"primary: refused in mode balance-rr; it is an option of mode active-backup, "
+		"balance-tlb, balance-alb only");
 }
 
 int main(void)

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* balance-tlb and balance-alb at the TC programs: what is sent, and what is received. */
+#ifndef XBOND_BPF_SEND_TLB_H
+#define XBOND_BPF_SEND_TLB_H
+
+#include "bpf/send_tc.h"
+
+static __always_inline enum tlb_kind tlb_kind_of_skb(struct __sk_buff *skb)
+{
+	struct packet packet = packet_of(skb);
+	enum tlb_kind kind = tlb_kind_of(&packet);
+
+	if (kind != TLB_SHORT)
+		return kind;
+	bpf_skb_pull_data(skb, skb->len < TLB_HEADERS ? skb->len : TLB_HEADERS);
+	packet = packet_of(skb);
+	kind = tlb_kind_of(&packet);
+	return kind == TLB_SHORT ? TLB_OTHER : kind;
+}
+
+/*
+ * The slot of mask by which a packet leaves, with the source address that it has to have there. The
+ * caller sends it.
+ */
+__noinline __u32 tlb_prepare(struct __sk_buff *skb, __u64 mask)
+{
+	__u32 active = tlb_active(mask), slot = active;
+	__u64 source;
+
+	if (tlb_kind_of_skb(skb) == TLB_BALANCED)
+		slot = choose_slot(skb, hash_of, mask, skb->len, READ_ONCE(table.flags));
+	if (slot == active || slot >= XBOND_MAX_SLAVES)
+		return active;
+	source = tlb_source(slot);
+	if (!source || bpf_skb_store_bytes(skb, ETH_ALEN, &source, ETH_ALEN, 0))
+		return active;
+	return slot;
+}
+
+/* The slot of a slave that cannot send now, and whose address this is. */
+static __always_inline int tlb_is_orphaned(__u64 mac)
+{
+	__u64 mask = READ_ONCE(table.tx_mask);
+
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (READ_ONCE(alb.mac[slot]) == mac)
+			return !(mask >> slot & 1) || !select_is_up(slot, NETDEV_MAY_SEND);
+	return 0;
+}
+
+/*
+ * balance-alb: makes a frame for a slave's address one for bond0's. Returns whether the slave
+ * receives it, active or not. The active slave also takes frames for slaves that are down, which
+ * switches send everywhere.
+ */
+__noinline int tlb_take(struct __sk_buff *skb, __u32 slot)
+{
+	const struct ethhdr *eth = (void *)(long)skb->data;
+	__u64 dest, mine = READ_ONCE(alb.bond_mac);
+
+	if ((void *)(eth + 1) > (void *)(long)skb->data_end || slot >= XBOND_MAX_SLAVES)
+		return 0;
+	dest = tlb_mac_of(eth->h_dest);
+	if (dest == mine || eth->h_dest[0] & 1)
+		return 0;
+	if (dest != READ_ONCE(alb.mac[slot]) &&
+	    !(tlb_is_orphaned(dest) && choose_collects_by_now(slot)))
+		return 0;
+	return !bpf_skb_store_bytes(skb, 0, &mine, ETH_ALEN, 0);
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Learning packets of balance-tlb and balance-alb: frames from each slave's address to itself, by
+ * which switches know where it is, untagged and in each VLAN that bond0 sends in. Called by the
+ * main loop.
+ */
+#ifndef XBOND_DAEMON_ALB_LEARNING_H
+#define XBOND_DAEMON_ALB_LEARNING_H
+
+#include "daemon/bond/bond.h"
+
+/* Sends them if they are due. Called at each tick. */
+void learning_follow(struct bond *bond);
+/* Addresses have moved to other slaves: begins at once. */
+void learning_now(struct bond *bond);
+
+#endif

@@ -1,0 +1,138 @@
+"""balance-tlb and balance-alb at a switch: which slave sends what with which address, what is
+received where, and what is left when slaves and bondd fail.
+"""
+import pytest
+
+from lab import Refused
+from traffic import Capture, send_frames, send_packets
+from waiting import wait_for
+
+ARP, IPV4, IPV6, LOOPBACK = 0x0806, 0x0800, 0x86dd, 0x9000
+
+
+class Switched:
+    """bond0 with 10.0.0.1 and fd00::1 at a bridge, which has .2 and ::2 itself."""
+
+    def __init__(self, near, mode, **options):
+        self.near, self.far, self.links = near, near.far, near.links
+        self.far.ip("link", "add", "br0", "type", "bridge", "mcast_snooping", 0)
+        for link in self.links:
+            self.far.ip("link", "set", link, "master", "br0")
+        self.far.ip("link", "set", "br0", "up")
+        near.ctl("create", "bond0", "mode", mode, *(word for option in options.items()
+                                                    for word in option))
+        near.ctl("add-slave", "bond0", *self.links)
+        near.ip("link", "set", "bond0", "up")
+        for host, dev, number in ((near, "bond0", 1), (self.far, "br0", 2)):
+            host.ip("addr", "add", f"10.0.0.{number}/24", "dev", dev)
+            host.ip("addr", "add", f"fd00::{number}/64", "dev", dev, "nodad")
+        near.wait_slaves(*self.links)
+        near.wait_ping("10.0.0.2")
+
+    def macs(self):
+        shown = self.near.show()
+        return shown["mac"], {slave["name"]: slave["mac"] for slave in shown["slaves"]}
+
+    def wires(self):
+        return [Capture(self.far, link) for link in self.links]
+
+    def active(self):
+        return self.near.show()["active_slave"]
+
+
+@pytest.fixture
+def switched(lone):
+    def make(mode, links=3, **options):
+        return Switched(lone(links), mode, **options)
+    return make
+
+
+def sources(wires):
+    """{device: source addresses of the numbered packets that came by it}"""
+    return {wire.dev: {frame.src for frame in wire.frames(0.1) if frame.numbers()}
+            for wire in wires}
+
+
+@pytest.mark.parametrize("mode", ["balance-tlb", "balance-alb"])
+def test_each_slave_sends_with_its_own_address(switched, mode):
+    made = switched(mode, xmit_hash_policy="layer3+4")
+    mac, macs = made.macs()
+    assert macs[made.active()] == mac and len(set(macs.values())) == 3
+    wires = made.wires()
+    send_packets(made.near, count=600, flows=100)
+    assert sources(wires) == {link: {macs[link]} for link in made.links}
+    made.near.ping("10.0.0.2")
+    made.near.ping("fd00::2")
+
+
+def test_the_active_slave_fails(switched):
+    """By itself, then while there is no bondd; what comes in goes to the one that takes over."""
+    made = switched("balance-tlb", xmit_hash_policy="layer3+4", primary="l0")
+    mac, macs = made.macs()
+    made.far.ip("link", "set", "l0", "down")
+    wait_for(lambda: made.active() != "l0", "another active slave")
+    made.near.wait_ping("10.0.0.2")
+    wait_for(lambda: made.macs()[1][made.active()] == mac, "it to have the bond's address")
+    assert set(made.macs()[1].values()) == set(macs.values())
+    made.near.kill_bondd()
+    made.far.ip("link", "set", made.active(), "down")
+    made.near.wait_ping("10.0.0.2")
+    made.near.wait_ping("fd00::2")
+    left = next(link for link in made.links if link not in ("l0", made.active()))
+    wires = made.wires()
+    send_packets(made.near, count=300, flows=50)
+    assert sources(wires)[left] == {mac}
+    made.near.start_bondd()
+    wait_for(lambda: made.macs()[1][left] == mac, f"{left} to have the bond's address")
+    for link in made.links:
+        made.far.ip("link", "set", link, "up")
+    wait_for(lambda: made.active() == "l0", "the primary to be active")
+    wait_for(lambda: made.macs()[1]["l0"] == mac, "the primary to have the bond's address")
+    assert set(made.macs()[1].values()) == set(macs.values())
+    made.near.wait_ping("10.0.0.2")
+    made.near.ctl("del-slave", "bond0", "l0")
+    made.near.wait_ping("10.0.0.2")
+
+
+def unicast(dest, source):
+    return bytes.fromhex((dest + source).replace(":", "")) + bytes.fromhex("0800") + bytes(46)
+
+
+@pytest.mark.parametrize("mode, receives", [("balance-tlb", ["l0"]),
+                                            ("balance-alb", ["l0", "l1", "l2"])])
+def test_who_receives_what(switched, mode, receives):
+    """Each slave a frame for its own address, one for the bond's, a broadcast."""
+    made = switched(mode)
+    mac, macs = made.macs()
+    far = made.far.link("br0")["address"]
+    with Capture(made.near, "bond0") as above:
+        above.frames(0.1)
+        for number, link in enumerate(made.links):
+            source = f"02:00:00:00:00:0{number}"
+            for dest in (macs[link], mac, "ff:ff:ff:ff:ff:ff"):
+                send_frames(made.far, link, [unicast(dest, source)])
+        heard = [frame for frame in above.frames(0.3) if frame.src.startswith("02:00:00:00:00:0")]
+    assert far not in {frame.src for frame in heard}
+    own = {"l0": {mac, "ff:ff:ff:ff:ff:ff"}}
+    found = {link: {frame.dst for frame in heard if frame.src.endswith(f"0{number}")}
+             for number, link in enumerate(made.links)}
+    assert found == {link: own.get(link, {mac} if link in receives else set())
+                     for link in made.links}
+    assert sum(frame.src.endswith("01") for frame in heard) == (1 if "l1" in receives else 0)
+
+
+def test_options_of_the_modes(switched):
+    made = switched("balance-tlb", links=2, tlb_dynamic_lb="off", lp_interval=5)
+    options = made.near.show()["options"]
+    assert (options["tlb_dynamic_lb"], options["lp_interval"]) == (False, 5)
+    with pytest.raises(Refused, match="arp_interval: mode balance-tlb has no probes"):
+        made.near.ctl("set", "bond0", "arp_interval", "100", "arp_ip_target", "10.0.0.2")
+    for mode in ("balance-xor", "balance-alb", "active-backup", "balance-tlb"):
+        made.near.ctl("set", "bond0", "mode", mode)
+        made.near.wait_ping("10.0.0.2")
+        mac, macs = made.macs()
+        assert len(set(macs.values())) == (2 if mode.endswith("lb") else 1), mode
+    made.near.ctl("set", "bond0", "active_slave", "l1")
+    wait_for(lambda: made.macs()[1]["l1"] == mac, "l1 to have the bond's address")
+    made.near.wait_ping("10.0.0.2")
+    assert "transmit load balancing" in made.near.ctl("show", "--proc", "bond0")
