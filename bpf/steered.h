@@ -7,6 +7,7 @@
 #define XBOND_BPF_STEERED_H
 
 #include "bpf/flow.h"
+#include "bpf/flowlet.h"
 #include "bpf/select.h"
 
 struct {
@@ -47,8 +48,8 @@ static __always_inline __u32 steer_moving(__u32 bucket, __u32 to, __u32 owner, _
 	return owner;
 }
 
-/* Returns a slot, which may be none that may transmit. */
-__noinline __u32 steer_slot(__u64 hash, __u32 length)
+/* Returns the owner of the hash's bucket, which may be none that may transmit. */
+static __always_inline __u32 steer_counted(__u64 hash, __u32 length)
 {
 	__u32 bucket = FLOW_BUCKET(hash) % XBOND_BUCKETS, owner = select_bucket(bucket);
 	__u64 now_ns = bpf_ktime_get_ns();
@@ -56,6 +57,13 @@ __noinline __u32 steer_slot(__u64 hash, __u32 length)
 
 	steer_count(bucket, length, now_ns);
 	return to ? steer_moving(bucket, to - 1, owner, now_ns) : owner;
+}
+
+/* Returns a slot, which may be none that may transmit. */
+__noinline __u32 steer_slot(__u64 hash, __u64 mask, __u32 length, __u32 flags)
+{
+	return flags & XBOND_F_FLOWLETS ? flowlet_slot(hash, mask, length)
+					: steer_counted(hash, length);
 }
 
 #endif
