@@ -10,7 +10,7 @@ from .bed import ROOT
 from .rows import write_json
 
 SUBJECTS = ("selection", "balance", "transmit", "modes", "slaves", "many", "receive", "xdp",
-            "single_stream", "unequal", "connections", "failover", "detection", "lacp",
+            "single_stream", "unequal", "steering", "connections", "failover", "detection", "lacp",
             "daemon_cost", "metrics")
 
 
