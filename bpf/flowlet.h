@@ -91,7 +91,7 @@ static __always_inline void flowlet_count(__u32 slot, __u32 length)
 static __always_inline __u32 flowlet_slot(__u64 hash, __u64 mask, __u32 length)
 {
 	__u64 now_ns = bpf_ktime_get_ns(), gap_ns = READ_ONCE(table.flowlet_gap_ns);
-	__u64 *flow = &flowlets.flow[(hash >> 24) % XBOND_FLOWLETS], word = READ_ONCE(*flow);
+	__u64 *flow = &flowlets.flow[FLOWLET_OF(hash)], word = READ_ONCE(*flow);
 	__s64 silent_ns = now_ns - (word & ~XBOND_FLOWLET_SLOT);
 	__u32 slot = word & XBOND_FLOWLET_SLOT;
 
