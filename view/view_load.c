@@ -12,13 +12,13 @@ static json_t *view_load_rebalance(const struct pins *pins)
 		return json_null();
 	for (unsigned int bucket = 0; bucket < XBOND_BUCKETS; bucket++)
 		waiting += moves->to[bucket] && moves->partner[bucket] < XBOND_BUCKETS;
-	return json_pack("{s:I, s:I, s:I, s:I, s:o}", "rounds", (json_int_t)moves->rounds, "moved",
-			 (json_int_t)moves->finished, "given_up", (json_int_t)moves->given_up,
-			 "waiting", waiting, "last_s",
-			 moves->rounds ? json_integer((json_int_t)((clock_now_ns() -
-								    moves->round_ns) /
-								   NS_PER_S))
-				       : json_null());
+	return json_pack(
+		"{s:I, s:I, s:I, s:I, s:o}", "rounds", (json_int_t)moves->rounds, "moved",
+		(json_int_t)moves->finished, "given_up", (json_int_t)moves->given_up, "waiting",
+		waiting, "last_s",
+		moves->rounds
+			? json_integer((json_int_t)((clock_now_ns() - moves->round_ns) / NS_PER_S))
+			: json_null());
 }
 
 void view_set_load(json_t *json, const struct pins *pins)

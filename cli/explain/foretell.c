@@ -5,6 +5,7 @@
 
 #include "bpf/flow_words.h"
 #include "bpf/successor.h"
+#include "cli/base/flow_slot.h"
 #include "common/clock.h"
 #include "common/slots.h"
 #include "options/values.h"
@@ -20,20 +21,6 @@ uint64_t foretell_mask(const struct pins *pins)
 static const uint8_t *foretell_table_of(const struct pins *pins)
 {
 	return pins->buckets->bucket[pins->table->active & 1];
-}
-
-/* The rule of select_usable() in the BPF programs. */
-static unsigned int foretell_slot_in(const uint8_t *bucket, uint64_t hash, uint64_t mask)
-{
-	unsigned int slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
-
-	if (!mask)
-		return XBOND_NO_SLOT;
-	for (uint32_t turn = 1; !slots_have(mask, slot) && turn <= FLOW_TURNS; turn++) {
-		hash = flow_again(hash, turn);
-		slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
-	}
-	return slots_have(mask, slot) ? slot : (unsigned int)__builtin_ctzll(mask);
 }
 
 /* A bucket that has moved, but whose new owner bondd has not written down yet. */
@@ -69,8 +56,7 @@ unsigned int foretell_slot(const struct pins *pins, uint64_t hash)
 	uint64_t mask = foretell_mask(pins);
 	unsigned int moved = foretell_moved(pins, hash);
 
-	return slots_have(mask, moved) ? moved
-				       : foretell_slot_in(foretell_table_of(pins), hash, mask);
+	return slots_have(mask, moved) ? moved : flow_slot(foretell_table_of(pins), hash, mask);
 }
 
 /* The rule of select_successor() in the BPF programs. */
@@ -128,12 +114,12 @@ static unsigned int foretell_settled_slot(const struct pins *pins, uint64_t hash
 	memcpy(home, pins->buckets->home, sizeof(home));
 	weights_of(pins, mask, member_weight, weight);
 	buckets_assign(bucket, home, member_weight, weight);
-	return foretell_slot_in(bucket, hash, mask);
+	return flow_slot(bucket, hash, mask);
 }
 
 struct forecast foretell(const struct pins *pins, uint64_t hash)
 {
-	uint64_t mask = foretell_mask(pins), others;
+	uint64_t others;
 	struct forecast forecast = { .bucket = FLOW_BUCKET(hash),
 				     .slot = foretell_slot(pins, hash),
 				     .at_once = XBOND_NO_SLOT,
@@ -146,7 +132,7 @@ struct forecast foretell(const struct pins *pins, uint64_t hash)
 	others = values_undrained(pins, pins->table->tx_mask & ~slots_bit(forecast.slot));
 	if (!others)
 		return forecast;
-	forecast.at_once = foretell_slot_in(foretell_table_of(pins), hash, others);
+	forecast.at_once = flow_slot(foretell_table_of(pins), hash, others);
 	forecast.settled = foretell_settled_slot(pins, hash, others);
 	return forecast;
 }

@@ -4,14 +4,15 @@
 #include <string.h>
 
 #include "bpf/flow_words.h"
-#include "cli/explain/flow_packet.h"
+#include "cli/base/flow_packet.h"
 #include "cli/explain/foretell.h"
 #include "options/values.h"
 
 const char *const prediction_why[PREDICT_KINDS] = {
 	[PREDICT_EVERY] = "every slave sends it",
 	[PREDICT_TURN] = "the slaves take turns, whatever is in a packet",
-	[PREDICT_PAUSES] = "flowlet_gap: after each pause a flow takes the slave that has sent least",
+	[PREDICT_PAUSES] =
+		"flowlet_gap: after each pause a flow takes the slave that has sent least",
 	[PREDICT_SOCKET] = "policy flow: the kernel's own hash decides, which no capture has",
 	[PREDICT_CUT] = "cut off before what decides; capture more of each packet",
 	[PREDICT_NO_DEST] = "a cooked capture lacks the destination MAC address, which counts here",
