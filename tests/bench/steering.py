@@ -1,6 +1,6 @@
-"""TCP over two links, equal and unequal, for 1, 4 and 64 connections: hash, hash with rebalancing of
-live flows, flowlets of some gaps, and round-robin by bytes. Rate, what was retransmitted, and what
-the receiver had to put in order.
+"""TCP (cubic) over two links, equal and unequal, for 1, 4 and 64 connections: hash, hash with
+rebalancing of live flows, flowlets of some gaps, and round-robin by bytes. Rate, what was
+retransmitted, and what the receiver had to put in order.
 """
 import statistics
 
@@ -32,12 +32,15 @@ def disordered(far):
     return int(lines[lines.index("TcpExtTCPOFOQueue") + 1])
 
 
-def subject(near, far, server, options, connections, seconds):
+def subject(near, far, options, connections, seconds):
+    """With a server of its own: one that many full connections have left may hang."""
     def run_once():
         for name, value in options.items():
             near.ctl("set", "bond0", name, value)
         before = disordered(far)
-        moved = transfer(near, server, FAR, seconds, "-P", connections)
+        server = Iperf(far)
+        moved = transfer(near, server, FAR, seconds, "-P", connections, "-C", "cubic")
+        server.close()
         segments = moved.gbits * 1e9 / 8 / 1448 * seconds
         return moved, 100 * (disordered(far) - before) / segments
     return run_once
@@ -55,11 +58,9 @@ def rows_of(kind, scale):
         for host in (near, far):
             host.wait_slaves(*links)
         near.wait_ping(FAR)
-        server = Iperf(far)
         done = alternate(scale.tcp_rounds, {
-            (way, count): subject(near, far, server, options, count, scale.tcp_seconds)
+            (way, count): subject(near, far, options, count, scale.tcp_seconds)
             for count in CONNECTIONS for way, options in WAYS.items()})
-        server.close()
     for (way, count), results in done.items():
         title = f"{kind}, {count} TCP, {way}"
         median = statistics.median
