@@ -1,6 +1,6 @@
-"""device team: what bond0 and its slaves are then, both ways through it, what is refused, what others
-do to a slave, and bondd dying at each step. Most of it needs a kernel with team (tests/vm). The
-other tests run on it with XBOND_TEST_DEVICE=team.
+"""device team: what bond0 and its slaves are then, both ways through it, what is refused, what
+others do to a slave, and bondd dying at each step. Most of it needs a kernel with team (tests/vm).
+The other tests run on it with XBOND_TEST_DEVICE=team.
 """
 import os
 import socket
@@ -16,7 +16,7 @@ from waiting import wait_for
 
 UNHARMED = {"lost": 0, "reordered": 0, "duplicates": 0}
 LLDP = bytes.fromhex("0180c200000e") + bytes.fromhex("020000000099") + b"\x88\xcc" + bytes(46)
-BPDU = bytes.fromhex("0180c2000000") + bytes.fromhex("020000000099") + b"\0\x26\x42\x42\3" + bytes(43)
+BPDU = bytes.fromhex("0180c2000000020000000099") + b"\0\x26\x42\x42\3" + bytes(43)
 FROM_OUTSIDE = LLDP[6:12]
 
 
@@ -111,7 +111,8 @@ def test_slaves_are_ports_and_are_given_back(lone):
     wait_for(lambda: "LOWER_UP" in host.link("bond0")["flags"], "carrier")
     assert {name: host.link(name).get("master") for name in host.links} == \
         {"l0": "bond0", "l1": "bond0", "l2": None}
-    assert {host.link(name)["address"] for name in ("l0", "l1", "bond0")} == {before["l0"][0]["address"]}
+    assert {host.link(name)["address"] for name in ("l0", "l1", "bond0")} == \
+        {before["l0"][0]["address"]}
     assert queues(host) == {"l0": 1, "l1": 2}
     assert "team" in host.ctl("show", "-d", "bond0")
     assert "slave-use" not in [each["check"] for each in host.doctor()]
@@ -150,8 +151,8 @@ def test_slaves_are_ports_and_are_given_back(lone):
 @team_only
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 def test_both_paths(team_pair, hook):
-    """Counted: bond0's own counters and captures are exact, by every slave, each packet by the slave
-    that was chosen. Direct: only received packets are seen.
+    """Counted: bond0's own counters and captures are exact, and every slave is used. Direct: only
+    received packets are seen.
     """
     made = team_pair(links=4)
     near, far = made.near, made.far
@@ -245,7 +246,7 @@ def test_slaves_keep_their_addresses(team_pair):
 
 @team_only
 def test_somebody_takes_a_slave_out(team_pair):
-    """`ip link set nomaster` releases it, also while there is no bondd; another bond keeps going."""
+    """`ip link set nomaster` releases it, also while there is no bondd; the others go on."""
     made = team_pair(links=3)
     near = made.near
     near.ip("link", "set", "l0", "nomaster")
