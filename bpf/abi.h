@@ -57,6 +57,8 @@
 #define XBOND_PIN_VLANS "vlans"
 #define XBOND_PIN_LOADS "loads"
 #define XBOND_PIN_MOVES "moves"
+#define XBOND_PIN_FLOWLETS "flowlets"
+#define XBOND_PIN_RECENT "recent"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"

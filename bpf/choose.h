@@ -49,7 +49,7 @@ static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *c
 
 	if (selection == XBOND_SELECT_HASH) {
 		hash = hash_of(context);
-		slot = flags & XBOND_F_STEERED ? steer_slot(hash, length)
+		slot = flags & XBOND_F_STEERED ? steer_slot(hash, mask, length, flags)
 					       : select_bucket(FLOW_BUCKET(hash));
 	} else if (selection == XBOND_SELECT_TURNS) {
 		slot = select_round_robin(mask, length);

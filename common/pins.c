@@ -66,6 +66,8 @@ static const struct map_shape vlans_shape = { XBOND_PIN_VLANS, BPF_MAP_TYPE_ARRA
 					      sizeof(struct xbond_vlans), 1 };
 static const struct map_shape moves_shape = { XBOND_PIN_MOVES, BPF_MAP_TYPE_ARRAY,
 					      sizeof(struct xbond_moves), 1 };
+static const struct map_shape flowlets_shape = { XBOND_PIN_FLOWLETS, BPF_MAP_TYPE_ARRAY,
+						 sizeof(struct xbond_flowlets), 1 };
 static const struct map_shape loads_shape = { XBOND_PIN_LOADS, BPF_MAP_TYPE_PERCPU_ARRAY,
 					      sizeof(struct xbond_load), XBOND_BUCKETS };
 static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
@@ -299,6 +301,8 @@ int pins_open_added(struct pins *pins, struct err *err)
 	if (!r)
 		r = pins_map_added(pins, &moves_shape, (void **)&pins->moves, err);
 	if (!r)
+		r = pins_map_added(pins, &flowlets_shape, (void **)&pins->flowlets, err);
+	if (!r)
 		r = pins_open_loads(pins, err);
 	return r;
 }
@@ -408,6 +412,7 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->alb, &alb_shape);
 	pins_unmap(pins->vlans, &vlans_shape);
 	pins_unmap(pins->moves, &moves_shape);
+	pins_unmap(pins->flowlets, &flowlets_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);
 	if (pins->loads_fd >= 0)

@@ -44,6 +44,7 @@ static const struct xbond_library_map xbond_library_maps[] = {
 	{ ".data.alb", XBOND_PIN_ALB },		  { ".data.vlans", XBOND_PIN_VLANS },
 	{ ".data.moves", XBOND_PIN_MOVES },	  { "xbond_counters", XBOND_PIN_COUNTERS },
 	{ "xbond_losses", XBOND_PIN_LOSSES },	  { "xbond_loads", XBOND_PIN_LOADS },
+	{ ".data.flowlets", XBOND_PIN_FLOWLETS }, { "xbond_recents", XBOND_PIN_RECENT },
 	{ "xbond_devices", XBOND_PIN_DEVICES },	  { "xbond_xdp_slaves", XBOND_PIN_XDP_SLAVES },
 	{ "xbond_xdp_all", XBOND_PIN_XDP_ALL },
 };

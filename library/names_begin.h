@@ -25,6 +25,10 @@
 #undef vlans
 #pragma push_macro("loads")
 #undef loads
+#pragma push_macro("flowlets")
+#undef flowlets
+#pragma push_macro("recent")
+#undef recent
 #pragma push_macro("counters")
 #undef counters
 #pragma push_macro("losses")
@@ -84,6 +88,8 @@
 #define alb xbond_data_alb
 #define vlans xbond_data_vlans
 #define loads xbond_loads
+#define flowlets xbond_data_flowlets
+#define recent xbond_recents
 #define counters xbond_counters
 #define losses xbond_losses
 #define xdp_all xbond_xdp_all

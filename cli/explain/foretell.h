@@ -30,6 +30,11 @@ unsigned int foretell_slot(const struct pins *pins, uint64_t hash);
 /* The same for active-backup, whatever the packet. */
 unsigned int foretell_active_slot(const struct pins *pins);
 struct forecast foretell(const struct pins *pins, uint64_t hash);
+/*
+ * With flowlet_gap: the slot of a flow that has sent within the gap, and of others that share its
+ * place in the table. XBOND_NO_SLOT: it pauses.
+ */
+unsigned int foretell_flowlet(const struct pins *pins, uint64_t hash);
 /* For active-backup, which has no buckets. */
 struct forecast foretell_active(const struct pins *pins);
 

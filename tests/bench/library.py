@@ -17,6 +17,7 @@ LIBRARY = BUILD / "tools/library_xdp.bpf.o"
 MAPS = {".data.settings": "settings", ".data.table": "table", ".data.buckets": "buckets",
         ".data.cursor": "cursor", ".data.wake": "wake", ".data.doubt": "doubt",
         ".data.moves": "moves", "xbond_loads": "loads",
+        ".data.flowlets": "flowlets", "xbond_recents": "recent",
         "xbond_counters": "counters", "xbond_losses": "losses", "xbond_xdp_slaves": "xdp_slaves",
         "xbond_xdp_all": "xdp_all"}
 SOURCE = """
