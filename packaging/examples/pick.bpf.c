@@ -12,6 +12,7 @@
  *       map name .data.buckets pinned buckets map name .data.cursor pinned cursor \
  *       map name .data.wake pinned wake map name .data.doubt pinned doubt \
  *       map name .data.moves pinned moves map name xbond_loads pinned loads \
+ *       map name .data.flowlets pinned flowlets map name xbond_recents pinned recent \
  *       map name xbond_counters pinned counters \
  *       map name xbond_devices pinned devices map name xbond_losses pinned losses
  *   tc qdisc add dev dev0 clsact

@@ -134,6 +134,8 @@ static const struct {
 	{ XBOND_PIN_COUNTERS, "counters", "counters" },
 	{ XBOND_PIN_LOSSES, "losses", "losses" },
 	{ XBOND_PIN_LOADS, "loads", "loads" },
+	{ XBOND_PIN_FLOWLETS, ".data.flowlets", ".data.flowlets" },
+	{ XBOND_PIN_RECENT, "recent", "recent" },
 	{ XBOND_PIN_XDP_SLAVES, "xdp_slaves", "devices" },
 	{ XBOND_PIN_XDP_ALL, "xdp_all", "xdp_all" },
 	{ XBOND_PIN_DEVICES, "devices", NULL },
