@@ -129,12 +129,18 @@ static __always_inline int xbond_send_by(struct xdp_md *ctx, int selected, __u32
 
 #endif
 
+/* A policy of the user's own is asked by the bond's programs only, so packets have to go there. */
+static __always_inline int xbond_is_open(__u32 flags)
+{
+	return READ_ONCE(table.select_abi) == XBOND_SELECT_ABI && !(flags & XBOND_F_POLICY);
+}
+
 static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
 {
 	__u32 flags = READ_ONCE(table.flags), slot;
 	__u64 mask = select_mask(flags);
 
-	if (READ_ONCE(table.select_abi) != XBOND_SELECT_ABI)
+	if (!xbond_is_open(flags))
 		return XBOND_NO_BOND;
 	if (!(flags & XBOND_F_CARRIER) || !mask)
 		return XBOND_NO_SLAVE;
@@ -155,7 +161,7 @@ static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
  */
 static __always_inline int xbond_may_send(XBOND_CONTEXT *ctx)
 {
-	return READ_ONCE(table.select_abi) == XBOND_SELECT_ABI && xbond_is_sendable(ctx);
+	return xbond_is_open(READ_ONCE(table.flags)) && xbond_is_sendable(ctx);
 }
 
 /*
