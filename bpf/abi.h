@@ -53,6 +53,10 @@
 #define XBOND_PIN_TOLD "told"
 #define XBOND_PIN_PROBES "probes"
 #define XBOND_PIN_QUALITY "quality"
+/* The policy of the user (bpf/policy.h): its programs, and what it is asked. */
+#define XBOND_PIN_POLICY "policy"
+#define XBOND_PIN_POLICY_XDP "policy_xdp"
+#define XBOND_PIN_POLICY_QUESTION "policy_question"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
@@ -62,6 +66,7 @@
 /* Absent while a bond has the programs of a build that does not have them. */
 #define XBOND_PIN_PROG_LOOK "prog_look"
 #define XBOND_PIN_PROG_EXIT "prog_exit"
+#define XBOND_PIN_PROG_POLICY_TRY "prog_policy_try"
 /* Devmaps of the XDP programs; absent while the bond has had none: */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
@@ -70,6 +75,8 @@
  * Absent if an older bondd has made the bond:
  */
 #define XBOND_PIN_GROUPS "groups"
+/* Maps of a policy, by their names. */
+#define XBOND_PIN_POLICY_MAPS "policy_map_"
 /* Prefixes of the names of links: */
 #define XBOND_PIN_LINKS "link_"
 /* XDP links, where they are attached; the link of a slave ends in its slot's number: */
@@ -85,6 +92,7 @@
 #define XBOND_PIN_NEW "_new" /* suffix of a link that is about to replace another */
 
 #include "bpf/abi_options.h"
+#include "bpf/abi_policy.h"
 
 enum xbond_hook {
 	XBOND_HOOK_TCX = 0,
@@ -155,6 +163,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_STEERED (XBOND_F_LOADS | XBOND_F_FLOWLETS)
 #define XBOND_F_LOADS 4096	     /* what each bucket sends is counted */
 #define XBOND_F_FLOWLETS 8192	     /* a flow may change its slave after a gap */
+#define XBOND_F_POLICY 16384	     /* the programs are those that ask a policy (bpf/policy.h) */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 #define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */

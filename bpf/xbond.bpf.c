@@ -21,6 +21,9 @@
 #include "bpf/slow.h"
 #include "bpf/watchdog.h"
 
+#define POLICY_PROGRAMS policy
+#include "bpf/policy.h"
+
 char _license[] SEC("license") = "GPL";
 
 /* Only for bondd and bondctl. It is here because all maps of a bond are made together. */
@@ -81,6 +84,14 @@ struct {
 	__type(value, struct xbond_quality);
 } quality SEC(".maps");
 
+/* For xbond_xdp_tx_asks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} policy_xdp SEC(".maps");
+
 /* The packet first, by a clone; the packet itself becomes the broadcast. */
 __noinline int tx_tell(struct __sk_buff *skb, __u32 slot)
 {
@@ -104,11 +115,19 @@ static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32
 	return rarp_is_due(vlan, slot) ? tx_tell(skb, slot) : tx_send(slot, length);
 }
 
+typedef __u32 (*tx_chooser)(struct __sk_buff *skb, __u64 mask, __u32 length, __u32 flags);
+
+static __always_inline __u32 tx_choose(struct __sk_buff *skb, __u64 mask, __u32 length, __u32 flags)
+{
+	return choose_slot(skb, hash_of, mask, length, flags);
+}
+
 /*
  * Redirects to the chosen slave, or drops the packet if no slave may transmit; never passes it.
- * asked: the slot that the packet's queue_mapping asks for, or SELECT_NONE.
+ * asked: the slot that the packet's queue_mapping asks for, or SELECT_NONE. choose: choose_slot() or
+ * its like.
  */
-static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked)
+static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, tx_chooser choose)
 {
 	__u32 flags = READ_ONCE(table.flags), length = skb->len, slot;
 	__u64 mask = select_mask(flags);
@@ -119,7 +138,7 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked)
 		return tx_send(asked, length);
 	if (flags & XBOND_F_BROADCAST_NEIGHBOR && tx_is_neighbour_message(skb))
 		return tx_broadcast(skb, mask);
-	slot = choose_slot(skb, hash_of, mask, length, flags);
+	slot = choose(skb, mask, length, flags);
 	if (slot < XBOND_MAX_SLAVES)
 		return tx_send(slot, length);
 	if (slot & CHOOSE_TELL)
@@ -142,12 +161,12 @@ static __always_inline int path_is_direct(void)
 	       READ_ONCE(table.watched);
 }
 
-SEC("tc")
-int xbond_egress(struct __sk_buff *skb)
+static __always_inline int tx_egress(struct __sk_buff *skb, tx_chooser choose)
 {
 	if (path_is_direct())
-		return tx_transmit(skb,
-				   queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE);
+		return tx_transmit(
+			skb, queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE,
+			choose);
 	/* A veth clears skb->priority; xbond_port restores as much as fits. */
 	if (queue_ids_used())
 		skb->tc_index = queue_before_crossing(skb->queue_mapping, skb->priority);
@@ -157,14 +176,26 @@ int xbond_egress(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
+SEC("tc")
+int xbond_egress(struct __sk_buff *skb)
+{
+	return tx_egress(skb, tx_choose);
+}
+
+/* While the bond has a policy. Also the other programs of such names. */
+SEC("?tc")
+int xbond_egress_asks(struct __sk_buff *skb)
+{
+	return tx_egress(skb, policy_choose_slot);
+}
+
 /* A netkit keeps skb->priority, so only queue_ids need to cross. */
 static __always_inline int tx_crossing_is_ours(void)
 {
 	return (READ_ONCE(table.flags) & (XBOND_F_NETKIT | XBOND_F_QUEUE_IDS)) != XBOND_F_NETKIT;
 }
 
-SEC("tc")
-int xbond_port(struct __sk_buff *skb)
+static __always_inline int tx_port(struct __sk_buff *skb, tx_chooser choose)
 {
 	__u32 crossed = skb->tc_index, asked = SELECT_NONE;
 
@@ -176,7 +207,35 @@ int xbond_port(struct __sk_buff *skb)
 		skb->priority = crossed;
 		skb->tc_index = 0;
 	}
-	return tx_transmit(skb, asked);
+	return tx_transmit(skb, asked, choose);
+}
+
+SEC("tc")
+int xbond_port(struct __sk_buff *skb)
+{
+	return tx_port(skb, tx_choose);
+}
+
+SEC("?tc")
+int xbond_port_asks(struct __sk_buff *skb)
+{
+	return tx_port(skb, policy_choose_slot);
+}
+
+/*
+ * What does the policy answer? For bondctl, by BPF_PROG_RUN: the hash and the slots that may
+ * transmit are in cb[0] to cb[3], the answer in cb[0] and cb[1].
+ */
+SEC("tc")
+int xbond_policy_try(struct __sk_buff *skb)
+{
+	__u64 hash = skb->cb[0] | (__u64)skb->cb[1] << 32,
+	      usable = skb->cb[2] | (__u64)skb->cb[3] << 32, answer;
+
+	answer = policy_ask(skb, hash, usable, skb->len);
+	skb->cb[0] = (__u32)answer;
+	skb->cb[1] = answer >> 32;
+	return 0;
 }
 
 enum rx_verdict { RX_TO_BOND, RX_SLOW, RX_STAY, RX_TO_BOTH };

@@ -76,7 +76,15 @@ static void objects_leave_out_exit(struct xbond_bpf *skeleton)
 		bpf_program__set_autoload(skeleton->progs.xbond_exit, false);
 }
 
-struct xbond_bpf *objects_open(struct err *err)
+static void objects_choose_transmitters(struct xbond_bpf *skeleton, bool asks)
+{
+	bpf_program__set_autoload(skeleton->progs.xbond_egress, !asks);
+	bpf_program__set_autoload(skeleton->progs.xbond_port, !asks);
+	bpf_program__set_autoload(skeleton->progs.xbond_egress_asks, asks);
+	bpf_program__set_autoload(skeleton->progs.xbond_port_asks, asks);
+}
+
+struct xbond_bpf *objects_open(bool asks, struct err *err)
 {
 	struct xbond_bpf *skeleton;
 
@@ -91,6 +99,7 @@ struct xbond_bpf *objects_open(struct err *err)
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_probe_read_kernel,
 					NULL) == 1;
 	objects_leave_out_exit(skeleton);
+	objects_choose_transmitters(skeleton, asks);
 	return skeleton;
 }
 
@@ -120,6 +129,11 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_TOLD, .map = skeleton->maps.data_told, .added = true },
 		{ .pin = XBOND_PIN_PROBES, .map = skeleton->maps.data_probes, .added = true },
 		{ .pin = XBOND_PIN_QUALITY, .map = skeleton->maps.quality, .added = true },
+		{ .pin = XBOND_PIN_POLICY, .map = skeleton->maps.policy, .added = true },
+		{ .pin = XBOND_PIN_POLICY_XDP, .map = skeleton->maps.policy_xdp, .added = true },
+		{ .pin = XBOND_PIN_POLICY_QUESTION,
+		  .map = skeleton->maps.xbond_policy_1,
+		  .added = true },
 		{ .pin = XBOND_PIN_COUNTERS, .map = skeleton->maps.counters },
 		{ .pin = XBOND_PIN_HOLD, .map = skeleton->maps.data_hold },
 		{ .pin = XBOND_PIN_HOLD_TIMERS, .map = skeleton->maps.hold_timers },
@@ -129,6 +143,9 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_CURSOR, .map = skeleton->maps.data_cursor },
 		{ .pin = XBOND_PIN_PROG_EGRESS, .program = skeleton->progs.xbond_egress },
 		{ .pin = XBOND_PIN_PROG_PORT, .program = skeleton->progs.xbond_port },
+		{ .pin = XBOND_PIN_PROG_EGRESS, .program = skeleton->progs.xbond_egress_asks },
+		{ .pin = XBOND_PIN_PROG_PORT, .program = skeleton->progs.xbond_port_asks },
+		{ .pin = XBOND_PIN_PROG_POLICY_TRY, .program = skeleton->progs.xbond_policy_try },
 		{ .pin = XBOND_PIN_PROG_RX, .program = skeleton->progs.xbond_rx },
 		{ .pin = XBOND_PIN_PROG_RX_MIRRED, .program = skeleton->progs.xbond_rx_mirred },
 		{ .pin = XBOND_PIN_PROG_BEAT, .program = skeleton->progs.xbond_beat },

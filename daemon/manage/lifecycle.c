@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/manage/lifecycle.h"
+#include "daemon/manage/policy_follow.h"
 
 #include <errno.h>
 #include <net/if.h>
@@ -373,6 +374,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	vlan_filter_sync(bond);
 	slave_trouble_look(bond);
 	monitor_bfd_adopt(bond);
+	policy_follow_adopted(bond);
 	bond_evaluate(bond);
 	rx_turn_start(bond, NULL);
 	if (lifecycle_start(bond, &err))
