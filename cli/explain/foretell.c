@@ -22,10 +22,9 @@ static const uint8_t *foretell_table_of(const struct pins *pins)
 }
 
 /* The rule of select_usable() in the BPF programs. */
-static unsigned int foretell_slot_in(const uint8_t *bucket, uint64_t hash, uint64_t mask)
+static unsigned int foretell_usable(const uint8_t *bucket, unsigned int slot, uint64_t hash,
+				    uint64_t mask)
 {
-	unsigned int slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
-
 	if (!mask)
 		return XBOND_NO_SLOT;
 	for (uint32_t turn = 1; !slots_have(mask, slot) && turn <= FLOW_TURNS; turn++) {
@@ -33,6 +32,11 @@ static unsigned int foretell_slot_in(const uint8_t *bucket, uint64_t hash, uint6
 		slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
 	}
 	return slots_have(mask, slot) ? slot : (unsigned int)__builtin_ctzll(mask);
+}
+
+static unsigned int foretell_slot_in(const uint8_t *bucket, uint64_t hash, uint64_t mask)
+{
+	return foretell_usable(bucket, bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES, hash, mask);
 }
 
 unsigned int foretell_slot(const struct pins *pins, uint64_t hash)
@@ -85,16 +89,24 @@ void foretell_shares(const struct pins *pins, double ret_share[XBOND_MAX_SLAVES]
 		ret_share[slot] = slots_have(mask, slot);
 }
 
-/* Foretells what bondd will do. */
-static unsigned int foretell_settled_slot(const struct pins *pins, uint64_t hash, uint64_t mask)
+/* The buckets as bondd will share them out. */
+static void foretell_settled_table(const struct pins *pins, uint64_t mask,
+				   uint8_t bucket[XBOND_BUCKETS])
 {
 	uint32_t member_weight[XBOND_MAX_SLAVES] = { 0 }, weight[XBOND_MAX_SLAVES] = { 0 };
-	uint8_t bucket[XBOND_BUCKETS], home[XBOND_BUCKETS];
+	uint8_t home[XBOND_BUCKETS];
 
-	memcpy(bucket, foretell_table_of(pins), sizeof(bucket));
+	memcpy(bucket, foretell_table_of(pins), XBOND_BUCKETS);
 	memcpy(home, pins->buckets->home, sizeof(home));
 	weights_of(pins, mask, member_weight, weight);
 	buckets_assign(bucket, home, member_weight, weight);
+}
+
+static unsigned int foretell_settled_slot(const struct pins *pins, uint64_t hash, uint64_t mask)
+{
+	uint8_t bucket[XBOND_BUCKETS];
+
+	foretell_settled_table(pins, mask, bucket);
 	return foretell_slot_in(bucket, hash, mask);
 }
 
@@ -114,6 +126,32 @@ struct forecast foretell(const struct pins *pins, uint64_t hash)
 		return forecast;
 	forecast.at_once = foretell_slot_in(foretell_table_of(pins), hash, others);
 	forecast.settled = foretell_settled_slot(pins, hash, others);
+	return forecast;
+}
+
+unsigned int foretell_chosen_slot(const struct pins *pins, unsigned int slot, uint64_t hash)
+{
+	return foretell_usable(foretell_table_of(pins), slot, hash, foretell_mask(pins));
+}
+
+struct forecast foretell_chosen(const struct pins *pins, unsigned int slot, uint64_t hash)
+{
+	uint64_t others;
+	uint8_t settled[XBOND_BUCKETS];
+	struct forecast forecast = { .bucket = FLOW_BUCKET(hash),
+				     .slot = foretell_chosen_slot(pins, slot, hash),
+				     .at_once = XBOND_NO_SLOT,
+				     .settled = XBOND_NO_SLOT };
+
+	if (forecast.slot == XBOND_NO_SLOT)
+		return forecast;
+	forecast.detour = forecast.slot != slot;
+	others = values_undrained(pins, pins->table->tx_mask & ~slots_bit(forecast.slot));
+	if (!others)
+		return forecast;
+	foretell_settled_table(pins, others, settled);
+	forecast.at_once = foretell_usable(foretell_table_of(pins), slot, hash, others);
+	forecast.settled = foretell_usable(settled, slot, hash, others);
 	return forecast;
 }
 

@@ -10,63 +10,20 @@
 
 #include "bpf/abi.h"
 #include "bpf/xbond.skel.h"
+#include "common/bpf_log.h"
 #include "daemon/base/idle.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/dataplane/pin_dirs.h"
 
-#define LOG_LINES 3
-#define LOG_LINE_SIZE 160
-
-/* The last lines that libbpf printed during loading: the verifier's message. */
-static struct {
-	char line[LOG_LINES][LOG_LINE_SIZE];
-	unsigned int next;
-} verdict;
-
-static void objects_keep_line(const char *line, size_t length)
-{
-	if (length == 0 || !strncmp(line, "-- ", 3) || !strncmp(line, "processed ", 10) ||
-	    !strncmp(line, "libbpf: ", 8))
-		return;
-	snprintf(verdict.line[verdict.next++ % LOG_LINES], LOG_LINE_SIZE, "%.*s", (int)length,
-		 line);
-}
-
-static int objects_keep_log(enum libbpf_print_level level, const char *format, va_list args)
-{
-	static char text[1 << 16];
-	char *at = text;
-
-	if (level == LIBBPF_DEBUG)
-		return 0;
-	vsnprintf(text, sizeof(text), format, args);
-	while (*at) {
-		size_t length = strcspn(at, "\n");
-
-		objects_keep_line(at, length);
-		at += length + (at[length] == '\n');
-	}
-	return 0;
-}
-
 void dataplane_init(void)
 {
-	libbpf_set_print(objects_keep_log);
+	bpf_log_init();
 }
 
 static int objects_refused(int r, struct err *err)
 {
-	char last[LOG_LINES * (LOG_LINE_SIZE + 4)] = "";
-
-	for (unsigned int i = 0; i < LOG_LINES; i++) {
-		const char *line = verdict.line[(verdict.next + i) % LOG_LINES];
-
-		if (*line)
-			snprintf(last + strlen(last), sizeof(last) - strlen(last), "%s%s",
-				 *last ? " | " : "", line);
-	}
-	return err_set(err, -r, "the kernel refused the BPF program: %s%s%s%s", strerror(-r),
-		       *last ? " (" : "", last, *last ? ")" : "");
+	return err_set(err, -r, "the kernel refused the BPF program: %s%s", strerror(-r),
+		       bpf_log_last());
 }
 
 /* bondd can do without it: dataplane_watch_exit(). */
@@ -88,7 +45,7 @@ struct xbond_bpf *objects_open(bool asks, struct err *err)
 {
 	struct xbond_bpf *skeleton;
 
-	memset(&verdict, 0, sizeof(verdict));
+	bpf_log_start();
 	skeleton = xbond_bpf__open();
 	if (!skeleton) {
 		objects_refused(-errno, err);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/manage/lifecycle.h"
-#include "daemon/manage/policy_follow.h"
 
 #include <errno.h>
 #include <net/if.h>
@@ -30,6 +29,7 @@
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
 #include "daemon/device/fail_over_mac.h"
+#include "daemon/manage/policy_follow.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
