@@ -61,7 +61,7 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full check-format bench bench-vm report soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
+.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-beside test-boots check-format bench bench-vm report soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -260,6 +260,18 @@ test-vm-full: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)VM_SET=full tests/vm/run && tests/vm/systemd && tests/vm/debian
 
+## test-beside: networkd, NetworkManager and ifupdown beside xbond, at boot and after a reboot, in emulated machines (root; half an hour)
+test-beside: deps-test
+	$(Q)packaging/deps vm-full
+	$(Q)$(MAKE) all $(tools)
+	$(Q)tests/vm/tools-beside
+
+## test-boots: boots from cold with three bonds in emulated machines with systemd, whose times are printed (root; half an hour)
+test-boots: deps-test
+	$(Q)packaging/deps vm-full
+	$(Q)$(MAKE) all $(tools)
+	$(Q)tests/vm/systemd boots
+
 ## image: an OCI image of bondd and the CNI plugin, build/xbond-image.tar (docs/fleets.md)
 image: all
 	$(Q)packaging/deps image
@@ -317,7 +329,7 @@ install: all
 
 ## install-dev: headers for BPF programs of others that choose a slave as xbond does
 public_headers := $(addprefix bpf/,abi.h abi_options.h abi_monitors.h choose.h drain.h flow.h flow_encap.h \
-	flow_ether.h flow_hook.h flow_ip.h flow_words.h losses.h maps.h netdev.h select.h successor.h) \
+	flow_ether.h flow_hook.h flow_ip.h flow_words.h losses.h maps.h netdev.h select.h steered.h successor.h) \
 	bfd/bfd_state.h bfd/bfd_wire.h lacp/state.h
 install-dev:
 	for header in $(public_headers); do \
@@ -359,7 +371,7 @@ rpm:
 test-packages: deps-test
 	$(Q)packaging/deps vm-full
 	$(Q)$(MAKE) all $(tools)
-	$(Q)tests/packaging/trees && tests/vm/systemd package
+	$(Q)tests/packaging/trees && tests/vm/systemd package && tests/vm/systemd removal
 
 ## clean: removes build/ and build-*/
 clean:

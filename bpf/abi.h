@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The map ABI of xbond: the one header that BPF programs and user space share. abi_options.h and
- * abi_monitors.h are parts of it. Every bond has a directory of pins, BPF_DIR/BOND/, with one file
- * for each map, named as the XBOND_PIN_ macros say. Each struct names its one writer; everybody
- * else only reads. A change of any size or meaning here raises XBOND_ABI_VERSION and adds a step to
- * migrate_steps.c. A new map needs no step.
+ * The map ABI of xbond: the one header that BPF programs and user space share. abi_options.h,
+ * abi_load.h and abi_monitors.h are parts of it. Every bond has a directory of pins, BPF_DIR/BOND/,
+ * with one file for each map, named as the XBOND_PIN_ macros say. Each struct names its one writer;
+ * everybody else only reads. A change of any size or meaning here raises XBOND_ABI_VERSION and adds
+ * a step to migrate_steps.c. A new map needs no step.
  */
 #ifndef XBOND_ABI_H
 #define XBOND_ABI_H
@@ -57,6 +57,8 @@
 #define XBOND_PIN_POLICY "policy"
 #define XBOND_PIN_POLICY_XDP "policy_xdp"
 #define XBOND_PIN_POLICY_QUESTION "policy_question"
+#define XBOND_PIN_LOADS "loads"
+#define XBOND_PIN_MOVES "moves"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
@@ -91,6 +93,7 @@
 #define XBOND_PIN_LINK_RX "link_rx_"
 #define XBOND_PIN_NEW "_new" /* suffix of a link that is about to replace another */
 
+#include "bpf/abi_load.h"
 #include "bpf/abi_options.h"
 #include "bpf/abi_policy.h"
 

@@ -9,10 +9,53 @@
 #include "bpf/flow.h"
 #include "bpf/select.h"
 
-/* Returns a slot, which may be none that may transmit. */
-__noinline __u32 steer_slot(__u64 hash)
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, XBOND_BUCKETS);
+	__type(key, __u32);
+	__type(value, struct xbond_load);
+} loads SEC(".maps");
+
+struct xbond_moves moves SEC(".data.moves");
+
+static __always_inline void steer_count(__u32 bucket, __u32 length, __u64 now_ns)
 {
-	return select_bucket(FLOW_BUCKET(hash));
+	struct xbond_load *load = bpf_map_lookup_elem(&loads, &bucket);
+
+	if (!load)
+		return;
+	load->bytes += length;
+	load->packets++;
+	load->last = (__u32)(now_ns >> XBOND_LOAD_TICK_SHIFT);
+}
+
+/*
+ * A bucket that moves: its owner until the first gap, then the new one. CPUs that send at the same
+ * time may see each other's time as later than their own; that is no gap.
+ */
+static __always_inline __u32 steer_moving(__u32 bucket, __u32 to, __u32 owner, __u64 now_ns)
+{
+	__u64 seen_ns = READ_ONCE(moves.seen_ns[bucket]);
+
+	if (READ_ONCE(moves.moved[bucket]))
+		return to;
+	if ((__s64)(now_ns - seen_ns) > (__s64)READ_ONCE(moves.gap_ns)) {
+		WRITE_ONCE(moves.moved[bucket], 1);
+		return to;
+	}
+	WRITE_ONCE(moves.seen_ns[bucket], now_ns);
+	return owner;
+}
+
+/* Returns a slot, which may be none that may transmit. */
+__noinline __u32 steer_slot(__u64 hash, __u32 length)
+{
+	__u32 bucket = FLOW_BUCKET(hash) % XBOND_BUCKETS, owner = select_bucket(bucket);
+	__u64 now_ns = bpf_ktime_get_ns();
+	__u32 to = READ_ONCE(moves.to[bucket]);
+
+	steer_count(bucket, length, now_ns);
+	return to ? steer_moving(bucket, to - 1, owner, now_ns) : owner;
 }
 
 #endif

@@ -16,7 +16,7 @@ static const struct event_kind_info event_kinds[EVENT_KINDS] = {
 	[EVENT_LACP] = { "lacp", "a state of an 802.3ad port has changed", { "what", "state" } },
 	[EVENT_BUCKETS] = { "buckets",
 			    "flows have moved: how many of the 4096 buckets, and where",
-			    { "moved", "moves" } },
+			    { "moved", "moves", "cause" } },
 	[EVENT_CONFIG] = { "config",
 			   "somebody has created, deleted or changed a bond",
 			   { "action", "options", "pid", "program", "login_uid" } },

@@ -7,35 +7,50 @@
 static const struct mode modes[] = {
 	{
 		.name = "balance-rr",
+		.words = "load balancing (round-robin)",
 		.number = XBOND_MODE_BALANCE_RR,
 		.traits = MODE_TURNS | MODE_SHARES | MODE_REPORTS,
 		.selection = XBOND_SELECT_TURNS,
 	},
 	{
 		.name = "active-backup",
+		.words = "fault-tolerance (active-backup)",
 		.number = XBOND_MODE_ACTIVE_BACKUP,
 		.traits = MODE_ACTIVE | MODE_REPORTS,
 		.selection = XBOND_SELECT_ACTIVE,
 	},
 	{
 		.name = "balance-xor",
+		.words = "load balancing (xor)",
 		.number = XBOND_MODE_BALANCE_XOR,
 		.traits = MODE_HASH | MODE_SHARES,
 		.selection = XBOND_SELECT_HASH,
 	},
 	{
 		.name = "broadcast",
+		.words = "fault-tolerance (broadcast)",
 		.number = XBOND_MODE_BROADCAST,
 		.selection = XBOND_SELECT_ALL,
 	},
 	{
 		.name = "802.3ad",
+		.words = "IEEE 802.3ad Dynamic link aggregation",
 		.number = XBOND_MODE_8023AD,
 		.traits = MODE_TURNS | MODE_HASH | MODE_SHARES | MODE_LACP,
 		.selection = XBOND_SELECT_HASH,
 	},
-	{ .name = "balance-tlb", .number = 5, .missing = true },
-	{ .name = "balance-alb", .number = 6, .missing = true },
+	{
+		.name = "balance-tlb",
+		.words = "transmit load balancing",
+		.number = 5,
+		.missing = true,
+	},
+	{
+		.name = "balance-alb",
+		.words = "adaptive load balancing",
+		.number = 6,
+		.missing = true,
+	},
 };
 
 #define MODE_ROWS (sizeof(modes) / sizeof(modes[0]))
@@ -69,6 +84,21 @@ const char *mode_name(uint32_t number)
 	const struct mode *mode = mode_find(number);
 
 	return mode ? mode->name : "unknown";
+}
+
+const char *mode_words(uint32_t number)
+{
+	const struct mode *mode = mode_find(number);
+
+	return mode ? mode->words : "unknown";
+}
+
+const char *mode_name_of_words(const char *text)
+{
+	for (const struct mode *mode = modes; mode < modes + MODE_ROWS; mode++)
+		if (!strncmp(text, mode->words, strlen(mode->words)))
+			return mode->name;
+	return NULL;
 }
 
 bool mode_has(uint32_t number, uint32_t traits)

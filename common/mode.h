@@ -24,6 +24,7 @@ enum mode_trait {
 
 struct mode {
 	const char *name;   /* the kernel's */
+	const char *words;  /* the kernel's, in /proc/net/bonding */
 	uint32_t number;    /* the kernel's, enum xbond_mode */
 	uint32_t traits;    /* enum mode_trait */
 	uint32_t selection; /* enum xbond_selection; in MODE_LACP, lacp_tx may say otherwise */
@@ -38,6 +39,10 @@ const struct mode *mode_find(uint32_t number);
 const struct mode *mode_by_name(const char *name);
 /* "unknown" if there is none. */
 const char *mode_name(uint32_t number);
+/* What the kernel calls it in /proc/net/bonding; "unknown" if there is none. */
+const char *mode_words(uint32_t number);
+/* The name of the mode whose words the text begins with, also of one that is missing; or NULL. */
+const char *mode_name_of_words(const char *text);
 /* Does it have one of these traits (enum mode_trait)? */
 bool mode_has(uint32_t number, uint32_t traits);
 

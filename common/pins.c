@@ -60,6 +60,10 @@ static const struct map_shape probes_shape = { XBOND_PIN_PROBES, BPF_MAP_TYPE_AR
 					       sizeof(struct xbond_probes), 1 };
 static const struct map_shape quality_shape = { XBOND_PIN_QUALITY, BPF_MAP_TYPE_ARRAY,
 						sizeof(struct xbond_quality), XBOND_MAX_SLAVES };
+static const struct map_shape moves_shape = { XBOND_PIN_MOVES, BPF_MAP_TYPE_ARRAY,
+					      sizeof(struct xbond_moves), 1 };
+static const struct map_shape loads_shape = { XBOND_PIN_LOADS, BPF_MAP_TYPE_PERCPU_ARRAY,
+					      sizeof(struct xbond_load), XBOND_BUCKETS };
 static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
 						 sizeof(struct xbond_counters), XBOND_MAX_SLAVES };
 
@@ -250,6 +254,24 @@ static int pins_map_added(struct pins *pins, const struct map_shape *shape, void
 	return pins_map_pin(pins, shape, memory, &writable, err);
 }
 
+static int pins_open_per_cpu(struct pins *pins, const struct map_shape *shape, int *ret_fd,
+			     struct err *err)
+{
+	bool writable;
+
+	*ret_fd = pins_open_pin(pins, shape->pin, &writable, err);
+	return *ret_fd < 0 ? *ret_fd : pins_check_shape(pins, shape, *ret_fd, err);
+}
+
+static int pins_open_loads(struct pins *pins, struct err *err)
+{
+	char path[PIN_PATH_SIZE];
+
+	if (pins->loads_fd >= 0 || access(pin_path(path, pins->dir, XBOND_PIN_LOADS), F_OK))
+		return 0;
+	return pins_open_per_cpu(pins, &loads_shape, &pins->loads_fd, err);
+}
+
 int pins_open_added(struct pins *pins, struct err *err)
 {
 	int r = pins_map_added(pins, &attached_shape, (void **)&pins->attached, err);
@@ -266,18 +288,10 @@ int pins_open_added(struct pins *pins, struct err *err)
 		r = pins_map_added(pins, &probes_shape, (void **)&pins->probes, err);
 	if (!r)
 		r = pins_map_added(pins, &quality_shape, (void **)&pins->quality, err);
-	return r;
-}
-
-static int pins_open_counters(struct pins *pins, struct err *err)
-{
-	bool writable;
-	int r;
-
-	pins->counters_fd = pins_open_pin(pins, XBOND_PIN_COUNTERS, &writable, err);
-	if (pins->counters_fd < 0)
-		return pins->counters_fd;
-	r = pins_check_shape(pins, &counters_shape, pins->counters_fd, err);
+	if (!r)
+		r = pins_map_added(pins, &moves_shape, (void **)&pins->moves, err);
+	if (!r)
+		r = pins_open_loads(pins, err);
 	return r;
 }
 
@@ -321,13 +335,13 @@ static int pins_map_all(struct pins *pins, struct err *err)
 	if (!r)
 		r = pins_open_added(pins, err);
 	if (!r)
-		r = pins_open_counters(pins, err);
+		r = pins_open_per_cpu(pins, &counters_shape, &pins->counters_fd, err);
 	return r;
 }
 
 int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, struct err *err)
 {
-	struct pins pins = { .counters_fd = -1 };
+	struct pins pins = { .counters_fd = -1, .loads_fd = -1 };
 	int r;
 
 	pins_path(pins.dir, sizeof(pins.dir), bpf_dir, name);
@@ -383,9 +397,12 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->wake, &wake_shape);
 	pins_unmap(pins->probes, &probes_shape);
 	pins_unmap(pins->quality, &quality_shape);
+	pins_unmap(pins->moves, &moves_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);
-	*pins = (struct pins){ .counters_fd = -1 };
+	if (pins->loads_fd >= 0)
+		close(pins->loads_fd);
+	*pins = (struct pins){ .counters_fd = -1, .loads_fd = -1 };
 }
 
 void pins_add_counters(struct xbond_counters *sum, const struct xbond_counters *part)

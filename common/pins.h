@@ -40,7 +40,9 @@ struct pins {
 	struct xbond_quality *quality;	 /* XBOND_MAX_SLAVES of them; NULL as above */
 	struct xbond_failover *failover; /* NULL as above */
 	struct xbond_wake *wake;	 /* NULL as above */
+	struct xbond_moves *moves;	 /* NULL as above */
 	int counters_fd;		 /* per-CPU array by slot */
+	int loads_fd;			 /* per-CPU array by bucket (loads.h); -1 as above */
 	bool writable;			 /* settings may be written */
 };
 

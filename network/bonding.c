@@ -11,8 +11,9 @@
 #include "network/nl_attr.h"
 #include "options/option_address.h"
 
-/* IFLA_BOND_* of Linux 6.17, which bookworm's headers do not know. */
+/* IFLA_BOND_* of Linux 6.17 and later, which bookworm's headers do not know. */
 #define BOND_BROADCAST_NEIGH 33
+#define BOND_LACP_STRICT 34
 #define ATTRIBUTES_MAX 64
 #define SLAVE_IS_ACTIVE 0 /* IFLA_BOND_SLAVE_STATE */
 #define SLAVE_HAS_LINK 0  /* IFLA_BOND_SLAVE_MII_STATUS */
@@ -65,6 +66,7 @@ static const struct bonding_row bond_rows[] = {
 	{ OPT_AD_ACTOR_SYSTEM, IFLA_BOND_AD_ACTOR_SYSTEM, TYPE_MAC, IN_AD },
 	{ OPT_COUPLED_CONTROL, IFLA_BOND_COUPLED_CONTROL, TYPE_U8, IN_AD },
 	{ OPT_BROADCAST_NEIGHBOR, BOND_BROADCAST_NEIGH, TYPE_U8, IN_AD },
+	{ OPT_LACP_STRICT, BOND_LACP_STRICT, TYPE_U8, IN_AD },
 };
 
 static const struct bonding_row slave_rows[] = {

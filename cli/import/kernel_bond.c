@@ -189,7 +189,7 @@ int kernel_read(struct import *import, const struct import_request *request, str
 		r = kernel_take_class(import, import_path(import, "/sys/class/net"), request->bond,
 				      err);
 		if (!r && import->bond_count && !*import->root)
-			kernel_ask_ip(import, request->bond);
+			kernel_ask_driver(import);
 		return r;
 	}
 	for (size_t i = 0; i < request->file_count && !r; i++)

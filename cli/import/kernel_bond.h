@@ -31,7 +31,7 @@ int kernel_take_proc(struct import *import, const struct import_file *file, cons
  */
 int kernel_take_ip(struct import *import, const struct import_file *file, const char *only,
 		   struct err *err);
-/* Asks ip for what sysfs has no file for, of the bonds that were found. */
-void kernel_ask_ip(struct import *import, const char *only);
+/* Asks the driver for what sysfs has no file for, of the bonds that were found. */
+void kernel_ask_driver(struct import *import);
 
 #endif

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What 'ip -details -json link show' says of bonds: all that netlink has, of which some options are
- * in no file of the kernel.
+ * A copy of what 'ip -details -json link show' says of bonds: all that netlink has, of which some
+ * options are in no file of the kernel.
  */
 #include <errno.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/import/import_files.h"
 #include "cli/import/kernel_bond.h"
-
-#define IP_ANSWER_MAX (16 << 20)
 
 /* Where iproute2 has other names than the kernel's files. */
 const struct import_key kernel_ip_keys[] = {
@@ -33,7 +29,6 @@ struct kernel_ip {
 	struct import *import;
 	const struct import_file *file;
 	const char *only; /* the bond; NULL: all of them */
-	bool beside_sysfs;
 };
 
 /* An array becomes a list with commas; NULL: nothing that is a value. */
@@ -60,7 +55,6 @@ static const char *kernel_ip_text(struct import *import, const json_t *value)
 static void kernel_ip_options(const struct kernel_ip *ip, struct import_bond *bond,
 			      struct import_slave *slave, const json_t *data)
 {
-	struct import_options *options = slave ? &slave->options : &bond->options;
 	const char *name;
 	json_t *value;
 
@@ -72,9 +66,7 @@ static void kernel_ip_options(const struct kernel_ip *ip, struct import_bond *bo
 
 		if (!key && !slave)
 			key = import_find_key(import_bonding_keys, name, strcmp);
-		if (!key || !text || key->option == OPT_ACTIVE_SLAVE ||
-		    (ip->beside_sysfs && (key->why_lost || kernel_is_in_sysfs(key->option) ||
-					  import_find_option(options, key->option))))
+		if (!key || !text || key->option == OPT_ACTIVE_SLAVE)
 			continue;
 		line.what = import_text(ip->import, "%s: %s %s", slave ? slave->name : bond->name,
 					name, text);
@@ -101,8 +93,7 @@ static void kernel_ip_link(const struct kernel_ip *ip, const json_t *link, bool 
 
 	if (!data || !name || !of || (ip->only && strcmp(ip->only, of)))
 		return;
-	bond = slaves || ip->beside_sysfs ? import_find_bond(ip->import, of)
-					  : import_bond(ip->import, of, &line);
+	bond = slaves ? import_find_bond(ip->import, of) : import_bond(ip->import, of, &line);
 	if (!bond)
 		return;
 	if (slaves) {
@@ -115,41 +106,20 @@ static void kernel_ip_link(const struct kernel_ip *ip, const json_t *link, bool 
 	}
 }
 
-static int kernel_ip_take(const struct kernel_ip *ip, struct err *err)
-{
-	json_error_t error;
-	json_t *links = json_loads(ip->file->text, 0, &error), *link;
-	size_t at;
-
-	if (!links)
-		return err_set(err, EINVAL, "%s:%d: %s", ip->file->path, error.line, error.text);
-	json_array_foreach (links, at, link)
-		kernel_ip_link(ip, link, false);
-	json_array_foreach (links, at, link)
-		kernel_ip_link(ip, link, true);
-	json_decref(links);
-	return 0;
-}
-
 int kernel_take_ip(struct import *import, const struct import_file *file, const char *only,
 		   struct err *err)
 {
-	return kernel_ip_take(&(struct kernel_ip){ import, file, only, false }, err);
-}
+	const struct kernel_ip ip = { import, file, only };
+	json_error_t error;
+	json_t *links = json_loads(file->text, 0, &error), *link;
+	size_t at;
 
-void kernel_ask_ip(struct import *import, const char *only)
-{
-	char *answer;
-	size_t size;
-	FILE *pipe = popen("ip -details -json link show 2>/dev/null", "re");
-
-	if (!pipe)
-		return;
-	answer = import_memory(import, IP_ANSWER_MAX);
-	size = fread(answer, 1, IP_ANSWER_MAX - 1, pipe);
-	if (!pclose(pipe))
-		kernel_ip_take(&(struct kernel_ip){ import,
-						    import_file_of(import, "ip link", answer, size),
-						    only, true },
-			       NULL);
+	if (!links)
+		return err_set(err, EINVAL, "%s:%d: %s", file->path, error.line, error.text);
+	json_array_foreach (links, at, link)
+		kernel_ip_link(&ip, link, false);
+	json_array_foreach (links, at, link)
+		kernel_ip_link(&ip, link, true);
+	json_decref(links);
+	return 0;
 }

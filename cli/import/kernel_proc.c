@@ -6,27 +6,13 @@
 
 #include "cli/import/import_files.h"
 #include "cli/import/kernel_bond.h"
+#include "common/mode.h"
 
 /* The mode in words, and behind it maybe "(fail_over_mac active)". */
 static const char *kernel_proc_mode(struct import *import, const char *value)
 {
-	static const struct {
-		const char *words, *mode;
-	} modes[] = {
-		{ "load balancing (round-robin)", "balance-rr" },
-		{ "fault-tolerance (active-backup)", "active-backup" },
-		{ "load balancing (xor)", "balance-xor" },
-		{ "fault-tolerance (broadcast)", "broadcast" },
-		{ "IEEE 802.3ad Dynamic link aggregation", "802.3ad" },
-		{ "transmit load balancing", "balance-tlb" },
-		{ "adaptive load balancing", "balance-alb" },
-	};
-
 	(void)import;
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		if (!strncmp(value, modes[i].words, strlen(modes[i].words)))
-			return modes[i].mode;
-	return NULL;
+	return mode_name_of_words(value);
 }
 
 /* "eth0 (primary_reselect always)", or "None" */

@@ -10,28 +10,15 @@
 #include "bpf/abi.h"
 #include "cli/show/fields.h"
 #include "cli/show/kernel_words.h"
+#include "common/mode.h"
 #include "common/version.h"
 #include "options/options.h"
-
-static const char *proc_mode_words(const json_t *bond)
-{
-	static const char *const words[] = {
-		[XBOND_MODE_BALANCE_RR] = "load balancing (round-robin)",
-		[XBOND_MODE_ACTIVE_BACKUP] = "fault-tolerance (active-backup)",
-		[XBOND_MODE_BALANCE_XOR] = "load balancing (xor)",
-		[XBOND_MODE_BROADCAST] = "fault-tolerance (broadcast)",
-		[XBOND_MODE_8023AD] = "IEEE 802.3ad Dynamic link aggregation",
-	};
-	uint32_t mode = field_option_number(bond, "mode");
-
-	return mode < sizeof(words) / sizeof(words[0]) ? words[mode] : "unknown";
-}
 
 static void proc_print_mode(const json_t *bond)
 {
 	const json_t *options = json_object_get(bond, "options");
 
-	printf("Bonding Mode: %s", proc_mode_words(bond));
+	printf("Bonding Mode: %s", mode_words(field_option_number(bond, "mode")));
 	if (kernel_is_mode(bond, XBOND_MODE_ACTIVE_BACKUP) &&
 	    field_option_number(bond, "fail_over_mac") != XBOND_FAIL_OVER_MAC_NONE)
 		printf(" (fail_over_mac %s)", field_text(options, "fail_over_mac"));

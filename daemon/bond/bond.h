@@ -176,8 +176,9 @@ struct bond {
 	struct bond_device device;
 	struct bond_bypass bypass;
 	struct bond_lacp lacp;
-	struct bond_bfd bfd;	/* bond_bfd.c */
-	struct rx_turn rx_turn; /* rx_turn_steps.c */
+	struct bond_bfd bfd;		  /* bond_bfd.c */
+	struct rx_turn rx_turn;		  /* rx_turn_steps.c */
+	struct bond_rebalance *rebalance; /* bond_rebalance.c; NULL: off */
 	struct slave_multicast multicast;
 	sd_event_source *delay; /* delay.c */
 	/* fail_over_mac.c. evaluate.c turns it on. */

@@ -10,15 +10,17 @@
 #define MOVES_LISTED 128 /* pairs of slaves; there may be thousands */
 #define NOBODY XBOND_MAX_SLAVES
 
-struct bond_moves {
-	uint32_t all;
-	/* [from][to]; the last is nobody */
-	uint16_t count[XBOND_MAX_SLAVES + 1][XBOND_MAX_SLAVES + 1];
-};
-
 static unsigned int bond_moves_slot(uint8_t bucket)
 {
 	return bucket < XBOND_MAX_SLAVES ? bucket : NOBODY;
+}
+
+void bond_moves_note(struct bond_moves *moves, uint8_t before, uint8_t now)
+{
+	if (before == now)
+		return;
+	moves->all++;
+	moves->count[bond_moves_slot(before)][bond_moves_slot(now)]++;
 }
 
 static void bond_moves_count(const struct xbond_buckets *buckets, uint32_t copy,
@@ -27,12 +29,8 @@ static void bond_moves_count(const struct xbond_buckets *buckets, uint32_t copy,
 	const uint8_t *before = buckets->bucket[!copy], *now = buckets->bucket[copy];
 
 	memset(ret_moves, 0, sizeof(*ret_moves));
-	for (unsigned int i = 0; i < XBOND_BUCKETS; i++) {
-		if (before[i] == now[i])
-			continue;
-		ret_moves->all++;
-		ret_moves->count[bond_moves_slot(before[i])][bond_moves_slot(now[i])]++;
-	}
+	for (unsigned int i = 0; i < XBOND_BUCKETS; i++)
+		bond_moves_note(ret_moves, before[i], now[i]);
 }
 
 static const char *bond_moves_name(struct bond *bond, unsigned int slot)
@@ -77,31 +75,38 @@ static void bond_moves_add(struct bond_moves_report *report, const char *from, c
 	bond_moves_add_text(report, part);
 }
 
-void bond_tell_moves(struct bond *bond, enum xbond_selection selection)
+void bond_moves_tell(struct bond *bond, const struct bond_moves *moves, const char *cause)
 {
-	uint32_t copy = bond->dataplane.pins.table->active & 1;
 	struct event event = { .kind = EVENT_BUCKETS,
 			       .priority = LOG_DEBUG,
 			       .bond = bond_pin(bond)->name };
 	struct bond_moves_report report = { .used = 0 };
+
+	if (!moves->all)
+		return;
+	if (bond->dataplane.pins.failover)
+		bond->dataplane.pins.failover->moved_buckets += moves->all;
+	report.json = json_array();
+	for (unsigned int from = 0; from <= NOBODY; from++)
+		for (unsigned int to = 0; to <= NOBODY; to++)
+			if (moves->count[from][to])
+				bond_moves_add(&report, bond_moves_name(bond, from),
+					       bond_moves_name(bond, to), moves->count[from][to]);
+	event.field[0] = event_number("moved", moves->all);
+	event.field[1] = event_json("moves", report.json);
+	event.field[2] = event_text("cause", cause);
+	event_tell(&event, "%u of %u buckets have moved: %s", moves->all, XBOND_BUCKETS,
+		   report.text);
+}
+
+void bond_tell_moves(struct bond *bond, enum xbond_selection selection)
+{
+	uint32_t copy = bond->dataplane.pins.table->active & 1;
 	struct bond_moves moves;
 
 	if (copy == bond->told.copy || selection != XBOND_SELECT_HASH ||
 	    bond->told.selection != XBOND_SELECT_HASH)
 		return;
 	bond_moves_count(bond->dataplane.pins.buckets, copy, &moves);
-	if (!moves.all)
-		return;
-	if (bond->dataplane.pins.failover)
-		bond->dataplane.pins.failover->moved_buckets += moves.all;
-	report.json = json_array();
-	for (unsigned int from = 0; from <= NOBODY; from++)
-		for (unsigned int to = 0; to <= NOBODY; to++)
-			if (moves.count[from][to])
-				bond_moves_add(&report, bond_moves_name(bond, from),
-					       bond_moves_name(bond, to), moves.count[from][to]);
-	event.field[0] = event_number("moved", moves.all);
-	event.field[1] = event_json("moves", report.json);
-	event_tell(&event, "%u of %u buckets have moved: %s", moves.all, XBOND_BUCKETS,
-		   report.text);
+	bond_moves_tell(bond, &moves, "slaves");
 }

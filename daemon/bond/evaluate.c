@@ -6,6 +6,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/bond/bond_bfd.h"
 #include "daemon/bond/bond_lacp.h"
+#include "daemon/bond/bond_rebalance.h"
 #include "daemon/bond/bond_tell.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
@@ -85,6 +86,7 @@ void bond_evaluate(struct bond *bond)
 	bond_lacp_follow(bond);
 	decide(bond, &decision);
 	bond_pin(bond)->announce_due |= evaluate_has_failed_over(&decision);
+	bond_rebalance_follow(bond);
 	publish_decision(bond, &decision);
 	bond_tell(bond, &decision);
 	bond_lacp_log(bond);

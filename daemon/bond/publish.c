@@ -14,6 +14,7 @@
 #include "daemon/base/event.h"
 #include "daemon/bond/bond_bfd.h"
 #include "daemon/bond/bond_lacp.h"
+#include "daemon/bond/bond_rebalance.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
 #include "daemon/bond/failover.h"
@@ -72,6 +73,8 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 		flags |= XBOND_F_BFD;
 	if (bond->arp)
 		flags |= XBOND_F_PROBES;
+	if (bond_rebalance_is_wanted(bond))
+		flags |= XBOND_F_LOADS;
 	bond_for_each_member (bond, slot)
 		if (bond_slave(bond, slot)->queue_id)
 			flags |= XBOND_F_QUEUE_IDS;

@@ -16,6 +16,7 @@
 #include "common/atomic.h"
 #include "common/clock.h"
 #include "rules/buckets.h"
+#include "rules/moves.h"
 
 void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
 {
@@ -195,6 +196,18 @@ static void dataplane_set_byte_costs(struct xbond_table *table, const struct dat
 							    heaviest / plan->weight[slot]);
 }
 
+/* Most bonds move nothing, and need no pages of that map. */
+void dataplane_settle_moves(struct dataplane *dataplane)
+{
+	const struct pins *pins = &dataplane->pins;
+	const struct moves_maps maps = { .moves = pins->moves,
+					 .buckets = pins->buckets,
+					 .copy = pins->table->active };
+
+	if (pins->moves && dataplane_flags(pins->table) & XBOND_F_LOADS)
+		moves_settle(&maps);
+}
+
 void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan *plan)
 {
 	uint8_t(*bucket)[XBOND_BUCKETS] = dataplane->pins.buckets->bucket;
@@ -203,6 +216,7 @@ void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan 
 
 	if (!dataplane->settled)
 		dataplane_quiesce();
+	dataplane_settle_moves(dataplane);
 	memcpy(bucket[idle], bucket[active], XBOND_BUCKETS);
 	table->bucket_count[idle] =
 		dataplane_fill(bucket[idle], dataplane->pins.buckets->home, plan);

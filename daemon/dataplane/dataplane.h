@@ -104,6 +104,8 @@ struct dataplane_plan {
 	uint32_t member_weight[XBOND_MAX_SLAVES];
 };
 
+/* Ends what moves by load: rules/moves.h. */
+void dataplane_settle_moves(struct dataplane *dataplane);
 /* Fills the buckets by the plan; one store puts them in force. */
 void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan *plan);
 /* Waits until every program that began before this call has ended: up to some 10 ms. */

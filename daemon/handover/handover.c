@@ -178,6 +178,8 @@ static void handover_recover_one(struct daemon *daemon, const char *file)
 	if (length <= suffix || strcmp(file + length - suffix, HANDOVER_SUFFIX))
 		return;
 	snprintf(name, sizeof(name), "%.*s", (int)(length - suffix), file);
+	if (name_check("bond", name, NULL))
+		return; /* bondd wrote no such file */
 	if (handover_settle(daemon, name, &err))
 		event_error(name, NULL, "not handed over, and not put back: %s", err.text);
 }

@@ -2,9 +2,11 @@
 #include "daemon/handover/handover_journal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/mac.h"
@@ -184,7 +186,7 @@ static bool journal_take_request(const char *text, struct netconf *conf)
 	return taken;
 }
 
-static bool journal_take(const json_t *journal, struct handover *plan)
+static bool journal_take(const json_t *journal, const char *name, struct handover *plan)
 {
 	const char *mac = json_string_value(json_object_get(journal, "mac"));
 	const char *kind = json_string_value(json_object_get(journal, "old_kind"));
@@ -200,7 +202,23 @@ static bool journal_take(const json_t *journal, struct handover *plan)
 		if (!journal_take_request(json_string_value(request), &plan->conf))
 			return false;
 	return journal_take_devices(json_object_get(journal, "devices"), plan) &&
+	       !strcmp(handover_name(plan), name) &&
 	       journal_take_slaves(json_object_get(journal, "slaves"), plan);
+}
+
+/* A pipe would keep bondd waiting. */
+static json_t *journal_load(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	json_t *journal = NULL;
+	struct stat about;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &about) && S_ISREG(about.st_mode) && about.st_uid == geteuid())
+		journal = json_loadfd(fd, 0, NULL);
+	close(fd);
+	return journal;
 }
 
 int handover_journal_read(struct daemon *daemon, const char *name, struct handover **ret_plan,
@@ -212,11 +230,11 @@ int handover_journal_read(struct daemon *daemon, const char *name, struct handov
 	bool taken;
 
 	journal_path(daemon, name, path);
-	if (access(path, F_OK))
+	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW))
 		return -ENOENT;
-	journal = json_load_file(path, 0, NULL);
+	journal = journal_load(path);
 	plan = handover_new(daemon, journal_flag(journal, "is_back"), NULL);
-	taken = journal_take(journal, plan);
+	taken = journal_take(journal, name, plan);
 	json_decref(journal);
 	if (taken) {
 		*ret_plan = plan;

@@ -18,6 +18,7 @@
 #include "daemon/bond/awaited.h"
 #include "daemon/bond/bond_bfd.h"
 #include "daemon/bond/bond_lacp.h"
+#include "daemon/bond/bond_rebalance.h"
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/delay.h"
 #include "daemon/bond/evaluate.h"
@@ -65,6 +66,7 @@ static void lifecycle_free_bond(struct bond *bond)
 {
 	arp_stop(bond);
 	delay_stop(bond);
+	bond_rebalance_stop(bond);
 	fail_over_mac_stop(bond);
 	bond_lacp_stop(bond, false);
 	bond_bfd_stop(bond, false);
@@ -195,6 +197,7 @@ static void lifecycle_end(struct bond *bond)
 	announce_no_more(bond->daemon->announcer, (int)bond_pin(bond)->port_ifindex);
 	lifecycle_delist(bond);
 	arp_stop(bond);
+	bond_rebalance_stop(bond);
 	delay_stop(bond);
 	fail_over_mac_stop(bond);
 	bond_lacp_stop(bond, true);

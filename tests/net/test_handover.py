@@ -3,6 +3,7 @@ finds the journal of a handover that died half-way puts everything back. tests/v
 test_handover.py has what needs the kernel's bonds.
 """
 import json
+import os
 
 import pytest
 
@@ -82,3 +83,36 @@ def test_back_as_it_was(dressed):
     with pytest.raises(Refused, match="put things right by hand"):
         near.ctl("handback", "bond0")
     assert picture(near) == before
+    refuses_hostile_journals(near, journal)
+    assert picture(near) == before
+
+
+def refuses_hostile_journals(near, good):
+    """Nothing is done by any of them, and bondd starts."""
+    path = near.run_dir / "handover/bond0.json"
+    path.unlink()
+    other = near.run_dir / "other.json"
+    other.write_text(json.dumps(good))
+    device, slave = good["devices"][0], good["slaves"][0]
+    for number, make in enumerate((
+            path.mkdir, lambda: path.symlink_to(other), lambda: path.symlink_to("/dev/zero"),
+            lambda: path.symlink_to("nowhere"), lambda: path.write_bytes(b"\0" * 4096),
+            lambda: path.write_text("[" * 100000),
+            *(lambda change=change: path.write_text(json.dumps({**good, **change})) for change in (
+                {"devices": [{**device, "name": "eth7"}]}, {"devices": [device] * 1025},
+                {"devices": device}, {"slaves": [slave] * 65}, {"slaves": [{"name": 7}]},
+                {"conf": ["10" * 40]}, {"conf": ["00zz"]}, {"conf": [7]}, {"mac": "x"},
+                {"old_kind": "k" * 99})),
+            lambda: os.mkfifo(path))):
+        make()
+        done = near.ctl_try("handback", "bond0")
+        assert done.returncode and "put things right by hand" in done.stderr, (number, done)
+        if path.is_dir() and not path.is_symlink():
+            path.rmdir()
+        elif not path.is_fifo():
+            path.unlink()
+    (path.parent / "a\x1b[31m.json").write_text(json.dumps(good))
+    near.stop_bondd()
+    near.log_path.write_text("")
+    near.start_bondd()
+    assert near.log().count("cannot be read") == 1 and "\x1b" not in near.log()

@@ -2,8 +2,10 @@
 """What udev and ifupdown call: whose a device is, and which calls of bondctl interfaces(5) becomes.
 tests/vm/tools-beside runs the tools themselves.
 """
+import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -27,10 +29,42 @@ def config(tmp_path):
     ("eth", "02:00:00:00:00:04", ""), ("bond0", "02:00:00:00:00:05", "bond"),
     ("xb-bond0", "02:00:00:00:00:06", "port")])
 def test_whose_a_device_is(config, name, mac, said):
+    assert said_of(config, name, mac) == said
+
+
+def said_of(config, name, mac="02:00:00:00:00:09"):
     done = subprocess.run([TOOLS / "xbond-device", name, mac], capture_output=True, text=True,
                           check=True, env={**os.environ, "XBOND_CONFIG_DIR": str(config),
-                                           "XBOND_BPF_DIR": str(config / "none")})
-    assert done.stdout == (f"XBOND={said}\n" if said else "")
+                                           "XBOND_BPF_DIR": str(config / "pins"),
+                                           "XBOND_RUN_DIR": str(config / "run")})
+    assert not done.stderr
+    return done.stdout.strip().removeprefix("XBOND=")
+
+
+def test_names_of_a_handover(config):
+    """Others do not configure what has such a name; the bond is theirs all the time."""
+    names = ("n0-bond7", "o0-bond7", "n1-bond7.5")
+    assert [said_of(config, name) for name in names] == ["", "", ""]
+    journal = {"devices": [{"new_name": "n0-bond7", "old_name": "o0-bond7", "name": "bond7"},
+                           {"new_name": "n1-bond7.5", "name": "bond7.5"}]}
+    (config / "run/handover").mkdir(parents=True)
+    (config / "run/handover/bond7.json").write_text(json.dumps(journal, indent=1))
+    (config / "pins/n0-bond7").mkdir(parents=True)
+    assert [said_of(config, name) for name in names] == ["handover"] * 3
+    assert said_of(config, "n0-bond") == said_of(config, "n0-bondx7") == ""
+    assert said_of(config, "bond7") == "bond" and said_of(config, "bond7.5") == ""
+
+
+def test_what_is_left_alone():
+    """networkd wants all properties of a line to match, so there may be one only."""
+    program = (TOOLS / "xbond-device").read_text()
+    kinds = set(re.findall(r"XBOND=([a-z]+)$", program, re.M)) - {"bond"}
+    rules = [line for line in (TOOLS / "90-xbond.rules").read_text().splitlines()
+             if kinds == set((re.findall(r'ENV{XBOND}=="(.*?)"', line) or [""])[0].split("|"))]
+    wanted = re.findall(r"^Property=(\S+)=(\S+)$", (TOOLS / "05-xbond.network").read_text(), re.M)
+    assert kinds == {"slave", "port", "handover"} and len(wanted) == 1
+    for name, value in (("NM_UNMANAGED", "1"), wanted[0]):
+        assert any(f'ENV{{{name}}}="{value}"' in line for line in rules), (name, rules)
 
 
 def hook(tmp_path, bonds, **variables):

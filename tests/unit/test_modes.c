@@ -21,9 +21,13 @@ static void every_row_is_found(void **state)
 		assert_ptr_equal(mode_find(mode->number), mode);
 		assert_ptr_equal(mode_by_name(mode->name), mode);
 		assert_string_equal(mode_name(mode->number), mode->name);
+		assert_string_equal(mode_name_of_words(mode_words(mode->number)), mode->name);
 		assert_false(mode_is_missing(mode->name));
 	}
 	assert_true(count >= 5);
+	assert_string_equal(mode_words(99), "unknown");
+	assert_string_equal(mode_name_of_words("adaptive load balancing (x)"), "balance-alb");
+	assert_null(mode_name_of_words("load balancing"));
 }
 
 static void a_missing_mode_is_known_and_is_none(void **state)

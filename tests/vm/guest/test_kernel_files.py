@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from lab import BONDCTL
 from lacp import distributing
 from machine import nic_mac
 from waiting import wait_for
@@ -163,3 +164,19 @@ def test_the_lines_of_probes(made):
                     for is_near in (True, False))
     made.near.ctl("set", "bond0", "arp_interval", 0)
     assert ours == theirs and len(ours) == 4
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("mode, options, written", [
+    ("802.3ad", {"lacp_active": "off", "lacp_rate": "fast"},
+     {"lacp_active = off", "lacp_rate = fast"}),
+    ("active-backup", {"arp_interval": 500, "ns_ip6_target": "fd00::9"},
+     {"ns_ip6_target = fd00::9", "arp_interval = 500", "prio = 7"})])
+def test_import_of_a_bond_that_exists(made, mode, options, written):
+    """Also of what has no file in sysfs."""
+    make_kernel_bond(made, mode, options)
+    if "prio = 7" in written:
+        made.far.ip("link", "set", made.far.links[1], "type", "bond_slave", "prio", 7)
+    done = made.far.run("unshare", "--mount", "sh", "-c",
+                        'mount -t sysfs sysfs /sys && exec "$0" import kernel bond0', BONDCTL)
+    assert written <= set(done.stdout.splitlines()), done.stdout

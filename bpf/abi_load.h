@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Steering by load: what is counted, and what moves. A part of abi.h, which includes it. */
+#ifndef XBOND_ABI_LOAD_H
+#define XBOND_ABI_LOAD_H
+
+/*
+ * What one bucket has sent by one CPU, while XBOND_F_LOADS is set. Readers take differences.
+ * Writer: BPF.
+ */
+struct xbond_load {
+	__u64 bytes;
+	__u32 packets;
+	__u32 last; /* when the last packet was sent: CLOCK_MONOTONIC by XBOND_LOAD_TICK_SHIFT */
+};
+_Static_assert(sizeof(struct xbond_load) == 16, "load ABI");
+
+#define XBOND_LOAD_TICK_SHIFT 20 /* a tick is 2^20 ns, which is 1.05 ms */
+
+/*
+ * Buckets that are about to have another owner. A bucket changes in mid-traffic at its first packet
+ * after a gap of gap_ns, so nothing overtakes what was sent before. bondd then writes the new owner
+ * into the buckets, and ends the move.
+ */
+struct xbond_moves {
+	/* Writer: bondd, which writes `to` last when a move begins, and first when it ends. */
+	__u8 to[XBOND_BUCKETS]; /* the new owner's slot plus 1; 0: the bucket does not move */
+	__u8 from[XBOND_BUCKETS];
+	/* The bucket that moves the other way when this one has moved; XBOND_BUCKETS: none. */
+	__u16 partner[XBOND_BUCKETS];
+	/* Writer: BPF; bondd only before a move begins. */
+	__u8 moved[XBOND_BUCKETS]; /* the gap has been seen */
+	__u64 seen_ns[XBOND_BUCKETS];
+	/* Writer: bondd. */
+	__u64 gap_ns;
+	/* For `show`; since the bond was made. */
+	__u64 rounds;	/* intervals at whose end buckets began to move */
+	__u64 finished; /* buckets that have moved */
+	__u64 given_up; /* that had no gap, and stayed */
+	__u64 round_ns; /* when the last one was */
+	__u64 pad0[3];
+};
+_Static_assert(sizeof(struct xbond_moves) == 13 * XBOND_BUCKETS + 64, "moves ABI");
+
+#endif

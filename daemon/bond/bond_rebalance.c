@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/bond/bond_rebalance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/loads.h"
+#include "common/slots.h"
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/event.h"
+#include "daemon/base/latency.h"
+#include "daemon/bond/bond_tell_moves.h"
+#include "daemon/bond/daemon.h"
+#include "rules/moves.h"
+#include "rules/rebalance.h"
+
+#define REBALANCE_ACCURACY_US 5000
+#define REBALANCE_LOOK_NS (100 * NS_PER_MS)   /* at buckets that move, and at markers */
+#define REBALANCE_LIVE_GAP_NS NS_PER_MS	      /* for which a live bucket waits */
+#define REBALANCE_LIVE_WAIT_NS (NS_PER_S / 2) /* at most so long */
+#define REBALANCE_LIVE_SILENT_MS 100
+#define REBALANCE_LEAST 100000 /* bytes a second */
+
+struct bond_rebalance {
+	sd_event_source *timer;
+	uint64_t began_ns; /* the interval */
+	uint64_t next_ns;
+	struct xbond_load load[XBOND_BUCKETS]; /* when the interval began */
+	bool known;			       /* load is filled */
+	/* Chosen, but markers come first. */
+	struct rebalance_move chosen[REBALANCE_MOVES];
+	unsigned int chosen_count;
+	uint64_t marked;   /* slots */
+	uint64_t begun_ns; /* when the last ones began to move */
+};
+
+bool bond_rebalance_is_wanted(const struct bond *bond)
+{
+	const struct pins *pins = &bond->dataplane.pins;
+
+	return pins->bond->rebalance_interval_s && !pins->bond->flowlet_gap_us &&
+	       mode_selection(pins->bond) == XBOND_SELECT_HASH && pins->moves &&
+	       pins->loads_fd >= 0;
+}
+
+static struct moves_maps bond_rebalance_maps(const struct bond *bond)
+{
+	const struct pins *pins = &bond->dataplane.pins;
+
+	return (struct moves_maps){ .moves = pins->moves,
+				    .buckets = pins->buckets,
+				    .copy = pins->table->active };
+}
+
+static bool bond_rebalance_moves_live(const struct bond *bond)
+{
+	return !bond->dataplane.pins.bond->rebalance_idle_ms;
+}
+
+static uint64_t bond_rebalance_gap_ns(const struct bond *bond)
+{
+	return bond_rebalance_moves_live(bond)
+		       ? REBALANCE_LIVE_GAP_NS
+		       : bond->dataplane.pins.bond->rebalance_idle_ms * NS_PER_MS;
+}
+
+/* Live buckets wait for a gap only for some time; then they move without one. */
+static void bond_rebalance_finish(struct bond *bond, uint64_t now_ns)
+{
+	struct moves_maps maps = bond_rebalance_maps(bond);
+	bool late = bond_rebalance_moves_live(bond) &&
+		    now_ns - bond->rebalance->begun_ns > REBALANCE_LIVE_WAIT_NS;
+	struct bond_moves moves = { 0 };
+
+	for (unsigned int i = 0; i < XBOND_BUCKETS; i++) {
+		if (!moves_wait(&maps, i) || (!late && !moves_is_due(&maps, i, now_ns)))
+			continue;
+		bond_moves_note(&moves, maps.moves->from[i], (uint8_t)(maps.moves->to[i] - 1));
+		moves_finish(&maps, i, now_ns);
+	}
+	bond_moves_tell(bond, &moves, "load");
+}
+
+/* Silent ones go first; those that never pause are not waited for any longer. */
+static void bond_rebalance_give_up(struct bond *bond)
+{
+	struct moves_maps maps = bond_rebalance_maps(bond);
+
+	for (unsigned int i = 0; i < XBOND_BUCKETS; i++)
+		if (moves_may_give_up(&maps, i))
+			moves_give_up(&maps, i);
+}
+
+static uint8_t bond_rebalance_may(const struct bond *bond, uint32_t silent_ticks)
+{
+	bool live = bond_rebalance_moves_live(bond);
+	uint64_t idle_ms =
+		live ? REBALANCE_LIVE_SILENT_MS : bond->dataplane.pins.bond->rebalance_idle_ms;
+
+	if ((uint64_t)silent_ticks << XBOND_LOAD_TICK_SHIFT > idle_ms * NS_PER_MS)
+		return REBALANCE_SILENT;
+	return live ? REBALANCE_LIVE : REBALANCE_STAYS;
+}
+
+static void bond_rebalance_describe(const struct bond *bond,
+				    const struct xbond_load now[XBOND_BUCKETS], uint64_t now_ns,
+				    struct rebalance_input *ret_input)
+{
+	struct moves_maps maps = bond_rebalance_maps(bond);
+
+	ret_input->bucket = maps.buckets->bucket[maps.copy & 1];
+	ret_input->home = maps.buckets->home;
+	memcpy(ret_input->weight, bond->evaluation.plan.weight, sizeof(ret_input->weight));
+	ret_input->least = REBALANCE_LEAST * (now_ns - bond->rebalance->began_ns) / NS_PER_S;
+	for (unsigned int i = 0; i < XBOND_BUCKETS; i++) {
+		ret_input->bytes[i] = now[i].bytes - bond->rebalance->load[i].bytes;
+		ret_input->may[i] =
+			moves_wait(&maps, i)
+				? REBALANCE_STAYS
+				: bond_rebalance_may(bond, loads_silence(&now[i], now_ns));
+	}
+}
+
+/* The partners answer markers when what was sent on these slaves has arrived. */
+static void bond_rebalance_mark(struct bond *bond)
+{
+	struct bond_rebalance *rebalance = bond->rebalance;
+
+	rebalance->marked = 0;
+	if (!bond->lacp.thread || !bond_pin(bond)->drain_markers)
+		return;
+	for (unsigned int i = 0; i < rebalance->chosen_count; i++)
+		rebalance->marked |= slots_bit(rebalance->chosen[i].from);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (slots_have(rebalance->marked, slot))
+			lacp_thread_drain(bond->lacp.thread, slot);
+}
+
+static bool bond_rebalance_awaits_markers(const struct bond *bond)
+{
+	return bond->lacp.thread &&
+	       bond->rebalance->marked & lacp_thread_draining(bond->lacp.thread);
+}
+
+/* A decision on slaves may have given the buckets to others meanwhile. */
+static bool bond_rebalance_still_holds(const struct moves_maps *maps,
+				       const struct rebalance_move *move)
+{
+	const uint8_t *owner = maps->buckets->bucket[maps->copy & 1];
+
+	return owner[move->bucket] == move->from && owner[move->partner] == move->to &&
+	       !moves_wait(maps, move->bucket) && !moves_wait(maps, move->partner);
+}
+
+static void bond_rebalance_begin(struct bond *bond, uint64_t now_ns)
+{
+	struct bond_rebalance *rebalance = bond->rebalance;
+	struct moves_maps maps = bond_rebalance_maps(bond);
+
+	maps.moves->gap_ns = bond_rebalance_gap_ns(bond);
+	for (unsigned int i = 0; i < rebalance->chosen_count; i++) {
+		const struct rebalance_move *move = &rebalance->chosen[i];
+
+		if (bond_rebalance_still_holds(&maps, move))
+			moves_begin(&maps, move->bucket, move->to, move->partner, now_ns);
+	}
+	rebalance->chosen_count = 0;
+	rebalance->begun_ns = now_ns;
+	maps.moves->rounds++;
+	maps.moves->round_ns = now_ns;
+	crashpoint("rebalance-begun");
+}
+
+static void bond_rebalance_choose(struct bond *bond, uint64_t now_ns)
+{
+	struct bond_rebalance *rebalance = bond->rebalance;
+	struct xbond_load *now = calloc(XBOND_BUCKETS, sizeof(*now));
+	struct rebalance_input *input = calloc(1, sizeof(*input));
+
+	if (now && input && !loads_read(&bond->dataplane.pins, now)) {
+		if (rebalance->known && bond->evaluation.published) {
+			bond_rebalance_describe(bond, now, now_ns, input);
+			rebalance->chosen_count = rebalance_plan(input, rebalance->chosen);
+			bond_rebalance_mark(bond);
+		}
+		memcpy(rebalance->load, now, sizeof(rebalance->load));
+		rebalance->known = true;
+	}
+	rebalance->began_ns = now_ns;
+	free(now);
+	free(input);
+}
+
+static void bond_rebalance_step(struct bond *bond, uint64_t now_ns)
+{
+	struct bond_rebalance *rebalance = bond->rebalance;
+
+	bond_rebalance_finish(bond, now_ns);
+	if (now_ns >= rebalance->next_ns) {
+		rebalance->next_ns = now_ns + bond_pin(bond)->rebalance_interval_s * NS_PER_S;
+		bond_rebalance_give_up(bond);
+		bond_rebalance_choose(bond, now_ns);
+	}
+	if (rebalance->chosen_count && !bond_rebalance_awaits_markers(bond))
+		bond_rebalance_begin(bond, now_ns);
+}
+
+static void bond_rebalance_arm(struct bond *bond, uint64_t now_ns)
+{
+	struct moves_maps maps = bond_rebalance_maps(bond);
+	uint64_t next_ns = bond->rebalance->next_ns;
+
+	if ((bond->rebalance->chosen_count || moves_count_waiting(&maps)) &&
+	    now_ns + REBALANCE_LOOK_NS < next_ns)
+		next_ns = now_ns + REBALANCE_LOOK_NS;
+	sd_event_source_set_time(bond->rebalance->timer, next_ns / 1000);
+	sd_event_source_set_enabled(bond->rebalance->timer, SD_EVENT_ONESHOT);
+}
+
+static int bond_rebalance_on_time(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct bond *bond = arg;
+	uint64_t now_ns = clock_now_ns();
+
+	(void)source;
+	(void)usec;
+	latency_note("rebalance");
+	bond_rebalance_step(bond, now_ns);
+	bond_rebalance_arm(bond, now_ns);
+	return 0;
+}
+
+void bond_rebalance_stop(struct bond *bond)
+{
+	if (!bond->rebalance)
+		return;
+	sd_event_source_disable_unref(bond->rebalance->timer);
+	free(bond->rebalance);
+	bond->rebalance = NULL;
+}
+
+static void bond_rebalance_start(struct bond *bond)
+{
+	struct bond_rebalance *rebalance = calloc(1, sizeof(*rebalance));
+
+	if (!rebalance ||
+	    sd_event_add_time(bond->daemon->event, &rebalance->timer, CLOCK_MONOTONIC, UINT64_MAX,
+			      REBALANCE_ACCURACY_US, bond_rebalance_on_time, bond) < 0) {
+		event_error(bond_pin(bond)->name, NULL, "no memory to move flows by load");
+		free(rebalance);
+		return;
+	}
+	bond->rebalance = rebalance;
+}
+
+void bond_rebalance_follow(struct bond *bond)
+{
+	uint64_t now_ns = clock_now_ns(), next_ns;
+
+	if (!bond_rebalance_is_wanted(bond)) {
+		dataplane_settle_moves(&bond->dataplane);
+		bond_rebalance_stop(bond);
+		return;
+	}
+	if (!bond->rebalance)
+		bond_rebalance_start(bond);
+	if (!bond->rebalance)
+		return;
+	next_ns = now_ns + bond_pin(bond)->rebalance_interval_s * NS_PER_S;
+	if (!bond->rebalance->next_ns || bond->rebalance->next_ns > next_ns) {
+		bond->rebalance->next_ns = next_ns;
+		bond_rebalance_arm(bond, now_ns);
+	}
+}

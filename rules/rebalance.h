@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which buckets shall have another slave, so that the slaves are equally busy for their weights.
+ * Pure: takes what each bucket has sent, gives a list. Called by bondd at the end of each
+ * rebalance_interval.
+ */
+#ifndef XBOND_RULES_REBALANCE_H
+#define XBOND_RULES_REBALANCE_H
+
+#include <stdint.h>
+
+#include "bpf/abi.h"
+
+#define REBALANCE_MOVES 128 /* in one plan */
+
+enum rebalance_may {
+	REBALANCE_STAYS = 0,
+	REBALANCE_LIVE = 1,   /* sends now, and may be moved all the same */
+	REBALANCE_SILENT = 2, /* has sent nothing for some time; goes first */
+};
+
+struct rebalance_input {
+	const uint8_t *bucket, *home;	   /* owners, as in struct xbond_buckets */
+	uint64_t bytes[XBOND_BUCKETS];	   /* in the last interval */
+	uint8_t may[XBOND_BUCKETS];	   /* enum rebalance_may */
+	uint32_t weight[XBOND_MAX_SLAVES]; /* 0: not in use */
+	uint64_t least;			   /* a slave that has sent less is not relieved */
+};
+
+/* The two change owners. `partner` has less traffic, and belongs to `to`. */
+struct rebalance_move {
+	uint16_t bucket, partner;
+	uint8_t from, to;
+};
+
+/*
+ * Returns how many moves there are: the hottest buckets of the busiest slaves for those of the
+ * idlest. None, unless the busiest slave that can be relieved gets rid of 10 % of its load.
+ */
+unsigned int rebalance_plan(const struct rebalance_input *input,
+			    struct rebalance_move ret_moves[REBALANCE_MOVES]);
+
+#endif

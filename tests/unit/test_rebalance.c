@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Moving buckets by load: which ones, and how a move goes on and ends in the maps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/buckets.h"
+#include "rules/moves.h"
+#include "rules/rebalance.h"
+
+static struct xbond_buckets buckets;
+static struct xbond_moves moves;
+static const struct moves_maps maps = { &moves, &buckets, 0 };
+static struct rebalance_input input;
+static struct rebalance_move plan[REBALANCE_MOVES];
+
+static void share_out(const uint32_t *weight)
+{
+	buckets_assign(buckets.bucket[0], buckets.home, weight, weight);
+}
+
+static int setup(void **state)
+{
+	static const uint32_t weight[XBOND_MAX_SLAVES] = { 1000, 1000 };
+
+	(void)state;
+	memset(&buckets, XBOND_NO_SLOT, sizeof(buckets));
+	memset(&moves, 0, sizeof(moves));
+	memset(&input, 0, sizeof(input));
+	share_out(weight);
+	input.bucket = buckets.bucket[0];
+	input.home = buckets.home;
+	input.least = 1000;
+	memcpy(input.weight, weight, sizeof(input.weight));
+	memset(input.may, REBALANCE_SILENT, sizeof(input.may));
+	return 0;
+}
+
+/* The next bucket of the slot after `after` (-1: the first). */
+static int bucket_of(unsigned int slot, int after)
+{
+	int i = after + 1;
+
+	while (i < XBOND_BUCKETS && buckets.bucket[0][i] != slot)
+		i++;
+	assert_in_range(i, 0, XBOND_BUCKETS - 1);
+	return i;
+}
+
+static int put_flows(unsigned int slot, int after, unsigned int flows, uint64_t bytes)
+{
+	while (flows--) {
+		after = bucket_of(slot, after);
+		input.bytes[after] = bytes;
+	}
+	return after;
+}
+
+static uint64_t load_of(unsigned int slot)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < XBOND_BUCKETS; i++)
+		sum += buckets.bucket[0][i] == slot ? input.bytes[i] : 0;
+	return sum;
+}
+
+static void carry_out(unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		assert_int_equal(buckets.bucket[0][plan[i].bucket], plan[i].from);
+		assert_int_equal(buckets.bucket[0][plan[i].partner], plan[i].to);
+		moves_begin(&maps, plan[i].bucket, plan[i].to, plan[i].partner, 0);
+		moves_finish(&maps, plan[i].bucket, 0);
+		moves_finish(&maps, plan[i].partner, 0);
+	}
+}
+
+static void elephants_are_evened_out(void **state)
+{
+	(void)state;
+	put_flows(0, -1, 7, 1000000);
+	put_flows(1, -1, 3, 1000000);
+	carry_out(rebalance_plan(&input, plan));
+	assert_int_equal(load_of(0), 5000000);
+	assert_int_equal(load_of(1), 5000000);
+	assert_int_equal(rebalance_plan(&input, plan), 0);
+}
+
+static void all_on_one_slave_of_three(void **state)
+{
+	static const uint32_t weight[XBOND_MAX_SLAVES] = { 100, 100, 200 };
+
+	(void)state;
+	memcpy(input.weight, weight, sizeof(weight));
+	share_out(weight);
+	put_flows(0, -1, 40, 1000000);
+	carry_out(rebalance_plan(&input, plan));
+	assert_in_range(load_of(0), 9000000, 11000000);
+	assert_in_range(load_of(1), 9000000, 11000000);
+	assert_in_range(load_of(2), 18000000, 22000000);
+}
+
+static void less_than_a_tenth_is_no_reason(void **state)
+{
+	(void)state;
+	/* 10 and 9: the busiest would go from 10 to 9.5. */
+	put_flows(1, put_flows(1, -1, 9, 1000000), 1, 0);
+	put_flows(0, put_flows(0, -1, 9, 1000000), 2, 500000);
+	assert_int_equal(rebalance_plan(&input, plan), 0);
+}
+
+static void one_elephant_stays(void **state)
+{
+	(void)state;
+	put_flows(0, -1, 1, 1000000);
+	assert_int_equal(rebalance_plan(&input, plan), 0);
+}
+
+static void little_traffic_is_left_alone(void **state)
+{
+	(void)state;
+	put_flows(0, -1, 4, 200);
+	assert_int_equal(rebalance_plan(&input, plan), 0);
+}
+
+static void live_buckets_stay_if_they_must(void **state)
+{
+	int last;
+
+	(void)state;
+	/* Four that may not move, then small ones that may. */
+	last = put_flows(0, -1, 4, 1000000);
+	for (int i = 0; i <= last; i++)
+		input.may[i] = REBALANCE_STAYS;
+	put_flows(0, last, 20, 100000);
+	carry_out(rebalance_plan(&input, plan));
+	assert_int_equal(load_of(0), 4000000);
+	assert_int_equal(load_of(1), 2000000);
+}
+
+static void silent_buckets_go_first(void **state)
+{
+	int first, second;
+	unsigned int count;
+
+	(void)state;
+	first = put_flows(0, -1, 1, 1000000);
+	second = put_flows(0, first, 1, 1000000);
+	input.may[first] = REBALANCE_LIVE;
+	count = rebalance_plan(&input, plan);
+	assert_int_equal(count, 1);
+	assert_int_equal(plan[0].bucket, second);
+}
+
+static void a_stuck_slave_does_not_stop_the_others(void **state)
+{
+	static const uint32_t weight[XBOND_MAX_SLAVES] = { 100, 100, 100 };
+	int elephant;
+
+	(void)state;
+	memcpy(input.weight, weight, sizeof(weight));
+	share_out(weight);
+	elephant = put_flows(0, -1, 1, 9000000);
+	input.may[elephant] = REBALANCE_STAYS;
+	put_flows(1, -1, 6, 1000000);
+	carry_out(rebalance_plan(&input, plan));
+	assert_int_equal(load_of(0), 9000000);
+	assert_int_equal(load_of(1), 3000000);
+	assert_int_equal(load_of(2), 3000000);
+}
+
+static void what_has_moved_stays(void **state)
+{
+	static const uint32_t both[XBOND_MAX_SLAVES] = { 1000, 1000 },
+			      first[XBOND_MAX_SLAVES] = { 1000 };
+	uint8_t before[XBOND_BUCKETS];
+
+	(void)state;
+	put_flows(0, -1, 8, 1000000);
+	carry_out(rebalance_plan(&input, plan));
+	memcpy(before, buckets.bucket[0], sizeof(before));
+	buckets_assign(buckets.bucket[0], buckets.home, both, both);
+	assert_memory_equal(buckets.bucket[0], before, sizeof(before));
+	buckets_assign(buckets.bucket[0], buckets.home, both, first);
+	assert_int_equal(load_of(0), 8000000);
+	buckets_assign(buckets.bucket[0], buckets.home, both, both);
+	assert_memory_equal(buckets.bucket[0], before, sizeof(before));
+}
+
+/* A guest's own slave is down. It goes only with guests, and back home when its slave returns. */
+static void guests_go_with_guests(void **state)
+{
+	static const uint32_t all[XBOND_MAX_SLAVES] = { 100, 100, 100 },
+			      two[XBOND_MAX_SLAVES] = { 100, 100 };
+	uint8_t home[XBOND_BUCKETS];
+	unsigned int count;
+
+	(void)state;
+	share_out(all);
+	memcpy(home, buckets.home, sizeof(home));
+	buckets_assign(buckets.bucket[0], buckets.home, all, two);
+	memcpy(input.weight, two, sizeof(two));
+	for (int i = 0; i < XBOND_BUCKETS; i++)
+		if (home[i] == 2 && buckets.bucket[0][i] == 0)
+			input.bytes[i] = 10000;
+	count = rebalance_plan(&input, plan);
+	assert_in_range(count, 1, REBALANCE_MOVES);
+	for (unsigned int i = 0; i < count; i++) {
+		assert_int_equal(home[plan[i].bucket], 2);
+		assert_int_equal(home[plan[i].partner], 2);
+	}
+	carry_out(count);
+	assert_memory_equal(buckets.home, home, sizeof(home));
+	buckets_assign(buckets.bucket[0], buckets.home, all, all);
+	assert_memory_equal(buckets.bucket[0], home, sizeof(home));
+}
+
+static void nobody_owns_anything(void **state)
+{
+	(void)state;
+	memset(&buckets, XBOND_NO_SLOT, sizeof(buckets));
+	memset(input.weight, 0, sizeof(input.weight));
+	memset(input.bytes, 0x3f, sizeof(input.bytes));
+	assert_int_equal(rebalance_plan(&input, plan), 0);
+}
+
+/* Whatever the loads are: no slave becomes busier than the busiest was, and counts stay. */
+static void random_loads(void **state)
+{
+	(void)state;
+	srandom(7);
+	for (int round = 0; round < 100; round++) {
+		uint32_t weight[XBOND_MAX_SLAVES] = { 0 };
+		unsigned int slots = 2 + (unsigned int)random() % 6;
+		uint64_t before = 0, after = 0;
+		int had[XBOND_MAX_SLAVES] = { 0 };
+
+		setup(state);
+		for (unsigned int slot = 0; slot < slots; slot++)
+			weight[slot] = 100;
+		memcpy(input.weight, weight, sizeof(weight));
+		share_out(weight);
+		for (int i = 0; i < XBOND_BUCKETS; i++) {
+			had[buckets.bucket[0][i]]++;
+			input.may[i] = (uint8_t)(random() % 3);
+			if (random() % 50 == 0)
+				input.bytes[i] = (uint64_t)(random() % 1000) * 1000;
+		}
+		for (unsigned int slot = 0; slot < slots; slot++)
+			before = load_of(slot) > before ? load_of(slot) : before;
+		carry_out(rebalance_plan(&input, plan));
+		for (unsigned int slot = 0; slot < slots; slot++)
+			after = load_of(slot) > after ? load_of(slot) : after;
+		assert_in_range(after, 0, before);
+		for (int i = 0; i < XBOND_BUCKETS; i++)
+			had[buckets.bucket[0][i]]--;
+		for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+			assert_int_equal(had[slot], 0);
+	}
+}
+
+static void a_move_is_due_after_its_gap(void **state)
+{
+	int hot = bucket_of(0, -1), cold = bucket_of(1, -1);
+
+	(void)state;
+	moves.gap_ns = 100;
+	moves_begin(&maps, (unsigned int)hot, 1, (unsigned int)cold, 1000);
+	assert_int_equal(moves_count_waiting(&maps), 1);
+	assert_false(moves_is_due(&maps, (unsigned int)hot, 1100));
+	assert_false(moves_is_due(&maps, (unsigned int)hot, 900)); /* another CPU's clock */
+	assert_true(moves_is_due(&maps, (unsigned int)hot, 1101));
+	moves.moved[hot] = 1; /* the programs have seen it */
+	assert_true(moves_is_due(&maps, (unsigned int)hot, 1000));
+	moves_finish(&maps, (unsigned int)hot, 2000);
+	assert_int_equal(buckets.bucket[0][hot], 1);
+	assert_int_equal(buckets.home[hot], 1);
+	assert_int_equal(buckets.bucket[0][cold], 1);
+	assert_int_equal(buckets.home[cold], 0);
+	assert_false(moves_is_due(&maps, (unsigned int)cold, 2100));
+	assert_true(moves_is_due(&maps, (unsigned int)cold, 2101));
+}
+
+/* bondd may end after any store of moves_finish(), and the next one does it again. */
+static void finishing_twice_is_finishing_once(void **state)
+{
+	int hot = bucket_of(0, -1), cold = bucket_of(1, -1);
+	struct xbond_buckets once;
+
+	(void)state;
+	moves_begin(&maps, (unsigned int)hot, 1, (unsigned int)cold, 0);
+	moves_finish(&maps, (unsigned int)hot, 0);
+	once = buckets;
+	moves.to[hot] = 2; /* the last store was not made */
+	moves_finish(&maps, (unsigned int)hot, 0);
+	assert_memory_equal(&buckets, &once, sizeof(once));
+	moves_finish(&maps, (unsigned int)cold, 0);
+	assert_int_equal(moves_count_waiting(&maps), 0);
+}
+
+static void settling_ends_all(void **state)
+{
+	int hot = bucket_of(0, -1), cold = bucket_of(1, -1);
+	int second = bucket_of(0, hot), other = bucket_of(1, cold);
+	uint8_t home[XBOND_BUCKETS];
+
+	(void)state;
+	moves_begin(&maps, (unsigned int)hot, 1, (unsigned int)cold, 0);
+	moves_begin(&maps, (unsigned int)second, 1, (unsigned int)other, 0);
+	moves.moved[hot] = 1;
+	moves_settle(&maps);
+	assert_int_equal(moves_count_waiting(&maps), 0);
+	assert_int_equal(buckets.bucket[0][hot], 1);
+	assert_int_equal(buckets.bucket[0][cold], 0);
+	assert_int_equal(buckets.bucket[0][second], 0);
+	assert_int_equal(buckets.bucket[0][other], 1);
+	assert_int_equal(moves.given_up, 1);
+	memcpy(home, buckets.home, sizeof(home));
+	assert_memory_equal(home, buckets.bucket[0], sizeof(home));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(elephants_are_evened_out, setup),
+		cmocka_unit_test_setup(all_on_one_slave_of_three, setup),
+		cmocka_unit_test_setup(less_than_a_tenth_is_no_reason, setup),
+		cmocka_unit_test_setup(one_elephant_stays, setup),
+		cmocka_unit_test_setup(little_traffic_is_left_alone, setup),
+		cmocka_unit_test_setup(live_buckets_stay_if_they_must, setup),
+		cmocka_unit_test_setup(silent_buckets_go_first, setup),
+		cmocka_unit_test_setup(a_stuck_slave_does_not_stop_the_others, setup),
+		cmocka_unit_test_setup(what_has_moved_stays, setup),
+		cmocka_unit_test_setup(guests_go_with_guests, setup),
+		cmocka_unit_test_setup(nobody_owns_anything, setup),
+		cmocka_unit_test_setup(random_loads, setup),
+		cmocka_unit_test_setup(a_move_is_due_after_its_gap, setup),
+		cmocka_unit_test_setup(finishing_twice_is_finishing_once, setup),
+		cmocka_unit_test_setup(settling_ends_all, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
