@@ -328,14 +328,14 @@ install: all
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
 ## install-dev: headers for BPF programs of others that choose a slave as xbond does
-public_headers := $(addprefix bpf/,abi.h abi_options.h abi_monitors.h choose.h drain.h flow.h flow_encap.h \
+public_headers := $(addprefix bpf/,abi.h abi_load.h abi_policy.h abi_options.h abi_monitors.h choose.h drain.h flow.h flow_encap.h \
 	flow_ether.h flow_hook.h flow_ip.h flow_words.h losses.h maps.h netdev.h select.h steered.h successor.h) \
-	bfd/bfd_state.h bfd/bfd_wire.h lacp/state.h
+	bfd/bfd_state.h bfd/bfd_wire.h lacp/state.h $(wildcard library/*.h)
 install-dev:
 	for header in $(public_headers); do \
-		install -d -m 755 $(DESTDIR)$(PREFIX)/include/xbond/$$(dirname $$header) && \
-		sed -E 's|^#include "([^"]+)"|#include <xbond/\1>|' $$header >$(DESTDIR)$(PREFIX)/include/xbond/$$header && \
-		chmod 644 $(DESTDIR)$(PREFIX)/include/xbond/$$header || exit 1; done
+		to=$(DESTDIR)$(PREFIX)/include/xbond/$${header#library/} && install -d -m 755 $$(dirname $$to) && \
+		sed -E 's|^#include "(library/)?([^"]+)"|#include <xbond/\2>|' $$header >$$to && \
+		chmod 644 $$to || exit 1; done
 	install -d -m 755 $(DESTDIR)$(PREFIX)/share/pkgconfig
 	sed 's|@prefix@|$(PREFIX)|; s|@version@|$(firstword $(VERSION))|' packaging/xbond.pc.in \
 		>$(DESTDIR)$(PREFIX)/share/pkgconfig/xbond.pc

@@ -53,7 +53,7 @@
 #define XBOND_PIN_TOLD "told"
 #define XBOND_PIN_PROBES "probes"
 #define XBOND_PIN_QUALITY "quality"
-/* The policy of the user (bpf/policy.h): its programs, and what it is asked. */
+/* The policy of the user (bpf/policy_ask.h): its programs, and what it is asked. */
 #define XBOND_PIN_POLICY "policy"
 #define XBOND_PIN_POLICY_XDP "policy_xdp"
 #define XBOND_PIN_POLICY_QUESTION "policy_question"
@@ -77,8 +77,6 @@
  * Absent if an older bondd has made the bond:
  */
 #define XBOND_PIN_GROUPS "groups"
-/* Maps of a policy, by their names. */
-#define XBOND_PIN_POLICY_MAPS "policy_map_"
 /* Prefixes of the names of links: */
 #define XBOND_PIN_LINKS "link_"
 /* XDP links, where they are attached; the link of a slave ends in its slot's number: */
@@ -91,6 +89,8 @@
 #define XBOND_PIN_LINK_EGRESS "link_egress"
 #define XBOND_PIN_LINK_PORT "link_port"
 #define XBOND_PIN_LINK_RX "link_rx_"
+/* A map that the policy of the user has; its name follows. */
+#define XBOND_PIN_POLICY_MAPS "policy_map_"
 #define XBOND_PIN_NEW "_new" /* suffix of a link that is about to replace another */
 
 #include "bpf/abi_load.h"
@@ -166,7 +166,7 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_STEERED (XBOND_F_LOADS | XBOND_F_FLOWLETS)
 #define XBOND_F_LOADS 4096	     /* what each bucket sends is counted */
 #define XBOND_F_FLOWLETS 8192	     /* a flow may change its slave after a gap */
-#define XBOND_F_POLICY 16384	     /* the programs are those that ask a policy (bpf/policy.h) */
+#define XBOND_F_POLICY 16384	     /* the programs are those that ask a policy (bpf/policy_ask.h) */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 #define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */

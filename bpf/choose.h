@@ -38,7 +38,8 @@ static __always_inline struct flow_rule choose_rule(void)
 /* The slot for a hash, which may be none that may transmit. */
 static __always_inline __u32 choose_owner(__u64 hash, __u32 length, __u32 flags)
 {
-	return flags & XBOND_F_STEERED ? steer_slot(hash, length) : select_bucket(FLOW_BUCKET(hash));
+	return flags & XBOND_F_STEERED ? steer_slot(hash, length)
+				       : select_bucket(FLOW_BUCKET(hash));
 }
 
 /*

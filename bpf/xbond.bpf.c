@@ -22,7 +22,7 @@
 #include "bpf/watchdog.h"
 
 #define POLICY_PROGRAMS policy
-#include "bpf/policy.h"
+#include "bpf/policy_ask.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -124,8 +124,8 @@ static __always_inline __u32 tx_choose(struct __sk_buff *skb, __u64 mask, __u32 
 
 /*
  * Redirects to the chosen slave, or drops the packet if no slave may transmit; never passes it.
- * asked: the slot that the packet's queue_mapping asks for, or SELECT_NONE. choose: choose_slot() or
- * its like.
+ * asked: the slot that the packet's queue_mapping asks for, or SELECT_NONE. choose: choose_slot()
+ * or its like.
  */
 static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, tx_chooser choose)
 {
@@ -164,9 +164,9 @@ static __always_inline int path_is_direct(void)
 static __always_inline int tx_egress(struct __sk_buff *skb, tx_chooser choose)
 {
 	if (path_is_direct())
-		return tx_transmit(
-			skb, queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE,
-			choose);
+		return tx_transmit(skb,
+				   queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE,
+				   choose);
 	/* A veth clears skb->priority; xbond_port restores as much as fits. */
 	if (queue_ids_used())
 		skb->tc_index = queue_before_crossing(skb->queue_mapping, skb->priority);

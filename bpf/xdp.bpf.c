@@ -11,7 +11,7 @@
 #include "bpf/send_xdp.h"
 
 #define POLICY_PROGRAMS policy_xdp
-#include "bpf/policy.h"
+#include "bpf/policy_ask.h"
 
 char _license[] SEC("license") = "GPL";
 

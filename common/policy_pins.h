@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A bond's policy of the user, as the pinned maps have it (bpf/policy.h). bondctl loads it; bondd
- * gives the bond the programs that ask it.
+ * A bond's policy of the user, as the pinned maps have it (bpf/policy_ask.h). bondctl loads it;
+ * bondd gives the bond the programs that ask it.
  */
 #ifndef XBOND_COMMON_POLICY_PINS_H
 #define XBOND_COMMON_POLICY_PINS_H

@@ -127,48 +127,48 @@ static __always_inline void xbond_untag(struct xbond_packet *packet)
 	packet->type = bpf_ntohs(type);
 }
 
-#define XBOND_POLICY(name)                                                                       \
-	static __always_inline __u64 name##_answer(const struct xbond_packet *packet,             \
-						   const struct xbond_question *question);        \
-	SEC("tc")                                                                                 \
-	__u64 name(struct __sk_buff *skb)                                                         \
-	{                                                                                         \
-		struct xbond_packet packet = {                                                    \
-			.data = (void *)(long)skb->data,                                          \
-			.end = (void *)(long)skb->data_end,                                       \
-			.vlan = skb->vlan_present ? (__s32)(skb->vlan_tci & 0xfff) : -1,          \
-			.context = skb,                                                           \
-		};                                                                                \
-		const struct xbond_question *question;                                            \
-		__u32 key = 0;                                                                    \
-                                                                                                  \
-		question = bpf_map_lookup_elem(&XBOND_POLICY_QUESTION, &key);                     \
-		if (!question)                                                                    \
-			return XBOND_DEFAULT;                                                     \
-		xbond_untag(&packet);                                                             \
-		return name##_answer(&packet, question);                                          \
-	}                                                                                         \
-	SEC("xdp.frags")                                                                          \
-	__u64 name##_xdp(struct xdp_md *ctx)                                                      \
-	{                                                                                         \
-		struct xbond_packet packet = {                                                    \
-			.data = (void *)(long)ctx->data,                                          \
-			.end = (void *)(long)ctx->data_end,                                       \
-			.vlan = -1,                                                               \
-			.context = ctx,                                                           \
-			.is_xdp = 1,                                                              \
-		};                                                                                \
-		const struct xbond_question *question;                                            \
-		__u32 key = 0;                                                                    \
-                                                                                                  \
-		question = bpf_map_lookup_elem(&XBOND_POLICY_QUESTION, &key);                     \
-		if (!question)                                                                    \
-			return XBOND_DEFAULT;                                                     \
-		xbond_untag(&packet);                                                             \
-		return name##_answer(&packet, question);                                          \
-	}                                                                                         \
-	static __always_inline __u64 name##_answer(                                               \
-		const struct xbond_packet *packet __attribute__((unused)),                        \
+#define XBOND_POLICY(name)                                                                 \
+	static __always_inline __u64 name##_answer(const struct xbond_packet *packet,      \
+						   const struct xbond_question *question); \
+	SEC("tc")                                                                          \
+	__u64 name(struct __sk_buff *skb)                                                  \
+	{                                                                                  \
+		struct xbond_packet packet = {                                             \
+			.data = (void *)(long)skb->data,                                   \
+			.end = (void *)(long)skb->data_end,                                \
+			.vlan = skb->vlan_present ? (__s32)(skb->vlan_tci & 0xfff) : -1,   \
+			.context = skb,                                                    \
+		};                                                                         \
+		const struct xbond_question *question;                                     \
+		__u32 key = 0;                                                             \
+                                                                                           \
+		question = bpf_map_lookup_elem(&XBOND_POLICY_QUESTION, &key);              \
+		if (!question)                                                             \
+			return XBOND_DEFAULT;                                              \
+		xbond_untag(&packet);                                                      \
+		return name##_answer(&packet, question);                                   \
+	}                                                                                  \
+	SEC("xdp.frags")                                                                   \
+	__u64 name##_xdp(struct xdp_md *ctx)                                               \
+	{                                                                                  \
+		struct xbond_packet packet = {                                             \
+			.data = (void *)(long)ctx->data,                                   \
+			.end = (void *)(long)ctx->data_end,                                \
+			.vlan = -1,                                                        \
+			.context = ctx,                                                    \
+			.is_xdp = 1,                                                       \
+		};                                                                         \
+		const struct xbond_question *question;                                     \
+		__u32 key = 0;                                                             \
+                                                                                           \
+		question = bpf_map_lookup_elem(&XBOND_POLICY_QUESTION, &key);              \
+		if (!question)                                                             \
+			return XBOND_DEFAULT;                                              \
+		xbond_untag(&packet);                                                      \
+		return name##_answer(&packet, question);                                   \
+	}                                                                                  \
+	static __always_inline __u64 name##_answer(                                        \
+		const struct xbond_packet *packet __attribute__((unused)),                 \
 		const struct xbond_question *question __attribute__((unused)))
 
 #endif

@@ -30,7 +30,8 @@ unsigned int foretell_slot(const struct pins *pins, uint64_t hash);
 /* The same for active-backup, whatever the packet. */
 unsigned int foretell_active_slot(const struct pins *pins);
 struct forecast foretell(const struct pins *pins, uint64_t hash);
-/* The same two where a policy has chosen the slot, and the hash decides if that may not transmit. */
+/* The same two where a policy has chosen the slot, and the hash decides if that may not transmit.
+ */
 unsigned int foretell_chosen_slot(const struct pins *pins, unsigned int slot, uint64_t hash);
 struct forecast foretell_chosen(const struct pins *pins, unsigned int slot, uint64_t hash);
 /* For active-backup, which has no buckets. */

@@ -57,8 +57,8 @@ bool policy_answer(const struct pins *pins, const struct captured *packet, uint6
 	struct __sk_buff context = policy_answer_question(hash, mask, packet->length), after = {};
 	uint8_t bytes[CAPTURED_HEAD + TAG_SIZE];
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = bytes,
-		    .data_size_in = policy_answer_make_packet(packet, bytes),
-		    .ctx_in = &context, .ctx_size_in = sizeof(context), .ctx_out = &after,
+		    .data_size_in = policy_answer_make_packet(packet, bytes), .ctx_in = &context,
+		    .ctx_size_in = sizeof(context), .ctx_out = &after,
 		    .ctx_size_out = sizeof(after));
 	int fd = pin_open(pins->dir, XBOND_PIN_PROG_POLICY_TRY), r;
 

@@ -129,8 +129,8 @@ enum cli_exit cmd_policy(const struct cli *cli, const struct verb *verb, int arg
 	if (!is_load && strcmp(argv[0], "unload") && strcmp(argv[0], "show"))
 		return cli_usage(verb, "'%s' is none of load, unload and show", argv[0]);
 	if (argc != (is_load ? 3 : 2))
-		return cli_usage(verb, is_load ? "policy load needs BOND and FILE"
-					       : "unexpected '%s'",
+		return cli_usage(verb,
+				 is_load ? "policy load needs BOND and FILE" : "unexpected '%s'",
 				 argv[argc - 1]);
 	if (name_check("bond", call.bond, &err) ||
 	    pins_open(&call.pins, cli->paths.bpf_dir, call.bond, &err))

@@ -107,7 +107,8 @@ static int policy_file_take_programs(struct policy_file *file, struct err *err)
 	struct bpf_program *program;
 	int r;
 
-	bpf_object__for_each_program(program, file->object) {
+	bpf_object__for_each_program(program, file->object)
+	{
 		r = policy_file_take_program(file, program, err);
 		if (r)
 			return r;
@@ -155,7 +156,8 @@ static int policy_file_take_maps(struct policy_file *file, const struct bpf_map 
 	struct bpf_map *map;
 	int r = 0;
 
-	bpf_object__for_each_map(map, file->object) {
+	bpf_object__for_each_map(map, file->object)
+	{
 		if (!r && map != question)
 			r = policy_file_take_map(file, map, err);
 	}
@@ -181,8 +183,8 @@ static int policy_file_use_question(struct bpf_map *question, const char *dir, s
 
 static int policy_file_check(struct policy_file *file, const char *dir, struct err *err)
 {
-	struct bpf_map *question = bpf_object__find_map_by_name(file->object,
-								NAME_OF(XBOND_POLICY_QUESTION));
+	struct bpf_map *question =
+		bpf_object__find_map_by_name(file->object, NAME_OF(XBOND_POLICY_QUESTION));
 	int r = policy_file_take_programs(file, err);
 
 	if (r)

@@ -83,8 +83,7 @@ static void policy_show_print_policy(const json_t *policy)
 
 		if (!json_is_null(program))
 			printf("program  %-3s  id %lld, tag %s\n", kinds[i],
-			       policy_show_number(program, "id"),
-			       policy_show_text(program, "tag"));
+			       policy_show_number(program, "id"), policy_show_text(program, "tag"));
 	}
 	json_array_foreach (json_object_get(policy, "maps"), at, map)
 		printf("map      %s, %s\n", policy_show_text(map, "name"),
@@ -105,6 +104,5 @@ void policy_show_print(const json_t *json)
 	json_array_foreach (json_object_get(json, "slots"), at, slot)
 		printf("slot     %-3lld %s%s\n", policy_show_number(slot, "slot"),
 		       policy_show_text(slot, "slave"),
-		       json_is_true(json_object_get(slot, "usable")) ? ""
-								     : " (may not transmit)");
+		       json_is_true(json_object_get(slot, "usable")) ? "" : " (may not transmit)");
 }

@@ -118,7 +118,8 @@ static int upgrade_replace(const struct upgrade_build *build, struct xbond_bpf *
 	int r = 0;
 
 	for (size_t i = 0; !r && i < count; i++) {
-		if (upgrade_is_current(build, dir, i) && !(lacks_a_map && build->object[i].is_program))
+		if (upgrade_is_current(build, dir, i) &&
+		    !(lacks_a_map && build->object[i].is_program))
 			continue;
 		r = pin_dirs_replace(objects_fd(&objects[i]), dir, objects[i].pin, err);
 		snprintf(replaced + strlen(replaced), sizeof(replaced) - strlen(replaced), " %s",

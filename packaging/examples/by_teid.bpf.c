@@ -46,8 +46,7 @@ XBOND_POLICY(by_teid)
 	struct gtp gtp;
 
 	if (!at || xbond_load(packet, at, &gtp, sizeof(gtp)) ||
-	    gtp.udp.dest != bpf_htons(GTP_PORT) ||
-	    (gtp.flags & GTP_VERSION_MASK) != GTP_VERSION_1)
+	    gtp.udp.dest != bpf_htons(GTP_PORT) || (gtp.flags & GTP_VERSION_MASK) != GTP_VERSION_1)
 		return XBOND_DEFAULT;
 	return xbond_hash(gtp.teid);
 }

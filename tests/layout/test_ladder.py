@@ -24,6 +24,7 @@ OF_VERBS = ("cli/show", "cli/explain", "cli/monitor", "cli/top", "cli/doctor", "
 MAY_USE["cli/base"] = {"cli/base", *SHARED}
 MAY_USE |= {folder: {folder, *MAY_USE["cli/base"]} for folder in OF_VERBS}
 MAY_USE["cni"] = {"cni", *MAY_USE["cli/base"]}  # of cli/base it uses the client
+MAY_USE["library"] = {"library", *LADDER[LADDER.index("bpf"):]}
 MAY_USE["cli"] = {"cli", *OF_VERBS, *MAY_USE["cli/base"]}
 
 

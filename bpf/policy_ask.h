@@ -8,8 +8,8 @@
  * Include it after defining FLOW_CONTEXT and POLICY_PROGRAMS, the name of the map of programs of
  * that kind.
  */
-#ifndef XBOND_BPF_POLICY_H
-#define XBOND_BPF_POLICY_H
+#ifndef XBOND_BPF_POLICY_ASK_H
+#define XBOND_BPF_POLICY_ASK_H
 
 #include "bpf/choose.h"
 
