@@ -371,7 +371,7 @@ rpm:
 test-packages: deps-test
 	$(Q)packaging/deps vm-full
 	$(Q)$(MAKE) all $(tools)
-	$(Q)tests/packaging/trees && tests/vm/systemd package && tests/vm/systemd removal
+	$(Q)tests/packaging/trees && for part in upgrade units removal purge; do tests/vm/systemd $$part || exit 1; done
 
 ## clean: removes build/ and build-*/
 clean:

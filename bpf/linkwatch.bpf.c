@@ -53,7 +53,15 @@ struct {
 	__uint(max_entries, 4096);
 } records SEC(".maps");
 
-/* The pinned `doubt` of each bond, in any place. */
+/* As struct xbond_doubt. The compiler leaves out what a struct with a name contains, here. */
+typedef struct {
+	__u32 word[sizeof(struct xbond_doubt) / sizeof(__u32)];
+} watch_doubt;
+
+/*
+ * The pinned `doubt` of each bond, in any place. Linux 6.1 takes only maps whose values are known
+ * to be structs, as those of the inner map.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, WATCH_BONDS);
@@ -63,8 +71,8 @@ struct {
 			__uint(type, BPF_MAP_TYPE_ARRAY);
 			__uint(map_flags, BPF_F_MMAPABLE);
 			__uint(max_entries, 1);
-			__uint(key_size, sizeof(__u32));
-			__uint(value_size, sizeof(struct xbond_doubt));
+			__type(key, __u32);
+			__type(value, watch_doubt);
 		});
 } doubts SEC(".maps");
 

@@ -49,8 +49,13 @@ static bool watch_some_want_direct(const struct daemon *daemon)
 /* Returns false if the bond is gone and freed. */
 static bool watch_sync_device(struct bond *bond)
 {
-	if (device_sync(bond) != -ENODEV)
+	char before[XBOND_NAME_SIZE];
+
+	memcpy(before, bond_pin(bond)->name, sizeof(before));
+	if (device_sync(bond) != -ENODEV) {
+		rollback_rename(bond->daemon, before, bond_pin(bond)->name);
 		return true;
+	}
 	rollback_forget(bond->daemon, bond_pin(bond)->name);
 	lifecycle_gone(bond);
 	return false;

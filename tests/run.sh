@@ -178,16 +178,15 @@ done
 # Files of tests/net that leave the machine idle most of the time run in lots, side by side; then
 # those whose traffic takes a CPU, two at a time; the others have the machine to themselves.
 lots=(
-    "errors group multicast service explain mac iplink fragments lacp_wire lacp_spread slaves
-     rx_backlog loops trouble"
+    "errors service explain mac iplink fragments lacp_wire lacp_spread slaves rx_backlog loops"
     "lifecycle stacking queue_id xdp rx_hook attach_check doctor"
     "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit
      cni"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience rebalance"
     "lacp lacp_hold drain_markers restart modes"
-    "arp quality reselect announce_counts fail_over_mac apply"
+    "arp quality reselect announce_counts fail_over_mac apply group multicast"
     "bfd bfd_others carrier tell wake monitor packets manager multihoming
-     metrics metrics_attack metrics_page metrics_prometheus"
+     metrics metrics_attack metrics_page metrics_prometheus trouble"
 )
 [ "${CI:-}" != true ] || [ -n "${SAN:-}" ] || begin sanitized sanitized
 side_by_side "${lots[@]}"

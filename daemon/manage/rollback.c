@@ -191,6 +191,23 @@ void rollback_forget(struct daemon *daemon, const char *bond)
 		rollback_end(rollback);
 }
 
+void rollback_rename(struct daemon *daemon, const char *from, const char *to)
+{
+	struct rollback *rollback = strcmp(from, to) ? rollback_find(from) : NULL;
+	int r;
+
+	if (!rollback)
+		return;
+	r = rollback_file_write(&daemon->paths, to, rollback->snapshot, rollback->at_us);
+	if (r)
+		event_error(to, NULL,
+			    "a restart of bondd will forget that it waits for 'bondctl "
+			    "confirm': %s",
+			    strerror(-r));
+	rollback_file_remove(&daemon->paths, from);
+	snprintf(rollback->bond, sizeof(rollback->bond), "%s", to);
+}
+
 json_t *rollback_names(void)
 {
 	json_t *names = json_array();

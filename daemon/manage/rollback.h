@@ -28,6 +28,8 @@ int rollback_confirm(struct daemon *daemon, const char *bond, struct err *err);
 int rollback_now(struct daemon *daemon, const char *bond, struct err *err);
 /* Nobody has to confirm any more, because the bond was made anew or is gone. */
 void rollback_forget(struct daemon *daemon, const char *bond);
+/* Follows a bond that is called `to` now. Does nothing if these names are equal. */
+void rollback_rename(struct daemon *daemon, const char *from, const char *to);
 /* The names of the bonds that wait; a new reference. */
 json_t *rollback_names(void);
 

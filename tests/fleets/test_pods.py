@@ -39,6 +39,11 @@ def _podman(lab):
     made.end()
 
 
+def pods_namespaces():
+    """Those that podman made, of all on this machine."""
+    return {name for name in os.listdir("/run/netns") if name.startswith("netns-")}
+
+
 def bonds(host):
     return host.ctl_json("list")
 
@@ -58,9 +63,10 @@ def test_two_pods_of_podman(podman, switch):
         for link in links:
             plug(switch, host, link, f"p-{link}")
         podman.network(pod, bond_network(links, f"10.1.1.{number + 1}/16"))
-    devices, spaces = host.devices(), set(os.listdir("/run/netns"))
+    devices, spaces = host.devices(), pods_namespaces()
     for pod in ("one", "two"):
         podman.start(pod, "--network", pod)
+    assert len(pods_namespaces() - spaces) == 2
     assert len(bonds(host)) == 2 and len(list(host.run_dir.glob("cni/*.json"))) == 2
     shown = podman.inside("one", "ip", "addr", "show", "bond0").stdout
     assert "10.1.1.1/16" in shown and "UP" in shown
@@ -79,7 +85,7 @@ def test_two_pods_of_podman(podman, switch):
     podman.remove("one", "two")
     assert bonds(host) == [] and host.pins() == [] and not list(host.run_dir.glob("cni/*"))
     wait_for(lambda: host.devices() == devices, "only the links to be left")
-    assert set(os.listdir("/run/netns")) == spaces
+    assert pods_namespaces() == spaces
 
 
 @needs_podman

@@ -239,6 +239,22 @@ def test_it_goes_back(bonds):
         assert host.ctl_try("confirm").returncode == 1
 
 
+def test_a_bond_that_is_renamed_goes_back(bonds):
+    host = bonds.host
+    bonds.write(FIRST)
+    bonds.apply()
+    bonds.write(SECOND)
+    host.ctl("apply", "--confirm", "60")
+    host.ip("link", "set", "bond0", "name", "bond7")
+    wait_for(lambda: host.ctl("list") == "bond7\n", "the new name")
+    wait_for((host.run_dir / "bond7.rollback").exists, "the record to follow")
+    assert not bonds.rollback_file().exists()
+    host.kill_bondd()
+    host.start_bondd()
+    assert host.ctl("rollback") == "bond7: went back\n"
+    assert host.show("bond7")["options"]["mode"] == "802.3ad"
+
+
 @pytest.mark.parametrize("step", ["plan-first-step", "plan-later-step", "rollback-done"])
 def test_bondd_dies(bonds, step):
     """On the way there, and on the way back: the next bondd goes back, or a new apply goes on."""

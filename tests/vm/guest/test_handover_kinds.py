@@ -1,0 +1,176 @@
+"""takeover and handback of bonds of other kinds (one slave, a team, other modes), and with a
+partner that changes its mind in their midst.
+"""
+import json
+import subprocess
+
+import pytest
+
+from junk import Floods
+from lab import Refused
+from lacp import ACTIVITY, AGGREGATION, COLLECTING, DISTRIBUTING, SYNC, TIMEOUT, lacpdu, pdu_info
+from namespace import end
+from partners import KernelBond
+from test_handover import is_kernels, kernel_bond, note, picture, traffic, without_labels
+from waiting import wait_for
+
+pytestmark = pytest.mark.full
+NAMES = ("bond0",)
+
+
+def with_switch(setting, pairs, mode):
+    made = setting(pairs).switch()
+    kernel_bond(made.near, mode)
+    made.address(made.near, "bond0", 1)
+    made.near.wait_ping("10.0.0.2")
+    return made
+
+
+def with_partner(setting):
+    """802.3ad, with bonding as the partner, which is made.partner."""
+    made = setting(2)
+    made.partner = KernelBond(made).start()
+    made.lab.partners.append(made.partner)
+    made.partner.close = made.partner.stop
+    kernel_bond(made.near, "802.3ad", "lacp_rate", "fast")
+    made.address(made.near, "bond0", 1)
+    wait_both_ports(made)
+    return made
+
+
+def wait_both_ports(made):
+    wait_for(lambda: len(made.partner.distributing()) == 2, "the partner to distribute", 30)
+    made.near.wait_ping("10.0.0.2")
+
+
+@pytest.mark.parametrize("mode", ("active-backup", "balance-xor"))
+def test_one_slave(setting, mode):
+    made = with_switch(setting, 1, mode)
+    near = made.near
+    before = picture(near, NAMES)
+    for verb in ("takeover", "handback"):
+        with traffic(made) as silences:
+            near.ctl(verb, "bond0")
+        note(f"{mode}, one slave, {verb}", silences)
+        assert is_kernels(near) == (verb == "handback")
+        assert picture(near, NAMES) == before
+        near.wait_ping("10.0.0.2")
+
+
+def test_team(setting):
+    """It says nothing of its mode; a handback makes a bond of it."""
+    made = setting(2).switch()
+    near = made.near
+    for name in near.links:
+        near.ip("link", "set", name, "down")
+    config = {"device": "bond0", "runner": {"name": "activebackup"},
+              "link_watch": {"name": "ethtool"}, "ports": {name: {} for name in near.links}}
+    teamd = near.spawn("teamd", "-t", "bond0", "-c", json.dumps(config), stdin=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: near.exists("bond0") and
+                 all(near.link(name).get("master") == "bond0" for name in near.links),
+                 "teamd to add its ports", 15)
+        near.ip("link", "set", "bond0", "up")
+        made.address(near, "bond0", 1)
+        near.wait_ping("10.0.0.2")
+        before = picture(near, NAMES)
+        with pytest.raises(Refused, match="only teamd knows how bond0 works; add 'mode MODE'"):
+            near.ctl("takeover", "bond0")
+        assert picture(near, NAMES) == before
+        with traffic(made) as silences:
+            near.ctl("takeover", "bond0", "mode", "active-backup")
+        note("team takeover", silences)
+        near.wait_slaves(*near.links)
+        near.wait_ping("10.0.0.2")
+        assert picture(near, NAMES) == before
+        near.ctl("handback", "bond0")
+        assert is_kernels(near) and picture(near, NAMES) == before
+        near.wait_ping("10.0.0.2")
+    finally:
+        end(teamd)
+
+
+@pytest.mark.parametrize("mode", ("balance-rr", "balance-xor", "broadcast"))
+def test_undo_in_other_modes(setting, mode):
+    made = with_switch(setting, 2, mode)
+    undo_each(made, ("moved", "configured", "all-moved"))
+
+
+def test_undo_with_a_partner(setting):
+    made = with_partner(setting)
+    undo_each(made, ("moved", "all-moved"), lambda: wait_both_ports(made))
+
+
+def undo_each(made, steps, wait=lambda: None):
+    near = made.near
+    before = without_labels(picture(near, NAMES))
+    for verb in ("takeover", "handback"):
+        if verb == "handback":
+            near.ctl("takeover", "bond0")
+        for step in steps:
+            near.stop_bondd()
+            near.environment = {"XBOND_TEST_FAIL_AT": f"handover-{step}"}
+            near.start_bondd()
+            with pytest.raises(Refused, match="as it was"):
+                near.ctl(verb, "bond0")
+            near.environment = {}
+            assert is_kernels(near) == (verb == "takeover"), step
+            assert without_labels(picture(near, NAMES)) == before, step
+            wait()
+            near.wait_ping("10.0.0.2")
+        near.stop_bondd()
+        near.start_bondd()
+
+
+def begun(near, verb):
+    """It runs, and the new bond is there."""
+    child = near.spawn(*near.ctl_command(verb, "bond0"), stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE)
+    wait_for(lambda: near.exists("n0-bond0"), "the new bond", 15)
+    return child
+
+
+def ended_somehow(made, child):
+    """Done, or undone in one line; nothing in between is left. Returns whether it was done."""
+    near = made.near
+    said = child.communicate(timeout=150)[1].decode()
+    assert child.returncode == 0 or (said.count("\n") == 1 and "as it was" in said), said
+    assert not list((near.run_dir / "handover").iterdir())
+    assert not [name for name in near.devices() if name[0] in "no"]
+    return child.returncode == 0
+
+
+@pytest.mark.parametrize("verb", ("takeover", "handback"))
+def test_another_partner_in_its_midst(setting, verb):
+    """The partner is another system with another key from then on."""
+    made = with_partner(setting)
+    if verb == "handback":
+        made.near.ctl("takeover", "bond0")
+        wait_both_ports(made)
+    child = begun(made.near, verb)
+    made.partner.start(mac="02:00:00:00:07:77", ad_user_port_key=9)
+    done = ended_somehow(made, child)
+    assert is_kernels(made.near) == (done == (verb == "handback"))
+    wait_both_ports(made)
+    assert {end["partner"]["system"] for end in made.partner.view().values()} == \
+        {made.near.link("bond0")["address"]}
+
+
+@pytest.mark.parametrize("verb", ("takeover", "handback"))
+def test_forged_lacpdus_in_its_midst(setting, verb):
+    """Of a system that is another on each link, 20 a second beside the partner's own."""
+    made = with_partner(setting)
+    if verb == "handback":
+        made.near.ctl("takeover", "bond0")
+        wait_both_ports(made)
+    state = ACTIVITY | TIMEOUT | AGGREGATION | SYNC | COLLECTING | DISTRIBUTING
+    frames = {dev: lacpdu(pdu_info(f"02:00:00:00:66:0{number}", number + 1, key=number + 6,
+                                   state=state))
+              for number, dev in enumerate(made.far.links)}
+    child = begun(made.near, verb)
+    floods = Floods(made.far, frames, 40, rate=20)
+    done = ended_somehow(made, child)
+    for flood in floods.children:
+        end(flood)
+    assert is_kernels(made.near) == (done == (verb == "handback"))
+    wait_both_ports(made)
