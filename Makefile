@@ -54,7 +54,8 @@ daemon_objects := $(patsubst %.c,$(B)/%.o,$(wildcard daemon/*.c daemon/*/*.c))
 cni_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cni/*.c))
 cli_objects := $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c cli/*/*.c))
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
-tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
+tools := $(patsubst tests/tools/%.c,$(B)/tools/%,$(filter-out %.bpf.c,$(wildcard tests/tools/*.c))) \
+	$(patsubst tests/tools/%.c,$(B)/tools/%.o,$(wildcard tests/tools/*.bpf.c))
 manuals := $(patsubst man/%.scd,$(B)/man/%,$(wildcard man/*.scd))
 units := $(notdir $(wildcard packaging/*.service packaging/*.socket))
 skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
@@ -154,7 +155,7 @@ $(B)/tests/unit/test_top: $(addprefix $(B)/cli/top/top_,series.o cells.o rows.o 
 $(B)/tests/unit/test_pcapng: $(B)/cli/packets/pcapng.o $(B)/cli/packets/order.o
 
 # bpf/ reads words of a packet wherever they are, as the kernel lets it.
-$(B)/cli/explain/flow_packet.o $(B)/cli/base/tuple.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
+$(B)/cli/base/flow_packet.o $(B)/cli/base/tuple.o $(B)/tests/fuzz/fuzz_flow.o: INSTRUMENTS += $(if $(SAN)$(FUZZ),-fno-sanitize=alignment)
 
 # The LACP simulator: tests/sim over the LACP core and what holds a port while bondd is away
 # (bpf/slow.h, compiled for this machine).
@@ -186,19 +187,24 @@ $(B)/tests/fuzz/fuzz_pins: WRAPPED := bpf_map_lookup_elem bpf_obj_get bpf_obj_ge
 $(B)/tests/fuzz/fuzz_slow.o: ALL_CFLAGS := -Itests/sim/kernel $(ALL_CFLAGS)
 
 # Small programs that tests and benchmarks run.
+$(B)/tools/%.bpf.o: tests/tools/%.bpf.c $(bpf_headers) $(wildcard library/*.h)
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
 $(B)/tools/%: tests/tools/%.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(TOOL_OBJECTS) $(TOOL_LIBS)
 
-$(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/explain/flow_packet.o $(B)/rules/buckets.o
-$(B)/tools/balance: $(B)/cli/explain/flow_packet.o $(B)/rules/buckets.o
+$(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/base/flow_packet.o $(B)/rules/buckets.o
+$(B)/tools/balance: $(B)/cli/base/flow_packet.o $(B)/rules/buckets.o
 
 $(B)/tools/readconfig: TOOL_OBJECTS = $(shared_objects)
 $(B)/tools/readconfig: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES))
 $(B)/tools/readconfig: $(shared_objects)
 
-$(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h
+$(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h library/loader.h
 $(B)/tools/progcost $(B)/tools/picks $(B)/tools/xdplive: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
 
 ## demo: two hosts, four links, a cut in mid-stream (root; installs what is missing)
@@ -328,9 +334,9 @@ install: all
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
 ## install-dev: headers for BPF programs of others that choose a slave as xbond does
-public_headers := $(addprefix bpf/,abi.h abi_load.h abi_policy.h abi_options.h abi_monitors.h choose.h drain.h flow.h flow_encap.h \
-	flow_ether.h flow_hook.h flow_ip.h flow_words.h losses.h maps.h netdev.h select.h steered.h successor.h) \
-	bfd/bfd_state.h bfd/bfd_wire.h lacp/state.h $(wildcard library/*.h)
+public_headers := $(wildcard bpf/abi*.h) $(addprefix bpf/,choose.h drain.h flow.h flow_encap.h \
+	flow_ether.h flow_hook.h flow_ip.h flow_words.h losses.h maps.h neighbour.h netdev.h select.h send_tc.h send_xdp.h \
+	steered.h successor.h) bfd/bfd_state.h bfd/bfd_wire.h lacp/state.h $(wildcard library/*.h)
 install-dev:
 	for header in $(public_headers); do \
 		to=$(DESTDIR)$(PREFIX)/include/xbond/$${header#library/} && install -d -m 755 $$(dirname $$to) && \

@@ -69,7 +69,7 @@
 #define XBOND_PIN_PROG_LOOK "prog_look"
 #define XBOND_PIN_PROG_EXIT "prog_exit"
 #define XBOND_PIN_PROG_POLICY_TRY "prog_policy_try"
-/* Devmaps of the XDP programs; absent while the bond has had none: */
+/* Devmaps of XDP programs, the bond's own and those of others (library/select.bpf.h): */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
 /*
@@ -169,6 +169,14 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_POLICY 16384  /* the programs are those that ask a policy (bpf/policy_ask.h) */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
+/*
+ * What library/select.bpf.h promises to programs of others. It is raised when one of these maps
+ * changes its size, or a program that was compiled before would choose other slaves than the bond:
+ * settings, table, buckets, cursor, counters, wake, doubt, losses, loads, moves, devices,
+ * xdp_slaves, xdp_all.
+ */
+#define XBOND_SELECT_ABI 1
+
 #define XBOND_BYTE_COST_ONE 256 /* lighter slaves pay more */
 
 /*
@@ -197,8 +205,11 @@ struct xbond_table {
 	__u64 lacp_heartbeat_ns; /* of bondd's LACP thread; 0 after an orderly stop */
 	/* Used instead of settings.drain_mask while XBOND_F_DRAIN_MARKERS is set. */
 	__u64 drained;
+	/* XBOND_SELECT_ABI of this bondd; keeps its place. 0: these maps are a bond's no longer. */
+	__u32 select_abi;
+	__u32 pad0;
 	__u64 flowlet_gap_ns; /* while XBOND_F_FLOWLETS is set */
-	__u64 pad1[4];
+	__u64 pad1[3];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
 	/* In round-robin by bytes: XBOND_BYTE_COST_ONE for the heaviest slave. */
 	__u32 byte_cost[XBOND_MAX_SLAVES];
@@ -206,6 +217,7 @@ struct xbond_table {
 	__u16 queue_id[XBOND_MAX_SLAVES];
 };
 _Static_assert(sizeof(struct xbond_table) == 128 + 2 * 256 + 128, "table ABI");
+_Static_assert(__builtin_offsetof(struct xbond_table, select_abi) == 88, "loader.h of any version");
 
 /* Writer: bondd. Separate from the table so that a dump of the table stays readable. */
 struct xbond_buckets {

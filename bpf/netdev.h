@@ -87,7 +87,7 @@ static __always_inline __u64 netdev_state(__u32 slot)
 }
 
 /* Set before loading: the kernel lets programs copy its memory. Lockdown may forbid it. */
-const volatile __u32 netdev_may_copy;
+const volatile __u32 netdev_may_copy SEC(".rodata.netdev");
 
 /* For kernels where memory cannot be read in place: the state, or up if it cannot be copied. */
 __noinline __u64 netdev_copy_state(__u32 slot)

@@ -92,6 +92,33 @@ struct {
 	__type(value, __u32);
 } policy_xdp SEC(".maps");
 
+/*
+ * For XDP programs, which are loaded on their own: those of xdp.bpf.c, and those of others. The
+ * kernel reserves a devmap for programs like the first one that uses it, so xbond_claim is that. It
+ * is never attached.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, XBOND_MAX_SLAVES);
+	__type(key, __u32);
+	__type(value, __u32);
+} xdp_slaves SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_DEVMAP);
+	__uint(max_entries, XBOND_MAX_SLAVES);
+	__type(key, __u32);
+	__type(value, __u32);
+} xdp_all SEC(".maps");
+
+SEC("xdp.frags")
+int xbond_claim(struct xdp_md *ctx)
+{
+	if (ctx->ingress_ifindex)
+		return bpf_redirect_map(&xdp_slaves, 0, XDP_DROP);
+	return bpf_redirect_map(&xdp_all, 0, XDP_DROP);
+}
+
 /* The packet first, by a clone; the packet itself becomes the broadcast. */
 __noinline int tx_tell(struct __sk_buff *skb, __u32 slot)
 {

@@ -31,16 +31,6 @@ extern int bpf_xdp_metadata_rx_vlan_tag(const struct xdp_md *ctx, __be16 *vlan_p
 					__u16 *vlan_tci) __ksym __weak;
 
 /*
- * Is the frame in one buffer? Others pass to TC: before Linux 6.3 they cannot be redirected, later
- * drivers that send no fragments refuse them, and until 2026 clones for several devices contained
- * only the first buffer.
- */
-static __always_inline int xdp_is_whole(const struct packet *packet, __u32 length)
-{
-	return length <= packet->end - packet->data;
-}
-
-/*
  * Is the frame for bond0 alone? Not if it is link-local, as slow protocols and LLDP are; not if it
  * is EAPOL, which xbond_rx judges better; not if it is LLDP to another address, which a redirect
  * would hide from every socket on the slave.

@@ -26,6 +26,18 @@ static const struct verb_flag explain_flags[] = {
 	{ .name = NULL },
 };
 
+static const struct verb_flag simulate_flags[] = {
+	{ "--slaves", NULL, "N", "how many slaves, without BOND (default 2)" },
+	{ "--weights", NULL, "N,N,...", "of the slaves (default 1 each, or those of BOND)" },
+	{ "--policy", NULL, "layer2|layer2+3|layer3+4|encap2+3|encap3+4|vlan+srcmac",
+	  "xmit_hash_policy (default layer2, or that of BOND)" },
+	{ "--symmetric", NULL, NULL, "both directions of a flow take one slave" },
+	{ "--seed", NULL, "N", "hash_seed (default 1, or that of BOND)" },
+	{ "--flows", NULL, "N", "how many flows are made up (default 10000)" },
+	{ "--pcap", NULL, "FILE", "packets of a capture instead; - is standard input" },
+	{ .name = NULL },
+};
+
 static const struct verb_flag doctor_flags[] = {
 	{ "--list", NULL, NULL, "lists what is checked, and checks nothing" },
 	{ .name = NULL },
@@ -107,6 +119,8 @@ const struct verb cli_verbs[] = {
 	{ "policy", "load BOND FILE | unload BOND | show BOND",
 	  "lets a function of the user choose the slaves", 2, 3, false, OPTION_BOND, OPT_COUNT,
 	  NULL, cmd_policy },
+	{ "simulate", "[BOND]", "says what each slave would get, and what a failure would move", 0,
+	  1, false, OPTION_BOND, OPT_COUNT, simulate_flags, cmd_simulate },
 	{ "doctor", "[BOND]", "looks for what is wrong or could be better", 0, 1, false,
 	  OPTION_BOND, OPT_COUNT, doctor_flags, cmd_doctor },
 	{ "flows", "BOND", "shows the largest flows of each slave", 1, 1, false, OPTION_BOND,

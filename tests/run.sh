@@ -179,7 +179,7 @@ done
 # those whose traffic takes a CPU, two at a time; the others have the machine to themselves.
 lots=(
     "errors service explain mac iplink fragments lacp_wire lacp_spread slaves rx_backlog loops"
-    "lifecycle stacking queue_id xdp rx_hook attach_check doctor"
+    "lifecycle stacking queue_id xdp library rx_hook attach_check doctor"
     "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit
      cni"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience rebalance"

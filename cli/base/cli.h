@@ -121,6 +121,7 @@ enum cli_exit cmd_top(const struct cli *cli, const struct verb *verb, int argc, 
 enum cli_exit cmd_explain(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 /* policy load, unload and show */
 enum cli_exit cmd_policy(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+enum cli_exit cmd_simulate(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_sysfs_tree(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int argc, char **argv);

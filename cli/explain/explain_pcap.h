@@ -9,7 +9,7 @@
 #include "bpf/flow_words.h"
 #include "cli/base/cli.h"
 #include "cli/base/flow_counts.h"
-#include "cli/explain/pcap_source.h"
+#include "cli/base/pcap_source.h"
 #include "cli/explain/predict.h"
 
 struct pcap_sum {

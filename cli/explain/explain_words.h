@@ -4,7 +4,7 @@
 #define XBOND_CLI_EXPLAIN_EXPLAIN_WORDS_H
 
 #include "cli/base/cli.h"
-#include "cli/explain/flow_packet.h"
+#include "cli/base/flow_packet.h"
 
 /* Of enum flow_field. */
 extern const char *const explain_words[FLOW_FIELDS];

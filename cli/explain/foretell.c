@@ -5,6 +5,7 @@
 
 #include "bpf/flow_words.h"
 #include "bpf/successor.h"
+#include "cli/base/flow_slot.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/active.h"
@@ -21,27 +22,9 @@ static const uint8_t *foretell_table_of(const struct pins *pins)
 	return pins->buckets->bucket[pins->table->active & 1];
 }
 
-/* The rule of select_usable() in the BPF programs. */
-static unsigned int foretell_usable(const uint8_t *bucket, unsigned int slot, uint64_t hash,
-				    uint64_t mask)
-{
-	if (!mask)
-		return XBOND_NO_SLOT;
-	for (uint32_t turn = 1; !slots_have(mask, slot) && turn <= FLOW_TURNS; turn++) {
-		hash = flow_again(hash, turn);
-		slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
-	}
-	return slots_have(mask, slot) ? slot : (unsigned int)__builtin_ctzll(mask);
-}
-
-static unsigned int foretell_slot_in(const uint8_t *bucket, uint64_t hash, uint64_t mask)
-{
-	return foretell_usable(bucket, bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES, hash, mask);
-}
-
 unsigned int foretell_slot(const struct pins *pins, uint64_t hash)
 {
-	return foretell_slot_in(foretell_table_of(pins), hash, foretell_mask(pins));
+	return flow_slot(foretell_table_of(pins), hash, foretell_mask(pins));
 }
 
 /* The rule of select_successor() in the BPF programs. */
@@ -107,14 +90,14 @@ static unsigned int foretell_settled_slot(const struct pins *pins, uint64_t hash
 	uint8_t bucket[XBOND_BUCKETS];
 
 	foretell_settled_table(pins, mask, bucket);
-	return foretell_slot_in(bucket, hash, mask);
+	return flow_slot(bucket, hash, mask);
 }
 
 struct forecast foretell(const struct pins *pins, uint64_t hash)
 {
 	uint64_t mask = foretell_mask(pins), others;
 	struct forecast forecast = { .bucket = FLOW_BUCKET(hash),
-				     .slot = foretell_slot_in(foretell_table_of(pins), hash, mask),
+				     .slot = flow_slot(foretell_table_of(pins), hash, mask),
 				     .at_once = XBOND_NO_SLOT,
 				     .settled = XBOND_NO_SLOT };
 
@@ -124,14 +107,14 @@ struct forecast foretell(const struct pins *pins, uint64_t hash)
 	others = values_undrained(pins, pins->table->tx_mask & ~slots_bit(forecast.slot));
 	if (!others)
 		return forecast;
-	forecast.at_once = foretell_slot_in(foretell_table_of(pins), hash, others);
+	forecast.at_once = flow_slot(foretell_table_of(pins), hash, others);
 	forecast.settled = foretell_settled_slot(pins, hash, others);
 	return forecast;
 }
 
 unsigned int foretell_chosen_slot(const struct pins *pins, unsigned int slot, uint64_t hash)
 {
-	return foretell_usable(foretell_table_of(pins), slot, hash, foretell_mask(pins));
+	return flow_slot_usable(foretell_table_of(pins), slot, hash, foretell_mask(pins));
 }
 
 struct forecast foretell_chosen(const struct pins *pins, unsigned int slot, uint64_t hash)
@@ -150,8 +133,8 @@ struct forecast foretell_chosen(const struct pins *pins, unsigned int slot, uint
 	if (!others)
 		return forecast;
 	foretell_settled_table(pins, others, settled);
-	forecast.at_once = foretell_usable(foretell_table_of(pins), slot, hash, others);
-	forecast.settled = foretell_usable(settled, slot, hash, others);
+	forecast.at_once = flow_slot_usable(foretell_table_of(pins), slot, hash, others);
+	forecast.settled = flow_slot_usable(settled, slot, hash, others);
 	return forecast;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bpf/flow_words.h"
-#include "cli/explain/flow_packet.h"
+#include "cli/base/flow_packet.h"
 #include "cli/explain/foretell.h"
 #include "cli/explain/policy_answer.h"
 #include "options/values.h"

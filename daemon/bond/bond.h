@@ -188,9 +188,9 @@ struct bond {
 		struct xbond_attached unpinned; /* used if the map of the bond could not be made */
 	} attach_check;				/* attach_check.c */
 	struct {
-		bool known; /* the maps are as in the next two */
-		uint64_t members, mask;
-	} devmaps; /* xdp_devmap.c */
+		bool known; /* the map is as in mask */
+		uint64_t mask;
+	} devmap; /* xdp_devmap.c */
 	struct {
 		uint64_t next_ns;
 	} poll;			 /* poll.c */

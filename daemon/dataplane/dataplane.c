@@ -43,14 +43,17 @@ void dataplane_retire_counters(struct dataplane *dataplane, unsigned int slot)
 
 void dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifindex)
 {
+	const int maps[] = { dataplane->devices_fd, dataplane->xdp_slaves_fd };
 	uint32_t key = slot, value = (uint32_t)ifindex;
 
-	if (dataplane->devices_fd < 0)
-		return;
-	if (ifindex)
-		bpf_map_update_elem(dataplane->devices_fd, &key, &value, BPF_ANY);
-	else
-		bpf_map_delete_elem(dataplane->devices_fd, &key);
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		if (maps[i] < 0)
+			continue;
+		if (ifindex)
+			bpf_map_update_elem(maps[i], &key, &value, BPF_ANY);
+		else
+			bpf_map_delete_elem(maps[i], &key);
+	}
 }
 
 void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex)
@@ -131,6 +134,11 @@ void dataplane_set_flags(struct dataplane *dataplane, uint32_t which, uint32_t f
 		dataplane_quiesce();
 	}
 	dataplane_put_flags(table, which, flags);
+}
+
+void dataplane_offer(struct dataplane *dataplane)
+{
+	store_release(dataplane->pins.table->select_abi, (uint32_t)XBOND_SELECT_ABI);
 }
 
 /* If the kernel refuses, everything stays counted. */

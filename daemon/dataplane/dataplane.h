@@ -15,11 +15,12 @@
 struct dataplane {
 	struct pins pins;
 	int egress_fd, port_fd, rx_fd, rx_mirred_fd, beat_fd;
-	int look_fd;	 /* -1: the programs are of a build that does not have it */
-	int exit_fd;	 /* while it is open, the programs see bondd die; -1: they cannot */
-	int devices_fd;	 /* -1: the programs are of a build that does not ask the devices */
-	bool settled;	 /* no program is still reading the idle copy of the buckets */
-	uint64_t ticket; /* of burst.c, which waits for that; 0: nobody waits */
+	int look_fd;	   /* -1: the programs are of a build that does not have it */
+	int exit_fd;	   /* while it is open, the programs see bondd die; -1: they cannot */
+	int devices_fd;	   /* -1: the programs are of a build that does not ask the devices */
+	int xdp_slaves_fd; /* -1: likewise */
+	bool settled;	   /* no program is still reading the idle copy of the buckets */
+	uint64_t ticket;   /* of burst.c, which waits for that; 0: nobody waits */
 };
 
 /* Called once, before anything else of libbpf: its messages go into error lines, not to stderr. */
@@ -58,8 +59,8 @@ uint64_t dataplane_netns_cookie(void);
 /* A slot begins, or ends if ifindex is 0. The counters of a slot that begins are zero. */
 void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifindex);
 /*
- * The programs ask this device for the slot's carrier; 0: none. Part of dataplane_set_slot(); by
- * itself for a slot of an earlier bondd, whose device may have been away.
+ * The programs ask this device for the slot's carrier, and XDP sends by it; 0: none. Part of
+ * dataplane_set_slot(); by itself for a slot of an earlier bondd, whose device may have been away.
  */
 void dataplane_set_device(struct dataplane *dataplane, unsigned int slot, int ifindex);
 /*
@@ -85,6 +86,8 @@ void dataplane_set_queue_id(struct dataplane *dataplane, unsigned int slot, uint
  * XDP chooses.
  */
 void dataplane_set_flags(struct dataplane *dataplane, uint32_t which, uint32_t flags);
+/* Programs of others (library/select.bpf.h) may rely on the maps from now on. */
+void dataplane_offer(struct dataplane *dataplane);
 /*
  * bondd is alive, and counts as alive for XBOND_HEARTBEAT_FRESH_NS. After an absence, XDP chooses
  * only when no packet is on its way across.

@@ -187,6 +187,8 @@ int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 	dataplane_watch_exit(dataplane);
 	if (dataplane->devices_fd < 0)
 		dataplane->devices_fd = pin_open(dir, XBOND_PIN_DEVICES);
+	if (dataplane->xdp_slaves_fd < 0)
+		dataplane->xdp_slaves_fd = pin_open(dir, XBOND_PIN_XDP_SLAVES);
 	return 0;
 }
 
@@ -200,7 +202,8 @@ int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, co
 					     .beat_fd = -1,
 					     .look_fd = -1,
 					     .exit_fd = -1,
-					     .devices_fd = -1 };
+					     .devices_fd = -1,
+					     .xdp_slaves_fd = -1 };
 	return pins_open(&ret_dataplane->pins, bpf_dir, name, err);
 }
 
@@ -226,6 +229,7 @@ void dataplane_close(struct dataplane *dataplane)
 	dataplane_close_fd(&dataplane->look_fd);
 	dataplane_close_fd(&dataplane->exit_fd);
 	dataplane_close_fd(&dataplane->devices_fd);
+	dataplane_close_fd(&dataplane->xdp_slaves_fd);
 	pins_close(&dataplane->pins);
 }
 
@@ -258,6 +262,7 @@ void dataplane_remove(struct dataplane *dataplane, const char *bpf_dir)
 {
 	char staging[PATH_MAX], dir[PATH_MAX];
 
+	dataplane->pins.table->select_abi = 0;
 	memcpy(dir, dataplane->pins.dir, sizeof(dir));
 	pin_dirs_staging(staging, sizeof(staging), bpf_dir, dataplane->pins.bond->name);
 	dataplane_close(dataplane);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/pins.h"
@@ -37,6 +38,25 @@ static bool migrate_has_steps(uint32_t from)
 	return from == XBOND_ABI_VERSION;
 }
 
+/*
+ * Programs of others see only in the table that their maps are no longer the bond's. So it is a new
+ * one whenever another of their maps is.
+ */
+static void migrate_keep_together(struct migrate *migrate)
+{
+	static const char *const theirs[] = { XBOND_PIN_SETTINGS, XBOND_PIN_BUCKETS,
+					      XBOND_PIN_CURSOR,	  XBOND_PIN_COUNTERS,
+					      XBOND_PIN_WAKE,	  XBOND_PIN_DOUBT,
+					      XBOND_PIN_LOADS,	  XBOND_PIN_MOVES };
+
+	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
+		const struct migrate_image *image = migrate_maps_find(migrate, theirs[i]);
+
+		if (image && image->changed)
+			migrate_value(migrate, XBOND_PIN_TABLE, 0);
+	}
+}
+
 /* Reads all maps as they are now, and converts the copies. */
 static int migrate_convert(struct migrate *migrate, struct err *err)
 {
@@ -51,6 +71,7 @@ static int migrate_convert(struct migrate *migrate, struct err *err)
 	if (!bond)
 		return err_set(err, EBADMSG, "%s has no bond map", migrate->dir);
 	bond->abi_version = XBOND_ABI_VERSION;
+	migrate_keep_together(migrate);
 	return 0;
 }
 
@@ -133,6 +154,41 @@ static int migrate_stage(struct migrate *migrate, const char *dir, struct err *e
 	return r;
 }
 
+/*
+ * Tells programs of others which maps they have in the table that is pinned now, if the bond is
+ * about to get another. Returns what it said before.
+ */
+static uint32_t migrate_tell_others(struct migrate *migrate, uint32_t select_abi)
+{
+	const struct migrate_image *image = migrate_maps_find(migrate, XBOND_PIN_TABLE);
+	int fd = image && image->changed ? pin_open(migrate->dir, XBOND_PIN_TABLE) : -ENOENT;
+	struct xbond_table *table;
+
+	if (fd < 0)
+		return 0;
+	table = mmap(NULL, sizeof(*table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (table == MAP_FAILED)
+		return 0;
+	select_abi = __atomic_exchange_n(&table->select_abi, select_abi, __ATOMIC_RELEASE);
+	munmap(table, sizeof(*table));
+	return select_abi;
+}
+
+/* They are told first: told too early they only ask the bond's own device, told never they go
+ * wrong. */
+static int migrate_exchange(struct migrate *migrate, const char *staging, struct err *err)
+{
+	uint32_t before = migrate_tell_others(migrate, 0);
+	int r = 0;
+
+	if (renameat2(AT_FDCWD, staging, AT_FDCWD, migrate->dir, RENAME_EXCHANGE) < 0) {
+		r = err_set(err, errno, "cannot exchange %s and %s: %m", staging, migrate->dir);
+		migrate_tell_others(migrate, before);
+	}
+	return r;
+}
+
 /* bondctl must not write from the time of the copies until the directories are exchanged. */
 static int migrate_copy_and_exchange(struct migrate *migrate, const char *staging, struct err *err)
 {
@@ -145,8 +201,8 @@ static int migrate_copy_and_exchange(struct migrate *migrate, const char *stagin
 	for (size_t i = 0; !r && i < migrate->count; i++)
 		if (migrate->images[i].changed)
 			r = migrate_fill(&migrate->objects[i], &migrate->images[i], err);
-	if (!r && renameat2(AT_FDCWD, staging, AT_FDCWD, migrate->dir, RENAME_EXCHANGE) < 0)
-		r = err_set(err, errno, "cannot exchange %s and %s: %m", staging, migrate->dir);
+	if (!r)
+		r = migrate_exchange(migrate, staging, err);
 	crashpoint("migrate-exchanged");
 	if (lock >= 0)
 		close(lock);

@@ -52,7 +52,7 @@ struct xbond_bpf *objects_open(bool asks, struct err *err)
 		return NULL;
 	}
 	/* Lockdown may forbid it. */
-	skeleton->rodata->netdev_may_copy =
+	skeleton->rodata_netdev->netdev_may_copy =
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_probe_read_kernel,
 					NULL) == 1;
 	objects_leave_out_exit(skeleton);
@@ -85,6 +85,8 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_DEVICES, .map = skeleton->maps.devices, .added = true },
 		{ .pin = XBOND_PIN_TOLD, .map = skeleton->maps.data_told, .added = true },
 		{ .pin = XBOND_PIN_PROBES, .map = skeleton->maps.data_probes, .added = true },
+		{ .pin = XBOND_PIN_XDP_SLAVES, .map = skeleton->maps.xdp_slaves, .added = true },
+		{ .pin = XBOND_PIN_XDP_ALL, .map = skeleton->maps.xdp_all, .added = true },
 		{ .pin = XBOND_PIN_QUALITY, .map = skeleton->maps.quality, .added = true },
 		{ .pin = XBOND_PIN_POLICY, .map = skeleton->maps.policy, .added = true },
 		{ .pin = XBOND_PIN_POLICY_XDP, .map = skeleton->maps.policy_xdp, .added = true },

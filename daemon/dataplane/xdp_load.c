@@ -52,24 +52,6 @@ static int xdp_load_make_like(const struct bpf_map *map)
 }
 
 /*
- * Opened without libbpf: libbpf 1.1 rejects a pinned devmap as different, because the kernel adds a
- * flag to it.
- */
-static int xdp_load_make_devmap(const struct pinned_map *map, const char *pin_dir, struct err *err)
-{
-	char path[PIN_PATH_SIZE];
-	int fd, r;
-
-	pin_path(path, pin_dir, map->pin);
-	fd = xdp_load_make_like(map->map);
-	if (fd < 0)
-		return err_set(err, -fd, "cannot make %s: %s", path, strerror(-fd));
-	r = bpf_obj_pin(fd, path);
-	close(fd);
-	return r < 0 ? err_set(err, -r, "cannot pin %s: %s", path, strerror(-r)) : 0;
-}
-
-/*
  * Each program has its own devmap, because the kernel does not let a dispatched program and one
  * that is alone share one. port_ifindex 0: it stays empty (xdp_gate.h).
  */
@@ -118,8 +100,6 @@ static int xdp_load_use_maps(struct xdp_bpf *skeleton, const char *pin_dir, stru
 		{ skeleton->maps.data_wake, XBOND_PIN_WAKE },
 		{ skeleton->maps.data_doubt, XBOND_PIN_DOUBT },
 		{ skeleton->maps.losses, XBOND_PIN_LOSSES },
-	};
-	const struct pinned_map devmaps[] = {
 		{ skeleton->maps.devices, XBOND_PIN_XDP_SLAVES },
 		{ skeleton->maps.xdp_all, XBOND_PIN_XDP_ALL },
 	};
@@ -127,14 +107,6 @@ static int xdp_load_use_maps(struct xdp_bpf *skeleton, const char *pin_dir, stru
 
 	for (size_t i = 0; !r && i < sizeof(shared) / sizeof(shared[0]); i++)
 		r = xdp_load_reuse(&shared[i], pin_dir, err);
-	for (size_t i = 0; !r && i < sizeof(devmaps) / sizeof(devmaps[0]); i++) {
-		r = xdp_load_reuse(&devmaps[i], pin_dir, err);
-		if (r != -ENOENT)
-			continue;
-		r = xdp_load_make_devmap(&devmaps[i], pin_dir, err);
-		if (!r)
-			r = xdp_load_reuse(&devmaps[i], pin_dir, err);
-	}
 	return r;
 }
 

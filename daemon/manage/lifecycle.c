@@ -181,6 +181,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 	lifecycle_enlist(bond);
 	arp_follow(bond);
 	bond_evaluate(bond);
+	dataplane_offer(&bond->dataplane);
 	dataplane_beat(&bond->dataplane);
 	pins_keep(bond);
 	event_config("create", first.name, NULL, "created, mode %s", mode_name(first.mode));
@@ -379,6 +380,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	monitor_bfd_adopt(bond);
 	policy_follow_adopted(bond);
 	bond_evaluate(bond);
+	dataplane_offer(&bond->dataplane);
 	rx_turn_start(bond, NULL);
 	if (lifecycle_start(bond, &err))
 		event_error(pin->name, NULL, "%s", err.text);

@@ -10,7 +10,7 @@ from .bed import ROOT
 from .rows import write_json
 
 SUBJECTS = ("selection", "balance", "transmit", "modes", "slaves", "many", "receive", "xdp",
-            "single_stream", "unequal", "connections", "failover", "detection", "lacp",
+            "library", "single_stream", "unequal", "connections", "failover", "detection", "lacp",
             "daemon_cost", "metrics")
 
 

@@ -53,13 +53,13 @@ SEC("xdp.frags") int passes(struct xdp_md *ctx) { return XDP_PASS; }
 
 
 class Programs:
-    """SOURCE, loaded; its programs and maps are pinned as PIN/name."""
+    """A source, loaded; its programs and maps are pinned as PIN/name."""
 
-    def __init__(self):
+    def __init__(self, source_code=SOURCE):
         self.pin = pathlib.Path("/sys/fs/bpf") / f"bench-xdp-{os.getpid()}"
         with tempfile.TemporaryDirectory() as made:
             source, compiled = pathlib.Path(made) / "xdp.c", pathlib.Path(made) / "xdp.o"
-            source.write_text(SOURCE)
+            source.write_text(source_code)
             compile_bpf(source, compiled)
             self.pin.mkdir()
             run("bpftool", "prog", "loadall", compiled, self.pin, "pinmaps", self.pin)
@@ -87,8 +87,8 @@ class Programs:
 
 
 @contextlib.contextmanager
-def programs():
-    made = Programs()
+def programs(source_code=SOURCE):
+    made = Programs(source_code)
     try:
         yield made
     finally:

@@ -1,5 +1,6 @@
 """The programs against the model of docs/hash.md over generated packets: the same bucket out of
-4096 for each.
+4096 for each. And programs of others, which include library/select.bpf.h, against the bond's own:
+the same slave, whatever is missing.
 """
 import collections
 import random
@@ -9,9 +10,13 @@ import pytest
 import generate
 import model
 import picks
+from abi import BUILD
+from datapath import TC_REDIRECT
 
 PACKETS = 100000
 SEED = 20250
+LOST = (3, 17, 40, 63)
+LIBRARY = {"xdp": (picks.XDP_REDIRECT, PACKETS), "tc": (TC_REDIRECT, PACKETS // 4)}
 
 
 @pytest.fixture(scope="module")
@@ -46,3 +51,32 @@ def test_program_and_model_agree(cases, entry):
     wrong = [(rule, packet.hex(), bucket, model.bucket(packet, rule)) for (rule, packet), bucket in
              zip(cases, picks.buckets(entry, cases)) if bucket != model.bucket(packet, rule)]
     assert not wrong, f"{len(wrong)} of {len(cases)}; the first: {wrong[:3]}"
+
+
+@pytest.fixture(scope="module", name="masks")
+def _masks():
+    """The slots that may transmit, for each case: all, all but one, some, one; never only lost
+    ones.
+    """
+    chance = random.Random(SEED)
+    good = [slot for slot in range(64) if slot not in LOST]
+    return [chance.choice((picks.ALL, picks.ALL & ~(1 << chance.randrange(64)),
+                           chance.getrandbits(64) | 1, 1 << chance.choice(good)))
+            for _ in range(PACKETS)]
+
+
+@pytest.fixture(scope="module", name="chosen")
+def _chosen(cases, masks):
+    """By the bond's own program, while some slots have no device."""
+    return picks.buckets("tc", cases, masks, LOST)
+
+
+@pytest.mark.parametrize("kind", LIBRARY)
+def test_the_library_chooses_as_the_bond(cases, masks, chosen, kind):
+    verdict, count = LIBRARY[kind]
+    found = picks.buckets((BUILD / f"tools/library_{kind}.bpf.o", verdict), cases[:count], masks,
+                          LOST)
+    wrong = [(rule, packet.hex(), hex(mask), theirs, ours) for (rule, packet), mask, theirs, ours in
+             zip(cases, masks, found, chosen) if theirs != ours]
+    assert not wrong, f"{len(wrong)} of {count}; the first: {wrong[:3]}"
+    assert len(found) == count and len(set(found)) > 3000, "few pairs of slots"

@@ -6,7 +6,7 @@
  */
 #include "bpf/flow_words.h"
 #include "cli/base/flow_counts.h"
-#include "cli/explain/flow_packet.h"
+#include "cli/base/flow_packet.h"
 #include "tests/fuzz/input.h"
 
 #define MOST 700 /* more than CAPTURED_HEAD */

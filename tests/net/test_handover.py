@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from lab import Refused
+from lab import ROOT, Refused
 
 
 def dress(near):
@@ -35,6 +35,12 @@ def picture(near):
                   (("nud", "permanent", "dev", "bond0"), ("proxy", "dev", "bond0"))]
     link = near.link("bond0")
     return addresses, routes, neighbours, (link["address"], link["mtu"], link["flags"])
+
+
+def said_to_udev(near, name):
+    return near.run(ROOT / "packaging/tools/xbond-device", name, "02:00:00:00:00:01", env={
+        **os.environ, "XBOND_RUN_DIR": str(near.run_dir), "XBOND_BPF_DIR": str(near.bpf_dir),
+        "XBOND_CONFIG_DIR": str(near.config_dir)}).stdout
 
 
 @pytest.fixture
@@ -67,10 +73,14 @@ def test_back_as_it_was(dressed):
     with near.dying_at("handover-recorded"):
         near.ctl_try("handback", "bond0")
     journal = json.loads((journals / "bond0.json").read_text())
-    assert journal["is_back"] and journal["devices"][0]["name"] == "bond0"
+    device = journal["devices"][0]
+    assert journal["is_back"] and device["name"] == "bond0"
+    for name, whose in (("bond0", "bond"), (device["new_name"], "handover"),
+                        (device["old_name"], "handover"), ("n7-bond0", "")):
+        assert said_to_udev(near, name) == (whose and f"XBOND={whose}\n"), name
     near.ip("link", "set", "bond0", "down")
     near.ip("addr", "flush", "dev", "bond0")
-    near.ip("link", "set", "bond0", "name", journal["devices"][0]["old_name"])
+    near.ip("link", "set", "bond0", "name", device["old_name"])
     near.start_bondd()
     near.wait_ping("10.0.0.2")
     assert picture(near) == before

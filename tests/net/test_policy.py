@@ -6,10 +6,10 @@ import struct
 
 import pytest
 
+import schema
 from lab import BUILD
 from namespace import run
 from policies import EXAMPLES, WANTED, compile_policy, hash_, slot, want, write_map
-from schema import check
 from test_xdp import arrivals, on_veths, rotating  # noqa: F401  pylint: disable=unused-import
 from traffic import send_packets
 from waiting import wait_for
@@ -25,6 +25,11 @@ def directory(tmp_path_factory):
 @pytest.fixture(scope="module", name="wanted")
 def wanted_policy(made_dir):
     return compile_policy(WANTED, made_dir / "wanted.o")
+
+
+def check(name, value):
+    """Not in the emulated machine, which has no schemas."""
+    return value if "XBOND_VM" in os.environ else schema.check(name, value)
 
 
 def example(directory, name):

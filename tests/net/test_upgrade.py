@@ -374,3 +374,25 @@ def test_programs_that_the_kernel_refuses(pair):
              "bondd to say so")
     made.near.wait_ping("10.0.0.2")
     assert made.near.show()["attached"]
+
+
+@pytest.mark.parametrize("step", [None, "migrate-staged", "migrate-exchanged"])
+def test_programs_of_others_learn_that_the_bond_has_other_maps(lone, newer, step):
+    """What they have mapped says so from before the exchange on."""
+    near = lone(links=1)
+    near.ctl("create", "bond0")
+    near.ctl("add-slave", "bond0", "l0")
+    table = near.bpf_dir / "bond0/table"
+    theirs = near.bpf_dir / "theirs"  # keeps the map
+    run("bpftool", "map", "pin", "pinned", table, theirs)
+    offered = near.pinned("table")["select_abi"]
+    assert offered and near.pinned("../theirs")["select_abi"] == offered
+    if step:
+        dies(near, newer, step)
+        left = near.pinned("../theirs")["select_abi"]
+        assert left == (offered if step == "migrate-staged" else 0)
+        near.start_bondd()
+    else:
+        restart(near, newer)
+    assert near.pinned("../theirs")["select_abi"] == 0
+    assert near.pinned("table")["select_abi"] == offered

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which bucket a transmit program takes for many packets, for tests and benchmarks: picks PROGRAM
- * VERDICT reads requests (struct request, then the packet's bytes) and writes one __u32 for each:
- * the bucket, or PICK_FAILED when the program does not return VERDICT. Plays bondd, like
- * tests/bpf/datapath.py, which is slower and can do more.
- * 64 slots hold 12 bits in two runs: the upper six bits of the bucket, then the lower six.
+ * VERDICT [LOST...] reads requests (struct request, then the packet's bytes) and writes one __u32
+ * for each: the bucket, or PICK_FAILED when the program does not return VERDICT. Plays bondd, like
+ * tests/bpf/datapath.py, which is slower and can do more. PROGRAM is one of the bond's, or an
+ * object file of one that includes library/select.bpf.h. LOST are slots without a device. 64 slots
+ * hold 12 bits in two runs: the upper six bits of the bucket, then the lower six. With detours
+ * (slots lost, or not in the mask), this is the number of a pair of slots.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -13,17 +15,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bpf/abi.h"
 #include "bpf/xbond.skel.h"
 #include "bpf/xdp.skel.h"
+#include "library/loader.h"
 
 #define PICK_FAILED 0xffffffffu
 #define MAX_PACKET 2048
 #define FIRST_SLAVE 100
+#define LO_INDEX 1 /* stands for the device of every slave: it has carrier */
 
 struct request {
-	__u32 policy, seed, symmetric, flow_label, length;
+	__u64 mask; /* of the slots that may transmit */
+	__u32 policy, seed, symmetric, flow_label, length, pad0;
 };
 
 struct picker {
@@ -48,7 +55,8 @@ static void fill_maps(struct xbond_bpf *bpf)
 	table->selection = XBOND_SELECT_HASH;
 	table->flags = XBOND_F_CARRIER | XBOND_F_XDP_TX;
 	table->watched = 1;
-	table->tx_mask = table->rx_mask = ~0ull;
+	table->select_abi = XBOND_SELECT_ABI;
+	table->rx_mask = ~0ull;
 	table->bond_ifindex = 50;
 	table->port_ifindex = 51;
 	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
@@ -105,38 +113,108 @@ static __u32 pick(struct picker *picker, const struct request *request, void *pa
 	settings->symmetric = request->symmetric;
 	settings->ip6_flow_label = request->flow_label;
 	picker->bpf->data_table->table.hash_seed = request->seed;
+	picker->bpf->data_table->table.tx_mask = request->mask;
 	upper = slot_of(picker, packet, request->length, 0);
 	lower = slot_of(picker, packet, request->length, 1);
 	return upper == PICK_FAILED || lower == PICK_FAILED ? PICK_FAILED : upper * 64 + lower;
 }
 
-static void share(struct bpf_map *map, const struct bpf_map *of)
+static const struct {
+	const char *pin, *of_tc, *of_xdp;
+} shared[] = {
+	{ XBOND_PIN_SETTINGS, ".data.settings", ".data.settings" },
+	{ XBOND_PIN_TABLE, ".data.table", ".data.table" },
+	{ XBOND_PIN_BUCKETS, ".data.buckets", ".data.buckets" },
+	{ XBOND_PIN_CURSOR, ".data.cursor", ".data.cursor" },
+	{ XBOND_PIN_WAKE, ".data.wake", ".data.wake" },
+	{ XBOND_PIN_DOUBT, ".data.doubt", ".data.doubt" },
+	{ XBOND_PIN_MOVES, ".data.moves", ".data.moves" },
+	{ XBOND_PIN_COUNTERS, "counters", "counters" },
+	{ XBOND_PIN_LOSSES, "losses", "losses" },
+	{ XBOND_PIN_LOADS, "loads", "loads" },
+	{ XBOND_PIN_XDP_SLAVES, "xdp_slaves", "devices" },
+	{ XBOND_PIN_XDP_ALL, "xdp_all", "xdp_all" },
+	{ XBOND_PIN_DEVICES, "devices", NULL },
+};
+
+static int map_of(const struct xbond_bpf *bpf, size_t at)
 {
-	if (bpf_map__reuse_fd(map, bpf_map__fd(of)))
-		die("sharing maps");
+	return bpf_object__find_map_fd_by_name(bpf->obj, shared[at].of_tc);
 }
 
-/* A program of the TC object, or of the XDP object over the same maps; -1: there is none. */
-static int find_program(const struct xbond_bpf *bpf, const char *name)
+static int find_xdp_program(const struct xbond_bpf *bpf, const char *name)
 {
-	struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, name);
-	struct xdp_bpf *xdp;
+	struct xdp_bpf *xdp = xdp_bpf__open();
+	struct bpf_program *program;
 
-	if (program)
-		return bpf_program__fd(program);
-	xdp = xdp_bpf__open();
 	if (!xdp)
 		die("opening the XDP programs");
 	bpf_program__set_autoload(xdp->progs.xbond_xdp_rx_tags, false);
-	share(xdp->maps.data_settings, bpf->maps.data_settings);
-	share(xdp->maps.data_table, bpf->maps.data_table);
-	share(xdp->maps.data_buckets, bpf->maps.data_buckets);
-	share(xdp->maps.data_cursor, bpf->maps.data_cursor);
-	share(xdp->maps.counters, bpf->maps.counters);
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+		if (shared[i].of_xdp &&
+		    bpf_map__reuse_fd(bpf_object__find_map_by_name(xdp->obj, shared[i].of_xdp),
+				      map_of(bpf, i)))
+			die("sharing maps");
 	if (xdp_bpf__load(xdp))
 		die("loading the XDP programs");
 	program = bpf_object__find_program_by_name(xdp->obj, name);
 	return program ? bpf_program__fd(program) : -1;
+}
+
+/* Pins the maps for as long as it takes to load the object by them. */
+static int load_with_library(const struct xbond_bpf *bpf, const char *file)
+{
+	struct bpf_object *object = bpf_object__open(file);
+	char dir[64], path[128], why[XBOND_WHY_SIZE];
+	int r;
+
+	snprintf(dir, sizeof(dir), "/sys/fs/bpf/xbond-picks-%d", getpid());
+	if (!object || mkdir(dir, 0700))
+		die(file);
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, shared[i].pin);
+		bpf_obj_pin(map_of(bpf, i), path);
+	}
+	r = xbond_use(object, dir, why);
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, shared[i].pin);
+		unlink(path);
+	}
+	rmdir(dir);
+	if (r) {
+		fprintf(stderr, "picks: %s: %s\n", file, why);
+		exit(1);
+	}
+	if (bpf_object__load(object))
+		die(file);
+	return bpf_program__fd(bpf_object__next_program(object, NULL));
+}
+
+/* A program of the TC object, or one over the same maps; -1: there is none. */
+static int find_program(const struct xbond_bpf *bpf, const char *name)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(bpf->obj, name);
+
+	if (program)
+		return bpf_program__fd(program);
+	return strchr(name, '/') ? load_with_library(bpf, name) : find_xdp_program(bpf, name);
+}
+
+static void give_devices(const struct xbond_bpf *bpf, int lost_count, char **lost)
+{
+	const struct bpf_map *maps[] = { bpf->maps.devices, bpf->maps.xdp_slaves };
+
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		for (__u32 slot = 0, device = LO_INDEX; slot < XBOND_MAX_SLAVES; slot++)
+			if (bpf_map_update_elem(bpf_map__fd(maps[i]), &slot, &device, BPF_ANY))
+				die("devices");
+		for (int at = 0; at < lost_count; at++) {
+			__u32 slot = (__u32)atoi(lost[at]);
+
+			if (bpf_map_delete_elem(bpf_map__fd(maps[i]), &slot))
+				die("no device");
+		}
+	}
 }
 
 int main(int argc, char **argv)
@@ -148,9 +226,10 @@ int main(int argc, char **argv)
 
 	if (!picker.bpf || picker.cpus < 1)
 		die("loading the datapath");
-	picker.program = argc == 3 ? find_program(picker.bpf, argv[1]) : -1;
+	fill_maps(picker.bpf);
+	picker.program = argc >= 3 ? find_program(picker.bpf, argv[1]) : -1;
 	if (picker.program < 0) {
-		fprintf(stderr, "usage: picks PROGRAM VERDICT <requests >buckets\n");
+		fprintf(stderr, "usage: picks PROGRAM VERDICT [LOST...] <requests >buckets\n");
 		return 2;
 	}
 	picker.verdict = (__u32)atoi(argv[2]);
@@ -158,7 +237,7 @@ int main(int argc, char **argv)
 	picker.counters = calloc((size_t)picker.cpus * XBOND_MAX_SLAVES, sizeof(*picker.counters));
 	if (!picker.counters)
 		die("memory");
-	fill_maps(picker.bpf);
+	give_devices(picker.bpf, argc - 3, argv + 3);
 	while (fread(&request, sizeof(request), 1, stdin) == 1) {
 		__u32 bucket;
 

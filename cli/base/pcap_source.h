@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The packets of a capture file (pcap or pcapng, by libpcap), one after another. Knows no bond. */
-#ifndef XBOND_CLI_EXPLAIN_PCAP_SOURCE_H
-#define XBOND_CLI_EXPLAIN_PCAP_SOURCE_H
+#ifndef XBOND_CLI_BASE_PCAP_SOURCE_H
+#define XBOND_CLI_BASE_PCAP_SOURCE_H
 
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/explain/pcap_source.h"
+#include "cli/base/pcap_source.h"
 
 #include <errno.h>
 #include <pcap/pcap.h>

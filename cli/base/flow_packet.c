@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/explain/flow_packet.h"
+#include "cli/base/flow_packet.h"
 
 #include <arpa/inet.h>
 #include <string.h>

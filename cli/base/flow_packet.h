@@ -4,8 +4,8 @@
  * captured one, by bpf/flow.h itself. Called by explain. Knows neither maps nor the words of the
  * command line.
  */
-#ifndef XBOND_CLI_EXPLAIN_FLOW_PACKET_H
-#define XBOND_CLI_EXPLAIN_FLOW_PACKET_H
+#ifndef XBOND_CLI_BASE_FLOW_PACKET_H
+#define XBOND_CLI_BASE_FLOW_PACKET_H
 
 #include <stdbool.h>
 #include <stdint.h>

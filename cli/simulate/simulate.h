@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * simulate: what each slave gets of some packets, and what moves if a slave fails, by the hash of
+ * bpf/flow.h and the bucket tables of rules/buckets.h. simulate.c shares out and counts,
+ * simulate_flows.c makes flows or reads them from a capture, simulate_print.c prints, and
+ * cmd_simulate.c reads the command line.
+ */
+#ifndef XBOND_CLI_SIMULATE_SIMULATE_H
+#define XBOND_CLI_SIMULATE_SIMULATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/abi.h"
+#include "bpf/flow_words.h"
+#include "common/err.h"
+
+struct simulate_sum {
+	uint64_t flows, packets, bytes;
+};
+
+struct simulate_table {
+	uint8_t bucket[XBOND_BUCKETS], home[XBOND_BUCKETS];
+};
+
+/* What becomes of all packets once a slave has failed, and its buckets are shared out. */
+struct simulate_failure {
+	struct simulate_table table;
+	struct simulate_sum gets[XBOND_MAX_SLAVES]; /* each slot, in all */
+	struct simulate_sum moved;		    /* what has another slave than before */
+	struct simulate_sum moved_again; /* of that: had a third slave until bondd had shared out */
+};
+
+/* Packets of a capture that no hash decides about. */
+enum simulate_other {
+	SIMULATE_RECEIVED,
+	SIMULATE_CUT,
+	SIMULATE_NO_DEST,
+	SIMULATE_NO_ETHERNET,
+	SIMULATE_OTHERS,
+};
+
+struct simulate {
+	const char *bond; /* NULL: none */
+	const char *file; /* NULL: generated flows */
+	uint64_t flows;	  /* of those */
+	struct flow_rule rule;
+	uint64_t mask;
+	uint32_t weight[XBOND_MAX_SLAVES];
+	char name[XBOND_MAX_SLAVES][XBOND_NAME_SIZE];
+	uint8_t mac[XBOND_MAC_SIZE]; /* of the bond */
+	struct simulate_table table;
+	struct simulate_sum sum[XBOND_MAX_SLAVES], total;
+	struct simulate_failure *failure; /* of each slot; NULL: there is one slave only */
+	uint64_t other[SIMULATE_OTHERS];
+	bool flows_lack; /* there were more flows than can be told from each other */
+};
+
+/*
+ * Fills the tables. The buckets of `table` stay where they are as far as the weights allow. Returns
+ * 0 or -ENOMEM.
+ */
+int simulate_share_out(struct simulate *simulate, struct err *err);
+void simulate_done(struct simulate *simulate);
+/* bytes in packets that all have this hash; new_flow: they are the first of their flow. */
+void simulate_count(struct simulate *simulate, uint64_t hash, uint64_t packets, uint64_t bytes,
+		    bool new_flow);
+
+void simulate_generate(struct simulate *simulate);
+/* Returns 0, or an error if the file cannot be read to its end. */
+int simulate_read(struct simulate *simulate, struct err *err);
+
+void simulate_print(const struct simulate *simulate, bool json);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The names of xbond's headers that others use, too, begin with xbond_ from here to names_end.h.
+ * For select.bpf.h. Maps keep these names; loader.h finds them by them. A type of the kernel that
+ * ends in ___xbond is still that type to libbpf.
+ */
+/* clang-format off */
+#pragma push_macro("settings")
+#undef settings
+#pragma push_macro("table")
+#undef table
+#pragma push_macro("buckets")
+#undef buckets
+#pragma push_macro("cursor")
+#undef cursor
+#pragma push_macro("wake")
+#undef wake
+#pragma push_macro("doubt")
+#undef doubt
+#pragma push_macro("moves")
+#undef moves
+#pragma push_macro("loads")
+#undef loads
+#pragma push_macro("counters")
+#undef counters
+#pragma push_macro("losses")
+#undef losses
+#pragma push_macro("xdp_all")
+#undef xdp_all
+#pragma push_macro("devices")
+#undef devices
+#pragma push_macro("packet")
+#undef packet
+#pragma push_macro("packet_of")
+#undef packet_of
+#pragma push_macro("payload")
+#undef payload
+#pragma push_macro("payload_of")
+#undef payload_of
+#pragma push_macro("encap")
+#undef encap
+#pragma push_macro("encap_inner")
+#undef encap_inner
+#pragma push_macro("encap_inner_of")
+#undef encap_inner_of
+#pragma push_macro("hash_of")
+#undef hash_of
+#pragma push_macro("hash_headers")
+#undef hash_headers
+#pragma push_macro("vlan_header")
+#undef vlan_header
+#pragma push_macro("extension_header")
+#undef extension_header
+#pragma push_macro("net_device")
+#undef net_device
+#pragma push_macro("list_head")
+#undef list_head
+#pragma push_macro("bpf_dtab")
+#undef bpf_dtab
+#pragma push_macro("bpf_dtab_netdev")
+#undef bpf_dtab_netdev
+#pragma push_macro("READ_ONCE")
+#undef READ_ONCE
+#pragma push_macro("WRITE_ONCE")
+#undef WRITE_ONCE
+#pragma push_macro("CLOCK_MONOTONIC")
+#undef CLOCK_MONOTONIC
+#pragma push_macro("ENCAP")
+#undef ENCAP
+#pragma push_macro("FLOW_CONTEXT")
+#undef FLOW_CONTEXT
+
+#define settings xbond_data_settings
+#define table xbond_data_table
+#define buckets xbond_data_buckets
+#define cursor xbond_data_cursor
+#define wake xbond_data_wake
+#define doubt xbond_data_doubt
+#define moves xbond_data_moves
+#define loads xbond_loads
+#define counters xbond_counters
+#define losses xbond_losses
+#define xdp_all xbond_xdp_all
+#ifdef XBOND_SELECT_TC
+#define devices xbond_devices
+#else
+#define devices xbond_xdp_slaves
+#endif
+#define packet xbond_packet
+#define packet_of xbond_packet_of
+#define payload xbond_payload
+#define payload_of xbond_payload_of
+#define encap xbond_encap
+#define encap_inner xbond_encap_inner
+#define encap_inner_of xbond_encap_inner_of
+#define hash_of xbond_hash_of
+#define hash_headers xbond_hash_headers
+#define vlan_header xbond_vlan_header
+#define extension_header xbond_extension_header
+#define net_device net_device___xbond
+#define list_head list_head___xbond
+#define bpf_dtab bpf_dtab___xbond
+#define bpf_dtab_netdev bpf_dtab_netdev___xbond

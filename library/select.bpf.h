@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * For XDP and TC programs of others (load balancers, routers, tunnels): sends a packet out of the
+ * slave that a bond of xbond would choose for it, without a bond device in between. docs/select.md
+ * says how to use it and what it promises; loader.h gives the maps of a bond to a program.
+ *
+ *   #include <linux/bpf.h>
+ *   #include <xbond/select.bpf.h>
+ *
+ *   SEC("xdp.frags")
+ *   int forward(struct xdp_md *ctx)
+ *   {
+ *           if (!xbond_may_send(ctx))
+ *                   return XDP_PASS;
+ *           ... makes the Ethernet header that shall leave ...
+ *           return xbond_send(ctx);
+ *   }
+ *
+ * A file is for XDP (its sections must be "xdp.frags"), or for TC: then it defines XBOND_SELECT_TC
+ * before this #include. Programs that use this must be under a licence that goes with the GPL.
+ */
+#ifndef XBOND_SELECT_BPF_H
+#define XBOND_SELECT_BPF_H
+
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/pkt_cls.h>
+#include <linux/types.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <stdint.h>
+
+/* Until the end of this file these names are xbond's own; then they are the program's again. */
+#include "library/names_begin.h"
+
+#include "bpf/abi.h"
+#ifdef XBOND_SELECT_TC
+#include "bpf/send_tc.h"
+#define XBOND_CONTEXT struct __sk_buff
+#else
+#include "bpf/send_xdp.h"
+#define XBOND_CONTEXT struct xdp_md
+#endif
+
+/* What this program was compiled for. Read by loader.h. */
+const volatile __u32 xbond_compiled_for SEC(".rodata.xbond") = XBOND_SELECT_ABI;
+
+/* What xbond_select() returns if it is not a slot, 0 to 63. */
+enum xbond_selected {
+	XBOND_EVERY_SLAVE = XBOND_MAX_SLAVES,
+	XBOND_NO_SLAVE = -1, /* no slave may transmit, or the bond has no carrier */
+	/* The maps are a bond's no longer: load the program anew, over the maps of today. */
+	XBOND_NO_BOND = -2,
+};
+
+#ifdef XBOND_SELECT_TC
+
+static __always_inline __u32 xbond_length(struct __sk_buff *skb)
+{
+	return skb->len;
+}
+
+static __always_inline int xbond_is_sendable(struct __sk_buff *skb)
+{
+	(void)skb;
+	return 1;
+}
+
+static __always_inline int xbond_is_for_all(struct __sk_buff *skb)
+{
+	return tx_is_neighbour_message(skb);
+}
+
+static __always_inline int xbond_send_by(struct __sk_buff *skb, int selected, __u32 length)
+{
+	__u64 mask;
+
+	if (selected == XBOND_NO_BOND)
+		return TC_ACT_UNSPEC;
+	if (selected >= 0 && selected < XBOND_MAX_SLAVES)
+		return tx_send((__u32)selected, length);
+	mask = select_mask(READ_ONCE(table.flags));
+	return selected == XBOND_EVERY_SLAVE && mask ? tx_broadcast(skb, mask) : TC_ACT_SHOT;
+}
+
+#else
+
+static __always_inline __u32 xbond_length(struct xdp_md *ctx)
+{
+	struct packet packet = packet_of(ctx);
+
+	return xdp_frame_length(ctx, &packet);
+}
+
+static __always_inline int xbond_is_sendable(struct xdp_md *ctx)
+{
+	struct packet packet = packet_of(ctx);
+
+	return xdp_is_whole(&packet, xdp_frame_length(ctx, &packet));
+}
+
+static __always_inline int xbond_is_for_all(struct xdp_md *ctx)
+{
+	struct packet packet = packet_of(ctx);
+
+	return xdp_is_neighbour_message(&packet);
+}
+
+static __always_inline int xbond_send_by(struct xdp_md *ctx, int selected, __u32 length)
+{
+	struct packet packet = packet_of(ctx);
+	__u32 slot = (__u32)selected;
+	__u64 mask;
+
+	if (selected == XBOND_NO_BOND || !xdp_is_whole(&packet, length))
+		return XDP_PASS;
+	if (slot < XBOND_MAX_SLAVES) {
+		choose_count(slot, length);
+		return (int)bpf_redirect_map(&devices, slot, XDP_DROP);
+	}
+	mask = select_mask(READ_ONCE(table.flags));
+	return selected == XBOND_EVERY_SLAVE && mask ? xdp_broadcast(length, mask) : XDP_DROP;
+}
+
+#endif
+
+static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
+{
+	__u32 flags = READ_ONCE(table.flags), slot;
+	__u64 mask = select_mask(flags);
+
+	if (READ_ONCE(table.select_abi) != XBOND_SELECT_ABI)
+		return XBOND_NO_BOND;
+	if (!(flags & XBOND_F_CARRIER) || !mask)
+		return XBOND_NO_SLAVE;
+	if (flags & XBOND_F_BROADCAST_NEIGHBOR && xbond_is_for_all(ctx))
+		return XBOND_EVERY_SLAVE;
+	slot = choose_slot(ctx, hash_of, mask, length, flags) & ~CHOOSE_TELL;
+	if (slot < XBOND_MAX_SLAVES)
+		return (int)slot;
+	return slot == CHOOSE_ALL ? XBOND_EVERY_SLAVE : XBOND_NO_SLAVE;
+}
+
+/*
+ * Ask this before you change the packet: if it is 0, xbond_send() would let the packet pass,
+ * because the maps are a bond's no longer, or because an XDP frame lies in several buffers. So
+ * return XDP_PASS or TC_ACT_UNSPEC, and leave the packet to the stack.
+ */
+static __always_inline int xbond_may_send(XBOND_CONTEXT *ctx)
+{
+	return READ_ONCE(table.select_abi) == XBOND_SELECT_ABI && xbond_is_sendable(ctx);
+}
+
+/*
+ * The slot of the slave that the bond would choose for this packet, which begins with an Ethernet
+ * header; or one of enum xbond_selected. In round-robin it is this packet's turn, so call it once
+ * for each. In TC, pointers into the packet are not valid afterwards.
+ */
+static __always_inline int xbond_select(XBOND_CONTEXT *ctx)
+{
+	return xbond_select_for(ctx, xbond_length(ctx));
+}
+
+/*
+ * Sends the packet by what xbond_select() has returned, and counts it in the bond. Returns what the
+ * program must return: XDP_REDIRECT or TC_ACT_REDIRECT; XDP_DROP or TC_ACT_SHOT if no slave may
+ * transmit; XDP_PASS or TC_ACT_UNSPEC for XBOND_NO_BOND, and for XDP frames in several buffers.
+ */
+static __always_inline int xbond_redirect(XBOND_CONTEXT *ctx, int selected)
+{
+	return xbond_send_by(ctx, selected, xbond_length(ctx));
+}
+
+/* Both. */
+static __always_inline int xbond_send(XBOND_CONTEXT *ctx)
+{
+	__u32 length = xbond_length(ctx);
+
+	return xbond_send_by(ctx, xbond_select_for(ctx, length), length);
+}
+
+#include "library/names_end.h"
+
+#endif

@@ -1,0 +1,95 @@
+"""Frames that a program of somebody else sends by the slaves of a bond (library/select.bpf.h).
+
+The program is on a veth, as on a NIC: live frames come out of the veth's other end. It chooses by
+the library and redirects to a slave, whose far end drops them in XDP. Beside it, on such a veth:
+a program that knows one fixed slave, one that looks at a port and takes one of four, one that
+redirects to bond0 (xdp_tx: they cross the pair and choose there), and one that redirects to a bond
+whose packets choose in TC. All on one CPU, alternating.
+"""
+import statistics
+
+from .bed import BUILD, PLAIN, lab, run
+from .rows import Row, alternate, median_ratio
+from .xdp import FLOWS, live, programs, two_bonds
+
+LIBRARY = BUILD / "tools/library_xdp.bpf.o"
+MAPS = {".data.settings": "settings", ".data.table": "table", ".data.buckets": "buckets",
+        ".data.cursor": "cursor", ".data.wake": "wake", ".data.doubt": "doubt",
+        ".data.moves": "moves", "xbond_loads": "loads",
+        "xbond_counters": "counters", "xbond_losses": "losses", "xbond_xdp_slaves": "xdp_slaves",
+        "xbond_xdp_all": "xdp_all"}
+SOURCE = """
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+char _license[] SEC("license") = "GPL";
+#define DEVMAP(name, size) struct { \\
+	__uint(type, BPF_MAP_TYPE_DEVMAP); \\
+	__uint(max_entries, size); \\
+	__type(key, __u32); \\
+	__type(value, __u32); \\
+} name SEC(".maps")
+DEVMAP(to, 1);
+DEVMAP(to_pair, 1);
+DEVMAP(to_tc, 1);
+DEVMAP(among, 4);
+SEC("xdp.frags") int fixed(struct xdp_md *ctx) { return bpf_redirect_map(&to, 0, XDP_DROP); }
+SEC("xdp.frags") int pair(struct xdp_md *ctx) { return bpf_redirect_map(&to_pair, 0, XDP_DROP); }
+SEC("xdp.frags") int tc(struct xdp_md *ctx) { return bpf_redirect_map(&to_tc, 0, XDP_DROP); }
+SEC("xdp.frags") int spread(struct xdp_md *ctx)
+{
+	unsigned char *udp = (void *)(long)ctx->data + 34;
+
+	if ((void *)(udp + 1) > (void *)(long)ctx->data_end)
+		return XDP_DROP;
+	return bpf_redirect_map(&among, *udp & 3, XDP_DROP);
+}
+SEC("xdp.frags") int drops(struct xdp_md *ctx) { return XDP_DROP; }
+SEC("xdp.frags") int passes(struct xdp_md *ctx) { return XDP_PASS; }
+"""
+
+
+def load_library(near, loaded):
+    """Over the maps of bond0; pinned beside the others."""
+    words = [word for name, pin in MAPS.items()
+             for word in ("map", "name", name, "pinned", near.bpf_dir / "bond0" / pin)]
+    run("bpftool", "prog", "load", LIBRARY, loaded.pin / "library", "type", "xdp", *words)
+
+
+def subjects_of(made, loaded, frames):
+    near, far, links, more = two_bonds(made, {"xdp_tx": "on"}, {})
+    for dev in (*links, *more, PLAIN):
+        loaded.attach(far, dev, "drops")
+    # so that a veth takes frames: TC then chooses
+    loaded.attach(near, near.link("bond1")["link"], "passes")
+    load_library(near, loaded)
+    for name, devices in (("to", [PLAIN]), ("to_pair", ["bond0"]), ("to_tc", ["bond1"]),
+                          ("among", links)):
+        loaded.lead(near, name, devices)
+    entries = {name: loaded.pair(near, name)
+               for name in ("library", "fixed", "spread", "pair", "tc")}
+    subjects = {name: live(near, device, frames) for name, device in entries.items()}
+    subjects["made"] = live(near, loaded.pair(near, "drops"), frames)
+    for name in ("library", "fixed"):
+        subjects[f"{name}, one flow"] = live(near, entries[name], frames, flows=1)
+    return subjects
+
+
+def rows(scale):
+    with programs(SOURCE) as loaded:
+        with lab() as made:
+            sent = alternate(scale.rounds // 2, subjects_of(made, loaded, scale.frames))
+    yield Row("XDP frame of another program, redirect to a fixed slave",
+              statistics.median(sent["fixed"]), "ns/frame")
+    for flows, what in (("", f"{FLOWS} flows, 4 slaves"), (", one flow", "one flow, one slave")):
+        yield Row(f"by the library, {what}, over a fixed slave",
+                  median_ratio(sent[f"fixed{flows}"], sent[f"library{flows}"]), "of rate", 0.92,
+                  True)
+    yield Row("by a port to 4 slaves, over a fixed slave",
+              median_ratio(sent["fixed"], sent["spread"]), "of rate")
+    yield Row("by the library, over the pair (xdp_tx)",
+              median_ratio(sent["pair"], sent["library"]), "of rate")
+    yield Row("by the library, over the TC path", median_ratio(sent["tc"], sent["library"]),
+              "of rate", 4, True)
+    yield Row("the same without the way to the program",
+              statistics.median((tc - made) / (library - made) for tc, library, made in
+                                zip(sent["tc"], sent["library"], sent["made"])), "of rate")

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""bondctl simulate: shares by weight, what a failure moves, and a bond's own rule. The model of
+docs/hash.md says which slave each packet of a capture takes.
+"""
+import json
+import os
+import subprocess
+
+import pytest
+
+import schema
+from built import BUILD
+from captures import pcap
+from pins import Pins, X
+
+import generate  # of tests/bpf
+import model
+
+BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
+SEED = 77
+
+
+def call(*words, bpf_dir="/nowhere", **more):
+    return subprocess.run([BONDCTL, "--run-dir", "/nowhere", "--bpf-dir", str(bpf_dir), *words],
+                          capture_output=True, text=True, timeout=60, **more)
+
+
+def simulate(*words, bpf_dir="/nowhere"):
+    done = call("-j", "simulate", *words, bpf_dir=bpf_dir)
+    assert (done.returncode, done.stderr) == (0, "")
+    return schema.check("simulate", json.loads(done.stdout))
+
+
+def by_name(slaves):
+    return {slave["name"]: slave for slave in slaves}
+
+
+@pytest.fixture
+def bond(bpf_dir):
+    """Four slaves in balance-xor; bucket i belongs to slave i % 4."""
+    made = Pins(bpf_dir, slaves=4, mode=X.MODE_BALANCE_XOR)
+    for bucket in range(X.BUCKETS):
+        made.buckets.bucket[0][bucket] = made.buckets.home[bucket] = bucket % 4
+    made.settings.xmit_hash_policy = X.POLICY_LAYER34
+    made.table.hash_seed = SEED
+    return made
+
+
+@pytest.mark.parametrize("policy", ["layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4"])
+def test_flows_fall_as_the_weights_say(policy):
+    found = simulate("--weights", "1,2,5", "--policy", policy, "--flows", "20000")
+    assert found["flows"] == 20000 and found["name"] is None and found["others"] == []
+    for slave, weight in zip(found["slaves"], (1, 2, 5)):
+        assert slave["weight"] == weight and slave["share_by_weight"] == weight / 8
+        # a binomial deviation of 0.35 % at most; of layer2, which has 4000 pairs, 0.8 %
+        assert slave["gets"]["share_of_flows"] == pytest.approx(weight / 8, abs=0.035)
+    for total in ("flows", "packets", "bytes"):
+        assert sum(slave["gets"][total] for slave in found["slaves"]) == found[total]
+
+
+def test_one_address_takes_one_slave():
+    """vlan+srcmac: all flows have the bond's address."""
+    found = simulate("--slaves", "5", "--policy", "vlan+srcmac")
+    assert sorted(slave["gets"]["share_of_flows"] for slave in found["slaves"]) == [0, 0, 0, 0, 1]
+
+
+def test_a_failure_moves_the_flows_of_that_slave_only():
+    found = simulate("--weights", "1,1,2", "--policy", "layer3+4")
+    for failed in found["slaves"]:
+        after, others = failed["if_failed"], by_name(failed["if_failed"]["slaves"])
+        assert after["moved"] == failed["gets"]
+        assert after["moved_again"]["flows"] <= after["moved"]["flows"]
+        assert set(others) == {slave["name"] for slave in found["slaves"]} - {failed["name"]}
+        assert sum(other["gets"]["flows"] for other in others.values()) == found["flows"]
+        rest = sum(slave["weight"] for slave in found["slaves"]) - failed["weight"]
+        for slave in found["slaves"]:
+            if slave is not failed:
+                assert others[slave["name"]]["gets"]["share_of_flows"] == \
+                    pytest.approx(slave["weight"] / rest, abs=0.035)
+
+
+def test_the_same_each_time_and_another_with_another_seed():
+    assert simulate("--slaves", "4", "--policy", "layer3+4") == \
+        simulate("--policy", "layer3+4", "--slaves", "4", "--seed", "1")
+    assert simulate("--slaves", "4", "--seed", "2")["slaves"] != simulate("--slaves", "4")["slaves"]
+
+
+def test_one_slave_has_nobody_to_fail_to():
+    only, = simulate("--slaves", "1")["slaves"]
+    assert only["if_failed"] is None and only["gets"]["share_of_bytes"] == 1
+    assert "if failed" not in call("simulate", "--slaves", "1").stdout
+
+
+def test_a_bond_and_a_capture(bond, bpf_dir, tmp_path):
+    generator = generate.Generator(9)
+    frames = [generator.packet() for _ in range(800)]
+    frames = [frame for frame in frames if frame[12:14] not in (b"\x81\0", b"\x88\xa8")]
+    file = tmp_path / "capture"
+    file.write_bytes(pcap(frames))
+    found = simulate("bond0", "--pcap", str(file), bpf_dir=bpf_dir)
+    assert (found["name"], found["hash_seed"], found["xmit_hash_policy"]) == \
+        ("bond0", SEED, "layer3+4")
+    assert found["packets"] == len(frames) and found["bytes"] == sum(map(len, frames))
+    expected = [model.bucket(frame, model.Rule(policy="layer3+4", seed=SEED)) % 4
+                for frame in frames]
+    for number, slave in enumerate(found["slaves"]):
+        assert slave["name"] == f"eth{number}"
+        assert slave["gets"]["packets"] == expected.count(number)
+    assert 0 < found["flows"] <= found["packets"] and found["all_flows_counted"]
+    bond.table.tx_mask = 0b0101
+    found = simulate("bond0", "--pcap", str(file), "--seed", "5", "--policy", "layer2",
+                     bpf_dir=bpf_dir)
+    assert [slave["name"] for slave in found["slaves"]] == ["eth0", "eth2"]
+    assert (found["hash_seed"], found["xmit_hash_policy"]) == (5, "layer2")
+
+
+def test_other_weights_for_a_bond(bond, bpf_dir):
+    found = simulate("bond0", "--weights", "1,1,1,5", bpf_dir=bpf_dir)
+    assert by_name(found["slaves"])["eth3"]["gets"]["share_of_flows"] == pytest.approx(0.625,
+                                                                                       abs=0.03)
+    assert bond.settings.weight[3] == 0, "a simulation has changed the bond"
+
+
+def test_a_damaged_capture_says_what_it_had(tmp_path):
+    file = tmp_path / "capture"
+    file.write_bytes(pcap([bytes(60), bytes(60)])[:-10])
+    done = call("simulate", "--pcap", str(file))
+    assert done.returncode == 1 and "1 packets" in done.stdout and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words, status, says", [
+    (["--slaves", "0"], 2, "allowed: 1..64"),
+    (["--slaves", "65"], 2, "allowed: 1..64"),
+    (["--slaves", "3", "--weights", "1,2"], 1, "there are 3 slaves"),
+    (["--weights", "1,0"], 1, "1..65535"),
+    (["--weights", "1,,2"], 1, "1..65535"),
+    (["--weights", ""], 2, "--weights needs"),
+    (["--weights", "1,2,"], 1, "1..65535"),
+    (["--weights", ",".join(["1"] * 65)], 1, "there are 64 slaves"),
+    (["--weights", "1,99999999999999999999"], 1, "1..65535"),
+    (["--policy", "layer4"], 1, "xmit_hash_policy"),
+    (["--policy", "flow"], 1, "policy flow"),
+    (["--seed", "-1"], 1, "hash_seed"),
+    (["--flows", "0"], 2, "allowed: 1.."),
+    (["--flows", "5", "--pcap", "x"], 2, "--flows makes flows"),
+    (["--pcap", "/nonexistent"], 1, "/nonexistent"),
+    (["bond9"], 1, "no such bond"),
+    (["bond0", "--slaves", "2"], 2, "without a bond"),
+    (["bond0", "more"], 2, "more"),
+])
+def test_refused(words, status, says):
+    done = call("simulate", *words)
+    assert (done.returncode, done.stdout) == (status, ""), done
+    assert says in done.stderr and done.stderr.count("\n") <= 2
+
+
+def test_modes_that_do_not_hash(bpf_dir):
+    Pins(bpf_dir, slaves=2, mode=X.MODE_ACTIVE_BACKUP)
+    done = call("simulate", "bond0", bpf_dir=bpf_dir)
+    assert done.returncode == 1 and "is in mode active-backup, where no hash chooses" in done.stderr
+
+
+def test_completion():
+    for words, offers in ((["simulate", "--policy", "layer3"], {"layer3+4"}),
+                          (["simulate", "--s"], {"--slaves", "--symmetric", "--seed"})):
+        done = call("complete", "--", *words)
+        assert {line.split("\t")[0] for line in done.stdout.splitlines()} == offers

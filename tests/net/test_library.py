@@ -1,0 +1,230 @@
+"""Programs of others that send as the bond does (library/select.bpf.h): the example of an XDP
+router with its loader, as somebody has them who has installed xbond-dev.
+"""
+import contextlib
+import ctypes
+import mmap
+import os
+import signal
+import socket
+import struct
+import subprocess
+
+import pytest
+
+import lab as lab_module
+from lab import ROOT
+from namespace import end, mac_bytes, run
+from test_xdp import takes_frames
+from traffic import Capture, send_frames
+from waiting import wait_for
+
+FLOWS = 64
+FAR_MAC = "02:00:00:00:00:02"
+SELECT_ABI = 88  # where it is in the table, for ever
+libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
+
+
+@pytest.fixture(autouse=True)
+def on_veths(monkeypatch):
+    monkeypatch.setattr(lab_module, "DEVICE", "veth")
+
+
+@pytest.fixture(scope="module", name="installed")
+def _installed(tmp_path_factory):
+    """The directory of the built example."""
+    made = tmp_path_factory.mktemp("library")
+    run("make", "-C", ROOT, "install-dev", f"DESTDIR={made}", "PREFIX=/usr")
+    include, examples = f"-I{made}/usr/include", ROOT / "packaging/examples"
+    run("clang", "-O2", "-g", "-ffreestanding", "-target", "bpf", "-mcpu=v3", include,
+        f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", examples / "route.bpf.c", "-o",
+        made / "route.bpf.o")
+    run("cc", "-O2", include, "-o", made / "route", examples / "route.c", "-lbpf")
+    return made
+
+
+class Router:
+    """near's bond0 leads to far; packets from a client come by c1."""
+
+    def __init__(self, near, directory):
+        self.near, self.directory = near, directory
+        takes_frames(near.far, near.links)
+        near.ip("link", "add", "c0", "type", "veth", "peer", "name", "c1")
+        near.ip("addr", "add", "10.1.0.1/24", "dev", "c1")
+        for dev in ("c0", "c1"):
+            near.ip("link", "set", dev, "up")
+        near.run("sysctl", "-qw", "net.ipv4.ip_forward=1", "net.ipv4.conf.all.rp_filter=0",
+                 "net.ipv4.conf.c1.rp_filter=0")
+
+    def make_bond(self, *links):
+        near = self.near
+        near.ctl("create", "bond0", "mode", "balance-xor", "xmit_hash_policy", "layer3+4")
+        near.ctl("add-slave", "bond0", *links)
+        near.ip("link", "set", "bond0", "up")
+        near.wait_slaves(*links)
+        near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
+        near.ip("neigh", "replace", "10.0.0.2", "lladdr", FAR_MAC, "dev", "bond0")
+
+    def bond_dir(self):
+        return self.near.bpf_dir / "bond0"
+
+    @contextlib.contextmanager
+    def loaded(self):
+        """While the example's program is on c1."""
+        loader = self.near.spawn(self.directory / "route", self.bond_dir(), "c1",
+                                 cwd=self.directory, stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: "xdp" in self.near.link("c1") or loader.poll() is not None, "the router")
+        assert loader.poll() is None, loader.stderr.read()
+        yield loader
+        assert end(loader, signal.SIGTERM) == 0
+        assert "xdp" not in self.near.link("c1")
+
+    def frames(self):
+        there = mac_bytes(self.near.link("c1")["address"])
+        for port in range(FLOWS):
+            udp = struct.pack("!HHHH", 1000 + port, 9, 8, 0)
+            ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28, 0, 0, 64, 17, 0,
+                             socket.inet_aton("10.1.0.2"), socket.inet_aton("10.0.0.2"))
+            numbers = sum(struct.unpack("!10H", ip))
+            numbers = (numbers & 0xffff) + (numbers >> 16)
+            ip = ip[:10] + struct.pack("!H", ~numbers & 0xffff) + ip[12:]
+            yield (there + bytes.fromhex("0200000000030800") + ip + udp).ljust(60, b"\0")
+
+    def ways(self):
+        """{source port: link} by which each of the flows arrives at the far end; sees that the bond
+        has counted them, and that they were routed.
+        """
+        before = self.near.show()["tx_packets"]
+        with contextlib.ExitStack() as stack:
+            wires = {link: stack.enter_context(Capture(self.near.far, link))
+                     for link in self.near.links}
+            send_frames(self.near, "c0", list(self.frames()))
+            found, twice = {}, []
+
+            def arrived():
+                for link, wire in wires.items():
+                    for frame in wire.frames(0.05):
+                        if frame.data[:6] != mac_bytes(FAR_MAC) or frame.type != 0x0800:
+                            continue
+                        port = struct.unpack("!H", frame.data[34:36])[0]
+                        twice.extend([port] if port in found else [])
+                        found[port] = link
+                        assert frame.data[22] == 63, "TTL"
+                        assert sum(struct.unpack("!10H", frame.data[14:34])) % 0xffff == 0
+                return len(found) == FLOWS
+            wait_for(arrived, "all flows at the far end")
+        assert not twice
+        assert self.near.show()["tx_packets"] - before >= FLOWS
+        return found
+
+
+@pytest.fixture
+def router(lone, installed):
+    made = Router(lone(links=3), installed)
+    made.make_bond("l0", "l1")
+    return made
+
+
+def test_the_example_sends_as_the_bond_does(router):
+    """By the same slaves as the stack, in spite of everything that happens to the bond."""
+    near = router.near
+    by_stack = router.ways()
+    assert set(by_stack.values()) == {"l0", "l1"}
+    with router.loaded():
+        sent = near.sent("bond0")["packets"]
+        assert router.ways() == by_stack
+        assert near.sent("bond0")["packets"] - sent < FLOWS, "they went around bond0"
+        near.kill_bondd()
+        assert router.ways() == by_stack, "without bondd"
+        near.far.ip("link", "set", "l1", "down")
+        wait_for(lambda: not near.link("l1")["operstate"] == "UP", "the loss")
+        assert set(router.ways().values()) == {"l0"}, "detour without bondd"
+        near.far.ip("link", "set", "l1", "up")
+        near.start_bondd()
+        near.wait_slaves("l0", "l1")
+        wait_for(lambda: router.ways() == by_stack, "the old ways")
+        near.ctl("add-slave", "bond0", "l2")
+        near.wait_slaves("l0", "l1", "l2")
+        with_another = router.ways()
+        assert set(with_another.values()) == {"l0", "l1", "l2"}
+        near.ctl("set-slave", "bond0", "l2", "drain", "on")
+        drained = wait_for(lambda: [ways for ways in [router.ways()]
+                                    if set(ways.values()) == {"l0", "l1"}], "the drain")[0]
+        near.ctl("set-slave", "bond0", "l2", "drain", "off")
+    assert wait_for(lambda: router.ways() == with_another, "the stack's ways")
+    near.ctl("set-slave", "bond0", "l2", "drain", "on")
+    assert wait_for(lambda: router.ways() == drained, "the stack's ways")
+    near.ctl("del-slave", "bond0", "l2")
+    with router.loaded():
+        assert set(router.ways().values()) == {"l0", "l1"}
+
+
+def test_other_modes(router):
+    near = router.near
+    with router.loaded():
+        near.ctl("set", "bond0", "mode", "active-backup")
+        active = near.show()["active_slave"]
+        assert set(router.ways().values()) == {active}
+        near.ctl("set", "bond0", "mode", "balance-rr")
+        ways = list(router.ways().values())
+        assert {ways.count("l0"), ways.count("l1")} == {FLOWS // 2}
+        near.ctl("set", "bond0", "mode", "broadcast")
+        before = {link: near.far.received(link)["packets"] for link in ("l0", "l1")}
+        send_frames(near, "c0", list(router.frames()))
+        wait_for(lambda: all(near.far.received(link)["packets"] - count >= FLOWS
+                             for link, count in before.items()), "a copy on each link")
+
+
+def test_a_bond_that_ends_and_begins_again(router):
+    """The program lets packets pass until its loader has given it the new maps."""
+    near = router.near
+    with router.loaded() as loader:
+        near.ctl("delete", "bond0")
+        assert "xdp" in near.link("c1")
+        router.make_bond("l0", "l2")
+
+        def around():
+            before = near.sent("bond0")["packets"]
+            ways = router.ways()
+            assert set(ways.values()) == {"l0", "l2"}
+            return near.sent("bond0")["packets"] - before < FLOWS
+        wait_for(around, "the loader to replace the program")
+        assert loader.poll() is None
+
+
+def write_version(router, version):
+    """As a bondd does that offers another version."""
+    fd = libbpf.bpf_obj_get(str(router.bond_dir() / "table").encode())
+    assert fd >= 0
+    with mmap.mmap(fd, mmap.PAGESIZE) as table:
+        before, table[SELECT_ABI:SELECT_ABI + 4] = \
+            struct.unpack("=I", table[SELECT_ABI:SELECT_ABI + 4])[0], struct.pack("=I", version)
+    os.close(fd)
+    return before
+
+
+def refusal(router, bond):
+    done = router.near.run(router.directory / "route", bond, "c1", cwd=router.directory,
+                           check=False)
+    assert done.returncode == 1 and "xdp" not in router.near.link("c1")
+    return done.stderr
+
+
+def test_another_version(router):
+    """Programs that run leave packets to the stack, and others are not loaded."""
+    near = router.near
+    by_stack = router.ways()
+    with router.loaded():
+        assert router.ways() == by_stack
+        mine = write_version(router, 7)
+        sent = near.sent("bond0")["packets"]
+        assert router.ways() == by_stack
+        assert near.sent("bond0")["packets"] - sent >= FLOWS, "they did not pass"
+    assert f"compiled for version {mine} of xbond's selection, and {router.bond_dir()} has " \
+        "version 7" in refusal(router, router.bond_dir())
+    write_version(router, 0)
+    assert "does not offer it to programs" in refusal(router, router.bond_dir())
+    near.stop_bondd()
+    near.start_bondd()
+    assert near.pinned("table")["select_abi"] == mine
+    assert "no such bond" in refusal(router, near.bpf_dir / "bond9")
