@@ -334,9 +334,9 @@ install: all
 		install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$$(basename $$page); done
 
 ## install-dev: headers for BPF programs of others that choose a slave as xbond does
-public_headers := $(wildcard bpf/abi*.h) $(addprefix bpf/,choose.h drain.h flow.h flow_encap.h \
-	flow_ether.h flow_hook.h flow_ip.h flow_words.h losses.h maps.h neighbour.h netdev.h select.h send_tc.h send_xdp.h \
-	steered.h successor.h) bfd/bfd_state.h bfd/bfd_wire.h lacp/state.h $(wildcard library/*.h)
+# All that these include, whichever kind of program includes them.
+public_headers = $(sort library/loader.h $(filter %.h,$(foreach kind,XDP TC,$(foreach header,$(wildcard library/*.bpf.h), \
+	$(shell $(CLANG) -MM -x c -ffreestanding -target bpf -DXBOND_SELECT_$(kind) -I. -I$(ARCH_INCLUDE) $(header))))))
 install-dev:
 	for header in $(public_headers); do \
 		to=$(DESTDIR)$(PREFIX)/include/xbond/$${header#library/} && install -d -m 755 $$(dirname $$to) && \

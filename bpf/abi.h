@@ -59,6 +59,8 @@
 #define XBOND_PIN_POLICY_QUESTION "policy_question"
 #define XBOND_PIN_LOADS "loads"
 #define XBOND_PIN_MOVES "moves"
+#define XBOND_PIN_FLOWLETS "flowlets"
+#define XBOND_PIN_RECENT "recent"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"

@@ -41,4 +41,29 @@ struct xbond_moves {
 };
 _Static_assert(sizeof(struct xbond_moves) == 13 * XBOND_BUCKETS + 64, "moves ABI");
 
+#define XBOND_FLOWLETS 8192 /* flows that are told apart */
+#define XBOND_FLOWLET_SLOT (XBOND_MAX_SLAVES - 1ULL)
+
+/* While XBOND_F_FLOWLETS is set: where each flow goes until its next gap. */
+struct xbond_flowlets {
+	/* Writer: bondd. The slots that may get flows after a gap; 0: all that may transmit. */
+	__u64 slots;
+	__u64 pad0[7];
+	/*
+	 * Writer: BPF. The slot is in the bits of XBOND_FLOWLET_SLOT; the others are those of when
+	 * the flow sent. 0: a flow that was never seen.
+	 */
+	__u64 flow[XBOND_FLOWLETS];
+};
+_Static_assert(sizeof(struct xbond_flowlets) == 64 + 8 * XBOND_FLOWLETS, "flowlets ABI");
+
+/* What one CPU has sent of late, halved every XBOND_RECENT_NS. Writer: BPF. */
+struct xbond_recent {
+	__u64 since_ns;
+	__u64 sent[XBOND_MAX_SLAVES]; /* bytes by table.byte_cost */
+};
+_Static_assert(sizeof(struct xbond_recent) == 8 + 8 * XBOND_MAX_SLAVES, "recent ABI");
+
+#define XBOND_RECENT_NS (1ULL << 25) /* 34 ms */
+
 #endif

@@ -67,7 +67,8 @@ static __always_inline __u64 flow_again(__u64 hash, __u32 turn)
 }
 
 #define FLOW_BUCKET(hash) ((hash) >> 52) /* of XBOND_BUCKETS */
-#define FLOW_TURNS 4			 /* further buckets that are tried */
+#define FLOWLET_OF(hash) ((hash) >> 24 & (XBOND_FLOWLETS - 1))
+#define FLOW_TURNS 4 /* further buckets that are tried */
 
 static __always_inline void flow_swap(__u64 *a, __u64 *b)
 {

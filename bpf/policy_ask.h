@@ -75,7 +75,7 @@ static __always_inline __u32 policy_choose_slot(FLOW_CONTEXT *context, __u64 mas
 	/* A hash that is answered unchanged keeps the bits that the answer has no room for. */
 	if (kind == XBOND_ANSWER_HASH && (hash ^ answer) & ~(__u64)XBOND_ANSWER_KIND)
 		hash = answer & ~(__u64)XBOND_ANSWER_KIND;
-	return select_usable(choose_owner(hash, length, flags), hash, mask, length);
+	return select_usable(choose_owner(hash, mask, length, flags), hash, mask, length);
 }
 
 #endif

@@ -7,6 +7,7 @@
 #define XBOND_BPF_STEERED_H
 
 #include "bpf/flow.h"
+#include "bpf/flowlet.h"
 #include "bpf/select.h"
 
 struct {
@@ -18,7 +19,8 @@ struct {
 
 struct xbond_moves moves SEC(".data.moves");
 
-static __always_inline void steer_count(__u32 bucket, __u32 length, __u64 now_ns)
+/* The coarse clock costs nearly nothing, and is exact enough for ticks. */
+static __always_inline void steer_count(__u32 bucket, __u32 length)
 {
 	struct xbond_load *load = bpf_map_lookup_elem(&loads, &bucket);
 
@@ -26,17 +28,19 @@ static __always_inline void steer_count(__u32 bucket, __u32 length, __u64 now_ns
 		return;
 	load->bytes += length;
 	load->packets++;
-	load->last = (__u32)(now_ns >> XBOND_LOAD_TICK_SHIFT);
+	load->last = (__u32)(bpf_ktime_get_coarse_ns() >> XBOND_LOAD_TICK_SHIFT);
 }
 
 /*
  * A bucket that moves: its owner until the first gap, then the new one. CPUs that send at the same
  * time may see each other's time as later than their own; that is no gap.
  */
-static __always_inline __u32 steer_moving(__u32 bucket, __u32 to, __u32 owner, __u64 now_ns)
+__noinline __u32 steer_moving(__u32 bucket, __u32 to, __u32 owner)
 {
-	__u64 seen_ns = READ_ONCE(moves.seen_ns[bucket]);
+	__u64 now_ns = bpf_ktime_get_ns(), seen_ns;
 
+	bucket %= XBOND_BUCKETS;
+	seen_ns = READ_ONCE(moves.seen_ns[bucket]);
 	if (READ_ONCE(moves.moved[bucket]))
 		return to;
 	if ((__s64)(now_ns - seen_ns) > (__s64)READ_ONCE(moves.gap_ns)) {
@@ -47,15 +51,21 @@ static __always_inline __u32 steer_moving(__u32 bucket, __u32 to, __u32 owner, _
 	return owner;
 }
 
-/* Returns a slot, which may be none that may transmit. */
-__noinline __u32 steer_slot(__u64 hash, __u32 length)
+/* Returns the owner of the hash's bucket, which may be none that may transmit. */
+static __always_inline __u32 steer_counted(__u64 hash, __u32 length)
 {
 	__u32 bucket = FLOW_BUCKET(hash) % XBOND_BUCKETS, owner = select_bucket(bucket);
-	__u64 now_ns = bpf_ktime_get_ns();
 	__u32 to = READ_ONCE(moves.to[bucket]);
 
-	steer_count(bucket, length, now_ns);
-	return to ? steer_moving(bucket, to - 1, owner, now_ns) : owner;
+	steer_count(bucket, length);
+	return to ? steer_moving(bucket, to - 1, owner) : owner;
+}
+
+/* Returns a slot, which may be none that may transmit. */
+__noinline __u32 steer_slot(__u64 hash, __u64 mask, __u32 length, __u32 flags)
+{
+	return flags & XBOND_F_FLOWLETS ? flowlet_slot(hash, mask, length)
+					: steer_counted(hash, length);
 }
 
 #endif

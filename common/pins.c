@@ -62,6 +62,8 @@ static const struct map_shape quality_shape = { XBOND_PIN_QUALITY, BPF_MAP_TYPE_
 						sizeof(struct xbond_quality), XBOND_MAX_SLAVES };
 static const struct map_shape moves_shape = { XBOND_PIN_MOVES, BPF_MAP_TYPE_ARRAY,
 					      sizeof(struct xbond_moves), 1 };
+static const struct map_shape flowlets_shape = { XBOND_PIN_FLOWLETS, BPF_MAP_TYPE_ARRAY,
+						 sizeof(struct xbond_flowlets), 1 };
 static const struct map_shape loads_shape = { XBOND_PIN_LOADS, BPF_MAP_TYPE_PERCPU_ARRAY,
 					      sizeof(struct xbond_load), XBOND_BUCKETS };
 static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
@@ -291,6 +293,8 @@ int pins_open_added(struct pins *pins, struct err *err)
 	if (!r)
 		r = pins_map_added(pins, &moves_shape, (void **)&pins->moves, err);
 	if (!r)
+		r = pins_map_added(pins, &flowlets_shape, (void **)&pins->flowlets, err);
+	if (!r)
 		r = pins_open_loads(pins, err);
 	return r;
 }
@@ -398,6 +402,7 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->probes, &probes_shape);
 	pins_unmap(pins->quality, &quality_shape);
 	pins_unmap(pins->moves, &moves_shape);
+	pins_unmap(pins->flowlets, &flowlets_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);
 	if (pins->loads_fd >= 0)

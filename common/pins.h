@@ -41,6 +41,7 @@ struct pins {
 	struct xbond_failover *failover; /* NULL as above */
 	struct xbond_wake *wake;	 /* NULL as above */
 	struct xbond_moves *moves;	 /* NULL as above */
+	struct xbond_flowlets *flowlets; /* NULL as above */
 	int counters_fd;		 /* per-CPU array by slot */
 	int loads_fd;			 /* per-CPU array by bucket (loads.h); -1 as above */
 	bool writable;			 /* settings may be written */

@@ -43,6 +43,7 @@ static const struct xbond_library_map xbond_library_maps[] = {
 	{ ".data.wake", XBOND_PIN_WAKE },	  { ".data.doubt", XBOND_PIN_DOUBT },
 	{ ".data.moves", XBOND_PIN_MOVES },	  { "xbond_counters", XBOND_PIN_COUNTERS },
 	{ "xbond_losses", XBOND_PIN_LOSSES },	  { "xbond_loads", XBOND_PIN_LOADS },
+	{ ".data.flowlets", XBOND_PIN_FLOWLETS }, { "xbond_recents", XBOND_PIN_RECENT },
 	{ "xbond_devices", XBOND_PIN_DEVICES },	  { "xbond_xdp_slaves", XBOND_PIN_XDP_SLAVES },
 	{ "xbond_xdp_all", XBOND_PIN_XDP_ALL },
 };
@@ -154,6 +155,25 @@ static inline int xbond_use_map(struct bpf_map *map, const char *bond, const cha
 		 : 0;
 }
 
+/* The kernel only says EINVAL to programs that are of another kind than the bond's. */
+static inline int xbond_check_kind(const struct bpf_object *object, char *why)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(
+		program,
+		object) if (bpf_program__type(program) == BPF_PROG_TYPE_XDP &&
+			    strncmp(bpf_program__section_name(program), "xdp.frags", 9) &&
+			    !(bpf_program__flags(program) &
+			      BPF_F_XDP_HAS_FRAGS)) return xbond_say(why, EINVAL,
+								     "%s: its section must be "
+								     "\"xdp.frags\", not \"%s\"",
+								     bpf_program__name(program),
+								     bpf_program__section_name(
+									     program));
+	return 0;
+}
+
 /*
  * Before Linux 6.2 the programs copy from the kernel's memory to see carriers. Lockdown may forbid
  * that, and then a program that asks does not load.
@@ -171,12 +191,15 @@ static inline void xbond_let_copy(struct bpf_object *object)
 /*
  * Call it after bpf_object__open() and before bpf_object__load(). Returns 0, or -errno with the
  * reason in `why`, which has XBOND_WHY_SIZE bytes: -ENOENT: no such bond; -EPROTO: the program was
- * compiled for another version; -EAGAIN: try again when bondd runs.
+ * compiled for another version; -EAGAIN: try again when bondd runs; -EINVAL: something is wrong
+ * with the program.
  */
 static inline int xbond_use(struct bpf_object *object, const char *bond, char *why)
 {
-	int r = xbond_check_version(object, bond, why);
+	int r = xbond_check_kind(object, why);
 
+	if (!r)
+		r = xbond_check_version(object, bond, why);
 	for (size_t i = 0; !r && i < sizeof(xbond_library_maps) / sizeof(*xbond_library_maps);
 	     i++) {
 		const struct xbond_library_map *each = &xbond_library_maps[i];

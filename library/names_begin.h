@@ -21,6 +21,10 @@
 #undef moves
 #pragma push_macro("loads")
 #undef loads
+#pragma push_macro("flowlets")
+#undef flowlets
+#pragma push_macro("recent")
+#undef recent
 #pragma push_macro("counters")
 #undef counters
 #pragma push_macro("losses")
@@ -78,6 +82,8 @@
 #define doubt xbond_data_doubt
 #define moves xbond_data_moves
 #define loads xbond_loads
+#define flowlets xbond_data_flowlets
+#define recent xbond_recents
 #define counters xbond_counters
 #define losses xbond_losses
 #define xdp_all xbond_xdp_all

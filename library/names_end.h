@@ -17,6 +17,10 @@
 #pragma pop_macro("moves")
 #undef loads
 #pragma pop_macro("loads")
+#undef flowlets
+#pragma pop_macro("flowlets")
+#undef recent
+#pragma pop_macro("recent")
 #undef counters
 #pragma pop_macro("counters")
 #undef losses

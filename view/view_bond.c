@@ -16,6 +16,7 @@
 #include "options/values.h"
 #include "view/json_value.h"
 #include "view/view_failover.h"
+#include "view/view_load.h"
 #include "view/view_lacp.h"
 #include "view/view_loop.h"
 #include "view/view_monitors.h"
@@ -260,6 +261,7 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 	view_set_counters(json, &counters);
 	view_set_failover(json, pins, bondd);
 	json_object_set_new(json, "policy", view_policy(pins));
+	view_set_load(json, pins);
 	json_object_set_new(json, "slaves", slaves);
 	if (source.lacp)
 		json_object_set_new(json, "lacp", view_lacp_bond(pins, source.lacp));
@@ -277,7 +279,7 @@ json_t *view_foreign(const char *name, uint32_t abi, bool bondd)
 					       "tx_bytes",	 "rx_packets",
 					       "rx_bytes",	 "rx_dropped",
 					       "carrier_source", "failover",
-					       "policy" };
+					       "policy",	 "rebalance" };
 	json_t *json = json_object();
 
 	json_object_set_new(json, "name", json_value_text(name));

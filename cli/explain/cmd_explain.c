@@ -146,12 +146,27 @@ static json_t *explain_spread(const char *why)
 	return explain_unhashed(json_null(), json_null(), why);
 }
 
+static json_t *explain_flowlet(const struct question *question, const struct pins *pins)
+{
+	uint64_t hash = flow_packet_hash(&question->call.flow, &question->rule);
+	unsigned int slot = foretell_flowlet(pins, hash);
+
+	return explain_unhashed(
+		explain_slave_json(pins, slot), json_null(),
+		slot < XBOND_MAX_SLAVES
+			? "flowlet_gap: the flow keeps its slave until it pauses"
+			: "flowlet_gap: the flow pauses, and then takes the slave that has sent "
+			  "least of late");
+}
+
 /* For modes where a hash decides. */
 static json_t *explain_hashed(const struct question *question, const struct pins *pins)
 {
 	if (question->rule.policy == XBOND_POLICY_FLOW)
 		return explain_spread("policy flow hashes what the kernel keeps for the "
 				      "connection, not its addresses");
+	if (pins->table->flags & XBOND_F_FLOWLETS)
+		return explain_flowlet(question, pins);
 	return explain_hashed_by_us(question, pins);
 }
 

@@ -6,6 +6,7 @@
 #include "bpf/flow_words.h"
 #include "bpf/successor.h"
 #include "cli/base/flow_slot.h"
+#include "common/clock.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/active.h"
@@ -22,9 +23,40 @@ static const uint8_t *foretell_table_of(const struct pins *pins)
 	return pins->buckets->bucket[pins->table->active & 1];
 }
 
+/* A bucket that has moved, but whose new owner bondd has not written down yet. */
+static unsigned int foretell_moved(const struct pins *pins, uint64_t hash)
+{
+	const struct xbond_moves *moves = pins->moves;
+	unsigned int bucket = FLOW_BUCKET(hash);
+
+	if (!moves || !(pins->table->flags & XBOND_F_LOADS) || !moves->moved[bucket] ||
+	    !moves->to[bucket])
+		return XBOND_NO_SLOT;
+	return moves->to[bucket] - 1u;
+}
+
+unsigned int foretell_flowlet(const struct pins *pins, uint64_t hash)
+{
+	uint64_t word, silent_ns;
+	unsigned int slot;
+
+	if (!pins->flowlets)
+		return XBOND_NO_SLOT;
+	word = __atomic_load_n(&pins->flowlets->flow[FLOWLET_OF(hash)], __ATOMIC_RELAXED);
+	silent_ns = clock_now_ns() - (word & ~XBOND_FLOWLET_SLOT);
+	slot = word & XBOND_FLOWLET_SLOT;
+	return (int64_t)silent_ns <= (int64_t)pins->table->flowlet_gap_ns &&
+			       slots_have(foretell_mask(pins), slot)
+		       ? slot
+		       : XBOND_NO_SLOT;
+}
+
 unsigned int foretell_slot(const struct pins *pins, uint64_t hash)
 {
-	return flow_slot(foretell_table_of(pins), hash, foretell_mask(pins));
+	uint64_t mask = foretell_mask(pins);
+	unsigned int moved = foretell_moved(pins, hash);
+
+	return slots_have(mask, moved) ? moved : flow_slot(foretell_table_of(pins), hash, mask);
 }
 
 /* The rule of select_successor() in the BPF programs. */
@@ -95,15 +127,16 @@ static unsigned int foretell_settled_slot(const struct pins *pins, uint64_t hash
 
 struct forecast foretell(const struct pins *pins, uint64_t hash)
 {
-	uint64_t mask = foretell_mask(pins), others;
+	uint64_t others;
 	struct forecast forecast = { .bucket = FLOW_BUCKET(hash),
-				     .slot = flow_slot(foretell_table_of(pins), hash, mask),
+				     .slot = foretell_slot(pins, hash),
 				     .at_once = XBOND_NO_SLOT,
 				     .settled = XBOND_NO_SLOT };
 
 	if (forecast.slot == XBOND_NO_SLOT)
 		return forecast;
-	forecast.detour = foretell_table_of(pins)[forecast.bucket] != forecast.slot;
+	forecast.detour = foretell_table_of(pins)[forecast.bucket] != forecast.slot &&
+			  foretell_moved(pins, hash) != forecast.slot;
 	others = values_undrained(pins, pins->table->tx_mask & ~slots_bit(forecast.slot));
 	if (!others)
 		return forecast;

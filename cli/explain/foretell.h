@@ -34,6 +34,11 @@ struct forecast foretell(const struct pins *pins, uint64_t hash);
  */
 unsigned int foretell_chosen_slot(const struct pins *pins, unsigned int slot, uint64_t hash);
 struct forecast foretell_chosen(const struct pins *pins, unsigned int slot, uint64_t hash);
+/*
+ * With flowlet_gap: the slot of a flow that has sent within the gap, and of others that share its
+ * place in the table. XBOND_NO_SLOT: it pauses.
+ */
+unsigned int foretell_flowlet(const struct pins *pins, uint64_t hash);
 /* For active-backup, which has no buckets. */
 struct forecast foretell_active(const struct pins *pins);
 

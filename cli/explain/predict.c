@@ -13,6 +13,8 @@
 const char *const prediction_why[PREDICT_KINDS] = {
 	[PREDICT_EVERY] = "every slave sends it",
 	[PREDICT_TURN] = "the slaves take turns, whatever is in a packet",
+	[PREDICT_PAUSES] =
+		"flowlet_gap: after each pause a flow takes the slave that has sent least",
 	[PREDICT_SOCKET] = "policy flow: the kernel's own hash decides, which no capture has",
 	[PREDICT_CUT] = "cut off before what decides; capture more of each packet",
 	[PREDICT_NO_DEST] = "a cooked capture lacks the destination MAC address, which counts here",
@@ -64,7 +66,9 @@ static struct prediction predict_by_hash(const struct pins *pins, const struct f
 	struct prediction prediction = { .slot = XBOND_NO_SLOT, .bucket = -1 };
 	uint64_t hash;
 
-	if (rule->policy == XBOND_POLICY_FLOW) {
+	if (pins->table->flags & XBOND_F_FLOWLETS) {
+		prediction.kind = PREDICT_PAUSES;
+	} else if (rule->policy == XBOND_POLICY_FLOW) {
 		prediction.kind = PREDICT_SOCKET;
 	} else if (!flow_packet_hash_captured(captured, rule, &hash)) {
 		prediction.kind = captured->no_dest ? PREDICT_NO_DEST : PREDICT_CUT;

@@ -92,6 +92,20 @@ static void text_details_failover(const json_t *bond)
 		       field_number(failover, "last_us"), field_number(failover, "count"));
 }
 
+static void text_details_rebalance(const json_t *bond)
+{
+	const json_t *rebalance = json_object_get(bond, "rebalance");
+
+	if (!json_is_object(rebalance))
+		return;
+	printf("    %-20s %lld buckets have moved by load, %lld wait for a pause, %lld had none",
+	       "rebalancing", field_number(rebalance, "moved"), field_number(rebalance, "waiting"),
+	       field_number(rebalance, "given_up"));
+	if (field_number(rebalance, "rounds"))
+		printf("; the last time was %lld s ago", field_number(rebalance, "last_s"));
+	putchar('\n');
+}
+
 /* For a bond that exists but that this program cannot read. */
 static void text_details_foreign(const json_t *bond)
 {
@@ -121,6 +135,7 @@ void text_details_bond(const json_t *bond, bool forced_counted)
 	text_details_failover(bond);
 	if (json_is_string(json_object_get(bond, "policy")))
 		printf("    %-20s %s\n", "policy", field_text(bond, "policy"));
+	text_details_rebalance(bond);
 	text_lacp_bond(json_object_get(bond, "lacp"));
 	text_options_all_of_bond(bond, forced_counted);
 	text_details_counters(bond);

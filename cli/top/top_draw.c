@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/top/top_hot.h"
 #include "cli/top/top_problems.h"
 #include "cli/top/top_table.h"
 
@@ -170,6 +171,8 @@ static void top_draw_say_picked(const struct top_ui *ui, char *ret_text, size_t 
 	if (row && row->slave && row->slave->why[0])
 		snprintf(ret_text, size, "%s of %s: %s%s", row->slave->name, row->bond->name,
 			 row->slave->is_active ? "" : "not used: ", row->slave->why);
+	else if (row && !row->slave && row->bond->hot_count && !row->bond->error.text[0])
+		top_hot_words(row->bond, ret_text, size);
 	else
 		snprintf(ret_text, size, "%s", row ? key_line : "no bonds yet");
 }

@@ -58,6 +58,19 @@ static json_t *top_json_slaves(const struct top_bond *bond)
 	return slaves;
 }
 
+static json_t *top_json_hottest(const struct top_bond *bond)
+{
+	json_t *hottest = json_array();
+
+	for (size_t i = 0; i < bond->hot_count; i++)
+		json_array_append_new(
+			hottest,
+			json_pack("{s:i, s:o, s:f}", "bucket", (int)bond->hot[i].bucket, "slave",
+				  json_value_text(bond->pins.slaves[bond->hot[i].slot].name),
+				  "tx_bits_per_s", bond->hot[i].tx_bits));
+	return hottest;
+}
+
 json_t *top_json(const struct top_bond *bond)
 {
 	bool is_readable = !bond->error.text[0];
@@ -71,6 +84,7 @@ json_t *top_json(const struct top_bond *bond)
 			    is_readable ? json_boolean(bond->has_bondd) : json_null());
 	json_object_set_new(json, "problems", top_problems(bond));
 	top_json_set_rates(json, &bond->series);
+	json_object_set_new(json, "hottest", is_readable ? top_json_hottest(bond) : json_array());
 	json_object_set_new(json, "slaves", is_readable ? top_json_slaves(bond) : json_array());
 	return json;
 }

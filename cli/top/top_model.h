@@ -43,6 +43,13 @@ struct top_slave {
 	struct top_series series;
 };
 
+#define TOP_HOT 6 /* buckets that are listed */
+
+struct top_hot {
+	unsigned int bucket, slot;
+	double tx_bits; /* a second */
+};
+
 struct top_bond {
 	char name[XBOND_NAME_SIZE];
 	bool is_there;
@@ -60,6 +67,11 @@ struct top_bond {
 	struct top_series series;
 	struct top_slave *slaves;
 	size_t slave_count;
+	/* top_hot.c: the loads of buckets as last read (NULL: they are not counted). */
+	struct xbond_load *loads;
+	uint64_t loads_ns;
+	struct top_hot hot[TOP_HOT]; /* the hottest first */
+	size_t hot_count;
 };
 
 struct top {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "cli/top/top_hot.h"
 #include "cli/top/top_json.h"
 #include "cli/top/top_problems.h"
 #include "cli/top/top_read.h"
@@ -41,6 +42,17 @@ static void top_once_print_problems(const struct top_bond *bond)
 	json_decref(lines);
 }
 
+static void top_once_print_hottest(const struct top_bond *bond)
+{
+	struct top_line name = { 0 };
+	char text[TOP_WORDS];
+
+	top_hot_words(bond, text, sizeof(text));
+	top_line_add_some(&name, bond->name, XBOND_NAME_SIZE);
+	if (*text)
+		printf("%s: %s\n", name.text, text);
+}
+
 static void top_once_print(const struct top *top, const struct top_rows *rows)
 {
 	struct top_table table = { 0 };
@@ -55,6 +67,9 @@ static void top_once_print(const struct top *top, const struct top_rows *rows)
 	}
 	for (size_t i = 0; i < top->bond_count; i++)
 		top_once_print_problems(top->bonds[i]);
+	for (size_t i = 0; i < top->bond_count; i++)
+		if (!top->bonds[i]->error.text[0])
+			top_once_print_hottest(top->bonds[i]);
 }
 
 static enum cli_exit top_once_print_text(const struct top *top)

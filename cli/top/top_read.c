@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/top/top_hot.h"
 #include "cli/top/top_read_slave.h"
 #include "common/attached.h"
 #include "common/clock.h"
@@ -25,6 +26,7 @@ static void top_read_close(struct top_bond *bond)
 static void top_read_free(struct top_bond *bond)
 {
 	top_read_close(bond);
+	top_hot_free(bond);
 	free(bond->slaves);
 	free(bond);
 }
@@ -40,6 +42,7 @@ static int top_read_open(struct top_bond *bond, const char *bpf_dir, struct err 
 	    st.st_ino == bond->inode)
 		return pins_open_added(&bond->pins, err);
 	top_read_close(bond);
+	top_hot_free(bond);
 	bond->device = st.st_dev;
 	bond->inode = st.st_ino;
 	return pins_open(&bond->pins, bpf_dir, bond->name, err);
@@ -81,6 +84,12 @@ static void top_read_sum(struct top_bond *bond)
 	top_series_push(&bond->series, is_known || !bond->slave_count ? &sum : NULL);
 }
 
+static void top_read_rates(struct top_bond *bond)
+{
+	top_read_sum(bond);
+	top_hot_read(bond);
+}
+
 static int top_read_bond(struct top_bond *bond, const char *bpf_dir)
 {
 	struct err err = { "" };
@@ -94,7 +103,7 @@ static int top_read_bond(struct top_bond *bond, const char *bpf_dir)
 	if (r)
 		top_read_close(bond);
 	else if (with_rates)
-		top_read_sum(bond);
+		top_read_rates(bond);
 	if (with_rates)
 		bond->rates_ns = clock_now_ns();
 	bond->error_code = r;

@@ -50,6 +50,12 @@ static bool publish_has_drain_markers(struct bond *bond)
 	return mode_has(bond_pin(bond)->mode, MODE_LACP) && bond_pin(bond)->drain_markers;
 }
 
+static bool publish_has_flowlets(struct bond *bond)
+{
+	return bond_pin(bond)->flowlet_gap_us && bond->dataplane.pins.flowlets &&
+	       mode_selection(bond_pin(bond)) == XBOND_SELECT_HASH;
+}
+
 /* In 802.3ad the LACP thread owns the carrier for reception, and XDP waits for it. */
 static uint32_t publish_choose_flags(struct bond *bond, const struct decision *decision)
 {
@@ -75,6 +81,8 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 		flags |= XBOND_F_PROBES;
 	if (bond_rebalance_is_wanted(bond))
 		flags |= XBOND_F_LOADS;
+	if (publish_has_flowlets(bond))
+		flags |= XBOND_F_FLOWLETS;
 	bond_for_each_member (bond, slot)
 		if (bond_slave(bond, slot)->queue_id)
 			flags |= XBOND_F_QUEUE_IDS;
@@ -210,6 +218,8 @@ void publish_decision(struct bond *bond, const struct decision *decision)
 	if (!bond->evaluation.plan_due)
 		publish_masks(bond, decision, decision->rx_mask);
 	publish_queue_ids(bond);
+	if (publish_has_flowlets(bond))
+		dataplane_set_flowlet_gap(&bond->dataplane, bond_pin(bond)->flowlet_gap_us);
 	port_hooks_follow(bond);
 	bond_pin(bond)->active_slot = decision->plan.active_slot;
 	if (!bond->evaluation.plan_due)

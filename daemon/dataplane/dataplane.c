@@ -15,6 +15,7 @@
 #include "bpf/heartbeat.h"
 #include "common/atomic.h"
 #include "common/clock.h"
+#include "common/slots.h"
 #include "rules/buckets.h"
 #include "rules/moves.h"
 
@@ -216,6 +217,22 @@ void dataplane_settle_moves(struct dataplane *dataplane)
 		moves_settle(&maps);
 }
 
+/* The slots that get buckets. */
+static uint64_t dataplane_weighty(const struct dataplane_plan *plan)
+{
+	uint64_t slots = 0;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (plan->weight[slot])
+			slots |= slots_bit(slot);
+	return slots;
+}
+
+void dataplane_set_flowlet_gap(struct dataplane *dataplane, uint32_t gap_us)
+{
+	store_release(dataplane->pins.table->flowlet_gap_ns, gap_us * UINT64_C(1000));
+}
+
 void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan *plan)
 {
 	uint8_t(*bucket)[XBOND_BUCKETS] = dataplane->pins.buckets->bucket;
@@ -229,6 +246,8 @@ void dataplane_publish(struct dataplane *dataplane, const struct dataplane_plan 
 	table->bucket_count[idle] =
 		dataplane_fill(bucket[idle], dataplane->pins.buckets->home, plan);
 	dataplane_set_byte_costs(table, plan);
+	if (dataplane->pins.flowlets)
+		dataplane->pins.flowlets->slots = dataplane_weighty(plan);
 	store_release(table->active, idle);
 	store_release(table->selection, (uint32_t)plan->selection);
 	dataplane->settled = false;

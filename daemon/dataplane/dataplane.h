@@ -107,6 +107,8 @@ struct dataplane_plan {
 	uint32_t member_weight[XBOND_MAX_SLAVES];
 };
 
+/* For XBOND_F_FLOWLETS. */
+void dataplane_set_flowlet_gap(struct dataplane *dataplane, uint32_t gap_us);
 /* Ends what moves by load: rules/moves.h. */
 void dataplane_settle_moves(struct dataplane *dataplane);
 /* Fills the buckets by the plan; one store puts them in force. */

@@ -95,6 +95,8 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		  .added = true },
 		{ .pin = XBOND_PIN_LOADS, .map = skeleton->maps.loads, .added = true },
 		{ .pin = XBOND_PIN_MOVES, .map = skeleton->maps.data_moves, .added = true },
+		{ .pin = XBOND_PIN_FLOWLETS, .map = skeleton->maps.data_flowlets, .added = true },
+		{ .pin = XBOND_PIN_RECENT, .map = skeleton->maps.recent, .added = true },
 		{ .pin = XBOND_PIN_COUNTERS, .map = skeleton->maps.counters },
 		{ .pin = XBOND_PIN_HOLD, .map = skeleton->maps.data_hold },
 		{ .pin = XBOND_PIN_HOLD_TIMERS, .map = skeleton->maps.hold_timers },

@@ -97,6 +97,8 @@ static int xdp_load_use_maps(struct xdp_bpf *skeleton, const char *pin_dir, stru
 		{ skeleton->maps.counters, XBOND_PIN_COUNTERS },
 		{ skeleton->maps.loads, XBOND_PIN_LOADS },
 		{ skeleton->maps.data_moves, XBOND_PIN_MOVES },
+		{ skeleton->maps.data_flowlets, XBOND_PIN_FLOWLETS },
+		{ skeleton->maps.recent, XBOND_PIN_RECENT },
 		{ skeleton->maps.data_wake, XBOND_PIN_WAKE },
 		{ skeleton->maps.data_doubt, XBOND_PIN_DOUBT },
 		{ skeleton->maps.losses, XBOND_PIN_LOSSES },

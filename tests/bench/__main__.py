@@ -10,8 +10,8 @@ from .bed import ROOT
 from .rows import write_json
 
 SUBJECTS = ("selection", "balance", "transmit", "modes", "slaves", "many", "receive", "xdp",
-            "library", "single_stream", "unequal", "connections", "failover", "detection", "lacp",
-            "daemon_cost", "metrics")
+            "library", "single_stream", "unequal", "steering", "connections", "failover",
+            "detection", "lacp", "daemon_cost", "metrics")
 
 
 @dataclasses.dataclass

@@ -36,9 +36,13 @@ def _installed(tmp_path_factory):
     made = tmp_path_factory.mktemp("library")
     run("make", "-C", ROOT, "install-dev", f"DESTDIR={made}", "PREFIX=/usr")
     include, examples = f"-I{made}/usr/include", ROOT / "packaging/examples"
-    run("clang", "-O2", "-g", "-ffreestanding", "-target", "bpf", "-mcpu=v3", include,
-        f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", examples / "route.bpf.c", "-o",
-        made / "route.bpf.o")
+    text = (examples / "route.bpf.c").read_text()
+    for directory, source in ((made, text), (made / "plain", text.replace("xdp.frags", "xdp"))):
+        directory.mkdir(exist_ok=True)
+        (directory / "route.bpf.c").write_text(source)
+        run("clang", "-O2", "-g", "-ffreestanding", "-target", "bpf", "-mcpu=v3", include,
+            f"-I/usr/include/{os.uname().machine}-linux-gnu", "-c", directory / "route.bpf.c", "-o",
+            directory / "route.bpf.o")
     run("cc", "-O2", include, "-o", made / "route", examples / "route.c", "-lbpf")
     return made
 
@@ -203,8 +207,8 @@ def write_version(router, version):
     return before
 
 
-def refusal(router, bond):
-    done = router.near.run(router.directory / "route", bond, "c1", cwd=router.directory,
+def refusal(router, bond, example="."):
+    done = router.near.run(router.directory / "route", bond, "c1", cwd=router.directory / example,
                            check=False)
     assert done.returncode == 1 and "xdp" not in router.near.link("c1")
     return done.stderr
@@ -227,4 +231,5 @@ def test_another_version(router):
     near.stop_bondd()
     near.start_bondd()
     assert near.pinned("table")["select_abi"] == mine
+    assert 'its section must be "xdp.frags"' in refusal(router, router.bond_dir(), "plain")
     assert "no such bond" in refusal(router, near.bpf_dir / "bond9")

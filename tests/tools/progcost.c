@@ -44,6 +44,7 @@ struct subject {
 	const char *name;
 	int fd;
 	__u32 selection, policy, path, symmetric;
+	__u32 flags; /* beside XBOND_F_CARRIER */
 	double ns[MAX_ROUNDS];
 };
 
@@ -123,11 +124,13 @@ static void fill_maps(struct xbond_bpf *bpf)
 	table->flags = XBOND_F_CARRIER;
 	table->hash_seed = 0x1234567;
 	table->watched = 1;
+	table->flowlet_gap_ns = 500000;
 	table->tx_mask = table->rx_mask = (1 << SLAVES) - 1;
 	table->bond_ifindex = 50;
 	table->port_ifindex = 51;
 	for (int slot = 0; slot < SLAVES; slot++) {
 		table->ifindex[slot] = FIRST_SLAVE + slot;
+		table->byte_cost[slot] = XBOND_BYTE_COST_ONE;
 		buckets->slot_of[FIRST_SLAVE + slot] = slot;
 	}
 	for (int bucket = 0; bucket < XBOND_BUCKETS; bucket++)
@@ -201,6 +204,7 @@ static void measure(struct xbond_bpf *bpf, struct subject *subjects, size_t coun
 			bpf->data_settings->settings.xmit_hash_policy = subjects[i].policy;
 			bpf->data_settings->settings.path = subjects[i].path;
 			bpf->data_settings->settings.symmetric = subjects[i].symmetric;
+			bpf->data_table->table.flags = XBOND_F_CARRIER | subjects[i].flags;
 			subjects[i].ns[round] = run(subjects[i].fd, &frame);
 		}
 	}
@@ -250,6 +254,16 @@ int main(int argc, char **argv)
 		  .selection = XBOND_SELECT_HASH,
 		  .policy = XBOND_POLICY_LAYER34,
 		  .symmetric = 1 },
+		{ .name = "layer3+4, loads counted (rebalance_interval)",
+		  .fd = port,
+		  .selection = XBOND_SELECT_HASH,
+		  .policy = XBOND_POLICY_LAYER34,
+		  .flags = XBOND_F_LOADS },
+		{ .name = "layer3+4, flowlet_gap",
+		  .fd = port,
+		  .selection = XBOND_SELECT_HASH,
+		  .policy = XBOND_POLICY_LAYER34,
+		  .flags = XBOND_F_FLOWLETS },
 		PORT("active-backup", XBOND_SELECT_ACTIVE, 0),
 		PORT("balance-rr", XBOND_SELECT_TURNS, 0),
 		{ .name = "egress counted",

@@ -6,7 +6,8 @@
  *
  * COUNT frames of 60 bytes, UDP in IPv4 from 10.0.0.1 to 10.0.0.2 port 9000, FLOWS (a power of
  * two, 1) different source ports by turns at random. Prints nanoseconds per frame as JSON. TO is
- * a device, or - to drop the frames at once. Runs on one CPU, the one it is started on.
+ * a device, or - to drop the frames at once, or a pinned program, which gets the frames itself, all
+ * of one flow. Runs on one CPU, the one it is started on.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -122,7 +123,9 @@ int main(int argc, char **argv)
 	ifindex = if_nametoindex(argv[1]);
 	if (!ifindex)
 		die(argv[1], errno);
-	fd = load(devmap_to(argv[2]), flows);
+	fd = strchr(argv[2], '/') ? bpf_obj_get(argv[2]) : load(devmap_to(argv[2]), flows);
+	if (fd < 0)
+		die(argv[2], errno);
 	began = now_ns();
 	for (uint32_t left = count; left;) {
 		uint32_t part = left < FRAMES_AT_ONCE ? left : FRAMES_AT_ONCE;
