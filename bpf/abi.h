@@ -58,6 +58,10 @@
 #define XBOND_PIN_QUALITY "quality"
 #define XBOND_PIN_ALB "alb"
 #define XBOND_PIN_VLANS "vlans"
+/* The policy of the user (bpf/policy_ask.h): its programs, and what it is asked. */
+#define XBOND_PIN_POLICY "policy"
+#define XBOND_PIN_POLICY_XDP "policy_xdp"
+#define XBOND_PIN_POLICY_QUESTION "policy_question"
 #define XBOND_PIN_LOADS "loads"
 #define XBOND_PIN_MOVES "moves"
 #define XBOND_PIN_FLOWLETS "flowlets"
@@ -71,6 +75,7 @@
 /* Absent while a bond has the programs of a build that does not have them. */
 #define XBOND_PIN_PROG_LOOK "prog_look"
 #define XBOND_PIN_PROG_EXIT "prog_exit"
+#define XBOND_PIN_PROG_POLICY_TRY "prog_policy_try"
 /* Devmaps of XDP programs, the bond's own and those of others (library/select.bpf.h): */
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
@@ -91,10 +96,13 @@
 #define XBOND_PIN_LINK_EGRESS "link_egress"
 #define XBOND_PIN_LINK_PORT "link_port"
 #define XBOND_PIN_LINK_RX "link_rx_"
+/* A map that the policy of the user has; its name follows. */
+#define XBOND_PIN_POLICY_MAPS "policy_map_"
 #define XBOND_PIN_NEW "_new" /* suffix of a link that is about to replace another */
 
 #include "bpf/abi_load.h"
 #include "bpf/abi_options.h"
+#include "bpf/abi_policy.h"
 
 enum xbond_hook {
 	XBOND_HOOK_TCX = 0,
@@ -165,9 +173,10 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_ALB 65536    /* also: slaves that are not active receive (bpf/send_tlb.h) */
 /* More than the bucket's owner decides (bpf/steered.h): one test for what follows. */
 #define XBOND_F_STEERED (XBOND_F_LOADS | XBOND_F_FLOWLETS)
-#define XBOND_F_LOADS 4096	     /* what each bucket sends is counted */
-#define XBOND_F_FLOWLETS 8192	     /* a flow may change its slave after a gap */
-#define XBOND_F_TEAM 131072	     /* bond0 is a team: see bpf/team_path.h */
+#define XBOND_F_LOADS 4096    /* what each bucket sends is counted */
+#define XBOND_F_FLOWLETS 8192 /* a flow may change its slave after a gap */
+#define XBOND_F_POLICY 16384  /* the programs are those that ask a policy (bpf/policy_ask.h) */
+#define XBOND_F_TEAM 131072   /* bond0 is a team: see bpf/team_path.h */
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 /*

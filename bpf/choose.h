@@ -36,6 +36,13 @@ static __always_inline struct flow_rule choose_rule(void)
 	return rule;
 }
 
+/* The slot for a hash, which may be none that may transmit. */
+static __always_inline __u32 choose_owner(__u64 hash, __u64 mask, __u32 length, __u32 flags)
+{
+	return flags & XBOND_F_STEERED ? steer_slot(hash, mask, length, flags)
+				       : select_bucket(FLOW_BUCKET(hash));
+}
+
 /*
  * Returns a slot of mask, which must not be empty, perhaps with CHOOSE_TELL, or CHOOSE_ALL for
  * broadcast. hash_of is called in modes that hash. It belongs to the entry point, which has the
@@ -49,8 +56,7 @@ static __always_inline __u32 choose_slot(void *context, __u64 (*hash_of)(void *c
 
 	if (selection == XBOND_SELECT_HASH) {
 		hash = hash_of(context);
-		slot = flags & XBOND_F_STEERED ? steer_slot(hash, mask, length, flags)
-					       : select_bucket(FLOW_BUCKET(hash));
+		slot = choose_owner(hash, mask, length, flags);
 	} else if (selection == XBOND_SELECT_TURNS) {
 		slot = select_round_robin(mask, length);
 		hash = slot;

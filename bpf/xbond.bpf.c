@@ -23,6 +23,9 @@
 #include "bpf/team_path.h"
 #include "bpf/watchdog.h"
 
+#define POLICY_PROGRAMS policy
+#include "bpf/policy_ask.h"
+
 char _license[] SEC("license") = "GPL";
 
 /* Only for bondd and bondctl. It is here because all maps of a bond are made together. */
@@ -82,6 +85,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct xbond_quality);
 } quality SEC(".maps");
+
+/* For xbond_xdp_tx_asks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} policy_xdp SEC(".maps");
 
 /*
  * For XDP programs, which are loaded on their own: those of xdp.bpf.c, and those of others. The
@@ -158,11 +169,19 @@ static __always_inline int tx_transmit_tlb(struct __sk_buff *skb, __u64 mask)
 	return tx_send(slot, length);
 }
 
+typedef __u32 (*tx_chooser)(struct __sk_buff *skb, __u64 mask, __u32 length, __u32 flags);
+
+static __always_inline __u32 tx_choose(struct __sk_buff *skb, __u64 mask, __u32 length, __u32 flags)
+{
+	return choose_slot(skb, hash_of, mask, length, flags);
+}
+
 /*
  * Sends by the chosen slave, or drops the packet if no slave may transmit. asked: the slot that the
- * packet's queue_mapping asks for, or SELECT_NONE.
+ * packet's queue_mapping asks for, or SELECT_NONE. choose: choose_slot() or its like.
  */
-static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, int by_team)
+static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, tx_chooser choose,
+				       int by_team)
 {
 	__u32 flags = READ_ONCE(table.flags), length = skb->len, slot;
 	__u64 mask = select_mask(flags);
@@ -177,7 +196,7 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, int b
 		if (tx_is_neighbour_message(skb))
 			return tx_spread(skb, mask, by_team);
 	}
-	slot = choose_slot(skb, hash_of, mask, length, flags);
+	slot = choose(skb, mask, length, flags);
 	if (slot < XBOND_MAX_SLAVES)
 		return tx_leave(skb, slot, length, by_team);
 	if (slot & CHOOSE_TELL)
@@ -200,24 +219,27 @@ static __always_inline int path_is_direct(void)
 	       READ_ONCE(table.watched);
 }
 
-__noinline int tx_counted_by_team(struct __sk_buff *skb)
+static __always_inline __u32 tx_asked(const struct __sk_buff *skb)
 {
-	__u32 asked = queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE;
-
-	return tx_transmit(skb, asked, !team_has_asked_queue(skb));
+	return queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE;
 }
 
-SEC("tc")
-int xbond_egress(struct __sk_buff *skb)
+__noinline int tx_counted_by_team(struct __sk_buff *skb)
+{
+	return tx_transmit(skb, tx_asked(skb), tx_choose, !team_has_asked_queue(skb));
+}
+
+static __always_inline int tx_egress(struct __sk_buff *skb, tx_chooser choose)
 {
 	__u32 flags = READ_ONCE(table.flags);
 
 	if (path_is_direct())
-		return tx_transmit(
-			skb, queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE, 0);
+		return tx_transmit(skb, tx_asked(skb), choose, 0);
 	if (flags & (XBOND_F_TEAM | XBOND_F_QUEUE_IDS)) {
 		if (flags & XBOND_F_TEAM)
-			return tx_counted_by_team(skb);
+			return choose == tx_choose ? tx_counted_by_team(skb)
+						   : tx_transmit(skb, tx_asked(skb), choose,
+								 !team_has_asked_queue(skb));
 		skb->tc_index = queue_before_crossing(skb->queue_mapping, skb->priority);
 	} else if (skb->priority && skb->priority <= 0xffff && !(flags & XBOND_F_NETKIT)) {
 		/* A veth clears skb->priority; xbond_port restores as much as fits. */
@@ -226,14 +248,26 @@ int xbond_egress(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
+SEC("tc")
+int xbond_egress(struct __sk_buff *skb)
+{
+	return tx_egress(skb, tx_choose);
+}
+
+/* While the bond has a policy. Also the other programs of such names. */
+SEC("?tc")
+int xbond_egress_asks(struct __sk_buff *skb)
+{
+	return tx_egress(skb, policy_choose_slot);
+}
+
 /* A netkit keeps skb->priority, so only queue_ids need to cross. */
 static __always_inline int tx_crossing_is_ours(void)
 {
 	return (READ_ONCE(table.flags) & (XBOND_F_NETKIT | XBOND_F_QUEUE_IDS)) != XBOND_F_NETKIT;
 }
 
-SEC("tc")
-int xbond_port(struct __sk_buff *skb)
+static __always_inline int tx_port(struct __sk_buff *skb, tx_chooser choose)
 {
 	__u32 crossed = skb->tc_index, asked = SELECT_NONE;
 
@@ -245,7 +279,35 @@ int xbond_port(struct __sk_buff *skb)
 		skb->priority = crossed;
 		skb->tc_index = 0;
 	}
-	return tx_transmit(skb, asked, 0);
+	return tx_transmit(skb, asked, choose, 0);
+}
+
+SEC("tc")
+int xbond_port(struct __sk_buff *skb)
+{
+	return tx_port(skb, tx_choose);
+}
+
+SEC("?tc")
+int xbond_port_asks(struct __sk_buff *skb)
+{
+	return tx_port(skb, policy_choose_slot);
+}
+
+/*
+ * What does the policy answer? For bondctl, by BPF_PROG_RUN: the hash and the slots that may
+ * transmit are in cb[0] to cb[3], the packet's length is in cb[4], the answer in cb[0] and cb[1].
+ */
+SEC("tc")
+int xbond_policy_try(struct __sk_buff *skb)
+{
+	__u64 hash = skb->cb[0] | (__u64)skb->cb[1] << 32,
+	      usable = skb->cb[2] | (__u64)skb->cb[3] << 32, answer;
+
+	answer = policy_ask(skb, hash, usable, skb->cb[4]);
+	skb->cb[0] = (__u32)answer;
+	skb->cb[1] = answer >> 32;
+	return 0;
 }
 
 enum rx_verdict { RX_TO_BOND, RX_SLOW, RX_STAY, RX_TO_BOTH };

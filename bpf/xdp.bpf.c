@@ -10,6 +10,9 @@
 #include "bpf/micro_bfd_port.h"
 #include "bpf/send_xdp.h"
 
+#define POLICY_PROGRAMS policy_xdp
+#include "bpf/policy_ask.h"
+
 char _license[] SEC("license") = "GPL";
 
 /* The port side, once the slave may hand it frames. */
@@ -178,8 +181,14 @@ __noinline __u32 xdp_prepare_tlb(struct xdp_md *ctx, __u64 mask, __u32 length)
 	return slot;
 }
 
-SEC("xdp.frags")
-int xbond_xdp_tx(struct xdp_md *ctx)
+typedef __u32 (*xdp_chooser)(struct xdp_md *ctx, __u64 mask, __u32 length, __u32 flags);
+
+static __always_inline __u32 xdp_choose(struct xdp_md *ctx, __u64 mask, __u32 length, __u32 flags)
+{
+	return choose_slot(ctx, hash_of, mask, length, flags);
+}
+
+static __always_inline int xdp_transmit(struct xdp_md *ctx, xdp_chooser choose)
 {
 	__u32 flags = READ_ONCE(table.flags), length, slot;
 	__u64 mask = select_mask(flags);
@@ -195,11 +204,24 @@ int xbond_xdp_tx(struct xdp_md *ctx)
 	if (flags & XBOND_F_BROADCAST_NEIGHBOR && xdp_is_neighbour_message(&packet))
 		return xdp_broadcast(length, mask);
 	slot = flags & XBOND_F_TLB ? xdp_prepare_tlb(ctx, mask, length)
-				   : choose_slot(ctx, hash_of, mask, length, flags) & ~CHOOSE_TELL;
+				   : choose(ctx, mask, length, flags) & ~CHOOSE_TELL;
 	if (slot == CHOOSE_ALL)
 		return xdp_broadcast(length, mask);
 	if (slot >= XBOND_MAX_SLAVES)
 		return XDP_DROP;
 	choose_count(slot, length);
 	return bpf_redirect_map(&devices, slot, XDP_DROP);
+}
+
+SEC("xdp.frags")
+int xbond_xdp_tx(struct xdp_md *ctx)
+{
+	return xdp_transmit(ctx, xdp_choose);
+}
+
+/* While the bond has a policy. */
+SEC("?xdp.frags")
+int xbond_xdp_tx_asks(struct xdp_md *ctx)
+{
+	return xdp_transmit(ctx, policy_choose_slot);
 }

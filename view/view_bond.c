@@ -20,6 +20,7 @@
 #include "view/view_lacp.h"
 #include "view/view_loop.h"
 #include "view/view_monitors.h"
+#include "view/view_policy.h"
 #include "view/view_problem.h"
 #include "view/view_why.h"
 
@@ -260,6 +261,7 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 	json_object_set_new(json, "options", view_options_json(pins, OPTION_BOND, 0));
 	view_set_counters(json, &counters);
 	view_set_failover(json, pins, bondd);
+	json_object_set_new(json, "policy", view_policy(pins));
 	view_set_load(json, pins);
 	json_object_set_new(json, "slaves", slaves);
 	if (source.lacp)
@@ -278,7 +280,7 @@ json_t *view_foreign(const char *name, uint32_t abi, bool bondd)
 					       "tx_bytes",	 "rx_packets",
 					       "rx_bytes",	 "rx_dropped",
 					       "carrier_source", "failover",
-					       "rebalance" };
+					       "policy",	 "rebalance" };
 	json_t *json = json_object();
 
 	json_object_set_new(json, "name", json_value_text(name));

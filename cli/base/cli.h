@@ -119,6 +119,8 @@ enum cli_exit cmd_list(const struct cli *cli, const struct verb *verb, int argc,
 enum cli_exit cmd_stats(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_top(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_explain(const struct cli *cli, const struct verb *verb, int argc, char **argv);
+/* policy load, unload and show */
+enum cli_exit cmd_policy(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_simulate(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_sysfs_tree(const struct cli *cli, const struct verb *verb, int argc, char **argv);
 enum cli_exit cmd_monitor(const struct cli *cli, const struct verb *verb, int argc, char **argv);

@@ -73,14 +73,28 @@ static int flow_packet_hash_of(struct packet *packet, const struct flow_rule *ru
 	return cut;
 }
 
+static void flow_packet_put_all(uint8_t *bytes, const struct flow_packet *flow)
+{
+	uint8_t *at = flow_packet_put_ip(flow_packet_put_ether(bytes, flow), flow);
+
+	flow_packet_put16(flow_packet_put16(at, flow->sport), flow->dport);
+}
+
+void flow_packet_make(const struct flow_packet *flow, struct captured *ret_captured)
+{
+	memset(ret_captured, 0, sizeof(*ret_captured));
+	flow_packet_put_all(ret_captured->head, flow);
+	ret_captured->size = ret_captured->length = ROOM;
+	ret_captured->vlan_tci = -1;
+}
+
 uint64_t flow_packet_hash(const struct flow_packet *flow, const struct flow_rule *rule)
 {
-	uint8_t bytes[ROOM] = { 0 },
-		*at = flow_packet_put_ip(flow_packet_put_ether(bytes, flow), flow);
+	uint8_t bytes[ROOM] = { 0 };
 	struct packet packet = { .data = bytes, .end = bytes + ROOM, .vlan_tci = -1 };
 	uint64_t hash;
 
-	flow_packet_put16(flow_packet_put16(at, flow->sport), flow->dport);
+	flow_packet_put_all(bytes, flow);
 	flow_packet_hash_of(&packet, rule, &hash);
 	return hash;
 }

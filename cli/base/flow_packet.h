@@ -39,6 +39,8 @@ struct flow_packet {
 struct flow_rule;
 
 uint64_t flow_packet_hash(const struct flow_packet *flow, const struct flow_rule *rule);
+/* A packet of the flow, with its tag in it. */
+void flow_packet_make(const struct flow_packet *flow, struct captured *ret_captured);
 
 /*
  * The hash of a captured packet. Returns false if it takes what the capture does not have: bytes

@@ -4,10 +4,9 @@
 #include "bpf/flow_words.h"
 #include "common/slots.h"
 
-unsigned int flow_slot(const uint8_t bucket[XBOND_BUCKETS], uint64_t hash, uint64_t mask)
+unsigned int flow_slot_usable(const uint8_t bucket[XBOND_BUCKETS], unsigned int slot, uint64_t hash,
+			      uint64_t mask)
 {
-	unsigned int slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
-
 	if (!mask)
 		return XBOND_NO_SLOT;
 	for (uint32_t turn = 1; !slots_have(mask, slot) && turn <= FLOW_TURNS; turn++) {
@@ -15,4 +14,9 @@ unsigned int flow_slot(const uint8_t bucket[XBOND_BUCKETS], uint64_t hash, uint6
 		slot = bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES;
 	}
 	return slots_have(mask, slot) ? slot : (unsigned int)__builtin_ctzll(mask);
+}
+
+unsigned int flow_slot(const uint8_t bucket[XBOND_BUCKETS], uint64_t hash, uint64_t mask)
+{
+	return flow_slot_usable(bucket, bucket[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES, hash, mask);
 }

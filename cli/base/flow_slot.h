@@ -8,9 +8,12 @@
 #include "bpf/abi.h"
 
 /*
- * The rule of select_usable() in the BPF programs. mask: the slots that may transmit; XBOND_NO_SLOT
- * if there are none.
+ * The rule of select_usable() in the BPF programs: slot, or another one by the hash. mask: the
+ * slots that may transmit; XBOND_NO_SLOT if there are none.
  */
+unsigned int flow_slot_usable(const uint8_t bucket[XBOND_BUCKETS], unsigned int slot, uint64_t hash,
+			      uint64_t mask);
+/* The same for a hash whose slot is that of its bucket. */
 unsigned int flow_slot(const uint8_t bucket[XBOND_BUCKETS], uint64_t hash, uint64_t mask);
 
 #endif

@@ -96,7 +96,9 @@ struct doctor_bond {
 	enum { DOCTOR_CONFIG_NONE, DOCTOR_CONFIG_BAD, DOCTOR_CONFIG_READ } config_is;
 	struct config_file config;
 	struct err config_error;
-	int rp_filter, forwarding; /* in force for bond0; -1: unknown */
+	int rp_filter, forwarding;	   /* in force for bond0; -1: unknown */
+	char policy[XBOND_NAME_SIZE + 16]; /* of the user; "": none */
+	char policy_problem[96];	   /* why it does not decide; "": it does */
 };
 
 struct doctor_facts {
@@ -202,6 +204,7 @@ DOCTOR_BOND_CHECK(doctor_check_rp_filter);
 /* doctor_options.c */
 DOCTOR_BOND_CHECK(doctor_check_config);
 DOCTOR_BOND_CHECK(doctor_check_no_effect);
+DOCTOR_BOND_CHECK(doctor_check_policy);
 DOCTOR_BOND_CHECK(doctor_check_min_links);
 DOCTOR_BOND_CHECK(doctor_check_choice);
 DOCTOR_BOND_CHECK(doctor_check_arp);

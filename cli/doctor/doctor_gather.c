@@ -16,6 +16,7 @@
 #include "network/route.h"
 #include "network/xdp_features.h"
 #include "view/view_lacp.h"
+#include "view/view_policy.h"
 #include "view/view_why.h"
 
 int gather_number(const char *path)
@@ -112,13 +113,19 @@ static bool gather_is_other_program(const struct doctor_bond *bond, const char *
 	return is_other;
 }
 
+/* "" if it is no text. Takes the reference. */
+static void gather_text(json_t *json, char *ret_text, size_t size)
+{
+	const char *text = json_string_value(json);
+
+	snprintf(ret_text, size, "%s", text ? text : "");
+	json_decref(json);
+}
+
 static void gather_why(struct doctor_bond *bond, struct doctor_slave *slave)
 {
-	json_t *why = view_why(&bond->pins, doctor_is_lacp(bond) ? &bond->lacp : NULL, slave->slot);
-	const char *text = json_string_value(why);
-
-	snprintf(slave->why, sizeof(slave->why), "%s", text ? text : "");
-	json_decref(why);
+	gather_text(view_why(&bond->pins, doctor_is_lacp(bond) ? &bond->lacp : NULL, slave->slot),
+		    slave->why, sizeof(slave->why));
 }
 
 static const struct link_info *gather_slave_link(const struct doctor_facts *facts,
@@ -216,6 +223,9 @@ static void gather_pair(struct gatherer *gatherer, struct doctor_bond *bond)
 	bond->is_of_older_build = !bond->pins.attached || !bond->pins.monitors || !bond->pins.bfd ||
 				  !bond->pins.probes || !bond->pins.quality ||
 				  !bond->pins.failover || !bond->pins.wake;
+	gather_text(view_policy(&bond->pins), bond->policy, sizeof(bond->policy));
+	gather_text(view_policy_problem(&bond->pins), bond->policy_problem,
+		    sizeof(bond->policy_problem));
 	gather_device(gatherer, &bond->device);
 	bond->rp_filter = bond->forwarding = -1;
 	if (!bond->device.link)

@@ -181,6 +181,17 @@ void doctor_check_no_effect(const struct doctor_facts *facts, const struct docto
 		options_check_effect(bond, OPTION_SLAVE, slave->slot, report);
 }
 
+void doctor_check_policy(const struct doctor_facts *facts, const struct doctor_bond *bond,
+			 struct doctor_report *report)
+{
+	(void)facts;
+	if (!bond->policy_problem[0])
+		return;
+	doctor_found(report, DOCTOR_WARNING, NULL, "policy %s does not decide: %s", bond->policy,
+		     bond->policy_problem);
+	doctor_advise(report, "'bondctl policy unload %s' removes it", bond->name);
+}
+
 void doctor_check_min_links(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			    struct doctor_report *report)
 {

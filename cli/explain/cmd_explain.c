@@ -12,11 +12,13 @@
 #include "cli/explain/explain_pcap.h"
 #include "cli/explain/explain_words.h"
 #include "cli/explain/foretell.h"
+#include "cli/explain/policy_answer.h"
 #include "common/mac.h"
 #include "common/mode.h"
 #include "options/names.h"
 #include "options/values.h"
 #include "view/json_value.h"
+#include "view/view_policy.h"
 
 /* How the user can give each missing field; NULL: it need not be given. */
 static const char *const whence[FLOW_FIELDS] = {
@@ -89,25 +91,54 @@ static json_t *explain_failed_json(const struct pins *pins, const struct forecas
 			 "settled", explain_slave_json(pins, forecast->settled));
 }
 
+/* Runs the bond's policy on a packet of the flow. Returns false if there is none. */
+static bool explain_ask_policy(const struct question *question, const struct pins *pins,
+			       uint64_t hash, struct policy_answer *ret_answer)
+{
+	struct captured packet;
+
+	if (!view_policy_decides(pins))
+		return false;
+	flow_packet_make(&question->call.flow, &packet);
+	return policy_answer(pins, &packet, hash, foretell_mask(pins), ret_answer);
+}
+
+static json_t *explain_policy_json(const struct pins *pins, const struct policy_answer *answer)
+{
+	static const char *const kinds[] = { "default", "hash", "slot" };
+	json_t *slot = answer->slot < XBOND_MAX_SLAVES ? json_integer(answer->slot) : json_null();
+
+	return json_pack("{s:o, s:s, s:o}", "name", view_policy(pins), "answer",
+			 kinds[answer->kind], "slot", slot);
+}
+
 static json_t *explain_hashed_by_us(const struct question *question, const struct pins *pins)
 {
 	uint64_t hash = flow_packet_hash(&question->call.flow, &question->rule);
-	struct forecast forecast = foretell(pins, hash);
+	struct policy_answer answer = { .kind = POLICY_DEFAULT };
+	json_t *policy = json_null();
+	struct forecast forecast;
 	char text[20];
 
+	if (explain_ask_policy(question, pins, hash, &answer))
+		policy = explain_policy_json(pins, &answer);
+	if (answer.kind == POLICY_HASH)
+		hash = answer.hash;
+	forecast = answer.kind == POLICY_SLOT ? foretell_chosen(pins, answer.slot, hash)
+					      : foretell(pins, hash);
 	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)hash);
-	return json_pack("{s:o, s:s, s:i, s:b, s:o, s:o, s:n}", "fields",
+	return json_pack("{s:o, s:s, s:i, s:b, s:o, s:o, s:n, s:o}", "fields",
 			 explain_fields_json(question), "hash", text, "bucket",
 			 (int)forecast.bucket, "detour", forecast.detour, "slave",
 			 explain_slave_json(pins, forecast.slot), "if_failed",
-			 explain_failed_json(pins, &forecast), "why");
+			 explain_failed_json(pins, &forecast), "why", "policy", policy);
 }
 
 /* For modes and policies where no hash of xbond decides. */
 static json_t *explain_unhashed(json_t *slave, json_t *failed, const char *why)
 {
-	return json_pack("{s:{}, s:n, s:n, s:b, s:o, s:o, s:s}", "fields", "hash", "bucket",
-			 "detour", 0, "slave", slave, "if_failed", failed, "why", why);
+	return json_pack("{s:{}, s:n, s:n, s:b, s:o, s:o, s:s, s:n}", "fields", "hash", "bucket",
+			 "detour", 0, "slave", slave, "if_failed", failed, "why", why, "policy");
 }
 
 static json_t *explain_spread(const char *why)
@@ -194,6 +225,27 @@ static void explain_print_failed(const json_t *json, const char *then)
 	       explain_text_at(failed, "at_once"), explain_text_at(failed, "settled"), then);
 }
 
+/* Did a policy choose the slave itself? */
+static bool explain_is_chosen(const json_t *json)
+{
+	return !strcmp(explain_text_at(json_object_get(json, "policy"), "answer"), "slot");
+}
+
+static void explain_print_policy(const json_t *policy)
+{
+	const json_t *slot = json_object_get(policy, "slot");
+
+	if (json_is_null(policy))
+		return;
+	printf("answer  of policy %s: ", explain_text_at(policy, "name"));
+	if (strcmp(explain_text_at(policy, "answer"), "slot"))
+		printf("%s\n", explain_text_at(policy, "answer"));
+	else if (json_is_null(slot))
+		printf("a slot that no slave can have\n");
+	else
+		printf("slot %lld\n", (long long)json_integer_value(slot));
+}
+
 static void explain_print_hashed(const json_t *json)
 {
 	const json_t *value;
@@ -208,10 +260,11 @@ static void explain_print_hashed(const json_t *json)
 	}
 	printf("\nhash    %s, bucket %lld\n", explain_text_at(json, "hash"),
 	       (long long)json_integer_value(json_object_get(json, "bucket")));
+	explain_print_policy(json_object_get(json, "policy"));
 	printf("slave   %s%s\n", explain_text_at(json, "slave"),
-	       json_is_true(json_object_get(json, "detour"))
-		       ? " (the bucket's own may not transmit)"
-		       : "");
+	       !json_is_true(json_object_get(json, "detour")) ? ""
+	       : explain_is_chosen(json) ? " (the policy's own may not transmit)"
+					 : " (the bucket's own may not transmit)");
 	explain_print_failed(json, "shared out its buckets");
 }
 

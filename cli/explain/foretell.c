@@ -104,16 +104,24 @@ void foretell_shares(const struct pins *pins, double ret_share[XBOND_MAX_SLAVES]
 		ret_share[slot] = slots_have(mask, slot);
 }
 
-/* Foretells what bondd will do. */
-static unsigned int foretell_settled_slot(const struct pins *pins, uint64_t hash, uint64_t mask)
+/* The buckets as bondd will share them out. */
+static void foretell_settled_table(const struct pins *pins, uint64_t mask,
+				   uint8_t bucket[XBOND_BUCKETS])
 {
 	uint32_t member_weight[XBOND_MAX_SLAVES] = { 0 }, weight[XBOND_MAX_SLAVES] = { 0 };
-	uint8_t bucket[XBOND_BUCKETS], home[XBOND_BUCKETS];
+	uint8_t home[XBOND_BUCKETS];
 
-	memcpy(bucket, foretell_table_of(pins), sizeof(bucket));
+	memcpy(bucket, foretell_table_of(pins), XBOND_BUCKETS);
 	memcpy(home, pins->buckets->home, sizeof(home));
 	weights_of(pins, mask, member_weight, weight);
 	buckets_assign(bucket, home, member_weight, weight);
+}
+
+static unsigned int foretell_settled_slot(const struct pins *pins, uint64_t hash, uint64_t mask)
+{
+	uint8_t bucket[XBOND_BUCKETS];
+
+	foretell_settled_table(pins, mask, bucket);
 	return flow_slot(bucket, hash, mask);
 }
 
@@ -134,6 +142,32 @@ struct forecast foretell(const struct pins *pins, uint64_t hash)
 		return forecast;
 	forecast.at_once = flow_slot(foretell_table_of(pins), hash, others);
 	forecast.settled = foretell_settled_slot(pins, hash, others);
+	return forecast;
+}
+
+unsigned int foretell_chosen_slot(const struct pins *pins, unsigned int slot, uint64_t hash)
+{
+	return flow_slot_usable(foretell_table_of(pins), slot, hash, foretell_mask(pins));
+}
+
+struct forecast foretell_chosen(const struct pins *pins, unsigned int slot, uint64_t hash)
+{
+	uint64_t others;
+	uint8_t settled[XBOND_BUCKETS];
+	struct forecast forecast = { .bucket = FLOW_BUCKET(hash),
+				     .slot = foretell_chosen_slot(pins, slot, hash),
+				     .at_once = XBOND_NO_SLOT,
+				     .settled = XBOND_NO_SLOT };
+
+	if (forecast.slot == XBOND_NO_SLOT)
+		return forecast;
+	forecast.detour = forecast.slot != slot;
+	others = values_undrained(pins, pins->table->tx_mask & ~slots_bit(forecast.slot));
+	if (!others)
+		return forecast;
+	foretell_settled_table(pins, others, settled);
+	forecast.at_once = flow_slot_usable(foretell_table_of(pins), slot, hash, others);
+	forecast.settled = flow_slot_usable(settled, slot, hash, others);
 	return forecast;
 }
 

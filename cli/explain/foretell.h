@@ -30,6 +30,10 @@ unsigned int foretell_slot(const struct pins *pins, uint64_t hash);
 /* The same for active-backup, whatever the packet. */
 unsigned int foretell_active_slot(const struct pins *pins);
 struct forecast foretell(const struct pins *pins, uint64_t hash);
+/* The same two where a policy has chosen the slot, and the hash decides if that may not transmit.
+ */
+unsigned int foretell_chosen_slot(const struct pins *pins, unsigned int slot, uint64_t hash);
+struct forecast foretell_chosen(const struct pins *pins, unsigned int slot, uint64_t hash);
 /*
  * With flowlet_gap: the slot of a flow that has sent within the gap, and of others that share its
  * place in the table. XBOND_NO_SLOT: it pauses.

@@ -6,7 +6,9 @@
 #include "bpf/flow_words.h"
 #include "cli/base/flow_packet.h"
 #include "cli/explain/foretell.h"
+#include "cli/explain/policy_answer.h"
 #include "options/values.h"
+#include "view/view_policy.h"
 
 const char *const prediction_why[PREDICT_KINDS] = {
 	[PREDICT_EVERY] = "every slave sends it",
@@ -38,6 +40,26 @@ static bool predict_is_received(const struct pins *pins, const struct captured *
 	       (!captured->no_dest && !memcmp(captured->head, pins->bond->mac, XBOND_MAC_SIZE));
 }
 
+/* By the bond's policy, if there is one, or by the hash. */
+static struct prediction predict_slave(const struct pins *pins, const struct captured *captured,
+				       uint64_t hash)
+{
+	struct prediction prediction = { .kind = PREDICT_SLAVE, .bucket = -1 };
+	struct policy_answer answer;
+
+	if (view_policy_decides(pins) &&
+	    policy_answer(pins, captured, hash, foretell_mask(pins), &answer)) {
+		if (answer.kind == POLICY_SLOT) {
+			prediction.slot = foretell_chosen_slot(pins, answer.slot, hash);
+			return prediction;
+		}
+		hash = answer.kind == POLICY_HASH ? answer.hash : hash;
+	}
+	prediction.slot = foretell_slot(pins, hash);
+	prediction.bucket = (int)FLOW_BUCKET(hash);
+	return prediction;
+}
+
 static struct prediction predict_by_hash(const struct pins *pins, const struct flow_rule *rule,
 					 const struct captured *captured)
 {
@@ -51,9 +73,7 @@ static struct prediction predict_by_hash(const struct pins *pins, const struct f
 	} else if (!flow_packet_hash_captured(captured, rule, &hash)) {
 		prediction.kind = captured->no_dest ? PREDICT_NO_DEST : PREDICT_CUT;
 	} else {
-		prediction.kind = PREDICT_SLAVE;
-		prediction.slot = foretell_slot(pins, hash);
-		prediction.bucket = (int)FLOW_BUCKET(hash);
+		prediction = predict_slave(pins, captured, hash);
 	}
 	return prediction;
 }

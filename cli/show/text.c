@@ -221,6 +221,8 @@ void text_bond(const json_t *bond, bool forced_counted)
 	printf("  mac %s, mtu %lld\n", field_text(bond, "mac"), field_number(bond, "mtu"));
 	text_print_lacp(json_object_get(bond, "lacp"));
 	text_print_failovers(bond);
+	if (json_is_string(json_object_get(bond, "policy")))
+		printf("  policy %s\n", field_text(bond, "policy"));
 	text_options_bond(bond, forced_counted);
 	text_print_table(bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)

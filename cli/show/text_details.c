@@ -133,6 +133,8 @@ void text_details_bond(const json_t *bond, bool forced_counted)
 	printf("    %-20s %s\n", "mac", field_text(bond, "mac"));
 	text_details_active_slave(bond);
 	text_details_failover(bond);
+	if (json_is_string(json_object_get(bond, "policy")))
+		printf("    %-20s %s\n", "policy", field_text(bond, "policy"));
 	text_details_rebalance(bond);
 	text_lacp_bond(json_object_get(bond, "lacp"));
 	text_options_all_of_bond(bond, forced_counted);

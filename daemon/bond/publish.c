@@ -90,7 +90,7 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 	bond_for_each_member (bond, slot)
 		if (bond_slave(bond, slot)->queue_id)
 			flags |= XBOND_F_QUEUE_IDS;
-	return flags;
+	return flags | (now & XBOND_F_POLICY); /* policy_follow.c has it */
 }
 
 /* Of a pair, the admin state of the port side is bond0's carrier. */

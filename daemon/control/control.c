@@ -76,6 +76,11 @@ static int control_do_refresh(struct request *request, struct err *err)
 	return request_refresh(request->daemon, request->bond, err);
 }
 
+static int control_do_policy(struct request *request, struct err *err)
+{
+	return request_policy(request->daemon, request->bond, err);
+}
+
 static int control_do_takeover(struct request *request, struct err *err)
 {
 	return handover_takeover(request->daemon, request->bond, request->options, request->notes,
@@ -392,6 +397,7 @@ static const struct method {
 	{ "set", control_do_set, false, false },
 	{ "set-slave", control_do_set_slave, false, false },
 	{ "refresh", control_do_refresh, false, false },
+	{ "policy", control_do_policy, false, false },
 	{ "takeover", control_do_takeover, false, false },
 	{ "handback", control_do_handback, false, false },
 	{ "load", control_do_load, false, true },

@@ -55,7 +55,7 @@ static void dataplane_fill_table(struct xbond_table *table, const struct xbond_b
 static struct xbond_bpf *dataplane_load(const struct xbond_bond *bond,
 					const struct xbond_settings *settings, struct err *err)
 {
-	struct xbond_bpf *skeleton = objects_open(err);
+	struct xbond_bpf *skeleton = objects_open(false, err);
 
 	if (!skeleton)
 		return NULL;

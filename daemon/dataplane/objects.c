@@ -10,63 +10,20 @@
 
 #include "bpf/abi.h"
 #include "bpf/xbond.skel.h"
+#include "common/bpf_log.h"
 #include "daemon/base/idle.h"
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/dataplane/pin_dirs.h"
 
-#define LOG_LINES 3
-#define LOG_LINE_SIZE 160
-
-/* The last lines that libbpf printed during loading: the verifier's message. */
-static struct {
-	char line[LOG_LINES][LOG_LINE_SIZE];
-	unsigned int next;
-} verdict;
-
-static void objects_keep_line(const char *line, size_t length)
-{
-	if (length == 0 || !strncmp(line, "-- ", 3) || !strncmp(line, "processed ", 10) ||
-	    !strncmp(line, "libbpf: ", 8))
-		return;
-	snprintf(verdict.line[verdict.next++ % LOG_LINES], LOG_LINE_SIZE, "%.*s", (int)length,
-		 line);
-}
-
-static int objects_keep_log(enum libbpf_print_level level, const char *format, va_list args)
-{
-	static char text[1 << 16];
-	char *at = text;
-
-	if (level == LIBBPF_DEBUG)
-		return 0;
-	vsnprintf(text, sizeof(text), format, args);
-	while (*at) {
-		size_t length = strcspn(at, "\n");
-
-		objects_keep_line(at, length);
-		at += length + (at[length] == '\n');
-	}
-	return 0;
-}
-
 void dataplane_init(void)
 {
-	libbpf_set_print(objects_keep_log);
+	bpf_log_init();
 }
 
 static int objects_refused(int r, struct err *err)
 {
-	char last[LOG_LINES * (LOG_LINE_SIZE + 4)] = "";
-
-	for (unsigned int i = 0; i < LOG_LINES; i++) {
-		const char *line = verdict.line[(verdict.next + i) % LOG_LINES];
-
-		if (*line)
-			snprintf(last + strlen(last), sizeof(last) - strlen(last), "%s%s",
-				 *last ? " | " : "", line);
-	}
-	return err_set(err, -r, "the kernel refused the BPF program: %s%s%s%s", strerror(-r),
-		       *last ? " (" : "", last, *last ? ")" : "");
+	return err_set(err, -r, "the kernel refused the BPF program: %s%s", strerror(-r),
+		       bpf_log_last());
 }
 
 /* bondd can do without it: dataplane_watch_exit(). */
@@ -76,11 +33,19 @@ static void objects_leave_out_exit(struct xbond_bpf *skeleton)
 		bpf_program__set_autoload(skeleton->progs.xbond_exit, false);
 }
 
-struct xbond_bpf *objects_open(struct err *err)
+static void objects_choose_transmitters(struct xbond_bpf *skeleton, bool asks)
+{
+	bpf_program__set_autoload(skeleton->progs.xbond_egress, !asks);
+	bpf_program__set_autoload(skeleton->progs.xbond_port, !asks);
+	bpf_program__set_autoload(skeleton->progs.xbond_egress_asks, asks);
+	bpf_program__set_autoload(skeleton->progs.xbond_port_asks, asks);
+}
+
+struct xbond_bpf *objects_open(bool asks, struct err *err)
 {
 	struct xbond_bpf *skeleton;
 
-	memset(&verdict, 0, sizeof(verdict));
+	bpf_log_start();
 	skeleton = xbond_bpf__open();
 	if (!skeleton) {
 		objects_refused(-errno, err);
@@ -91,6 +56,7 @@ struct xbond_bpf *objects_open(struct err *err)
 		libbpf_probe_bpf_helper(BPF_PROG_TYPE_SCHED_CLS, BPF_FUNC_probe_read_kernel,
 					NULL) == 1;
 	objects_leave_out_exit(skeleton);
+	objects_choose_transmitters(skeleton, asks);
 	return skeleton;
 }
 
@@ -124,6 +90,11 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_QUALITY, .map = skeleton->maps.quality, .added = true },
 		{ .pin = XBOND_PIN_ALB, .map = skeleton->maps.data_alb, .added = true },
 		{ .pin = XBOND_PIN_VLANS, .map = skeleton->maps.data_vlans, .added = true },
+		{ .pin = XBOND_PIN_POLICY, .map = skeleton->maps.policy, .added = true },
+		{ .pin = XBOND_PIN_POLICY_XDP, .map = skeleton->maps.policy_xdp, .added = true },
+		{ .pin = XBOND_PIN_POLICY_QUESTION,
+		  .map = skeleton->maps.xbond_policy_1,
+		  .added = true },
 		{ .pin = XBOND_PIN_LOADS, .map = skeleton->maps.loads, .added = true },
 		{ .pin = XBOND_PIN_MOVES, .map = skeleton->maps.data_moves, .added = true },
 		{ .pin = XBOND_PIN_FLOWLETS, .map = skeleton->maps.data_flowlets, .added = true },
@@ -137,6 +108,9 @@ size_t objects_list(struct xbond_bpf *skeleton, struct object ret_objects[OBJECT
 		{ .pin = XBOND_PIN_CURSOR, .map = skeleton->maps.data_cursor },
 		{ .pin = XBOND_PIN_PROG_EGRESS, .program = skeleton->progs.xbond_egress },
 		{ .pin = XBOND_PIN_PROG_PORT, .program = skeleton->progs.xbond_port },
+		{ .pin = XBOND_PIN_PROG_EGRESS, .program = skeleton->progs.xbond_egress_asks },
+		{ .pin = XBOND_PIN_PROG_PORT, .program = skeleton->progs.xbond_port_asks },
+		{ .pin = XBOND_PIN_PROG_POLICY_TRY, .program = skeleton->progs.xbond_policy_try },
 		{ .pin = XBOND_PIN_PROG_RX, .program = skeleton->progs.xbond_rx },
 		{ .pin = XBOND_PIN_PROG_RX_MIRRED, .program = skeleton->progs.xbond_rx_mirred },
 		{ .pin = XBOND_PIN_PROG_BEAT, .program = skeleton->progs.xbond_beat },

@@ -28,7 +28,8 @@ struct object {
 	bool added;
 };
 
-struct xbond_bpf *objects_open(struct err *err);
+/* asks: the programs for a bond that has a policy of the user (bpf/policy_ask.h). */
+struct xbond_bpf *objects_open(bool asks, struct err *err);
 /* NULL is allowed. */
 void objects_close(struct xbond_bpf *skeleton);
 /* All objects, each once, and their number. */

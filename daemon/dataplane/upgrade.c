@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/policy_pins.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/dataplane/objects.h"
@@ -17,14 +18,16 @@
  * the first bond. A tag covers the instructions, and not the constants in .rodata, of which there
  * is one table.
  */
-static struct {
+struct upgrade_build {
 	size_t count; /* 0: not known yet */
 	struct {
 		const char *pin;
 		bool is_program;
 		unsigned char tag[BPF_TAG_SIZE];
 	} object[OBJECTS_MAX];
-} build;
+};
+
+static struct upgrade_build upgrade_builds[2]; /* of bonds without and with a policy */
 
 static bool upgrade_has_program(const char *dir, const char *pin,
 				const unsigned char tag[BPF_TAG_SIZE])
@@ -40,39 +43,40 @@ static bool upgrade_has_program(const char *dir, const char *pin,
 	return same;
 }
 
-static bool upgrade_is_current(const char *dir, size_t at)
+static bool upgrade_is_current(const struct upgrade_build *build, const char *dir, size_t at)
 {
-	const char *pin = build.object[at].pin;
+	const char *pin = build->object[at].pin;
 
-	return build.object[at].is_program ? upgrade_has_program(dir, pin, build.object[at].tag)
-					   : pin_dirs_has(dir, pin);
+	return build->object[at].is_program ? upgrade_has_program(dir, pin, build->object[at].tag)
+					    : pin_dirs_has(dir, pin);
 }
 
-static bool upgrade_all_current(const char *dir)
+static bool upgrade_all_current(const struct upgrade_build *build, const char *dir)
 {
-	for (size_t i = 0; i < build.count; i++)
-		if (!upgrade_is_current(dir, i))
+	for (size_t i = 0; i < build->count; i++)
+		if (!upgrade_is_current(build, dir, i))
 			return false;
-	return build.count;
+	return build->count;
 }
 
-static int upgrade_learn(const struct object *objects, size_t count)
+static int upgrade_learn(struct upgrade_build *build, const struct object *objects, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		int r = 0;
 
-		build.object[i].pin = objects[i].pin;
-		build.object[i].is_program = objects[i].program;
+		build->object[i].pin = objects[i].pin;
+		build->object[i].is_program = objects[i].program;
 		if (objects[i].program)
-			r = objects_tag(objects_fd(&objects[i]), build.object[i].tag);
+			r = objects_tag(objects_fd(&objects[i]), build->object[i].tag);
 		if (r)
 			return r;
 	}
-	build.count = count;
+	build->count = count;
 	return 0;
 }
 
-static int upgrade_load(struct xbond_bpf *skeleton, const char *dir, struct err *err)
+static int upgrade_load(struct upgrade_build *build, struct xbond_bpf *skeleton, const char *dir,
+			struct err *err)
 {
 	struct object objects[OBJECTS_MAX];
 	size_t count = objects_list(skeleton, objects);
@@ -84,16 +88,16 @@ static int upgrade_load(struct xbond_bpf *skeleton, const char *dir, struct err 
 	if (!r)
 		r = objects_load(skeleton, err);
 	if (!r) {
-		r = upgrade_learn(objects, count);
+		r = upgrade_learn(build, objects, count);
 		r = r ? err_set(err, -r, "cannot read the programs' tags: %s", strerror(-r)) : 0;
 	}
 	return r;
 }
 
-static bool upgrade_lacks_a_map(const char *dir)
+static bool upgrade_lacks_a_map(const struct upgrade_build *build, const char *dir)
 {
-	for (size_t i = 0; i < build.count; i++)
-		if (!build.object[i].is_program && !upgrade_is_current(dir, i))
+	for (size_t i = 0; i < build->count; i++)
+		if (!build->object[i].is_program && !upgrade_is_current(build, dir, i))
 			return true;
 	return false;
 }
@@ -103,18 +107,19 @@ static bool upgrade_lacks_a_map(const char *dir)
  * programs share the maps. Programs with the right tags that use a map without a pin are replaced,
  * too.
  */
-static int upgrade_replace(struct xbond_bpf *skeleton, const struct dataplane *dataplane,
-			   struct err *err)
+static int upgrade_replace(const struct upgrade_build *build, struct xbond_bpf *skeleton,
+			   const struct dataplane *dataplane, const char *why, struct err *err)
 {
 	struct object objects[OBJECTS_MAX];
 	size_t count = objects_list(skeleton, objects);
 	const char *dir = dataplane->pins.dir;
-	bool lacks_a_map = upgrade_lacks_a_map(dir);
+	bool lacks_a_map = upgrade_lacks_a_map(build, dir);
 	char replaced[256] = "";
 	int r = 0;
 
 	for (size_t i = 0; !r && i < count; i++) {
-		if (upgrade_is_current(dir, i) && !(lacks_a_map && build.object[i].is_program))
+		if (upgrade_is_current(build, dir, i) &&
+		    !(lacks_a_map && build->object[i].is_program))
 			continue;
 		r = pin_dirs_replace(objects_fd(&objects[i]), dir, objects[i].pin, err);
 		snprintf(replaced + strlen(replaced), sizeof(replaced) - strlen(replaced), " %s",
@@ -122,34 +127,46 @@ static int upgrade_replace(struct xbond_bpf *skeleton, const struct dataplane *d
 		crashpoint("upgrade-pinned");
 	}
 	if (!r)
-		event_notice(dataplane->pins.bond->name, NULL,
-			     "was made by another build; it has got this one's%s", replaced);
+		event_notice(dataplane->pins.bond->name, NULL, "%s%s", why, replaced);
 	return r;
 }
 
 /* What a bondd that died in upgrade_replace() has left. */
-static void upgrade_tidy(const char *dir)
+static void upgrade_tidy(const struct upgrade_build *build, const char *dir)
 {
-	for (size_t i = 0; i < build.count; i++)
-		pin_dirs_tidy(dir, build.object[i].pin);
+	for (size_t i = 0; i < build->count; i++)
+		pin_dirs_tidy(dir, build->object[i].pin);
 }
 
-int upgrade_pins(struct dataplane *dataplane, struct err *err)
+static int upgrade_to(struct dataplane *dataplane, bool asks, const char *why, struct err *err)
 {
+	struct upgrade_build *build = &upgrade_builds[asks];
 	const char *dir = dataplane->pins.dir;
 	struct xbond_bpf *skeleton;
 	int r;
 
-	upgrade_tidy(dir);
-	if (upgrade_all_current(dir))
+	upgrade_tidy(build, dir);
+	if (upgrade_all_current(build, dir))
 		return 0;
-	skeleton = objects_open(err);
+	skeleton = objects_open(asks, err);
 	if (!skeleton)
 		return -ENOEXEC;
-	r = upgrade_load(skeleton, dir, err);
-	upgrade_tidy(dir);
-	if (!r && !upgrade_all_current(dir))
-		r = upgrade_replace(skeleton, dataplane, err);
+	r = upgrade_load(build, skeleton, dir, err);
+	upgrade_tidy(build, dir);
+	if (!r && !upgrade_all_current(build, dir))
+		r = upgrade_replace(build, skeleton, dataplane, why, err);
 	objects_close(skeleton);
 	return r;
+}
+
+int upgrade_pins(struct dataplane *dataplane, struct err *err)
+{
+	return upgrade_to(dataplane, policy_is_loaded(dataplane->pins.dir),
+			  "was made by another build; it has got this one's", err);
+}
+
+int upgrade_for_policy(struct dataplane *dataplane, struct err *err)
+{
+	return upgrade_to(dataplane, policy_is_loaded(dataplane->pins.dir),
+			  "has got other programs, because a policy has come or gone:", err);
 }

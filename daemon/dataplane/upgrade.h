@@ -11,8 +11,11 @@
 
 /*
  * Called after dataplane_open_maps(). If a program of this build has another tag than the pinned
- * one, or none is pinned, the pin is replaced. If this fails, the bond can go on with what it has.
+ * one, or none is pinned, the pin is replaced. A bond with a policy has other programs. If this
+ * fails, the bond can go on with what it has.
  */
 int upgrade_pins(struct dataplane *dataplane, struct err *err);
+/* The same when the user has loaded or removed a policy. */
+int upgrade_for_policy(struct dataplane *dataplane, struct err *err);
 
 #endif

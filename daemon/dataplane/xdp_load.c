@@ -15,11 +15,12 @@
 #include "bpf/abi.h"
 #include "bpf/xdp.skel.h"
 #include "common/pin.h"
+#include "common/policy_pins.h"
 
 /* From Linux 6.3; the headers of Debian bookworm do not have it. */
 #define XDP_DEV_BOUND_ONLY (1u << 6)
 
-#define PROGRAM_MAPS_MAX 16 /* more than any of ours uses */
+#define PROGRAM_MAPS_MAX 32 /* more than any of ours uses */
 
 struct xdp_object {
 	struct xdp_bpf *skeleton;
@@ -69,6 +70,23 @@ static int xdp_load_point_to_port(const struct xdp_bpf *skeleton, uint32_t port_
 	return r < 0 ? err_set(err, -r, "cannot use a devmap: %s", strerror(-r)) : 0;
 }
 
+static int xdp_load_use_policy(struct xdp_bpf *skeleton, const char *pin_dir, enum xdp_role role,
+			       struct err *err)
+{
+	const struct pinned_map maps[] = {
+		{ skeleton->maps.policy_xdp, XBOND_PIN_POLICY_XDP },
+		{ skeleton->maps.xbond_policy_1, XBOND_PIN_POLICY_QUESTION },
+	};
+	int r = 0;
+
+	for (size_t i = 0; !r && i < sizeof(maps) / sizeof(maps[0]); i++)
+		if (role == XDP_ROLE_TX_ASKS)
+			r = xdp_load_reuse(&maps[i], pin_dir, err);
+		else
+			bpf_map__set_autocreate(maps[i].map, false);
+	return r;
+}
+
 static int xdp_load_use_maps(struct xdp_bpf *skeleton, const char *pin_dir, struct err *err)
 {
 	const struct pinned_map shared[] = {
@@ -103,6 +121,7 @@ static struct bpf_program *xdp_load_choose(struct xdp_bpf *skeleton, enum xdp_ro
 		[XDP_ROLE_RX] = skeleton->progs.xbond_xdp_rx,
 		[XDP_ROLE_RX_TAGS] = skeleton->progs.xbond_xdp_rx_tags,
 		[XDP_ROLE_TX] = skeleton->progs.xbond_xdp_tx,
+		[XDP_ROLE_TX_ASKS] = skeleton->progs.xbond_xdp_tx_asks,
 	};
 
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
@@ -112,6 +131,11 @@ static struct bpf_program *xdp_load_choose(struct xdp_bpf *skeleton, enum xdp_ro
 		bpf_program__set_flags(of[role], bpf_program__flags(of[role]) | XDP_DEV_BOUND_ONLY);
 	}
 	return of[role];
+}
+
+enum xdp_role xdp_role_tx(const char *pin_dir)
+{
+	return policy_is_loaded(pin_dir) ? XDP_ROLE_TX_ASKS : XDP_ROLE_TX;
 }
 
 int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xdp_role role,
@@ -128,6 +152,8 @@ int xdp_object_open(struct xdp_object **ret_object, const char *pin_dir, enum xd
 		object->sees_tags = role == XDP_ROLE_RX_TAGS;
 		object->program = xdp_load_choose(object->skeleton, role, ifindex);
 		r = xdp_load_use_maps(object->skeleton, pin_dir, err);
+		if (!r)
+			r = xdp_load_use_policy(object->skeleton, pin_dir, role, err);
 		if (!r)
 			r = xdp_load_point_to_port(object->skeleton, port_ifindex, err);
 	}

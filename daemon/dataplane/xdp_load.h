@@ -14,6 +14,7 @@ enum xdp_role {
 	XDP_ROLE_RX,
 	XDP_ROLE_RX_TAGS, /* for one device, whose VLAN tags it can see */
 	XDP_ROLE_TX,
+	XDP_ROLE_TX_ASKS, /* the same for a bond with a policy */
 	XDP_ROLE_COUNT
 };
 
@@ -21,6 +22,9 @@ enum xdp_role {
 
 struct bpf_object;
 struct xdp_object;
+
+/* The role on the port side of the bond with these pins, which may have a policy. */
+enum xdp_role xdp_role_tx(const char *pin_dir);
 
 /*
  * Opens one program over the bond's maps, without loading it; the code that attaches it decides how

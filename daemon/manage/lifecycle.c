@@ -30,6 +30,7 @@
 #include "daemon/device/device.h"
 #include "daemon/device/device_values.h"
 #include "daemon/device/fail_over_mac.h"
+#include "daemon/manage/policy_follow.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
@@ -377,6 +378,7 @@ static void lifecycle_adopt_ready(struct bond *bond)
 	vlan_filter_sync(bond);
 	slave_trouble_look(bond);
 	monitor_bfd_adopt(bond);
+	policy_follow_adopted(bond);
 	bond_evaluate(bond);
 	dataplane_offer(&bond->dataplane);
 	rx_turn_start(bond, NULL);

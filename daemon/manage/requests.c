@@ -13,6 +13,7 @@
 #include "daemon/device/device_pair.h"
 #include "daemon/device/fail_over_mac.h"
 #include "daemon/manage/lifecycle.h"
+#include "daemon/manage/policy_follow.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
@@ -266,4 +267,12 @@ int request_refresh(struct daemon *daemon, const char *name, struct err *err)
 	device_sync(bond); /* if bond0 has gone, the message about that ends the bond */
 	bond_evaluate(bond);
 	return 0;
+}
+
+int request_policy(struct daemon *daemon, const char *name, struct err *err)
+{
+	struct bond *bond;
+	int r = request_find(daemon, name, &bond, err);
+
+	return r ? r : policy_follow(bond, err);
 }

@@ -34,5 +34,7 @@ int request_set_slaves(struct daemon *daemon, const char *name, const char *cons
 /* Tells that these options were set; slave: NULL for those of the bond. */
 void request_tell_options(struct bond *bond, const char *slave, const struct option_set *options);
 int request_refresh(struct daemon *daemon, const char *name, struct err *err);
+/* bondctl has loaded or removed a policy. */
+int request_policy(struct daemon *daemon, const char *name, struct err *err);
 
 #endif

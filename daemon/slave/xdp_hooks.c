@@ -430,8 +430,8 @@ int xdp_follow_tx(struct bond *bond, struct err *err)
 	if (xdp_has_link(path))
 		return 0;
 	xdp_detach(path); /* somebody may have detached it and left the link */
-	r = xdp_object_open(&object, bond->dataplane.pins.dir, XDP_ROLE_TX, 0, pin->port_ifindex,
-			    err);
+	r = xdp_object_open(&object, bond->dataplane.pins.dir,
+			    xdp_role_tx(bond->dataplane.pins.dir), 0, pin->port_ifindex, err);
 	if (r)
 		return r;
 	r = xdp_attach_link(object, (int)pin->port_ifindex, path, &why);

@@ -79,7 +79,7 @@ static int xdp_upgrade_attached_program(int link_fd, enum xdp_role *role)
 		return -1;
 	fd = bpf_prog_get_fd_by_id(link.prog_id);
 	length = sizeof(program);
-	if (fd >= 0 && *role != XDP_ROLE_TX && !bpf_obj_get_info_by_fd(fd, &program, &length))
+	if (fd >= 0 && *role < XDP_ROLE_TX && !bpf_obj_get_info_by_fd(fd, &program, &length))
 		*role = strcmp(program.name, XDP_RX_NAME) ? XDP_ROLE_RX_TAGS : XDP_ROLE_RX;
 	return fd;
 }
@@ -143,7 +143,8 @@ void xdp_upgrade_slave(struct bond *bond, unsigned int slot)
 void xdp_upgrade_tx(struct bond *bond)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
-	struct spot spot = { bond, XDP_ROLE_TX, (int)pin->port_ifindex, pin->port_name };
+	struct spot spot = { bond, xdp_role_tx(bond->dataplane.pins.dir), (int)pin->port_ifindex,
+			     pin->port_name };
 	char path[PIN_PATH_SIZE];
 	int link_fd;
 

@@ -9,8 +9,8 @@
 #include "daemon/bond/bond.h"
 
 /*
- * Called at adoption. If this build's program cannot be attached, the other one stays, and the log
- * says so.
+ * Called at adoption; xdp_upgrade_tx() also when a policy has come or gone. If this build's program
+ * cannot be attached, the other one stays, and the log says so.
  */
 void xdp_upgrade_slave(struct bond *bond, unsigned int slot);
 void xdp_upgrade_tx(struct bond *bond);

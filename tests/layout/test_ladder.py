@@ -20,7 +20,7 @@ SHARED = LADDER[LADDER.index("network"):]  # what bondd and bondctl are both mad
 MAY_USE = {folder: set(LADDER[i:]) for i, folder in enumerate(LADDER)}
 # bondctl: the verbs' folders do not know each other.
 OF_VERBS = ("cli/show", "cli/explain", "cli/simulate", "cli/monitor", "cli/top", "cli/doctor",
-            "cli/packets", "cli/complete", "cli/import", "cli/config")
+            "cli/packets", "cli/complete", "cli/import", "cli/config", "cli/policy")
 MAY_USE["cli/base"] = {"cli/base", *SHARED}
 MAY_USE |= {folder: {folder, *MAY_USE["cli/base"]} for folder in OF_VERBS}
 MAY_USE["cni"] = {"cni", *MAY_USE["cli/base"]}  # of cli/base it uses the client

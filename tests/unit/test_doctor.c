@@ -188,6 +188,15 @@ static void test_main_loop(void **state)
 	assert_int_equal(count_host(DOCTOR_BAD, doctor_check_bondd), 1);
 }
 
+static void test_policy_that_nothing_asks(void **state)
+{
+	(void)state;
+	strcpy(bond.policy, "by_vlan");
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_policy), 0);
+	strcpy(bond.policy_problem, "it has no effect in this mode");
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_policy), 1);
+}
+
 static void test_carrier_source_of_old_kernels(void **state)
 {
 	struct xbond_failover failover = { .carrier_source = XBOND_CARRIER_POLL };
@@ -354,6 +363,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_the_worst_comes_first, reset, end),
 		cmocka_unit_test_setup_teardown(test_kernels, reset, end),
 		cmocka_unit_test_setup_teardown(test_main_loop, reset, end),
+		cmocka_unit_test_setup_teardown(test_policy_that_nothing_asks, reset, end),
 		cmocka_unit_test_setup_teardown(test_carrier_source_of_old_kernels, reset, end),
 		cmocka_unit_test_setup_teardown(test_drivers_without_xdp, reset, end),
 		cmocka_unit_test_setup_teardown(test_path_says_what_is_in_the_way, reset, end),

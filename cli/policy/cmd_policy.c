@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * policy: loads a policy of the user for a bond, removes it, shows it. bondctl itself loads and
+ * pins it. bondd only gives the bond the programs that ask it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "cli/base/cli.h"
+#include "cli/base/steer.h"
+#include "cli/policy/policy_file.h"
+#include "cli/policy/policy_pin.h"
+#include "cli/policy/policy_show.h"
+#include "common/policy_pins.h"
+#include "options/names.h"
+
+struct policy_call {
+	const struct cli *cli;
+	const char *bond, *path;
+	struct pins pins;
+};
+
+static bool policy_is_asked(const struct policy_call *call)
+{
+	return __atomic_load_n(&call->pins.table->flags, __ATOMIC_ACQUIRE) & XBOND_F_POLICY;
+}
+
+/*
+ * The first policy of a bond needs bondd. Without it nothing is changed. Another policy takes the
+ * place of the first by itself; bondd is told all the same, for its log.
+ */
+static enum cli_exit policy_put(const struct policy_call *call, const struct policy_file *file)
+{
+	bool asked = policy_is_asked(call);
+	enum cli_exit status;
+	struct err err;
+
+	if (policy_pin(file, call->pins.dir, &err))
+		return cli_refuse(&err);
+	if (asked && !pins_bondd_alive(&call->pins))
+		return CLI_DONE;
+	status = cli_request(call->cli, "policy", call->bond, NULL, NULL);
+	if (status != CLI_DONE && !asked)
+		policy_unpin(call->pins.dir, &err);
+	return asked ? CLI_DONE : status;
+}
+
+static enum cli_exit policy_load(struct policy_call *call)
+{
+	struct policy_file file;
+	enum cli_exit status;
+	struct err err, why;
+
+	if (policy_file_load(&file, call->path, call->pins.dir, &why)) {
+		err_set(&err, EINVAL, "policy '%s' refused: %s", call->path, why.text);
+		status = cli_refuse(&err);
+	} else {
+		status = policy_put(call, &file);
+	}
+	policy_file_close(&file);
+	return status;
+}
+
+static enum cli_exit policy_unload(struct policy_call *call)
+{
+	struct err err;
+
+	if (!policy_is_loaded(call->pins.dir)) {
+		err_set(&err, ENOENT, "%s has no policy", call->bond);
+		return cli_refuse(&err);
+	}
+	if (policy_unpin(call->pins.dir, &err))
+		return cli_refuse(&err);
+	if (pins_bondd_alive(&call->pins))
+		return cli_request(call->cli, "policy", call->bond, NULL, NULL);
+	return CLI_DONE;
+}
+
+/* Two that change the policy of one bond come one after the other. */
+static enum cli_exit policy_locked(struct policy_call *call,
+				   enum cli_exit (*change)(struct policy_call *call))
+{
+	enum cli_exit status;
+	struct err err;
+	int lock;
+
+	if (steer_check_permission(&call->pins, call->bond, &err))
+		return cli_refuse(&err);
+	lock = open(call->pins.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock < 0 || flock(lock, LOCK_EX)) {
+		err_set(&err, errno, "cannot lock %s: %m", call->pins.dir);
+		status = cli_refuse(&err);
+	} else {
+		status = change(call);
+	}
+	if (lock >= 0)
+		close(lock);
+	return status;
+}
+
+static enum cli_exit policy_show(struct policy_call *call)
+{
+	json_t *json = policy_show_json(&call->pins, call->bond);
+
+	if (call->cli->json)
+		return cli_print_json(json);
+	policy_show_print(json);
+	json_decref(json);
+	return CLI_DONE;
+}
+
+static enum cli_exit policy_run(struct policy_call *call, const char *what)
+{
+	if (!strcmp(what, "show"))
+		return policy_show(call);
+	return policy_locked(call, !strcmp(what, "load") ? policy_load : policy_unload);
+}
+
+enum cli_exit cmd_policy(const struct cli *cli, const struct verb *verb, int argc, char **argv)
+{
+	struct policy_call call = { .cli = cli, .bond = argv[1], .path = argv[2] };
+	bool is_load = !strcmp(argv[0], "load");
+	enum cli_exit status;
+	struct err err;
+
+	if (!is_load && strcmp(argv[0], "unload") && strcmp(argv[0], "show"))
+		return cli_usage(verb, "'%s' is none of load, unload and show", argv[0]);
+	if (argc != (is_load ? 3 : 2))
+		return cli_usage(verb,
+				 is_load ? "policy load needs BOND and FILE" : "unexpected '%s'",
+				 argv[argc - 1]);
+	if (name_check("bond", call.bond, &err) ||
+	    pins_open(&call.pins, cli->paths.bpf_dir, call.bond, &err))
+		return cli_refuse(&err);
+	status = policy_run(&call, argv[0]);
+	pins_close(&call.pins);
+	return status;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/policy/policy_file.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bpf/abi.h"
+#include "cli/base/cli.h"
+#include "common/bpf_log.h"
+#include "common/pin.h"
+
+#define FILE_MAX (16 * 1024 * 1024) /* policies are some kilobytes long */
+
+#define NAME_OF_(name) #name
+#define NAME_OF(name) NAME_OF_(name)
+
+static int policy_file_read_all(int fd, void *bytes, size_t size)
+{
+	for (size_t at = 0; at < size;) {
+		ssize_t got = read(fd, (char *)bytes + at, size - at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got ? -errno : -EIO; /* it has become shorter */
+		at += (size_t)got;
+	}
+	return 0;
+}
+
+static int policy_file_read_from(struct policy_file *file, int fd, size_t *ret_size,
+				 struct err *err)
+{
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st))
+		return err_set(err, errno, "it cannot be read: %m");
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EINVAL, "it is no file");
+	if (st.st_size > FILE_MAX)
+		return err_set(err, EFBIG, "it has more than %d MiB", FILE_MAX >> 20);
+	*ret_size = (size_t)st.st_size;
+	file->bytes = malloc(*ret_size + 1);
+	if (!file->bytes)
+		return err_set(err, ENOMEM, "out of memory");
+	r = policy_file_read_all(fd, file->bytes, *ret_size);
+	return r ? err_set(err, -r, "it cannot be read: %s", strerror(-r)) : 0;
+}
+
+/* Once and for all: the file may change while it is being looked at. */
+static int policy_file_read(struct policy_file *file, const char *path, size_t *ret_size,
+			    struct err *err)
+{
+	/* O_NONBLOCK, because it may be a FIFO that nobody writes. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), r;
+
+	if (fd < 0)
+		return err_set(err, errno, "it cannot be opened: %m");
+	r = policy_file_read_from(file, fd, ret_size, err);
+	close(fd);
+	return r;
+}
+
+static int policy_file_open(struct policy_file *file, const char *path, struct err *err)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "policy");
+	size_t size = 0;
+	int r = policy_file_read(file, path, &size, err);
+
+	if (r)
+		return r;
+	bpf_log_init();
+	bpf_log_start();
+	file->object = bpf_object__open_mem(file->bytes, size, &options);
+	if (file->object)
+		return 0;
+	return err_set(err, EINVAL, "it is no BPF object file that libbpf can read");
+}
+
+static int policy_file_take_program(struct policy_file *file, struct bpf_program *program,
+				    struct err *err)
+{
+	enum bpf_prog_type type = bpf_program__type(program);
+	struct bpf_program **place = type == BPF_PROG_TYPE_SCHED_CLS ? &file->tc
+				     : type == BPF_PROG_TYPE_XDP     ? &file->xdp
+								     : NULL;
+	char name[XBOND_NAME_SIZE];
+
+	cli_name(bpf_program__name(program), name);
+	if (!place)
+		return err_set(err, EINVAL, "its program %s is neither for TC nor for XDP", name);
+	if (*place)
+		return err_set(err, EINVAL, "it has more than one policy");
+	*place = program;
+	return 0;
+}
+
+/* The programs must go together with ours in a map of programs. */
+static int policy_file_take_programs(struct policy_file *file, struct err *err)
+{
+	struct bpf_program *program;
+	int r;
+
+	bpf_object__for_each_program(program, file->object)
+	{
+		r = policy_file_take_program(file, program, err);
+		if (r)
+			return r;
+		bpf_program__set_autoload(program, true);
+	}
+	if (!file->tc || !file->xdp)
+		return err_set(err, EINVAL, "it has no policy that XBOND_POLICY() has made");
+	bpf_program__set_expected_attach_type(file->tc, 0);
+	bpf_program__set_expected_attach_type(file->xdp, BPF_XDP);
+	bpf_program__set_flags(file->xdp, bpf_program__flags(file->xdp) | BPF_F_XDP_HAS_FRAGS);
+	return 0;
+}
+
+static bool policy_file_is_pinnable(const char *name)
+{
+	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz"
+				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+
+	return length && length < POLICY_FILE_MAP_NAME && !name[length];
+}
+
+static int policy_file_take_map(struct policy_file *file, struct bpf_map *map, struct err *err)
+{
+	char name[XBOND_NAME_SIZE];
+
+	cli_name(bpf_map__name(map), name);
+	if (bpf_map__pin_path(map))
+		return err_set(err, EINVAL,
+			       "its map %s asks for a pin of its own; xbond pins the maps", name);
+	if (bpf_map__type(map) == BPF_MAP_TYPE_STRUCT_OPS)
+		return err_set(err, EINVAL, "%s has no place in a policy", name);
+	if (bpf_map__is_internal(map))
+		return 0;
+	if (!policy_file_is_pinnable(bpf_map__name(map)))
+		return err_set(err, EINVAL, "the name of its map %s cannot be that of a pin", name);
+	if (file->map_count == POLICY_FILE_MAPS)
+		return err_set(err, E2BIG, "it has more than %d maps", POLICY_FILE_MAPS);
+	file->maps[file->map_count++] = map;
+	return 0;
+}
+
+static int policy_file_take_maps(struct policy_file *file, const struct bpf_map *question,
+				 struct err *err)
+{
+	struct bpf_map *map;
+	int r = 0;
+
+	bpf_object__for_each_map(map, file->object)
+	{
+		if (!r && map != question)
+			r = policy_file_take_map(file, map, err);
+	}
+	return r;
+}
+
+static int policy_file_use_question(struct bpf_map *question, const char *dir, struct err *err)
+{
+	int fd = pin_open(dir, XBOND_PIN_POLICY_QUESTION), r;
+
+	if (fd == -ENOENT)
+		return err_set(err, ENOENT,
+			       "bondd of this version has not adopted the bond yet; start it");
+	if (fd < 0)
+		return err_set(err, -fd, "cannot open %s/" XBOND_PIN_POLICY_QUESTION ": %s", dir,
+			       strerror(-fd));
+	r = bpf_map__reuse_fd(question, fd);
+	close(fd);
+	return r ? err_set(err, -r, "cannot use %s/" XBOND_PIN_POLICY_QUESTION ": %s", dir,
+			   strerror(-r))
+		 : 0;
+}
+
+static int policy_file_check(struct policy_file *file, const char *dir, struct err *err)
+{
+	struct bpf_map *question =
+		bpf_object__find_map_by_name(file->object, NAME_OF(XBOND_POLICY_QUESTION));
+	int r = policy_file_take_programs(file, err);
+
+	if (r)
+		return r;
+	if (!question || bpf_map__type(question) != BPF_MAP_TYPE_PERCPU_ARRAY ||
+	    bpf_map__value_size(question) != sizeof(struct xbond_question) ||
+	    bpf_map__pin_path(question))
+		return err_set(err, EINVAL,
+			       "it is no policy of version %d; compile it with the "
+			       "xbond/policy.bpf.h of this xbond",
+			       XBOND_POLICY_VERSION);
+	r = policy_file_take_maps(file, question, err);
+	return r ? r : policy_file_use_question(question, dir, err);
+}
+
+int policy_file_load(struct policy_file *ret_file, const char *path, const char *dir,
+		     struct err *err)
+{
+	int r;
+
+	memset(ret_file, 0, sizeof(*ret_file));
+	r = policy_file_open(ret_file, path, err);
+	if (!r)
+		r = policy_file_check(ret_file, dir, err);
+	if (r)
+		return r;
+	bpf_log_start();
+	r = bpf_object__load(ret_file->object);
+	return r ? err_set(err, -r, "the kernel refused it: %s%s", strerror(-r), bpf_log_last())
+		 : 0;
+}
+
+void policy_file_close(struct policy_file *file)
+{
+	bpf_object__close(file->object);
+	free(file->bytes);
+}

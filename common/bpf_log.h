@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Keeps the last lines that libbpf prints while it loads something, which are the verifier's
+ * message, for an error line. Nothing of libbpf goes to stderr.
+ */
+#ifndef XBOND_COMMON_BPF_LOG_H
+#define XBOND_COMMON_BPF_LOG_H
+
+/* Called once, before anything else of libbpf. */
+void bpf_log_init(void);
+/* Forgets the lines so far. */
+void bpf_log_start(void);
+/* " (the last lines)", or "". Valid until the next call. */
+const char *bpf_log_last(void);
+
+#endif

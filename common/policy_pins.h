@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A bond's policy of the user, as the pinned maps have it (bpf/policy_ask.h). bondctl loads it;
+ * bondd gives the bond the programs that ask it.
+ */
+#ifndef XBOND_COMMON_POLICY_PINS_H
+#define XBOND_COMMON_POLICY_PINS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define POLICY_NAME_SIZE 16 /* BPF_OBJ_NAME_LEN */
+
+struct policy_program {
+	uint32_t id; /* the kernel's number; 0: there is none */
+	char name[POLICY_NAME_SIZE];
+	uint8_t tag[8];
+};
+
+/*
+ * The program in XBOND_PIN_POLICY or XBOND_PIN_POLICY_XDP of a bond; dir: of its pins. The name is
+ * empty if this process may not ask for it. Returns false if there is none.
+ */
+bool policy_program(const char *dir, const char *pin, struct policy_program *ret_program);
+bool policy_is_loaded(const char *dir);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Gives a bond the programs that ask its policy, or takes them away. bondctl loads the policy
+ * itself (cli/policy/), so bondd never reads the user's file.
+ */
+#ifndef XBOND_DAEMON_MANAGE_POLICY_FOLLOW_H
+#define XBOND_DAEMON_MANAGE_POLICY_FOLLOW_H
+
+#include "daemon/bond/daemon.h"
+
+/* At adoption: the programs are what the pins ask for. */
+void policy_follow_adopted(struct bond *bond);
+/* A policy has come or gone. If this fails, the bond goes on with the programs that it has. */
+int policy_follow(struct bond *bond, struct err *err);
+
+#endif

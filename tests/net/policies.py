@@ -1,0 +1,63 @@
+"""Policies of the user for tests: compiled, loaded, and their maps written."""
+import os
+import pathlib
+
+from lab import ROOT
+from namespace import PATIENCE, run
+
+EXAMPLES = ROOT / "packaging/examples"
+
+# Answers what the map has.
+WANTED = r"""
+#include <xbond/policy.bpf.h>
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u64);
+} wanted SEC(".maps");
+
+XBOND_POLICY(to_wanted)
+{
+	__u32 key = 0;
+	const __u64 *answer = bpf_map_lookup_elem(&wanted, &key);
+
+	return answer ? *answer : XBOND_DEFAULT;
+}
+
+char _license[] SEC("license") = "GPL";
+"""
+
+
+def compile_policy(source, made, *words):
+    """As docs/policy.md says; source is a path or C."""
+    include = made.parent / "include"
+    include.mkdir(exist_ok=True)
+    if not (include / "xbond").exists():
+        (include / "xbond").symlink_to(ROOT / "library")
+    if not isinstance(source, pathlib.Path):
+        text, source = source, made.with_suffix(".c")
+        source.write_text(text)
+    run("clang", "-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-mcpu=v3",
+        f"-I/usr/include/{os.uname().machine}-linux-gnu", f"-I{include}", f"-I{ROOT}", *words,
+        "-c", source, "-o", made, timeout=200 * PATIENCE)
+    return made
+
+
+def slot(number):
+    return number << 2 | 2
+
+
+def hash_(number):
+    return number & ~3 | 1
+
+
+def write_map(host, name, key, value, bond="bond0"):
+    """key and value: bytes"""
+    run("bpftool", "map", "update", "pinned", host.bpf_dir / bond / f"policy_map_{name}",
+        "key", *[str(byte) for byte in key], "value", *[str(byte) for byte in value])
+
+
+def want(host, answer):
+    write_map(host, "wanted", bytes(4), answer.to_bytes(8, "little"))

@@ -1,0 +1,328 @@
+"""Policies of the user: what they answer decides, and nothing that they are can harm the bond."""
+import json
+import os
+import shutil
+import struct
+
+import pytest
+
+import schema
+from lab import BUILD
+from namespace import run
+from policies import EXAMPLES, WANTED, compile_policy, hash_, slot, want, write_map
+from test_xdp import arrivals, on_veths, rotating  # noqa: F401  pylint: disable=unused-import
+from traffic import send_packets
+from waiting import wait_for
+
+FLOWS = 32
+
+
+@pytest.fixture(scope="module", name="made_dir")
+def directory(tmp_path_factory):
+    return tmp_path_factory.mktemp("policies")
+
+
+@pytest.fixture(scope="module", name="wanted")
+def wanted_policy(made_dir):
+    return compile_policy(WANTED, made_dir / "wanted.o")
+
+
+def check(name, value):
+    """Not in the emulated machine, which has no schemas."""
+    return value if "XBOND_VM" in os.environ else schema.check(name, value)
+
+
+def example(directory, name):
+    return compile_policy(EXAMPLES / f"{name}.bpf.c", directory / f"{name}.bpf.o")
+
+
+def load(host, file):
+    host.ctl("policy", "load", "bond0", file)
+    return check("policy", host.ctl_json("policy", "show", "bond0"))
+
+
+def shares(made):
+    """How many of a few packets of many flows each slave gets; none may be lost."""
+    before = made.far.received("bond0")["packets"]
+    was = [made.near.slave(link)["tx_packets"] for link in made.links]
+    send_packets(made.near, count=FLOWS * 4, flows=FLOWS)
+    wait_for(lambda: made.far.received("bond0")["packets"] >= before + FLOWS * 4, "all packets")
+    return [made.near.slave(link)["tx_packets"] - count for link, count in zip(made.links, was)]
+
+
+def refused(host, *words, status=1):
+    done = host.ctl_try(*words)
+    assert done.returncode == status and done.stderr.count("\n") == 1, done
+    return done.stderr
+
+
+def only(made, link):
+    """All packets take this link, but for some of the kernel's own."""
+    got = dict(zip(made.links, shares(made)))
+    return got[link] >= FLOWS * 4 and sum(got.values()) - got[link] < 8
+
+
+def spread(made):
+    return min(shares(made)) >= 4
+
+
+def xor(pair, **options):
+    return pair("balance-xor", links=3, xmit_hash_policy="layer3+4", **options)
+
+
+def test_what_a_policy_answers(pair, wanted):
+    made = xor(pair)
+    host = made.near
+    assert check("policy", host.ctl_json("policy", "show", "bond0"))["policy"] is None
+    assert host.show()["policy"] is None and spread(made)
+    shown = load(host, wanted)
+    assert (shown["policy"]["name"], shown["decides"], shown["problem"]) == ("to_wanted", True,
+                                                                            None)
+    assert [each["name"] for each in shown["policy"]["maps"]] == ["wanted"]
+    assert check("show", host.ctl_json("show"))[0]["policy"] == "to_wanted"
+    assert "policy to_wanted decides" in host.log()
+    assert "policy               to_wanted\n" in host.ctl("show", "-d", "bond0")
+    assert "(policy)" not in host.ctl_try("doctor", "bond0").stdout
+    slots = {each["slave"]: each["slot"] for each in shown["slots"]}
+    assert spread(made)  # its map is empty: as without it
+    for link in made.links:
+        want(host, slot(slots[link]))
+        assert only(made, link)
+    want(host, hash_(0xabcdef0123456789))
+    assert sorted(shares(made))[1] < 8  # one hash, one slave
+    for rubbish in (slot(63), slot(64), slot(1 << 60), 3, 0xfffffffffffffff4):
+        want(host, rubbish)
+        assert spread(made), hex(rubbish)
+    # A slave that may not transmit: its packets take another.
+    want(host, slot(slots["l1"]))
+    made.far.ip("link", "set", "l1", "down")
+    host.wait_slaves("l0", "l2")
+    got = dict(zip(made.links, shares(made)))
+    assert got["l1"] == 0 and min(got["l0"], got["l2"]) >= 4
+    host.ctl("policy", "unload", "bond0")
+    assert check("policy", host.ctl_json("policy", "show", "bond0"))["policy"] is None
+    assert "no policy decides any more" in host.log()
+    assert refused(host, "policy", "unload", "bond0") == "bondctl: bond0 has no policy\n"
+
+
+def test_it_outlives_bondd(pair, wanted):
+    """And slaves that come and go, and another policy in its place."""
+    made = xor(pair)
+    host = made.near
+    slots = {each["slave"]: each["slot"] for each in load(host, wanted)["slots"]}
+    want(host, slot(slots["l2"]))
+    host.kill_bondd()
+    assert only(made, "l2")
+    host.start_bondd()
+    assert only(made, "l2")
+    host.ctl("del-slave", "bond0", "l0")
+    host.ctl("add-slave", "bond0", "l0")
+    host.wait_slaves(*made.links)
+    assert only(made, "l2")
+    host.stop_bondd()
+    load(host, wanted)  # needs no bondd, because the programs ask already; its map is new
+    assert spread(made)
+    want(host, slot(slots["l1"]))
+    assert only(made, "l1")
+    host.ctl("policy", "unload", "bond0")
+    assert spread(made)
+    host.start_bondd()
+    assert spread(made) and host.show()["policy"] is None
+    host.stop_bondd()
+    assert "bondd" in refused(host, "policy", "load", "bond0", wanted, status=3)
+    assert host.show()["policy"] is None  # nothing is changed
+    host.start_bondd()
+    load(host, wanted)
+    host.ctl("delete", "bond0")
+    assert host.pins() == []
+
+
+@pytest.mark.parametrize("step", ["policy-pinned", "upgrade-pinned", "upgrade-attached"])
+def test_bondd_dies_while_it_changes_programs(pair, wanted, step):
+    made = xor(pair)
+    host = made.near
+    host.stop_bondd()
+    with host.dying_at(step):
+        refused(host, "policy", "load", "bond0", wanted, status=3)
+    assert spread(made)
+    host.start_bondd()
+    assert host.show()["policy"] is None and spread(made)
+    load(host, wanted)
+    want(host, slot(1))
+    assert only(made, "l1")
+
+
+@pytest.mark.parametrize("mode", ["balance-rr", "active-backup", "broadcast"])
+def test_modes_without_a_hash(pair, wanted, mode):
+    """A policy is kept, has no effect, and show and doctor say so."""
+    made = pair(mode, links=2)
+    shown = load(made.near, wanted)
+    assert not shown["decides"] and "no effect in this mode" in shown["problem"]
+    assert "policy to_wanted does not decide: it has no effect in this mode" in \
+        made.near.ctl_try("doctor", "bond0").stdout
+    want(made.near, slot(1))
+    assert min(shares(made)) == 0 if mode == "active-backup" else min(shares(made)) > 16
+
+
+def test_8023ad(pair, wanted):
+    made = pair("802.3ad", links=3, lacp_rate="fast", xmit_hash_policy="layer3+4")
+    wait_for(lambda: spread(made), "all ports to distribute")
+    load(made.near, wanted)
+    want(made.near, slot(2))
+    assert only(made, "l2")
+    made.near.ip("link", "set", "l2", "down")
+    wait_for(lambda: sorted(shares(made))[1] >= 4, "the detour")
+
+
+def test_xdp_asks_it_too(rotating, wanted):  # noqa: F811
+    """Frames that other XDP programs hand to bond0, with and without it, and after a restart."""
+    near = rotating(links=2, mode="balance-xor", xmit_hash_policy="layer3+4")
+    assert min(arrivals(near).values()) > 100
+    load(near, wanted)
+    for number, link in enumerate(near.links):
+        want(near, slot(number))
+        assert arrivals(near)[link] >= 2000
+    near.stop_bondd()
+    near.start_bondd()
+    wait_for(lambda: near.pinned("table")["flags"] & 32, "XDP to choose again")
+    assert arrivals(near)["l1"] >= 2000
+    near.ctl("set", "bond0", "xdp_tx", "off")
+    near.ctl("set", "bond0", "xdp_tx", "on")
+    wait_for(lambda: near.pinned("table")["flags"] & 32, "XDP to choose again")
+    assert arrivals(near)["l1"] >= 2000
+    near.ctl("policy", "unload", "bond0")
+    assert min(arrivals(near).values()) > 100
+
+
+def explained(host, *words):
+    said = check("explain", host.ctl_json("explain", "bond0", "src", "10.0.0.1", "dst", "10.0.0.2",
+                                          "dmac", "02:00:00:00:00:09", *words))
+    return said["slave"], said["policy"]
+
+
+def test_examples(lone, made_dir):
+    """Those of packaging/examples do what they say; explain runs them."""
+    host = lone(links=3)
+    host.ctl("create", "bond0", "mode", "balance-xor", "xmit_hash_policy", "layer2")
+    host.ctl("add-slave", "bond0", *host.links)
+    host.ip("link", "set", "bond0", "up")
+    host.wait_slaves(*host.links)
+    plain, none = explained(host, "vlan", 7)
+    assert none is None
+
+    load(host, example(made_dir, "by_vlan"))
+    assert explained(host)[1] == {"name": "by_vlan", "answer": "default", "slot": None}
+    assert {explained(host, "vlan", number)[0] for number in range(1, 20)} == set(host.links)
+    assert explained(host, "vlan", 7)[1]["answer"] == "hash"
+    for number, link in enumerate(host.links):
+        write_map(host, "vlans", (7).to_bytes(2, "little"), bytes([number]))
+        assert explained(host, "vlan", 7) == (link, {"name": "by_vlan", "answer": "slot",
+                                                     "slot": number})
+    assert "answer  of policy by_vlan: slot 2" in host.ctl(
+        "explain", "bond0", "src", "10.0.0.1", "dst", "10.0.0.2", "dmac", "02:00:00:00:00:09",
+        "vlan", 7)
+    write_map(host, "vlans", (7).to_bytes(2, "little"), bytes([40]))
+    assert explained(host, "vlan", 7)[1]["slot"] == 40
+    assert explained(host, "vlan", 7)[0] in host.links
+
+    load(host, example(made_dir, "by_teid"))
+    taken = {teid: predicted(host, made_dir, [gtp(teid, port) for port in (1, 2, 3)])
+             for teid in range(1, 25)}
+    assert all(len(links) == 1 for links in taken.values())
+    assert set().union(*taken.values()) == set(host.links)
+    assert explained(host) == (explained(host)[0], {"name": "by_teid", "answer": "default",
+                                                    "slot": None})
+
+    load(host, example(made_dir, "maglev"))
+    assert explained(host, "vlan", 7) == (plain, {"name": "maglev", "answer": "default",
+                                                  "slot": None})
+    host.run(EXAMPLES / "maglev-fill", host.bpf_dir / "bond0", "l0=1", "l1=2", "l2=1",
+             env={**os.environ, "BONDCTL": str(BUILD / "bondctl")})
+    table = json.loads(run("bpftool", "-j", "map", "dump", "pinned",
+                           host.bpf_dir / "bond0/policy_map_lookup").stdout)
+    counts = [sum(int(entry["formatted"]["value"]) == slot_ + 1 for entry in table)
+              for slot_ in range(3)]
+    assert sum(counts) == 65537
+    assert [round(count / 65537, 2) for count in counts] == [0.25, 0.5, 0.25]
+    assert explained(host)[1]["answer"] == "slot"
+
+
+def gtp(teid, port):
+    """A frame of GTP-U over IPv4."""
+    udp = struct.pack("!HHHHBBHI", port, 2152, 16, 0, 0x30, 0xff, 0, teid)
+    ip = struct.pack("!BBHHHBBHII", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, 0x0a000001, 0x0a000002)
+    return bytes.fromhex("020000000009020000000001") + b"\x08\0" + ip + udp
+
+
+def predicted(host, directory, frames):
+    """The slaves that explain --pcap says for them."""
+    file = directory / "frames.pcap"
+    file.write_bytes(struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1) + b"".join(
+        struct.pack("<IIII", 0, 0, len(frame), len(frame)) + frame for frame in frames))
+    said = json.loads(host.ctl("-j", "explain", "bond0", "--pcap", file, "--summary"))
+    return {each["name"] for each in said["slaves"] if each["packets"]}
+
+
+def elf_with(made_dir, name, text):
+    return compile_policy(text, made_dir / f"{name}.o")
+
+
+LICENSE = '\nchar _license[] SEC("license") = "GPL";\n'
+HEADER = "#include <xbond/policy.bpf.h>\n"
+REFUSED = {
+    "kprobe": (HEADER + 'SEC("kprobe/do_exit") int spy(void *c) { return 0; }\n'
+               "XBOND_POLICY(p) { return XBOND_DEFAULT; }" + LICENSE,
+               "its program spy is neither for TC nor for XDP"),
+    "two": (HEADER + "XBOND_POLICY(p) { return 0; }\nXBOND_POLICY(q) { return 0; }" + LICENSE,
+            "it has more than one policy"),
+    "pinned": (HEADER + "struct { __uint(type, BPF_MAP_TYPE_ARRAY); __uint(max_entries, 1);"
+               " __uint(pinning, 1); __type(key, __u32); __type(value, __u32); } table"
+               ' SEC(".maps");\nXBOND_POLICY(p) { __u32 key = 0;'
+               " return bpf_map_lookup_elem(&table, &key) ? 0 : 4; }" + LICENSE,
+               "its map table asks for a pin of its own"),
+    "endless": (HEADER + "XBOND_POLICY(p) { for (;;) asm volatile(\"\"); }" + LICENSE,
+                "infinite loop detected"),
+    "unchecked": (HEADER + "XBOND_POLICY(p) { return *(const __u64 *)packet->data; }" + LICENSE,
+                  "invalid access to packet"),
+    "proprietary": (HEADER + "XBOND_POLICY(p) { bpf_printk(\"x\"); return XBOND_DEFAULT; }\n"
+                    'char _license[] SEC("license") = "Proprietary";',
+                    "cannot call GPL-restricted function from non-GPL compatible program"),
+    "alone": ("#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\n"
+              'SEC("tc") int p(struct __sk_buff *skb) { return 0; }' + LICENSE,
+              "it has no policy that XBOND_POLICY() has made"),
+    "other": ("#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\n"
+              'SEC("tc") int p(struct __sk_buff *skb) { return 0; }\n'
+              'SEC("xdp") int q(struct xdp_md *ctx) { return 0; }' + LICENSE,
+              "it is no policy of version 1"),
+}
+
+
+def test_what_is_refused(lone, made_dir, wanted):
+    """In one line; the policy that was there decides as before."""
+    host = lone(links=2)
+    host.ctl("create", "bond0", "mode", "balance-xor")
+    host.ctl("add-slave", "bond0", *host.links)
+    before = load(host, wanted)
+    for name, (text, why) in REFUSED.items():
+        said = refused(host, "policy", "load", "bond0", elf_with(made_dir, name, text))
+        assert why in said, said
+    bare = made_dir / "bare.o"
+    shutil.copy(wanted, bare)
+    run("llvm-objcopy" if shutil.which("llvm-objcopy") else "llvm-objcopy-14", "--remove-section",
+        ".BTF", "--remove-section", ".BTF.ext", bare)
+    (made_dir / "text").write_text("no ELF\n")
+    (made_dir / "empty").write_bytes(b"")
+    (made_dir / "half.o").write_bytes(wanted.read_bytes()[:700])
+    with open(made_dir / "huge", "wb") as huge:
+        huge.truncate(1 << 40)
+    os.mkfifo(made_dir / "fifo")
+    for file, why in ((bare, "no BPF object file"), (made_dir / "text", "no BPF object file"),
+                      (made_dir / "empty", "no BPF object file"),
+                      (made_dir / "half.o", "no BPF object file"),
+                      (made_dir / "huge", "it has more than 16 MiB"),
+                      (made_dir / "fifo", "it is no file"), ("/dev/zero", "it is no file"),
+                      (made_dir, "it is no file"), (made_dir / "none", "No such file")):
+        assert why in refused(host, "policy", "load", "bond0", file)
+    assert "no such bond: bond7" in refused(host, "policy", "load", "bond7", wanted)
+    assert host.ctl_json("policy", "show", "bond0") == before
+    assert host.ping_bondd() and "rror" not in host.log()

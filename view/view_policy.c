@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "view/view_policy.h"
+
+#include "common/policy_pins.h"
+#include "view/json_value.h"
+
+json_t *view_policy(const struct pins *pins)
+{
+	struct policy_program program;
+
+	if (!policy_program(pins->dir, XBOND_PIN_POLICY, &program))
+		return json_null();
+	return *program.name ? json_value_text(program.name)
+			     : json_sprintf("program %u", program.id);
+}
+
+static bool view_policy_is_asked(const struct pins *pins)
+{
+	return pins->table->flags & XBOND_F_POLICY;
+}
+
+static bool view_policy_can_decide(const struct pins *pins)
+{
+	return pins->table->selection == XBOND_SELECT_HASH;
+}
+
+bool view_policy_decides(const struct pins *pins)
+{
+	return view_policy_is_asked(pins) && view_policy_can_decide(pins) &&
+	       policy_is_loaded(pins->dir);
+}
+
+json_t *view_policy_problem(const struct pins *pins)
+{
+	if (!policy_is_loaded(pins->dir))
+		return json_null();
+	if (!view_policy_can_decide(pins))
+		return json_string("it has no effect in this mode, where no hash decides");
+	if (!view_policy_is_asked(pins))
+		return json_string("the bond's programs do not ask it; start bondd, or restart it");
+	return json_null();
+}
