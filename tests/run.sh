@@ -181,7 +181,7 @@ lots=(
     "errors service explain mac iplink fragments lacp_wire lacp_spread slaves rx_backlog loops"
     "lifecycle stacking queue_id xdp library rx_hook attach_check doctor"
     "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit
-     cni"
+     cni policy team"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience rebalance"
     "lacp lacp_hold drain_markers restart modes"
     "arp quality reselect announce_counts fail_over_mac apply group multicast tlb"

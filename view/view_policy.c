@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "view/view_policy.h"
 
+#include "common/mode.h"
 #include "common/policy_pins.h"
 #include "view/json_value.h"
 
@@ -21,7 +22,8 @@ static bool view_policy_is_asked(const struct pins *pins)
 
 static bool view_policy_can_decide(const struct pins *pins)
 {
-	return pins->table->selection == XBOND_SELECT_HASH;
+	return pins->table->selection == XBOND_SELECT_HASH &&
+	       !mode_has(pins->bond->mode, MODE_OWN_MACS);
 }
 
 bool view_policy_decides(const struct pins *pins)
@@ -35,7 +37,7 @@ json_t *view_policy_problem(const struct pins *pins)
 	if (!policy_is_loaded(pins->dir))
 		return json_null();
 	if (!view_policy_can_decide(pins))
-		return json_string("it has no effect in this mode, where no hash decides");
+		return json_string("it has no effect in this mode; balance-xor and 802.3ad ask it");
 	if (!view_policy_is_asked(pins))
 		return json_string("the bond's programs do not ask it; start bondd, or restart it");
 	return json_null();

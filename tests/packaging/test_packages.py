@@ -153,9 +153,8 @@ int hash_of(struct packet *packet) { return READ_ONCE(packet->a); }
 SEC("%s") int another(struct %s *ctx) { table++; return xbond_send(ctx); }
 """
 TAKEN = ("xbond_", "flow_", "flowlet_", "encap_", "select_", "choose_", "netdev_", "losses_",
-         "drain_",
-         "steer_", "successor_", "neighbour_", "tx_", "xdp_", "bpf_", "another", "_license",
-         "hash_of")
+         "drain_", "steer_", "successor_", "neighbour_", "tlb_", "tx_", "xdp_", "bpf_", "another",
+         "_license", "hash_of")
 
 
 @pytest.mark.parametrize("words", [("", "xdp.frags", "xdp_md"),

@@ -371,7 +371,8 @@ static void test_at_create(void **state)
 	assert_round_trip(OPT_DEVICE, "0", "auto");
 	assert_round_trip(OPT_DEVICE, "1", "veth");
 	assert_round_trip(OPT_DEVICE, "2", "netkit");
-	assert_line(OPT_DEVICE, "tap", "device: 'tap' is not allowed; allowed: auto|veth|netkit|team");
+	assert_line(OPT_DEVICE, "tap",
+		    "device: 'tap' is not allowed; allowed: auto|veth|netkit|team");
 	assert_modes(OPT_DEVICE, "eeeee");
 }
 
