@@ -101,7 +101,9 @@ def test_slaves_are_ports_and_are_given_back(lone):
     """Up and down before, with an MTU of their own."""
     host = lone(links=3)
     host.ip("link", "set", "l0", "up", "mtu", 1600)
-    host.ip("link", "set", "l1", "down")
+    for name in ("l1", "l2"):  # have been up once, as they will have been
+        host.ip("link", "set", name, "up")
+        host.ip("link", "set", name, "down")
     before = {name: state(host, name) for name in host.links}
     host.ctl("create", "bond0", "device", "team")
     assert kind(host) == host.show()["device"] == "team" and not host.exists("xb-bond0")
