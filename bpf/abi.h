@@ -25,9 +25,6 @@
 #define XBOND_NAME_SIZE 16 /* IFNAMSIZ */
 #define XBOND_MAC_SIZE 6
 #define XBOND_NO_SLOT 0xff
-/* device team: the queue_id of a slot's port, and how many queues that takes; 0 means none. */
-#define XBOND_TEAM_QUEUE_ID(slot) ((slot) + 1)
-#define XBOND_TEAM_QUEUES (XBOND_MAX_SLAVES + 1)
 
 /* Pins below BPF_DIR/BOND/. Maps: */
 #define XBOND_PIN_SETTINGS "settings"

@@ -73,11 +73,8 @@ static __always_inline int tx_send(__u32 slot, __u32 length)
 	return bpf_redirect(table.ifindex[tx_bounded(slot)], 0);
 }
 
-/*
- * Sends a clone to every live slave of mask except the lowest, which is to get the packet itself.
- * Returns its slot.
- */
-__noinline __u32 tx_clone(struct __sk_buff *skb, __u64 mask)
+/* Sends a clone to every live slave of mask except the lowest, which gets the packet itself. */
+__noinline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
 {
 	__u64 live = select_live(mask), others = live & (live - 1);
 	__u32 length = skb->len;
@@ -88,12 +85,7 @@ __noinline __u32 tx_clone(struct __sk_buff *skb, __u64 mask)
 		choose_count(slot, length);
 		bpf_clone_redirect(skb, table.ifindex[slot], 0);
 	}
-	return select_lowest(live);
-}
-
-__noinline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
-{
-	return tx_send(tx_clone(skb, mask), skb->len);
+	return tx_send(select_lowest(live), length);
 }
 
 static __always_inline int tx_is_neighbour_message(struct __sk_buff *skb)

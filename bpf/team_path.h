@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Bonds whose bond0 is a team of the kernel: slaves are its ports. Behind xbond_rx the team's
- * receive handler makes a slave's frame one of bond0, without the CPU's backlog. To count a packet
- * that is sent, xbond_egress leaves it to the team, which sends it by the port whose queue_id it
- * asks for. Each slot has its own.
+ * receive handler makes a slave's frame one of bond0, without the CPU's backlog. The team sends
+ * nothing: xbond_egress redirects every packet.
  */
 #ifndef XBOND_BPF_TEAM_PATH_H
 #define XBOND_BPF_TEAM_PATH_H
@@ -12,22 +11,6 @@
 #include <linux/pkt_cls.h>
 
 #include "bpf/maps.h"
-
-/*
- * Somebody has chosen a queue by tc. If that was act_skbedit, the kernel takes queue_mapping for
- * the number of the queue; otherwise for one more than that. So it cannot be used for a slot then.
- * For packets that are forwarded it is the queue that received them.
- */
-static __always_inline int team_has_asked_queue(const struct __sk_buff *skb)
-{
-	return skb->queue_mapping && !skb->ingress_ifindex;
-}
-
-static __always_inline int team_send(struct __sk_buff *skb, __u32 slot)
-{
-	skb->queue_mapping = XBOND_TEAM_QUEUE_ID(slot) + 1;
-	return TC_ACT_UNSPEC;
-}
 
 /* The team does not determine again for whom a frame is: slaves may have other addresses. */
 __noinline int team_judge(struct __sk_buff *skb, const struct xbond_bond *pinned)

@@ -144,21 +144,6 @@ static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32
 	return rarp_is_due(vlan, slot) ? tx_tell(skb, slot) : tx_send(slot, length);
 }
 
-/* by_team: bond0 is a team that sends the packet itself. */
-static __always_inline int tx_leave(struct __sk_buff *skb, __u32 slot, __u32 length, int by_team)
-{
-	if (!by_team || slot >= XBOND_MAX_SLAVES)
-		return tx_send(slot, length);
-	choose_count(slot, length);
-	return team_send(skb, slot);
-}
-
-static __always_inline int tx_spread(struct __sk_buff *skb, __u64 mask, int by_team)
-{
-	return by_team ? tx_leave(skb, tx_clone(skb, mask), skb->len, by_team)
-		       : tx_broadcast(skb, mask);
-}
-
 /* While bondd is away, the network is told where the active slave is. */
 static __always_inline int tx_transmit_tlb(struct __sk_buff *skb, __u64 mask)
 {
@@ -177,11 +162,11 @@ static __always_inline __u32 tx_choose(struct __sk_buff *skb, __u64 mask, __u32 
 }
 
 /*
- * Sends by the chosen slave, or drops the packet if no slave may transmit. asked: the slot that the
- * packet's queue_mapping asks for, or SELECT_NONE. choose: choose_slot() or its like.
+ * Redirects to the chosen slave, or drops the packet if no slave may transmit; never passes it.
+ * asked: the slot that the packet's queue_mapping asks for, or SELECT_NONE. choose: choose_slot()
+ * or its like.
  */
-static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, tx_chooser choose,
-				       int by_team)
+static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, tx_chooser choose)
 {
 	__u32 flags = READ_ONCE(table.flags), length = skb->len, slot;
 	__u64 mask = select_mask(flags);
@@ -189,19 +174,19 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, tx_ch
 	if (!mask)
 		return TC_ACT_SHOT;
 	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_is_up(asked, NETDEV_SENDS))
-		return tx_leave(skb, asked, length, by_team);
+		return tx_send(asked, length);
 	if (flags & (XBOND_F_BROADCAST_NEIGHBOR | XBOND_F_TLB)) {
 		if (flags & XBOND_F_TLB)
 			return tx_transmit_tlb(skb, mask);
 		if (tx_is_neighbour_message(skb))
-			return tx_spread(skb, mask, by_team);
+			return tx_broadcast(skb, mask);
 	}
 	slot = choose(skb, mask, length, flags);
 	if (slot < XBOND_MAX_SLAVES)
-		return tx_leave(skb, slot, length, by_team);
+		return tx_send(slot, length);
 	if (slot & CHOOSE_TELL)
 		return tx_send_away(skb, slot & ~CHOOSE_TELL, length);
-	return slot == CHOOSE_ALL ? tx_spread(skb, mask, by_team) : TC_ACT_SHOT;
+	return slot == CHOOSE_ALL ? tx_broadcast(skb, mask) : TC_ACT_SHOT;
 }
 
 /*
@@ -224,9 +209,10 @@ static __always_inline __u32 tx_asked(const struct __sk_buff *skb)
 	return queue_ids_used() ? queue_slot(skb->queue_mapping) : SELECT_NONE;
 }
 
-__noinline int tx_counted_by_team(struct __sk_buff *skb)
+/* A team sends nothing itself, and stays where it was made. */
+__noinline int tx_for_team(struct __sk_buff *skb)
 {
-	return tx_transmit(skb, tx_asked(skb), tx_choose, !team_has_asked_queue(skb));
+	return tx_transmit(skb, tx_asked(skb), tx_choose);
 }
 
 static __always_inline int tx_egress(struct __sk_buff *skb, tx_chooser choose)
@@ -234,12 +220,11 @@ static __always_inline int tx_egress(struct __sk_buff *skb, tx_chooser choose)
 	__u32 flags = READ_ONCE(table.flags);
 
 	if (path_is_direct())
-		return tx_transmit(skb, tx_asked(skb), choose, 0);
+		return tx_transmit(skb, tx_asked(skb), choose);
 	if (flags & (XBOND_F_TEAM | XBOND_F_QUEUE_IDS)) {
 		if (flags & XBOND_F_TEAM)
-			return choose == tx_choose ? tx_counted_by_team(skb)
-						   : tx_transmit(skb, tx_asked(skb), choose,
-								 !team_has_asked_queue(skb));
+			return choose == tx_choose ? tx_for_team(skb)
+						   : tx_transmit(skb, tx_asked(skb), choose);
 		skb->tc_index = queue_before_crossing(skb->queue_mapping, skb->priority);
 	} else if (skb->priority && skb->priority <= 0xffff && !(flags & XBOND_F_NETKIT)) {
 		/* A veth clears skb->priority; xbond_port restores as much as fits. */
@@ -279,7 +264,7 @@ static __always_inline int tx_port(struct __sk_buff *skb, tx_chooser choose)
 		skb->priority = crossed;
 		skb->tc_index = 0;
 	}
-	return tx_transmit(skb, asked, choose, 0);
+	return tx_transmit(skb, asked, choose);
 }
 
 SEC("tc")

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The kernel's team device, without a mode and without teamd: ports hand what they receive to it in
- * place, and it sends a packet only by the port whose queue_id the packet asks for.
+ * place, and it sends nothing. (It would send by a port whose queue_id a packet asks for. But when
+ * the port's device does not take the packet, the kernel then frees it twice.)
  */
 #ifndef XBOND_NETWORK_TEAM_H
 #define XBOND_NETWORK_TEAM_H
-
-#include <stdint.h>
 
 #include "network/link.h"
 
@@ -17,7 +16,5 @@
  * kernel has no team.
  */
 int team_create(struct nl *nl, const struct link_end *device, struct err *err);
-/* queue_id: less than the number of the device's transmit queues; 0: none. */
-int team_set_queue_id(int ifindex, int port_ifindex, uint32_t queue_id, struct err *err);
 
 #endif

@@ -33,6 +33,8 @@ bool bond_wants_direct(const struct bond *bond)
 {
 	const struct pins *pins = &bond->dataplane.pins;
 
+	if (bond_is_team(pins->bond)) /* without a choice, so nothing can forbid it */
+		return false;
 	return pins->settings->path == XBOND_PATH_DIRECT || pins->bond->xdp_tx;
 }
 

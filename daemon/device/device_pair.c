@@ -74,13 +74,11 @@ static int device_pair_try_netkit(struct bond *bond, const struct link_end *devi
 static int device_pair_make_team(struct bond *bond, const struct link_end *device, struct err *err)
 {
 	struct xbond_bond *pin = bond_pin(bond);
-	struct link_end team = *device;
 	int r;
 
 	pin->device_kind = XBOND_DEVICE_TEAM;
 	memcpy(pin->port_name, pin->name, XBOND_NAME_SIZE);
-	team.queues = XBOND_TEAM_QUEUES;
-	r = team_create(&bond->daemon->nl, &team, err);
+	r = team_create(&bond->daemon->nl, device, err);
 	if (r != -EOPNOTSUPP)
 		return r;
 	return err_set(err, EOPNOTSUPP,

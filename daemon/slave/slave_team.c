@@ -6,7 +6,6 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
-#include "network/team.h"
 
 int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err)
 {
@@ -28,8 +27,6 @@ int slave_team_join(struct bond *bond, unsigned int slot, struct err *err)
 		return 0;
 	r = link_set_master(nl, ifindex, (int)pin->ifindex, &why);
 	crashpoint("team-joined");
-	if (!r)
-		r = team_set_queue_id((int)pin->ifindex, ifindex, XBOND_TEAM_QUEUE_ID(slot), &why);
 	if (!r)
 		r = link_set_flags(nl, ifindex, IFF_UP, IFF_UP, &why);
 	return r ? err_set(err, -r, "%s does not become a port of the team %s: %s",

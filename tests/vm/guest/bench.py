@@ -104,14 +104,12 @@ AT_ONCE = "xbond direct, rx_backlog off"
 NETKIT = "xbond netkit"
 NETKIT_DIRECT = "xbond netkit direct"
 TEAM = "xbond team"
-TEAM_DIRECT = "xbond team direct"
 WAYS = {
     "xbond direct": xbond("mode", "balance-xor", *HASH, "path", "direct"),
     "xbond counted": xbond("mode", "balance-xor", *HASH),
     NETKIT: xbond("mode", "balance-xor", *HASH, "device", "netkit"),
     NETKIT_DIRECT: xbond("mode", "balance-xor", *HASH, "device", "netkit", "path", "direct"),
     TEAM: xbond("mode", "balance-xor", *HASH, "device", "team"),
-    TEAM_DIRECT: xbond("mode", "balance-xor", *HASH, "device", "team", "path", "direct"),
     "bonding xor": bonding("balance-xor", *HASH),
     "xbond direct rr": xbond("mode", "balance-rr", "path", "direct"),
     "bonding rr": bonding("balance-rr"),
@@ -193,7 +191,7 @@ def send_rows():
         ns = alternate(ROUNDS, subjects)
     yield from compare("send", ns, lambda name: "bonding rr" if name.endswith("rr")
                        else "bonding xor", {"xbond direct": 0.7, "xbond counted": None, NETKIT: 0.9,
-                                            NETKIT_DIRECT: 0.9, TEAM: 1.2, TEAM_DIRECT: 0.9,
+                                            NETKIT_DIRECT: 0.9, TEAM: 0.7,
                                             "xbond direct rr": None})
 
 
