@@ -11,6 +11,7 @@
  *       map name .data.settings pinned settings map name .data.table pinned table \
  *       map name .data.buckets pinned buckets map name .data.cursor pinned cursor \
  *       map name .data.wake pinned wake map name .data.doubt pinned doubt \
+ *       map name .data.alb pinned alb map name .data.vlans pinned vlans \
  *       map name .data.moves pinned moves map name xbond_loads pinned loads \
  *       map name .data.flowlets pinned flowlets map name xbond_recents pinned recent \
  *       map name xbond_counters pinned counters \

@@ -16,7 +16,7 @@ from .xdp import FLOWS, live, programs, two_bonds
 LIBRARY = BUILD / "tools/library_xdp.bpf.o"
 MAPS = {".data.settings": "settings", ".data.table": "table", ".data.buckets": "buckets",
         ".data.cursor": "cursor", ".data.wake": "wake", ".data.doubt": "doubt",
-        ".data.moves": "moves", "xbond_loads": "loads",
+        ".data.alb": "alb", ".data.vlans": "vlans", ".data.moves": "moves", "xbond_loads": "loads",
         ".data.flowlets": "flowlets", "xbond_recents": "recent",
         "xbond_counters": "counters", "xbond_losses": "losses", "xbond_xdp_slaves": "xdp_slaves",
         "xbond_xdp_all": "xdp_all"}

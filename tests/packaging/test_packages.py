@@ -131,6 +131,21 @@ def test_the_examples_load(headers, tmp_path, name):
             os.unlink(pin)
 
 
+def test_all_maps_are_told():
+    """Whoever does not use loader.h reads which maps to give; one left out would be empty."""
+    pins = dict(re.findall(r'#define (XBOND_PIN_\w+) "(\w+)"', (ROOT / "bpf/abi.h").read_text()))
+    maps = {name: pins[pin] for name, pin in re.findall(
+        r'{ "([\w.]+)", (XBOND_PIN_\w+) }', (ROOT / "library/loader.h").read_text())}
+    assert len(maps) > 10
+    example = (ROOT / "packaging/examples/pick.bpf.c").read_text()
+    assert dict(re.findall(r"map name ([\w.]+) pinned (\w+)", example)) == \
+        {name: pin for name, pin in maps.items() if not name.startswith("xbond_xdp_")}
+    table = (ROOT / "docs/select.md").read_text().split("| map of the object | pin |")[1]
+    rows = [line.split("|")[1:3] for line in table.split("\n\n")[0].splitlines()[2:]]
+    assert maps == {name: pin for row in rows
+                    for name, pin in zip(*(re.findall(r"`([\w.]+)`", cell) for cell in row))}
+
+
 ANOTHER = """
 #define READ_ONCE(x) (x)
 %s
