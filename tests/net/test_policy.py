@@ -82,7 +82,7 @@ def test_what_a_policy_answers(pair, wanted):
     assert check("show", host.ctl_json("show"))[0]["policy"] == "to_wanted"
     assert "policy to_wanted decides" in host.log()
     assert "policy               to_wanted\n" in host.ctl("show", "-d", "bond0")
-    assert "(policy)" not in host.ctl_try("doctor", "bond0").stdout
+    assert "[policy]" not in host.ctl_try("doctor", "bond0").stdout
     slots = {each["slave"]: each["slot"] for each in shown["slots"]}
     assert spread(made)  # its map is empty: as without it
     for link in made.links:
