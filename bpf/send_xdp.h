@@ -50,9 +50,8 @@ static __always_inline __u32 xdp_frame_length(struct xdp_md *ctx, const struct p
 
 /*
  * Is the frame in one buffer? XDP cannot send others everywhere: before Linux 6.3 they cannot be
- * redirected, later
- * drivers that send no fragments refuse them, and until 2026 clones for several devices contained
- * only the first buffer.
+ * redirected, later drivers that send no fragments refuse them, and until 2026 clones for several
+ * devices contained only the first buffer.
  */
 static __always_inline int xdp_is_whole(const struct packet *packet, __u32 length)
 {

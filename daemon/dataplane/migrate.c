@@ -44,10 +44,12 @@ static bool migrate_has_steps(uint32_t from)
  */
 static void migrate_keep_together(struct migrate *migrate)
 {
-	static const char *const theirs[] = { XBOND_PIN_SETTINGS, XBOND_PIN_BUCKETS,
-					      XBOND_PIN_CURSOR,	  XBOND_PIN_COUNTERS,
-					      XBOND_PIN_WAKE,	  XBOND_PIN_DOUBT,
-					      XBOND_PIN_LOADS,	  XBOND_PIN_MOVES };
+	static const char *const theirs[] = {
+		XBOND_PIN_SETTINGS, XBOND_PIN_BUCKETS, XBOND_PIN_CURSOR, XBOND_PIN_COUNTERS,
+		XBOND_PIN_WAKE,	    XBOND_PIN_DOUBT,   XBOND_PIN_LOSSES, XBOND_PIN_ALB,
+		XBOND_PIN_VLANS,    XBOND_PIN_LOADS,   XBOND_PIN_MOVES,	 XBOND_PIN_FLOWLETS,
+		XBOND_PIN_RECENT
+	};
 
 	for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
 		const struct migrate_image *image = migrate_maps_find(migrate, theirs[i]);
