@@ -86,6 +86,13 @@ static bool simulate_is_new(struct simulate *simulate, struct flow_counts *flows
 	return flows->used > before;
 }
 
+/* A bond sends nothing to its own address. */
+static bool simulate_is_received(const struct simulate *simulate, const struct captured *captured)
+{
+	return captured->received || (simulate->bond && !captured->no_dest &&
+				      !memcmp(captured->head, simulate->mac, XBOND_MAC_SIZE));
+}
+
 static void simulate_take(struct simulate *simulate, struct flow_counts *flows,
 			  const struct captured *captured, bool understood)
 {
@@ -93,7 +100,7 @@ static void simulate_take(struct simulate *simulate, struct flow_counts *flows,
 
 	if (!understood)
 		simulate->other[SIMULATE_NO_ETHERNET]++;
-	else if (captured->received)
+	else if (simulate_is_received(simulate, captured))
 		simulate->other[SIMULATE_RECEIVED]++;
 	else if (!flow_packet_hash_captured(captured, &simulate->rule, &hash))
 		simulate->other[captured->no_dest ? SIMULATE_NO_DEST : SIMULATE_CUT]++;

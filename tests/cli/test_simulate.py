@@ -107,6 +107,11 @@ def test_a_bond_and_a_capture(bond, bpf_dir, tmp_path):
         assert slave["name"] == f"eth{number}"
         assert slave["gets"]["packets"] == expected.count(number)
     assert 0 < found["flows"] <= found["packets"] and found["all_flows_counted"]
+    received = [bytes(bond.bond.mac) + frame[6:] for frame in frames[:5]]
+    file.write_bytes(pcap(frames + received))
+    both = simulate("bond0", "--pcap", str(file), bpf_dir=bpf_dir)
+    assert both["others"] == [{"why": "received, not sent", "packets": 5}]
+    assert both["slaves"] == found["slaves"]
     bond.table.tx_mask = 0b0101
     found = simulate("bond0", "--pcap", str(file), "--seed", "5", "--policy", "layer2",
                      bpf_dir=bpf_dir)
