@@ -179,8 +179,8 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 /*
  * What library/select.bpf.h promises to programs of others. It is raised when one of these maps
  * changes its size, or a program that was compiled before would choose other slaves than the bond:
- * settings, table, buckets, cursor, counters, wake, doubt, losses, loads, moves, devices,
- * xdp_slaves, xdp_all.
+ * settings, table, buckets, cursor, counters, wake, doubt, losses, loads, moves, flowlets, recent,
+ * alb, vlans, devices, xdp_slaves, xdp_all.
  */
 #define XBOND_SELECT_ABI 1
 

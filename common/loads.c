@@ -8,13 +8,14 @@
 #include <string.h>
 
 #define LOADS_AT_ONCE 256
+#define LOADS_AHEAD 1000 /* ticks: more than clocks of CPUs and callers can differ */
 
 uint32_t loads_silence(const struct xbond_load *load, uint64_t now_ns)
 {
 	uint32_t ticks = (uint32_t)(now_ns >> XBOND_LOAD_TICK_SHIFT) - load->last;
 
 	/* A packet may be younger than the caller's clock. Ticks wrap around after 52 days. */
-	return (int32_t)ticks < 0 ? 0 : ticks;
+	return ticks > UINT32_MAX - LOADS_AHEAD ? 0 : ticks;
 }
 
 static void loads_add(struct xbond_load *sum, const struct xbond_load *part)

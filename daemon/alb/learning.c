@@ -122,10 +122,19 @@ void learning_now(struct bond *bond)
 
 	if (!learning_is_on(bond))
 		return;
-	bond->learning.next_ns = now_ns + bond_pin(bond)->lp_interval_s * NS_PER_S;
+	bond->learning.last_ns = now_ns;
 	bond->learning.at = 0;
 	learning_read_vlans(bond, now_ns);
 	learning_go_on(bond);
+}
+
+/* The interval may have changed since the last round. */
+static bool learning_is_due(struct bond *bond)
+{
+	uint64_t last_ns = bond->learning.last_ns;
+
+	return !last_ns ||
+	       clock_now_ns() + NS_PER_S / 4 >= last_ns + bond_pin(bond)->lp_interval_s * NS_PER_S;
 }
 
 /* A round that would not end before the next one is due ends first. */
@@ -135,6 +144,6 @@ void learning_follow(struct bond *bond)
 		return;
 	if (bond->learning.at)
 		learning_go_on(bond);
-	else if (clock_now_ns() + NS_PER_S / 4 >= bond->learning.next_ns)
+	else if (learning_is_due(bond))
 		learning_now(bond);
 }

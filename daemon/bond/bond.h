@@ -210,7 +210,7 @@ struct bond {
 		bool is_port; /* bond0, or a device on it, has a master, as last seen */
 	} lro;		      /* lro.c */
 	struct {
-		uint64_t next_ns; /* when learning packets are due again */
+		uint64_t last_ns; /* when the last round of learning packets began */
 		/* Goes on here, with this slave in this VLAN; 0: begins with the next round. */
 		unsigned int at;
 		/* VLANs of this time and the one before, and when this one began. */

@@ -37,6 +37,8 @@ int dataplane_create(struct dataplane *ret_dataplane, const char *bpf_dir,
 /* Opens the pins of another bondd. */
 int dataplane_open(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
 		   struct err *err);
+/* Nothing is open, so that dataplane_close() closes nothing. */
+void dataplane_clear(struct dataplane *ret_dataplane);
 /*
  * The same in two steps. Between them, pins of programs may be replaced, and missing pins may be
  * added.

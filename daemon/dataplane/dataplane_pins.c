@@ -192,10 +192,10 @@ int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 	return 0;
 }
 
-int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
-			struct err *err)
+void dataplane_clear(struct dataplane *ret_dataplane)
 {
-	*ret_dataplane = (struct dataplane){ .egress_fd = -1,
+	*ret_dataplane = (struct dataplane){ .pins = { .counters_fd = -1, .loads_fd = -1 },
+					     .egress_fd = -1,
 					     .port_fd = -1,
 					     .rx_fd = -1,
 					     .rx_mirred_fd = -1,
@@ -204,6 +204,12 @@ int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, co
 					     .exit_fd = -1,
 					     .devices_fd = -1,
 					     .xdp_slaves_fd = -1 };
+}
+
+int dataplane_open_maps(struct dataplane *ret_dataplane, const char *bpf_dir, const char *name,
+			struct err *err)
+{
+	dataplane_clear(ret_dataplane);
 	return pins_open(&ret_dataplane->pins, bpf_dir, name, err);
 }
 

@@ -59,6 +59,7 @@ static struct bond *lifecycle_new_bond(struct daemon *daemon)
 		abort();
 	bond->daemon = daemon;
 	bond->multicast.pin_fd = -1;
+	dataplane_clear(&bond->dataplane);
 	return bond;
 }
 

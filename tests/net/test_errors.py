@@ -502,6 +502,11 @@ def write_byte(directory, offset, number):
         *value)
 
 
+def standard_input(pid):
+    """What descriptor 0 of the process is. bondd keeps the one that it was started with."""
+    return os.readlink(f"/proc/{pid}/fd/0")
+
+
 @pytest.mark.parametrize("damage", [damage_missing, damage_foreign])
 def test_damaged_pins(case, damage):
     """bondctl says so; bondd leaves that bond alone, logs it, and serves the others."""
@@ -512,6 +517,7 @@ def test_damaged_pins(case, damage):
     pins, devices = host.pins(), host.devices()
     host.start_bondd()
     assert "bond1" in host.log()
+    assert standard_input(host.bondd.pid) == standard_input("self")
     assert [slave["name"] for slave in host.show("bond0")["slaves"]] == ["l0"]
     assert host.pins() == pins and host.devices() == devices
     error_line(host.ctl_try("set", "bond1", "min_links", "1"), REFUSED)
@@ -527,6 +533,7 @@ def test_a_bond_of_another_version(case, version):
     pins, devices = host.pins(), host.devices()
     host.start_bondd()
     assert f"bond1: not adopted: it was made with ABI version {version}" in host.log()
+    assert standard_input(host.bondd.pid) == standard_input("self")
     assert host.ctl_json("list") == ["bond0", "bond1"] and \
         [bond["name"] for bond in host.ctl_json("show")] == ["bond0", "bond1"]
     shown = host.show("bond1")

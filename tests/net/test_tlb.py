@@ -121,6 +121,39 @@ def test_who_receives_what(switched, mode, receives):
     assert sum(frame.src.endswith("01") for frame in heard) == (1 if "l1" in receives else 0)
 
 
+@pytest.mark.parametrize("mode", ["balance-tlb", "balance-alb"])
+def test_learning_packets(switched, mode):
+    """Of each slave from its address to itself, again and again, also in a VLAN that is used. When
+    the active slave changes, at once. A new lp_interval counts from now on.
+    """
+    made = switched(mode, links=2, lp_interval=3600)
+    near, (mac, macs), wires = made.near, made.macs(), made.wires()
+    near.ip("link", "add", "link", "bond0", "name", "v5", "type", "vlan", "id", 5)
+    near.ip("addr", "add", "10.5.0.1/24", "dev", "v5")
+    near.ip("link", "set", "v5", "up")
+    near.run("ping", "-c1", "-W1", "10.5.0.2", check=False)
+    near.ctl("set", "bond0", "lp_interval", 1)
+    heard = {link: [] for link in made.links}
+
+    def listen():
+        for wire in wires:
+            heard[wire.dev] += [(frame.src, frame.dst, frame.vlan) for frame in wire.frames()
+                                if frame.type == LOOPBACK]
+        return heard
+
+    wait_for(lambda: all(each.count((macs[link], macs[link], vlan)) >= 2
+                         for link, each in listen().items() for vlan in (None, 5)),
+             "two learning packets of each slave in each VLAN")
+    assert {link: {src for src, _, _ in each} for link, each in heard.items()} == \
+        {link: {macs[link]} for link in made.links}
+    near.ctl("set", "bond0", "lp_interval", 3600)
+    other = next(link for link in made.links if link != made.active())
+    listen()
+    heard[other].clear()
+    near.ctl("set", "bond0", "active_slave", other)
+    wait_for(lambda: (mac, mac, None) in listen()[other], f"{other} to tell of the bond's address")
+
+
 def test_options_of_the_modes(switched):
     made = switched("balance-tlb", links=2, tlb_dynamic_lb="off", lp_interval=5)
     options = made.near.show()["options"]

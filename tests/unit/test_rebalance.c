@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/loads.h"
 #include "rules/buckets.h"
 #include "rules/moves.h"
 #include "rules/rebalance.h"
@@ -323,6 +324,23 @@ static void settling_ends_all(void **state)
 	assert_memory_equal(home, buckets.bucket[0], sizeof(home));
 }
 
+/* Buckets that were never used are silent, however long the machine has been up. */
+static void silence_lasts_for_weeks(void **state)
+{
+	const uint64_t tick_ns = UINT64_C(1) << XBOND_LOAD_TICK_SHIFT;
+	const uint64_t day_ns = UINT64_C(86400) * 1000000000;
+	struct xbond_load load = { .last = 0 };
+
+	(void)state;
+	assert_int_equal(loads_silence(&load, day_ns), day_ns / tick_ns);
+	assert_int_equal(loads_silence(&load, 30 * day_ns), 30 * day_ns / tick_ns);
+	load.last = 5000;
+	assert_int_equal(loads_silence(&load, 5000 * tick_ns), 0);
+	assert_int_equal(loads_silence(&load, 4990 * tick_ns), 0); /* another CPU's clock */
+	load.last = UINT32_MAX;
+	assert_int_equal(loads_silence(&load, 9 * tick_ns), 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +359,7 @@ int main(void)
 		cmocka_unit_test_setup(a_move_is_due_after_its_gap, setup),
 		cmocka_unit_test_setup(finishing_twice_is_finishing_once, setup),
 		cmocka_unit_test_setup(settling_ends_all, setup),
+		cmocka_unit_test(silence_lasts_for_weeks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
