@@ -127,6 +127,15 @@ static __always_inline void xbond_untag(struct xbond_packet *packet)
 	packet->type = bpf_ntohs(type);
 }
 
+/* Returns NULL if there is no question, which the verifier cannot rule out. */
+static __always_inline const struct xbond_question *xbond_prepare(struct xbond_packet *packet)
+{
+	__u32 key = 0;
+
+	xbond_untag(packet);
+	return bpf_map_lookup_elem(&XBOND_POLICY_QUESTION, &key);
+}
+
 #define XBOND_POLICY(name)                                                                 \
 	static __always_inline __u64 name##_answer(const struct xbond_packet *packet,      \
 						   const struct xbond_question *question); \
@@ -139,14 +148,9 @@ static __always_inline void xbond_untag(struct xbond_packet *packet)
 			.vlan = skb->vlan_present ? (__s32)(skb->vlan_tci & 0xfff) : -1,   \
 			.context = skb,                                                    \
 		};                                                                         \
-		const struct xbond_question *question;                                     \
-		__u32 key = 0;                                                             \
+		const struct xbond_question *question = xbond_prepare(&packet);            \
                                                                                            \
-		question = bpf_map_lookup_elem(&XBOND_POLICY_QUESTION, &key);              \
-		if (!question)                                                             \
-			return XBOND_DEFAULT;                                              \
-		xbond_untag(&packet);                                                      \
-		return name##_answer(&packet, question);                                   \
+		return question ? name##_answer(&packet, question) : XBOND_DEFAULT;        \
 	}                                                                                  \
 	SEC("xdp.frags")                                                                   \
 	__u64 name##_xdp(struct xdp_md *ctx)                                               \
@@ -158,14 +162,9 @@ static __always_inline void xbond_untag(struct xbond_packet *packet)
 			.context = ctx,                                                    \
 			.is_xdp = 1,                                                       \
 		};                                                                         \
-		const struct xbond_question *question;                                     \
-		__u32 key = 0;                                                             \
+		const struct xbond_question *question = xbond_prepare(&packet);            \
                                                                                            \
-		question = bpf_map_lookup_elem(&XBOND_POLICY_QUESTION, &key);              \
-		if (!question)                                                             \
-			return XBOND_DEFAULT;                                              \
-		xbond_untag(&packet);                                                      \
-		return name##_answer(&packet, question);                                   \
+		return question ? name##_answer(&packet, question) : XBOND_DEFAULT;        \
 	}                                                                                  \
 	static __always_inline __u64 name##_answer(                                        \
 		const struct xbond_packet *packet __attribute__((unused)),                 \
