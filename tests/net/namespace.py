@@ -165,3 +165,12 @@ def groups(host, dev):
     """Link-layer multicast addresses on the device's list."""
     return {each["link"] for device in host.ip_json("maddr", "show", "dev", dev)
             for each in device["maddr"] if "link" in each}
+
+
+def kernel_makes(kind):
+    """Whether the kernel makes devices of this kind, asked without bondd."""
+    name = f"xbt{os.getpid()}mk"
+    run("ip", "netns", "add", name)
+    done = run("ip", "-n", name, "link", "add", "xbt0", "type", kind, check=False)
+    run("ip", "netns", "del", name)
+    return done.returncode == 0

@@ -9,7 +9,7 @@ import pytest
 
 import lab as lab_module
 from lab import Refused
-from namespace import run
+from namespace import kernel_makes, run
 from traffic import Capture, Stream, flows_by_link, send_packets
 from waiting import wait_for
 
@@ -23,16 +23,7 @@ def tests_choose(monkeypatch):
     monkeypatch.setattr(lab_module, "DEVICE", None)
 
 
-def has_netkit():
-    """Whether the kernel makes one, asked without bondd."""
-    name = f"xbt{os.getpid()}nk"
-    run("ip", "netns", "add", name)
-    done = run("ip", "-n", name, "link", "add", "xbt0", "type", "netkit", check=False)
-    run("ip", "netns", "del", name)
-    return done.returncode == 0
-
-
-HAS_NETKIT = os.geteuid() == 0 and has_netkit()
+HAS_NETKIT = os.geteuid() == 0 and kernel_makes("netkit")
 netkit_only = pytest.mark.skipif(not HAS_NETKIT, reason="this kernel has no netkit")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import lab as lab_module
 from lab import Refused
-from namespace import run
+from namespace import kernel_makes, run
 from test_netkit import kind
 from traffic import Capture, Stream, flows_by_link, send_frames, send_packets
 from waiting import wait_for
@@ -26,16 +26,7 @@ def tests_choose(monkeypatch):
     monkeypatch.setattr(lab_module, "DEVICE", None)
 
 
-def has_team():
-    """Whether the kernel makes one, asked without bondd."""
-    name = f"xbt{os.getpid()}tm"
-    run("ip", "netns", "add", name)
-    done = run("ip", "-n", name, "link", "add", "xbt0", "type", "team", check=False)
-    run("ip", "netns", "del", name)
-    return done.returncode == 0
-
-
-HAS_TEAM = os.geteuid() == 0 and has_team()
+HAS_TEAM = os.geteuid() == 0 and kernel_makes("team")
 team_only = pytest.mark.skipif(not HAS_TEAM, reason="this kernel has no team")
 
 
