@@ -12,6 +12,7 @@ import statistics
 from .bed import BUILD, PLAIN, lab, run
 from .rows import Row, alternate, median_ratio
 from .xdp import FLOWS, live, programs, two_bonds
+from .xdp import SOURCE as ONE_OR_FOUR
 
 LIBRARY = BUILD / "tools/library_xdp.bpf.o"
 MAPS = {".data.settings": "settings", ".data.table": "table", ".data.buckets": "buckets",
@@ -20,33 +21,17 @@ MAPS = {".data.settings": "settings", ".data.table": "table", ".data.buckets": "
         ".data.flowlets": "flowlets", "xbond_recents": "recent",
         "xbond_counters": "counters", "xbond_losses": "losses", "xbond_xdp_slaves": "xdp_slaves",
         "xbond_xdp_all": "xdp_all"}
-SOURCE = """
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-char _license[] SEC("license") = "GPL";
-#define DEVMAP(name, size) struct { \\
+SOURCE = ONE_OR_FOUR + """
+#define DEVMAP(name) struct { \\
 	__uint(type, BPF_MAP_TYPE_DEVMAP); \\
-	__uint(max_entries, size); \\
+	__uint(max_entries, 1); \\
 	__type(key, __u32); \\
 	__type(value, __u32); \\
 } name SEC(".maps")
-DEVMAP(to, 1);
-DEVMAP(to_pair, 1);
-DEVMAP(to_tc, 1);
-DEVMAP(among, 4);
-SEC("xdp.frags") int fixed(struct xdp_md *ctx) { return bpf_redirect_map(&to, 0, XDP_DROP); }
+DEVMAP(to_pair);
+DEVMAP(to_tc);
 SEC("xdp.frags") int pair(struct xdp_md *ctx) { return bpf_redirect_map(&to_pair, 0, XDP_DROP); }
 SEC("xdp.frags") int tc(struct xdp_md *ctx) { return bpf_redirect_map(&to_tc, 0, XDP_DROP); }
-SEC("xdp.frags") int spread(struct xdp_md *ctx)
-{
-	unsigned char *udp = (void *)(long)ctx->data + 34;
-
-	if ((void *)(udp + 1) > (void *)(long)ctx->data_end)
-		return XDP_DROP;
-	return bpf_redirect_map(&among, *udp & 3, XDP_DROP);
-}
-SEC("xdp.frags") int drops(struct xdp_md *ctx) { return XDP_DROP; }
-SEC("xdp.frags") int passes(struct xdp_md *ctx) { return XDP_PASS; }
 """
 
 
