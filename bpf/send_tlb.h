@@ -3,6 +3,7 @@
 #ifndef XBOND_BPF_SEND_TLB_H
 #define XBOND_BPF_SEND_TLB_H
 
+#include "bpf/clients.h"
 #include "bpf/send_tc.h"
 
 static __always_inline enum tlb_kind tlb_kind_of_skb(struct __sk_buff *skb)
@@ -20,15 +21,20 @@ static __always_inline enum tlb_kind tlb_kind_of_skb(struct __sk_buff *skb)
 
 /*
  * The slot of mask by which a packet leaves, with the source address that it has to have there. The
- * caller sends it.
+ * caller sends it. asked: the slot of mask that the packet's queue_mapping asks for, or
+ * SELECT_NONE; only what is balanced may take it.
  */
-__noinline __u32 tlb_prepare(struct __sk_buff *skb, __u64 mask)
+__noinline __u32 tlb_prepare(struct __sk_buff *skb, __u64 mask, __u32 asked)
 {
-	__u32 active = tlb_active(mask), slot = active;
+	__u32 active = tlb_active(mask), slot = active, flags = READ_ONCE(table.flags);
+	enum tlb_kind kind = tlb_kind_of_skb(skb);
 	__u64 source;
 
-	if (tlb_kind_of_skb(skb) == TLB_BALANCED)
-		slot = choose_slot(skb, hash_of, mask, skb->len, READ_ONCE(table.flags));
+	if (kind == TLB_BALANCED)
+		slot = asked < XBOND_MAX_SLAVES ? asked
+						: choose_slot(skb, hash_of, mask, skb->len, flags);
+	else if (flags & XBOND_F_ALB && (kind == TLB_ARP || kind == TLB_NEIGHBOUR))
+		return clients_prepare(skb, mask, active);
 	if (slot == active || slot >= XBOND_MAX_SLAVES)
 		return active;
 	source = tlb_source(slot);

@@ -145,9 +145,9 @@ static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32
 }
 
 /* While bondd is away, the network is told where the active slave is. */
-static __always_inline int tx_transmit_tlb(struct __sk_buff *skb, __u64 mask)
+static __always_inline int tx_transmit_tlb(struct __sk_buff *skb, __u64 mask, __u32 asked)
 {
-	__u32 slot = tlb_prepare(skb, mask), length = skb->len;
+	__u32 slot = tlb_prepare(skb, mask, asked), length = skb->len;
 
 	if (!READ_ONCE(table.watched) && slot < XBOND_MAX_SLAVES && slot == tlb_active(mask))
 		return tx_send_away(skb, slot, length);
@@ -174,10 +174,11 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, tx_ch
 	if (!mask)
 		return TC_ACT_SHOT;
 	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_is_up(asked, NETDEV_SENDS))
-		return tx_send(asked, length);
+		return flags & XBOND_F_TLB ? tx_transmit_tlb(skb, mask, asked)
+					   : tx_send(asked, length);
 	if (flags & (XBOND_F_BROADCAST_NEIGHBOR | XBOND_F_TLB)) {
 		if (flags & XBOND_F_TLB)
-			return tx_transmit_tlb(skb, mask);
+			return tx_transmit_tlb(skb, mask, SELECT_NONE);
 		if (tx_is_neighbour_message(skb))
 			return tx_broadcast(skb, mask);
 	}
@@ -426,8 +427,11 @@ int xbond_rx(struct __sk_buff *skb)
 	if (flags & (XBOND_F_PROBES | XBOND_F_ALB)) {
 		if (flags & XBOND_F_PROBES && probe_concerns(skb))
 			probe_receive(skb, slot);
-		if (flags & XBOND_F_ALB)
+		if (flags & XBOND_F_ALB) {
 			is_own = tlb_take(skb, slot);
+			if (probe_concerns(skb))
+				clients_hear(skb);
+		}
 	}
 	collecting = READ_ONCE(table.rx_mask) >> slot & 1 || is_own || rx_collects_by_now(slot);
 	if (verdict == RX_TO_BOTH && (!collecting || !(flags & XBOND_F_CARRIER))) {
