@@ -46,7 +46,8 @@ def queued(pair, program, hook):
     program.
     """
     def make(mode, **options):
-        far = {"mode": "broadcast"} if mode in ("active-backup", "broadcast") else {}
+        far = {"mode": "broadcast"} \
+            if mode in ("active-backup", "broadcast", "balance-tlb") else {}
         made = pair(mode, links=3, far=far, **options)
         put_before(made.near, program, hook)
         return made
@@ -82,6 +83,18 @@ def test_the_mapping_chooses_the_slave(queued, mode, path, hook):
     assert links_used(made, 65534) == {"l1": FLOWS}
     made.near.ctl("set-slave", "bond0", "l2", "queue_id", 0)
     assert set(links_used(made, 7)) == set(without)
+
+
+@pytest.mark.parametrize("hook", ["tcx"], indirect=True)
+def test_it_leaves_with_the_address_of_the_slave(queued, hook):
+    """A switch would otherwise believe that bond0's address has moved."""
+    made = queued("balance-tlb", xmit_hash_policy="layer3+4")
+    made.near.ctl("set-slave", "bond0", "l2", "queue_id", 7)
+    made.near.wait_ping("10.0.0.2")
+    with Capture(made.far, "l2") as wire:
+        assert links_used(made, 7) == {"l2": FLOWS}
+        sources = {frame.src for frame in wire.frames(0.1) if b"flow " in frame.data}
+    assert sources == {made.near.slave("l2")["mac"]} != {made.near.show()["mac"]}
 
 
 @pytest.mark.parametrize("hook", ["clsact"], indirect=True)
