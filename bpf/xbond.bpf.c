@@ -173,12 +173,12 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, tx_ch
 
 	if (!mask)
 		return TC_ACT_SHOT;
-	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_is_up(asked, NETDEV_SENDS))
-		return flags & XBOND_F_TLB ? tx_transmit_tlb(skb, mask, asked)
-					   : tx_send(asked, length);
+	if (asked < XBOND_MAX_SLAVES && !(flags & XBOND_F_TLB) && mask >> asked & 1 &&
+	    select_is_up(asked, NETDEV_SENDS))
+		return tx_send(asked, length);
 	if (flags & (XBOND_F_BROADCAST_NEIGHBOR | XBOND_F_TLB)) {
 		if (flags & XBOND_F_TLB)
-			return tx_transmit_tlb(skb, mask, SELECT_NONE);
+			return tx_transmit_tlb(skb, mask, asked);
 		if (tx_is_neighbour_message(skb))
 			return tx_broadcast(skb, mask);
 	}
