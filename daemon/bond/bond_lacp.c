@@ -188,12 +188,12 @@ uint64_t bond_lacp_collecting(const struct bond *bond)
 	return bond->lacp.thread ? lacp_thread_collecting(bond->lacp.thread) : 0;
 }
 
-void bond_lacp_follow_standby(struct bond *bond)
+void bond_lacp_follow_standby(struct bond *bond, bool needed)
 {
 	struct standby_input input = { .now_ns = clock_now_ns() };
 
 	bond->lacp.reserve = 0;
-	if (!bond->lacp.thread || !bond_has_soft_no(bond)) {
+	if (!bond->lacp.thread || !needed) {
 		bond->lacp.standby = (struct standby_state){ 0 };
 		return;
 	}
