@@ -75,7 +75,7 @@ static int update(struct bpf_object *object, int count, struct bpf_link **links)
 	return failed;
 }
 
-/* If there is no bond now, the old program stays: it lets all pass. So it does until all are new. */
+/* If there is no bond now, or a link is refused, the old program stays: it lets all pass. */
 static struct bpf_object *replace(struct bpf_object *old, const char *bond, int count,
 				  struct bpf_link **links)
 {
