@@ -127,7 +127,8 @@ static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
 
 		if (!rollback)
 			continue;
-		log_notice("%s: nobody has confirmed the change; it is rolled back", rollback->bond);
+		log_notice("%s: nobody has confirmed the change; it is rolled back",
+			   rollback->bond);
 		rollback_do(rollback, &err);
 	}
 	json_decref(names);
