@@ -178,6 +178,8 @@ $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main
 		$(shell $(PKG_CONFIG) --libs $(sort $(PACKAGES) $(CLI_PACKAGES)))
 $(B)/tests/fuzz/fuzz_netlink: WRAPPED := nl_connect nl_send nl_recv nl_recvmsgs_default nl_socket_modify_cb \
 	nl_socket_add_memberships access fopen
+$(B)/tests/fuzz/fuzz_events: WRAPPED := sd_journal_open sd_journal_set_data_threshold sd_journal_add_match \
+	sd_journal_seek_realtime_usec sd_journal_next sd_journal_get_data sd_journal_close
 # Its loops over all buckets would take all the time.
 $(B)/rules/buckets.o: INSTRUMENTS += $(if $(FUZZ),-fno-sanitize=fuzzer-no-link)
 $(B)/tests/fuzz/fuzz_control: WRAPPED := lifecycle_create lifecycle_delete enslave_check slave_release slave_follow_mac \
