@@ -138,7 +138,7 @@ def test_odd_ways_to_ask(server):
 
 
 def resident_kb(server):
-    status = pathlib.Path(f"/proc/{server.host.bondd_pid()}/status").read_text()
+    status = pathlib.Path(f"/proc/{server.host.bondd.pid}/status").read_text()
     return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
 
 
