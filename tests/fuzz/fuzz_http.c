@@ -21,8 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		*host++ = '\0';
 	copy = strdup(accept);
 	format = metrics_request_format(copy);
-	input_check(format == METRICS_CLASSIC ||
-			    (format == METRICS_OPENMETRICS && *copy != '\0'),
+	input_check(format == METRICS_CLASSIC || (format == METRICS_OPENMETRICS && *copy != '\0'),
 		    "who asks for nothing gets the classic format");
 	free(copy);
 	copy = strdup(host ? host : "");
