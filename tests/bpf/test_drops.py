@@ -114,12 +114,22 @@ def test_lacpdus_that_bondd_does_not_read(datapath, dropped, rings):
     assert set(rose) == {(2, X.DROP_LACP_QUEUE)} and 5 <= rose[2, X.DROP_LACP_QUEUE] <= 20
 
 
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return struct.pack("!H", ~total & 0xffff)
+
+
 def bfd_packet(yours):
     """Of micro-BFD, from the far end, for the session that knows itself as `yours`."""
     control = struct.pack("!BBBBIIIII", 0x20, 0xc0, 3, 24, 5, yours, 100000, 100000, 0)
     udp = struct.pack("!HHHH", 49152, 6784, 8 + len(control), 0) + control
+    pseudo = THEIRS_BFD + OURS_BFD + struct.pack("!HH", 17, len(udp))
+    udp = udp[:6] + checksum(pseudo + udp) + udp[8:]
     ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 255, 17, 0, THEIRS_BFD,
                      OURS_BFD)
+    ip = ip[:10] + checksum(ip) + ip[12:]
     return bytes.fromhex("01005e900001020000000001") + struct.pack("!H", 0x0800) + ip + udp
 
 
