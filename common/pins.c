@@ -64,6 +64,8 @@ static const struct map_shape alb_shape = { XBOND_PIN_ALB, BPF_MAP_TYPE_ARRAY,
 					    sizeof(struct xbond_alb), 1 };
 static const struct map_shape vlans_shape = { XBOND_PIN_VLANS, BPF_MAP_TYPE_ARRAY,
 					      sizeof(struct xbond_vlans), 1 };
+static const struct map_shape receivers_shape = { XBOND_PIN_RECEIVERS, BPF_MAP_TYPE_ARRAY,
+						  sizeof(struct xbond_receivers), 1 };
 static const struct map_shape moves_shape = { XBOND_PIN_MOVES, BPF_MAP_TYPE_ARRAY,
 					      sizeof(struct xbond_moves), 1 };
 static const struct map_shape flowlets_shape = { XBOND_PIN_FLOWLETS, BPF_MAP_TYPE_ARRAY,
@@ -281,6 +283,24 @@ static int pins_open_per_cpu_added(struct pins *pins, const struct map_shape *sh
 	return pins_open_per_cpu(pins, shape, fd, err);
 }
 
+/* Not shown if it has another shape: everything else works without it. */
+static int pins_open_clients(struct pins *pins)
+{
+	struct bpf_map_info info = {};
+	uint32_t length = sizeof(info);
+	int fd = pins->clients_fd < 0 ? pin_open(pins->dir, XBOND_PIN_CLIENTS) : -1;
+
+	if (fd < 0)
+		return 0;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &length) && info.type == BPF_MAP_TYPE_HASH &&
+	    info.key_size == sizeof(struct xbond_client_key) &&
+	    info.value_size == sizeof(struct xbond_client))
+		pins->clients_fd = fd;
+	else
+		close(fd);
+	return 0;
+}
+
 int pins_open_added(struct pins *pins, struct err *err)
 {
 	int r = pins_map_added(pins, &attached_shape, (void **)&pins->attached, err);
@@ -302,6 +322,8 @@ int pins_open_added(struct pins *pins, struct err *err)
 	if (!r)
 		r = pins_map_added(pins, &vlans_shape, (void **)&pins->vlans, err);
 	if (!r)
+		r = pins_map_added(pins, &receivers_shape, (void **)&pins->receivers, err);
+	if (!r)
 		r = pins_map_added(pins, &moves_shape, (void **)&pins->moves, err);
 	if (!r)
 		r = pins_map_added(pins, &flowlets_shape, (void **)&pins->flowlets, err);
@@ -309,6 +331,8 @@ int pins_open_added(struct pins *pins, struct err *err)
 		r = pins_open_per_cpu_added(pins, &loads_shape, &pins->loads_fd, err);
 	if (!r)
 		r = pins_open_per_cpu_added(pins, &drops_shape, &pins->drops_fd, err);
+	if (!r)
+		r = pins_open_clients(pins);
 	return r;
 }
 
@@ -416,6 +440,7 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->quality, &quality_shape);
 	pins_unmap(pins->alb, &alb_shape);
 	pins_unmap(pins->vlans, &vlans_shape);
+	pins_unmap(pins->receivers, &receivers_shape);
 	pins_unmap(pins->moves, &moves_shape);
 	pins_unmap(pins->flowlets, &flowlets_shape);
 	if (pins->counters_fd >= 0)
@@ -424,6 +449,8 @@ void pins_close(struct pins *pins)
 		close(pins->loads_fd);
 	if (pins->drops_fd >= 0)
 		close(pins->drops_fd);
+	if (pins->clients_fd >= 0)
+		close(pins->clients_fd);
 	*pins = (struct pins){ PINS_NO_FILES };
 }
 
