@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A plugin of pytest. Each test's outcome goes to the file XBOND_VM_OUTCOMES as soon as it is known,
-one JSON object per line, so that a guest that is ended at its time limit leaves what it found.
+"""A plugin of pytest. Each test's outcome goes to the file XBOND_VM_OUTCOMES as soon as it is
+known, one JSON object per line, so that a guest that is ended at its time limit leaves what it
+found.
 """
 import json
 import os
@@ -8,7 +9,8 @@ import os
 
 def reason_of(report):
     """Why it was skipped, in one line."""
-    return report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else ""
+    found = report.longrepr
+    return found[2].removeprefix("Skipped: ") if isinstance(found, tuple) else ""
 
 
 def pytest_runtest_logreport(report):
