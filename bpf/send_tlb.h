@@ -18,17 +18,25 @@ static __always_inline enum tlb_kind tlb_kind_of_skb(struct __sk_buff *skb)
 	return kind == TLB_SHORT ? TLB_OTHER : kind;
 }
 
+/* By the hash, unless the packet's queue_mapping asks for a slot that may transmit. */
+static __always_inline __u32 tlb_choose(struct __sk_buff *skb, __u64 mask, __u32 asked)
+{
+	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_is_up(asked, NETDEV_SENDS))
+		return asked;
+	return choose_slot(skb, hash_of, mask, skb->len, READ_ONCE(table.flags));
+}
+
 /*
  * The slot of mask by which a packet leaves, with the source address that it has to have there. The
- * caller sends it.
+ * caller sends it. asked: as in tx_transmit().
  */
-__noinline __u32 tlb_prepare(struct __sk_buff *skb, __u64 mask)
+__noinline __u32 tlb_prepare(struct __sk_buff *skb, __u64 mask, __u32 asked)
 {
 	__u32 active = tlb_active(mask), slot = active;
 	__u64 source;
 
 	if (tlb_kind_of_skb(skb) == TLB_BALANCED)
-		slot = choose_slot(skb, hash_of, mask, skb->len, READ_ONCE(table.flags));
+		slot = tlb_choose(skb, mask, asked);
 	if (slot == active || slot >= XBOND_MAX_SLAVES)
 		return active;
 	source = tlb_source(slot);

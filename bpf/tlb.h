@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * balance-tlb and balance-alb: which packets are balanced, which slave has the bond's address, and
- * what source address a packet gets on another slave. Knows packet memory and maps; the entry
- * points rewrite and send.
+ * balance-tlb and balance-alb: which slave has the bond's address, and what source address a packet
+ * gets on another slave. Knows packet memory and maps; the entry points rewrite and send.
  *
  * The switches know one port for each address. So only the active slave sends with the bond's, and
  * each other slave with its own. Received frames come to the active slave, and in balance-alb
@@ -12,11 +11,9 @@
 #define XBOND_BPF_TLB_H
 
 #include <linux/if_ether.h>
-#include <bpf/bpf_endian.h>
 
-#include "bpf/flow_ether.h"
-#include "bpf/neighbour.h"
 #include "bpf/select.h"
+#include "bpf/tlb_kind.h"
 
 struct xbond_alb alb SEC(".data.alb");
 struct xbond_vlans vlans SEC(".data.vlans");
@@ -69,47 +66,13 @@ static __always_inline void tlb_note_vlan(__u32 vid)
 		__sync_fetch_and_or(word, bit);
 }
 
-enum tlb_kind { TLB_BALANCED, TLB_ARP, TLB_NEIGHBOUR, TLB_OTHER, TLB_SHORT };
-
-#define TLB_HEADERS \
-	(ETH_HLEN + FLOW_MAX_VLANS * sizeof(struct vlan_header) + sizeof(struct neighbour_headers))
-
-static __always_inline enum tlb_kind tlb_kind_of_ipv6(const struct packet *packet, __u32 offset)
-{
-	const struct neighbour_headers *headers = packet->data + offset;
-
-	if ((void *)(headers + 1) > packet->end)
-		return TLB_SHORT;
-	return neighbour_is_message(headers) ? TLB_NEIGHBOUR : TLB_BALANCED;
-}
-
-/*
- * IPv4 and IPv6 to one host are balanced, except neighbour discovery. All else, and what goes to
- * many, belongs to the active slave: the others drop such frames, and would hear a copy of their
- * own. TLB_SHORT: headers are not accessible.
- */
 static __always_inline enum tlb_kind tlb_kind_of(const struct packet *packet)
 {
-	const struct ethhdr *eth = packet->data;
-	__u32 offset = sizeof(*eth);
-	enum tlb_kind kind;
-	__be16 type;
 	__u16 vid;
+	enum tlb_kind kind = tlb_kind_in(packet, &vid);
 
-	if ((void *)(eth + 1) > packet->end)
-		return TLB_SHORT;
-	type = eth->h_proto;
-	if (flow_untag(packet, &offset, &type, &vid))
-		return TLB_SHORT;
 	tlb_note_vlan(vid);
-	if (type == bpf_htons(ETH_P_ARP))
-		return TLB_ARP;
-	if (type == bpf_htons(ETH_P_IP))
-		return eth->h_dest[0] & 1 ? TLB_OTHER : TLB_BALANCED;
-	if (type != bpf_htons(ETH_P_IPV6))
-		return TLB_OTHER;
-	kind = tlb_kind_of_ipv6(packet, offset);
-	return kind == TLB_BALANCED && eth->h_dest[0] & 1 ? TLB_OTHER : kind;
+	return kind;
 }
 
 #endif

@@ -145,9 +145,9 @@ static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32
 }
 
 /* While bondd is away, the network is told where the active slave is. */
-static __always_inline int tx_transmit_tlb(struct __sk_buff *skb, __u64 mask)
+static __always_inline int tx_transmit_tlb(struct __sk_buff *skb, __u64 mask, __u32 asked)
 {
-	__u32 slot = tlb_prepare(skb, mask), length = skb->len;
+	__u32 slot = tlb_prepare(skb, mask, asked), length = skb->len;
 
 	if (!READ_ONCE(table.watched) && slot < XBOND_MAX_SLAVES && slot == tlb_active(mask))
 		return tx_send_away(skb, slot, length);
@@ -173,11 +173,12 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, tx_ch
 
 	if (!mask)
 		return TC_ACT_SHOT;
-	if (asked < XBOND_MAX_SLAVES && mask >> asked & 1 && select_is_up(asked, NETDEV_SENDS))
+	if (asked < XBOND_MAX_SLAVES && !(flags & XBOND_F_TLB) && mask >> asked & 1 &&
+	    select_is_up(asked, NETDEV_SENDS))
 		return tx_send(asked, length);
 	if (flags & (XBOND_F_BROADCAST_NEIGHBOR | XBOND_F_TLB)) {
 		if (flags & XBOND_F_TLB)
-			return tx_transmit_tlb(skb, mask);
+			return tx_transmit_tlb(skb, mask, asked);
 		if (tx_is_neighbour_message(skb))
 			return tx_broadcast(skb, mask);
 	}

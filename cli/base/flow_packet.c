@@ -6,6 +6,7 @@
 
 #include "bpf/flow.h"
 #include "bpf/neighbour.h"
+#include "bpf/tlb_kind.h"
 
 #define ROOM 128
 
@@ -115,6 +116,21 @@ bool flow_packet_hash_captured(const struct captured *captured, const struct flo
 	other.head[ETH_ALEN - 1] ^= 1;
 	flow_packet_hash_of(&packet, rule, &hash);
 	return hash == *ret_hash;
+}
+
+enum flow_balance flow_packet_balance(const struct captured *captured)
+{
+	uint8_t *head = (uint8_t *)captured->head; /* which is only read */
+	const struct packet packet = { .data = head,
+				       .end = head + captured->size,
+				       .vlan_tci = captured->vlan_tci };
+	enum tlb_kind kind;
+	__u16 vid;
+
+	kind = tlb_kind_in(&packet, &vid);
+	if (kind == TLB_SHORT && captured->cut)
+		return FLOW_CUT;
+	return kind == TLB_BALANCED ? FLOW_BALANCED : FLOW_ACTIVE;
 }
 
 bool flow_packet_is_neighbour_message(const struct captured *captured)

@@ -36,6 +36,12 @@ struct flow_packet {
 	uint16_t sport, dport;
 };
 
+enum flow_balance {
+	FLOW_BALANCED,
+	FLOW_ACTIVE, /* no: it is for the active slave */
+	FLOW_CUT,    /* the capture does not say */
+};
+
 struct flow_rule;
 
 uint64_t flow_packet_hash(const struct flow_packet *flow, const struct flow_rule *rule);
@@ -48,6 +54,8 @@ void flow_packet_make(const struct flow_packet *flow, struct captured *ret_captu
  */
 bool flow_packet_hash_captured(const struct captured *captured, const struct flow_rule *rule,
 			       uint64_t *ret_hash);
+/* Do balance-tlb and balance-alb balance it? */
+enum flow_balance flow_packet_balance(const struct captured *captured);
 /* Does it leave by every slave with broadcast_neighbor? */
 bool flow_packet_is_neighbour_message(const struct captured *captured);
 

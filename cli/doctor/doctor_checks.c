@@ -5,7 +5,7 @@
 const struct doctor_check doctor_checks[] = {
 	{ "bpf", "a BPF file system is there, and the BPF JIT is on", doctor_check_bpf, NULL },
 	{ "kernel", "this kernel has all that xbond would use", doctor_check_kernel, NULL },
-	{ "bondd", "bondd runs and goes on", doctor_check_bondd, NULL },
+	{ "bondd", "bondd is running and not stuck", doctor_check_bondd, NULL },
 	{ "loop", "the main loop of bondd has not been held up", doctor_check_loop, NULL },
 	{ "boot", "bonds with a configuration file come back after a boot", doctor_check_boot,
 	  NULL },

@@ -46,6 +46,24 @@ static struct flow_rule explain_rule(const struct pins *pins)
 				   .flow_label = pins->settings->ip6_flow_label };
 }
 
+/* By its MAC address, or by its IP address if that is not given. */
+static bool explain_is_to_many(const struct question *question)
+{
+	const struct flow_packet *flow = &question->call.flow;
+
+	if (question->call.text[FLOW_DMAC])
+		return flow->dmac[0] & 1;
+	if (flow->ip6)
+		return flow->dst[0] == 0xff;
+	return flow->dst[0] >> 4 == 0xe || !memcmp(flow->dst, "\xff\xff\xff\xff", 4);
+}
+
+/* Is it one that balance-tlb and balance-alb do not balance? */
+static bool explain_is_active_ones(const struct question *question, const struct pins *pins)
+{
+	return foretell_is_tlb(pins) && explain_is_to_many(question);
+}
+
 /* Fills in the bond's settings, and the fields that the user left out. */
 static int explain_complete(struct question *question, const struct pins *pins, struct err *err)
 {
@@ -53,7 +71,7 @@ static int explain_complete(struct question *question, const struct pins *pins, 
 	if (!question->call.text[FLOW_SMAC])
 		memcpy(question->call.flow.smac, pins->bond->mac, XBOND_MAC_SIZE);
 	if (pins->table->selection != XBOND_SELECT_HASH ||
-	    question->rule.policy == XBOND_POLICY_FLOW)
+	    question->rule.policy == XBOND_POLICY_FLOW || explain_is_active_ones(question, pins))
 		return 0;
 	for (int field = 0; field < FLOW_FIELDS; field++)
 		if (whence[field] && !question->call.text[field] && explain_counts(question, field))
@@ -112,28 +130,6 @@ static json_t *explain_policy_json(const struct pins *pins, const struct policy_
 			 kinds[answer->kind], "slot", slot);
 }
 
-static json_t *explain_hashed_by_us(const struct question *question, const struct pins *pins)
-{
-	uint64_t hash = flow_packet_hash(&question->call.flow, &question->rule);
-	struct policy_answer answer = { .kind = POLICY_DEFAULT };
-	json_t *policy = json_null();
-	struct forecast forecast;
-	char text[20];
-
-	if (explain_ask_policy(question, pins, hash, &answer))
-		policy = explain_policy_json(pins, &answer);
-	if (answer.kind == POLICY_HASH)
-		hash = answer.hash;
-	forecast = answer.kind == POLICY_SLOT ? foretell_chosen(pins, answer.slot, hash)
-					      : foretell(pins, hash);
-	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)hash);
-	return json_pack("{s:o, s:s, s:i, s:b, s:o, s:o, s:n, s:o}", "fields",
-			 explain_fields_json(question), "hash", text, "bucket",
-			 (int)forecast.bucket, "detour", forecast.detour, "slave",
-			 explain_slave_json(pins, forecast.slot), "if_failed",
-			 explain_failed_json(pins, &forecast), "why", "policy", policy);
-}
-
 /* For modes and policies where no hash of xbond decides. */
 static json_t *explain_unhashed(json_t *slave, json_t *failed, const char *why)
 {
@@ -146,9 +142,8 @@ static json_t *explain_spread(const char *why)
 	return explain_unhashed(json_null(), json_null(), why);
 }
 
-static json_t *explain_flowlet(const struct question *question, const struct pins *pins)
+static json_t *explain_flowlet(const struct pins *pins, uint64_t hash)
 {
-	uint64_t hash = flow_packet_hash(&question->call.flow, &question->rule);
 	unsigned int slot = foretell_flowlet(pins, hash);
 
 	return explain_unhashed(
@@ -159,32 +154,70 @@ static json_t *explain_flowlet(const struct question *question, const struct pin
 			  "least of late");
 }
 
+static json_t *explain_by_hash(const struct question *question, const struct pins *pins,
+			       uint64_t hash, const struct forecast *forecast)
+{
+	char text[20];
+
+	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)hash);
+	return json_pack("{s:o, s:s, s:i, s:b, s:o, s:o, s:n, s:n}", "fields",
+			 explain_fields_json(question), "hash", text, "bucket",
+			 (int)forecast->bucket, "detour", forecast->detour, "slave",
+			 explain_slave_json(pins, forecast->slot), "if_failed",
+			 explain_failed_json(pins, forecast), "why", "policy");
+}
+
+/* A slot that a policy answers comes before flowlet_gap, and its hash is that of the flowlet. */
+static json_t *explain_answered(const struct question *question, const struct pins *pins,
+				uint64_t hash, const struct policy_answer *answer)
+{
+	struct forecast forecast;
+
+	if (answer->kind == POLICY_HASH)
+		hash = answer->hash;
+	if (answer->kind != POLICY_SLOT && pins->table->flags & XBOND_F_FLOWLETS)
+		return explain_flowlet(pins, hash);
+	forecast = answer->kind == POLICY_SLOT ? foretell_chosen(pins, answer->slot, hash)
+					       : foretell(pins, hash);
+	return explain_by_hash(question, pins, hash, &forecast);
+}
+
 /* For modes where a hash decides. */
 static json_t *explain_hashed(const struct question *question, const struct pins *pins)
 {
+	struct policy_answer answer = { .kind = POLICY_DEFAULT };
+	bool is_asked;
+	uint64_t hash;
+	json_t *json;
+
 	if (question->rule.policy == XBOND_POLICY_FLOW)
 		return explain_spread("policy flow hashes what the kernel keeps for the "
 				      "connection, not its addresses");
-	if (pins->table->flags & XBOND_F_FLOWLETS)
-		return explain_flowlet(question, pins);
-	return explain_hashed_by_us(question, pins);
+	hash = flow_packet_hash(&question->call.flow, &question->rule);
+	is_asked = explain_ask_policy(question, pins, hash, &answer);
+	json = explain_answered(question, pins, hash, &answer);
+	if (is_asked)
+		json_object_set_new(json, "policy", explain_policy_json(pins, &answer));
+	return json;
 }
 
-static json_t *explain_active(const struct pins *pins)
+static json_t *explain_active(const struct pins *pins, const char *why)
 {
 	struct forecast forecast = foretell_active(pins);
 
 	return explain_unhashed(explain_slave_json(pins, forecast.slot),
-				explain_failed_json(pins, &forecast),
-				"the active slave carries all");
+				explain_failed_json(pins, &forecast), why);
 }
 
 static json_t *explain_answer(const struct question *question, const struct pins *pins)
 {
+	if (explain_is_active_ones(question, pins))
+		return explain_active(pins, "what goes to many hosts is not balanced; the active "
+					    "slave carries it");
 	switch ((enum xbond_selection)pins->table->selection) {
 	case XBOND_SELECT_TURNS:
 		return explain_spread("packets take the slaves in turn, whatever is in them");
-	case XBOND_SELECT_ACTIVE: return explain_active(pins);
+	case XBOND_SELECT_ACTIVE: return explain_active(pins, "the active slave carries all");
 	case XBOND_SELECT_HASH: return explain_hashed(question, pins);
 	case XBOND_SELECT_ALL: break;
 	}
@@ -270,8 +303,9 @@ static void explain_print_hashed(const json_t *json)
 
 static void explain_print_unhashed(const json_t *json)
 {
-	printf("mode    %s: %s\nslave   %s\n", explain_text_at(json, "mode"),
-	       explain_text_at(json, "why"), explain_text_at(json, "slave"));
+	printf("mode    %s: %s\n", explain_text_at(json, "mode"), explain_text_at(json, "why"));
+	explain_print_policy(json_object_get(json, "policy"));
+	printf("slave   %s\n", explain_text_at(json, "slave"));
 	explain_print_failed(json, "chosen another");
 }
 

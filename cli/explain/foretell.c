@@ -13,6 +13,11 @@
 #include "rules/buckets.h"
 #include "rules/weights.h"
 
+bool foretell_is_tlb(const struct pins *pins)
+{
+	return pins->table->flags & XBOND_F_TLB && pins->alb;
+}
+
 uint64_t foretell_mask(const struct pins *pins)
 {
 	return values_undrained(pins, pins->table->tx_mask);
@@ -59,15 +64,20 @@ unsigned int foretell_slot(const struct pins *pins, uint64_t hash)
 	return slots_have(mask, moved) ? moved : flow_slot(foretell_table_of(pins), hash, mask);
 }
 
-/* The rule of select_successor() in the BPF programs. */
+/* The order of select_successor() or tlb_active() in the BPF programs. */
+static const uint8_t *foretell_order(const struct pins *pins)
+{
+	return foretell_is_tlb(pins) ? pins->alb->order : foretell_table_of(pins);
+}
+
 static unsigned int foretell_successor(const struct pins *pins, uint64_t mask)
 {
-	unsigned int slot = successor_of(foretell_table_of(pins), mask);
+	unsigned int slot = successor_of(foretell_order(pins), mask);
 
 	return slot == XBOND_NO_SLOT && mask ? (unsigned int)__builtin_ctzll(mask) : slot;
 }
 
-/* The rule of choose_slot() in the BPF programs. */
+/* The rule of choose_slot() in the BPF programs, or of tlb_active(). */
 unsigned int foretell_active_slot(const struct pins *pins)
 {
 	uint64_t mask = foretell_mask(pins);

@@ -5,6 +5,8 @@
 #ifndef XBOND_CLI_EXPLAIN_FORETELL_H
 #define XBOND_CLI_EXPLAIN_FORETELL_H
 
+#include <stdbool.h>
+
 #include "common/pins.h"
 
 struct forecast {
@@ -27,7 +29,9 @@ void foretell_shares(const struct pins *pins, double ret_share[XBOND_MAX_SLAVES]
 uint64_t foretell_mask(const struct pins *pins);
 /* The slot of a hash now; XBOND_NO_SLOT if none may transmit. */
 unsigned int foretell_slot(const struct pins *pins, uint64_t hash);
-/* The same for active-backup, whatever the packet. */
+/* Do slaves have addresses of their own, and the active one all that is not balanced? */
+bool foretell_is_tlb(const struct pins *pins);
+/* The active slave, as far as it may transmit. */
 unsigned int foretell_active_slot(const struct pins *pins);
 struct forecast foretell(const struct pins *pins, uint64_t hash);
 /* The same two where a policy has chosen the slot, and the hash decides if that may not transmit.
@@ -39,7 +43,7 @@ struct forecast foretell_chosen(const struct pins *pins, unsigned int slot, uint
  * place in the table. XBOND_NO_SLOT: it pauses.
  */
 unsigned int foretell_flowlet(const struct pins *pins, uint64_t hash);
-/* For active-backup, which has no buckets. */
+/* For what the active slave carries. */
 struct forecast foretell_active(const struct pins *pins);
 
 #endif

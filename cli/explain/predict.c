@@ -55,6 +55,8 @@ static struct prediction predict_slave(const struct pins *pins, const struct cap
 		}
 		hash = answer.kind == POLICY_HASH ? answer.hash : hash;
 	}
+	if (pins->table->flags & XBOND_F_FLOWLETS)
+		return (struct prediction){ PREDICT_PAUSES, XBOND_NO_SLOT, -1 };
 	prediction.slot = foretell_slot(pins, hash);
 	prediction.bucket = (int)FLOW_BUCKET(hash);
 	return prediction;
@@ -66,7 +68,7 @@ static struct prediction predict_by_hash(const struct pins *pins, const struct f
 	struct prediction prediction = { .slot = XBOND_NO_SLOT, .bucket = -1 };
 	uint64_t hash;
 
-	if (pins->table->flags & XBOND_F_FLOWLETS) {
+	if (pins->table->flags & XBOND_F_FLOWLETS && !view_policy_decides(pins)) {
 		prediction.kind = PREDICT_PAUSES;
 	} else if (rule->policy == XBOND_POLICY_FLOW) {
 		prediction.kind = PREDICT_SOCKET;
@@ -75,6 +77,24 @@ static struct prediction predict_by_hash(const struct pins *pins, const struct f
 	} else {
 		prediction = predict_slave(pins, captured, hash);
 	}
+	return prediction;
+}
+
+/* What is not balanced leaves by the active slave. */
+static struct prediction predict_tlb(const struct pins *pins, const struct flow_rule *rule,
+				     const struct captured *captured)
+{
+	struct prediction prediction = { .slot = XBOND_NO_SLOT, .bucket = -1 };
+	enum flow_balance balance = flow_packet_balance(captured);
+
+	if (balance == FLOW_CUT)
+		prediction.kind = PREDICT_CUT;
+	else if (balance == FLOW_ACTIVE)
+		prediction.slot = foretell_active_slot(pins);
+	else if (captured->no_dest) /* is it for one host, or for many? */
+		prediction.kind = PREDICT_NO_DEST;
+	else
+		prediction = predict_by_hash(pins, rule, captured);
 	return prediction;
 }
 
@@ -88,6 +108,8 @@ static struct prediction predict_sent(const struct pins *pins, const struct flow
 		prediction.kind = PREDICT_EVERY;
 		return prediction;
 	}
+	if (foretell_is_tlb(pins))
+		return predict_tlb(pins, rule, captured);
 	switch ((enum xbond_selection)pins->table->selection) {
 	case XBOND_SELECT_HASH: return predict_by_hash(pins, rule, captured);
 	case XBOND_SELECT_ACTIVE: prediction.slot = foretell_active_slot(pins); break;

@@ -76,6 +76,7 @@ class Pins:
         self.hold = self.mapped("hold", struct("xbond_hold") * X.MAX_SLAVES)
         self.lacp = self.mapped("lacp", struct("xbond_lacp"))
         self.monitors = self.mapped("monitors", struct("xbond_verdict"), X.MAX_SLAVES)
+        self.alb = self.mapped("alb", struct("xbond_alb"))
         self.failover = self.mapped("failover", struct("xbond_failover"))
         self.create("counters", PERCPU_ARRAY, ctypes.sizeof(struct("xbond_counters")), X.MAX_SLAVES)
         self.make_bond(X.MODE_8023AD if mode is None else mode)
@@ -135,6 +136,10 @@ class Pins:
             self.publish()
         if mode == X.MODE_ACTIVE_BACKUP:
             self.table.selection, self.bond.active_slot = X.SELECT_ACTIVE, 0
+        if mode == X.MODE_BALANCE_TLB:
+            self.table.selection, self.bond.active_slot = X.SELECT_HASH, 0
+            self.table.flags |= X.F_TLB
+            fill(self.alb.order, [0] + list(range(len(self.alb.order) - 1)))
 
     def publish(self, change=lambda system, port: None):
         """All slaves distribute to one partner; change(system, port) may say otherwise. Into the

@@ -199,6 +199,19 @@ def test_the_next_active_slave_by_the_order_of_bondd(bond):
     assert explain(bond, *words)["slave"] == "eth3", "before bondd has followed"
 
 
+@pytest.mark.parametrize("words", [
+    ("dst", "10.0.0.2", "dmac", "ff:ff:ff:ff:ff:ff"), ("dst", "224.0.0.251"),
+    ("dst", "255.255.255.255")])
+def test_balance_tlb_does_not_balance_what_goes_to_many(bond, words):
+    bond.begin(X.MODE_BALANCE_TLB)
+    bond.bond.mode, bond.bond.active_slot = X.MODE_BALANCE_TLB, 2
+    fill(bond.alb.order, [2, 3, 2, 1, 0])
+    said = explain(bond, "src", "10.0.0.1", *words)
+    assert said["slave"] == "eth2" and "many hosts" in said["why"]
+    assert said["if_failed"]["at_once"] == "eth3"
+    assert explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2", "dmac", "02:00:00:00:00:09")["hash"]
+
+
 def test_policy_flow_is_not_foretold(bond):
     bond.settings.xmit_hash_policy = X.POLICY_FLOW
     said = explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2")

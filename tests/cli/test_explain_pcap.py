@@ -186,6 +186,25 @@ def test_active_backup(bond):
     assert set(slaves_of(bond, pcap(FLOWS))) == {"eth2"}
 
 
+def test_balance_tlb(bond):
+    """What goes to many, ARP and neighbour discovery are the active slave's; who else would be."""
+    bond.begin(X.MODE_BALANCE_TLB)
+    bond.bond.mode, bond.bond.active_slot = X.MODE_BALANCE_TLB, 2
+    fill(bond.alb.order, [2, 3, 2, 1, 0])
+    arp = b"\xff" * 6 + BOND_MAC + b"\x08\x06" + bytes(28)
+    solicitation = MACS + b"\x86\xdd\x60\0\0\0\0\x18\x3a" + bytes(33) + b"\x87" + bytes(23)
+    group = b"\x01\0\x5e\0\0\1" + FLOWS[0][6:]
+    tagged = group[:12] + b"\x81\0\0\5" + group[12:]
+    other = MACS + b"\x88\xb5" + bytes(46)
+    of_active = [arp, solicitation, group, tagged, other]
+    assert slaves_of(bond, pcap(of_active + FLOWS)) == ["eth2"] * 5 + expected(FLOWS)
+    bond.table.tx_mask = 0b1011
+    assert slaves_of(bond, pcap(of_active)) == ["eth3"] * 5, "before bondd has followed"
+    assert whys(bond, pcap([solicitation], snaplen=40)) == [
+        "cut off before what decides; capture more of each packet"]
+    assert "lacks the destination" in whys(bond, pcap([cooked(FLOWS[0])], COOKED))[0]
+
+
 def test_policy_flow(bond):
     bond.settings.xmit_hash_policy = X.POLICY_FLOW
     assert all("kernel's own hash" in why for why in whys(bond, pcap(FLOWS)))

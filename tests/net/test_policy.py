@@ -218,6 +218,15 @@ def test_examples(lone, made_dir):
         write_map(host, "vlans", (7).to_bytes(2, "little"), bytes([number]))
         assert explained(host, "vlan", 7) == (link, {"name": "by_vlan", "answer": "slot",
                                                      "slot": number})
+    host.ctl("set", "bond0", "flowlet_gap", 1000000)  # what it answers comes first
+    assert explained(host, "vlan", 7)[0] == host.links[2]
+    frames = [gtp(1, 1)[:12] + struct.pack("!HH", 0x8100, tag) + gtp(1, 1)[12:] for tag in (7, 8)]
+    assert predicted(host, made_dir, frames) == {host.links[2]}
+    assert explained(host, "vlan", 8)[1]["answer"] == "hash"
+    assert "answer  of policy by_vlan: hash" in host.ctl(
+        "explain", "bond0", "src", "10.0.0.1", "dst", "10.0.0.2", "dmac", "02:00:00:00:00:09",
+        "vlan", 8)
+    host.ctl("set", "bond0", "flowlet_gap", 0)
     assert "answer  of policy by_vlan: slot 2" in host.ctl(
         "explain", "bond0", "src", "10.0.0.1", "dst", "10.0.0.2", "dmac", "02:00:00:00:00:09",
         "vlan", 7)

@@ -46,7 +46,7 @@ def queued(pair, program, hook):
     program.
     """
     def make(mode, **options):
-        far = {"mode": "broadcast"} if mode in ("active-backup", "broadcast") else {}
+        far = {} if mode in ("balance-rr", "balance-xor") else {"mode": "broadcast"}
         made = pair(mode, links=3, far=far, **options)
         put_before(made.near, program, hook)
         return made
@@ -82,6 +82,26 @@ def test_the_mapping_chooses_the_slave(queued, mode, path, hook):
     assert links_used(made, 65534) == {"l1": FLOWS}
     made.near.ctl("set-slave", "bond0", "l2", "queue_id", 0)
     assert set(links_used(made, 7)) == set(without)
+
+
+@pytest.mark.parametrize("hook", ["clsact"], indirect=True)
+def test_slaves_with_addresses_of_their_own(queued, path):
+    """The switch knows the bond's address at the active slave, so l2 sends with its own; ARP stays.
+    """
+    made = queued("balance-tlb", path=path)
+    made.near.ctl("set", "bond0", "primary", "l0")
+    for link, number in (("l0", 6), ("l2", 7)):
+        made.near.ctl("set-slave", "bond0", link, "queue_id", number)
+    macs = {slave["name"]: slave["mac"] for slave in made.near.show()["slaves"]}
+    made.near.ip("neigh", "flush", "dev", "bond0")
+    wires = {link: Capture(made.far, link) for link in made.links}
+    assert links_used(made, 7) == {"l2": FLOWS}
+    assert links_used(made, 6) == {"l0": FLOWS}
+    for link, wire in wires.items():
+        frames = wire.frames(0.1)
+        assert {frame.src for frame in frames if b"flow " in frame.data} == \
+            ({macs[link]} if link != "l1" else set())
+        assert link == "l0" or 0x0806 not in {frame.type for frame in frames}
 
 
 @pytest.mark.parametrize("hook", ["clsact"], indirect=True)
