@@ -248,6 +248,9 @@ def test_somebody_puts_a_device_in(lone):
     slave is taken out again, as its frames would pass xbond_rx by.
     """
     host = lone(links=3)
+    for name in host.links:  # have been up once, as they will have been
+        host.ip("link", "set", name, "up")
+        host.ip("link", "set", name, "down")
     host.ctl("create", "bond0", "device", "team")
     host.ip("link", "set", "bond0", "mtu", 1400)
     wait_for(lambda: host.show()["mtu"] == 1400, "the MTU")
