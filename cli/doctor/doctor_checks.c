@@ -45,7 +45,7 @@ const struct doctor_check doctor_checks[] = {
 	{ "config", "the configuration file is there and says what is running", NULL,
 	  doctor_check_config },
 	{ "no-effect", "no options without effect in the mode", NULL, doctor_check_no_effect },
-	{ "policy", "a policy that is loaded decides", NULL, doctor_check_policy },
+	{ "policy", "a policy that is loaded is in use", NULL, doctor_check_policy },
 	{ "min_links", "min_links can be reached", NULL, doctor_check_min_links },
 	{ "choice", "primary names a slave; not all slaves are drained", NULL,
 	  doctor_check_choice },
