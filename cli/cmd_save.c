@@ -174,7 +174,7 @@ static void save_note_absent(const char *path, const struct config_file *old)
 	char text[MAC_FORMAT_SIZE];
 
 	for (size_t i = 0; i < old->slave_count; i++)
-		fprintf(stderr, "%s is no slave now, but waited for: it stays in %s\n",
+		fprintf(stderr, "%s is not a slave now, but bondd waits for it: it stays in %s\n",
 			config_slave_name(&old->slaves[i], text), path);
 }
 
@@ -187,8 +187,8 @@ static void save_note_drop_ins(const char *path)
 		return;
 	if (file.path_count > 1)
 		fprintf(stderr,
-			"%s" CONFIG_DROP_INS_SUFFIX " has %u drop-ins, which still apply: "
-			"remove what they set otherwise\n",
+			"%s" CONFIG_DROP_INS_SUFFIX " has %u drop-ins, which still override this "
+			"file: check them\n",
 			path, file.path_count - 1);
 	config_file_free(&file);
 }

@@ -31,7 +31,7 @@ static int set_check_may_transmit(const struct pins *pins, unsigned int slot, st
 			       name);
 	if ((drained & bit) && (may & ~drained))
 		return err_set(err, EBUSY,
-			       "active_slave: '%s' is drained; end that by 'set-slave ... drain "
+			       "active_slave: '%s' is drained; end that with 'set-slave ... drain "
 			       "off' first",
 			       name);
 	return 0;
@@ -89,7 +89,8 @@ static void set_tell_bondd(const struct cli *cli, const struct change *change)
 		return;
 	}
 	if (pairs_find(&change->pairs, OPT_WEIGHT))
-		cli_say("bondd is away: the new weight is kept and acts when bondd is back");
+		cli_say("bondd is away: the new weight is stored and takes effect when bondd is "
+			"back");
 }
 
 static enum cli_exit set_apply(const struct cli *cli, struct change *change)

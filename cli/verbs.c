@@ -5,23 +5,22 @@
 #include "cli/base/cli.h"
 
 static const struct verb_flag show_flags[] = {
-	{ "--details", "-d", NULL, "prints all options and all that is known" },
+	{ "--details", "-d", NULL, "prints all options and everything else that is known" },
 	{ "--proc", NULL, NULL, "prints what /proc/net/bonding/BOND would contain" },
 	{ .name = NULL },
 };
 
 static const struct verb_flag monitor_flags[] = {
-	{ "--since", NULL, "TIME",
-	  "begins with what happened since then (-1h, 15:30, 2026-01-31)" },
-	{ "--count", "-c", "N", "ends after so many events" },
-	{ "--no-follow", NULL, NULL, "with --since: prints what was, and ends" },
-	{ "--kinds", NULL, NULL, "prints the kinds of events, and ends" },
+	{ "--since", NULL, "TIME", "starts with the events since then (-1h, 15:30, 2026-01-31)" },
+	{ "--count", "-c", "N", "exits after so many events" },
+	{ "--no-follow", NULL, NULL, "with --since: prints the past events and exits" },
+	{ "--kinds", NULL, NULL, "lists the kinds of events and exits" },
 	{ .name = NULL },
 };
 
 static const struct verb_flag explain_flags[] = {
 	{ "--pcap", NULL, "FILE",
-	  "which slave each packet of a capture takes; - is standard input" },
+	  "says which slave each packet of a capture takes; - is standard input" },
 	{ "--summary", NULL, NULL, "with --pcap: only what each slave gets" },
 	{ .name = NULL },
 };
@@ -39,18 +38,18 @@ static const struct verb_flag simulate_flags[] = {
 };
 
 static const struct verb_flag doctor_flags[] = {
-	{ "--list", NULL, NULL, "lists what is checked, and checks nothing" },
+	{ "--list", NULL, NULL, "lists the checks without running them" },
 	{ .name = NULL },
 };
 
 static const struct verb_flag top_flags[] = {
-	{ "--once", NULL, NULL, "prints one table after one interval, and ends" },
+	{ "--once", NULL, NULL, "prints one table after one interval and exits" },
 	{ "--interval", NULL, "SECONDS", "how long rates are measured (default 1)" },
 	{ .name = NULL },
 };
 
 static const struct verb_flag flows_flags[] = {
-	{ "--seconds", NULL, "N", "how long to look (default 3)" },
+	{ "--seconds", NULL, "N", "how long to measure (default 3)" },
 	{ "--top", NULL, "N", "how many flows of each slave (default 10)" },
 	{ "--rx", NULL, NULL, "received packets instead of those sent" },
 	{ .name = NULL },
@@ -59,12 +58,12 @@ static const struct verb_flag flows_flags[] = {
 static const struct verb_flag capture_flags[] = {
 	{ "--slave", NULL, "DEV", "only this slave" },
 	{ "--write", "-w", "FILE", "pcapng instead of text; - is standard output" },
-	{ "--count", "-c", "N", "ends after so many packets" },
+	{ "--count", "-c", "N", "exits after so many packets" },
 	{ "--snaplen", "-s", "N", "no more than so many bytes of each packet (262144)" },
 	{ .name = NULL },
 };
 
-#define DRY_RUN "--dry-run", NULL, NULL, "prints the steps and does none"
+#define DRY_RUN "--dry-run", NULL, NULL, "prints the steps without doing them"
 #define CHANGED_STATUS "--changed-status", NULL, NULL, "exit status 6 if something was changed"
 
 static const struct verb_flag load_flags[] = {
@@ -76,15 +75,16 @@ static const struct verb_flag load_flags[] = {
 static const struct verb_flag apply_flags[] = {
 	{ DRY_RUN },
 	{ CHANGED_STATUS },
-	{ "--confirm", NULL, "SECONDS", "goes back after so long, unless 'bondctl confirm' comes" },
-	{ "--interrupt", NULL, NULL, "also does what interrupts the traffic for a moment" },
+	{ "--confirm", NULL, "SECONDS",
+	  "rolls back after so long, unless 'bondctl confirm' is called" },
+	{ "--interrupt", NULL, NULL, "allows steps that interrupt the traffic for a moment" },
 	{ .name = NULL },
 };
 
 static const struct verb_flag import_flags[] = {
-	{ "--write", "-w", NULL, "writes BOND.conf into CONFIG_DIR, if there is none yet" },
-	{ "--root", NULL, "DIR", "the machine whose configuration is below DIR" },
-	{ "--keys", NULL, NULL, "lists what becomes of which option of the tool" },
+	{ "--write", "-w", NULL, "writes BOND.conf to CONFIG_DIR, if there is none yet" },
+	{ "--root", NULL, "DIR", "reads the files of the machine whose root is DIR" },
+	{ "--keys", NULL, NULL, "lists every key of the tool and what becomes of it" },
 	{ .name = NULL },
 };
 
@@ -107,9 +107,9 @@ const struct verb cli_verbs[] = {
 	  cmd_list },
 	{ "stats", "[BOND]", "shows the counters of a bond or of all", 0, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_stats },
-	{ "monitor", "[BOND]", "prints what happens to a bond or to all, as it happens", 0, 1,
-	  false, OPTION_BOND, OPT_COUNT, monitor_flags, cmd_monitor },
-	{ "top", "[BOND]", "follows the rates of bonds and slaves", 0, 1, false, OPTION_BOND,
+	{ "monitor", "[BOND]", "prints what happens to a bond or to all of them, as it happens", 0,
+	  1, false, OPTION_BOND, OPT_COUNT, monitor_flags, cmd_monitor },
+	{ "top", "[BOND]", "shows the current rates of bonds and slaves", 0, 1, false, OPTION_BOND,
 	  OPT_COUNT, top_flags, cmd_top },
 	{ "explain",
 	  "BOND src IP dst IP [proto tcp|udp sport N dport N] [vlan N] [smac MAC] [dmac MAC] "
@@ -117,38 +117,38 @@ const struct verb cli_verbs[] = {
 	  "says which slave a flow takes, and why", 1, INT_MAX, false, OPTION_BOND, OPT_COUNT,
 	  explain_flags, cmd_explain },
 	{ "policy", "load BOND FILE | unload BOND | show BOND",
-	  "lets a function of the user choose the slaves", 2, 3, false, OPTION_BOND, OPT_COUNT,
+	  "lets a BPF function of your own choose the slaves", 2, 3, false, OPTION_BOND, OPT_COUNT,
 	  NULL, cmd_policy },
-	{ "simulate", "[BOND]", "says what each slave would get, and what a failure would move", 0,
-	  1, false, OPTION_BOND, OPT_COUNT, simulate_flags, cmd_simulate },
-	{ "doctor", "[BOND]", "looks for what is wrong or could be better", 0, 1, false,
+	{ "simulate", "[BOND]", "computes what each slave would get, and what a failure would move",
+	  0, 1, false, OPTION_BOND, OPT_COUNT, simulate_flags, cmd_simulate },
+	{ "doctor", "[BOND]", "checks for faults and for what could be better", 0, 1, false,
 	  OPTION_BOND, OPT_COUNT, doctor_flags, cmd_doctor },
 	{ "flows", "BOND", "shows the largest flows of each slave", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, flows_flags, cmd_flows },
 	{ "capture", "BOND [FILTER...]", "captures packets on the slaves", 1, INT_MAX, false,
 	  OPTION_BOND, OPT_COUNT, capture_flags, cmd_capture },
-	{ "takeover", "BOND [OPTION VALUE]...", "makes a bond of the kernel one of xbond", 1,
-	  INT_MAX, true, OPTION_BOND, OPT_ACTIVE_SLAVE, NULL, cmd_handover },
-	{ "handback", "BOND", "makes a bond of xbond one of the kernel", 1, 1, false, OPTION_BOND,
+	{ "takeover", "BOND [OPTION VALUE]...", "turns a kernel bond or a team into an xbond bond",
+	  1, INT_MAX, true, OPTION_BOND, OPT_ACTIVE_SLAVE, NULL, cmd_handover },
+	{ "handback", "BOND", "turns an xbond bond into a kernel bond", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_handover },
-	{ "sysfs-tree", "DIR", "writes below DIR what /sys would have of the bonds", 1, 1, false,
+	{ "sysfs-tree", "DIR", "writes to DIR what /sys would show of kernel bonds", 1, 1, false,
 	  OPTION_BOND, OPT_COUNT, NULL, cmd_sysfs_tree },
-	{ "check", "[FILE...]", "prints every mistake of configuration files", 0, INT_MAX, false,
+	{ "check", "[FILE...]", "prints every mistake in configuration files", 0, INT_MAX, false,
 	  OPTION_BOND, OPT_COUNT, NULL, cmd_check },
-	{ "load", "[BOND]", "makes a bond of its file, or all that do not run", 0, 1, false,
+	{ "load", "[BOND]", "creates a bond from its file, or all that do not exist", 0, 1, false,
 	  OPTION_BOND, OPT_COUNT, load_flags, cmd_apply },
-	{ "apply", "[BOND]", "makes a running bond, or all, what the file says", 0, 1, false,
+	{ "apply", "[BOND]", "changes a bond, or all, to what the files say", 0, 1, false,
 	  OPTION_BOND, OPT_COUNT, apply_flags, cmd_apply },
 	{ "confirm", "[BOND]", "keeps what 'apply --confirm' has changed", 0, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_confirm },
-	{ "rollback", "[BOND]", "goes back at once to what was before 'apply --confirm'", 0, 1,
+	{ "rollback", "[BOND]", "changes a bond back to what it was before 'apply --confirm'", 0, 1,
 	  false, OPTION_BOND, OPT_COUNT, NULL, cmd_confirm },
 	{ "import", "ifupdown|netplan|networkd|networkmanager|teamd|ovs|kernel [FILE|BOND]...",
-	  "makes xbond's configuration of that of another tool", 1, INT_MAX, false, OPTION_BOND,
+	  "converts another tool's configuration into xbond's", 1, INT_MAX, false, OPTION_BOND,
 	  OPT_COUNT, import_flags, cmd_import },
 	{ "save", "BOND", "writes the bond to CONFIG_DIR/BOND.conf", 1, 1, false, OPTION_BOND,
 	  OPT_COUNT, NULL, cmd_save },
-	{ "complete", "-- [WORD...]", "prints what the last WORD of a call may be, for shells", 0,
-	  INT_MAX, false, OPTION_BOND, OPT_COUNT, NULL, cmd_complete },
+	{ "complete", "-- [WORD...]", "prints completions of the last WORD, for shells", 0, INT_MAX,
+	  false, OPTION_BOND, OPT_COUNT, NULL, cmd_complete },
 	{ .name = NULL },
 };

@@ -149,7 +149,7 @@ int cni_bondd_show(const struct cni_record *record, const struct cni_call *call,
 		return r;
 	*ret_view = json_incref(json_object_get(json_object_get(reply, "result"), "view"));
 	json_decref(reply);
-	return *ret_view ? 0 : err_set(err, CNI_IO, "bondd's answer makes no sense");
+	return *ret_view ? 0 : err_set(err, CNI_IO, "bondd's answer is malformed");
 }
 
 int cni_bondd_ping(const struct cni_call *call, struct err *err)

@@ -39,7 +39,7 @@ static int cni_check_slaves(const struct cni_record *record, const struct cni_ca
 		const char *name = json_string_value(json_object_get(link, "name"));
 
 		if (name && !cni_check_has_slave(view, cni_links_host_name(record, name)) && !r)
-			r = err_set(err, CNI_CHANGED, "%s is no slave of the bond any more", name);
+			r = err_set(err, CNI_CHANGED, "%s is no longer a slave of the bond", name);
 	}
 	json_decref(view);
 	return r;
@@ -55,8 +55,7 @@ static int cni_check_mac(const struct cni_call *call, int number, const struct l
 
 	if (!wanted || (!mac_parse(wanted, mac) && !memcmp(mac, link->mac, sizeof(mac))))
 		return 0;
-	return err_set(err, CNI_CHANGED, "%s does not have the address %.32s any more", link->name,
-		       wanted);
+	return err_set(err, CNI_CHANGED, "%s no longer has the address %.32s", link->name, wanted);
 }
 
 static int cni_check_device(const struct cni_call *call, struct cni_pod *pod, struct err *err)
@@ -69,7 +68,7 @@ static int cni_check_device(const struct cni_call *call, struct cni_pod *pod, st
 		return err_set(err, CNI_BAD_CONFIG, "prevResult: there is no interface %s",
 			       cni_device(call));
 	if (link_get_by_name(&pod->nl, cni_device(call), &link))
-		return err_set(err, CNI_CHANGED, "there is no device %s in %s any more",
+		return err_set(err, CNI_CHANGED, "there is no longer a device %s in %s",
 			       cni_device(call), call->netns);
 	if (!(link.flags & IFF_UP))
 		return err_set(err, CNI_CHANGED, "%s is down", link.name);

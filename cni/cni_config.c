@@ -209,7 +209,7 @@ static int cni_config_take_link(struct cni_config *config, json_t *object, struc
 		return err_set(err, CNI_BAD_CONFIG,
 			       "links: each needs a name of a device, as {\"name\": \"net1\"}");
 	if (cni_config_has_link(config, name))
-		return err_set(err, CNI_BAD_CONFIG, "links: %s is there twice", name);
+		return err_set(err, CNI_BAD_CONFIG, "links: %s is given twice", name);
 	*link = (struct cni_link){ .name = name, .options = json_object() };
 	config->link_count++;
 	return cni_config_take_link_options(link, object, err);

@@ -129,7 +129,7 @@ static int pins_check_dir(const struct pins *pins, const char *bpf_dir, const ch
 	}
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, EBADMSG,
-			       "%s is not a directory, so it is not a bond of xbond; remove it",
+			       "%s is not a directory, so it is not an xbond bond; remove it",
 			       pins->dir);
 	if (!pins_on_bpffs(pins->dir))
 		return err_set(err, EBADMSG,
@@ -172,7 +172,7 @@ static int pins_check_shape(const struct pins *pins, const struct map_shape *sha
 	uint32_t length = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(fd, &info, &length))
-		return pins_damaged(pins, shape->pin, "cannot be asked what it is", err);
+		return pins_damaged(pins, shape->pin, "cannot be identified", err);
 	if (info.type != shape->type || info.key_size != sizeof(uint32_t))
 		return pins_damaged(pins, shape->pin, "is another kind of object", err);
 	if (info.value_size != shape->value_size || info.max_entries != shape->max_entries)
@@ -204,7 +204,7 @@ static uint32_t pins_read_abi(const struct pins *pins, int fd, struct err *err)
 	}
 	if (bpf_map_lookup_elem(fd, &key, bond) || bond->magic != XBOND_ABI_MAGIC ||
 	    !bond->abi_version)
-		pins_damaged(pins, XBOND_PIN_BOND, "is not of xbond", err);
+		pins_damaged(pins, XBOND_PIN_BOND, "does not belong to xbond", err);
 	abi = bond->magic == XBOND_ABI_MAGIC ? bond->abi_version : 0;
 	free(bond);
 	return abi;

@@ -307,7 +307,7 @@ int main(int argc, char **argv)
 	capabilities_drop();
 	r = bondd_run(&daemon);
 	sd_notify(0, "STOPPING=1");
-	log_info("stopping; the bonds go on");
+	log_info("stopping; the bonds continue");
 	bondd_stop(&daemon);
 	return r < 0 ? EXIT_FAILURE : 0;
 }

@@ -114,7 +114,8 @@ static void config_check_primary(const struct config_file *file, struct config_m
 			return;
 	config_mistakes_warn(
 		mistakes, file->at[OPT_PRIMARY],
-		"primary: %s is no slave of this file; it has no effect until it is one", primary);
+		"primary: %s is not a slave in this file; it has no effect until it is one",
+		primary);
 }
 
 void config_check(struct config_file *file, struct config_mistakes *mistakes)

@@ -117,9 +117,9 @@ static int config_parse_section(struct reading *reading, const char *line, struc
 		return err_set(err, EINVAL, "the section's name does not end; add ']'");
 	rest = end + 1 + strspn(end + 1, " \t\r\n");
 	if (*rest && !config_parse_is_comment(rest))
-		return err_set(err, EINVAL,
-			       "there is something after the section's name; put it into the next "
-			       "line");
+		return err_set(
+			err, EINVAL,
+			"there is something after the section's name; put it on the next line");
 	if ((size_t)(end - line) > sizeof(section))
 		return err_set(err, EINVAL, "the section's name is too long; there are " SECTIONS);
 	memcpy(section, line + 1, (size_t)(end - line) - 1);
@@ -133,9 +133,8 @@ static int config_parse_unknown(enum option_scope scope, const char *name, struc
 	const char *verb = scope == OPTION_BOND ? "create" : "add-slave";
 
 	if (option_find(other, name))
-		return err_set(err, EINVAL,
-			       "%s: is an option of a %s; it belongs into a section %s", name,
-			       other == OPTION_BOND ? "bond" : "slave",
+		return err_set(err, EINVAL, "%s: is an option of a %s; it belongs in a section %s",
+			       name, other == OPTION_BOND ? "bond" : "slave",
 			       other == OPTION_BOND ? "[bond]" : "[slave DEV]");
 	return err_set(err, EINVAL, "unknown %s option: %s%s%s%s ('bondctl %s --help' lists them)",
 		       scope == OPTION_BOND ? "bond" : "slave", name,
@@ -156,8 +155,7 @@ static int config_parse_option(struct reading *reading, const char *name, const 
 	if (!option)
 		return config_parse_unknown(scope, name, err);
 	if (option->id == OPT_ACTIVE_SLAVE || option->id == OPT_FORCE)
-		return err_set(err, EINVAL, "%s: belongs to the command line, not into a file",
-			       name);
+		return err_set(err, EINVAL, "%s: belongs on the command line, not in a file", name);
 	if (set->given[option->id] && !option_is_list(option))
 		return err_set(err, EINVAL, "%s: given twice, first in line %d; give it once", name,
 			       at[option->id].line);

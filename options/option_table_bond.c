@@ -147,7 +147,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.max = KERNEL_INT_MAX,
 		.initial = "0",
 		.needs = MODE_TURNS,
-		.help = "bytes before the next slave's turn, wins over packets_per_slave; 0: off",
+		.help = "bytes before the next slave's turn, overrides packets_per_slave; 0: off",
 	},
 	[OPT_PRIMARY] = {
 		.id = OPT_PRIMARY,
@@ -157,7 +157,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(primary),
 		.initial = "none",
 		.needs = MODE_ACTIVE,
-		.help = "the slave that is active whenever it can be",
+		.help = "the preferred slave",
 	},
 	[OPT_PRIMARY_RESELECT] = {
 		.id = OPT_PRIMARY_RESELECT,
@@ -168,7 +168,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.names = reselect_names,
 		.initial = "always",
 		.effect = MODE_ACTIVE,
-		.help = "when a preferred slave that is back takes over: the primary, or by prio",
+		.help = "when a preferred slave (primary, prio) that is back takes over",
 	},
 	[OPT_ACTIVE_SLAVE] = {
 		.id = OPT_ACTIVE_SLAVE,
@@ -200,7 +200,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.max = 255,
 		.initial = "1",
 		.effect = MODE_ALONE,
-		.help = "how often each IP address is announced after a failover",
+		.help = "how many times each IP address is announced after a failover",
 	},
 	[OPT_NUM_UNSOL_NA] = {
 		.id = OPT_NUM_UNSOL_NA,
@@ -234,7 +234,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.max = 255,
 		.initial = "1",
 		.effect = MODE_REPORTS,
-		.help = "how often each multicast group is reported after a failover, every 200 ms",
+		.help = "how many times each multicast group is reported after a failover, every 200 ms",
 	},
 	[OPT_ALL_SLAVES_ACTIVE] = {
 		.id = OPT_ALL_SLAVES_ACTIVE,
@@ -336,7 +336,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.min = 1,
 		.max = 255,
 		.initial = "2",
-		.help = "probes in a row without an answer that take a slave out",
+		.help = "probes in a row without an answer after which a slave is down",
 	},
 	[OPT_NS_IP6_TARGET] = {
 		.id = OPT_NS_IP6_TARGET,
@@ -368,7 +368,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.min = 2,
 		.max = 255,
 		.initial = "3",
-		.help = "packets of micro-BFD that must be missing in a row before a slave is taken out",
+		.help = "packets in a row that must be missing before the far end declares the link down",
 	},
 	[OPT_BFD_LOCAL] = {
 		.id = OPT_BFD_LOCAL,
@@ -377,7 +377,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.type = OPTION_ADDRESS,
 		IN_BOND(bfd_local),
 		.initial = "none",
-		.help = "our IP address in packets of micro-BFD, on all slaves",
+		.help = "the local IP address in packets of micro-BFD, on all slaves",
 	},
 	[OPT_BFD_REMOTE] = {
 		.id = OPT_BFD_REMOTE,
@@ -406,7 +406,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(rx_silence_ms),
 		.max = KERNEL_INT_MAX,
 		.initial = "0",
-		.help = "milliseconds without any frame after which a slave is not used; 0: off",
+		.help = "milliseconds without any received frame after which a slave is not used; 0: off",
 	},
 	[OPT_ERROR_LIMIT] = {
 		.id = OPT_ERROR_LIMIT,
@@ -426,7 +426,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(rx_hook),
 		.names = rx_hook_names,
 		.initial = "tc",
-		.help = "what receives on the slaves; auto: XDP where the driver has it",
+		.help = "how slaves receive; auto: through XDP where the driver supports it",
 	},
 	[OPT_RX_BACKLOG] = {
 		.id = OPT_RX_BACKLOG,
@@ -435,7 +435,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.type = OPTION_BOOL,
 		IN_BOND(rx_backlog),
 		.initial = "on",
-		.help = "off, with path direct: packets reach the bond at once, not by the CPU's backlog queue",
+		.help = "off, with path direct: received packets do not wait in the CPU's backlog queue",
 	},
 	[OPT_XDP_TX] = {
 		.id = OPT_XDP_TX,
@@ -444,7 +444,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.type = OPTION_BOOL,
 		IN_BOND(xdp_tx),
 		.initial = "off",
-		.help = "frames that XDP programs send to the bond choose their slave in XDP",
+		.help = "the slave of frames that XDP programs send to the bond is chosen in XDP",
 	},
 	[OPT_MAC_POLICY] = {
 		.id = OPT_MAC_POLICY,
@@ -477,6 +477,6 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.names = device_names,
 		.initial = "auto",
 		.at_create = true,
-		.help = "at create only; what the bond is made of; auto: netkit unless XDP is asked for",
+		.help = "at create only: what the bond is made of; auto: netkit, or veth if an option needs XDP",
 	},
 };

@@ -83,7 +83,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		.max = 65535,
 		.initial = "65535",
 		.needs = MODE_LACP,
-		.help = "priority of this system; the lower one decides on standby ports",
+		.help = "priority of this system; the end with the lower one decides which ports stand by",
 	},
 	[OPT_AD_ACTOR_SYSTEM - OPT_LACP_RATE] = {
 		.id = OPT_AD_ACTOR_SYSTEM,
@@ -124,7 +124,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		IN_BOND(broadcast_neighbor),
 		.initial = "off",
 		.needs = MODE_LACP,
-		.help = "send ARP and neighbour discovery by every port",
+		.help = "send ARP and IPv6 neighbour discovery through every port",
 	},
 	[OPT_MAX_LINKS - OPT_LACP_RATE] = {
 		.id = OPT_MAX_LINKS,
@@ -135,7 +135,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		.max = XBOND_MAX_SLAVES,
 		.initial = "0",
 		.needs = MODE_LACP,
-		.help = "ports in use at most, the others stand by; 0: no limit",
+		.help = "the highest number of ports in use; the others stand by; 0: no limit",
 	},
 	[OPT_LACP_REVERT - OPT_LACP_RATE] = {
 		.id = OPT_LACP_REVERT,
@@ -145,7 +145,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		IN_BOND(lacp_revert),
 		.initial = "on",
 		.needs = MODE_LACP,
-		.help = "with max_links: a better port that comes back takes its place again",
+		.help = "with max_links: a better port that comes back takes over again",
 	},
 	[OPT_LACP_WTR - OPT_LACP_RATE] = {
 		.id = OPT_LACP_WTR,
@@ -156,7 +156,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		.max = 65535,
 		.initial = "0",
 		.needs = MODE_LACP,
-		.help = "seconds that a port that failed waits to be restored while others work",
+		.help = "seconds for which a port that failed stands by when it comes back, while others work",
 	},
 	[OPT_MIN_LINKS_LACP - OPT_LACP_RATE] = {
 		.id = OPT_MIN_LINKS_LACP,
@@ -176,7 +176,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		IN_BOND(lacp_partner),
 		.initial = "none",
 		.needs = MODE_LACP,
-		.help = "the only partner system that is believed; none: any",
+		.help = "the only system that is accepted as a partner; none: any",
 	},
 	[OPT_LACP_STRICT - OPT_LACP_RATE] = {
 		.id = OPT_LACP_STRICT,
@@ -197,7 +197,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		.names = lacp_fallback_names,
 		.initial = "one",
 		.needs = MODE_LACP,
-		.help = "which ports carry traffic when no partner is heard",
+		.help = "which ports carry traffic while none is in sync with a partner",
 	},
 	[OPT_LACP_FALLBACK_DELAY - OPT_LACP_RATE] = {
 		.id = OPT_LACP_FALLBACK_DELAY,
@@ -208,7 +208,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		.max = KERNEL_INT_MAX,
 		.initial = "3000",
 		.needs = MODE_LACP,
-		.help = "milliseconds without a partner before lacp_fallback",
+		.help = "milliseconds without a partner before lacp_fallback applies",
 	},
 	[OPT_LACP_HOLD - OPT_LACP_RATE] = {
 		.id = OPT_LACP_HOLD,
@@ -218,7 +218,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		IN_BOND(lacp_hold),
 		.initial = "on",
 		.needs = MODE_LACP,
-		.help = "the kernel keeps the ports up while bondd is away",
+		.help = "the BPF programs keep the ports up while bondd is away",
 	},
 	[OPT_DRAIN_MARKERS - OPT_LACP_RATE] = {
 		.id = OPT_DRAIN_MARKERS,
@@ -228,6 +228,6 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		IN_BOND(drain_markers),
 		.initial = "off",
 		.needs = MODE_LACP,
-		.help = "before flows move away from a port, wait until the partner has a marker sent there",
+		.help = "before flows move away from a port, wait until the partner has answered a marker",
 	},
 };

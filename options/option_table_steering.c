@@ -25,7 +25,7 @@ const struct option_spec option_table_steering[OPT_LACP_RATE - OPT_REBALANCE_INT
 		.max = 60000,
 		.initial = "100",
 		.effect = MODE_HASH,
-		.help = "milliseconds that flows must have been silent to be moved; 0: moves live ones",
+		.help = "milliseconds that flows must have been silent to be moved; 0: moves busy ones, too",
 	},
 	STEERING(OPT_FLOWLET_GAP) = {
 		.id = OPT_FLOWLET_GAP,
@@ -58,6 +58,6 @@ const struct option_spec option_table_steering[OPT_LACP_RATE - OPT_REBALANCE_INT
 		.max = KERNEL_INT_MAX,
 		.initial = "1",
 		.effect = MODE_OWN_MACS,
-		.help = "seconds between two learning packets, by which switches know each slave",
+		.help = "seconds between two learning packets, from which switches learn each slave's address",
 	},
 };

@@ -237,10 +237,10 @@ static int option_parse_mac(const struct option_spec *option, const char *text, 
 	if (mac_parse(text, ret_mac))
 		return option_refuse(option, text, err);
 	if (ret_mac[0] & 1)
-		return err_set(err, EINVAL,
-			       "%s: '%s' is a multicast address, which cannot be that of a system; "
-			       "allowed: %s",
-			       option->name, text, option_values(option, values));
+		return err_set(
+			err, EINVAL,
+			"%s: '%s' is a multicast address, which no system can have; allowed: %s",
+			option->name, text, option_values(option, values));
 	return 0;
 }
 
@@ -249,7 +249,7 @@ static int option_random_number(const struct option_spec *option, uint32_t *ret_
 {
 	if (getrandom(ret_number, sizeof(*ret_number), 0) != sizeof(*ret_number))
 		return err_set(err, EINVAL,
-			       "%s: the kernel gave no random number (%m); give a number",
+			       "%s: cannot get a random number from the kernel (%m); give a number",
 			       option->name);
 	return 0;
 }

@@ -7,7 +7,11 @@
 #include "common/slots.h"
 
 #define LEAST_GAIN 0.10
+#define MUCH_BETTER 0.05 /* than one by one, which moves less */
 #define EVEN_ENOUGH 0.03 /* of the busiest slave's load: less is left alone */
+#define HOT 12		 /* buckets of which every distribution is tried */
+#define AS_EVEN 1.005	 /* a distribution that is no more than so much worse */
+#define PAIRS_TRIED 4	 /* of slots, in a plan */
 
 struct rebalance {
 	const struct rebalance_input *input;
@@ -15,7 +19,7 @@ struct rebalance {
 	bool used[XBOND_BUCKETS];      /* is in the plan */
 	double load[XBOND_MAX_SLAVES]; /* bytes by weight */
 	uint64_t stuck;		       /* slots that nothing can be taken from */
-	uint64_t relieved;
+	uint64_t changed;	       /* slots whose load the plan changes */
 };
 
 static void rebalance_begin(struct rebalance *state, const struct rebalance_input *input)
@@ -121,49 +125,188 @@ static void rebalance_apply(struct rebalance *state, const struct rebalance_move
 	state->used[move->bucket] = state->used[move->partner] = true;
 	state->load[move->from] -= net / input->weight[move->from];
 	state->load[move->to] += net / input->weight[move->to];
-	state->relieved |= slots_bit(move->from);
+	state->changed |= slots_bit(move->from) | slots_bit(move->to);
 }
 
-/* Returns false if nothing is left to be done. */
-static bool rebalance_step(struct rebalance *state, struct rebalance_move *ret_move,
-			   bool *ret_found)
+/* The busiest of the slots that are not `without`, and the idlest; false: it is not worth it. */
+static bool rebalance_choose(const struct rebalance *state, uint64_t without, int *ret_from,
+			     int *ret_to)
 {
-	int from = rebalance_extreme(state, 1, state->stuck);
-	int to = rebalance_extreme(state, -1, 0);
+	int from = rebalance_extreme(state, 1, without), to = rebalance_extreme(state, -1, 0);
 
-	*ret_found = false;
-	if (from < 0 || to < 0 ||
-	    state->load[from] - state->load[to] <= state->load[from] * EVEN_ENOUGH ||
-	    state->load[from] * state->input->weight[from] < (double)state->input->least)
-		return false;
-	*ret_found = rebalance_find(state, from, to, ret_move);
-	if (*ret_found)
-		rebalance_apply(state, ret_move);
-	else
-		state->stuck |= slots_bit((unsigned int)from);
-	return true;
+	*ret_from = from;
+	*ret_to = to;
+	return from >= 0 && to >= 0 &&
+	       state->load[from] - state->load[to] > state->load[from] * EVEN_ENOUGH &&
+	       state->load[from] * state->input->weight[from] >= (double)state->input->least;
 }
 
-/* The load of the busiest slot, without those that nothing could be taken from. */
-static double rebalance_peak(const struct rebalance *state, const struct rebalance *result)
+/*
+ * The part of its load that the busiest slot gets rid of, not counting slots that nothing could be
+ * taken from; 0: too little to be worth it.
+ */
+static double rebalance_gain(const struct rebalance *before, const struct rebalance *after)
 {
-	int slot = rebalance_extreme(state, 1, result->stuck & ~result->relieved);
+	uint64_t stuck = after->stuck & ~after->changed;
+	int was = rebalance_extreme(before, 1, stuck), is = rebalance_extreme(after, 1, stuck);
+	double gain;
 
-	return slot < 0 ? 0 : state->load[slot];
+	if (was < 0 || before->load[was] <= 0)
+		return 0;
+	gain = 1 - after->load[is] / before->load[was];
+	return gain < LEAST_GAIN ? 0 : gain;
+}
+
+/* One bucket after the other, as long as each makes it better. Adds to the moves; returns all. */
+static unsigned int rebalance_one_by_one(struct rebalance *state, unsigned int count,
+					 struct rebalance_move moves[REBALANCE_MOVES])
+{
+	int from, to;
+
+	while (count < REBALANCE_MOVES && rebalance_choose(state, state->stuck, &from, &to)) {
+		if (rebalance_find(state, from, to, &moves[count]))
+			rebalance_apply(state, &moves[count++]);
+		else
+			state->stuck |= slots_bit((unsigned int)from);
+	}
+	return count;
+}
+
+struct hot {
+	int slot[2]; /* the busiest and the idlest */
+	uint16_t bucket[HOT];
+	unsigned int count;
+};
+
+/* The hottest buckets of both slots that may move, hottest first. */
+static void rebalance_hottest(const struct rebalance *state, struct hot *hot)
+{
+	const uint64_t *bytes = state->input->bytes;
+	unsigned int at;
+
+	for (unsigned int i = 0; i < XBOND_BUCKETS; i++) {
+		if (!bytes[i] ||
+		    (!rebalance_is_free(state, i, hot->slot[0]) &&
+		     !rebalance_is_free(state, i, hot->slot[1])) ||
+		    (hot->count == HOT && bytes[i] <= bytes[hot->bucket[HOT - 1]]))
+			continue;
+		at = hot->count < HOT ? hot->count++ : HOT - 1;
+		for (; at && bytes[hot->bucket[at - 1]] < bytes[i]; at--)
+			hot->bucket[at] = hot->bucket[at - 1];
+		hot->bucket[at] = (uint16_t)i;
+	}
+}
+
+/* The load of the busier of the two if the buckets of the set changed sides. */
+static double rebalance_peak_with(const struct rebalance *state, const struct hot *hot,
+				  unsigned int set, double *ret_moved)
+{
+	const uint32_t *weight = state->input->weight;
+	double net = 0, from, to;
+
+	*ret_moved = 0;
+	for (unsigned int i = 0; i < hot->count; i++) {
+		double bytes = set >> i & 1 ? (double)state->input->bytes[hot->bucket[i]] : 0;
+
+		net += state->owner[hot->bucket[i]] == hot->slot[0] ? bytes : -bytes;
+		*ret_moved += bytes;
+	}
+	from = state->load[hot->slot[0]] - net / weight[hot->slot[0]];
+	to = state->load[hot->slot[1]] + net / weight[hot->slot[1]];
+	return from > to ? from : to;
+}
+
+/* The set that makes the two even; of those that are about as good, the one that moves least. */
+static unsigned int rebalance_best_set(const struct rebalance *state, const struct hot *hot)
+{
+	double moved, least = 0, best = rebalance_peak_with(state, hot, 0, &moved);
+	unsigned int set = 0;
+	bool found = false;
+
+	for (unsigned int i = 1; i < 1U << hot->count; i++) {
+		double peak = rebalance_peak_with(state, hot, i, &moved);
+
+		best = peak < best ? peak : best;
+	}
+	for (unsigned int i = 0; i < 1U << hot->count; i++) {
+		bool good = rebalance_peak_with(state, hot, i, &moved) <= best * AS_EVEN;
+
+		if (!good || (found && moved >= least))
+			continue;
+		found = true;
+		set = i;
+		least = moved;
+	}
+	return set;
+}
+
+static void rebalance_move_hot(struct rebalance *state, const struct hot *hot, unsigned int i,
+			       struct rebalance_move *moves, unsigned int *count)
+{
+	const uint64_t *bytes = state->input->bytes;
+	unsigned int bucket = hot->bucket[i];
+	bool is_back = state->owner[bucket] == hot->slot[1];
+	int from = hot->slot[is_back], to = hot->slot[!is_back];
+	int partner = rebalance_coldest(state, to, rebalance_is_home(state, bucket));
+
+	if (state->used[bucket] || partner < 0 || bytes[partner] >= bytes[bucket])
+		return;
+	moves[*count] = (struct rebalance_move){ .bucket = (uint16_t)bucket,
+						 .partner = (uint16_t)partner,
+						 .from = (uint8_t)from,
+						 .to = (uint8_t)to };
+	rebalance_apply(state, &moves[(*count)++]);
+}
+
+/* Elephants of two slots, to and fro. Returns how many moves there are. */
+static unsigned int rebalance_pair(struct rebalance *state, int from, int to,
+				   struct rebalance_move moves[HOT])
+{
+	struct hot hot = { .slot = { from, to } };
+	unsigned int set, count = 0;
+
+	rebalance_hottest(state, &hot);
+	set = rebalance_best_set(state, &hot);
+	for (unsigned int i = 0; i < hot.count; i++)
+		if (set >> i & 1)
+			rebalance_move_hot(state, &hot, i, moves, &count);
+	return count;
+}
+
+/*
+ * For elephants of different sizes, where each step that looks good may lead into a dead end: of
+ * the idlest slot, and of the busiest one for which there is a better distribution.
+ */
+static unsigned int rebalance_elephants(struct rebalance *state,
+					struct rebalance_move moves[REBALANCE_MOVES])
+{
+	unsigned int count = 0;
+	uint64_t tried = 0;
+	int from, to;
+
+	while (!count && slots_count(tried) < PAIRS_TRIED &&
+	       rebalance_choose(state, tried, &from, &to)) {
+		count = rebalance_pair(state, from, to, moves);
+		tried |= slots_bit((unsigned int)from);
+	}
+	return rebalance_one_by_one(state, count, moves);
 }
 
 unsigned int rebalance_plan(const struct rebalance_input *input,
 			    struct rebalance_move ret_moves[REBALANCE_MOVES])
 {
-	struct rebalance before, state;
-	unsigned int count = 0;
-	bool found;
+	struct rebalance_move moves[REBALANCE_MOVES];
+	struct rebalance before, simple, state;
+	unsigned int count, others;
 
 	rebalance_begin(&before, input);
-	state = before;
-	while (count < REBALANCE_MOVES && rebalance_step(&state, &ret_moves[count], &found))
-		count += found;
-	if (rebalance_peak(&state, &state) > (1 - LEAST_GAIN) * rebalance_peak(&before, &state))
-		return 0;
-	return count;
+	simple = state = before;
+	count = rebalance_one_by_one(&simple, 0, ret_moves);
+	others = rebalance_elephants(&state, moves);
+	if (rebalance_gain(&before, &state) > rebalance_gain(&before, &simple) + MUCH_BETTER) {
+		memcpy(ret_moves, moves, others * sizeof(*moves));
+		simple = state;
+		count = others;
+	}
+	return rebalance_gain(&before, &simple) > 0 ? count : 0;
 }

@@ -291,8 +291,8 @@ json_t *view_foreign(const char *name, uint32_t abi, bool bondd)
 	json_object_set_new(json, "abi_version", json_integer(abi));
 	json_object_set_new(
 		json, "problem",
-		json_sprintf("it was made with ABI version %u, and this program speaks version %d; "
-			     "it goes on under its own programs, as without bondd",
+		json_sprintf("it was made with ABI version %u, and this program supports version "
+			     "%d; it continues under its own programs, as without bondd",
 			     abi, XBOND_ABI_VERSION));
 	return json;
 }

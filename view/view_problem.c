@@ -6,7 +6,7 @@
 #include "bpf/abi.h"
 
 const char view_problem_no_bondd[] =
-	"bondd is away: traffic flows on, changes of carrier may not be followed";
+	"bondd is away: traffic continues, but changes of carrier may go unnoticed";
 const char view_problem_detached_bond[] =
 	"the bond's own programs were taken off: it sends nothing, or not as it should";
 const char view_problem_detached_slave[] = "its receive program was taken off: it receives nothing";
@@ -14,10 +14,10 @@ const char view_problem_detached_slave[] = "its receive program was taken off: i
 static const struct view_problem view_problems[] = {
 	{ XBOND_TROUBLE_MASTER,
 	  "it was made a port of another device, which receives nothing from it" },
-	{ XBOND_TROUBLE_ADDRESSES, "it has got IP addresses, which belong on the bond" },
+	{ XBOND_TROUBLE_ADDRESSES, "it has IP addresses, which belong on the bond" },
 	{ XBOND_TROUBLE_UPPERS, "devices were made on it, which receive nothing there" },
-	{ XBOND_TROUBLE_ENDING,
-	  "filters on its ingress let frames pass for good, and so are passed by" },
+	{ XBOND_TROUBLE_ENDING, "filters on its ingress accept frames before xbond's program sees "
+				"them, so they are bypassed" },
 	{ XBOND_TROUBLE_UNMET, "filters on its ingress do not see what the bond receives" },
 	{ XBOND_TROUBLE_NFT, "nft chains on its ingress do not see what the bond receives" },
 };

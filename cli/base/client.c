@@ -57,10 +57,11 @@ static int client_connect_failed(const char *run_dir, int code, struct err *err)
 
 static int client_lost(const char *how, struct err *err)
 {
-	return err_set(err, ECONNRESET,
-		       "bondd was lost in mid-request (%s): the change may or may not be complete; "
-		       "check with 'bondctl show'",
-		       how);
+	return err_set(
+		err, ECONNRESET,
+		"bondd was lost during the request (%s): the change may or may not be complete; "
+		"check with 'bondctl show'",
+		how);
 }
 
 static void client_send_all(int fd, const char *text, size_t length)
@@ -138,7 +139,7 @@ static int client_read_reply(int fd, json_t **ret_reply, struct err *err)
 			*ret_reply = reply;
 		} else {
 			json_decref(reply);
-			r = client_lost("its answer makes no sense", err);
+			r = client_lost("its answer is malformed", err);
 		}
 	}
 	free(line);

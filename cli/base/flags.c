@@ -11,7 +11,7 @@ const struct verb_flag flags_global[FLAG_COUNT + 1] = {
 			   "where the bonds' maps are pinned (XBOND_BPF_DIR, /sys/fs/bpf/xbond)" },
 	[FLAG_CONFIG_DIR] = { "--config-dir", NULL, "DIR",
 			      "where configuration files are (XBOND_CONFIG_DIR, /etc/xbond)" },
-	[FLAG_HELP] = { "--help", "-h", NULL, "this text, or that of a verb" },
+	[FLAG_HELP] = { "--help", "-h", NULL, "this help, or that of a verb" },
 	[FLAG_VERSION] = { "--version", NULL, NULL, "the version" },
 	[FLAG_END] = { "--", NULL, NULL, "ends the flags" },
 };

@@ -36,7 +36,7 @@ static int pcap_source_set_link(struct pcap_source *source, struct err *err)
 	}
 	return err_set(err, EINVAL,
 		       "'%s' is a capture of link type %s (%d), not of an Ethernet device; capture "
-		       "on the bond, for example by 'tcpdump -i BOND -Q out -w FILE'",
+		       "on the bond, for example with 'tcpdump -i BOND -Q out -w FILE'",
 		       source->file, name ? name : "unknown", link);
 }
 

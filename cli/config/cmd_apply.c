@@ -66,8 +66,9 @@ static void apply_print(const json_t *result)
 	if (json_is_null(json_object_get(result, "error")))
 		apply_print_steps(result);
 	if (json_is_integer(left))
-		printf("%s: goes back in %lld s, unless 'bondctl confirm %s' comes before\n", bond,
-		       (long long)json_integer_value(left), bond);
+		printf("%s: will be rolled back in %lld s, unless 'bondctl confirm %s' is called "
+		       "before\n",
+		       bond, (long long)json_integer_value(left), bond);
 	fflush(stdout);
 	json_array_foreach (json_object_get(result, "notes"), at, note)
 		fprintf(stderr, "%s\n", json_string_value(note));
@@ -148,7 +149,7 @@ enum cli_exit cmd_confirm(const struct cli *cli, const struct verb *verb, int ar
 			printf("%s: %s\n", json_string_value(name), done);
 	if (!json_array_size(names)) {
 		cli_say("no bond waits for 'bondctl confirm': either nothing was applied with "
-			"--confirm, or it has gone back already");
+			"--confirm, or it was rolled back already");
 		status = CLI_REFUSED;
 	}
 	json_decref(names);

@@ -13,7 +13,7 @@ static const struct {
 	unsigned int since;
 	const char *lacks;
 } host_features[] = {
-	{ DOCTOR_KERNEL(6, 2), "fast news of idle links that fail" },
+	{ DOCTOR_KERNEL(6, 2), "fast detection of failures on idle links" },
 	{ DOCTOR_KERNEL(6, 6), "TCX, which other programs cannot remove by mistake" },
 	{ DOCTOR_KERNEL(6, 10), "netkit devices that a bond can be made of, which cost less than "
 				"veth pairs" },
@@ -37,7 +37,7 @@ void doctor_check_kernel(const struct doctor_facts *facts, struct doctor_report 
 {
 	if (facts->host.has_btf == DOCTOR_NO) {
 		doctor_found(report, DOCTOR_WARNING, NULL,
-			     "the kernel has no BTF, so bondd cannot watch carriers by BPF");
+			     "the kernel has no BTF, so bondd cannot watch carriers with BPF");
 		doctor_advise(report, "use a kernel with CONFIG_DEBUG_INFO_BTF");
 	}
 	for (size_t i = 0; i < sizeof(host_features) / sizeof(host_features[0]); i++) {
@@ -73,9 +73,9 @@ static void host_check_absent(const struct doctor_facts *facts, struct doctor_re
 	}
 	doctor_found(report, facts->bond_count ? DOCTOR_BAD : DOCTOR_NOTE, NULL,
 		     "bondd is not running%s",
-		     facts->bond_count ? ": traffic goes on, but nothing is repaired and LACP only "
-					 "answers"
-				       : "");
+		     facts->bond_count
+			     ? ": traffic continues, but nothing is repaired and LACP only answers"
+			     : "");
 	doctor_advise(report, "start it: systemctl start bondd");
 }
 
@@ -88,12 +88,12 @@ void doctor_check_bondd(const struct doctor_facts *facts, struct doctor_report *
 		host_check_absent(facts, report);
 	else if (host->loop_is_known && host->loop.began_ns &&
 		 host->loop.began_ns + HOST_STUCK_NS < host->now_ns) {
-		doctor_found(report, DOCTOR_BAD, NULL, "bondd has stood still for %llu s",
+		doctor_found(report, DOCTOR_BAD, NULL, "bondd has been stuck for %llu s",
 			     (unsigned long long)((host->now_ns - host->loop.began_ns) / NS_PER_S));
-		doctor_advise(report, "see its log; if it does not go on, restart it: traffic is "
-				      "not disturbed by that");
+		doctor_advise(report, "see its log; if it stays stuck, restart it, which does not "
+				      "disturb traffic");
 	} else if (left) {
-		doctor_found(report, DOCTOR_BAD, NULL, "bondd runs, but does not look after %s",
+		doctor_found(report, DOCTOR_BAD, NULL, "bondd runs, but does not manage %s",
 			     left->name);
 		doctor_advise(report, "see its log for the reason; another bondd, or one of "
 				      "another namespace, may have made the bond");
@@ -136,8 +136,8 @@ void doctor_check_pins(const struct doctor_facts *facts, struct doctor_report *r
 		report->bond = bond->name;
 		doctor_found(report, DOCTOR_BAD, NULL, "its pins cannot be read: %s",
 			     bond->why_not.text);
-		doctor_advise(report, "traffic goes on; use bondctl and bondd of the version that "
-				      "made it, or make it anew");
+		doctor_advise(report, "traffic continues; use bondctl and bondd of the version "
+				      "that created it, or create it again");
 		report->bond = NULL;
 	}
 }

@@ -311,8 +311,7 @@ void doctor_check_lacp_sync(const struct doctor_facts *facts, const struct docto
 		      port->partner_churn == LACP_CHURN_CHURNED))
 			continue;
 		doctor_found(report, DOCTOR_WARNING, slave->pin->name,
-			     "it has a partner, but does not get to carry traffic: %s",
-			     lacp_check_why(slave));
+			     "it has a partner, but carries no traffic: %s", lacp_check_why(slave));
 		doctor_advise(report, "see what the partner says of its port %u",
 			      port->partner.port);
 	}

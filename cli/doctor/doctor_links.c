@@ -41,9 +41,9 @@ void doctor_check_device(const struct doctor_facts *facts, const struct doctor_b
 	doctor_for_each_slave (slave, bond)
 		seen += !!slave->device.link;
 	if (bond->slave_count && !seen && !bond->device.link) {
-		doctor_found(report, DOCTOR_WARNING, NULL,
-			     "its devices are not in this network namespace, so they are not "
-			     "looked at");
+		doctor_found(
+			report, DOCTOR_WARNING, NULL,
+			"its devices are not in this network namespace, so they are not checked");
 		doctor_advise(report,
 			      "run doctor in the namespace of its bondd: nsenter --net=...");
 		return;
@@ -81,7 +81,7 @@ void doctor_check_link(const struct doctor_facts *facts, const struct doctor_bon
 		doctor_found(report, DOCTOR_WARNING, slave->pin->name, "it is not used: %s",
 			     slave->why[0] ? slave->why : "its link is down");
 		doctor_advise(report,
-			      "look at cable, transceiver and far end; its link has failed "
+			      "check cable, transceiver and far end; its link has failed "
 			      "%u time%s",
 			      slave->pin->link_failures, slave->pin->link_failures == 1 ? "" : "s");
 	}
@@ -101,8 +101,8 @@ void doctor_check_hold_down(const struct doctor_facts *facts, const struct docto
 		    links_is_held(bond, slave->slot)) {
 			doctor_found(report, DOCTOR_WARNING, slave->pin->name,
 				     "it is held down: %s",
-				     slave->why[0] ? slave->why : "it has broken a limit");
-			doctor_advise(report, "look at cable, transceiver and far end; flap_limit, "
+				     slave->why[0] ? slave->why : "it has exceeded a limit");
+			doctor_advise(report, "check cable, transceiver and far end; flap_limit, "
 					      "rx_silence and error_limit are the limits");
 		}
 	}
@@ -153,7 +153,7 @@ static void links_check_broken(const struct doctor_slave *slave, struct doctor_r
 	if (broken < LINKS_BROKEN_MIN || broken / LINKS_BROKEN_PPM <= rx->packets / LINKS_MILLION)
 		return;
 	doctor_found(report, DOCTOR_WARNING, slave->pin->name,
-		     "%llu frames came in broken, among %llu that were good",
+		     "%llu received frames were broken, and %llu were good",
 		     (unsigned long long)broken, (unsigned long long)rx->packets);
 	doctor_advise(report, "change cable or transceiver; error_limit takes such a slave out of "
 			      "use");
@@ -167,7 +167,7 @@ static void links_check_full(const struct doctor_slave *slave, struct doctor_rep
 	if (lost < LINKS_BROKEN_MIN || lost / LINKS_LOST_PPM <= rx->packets / LINKS_MILLION)
 		return;
 	doctor_found(report, DOCTOR_WARNING, slave->pin->name,
-		     "its NIC had no room for %llu frames, beside %llu that it received",
+		     "its NIC had no buffers for %llu frames, and received %llu",
 		     (unsigned long long)lost, (unsigned long long)rx->packets);
 	doctor_advise(report, "enlarge its rings or spread its queues: ethtool -G, ethtool -L");
 }
@@ -215,9 +215,9 @@ static const struct doctor_slave *links_find_greedy(const struct doctor_bond *bo
 static const char *links_send_advice(const struct doctor_bond *bond)
 {
 	if (bond->pins.settings->xmit_hash_policy == XBOND_POLICY_LAYER2)
-		return "layer2 sends all that goes to one router by one slave; set "
+		return "layer2 sends everything for one router through one slave; set "
 		       "xmit_hash_policy layer3+4";
-	return "few flows share badly; 'bondctl explain' says which slave a flow takes";
+	return "few flows spread unevenly; 'bondctl explain' says which slave a flow takes";
 }
 
 void doctor_check_balance(const struct doctor_facts *facts, const struct doctor_bond *bond,

@@ -58,11 +58,13 @@ static void options_tell(const struct doctor_facts *facts, const struct doctor_b
 		return;
 	if (difference->count > 1)
 		snprintf(more, sizeof(more), "; %u more differ", difference->count - 1);
-	doctor_found(report, DOCTOR_WARNING, slave,
-		     "%s is %s now, and will be %s after a boot, by %s/%s" PATHS_CONFIG_SUFFIX "%s",
-		     difference->first->name, difference->runs, difference->file,
-		     facts->host.paths.config_dir, bond->name, more);
-	doctor_advise(report, "'bondctl save %s' keeps what is now", bond->name);
+	doctor_found(
+		report, DOCTOR_WARNING, slave,
+		"%s is %s now, and will be %s after a boot, according to %s/%s" PATHS_CONFIG_SUFFIX
+		"%s",
+		difference->first->name, difference->runs, difference->file,
+		facts->host.paths.config_dir, bond->name, more);
+	doctor_advise(report, "'bondctl save %s' keeps the present value", bond->name);
 }
 
 static bool options_is_slave(const struct config_slave *kept, const struct xbond_slave *slave)
@@ -115,7 +117,7 @@ static void options_check_slaves(const struct doctor_facts *facts, const struct 
 		if (options_runs(bond, kept))
 			continue;
 		doctor_found(report, DOCTOR_WARNING, name,
-			     "the configuration file has it as a slave, but it is none");
+			     "the configuration file has it as a slave, but it is not one");
 		doctor_advise(report,
 			      "'bondctl add-slave %s %s', or 'bondctl save %s' to forget it",
 			      bond->name, name, bond->name);
@@ -131,7 +133,7 @@ void doctor_check_config(const struct doctor_facts *facts, const struct doctor_b
 	case DOCTOR_CONFIG_NONE:
 		doctor_found(
 			report, DOCTOR_NOTE, NULL,
-			"it has no configuration file, so bondd does not make it after a boot");
+			"it has no configuration file, so bondd does not create it after a boot");
 		doctor_advise(report, "'bondctl save %s' writes one", bond->name);
 		return;
 	case DOCTOR_CONFIG_BAD:
@@ -139,7 +141,7 @@ void doctor_check_config(const struct doctor_facts *facts, const struct doctor_b
 			     "its configuration file is wrong, so it will be missing after a boot: "
 			     "%s",
 			     bond->config_error.text);
-		doctor_advise(report, "mend the file, or write it anew: bondctl save %s",
+		doctor_advise(report, "correct the file, or rewrite it: bondctl save %s",
 			      bond->name);
 		return;
 	case DOCTOR_CONFIG_READ: break;
@@ -187,7 +189,7 @@ void doctor_check_policy(const struct doctor_facts *facts, const struct doctor_b
 	(void)facts;
 	if (!bond->policy_problem[0])
 		return;
-	doctor_found(report, DOCTOR_WARNING, NULL, "policy %s does not decide: %s", bond->policy,
+	doctor_found(report, DOCTOR_WARNING, NULL, "policy %s is not in use: %s", bond->policy,
 		     bond->policy_problem);
 	doctor_advise(report, "'bondctl policy unload %s' removes it", bond->name);
 }
@@ -241,13 +243,13 @@ static void options_check_target(const struct doctor_facts *facts, const struct 
 	if (target->error) {
 		doctor_found(report, DOCTOR_WARNING, NULL, "there is no route to ARP target %s: %s",
 			     target->text, strerror(-target->error));
-		doctor_advise(report, "give %s an address of its subnet, or take another target",
+		doctor_advise(report, "give %s an address of its subnet, or use another target",
 			      bond->name);
 	} else if (by && !doctor_is_above(facts, by, bond->device.link->ifindex)) {
 		doctor_found(report, DOCTOR_WARNING, NULL,
-			     "ARP target %s is reached by %s, not by the bond", target->text,
-			     by->name);
-		doctor_advise(report, "take a target that is reached by %s", bond->name);
+			     "ARP target %s is reached through %s, not through the bond",
+			     target->text, by->name);
+		doctor_advise(report, "use a target that is reached through %s", bond->name);
 	}
 }
 
@@ -266,7 +268,7 @@ void doctor_check_arp(const struct doctor_facts *facts, const struct doctor_bond
 	}
 	if (!has_targets && pin->arp_interval_ms) {
 		doctor_found(report, DOCTOR_WARNING, NULL,
-			     "the ARP monitor is on, but has nobody to ask");
+			     "the ARP monitor is on, but has no targets");
 		doctor_advise(report, "bondctl set %s arp_ip_target ADDRESS", bond->name);
 	}
 	if (!pin->arp_interval_ms || !bond->device.link || !doctor_is_meant_to_work(bond))
@@ -282,7 +284,7 @@ void doctor_check_bfd(const struct doctor_facts *facts, const struct doctor_bond
 	    !doctor_bondd_is_alive(facts, bond) || !doctor_is_meant_to_work(bond))
 		return;
 	doctor_found(report, DOCTOR_WARNING, NULL,
-		     "micro-BFD is on, but the far end has not spoken it on any link");
+		     "micro-BFD is on, but the far end has not sent it on any link");
 	doctor_advise(report,
 		      "set it up there for each member link, with the same addresses; see "
 		      "'bondctl show %s'",

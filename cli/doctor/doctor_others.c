@@ -18,9 +18,10 @@ static void others_advise(const struct doctor_bond *bond, const char *slave, uin
 	else if (trouble == XBOND_TROUBLE_ADDRESSES)
 		doctor_advise(report, "ip addr flush dev %s", slave);
 	else if (trouble == XBOND_TROUBLE_UPPERS)
-		doctor_advise(report, "remove them, or make them on %s", bond->name);
+		doctor_advise(report, "remove them, or create them on %s", bond->name);
 	else if (trouble == XBOND_TROUBLE_ENDING)
-		doctor_advise(report, "let them end with 'pipe' or 'continue', or put them on %s",
+		doctor_advise(report,
+			      "let them end with 'continue' (TC_ACT_UNSPEC), or put them on %s",
 			      bond->name);
 	else
 		doctor_advise(report, "put them on %s", bond->name);
@@ -67,7 +68,7 @@ static void others_advise_manager(const struct doctor_slave *slave, struct docto
 	else if (!strcmp(slave->manager, "systemd-networkd"))
 		doctor_advise(report, "give it a .network file with Unmanaged=yes in [Link]");
 	else
-		doctor_advise(report, "its stanza should be 'inet manual', or better not be there");
+		doctor_advise(report, "its stanza should be 'inet manual', or better be removed");
 }
 
 void doctor_check_manager(const struct doctor_facts *facts, const struct doctor_bond *bond,
@@ -207,7 +208,7 @@ void doctor_check_rp_filter(const struct doctor_facts *facts, const struct docto
 		return;
 	doctor_found(report, DOCTOR_WARNING, NULL,
 		     "rp_filter is strict, and %s has an address of the same subnet: packets that "
-		     "come by the other of the two are dropped",
+		     "arrive on the other of the two are dropped",
 		     other->name);
 	doctor_advise(report, "make it loose: sysctl -w net.ipv4.conf.%s.rp_filter=2", bond->name);
 }

@@ -12,16 +12,19 @@ void doctor_check_attached(const struct doctor_facts *facts, const struct doctor
 	if (bond->attached == ATTACHED_NOT) {
 		doctor_found(report, DOCTOR_BAD, NULL,
 			     "programs of %s are not attached, so it does not send", bond->name);
-		doctor_advise(report, "bondd attaches them again when it runs; its log says what "
-				      "is in the way");
+		doctor_advise(
+			report,
+			"bondd attaches them again when it runs; its log says what prevents that");
 	}
 	doctor_for_each_slave (slave, bond) {
 		if (slave->attached != ATTACHED_NOT)
 			continue;
-		doctor_found(report, DOCTOR_BAD, slave->pin->name,
-			     "its program is not attached, so the bond receives nothing by it");
-		doctor_advise(report, "bondd attaches it again when it runs; its log says what is "
-				      "in the way");
+		doctor_found(
+			report, DOCTOR_BAD, slave->pin->name,
+			"its program is not attached, so the bond receives nothing through it");
+		doctor_advise(
+			report,
+			"bondd attaches it again when it runs; its log says what prevents that");
 	}
 }
 
@@ -59,10 +62,10 @@ static const char *programs_why_not_better(const struct doctor_host *host, bool 
 	if (host->has_btf == DOCTOR_NO)
 		return "the kernel has no BTF (CONFIG_DEBUG_INFO_BTF)";
 	if (host->kernel < DOCTOR_KERNEL(6, 2))
-		return "nothing is wrong; it takes Linux 6.2";
-	return is_poll ? "the kernel has refused both fentry and tracepoints; bondd's log has its "
-			 "words"
-		       : "nothing is wrong; fentry takes BPF trampolines and ftrace "
+		return "nothing is wrong; it needs Linux 6.2";
+	return is_poll ? "the kernel has refused both fentry and tracepoints; bondd's log has the "
+			 "errors"
+		       : "nothing is wrong; fentry needs BPF trampolines and ftrace "
 			 "(CONFIG_FUNCTION_TRACER)";
 }
 
@@ -113,8 +116,7 @@ void doctor_check_path(const struct doctor_facts *facts, const struct doctor_bon
 	if (bond->pins.settings->path != XBOND_PATH_DIRECT ||
 	    !(bond->pins.table->flags & XBOND_F_FORCE_COUNTED))
 		return;
-	doctor_found(report, DOCTOR_NOTE, NULL,
-		     "path direct is asked for, but packets are counted: %s",
+	doctor_found(report, DOCTOR_NOTE, NULL, "path direct is set, but counted is in force: %s",
 		     why ? why : "something on it would be skipped by direct");
 	doctor_advise(report,
 		      "nothing is lost; direct is in force again when captures, root "
@@ -136,13 +138,14 @@ void doctor_check_xdp(const struct doctor_facts *facts, const struct doctor_bond
 		if (slave->pin->rx_hook == XBOND_RX_XDP)
 			continue;
 		doctor_found(report, DOCTOR_WARNING, slave->pin->name,
-			     "rx_hook xdp is asked for, but it receives by TC%s",
+			     "rx_hook xdp is set, but it receives through TC%s",
 			     device->xdp_is_known && (device->xdp & needed) != needed
 				     ? ": its driver has no native XDP"
 			     : slave->pin->before.flags & XBOND_SLAVE_XDP_REFUSED
 				     ? ": its driver has refused the program"
 				     : "");
-		doctor_advise(report, "set rx_hook auto to say that this is fine; bondd's log has "
-				      "the driver's words");
+		doctor_advise(
+			report,
+			"set rx_hook auto to accept this; bondd's log has the driver's error");
 	}
 }

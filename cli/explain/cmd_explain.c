@@ -22,7 +22,7 @@
 
 /* How the user can give each missing field; NULL: it need not be given. */
 static const char *const whence[FLOW_FIELDS] = {
-	[FLOW_DMAC] = "the neighbour's, which 'ip neigh' has",
+	[FLOW_DMAC] = "the neighbour's, which 'ip neigh' shows",
 	[FLOW_LABEL] = "which a packet capture shows",
 	[FLOW_SPORT] = "which 'ss' shows",
 	[FLOW_DPORT] = "which 'ss' shows",
@@ -146,12 +146,11 @@ static json_t *explain_flowlet(const struct pins *pins, uint64_t hash)
 {
 	unsigned int slot = foretell_flowlet(pins, hash);
 
-	return explain_unhashed(
-		explain_slave_json(pins, slot), json_null(),
-		slot < XBOND_MAX_SLAVES
-			? "flowlet_gap: the flow keeps its slave until it pauses"
-			: "flowlet_gap: the flow pauses, and then takes the slave that has sent "
-			  "least of late");
+	return explain_unhashed(explain_slave_json(pins, slot), json_null(),
+				slot < XBOND_MAX_SLAVES
+					? "flowlet_gap: the flow keeps its slave until it pauses"
+					: "flowlet_gap: the flow pauses, and then takes the slave "
+					  "that has recently sent the least");
 }
 
 static json_t *explain_by_hash(const struct question *question, const struct pins *pins,
@@ -217,7 +216,8 @@ static json_t *explain_answer(const struct question *question, const struct pins
 	switch ((enum xbond_selection)pins->table->selection) {
 	case XBOND_SELECT_TURNS:
 		return explain_spread("packets take the slaves in turn, whatever is in them");
-	case XBOND_SELECT_ACTIVE: return explain_active(pins, "the active slave carries all");
+	case XBOND_SELECT_ACTIVE:
+		return explain_active(pins, "the active slave carries everything");
 	case XBOND_SELECT_HASH: return explain_hashed(question, pins);
 	case XBOND_SELECT_ALL: break;
 	}
@@ -298,7 +298,7 @@ static void explain_print_hashed(const json_t *json)
 	       !json_is_true(json_object_get(json, "detour")) ? ""
 	       : explain_is_chosen(json) ? " (the policy's own may not transmit)"
 					 : " (the bucket's own may not transmit)");
-	explain_print_failed(json, "shared out its buckets");
+	explain_print_failed(json, "redistributed its buckets");
 }
 
 static void explain_print_unhashed(const json_t *json)

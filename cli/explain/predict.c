@@ -14,10 +14,11 @@ const char *const prediction_why[PREDICT_KINDS] = {
 	[PREDICT_EVERY] = "every slave sends it",
 	[PREDICT_TURN] = "the slaves take turns, whatever is in a packet",
 	[PREDICT_PAUSES] =
-		"flowlet_gap: after each pause a flow takes the slave that has sent least",
+		"flowlet_gap: after each pause a flow takes the slave that has sent the least",
 	[PREDICT_SOCKET] = "policy flow: the kernel's own hash decides, which no capture has",
-	[PREDICT_CUT] = "cut off before what decides; capture more of each packet",
-	[PREDICT_NO_DEST] = "a cooked capture lacks the destination MAC address, which counts here",
+	[PREDICT_CUT] = "truncated before the fields that are hashed; capture more of each packet",
+	[PREDICT_NO_DEST] =
+		"a cooked capture lacks the destination MAC address, which is hashed here",
 	[PREDICT_NO_SLAVE] = "no slave may transmit now: dropped",
 	[PREDICT_RECEIVED] = "received, not sent",
 	[PREDICT_OF_SLAVE] = "of a slave itself, not of the bond",

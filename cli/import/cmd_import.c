@@ -88,10 +88,10 @@ static enum cli_exit import_take_words(const struct verb *verb, struct import_re
 		if (import_is_file(words[i]))
 			files[request->file_count++] = words[i];
 		else if (request->bond)
-			return cli_usage(verb,
-					 "'%s' and '%s' are no files, and only one of them "
-					 "can be the bond",
-					 request->bond, words[i]);
+			return cli_usage(
+				verb,
+				"'%s' and '%s' are not files, and only one of them can be the bond",
+				request->bond, words[i]);
 		else
 			request->bond = words[i];
 	}
@@ -167,7 +167,7 @@ static enum cli_exit import_run(const struct cli *cli, const struct verb *verb,
 		return import_put_out(cli, verb, import, of);
 	import_print_remarks(import, NULL);
 	if (request->bond)
-		err_set(&err, ENOENT, "'%s' is no file, and no bond in %s%s", request->bond,
+		err_set(&err, ENOENT, "'%s' is neither a file nor a bond in %s%s", request->bond,
 			request->file_count ? "" : import->root, import_where(source, request));
 	else
 		err_set(&err, ENOENT, "no bond in %s%s", request->file_count ? "" : import->root,

@@ -95,7 +95,7 @@ static void ifupdown_slaves(struct import *import, struct import_bond *bond, con
 		if (!strcmp(word, "all") || !strcmp(word, "glob") || !strcmp(word, "regex") ||
 		    strpbrk(word, "*?[")) {
 			import_lost(import, bond, line,
-				    "a configuration of xbond names each slave; add the sections "
+				    "xbond's configuration names each slave; add the sections "
 				    "[slave DEV]");
 			return;
 		}
@@ -177,7 +177,7 @@ static bool ifupdown_bond_command(struct import *import, struct import_bond *bon
 	if (!strstr(option->value, "ifenslave") && !strstr(option->value, "bonding") &&
 	    !strstr(option->value, "type bond"))
 		return false;
-	import_lost(import, bond, &option->line, "the command speaks to the kernel's driver");
+	import_lost(import, bond, &option->line, "the command is for the kernel's driver");
 	return true;
 }
 

@@ -27,7 +27,7 @@ static void ovs_set_static(struct import *import, struct import_bond *bond,
 	if (ovs_is(ovs->mode, "balance-slb"))
 		import_changed(import, bond, &ovs->mode_line,
 			       "xbond does not have this mode; active-backup is written, which "
-			       "asks as little of the switch, but uses one slave at a time");
+			       "needs as little from the switch, but uses one slave at a time");
 	if (ovs_is(ovs->mode, "balance-tcp"))
 		import_changed(import, bond, &ovs->mode_line,
 			       "without LACP this bond carries no balanced traffic; active-backup "

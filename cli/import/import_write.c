@@ -93,7 +93,7 @@ static int import_write_one(struct import *import, const char *dir, const struct
 		r = -errno;
 	unlink(temporary);
 	if (r == -EEXIST)
-		return err_set(err, EEXIST, "%s is there already; move it away first", path);
+		return err_set(err, EEXIST, "%s exists already; move it away first", path);
 	return r ? err_set(err, -r, "%s: %s", path, strerror(-r)) : 0;
 }
 

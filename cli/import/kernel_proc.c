@@ -157,7 +157,7 @@ int kernel_take_proc(struct import *import, const struct import_file *file, cons
 	char *text;
 
 	if (!strstr(file->text, "Bonding Mode: "))
-		return err_set(err, EINVAL, "%s: is no file of /proc/net/bonding", file->path);
+		return err_set(err, EINVAL, "%s: is not a file of /proc/net/bonding", file->path);
 	proc.bond = import_bond(import, name, &line);
 	while (proc.bond && (text = import_next_line(import, &lines))) {
 		line.number = lines.number;

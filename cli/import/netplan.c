@@ -232,7 +232,7 @@ static void netplan_bond(const struct netplan *netplan, const struct import_tree
 	struct import_node node;
 
 	if (definition->value->type != YAML_MAPPING_NODE) {
-		import_lost(import, NULL, &definition->line, "it is no map");
+		import_lost(import, NULL, &definition->line, "it is not a mapping");
 		return;
 	}
 	bond = import_bond(import, definition->key, &definition->line);

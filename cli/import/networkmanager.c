@@ -8,8 +8,8 @@
 
 static const struct import_key nm_bond_keys[] = {
 	{ .name = "balance-slb",
-	  .why_lost = "xbond does not have this way to share traffic; without it the switch has to "
-		      "be told of the bond",
+	  .why_lost = "xbond does not have this way to share traffic; without it the switch must "
+		      "be configured for the bond",
 	  .convert = import_switch,
 	  .usual = "off" },
 	{ .name = "interface-name", .becomes = "the name of the file" },
@@ -98,7 +98,7 @@ static void nm_bond(struct import *import, const struct nm_profile *profile)
 	if (!bond)
 		return;
 	if (!is_new) {
-		import_lost(import, bond, &line, "an earlier profile is of %s, too", bond->name);
+		import_lost(import, bond, &line, "an earlier profile is for %s, too", bond->name);
 		return;
 	}
 	for (size_t i = 0; i < profile->ini.count; i++)

@@ -37,7 +37,7 @@ static const struct import_key ovs_port_config_keys[] = {
 	{ .name = "all-slaves-active", .option = OPT_ALL_SLAVES_ACTIVE, .convert = import_switch },
 	{ .name = "bond-hash-basis", .option = OPT_HASH_SEED },
 	{ .name = "bond-rebalance-interval",
-	  .why_lost = "xbond does not move flows by their load",
+	  .why_lost = "set rebalance_interval, in seconds, instead",
 	  .usual = "0" },
 	{ .name = "lb-output-action",
 	  .why_lost = "it is of the datapath of Open vSwitch",

@@ -224,7 +224,7 @@ static int ovs_add_log(struct ovs_tables *tables, const struct import_file *file
 			return err_set(err, EINVAL, "%s: ends within a record", file->path);
 		record = json_loadb(at, size, 0, NULL);
 		if (!record)
-			return err_set(err, EINVAL, "%s: a record is no JSON", file->path);
+			return err_set(err, EINVAL, "%s: a record is not JSON", file->path);
 		ovs_change_table(tables->ports, json_object_get(record, "Port"),
 				 json_is_true(json_object_get(record, "_is_diff")));
 		ovs_change_table(tables->interfaces, json_object_get(record, "Interface"),

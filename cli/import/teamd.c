@@ -69,7 +69,7 @@ static const struct import_key teamd_keys[] = {
 static const struct import_key teamd_runner_keys[] = {
 	{ .name = "name", .option = OPT_MODE, .convert = teamd_mode },
 	{ .name = "tx_hash", .becomes = "xmit_hash_policy" },
-	{ .name = "tx_balancer", .why_lost = "xbond does not move flows by their load" },
+	{ .name = "tx_balancer", .why_lost = "set rebalance_interval, in seconds, instead" },
 	{ .name = "active", .option = OPT_LACP_ACTIVE, .convert = import_switch },
 	{ .name = "fast_rate", .option = OPT_LACP_RATE, .convert = teamd_rate },
 	{ .name = "sys_prio", .option = OPT_AD_ACTOR_SYS_PRIO },
@@ -305,7 +305,7 @@ static int teamd_read_file(struct import *import, const char *path, struct err *
 	if (root && root->type == YAML_MAPPING_NODE)
 		teamd_take(import, &tree);
 	else if (!r)
-		r = err_set(err, EINVAL, "%s:1: is no JSON object", path);
+		r = err_set(err, EINVAL, "%s:1: is not a JSON object", path);
 	import_tree_done(&tree);
 	return r;
 }

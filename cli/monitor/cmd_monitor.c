@@ -66,7 +66,7 @@ static bool monitor_tell_bondd(struct monitor *monitor, bool is_back)
 
 	return event_print_own(&monitor->print, &event,
 			       is_back ? "bondd is back"
-				       : "bondd is away; the bonds go on without it");
+				       : "bondd is away; the bonds continue without it");
 }
 
 static bool monitor_fail(struct monitor *monitor, const struct err *err)

@@ -80,7 +80,7 @@ static int events_in_take_answer(struct events_in *in, const json_t *answer, str
 	if (!json_is_true(json_object_get(answer, "ok")))
 		return err_set(err, EREMOTEIO, "%s", error ? error : "bondd refused");
 	if (!run)
-		return err_set(err, EREMOTEIO, "bondd's answer makes no sense");
+		return err_set(err, EREMOTEIO, "bondd's answer is malformed");
 	snprintf(in->run, sizeof(in->run), "%s", run);
 	in->next = (uint64_t)json_integer_value(json_object_get(result, "from"));
 	in->head = (uint64_t)json_integer_value(json_object_get(result, "next"));

@@ -121,10 +121,11 @@ int since_parse(const char *text, uint64_t now_us, uint64_t *ret_us, struct err 
 	if (since_ago(text, now_us, ret_us) || since_epoch(text, ret_us))
 		return 0;
 	if (!since_word(text, now_us, &tm) && !since_calendar(text, now_us, &tm, &is_utc))
-		return err_set(err, EINVAL,
-			       "no time: %s; write -1h, 15:30, yesterday, 2026-01-31, '2026-01-31 "
-			       "15:30' or @SECONDS",
-			       text);
+		return err_set(
+			err, EINVAL,
+			"not a time: %s; write -1h, 15:30, yesterday, 2026-01-31, '2026-01-31 "
+			"15:30' or @SECONDS",
+			text);
 	seconds = is_utc ? timegm(&tm) : mktime(&tm);
 	*ret_us = seconds < 0 ? 0 : (uint64_t)seconds * US_PER_S;
 	return 0;

@@ -71,7 +71,8 @@ static int capture_open_source(struct capture *capture, const struct xbond_slave
 static void capture_say_unseen(const struct capture *capture, const struct xbond_slave *slave)
 {
 	if (slave->rx_hook == XBOND_RX_XDP)
-		cli_say("%s receives by XDP: received frames that XDP takes to %s are not seen; "
+		cli_say("%s receives through XDP: received frames that XDP hands to %s are not "
+			"seen; "
 			"'bondctl set %s rx_hook tc' shows all",
 			slave->name, capture->bond, capture->bond);
 }

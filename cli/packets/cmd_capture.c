@@ -207,7 +207,7 @@ static enum cli_exit capture_begin(struct capture *capture, const char *file)
 	int r = 0;
 
 	if (capture->slave && !first)
-		r = err_set(&err, ENOENT, "%s is no slave of %s; 'bondctl show %s' lists them",
+		r = err_set(&err, ENOENT, "%s is not a slave of %s; 'bondctl show %s' lists them",
 			    capture->slave, capture->bond, capture->bond);
 	if (!r && capture->expression)
 		r = capture_compile(capture, first, &err);

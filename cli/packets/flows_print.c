@@ -63,12 +63,13 @@ static const char *flows_unseen(const struct flows *flows, unsigned int slot)
 	double counted = (double)slave->packets;
 
 	if (flows->direction == TAP_IN && flows->pins->slaves[slot].rx_hook == XBOND_RX_XDP)
-		return "it receives by XDP, past where packets are sampled: most flows are missing";
+		return "it receives through XDP, before packets are sampled: most flows are "
+		       "missing";
 	if (flows->direction == TAP_OUT && flows->pins->table->flags & XBOND_F_XDP_TX)
 		return "frames that XDP programs send through the bond are not sampled";
 	if (counted > UNSEEN_LEAST && flows_estimate(flows, slave) < UNSEEN_PART * counted)
-		return "fewer packets were sampled than counted: some pass by where packets are "
-		       "sampled";
+		return "fewer packets were sampled than counted: some bypass the place where "
+		       "packets are sampled";
 	return NULL;
 }
 

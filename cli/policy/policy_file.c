@@ -42,7 +42,7 @@ static int policy_file_read_from(struct policy_file *file, int fd, size_t *ret_s
 	if (fstat(fd, &st))
 		return err_set(err, errno, "it cannot be read: %m");
 	if (!S_ISREG(st.st_mode))
-		return err_set(err, EINVAL, "it is no file");
+		return err_set(err, EINVAL, "it is not a regular file");
 	if (st.st_size > FILE_MAX)
 		return err_set(err, EFBIG, "it has more than %d MiB", FILE_MAX >> 20);
 	*ret_size = (size_t)st.st_size;
@@ -80,7 +80,7 @@ static int policy_file_open(struct policy_file *file, const char *path, struct e
 	file->object = bpf_object__open_mem(file->bytes, size, &options);
 	if (file->object)
 		return 0;
-	return err_set(err, EINVAL, "it is no BPF object file that libbpf can read");
+	return err_set(err, EINVAL, "it is not a BPF object file that libbpf can read");
 }
 
 static int policy_file_take_program(struct policy_file *file, struct bpf_program *program,
@@ -115,7 +115,7 @@ static int policy_file_take_programs(struct policy_file *file, struct err *err)
 		bpf_program__set_autoload(program, true);
 	}
 	if (!file->tc || !file->xdp)
-		return err_set(err, EINVAL, "it has no policy that XBOND_POLICY() has made");
+		return err_set(err, EINVAL, "it has no policy made with XBOND_POLICY()");
 	bpf_program__set_expected_attach_type(file->tc, 0);
 	bpf_program__set_expected_attach_type(file->xdp, BPF_XDP);
 	bpf_program__set_flags(file->xdp, bpf_program__flags(file->xdp) | BPF_F_XDP_HAS_FRAGS);
@@ -139,7 +139,7 @@ static int policy_file_take_map(struct policy_file *file, struct bpf_map *map, s
 		return err_set(err, EINVAL,
 			       "its map %s asks for a pin of its own; xbond pins the maps", name);
 	if (bpf_map__type(map) == BPF_MAP_TYPE_STRUCT_OPS)
-		return err_set(err, EINVAL, "%s has no place in a policy", name);
+		return err_set(err, EINVAL, "%s cannot be used in a policy", name);
 	if (bpf_map__is_internal(map))
 		return 0;
 	if (!policy_file_is_pinnable(bpf_map__name(map)))
@@ -193,7 +193,7 @@ static int policy_file_check(struct policy_file *file, const char *dir, struct e
 	    bpf_map__value_size(question) != sizeof(struct xbond_question) ||
 	    bpf_map__pin_path(question))
 		return err_set(err, EINVAL,
-			       "it is no policy of version %d; compile it with the "
+			       "it is not a policy of version %d; compile it with the "
 			       "xbond/policy.bpf.h of this xbond",
 			       XBOND_POLICY_VERSION);
 	r = policy_file_take_maps(file, question, err);

@@ -10,9 +10,9 @@
 
 static const char *const simulate_other_why[SIMULATE_OTHERS] = {
 	[SIMULATE_RECEIVED] = "received, not sent",
-	[SIMULATE_CUT] = "cut off before what decides; capture more of each packet",
+	[SIMULATE_CUT] = "truncated before the fields that are hashed; capture more of each packet",
 	[SIMULATE_NO_DEST] =
-		"a cooked capture lacks the destination MAC address, which counts here",
+		"a cooked capture lacks the destination MAC address, which is hashed here",
 	[SIMULATE_NO_ETHERNET] = "not a packet of an Ethernet device",
 };
 

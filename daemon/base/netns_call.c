@@ -72,7 +72,7 @@ int netns_call(struct nl *nl, int nsid, netns_work work, const void *arg, struct
 	call.namespace_fd = netns_call_open(nl, nsid);
 	if (call.namespace_fd < 0)
 		return err_set(err, ENOENT,
-			       "no process and no name in /run/netns leads to its namespace");
+			       "no process and no name in /run/netns refers to its namespace");
 	r = child_run(netns_call_enter_and_work, &call, call.namespace_fd);
 	close(call.namespace_fd);
 	return r ? err_set(err, -r, "%s", strerror(-r)) : 0;

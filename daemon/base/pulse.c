@@ -72,7 +72,7 @@ static const struct pulse *pulse_find_late(uint64_t now_ns)
 static void pulse_give_up(const struct pulse *late)
 {
 	log_error("the thread '%s' has hung for more than %llu s; the service manager is asked to "
-		  "start bondd again; the bonds go on",
+		  "restart bondd; the bonds continue",
 		  late->name, (unsigned long long)(pulse_state.limit_ns / NS_PER_S));
 	pulse_state.has_given_up = true;
 	sd_notify(0, "WATCHDOG=trigger");

@@ -278,7 +278,7 @@ static void bond_lacp_log_event(struct bond *bond, const struct lacp_thread_even
 					     : "may be used again");
 		break;
 	case LACP_EVENT_RESTLESS:
-		event_error(name, NULL, "LACP machines do not come to rest; please report this");
+		event_error(name, NULL, "LACP machines do not settle; please report this");
 		break;
 	}
 }

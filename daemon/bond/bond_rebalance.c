@@ -74,20 +74,32 @@ static uint64_t bond_rebalance_gap_ns(const struct bond *bond)
 		       : bond->dataplane.pins.bond->rebalance_idle_ms * NS_PER_MS;
 }
 
-/* Live buckets wait for a gap only for some time; then they move without one. */
+static bool bond_rebalance_is_late(const struct bond *bond, uint64_t now_ns)
+{
+	return bond_rebalance_moves_live(bond) &&
+	       now_ns - bond->rebalance->begun_ns > REBALANCE_LIVE_WAIT_NS;
+}
+
+/*
+ * Live buckets wait for a gap only for some time; then they move without one. Partners that begin
+ * by this have the same time.
+ */
 static void bond_rebalance_finish(struct bond *bond, uint64_t now_ns)
 {
 	struct moves_maps maps = bond_rebalance_maps(bond);
-	bool late = bond_rebalance_moves_live(bond) &&
-		    now_ns - bond->rebalance->begun_ns > REBALANCE_LIVE_WAIT_NS;
+	bool late = bond_rebalance_is_late(bond, now_ns), due[XBOND_BUCKETS];
 	struct bond_moves moves = { 0 };
 
+	for (unsigned int i = 0; i < XBOND_BUCKETS; i++)
+		due[i] = moves_wait(&maps, i) && (late || moves_is_due(&maps, i, now_ns));
 	for (unsigned int i = 0; i < XBOND_BUCKETS; i++) {
-		if (!moves_wait(&maps, i) || (!late && !moves_is_due(&maps, i, now_ns)))
+		if (!due[i])
 			continue;
 		bond_moves_note(&moves, maps.moves->from[i], (uint8_t)(maps.moves->to[i] - 1));
 		moves_finish(&maps, i, now_ns);
 	}
+	if (late)
+		bond->rebalance->begun_ns = now_ns;
 	bond_moves_tell(bond, &moves, "load");
 }
 
@@ -140,7 +152,8 @@ static void bond_rebalance_mark(struct bond *bond)
 	if (!bond->lacp.thread || !bond_pin(bond)->drain_markers)
 		return;
 	for (unsigned int i = 0; i < rebalance->chosen_count; i++)
-		rebalance->marked |= slots_bit(rebalance->chosen[i].from);
+		rebalance->marked |= slots_bit(rebalance->chosen[i].from) |
+				     slots_bit(rebalance->chosen[i].to); /* for the partner */
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (slots_have(rebalance->marked, slot))
 			lacp_thread_drain(bond->lacp.thread, slot);
@@ -176,6 +189,7 @@ static void bond_rebalance_begin(struct bond *bond, uint64_t now_ns)
 	}
 	rebalance->chosen_count = 0;
 	rebalance->begun_ns = now_ns;
+	rebalance->next_ns = now_ns + bond_rebalance_interval_s(bond_pin(bond)) * NS_PER_S;
 	maps.moves->rounds++;
 	maps.moves->round_ns = now_ns;
 	crashpoint("rebalance-begun");
@@ -208,8 +222,10 @@ static void bond_rebalance_step(struct bond *bond, uint64_t now_ns)
 	bond_rebalance_finish(bond, now_ns);
 	if (now_ns >= rebalance->next_ns) {
 		rebalance->next_ns = now_ns + bond_rebalance_interval_s(bond_pin(bond)) * NS_PER_S;
-		bond_rebalance_give_up(bond);
-		bond_rebalance_choose(bond, now_ns);
+		if (!rebalance->chosen_count) { /* else new markers would be awaited again */
+			bond_rebalance_give_up(bond);
+			bond_rebalance_choose(bond, now_ns);
+		}
 	}
 	if (rebalance->chosen_count && !bond_rebalance_awaits_markers(bond))
 		bond_rebalance_begin(bond, now_ns);
@@ -260,6 +276,8 @@ static void bond_rebalance_start(struct bond *bond)
 		free(rebalance);
 		return;
 	}
+	rebalance->known = !loads_read(&bond->dataplane.pins, rebalance->load);
+	rebalance->began_ns = rebalance->begun_ns = clock_now_ns();
 	bond->rebalance = rebalance;
 }
 

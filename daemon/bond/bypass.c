@@ -35,8 +35,8 @@ void bypass_follow_captures(struct daemon *daemon)
 		if (captured == bond->bypass.captured)
 			continue;
 		bond->bypass.captured = captured;
-		bypass_say(bond, captured ? "is captured; counted while it is"
-					  : "is captured no more; direct again");
+		bypass_say(bond, captured ? "is being captured; path counted until that ends"
+					  : "is no longer captured; path direct again");
 		bond_evaluate(bond);
 	}
 }
@@ -50,8 +50,8 @@ bool bypass_look_for_filters(struct bond *bond)
 	if (has == had)
 		return false;
 	bond->bypass.has_filters = has;
-	bypass_say(bond, has ? "has filters on its egress; counted while it has"
-			     : "has no filters on its egress any more; direct again");
+	bypass_say(bond, has ? "has filters on its egress; path counted until they are gone"
+			     : "no longer has filters on its egress; path direct again");
 	return true;
 }
 

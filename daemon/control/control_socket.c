@@ -206,8 +206,8 @@ static const char *control_socket_no_room_for(const struct daemon *daemon, uid_t
 		theirs += client->who.uid == uid;
 	}
 	if (theirs >= MAX_PER_USER)
-		return "too many connections of yours; close some";
-	return count < MAX_READERS ? NULL : "too many connections of the group xbond; close some";
+		return "you have too many connections; close some";
+	return count < MAX_READERS ? NULL : "the group xbond has too many connections; close some";
 }
 
 /* Returns NULL if the client may ask. */

@@ -88,7 +88,7 @@ static int migrate_check_place(struct migrate *migrate, struct err *err)
 	if (here && table->netns_cookie && here != table->netns_cookie)
 		return err_set(err, EXDEV,
 			       "it belongs to another network namespace; start bondd there, or "
-			       "give this one its own --bpf-dir");
+			       "give this bondd its own --bpf-dir");
 	return 0;
 }
 
@@ -260,18 +260,18 @@ int migrate(const char *bpf_dir, const char *name, struct err *err)
 	if (abi == XBOND_ABI_VERSION)
 		return 0;
 	if (abi > XBOND_ABI_VERSION || !migrate_has_steps(abi))
-		return err_set(err, EPROTO,
-			       "it was made with ABI version %u, and this bondd speaks version %d; "
-			       "traffic goes on under its own programs, as without bondd; start "
-			       "the bondd that made it, or %s",
-			       abi, XBOND_ABI_VERSION,
-			       abi > XBOND_ABI_VERSION ? "a newer one"
-						       : "one that knows both versions");
+		return err_set(
+			err, EPROTO,
+			"it was made with ABI version %u, and this bondd supports version %d; "
+			"traffic continues under its own programs, as without bondd; start "
+			"the bondd that made it, or %s",
+			abi, XBOND_ABI_VERSION,
+			abi > XBOND_ABI_VERSION ? "a newer one" : "one that knows both versions");
 	r = migrate_from(abi, bpf_dir, name, &why);
 	if (r)
 		return err_set(err, -r,
 			       "its maps of ABI version %u could not be converted to version %d "
-			       "(%s); traffic goes on under its own programs, as without bondd",
+			       "(%s); traffic continues under its own programs, as without bondd",
 			       abi, XBOND_ABI_VERSION, why.text);
 	event_notice(name, NULL, "its maps were converted from ABI version %u to %d", abi,
 		     XBOND_ABI_VERSION);

@@ -162,11 +162,11 @@ static int upgrade_to(struct dataplane *dataplane, bool asks, const char *why, s
 int upgrade_pins(struct dataplane *dataplane, struct err *err)
 {
 	return upgrade_to(dataplane, policy_is_loaded(dataplane->pins.dir),
-			  "was made by another build; it has got this one's", err);
+			  "was made by another build; it now has the programs of this one", err);
 }
 
 int upgrade_for_policy(struct dataplane *dataplane, struct err *err)
 {
 	return upgrade_to(dataplane, policy_is_loaded(dataplane->pins.dir),
-			  "has got other programs, because a policy has come or gone:", err);
+			  "now has other programs, because a policy was loaded or removed:", err);
 }

@@ -148,10 +148,11 @@ static int values_give_mtu(struct bond *bond, unsigned int slot, uint32_t old, s
 	quality_excuse(bond, slot);
 	r = link_set_mtu(&bond->daemon->nl, (int)slave->ifindex, pin->mtu, &why);
 	if (r && slave->rx_hook == XBOND_RX_XDP)
-		return err_set(err, -r,
-			       "%s does not take MTU %u while it receives by XDP (%s; 'bondctl set "
-			       "%s rx_hook auto' allows it)",
-			       slave->name, pin->mtu, why.text, pin->name);
+		return err_set(
+			err, -r,
+			"%s does not take MTU %u while it receives through XDP (%s; 'bondctl set "
+			"%s rx_hook auto' allows it)",
+			slave->name, pin->mtu, why.text, pin->name);
 	return r ? err_set(err, -r, "%s does not take MTU %u (%s)", slave->name, pin->mtu, why.text)
 		 : 0;
 }

@@ -110,11 +110,11 @@ static int handover_run(struct handover *plan, struct err *err)
 	}
 	back = handover_go_back(plan, &worse);
 	if (back == -ESTALE)
-		return err_set(err, -r, "%s; and not all could be put back: %s", why.text,
+		return err_set(err, -r, "%s; and not everything could be undone: %s", why.text,
 			       worse.text);
 	if (back)
 		return err_set(err, -r,
-			       "%s; and not all could be put back: %s ('bondctl %s %s' tries "
+			       "%s; and not everything could be undone: %s ('bondctl %s %s' tries "
 			       "again)",
 			       why.text, worse.text, plan->is_back ? "handback" : "takeover",
 			       handover_name(plan));
@@ -181,7 +181,7 @@ static void handover_recover_one(struct daemon *daemon, const char *file)
 	if (name_check("bond", name, NULL))
 		return; /* bondd wrote no such file */
 	if (handover_settle(daemon, name, &err))
-		event_error(name, NULL, "not handed over, and not put back: %s", err.text);
+		event_error(name, NULL, "not handed over, and not undone: %s", err.text);
 }
 
 void handover_recover(struct daemon *daemon)

@@ -23,7 +23,7 @@ int handover_passed(const char *step, struct err *err)
 
 	crashpoint(step);
 	if (wanted && !strcmp(wanted, step))
-		return err_set(err, EIO, "the test asks for a failure at %s", step);
+		return err_set(err, EIO, "a test requests a failure at %s", step);
 	return 0;
 }
 
@@ -39,7 +39,7 @@ static int step_copy_device(struct handover *plan, struct handover_device *devic
 	if (!r)
 		r = link_get_by_name(nl, device->new_name, &made);
 	if (r)
-		return err_set(err, -r, "%s cannot be made anew: %s", device->name, why.text);
+		return err_set(err, -r, "%s cannot be created again: %s", device->name, why.text);
 	device->new = made.ifindex;
 	link_copy_sleep(device->new_name);
 	return 0;

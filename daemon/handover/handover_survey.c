@@ -39,8 +39,8 @@ static int survey_check_name(const struct link_list *links, const char *name, st
 	for (size_t i = 0; i < links->count; i++)
 		if (!strcmp(links->link[i].name, name))
 			return err_set(err, EEXIST,
-				       "the name %s is needed meanwhile and is taken by a device; "
-				       "rename that",
+				       "the name %s is needed during the change, and a device has "
+				       "it; rename that device",
 				       name);
 	return 0;
 }
@@ -146,7 +146,7 @@ static int survey_check_mode(struct handover *plan, const struct option_set *opt
 	if (!options->given[OPT_MODE] && strcmp(plan->old_kind, "bond"))
 		return err_set(err, EINVAL,
 			       "only teamd knows how %s works; add 'mode MODE' and the other "
-			       "options that it shall have",
+			       "options that it should have",
 			       handover_name(plan));
 	return 0;
 }
@@ -154,11 +154,10 @@ static int survey_check_mode(struct handover *plan, const struct option_set *opt
 /* Its slaves would go down, one after another. */
 static int survey_refuse_team(const struct handover *plan, struct err *err)
 {
-	return err_set(
-		err, EOPNOTSUPP,
-		"device: %s cannot be handed over %s a bond that is made of a team; 'bondctl "
-		"delete' and make it anew",
-		handover_name(plan), plan->is_back ? "from" : "to");
+	return err_set(err, EOPNOTSUPP,
+		       "device: %s cannot be handed over %s a bond that is made of a team; "
+		       "'bondctl delete' it and create it again",
+		       handover_name(plan), plan->is_back ? "from" : "to");
 }
 
 static int survey_kernel_options(struct handover *plan, const json_t *given, struct err *err)
@@ -198,7 +197,7 @@ static int survey_kernel(struct handover *plan, const struct link_list *links,
 		return err_set(err, EEXIST, "%s is xbond's already", link->name);
 	if (strcmp(link->kind, "bond") && strcmp(link->kind, "team"))
 		return err_set(err, EINVAL,
-			       "%s is no bond and no team of the kernel ('ip link show type bond' "
+			       "%s is neither a kernel bond nor a team ('ip link show type bond' "
 			       "lists its bonds)",
 			       link->name);
 	memcpy(plan->old_kind, link->kind, sizeof(plan->old_kind));
@@ -257,7 +256,7 @@ static int survey_xbond(struct handover *plan, const struct link_info *link, str
 	struct bond *bond = daemon_find_bond(plan->daemon, link->name);
 
 	if (!bond)
-		return err_set(err, ENOENT, "%s is no bond of xbond ('bondctl list' lists them)",
+		return err_set(err, ENOENT, "%s is not an xbond bond ('bondctl list' lists them)",
 			       link->name);
 	if (bond_is_team(bond_pin(bond)))
 		return survey_refuse_team(plan, err);

@@ -39,8 +39,8 @@ static int apply_check_waiting(const struct applying *applying, struct err *err)
 	    applying->order->only_new)
 		return 0;
 	return err_set(err, EBUSY,
-		       "%s goes back in %u s unless it is confirmed; 'bondctl confirm %s' or "
-		       "'bondctl rollback %s' first",
+		       "%s will be rolled back in %u s unless it is confirmed; call 'bondctl "
+		       "confirm %s' or 'bondctl rollback %s' first",
 		       applying->name, left_s, applying->name, applying->name);
 }
 
@@ -98,7 +98,7 @@ static int apply_run(struct applying *applying, struct err *err)
 	int r;
 
 	if (!before)
-		return err_set(err, ENOMEM, "cannot note what %s is now; nothing is changed",
+		return err_set(err, ENOMEM, "cannot record what %s is now; nothing was changed",
 			       applying->name);
 	r = apply_begin(applying, before, err);
 	if (!r) {

@@ -422,9 +422,10 @@ static int lifecycle_open_pins(struct bond *bond, const char *name, struct err *
 	if (!r && lifecycle_is_in_other_netns(bond))
 		return err_set(err, EXDEV,
 			       "it belongs to another network namespace; start bondd there, or "
-			       "give this one its own --bpf-dir");
+			       "give this bondd its own --bpf-dir");
 	if (!r && upgrade_pins(dataplane, &why))
-		event_error(name, NULL, "goes on with the programs of another build: %s", why.text);
+		event_error(name, NULL, "continues with the programs of another build: %s",
+			    why.text);
 	if (!r)
 		r = pins_open_added(&dataplane->pins, err);
 	return r ? r : dataplane_open_programs(dataplane, err);

@@ -82,7 +82,7 @@ static int plan_check_device(struct planning *planning, struct err *err)
 	}
 	return err_set(err, EBUSY,
 		       "device: %s is made of another kind; that is chosen when a bond is made. "
-		       "'bondctl delete %s' and 'bondctl load %s' make it anew, without the IP "
+		       "'bondctl delete %s' and 'bondctl load %s' create it again, without the IP "
 		       "addresses and devices on it",
 		       pin->name, pin->name, pin->name);
 }

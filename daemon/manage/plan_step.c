@@ -36,7 +36,7 @@ static const struct {
 	[PLAN_ADD_SLAVE] = { "add-slave", "add-slave %s" },
 	[PLAN_DEL_SLAVE] = { "del-slave", "del-slave %s" },
 	[PLAN_AWAIT] = { "await", "await, for %s," },
-	[PLAN_FORGET] = { "forget", "await no more, for %s," },
+	[PLAN_FORGET] = { "forget", "no longer await, for %s," },
 };
 
 static void plan_step_say(FILE *text, const struct plan_step *step, const char *bond)

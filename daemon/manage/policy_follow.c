@@ -32,7 +32,7 @@ static void policy_follow_tell(struct bond *bond)
 		event_config("policy", bond_pin(bond)->name, NULL, "policy %s decides",
 			     program.name);
 	else
-		event_config("policy", bond_pin(bond)->name, NULL, "no policy decides any more");
+		event_config("policy", bond_pin(bond)->name, NULL, "no policy is in use now");
 }
 
 int policy_follow(struct bond *bond, struct err *err)

@@ -67,10 +67,10 @@ static int rollback_do(struct rollback *rollback, struct err *err)
 	json_decref(snapshot);
 	crashpoint("rollback-done");
 	if (r)
-		event_error(bond, NULL, "went back only in part: %s", err->text);
+		event_error(bond, NULL, "was rolled back only in part: %s", err->text);
 	else
 		event_config("rollback", bond, NULL,
-			     "went back to what it was before 'bondctl apply --confirm'");
+			     "was rolled back to what it was before 'bondctl apply --confirm'");
 	rollback_forget(daemon, bond);
 	return r;
 }
@@ -82,7 +82,7 @@ static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
 
 	(void)source;
 	(void)usec;
-	log_notice("%s: nobody has confirmed the change; it goes back", rollback->bond);
+	log_notice("%s: nobody has confirmed the change; it is rolled back", rollback->bond);
 	rollback_do(rollback, &err);
 	return 0;
 }
@@ -133,8 +133,7 @@ int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot, un
 		return 0;
 	if (is_new)
 		rollback_end(rollback);
-	return err_set(err, -r,
-		       "cannot keep in %s what %s is now, to go back to it: %s; nothing is changed",
+	return err_set(err, -r, "cannot record in %s what %s is now: %s; nothing was changed",
 		       daemon->paths.run_dir, bond, strerror(-r));
 }
 
@@ -156,7 +155,7 @@ static int rollback_find_waiting(const char *bond, struct rollback **ret_rollbac
 	return *ret_rollback ? 0
 			     : err_set(err, ENOENT,
 				       "%s does not wait for 'bondctl confirm': either nothing was "
-				       "applied with --confirm, or it has gone back already",
+				       "applied with --confirm, or it was rolled back already",
 				       bond);
 }
 
@@ -222,7 +221,7 @@ static bool rollback_can_be(struct daemon *daemon, const char *bond, const json_
 	struct err why;
 
 	if (snapshot_check(snapshot, &why)) {
-		event_error(bond, NULL, "cannot go back to what it was: %s", why.text);
+		event_error(bond, NULL, "cannot be rolled back: %s", why.text);
 		return false;
 	}
 	return daemon_find_bond(daemon, bond) ||
@@ -244,13 +243,11 @@ static void rollback_resume_one(const char *bond, json_t *snapshot, uint64_t at_
 		return;
 	rollback->at_us = at_us;
 	event_notice(bond, NULL,
-		     "goes back to what it was, unless 'bondctl confirm %s' comes in "
-		     "%u s",
-		     bond, rollback_left_s(bond));
+		     "will be rolled back, unless 'bondctl confirm %s' is called within %u s", bond,
+		     rollback_left_s(bond));
 	if (rollback_wait(rollback) < 0)
 		event_error(bond, NULL,
-			    "cannot make a timer, so it goes back only by 'bondctl "
-			    "rollback'");
+			    "cannot make a timer, so only 'bondctl rollback' undoes the change");
 }
 
 void rollback_resume(struct daemon *daemon)

@@ -46,7 +46,7 @@ static void metrics_report(struct metrics *metrics, const struct err *err)
 	if (!strcmp(metrics->reported.text, err->text))
 		return;
 	metrics->reported = *err;
-	log_error("metrics: cannot listen on %s: %s; bondd goes on without metrics, and tries "
+	log_error("metrics: cannot listen on %s: %s; bondd continues without metrics, and tries "
 		  "again every second",
 		  metrics->address.text, err->text);
 }

@@ -105,8 +105,8 @@ static int metrics_listen_clear_path(const struct metrics_address *address, stru
 	if (lstat(path, &st))
 		return 0;
 	if (!S_ISSOCK(st.st_mode))
-		return err_set(err, EADDRINUSE, "%s is no socket; remove it, or give another path",
-			       path);
+		return err_set(err, EADDRINUSE,
+			       "%s is not a socket; remove it, or give another path", path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return err_set(err, errno, "cannot make a socket: %m");

@@ -198,13 +198,14 @@ static bool arp_can_watch(struct bond *bond)
 
 	if (!arp_has_targets(bond)) {
 		event_notice(pin->name, NULL,
-			     "arp_interval is set, but there is no target: the ARP monitor rests");
+			     "arp_interval is set, but there is no target: the ARP monitor does "
+			     "nothing");
 		return false;
 	}
 	if (!bond->dataplane.pins.probes)
 		event_error(pin->name, NULL,
-			    "the ARP monitor rests, because the programs of another build are in "
-			    "use");
+			    "the ARP monitor does nothing, because the programs of another build "
+			    "are in use");
 	return bond->dataplane.pins.probes;
 }
 

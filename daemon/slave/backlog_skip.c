@@ -44,7 +44,8 @@ void backlog_skip_follow(struct bond *bond, unsigned int slot)
 		slave_rx_drop_backlog_skip(bond, slot);
 	else if (!bond->device.away && backlog_skip_add(bond, slot, &err))
 		event_warning(bond_pin(bond)->name, slave->name,
-			      "what %s receives goes by the backlog: %s", slave->name, err.text);
+			      "what %s receives goes through the backlog: %s", slave->name,
+			      err.text);
 }
 
 bool backlog_skip_is_missing(struct bond *bond, unsigned int slot)

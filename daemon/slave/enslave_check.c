@@ -92,8 +92,8 @@ static int enslave_check_neighbours(struct bond *bond, const struct link_info *l
 
 		if (link_is_on(upper, link->ifindex))
 			return err_set(err, EBUSY,
-				       "%s has %s (%s) on it, which would receive nothing any "
-				       "more; remove it, or make it on %s",
+				       "%s has %s (%s) on it, which would no longer receive "
+				       "anything; remove it, or create it on %s",
 				       link->name, upper->name, upper->kind, bond_name);
 	}
 	return enslave_loop_check(bond, link, devices, err);

@@ -60,10 +60,10 @@ static const char *hooks_why_unmet(struct bond *bond, unsigned int slot)
 	if (!rx_place_has_others(bond, slot) || hooks_has_trouble(bond, slot, XBOND_TROUBLE_ENDING))
 		return NULL;
 	if (bond_slave(bond, slot)->rx_hook == XBOND_RX_XDP)
-		return "it receives by XDP; 'rx_hook tc' or auto minds them";
+		return "it receives through XDP; 'rx_hook tc' or auto respects them";
 	if (hooks->shared && bond_pin(bond)->hook == XBOND_HOOK_TCX)
-		return "they are in a block that devices share";
-	return hooks->refused ? "ours cannot stand after them" : NULL;
+		return "they are in a shared block";
+	return hooks->refused ? "xbond's cannot run after them" : NULL;
 }
 
 static void hooks_tell_unmet(struct bond *bond, unsigned int slot)
@@ -81,7 +81,7 @@ static void hooks_tell_unmet(struct bond *bond, unsigned int slot)
 			      slave->name, why);
 	else
 		event_info(bond_pin(bond)->name, slave->name,
-			   "no filter on slave %s is bypassed any more", slave->name);
+			   "no filter on slave %s is bypassed now", slave->name);
 }
 
 /* No message reports them, but the number of the last change does. */
@@ -194,12 +194,12 @@ static void hooks_on_frame(struct bond *bond, unsigned int slot)
 	if (hooks->wait_ns < LONGEST_WAIT_NS)
 		hooks->wait_ns *= 2;
 	slave_hooks_follow(bond, slot, false);
-	event_warning(
-		bond_pin(bond)->name, slave->name,
-		"a filter or TCX program on the ingress of slave %s lets frames pass for good, "
-		"and the bond would lose them: xbond's program goes before all filters there; use "
-		"filters that leave the frame to the next one ('continue', TC_ACT_UNSPEC)",
-		slave->name);
+	event_warning(bond_pin(bond)->name, slave->name,
+		      "a filter or TCX program on the ingress of slave %s accepts frames before "
+		      "xbond's program sees them, so the bond would lose them: xbond's program now "
+		      "runs before all filters there; use filters that pass the frame on to the "
+		      "next one ('continue', TC_ACT_UNSPEC)",
+		      slave->name);
 }
 
 void slave_hooks_note(struct bond *bond, unsigned int slot, bool changed)

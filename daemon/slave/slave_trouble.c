@@ -48,7 +48,7 @@ void slave_trouble_follow_master(struct bond *bond, unsigned int slot,
 		return;
 	if (!now.master) {
 		trouble_end(bond, slot, XBOND_TROUBLE_MASTER,
-			    "is no port of another device any more");
+			    "is no longer a port of another device");
 		return;
 	}
 	trouble_begin(bond, slot, XBOND_TROUBLE_MASTER);
@@ -64,12 +64,12 @@ static void trouble_look_for_addresses(struct bond *bond, unsigned int slot)
 	if (count < 0 || (count > 0) == trouble_has(bond, slot, XBOND_TROUBLE_ADDRESSES))
 		return;
 	if (!count) {
-		trouble_end(bond, slot, XBOND_TROUBLE_ADDRESSES, "has no IP addresses any more");
+		trouble_end(bond, slot, XBOND_TROUBLE_ADDRESSES, "no longer has IP addresses");
 		return;
 	}
 	trouble_begin(bond, slot, XBOND_TROUBLE_ADDRESSES);
 	event_warning(bond_pin(bond)->name, slave->name,
-		      "slave %s has got an IP address (%s), which belongs on %s; 'ip addr del %s "
+		      "slave %s now has an IP address (%s), which belongs on %s; 'ip addr del %s "
 		      "dev %s' removes it",
 		      slave->name, first.text, bond_pin(bond)->name, first.text, slave->name);
 }
@@ -99,13 +99,13 @@ static void trouble_look_for_uppers(struct bond *bond, unsigned int slot,
 	if (!upper == !trouble_has(bond, slot, XBOND_TROUBLE_UPPERS))
 		return;
 	if (!upper) {
-		trouble_end(bond, slot, XBOND_TROUBLE_UPPERS, "has no devices on it any more");
+		trouble_end(bond, slot, XBOND_TROUBLE_UPPERS, "no longer has devices on it");
 		return;
 	}
 	trouble_begin(bond, slot, XBOND_TROUBLE_UPPERS);
 	event_warning(bond_pin(bond)->name, slave->name,
-		      "%s (%s) was made on slave %s, where it receives nothing; remove it, or "
-		      "make it on %s",
+		      "%s (%s) was created on slave %s, where it receives nothing; remove it, or "
+		      "create it on %s",
 		      upper->name, upper->kind, slave->name, bond_pin(bond)->name);
 }
 

@@ -66,9 +66,9 @@ void xdp_gro_keep(struct bond *bond)
 		return;
 	lost = !feature_get(&bond->daemon->ethtool, name, FEATURE_GRO, &gro) && !gro.active;
 	if (lost && !bond->gro.lost)
-		event_warning(
-			name, NULL,
-			"generic receive offload is turned on again: its slaves receive by XDP");
+		event_warning(name, NULL,
+			      "generic receive offload is turned on again: its slaves receive "
+			      "through XDP");
 	if (lost && xdp_gro_want(bond, &err) && !bond->gro.lost)
 		event_warning(name, NULL, "%s", err.text);
 	bond->gro.lost = lost;

@@ -108,7 +108,7 @@ static int xdp_attach_veth(struct bond *bond, unsigned int slot, struct err *err
 
 	if (!r)
 		event_warning(bond_pin(bond)->name, bond_slave(bond, slot)->name,
-			      "%s is a veth: by XDP it receives only frames with complete "
+			      "%s is a veth: through XDP it receives only frames with complete "
 			      "checksums; 'ethtool -K DEV tx off' at its other end makes them so",
 			      bond_slave(bond, slot)->name);
 	return r;
@@ -376,7 +376,7 @@ int xdp_follow_slave(struct bond *bond, unsigned int slot, struct err *ret_why)
 	/* `auto` is silent where the driver decides. */
 	if (r != -EALREADY && (wanted == XBOND_RX_XDP || !xdp_is_lasting(r)))
 		event_warning(bond_pin(bond)->name, slave->name,
-			      "%s receives by TC, not by XDP: %s", slave->name, err.text);
+			      "%s receives through TC, not XDP: %s", slave->name, err.text);
 	return err_set(ret_why, -r, "%s", err.text);
 }
 
@@ -408,7 +408,7 @@ void xdp_check_slave(struct bond *bond, unsigned int slot)
 		return;
 	attach_check_count(bond, slot);
 	event_warning(pin->name, slave->name,
-		      "%s receives by TC now: its XDP program was removed; 'bondctl set %s "
+		      "%s receives through TC now: its XDP program was removed; 'bondctl set %s "
 		      "rx_hook %s' attaches it again",
 		      slave->name, pin->name, pin->rx_hook == XBOND_RX_AUTO ? "auto" : "xdp");
 	xdp_release_slave(bond, slot);

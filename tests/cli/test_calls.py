@@ -110,7 +110,7 @@ def test_away(tmp_path):
 def test_lost_in_mid_request(tmp_path, answer):
     FakeBondd(tmp_path, answer)
     line = refused(tmp_path, 3, "delete", "b")
-    assert "lost in mid-request" in line and "bondctl show" in line
+    assert "lost during the request" in line and "bondctl show" in line
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_the_directories_of_the_line_count(bond, tmp_path):
 def test_options_of_the_mode(bond):
     offered = complete(bond, "set bond0 ")
     assert {"mode", "primary", "active_slave", "miimon"} <= set(offered)
-    assert offered["primary"] == "the slave that is active whenever it can be"
+    assert offered["primary"] == "the preferred slave"
     assert not {"lacp_rate", "xmit_hash_policy", "device", "num_unsol_na", "weight"} & set(offered)
     assert "lacp_rate" in complete(bond, "set bond0 mode 802.3ad ")
     assert "miimon" not in complete(bond, "set bond0 miimon 100 ")

@@ -153,7 +153,7 @@ def test_bondd_away(pins, doctor, bondd, tmp_path):
 def test_bondd_that_does_not_look_after_the_bond(pins, doctor):
     pins.table.heartbeat_ns = 1
     severity, _, finding = doctor.found("bondd")[0]
-    assert severity == "bad" and "does not look after bond0" in finding
+    assert severity == "bad" and "does not manage bond0" in finding
 
 
 def test_other_versions_and_damaged_pins(pins, doctor):

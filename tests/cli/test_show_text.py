@@ -49,7 +49,7 @@ def bond(bpf_dir):
 def news(shown):
     """The lines between the headline and the first fact, without that bondd is away."""
     facts = next(at for at, line in enumerate(shown) if line.startswith("  mac "))
-    away = "  bondd is away: traffic flows on, changes of carrier may not be followed"
+    away = "  bondd is away: traffic continues, but changes of carrier may go unnoticed"
     return [line.strip() for line in shown[1:facts] if line != away]
 
 
@@ -91,7 +91,7 @@ def test_bondd_is_away(bond, lines):
     bond()
     assert lines()[:2] == [
         "bond0: balance-xor, up, 2 Gbit/s, 2 of 2 slaves in use",
-        "  bondd is away: traffic flows on, changes of carrier may not be followed"]
+        "  bondd is away: traffic continues, but changes of carrier may go unnoticed"]
 
 
 def test_a_slave_without_carrier(bond, lines):
@@ -168,7 +168,7 @@ def test_programs_that_were_taken_off(bond, lines):
 def test_problem(bond, lines):
     made = bond()
     made.slaves[1].trouble = X.TROUBLE_ADDRESSES
-    assert news(lines()) == ["eth1: it has got IP addresses, which belong on the bond"]
+    assert news(lines()) == ["eth1: it has IP addresses, which belong on the bond"]
 
 
 def test_wanted_roles_are_not_news(bond, lines):

@@ -92,7 +92,7 @@ def test_problems_in_words(bpf_dir, call):
     pins.monitors[1].works = 0
     pins.slaves[0].trouble = X.TROUBLE_ADDRESSES
     assert problems(call) == [
-        "eth0: it has got IP addresses, which belong on the bond", "eth1: not used: no carrier"]
+        "eth0: it has IP addresses, which belong on the bond", "eth1: not used: no carrier"]
     pins.table.heartbeat_ns = 0
     text = once(call)
     assert "bond0: bondd is away: " in text and "bond0: eth1: not used: no carrier" in text

@@ -136,7 +136,7 @@ def test_one_bond(tmp_path):
     assert done.stderr == ""
     done = run("ifupdown", "interfaces", "bond2", cwd=tmp_path)
     assert done.returncode == 1 and done.stdout == ""
-    assert "'bond2' is no file, and no bond in interfaces" in done.stderr
+    assert "'bond2' is neither a file nor a bond in interfaces" in done.stderr
 
 
 def test_write_is_all_or_nothing(tmp_path):
@@ -146,7 +146,7 @@ def test_write_is_all_or_nothing(tmp_path):
     config.mkdir()
     (config / "bond1.conf").write_text("mine")
     done = run("ifupdown", "-w", "interfaces", cwd=tmp_path, XBOND_CONFIG_DIR=str(config))
-    assert done.returncode == 1 and "bond1.conf is there already" in done.stderr
+    assert done.returncode == 1 and "bond1.conf exists already" in done.stderr
     assert [path.name for path in config.iterdir()] == ["bond1.conf"]
     assert (config / "bond1.conf").read_text() == "mine"
     (config / "bond1.conf").unlink()

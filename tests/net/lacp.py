@@ -15,6 +15,10 @@ PDU_SIZE = 124
 AWAY_NS = 500_000_000  # XBOND_LACP_AWAY_NS
 # in a frame; of TLVs
 AT_SUBTYPE, AT_VERSION, AT_ACTOR, AT_PARTNER, AT_COLLECTOR = 14, 15, 16, 36, 56
+AT_KIND, INFORMATION = 16, 1  # of a marker
+# Slow protocols, subtype marker, TLV response: dropped; all else goes on.
+DROP_RESPONSES = ("8,40 0 0 12,21 0 5 34825,48 0 0 14,21 0 3 2,48 0 0 16,21 0 1 2,"
+                  "6 0 0 2,6 0 0 4294967295")
 (ACTIVITY, TIMEOUT, AGGREGATION, SYNC,
  COLLECTING, DISTRIBUTING, DEFAULTED, EXPIRED) = (1 << bit for bit in range(8))
 
@@ -128,3 +132,15 @@ def patched(frame, **octets):
     for name, value in octets.items():
         changed[int(name.removeprefix("at_"))] = value
     return bytes(changed)
+
+
+def markers(frames):
+    """Markers that ask; not responses."""
+    return [frame for frame in frames
+            if is_slow(frame, MARKER) and frame.data[AT_KIND] == INFORMATION]
+
+
+def leave_markers_unanswered(host, dev):
+    host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)  # may be there
+    host.run("tc", "filter", "add", "dev", dev, "egress", "pref", 1, "bpf", "direct-action",
+             "bytecode", DROP_RESPONSES)

@@ -460,7 +460,7 @@ def test_interval_without_targets(network):
     net.bond(arp_interval=INTERVAL)
     net.host.wait_slaves("l0", "l1")
     net.stays(5)
-    assert "there is no target: the ARP monitor rests" in net.host.log()
+    assert "there is no target: the ARP monitor does nothing" in net.host.log()
 
 
 # By every way to receive.

@@ -234,7 +234,7 @@ def test_bondd_dies_in_the_middle(node):
     node.host.stop_bondd()
     for step in ("create-device", "bond-mac-set"):
         with node.host.dying_at(step):
-            with pytest.raises(Failed, match="^11: bondd was lost in mid-request"):
+            with pytest.raises(Failed, match="^11: bondd was lost during the request"):
                 pod.add(config)
         node.host.start_bondd()
         pod.delete(config)
@@ -261,7 +261,7 @@ BROKEN = [
     (network(links=[]), "^7: links: at least one"),
     (network(links={"name": "net1"}), "^7: links: at least one"),
     (network(links=[{"name": "../x"}]), "^7: links: each needs a name"),
-    (network(links=[{"name": "net1"}] * 2), "^7: links: net1 is there twice"),
+    (network(links=[{"name": "net1"}] * 2), "^7: links: net1 is given twice"),
     (network(links=[{"name": f"n{i}"} for i in range(65)]), "^7: links: a bond has at most 64"),
     (network(links=[{"name": "net1", "weigth": 1}]), "^2: unsupported field weigth"),
     (network(links=[{"name": "net1", "weight": 70000}]), "^7: .*weight"),

@@ -94,7 +94,7 @@ def look_for_arp_targets(host):
     assert says(host, "arp", "no route to ARP target 192.0.2.55") and \
         len(found(host, "arp")) == 1
     host.ip("route", "add", "192.0.2.55/32", "dev", "x0")
-    assert says(host, "arp", "reached by x0")
+    assert says(host, "arp", "reached through x0")
     host.ctl("set", "bond0", "arp_interval", "0", "arp_ip_target", "none")
 
 

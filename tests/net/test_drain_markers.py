@@ -3,15 +3,11 @@ after its time; a bond without bondd does not wait.
 """
 import pytest
 
-from lacp import MARKER, is_slow, ports, tx_slots, wait_distributing
+from lacp import leave_markers_unanswered, markers, ports, tx_slots, wait_distributing
 from traffic import Capture, Stream
 from waiting import wait_for
 
-AT_KIND, INFORMATION = 16, 1
 ANSWER_TIME = 3.0  # LACP_DRAIN_TIME
-# Slow protocols, subtype marker, TLV response: dropped; all else goes on.
-DROP_RESPONSES = ("8,40 0 0 12,21 0 5 34825,48 0 0 14,21 0 3 2,48 0 0 16,21 0 1 2,"
-                  "6 0 0 2,6 0 0 4294967295")
 
 
 @pytest.fixture
@@ -23,20 +19,9 @@ def made(pair):
     return made
 
 
-def leave_markers_unanswered(host, dev):
-    host.run("tc", "qdisc", "add", "dev", dev, "clsact", check=False)  # may be there
-    host.run("tc", "filter", "add", "dev", dev, "egress", "pref", 1, "bpf", "direct-action",
-             "bytecode", DROP_RESPONSES)
-
-
 def has_moved(host):
     """Slot 0 is out of what the programs choose from."""
     return host.pinned("table")["drained"] == 1
-
-
-def markers(frames):
-    return [frame for frame in frames
-            if is_slow(frame, MARKER) and frame.data[AT_KIND] == INFORMATION]
 
 
 def data_times(frames):

@@ -59,7 +59,7 @@ def test_back_as_it_was(dressed):
         near.ctl("handback", "bond0")
     text = str(refusal.value)
     assert "as it was" in text and text.count("\n") == 1
-    with pytest.raises(Refused, match="no bond and no team of the kernel"):
+    with pytest.raises(Refused, match="neither a kernel bond nor a team"):
         near.ctl("takeover", dressed.links[0])
     with pytest.raises(Refused, match="xbond's already"):
         near.ctl("takeover", "bond0")

@@ -301,7 +301,7 @@ def test_a_unix_socket_of_others_stays(lone):
     path = host.dir / "metrics.sock"
     path.write_text("a file")
     serve(host, f"unix:{path}")
-    wait_for(lambda: "is no socket" in host.log(), "a line about the file")
+    wait_for(lambda: "is not a socket" in host.log(), "a line about the file")
     path.unlink()
     with socket.socket(socket.AF_UNIX) as other:
         other.bind(str(path))

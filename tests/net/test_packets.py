@@ -193,7 +193,7 @@ def test_bad_calls_of_capture(pair, tmp_path):
     file.write_text("precious")
     for status, words, part in (
             (1, ["bond0", "-w", file, "porto", "5"], "filter 'porto 5': can't parse"),
-            (1, ["bond0", "-w", file, "--slave", "l9"], "l9 is no slave of bond0"),
+            (1, ["bond0", "-w", file, "--slave", "l9"], "l9 is not a slave of bond0"),
             (2, ["bond0", "-w", file, "-c", "0"], "--count: '0' is not allowed"),
             (2, ["bond0", "-w", file, "-s", "262145"], "allowed: 1..262144"),
             (1, ["bond0", "-w", "/no/such"], "cannot write '/no/such': No such file"),
@@ -255,7 +255,7 @@ def test_flows_in_words(pair):
     """What XDP takes past the samples is said; bad calls get one line."""
     made = pair("active-backup", links=1, rx_hook="xdp")
     text = made.near.ctl("flows", "bond0", "--seconds", 1, "--rx")
-    assert ("receives by XDP" in text) == (made.near.slave("l0")["rx_hook"] == "xdp")
+    assert ("receives through XDP" in text) == (made.near.slave("l0")["rx_hook"] == "xdp")
     assert text.startswith("bond0, active-backup: received in 1.")
     for status, words, part in ((2, ["--top", "0"], "--top: '0' is not allowed"),
                                 (2, ["--seconds", "1h"], "allowed: 1..3600"),

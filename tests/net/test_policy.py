@@ -101,7 +101,7 @@ def test_what_a_policy_answers(pair, wanted):
     assert got["l1"] == 0 and min(got["l0"], got["l2"]) >= 4
     host.ctl("policy", "unload", "bond0")
     assert check("policy", host.ctl_json("policy", "show", "bond0"))["policy"] is None
-    assert "no policy decides any more" in host.log()
+    assert "no policy is in use now" in host.log()
     assert refused(host, "policy", "unload", "bond0") == "bondctl: bond0 has no policy\n"
 
 
@@ -158,7 +158,7 @@ def test_modes_without_a_hash(pair, wanted, mode):
     made = pair(mode, links=2)
     shown = load(made.near, wanted)
     assert not shown["decides"] and "no effect in this mode" in shown["problem"]
-    assert "policy to_wanted does not decide: it has no effect in this mode" in \
+    assert "policy to_wanted is not in use: it has no effect in this mode" in \
         made.near.ctl_try("doctor", "bond0").stdout
     want(made.near, slot(1))
     assert min(shares(made)) == 0 if mode == "active-backup" else min(shares(made)) > 16
@@ -298,11 +298,11 @@ REFUSED = {
                     "cannot call GPL-restricted function from non-GPL compatible program"),
     "alone": ("#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\n"
               'SEC("tc") int p(struct __sk_buff *skb) { return 0; }' + LICENSE,
-              "it has no policy that XBOND_POLICY() has made"),
+              "it has no policy made with XBOND_POLICY()"),
     "other": ("#include <linux/bpf.h>\n#include <bpf/bpf_helpers.h>\n"
               'SEC("tc") int p(struct __sk_buff *skb) { return 0; }\n'
               'SEC("xdp") int q(struct xdp_md *ctx) { return 0; }' + LICENSE,
-              "it is no policy of version 1"),
+              "it is not a policy of version 1"),
 }
 
 
@@ -325,12 +325,13 @@ def test_what_is_refused(lone, made_dir, wanted):
     with open(made_dir / "huge", "wb") as huge:
         huge.truncate(1 << 40)
     os.mkfifo(made_dir / "fifo")
-    for file, why in ((bare, "no BPF object file"), (made_dir / "text", "no BPF object file"),
-                      (made_dir / "empty", "no BPF object file"),
-                      (made_dir / "half.o", "no BPF object file"),
+    for file, why in ((bare, "not a BPF object file"), (made_dir / "text", "not a BPF object file"),
+                      (made_dir / "empty", "not a BPF object file"),
+                      (made_dir / "half.o", "not a BPF object file"),
                       (made_dir / "huge", "it has more than 16 MiB"),
-                      (made_dir / "fifo", "it is no file"), ("/dev/zero", "it is no file"),
-                      (made_dir, "it is no file"), (made_dir / "none", "No such file")):
+                      (made_dir / "fifo", "not a regular file"),
+                      ("/dev/zero", "not a regular file"),
+                      (made_dir, "not a regular file"), (made_dir / "none", "No such file")):
         assert why in refused(host, "policy", "load", "bond0", file)
     assert "no such bond: bond7" in refused(host, "policy", "load", "bond7", wanted)
     assert host.ctl_json("policy", "show", "bond0") == before

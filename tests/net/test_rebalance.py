@@ -1,36 +1,40 @@
 """Steering by load. rebalance_interval: hot buckets move from busy slaves to idle ones, stay there,
 and nothing overtakes anything. flowlet_gap: a flow changes its slave at a pause.
 """
-import time
-
-import pytest
+import contextlib
 
 from events import Monitor
-from traffic import Stream
+from lacp import leave_markers_unanswered, markers, wait_distributing
+from traffic import Capture, Stream
 from waiting import wait_for
 
 FLOWS, RATE, SIZE = 10, 4000, 500
+INTERVALS = 5  # of a second: so soon ten elephants are even
+ANSWER_TIME = 3.0  # LACP_DRAIN_TIME
+OFF = ("rebalance_interval", 0)
+ON = ("rebalance_idle", 0, "rebalance_interval", 1)
 
 
-def shares(pair, seconds=0.7):
-    """The part of the bytes that each link gets, for a while."""
-    before = [pair.far.received(link)["bytes"] for link in pair.links]
-    time.sleep(seconds)
-    sent = [pair.far.received(link)["bytes"] - then for link, then in zip(pair.links, before)]
-    return [each / max(sum(sent), 1) for each in sent]
+def arrived(pair):
+    """Bytes by link, all read at once."""
+    found = {link["ifname"]: link["stats64"]["rx"]["bytes"]
+             for link in pair.far.ip_json("-s", "link", "show")}
+    return [found[link] for link in pair.links]
+
+
+def shares(pair, amount=500000):
+    """The part of the bytes that each link gets, while about so many arrive."""
+    before = arrived(pair)
+
+    def sent():
+        now = [each - then for each, then in zip(arrived(pair), before)]
+        return sum(now) >= amount and now
+    sent = wait_for(sent, "traffic")
+    return [each / sum(sent) for each in sent]
 
 
 def is_even(pair):
     return max(shares(pair)) <= 0.55
-
-
-def seed_where(pair, uneven):
-    """A hash_seed by which one of two links gets at least so much of the traffic."""
-    for seed in range(1, 200):
-        pair.near.ctl("set", "bond0", "hash_seed", seed)
-        if max(shares(pair, 0.3)) >= uneven:
-            return seed
-    raise AssertionError("no such seed")
 
 
 def stream(pair):
@@ -40,65 +44,129 @@ def stream(pair):
     return made
 
 
-@pytest.fixture(params=["balance-xor", "802.3ad"])
-def uneven(pair, request):
-    made = pair(request.param, links=2, xmit_hash_policy="layer3+4",
-                **({"lacp_rate": "fast"} if request.param == "802.3ad" else {}))
-    first = stream(made)
-    seed_where(made, 0.69)
-    first.finish()
-    return made
-
-
-def test_elephants_converge_and_stay(uneven):
-    """Ten flows that never pause for long, seven or more of them on one link: even within five
-    intervals. What has moved stays when a slave fails and returns, and when bondd is killed.
-    """
-    near = uneven.near
-    monitor = Monitor(near)
-    flows = stream(uneven)
-    near.ctl("set", "bond0", "rebalance_idle", 0, "rebalance_interval", 1)
-    wait_for(lambda: is_even(uneven), "both links to carry the same", deadline=8)
-    assert sum(event["moved"] for event in monitor.having(kind="buckets", cause="load")) >= 2
-    assert near.show()["rebalance"]["moved"] >= 2
+@contextlib.contextmanager
+def unharmed(pair):
+    """Nothing is lost or overtaken meanwhile."""
+    flows = stream(pair)
+    yield
     result = flows.finish()
-    assert result["lost"] == 0 and result["reordered"] == 0
+    assert (result["lost"], result["reordered"]) == (0, 0), result
+
+
+def make_uneven(pair):
+    """A hash_seed by which one of two links gets seven flows or more. Returns that link."""
+    pair.near.ctl("set", "bond0", *OFF)
+    flows = stream(pair)
+    for seed in range(1, 200):
+        pair.near.ctl("set", "bond0", "hash_seed", seed)
+        parts = shares(pair, 250000)
+        if max(parts) >= 0.67:
+            flows.finish()
+            return pair.links[parts.index(max(parts))]
+    raise AssertionError("no such seed")
+
+
+def they_converge(pair):
+    """Not with rebalance_idle, because they never pause for so long."""
+    near = pair.near
+    make_uneven(pair)
+    monitor = Monitor(near)
+    with unharmed(pair):
+        near.ctl("set", "bond0", "rebalance_idle", 1000, "rebalance_interval", 1)
+        near.wait_looked(2.2)
+        assert near.show()["rebalance"] == {"rounds": 0, "moved": 0, "given_up": 0, "waiting": 0,
+                                            "last_s": None}
+        near.ctl("set", "bond0", *ON)
+        wait_for(lambda: is_even(pair), "both links to carry the same", deadline=INTERVALS)
+    moved = monitor.having(kind="buckets", cause="load")
+    assert sum(event["moved"] for event in moved) >= 2
+    assert near.show()["rebalance"]["moved"] >= 2
     assert monitor.stop() == 0
-    near.ctl("set", "bond0", "rebalance_interval", 0)
-    flows = stream(uneven)
-    assert is_even(uneven)
-    near.kill_bondd()
+
+
+def bondd_dies_in_the_midst(pair):
+    """The programs move what has begun to move; the next bondd writes it down."""
+    near = pair.near
+    near.stop_bondd()
+    with near.dying_at("rebalance-begun"):
+        make_uneven(pair)
+        flows = stream(pair)
+        near.ctl("set", "bond0", *ON)
+    wait_for(lambda: is_even(pair), "both links to carry the same without bondd")
     near.start_bondd()
-    assert is_even(uneven)
-    uneven.far.ip("link", "set", "l0", "down")
-    wait_for(lambda: shares(uneven)[1] > 0.99, "all on the other link")
-    uneven.far.ip("link", "set", "l0", "up")
-    near.wait_slaves("l0", "l1")
-    wait_for(lambda: is_even(uneven), "the moved flows to be back")
+    wait_for(lambda: near.show()["rebalance"]["waiting"] == 0, "all moves to end")
+    assert is_even(pair)
+    result = flows.finish()
+    assert (result["lost"], result["reordered"]) == (0, 0), result
+
+
+def they_stay(pair):
+    """When a slave fails and returns."""
+    pair.near.ctl("set", "bond0", *OFF)
+    flows = stream(pair)
+    assert is_even(pair)
+    pair.far.ip("link", "set", "l0", "down")
+    wait_for(lambda: shares(pair, 100000)[1] > 0.99, "all on the other link")
+    pair.far.ip("link", "set", "l0", "up")
+    pair.near.wait_slaves(*pair.links)
+    wait_for(lambda: is_even(pair), "the moved flows to be back")
     flows.finish()
 
 
-def test_silent_flows_only(uneven):
-    """With rebalance_idle, flows that never pause for so long stay where they are."""
-    near = uneven.near
-    flows = stream(uneven)
-    near.ctl("set", "bond0", "rebalance_idle", 1000, "rebalance_interval", 1)
-    time.sleep(2.5)
-    assert near.show()["rebalance"] == {"rounds": 0, "moved": 0, "given_up": 0, "waiting": 0,
-                                        "last_s": None}
-    result = flows.finish()
-    assert result["lost"] == 0 and result["reordered"] == 0
+def first_moved(frames, known):
+    """When the first packet of a flow that was not here before came."""
+    return next(frame.time for frame in frames if frame.numbers() and
+                frame.numbers()[1] not in known)
+
+
+def flows_in(frames):
+    return {frame.numbers()[1] for frame in frames if frame.numbers()}
+
+
+def waited_for_a_marker(pair, busy, deadline):
+    """Seconds from the only marker on the busy link to the first packet that has moved."""
+    idle = next(link for link in pair.links if link != busy)
+    with Capture(pair.far, busy) as left, Capture(pair.far, idle) as taken, unharmed(pair):
+        known = flows_in(taken.frames())
+        left.frames()
+        pair.near.ctl("set", "bond0", *ON)
+        wait_for(lambda: is_even(pair), "both links to carry the same", deadline)
+        pair.near.ctl("set", "bond0", *OFF)
+        moved = first_moved(taken.frames(), known)
+        asked = [frame.time for frame in markers(left.frames()) if frame.time < moved]
+    assert len(asked) == 1, asked
+    return moved - asked[0]
+
+
+def test_elephants(pair):
+    """Ten flows that never pause for long, seven or more of them on one link."""
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    for check in (they_converge, bondd_dies_in_the_midst, they_stay):
+        check(made)
+
+
+def test_elephants_in_8023ad(pair):
+    """drain_markers: nothing moves before the partner has answered, or has had its time for it. The
+    interval is shorter than that.
+    """
+    made = pair("802.3ad", links=2, xmit_hash_policy="layer3+4", lacp_rate="fast",
+                drain_markers="on")
+    wait_distributing(made.near, made.far, links=made.links)
+    assert waited_for_a_marker(made, make_uneven(made), INTERVALS) < ANSWER_TIME - 0.5
+    busy = make_uneven(made)
+    leave_markers_unanswered(made.far, busy)
+    assert waited_for_a_marker(made, busy, INTERVALS + ANSWER_TIME) > ANSWER_TIME - 0.5
 
 
 def test_flowlets(pair):
     """One flow that sends every millisecond. A longer gap keeps it on its link, a shorter one
-    spreads it, in order, also without bondd, and beside a link that fails.
+    spreads it, in order, also without bondd, by weight, and beside a link that fails.
     """
     made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4", flowlet_gap=1000000)
     near = made.near
     flow = Stream(near, made.far, rate=1000, size=1400)
     flow.flow_on(100)
-    assert max(shares(made)) > 0.99
+    assert max(shares(made, 300000)) > 0.99
     near.ctl("set", "bond0", "flowlet_gap", 100)
     wait_for(lambda: is_even(made), "both links to carry the same")
     near.kill_bondd()
@@ -109,19 +177,16 @@ def test_flowlets(pair):
     assert result["lost"] == 0 and result["reordered"] == 0
     flow = Stream(near, made.far, rate=1000, size=1400)
     made.far.ip("link", "set", "l0", "down")
-    wait_for(lambda: shares(made, 0.2)[1] > 0.99, "all on the other link")
+    wait_for(lambda: shares(made, 200000)[1] > 0.99, "all on the other link")
     made.far.ip("link", "set", "l0", "up")
     near.wait_slaves("l0", "l1")
     wait_for(lambda: is_even(made), "both links to carry the same")
     near.ctl("set", "bond0", "flowlet_gap", 0)
-    wait_for(lambda: max(shares(made, 0.3)) > 0.99, "the hash to choose again")
+    wait_for(lambda: max(shares(made, 200000)) > 0.99, "the hash to choose again")
     assert flow.finish()["lost"] < 20
-
-
-def test_flowlets_go_by_weight(pair):
-    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4", flowlet_gap=50)
-    made.near.ctl("set-slave", "bond0", "l0", "weight", 30)
-    made.near.ctl("set-slave", "bond0", "l1", "weight", 10)
-    flow = Stream(made.near, made.far, rate=4000, flows=20, size=1400)
-    wait_for(lambda: 0.70 < shares(made)[0] < 0.80, "three quarters on the heavier link")
+    near.ctl("set", "bond0", "flowlet_gap", 50)
+    near.ctl("set-slave", "bond0", "l0", "weight", 30)
+    near.ctl("set-slave", "bond0", "l1", "weight", 10)
+    flow = Stream(near, made.far, rate=4000, flows=20, size=1400)
+    wait_for(lambda: 0.70 < shares(made, 3000000)[0] < 0.80, "three quarters on the heavier link")
     flow.finish()

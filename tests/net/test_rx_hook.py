@@ -67,13 +67,13 @@ def test_a_device_without_xdp_is_not_touched(without_xdp, wanted):
         near.start_bondd()
         near.ctl("set", "bond0", "rx_hook", "tc")
     assert not news
-    assert ("m0 receives by TC, not by XDP" in near.log()) == (wanted == "xdp")
+    assert ("m0 receives through TC, not XDP" in near.log()) == (wanted == "xdp")
 
 
 def test_a_refusal_is_remembered(without_xdp):
     """It is told once, and asked for again when rx_hook is set."""
     near = without_xdp
-    told = lambda: near.log().count("m0 receives by TC, not by XDP")
+    told = lambda: near.log().count("m0 receives through TC, not XDP")
     near.ctl("set", "bond0", "rx_hook", "xdp")
     assert told() == 1
     near.kill_bondd()
@@ -142,7 +142,7 @@ def test_it_is_said_when_not_the_driver_refuses(tapped, tmp_path, wanted):
     compile_bpf(code, made)
     tapped.ip("link", "set", "t0", "xdp", "obj", made, "sec", "xdp")
     tapped.ctl("set", "bond0", "rx_hook", wanted)
-    wait_for(lambda: "t0 receives by TC, not by XDP: it has an XDP program already" in tapped.log(),
+    wait_for(lambda: "t0 receives through TC, not XDP: it has an XDP program" in tapped.log(),
              "the reason")
     assert hooks(tapped) == ["tc"]
 

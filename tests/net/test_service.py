@@ -186,7 +186,7 @@ def test_save_keeps_a_slave_that_is_not_there(lone):
     host = awaiting(lone)
     host.ctl("set", "bond0", "miimon", 50)
     done = host.ctl_try("save", "bond0")
-    assert done.returncode == 0 and "l1 is no slave now, but waited for" in done.stderr
+    assert done.returncode == 0 and "l1 is not a slave now, but bondd waits for it" in done.stderr
     text = (host.config_dir / "bond0.conf").read_text()
     assert "miimon = 50" in text and "[slave l1]\nweight = 9\n" in text
     plug(host)

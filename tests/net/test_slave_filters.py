@@ -16,7 +16,7 @@ from waiting import wait_for
 
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 LAST, FIRST, EARLIER, ACTION = 65535, 1, 2829, 2828  # preferences of xbond's filters
-COMMON, ENDING = "do not see", "pass for good"  # in `problem`
+COMMON, ENDING = "do not see", "before xbond's program"  # in `problem`
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +228,7 @@ def test_a_block_that_devices_share(pair, verdicts, hook):
     made.far.run("tc", "filter", "add", "block", 7, "bpf", "da", "obj", verdicts, "program",
                  "reject")
     wait_for(lambda: COMMON in problem(made.far), "bondd to say it")
-    assert made.near.ping("10.0.0.2") and "devices share" in made.far.log()
+    assert made.near.ping("10.0.0.2") and "shared block" in made.far.log()
     made.far.run("tc", "filter", "del", "block", 7)
     wait_for(lambda: not problem(made.far), "bondd to see that it has gone")
 

@@ -22,7 +22,7 @@ class Master:
 
 
 class Address:
-    said, shown = "slave l0 has got an IP address (192.0.2.9/24)", "IP addresses"
+    said, shown = "slave l0 now has an IP address (192.0.2.9/24)", "IP addresses"
 
     def begin(self, host):
         for number in (9, 10):
@@ -36,7 +36,7 @@ class Address:
 
 
 class Address6(Address):
-    said = "slave l0 has got an IP address (2001:db8::9/64)"
+    said = "slave l0 now has an IP address (2001:db8::9/64)"
 
     def begin(self, host):
         host.run("sysctl", "-qw", "net.ipv6.conf.l0.disable_ipv6=0")
@@ -47,7 +47,7 @@ class Address6(Address):
 
 
 class Upper:
-    said, shown = "mv0 (macvlan) was made on slave l0", "devices were made on it"
+    said, shown = "mv0 (macvlan) was created on slave l0", "devices were made on it"
 
     def begin(self, host):
         for number in (0, 1):
@@ -125,7 +125,7 @@ def test_addresses_that_force_removes_are_no_trouble(lone):
     host.thaw_bondd()
     host.ctl("add-slave", "bond0", "l0", "force", "yes")
     host.wait_slaves("l0")
-    assert problem(host) is None and "has got an IP address" not in host.log()
+    assert problem(host) is None and "now has an IP address" not in host.log()
 
 
 def test_vlans_of_the_bond_are_no_trouble(lone):

@@ -236,7 +236,7 @@ def test_a_newer_abi_and_back(watched, newer, hook):
     before = made.near.pins(), pinned_tags(made.near), attached_tags(made.near, made.links)
     for _ in range(2):
         restart(made.near, BONDD)
-        why = f"it was made with {version}, and this bondd speaks version {abi}"
+        why = f"it was made with {version}, and this bondd supports version {abi}"
         assert f"bond0: not adopted: {why}" in made.near.log()
         assert made.near.ctl_json("list") == ["bond0"]
         assert version in made.near.show()["problem"] and made.near.show()["slaves"] == []
@@ -370,7 +370,7 @@ def test_programs_that_the_kernel_refuses(pair):
     run("bpftool", "map", "create", made.near.bpf_dir / "bond0/cursor", "type", "array", "key", "4",
         "value", "8", "entries", "1", "name", "foreign")
     made.near.start_bondd()
-    wait_for(lambda: "bond0: goes on with the programs of another build" in made.near.log(),
+    wait_for(lambda: "bond0: continues with the programs of another build" in made.near.log(),
              "bondd to say so")
     made.near.wait_ping("10.0.0.2")
     assert made.near.show()["attached"]

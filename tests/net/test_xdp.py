@@ -248,7 +248,7 @@ def test_gro_is_kept_on(xdp_pair):
 def test_auto_leaves_veths_to_tc(pair):
     made = pair("balance-xor", rx_hook="auto")
     assert set(hooks(made.near).values()) == {"tc"}
-    assert "not by XDP" not in made.near.log()
+    assert "not XDP" not in made.near.log()
     assert made.near.show()["options"]["rx_hook"] == "auto"
 
 
@@ -272,7 +272,7 @@ def test_what_another_detaches_stays_detached(xdp_pair):
     made.near.wait_ping("10.0.0.2")
     made.far.ip("link", "set", "l0", "alias", "news")
     assert made.far.ping_bondd() and hooks(made.far) == {"l0": "tc", "l1": "xdp"}
-    assert made.far.log().count("l0 receives by TC now") == 1 and \
+    assert made.far.log().count("l0 receives through TC now") == 1 and \
         made.far.slave("l0")["times_detached"] == 1
     made.far.ctl("set", "bond0", "rx_hook", "xdp")
     assert set(hooks(made.far).values()) == {"xdp"} and has_xdp(made.far, "l0")
@@ -300,7 +300,7 @@ def test_one_that_has_a_program_stays_with_tc(lone, passing):
     near.ctl("create", "bond0", "rx_hook", "xdp")
     near.ctl("add-slave", "bond0", *near.links)
     assert hooks(near) == {"l0": "tc", "l1": "xdp"}
-    assert "l0 receives by TC, not by XDP: it has an XDP program already" in near.log()
+    assert "l0 receives through TC, not XDP: it has an XDP program already" in near.log()
     near.ctl("del-slave", "bond0", "l0")
     assert has_xdp(near, "l0"), "somebody else's program is not ours to remove"
 
@@ -551,7 +551,8 @@ def test_while_captured_frames_go_by_tc(sending):
         wait_for(lambda: sum(made.far.received(link)["packets"] - before[link]
                              for link in made.links) >= 2000, "all")
     wait_for(lambda: made.near.pinned("table")["flags"] & 32, "XDP to choose again")
-    wait_for(lambda: "is captured no more; direct again" in made.near.log(), "the log to say so")
+    wait_for(lambda: "is no longer captured; path direct" in made.near.log(),
+             "the log to say so")
 
 
 def test_off_touches_nothing(pair, lab):

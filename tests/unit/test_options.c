@@ -470,8 +470,8 @@ static void test_lines(void **state)
 		    "miimon: 0 is refused, because polling carrier is the safety net under link "
 		    "events; allowed: 1..2147483647");
 	assert_line(OPT_AD_ACTOR_SYSTEM, "01:80:c2:00:00:02",
-		    "ad_actor_system: '01:80:c2:00:00:02' is a multicast address, which cannot be "
-		    "that of a system; allowed: MAC|none");
+		    "ad_actor_system: '01:80:c2:00:00:02' is a multicast address, which no system "
+		    "can have; allowed: MAC|none");
 	option_check_mode(option_at(OPT_LACP_RATE), XBOND_MODE_BALANCE_XOR, &err);
 	assert_string_equal(
 		err.text,

@@ -91,6 +91,124 @@ static void elephants_are_evened_out(void **state)
 	assert_int_equal(rebalance_plan(&input, plan), 0);
 }
 
+#define FLOWS 10
+#define INTERVALS 5
+
+struct elephants {
+	int bucket[FLOWS];
+	uint64_t rate[FLOWS];
+	uint32_t weight[2];
+};
+
+/* How busy the busier of two slots is for its weight; slot_of says where each flow is. */
+static double peak_of(const struct elephants *flows, const unsigned int slot_of[FLOWS])
+{
+	double load[2] = { 0 };
+
+	for (int i = 0; i < FLOWS; i++)
+		load[slot_of[i]] += (double)flows->rate[i] / flows->weight[slot_of[i]];
+	return load[0] > load[1] ? load[0] : load[1];
+}
+
+static double peak_now(const struct elephants *flows)
+{
+	unsigned int slot_of[FLOWS];
+
+	for (int i = 0; i < FLOWS; i++)
+		slot_of[i] = buckets.bucket[0][flows->bucket[i]];
+	return peak_of(flows, slot_of);
+}
+
+/* Of all distributions. Flows of one bucket stay together. */
+static double best_peak(const struct elephants *flows)
+{
+	double best = 1e300;
+
+	for (unsigned int set = 0; set < 1U << FLOWS; set++) {
+		unsigned int slot_of[FLOWS];
+		double peak;
+
+		for (int i = 0; i < FLOWS; i++) {
+			slot_of[i] = set >> i & 1;
+			for (int j = 0; j < i; j++)
+				if (flows->bucket[j] == flows->bucket[i])
+					slot_of[i] = slot_of[j];
+		}
+		peak = peak_of(flows, slot_of);
+		best = peak < best ? peak : best;
+	}
+	return best;
+}
+
+static bool is_even(const struct elephants *flows, double best)
+{
+	double even = 0;
+
+	for (int i = 0; i < FLOWS; i++)
+		even += (double)flows->rate[i] / (flows->weight[0] + flows->weight[1]);
+	return peak_now(flows) <= 1.1 * even || 0.9 * peak_now(flows) <= best;
+}
+
+static uint64_t rate_of_kind(int kind, int i)
+{
+	switch (kind) {
+	case 0: return 1000000;
+	case 1: return (uint64_t)(1 + random() % 100) * 20000;
+	case 2: return UINT64_C(500000) << random() % 4;
+	default: return 2000000 / (uint64_t)(i + 1);
+	}
+}
+
+static void make_elephants(struct elephants *ret_flows, int kind, bool weighted)
+{
+	uint32_t weight[XBOND_MAX_SLAVES] = { 1000, 1000 };
+
+	if (weighted)
+		weight[1] *= 1 + (uint32_t)random() % 4;
+	memcpy(ret_flows->weight, weight, sizeof(ret_flows->weight));
+	memcpy(input.weight, weight, sizeof(weight));
+	memset(&buckets, XBOND_NO_SLOT, sizeof(buckets));
+	share_out(weight);
+	for (int i = 0; i < FLOWS; i++) {
+		ret_flows->bucket[i] = (int)(random() % XBOND_BUCKETS);
+		ret_flows->rate[i] = rate_of_kind(kind, i);
+	}
+}
+
+/* Flows never send quite the same in two intervals. */
+static void let_send(const struct elephants *flows)
+{
+	memset(input.bytes, 0, sizeof(input.bytes));
+	for (int i = 0; i < FLOWS; i++)
+		input.bytes[flows->bucket[i]] +=
+			flows->rate[i] * (uint64_t)(970 + random() % 60) / 1000;
+}
+
+/*
+ * Ten flows of equal or different rates on two slots: within five intervals they are within 10 % of
+ * even, or no distribution is 10 % better. Then they stay.
+ */
+static void elephants_converge(void **state)
+{
+	(void)state;
+	srandom(11);
+	for (int round = 0; round < 1600; round++) {
+		struct elephants flows;
+		bool even = false;
+		double best;
+
+		make_elephants(&flows, round % 4, round / 4 % 2);
+		best = best_peak(&flows);
+		for (int interval = 0; interval < INTERVALS; interval++) {
+			let_send(&flows);
+			carry_out(rebalance_plan(&input, plan));
+			assert_true(!even || is_even(&flows, best));
+			even = is_even(&flows, best);
+		}
+		assert_true(even);
+	}
+}
+
 static void all_on_one_slave_of_three(void **state)
 {
 	static const uint32_t weight[XBOND_MAX_SLAVES] = { 100, 100, 200 };
@@ -345,6 +463,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(elephants_are_evened_out, setup),
+		cmocka_unit_test_setup(elephants_converge, setup),
 		cmocka_unit_test_setup(all_on_one_slave_of_three, setup),
 		cmocka_unit_test_setup(less_than_a_tenth_is_no_reason, setup),
 		cmocka_unit_test_setup(one_elephant_stays, setup),

@@ -271,7 +271,7 @@ def test_xdp_by_name_and_the_mtu(wired, shows, kind):
         made.switch().bond("active-backup", "rx_hook", "xdp")
         wait_hooks(made, "xdp", "xdp")
         made.near.ip("link", "set", "bond0", "mtu", 9000)
-        wait_for(lambda: "while it receives by XDP" in made.near.log(), "the reason", 10)
+        wait_for(lambda: "while it receives through XDP" in made.near.log(), "the reason", 10)
         wait_for(lambda: made.near.link("bond0")["mtu"] == 1500, "the old MTU")
         made.near.ctl("set", "bond0", "rx_hook", "tc")
         wait_hooks(made, "tc", "tc")

@@ -259,8 +259,8 @@ def test_what_cannot_be_handed_over(setting):
         assert text.count("\n") == 1, text
         return text
     assert "no such device" in refused("takeover", "bond7")
-    assert "no bond and no team" in refused("takeover", "eth0")
-    assert "no bond of xbond" in refused("handback", "eth0")
+    assert "neither a kernel bond nor a team" in refused("takeover", "eth0")
+    assert "not an xbond bond" in refused("handback", "eth0")
     kernel_bond(near, "balance-alb")
     before = near.ip("-d", "link")
     assert "handed over to a bond that is made of a team" in \

@@ -266,7 +266,7 @@ def test_unloaded_by_another(switched):
     wait_for(lambda: near.slave(active)["rx_hook"] == "tc" and
              near.slave(other)["rx_hook"] == "xdp", "bondd to see it", 10)
     check_both_ways(switched)
-    assert near.log().count(f"{active} receives by TC now") == 1
+    assert near.log().count(f"{active} receives through TC now") == 1
     near.ctl("set", "bond0", "rx_hook", "xdp")
     assert hooks(near) == ["xdp", "xdp"] and loaded(near, active) == [OURS]
 
@@ -288,4 +288,4 @@ def test_a_dispatcher_that_has_lost_its_pins(switched):
         path.unlink()
     switched.bond("active-backup", "rx_hook", "xdp")
     assert hooks(near) == ["xdp", "tc"]
-    assert f"{dev} receives by TC, not by XDP: it has an XDP program already" in near.log()
+    assert f"{dev} receives through TC, not XDP: it has an XDP program already" in near.log()
