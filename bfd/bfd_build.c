@@ -4,28 +4,12 @@
 #include <string.h>
 
 #define CLASS_CONTROL 0xc0 /* CS6: routing protocols */
-#define PROTOCOL_UDP 17
 
+/* The lower 16 bits. */
 static void bfd_build_word(uint8_t *at, uint32_t word)
 {
 	at[0] = (uint8_t)(word >> 8);
 	at[1] = (uint8_t)word;
-}
-
-static uint32_t bfd_build_sum(const uint8_t *bytes, size_t size)
-{
-	uint32_t sum = 0;
-
-	for (size_t i = 0; i + 1 < size; i += 2)
-		sum += bfd_frame_word(bytes + i);
-	return sum;
-}
-
-static uint16_t bfd_build_folded(uint32_t sum)
-{
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
 }
 
 static void bfd_build_ipv4(const struct bfd_ends *ends, uint8_t *ip)
@@ -35,17 +19,17 @@ static void bfd_build_ipv4(const struct bfd_ends *ends, uint8_t *ip)
 	bfd_build_word(ip + 2, BFD_IPV4_SIZE + BFD_UDP_SIZE + BFD_PACKET_SIZE);
 	bfd_build_word(ip + 6, 0x4000); /* don't fragment */
 	ip[8] = BFD_TTL;
-	ip[9] = PROTOCOL_UDP;
+	ip[9] = BFD_PROTOCOL_UDP;
 	memcpy(ip + 12, ends->local, 4);
 	memcpy(ip + 16, ends->remote, 4);
-	bfd_build_word(ip + 10, bfd_build_folded(bfd_build_sum(ip, BFD_IPV4_SIZE)));
+	bfd_build_word(ip + 10, ~bfd_frame_sum(ip, BFD_IPV4_SIZE, 0));
 }
 
 static void bfd_build_ipv6(const struct bfd_ends *ends, uint8_t *ip)
 {
 	ip[0] = 0x60 | CLASS_CONTROL >> 4;
 	bfd_build_word(ip + 4, BFD_UDP_SIZE + BFD_PACKET_SIZE);
-	ip[6] = PROTOCOL_UDP;
+	ip[6] = BFD_PROTOCOL_UDP;
 	ip[7] = BFD_TTL;
 	memcpy(ip + 8, ends->local, 16);
 	memcpy(ip + 24, ends->remote, 16);
@@ -54,13 +38,10 @@ static void bfd_build_ipv6(const struct bfd_ends *ends, uint8_t *ip)
 /* A sum of 0 would mean that there is none. */
 static void bfd_build_checksum(const struct bfd_ends *ends, uint8_t *udp)
 {
-	size_t size = BFD_UDP_SIZE + BFD_PACKET_SIZE;
-	uint32_t address = ends->six ? 16 : 4;
-	uint16_t sum = bfd_build_folded(bfd_build_sum(ends->local, address) +
-					bfd_build_sum(ends->remote, address) + PROTOCOL_UDP +
-					(uint32_t)size + bfd_build_sum(udp, size));
+	uint32_t size = BFD_UDP_SIZE + BFD_PACKET_SIZE, addresses = ends->six ? 32 : 8;
+	uint32_t sum = bfd_frame_sum(udp - addresses, addresses + size, BFD_PROTOCOL_UDP + size);
 
-	bfd_build_word(udp + 6, sum ? sum : 0xffff);
+	bfd_build_word(udp + 6, sum != 0xffff ? ~sum : sum);
 }
 
 size_t bfd_build_frame(const struct bfd_ends *ends, const uint8_t mac[6], uint16_t source_port,

@@ -162,6 +162,8 @@ void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_
 /* The ports that distribute, by LACP or by fallback; one bit per slot. */
 uint64_t lacp_distributing(const struct lacp_system *sys);
 uint64_t lacp_collecting(const struct lacp_system *sys);
+/* The ports that stand by, and would be used if another one of their aggregator left. */
+uint64_t lacp_standby(const struct lacp_system *sys);
 /*
  * A port of the active aggregator, for its partner and key: the one in the lowest slot; -1 if there
  * is none.

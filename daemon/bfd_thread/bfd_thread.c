@@ -138,6 +138,14 @@ void bfd_thread_set_port(struct bfd_thread_bond *bond, unsigned int slot,
 	realtime_unlock_and_wake(&bond->bfd_thread->realtime);
 }
 
+void bfd_thread_session(const struct bfd_thread_bond *bond, unsigned int slot,
+			struct bfd_session *ret_session)
+{
+	realtime_lock(&bond->bfd_thread->realtime);
+	*ret_session = bond->link[slot].session;
+	realtime_unlock(&bond->bfd_thread->realtime);
+}
+
 enum bfd_verdict bfd_thread_verdict(const struct bfd_thread_bond *bond, unsigned int slot)
 {
 	return __atomic_load_n(&bond->link[slot].verdict, __ATOMIC_ACQUIRE);

@@ -56,5 +56,8 @@ void bfd_thread_set_port(struct bfd_thread_bond *bond, unsigned int slot,
 			 const struct bfd_thread_port *port);
 /* What the session of the slot says of its link now. Safe from any thread. */
 enum bfd_verdict bfd_thread_verdict(const struct bfd_thread_bond *bond, unsigned int slot);
+/* A copy of the session. */
+void bfd_thread_session(const struct bfd_thread_bond *bond, unsigned int slot,
+			struct bfd_session *ret_session);
 
 #endif

@@ -46,6 +46,8 @@ void bond_arm_delay(struct bond *bond)
 		if (bond->members[slot].delay.deadline_ns &&
 		    bond->members[slot].delay.deadline_ns < next_ns)
 			next_ns = bond->members[slot].delay.deadline_ns;
+	if (bond->lacp.standby.until_ns && bond->lacp.standby.until_ns < next_ns)
+		next_ns = bond->lacp.standby.until_ns;
 	if (!bond->delay)
 		return;
 	if (next_ns == UINT64_MAX) {
@@ -73,7 +75,7 @@ static uint64_t bond_distributing(const struct bond *bond)
 	return bond_lacp_distributing(bond);
 }
 
-/* The slots against which nothing speaks. A port that LACP does not use is of no help. */
+/* The slots against which nothing speaks. A port that LACP would not use is of no help. */
 static uint64_t bond_good_links(const struct bond *bond)
 {
 	uint64_t good = 0;
@@ -82,7 +84,16 @@ static uint64_t bond_good_links(const struct bond *bond)
 		if (pins_is_member(&bond->dataplane.pins, slot) &&
 		    bond->members[slot].verdict.spoken && !bond_link_refusing(bond, slot))
 			good |= slots_bit(slot);
-	return good & bond_distributing(bond);
+	return good & (bond_distributing(bond) | bond->lacp.reserve);
+}
+
+bool bond_has_soft_no(const struct bond *bond)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (pins_is_member(&bond->dataplane.pins, slot) &&
+		    bond_link_refusing(bond, slot) & ~XBOND_MONITORS_HARD)
+			return true;
+	return false;
 }
 
 bool bond_knows_speed(const struct bond *bond, unsigned int slot)

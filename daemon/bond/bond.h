@@ -17,6 +17,7 @@
 #include "daemon/dataplane/dataplane.h"
 #include "daemon/lacp_thread/lacp_thread.h"
 #include "network/link.h"
+#include "rules/standby.h"
 
 #define BOND_PORT_ALIAS "xbond: port side of "
 
@@ -152,6 +153,8 @@ struct bond_lacp {
 	struct dataplane_plan marked_for;
 	struct lacp_config config;
 	struct lacp_port_config ports[XBOND_MAX_SLAVES];
+	struct standby_state standby;
+	uint64_t reserve; /* slots that would carry traffic if another one left */
 };
 
 /* micro-BFD, as last told to the BFD thread: */
@@ -294,9 +297,11 @@ static inline bool bond_is_port_side(const struct link_info *link)
  * carrier by them.
  */
 bool bond_link_works(const struct bond *bond, unsigned int slot);
+/* Does some monitor say a no that counts only while other links work? */
+bool bond_has_soft_no(const struct bond *bond);
 /* What the first monitor that says no has found, such as "no carrier"; NULL: none says no. */
 const char *bond_link_why(const struct bond *bond, unsigned int slot);
-/* Sets the timer of delay.h to the end of the updelay or downdelay that ends first. */
+/* Sets the timer of delay.h to what ends first. */
 void bond_arm_delay(struct bond *bond);
 /* The slot of the member with this ifindex, or -1. */
 int bond_slot_by_ifindex(struct bond *bond, int ifindex);

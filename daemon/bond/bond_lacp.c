@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/mac.h"
 #include "common/mode.h"
 #include "daemon/base/event.h"
@@ -185,6 +186,20 @@ uint64_t bond_lacp_collecting(const struct bond *bond)
 	if (!mode_has(bond->dataplane.pins.bond->mode, MODE_LACP))
 		return UINT64_MAX;
 	return bond->lacp.thread ? lacp_thread_collecting(bond->lacp.thread) : 0;
+}
+
+void bond_lacp_follow_standby(struct bond *bond, bool needed)
+{
+	struct standby_input input = { .now_ns = clock_now_ns() };
+
+	bond->lacp.reserve = 0;
+	if (!bond->lacp.thread || !needed) {
+		bond->lacp.standby = (struct standby_state){ 0 };
+		return;
+	}
+	input.standby = lacp_thread_standby(bond->lacp.thread);
+	input.distributing = lacp_thread_distributing(bond->lacp.thread);
+	bond->lacp.reserve = standby_next(&bond->lacp.standby, &input);
 }
 
 bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers)

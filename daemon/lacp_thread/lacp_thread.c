@@ -184,6 +184,16 @@ int lacp_thread_drain(struct lacp_thread_bond *bond, unsigned int slot)
 	return r;
 }
 
+uint64_t lacp_thread_standby(const struct lacp_thread_bond *bond)
+{
+	uint64_t slots;
+
+	realtime_lock(&bond->lacp_thread->realtime);
+	slots = lacp_standby(&bond->sys);
+	realtime_unlock(&bond->lacp_thread->realtime);
+	return slots;
+}
+
 bool lacp_thread_take(struct lacp_thread_bond *bond, struct lacp_thread_event *ret_event)
 {
 	bool taken = false;

@@ -13,15 +13,15 @@
 
 static void monitor_bfd_log(struct bond *bond, unsigned int slot, enum bfd_verdict verdict)
 {
-	const struct xbond_bfd_link *link = &bond->dataplane.pins.bfd->link[slot];
-	const struct bfd_session *session = &link->words[link->in_force & 1].session;
 	const char *name = bond_pin(bond)->name, *slave = bond_slave(bond, slot)->name;
+	struct bfd_session session;
 
+	bfd_thread_session(bond->bfd.thread, slot, &session);
 	if (verdict == BFD_WORKS)
 		event_notice(name, slave, "%s: BFD session up", slave);
 	else if (verdict == BFD_FAILS)
 		event_notice(name, slave, "%s: BFD session %s (%s)", slave,
-			     bfd_state_name(session->state), bfd_diag_name(session->diag));
+			     bfd_state_name(session.state), bfd_diag_name(session.diag));
 	else
 		event_notice(name, slave, "%s: the far end has turned its BFD session off", slave);
 }

@@ -1,11 +1,14 @@
-"""What bondd with 16 bonds of 8 slaves needs: memory, and CPU while nothing happens."""
+"""What bondd with 16 bonds of 8 slaves needs: memory, and CPU while nothing happens. What a session
+of micro-BFD costs it.
+"""
 import pathlib
 import time
 
-from .bed import lab, quiet_for, wait_for
+from .bed import bring_up, lab, make_bond, quiet_for, wait_for
 from .rows import Row
 
 BONDS, SLAVES = 16, 8
+BFD_INTERVALS = (50, 10)  # ms
 
 
 def cpu_ns(pid):
@@ -49,7 +52,40 @@ def idle_percent(pid, seconds):
     return (cpu_ns(pid) - before) / 1e7 / (time.monotonic() - started)
 
 
+def packets(host, links):
+    return sum(host.link(link)["stats64"][way]["packets"] for link in links for way in ("tx", "rx"))
+
+
+def has_sessions(host, links):
+    return all(host.slave(link)["monitors"].get("bfd", {}).get("session") == "up" for link in links)
+
+
+def bfd_rows(scale):
+    """Without other traffic, so every packet that the slaves count is one of BFD."""
+    ends = "10.9.0.1", "10.9.0.2"
+    with lab() as made:
+        hosts = made.host("a"), made.host("b")
+        links = made.links(*hosts, SLAVES)
+        for host, local, remote in zip(hosts, ends, reversed(ends)):
+            make_bond(host, links, local, mode="balance-xor", bfd_local=local, bfd_remote=remote)
+            bring_up(host, links)
+        pid = hosts[0].bondd.pid
+        wait_for(lambda: quiet(pid), "bondd to be idle", 20)
+        idle = idle_percent(pid, scale.idle_seconds / 2)
+        for interval in BFD_INTERVALS:
+            for host in hosts:
+                host.ctl("set", "bond0", "bfd_interval", interval)
+            wait_for(lambda: all(has_sessions(host, links) for host in hosts), "sessions", 20)
+            before, started = packets(hosts[0], links), time.monotonic()
+            percent = idle_percent(pid, scale.idle_seconds / 2) - idle
+            rate = (packets(hosts[0], links) - before) / (time.monotonic() - started)
+            what = f"bondd, {SLAVES} sessions of BFD at {interval} ms"
+            yield Row(f"{what}: CPU of each", percent / SLAVES, "percent")
+            yield Row(f"{what}: a packet sent or received", percent * 1e4 / rate, "us")
+
+
 def rows(scale):
+    yield from bfd_rows(scale)
     with lab() as made:
         near, took = make_bonds(made)
         pid = near.bondd.pid

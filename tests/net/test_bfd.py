@@ -159,11 +159,11 @@ def packet(state, mine, yours, flags=0, length=24, interval=INTERVAL * 1000):
                        interval, interval, 0)
 
 
-def frame(payload, src=V4[1], dst=V4[0], ttl=255, mac=GROUP):
+def frame(payload, src=V4[1], dst=V4[0], ttl=255, mac=GROUP, udp_sum=0):
     ip = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 28 + len(payload), 0, 0, ttl, 17, 0,
                      socket.inet_aton(src), socket.inet_aton(dst))
     ip = ip[:10] + struct.pack("!H", checksum(ip)) + ip[12:]
-    udp = struct.pack("!HHHH", 50000, PORT, 8 + len(payload), 0)
+    udp = struct.pack("!HHHH", 50000, PORT, 8 + len(payload), udp_sum)
     return mac + mac_bytes("02:00:00:00:00:99") + b"\x08\x00" + ip + udp + payload
 
 
@@ -176,7 +176,7 @@ def test_forged_packets(speakers):
     unicast = mac_bytes("02:00:00:00:00:77")
     refused = [frame(down, ttl=254), frame(down, src="10.0.0.9"), frame(down, mac=unicast),
                frame(down, mac=b"\xff" * 6), frame(packet(DOWN, theirs, mine ^ 1)),
-               frame(down[:20])]
+               frame(down[:20]), frame(down, udp_sum=1)]
     ignored = [frame(packet(DOWN, theirs, mine, flags=0x04, length=26) + b"\0\0"),
                frame(packet(DOWN, theirs, mine, flags=0x01)), frame(packet(DOWN, 0, mine)),
                frame(packet(UP, theirs, 0)), frame(b"\x40" + down[1:]),

@@ -399,3 +399,45 @@ def test_a_first_slave_that_cannot_change_its_address(lone):
         assert {name: mac(host, name) for name in own} == own
         assert host.show()["options"]["fail_over_mac"] == policy
         host.ctl("delete", "bond0")
+
+
+def test_follow_with_a_slave_that_refuses(lone):
+    """A macvlan refuses an address that is in use on the device below it. Nobody else's address is
+    changed then, the maps say what the devices have, and later failovers are as ever.
+    """
+    host = lone(links=3)
+    host.ip("link", "add", "m0", "link", "l2", "type", "macvlan", "mode", "bridge")
+    host.ip("link", "set", "l2", "up")
+    host.ctl("create", "bond0", "mode", "active-backup", "fail_over_mac", "follow")
+    host.ctl("add-slave", "bond0", "l0", "m0", "l1")
+    host.ip("link", "set", "bond0", "up")
+    host.wait_slaves("l0", "l1", "m0")
+    address, own, free = mac(host), macs(host), mac(host, "l2")
+
+    def fail_over_to(link):
+        host.ctl("set", "bond0", "active_slave", link)
+        wait_for(lambda: host.show()["active_slave"] == link, f"{link} to be active")
+
+    host.ip("link", "set", "l2", "address", address)
+    fail_over_to("m0")
+    wait_for(lambda: "m0 does not take the bond's MAC address" in host.log(), "the refusal")
+    assert macs(host) == own and mac(host) == address
+    fail_over_to("l1")
+    wait_for(lambda: macs(host) == {**own, "l0": own["l1"], "l1": address}, "l1 to have it")
+    fail_over_to("l0")
+    wait_for(lambda: macs(host) == own, "everything to be as before")
+    host.ip("link", "set", "l2", "address", free)
+    fail_over_to("m0")
+    wait_for(lambda: macs(host) == {**own, "l0": own["m0"], "m0": address}, "m0 to have it")
+    # The one that leaves refuses what it gets: the others are as they must be.
+    host.ip("link", "set", "l2", "address", own["l1"])
+    fail_over_to("l1")
+    wait_for(lambda: mac(host, "l1") == address, "l1 to have it")
+    host.ip("link", "set", "l2", "address", free)
+    fail_over_to("l0")
+    wait_for(lambda: mac(host, "l0") == address, "l0 to have it")
+    fail_over_to("m0")
+    wait_for(lambda: mac(host, "m0") == address and len(set(macs(host).values())) == 3,
+             "m0 to have it, and nobody else")
+    host.ctl("delete", "bond0")
+    assert {link: mac(host, link) for link in own} == own

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from built import ROOT
-from lacp import wait_distributing
+from lacp import distributing, wait_distributing
 from namespace import compile_bpf
 from traffic import Stream
 from waiting import moments, wait_for
@@ -112,6 +112,30 @@ def test_min_links_is_worth_more(made):
     both.far.ip("link", "set", "l2", "up")
     wait_held(both.near, "l0")
     assert both.near.show()["carrier"] is True
+
+
+def test_a_standby_port_takes_over(pair):
+    """max_links 1: the port that stands by is as good as one that works; alone, the bad one is
+    used.
+    """
+    both = pair("802.3ad", links=2, lacp_rate="fast", max_links=1, flap_limit=1,
+                far={"max_links": 0, "flap_limit": 0})
+    near = both.near
+    wait_for(lambda: distributing(near) == distributing(both.far) == ["l0"], "the first port")
+    flap(both, "l0", 2)
+    wait_held(near, "l0")
+    wait_for(lambda: distributing(near) == distributing(both.far) == ["l1"], "the other port")
+    near.wait_ping("10.0.0.2")
+    near.kill_bondd()
+    near.start_bondd()
+    for _ in moments(1):
+        assert distributing(near) == ["l1"] and near.slave("l0")["mii_status"] == "down"
+    both.far.ip("link", "set", "l1", "down")
+    wait_for(lambda: distributing(near) == ["l0"], "the first port to be used again")
+    near.wait_ping("10.0.0.2")
+    both.far.ip("link", "set", "l1", "up")
+    wait_held(near, "l0")
+    wait_for(lambda: distributing(near) == distributing(both.far) == ["l1"], "the other port")
 
 
 def test_flaps_by_hand_and_while_bondd_is_away_count(made):

@@ -196,6 +196,71 @@ static void frames_of_others_and_bad_ones(void **state)
 	assert_int_equal(judge(70), BFD_FRAME_GOOD); /* padding */
 }
 
+static void set_sum(uint32_t at, uint32_t sum)
+{
+	frame[at + 6] = (uint8_t)(sum >> 8);
+	frame[at + 7] = (uint8_t)sum;
+}
+
+/* RFC 1122, 3.2.1.2 and 4.1.3.4 */
+static void wrong_checksums(void **state)
+{
+	uint32_t right = bfd_frame_word(frame + 40);
+
+	(void)state;
+	for (unsigned int at = 0; at < 24; at++) { /* a bit flips on its way through a switch */
+		frame[42 + at] ^= 4;
+		assert_int_equal(judge(66), BFD_FRAME_BAD);
+		frame[42 + at] ^= 4;
+	}
+	frame[18] ^= 1; /* IP's identification */
+	assert_int_equal(judge(66), BFD_FRAME_BAD);
+	frame[18] ^= 1;
+	set_sum(34, right ^ 1);
+	assert_int_equal(judge(66), BFD_FRAME_BAD);
+	set_sum(34, 0); /* the sender does not use one */
+	assert_int_equal(judge(66), BFD_FRAME_GOOD);
+	set_sum(34, sum16(frame + 26, 8, 17 + 32)); /* a virtual NIC: not filled in yet */
+	assert_int_equal(judge(66), BFD_FRAME_GOOD);
+	set_sum(34, right);
+	frame[39]++; /* a datagram of 33 bytes */
+	frame[17]++;
+	set_sum(18, bfd_frame_word(frame + 24) - 1);
+	assert_int_equal(judge(67), BFD_FRAME_GOOD);
+}
+
+/* RFC 8200, 8.1: over IPv6 there must be one. */
+static void wrong_checksums_of_ipv6(void **state)
+{
+	uint32_t right = bfd_frame_word(frame + 60);
+
+	(void)state;
+	set_sum(54, right + 1);
+	assert_int_equal(judge(86), BFD_FRAME_BAD);
+	set_sum(54, 0);
+	assert_int_equal(judge(86), BFD_FRAME_BAD);
+	set_sum(54, sum16(frame + 22, 32, 17 + 32));
+	assert_int_equal(judge(86), BFD_FRAME_GOOD);
+	set_sum(54, right);
+	assert_int_equal(judge(86), BFD_FRAME_GOOD);
+}
+
+/* A sum of 0 is sent as its other form. */
+static void no_packet_is_sent_without_a_checksum(void **state)
+{
+	struct bfd_packet packet = up;
+	unsigned int zeroes = 0;
+
+	(void)state;
+	for (packet.min_rx_us = 0; packet.min_rx_us < 65536; packet.min_rx_us++) {
+		bfd_build_frame(&them, mac, 50000, &packet, frame);
+		assert_int_equal(judge(66), BFD_FRAME_GOOD);
+		assert_int_not_equal(bfd_frame_word(frame + 40), 0);
+		zeroes += bfd_frame_word(frame + 40) == 0xffff;
+	}
+	assert_true(zeroes);
+}
+
 static void names(void **state)
 {
 	(void)state;
@@ -216,6 +281,9 @@ int main(void)
 		cmocka_unit_test_setup(a_frame_of_ipv4, setup),
 		cmocka_unit_test_setup(a_frame_of_ipv6, setup6),
 		cmocka_unit_test_setup(frames_of_others_and_bad_ones, setup),
+		cmocka_unit_test_setup(wrong_checksums, setup),
+		cmocka_unit_test_setup(wrong_checksums_of_ipv6, setup6),
+		cmocka_unit_test_setup(no_packet_is_sent_without_a_checksum, setup),
 		cmocka_unit_test_setup(names, setup),
 	};
 

@@ -336,6 +336,107 @@ static void clause_6_8_3_a_shorter_one_detects_later(void **state)
 	assert_int_equal(bfd_session_detection_ns(&session), 15 * MS);
 }
 
+/* By its own words a packet has one of the two bits. With both, neither end may answer for ever. */
+static void clause_6_5_a_poll_that_is_an_answer_too(void **state)
+{
+	struct bfd_packet both = from(BFD_UP);
+
+	(void)state;
+	bfd_session_configure(&session, 100000, 3);
+	run();
+	both.poll = both.final = true;
+	hear(both);
+	assert_false(session.polls);
+	assert_int_equal(run(), 1);
+	assert_true(out.final && !out.poll);
+	hear(both);
+	assert_int_equal(run(), 1);
+	assert_int_equal(run(), 0);
+}
+
+static void clause_6_5_an_answer_that_nobody_asked_for(void **state)
+{
+	struct bfd_packet answer = from(BFD_UP);
+
+	(void)state;
+	run();
+	answer.final = true;
+	hear(answer);
+	assert_int_equal(run(), 0);
+	bfd_session_configure(&session, 100000, 3);
+	assert_true(session.polls);
+	assert_int_equal(bfd_session_tx_ns(&session), 10 * MS);
+}
+
+/* The far end's counts at once, ours is told at once; no Poll Sequence is needed. */
+static void clause_6_8_12_another_multiplier(void **state)
+{
+	struct bfd_packet packet = from(BFD_UP);
+
+	(void)state;
+	run();
+	packet.multiplier = 10;
+	hear(packet);
+	assert_int_equal(bfd_session_detection_ns(&session), 100 * MS);
+	now_ns += 50 * MS;
+	run();
+	assert_int_equal(session.state, BFD_UP);
+	bfd_session_configure(&session, 10000, 7);
+	assert_int_equal(bfd_session_deadline(&session), 0);
+	assert_int_equal(run(), 1);
+	assert_int_equal(out.multiplier, 7);
+	assert_false(out.poll);
+	packet.multiplier = 1;
+	hear(packet);
+	now_ns += 10 * MS;
+	run();
+	assert_int_equal(session.state, BFD_DOWN);
+}
+
+/* The far end began anew, and found us before we have missed it. */
+static void clause_6_8_6_the_far_end_has_another_discriminator(void **state)
+{
+	struct bfd_packet packet = from(BFD_DOWN);
+
+	(void)state;
+	run();
+	packet.my_discr = THERE + 1;
+	hear(packet);
+	assert_int_equal(session.state, BFD_DOWN);
+	run();
+	assert_int_equal(out.your_discr, THERE + 1);
+	packet = from(BFD_INIT);
+	packet.my_discr = THERE + 1;
+	hear(packet);
+	assert_int_equal(session.state, BFD_UP);
+	packet.state = BFD_UP;
+	packet.my_discr = THERE + 2; /* and now in the middle of the session */
+	hear(packet);
+	assert_int_equal(bfd_session_deadline(&session), 0);
+	run();
+	assert_int_equal(out.your_discr, THERE + 2);
+	assert_int_equal(session.state, BFD_UP);
+}
+
+/* The largest intervals and multiplier of the wire overflow nothing. */
+static void clause_4_1_the_largest_values(void **state)
+{
+	struct bfd_packet packet = from(BFD_UP);
+
+	(void)state;
+	packet.multiplier = 255;
+	packet.min_tx_us = packet.min_rx_us = UINT32_MAX;
+	hear(packet);
+	now_ns += 10 * MS;
+	run();
+	assert_true(bfd_session_detection_ns(&session) == 255ull * UINT32_MAX * 1000);
+	assert_true(bfd_session_tx_ns(&session) == 1000ull * UINT32_MAX);
+	assert_true(bfd_session_deadline(&session) > now_ns + 3000 * SECOND);
+	packet = from(BFD_UP);
+	hear(packet);
+	assert_true(bfd_session_deadline(&session) <= now_ns + 10 * MS);
+}
+
 /* The answer may be to the parameters before. */
 static void clause_6_5_a_change_during_a_poll_begins_another(void **state)
 {
@@ -472,6 +573,12 @@ int main(void)
 		cmocka_unit_test_setup(clause_6_8_3_a_longer_interval_waits_for_the_answer,
 				       setup_up),
 		cmocka_unit_test_setup(clause_6_8_3_a_shorter_one_detects_later, setup_up),
+		cmocka_unit_test_setup(clause_6_5_a_poll_that_is_an_answer_too, setup_up),
+		cmocka_unit_test_setup(clause_6_5_an_answer_that_nobody_asked_for, setup_up),
+		cmocka_unit_test_setup(clause_6_8_12_another_multiplier, setup_up),
+		cmocka_unit_test_setup(clause_6_8_6_the_far_end_has_another_discriminator,
+				       setup_up),
+		cmocka_unit_test_setup(clause_4_1_the_largest_values, setup_up),
 		cmocka_unit_test_setup(clause_6_5_a_change_during_a_poll_begins_another, setup_up),
 		cmocka_unit_test_setup(no_change_is_no_poll, setup_up),
 		cmocka_unit_test_setup(clause_6_8_16_turned_off, setup_up),

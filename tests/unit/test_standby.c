@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which ports of 802.3ad count as able to take over: rules/standby.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rules/standby.h"
+
+static struct standby_state now;
+static uint64_t now_ns;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&now, 0, sizeof(now));
+	now_ns = 5000000000ull;
+	return 0;
+}
+
+static uint64_t counted(uint64_t standby, uint64_t distributing)
+{
+	const struct standby_input input = { standby, distributing, now_ns };
+
+	return standby_next(&now, &input);
+}
+
+static void a_port_that_stands_by_counts(void **state)
+{
+	(void)state;
+	assert_int_equal(counted(2, 1), 2);
+	assert_int_equal(counted(6, 1), 6);
+}
+
+static void it_has_time_to_take_over(void **state)
+{
+	(void)state;
+	counted(2, 1);
+	assert_int_equal(counted(0, 0), 2);
+	assert_int_equal(now.until_ns, now_ns + STANDBY_TIME_NS);
+	now_ns += STANDBY_TIME_NS - 1;
+	assert_int_equal(counted(0, 0), 2);
+	assert_int_equal(counted(0, 2), 0); /* it distributes, and counts as such */
+	assert_int_equal(now.until_ns, 0);
+}
+
+static void one_that_cannot_is_not_tried_again(void **state)
+{
+	(void)state;
+	counted(2, 1);
+	counted(0, 0);
+	now_ns += STANDBY_TIME_NS;
+	assert_int_equal(counted(0, 0), 0);
+	assert_int_equal(counted(2, 1), 0);
+	counted(0, 2);
+	assert_int_equal(counted(2, 1), 2); /* it could do it meanwhile */
+}
+
+static void others_are_counted_beside_it(void **state)
+{
+	(void)state;
+	counted(6, 1);
+	counted(4, 0);
+	now_ns += STANDBY_TIME_NS;
+	assert_int_equal(counted(4, 0), 4);
+	assert_int_equal(counted(0, 0), 4); /* its own time */
+	now_ns += STANDBY_TIME_NS - 1;
+	assert_int_equal(counted(0, 0), 4);
+}
+
+static void a_port_that_never_stood_by_does_not_count(void **state)
+{
+	(void)state;
+	assert_int_equal(counted(0, 1), 0);
+	assert_int_equal(counted(0, 0), 0);
+	assert_int_equal(now.until_ns, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_port_that_stands_by_counts, setup),
+		cmocka_unit_test_setup(it_has_time_to_take_over, setup),
+		cmocka_unit_test_setup(one_that_cannot_is_not_tried_again, setup),
+		cmocka_unit_test_setup(others_are_counted_beside_it, setup),
+		cmocka_unit_test_setup(a_port_that_never_stood_by_does_not_count, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
