@@ -62,7 +62,7 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-beside test-boots check-format bench bench-vm report soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
+.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots check-format bench bench-vm report soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -267,6 +267,11 @@ test-vm-full: deps-test
 	$(Q)packaging/deps vm-full
 	$(Q)$(MAKE) all $(tools)
 	$(Q)VM_SET=full tests/vm/run && tests/vm/systemd && tests/vm/debian
+
+## test-team: all of tests/net with bonds that are teams of the kernel, in emulated machines (root; hours; ONLY=mac,modes some files)
+test-team: deps-test
+	$(Q)$(MAKE) all $(tools)
+	$(Q)tests/vm/net-device team $(if $(ONLY),$(patsubst %,tests/net/test_%.py,$(subst $(comma), ,$(ONLY))))
 
 ## test-beside: networkd, NetworkManager and ifupdown beside xbond, at boot and after a reboot, in emulated machines (root; half an hour)
 test-beside: deps-test
