@@ -55,6 +55,8 @@
 #define XBOND_PIN_QUALITY "quality"
 #define XBOND_PIN_ALB "alb"
 #define XBOND_PIN_VLANS "vlans"
+#define XBOND_PIN_CLIENTS "clients"
+#define XBOND_PIN_RECEIVERS "receivers"
 /* The policy of the user (bpf/policy_ask.h): its programs, and what it is asked. */
 #define XBOND_PIN_POLICY "policy"
 #define XBOND_PIN_POLICY_XDP "policy_xdp"

@@ -3,6 +3,7 @@
 #ifndef XBOND_BPF_SEND_TLB_H
 #define XBOND_BPF_SEND_TLB_H
 
+#include "bpf/clients.h"
 #include "bpf/send_tc.h"
 
 static __always_inline enum tlb_kind tlb_kind_of_skb(struct __sk_buff *skb)
@@ -33,10 +34,13 @@ static __always_inline __u32 tlb_choose(struct __sk_buff *skb, __u64 mask, __u32
 __noinline __u32 tlb_prepare(struct __sk_buff *skb, __u64 mask, __u32 asked)
 {
 	__u32 active = tlb_active(mask), slot = active;
+	enum tlb_kind kind = tlb_kind_of_skb(skb);
 	__u64 source;
 
-	if (tlb_kind_of_skb(skb) == TLB_BALANCED)
+	if (kind == TLB_BALANCED)
 		slot = tlb_choose(skb, mask, asked);
+	else if (READ_ONCE(table.flags) & XBOND_F_ALB && (kind == TLB_ARP || kind == TLB_NEIGHBOUR))
+		return clients_prepare(skb, mask, active);
 	if (slot == active || slot >= XBOND_MAX_SLAVES)
 		return active;
 	source = tlb_source(slot);

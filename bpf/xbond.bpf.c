@@ -427,8 +427,11 @@ int xbond_rx(struct __sk_buff *skb)
 	if (flags & (XBOND_F_PROBES | XBOND_F_ALB)) {
 		if (flags & XBOND_F_PROBES && probe_concerns(skb))
 			probe_receive(skb, slot);
-		if (flags & XBOND_F_ALB)
+		if (flags & XBOND_F_ALB) {
 			is_own = tlb_take(skb, slot);
+			if (probe_concerns(skb))
+				clients_hear(skb);
+		}
 	}
 	collecting = READ_ONCE(table.rx_mask) >> slot & 1 || is_own || rx_collects_by_now(slot);
 	if (verdict == RX_TO_BOTH && (!collecting || !(flags & XBOND_F_CARRIER))) {

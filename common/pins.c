@@ -64,6 +64,8 @@ static const struct map_shape alb_shape = { XBOND_PIN_ALB, BPF_MAP_TYPE_ARRAY,
 					    sizeof(struct xbond_alb), 1 };
 static const struct map_shape vlans_shape = { XBOND_PIN_VLANS, BPF_MAP_TYPE_ARRAY,
 					      sizeof(struct xbond_vlans), 1 };
+static const struct map_shape receivers_shape = { XBOND_PIN_RECEIVERS, BPF_MAP_TYPE_ARRAY,
+						  sizeof(struct xbond_receivers), 1 };
 static const struct map_shape moves_shape = { XBOND_PIN_MOVES, BPF_MAP_TYPE_ARRAY,
 					      sizeof(struct xbond_moves), 1 };
 static const struct map_shape flowlets_shape = { XBOND_PIN_FLOWLETS, BPF_MAP_TYPE_ARRAY,
@@ -278,6 +280,24 @@ static int pins_open_loads(struct pins *pins, struct err *err)
 	return pins_open_per_cpu(pins, &loads_shape, &pins->loads_fd, err);
 }
 
+/* Not shown if it has another shape: everything else works without it. */
+static int pins_open_clients(struct pins *pins)
+{
+	struct bpf_map_info info = {};
+	uint32_t length = sizeof(info);
+	int fd = pins->clients_fd < 0 ? pin_open(pins->dir, XBOND_PIN_CLIENTS) : -1;
+
+	if (fd < 0)
+		return 0;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &length) && info.type == BPF_MAP_TYPE_HASH &&
+	    info.key_size == sizeof(struct xbond_client_key) &&
+	    info.value_size == sizeof(struct xbond_client))
+		pins->clients_fd = fd;
+	else
+		close(fd);
+	return 0;
+}
+
 int pins_open_added(struct pins *pins, struct err *err)
 {
 	int r = pins_map_added(pins, &attached_shape, (void **)&pins->attached, err);
@@ -299,11 +319,15 @@ int pins_open_added(struct pins *pins, struct err *err)
 	if (!r)
 		r = pins_map_added(pins, &vlans_shape, (void **)&pins->vlans, err);
 	if (!r)
+		r = pins_map_added(pins, &receivers_shape, (void **)&pins->receivers, err);
+	if (!r)
 		r = pins_map_added(pins, &moves_shape, (void **)&pins->moves, err);
 	if (!r)
 		r = pins_map_added(pins, &flowlets_shape, (void **)&pins->flowlets, err);
 	if (!r)
 		r = pins_open_loads(pins, err);
+	if (!r)
+		r = pins_open_clients(pins);
 	return r;
 }
 
@@ -353,7 +377,7 @@ static int pins_map_all(struct pins *pins, struct err *err)
 
 int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, struct err *err)
 {
-	struct pins pins = { .counters_fd = -1, .loads_fd = -1 };
+	struct pins pins = { .counters_fd = -1, .loads_fd = -1, .clients_fd = -1 };
 	int r;
 
 	pins_path(pins.dir, sizeof(pins.dir), bpf_dir, name);
@@ -411,13 +435,16 @@ void pins_close(struct pins *pins)
 	pins_unmap(pins->quality, &quality_shape);
 	pins_unmap(pins->alb, &alb_shape);
 	pins_unmap(pins->vlans, &vlans_shape);
+	pins_unmap(pins->receivers, &receivers_shape);
 	pins_unmap(pins->moves, &moves_shape);
 	pins_unmap(pins->flowlets, &flowlets_shape);
 	if (pins->counters_fd >= 0)
 		close(pins->counters_fd);
 	if (pins->loads_fd >= 0)
 		close(pins->loads_fd);
-	*pins = (struct pins){ .counters_fd = -1, .loads_fd = -1 };
+	if (pins->clients_fd >= 0)
+		close(pins->clients_fd);
+	*pins = (struct pins){ .counters_fd = -1, .loads_fd = -1, .clients_fd = -1 };
 }
 
 void pins_add_counters(struct xbond_counters *sum, const struct xbond_counters *part)

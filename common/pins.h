@@ -34,19 +34,21 @@ struct pins {
 	struct xbond_lacp *lacp;
 	/* NULL: an earlier build made the bond, and no bondd of this build has adopted it. */
 	struct xbond_attached *attached;
-	struct xbond_verdict *monitors;	 /* XBOND_MAX_SLAVES of them; NULL as above */
-	struct xbond_bfd *bfd;		 /* NULL as above */
-	struct xbond_probes *probes;	 /* NULL as above */
-	struct xbond_alb *alb;		 /* NULL as above */
-	struct xbond_vlans *vlans;	 /* NULL as above */
-	struct xbond_quality *quality;	 /* XBOND_MAX_SLAVES of them; NULL as above */
-	struct xbond_failover *failover; /* NULL as above */
-	struct xbond_wake *wake;	 /* NULL as above */
-	struct xbond_moves *moves;	 /* NULL as above */
-	struct xbond_flowlets *flowlets; /* NULL as above */
-	int counters_fd;		 /* per-CPU array by slot */
-	int loads_fd;			 /* per-CPU array by bucket (loads.h); -1 as above */
-	bool writable;			 /* settings may be written */
+	struct xbond_verdict *monitors;	   /* XBOND_MAX_SLAVES of them; NULL as above */
+	struct xbond_bfd *bfd;		   /* NULL as above */
+	struct xbond_probes *probes;	   /* NULL as above */
+	struct xbond_alb *alb;		   /* NULL as above */
+	struct xbond_vlans *vlans;	   /* NULL as above */
+	struct xbond_receivers *receivers; /* NULL as above */
+	struct xbond_quality *quality;	   /* XBOND_MAX_SLAVES of them; NULL as above */
+	struct xbond_failover *failover;   /* NULL as above */
+	struct xbond_wake *wake;	   /* NULL as above */
+	struct xbond_moves *moves;	   /* NULL as above */
+	struct xbond_flowlets *flowlets;   /* NULL as above */
+	int counters_fd;		   /* per-CPU array by slot */
+	int loads_fd;			   /* per-CPU array by bucket (loads.h); -1 as above */
+	int clients_fd; /* hash (client_table.h); -1 as above, or not permitted */
+	bool writable;	/* settings may be written */
 };
 
 /*

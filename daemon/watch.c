@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "common/clock.h"
+#include "daemon/alb/client_rounds.h"
 #include "daemon/alb/learning.h"
 #include "daemon/base/idle.h"
 #include "daemon/base/latency.h"
@@ -333,6 +334,7 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 		dataplane_beat(&bond->dataplane);
 		rx_turn_step(bond);
 		learning_follow(bond);
+		client_rounds_follow(bond);
 	}
 	wake_follow(daemon);
 	burst_settle(daemon);

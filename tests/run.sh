@@ -184,7 +184,7 @@ lots=(
      cni policy team"
     "slave_filters slave_sockets upgrade lacp_fallback bypass resilience rebalance"
     "lacp lacp_hold drain_markers restart modes"
-    "arp quality reselect announce_counts fail_over_mac apply group multicast tlb"
+    "arp quality reselect announce_counts fail_over_mac apply group multicast tlb alb"
     "bfd bfd_others carrier tell wake monitor packets manager multihoming
      metrics metrics_attack metrics_page metrics_prometheus trouble"
 )

@@ -17,6 +17,7 @@
 #include "view/json_value.h"
 #include "view/view_failover.h"
 #include "view/view_load.h"
+#include "view/view_clients.h"
 #include "view/view_lacp.h"
 #include "view/view_loop.h"
 #include "view/view_monitors.h"
@@ -263,6 +264,8 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 	view_set_failover(json, pins, bondd);
 	json_object_set_new(json, "policy", view_policy(pins));
 	view_set_load(json, pins);
+	if (mode_has(pins->bond->mode, MODE_RECEIVES))
+		view_set_clients(pins, slaves);
 	json_object_set_new(json, "slaves", slaves);
 	if (source.lacp)
 		json_object_set_new(json, "lacp", view_lacp_bond(pins, source.lacp));

@@ -68,6 +68,8 @@ static void text_details_slave(const json_t *bond, const json_t *slave)
 	text_lacp_slave(json_object_get(slave, "lacp"));
 	text_options_all_of_slave(bond, slave);
 	text_details_counters(slave);
+	if (json_object_get(slave, "clients"))
+		printf("    %-20s %lld\n", "clients", field_number(slave, "clients"));
 }
 
 static void text_details_active_slave(const json_t *bond)

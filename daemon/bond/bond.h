@@ -186,7 +186,9 @@ struct bond {
 	sd_event_source *delay; /* delay.c */
 	/* fail_over_mac.c. evaluate.c turns it on. */
 	sd_event_source *fail_over_mac;
-	struct pins_keep *keep; /* pins_keep.c */
+	sd_event_source *clients;	     /* client_rounds.c. evaluate.c turns it on. */
+	struct client_rounds *client_rounds; /* client_rounds.c; NULL: off */
+	struct pins_keep *keep;		     /* pins_keep.c */
 	struct {
 		struct xbond_attached unpinned; /* used if the map of the bond could not be made */
 	} attach_check;				/* attach_check.c */

@@ -75,6 +75,16 @@ static void evaluate_follow_active(struct bond *bond, const struct decision *dec
 		sd_event_source_set_enabled(bond->fail_over_mac, SD_EVENT_ONESHOT);
 }
 
+/* balance-alb: the clients of a slave that has failed are told at once. */
+static void evaluate_follow_clients(struct bond *bond)
+{
+	if (!bond->clients ||
+	    (!bond->client_rounds && !mode_has(bond_pin(bond)->mode, MODE_RECEIVES)))
+		return;
+	sd_event_source_set_time(bond->clients, 0);
+	sd_event_source_set_enabled(bond->clients, SD_EVENT_ONESHOT);
+}
+
 void bond_evaluate(struct bond *bond)
 {
 	struct decision decision = { 0 };
@@ -93,6 +103,7 @@ void bond_evaluate(struct bond *bond)
 	bond_lacp_log(bond);
 	evaluate_follow_active(bond, &decision);
 	evaluate_follow_leader(bond, &decision, adopts);
+	evaluate_follow_clients(bond);
 	bond_arm_delay(bond);
 }
 

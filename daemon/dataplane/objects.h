@@ -13,7 +13,7 @@
 
 #include "common/err.h"
 
-#define OBJECTS_MAX 48
+#define OBJECTS_MAX 56
 
 struct bpf_map;
 struct bpf_program;

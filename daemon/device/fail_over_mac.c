@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/mac.h"
+#include "daemon/alb/client_rounds.h"
 #include "daemon/alb/learning.h"
 #include "daemon/base/event.h"
 #include "daemon/base/latency.h"
@@ -51,6 +52,7 @@ static void fail_over_mac_settle(struct bond *bond)
 		mac_swap_settle(bond);
 	publish_alb(bond);
 	learning_now(bond);
+	client_rounds_follow(bond);
 	backlog_skip_follow_all(bond);
 }
 

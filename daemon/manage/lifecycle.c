@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/alb/client_rounds.h"
 #include "daemon/manage/lifecycle.h"
 
 #include <errno.h>
@@ -69,6 +70,7 @@ static void lifecycle_free_bond(struct bond *bond)
 	delay_stop(bond);
 	bond_rebalance_stop(bond);
 	fail_over_mac_stop(bond);
+	client_rounds_stop(bond);
 	bond_lacp_stop(bond, false);
 	bond_bfd_stop(bond, false);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
@@ -128,6 +130,8 @@ static int lifecycle_start(struct bond *bond, struct err *err)
 
 	if (r >= 0)
 		r = fail_over_mac_start(bond);
+	if (r >= 0)
+		r = client_rounds_start(bond);
 	return r < 0 ? err_set(err, -r, "cannot make a timer: %s", strerror(-r)) : 0;
 }
 
@@ -171,6 +175,7 @@ int lifecycle_create(struct daemon *daemon, const struct xbond_bond *options,
 		device_remove(&daemon->nl, bond_pin(bond));
 		delay_stop(bond);
 		fail_over_mac_stop(bond);
+		client_rounds_stop(bond);
 		bond_lacp_stop(bond, true);
 		bond_bfd_stop(bond, true);
 		dataplane_remove(&bond->dataplane, daemon->paths.bpf_dir);
@@ -202,6 +207,7 @@ static void lifecycle_end(struct bond *bond)
 	bond_rebalance_stop(bond);
 	delay_stop(bond);
 	fail_over_mac_stop(bond);
+	client_rounds_stop(bond);
 	bond_lacp_stop(bond, true);
 	bond_bfd_stop(bond, true);
 	pins_keep_nothing(bond);

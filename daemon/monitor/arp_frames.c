@@ -41,7 +41,7 @@ static size_t arp_frame_begin(const struct arp_probe *probe, const uint8_t *to, 
 	return at + sizeof(word);
 }
 
-size_t arp_frame_request(const struct arp_probe *probe, uint8_t ret_frame[ARP_FRAME_SIZE])
+static size_t arp_frame_arp(const struct arp_probe *probe, uint16_t operation, uint8_t *frame)
 {
 	static const uint8_t everybody[XBOND_MAC_SIZE] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	struct ether_arp arp = {
@@ -49,15 +49,27 @@ size_t arp_frame_request(const struct arp_probe *probe, uint8_t ret_frame[ARP_FR
 		.ea_hdr.ar_pro = htons(ETHERTYPE_IP),
 		.ea_hdr.ar_hln = XBOND_MAC_SIZE,
 		.ea_hdr.ar_pln = 4,
-		.ea_hdr.ar_op = htons(ARPOP_REQUEST),
+		.ea_hdr.ar_op = htons(operation),
 	};
-	size_t at = arp_frame_begin(probe, everybody, ETHERTYPE_ARP, ret_frame);
+	size_t at = arp_frame_begin(probe, probe->to ? probe->to : everybody, ETHERTYPE_ARP, frame);
 
 	memcpy(arp.arp_sha, probe->mac, XBOND_MAC_SIZE);
 	memcpy(arp.arp_spa, probe->source, 4);
 	memcpy(arp.arp_tpa, probe->target, 4);
-	memcpy(ret_frame + at, &arp, sizeof(arp));
+	if (probe->to)
+		memcpy(arp.arp_tha, probe->to, XBOND_MAC_SIZE);
+	memcpy(frame + at, &arp, sizeof(arp));
 	return at + sizeof(arp);
+}
+
+size_t arp_frame_request(const struct arp_probe *probe, uint8_t ret_frame[ARP_FRAME_SIZE])
+{
+	return arp_frame_arp(probe, ARPOP_REQUEST, ret_frame);
+}
+
+size_t arp_frame_reply(const struct arp_probe *probe, uint8_t ret_frame[ARP_FRAME_SIZE])
+{
+	return arp_frame_arp(probe, ARPOP_REPLY, ret_frame);
 }
 
 /* The checksum of ICMPv6 covers its pseudo header (RFC 4443, 2.3). */
@@ -90,11 +102,11 @@ size_t arp_frame_solicitation(const struct arp_probe *probe, uint8_t ret_frame[A
 	memcpy(group_mac + 2, group + 12, 4);
 	packet.ip.ip6_plen = htons((uint16_t)length);
 	memcpy(&packet.ip.ip6_src, probe->source, 16);
-	memcpy(&packet.ip.ip6_dst, group, 16);
+	memcpy(&packet.ip.ip6_dst, probe->to ? probe->target : group, 16);
 	memcpy(&packet.solicit.nd_ns_target, probe->target, 16);
 	memcpy(packet.mac, probe->mac, XBOND_MAC_SIZE);
 	packet.solicit.nd_ns_cksum = arp_frame_checksum(&packet, length);
-	at = arp_frame_begin(probe, group_mac, ETHERTYPE_IPV6, ret_frame);
+	at = arp_frame_begin(probe, probe->to ? probe->to : group_mac, ETHERTYPE_IPV6, ret_frame);
 	memcpy(ret_frame + at, &packet, sizeof(packet.ip) + length);
 	return at + sizeof(packet.ip) + length;
 }

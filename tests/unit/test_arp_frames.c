@@ -39,6 +39,40 @@ static void a_request(void **state)
 	assert_bytes(frame, arp_frame_request(&probe, frame), expected, sizeof(expected));
 }
 
+static void a_reply(void **state)
+{
+	static const uint8_t to[6] = { 0x06, 1, 2, 3, 4, 5 };
+	static const uint8_t expected[] = {
+		0x06, 1, 2, 3, 4,    5, 0x02, 0, 0x5e, 0x10, 0,	   0x01, 8, 6,
+		0,    1, 8, 0, 6,    4, 0,    2, 2,    0,    0x5e, 0x10, 0, 0x01,
+		192,  0, 2, 1, 0x06, 1, 2,    3, 4,    5,    192,  0,	 2, 254,
+	};
+	const struct arp_probe probe = {
+		.source = source4, .target = target4, .mac = mac, .to = to
+	};
+	uint8_t frame[ARP_FRAME_SIZE];
+
+	(void)state;
+	assert_bytes(frame, arp_frame_reply(&probe, frame), expected, sizeof(expected));
+}
+
+/* To the host itself, by both addresses. */
+static void a_solicitation_to_one(void **state)
+{
+	static const uint8_t to[6] = { 0x06, 1, 2, 3, 4, 5 };
+	const struct arp_probe probe = {
+		.source = source6, .target = target6, .mac = mac, .to = to
+	};
+	uint8_t frame[ARP_FRAME_SIZE];
+
+	(void)state;
+	assert_int_equal(arp_frame_solicitation(&probe, frame), 86);
+	assert_memory_equal(frame, to, 6);
+	assert_memory_equal(frame + 38, target6, 16);
+	assert_memory_equal(frame + 62, target6, 16);
+	assert_memory_equal(frame + 80, mac, 6);
+}
+
 static void a_request_without_a_sender(void **state)
 {
 	const struct arp_probe probe = { .source = none, .target = target4, .mac = mac };
@@ -114,6 +148,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request),
+		cmocka_unit_test(a_reply),
+		cmocka_unit_test(a_solicitation_to_one),
 		cmocka_unit_test(a_request_without_a_sender),
 		cmocka_unit_test(tags_from_the_outside),
 		cmocka_unit_test(a_solicitation),

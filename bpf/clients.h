@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Receive balancing of balance-alb. Each neighbour learns the address of one slave, so it sends to
+ * that: bond0's ARP replies and neighbour messages leave with the address that was chosen for the
+ * neighbour. The map of clients remembers it. bondd tells them when slaves change; until then, and
+ * while there is no bondd, a client gets another slave with the next message to it.
+ *
+ * Only what has bond0's own address as the sender's is touched. So bridges, macvlans and virtual
+ * machines above bond0 speak for themselves. Called by the TC programs only.
+ */
+#ifndef XBOND_BPF_CLIENTS_H
+#define XBOND_BPF_CLIENTS_H
+
+#include <linux/bpf.h>
+#include <linux/icmpv6.h>
+#include <linux/if_ether.h>
+#include <linux/ipv6.h>
+
+#include "bpf/neighbour.h"
+#include "bpf/tlb.h"
+
+#define CLIENTS_INET 2
+#define CLIENTS_INET6 10
+#define CLIENTS_ARP_REQUEST 1
+#define CLIENTS_ARP_REPLY 2
+#define CLIENTS_HOP_LIMIT 255 /* RFC 4861, 7.1 */
+#define CLIENTS_SOURCE_ADDRESS 1
+#define CLIENTS_TARGET_ADDRESS 2
+#define CLIENTS_WINDOW_NS 1000000000ULL
+
+struct xbond_receivers receivers SEC(".data.receivers");
+
+/* Few bonds have clients, so memory is taken as they come. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, XBOND_MAX_CLIENTS);
+	__type(key, struct xbond_client_key);
+	__type(value, struct xbond_client);
+} clients SEC(".maps");
+
+/* Neighbour solicitation or advertisement whose first option is a link-layer address. */
+struct clients_discovery {
+	struct ipv6hdr ip;
+	__u8 type, code;
+	__be16 checksum;
+	__be32 flags;
+	__u8 target[16];
+	__u8 option, option_length;
+	__u8 mac[ETH_ALEN];
+} __attribute__((packed));
+
+/* Who hears a message: the other one, it and perhaps some others, or everybody. */
+enum clients_reach { CLIENTS_ONE, CLIENTS_GROUP, CLIENTS_ALL };
+
+struct clients_message {
+	struct xbond_client_key key; /* own: the sender, peer: whom it speaks to */
+	__u64 mac;		     /* that the sender says it has */
+	__u64 dest;		     /* of the frame */
+	__u32 mac_at, checksum_at;   /* where they are; 0: no checksum */
+	__u32 is_answer;
+	enum clients_reach reach;
+};
+
+/* Returns where the network header is; 0: behind more than one tag. */
+static __always_inline __u32 clients_untag(struct __sk_buff *skb, struct xbond_client_key *key,
+					   __be16 *type)
+{
+	__be16 words[3];
+
+	if (bpf_skb_load_bytes(skb, 2 * ETH_ALEN, words, sizeof(words)))
+		return 0;
+	*type = words[0];
+	if (skb->vlan_present) {
+		key->vlan_protocol = (__be16)skb->vlan_proto;
+		key->vlan = skb->vlan_tci & VLAN_VID_MASK;
+	}
+	if (!flow_is_vlan(words[0]))
+		return ETH_HLEN;
+	if (skb->vlan_present || flow_is_vlan(words[2]))
+		return 0;
+	key->vlan_protocol = words[0];
+	key->vlan = bpf_ntohs(words[1]) & VLAN_VID_MASK;
+	*type = words[2];
+	return ETH_HLEN + sizeof(struct vlan_header);
+}
+
+static __always_inline int clients_read_arp(struct __sk_buff *skb, __u32 at,
+					    struct clients_message *message)
+{
+	struct neighbour_arp arp;
+
+	if (bpf_skb_load_bytes(skb, at, &arp, sizeof(arp)) ||
+	    arp.hardware != bpf_htons(NEIGHBOUR_ETHERNET) || arp.protocol != bpf_htons(ETH_P_IP) ||
+	    arp.hardware_length != ETH_ALEN || arp.protocol_length != 4 ||
+	    (arp.operation != bpf_htons(CLIENTS_ARP_REQUEST) &&
+	     arp.operation != bpf_htons(CLIENTS_ARP_REPLY)))
+		return -1;
+	message->key.family = CLIENTS_INET;
+	__builtin_memcpy(message->key.own, arp.sender, sizeof(arp.sender));
+	__builtin_memcpy(message->key.peer, arp.target, sizeof(arp.target));
+	message->mac = tlb_mac_of(arp.sender_mac);
+	message->mac_at = at + __builtin_offsetof(struct neighbour_arp, sender_mac);
+	message->is_answer = arp.operation == bpf_htons(CLIENTS_ARP_REPLY);
+	message->reach = message->dest & 1 ? CLIENTS_ALL : CLIENTS_ONE;
+	return 0;
+}
+
+static __always_inline int clients_discovery_is_valid(const struct clients_discovery *discovery)
+{
+	__u8 option = discovery->type == NEIGHBOUR_ADVERTISEMENT ? CLIENTS_TARGET_ADDRESS
+								 : CLIENTS_SOURCE_ADDRESS;
+
+	return discovery->ip.nexthdr == IPPROTO_ICMPV6 &&
+	       discovery->ip.hop_limit == CLIENTS_HOP_LIMIT && !discovery->code &&
+	       (discovery->type == NEIGHBOUR_ADVERTISEMENT ||
+		discovery->type == NEIGHBOUR_SOLICITATION) &&
+	       bpf_ntohs(discovery->ip.payload_len) >= sizeof(*discovery) - sizeof(discovery->ip) &&
+	       discovery->option == option && discovery->option_length == 1;
+}
+
+static __always_inline int clients_read_discovery(struct __sk_buff *skb, __u32 at,
+						  struct clients_message *message)
+{
+	struct clients_discovery discovery;
+
+	if (bpf_skb_load_bytes(skb, at, &discovery, sizeof(discovery)) ||
+	    !clients_discovery_is_valid(&discovery))
+		return -1;
+	message->key.family = CLIENTS_INET6;
+	message->is_answer = discovery.type == NEIGHBOUR_ADVERTISEMENT;
+	if (message->is_answer) {
+		__builtin_memcpy(message->key.own, discovery.target, 16);
+		__builtin_memcpy(message->key.peer, &discovery.ip.daddr, 16);
+		message->reach = message->dest & 1 ? CLIENTS_ALL : CLIENTS_ONE;
+	} else {
+		__builtin_memcpy(message->key.own, &discovery.ip.saddr, 16);
+		__builtin_memcpy(message->key.peer, discovery.target, 16);
+		message->reach = message->dest & 1 ? CLIENTS_GROUP : CLIENTS_ONE;
+	}
+	message->mac = tlb_mac_of(discovery.mac);
+	message->mac_at = at + __builtin_offsetof(struct clients_discovery, mac);
+	message->checksum_at = at + __builtin_offsetof(struct clients_discovery, checksum);
+	return 0;
+}
+
+/* Returns 0 if it is a message that tells its sender's address. */
+static __always_inline int clients_read(struct __sk_buff *skb, struct clients_message *message)
+{
+	__be16 type = 0;
+	__u32 at;
+
+	if (bpf_skb_load_bytes(skb, 0, &message->dest, ETH_ALEN))
+		return -1;
+	at = clients_untag(skb, &message->key, &type);
+	if (!at)
+		return -1;
+	if (type == bpf_htons(ETH_P_ARP))
+		return clients_read_arp(skb, at, message);
+	return type == bpf_htons(ETH_P_IPV6) ? clients_read_discovery(skb, at, message) : -1;
+}
+
+static __always_inline int clients_is_none(const __u8 *address)
+{
+	const __u64 *words = (const void *)address;
+
+	return !(words[0] | words[1]);
+}
+
+static __always_inline int clients_is_same(const __u8 *address, const __u8 *other)
+{
+	const __u64 *a = (const void *)address, *b = (const void *)other;
+
+	return !((a[0] ^ b[0]) | (a[1] ^ b[1]));
+}
+
+/* The slot of live that has this address; SELECT_NONE: no slot. Global: one path. */
+__noinline __u32 clients_slot_of(__u64 mac, __u64 live, __u32 active)
+{
+	if (mac == READ_ONCE(alb.bond_mac))
+		return active;
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (live >> slot & 1 && READ_ONCE(alb.mac[slot]) == mac)
+			return slot;
+	return SELECT_NONE;
+}
+
+/* The address of the slot that is next to get a client: each in turn, as in the kernel's driver. */
+__noinline __u64 clients_next(__u64 live, __u32 active)
+{
+	__u64 some = live & READ_ONCE(receivers.mask), later, mac;
+	__u32 slot;
+
+	if (!some)
+		some = live;
+	later = some & ~((2ULL << receivers.turn % XBOND_MAX_SLAVES) - 1);
+	slot = select_lowest(later ? later : some);
+	receivers.turn = slot;
+	mac = slot == active ? 0 : tlb_source(slot);
+	return mac ? mac : READ_ONCE(alb.bond_mac);
+}
+
+/* A flood of forged questions must not push out real clients, nor cost more than a lookup each. */
+static __always_inline int clients_admit(__u64 now_ns)
+{
+	if (now_ns - receivers.window_ns > CLIENTS_WINDOW_NS) {
+		receivers.window_ns = now_ns;
+		receivers.admitted = 0;
+	}
+	if (receivers.admitted >= XBOND_CLIENTS_PER_SECOND) {
+		receivers.refused++;
+		return 0;
+	}
+	receivers.admitted++;
+	return 1;
+}
+
+/* The entry of bond0's address itself, by which clients_hear() sees that it has moved away. */
+static __always_inline void clients_note_own(const struct xbond_client_key *key, __u64 now_ns)
+{
+	struct xbond_client own = { .used_ns = now_ns };
+	struct xbond_client_key of_own = *key;
+
+	__builtin_memset(of_own.peer, 0, sizeof(of_own.peer));
+	bpf_map_update_elem(&clients, &of_own, &own, BPF_NOEXIST);
+}
+
+static __always_inline struct xbond_client *clients_enter(const struct clients_message *message,
+							  __u64 live, __u32 active, __u64 now_ns)
+{
+	struct xbond_client fresh = { .used_ns = now_ns };
+
+	if (!clients_admit(now_ns))
+		return NULL;
+	fresh.told = clients_next(live, active);
+	if (bpf_map_update_elem(&clients, &message->key, &fresh, BPF_NOEXIST))
+		receivers.refused++;
+	else
+		clients_note_own(&message->key, now_ns);
+	return bpf_map_lookup_elem(&clients, &message->key);
+}
+
+/* The address that the other one is to send to; 0: it is no client. */
+static __always_inline __u64 clients_told(const struct clients_message *message, __u64 live,
+					  __u32 active, __u64 now_ns)
+{
+	struct xbond_client *client = bpf_map_lookup_elem(&clients, &message->key);
+
+	if (!client)
+		client = clients_enter(message, live, active, now_ns);
+	if (!client)
+		return 0;
+	client->used_ns = now_ns;
+	client->uses++;
+	if (!(message->dest & 1))
+		client->mac = message->dest;
+	if (clients_slot_of(client->told, live, active) == SELECT_NONE)
+		client->told = clients_next(live, active);
+	return client->told;
+}
+
+/* The checksum first: it needs what was there before. */
+static __always_inline long clients_write(struct __sk_buff *skb,
+					  const struct clients_message *message, __u64 mac)
+{
+	__u64 old = message->mac;
+	long r = 0;
+
+	if (message->checksum_at)
+		r = bpf_l4_csum_replace(skb, message->checksum_at, (__u32)old, (__u32)mac, 4) ||
+		    bpf_l4_csum_replace(skb, message->checksum_at, old >> 32, mac >> 32, 2);
+	return r ? r : bpf_skb_store_bytes(skb, message->mac_at, &mac, ETH_ALEN, 0);
+}
+
+/*
+ * The slot by which an ARP or neighbour message leaves, with the addresses in it that the other one
+ * is to learn. A broadcast teaches everybody bond0's address; bondd sees the time, and tells the
+ * clients again. Questions to a group leave by the active slave, as all multicast does.
+ */
+__noinline __u32 clients_prepare(struct __sk_buff *skb, __u64 mask, __u32 active)
+{
+	__u64 told, live, now_ns = bpf_ktime_get_ns(), bond_mac = READ_ONCE(alb.bond_mac);
+	struct clients_message message = {};
+	__u32 slot;
+
+	if (clients_read(skb, &message) || message.mac != bond_mac ||
+	    clients_is_none(message.key.own))
+		return active;
+	if (message.reach == CLIENTS_ALL)
+		WRITE_ONCE(receivers.asked_ns, now_ns);
+	if ((message.reach == CLIENTS_ALL && message.is_answer) ||
+	    clients_is_none(message.key.peer) || clients_is_same(message.key.own, message.key.peer))
+		return active;
+	live = select_live(mask);
+	told = clients_told(&message, live, active, now_ns);
+	slot = told ? clients_slot_of(told, live, active) : active;
+	if (message.reach == CLIENTS_ALL || slot >= XBOND_MAX_SLAVES || slot == active ||
+	    clients_write(skb, &message, told) || message.reach != CLIENTS_ONE ||
+	    bpf_skb_store_bytes(skb, ETH_ALEN, &told, ETH_ALEN, 0))
+		return active;
+	return slot;
+}
+
+/* Is it the address of bond0 or of a slave? */
+__noinline int clients_is_ours(__u64 mac)
+{
+	if (mac == READ_ONCE(alb.bond_mac))
+		return 1;
+	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (READ_ONCE(alb.mac[slot]) == mac)
+			return 1;
+	return 0;
+}
+
+static __always_inline void clients_set_due(struct xbond_client *client)
+{
+	if (client->due)
+		return;
+	client->due = 1;
+	__sync_fetch_and_add(&receivers.news, 1);
+}
+
+/* A client has answered: it may have asked bond0's question for the address, too. */
+static __always_inline void clients_note_answer(const struct clients_message *message)
+{
+	struct xbond_client_key key = message->key;
+	struct xbond_client *client;
+
+	__builtin_memcpy(key.own, message->key.peer, sizeof(key.own));
+	__builtin_memcpy(key.peer, message->key.own, sizeof(key.peer));
+	client = bpf_map_lookup_elem(&clients, &key);
+	if (!client)
+		return;
+	client->mac = message->mac;
+	client->used_ns = bpf_ktime_get_ns();
+	if (key.family == CLIENTS_INET && client->told != READ_ONCE(alb.bond_mac))
+		clients_set_due(client);
+}
+
+/*
+ * What slaves hear, of frames for which probe_concerns() is true: the addresses of clients that
+ * bond0 has asked, and whether somebody else has an address that was bond0's. Clients must not be
+ * told of that any more.
+ */
+__noinline int clients_hear(struct __sk_buff *skb)
+{
+	struct clients_message message = {};
+	struct xbond_client *own;
+
+	if (clients_read(skb, &message) || clients_is_none(message.key.own))
+		return 0;
+	if (message.is_answer && message.reach == CLIENTS_ONE && !clients_is_none(message.key.peer))
+		clients_note_answer(&message);
+	__builtin_memset(message.key.peer, 0, sizeof(message.key.peer));
+	own = bpf_map_lookup_elem(&clients, &message.key);
+	if (own && !clients_is_ours(message.mac))
+		clients_set_due(own);
+	return 0;
+}
+
+#endif

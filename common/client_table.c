@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "common/client_table.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLIENTS_AT_ONCE 512
+
+/* One batch, as the kernel fills it: keys and values apart. */
+struct client_batch {
+	struct xbond_client_key keys[CLIENTS_AT_ONCE];
+	struct xbond_client clients[CLIENTS_AT_ONCE];
+	__u32 at, next, count;
+};
+
+static int client_table_take(const struct client_batch *batch, struct client_entry *entries,
+			     int count)
+{
+	for (__u32 i = 0; i < batch->count && count < XBOND_MAX_CLIENTS; i++)
+		entries[count++] = (struct client_entry){ batch->keys[i], batch->clients[i] };
+	return count;
+}
+
+static int client_table_read_all(int fd, struct client_batch *batch, struct client_entry *entries)
+{
+	bool first = true, ends = false;
+	int count = 0, r;
+
+	while (!ends && count < XBOND_MAX_CLIENTS) {
+		batch->count = CLIENTS_AT_ONCE;
+		r = bpf_map_lookup_batch(fd, first ? NULL : &batch->at, &batch->next, batch->keys,
+					 batch->clients, &batch->count, NULL);
+		if (r && r != -ENOENT)
+			return r;
+		ends = r == -ENOENT;
+		count = client_table_take(batch, entries, count);
+		batch->at = batch->next;
+		first = false;
+	}
+	return count;
+}
+
+int client_table_read(int clients_fd, struct client_entry **ret_entries)
+{
+	struct client_entry *entries;
+	struct client_batch *batch;
+	int r = -ENOMEM;
+
+	*ret_entries = NULL;
+	if (clients_fd < 0)
+		return 0;
+	entries = calloc(XBOND_MAX_CLIENTS, sizeof(*entries));
+	batch = malloc(sizeof(*batch));
+	if (entries && batch)
+		r = client_table_read_all(clients_fd, batch, entries);
+	free(batch);
+	if (r > 0)
+		*ret_entries = entries;
+	else
+		free(entries);
+	return r;
+}
+
+bool client_table_is_own(const struct client_entry *entry)
+{
+	static const __u8 none[16];
+
+	return !memcmp(entry->key.peer, none, sizeof(none));
+}
+
+unsigned int client_table_count(const struct client_entry *entries, int count, __u64 told)
+{
+	unsigned int found = 0;
+
+	for (int i = 0; i < count; i++)
+		found += !client_table_is_own(&entries[i]) && entries[i].client.told == told;
+	return found;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "daemon/alb/client_rounds.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/atomic.h"
+#include "common/client_table.h"
+#include "common/clock.h"
+#include "common/slots.h"
+#include "daemon/alb/client_tell.h"
+#include "daemon/base/crashpoint.h"
+#include "daemon/base/latency.h"
+#include "daemon/bond/daemon.h"
+#include "daemon/monitor/arp_sender.h"
+#include "rules/receivers.h"
+
+#define STEP 256 /* entries that are written and sent at once */
+#define STEP_PAUSE_US (50 * 1000)
+/* As the kernel's driver has these two. Linux heeds no second reply within a second. */
+#define TELLS 3
+#define TELL_AGAIN_NS (2 * NS_PER_S)
+/* A broadcast of bond0's address is made good this often in a full table. */
+#define RETELL_NS_PER_CLIENT (NS_PER_S / 512)
+#define LOOK_NS (30 * NS_PER_S) /* old clients are looked for */
+#define MOVED_MAX 16		/* addresses of bond0 that have moved away, in one round */
+/* When a client is forgotten that was heard no more: the fuller the table, the sooner. */
+#define UNANSWERED_NS (60 * NS_PER_S)
+#define AGE_NS (4 * 3600 * NS_PER_S)
+#define AGE_HALF_FULL_NS (600 * NS_PER_S)
+#define AGE_NEARLY_FULL_NS (60 * NS_PER_S) /* of clients that were heard only once */
+
+enum what { KEEP, FORGET, WRITE, TELL };
+
+/* The slaves that work, and the address by which each receives; 0: none of its own now. */
+struct round_slaves {
+	uint64_t working, mac[XBOND_MAX_SLAVES], bond_mac;
+};
+
+struct client_rounds {
+	struct round_slaves slaves;   /* of the last round */
+	struct client_entry *entries; /* of a round that goes on; NULL: none does */
+	int count, at, known;	      /* known: in the last round */
+	uint8_t slot[XBOND_MAX_CLIENTS], what[XBOND_MAX_CLIENTS];
+	uint64_t step_ns;      /* not before this */
+	uint64_t look_ns;      /* the next round, if nothing happens */
+	uint64_t tell_ns;      /* the next round of those who have to be told again; 0: none */
+	uint64_t asked_ns;     /* the broadcast that was last made good */
+	uint64_t asked_due_ns; /* when the present one is; 0: there is none */
+	uint32_t news;
+};
+
+static uint64_t rounds_word(const uint8_t mac[XBOND_MAC_SIZE])
+{
+	uint64_t word = 0;
+
+	memcpy(&word, mac, XBOND_MAC_SIZE);
+	return word;
+}
+
+static bool rounds_receive(struct bond *bond)
+{
+	return mode_has(bond_pin(bond)->mode, MODE_RECEIVES);
+}
+
+/* After a change of mode until all clients know bond0's address again. */
+static bool rounds_are_on(struct bond *bond)
+{
+	return bond_is_ready(bond) && bond->dataplane.pins.receivers &&
+	       bond->dataplane.pins.clients_fd >= 0 &&
+	       (rounds_receive(bond) || bond->client_rounds);
+}
+
+/* In other modes one slave stands for all: every client is to send to bond0's address. */
+static uint64_t rounds_address(struct bond *bond, unsigned int slot, uint64_t up, uint64_t bond_mac)
+{
+	uint64_t mac = rounds_word(bond_slave(bond, slot)->mac);
+
+	if (!rounds_receive(bond))
+		return slot == (unsigned int)__builtin_ctzll(up) ? bond_mac : 0;
+	if (slot == bond_pin(bond)->active_slot)
+		return bond_mac;
+	return mac == bond_mac ? 0 : mac;
+}
+
+static void rounds_read_slaves(struct bond *bond, struct round_slaves *ret_slaves)
+{
+	uint64_t up = __atomic_load_n(&bond->dataplane.pins.table->tx_mask, __ATOMIC_ACQUIRE);
+	struct round_slaves slaves = { .bond_mac = rounds_word(bond_pin(bond)->mac) };
+
+	bond_for_each_member (bond, slot) {
+		if (slots_have(up, slot))
+			slaves.mac[slot] = rounds_address(bond, slot, up, slaves.bond_mac);
+		if (slaves.mac[slot])
+			slaves.working |= slots_bit(slot);
+	}
+	*ret_slaves = slaves;
+}
+
+static uint8_t rounds_slot_of(const struct round_slaves *slaves, uint64_t mac)
+{
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (slots_have(slaves->working, slot) && slaves->mac[slot] == mac)
+			return (uint8_t)slot;
+	return XBOND_NO_SLOT;
+}
+
+static uint64_t rounds_choose_receivers(struct bond *bond, const struct round_slaves *slaves)
+{
+	uint32_t speed[XBOND_MAX_SLAVES] = { 0 };
+
+	bond_for_each_member (bond, slot)
+		speed[slot] = bond_slave(bond, slot)->speed_mbps;
+	return receivers_fastest(slaves->working, speed);
+}
+
+static void rounds_drop(struct client_rounds *rounds)
+{
+	free(rounds->entries);
+	rounds->entries = NULL;
+	rounds->count = rounds->at = 0;
+}
+
+static bool rounds_is_old(const struct client_entry *entry, int count, uint64_t now_ns)
+{
+	uint64_t age_ns = now_ns > entry->client.used_ns ? now_ns - entry->client.used_ns : 0;
+
+	if (client_table_is_own(entry))
+		return age_ns > AGE_NS;
+	if (!entry->client.mac)
+		return age_ns > UNANSWERED_NS;
+	if (count > XBOND_MAX_CLIENTS / 8 * 7 && entry->client.uses < 2)
+		return age_ns > AGE_NEARLY_FULL_NS;
+	return age_ns > (count > XBOND_MAX_CLIENTS / 2 ? AGE_HALF_FULL_NS : AGE_NS);
+}
+
+static bool rounds_have_same_own(const struct client_entry *entry, const struct client_entry *other)
+{
+	const struct xbond_client_key *a = &entry->key, *b = &other->key;
+
+	return a->family == b->family && a->vlan == b->vlan &&
+	       a->vlan_protocol == b->vlan_protocol && !memcmp(a->own, b->own, sizeof(a->own));
+}
+
+/* Somebody else has an address that was bond0's: its clients must not be told of it again. */
+static void rounds_forget_moved(struct client_rounds *rounds)
+{
+	const struct client_entry *moved[MOVED_MAX];
+	unsigned int count = 0;
+
+	for (int i = 0; i < rounds->count && count < MOVED_MAX; i++)
+		if (client_table_is_own(&rounds->entries[i]) && rounds->entries[i].client.due)
+			moved[count++] = &rounds->entries[i];
+	for (int i = 0; count && i < rounds->count; i++)
+		for (unsigned int j = 0; j < count; j++)
+			if (rounds_have_same_own(&rounds->entries[i], moved[j]))
+				rounds->what[i] = FORGET;
+}
+
+static void rounds_forget_old(struct client_rounds *rounds, uint64_t now_ns)
+{
+	memset(rounds->what, KEEP, sizeof(rounds->what));
+	rounds_forget_moved(rounds);
+	for (int i = 0; i < rounds->count; i++)
+		if (rounds_is_old(&rounds->entries[i], rounds->count, now_ns))
+			rounds->what[i] = FORGET;
+}
+
+/* The entries of bond0's own addresses count for no slave. */
+static void rounds_share(struct bond *bond, struct client_rounds *rounds)
+{
+	struct xbond_receivers *receivers = bond->dataplane.pins.receivers;
+	uint64_t among = rounds_choose_receivers(bond, &rounds->slaves);
+	bool level = among & ~receivers->levelled;
+	uint8_t slot[XBOND_MAX_CLIENTS];
+	size_t count = 0;
+
+	__atomic_store_n(&receivers->mask, among, __ATOMIC_RELEASE);
+	for (int i = 0; i < rounds->count; i++)
+		if (!client_table_is_own(&rounds->entries[i]) && rounds->what[i] != FORGET)
+			slot[count++] =
+				rounds_slot_of(&rounds->slaves, rounds->entries[i].client.told);
+	receivers_share(slot, count, rounds->slaves.working, among, level);
+	count = 0;
+	for (int i = 0; i < rounds->count; i++)
+		if (!client_table_is_own(&rounds->entries[i]) && rounds->what[i] != FORGET)
+			rounds->slot[i] = slot[count++];
+}
+
+/* retell_ns: broadcasts up to then are made good now; 0: none. */
+static enum what rounds_decide(const struct client_rounds *rounds, int i, uint64_t retell_ns)
+{
+	struct client_entry *entry = &rounds->entries[i];
+	uint8_t slot = rounds->slot[i];
+
+	if (slot >= XBOND_MAX_SLAVES)
+		return KEEP;
+	if (entry->client.told != rounds->slaves.mac[slot]) {
+		entry->client.told = rounds->slaves.mac[slot];
+		entry->client.tells = TELLS;
+	} else if (!entry->client.tells &&
+		   (entry->client.told == rounds->slaves.bond_mac ||
+		    !(retell_ns && (entry->client.due || entry->client.used_ns < retell_ns)))) {
+		return KEEP;
+	}
+	entry->client.due = 0;
+	return entry->client.mac ? TELL : WRITE;
+}
+
+static bool rounds_must_retell(const struct client_rounds *rounds, uint64_t now_ns)
+{
+	return rounds->asked_due_ns && now_ns >= rounds->asked_due_ns;
+}
+
+static void rounds_decide_all(struct bond *bond, struct client_rounds *rounds, uint64_t retell_ns)
+{
+	enum what otherwise = rounds_receive(bond) ? KEEP : FORGET;
+
+	for (int i = 0; i < rounds->count; i++)
+		if (client_table_is_own(&rounds->entries[i])) {
+			rounds->what[i] = rounds->what[i] == FORGET ? FORGET : otherwise;
+		} else if (rounds->what[i] != FORGET) {
+			rounds->what[i] = rounds_decide(rounds, i, retell_ns);
+			if (rounds->what[i] == KEEP)
+				rounds->what[i] = otherwise;
+		}
+}
+
+/* The work of the round is in what[] afterwards. */
+static void rounds_begin(struct bond *bond, struct client_rounds *rounds, uint64_t now_ns)
+{
+	uint64_t asked_ns = bond->dataplane.pins.receivers->asked_ns;
+	bool retells = rounds_must_retell(rounds, now_ns);
+
+	rounds->count = client_table_read(bond->dataplane.pins.clients_fd, &rounds->entries);
+	if (rounds->count < 0)
+		rounds->count = 0;
+	rounds->known = rounds->count;
+	rounds->at = 0;
+	rounds->step_ns = 0;
+	rounds->look_ns = now_ns + LOOK_NS;
+	rounds->tell_ns = 0;
+	if (retells) {
+		rounds->asked_ns = asked_ns;
+		rounds->asked_due_ns = 0;
+	}
+	rounds_forget_old(rounds, now_ns);
+	rounds_share(bond, rounds);
+	rounds_decide_all(bond, rounds, retells ? (asked_ns ? asked_ns : 1) : 0);
+}
+
+static void rounds_do(struct bond *bond, struct client_rounds *rounds, int i)
+{
+	int fd = bond->dataplane.pins.clients_fd;
+	struct client_entry *entry = &rounds->entries[i];
+
+	if (rounds->what[i] == FORGET) {
+		bpf_map_delete_elem(fd, &entry->key);
+		return;
+	}
+	if (rounds->what[i] == WRITE)
+		entry->client.tells = 0;
+	else if (entry->client.tells)
+		entry->client.tells--;
+	if (entry->client.tells)
+		rounds->tell_ns = clock_now_ns() + TELL_AGAIN_NS;
+	bpf_map_update_elem(fd, &entry->key, &entry->client, BPF_EXIST);
+	if (rounds->what[i] == TELL)
+		client_tell(bond, rounds->slot[i], entry);
+}
+
+/* What is levelled is known when all is written, so that another bondd would do the rest. */
+static void rounds_end(struct bond *bond, struct client_rounds *rounds)
+{
+	rounds_drop(rounds);
+	__atomic_store_n(&bond->dataplane.pins.receivers->levelled,
+			 bond->dataplane.pins.receivers->mask, __ATOMIC_RELEASE);
+}
+
+static void rounds_step(struct bond *bond, struct client_rounds *rounds)
+{
+	int done = 0;
+
+	for (; rounds->at < rounds->count && done < STEP; rounds->at++)
+		if (rounds->what[rounds->at] != KEEP) {
+			rounds_do(bond, rounds, rounds->at);
+			done++;
+		}
+	arp_sender_flush(bond->daemon->arp_sender);
+	crashpoint("clients-half-told");
+	if (rounds->at >= rounds->count) {
+		rounds_end(bond, rounds);
+		return;
+	}
+	rounds->step_ns = clock_now_ns() + STEP_PAUSE_US * 1000ULL;
+	sd_event_source_set_time_relative(bond->clients, STEP_PAUSE_US);
+	sd_event_source_set_enabled(bond->clients, SD_EVENT_ONESHOT);
+}
+
+/* A broadcast is made good a while after it was seen: not every client heeds a second word. */
+static void rounds_note_asked(struct bond *bond, struct client_rounds *rounds, uint64_t now_ns)
+{
+	const struct xbond_receivers *receivers = bond->dataplane.pins.receivers;
+	uint32_t news = __atomic_load_n(&receivers->news, __ATOMIC_RELAXED);
+
+	if (rounds->asked_due_ns ||
+	    (rounds->news == news && rounds->asked_ns == receivers->asked_ns))
+		return;
+	rounds->news = news;
+	rounds->asked_due_ns =
+		now_ns + TELL_AGAIN_NS + (uint64_t)rounds->known * RETELL_NS_PER_CLIENT;
+}
+
+static bool rounds_is_due(struct bond *bond, struct client_rounds *rounds, uint64_t now_ns)
+{
+	struct round_slaves slaves;
+
+	rounds_read_slaves(bond, &slaves);
+	if (memcmp(&slaves, &rounds->slaves, sizeof(slaves))) {
+		rounds->slaves = slaves;
+		rounds_drop(rounds);
+		return true;
+	}
+	return !rounds->entries &&
+	       (now_ns >= rounds->look_ns || (rounds->tell_ns && now_ns >= rounds->tell_ns) ||
+		rounds_must_retell(rounds, now_ns));
+}
+
+static void rounds_forget(struct bond *bond)
+{
+	if (!bond->client_rounds)
+		return;
+	rounds_drop(bond->client_rounds);
+	free(bond->client_rounds);
+	bond->client_rounds = NULL;
+}
+
+/* While addresses are about to change, clients would be told of one that is another slave's. */
+void client_rounds_follow(struct bond *bond)
+{
+	struct client_rounds *rounds;
+	uint64_t now_ns = clock_now_ns();
+
+	if (!rounds_are_on(bond)) {
+		rounds_forget(bond);
+		return;
+	}
+	if (!bond->client_rounds)
+		bond->client_rounds = calloc(1, sizeof(*bond->client_rounds));
+	rounds = bond->client_rounds;
+	if (!rounds || bond->evaluation.macs_due || bond->evaluation.plan_due)
+		return;
+	rounds_note_asked(bond, rounds, now_ns);
+	if (rounds_is_due(bond, rounds, now_ns)) {
+		rounds_begin(bond, rounds, now_ns);
+		if (!rounds->entries)
+			rounds_end(bond, rounds);
+	}
+	if (rounds->entries && now_ns >= rounds->step_ns)
+		rounds_step(bond, rounds);
+	if (!rounds->known && !rounds_receive(bond))
+		rounds_forget(bond);
+}
+
+static int client_rounds_on_time(sd_event_source *source, uint64_t usec, void *arg)
+{
+	(void)source;
+	(void)usec;
+	latency_note("clients");
+	client_rounds_follow(arg);
+	return 0;
+}
+
+int client_rounds_start(struct bond *bond)
+{
+	int r = sd_event_add_time(bond->daemon->event, &bond->clients, CLOCK_MONOTONIC, 0, 1000,
+				  client_rounds_on_time, bond);
+
+	return r < 0 ? r : sd_event_source_set_enabled(bond->clients, SD_EVENT_OFF);
+}
+
+void client_rounds_stop(struct bond *bond)
+{
+	bond->clients = sd_event_source_disable_unref(bond->clients);
+	rounds_forget(bond);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Receive balancing of balance-alb: shares out the clients anew when slaves fail, leave, join or
+ * come back, and tells the clients. A round reads the whole pinned map, decides, and then writes
+ * and sends in steps, so that a full map does not hold up the main loop. What a bondd has left
+ * undone the map tells the next one.
+ */
+#ifndef XBOND_DAEMON_ALB_CLIENT_ROUNDS_H
+#define XBOND_DAEMON_ALB_CLIENT_ROUNDS_H
+
+#include "daemon/bond/bond.h"
+
+/* Returns -errno. */
+int client_rounds_start(struct bond *bond);
+void client_rounds_stop(struct bond *bond);
+/* Does what is due. Called at each tick, and when addresses have changed. */
+void client_rounds_follow(struct bond *bond);
+
+#endif

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Receive balancing of balance-alb: neighbours at a switch learn the addresses of different slaves,
+and learn others when slaves fail and come back.
+"""
+import ipaddress
+import struct
+import time
+
+import pytest
+
+from namespace import mac_bytes
+from traffic import Capture, send_frames
+from waiting import wait_for
+
+ARP, IPV6, VLAN = 0x0806, 0x86dd, 0x8100
+PEERS = 6
+
+
+class Shared:
+    """bond0 (10.0.0.1, fd00::1) at a bridge with hosts 10.0.0.11 and on, each in a namespace."""
+
+    def __init__(self, lab, near, peers=PEERS):
+        self.near, self.far, self.links = near, near.far, near.links
+        self.far.ip("link", "add", "br0", "type", "bridge", "mcast_snooping", 0)
+        self.far.ip("link", "set", "br0", "up")
+        for link in self.links:
+            self.far.ip("link", "set", link, "master", "br0")
+        near.ctl("create", "bond0", "mode", "balance-alb", "primary", "l0", "lp_interval", 1)
+        near.ctl("add-slave", "bond0", *self.links)
+        near.ip("link", "set", "bond0", "up")
+        near.ip("addr", "add", "10.0.0.1/24", "dev", "bond0")
+        near.ip("addr", "add", "fd00::1/64", "dev", "bond0", "nodad")
+        near.wait_slaves(*self.links)
+        wait_for(lambda: len(set(self.macs().values())) == len(self.links), "addresses to differ")
+        self.peers = {11 + i: self._peer(lab, 11 + i) for i in range(peers)}
+
+    def _peer(self, lab, number):
+        peer = lab.namespace(f"p{number}")
+        self.far.ip("link", "add", f"p{number}", "type", "veth", "peer", "name", "eth0", "netns",
+                    peer.name)
+        self.far.ip("link", "set", f"p{number}", "master", "br0", "up")
+        peer.ip("link", "set", "eth0", "up")
+        peer.ip("addr", "add", f"10.0.0.{number}/24", "dev", "eth0")
+        peer.ip("addr", "add", f"fd00::{number}/64", "dev", "eth0", "nodad")
+        return peer
+
+    def macs(self):
+        return {slave["name"]: slave["mac"] for slave in self.near.show()["slaves"]}
+
+    def clients(self):
+        return {slave["name"]: slave["clients"] for slave in self.near.show()["slaves"]}
+
+    def knows(self, number, address="10.0.0.1"):
+        """The address that this peer sends to."""
+        found = self.peers[number].ip_json("neigh", "show", address)
+        return found[0].get("lladdr") if found else None
+
+    def all_know(self, address="10.0.0.1"):
+        return [self.knows(number, address) for number in self.peers]
+
+    def ask(self, address="10.0.0.1"):
+        for peer in self.peers.values():
+            peer.wait_ping(address)
+
+    def spread(self, links=None):
+        """Does every peer send to these links only, and does each have its share?"""
+        links = links or self.links
+        macs, clients = self.macs(), self.clients()
+        known = self.all_know() + self.all_know("fd00::1")
+        shares = [clients[link] for link in links]
+        return max(shares) - min(shares) <= 1 and sum(shares) == sum(clients.values()) and \
+            {macs[link] for link in links} == set(known)
+
+    def arrivals(self, address="10.0.0.1"):
+        """{link: echo requests of the peers that came in by it}"""
+        wires = [Capture(self.near, link) for link in self.links]
+        for peer in self.peers.values():
+            peer.wait_ping(address)
+        found = {wire.dev: sum(frame.type in (0x0800, IPV6) and frame.data[23] == 1 or
+                               frame.type == IPV6 and frame.data[54] == 128
+                               for frame in wire.frames(0.1)) for wire in wires}
+        for wire in wires:
+            wire.close()
+        return found
+
+
+@pytest.fixture
+def shared(lab, lone):
+    def make(links=3, peers=PEERS):
+        return Shared(lab, lone(links), peers)
+    return make
+
+
+def test_neighbours_share_the_slaves(shared):
+    """They ask; they are asked; a slave fails, comes back; bondd is killed and comes back."""
+    made = shared()
+    near = made.near
+
+    def wait_spread(what, links=None):
+        wait_for(lambda: made.spread(links),
+                 lambda: f"{what}: {made.clients()} {made.all_know()} {made.all_know('fd00::1')}",
+                 deadline=12)
+
+    for address in ("10.0.0.1", "fd00::1"):
+        made.ask(address)
+        arrived = made.arrivals(address)
+        assert sorted(arrived.values()) == [2, 2, 2], arrived
+    wait_spread("all to share")
+    # bond0's question teaches everybody its own address: bondd makes that good
+    near.ip("neigh", "flush", "dev", "bond0")
+    near.wait_ping("10.0.0.11")
+    wait_spread("all to be told again")
+    gone = made.macs()["l2"]
+    made.far.ip("link", "set", "l2", "down")
+    near.wait_slaves("l0", "l1")
+    wait_spread("all to be told of others", ["l0", "l1"])
+    assert gone not in made.all_know() + made.all_know("fd00::1")
+    made.far.ip("link", "set", "l2", "up")
+    near.wait_slaves(*made.links)
+    wait_spread("some to be told of the slave that is back")
+    # another slave gets the address of the active one, and nobody is lost
+    made.far.ip("link", "set", "l0", "down")
+    near.wait_slaves("l1", "l2")
+    wait_spread("the others to have all", ["l1", "l2"])
+    made.far.ip("link", "set", "l0", "up")
+    near.wait_slaves(*made.links)
+    wait_spread("the primary to have some again")
+    near.kill_bondd()
+    made.far.ip("link", "set", "l1", "down")
+    made.ask()
+    near.start_bondd()
+    near.wait_slaves("l0", "l2")
+    wait_spread("the next bondd to tell", ["l0", "l2"])
+    near.ctl("set", "bond0", "mode", "active-backup")
+    mac = near.show()["mac"]
+    wait_for(lambda: set(made.all_know()) == {mac}, "all to be told of the one address")
+
+
+def arp(source, operation, sender_mac, sender, target_mac, target, tags=b"", dest=None):
+    body = struct.pack("!HHBBH", 1, 0x0800, 6, 4, operation) + mac_bytes(sender_mac) + \
+        ipaddress.ip_address(sender).packed + mac_bytes(target_mac) + \
+        ipaddress.ip_address(target).packed
+    return mac_bytes(dest or target_mac) + mac_bytes(source) + tags + \
+        struct.pack("!H", ARP) + body
+
+
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return total ^ 0xffff
+
+
+def advertisement(source, dest, own, peer, flags=0x60000000, tags=b"", mac=None):
+    own, peer = ipaddress.ip_address(own).packed, ipaddress.ip_address(peer).packed
+    body = struct.pack("!BBHI", 136, 0, 0, flags) + own + b"\2\1" + mac_bytes(mac or source)
+    total = checksum(own + peer + struct.pack("!II", len(body), 58) + body)
+    body = body[:2] + struct.pack("!H", total) + body[4:]
+    return mac_bytes(dest) + mac_bytes(source) + tags + struct.pack("!HIHBB", IPV6, 0x60000000,
+                                                                    len(body), 58, 255) + \
+        own + peer + body
+
+
+def is_sound(frame):
+    """The checksum of ICMPv6 behind the headers."""
+    at = frame.data.index(b"\x86\xdd\x60") + 2
+    ip, body = frame.data[at:at + 40], frame.data[at + 40:at + 72]
+    return checksum(ip[8:40] + struct.pack("!II", len(body), 58) + body) == 0
+
+
+def leaves(made, frames):
+    """[(link, frame)] that come out of the slaves for frames sent by bond0."""
+    wires = [Capture(made.far, link) for link in made.links]
+    send_frames(made.near, "bond0", frames)
+    found = []
+    wait_for(lambda: found.extend((wire.dev, frame) for wire in wires for frame in wire.frames()
+                                  if frame.type in (ARP, IPV6, VLAN)
+                                  and b"\xc0\x00\x02" in frame.data
+                                  or b"\x20\x01\x0d\xb8" in frame.data)
+             or len(found) >= len(frames), "the frames to leave")
+    for wire in wires:
+        wire.close()
+    return found
+
+
+def test_what_is_rewritten(shared):
+    """Replies and advertisements of bond0 to one host, also tagged; nothing else."""
+    made = shared(links=2, peers=0)
+    mac, macs = made.near.show()["mac"], made.macs()
+    other = macs["l1"]
+    hosts = [f"02:aa:00:00:00:{i:02x}" for i in range(4)]
+    everybody = "ff:ff:ff:ff:ff:ff"
+    tag = struct.pack("!HH", VLAN, 7)
+
+    def reply(i, tags=b"", sender="192.0.2.1", target=None, own=mac, dest=None):
+        return arp(own, 2, own, sender, hosts[i], target or f"192.0.2.{100 + i}", tags, dest)
+
+    # of two clients in each VLAN and family one learns the other slave's address
+    sent = [reply(0), reply(1), reply(0, tag), reply(1, tag),
+            *(advertisement(mac, hosts[i], "2001:db8::1", f"2001:db8::{i + 2}", tags=tags)
+              for tags in (b"", tag) for i in (0, 1))]
+    out = leaves(made, sent)
+    assert len(out) == len(sent)
+    by = {"l0": mac, "l1": other}
+    for link, frame in out:
+        assert frame.src == by[link]
+        assert mac_bytes(by[link]) in frame.data[14:], "the address inside"
+        if b"\x86\xdd\x60" in frame.data:
+            assert is_sound(frame)
+    assert sum(link == "l1" for link, _ in out) == len(sent) // 2
+    tagged = [frame for link, frame in out if link == "l1" and
+              (frame.vlan == 7 or frame.type == VLAN)]
+    assert len(tagged) == 2
+    # a client keeps its slave
+    moved = next(i for i in (0, 1) if made.near.show() and leaves(made, [reply(i)])[0][0] == "l1")
+    assert leaves(made, [reply(moved)])[0][0] == "l1"
+    # nor gratuitous ARP, probes, an answer to a probe, nor those of others, nor two tags
+    bridged = "02:bb:00:00:00:01"
+    alone = [arp(mac, 1, mac, "192.0.2.1", everybody, "192.0.2.1"),
+             arp(mac, 2, mac, "192.0.2.1", everybody, "192.0.2.1"),
+             arp(mac, 1, mac, "0.0.0.0", everybody, "192.0.2.77"),
+             arp(mac, 2, mac, "192.0.2.1", hosts[moved], "0.0.0.0"),
+             reply(moved, own=bridged), reply(moved, tag + struct.pack("!HH", VLAN, 8)),
+             arp(mac, 2, bridged, "192.0.2.9", hosts[moved], "192.0.2.101"),
+             advertisement(mac, hosts[moved], "2001:db8::9", "2001:db8::2", mac=bridged),
+             advertisement(mac, "33:33:00:00:00:01", "2001:db8::1", "ff02::1")]
+    out = leaves(made, alone)
+    assert {link for link, _ in out} == {"l0"}
+    assert sorted(frame.data[14:56].rstrip(b"\0") for _, frame in out if not frame.vlan
+                  and frame.type != VLAN) == \
+        sorted(each[14:56].rstrip(b"\0") for each in alone if each[12:14] != tag[:2])
+
+
+def entries(made):
+    return int(made.near.run("sh", "-c", "bpftool -j map dump pinned "
+                             f"{made.near.bpf_dir}/bond0/clients | jq length").stdout)
+
+
+def refused(made):
+    return made.near.pinned("receivers")["refused"]
+
+
+def test_forged_questions(shared):
+    """A neighbour forges thousands of askers: real clients stay, and the table has its limit. Who
+    takes an address away from bond0 ends its clients.
+    """
+    made = shared(links=2, peers=2)
+    made.ask()
+    known = made.all_know()
+    assert sorted(known) == sorted(made.macs().values())
+    mac = made.near.show()["mac"]
+    forged = [arp(f"02:cc:00:{i >> 16:02x}:{i >> 8 & 255:02x}:{i & 255:02x}", 1,
+                  f"02:cc:00:{i >> 16:02x}:{i >> 8 & 255:02x}:{i & 255:02x}",
+                  f"10.{1 + (i >> 16)}.{i >> 8 & 255}.{i & 255}", "00:00:00:00:00:00", "10.0.0.1",
+                  dest="ff:ff:ff:ff:ff:ff") for i in range(3000)]
+    made.near.run("sysctl", "-qw", "net.ipv4.conf.all.rp_filter=0",
+                  "net.ipv4.conf.bond0.rp_filter=0")
+    made.near.ip("route", "add", "10.0.0.0/8", "dev", "bond0")
+    before = time.monotonic()
+    send_frames(made.far, "br0", forged)
+    wait_for(lambda: refused(made) > 0, "some to be refused")
+    took = time.monotonic() - before
+    assert entries(made) <= min(4096, 256 * (took + 2) + 8)
+    made.ask()
+    assert made.all_know() == known
+    assert made.near.ping_bondd()
+    # VRRP: another host has bond0's address now
+    other = "02:dd:00:00:00:01"
+    send_frames(made.far, "br0", [arp(other, 1, other, "10.0.0.1", "ff:ff:ff:ff:ff:ff",
+                                      "10.0.0.1")])
+    wait_for(lambda: sum(made.clients().values()) == 0, "no client to be left", deadline=10)
+    assert mac == made.near.show()["mac"]
