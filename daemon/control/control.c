@@ -375,6 +375,8 @@ static int control_do_confirm(struct request *request, struct err *err)
 
 static int control_do_rollback(struct request *request, struct err *err)
 {
+	if (!request->bond)
+		rollback_prepare_all();
 	return control_with_waiting(request, rollback_now, err);
 }
 

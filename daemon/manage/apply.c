@@ -6,14 +6,13 @@
 #include <string.h>
 
 #include "daemon/base/event.h"
-#include "daemon/base/idle.h"
 #include "daemon/base/log.h"
 #include "daemon/manage/config.h"
 #include "daemon/manage/plan.h"
 #include "daemon/manage/plan_run.h"
 #include "daemon/manage/rollback.h"
 #include "daemon/manage/snapshot.h"
-#include "options/config_dir.h"
+#include "daemon/slave/enslave_check.h"
 #include "options/names.h"
 #include "view/json_value.h"
 
@@ -49,9 +48,12 @@ static int apply_plan(struct applying *applying, struct err *err)
 	struct bond *bond = daemon_find_bond(applying->daemon, applying->name);
 	struct plan_wish wish = { .file = &applying->file,
 				  .may_interrupt = applying->order->may_interrupt,
-				  .leaving = applying->order->leaving };
+				  .leaving = applying->order->leaving,
+				  .only_frees = applying->order->only_frees };
 
 	applying->is_new = !bond;
+	if (!bond && wish.only_frees)
+		return 0;
 	if (!bond)
 		return plan_make_new(applying->daemon, &applying->file, &applying->plan, err);
 	if (applying->order->only_new)
@@ -68,10 +70,36 @@ static int apply_begin(struct applying *applying, json_t *before, struct err *er
 			      applying->order->confirm, err);
 }
 
+/* A new bond is made without the slaves that it cannot have. They are awaited, as at a start. */
+static void apply_note_refused(struct applying *applying)
+{
+	struct bond *bond = daemon_find_bond(applying->daemon, applying->name);
+	struct link_info link;
+	struct err why;
+
+	for (size_t i = 0; i < applying->plan.count && bond; i++) {
+		struct plan_step *step = &applying->plan.steps[i];
+
+		if (step->action != PLAN_ADD_SLAVE ||
+		    pins_slot_by_name(&bond->dataplane.pins, step->slaves[0]) >= 0)
+			continue;
+		step->action = PLAN_AWAIT;
+		if (enslave_check(bond, step->slaves[0], false, &link, &why))
+			json_array_append_new(applying->notes,
+					      json_sprintf("%s; it will be tried again", why.text));
+	}
+}
+
 static int apply_do(struct applying *applying, struct err *err)
 {
-	if (applying->is_new)
-		return config_create(applying->daemon, applying->name, &applying->file, err);
+	int r;
+
+	if (applying->is_new) {
+		r = config_create(applying->daemon, applying->name, &applying->file, err);
+		if (!r)
+			apply_note_refused(applying);
+		return r;
+	}
 	return plan_run(applying->daemon, applying->name, &applying->plan, false, applying->notes,
 			err);
 }
@@ -160,94 +188,4 @@ json_t *apply_bond(struct daemon *daemon, const char *bond, const struct apply_o
 	plan_free(&applying.plan);
 	config_file_free(&applying.file);
 	return result;
-}
-
-static bool apply_has_failed(const json_t *result)
-{
-	return json_is_string(json_object_get(result, "error"));
-}
-
-static bool apply_some_changed(const json_t *results)
-{
-	const json_t *result;
-	size_t at;
-
-	json_array_foreach (results, at, result)
-		if (json_is_true(json_object_get(result, "changed")))
-			return true;
-	return false;
-}
-
-static void apply_note_leaving(json_t *leaving, const json_t *step)
-{
-	const char *action = json_string_value(json_object_get(step, "action"));
-	const json_t *slave;
-	size_t at;
-
-	json_array_foreach (json_object_get(step, "slaves"), at, slave)
-		if (!strcmp(action, "del-slave"))
-			json_object_set_new(leaving, json_string_value(slave), json_true());
-		else if (!strcmp(action, "add-slave"))
-			json_object_del(leaving, json_string_value(slave));
-}
-
-/* The slaves that the bonds would have given up, and not taken back. */
-static json_t *apply_leaving(const json_t *results)
-{
-	json_t *leaving = json_object();
-	const json_t *result, *step;
-	size_t i, k;
-
-	json_array_foreach (results, i, result)
-		json_array_foreach (json_object_get(result, "steps"), k, step)
-			apply_note_leaving(leaving, step);
-	return leaving;
-}
-
-/*
- * A slave that moves from one bond to another can be added only after it has left the first. So
- * those that failed are tried again while others succeed; in a dry run with what would have left.
- */
-static void apply_try_again(struct daemon *daemon, const struct apply_order *order, json_t *results)
-{
-	struct apply_order then = *order;
-	bool progress = order->is_dry || apply_some_changed(results);
-
-	while (progress) {
-		json_t *leaving = order->is_dry ? apply_leaving(results) : NULL, *result;
-		size_t at;
-
-		then.leaving = leaving;
-		progress = false;
-		json_array_foreach (results, at, result) {
-			const char *name = json_string_value(json_object_get(result, "bond"));
-			json_t *again;
-
-			if (!apply_has_failed(result) || !name)
-				continue;
-			again = apply_bond(daemon, name, &then);
-			progress |= !apply_has_failed(again);
-			json_array_set_new(results, at, again);
-		}
-		json_decref(leaving);
-	}
-}
-
-json_t *apply_all(struct daemon *daemon, const struct apply_order *order)
-{
-	json_t *results = json_array();
-	char **names;
-	struct err err;
-
-	if (config_dir_bonds(daemon->paths.config_dir, &names, &err)) {
-		log_error("%s", err.text);
-		return results;
-	}
-	for (char **name = names; *name; name++) {
-		json_array_append_new(results, apply_bond(daemon, *name, order));
-		idle_turn();
-	}
-	config_dir_free(names);
-	apply_try_again(daemon, order, results);
-	return results;
 }

@@ -16,6 +16,7 @@ struct apply_order {
 	bool may_interrupt;    /* see struct plan_wish */
 	unsigned int confirm;  /* seconds after which it goes back (rollback.h); 0: it does not */
 	const json_t *leaving; /* see struct plan_wish */
+	bool only_frees;       /* only gives up the slaves that the file does not have */
 };
 
 /*

@@ -29,6 +29,8 @@ struct plan_wish {
 	 * none.
 	 */
 	const json_t *leaving;
+	/* Only the slaves that leave: other bonds wait for them, and this one for theirs. */
+	bool only_frees;
 };
 
 /*

@@ -21,6 +21,7 @@ struct rollback {
 	char bond[XBOND_NAME_SIZE];
 	json_t *snapshot;
 	uint64_t at_us; /* by rollback_file_now_us() */
+	bool is_ahead;	/* has its new name already; its bond is told of that later */
 	sd_event_source *timer;
 };
 
@@ -75,15 +76,62 @@ static int rollback_do(struct rollback *rollback, struct err *err)
 	return r;
 }
 
+static json_t *rollback_names_until(uint64_t at_us)
+{
+	json_t *names = json_array();
+
+	for (const struct rollback *rollback = rollback_first; rollback; rollback = rollback->next)
+		if (rollback->at_us <= at_us)
+			json_array_append_new(names, json_string(rollback->bond));
+	return names;
+}
+
+/*
+ * A slave that bonds have exchanged leaves one before it comes back to the other. So of several,
+ * all give up first what was not theirs; rollback_do() reports what is still refused then.
+ */
+static void rollback_prepare(const json_t *names)
+{
+	const json_t *name;
+	struct err ignored;
+	size_t at;
+
+	json_array_foreach (names, at, name) {
+		struct rollback *rollback = rollback_find(json_string_value(name));
+		json_t *snapshot;
+
+		if (!rollback || json_array_size(names) < 2)
+			continue;
+		snapshot = json_incref(rollback->snapshot);
+		if (json_is_true(json_object_get(snapshot, "existed")))
+			snapshot_restore(rollback->daemon, json_string_value(name), snapshot,
+					 &ignored);
+		json_decref(snapshot);
+	}
+}
+
+/* Together with those whose time ends at once, too: one 'apply' has changed them. */
 static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
-	struct rollback *rollback = arg;
+	json_t *names = rollback_names_until(rollback_file_now_us() + US_PER_S);
+	const json_t *name;
 	struct err err;
+	size_t at;
 
 	(void)source;
 	(void)usec;
-	log_notice("%s: nobody has confirmed the change; it is rolled back", rollback->bond);
-	rollback_do(rollback, &err);
+	(void)arg;
+	rollback_prepare(names);
+	json_array_foreach (names, at, name) {
+		struct rollback *rollback = rollback_find(json_string_value(name));
+
+		if (!rollback)
+			continue;
+		log_notice("%s: nobody has confirmed the change; it is rolled back",
+			   rollback->bond);
+		rollback_do(rollback, &err);
+	}
+	json_decref(names);
 	return 0;
 }
 
@@ -181,6 +229,14 @@ int rollback_now(struct daemon *daemon, const char *bond, struct err *err)
 	return r ? r : rollback_do(rollback, err);
 }
 
+void rollback_prepare_all(void)
+{
+	json_t *names = rollback_names();
+
+	rollback_prepare(names);
+	json_decref(names);
+}
+
 void rollback_forget(struct daemon *daemon, const char *bond)
 {
 	struct rollback *rollback = rollback_find(bond);
@@ -190,30 +246,45 @@ void rollback_forget(struct daemon *daemon, const char *bond)
 		rollback_end(rollback);
 }
 
-void rollback_rename(struct daemon *daemon, const char *from, const char *to)
+static void rollback_move(struct rollback *rollback, const char *to)
 {
-	struct rollback *rollback = strcmp(from, to) ? rollback_find(from) : NULL;
-	int r;
+	int r = rollback_file_write(&rollback->daemon->paths, to, rollback->snapshot,
+				    rollback->at_us);
 
-	if (!rollback)
-		return;
-	r = rollback_file_write(&daemon->paths, to, rollback->snapshot, rollback->at_us);
 	if (r)
 		event_error(to, NULL,
 			    "a restart of bondd will forget that it waits for 'bondctl "
 			    "confirm': %s",
 			    strerror(-r));
-	rollback_file_remove(&daemon->paths, from);
 	snprintf(rollback->bond, sizeof(rollback->bond), "%s", to);
+}
+
+/* Two bonds that swap their names are told of one after the other. */
+void rollback_rename(struct daemon *daemon, const char *from, const char *to)
+{
+	struct rollback *rollback = rollback_find(from), *other = rollback_find(to);
+
+	if (!strcmp(from, to) || (!rollback && !other))
+		return;
+	if (other && other->is_ahead) {
+		other->is_ahead = false;
+		return;
+	}
+	if (rollback)
+		rollback_move(rollback, to);
+	else
+		rollback_file_remove(&daemon->paths, to);
+	if (other) {
+		rollback_move(other, from);
+		other->is_ahead = true;
+	} else {
+		rollback_file_remove(&daemon->paths, from);
+	}
 }
 
 json_t *rollback_names(void)
 {
-	json_t *names = json_array();
-
-	for (const struct rollback *rollback = rollback_first; rollback; rollback = rollback->next)
-		json_array_append_new(names, json_string(rollback->bond));
-	return names;
+	return rollback_names_until(UINT64_MAX);
 }
 
 static bool rollback_can_be(struct daemon *daemon, const char *bond, const json_t *snapshot)

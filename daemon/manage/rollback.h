@@ -26,6 +26,8 @@ unsigned int rollback_left_s(const char *bond);
 int rollback_confirm(struct daemon *daemon, const char *bond, struct err *err);
 /* It goes back now. Afterwards it waits for nothing, whatever is returned. */
 int rollback_now(struct daemon *daemon, const char *bond, struct err *err);
+/* Before rollback_now() for all of them: they give up slaves that others of them had. */
+void rollback_prepare_all(void);
 /* Nobody has to confirm any more, because the bond was made anew or is gone. */
 void rollback_forget(struct daemon *daemon, const char *bond);
 /* Follows a bond that is called `to` now. Does nothing if these names are equal. */

@@ -59,7 +59,23 @@ static int attach(struct bpf_object *object, char **devices, int count, struct b
 	return 0;
 }
 
-/* If there is no bond now, the old program stays: it lets all pass. */
+/* A device that has gone has taken its link with it (ENOLINK). */
+static int update(struct bpf_object *object, int count, struct bpf_link **links)
+{
+	int failed = 0;
+
+	for (int i = 0; i < count; i++) {
+		int r = bpf_link__update_program(links[i], program_of(object));
+
+		if (r && r != -ENOLINK)
+			failed = r;
+	}
+	if (failed)
+		fprintf(stderr, "route: cannot replace the program: %s\n", strerror(-failed));
+	return failed;
+}
+
+/* If there is no bond now, or a link is refused, the old program stays: it lets all pass. */
 static struct bpf_object *replace(struct bpf_object *old, const char *bond, int count,
 				  struct bpf_link **links)
 {
@@ -67,8 +83,10 @@ static struct bpf_object *replace(struct bpf_object *old, const char *bond, int 
 
 	if (!object)
 		return old;
-	for (int i = 0; i < count; i++)
-		bpf_link__update_program(links[i], program_of(object));
+	if (update(object, count, links)) {
+		bpf_object__close(object);
+		return old;
+	}
 	bpf_object__close(old);
 	return object;
 }

@@ -174,6 +174,12 @@ def test_what_is_refused(bonds):
         assert word in bonds.refusal("--confirm", "9")
         assert bonds.state() == before and not bonds.rollback_file().exists()
     assert "No such file" in bonds.refusal("bond7")
+    bonds.write("[bond]\n[slave l2]\n[slave l3]\n", bond="bond2")
+    done = host.ctl_try("apply", "bond2")
+    assert done.returncode == 0 and "192.0.2.1" in done.stderr and "tried again" in done.stderr
+    assert "add-slave bond2 l2\nawait, for bond2, l3\n" in done.stdout
+    host.ctl("delete", "bond2")
+    (host.config_dir / "bond2.conf").unlink()
     done = host.ctl_try("--config-dir", "/nonexistent", "apply")
     assert done.returncode == 1 and "/nonexistent" in done.stderr
     assert f"'--config-dir {host.config_dir}'" in done.stderr
@@ -320,6 +326,65 @@ def test_hangup_and_a_slave_that_moves(bonds):
     done = host.ctl_try("-j", "apply", "--changed-status")
     assert done.returncode == 1 and "bond2.conf:2" in done.stderr
     assert [each["changed"] for each in json.loads(done.stdout)] == [False, False, False]
+
+
+def slaves_of(host, *names):
+    return [[slave["name"] for slave in host.show(name)["slaves"]] for name in names]
+
+
+def test_slaves_change_places(bonds):
+    """Three bonds wait for each other in a ring; and back, without being confirmed."""
+    host, names = bonds.host, ("bond0", "bond1", "bond2")
+
+    def write(*slaves):
+        for name, slave in zip(names, slaves):
+            bonds.write(f"[bond]\n[slave {slave}]\n", bond=name)
+    write("l0", "l1", "l2")
+    host.ctl("load")
+    wait_for(lambda: slaves_of(host, *names) == [["l0"], ["l1"], ["l2"]], "the slaves")
+    write("l1", "l2", "l0")
+    bonds.write("[bond]\n[slave bond0]\n", bond="bond3")
+    host.ctl("create", "bond3")
+    found = json.loads(host.ctl_try("-j", "apply", "--dry-run").stdout)
+    assert [[step["text"] for step in each["steps"]] for each in found] == [
+        ["del-slave bond0 l0", "add-slave bond0 l1"], ["add-slave bond1 l2", "del-slave bond1 l1"],
+        ["add-slave bond2 l0", "del-slave bond2 l2"], []]
+    assert slaves_of(host, *names) == [["l0"], ["l1"], ["l2"]]
+    for ending in ("time", "rollback"):
+        done = host.ctl_try("-j", "apply", "--confirm", "2" if ending == "time" else "60")
+        found = schema.check("apply", json.loads(done.stdout))
+        assert done.returncode == 1 and "bonds do not nest" in done.stderr
+        assert [each["changed"] for each in found] == [True, True, True, False]
+        assert slaves_of(host, *names) == [["l1"], ["l2"], ["l0"]]
+        if ending == "rollback":
+            host.ctl("rollback")
+        wait_for(lambda: not list(host.run_dir.glob("*.rollback")), "all to go back")
+        assert slaves_of(host, *names) == [["l0"], ["l1"], ["l2"]]
+    # one whose file is wrong gives nothing up, so nobody can have that
+    bonds.write("[bond]\nmode = 77\n[slave l0]\n", bond="bond2")
+    assert host.ctl_try("apply").returncode == 1
+    assert slaves_of(host, *names) == [["l0"], ["l1"], ["l2"]]
+
+
+def test_two_that_wait_swap_their_names(bonds):
+    """bondd stands still while they do, so each has the other's name when it looks."""
+    host = bonds.host
+    for number in (0, 1):
+        bonds.write(f"[bond]\nmiimon = {50 + number}\n", bond=f"bond{number}")
+    host.ctl("load")
+    for number in (0, 1):
+        bonds.write(f"[bond]\nmiimon = {70 + number}\n", bond=f"bond{number}")
+    host.ctl("apply", "--confirm", "60")
+    host.bondd.send_signal(signal.SIGSTOP)
+    for name, new in (("bond0", "meanwhile"), ("bond1", "bond0"), ("meanwhile", "bond1")):
+        host.ip("link", "set", name, "name", new)
+    host.bondd.send_signal(signal.SIGCONT)
+    wait_for(lambda: host.show("bond1")["options"]["miimon"] == 70, "bondd to follow")
+    wait_for(lambda: host.show("bond0")["options"]["miimon"] == 71, "bondd to follow")
+    host.kill_bondd()
+    host.start_bondd()
+    host.ctl("rollback")
+    assert [host.show(f"bond{number}")["options"]["miimon"] for number in (0, 1)] == [51, 50]
 
 
 def test_slaves_by_mac(bonds):
