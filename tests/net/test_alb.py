@@ -128,9 +128,11 @@ def test_neighbours_share_the_slaves(shared):
     near.kill_bondd()
     made.far.ip("link", "set", "l1", "down")
     made.ask()
+    with near.dying_at("clients-half-told", wait=False):
+        pass
     near.start_bondd()
     near.wait_slaves("l0", "l2")
-    wait_spread("the next bondd to tell", ["l0", "l2"])
+    wait_spread("the next bondd to tell the rest", ["l0", "l2"])
     near.ctl("set", "bond0", "mode", "active-backup")
     mac = near.show()["mac"]
     wait_for(lambda: set(made.all_know()) == {mac}, "all to be told of the one address")
