@@ -178,7 +178,8 @@ done
 # Files of tests/net that leave the machine idle most of the time run in lots, side by side; then
 # those whose traffic takes a CPU, two at a time; the others have the machine to themselves.
 lots=(
-    "errors service explain mac iplink fragments lacp_wire lacp_spread slaves rx_backlog loops"
+    "errors service explain explain_random mac iplink fragments lacp_wire lacp_spread slaves
+     rx_backlog loops"
     "lifecycle stacking queue_id xdp library rx_hook attach_check doctor"
     "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit
      cni policy team"

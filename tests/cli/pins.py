@@ -79,6 +79,9 @@ class Pins:
         self.alb = self.mapped("alb", struct("xbond_alb"))
         self.failover = self.mapped("failover", struct("xbond_failover"))
         self.create("counters", PERCPU_ARRAY, ctypes.sizeof(struct("xbond_counters")), X.MAX_SLAVES)
+        self.drops_type = struct("xbond_drops")
+        self.drops = self.create("drops", PERCPU_ARRAY, ctypes.sizeof(self.drops_type),
+                                 X.MAX_SLAVES + 1)
         self.make_bond(X.MODE_8023AD if mode is None else mode)
         for slot in range(slaves):
             self.make_slave(slot)
@@ -123,6 +126,18 @@ class Pins:
         self.table.tx_mask |= 1 << slot
         self.table.rx_mask |= 1 << slot
         self.monitors[slot].spoken = self.monitors[slot].works = 1 << X.MONITOR_CARRIER
+
+    def drop(self, slot, packets):
+        """What the programs would count: {reason: packets} on each CPU."""
+        with open("/sys/devices/system/cpu/possible") as file:
+            values = (self.drops_type * (int(file.read().strip().split("-")[-1]) + 1))()
+        for value in values:
+            for reason, number in packets.items():
+                value.packets[reason] = number
+        key = ctypes.c_uint32(slot)
+        assert libbpf.bpf_map_update_elem(self.drops, ctypes.byref(key), values,
+                                          ctypes.c_uint64(0)) == 0
+        return len(values)
 
     # what bondd's LACP thread would do
 

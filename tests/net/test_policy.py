@@ -11,7 +11,7 @@ from lab import BUILD
 from namespace import run
 from policies import EXAMPLES, WANTED, compile_policy, hash_, slot, want, write_map
 from test_xdp import arrivals, on_veths, rotating  # noqa: F401  pylint: disable=unused-import
-from traffic import send_packets
+from traffic import Stream, send_packets
 from waiting import wait_for
 
 FLOWS = 32
@@ -137,6 +137,21 @@ def test_it_outlives_bondd(pair, wanted):
     assert host.pins() == []
 
 
+def test_nobody_waits_for_another_ones_bondd(pair, wanted):
+    """A load that waits for a bondd that hangs does not keep others from changing the policy."""
+    made = xor(pair)
+    host = made.near
+    host.freeze_bondd()
+    loading = host.spawn(*host.ctl_command("policy", "load", "bond0", wanted))
+    wait_for(lambda: host.show()["policy"], "the policy to be pinned")
+    unloading = host.spawn(*host.ctl_command("policy", "unload", "bond0"))
+    wait_for(lambda: host.show()["policy"] is None, "it to be gone again")
+    assert loading.poll() is None
+    host.thaw_bondd()
+    assert (loading.wait(timeout=30), unloading.wait(timeout=30)) == (0, 0)
+    assert host.show()["policy"] is None and spread(made)
+
+
 @pytest.mark.parametrize("step", ["policy-pinned", "upgrade-pinned", "upgrade-attached"])
 def test_bondd_dies_while_it_changes_programs(pair, wanted, step):
     made = xor(pair)
@@ -162,6 +177,31 @@ def test_modes_without_a_hash(pair, wanted, mode):
         made.near.ctl_try("doctor", "bond0").stdout
     want(made.near, slot(1))
     assert min(shares(made)) == 0 if mode == "active-backup" else min(shares(made)) > 16
+
+
+def test_replaced_under_traffic(pair, wanted, made_dir):
+    """Nothing is lost or overtaken while a policy comes, gives way to another one or to none, and
+    while one that the kernel refuses does not come: the old one stays in force.
+    """
+    made = xor(pair)
+    host = made.near
+    slots = {each["slave"]: each["slot"] for each in load(host, wanted)["slots"]}
+    want(host, slot(slots["l1"]))
+    endless = elf_with(made_dir, "endless_again", REFUSED["endless"][0])
+    to_l1 = elf_with(made_dir, "to_l1", HEADER + "XBOND_POLICY(to_l1) { return "
+                     f"xbond_slot({slots['l1']}); }}" + LICENSE)
+    stream = Stream(host, made.far, rate=2000, flows=FLOWS)
+    stream.flow_on(200)
+    before = host.slave("l1")["tx_packets"], host.show()["tx_packets"]
+    for _ in range(5):
+        assert load(host, to_l1)["policy"]["name"] == "to_l1"
+        assert "infinite loop" in refused(host, "policy", "load", "bond0", endless)
+        assert check("policy", host.ctl_json("policy", "show", "bond0"))["decides"]
+    stream.flow_on(200)
+    result = stream.finish()
+    after = host.slave("l1")["tx_packets"], host.show()["tx_packets"]
+    assert (result["lost"], result["reordered"], result["duplicates"]) == (0, 0, 0), result
+    assert after[1] - before[1] - (after[0] - before[0]) < 8  # all on l1 all the while
 
 
 def test_8023ad(pair, wanted):
