@@ -9,8 +9,8 @@ import sys
 from .bed import ROOT
 from .rows import write_json
 
-SUBJECTS = ("selection", "balance", "transmit", "modes", "slaves", "many", "receive", "xdp",
-            "library", "single_stream", "unequal", "steering", "connections", "failover",
+SUBJECTS = ("selection", "policy", "balance", "transmit", "modes", "slaves", "many", "receive",
+            "xdp", "library", "single_stream", "unequal", "steering", "connections", "failover",
             "detection", "lacp", "daemon_cost", "metrics")
 
 

@@ -9,7 +9,7 @@ import pytest
 import schema
 from lab import BUILD
 from namespace import run
-from policies import EXAMPLES, WANTED, compile_policy, hash_, slot, want, write_map
+from policies import EXAMPLES, WANTED, compile_policy, gtp, hash_, slot, tagged, want, write_map
 from test_xdp import arrivals, on_veths, rotating  # noqa: F401  pylint: disable=unused-import
 from traffic import Stream, send_packets
 from waiting import wait_for
@@ -260,7 +260,7 @@ def test_examples(lone, made_dir):
                                                      "slot": number})
     host.ctl("set", "bond0", "flowlet_gap", 1000000)  # what it answers comes first
     assert explained(host, "vlan", 7)[0] == host.links[2]
-    frames = [gtp(1, 1)[:12] + struct.pack("!HH", 0x8100, tag) + gtp(1, 1)[12:] for tag in (7, 8)]
+    frames = [tagged(gtp(1, 1), tag) for tag in (7, 8)]
     assert predicted(host, made_dir, frames) == {host.links[2]}
     assert explained(host, "vlan", 8)[1]["answer"] == "hash"
     assert "answer  of policy by_vlan: hash" in host.ctl(
@@ -294,13 +294,6 @@ def test_examples(lone, made_dir):
     assert sum(counts) == 65537
     assert [round(count / 65537, 2) for count in counts] == [0.25, 0.5, 0.25]
     assert explained(host)[1]["answer"] == "slot"
-
-
-def gtp(teid, port):
-    """A frame of GTP-U over IPv4."""
-    udp = struct.pack("!HHHHBBHI", port, 2152, 16, 0, 0x30, 0xff, 0, teid)
-    ip = struct.pack("!BBHHHBBHII", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, 0x0a000001, 0x0a000002)
-    return bytes.fromhex("020000000009020000000001") + b"\x08\0" + ip + udp
 
 
 def predicted(host, directory, frames):
