@@ -222,7 +222,7 @@ test: deps-test
 	$(Q)$(MAKE) build-tests
 	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) tests/run.sh
 
-## soak: the long tests: slow LACP rate, ten minutes of hold, restarts and crashes (root; about 40 minutes)
+## soak: the long tests: slow LACP rate, ten minutes of hold, restarts and crashes, random operations (root; about 45 minutes)
 soak: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q -rs --tb=short -p no:cacheprovider -m soak tests/net
