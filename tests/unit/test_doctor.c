@@ -215,7 +215,7 @@ static void test_carrier_source_of_old_kernels(void **state)
 	assert_true(last_has("advice", "Linux 6.2"));
 }
 
-static void test_carrier_source_says_what_is_missing(void **state)
+static void test_carrier_source_says_what_it_lacks(void **state)
 {
 	struct xbond_failover failover = { .carrier_source = XBOND_CARRIER_TRACEPOINT };
 
@@ -432,7 +432,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_main_loop, reset, end),
 		cmocka_unit_test_setup_teardown(test_policy_that_nothing_asks, reset, end),
 		cmocka_unit_test_setup_teardown(test_carrier_source_of_old_kernels, reset, end),
-		cmocka_unit_test_setup_teardown(test_carrier_source_says_what_is_missing, reset, end),
+		cmocka_unit_test_setup_teardown(test_carrier_source_says_what_it_lacks, reset, end),
 		cmocka_unit_test_setup_teardown(test_drivers_without_xdp, reset, end),
 		cmocka_unit_test_setup_teardown(test_path_says_what_is_in_the_way, reset, end),
 		cmocka_unit_test_setup_teardown(test_each_offload, reset, end),
