@@ -62,7 +62,7 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-beside test-boots check-format bench bench-vm report soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
+.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots check-format bench bench-vm report soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -116,7 +116,7 @@ $(daemon_objects): | $(skeletons)
 
 $(B)/bondd: $(daemon_objects) $(shared_objects)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES))
+	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) -o $@ $^ $(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lm
 
 $(B)/bondctl: $(cli_objects) $(shared_objects)
 	$(call say,LD,$@)
@@ -143,7 +143,7 @@ $(B)/man/%: man/%.scd
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,$(daemon_objects))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ \
-		$(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka
+		$(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka -lm
 
 $(B)/tests/unit/test_link_list: WRAPPED := link_visit_once
 
@@ -175,9 +175,11 @@ $(B)/tests/fuzz/all.a: $(filter-out %/bondctl.o %/bondd.o %/plugin.o,$(shared_ob
 $(B)/tests/fuzz/%: $(B)/tests/fuzz/%.o $(if $(FUZZ),,$(B)/tests/fuzz/replay_main.o) $(B)/tests/fuzz/all.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(if $(FUZZ),-fsanitize=fuzzer) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ \
-		$(shell $(PKG_CONFIG) --libs $(sort $(PACKAGES) $(CLI_PACKAGES)))
+		$(shell $(PKG_CONFIG) --libs $(sort $(PACKAGES) $(CLI_PACKAGES))) -lm
 $(B)/tests/fuzz/fuzz_netlink: WRAPPED := nl_connect nl_send nl_recv nl_recvmsgs_default nl_socket_modify_cb \
 	nl_socket_add_memberships access fopen
+$(B)/tests/fuzz/fuzz_events: WRAPPED := sd_journal_open sd_journal_set_data_threshold sd_journal_add_match \
+	sd_journal_seek_realtime_usec sd_journal_next sd_journal_get_data sd_journal_close
 # Its loops over all buckets would take all the time.
 $(B)/rules/buckets.o: INSTRUMENTS += $(if $(FUZZ),-fno-sanitize=fuzzer-no-link)
 $(B)/tests/fuzz/fuzz_control: WRAPPED := lifecycle_create lifecycle_delete enslave_check slave_release slave_follow_mac \
@@ -220,7 +222,7 @@ test: deps-test
 	$(Q)$(MAKE) build-tests
 	$(Q)XBOND_BUILD=$(B) SAN=$(SAN) tests/run.sh
 
-## soak: the long tests: slow LACP rate, ten minutes of hold, restarts and crashes (root; about 40 minutes)
+## soak: the long tests: slow LACP rate, ten minutes of hold, restarts and crashes, random operations (root; about 45 minutes)
 soak: deps-test
 	$(Q)$(MAKE) all $(tools)
 	$(Q)XBOND_SOAK=1 $(PYTHON) -m pytest -q -rs --tb=short -p no:cacheprovider -m soak tests/net
@@ -265,6 +267,11 @@ test-vm-full: deps-test
 	$(Q)packaging/deps vm-full
 	$(Q)$(MAKE) all $(tools)
 	$(Q)VM_SET=full tests/vm/run && tests/vm/systemd && tests/vm/debian
+
+## test-team: all of tests/net with bonds that are teams of the kernel, in emulated machines (root; hours; ONLY=mac,modes some files)
+test-team: deps-test
+	$(Q)$(MAKE) all $(tools)
+	$(Q)tests/vm/net-device team $(if $(ONLY),$(patsubst %,tests/net/test_%.py,$(subst $(comma), ,$(ONLY))))
 
 ## test-beside: networkd, NetworkManager and ifupdown beside xbond, at boot and after a reboot, in emulated machines (root; half an hour)
 test-beside: deps-test

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The map ABI of xbond: the one header that BPF programs and user space share. abi_options.h,
- * abi_load.h and abi_monitors.h are parts of it. Every bond has a directory of pins, BPF_DIR/BOND/,
- * with one file for each map, named as the XBOND_PIN_ macros say. Each struct names its one writer;
- * everybody else only reads. A change of any size or meaning here raises XBOND_ABI_VERSION and adds
- * a step to migrate_steps.c. A new map needs no step.
+ * abi_load.h, abi_drops.h and abi_monitors.h are parts of it. Every bond has a directory of pins,
+ * BPF_DIR/BOND/, with one file for each map, named as the XBOND_PIN_ macros say. Each struct names
+ * its one writer; everybody else only reads. A change of any size or meaning here raises
+ * XBOND_ABI_VERSION and adds a step to migrate_steps.c. A new map needs no step.
  */
 #ifndef XBOND_ABI_H
 #define XBOND_ABI_H
@@ -65,6 +65,7 @@
 #define XBOND_PIN_MOVES "moves"
 #define XBOND_PIN_FLOWLETS "flowlets"
 #define XBOND_PIN_RECENT "recent"
+#define XBOND_PIN_DROPS "drops"
 /* Programs: */
 #define XBOND_PIN_PROG_EGRESS "prog_egress"
 #define XBOND_PIN_PROG_PORT "prog_port"
@@ -99,6 +100,7 @@
 #define XBOND_PIN_POLICY_MAPS "policy_map_"
 #define XBOND_PIN_NEW "_new" /* suffix of a link that is about to replace another */
 
+#include "bpf/abi_drops.h"
 #include "bpf/abi_load.h"
 #include "bpf/abi_options.h"
 #include "bpf/abi_policy.h"

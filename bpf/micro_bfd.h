@@ -15,6 +15,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bfd/bfd_frame.h"
+#include "bpf/drops_count.h"
 #include "bpf/heartbeat.h"
 #include "bpf/maps.h"
 #include "bpf/micro_bfd_port.h"
@@ -173,8 +174,10 @@ static __always_inline void micro_bfd_to_bondd(struct __sk_buff *skb, __u32 slot
 {
 	struct xbond_bfd_packet *record = bpf_ringbuf_reserve(&bfd_packets, sizeof(*record), 0);
 
-	if (!record)
+	if (!record) {
+		drops_count(slot, XBOND_DROP_BFD_QUEUE);
 		return;
+	}
 	record->received_ns = now_ns;
 	record->slot = slot;
 	record->ifindex = skb->ifindex;
@@ -285,8 +288,11 @@ static __always_inline int micro_bfd_take(struct __sk_buff *skb, __u32 slot,
 		return TC_ACT_SHOT;
 	if (!away)
 		micro_bfd_to_bondd(skb, slot, packet, length, now_ns);
-	if (!micro_bfd_is_spoken(words, packet, length))
+	if (!micro_bfd_is_spoken(words, packet, length)) {
+		if (away)
+			drops_count(slot, XBOND_DROP_BFD_REFUSED);
 		return TC_ACT_SHOT;
+	}
 	return micro_bfd_hear(skb, slot, link, packet, now_ns, away);
 }
 

@@ -14,6 +14,12 @@
 
 #define FLOW_CONTEXT struct __sk_buff
 
+/* The bond's own programs count it (bpf/drops_count.h). */
+#ifndef SEND_LOST_A_COPY
+#define SEND_LOST_A_COPY(slot) ((void)(slot))
+#endif
+#define SEND_CONGESTED 2 /* NET_XMIT_CN: the queue took the packet */
+
 static __always_inline struct packet packet_of(struct __sk_buff *skb)
 {
 	return (struct packet){
@@ -78,12 +84,15 @@ __noinline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
 {
 	__u64 live = select_live(mask), others = live & (live - 1);
 	__u32 length = skb->len;
+	long refused;
 
 	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
 		if (!(others >> slot & 1))
 			continue;
 		choose_count(slot, length);
-		bpf_clone_redirect(skb, table.ifindex[slot], 0);
+		refused = bpf_clone_redirect(skb, table.ifindex[slot], 0);
+		if (refused && refused != SEND_CONGESTED)
+			SEND_LOST_A_COPY(slot);
 	}
 	return tx_send(select_lowest(live), length);
 }

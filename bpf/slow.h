@@ -13,6 +13,7 @@
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/drops_count.h"
 #include "bpf/maps.h"
 #include "bpf/slow_hold.h"
 
@@ -67,8 +68,10 @@ static __always_inline void slow_to_bondd(struct __sk_buff *skb, __u32 slot, __u
 	if (length < ETH_HLEN + 1)
 		return;
 	pdu = bpf_ringbuf_reserve(&pdus, sizeof(*pdu), 0);
-	if (!pdu)
+	if (!pdu) {
+		drops_count(slot, XBOND_DROP_LACP_QUEUE);
 		return;
+	}
 	pdu->received_ns = now_ns;
 	pdu->slot = slot;
 	pdu->length = length;
@@ -101,16 +104,16 @@ static __always_inline int slow_away(struct __sk_buff *skb, __u32 slot, struct x
 				     const __u8 *frame, __u64 now_ns)
 {
 	if (class == XBOND_PDU_STRANGER && !slow_is_believed(words, frame))
-		return TC_ACT_SHOT;
+		return slow_refuse(slot);
 	if (!words->current) {
 		if (class != XBOND_PDU_MARKER && slow_is_legal(frame))
 			port->missed_ns = now_ns;
 		return TC_ACT_UNSPEC;
 	}
 	if (skb->len < XBOND_PDU_SIZE)
-		return TC_ACT_SHOT;
+		return slow_refuse(slot);
 	if (class == XBOND_PDU_MARKER)
-		return slow_hold_marker(skb, words, frame);
+		return slow_hold_marker(skb, slot, words, frame);
 	return slow_hold_lacp(skb, slot, port, words, frame, now_ns);
 }
 

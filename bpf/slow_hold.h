@@ -14,6 +14,7 @@
 #include <linux/pkt_cls.h>
 #include <bpf/bpf_helpers.h>
 
+#include "bpf/drops_count.h"
 #include "bpf/heartbeat.h"
 #include "bpf/maps.h"
 #include "lacp/frame.h"
@@ -63,6 +64,12 @@ static __always_inline const struct xbond_hold_words *slow_words(const struct xb
 
 	asm volatile("" : "+r"(copy));
 	return &port->words[copy & 1];
+}
+
+static __always_inline int slow_refuse(__u32 slot)
+{
+	drops_count(slot, XBOND_DROP_LACP_REFUSED);
+	return TC_ACT_SHOT;
 }
 
 static __always_inline void slow_take_out(__u32 slot, __u32 directions)
@@ -305,10 +312,10 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot,
 	if (lacp_same(frame + SLOW_ACTOR_SYSTEM, words->pdu + SLOW_ACTOR_SYSTEM, ETH_ALEN) ||
 	    !slow_is_legal(frame) || slow_is_foreign(words, frame) ||
 	    port->ended == XBOND_HOLD_PARTNER_CHANGED)
-		return TC_ACT_SHOT;
+		return slow_refuse(slot);
 	slow_judge(slot, port, words, frame);
 	if (port->ended == XBOND_HOLD_PARTNER_CHANGED)
-		return TC_ACT_SHOT;
+		return slow_refuse(slot);
 	carries = slow_carries(slot, port, words);
 	port->heard_ns = now_ns;
 	/* The partner sends every second once it has heard that we ask for it. */
@@ -323,14 +330,14 @@ static __always_inline int slow_hold_lacp(struct __sk_buff *skb, __u32 slot,
 }
 
 /* 6.5.4.2: the same information, as a response. */
-static __always_inline int slow_hold_marker(struct __sk_buff *skb,
+static __always_inline int slow_hold_marker(struct __sk_buff *skb, __u32 slot,
 					    const struct xbond_hold_words *words, const __u8 *frame)
 {
 	__u8 response[XBOND_PDU_SIZE] = {};
 
 	if (!words->holding || frame[SLOW_MARKER] != LACP_TLV_MARKER ||
 	    frame[SLOW_MARKER + 1] != LACP_MARKER_LENGTH)
-		return TC_ACT_SHOT;
+		return slow_refuse(slot);
 	__builtin_memcpy(response, words->pdu, ETH_HLEN);
 	__builtin_memcpy(response + ETH_HLEN, frame + ETH_HLEN, SLOW_MARKER_END - ETH_HLEN);
 	response[ETH_HLEN + 1] = words->pdu[ETH_HLEN + 1]; /* the version */

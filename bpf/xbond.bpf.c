@@ -12,6 +12,7 @@
 #include <linux/pkt_cls.h>
 
 #include "bpf/collect.h"
+#include "bpf/drops_count.h"
 #include "bpf/micro_bfd.h"
 #include "bpf/netdev_look.h"
 #include "bpf/probe.h"
@@ -154,6 +155,12 @@ static __always_inline int tx_transmit_tlb(struct __sk_buff *skb, __u64 mask, __
 	return tx_send(slot, length);
 }
 
+__noinline int tx_drop(void)
+{
+	drops_count(XBOND_DROPS_OF_BOND, XBOND_DROP_NO_SLAVE);
+	return TC_ACT_SHOT;
+}
+
 typedef __u32 (*tx_chooser)(struct __sk_buff *skb, __u64 mask, __u32 length, __u32 flags);
 
 static __always_inline __u32 tx_choose(struct __sk_buff *skb, __u64 mask, __u32 length, __u32 flags)
@@ -172,7 +179,7 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, tx_ch
 	__u64 mask = select_mask(flags);
 
 	if (!mask)
-		return TC_ACT_SHOT;
+		return tx_drop();
 	if (asked < XBOND_MAX_SLAVES && !(flags & XBOND_F_TLB) && mask >> asked & 1 &&
 	    select_is_up(asked, NETDEV_SENDS))
 		return tx_send(asked, length);
@@ -377,15 +384,18 @@ static __always_inline int rx_hand_over(const struct __sk_buff *skb, __u32 flags
  * Sends a copy to bond0 in the way of rx_hand_over(). The frame itself goes on on the slave: a
  * redirect would hide it from sockets that are bound to the slave and a protocol.
  */
-__noinline int rx_hand_over_copy(struct __sk_buff *skb)
+__noinline int rx_hand_over_copy(struct __sk_buff *skb, __u32 slot)
 {
 	__u32 flags = READ_ONCE(table.flags);
+	long refused;
 
 	if (path_is_direct() ||
 	    (flags & XBOND_F_OPENING && READ_ONCE(table.watched) && table.bond_ifindex))
-		bpf_clone_redirect(skb, table.bond_ifindex, BPF_F_INGRESS);
+		refused = bpf_clone_redirect(skb, table.bond_ifindex, BPF_F_INGRESS);
 	else
-		bpf_clone_redirect(skb, table.port_ifindex, 0);
+		refused = bpf_clone_redirect(skb, table.port_ifindex, 0);
+	if (refused)
+		drops_count(slot, XBOND_DROP_NO_COPY);
 	return TC_ACT_UNSPEC;
 }
 
@@ -402,6 +412,12 @@ static __always_inline void rx_count(struct xbond_counters *counter, __u32 lengt
 {
 	counter->rx_packets++;
 	counter->rx_bytes += length;
+}
+
+__noinline int rx_drop(__u32 slot, int collecting)
+{
+	drops_count(slot, collecting ? XBOND_DROP_NO_CARRIER : XBOND_DROP_INACTIVE);
+	return TC_ACT_SHOT;
 }
 
 SEC("tc")
@@ -443,12 +459,12 @@ int xbond_rx(struct __sk_buff *skb)
 		return TC_ACT_SHOT;
 	if (!collecting || !(flags & XBOND_F_CARRIER)) {
 		counter->rx_dropped++;
-		return TC_ACT_SHOT;
+		return rx_drop(slot, collecting);
 	}
 	rx_count(counter, skb->len);
 	if (flags & XBOND_F_TEAM)
 		return rx_to_team(skb);
-	return verdict == RX_TO_BOTH ? rx_hand_over_copy(skb) : rx_hand_over(skb, flags);
+	return verdict == RX_TO_BOTH ? rx_hand_over_copy(skb, slot) : rx_hand_over(skb, flags);
 }
 
 /* Is there something to do with it that the action would skip? */

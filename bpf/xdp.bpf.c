@@ -7,6 +7,7 @@
 #include <linux/bpf.h>
 
 #include "bpf/collect.h"
+#include "bpf/drops_count.h"
 #include "bpf/micro_bfd_port.h"
 #include "bpf/send_xdp.h"
 
@@ -197,7 +198,7 @@ static __always_inline int xdp_transmit(struct xdp_md *ctx, xdp_chooser choose)
 	if (!xdp_chooses(flags))
 		return XDP_PASS;
 	if (!mask)
-		return XDP_DROP;
+		return drops_count(XBOND_DROPS_OF_BOND, XBOND_DROP_NO_SLAVE), XDP_DROP;
 	length = xdp_frame_length(ctx, &packet);
 	if (!xdp_is_whole(&packet, length))
 		return XDP_PASS;

@@ -116,7 +116,7 @@ const struct verb cli_verbs[] = {
 	  "[label N] | BOND --pcap FILE",
 	  "says which slave a flow takes, and why", 1, INT_MAX, false, OPTION_BOND, OPT_COUNT,
 	  explain_flags, cmd_explain },
-	{ "policy", "load BOND FILE | unload BOND | show BOND",
+	{ "policy", "load|unload|show BOND [FILE]",
 	  "lets a BPF function of your own choose the slaves", 2, 3, false, OPTION_BOND, OPT_COUNT,
 	  NULL, cmd_policy },
 	{ "simulate", "[BOND]", "computes what each slave would get, and what a failure would move",

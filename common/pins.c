@@ -72,6 +72,8 @@ static const struct map_shape flowlets_shape = { XBOND_PIN_FLOWLETS, BPF_MAP_TYP
 						 sizeof(struct xbond_flowlets), 1 };
 static const struct map_shape loads_shape = { XBOND_PIN_LOADS, BPF_MAP_TYPE_PERCPU_ARRAY,
 					      sizeof(struct xbond_load), XBOND_BUCKETS };
+static const struct map_shape drops_shape = { XBOND_PIN_DROPS, BPF_MAP_TYPE_PERCPU_ARRAY,
+					      sizeof(struct xbond_drops), XBOND_MAX_SLAVES + 1 };
 static const struct map_shape counters_shape = { XBOND_PIN_COUNTERS, BPF_MAP_TYPE_PERCPU_ARRAY,
 						 sizeof(struct xbond_counters), XBOND_MAX_SLAVES };
 
@@ -271,13 +273,14 @@ static int pins_open_per_cpu(struct pins *pins, const struct map_shape *shape, i
 	return *ret_fd < 0 ? *ret_fd : pins_check_shape(pins, shape, *ret_fd, err);
 }
 
-static int pins_open_loads(struct pins *pins, struct err *err)
+static int pins_open_per_cpu_added(struct pins *pins, const struct map_shape *shape, int *fd,
+				   struct err *err)
 {
 	char path[PIN_PATH_SIZE];
 
-	if (pins->loads_fd >= 0 || access(pin_path(path, pins->dir, XBOND_PIN_LOADS), F_OK))
+	if (*fd >= 0 || access(pin_path(path, pins->dir, shape->pin), F_OK))
 		return 0;
-	return pins_open_per_cpu(pins, &loads_shape, &pins->loads_fd, err);
+	return pins_open_per_cpu(pins, shape, fd, err);
 }
 
 /* Not shown if it has another shape: everything else works without it. */
@@ -325,7 +328,9 @@ int pins_open_added(struct pins *pins, struct err *err)
 	if (!r)
 		r = pins_map_added(pins, &flowlets_shape, (void **)&pins->flowlets, err);
 	if (!r)
-		r = pins_open_loads(pins, err);
+		r = pins_open_per_cpu_added(pins, &loads_shape, &pins->loads_fd, err);
+	if (!r)
+		r = pins_open_per_cpu_added(pins, &drops_shape, &pins->drops_fd, err);
 	if (!r)
 		r = pins_open_clients(pins);
 	return r;
@@ -377,7 +382,7 @@ static int pins_map_all(struct pins *pins, struct err *err)
 
 int pins_open(struct pins *ret_pins, const char *bpf_dir, const char *name, struct err *err)
 {
-	struct pins pins = { .counters_fd = -1, .loads_fd = -1, .clients_fd = -1 };
+	struct pins pins = { PINS_NO_FILES };
 	int r;
 
 	pins_path(pins.dir, sizeof(pins.dir), bpf_dir, name);
@@ -442,9 +447,11 @@ void pins_close(struct pins *pins)
 		close(pins->counters_fd);
 	if (pins->loads_fd >= 0)
 		close(pins->loads_fd);
+	if (pins->drops_fd >= 0)
+		close(pins->drops_fd);
 	if (pins->clients_fd >= 0)
 		close(pins->clients_fd);
-	*pins = (struct pins){ .counters_fd = -1, .loads_fd = -1, .clients_fd = -1 };
+	*pins = (struct pins){ PINS_NO_FILES };
 }
 
 void pins_add_counters(struct xbond_counters *sum, const struct xbond_counters *part)

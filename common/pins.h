@@ -23,6 +23,8 @@
 	"takes "                                                                                  \
 	"XDP programs off them that were left there"
 
+#define PINS_NO_FILES .counters_fd = -1, .loads_fd = -1, .drops_fd = -1, .clients_fd = -1
+
 struct pins {
 	char dir[PATH_MAX];
 	struct xbond_settings *settings;
@@ -47,6 +49,7 @@ struct pins {
 	struct xbond_flowlets *flowlets;   /* NULL as above */
 	int counters_fd;		   /* per-CPU array by slot */
 	int loads_fd;			   /* per-CPU array by bucket (loads.h); -1 as above */
+	int drops_fd;			   /* per-CPU array by slot (drops.h); -1 as above */
 	int clients_fd; /* hash (client_table.h); -1 as above, or not permitted */
 	bool writable;	/* settings may be written */
 };

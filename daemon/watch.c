@@ -21,6 +21,7 @@
 #include "daemon/manage/config_wait.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/rollback.h"
+#include "daemon/manage/team_ports.h"
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/wake.h"
@@ -111,8 +112,10 @@ static void watch_on_link(const struct link_info *link, bool gone, void *arg)
 		next = bond->next;
 		watch_take_link(bond, link, gone);
 	}
-	if (!gone)
-		config_link_appeared(daemon, link->name);
+	if (gone)
+		return;
+	team_ports_take(daemon, link);
+	config_link_appeared(daemon, link->name);
 }
 
 static void watch_on_qdisc(int ifindex, void *arg)
@@ -253,6 +256,7 @@ static void watch_read_again(struct bond *bond)
 	idle_turn();
 	slave_trouble_look(bond);
 	device_note_left(bond);
+	team_ports_look(bond);
 }
 
 /* Checks what the kernel may not have reported. A bond that is gone is freed. */

@@ -32,7 +32,14 @@ struct link_copy_order {
 static bool link_copy_is_option(const struct link_info *link, int type)
 {
 	return strcmp(link->kind, "macvlan") || type == IFLA_MACVLAN_MODE ||
-	       type == IFLA_MACVLAN_FLAGS;
+	       type == IFLA_MACVLAN_FLAGS || type == IFLA_MACVLAN_BC_QUEUE_LEN;
+}
+
+/* The senders of mode source are told as a list, and set by a list with a command. */
+static void link_copy_put_senders(struct nl_msg *msg, const struct nlattr *senders)
+{
+	nla_put_u32(msg, IFLA_MACVLAN_MACADDR_MODE, MACVLAN_MACADDR_SET);
+	nla_put(msg, IFLA_MACVLAN_MACADDR_DATA | NLA_F_NESTED, nla_len(senders), nla_data(senders));
 }
 
 /* A mask of flags that the kernel does not know is refused, and it tells of all. */
@@ -62,6 +69,8 @@ static void link_copy_put_info(struct nl_msg *msg, const struct link_info *link,
 	nla_for_each_nested (each, options, left)
 		if (link_copy_is_option(link, nla_type(each)))
 			link_copy_put_option(msg, link, each);
+		else if (nla_type(each) == IFLA_MACVLAN_MACADDR_DATA)
+			link_copy_put_senders(msg, each);
 	nla_nest_end(msg, data);
 	nla_nest_end(msg, linkinfo);
 }

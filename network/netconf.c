@@ -171,3 +171,30 @@ size_t netconf_apply(struct nl *nl, const struct netconf *conf,
 	free(done);
 	return refused;
 }
+
+/* The label may be another by now, so it is not asked for. */
+static void netconf_remove_address(struct nl *nl, const struct ifaddrmsg *head,
+				   const struct nlattr *local)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_DELADDR, NLM_F_REQUEST);
+
+	nlmsg_append(msg, (void *)head, sizeof(*head), NLMSG_ALIGNTO);
+	nla_put(msg, IFA_LOCAL, nla_len(local), nla_data(local));
+	nl_call(nl, msg, NULL, NULL, NULL);
+}
+
+void netconf_remove_ipv4(struct nl *nl, const struct netconf *conf, int ifindex)
+{
+	for (size_t i = 0; i < conf->count; i++) {
+		struct nlmsghdr *request = conf->request[i];
+		const struct ifaddrmsg *head = nlmsg_data(request);
+		struct nlattr *local;
+
+		if (request->nlmsg_type != RTM_NEWADDR || head->ifa_family != AF_INET ||
+		    head->ifa_index != (unsigned int)ifindex)
+			continue;
+		local = nlmsg_find_attr(request, sizeof(*head), IFA_LOCAL);
+		if (local)
+			netconf_remove_address(nl, head, local);
+	}
+}

@@ -34,6 +34,8 @@ int netconf_read(struct nl *nl, const struct netconf_device *devices, size_t cou
  */
 size_t netconf_apply(struct nl *nl, const struct netconf *conf,
 		     const struct netconf_device *devices, size_t count, struct err *err);
+/* Takes the IPv4 addresses of `conf` off this device, which it was read from. */
+void netconf_remove_ipv4(struct nl *nl, const struct netconf *conf, int ifindex);
 void netconf_free(struct netconf *conf);
 /* Forgets all but the first `count` requests. */
 void netconf_cut(struct netconf *conf, size_t count);

@@ -82,8 +82,14 @@ static int option_together_backlog(const struct xbond_bond *bond, struct err *er
 
 static int option_together_macs(const struct xbond_bond *bond, struct err *err)
 {
-	if (bond->fail_over_mac != XBOND_FAIL_OVER_MAC_FOLLOW ||
-	    bond->mac_policy != XBOND_MAC_FILTER)
+	if (bond->mac_policy != XBOND_MAC_FILTER)
+		return 0;
+	if (mode_has(bond->mode, MODE_OWN_MACS))
+		return err_set(err, EOPNOTSUPP,
+			       "mode: %s changes the MAC addresses of slaves, and mac_policy "
+			       "filter keeps them; use one of them",
+			       mode_name(bond->mode));
+	if (bond->fail_over_mac != XBOND_FAIL_OVER_MAC_FOLLOW)
 		return 0;
 	return err_set(err, EOPNOTSUPP,
 		       "fail_over_mac: follow changes the MAC addresses of slaves, and mac_policy "
@@ -109,7 +115,7 @@ static const struct option_together option_together_table[] = {
 	{ option_together_bfd, { OPT_BFD_INTERVAL, OPT_BFD_LOCAL, OPT_BFD_REMOTE }, 3 },
 	{ option_together_silence, { OPT_RX_SILENCE }, 1 },
 	{ option_together_backlog, { OPT_RX_BACKLOG, OPT_MAC_POLICY }, 2 },
-	{ option_together_macs, { OPT_FAIL_OVER_MAC, OPT_MAC_POLICY }, 2 },
+	{ option_together_macs, { OPT_MODE, OPT_FAIL_OVER_MAC, OPT_MAC_POLICY }, 3 },
 	{ option_together_probes, { OPT_ARP_INTERVAL, OPT_MODE }, 2 },
 };
 

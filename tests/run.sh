@@ -178,11 +178,12 @@ done
 # Files of tests/net that leave the machine idle most of the time run in lots, side by side; then
 # those whose traffic takes a CPU, two at a time; the others have the machine to themselves.
 lots=(
-    "errors service explain mac iplink fragments lacp_wire lacp_spread slaves rx_backlog loops"
+    "errors service explain explain_random mac iplink fragments lacp_wire lacp_spread slaves
+     rx_backlog loops"
     "lifecycle stacking queue_id xdp library rx_hook attach_check doctor"
     "top lacp_ovs lacp_junk lacp_standby lacp_opening lacp_partner lacp_down announce netkit
      cni policy team"
-    "slave_filters slave_sockets upgrade lacp_fallback bypass resilience rebalance"
+    "slave_filters slave_sockets upgrade lacp_fallback bypass resilience rebalance soak"
     "lacp lacp_hold drain_markers restart modes"
     "arp quality reselect announce_counts fail_over_mac apply group multicast tlb alb"
     "bfd bfd_others carrier tell wake monitor packets manager multihoming

@@ -15,6 +15,7 @@
 #include "options/options.h"
 #include "options/values.h"
 #include "view/json_value.h"
+#include "view/view_drops.h"
 #include "view/view_failover.h"
 #include "view/view_load.h"
 #include "view/view_clients.h"
@@ -175,6 +176,7 @@ static json_t *view_slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(json, "monitors", view_monitors(pins, slot));
 	json_object_set_new(json, "options", view_options_json(pins, OPTION_SLAVE, slot));
 	view_set_counters(json, &counters);
+	json_object_set_new(json, "drops", view_drops(pins, slot));
 	if (source->lacp)
 		json_object_set_new(json, "lacp", view_lacp_slave(pins, source->lacp, slot));
 	return json;
@@ -261,6 +263,7 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 	json_object_set_new(json, "bondd", json_boolean(bondd));
 	json_object_set_new(json, "options", view_options_json(pins, OPTION_BOND, 0));
 	view_set_counters(json, &counters);
+	json_object_set_new(json, "drops", view_drops(pins, XBOND_DROPS_OF_BOND));
 	view_set_failover(json, pins, bondd);
 	json_object_set_new(json, "policy", view_policy(pins));
 	view_set_load(json, pins);
@@ -283,7 +286,8 @@ json_t *view_foreign(const char *name, uint32_t abi, bool bondd)
 					       "tx_bytes",	 "rx_packets",
 					       "rx_bytes",	 "rx_dropped",
 					       "carrier_source", "failover",
-					       "policy",	 "rebalance" };
+					       "policy",	 "rebalance",
+					       "drops" };
 	json_t *json = json_object();
 
 	json_object_set_new(json, "name", json_value_text(name));

@@ -56,12 +56,20 @@ unsigned int foretell_flowlet(const struct pins *pins, uint64_t hash)
 		       : XBOND_NO_SLOT;
 }
 
-unsigned int foretell_slot(const struct pins *pins, uint64_t hash)
+/* The owner of the hash's bucket, which may be none that may transmit. */
+static unsigned int foretell_owner(const struct pins *pins, uint64_t hash)
 {
-	uint64_t mask = foretell_mask(pins);
 	unsigned int moved = foretell_moved(pins, hash);
 
-	return slots_have(mask, moved) ? moved : flow_slot(foretell_table_of(pins), hash, mask);
+	return moved == XBOND_NO_SLOT
+		       ? foretell_table_of(pins)[FLOW_BUCKET(hash)] % XBOND_MAX_SLAVES
+		       : moved;
+}
+
+unsigned int foretell_slot(const struct pins *pins, uint64_t hash)
+{
+	return flow_slot_usable(foretell_table_of(pins), foretell_owner(pins, hash), hash,
+				foretell_mask(pins));
 }
 
 /* The order of select_successor() or tlb_active() in the BPF programs. */
@@ -137,6 +145,7 @@ static unsigned int foretell_settled_slot(const struct pins *pins, uint64_t hash
 
 struct forecast foretell(const struct pins *pins, uint64_t hash)
 {
+	unsigned int owner = foretell_owner(pins, hash);
 	uint64_t others;
 	struct forecast forecast = { .bucket = FLOW_BUCKET(hash),
 				     .slot = foretell_slot(pins, hash),
@@ -145,12 +154,11 @@ struct forecast foretell(const struct pins *pins, uint64_t hash)
 
 	if (forecast.slot == XBOND_NO_SLOT)
 		return forecast;
-	forecast.detour = foretell_table_of(pins)[forecast.bucket] != forecast.slot &&
-			  foretell_moved(pins, hash) != forecast.slot;
+	forecast.detour = owner != forecast.slot;
 	others = values_undrained(pins, pins->table->tx_mask & ~slots_bit(forecast.slot));
 	if (!others)
 		return forecast;
-	forecast.at_once = flow_slot(foretell_table_of(pins), hash, others);
+	forecast.at_once = flow_slot_usable(foretell_table_of(pins), owner, hash, others);
 	forecast.settled = foretell_settled_slot(pins, hash, others);
 	return forecast;
 }

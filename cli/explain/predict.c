@@ -16,9 +16,9 @@ const char *const prediction_why[PREDICT_KINDS] = {
 	[PREDICT_PAUSES] =
 		"flowlet_gap: after each pause a flow takes the slave that has sent the least",
 	[PREDICT_SOCKET] = "policy flow: the kernel's own hash decides, which no capture has",
-	[PREDICT_CUT] = "truncated before the fields that are hashed; capture more of each packet",
+	[PREDICT_CUT] = "truncated before the fields that decide; capture more of each packet",
 	[PREDICT_NO_DEST] =
-		"a cooked capture lacks the destination MAC address, which is hashed here",
+		"a cooked capture lacks the destination MAC address, which decides here",
 	[PREDICT_NO_SLAVE] = "no slave may transmit now: dropped",
 	[PREDICT_RECEIVED] = "received, not sent",
 	[PREDICT_OF_SLAVE] = "of a slave itself, not of the bond",

@@ -49,7 +49,7 @@ static bool since_ago(const char *text, uint64_t now_us, uint64_t *ret_us)
 	unit_s = since_unit_s(text);
 	if (!unit_s)
 		return false;
-	*ret_us = count * unit_s * US_PER_S > now_us ? 0 : now_us - count * unit_s * US_PER_S;
+	*ret_us = count > now_us / US_PER_S / unit_s ? 0 : now_us - count * unit_s * US_PER_S;
 	return true;
 }
 

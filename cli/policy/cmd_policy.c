@@ -20,12 +20,37 @@
 struct policy_call {
 	const struct cli *cli;
 	const char *bond, *path;
+	int lock;
 	struct pins pins;
 };
 
 static bool policy_is_asked(const struct policy_call *call)
 {
 	return __atomic_load_n(&call->pins.table->flags, __ATOMIC_ACQUIRE) & XBOND_F_POLICY;
+}
+
+/* Nobody else waits for bondd, which may be slow. */
+static enum cli_exit policy_ask_bondd(const struct policy_call *call)
+{
+	flock(call->lock, LOCK_UN);
+	return cli_request(call->cli, "policy", call->bond, NULL, NULL);
+}
+
+static uint32_t policy_now(const struct policy_call *call)
+{
+	struct policy_program program;
+
+	policy_program(call->pins.dir, XBOND_PIN_POLICY, &program);
+	return program.id;
+}
+
+/* Unless somebody has loaded another one meanwhile. */
+static void policy_take_back(const struct policy_call *call, uint32_t id)
+{
+	struct err err;
+
+	if (!flock(call->lock, LOCK_EX) && policy_now(call) == id)
+		policy_unpin(call->pins.dir, &err);
 }
 
 /*
@@ -37,15 +62,17 @@ static enum cli_exit policy_put(const struct policy_call *call, const struct pol
 	bool asked = policy_is_asked(call);
 	enum cli_exit status;
 	struct err err;
+	uint32_t id;
 
 	if (policy_pin(file, call->pins.dir, &err))
 		return cli_refuse(&err);
+	id = policy_now(call);
 	if (asked && !pins_bondd_alive(&call->pins))
 		return CLI_DONE;
-	status = cli_request(call->cli, "policy", call->bond, NULL, NULL);
+	status = policy_ask_bondd(call);
 	if (status != CLI_DONE && !asked)
-		policy_unpin(call->pins.dir, &err);
-	return asked ? CLI_DONE : status;
+		policy_take_back(call, id);
+	return asked && policy_is_asked(call) ? CLI_DONE : status;
 }
 
 static enum cli_exit policy_load(struct policy_call *call)
@@ -74,9 +101,7 @@ static enum cli_exit policy_unload(struct policy_call *call)
 	}
 	if (policy_unpin(call->pins.dir, &err))
 		return cli_refuse(&err);
-	if (pins_bondd_alive(&call->pins))
-		return cli_request(call->cli, "policy", call->bond, NULL, NULL);
-	return CLI_DONE;
+	return pins_bondd_alive(&call->pins) ? policy_ask_bondd(call) : CLI_DONE;
 }
 
 /* Two that change the policy of one bond come one after the other. */
@@ -85,19 +110,18 @@ static enum cli_exit policy_locked(struct policy_call *call,
 {
 	enum cli_exit status;
 	struct err err;
-	int lock;
 
 	if (steer_check_permission(&call->pins, call->bond, &err))
 		return cli_refuse(&err);
-	lock = open(call->pins.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (lock < 0 || flock(lock, LOCK_EX)) {
+	call->lock = open(call->pins.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (call->lock < 0 || flock(call->lock, LOCK_EX)) {
 		err_set(&err, errno, "cannot lock %s: %m", call->pins.dir);
 		status = cli_refuse(&err);
 	} else {
 		status = change(call);
 	}
-	if (lock >= 0)
-		close(lock);
+	if (call->lock >= 0)
+		close(call->lock);
 	return status;
 }
 

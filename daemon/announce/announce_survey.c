@@ -40,10 +40,10 @@ static void *survey_grow(void *array, size_t count, size_t size)
 	return reallocarray(array, count ? 2 * count : 1, size);
 }
 
-/* The bond's device, for the port side of a bond. A team is both. */
+/* The bond's device, for the port side of a bond. A team, or a bond of the kernel, is both. */
 static int survey_peer(const struct link_info *link)
 {
-	if (!strcmp(link->kind, TEAM_KIND))
+	if (!strcmp(link->kind, TEAM_KIND) || !strcmp(link->kind, "bond"))
 		return link->ifindex;
 	return link_is_paired(link) && link->lower_nsid < 0 ? link->lower : 0;
 }

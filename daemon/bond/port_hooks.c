@@ -59,9 +59,12 @@ int port_hooks_attach_egress(struct bond *bond, const struct attach_point *egres
 	if (egress->hook == XBOND_HOOK_CLSACT &&
 	    filters_has_ingress(&bond->daemon->nl, egress->ifindex))
 		return err_set(err, EEXIST,
-			       "an ingress qdisc on %s is in the place of clsact, so direct and "
-			       "queue_id have no effect; 'tc qdisc del dev %s ingress' removes it",
-			       name, name);
+			       "an ingress qdisc on %s is in the place of clsact, so %s; "
+			       "'tc qdisc del dev %s ingress' removes it",
+			       name,
+			       bond_is_team(bond_pin(bond)) ? "the bond sends nothing"
+							    : "direct and queue_id have no effect",
+			       name);
 	return attach_add(egress, bond->dataplane.egress_fd, err);
 }
 

@@ -183,9 +183,9 @@ uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGR
 	return r < 0 ? 0 : count;
 }
 
-bool attach_has_program(int ifindex, const char *name)
+bool attach_has_program(int ifindex, bool egress, const char *begin)
 {
-	uint32_t ids[ATTACH_PROGRAMS_MAX], count = attach_tcx_list(ifindex, false, ids);
+	uint32_t ids[ATTACH_PROGRAMS_MAX], count = attach_tcx_list(ifindex, egress, ids);
 	bool found = false;
 
 	for (uint32_t i = 0; i < count && !found; i++) {
@@ -195,7 +195,8 @@ bool attach_has_program(int ifindex, const char *name)
 
 		if (fd < 0)
 			continue;
-		found = !bpf_obj_get_info_by_fd(fd, &info, &length) && !strcmp(info.name, name);
+		found = !bpf_obj_get_info_by_fd(fd, &info, &length) &&
+			!strncmp(info.name, begin, strlen(begin));
 		close(fd);
 	}
 	return found;

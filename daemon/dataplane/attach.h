@@ -93,7 +93,7 @@ int attach_link_create(const struct attach_point *point, int program_fd, bool be
  * are.
  */
 uint32_t attach_tcx_list(int ifindex, bool egress, uint32_t ret_ids[ATTACH_PROGRAMS_MAX]);
-/* Does the device's TCX ingress have a program of this name? */
-bool attach_has_program(int ifindex, const char *name);
+/* Does the device's TCX hook have a program whose name begins so? */
+bool attach_has_program(int ifindex, bool egress, const char *begin);
 
 #endif

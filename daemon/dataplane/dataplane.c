@@ -19,17 +19,20 @@
 #include "rules/buckets.h"
 #include "rules/moves.h"
 
-void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
+static void dataplane_zero(int fd, unsigned int slot, size_t value_size)
 {
 	int cpus = libbpf_num_possible_cpus();
-	struct xbond_counters *zeros;
+	void *zeros = cpus > 0 && fd >= 0 ? calloc((size_t)cpus, value_size) : NULL;
 
-	if (cpus <= 0)
-		return;
-	zeros = calloc((size_t)cpus, sizeof(*zeros));
 	if (zeros)
-		bpf_map_update_elem(dataplane->pins.counters_fd, &slot, zeros, BPF_ANY);
+		bpf_map_update_elem(fd, &slot, zeros, BPF_ANY);
 	free(zeros);
+}
+
+void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
+{
+	dataplane_zero(dataplane->pins.counters_fd, slot, sizeof(struct xbond_counters));
+	dataplane_zero(dataplane->pins.drops_fd, slot, sizeof(struct xbond_drops));
 }
 
 void dataplane_retire_counters(struct dataplane *dataplane, unsigned int slot)

@@ -194,7 +194,7 @@ int dataplane_open_programs(struct dataplane *dataplane, struct err *err)
 
 void dataplane_clear(struct dataplane *ret_dataplane)
 {
-	*ret_dataplane = (struct dataplane){ .pins = { .counters_fd = -1, .loads_fd = -1 },
+	*ret_dataplane = (struct dataplane){ .pins = { PINS_NO_FILES },
 					     .egress_fd = -1,
 					     .port_fd = -1,
 					     .rx_fd = -1,

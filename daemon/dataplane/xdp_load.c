@@ -95,6 +95,7 @@ static int xdp_load_use_maps(struct xdp_bpf *skeleton, const char *pin_dir, stru
 		{ skeleton->maps.data_buckets, XBOND_PIN_BUCKETS },
 		{ skeleton->maps.data_cursor, XBOND_PIN_CURSOR },
 		{ skeleton->maps.counters, XBOND_PIN_COUNTERS },
+		{ skeleton->maps.drops, XBOND_PIN_DROPS },
 		{ skeleton->maps.loads, XBOND_PIN_LOADS },
 		{ skeleton->maps.data_moves, XBOND_PIN_MOVES },
 		{ skeleton->maps.data_flowlets, XBOND_PIN_FLOWLETS },

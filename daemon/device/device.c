@@ -11,6 +11,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/netns_call.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/dataplane/attach.h"
 #include "daemon/device/device_pair.h"
 #include "network/ipv6.h"
 #include "network/team.h"
@@ -77,17 +78,24 @@ int device_create(struct bond *bond, struct err *err)
 	return device_prepare_port(bond, alias, err);
 }
 
-/* If it has just been made, its number is not known yet, but nobody else has its address. */
+/* It was just made, and has its address; or our program is on it, whatever its address is now. */
+bool device_is_our_team(const struct xbond_bond *pin, const struct link_info *device)
+{
+	return !strcmp(device->kind, TEAM_KIND) &&
+	       (!memcmp(device->mac, pin->mac, XBOND_MAC_SIZE) ||
+		attach_has_program(device->ifindex, true, "xbond_egress") ||
+		attach_has_filter(device->ifindex, true));
+}
+
+/* If it has just been made, its number is not known yet. */
 static void device_remove_team(struct nl *nl, const struct xbond_bond *pin)
 {
 	struct link_info device;
 
-	if (link_get(nl, -1, (int)pin->ifindex, &device) &&
-	    (link_get_by_name(nl, pin->name, &device) ||
-	     memcmp(device.mac, pin->mac, XBOND_MAC_SIZE)))
+	if ((link_get(nl, -1, (int)pin->ifindex, &device) || !device_is_our_team(pin, &device)) &&
+	    (link_get_by_name(nl, pin->name, &device) || !device_is_our_team(pin, &device)))
 		return;
-	if (!strcmp(device.kind, TEAM_KIND))
-		link_delete(nl, device.ifindex, NULL);
+	link_delete(nl, device.ifindex, NULL);
 }
 
 /*

@@ -13,6 +13,8 @@ int device_port_name(struct nl *nl, const char *bond_name, char ret_name[XBOND_N
 		     struct err *err);
 /* Makes it with the name of bond->dataplane; stores both ifindexes. */
 int device_create(struct bond *bond, struct err *err);
+/* Is this device the bond's? Another team may have got its number. */
+bool device_is_our_team(const struct xbond_bond *pin, const struct link_info *device);
 /* Removes the device of a bond that is being created or deleted, if it exists. */
 void device_remove(struct nl *nl, const struct xbond_bond *pin);
 

@@ -127,7 +127,7 @@ static int device_sync_team(struct bond *bond, struct link_info *ret_device)
 {
 	int r = link_get(&bond->daemon->nl, -1, (int)bond_pin(bond)->ifindex, ret_device);
 
-	if (r == -ENODEV || (!r && strcmp(ret_device->kind, TEAM_KIND)))
+	if (r == -ENODEV || (!r && !device_is_our_team(bond_pin(bond), ret_device)))
 		return -ENODEV;
 	if (r)
 		return -EAGAIN;

@@ -4,12 +4,14 @@
 #define XBOND_DAEMON_HANDOVER_HANDOVER_PLAN_H
 
 #include <jansson.h>
+#include <limits.h>
 
 #include "daemon/bond/daemon.h"
 #include "network/netconf.h"
 #include "options/option_set.h"
 
 #define HANDOVER_DEVICES_MAX 1024
+#define HANDOVER_NO_DEVICE INT_MAX /* the kernel refuses what is for it */
 
 /* The bond, or a device on it. Nothing below it comes after it in the plan. */
 struct handover_device {

@@ -140,6 +140,35 @@ static int step_put_forward(struct handover *plan, struct err *err)
 	return r;
 }
 
+/* Since Linux 6.2 this works while they are up. Returns whether all of them are renamed. */
+static bool step_rename_old(struct handover *plan)
+{
+	bool all = true;
+
+	for (size_t i = plan->device_count; i-- && all;)
+		all = !link_set_name(&plan->daemon->nl, plan->devices[i].old,
+				     plan->devices[i].old_name, NULL);
+	if (all)
+		plan->old_side->follow(plan, plan->devices[0].old);
+	return all;
+}
+
+/*
+ * Addresses, routes and neighbours are with both for a moment: the kernel prefers the older routes
+ * until the old devices go down, and nothing is silent meanwhile. What is a port of a bridge or of
+ * a VRF must wait until the old port has left.
+ */
+static void step_configure_early(struct handover *plan)
+{
+	struct netconf_device *pairs = handover_pairs(plan, false);
+
+	for (size_t i = 0; i < plan->device_count; i++)
+		if (plan->devices[i].has_master)
+			pairs[i].to = HANDOVER_NO_DEVICE;
+	netconf_apply(&plan->daemon->nl, &plan->conf, pairs, plan->device_count, NULL);
+	free(pairs);
+}
+
 static void step_configure(struct handover *plan)
 {
 	struct netconf_device *pairs = handover_pairs(plan, false);
@@ -160,22 +189,35 @@ static void step_configure(struct handover *plan)
 static void step_announce(struct handover *plan)
 {
 	struct bond *bond = daemon_find_bond(plan->daemon, handover_name(plan));
-	struct announce_order order = { .addresses = 1 };
+	struct announce_order order = { .addresses = 1, .port_ifindex = plan->devices[0].new };
 
-	if (plan->is_back || !bond)
-		return;
-	order.port_ifindex = (int)bond_pin(bond)->port_ifindex;
+	if (bond)
+		order.port_ifindex = (int)bond_pin(bond)->port_ifindex;
 	announce(plan->daemon->announcer, &order);
+}
+
+/* Names and addresses. Nothing is left that the old devices would be needed for. */
+static int step_change_over(struct handover *plan, struct err *err)
+{
+	bool is_early = step_rename_old(plan);
+	int r = is_early ? step_put_forward(plan, err) : 0;
+
+	if (r)
+		return r;
+	if (is_early)
+		step_configure_early(plan);
+	r = step_put_away(plan, err);
+	if (!r)
+		r = handover_passed("handover-away", err);
+	if (!r && !is_early)
+		r = step_put_forward(plan, err);
+	return r;
 }
 
 int handover_switch(struct handover *plan, struct err *err)
 {
-	int r = step_put_away(plan, err);
+	int r = step_change_over(plan, err);
 
-	if (!r)
-		r = handover_passed("handover-away", err);
-	if (!r)
-		r = step_put_forward(plan, err);
 	if (!r)
 		r = handover_passed("handover-renamed", err);
 	if (r)

@@ -2,14 +2,11 @@
 /* Goes back from wherever a handover is. Looks at what is, because bondd may have died anywhere. */
 #include <errno.h>
 #include <net/if.h>
-#include <limits.h>
 #include <stdlib.h>
 
 #include "daemon/base/event.h"
 #include "daemon/handover/handover_side.h"
 #include "daemon/handover/handover_step.h"
-
-#define NO_DEVICE INT_MAX /* the kernel refuses what is for it */
 
 /*
  * The first error counts, and first what another attempt may mend; the rest is done anyway.
@@ -63,6 +60,8 @@ static int undo_device(struct handover *plan, size_t index, struct err *err)
 	if (!strcmp(now.name, device->name))
 		return 0;
 	r = link_set_flags(nl, device->old, 0, IFF_UP, err);
+	/* With another name the kernel gives them other labels, too. They come again. */
+	netconf_remove_ipv4(nl, &plan->conf, device->old);
 	if (!r)
 		r = link_set_name(nl, device->old, device->name, err);
 	return r;
@@ -106,7 +105,7 @@ static int undo_configure(struct handover *plan, struct err *err)
 
 	for (size_t i = 0; i < plan->device_count; i++) {
 		if (handover_find_old(plan, i, &now))
-			pairs[i].to = NO_DEVICE;
+			pairs[i].to = HANDOVER_NO_DEVICE;
 		else if (plan->devices[i].is_up)
 			undo_keep(&r, err, link_set_flags(nl, now.ifindex, IFF_UP, IFF_UP, &why),
 				  &why);

@@ -182,7 +182,7 @@ json_t *apply_bond(struct daemon *daemon, const char *bond, const struct apply_o
 	int r = apply_steps(&applying, &err);
 	json_t *result = apply_result(&applying, r, &err);
 
-	if (r)
+	if (r && !order->is_dry)
 		log_error("%s: not applied: %s", bond, err.text);
 	json_decref(applying.notes);
 	plan_free(&applying.plan);

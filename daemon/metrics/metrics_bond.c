@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/attached.h"
+#include "common/drops.h"
 #include "common/mac.h"
 #include "common/mode.h"
 #include "common/slots.h"
@@ -98,6 +99,20 @@ static bool metrics_bond_is_in_use(const struct metrics_source *source, unsigned
 	return in_use;
 }
 
+/* Each number is in one place: those of the bond as a whole, or those of its slaves. */
+static void metrics_bond_read_drops(const struct pins *pins, unsigned int slot,
+				    double ret_drops[XBOND_DROPS])
+{
+	uint64_t packets[XBOND_DROPS];
+
+	drops_read(pins, slot, packets);
+	for (unsigned int i = 0; i < XBOND_DROPS; i++)
+		ret_drops[i] = packets[i] != DROPS_UNKNOWN &&
+					       drops_is_of_bond(i) == (slot == XBOND_DROPS_OF_BOND)
+				       ? (double)packets[i]
+				       : NAN;
+}
+
 static void metrics_bond_name_slave(const struct xbond_slave *slave, const char *bond_labels,
 				    struct metrics_slave *ret_slave)
 {
@@ -146,6 +161,7 @@ static int metrics_bond_read_slave(const struct metrics_source *source, unsigned
 	ret_slave->link_failures = slave->link_failures;
 	ret_slave->resets = slave->resets;
 	ret_slave->detached = pins->attached ? pins->attached->detached[slot] : NAN;
+	metrics_bond_read_drops(pins, slot, ret_slave->drops);
 	metrics_port_read(pins, source->lacp, slot, ret_slave);
 	return 0;
 }
@@ -245,6 +261,7 @@ static int metrics_bond_read_pins(const struct pins *pins, struct metrics_bond *
 	ret_bond->attached = metrics_bond_truth(attached_pair(pins));
 	ret_bond->detached = pins->attached ? pins->attached->detached_bond : NAN;
 	metrics_bond_read_failover(pins->failover, &ret_bond->failover);
+	metrics_bond_read_drops(pins, XBOND_DROPS_OF_BOND, ret_bond->drops);
 	ret_bond->moved_buckets = pins->failover ? (double)pins->failover->moved_buckets : NAN;
 	r = metrics_bond_read_counters(pins, ret_bond);
 	return r ? r : metrics_bond_read_slaves(&source, ret_bond);
@@ -256,6 +273,8 @@ static void metrics_bond_read_nothing(struct metrics_bond *ret_bond)
 	ret_bond->slave_count = ret_bond->up_count = ret_bond->carrier = NAN;
 	ret_bond->speed_bytes = ret_bond->attached = ret_bond->detached = ret_bond->ports = NAN;
 	ret_bond->moved_buckets = NAN;
+	for (unsigned int i = 0; i < XBOND_DROPS; i++)
+		ret_bond->drops[i] = NAN;
 	ret_bond->traffic = (struct metrics_traffic){ NAN, NAN, NAN, NAN, NAN };
 }
 

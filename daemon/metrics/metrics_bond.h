@@ -14,17 +14,6 @@
 #define METRICS_INFO_SIZE 160
 #define METRICS_LACP_FLAGS 5 /* of a port's state: metrics_port_flag_name() */
 
-/* Why a control packet was not taken; metrics_control_name() has the words. */
-enum metrics_control {
-	METRICS_CONTROL_LACP_PARTNER,
-	METRICS_CONTROL_LACP_STRANGER,
-	METRICS_CONTROL_MARKER,
-	METRICS_CONTROL_BFD,
-	METRICS_CONTROL_BFD_OTHER,
-	METRICS_CONTROL_BFD_REFUSED,
-	METRICS_CONTROLS,
-};
-
 struct metrics_traffic {
 	double tx_packets, tx_bytes, rx_packets, rx_bytes, rx_dropped;
 };
@@ -45,7 +34,7 @@ struct metrics_slave {
 	double weight, share, speed_bytes;
 	struct metrics_traffic traffic;
 	double link_failures, resets, detached;
-	double control[METRICS_CONTROLS];
+	double drops[XBOND_DROPS];
 	struct metrics_port port;
 };
 
@@ -58,7 +47,8 @@ struct metrics_bond {
 	double slave_count, up_count;
 	double carrier, speed_bytes, attached, detached, moved_buckets;
 	struct metrics_traffic traffic;
-	double ports; /* of the active aggregator */
+	double drops[XBOND_DROPS]; /* of the bond as a whole; those of slaves are not in it */
+	double ports;		   /* of the active aggregator */
 	struct metrics_histogram failover;
 	struct metrics_slave *slaves;
 	size_t count; /* of them */

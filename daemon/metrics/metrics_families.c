@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "common/drops.h"
 #include "common/monitor.h"
 #include "daemon/metrics/metrics_port.h"
 
@@ -34,18 +35,9 @@ static const char *metrics_monitor_name(unsigned int monitor)
 	return monitor_name((enum xbond_monitor)monitor);
 }
 
-static const char *metrics_control_name(unsigned int control)
+static const char *metrics_drop_name(unsigned int reason)
 {
-	static const char *const names[METRICS_CONTROLS] = {
-		[METRICS_CONTROL_LACP_PARTNER] = "lacp_partner",
-		[METRICS_CONTROL_LACP_STRANGER] = "lacp_stranger",
-		[METRICS_CONTROL_MARKER] = "marker",
-		[METRICS_CONTROL_BFD] = "bfd",
-		[METRICS_CONTROL_BFD_OTHER] = "bfd_other",
-		[METRICS_CONTROL_BFD_REFUSED] = "bfd_refused",
-	};
-
-	return names[control];
+	return drops_name((enum xbond_drop)reason);
 }
 
 static const struct metrics_family families[] = {
@@ -98,6 +90,12 @@ static const struct metrics_family families[] = {
 	    "Packets received on slaves that may not receive, or without the bond's carrier.",
 	    NULL },
 	  BOND(traffic.rx_dropped) },
+	{ { METRICS_COUNTER, "xbond_bond_dropped_packets",
+	    "Packets dropped, by reason, that belong to no slave.", NULL },
+	  BOND(drops),
+	  .count = XBOND_DROPS,
+	  .key = "reason",
+	  .value_of_key = metrics_drop_name },
 	{ { METRICS_HISTOGRAM, "xbond_bond_failover_seconds",
 	    "How long it took to take a failed slave out of use.", "seconds" },
 	  BOND(failover) },
@@ -153,12 +151,11 @@ static const struct metrics_family families[] = {
 	{ { METRICS_COUNTER, "xbond_slave_receive_dropped_packets",
 	    "Packets received while it may not receive, or without the bond's carrier.", NULL },
 	  SLAVE(traffic.rx_dropped) },
-	{ { METRICS_COUNTER, "xbond_slave_control_dropped_packets",
-	    "LACPDUs, markers and BFD packets that were dropped: over budget, or refused.", NULL },
-	  SLAVE(control),
-	  .count = METRICS_CONTROLS,
-	  .key = "kind",
-	  .value_of_key = metrics_control_name },
+	{ { METRICS_COUNTER, "xbond_slave_dropped_packets", "Packets dropped, by reason.", NULL },
+	  SLAVE(drops),
+	  .count = XBOND_DROPS,
+	  .key = "reason",
+	  .value_of_key = metrics_drop_name },
 	{ { METRICS_COUNTER, "xbond_slave_link_failures", "How often its link failed.", NULL },
 	  SLAVE(link_failures) },
 	{ { METRICS_COUNTER, "xbond_slave_resets",

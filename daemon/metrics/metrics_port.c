@@ -60,21 +60,6 @@ static struct metrics_port metrics_port_of(const struct pins *pins,
 	return ret_port;
 }
 
-/* They are limited in every mode. */
-static void metrics_port_read_control(const struct pins *pins, unsigned int slot,
-				      double ret_control[METRICS_CONTROLS])
-{
-	const struct xbond_pdu_budget *pdus = pins->hold[slot].budget;
-	const struct xbond_bfd_link *bfd = pins->bfd ? &pins->bfd->link[slot] : NULL;
-
-	ret_control[METRICS_CONTROL_LACP_PARTNER] = pdus[XBOND_PDU_PARTNER].flooded;
-	ret_control[METRICS_CONTROL_LACP_STRANGER] = pdus[XBOND_PDU_STRANGER].flooded;
-	ret_control[METRICS_CONTROL_MARKER] = pdus[XBOND_PDU_MARKER].flooded;
-	ret_control[METRICS_CONTROL_BFD] = bfd ? bfd->budget[0].flooded : NAN;
-	ret_control[METRICS_CONTROL_BFD_OTHER] = bfd ? bfd->budget[1].flooded : NAN;
-	ret_control[METRICS_CONTROL_BFD_REFUSED] = bfd ? bfd->refused : NAN;
-}
-
 void metrics_port_read(const struct pins *pins, const struct lacp_system *lacp, unsigned int slot,
 		       struct metrics_slave *ret_slave)
 {
@@ -82,7 +67,6 @@ void metrics_port_read(const struct pins *pins, const struct lacp_system *lacp, 
 
 	ret_slave->port =
 		is_port ? metrics_port_of(pins, &lacp->port[slot], slot) : metrics_port_unknown();
-	metrics_port_read_control(pins, slot, ret_slave->control);
 }
 
 void metrics_port_read_bond(const struct lacp_system *lacp, struct metrics_bond *ret_bond)

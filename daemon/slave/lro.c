@@ -112,6 +112,8 @@ void lro_follow(struct bond *bond)
 {
 	uint64_t slots = 0;
 
+	if (bond_is_team(bond_pin(bond)))
+		return;
 	bond_for_each_member (bond, slot)
 		if (lro_has_lro(bond, slot))
 			slots |= UINT64_C(1) << slot;

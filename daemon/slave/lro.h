@@ -4,7 +4,7 @@
  * off on devices below a port of a bridge, but does not know that slaves are below bond0. So bondd
  * turns it off on them while bond0, or a device on it, has a master. (Where IP is forwarded, the
  * kernel turns it off on every device of the namespace.) XDP and VLAN devices on a NIC also turn it
- * off, and nothing turns it on again afterwards.
+ * off, and nothing turns it on again afterwards; nor does it on ports of a team.
  */
 #ifndef XBOND_DAEMON_SLAVE_LRO_H
 #define XBOND_DAEMON_SLAVE_LRO_H

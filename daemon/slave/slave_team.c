@@ -6,6 +6,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
+#include "daemon/slave/lro.h"
 
 int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err)
 {
@@ -25,6 +26,7 @@ int slave_team_join(struct bond *bond, unsigned int slot, struct err *err)
 
 	if (!bond_is_team(pin))
 		return 0;
+	lro_hold(bond, slot, XBOND_SLAVE_LRO_OFF); /* the kernel turns it off, and never on again */
 	r = link_set_master(nl, ifindex, (int)pin->ifindex, &why);
 	crashpoint("team-joined");
 	if (!r)

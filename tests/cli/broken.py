@@ -76,6 +76,8 @@ BROKEN = [
     ("rx_silence below its limit", "[bond]\nrx_silence = 20\n", ["too short", "100 and more"]),
     ("rx_backlog off with mac_policy filter", "[bond]\nrx_backlog = off\nmac_policy = filter\n",
      ["mac_policy set"]),
+    ("balance-tlb with mac_policy filter", "[bond]\nmode = 5\nmac_policy = filter\n",
+     ["balance-tlb changes", "use one of them"]),
     ("fail_over_mac follow with mac_policy filter",
      "[bond]\nmode = 1\nfail_over_mac = follow\nmac_policy = filter\n", ["use one of them"]),
     ("the same, half in a drop-in",

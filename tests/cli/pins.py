@@ -62,8 +62,8 @@ def mac_bytes(text):
 class Pins:
     """bond0 with the slaves eth0, eth1, ...: up, 1000 Mbit/s, all of them in the masks."""
 
-    def __init__(self, bpf_dir, slaves=2, mode=None):
-        self.directory = bpf_dir / "bond0"
+    def __init__(self, bpf_dir, slaves=2, mode=None, name="bond0"):
+        self.directory = bpf_dir / name
         self.directory.mkdir()
         btf = abi.Btf()
         struct = btf.struct
@@ -79,6 +79,9 @@ class Pins:
         self.alb = self.mapped("alb", struct("xbond_alb"))
         self.failover = self.mapped("failover", struct("xbond_failover"))
         self.create("counters", PERCPU_ARRAY, ctypes.sizeof(struct("xbond_counters")), X.MAX_SLAVES)
+        self.drops_type = struct("xbond_drops")
+        self.drops = self.create("drops", PERCPU_ARRAY, ctypes.sizeof(self.drops_type),
+                                 X.MAX_SLAVES + 1)
         self.make_bond(X.MODE_8023AD if mode is None else mode)
         for slot in range(slaves):
             self.make_slave(slot)
@@ -101,7 +104,7 @@ class Pins:
         bond = self.bond
         bond.magic, bond.abi_version, bond.state = X.ABI_MAGIC, X.ABI_VERSION, X.BOND_READY
         bond.mode, bond.mtu, bond.miimon_ms, bond.active_slot = mode, 1500, 100, X.NO_SLOT
-        fill(bond.name, b"bond0")
+        fill(bond.name, self.directory.name.encode())
         fill(bond.mac, mac_bytes("02:00:5e:10:00:00"))
         self.table.selection = X.SELECT_HASH if mode >= X.MODE_8023AD else mode
         self.settings.packets_per_slave = 1
@@ -123,6 +126,18 @@ class Pins:
         self.table.tx_mask |= 1 << slot
         self.table.rx_mask |= 1 << slot
         self.monitors[slot].spoken = self.monitors[slot].works = 1 << X.MONITOR_CARRIER
+
+    def drop(self, slot, packets):
+        """What the programs would count: {reason: packets} on each CPU."""
+        with open("/sys/devices/system/cpu/possible") as file:
+            values = (self.drops_type * (int(file.read().strip().split("-")[-1]) + 1))()
+        for value in values:
+            for reason, number in packets.items():
+                value.packets[reason] = number
+        key = ctypes.c_uint32(slot)
+        assert libbpf.bpf_map_update_elem(self.drops, ctypes.byref(key), values,
+                                          ctypes.c_uint64(0)) == 0
+        return len(values)
 
     # what bondd's LACP thread would do
 

@@ -64,6 +64,14 @@ def test_bonds_and_slaves(bond):
     assert set(complete(bond, "capture bond0 --slave=eth1")) == {"--slave=eth1"}
 
 
+def test_policy(bond):
+    """Words, then bonds, then a file."""
+    assert set(complete(bond, "policy ")) == {"load", "unload", "show"}
+    for word in ("load", "unload", "show"):
+        assert set(complete(bond, f"policy {word} ")) == {"bond0"}
+    assert set(complete(bond, "policy load bond0 ")) == {":files"}
+
+
 def test_bonds_of_files(bond, tmp_path):
     """load and apply make what a file says."""
     for name in ("bond7.conf", "bond8.conf.old", "bond9.conf.d", ".hidden.conf", "x"):

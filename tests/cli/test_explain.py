@@ -16,7 +16,8 @@ import schema
 from built import BUILD
 from pins import Pins, X, fill
 
-import model  # of tests/bpf
+import abi  # of tests/bpf
+import model
 
 BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
 BOND_MAC = "02:00:5e:10:00:00"
@@ -147,6 +148,26 @@ def test_the_other_copy_of_the_buckets(bond):
         bond.buckets.bucket[1][bucket] = 3
     bond.table.active = 1
     assert explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2")["slave"] == "eth3"
+
+
+def test_a_bucket_that_has_moved(bond):
+    """bondd has not yet written down its new owner."""
+    moves = bond.mapped("moves", abi.Btf().struct("xbond_moves"))
+    bond.table.flags |= X.F_LOADS
+    owners = [bucket % 4 for bucket in range(X.BUCKETS)]
+    for port in range(1, 9):
+        flow = ("src", "10.0.0.1", "dst", "10.0.0.2", "proto", "udp", "sport", port, "dport", 9)
+        before = explain(bond, *flow)
+        new = (before["bucket"] + 1) % 4
+        moves.to[before["bucket"]], moves.moved[before["bucket"]] = new + 1, 1
+        said, next_one = explain(bond, *flow), model.detour(int(before["hash"], 16), owners,
+                                                            {0, 1, 2, 3} - {new})
+        assert (said["slave"], said["detour"]) == (f"eth{new}", False)
+        assert said["if_failed"]["at_once"] == f"eth{next_one}"
+        bond.table.tx_mask = 0b1111 & ~(1 << new)
+        said = explain(bond, *flow)
+        assert (said["slave"], said["detour"]) == (f"eth{next_one}", True)
+        bond.table.tx_mask = 0b1111
 
 
 @pytest.mark.parametrize("mode,slave,word", [(X.MODE_BALANCE_RR, None, "turn"),

@@ -34,7 +34,8 @@ void *bpf_map_lookup_elem(void *map, const void *key)
 {
 	static struct hold_timer timer;
 
-	(void)map;
+	if (map == &drops)
+		return NULL;
 	input_check(*(const __u32 *)key < XBOND_MAX_SLAVES, "the slot of a timer exists");
 	return &timer;
 }

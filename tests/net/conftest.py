@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+import lab as lab_module
 from lab import BONDCTL, BONDD, BPFFS, BUILD, ROOT, Lab
 from namespace import run
 
@@ -64,6 +65,12 @@ def hook(request):
     if chosen == "tcx" and not has_tcx():
         pytest.skip("this kernel has no TCX")
     return chosen
+
+
+@pytest.fixture
+def tests_choose(monkeypatch):
+    """Each test says which device it wants, whatever XBOND_TEST_DEVICE says."""
+    monkeypatch.setattr(lab_module, "DEVICE", None)
 
 
 @pytest.fixture

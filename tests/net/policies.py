@@ -1,6 +1,7 @@
 """Policies of the user for tests: compiled, loaded, and their maps written."""
 import os
 import pathlib
+import struct
 
 from lab import ROOT
 from namespace import PATIENCE, run
@@ -61,3 +62,14 @@ def write_map(host, name, key, value, bond="bond0"):
 
 def want(host, answer):
     write_map(host, "wanted", bytes(4), answer.to_bytes(8, "little"))
+
+
+def gtp(teid, port):
+    """A frame of GTP-U over IPv4."""
+    udp = struct.pack("!HHHHBBHI", port, 2152, 16, 0, 0x30, 0xff, 0, teid)
+    ip = struct.pack("!BBHHHBBHII", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, 0x0a000001, 0x0a000002)
+    return bytes.fromhex("020000000009020000000001") + b"\x08\0" + ip + udp
+
+
+def tagged(frame, vlan):
+    return frame[:12] + struct.pack("!HH", 0x8100, vlan) + frame[12:]

@@ -2,12 +2,15 @@
 nonsense. Others are answered all the same, and bondd does its work.
 """
 import contextlib
+import pathlib
+import random
+import re
 import socket
 
 import pytest
 
 from waiting import wait_for
-from webclient import Server
+from webclient import Server, receive_all
 
 CROWD = 1000
 SOURCES = 100  # addresses that the crowd comes from
@@ -104,3 +107,61 @@ def test_nonsense(server):
             client.sendall(request)
         assert server.answers(), request[:60]
     assert server.host.ping_bondd()
+
+
+def in_pieces(server, *pieces):
+    """All bytes that come back; each piece is a segment of its own."""
+    with server.connect() as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with contextlib.suppress(OSError):  # the server may have closed it
+            for piece in pieces:
+                client.sendall(piece)
+            client.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(OSError):
+            return receive_all(client)
+        return b""
+
+
+def test_odd_ways_to_ask(server):
+    """One answer on each connection, whatever comes behind the request."""
+    asked = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    assert in_pieces(server, asked).startswith(b"HTTP/1.1 200 "), "a client that half closes"
+    assert in_pieces(server, *(bytes([byte]) for byte in asked)).startswith(b"HTTP/1.1 200 ")
+    assert in_pieces(server, 50 * asked).count(b"HTTP/1.1 ") == 1, "pipelined requests"
+    for method in (b"PUT", b"DELETE", b"CONNECT", b"TRACE", b"BREW", b"get", b"G" * 5000):
+        answer = in_pieces(server, asked.replace(b"GET", method))
+        assert not re.search(rb"^HTTP/1\.[01] 2", answer), method
+    for nothing in (b"GET /metrics\r\n",  # as HTTP/0.9 has it
+                    b"GET /met\0rics HTTP/1.1\r\nHost: localhost\r\n\r\n"):
+        assert b"xbond_build" not in in_pieces(server, nothing), nothing
+    assert server.answers()
+
+
+def resident_kb(server):
+    status = pathlib.Path(f"/proc/{server.host.bondd.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
+
+
+def mutated(chance, request):
+    """With bytes changed, doubled, and left out."""
+    made = bytearray(request)
+    for _ in range(chance.randrange(1, 8)):
+        at = chance.randrange(len(made))
+        made[at:at + chance.randrange(3)] = chance.choice(
+            (b"", bytes([chance.randrange(256)]), b"\r\n", b"\0", b"%", made[:at] * 3))
+    return bytes(made)
+
+
+def test_requests_of_any_content(server):
+    """Some hundreds that are not quite right; nobody is harmed, and nothing is kept."""
+    chance = random.Random(17)
+    asked = (b"GET /metrics HTTP/1.1\r\nHost: localhost:9977\r\nAccept: "
+             b"application/openmetrics-text;version=1.0.0;q=0.5,text/plain\r\n\r\n")
+    for _ in range(20):
+        in_pieces(server, asked)
+    before = resident_kb(server)
+    for _ in range(400):
+        in_pieces(server, mutated(chance, asked))
+    assert server.answers() and server.host.ping_bondd()
+    assert resident_kb(server) < before + 4096
+    wait_for(lambda: not taken(server), "all to be closed")

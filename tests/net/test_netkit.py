@@ -7,20 +7,14 @@ import os
 
 import pytest
 
-import lab as lab_module
 from lab import Refused
 from namespace import kernel_makes, run
 from traffic import Capture, Stream, flows_by_link, send_packets
 from waiting import wait_for
 
 BPF_LINK_TYPE_NETKIT = 13  # what an older bpftool says of it
+pytestmark = pytest.mark.usefixtures("tests_choose")
 UNHARMED = {"lost": 0, "reordered": 0, "duplicates": 0}
-
-
-@pytest.fixture(autouse=True)
-def tests_choose(monkeypatch):
-    """Here each test says which device it wants."""
-    monkeypatch.setattr(lab_module, "DEVICE", None)
 
 
 HAS_NETKIT = os.geteuid() == 0 and kernel_makes("netkit")

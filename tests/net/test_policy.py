@@ -3,15 +3,17 @@ import json
 import os
 import shutil
 import struct
+import subprocess
 
 import pytest
 
 import schema
-from lab import BUILD
-from namespace import run
-from policies import EXAMPLES, WANTED, compile_policy, hash_, slot, want, write_map
+from lab import BUILD, ROOT
+from namespace import compile_bpf, run
+from policies import EXAMPLES, WANTED, compile_policy, gtp, hash_, slot, tagged, want, write_map
+from tcx import TCX_INGRESS, Tcx
 from test_xdp import arrivals, on_veths, rotating  # noqa: F401  pylint: disable=unused-import
-from traffic import send_packets
+from traffic import Stream, send_packets
 from waiting import wait_for
 
 FLOWS = 32
@@ -137,6 +139,70 @@ def test_it_outlives_bondd(pair, wanted):
     assert host.pins() == []
 
 
+def test_nobody_waits_for_another_ones_bondd(pair, wanted):
+    """A load that waits for a bondd that hangs does not keep others from changing the policy."""
+    made = xor(pair)
+    host = made.near
+    host.freeze_bondd()
+    loading = host.spawn(*host.ctl_command("policy", "load", "bond0", wanted))
+    wait_for(lambda: host.show()["policy"], "the policy to be pinned")
+    unloading = host.spawn(*host.ctl_command("policy", "unload", "bond0"))
+    wait_for(lambda: host.show()["policy"] is None, "it to be gone again")
+    assert loading.poll() is None
+    host.thaw_bondd()
+    assert (loading.wait(timeout=30), unloading.wait(timeout=30)) == (0, 0)
+    assert host.show()["policy"] is None and spread(made)
+
+
+def refused_by_bondd(made, wanted):
+    """The first policy of the bond; nothing has changed. Returns what bondctl says."""
+    said = refused(made.near, "policy", "load", "bond0", wanted)
+    shown = check("policy", made.near.ctl_json("policy", "show", "bond0"))
+    assert (shown["policy"], shown["decides"]) == (None, False)
+    assert "policy to_wanted decides" not in made.near.log()
+    return said
+
+
+def accepted(made, wanted):
+    """Afterwards, when nothing is in the way any more."""
+    assert load(made.near, wanted)["decides"]
+    want(made.near, slot(1))
+    assert only(made, "l1")
+
+
+@pytest.mark.parametrize("hook", ["tcx"], indirect=True)
+def test_programs_that_ask_cannot_come(pair, wanted, made_dir):
+    """First they cannot be pinned, then they cannot be attached."""
+    made = xor(pair, device="veth")
+    host, pins = made.near, made.near.bpf_dir / "bond0"
+    (pins / "new_prog_port").mkdir()  # what bondd pins before it renames it
+    assert "cannot pin" in refused_by_bondd(made, wanted)
+    (pins / "new_prog_port").rmdir()
+    assert spread(made)
+
+    file, port = made_dir / "silent.o", host.link("bond0")["link"]
+    compile_bpf(ROOT / "tests/net/silent.bpf.c", file)
+    host.freeze_bondd()
+    others = [Tcx(host, port, file, "silent", hook=TCX_INGRESS) for _ in range(62)]
+    run("bpftool", "link", "detach", "pinned", pins / "link_port")
+    # It has 63 places, so the kernel has none for bondd's now.
+    others.append(Tcx(host, port, file, "silent", hook=TCX_INGRESS))
+    loading = host.spawn(*host.ctl_command("policy", "load", "bond0", wanted),
+                         stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: host.show()["policy"], "the policy to be pinned")
+    host.thaw_bondd()
+    said = loading.communicate(timeout=30)[1]
+    assert loading.returncode == 1 and said.count("\n") == 1
+    assert f"cannot be attached to {port}" in said
+    for other in others:
+        other.detach()
+        other.close()
+    assert "policy to_wanted does not decide" in host.log()
+    assert check("policy", host.ctl_json("policy", "show", "bond0"))["policy"] is None
+    assert "policy to_wanted decides" not in host.log()
+    accepted(made, wanted)
+
+
 @pytest.mark.parametrize("step", ["policy-pinned", "upgrade-pinned", "upgrade-attached"])
 def test_bondd_dies_while_it_changes_programs(pair, wanted, step):
     made = xor(pair)
@@ -162,6 +228,31 @@ def test_modes_without_a_hash(pair, wanted, mode):
         made.near.ctl_try("doctor", "bond0").stdout
     want(made.near, slot(1))
     assert min(shares(made)) == 0 if mode == "active-backup" else min(shares(made)) > 16
+
+
+def test_replaced_under_traffic(pair, wanted, made_dir):
+    """Nothing is lost or overtaken while a policy comes, gives way to another one or to none, and
+    while one that the kernel refuses does not come: the old one stays in force.
+    """
+    made = xor(pair)
+    host = made.near
+    slots = {each["slave"]: each["slot"] for each in load(host, wanted)["slots"]}
+    want(host, slot(slots["l1"]))
+    endless = elf_with(made_dir, "endless_again", REFUSED["endless"][0])
+    to_l1 = elf_with(made_dir, "to_l1", HEADER + "XBOND_POLICY(to_l1) { return "
+                     f"xbond_slot({slots['l1']}); }}" + LICENSE)
+    stream = Stream(host, made.far, rate=2000, flows=FLOWS)
+    stream.flow_on(200)
+    before = host.slave("l1")["tx_packets"], host.show()["tx_packets"]
+    for _ in range(5):
+        assert load(host, to_l1)["policy"]["name"] == "to_l1"
+        assert "infinite loop" in refused(host, "policy", "load", "bond0", endless)
+        assert check("policy", host.ctl_json("policy", "show", "bond0"))["decides"]
+    stream.flow_on(200)
+    result = stream.finish()
+    after = host.slave("l1")["tx_packets"], host.show()["tx_packets"]
+    assert (result["lost"], result["reordered"], result["duplicates"]) == (0, 0, 0), result
+    assert after[1] - before[1] - (after[0] - before[0]) < 8  # all on l1 all the while
 
 
 def test_8023ad(pair, wanted):
@@ -220,7 +311,7 @@ def test_examples(lone, made_dir):
                                                      "slot": number})
     host.ctl("set", "bond0", "flowlet_gap", 1000000)  # what it answers comes first
     assert explained(host, "vlan", 7)[0] == host.links[2]
-    frames = [gtp(1, 1)[:12] + struct.pack("!HH", 0x8100, tag) + gtp(1, 1)[12:] for tag in (7, 8)]
+    frames = [tagged(gtp(1, 1), tag) for tag in (7, 8)]
     assert predicted(host, made_dir, frames) == {host.links[2]}
     assert explained(host, "vlan", 8)[1]["answer"] == "hash"
     assert "answer  of policy by_vlan: hash" in host.ctl(
@@ -254,13 +345,6 @@ def test_examples(lone, made_dir):
     assert sum(counts) == 65537
     assert [round(count / 65537, 2) for count in counts] == [0.25, 0.5, 0.25]
     assert explained(host)[1]["answer"] == "slot"
-
-
-def gtp(teid, port):
-    """A frame of GTP-U over IPv4."""
-    udp = struct.pack("!HHHHBBHI", port, 2152, 16, 0, 0x30, 0xff, 0, teid)
-    ip = struct.pack("!BBHHHBBHII", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0, 0x0a000001, 0x0a000002)
-    return bytes.fromhex("020000000009020000000001") + b"\x08\0" + ip + udp
 
 
 def predicted(host, directory, frames):

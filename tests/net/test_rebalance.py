@@ -158,6 +158,42 @@ def test_elephants_in_8023ad(pair):
     assert waited_for_a_marker(made, busy, INTERVALS + ANSWER_TIME) > ANSWER_TIME - 0.5
 
 
+def owners(host):
+    """The slot of each bucket, as in force."""
+    found = host.pinned("buckets")["bucket"]
+    return found[host.pinned("table")["active"] & 1]
+
+
+def test_a_weight_moves_only_what_must(pair):
+    """In mid-stream: no bucket more than it takes, and flows that stay do not notice."""
+    made = pair("balance-xor", links=3, xmit_hash_policy="layer3+4")
+    near = made.near
+    for link in made.links:
+        near.ctl("set-slave", "bond0", link, "weight", 10)
+    with contextlib.ExitStack() as stack:
+        wires = [stack.enter_context(Capture(made.far, link)) for link in made.links]
+        flows = Stream(near, made.far, rate=2000, flows=64)
+        flows.flow_on(300)
+        before = owners(near)
+        near.ctl("set-slave", "bond0", "l0", "weight", 20)
+        after = wait_for(lambda: owners(near) != before and owners(near), "other buckets")
+        flows.flow_on(300)
+        result = flows.finish()
+        seen = [[frame.numbers() for frame in wire.frames(0.1) if frame.numbers()]
+                for wire in wires]
+    had, has = [[table.count(slot) for slot in range(3)] for table in (before, after)]
+    assert has == [2048, 1024, 1024]
+    assert sum(was != now for was, now in zip(before, after)) == has[0] - had[0]
+    assert result["lost"] == 0
+    links_of = [{link for link, numbers in enumerate(seen) if any(n[1] == flow for n in numbers)}
+                for flow in range(64)]
+    stayed = [flow for flow, links in enumerate(links_of) if len(links) == 1]
+    assert len(stayed) > 32
+    for flow in stayed:
+        numbers = [n[2] for link in links_of[flow] for n in seen[link] if n[1] == flow]
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers))), flow
+
+
 def test_flowlets(pair):
     """One flow that sends every millisecond. A longer gap keeps it on its link, a shorter one
     spreads it, in order, also without bondd, by weight, and beside a link that fails.

@@ -7,23 +7,17 @@ import socket
 
 import pytest
 
-import lab as lab_module
 from lab import Refused
 from namespace import kernel_makes, run
 from test_netkit import kind
 from traffic import Capture, Stream, flows_by_link, send_frames, send_packets
 from waiting import wait_for
 
+pytestmark = pytest.mark.usefixtures("tests_choose")
 UNHARMED = {"lost": 0, "reordered": 0, "duplicates": 0}
 LLDP = bytes.fromhex("0180c200000e") + bytes.fromhex("020000000099") + b"\x88\xcc" + bytes(46)
 BPDU = bytes.fromhex("0180c2000000020000000099") + b"\0\x26\x42\x42\3" + bytes(43)
 FROM_OUTSIDE = LLDP[6:12]
-
-
-@pytest.fixture(autouse=True)
-def tests_choose(monkeypatch):
-    """Here each test says which device it wants."""
-    monkeypatch.setattr(lab_module, "DEVICE", None)
 
 
 HAS_TEAM = os.geteuid() == 0 and kernel_makes("team")
@@ -99,7 +93,8 @@ def test_slaves_are_ports_and_are_given_back(lone):
         {"l0": "bond0", "l1": "bond0", "l2": None}
     assert {host.link(name)["address"] for name in ("l0", "l1", "bond0")} == \
         {before["l0"][0]["address"]}
-    assert "team" in host.ctl("show", "-d", "bond0")
+    told = " ".join(host.ctl("show", "-d", "bond0").split())
+    assert "team" in told and "path counted (a team always sends directly)" in told
     assert "slave-use" not in [each["check"] for each in host.doctor()]
     # a bond in a bond, and another namespace
     host.ctl("create", "bond1")
@@ -241,12 +236,62 @@ def test_somebody_takes_a_slave_out(team_pair):
     near.wait_slaves("l2")
     near.wait_ping("10.0.0.2")
     assert near.link("l1").get("master") is None
-    near.ip("link", "set", "l1", "down")
-    near.ip("link", "set", "l1", "master", "bond0")  # not a slave by that
     near.ctl("add-slave", "bond0", "l1", "l0")
     near.wait_slaves("l0", "l1", "l2")
     assert {near.link(name)["master"] for name in made.links} == {"bond0"}
     near.wait_ping("10.0.0.2")
+
+
+@team_only
+def test_somebody_puts_a_device_in(lone):
+    """`ip link set DEV master bond0` makes a slave, also while there is no bondd. What cannot be a
+    slave is taken out again, as its frames would pass xbond_rx by.
+    """
+    host = lone(links=3)
+    for name in host.links:  # have been up once, as they will have been
+        host.ip("link", "set", name, "up")
+        host.ip("link", "set", name, "down")
+    host.ctl("create", "bond0", "device", "team")
+    host.ip("link", "set", "bond0", "mtu", 1400)
+    wait_for(lambda: host.show()["mtu"] == 1400, "the MTU")
+    before = {name: state(host, name) for name in host.links}
+    host.ip("link", "set", "l0", "master", "bond0")
+    host.wait_slaves("l0")
+    assert "somebody has put l0 into bond0; it is a slave now" in host.log()
+    host.kill_bondd()
+    host.ip("link", "set", "l1", "master", "bond0")
+    host.start_bondd()
+    host.wait_slaves("l0", "l1")
+    host.ip("addr", "add", "10.9.0.1/24", "dev", "l2")
+    host.ip("link", "set", "l2", "master", "bond0")
+    wait_for(lambda: host.link("l2").get("master") is None, "l2 to be out again")
+    assert "somebody has put l2 into bond0, but it does not become a slave: l2 has IP addresses" \
+        in wait_for(host.log, "the log")
+    host.ip("addr", "flush", "dev", "l2")
+    assert sorted(host.carrier_slaves()) == ["l0", "l1"]
+    host.ctl("delete", "bond0")
+    assert {name: state(host, name) for name in host.links} == before
+
+
+@team_only
+def test_a_team_of_others_with_its_number(lone):
+    """bond0 is known by its address or its program, so no other team is taken for it."""
+    host = lone(links=1, bondd=False)
+    host.start_bondd()
+    host.ctl("create", "bond0", "device", "team")
+    number = host.link("bond0")["ifindex"]
+    host.kill_bondd()
+    host.ip("link", "set", "bond0", "address", "02:00:00:00:00:77")
+    host.ip("link", "set", "bond0", "name", "other")
+    host.start_bondd()
+    wait_for(lambda: host.ctl_json("list") == ["other"], "the name")
+    assert host.show("other")["mac"] == "02:00:00:00:00:77"
+    host.kill_bondd()
+    host.ip("link", "del", "other")
+    host.ip("link", "add", "other", "index", number, "type", "team")
+    host.start_bondd()
+    assert host.ctl_json("list") == [] and host.pins() == []
+    assert host.link("other")["ifindex"] == number
 
 
 # bondd dies

@@ -159,6 +159,8 @@ def test_options_of_the_modes(switched):
     assert (options["tlb_dynamic_lb"], options["lp_interval"]) == (False, 5)
     with pytest.raises(Refused, match="arp_interval: mode balance-tlb has no probes"):
         made.near.ctl("set", "bond0", "arp_interval", "100", "arp_ip_target", "10.0.0.2")
+    with pytest.raises(Refused, match="mode: balance-tlb changes the MAC addresses of slaves"):
+        made.near.ctl("set", "bond0", "mac_policy", "filter")
     for mode in ("balance-xor", "balance-alb", "active-backup", "balance-tlb"):
         made.near.ctl("set", "bond0", "mode", mode)
         made.near.wait_ping("10.0.0.2")

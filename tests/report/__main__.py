@@ -13,7 +13,7 @@ import sys
 import time
 
 from ..bench.bed import BUILD, ROOT, run
-from . import machine, page
+from . import family, machine, page
 from .figures import Section
 from .parse import ToolError
 
@@ -103,7 +103,8 @@ def main():
     scale = QUICK if os.environ.get("QUICK") else Scale()
     clock, rows = Clock(), chosen()
     described = machine.describe(run(BUILD / "bondctl", "--version").stdout.strip())
-    sections = [measure(number, scale, clock) for number in rows]
+    with family.ends_with_us():
+        sections = [measure(number, scale, clock) for number in rows]
     described.append(("took", f"{clock.seconds() / 60:.1f} minutes"))
     directory = pathlib.Path(os.environ.get("REPORT", ROOT / "report"))
     write(directory, sections, described, scale.brief)

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The report's readers of what tools print, on output that was recorded, its plots and its page."""
+import contextlib
+import os
 import pathlib
 import re
 import shutil
+import signal
+import subprocess
 import sys
 import xml.dom.minidom
 
@@ -10,6 +14,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 # pylint: disable=wrong-import-position
+from tests.waiting import wait_for  # noqa: E402
 from tests.report import (file_copy, keep, machine, page, parse, plot, published,  # noqa: E402
                           streams)
 from tests.report.figures import Figure, Listing, Section, at_least_published  # noqa: E402
@@ -177,3 +182,37 @@ def test_keep():
     assert "QUICK" in keep.refuse({**whole, "brief": True})
     assert "5 of 6 rows" in keep.refuse({**whole, "rows": [row] * 5})
     assert "row 1" in keep.refuse({**whole, "rows": [{**row, "error": "x"}] * keep.ROWS})
+
+
+def started_with(mark):
+    """Processes that have it in their environment, but for those that have ended."""
+    found = []
+    for environment in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            if mark.encode() in environment.read_bytes():
+                found.append(environment.with_name("comm").read_text().strip())
+    return found
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_ends_the_report_ends_what_it_has_started(tmp_path, number):
+    """Only the report gets the signal, twice; then no process and no namespace of it is left."""
+    mark = str(tmp_path / "report")
+    report = subprocess.Popen([sys.executable, "-m", "tests.report"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, start_new_session=True,
+                              cwd=RECORDED.parents[2],
+                              env={**os.environ, "REPORT": mark, "ONLY": "1", "QUICK": "1"},
+                              preexec_fn=lambda: signal.signal(signal.SIGINT,
+                                                               signal.default_int_handler))
+    try:
+        wait_for(lambda: started_with(mark).count("bondd") == 2, "both hosts", 60)
+        report.send_signal(number)
+        report.send_signal(number)
+        assert report.wait(60) == 128 + number
+    finally:
+        report.kill()
+        report.wait()
+    assert not started_with(mark)
+    assert f"xbt{report.pid}n" not in subprocess.run(["ip", "netns", "list"], capture_output=True,
+                                                      text=True, check=True).stdout

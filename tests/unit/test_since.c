@@ -32,6 +32,7 @@ static void times_are_taken(void **state)
 	assert_since("-2h", NOW - 7200 * S);
 	assert_since("-7d", NOW - 7 * 86400 * S);
 	assert_since("-1000000000d", 0);
+	assert_since("-213503983d", 0); /* nearly 2^64 us */
 	assert_since("@1769856000", 1769856000 * S);
 	assert_since("today", midnight);
 	assert_since("yesterday", midnight - 86400 * S);

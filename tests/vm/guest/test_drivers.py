@@ -327,6 +327,34 @@ def test_modes(wired, shows, kind, mode):
 
 
 @kinds("igb")
+def test_a_team(wired, shows, kind):
+    """LACPDUs and VLANs past the team's receive handler, and everything is as before afterwards."""
+    made = wired(kind)
+    with shows(kind, "device team: 802.3ad and a VLAN, cut, kill -9; all is as before afterwards"):
+        before = [full_state(made.near, dev) for dev in made.near.links]
+        made.kernel_bond("802.3ad", "lacp_rate", "fast")
+        made.bond("802.3ad", "lacp_rate", "fast", "device", "team")
+        wait_for(lambda: distributing(made) == 2, "both to distribute", 15)
+        assert {made.near.link(dev)["master"] for dev in made.near.links} == {"bond0"}
+        add_vlan(made.far, "kb0", 100, 2)
+        add_vlan(made.near, "bond0", 100, 1)
+        made.near.wait_ping("10.0.100.2", deadline=15)
+        for cut in (0, 1):
+            made.nics.cable(made.numbers[cut], False)
+            made.near.wait_slaves(made.near.links[1 - cut])
+            made.near.wait_ping("10.0.100.2", deadline=15)
+            made.near.kill_bondd()
+            made.near.wait_ping("10.0.100.2", deadline=15)
+            made.near.start_bondd()
+            made.nics.cable(made.numbers[cut], True)
+            made.near.wait_slaves(*made.near.links, deadline=20)
+        wait_for(lambda: distributing(made) == 2, "both to distribute", 15)
+        made.near.ctl("delete", "bond0")
+        wait_for(lambda: [full_state(made.near, dev) for dev in made.near.links] == before,
+                 "everything to be as before")
+
+
+@kinds("igb")
 def test_xdp_redirects_both_ways(wired, shows, kind):
     """What arrives by XDP, and what another XDP program sends through bond0."""
     made = wired(kind)

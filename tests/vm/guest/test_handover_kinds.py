@@ -11,7 +11,7 @@ from lab import Refused
 from lacp import ACTIVITY, AGGREGATION, COLLECTING, DISTRIBUTING, SYNC, TIMEOUT, lacpdu, pdu_info
 from namespace import end
 from partners import KernelBond
-from test_handover import is_kernels, kernel_bond, note, picture, traffic, without_labels
+from test_handover import is_kernels, kernel_bond, note, picture, traffic
 from waiting import wait_for
 
 pytestmark = pytest.mark.full
@@ -103,7 +103,7 @@ def test_undo_with_a_partner(setting):
 
 def undo_each(made, steps, wait=lambda: None):
     near = made.near
-    before = without_labels(picture(near, NAMES))
+    before = picture(near, NAMES)
     for verb in ("takeover", "handback"):
         if verb == "handback":
             near.ctl("takeover", "bond0")
@@ -115,7 +115,7 @@ def undo_each(made, steps, wait=lambda: None):
                 near.ctl(verb, "bond0")
             near.environment = {}
             assert is_kernels(near) == (verb == "takeover"), step
-            assert without_labels(picture(near, NAMES)) == before, step
+            assert picture(near, NAMES) == before, step
             wait()
             near.wait_ping("10.0.0.2")
         near.stop_bondd()

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Events of any content to what bondctl monitor makes of them: as lines of the journal, and as what
+ * bondd sends. Lines end with a zero byte. What goes to a terminal must not contain what a terminal
+ * obeys.
+ */
+#include <systemd/sd-journal.h>
+#include <unistd.h>
+
+#include "cli/monitor/history.h"
+#include "tests/fuzz/input.h"
+
+int __wrap_sd_journal_open(sd_journal **ret, int flags);
+int __wrap_sd_journal_set_data_threshold(sd_journal *journal, size_t size);
+int __wrap_sd_journal_add_match(sd_journal *journal, const void *data, size_t size);
+int __wrap_sd_journal_seek_realtime_usec(sd_journal *journal, uint64_t usec);
+int __wrap_sd_journal_next(sd_journal *journal);
+int __wrap_sd_journal_get_data(sd_journal *journal, const char *field, const void **ret_data,
+			       size_t *ret_length);
+void __wrap_sd_journal_close(sd_journal *journal);
+
+static struct input input;
+static char *line;
+
+int __wrap_sd_journal_open(sd_journal **ret, int flags)
+{
+	(void)flags;
+	*ret = NULL;
+	return 0;
+}
+
+int __wrap_sd_journal_set_data_threshold(sd_journal *journal, size_t size)
+{
+	(void)journal;
+	(void)size;
+	return 0;
+}
+
+int __wrap_sd_journal_add_match(sd_journal *journal, const void *data, size_t size)
+{
+	(void)journal;
+	(void)data;
+	(void)size;
+	return 0;
+}
+
+int __wrap_sd_journal_seek_realtime_usec(sd_journal *journal, uint64_t usec)
+{
+	(void)journal;
+	(void)usec;
+	return 0;
+}
+
+int __wrap_sd_journal_next(sd_journal *journal)
+{
+	(void)journal;
+	return input.left > 0;
+}
+
+/* The field with its name, in memory of exactly its size, as the journal has it. */
+int __wrap_sd_journal_get_data(sd_journal *journal, const char *field, const void **ret_data,
+			       size_t *ret_length)
+{
+	size_t length = strnlen((const char *)input.at, input.left), name = strlen(field) + 1;
+
+	(void)journal;
+	free(line);
+	line = malloc(name + length);
+	if (!line)
+		abort();
+	memcpy(line, field, name - 1);
+	line[name - 1] = '=';
+	memcpy(line + name, input.at, length);
+	input.at += length + (length < input.left);
+	input.left -= length + (length < input.left);
+	*ret_data = line;
+	*ret_length = name + length;
+	return 0;
+}
+
+void __wrap_sd_journal_close(sd_journal *journal)
+{
+	(void)journal;
+	free(line);
+	line = NULL;
+}
+
+static bool is_obeyed(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		unsigned char byte = (unsigned char)text[i];
+
+		if ((byte < 0x20 && byte != '\n') || byte == 0x7f)
+			return true;
+	}
+	return false;
+}
+
+static void check_output(const char *text, size_t length)
+{
+	input_check(!is_obeyed(text, length), "nothing that a terminal obeys");
+}
+
+static void print_all(const uint8_t *data, size_t size, bool json, const char *bond)
+{
+	struct event_print print = { .json = json, .bond = bond };
+	struct events_in in = { .run_dir = "/run/xbond", .fd = -1 };
+	FILE *before = stdout;
+	char *text = NULL;
+	size_t length = 0;
+
+	input = (struct input){ data, size };
+	stdout = open_memstream(&text, &length);
+	history_print(&print, &in, 0);
+	fclose(stdout);
+	stdout = before;
+	check_output(text, length);
+	free(text);
+	input_check(strlen(in.run) < sizeof(in.run), "the name of a run ends");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	print_all(data, size, false, NULL);
+	print_all(data, size, true, "bond0");
+	return 0;
+}
