@@ -170,3 +170,6 @@ def test_options_of_the_modes(switched):
     wait_for(lambda: made.macs()[1]["l1"] == mac, "l1 to have the bond's address")
     made.near.wait_ping("10.0.0.2")
     assert "transmit load balancing" in made.near.ctl("show", "--proc", "bond0")
+    for value, is_there in (("off", True), ("on", False)):
+        made.near.ctl("set", "bond0", "tlb_dynamic_lb", value)
+        assert ("Transmit Hash Policy" in made.near.ctl("show", "--proc", "bond0")) == is_there
