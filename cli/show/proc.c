@@ -23,7 +23,8 @@ static void proc_print_mode(const json_t *bond)
 	    field_option_number(bond, "fail_over_mac") != XBOND_FAIL_OVER_MAC_NONE)
 		printf(" (fail_over_mac %s)", field_text(options, "fail_over_mac"));
 	printf("\n");
-	/* With tlb_dynamic_lb the kernel's driver does not heed the policy, and does not print it. */
+	/* With tlb_dynamic_lb the kernel's driver does not heed the policy, and does not print it.
+	 */
 	if (kernel_has(bond, MODE_HASH) &&
 	    !(kernel_has(bond, MODE_OWN_MACS) &&
 	      json_is_true(json_object_get(options, "tlb_dynamic_lb"))))

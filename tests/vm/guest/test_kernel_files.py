@@ -26,7 +26,7 @@ MODES = {
                 "ad_actor_sys_prio": 1000, "min_links": 1, "ad_select": "count"},
     "balance-tlb": {"xmit_hash_policy": "layer3+4", "miimon": 100, "tlb_dynamic_lb": 0},
     "balance-alb": {"primary_reselect": "failure", "miimon": 100, "lp_interval": 3,
-                    "tlb_dynamic_lb": 1},
+                    "tlb_dynamic_lb": 1, "xmit_hash_policy": "layer2"},
 }
 PROBES = {"arp_interval": 500, "arp_ip_target": "10.0.0.9,10.0.0.8", "arp_missed_max": 4,
           "ns_ip6_target": "fd00::9"}
