@@ -62,8 +62,8 @@ def mac_bytes(text):
 class Pins:
     """bond0 with the slaves eth0, eth1, ...: up, 1000 Mbit/s, all of them in the masks."""
 
-    def __init__(self, bpf_dir, slaves=2, mode=None):
-        self.directory = bpf_dir / "bond0"
+    def __init__(self, bpf_dir, slaves=2, mode=None, name="bond0"):
+        self.directory = bpf_dir / name
         self.directory.mkdir()
         btf = abi.Btf()
         struct = btf.struct
@@ -104,7 +104,7 @@ class Pins:
         bond = self.bond
         bond.magic, bond.abi_version, bond.state = X.ABI_MAGIC, X.ABI_VERSION, X.BOND_READY
         bond.mode, bond.mtu, bond.miimon_ms, bond.active_slot = mode, 1500, 100, X.NO_SLOT
-        fill(bond.name, b"bond0")
+        fill(bond.name, self.directory.name.encode())
         fill(bond.mac, mac_bytes("02:00:5e:10:00:00"))
         self.table.selection = X.SELECT_HASH if mode >= X.MODE_8023AD else mode
         self.settings.packets_per_slave = 1

@@ -319,6 +319,18 @@ def test_lacp_silent(pins, doctor):
     pins.publish(lambda system, port: [silent(each) for each in port[:3]])
     assert [each[0] for each in doctor.found("lacp-silent")] == ["bad"] * 3
 
+    def falls_back(system, port):
+        for each in port[:3]:
+            silent(each)
+        port[1].fallback = 1
+    pins.publish(falls_back)
+    pins.bond.lacp_active = 0
+    first, second, _ = [finding for _, _, finding in doctor.found("lacp-silent")]
+    assert "lacp_active is off" in first and "carries traffic without one" in second
+    assert "carries traffic" not in first
+    pins.bond.lacp_active = 1
+    assert "lacp_active" not in doctor.found("lacp-silent")[0][2]
+
 
 def test_lacp_individual(pins, doctor):
     def individual(port):

@@ -166,6 +166,16 @@ def test_the_tree_follows(bond, net, tmp_path):
     assert (tmp_path / "sys").stat().st_mode & 0o777 == 0o755
 
 
+def test_a_bond_that_cannot_be_read_is_left_out(bond, bpf_dir, bondctl, net, tmp_path):
+    """One line and the exit status say so; the others are written."""
+    bond().bond.abi_version = 1000
+    Pins(bpf_dir, mode=X.MODE_BALANCE_XOR, name="bond1").begin(X.MODE_BALANCE_XOR)
+    done = bondctl("sysfs-tree", tmp_path / "sys", status=1)
+    assert "bond0" in done.stderr and done.stderr.count("\n") == 1
+    assert net("bonding_masters", write=False) == "bond1\n"
+    assert not (tmp_path / "sys/class/net/bond0").exists()
+
+
 def tree(path):
     return sorted(str(each) for each in path.rglob("*"))
 

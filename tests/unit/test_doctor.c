@@ -101,6 +101,11 @@ static int end(void **state)
 	return 0;
 }
 
+static bool last_has(const char *key, const char *words)
+{
+	return strstr(json_string_value(json_object_get(report.last, key)), words);
+}
+
 /* How many it found of this severity; what it found before is forgotten. */
 static size_t count_bond(enum doctor_severity severity,
 			 void (*check)(const struct doctor_facts *, const struct doctor_bond *,
@@ -207,6 +212,23 @@ static void test_carrier_source_of_old_kernels(void **state)
 	facts.host.kernel = DOCTOR_KERNEL(6, 1);
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_carrier_source), 0);
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_carrier_source), 1);
+	assert_true(last_has("advice", "Linux 6.2"));
+}
+
+static void test_carrier_source_says_what_it_lacks(void **state)
+{
+	struct xbond_failover failover = { .carrier_source = XBOND_CARRIER_TRACEPOINT };
+
+	(void)state;
+	bond.pins.failover = &failover;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_carrier_source), 1);
+	assert_true(last_has("advice", "trampolines"));
+	failover.carrier_source = XBOND_CARRIER_POLL;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_carrier_source), 1);
+	assert_true(last_has("advice", "refused"));
+	facts.host.has_btf = DOCTOR_NO;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_carrier_source), 1);
+	assert_true(last_has("advice", "no BTF"));
 }
 
 static void test_drivers_without_xdp(void **state)
@@ -218,12 +240,10 @@ static void test_drivers_without_xdp(void **state)
 	slaves[1].rx_hook = XBOND_RX_XDP;
 	bond.slave[0].device.xdp_is_known = true;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_xdp), 1);
-	assert_non_null(strstr(json_string_value(json_object_get(report.last, "finding")),
-			       "no native XDP"));
+	assert_true(last_has("finding", "no native XDP"));
 	bond.slave[0].device.xdp = XDP_FEATURE_BASIC | XDP_FEATURE_REDIRECT;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_xdp), 1);
-	assert_null(strstr(json_string_value(json_object_get(report.last, "finding")),
-			   "no native XDP"));
+	assert_false(last_has("finding", "no native XDP"));
 }
 
 static void test_path_says_what_is_in_the_way(void **state)
@@ -233,8 +253,48 @@ static void test_path_says_what_is_in_the_way(void **state)
 	table.flags = XBOND_F_FORCE_COUNTED;
 	bond.device.is_captured = true;
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_path), 1);
-	assert_non_null(
-		strstr(json_string_value(json_object_get(report.last, "finding")), "captures"));
+	assert_true(last_has("finding", "captures"));
+	bond.device.is_captured = false;
+	own->xdp_id = 7;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_path), 1);
+	assert_true(last_has("finding", "XDP"));
+	own->xdp_id = 0;
+	strcpy(own->qdisc, "noqueue");
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_path), 1);
+	assert_true(last_has("finding", "would be skipped"));
+}
+
+static void test_each_offload(void **state)
+{
+	static const struct {
+		enum doctor_offload offload;
+		const char *words;
+	} offloads[] = { { DOCTOR_TSO, "TCP segmentation" },
+			 { DOCTOR_CHECKSUM, "checksumming" },
+			 { DOCTOR_SCATTER, "scatter-gather" },
+			 { DOCTOR_GRO, "generic receive" } };
+
+	(void)state;
+	bond.slave[0].device.offloads_are_known = bond.slave[1].device.offloads_are_known = true;
+	for (size_t i = 0; i < sizeof(offloads) / sizeof(offloads[0]); i++) {
+		bond.slave[0].device.offloads = bond.slave[1].device.offloads = 0;
+		assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_offloads), 0);
+		bond.slave[1].device.offloads = 1u << offloads[i].offload;
+		assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_offloads), 1);
+		assert_true(last_has("finding", offloads[i].words));
+		assert_true(last_has("finding", "unlike eth1"));
+	}
+}
+
+static void test_half_duplex_with_lacp(void **state)
+{
+	(void)state;
+	slaves[1].duplex = 0;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_speed), 1);
+	assert_false(last_has("finding", "LACP"));
+	bond_pin.mode = XBOND_MODE_8023AD;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_speed), 1);
+	assert_true(last_has("finding", "LACP does not use it"));
 }
 
 static void test_broken_frames(void **state)
@@ -270,6 +330,12 @@ static void test_shares(void **state)
 	bond.slave[1].counters.tx_packets = bond.slave[0].counters.rx_packets = 400000;
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_balance), 0);
 	bond.slave[1].counters.tx_packets = 0;
+	settings.xmit_hash_policy = XBOND_POLICY_LAYER2;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_balance), 1);
+	assert_true(last_has("advice", "layer2 sends"));
+	settings.xmit_hash_policy = XBOND_POLICY_LAYER34;
+	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_balance), 1);
+	assert_true(last_has("advice", "few flows"));
 	settings.weight[0] = 90;
 	settings.weight[1] = 10; /* it is as asked for */
 	assert_int_equal(count_bond(DOCTOR_NOTE, doctor_check_balance), 0);
@@ -296,6 +362,7 @@ static void test_lro(void **state)
 	bond.forwarding = 0;
 	own->master = other->ifindex;
 	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_lro), 1);
+	assert_true(last_has("finding", "port of a bridge"));
 }
 
 static void test_drivers_without_vlans(void **state)
@@ -365,8 +432,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_main_loop, reset, end),
 		cmocka_unit_test_setup_teardown(test_policy_that_nothing_asks, reset, end),
 		cmocka_unit_test_setup_teardown(test_carrier_source_of_old_kernels, reset, end),
+		cmocka_unit_test_setup_teardown(test_carrier_source_says_what_it_lacks, reset, end),
 		cmocka_unit_test_setup_teardown(test_drivers_without_xdp, reset, end),
 		cmocka_unit_test_setup_teardown(test_path_says_what_is_in_the_way, reset, end),
+		cmocka_unit_test_setup_teardown(test_each_offload, reset, end),
+		cmocka_unit_test_setup_teardown(test_half_duplex_with_lacp, reset, end),
 		cmocka_unit_test_setup_teardown(test_broken_frames, reset, end),
 		cmocka_unit_test_setup_teardown(test_shares, reset, end),
 		cmocka_unit_test_setup_teardown(test_mtu_of_a_device_on_the_bond, reset, end),
