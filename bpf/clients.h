@@ -275,11 +275,12 @@ static __always_inline long clients_write(struct __sk_buff *skb,
 /*
  * The slot by which an ARP or neighbour message leaves, with the addresses in it that the other one
  * is to learn. A broadcast teaches everybody bond0's address; bondd sees the time, and tells the
- * clients again. Questions to a group leave by the active slave, as all multicast does.
+ * clients again. Questions to a group leave by the active slave, as all multicast does. live: what
+ * select_live() says. The caller asks it, because the stacks of both would not fit together.
  */
-__noinline __u32 clients_prepare(struct __sk_buff *skb, __u64 mask, __u32 active)
+__noinline __u32 clients_prepare(struct __sk_buff *skb, __u64 live, __u32 active)
 {
-	__u64 told, live, now_ns = bpf_ktime_get_ns(), bond_mac = READ_ONCE(alb.bond_mac);
+	__u64 told, now_ns = bpf_ktime_get_ns(), bond_mac = READ_ONCE(alb.bond_mac);
 	struct clients_message message = {};
 	__u32 slot;
 
@@ -291,7 +292,6 @@ __noinline __u32 clients_prepare(struct __sk_buff *skb, __u64 mask, __u32 active
 	if ((message.reach == CLIENTS_ALL && message.is_answer) ||
 	    clients_is_none(message.key.peer) || clients_is_same(message.key.own, message.key.peer))
 		return active;
-	live = select_live(mask);
 	told = clients_told(&message, live, active, now_ns);
 	slot = told ? clients_slot_of(told, live, active) : active;
 	if (message.reach == CLIENTS_ALL || slot >= XBOND_MAX_SLAVES || slot == active ||

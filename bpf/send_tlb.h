@@ -40,7 +40,7 @@ __noinline __u32 tlb_prepare(struct __sk_buff *skb, __u64 mask, __u32 asked)
 	if (kind == TLB_BALANCED)
 		slot = tlb_choose(skb, mask, asked);
 	else if (READ_ONCE(table.flags) & XBOND_F_ALB && (kind == TLB_ARP || kind == TLB_NEIGHBOUR))
-		return clients_prepare(skb, mask, active);
+		return clients_prepare(skb, select_live(mask), active);
 	if (slot == active || slot >= XBOND_MAX_SLAVES)
 		return active;
 	source = tlb_source(slot);

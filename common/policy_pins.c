@@ -25,25 +25,44 @@ static uint32_t policy_program_id(const char *dir, const char *pin)
 	return id;
 }
 
-bool policy_program(const char *dir, const char *pin, struct policy_program *ret_program)
+/* Name and tag of the program with this id, as far as this process may ask for them. */
+static void policy_program_read(struct policy_program *program)
 {
 	struct bpf_prog_info info = {};
 	uint32_t length = sizeof(info);
-	int fd;
+	int fd = bpf_prog_get_fd_by_id(program->id);
 
+	if (fd < 0)
+		return;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &length)) {
+		memcpy(program->name, info.name, sizeof(info.name));
+		memcpy(program->tag, info.tag, sizeof(info.tag));
+	}
+	close(fd);
+}
+
+bool policy_program(const char *dir, const char *pin, struct policy_program *ret_program)
+{
 	memset(ret_program, 0, sizeof(*ret_program));
 	ret_program->id = policy_program_id(dir, pin);
 	if (!ret_program->id)
 		return false;
-	fd = bpf_prog_get_fd_by_id(ret_program->id);
-	if (fd < 0)
-		return true;
-	if (!bpf_obj_get_info_by_fd(fd, &info, &length)) {
-		memcpy(ret_program->name, info.name, sizeof(info.name));
-		memcpy(ret_program->tag, info.tag, sizeof(info.tag));
-	}
-	close(fd);
+	policy_program_read(ret_program);
 	return true;
+}
+
+/* The names of the programs that ask, as the kernel has them: cut off. */
+bool policy_is_asked_by(uint32_t program_id)
+{
+	static const char *const names[] = { "xbond_port_asks", "xbond_egress_asks",
+					     "xbond_xdp_tx_asks" };
+	struct policy_program program = { .id = program_id };
+	bool asks = false;
+
+	policy_program_read(&program);
+	for (size_t i = 0; !asks && i < sizeof(names) / sizeof(names[0]); i++)
+		asks = !strncmp(program.name, names[i], POLICY_NAME_SIZE - 1);
+	return asks;
 }
 
 bool policy_is_loaded(const char *dir)

@@ -23,5 +23,10 @@ struct policy_program {
  */
 bool policy_program(const char *dir, const char *pin, struct policy_program *ret_program);
 bool policy_is_loaded(const char *dir);
+/*
+ * Is this one of the bond's programs that choose a slave, and does it ask a policy? By the kernel's
+ * number of the program; false also if this process may not ask for it.
+ */
+bool policy_is_asked_by(uint32_t program_id);
 
 #endif

@@ -72,7 +72,7 @@ static enum cli_exit policy_put(const struct policy_call *call, const struct pol
 	status = policy_ask_bondd(call);
 	if (status != CLI_DONE && !asked)
 		policy_take_back(call, id);
-	return asked ? CLI_DONE : status;
+	return asked && policy_is_asked(call) ? CLI_DONE : status;
 }
 
 static enum cli_exit policy_load(struct policy_call *call)

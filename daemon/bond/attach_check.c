@@ -73,7 +73,9 @@ static void attach_check_tell(const struct attach_place *place, bool replaced, i
 
 	if (r && !attach_check_is_missing(place))
 		event_error(name, slave,
-			    "the program on %s is not attached and cannot be attached: %s",
+			    replaced ? "the program on %s cannot be replaced: %s"
+				     : "the program on %s is not attached and cannot be "
+				       "attached: %s",
 			    place->device, err->text);
 	else if (!r && attach_check_is_missing(place))
 		event_line(EVENT_ATTACHED, LOG_NOTICE, name, slave,

@@ -170,3 +170,8 @@ int upgrade_for_policy(struct dataplane *dataplane, struct err *err)
 	return upgrade_to(dataplane, policy_is_loaded(dataplane->pins.dir),
 			  "now has other programs, because a policy was loaded or removed:", err);
 }
+
+int upgrade_without_policy(struct dataplane *dataplane, struct err *err)
+{
+	return upgrade_to(dataplane, false, "has its programs without a policy again:", err);
+}

@@ -17,5 +17,7 @@
 int upgrade_pins(struct dataplane *dataplane, struct err *err);
 /* The same when the user has loaded or removed a policy. */
 int upgrade_for_policy(struct dataplane *dataplane, struct err *err);
+/* As if no policy were loaded: the programs that ask one could not be attached. */
+int upgrade_without_policy(struct dataplane *dataplane, struct err *err);
 
 #endif

@@ -1,16 +1,60 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/manage/policy_follow.h"
 
+#include <errno.h>
+#include <stdio.h>
+
 #include "common/policy_pins.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/attach_check.h"
+#include "daemon/bond/port_hooks.h"
 #include "daemon/dataplane/upgrade.h"
 #include "daemon/slave/xdp_upgrade.h"
 
+static bool policy_follow_flag(const struct bond *bond)
+{
+	return bond->dataplane.pins.table->flags & XBOND_F_POLICY;
+}
+
+/* Where nothing is attached, the pinned program will come, which asks if the bond's programs do. */
+static bool policy_follow_asks(const struct bond *bond, uint32_t program_id)
+{
+	return program_id ? policy_is_asked_by(program_id) : policy_follow_flag(bond);
+}
+
+static uint32_t policy_follow_xdp_program(struct bond *bond)
+{
+	struct attach_point xdp = { 0 };
+
+	snprintf(xdp.pin, sizeof(xdp.pin), "%s/" XBOND_PIN_LINK_XDP_TX, bond->dataplane.pins.dir);
+	return attach_linked_program(&xdp);
+}
+
+/*
+ * The device whose program chooses slaves without asking a policy; NULL: there is none. Packets
+ * that meet no program at bond0's egress reach the port. In another namespace all do.
+ */
+static const char *policy_follow_unasked(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+	struct attach_point port = port_hooks_point(bond, false),
+			    egress = port_hooks_point(bond, true);
+	uint32_t at_egress = pin->netnsid < 0 ? attach_program(&egress) : 0,
+		 by_xdp = policy_follow_xdp_program(bond);
+
+	if (bond_is_team(pin))
+		return policy_follow_asks(bond, at_egress) ? NULL : pin->name;
+	if (at_egress && !policy_is_asked_by(at_egress))
+		return pin->name;
+	if (by_xdp && !policy_is_asked_by(by_xdp))
+		return pin->port_name;
+	return policy_follow_asks(bond, attach_program(&port)) ? NULL : pin->port_name;
+}
+
 void policy_follow_adopted(struct bond *bond)
 {
-	bool asks = policy_is_loaded(bond->dataplane.pins.dir);
+	bool asks = policy_is_loaded(bond->dataplane.pins.dir) && !policy_follow_unasked(bond);
 
 	dataplane_set_flags(&bond->dataplane, XBOND_F_POLICY, asks ? XBOND_F_POLICY : 0);
 }
@@ -22,6 +66,32 @@ static void policy_follow_attach(struct bond *bond)
 	attach_check_pair(bond, true);
 	xdp_upgrade_tx(bond);
 	bond->adopting = false;
+}
+
+/* The bond gets the programs again that ask nobody. bondctl takes the policy back. */
+static void policy_follow_undo(struct bond *bond)
+{
+	struct err err;
+
+	if (upgrade_without_policy(&bond->dataplane, &err) ||
+	    dataplane_open_programs(&bond->dataplane, &err))
+		event_error(bond_pin(bond)->name, NULL, "%s", err.text);
+	else
+		policy_follow_attach(bond);
+}
+
+static int policy_follow_refuse(struct bond *bond, const char *device, struct err *err)
+{
+	struct policy_program program;
+
+	policy_program(bond->dataplane.pins.dir, XBOND_PIN_POLICY, &program);
+	event_error(bond_pin(bond)->name, NULL,
+		    "policy %s does not decide, because the program on %s does not ask it",
+		    program.name, device);
+	return err_set(err, EBUSY,
+		       "the program that asks a policy cannot be attached to %s; bondd's log says "
+		       "why",
+		       device);
 }
 
 static void policy_follow_tell(struct bond *bond)
@@ -38,6 +108,8 @@ static void policy_follow_tell(struct bond *bond)
 int policy_follow(struct bond *bond, struct err *err)
 {
 	int r = upgrade_for_policy(&bond->dataplane, err);
+	bool asked = policy_follow_flag(bond);
+	const char *unasked;
 
 	crashpoint("policy-pinned");
 	if (!r)
@@ -45,7 +117,13 @@ int policy_follow(struct bond *bond, struct err *err)
 	if (r)
 		return r;
 	policy_follow_attach(bond);
+	unasked = policy_is_loaded(bond->dataplane.pins.dir) ? policy_follow_unasked(bond) : NULL;
 	policy_follow_adopted(bond);
-	policy_follow_tell(bond);
-	return 0;
+	if (!unasked) {
+		policy_follow_tell(bond);
+		return 0;
+	}
+	if (!asked)
+		policy_follow_undo(bond);
+	return policy_follow_refuse(bond, unasked, err);
 }

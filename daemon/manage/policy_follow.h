@@ -8,9 +8,12 @@
 
 #include "daemon/bond/daemon.h"
 
-/* At adoption: the programs are what the pins ask for. */
+/* At adoption: do the programs that are attached ask the bond's policy? */
 void policy_follow_adopted(struct bond *bond);
-/* A policy has come or gone. If this fails, the bond goes on with the programs that it has. */
+/*
+ * A policy has come or gone. If this fails, the bond goes on with the programs that it has, and
+ * what shows a policy says that it does not decide.
+ */
 int policy_follow(struct bond *bond, struct err *err);
 
 #endif

@@ -88,8 +88,8 @@ static void xdp_upgrade_tell(const struct spot *spot, int r, const struct err *e
 {
 	if (r)
 		event_warning(bond_pin(spot->bond)->name, spot->device,
-			      "the XDP program of another build stays on %s: %s", spot->device,
-			      err->text);
+			      "the XDP program on %s cannot be replaced, and stays: %s",
+			      spot->device, err->text);
 }
 
 static void xdp_upgrade_link(struct spot *spot, int link_fd)

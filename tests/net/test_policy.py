@@ -3,13 +3,15 @@ import json
 import os
 import shutil
 import struct
+import subprocess
 
 import pytest
 
 import schema
-from lab import BUILD
-from namespace import run
+from lab import BUILD, ROOT
+from namespace import compile_bpf, run
 from policies import EXAMPLES, WANTED, compile_policy, gtp, hash_, slot, tagged, want, write_map
+from tcx import TCX_INGRESS, Tcx
 from test_xdp import arrivals, on_veths, rotating  # noqa: F401  pylint: disable=unused-import
 from traffic import Stream, send_packets
 from waiting import wait_for
@@ -150,6 +152,55 @@ def test_nobody_waits_for_another_ones_bondd(pair, wanted):
     host.thaw_bondd()
     assert (loading.wait(timeout=30), unloading.wait(timeout=30)) == (0, 0)
     assert host.show()["policy"] is None and spread(made)
+
+
+def refused_by_bondd(made, wanted):
+    """The first policy of the bond; nothing has changed. Returns what bondctl says."""
+    said = refused(made.near, "policy", "load", "bond0", wanted)
+    shown = check("policy", made.near.ctl_json("policy", "show", "bond0"))
+    assert (shown["policy"], shown["decides"]) == (None, False)
+    assert "policy to_wanted decides" not in made.near.log()
+    return said
+
+
+def accepted(made, wanted):
+    """Afterwards, when nothing is in the way any more."""
+    assert load(made.near, wanted)["decides"]
+    want(made.near, slot(1))
+    assert only(made, "l1")
+
+
+@pytest.mark.parametrize("hook", ["tcx"], indirect=True)
+def test_programs_that_ask_cannot_come(pair, wanted, made_dir):
+    """First they cannot be pinned, then they cannot be attached."""
+    made = xor(pair, device="veth")
+    host, pins = made.near, made.near.bpf_dir / "bond0"
+    (pins / "new_prog_port").mkdir()  # what bondd pins before it renames it
+    assert "cannot pin" in refused_by_bondd(made, wanted)
+    (pins / "new_prog_port").rmdir()
+    assert spread(made)
+
+    file, port = made_dir / "silent.o", host.link("bond0")["link"]
+    compile_bpf(ROOT / "tests/net/silent.bpf.c", file)
+    host.freeze_bondd()
+    others = [Tcx(host, port, file, "silent", hook=TCX_INGRESS) for _ in range(62)]
+    run("bpftool", "link", "detach", "pinned", pins / "link_port")
+    # It has 63 places, so the kernel has none for bondd's now.
+    others.append(Tcx(host, port, file, "silent", hook=TCX_INGRESS))
+    loading = host.spawn(*host.ctl_command("policy", "load", "bond0", wanted),
+                         stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: host.show()["policy"], "the policy to be pinned")
+    host.thaw_bondd()
+    said = loading.communicate(timeout=30)[1]
+    assert loading.returncode == 1 and said.count("\n") == 1
+    assert f"cannot be attached to {port}" in said
+    for other in others:
+        other.detach()
+        other.close()
+    assert "policy to_wanted does not decide" in host.log()
+    assert check("policy", host.ctl_json("policy", "show", "bond0"))["policy"] is None
+    assert "policy to_wanted decides" not in host.log()
+    accepted(made, wanted)
 
 
 @pytest.mark.parametrize("step", ["policy-pinned", "upgrade-pinned", "upgrade-attached"])

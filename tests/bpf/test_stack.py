@@ -1,0 +1,72 @@
+"""The programs need no more stack than Linux 6.1 gives them, whatever the kernel of this machine
+counts: 512 bytes for a program and the functions that it calls in a chain, each rounded up to 32,
+and at most 8 of them. Newer kernels round to 16, and so take programs that 6.1 refuses.
+"""
+import re
+import subprocess
+
+import pytest
+
+import abi
+
+LIMIT, DEEPEST, UNIT = 512, 8, 32
+BUILD = abi.OBJECT.parent.parent
+OBJECTS = [*BUILD.glob("bpf/*.bpf.o"), *BUILD.glob("tools/library_*.bpf.o")]
+FUNCTION = re.compile(r"([0-9a-f]+) <(?!LBB)(.+)>:$")
+STACK = re.compile(r"\(r10 - (0x[0-9a-f]+|\d+)\)")
+POINTER = re.compile(r"r\d \+= -(0x[0-9a-f]+|\d+)$")
+CALL = re.compile(r"\scall (-?0x[0-9a-f]+|-?\d+)$")
+CALLED = re.compile(r"R_BPF_64_32\s+(\S+)")
+
+
+def disassembled(path):
+    return subprocess.run(["llvm-objdump", "-d", "-r", "--no-show-raw-insn", path], check=True,
+                          capture_output=True, text=True).stdout.splitlines()
+
+
+def functions_of(path):
+    """By name: the bytes of stack that a function uses, and the names of those that it calls."""
+    bytes_of, calls, starts, section, name, before = {}, {}, {}, "", None, ""
+    for line in disassembled(path):
+        if line.startswith("Disassembly of section "):
+            section = line.split()[-1].rstrip(":")
+        elif found := FUNCTION.match(line):
+            name = found[2]
+            bytes_of[name], calls[name] = 1, []
+            starts[section, int(found[1], 16) // 8] = name
+        elif found := STACK.search(line):
+            bytes_of[name] = max(bytes_of[name], int(found[1], 0))
+        elif (found := POINTER.search(line)) and before.endswith("= r10"):
+            bytes_of[name] = max(bytes_of[name], int(found[1], 0))
+        elif found := CALL.search(line):
+            offset = int(found[1], 0)
+        elif found := CALLED.search(line):
+            calls[name].append((found[1], offset + 1))
+        before = line
+    # A local function is called by its section and its place in there.
+    return bytes_of, {name: [starts.get(call, call[0]) for call in called]
+                      for name, called in calls.items()}
+
+
+def deepest(name, bytes_of, calls):
+    """The chain of (function, bytes) from this function on that needs most."""
+    chains = [deepest(called, bytes_of, calls) for called in calls[name] if called in bytes_of]
+    most = max(chains, key=lambda chain: sum(size for _, size in chain), default=[])
+    return [(name, -(-bytes_of[name] // UNIT) * UNIT), *most]
+
+
+@pytest.mark.parametrize("path", OBJECTS, ids=lambda path: path.name)
+def test_the_stack_is_enough_for_linux_6_1(path):
+    bytes_of, calls = functions_of(path)
+    assert bytes_of, "no function found"
+    for name in bytes_of:
+        chain = deepest(name, bytes_of, calls)
+        assert sum(size for _, size in chain) <= LIMIT and len(chain) <= DEEPEST, chain
+
+
+def test_what_is_counted():
+    """Functions that are known to call one another are seen to."""
+    bytes_of, calls = functions_of(abi.OBJECT)
+    assert "select_is_up" in calls["select_live"]
+    assert len(deepest("xbond_egress", bytes_of, calls)) > 3
+    assert bytes_of["micro_bfd_receive"] > 200
