@@ -62,7 +62,7 @@ skeletons := $(patsubst %.bpf.c,$(B)/%.skel.h,$(wildcard bpf/*.bpf.c))
 bpf_headers := $(wildcard bpf/*.h) lacp/state.h lacp/frame.h $(wildcard bfd/*.h)
 
 .DEFAULT_GOAL := all
-.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots check-format bench bench-vm report soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
+.PHONY: all help deps deps-test demo test build-tests fuzz fuzz-targets tidy cover sim-mutants test-vm test-vm-full test-team test-beside test-boots check-format bench bench-vm report report-nfs soak hitless image test-fleets install install-dev uninstall dist deb rpm test-packages clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -316,6 +316,12 @@ report:
 	$(Q)$(MAKE) all $(tools)
 	$(Q)$(PYTHON) -m tests.report
 	$(Q)$(if $(COMMIT),$(PYTHON) -m tests.report.keep report docs/report)
+
+## report-nfs: one file by NFS over two links, in the emulated machine
+report-nfs: deps-test
+	$(Q)packaging/deps vm nfs
+	$(Q)$(MAKE) all $(tools)
+	$(Q)tests/vm/nfs
 
 ## install: into DESTDIR and PREFIX
 install: all

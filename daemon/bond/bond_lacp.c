@@ -52,18 +52,30 @@ static bool bond_lacp_has_link(struct bond *bond, unsigned int slot)
 	if (link == XBOND_LINK_UP || link == XBOND_LINK_GOING_DOWN)
 		return true;
 	if (link == XBOND_LINK_GOING_UP)
-		return bond->lacp.ports[slot].link != LACP_LINK_DOWN;
+		return bond->lacp.ports[slot].link == LACP_LINK_UP;
 	return refusing && !(refusing & ~(1u << XBOND_MONITOR_ARP | 1u << XBOND_MONITOR_BFD));
+}
+
+/* Has it carrier, and is held down by another monitor, or was so until its updelay began? */
+static bool bond_lacp_is_held_down(struct bond *bond, unsigned int slot)
+{
+	const struct link_verdict *verdict = &bond->members[slot].verdict;
+
+	if (!(verdict->works >> XBOND_MONITOR_CARRIER & 1))
+		return false;
+	return bond_slave(bond, slot)->link == XBOND_LINK_GOING_UP
+		       ? bond->lacp.ports[slot].link == LACP_LINK_STOPPED
+		       : verdict->spoken & ~verdict->works;
 }
 
 /*
  * A bond that is administratively down receives nothing. Nor does a slave that is about to be
- * reset: its partner must not send.
+ * reset, or that a monitor holds down: its partner must not send.
  */
 static uint8_t bond_lacp_link_of(struct bond *bond, unsigned int slot)
 {
 	if (!bond_lacp_has_link(bond, slot))
-		return LACP_LINK_DOWN;
+		return bond_lacp_is_held_down(bond, slot) ? LACP_LINK_STOPPED : LACP_LINK_DOWN;
 	return bond->device.is_down || rx_turn_out(bond) >> slot & 1 ? LACP_LINK_STOPPED
 								     : LACP_LINK_UP;
 }

@@ -10,15 +10,26 @@
 #include "daemon/slave/slave.h"
 #include "daemon/slave/vlan_filter.h"
 
+static void slave_lost_tell(struct bond *bond, unsigned int slot, bool moved)
+{
+	const char *slave = bond_slave(bond, slot)->name;
+
+	event_tell(
+		&(const struct event){ .kind = EVENT_DEVICE,
+				       .priority = LOG_NOTICE,
+				       .bond = bond_pin(bond)->name,
+				       .slave = slave,
+				       .field = { event_text("state", moved ? "moved" : "gone") } },
+		"slave %s %s", slave, moved ? "was moved to another namespace" : "has gone");
+}
+
 void slave_lost(struct bond *bond, unsigned int slot, const struct link_info *gone)
 {
 	bool moved = gone && gone->new_nsid >= 0;
 
 	bond_slave(bond, slot)->state = XBOND_SLOT_RELEASING;
 	bond_evaluate(bond);
-	event_config("del-slave", bond_pin(bond)->name, bond_slave(bond, slot)->name, "slave %s %s",
-		     bond_slave(bond, slot)->name,
-		     moved ? "was moved to another namespace" : "has gone");
+	slave_lost_tell(bond, slot, moved);
 	if (moved)
 		slave_restore_moved_away(bond, slot, gone);
 	else if (!gone) /* it is not known whether it was moved */

@@ -19,8 +19,8 @@ from waiting import PATIENCE, wait_for
 STORM, AGAIN = 1000, 300  # events, of 2 KB each: more than bondd and what lies between can keep
 TARGETS = ",".join(f"2001:db8:1111:2222:3333:4444:5555:{number:x}" for number in range(4096, 4112))
 JOURNALD = pathlib.Path("/usr/lib/systemd/systemd-journald")
-TOLD_BY_BONDD = ["active", "attached", "buckets", "carrier", "config", "failover", "lacp", "link",
-                 "monitor", "note", "problem"]
+TOLD_BY_BONDD = ["active", "attached", "buckets", "carrier", "config", "device", "failover",
+                 "lacp", "link", "monitor", "note", "problem"]
 
 
 def provoke_on_links(pair, monitor):
@@ -61,12 +61,15 @@ def provoke_config(near, monitor):
     near.ctl("add-slave", "bond1", "v0")
     assert monitor.wait(kind="active", bond="bond1", slave="v0")["before"] is None
     near.ctl("del-slave", "bond1", "v0")
+    near.ctl("add-slave", "bond1", "v0")
+    near.ip("link", "del", "v0")  # nobody has asked bondd to release it
+    monitor.wait(kind="device", bond="bond1", slave="v0", state="gone")
     near.ctl("delete", "bond1")
     monitor.wait(kind="config", bond="bond1", action="delete")
     assert [event["action"] for event in monitor.having(kind="config", bond="bond1")] == \
-        ["create", "add-slave", "del-slave", "delete"]
+        ["create", "add-slave", "del-slave", "add-slave", "delete"]
     assert [event["state"] for event in monitor.having(kind="carrier", bond="bond1")] == \
-        ["on", "off"]
+        ["on", "off"] * 2
 
 
 def provoke_trouble(near, monitor):

@@ -202,6 +202,23 @@ def test_a_silent_slave_is_not_used(made, mode, silent):
     stream.finish()
 
 
+def test_the_partner_of_a_silent_port_is_told(pair, silent):
+    """It would go on sending for 90 s, to a port that receives no more."""
+    both = pair("802.3ad", links=2, lacp_rate="slow", rx_silence=800, xmit_hash_policy="layer3+4",
+                far={"rx_silence": 0})
+    near, far = both.near, both.far
+    wait_distributing(near, far, links=both.links)
+    stream = Stream(far, near, to="10.0.0.1", flows=16, rate=500)
+    wait_for(lambda: all(monitor(near, dev, "silence") for dev in both.links), "the monitor")
+    silence(far, "l0", silent)
+    wait_held(near, "l0", "silence")
+    wait_for(lambda: distributing(near) == distributing(far) == ["l1"], "the partner to stop")
+    speak(far, "l0")
+    wait_used(near, "l0", deadline=8)
+    wait_distributing(near, far, links=both.links)
+    stream.finish()
+
+
 def test_all_are_silent_and_all_are_used(made):
     both = made("balance-xor", rx_silence=200)
     both.far.kill_bondd()

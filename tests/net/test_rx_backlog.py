@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from lacp import wait_distributing
+from namespace import mac_bytes
 from test_restart import plain_view
 from test_stacking import moved_away
 from traffic import Capture, Iperf, Stream, send_frames
@@ -235,6 +236,29 @@ def test_a_new_address_of_bond0(unqueued):
     before = taken(made.far, made.links)
     clean(Stream(made.near, made.far, count=1000, flows=FLOWS))
     assert taken(made.far, made.links) >= before + 1000
+
+
+@pytest.mark.usefixtures("tests_choose")
+@pytest.mark.parametrize("mode", [("active-backup", "fail_over_mac", "active"), ("balance-tlb",)])
+def test_only_slaves_with_the_bonds_address_skip_the_backlog(lone, mode):
+    """What others get for the bond, it receives all the same."""
+    near = lone(2)
+    near.ctl("create", "bond0", "mode", *mode, "path", "direct", "rx_backlog", "off",
+             "all_slaves_active", "on")
+    near.ctl("add-slave", "bond0", *near.links)
+    near.ip("link", "set", "bond0", "up")
+    near.wait_slaves(*near.links)
+    for active, other in (near.links, near.links[::-1]):
+        near.ctl("set", "bond0", "active_slave", active)
+        wait_for(lambda here=active, there=other: action_of(near, here) and
+                 not action_of(near, there), f"only {active} to have an action")
+        assert near.link(active)["address"] == near.link("bond0")["address"]
+    near.ip("address", "add", "10.0.0.1/24", "dev", "bond0")
+    mac = mac_bytes(near.link("bond0")["address"])
+    question = mac + mac_bytes("02:00:00:00:00:99") + bytes.fromhex(
+        "08060001080006040001" "020000000099" "0a000002" "000000000000" "0a000001") + bytes(18)
+    send_frames(near.far, near.links[0], [question] * 5)
+    wait_for(lambda: "02:00:00:00:00:99" in near.ip("neighbour", "show"), "bond0 to learn of it")
 
 
 def test_addresses_of_their_own_are_refused(lone):

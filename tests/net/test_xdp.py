@@ -450,15 +450,35 @@ def rotating(lone):
     return make
 
 
-def arrivals(near, count=2000):
+def arrivals(near, count=2000, flows=FLOWS):
     """{link: frames at its far end} of so many frames sent by XDP."""
     before = {link: near.far.received(link)["packets"] for link in near.links}
-    live(near, count)
+    live(near, count, flows)
 
     def found():
         return {link: near.far.received(link)["packets"] - before[link] for link in near.links}
     wait_for(lambda: sum(found().values()) >= count, "the frames")
     return found()
+
+
+def redirected(host, dev):
+    """How many frames its XDP program has redirected."""
+    return sum(int(line.split(":")[1]) for line in
+               host.run("ethtool", "-S", dev).stdout.splitlines() if "xdp_redirect:" in line)
+
+
+def test_flowlets(rotating):
+    """One flow stays on its slave while no pause is as long as flowlet_gap, and takes both where
+    each pause between two batches of frames is longer.
+    """
+    near = rotating(mode="balance-xor", xmit_hash_policy="layer3+4", flowlet_gap=1000000)
+    redirects = redirected(near, "xb-bond0")
+    home = {max(found, key=found.get): min(found.values())
+            for found in (arrivals(near, flows=1) for _ in range(3))}
+    assert len(home) == 1 and max(home.values()) < 100, home
+    near.ctl("set", "bond0", "flowlet_gap", 1)
+    assert min(arrivals(near, flows=1).values()) > 200
+    assert redirected(near, "xb-bond0") - redirects >= 8000, "XDP has not chosen"
 
 
 def test_another_slave_in_the_same_slot(rotating):

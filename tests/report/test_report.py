@@ -92,6 +92,16 @@ def test_layout():
     assert file_copy.missing(status, ["Speed"]) == ["Speed"]
 
 
+def test_rate_of_a_file():
+    """What was received before the first write is not counted."""
+    bursts = [(second + part / 1000, second * 8 * 10**6 + part * 10**6)
+              for second in range(5) for part in range(1, 9)]
+    assert file_copy.rate_of(bursts) == pytest.approx(8)
+    steady = [(tick / 100, tick * 10**5) for tick in range(1, 500)]
+    assert file_copy.rate_of(steady) == pytest.approx(10)
+    assert file_copy.rate_of([]) is None and file_copy.rate_of(steady[:3]) is None
+
+
 def test_published_ratios():
     """What was published in other units: 268 x 2^20 bits of 300 x 10^6, and so on."""
     assert published.netpipe_ratio(3) == pytest.approx(0.9367, abs=1e-4)

@@ -21,7 +21,8 @@ static bool is_good(const struct world *world, int index, unsigned int slot)
 	if (port->peer.system < 0 || port->peer.system == index)
 		return false;
 	far = &world->system[port->peer.system].port[port->peer.slot];
-	return port->exists && far->exists && !port->cut && !port->loss && !far->loss;
+	return port->exists && far->exists && !port->cut && !port->held && !far->held &&
+	       !port->loss && !far->loss;
 }
 
 static unsigned int good_between(const struct world *world, int a, int b, unsigned int ports)

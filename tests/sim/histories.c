@@ -186,7 +186,7 @@ static void any_trouble(struct history *history)
 	struct end end = any_end(history);
 	struct port *port = &history->world.system[end.system].port[end.slot];
 
-	switch (world_random(&history->world, 11)) {
+	switch (world_random(&history->world, 12)) {
 	case 0:
 	case 1: world_cut(&history->world, end, !port->cut); break;
 	case 2: any_cable(history); break;
@@ -202,6 +202,7 @@ static void any_trouble(struct history *history)
 		world_stop(&history->world, end.system, !history->world.system[end.system].stopped);
 		break;
 	case 9: world_lose(&history->world, end, 1 + world_random(&history->world, 2)); break;
+	case 11: world_hold_down(&history->world, end, !port->held); break;
 	}
 }
 
@@ -216,8 +217,8 @@ static void make_trouble(struct history *history)
 }
 
 /*
- * Half of the histories end with faults that stay: some links dead, or dead in one direction, some
- * ports gone.
+ * Half of the histories end with faults that stay: some links dead, or dead in one direction, or
+ * held down by a monitor, some ports gone.
  */
 static void end_trouble_at(struct history *history, struct end end, bool all)
 {
@@ -228,6 +229,8 @@ static void end_trouble_at(struct history *history, struct end end, bool all)
 		world_loss(&history->world, end, 0);
 	if (all || chance(history, 50))
 		world_cut(&history->world, end, false);
+	if (all || chance(history, 50))
+		world_hold_down(&history->world, end, false);
 	if (!port->exists && !history->world.system[end.system].away &&
 	    (all || chance(history, 50)))
 		world_port_add(&history->world, end);

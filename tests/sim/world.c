@@ -253,7 +253,7 @@ static uint8_t link_of(const struct system *system, const struct port *port)
 {
 	if (port->peer.system < 0 || port->cut)
 		return LACP_LINK_DOWN;
-	return system->stopped ? LACP_LINK_STOPPED : LACP_LINK_UP;
+	return system->stopped || port->held ? LACP_LINK_STOPPED : LACP_LINK_UP;
 }
 
 /*
@@ -278,6 +278,14 @@ void world_port_configure(struct world *world, struct end end,
 			  const struct lacp_port_config *config)
 {
 	port_of(world, end)->config = *config;
+	update_link(world, end);
+}
+
+void world_hold_down(struct world *world, struct end end, bool held)
+{
+	if (world->system[end.system].away)
+		return;
+	port_of(world, end)->held = held;
 	update_link(world, end);
 }
 

@@ -29,6 +29,7 @@ struct port {
 	bool exists;
 	bool cut;     /* no carrier, at both ends of the cable */
 	bool bounced; /* carrier was lost while the daemon was away */
+	bool held;    /* a monitor holds it down, though it has carrier */
 	bool far_ok;  /* how the drain ended: answered */
 	bool drained; /* a drain has ended */
 	struct end peer;
@@ -104,6 +105,8 @@ void world_system(struct world *world, int index, char name, unsigned int ports,
 void world_configure(struct world *world, int index, const struct lacp_config *config);
 void world_port_configure(struct world *world, struct end end,
 			  const struct lacp_port_config *config);
+/* What a monitor of the daemon says; nothing while that is away. */
+void world_hold_down(struct world *world, struct end end, bool held);
 void world_port_remove(struct world *world, struct end end);
 void world_port_add(struct world *world, struct end end);
 /* Plugs a cable between two ports, or a port into itself; what was plugged there is pulled out. */
