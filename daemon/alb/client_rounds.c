@@ -159,12 +159,30 @@ static void rounds_forget_moved(struct client_rounds *rounds)
 				rounds->what[i] = FORGET;
 }
 
+static bool rounds_has_clients(const struct client_rounds *rounds, const struct client_entry *own)
+{
+	for (int i = 0; i < rounds->count; i++)
+		if (rounds->what[i] != FORGET && !client_table_is_own(&rounds->entries[i]) &&
+		    rounds_have_same_own(&rounds->entries[i], own))
+			return true;
+	return false;
+}
+
+/* An address of bond0 outlives its clients, or nobody would see that it has moved away. */
 static void rounds_forget_old(struct client_rounds *rounds, uint64_t now_ns)
 {
+	const struct client_entry *entry = rounds->entries;
+
 	memset(rounds->what, KEEP, sizeof(rounds->what));
 	rounds_forget_moved(rounds);
 	for (int i = 0; i < rounds->count; i++)
-		if (rounds_is_old(&rounds->entries[i], rounds->count, now_ns))
+		if (!client_table_is_own(&entry[i]) &&
+		    rounds_is_old(&entry[i], rounds->count, now_ns))
+			rounds->what[i] = FORGET;
+	for (int i = 0; i < rounds->count; i++)
+		if (client_table_is_own(&entry[i]) &&
+		    rounds_is_old(&entry[i], rounds->count, now_ns) &&
+		    !rounds_has_clients(rounds, &entry[i]))
 			rounds->what[i] = FORGET;
 }
 

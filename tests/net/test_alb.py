@@ -272,3 +272,23 @@ def test_forged_questions(shared):
                                       "10.0.0.1")])
     wait_for(lambda: sum(made.clients().values()) == 0, "no client to be left", deadline=10)
     assert mac == made.near.show()["mac"]
+
+
+def test_an_address_that_moves_away_late(shared):
+    """bond0 has had the address for long, and its clients are the same all the time."""
+    if time.monotonic() < 4 * 3600:
+        pytest.skip("bondd forgets after four hours, and this machine has not run so long")
+    made = shared(links=2, peers=2)
+    made.ask()
+    assert sum(made.clients().values()) == 2
+    key = ipaddress.ip_address("10.0.0.1").packed + bytes(28) + struct.pack("=HHHH", 2, 0, 0, 0)
+    made.near.run("bpftool", "map", "update", "pinned", f"{made.near.bpf_dir}/bond0/clients",
+                  "key", "hex", *(f"{byte:02x}" for byte in key),
+                  "value", "hex", *["00"] * 32, "exist")
+    made.far.ip("link", "set", "l1", "down")
+    made.near.wait_slaves("l0")
+    wait_for(lambda: made.clients() == {"l0": 2, "l1": 0}, "bondd to share them out again")
+    other = "02:dd:00:00:00:01"
+    send_frames(made.far, "br0", [arp(other, 1, other, "10.0.0.1", "ff:ff:ff:ff:ff:ff",
+                                      "10.0.0.1")])
+    wait_for(lambda: sum(made.clients().values()) == 0, "no client to be left", deadline=10)
