@@ -24,6 +24,7 @@
 #define TELL_AGAIN_NS (2 * NS_PER_S)
 /* A broadcast of bond0's address is made good this often in a full table. */
 #define RETELL_NS_PER_CLIENT (NS_PER_S / 512)
+#define RETELL_DUE 1
 #define LOOK_NS (30 * NS_PER_S) /* old clients are looked for */
 #define MOVED_MAX 16		/* addresses of bond0 that have moved away, in one round */
 /* When a client is forgotten that was heard no more: the fuller the table, the sooner. */
@@ -49,6 +50,8 @@ struct client_rounds {
 	uint64_t tell_ns;      /* the next round of those who have to be told again; 0: none */
 	uint64_t asked_ns;     /* the broadcast that was last made good */
 	uint64_t asked_due_ns; /* when the present one is; 0: there is none */
+	uint64_t retold_ns;    /* those up to then are made good by the round that goes on */
+	bool retells;	       /* it does that; if it is given up, the next one does */
 	uint32_t news;
 };
 
@@ -207,7 +210,7 @@ static void rounds_share(struct bond *bond, struct client_rounds *rounds)
 			rounds->slot[i] = slot[count++];
 }
 
-/* retell_ns: broadcasts up to then are made good now; 0: none. */
+/* retell_ns: broadcasts up to then are made good now; 0: none. RETELL_DUE: only answers are. */
 static enum what rounds_decide(const struct client_rounds *rounds, int i, uint64_t retell_ns)
 {
 	struct client_entry *entry = &rounds->entries[i];
@@ -250,7 +253,7 @@ static void rounds_decide_all(struct bond *bond, struct client_rounds *rounds, u
 static void rounds_begin(struct bond *bond, struct client_rounds *rounds, uint64_t now_ns)
 {
 	uint64_t asked_ns = bond->dataplane.pins.receivers->asked_ns;
-	bool retells = rounds_must_retell(rounds, now_ns);
+	bool is_new = asked_ns != rounds->asked_ns;
 
 	rounds->count = client_table_read(bond->dataplane.pins.clients_fd, &rounds->entries);
 	if (rounds->count < 0)
@@ -260,13 +263,11 @@ static void rounds_begin(struct bond *bond, struct client_rounds *rounds, uint64
 	rounds->step_ns = 0;
 	rounds->look_ns = now_ns + LOOK_NS;
 	rounds->tell_ns = 0;
-	if (retells) {
-		rounds->asked_ns = asked_ns;
-		rounds->asked_due_ns = 0;
-	}
+	rounds->retold_ns = asked_ns;
+	rounds->retells = rounds_must_retell(rounds, now_ns);
 	rounds_forget_old(rounds, now_ns);
 	rounds_share(bond, rounds);
-	rounds_decide_all(bond, rounds, retells ? (asked_ns ? asked_ns : 1) : 0);
+	rounds_decide_all(bond, rounds, !rounds->retells ? 0 : is_new ? asked_ns : RETELL_DUE);
 }
 
 static void rounds_do(struct bond *bond, struct client_rounds *rounds, int i)
@@ -293,6 +294,10 @@ static void rounds_do(struct bond *bond, struct client_rounds *rounds, int i)
 static void rounds_end(struct bond *bond, struct client_rounds *rounds)
 {
 	rounds_drop(rounds);
+	if (rounds->retells) {
+		rounds->asked_ns = rounds->retold_ns;
+		rounds->asked_due_ns = 0;
+	}
 	__atomic_store_n(&bond->dataplane.pins.receivers->levelled,
 			 bond->dataplane.pins.receivers->mask, __ATOMIC_RELEASE);
 }

@@ -292,3 +292,35 @@ def test_an_address_that_moves_away_late(shared):
     send_frames(made.far, "br0", [arp(other, 1, other, "10.0.0.1", "ff:ff:ff:ff:ff:ff",
                                       "10.0.0.1")])
     wait_for(lambda: sum(made.clients().values()) == 0, "no client to be left", deadline=10)
+
+
+def test_a_broadcast_is_made_good_once(shared):
+    """Answers of other clients do not make bondd tell one again who has been silent since."""
+    made = shared(links=2, peers=4)
+    mac = made.near.show()["mac"]
+    made.ask()
+    silent, speaking = [number for number in made.peers if made.knows(number) != mac][:2]
+    macs = {number: made.peers[number].ip_json("link", "show", "eth0")[0]["address"]
+            for number in (silent, speaking)}
+    answer = arp(macs[speaking], 2, macs[speaking], f"10.0.0.{speaking}", made.knows(speaking),
+                 "10.0.0.1")
+    wires, seen = [Capture(made.far, link) for link in made.links], []
+
+    def told(number):
+        """How many ARP replies have left for this peer."""
+        seen.extend(frame for wire in wires for frame in wire.frames() if frame.type == ARP)
+        return sum(frame.dst == macs[number] and frame.data[21] == 2 for frame in seen)
+
+    def answer_until_told(times):
+        goal = told(speaking) + times
+        wait_for(lambda: send_frames(made.peers[speaking], "eth0", [answer]) or
+                 told(speaking) >= goal, "the other one to be told again", deadline=15)
+
+    made.far.ip("link", "set", f"p{silent}", "down")
+    send_frames(made.near, "bond0", [arp(mac, 1, mac, "10.0.0.1", "00:00:00:00:00:00", "10.0.0.99",
+                                         dest="ff:ff:ff:ff:ff:ff")])
+    wait_for(lambda: told(silent), "the broadcast to be made good", deadline=10)
+    answer_until_told(6)
+    before = told(silent)
+    answer_until_told(4)
+    assert told(silent) == before
