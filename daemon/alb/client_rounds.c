@@ -18,7 +18,7 @@
 #include "rules/receivers.h"
 
 #define STEP 256 /* entries that are written and sent at once */
-#define STEP_PAUSE_US (50 * 1000)
+#define STEP_PAUSE_NS (50 * NS_PER_MS)
 /* As the kernel's driver has these two. Linux heeds no second reply within a second. */
 #define TELLS 3
 #define TELL_AGAIN_NS (2 * NS_PER_S)
@@ -317,8 +317,13 @@ static void rounds_step(struct bond *bond, struct client_rounds *rounds)
 		rounds_end(bond, rounds);
 		return;
 	}
-	rounds->step_ns = clock_now_ns() + STEP_PAUSE_US * 1000ULL;
-	sd_event_source_set_time_relative(bond->clients, STEP_PAUSE_US);
+	rounds->step_ns = clock_now_ns() + STEP_PAUSE_NS;
+}
+
+/* Anew each time, because an evaluation of the bond may have had the timer end sooner. */
+static void rounds_await_step(struct bond *bond, const struct client_rounds *rounds)
+{
+	sd_event_source_set_time(bond->clients, rounds->step_ns / 1000 + 1);
 	sd_event_source_set_enabled(bond->clients, SD_EVENT_ONESHOT);
 }
 
@@ -383,6 +388,8 @@ void client_rounds_follow(struct bond *bond)
 	}
 	if (rounds->entries && now_ns >= rounds->step_ns)
 		rounds_step(bond, rounds);
+	if (rounds->entries)
+		rounds_await_step(bond, rounds);
 	if (!rounds->known && !rounds_receive(bond))
 		rounds_forget(bond);
 }
