@@ -3,6 +3,7 @@
 and learn others when slaves fail and come back.
 """
 import ipaddress
+import json
 import struct
 import time
 
@@ -274,6 +275,32 @@ def test_forged_questions(shared):
     assert mac == made.near.show()["mac"]
 
 
+def entry(made, peer):
+    """bpftool's words for the entry of a peer of 10.0.0.1; 0.0.0.0: of that itself."""
+    key = b"".join(ipaddress.ip_address(each).packed + bytes(12) for each in ("10.0.0.1", peer))
+    return ["pinned", f"{made.near.bpf_dir}/bond0/clients", "key", "hex",
+            *(f"{byte:02x}" for byte in key + struct.pack("=HHHH", 2, 0, 0, 0))]
+
+
+def test_an_answer_of_a_group(shared):
+    """It would make bondd tell everybody."""
+    made = shared(links=2, peers=2)
+    made.ask()
+    mac, new = made.near.show()["mac"], "02:ee:00:00:00:01"
+
+    def heard(number):
+        found = json.loads(made.near.run("bpftool", "-j", "map", "lookup",
+                                         *entry(made, f"10.0.0.{number}")).stdout)
+        return bytes(int(byte, 16) for byte in found["value"][:6]).hex(":")
+
+    before = heard(11)
+    send_frames(made.far, "br0", [
+        arp(new, 2, "ff:ff:ff:ff:ff:ff", "10.0.0.11", mac, "10.0.0.1"),
+        arp(new, 2, new, "10.0.0.12", mac, "10.0.0.1")])
+    wait_for(lambda: heard(12) == new, "the second answer to be heard")
+    assert heard(11) == before
+
+
 def test_an_address_that_moves_away_late(shared):
     """bond0 has had the address for long, and its clients are the same all the time."""
     if time.monotonic() < 4 * 3600:
@@ -281,9 +308,7 @@ def test_an_address_that_moves_away_late(shared):
     made = shared(links=2, peers=2)
     made.ask()
     assert sum(made.clients().values()) == 2
-    key = ipaddress.ip_address("10.0.0.1").packed + bytes(28) + struct.pack("=HHHH", 2, 0, 0, 0)
-    made.near.run("bpftool", "map", "update", "pinned", f"{made.near.bpf_dir}/bond0/clients",
-                  "key", "hex", *(f"{byte:02x}" for byte in key),
+    made.near.run("bpftool", "map", "update", *entry(made, "0.0.0.0"),
                   "value", "hex", *["00"] * 32, "exist")
     made.far.ip("link", "set", "l1", "down")
     made.near.wait_slaves("l0")
