@@ -320,12 +320,17 @@ static __always_inline void clients_set_due(struct xbond_client *client)
 	__sync_fetch_and_add(&receivers.news, 1);
 }
 
-/* A client has answered: it may have asked bond0's question for the address, too. */
+/*
+ * A client has answered: it may have asked bond0's question for the address, too. What one says
+ * that has a group's address is not believed: bondd would tell the whole group.
+ */
 static __always_inline void clients_note_answer(const struct clients_message *message)
 {
 	struct xbond_client_key key = message->key;
 	struct xbond_client *client;
 
+	if (message->mac & 1)
+		return;
 	__builtin_memcpy(key.own, message->key.peer, sizeof(key.own));
 	__builtin_memcpy(key.peer, message->key.own, sizeof(key.peer));
 	client = bpf_map_lookup_elem(&clients, &key);

@@ -18,12 +18,13 @@
 #include "rules/receivers.h"
 
 #define STEP 256 /* entries that are written and sent at once */
-#define STEP_PAUSE_US (50 * 1000)
+#define STEP_PAUSE_NS (50 * NS_PER_MS)
 /* As the kernel's driver has these two. Linux heeds no second reply within a second. */
 #define TELLS 3
 #define TELL_AGAIN_NS (2 * NS_PER_S)
 /* A broadcast of bond0's address is made good this often in a full table. */
 #define RETELL_NS_PER_CLIENT (NS_PER_S / 512)
+#define RETELL_DUE 1
 #define LOOK_NS (30 * NS_PER_S) /* old clients are looked for */
 #define MOVED_MAX 16		/* addresses of bond0 that have moved away, in one round */
 /* When a client is forgotten that was heard no more: the fuller the table, the sooner. */
@@ -49,6 +50,8 @@ struct client_rounds {
 	uint64_t tell_ns;      /* the next round of those who have to be told again; 0: none */
 	uint64_t asked_ns;     /* the broadcast that was last made good */
 	uint64_t asked_due_ns; /* when the present one is; 0: there is none */
+	uint64_t retold_ns;    /* those up to then are made good by the round that goes on */
+	bool retells;	       /* it does that; if it is given up, the next one does */
 	uint32_t news;
 };
 
@@ -159,12 +162,30 @@ static void rounds_forget_moved(struct client_rounds *rounds)
 				rounds->what[i] = FORGET;
 }
 
+static bool rounds_has_clients(const struct client_rounds *rounds, const struct client_entry *own)
+{
+	for (int i = 0; i < rounds->count; i++)
+		if (rounds->what[i] != FORGET && !client_table_is_own(&rounds->entries[i]) &&
+		    rounds_have_same_own(&rounds->entries[i], own))
+			return true;
+	return false;
+}
+
+/* An address of bond0 outlives its clients, or nobody would see that it has moved away. */
 static void rounds_forget_old(struct client_rounds *rounds, uint64_t now_ns)
 {
+	const struct client_entry *entry = rounds->entries;
+
 	memset(rounds->what, KEEP, sizeof(rounds->what));
 	rounds_forget_moved(rounds);
 	for (int i = 0; i < rounds->count; i++)
-		if (rounds_is_old(&rounds->entries[i], rounds->count, now_ns))
+		if (!client_table_is_own(&entry[i]) &&
+		    rounds_is_old(&entry[i], rounds->count, now_ns))
+			rounds->what[i] = FORGET;
+	for (int i = 0; i < rounds->count; i++)
+		if (client_table_is_own(&entry[i]) &&
+		    rounds_is_old(&entry[i], rounds->count, now_ns) &&
+		    !rounds_has_clients(rounds, &entry[i]))
 			rounds->what[i] = FORGET;
 }
 
@@ -189,7 +210,7 @@ static void rounds_share(struct bond *bond, struct client_rounds *rounds)
 			rounds->slot[i] = slot[count++];
 }
 
-/* retell_ns: broadcasts up to then are made good now; 0: none. */
+/* retell_ns: broadcasts up to then are made good now; 0: none. RETELL_DUE: only answers are. */
 static enum what rounds_decide(const struct client_rounds *rounds, int i, uint64_t retell_ns)
 {
 	struct client_entry *entry = &rounds->entries[i];
@@ -232,7 +253,7 @@ static void rounds_decide_all(struct bond *bond, struct client_rounds *rounds, u
 static void rounds_begin(struct bond *bond, struct client_rounds *rounds, uint64_t now_ns)
 {
 	uint64_t asked_ns = bond->dataplane.pins.receivers->asked_ns;
-	bool retells = rounds_must_retell(rounds, now_ns);
+	bool is_new = asked_ns != rounds->asked_ns;
 
 	rounds->count = client_table_read(bond->dataplane.pins.clients_fd, &rounds->entries);
 	if (rounds->count < 0)
@@ -242,13 +263,11 @@ static void rounds_begin(struct bond *bond, struct client_rounds *rounds, uint64
 	rounds->step_ns = 0;
 	rounds->look_ns = now_ns + LOOK_NS;
 	rounds->tell_ns = 0;
-	if (retells) {
-		rounds->asked_ns = asked_ns;
-		rounds->asked_due_ns = 0;
-	}
+	rounds->retold_ns = asked_ns;
+	rounds->retells = rounds_must_retell(rounds, now_ns);
 	rounds_forget_old(rounds, now_ns);
 	rounds_share(bond, rounds);
-	rounds_decide_all(bond, rounds, retells ? (asked_ns ? asked_ns : 1) : 0);
+	rounds_decide_all(bond, rounds, !rounds->retells ? 0 : is_new ? asked_ns : RETELL_DUE);
 }
 
 static void rounds_do(struct bond *bond, struct client_rounds *rounds, int i)
@@ -275,6 +294,10 @@ static void rounds_do(struct bond *bond, struct client_rounds *rounds, int i)
 static void rounds_end(struct bond *bond, struct client_rounds *rounds)
 {
 	rounds_drop(rounds);
+	if (rounds->retells) {
+		rounds->asked_ns = rounds->retold_ns;
+		rounds->asked_due_ns = 0;
+	}
 	__atomic_store_n(&bond->dataplane.pins.receivers->levelled,
 			 bond->dataplane.pins.receivers->mask, __ATOMIC_RELEASE);
 }
@@ -294,8 +317,13 @@ static void rounds_step(struct bond *bond, struct client_rounds *rounds)
 		rounds_end(bond, rounds);
 		return;
 	}
-	rounds->step_ns = clock_now_ns() + STEP_PAUSE_US * 1000ULL;
-	sd_event_source_set_time_relative(bond->clients, STEP_PAUSE_US);
+	rounds->step_ns = clock_now_ns() + STEP_PAUSE_NS;
+}
+
+/* Anew each time, because an evaluation of the bond may have had the timer end sooner. */
+static void rounds_await_step(struct bond *bond, const struct client_rounds *rounds)
+{
+	sd_event_source_set_time(bond->clients, rounds->step_ns / 1000 + 1);
 	sd_event_source_set_enabled(bond->clients, SD_EVENT_ONESHOT);
 }
 
@@ -360,6 +388,8 @@ void client_rounds_follow(struct bond *bond)
 	}
 	if (rounds->entries && now_ns >= rounds->step_ns)
 		rounds_step(bond, rounds);
+	if (rounds->entries)
+		rounds_await_step(bond, rounds);
 	if (!rounds->known && !rounds_receive(bond))
 		rounds_forget(bond);
 }

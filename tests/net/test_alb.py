@@ -3,6 +3,7 @@
 and learn others when slaves fail and come back.
 """
 import ipaddress
+import json
 import struct
 import time
 
@@ -272,3 +273,79 @@ def test_forged_questions(shared):
                                       "10.0.0.1")])
     wait_for(lambda: sum(made.clients().values()) == 0, "no client to be left", deadline=10)
     assert mac == made.near.show()["mac"]
+
+
+def entry(made, peer):
+    """bpftool's words for the entry of a peer of 10.0.0.1; 0.0.0.0: of that itself."""
+    key = b"".join(ipaddress.ip_address(each).packed + bytes(12) for each in ("10.0.0.1", peer))
+    return ["pinned", f"{made.near.bpf_dir}/bond0/clients", "key", "hex",
+            *(f"{byte:02x}" for byte in key + struct.pack("=HHHH", 2, 0, 0, 0))]
+
+
+def test_an_answer_of_a_group(shared):
+    """It would make bondd tell everybody."""
+    made = shared(links=2, peers=2)
+    made.ask()
+    mac, new = made.near.show()["mac"], "02:ee:00:00:00:01"
+
+    def heard(number):
+        found = json.loads(made.near.run("bpftool", "-j", "map", "lookup",
+                                         *entry(made, f"10.0.0.{number}")).stdout)
+        return bytes(int(byte, 16) for byte in found["value"][:6]).hex(":")
+
+    before = heard(11)
+    send_frames(made.far, "br0", [
+        arp(new, 2, "ff:ff:ff:ff:ff:ff", "10.0.0.11", mac, "10.0.0.1"),
+        arp(new, 2, new, "10.0.0.12", mac, "10.0.0.1")])
+    wait_for(lambda: heard(12) == new, "the second answer to be heard")
+    assert heard(11) == before
+
+
+def test_an_address_that_moves_away_late(shared):
+    """bond0 has had the address for long, and its clients are the same all the time."""
+    if time.monotonic() < 4 * 3600:
+        pytest.skip("bondd forgets after four hours, and this machine has not run so long")
+    made = shared(links=2, peers=2)
+    made.ask()
+    assert sum(made.clients().values()) == 2
+    made.near.run("bpftool", "map", "update", *entry(made, "0.0.0.0"),
+                  "value", "hex", *["00"] * 32, "exist")
+    made.far.ip("link", "set", "l1", "down")
+    made.near.wait_slaves("l0")
+    wait_for(lambda: made.clients() == {"l0": 2, "l1": 0}, "bondd to share them out again")
+    other = "02:dd:00:00:00:01"
+    send_frames(made.far, "br0", [arp(other, 1, other, "10.0.0.1", "ff:ff:ff:ff:ff:ff",
+                                      "10.0.0.1")])
+    wait_for(lambda: sum(made.clients().values()) == 0, "no client to be left", deadline=10)
+
+
+def test_a_broadcast_is_made_good_once(shared):
+    """Answers of other clients do not make bondd tell one again who has been silent since."""
+    made = shared(links=2, peers=4)
+    mac = made.near.show()["mac"]
+    made.ask()
+    silent, speaking = [number for number in made.peers if made.knows(number) != mac][:2]
+    macs = {number: made.peers[number].ip_json("link", "show", "eth0")[0]["address"]
+            for number in (silent, speaking)}
+    answer = arp(macs[speaking], 2, macs[speaking], f"10.0.0.{speaking}", made.knows(speaking),
+                 "10.0.0.1")
+    wires, seen = [Capture(made.far, link) for link in made.links], []
+
+    def told(number):
+        """How many ARP replies have left for this peer."""
+        seen.extend(frame for wire in wires for frame in wire.frames() if frame.type == ARP)
+        return sum(frame.dst == macs[number] and frame.data[21] == 2 for frame in seen)
+
+    def answer_until_told(times):
+        goal = told(speaking) + times
+        wait_for(lambda: send_frames(made.peers[speaking], "eth0", [answer]) or
+                 told(speaking) >= goal, "the other one to be told again", deadline=15)
+
+    made.far.ip("link", "set", f"p{silent}", "down")
+    send_frames(made.near, "bond0", [arp(mac, 1, mac, "10.0.0.1", "00:00:00:00:00:00", "10.0.0.99",
+                                         dest="ff:ff:ff:ff:ff:ff")])
+    wait_for(lambda: told(silent), "the broadcast to be made good", deadline=10)
+    answer_until_told(6)
+    before = told(silent)
+    answer_until_told(4)
+    assert told(silent) == before
