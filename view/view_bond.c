@@ -176,7 +176,6 @@ static json_t *view_slave_json(const struct source *source, unsigned int slot)
 	json_object_set_new(json, "monitors", view_monitors(pins, slot));
 	json_object_set_new(json, "options", view_options_json(pins, OPTION_SLAVE, slot));
 	view_set_counters(json, &counters);
-	json_object_set_new(json, "drops", view_drops(pins, slot));
 	if (source->lacp)
 		json_object_set_new(json, "lacp", view_lacp_slave(pins, source->lacp, slot));
 	return json;
@@ -263,7 +262,6 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 	json_object_set_new(json, "bondd", json_boolean(bondd));
 	json_object_set_new(json, "options", view_options_json(pins, OPTION_BOND, 0));
 	view_set_counters(json, &counters);
-	json_object_set_new(json, "drops", view_drops(pins, XBOND_DROPS_OF_BOND));
 	view_set_failover(json, pins, bondd);
 	json_object_set_new(json, "policy", view_policy(pins));
 	view_set_load(json, pins);
@@ -286,8 +284,7 @@ json_t *view_foreign(const char *name, uint32_t abi, bool bondd)
 					       "tx_bytes",	 "rx_packets",
 					       "rx_bytes",	 "rx_dropped",
 					       "carrier_source", "failover",
-					       "policy",	 "rebalance",
-					       "drops" };
+					       "policy",	 "rebalance" };
 	json_t *json = json_object();
 
 	json_object_set_new(json, "name", json_value_text(name));
@@ -304,12 +301,14 @@ json_t *view_foreign(const char *name, uint32_t abi, bool bondd)
 	return json;
 }
 
-static json_t *view_stats_json(const char *name, const struct xbond_counters *counters)
+static json_t *view_stats_json(const char *name, const struct xbond_counters *counters,
+			       json_t *drops)
 {
 	json_t *values = json_object();
 
 	view_set_counters(values, counters);
-	return json_pack("{s:o, s:o}", "name", json_value_text(name), "counters", values);
+	return json_pack("{s:o, s:o, s:o}", "name", json_value_text(name), "counters", values,
+			 "drops", drops);
 }
 
 static json_t *view_slave_stats_json(const struct source *source, unsigned int slot)
@@ -318,7 +317,8 @@ static json_t *view_slave_stats_json(const struct source *source, unsigned int s
 
 	if (pins_counters(source->pins, slot, &counters))
 		return NULL;
-	return view_stats_json(source->pins->slaves[slot].name, &counters);
+	return view_stats_json(source->pins->slaves[slot].name, &counters,
+			       view_drops(source->pins, slot));
 }
 
 json_t *view_stats(const struct pins *pins, const char *name, const struct loop_figures *loop)
@@ -332,7 +332,7 @@ json_t *view_stats(const struct pins *pins, const char *name, const struct loop_
 		json_decref(slaves);
 		return NULL;
 	}
-	json = view_stats_json(name, &counters);
+	json = view_stats_json(name, &counters, view_drops(pins, XBOND_DROPS_OF_BOND));
 	json_object_set_new(json, "slaves", slaves);
 	json_object_set_new(json, "loop", loop ? view_loop(loop) : json_null());
 	return json;

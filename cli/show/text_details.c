@@ -11,7 +11,6 @@
 #include "cli/show/fields.h"
 #include "cli/show/text_lacp.h"
 #include "cli/show/text_options.h"
-#include "common/drops.h"
 #include "common/mode.h"
 #include "view/view_problem.h"
 
@@ -32,19 +31,6 @@ static void text_details_counters(const json_t *object)
 	printf("    %-20s %lld packets, %lld bytes, %lld dropped\n", "received",
 	       field_number(object, "rx_packets"), field_number(object, "rx_bytes"),
 	       field_number(object, "rx_dropped"));
-}
-
-/* What has happened, in words; most bonds drop nothing but what backups receive. */
-static void text_details_drops(const json_t *object)
-{
-	const json_t *drops = json_object_get(object, "drops");
-
-	for (unsigned int i = 0; i < XBOND_DROPS; i++) {
-		long long packets = field_number(drops, drops_name(i));
-
-		if (packets)
-			printf("    %-20s %lld: %s\n", "dropped", packets, drops_words(i));
-	}
 }
 
 /* In 802.3ad the line `lacp` may have told it. */
@@ -82,7 +68,6 @@ static void text_details_slave(const json_t *bond, const json_t *slave)
 	text_lacp_slave(json_object_get(slave, "lacp"));
 	text_options_all_of_slave(bond, slave);
 	text_details_counters(slave);
-	text_details_drops(slave);
 	if (json_object_get(slave, "clients"))
 		printf("    %-20s %lld\n", "clients", field_number(slave, "clients"));
 }
@@ -156,7 +141,6 @@ void text_details_bond(const json_t *bond, bool forced_counted)
 	text_lacp_bond(json_object_get(bond, "lacp"));
 	text_options_all_of_bond(bond, forced_counted);
 	text_details_counters(bond);
-	text_details_drops(bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
 		text_details_slave(bond, slave);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/show/fields.h"
+#include "common/drops.h"
 
 void text_stats_head(void)
 {
@@ -22,12 +23,28 @@ static void text_stats_row(const char *indent, const json_t *stats)
 	       field_number(counters, "rx_bytes"), field_number(counters, "rx_dropped"));
 }
 
+/* What has been dropped, in words: a line for each reason that there was. */
+static void text_stats_drops(const char *indent, const json_t *stats)
+{
+	const json_t *drops = json_object_get(stats, "drops");
+
+	for (unsigned int i = 0; i < XBOND_DROPS; i++) {
+		long long packets = field_number(drops, drops_name(i));
+
+		if (packets)
+			printf("%s  dropped %lld: %s\n", indent, packets, drops_words(i));
+	}
+}
+
 void text_stats(const json_t *stats)
 {
 	const json_t *slave;
 	size_t at;
 
 	text_stats_row("", stats);
-	json_array_foreach (json_object_get(stats, "slaves"), at, slave)
+	text_stats_drops("", stats);
+	json_array_foreach (json_object_get(stats, "slaves"), at, slave) {
 		text_stats_row("  ", slave);
+		text_stats_drops("  ", slave);
+	}
 }
