@@ -43,6 +43,14 @@ void mac_random(uint8_t ret_mac[XBOND_MAC_SIZE])
 	ret_mac[0] = (uint8_t)((ret_mac[0] & 0xfc) | 0x02);
 }
 
+uint64_t mac_word(const uint8_t mac[XBOND_MAC_SIZE])
+{
+	uint64_t word = 0;
+
+	memcpy(&word, mac, XBOND_MAC_SIZE);
+	return word;
+}
+
 bool mac_is_zero(const uint8_t mac[XBOND_MAC_SIZE])
 {
 	static const uint8_t zero[XBOND_MAC_SIZE];

@@ -2,19 +2,16 @@
 #include "view/view_clients.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/client_table.h"
+#include "common/mac.h"
 
 /* The active slave receives for bond0's address, whatever its own still is. */
 static __u64 view_clients_told(const struct pins *pins, unsigned int slot)
 {
 	const struct xbond_bond *bond = pins->bond;
-	__u64 told = 0;
 
-	memcpy(&told, slot == bond->active_slot ? bond->mac : pins->slaves[slot].mac,
-	       XBOND_MAC_SIZE);
-	return told;
+	return mac_word(slot == bond->active_slot ? bond->mac : pins->slaves[slot].mac);
 }
 
 void view_set_clients(const struct pins *pins, json_t *slaves)

@@ -8,6 +8,7 @@
 
 #include "common/atomic.h"
 #include "common/client_table.h"
+#include "common/mac.h"
 #include "common/clock.h"
 #include "common/slots.h"
 #include "daemon/alb/client_tell.h"
@@ -55,14 +56,6 @@ struct client_rounds {
 	uint32_t news;
 };
 
-static uint64_t rounds_word(const uint8_t mac[XBOND_MAC_SIZE])
-{
-	uint64_t word = 0;
-
-	memcpy(&word, mac, XBOND_MAC_SIZE);
-	return word;
-}
-
 static bool rounds_receive(struct bond *bond)
 {
 	return mode_has(bond_pin(bond)->mode, MODE_RECEIVES);
@@ -79,7 +72,7 @@ static bool rounds_are_on(struct bond *bond)
 /* In other modes one slave stands for all: every client is to send to bond0's address. */
 static uint64_t rounds_address(struct bond *bond, unsigned int slot, uint64_t up, uint64_t bond_mac)
 {
-	uint64_t mac = rounds_word(bond_slave(bond, slot)->mac);
+	uint64_t mac = mac_word(bond_slave(bond, slot)->mac);
 
 	if (!rounds_receive(bond))
 		return slot == (unsigned int)__builtin_ctzll(up) ? bond_mac : 0;
@@ -91,7 +84,7 @@ static uint64_t rounds_address(struct bond *bond, unsigned int slot, uint64_t up
 static void rounds_read_slaves(struct bond *bond, struct round_slaves *ret_slaves)
 {
 	uint64_t up = __atomic_load_n(&bond->dataplane.pins.table->tx_mask, __ATOMIC_ACQUIRE);
-	struct round_slaves slaves = { .bond_mac = rounds_word(bond_pin(bond)->mac) };
+	struct round_slaves slaves = { .bond_mac = mac_word(bond_pin(bond)->mac) };
 
 	bond_for_each_member (bond, slot) {
 		if (slots_have(up, slot))

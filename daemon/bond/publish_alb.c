@@ -1,26 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/bond/publish_alb.h"
 
-#include <string.h>
-
 #include "common/atomic.h"
-
-static uint64_t publish_alb_word(const uint8_t mac[XBOND_MAC_SIZE])
-{
-	uint64_t word = 0;
-
-	memcpy(&word, mac, XBOND_MAC_SIZE);
-	return word;
-}
+#include "common/mac.h"
 
 static void publish_alb_macs(struct bond *bond, struct xbond_alb *alb)
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
-		store_release(alb->mac[slot],
-			      bond_is_member(bond, slot)
-				      ? publish_alb_word(bond_slave(bond, slot)->mac)
-				      : 0);
-	store_release(alb->bond_mac, publish_alb_word(bond_pin(bond)->mac));
+		store_release(alb->mac[slot], bond_is_member(bond, slot)
+						      ? mac_word(bond_slave(bond, slot)->mac)
+						      : 0);
+	store_release(alb->bond_mac, mac_word(bond_pin(bond)->mac));
 }
 
 static void publish_alb_order(struct xbond_alb *alb, const struct dataplane_plan *plan)
