@@ -70,6 +70,22 @@ static void others_are_refused(void **state)
 	}
 }
 
+static int set_zone(void **state)
+{
+	(void)state;
+	setenv("TZ", "XXX-1", 1);
+	tzset();
+	return 0;
+}
+
+static int unset_zone(void **state)
+{
+	(void)state;
+	unsetenv("TZ");
+	tzset();
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -77,7 +93,5 @@ int main(void)
 		cmocka_unit_test(others_are_refused),
 	};
 
-	setenv("TZ", "XXX-1", 1);
-	tzset();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, set_zone, unset_zone);
 }
