@@ -36,6 +36,11 @@ MODES = {
     "balance-xor": (4, {"mode": "balance-xor", "xmit_hash_policy": "layer3+4"}, None),
     "broadcast": (2, {"mode": "broadcast"}, None),
     "802.3ad": (4, {"mode": "802.3ad", "xmit_hash_policy": "layer3+4", "lacp_rate": "fast"}, None),
+    # What a switch would do: the far end takes frames from every link.
+    "balance-tlb": (2, {"mode": "balance-tlb", "tlb_dynamic_lb": "off",
+                        "xmit_hash_policy": "layer3+4"}, {"mode": "broadcast"}),
+    "balance-alb": (2, {"mode": "balance-alb", "tlb_dynamic_lb": "off",
+                        "xmit_hash_policy": "layer3+4"}, {"mode": "broadcast"}),
 }
 STATES = ("works", "killed", "stopped")
 
