@@ -177,9 +177,18 @@ int cni_del(const struct cni_call *call, struct err *err)
 	return r ? r : ipam;
 }
 
-static bool cni_attach_is_valid(const struct cni_call *call, const struct cni_record *record)
+/* What the runtime says is in use, for GC; NULL if it does not say. It is valid-attachments in the
+ * specification; runtimes may give the other name, which a draft had. */
+static const json_t *cni_attach_in_use(const struct cni_call *call)
 {
 	const json_t *valid = json_object_get(call->config.json, "cni.dev/valid-attachments");
+
+	return valid ? valid : json_object_get(call->config.json, "cni.dev/attachments");
+}
+
+static bool cni_attach_is_valid(const struct cni_call *call, const struct cni_record *record)
+{
+	const json_t *valid = cni_attach_in_use(call);
 	json_t *each;
 	size_t i;
 
@@ -209,7 +218,7 @@ int cni_gc(const struct cni_call *call, struct err *err)
 	int r, ipam;
 
 	/* Without the list, everything would count as garbage. */
-	if (!json_is_array(json_object_get(call->config.json, "cni.dev/valid-attachments")))
+	if (!json_is_array(cni_attach_in_use(call)))
 		return err_set(err, CNI_BAD_CONFIG,
 			       "cni.dev/valid-attachments: GC needs the list of what is in use");
 	r = cni_record_visit(call, cni_attach_collect, err);

@@ -89,14 +89,13 @@ int cni_check(const struct cni_call *call, struct err *err)
 	r = cni_record_load(&record, call, err);
 	if (r)
 		return r;
-	r = cni_check_slaves(&record, call, err);
-	cni_record_done(&record);
-	if (r)
-		return r;
 	r = cni_pod_open(&pod, call->netns, err);
 	if (!r)
 		r = cni_check_device(call, &pod, err);
 	cni_pod_done(&pod);
+	if (!r)
+		r = cni_check_slaves(&record, call, err);
+	cni_record_done(&record);
 	return r ? r : cni_ipam_call(call, "CHECK", NULL, err);
 }
 

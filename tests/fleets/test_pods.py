@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pods with bonds: by podman, and fifty of them by calls of the specification."""
+"""Pods with bonds: by podman, by cnitool, and fifty of them by calls of the specification."""
+import json
 import os
 import pathlib
 import re
@@ -7,7 +8,9 @@ import shutil
 
 import pytest
 
+from built import BUILD
 from cni import Pod, Runtime
+from namespace import run
 from podman import DEBIAN_PLUGINS, Podman
 from waiting import wait_for
 
@@ -108,6 +111,53 @@ def test_a_chain_of_podman(podman, switch):
     left = [path for path in pathlib.Path(f"{podman.dir}/ipam2/chain").iterdir()
             if re.match(r"10\.", path.name)]
     assert left == []
+
+
+@pytest.mark.skipif(not shutil.which("cnitool"), reason="cnitool is not installed (Debian has it "
+                    "not; from github.com/containernetworking/cni)")
+@pytest.mark.parametrize("version", ("1.0.0", "1.1.0"))
+def test_cnitool(lab, switch, version):
+    """The reference runtime gives a pod a bond, checks it, sees that it is gone, and takes back.
+    Debian's plugins for addresses know versions up to 1.0.0.
+    """
+    network = bond_network(["a", "b"], "10.1.1.1/16")
+    if version == "1.1.0":
+        del network["ipam"]
+    host, pod = lab.host("a"), lab.namespace("pod")
+    for link in "ab":
+        plug(switch, host, link, f"p-{link}")
+    networks = host.dir / "net.d"
+    networks.mkdir()
+    (networks / "box.conflist").write_text(json.dumps(
+        {"cniVersion": version, "name": "box",
+         "plugins": [network]}))
+    environment = {**os.environ, "CNI_PATH": f"{BUILD}/cni:{DEBIAN_PLUGINS}",
+                   "NETCONFPATH": str(networks), "CNI_IFNAME": "bond0",
+                   "XBOND_RUN_DIR": str(host.run_dir), "XBOND_BPF_DIR": str(host.bpf_dir)}
+
+    def cnitool(command, check=True):
+        return run(*host.command("cnitool", command, "box", pod.path), check=check,
+                   env=environment)
+    devices = host.devices()
+    added = json.loads(cnitool("add").stdout)
+    assert added["cniVersion"] == version
+    assert [each["name"] for each in added["interfaces"]].count("bond0") == 1
+    try:
+        if version == "1.1.0":
+            cnitool("status")
+            pod.ip("addr", "add", "10.1.1.1/16", "dev", "bond0")
+        pod.wait_ping("10.1.0.1")
+        cnitool("check")
+        pod.ip("link", "del", "bond0")
+        gone = cnitool("check", check=False)
+        assert gone.returncode == 1 and "bond0" in gone.stderr, gone.stderr
+    finally:
+        if version == "1.1.0":  # with no list of what is in use, so libcni calls DEL for all
+            assert "GC needs the list" in cnitool("gc", check=False).stderr
+        else:
+            cnitool("del")
+    assert bonds(host) == [] and host.pins() == [] and not list(host.run_dir.glob("cni/*"))
+    wait_for(lambda: host.devices() == devices, "only the links to be left")
 
 
 def children(pid):

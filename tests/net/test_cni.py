@@ -157,7 +157,7 @@ def test_what_a_pod_leaves_behind(node):
     valid = [{"containerID": stays.words["container"], "ifname": "bond0"}]
     with pytest.raises(Failed, match="valid-attachments"):
         node.runtime.call("GC", config)
-    node.runtime.call("GC", {**config, "name": "other", "cni.dev/valid-attachments": []})
+    node.runtime.call("GC", {**config, "name": "other", "cni.dev/attachments": []})
     assert len(node.runtime.records()) == 2
     node.runtime.call("GC", {**config, "cni.dev/valid-attachments": valid})
     name = node.host.ctl_json("list")
