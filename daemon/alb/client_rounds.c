@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "common/slots.h"
 #include "daemon/alb/client_tell.h"
+#include "daemon/alb/learning.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/latency.h"
 #include "daemon/bond/daemon.h"
@@ -392,6 +393,7 @@ static int client_rounds_on_time(sd_event_source *source, uint64_t usec, void *a
 	(void)source;
 	(void)usec;
 	latency_note("clients");
+	learning_follow(arg);
 	client_rounds_follow(arg);
 	return 0;
 }

@@ -6,6 +6,8 @@
 
 #include "common/clock.h"
 #include "common/mac.h"
+#include "common/slots.h"
+#include "daemon/alb/learning.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
@@ -173,13 +175,28 @@ void slave_finish_mac(struct bond *bond, unsigned int slot)
 void slave_follow_promisc(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	bool promisc = bond->device.promisc || slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
+	bool promisc = bond->device.promisc || learning_stands_in(bond, slot) ||
+		       slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
 	struct err err;
 
 	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0,
 			   IFF_PROMISC, &err))
 		event_warning(bond_pin(bond)->name, slave->name, "cannot set %s promiscuous: %s",
 			      slave->name, err.text);
+}
+
+void slave_follow_stand_in(struct bond *bond)
+{
+	uint64_t slots = 0, changed;
+
+	bond_for_each_member (bond, slot)
+		if (learning_stands_in(bond, slot))
+			slots |= slots_bit(slot);
+	changed = slots ^ bond->stand_in.slots;
+	bond->stand_in.slots = slots;
+	bond_for_each_member (bond, slot)
+		if (slots_have(changed, slot))
+			slave_follow_promisc(bond, slot);
 }
 
 static void slave_follow_name(struct bond *bond, struct xbond_slave *slave, const char *name)

@@ -139,6 +139,55 @@ def test_neighbours_share_the_slaves(shared):
     wait_for(lambda: set(made.all_know()) == {mac}, "all to be told of the one address")
 
 
+def test_the_address_of_a_slave_without_a_link(shared):
+    """The active slave teaches it to the switches, and is promiscuous for a while, so what clients
+    still send there arrives. The slave has it again at once when its link is back.
+    """
+    made = shared(links=3, peers=1)
+    near, far = made.near, made.far
+    near.ctl("set", "bond0", "lp_interval", 3600)
+    address = made.macs()["l2"]
+
+    def place():
+        """The bridge's port of this address."""
+        return [entry["ifname"] for entry in json.loads(far.run(
+            "bridge", "-j", "fdb", "show", "br", "br0", "dynamic").stdout)
+            if entry["mac"] == address]
+
+    def promiscuous():
+        return {link for link in made.links if "PROMISC" in near.link(link)["flags"]}
+
+    wait_for(lambda: place() == ["l2"], "the bridge to know l2")
+    far.ip("link", "set", "l2", "down")
+    wait_for(lambda: place() == ["l0"], "the active slave to teach it")
+    wait_for(lambda: promiscuous() == {"l0"}, "l0 to hear everything", deadline=2)
+    with Capture(near, "bond0") as wire:
+        wire.frames()
+        send_frames(made.peers[11], "eth0", [mac_bytes(address) + mac_bytes("02:00:00:00:00:77") +
+                                             struct.pack("!H", 0x88b5) + bytes(46)])
+        wait_for(lambda: any(frame.src.endswith(":77") for frame in wire.frames()),
+                 "bond0 to have the frame")
+    # another bondd knows of nothing that has to end
+    near.kill_bondd()
+    near.start_bondd()
+    near.wait_slaves("l0", "l1")
+    wait_for(lambda: not promiscuous(), "l0 to be as it was")
+    far.ip("link", "set", "l2", "up")
+    near.wait_slaves(*made.links)
+    wait_for(lambda: place() == ["l2"], "l2 to teach it again", deadline=2)
+    # the active slave fails: the new one teaches the address that was its own
+    mac, before = near.show()["mac"], made.macs()
+    far.ip("link", "set", "l0", "down")
+    near.wait_slaves("l1", "l2")
+    active = near.show()["active_slave"]
+    wait_for(lambda: made.macs()[active] == mac, f"{active} to have the bond's address")
+    address = before[active]
+    assert made.macs()["l0"] == address
+    wait_for(lambda: place() == [active], "the new active slave to teach what it had")
+    wait_for(lambda: promiscuous() == {active}, f"{active} to hear everything", deadline=2)
+    wait_for(lambda: not promiscuous(), "that to end", deadline=15)
+
+
 def arp(source, operation, sender_mac, sender, target_mac, target, tags=b"", dest=None):
     body = struct.pack("!HHBBH", 1, 0x0800, 6, 4, operation) + mac_bytes(sender_mac) + \
         ipaddress.ip_address(sender).packed + mac_bytes(target_mac) + \

@@ -4,6 +4,7 @@ received where, and what is left when slaves and bondd fail.
 import pytest
 
 from lab import Refused
+from test_announce import above, mac_of
 from traffic import Capture, send_frames, send_packets
 from waiting import wait_for
 
@@ -151,6 +152,43 @@ def test_learning_packets(switched, mode):
     heard[other].clear()
     near.ctl("set", "bond0", "active_slave", other)
     wait_for(lambda: (mac, mac, None) in listen()[other], f"{other} to tell of the bond's address")
+
+
+def learnt(wire):
+    """The addresses of the learning packets that have come by this wire."""
+    return {frame.src for frame in wire.frames() if frame.type == LOOPBACK
+            and frame.src == frame.dst}
+
+
+@pytest.mark.parametrize("mode", ["balance-tlb", "balance-alb"])
+def test_devices_above_are_learnt(switched, lab, mode):
+    """At the active slave and at no other, also of a macvlan that is in another namespace; after a
+    failover at once. A virtual router's address is left to the router that has it now.
+    """
+    made = switched(mode, links=2, lp_interval=1, primary="l0")
+    near, there = made.near, lab.namespace("c")
+    router = "00:00:5e:00:01:07"
+    above(near, "u0", "type", "macvlan", "mode", "bridge")
+    above(near, "u1", "address", router, "type", "macvlan", "mode", "bridge")
+    above(near, "u2", "type", "macvlan", "mode", "bridge")
+    near.ip("link", "set", "u2", "netns", there.name)
+    there.ip("link", "set", "u2", "up")
+    devices, heard = {mac_of(near, "u0"), mac_of(there, "u2")}, {link: set() for link in made.links}
+    wires = made.wires()
+
+    def listen():
+        for wire in wires:
+            heard[wire.dev] |= learnt(wire)
+        return heard
+
+    wait_for(lambda: devices <= listen()["l0"], "the macvlans to be learnt at l0", deadline=20)
+    assert not devices & heard["l1"] and router not in heard["l0"] | heard["l1"]
+    near.ctl("set", "bond0", "lp_interval", 3600)
+    listen()
+    heard["l0"].clear()
+    near.ctl("set", "bond0", "active_slave", "l1")
+    wait_for(lambda: devices <= listen()["l1"], "the macvlans to be learnt at l1")
+    assert not devices & heard["l0"]
 
 
 def test_options_of_the_modes(switched):
