@@ -26,6 +26,7 @@
 #define CLIENTS_HOP_LIMIT 255 /* RFC 4861, 7.1 */
 #define CLIENTS_SOURCE_ADDRESS 1
 #define CLIENTS_TARGET_ADDRESS 2
+#define CLIENTS_IS_THERE 17 /* EEXIST */
 #define CLIENTS_WINDOW_NS 1000000000ULL
 
 struct xbond_receivers receivers SEC(".data.receivers");
@@ -215,14 +216,19 @@ static __always_inline int clients_admit(__u64 now_ns)
 	return 1;
 }
 
-/* The entry of bond0's address itself, by which clients_hear() sees that it has moved away. */
-static __always_inline void clients_note_own(const struct xbond_client_key *key, __u64 now_ns)
+/*
+ * The entry of bond0's address itself, by which clients_hear() sees that it has moved away. Returns
+ * whether it is there: without it, no client may be.
+ */
+static __always_inline int clients_note_own(const struct xbond_client_key *key, __u64 now_ns)
 {
 	struct xbond_client own = { .used_ns = now_ns };
 	struct xbond_client_key of_own = *key;
+	long r;
 
 	__builtin_memset(of_own.peer, 0, sizeof(of_own.peer));
-	bpf_map_update_elem(&clients, &of_own, &own, BPF_NOEXIST);
+	r = bpf_map_update_elem(&clients, &of_own, &own, BPF_NOEXIST);
+	return !r || r == -CLIENTS_IS_THERE;
 }
 
 static __always_inline struct xbond_client *clients_enter(const struct clients_message *message,
@@ -233,10 +239,9 @@ static __always_inline struct xbond_client *clients_enter(const struct clients_m
 	if (!clients_admit(now_ns))
 		return NULL;
 	fresh.told = clients_next(live, active);
-	if (bpf_map_update_elem(&clients, &message->key, &fresh, BPF_NOEXIST))
+	if (!clients_note_own(&message->key, now_ns) ||
+	    bpf_map_update_elem(&clients, &message->key, &fresh, BPF_NOEXIST))
 		receivers.refused++;
-	else
-		clients_note_own(&message->key, now_ns);
 	return bpf_map_lookup_elem(&clients, &message->key);
 }
 

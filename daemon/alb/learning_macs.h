@@ -12,8 +12,7 @@
 #define LEARNING_MACS (XBOND_MAX_SLAVES + BOND_ABOVE)
 
 /* Returns how many. They stay where they are until the bond changes. */
-size_t learning_macs(struct bond *bond, unsigned int slot,
-		     const uint8_t *ret_macs[LEARNING_MACS]);
+size_t learning_macs(struct bond *bond, unsigned int slot, const uint8_t *ret_macs[LEARNING_MACS]);
 /* balance-alb: the slots of slaves without a link whose addresses the active slave teaches. */
 uint64_t learning_orphans(struct bond *bond);
 /* Finds out now and then which addresses are above bond0. */

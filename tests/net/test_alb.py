@@ -135,8 +135,12 @@ def test_neighbours_share_the_slaves(shared):
     near.wait_slaves("l0", "l2")
     wait_spread("the next bondd to tell the rest", ["l0", "l2"])
     near.ctl("set", "bond0", "mode", "active-backup")
+    near.kill_bondd()
     mac = near.show()["mac"]
+    assert waiting(made)
+    near.start_bondd()
     wait_for(lambda: set(made.all_know()) == {mac}, "all to be told of the one address")
+    wait_for(lambda: not waiting(made), "the next bondd to have told them all", deadline=15)
 
 
 def test_the_address_of_a_slave_without_a_link(shared):
@@ -283,9 +287,43 @@ def test_what_is_rewritten(shared):
         sorted(each[14:56].rstrip(b"\0") for each in alone if each[12:14] != tag[:2])
 
 
+def waiting(made):
+    """How many clients are still to be told."""
+    found = made.near.run("bpftool", "-j", "map", "dump", "pinned",
+                          f"{made.near.bpf_dir}/bond0/clients").stdout
+    return sum(each["formatted"]["value"]["tells"] > 0 for each in json.loads(found))
+
+
 def entries(made):
     return int(made.near.run("sh", "-c", "bpftool -j map dump pinned "
                              f"{made.near.bpf_dir}/bond0/clients | jq length").stdout)
+
+
+def value(made, peer):
+    """(told, due) of the entry of a peer of 10.0.0.1."""
+    found = json.loads(made.near.run("bpftool", "-j", "map", "lookup", *entry(made, peer)).stdout)
+    words = bytes(int(byte, 16) for byte in found["value"])
+    return words[8:14].hex(":"), int.from_bytes(words[28:30], "little")
+
+
+def test_a_client_does_not_stay_due(shared):
+    """One that was due and has the bond's address since, or an answer would not be noticed."""
+    made = shared(links=2, peers=4)
+    mac = made.near.show()["mac"]
+    made.ask()
+    peer = next(f"10.0.0.{number}" for number in made.peers if made.knows(number) == mac)
+    made.near.run("bpftool", "map", "update", *entry(made, peer), "value", "hex",
+                  *mac_of_peer(made, peer), "00", "00", *mac.split(":"), "00", "00",
+                  *struct.pack("=QIHH", time.monotonic_ns(), 1, 1, 0).hex(" ").split(), "exist")
+    assert value(made, peer) == (mac, 1)
+    made.far.ip("link", "set", "l1", "down")
+    made.near.wait_slaves("l0")
+    wait_for(lambda: value(made, peer) == (mac, 0), "bondd to see that it is right")
+
+
+def mac_of_peer(made, peer):
+    number = int(peer.rsplit(".", maxsplit=1)[-1])
+    return made.peers[number].ip_json("link", "show", "eth0")[0]["address"].split(":")
 
 
 def refused(made):
