@@ -7,6 +7,7 @@
 #include "cli/base/flow_packet.h"
 #include "cli/explain/foretell.h"
 #include "cli/explain/policy_answer.h"
+#include "common/slots.h"
 #include "options/values.h"
 #include "view/view_policy.h"
 
@@ -41,26 +42,43 @@ static bool predict_is_received(const struct pins *pins, const struct captured *
 	       (!captured->no_dest && !memcmp(captured->head, pins->bond->mac, XBOND_MAC_SIZE));
 }
 
+static struct prediction predict_by_bucket(const struct pins *pins, uint64_t hash)
+{
+	if (pins->table->flags & XBOND_F_FLOWLETS)
+		return (struct prediction){ PREDICT_PAUSES, XBOND_NO_SLOT, -1 };
+	return (struct prediction){ PREDICT_SLAVE, foretell_slot(pins, hash),
+				    (int)FLOW_BUCKET(hash) };
+}
+
 /* By the bond's policy, if there is one, or by the hash. */
 static struct prediction predict_slave(const struct pins *pins, const struct captured *captured,
 				       uint64_t hash)
 {
-	struct prediction prediction = { .kind = PREDICT_SLAVE, .bucket = -1 };
 	struct policy_answer answer;
 
-	if (view_policy_decides(pins) &&
-	    policy_answer(pins, captured, hash, foretell_mask(pins), &answer)) {
-		if (answer.kind == POLICY_SLOT) {
-			prediction.slot = foretell_chosen_slot(pins, answer.slot, hash);
-			return prediction;
-		}
-		hash = answer.kind == POLICY_HASH ? answer.hash : hash;
-	}
-	if (pins->table->flags & XBOND_F_FLOWLETS)
-		return (struct prediction){ PREDICT_PAUSES, XBOND_NO_SLOT, -1 };
-	prediction.slot = foretell_slot(pins, hash);
-	prediction.bucket = (int)FLOW_BUCKET(hash);
-	return prediction;
+	if (!view_policy_decides(pins) ||
+	    !policy_answer(pins, captured, hash, foretell_mask(pins), &answer))
+		return predict_by_bucket(pins, hash);
+	if (answer.kind == POLICY_SLOT)
+		return (struct prediction){ PREDICT_SLAVE,
+					    foretell_chosen_slot(pins, answer.slot, hash), -1 };
+	return predict_by_bucket(pins, answer.kind == POLICY_HASH ? answer.hash : hash);
+}
+
+/* The hash is not in the packet, but the bond's policy may decide without it. */
+static struct prediction predict_socket(const struct pins *pins, const struct captured *captured)
+{
+	const struct prediction unknown = { PREDICT_SOCKET, XBOND_NO_SLOT, -1 };
+	struct policy_answer answer;
+
+	if (captured->cut || !view_policy_decides(pins) ||
+	    !policy_answer_unhashed(pins, captured, foretell_mask(pins), &answer))
+		return unknown;
+	if (answer.kind == POLICY_HASH)
+		return predict_by_bucket(pins, answer.hash);
+	return slots_have(foretell_live(pins), answer.slot)
+		       ? (struct prediction){ PREDICT_SLAVE, answer.slot, -1 }
+		       : unknown;
 }
 
 static struct prediction predict_by_hash(const struct pins *pins, const struct flow_rule *rule,
@@ -69,15 +87,14 @@ static struct prediction predict_by_hash(const struct pins *pins, const struct f
 	struct prediction prediction = { .slot = XBOND_NO_SLOT, .bucket = -1 };
 	uint64_t hash;
 
-	if (pins->table->flags & XBOND_F_FLOWLETS && !view_policy_decides(pins)) {
+	if (pins->table->flags & XBOND_F_FLOWLETS && !view_policy_decides(pins))
 		prediction.kind = PREDICT_PAUSES;
-	} else if (rule->policy == XBOND_POLICY_FLOW) {
-		prediction.kind = PREDICT_SOCKET;
-	} else if (!flow_packet_hash_captured(captured, rule, &hash)) {
+	else if (rule->policy == XBOND_POLICY_FLOW)
+		prediction = predict_socket(pins, captured);
+	else if (!flow_packet_hash_captured(captured, rule, &hash))
 		prediction.kind = captured->no_dest ? PREDICT_NO_DEST : PREDICT_CUT;
-	} else {
+	else
 		prediction = predict_slave(pins, captured, hash);
-	}
 	return prediction;
 }
 
