@@ -55,6 +55,7 @@ static void slave_follow_warn_of_host(struct bond *bond, const struct xbond_slav
 static int slave_follow_add_filter(struct bond *bond, struct xbond_slave *slave, struct err *err)
 {
 	const uint8_t *mac = bond_pin(bond)->mac;
+	struct err why;
 	int r;
 
 	if (slave_follow_same_mac(slave->filter_mac, mac))
@@ -63,12 +64,15 @@ static int slave_follow_add_filter(struct bond *bond, struct xbond_slave *slave,
 	if (slave_follow_same_mac(slave->mac, mac))
 		return 0;
 	memcpy(slave->filter_mac, mac, XBOND_MAC_SIZE);
-	r = link_add_unicast(&bond->daemon->nl, (int)slave->ifindex, mac, err);
+	r = link_add_unicast(&bond->daemon->nl, (int)slave->ifindex, mac, &why);
 	if (r)
 		memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
 	else
 		slave_follow_warn_of_host(bond, slave);
-	return r == -EEXIST ? 0 : r;
+	if (!r || r == -EEXIST)
+		return 0;
+	return err_set(err, -r, "%s cannot receive for the bond's MAC address besides its own (%s)",
+		       slave->name, why.text);
 }
 
 /* A slave that may go down for this is marked until it is up again. */
@@ -123,8 +127,11 @@ static int slave_follow_set_mac(struct bond *bond, struct xbond_slave *slave, co
 		return err_set(err, ENODEV, "%s is gone", slave->name);
 	if (!slave_follow_same_mac(link.mac, mac)) {
 		r = slave_follow_change_mac(bond, slave, &link, mac, &why);
-		if (r)
+		if (r) {
+			/* The programs must not take it for one that has the other address. */
+			memcpy(slave->mac, link.mac, XBOND_MAC_SIZE);
 			return slave_follow_refused_mac(bond, slave, &link, r, why.text, err);
+		}
 	}
 	memcpy(slave->mac, mac, XBOND_MAC_SIZE);
 	return 0;
