@@ -7,6 +7,7 @@
 #include "cli/base/flow_packet.h"
 #include "cli/explain/foretell.h"
 #include "cli/explain/policy_answer.h"
+#include "cli/explain/predict_client.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "view/view_policy.h"
@@ -16,6 +17,7 @@ const char *const prediction_why[PREDICT_KINDS] = {
 	[PREDICT_TURN] = "the slaves take turns, whatever is in a packet",
 	[PREDICT_PAUSES] =
 		"flowlet_gap: after each pause a flow takes the slave that has sent the least",
+	[PREDICT_NEW_CLIENT] = "balance-alb: the neighbour gets the slave that is next in turn",
 	[PREDICT_SOCKET] = "policy flow: the kernel's own hash decides, which no capture has",
 	[PREDICT_CUT] = "truncated before the fields that decide; capture more of each packet",
 	[PREDICT_NO_DEST] =
@@ -98,7 +100,19 @@ static struct prediction predict_by_hash(const struct pins *pins, const struct f
 	return prediction;
 }
 
-/* What is not balanced leaves by the active slave. */
+/* What is not balanced leaves by the active slave, except messages to clients of other slaves. */
+static struct prediction predict_unbalanced(const struct pins *pins,
+					    const struct captured *captured)
+{
+	unsigned int slot;
+
+	if (!(pins->table->flags & XBOND_F_ALB) || captured->no_dest ||
+	    !predict_client(pins, captured, &slot))
+		return (struct prediction){ PREDICT_SLAVE, foretell_active_slot(pins), -1 };
+	return (struct prediction){ slot < XBOND_MAX_SLAVES ? PREDICT_SLAVE : PREDICT_NEW_CLIENT,
+				    slot, -1 };
+}
+
 static struct prediction predict_tlb(const struct pins *pins, const struct flow_rule *rule,
 				     const struct captured *captured)
 {
@@ -108,7 +122,7 @@ static struct prediction predict_tlb(const struct pins *pins, const struct flow_
 	if (balance == FLOW_CUT)
 		prediction.kind = PREDICT_CUT;
 	else if (balance == FLOW_ACTIVE)
-		prediction.slot = foretell_active_slot(pins);
+		prediction = predict_unbalanced(pins, captured);
 	else if (captured->no_dest) /* is it for one host, or for many? */
 		prediction.kind = PREDICT_NO_DEST;
 	else
