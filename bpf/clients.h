@@ -12,20 +12,28 @@
 #define XBOND_BPF_CLIENTS_H
 
 #include <linux/bpf.h>
-#include <linux/icmpv6.h>
 #include <linux/if_ether.h>
-#include <linux/ipv6.h>
 
-#include "bpf/neighbour.h"
 #include "bpf/tlb.h"
 
-#define CLIENTS_INET 2
-#define CLIENTS_INET6 10
-#define CLIENTS_ARP_REQUEST 1
-#define CLIENTS_ARP_REPLY 2
-#define CLIENTS_HOP_LIMIT 255 /* RFC 4861, 7.1 */
-#define CLIENTS_SOURCE_ADDRESS 1
-#define CLIENTS_TARGET_ADDRESS 2
+#define CLIENTS_CONTEXT struct __sk_buff
+
+static __always_inline long clients_load(struct __sk_buff *skb, __u32 at, void *to, __u32 size)
+{
+	return bpf_skb_load_bytes(skb, at, to, size);
+}
+
+static __always_inline __be16 clients_tag(struct __sk_buff *skb, __u16 *ret_vid)
+{
+	if (!skb->vlan_present)
+		return 0;
+	*ret_vid = skb->vlan_tci & VLAN_VID_MASK;
+	return (__be16)skb->vlan_proto;
+}
+
+#include "bpf/clients_message.h"
+
+#define CLIENTS_IS_THERE 17 /* EEXIST */
 #define CLIENTS_WINDOW_NS 1000000000ULL
 
 struct xbond_receivers receivers SEC(".data.receivers");
@@ -38,141 +46,6 @@ struct {
 	__type(key, struct xbond_client_key);
 	__type(value, struct xbond_client);
 } clients SEC(".maps");
-
-/* Neighbour solicitation or advertisement whose first option is a link-layer address. */
-struct clients_discovery {
-	struct ipv6hdr ip;
-	__u8 type, code;
-	__be16 checksum;
-	__be32 flags;
-	__u8 target[16];
-	__u8 option, option_length;
-	__u8 mac[ETH_ALEN];
-} __attribute__((packed));
-
-/* Who hears a message: the other one, it and perhaps some others, or everybody. */
-enum clients_reach { CLIENTS_ONE, CLIENTS_GROUP, CLIENTS_ALL };
-
-struct clients_message {
-	struct xbond_client_key key; /* own: the sender, peer: whom it speaks to */
-	__u64 mac;		     /* that the sender says it has */
-	__u64 dest;		     /* of the frame */
-	__u32 mac_at, checksum_at;   /* where they are; 0: no checksum */
-	__u32 is_answer;
-	enum clients_reach reach;
-};
-
-/* Returns where the network header is; 0: behind more than one tag. */
-static __always_inline __u32 clients_untag(struct __sk_buff *skb, struct xbond_client_key *key,
-					   __be16 *type)
-{
-	__be16 words[3];
-
-	if (bpf_skb_load_bytes(skb, 2 * ETH_ALEN, words, sizeof(words)))
-		return 0;
-	*type = words[0];
-	if (skb->vlan_present) {
-		key->vlan_protocol = (__be16)skb->vlan_proto;
-		key->vlan = skb->vlan_tci & VLAN_VID_MASK;
-	}
-	if (!flow_is_vlan(words[0]))
-		return ETH_HLEN;
-	if (skb->vlan_present || flow_is_vlan(words[2]))
-		return 0;
-	key->vlan_protocol = words[0];
-	key->vlan = bpf_ntohs(words[1]) & VLAN_VID_MASK;
-	*type = words[2];
-	return ETH_HLEN + sizeof(struct vlan_header);
-}
-
-static __always_inline int clients_read_arp(struct __sk_buff *skb, __u32 at,
-					    struct clients_message *message)
-{
-	struct neighbour_arp arp;
-
-	if (bpf_skb_load_bytes(skb, at, &arp, sizeof(arp)) ||
-	    arp.hardware != bpf_htons(NEIGHBOUR_ETHERNET) || arp.protocol != bpf_htons(ETH_P_IP) ||
-	    arp.hardware_length != ETH_ALEN || arp.protocol_length != 4 ||
-	    (arp.operation != bpf_htons(CLIENTS_ARP_REQUEST) &&
-	     arp.operation != bpf_htons(CLIENTS_ARP_REPLY)))
-		return -1;
-	message->key.family = CLIENTS_INET;
-	__builtin_memcpy(message->key.own, arp.sender, sizeof(arp.sender));
-	__builtin_memcpy(message->key.peer, arp.target, sizeof(arp.target));
-	message->mac = tlb_mac_of(arp.sender_mac);
-	message->mac_at = at + __builtin_offsetof(struct neighbour_arp, sender_mac);
-	message->is_answer = arp.operation == bpf_htons(CLIENTS_ARP_REPLY);
-	message->reach = message->dest & 1 ? CLIENTS_ALL : CLIENTS_ONE;
-	return 0;
-}
-
-static __always_inline int clients_discovery_is_valid(const struct clients_discovery *discovery)
-{
-	__u8 option = discovery->type == NEIGHBOUR_ADVERTISEMENT ? CLIENTS_TARGET_ADDRESS
-								 : CLIENTS_SOURCE_ADDRESS;
-
-	return discovery->ip.nexthdr == IPPROTO_ICMPV6 &&
-	       discovery->ip.hop_limit == CLIENTS_HOP_LIMIT && !discovery->code &&
-	       (discovery->type == NEIGHBOUR_ADVERTISEMENT ||
-		discovery->type == NEIGHBOUR_SOLICITATION) &&
-	       bpf_ntohs(discovery->ip.payload_len) >= sizeof(*discovery) - sizeof(discovery->ip) &&
-	       discovery->option == option && discovery->option_length == 1;
-}
-
-static __always_inline int clients_read_discovery(struct __sk_buff *skb, __u32 at,
-						  struct clients_message *message)
-{
-	struct clients_discovery discovery;
-
-	if (bpf_skb_load_bytes(skb, at, &discovery, sizeof(discovery)) ||
-	    !clients_discovery_is_valid(&discovery))
-		return -1;
-	message->key.family = CLIENTS_INET6;
-	message->is_answer = discovery.type == NEIGHBOUR_ADVERTISEMENT;
-	if (message->is_answer) {
-		__builtin_memcpy(message->key.own, discovery.target, 16);
-		__builtin_memcpy(message->key.peer, &discovery.ip.daddr, 16);
-		message->reach = message->dest & 1 ? CLIENTS_ALL : CLIENTS_ONE;
-	} else {
-		__builtin_memcpy(message->key.own, &discovery.ip.saddr, 16);
-		__builtin_memcpy(message->key.peer, discovery.target, 16);
-		message->reach = message->dest & 1 ? CLIENTS_GROUP : CLIENTS_ONE;
-	}
-	message->mac = tlb_mac_of(discovery.mac);
-	message->mac_at = at + __builtin_offsetof(struct clients_discovery, mac);
-	message->checksum_at = at + __builtin_offsetof(struct clients_discovery, checksum);
-	return 0;
-}
-
-/* Returns 0 if it is a message that tells its sender's address. */
-static __always_inline int clients_read(struct __sk_buff *skb, struct clients_message *message)
-{
-	__be16 type = 0;
-	__u32 at;
-
-	if (bpf_skb_load_bytes(skb, 0, &message->dest, ETH_ALEN))
-		return -1;
-	at = clients_untag(skb, &message->key, &type);
-	if (!at)
-		return -1;
-	if (type == bpf_htons(ETH_P_ARP))
-		return clients_read_arp(skb, at, message);
-	return type == bpf_htons(ETH_P_IPV6) ? clients_read_discovery(skb, at, message) : -1;
-}
-
-static __always_inline int clients_is_none(const __u8 *address)
-{
-	const __u64 *words = (const void *)address;
-
-	return !(words[0] | words[1]);
-}
-
-static __always_inline int clients_is_same(const __u8 *address, const __u8 *other)
-{
-	const __u64 *a = (const void *)address, *b = (const void *)other;
-
-	return !((a[0] ^ b[0]) | (a[1] ^ b[1]));
-}
 
 /* The slot of live that has this address; SELECT_NONE: no slot. Global: one path. */
 __noinline __u32 clients_slot_of(__u64 mac, __u64 live, __u32 active)
@@ -215,14 +88,19 @@ static __always_inline int clients_admit(__u64 now_ns)
 	return 1;
 }
 
-/* The entry of bond0's address itself, by which clients_hear() sees that it has moved away. */
-static __always_inline void clients_note_own(const struct xbond_client_key *key, __u64 now_ns)
+/*
+ * The entry of bond0's address itself, by which clients_hear() sees that it has moved away. Returns
+ * whether it is there: without it, no client may be.
+ */
+static __always_inline int clients_note_own(const struct xbond_client_key *key, __u64 now_ns)
 {
 	struct xbond_client own = { .used_ns = now_ns };
 	struct xbond_client_key of_own = *key;
+	long r;
 
 	__builtin_memset(of_own.peer, 0, sizeof(of_own.peer));
-	bpf_map_update_elem(&clients, &of_own, &own, BPF_NOEXIST);
+	r = bpf_map_update_elem(&clients, &of_own, &own, BPF_NOEXIST);
+	return !r || r == -CLIENTS_IS_THERE;
 }
 
 static __always_inline struct xbond_client *clients_enter(const struct clients_message *message,
@@ -233,10 +111,9 @@ static __always_inline struct xbond_client *clients_enter(const struct clients_m
 	if (!clients_admit(now_ns))
 		return NULL;
 	fresh.told = clients_next(live, active);
-	if (bpf_map_update_elem(&clients, &message->key, &fresh, BPF_NOEXIST))
+	if (!clients_note_own(&message->key, now_ns) ||
+	    bpf_map_update_elem(&clients, &message->key, &fresh, BPF_NOEXIST))
 		receivers.refused++;
-	else
-		clients_note_own(&message->key, now_ns);
 	return bpf_map_lookup_elem(&clients, &message->key);
 }
 

@@ -38,14 +38,6 @@ __noinline __u32 tlb_active(__u64 mask)
 	return slot < XBOND_MAX_SLAVES ? slot : select_lowest(mask);
 }
 
-static __always_inline __u64 tlb_mac_of(const __u8 *mac)
-{
-	__u64 word = 0;
-
-	__builtin_memcpy(&word, mac, ETH_ALEN);
-	return word;
-}
-
 /*
  * The address that a packet has to have as its source on this slot; 0: it may not leave there. The
  * slave may still have the bond's address when another one has taken over.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which packets balance-tlb and balance-alb balance. Knows packet memory only, so that bondctl
- * explain says the same.
+ * Which packets balance-tlb and balance-alb balance, and MAC addresses as their maps have them.
+ * Knows packet memory only, so that bondctl explain says the same.
  */
 #ifndef XBOND_BPF_TLB_KIND_H
 #define XBOND_BPF_TLB_KIND_H
@@ -24,6 +24,15 @@ static __always_inline enum tlb_kind tlb_kind_of_ipv6(const struct packet *packe
 	if ((void *)(headers + 1) > packet->end)
 		return TLB_SHORT;
 	return neighbour_is_message(headers) ? TLB_NEIGHBOUR : TLB_BALANCED;
+}
+
+/* As in struct xbond_alb. */
+static __always_inline __u64 tlb_mac_of(const __u8 *mac)
+{
+	__u64 word = 0;
+
+	__builtin_memcpy(&word, mac, ETH_ALEN);
+	return word;
 }
 
 /*

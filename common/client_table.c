@@ -63,6 +63,12 @@ int client_table_read(int clients_fd, struct client_entry **ret_entries)
 	return r;
 }
 
+bool client_table_find(int clients_fd, const struct xbond_client_key *key,
+		       struct xbond_client *ret_client)
+{
+	return clients_fd >= 0 && !bpf_map_lookup_elem(clients_fd, key, ret_client);
+}
+
 bool client_table_is_own(const struct client_entry *entry)
 {
 	static const __u8 none[16];

@@ -17,6 +17,9 @@ struct client_entry {
  * is no such map, or -errno. Takes less than a millisecond for a full table.
  */
 int client_table_read(int clients_fd, struct client_entry **ret_entries);
+/* Returns false if there is none. */
+bool client_table_find(int clients_fd, const struct xbond_client_key *key,
+		       struct xbond_client *ret_client);
 /* Is it the entry of an address of bond0, not of a client? */
 bool client_table_is_own(const struct client_entry *entry);
 /* How many clients are told this address, which is as in struct xbond_alb. */

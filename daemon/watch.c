@@ -334,6 +334,7 @@ static int watch_on_tick(sd_event_source *source, uint64_t usec, void *arg)
 		dataplane_beat(&bond->dataplane);
 		rx_turn_step(bond);
 		learning_follow(bond);
+		slave_follow_stand_in(bond);
 		client_rounds_follow(bond);
 	}
 	wake_follow(daemon);

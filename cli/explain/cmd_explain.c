@@ -15,6 +15,7 @@
 #include "cli/explain/policy_answer.h"
 #include "common/mac.h"
 #include "common/mode.h"
+#include "common/slots.h"
 #include "options/names.h"
 #include "options/values.h"
 #include "view/json_value.h"
@@ -181,6 +182,27 @@ static json_t *explain_answered(const struct question *question, const struct pi
 	return explain_by_hash(question, pins, hash, &forecast);
 }
 
+/* xmit_hash_policy flow: nobody knows the hash, but a policy of the user may decide without it. */
+static json_t *explain_socket(const struct question *question, const struct pins *pins)
+{
+	struct policy_answer answer;
+	struct captured packet;
+	json_t *json;
+
+	flow_packet_make(&question->call.flow, &packet);
+	if (!view_policy_decides(pins) ||
+	    !policy_answer_unhashed(pins, &packet, foretell_mask(pins), &answer) ||
+	    (answer.kind == POLICY_SLOT && !slots_have(foretell_live(pins), answer.slot)))
+		return explain_spread("policy flow hashes what the kernel keeps for the "
+				      "connection, not its addresses");
+	json = answer.kind == POLICY_HASH
+		       ? explain_answered(question, pins, answer.hash, &answer)
+		       : explain_unhashed(explain_slave_json(pins, answer.slot), json_null(),
+					  "the policy that is loaded chooses the slave");
+	json_object_set_new(json, "policy", explain_policy_json(pins, &answer));
+	return json;
+}
+
 /* For modes where a hash decides. */
 static json_t *explain_hashed(const struct question *question, const struct pins *pins)
 {
@@ -190,8 +212,7 @@ static json_t *explain_hashed(const struct question *question, const struct pins
 	json_t *json;
 
 	if (question->rule.policy == XBOND_POLICY_FLOW)
-		return explain_spread("policy flow hashes what the kernel keeps for the "
-				      "connection, not its addresses");
+		return explain_socket(question, pins);
 	hash = flow_packet_hash(&question->call.flow, &question->rule);
 	is_asked = explain_ask_policy(question, pins, hash, &answer);
 	json = explain_answered(question, pins, hash, &answer);

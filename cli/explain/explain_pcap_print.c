@@ -39,7 +39,7 @@ static struct pcap_sum explain_pcap_of_slave(const struct explain_pcap *explain,
 {
 	struct pcap_sum sum = explain->slave[slot];
 
-	if (slots_have(foretell_mask(explain->pins), slot)) {
+	if (slots_have(foretell_live(explain->pins), slot)) {
 		sum.packets += explain->kind[PREDICT_EVERY].packets;
 		sum.bytes += explain->kind[PREDICT_EVERY].bytes;
 	}

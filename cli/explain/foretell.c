@@ -6,6 +6,7 @@
 #include "bpf/flow_words.h"
 #include "bpf/successor.h"
 #include "cli/base/flow_slot.h"
+#include "cli/explain/carriers.h"
 #include "common/clock.h"
 #include "common/slots.h"
 #include "options/values.h"
@@ -21,6 +22,19 @@ bool foretell_is_tlb(const struct pins *pins)
 uint64_t foretell_mask(const struct pins *pins)
 {
 	return values_undrained(pins, pins->table->tx_mask);
+}
+
+uint64_t foretell_live(const struct pins *pins)
+{
+	return carriers_live(pins, foretell_mask(pins));
+}
+
+/* What is left when this slot's slave has failed, drained slots included. */
+static uint64_t foretell_others(const struct pins *pins, unsigned int slot)
+{
+	uint64_t others = pins->table->tx_mask & ~slots_bit(slot);
+
+	return carriers_live(pins, others) & ~slots_bit(slot);
 }
 
 static const uint8_t *foretell_table_of(const struct pins *pins)
@@ -51,7 +65,7 @@ unsigned int foretell_flowlet(const struct pins *pins, uint64_t hash)
 	silent_ns = clock_now_ns() - (word & ~XBOND_FLOWLET_SLOT);
 	slot = word & XBOND_FLOWLET_SLOT;
 	return (int64_t)silent_ns <= (int64_t)pins->table->flowlet_gap_ns &&
-			       slots_have(foretell_mask(pins), slot)
+			       slots_have(foretell_live(pins), slot)
 		       ? slot
 		       : XBOND_NO_SLOT;
 }
@@ -69,7 +83,7 @@ static unsigned int foretell_owner(const struct pins *pins, uint64_t hash)
 unsigned int foretell_slot(const struct pins *pins, uint64_t hash)
 {
 	return flow_slot_usable(foretell_table_of(pins), foretell_owner(pins, hash), hash,
-				foretell_mask(pins));
+				foretell_live(pins));
 }
 
 /* The order of select_successor() or tlb_active() in the BPF programs. */
@@ -88,7 +102,7 @@ static unsigned int foretell_successor(const struct pins *pins, uint64_t mask)
 /* The rule of choose_slot() in the BPF programs, or of tlb_active(). */
 unsigned int foretell_active_slot(const struct pins *pins)
 {
-	uint64_t mask = foretell_mask(pins);
+	uint64_t mask = foretell_live(pins);
 	unsigned int slot = values_active_slot(pins);
 
 	return slots_have(mask, slot) ? slot : foretell_successor(pins, mask);
@@ -155,7 +169,7 @@ struct forecast foretell(const struct pins *pins, uint64_t hash)
 	if (forecast.slot == XBOND_NO_SLOT)
 		return forecast;
 	forecast.detour = owner != forecast.slot;
-	others = values_undrained(pins, pins->table->tx_mask & ~slots_bit(forecast.slot));
+	others = values_undrained(pins, foretell_others(pins, forecast.slot));
 	if (!others)
 		return forecast;
 	forecast.at_once = flow_slot_usable(foretell_table_of(pins), owner, hash, others);
@@ -165,7 +179,7 @@ struct forecast foretell(const struct pins *pins, uint64_t hash)
 
 unsigned int foretell_chosen_slot(const struct pins *pins, unsigned int slot, uint64_t hash)
 {
-	return flow_slot_usable(foretell_table_of(pins), slot, hash, foretell_mask(pins));
+	return flow_slot_usable(foretell_table_of(pins), slot, hash, foretell_live(pins));
 }
 
 struct forecast foretell_chosen(const struct pins *pins, unsigned int slot, uint64_t hash)
@@ -180,7 +194,7 @@ struct forecast foretell_chosen(const struct pins *pins, unsigned int slot, uint
 	if (forecast.slot == XBOND_NO_SLOT)
 		return forecast;
 	forecast.detour = forecast.slot != slot;
-	others = values_undrained(pins, pins->table->tx_mask & ~slots_bit(forecast.slot));
+	others = values_undrained(pins, foretell_others(pins, forecast.slot));
 	if (!others)
 		return forecast;
 	foretell_settled_table(pins, others, settled);
@@ -216,7 +230,7 @@ struct forecast foretell_active(const struct pins *pins)
 
 	if (forecast.slot >= XBOND_MAX_SLAVES)
 		return forecast;
-	others = pins->table->tx_mask & ~slots_bit(forecast.slot);
+	others = foretell_others(pins, forecast.slot);
 	forecast.at_once = foretell_successor(pins, values_undrained(pins, others));
 	forecast.settled = foretell_next_active(pins, others);
 	return forecast;

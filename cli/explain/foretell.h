@@ -27,6 +27,8 @@ struct forecast {
 void foretell_shares(const struct pins *pins, double ret_share[XBOND_MAX_SLAVES]);
 /* The slots that may transmit. Drained slots are among them only if there are no others. */
 uint64_t foretell_mask(const struct pins *pins);
+/* Of these, the slots that have carrier. */
+uint64_t foretell_live(const struct pins *pins);
 /* The slot of a hash now; XBOND_NO_SLOT if none may transmit. */
 unsigned int foretell_slot(const struct pins *pins, uint64_t hash);
 /* Do slaves have addresses of their own, and the active one all that is not balanced? */

@@ -70,3 +70,16 @@ bool policy_answer(const struct pins *pins, const struct captured *packet, uint6
 		policy_answer_read(after.cb[0] | (uint64_t)after.cb[1] << 32, hash, ret_answer);
 	return !r;
 }
+
+/* Asked with two hashes that differ in every bit. */
+bool policy_answer_unhashed(const struct pins *pins, const struct captured *packet, uint64_t mask,
+			    struct policy_answer *ret_answer)
+{
+	const uint64_t hash = 0x5555555555555555;
+	struct policy_answer other;
+
+	return policy_answer(pins, packet, hash, mask, ret_answer) &&
+	       policy_answer(pins, packet, ~hash, mask, &other) &&
+	       ret_answer->kind != POLICY_DEFAULT && ret_answer->kind == other.kind &&
+	       ret_answer->hash == other.hash && ret_answer->slot == other.slot;
+}

@@ -30,5 +30,8 @@ struct policy_answer {
  */
 bool policy_answer(const struct pins *pins, const struct captured *packet, uint64_t hash,
 		   uint64_t mask, struct policy_answer *ret_answer);
+/* The same where the hash is not known: true only if the answer is not made from it. */
+bool policy_answer_unhashed(const struct pins *pins, const struct captured *packet, uint64_t mask,
+			    struct policy_answer *ret_answer);
 
 #endif

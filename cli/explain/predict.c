@@ -7,6 +7,8 @@
 #include "cli/base/flow_packet.h"
 #include "cli/explain/foretell.h"
 #include "cli/explain/policy_answer.h"
+#include "cli/explain/predict_client.h"
+#include "common/slots.h"
 #include "options/values.h"
 #include "view/view_policy.h"
 
@@ -15,6 +17,7 @@ const char *const prediction_why[PREDICT_KINDS] = {
 	[PREDICT_TURN] = "the slaves take turns, whatever is in a packet",
 	[PREDICT_PAUSES] =
 		"flowlet_gap: after each pause a flow takes the slave that has sent the least",
+	[PREDICT_NEW_CLIENT] = "balance-alb: the neighbour gets the slave that is next in turn",
 	[PREDICT_SOCKET] = "policy flow: the kernel's own hash decides, which no capture has",
 	[PREDICT_CUT] = "truncated before the fields that decide; capture more of each packet",
 	[PREDICT_NO_DEST] =
@@ -41,26 +44,43 @@ static bool predict_is_received(const struct pins *pins, const struct captured *
 	       (!captured->no_dest && !memcmp(captured->head, pins->bond->mac, XBOND_MAC_SIZE));
 }
 
+static struct prediction predict_by_bucket(const struct pins *pins, uint64_t hash)
+{
+	if (pins->table->flags & XBOND_F_FLOWLETS)
+		return (struct prediction){ PREDICT_PAUSES, XBOND_NO_SLOT, -1 };
+	return (struct prediction){ PREDICT_SLAVE, foretell_slot(pins, hash),
+				    (int)FLOW_BUCKET(hash) };
+}
+
 /* By the bond's policy, if there is one, or by the hash. */
 static struct prediction predict_slave(const struct pins *pins, const struct captured *captured,
 				       uint64_t hash)
 {
-	struct prediction prediction = { .kind = PREDICT_SLAVE, .bucket = -1 };
 	struct policy_answer answer;
 
-	if (view_policy_decides(pins) &&
-	    policy_answer(pins, captured, hash, foretell_mask(pins), &answer)) {
-		if (answer.kind == POLICY_SLOT) {
-			prediction.slot = foretell_chosen_slot(pins, answer.slot, hash);
-			return prediction;
-		}
-		hash = answer.kind == POLICY_HASH ? answer.hash : hash;
-	}
-	if (pins->table->flags & XBOND_F_FLOWLETS)
-		return (struct prediction){ PREDICT_PAUSES, XBOND_NO_SLOT, -1 };
-	prediction.slot = foretell_slot(pins, hash);
-	prediction.bucket = (int)FLOW_BUCKET(hash);
-	return prediction;
+	if (!view_policy_decides(pins) ||
+	    !policy_answer(pins, captured, hash, foretell_mask(pins), &answer))
+		return predict_by_bucket(pins, hash);
+	if (answer.kind == POLICY_SLOT)
+		return (struct prediction){ PREDICT_SLAVE,
+					    foretell_chosen_slot(pins, answer.slot, hash), -1 };
+	return predict_by_bucket(pins, answer.kind == POLICY_HASH ? answer.hash : hash);
+}
+
+/* The hash is not in the packet, but the bond's policy may decide without it. */
+static struct prediction predict_socket(const struct pins *pins, const struct captured *captured)
+{
+	const struct prediction unknown = { PREDICT_SOCKET, XBOND_NO_SLOT, -1 };
+	struct policy_answer answer;
+
+	if (captured->cut || !view_policy_decides(pins) ||
+	    !policy_answer_unhashed(pins, captured, foretell_mask(pins), &answer))
+		return unknown;
+	if (answer.kind == POLICY_HASH)
+		return predict_by_bucket(pins, answer.hash);
+	return slots_have(foretell_live(pins), answer.slot)
+		       ? (struct prediction){ PREDICT_SLAVE, answer.slot, -1 }
+		       : unknown;
 }
 
 static struct prediction predict_by_hash(const struct pins *pins, const struct flow_rule *rule,
@@ -69,19 +89,30 @@ static struct prediction predict_by_hash(const struct pins *pins, const struct f
 	struct prediction prediction = { .slot = XBOND_NO_SLOT, .bucket = -1 };
 	uint64_t hash;
 
-	if (pins->table->flags & XBOND_F_FLOWLETS && !view_policy_decides(pins)) {
+	if (pins->table->flags & XBOND_F_FLOWLETS && !view_policy_decides(pins))
 		prediction.kind = PREDICT_PAUSES;
-	} else if (rule->policy == XBOND_POLICY_FLOW) {
-		prediction.kind = PREDICT_SOCKET;
-	} else if (!flow_packet_hash_captured(captured, rule, &hash)) {
+	else if (rule->policy == XBOND_POLICY_FLOW)
+		prediction = predict_socket(pins, captured);
+	else if (!flow_packet_hash_captured(captured, rule, &hash))
 		prediction.kind = captured->no_dest ? PREDICT_NO_DEST : PREDICT_CUT;
-	} else {
+	else
 		prediction = predict_slave(pins, captured, hash);
-	}
 	return prediction;
 }
 
-/* What is not balanced leaves by the active slave. */
+/* What is not balanced leaves by the active slave, except messages to clients of other slaves. */
+static struct prediction predict_unbalanced(const struct pins *pins,
+					    const struct captured *captured)
+{
+	unsigned int slot;
+
+	if (!(pins->table->flags & XBOND_F_ALB) || captured->no_dest ||
+	    !predict_client(pins, captured, &slot))
+		return (struct prediction){ PREDICT_SLAVE, foretell_active_slot(pins), -1 };
+	return (struct prediction){ slot < XBOND_MAX_SLAVES ? PREDICT_SLAVE : PREDICT_NEW_CLIENT,
+				    slot, -1 };
+}
+
 static struct prediction predict_tlb(const struct pins *pins, const struct flow_rule *rule,
 				     const struct captured *captured)
 {
@@ -91,7 +122,7 @@ static struct prediction predict_tlb(const struct pins *pins, const struct flow_
 	if (balance == FLOW_CUT)
 		prediction.kind = PREDICT_CUT;
 	else if (balance == FLOW_ACTIVE)
-		prediction.slot = foretell_active_slot(pins);
+		prediction = predict_unbalanced(pins, captured);
 	else if (captured->no_dest) /* is it for one host, or for many? */
 		prediction.kind = PREDICT_NO_DEST;
 	else

@@ -8,11 +8,12 @@
 
 enum prediction_kind {
 	PREDICT_SLAVE,
-	PREDICT_EVERY,	/* every slave sends it */
-	PREDICT_TURN,	/* the slave whose turn it is */
-	PREDICT_PAUSES, /* flowlet_gap: the load decides when the flow pauses */
-	PREDICT_SOCKET, /* policy flow: the kernel's own hash decides */
-	PREDICT_CUT,	/* what decides is not in the capture */
+	PREDICT_EVERY,	    /* every slave sends it */
+	PREDICT_TURN,	    /* the slave whose turn it is */
+	PREDICT_PAUSES,	    /* flowlet_gap: the load decides when the flow pauses */
+	PREDICT_NEW_CLIENT, /* balance-alb: a neighbour that has no slave yet */
+	PREDICT_SOCKET,	    /* policy flow: the kernel's own hash decides */
+	PREDICT_CUT,	    /* what decides is not in the capture */
 	PREDICT_NO_DEST,
 	PREDICT_NO_SLAVE, /* none may transmit */
 	PREDICT_RECEIVED,

@@ -127,6 +127,7 @@ static int simulate_take_bond(struct simulate *simulate, const struct pins *pins
 					     .symmetric = pins->settings->symmetric,
 					     .flow_label = pins->settings->ip6_flow_label };
 	memcpy(simulate->mac, pins->bond->mac, sizeof(simulate->mac));
+	simulate->is_tlb = mode_has(pins->bond->mode, MODE_OWN_MACS);
 	memcpy(simulate->table.bucket, pins->buckets->bucket[pins->table->active & 1],
 	       XBOND_BUCKETS);
 	memcpy(simulate->table.home, pins->buckets->home, XBOND_BUCKETS);

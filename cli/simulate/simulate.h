@@ -37,6 +37,7 @@ enum simulate_other {
 	SIMULATE_CUT,
 	SIMULATE_NO_DEST,
 	SIMULATE_NO_ETHERNET,
+	SIMULATE_ACTIVE,
 	SIMULATE_OTHERS,
 };
 
@@ -49,6 +50,7 @@ struct simulate {
 	uint32_t weight[XBOND_MAX_SLAVES];
 	char name[XBOND_MAX_SLAVES][XBOND_NAME_SIZE];
 	uint8_t mac[XBOND_MAC_SIZE]; /* of the bond */
+	bool is_tlb; /* balance-tlb or balance-alb: not all that is sent is balanced */
 	struct simulate_table table;
 	struct simulate_sum sum[XBOND_MAX_SLAVES], total;
 	struct simulate_failure *failure; /* of each slot; NULL: there is one slave only */

@@ -93,17 +93,34 @@ static bool simulate_is_received(const struct simulate *simulate, const struct c
 				      !memcmp(captured->head, simulate->mac, XBOND_MAC_SIZE));
 }
 
+/* Why no hash decides about it; SIMULATE_OTHERS: one does. */
+static enum simulate_other simulate_other_of(const struct simulate *simulate,
+					     const struct captured *captured, uint64_t *ret_hash)
+{
+	enum flow_balance balance =
+		simulate->is_tlb ? flow_packet_balance(captured) : FLOW_BALANCED;
+
+	if (simulate_is_received(simulate, captured))
+		return SIMULATE_RECEIVED;
+	if (balance != FLOW_BALANCED)
+		return balance == FLOW_CUT ? SIMULATE_CUT : SIMULATE_ACTIVE;
+	if (simulate->is_tlb && captured->no_dest) /* is it for one host, or for many? */
+		return SIMULATE_NO_DEST;
+	if (!flow_packet_hash_captured(captured, &simulate->rule, ret_hash))
+		return captured->no_dest ? SIMULATE_NO_DEST : SIMULATE_CUT;
+	return SIMULATE_OTHERS;
+}
+
 static void simulate_take(struct simulate *simulate, struct flow_counts *flows,
 			  const struct captured *captured, bool understood)
 {
+	enum simulate_other other = SIMULATE_NO_ETHERNET;
 	uint64_t hash;
 
-	if (!understood)
-		simulate->other[SIMULATE_NO_ETHERNET]++;
-	else if (simulate_is_received(simulate, captured))
-		simulate->other[SIMULATE_RECEIVED]++;
-	else if (!flow_packet_hash_captured(captured, &simulate->rule, &hash))
-		simulate->other[captured->no_dest ? SIMULATE_NO_DEST : SIMULATE_CUT]++;
+	if (understood)
+		other = simulate_other_of(simulate, captured, &hash);
+	if (other != SIMULATE_OTHERS)
+		simulate->other[other]++;
 	else
 		simulate_count(simulate, hash, 1, captured->length,
 			       simulate_is_new(simulate, flows, captured));

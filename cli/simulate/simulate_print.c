@@ -12,8 +12,9 @@ static const char *const simulate_other_why[SIMULATE_OTHERS] = {
 	[SIMULATE_RECEIVED] = "received, not sent",
 	[SIMULATE_CUT] = "truncated before the fields that are hashed; capture more of each packet",
 	[SIMULATE_NO_DEST] =
-		"a cooked capture lacks the destination MAC address, which is hashed here",
+		"a cooked capture lacks the destination MAC address, which decides here",
 	[SIMULATE_NO_ETHERNET] = "not a packet of an Ethernet device",
+	[SIMULATE_ACTIVE] = "not balanced in this mode",
 };
 
 static double simulate_part(uint64_t part, uint64_t whole)

@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "common/slots.h"
 #include "daemon/alb/client_tell.h"
+#include "daemon/alb/learning.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/latency.h"
 #include "daemon/bond/daemon.h"
@@ -69,13 +70,21 @@ static bool rounds_are_on(struct bond *bond)
 	       (rounds_receive(bond) || bond->client_rounds);
 }
 
+/* The slave by which bond0's address is told in other modes: switches learn from that. */
+static unsigned int rounds_speaker(struct bond *bond, uint64_t up)
+{
+	unsigned int active = bond_pin(bond)->active_slot;
+
+	return slots_have(up, active) ? active : (unsigned int)__builtin_ctzll(up);
+}
+
 /* In other modes one slave stands for all: every client is to send to bond0's address. */
 static uint64_t rounds_address(struct bond *bond, unsigned int slot, uint64_t up, uint64_t bond_mac)
 {
 	uint64_t mac = mac_word(bond_slave(bond, slot)->mac);
 
 	if (!rounds_receive(bond))
-		return slot == (unsigned int)__builtin_ctzll(up) ? bond_mac : 0;
+		return slot == rounds_speaker(bond, up) ? bond_mac : 0;
 	if (slot == bond_pin(bond)->active_slot)
 		return bond_mac;
 	return mac == bond_mac ? 0 : mac;
@@ -204,42 +213,52 @@ static void rounds_share(struct bond *bond, struct client_rounds *rounds)
 }
 
 /* retell_ns: broadcasts up to then are made good now; 0: none. RETELL_DUE: only answers are. */
+static bool rounds_is_misled(const struct xbond_client *client, uint64_t retell_ns)
+{
+	return retell_ns && (client->due || client->used_ns < retell_ns);
+}
+
+/* A client that is told nothing stays due if another round is to tell it. */
 static enum what rounds_decide(const struct client_rounds *rounds, int i, uint64_t retell_ns)
 {
-	struct client_entry *entry = &rounds->entries[i];
-	uint8_t slot = rounds->slot[i];
+	const struct round_slaves *slaves = &rounds->slaves;
+	struct xbond_client *client = &rounds->entries[i].client;
+	uint64_t mac = slaves->mac[rounds->slot[i]];
 
-	if (slot >= XBOND_MAX_SLAVES)
-		return KEEP;
-	if (entry->client.told != rounds->slaves.mac[slot]) {
-		entry->client.told = rounds->slaves.mac[slot];
-		entry->client.tells = TELLS;
-	} else if (!entry->client.tells &&
-		   (entry->client.told == rounds->slaves.bond_mac ||
-		    !(retell_ns && (entry->client.due || entry->client.used_ns < retell_ns)))) {
+	if (client->told != mac) {
+		client->told = mac;
+		client->tells = TELLS;
+	} else if (!client->tells && mac == slaves->bond_mac) {
+		if (!client->due)
+			return KEEP;
+		client->due = 0; /* what it has learnt is right */
+		return WRITE;
+	} else if (!client->tells && !rounds_is_misled(client, retell_ns)) {
 		return KEEP;
 	}
-	entry->client.due = 0;
-	return entry->client.mac ? TELL : WRITE;
+	client->due = 0;
+	return client->mac ? TELL : WRITE;
 }
 
+/* Without a slave nobody can be told. */
 static bool rounds_must_retell(const struct client_rounds *rounds, uint64_t now_ns)
 {
-	return rounds->asked_due_ns && now_ns >= rounds->asked_due_ns;
+	return rounds->slaves.working && rounds->asked_due_ns && now_ns >= rounds->asked_due_ns;
 }
 
+/* While no slave works, clients wait. */
 static void rounds_decide_all(struct bond *bond, struct client_rounds *rounds, uint64_t retell_ns)
 {
 	enum what otherwise = rounds_receive(bond) ? KEEP : FORGET;
 
-	for (int i = 0; i < rounds->count; i++)
-		if (client_table_is_own(&rounds->entries[i])) {
-			rounds->what[i] = rounds->what[i] == FORGET ? FORGET : otherwise;
-		} else if (rounds->what[i] != FORGET) {
+	for (int i = 0; i < rounds->count; i++) {
+		if (rounds->what[i] == FORGET)
+			continue;
+		if (!client_table_is_own(&rounds->entries[i]) && rounds->slot[i] < XBOND_MAX_SLAVES)
 			rounds->what[i] = rounds_decide(rounds, i, retell_ns);
-			if (rounds->what[i] == KEEP)
-				rounds->what[i] = otherwise;
-		}
+		if (rounds->slaves.working && rounds->what[i] == KEEP)
+			rounds->what[i] = otherwise;
+	}
 }
 
 /* The work of the round is in what[] afterwards. */
@@ -392,8 +411,19 @@ static int client_rounds_on_time(sd_event_source *source, uint64_t usec, void *a
 	(void)source;
 	(void)usec;
 	latency_note("clients");
+	learning_follow(arg);
 	client_rounds_follow(arg);
 	return 0;
+}
+
+/* A bondd that died after a change of mode has not told all of them. */
+static void rounds_recall(struct bond *bond)
+{
+	struct xbond_client_key first;
+
+	if (bond->dataplane.pins.clients_fd >= 0 &&
+	    !bpf_map_get_next_key(bond->dataplane.pins.clients_fd, NULL, &first))
+		bond->client_rounds = calloc(1, sizeof(*bond->client_rounds));
 }
 
 int client_rounds_start(struct bond *bond)
@@ -401,6 +431,7 @@ int client_rounds_start(struct bond *bond)
 	int r = sd_event_add_time(bond->daemon->event, &bond->clients, CLOCK_MONOTONIC, 0, 1000,
 				  client_rounds_on_time, bond);
 
+	rounds_recall(bond);
 	return r < 0 ? r : sd_event_source_set_enabled(bond->clients, SD_EVENT_OFF);
 }
 

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/mac.h"
+#include "daemon/alb/learning_macs.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/arp_frames.h"
 #include "daemon/monitor/arp_sender.h"
 
 #define VLAN_AGE_NS (300 * NS_PER_S) /* as long as switches usually keep what they know */
+#define STANDS_IN_NS (10 * NS_PER_S) /* as the kernel's driver */
 #define FRAMES_PER_TICK 256	     /* many VLANs take several ticks */
 #define VLANS (64 * XBOND_VLAN_WORDS)
 
@@ -31,20 +32,6 @@ static bool learning_is_on(struct bond *bond)
 {
 	return bond_is_ready(bond) && bond->dataplane.pins.alb && bond->dataplane.pins.vlans &&
 	       mode_has(bond_pin(bond)->mode, MODE_OWN_MACS);
-}
-
-/* What the slave sends as; NULL: it has the bond's address still, or no link. */
-static const uint8_t *learning_mac(struct bond *bond, unsigned int slot)
-{
-	const struct xbond_bond *pin = bond_pin(bond);
-	const struct xbond_slave *slave = bond_slave(bond, slot);
-
-	if (!bond_is_member(bond, slot) || slave->link == XBOND_LINK_DOWN ||
-	    mac_is_zero(slave->mac))
-		return NULL;
-	if (slot == pin->active_slot)
-		return pin->mac;
-	return memcmp(slave->mac, pin->mac, XBOND_MAC_SIZE) ? slave->mac : NULL;
 }
 
 static void learning_fill(struct ether_header *eth, const uint8_t *mac, uint16_t type)
@@ -90,24 +77,26 @@ static void learning_read_vlans(struct bond *bond, uint64_t now_ns)
 		bond->learning.began_ns = now_ns;
 }
 
-static unsigned int learning_send_vlan(struct bond *bond, unsigned int vid)
+static size_t learning_send_vlan(struct bond *bond, unsigned int vid)
 {
-	unsigned int count = 0;
+	const uint8_t *macs[LEARNING_MACS];
+	size_t sent = 0;
 
 	bond_for_each_member (bond, slot) {
-		const uint8_t *mac = learning_mac(bond, slot);
+		size_t count = learning_macs(bond, slot, macs);
 
-		if (mac)
-			learning_send(bond, slot, mac, vid);
-		count += !!mac;
+		for (size_t i = 0; i < count; i++)
+			learning_send(bond, slot, macs[i], vid);
+		sent += count;
 	}
-	return count;
+	return sent;
 }
 
 /* Goes on with the round; those of other VLANs wait for the next tick if there are many. */
 static void learning_go_on(struct bond *bond)
 {
-	unsigned int vid = bond->learning.at, sent = 0;
+	unsigned int vid = bond->learning.at;
+	size_t sent = 0;
 
 	for (; vid < VLANS && sent < FRAMES_PER_TICK; vid++)
 		if (bond->learning.vlan[vid / 64] >> vid % 64 & 1)
@@ -116,15 +105,29 @@ static void learning_go_on(struct bond *bond)
 	arp_sender_flush(bond->daemon->arp_sender);
 }
 
+/* What bondd finds when it starts may have been so for long. */
+static void learning_note_orphans(struct bond *bond, uint64_t now_ns)
+{
+	uint64_t orphans = learning_orphans(bond);
+
+	if (!orphans)
+		bond->learning.stands_in_until_ns = 0;
+	else if (orphans & ~bond->learning.orphans && bond->learning.last_ns)
+		bond->learning.stands_in_until_ns = now_ns + STANDS_IN_NS;
+	bond->learning.orphans = orphans;
+}
+
 void learning_now(struct bond *bond)
 {
 	uint64_t now_ns = clock_now_ns();
 
 	if (!learning_is_on(bond))
 		return;
+	learning_note_orphans(bond, now_ns);
 	bond->learning.last_ns = now_ns;
 	bond->learning.at = 0;
 	learning_read_vlans(bond, now_ns);
+	learning_read_above(bond, now_ns);
 	learning_go_on(bond);
 }
 
@@ -137,13 +140,24 @@ static bool learning_is_due(struct bond *bond)
 	       clock_now_ns() + NS_PER_S / 4 >= last_ns + bond_pin(bond)->lp_interval_s * NS_PER_S;
 }
 
-/* A round that would not end before the next one is due ends first. */
+/*
+ * A round that would not end before the next one is due ends first, unless a slave has lost its
+ * link or has it again: the switches are to find its address elsewhere.
+ */
 void learning_follow(struct bond *bond)
 {
 	if (!learning_is_on(bond))
 		return;
-	if (bond->learning.at)
+	if (learning_orphans(bond) != bond->learning.orphans)
+		learning_now(bond);
+	else if (bond->learning.at)
 		learning_go_on(bond);
 	else if (learning_is_due(bond))
 		learning_now(bond);
+}
+
+bool learning_stands_in(struct bond *bond, unsigned int slot)
+{
+	return learning_is_on(bond) && slot == bond_pin(bond)->active_slot &&
+	       clock_now_ns() < bond->learning.stands_in_until_ns;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Learning packets of balance-tlb and balance-alb: frames from each slave's address to itself, by
- * which switches know where it is, untagged and in each VLAN that bond0 sends in. Called by the
- * main loop.
+ * Learning packets of balance-tlb and balance-alb: frames from an address to itself, by which
+ * switches know where it is, untagged and in each VLAN that bond0 sends in. learning_macs.h says
+ * which addresses. Called by the main loop.
  */
 #ifndef XBOND_DAEMON_ALB_LEARNING_H
 #define XBOND_DAEMON_ALB_LEARNING_H
@@ -13,5 +13,10 @@
 void learning_follow(struct bond *bond);
 /* Addresses have moved to other slaves: begins at once. */
 void learning_now(struct bond *bond);
+/*
+ * Is it the active slave, and shall it hear for a while what is for the addresses of slaves that
+ * have just lost their links?
+ */
+bool learning_stands_in(struct bond *bond, unsigned int slot);
 
 #endif

@@ -20,6 +20,7 @@
 #include "rules/standby.h"
 
 #define BOND_PORT_ALIAS "xbond: port side of "
+#define BOND_ABOVE 256 /* addresses of devices above bond0 that switches are taught */
 
 struct daemon;
 
@@ -220,7 +221,16 @@ struct bond {
 		unsigned int at;
 		/* VLANs of this time and the one before, and when this one began. */
 		uint64_t vlan[XBOND_VLAN_WORDS], vlan_before[XBOND_VLAN_WORDS], began_ns;
+		/* Slots without a link whose addresses the active slave has taught. */
+		uint64_t orphans, stands_in_until_ns;
+		/* Addresses of devices above bond0, and when they were read: learning_macs.c. */
+		uint8_t above[BOND_ABOVE][XBOND_MAC_SIZE];
+		unsigned int above_count;
+		uint64_t above_ns;
 	} learning; /* learning.c */
+	struct {
+		uint64_t slots; /* promiscuous, because they stand in for others */
+	} stand_in;		/* slave_follow.c */
 	struct {
 		bool lost; /* as last seen while slaves receive by XDP */
 		bool deaf; /* the port side took no frames, as last seen */

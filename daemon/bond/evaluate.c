@@ -15,7 +15,7 @@
 
 static bool evaluate_has_failed_over(const struct xbond_bond *bond, const struct decision *decision)
 {
-	return mode_has(bond->mode, MODE_ALONE) && decision->carrier &&
+	return mode_has(bond->mode, MODE_ALONE | MODE_OWN_MACS) && decision->carrier &&
 	       decision->plan.active_slot < XBOND_MAX_SLAVES &&
 	       decision->plan.active_slot != decision->active_before;
 }
@@ -35,12 +35,15 @@ static void evaluate_announce(struct bond *bond, unsigned int addresses)
 	announce(bond->daemon->announcer, &order);
 }
 
+/* Where slaves have addresses of their own, learning packets tell where the bond's is. */
 void bond_announce_failover(struct bond *bond)
 {
-	if (!bond_pin(bond)->announce_due || bond->evaluation.plan_due)
+	struct xbond_bond *pin = bond_pin(bond);
+
+	if (!pin->announce_due || bond->evaluation.plan_due)
 		return;
-	bond_pin(bond)->announce_due = false;
-	evaluate_announce(bond, bond_pin(bond)->num_peer_notif);
+	pin->announce_due = false;
+	evaluate_announce(bond, mode_has(pin->mode, MODE_ALONE) ? pin->num_peer_notif : 0);
 }
 
 /*

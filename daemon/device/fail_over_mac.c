@@ -52,6 +52,7 @@ static void fail_over_mac_settle(struct bond *bond)
 		mac_swap_settle(bond);
 	publish_alb(bond);
 	learning_now(bond);
+	slave_follow_stand_in(bond);
 	client_rounds_follow(bond);
 	backlog_skip_follow_all(bond);
 }

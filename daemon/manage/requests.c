@@ -19,6 +19,7 @@
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/quality.h"
 #include "daemon/slave/backlog_skip.h"
+#include "daemon/slave/mac_swap.h"
 #include "daemon/slave/rx_turn_steps.h"
 #include "daemon/slave/slave.h"
 #include "daemon/slave/xdp_hooks.h"
@@ -85,13 +86,18 @@ static void request_take_back_macs(struct bond *bond, const struct xbond_bond *b
 /* If one slave refuses, all go back. */
 static int request_apply_macs(struct bond *bond, const struct xbond_bond *before, struct err *err)
 {
+	bool begins_to_swap = bond_fail_over_mac(bond_pin(bond)) != bond_fail_over_mac(before);
 	int r = 0;
 
 	if (!request_changes_macs(bond_pin(bond), before))
 		return 0;
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
-		if (bond_is_member(bond, slot))
-			r = slave_follow_mac(bond, slot, err);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++) {
+		if (!bond_is_member(bond, slot))
+			continue;
+		r = slave_follow_mac(bond, slot, err);
+		if (!r && begins_to_swap)
+			r = mac_swap_try(bond, slot, err);
+	}
 	if (r)
 		request_take_back_macs(bond, before);
 	return r;

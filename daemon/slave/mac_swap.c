@@ -115,6 +115,22 @@ void mac_swap_enter(struct bond *bond, unsigned int slot)
 		mac_random(slave->mac);
 }
 
+static int mac_swap_refuse(struct bond *bond, unsigned int slot, const struct err *why, int r,
+			   struct err *err)
+{
+	const char *name = bond_slave(bond, slot)->name;
+
+	if (mode_has(bond_pin(bond)->mode, MODE_OWN_MACS))
+		return err_set(err, -r,
+			       "%s cannot change its MAC address while it is up (%s), which mode "
+			       "%s needs",
+			       name, why->text, mode_name(bond_pin(bond)->mode));
+	return err_set(err, -r,
+		       "%s cannot change its MAC address while it is up (%s), which "
+		       "fail_over_mac follow needs; use fail_over_mac active",
+		       name, why->text);
+}
+
 int mac_swap_try(struct bond *bond, unsigned int slot, struct err *err)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
@@ -127,10 +143,8 @@ int mac_swap_try(struct bond *bond, unsigned int slot, struct err *err)
 	mac_random(other);
 	r = link_set_mac(&bond->daemon->nl, (int)slave->ifindex, other, &why);
 	if (r)
-		return err_set(err, -r,
-			       "%s cannot change its MAC address while it is up (%s), which "
-			       "fail_over_mac follow needs; use fail_over_mac active",
-			       slave->name, why.text);
+		return mac_swap_refuse(bond, slot, &why, r, err);
+	crashpoint("mac-swap-tried");
 	return slave_follow_mac(bond, slot, err);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fail_over_mac follow: only the active slave has the bond's MAC address. Which address each slave
- * shall have is kept in its entry (xbond_slave.mac), and is written there before a device changes.
- * So another bondd finishes what one that died has begun. All of this does nothing with the other
+ * fail_over_mac follow, and balance-tlb and balance-alb: only the active slave has the bond's MAC
+ * address. Which address each slave shall have is kept in its entry (xbond_slave.mac), and is
+ * written there before a device changes. So another bondd finishes what one that died has begun. If
+ * a device refuses, the entry gets the address that it has. All of this does nothing with the other
  * values of fail_over_mac.
  */
 #ifndef XBOND_DAEMON_SLAVE_MAC_SWAP_H
@@ -18,8 +19,9 @@ void mac_swap_settle(struct bond *bond);
 /* A new slave gets a random address if the bond or another slave has its own. */
 void mac_swap_enter(struct bond *bond, unsigned int slot);
 /*
- * Refuses a new slave, which is up, if it cannot change its address like that. One that went down
- * for it would lose its carrier, so one failover would lead to the next.
+ * Refuses a slave that is new, or of a bond whose mode changes, if it is up and cannot change its
+ * address like that. One that went down for it would lose its carrier, so one failover would lead
+ * to the next.
  */
 int mac_swap_try(struct bond *bond, unsigned int slot, struct err *err);
 /* The slave gets its own address back: whoever has that gives it away. */

@@ -52,6 +52,11 @@ int slave_follow_mac(struct bond *bond, unsigned int slot, struct err *err);
 /* Sets the slave's promiscuity as bond0 needs it. */
 void slave_follow_promisc(struct bond *bond, unsigned int slot);
 /*
+ * balance-alb: the active slave is promiscuous while it hears what is for others
+ * (learning_stands_in()). Called at each tick, and when addresses have changed.
+ */
+void slave_follow_stand_in(struct bond *bond);
+/*
  * Takes name, MAC, MTU, carrier and speed of a member from a link message; restores what the bond
  * decides.
  */

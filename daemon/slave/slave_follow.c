@@ -6,6 +6,8 @@
 
 #include "common/clock.h"
 #include "common/mac.h"
+#include "common/slots.h"
+#include "daemon/alb/learning.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
@@ -53,6 +55,7 @@ static void slave_follow_warn_of_host(struct bond *bond, const struct xbond_slav
 static int slave_follow_add_filter(struct bond *bond, struct xbond_slave *slave, struct err *err)
 {
 	const uint8_t *mac = bond_pin(bond)->mac;
+	struct err why;
 	int r;
 
 	if (slave_follow_same_mac(slave->filter_mac, mac))
@@ -61,12 +64,15 @@ static int slave_follow_add_filter(struct bond *bond, struct xbond_slave *slave,
 	if (slave_follow_same_mac(slave->mac, mac))
 		return 0;
 	memcpy(slave->filter_mac, mac, XBOND_MAC_SIZE);
-	r = link_add_unicast(&bond->daemon->nl, (int)slave->ifindex, mac, err);
+	r = link_add_unicast(&bond->daemon->nl, (int)slave->ifindex, mac, &why);
 	if (r)
 		memset(slave->filter_mac, 0, XBOND_MAC_SIZE);
 	else
 		slave_follow_warn_of_host(bond, slave);
-	return r == -EEXIST ? 0 : r;
+	if (!r || r == -EEXIST)
+		return 0;
+	return err_set(err, -r, "%s cannot receive for the bond's MAC address besides its own (%s)",
+		       slave->name, why.text);
 }
 
 /* A slave that may go down for this is marked until it is up again. */
@@ -121,8 +127,11 @@ static int slave_follow_set_mac(struct bond *bond, struct xbond_slave *slave, co
 		return err_set(err, ENODEV, "%s is gone", slave->name);
 	if (!slave_follow_same_mac(link.mac, mac)) {
 		r = slave_follow_change_mac(bond, slave, &link, mac, &why);
-		if (r)
+		if (r) {
+			/* The programs must not take it for one that has the other address. */
+			memcpy(slave->mac, link.mac, XBOND_MAC_SIZE);
 			return slave_follow_refused_mac(bond, slave, &link, r, why.text, err);
+		}
 	}
 	memcpy(slave->mac, mac, XBOND_MAC_SIZE);
 	return 0;
@@ -173,13 +182,28 @@ void slave_finish_mac(struct bond *bond, unsigned int slot)
 void slave_follow_promisc(struct bond *bond, unsigned int slot)
 {
 	struct xbond_slave *slave = bond_slave(bond, slot);
-	bool promisc = bond->device.promisc || slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
+	bool promisc = bond->device.promisc || learning_stands_in(bond, slot) ||
+		       slave->before.flags & XBOND_SLAVE_WAS_PROMISC;
 	struct err err;
 
 	if (link_set_flags(&bond->daemon->nl, (int)slave->ifindex, promisc ? IFF_PROMISC : 0,
 			   IFF_PROMISC, &err))
 		event_warning(bond_pin(bond)->name, slave->name, "cannot set %s promiscuous: %s",
 			      slave->name, err.text);
+}
+
+void slave_follow_stand_in(struct bond *bond)
+{
+	uint64_t slots = 0, changed;
+
+	bond_for_each_member (bond, slot)
+		if (learning_stands_in(bond, slot))
+			slots |= slots_bit(slot);
+	changed = slots ^ bond->stand_in.slots;
+	bond->stand_in.slots = slots;
+	bond_for_each_member (bond, slot)
+		if (slots_have(changed, slot))
+			slave_follow_promisc(bond, slot);
 }
 
 static void slave_follow_name(struct bond *bond, struct xbond_slave *slave, const char *name)

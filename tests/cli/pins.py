@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/bpf"))
 import abi  # noqa: E402
 
-ARRAY, PERCPU_ARRAY, MMAPABLE = 2, 6, 1 << 10
+HASH, ARRAY, PERCPU_ARRAY, MMAPABLE, NO_PREALLOC = 1, 2, 6, 1 << 10, 1
 X = types.SimpleNamespace(**abi.constants())
 libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
 
@@ -86,9 +86,9 @@ class Pins:
         for slot in range(slaves):
             self.make_slave(slot)
 
-    def create(self, pin, kind, size, entries, flags=0):
+    def create(self, pin, kind, size, entries, flags=0, key_size=4):
         options = MapOptions(sz=ctypes.sizeof(MapOptions), map_flags=flags)
-        fd = libbpf.bpf_map_create(kind, None, 4, size, entries, ctypes.byref(options))
+        fd = libbpf.bpf_map_create(kind, None, key_size, size, entries, ctypes.byref(options))
         assert fd >= 0 and libbpf.bpf_obj_pin(fd, str(self.directory / pin).encode()) == 0, pin
         return fd
 

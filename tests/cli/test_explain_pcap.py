@@ -3,6 +3,7 @@
 every packet of a capture, in every format, and what cannot be told is not guessed.
 """
 
+import ctypes
 import json
 import os
 import struct
@@ -13,7 +14,7 @@ import pytest
 import schema
 from built import BUILD
 from captures import COOKED, COOKED2, NANO, cooked, cooked2, pcap, pcapng
-from pins import Pins, X, fill
+from pins import HASH, NO_PREALLOC, Pins, X, fill, libbpf
 
 import generate  # of tests/bpf
 import model
@@ -202,6 +203,46 @@ def test_balance_tlb(bond):
     assert slaves_of(bond, pcap(of_active)) == ["eth3"] * 5, "before bondd has followed"
     assert "truncated" in whys(bond, pcap([solicitation], snaplen=40))[0]
     assert "lacks the destination" in whys(bond, pcap([cooked(FLOWS[0])], COOKED))[0]
+
+
+def client_of(bond, fd, family, own, peer, told, vlan=0):
+    key = own.ljust(16, b"\0") + peer.ljust(16, b"\0") + \
+        struct.pack("=H", family) + (b"\x81\0" if vlan else bytes(2)) + struct.pack("=HH", vlan, 0)
+    value = bytes(8) + told + bytes(2) + bytes(16)
+    assert libbpf.bpf_map_update_elem(fd, key, value, ctypes.c_uint64(0)) == 0
+
+
+def test_clients_of_balance_alb(bond):
+    """A message to a neighbour leaves by the slave that this one was told."""
+    bond.begin(X.MODE_BALANCE_TLB)
+    bond.bond.mode, bond.bond.active_slot = X.MODE_BALANCE_ALB, 0
+    bond.table.flags |= X.F_ALB
+    slaves = [BOND_MAC] + [bytes([2, 0xaa, 0, 0, 0, slot]) for slot in (1, 2, 3)]
+    bond.alb.bond_mac = int.from_bytes(BOND_MAC, "little")
+    for slot, mac in enumerate(slaves):
+        bond.alb.mac[slot] = int.from_bytes(mac, "little")
+    fd = bond.create("clients", HASH, 32, X.MAX_CLIENTS, NO_PREALLOC, key_size=40)
+    own, peers = bytes([10, 0, 0, 1]), [bytes([10, 0, 0, host]) for host in range(10, 14)]
+    host = bytes.fromhex("020000000099")
+    for peer, mac in zip(peers, (slaves[2], BOND_MAC, slaves[1])):
+        client_of(bond, fd, 2, own, peer, mac)
+    client_of(bond, fd, 2, own, peers[0], slaves[3], vlan=5)
+    six, other = b"\xfd" + bytes(14) + b"\1", b"\xfd" + bytes(14) + b"\2"
+    client_of(bond, fd, 10, six, other, slaves[3])
+
+    def reply(peer, dest=host, mac=BOND_MAC, tag=b""):
+        return dest + BOND_MAC + tag + b"\x08\x06\0\1\x08\0\6\4\0\2" + mac + own + host + peer
+
+    advertisement = host + BOND_MAC + b"\x86\xdd\x60\0\0\0\0\x20\x3a\xff" + six + other + \
+        b"\x88\0\0\0\x60\0\0\0" + six + b"\2\1" + BOND_MAC
+    sent = [reply(peers[0]), reply(peers[1]), reply(peers[2]), reply(peers[0], tag=b"\x81\0\0\5"),
+            advertisement, reply(peers[0], dest=b"\xff" * 6), reply(peers[0], mac=host)]
+    assert slaves_of(bond, pcap(sent)) == ["eth2", "eth0", "eth1", "eth3", "eth3", "eth0", "eth0"]
+    assert "next in turn" in whys(bond, pcap([reply(peers[3])]))[0]
+    bond.table.tx_mask = 0b1011
+    assert "next in turn" in whys(bond, pcap([reply(peers[0])]))[0]
+    bond.table.flags &= ~X.F_ALB
+    assert slaves_of(bond, pcap(sent)) == ["eth0"] * len(sent)
 
 
 def test_policy_flow(bond):

@@ -15,6 +15,7 @@ from pins import Pins, X
 
 import generate  # of tests/bpf
 import model
+from packets import frame, packet
 
 BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
 SEED = 77
@@ -117,6 +118,21 @@ def test_a_bond_and_a_capture(bond, bpf_dir, tmp_path):
                      bpf_dir=bpf_dir)
     assert [slave["name"] for slave in found["slaves"]] == ["eth0", "eth2"]
     assert (found["hash_seed"], found["xmit_hash_policy"]) == (5, "layer2")
+
+
+@pytest.mark.parametrize("mode", [X.MODE_BALANCE_TLB, X.MODE_BALANCE_ALB])
+def test_what_is_not_balanced(bond, bpf_dir, tmp_path, mode):
+    """ARP, and what goes to many; a hash spreads the rest."""
+    bond.bond.mode = mode
+    flows = [packet("udp4", src_port=port) for port in range(1, 101)]
+    alone = [frame("02:00:00:00:00:09", 0x0806), frame("ff:ff:ff:ff:ff:ff", 0x0806),
+             packet("udp4", dst_mac="01:00:5e:00:00:09"), frame("02:00:00:00:00:09", 0x88b5)]
+    file = tmp_path / "capture"
+    file.write_bytes(pcap(flows + alone))
+    found = simulate("bond0", "--pcap", str(file), bpf_dir=bpf_dir)
+    assert found["others"] == [{"why": "not balanced in this mode", "packets": len(alone)}]
+    assert found["packets"] == len(flows) == sum(slave["gets"]["packets"]
+                                                 for slave in found["slaves"])
 
 
 def test_other_weights_for_a_bond(bond, bpf_dir):

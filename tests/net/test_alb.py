@@ -135,8 +135,61 @@ def test_neighbours_share_the_slaves(shared):
     near.wait_slaves("l0", "l2")
     wait_spread("the next bondd to tell the rest", ["l0", "l2"])
     near.ctl("set", "bond0", "mode", "active-backup")
+    near.kill_bondd()
     mac = near.show()["mac"]
+    assert waiting(made)
+    near.start_bondd()
     wait_for(lambda: set(made.all_know()) == {mac}, "all to be told of the one address")
+    wait_for(lambda: not waiting(made), "the next bondd to have told them all", deadline=15)
+
+
+def test_the_address_of_a_slave_without_a_link(shared):
+    """The active slave teaches it to the switches, and is promiscuous for a while, so what clients
+    still send there arrives. The slave has it again at once when its link is back.
+    """
+    made = shared(links=3, peers=1)
+    near, far = made.near, made.far
+    near.ctl("set", "bond0", "lp_interval", 3600)
+    address = made.macs()["l2"]
+
+    def place():
+        """The bridge's port of this address."""
+        return [entry["ifname"] for entry in json.loads(far.run(
+            "bridge", "-j", "fdb", "show", "br", "br0", "dynamic").stdout)
+            if entry["mac"] == address]
+
+    def promiscuous():
+        return {link for link in made.links if "PROMISC" in near.link(link)["flags"]}
+
+    wait_for(lambda: place() == ["l2"], "the bridge to know l2")
+    far.ip("link", "set", "l2", "down")
+    wait_for(lambda: place() == ["l0"], "the active slave to teach it")
+    wait_for(lambda: promiscuous() == {"l0"}, "l0 to hear everything", deadline=2)
+    with Capture(near, "bond0") as wire:
+        wire.frames()
+        send_frames(made.peers[11], "eth0", [mac_bytes(address) + mac_bytes("02:00:00:00:00:77") +
+                                             struct.pack("!H", 0x88b5) + bytes(46)])
+        wait_for(lambda: any(frame.src.endswith(":77") for frame in wire.frames()),
+                 "bond0 to have the frame")
+    # another bondd knows of nothing that has to end
+    near.kill_bondd()
+    near.start_bondd()
+    near.wait_slaves("l0", "l1")
+    wait_for(lambda: not promiscuous(), "l0 to be as it was")
+    far.ip("link", "set", "l2", "up")
+    near.wait_slaves(*made.links)
+    wait_for(lambda: place() == ["l2"], "l2 to teach it again", deadline=2)
+    # the active slave fails: the new one teaches the address that was its own
+    mac, before = near.show()["mac"], made.macs()
+    far.ip("link", "set", "l0", "down")
+    near.wait_slaves("l1", "l2")
+    active = near.show()["active_slave"]
+    wait_for(lambda: made.macs()[active] == mac, f"{active} to have the bond's address")
+    address = before[active]
+    assert made.macs()["l0"] == address
+    wait_for(lambda: place() == [active], "the new active slave to teach what it had")
+    wait_for(lambda: promiscuous() == {active}, f"{active} to hear everything", deadline=2)
+    wait_for(lambda: not promiscuous(), "that to end", deadline=15)
 
 
 def arp(source, operation, sender_mac, sender, target_mac, target, tags=b"", dest=None):
@@ -234,9 +287,43 @@ def test_what_is_rewritten(shared):
         sorted(each[14:56].rstrip(b"\0") for each in alone if each[12:14] != tag[:2])
 
 
+def waiting(made):
+    """How many clients are still to be told."""
+    found = made.near.run("bpftool", "-j", "map", "dump", "pinned",
+                          f"{made.near.bpf_dir}/bond0/clients").stdout
+    return sum(each["formatted"]["value"]["tells"] > 0 for each in json.loads(found))
+
+
 def entries(made):
     return int(made.near.run("sh", "-c", "bpftool -j map dump pinned "
                              f"{made.near.bpf_dir}/bond0/clients | jq length").stdout)
+
+
+def value(made, peer):
+    """(told, due) of the entry of a peer of 10.0.0.1."""
+    found = json.loads(made.near.run("bpftool", "-j", "map", "lookup", *entry(made, peer)).stdout)
+    words = bytes(int(byte, 16) for byte in found["value"])
+    return words[8:14].hex(":"), int.from_bytes(words[28:30], "little")
+
+
+def test_a_client_does_not_stay_due(shared):
+    """One that was due and has the bond's address since, or an answer would not be noticed."""
+    made = shared(links=2, peers=4)
+    mac = made.near.show()["mac"]
+    made.ask()
+    peer = next(f"10.0.0.{number}" for number in made.peers if made.knows(number) == mac)
+    made.near.run("bpftool", "map", "update", *entry(made, peer), "value", "hex",
+                  *mac_of_peer(made, peer), "00", "00", *mac.split(":"), "00", "00",
+                  *struct.pack("=QIHH", time.monotonic_ns(), 1, 1, 0).hex(" ").split(), "exist")
+    assert value(made, peer) == (mac, 1)
+    made.far.ip("link", "set", "l1", "down")
+    made.near.wait_slaves("l0")
+    wait_for(lambda: value(made, peer) == (mac, 0), "bondd to see that it is right")
+
+
+def mac_of_peer(made, peer):
+    number = int(peer.rsplit(".", maxsplit=1)[-1])
+    return made.peers[number].ip_json("link", "show", "eth0")[0]["address"].split(":")
 
 
 def refused(made):

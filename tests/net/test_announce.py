@@ -106,9 +106,10 @@ def ones_complement(data):
     return total
 
 
-def test_multicast_groups_are_reported_on_the_new_slave(pair):
+@pytest.mark.parametrize("mode", ["active-backup", "balance-tlb", "balance-alb"])
+def test_multicast_groups_are_reported_on_the_new_slave(pair, mode):
     """For switches that snoop: they would wait for the next query."""
-    made = pair("active-backup", links=2, far={"mode": "broadcast"})
+    made = pair(mode, links=2, far={"mode": "broadcast"})
     mac, index = made.near.show()["mac"], made.near.link("bond0")["ifindex"]
     with made.near.inside():
         four = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

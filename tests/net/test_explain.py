@@ -3,6 +3,7 @@ import socket
 
 import pytest
 
+from test_carrier import in_place_only
 from traffic import Capture
 from waiting import wait_for
 
@@ -74,6 +75,18 @@ def test_it_foretells_a_failure(pair):
     wait_for(lambda: links_taken(made, 4) == expected, "the flows to go where explain has said")
     made.near.stop_bondd()
     assert [each["slave"] for each in explanations(made, 4)] == expected
+
+
+@in_place_only
+@pytest.mark.parametrize("mode", ["balance-xor", "active-backup", "balance-tlb"])
+def test_it_looks_at_carriers_while_bondd_is_dead(pair, mode):
+    made = pair(mode, xmit_hash_policy="layer3+4", far={"mode": "broadcast"})
+    before = [each["slave"] for each in explanations(made, 4)]
+    made.near.kill_bondd()
+    made.far.ip("link", "set", before[0], "down")
+    after = [each["slave"] for each in explanations(made, 4)]
+    assert before[0] not in after
+    assert after == links_taken(made, 4)
 
 
 @pytest.mark.parametrize("primary", [None, "l3"])

@@ -321,6 +321,13 @@ def test_examples(lone, made_dir):
     assert "answer  of policy by_vlan: slot 2" in host.ctl(
         "explain", "bond0", "src", "10.0.0.1", "dst", "10.0.0.2", "dmac", "02:00:00:00:00:09",
         "vlan", 7)
+    host.ctl("set", "bond0", "xmit_hash_policy", "flow")  # whose hash nobody knows
+    assert explained(host, "vlan", 7) == (host.links[2], {"name": "by_vlan", "answer": "slot",
+                                                          "slot": 2})
+    assert explained(host, "vlan", 8)[1]["answer"] == "hash"
+    assert explained(host) == (None, None)
+    assert predicted(host, made_dir, frames[:1]) == {host.links[2]}
+    host.ctl("set", "bond0", "xmit_hash_policy", "layer2")
     write_map(host, "vlans", (7).to_bytes(2, "little"), bytes([40]))
     assert explained(host, "vlan", 7)[1]["slot"] == 40
     assert explained(host, "vlan", 7)[0] in host.links

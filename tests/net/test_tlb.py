@@ -4,9 +4,13 @@ received where, and what is left when slaves and bondd fail.
 import pytest
 
 from lab import Refused
+from namespace import mac_bytes
+from test_announce import above, mac_of
+from test_fail_over_mac import STEPS, fail_over, macs, owns, swap_and_die
 from traffic import Capture, send_frames, send_packets
 from waiting import wait_for
 
+MODES = ["balance-tlb", "balance-alb"]
 ARP, IPV4, IPV6, LOOPBACK = 0x0806, 0x0800, 0x86dd, 0x9000
 
 
@@ -53,7 +57,7 @@ def sources(wires):
             for wire in wires}
 
 
-@pytest.mark.parametrize("mode", ["balance-tlb", "balance-alb"])
+@pytest.mark.parametrize("mode", MODES)
 def test_each_slave_sends_with_its_own_address(switched, mode):
     made = switched(mode, xmit_hash_policy="layer3+4")
     mac, macs = made.macs()
@@ -121,7 +125,7 @@ def test_who_receives_what(switched, mode, receives):
     assert sum(frame.src.endswith("01") for frame in heard) == (1 if "l1" in receives else 0)
 
 
-@pytest.mark.parametrize("mode", ["balance-tlb", "balance-alb"])
+@pytest.mark.parametrize("mode", MODES)
 def test_learning_packets(switched, mode):
     """Of each slave from its address to itself, again and again, also in a VLAN that is used. When
     the active slave changes, at once. A new lp_interval counts from now on.
@@ -151,6 +155,154 @@ def test_learning_packets(switched, mode):
     heard[other].clear()
     near.ctl("set", "bond0", "active_slave", other)
     wait_for(lambda: (mac, mac, None) in listen()[other], f"{other} to tell of the bond's address")
+
+
+def learnt(wire):
+    """The addresses of the learning packets that have come by this wire."""
+    return {frame.src for frame in wire.frames() if frame.type == LOOPBACK
+            and frame.src == frame.dst}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_devices_above_are_learnt(switched, lab, mode):
+    """At the active slave and at no other, also of a macvlan that is in another namespace; after a
+    failover at once. A virtual router's address is left to the router that has it now.
+    """
+    made = switched(mode, links=2, lp_interval=1, primary="l0")
+    near, there = made.near, lab.namespace("c")
+    router = "00:00:5e:00:01:07"
+    above(near, "u0", "type", "macvlan", "mode", "bridge")
+    above(near, "u1", "address", router, "type", "macvlan", "mode", "bridge")
+    above(near, "u2", "type", "macvlan", "mode", "bridge")
+    near.ip("link", "set", "u2", "netns", there.name)
+    there.ip("link", "set", "u2", "up")
+    devices, heard = {mac_of(near, "u0"), mac_of(there, "u2")}, {link: set() for link in made.links}
+    wires = made.wires()
+
+    def listen():
+        for wire in wires:
+            heard[wire.dev] |= learnt(wire)
+        return heard
+
+    wait_for(lambda: devices <= listen()["l0"], "the macvlans to be learnt at l0", deadline=20)
+    assert not devices & heard["l1"] and router not in heard["l0"] | heard["l1"]
+    near.ctl("set", "bond0", "lp_interval", 3600)
+    listen()
+    heard["l0"].clear()
+    near.ctl("set", "bond0", "active_slave", "l1")
+    wait_for(lambda: devices <= listen()["l1"], "the macvlans to be learnt at l1")
+    assert not devices & heard["l0"]
+
+
+def check_addresses(made, mac):
+    """Until the active slave has the bond's address and each other slave one of its own, and the
+    devices have those that the programs take them to have.
+    """
+    def is_right():
+        programs = [mac_bytes(each).hex() for _, each in sorted(made.macs()[1].items())]
+        alb = made.near.pinned("alb")["mac"][:len(made.links)]
+        return macs(made.near)[made.active()] == mac == mac_of(made.near, "bond0") and \
+            len(set(programs)) == len(made.links) and \
+            programs == [word.to_bytes(8, "little")[:6].hex() for word in alb]
+
+    wait_for(is_right, lambda: f"the addresses to be right: {macs(made.near)}")
+    made.near.wait_ping("10.0.0.2")
+    made.near.wait_ping("fd00::2")
+    made.far.wait_ping("10.0.0.1")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_bondd_that_dies_while_addresses_are_exchanged(switched, mode):
+    """The bond goes on, and the next bondd finishes it, also if another slave is active by then."""
+    made = switched(mode, links=3, xmit_hash_policy="layer3+4", lp_interval=1)
+    near, own = made.near, owns(made.near)
+    mac = near.show()["mac"]
+    for turn, step in enumerate(STEPS):
+        last, link, other = (f"l{(turn + further) % 3}" for further in range(3))
+        fail_over(made, last)
+        check_addresses(made, mac)
+        swap_and_die(near, step, link)
+        near.wait_ping("10.0.0.2")
+        near.start_bondd()
+        assert made.active() == link
+        check_addresses(made, mac)
+        fail_over(made, last)
+        check_addresses(made, mac)
+        swap_and_die(near, step, link)
+        for each in (last, link):
+            made.far.ip("link", "set", each, "down")
+        near.wait_ping("10.0.0.2")
+        near.start_bondd()
+        near.wait_slaves(other)
+        check_addresses(made, mac)
+        for each in (last, link):
+            made.far.ip("link", "set", each, "up")
+        near.wait_slaves(*made.links)
+    # one leaves whose own address another one has
+    for link in ("l0", "l1", "l2"):
+        fail_over(made, link)
+        check_addresses(made, mac)
+    has = macs(near)
+    leaving = next(link for link in made.links[:2] if own[link] not in (mac, has[link]))
+    near.stop_bondd()
+    with near.dying_at("mac-swap-leaving"):
+        near.run(*near.ctl_command("del-slave", "bond0", leaving), check=False)
+    near.start_bondd()
+    assert mac_of(near, leaving) == own[leaving]
+    near.ctl("delete", "bond0")
+    assert {link: mac_of(near, link) for link in made.links} == own
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_bondd_that_dies_while_the_mode_changes(switched, mode):
+    made = switched("balance-xor", links=3)
+    near, mac = made.near, made.near.show()["mac"]
+    near.stop_bondd()
+    with near.dying_at("mac-swap-tried"):
+        near.run(*near.ctl_command("set", "bond0", "mode", mode), check=False)
+    near.start_bondd()
+    near.wait_slaves(*made.links)
+    near.ctl("set", "bond0", "mode", mode)
+    check_addresses(made, mac)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_slave_that_takes_no_second_address(lone, mode):
+    """A macvlan has no list of them, and could not receive when it takes over."""
+    host = lone(links=1)
+    host.ip("link", "add", "m0", "link", "l0", "type", "macvlan", "mode", "bridge")
+    own = mac_of(host, "m0")
+    host.ctl("create", "bond0", "mode", mode)
+    host.ip("link", "add", "l9", "type", "veth", "peer", "name", "l9p")
+    host.ctl("add-slave", "bond0", "l9")
+    with pytest.raises(Refused, match="m0 cannot receive for the bond's MAC address besides its "
+                                      "own"):
+        host.ctl("add-slave", "bond0", "m0")
+    assert mac_of(host, "m0") == own and len(host.show()["slaves"]) == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_slave_that_cannot_change_its_address(lone, mode):
+    """An IFB, while it is up. Neither is it added, nor can the mode change to one of these."""
+    host = lone(links=2)
+    if host.run("ip", "link", "add", "i0", "type", "ifb", check=False).returncode:
+        pytest.skip("this kernel has no IFB")
+    own = {link: mac_of(host, link) for link in ("i0", "l0", "l1")}
+    why = f"i0 cannot change its MAC address while it is up .*, which mode {mode} needs"
+    host.ctl("create", "bond0", "mode", mode)
+    host.ctl("add-slave", "bond0", "l0")
+    with pytest.raises(Refused, match=why):
+        host.ctl("add-slave", "bond0", "i0")
+    host.ctl("delete", "bond0")
+    assert {link: mac_of(host, link) for link in own} == own
+    host.ctl("create", "bond0", "mode", "active-backup", "fail_over_mac", "active")
+    host.ctl("add-slave", "bond0", "l0", "i0", "l1")
+    with pytest.raises(Refused, match=why):
+        host.ctl("set", "bond0", "mode", mode)
+    assert host.show()["mode"] == "active-backup"
+    assert {link: mac_of(host, link) for link in own} == own == macs(host)
+    host.ctl("delete", "bond0")
+    assert {link: mac_of(host, link) for link in own} == own
 
 
 def test_options_of_the_modes(switched):

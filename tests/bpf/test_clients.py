@@ -1,0 +1,73 @@
+"""The map of balance-alb's clients when it is full."""
+import ctypes
+import struct
+
+import pytest
+
+import abi
+from datapath import X, libbpf
+from packets import mac
+
+BOND, OTHER, PEER = "02:00:00:00:00:01", "02:00:00:00:00:02", "02:00:00:00:00:99"
+OWN = bytes([192, 0, 2, 1])
+ANY = ctypes.c_uint64(0)
+
+
+def key(peer, own=OWN):
+    return own.ljust(16, b"\0") + peer.ljust(16, b"\0") + struct.pack("=HHHH", 2, 0, 0, 0)
+
+
+class Clients:
+    def __init__(self, datapath):
+        self.fd = datapath._map_fd("clients")
+
+    def has(self, which):
+        value = ctypes.create_string_buffer(32)
+        return libbpf.bpf_map_lookup_elem(self.fd, which, value) == 0
+
+    def fill(self, count):
+        """Clients of another address of bond0."""
+        for number in range(count):
+            assert libbpf.bpf_map_update_elem(
+                self.fd, key(struct.pack("!I", number + 1), bytes([198, 51, 100, 1])), bytes(32),
+                ANY) == 0
+
+    def clear(self):
+        found = ctypes.create_string_buffer(40)
+        while libbpf.bpf_map_get_next_key(self.fd, None, found) == 0:
+            libbpf.bpf_map_delete_elem(self.fd, found)
+
+
+@pytest.fixture
+def clients(datapath):
+    btf = abi.Btf()
+    alb = datapath._mapped(".data.alb", btf.struct("xbond_alb"))
+    receivers = datapath._mapped(".data.receivers", btf.struct("xbond_receivers"))
+    datapath.reset(slots=2, flags=X.F_CARRIER | X.F_TLB | X.F_ALB)
+    ctypes.memset(ctypes.byref(receivers), 0, ctypes.sizeof(receivers))
+    alb.bond_mac = alb.mac[0] = int.from_bytes(mac(BOND), "little")
+    alb.mac[1] = int.from_bytes(mac(OTHER), "little")
+    for i in range(len(alb.order)):
+        alb.order[i] = i if i < 2 else 255
+    made = Clients(datapath)
+    made.clear()
+    made.receivers = receivers
+    yield made
+    made.clear()
+    ctypes.memset(ctypes.byref(alb), 0, ctypes.sizeof(alb))
+
+
+def reply(peer):
+    return mac(PEER) + mac(BOND) + struct.pack("!HHHBBH", 0x0806, 1, 0x0800, 6, 4, 2) + \
+        mac(BOND) + OWN + mac(PEER) + peer
+
+
+@pytest.mark.parametrize("room", [0, 1, 2])
+def test_no_client_without_the_address_of_the_bond(datapath, clients, room):
+    """By that entry is seen that the address has moved away."""
+    peer = bytes([192, 0, 2, 9])
+    clients.fill(X.MAX_CLIENTS - room)
+    assert datapath.slot(reply(peer)) in (0, 1)
+    assert clients.has(key(peer)) == (room == 2)
+    assert clients.has(key(bytes(4))) == (room > 0)
+    assert clients.receivers.refused == (room < 2)
