@@ -313,10 +313,12 @@ static int control_apply(struct request *request, bool only_new, struct err *err
 		.only_new = only_new,
 		.is_dry = json_is_true(json_object_get(request->words, "dry_run")),
 		.may_interrupt = json_is_true(json_object_get(request->words, "interrupt")),
-		.confirm = confirm > 0 && confirm <= ROLLBACK_MAX_S ? (unsigned int)confirm : 0,
+		.confirm.apply = rollback_new_apply(),
 	};
 
-	if (confirm && !order.confirm)
+	if (confirm > 0 && confirm <= ROLLBACK_MAX_S)
+		order.confirm.seconds = (unsigned int)confirm;
+	if (confirm && !order.confirm.seconds)
 		return err_set(err, EINVAL, "bad request: confirm is not 1 to %d seconds",
 			       ROLLBACK_MAX_S);
 	if (control_check_config_dir(request, err))
