@@ -5,17 +5,10 @@
 #include <net/if.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
-#include "common/mode.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/idle.h"
 #include "daemon/handover/handover_side.h"
 #include "network/link_copy.h"
-
-/* A link takes about two seconds, LACP two to four; a new bond of the kernel waits 8 for ports. */
-#define WAIT_NS (20000 * NS_PER_MS)
-#define LOOK_MS 5
 
 int handover_passed(const char *step, struct err *err)
 {
@@ -75,16 +68,9 @@ int handover_move(struct handover *plan, const struct handover_slave *slave, str
 	return r ? r : handover_passed("handover-moved", err);
 }
 
-bool handover_wait(struct handover *plan, const struct handover_slave *slave)
+bool handover_is_used(struct handover *plan, const struct handover_slave *slave)
 {
-	uint64_t end_ns = clock_now_ns() + WAIT_NS;
-
-	while (slave->has_link && !plan->new_side->uses(plan, plan->devices[0].new, slave)) {
-		if (clock_now_ns() > end_ns)
-			return false;
-		idle_wait(-1, LOOK_MS);
-	}
-	return true;
+	return !slave->has_link || plan->new_side->uses(plan, plan->devices[0].new, slave);
 }
 
 /* Before Linux 6.2 a device that is up keeps its name. */

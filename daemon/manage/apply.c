@@ -10,6 +10,7 @@
 #include "daemon/manage/config.h"
 #include "daemon/manage/plan.h"
 #include "daemon/manage/plan_run.h"
+#include "daemon/manage/requests.h"
 #include "daemon/manage/snapshot.h"
 #include "daemon/slave/enslave_check.h"
 #include "options/names.h"
@@ -145,6 +146,8 @@ static int apply_steps(struct applying *applying, struct err *err)
 {
 	int r = name_check("bond", applying->name, err);
 
+	if (!r)
+		r = request_check_free(applying->daemon, applying->name, err);
 	if (!r)
 		r = apply_check_waiting(applying, err);
 	if (!r)

@@ -10,6 +10,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/base/log.h"
+#include "daemon/manage/requests.h"
 #include "daemon/manage/rollback_file.h"
 #include "daemon/manage/snapshot.h"
 
@@ -77,12 +78,18 @@ static int rollback_do(struct rollback *rollback, struct err *err)
 	return r;
 }
 
+/* A takeover or handback has its slaves: it waits for the end of that. */
+static bool rollback_must_wait(const struct rollback *rollback)
+{
+	return request_check_free(rollback->daemon, rollback->bond, NULL);
+}
+
 static json_t *rollback_names_of_apply(uint64_t apply)
 {
 	json_t *names = json_array();
 
 	for (const struct rollback *rollback = rollback_first; rollback; rollback = rollback->next)
-		if (rollback->apply == apply)
+		if (rollback->apply == apply && !rollback_must_wait(rollback))
 			json_array_append_new(names, json_string(rollback->bond));
 	return names;
 }
@@ -101,7 +108,7 @@ static void rollback_prepare(const json_t *names)
 		struct rollback *rollback = rollback_find(json_string_value(name));
 		json_t *snapshot;
 
-		if (!rollback || json_array_size(names) < 2)
+		if (!rollback || rollback_must_wait(rollback) || json_array_size(names) < 2)
 			continue;
 		snapshot = json_incref(rollback->snapshot);
 		if (json_is_true(json_object_get(snapshot, "existed")))
@@ -120,8 +127,12 @@ static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
 	struct err err;
 	size_t at;
 
-	(void)source;
 	(void)usec;
+	if (rollback_must_wait(due)) {
+		sd_event_source_set_time_relative(source, US_PER_S);
+		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+		return 0;
+	}
 	names = rollback_names_of_apply(due->apply);
 	rollback_prepare(names);
 	json_array_foreach (names, at, name) {
@@ -249,7 +260,8 @@ int rollback_now(struct daemon *daemon, const char *bond, struct err *err)
 	struct rollback *rollback;
 	int r = rollback_find_waiting(bond, &rollback, err);
 
-	(void)daemon;
+	if (!r)
+		r = request_check_free(daemon, bond, err);
 	return r ? r : rollback_do(rollback, err);
 }
 

@@ -16,7 +16,7 @@
 
 struct rollback_terms {
 	unsigned int seconds; /* 0: there is no rollback */
-	uint64_t apply;	      /* rollback_new_apply(); bonds with the same number go back together */
+	uint64_t apply; /* rollback_new_apply(); bonds with the same number go back together */
 };
 uint64_t rollback_new_apply(void);
 
@@ -30,7 +30,10 @@ int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot,
 unsigned int rollback_left_s(const char *bond);
 /* What it is now is what it shall be. -ENOENT: it did not wait for that. */
 int rollback_confirm(struct daemon *daemon, const char *bond, struct err *err);
-/* It goes back now. Afterwards it waits for nothing, whatever is returned. */
+/*
+ * It goes back now. Afterwards it waits for nothing, whatever is returned; but -EBUSY: a takeover
+ * or handback has not ended, and nothing was done.
+ */
 int rollback_now(struct daemon *daemon, const char *bond, struct err *err);
 /* Before rollback_now() for all of them: they give up slaves that others of them had. */
 void rollback_prepare_all(void);

@@ -122,6 +122,60 @@ def undo_each(made, steps, wait=lambda: None):
         near.start_bondd()
 
 
+def under_way(near, verb):
+    """It has begun, and bondd serves: programs are slow to start here, so this starts no other."""
+    child = near.spawn(*near.ctl_command(verb, "bond0"), stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE)
+    wait_for((near.run_dir / "handover/bond0.json").exists, "the journal", 15)
+    return child
+
+
+@pytest.mark.parametrize("verb", ("takeover", "handback"))
+def test_bondd_serves_others_meanwhile(setting, verb):
+    """Requests about another bond do not wait for a port of this one, which nobody may change."""
+    made = with_partner(setting)
+    near = made.near
+    if verb == "handback":
+        near.ctl("takeover", "bond0")
+        wait_both_ports(made)
+    near.ctl("create", "bond1", "mode", "active-backup")
+
+    def ask(method, bond, **options):
+        words = {"method": method, "bond": bond, "options": options}
+        return near.request(json.dumps(words).encode() + b"\n", timeout=60)
+    child = under_way(near, verb)
+    assert ask("set", "bond1", updelay="100")["ok"]
+    assert ask("show", "bond1")["result"]["view"]["options"]["updelay"] == 100
+    for method in ("set", "delete", "handback"):
+        said = ask(method, "n0-bond0" if verb == "takeover" else "bond0", updelay="100")
+        assert "has not ended yet; try again" in said["error"]
+    assert (near.run_dir / "handover/bond0.json").exists(), "the port is still waited for"
+    assert ended_somehow(made, child)
+    wait_both_ports(made)
+    near.ctl("delete", "bond1")
+
+
+@pytest.mark.parametrize("verb", ("takeover", "handback"))
+@pytest.mark.parametrize("has_switched", (False, True))
+def test_bondd_stops_in_its_midst(setting, verb, has_switched):
+    """Before the change over it is undone, and after it finished, by the bondd that stops."""
+    made = with_partner(setting)
+    near = made.near
+    if verb == "handback":
+        near.ctl("takeover", "bond0")
+        wait_both_ports(made)
+    before, said = picture(near, NAMES), len(near.log())
+    child = under_way(near, verb)
+    if has_switched:
+        wait_for(lambda: "is now called" in near.log()[said:], "the names to change over", 30)
+    near.stop_bondd()
+    assert ended_somehow(made, child) == has_switched
+    assert is_kernels(near) == (has_switched == (verb == "handback"))
+    near.start_bondd()
+    assert picture(near, NAMES) == before
+    wait_both_ports(made)
+
+
 def begun(near, verb):
     """It runs, and the new bond is there."""
     child = near.spawn(*near.ctl_command(verb, "bond0"), stdout=subprocess.PIPE,
