@@ -182,17 +182,29 @@ static void step_announce(struct handover *plan)
 	announce(plan->daemon->announcer, &order);
 }
 
+/* The new devices have the names, and then the addresses, while the old ones are still up. */
+static int step_put_forward_early(struct handover *plan, struct err *err)
+{
+	int r = handover_passed("handover-set-aside", err);
+
+	if (!r)
+		r = step_put_forward(plan, err);
+	if (!r)
+		r = handover_passed("handover-put-forward", err);
+	if (r)
+		return r;
+	step_configure_early(plan);
+	return handover_passed("handover-both-configured", err);
+}
+
 /* Names and addresses. Nothing is left that the old devices would be needed for. */
 static int step_change_over(struct handover *plan, struct err *err)
 {
 	bool is_early = step_rename_old(plan);
-	int r = is_early ? step_put_forward(plan, err) : 0;
+	int r = is_early ? step_put_forward_early(plan, err) : 0;
 
-	if (r)
-		return r;
-	if (is_early)
-		step_configure_early(plan);
-	r = step_put_away(plan, err);
+	if (!r)
+		r = step_put_away(plan, err);
 	if (!r)
 		r = handover_passed("handover-away", err);
 	if (!r && !is_early)
