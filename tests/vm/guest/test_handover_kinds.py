@@ -90,7 +90,63 @@ def test_team(setting):
         end(teamd)
 
 
-@pytest.mark.parametrize("mode", ("balance-rr", "balance-xor", "broadcast"))
+BALANCING = {
+    "balance-tlb": ("tlb_dynamic_lb", "0", "xmit_hash_policy", "layer3+4"),
+    "balance-alb": ("updelay", "200"),
+}
+
+
+def own_macs(near):
+    """What distinguishes slaves that have addresses of their own, whichever has the bond's."""
+    return sorted(near.link(dev)["address"] for dev in near.links)
+
+
+def bond_data(near):
+    """As the kernel has it; without what it is about now."""
+    data = near.link("bond0")["linkinfo"]["info_data"]
+    return {key: value for key, value in data.items() if key != "active_slave"}
+
+
+@pytest.mark.parametrize("mode", BALANCING)
+@pytest.mark.parametrize("primary", ("eth0", "eth2"))
+def test_modes_that_balance(setting, mode, primary):
+    """The active slave has the bond's address and moves last; both ends use it afterwards."""
+    made = setting(2).switch()
+    near = made.near
+    kernel_bond(near, mode, "lp_interval", "7", "primary", primary, "primary_reselect", "failure",
+                *BALANCING[mode])
+    near.ip("link", "set", "eth0", "type", "bond_slave", "prio", "3")
+    made.address(near, "bond0", 1)
+    near.wait_ping("10.0.0.2")
+    wait_for(lambda: near.link("bond0")["linkinfo"]["info_data"].get("active_slave") == primary,
+             "the primary")
+    before, macs, data = picture(near, NAMES), own_macs(near), bond_data(near)
+    with traffic(made) as silences:
+        near.ctl("takeover", "bond0")
+    note(f"{mode}, primary {primary}, takeover", silences)
+    show = near.show()
+    assert show["mode"] == mode and picture(near, NAMES) == before
+    wanted = {"lp_interval": 7, "primary": primary, "primary_reselect": "failure"}
+    wanted |= {"tlb_dynamic_lb": False, "xmit_hash_policy": "layer3+4"} \
+        if mode == "balance-tlb" else {"updelay": 200}
+    assert {key: show["options"][key] for key in wanted} == wanted
+    assert near.slave("eth0")["options"]["prio"] == 3
+    near.wait_slaves(*near.links)
+    wait_for(lambda: near.show()["active_slave"] == primary, "the primary")
+    assert near.link(primary)["address"] == show["mac"] and len(set(own_macs(near))) == 2
+    near.wait_ping("10.0.0.2")
+    made.far.wait_ping("10.0.0.1")
+    with traffic(made) as silences:
+        near.ctl("handback", "bond0")
+    note(f"{mode}, primary {primary}, handback", silences)
+    assert is_kernels(near) and picture(near, NAMES) == before
+    assert (own_macs(near), bond_data(near)) == (macs, data)
+    assert near.link("eth0")["linkinfo"]["info_slave_data"]["prio"] == 3
+    near.wait_ping("10.0.0.2")
+    made.far.wait_ping("10.0.0.1")
+
+
+@pytest.mark.parametrize("mode", ("balance-rr", "balance-xor", "broadcast", *BALANCING))
 def test_undo_in_other_modes(setting, mode):
     made = with_switch(setting, 2, mode)
     undo_each(made, ("moved", "configured", "all-moved"))
