@@ -7,6 +7,14 @@
 #include "daemon/manage/apply.h"
 #include "options/config_dir.h"
 
+/* With a turn for other work before each. */
+static json_t *apply_all_one(struct daemon *daemon, const char *name,
+			     const struct apply_order *order)
+{
+	idle_turn();
+	return apply_bond(daemon, name, order);
+}
+
 static bool apply_all_failed(const json_t *result)
 {
 	return json_is_string(json_object_get(result, "error"));
@@ -65,7 +73,7 @@ static void apply_all_again(struct daemon *daemon, const struct apply_order *ord
 		json_array_foreach (results, at, result) {
 			if (!apply_all_failed(result) || !apply_all_name(result))
 				continue;
-			again = apply_bond(daemon, apply_all_name(result), &then);
+			again = apply_all_one(daemon, apply_all_name(result), &then);
 			progress |= !apply_all_failed(again);
 			json_array_set_new(results, at, again);
 		}
@@ -81,7 +89,7 @@ static json_t *apply_all_free(struct daemon *daemon, const struct apply_order *o
 
 	then.is_dry = is_dry;
 	then.only_frees = true;
-	return apply_bond(daemon, name, &then);
+	return apply_all_one(daemon, name, &then);
 }
 
 static json_t *apply_all_would_leave(struct daemon *daemon, const struct apply_order *order,
@@ -108,7 +116,7 @@ static bool apply_all_plan_fails(struct daemon *daemon, const struct apply_order
 	bool fails;
 
 	dry.is_dry = true;
-	result = apply_bond(daemon, name, &dry);
+	result = apply_all_one(daemon, name, &dry);
 	fails = apply_all_failed(result);
 	json_decref(result);
 	return fails;
@@ -126,7 +134,7 @@ static json_t *apply_all_would_succeed(struct daemon *daemon, const struct apply
 	dry.is_dry = true;
 	dry.leaving = leaving;
 	json_array_foreach (names, at, name) {
-		json_t *result = apply_bond(daemon, json_string_value(name), &dry);
+		json_t *result = apply_all_one(daemon, json_string_value(name), &dry);
 
 		if (!apply_all_failed(result))
 			json_array_append(then_ok, (json_t *)name);
@@ -181,7 +189,7 @@ static void apply_all_retry(struct daemon *daemon, const struct apply_order *ord
 	json_array_foreach (results, at, result) {
 		if (!apply_all_failed(result) || !apply_all_name(result))
 			continue;
-		again = apply_bond(daemon, apply_all_name(result), order);
+		again = apply_all_one(daemon, apply_all_name(result), order);
 		if (!strcmp(apply_all_name(again), apply_all_name(freed))) {
 			json_object_set_new(again, "steps",
 					    apply_all_join(freed, again, order->is_dry));
@@ -189,22 +197,6 @@ static void apply_all_retry(struct daemon *daemon, const struct apply_order *ord
 		}
 		json_array_set_new(results, at, again);
 	}
-}
-
-/* The first has its turn before the next one has given up what it waits for: so several turns. */
-static void apply_all_untie(struct daemon *daemon, const struct apply_order *order,
-			    const json_t *names, json_t *results)
-{
-	json_t *leaving = apply_all_would_leave(daemon, order, names);
-	json_t *freed = apply_all_free(daemon, order, order->is_dry,
-				       json_string_value(json_array_get(names, 0)));
-	struct apply_order then = *order;
-
-	then.leaving = order->is_dry ? leaving : NULL;
-	for (size_t turn = 0; turn <= json_array_size(names); turn++)
-		apply_all_retry(daemon, &then, freed, results);
-	json_decref(freed);
-	json_decref(leaving);
 }
 
 static size_t apply_all_count_failed(const json_t *results)
@@ -215,6 +207,26 @@ static size_t apply_all_count_failed(const json_t *results)
 	json_array_foreach (results, at, result)
 		count += apply_all_failed(result);
 	return count;
+}
+
+/* The first has its turn before the next one has given up what it waits for: so several turns. */
+static void apply_all_untie(struct daemon *daemon, const struct apply_order *order,
+			    const json_t *names, json_t *results)
+{
+	json_t *leaving = apply_all_would_leave(daemon, order, names);
+	json_t *freed = apply_all_free(daemon, order, order->is_dry,
+				       json_string_value(json_array_get(names, 0)));
+	size_t failed = apply_all_count_failed(results), before = failed + 1;
+	struct apply_order then = *order;
+
+	then.leaving = order->is_dry ? leaving : NULL;
+	while (failed && failed < before) {
+		apply_all_retry(daemon, &then, freed, results);
+		before = failed;
+		failed = apply_all_count_failed(results);
+	}
+	json_decref(freed);
+	json_decref(leaving);
 }
 
 /*
@@ -246,10 +258,8 @@ json_t *apply_all(struct daemon *daemon, const struct apply_order *order)
 		log_error("%s", err.text);
 		return results;
 	}
-	for (char **name = names; *name; name++) {
-		json_array_append_new(results, apply_bond(daemon, *name, order));
-		idle_turn();
-	}
+	for (char **name = names; *name; name++)
+		json_array_append_new(results, apply_all_one(daemon, *name, order));
 	config_dir_free(names);
 	apply_all_again(daemon, order, results);
 	apply_all_swap(daemon, order, results);
