@@ -24,7 +24,10 @@ int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot, un
 unsigned int rollback_left_s(const char *bond);
 /* What it is now is what it shall be. -ENOENT: it did not wait for that. */
 int rollback_confirm(struct daemon *daemon, const char *bond, struct err *err);
-/* It goes back now. Afterwards it waits for nothing, whatever is returned. */
+/*
+ * It goes back now. Afterwards it waits for nothing, whatever is returned. -EBUSY: nothing is done,
+ * because another bond that waits has a slave that this one had.
+ */
 int rollback_now(struct daemon *daemon, const char *bond, struct err *err);
 /* Before rollback_now() for all of them: they give up slaves that others of them had. */
 void rollback_prepare_all(void);
