@@ -518,6 +518,7 @@ _Static_assert(sizeof(struct xbond_slave_record) == 20, "slave record ABI");
 #define XBOND_TROUBLE_UNMET 16
 /* it has nft chains at its ingress, which come after xbond's program */
 #define XBOND_TROUBLE_NFT 32
+#define XBOND_TROUBLE_PROTODOWN 64 /* its protodown is on, which takes its carrier */
 
 /* Writer: bondd. One entry per slot. */
 struct xbond_slave {

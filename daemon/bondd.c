@@ -234,6 +234,7 @@ static void bondd_start_metrics(struct daemon *daemon)
 
 static void bondd_stop(struct daemon *daemon)
 {
+	handover_stop();
 	metrics_free(daemon->metrics);
 	meanwhile_done();
 	control_done(daemon);

@@ -15,8 +15,7 @@
 #define BOND_BROADCAST_NEIGH 33
 #define BOND_LACP_STRICT 34
 #define ATTRIBUTES_MAX 64
-#define SLAVE_IS_ACTIVE 0 /* IFLA_BOND_SLAVE_STATE */
-#define SLAVE_HAS_LINK 0  /* IFLA_BOND_SLAVE_MII_STATUS */
+#define SLAVE_HAS_LINK 0 /* IFLA_BOND_SLAVE_MII_STATUS */
 
 enum bonding_type { TYPE_U8, TYPE_U16, TYPE_U32, TYPE_MAC, TYPE_DEVICE, TYPE_ADDRESSES };
 
@@ -85,6 +84,7 @@ struct bonding_answer {
 	struct nl *nl;
 	struct option_set *options;
 	struct bonding_slave *slave;
+	int active_slave; /* of a bond: ifindex, or 0 */
 	bool found;
 };
 
@@ -165,6 +165,7 @@ static void bonding_take(struct nlmsghdr *message, void *arg)
 	if (!data || nla_parse_nested(tb, ATTRIBUTES_MAX, data, NULL) < 0)
 		return;
 	bonding_take_rows(answer->nl, tb, ROWS(bond_rows), answer->options);
+	answer->active_slave = (int)nl_attr_u32(tb[IFLA_BOND_ACTIVE_SLAVE], 0);
 	answer->found = true;
 }
 
@@ -188,7 +189,6 @@ static void bonding_take_slave(struct nlmsghdr *message, void *arg)
 	if (!data || nla_parse_nested(tb, ATTRIBUTES_MAX, data, NULL) < 0)
 		return;
 	bonding_take_rows(answer->nl, tb, ROWS(slave_rows), &slave->options);
-	slave->is_active = nl_attr_u8(tb[IFLA_BOND_SLAVE_STATE], 1) == SLAVE_IS_ACTIVE;
 	slave->has_link = nl_attr_u8(tb[IFLA_BOND_SLAVE_MII_STATUS], 1) == SLAVE_HAS_LINK;
 	slave->has_aggregator = tb[IFLA_BOND_SLAVE_AD_ACTOR_OPER_PORT_STATE];
 	slave->distributes = slave->has_link && bonding_port_works(tb);
@@ -234,6 +234,14 @@ int bonding_read(struct nl *nl, int ifindex, struct option_set *ret_options, str
 	bonding_drop_foreign(ret_options, ret_options->value[OPT_MODE].number);
 	ret_options->given[OPT_MODE] = true;
 	return 0;
+}
+
+int bonding_active_slave(struct nl *nl, int ifindex)
+{
+	struct option_set options;
+	struct bonding_answer answer = { .options = &options };
+
+	return bonding_ask(nl, ifindex, bonding_take, &answer) ? 0 : answer.active_slave;
 }
 
 int bonding_read_slave(struct nl *nl, int ifindex, struct bonding_slave *ret_slave)

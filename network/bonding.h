@@ -17,8 +17,11 @@
  */
 int bonding_read(struct nl *nl, int ifindex, struct option_set *ret_options, struct err *err);
 
+/* The ifindex of the slave that modes with an active slave have chosen; 0: none, or other modes. */
+int bonding_active_slave(struct nl *nl, int ifindex);
+
 struct bonding_slave {
-	bool is_active, has_link;
+	bool has_link;
 	/*
 	 * 802.3ad: its port does, and the partner's collects; otherwise, and as long as the port
 	 * has no aggregator, the same as has_link.

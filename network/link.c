@@ -89,6 +89,7 @@ bool link_parse(struct nlmsghdr *message, struct link_info *ret_link)
 	ret_link->new_nsid = (int)nl_attr_u32(tb[IFLA_NEW_NETNSID], (uint32_t)-1);
 	ret_link->new_ifindex = (int)nl_attr_u32(tb[IFLA_NEW_IFINDEX], 0);
 	ret_link->carrier = info->ifi_flags & IFF_UP && nl_attr_u8(tb[IFLA_CARRIER], 0);
+	ret_link->protodown = nl_attr_u8(tb[IFLA_PROTO_DOWN], 0);
 	ret_link->carrier_changes = nl_attr_u32(tb[IFLA_CARRIER_CHANGES], 0);
 	link_parse_mac(tb[IFLA_ADDRESS], &ret_link->has_mac, ret_link->mac);
 	link_parse_mac(tb[IFLA_PERM_ADDRESS], &ret_link->has_perm_mac, ret_link->perm_mac);

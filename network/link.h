@@ -23,6 +23,7 @@ struct link_info {
 	unsigned int promiscuity;
 	uint32_t mtu;
 	bool carrier; /* admin up and carrier */
+	bool protodown;
 	uint32_t carrier_changes;
 	bool has_mac, has_perm_mac;
 	uint8_t mac[XBOND_MAC_SIZE];

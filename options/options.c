@@ -216,10 +216,17 @@ static int option_parse_ifname(const struct option_spec *option, const char *tex
 			       struct err *err)
 {
 	char values[OPTION_VALUES_SIZE];
+	uint8_t mac[XBOND_MAC_SIZE];
 	struct err why;
 
 	if (!*text || !strcmp(text, "none"))
 		return 0;
+	if (!mac_parse(text, mac))
+		return err_set(err, EINVAL, "%s: %s is a MAC address; allowed: %s%s", option->name,
+			       text, option_values(option, values),
+			       option->id == OPT_PRIMARY
+				       ? " (or give its section [slave MAC] the highest prio)"
+				       : "");
 	if (name_check("slave", text, &why))
 		return err_set(err, EINVAL, "%s: %s; allowed: %s", option->name, why.text,
 			       option_values(option, values));

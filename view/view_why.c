@@ -56,6 +56,10 @@ static json_t *view_why_link(const struct pins *pins, unsigned int slot)
 				    bond->downdelay_ms);
 	case XBOND_LINK_DOWN: break;
 	}
+	if (pins->slaves[slot].trouble & XBOND_TROUBLE_PROTODOWN)
+		return json_sprintf("it is held down by protodown ('ip link set %s protodown off' "
+				    "ends that)",
+				    pins->slaves[slot].name);
 	if (found[0])
 		return json_string(found);
 	return json_string(pins->monitors ? "no monitor has found its link working yet"

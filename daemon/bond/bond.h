@@ -173,6 +173,8 @@ struct bond {
 	struct daemon *daemon;
 	struct dataplane dataplane;
 	bool adopting; /* taken over from another bondd: differences are expected */
+	/* A takeover or handback moves its slaves; nobody else may: handover.c */
+	bool is_handed_over;
 	struct member members[XBOND_MAX_SLAVES];
 	struct bond_evaluation evaluation;
 	struct bond_told told; /* bond_tell.c */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ struct request {
 	json_t *options;
 	json_t *notes;
 	json_t *result; /* for methods that ask; a new reference */
+	bool is_later;	/* the answer comes later */
 };
 
 typedef int (*method_function)(struct request *request, struct err *err);
@@ -81,19 +83,63 @@ static int control_do_policy(struct request *request, struct err *err)
 	return request_policy(request->daemon, request->bond, err);
 }
 
+static json_t *control_words(int r, const struct err *err, json_t *notes, json_t *result)
+{
+	if (r)
+		return json_pack("{s:b, s:o}", "ok", 0, "error", json_value_text(err->text));
+	return json_pack("{s:b, s:O, s:o*}", "ok", 1, "notes", notes, "result", result);
+}
+
+/* Who is told, when the request has long been freed. */
+struct control_told {
+	struct daemon *daemon;
+	struct control_client client;
+	char bond[XBOND_NAME_SIZE];
+	bool is_back;
+};
+
+static void control_tell_handover(int r, const struct err *err, json_t *notes, void *arg)
+{
+	struct control_told *told = arg;
+
+	if (!r && told->is_back)
+		rollback_forget(told->daemon, told->bond);
+	told->client.answer_later(told->client.client, control_words(r, err, notes, NULL));
+	free(told);
+}
+
+static int control_handover(struct request *request, bool is_back, struct err *err)
+{
+	struct control_told *told = calloc(1, sizeof(*told));
+	struct handover_order order = { .bond = request->bond,
+					.is_back = is_back,
+					.options = is_back ? NULL : request->options,
+					.author = request->client->pid,
+					.tell = control_tell_handover,
+					.arg = told };
+	int r;
+
+	if (!told)
+		return err_set(err, ENOMEM, "out of memory");
+	told->daemon = request->daemon;
+	told->client = *request->client;
+	told->is_back = is_back;
+	snprintf(told->bond, sizeof(told->bond), "%s", request->bond);
+	r = handover_begin(request->daemon, &order, err);
+	request->is_later = !r;
+	if (r)
+		free(told);
+	return r;
+}
+
 static int control_do_takeover(struct request *request, struct err *err)
 {
-	return handover_takeover(request->daemon, request->bond, request->options, request->notes,
-				 err);
+	return control_handover(request, false, err);
 }
 
 static int control_do_handback(struct request *request, struct err *err)
 {
-	int r = handover_handback(request->daemon, request->bond, request->notes, err);
-
-	if (!r)
-		rollback_forget(request->daemon, request->bond);
-	return r;
+	return control_handover(request, true, err);
 }
 
 /* names points into the request; free only the array. */
@@ -313,10 +359,12 @@ static int control_apply(struct request *request, bool only_new, struct err *err
 		.only_new = only_new,
 		.is_dry = json_is_true(json_object_get(request->words, "dry_run")),
 		.may_interrupt = json_is_true(json_object_get(request->words, "interrupt")),
-		.confirm = confirm > 0 && confirm <= ROLLBACK_MAX_S ? (unsigned int)confirm : 0,
+		.confirm.apply = rollback_new_apply(),
 	};
 
-	if (confirm && !order.confirm)
+	if (confirm > 0 && confirm <= ROLLBACK_MAX_S)
+		order.confirm.seconds = (unsigned int)confirm;
+	if (confirm && !order.confirm.seconds)
 		return err_set(err, EINVAL, "bad request: confirm is not 1 to %d seconds",
 			       ROLLBACK_MAX_S);
 	if (control_check_config_dir(request, err))
@@ -386,26 +434,27 @@ static const struct method {
 	/* Also for members of the group xbond. It changes nothing. */
 	bool for_all;
 	bool finds_bond; /* itself, or does without */
+	bool is_change;	 /* of what a takeover or handback of the bond relies on */
 } methods[] = {
-	{ "ping", control_do_ping, true, true },
-	{ "list", control_do_list, true, true },
-	{ "show", control_do_show, true, true },
-	{ "stats", control_do_stats, true, true },
-	{ "monitor", control_do_monitor, true, true },
-	{ "create", control_do_create, false, false },
-	{ "delete", control_do_delete, false, false },
-	{ "add-slave", control_do_add_slave, false, false },
-	{ "del-slave", control_do_del_slave, false, false },
-	{ "set", control_do_set, false, false },
-	{ "set-slave", control_do_set_slave, false, false },
-	{ "refresh", control_do_refresh, false, false },
-	{ "policy", control_do_policy, false, false },
-	{ "takeover", control_do_takeover, false, false },
-	{ "handback", control_do_handback, false, false },
-	{ "load", control_do_load, false, true },
-	{ "apply", control_do_apply, false, true },
-	{ "confirm", control_do_confirm, false, true },
-	{ "rollback", control_do_rollback, false, true },
+	{ "ping", control_do_ping, true, true, false },
+	{ "list", control_do_list, true, true, false },
+	{ "show", control_do_show, true, true, false },
+	{ "stats", control_do_stats, true, true, false },
+	{ "monitor", control_do_monitor, true, true, false },
+	{ "create", control_do_create, false, false, false },
+	{ "delete", control_do_delete, false, false, true },
+	{ "add-slave", control_do_add_slave, false, false, true },
+	{ "del-slave", control_do_del_slave, false, false, true },
+	{ "set", control_do_set, false, false, true },
+	{ "set-slave", control_do_set_slave, false, false, true },
+	{ "refresh", control_do_refresh, false, false, false },
+	{ "policy", control_do_policy, false, false, false },
+	{ "takeover", control_do_takeover, false, false, true },
+	{ "handback", control_do_handback, false, false, true },
+	{ "load", control_do_load, false, true, false },
+	{ "apply", control_do_apply, false, true, false },
+	{ "confirm", control_do_confirm, false, true, false },
+	{ "rollback", control_do_rollback, false, true, false },
 };
 
 static const struct method *control_find_method(const char *name)
@@ -428,6 +477,8 @@ static int control_call(struct request *request, struct err *err)
 		return err_set(err, EPERM, "permission denied: only root may change bonds");
 	if (!method->finds_bond && !request->bond)
 		return err_set(err, EINVAL, "bad request: no bond named");
+	if (method->is_change && request_check_free(request->daemon, request->bond, err))
+		return -EBUSY;
 	latency_note(method->name);
 	return method->function(request, err);
 }
@@ -454,11 +505,7 @@ json_t *control_answer(struct daemon *daemon, const struct control_client *clien
 	r = words ? control_call(&request, &err)
 		  : err_set(&err, EINVAL, "bad request: %s", where.text);
 	event_set_author(0);
-	if (r)
-		answer = json_pack("{s:b, s:o}", "ok", 0, "error", json_value_text(err.text));
-	else
-		answer = json_pack("{s:b, s:O, s:o*}", "ok", 1, "notes", request.notes, "result",
-				   request.result);
+	answer = request.is_later ? NULL : control_words(r, &err, request.notes, request.result);
 	*ret_follow_from = r ? 0 : request.follow_from;
 	json_decref(words);
 	json_decref(request.notes);

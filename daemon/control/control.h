@@ -15,14 +15,20 @@ int control_init(struct daemon *daemon, struct err *err);
 /* Removes the socket's file. */
 void control_done(struct daemon *daemon);
 
+struct client;
+
 /* Who asks. Only uid 0 may change things. */
 struct control_client {
 	uid_t uid;
 	int pid;
+	/* Gets the answer that comes later, as a reference. It has no other request until then. */
+	void (*answer_later)(struct client *client, json_t *answer);
+	struct client *client;
 };
 
 /*
- * Turns one request line into its answer (a jansson reference). *ret_follow_from: the client gets
+ * Turns one request line into its answer (a jansson reference); NULL: it comes later.
+ * *ret_follow_from: the client gets
  * events after the answer, beginning with this one; 0: it does not. Also called by the fuzzers.
  */
 json_t *control_answer(struct daemon *daemon, const struct control_client *client, const char *line,

@@ -29,6 +29,7 @@ struct client {
 	struct control_client who;
 	sd_event_source *source, *more; /* data to read; requests read but not answered yet */
 	int fd;
+	bool waits; /* for an answer that comes later */
 	size_t used;
 	char buffer[LINE_MAX_SIZE];
 };
@@ -86,17 +87,27 @@ static void control_socket_hand_over(struct client *client, uint64_t follow_from
 	follower_add(client->daemon, fd, client->who.uid, follow_from);
 }
 
+static void control_socket_answer_later(struct client *client, json_t *answer)
+{
+	client->waits = false;
+	if (control_socket_send_answer(client, answer))
+		control_socket_client_free(client);
+	else
+		sd_event_source_set_enabled(client->more, SD_EVENT_ONESHOT);
+}
+
 /* Returns an error if the client is done with. */
 static int control_socket_answer_line(struct client *client, const char *newline)
 {
 	size_t length = (size_t)(newline - client->buffer);
 	uint64_t follow_from;
-	int r = control_socket_send_answer(
-		client,
-		control_answer(client->daemon, &client->who, client->buffer, length, &follow_from));
+	json_t *answer =
+		control_answer(client->daemon, &client->who, client->buffer, length, &follow_from);
+	int r = answer ? control_socket_send_answer(client, answer) : 0;
 
 	if (r)
 		return r;
+	client->waits = !answer;
 	if (follow_from) {
 		control_socket_hand_over(client, follow_from);
 		return -ESHUTDOWN;
@@ -125,8 +136,10 @@ static int control_socket_on_line(sd_event_source *source, void *arg)
 		control_socket_client_free(client);
 		return 0;
 	}
-	sd_event_source_set_enabled(client->more, newline ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
-	sd_event_source_set_enabled(client->source, newline ? SD_EVENT_OFF : SD_EVENT_ON);
+	sd_event_source_set_enabled(client->more,
+				    newline && !client->waits ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	sd_event_source_set_enabled(client->source,
+				    newline || client->waits ? SD_EVENT_OFF : SD_EVENT_ON);
 	return 0;
 }
 
@@ -181,7 +194,8 @@ static void control_socket_add_client(struct daemon *daemon, int fd, const struc
 	}
 	client->daemon = daemon;
 	client->fd = fd;
-	client->who = (struct control_client){ peer->uid, peer->pid };
+	client->who = (struct control_client){ peer->uid, peer->pid, control_socket_answer_later,
+					       client };
 	if (peer->uid)
 		control_socket_enlist(client);
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));

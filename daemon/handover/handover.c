@@ -8,165 +8,147 @@
 #include <stdlib.h>
 
 #include "daemon/base/event.h"
+#include "daemon/base/latency.h"
 #include "daemon/handover/handover_journal.h"
-#include "daemon/handover/handover_side.h"
-#include "daemon/handover/handover_step.h"
+#include "daemon/handover/handover_run.h"
 #include "daemon/handover/handover_survey.h"
 #include "options/names.h"
 
-/* Those that go first; what has a link must carry traffic before anything else changes over. */
-static int handover_move_first(struct handover *plan, struct err *err)
-{
-	for (size_t i = 0; i < plan->slave_count; i++) {
-		const struct handover_slave *slave = &plan->slaves[i];
-		int r;
+#define LOOK_US 5000
+#define ACCURACY_US 1
 
-		if (!slave->is_first)
-			continue;
-		r = handover_move(plan, slave, err);
-		if (r)
-			return r;
-		if (!handover_wait(plan, slave))
-			return err_set(err, ETIMEDOUT, "%s carries no traffic in the new bond",
-				       slave->name);
-	}
+struct handover_waiting {
+	struct handover_waiting *next;
+	struct daemon *daemon;
+	char bond[XBOND_NAME_SIZE];
+	struct handover_order order;
+	json_t *notes;
+	struct handover *plan; /* NULL: it has not begun */
+	sd_event_source *timer;
+};
+
+static struct handover_waiting *handover_first; /* it has its turns; those after it wait */
+
+static void handover_free_waiting(struct handover_waiting *waiting)
+{
+	sd_event_source_disable_unref(waiting->timer);
+	if (waiting->plan)
+		handover_free(waiting->plan);
+	json_decref(waiting->order.options);
+	json_decref(waiting->notes);
+	free(waiting);
+}
+
+static void handover_wake(struct handover_waiting *waiting, uint64_t after_us)
+{
+	sd_event_source_set_time_relative(waiting->timer, after_us);
+	sd_event_source_set_enabled(waiting->timer, SD_EVENT_ONESHOT);
+}
+
+/* Of the first one. */
+static void handover_tell(int r, const struct err *err)
+{
+	struct handover_waiting *done = handover_first;
+
+	for (struct bond *bond = done->daemon->bonds; bond; bond = bond->next)
+		bond->is_handed_over = false;
+	handover_first = done->next;
+	done->order.tell(r, err, done->notes, done->order.arg);
+	handover_free_waiting(done);
+	if (handover_first)
+		handover_wake(handover_first, 0);
+}
+
+static int handover_start(struct handover_waiting *waiting, struct err *err)
+{
+	struct bond *bond;
+	int r = handover_settle(waiting->daemon, waiting->bond, err);
+
+	if (r)
+		return r;
+	waiting->plan = handover_new(waiting->daemon, waiting->order.is_back, waiting->notes);
+	r = handover_survey(waiting->plan, waiting->bond, waiting->order.options, err);
+	bond = daemon_find_bond(waiting->daemon, waiting->bond);
+	if (!r && bond)
+		bond->is_handed_over = true;
+	return r;
+}
+
+static int handover_on_turn(sd_event_source *source, uint64_t usec, void *arg)
+{
+	struct handover_waiting *waiting = arg;
+	struct err err = { "" };
+	int r = 0;
+
+	(void)source;
+	(void)usec;
+	latency_note(waiting->order.is_back ? "handback" : "takeover");
+	event_set_author(waiting->order.author);
+	if (!waiting->plan)
+		r = handover_start(waiting, &err);
+	if (!r)
+		r = handover_run(waiting->plan, &err);
+	event_set_author(0);
+	if (r > 0)
+		handover_wake(waiting, LOOK_US);
+	else
+		handover_tell(r, &err);
 	return 0;
 }
 
-static int handover_move_others(struct handover *plan, struct err *err)
+static void handover_append(struct handover_waiting *waiting)
 {
+	struct handover_waiting **at = &handover_first;
+
+	while (*at)
+		at = &(*at)->next;
+	*at = waiting;
+	if (waiting == handover_first)
+		handover_wake(waiting, 0);
+}
+
+int handover_begin(struct daemon *daemon, const struct handover_order *order, struct err *err)
+{
+	int r = name_check("bond", order->bond, err);
+	struct handover_waiting *waiting;
+
+	if (r)
+		return r;
+	waiting = calloc(1, sizeof(*waiting));
+	if (!waiting)
+		return err_set(err, ENOMEM, "out of memory");
+	waiting->daemon = daemon;
+	waiting->order = *order;
+	waiting->order.bond = waiting->bond;
+	waiting->notes = json_array();
+	json_incref(order->options);
+	snprintf(waiting->bond, sizeof(waiting->bond), "%s", order->bond);
+	r = sd_event_add_time_relative(daemon->event, &waiting->timer, CLOCK_MONOTONIC, 0,
+				       ACCURACY_US, handover_on_turn, waiting);
+	if (r < 0) {
+		handover_free_waiting(waiting);
+		return err_set(err, -r, "cannot make a timer: %s", strerror(-r));
+	}
+	sd_event_source_set_enabled(waiting->timer, SD_EVENT_OFF);
+	handover_append(waiting);
+	return 0;
+}
+
+void handover_stop(void)
+{
+	struct err err = { "" };
 	int r = 0;
 
-	for (size_t i = 0; i < plan->slave_count && !r; i++) {
-		const struct handover_slave *slave = &plan->slaves[i];
-
-		if (slave->is_first)
-			continue;
-		r = handover_move(plan, slave, err);
-		if (!r && !handover_wait(plan, slave))
-			handover_note(plan, "%s carries no traffic yet", slave->name);
+	if (handover_first && handover_first->plan) {
+		event_set_author(handover_first->order.author);
+		r = handover_hurry(handover_first->plan, &err);
+		event_set_author(0);
+		handover_tell(r, &err);
 	}
-	return r ? r : handover_passed("handover-all-moved", err);
-}
-
-static int handover_go(struct handover *plan, struct err *err)
-{
-	int r = handover_journal_write(plan, err);
-
-	if (!r)
-		r = handover_passed("handover-recorded", err);
-	if (!r)
-		r = handover_prepare(plan, err);
-	if (!r)
-		r = handover_journal_write(plan, err);
-	if (!r)
-		r = handover_move_first(plan, err);
-	if (!r)
-		r = handover_switch(plan, err);
-	if (!r)
-		r = handover_move_others(plan, err);
-	if (r)
-		return r;
-	plan->is_ending = true;
-	return handover_journal_write(plan, err);
-}
-
-/* From here on it is done. What the old bond has left is removed, or the next bondd does it. */
-static void handover_finish(struct handover *plan)
-{
-	struct err why;
-
-	handover_passed("handover-ending", NULL);
-	if (handover_end(plan, &why)) {
-		event_error(handover_name(plan), NULL, "the old bond %s is still there: %s",
-			    plan->devices[0].old_name, why.text);
-		return;
+	while (handover_first) {
+		r = err_set(&err, EINTR, "bondd is stopping; nothing was changed");
+		handover_tell(r, &err);
 	}
-	handover_journal_remove(plan);
-	event_config(plan->is_back ? "handback" : "takeover", handover_name(plan), NULL,
-		     "is %s now", plan->new_side->whose);
-}
-
-static int handover_go_back(struct handover *plan, struct err *err)
-{
-	struct err why = { 0 };
-	int r;
-
-	plan->is_ending = false;
-	r = handover_undo(plan, &why);
-	if (!r || r == -ESTALE)
-		handover_journal_remove(plan);
-	return r ? err_set(err, -r, "%s", why.text) : 0;
-}
-
-static int handover_run(struct handover *plan, struct err *err)
-{
-	struct err why = { 0 }, worse;
-	int r = handover_go(plan, &why), back;
-
-	if (!r) {
-		handover_finish(plan);
-		return 0;
-	}
-	back = handover_go_back(plan, &worse);
-	if (back == -ESTALE)
-		return err_set(err, -r, "%s; and not everything could be undone: %s", why.text,
-			       worse.text);
-	if (back)
-		return err_set(err, -r,
-			       "%s; and not everything could be undone: %s ('bondctl %s %s' tries "
-			       "again)",
-			       why.text, worse.text, plan->is_back ? "handback" : "takeover",
-			       handover_name(plan));
-	return err_set(err, -r, "%s; everything is %s again, as it was", why.text,
-		       plan->old_side->whose);
-}
-
-static int handover_settle(struct daemon *daemon, const char *name, struct err *err)
-{
-	struct handover *plan;
-	int r = handover_journal_read(daemon, name, &plan, err);
-
-	if (r)
-		return r == -ENOENT ? 0 : r;
-	if (plan->is_ending)
-		handover_finish(plan);
-	else
-		r = handover_go_back(plan, err);
-	if (!r && !plan->is_ending)
-		event_notice(name, NULL, "a %s that was not finished is undone",
-			     plan->is_back ? "handback" : "takeover");
-	handover_free(plan);
-	return r;
-}
-
-static int handover_do(struct daemon *daemon, const char *name, bool is_back, const json_t *options,
-		       json_t *notes, struct err *err)
-{
-	struct handover *plan;
-	int r = name_check("bond", name, err);
-
-	if (!r)
-		r = handover_settle(daemon, name, err);
-	if (r)
-		return r;
-	plan = handover_new(daemon, is_back, notes);
-	r = handover_survey(plan, name, options, err);
-	if (!r)
-		r = handover_run(plan, err);
-	handover_free(plan);
-	return r;
-}
-
-int handover_takeover(struct daemon *daemon, const char *name, const json_t *options, json_t *notes,
-		      struct err *err)
-{
-	return handover_do(daemon, name, false, options, notes, err);
-}
-
-int handover_handback(struct daemon *daemon, const char *name, json_t *notes, struct err *err)
-{
-	return handover_do(daemon, name, true, NULL, notes, err);
 }
 
 static void handover_recover_one(struct daemon *daemon, const char *file)

@@ -5,6 +5,10 @@
  * its first slave; then names, addresses and routes change over; then the other slaves follow, one
  * by one. If anything fails, everything goes back. RUN_DIR/handover/BOND.json is the journal from
  * which the next bondd puts back, or finishes, what a killed one began.
+ *
+ * It happens in turns of the main loop. While a slave waits for its link or for LACP, bondd does
+ * everything else; only the bond's own slaves and options cannot be changed. Several handovers are
+ * done one after another.
  */
 #ifndef XBOND_DAEMON_HANDOVER_HANDOVER_H
 #define XBOND_DAEMON_HANDOVER_HANDOVER_H
@@ -14,13 +18,29 @@
 #include "daemon/bond/daemon.h"
 
 /*
- * options: those of the new bond, {NAME: TEXT}, before the ones that the kernel's bond has; NULL:
- * none. notes: gets a line for each thing the user should know.
+ * It has ended. r: 0, or -errno with a line in err. notes: a line for each thing the user should
+ * know.
  */
-int handover_takeover(struct daemon *daemon, const char *name, const json_t *options, json_t *notes,
-		      struct err *err);
-int handover_handback(struct daemon *daemon, const char *name, json_t *notes, struct err *err);
+typedef void (*handover_listener)(int r, const struct err *err, json_t *notes, void *arg);
+
+struct handover_order {
+	const char *bond;
+	bool is_back; /* a handback */
+	/*
+	 * Those of the new bond, {NAME: TEXT}, before the ones that the kernel's bond has; NULL:
+	 * none.
+	 */
+	json_t *options;
+	int author; /* as for event_set_author() */
+	handover_listener tell;
+	void *arg;
+};
+
+/* -errno, with a line in err: it is not done, and nobody is told any more. */
+int handover_begin(struct daemon *daemon, const struct handover_order *order, struct err *err);
 /* Called after adoption: ends what an earlier bondd began. The log tells. */
 void handover_recover(struct daemon *daemon);
+/* Before bondd ends: what has changed over is finished, and the rest undone or not begun. */
+void handover_stop(void);
 
 #endif

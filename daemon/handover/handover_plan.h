@@ -51,6 +51,12 @@ struct handover {
 	struct netconf conf; /* of the old devices */
 	json_t *notes;	     /* borrowed; NULL: nobody reads them */
 	const struct handover_side *old_side, *new_side;
+	/* How far it is: handover_run.c */
+	unsigned int stage;
+	size_t next_slave;	/* of those that the stage moves */
+	uint64_t wait_until_ns; /* for the next slave, which has been moved; 0: it has not */
+	bool has_switched;	/* the new bond has the names and addresses */
+	bool is_hurried;	/* waits for no slave */
 };
 
 struct handover *handover_new(struct daemon *daemon, bool is_back, json_t *notes);

@@ -5,17 +5,10 @@
 #include <net/if.h>
 #include <stdlib.h>
 
-#include "common/clock.h"
-#include "common/mode.h"
 #include "daemon/announce/announce.h"
 #include "daemon/base/crashpoint.h"
-#include "daemon/base/idle.h"
 #include "daemon/handover/handover_side.h"
 #include "network/link_copy.h"
-
-/* A link takes about two seconds, LACP two to four; a new bond of the kernel waits 8 for ports. */
-#define WAIT_NS (20000 * NS_PER_MS)
-#define LOOK_MS 5
 
 int handover_passed(const char *step, struct err *err)
 {
@@ -75,16 +68,9 @@ int handover_move(struct handover *plan, const struct handover_slave *slave, str
 	return r ? r : handover_passed("handover-moved", err);
 }
 
-bool handover_wait(struct handover *plan, const struct handover_slave *slave)
+bool handover_is_used(struct handover *plan, const struct handover_slave *slave)
 {
-	uint64_t end_ns = clock_now_ns() + WAIT_NS;
-
-	while (slave->has_link && !plan->new_side->uses(plan, plan->devices[0].new, slave)) {
-		if (clock_now_ns() > end_ns)
-			return false;
-		idle_wait(-1, LOOK_MS);
-	}
-	return true;
+	return !slave->has_link || plan->new_side->uses(plan, plan->devices[0].new, slave);
 }
 
 /* Before Linux 6.2 a device that is up keeps its name. */
@@ -196,17 +182,29 @@ static void step_announce(struct handover *plan)
 	announce(plan->daemon->announcer, &order);
 }
 
+/* The new devices have the names, and then the addresses, while the old ones are still up. */
+static int step_put_forward_early(struct handover *plan, struct err *err)
+{
+	int r = handover_passed("handover-set-aside", err);
+
+	if (!r)
+		r = step_put_forward(plan, err);
+	if (!r)
+		r = handover_passed("handover-put-forward", err);
+	if (r)
+		return r;
+	step_configure_early(plan);
+	return handover_passed("handover-both-configured", err);
+}
+
 /* Names and addresses. Nothing is left that the old devices would be needed for. */
 static int step_change_over(struct handover *plan, struct err *err)
 {
 	bool is_early = step_rename_old(plan);
-	int r = is_early ? step_put_forward(plan, err) : 0;
+	int r = is_early ? step_put_forward_early(plan, err) : 0;
 
-	if (r)
-		return r;
-	if (is_early)
-		step_configure_early(plan);
-	r = step_put_away(plan, err);
+	if (!r)
+		r = step_put_away(plan, err);
 	if (!r)
 		r = handover_passed("handover-away", err);
 	if (!r && !is_early)

@@ -11,8 +11,8 @@ int handover_prepare(struct handover *plan, struct err *err);
 int handover_switch(struct handover *plan, struct err *err);
 /* Moves a slave from the old bond to the new one. */
 int handover_move(struct handover *plan, const struct handover_slave *slave, struct err *err);
-/* Waits until the new bond uses the slave. Returns false if it does not. */
-bool handover_wait(struct handover *plan, const struct handover_slave *slave);
+/* Does the new bond use the slave, if that has a link? */
+bool handover_is_used(struct handover *plan, const struct handover_slave *slave);
 /* Removes the old bond, which has nothing any more. */
 int handover_end(struct handover *plan, struct err *err);
 /*

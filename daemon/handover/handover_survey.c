@@ -110,8 +110,11 @@ static struct handover_slave *survey_add_slave(struct handover *plan, const char
 	return slave;
 }
 
-/* A team tells nothing of its ports here. */
-static void survey_kernel_slave(struct handover *plan, const struct link_info *link)
+/*
+ * A team tells nothing of its ports here. active: the bond's, to which all come that know its
+ * address; 0: none.
+ */
+static void survey_kernel_slave(struct handover *plan, const struct link_info *link, int active)
 {
 	struct handover_slave *slave = survey_add_slave(plan, link->name, link->ifindex);
 	struct bonding_slave now;
@@ -122,19 +125,21 @@ static void survey_kernel_slave(struct handover *plan, const struct link_info *l
 	json_decref(slave->options);
 	slave->options = handover_options(&now.options);
 	slave->has_link = now.has_link;
-	slave->is_first = now.has_link && !now.is_active;
+	slave->is_first = now.has_link && active && link->ifindex != active;
 }
 
 static int survey_kernel_slaves(struct handover *plan, const struct link_list *links,
 				struct err *err)
 {
+	int active = bonding_active_slave(&plan->daemon->nl, plan->devices[0].old);
+
 	for (size_t i = 0; i < links->count; i++) {
 		if (links->link[i].master != plan->devices[0].old)
 			continue;
 		if (plan->slave_count == XBOND_MAX_SLAVES)
 			return err_set(err, ENOSPC, "%s has more than %d slaves",
 				       handover_name(plan), XBOND_MAX_SLAVES);
-		survey_kernel_slave(plan, &links->link[i]);
+		survey_kernel_slave(plan, &links->link[i], active);
 	}
 	bonding_visit_ports(handover_name(plan), survey_take_port, plan);
 	return 0;

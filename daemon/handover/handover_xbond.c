@@ -48,12 +48,17 @@ static int xbond_side_dress(struct handover *plan, struct bond *bond, struct err
 static int xbond_side_create(struct handover *plan, const char *name, struct err *err)
 {
 	struct option_set options = { 0 };
+	struct bond *bond;
 	int r = option_set_from_json(&options, OPTION_BOND, plan->options, err);
 
 	/* Its slave is not there yet. */
 	if (!r)
 		r = request_create(plan->daemon, name, &options, err);
-	return r ? r : xbond_side_dress(plan, daemon_find_bond(plan->daemon, name), err);
+	if (r)
+		return r;
+	bond = daemon_find_bond(plan->daemon, name);
+	bond->is_handed_over = true;
+	return xbond_side_dress(plan, bond, err);
 }
 
 static int xbond_side_name(struct handover *plan, const struct handover_slave *slave,

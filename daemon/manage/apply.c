@@ -10,7 +10,7 @@
 #include "daemon/manage/config.h"
 #include "daemon/manage/plan.h"
 #include "daemon/manage/plan_run.h"
-#include "daemon/manage/rollback.h"
+#include "daemon/manage/requests.h"
 #include "daemon/manage/snapshot.h"
 #include "daemon/slave/enslave_check.h"
 #include "options/names.h"
@@ -34,7 +34,7 @@ static int apply_check_waiting(const struct applying *applying, struct err *err)
 {
 	unsigned int left_s = rollback_left_s(applying->name);
 
-	if (!left_s || applying->order->confirm || applying->order->is_dry ||
+	if (!left_s || applying->order->confirm.seconds || applying->order->is_dry ||
 	    applying->order->only_new)
 		return 0;
 	return err_set(err, EBUSY,
@@ -64,10 +64,10 @@ static int apply_plan(struct applying *applying, struct err *err)
 /* Before the first step, so that whichever bondd is there later can go back. */
 static int apply_begin(struct applying *applying, json_t *before, struct err *err)
 {
-	if (!applying->order->confirm)
+	if (!applying->order->confirm.seconds)
 		return 0;
 	return rollback_begin(applying->daemon, applying->name, json_incref(before),
-			      applying->order->confirm, err);
+			      &applying->order->confirm, err);
 }
 
 /* A new bond is made without the slaves that it cannot have. They are awaited, as at a start. */
@@ -143,6 +143,8 @@ static int apply_steps(struct applying *applying, struct err *err)
 {
 	int r = name_check("bond", applying->name, err);
 
+	if (!r)
+		r = request_check_free(applying->daemon, applying->name, err);
 	if (!r)
 		r = apply_check_waiting(applying, err);
 	if (!r)

@@ -9,14 +9,15 @@
 #include <jansson.h>
 
 #include "daemon/bond/daemon.h"
+#include "daemon/manage/rollback.h"
 
 struct apply_order {
-	bool is_dry;	       /* says what it would do */
-	bool only_new;	       /* bonds that run stay as they are */
-	bool may_interrupt;    /* see struct plan_wish */
-	unsigned int confirm;  /* seconds after which it goes back (rollback.h); 0: it does not */
-	const json_t *leaving; /* see struct plan_wish */
-	bool only_frees;       /* only gives up the slaves that the file does not have */
+	bool is_dry;		       /* says what it would do */
+	bool only_new;		       /* bonds that run stay as they are */
+	bool may_interrupt;	       /* see struct plan_wish */
+	struct rollback_terms confirm; /* when it goes back; no seconds: it does not */
+	const json_t *leaving;	       /* see struct plan_wish */
+	bool only_frees;	       /* only gives up the slaves that the file does not have */
 };
 
 /*

@@ -10,6 +10,14 @@
 #include "options/config_dir.h"
 #include "view/json_value.h"
 
+/* With a turn for other work before each. */
+static json_t *apply_all_one(struct daemon *daemon, const char *name,
+			     const struct apply_order *order)
+{
+	idle_turn();
+	return apply_bond(daemon, name, order);
+}
+
 static bool apply_all_failed(const json_t *result)
 {
 	return json_is_string(json_object_get(result, "error"));
@@ -68,7 +76,7 @@ static void apply_all_again(struct daemon *daemon, const struct apply_order *ord
 		json_array_foreach (results, at, result) {
 			if (!apply_all_failed(result) || !apply_all_name(result))
 				continue;
-			again = apply_bond(daemon, apply_all_name(result), &then);
+			again = apply_all_one(daemon, apply_all_name(result), &then);
 			progress |= !apply_all_failed(again);
 			json_array_set_new(results, at, again);
 		}
@@ -84,7 +92,7 @@ static json_t *apply_all_free(struct daemon *daemon, const struct apply_order *o
 
 	then.is_dry = is_dry;
 	then.only_frees = true;
-	return apply_bond(daemon, name, &then);
+	return apply_all_one(daemon, name, &then);
 }
 
 static json_t *apply_all_would_leave(struct daemon *daemon, const struct apply_order *order,
@@ -111,7 +119,7 @@ static bool apply_all_plan_fails(struct daemon *daemon, const struct apply_order
 	bool fails;
 
 	dry.is_dry = true;
-	result = apply_bond(daemon, name, &dry);
+	result = apply_all_one(daemon, name, &dry);
 	fails = apply_all_failed(result);
 	json_decref(result);
 	return fails;
@@ -129,7 +137,7 @@ static json_t *apply_all_would_succeed(struct daemon *daemon, const struct apply
 	dry.is_dry = true;
 	dry.leaving = leaving;
 	json_array_foreach (names, at, name) {
-		json_t *result = apply_bond(daemon, json_string_value(name), &dry);
+		json_t *result = apply_all_one(daemon, json_string_value(name), &dry);
 
 		if (!apply_all_failed(result))
 			json_array_append(then_ok, (json_t *)name);
@@ -184,7 +192,7 @@ static void apply_all_retry(struct daemon *daemon, const struct apply_order *ord
 	json_array_foreach (results, at, result) {
 		if (!apply_all_failed(result) || !apply_all_name(result))
 			continue;
-		again = apply_bond(daemon, apply_all_name(result), order);
+		again = apply_all_one(daemon, apply_all_name(result), order);
 		if (!apply_all_failed(again) &&
 		    !strcmp(apply_all_name(again), apply_all_name(freed))) {
 			json_object_set_new(again, "steps",
@@ -195,6 +203,16 @@ static void apply_all_retry(struct daemon *daemon, const struct apply_order *ord
 	}
 }
 
+static size_t apply_all_count_failed(const json_t *results)
+{
+	const json_t *result;
+	size_t at, count = 0;
+
+	json_array_foreach (results, at, result)
+		count += apply_all_failed(result);
+	return count;
+}
+
 /* The first has its turn before the next one has given up what it waits for: so several turns. */
 static void apply_all_untie(struct daemon *daemon, const struct apply_order *order,
 			    const json_t *names, json_t *results)
@@ -202,11 +220,15 @@ static void apply_all_untie(struct daemon *daemon, const struct apply_order *ord
 	json_t *leaving = apply_all_would_leave(daemon, order, names);
 	json_t *freed = apply_all_free(daemon, order, order->is_dry,
 				       json_string_value(json_array_get(names, 0)));
+	size_t failed = apply_all_count_failed(results), before = failed + 1;
 	struct apply_order then = *order;
 
 	then.leaving = order->is_dry ? leaving : NULL;
-	for (size_t turn = 0; turn <= json_array_size(names); turn++)
+	while (failed && failed < before) {
 		apply_all_retry(daemon, &then, freed, results);
+		before = failed;
+		failed = apply_all_count_failed(results);
+	}
 	json_decref(freed);
 	json_decref(leaving);
 }
@@ -291,16 +313,6 @@ static void apply_all_exchange(struct daemon *daemon, const struct apply_order *
 	json_decref(befores);
 }
 
-static size_t apply_all_count_failed(const json_t *results)
-{
-	const json_t *result;
-	size_t at, count = 0;
-
-	json_array_foreach (results, at, result)
-		count += apply_all_failed(result);
-	return count;
-}
-
 /*
  * Bonds that wait for each other's slaves, as for a swap: the first of them gives its slaves up
  * before it gets others. That is done only if plans say that all of them succeed then; if a step is
@@ -331,10 +343,8 @@ json_t *apply_all(struct daemon *daemon, const struct apply_order *order)
 		log_error("%s", err.text);
 		return results;
 	}
-	for (char **name = names; *name; name++) {
-		json_array_append_new(results, apply_bond(daemon, *name, order));
-		idle_turn();
-	}
+	for (char **name = names; *name; name++)
+		json_array_append_new(results, apply_all_one(daemon, *name, order));
 	config_dir_free(names);
 	apply_all_again(daemon, order, results);
 	apply_all_swap(daemon, order, results);

@@ -34,6 +34,17 @@ int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond
 				   name);
 }
 
+int request_check_free(struct daemon *daemon, const char *name, struct err *err)
+{
+	const struct bond *bond = daemon_find_bond(daemon, name);
+
+	if (!bond || !bond->is_handed_over)
+		return 0;
+	return err_set(err, EBUSY,
+		       "a takeover or handback of %s has not ended yet; try again when it has",
+		       name);
+}
+
 int request_create(struct daemon *daemon, const char *name, const struct option_set *options,
 		   struct err *err)
 {

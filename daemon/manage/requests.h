@@ -14,6 +14,9 @@
 /* The bond of that name, or -ENOENT with a line in err. */
 int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond, struct err *err);
 
+/* -EBUSY, with a line in err: a takeover or handback of the bond has not ended. */
+int request_check_free(struct daemon *daemon, const char *name, struct err *err);
+
 int request_create(struct daemon *daemon, const char *name, const struct option_set *options,
 		   struct err *err);
 int request_delete(struct daemon *daemon, const char *name, struct err *err);

@@ -10,6 +10,7 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/base/log.h"
+#include "daemon/manage/requests.h"
 #include "daemon/manage/rollback_file.h"
 #include "daemon/manage/snapshot.h"
 
@@ -21,6 +22,7 @@ struct rollback {
 	char bond[XBOND_NAME_SIZE];
 	json_t *snapshot;
 	uint64_t at_us; /* by rollback_file_now_us() */
+	uint64_t apply; /* which one has changed it: the same number for all of one `apply` */
 	bool is_ahead;	/* has its new name already; its bond is told of that later */
 	sd_event_source *timer;
 };
@@ -76,6 +78,12 @@ static int rollback_do(struct rollback *rollback, struct err *err)
 	return r;
 }
 
+/* A takeover or handback has its slaves: it waits for the end of that. */
+static bool rollback_must_wait(const struct rollback *rollback)
+{
+	return request_check_free(rollback->daemon, rollback->bond, NULL);
+}
+
 /* Bonds that are going to be deleted come first, because others get slaves of theirs back. */
 static void rollback_add_name(json_t *names, const struct rollback *rollback)
 {
@@ -85,12 +93,12 @@ static void rollback_add_name(json_t *names, const struct rollback *rollback)
 			      json_string(rollback->bond));
 }
 
-static json_t *rollback_names_until(uint64_t at_us)
+static json_t *rollback_names_of_apply(uint64_t apply)
 {
 	json_t *names = json_array();
 
 	for (const struct rollback *rollback = rollback_first; rollback; rollback = rollback->next)
-		if (rollback->at_us <= at_us)
+		if (rollback->apply == apply && !rollback_must_wait(rollback))
 			rollback_add_name(names, rollback);
 	return names;
 }
@@ -135,7 +143,7 @@ static bool rollback_add_tied(json_t *names)
 		const struct rollback *rollback = rollback_find(json_string_value(name));
 
 		for (const struct rollback *other = rollback_first; other; other = other->next)
-			if (!rollback_is_among(names, other->bond) &&
+			if (!rollback_is_among(names, other->bond) && !rollback_must_wait(other) &&
 			    rollback_is_tied(rollback, other, &slave)) {
 				rollback_add_name(names, other);
 				return true;
@@ -144,10 +152,10 @@ static bool rollback_add_tied(json_t *names)
 	return false;
 }
 
-/* Those whose time is over, and those that have slaves which they bring back. */
-static json_t *rollback_names_due(uint64_t at_us)
+/* Those that the same 'apply' has changed, and those that have slaves which they bring back. */
+static json_t *rollback_names_due(uint64_t apply)
 {
-	json_t *names = rollback_names_until(at_us);
+	json_t *names = rollback_names_of_apply(apply);
 
 	while (rollback_add_tied(names))
 		;
@@ -168,7 +176,7 @@ static void rollback_prepare(const json_t *names)
 		struct rollback *rollback = rollback_find(json_string_value(name));
 		json_t *snapshot;
 
-		if (!rollback || json_array_size(names) < 2)
+		if (!rollback || rollback_must_wait(rollback) || json_array_size(names) < 2)
 			continue;
 		snapshot = json_incref(rollback->snapshot);
 		if (json_is_true(json_object_get(snapshot, "existed")))
@@ -178,17 +186,21 @@ static void rollback_prepare(const json_t *names)
 	}
 }
 
-/* Together with those whose time ends within a second: one 'apply' has changed them. */
 static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
-	json_t *names = rollback_names_due(rollback_file_now_us() + US_PER_S);
+	struct rollback *due = arg;
 	const json_t *name;
+	json_t *names;
 	struct err err;
 	size_t at;
 
-	(void)source;
 	(void)usec;
-	(void)arg;
+	if (rollback_must_wait(due)) {
+		sd_event_source_set_time_relative(source, US_PER_S);
+		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+		return 0;
+	}
+	names = rollback_names_due(due->apply);
 	rollback_prepare(names);
 	json_array_foreach (names, at, name) {
 		struct rollback *rollback = rollback_find(json_string_value(name));
@@ -228,8 +240,29 @@ static struct rollback *rollback_new(struct daemon *daemon, const char *bond, js
 	return rollback;
 }
 
-int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot, unsigned int seconds,
-		   struct err *err)
+/* Under the name that it has, or will have. */
+static int rollback_write(const struct rollback *rollback, const char *bond)
+{
+	const struct rollback_record record = { .snapshot = rollback->snapshot,
+						.at_us = rollback->at_us,
+						.apply = rollback->apply };
+
+	return rollback_file_write(&rollback->daemon->paths, bond, &record);
+}
+
+/* Not one that another bond's has already. */
+uint64_t rollback_new_apply(void)
+{
+	uint64_t apply = rollback_file_now_us();
+
+	for (const struct rollback *rollback = rollback_first; rollback; rollback = rollback->next)
+		if (rollback->apply >= apply)
+			apply = rollback->apply + 1;
+	return apply;
+}
+
+int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot,
+		   const struct rollback_terms *terms, struct err *err)
 {
 	struct rollback *rollback = rollback_find(bond);
 	bool is_new = !rollback;
@@ -241,8 +274,9 @@ int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot, un
 		json_decref(snapshot);
 	if (!rollback)
 		return err_set(err, ENOMEM, "out of memory");
-	rollback->at_us = rollback_file_now_us() + seconds * US_PER_S;
-	r = rollback_file_write(&daemon->paths, bond, rollback->snapshot, rollback->at_us);
+	rollback->at_us = rollback_file_now_us() + terms->seconds * US_PER_S;
+	rollback->apply = terms->apply;
+	r = rollback_write(rollback, bond);
 	if (!r)
 		r = rollback_wait(rollback);
 	if (r >= 0)
@@ -308,7 +342,8 @@ int rollback_now(struct daemon *daemon, const char *bond, struct err *err)
 	struct rollback *rollback;
 	int r = rollback_find_waiting(bond, &rollback, err);
 
-	(void)daemon;
+	if (!r)
+		r = request_check_free(daemon, bond, err);
 	if (!r)
 		r = rollback_check_alone(rollback, err);
 	return r ? r : rollback_do(rollback, err);
@@ -333,8 +368,7 @@ void rollback_forget(struct daemon *daemon, const char *bond)
 
 static void rollback_move(struct rollback *rollback, const char *to)
 {
-	int r = rollback_file_write(&rollback->daemon->paths, to, rollback->snapshot,
-				    rollback->at_us);
+	int r = rollback_write(rollback, to);
 
 	if (r)
 		event_error(to, NULL,
@@ -369,7 +403,11 @@ void rollback_rename(struct daemon *daemon, const char *from, const char *to)
 
 json_t *rollback_names(void)
 {
-	return rollback_names_until(UINT64_MAX);
+	json_t *names = json_array();
+
+	for (const struct rollback *rollback = rollback_first; rollback; rollback = rollback->next)
+		rollback_add_name(names, rollback);
+	return names;
 }
 
 static bool rollback_can_be(struct daemon *daemon, const char *bond, const json_t *snapshot)
@@ -384,20 +422,21 @@ static bool rollback_can_be(struct daemon *daemon, const char *bond, const json_
 	       !json_is_true(json_object_get(snapshot, "existed"));
 }
 
-static void rollback_resume_one(const char *bond, json_t *snapshot, uint64_t at_us, void *arg)
+static void rollback_resume_one(const char *bond, const struct rollback_record *record, void *arg)
 {
 	struct daemon *daemon = arg;
 	struct rollback *rollback;
 
-	if (!rollback_can_be(daemon, bond, snapshot)) {
-		json_decref(snapshot);
+	if (!rollback_can_be(daemon, bond, record->snapshot)) {
+		json_decref(record->snapshot);
 		rollback_file_remove(&daemon->paths, bond);
 		return;
 	}
-	rollback = rollback_new(daemon, bond, snapshot);
+	rollback = rollback_new(daemon, bond, record->snapshot);
 	if (!rollback)
 		return;
-	rollback->at_us = at_us;
+	rollback->at_us = record->at_us;
+	rollback->apply = record->apply;
 	event_notice(bond, NULL,
 		     "will be rolled back, unless 'bondctl confirm %s' is called within %u s", bond,
 		     rollback_left_s(bond));

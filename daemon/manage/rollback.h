@@ -14,19 +14,26 @@
 
 #define ROLLBACK_MAX_S 86400
 
+struct rollback_terms {
+	unsigned int seconds; /* 0: there is no rollback */
+	uint64_t apply; /* rollback_new_apply(); bonds with the same number go back together */
+};
+uint64_t rollback_new_apply(void);
+
 /*
  * From now on the bond goes back after so many seconds. Takes the reference to the snapshot, which
  * is kept only if no earlier one is. Fails if the file cannot be written.
  */
-int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot, unsigned int seconds,
-		   struct err *err);
+int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot,
+		   const struct rollback_terms *terms, struct err *err);
 /* Seconds until it goes back, rounded up; 0: it stays as it is. */
 unsigned int rollback_left_s(const char *bond);
 /* What it is now is what it shall be. -ENOENT: it did not wait for that. */
 int rollback_confirm(struct daemon *daemon, const char *bond, struct err *err);
 /*
- * It goes back now. Afterwards it waits for nothing, whatever is returned. -EBUSY: nothing is done,
- * because another bond that waits has a slave that this one had.
+ * It goes back now. Afterwards it waits for nothing, whatever is returned; but -EBUSY: nothing was
+ * done, because a takeover or handback has not ended, or another bond that waits has a slave that
+ * this one gets back.
  */
 int rollback_now(struct daemon *daemon, const char *bond, struct err *err);
 /* Before rollback_now() for all of them: they give up slaves that others of them had. */

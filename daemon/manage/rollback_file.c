@@ -62,8 +62,8 @@ static int rollback_file_put(const char *path, const json_t *json)
 	return r;
 }
 
-int rollback_file_write(const struct paths *paths, const char *bond, json_t *snapshot,
-			uint64_t at_us)
+int rollback_file_write(const struct paths *paths, const char *bond,
+			const struct rollback_record *record)
 {
 	char path[PATH_MAX], unfinished[PATH_MAX], boot_id[BOOT_ID_SIZE];
 	int r = rollback_file_path(path, paths, bond, "");
@@ -74,8 +74,9 @@ int rollback_file_write(const struct paths *paths, const char *bond, json_t *sna
 	if (r)
 		return r;
 	rollback_file_boot_id(boot_id);
-	json = json_pack("{s:s, s:I, s:O}", "boot_id", boot_id, "at_us", (json_int_t)at_us,
-			 "snapshot", snapshot);
+	json = json_pack("{s:s, s:I, s:I, s:O}", "boot_id", boot_id, "at_us",
+			 (json_int_t)record->at_us, "apply", (json_int_t)record->apply, "snapshot",
+			 record->snapshot);
 	if (!json)
 		return -ENOMEM;
 	r = rollback_file_put(unfinished, json);
@@ -107,28 +108,31 @@ static bool rollback_file_is_of_this_boot(const json_t *json)
 static void rollback_file_read(const struct paths *paths, const char *bond,
 			       rollback_file_visitor visit, void *arg)
 {
-	json_t *json, *snapshot;
+	struct rollback_record record;
 	json_error_t where;
 	char path[PATH_MAX];
 	json_int_t at_us;
 	struct err err;
+	json_t *json;
 
 	if (name_check("bond", bond, &err) || rollback_file_path(path, paths, bond, ""))
 		return;
 	json = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
-	snapshot = json_object_get(json, "snapshot");
+	record.snapshot = json_object_get(json, "snapshot");
 	at_us = json_integer_value(json_object_get(json, "at_us"));
-	if (!json_is_object(snapshot) || at_us <= 0) {
+	if (!json_is_object(record.snapshot) || at_us <= 0) {
 		log_error("%s: cannot be read, so %s stays as it is", path, bond);
 		unlink(path);
 		json_decref(json);
 		return;
 	}
-	json_incref(snapshot);
-	if (!rollback_file_is_of_this_boot(json))
-		at_us = 1;
+	json_incref(record.snapshot);
+	record.at_us = rollback_file_is_of_this_boot(json) ? (uint64_t)at_us : 1;
+	record.apply = (uint64_t)json_integer_value(json_object_get(json, "apply"));
+	if (!record.apply) /* an older bondd wrote it */
+		record.apply = (uint64_t)at_us / 1000000;
 	json_decref(json);
-	visit(bond, snapshot, (uint64_t)at_us, arg);
+	visit(bond, &record, arg);
 }
 
 static int rollback_file_is_one(const struct dirent *entry)

@@ -264,6 +264,7 @@ void slave_follow_link(struct bond *bond, unsigned int slot, const struct link_i
 	slave_follow_keep_bond_values(bond, slot, link);
 	if (!bond_is_team(bond_pin(bond)))
 		slave_trouble_follow_master(bond, slot, link);
+	slave_trouble_follow_protodown(bond, slot, link);
 	if (link->xdp_id != bond->members[slot].xdp.id)
 		xdp_check_slave(bond, slot);
 }

@@ -55,6 +55,20 @@ void slave_trouble_follow_master(struct bond *bond, unsigned int slot,
 	trouble_tell_master(bond, bond_slave(bond, slot)->name, now.master);
 }
 
+void slave_trouble_follow_protodown(struct bond *bond, unsigned int slot,
+				    const struct link_info *message)
+{
+	if (message->protodown == trouble_has(bond, slot, XBOND_TROUBLE_PROTODOWN))
+		return;
+	if (!message->protodown) {
+		trouble_end(bond, slot, XBOND_TROUBLE_PROTODOWN, "is no longer held by protodown");
+		return;
+	}
+	trouble_begin(bond, slot, XBOND_TROUBLE_PROTODOWN);
+	event_notice(bond_pin(bond)->name, bond_slave(bond, slot)->name,
+		     "slave %s is held down by protodown", bond_slave(bond, slot)->name);
+}
+
 static void trouble_look_for_addresses(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);

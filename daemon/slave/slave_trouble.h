@@ -15,6 +15,9 @@ void slave_trouble_look(struct bond *bond);
 /* For a link message of the member. */
 void slave_trouble_follow_master(struct bond *bond, unsigned int slot,
 				 const struct link_info *message);
+/* The same. Somebody holds the slave down, for `why`. */
+void slave_trouble_follow_protodown(struct bond *bond, unsigned int slot,
+				    const struct link_info *message);
 /* For a link message of any other device. */
 void slave_trouble_follow_upper(struct bond *bond, const struct link_info *upper, bool gone);
 /* For an address that the member has got, or that is gone. */

@@ -69,6 +69,8 @@ BROKEN = [
      ["multicast"]),
     ("a primary that cannot be a name", "[bond]\nmode = 1\nprimary = eth0/1\n",
      ["'/'", "DEV|none"]),
+    ("a primary by its address", "[bond]\nmode = 1\nprimary = 02:00:00:00:00:01\n",
+     ["is a MAC address", "DEV|none", "[slave MAC] the highest prio"]),
     ("BFD without addresses", "[bond]\nbfd_interval = 100\n", ["bfd_local and bfd_remote"]),
     ("BFD between two families",
      "[bond]\nbfd_interval = 100\nbfd_local = 10.0.0.1\nbfd_remote = fd00::2\n", ["same kind"]),

@@ -10,6 +10,7 @@
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/control/control.h"
+#include "daemon/handover/handover.h"
 #include "daemon/manage/lifecycle.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/slave/enslave_check.h"
@@ -33,7 +34,8 @@ static struct {
 } maps;
 static struct bond bond;
 static struct daemon bondd;
-static int kernel_says; /* 0 or -errno, whatever it is asked for */
+static unsigned int answers; /* to one request */
+static int kernel_says;	     /* 0 or -errno, whatever it is asked for */
 
 int __wrap_lifecycle_create(struct daemon *daemon, const struct xbond_bond *pin,
 			    const struct xbond_settings *settings, struct err *err);
@@ -50,6 +52,8 @@ void __wrap_poll_schedule(struct bond *polled);
 void __wrap_backlog_skip_follow_all(struct bond *followed);
 void __wrap_bypass_follow_captures(struct daemon *daemon);
 int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value);
+int __wrap_handover_begin(struct daemon *daemon, const struct handover_order *order,
+			  struct err *err);
 void __wrap_log_line(int priority, const char *format, ...);
 
 static int kernel_answers(struct err *err)
@@ -167,6 +171,22 @@ int __wrap_bpf_map_lookup_elem(int fd, const void *key, void *value)
 	return kernel_says ? -1 : 0;
 }
 
+/* Here it ends at once, and its listener must not need anything of the request. */
+int __wrap_handover_begin(struct daemon *daemon, const struct handover_order *order,
+			  struct err *err)
+{
+	json_t *notes;
+
+	input_check(order->bond != NULL, "a name");
+	if (kernel_says)
+		return kernel_answers(err);
+	(void)daemon;
+	notes = json_array();
+	order->tell(0, err, notes, order->arg);
+	json_decref(notes);
+	return 0;
+}
+
 void __wrap_log_line(int priority, const char *format, ...)
 {
 	(void)priority;
@@ -220,6 +240,13 @@ static void control_check_answer(json_t *answer)
 	json_decref(answer);
 }
 
+static void control_take_later(struct client *client, json_t *answer)
+{
+	(void)client;
+	answers++;
+	control_check_answer(answer);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = { data, size };
@@ -232,14 +259,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t length = newline ? (size_t)(newline - input.at) : input.left;
 		size_t all = newline ? length + 1 : length;
 		struct xbond_bond before = maps.bond;
-		const struct control_client client = { flags & 1 ? 0 : 1000, 0 };
+		const struct control_client client = { .uid = flags & 1 ? 0 : 1000,
+						       .answer_later = control_take_later };
 		uint64_t from;
-		json_t *answer =
-			control_answer(&bondd, &client, (const char *)input.at, length, &from);
+		json_t *answer;
 
+		answers = 0;
+		answer = control_answer(&bondd, &client, (const char *)input.at, length, &from);
+		if (answer)
+			control_take_later(NULL, answer);
+		input_check(answers == 1, "one answer, at once or later");
 		input_check(flags & 1 || !memcmp(&before, &maps.bond, sizeof(before)),
 			    "only root changes anything");
-		control_check_answer(answer);
 		input.at += all;
 		input.left -= all;
 	}

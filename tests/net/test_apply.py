@@ -3,6 +3,7 @@
 import json
 import signal
 import sys
+import time
 
 import pytest
 
@@ -243,6 +244,24 @@ def test_it_goes_back(bonds):
         getattr(host, delete[0])(*delete[1:], "bond1")
         wait_for(lambda: host.ctl("list") == "bond0\n", "bond1 to go")
         assert host.ctl_try("confirm").returncode == 1
+
+
+def test_each_apply_has_its_own_time(bonds):
+    """Half a second apart, and the second one comes before the first has ended."""
+    host = bonds.host
+    for bond in ("bond0", "bond1"):
+        bonds.write("[bond]\n", bond=bond)
+        host.ctl("apply", bond)
+        bonds.write("[bond]\nmiimon = 50\n", bond=bond)
+    host.ctl("apply", "bond0", "--confirm", "1")
+    first = time.monotonic()
+    wait_for(lambda: time.monotonic() > first + 0.5, "half of its time")
+    second = time.monotonic()
+    host.ctl("apply", "bond1", "--confirm", "1")
+    for bond, began in (("bond0", 0), ("bond1", second)):
+        wait_for(lambda bond=bond: not (host.run_dir / f"{bond}.rollback").exists(), bond)
+        assert time.monotonic() >= began + 1, f"{bond} went back early"
+        assert host.show(bond)["options"]["miimon"] == 100
 
 
 def test_a_bond_that_is_renamed_goes_back(bonds):

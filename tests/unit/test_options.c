@@ -236,6 +236,8 @@ static void test_names_of_slaves(void **state)
 	assert_round_trip(OPT_PRIMARY, "", "none");
 	assert_round_trip(OPT_PRIMARY, "none", "none");
 	assert_refused(OPT_PRIMARY, "a234567890123456");
+	assert_refused(OPT_PRIMARY, "02:00:00:00:00:01");
+	assert_refused(OPT_ACTIVE_SLAVE, "02:00:00:00:00:01");
 	assert_refused(OPT_ACTIVE_SLAVE, "a b");
 }
 

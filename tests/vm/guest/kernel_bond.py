@@ -12,9 +12,13 @@ def attribute(kind, data):
     return struct.pack("=HH", 4 + len(data), kind) + data + b"\0" * (-len(data) % 4)
 
 
+def kernel_release():
+    return tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2])
+
+
 def has_coupled_control():
     """An older kernel ignores the attribute silently."""
-    return tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2]) >= (6, 9)
+    return kernel_release() >= (6, 9)
 
 
 def set_coupled_control(namespace, dev, on):

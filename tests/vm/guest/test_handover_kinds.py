@@ -90,7 +90,63 @@ def test_team(setting):
         end(teamd)
 
 
-@pytest.mark.parametrize("mode", ("balance-rr", "balance-xor", "broadcast"))
+BALANCING = {
+    "balance-tlb": ("tlb_dynamic_lb", "0", "xmit_hash_policy", "layer3+4"),
+    "balance-alb": ("updelay", "200"),
+}
+
+
+def own_macs(near):
+    """What distinguishes slaves that have addresses of their own, whichever has the bond's."""
+    return sorted(near.link(dev)["address"] for dev in near.links)
+
+
+def bond_data(near):
+    """As the kernel has it; without what it is about now."""
+    data = near.link("bond0")["linkinfo"]["info_data"]
+    return {key: value for key, value in data.items() if key != "active_slave"}
+
+
+@pytest.mark.parametrize("mode", BALANCING)
+@pytest.mark.parametrize("primary", ("eth0", "eth2"))
+def test_modes_that_balance(setting, mode, primary):
+    """The active slave has the bond's address and moves last; both ends use it afterwards."""
+    made = setting(2).switch()
+    near = made.near
+    kernel_bond(near, mode, "lp_interval", "7", "primary", primary, "primary_reselect", "failure",
+                *BALANCING[mode])
+    near.ip("link", "set", "eth0", "type", "bond_slave", "prio", "3")
+    made.address(near, "bond0", 1)
+    near.wait_ping("10.0.0.2")
+    wait_for(lambda: near.link("bond0")["linkinfo"]["info_data"].get("active_slave") == primary,
+             "the primary")
+    before, macs, data = picture(near, NAMES), own_macs(near), bond_data(near)
+    with traffic(made) as silences:
+        near.ctl("takeover", "bond0")
+    note(f"{mode}, primary {primary}, takeover", silences)
+    show = near.show()
+    assert show["mode"] == mode and picture(near, NAMES) == before
+    wanted = {"lp_interval": 7, "primary": primary, "primary_reselect": "failure"}
+    wanted |= {"tlb_dynamic_lb": False, "xmit_hash_policy": "layer3+4"} \
+        if mode == "balance-tlb" else {"updelay": 200}
+    assert {key: show["options"][key] for key in wanted} == wanted
+    assert near.slave("eth0")["options"]["prio"] == 3
+    near.wait_slaves(*near.links)
+    wait_for(lambda: near.show()["active_slave"] == primary, "the primary")
+    assert near.link(primary)["address"] == show["mac"] and len(set(own_macs(near))) == 2
+    near.wait_ping("10.0.0.2")
+    made.far.wait_ping("10.0.0.1")
+    with traffic(made) as silences:
+        near.ctl("handback", "bond0")
+    note(f"{mode}, primary {primary}, handback", silences)
+    assert is_kernels(near) and picture(near, NAMES) == before
+    assert (own_macs(near), bond_data(near)) == (macs, data)
+    assert near.link("eth0")["linkinfo"]["info_slave_data"]["prio"] == 3
+    near.wait_ping("10.0.0.2")
+    made.far.wait_ping("10.0.0.1")
+
+
+@pytest.mark.parametrize("mode", ("balance-rr", "balance-xor", "broadcast", *BALANCING))
 def test_undo_in_other_modes(setting, mode):
     made = with_switch(setting, 2, mode)
     for verb in ("takeover", "handback"):
@@ -101,6 +157,60 @@ def test_undo_with_a_partner(setting):
     made = with_partner(setting)
     for verb in ("takeover", "handback"):
         undo_each(made, verb, ("moved", "all-moved"), NAMES, lambda: wait_both_ports(made))
+
+
+def under_way(near, verb):
+    """It has begun, and bondd serves: programs are slow to start here, so this starts no other."""
+    child = near.spawn(*near.ctl_command(verb, "bond0"), stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE)
+    wait_for((near.run_dir / "handover/bond0.json").exists, "the journal", 15)
+    return child
+
+
+@pytest.mark.parametrize("verb", ("takeover", "handback"))
+def test_bondd_serves_others_meanwhile(setting, verb):
+    """Requests about another bond do not wait for a port of this one, which nobody may change."""
+    made = with_partner(setting)
+    near = made.near
+    if verb == "handback":
+        near.ctl("takeover", "bond0")
+        wait_both_ports(made)
+    near.ctl("create", "bond1", "mode", "active-backup")
+
+    def ask(method, bond, **options):
+        words = {"method": method, "bond": bond, "options": options}
+        return near.request(json.dumps(words).encode() + b"\n", timeout=60)
+    child = under_way(near, verb)
+    assert ask("set", "bond1", updelay="100")["ok"]
+    assert ask("show", "bond1")["result"]["view"]["options"]["updelay"] == 100
+    for method in ("set", "delete", "handback"):
+        said = ask(method, "n0-bond0" if verb == "takeover" else "bond0", updelay="100")
+        assert "has not ended yet; try again" in said["error"]
+    assert (near.run_dir / "handover/bond0.json").exists(), "the port is still waited for"
+    assert ended_somehow(made, child)
+    wait_both_ports(made)
+    near.ctl("delete", "bond1")
+
+
+@pytest.mark.parametrize("verb", ("takeover", "handback"))
+@pytest.mark.parametrize("has_switched", (False, True))
+def test_bondd_stops_in_its_midst(setting, verb, has_switched):
+    """Before the change over it is undone, and after it finished, by the bondd that stops."""
+    made = with_partner(setting)
+    near = made.near
+    if verb == "handback":
+        near.ctl("takeover", "bond0")
+        wait_both_ports(made)
+    before, said = picture(near, NAMES), len(near.log())
+    child = under_way(near, verb)
+    if has_switched:
+        wait_for(lambda: "is now called" in near.log()[said:], "the names to change over", 30)
+    near.stop_bondd()
+    assert ended_somehow(made, child) == has_switched
+    assert is_kernels(near) == (has_switched == (verb == "handback"))
+    near.start_bondd()
+    assert picture(near, NAMES) == before
+    wait_both_ports(made)
 
 
 def begun(near, verb):
