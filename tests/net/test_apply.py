@@ -437,8 +437,7 @@ def test_a_bond_gets_back_what_a_new_one_had(bonds):
     for ending in ("rollback", "time"):
         bonds.write("[bond]\n[slave l0]\n", bond="bond1")
         host.ctl("apply", "--confirm", "60")
-        wait_for(lambda: slaves_of(host, "bond0", "bond1") == [["l1"], ["l0"]], "l1 to move",
-                 deadline=20)
+        wait_for(lambda: slaves_of(host, "bond0", "bond1") == [["l1"], ["l0"]], "l1 to move")
         if ending == "rollback":
             host.ctl("rollback")
         else:
