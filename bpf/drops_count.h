@@ -25,6 +25,6 @@ static __noinline int drops_count(__u32 slot, __u32 reason)
 	return 0;
 }
 
-#define SEND_LOST_A_COPY(slot) drops_count(slot, XBOND_DROP_NO_COPY)
+#define TX_LOST_A_COPY(slot) drops_count(slot, XBOND_DROP_NO_COPY)
 
 #endif

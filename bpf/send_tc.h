@@ -15,10 +15,10 @@
 #define FLOW_CONTEXT struct __sk_buff
 
 /* The bond's own programs count it (bpf/drops_count.h). */
-#ifndef SEND_LOST_A_COPY
-#define SEND_LOST_A_COPY(slot) ((void)(slot))
+#ifndef TX_LOST_A_COPY
+#define TX_LOST_A_COPY(slot) ((void)(slot))
 #endif
-#define SEND_CONGESTED 2 /* NET_XMIT_CN: the queue took the packet */
+#define TX_CONGESTED 2 /* NET_XMIT_CN: the queue took the packet */
 
 static __always_inline struct packet packet_of(struct __sk_buff *skb)
 {
@@ -91,8 +91,8 @@ __noinline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
 			continue;
 		choose_count(slot, length);
 		refused = bpf_clone_redirect(skb, table.ifindex[slot], 0);
-		if (refused && refused != SEND_CONGESTED)
-			SEND_LOST_A_COPY(slot);
+		if (refused && refused != TX_CONGESTED)
+			TX_LOST_A_COPY(slot);
 	}
 	return tx_send(select_lowest(live), length);
 }

@@ -189,6 +189,12 @@ static __always_inline __u32 xdp_choose(struct xdp_md *ctx, __u64 mask, __u32 le
 	return choose_slot(ctx, hash_of, mask, length, flags);
 }
 
+static __always_inline int xdp_drop(void)
+{
+	drops_count(XBOND_DROPS_OF_BOND, XBOND_DROP_NO_SLAVE);
+	return XDP_DROP;
+}
+
 static __always_inline int xdp_transmit(struct xdp_md *ctx, xdp_chooser choose)
 {
 	__u32 flags = READ_ONCE(table.flags), length, slot;
@@ -198,7 +204,7 @@ static __always_inline int xdp_transmit(struct xdp_md *ctx, xdp_chooser choose)
 	if (!xdp_chooses(flags))
 		return XDP_PASS;
 	if (!mask)
-		return drops_count(XBOND_DROPS_OF_BOND, XBOND_DROP_NO_SLAVE), XDP_DROP;
+		return xdp_drop();
 	length = xdp_frame_length(ctx, &packet);
 	if (!xdp_is_whole(&packet, length))
 		return XDP_PASS;

@@ -10,7 +10,7 @@
 
 #define DROPS_UNKNOWN UINT64_MAX
 
-/* For scripts, and for people: "received while the slave may not receive". */
+/* For scripts, such as "inactive", and what people read behind "dropped 5: ". */
 const char *drops_name(enum xbond_drop reason);
 const char *drops_words(enum xbond_drop reason);
 

@@ -15,7 +15,8 @@
 #define BRPORT_MAB 40
 #define BRPORT_NEIGH_VLAN_SUPPRESS 43
 
-int netconf_place(const struct netconf_device *devices, size_t count, int ifindex)
+/* The device that takes the place of this one; 0: it is none of them. */
+static int netconf_place(const struct netconf_device *devices, size_t count, int ifindex)
 {
 	for (size_t i = 0; i < count; i++)
 		if (devices[i].from == ifindex)

@@ -23,8 +23,6 @@ void netconf_take_address(struct nlmsghdr *message, void *source);
 void netconf_take_route(struct nlmsghdr *message, void *source);
 void netconf_take_neighbour(struct nlmsghdr *message, void *source);
 
-/* The device that takes the place of this one; 0: it is none of them. */
-int netconf_place(const struct netconf_device *devices, size_t count, int ifindex);
 /* Changes a request that netconf_add() has taken: to the devices `to`. */
 void netconf_readdress(struct nlmsghdr *request, const struct netconf_device *devices,
 		       size_t count);

@@ -39,7 +39,7 @@ bool kernel_is_active(const json_t *bond, const json_t *slave)
 	return true;
 }
 
-const json_t *kernel_find_slave(const json_t *bond, const char *name)
+static const json_t *kernel_find_slave(const json_t *bond, const char *name)
 {
 	const json_t *slave;
 	size_t at;

@@ -21,7 +21,6 @@ const char *kernel_link(const json_t *slave);
 bool kernel_is_active(const json_t *bond, const json_t *slave);
 /* NULL if the option names no slave. */
 const char *kernel_primary(const json_t *bond);
-const json_t *kernel_find_slave(const json_t *bond, const char *name);
 /* The octets of Actor_Oper_Port_State and Partner_Oper_Port_State. */
 unsigned int kernel_actor_state(const json_t *lacp);
 unsigned int kernel_partner_state(const json_t *lacp);

@@ -19,7 +19,7 @@ void style_init(void)
 			  strcmp(terminal, "dumb");
 }
 
-void style_begin(enum style style)
+static void style_begin(enum style style)
 {
 	static const char *const codes[] = {
 		[STYLE_PLAIN] = "", [STYLE_NAME] = "1",	 [STYLE_GOOD] = "32",
@@ -30,7 +30,7 @@ void style_begin(enum style style)
 		printf("\033[%sm", codes[style]);
 }
 
-void style_end(enum style style)
+static void style_end(enum style style)
 {
 	if (style_in_colour && style != STYLE_PLAIN)
 		fputs("\033[0m", stdout);

@@ -9,8 +9,6 @@
 enum style { STYLE_PLAIN, STYLE_NAME, STYLE_GOOD, STYLE_BAD, STYLE_FAINT };
 
 void style_init(void);
-void style_begin(enum style style);
-void style_end(enum style style);
 /* Prints the text, and spaces up to the width. */
 void style_print(enum style style, int width, const char *text);
 

@@ -88,6 +88,12 @@ void awaited_remove(struct bond *bond, const char *slave)
 				  (*at)->bond == bond && (!slave || awaited_is_called(*at, slave)));
 }
 
+void awaited_try_soon(struct daemon *daemon)
+{
+	for (struct awaited *awaited = daemon->awaited; awaited; awaited = awaited->next)
+		awaited->refusals = 0;
+}
+
 /* As the configuration names it; false: it does not. */
 static bool awaited_is_named(struct bond *bond, const struct xbond_slave *lost,
 			     struct config_slave *ret_slave)

@@ -44,6 +44,8 @@ json_t *awaited_names(const struct bond *bond);
  * adds awaited slaves.
  */
 void awaited_remove(struct bond *bond, const char *slave);
+/* A bond has given up slaves, which others may await: whoever was refused is tried again soon. */
+void awaited_try_soon(struct daemon *daemon);
 /*
  * The device of a member has gone. If the configuration names the slave, it is awaited, with the
  * settings it had.

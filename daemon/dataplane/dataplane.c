@@ -29,7 +29,7 @@ static void dataplane_zero(int fd, unsigned int slot, size_t value_size)
 	free(zeros);
 }
 
-void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
+static void dataplane_zero_counters(struct dataplane *dataplane, unsigned int slot)
 {
 	dataplane_zero(dataplane->pins.counters_fd, slot, sizeof(struct xbond_counters));
 	dataplane_zero(dataplane->pins.drops_fd, slot, sizeof(struct xbond_drops));

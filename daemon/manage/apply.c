@@ -104,18 +104,15 @@ static int apply_do(struct applying *applying, struct err *err)
 			err);
 }
 
-/*
- * waited: an earlier change of the bond is still to be confirmed. Otherwise the snapshot is kept
- * until here, so a bondd that dies on the way leaves the next one what it goes back to.
- */
-static void apply_undo(struct applying *applying, const json_t *before, bool waited)
+/* Until here the snapshot is kept: if this bondd dies, the next one goes back. */
+void apply_undo(struct daemon *daemon, const char *bond, const json_t *before, bool waited)
 {
 	struct err why;
 
-	if (snapshot_restore(applying->daemon, applying->name, before, &why))
-		event_error(applying->name, NULL, "cannot undo a change that failed: %s", why.text);
+	if (snapshot_restore(daemon, bond, before, &why))
+		event_error(bond, NULL, "cannot undo a change that failed: %s", why.text);
 	if (!waited)
-		rollback_forget(applying->daemon, applying->name);
+		rollback_forget(daemon, bond);
 }
 
 static int apply_run(struct applying *applying, struct err *err)
@@ -132,7 +129,7 @@ static int apply_run(struct applying *applying, struct err *err)
 	if (!r) {
 		r = apply_do(applying, err);
 		if (r)
-			apply_undo(applying, before, waited);
+			apply_undo(applying->daemon, applying->name, before, waited);
 		if (!r)
 			event_config("apply", applying->name, NULL,
 				     "is what its configuration says, after %zu steps",

@@ -5,7 +5,10 @@
 #include "daemon/base/idle.h"
 #include "daemon/base/log.h"
 #include "daemon/manage/apply.h"
+#include "daemon/manage/rollback.h"
+#include "daemon/manage/snapshot.h"
 #include "options/config_dir.h"
+#include "view/json_value.h"
 
 /* With a turn for other work before each. */
 static json_t *apply_all_one(struct daemon *daemon, const char *name,
@@ -190,7 +193,8 @@ static void apply_all_retry(struct daemon *daemon, const struct apply_order *ord
 		if (!apply_all_failed(result) || !apply_all_name(result))
 			continue;
 		again = apply_all_one(daemon, apply_all_name(result), order);
-		if (!strcmp(apply_all_name(again), apply_all_name(freed))) {
+		if (!apply_all_failed(again) &&
+		    !strcmp(apply_all_name(again), apply_all_name(freed))) {
 			json_object_set_new(again, "steps",
 					    apply_all_join(freed, again, order->is_dry));
 			json_object_set_new(again, "changed", json_boolean(!order->is_dry));
@@ -229,9 +233,90 @@ static void apply_all_untie(struct daemon *daemon, const struct apply_order *ord
 	json_decref(leaving);
 }
 
+/* The result of a bond that is one of these, and has failed; NULL: there is none. */
+static const json_t *apply_all_refused(const json_t *results, const json_t *befores)
+{
+	const json_t *result;
+	size_t at;
+
+	json_array_foreach (results, at, result)
+		if (apply_all_failed(result) && apply_all_name(result) &&
+		    json_object_get(befores, apply_all_name(result)))
+			return result;
+	return NULL;
+}
+
+/* What these bonds are, and whether they wait to be confirmed, by name. */
+static json_t *apply_all_befores(struct daemon *daemon, const json_t *names)
+{
+	json_t *befores = json_object();
+	const json_t *name;
+	size_t at;
+
+	json_array_foreach (names, at, name) {
+		struct bond *bond = daemon_find_bond(daemon, json_string_value(name));
+
+		if (bond)
+			json_object_set_new(
+				befores, json_string_value(name),
+				json_pack("{s:o, s:b}", "state", snapshot_take(bond), "waited",
+					  rollback_left_s(json_string_value(name)) > 0));
+	}
+	return befores;
+}
+
+/* Twice, because one has what another one gets back. */
+static void apply_all_undo(struct daemon *daemon, json_t *befores)
+{
+	struct err ignored;
+	const char *name;
+	json_t *before;
+
+	json_object_foreach (befores, name, before)
+		snapshot_restore(daemon, name, json_object_get(before, "state"), &ignored);
+	json_object_foreach (befores, name, before)
+		apply_undo(daemon, name, json_object_get(before, "state"),
+			   json_is_true(json_object_get(before, "waited")));
+}
+
+static void apply_all_tell_undone(const json_t *befores, const char *refused, json_t *results)
+{
+	json_t *result;
+	size_t at;
+
+	json_array_foreach (results, at, result) {
+		const char *name = apply_all_name(result);
+
+		if (apply_all_failed(result) || !name || !json_object_get(befores, name))
+			continue;
+		json_object_set_new(result, "error",
+				    json_sprintf("undone, because %s was not changed", refused));
+		json_object_set_new(result, "changed", json_false());
+		json_object_set_new(result, "goes_back_in_s",
+				    json_value_number(rollback_left_s(name)));
+	}
+}
+
+/* All of them or none. */
+static void apply_all_exchange(struct daemon *daemon, const struct apply_order *order,
+			       const json_t *names, json_t *results)
+{
+	json_t *befores = apply_all_befores(daemon, names);
+	const json_t *refused;
+
+	apply_all_untie(daemon, order, names, results);
+	refused = order->is_dry ? NULL : apply_all_refused(results, befores);
+	if (refused) {
+		apply_all_undo(daemon, befores);
+		apply_all_tell_undone(befores, apply_all_name(refused), results);
+	}
+	json_decref(befores);
+}
+
 /*
  * Bonds that wait for each other's slaves, as for a swap: the first of them gives its slaves up
- * before it gets others. That is done only if all of them are known to succeed then.
+ * before it gets others. That is done only if plans say that all of them succeed then; if a step is
+ * refused all the same, all of them are undone.
  */
 static void apply_all_swap(struct daemon *daemon, const struct apply_order *order, json_t *results)
 {
@@ -241,7 +326,7 @@ static void apply_all_swap(struct daemon *daemon, const struct apply_order *orde
 		json_t *names = apply_all_tied(daemon, order, results);
 
 		if (json_array_size(names))
-			apply_all_untie(daemon, order, names, results);
+			apply_all_exchange(daemon, order, names, results);
 		json_decref(names);
 		before = failed;
 		failed = apply_all_count_failed(results);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/event.h"
+#include "daemon/bond/awaited.h"
 #include "daemon/bond/bypass.h"
 #include "daemon/bond/evaluate.h"
 #include "daemon/device/device.h"
@@ -75,7 +76,11 @@ int request_delete(struct daemon *daemon, const char *name, struct err *err)
 	struct bond *bond;
 	int r = request_find(daemon, name, &bond, err);
 
-	return r ? r : lifecycle_delete(bond, err);
+	if (!r)
+		r = lifecycle_delete(bond, err);
+	if (!r)
+		awaited_try_soon(daemon);
+	return r;
 }
 
 /* mac_policy changes the slaves, and so does a mode in which fail_over_mac is something else. */

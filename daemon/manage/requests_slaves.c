@@ -445,6 +445,7 @@ int request_del_slaves(struct daemon *daemon, const char *name, const char *cons
 	for (size_t i = 0; i < count; i++)
 		awaited_remove(bond, slaves[i]);
 	slave_release(bond, mask);
+	awaited_try_soon(daemon);
 	for (size_t i = 0; i < count; i++)
 		event_config("del-slave", name, slaves[i], "slave %s removed", slaves[i]);
 	return 0;

@@ -84,13 +84,81 @@ static bool rollback_must_wait(const struct rollback *rollback)
 	return request_check_free(rollback->daemon, rollback->bond, NULL);
 }
 
+/* Bonds that are going to be deleted come first, because others get slaves of theirs back. */
+static void rollback_add_name(json_t *names, const struct rollback *rollback)
+{
+	bool existed = json_is_true(json_object_get(rollback->snapshot, "existed"));
+
+	json_array_insert_new(names, existed ? json_array_size(names) : 0,
+			      json_string(rollback->bond));
+}
+
 static json_t *rollback_names_of_apply(uint64_t apply)
 {
 	json_t *names = json_array();
 
 	for (const struct rollback *rollback = rollback_first; rollback; rollback = rollback->next)
 		if (rollback->apply == apply && !rollback_must_wait(rollback))
-			json_array_append_new(names, json_string(rollback->bond));
+			rollback_add_name(names, rollback);
+	return names;
+}
+
+/* Has the bond of `other` a slave that `rollback` brings back? */
+static bool rollback_is_tied(const struct rollback *rollback, const struct rollback *other,
+			     const char **ret_slave)
+{
+	struct bond *bond = daemon_find_bond(other->daemon, other->bond);
+	const json_t *slave;
+	size_t at;
+
+	if (other == rollback || !bond)
+		return false;
+	json_array_foreach (json_object_get(rollback->snapshot, "slaves"), at, slave) {
+		*ret_slave = json_string_value(json_object_get(slave, "name"));
+		if (*ret_slave && pins_slot_by_name(&bond->dataplane.pins, *ret_slave) >= 0)
+			return true;
+	}
+	return false;
+}
+
+static bool rollback_is_among(const json_t *names, const char *bond)
+{
+	const json_t *name;
+	size_t at;
+
+	json_array_foreach (names, at, name)
+		if (!strcmp(json_string_value(name), bond))
+			return true;
+	return false;
+}
+
+/* Adds a bond that has a slave which one of these brings back. Returns whether there was one. */
+static bool rollback_add_tied(json_t *names)
+{
+	const char *slave;
+	json_t *name;
+	size_t at;
+
+	json_array_foreach (names, at, name) {
+		const struct rollback *rollback = rollback_find(json_string_value(name));
+
+		for (const struct rollback *other = rollback_first; other; other = other->next)
+			if (!rollback_is_among(names, other->bond) && !rollback_must_wait(other) &&
+			    rollback_is_tied(rollback, other, &slave)) {
+				rollback_add_name(names, other);
+				return true;
+			}
+	}
+	return false;
+}
+
+/* Those that the same 'apply' has changed, and those that have slaves which they bring back. */
+static json_t *rollback_names_due(uint64_t apply)
+{
+	json_t *names = rollback_names_of_apply(apply);
+
+	while (rollback_add_tied(names))
+		;
 	return names;
 }
 
@@ -118,7 +186,6 @@ static void rollback_prepare(const json_t *names)
 	}
 }
 
-/* Together with the others that the same 'apply' has changed. */
 static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct rollback *due = arg;
@@ -133,7 +200,7 @@ static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
 		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 		return 0;
 	}
-	names = rollback_names_of_apply(due->apply);
+	names = rollback_names_due(due->apply);
 	rollback_prepare(names);
 	json_array_foreach (names, at, name) {
 		struct rollback *rollback = rollback_find(json_string_value(name));
@@ -255,6 +322,21 @@ int rollback_confirm(struct daemon *daemon, const char *bond, struct err *err)
 	return 0;
 }
 
+/* By itself it would lose the slaves that it has got, and not get back those that others have. */
+static int rollback_check_alone(const struct rollback *rollback, struct err *err)
+{
+	const char *slave;
+
+	for (const struct rollback *other = rollback_first; other; other = other->next)
+		if (rollback_is_tied(rollback, other, &slave))
+			return err_set(err, EBUSY,
+				       "%s was a slave of %s and is one of %s, which waits for "
+				       "'bondctl confirm', too; 'bondctl rollback' without a name "
+				       "rolls back both",
+				       slave, rollback->bond, other->bond);
+	return 0;
+}
+
 int rollback_now(struct daemon *daemon, const char *bond, struct err *err)
 {
 	struct rollback *rollback;
@@ -262,6 +344,8 @@ int rollback_now(struct daemon *daemon, const char *bond, struct err *err)
 
 	if (!r)
 		r = request_check_free(daemon, bond, err);
+	if (!r)
+		r = rollback_check_alone(rollback, err);
 	return r ? r : rollback_do(rollback, err);
 }
 
@@ -322,7 +406,7 @@ json_t *rollback_names(void)
 	json_t *names = json_array();
 
 	for (const struct rollback *rollback = rollback_first; rollback; rollback = rollback->next)
-		json_array_append_new(names, json_string(rollback->bond));
+		rollback_add_name(names, rollback);
 	return names;
 }
 

@@ -31,8 +31,9 @@ unsigned int rollback_left_s(const char *bond);
 /* What it is now is what it shall be. -ENOENT: it did not wait for that. */
 int rollback_confirm(struct daemon *daemon, const char *bond, struct err *err);
 /*
- * It goes back now. Afterwards it waits for nothing, whatever is returned; but -EBUSY: a takeover
- * or handback has not ended, and nothing was done.
+ * It goes back now. Afterwards it waits for nothing, whatever is returned; but -EBUSY: nothing was
+ * done, because a takeover or handback has not ended, or another bond that waits has a slave that
+ * this one gets back.
  */
 int rollback_now(struct daemon *daemon, const char *bond, struct err *err);
 /* Before rollback_now() for all of them: they give up slaves that others of them had. */

@@ -36,7 +36,7 @@ int slave_team_join(struct bond *bond, unsigned int slot, struct err *err)
 		 : 0;
 }
 
-bool slave_team_is_port(struct bond *bond, unsigned int slot)
+static bool slave_team_is_port(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_bond *pin = bond_pin(bond);
 	struct link_info now;

@@ -16,7 +16,5 @@ int slave_team_prepare(struct bond *bond, unsigned int slot, struct err *err);
 int slave_team_join(struct bond *bond, unsigned int slot, struct err *err);
 /* Ends that. The device is down then. */
 void slave_team_leave(struct bond *bond, unsigned int slot);
-/* Is it a port of bond0 now? Also for other bonds, whose slaves are none. */
-bool slave_team_is_port(struct bond *bond, unsigned int slot);
 
 #endif

@@ -7,20 +7,15 @@ redirects to bond0 (xdp_tx: they cross the pair and choose there), and one that 
 whose packets choose in TC. Then without the veth: the programs get the live frames themselves, as
 from a NIC's driver; all of one flow. All on one CPU, alternating.
 """
+import re
 import statistics
 
-from .bed import BUILD, PLAIN, lab, run
+from .bed import BUILD, PLAIN, ROOT, lab, run
 from .rows import Row, alternate, median_ratio
 from .xdp import FLOWS, live, programs, two_bonds
 from .xdp import SOURCE as ONE_OR_FOUR
 
 LIBRARY = BUILD / "tools/library_xdp.bpf.o"
-MAPS = {".data.settings": "settings", ".data.table": "table", ".data.buckets": "buckets",
-        ".data.cursor": "cursor", ".data.wake": "wake", ".data.doubt": "doubt",
-        ".data.alb": "alb", ".data.vlans": "vlans", ".data.moves": "moves", "xbond_loads": "loads",
-        ".data.flowlets": "flowlets", "xbond_recents": "recent",
-        "xbond_counters": "counters", "xbond_losses": "losses", "xbond_xdp_slaves": "xdp_slaves",
-        "xbond_xdp_all": "xdp_all"}
 SOURCE = ONE_OR_FOUR + """
 #define DEVMAP(name) struct { \\
 	__uint(type, BPF_MAP_TYPE_DEVMAP); \\
@@ -35,9 +30,18 @@ SEC("xdp.frags") int tc(struct xdp_md *ctx) { return bpf_redirect_map(&to_tc, 0,
 """
 
 
+def maps_of(path):
+    """{map: pin} of what library/loader.h gives to this object, which has those of its kind."""
+    pins = dict(re.findall(r'#define (XBOND_PIN_\w+) "(\w+)"', (ROOT / "bpf/abi.h").read_text()))
+    names = path.read_bytes().split(b"\0")
+    return {name: pins[pin] for name, pin in re.findall(
+        r'{ "([\w.]+)", (XBOND_PIN_\w+) }', (ROOT / "library/loader.h").read_text())
+            if name.encode() in names}
+
+
 def load_library(near, loaded):
     """Over the maps of bond0; pinned beside the others."""
-    words = [word for name, pin in MAPS.items()
+    words = [word for name, pin in maps_of(LIBRARY).items()
              for word in ("map", "name", name, "pinned", near.bpf_dir / "bond0" / pin)]
     run("bpftool", "prog", "load", LIBRARY, loaded.pin / "library", "type", "xdp", *words)
 

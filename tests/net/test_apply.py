@@ -385,6 +385,69 @@ def test_slaves_change_places(bonds):
     assert slaves_of(host, *names) == [["l0"], ["l1"], ["l2"]]
 
 
+def write_ring(bonds, *slaves):
+    for number, slave in enumerate(slaves):
+        bonds.write(f"[bond]\n[slave {slave}]\n", bond=f"bond{number}")
+
+
+def test_a_ring_that_is_refused_is_undone(bonds):
+    """The last one cannot have its new slave's MTU, when the first has given up its slave."""
+    host, names, before = bonds.host, ("bond0", "bond1", "bond2"), [["l0"], ["l1"], ["narrow"]]
+    host.ip("link", "add", "narrow", "link", "l4", "type", "macvlan", "mode", "passthru")
+    write_ring(bonds, "l0", "l1", "narrow")
+    host.ctl("load")
+    wait_for(lambda: slaves_of(host, *names) == before, "the slaves")
+    host.ip("link", "set", "bond1", "mtu", "4000")
+    wait_for(lambda: "mtu 4000" in host.ip("link", "show", "l1"), "l1 to follow")
+    write_ring(bonds, "l1", "narrow", "l0")
+    for words in ((), ("--confirm", "60")):
+        done = host.ctl_try("-j", "apply", *words)
+        found = schema.check("apply", json.loads(done.stdout))
+        assert done.returncode == 1 and "narrow" in found[1]["error"]
+        assert "because" in found[2]["error"] and not any(each["changed"] for each in found)
+        assert slaves_of(host, *names) == before
+        assert not list(host.run_dir.glob("*.rollback"))
+
+
+def test_those_that_exchanged_slaves_go_back_together(bonds):
+    """Also if the time of one ends earlier, as when a slave takes long to be added."""
+    host, names, before = bonds.host, ("bond0", "bond1"), [["l0"], ["l1"]]
+    write_ring(bonds, "l0", "l1")
+    host.ctl("load")
+    wait_for(lambda: slaves_of(host, *names) == before, "the slaves")
+    write_ring(bonds, "l1", "l0")
+    host.ctl("apply", "--confirm", "60")
+    done = host.ctl_try("rollback", "bond0")
+    assert done.returncode == 1 and "without a name" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert slaves_of(host, *names) == [["l1"], ["l0"]] and bonds.rollback_file().exists()
+    bonds.write("[bond]\nmiimon = 50\n[slave l0]\n", bond="bond1")
+    host.ctl("apply", "bond1", "--confirm", "1")
+    wait_for(lambda: not list(host.run_dir.glob("*.rollback")), "both to go back")
+    assert slaves_of(host, *names) == before
+
+
+def test_a_bond_gets_back_what_a_new_one_had(bonds):
+    """The new one, which comes first by its name, is deleted before."""
+    host = bonds.host
+    bonds.write("[bond]\n[slave l0]\n[slave l1]\n", bond="bond1")
+    host.ctl("load")
+    wait_for(lambda: slaves_of(host, "bond1") == [["l0", "l1"]], "the slaves")
+    bonds.write("[bond]\n[slave l1]\n")
+    for ending in ("rollback", "time"):
+        bonds.write("[bond]\n[slave l0]\n", bond="bond1")
+        host.ctl("apply", "--confirm", "60")
+        wait_for(lambda: slaves_of(host, "bond0", "bond1") == [["l1"], ["l0"]], "l1 to move")
+        if ending == "rollback":
+            host.ctl("rollback")
+        else:
+            bonds.write("[bond]\nmiimon = 50\n[slave l0]\n", bond="bond1")
+            host.ctl("apply", "bond1", "--confirm", "1")
+        wait_for(lambda: host.ctl("list") == "bond1\n", "bond0 to go")
+        wait_for(lambda: slaves_of(host, "bond1") == [["l0", "l1"]], "l1 to come back")
+        assert not list(host.run_dir.glob("*.rollback"))
+
+
 def test_two_that_wait_swap_their_names(bonds):
     """bondd stands still while they do, so each has the other's name when it looks."""
     host = bonds.host

@@ -11,7 +11,7 @@ from lab import Refused
 from lacp import ACTIVITY, AGGREGATION, COLLECTING, DISTRIBUTING, SYNC, TIMEOUT, lacpdu, pdu_info
 from namespace import end
 from partners import KernelBond
-from test_handover import is_kernels, kernel_bond, note, picture, traffic
+from test_handover import is_kernels, kernel_bond, note, picture, traffic, undo_each
 from waiting import wait_for
 
 pytestmark = pytest.mark.full
@@ -149,33 +149,14 @@ def test_modes_that_balance(setting, mode, primary):
 @pytest.mark.parametrize("mode", ("balance-rr", "balance-xor", "broadcast", *BALANCING))
 def test_undo_in_other_modes(setting, mode):
     made = with_switch(setting, 2, mode)
-    undo_each(made, ("moved", "configured", "all-moved"))
+    for verb in ("takeover", "handback"):
+        undo_each(made, verb, ("moved", "configured", "all-moved"), NAMES)
 
 
 def test_undo_with_a_partner(setting):
     made = with_partner(setting)
-    undo_each(made, ("moved", "all-moved"), lambda: wait_both_ports(made))
-
-
-def undo_each(made, steps, wait=lambda: None):
-    near = made.near
-    before = picture(near, NAMES)
     for verb in ("takeover", "handback"):
-        if verb == "handback":
-            near.ctl("takeover", "bond0")
-        for step in steps:
-            near.stop_bondd()
-            near.environment = {"XBOND_TEST_FAIL_AT": f"handover-{step}"}
-            near.start_bondd()
-            with pytest.raises(Refused, match="as it was"):
-                near.ctl(verb, "bond0")
-            near.environment = {}
-            assert is_kernels(near) == (verb == "takeover"), step
-            assert picture(near, NAMES) == before, step
-            wait()
-            near.wait_ping("10.0.0.2")
-        near.stop_bondd()
-        near.start_bondd()
+        undo_each(made, verb, ("moved", "all-moved"), NAMES, lambda: wait_both_ports(made))
 
 
 def under_way(near, verb):
