@@ -51,7 +51,7 @@ struct list_head { /* stands for any struct that begins with a pointer */
 #define NETDEV_NOCARRIER (1 << 2)
 /*
  * The kernel has not yet acted on a change. When carrier comes back, the device's queue still drops
- * everything until then, for up to a second.
+ * everything until the kernel's worker has got the RTNL lock and a CPU.
  */
 #define NETDEV_LINKWATCH_PENDING (1 << 3)
 /* Which bits must be as in a device that is up: for one that sends for certain, and for one with

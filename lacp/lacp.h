@@ -162,8 +162,21 @@ void lacp_hold_ended(struct lacp_system *sys, unsigned int slot, uint64_t heard_
 /* The ports that distribute, by LACP or by fallback; one bit per slot. */
 uint64_t lacp_distributing(const struct lacp_system *sys);
 uint64_t lacp_collecting(const struct lacp_system *sys);
-/* The ports that stand by, and would be used if another one of their aggregator left. */
-uint64_t lacp_standby(const struct lacp_system *sys);
+
+/* What would be if some ports left; one bit per slot. */
+struct lacp_prospect {
+	uint8_t aggregator;    /* the one in use then; 0: none */
+	uint64_t distributing; /* ports that do so now, and would go on */
+	uint64_t standby;      /* ports that would begin to, as far as max_links lets them */
+	uint64_t selected;     /* ports of that aggregator that are selected already */
+};
+
+/*
+ * leaving: as if lacp_port_configure() stopped them. Whether the partners of ports that stand by
+ * would let them distribute cannot be known.
+ */
+struct lacp_prospect lacp_prospect(const struct lacp_system *sys, uint64_t leaving,
+				   uint64_t now_ns);
 /*
  * A port of the active aggregator, for its partner and key: the one in the lowest slot; -1 if there
  * is none.

@@ -135,24 +135,6 @@ bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator)
 	return count < config->min_links;
 }
 
-uint64_t lacp_standby(const struct lacp_system *sys)
-{
-	uint8_t active = sys->state.active_aggregator;
-	uint64_t slots = 0;
-	unsigned int slot;
-
-	if (!active || lacp_misses_min_links(sys, active))
-		return 0;
-	lacp_for_each_slot (slot, sys->used) {
-		const struct lacp_port_state *port = &sys->port[slot];
-
-		if (port->selected == LACP_STANDBY && port->aggregator == active &&
-		    lacp_is_live(port) && !port->behind_ns)
-			slots |= 1ull << slot;
-	}
-	return slots;
-}
-
 /* Notes since when something is true; 0: it is not true. */
 static void rank_note(uint64_t *since_ns, bool is_so, uint64_t now_ns)
 {

@@ -3,7 +3,7 @@
 
 uint64_t standby_next(struct standby_state *state, const struct standby_input *input)
 {
-	uint64_t left = state->standby & ~input->standby & ~input->distributing;
+	uint64_t left = state->standby & input->selected & ~input->distributing;
 
 	if (left & ~state->coming)
 		state->until_ns = input->now_ns + STANDBY_TIME_NS;

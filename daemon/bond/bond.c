@@ -65,14 +65,14 @@ static uint32_t bond_link_refusing(const struct bond *bond, unsigned int slot)
 	return verdict->spoken & ~verdict->works;
 }
 
-/* Until LACP runs, what the last bondd has left is in force. */
-static uint64_t bond_distributing(const struct bond *bond)
+/* Slots that LACP lets carry traffic. Until LACP runs, what the last bondd has left is in force. */
+static uint64_t bond_prospect(const struct bond *bond)
 {
 	const struct pins *pins = &bond->dataplane.pins;
 
-	if (mode_has(pins->bond->mode, MODE_LACP) && !bond->lacp.thread)
-		return pins->table->tx_mask;
-	return bond_lacp_distributing(bond);
+	if (!mode_has(pins->bond->mode, MODE_LACP))
+		return UINT64_MAX;
+	return bond->lacp.thread ? bond->lacp.prospect : pins->table->tx_mask;
 }
 
 /* The slots against which nothing speaks. A port that LACP would not use is of no help. */
@@ -84,16 +84,18 @@ static uint64_t bond_good_links(const struct bond *bond)
 		if (pins_is_member(&bond->dataplane.pins, slot) &&
 		    bond->members[slot].verdict.spoken && !bond_link_refusing(bond, slot))
 			good |= slots_bit(slot);
-	return good & (bond_distributing(bond) | bond->lacp.reserve);
+	return good & bond_prospect(bond);
 }
 
-bool bond_has_soft_no(const struct bond *bond)
+uint64_t bond_soft_noes(const struct bond *bond)
 {
+	uint64_t slots = 0;
+
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (pins_is_member(&bond->dataplane.pins, slot) &&
 		    bond_link_refusing(bond, slot) & ~XBOND_MONITORS_HARD)
-			return true;
-	return false;
+			slots |= slots_bit(slot);
+	return slots;
 }
 
 bool bond_knows_speed(const struct bond *bond, unsigned int slot)

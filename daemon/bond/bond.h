@@ -155,7 +155,8 @@ struct bond_lacp {
 	struct lacp_config config;
 	struct lacp_port_config ports[XBOND_MAX_SLAVES];
 	struct standby_state standby;
-	uint64_t reserve; /* slots that would carry traffic if another one left */
+	/* Slots that carry traffic, or would, without those that a monitor wants to take out. */
+	uint64_t prospect;
 };
 
 /* micro-BFD, as last told to the BFD thread: */
@@ -311,8 +312,8 @@ static inline bool bond_is_port_side(const struct link_info *link)
  * carrier by them.
  */
 bool bond_link_works(const struct bond *bond, unsigned int slot);
-/* Does some monitor say a no that counts only while other links work? */
-bool bond_has_soft_no(const struct bond *bond);
+/* The slots of which some monitor says a no that counts only while other links work. */
+uint64_t bond_soft_noes(const struct bond *bond);
 /* What the first monitor that says no has found, such as "no carrier"; NULL: none says no. */
 const char *bond_link_why(const struct bond *bond, unsigned int slot);
 /* Sets the timer of delay.h to what ends first. */

@@ -200,18 +200,21 @@ uint64_t bond_lacp_collecting(const struct bond *bond)
 	return bond->lacp.thread ? lacp_thread_collecting(bond->lacp.thread) : 0;
 }
 
-void bond_lacp_follow_standby(struct bond *bond, bool needed)
+void bond_lacp_follow_standby(struct bond *bond, uint64_t leaving)
 {
-	struct standby_input input = { .now_ns = clock_now_ns() };
+	struct lacp_prospect prospect;
+	struct standby_input input;
 
-	bond->lacp.reserve = 0;
-	if (!bond->lacp.thread || !needed) {
+	if (!bond->lacp.thread || !leaving) {
 		bond->lacp.standby = (struct standby_state){ 0 };
 		return;
 	}
-	input.standby = lacp_thread_standby(bond->lacp.thread);
-	input.distributing = lacp_thread_distributing(bond->lacp.thread);
-	bond->lacp.reserve = standby_next(&bond->lacp.standby, &input);
+	prospect = lacp_thread_prospect(bond->lacp.thread, leaving);
+	input = (struct standby_input){ .standby = prospect.standby,
+					.selected = prospect.selected,
+					.distributing = prospect.distributing,
+					.now_ns = clock_now_ns() };
+	bond->lacp.prospect = prospect.distributing | standby_next(&bond->lacp.standby, &input);
 }
 
 bool bond_lacp_must_wait(struct bond *bond, const struct dataplane_plan *plan, uint64_t losers)

@@ -22,8 +22,8 @@ void bond_lacp_note_flap(struct bond *bond, unsigned int slot);
 /* The slots that may transmit and receive by LACP; in other modes, all slots. */
 uint64_t bond_lacp_distributing(const struct bond *bond);
 uint64_t bond_lacp_collecting(const struct bond *bond);
-/* Sets `reserve`; call it before links are judged. needed: bond_has_soft_no(). */
-void bond_lacp_follow_standby(struct bond *bond, bool needed);
+/* Sets `prospect`; call it before links are judged. leaving: bond_soft_noes(). */
+void bond_lacp_follow_standby(struct bond *bond, uint64_t leaving);
 /*
  * drain_markers: these slots still work and are about to lose flows. Returns true while a marker
  * waits for its response, for at most 3 s; then the bond is evaluated again. A different plan sends

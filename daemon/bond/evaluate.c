@@ -94,7 +94,7 @@ void bond_evaluate(struct bond *bond)
 	bool adopts = !bond->evaluation.published;
 
 	bond->evaluation.seen = *bond->dataplane.pins.settings;
-	bond_lacp_follow_standby(bond, bond_has_soft_no(bond));
+	bond_lacp_follow_standby(bond, bond_soft_noes(bond));
 	decide_links(bond, &decision);
 	bond_bfd_follow(bond);
 	bond_lacp_follow(bond);

@@ -184,14 +184,14 @@ int lacp_thread_drain(struct lacp_thread_bond *bond, unsigned int slot)
 	return r;
 }
 
-uint64_t lacp_thread_standby(const struct lacp_thread_bond *bond)
+struct lacp_prospect lacp_thread_prospect(const struct lacp_thread_bond *bond, uint64_t leaving)
 {
-	uint64_t slots;
+	struct lacp_prospect prospect;
 
 	realtime_lock(&bond->lacp_thread->realtime);
-	slots = lacp_standby(&bond->sys);
+	prospect = lacp_prospect(&bond->sys, leaving, clock_now_ns());
 	realtime_unlock(&bond->lacp_thread->realtime);
-	return slots;
+	return prospect;
 }
 
 bool lacp_thread_take(struct lacp_thread_bond *bond, struct lacp_thread_event *ret_event)

@@ -69,8 +69,7 @@ int lacp_thread_drain(struct lacp_thread_bond *bond, unsigned int slot);
 /* The slots that may collect and distribute now. Safe from any thread. */
 uint64_t lacp_thread_collecting(const struct lacp_thread_bond *bond);
 uint64_t lacp_thread_distributing(const struct lacp_thread_bond *bond);
-/* As lacp_standby(). */
-uint64_t lacp_thread_standby(const struct lacp_thread_bond *bond);
+struct lacp_prospect lacp_thread_prospect(const struct lacp_thread_bond *bond, uint64_t leaving);
 /*
  * Publishes masks, XBOND_F_CARRIER and XBOND_F_OPENING by the present state of the ports, whatever
  * the caller has seen before: of tx the ports that distribute, of members all that collect, and

@@ -15,15 +15,19 @@ import types
 import abi
 
 TC_UNSPEC, TC_SHOT, TC_REDIRECT = -1, 2, 7
+XDP_DROP, XDP_REDIRECT = 1, 4
 CLONE_NEWNET = 0x40000000
 ETH_P_ALL, SOL_PACKET, PACKET_IGNORE_OUTGOING = 3, 263, 23
+PROGRAMS = ("xbond_egress", "xbond_port", "xbond_rx", "xbond_rx_mirred", "xbond_beat")
+XDP_OBJECT = abi.BUILD / "bpf/xdp.bpf.o"
 LO_INDEX, BOND_INDEX, PORT_INDEX, SLAVE_INDEX = 1, 50, 51, 100
 X = types.SimpleNamespace(**abi.constants())
 libbpf = ctypes.CDLL("libbpf.so.1", use_errno=True)
 libc = ctypes.CDLL(None, use_errno=True)
 for function in ("bpf_object__open", "bpf_object__find_program_by_name",
-                 "bpf_object__find_map_by_name"):
+                 "bpf_object__find_map_by_name", "bpf_object__next_program"):
     getattr(libbpf, function).restype = ctypes.c_void_p
+libbpf.bpf_program__name.restype = ctypes.c_char_p
 
 
 class RunOptions(ctypes.Structure):
@@ -71,7 +75,71 @@ def possible_cpus():
         return int(file.read().strip().split("-")[-1]) + 1
 
 
-class Datapath:
+class Loaded:
+    """Programs of one object file, and its maps."""
+
+    def load(self, path, names):
+        self.cpus = possible_cpus()
+        self.object = ctypes.c_void_p(libbpf.bpf_object__open(str(path).encode()))
+        assert self.object.value
+        program = None
+        while program := libbpf.bpf_object__next_program(self.object, ctypes.c_void_p(program)):
+            name = libbpf.bpf_program__name(ctypes.c_void_p(program)).decode()
+            libbpf.bpf_program__set_autoload(ctypes.c_void_p(program), name in names)
+        assert libbpf.bpf_object__load(self.object) == 0
+        self.programs = {name: libbpf.bpf_program__fd(ctypes.c_void_p(
+            libbpf.bpf_object__find_program_by_name(self.object, name.encode())))
+            for name in names}
+
+    def unload(self):
+        libbpf.bpf_object__close(self.object)
+
+    def _map_fd(self, name):
+        return libbpf.bpf_map__fd(
+            ctypes.c_void_p(libbpf.bpf_object__find_map_by_name(self.object, name.encode())))
+
+    def _mapped(self, name, struct):
+        size = -(-ctypes.sizeof(struct) // mmap.PAGESIZE) * mmap.PAGESIZE
+        return struct.from_buffer(mmap.mmap(self._map_fd(name), size))
+
+    def _point(self, devmap_fd, slot, ifindex):
+        """ifindex None: the entry is empty."""
+        key, value = ctypes.c_uint32(slot), ctypes.c_uint32(ifindex or 0)
+        if ifindex:
+            r = libbpf.bpf_map_update_elem(devmap_fd, ctypes.byref(key), ctypes.byref(value),
+                                           ctypes.c_uint64(0))
+        else:
+            r = libbpf.bpf_map_delete_elem(devmap_fd, ctypes.byref(key))
+        assert r == 0, (slot, ifindex)
+
+    def _test_run(self, program, **options):
+        """(what the program returns, the options after it); of struct bpf_test_run_opts."""
+        options = RunOptions(sz=ctypes.sizeof(RunOptions), **options)
+        error = libbpf.bpf_prog_test_run_opts(self.programs[program], ctypes.byref(options))
+        assert error == 0, f"BPF_PROG_RUN: {os.strerror(-error)} ({options.data_size_in} bytes)"
+        return ctypes.c_int32(options.retval).value, options
+
+    def call(self, program):
+        """What a program returns that gets no packet."""
+        return self._test_run(program)[0]
+
+
+class XdpDatapath(Loaded):
+    """The XDP program of the port side, with maps of its own: a ready bond of one slave, lo."""
+
+    def __init__(self):
+        btf = abi.Btf()
+        self.load(XDP_OBJECT, ["xbond_xdp_tx"])
+        self.table = self._mapped(".data.table", btf.struct("xbond_table"))
+        self.table.selection, self.table.tx_mask, self.table.watched = X.SELECT_HASH, 1, 1
+        self.table.flags = X.F_CARRIER | X.F_XDP_TX
+        self._point(self._map_fd("devices"), 0, LO_INDEX)
+
+    def run(self, program, packet):
+        return self._test_run(program, data_in=packet, data_size_in=len(packet))[0]
+
+
+class Datapath(Loaded):
     # slots that are devices; others have an ifindex nobody has, good for redirects only, and the
     # carrier of lo
     devices = 4
@@ -85,7 +153,7 @@ class Datapath:
         ip("link", "set", "lo", "up")
         for slot in range(self.devices):
             add_device(f"s{slot}", SLAVE_INDEX + slot)
-        self._load()
+        self.load(abi.OBJECT, PROGRAMS)
         self.devices_fd = self._map_fd("devices")
         for slot in range(X.MAX_SLAVES):
             self.point(slot, SLAVE_INDEX + slot if slot < self.devices else LO_INDEX)
@@ -97,31 +165,13 @@ class Datapath:
         self.hold = self._mapped(".data.hold", btf.struct("xbond_hold") * X.MAX_SLAVES)
         self.probes = self._mapped(".data.probes", btf.struct("xbond_probes"))
         self.counters_fd = self._map_fd("counters")
-        self.cpus = possible_cpus()
         stride = (ctypes.sizeof(btf.struct("xbond_counters")) + 7) // 8 * 8
         assert stride == ctypes.sizeof(btf.struct("xbond_counters"))
         self.counters_type = btf.struct("xbond_counters") * self.cpus * X.MAX_SLAVES
         self.reset()
 
-    def _load(self):
-        self.object = ctypes.c_void_p(libbpf.bpf_object__open(str(abi.OBJECT).encode()))
-        assert self.object.value and libbpf.bpf_object__load(self.object) == 0
-        self.programs = {}
-        for name in ("xbond_egress", "xbond_port", "xbond_rx", "xbond_rx_mirred", "xbond_beat"):
-            program = libbpf.bpf_object__find_program_by_name(self.object, name.encode())
-            program = ctypes.c_void_p(program)
-            self.programs[name] = libbpf.bpf_program__fd(program)
-
-    def _map_fd(self, name):
-        return libbpf.bpf_map__fd(
-            ctypes.c_void_p(libbpf.bpf_object__find_map_by_name(self.object, name.encode())))
-
-    def _mapped(self, name, struct):
-        size = -(-ctypes.sizeof(struct) // mmap.PAGESIZE) * mmap.PAGESIZE
-        return struct.from_buffer(mmap.mmap(self._map_fd(name), size))
-
     def close(self):
-        libbpf.bpf_object__close(self.object)
+        self.unload()
         self.namespace.leave()
 
     # what bondd would do
@@ -150,13 +200,7 @@ class Datapath:
 
     def point(self, slot, ifindex):
         """The device whose carrier is the slot's; None: it has gone."""
-        key, value = ctypes.c_uint32(slot), ctypes.c_uint32(ifindex or 0)
-        if ifindex:
-            r = libbpf.bpf_map_update_elem(self.devices_fd, ctypes.byref(key), ctypes.byref(value),
-                                           ctypes.c_uint64(0))
-        else:
-            r = libbpf.bpf_map_delete_elem(self.devices_fd, ctypes.byref(key))
-        assert r == 0, (slot, ifindex)
+        self._point(self.devices_fd, slot, ifindex)
 
     def fill_buckets(self, slots, copy=0):
         for bucket, slot in enumerate(slots):
@@ -173,18 +217,11 @@ class Datapath:
         """(verdict, the packet as the program leaves it)."""
         context = self.skb_type(ifindex=ifindex, ingress_ifindex=ifindex)
         after = ctypes.create_string_buffer(len(packet))
-        options = RunOptions(sz=ctypes.sizeof(RunOptions), data_in=packet, data_size_in=len(packet),
-                             repeat=1, data_out=ctypes.addressof(after), data_size_out=len(packet),
-                             ctx_in=ctypes.addressof(context), ctx_size_in=ctypes.sizeof(context))
-        error = libbpf.bpf_prog_test_run_opts(self.programs[program], ctypes.byref(options))
-        assert error == 0, f"BPF_PROG_RUN: {os.strerror(-error)} ({len(packet)} bytes)"
-        return ctypes.c_int32(options.retval).value, after.raw[:options.data_size_out]
-
-    def call(self, program):
-        """What a program returns that gets no packet."""
-        options = RunOptions(sz=ctypes.sizeof(RunOptions))
-        assert libbpf.bpf_prog_test_run_opts(self.programs[program], ctypes.byref(options)) == 0
-        return ctypes.c_int32(options.retval).value
+        verdict, options = self._test_run(
+            program, data_in=packet, data_size_in=len(packet), repeat=1,
+            data_out=ctypes.addressof(after), data_size_out=len(packet),
+            ctx_in=ctypes.addressof(context), ctx_size_in=ctypes.sizeof(context))
+        return verdict, after.raw[:options.data_size_out]
 
     def counters(self, field):
         """Sum over CPUs of one counter, per slot."""

@@ -3,10 +3,9 @@ import struct
 import subprocess
 
 import abi
-from datapath import TC_REDIRECT, X
+from datapath import TC_REDIRECT, X, XDP_REDIRECT
 
 PICKS = abi.BUILD / "tools/picks"
-XDP_REDIRECT = 4
 ALL = (1 << X.MAX_SLAVES) - 1
 POLICIES = {"layer2": X.POLICY_LAYER2, "layer2+3": X.POLICY_LAYER23, "layer3+4": X.POLICY_LAYER34,
             "encap2+3": X.POLICY_ENCAP23, "encap3+4": X.POLICY_ENCAP34,

@@ -8,7 +8,8 @@ import pytest
 
 import abi
 import packets
-from datapath import PORT_INDEX, SLAVE_INDEX, TC_REDIRECT, TC_SHOT, TC_UNSPEC, X, libbpf
+from datapath import (PORT_INDEX, SLAVE_INDEX, TC_REDIRECT, TC_SHOT, TC_UNSPEC, X, XDP_DROP,
+                      XDP_REDIRECT, XdpDatapath, libbpf)
 from test_hold import STRANGER, THEIRS, USUAL, info, lacpdu, marker, working
 
 PLAIN = packets.packet("udp4")
@@ -26,17 +27,19 @@ def drops(datapath, slot):
     return [sum(copy.packets[reason] for copy in values) for reason in range(X.DROPS)]
 
 
+def drops_of(datapath, action):
+    """(what action returns, {(slot, reason): by how much it rose})."""
+    before = {slot: drops(datapath, slot) for slot in (0, 1, 2, 3, BOND)}
+    result = action()
+    rose = {(slot, reason): now - then for slot, old in before.items()
+            for reason, (then, now) in enumerate(zip(old, drops(datapath, slot))) if now != then}
+    return result, rose
+
+
 @pytest.fixture(name="dropped")
 def _dropped(datapath):
-    """dropped(action) returns (what it returns, {(slot, reason): by how much it rose})."""
-    def call(action):
-        before = {slot: drops(datapath, slot) for slot in (0, 1, 2, 3, BOND)}
-        result = action()
-        rose = {(slot, reason): now - then for slot, old in before.items()
-                for reason, (then, now) in enumerate(zip(old, drops(datapath, slot)))
-                if now != then}
-        return result, rose
-    return call
+    """drops_of() the programs that are loaded for all tests."""
+    return lambda action: drops_of(datapath, action)
 
 
 @pytest.fixture(name="rings")
@@ -57,6 +60,21 @@ def test_no_slave_may_transmit(datapath, dropped, program):
     datapath.table.tx_mask = 0
     assert dropped(lambda: datapath.run(program, PLAIN)) == \
         (TC_SHOT, {(BOND, X.DROP_NO_SLAVE): 1})
+
+
+@pytest.fixture(name="xdp")
+def _xdp(datapath):
+    """In the namespace of the programs that are loaded for all tests."""
+    made = XdpDatapath()
+    yield made
+    made.unload()
+
+
+def test_no_slave_may_transmit_by_xdp(xdp):
+    send = lambda: xdp.run("xbond_xdp_tx", PLAIN)
+    assert drops_of(xdp, send) == (XDP_REDIRECT, {})
+    xdp.table.tx_mask = 0
+    assert drops_of(xdp, send) == (XDP_DROP, {(BOND, X.DROP_NO_SLAVE): 1})
 
 
 def test_a_copy_that_its_device_refuses(datapath, dropped):
@@ -159,3 +177,33 @@ def test_bfd_that_bondd_does_not_read(datapath, dropped, bfd, rings):
     _, rose = dropped(lambda: [datapath.run("xbond_rx", bfd_packet(7), SLAVE_INDEX + 2)
                                for _ in range(fits + 10)])
     assert set(rose) == {(2, X.DROP_BFD_QUEUE)} and 5 <= rose[2, X.DROP_BFD_QUEUE] <= 20
+
+
+# The discriminator that the packets name; which budget they use, and its limit.
+FLOODS = {"of the session": (7, 0, X.BFD_PER_SECOND), "of others": (0, 1, X.BFD_OTHERS_PER_SECOND)}
+
+
+@pytest.mark.parametrize("yours, which, limit", FLOODS.values(), ids=FLOODS)
+@pytest.mark.parametrize("here", [True, False], ids=["bondd here", "bondd away"])
+def test_too_much_bfd(datapath, dropped, bfd, rings, here, yours, which, limit):
+    """The budget counts what is beyond it, and one budget says nothing of the other."""
+    budgets = bfd.link[2].budget
+
+    def hear(packet, age_ns=0):
+        for budget in budgets:
+            budget.window_ns = time.monotonic_ns() - age_ns
+        verdict, rose = dropped(lambda: datapath.run("xbond_rx", packet, SLAVE_INDEX + 2))
+        assert verdict == TC_SHOT
+        return rose
+
+    bfd.heartbeat_ns = time.monotonic_ns() + 60 * 10**9 if here else 0
+    budgets[which].count = limit - 1
+    refused = {} if here or yours else {(2, X.DROP_BFD_REFUSED): 1}
+    assert hear(bfd_packet(yours)) == refused, "the last one of this second"
+    assert [hear(bfd_packet(yours)) for _ in range(3)] == [{}] * 3
+    assert (budgets[which].flooded, budgets[1 - which].flooded) == (3, 0)
+    assert hear(bfd_packet(7 - yours)) == ({(2, X.DROP_BFD_REFUSED): 1} if yours and not here
+                                           else {})
+    assert (budgets[which].flooded, budgets[1 - which].count) == (3, 1)
+    assert hear(bfd_packet(yours), 10**9) == refused, "the next second"
+    assert (budgets[which].flooded, budgets[which].count) == (3, 1)

@@ -1,8 +1,10 @@
 """flap_limit, rx_silence and error_limit: a slave is held down only while another works, the next
 bondd goes on with the hold-down, and `set` ends it.
 """
+import contextlib
 import socket
 import struct
+import threading
 
 import pytest
 
@@ -217,6 +219,48 @@ def test_the_partner_of_a_silent_port_is_told(pair, silent):
     wait_used(near, "l0", deadline=8)
     wait_distributing(near, far, links=both.links)
     stream.finish()
+
+
+@contextlib.contextmanager
+def chatter(host, dev):
+    """Frames for nobody leave this device all the time."""
+    with host.inside():
+        sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        sender.bind((dev, 0))
+    done = threading.Event()
+
+    def talk():
+        while not done.wait(0.1):
+            sender.send(bytes.fromhex("020000000099 020000000098 88b5") + bytes(46))
+
+    with sender:
+        thread = threading.Thread(target=talk)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+
+def test_another_aggregator_takes_over(pair):
+    """Two partners: a port of the aggregator that LACP would choose next is a way out, too."""
+    both = pair("802.3ad", links=2, lacp_rate="slow")
+    near, far = both.near, both.far
+    far.ctl("del-slave", "bond0", "l1")
+    far.ctl("create", "bond1", "mode", "802.3ad")
+    far.ctl("add-slave", "bond1", "l1")
+    far.ip("link", "set", "bond1", "up")
+    wait_for(lambda: near.slave("l1")["why"].startswith("not aggregated: partner "),
+             "the second partner")
+    assert distributing(near) == distributing(far) == ["l0"]
+    with chatter(far, "l1"):
+        near.ctl("set", "bond0", "rx_silence", 800)
+        wait_held(near, "l0", "silence")
+        wait_for(lambda: distributing(near) == distributing(far, "bond1") == ["l1"], "the other")
+        assert distributing(far) == []
+    wait_used(near, "l0", "l1")
+    assert distributing(near) == ["l1"], "both are silent, and what works is kept"
 
 
 def test_all_are_silent_and_all_are_used(made):

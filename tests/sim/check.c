@@ -332,6 +332,28 @@ void check_run(struct world *world, struct system *system, uint64_t before, bool
 	check_silence(world, system, before);
 }
 
+void check_prospect(struct world *world, const struct system *system,
+		    const struct lacp_prospect *prospect)
+{
+	const uint64_t promised = prospect->standby | prospect->distributing;
+
+	if (system->lacp.state.active_aggregator != prospect->aggregator)
+		world_fail(world, "%c uses aggregator %u, and not %u as foretold", system->name,
+			   system->lacp.state.active_aggregator, prospect->aggregator);
+	for (unsigned int slot = 0; slot < system->ports; slot++) {
+		const struct lacp_port_state *state = &system->lacp.port[slot];
+
+		if (promised >> slot & 1 && !state->fallback &&
+		    (state->aggregator != prospect->aggregator ||
+		     state->selected == LACP_UNSELECTED))
+			world_fail(world, "%c.%u has no part in it, against what was foretold",
+				   system->name, slot + 1);
+		if (prospect->distributing >> slot & 1 && !system->port[slot].distributing)
+			world_fail(world, "%c.%u distributes no longer, against what was foretold",
+				   system->name, slot + 1);
+	}
+}
+
 void check_world(struct world *world)
 {
 	for (int i = 0; i < SYSTEMS; i++) {

@@ -181,6 +181,20 @@ static void any_device(struct history *history)
 		world_port_add(&history->world, end);
 }
 
+/* A port, or all ports of an aggregator, in use or not. */
+static void any_hold_down(struct history *history)
+{
+	struct end end = any_end(history);
+	const struct system *system = &history->world.system[end.system];
+	uint8_t aggregator = system->lacp.port[end.slot].aggregator;
+	uint64_t slots = 1ull << end.slot;
+
+	for (unsigned int slot = 0; aggregator && slot < history->ports; slot++)
+		if (system->lacp.port[slot].aggregator == aggregator && chance(history, 70))
+			slots |= 1ull << slot;
+	world_hold_down(&history->world, end.system, slots, !system->port[end.slot].held);
+}
+
 static void any_trouble(struct history *history)
 {
 	struct end end = any_end(history);
@@ -202,7 +216,7 @@ static void any_trouble(struct history *history)
 		world_stop(&history->world, end.system, !history->world.system[end.system].stopped);
 		break;
 	case 9: world_lose(&history->world, end, 1 + world_random(&history->world, 2)); break;
-	case 11: world_hold_down(&history->world, end, !port->held); break;
+	case 11: any_hold_down(history); break;
 	}
 }
 
@@ -230,7 +244,7 @@ static void end_trouble_at(struct history *history, struct end end, bool all)
 	if (all || chance(history, 50))
 		world_cut(&history->world, end, false);
 	if (all || chance(history, 50))
-		world_hold_down(&history->world, end, false);
+		world_hold_down(&history->world, end.system, 1ull << end.slot, false);
 	if (!port->exists && !history->world.system[end.system].away &&
 	    (all || chance(history, 50)))
 		world_port_add(&history->world, end);

@@ -32,6 +32,9 @@ MUTANTS = {
         (CORE + "aggregator.c", "	if (a->enough != b->enough)",
          "	if (a->aggregatable != b->aggregatable)\n"
          "		return a->aggregatable;\n	if (a->enough != b->enough)")],
+    "a prospect knows only the aggregator in use": [
+        (CORE + "prospect.c", "	prospect.aggregator = lacp_aggregator_next(&rest, now_ns);",
+         "	prospect.aggregator = sys->state.active_aggregator;")],
     "lacp_fallback all ignores max_links": [
         (CORE + "fallback.c", "most = config->max_links ? config->max_links : LACP_MAX_PORTS;",
          "most = LACP_MAX_PORTS;")],

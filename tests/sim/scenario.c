@@ -132,6 +132,25 @@ static void verb_mend(struct scenario *scenario, char **words, int count)
 		world_cut(&scenario->world, scenario_end(scenario, words[i]), false);
 }
 
+static void hold_down(struct scenario *scenario, char **words, int count, bool held)
+{
+	uint64_t slots = 0;
+
+	for (int i = 0; i < count; i++)
+		slots |= 1ull << scenario_end(scenario, words[i]).slot;
+	world_hold_down(&scenario->world, index_of(scenario, words[0][0]), slots, held);
+}
+
+static void verb_bad(struct scenario *scenario, char **words, int count)
+{
+	hold_down(scenario, words, count, true);
+}
+
+static void verb_good(struct scenario *scenario, char **words, int count)
+{
+	hold_down(scenario, words, count, false);
+}
+
 static void verb_away(struct scenario *scenario, char **words, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -235,6 +254,7 @@ static const struct verb {
 	{ "newer", 1, verb_newer },   { "doom", 1, verb_doom },
 	{ "stop", 1, verb_stop },     { "start", 1, verb_start },
 	{ "lose", 2, verb_lose },     { "individual", 1, verb_individual },
+	{ "bad", 1, verb_bad },	      { "good", 1, verb_good },
 };
 
 static void act(struct scenario *scenario, char **words, int count)

@@ -260,18 +260,22 @@ static uint8_t link_of(const struct system *system, const struct port *port)
  * Carrier follows the cable; a daemon that is away learns on its return what it was, and the
  * programs do not see it.
  */
-static void update_link(struct world *world, struct end end)
+static void change_link(struct world *world, struct end end)
 {
 	struct system *system = &world->system[end.system];
 	struct port *port = port_of(world, end);
 
 	port->config.link = link_of(system, port);
-	if (system->away || !port->exists) {
+	if (system->away || !port->exists)
 		port->bounced |= port->config.link == LACP_LINK_DOWN;
-		return;
-	}
-	lacp_port_configure(&system->lacp, end.slot, &port->config, world->now_ns);
-	run_after(system, true);
+	else
+		lacp_port_configure(&system->lacp, end.slot, &port->config, world->now_ns);
+}
+
+static void update_link(struct world *world, struct end end)
+{
+	change_link(world, end);
+	run_after(&world->system[end.system], true);
 }
 
 void world_port_configure(struct world *world, struct end end,
@@ -281,12 +285,23 @@ void world_port_configure(struct world *world, struct end end,
 	update_link(world, end);
 }
 
-void world_hold_down(struct world *world, struct end end, bool held)
+void world_hold_down(struct world *world, int index, uint64_t slots, bool held)
 {
-	if (world->system[end.system].away)
+	struct system *system = &world->system[index];
+	struct lacp_prospect prospect;
+
+	if (system->away)
 		return;
-	port_of(world, end)->held = held;
-	update_link(world, end);
+	prospect = lacp_prospect(&system->lacp, slots, world->now_ns);
+	for (unsigned int slot = 0; slot < system->ports; slot++) {
+		if (!(slots >> slot & 1))
+			continue;
+		system->port[slot].held = held;
+		change_link(world, (struct end){ .system = index, .slot = slot });
+	}
+	run_after(system, true);
+	if (held)
+		check_prospect(world, system, &prospect);
 }
 
 /* A device that goes while the daemon is away takes its program with it. */

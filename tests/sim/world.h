@@ -105,8 +105,8 @@ void world_system(struct world *world, int index, char name, unsigned int ports,
 void world_configure(struct world *world, int index, const struct lacp_config *config);
 void world_port_configure(struct world *world, struct end end,
 			  const struct lacp_port_config *config);
-/* What a monitor of the daemon says; nothing while that is away. */
-void world_hold_down(struct world *world, struct end end, bool held);
+/* What a monitor of the daemon says of these ports; nothing while that is away. */
+void world_hold_down(struct world *world, int index, uint64_t slots, bool held);
 void world_port_remove(struct world *world, struct end end);
 void world_port_add(struct world *world, struct end end);
 /* Plugs a cable between two ports, or a port into itself; what was plugged there is pulled out. */
@@ -153,6 +153,9 @@ void check_hold_end(struct world *world, struct end end, const uint8_t *octets);
  * options were set.
  */
 void check_run(struct world *world, struct system *system, uint64_t before, bool configured);
+/* Ports have been held down, of which the machines had said before what would follow. */
+void check_prospect(struct world *world, const struct system *system,
+		    const struct lacp_prospect *prospect);
 /* Ports that carry by LACP, without those in fallback. */
 uint64_t check_by_lacp(const struct system *system);
 

@@ -107,6 +107,10 @@ static void clause_6_3_5_individual_links_stay_alone(void **state)
 	assert_int_equal(__builtin_popcountll(lacp_distributing(&lacp.sys)), 1);
 }
 
+static void by_stability(struct lacp_config *config)
+{
+	config->ad_select = LACP_AD_STABLE;
+}
 static void by_count(struct lacp_config *config)
 {
 	config->ad_select = LACP_AD_COUNT;
@@ -164,6 +168,48 @@ static void ad_select_count_bandwidth_and_priority(void **state)
 	configure(by_count, T0 + 2 * LACP_SECOND);
 	configure(by_port_priority, T0 + 2 * LACP_SECOND);
 	assert_int_equal(lacp.sys.state.active_aggregator, port(0)->aggregator);
+}
+
+static struct lacp_prospect without(uint64_t slots)
+{
+	return lacp_prospect(&lacp.sys, slots, T0 + 3 * LACP_SECOND);
+}
+
+static void a_prospect_of_another_aggregator(void **state)
+{
+	(void)state;
+	two_partners();
+	assert_int_equal(without(2).aggregator, 1);
+	assert_int_equal(without(2).distributing, 1);
+	assert_int_equal(without(2).standby, 0);
+	assert_int_equal(without(1).aggregator, port(1)->aggregator);
+	assert_int_equal(without(1).standby, 6);
+	assert_int_equal(without(1).distributing, 0);
+	assert_int_equal(without(3).standby, 4);
+	assert_int_equal(without(7).aggregator, 0);
+	assert_int_equal(without(7).standby, 0);
+	assert_int_equal(lacp.sys.state.active_aggregator, 1); /* nothing has changed */
+	set_link(0, LACP_LINK_STOPPED, T0 + 3 * LACP_SECOND);
+	assert_int_equal(without(1).standby, 0);
+	assert_int_equal(without(1).selected, 6);
+	assert_int_equal(without(1).distributing, lacp_distributing(&lacp.sys));
+}
+
+/* Ports of two aggregators are never counted together. */
+static void a_prospect_follows_ad_select(void **state)
+{
+	(void)state;
+	two_partners();
+	configure(by_count, T0 + 2 * LACP_SECOND);
+	hear(1, 0x43, 7, T0 + 2 * LACP_SECOND);
+	hear(2, 0x43, 7, T0 + 2 * LACP_SECOND);
+	assert_int_equal(lacp_distributing(&lacp.sys), 6);
+	assert_int_equal(without(2).aggregator, 1); /* as many ports, and more bandwidth */
+	assert_int_equal(without(2).distributing, 0);
+	assert_int_equal(without(2).standby, 1);
+	configure(by_stability, T0 + 2 * LACP_SECOND);
+	assert_int_equal(without(2).distributing, 4);
+	assert_int_equal(without(2).standby, 0);
 }
 
 static void two_links(struct lacp_config *config)
@@ -649,6 +695,8 @@ int main(void)
 		cmocka_unit_test(clause_6_3_5_individual_links_stay_alone),
 		cmocka_unit_test(ad_select_stable_keeps_what_works),
 		cmocka_unit_test(ad_select_count_bandwidth_and_priority),
+		cmocka_unit_test(a_prospect_of_another_aggregator),
+		cmocka_unit_test(a_prospect_follows_ad_select),
 		cmocka_unit_test(clause_6_7_1_standby_by_the_better_systems_priorities),
 		cmocka_unit_test(standby_takes_over_and_gives_back),
 		cmocka_unit_test(min_links_counts_distributing_ports),

@@ -19,9 +19,13 @@ static int setup(void **state)
 	return 0;
 }
 
+/* Ports that neither stand by nor distribute are selected, and wait for their partner. */
 static uint64_t counted(uint64_t standby, uint64_t distributing)
 {
-	const struct standby_input input = { standby, distributing, now_ns };
+	const struct standby_input input = { .standby = standby,
+					     .selected = ~standby,
+					     .distributing = distributing,
+					     .now_ns = now_ns };
 
 	return standby_next(&now, &input);
 }
@@ -77,6 +81,18 @@ static void a_port_that_never_stood_by_does_not_count(void **state)
 	assert_int_equal(now.until_ns, 0);
 }
 
+/* Another aggregator would be chosen now. */
+static void a_port_that_would_no_longer_be_used_does_not_count(void **state)
+{
+	const struct standby_input none = { .distributing = 1, .now_ns = now_ns };
+
+	(void)state;
+	counted(2, 1);
+	assert_int_equal(standby_next(&now, &none), 0);
+	assert_int_equal(now.until_ns, 0);
+	assert_int_equal(counted(2, 1), 2); /* and nobody has refused it */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -85,6 +101,7 @@ int main(void)
 		cmocka_unit_test_setup(one_that_cannot_is_not_tried_again, setup),
 		cmocka_unit_test_setup(others_are_counted_beside_it, setup),
 		cmocka_unit_test_setup(a_port_that_never_stood_by_does_not_count, setup),
+		cmocka_unit_test_setup(a_port_that_would_no_longer_be_used_does_not_count, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
