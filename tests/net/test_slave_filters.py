@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from lab import ROOT
+from lab import ROOT, is_team
 from namespace import compile_bpf
 from tcx import TCX_INGRESS, Tcx, order
 from test_bypass import settled
@@ -16,6 +16,9 @@ from waiting import wait_for
 
 both_hooks = pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 LAST, FIRST, EARLIER, ACTION = 65535, 1, 2829, 2828  # preferences of xbond's filters
+goes_last = pytest.mark.skipif(is_team(), reason="on slaves of a team xbond's program comes first, "
+                               "and lets frames pass to whatever is behind it")
+sees_nothing = pytest.mark.skipif(is_team(), reason="nft chains on slaves of a team see all frames")
 COMMON, ENDING = "do not see", "before xbond's program"  # in `problem`
 
 
@@ -116,6 +119,7 @@ def test_what_was_there_is_met(pair, verdicts, hook, kind, qdisc):
         assert not prefs(made.far)
 
 
+@goes_last
 @both_hooks
 def test_what_came_while_bondd_was_dead_is_met(pair, verdicts, hook):
     made = pair("balance-xor", links=1)
@@ -138,6 +142,7 @@ def test_what_came_while_bondd_was_dead_is_met(pair, verdicts, hook):
         assert order(made.far, "l0") == ["next", "xbond_rx"] and not prefs(made.far)
 
 
+@goes_last
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
 def test_moves_lose_nothing_and_double_nothing(pair, verdicts, hook):
     made = pair("balance-xor", links=1)
@@ -160,6 +165,7 @@ def test_moves_lose_nothing_and_double_nothing(pair, verdicts, hook):
     assert (result["lost"], result["duplicates"]) == (0, 0), result
 
 
+@goes_last
 @KINDS
 def test_what_lets_frames_pass_for_good_is_passed_by(pair, verdicts, kind, hook):
     """They would never reach the bond. What comes after it does not change that; when it has gone,
@@ -187,6 +193,7 @@ def test_what_lets_frames_pass_for_good_is_passed_by(pair, verdicts, kind, hook)
     meets(made)
 
 
+@goes_last
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
 def test_what_was_there_and_lets_frames_pass_for_good(pair, verdicts, hook):
     made = pair("balance-xor", links=1)
@@ -220,6 +227,7 @@ def test_a_clsact_that_is_removed_with_all_its_filters(pair, verdicts):
     assert not problem(made.far)
 
 
+@goes_last
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
 def test_a_block_that_devices_share(pair, verdicts, hook):
     """No filter can be put there for one device."""
@@ -279,6 +287,7 @@ def test_xdp_by_itself_yields_to_filters(lone, verdicts):
     tap.close()
 
 
+@goes_last
 @both_hooks
 def test_the_filter_of_an_earlier_build_goes_to_the_end(pair, verdicts, hook):
     made = pair("balance-xor", links=1)
@@ -296,6 +305,7 @@ def test_the_filter_of_an_earlier_build_goes_to_the_end(pair, verdicts, hook):
     put.detach()
 
 
+@goes_last
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
 @pytest.mark.parametrize("step",
                          ["tcx-pinned", "tcx-renamed", "hooks-filter", "hooks-moved", "hooks-back"])
@@ -341,6 +351,7 @@ def for_all(host, *action, dev="l0"):
         pytest.skip(f"this kernel has no {action[0]}: {done.stderr}")
 
 
+@goes_last
 @pytest.mark.parametrize("hook, control", [("tcx", "continue"), ("clsact", "continue"),
                                            ("clsact", "pipe")], indirect=["hook"])
 def test_a_mirror(pair, control, hook):
@@ -362,6 +373,7 @@ def test_a_mirror(pair, control, hook):
     assert not problem(made.far)
 
 
+@goes_last
 @pytest.mark.parametrize("hook", ["tcx"], indirect=True)
 def test_shaping_by_an_ifb(pair, hook):
     """What comes back from an IFB skips TC on the slave."""
@@ -372,6 +384,7 @@ def test_shaping_by_an_ifb(pair, hook):
     wait_for(lambda: reaches_the_bond(made) and ENDING in problem(made.far), "bondd to see it", 10)
 
 
+@goes_last
 @both_hooks
 def test_a_policer(pair, hook):
     made = pair("balance-xor", links=1)
@@ -381,6 +394,7 @@ def test_a_policer(pair, hook):
     assert 20 < result["received"] < 400 and not problem(made.far), result
 
 
+@sees_nothing
 @pytest.mark.parametrize("family", ["netdev", "inet"])
 def test_nft_chains_are_warned_of(lone, family):
     near = lone(links=2)
@@ -397,6 +411,7 @@ def test_nft_chains_are_warned_of(lone, family):
     wait_for(lambda: not problem(near), "bondd to see that it has gone")
 
 
+@sees_nothing
 @pytest.mark.parametrize("family", ["netdev", "inet"])
 def test_nft_chains_that_come_later_are_warned_of(lone, family):
     """Nothing else happens on the slave."""

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""balance-tlb and balance-alb on NICs with MAC filters, with VLANs on bond0; and macvlan and ipvlan
-devices in their modes on a bond of each mode that chooses an active slave.
+"""balance-tlb and balance-alb on NICs with MAC filters, with VLANs on bond0, beside active-backup.
 """
 import pytest
 
@@ -8,8 +7,6 @@ from machine import promiscuous
 from waiting import wait_for
 
 MODES = ["active-backup", "balance-tlb", "balance-alb"]
-KINDS = [("macvlan", "bridge"), ("macvlan", "private"), ("macvlan", "vepa"),
-         ("ipvlan", "l2"), ("ipvlan", "l3")]
 
 
 @pytest.fixture(params=MODES)
@@ -93,45 +90,3 @@ def test_neighbours_learn_the_addresses_of_slaves(made):
         made.far.ip("link", "del", f"h{number}")
         host.remove()
         made.lab.namespaces.remove(host)
-
-
-@pytest.mark.parametrize("kind, mode", KINDS, ids=["-".join(each) for each in KINDS])
-def test_devices_of_a_host_on_the_bond(made, kind, mode):
-    """Two of them in namespaces reach the switch and are reached, after a failover too; each other
-    as the mode of the devices says.
-    """
-    near, far = made.near, made.far
-    guests = []
-    for number in (31, 32):
-        guest = made.lab.namespace(f"x{number}")
-        near.ip("link", "add", "link", "bond0", "name", f"x{number}", "type", kind, "mode", mode)
-        near.ip("link", "set", f"x{number}", "netns", guest.name)
-        made.address(guest, f"x{number}", number)
-        guests.append(guest)
-        if mode == "l3":  # no device of this mode answers who asks for it
-            for address in (f"10.0.0.{number}", f"fd00::{number}"):
-                far.ip("neigh", "replace", address, "lladdr", near.show()["mac"], "dev", "sw0")
-
-    def check():
-        for number, guest in zip((31, 32), guests):
-            for net in ("10.0.0.", "fd00::"):
-                guest.wait_ping(f"{net}2")
-                far.wait_ping(f"{net}{number}")
-    check()
-    meet = mode in ("bridge", "l2", "l3")
-    for net in ("10.0.0.", "fd00::"):
-        if meet:
-            guests[0].wait_ping(f"{net}32")
-        else:
-            assert not guests[0].ping(f"{net}32")
-    active = int(near.show()["active_slave"].removeprefix("eth"))
-    made.nics.cable(active, False)
-    near.wait_slaves(*[name for name in near.links if name != f"eth{active}"])
-    check()
-    made.nics.cable(active, True)
-    near.wait_slaves(*near.links)
-    for number, guest in zip((31, 32), guests):
-        guest.remove()
-        made.lab.namespaces.remove(guest)
-        for address in (f"10.0.0.{number}", f"fd00::{number}"):
-            far.ip("neigh", "del", address, "dev", "sw0", check=False)
