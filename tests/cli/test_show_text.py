@@ -106,6 +106,8 @@ def test_a_slave_without_carrier(bond, lines):
 @pytest.mark.parametrize("ns, words", [(5 * 10**8, "500 ms"), (59 * 10**9, "59 s"),
                                        (200 * MINUTE_NS, "3 h")])
 def test_since_when(bond, lines, ns, words):
+    if time.monotonic_ns() < ns:
+        pytest.skip(f"this machine has not been up for {words}")
     made = bond()
     lose_carrier(made, 1)
     made.monitors[1].since_ns[X.MONITOR_CARRIER] = time.monotonic_ns() - ns
