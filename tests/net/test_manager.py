@@ -109,7 +109,7 @@ def activated(host, path, *words):
     with open(host.log_path, "a") as log:
         host.bondd = host.spawn("systemd-socket-activate", "-l", path, *words,
                                 *host.bondd_command(), stderr=log, stdout=log)
-    wait_for(path.exists, "the socket")
+    wait_for(lambda: f"Listening on {path}" in host.log(), "the socket")
 
 
 def test_the_first_request_starts_bondd(lone):

@@ -38,12 +38,12 @@ def measure(pair, **packets):
 @pytest.mark.skipif("XBOND_VM" in os.environ, reason="an emulated machine does not fill the links")
 @pytest.mark.parametrize("hook", ["tcx", "clsact"], indirect=True)
 def test_xor_layer34_fills_every_link(pair, hook):
-    """64 TCP connections over four links of 200 Mbit/s: each carries at least 0.75
+    """64 TCP connections over four links of 50 Mbit/s: each carries at least 0.75
     of its quarter.
     """
     made = pair("balance-xor", xmit_hash_policy="layer3+4")
     for link in made.links:
-        made.near.run("tc", "qdisc", "add", "dev", link, "root", "tbf", "rate", "200mbit", "burst",
+        made.near.run("tc", "qdisc", "add", "dev", link, "root", "tbf", "rate", "50mbit", "burst",
                       "64kb", "latency", "50ms")
     server = Iperf(made.far)
     before = [made.far.received(link)["bytes"] for link in made.links]
