@@ -68,10 +68,18 @@ def test_a_tap_that_is_closed_is_a_lost_link(taps):
     assert share_of(host, "t1") == 1.0
 
 
+def sent_by(host, name):
+    """Packets of the slave and of the bond, at one time."""
+    shown = host.show()
+    return next(slave["tx_packets"] for slave in shown["slaves"]
+                if slave["name"] == name), shown["tx_packets"]
+
+
 def share_of(host, name):
-    before = host.slave(name)["tx_packets"], host.show()["tx_packets"]
+    slave, bond = sent_by(host, name)
     send_packets(host, count=500, flows=100)
-    return (host.slave(name)["tx_packets"] - before[0]) / (host.show()["tx_packets"] - before[1])
+    slave_now, bond_now = sent_by(host, name)
+    return (slave_now - slave) / (bond_now - bond)
 
 
 # other people's filters
