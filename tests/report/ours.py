@@ -32,7 +32,7 @@ def scale_of(scale):
     """What the benchmarks want to know."""
     return types.SimpleNamespace(
         rounds=5 if scale.brief else 21, seconds=0.1, tcp_rounds=1 if scale.brief else 3,
-        tcp_seconds=2 if scale.brief else 4, failovers=1 if scale.brief else 3,
+        tcp_seconds=2 if scale.brief else 3, failovers=1 if scale.brief else 3,
         every_failover=False)
 
 
