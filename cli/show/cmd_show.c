@@ -29,12 +29,12 @@ static void show_empty_line(void)
 
 static void show_text(const struct seen *seen)
 {
-	text_bond(seen->view, seen->forced_counted);
+	text_bond(seen);
 }
 
 static void show_text_details(const struct seen *seen)
 {
-	text_details_bond(seen->view, seen->forced_counted);
+	text_details_bond(seen);
 }
 
 static void show_text_proc(const struct seen *seen)

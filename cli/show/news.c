@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "bpf/abi.h"
+#include "cli/base/admin.h"
 #include "cli/show/fields.h"
 #include "cli/show/kernel_words.h"
+#include "cli/show/text_units.h"
 #include "view/view_problem.h"
 
 #define NEWS_SIZE 1024
@@ -56,36 +58,20 @@ static void news_add(json_t *news, const char *name, const char *text)
 	json_array_append_new(news, name ? json_sprintf("%s: %s", name, text) : json_string(text));
 }
 
-/* "3 min", the largest unit that is not zero. */
-static void news_duration(long long ms, char *ret_text, size_t size)
-{
-	static const struct {
-		long long ms;
-		const char *name;
-	} units[] = { { 86400000, "d" }, { 3600000, "h" }, { 60000, "min" }, { 1000, "s" } };
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (ms >= units[i].ms) {
-			snprintf(ret_text, size, "%lld %s", ms / units[i].ms, units[i].name);
-			return;
-		}
-	snprintf(ret_text, size, "%lld ms", ms);
-}
-
 /* For how long the monitor that `why` goes by has said no; "" if that is not the reason. */
 static void news_since(const json_t *slave, char *ret_text, size_t size)
 {
 	const json_t *monitors = json_object_get(slave, "monitors"), *monitor;
 	const char *name;
-	char text[32];
+	char text[UNITS_SIZE];
 
 	ret_text[0] = '\0';
 	if (strcmp(field_text(slave, "mii_status"), "down") || strpbrk(news_why(slave), ";("))
 		return;
 	json_object_foreach ((json_t *)monitors, name, monitor)
 		if (!strcmp(field_text(monitor, "state"), "down")) {
-			news_duration(field_number(monitor, "since_ms"), text, sizeof(text));
-			snprintf(ret_text, size, " for %s", text);
+			snprintf(ret_text, size, " for %s",
+				 units_duration(field_number(monitor, "since_ms"), text));
 			return;
 		}
 }
@@ -172,7 +158,7 @@ static void news_add_lacp(json_t *news, const json_t *bond)
 		news_add(news, NULL, "no LACP partner: traffic goes as lacp_fallback says");
 }
 
-json_t *news_bad(const json_t *bond)
+json_t *news_bad(const json_t *bond, bool is_down)
 {
 	json_t *news = json_array();
 	const json_t *slave;
@@ -182,6 +168,8 @@ json_t *news_bad(const json_t *bond)
 		news_add(news, NULL, field_text(bond, "problem"));
 		return news;
 	}
+	if (is_down)
+		json_array_append_new(news, json_sprintf(ADMIN_IS_DOWN, field_text(bond, "name")));
 	if (json_is_false(json_object_get(bond, "attached")))
 		news_add(news, NULL, view_problem_detached_bond);
 	if (!field_is_true(bond, "carrier"))

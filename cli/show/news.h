@@ -6,8 +6,11 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* An array of texts, the most important first; empty if the bond is in order. A new reference. */
-json_t *news_bad(const json_t *bond);
+/*
+ * An array of texts, the most important first; empty if the bond is in order. A new reference.
+ * is_down: the bond is administratively down, which its object does not have.
+ */
+json_t *news_bad(const json_t *bond, bool is_down);
 
 /* What the bond uses the slave for, in a word or two. */
 const char *news_role(const json_t *bond, const json_t *slave);

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 
+#include "cli/base/admin.h"
 #include "cli/base/ask.h"
 #include "cli/base/client.h"
 #include "cli/show/fields.h"
+#include "common/mac.h"
 #include "view/view_bond.h"
 
 static json_t *see_show(const struct cli *cli, const struct pins *pins, const char *name)
@@ -98,12 +100,24 @@ static int see_by_bondd(const struct cli *cli, const struct sight *sight, const 
 	return r || sight->foreign ? r : see_refuse_foreign(ret_seen, name, err);
 }
 
+/* The other views have no "mac". */
+static bool see_is_down(const json_t *view, const char *name)
+{
+	uint8_t mac[XBOND_MAC_SIZE];
+
+	return !mac_parse(field_text(view, "mac"), mac) && admin_is_down(name, mac);
+}
+
 int see_bond(const struct cli *cli, const struct sight *sight, const char *name,
 	     struct seen *ret_seen, struct err *err)
 {
 	int r = see_by_pins(cli, sight, name, ret_seen, err);
 
-	return see_is_forbidden(r) ? see_by_bondd(cli, sight, name, ret_seen, err) : r;
+	if (see_is_forbidden(r))
+		r = see_by_bondd(cli, sight, name, ret_seen, err);
+	if (!r)
+		ret_seen->is_down = see_is_down(ret_seen->view, name);
+	return r;
 }
 
 int see_names(const struct cli *cli, char ***ret_names, struct err *err)

@@ -14,6 +14,7 @@
 struct seen {
 	json_t *view;
 	bool forced_counted; /* something forbids `path direct` at present */
+	bool is_down;	     /* administratively */
 };
 
 /* One way of seeing a bond. */

@@ -39,21 +39,22 @@ static void text_print_speed(const json_t *bond)
 /* "2 of 3 slaves in use", or the active slave. */
 static void text_print_use(const json_t *bond)
 {
+	const char *active = field_text_or(bond, "active_slave", NULL);
 	size_t count = json_array_size(json_object_get(bond, "slaves"));
 
 	if (!count)
 		printf(", no slaves");
-	else if (kernel_is_mode(bond, XBOND_MODE_ACTIVE_BACKUP))
-		printf(", active slave %s of %zu", field_text_or(bond, "active_slave", "none"),
-		       count);
+	else if (kernel_is_mode(bond, XBOND_MODE_ACTIVE_BACKUP) && active)
+		printf(", active slave %s of %zu", active, count);
 	else
 		printf(", %zu of %zu slave%s in use", text_used_slaves(bond), count,
 		       count == 1 ? "" : "s");
 }
 
-static void text_print_headline(const json_t *bond, bool in_order)
+static void text_print_headline(const struct seen *seen, bool in_order)
 {
-	bool carrier = field_is_true(bond, "carrier");
+	const json_t *bond = seen->view;
+	bool is_up = field_is_true(bond, "carrier") && !seen->is_down;
 
 	style_print(STYLE_NAME, 0, field_text(bond, "name"));
 	if (json_is_null(json_object_get(bond, "options"))) {
@@ -61,7 +62,7 @@ static void text_print_headline(const json_t *bond, bool in_order)
 		return;
 	}
 	printf(": %s, ", field_text(bond, "mode"));
-	style_print(carrier ? STYLE_GOOD : STYLE_BAD, 0, carrier ? "up" : "down");
+	style_print(is_up ? STYLE_GOOD : STYLE_BAD, 0, is_up ? "up" : "down");
 	text_print_speed(bond);
 	text_print_use(bond);
 	if (in_order) {
@@ -207,13 +208,14 @@ static void text_print_table(const json_t *bond)
 		text_print_row(bond, slave, width, bytes);
 }
 
-void text_bond(const json_t *bond, bool forced_counted)
+void text_bond(const struct seen *seen)
 {
-	json_t *news = news_bad(bond);
+	const json_t *bond = seen->view;
+	json_t *news = news_bad(bond, seen->is_down);
 	const json_t *slave;
 	size_t at;
 
-	text_print_headline(bond, json_array_size(news) == 0);
+	text_print_headline(seen, json_array_size(news) == 0);
 	text_print_news(news);
 	json_decref(news);
 	if (json_is_null(json_object_get(bond, "options")))
@@ -223,7 +225,7 @@ void text_bond(const json_t *bond, bool forced_counted)
 	text_print_failovers(bond);
 	if (json_is_string(json_object_get(bond, "policy")))
 		printf("  policy %s\n", field_text(bond, "policy"));
-	text_options_bond(bond, forced_counted);
+	text_options_bond(bond, seen->forced_counted);
 	text_print_table(bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
 		text_options_slave(bond, slave);

@@ -3,13 +3,9 @@
 #ifndef XBOND_CLI_SHOW_TEXT_H
 #define XBOND_CLI_SHOW_TEXT_H
 
-#include <jansson.h>
-#include <stdbool.h>
+#include "cli/show/see.h"
 
-/*
- * What is wrong, then a table of the slaves, and the options that are not at their defaults.
- * forced_counted: something forbids `path direct` at present.
- */
-void text_bond(const json_t *bond, bool forced_counted);
+/* What is wrong, then a table of the slaves, and the options that are not at their defaults. */
+void text_bond(const struct seen *seen);
 
 #endif

@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/base/admin.h"
 #include "cli/show/fields.h"
 #include "cli/show/text_lacp.h"
+#include "cli/show/text_monitors.h"
 #include "cli/show/text_options.h"
 #include "common/mode.h"
 #include "view/view_problem.h"
@@ -24,13 +26,25 @@ static void text_details_speed(const json_t *object)
 		printf(", speed unknown");
 }
 
+/* direction: tx or rx */
+static void text_details_packets(const json_t *object, const char *label, const char *direction)
+{
+	char packets[16], bytes[16];
+	long long count;
+
+	snprintf(packets, sizeof(packets), "%s_packets", direction);
+	snprintf(bytes, sizeof(bytes), "%s_bytes", direction);
+	count = field_number(object, packets);
+	printf("    %-20s %lld packet%s, %lld bytes", label, count, count == 1 ? "" : "s",
+	       field_number(object, bytes));
+}
+
 static void text_details_counters(const json_t *object)
 {
-	printf("    %-20s %lld packets, %lld bytes\n", "transmitted",
-	       field_number(object, "tx_packets"), field_number(object, "tx_bytes"));
-	printf("    %-20s %lld packets, %lld bytes, %lld dropped\n", "received",
-	       field_number(object, "rx_packets"), field_number(object, "rx_bytes"),
-	       field_number(object, "rx_dropped"));
+	text_details_packets(object, "transmitted", "tx");
+	putchar('\n');
+	text_details_packets(object, "received", "rx");
+	printf(", %lld dropped\n", field_number(object, "rx_dropped"));
 }
 
 /* In 802.3ad the line `lacp` may have told it. */
@@ -65,6 +79,8 @@ static void text_details_slave(const json_t *bond, const json_t *slave)
 		printf("    %-20s %s\n", "problem", field_text(slave, "problem"));
 	if (json_is_false(json_object_get(slave, "attached")))
 		printf("    %-20s %s\n", "not attached", view_problem_detached_slave);
+	printf("    %-20s %s\n", "receives through", field_text(slave, "rx_hook"));
+	text_monitors(json_object_get(slave, "monitors"));
 	text_lacp_slave(json_object_get(slave, "lacp"));
 	text_options_all_of_slave(bond, slave);
 	text_details_counters(slave);
@@ -115,9 +131,9 @@ static void text_details_foreign(const json_t *bond)
 	       field_text(bond, "problem"));
 }
 
-void text_details_bond(const json_t *bond, bool forced_counted)
+void text_details_bond(const struct seen *seen)
 {
-	const json_t *slave;
+	const json_t *bond = seen->view, *slave;
 	size_t at;
 
 	if (json_is_null(json_object_get(bond, "options"))) {
@@ -128,6 +144,8 @@ void text_details_bond(const json_t *bond, bool forced_counted)
 	       field_text(bond, "mii_status"));
 	text_details_speed(bond);
 	printf(", mtu %lld\n", field_number(bond, "mtu"));
+	if (seen->is_down)
+		printf("    " ADMIN_IS_DOWN "\n", field_text(bond, "name"));
 	if (!json_is_true(json_object_get(bond, "bondd")))
 		printf("    %s\n", view_problem_no_bondd);
 	if (json_is_false(json_object_get(bond, "attached")))
@@ -139,7 +157,7 @@ void text_details_bond(const json_t *bond, bool forced_counted)
 		printf("    %-20s %s\n", "policy", field_text(bond, "policy"));
 	text_details_rebalance(bond);
 	text_lacp_bond(json_object_get(bond, "lacp"));
-	text_options_all_of_bond(bond, forced_counted);
+	text_options_all_of_bond(bond, seen->forced_counted);
 	text_details_counters(bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
 		text_details_slave(bond, slave);

@@ -3,10 +3,8 @@
 #ifndef XBOND_CLI_SHOW_TEXT_DETAILS_H
 #define XBOND_CLI_SHOW_TEXT_DETAILS_H
 
-#include <jansson.h>
-#include <stdbool.h>
+#include "cli/show/see.h"
 
-/* forced_counted: something forbids `path direct` at present. */
-void text_details_bond(const json_t *bond, bool forced_counted);
+void text_details_bond(const struct seen *seen);
 
 #endif

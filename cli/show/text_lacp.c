@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LINE_WIDTH 80
+#define LABEL_WIDTH 25
+
 static void text_lacp_print_value(const json_t *value)
 {
 	if (json_is_integer(value))
@@ -39,9 +42,19 @@ static void text_lacp_print_flags(const json_t *lacp, const char *label, const c
 	const json_t *flags = json_object_get(lacp, key), *flag;
 	size_t at;
 
+	int column = LABEL_WIDTH;
+
 	text_lacp_begin_line(label);
-	json_array_foreach (flags, at, flag)
-		printf("%s%s", at ? ", " : "", json_string_value(flag));
+	json_array_foreach (flags, at, flag) {
+		column += (int)json_string_length(flag) + 2;
+		if (column > LINE_WIDTH + 1) {
+			printf(",\n%*s", LABEL_WIDTH, "");
+			column = LABEL_WIDTH + (int)json_string_length(flag) + 2;
+		} else if (at) {
+			printf(", ");
+		}
+		printf("%s", json_string_value(flag));
+	}
 	puts(json_array_size(flags) ? "" : "none");
 }
 
@@ -95,7 +108,9 @@ static void text_lacp_print_port(const json_t *lacp)
 	if (text_lacp_is_known(lacp, "aggregator_id"))
 		text_lacp_print_field(lacp, ", aggregator ", "aggregator_id");
 	text_lacp_print_field(lacp, ", ", "selected");
-	text_lacp_print_field(lacp, "; receive ", "rx_state");
+	putchar('\n');
+	text_lacp_begin_line("machines");
+	text_lacp_print_field(lacp, "receive ", "rx_state");
 	text_lacp_print_field(lacp, ", mux ", "mux_state");
 	putchar('\n');
 }

@@ -37,3 +37,19 @@ const char *units_format(unsigned long long number, char ret_text[UNITS_SIZE])
 		 prefixes[prefix]);
 	return ret_text;
 }
+
+const char *units_duration(long long ms, char ret_text[UNITS_SIZE])
+{
+	static const struct {
+		long long ms;
+		const char *name;
+	} units[] = { { 86400000, "d" }, { 3600000, "h" }, { 60000, "min" }, { 1000, "s" } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (ms >= units[i].ms) {
+			snprintf(ret_text, UNITS_SIZE, "%lld %s", ms / units[i].ms, units[i].name);
+			return ret_text;
+		}
+	snprintf(ret_text, UNITS_SIZE, "%lld ms", ms);
+	return ret_text;
+}

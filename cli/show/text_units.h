@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers in short units: at most three digits and a prefix, as "12.3M". */
+/* Numbers in short units. */
 #ifndef XBOND_CLI_SHOW_TEXT_UNITS_H
 #define XBOND_CLI_SHOW_TEXT_UNITS_H
 
@@ -7,7 +7,10 @@
 
 #define UNITS_SIZE 24
 
-/* The prefixes are powers of 1000. */
+/* At most three digits and a prefix, which is a power of 1000: "12.3M". */
 const char *units_format(unsigned long long number, char ret_text[UNITS_SIZE]);
+
+/* "3 min": the largest unit that is not zero. */
+const char *units_duration(long long ms, char ret_text[UNITS_SIZE]);
 
 #endif

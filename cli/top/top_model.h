@@ -62,6 +62,7 @@ struct top_bond {
 	const char *mode;
 	bool has_lacp;
 	bool has_carrier;
+	bool is_down; /* administratively */
 	bool has_bondd;
 	bool is_detached; /* its own programs were taken off */
 	struct top_series series;

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "cli/base/admin.h"
 #include "cli/top/top_cells.h"
 #include "view/json_value.h"
 #include "view/view_problem.h"
@@ -49,6 +50,8 @@ static void top_problems_add_bond(json_t *lines, const struct top_bond *bond)
 		top_problems_add(lines, json_string(view_problem_no_bondd));
 	if (bond->is_detached)
 		top_problems_add(lines, json_string(view_problem_detached_bond));
+	if (bond->is_down)
+		top_problems_add(lines, json_sprintf(ADMIN_IS_DOWN, bond->name));
 	if (!bond->slave_count)
 		top_problems_add(lines, json_string("it has no slaves"));
 	else if (!bond->has_carrier)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/base/admin.h"
 #include "cli/top/top_hot.h"
 #include "cli/top/top_read_slave.h"
 #include "common/attached.h"
@@ -54,6 +55,7 @@ static void top_read_state(struct top_bond *bond)
 
 	bond->mode = mode_name(pins->bond->mode);
 	bond->has_lacp = mode_has(pins->bond->mode, MODE_LACP);
+	bond->is_down = admin_is_down(bond->name, pins->bond->mac);
 	bond->has_carrier = pins->bond->carrier;
 	bond->has_bondd = pins_bondd_alive(pins);
 	bond->is_detached = attached_pair(pins) == ATTACHED_NOT;

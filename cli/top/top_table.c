@@ -141,7 +141,7 @@ const char *top_table_state(const struct top_row *row)
 	if (row->bond->error.text[0])
 		return "?";
 	if (!slave)
-		return row->bond->has_carrier ? "up" : "down";
+		return row->bond->has_carrier && !row->bond->is_down ? "up" : "down";
 	switch (slave->link) {
 	case XBOND_LINK_UP: break;
 	case XBOND_LINK_GOING_UP: return "waits";
