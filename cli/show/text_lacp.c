@@ -162,7 +162,9 @@ void text_lacp_slave(const json_t *lacp)
 	text_lacp_print_field(lacp, "", "lacpdu_rx");
 	text_lacp_print_field(lacp, " received, ", "lacpdu_tx");
 	text_lacp_print_field(lacp, " sent, ", "illegal_rx");
-	text_lacp_print_field(lacp, " illegal; markers: ", "marker_rx");
+	puts(" illegal");
+	text_lacp_begin_line("markers");
+	text_lacp_print_field(lacp, "", "marker_rx");
 	text_lacp_print_field(lacp, " received, ", "marker_tx");
 	puts(" sent");
 	text_lacp_print_strangers(lacp);

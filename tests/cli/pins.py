@@ -76,6 +76,7 @@ class Pins:
         self.hold = self.mapped("hold", struct("xbond_hold") * X.MAX_SLAVES)
         self.lacp = self.mapped("lacp", struct("xbond_lacp"))
         self.monitors = self.mapped("monitors", struct("xbond_verdict"), X.MAX_SLAVES)
+        self.probes = self.mapped("probes", struct("xbond_probes"))
         self.alb = self.mapped("alb", struct("xbond_alb"))
         self.failover = self.mapped("failover", struct("xbond_failover"))
         self.create("counters", PERCPU_ARRAY, ctypes.sizeof(struct("xbond_counters")), X.MAX_SLAVES)

@@ -218,9 +218,9 @@ def test_text(pins, bondctl):
     for line in ("bond0: mode 802.3ad", "1, selected ports: 2",
                  "system 02:00:5e:20:00:00, priority 65535, key 17",
                  "collecting and distributing\n",
-                 "number 2, priority 255, aggregator 1, selected; "
-                 "receive current, mux collecting_distributing",
-                 "10 received, 20 sent, 5 illegal; markers: 3 received, 4 sent",
+                 "number 2, priority 255, aggregator 1, selected\n",
+                 "machines             receive current, mux collecting_distributing\n",
+                 "10 received, 20 sent, 5 illegal\n", "markers              3 received, 4 sent\n",
                  "layer3+4   (no effect with lacp_tx balance-rr)"):
         assert line in text, text
 

@@ -7,6 +7,7 @@ import pty
 import select
 import socket
 import subprocess
+import sys
 import time
 
 import pytest
@@ -319,3 +320,77 @@ def test_a_reader_that_has_gone_is_no_error_message(bond, command):
     done = subprocess.run(["sh", "-c", '"$@" | :', "sh", *command], capture_output=True, text=True,
                           check=False)
     assert done.stderr == ""
+
+
+def in_namespace(setup, command):
+    """In a network namespace of its own, which the script `setup` has prepared."""
+    done = subprocess.run(["unshare", "--net", "sh", "-ec", f'{setup}\nexec "$@"', "sh", *command],
+                          capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("address, state, is_told", [
+    ("02:00:5e:10:00:00", "down", True),
+    ("02:00:5e:10:00:00", "up", False),
+    ("02:00:5e:10:00:99", "down", False),  # somebody else's bond0
+])
+def test_a_bond_that_is_administratively_down(bond, command, address, state, is_told):
+    bond(X.MODE_ACTIVE_BACKUP)
+    setup = (f"ip link add bond0 address {address} type veth peer name port\n"
+             f"ip link set bond0 {state}")
+    shown = in_namespace(setup, command)
+    sentence = "the bond is administratively down: 'ip link set bond0 up' brings it up"
+    assert shown[0].split(", ")[1] == ("down" if is_told else "up")
+    assert news(shown) == ([sentence] if is_told else [])
+    assert (f"    {sentence}" in in_namespace(setup, [*command, "-d"])) == is_told
+
+
+def test_no_slave_is_active(bond, lines):
+    made = bond(X.MODE_ACTIVE_BACKUP)
+    made.bond.carrier, made.bond.active_slot = 0, X.NO_SLOT
+    for slot in (0, 1):
+        lose_carrier(made, slot)
+    assert lines()[0] == "bond0: active-backup, down, 0 of 2 slaves in use"
+
+
+def judge(made, slot, monitor, works):
+    """A monitor has a verdict on the slave since five minutes ago."""
+    made.monitors[slot].spoken |= 1 << monitor
+    made.monitors[slot].works &= ~(1 << monitor)
+    made.monitors[slot].works |= works << monitor
+    made.monitors[slot].since_ns[monitor] = time.monotonic_ns() - 5 * MINUTE_NS
+
+
+def test_details_tell_monitors_and_hooks(bond, lines):
+    made = bond()
+    made.slaves[1].rx_hook = X.RX_XDP
+    lose_carrier(made, 1)
+    judge(made, 0, X.MONITOR_FLAPS, 0)
+    hold = made.quality[0].flaps.hold
+    hold.level, hold.until_ns = 6, time.monotonic_ns() + 200 * 10**9
+    told = lines("-d")
+    at = next(at for at, line in enumerate(told) if line.startswith("  slave eth1"))
+    assert "    receives through     tc" in told[:at]
+    assert "    monitor flaps        down for 5 min; 0 flaps in the last minute; held down for " \
+        "another 3 min" in told[:at]
+    assert "    receives through     xdp" in told[at:]
+    assert "    monitor carrier      down for 3 min" in told[at:]
+
+
+def test_details_of_probes(bond, lines):
+    made = bond()
+    made.bond.arp_interval_ms = 100
+    fill(made.bond.arp_ip_target, [int.from_bytes(socket.inet_aton(host), sys.byteorder)
+                                   for host in ("192.0.2.1", "192.0.2.254")])
+    judge(made, 0, X.MONITOR_ARP, 1)
+    made.probes.times[0].from_ns[0] = time.monotonic_ns() - 3 * MINUTE_NS
+    assert "    monitor arp          up for 5 min; 192.0.2.1 heard 3 min ago; 192.0.2.254 never " \
+        "heard" in lines("-d")
+
+
+def test_details_of_lacp_take_80_columns(bond, lines):
+    bond(X.MODE_8023AD)
+    told = lines("-d")
+    assert [line for line in told if len(line) > 80] == []
+    assert "activity, aggregation, synchronization, collecting, distributing" in \
+        " ".join(" ".join(told).split())

@@ -349,3 +349,15 @@ def test_stops_and_goes_on_like_any_job(bpf_dir, call):
         screen.process.send_signal(signal.SIGCONT)
         wait_for(lambda: "sorted by rate" in screen.text(), "the key to be obeyed")
         assert screen.end("q") == 0
+
+
+def test_a_bond_that_is_administratively_down(bpf_dir, call):
+    Pins(bpf_dir, mode=X.MODE_BALANCE_XOR)
+    setup = ("ip link add bond0 address 02:00:5e:10:00:00 type veth peer name port; "
+             'if [ "$1" = up ]; then ip link set bond0 up; fi; shift; exec "$@"')
+    told = "bond0: the bond is administratively down: 'ip link set bond0 up' brings it up"
+    for state in ("down", "up"):
+        done = subprocess.run(["unshare", "--net", "sh", "-ec", setup, "sh", state, *call,
+                               "--once", *QUICK], capture_output=True, text=True, timeout=60,
+                              check=True)
+        assert (told in done.stdout.splitlines()) == (state == "down")
