@@ -10,16 +10,66 @@
 #include "cli/base/flags.h"
 #include "common/mode.h"
 
-#define CALL_WIDTH 53
+#define LINE_WIDTH 80
+#define HELP_SIZE 1024
+#define CALL_WIDTH 30
+#define FLAG_WIDTH 20
+#define FURTHER 6 /* how far further lines of something long are indented */
+
+/* How much of the text must stand on one line: a word, or, if that is too long, up to a "|". */
+static int help_piece(const char *text, int room)
+{
+	size_t length = strcspn(text, " ");
+
+	if ((int)length <= room)
+		return (int)length;
+	length = strcspn(text, " |");
+	return (int)length + (text[length] == '|');
+}
+
+/* Prints the words from this column on, and further lines from `indent` on. Returns the column. */
+static int help_print_words(const char *words, int column, int indent)
+{
+	int blank = 0;
+
+	while (*words) {
+		int length = help_piece(words, LINE_WIDTH - indent);
+
+		if (column > indent && column + blank + length > LINE_WIDTH) {
+			printf("\n");
+			column = printf("%*s", indent, "");
+			blank = 0;
+		}
+		column += printf("%*s%.*s", blank, "", length, words);
+		blank = words[length] == ' ';
+		words += length + blank;
+	}
+	return column;
+}
+
+/* What is called how, and beside it, or below it if it is long, what it does. */
+static void help_print_entry(const char *call, int width, const char *help)
+{
+	int column;
+
+	printf("  ");
+	column = help_print_words(call, 2, FURTHER);
+	if (column >= width)
+		printf("\n%*s", width, "");
+	else
+		printf("%*s", width - column, "");
+	help_print_words(help, width, width);
+	putchar('\n');
+}
 
 static void help_print_flag(const struct verb_flag *flag)
 {
-	char call[64];
+	char call[128];
 
 	snprintf(call, sizeof(call), "%s%s%s%s%s", flag->letter ? flag->letter : "",
 		 flag->letter ? ", " : "", flag->name, flag->argument ? " " : "",
 		 flag->argument ? flag->argument : "");
-	printf("  %-18s%s%s\n", call, strlen(call) < 18 ? "" : " ", flag->help);
+	help_print_entry(call, FLAG_WIDTH, flag->help);
 }
 
 static void help_print_flags(const char *title, const struct verb_flag *flag)
@@ -41,14 +91,11 @@ void help_print(void)
 	puts("Usage: bondctl [FLAG]... VERB ...\n\nVerbs; 'bondctl VERB --help' says more:");
 	for (const struct verb *verb = cli_verbs; verb->name; verb++) {
 		snprintf(call, sizeof(call), "%s %s", verb->name, verb->arguments);
-		printf("  %-*s", CALL_WIDTH, call);
-		if (strlen(call) > CALL_WIDTH)
-			printf("\n  %*s", CALL_WIDTH, "");
-		printf(" %s\n", verb->help);
+		help_print_entry(call, CALL_WIDTH, verb->help);
 	}
 	help_print_global_flags();
-	puts("\nExit status: 0 done, 1 refused or failed, 2 usage, 3 needs bondd and bondd is away "
-	     "or was lost; doctor: 4 warnings, 5 something bad.");
+	puts("\nExit status: 0 done, 1 refused or failed, 2 usage, 3 needs bondd and bondd is\n"
+	     "away or was lost; doctor: 4 warnings, 5 something bad.");
 }
 
 static bool help_is_of_all_modes(const struct option_spec *option,
@@ -62,36 +109,51 @@ static bool help_is_of_all_modes(const struct option_spec *option,
 	return true;
 }
 
-static void help_print_modes(const char *before, const struct option_spec *option,
-			     bool (*of_mode)(const struct option_spec *, uint32_t))
+static void help_add_modes(char text[HELP_SIZE], const char *before,
+			   const struct option_spec *option,
+			   bool (*of_mode)(const struct option_spec *, uint32_t))
 {
 	const char *separator = before;
 	const struct mode *mode;
+	size_t length;
 
 	for (unsigned int i = 0; (mode = mode_at(i)); i++) {
 		if (!of_mode(option, mode->number))
 			continue;
-		printf("%s%s", separator, mode->name);
+		length = strlen(text);
+		snprintf(text + length, HELP_SIZE - length, "%s%s", separator, mode->name);
 		separator = ", ";
 	}
 }
 
 static void help_print_option(const struct option_spec *option)
 {
-	char values[OPTION_VALUES_SIZE];
+	char values[OPTION_VALUES_SIZE], text[HELP_SIZE];
 
-	printf("  %s %s (default %s)\n      %s", option->name, option_values(option, values),
-	       option->initial, option->help);
+	snprintf(text, sizeof(text), "%s %s (default %s)", option->name,
+		 option_values(option, values), option->initial);
+	printf("  ");
+	help_print_words(text, 2, FURTHER);
+	snprintf(text, sizeof(text), "%s", option->help);
 	if (!help_is_of_all_modes(option, option_is_of_mode))
-		help_print_modes("; only in mode ", option, option_is_of_mode);
+		help_add_modes(text, "; only in mode ", option, option_is_of_mode);
 	else if (!help_is_of_all_modes(option, option_has_effect))
-		help_print_modes("; has an effect only in mode ", option, option_has_effect);
+		help_add_modes(text, "; has an effect only in mode ", option, option_has_effect);
+	printf("\n%*s", FURTHER, "");
+	help_print_words(text, FURTHER, FURTHER);
 	putchar('\n');
 }
 
 void help_print_verb(const struct verb *verb)
 {
-	printf("Usage: bondctl [FLAG]... %s %s\n\n%s\n", verb->name, verb->arguments, verb->help);
+	char usage[HELP_SIZE];
+
+	snprintf(usage, sizeof(usage), "Usage: bondctl [FLAG]... %s %s", verb->name,
+		 verb->arguments);
+	help_print_words(usage, 0, FURTHER);
+	printf("\n\n");
+	help_print_words(verb->help, 0, 0);
+	putchar('\n');
 	if (verb->takes_options)
 		puts("\nOptions:");
 	for (unsigned int id = 0; id < OPT_COUNT; id++)

@@ -115,6 +115,12 @@ def test_bondctl_verbs_and_flags():
     assert set(re.findall(r"^(?:\*-\w\*, )?\*(--[a-z-]+)\*", page, re.M)) == flags
 
 
+@pytest.mark.parametrize("words", [(), *((verb,) for verb in re.findall(
+    r"^  ([a-z-]+) ", bondctl("--help").split("Flags")[0], re.M))])
+def test_help_takes_80_columns(words):
+    assert [line for line in bondctl(*words, "--help").splitlines() if len(line) > 80] == []
+
+
 def test_events():
     """The section EVENTS has every kind of event with its fields, and no other."""
     listed = json.loads(bondctl("-j", "monitor", "--kinds"))
@@ -137,4 +143,4 @@ def test_help_of_verbs_has_the_options(table):
              {"force"}}
     for verb, names in taken.items():
         text = bondctl(verb, "--help")
-        assert set(re.findall(r"^  (\w+) \S+ \(default ", text, re.M)) == names
+        assert set(re.findall(r"^  (\w+) [^(]*\(default\s", text, re.M)) == names
