@@ -239,8 +239,7 @@ udp_over_all() {
 
 look_inside() {
 	say "What a bond tells"
-	echo 'east# bondctl show bond0'
-	xbond "$east" bondctl show bond0 | grep -E '^(bond|  slave)'
+	show "$east" bondctl show bond0
 	printf '\nand what lies in its maps, with nothing but bpftool:\n'
 	printf 'east# bpftool map dump pinned %s/bond0/settings\n' "$bpffs/$east"
 	bpftool map dump pinned "$bpffs/$east/bond0/settings" |
