@@ -15,6 +15,8 @@ static enum cli_exit sysfs_tree_collect(const struct cli *cli, char **names, jso
 
 	for (char **name = names; *name; name++) {
 		r = see_bond(cli, &sight_known, *name, &seen, &err);
+		if (!r && seen.is_down) /* to the kernel, such a device has no carrier */
+			json_object_set_new(seen.view, "carrier", json_false());
 		if (!r)
 			json_array_append_new(ret_bonds, seen.view);
 		else if (r != -ENOENT)

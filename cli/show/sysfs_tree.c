@@ -74,6 +74,17 @@ static int tree_write_slave_files(int device, const json_t *bond, const json_t *
 	return r;
 }
 
+static int tree_write_device_files(int device, const json_t *bond, const json_t *slave)
+{
+	char value[SYSFS_VALUE_SIZE];
+	const char *name;
+	int r = 0;
+
+	for (unsigned int i = 0; !r && (name = sysfs_device_value(bond, slave, i, value)); i++)
+		r = tree_write_file(device, name, value);
+	return r;
+}
+
 static int tree_write_slave(int net, int master, const json_t *bond, const json_t *slave)
 {
 	const char *name = field_text(slave, "name"), *master_name = field_text(bond, "name");
@@ -82,6 +93,8 @@ static int tree_write_slave(int net, int master, const json_t *bond, const json_
 	if (device < 0)
 		return device;
 	r = tree_write_slave_files(device, bond, slave);
+	if (!r)
+		r = tree_write_device_files(device, bond, slave);
 	if (!r)
 		r = tree_link(device, "upper_", master_name, master_name);
 	if (!r)
@@ -115,6 +128,8 @@ static int tree_write_bond(int net, const json_t *bond)
 	if (master < 0)
 		return master;
 	r = tree_write_bond_files(master, bond);
+	if (!r)
+		r = tree_write_device_files(master, bond, NULL);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
 		if (!r)
 			r = tree_write_slave(net, master, bond, slave);

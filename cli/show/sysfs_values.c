@@ -264,3 +264,35 @@ const char *sysfs_slave_value(const json_t *bond, const json_t *slave, unsigned 
 	}
 	return names[i];
 }
+
+/* Monitors other than that of the carrier do not matter to the device. */
+static bool sysfs_has_carrier(const json_t *bond, const json_t *slave)
+{
+	const json_t *carrier =
+		json_object_get(json_object_get(slave, "monitors"), "carrier");
+
+	if (!slave)
+		return field_is_true(bond, "carrier");
+	return !strcmp(carrier ? field_text(carrier, "state") : field_text(slave, "mii_status"),
+		       "up");
+}
+
+const char *sysfs_device_value(const json_t *bond, const json_t *slave, unsigned int i,
+			       char ret_value[SYSFS_VALUE_SIZE])
+{
+	static const char *const names[] = { "operstate", "carrier", "speed",
+					     "duplex",	  "address", "mtu" };
+	const json_t *device = slave ? slave : bond;
+	bool carrier = sysfs_has_carrier(bond, slave);
+
+	switch (i) {
+	case 0: sysfs_line(ret_value, carrier ? "up" : "down"); break;
+	case 1: sysfs_number(ret_value, carrier); break;
+	case 2: sysfs_number(ret_value, field_number_or(device, "speed_mbps", -1)); break;
+	case 3: sysfs_line(ret_value, field_text_or(device, "duplex", "unknown")); break;
+	case 4: sysfs_line(ret_value, field_text_or(device, "mac", KERNEL_NO_MAC)); break;
+	case 5: sysfs_number(ret_value, field_number(bond, "mtu")); break;
+	default: return NULL;
+	}
+	return names[i];
+}

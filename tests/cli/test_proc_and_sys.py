@@ -152,6 +152,39 @@ def test_values_in_sys(bond, net):
         assert net(name, write=False) == value, name
 
 
+def test_the_devices_themselves(bond, net):
+    """What check_linux_bonding reads beside the directories of bonding, and others like it do."""
+    made = bond(X.MODE_ACTIVE_BACKUP)
+    made.monitors[1].works = 0
+    made.slaves[1].link = X.LINK_DOWN
+    fill(made.slaves[0].mac, mac_bytes("02:00:5e:10:00:00"))
+    for name, value in (("bond0/operstate", "up"), ("bond0/lower_eth0/operstate", "up"),
+                        ("bond0/lower_eth1/operstate", "down"), ("eth0/carrier", "1"),
+                        ("eth1/carrier", "0"), ("eth0/speed", "1000"), ("eth1/speed", "-1"),
+                        ("eth0/duplex", "full"), ("eth1/duplex", "unknown"),
+                        ("eth0/address", "02:00:5e:10:00:00"), ("bond0/mtu", "1500")):
+        assert net(name) == value + "\n", name
+    made.bond.carrier = 0
+    assert net("bond0/operstate") == "down\n"
+
+
+def test_a_link_that_another_monitor_takes_down_has_carrier(bond, net):
+    made = bond(X.MODE_ACTIVE_BACKUP)
+    made.slaves[1].link = X.LINK_DOWN
+    made.monitors[1].spoken |= 1 << X.MONITOR_ARP
+    assert net("eth1/operstate") == "up\n"
+    assert net("eth1/bonding_slave/mii_status") == "down\n"
+
+
+def test_a_bond_that_is_administratively_down_is_not_up(bond, bpf_dir, tmp_path):
+    bond(X.MODE_ACTIVE_BACKUP)
+    script = ("ip link add bond0 address 02:00:5e:10:00:00 type veth peer name port\n"
+              'exec "$@"')
+    subprocess.run(["unshare", "--net", "sh", "-ec", script, "sh", BONDCTL, "--run-dir", tmp_path,
+                    "--bpf-dir", bpf_dir, "sysfs-tree", tmp_path / "sys"], check=True, timeout=60)
+    assert (tmp_path / "sys/class/net/bond0/operstate").read_text() == "down\n"
+
+
 def test_no_bonds_are_an_empty_list(bpf_dir, net):
     assert net("bonding_masters") == ""
 
