@@ -17,8 +17,7 @@
 /* One way of showing bonds. */
 struct look {
 	const struct sight *sight;
-	void (*head)(void);    /* before the first; may be NULL */
-	void (*between)(void); /* before the others; may be NULL */
+	void (*between)(void); /* before all but the first; may be NULL */
 	void (*text)(const struct seen *seen);
 };
 
@@ -52,24 +51,23 @@ static void show_text_list(const struct seen *seen)
 	puts(json_string_value(seen->view));
 }
 
-static const struct look look_show = { &sight_show, NULL, show_empty_line, show_text };
-static const struct look look_details = { &sight_show, NULL, show_empty_line, show_text_details };
-static const struct look look_proc = { &sight_known, NULL, NULL, show_text_proc };
-static const struct look look_stats = { &sight_stats, text_stats_head, NULL, show_text_stats };
-static const struct look look_list = { &sight_list, NULL, NULL, show_text_list };
+static const struct look look_show = { &sight_show, show_empty_line, show_text };
+static const struct look look_details = { &sight_show, show_empty_line, show_text_details };
+static const struct look look_proc = { &sight_known, NULL, show_text_proc };
+static const struct look look_stats = { &sight_stats, show_empty_line, show_text_stats };
+static const struct look look_list = { &sight_list, NULL, show_text_list };
 
 /* Prints the text; returns the JSON, which the caller prints. */
 static int show_look_at(const struct cli *cli, const struct look *look, const char *name,
 			bool first, json_t **ret_view, struct err *err)
 {
-	void (*before)(void) = first ? look->head : look->between;
 	struct seen seen;
 	int r = see_bond(cli, look->sight, name, &seen, err);
 
 	if (r)
 		return r;
-	if (!cli->json && before)
-		before();
+	if (!cli->json && !first && look->between)
+		look->between();
 	if (!cli->json)
 		look->text(&seen);
 	*ret_view = seen.view;

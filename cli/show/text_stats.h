@@ -5,7 +5,6 @@
 
 #include <jansson.h>
 
-void text_stats_head(void);
 void text_stats(const json_t *stats);
 
 #endif

@@ -454,3 +454,15 @@ def test_the_manual_has_every_reason(pins, stats):
     reasons = set(stats()["drops"]) | set(stats()["slaves"][0]["drops"])
     man = (ROOT / "man/bondctl.8.scd").read_text()
     assert len(reasons) == X.DROPS and all(f"*{reason}*" in man for reason in reasons)
+
+
+def test_stats_take_80_columns(pins, bondctl):
+    for name, value in (("packets", 99 * 10**9), ("bytes", 99 * 10**12)):
+        setattr(pins.bond.retired, f"tx_{name}", value)
+        setattr(pins.bond.retired, f"rx_{name}", value)
+    head, *rows = bondctl("stats").stdout.splitlines()
+    assert head.split() == ["tx_packets", "tx_bytes", "rx_packets", "rx_bytes", "rx_dropped"]
+    assert [row.split()[0] for row in rows] == ["bond0", "eth0", "eth1"]
+    assert rows[0].split()[1:3] == ["99000000000", "99000000000000"]
+    assert {len(line) for line in (head, *rows)} == {len(head)} and len(head) <= 80
+    assert bondctl("stats", "bond0").stdout.splitlines() == [head, *rows]
