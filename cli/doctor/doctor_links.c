@@ -99,8 +99,7 @@ void doctor_check_hold_down(const struct doctor_facts *facts, const struct docto
 		if (hold_down_left_ns(&quality->flaps.hold, facts->host.now_ns) ||
 		    hold_down_left_ns(&quality->errors.hold, facts->host.now_ns) ||
 		    links_is_held(bond, slave->slot)) {
-			doctor_found(report, DOCTOR_WARNING, slave->pin->name,
-				     "it is not used: %s",
+			doctor_found(report, DOCTOR_WARNING, slave->pin->name, "it is not used: %s",
 				     slave->why[0] ? slave->why : "it has exceeded a limit");
 			doctor_advise(report, "check cable, transceiver and far end; flap_limit, "
 					      "rx_silence and error_limit are the limits");

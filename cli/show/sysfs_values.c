@@ -268,8 +268,7 @@ const char *sysfs_slave_value(const json_t *bond, const json_t *slave, unsigned 
 /* Monitors other than that of the carrier do not matter to the device. */
 static bool sysfs_has_carrier(const json_t *bond, const json_t *slave)
 {
-	const json_t *carrier =
-		json_object_get(json_object_get(slave, "monitors"), "carrier");
+	const json_t *carrier = json_object_get(json_object_get(slave, "monitors"), "carrier");
 
 	if (!slave)
 		return field_is_true(bond, "carrier");
