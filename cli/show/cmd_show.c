@@ -14,10 +14,13 @@
 #include "cli/show/text_stats.h"
 #include "options/names.h"
 
+#define SHOW_NONE "there are no bonds; 'bondctl create' makes one"
+
 /* One way of showing bonds. */
 struct look {
 	const struct sight *sight;
 	void (*between)(void); /* before all but the first; may be NULL */
+	const char *none;      /* what is said if there are no bonds; may be NULL */
 	void (*text)(const struct seen *seen);
 };
 
@@ -51,11 +54,12 @@ static void show_text_list(const struct seen *seen)
 	puts(json_string_value(seen->view));
 }
 
-static const struct look look_show = { &sight_show, show_empty_line, show_text };
-static const struct look look_details = { &sight_show, show_empty_line, show_text_details };
-static const struct look look_proc = { &sight_known, NULL, show_text_proc };
-static const struct look look_stats = { &sight_stats, show_empty_line, show_text_stats };
-static const struct look look_list = { &sight_list, NULL, show_text_list };
+static const struct look look_show = { &sight_show, show_empty_line, SHOW_NONE, show_text };
+static const struct look look_details = { &sight_show, show_empty_line, SHOW_NONE,
+					  show_text_details };
+static const struct look look_proc = { &sight_known, NULL, NULL, show_text_proc };
+static const struct look look_stats = { &sight_stats, show_empty_line, SHOW_NONE, show_text_stats };
+static const struct look look_list = { &sight_list, NULL, NULL, show_text_list };
 
 /* Prints the text; returns the JSON, which the caller prints. */
 static int show_look_at(const struct cli *cli, const struct look *look, const char *name,
@@ -100,6 +104,8 @@ static enum cli_exit show_look_at_all(const struct cli *cli, const struct look *
 
 	if (see_names(cli, &names, &err))
 		return cli_refuse(&err);
+	if (!*names && !cli->json && look->none)
+		puts(look->none);
 	views = json_array();
 	for (char **name = names; *name; name++) {
 		r = show_look_at(cli, look, *name, json_array_size(views) == 0, &view, &err);

@@ -466,3 +466,12 @@ def test_stats_take_80_columns(pins, bondctl):
     assert rows[0].split()[1:3] == ["99000000000", "99000000000000"]
     assert {len(line) for line in (head, *rows)} == {len(head)} and len(head) <= 80
     assert bondctl("stats", "bond0").stdout.splitlines() == [head, *rows]
+
+
+def test_no_bonds(bpf_dir, bondctl):
+    """People are told; programs read that there is nothing."""
+    for words in (("show",), ("show", "-d"), ("stats",)):
+        assert bondctl(*words).stdout == "there are no bonds; 'bondctl create' makes one\n"
+    for words in (("show", "--proc"), ("list",)):
+        assert bondctl(*words).stdout == ""
+    assert json.loads(bondctl("-j", "show").stdout) == []
