@@ -49,7 +49,7 @@ const struct doctor_check doctor_checks[] = {
 	{ "min_links", "min_links can be reached", NULL, doctor_check_min_links },
 	{ "choice", "primary names a slave; not all slaves are drained", NULL,
 	  doctor_check_choice },
-	{ "arp", "the ARP monitor has targets, and routes to them over the bond", NULL,
+	{ "arp", "the ARP monitor has targets that answer, and routes to them", NULL,
 	  doctor_check_arp },
 	{ "bfd", "the far end speaks BFD if bfd_interval is set", NULL, doctor_check_bfd },
 	{ "lacp-silent", "a partner is heard on every port", NULL, doctor_check_lacp_silent },

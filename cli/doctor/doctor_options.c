@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "cli/doctor/doctor.h"
+#include "common/clock.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/values.h"
+
+#define ANSWERS_MISSED 10 /* intervals of the ARP monitor; fewer may be a failover */
 
 /* Of one scope: options whose value does not come from the file, or from its default. */
 struct options_difference {
@@ -253,6 +256,59 @@ static void options_check_target(const struct doctor_facts *facts, const struct 
 	}
 }
 
+/* When a target last answered on some slave; 0: never. */
+static uint64_t options_answered_ns(const struct doctor_bond *bond)
+{
+	uint64_t last_ns = 0;
+
+	doctor_for_each_slave (slave, bond) {
+		const struct xbond_probe_times *times = &bond->pins.probes->times[slave->slot];
+
+		for (unsigned int i = 0; i < XBOND_PROBE_TARGETS; i++)
+			if (times->from_ns[i] > last_ns)
+				last_ns = times->from_ns[i];
+	}
+	return last_ns;
+}
+
+/* Has the monitor said for so long of some slave that its link works? */
+static bool options_arp_works_since(const struct doctor_bond *bond, uint64_t since_ns)
+{
+	const uint32_t bit = 1u << XBOND_MONITOR_ARP;
+
+	doctor_for_each_slave (slave, bond) {
+		const struct xbond_verdict *verdict = &bond->pins.monitors[slave->slot];
+
+		if (verdict->spoken & verdict->works & bit &&
+		    verdict->since_ns[XBOND_MONITOR_ARP] < since_ns)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Slaves can be up without answers: by any frame, or, as backups, by the active slave's probes.
+ * Then each becomes the active one in turn.
+ */
+static void options_check_answers(const struct doctor_facts *facts, const struct doctor_bond *bond,
+				  struct doctor_report *report)
+{
+	uint64_t silence_ns = ANSWERS_MISSED * NS_PER_MS * bond->pins.bond->arp_interval_ms;
+	uint64_t since_ns = facts->host.now_ns - silence_ns, last_ns;
+
+	if (!bond->pins.probes || !bond->pins.monitors || !doctor_bondd_is_alive(facts, bond) ||
+	    facts->host.now_ns < silence_ns || !options_arp_works_since(bond, since_ns))
+		return;
+	last_ns = options_answered_ns(bond);
+	if (last_ns >= since_ns)
+		return;
+	doctor_found(report, DOCTOR_WARNING, NULL,
+		     "no target of the ARP monitor answers, but links count as working");
+	doctor_advise(report,
+		      "are the targets there, and do they answer to the bond's addresses? With "
+		      "'arp_validate all' only their answers count");
+}
+
 void doctor_check_arp(const struct doctor_facts *facts, const struct doctor_bond *bond,
 		      struct doctor_report *report)
 {
@@ -271,9 +327,11 @@ void doctor_check_arp(const struct doctor_facts *facts, const struct doctor_bond
 			     "the ARP monitor is on, but has no targets");
 		doctor_advise(report, "bondctl set %s arp_ip_target ADDRESS", bond->name);
 	}
-	if (!pin->arp_interval_ms || !bond->device.link || !doctor_is_meant_to_work(bond))
+	if (!pin->arp_interval_ms || !doctor_is_meant_to_work(bond))
 		return;
-	for (unsigned int i = 0; i < bond->target_count; i++)
+	if (has_targets)
+		options_check_answers(facts, bond, report);
+	for (unsigned int i = 0; bond->device.link && i < bond->target_count; i++)
 		options_check_target(facts, bond, &bond->target[i], report);
 }
 
