@@ -69,6 +69,20 @@ static bool links_is_held(const struct doctor_bond *bond, unsigned int slot)
 	return verdict && verdict->spoken & ~verdict->works & ~XBOND_MONITORS_HARD;
 }
 
+/* By the first monitor that says no, which is the one that `why` tells. */
+static const char *links_advice(const struct doctor_bond *bond, unsigned int slot)
+{
+	const struct xbond_verdict *verdict =
+		bond->pins.monitors ? &bond->pins.monitors[slot] : NULL;
+	uint32_t refusing = verdict ? verdict->spoken & ~verdict->works : 0;
+
+	if (refusing && __builtin_ctz(refusing) == XBOND_MONITOR_ARP)
+		return "see whether the targets are there and can be reached over this link";
+	if (refusing && __builtin_ctz(refusing) == XBOND_MONITOR_BFD)
+		return "see whether packets pass on this link both ways, and BFD at the far end";
+	return "check cable, transceiver and far end";
+}
+
 void doctor_check_link(const struct doctor_facts *facts, const struct doctor_bond *bond,
 		       struct doctor_report *report)
 {
@@ -80,10 +94,9 @@ void doctor_check_link(const struct doctor_facts *facts, const struct doctor_bon
 			continue;
 		doctor_found(report, DOCTOR_WARNING, slave->pin->name, "it is not used: %s",
 			     slave->why[0] ? slave->why : "its link is down");
-		doctor_advise(report,
-			      "check cable, transceiver and far end; its link has failed "
-			      "%u time%s",
-			      slave->pin->link_failures, slave->pin->link_failures == 1 ? "" : "s");
+		doctor_advise(report, "%s; its link has failed %u time%s",
+			      links_advice(bond, slave->slot), slave->pin->link_failures,
+			      slave->pin->link_failures == 1 ? "" : "s");
 	}
 }
 

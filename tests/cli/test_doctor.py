@@ -223,6 +223,16 @@ def test_link(plain, doctor):
     assert "4 times" in found[0]["advice"]
 
 
+@pytest.mark.parametrize("monitor, words", [
+    (X.MONITOR_CARRIER, "check cable"), (X.MONITOR_ARP, "targets"), (X.MONITOR_BFD, "BFD")])
+def test_a_link_that_a_monitor_takes_down(plain, doctor, monitor, words):
+    plain.slaves[1].link = X.LINK_DOWN
+    plain.monitors[1].spoken |= 1 << monitor
+    plain.monitors[1].works &= ~(1 << monitor)
+    advice, = (each["advice"] for each in doctor.all() if each["check"] == "link")
+    assert words in advice and advice.endswith("; its link has failed 0 times")
+
+
 def test_hold_down(plain, doctor):
     plain.slaves[1].link = X.LINK_DOWN
     plain.monitors[1].spoken |= 1 << X.MONITOR_FLAPS
