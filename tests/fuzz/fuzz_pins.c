@@ -155,6 +155,16 @@ static void pins_patch(void)
 	input_take(&input, (char *)maps[map].memory + at, size);
 }
 
+static void pins_make_slave_files(const json_t *view, const json_t *slave)
+{
+	char value[SYSFS_VALUE_SIZE];
+
+	for (unsigned int i = 0; sysfs_slave_value(view, slave, i, value); i++)
+		input_check(value[0], "a value of the slave");
+	for (unsigned int i = 0; sysfs_device_value(view, slave, i, value); i++)
+		input_check(value[0], "a value of the slave's device");
+}
+
 static void pins_make_files(const json_t *view)
 {
 	char value[SYSFS_VALUE_SIZE];
@@ -164,14 +174,17 @@ static void pins_make_files(const json_t *view)
 	for (unsigned int i = 0; sysfs_bond_value(view, i, value); i++)
 		input_check(strlen(value) < sizeof(value), "a value of the bond");
 	json_array_foreach (json_object_get(view, "slaves"), at, slave)
-		for (unsigned int i = 0; sysfs_slave_value(view, slave, i, value); i++)
-			input_check(value[0], "a value of the slave");
+		pins_make_slave_files(view, slave);
+	for (unsigned int i = 0; sysfs_device_value(view, NULL, i, value); i++)
+		input_check(value[0], "a value of the bond's device");
 }
 
-static void pins_print(const json_t *view, const json_t *stats)
+static void pins_print(json_t *view, const json_t *stats)
 {
-	text_bond(view, fill & 32);
-	text_details_bond(view, fill & 32);
+	struct seen seen = { .view = view, .forced_counted = fill & 32, .is_down = fill & 64 };
+
+	text_bond(&seen);
+	text_details_bond(&seen);
 	proc_print(view);
 	pins_make_files(view);
 	text_stats(stats);
