@@ -124,6 +124,13 @@ def test_explain_pcap(bpf_dir, output, tmp_path):
     assert_mutants_fail("explain-pcap", value)
 
 
+@pytest.mark.parametrize("name, words", [("monitor-kinds", ["monitor", "--kinds"]),
+                                         ("import-keys", ["import", "kernel", "--keys"]),
+                                         ("doctor-list", ["doctor", "--list"])])
+def test_lists(output, name, words):
+    assert_mutants_fail(name, output(*words)[:20])
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_every_mode(bpf_dir, output, mode):
     Pins(bpf_dir, mode=MODES[mode])
