@@ -10,7 +10,8 @@ static const struct {
 	{ "use_carrier", OPTION_ABSENT_CARRIER "; leave it out" },
 	{ "max_bonds", OPTION_ABSENT_MODULE "; leave it out" },
 	{ "tx_queues", OPTION_ABSENT_MODULE "; leave it out" },
-	{ "slaves", "slaves are added by 'bondctl add-slave', or by sections [slave DEV] of a file" },
+	{ "slaves",
+	  "slaves are added by 'bondctl add-slave', or by sections [slave DEV] of a file" },
 };
 
 const char *option_absent(const char *name)
