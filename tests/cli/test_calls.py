@@ -144,6 +144,8 @@ def test_usage(tmp_path, words):
     "words, part",
     [(["create", "bond4567890123456"], "bond name too long: 17 characters, at most 15"),
      (["create", "a/b"], "'/'"),
+     (["create", "all"], "net.ipv4.conf.all"),
+     (["create", "default"], "net.ipv4.conf.default"),
      (["create", "b", "mod", "1"], "unknown option 'mod'"),
      (["create", "b", "lacp-rate", "1"], "unknown option 'lacp-rate'; did you mean lacp_rate?"),
      (["create", "b", "use_carrier", "1"], "asks the kernel for carrier, and never"),
