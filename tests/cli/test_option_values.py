@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The options of the kernel's bonding driver: bondctl has them by its names, with its values and
-defaults, in the modes where it takes them. What is different is listed here, and in bondctl(8).
+defaults, in the modes where it takes them. What is different is listed here, and in bondctl(8). And
+the options beside them, whose values and defaults do not change either.
 """
 import json
 import subprocess
@@ -63,6 +64,43 @@ OURS = {
     "miimon": {"values": "1..2147483647", "default": "100"},
 }
 
+# What scripts rely on beside them: (values, default)
+OWN = {
+    "path": ("counted|direct", "counted"),
+    "rx_hook": ("tc|xdp|auto", "tc"),
+    "xdp_tx": ("on|off", "off"),
+    "device": ("auto|veth|netkit|team", "auto"),
+    "mac_policy": ("set|filter", "set"),
+    "bytes_per_slave": ("0..2147483647", "0"),
+    "hash_seed": ("random|0..4294967295", "random"),
+    "weight": ("auto|1..65535", "auto"),
+    "drain": ("on|off", "off"),
+    "force": ("yes|no", "no"),
+    "max_links": ("0..64", "0"),
+    "lacp_hold": ("on|off", "on"),
+    "lacp_fallback": ("none|one|all", "one"),
+    "lacp_fallback_delay": ("0..2147483647", "3000"),
+    "lacp_tx": ("hash|balance-rr", "hash"),
+    "lacp_partner": ("MAC|none", "none"),
+    "lacp_revert": ("on|off", "on"),
+    "lacp_wtr": ("0..65535", "0"),
+    "min_links_lacp": ("on|off", "off"),
+    "drain_markers": ("on|off", "off"),
+    "rx_backlog": ("on|off", "on"),
+    "symmetric": ("on|off", "off"),
+    "ip6_flow_label": ("on|off", "off"),
+    "flap_limit": ("0..60", "0"),
+    "error_limit": ("0..1000000", "0"),
+    "rx_silence": ("0..2147483647", "0"),
+    "bfd_interval": ("0|5..60000", "0"),
+    "bfd_multiplier": ("2..255", "3"),
+    "bfd_local": ("IPV4|IPV6|none", "none"),
+    "bfd_remote": ("IPV4|IPV6|none", "none"),
+    "rebalance_interval": ("0..3600", "0"),
+    "rebalance_idle": ("0..60000", "100"),
+    "flowlet_gap": ("0..1000000", "0"),
+}
+
 
 @pytest.fixture(scope="module", name="options")
 def _options():
@@ -77,12 +115,10 @@ def test_as_in_the_kernel(options, name):
     assert {key: options[name][key] for key in expected} == expected
 
 
-def test_the_others_are_ours(options):
-    """An option of the kernel's that is new here belongs above."""
-    assert set(options) - set(KERNEL) == {
-        "path", "symmetric", "ip6_flow_label", "bytes_per_slave", "bfd_interval", "bfd_multiplier",
-        "bfd_local", "bfd_remote", "flap_limit", "rx_silence", "error_limit", "rx_hook",
-        "rx_backlog", "xdp_tx", "mac_policy", "hash_seed", "device", "rebalance_interval",
-        "rebalance_idle", "flowlet_gap", "lacp_tx", "max_links", "lacp_revert", "lacp_wtr",
-        "min_links_lacp", "lacp_partner", "lacp_fallback", "lacp_fallback_delay", "lacp_hold",
-        "drain_markers", "weight", "drain", "force"}
+@pytest.mark.parametrize("name", OWN)
+def test_our_own(options, name):
+    assert (options[name]["values"], options[name]["default"]) == OWN[name]
+
+
+def test_every_option_is_above(options):
+    assert set(options) == {*KERNEL, *OWN}
