@@ -25,6 +25,7 @@ enum mode_trait {
 	/* each slave has a MAC address of its own, and the active one has the bond's */
 	MODE_OWN_MACS = 128,
 	MODE_RECEIVES = 256, /* each slave receives what is sent to its own address */
+	MODE_PROBES = 512,   /* the ARP monitor can probe through the slaves */
 };
 
 struct mode {

@@ -105,7 +105,7 @@ static int bondd_parse_arguments(struct daemon *daemon, int argc, char **argv)
 	};
 	int letter;
 
-	while ((letter = getopt_long(argc, argv, "h", long_options, NULL)) >= 0) {
+	while ((letter = getopt_long(argc, argv, ":h", long_options, NULL)) >= 0) {
 		switch (letter) {
 		case 'r': daemon->paths.run_dir = optarg; break;
 		case 'b': daemon->paths.bpf_dir = optarg; break;
@@ -117,7 +117,11 @@ static int bondd_parse_arguments(struct daemon *daemon, int argc, char **argv)
 			break;
 		case 'h': fputs(usage, stdout); return 0;
 		case 'v': printf("bondd %s\n", xbond_version); return 0;
-		default: return EXIT_USAGE;
+		default:
+			fprintf(stderr, "bondd: %s %s; see bondd --help\n",
+				letter == ':' ? "no argument after" : "unknown flag",
+				argv[optind - 1]);
+			return EXIT_USAGE;
 		}
 	}
 	return bondd_check_arguments(daemon, argc, argv);

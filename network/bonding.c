@@ -330,6 +330,7 @@ int bonding_create(struct nl *nl, const struct link_end *end, const struct optio
 		nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL);
 	struct ifinfomsg info = { 0 };
 	struct nlattr *linkinfo, *data;
+	int r;
 
 	nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO);
 	nla_put_string(msg, IFLA_IFNAME, end->name);
@@ -343,7 +344,11 @@ int bonding_create(struct nl *nl, const struct link_end *end, const struct optio
 	bonding_put_rows(nl, msg, ROWS(bond_rows), mode, options);
 	nla_nest_end(msg, data);
 	nla_nest_end(msg, linkinfo);
-	return nl_call(nl, msg, NULL, NULL, err);
+	r = nl_call(nl, msg, NULL, NULL, err);
+	if (r != -EOPNOTSUPP)
+		return r;
+	return err_set(err, EOPNOTSUPP,
+		       "this kernel has no bonding driver (CONFIG_BONDING, module bonding)");
 }
 
 int bonding_set_slave(struct nl *nl, int ifindex, const struct option_set *options, struct err *err)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "options/names.h"
+#include "options/option_absent.h"
 #include "options/option_guess.h"
 
 #define BOND_SECTION "bond"
@@ -129,13 +130,16 @@ static int config_parse_section(struct reading *reading, const char *line, struc
 static int config_parse_unknown(enum option_scope scope, const char *name, struct err *err)
 {
 	enum option_scope other = scope == OPTION_BOND ? OPTION_SLAVE : OPTION_BOND;
-	const char *guess = option_guess(scope, name);
+	const char *guess = option_guess(scope, name), *absent = option_absent(name);
 	const char *verb = scope == OPTION_BOND ? "create" : "add-slave";
 
 	if (option_find(other, name))
 		return err_set(err, EINVAL, "%s: is an option of a %s; it belongs in a section %s",
 			       name, other == OPTION_BOND ? "bond" : "slave",
 			       other == OPTION_BOND ? "[bond]" : "[slave DEV]");
+	if (absent)
+		return err_set(err, EINVAL, "unknown %s option: %s: %s",
+			       scope == OPTION_BOND ? "bond" : "slave", name, absent);
 	return err_set(err, EINVAL, "unknown %s option: %s%s%s%s ('bondctl %s --help' lists them)",
 		       scope == OPTION_BOND ? "bond" : "slave", name,
 		       guess ? "; did you mean " : "", guess ? guess : "", guess ? "?" : "", verb);

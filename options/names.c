@@ -45,5 +45,10 @@ int name_check(const char *what, const char *name, struct err *err)
 		return err_set(err, EINVAL,
 			       "%s name '%s' is the name of a directory; choose another", what,
 			       name);
+	if (!strcmp(name, "all") || !strcmp(name, "default"))
+		return err_set(err, EINVAL,
+			       "%s name '%s' is what the kernel calls the settings of all devices "
+			       "(net.ipv4.conf.%s); choose another",
+			       what, name, name);
 	return name_check_characters(what, name, err);
 }

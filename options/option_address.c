@@ -79,8 +79,9 @@ static int option_address_add_one(const struct option_spec *option, const char *
 			return err_set(err, EINVAL, "%s: %s is given twice; allowed: %s",
 				       option->name, text, option_address_values(option));
 	if (count == XBOND_MAX_TARGETS)
-		return err_set(err, EINVAL, "%s: %s is one too many; allowed: %s", option->name,
-			       text, option_address_values(option));
+		return err_set(err, EINVAL, "%s: %s is one too many; allowed: %s, at most %d",
+			       option->name, text, option_address_values(option),
+			       XBOND_MAX_TARGETS);
 	memcpy(value->address[count], address, sizeof(address));
 	return 0;
 }

@@ -295,6 +295,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(arp_interval_ms),
 		.max = KERNEL_INT_MAX,
 		.initial = "0",
+		.effect = MODE_PROBES,
 		.help = "milliseconds between two ARP or neighbour probes of the targets; 0: off",
 	},
 	[OPT_ARP_IP_TARGET] = {
@@ -304,6 +305,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.type = OPTION_IPV4_LIST,
 		IN_BOND(arp_ip_target),
 		.initial = "none",
+		.effect = MODE_PROBES,
 		.help = "hosts that are probed by ARP, at most 16",
 	},
 	[OPT_ARP_VALIDATE] = {
@@ -314,6 +316,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		IN_BOND(arp_validate),
 		.names = arp_validate_names,
 		.initial = "none",
+		.needs = MODE_PROBES,
 		.help = "which received frames show that a slave works",
 	},
 	[OPT_ARP_ALL_TARGETS] = {
@@ -336,6 +339,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.min = 1,
 		.max = 255,
 		.initial = "2",
+		.needs = MODE_PROBES,
 		.help = "probes in a row without an answer after which a slave is down",
 	},
 	[OPT_NS_IP6_TARGET] = {
@@ -345,6 +349,7 @@ const struct option_spec option_table_bond[OPT_REBALANCE_INTERVAL] = {
 		.type = OPTION_IPV6_LIST,
 		IN_BOND(ns_ip6_target),
 		.initial = "none",
+		.effect = MODE_PROBES,
 		.help = "hosts that are probed by IPv6 neighbour solicitations, at most 16",
 	},
 	[OPT_BFD_INTERVAL] = {

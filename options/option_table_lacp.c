@@ -70,7 +70,7 @@ const struct option_spec option_table_lacp[OPT_WEIGHT - OPT_LACP_RATE] = {
 		IN_BOND(ad_select),
 		.names = ad_select_names,
 		.initial = "stable",
-		.needs = MODE_LACP,
+		.effect = MODE_LACP,
 		.help = "which aggregator is used when slaves form several",
 	},
 	[OPT_AD_ACTOR_SYS_PRIO - OPT_LACP_RATE] = {

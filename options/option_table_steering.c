@@ -45,7 +45,7 @@ const struct option_spec option_table_steering[OPT_LACP_RATE - OPT_REBALANCE_INT
 		.type = OPTION_BOOL,
 		IN_BOND(tlb_dynamic_lb),
 		.initial = "on",
-		.effect = MODE_OWN_MACS,
+		.needs = MODE_OWN_MACS,
 		.help = "balance-tlb and balance-alb move flows by the load of the slaves",
 	},
 	STEERING(OPT_LP_INTERVAL) = {

@@ -241,7 +241,13 @@ static void view_set_state(json_t *json, const struct pins *pins, const char *na
 	json_object_set_new(json, "problem", json_null());
 }
 
-json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
+static void view_set_loop(json_t *json, const struct loop_figures *loop)
+{
+	json_object_set_new(json, "loop", loop ? view_loop(loop) : json_null());
+}
+
+json_t *view_bond(const struct pins *pins, const char *name, bool bondd,
+		  const struct loop_figures *loop)
 {
 	struct source source = { .pins = pins };
 	struct xbond_counters counters;
@@ -265,6 +271,7 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 	view_set_failover(json, pins, bondd);
 	json_object_set_new(json, "policy", view_policy(pins));
 	view_set_load(json, pins);
+	view_set_loop(json, loop);
 	if (mode_has(pins->bond->mode, MODE_RECEIVES))
 		view_set_clients(pins, slaves);
 	json_object_set_new(json, "slaves", slaves);
@@ -275,16 +282,27 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd)
 
 json_t *view_foreign(const char *name, uint32_t abi, bool bondd)
 {
-	static const char *const unknown[] = { "mode",		 "mac",
-					       "device",	 "mtu",
-					       "carrier",	 "mii_status",
-					       "active_slave",	 "speed_mbps",
-					       "attached",	 "times_detached",
-					       "options",	 "tx_packets",
-					       "tx_bytes",	 "rx_packets",
-					       "rx_bytes",	 "rx_dropped",
-					       "carrier_source", "failover",
-					       "policy",	 "rebalance" };
+	static const char *const unknown[] = { "mode",
+					       "mac",
+					       "device",
+					       "mtu",
+					       "carrier",
+					       "mii_status",
+					       "active_slave",
+					       "speed_mbps",
+					       "attached",
+					       "times_detached",
+					       "options",
+					       "tx_packets",
+					       "tx_bytes",
+					       "rx_packets",
+					       "rx_bytes",
+					       "rx_dropped",
+					       "carrier_source",
+					       "failover",
+					       "policy",
+					       "rebalance",
+					       "loop" };
 	json_t *json = json_object();
 
 	json_object_set_new(json, "name", json_value_text(name));
@@ -334,6 +352,6 @@ json_t *view_stats(const struct pins *pins, const char *name, const struct loop_
 	}
 	json = view_stats_json(name, &counters, view_drops(pins, XBOND_DROPS_OF_BOND));
 	json_object_set_new(json, "slaves", slaves);
-	json_object_set_new(json, "loop", loop ? view_loop(loop) : json_null());
+	view_set_loop(json, loop);
 	return json;
 }

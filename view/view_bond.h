@@ -13,10 +13,12 @@
 #include "common/pins.h"
 
 /*
- * What `show` prints. bondd: true if bondd runs and answers. Returns a new reference, or NULL if
- * there is no memory or the counters cannot be read.
+ * What `show` prints. bondd: true if bondd runs and answers. loop: the figures of its main loop;
+ * NULL if they are not known. Returns a new reference, or NULL if there is no memory or the
+ * counters cannot be read.
  */
-json_t *view_bond(const struct pins *pins, const char *name, bool bondd);
+json_t *view_bond(const struct pins *pins, const char *name, bool bondd,
+		  const struct loop_figures *loop);
 
 /* What `show` prints for a bond of another ABI version, of which nothing else can be read. */
 json_t *view_foreign(const char *name, uint32_t abi, bool bondd);
@@ -26,7 +28,7 @@ json_t *view_link(uint32_t link);
 /* What others have done to the slave, a sentence for each; null if nothing. A new reference. */
 json_t *view_slave_problem(const struct xbond_slave *slave);
 
-/* What `stats` prints. loop: the figures of bondd's main loop; NULL if they are not known. */
+/* What `stats` prints. loop: as above. */
 json_t *view_stats(const struct pins *pins, const char *name, const struct loop_figures *loop);
 
 #endif

@@ -16,11 +16,20 @@ static const struct xbond_hold_down *view_quality_hold(const struct xbond_qualit
 	return monitor == XBOND_MONITOR_ERRORS ? &quality->errors.hold : NULL;
 }
 
+/* What is left of a hold-down then only says how long the next one would be. */
+static bool view_quality_works(const struct pins *pins, unsigned int slot,
+			       enum xbond_monitor monitor)
+{
+	return pins->monitors && pins->monitors[slot].works >> monitor & 1;
+}
+
 uint64_t view_quality_left_ms(const struct pins *pins, unsigned int slot,
 			      enum xbond_monitor monitor)
 {
 	const struct xbond_hold_down *hold =
-		pins->quality ? view_quality_hold(&pins->quality[slot], monitor) : NULL;
+		pins->quality && !view_quality_works(pins, slot, monitor)
+			? view_quality_hold(&pins->quality[slot], monitor)
+			: NULL;
 
 	return hold ? (hold_down_left_ns(hold, clock_now_ns()) + NS_PER_MS - 1) / NS_PER_MS : 0;
 }

@@ -7,9 +7,13 @@
 
 #include <string.h>
 
+#include "options/option_absent.h"
+#include "options/option_guess.h"
+
 static enum cli_exit pairs_unknown(const struct verb *verb, const char *name)
 {
 	enum option_scope other = verb->scope == OPTION_BOND ? OPTION_SLAVE : OPTION_BOND;
+	const char *guess = option_guess(verb->scope, name), *absent = option_absent(name);
 
 	if (option_find(other, name))
 		cli_say("%s: '%s' is an option of a %s; set it with '%s'", verb->name, name,
@@ -18,9 +22,12 @@ static enum cli_exit pairs_unknown(const struct verb *verb, const char *name)
 	else if (option_find(verb->scope, name))
 		cli_say("%s: '%s' is not accepted here; see 'bondctl %s --help'", verb->name, name,
 			verb->name);
+	else if (absent)
+		cli_say("%s: unknown option '%s': %s", verb->name, name, absent);
 	else
-		cli_say("%s: unknown option '%s'; 'bondctl %s --help' lists the options",
-			verb->name, name, verb->name);
+		cli_say("%s: unknown option '%s'%s%s%s; 'bondctl %s --help' lists the options",
+			verb->name, name, guess ? "; did you mean " : "", guess ? guess : "",
+			guess ? "?" : "", verb->name);
 	return CLI_REFUSED;
 }
 

@@ -191,7 +191,7 @@ enum cli_exit cmd_check(const struct cli *cli, const struct verb *verb, int argc
 	(void)verb;
 	if (!argc && check_list_dir(cli, &check, &err))
 		return cli_refuse(&err);
-	if (!argc && !check.count)
+	if (!cli->json && !argc && !check.count)
 		printf("%s: there is no configuration file\n", cli->paths.config_dir);
 	status = check_run(cli, &check, argc ? argv : check.paths);
 	check_free(&check);

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The options of kernel bonding, as the module, sysfs, ifenslave and NetworkManager name them. */
 #include "cli/import/import_keys.h"
-
-#define OF_MODULE "it is a parameter of the kernel's module, which xbond does not use"
+#include "options/option_absent.h"
 
 const struct import_key import_bonding_keys[] = {
 	{ .name = "mode", .option = OPT_MODE },
 	{ .name = "miimon", .option = OPT_MIIMON },
 	{ .name = "updelay", .option = OPT_UPDELAY },
 	{ .name = "downdelay", .option = OPT_DOWNDELAY },
-	{ .name = "use_carrier",
-	  .why_lost = "xbond asks the kernel for carrier, and never the registers of the MII",
-	  .usual = "1" },
+	{ .name = "use_carrier", .why_lost = OPTION_ABSENT_CARRIER, .usual = "1" },
 	{ .name = "xmit_hash_policy", .option = OPT_XMIT_HASH_POLICY },
 	{ .name = "packets_per_slave", .option = OPT_PACKETS_PER_SLAVE },
 	{ .name = "primary", .option = OPT_PRIMARY },
@@ -51,7 +48,7 @@ const struct import_key import_bonding_keys[] = {
 	  .convert = import_switch },
 	{ .name = "tlb_dynamic_lb", .option = OPT_TLB_DYNAMIC_LB, .convert = import_switch },
 	{ .name = "lp_interval", .option = OPT_LP_INTERVAL },
-	{ .name = "max_bonds", .why_lost = OF_MODULE },
-	{ .name = "tx_queues", .why_lost = OF_MODULE },
+	{ .name = "max_bonds", .why_lost = OPTION_ABSENT_MODULE },
+	{ .name = "tx_queues", .why_lost = OPTION_ABSENT_MODULE },
 	{ .name = NULL },
 };

@@ -10,17 +10,26 @@
 #include "common/mac.h"
 #include "view/view_bond.h"
 
+/* The figures of bondd's main loop, in *room; NULL if they are not known. */
+static const struct loop_figures *see_loop(const struct cli *cli, const struct pins *pins,
+					   struct loop_figures *room)
+{
+	return pins_bondd_alive(pins) && !loop_read(cli->paths.run_dir, room) ? room : NULL;
+}
+
 static json_t *see_show(const struct cli *cli, const struct pins *pins, const char *name)
 {
-	return view_bond(pins, name, pins_bondd_alive(pins) && client_present(cli->paths.run_dir));
+	bool bondd = pins_bondd_alive(pins) && client_present(cli->paths.run_dir);
+	struct loop_figures loop;
+
+	return view_bond(pins, name, bondd, see_loop(cli, pins, &loop));
 }
 
 static json_t *see_stats(const struct cli *cli, const struct pins *pins, const char *name)
 {
 	struct loop_figures loop;
-	bool is_known = pins_bondd_alive(pins) && !loop_read(cli->paths.run_dir, &loop);
 
-	return view_stats(pins, name, is_known ? &loop : NULL);
+	return view_stats(pins, name, see_loop(cli, pins, &loop));
 }
 
 static json_t *see_name(const struct cli *cli, const struct pins *pins, const char *name)

@@ -275,7 +275,7 @@ static int control_look_at(struct request *request,
 
 static json_t *control_view_with_bondd(const struct pins *pins, const char *name)
 {
-	return view_bond(pins, name, true);
+	return view_bond(pins, name, true, latency_figures());
 }
 
 static json_t *control_stats_with_loop(const struct pins *pins, const char *name)

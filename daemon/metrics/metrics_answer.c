@@ -84,7 +84,7 @@ static char *metrics_answer_collect(struct metrics_answers *answers, enum answer
 				    size_t *ret_length)
 {
 	if (kind == ANSWER_JSON)
-		return metrics_collect_json(answers->pins, ret_length);
+		return metrics_collect_json(answers->pins, answers->run_dir, ret_length);
 	return metrics_collect_text(
 		answers->pins, answers->run_dir,
 		kind == ANSWER_OPENMETRICS ? METRICS_OPENMETRICS : METRICS_CLASSIC, ret_length);

@@ -73,19 +73,22 @@ char *metrics_collect_text(struct metrics_pins *pins, const char *run_dir,
 }
 
 /* NULL: it has gone, or there is no memory. */
-static json_t *metrics_collect_bond_json(struct metrics_pins *all, const char *name)
+static json_t *metrics_collect_bond_json(struct metrics_pins *all, const char *name,
+					 const struct loop_figures *loop)
 {
 	const struct pins *pins;
 	int r = metrics_pins_find(all, name, &pins);
 
 	if (r == -EPROTO)
 		return view_foreign(name, metrics_pins_abi(all, name), true);
-	return r ? NULL : view_bond(pins, name, pins_bondd_alive(pins));
+	return r ? NULL : view_bond(pins, name, pins_bondd_alive(pins), loop);
 }
 
-char *metrics_collect_json(struct metrics_pins *pins, size_t *ret_length)
+char *metrics_collect_json(struct metrics_pins *pins, const char *run_dir, size_t *ret_length)
 {
 	json_t *all = json_array();
+	struct loop_figures loop;
+	bool is_known = !loop_read(run_dir, &loop);
 	char **names, *text;
 
 	if (metrics_pins_names(pins, &names)) {
@@ -93,7 +96,7 @@ char *metrics_collect_json(struct metrics_pins *pins, size_t *ret_length)
 		return NULL;
 	}
 	for (char **name = names; *name; name++) {
-		json_t *json = metrics_collect_bond_json(pins, *name);
+		json_t *json = metrics_collect_bond_json(pins, *name, is_known ? &loop : NULL);
 
 		if (json)
 			json_array_append_new(all, json);

@@ -18,6 +18,6 @@
 char *metrics_collect_text(struct metrics_pins *pins, const char *run_dir,
 			   enum metrics_format format, size_t *ret_length);
 /* An array as `bondctl -j show` prints it. */
-char *metrics_collect_json(struct metrics_pins *pins, size_t *ret_length);
+char *metrics_collect_json(struct metrics_pins *pins, const char *run_dir, size_t *ret_length);
 
 #endif

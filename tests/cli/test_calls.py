@@ -144,7 +144,14 @@ def test_usage(tmp_path, words):
     "words, part",
     [(["create", "bond4567890123456"], "bond name too long: 17 characters, at most 15"),
      (["create", "a/b"], "'/'"),
+     (["create", "all"], "net.ipv4.conf.all"),
+     (["create", "default"], "net.ipv4.conf.default"),
      (["create", "b", "mod", "1"], "unknown option 'mod'"),
+     (["create", "b", "lacp-rate", "1"], "unknown option 'lacp-rate'; did you mean lacp_rate?"),
+     (["create", "b", "use_carrier", "1"], "asks the kernel for carrier, and never"),
+     (["set", "b", "max_bonds", "1"], "a parameter of the kernel's module"),
+     (["set", "b", "tx_queues", "1"], "a parameter of the kernel's module"),
+     (["set", "b", "slaves", "+e0"], "by 'bondctl add-slave'"),
      (["create", "b", "mode", "lacp"], "802.3ad|balance-tlb|balance-alb"),
      (["create", "b", "primary", "e0"], "refused in mode balance-rr"),
      (["create", "b", "mode", "2", "packets_per_slave", "2"], "refused in mode balance-xor"),
@@ -175,3 +182,11 @@ def test_directories_from_the_environment(tmp_path):
     environment = dict(os.environ, XBOND_RUN_DIR=str(tmp_path))
     assert subprocess.run([BONDCTL, "delete", "b"], env=environment, timeout=60).returncode == 0
     assert bondd.request() == {"method": "delete", "bond": "b"}
+
+
+@pytest.mark.parametrize("words", [["--fast"], ["--run-dir"], ["--metrics"], ["-x"], ["b"]])
+def test_usage_of_bondd(words):
+    done = subprocess.run([BUILD / "bondd", *words], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("bondd: ") and done.stderr.endswith("; see bondd --help\n")
+    assert done.stderr.count("\n") == 1 and words[0] in done.stderr

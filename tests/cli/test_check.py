@@ -49,6 +49,15 @@ def test_all_mistakes_and_warnings(tmp_path):
                       ("bond0.conf", 6, "error"), ("10.conf", 2, "error")]
 
 
+def test_no_files(tmp_path):
+    """As JSON an empty array and nothing else."""
+    done = run("check", "--config-dir", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "") and "no configuration file" in done.stdout
+    done = run("-j", "check", "--config-dir", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert schema.check("check", json.loads(done.stdout)) == []
+
+
 def test_a_right_file(tmp_path):
     path = lay_out("[bond]\nmode = 802.3ad\n[slave eth0]\n[slave 02:00:5E:10:00:01]\n", tmp_path)
     done = run("check", path)

@@ -2,6 +2,7 @@
 """bondctl complete: what the last word of a call may be, by bonds that are made by hand."""
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import pins
 from built import BUILD
 from schema import check
+from test_schema import MODES
 
 BONDCTL = os.environ.get("BONDCTL", str(BUILD / "bondctl"))
 
@@ -32,9 +34,13 @@ def _bond(bpf_dir):
     return bpf_dir
 
 
+def run_help(*words):
+    return subprocess.run([BONDCTL, *words, "--help"], capture_output=True, text=True, timeout=30,
+                          check=True).stdout
+
+
 def verbs():
-    text = subprocess.run([BONDCTL, "--help"], capture_output=True, text=True, check=True).stdout
-    return {line.split()[0] for line in text.split("Flags,")[0].splitlines()
+    return {line.split()[0] for line in run_help().split("Flags,")[0].splitlines()
             if line.startswith("  ") and line[2] != " "}
 
 
@@ -48,6 +54,30 @@ def test_verbs_and_flags(tmp_path):
     assert "--proc" not in complete(tmp_path, "show --proc --")
     assert "--json" not in complete(tmp_path, "-j show --")
     assert not complete(tmp_path, "nonsense ")
+
+
+def test_flags_of_every_verb(tmp_path):
+    """Those of its help, and the global ones."""
+    everywhere = set(complete(tmp_path, "--"))
+    for verb in verbs():
+        listed = run_help(verb).partition("Flags of this verb:\n")[2].split("\n\n")[0]
+        of_verb = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", listed, re.M))
+        offered = {word for word in complete(tmp_path, f"{verb} --") if word[0] == "-"}
+        assert offered - everywhere == of_verb, verb
+
+
+def test_every_option_in_some_mode(bpf_dir):
+    """An alias is not offered, nor is an option whose mode another one names."""
+    for mode in MODES.values():
+        pins.Pins(bpf_dir, mode=mode, name=f"bond{mode}")
+    lines = {"create": "create b mode {}", "set": "set bond{}", "add-slave": "add-slave bond{} e",
+             "set-slave": "set-slave bond{} eth0"}
+    for verb, line in lines.items():
+        offered = set().union(*(complete(bpf_dir, f"{line.format(mode)} ")
+                                for mode in MODES.values()))
+        options = set(re.findall(r"^  (\w+) \S+ \(default ", run_help(verb), re.M))
+        refused = {"device"} if verb == "set" else set()
+        assert options - {"num_unsol_na", "mode"} - offered == refused, verb
 
 
 def test_bonds_and_slaves(bond):

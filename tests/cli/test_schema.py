@@ -11,6 +11,8 @@ from captures import pcap
 from pins import X, Pins
 from test_calls import BONDCTL
 
+LOOP = {"worst_ms": 0.5, "worst_work": "socket", "worst_own_ms": 0.25, "turns": 7,
+        "histogram_ms": [{"below": 0.001, "turns": 7}]}
 FLOW = ("src", "10.0.0.1", "dst", "10.0.0.2", "dmac", "02:00:5e:00:00:01")
 MODES = {"balance-rr": X.MODE_BALANCE_RR, "active-backup": X.MODE_ACTIVE_BACKUP,
          "balance-xor": X.MODE_BALANCE_XOR, "broadcast": X.MODE_BROADCAST, "802.3ad": X.MODE_8023AD,
@@ -97,16 +99,14 @@ def assert_mutants_fail(name, value):
 
 
 def test_show(full, output):
-    assert_mutants_fail("show", output("show", "bond0"))
+    assert_mutants_fail("show", {**output("show", "bond0"), "loop": LOOP})
     everything = schema.check("show", output("show"))
     assert not passes("show", [*everything, {}]) and not passes("show", {})
 
 
 def test_stats_and_list(full, output, tmp_path):
     value = output("stats", "bond0")
-    assert_mutants_fail("stats", {**value, "loop": {
-        "worst_ms": 0.5, "worst_work": "socket", "worst_own_ms": 0.25, "turns": 7,
-        "histogram_ms": [{"below": 0.001, "turns": 7}]}})
+    assert_mutants_fail("stats", {**value, "loop": LOOP})
     assert not passes("stats", [value, {}])
     assert_mutants_fail("list", output("list"))
 
@@ -122,6 +122,13 @@ def test_explain_pcap(bpf_dir, output, tmp_path):
     value = output("explain", "bond0", "--pcap", str(tmp_path / "capture"))
     value["packets"] = value["packets"][:1]
     assert_mutants_fail("explain-pcap", value)
+
+
+@pytest.mark.parametrize("name, words", [("monitor-kinds", ["monitor", "--kinds"]),
+                                         ("import-keys", ["import", "kernel", "--keys"]),
+                                         ("doctor-list", ["doctor", "--list"])])
+def test_lists(output, name, words):
+    assert_mutants_fail(name, output(*words)[:20])
 
 
 @pytest.mark.parametrize("mode", MODES)

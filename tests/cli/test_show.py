@@ -175,6 +175,18 @@ def test_state_of_another_version_is_not_read(pins, show):
     assert show()["lacp"]["num_ports"] == 0
 
 
+def test_a_hold_down_ends_with_the_verdict(pins, show):
+    """until_ms, and the reason, are about a slave that is held down."""
+    pins.monitors[0].spoken |= 1 << X.MONITOR_SILENCE
+    hold = pins.quality[0].silence.hold
+    hold.level, hold.until_ns = 1, time.monotonic_ns() + 9 * 10**9
+    held = show()["slaves"][0]["monitors"]["silence"]
+    assert held["state"] == "down" and 0 < held["until_ms"] <= 9000
+    pins.monitors[0].works |= 1 << X.MONITOR_SILENCE
+    heard = show()["slaves"][0]["monitors"]["silence"]
+    assert (heard["state"], heard["until_ms"]) == ("up", None)
+
+
 def test_hold(pins, show, bondctl):
     pins.table.lacp_heartbeat_ns = 0
     for slot, answers in ((0, 12), (1, 1)):

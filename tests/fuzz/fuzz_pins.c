@@ -192,7 +192,7 @@ static void pins_print(json_t *view, const json_t *stats)
 
 static void pins_show(const struct pins *pins)
 {
-	json_t *view = view_bond(pins, "bond0", true), *stats;
+	json_t *view = view_bond(pins, "bond0", true, fill & 16 ? &sound.loop : NULL), *stats;
 	FILE *out = stdout;
 	char *text;
 

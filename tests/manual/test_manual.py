@@ -121,6 +121,29 @@ def test_help_takes_80_columns(words):
     assert [line for line in bondctl(*words, "--help").splitlines() if len(line) > 80] == []
 
 
+def test_flags_of_verbs():
+    """Each verb's part of the manual has the flags of its help; the synopsis has no others."""
+    page = source("bondctl.8")
+    parts = re.split(r"^\*([a-z-]+)\*", page.split("# VERBS\n")[1].split("\n# ")[0],
+                     flags=re.M)[1:]
+    for verb in set(re.findall(r"^\*bondctl\* \[_FLAG_\]... \*([a-z-]+)\*", page, re.M)):
+        listed = bondctl(verb, "--help").partition("Flags of this verb:\n")[2].split("\n\n")[0]
+        names = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", listed, re.M))
+        letters = set(re.findall(r"^  (-\w),", listed, re.M))
+        text = "".join(part for name, part in zip(parts[::2], parts[1::2]) if name == verb)
+        assert names | letters <= set(re.findall(r"\*(--?[a-z-]+)\*", text)), verb
+        synopsis = " ".join(re.findall(rf"^\*bondctl\* \[_FLAG_\]... \*{verb}\*(.*)", page, re.M))
+        assert set(re.findall(r"\*(--?[a-z-]+)\*", synopsis)) <= names | letters | {"--"}, verb
+
+
+def test_exit_status():
+    """The help has every status of the manual."""
+    section = source("bondctl.8").split("# EXIT STATUS\n")[1].split("\n# ")[0]
+    described = re.findall(r"^\*(\d)\*$", section, re.M)
+    line = bondctl("--help").split("Exit status:")[1]
+    assert re.findall(r"\b(\d) ", line) == described == list("0123456")
+
+
 def test_events():
     """The section EVENTS has every kind of event with its fields, and no other."""
     listed = json.loads(bondctl("-j", "monitor", "--kinds"))

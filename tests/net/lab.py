@@ -52,8 +52,8 @@ def team_lacks(words):
 
 
 def stable(show):
-    """show without what moves: counters and times."""
-    moving = re.compile(r"^(tx|rx)_(packets|bytes|dropped)$|_ms$").search
+    """show without what moves: counters, times, and what bondd's loop did."""
+    moving = re.compile(r"^(tx|rx)_(packets|bytes|dropped)$|_ms$|^loop$").search
     if isinstance(show, dict):
         return {key: stable(value) for key, value in show.items() if not moving(key)}
     return [stable(each) for each in show] if isinstance(show, list) else show

@@ -39,7 +39,7 @@ def loop(host, bond="bond0"):
 
 
 def test_stats_has_the_figures(pair):
-    """As long as bondd runs; and each start begins anew."""
+    """And show, as long as bondd runs; and each start begins anew."""
     made = pair("active-backup", links=2)
     first = wait_for(lambda: loop(made.near), "figures")
     assert first["worst_ms"] > 0 and first["worst_own_ms"] > 0
@@ -47,8 +47,9 @@ def test_stats_has_the_figures(pair):
     assert sum(bucket["turns"] for bucket in first["histogram_ms"]) <= first["turns"] + 1
     assert max(bucket["below"] for bucket in first["histogram_ms"]) >= first["worst_own_ms"]
     wait_for(lambda: loop(made.near)["turns"] > first["turns"], "another turn")
+    assert made.near.show()["loop"]["turns"] > first["turns"]
     made.near.stop_bondd()
-    assert loop(made.near) is None
+    assert loop(made.near) is None and made.near.show()["loop"] is None
     made.near.start_bondd()
     assert loop(made.near)["turns"] < first["turns"]
 

@@ -13,9 +13,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define MODES 5
+#define MODES 7
 
 static void assert_modes(enum option_id id, const char *modes);
+static void assert_line(enum option_id id, const char *text, const char *line);
 
 static void assert_refused(enum option_id id, const char *text)
 {
@@ -209,10 +210,10 @@ static void test_failover(void **state)
 	for (int id = OPT_NUM_GRAT_ARP; id <= OPT_NUM_UNSOL_NA; id++)
 		assert_string_equal(option_at(id)->initial, "1");
 	assert_string_equal(option_at(OPT_RESEND_IGMP)->initial, "1");
-	assert_modes(OPT_PRIO, "rerrr");
-	assert_modes(OPT_PRIMARY_RESELECT, "kekkk");
-	assert_modes(OPT_FAIL_OVER_MAC, "kekkk");
-	assert_modes(OPT_NUM_UNSOL_NA, "kekkk");
+	assert_modes(OPT_PRIO, "rerrree");
+	assert_modes(OPT_PRIMARY_RESELECT, "kekkkee");
+	assert_modes(OPT_FAIL_OVER_MAC, "kekkkkk");
+	assert_modes(OPT_NUM_UNSOL_NA, "kekkkkk");
 }
 
 static void test_booleans(void **state)
@@ -293,6 +294,9 @@ static void test_addresses_that_nobody_answers_for(void **state)
 		assert_refused(OPT_ARP_IP_TARGET, texts[i]);
 	for (size_t i = 0; i < sizeof(texts6) / sizeof(texts6[0]); i++)
 		assert_refused(OPT_NS_IP6_TARGET, texts6[i]);
+	assert_line(OPT_ARP_IP_TARGET, SIXTEEN("192.0.2.1") ",192.0.2.9",
+		    "arp_ip_target: 192.0.2.9 is one too many; allowed: IPV4[,IPV4]...|none, "
+		    "at most 16");
 }
 
 static void test_random_seed_is_a_number(void **state)
@@ -340,22 +344,29 @@ static void assert_modes(enum option_id id, const char *modes)
 static void test_modes(void **state)
 {
 	(void)state;
-	assert_modes(OPT_PACKETS_PER_SLAVE, "errre");
-	assert_modes(OPT_BYTES_PER_SLAVE, "errre");
-	assert_modes(OPT_PRIMARY, "rerrr");
-	assert_modes(OPT_ACTIVE_SLAVE, "rerrr");
-	assert_modes(OPT_XMIT_HASH_POLICY, "kkeke");
-	assert_modes(OPT_SYMMETRIC, "kkeke");
-	assert_modes(OPT_IP6_FLOW_LABEL, "kkeke");
-	assert_modes(OPT_QUEUE_ID, "eeeee");
-	assert_modes(OPT_ALL_SLAVES_ACTIVE, "kekkk");
-	assert_modes(OPT_WEIGHT, "ekeke");
-	assert_modes(OPT_DRAIN, "eeeee");
-	assert_modes(OPT_MIN_LINKS, "eeeee");
-	assert_modes(OPT_UPDELAY, "eeeee");
+	assert_modes(OPT_PACKETS_PER_SLAVE, "errrerr");
+	assert_modes(OPT_BYTES_PER_SLAVE, "errrerr");
+	assert_modes(OPT_PRIMARY, "rerrree");
+	assert_modes(OPT_ACTIVE_SLAVE, "rerrree");
+	assert_modes(OPT_XMIT_HASH_POLICY, "kkekeee");
+	assert_modes(OPT_SYMMETRIC, "kkekeee");
+	assert_modes(OPT_IP6_FLOW_LABEL, "kkekeee");
+	assert_modes(OPT_QUEUE_ID, "eeeeeee");
+	assert_modes(OPT_ALL_SLAVES_ACTIVE, "kekkkee");
+	assert_modes(OPT_WEIGHT, "ekekeee");
+	assert_modes(OPT_DRAIN, "eeeeeee");
+	assert_modes(OPT_MIN_LINKS, "eeeeeee");
+	assert_modes(OPT_UPDELAY, "eeeeeee");
+	assert_modes(OPT_ARP_INTERVAL, "eeeeekk");
+	assert_modes(OPT_ARP_IP_TARGET, "eeeeekk");
+	assert_modes(OPT_NS_IP6_TARGET, "eeeeekk");
+	assert_modes(OPT_ARP_VALIDATE, "eeeeerr");
+	assert_modes(OPT_ARP_MISSED_MAX, "eeeeerr");
+	assert_modes(OPT_TLB_DYNAMIC_LB, "rrrrree");
+	assert_modes(OPT_LP_INTERVAL, "kkkkkee");
 	for (unsigned int id = OPT_LACP_RATE; id < OPT_WEIGHT; id++)
-		assert_modes(id, "rrrre");
-	assert_modes(OPT_ACTOR_PORT_PRIO, "rrrre");
+		assert_modes(id, id == OPT_AD_SELECT ? "kkkkekk" : "rrrrerr");
+	assert_modes(OPT_ACTOR_PORT_PRIO, "rrrrerr");
 }
 
 static void test_at_create(void **state)
@@ -375,7 +386,7 @@ static void test_at_create(void **state)
 	assert_round_trip(OPT_DEVICE, "2", "netkit");
 	assert_line(OPT_DEVICE, "tap",
 		    "device: 'tap' is not allowed; allowed: auto|veth|netkit|team");
-	assert_modes(OPT_DEVICE, "eeeee");
+	assert_modes(OPT_DEVICE, "eeeeeee");
 }
 
 /* Names, the kernel's numbers, limits and defaults (bonding.rst; for xbond's own: bondctl(8)). */
