@@ -174,12 +174,12 @@ _Static_assert(sizeof(struct xbond_settings) == 296, "settings ABI");
 #define XBOND_F_ALB 65536    /* also: slaves that are not active receive (bpf/send_tlb.h) */
 /* More than the bucket's owner decides (bpf/steered.h): one test for what follows. */
 #define XBOND_F_STEERED (XBOND_F_LOADS | XBOND_F_FLOWLETS)
-#define XBOND_F_LOADS 4096	   /* what each bucket sends is counted */
-#define XBOND_F_FLOWLETS 8192	   /* a flow may change its slave after a gap */
-#define XBOND_F_POLICY 16384	   /* the programs are those that ask a policy (bpf/policy_ask.h) */
-#define XBOND_F_TEAM 131072	   /* bond0 is a team: see bpf/team_path.h */
-#define XBOND_F_HANDED_OVER 262144 /* takeover or handback: bondctl changes no settings meanwhile \
-				    */
+#define XBOND_F_LOADS 4096    /* what each bucket sends is counted */
+#define XBOND_F_FLOWLETS 8192 /* a flow may change its slave after a gap */
+#define XBOND_F_POLICY 16384  /* the programs are those that ask a policy (bpf/policy_ask.h) */
+#define XBOND_F_TEAM 131072   /* bond0 is a team: see bpf/team_path.h */
+/* A takeover or handback goes on, which would lose what bondctl writes into the settings. */
+#define XBOND_F_HANDED_OVER 262144
 #define XBOND_F_BROADCAST_NEIGHBOR 4 /* ARP and IPv6 neighbour discovery leave by every slave */
 
 /*

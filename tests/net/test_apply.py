@@ -505,6 +505,25 @@ def test_those_that_exchanged_slaves_go_back_together(bonds):
     assert slaves_of(host, *names) == before
 
 
+@pytest.mark.parametrize("step", ["plan-first-step", "rollback-done"])
+def test_bondd_dies_while_bonds_go_back(bonds, step):
+    """One has given its slave back, or is what it was: the next bondd does the rest at once, not
+    when the time is over.
+    """
+    host, names, before = bonds.host, ("bond0", "bond1"), [["l0"], ["l1"]]
+    write_ring(bonds, "l0", "l1")
+    host.ctl("load")
+    wait_for(lambda: slaves_of(host, *names) == before, "the slaves")
+    write_ring(bonds, "l1", "l0")
+    host.ctl("apply", "--confirm", "600")
+    host.stop_bondd()
+    with host.dying_at(step):
+        assert host.ctl_try("rollback").returncode == 3
+    host.start_bondd()
+    wait_for(lambda: not list(host.run_dir.glob("*.rollback")), "both to go back")
+    assert slaves_of(host, *names) == before and "in part" not in host.log()
+
+
 def test_a_bond_gets_back_what_a_new_one_had(bonds):
     """The new one, which comes first by its name, is deleted before."""
     host = bonds.host
