@@ -146,6 +146,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,
 		$(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka -lm
 
 $(B)/tests/unit/test_link_list: WRAPPED := link_visit_once
+$(B)/tests/unit/test_client_rounds: WRAPPED := client_table_read arp_sender_flush clock_gettime
 
 # Parts of bondctl, without its verbs and its screen.
 $(B)/tests/unit/test_since: $(B)/cli/monitor/since.o

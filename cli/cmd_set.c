@@ -60,7 +60,7 @@ static int set_check(const struct change *change, struct err *err)
 	if (!r)
 		r = set_check_active_slave(change, err);
 	if (!r)
-		r = steer_check_permission(&change->pins, change->bond, err);
+		r = steer_check(&change->pins, change->bond, err);
 	return r;
 }
 

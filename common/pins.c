@@ -513,3 +513,10 @@ bool pins_bondd_alive(const struct pins *pins)
 
 	return beat_ns && !heartbeat_is_older(beat_ns, clock_now_ns(), XBOND_HEARTBEAT_FRESH_NS);
 }
+
+int pins_refuse_handed_over(const char *bond, struct err *err)
+{
+	return err_set(err, EBUSY,
+		       "a takeover or handback of %s has not ended yet; try again when it has",
+		       bond);
+}

@@ -116,5 +116,7 @@ int pins_slot_by_name(const struct pins *pins, const char *name);
 
 /* True while bondd's heartbeat is younger than 3 s. */
 bool pins_bondd_alive(const struct pins *pins);
+/* -EBUSY, with a line in err: a takeover or handback of the bond has not ended. */
+int pins_refuse_handed_over(const char *bond, struct err *err);
 
 #endif

@@ -30,6 +30,7 @@
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/rollback.h"
 #include "daemon/manage/team_ports.h"
+#include "daemon/manage/unfinished.h"
 #include "daemon/meanwhile.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/monitor/arp.h"
@@ -219,6 +220,7 @@ static int bondd_start(struct daemon *daemon, struct err *err)
 	handover_recover(daemon);
 	config_apply_all(daemon);
 	rollback_resume(daemon);
+	unfinished_resume(daemon);
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next)
 		team_ports_look(bond);
 	return control_init(daemon, err);

@@ -145,8 +145,6 @@ void lacp_selection_enter(struct lacp_system *sys, unsigned int slot, struct lac
 void lacp_unselect(struct lacp_system *sys, unsigned int slot);
 
 /* rank.c */
-/* Does it distribute, and is the partner's port in sync? */
-bool lacp_works(const struct lacp_port_state *port);
 /* lacp_wtr: it has failed and is back, and the others can do without it for a while. */
 bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_state *port,
 		       uint64_t now_ns);

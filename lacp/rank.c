@@ -12,7 +12,8 @@ static bool rank_is_in_sync(const struct lacp_port_state *port)
 	return lacp_is_live(port) && port->partner.state & LACP_SYNCHRONIZATION;
 }
 
-bool lacp_works(const struct lacp_port_state *port)
+/* Does it distribute, and is the partner's port in sync? */
+static bool rank_works(const struct lacp_port_state *port)
 {
 	return port->selected == LACP_SELECTED && port->actor.state & LACP_DISTRIBUTING &&
 	       rank_is_in_sync(port);
@@ -59,7 +60,7 @@ bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_sta
 	const struct lacp_config *config = &sys->state.config;
 	unsigned int needed = config->min_links ? config->min_links : 1;
 
-	return config->wtr_s && port->carried && port->live_ns && !lacp_works(port) &&
+	return config->wtr_s && port->carried && port->live_ns && !rank_works(port) &&
 	       now_ns < port->live_ns + config->wtr_s * LACP_SECOND &&
 	       rank_count_in_sync_beside(sys, port) >= needed;
 }
@@ -68,8 +69,8 @@ bool lacp_is_restoring(const struct lacp_system *sys, const struct lacp_port_sta
 static bool rank_ranks_before(const struct lacp_system *sys, const struct lacp_port_state *a,
 			      const struct lacp_port_state *b)
 {
-	if (!sys->state.config.revert && lacp_works(a) != lacp_works(b))
-		return lacp_works(a);
+	if (!sys->state.config.revert && rank_works(a) != rank_works(b))
+		return rank_works(a);
 	return lacp_comes_before(a, b);
 }
 
@@ -101,7 +102,7 @@ static unsigned int rank_count_ready_before(const struct lacp_system *sys,
 		const struct lacp_port_state *peer = &sys->port[slot];
 
 		count += rank_goes_first(sys, peer, port, now_ns) &&
-			 (lacp_works(peer) ||
+			 (rank_works(peer) ||
 			  (rank_can_take_over(sys, peer, now_ns) &&
 			   rank_count_before(sys, peer, now_ns) < sys->state.config.max_links));
 	}
@@ -115,7 +116,7 @@ bool lacp_is_within_max_links(const struct lacp_system *sys, const struct lacp_p
 
 	if (!most || rank_count_before(sys, port, now_ns) < most)
 		return true;
-	return lacp_works(port) && rank_count_ready_before(sys, port, now_ns) < most;
+	return rank_works(port) && rank_count_ready_before(sys, port, now_ns) < most;
 }
 
 bool lacp_misses_min_links(const struct lacp_system *sys, uint8_t aggregator)
@@ -206,7 +207,7 @@ bool lacp_rank_follow(struct lacp_system *sys, unsigned int slot, uint64_t now_n
 	rank_note(&port->out_sync_ns, attached && live && !rank_is_in_sync(port), now_ns);
 	rank_note(&port->unsettled_ns, attached && !collects, now_ns);
 	port->carried |= (port->actor.state & LACP_DISTRIBUTING) != 0;
-	if (lacp_works(port) || !live)
+	if (rank_works(port) || !live)
 		port->refusals = 0;
 	if (rank_is_ranked(sys) && port->out_sync_ns &&
 	    now_ns >= port->out_sync_ns + rank_turn_ns(port))
@@ -224,7 +225,7 @@ bool lacp_rank_settle(struct lacp_system *sys)
 	unsigned int slot;
 
 	lacp_for_each_slot (slot, sys->used) {
-		if (lacp_works(&sys->port[slot]))
+		if (rank_works(&sys->port[slot]))
 			return false;
 	}
 	lacp_for_each_slot (slot, sys->used) {
@@ -245,7 +246,7 @@ uint64_t lacp_rank_deadline(const struct lacp_system *sys, const struct lacp_por
 	const uint64_t times[] = {
 		rank_is_ranked(sys) ? rank_later_than(port->out_sync_ns, rank_turn_ns(port)) : 0,
 		rank_later_than(port->in_sync_ns, LACP_HANDOVER_TIME),
-		port->in_sync_ns && !lacp_works(port) ? lacp_transmit_allowed_ns(port) : 0,
+		port->in_sync_ns && !rank_works(port) ? lacp_transmit_allowed_ns(port) : 0,
 		rank_later_than(port->live_ns, sys->state.config.wtr_s * LACP_SECOND),
 		rank_later_than(port->behind_ns, rank_rest_ns(port)),
 	};

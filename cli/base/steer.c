@@ -10,11 +10,15 @@
 #include "cli/base/client.h"
 #include "options/values.h"
 
-int steer_check_permission(const struct pins *pins, const char *bond, struct err *err)
+int steer_check(const struct pins *pins, const char *bond, struct err *err)
 {
-	if (pins->writable)
-		return 0;
-	return err_set(err, EPERM, "no permission to write the settings of %s; run as root", bond);
+	if (!pins->writable)
+		return err_set(err, EPERM, "no permission to write the settings of %s; run as root",
+			       bond);
+	if (pins_bondd_alive(pins) &&
+	    __atomic_load_n(&pins->table->flags, __ATOMIC_RELAXED) & XBOND_F_HANDED_OVER)
+		return pins_refuse_handed_over(bond, err);
+	return 0;
 }
 
 int steer_check_slave(const struct pins *pins, const char *bond, const char *slave, struct err *err)

@@ -10,8 +10,11 @@
 #include "common/pins.h"
 #include "options/option_set.h"
 
-/* Fails with -EPERM if this user may only read the bond's settings. */
-int steer_check_permission(const struct pins *pins, const char *bond, struct err *err);
+/*
+ * Fails with -EPERM if this user may only read the bond's settings, and with -EBUSY during a
+ * takeover or handback, which would lose them. Without bondd none goes on.
+ */
+int steer_check(const struct pins *pins, const char *bond, struct err *err);
 /* Fails with -ENODEV if it is no slave of the bond. */
 int steer_check_slave(const struct pins *pins, const char *bond, const char *slave,
 		      struct err *err);

@@ -111,7 +111,7 @@ static enum cli_exit policy_locked(struct policy_call *call,
 	enum cli_exit status;
 	struct err err;
 
-	if (steer_check_permission(&call->pins, call->bond, &err))
+	if (steer_check(&call->pins, call->bond, &err))
 		return cli_refuse(&err);
 	call->lock = open(call->pins.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (call->lock < 0 || flock(call->lock, LOCK_EX)) {

@@ -32,7 +32,7 @@ static int top_drain_write(struct top *top, const char *name, const char *slave,
 		return err_set(err, ENOENT, "%s is gone", name);
 	r = option_set_check_mode(&set, (*ret_bond)->pins.bond->mode, err);
 	if (!r)
-		r = steer_check_permission(&(*ret_bond)->pins, name, err);
+		r = steer_check(&(*ret_bond)->pins, name, err);
 	return r ? r : steer_write(&(*ret_bond)->pins, name, slave, &set, err);
 }
 

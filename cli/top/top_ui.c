@@ -110,7 +110,7 @@ static void top_ui_ask(struct top_ui *ui)
 
 	if (!row || !row->slave)
 		return top_ui_say(ui, "pick a slave first, with the arrow keys");
-	if (steer_check_permission(&row->bond->pins, row->bond->name, &err))
+	if (steer_check(&row->bond->pins, row->bond->name, &err))
 		return top_ui_say(ui, err.text);
 	snprintf(ui->asked.bond, sizeof(ui->asked.bond), "%s", row->bond->name);
 	snprintf(ui->asked.slave, sizeof(ui->asked.slave), "%s", row->slave->name);

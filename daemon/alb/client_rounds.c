@@ -28,6 +28,7 @@
 #define RETELL_NS_PER_CLIENT (NS_PER_S / 512)
 #define RETELL_DUE 1
 #define LOOK_NS (30 * NS_PER_S) /* old clients are looked for */
+#define READ_AGAIN_NS NS_PER_S	/* after a map that could not be read */
 #define MOVED_MAX 16		/* addresses of bond0 that have moved away, in one round */
 /* When a client is forgotten that was heard no more: the fuller the table, the sooner. */
 #define UNANSWERED_NS (60 * NS_PER_S)
@@ -261,25 +262,37 @@ static void rounds_decide_all(struct bond *bond, struct client_rounds *rounds, u
 	}
 }
 
-/* The work of the round is in what[] afterwards. */
-static void rounds_begin(struct bond *bond, struct client_rounds *rounds, uint64_t now_ns)
+static bool rounds_read(struct bond *bond, struct client_rounds *rounds, uint64_t now_ns)
+{
+	int count = client_table_read(bond->dataplane.pins.clients_fd, &rounds->entries);
+	bool is_read = count >= 0;
+
+	rounds->count = is_read ? count : 0;
+	rounds->known = is_read ? count : XBOND_MAX_CLIENTS; /* there may be so many */
+	rounds->look_ns = now_ns + (is_read ? LOOK_NS : READ_AGAIN_NS);
+	return is_read;
+}
+
+/*
+ * The work of the round is in what[] afterwards. Returns false if the map could not be read:
+ * nothing has changed, and it is due again.
+ */
+static bool rounds_begin(struct bond *bond, struct client_rounds *rounds, uint64_t now_ns)
 {
 	uint64_t asked_ns = bond->dataplane.pins.receivers->asked_ns;
 	bool is_new = asked_ns != rounds->asked_ns;
 
-	rounds->count = client_table_read(bond->dataplane.pins.clients_fd, &rounds->entries);
-	if (rounds->count < 0)
-		rounds->count = 0;
-	rounds->known = rounds->count;
+	if (!rounds_read(bond, rounds, now_ns))
+		return false;
 	rounds->at = 0;
 	rounds->step_ns = 0;
-	rounds->look_ns = now_ns + LOOK_NS;
 	rounds->tell_ns = 0;
 	rounds->retold_ns = asked_ns;
 	rounds->retells = rounds_must_retell(rounds, now_ns);
 	rounds_forget_old(rounds, now_ns);
 	rounds_share(bond, rounds);
 	rounds_decide_all(bond, rounds, !rounds->retells ? 0 : is_new ? asked_ns : RETELL_DUE);
+	return true;
 }
 
 static void rounds_do(struct bond *bond, struct client_rounds *rounds, int i)
@@ -393,11 +406,9 @@ void client_rounds_follow(struct bond *bond)
 	if (!rounds || bond->evaluation.macs_due || bond->evaluation.plan_due)
 		return;
 	rounds_note_asked(bond, rounds, now_ns);
-	if (rounds_is_due(bond, rounds, now_ns)) {
-		rounds_begin(bond, rounds, now_ns);
-		if (!rounds->entries)
-			rounds_end(bond, rounds);
-	}
+	if (rounds_is_due(bond, rounds, now_ns) && rounds_begin(bond, rounds, now_ns) &&
+	    !rounds->entries)
+		rounds_end(bond, rounds);
 	if (rounds->entries && now_ns >= rounds->step_ns)
 		rounds_step(bond, rounds);
 	if (rounds->entries)
@@ -422,7 +433,7 @@ static void rounds_recall(struct bond *bond)
 	struct xbond_client_key first;
 
 	if (bond->dataplane.pins.clients_fd >= 0 &&
-	    !bpf_map_get_next_key(bond->dataplane.pins.clients_fd, NULL, &first))
+	    bpf_map_get_next_key(bond->dataplane.pins.clients_fd, NULL, &first) != -ENOENT)
 		bond->client_rounds = calloc(1, sizeof(*bond->client_rounds));
 }
 

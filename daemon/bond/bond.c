@@ -38,6 +38,12 @@ bool bond_wants_direct(const struct bond *bond)
 	return pins->settings->path == XBOND_PATH_DIRECT || pins->bond->xdp_tx;
 }
 
+void bond_hand_over(struct bond *bond, const char *as)
+{
+	snprintf(bond->handed_over, sizeof(bond->handed_over), "%s", as);
+	dataplane_set_flags(&bond->dataplane, XBOND_F_HANDED_OVER, *as ? XBOND_F_HANDED_OVER : 0);
+}
+
 void bond_arm_delay(struct bond *bond)
 {
 	uint64_t next_ns = UINT64_MAX;

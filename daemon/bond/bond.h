@@ -175,8 +175,11 @@ struct bond {
 	struct daemon *daemon;
 	struct dataplane dataplane;
 	bool adopting; /* taken over from another bondd: differences are expected */
-	/* A takeover or handback moves its slaves; nobody else may: handover.c */
-	bool is_handed_over;
+	/*
+	 * A takeover or handback of a bond of this name moves its slaves, and nobody else may; "":
+	 * none does. bond_hand_over() writes it.
+	 */
+	char handed_over[XBOND_NAME_SIZE];
 	struct member members[XBOND_MAX_SLAVES];
 	struct bond_evaluation evaluation;
 	struct bond_told told; /* bond_tell.c */
@@ -322,6 +325,8 @@ void bond_arm_delay(struct bond *bond);
 int bond_slot_by_ifindex(struct bond *bond, int ifindex);
 /* Do packets of the stack go direct, unless that is forbidden? */
 bool bond_wants_direct(const struct bond *bond);
+/* as: see handed_over. */
+void bond_hand_over(struct bond *bond, const char *as);
 /* Is `direct` forbidden now, whatever the settings say? See bypass.h. */
 bool bond_forbids_direct(struct bond *bond);
 /* Has its speed been asked for since its link began to work? Before, the last one is known. */

@@ -82,6 +82,8 @@ static uint32_t publish_choose_flags(struct bond *bond, const struct decision *d
 		flags |= XBOND_F_BFD;
 	if (bond->arp)
 		flags |= XBOND_F_PROBES;
+	if (bond->handed_over[0])
+		flags |= XBOND_F_HANDED_OVER;
 	flags |= publish_alb_flags(bond);
 	if (bond_rebalance_is_wanted(bond))
 		flags |= XBOND_F_LOADS;

@@ -448,7 +448,7 @@ static const struct method {
 	{ "set", control_do_set, false, false, true },
 	{ "set-slave", control_do_set_slave, false, false, true },
 	{ "refresh", control_do_refresh, false, false, false },
-	{ "policy", control_do_policy, false, false, false },
+	{ "policy", control_do_policy, false, false, true },
 	{ "takeover", control_do_takeover, false, false, true },
 	{ "handback", control_do_handback, false, false, true },
 	{ "load", control_do_load, false, true, false },

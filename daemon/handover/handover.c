@@ -51,7 +51,7 @@ static void handover_tell(int r, const struct err *err)
 	struct handover_waiting *done = handover_first;
 
 	for (struct bond *bond = done->daemon->bonds; bond; bond = bond->next)
-		bond->is_handed_over = false;
+		bond_hand_over(bond, "");
 	handover_first = done->next;
 	done->order.tell(r, err, done->notes, done->order.arg);
 	handover_free_waiting(done);
@@ -70,7 +70,7 @@ static int handover_start(struct handover_waiting *waiting, struct err *err)
 	r = handover_survey(waiting->plan, waiting->bond, waiting->order.options, err);
 	bond = daemon_find_bond(waiting->daemon, waiting->bond);
 	if (!r && bond)
-		bond->is_handed_over = true;
+		bond_hand_over(bond, waiting->bond);
 	return r;
 }
 

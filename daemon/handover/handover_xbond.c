@@ -57,7 +57,7 @@ static int xbond_side_create(struct handover *plan, const char *name, struct err
 	if (r)
 		return r;
 	bond = daemon_find_bond(plan->daemon, name);
-	bond->is_handed_over = true;
+	bond_hand_over(bond, handover_name(plan));
 	return xbond_side_dress(plan, bond, err);
 }
 

@@ -12,6 +12,7 @@
 #include "daemon/manage/plan_run.h"
 #include "daemon/manage/requests.h"
 #include "daemon/manage/snapshot.h"
+#include "daemon/manage/unfinished.h"
 #include "daemon/slave/enslave_check.h"
 #include "options/names.h"
 #include "view/json_value.h"
@@ -61,13 +62,26 @@ static int apply_plan(struct applying *applying, struct err *err)
 	return plan_make(bond, &wish, &applying->plan, err);
 }
 
-/* Before the first step, so that whichever bondd is there later can go back. */
-static int apply_begin(struct applying *applying, json_t *before, struct err *err)
+/*
+ * Before the first step, so that whichever bondd is there later can go back. A new bond that was
+ * made only in part is made again.
+ */
+static int apply_begin(const struct applying *applying, json_t *before, bool waited,
+		       struct err *err)
 {
-	if (!applying->order->confirm.seconds)
+	const struct apply_order *order = applying->order;
+	json_t *befores;
+	int r;
+
+	if (order->confirm.seconds)
+		return rollback_begin(applying->daemon, applying->name, json_incref(before),
+				      &order->confirm, err);
+	if (applying->is_new || order->is_recorded)
 		return 0;
-	return rollback_begin(applying->daemon, applying->name, json_incref(before),
-			      &applying->order->confirm, err);
+	befores = json_pack("{s:{s:O, s:b}}", applying->name, "state", before, "waited", waited);
+	r = unfinished_begin(applying->daemon, befores, err);
+	json_decref(befores);
+	return r;
 }
 
 /* A new bond is made without the slaves that it cannot have. They are awaited, as at a start. */
@@ -104,17 +118,6 @@ static int apply_do(struct applying *applying, struct err *err)
 			err);
 }
 
-/* Until here the snapshot is kept: if this bondd dies, the next one goes back. */
-void apply_undo(struct daemon *daemon, const char *bond, const json_t *before, bool waited)
-{
-	struct err why;
-
-	if (snapshot_restore(daemon, bond, before, &why))
-		event_error(bond, NULL, "cannot undo a change that failed: %s", why.text);
-	if (!waited)
-		rollback_forget(daemon, bond);
-}
-
 static int apply_run(struct applying *applying, struct err *err)
 {
 	struct bond *bond = daemon_find_bond(applying->daemon, applying->name);
@@ -125,16 +128,18 @@ static int apply_run(struct applying *applying, struct err *err)
 	if (!before)
 		return err_set(err, ENOMEM, "cannot record what %s is now; nothing was changed",
 			       applying->name);
-	r = apply_begin(applying, before, err);
+	r = apply_begin(applying, before, waited, err);
 	if (!r) {
 		r = apply_do(applying, err);
 		if (r)
-			apply_undo(applying->daemon, applying->name, before, waited);
+			unfinished_undo_one(applying->daemon, applying->name, before, waited);
 		if (!r)
 			event_config("apply", applying->name, NULL,
 				     "is what its configuration says, after %zu steps",
 				     applying->plan.count);
 	}
+	if (!applying->order->is_recorded)
+		unfinished_end(applying->daemon);
 	json_decref(before);
 	return r;
 }

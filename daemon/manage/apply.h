@@ -18,6 +18,7 @@ struct apply_order {
 	struct rollback_terms confirm; /* when it goes back; no seconds: it does not */
 	const json_t *leaving;	       /* see struct plan_wish */
 	bool only_frees;	       /* only gives up the slaves that the file does not have */
+	bool is_recorded;	       /* the caller has called unfinished_begin() */
 };
 
 /*
@@ -25,11 +26,6 @@ struct apply_order {
  * what docs/json/apply.schema.json calls a bond; a failure is its "error".
  */
 json_t *apply_bond(struct daemon *daemon, const char *bond, const struct apply_order *order);
-/*
- * The bond becomes what a snapshot says, because a change has failed. waited: an earlier change,
- * which nobody has confirmed yet, goes on waiting.
- */
-void apply_undo(struct daemon *daemon, const char *bond, const json_t *before, bool waited);
 /* Every bond that has a file: an array of them. */
 json_t *apply_all(struct daemon *daemon, const struct apply_order *order);
 

@@ -6,7 +6,7 @@
 #include "daemon/base/log.h"
 #include "daemon/manage/apply.h"
 #include "daemon/manage/rollback.h"
-#include "daemon/manage/snapshot.h"
+#include "daemon/manage/unfinished.h"
 #include "options/config_dir.h"
 #include "view/json_value.h"
 
@@ -246,39 +246,6 @@ static const json_t *apply_all_refused(const json_t *results, const json_t *befo
 	return NULL;
 }
 
-/* What these bonds are, and whether they wait to be confirmed, by name. */
-static json_t *apply_all_befores(struct daemon *daemon, const json_t *names)
-{
-	json_t *befores = json_object();
-	const json_t *name;
-	size_t at;
-
-	json_array_foreach (names, at, name) {
-		struct bond *bond = daemon_find_bond(daemon, json_string_value(name));
-
-		if (bond)
-			json_object_set_new(
-				befores, json_string_value(name),
-				json_pack("{s:o, s:b}", "state", snapshot_take(bond), "waited",
-					  rollback_left_s(json_string_value(name)) > 0));
-	}
-	return befores;
-}
-
-/* Twice, because one has what another one gets back. */
-static void apply_all_undo(struct daemon *daemon, json_t *befores)
-{
-	struct err ignored;
-	const char *name;
-	json_t *before;
-
-	json_object_foreach (befores, name, before)
-		snapshot_restore(daemon, name, json_object_get(before, "state"), &ignored);
-	json_object_foreach (befores, name, before)
-		apply_undo(daemon, name, json_object_get(before, "state"),
-			   json_is_true(json_object_get(before, "waited")));
-}
-
 static void apply_all_tell_undone(const json_t *befores, const char *refused, json_t *results)
 {
 	json_t *result;
@@ -297,18 +264,47 @@ static void apply_all_tell_undone(const json_t *befores, const char *refused, js
 	}
 }
 
-/* All of them or none. */
-static void apply_all_exchange(struct daemon *daemon, const struct apply_order *order,
-			       const json_t *names, json_t *results)
+/* Nothing was changed yet. */
+static void apply_all_tell_refused(const json_t *befores, const struct err *why, json_t *results)
 {
-	json_t *befores = apply_all_befores(daemon, names);
+	json_t *result;
+	size_t at;
+
+	json_array_foreach (results, at, result)
+		if (apply_all_name(result) && json_object_get(befores, apply_all_name(result)))
+			json_object_set_new(result, "error", json_value_text(why->text));
+}
+
+static void apply_all_change(struct daemon *daemon, const struct apply_order *order,
+			     const json_t *names, json_t *befores, json_t *results)
+{
 	const json_t *refused;
 
 	apply_all_untie(daemon, order, names, results);
-	refused = order->is_dry ? NULL : apply_all_refused(results, befores);
-	if (refused) {
-		apply_all_undo(daemon, befores);
-		apply_all_tell_undone(befores, apply_all_name(refused), results);
+	refused = apply_all_refused(results, befores);
+	if (!refused)
+		return;
+	unfinished_undo(daemon, befores);
+	apply_all_tell_undone(befores, apply_all_name(refused), results);
+}
+
+/* All of them or none, also if bondd dies meanwhile. */
+static void apply_all_exchange(struct daemon *daemon, const struct apply_order *order,
+			       const json_t *names, json_t *results)
+{
+	json_t *befores = unfinished_take(daemon, names);
+	struct apply_order then = *order;
+	struct err why;
+
+	then.is_recorded = true;
+	if (order->is_dry) {
+		apply_all_untie(daemon, order, names, results);
+	} else if (unfinished_begin(daemon, befores, &why)) {
+		log_error("%s", why.text);
+		apply_all_tell_refused(befores, &why, results);
+	} else {
+		apply_all_change(daemon, &then, names, befores, results);
+		unfinished_end(daemon);
 	}
 	json_decref(befores);
 }

@@ -74,7 +74,7 @@ static bool config_wait_try(struct awaited *awaited, const char *name)
 {
 	struct err err = { 0 };
 
-	if (awaited->bond->is_handed_over || config_wait_is_too_early(awaited)) {
+	if (awaited->bond->handed_over[0] || config_wait_is_too_early(awaited)) {
 		awaited->news = true;
 		return false;
 	}

@@ -38,13 +38,12 @@ int request_find(struct daemon *daemon, const char *name, struct bond **ret_bond
 
 int request_check_free(struct daemon *daemon, const char *name, struct err *err)
 {
-	const struct bond *bond = daemon_find_bond(daemon, name);
+	struct bond *bond = daemon->bonds;
 
-	if (!bond || !bond->is_handed_over)
-		return 0;
-	return err_set(err, EBUSY,
-		       "a takeover or handback of %s has not ended yet; try again when it has",
-		       name);
+	while (bond && (!bond->handed_over[0] || (strcmp(bond->handed_over, name) != 0 &&
+						  strcmp(bond_pin(bond)->name, name) != 0)))
+		bond = bond->next;
+	return bond ? pins_refuse_handed_over(name, err) : 0;
 }
 
 int request_create(struct daemon *daemon, const char *name, const struct option_set *options,

@@ -24,6 +24,7 @@ struct rollback {
 	uint64_t at_us; /* by rollback_file_now_us() */
 	uint64_t apply; /* which one has changed it: the same number for all of one `apply` */
 	bool is_ahead;	/* has its new name already; its bond is told of that later */
+	bool is_due;	/* goes back with the one for which rollback_mark() was called last */
 	sd_event_source *timer;
 };
 
@@ -57,6 +58,36 @@ static void rollback_end(struct rollback *rollback)
 	rollback_free(rollback);
 }
 
+static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg);
+
+static int rollback_wait(struct rollback *rollback)
+{
+	sd_event_source_disable_unref(rollback->timer);
+	rollback->timer = NULL;
+	return sd_event_add_time(rollback->daemon->event, &rollback->timer, CLOCK_BOOTTIME,
+				 rollback->at_us, US_PER_S / 100, rollback_on_time, rollback);
+}
+
+/* Under the name that it has, or will have. */
+static int rollback_write(const struct rollback *rollback, const char *bond)
+{
+	const struct rollback_record record = { .snapshot = rollback->snapshot,
+						.at_us = rollback->at_us,
+						.apply = rollback->apply };
+
+	return rollback_file_write(&rollback->daemon->paths, bond, &record);
+}
+
+/* Whichever bondd is there goes on with it at once. */
+static void rollback_set_out(struct rollback *rollback)
+{
+	if (rollback->at_us <= rollback_file_now_us())
+		return;
+	rollback->at_us = rollback_file_now_us();
+	rollback_write(rollback, rollback->bond);
+	rollback_wait(rollback);
+}
+
 /* If the device of the bond is deleted meanwhile, the rollback has ended by itself. */
 static int rollback_do(struct rollback *rollback, struct err *err)
 {
@@ -66,6 +97,7 @@ static int rollback_do(struct rollback *rollback, struct err *err)
 	int r;
 
 	memcpy(bond, rollback->bond, sizeof(bond));
+	rollback_set_out(rollback);
 	r = snapshot_restore(daemon, bond, snapshot, err);
 	json_decref(snapshot);
 	crashpoint("rollback-done");
@@ -76,31 +108,6 @@ static int rollback_do(struct rollback *rollback, struct err *err)
 			     "was rolled back to what it was before 'bondctl apply --confirm'");
 	rollback_forget(daemon, bond);
 	return r;
-}
-
-/* A takeover or handback has its slaves: it waits for the end of that. */
-static bool rollback_must_wait(const struct rollback *rollback)
-{
-	return request_check_free(rollback->daemon, rollback->bond, NULL);
-}
-
-/* Bonds that are going to be deleted come first, because others get slaves of theirs back. */
-static void rollback_add_name(json_t *names, const struct rollback *rollback)
-{
-	bool existed = json_is_true(json_object_get(rollback->snapshot, "existed"));
-
-	json_array_insert_new(names, existed ? json_array_size(names) : 0,
-			      json_string(rollback->bond));
-}
-
-static json_t *rollback_names_of_apply(uint64_t apply)
-{
-	json_t *names = json_array();
-
-	for (const struct rollback *rollback = rollback_first; rollback; rollback = rollback->next)
-		if (rollback->apply == apply && !rollback_must_wait(rollback))
-			rollback_add_name(names, rollback);
-	return names;
 }
 
 /* Has the bond of `other` a slave that `rollback` brings back? */
@@ -121,44 +128,63 @@ static bool rollback_is_tied(const struct rollback *rollback, const struct rollb
 	return false;
 }
 
-static bool rollback_is_among(const json_t *names, const char *bond)
-{
-	const json_t *name;
-	size_t at;
-
-	json_array_foreach (names, at, name)
-		if (!strcmp(json_string_value(name), bond))
-			return true;
-	return false;
-}
-
-/* Adds a bond that has a slave which one of these brings back. Returns whether there was one. */
-static bool rollback_add_tied(json_t *names)
+/* It, and those that have slaves which it brings back. */
+static void rollback_mark(struct rollback *rollback)
 {
 	const char *slave;
-	json_t *name;
-	size_t at;
 
-	json_array_foreach (names, at, name) {
-		const struct rollback *rollback = rollback_find(json_string_value(name));
-
-		for (const struct rollback *other = rollback_first; other; other = other->next)
-			if (!rollback_is_among(names, other->bond) && !rollback_must_wait(other) &&
-			    rollback_is_tied(rollback, other, &slave)) {
-				rollback_add_name(names, other);
-				return true;
-			}
-	}
-	return false;
+	rollback->is_due = true;
+	for (struct rollback *other = rollback_first; other; other = other->next)
+		if (!other->is_due && rollback_is_tied(rollback, other, &slave))
+			rollback_mark(other);
 }
 
-/* Those that the same 'apply' has changed, and those that have slaves which they bring back. */
-static json_t *rollback_names_due(uint64_t apply)
+static void rollback_mark_alone(struct rollback *rollback)
 {
-	json_t *names = rollback_names_of_apply(apply);
+	for (struct rollback *each = rollback_first; each; each = each->next)
+		each->is_due = false;
+	rollback_mark(rollback);
+}
 
-	while (rollback_add_tied(names))
-		;
+/* A takeover or handback has the slaves of one that is marked: all wait for the end of that. */
+static int rollback_check_marked(struct err *err)
+{
+	int r = 0;
+
+	for (struct rollback *each = rollback_first; each && !r; each = each->next)
+		if (each->is_due)
+			r = request_check_free(each->daemon, each->bond, err);
+	return r;
+}
+
+static int rollback_check_free(struct rollback *rollback, struct err *err)
+{
+	rollback_mark_alone(rollback);
+	return rollback_check_marked(err);
+}
+
+/* Also those that the same 'apply' has changed. */
+static void rollback_mark_due(struct rollback *due)
+{
+	rollback_mark_alone(due);
+	for (struct rollback *each = rollback_first; each; each = each->next)
+		if (!each->is_due && each->apply == due->apply &&
+		    !request_check_free(each->daemon, each->bond, NULL))
+			rollback_mark(each);
+}
+
+/* Bonds that are going to be deleted come first, because others get slaves of theirs back. */
+static json_t *rollback_names_of(bool all)
+{
+	json_t *names = json_array();
+
+	for (const struct rollback *each = rollback_first; each; each = each->next) {
+		bool existed = json_is_true(json_object_get(each->snapshot, "existed"));
+
+		if (all || each->is_due)
+			json_array_insert_new(names, existed ? json_array_size(names) : 0,
+					      json_string(each->bond));
+	}
 	return names;
 }
 
@@ -176,8 +202,9 @@ static void rollback_prepare(const json_t *names)
 		struct rollback *rollback = rollback_find(json_string_value(name));
 		json_t *snapshot;
 
-		if (!rollback || rollback_must_wait(rollback) || json_array_size(names) < 2)
+		if (!rollback || rollback_check_free(rollback, NULL) || json_array_size(names) < 2)
 			continue;
+		rollback_set_out(rollback);
 		snapshot = json_incref(rollback->snapshot);
 		if (json_is_true(json_object_get(snapshot, "existed")))
 			snapshot_restore(rollback->daemon, json_string_value(name), snapshot,
@@ -195,12 +222,13 @@ static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
 	size_t at;
 
 	(void)usec;
-	if (rollback_must_wait(due)) {
+	rollback_mark_due(due);
+	if (rollback_check_marked(NULL)) {
 		sd_event_source_set_time_relative(source, US_PER_S);
 		sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 		return 0;
 	}
-	names = rollback_names_due(due->apply);
+	names = rollback_names_of(false);
 	rollback_prepare(names);
 	json_array_foreach (names, at, name) {
 		struct rollback *rollback = rollback_find(json_string_value(name));
@@ -213,14 +241,6 @@ static int rollback_on_time(sd_event_source *source, uint64_t usec, void *arg)
 	}
 	json_decref(names);
 	return 0;
-}
-
-static int rollback_wait(struct rollback *rollback)
-{
-	sd_event_source_disable_unref(rollback->timer);
-	rollback->timer = NULL;
-	return sd_event_add_time(rollback->daemon->event, &rollback->timer, CLOCK_BOOTTIME,
-				 rollback->at_us, US_PER_S / 100, rollback_on_time, rollback);
 }
 
 /* Takes the reference. */
@@ -238,16 +258,6 @@ static struct rollback *rollback_new(struct daemon *daemon, const char *bond, js
 	rollback->next = rollback_first;
 	rollback_first = rollback;
 	return rollback;
-}
-
-/* Under the name that it has, or will have. */
-static int rollback_write(const struct rollback *rollback, const char *bond)
-{
-	const struct rollback_record record = { .snapshot = rollback->snapshot,
-						.at_us = rollback->at_us,
-						.apply = rollback->apply };
-
-	return rollback_file_write(&rollback->daemon->paths, bond, &record);
 }
 
 /* Not one that another bond's has already. */
@@ -342,8 +352,9 @@ int rollback_now(struct daemon *daemon, const char *bond, struct err *err)
 	struct rollback *rollback;
 	int r = rollback_find_waiting(bond, &rollback, err);
 
+	(void)daemon;
 	if (!r)
-		r = request_check_free(daemon, bond, err);
+		r = rollback_check_free(rollback, err);
 	if (!r)
 		r = rollback_check_alone(rollback, err);
 	return r ? r : rollback_do(rollback, err);
@@ -403,11 +414,7 @@ void rollback_rename(struct daemon *daemon, const char *from, const char *to)
 
 json_t *rollback_names(void)
 {
-	json_t *names = json_array();
-
-	for (const struct rollback *rollback = rollback_first; rollback; rollback = rollback->next)
-		rollback_add_name(names, rollback);
-	return names;
+	return rollback_names_of(true);
 }
 
 static bool rollback_can_be(struct daemon *daemon, const char *bond, const json_t *snapshot)
@@ -418,8 +425,7 @@ static bool rollback_can_be(struct daemon *daemon, const char *bond, const json_
 		event_error(bond, NULL, "cannot be rolled back: %s", why.text);
 		return false;
 	}
-	return daemon_find_bond(daemon, bond) ||
-	       !json_is_true(json_object_get(snapshot, "existed"));
+	return daemon_find_bond(daemon, bond);
 }
 
 static void rollback_resume_one(const char *bond, const struct rollback_record *record, void *arg)

@@ -282,7 +282,7 @@ def test_a_bond_that_is_renamed_goes_back(bonds):
 
 @pytest.mark.parametrize("step", ["plan-first-step", "plan-later-step", "rollback-done"])
 def test_bondd_dies(bonds, step):
-    """On the way there, and on the way back: the next bondd goes back, or a new apply goes on."""
+    """On the way there, and on the way back: the next bondd goes back."""
     host = bonds.host
     bonds.write(FIRST)
     bonds.apply()
@@ -294,15 +294,18 @@ def test_bondd_dies(bonds, step):
         if step == "rollback-done":
             host.ctl_try("rollback")
     host.start_bondd()
-    assert bonds.rollback_file().exists()
-    host.ctl("rollback")
+    if step != "rollback-done":
+        assert bonds.rollback_file().exists()
+        host.ctl("rollback")
+    wait_for(lambda: not bonds.rollback_file().exists(), "bond0 to go back")
     assert bonds.state() == before
     if step != "rollback-done":
         host.stop_bondd()
         with host.dying_at(step):
+            before = bonds.state()
             assert host.ctl_try("apply").returncode == 3
         host.start_bondd()
-        assert not bonds.rollback_file().exists()
+        assert not bonds.rollback_file().exists() and bonds.state() == before
         assert bonds.apply() and bonds.apply() == []
 
 
@@ -409,6 +412,84 @@ def test_a_ring_that_is_refused_is_undone(bonds):
         assert not list(host.run_dir.glob("*.rollback"))
 
 
+@pytest.mark.parametrize("words", [(), ("--confirm", "60")])
+@pytest.mark.parametrize("step", ["plan-first-step", "plan-later-step"])
+def test_bondd_dies_while_slaves_change_places(bonds, step, words):
+    """One has given up its slave, and another one may have it already: the next bondd, or the one
+    after it, undoes all of it.
+    """
+    host, names, before = bonds.host, ("bond0", "bond1", "bond2"), [["l0"], ["l1"], ["l2"]]
+    write_ring(bonds, "l0", "l1", "l2")
+    host.ctl("load")
+    wait_for(lambda: slaves_of(host, *names) == before, "the slaves")
+    write_ring(bonds, "l1", "l2", "l0")
+    host.stop_bondd()
+    with host.dying_at(step):
+        assert host.ctl_try("apply", *words).returncode == 3
+    with host.dying_at("unfinished-half-undone", wait=False):
+        pass
+    host.start_bondd()
+    assert slaves_of(host, *names) == before
+    assert not list(host.run_dir.glob("*.rollback")) + list(host.run_dir.glob("apply.*"))
+    done = json.loads(host.ctl("-j", "apply"))
+    assert [each["error"] for each in done] == [None] * 3
+    assert slaves_of(host, *names) == [["l1"], ["l2"], ["l0"]]
+    host.kill_bondd()
+    host.start_bondd()
+    assert slaves_of(host, *names) == [["l1"], ["l2"], ["l0"]]
+
+
+def test_bondd_dies_while_the_slaves_are_away(bonds):
+    """For a moment --interrupt leaves the bond without slaves."""
+    host = bonds.host
+    bonds.write("[bond]\nmode = active-backup\n[slave l0]\n[slave l1]\n")
+    bonds.apply()
+    host.wait_slaves("l0", "l1")
+    before = bonds.state()
+    bonds.write("[bond]\nmode = active-backup\nfail_over_mac = active\n[slave l0]\n[slave l1]\n")
+    host.stop_bondd()
+    with host.dying_at("plan-first-step"):
+        assert host.ctl_try("apply", "--interrupt").returncode == 3
+    host.start_bondd()
+    assert bonds.state() == before and "not finished is undone" in host.log()
+    assert bonds.apply("--interrupt") and bonds.apply() == []
+
+
+def test_what_was_not_finished_may_make_no_sense(bonds):
+    """Another boot's, or damaged: bonds stay as they are. What cannot be written is not begun."""
+    host, names = bonds.host, ("bond0", "bond1")
+    write_ring(bonds, "l0", "l1")
+    host.ctl("load")
+    wait_for(lambda: slaves_of(host, *names) == [["l0"], ["l1"]], "the slaves")
+    write_ring(bonds, "l1", "l0")
+    unfinished = host.run_dir / "apply.unfinished"
+    (host.run_dir / "apply.unfinished.new").mkdir()
+    for words in ((), ("bond1",)):
+        bonds.write("[bond]\nmiimon = 50\n[slave l1]\n" if words else "[bond]\n[slave l0]\n",
+                    bond="bond1")
+        done = host.ctl_try("apply", *words)
+        assert done.returncode == 1 and "nothing was changed" in done.stderr
+        assert slaves_of(host, *names) == [["l0"], ["l1"]]
+    (host.run_dir / "apply.unfinished.new").rmdir()
+    write_ring(bonds, "l1", "l0")
+    host.stop_bondd()
+    with host.dying_at("plan-first-step"):
+        host.ctl_try("apply")
+    good = json.loads(unfinished.read_text())
+    state = good["bonds"]["bond1"]
+    for text in (json.dumps({**good, "boot_id": "x"}), "{", "[]", json.dumps({**good, "bonds": 7}),
+                 json.dumps({**good, "bonds": {"bond7": state, "bond0": {"state": 7},
+                                               "bond1": {"state": {**state["state"],
+                                                                   "slaves": 7}}}})):
+        unfinished.write_text(text)
+        host.start_bondd()
+        assert slaves_of(host, *names) == [[], ["l1"]] and not unfinished.exists(), text
+        host.stop_bondd()
+    assert "bond7: a change that was not finished cannot be undone: there is no such" in host.log()
+    assert host.log().count("cannot be undone: it is damaged") == 2
+    host.start_bondd()
+
+
 def test_those_that_exchanged_slaves_go_back_together(bonds):
     """Also if the time of one ends earlier, as when a slave takes long to be added."""
     host, names, before = bonds.host, ("bond0", "bond1"), [["l0"], ["l1"]]
@@ -425,6 +506,25 @@ def test_those_that_exchanged_slaves_go_back_together(bonds):
     host.ctl("apply", "bond1", "--confirm", "1")
     wait_for(lambda: not list(host.run_dir.glob("*.rollback")), "both to go back")
     assert slaves_of(host, *names) == before
+
+
+@pytest.mark.parametrize("step", ["plan-first-step", "rollback-done"])
+def test_bondd_dies_while_bonds_go_back(bonds, step):
+    """One has given its slave back, or is what it was: the next bondd does the rest at once, not
+    when the time is over.
+    """
+    host, names, before = bonds.host, ("bond0", "bond1"), [["l0"], ["l1"]]
+    write_ring(bonds, "l0", "l1")
+    host.ctl("load")
+    wait_for(lambda: slaves_of(host, *names) == before, "the slaves")
+    write_ring(bonds, "l1", "l0")
+    host.ctl("apply", "--confirm", "600")
+    host.stop_bondd()
+    with host.dying_at(step):
+        assert host.ctl_try("rollback").returncode == 3
+    host.start_bondd()
+    wait_for(lambda: not list(host.run_dir.glob("*.rollback")), "both to go back")
+    assert slaves_of(host, *names) == before and "in part" not in host.log()
 
 
 def test_a_bond_gets_back_what_a_new_one_had(bonds):

@@ -26,7 +26,7 @@ MUTANTS = {
          "	return sys->state.config.min_links_strict;")],
     "max_links: breaks before it makes": [
         (CORE + "rank.c",
-         "	return lacp_works(port) && rank_count_ready_before(sys, port, now_ns) < most;",
+         "	return rank_works(port) && rank_count_ready_before(sys, port, now_ns) < most;",
          "	return false;")],
     "an aggregatable aggregator that refuses beats one that works": [
         (CORE + "aggregator.c", "	if (a->enough != b->enough)",

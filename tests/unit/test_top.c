@@ -14,6 +14,7 @@
 #include "cli/top/top_problems.h"
 #include "cli/top/top_table.h"
 #include "cli/top/top_ui.h"
+#include "common/clock.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -370,10 +371,12 @@ static void the_picked_row_is_shown(void **state)
 
 static void a_drain_is_asked_about(void **state)
 {
+	struct xbond_table handed_over = { .flags = XBOND_F_HANDED_OVER }, free = { 0 };
 	struct top_ui ui = following();
 
 	(void)state;
 	b.pins.writable = a.pins.writable = true;
+	b.pins.table = a.pins.table = &free;
 	top_ui_key(&ui, 'd', 4);
 	assert_false(ui.is_asking); /* a bond is picked */
 	assert_string_not_equal(ui.message, "");
@@ -387,6 +390,14 @@ static void a_drain_is_asked_about(void **state)
 	top_ui_key(&ui, 'd', 4);
 	assert_false(ui.asked.drain);
 	assert_int_equal(top_ui_key(&ui, 'y', 4), TOP_STEER);
+	a.pins.table = &handed_over;
+	top_ui_key(&ui, 'd', 4);
+	assert_true(ui.is_asking); /* bondd is away, so nobody hands it over */
+	top_ui_key(&ui, 'n', 4);
+	handed_over.heartbeat_ns = clock_now_ns();
+	top_ui_key(&ui, 'd', 4);
+	assert_false(ui.is_asking);
+	assert_non_null(strstr(ui.message, "has not ended yet"));
 	a.pins.writable = false;
 	top_ui_key(&ui, 'd', 4);
 	assert_false(ui.is_asking);

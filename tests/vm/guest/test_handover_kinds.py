@@ -180,12 +180,19 @@ def test_bondd_serves_others_meanwhile(setting, verb):
     def ask(method, bond, **options):
         words = {"method": method, "bond": bond, "options": options}
         return near.request(json.dumps(words).encode() + b"\n", timeout=60)
+    (near.config_dir / "bond0.conf").write_text("[bond]\nmode = 802.3ad\nmiimon = 70\n")
     child = under_way(near, verb)
     assert ask("set", "bond1", updelay="100")["ok"]
     assert ask("show", "bond1")["result"]["view"]["options"]["updelay"] == 100
-    for method in ("set", "delete", "handback"):
-        said = ask(method, "n0-bond0" if verb == "takeover" else "bond0", updelay="100")
-        assert "has not ended yet; try again" in said["error"]
+    for name in ("n0-bond0", "bond0") if verb == "takeover" else ("bond0",):
+        for method in ("set", "delete", "takeover", "handback", "policy"):
+            said = ask(method, name, updelay="100")
+            assert "has not ended yet; try again" in said["error"]
+    said = ask("apply", "bond0")["result"]
+    assert "has not ended yet; try again" in said[0]["error"] and not said[0]["changed"]
+    done = near.ctl_try("set", "n0-bond0" if verb == "takeover" else "bond0", "path",
+                        "direct")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1) and "try again" in done.stderr
     assert (near.run_dir / "handover/bond0.json").exists(), "the port is still waited for"
     assert ended_somehow(made, child)
     wait_both_ports(made)
