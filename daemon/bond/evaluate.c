@@ -10,6 +10,7 @@
 #include "daemon/bond/bond_tell.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
+#include "daemon/slave/slave_multicast.h"
 
 #define GROUP_DELAY_MS 200 /* as kernel bonding has it */
 
@@ -68,8 +69,10 @@ static void evaluate_follow_active(struct bond *bond, const struct decision *dec
 {
 	bool changed = decision->plan.active_slot != decision->active_before;
 
-	if (changed)
+	if (changed) {
 		crashpoint("failover-published");
+		slave_multicast_follow_active(bond);
+	}
 	bond->evaluation.macs_due |=
 		changed && bond_fail_over_mac(bond_pin(bond)) != XBOND_FAIL_OVER_MAC_NONE;
 	if (!bond->evaluation.macs_due)

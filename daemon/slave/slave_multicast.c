@@ -20,7 +20,7 @@
 struct multicast_group {
 	uint8_t mac[XBOND_MAC_SIZE];
 	uint64_t wanted; /* slots that are to have it, at this check; all if bond0 listens to it */
-	bool missed;	 /* at the last check others had it because of bondd */
+	bool missed;	 /* at the last check bond0 did not listen to it */
 	/* Slots whose lists have it because of bondd; the pinned map has the same. */
 	uint64_t joined;
 	uint64_t there; /* slots whose lists have it, at this check */
@@ -275,8 +275,8 @@ static void slave_multicast_leave_group(struct bond *bond, struct multicast_grou
 }
 
 /*
- * A group is left after it was missed twice: while devices come and go, the kernel's list may skip
- * some.
+ * A group of bond0 is left after it was missed twice: while devices come and go, the kernel's list
+ * may skip some.
  */
 static void slave_multicast_follow_group(struct bond *bond, struct multicast_group *group,
 					 uint64_t slots, bool may_leave)
@@ -285,12 +285,10 @@ static void slave_multicast_follow_group(struct bond *bond, struct multicast_gro
 	uint64_t unwanted = group->joined & ~wanted;
 
 	slave_multicast_join_group(bond, group, slots & wanted);
-	if (!unwanted)
-		group->missed = false;
-	else if (may_leave && group->missed)
-		slave_multicast_leave_group(bond, group, ~wanted);
-	else if (may_leave)
-		group->missed = true;
+	if (may_leave && unwanted && group->missed)
+		slave_multicast_leave_group(bond, group, unwanted);
+	if (may_leave || wanted == UINT64_MAX)
+		group->missed = wanted != UINT64_MAX;
 }
 
 static void slave_multicast_follow_bond(struct bond *bond, uint64_t slots, bool may_leave)
@@ -328,6 +326,12 @@ void slave_multicast_join(struct bond *bond, uint64_t slots)
 {
 	if (slots && !slave_multicast_look_at(bond, 1))
 		slave_multicast_follow_bond(bond, slots, false);
+}
+
+void slave_multicast_follow_active(struct bond *bond)
+{
+	if (slave_multicast_probed(bond))
+		sd_event_source_set_enabled(bond->daemon->groups, SD_EVENT_ONESHOT);
 }
 
 /* Finds the groups that a bondd without a record has joined. */

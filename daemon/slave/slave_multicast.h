@@ -21,6 +21,10 @@ void slave_multicast_open(struct bond *bond);
  * away keeps what it had.
  */
 void slave_multicast_follow(struct daemon *daemon);
+/*
+ * Another slave is the active one: the check is due now if there are groups that only backups have.
+ */
+void slave_multicast_follow_active(struct bond *bond);
 /* Joins at once on these slots; leaves no group. */
 void slave_multicast_join(struct bond *bond, uint64_t slots);
 /* The slot's device is released: leaves the groups that bondd has put on its list. */
