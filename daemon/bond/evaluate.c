@@ -10,7 +10,6 @@
 #include "daemon/bond/bond_tell.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/bond/decision.h"
-#include "daemon/slave/slave_multicast.h"
 
 #define GROUP_DELAY_MS 200 /* as kernel bonding has it */
 
@@ -64,6 +63,15 @@ static void evaluate_follow_leader(struct bond *bond, const struct decision *dec
 	bond->evaluation.leader = leader;
 }
 
+/* Other slaves are to have the groups of the targets now: slave_multicast.c. */
+static void evaluate_follow_groups(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	if (pin->arp_interval_ms && pin->arp_validate && pin->ns_ip6_target[0][0])
+		sd_event_source_set_enabled(bond->daemon->groups, SD_EVENT_ONESHOT);
+}
+
 /* With fail_over_mac the addresses come first, and are announced then. */
 static void evaluate_follow_active(struct bond *bond, const struct decision *decision)
 {
@@ -71,7 +79,7 @@ static void evaluate_follow_active(struct bond *bond, const struct decision *dec
 
 	if (changed) {
 		crashpoint("failover-published");
-		slave_multicast_follow_active(bond);
+		evaluate_follow_groups(bond);
 	}
 	bond->evaluation.macs_due |=
 		changed && bond_fail_over_mac(bond_pin(bond)) != XBOND_FAIL_OVER_MAC_NONE;

@@ -409,12 +409,6 @@ void slave_multicast_follow_soon(struct bond *bond)
 	sd_event_source_set_enabled(bond->daemon->groups, SD_EVENT_ONESHOT);
 }
 
-void slave_multicast_follow_active(struct bond *bond)
-{
-	if (slave_multicast_probed(bond))
-		slave_multicast_follow_soon(bond);
-}
-
 /* Finds the groups that a bondd without a record has joined. */
 static void slave_multicast_guess(struct bond *bond)
 {

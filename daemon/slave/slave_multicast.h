@@ -24,8 +24,6 @@ void slave_multicast_open(struct bond *bond);
 void slave_multicast_follow(struct daemon *daemon);
 /* The next check is due now. */
 void slave_multicast_follow_soon(struct bond *bond);
-/* Another slave is the active one: the same, if there are groups that only backups have. */
-void slave_multicast_follow_active(struct bond *bond);
 /* Joins at once on these slots; leaves no group. */
 void slave_multicast_join(struct bond *bond, uint64_t slots);
 /* The slot's device is released: leaves the groups that bondd has put on its list. */
