@@ -80,8 +80,9 @@
 #define XBOND_PIN_XDP_SLAVES "xdp_slaves"
 #define XBOND_PIN_XDP_ALL "xdp_all"
 /*
- * Multicast groups that slaves have joined for bond0: a hash with struct xbond_group as its key.
- * Absent if an older bondd has made the bond:
+ * Multicast groups that slaves have joined for bond0, and MAC addresses of devices on it that are
+ * on their lists: a hash with struct xbond_group as its key. Absent if an older bondd has made the
+ * bond:
  */
 #define XBOND_PIN_GROUPS "groups"
 /* Prefixes of the names of links: */

@@ -376,6 +376,14 @@ static int watch_on_bfd(sd_event_source *source, int fd, uint32_t events, void *
 	return 0;
 }
 
+static int watch_on_groups(sd_event_source *source, void *arg)
+{
+	(void)source;
+	latency_note("groups");
+	slave_multicast_follow(arg);
+	return 0;
+}
+
 static int watch_fd(struct daemon *daemon, int fd, sd_event_io_handler_t handler)
 {
 	sd_event_source *io = NULL;
@@ -415,6 +423,10 @@ int watch_init(struct daemon *daemon)
 	if (r < 0)
 		return r;
 	sd_event_source_set_enabled(daemon->sync, SD_EVENT_OFF);
+	r = sd_event_add_defer(daemon->event, &daemon->groups, watch_on_groups, daemon);
+	if (r < 0)
+		return r;
+	sd_event_source_set_enabled(daemon->groups, SD_EVENT_OFF);
 	r = sd_event_add_defer(daemon->event, &daemon->kept, watch_on_kept, daemon);
 	if (r < 0)
 		return r;
@@ -425,6 +437,7 @@ int watch_init(struct daemon *daemon)
 void watch_done(struct daemon *daemon)
 {
 	daemon->sync = sd_event_source_disable_unref(daemon->sync);
+	daemon->groups = sd_event_source_disable_unref(daemon->groups);
 	daemon->kept = sd_event_source_disable_unref(daemon->kept);
 	rtnl_listener_done(&daemon->listener);
 }

@@ -40,6 +40,7 @@ struct daemon {
 	struct sampler *sampler; /* quality.c */
 	sd_event_source *quality;
 	sd_event_source *sync;	  /* for bonds whose due.sync is set */
+	sd_event_source *groups;  /* slave_multicast.c is due; evaluate.c turns it on, too */
 	sd_event_source *kept;	  /* for messages that were kept meanwhile */
 	gid_t reader_gid;	  /* of the group whose members may ask */
 	struct client *readers;	  /* its connections: control_socket.c */

@@ -63,13 +63,24 @@ static void evaluate_follow_leader(struct bond *bond, const struct decision *dec
 	bond->evaluation.leader = leader;
 }
 
+/* Other slaves are to have the groups of the targets now: slave_multicast.c. */
+static void evaluate_follow_groups(struct bond *bond)
+{
+	const struct xbond_bond *pin = bond_pin(bond);
+
+	if (pin->arp_interval_ms && pin->arp_validate && pin->ns_ip6_target[0][0])
+		sd_event_source_set_enabled(bond->daemon->groups, SD_EVENT_ONESHOT);
+}
+
 /* With fail_over_mac the addresses come first, and are announced then. */
 static void evaluate_follow_active(struct bond *bond, const struct decision *decision)
 {
 	bool changed = decision->plan.active_slot != decision->active_before;
 
-	if (changed)
+	if (changed) {
 		crashpoint("failover-published");
+		evaluate_follow_groups(bond);
+	}
 	bond->evaluation.macs_due |=
 		changed && bond_fail_over_mac(bond_pin(bond)) != XBOND_FAIL_OVER_MAC_NONE;
 	if (!bond->evaluation.macs_due)

@@ -14,6 +14,7 @@
 #include "daemon/device/device_values.h"
 #include "daemon/slave/backlog_skip.h"
 #include "daemon/slave/slave.h"
+#include "daemon/slave/slave_multicast.h"
 #include "daemon/slave/xdp_gro.h"
 #include "network/team.h"
 
@@ -64,6 +65,7 @@ static void device_sync_follow_promisc(struct bond *bond, bool promisc)
 	bond->device.promisc = promisc;
 	bond_for_each_member (bond, slot)
 		slave_follow_promisc(bond, slot);
+	slave_multicast_follow_soon(bond);
 }
 
 /* Another device may have got its number, and people may have changed its alias or its name. */

@@ -12,7 +12,9 @@
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/slave/slave_multicast_pin.h"
+#include "network/link.h"
 #include "network/multicast.h"
+#include "network/unicast.h"
 
 #define TURN_NS (10 * NS_PER_MS) /* longer changes go on in the next turn, */
 #define TURN_LEAST 32		 /* but changes of this many groups are never put off */
@@ -20,7 +22,7 @@
 struct multicast_group {
 	uint8_t mac[XBOND_MAC_SIZE];
 	uint64_t wanted; /* slots that are to have it, at this check; all if bond0 listens to it */
-	bool missed;	 /* at the last check others had it because of bondd */
+	bool missed;	 /* at the last check bond0 did not listen to it */
 	/* Slots whose lists have it because of bondd; the pinned map has the same. */
 	uint64_t joined;
 	uint64_t there; /* slots whose lists have it, at this check */
@@ -145,6 +147,8 @@ static void slave_multicast_take(const struct multicast_entry *entry, void *arg)
 	}
 }
 
+/* With mac_policy filter slaves need the address of bond0, also one that a VLAN on it had before.
+ */
 static void slave_multicast_begin_look(struct look *look, struct bond *bond)
 {
 	struct slave_multicast *groups = &bond->multicast;
@@ -152,9 +156,63 @@ static void slave_multicast_begin_look(struct look *look, struct bond *bond)
 	slave_multicast_add_owners(look, bond);
 	groups->seen = 0;
 	for (size_t i = 0; i < groups->count; i++) {
-		groups->group[i].wanted = 0;
-		groups->group[i].there = 0;
+		struct multicast_group *group = &groups->group[i];
+
+		group->wanted =
+			memcmp(group->mac, bond_pin(bond)->mac, XBOND_MAC_SIZE) ? 0 : group->joined;
+		group->there = 0;
 	}
+}
+
+static bool slave_multicast_has_unicast(const struct slave_multicast *groups)
+{
+	for (size_t i = 0; i < groups->count; i++)
+		if (groups->group[i].joined && !(groups->group[i].mac[0] & 1))
+			return true;
+	return false;
+}
+
+static void slave_multicast_take_unicast(const uint8_t *mac, void *arg)
+{
+	const struct owner *owner = arg;
+	struct multicast_group *group = slave_multicast_append(&owner->bond->multicast, mac);
+
+	if (group) {
+		group->wanted = owner->slot ? 0 : UINT64_MAX;
+		group->there = owner->slot;
+	}
+}
+
+static void slave_multicast_list_unicast(struct owner owner)
+{
+	unicast_visit(&owner.bond->daemon->nl, owner.ifindex, slave_multicast_take_unicast, &owner);
+}
+
+/*
+ * A device on bond0 with an address of its own makes it promiscuous. Reading the lists takes the
+ * kernel's lock. (The kernel itself keeps those of team's ports.)
+ */
+static void slave_multicast_look_for_unicast(struct bond *bond)
+{
+	bool recorded = slave_multicast_has_unicast(&bond->multicast);
+	size_t count = bond->multicast.count;
+
+	if (bond_is_team(bond_pin(bond)) || !(bond->device.promisc || recorded))
+		return;
+	if (!bond->device.away && bond_pin(bond)->netnsid < 0)
+		slave_multicast_list_unicast((struct owner){
+			.ifindex = (int)bond_pin(bond)->ifindex,
+			.bond = bond,
+		});
+	if (bond->multicast.count == count && !recorded)
+		return;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (bond_slave(bond, slot)->state != XBOND_SLOT_FREE)
+			slave_multicast_list_unicast((struct owner){
+				.ifindex = (int)bond_slave(bond, slot)->ifindex,
+				.bond = bond,
+				.slot = slots_bit(slot),
+			});
 }
 
 static uint64_t slave_multicast_members(struct bond *bond)
@@ -212,6 +270,7 @@ static int slave_multicast_look_at(struct bond *first, size_t count)
 	r = multicast_list(slave_multicast_take, &look);
 	bond = first;
 	for (size_t i = 0; i < count; i++, bond = bond->next) {
+		slave_multicast_look_for_unicast(bond);
 		slave_multicast_take_probed(bond);
 		slave_multicast_fold(&bond->multicast);
 	}
@@ -240,24 +299,41 @@ static bool slave_multicast_record(struct bond *bond, struct multicast_group *gr
 	return true;
 }
 
+static int slave_multicast_put(struct bond *bond, unsigned int slot, const uint8_t *mac)
+{
+	int ifindex = (int)bond_slave(bond, slot)->ifindex;
+
+	return mac[0] & 1 ? multicast_add(ifindex, mac)
+			  : link_add_unicast(&bond->daemon->nl, ifindex, mac, NULL);
+}
+
+static void slave_multicast_take_off(struct bond *bond, unsigned int slot, const uint8_t *mac)
+{
+	int ifindex = (int)bond_slave(bond, slot)->ifindex;
+
+	if (mac[0] & 1)
+		multicast_delete(ifindex, mac);
+	else
+		link_del_unicast(&bond->daemon->nl, ifindex, mac, NULL);
+}
+
 /* Joins on slots whose lists lack the group: new slots, or slots where somebody has removed it. */
 static void slave_multicast_join_group(struct bond *bond, struct multicast_group *group,
 				       uint64_t slots)
 {
 	struct slave_multicast *groups = &bond->multicast;
 	uint64_t missing = slots & groups->seen & ~group->there & ~groups->refusing, failed = 0;
+	uint64_t before = group->joined;
 
 	if (!missing || !slave_multicast_record(bond, group, group->joined | missing))
 		return;
 	crashpoint("group-recorded");
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		int r = missing & slots_bit(slot)
-				? multicast_add((int)bond_slave(bond, slot)->ifindex, group->mac)
-				: 0;
+		int r = missing & slots_bit(slot) ? slave_multicast_put(bond, slot, group->mac) : 0;
 
-		if (r)
+		if (r && (r != -EEXIST || !(before & slots_bit(slot))))
 			failed |= slots_bit(slot);
-		if (r == -EINVAL || r == -EOPNOTSUPP)
+		if (group->mac[0] & 1 && (r == -EINVAL || r == -EOPNOTSUPP))
 			groups->refusing |= slots_bit(slot);
 	}
 	crashpoint("group-joined");
@@ -269,14 +345,14 @@ static void slave_multicast_leave_group(struct bond *bond, struct multicast_grou
 {
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		if (group->joined & slots & slots_bit(slot))
-			multicast_delete((int)bond_slave(bond, slot)->ifindex, group->mac);
+			slave_multicast_take_off(bond, slot, group->mac);
 	crashpoint("group-left");
 	slave_multicast_record(bond, group, group->joined & ~slots);
 }
 
 /*
- * A group is left after it was missed twice: while devices come and go, the kernel's list may skip
- * some.
+ * A group of bond0 is left after it was missed twice: while devices come and go, the kernel's list
+ * may skip some.
  */
 static void slave_multicast_follow_group(struct bond *bond, struct multicast_group *group,
 					 uint64_t slots, bool may_leave)
@@ -285,12 +361,10 @@ static void slave_multicast_follow_group(struct bond *bond, struct multicast_gro
 	uint64_t unwanted = group->joined & ~wanted;
 
 	slave_multicast_join_group(bond, group, slots & wanted);
-	if (!unwanted)
-		group->missed = false;
-	else if (may_leave && group->missed)
-		slave_multicast_leave_group(bond, group, ~wanted);
-	else if (may_leave)
-		group->missed = true;
+	if (may_leave && unwanted && group->missed)
+		slave_multicast_leave_group(bond, group, unwanted);
+	if (may_leave || wanted == UINT64_MAX)
+		group->missed = wanted != UINT64_MAX;
 }
 
 static void slave_multicast_follow_bond(struct bond *bond, uint64_t slots, bool may_leave)
@@ -328,6 +402,11 @@ void slave_multicast_join(struct bond *bond, uint64_t slots)
 {
 	if (slots && !slave_multicast_look_at(bond, 1))
 		slave_multicast_follow_bond(bond, slots, false);
+}
+
+void slave_multicast_follow_soon(struct bond *bond)
+{
+	sd_event_source_set_enabled(bond->daemon->groups, SD_EVENT_ONESHOT);
 }
 
 /* Finds the groups that a bondd without a record has joined. */

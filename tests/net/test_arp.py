@@ -1,6 +1,8 @@
 """The ARP monitor, end to end: what is probed, by whom, and which slaves are taken out. The far
 ends of the slaves are played by targets.py.
 """
+import time
+
 import pytest
 
 import targets
@@ -382,6 +384,19 @@ def test_groups_of_solicitations(network):
         backups = set(net.wires[0]) - {active}
         wait_for(lambda backups=backups: are_on(backups), "the backups to have them")
         net.host.ctl("set", "bond0", "active_slave", min(backups))
+
+    def took():
+        """Seconds from a failover until the lists are right."""
+        active = net.host.show()["active_slave"]
+        backups = set(net.wires[0]) - {active}
+        begun = time.monotonic()
+        net.host.ctl("set", "bond0", "active_slave", min(backups))
+        after = set(net.wires[0]) - {min(backups)}
+        wait_for(lambda: are_on(after), "the backups to have them")
+        return time.monotonic() - begun
+
+    wait_for(lambda: are_on(set(net.wires[0]) - {net.host.show()["active_slave"]}), "a start")
+    assert min(took() for _ in range(5)) < 0.25  # the usual check is due every half second
     net.host.ctl("set", "bond0", "arp_validate", "none")
     wait_for(lambda: are_on(set()), "nobody to have them")
 

@@ -2,6 +2,7 @@
 that is released has the groups that it had before, and only those.
 """
 import fcntl
+import json
 import os
 import socket
 import struct
@@ -231,6 +232,56 @@ def test_more_groups_than_are_recorded(lone):
     assert len(static(host, "l0")) == MAX_GROUPS + len(host.before["l0"]) + 1
     host.ctl("delete", "bond0")
     assert as_before(host)
+
+
+MACVLAN, FOREIGN = "02:00:00:12:34:56", "02:00:00:65:43:21"
+
+
+def unicast(host, dev):
+    """Secondary addresses on the device's list."""
+    return {each["mac"] for each in json.loads(host.run("bridge", "-j", "fdb", "show", "dev",
+                                                           dev).stdout)
+            if "self" in each["flags"] and not int(each["mac"][:2], 16) & 1}
+
+
+@pytest.mark.parametrize("bondd", ["lives", "dies"])
+def test_addresses_of_macvlans(lone, bondd):
+    """NICs may refuse to be promiscuous, as virtual functions do. What others have put on a list
+    stays.
+    """
+    host = listening(lone, GROUP)
+    for mac in (MACVLAN, FOREIGN):
+        host.run("bridge", "fdb", "add", mac, "dev", "l0", "self")
+    host.ip("link", "add", "mv0", "link", "bond0", "up", "address", MACVLAN, "type", "macvlan")
+    host.ip("link", "add", "mv1", "link", "bond0", "up", "type", "macvlan")
+    both = {MACVLAN, host.link("mv1")["address"]}
+    wait_for(lambda: both <= unicast(host, "l1") and both <= unicast(host, "l0"), "them to be put")
+    if bondd == "dies":
+        host.kill_bondd()
+        host.start_bondd()
+    host.run("bridge", "fdb", "del", MACVLAN, "dev", "l1", "self")
+    wait_for(lambda: both <= unicast(host, "l1"), "it to be put back")
+    host.ip("link", "del", "mv1")
+    wait_for(lambda: unicast(host, "l1") == {MACVLAN}, "one of them to go")
+    assert unicast(host, "l0") == {MACVLAN, FOREIGN}
+    host.ctl("delete", "bond0")
+    assert (unicast(host, "l0"), unicast(host, "l1")) == ({MACVLAN, FOREIGN}, set())
+
+
+def test_the_bond_takes_the_address_of_a_macvlan(lone):
+    """With mac_policy filter slaves go on receiving for it."""
+    host = lone(links=1)
+    host.ctl("create", "bond0", "mode", "balance-xor", "mac_policy", "filter")
+    host.ctl("add-slave", "bond0", "l0")
+    host.ip("link", "set", "bond0", "up")
+    host.ip("link", "add", "mv0", "link", "bond0", "up", "address", MACVLAN, "type", "macvlan")
+    wait_for(lambda: MACVLAN in unicast(host, "l0"), "it to be put")
+    host.ip("link", "del", "mv0")
+    host.ip("link", "set", "bond0", "address", MACVLAN)
+    host.wait_looked(3)
+    assert MACVLAN in unicast(host, "l0")
+    host.ip("link", "set", "bond0", "address", FOREIGN)
+    wait_for(lambda: unicast(host, "l0") == {FOREIGN}, "the other one")
 
 
 def test_a_device_that_takes_no_groups_is_a_slave_all_the_same(lone):
