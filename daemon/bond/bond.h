@@ -97,9 +97,11 @@ struct slave_multicast {
 	size_t count, room;
 	/* Of the map that tells a later bondd; negative: there is none, so nothing is joined. */
 	int pin_fd;
-	bool full;	   /* the map is full, and this was logged */
-	uint64_t seen;	   /* slots whose lists the last check has found */
-	uint64_t refusing; /* slots whose devices have no list */
+	bool full;	     /* the map is full, and this was logged */
+	uint64_t seen;	     /* slots whose lists the last check has found */
+	uint64_t refusing;   /* slots whose devices have no list */
+	uint64_t unicast_ns; /* when addresses that are not groups are due */
+	bool unicast_read;   /* the last check has read them */
 };
 
 /* What was decided last: decide.c, publish.c, evaluate.c. */

@@ -18,6 +18,7 @@
 
 #define TURN_NS (10 * NS_PER_MS) /* longer changes go on in the next turn, */
 #define TURN_LEAST 32		 /* but changes of this many groups are never put off */
+#define UNICAST_NS (2 * NS_PER_S)
 
 struct multicast_group {
 	uint8_t mac[XBOND_MAC_SIZE];
@@ -147,8 +148,7 @@ static void slave_multicast_take(const struct multicast_entry *entry, void *arg)
 	}
 }
 
-/* With mac_policy filter slaves need the address of bond0, also one that a VLAN on it had before.
- */
+/* With mac_policy filter slaves need bond0's address, also one that a VLAN on it had before. */
 static void slave_multicast_begin_look(struct look *look, struct bond *bond)
 {
 	struct slave_multicast *groups = &bond->multicast;
@@ -189,16 +189,25 @@ static void slave_multicast_list_unicast(struct owner owner)
 }
 
 /*
- * A device on bond0 with an address of its own makes it promiscuous. Reading the lists takes the
- * kernel's lock. (The kernel itself keeps those of team's ports.)
+ * A device on bond0 with an address of its own makes it promiscuous. (The kernel itself keeps the
+ * lists of team's ports.)
  */
+static bool slave_multicast_wants_unicast(struct bond *bond, bool recorded)
+{
+	return !bond_is_team(bond_pin(bond)) && (bond->device.promisc || recorded) &&
+	       clock_now_ns() >= bond->multicast.unicast_ns;
+}
+
+/* Not at every check: reading these lists takes RTNL. */
 static void slave_multicast_look_for_unicast(struct bond *bond)
 {
 	bool recorded = slave_multicast_has_unicast(&bond->multicast);
 	size_t count = bond->multicast.count;
 
-	if (bond_is_team(bond_pin(bond)) || !(bond->device.promisc || recorded))
+	bond->multicast.unicast_read = slave_multicast_wants_unicast(bond, recorded);
+	if (!bond->multicast.unicast_read)
 		return;
+	bond->multicast.unicast_ns = clock_now_ns() + UNICAST_NS;
 	if (!bond->device.away && bond_pin(bond)->netnsid < 0)
 		slave_multicast_list_unicast((struct owner){
 			.ifindex = (int)bond_pin(bond)->ifindex,
@@ -367,6 +376,12 @@ static void slave_multicast_follow_group(struct bond *bond, struct multicast_gro
 		group->missed = wanted != UINT64_MAX;
 }
 
+static bool slave_multicast_is_read(const struct slave_multicast *groups,
+				    const struct multicast_group *group)
+{
+	return groups->unicast_read || group->mac[0] & 1;
+}
+
 static void slave_multicast_follow_bond(struct bond *bond, uint64_t slots, bool may_leave)
 {
 	uint64_t until_ns = clock_now_ns() + TURN_NS;
@@ -378,7 +393,8 @@ static void slave_multicast_follow_bond(struct bond *bond, uint64_t slots, bool 
 	for (size_t i = 0; i < groups->count; i++) {
 		struct multicast_group *group = &groups->group[i];
 
-		if (i < TURN_LEAST || clock_now_ns() < until_ns)
+		if (slave_multicast_is_read(groups, group) &&
+		    (i < TURN_LEAST || clock_now_ns() < until_ns))
 			slave_multicast_follow_group(bond, group, slots, may_leave);
 		if (group->joined)
 			groups->group[kept++] = *group;
@@ -400,12 +416,14 @@ void slave_multicast_follow(struct daemon *daemon)
 
 void slave_multicast_join(struct bond *bond, uint64_t slots)
 {
+	bond->multicast.unicast_ns = 0;
 	if (slots && !slave_multicast_look_at(bond, 1))
 		slave_multicast_follow_bond(bond, slots, false);
 }
 
 void slave_multicast_follow_soon(struct bond *bond)
 {
+	bond->multicast.unicast_ns = 0;
 	sd_event_source_set_enabled(bond->daemon->groups, SD_EVENT_ONESHOT);
 }
 
