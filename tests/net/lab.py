@@ -34,7 +34,7 @@ TEAM_HAS_NOT = (
     ("rx_hook", ("xdp", "auto"), "has no XDP"),
     ("xdp_tx", ("on",), "has no XDP"),
     ("rx_backlog", ("off",), "never uses the backlog"),
-    ("path", ("direct",), "has one path"),
+    ("path", ("counted", "pair"), "has one path"),
     ("mode", ("balance-tlb", "balance-alb", "5", "6"), "has no modes with addresses of their own"),
 )
 
