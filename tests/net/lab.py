@@ -44,6 +44,11 @@ def is_team():
     return DEVICE == "team"
 
 
+def paths():
+    """The values of path that bonds can have, to try one after another."""
+    return ("direct",) if is_team() else ("direct", "counted")
+
+
 def team_lacks(words):
     """Of what is asked of a bond: what a team has not, as words; None if it has all of it."""
     given = dict(zip(words[2::2], words[3::2]))
