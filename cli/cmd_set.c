@@ -58,6 +58,9 @@ static int set_check(const struct change *change, struct err *err)
 	if (!r)
 		r = option_set_check_mode(&change->pairs.set, change->pins.bond->mode, err);
 	if (!r)
+		r = option_set_check_device(&change->pairs.set, change->pins.bond->device_kind,
+					    err);
+	if (!r)
 		r = set_check_active_slave(change, err);
 	if (!r)
 		r = steer_check(&change->pins, change->bond, err);

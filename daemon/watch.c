@@ -78,6 +78,8 @@ static void watch_take_stranger(struct bond *bond, const struct link_info *link,
 	vlan_filter_follow(bond, link, gone);
 	slave_trouble_follow_upper(bond, link, gone);
 	lro_follow_upper(bond, link, gone);
+	if (gone)
+		team_ports_forget(bond, link->ifindex);
 }
 
 static void watch_take_slave(struct bond *bond, unsigned int slot, const struct link_info *link,

@@ -70,6 +70,14 @@ static void config_check_together(const struct config_file *file, struct config_
 	}
 }
 
+static void config_check_device(const struct config_file *file, struct config_mistakes *mistakes)
+{
+	struct err why;
+
+	if (option_set_check_device(&file->bond, file->bond.value[OPT_DEVICE].number, &why))
+		config_mistakes_add(mistakes, file->at[OPT_PATH], why.text);
+}
+
 static void config_check_queue_ids(const struct config_file *file, struct config_mistakes *mistakes)
 {
 	char text[MAC_FORMAT_SIZE];
@@ -122,6 +130,7 @@ void config_check(struct config_file *file, struct config_mistakes *mistakes)
 {
 	config_check_all_modes(file, mistakes);
 	config_check_together(file, mistakes);
+	config_check_device(file, mistakes);
 	config_check_queue_ids(file, mistakes);
 	config_check_count(file, mistakes);
 	config_check_primary(file, mistakes);

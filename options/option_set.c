@@ -100,3 +100,13 @@ int option_set_check_set(const struct option_set *set, struct err *err)
 			r = option_check_set(option_at(id), err);
 	return r;
 }
+
+int option_set_check_device(const struct option_set *set, uint32_t device, struct err *err)
+{
+	if (device != XBOND_DEVICE_TEAM || !set->given[OPT_PATH] ||
+	    set->value[OPT_PATH].number == XBOND_PATH_DIRECT)
+		return 0;
+	return err_set(err, EOPNOTSUPP,
+		       "path: a team always sends directly; leave path out, or create the bond "
+		       "with device netkit, veth or auto");
+}

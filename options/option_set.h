@@ -28,5 +28,7 @@ int option_set_check_set(const struct option_set *set, struct err *err);
 uint32_t option_set_mode(const struct option_set *set, uint32_t otherwise);
 /* Every given one may be set in the mode that the set asks for, or in this one. */
 int option_set_check_mode(const struct option_set *set, uint32_t mode, struct err *err);
+/* Every given one may be set on a bond that is made of this device (enum xbond_device). */
+int option_set_check_device(const struct option_set *set, uint32_t device, struct err *err);
 
 #endif

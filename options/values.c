@@ -187,4 +187,6 @@ void values_fill(struct xbond_bond *bond, struct xbond_settings *settings,
 		else if (option->home == OPTION_IN_BOND)
 			values_write_bond(bond, option, &value);
 	}
+	if (bond->device == XBOND_DEVICE_TEAM)
+		settings->path = XBOND_PATH_DIRECT; /* it has no other */
 }

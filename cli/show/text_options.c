@@ -47,8 +47,6 @@ static const char *text_option_note(const struct option_spec *option, const char
 {
 	const char *idle = text_option_idle(option, manner);
 
-	if (option->id == OPT_PATH && manner->device && !strcmp(manner->device, "team"))
-		return "a team always sends directly";
 	if (option->id == OPT_PATH && manner->forced_counted && !strcmp(text, "direct"))
 		return "counted for now: a capture, a qdisc, filters, XDP on the bond or another "
 		       "namespace forbids it";

@@ -130,6 +130,8 @@ const char *bond_link_why(const struct bond *bond, unsigned int slot)
 
 bool bond_forbids_direct(struct bond *bond)
 {
+	if (bond_is_team(bond_pin(bond)))
+		return false;
 	return bond->bypass.captured || bond->device.has_qdisc || bond->bypass.has_filters ||
 	       bond->device.is_down || bond->device.away ||
 	       (bond->device.has_xdp && !bond_pin(bond)->xdp_tx);

@@ -219,7 +219,8 @@ struct bond {
 	} wake;				  /* wake.c */
 	struct {
 		uint64_t next_ns;
-	} quality; /* quality.c */
+	} quality;		       /* quality.c */
+	struct team_refusal *refusals; /* team_ports.c */
 	struct {
 		bool is_port; /* bond0, or a device on it, has a master, as last seen */
 	} lro;		      /* lro.c */

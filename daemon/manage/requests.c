@@ -56,6 +56,8 @@ int request_create(struct daemon *daemon, const char *name, const struct option_
 	values_fill(&bond, &settings, options);
 	r = option_set_check_mode(options, bond.mode, err);
 	if (!r)
+		r = option_set_check_device(options, bond.device, err);
+	if (!r)
 		r = option_together_check(&bond, err);
 	if (!r && options->given[OPT_ACTIVE_SLAVE] && options->value[OPT_ACTIVE_SLAVE].name[0])
 		r = err_set(err, EINVAL,

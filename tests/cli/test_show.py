@@ -277,6 +277,19 @@ def test_refused_in_other_modes(bpf_dir, bondctl, words, part):
     assert part in bondctl(*words, status=1).stderr
 
 
+def test_a_team_has_one_path(pins, bondctl):
+    """Without bondd, which has no say in it."""
+    pins.bond.device_kind, pins.settings.path = X.DEVICE_TEAM, X.PATH_DIRECT
+    assert "path: a team always sends directly" in \
+        bondctl("set", "bond0", "xmit_hash_policy", "layer3+4", "path", "counted", status=1).stderr
+    assert pins.settings.path == X.PATH_DIRECT
+    assert pins.settings.xmit_hash_policy == X.POLICY_LAYER2
+    bondctl("set", "bond0", "path", "direct")
+    pins.bond.device_kind = X.DEVICE_NETKIT
+    bondctl("set", "bond0", "path", "counted")
+    assert pins.settings.path == X.PATH_COUNTED
+
+
 def test_save(pins, bondctl, tmp_path):
     pins.bond.lacp_rate, pins.bond.max_links = 1, 2
     fill(pins.bond.ad_actor_system, mac_bytes("02:00:5e:30:00:0f"))

@@ -34,7 +34,7 @@ TEAM_HAS_NOT = (
     ("rx_hook", ("xdp", "auto"), "has no XDP"),
     ("xdp_tx", ("on",), "has no XDP"),
     ("rx_backlog", ("off",), "never uses the backlog"),
-    ("path", ("direct",), "has one path"),
+    ("path", ("counted", "pair"), "has one path"),
     ("mode", ("balance-tlb", "balance-alb", "5", "6"), "has no modes with addresses of their own"),
 )
 
@@ -42,6 +42,11 @@ TEAM_HAS_NOT = (
 def is_team():
     """Whether bonds are made of a team by XBOND_TEST_DEVICE, not by a test's own choice."""
     return DEVICE == "team"
+
+
+def paths():
+    """The values of path that bonds can have, to try one after another."""
+    return ("direct",) if is_team() else ("direct", "counted")
 
 
 def team_lacks(words):

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from lab import ROOT, is_team
+from lab import ROOT, is_team, paths
 from namespace import KERNEL, compile_bpf, end, groups, mac_bytes, run
 from traffic import Capture, Frame, Iperf, Stream, send_frames, send_packets
 from waiting import wait_for
@@ -227,7 +227,7 @@ def test_tagged_frames_hash_alike_in_both_paths(pair):
     made = pair("balance-xor", xmit_hash_policy="layer3+4")
     ports = range(3000, 3200)
     link_of_flow = {}
-    for path in ("direct", "counted"):
+    for path in paths():
         made.near.ctl("set", "bond0", "path", path)
         wires = [Capture(made.far, link) for link in made.links]
         for tag, text in TAGS.items():

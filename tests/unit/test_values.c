@@ -111,12 +111,25 @@ static void a_mac_is_six_bytes(void **state)
 	assert_int_equal(maps.bond.max_links, UINT32_MAX);
 }
 
+static void a_team_sends_directly(void **state)
+{
+	struct option_set team = { .given[OPT_DEVICE] = true }, none = { 0 };
+
+	(void)state;
+	team.value[OPT_DEVICE].number = XBOND_DEVICE_TEAM;
+	values_fill(&maps.bond, &maps.settings, &none);
+	assert_int_equal(maps.settings.path, XBOND_PATH_COUNTED);
+	values_fill(&maps.bond, &maps.settings, &team);
+	assert_int_equal(maps.settings.path, XBOND_PATH_DIRECT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(every_option_has_its_own_place, clear),
 		cmocka_unit_test_setup(a_slave_has_its_own_values, clear),
 		cmocka_unit_test_setup(a_mac_is_six_bytes, clear),
+		cmocka_unit_test_setup(a_team_sends_directly, clear),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
