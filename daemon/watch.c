@@ -22,6 +22,7 @@
 #include "daemon/manage/lifecycle.h"
 #include "daemon/manage/rollback.h"
 #include "daemon/manage/team_ports.h"
+#include "daemon/manage/team_refusal.h"
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
 #include "daemon/monitor/wake.h"
@@ -79,7 +80,7 @@ static void watch_take_stranger(struct bond *bond, const struct link_info *link,
 	slave_trouble_follow_upper(bond, link, gone);
 	lro_follow_upper(bond, link, gone);
 	if (gone)
-		team_ports_forget(bond, link->ifindex);
+		team_refusal_forget(bond, link->ifindex);
 }
 
 static void watch_take_slave(struct bond *bond, unsigned int slot, const struct link_info *link,

@@ -220,7 +220,7 @@ struct bond {
 	struct {
 		uint64_t next_ns;
 	} quality;		       /* quality.c */
-	struct team_refusal *refusals; /* team_ports.c */
+	struct team_refusal *refusals; /* team_refusal.c */
 	struct {
 		bool is_port; /* bond0, or a device on it, has a master, as last seen */
 	} lro;		      /* lro.c */

@@ -32,7 +32,7 @@
 #include "daemon/device/device_values.h"
 #include "daemon/device/fail_over_mac.h"
 #include "daemon/manage/policy_follow.h"
-#include "daemon/manage/team_ports.h"
+#include "daemon/manage/team_refusal.h"
 #include "daemon/monitor/arp.h"
 #include "daemon/monitor/monitor_bfd.h"
 #include "daemon/monitor/poll.h"
@@ -79,7 +79,7 @@ static void lifecycle_free_bond(struct bond *bond)
 	dataplane_close(&bond->dataplane);
 	pins_keep_nothing(bond);
 	slave_multicast_free(bond);
-	team_ports_free(bond);
+	team_refusal_free_all(bond);
 	free(bond);
 }
 

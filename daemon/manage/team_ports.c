@@ -1,67 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/manage/team_ports.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "daemon/base/event.h"
 #include "daemon/manage/requests.h"
+#include "daemon/manage/team_refusal.h"
 #include "network/link_list.h"
-
-/* A device that did not become a slave when it was last put into bond0. */
-struct team_refusal {
-	struct team_refusal *next;
-	int ifindex;
-	char why[sizeof(((struct err *)NULL)->text)];
-};
-
-static struct team_refusal *team_ports_refusal(struct bond *bond, int ifindex)
-{
-	struct team_refusal *refusal = bond->refusals;
-
-	while (refusal && refusal->ifindex != ifindex)
-		refusal = refusal->next;
-	return refusal;
-}
-
-/* Is it for another reason than last time? A manager may put it in again and again. */
-static bool team_ports_note_refusal(struct bond *bond, int ifindex, const char *why)
-{
-	struct team_refusal *refusal = team_ports_refusal(bond, ifindex);
-
-	if (refusal && !strcmp(refusal->why, why))
-		return false;
-	if (!refusal) {
-		refusal = calloc(1, sizeof(*refusal));
-		if (!refusal)
-			abort();
-		refusal->ifindex = ifindex;
-		refusal->next = bond->refusals;
-		bond->refusals = refusal;
-	}
-	snprintf(refusal->why, sizeof(refusal->why), "%s", why);
-	return true;
-}
-
-void team_ports_forget(struct bond *bond, int ifindex)
-{
-	struct team_refusal **at = &bond->refusals, *gone;
-
-	while (*at && (*at)->ifindex != ifindex)
-		at = &(*at)->next;
-	gone = *at;
-	if (!gone)
-		return;
-	*at = gone->next;
-	free(gone);
-}
-
-void team_ports_free(struct bond *bond)
-{
-	while (bond->refusals)
-		team_ports_forget(bond, bond->refusals->ifindex);
-}
 
 static bool team_ports_is_strange(struct bond *bond, const struct link_info *link)
 {
@@ -84,11 +27,11 @@ static void team_ports_add(struct bond *bond, const struct link_info *link)
 		r = request_add_slaves(bond->daemon, bond_pin(bond)->name, &name, 1, &none, NULL,
 				       &err);
 	if (!r) {
-		team_ports_forget(bond, link->ifindex);
+		team_refusal_forget(bond, link->ifindex);
 		event_notice(bond_pin(bond)->name, name,
 			     "somebody has put %s into %s; it is a slave now", name,
 			     bond_pin(bond)->name);
-	} else if (team_ports_note_refusal(bond, link->ifindex, err.text)) {
+	} else if (team_refusal_note(bond, link->ifindex, err.text)) {
 		event_warning(bond_pin(bond)->name, NULL,
 			      "somebody has put %s into %s, but it does not become a slave: %s",
 			      name, bond_pin(bond)->name, err.text);
@@ -116,7 +59,7 @@ void team_ports_look(struct bond *bond)
 
 	if (!bond_is_team(bond_pin(bond)))
 		return;
-	team_ports_free(bond); /* devices may have gone */
+	team_refusal_free_all(bond); /* devices may have gone */
 	if (!link_list_read(&bond->daemon->nl, &devices))
 		for (size_t i = 0; i < devices.count; i++)
 			if (team_ports_is_strange(bond, &devices.link[i]))

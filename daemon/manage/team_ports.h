@@ -13,8 +13,5 @@
 void team_ports_take(struct daemon *daemon, const struct link_info *link);
 /* Looks at all devices. Does nothing if the bond is no team. */
 void team_ports_look(struct bond *bond);
-/* A device has gone: another one may get its number. */
-void team_ports_forget(struct bond *bond, int ifindex);
-void team_ports_free(struct bond *bond);
 
 #endif
