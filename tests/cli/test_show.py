@@ -277,6 +277,20 @@ def test_refused_in_other_modes(bpf_dir, bondctl, words, part):
     assert part in bondctl(*words, status=1).stderr
 
 
+@pytest.mark.parametrize("words", [["set", "bond0", "xmit_hash_policy", "layer3+4"],
+                                   ["set-slave", "bond0", "eth1", "drain", "on"]])
+def test_settings_wait_for_the_end_of_a_takeover(pins, bondctl, words):
+    """It would lose them. If bondd is dead, none goes on."""
+    pins.table.flags |= X.F_HANDED_OVER
+    pins.table.heartbeat_ns = time.monotonic_ns() + 3600 * 10**9
+    before = bytes(pins.settings)
+    assert "has not ended yet; try again" in bondctl(*words, status=1).stderr
+    assert bytes(pins.settings) == before
+    pins.table.heartbeat_ns = 1
+    bondctl(*words)
+    assert bytes(pins.settings) != before
+
+
 def test_a_team_has_one_path(pins, bondctl):
     """Without bondd, which has no say in it."""
     pins.bond.device_kind, pins.settings.path = X.DEVICE_TEAM, X.PATH_DIRECT
