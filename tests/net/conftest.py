@@ -116,18 +116,7 @@ def pair(lab):
 
 @pytest.fixture
 def lone(lab):
-    """make(links=2, names...) returns a host with bondd and a far namespace; links end in both, no
-    bond yet.
-    """
-
-    def make(links=2, bondd=True):
-        near, far = lab.host("a", bondd=bondd), lab.namespace("b")
-        near.links = lab.links(near, far, links)
-        for name in near.links:
-            far.ip("link", "set", name, "up")
-        near.far = far
-        return near
-    return make
+    return lab.lone
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -318,6 +318,15 @@ class Lab:
             self.link(near, far, name, number, **kwargs)
         return names
 
+    def lone(self, links=2, bondd=True):
+        """A host with bondd and a far namespace; links end in both, no bond yet."""
+        near, far = self.host("a", bondd=bondd), self.namespace("b")
+        near.links = self.links(near, far, links)
+        for name in near.links:
+            far.ip("link", "set", name, "up")
+        near.far = far
+        return near
+
     def report(self):
         return "\n".join(each.report() for each in [*self.hosts, *self.partners])
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from lab import BPFFS, ROOT, stable
+from lab import BPFFS, ROOT, Lab, stable
 from namespace import KERNEL, compile_bpf, run
 from tcx import TCX_INGRESS, Tcx
 from waiting import wait_for
@@ -64,6 +64,14 @@ def case(lone):
     return Case(lone)
 
 
+@pytest.fixture(scope="module", name="lasting")
+def _lasting():
+    """One case for all tests that show that nothing has changed."""
+    lab = Lab(None)
+    yield Case(lab.lone)
+    lab.close()
+
+
 UNKNOWN = [(["show", "nobond"], "nobond"), (["stats", "nobond"], "nobond"),
            (["delete", "nobond"], "nobond"),
            (["save", "nobond"], "nobond"), (["set", "nobond", "min_links", "1"], "nobond"),
@@ -79,8 +87,8 @@ UNKNOWN = [(["show", "nobond"], "nobond"), (["stats", "nobond"], "nobond"),
 
 @pytest.mark.parametrize("words,named", UNKNOWN,
                          ids=lambda value: " ".join(value) if isinstance(value, list) else None)
-def test_unknown_bonds_and_devices(case, words, named):
-    assert named in case.refuse(*words)
+def test_unknown_bonds_and_devices(lasting, words, named):
+    assert named in lasting.refuse(*words)
 
 
 VALUES = [["create", "bond7", "mode", "roundabout"], ["create", "bond7", "miimon", "0"],
@@ -94,24 +102,24 @@ VALUES = [["create", "bond7", "mode", "roundabout"], ["create", "bond7", "miimon
 
 
 @pytest.mark.parametrize("words", VALUES, ids=" ".join)
-def test_values_out_of_range(case, words):
-    assert words[-2] in case.refuse(*words)
+def test_values_out_of_range(lasting, words):
+    assert words[-2] in lasting.refuse(*words)
 
 
 @pytest.mark.parametrize("words",
                          [["set", "bond0", "colour", "red"], ["create", "bond7", "colour", "red"],
                           ["set-slave", "bond0", "l0", "colour", "red"]], ids=" ".join)
-def test_unknown_options(case, words):
-    before = state(case.host)
-    done = case.host.ctl_try(*words)
+def test_unknown_options(lasting, words):
+    before = state(lasting.host)
+    done = lasting.host.ctl_try(*words)
     assert done.returncode in (REFUSED, USAGE) and "colour" in error_line(done, done.returncode)
-    assert state(case.host) == before
+    assert state(lasting.host) == before
 
 
-def test_all_pairs_are_checked_before_one_is_applied(case):
-    case.refuse("set", "bond0", "path", "direct", "min_links", "nonsense")
-    case.refuse("set", "bond0", "min_links", "1", "packets_per_slave", "2")
-    case.refuse("set-slave", "bond0", "l0", "weight", "5", "drain", "perhaps")
+def test_all_pairs_are_checked_before_one_is_applied(lasting):
+    lasting.refuse("set", "bond0", "path", "direct", "min_links", "nonsense")
+    lasting.refuse("set", "bond0", "min_links", "1", "packets_per_slave", "2")
+    lasting.refuse("set-slave", "bond0", "l0", "weight", "5", "drain", "perhaps")
 
 
 @pytest.mark.parametrize("words", [
@@ -119,8 +127,8 @@ def test_all_pairs_are_checked_before_one_is_applied(case):
     ["set", "bond0", "active_slave", "l0"],
     ["create", "bond7", "mode", "broadcast", "packets_per_slave", "3"],
     ["create", "bond7", "mode", "balance-rr", "primary", "l2"]], ids=" ".join)
-def test_options_that_a_mode_refuses(case, words):
-    line = case.refuse(*words)
+def test_options_that_a_mode_refuses(lasting, words):
+    line = lasting.refuse(*words)
     assert "mode" in line
 
 
@@ -140,17 +148,17 @@ def test_options_without_effect_are_kept_and_shown(case):
 
 @pytest.mark.parametrize("name", ["sixteen-letters-", "an-even-longer-name-than-that", "a/b", "a b",
                                   ".", "..", "", "a:b"])
-def test_names_that_no_device_may_have(case, name):
-    before = state(case.host)
-    done = case.host.ctl_try("create", name)
+def test_names_that_no_device_may_have(lasting, name):
+    before = state(lasting.host)
+    done = lasting.host.ctl_try("create", name)
     assert done.returncode in (REFUSED, USAGE)
     error_line(done, done.returncode)
-    assert state(case.host) == before
+    assert state(lasting.host) == before
 
 
 @pytest.mark.parametrize("name", ["bond0", "l3", "lo"])
-def test_names_that_are_taken(case, name):
-    assert name in case.refuse("create", name)
+def test_names_that_are_taken(lasting, name):
+    assert name in lasting.refuse("create", name)
 
 
 def test_a_name_of_fifteen_letters_works(case):
@@ -298,8 +306,8 @@ def test_an_mtu_that_a_slave_refuses_is_logged(case):
                          [[], ["fly"], ["create"], ["set", "bond0"], ["set", "bond0", "path"],
                           ["add-slave", "bond0"], ["show", "bond0", "bond1"], ["--colour", "list"],
                           ["list", "bond0"]], ids=" ".join)
-def test_usage(case, words):
-    done = case.host.ctl_try(*words)
+def test_usage(lasting, words):
+    done = lasting.host.ctl_try(*words)
     assert done.returncode == USAGE and done.stderr and not done.stdout
 
 
@@ -377,12 +385,12 @@ def as_nobody(host, *command):
                          [["create", "bond7"], ["set", "bond0", "path", "direct"], ["show"],
                           ["list"], ["stats", "bond0"], ["set-slave", "bond0", "l0", "drain", "on"],
                           ["delete", "bond0"]], ids=" ".join)
-def test_without_privileges(case, words):
-    before = state(case.host)
-    done = as_nobody(case.host, *case.host.ctl_command(*words))
+def test_without_privileges(lasting, words):
+    before = state(lasting.host)
+    done = as_nobody(lasting.host, *lasting.host.ctl_command(*words))
     line = error_line(done, REFUSED)
     assert "permi" in line.lower() or "root" in line.lower()
-    assert state(case.host) == before
+    assert state(lasting.host) == before
 
 
 def test_bondd_without_privileges(lone):
@@ -416,14 +424,14 @@ def test_a_stranger_on_the_socket_is_refused(case):
     b'{"method": "add-slave", "bond": "bond0", "slaves": []}\n',
     b'{"method": "add-slave", "bond": "bond0", "slaves": [1]}\n', b"[" * 60000 + b"\n",
     b'{"method": "ping", "x": "' + b"y" * 70000 + b'"}\n'], ids=lambda line: line[:40])
-def test_malformed_requests(case, line):
-    before = state(case.host)
+def test_malformed_requests(lasting, line):
+    before = state(lasting.host)
     try:
-        answer = case.host.request(line)
+        answer = lasting.host.request(line)
         assert answer is None or answer["ok"] is False and answer["error"]
     except (BrokenPipeError, ConnectionResetError):
         pass  # an oversized request may be cut off
-    assert case.host.ping_bondd() and state(case.host) == before
+    assert lasting.host.ping_bondd() and state(lasting.host) == before
 
 
 def test_several_requests_in_pieces(case):
