@@ -78,7 +78,8 @@ static int apply_begin(const struct applying *applying, json_t *before, bool wai
 				      &order->confirm, err);
 	if (applying->is_new || order->is_recorded)
 		return 0;
-	befores = json_pack("{s:{s:O, s:b}}", applying->name, "state", before, "waited", waited);
+	befores =
+		json_pack("{s:o}", applying->name, unfinished_record(json_incref(before), waited));
 	r = unfinished_begin(applying->daemon, befores, err);
 	json_decref(befores);
 	return r;

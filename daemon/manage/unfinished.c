@@ -12,6 +12,11 @@
 
 #define NAME "apply.unfinished"
 
+json_t *unfinished_record(json_t *state, bool waited)
+{
+	return json_pack("{s:o, s:b}", "state", state, "waited", waited);
+}
+
 json_t *unfinished_take(struct daemon *daemon, const json_t *names)
 {
 	json_t *befores = json_object();
@@ -24,8 +29,8 @@ json_t *unfinished_take(struct daemon *daemon, const json_t *names)
 		if (bond)
 			json_object_set_new(
 				befores, json_string_value(name),
-				json_pack("{s:o, s:b}", "state", snapshot_take(bond), "waited",
-					  rollback_left_s(json_string_value(name)) > 0));
+				unfinished_record(snapshot_take(bond),
+						  rollback_left_s(json_string_value(name)) > 0));
 	}
 	return befores;
 }

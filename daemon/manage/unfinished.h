@@ -13,6 +13,8 @@
 
 /* Of those of these names that are there: what they are, and whether they wait to be confirmed. */
 json_t *unfinished_take(struct daemon *daemon, const json_t *names);
+/* Of one bond, as unfinished_take() gives it. Steals state. */
+json_t *unfinished_record(json_t *state, bool waited);
 /* -errno, with a line in err: it cannot be written, so nothing shall be changed. */
 int unfinished_begin(struct daemon *daemon, json_t *befores, struct err *err);
 void unfinished_end(struct daemon *daemon);

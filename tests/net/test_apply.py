@@ -490,14 +490,21 @@ def test_what_was_not_finished_may_make_no_sense(bonds):
     host.start_bondd()
 
 
-def test_those_that_exchanged_slaves_go_back_together(bonds):
-    """Also if the time of one ends earlier, as when a slave takes long to be added."""
+def exchange_two(bonds, seconds):
+    """Two bonds exchange their slaves, to be confirmed: their names, and their slaves before."""
     host, names, before = bonds.host, ("bond0", "bond1"), [["l0"], ["l1"]]
     write_ring(bonds, "l0", "l1")
     host.ctl("load")
     wait_for(lambda: slaves_of(host, *names) == before, "the slaves")
     write_ring(bonds, "l1", "l0")
-    host.ctl("apply", "--confirm", "60")
+    host.ctl("apply", "--confirm", str(seconds))
+    return names, before
+
+
+def test_those_that_exchanged_slaves_go_back_together(bonds):
+    """Also if the time of one ends earlier, as when a slave takes long to be added."""
+    host = bonds.host
+    names, before = exchange_two(bonds, 60)
     done = host.ctl_try("rollback", "bond0")
     assert done.returncode == 1 and "without a name" in done.stderr
     assert done.stderr.count("\n") == 1
@@ -513,12 +520,8 @@ def test_bondd_dies_while_bonds_go_back(bonds, step):
     """One has given its slave back, or is what it was: the next bondd does the rest at once, not
     when the time is over.
     """
-    host, names, before = bonds.host, ("bond0", "bond1"), [["l0"], ["l1"]]
-    write_ring(bonds, "l0", "l1")
-    host.ctl("load")
-    wait_for(lambda: slaves_of(host, *names) == before, "the slaves")
-    write_ring(bonds, "l1", "l0")
-    host.ctl("apply", "--confirm", "600")
+    host = bonds.host
+    names, before = exchange_two(bonds, 600)
     host.stop_bondd()
     with host.dying_at(step):
         assert host.ctl_try("rollback").returncode == 3
