@@ -144,8 +144,12 @@ void bfd_session_heard(struct bfd_session *session, uint64_t heard_ns)
 		session->heard_ns = heard_ns;
 }
 
-void bfd_session_resume(struct bfd_session *session, uint64_t now_ns)
+void bfd_session_resume(struct bfd_session *session, uint32_t detection_us, uint64_t now_ns)
 {
+	uint32_t multiplier = session->remote_multiplier ? session->remote_multiplier : 1;
+
+	session->remote_min_tx_us =
+		bfd_session_max(session->remote_min_tx_us, detection_us / multiplier);
 	bfd_session_heard(session, now_ns);
 	session->hurries = 1;
 }
@@ -159,6 +163,13 @@ void bfd_session_lose(struct bfd_session *session, enum bfd_diag diag, uint64_t 
 void bfd_session_admin_down(struct bfd_session *session, uint64_t now_ns)
 {
 	bfd_session_set_state(session, BFD_ADMIN_DOWN, BFD_DIAG_ADMIN_DOWN, now_ns);
+}
+
+void bfd_session_turned_off(struct bfd_session *session, uint64_t now_ns)
+{
+	session->excuse = BFD_EXCUSE_ADMIN;
+	if (session->state != BFD_DOWN)
+		bfd_session_set_state(session, BFD_DOWN, BFD_DIAG_NEIGHBOR_DOWN, now_ns);
 }
 
 static void bfd_session_end_poll(struct bfd_session *session)
@@ -195,9 +206,7 @@ static void bfd_session_step(struct bfd_session *session, enum bfd_state heard, 
 	enum bfd_state state = session->state;
 
 	if (heard == BFD_ADMIN_DOWN) {
-		session->excuse = BFD_EXCUSE_ADMIN;
-		if (state != BFD_DOWN)
-			bfd_session_set_state(session, BFD_DOWN, BFD_DIAG_NEIGHBOR_DOWN, now_ns);
+		bfd_session_turned_off(session, now_ns);
 	} else if (state == BFD_DOWN && heard == BFD_DOWN) {
 		bfd_session_set_state(session, BFD_INIT, session->diag, now_ns);
 	} else if ((state == BFD_DOWN && heard == BFD_INIT) ||
@@ -208,10 +217,22 @@ static void bfd_session_step(struct bfd_session *session, enum bfd_state heard, 
 	}
 }
 
+/*
+ * A session that is up ends only by its far end, or by its silence. One that has begun anew does
+ * not know our discriminator, but nor does anybody else who can send frames to this address. It
+ * waits for the detection time.
+ */
+static bool bfd_session_is_of(const struct bfd_session *session, const struct bfd_packet *packet)
+{
+	if (packet->your_discr)
+		return packet->your_discr == session->local_discr;
+	return session->state != BFD_UP || packet->my_discr == session->remote_discr;
+}
+
 bool bfd_session_receive(struct bfd_session *session, const struct bfd_packet *packet,
 			 uint64_t now_ns)
 {
-	if (packet->your_discr && packet->your_discr != session->local_discr)
+	if (!bfd_session_is_of(session, packet))
 		return false;
 	bfd_session_record(session, packet);
 	if (session->state == BFD_ADMIN_DOWN)
@@ -219,7 +240,7 @@ bool bfd_session_receive(struct bfd_session *session, const struct bfd_packet *p
 	bfd_session_step(session, packet->state, now_ns);
 	if (packet->poll)
 		session->owes_final = 1;
-	session->heard_ns = now_ns;
+	bfd_session_heard(session, now_ns);
 	return true;
 }
 

@@ -26,11 +26,13 @@ void bfd_session_configure(struct bfd_session *session, uint32_t interval_us, ui
 void bfd_session_heard(struct bfd_session *session, uint64_t heard_ns);
 /*
  * Nobody ran the session for a while. The detection time begins anew, because the far end may have
- * been silent for the same reason.
+ * been silent for the same reason. It may be longer now: detection_us, 0 if nobody knows.
  */
-void bfd_session_resume(struct bfd_session *session, uint64_t now_ns);
+void bfd_session_resume(struct bfd_session *session, uint32_t detection_us, uint64_t now_ns);
 /* Leaves Up because somebody else has found that the far end is silent or has left it. */
 void bfd_session_lose(struct bfd_session *session, enum bfd_diag diag, uint64_t now_ns);
+/* The far end has said AdminDown, to us or to somebody else. No failure: RFC 7130, 4. */
+void bfd_session_turned_off(struct bfd_session *session, uint64_t now_ns);
 /* 6.8.16 */
 void bfd_session_admin_down(struct bfd_session *session, uint64_t now_ns);
 

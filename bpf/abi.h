@@ -223,7 +223,12 @@ struct xbond_table {
 	__u32 select_abi;
 	__u32 pad0;
 	__u64 flowlet_gap_ns; /* while XBOND_F_FLOWLETS is set */
-	__u64 pad1[3];
+	/*
+	 * Slots that the programs have found to fail while bondd is away, and took out of tx_mask
+	 * if others were left. Writer: BPF; bondd clears it when it decides. See failed.h.
+	 */
+	__u64 failed;
+	__u64 pad1[2];
 	__u32 ifindex[XBOND_MAX_SLAVES]; /* 0: free slot */
 	/* In round-robin by bytes: XBOND_BYTE_COST_ONE for the heaviest slave. */
 	__u32 byte_cost[XBOND_MAX_SLAVES];

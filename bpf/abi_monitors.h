@@ -171,8 +171,9 @@ _Static_assert(sizeof(struct xbond_quality) == 648, "quality ABI");
 
 enum xbond_bfd_end {
 	XBOND_BFD_GOES_ON = 0,
-	XBOND_BFD_SILENT = 1,	/* nothing for the detection time, while others are heard */
-	XBOND_BFD_SIGNALED = 2, /* the far end has left the session */
+	XBOND_BFD_SILENT = 1,	  /* nothing for the detection time, while others are heard */
+	XBOND_BFD_SIGNALED = 2,	  /* the far end has left the session */
+	XBOND_BFD_TURNED_OFF = 3, /* by the far end, with AdminDown: no failure */
 };
 
 /* What the programs need to hold a session, and the session for the next bondd. */
@@ -199,9 +200,9 @@ struct xbond_bfd_link {
 	struct xbond_bfd_words words[2];
 	__u64 sent_ns; /* the last packet of bondd */
 	__u32 verdict; /* enum bfd_verdict: for `show` */
-	__u32 pad0;
 	/* Writer: BPF. */
-	__u64 heard_ns; /* the last packet of the far end that knows our session */
+	__u32 detection_us; /* by the far end's last packet; 0: none yet */
+	__u64 heard_ns;	    /* the last packet of the far end that knows our session */
 	__u64 answered_ns;
 	__u32 answers;
 	__u32 refused;			   /* packets that the far end would not send */

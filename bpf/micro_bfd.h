@@ -16,8 +16,8 @@
 
 #include "bfd/bfd_frame.h"
 #include "bpf/drops_count.h"
-#include "bpf/heartbeat.h"
 #include "bpf/maps.h"
+#include "bpf/micro_bfd_away.h"
 #include "bpf/micro_bfd_port.h"
 
 #define MICRO_BFD_NOT (-2) /* no verdict: the frame is somebody else's */
@@ -25,19 +25,6 @@
 #define MICRO_BFD_AT4 (BFD_ETHER_SIZE + BFD_IPV4_SIZE + BFD_UDP_SIZE)
 #define MICRO_BFD_AT6 (BFD_ETHER_SIZE + BFD_IPV6_SIZE + BFD_UDP_SIZE)
 #define MICRO_BFD_SIZE4 (MICRO_BFD_AT4 + BFD_PACKET_SIZE)
-
-struct bfd_timer {
-	struct bpf_timer timer;
-};
-
-struct xbond_bfd bfd SEC(".data.bfd");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, XBOND_MAX_SLAVES);
-	__type(key, __u32);
-	__type(value, struct bfd_timer);
-} bfd_timers SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -55,98 +42,6 @@ static __always_inline int micro_bfd_may_be(struct __sk_buff *skb)
 	return skb->protocol == bpf_htons(ETH_P_IPV6) &&
 	       (frame + MICRO_BFD_PORT6 + 2 > end ||
 		micro_bfd_is_port(frame, MICRO_BFD_PROTOCOL6, MICRO_BFD_PORT6));
-}
-
-/* Called once per packet, because bondd may put the other copy in force meanwhile. */
-static __always_inline const struct xbond_bfd_words *
-micro_bfd_words(const struct xbond_bfd_link *link)
-{
-	__u32 copy = READ_ONCE(link->in_force);
-
-	asm volatile("" : "+r"(copy)); /* keeps the bound visible to the verifier */
-	return &link->words[copy & 1];
-}
-
-static __always_inline int micro_bfd_is_away(__u64 now_ns)
-{
-	return heartbeat_is_older(READ_ONCE(bfd.heartbeat_ns), now_ns, XBOND_BFD_AWAY_NS);
-}
-
-/* No slot is taken out that is the last: what a program finds must not end all traffic. */
-static __always_inline void micro_bfd_end(__u32 slot, struct xbond_bfd_link *link, __u32 why)
-{
-	__u64 others = ~(1ULL << slot);
-
-	if (link->ended)
-		return;
-	WRITE_ONCE(link->ended, why);
-	if (READ_ONCE(table.tx_mask) & others)
-		__sync_fetch_and_and(&table.tx_mask, others);
-}
-
-/* Was the far end heard on another slave in the last detection time? */
-static __noinline int micro_bfd_hears_others(__u32 slot, __u64 now_ns)
-{
-	for (__u32 other = 0; other < XBOND_MAX_SLAVES; other++) {
-		const struct xbond_bfd_link *link = &bfd.link[other];
-		__u64 detection_ns = micro_bfd_words(link)->detection_ns;
-
-		if (other != slot && READ_ONCE(link->enabled) && link->heard_ns &&
-		    now_ns - link->heard_ns < detection_ns)
-			return 1;
-	}
-	return 0;
-}
-
-/*
- * If the far end is silent everywhere, it may be that nobody speaks there: its programs answer
- * only, like ours. Its last packets, and its first ones, do not come on all slaves at the same
- * time, so once is not enough.
- */
-static __always_inline int micro_bfd_is_lost(__u32 slot, struct xbond_bfd_link *link, __u64 now_ns)
-{
-	if (!micro_bfd_is_away(now_ns) || !micro_bfd_hears_others(slot, now_ns)) {
-		link->suspected = 0;
-		return 0;
-	}
-	return ++link->suspected >= XBOND_BFD_SUSPICIONS;
-}
-
-/* No packet for the detection time. If bondd is there, it finds that itself. */
-static int micro_bfd_silence(void *map, __u32 *key, struct bfd_timer *timer)
-{
-	__u64 now_ns = bpf_ktime_get_ns(), end_ns;
-	const struct xbond_bfd_words *words;
-	struct xbond_bfd_link *link;
-	__u32 slot = *key;
-
-	(void)map;
-	if (slot >= XBOND_MAX_SLAVES)
-		return 0;
-	link = &bfd.link[slot];
-	words = micro_bfd_words(link);
-	if (!READ_ONCE(link->enabled) || !words->holding || link->ended)
-		return 0;
-	end_ns = link->heard_ns + words->detection_ns;
-	if ((__s64)(end_ns - now_ns) > 0)
-		bpf_timer_start(&timer->timer, end_ns - now_ns, 0);
-	else if (micro_bfd_is_lost(slot, link, now_ns))
-		micro_bfd_end(slot, link, XBOND_BFD_SILENT);
-	else
-		bpf_timer_start(&timer->timer, words->detection_ns, 0);
-	return 0;
-}
-
-static __always_inline void micro_bfd_restart_silence(__u32 slot, __u64 detection_ns)
-{
-	struct bfd_timer *timer = bpf_map_lookup_elem(&bfd_timers, &slot);
-
-	if (!timer)
-		return;
-	/* Refused if it is a timer already. */
-	bpf_timer_init(&timer->timer, &bfd_timers, CLOCK_MONOTONIC);
-	bpf_timer_set_callback(&timer->timer, micro_bfd_silence);
-	bpf_timer_start(&timer->timer, detection_ns, 0);
 }
 
 static __always_inline int micro_bfd_too_many(struct xbond_pdu_budget *budget, __u32 limit,
@@ -187,32 +82,40 @@ static __always_inline void micro_bfd_to_bondd(struct __sk_buff *skb, __u32 slot
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* Of the session that is in force, from both ends, and without what must be refused. */
+/*
+ * Of the session that is in force, and without what must be refused. A far end that has not heard
+ * us for its detection time knows our discriminator no longer.
+ */
 static __always_inline int micro_bfd_is_spoken(const struct xbond_bfd_words *words,
 					       const __u8 *packet, __u32 length)
 {
+	__u32 yours = micro_bfd_number(packet + BFD_AT_YOUR_DISCR);
+
 	return packet[BFD_AT_VERSION] >> 5 == BFD_VERSION && packet[BFD_AT_MULTIPLIER] &&
 	       packet[BFD_AT_LENGTH] >= BFD_PACKET_SIZE && packet[BFD_AT_LENGTH] <= length &&
 	       !(packet[BFD_AT_STATE] & (BFD_FLAG_AUTHENTICATED | BFD_FLAG_MULTIPOINT)) &&
 	       micro_bfd_number(packet + BFD_AT_MY_DISCR) == words->session.remote_discr &&
-	       micro_bfd_number(packet + BFD_AT_YOUR_DISCR) == words->session.local_discr;
+	       (yours ? yours == words->session.local_discr : packet[BFD_AT_STATE] >> 6 < BFD_INIT);
 }
 
 /* Is bondd's next packet overdue, and the last answer not too near? Two ends must not talk on. */
 static __always_inline int micro_bfd_is_silent(const struct xbond_bfd_link *link,
 					       const struct xbond_bfd_words *words, __u64 now_ns)
 {
-	return words->holding && !link->ended &&
+	return words->holding &&
 	       (__s64)(now_ns - READ_ONCE(link->sent_ns)) > (__s64)words->gap_ns &&
 	       now_ns - link->answered_ns >= words->gap_ns / 4 * 3;
 }
 
-/* RFC 1624: one more bit in the packet's first word. `at` is where the packet begins. */
-static __always_inline int micro_bfd_set_final(struct __sk_buff *skb, const __u8 *frame, __u32 at)
+/* RFC 1624: another second byte in the packet's first word. `at` is where the packet begins. */
+static __always_inline int micro_bfd_restate(struct __sk_buff *skb, const __u8 *frame, __u32 at,
+					     __u8 state)
 {
-	__u8 state = frame[at + BFD_AT_STATE] | BFD_FLAG_FINAL, checksum[2];
-	__u32 sum = (__u16)~bfd_frame_word(frame + at - 2) + BFD_FLAG_FINAL;
+	__u32 sum = (__u16)~bfd_frame_word(frame + at - 2) + (0xffff - frame[at + BFD_AT_STATE]) +
+		    state;
+	__u8 checksum[2];
 
+	sum = (sum & 0xffff) + (sum >> 16);
 	sum = ~((sum & 0xffff) + (sum >> 16)) & 0xffff;
 	if (!sum)
 		sum = 0xffff;
@@ -222,29 +125,56 @@ static __always_inline int micro_bfd_set_final(struct __sk_buff *skb, const __u8
 	       bpf_skb_store_bytes(skb, at - 2, checksum, sizeof(checksum), 0);
 }
 
-static __always_inline int micro_bfd_replace(struct __sk_buff *skb, const __u8 *frame, int final)
+/*
+ * The frame becomes ours. It says that the session is up; to a far end that says Down, Init
+ * (RFC 5880, 6.2).
+ */
+static __always_inline int micro_bfd_become(struct __sk_buff *skb, const __u8 *frame, __u32 length,
+					    __u32 at, __u8 heard)
+{
+	__u8 state = frame[at + BFD_AT_STATE];
+
+	if (heard >> 6 == BFD_DOWN)
+		state = (state & 0x3f) | BFD_INIT << 6;
+	if (heard & BFD_FLAG_POLL)
+		state |= BFD_FLAG_FINAL;
+	return bpf_skb_change_tail(skb, length, 0) ||
+	       bpf_skb_store_bytes(skb, 0, frame, length, 0) ||
+	       micro_bfd_restate(skb, frame, at, state);
+}
+
+/* To a packet with the state `heard`, by the slave on which it arrived. */
+static __always_inline int micro_bfd_answer(struct __sk_buff *skb, struct xbond_bfd_link *link,
+					    const struct xbond_bfd_words *words, __u8 heard,
+					    __u64 now_ns)
 {
 	if (skb->vlan_present)
 		bpf_skb_vlan_pop(skb);
-	if (bfd.ends.six)
-		return bpf_skb_change_tail(skb, BFD_FRAME_SIZE, 0) ||
-		       bpf_skb_store_bytes(skb, 0, frame, BFD_FRAME_SIZE, 0) ||
-		       (final && micro_bfd_set_final(skb, frame, MICRO_BFD_AT6));
-	return bpf_skb_change_tail(skb, MICRO_BFD_SIZE4, 0) ||
-	       bpf_skb_store_bytes(skb, 0, frame, MICRO_BFD_SIZE4, 0) ||
-	       (final && micro_bfd_set_final(skb, frame, MICRO_BFD_AT4));
-}
-
-/* The frame becomes ours, and leaves by the slave on which it arrived. */
-static __always_inline int micro_bfd_answer(struct __sk_buff *skb, struct xbond_bfd_link *link,
-					    const struct xbond_bfd_words *words, int final,
-					    __u64 now_ns)
-{
-	if (micro_bfd_replace(skb, words->frame, final))
+	if (bfd.ends.six
+		    ? micro_bfd_become(skb, words->frame, BFD_FRAME_SIZE, MICRO_BFD_AT6, heard)
+		    : micro_bfd_become(skb, words->frame, MICRO_BFD_SIZE4, MICRO_BFD_AT4, heard))
 		return TC_ACT_SHOT;
 	link->answered_ns = now_ns;
 	link->answers++;
 	return bpf_redirect(skb->ifindex, 0);
+}
+
+/* The far end sends, and hears us. */
+static __always_inline void micro_bfd_note_heard(__u32 slot, struct xbond_bfd_link *link,
+						 const struct xbond_bfd_words *words,
+						 const __u8 *packet, __u64 now_ns)
+{
+	__u32 interval_us = micro_bfd_number(packet + BFD_AT_MIN_TX);
+	__u64 detection_us;
+
+	if (interval_us < words->session.rx_in_force_us)
+		interval_us = words->session.rx_in_force_us;
+	detection_us = (__u64)packet[BFD_AT_MULTIPLIER] * interval_us;
+	WRITE_ONCE(link->detection_us, detection_us > 0xffffffff ? 0xffffffff : detection_us);
+	link->heard_ns = now_ns;
+	link->suspected = 0;
+	if (words->holding)
+		micro_bfd_restart_silence(slot, micro_bfd_detection_ns(link));
 }
 
 /* A packet of the session. */
@@ -253,20 +183,17 @@ static __always_inline int micro_bfd_hear(struct __sk_buff *skb, __u32 slot,
 					  __u64 now_ns, int away)
 {
 	const struct xbond_bfd_words *words = micro_bfd_words(link);
-	__u8 state = packet[BFD_AT_STATE];
+	__u32 state = packet[BFD_AT_STATE] >> 6;
 
-	if (state >> 6 < BFD_INIT) {
-		if (away && words->holding)
-			micro_bfd_end(slot, link, XBOND_BFD_SIGNALED);
+	if (away && (words->holding || state == BFD_ADMIN_DOWN))
+		micro_bfd_follow(slot, link, state);
+	if (state >= BFD_INIT)
+		micro_bfd_note_heard(slot, link, words, packet, now_ns);
+	if (state >= BFD_INIT ? READ_ONCE(link->ended) : !away || !micro_bfd_has_failed(link))
 		return TC_ACT_SHOT;
-	}
-	link->heard_ns = now_ns;
-	link->suspected = 0;
-	if (words->holding)
-		micro_bfd_restart_silence(slot, words->detection_ns);
 	if (!micro_bfd_is_silent(link, words, now_ns))
 		return TC_ACT_SHOT;
-	return micro_bfd_answer(skb, link, words, state & BFD_FLAG_POLL, now_ns);
+	return micro_bfd_answer(skb, link, words, packet[BFD_AT_STATE], now_ns);
 }
 
 /* Only packets for our address; what is not as it must be goes nowhere. */

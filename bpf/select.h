@@ -214,7 +214,7 @@ static __always_inline __u64 select_all_up(__u64 mask, __u64 bits)
 
 /*
  * The slots of mask that send for certain. If none does, drained slots that do, then those of mask
- * that may send; without any, all of mask.
+ * that may send, then those that fail but have carrier; without any, all of mask.
  */
 __noinline __u64 select_live(__u64 mask)
 {
@@ -225,6 +225,8 @@ __noinline __u64 select_live(__u64 mask)
 		live = select_all_up(READ_ONCE(table.tx_mask), NETDEV_SENDS);
 	if (!live)
 		live = select_all_up(mask, NETDEV_MAY_SEND);
+	if (!live)
+		live = select_all_up(READ_ONCE(table.failed), NETDEV_MAY_SEND);
 	return live ? live : mask;
 }
 

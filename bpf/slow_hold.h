@@ -17,6 +17,7 @@
 #include "bpf/drops_count.h"
 #include "bpf/heartbeat.h"
 #include "bpf/maps.h"
+#include "bpf/micro_bfd_away.h"
 #include "lacp/frame.h"
 
 #define SLOW_SHORT_TIMEOUT_NS 3000000000ULL /* 6.4.4 */
@@ -76,8 +77,10 @@ static __always_inline void slow_take_out(__u32 slot, __u32 directions)
 {
 	__u64 others = ~(1ULL << slot);
 
-	if (directions & LACP_DISTRIBUTING)
+	if (directions & LACP_DISTRIBUTING) {
 		__sync_fetch_and_and(&table.tx_mask, others);
+		__sync_fetch_and_and(&table.failed, others);
+	}
 	if (directions & LACP_COLLECTING)
 		__sync_fetch_and_and(&table.rx_mask, others);
 }
@@ -86,8 +89,11 @@ static __always_inline void slow_put_back(__u32 slot, __u32 directions)
 {
 	if (directions & LACP_COLLECTING)
 		__sync_fetch_and_or(&table.rx_mask, 1ULL << slot);
-	if (directions & LACP_DISTRIBUTING)
-		__sync_fetch_and_or(&table.tx_mask, 1ULL << slot);
+	if (!(directions & LACP_DISTRIBUTING))
+		return;
+	__sync_fetch_and_or(&table.tx_mask, 1ULL << slot);
+	if (micro_bfd_has_failed(&bfd.link[slot]))
+		failed_add(slot);
 }
 
 /*

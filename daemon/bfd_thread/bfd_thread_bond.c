@@ -112,6 +112,17 @@ static void bfd_thread_run_link(struct bfd_thread_bond *bond, unsigned int slot,
 	link->changed = false;
 }
 
+/*
+ * Until the programs notice that the thread is away, they leave packets to it. One that they have
+ * heard the session's next one after is history.
+ */
+static bool bfd_thread_is_history(const struct bfd_thread_bond *bond, unsigned int slot,
+				  uint64_t received_ns)
+{
+	return received_ns < bond->link[slot].resumed_ns &&
+	       received_ns < __atomic_load_n(&bond->map->link[slot].heard_ns, __ATOMIC_ACQUIRE);
+}
+
 static int bfd_thread_on_packet(void *context, void *data, size_t size)
 {
 	struct bfd_thread_bond *bond = context;
@@ -124,6 +135,7 @@ static int bfd_thread_on_packet(void *context, void *data, size_t size)
 		return 0;
 	link = &bond->link[record->slot];
 	if ((int)record->ifindex != link->port.ifindex ||
+	    bfd_thread_is_history(bond, record->slot, record->received_ns) ||
 	    bfd_packet_decode(record->bytes, record->length, &packet))
 		return 0;
 	if (bfd_session_receive(&link->session, &packet, record->received_ns))
@@ -138,13 +150,15 @@ static void bfd_thread_resume(struct bfd_thread_bond *bond, unsigned int slot, u
 	struct bfd_session *session = &bond->link[slot].session;
 	uint32_t ended = __atomic_exchange_n(&pinned->ended, XBOND_BFD_GOES_ON, __ATOMIC_ACQ_REL);
 
-	if (ended)
-		bfd_session_lose(session,
-				 ended == XBOND_BFD_SIGNALED ? BFD_DIAG_NEIGHBOR_DOWN
-							     : BFD_DIAG_TIME_EXPIRED,
-				 now_ns);
-	else
-		bfd_session_resume(session, now_ns);
+	switch (ended) {
+	case XBOND_BFD_SILENT: bfd_session_lose(session, BFD_DIAG_TIME_EXPIRED, now_ns); break;
+	case XBOND_BFD_SIGNALED: bfd_session_lose(session, BFD_DIAG_NEIGHBOR_DOWN, now_ns); break;
+	case XBOND_BFD_TURNED_OFF: bfd_session_turned_off(session, now_ns); break;
+	default:
+		bfd_session_resume(
+			session, __atomic_load_n(&pinned->detection_us, __ATOMIC_ACQUIRE), now_ns);
+	}
+	bond->link[slot].resumed_ns = now_ns;
 	bond->link[slot].changed = true;
 }
 
@@ -163,16 +177,15 @@ static bool bfd_thread_beat(struct bfd_thread_bond *bond)
 uint64_t bfd_thread_bond_run(struct bfd_thread_bond *bond, uint64_t now_ns)
 {
 	uint64_t next_ns = BFD_NEVER;
-	bool was_away = bfd_thread_beat(bond);
 
+	if (bfd_thread_beat(bond))
+		bfd_thread_for_each_link(bond, slot) bfd_thread_resume(bond, slot, now_ns);
 	ring_buffer__consume(bond->ring);
 	bfd_thread_for_each_link(bond, slot)
 	{
 		const struct bfd_session *session = &bond->link[slot].session;
 		uint64_t deadline_ns, due_ns;
 
-		if (was_away)
-			bfd_thread_resume(bond, slot, now_ns);
 		bfd_thread_run_link(bond, slot, now_ns);
 		deadline_ns = bfd_session_deadline(session);
 		due_ns = bfd_session_verdict_due(session, bond->map->known_ns);

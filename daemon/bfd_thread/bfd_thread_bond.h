@@ -16,6 +16,7 @@ struct bfd_thread_link {
 	struct bfd_session session;
 	enum bfd_verdict verdict; /* also read by the main loop */
 	bool changed;		  /* the map does not know it yet */
+	uint64_t resumed_ns;	  /* when the thread was last back from an absence; 0: never */
 };
 
 struct bfd_thread_bond {

@@ -190,6 +190,7 @@ static enum lacp_thread_pair publish_pair(const struct bond *bond, const struct 
 /* In 802.3ad the LACP thread does this, because it knows what may receive. */
 static void publish_masks(struct bond *bond, const struct decision *decision, uint64_t rx_mask)
 {
+	dataplane_forget_failed(&bond->dataplane);
 	if (bond->lacp.thread) {
 		lacp_thread_publish(bond->lacp.thread, decision->linked, decision->members,
 				    publish_pair(bond, decision));

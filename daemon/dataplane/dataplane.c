@@ -73,6 +73,11 @@ void dataplane_set_slot(struct dataplane *dataplane, unsigned int slot, int ifin
 	store_release(table->ifindex[slot], (uint32_t)ifindex);
 }
 
+void dataplane_forget_failed(struct dataplane *dataplane)
+{
+	store_release(dataplane->pins.table->failed, 0);
+}
+
 void dataplane_set_tx_mask(struct dataplane *dataplane, uint64_t mask)
 {
 	store_release(dataplane->pins.table->tx_mask, mask);

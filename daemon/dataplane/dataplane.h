@@ -76,6 +76,8 @@ bool dataplane_look(struct dataplane *dataplane, uint64_t *ret_up, uint64_t *ret
 bool dataplane_listen_for(struct dataplane *dataplane, uint64_t slots);
 /* Adds the slot's counters to the sums of slaves that have left. */
 void dataplane_retire_counters(struct dataplane *dataplane, unsigned int slot);
+/* What the programs found while bondd was away no longer counts. */
+void dataplane_forget_failed(struct dataplane *dataplane);
 void dataplane_set_tx_mask(struct dataplane *dataplane, uint64_t mask);
 void dataplane_set_rx_mask(struct dataplane *dataplane, uint64_t mask);
 /* The slots that are drained now, for XBOND_F_DRAIN_MARKERS. */

@@ -94,7 +94,7 @@ static void bfd_step(struct input *input)
 		bfd_session_configure(&bfd.session, 5000 + input_u16(input),
 				      (uint8_t)(input_u8(input) | 2));
 		break;
-	case 4: bfd_session_resume(&bfd.session, bfd.now_ns); break;
+	case 4: bfd_session_resume(&bfd.session, input_u32(input), bfd.now_ns); break;
 	default: bfd.now_ns += bfd.session.interval_us * 1000ull; break;
 	}
 	bfd_run();

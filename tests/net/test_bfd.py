@@ -20,7 +20,7 @@ PACKET_AT, FINAL = 14 + 20 + 8, 0x10
 PORT = 6784
 AWAY = 0.8  # seconds; XBOND_BFD_AWAY_NS, and some
 GROUP = bytes.fromhex("01005e900001")
-DOWN, UP = 1, 3
+ADMIN_DOWN, DOWN, UP = 0, 1, 3
 # classic BPF programs: return TC_ACT_SHOT; the same for frames to the group of micro-BFD alone
 DROP = "1,6 0 0 2,"
 DROP_BFD = "6,40 0 0 0,21 0 3 256,32 0 0 2,21 0 1 1586495489,6 0 0 2,6 0 0 4294967295,"
@@ -179,7 +179,8 @@ def test_forged_packets(speakers):
                frame(down[:20]), frame(down, udp_sum=1)]
     ignored = [frame(packet(DOWN, theirs, mine, flags=0x04, length=26) + b"\0\0"),
                frame(packet(DOWN, theirs, mine, flags=0x01)), frame(packet(DOWN, 0, mine)),
-               frame(packet(UP, theirs, 0)), frame(b"\x40" + down[1:]),
+               frame(packet(UP, theirs, 0)), frame(packet(DOWN, 77, 0)),
+               frame(packet(ADMIN_DOWN, 77, 0)), frame(b"\x40" + down[1:]),
                frame(down[:2] + b"\0" + down[3:])]
     for _ in range(3):
         send_frames(made.far, "l0", refused + ignored)
@@ -264,6 +265,96 @@ def test_a_link_breaks_while_bondd_is_away(speakers, deaf):
             assert tx_slots(made.near)
     made.near.start_bondd()
     made.near.wait_slaves("l0", "l1")
+
+
+@pytest.mark.parametrize("deaf", ["near", "far"])
+def test_a_link_comes_back_while_bondd_is_away(speakers, deaf):
+    """Its session comes up again between the far end and the programs, and serves as before. If the
+    other one fails, too, it is the one that must leave.
+    """
+    made = speakers("balance-xor")
+    before = identities(made.near, made.links)
+    made.near.kill_bondd()
+    with silent(getattr(made, deaf), "l0"):
+        wait_for(lambda: tx_slots(made.near) == {1}, "the slave to leave the mask")
+    wait_for(lambda: tx_slots(made.near) == {0, 1}, "the slave to be back")
+    wait_up(made.far, links=made.links)
+    made.far.ip("link", "set", "l1", "down")
+    wait_for(lambda: made.near.ping("10.0.0.2"), "l0 to serve")
+    made.far.ip("link", "set", "l1", "up")
+    if deaf == "near":  # silence everywhere is no failure
+        with silent(made.near, "l0", "l1"):
+            wait_for(lambda: len(tx_slots(made.near)) == 1, "one to leave the mask")
+    for dev in made.links:
+        with silent(getattr(made, deaf), dev):
+            wait_for(lambda: tx_slots(made.near) == {1 - made.links.index(dev)},
+                     f"the programs to see that only the other one than {dev} works")
+    wait_for(lambda: tx_slots(made.near) == {0, 1}, "all slaves to be back")
+    made.near.start_bondd()
+    wait_up(made.near, links=made.links)
+    assert identities(made.near, made.links) == before
+    assert lost(made.near, made.links) == 0
+
+
+def test_what_has_failed_serves_if_nothing_else_has_carrier(speakers):
+    """In either order, while bondd is away."""
+    made = speakers("balance-xor")
+
+    def sends_by(dev):
+        """The far end does not use it, so there is no answer."""
+        before = made.near.slave(dev)["tx_packets"]
+        made.near.ping("10.0.0.2")
+        return made.near.slave(dev)["tx_packets"] > before
+    made.near.kill_bondd()
+    with silent(made.near, "l0", program=DROP_BFD):
+        wait_for(lambda: tx_slots(made.near) == {1}, "the slave to leave the mask")
+        wait_for(lambda: made.near.ping("10.0.0.2"), "the far end to use the other one")
+        assert not sends_by("l0")
+        made.far.ip("link", "set", "l1", "down")
+        wait_for(lambda: sends_by("l0"), "l0 to serve")
+        made.far.ip("link", "set", "l1", "up")
+    wait_for(lambda: tx_slots(made.near) == {0, 1}, "the slave to be back")
+    made.far.ip("link", "set", "l1", "down")
+    with silent(made.near, "l0", program=DROP_BFD):
+        wait_for(lambda: tx_slots(made.near) == {1}, "the slave to leave the mask")
+        wait_for(lambda: sends_by("l0"), "l0 to serve")
+
+
+def test_turned_off_while_bondd_is_away(speakers):
+    """That is no failure, neither for the programs nor for the next bondd."""
+    made = speakers("balance-xor")
+    for leave, come_back in ((made.near.kill_bondd, made.near.start_bondd),
+                             (made.near.freeze_bondd, made.near.thaw_bondd)):
+        leave()
+        quiet_for(AWAY, "the programs must hold the sessions by themselves")
+        with silent(made.near, "l0", program=DROP_BFD):
+            wait_for(lambda: tx_slots(made.near) == {1}, "the slave to leave the mask")
+            made.far.ctl("set", "bond0", "bfd_interval", 0)
+            wait_for(lambda: tx_slots(made.near) == {0, 1}, "both to be used")
+        come_back()
+        wait_for(lambda: [bfd(made.near, dev)["state"] for dev in made.links] == ["unknown"] * 2,
+                 "the next bondd to know")
+        for _ in moments(0.5):
+            assert sorted(made.near.carrier_slaves()) == made.links
+        made.far.ctl("set", "bond0", "bfd_interval", INTERVAL)
+        wait_up(made.near, made.far, links=made.links)
+    assert "BFD session is down" not in made.near.log()
+
+
+def test_longer_interval_while_bondd_is_away(speakers):
+    """The programs judge by the far end's new detection time, and so does the next bondd."""
+    made = speakers("balance-xor", links=6)
+    made.near.kill_bondd()
+    quiet_for(AWAY, "the programs must hold the sessions by themselves")
+    made.far.ctl("set", "bond0", "bfd_interval", 20 * INTERVAL)
+    wait_for(lambda: all(link["detection_us"] == 60000 * INTERVAL
+                         for link in made.near.pinned("bfd")["link"][:6]), "the new interval")
+    for _ in moments(0.15 * INTERVAL):
+        assert tx_slots(made.near) == set(range(6))
+    made.near.start_bondd()
+    for _ in moments(0.06 * INTERVAL):
+        assert sessions(made.near, made.links) == ["up"] * 6
+    assert lost(made.near, made.links) + lost(made.far, made.links) == 0
 
 
 def test_other_intervals(speakers):

@@ -116,6 +116,7 @@ static void clause_6_8_6_every_state_and_packet(void **state)
 		for (unsigned int theirs = 0; theirs < 4; theirs++) {
 			setup(state);
 			session.state = (uint8_t)mine;
+			session.remote_discr = THERE;
 			hear(from((enum bfd_state)theirs));
 			assert_int_equal(session.state, next[mine][theirs]);
 		}
@@ -393,7 +394,7 @@ static void clause_6_8_12_another_multiplier(void **state)
 	assert_int_equal(session.state, BFD_DOWN);
 }
 
-/* The far end began anew, and found us before we have missed it. */
+/* The far end began anew. Until we have missed the old one, that may be anybody. */
 static void clause_6_8_6_the_far_end_has_another_discriminator(void **state)
 {
 	struct bfd_packet packet = from(BFD_DOWN);
@@ -401,8 +402,17 @@ static void clause_6_8_6_the_far_end_has_another_discriminator(void **state)
 	(void)state;
 	run();
 	packet.my_discr = THERE + 1;
-	hear(packet);
+	assert_false(bfd_session_receive(&session, &packet, now_ns));
+	assert_int_equal(session.state, BFD_UP);
+	packet.state = BFD_ADMIN_DOWN;
+	assert_false(bfd_session_receive(&session, &packet, now_ns));
+	assert_int_equal(session.state, BFD_UP);
+	now_ns += bfd_session_detection_ns(&session);
+	run();
 	assert_int_equal(session.state, BFD_DOWN);
+	packet.state = BFD_DOWN;
+	hear(packet);
+	assert_int_equal(session.state, BFD_INIT);
 	run();
 	assert_int_equal(out.your_discr, THERE + 1);
 	packet = from(BFD_INIT);
@@ -533,13 +543,30 @@ static void after_an_absence_the_detection_time_begins_anew(void **state)
 {
 	(void)state;
 	now_ns += 10 * SECOND;
-	bfd_session_resume(&session, now_ns);
+	bfd_session_resume(&session, 0, now_ns);
 	run();
 	assert_int_equal(session.state, BFD_UP);
 	assert_int_equal(out.my_discr, HERE);
 	now_ns += 30 * MS;
 	run();
 	assert_int_equal(session.state, BFD_DOWN);
+}
+
+static void after_an_absence_the_far_end_may_be_slower(void **state)
+{
+	uint64_t detection_ns = bfd_session_detection_ns(&session);
+
+	(void)state;
+	now_ns += 10 * SECOND;
+	bfd_session_resume(&session, 3000000, now_ns);
+	assert_in_range(bfd_session_detection_ns(&session), 3 * SECOND - MS, 3 * SECOND);
+	bfd_session_resume(&session, 1000, now_ns); /* the session has only become slower */
+	assert_in_range(bfd_session_detection_ns(&session), 3 * SECOND - MS, 3 * SECOND);
+	now_ns += 2 * SECOND;
+	run();
+	hear(from(BFD_UP));
+	assert_int_equal(session.state, BFD_UP);
+	assert_int_equal(bfd_session_detection_ns(&session), detection_ns);
 }
 
 static void what_the_programs_found_ends_it(void **state)
@@ -549,6 +576,9 @@ static void what_the_programs_found_ends_it(void **state)
 	assert_int_equal(session.state, BFD_DOWN);
 	bfd_session_lose(&session, BFD_DIAG_NEIGHBOR_DOWN, now_ns);
 	assert_int_equal(session.diag, BFD_DIAG_TIME_EXPIRED);
+	verdict_of_rfc_7130_is(BFD_FAILS, 1);
+	bfd_session_turned_off(&session, now_ns); /* also if it has failed before */
+	verdict_of_rfc_7130_is(BFD_NO_VERDICT, 1);
 }
 
 int main(void)
@@ -588,6 +618,7 @@ int main(void)
 		cmocka_unit_test_setup(once_up_a_session_that_is_not_up_fails, setup_up),
 		cmocka_unit_test_setup(rfc_7130_turned_off_there_is_no_failure, setup_up),
 		cmocka_unit_test_setup(after_an_absence_the_detection_time_begins_anew, setup_up),
+		cmocka_unit_test_setup(after_an_absence_the_far_end_may_be_slower, setup_up),
 		cmocka_unit_test_setup(what_the_programs_found_ends_it, setup_up),
 	};
 
