@@ -315,6 +315,8 @@ def test_turned_off_there_slaves_can_be_added_again(speakers):
     made.far.ctl("set", "bond0", "bfd_interval", 0)
     wait_for(lambda: [bfd(made.near, dev)["state"] for dev in made.links] == ["unknown"] * 2,
              "the near end to be told")
+    wait_for(lambda: "the far end does not speak it" in
+             made.near.ctl_try("doctor", "bond0").stdout, "the doctor's warning")
     for dev in made.links:
         made.near.ctl("del-slave", "bond0", dev)
         made.near.ctl("add-slave", "bond0", dev)
