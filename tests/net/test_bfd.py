@@ -271,6 +271,17 @@ def test_a_link_breaks_while_bondd_is_away(speakers, deaf):
     made.near.wait_slaves("l0", "l1")
 
 
+def test_a_slave_goes_while_bondd_is_away(speakers):
+    """Its session ends, so the next slave in its place does not continue it."""
+    made = speakers("balance-xor")
+    made.near.kill_bondd()
+    made.near.ip("link", "del", "l0")
+    made.near.start_bondd()
+    made.near.wait_slaves("l1")
+    assert [link["enabled"] for link in made.near.pinned("bfd")["link"][:2]] == [0, 1]
+    assert sessions(made.near, ["l1"]) == ["up"] and lost(made.near, ["l1"]) == 0
+
+
 def test_other_intervals(speakers):
     """Longer and shorter while it is up: the far end learns it by a poll, and nothing is lost."""
     made = speakers()
