@@ -145,6 +145,7 @@ $(B)/tests/unit/%: $(B)/tests/unit/%.o $(shared_objects) $(filter-out %/bondd.o,
 	$(Q)$(CC) $(CFLAGS) $(INSTRUMENTS) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(WRAPPED)) -o $@ $^ \
 		$(shell $(PKG_CONFIG) --libs $(PACKAGES)) -lcmocka -lm
 
+$(B)/tests/unit/test_bfd_thread: WRAPPED := ring_buffer__consume
 $(B)/tests/unit/test_link_list: WRAPPED := link_visit_once
 $(B)/tests/unit/test_client_rounds: WRAPPED := client_table_read arp_sender_flush clock_gettime
 

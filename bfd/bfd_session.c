@@ -265,6 +265,12 @@ static void bfd_session_expire(struct bfd_session *session, uint64_t now_ns)
 	bfd_session_hasten(session);
 }
 
+void bfd_session_end_grace(struct bfd_session *session)
+{
+	if (session->excuse == BFD_EXCUSE_NEVER_UP)
+		session->excuse = BFD_EXCUSE_NONE;
+}
+
 static void bfd_session_fill(const struct bfd_session *session, bool final,
 			     struct bfd_packet *ret_packet)
 {

@@ -56,6 +56,8 @@ uint64_t bfd_session_tx_ns(const struct bfd_session *session);
  */
 enum bfd_verdict bfd_session_verdict(const struct bfd_session *session, uint64_t known_ns,
 				     uint64_t now_ns);
+/* A session that was never up has failed: it stays so until it is up, whatever becomes known. */
+void bfd_session_end_grace(struct bfd_session *session);
 /* When bfd_session_verdict() may change by time alone. */
 uint64_t bfd_session_verdict_due(const struct bfd_session *session, uint64_t known_ns);
 

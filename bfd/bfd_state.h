@@ -33,7 +33,7 @@ enum bfd_diag {
 
 /* Whether the session may be held against the link (RFC 7130, 4). */
 enum bfd_excuse {
-	BFD_EXCUSE_NONE = 0,	 /* it has been up */
+	BFD_EXCUSE_NONE = 0,	 /* it has been up, or had its time for that */
 	BFD_EXCUSE_NEVER_UP = 1, /* not yet: the far end may not speak BFD */
 	BFD_EXCUSE_ADMIN = 2,	 /* the far end has turned it off; until it is up again */
 };

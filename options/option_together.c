@@ -42,6 +42,10 @@ static int option_together_bfd(const struct xbond_bond *bond, struct err *err)
 {
 	const struct xbond_address *local = &bond->bfd_local, *remote = &bond->bfd_remote;
 
+	if (local->family && local->family == remote->family &&
+	    !memcmp(local->bytes, remote->bytes, sizeof(local->bytes)))
+		return err_set(err, EINVAL,
+			       "bfd_remote: both ends have the same address; give the far end's");
 	if (!bond->bfd_interval_ms)
 		return 0;
 	if (!local->family || !remote->family)
@@ -56,9 +60,6 @@ static int option_together_bfd(const struct xbond_bond *bond, struct err *err)
 		return err_set(err, EINVAL,
 			       "bfd_remote: one end has an IPv4 address and the other an IPv6 "
 			       "address; give both the same kind");
-	if (!memcmp(local->bytes, remote->bytes, sizeof(local->bytes)))
-		return err_set(err, EINVAL,
-			       "bfd_remote: both ends have the same address; give the far end's");
 	return 0;
 }
 

@@ -9,6 +9,27 @@
 
 #define READ_TRIES 100
 
+static const struct view_bfd_end {
+	const char *why;
+	enum bfd_diag diag; /* as the next bondd will have it */
+} view_bfd_ends[] = {
+	[XBOND_BFD_SILENT] = { "the far end is silent on this link", BFD_DIAG_TIME_EXPIRED },
+	[XBOND_BFD_SIGNALED] = { "the far end has taken it down", BFD_DIAG_NEIGHBOR_DOWN },
+};
+
+/* How the programs have ended the session while bondd is away; NULL: they have not. */
+static const struct view_bfd_end *view_bfd_end_of(const struct pins *pins, unsigned int slot)
+{
+	uint32_t ended;
+
+	if (!view_bfd_has_session(pins, slot))
+		return NULL;
+	ended = __atomic_load_n(&pins->bfd->link[slot].ended, __ATOMIC_RELAXED);
+	if (ended >= sizeof(view_bfd_ends) / sizeof(*view_bfd_ends) || !view_bfd_ends[ended].why)
+		return NULL;
+	return &view_bfd_ends[ended];
+}
+
 /* bondd writes the copy that is not in force. If it wrote twice meanwhile, we would get a mixture.
  */
 static struct bfd_session view_bfd_read(const struct xbond_bfd_link *link)
@@ -29,21 +50,46 @@ bool view_bfd_has_session(const struct pins *pins, unsigned int slot)
 	return pins->bfd && pins->bfd->link[slot].enabled;
 }
 
+json_t *view_bfd_why(const struct pins *pins, unsigned int slot)
+{
+	const struct view_bfd_end *end = view_bfd_end_of(pins, slot);
+
+	return end ? json_sprintf("its BFD session has ended while bondd is away: %s", end->why)
+		   : NULL;
+}
+
+static json_t *view_bfd_since_ms(uint64_t since_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	return json_integer(now_ns > since_ns ? (json_int_t)((now_ns - since_ns) / NS_PER_MS) : 0);
+}
+
 static json_t *view_bfd_unknown(const struct bfd_session *session)
 {
-	uint64_t now_ns = clock_now_ns(), since_ns = session->since_ns;
+	return json_pack("{s:s, s:o}", "state", "unknown", "since_ms",
+			 view_bfd_since_ms(session->since_ns));
+}
 
-	return json_pack("{s:s, s:I}", "state", "unknown", "since_ms",
-			 (json_int_t)(now_ns > since_ns ? (now_ns - since_ns) / NS_PER_MS : 0));
+/* Nobody has noted when; the far end was heard until shortly before. */
+static void view_bfd_tell_end(const struct xbond_bfd_link *link, const struct view_bfd_end *end,
+			      struct bfd_session *session, json_t *monitor)
+{
+	bfd_session_lose(session, end->diag, clock_now_ns());
+	json_object_set_new(monitor, "state", json_string("down"));
+	json_object_set_new(monitor, "since_ms", view_bfd_since_ms(link->heard_ns));
 }
 
 json_t *view_bfd(const struct pins *pins, unsigned int slot, json_t *monitor)
 {
 	const struct xbond_bfd_link *link = &pins->bfd->link[slot];
+	const struct view_bfd_end *end = view_bfd_end_of(pins, slot);
 	struct bfd_session session = view_bfd_read(link);
 	json_t *json = monitor ? monitor : view_bfd_unknown(&session);
 	bool heard = session.remote_discr;
 
+	if (end)
+		view_bfd_tell_end(link, end, &session, json);
 	json_object_set_new(json, "session", json_string(bfd_state_name(session.state)));
 	json_object_set_new(json, "remote_session",
 			    heard ? json_string(bfd_state_name(session.remote_state))

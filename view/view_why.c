@@ -13,6 +13,7 @@
 #include "options/values.h"
 #include "rules/carrier.h"
 #include "view/json_value.h"
+#include "view/view_bfd.h"
 #include "view/view_lacp.h"
 #include "view/view_quality.h"
 
@@ -90,6 +91,18 @@ static json_t *view_why_backup(const struct pins *pins, unsigned int slot)
 	return json_value_text(text);
 }
 
+/* Of a slave whose link works. */
+static json_t *view_why_left_out(const struct pins *pins, const struct lacp_system *lacp,
+				 unsigned int slot)
+{
+	json_t *why = view_bfd_why(pins, slot);
+
+	if (why)
+		return why;
+	return lacp ? view_lacp_why(pins, lacp, slot)
+		    : json_string("bondd has taken it out of use for a moment");
+}
+
 static json_t *view_why_chosen(const struct pins *pins, const struct lacp_system *lacp,
 			       unsigned int slot)
 {
@@ -97,8 +110,7 @@ static json_t *view_why_chosen(const struct pins *pins, const struct lacp_system
 	char queue[QUEUE_SIZE];
 
 	if (!slots_have(may, slot))
-		return lacp ? view_lacp_why(pins, lacp, slot)
-			    : json_string("bondd has taken it out of use for a moment");
+		return view_why_left_out(pins, lacp, slot);
 	if (!slots_have(values_undrained(pins, may), slot))
 		return json_sprintf("drained: it carries traffic only when no other slave can%s",
 				    view_why_queue(pins, slot, queue));

@@ -342,7 +342,7 @@ void doctor_check_bfd(const struct doctor_facts *facts, const struct doctor_bond
 	    !doctor_bondd_is_alive(facts, bond) || !doctor_is_meant_to_work(bond))
 		return;
 	doctor_found(report, DOCTOR_WARNING, NULL,
-		     "micro-BFD is on, but the far end has not sent it on any link");
+		     "micro-BFD is on, but the far end does not speak it on any link");
 	doctor_advise(report,
 		      "set it up there for each member link, with the same addresses; see "
 		      "'bondctl show %s'",

@@ -58,14 +58,51 @@ static void bfd_thread_set_verdict(struct bfd_thread_bond *bond, unsigned int sl
 	bond->has_news = true;
 }
 
+/* Since when the session could have come up. */
+static uint64_t bfd_thread_known_ns(const struct bfd_thread_bond *bond, unsigned int slot)
+{
+	uint64_t known_ns = bond->map->known_ns, begun_ns = bond->link[slot].begun_ns;
+
+	return known_ns && begun_ns > known_ns ? begun_ns : known_ns;
+}
+
 static void bfd_thread_judge(struct bfd_thread_bond *bond, unsigned int slot, uint64_t now_ns)
 {
-	const struct bfd_session *session = &bond->link[slot].session;
+	struct bfd_thread_link *link = &bond->link[slot];
+	enum bfd_verdict verdict;
 
-	if (session->state == BFD_UP && !bond->map->known_ns)
+	if (link->session.state == BFD_UP && !bond->map->known_ns)
 		bond->map->known_ns = now_ns;
-	bfd_thread_set_verdict(bond, slot,
-			       bfd_session_verdict(session, bond->map->known_ns, now_ns));
+	verdict = bfd_session_verdict(&link->session, bfd_thread_known_ns(bond, slot), now_ns);
+	if (verdict == BFD_FAILS && link->session.excuse == BFD_EXCUSE_NEVER_UP) {
+		bfd_session_end_grace(&link->session);
+		link->changed = true;
+	}
+	bfd_thread_set_verdict(bond, slot, verdict);
+}
+
+/*
+ * The far end's last word was that it has turned BFD off, or there is no session: what was known of
+ * it says nothing of sessions that begin now. Goes by the map, which also has the sessions that
+ * this bondd has not continued yet.
+ */
+static void bfd_thread_forget_known(struct bfd_thread_bond *bond)
+{
+	bool has_sessions = false, turned_off = false;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		const struct xbond_bfd_link *pinned = &bond->map->link[slot];
+		const struct bfd_session *session = &pinned->words[pinned->in_force & 1].session;
+
+		if (!pinned->enabled)
+			continue;
+		if (session->state == BFD_UP)
+			return;
+		has_sessions = true;
+		turned_off |= session->excuse == BFD_EXCUSE_ADMIN;
+	}
+	if (turned_off || !has_sessions)
+		bond->map->known_ns = 0;
 }
 
 static void bfd_thread_words_of(const struct bfd_thread_bond *bond, unsigned int slot,
@@ -188,12 +225,13 @@ uint64_t bfd_thread_bond_run(struct bfd_thread_bond *bond, uint64_t now_ns)
 
 		bfd_thread_run_link(bond, slot, now_ns);
 		deadline_ns = bfd_session_deadline(session);
-		due_ns = bfd_session_verdict_due(session, bond->map->known_ns);
+		due_ns = bfd_session_verdict_due(session, bfd_thread_known_ns(bond, slot));
 		if (due_ns > now_ns && due_ns < deadline_ns)
 			deadline_ns = due_ns;
 		if (deadline_ns < next_ns)
 			next_ns = deadline_ns;
 	}
+	bfd_thread_forget_known(bond);
 	return next_ns;
 }
 
@@ -244,6 +282,7 @@ static void bfd_thread_begin_link(struct bfd_thread_bond *bond, unsigned int slo
 	} else {
 		bfd_session_init(&link->session, bfd_thread_random(), bfd_thread_random(), now_ns);
 	}
+	link->begun_ns = link->session.since_ns;
 	bfd_session_configure(&link->session, bond->config.interval_us,
 			      (uint8_t)bond->config.multiplier);
 	bond->used |= slots_bit(slot);

@@ -14,6 +14,7 @@ struct ring_buffer;
 struct bfd_thread_link {
 	struct bfd_thread_port port;
 	struct bfd_session session;
+	uint64_t begun_ns;	  /* of a session that goes on: when it was in this state first */
 	enum bfd_verdict verdict; /* also read by the main loop */
 	bool changed;		  /* the map does not know it yet */
 	uint64_t resumed_ns;	  /* when the thread was last back from an absence; 0: never */

@@ -30,6 +30,16 @@ static struct bfd_thread_config bond_bfd_config_of(struct bond *bond)
 	return config;
 }
 
+/* A bondd that died has left them, and their slaves have gone since. */
+static void bond_bfd_end_orphans(struct bond *bond)
+{
+	static const struct bfd_thread_port none;
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (!bond_is_member(bond, slot) && bond->dataplane.pins.bfd->link[slot].enabled)
+			bfd_thread_set_port(bond->bfd.thread, slot, &none);
+}
+
 static void bond_bfd_follow_config(struct bond *bond)
 {
 	struct bfd_thread_config config = bond_bfd_config_of(bond);
@@ -40,7 +50,9 @@ static void bond_bfd_follow_config(struct bond *bond)
 		memset(bond->bfd.ports, 0, sizeof(bond->bfd.ports));
 		bond->bfd.thread = bfd_thread_add(bond->daemon->bfd_thread, &bond->dataplane.pins,
 						  &config, &err);
-		if (!bond->bfd.thread)
+		if (bond->bfd.thread)
+			bond_bfd_end_orphans(bond);
+		else
 			event_error(bond_pin(bond)->name, NULL, "%s", err.text);
 	} else if (memcmp(&config, &bond->bfd.config, sizeof(config))) {
 		bfd_thread_configure(bond->bfd.thread, &config);

@@ -74,6 +74,8 @@ BROKEN = [
     ("BFD without addresses", "[bond]\nbfd_interval = 100\n", ["bfd_local and bfd_remote"]),
     ("BFD between two families",
      "[bond]\nbfd_interval = 100\nbfd_local = 10.0.0.1\nbfd_remote = fd00::2\n", ["same kind"]),
+    ("BFD with itself", "[bond]\nbfd_local = 10.0.0.1\nbfd_remote = 10.0.0.1\n",
+     ["both ends", "same address"]),
     ("path counted of a team", "[bond]\npath = counted\ndevice = team\n",
      ["team always sends directly", "leave path out"]),
     ("XDP on a netkit", "[bond]\ndevice = netkit\nrx_hook = xdp\n", ["netkit has no XDP", "veth"]),

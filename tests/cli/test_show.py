@@ -14,6 +14,8 @@ import schema
 from pins import L, ROOT, X, Pins, fill, mac_bytes
 from test_calls import BONDCTL, OK, FakeBondd
 
+import abi  # of tests/bpf
+
 # As bondctl(8) lists them.
 BOND_KEYS = {"active_aggregator", "actor_system", "actor_sys_prio", "actor_key", "partner_system",
              "partner_sys_prio", "partner_key", "num_ports", "rate", "rate_effective"}
@@ -379,6 +381,28 @@ def take_out(pins, slot, link=X.LINK_DOWN):
 def test_why_a_slave_in_use_is_null(plain, show, bondctl):
     assert reasons(show) == [None, None]
     assert "not in use" not in bondctl("show", "-d", "bond0").stdout
+
+
+@pytest.mark.parametrize("ended, what, diag", [
+    (X.BFD_SILENT, "the far end is silent on this link", "control detection time expired"),
+    (X.BFD_SIGNALED, "the far end has taken it down", "neighbor signaled session down")])
+def test_why_names_the_session_that_the_programs_have_ended(plain, show, ended, what, diag):
+    """bondd is away, so the monitor still says what it said."""
+    link = plain.mapped("bfd", abi.Btf().struct("xbond_bfd")).link[1]
+    link.enabled, link.words[0].session.state = 1, 3
+    plain.monitors[1].spoken |= 1 << X.MONITOR_BFD
+    plain.monitors[1].works |= 1 << X.MONITOR_BFD
+    monitor = show()["slaves"][1]["monitors"]["bfd"]
+    assert (monitor["state"], monitor["session"], monitor["lost"]) == ("up", "up", 0)
+    plain.table.tx_mask &= ~2
+    assert reasons(show) == [None, "bondd has taken it out of use for a moment"]
+    link.ended = ended
+    assert reasons(show) == [None, f"its BFD session has ended while bondd is away: {what}"]
+    monitor = show()["slaves"][1]["monitors"]["bfd"]
+    assert (monitor["state"], monitor["session"], monitor["lost"]) == ("down", "down", 1)
+    assert monitor["diag"] == diag
+    link.ended = 99
+    assert reasons(show) == [None, "bondd has taken it out of use for a moment"]
 
 
 def test_why_names_the_monitor(plain, show, bondctl):

@@ -255,6 +255,11 @@ def test_a_link_breaks_while_bondd_is_away(speakers, deaf):
     made.near.kill_bondd()
     with silent(getattr(made, deaf), "l0"):
         wait_for(lambda: tx_slots(made.near) == {1}, "the slave to leave the mask")
+        assert made.near.slave("l0")["why"] in (
+            f"its BFD session has ended while bondd is away: the far end {what}"
+            for what in ("is silent on this link", "has taken it down"))
+        assert (bfd(made.near, "l0")["state"], bfd(made.near, "l0")["session"]) == ("down", "down")
+        assert bfd(made.near, "l1")["session"] == "up"
         made.near.start_bondd()
         made.near.wait_slaves("l1")
     made.near.wait_slaves("l0", "l1")
@@ -357,6 +362,17 @@ def test_longer_interval_while_bondd_is_away(speakers):
     assert lost(made.near, made.links) + lost(made.far, made.links) == 0
 
 
+def test_a_slave_goes_while_bondd_is_away(speakers):
+    """Its session ends, so the next slave in its place does not continue it."""
+    made = speakers("balance-xor")
+    made.near.kill_bondd()
+    made.near.ip("link", "del", "l0")
+    made.near.start_bondd()
+    made.near.wait_slaves("l1")
+    assert [link["enabled"] for link in made.near.pinned("bfd")["link"][:2]] == [0, 1]
+    assert sessions(made.near, ["l1"]) == ["up"] and lost(made.near, ["l1"]) == 0
+
+
 def test_other_intervals(speakers):
     """Longer and shorter while it is up: the far end learns it by a poll, and nothing is lost."""
     made = speakers()
@@ -393,6 +409,45 @@ def test_turned_off_is_no_failure(speakers):
     made.near.ctl("delete", "bond0")
     wait_for(lambda: bfd(made.far, "l1")["state"] == "unknown", "the far end to be told")
     assert "BFD session is down" not in made.far.log()
+
+
+def test_turned_off_there_slaves_can_be_added_again(speakers):
+    """Also by another bondd. A session that comes up then counts, and so do the others."""
+    made = speakers("balance-xor")
+    made.far.ctl("set", "bond0", "bfd_interval", 0)
+    wait_for(lambda: [bfd(made.near, dev)["state"] for dev in made.links] == ["unknown"] * 2,
+             "the near end to be told")
+    wait_for(lambda: "the far end does not speak it" in
+             made.near.ctl_try("doctor", "bond0").stdout, "the doctor's warning")
+    for dev in made.links:
+        made.near.ctl("del-slave", "bond0", dev)
+        made.near.ctl("add-slave", "bond0", dev)
+        made.near.wait_slaves(*made.links)
+        for _ in moments(0.5):
+            assert made.near.carrier_slaves() == made.links
+        made.near.kill_bondd()
+        made.near.start_bondd()
+    assert bfd(made.near, "l0")["session"] == bfd(made.near, "l1")["session"] == "down"
+    made.near.wait_ping("10.0.0.2")
+    made.far.ctl("set", "bond0", "bfd_interval", INTERVAL)
+    wait_up(made.near, made.far, links=made.links)
+    assert "BFD session is down" not in made.near.log()
+
+
+def test_a_slave_that_is_added_has_three_seconds(speakers):
+    """The far end does not use it yet."""
+    made = speakers("balance-xor", links=3)
+    for host in (made.far, made.near):
+        host.ctl("del-slave", "bond0", "l2")
+    quiet_for(3.5, "what holds for the first session must be over")
+    made.far.ip("link", "set", "l2", "up")
+    made.near.ctl("add-slave", "bond0", "l2")
+    made.near.wait_slaves("l0", "l1", "l2")
+    assert bfd(made.near, "l2")["state"] == "unknown"
+    made.near.wait_slaves("l0", "l1")
+    assert made.near.slave("l2")["why"] == "its BFD session is down"
+    made.far.ctl("add-slave", "bond0", "l2")
+    made.near.wait_slaves("l0", "l1", "l2")
 
 
 def test_a_far_end_that_does_not_speak(pair):
@@ -458,6 +513,11 @@ def test_what_is_refused(lone):
             host.ctl("set", "bond0", *words)
         assert part in refused.value.text and refused.value.text.count("\n") == 1
     assert host.show()["options"]["bfd_interval"] == 0
+    for words in (("create", "bond1", "bfd_local", V6[0], "bfd_remote", V6[0]),
+                  ("set", "bond0", "bfd_remote", V4[0]),
+                  ("set", "bond0", "bfd_local", V6[0], "bfd_remote", V6[0])):
+        with pytest.raises(Refused, match="both ends have the same address"):
+            host.ctl(*words)
     host.ctl("set", "bond0", "bfd_interval", 50, "bfd_remote", V4[1])
     with pytest.raises(Refused, match="set bfd_remote"):
         host.ctl("set", "bond0", "bfd_remote", "none")

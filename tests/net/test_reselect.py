@@ -24,15 +24,29 @@ def stays(host, name):
     assert active(host) == name
 
 
-def cut(made, link):
+def set_carrier(made, link, works):
+    made.near.ip("link", "set", link, "up" if works else "down")
+
+
+def set_hearing(made, link, works):
+    """The link loses what the far end sends, and no carrier."""
+    if works:
+        made.far.tc_del("filter", "del", "dev", link, "egress", "pref", "7")
+        return
+    made.far.run("tc", "qdisc", "add", "dev", link, "clsact", check=False)
+    made.far.run("tc", "filter", "add", "dev", link, "egress", "pref", "7", "protocol", "all",
+                 "bpf", "direct-action", "bytecode", "1,6 0 0 2,")
+
+
+def cut(made, link, set_link=set_carrier):
     left = [name for name in made.near.carrier_slaves() if name != link]
-    made.near.ip("link", "set", link, "down")
+    set_link(made, link, False)
     made.near.wait_slaves(*left)
 
 
-def mend(made, link):
+def mend(made, link, set_link=set_carrier):
     names = [*made.near.carrier_slaves(), link]
-    made.near.ip("link", "set", link, "up")
+    set_link(made, link, True)
     made.near.wait_slaves(*names)
 
 
@@ -54,32 +68,38 @@ def trio(pair):
 
 
 @pytest.mark.parametrize("policy", ["always", "better", "failure"])
-def test_prio_and_primary(trio, policy):
+@pytest.mark.parametrize("set_link, monitor", [
+    (set_carrier, {}), (set_hearing, {"arp_ip_target": "10.0.0.2", "arp_interval": 100})],
+    ids=["carrier", "arp"])
+def test_prio_and_primary(trio, set_link, monitor, policy):
     """Step by step what the selftests of the kernel do (bond_options.sh, prio)."""
-    made = trio(primary="l1", primary_reselect=policy)
+    made = trio(primary="l1", primary_reselect=policy, **monitor)
     near = made.near
+    if monitor:
+        wait_for(lambda: all(slave["monitors"].get("arp", {}).get("state") == "up"
+                             for slave in near.show()["slaves"]), "the ARP monitor")
     prefer(near, l0=0, l1=10, l2=11)
     assert [slave["options"]["prio"] for slave in near.show()["slaves"]] == [0, 10, 11]
     stays(near, "l1")
-    cut(made, "l1")
+    cut(made, "l1", set_link)
     stays(near, "l2")
     near.wait_ping("10.0.0.2")
-    cut(made, "l2")
+    cut(made, "l2", set_link)
     stays(near, "l0")
-    mend(made, "l2")
+    mend(made, "l2", set_link)
     returned = "l2" if policy == "always" else "l0"
     stays(near, returned)
     near.wait_ping("10.0.0.2")
-    mend(made, "l1")
+    mend(made, "l1", set_link)
     stays(near, "l1" if policy == "always" else returned)
     if policy != "always":
-        cut(made, returned)
+        cut(made, returned, set_link)
         stays(near, "l1")
         return
     prefer(near, l0=1000000, l1=0, l2=-50)
     assert [slave["options"]["prio"] for slave in near.show()["slaves"]] == [1000000, 0, -50]
     stays(near, "l1")
-    cut(made, "l1")
+    cut(made, "l1", set_link)
     stays(near, "l0")
     near.wait_ping("10.0.0.2")
 
