@@ -30,7 +30,7 @@ static const struct {
 	{ "SHARE", "of the bond's bytes out" },
 	{ "DUE", "the share that its weight gives" },
 	{ "BUCKETS", "of 4096 that a hash may choose" },
-	{ "DROP/s", "received packets; that a backup drops them is normal" },
+	{ "DROP/s", "received packets that are dropped; normal for a backup" },
 };
 
 #define HELP_LINES (sizeof(help) / sizeof(help[0]))
