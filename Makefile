@@ -152,7 +152,7 @@ $(B)/tests/unit/test_client_rounds: WRAPPED := client_table_read arp_sender_flus
 # Parts of bondctl, without its verbs and its screen.
 $(B)/tests/unit/test_since: $(B)/cli/monitor/since.o
 $(B)/tests/unit/test_doctor: $(filter $(B)/cli/doctor/doctor%.o $(B)/cli/base/client.o,$(cli_objects))
-$(B)/tests/unit/test_top: $(addprefix $(B)/cli/top/top_,series.o cells.o rows.o table.o problems.o ui.o) \
+$(B)/tests/unit/test_top: $(addprefix $(B)/cli/top/top_,series.o drops.o cells.o rows.o table.o problems.o ui.o) \
 	$(B)/cli/base/steer.o $(B)/cli/base/client.o
 $(B)/tests/unit/test_pcapng: $(B)/cli/packets/pcapng.o $(B)/cli/packets/order.o
 

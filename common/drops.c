@@ -10,7 +10,7 @@ static const struct {
 } reasons[XBOND_DROPS] = {
 	[XBOND_DROP_NO_SLAVE] = { "no_slave", "to be sent while no slave could" },
 	[XBOND_DROP_NO_COPY] = { "no_copy", "copies that could not be made or sent" },
-	[XBOND_DROP_INACTIVE] = { "inactive", "received while the slave was not to receive" },
+	[XBOND_DROP_INACTIVE] = { "inactive", "received on a slave that was not to take them" },
 	[XBOND_DROP_NO_CARRIER] = { "no_carrier", "received while the bond had no carrier" },
 	[XBOND_DROP_LACP_REFUSED] = { "lacp_refused",
 				      "LACPDUs and markers that were wrong, while bondd was away" },
@@ -32,6 +32,13 @@ const char *drops_name(enum xbond_drop reason)
 const char *drops_words(enum xbond_drop reason)
 {
 	return reasons[reason].words;
+}
+
+/* The alert XbondControlFlood (packaging/metrics/alerts.yml) leaves out the same reasons. */
+bool drops_is_of_control(enum xbond_drop reason)
+{
+	return reason != XBOND_DROP_NO_SLAVE && reason != XBOND_DROP_NO_COPY &&
+	       reason != XBOND_DROP_INACTIVE && reason != XBOND_DROP_NO_CARRIER;
 }
 
 /* The sum over all CPUs. */

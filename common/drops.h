@@ -20,6 +20,9 @@ static inline bool drops_is_of_bond(enum xbond_drop reason)
 	return reason == XBOND_DROP_NO_SLAVE;
 }
 
+/* Is it of control packets, such as LACPDUs? Only these drops say that something is wrong. */
+bool drops_is_of_control(enum xbond_drop reason);
+
 /*
  * What has been dropped since the slot got its device; slot XBOND_DROPS_OF_BOND: since the bond was
  * made. DROPS_UNKNOWN: an earlier build made the bond, or it cannot be read.

@@ -13,6 +13,7 @@
 #include "cli/explain/explain_words.h"
 #include "cli/explain/foretell.h"
 #include "cli/explain/policy_answer.h"
+#include "cli/explain/predict.h"
 #include "common/mac.h"
 #include "common/mode.h"
 #include "common/slots.h"
@@ -131,23 +132,33 @@ static json_t *explain_policy_json(const struct pins *pins, const struct policy_
 			 kinds[answer->kind], "slot", slot);
 }
 
-/* For modes and policies where no hash of xbond decides. */
-static json_t *explain_unhashed(json_t *slave, json_t *failed, const char *why)
+/* why: NULL or a sentence, for as long as a slave may transmit. */
+static json_t *explain_why_json(const struct pins *pins, const char *why)
 {
-	return json_pack("{s:{}, s:n, s:n, s:b, s:o, s:o, s:s, s:n}", "fields", "hash", "bucket",
-			 "detour", 0, "slave", slave, "if_failed", failed, "why", why, "policy");
+	if (!foretell_mask(pins))
+		why = prediction_why[PREDICT_NO_SLAVE];
+	return why ? json_string(why) : json_null();
 }
 
-static json_t *explain_spread(const char *why)
+/* For modes and policies where no hash of xbond decides. */
+static json_t *explain_unhashed(const struct pins *pins, json_t *slave, json_t *failed,
+				const char *why)
 {
-	return explain_unhashed(json_null(), json_null(), why);
+	return json_pack("{s:{}, s:n, s:n, s:b, s:o, s:o, s:o, s:n}", "fields", "hash", "bucket",
+			 "detour", 0, "slave", slave, "if_failed", failed, "why",
+			 explain_why_json(pins, why), "policy");
+}
+
+static json_t *explain_spread(const struct pins *pins, const char *why)
+{
+	return explain_unhashed(pins, json_null(), json_null(), why);
 }
 
 static json_t *explain_flowlet(const struct pins *pins, uint64_t hash)
 {
 	unsigned int slot = foretell_flowlet(pins, hash);
 
-	return explain_unhashed(explain_slave_json(pins, slot), json_null(),
+	return explain_unhashed(pins, explain_slave_json(pins, slot), json_null(),
 				slot < XBOND_MAX_SLAVES
 					? "flowlet_gap: the flow keeps its slave until it pauses"
 					: "flowlet_gap: the flow pauses, and then takes the slave "
@@ -160,11 +171,11 @@ static json_t *explain_by_hash(const struct question *question, const struct pin
 	char text[20];
 
 	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)hash);
-	return json_pack("{s:o, s:s, s:i, s:b, s:o, s:o, s:n, s:n}", "fields",
-			 explain_fields_json(question), "hash", text, "bucket",
-			 (int)forecast->bucket, "detour", forecast->detour, "slave",
-			 explain_slave_json(pins, forecast->slot), "if_failed",
-			 explain_failed_json(pins, forecast), "why", "policy");
+	return json_pack(
+		"{s:o, s:s, s:i, s:b, s:o, s:o, s:o, s:n}", "fields", explain_fields_json(question),
+		"hash", text, "bucket", (int)forecast->bucket, "detour", forecast->detour, "slave",
+		explain_slave_json(pins, forecast->slot), "if_failed",
+		explain_failed_json(pins, forecast), "why", explain_why_json(pins, NULL), "policy");
 }
 
 /* A slot that a policy answers comes before flowlet_gap, and its hash is that of the flowlet. */
@@ -193,11 +204,11 @@ static json_t *explain_socket(const struct question *question, const struct pins
 	if (!view_policy_decides(pins) ||
 	    !policy_answer_unhashed(pins, &packet, foretell_mask(pins), &answer) ||
 	    (answer.kind == POLICY_SLOT && !slots_have(foretell_live(pins), answer.slot)))
-		return explain_spread("policy flow hashes what the kernel keeps for the "
-				      "connection, not its addresses");
+		return explain_spread(pins, "policy flow hashes what the kernel keeps for the "
+					    "connection, not its addresses");
 	json = answer.kind == POLICY_HASH
 		       ? explain_answered(question, pins, answer.hash, &answer)
-		       : explain_unhashed(explain_slave_json(pins, answer.slot), json_null(),
+		       : explain_unhashed(pins, explain_slave_json(pins, answer.slot), json_null(),
 					  "the policy that is loaded chooses the slave");
 	json_object_set_new(json, "policy", explain_policy_json(pins, &answer));
 	return json;
@@ -225,7 +236,7 @@ static json_t *explain_active(const struct pins *pins, const char *why)
 {
 	struct forecast forecast = foretell_active(pins);
 
-	return explain_unhashed(explain_slave_json(pins, forecast.slot),
+	return explain_unhashed(pins, explain_slave_json(pins, forecast.slot),
 				explain_failed_json(pins, &forecast), why);
 }
 
@@ -236,13 +247,13 @@ static json_t *explain_answer(const struct question *question, const struct pins
 					    "slave carries it");
 	switch ((enum xbond_selection)pins->table->selection) {
 	case XBOND_SELECT_TURNS:
-		return explain_spread("packets take the slaves in turn, whatever is in them");
+		return explain_spread(pins, "packets take the slaves in turn, whatever is in them");
 	case XBOND_SELECT_ACTIVE:
 		return explain_active(pins, "the active slave carries everything");
 	case XBOND_SELECT_HASH: return explain_hashed(question, pins);
 	case XBOND_SELECT_ALL: break;
 	}
-	return explain_spread("every slave transmits every packet");
+	return explain_spread(pins, "every slave transmits every packet");
 }
 
 static json_t *explain_explanation(const struct question *question, const struct pins *pins)
@@ -300,6 +311,20 @@ static void explain_print_policy(const json_t *policy)
 		printf("slot %lld\n", (long long)json_integer_value(slot));
 }
 
+/* Of a hash. */
+static void explain_print_slave(const json_t *json)
+{
+	const json_t *why = json_object_get(json, "why");
+
+	printf("slave   %s", explain_text_at(json, "slave"));
+	if (json_is_string(why))
+		printf(": %s", json_string_value(why));
+	if (json_is_true(json_object_get(json, "detour")))
+		printf(" (the %s own may not transmit)",
+		       explain_is_chosen(json) ? "policy's" : "bucket's");
+	putchar('\n');
+}
+
 static void explain_print_hashed(const json_t *json)
 {
 	const json_t *value;
@@ -315,10 +340,7 @@ static void explain_print_hashed(const json_t *json)
 	printf("\nhash    %s, bucket %lld\n", explain_text_at(json, "hash"),
 	       (long long)json_integer_value(json_object_get(json, "bucket")));
 	explain_print_policy(json_object_get(json, "policy"));
-	printf("slave   %s%s\n", explain_text_at(json, "slave"),
-	       !json_is_true(json_object_get(json, "detour")) ? ""
-	       : explain_is_chosen(json) ? " (the policy's own may not transmit)"
-					 : " (the bucket's own may not transmit)");
+	explain_print_slave(json);
 	explain_print_failed(json, "redistributed its buckets");
 }
 
@@ -334,10 +356,10 @@ static enum cli_exit explain_print(const struct cli *cli, json_t *json)
 {
 	if (cli->json)
 		return cli_print_json(json);
-	if (json_is_null(json_object_get(json, "why")))
-		explain_print_hashed(json);
-	else
+	if (json_is_null(json_object_get(json, "hash")))
 		explain_print_unhashed(json);
+	else
+		explain_print_hashed(json);
 	json_decref(json);
 	return CLI_DONE;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,25 +39,34 @@ static void flows_count(const struct flows *flows, unsigned int slot, uint64_t *
 	*ret_bytes = flows->direction == TAP_OUT ? counters.tx_bytes : counters.rx_bytes;
 }
 
-static uint64_t flows_count_packets(const struct flows *flows)
+static void flows_count_packets(const struct flows *flows, uint64_t ret_packets[XBOND_MAX_SLAVES])
 {
-	uint64_t all = 0, packets, bytes;
+	uint64_t bytes;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		flows_count(flows, slot, &packets, &bytes);
-		all += packets;
-	}
-	return all;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		flows_count(flows, slot, &ret_packets[slot], &bytes);
 }
 
-/* So that the samples are enough, and few enough not to disturb. */
+/*
+ * So that the samples are enough, and few enough not to disturb. A count that fell is that of a
+ * slot whose slave has left.
+ */
 static uint32_t flows_choose_rate(const struct flows *flows)
 {
-	uint64_t before = flows_count_packets(flows), per_s;
+	uint64_t before[XBOND_MAX_SLAVES], after[XBOND_MAX_SLAVES], packets = 0;
 
+	flows_count_packets(flows, before);
 	usleep(MEASURE_MS * 1000);
-	per_s = (flows_count_packets(flows) - before) * 1000 / MEASURE_MS;
-	return (uint32_t)(1 + per_s / SAMPLES_PER_S);
+	flows_count_packets(flows, after);
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (after[slot] > before[slot])
+			packets += after[slot] - before[slot];
+	return (uint32_t)(1 + packets * 1000 / MEASURE_MS / SAMPLES_PER_S);
+}
+
+static bool flows_is_deleted(const struct flows *flows)
+{
+	return __atomic_load_n(&flows->pins->bond->state, __ATOMIC_RELAXED) == XBOND_BOND_DELETING;
 }
 
 /* From now on the slave's counters count from here. */
@@ -65,33 +75,58 @@ static void flows_begin_slave(struct flows *flows, unsigned int slot)
 	flows_count(flows, slot, &flows->slave[slot].packets, &flows->slave[slot].bytes);
 }
 
+/* What its device sends after it has left is not the bond's. */
+static void flows_follow_slave(struct flows *flows, unsigned int slot)
+{
+	struct flows_slave *slave = &flows->slave[slot];
+
+	if (slave->has_left || (pins_is_member(flows->pins, slot) &&
+				flows->pins->slaves[slot].ifindex == slave->ifindex))
+		return;
+	slave->has_left = true;
+	tap_stop(&slave->tap);
+}
+
+/* Counted first: what is counted before the slave is seen to be there is its own. */
 static void flows_end_slave(struct flows *flows, unsigned int slot)
 {
 	struct flows_slave *slave = &flows->slave[slot];
 	uint64_t packets, bytes;
 
 	flows_count(flows, slot, &packets, &bytes);
+	tap_stop(&slave->tap);
+	flows_follow_slave(flows, slot);
+	slave->has_left |= packets < slave->packets || bytes < slave->bytes;
 	slave->packets = packets - slave->packets;
 	slave->bytes = bytes - slave->bytes;
-	tap_stop(&slave->tap);
+}
+
+static int flows_open_slave(struct flows *flows, unsigned int slot, struct err *err)
+{
+	struct flows_slave *slave = &flows->slave[slot];
+	const struct tap_options options = { .device = slave->name,
+					     .ifindex = (int)flows->pins->slaves[slot].ifindex,
+					     .direction = flows->direction,
+					     .one_of = flows->one_of,
+					     .snaplen = SNAPLEN,
+					     .room = ROOM };
+	int r;
+
+	slave->ifindex = (uint32_t)options.ifindex;
+	snprintf(slave->name, sizeof(slave->name), "%.*s", XBOND_NAME_SIZE - 1,
+		 flows->pins->slaves[slot].name);
+	r = tap_open(&slave->tap, &options, err);
+	slave->open = !r;
+	return r;
 }
 
 static int flows_open(struct flows *flows, struct err *err)
 {
-	struct tap_options options = { .direction = flows->direction,
-				       .one_of = flows->one_of,
-				       .snaplen = SNAPLEN,
-				       .room = ROOM };
 	int r = 0;
 
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++) {
-		if (!pins_is_member(flows->pins, slot))
-			continue;
-		options.device = flows->pins->slaves[slot].name;
-		options.ifindex = (int)flows->pins->slaves[slot].ifindex;
-		r = tap_open(&flows->slave[slot].tap, &options, err);
-		flows->slave[slot].open = !r;
-	}
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && !r; slot++)
+		if (pins_is_member(flows->pins, slot))
+			r = flows_open_slave(flows, slot, err);
 	return r;
 }
 
@@ -157,9 +192,10 @@ static void flows_look(struct flows *flows, double seconds)
 
 	sigaction(SIGINT, &action, NULL);
 	flows_each(flows, flows_begin_slave);
-	while (!flows_is_over && clock_now_ns() - begin < length) {
+	while (!flows_is_over && !flows_is_deleted(flows) && clock_now_ns() - begin < length) {
 		flows_wait(flows);
 		flows_read(flows);
+		flows_each(flows, flows_follow_slave);
 	}
 	flows_each(flows, flows_end_slave);
 	flows->seconds = (double)(clock_now_ns() - begin) / SECOND;
@@ -167,22 +203,28 @@ static void flows_look(struct flows *flows, double seconds)
 	flows_read(flows);
 }
 
+static int flows_measure(struct flows *flows, double seconds, struct err *err)
+{
+	int r = flow_counts_init(&flows->counts, MOST_FLOWS);
+
+	if (r)
+		return err_set(err, ENOMEM, "out of memory");
+	flows->one_of = flows_choose_rate(flows);
+	r = flows_open(flows, err);
+	if (!r)
+		flows_look(flows, seconds);
+	flows_each(flows, flows_close_slave);
+	if (flows_is_deleted(flows))
+		return err_set(err, ENOENT, "%s was deleted while it was measured", flows->bond);
+	return r;
+}
+
 static enum cli_exit flows_run(const struct cli *cli, struct flows *flows, double seconds)
 {
 	enum cli_exit status = CLI_DONE;
 	struct err err;
-	int r;
 
-	flows->one_of = flows_choose_rate(flows);
-	r = flow_counts_init(&flows->counts, MOST_FLOWS);
-	if (r)
-		err_set(&err, ENOMEM, "out of memory");
-	else
-		r = flows_open(flows, &err);
-	if (!r)
-		flows_look(flows, seconds);
-	flows_each(flows, flows_close_slave);
-	if (r)
+	if (flows_measure(flows, seconds, &err))
 		status = cli_refuse(&err);
 	else if (cli->json)
 		status = cli_print_json(flows_json(flows));

@@ -12,6 +12,9 @@
 
 struct flows_slave {
 	bool open;
+	bool has_left;		    /* while it was measured; its numbers mean nothing then */
+	char name[XBOND_NAME_SIZE]; /* when it began; another slave may get the slot */
+	uint32_t ifindex;
 	struct tap tap;
 	uint64_t packets, bytes; /* counted by the programs in that time; exact */
 	uint64_t samples;

@@ -62,6 +62,8 @@ static const char *flows_unseen(const struct flows *flows, unsigned int slot)
 	const struct flows_slave *slave = &flows->slave[slot];
 	double counted = (double)slave->packets;
 
+	if (slave->has_left)
+		return "left while it was measured";
 	if (flows->direction == TAP_IN && flows->pins->slaves[slot].rx_hook == XBOND_RX_XDP)
 		return "it receives through XDP, before packets are sampled: most flows are "
 		       "missing";
@@ -94,6 +96,13 @@ static json_t *flows_flow_json(const struct flows *flows, const struct flows_sla
 			 (json_int_t)flow->samples);
 }
 
+/* A rate of a slave that was there all the time. */
+static json_t *flows_rate_json(const struct flows *flows, const struct flows_slave *slave,
+			       double count)
+{
+	return slave->has_left ? json_null() : json_real(count / flows->seconds);
+}
+
 static json_t *flows_slave_json(const struct flows *flows, unsigned int slot,
 				const struct flow_count *flow, size_t count)
 {
@@ -102,31 +111,23 @@ static json_t *flows_slave_json(const struct flows *flows, unsigned int slot,
 	double all = flows_bytes_of(flow, count);
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < count && i < flows->top; i++)
+	for (size_t i = 0; i < count && i < flows->top && !slave->has_left; i++)
 		json_array_append_new(list, flows_flow_json(flows, slave, &flow[i], all));
-	return json_pack("{s:o, s:f, s:f, s:I, s:I, s:I, s:o, s:o}", "name",
-			 json_value_text(flows->pins->slaves[slot].name), "bits_per_s",
-			 8 * (double)slave->bytes / flows->seconds, "packets_per_s",
-			 (double)slave->packets / flows->seconds, "samples",
+	return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o}", "name",
+			 json_value_text(slave->name), "bits_per_s",
+			 flows_rate_json(flows, slave, 8 * (double)slave->bytes), "packets_per_s",
+			 flows_rate_json(flows, slave, (double)slave->packets), "samples",
 			 (json_int_t)slave->samples, "samples_dropped",
 			 (json_int_t)slave->tap.dropped, "flows_seen", (json_int_t)count, "unseen",
 			 unseen ? json_string(unseen) : json_null(), "flows", list);
 }
 
-static void flows_print_slave(const struct flows *flows, unsigned int slot,
+static void flows_print_flows(const struct flows *flows, const struct flows_slave *slave,
 			      const struct flow_count *flow, size_t count)
 {
-	const struct flows_slave *slave = &flows->slave[slot];
-	const char *unseen = flows_unseen(flows, slot);
 	double scale = flows_scale(slave) / flows->seconds, all = flows_bytes_of(flow, count);
-	char name[XBOND_NAME_SIZE], text[TUPLE_TEXT];
+	char text[TUPLE_TEXT];
 
-	printf("\n%s: %.3f Mbit/s, %.0f packets/s, %zu flow%s\n",
-	       cli_name(flows->pins->slaves[slot].name, name),
-	       8e-6 * (double)slave->bytes / flows->seconds,
-	       (double)slave->packets / flows->seconds, count, count == 1 ? "" : "s");
-	if (unseen)
-		printf("  %s\n", unseen);
 	for (size_t i = 0; i < count && i < flows->top; i++, flow++) {
 		printf("%12.3f %10.0f %6.1f%%", 8e-6 * flow->bytes * scale, flow->packets * scale,
 		       100 * flow->bytes / all);
@@ -136,6 +137,26 @@ static void flows_print_slave(const struct flows *flows, unsigned int slot,
 			printf("     -");
 		printf("  %s\n", tuple_format(&flow->tuple, text));
 	}
+}
+
+static void flows_print_slave(const struct flows *flows, unsigned int slot,
+			      const struct flow_count *flow, size_t count)
+{
+	const struct flows_slave *slave = &flows->slave[slot];
+	const char *unseen = flows_unseen(flows, slot);
+	char name[XBOND_NAME_SIZE];
+
+	cli_name(slave->name, name);
+	if (slave->has_left) {
+		printf("\n%s: %s\n", name, unseen);
+		return;
+	}
+	printf("\n%s: %.3f Mbit/s, %.0f packets/s, %zu flow%s\n", name,
+	       8e-6 * (double)slave->bytes / flows->seconds,
+	       (double)slave->packets / flows->seconds, count, count == 1 ? "" : "s");
+	if (unseen)
+		printf("  %s\n", unseen);
+	flows_print_flows(flows, slave, flow, count);
 }
 
 /* The flows of a slot among the sorted ones. */

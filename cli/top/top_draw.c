@@ -16,23 +16,25 @@ enum { PAIR_BAD = 1, PAIR_WAITING };
 static const char key_line[] =
 	"q quit  ? help  arrows pick  d drain  s sort  p pause  +/- interval";
 
-static const char *const help_lines[] = {
-	"up, down, j, k      pick a row; also Page Up, Page Down, Home, End",
-	"Enter               show only this bond; again, or Escape: all of them",
-	"d                   drain the picked slave, or end its drain; asks first",
-	"s                   sort by name, rate or drops in turn; also n, r, x",
-	"p, space            pause",
-	"+, -                longer or shorter interval",
-	"q                   quit",
-	"",
-	"OUT, IN   bits a second      SHARE  of the bond's bytes out",
-	"DROP/s    received packets   DUE    the share that its weight gives",
-	"BUCKETS   of 4096 that a hash may choose",
-	"",
-	"Any key goes back.",
+static const struct {
+	const char *key, *words;
+} help[] = {
+	{ "up, down, j, k", "pick a row; also Page Up, Page Down, Home, End" },
+	{ "Enter", "show only this bond; again, or Escape: all of them" },
+	{ "d", "drain the picked slave, or end its drain; asks first" },
+	{ "s", "sort by name, rate or drops in turn; also n, r, x" },
+	{ "p, space", "pause" },
+	{ "+, -", "longer or shorter interval" },
+	{ "q", "quit" },
+	{ "OUT, IN", "bits a second" },
+	{ "SHARE", "of the bond's bytes out" },
+	{ "DUE", "the share that its weight gives" },
+	{ "BUCKETS", "of 4096 that a hash may choose" },
+	{ "DROP/s", "received packets that are dropped; normal for a backup" },
 };
 
-#define HELP_LINES (sizeof(help_lines) / sizeof(help_lines[0]))
+#define HELP_LINES (sizeof(help) / sizeof(help[0]))
+#define HELP_WIDE 74 /* cells for keys and words in columns */
 
 void top_draw_begin(void)
 {
@@ -198,15 +200,36 @@ static json_t *top_draw_find_status(const struct top_ui *ui)
 	return lines;
 }
 
-static void top_draw_help(void)
-{
-	for (size_t i = 0; i < HELP_LINES; i++)
-		top_draw_text((int)i, help_lines[i], A_NORMAL);
-}
-
 static size_t top_draw_least(size_t left, size_t right)
 {
 	return left < right ? left : right;
+}
+
+static json_t *top_draw_wrap_help(void)
+{
+	json_t *lines = json_array();
+	char text[128];
+
+	for (size_t i = 0; i < HELP_LINES; i++) {
+		snprintf(text, sizeof(text), COLS < HELP_WIDE ? "%s: %s" : "%-18s  %s", help[i].key,
+			 help[i].words);
+		top_draw_wrap(lines, text);
+	}
+	return lines;
+}
+
+static void top_draw_help(void)
+{
+	json_t *lines = top_draw_wrap_help(), *end = json_array();
+	size_t count = json_array_size(lines), room = (size_t)LINES, shown;
+
+	top_draw_wrap(end, count < room ? "Any key goes back."
+					: "Any key goes back. 'man bondctl' has the rest.");
+	shown = room - top_draw_least(json_array_size(end), room);
+	top_draw_lines(lines, 0, shown, NULL, A_NORMAL);
+	top_draw_lines(end, (int)top_draw_least(count, shown), room, NULL, A_BOLD);
+	json_decref(lines);
+	json_decref(end);
 }
 
 /* How many lines each part of the screen gets. */
@@ -214,7 +237,10 @@ struct parts {
 	size_t title, rows, problems, status;
 };
 
-/* On a low screen the title goes first, and what is wrong leaves two thirds to the rows. */
+/*
+ * On a low screen the title goes first, then the keys. What is wrong leaves two thirds to the rows,
+ * but gets a line as soon as there are two.
+ */
 static struct parts top_draw_share_out(size_t lines, size_t problems, size_t status, bool is_urgent)
 {
 	struct parts parts = { .title = lines > 4 };
@@ -223,15 +249,16 @@ static struct parts top_draw_share_out(size_t lines, size_t problems, size_t sta
 
 	if (lines > 2)
 		parts.status = top_draw_least(top_draw_least(status, most_status), room);
+	if (problems && !is_urgent && room < parts.status + 2)
+		parts.status = 0;
 	room -= parts.status;
-	parts.problems = top_draw_least(problems, room / 3);
+	parts.problems = top_draw_least(problems, room < 2 ? 0 : room < 3 ? 1 : room / 3);
 	parts.rows = room - parts.problems;
 	return parts;
 }
 
 static void top_draw_bonds(struct top_draw *draw, struct top_ui *ui, const struct top *top)
 {
-	static const char more[] = "and more; 'bondctl top --once' prints all of it";
 	json_t *problems = top_draw_find_problems(ui), *status = top_draw_find_status(ui);
 	bool is_urgent = ui->is_asking || ui->message[0];
 	struct parts parts = top_draw_share_out((size_t)LINES, json_array_size(problems),
@@ -242,7 +269,9 @@ static void top_draw_bonds(struct top_draw *draw, struct top_ui *ui, const struc
 	if (parts.title)
 		top_draw_title(ui, top);
 	top_draw_table(draw, ui, (int)parts.title);
-	top_draw_lines(problems, LINES - (int)(parts.status + parts.problems), parts.problems, more,
+	top_draw_lines(problems, LINES - (int)(parts.status + parts.problems), parts.problems,
+		       parts.problems > 1 ? "and more; 'bondctl top --once' prints all of it"
+					  : "problems: 'bondctl top --once' prints them",
 		       top_draw_colour(PAIR_BAD));
 	top_draw_lines(status, LINES - (int)parts.status, parts.status, NULL,
 		       is_urgent ? A_BOLD : A_NORMAL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The buckets of a bond that send most, while rebalance_interval has them counted. */
+/* The buckets of a bond that send most, while flows move by load, so that they are counted. */
 #ifndef XBOND_CLI_TOP_TOP_HOT_H
 #define XBOND_CLI_TOP_TOP_HOT_H
 

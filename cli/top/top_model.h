@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "cli/top/top_drops.h"
 #include "cli/top/top_series.h"
 #include "common/err.h"
 #include "common/pins.h"
@@ -41,6 +42,7 @@ struct top_slave {
 	char why[TOP_WORDS];	 /* why it is not in use; "": it is */
 	char problem[TOP_WORDS]; /* what others have done to it; "": nothing */
 	struct top_series series;
+	struct top_drops drops;
 };
 
 #define TOP_HOT 6 /* buckets that are listed */

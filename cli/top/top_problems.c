@@ -5,6 +5,7 @@
 
 #include "cli/base/admin.h"
 #include "cli/top/top_cells.h"
+#include "common/drops.h"
 #include "view/json_value.h"
 #include "view/view_problem.h"
 
@@ -24,16 +25,22 @@ static void top_problems_add_of(json_t *lines, const struct top_slave *slave, co
 	json_decref(name);
 }
 
-static void top_problems_add_drops(json_t *lines, const struct top_slave *slave)
+static void top_problems_add_drop(json_t *lines, const struct top_slave *slave,
+				  enum xbond_drop reason)
 {
 	char rate[TOP_NUMBER_SIZE], words[128];
 
-	if (!slave->series.is_known || slave->series.rates.rx_dropped <= 0)
-		return;
-	top_cells_rate(rate, slave->series.rates.rx_dropped);
-	snprintf(words, sizeof(words),
-		 "drops %s packets/s: it may not receive, or the bond has no carrier", rate);
+	top_cells_rate(rate, slave->drops.rate[reason]);
+	snprintf(words, sizeof(words), "drops %s packets/s: %s", rate, drops_words(reason));
 	top_problems_add_of(lines, slave, "", words);
+}
+
+/* A backup drops what it receives, and so does a bond without carrier: nothing is wrong then. */
+static void top_problems_add_drops(json_t *lines, const struct top_slave *slave)
+{
+	for (unsigned int i = 0; i < XBOND_DROPS; i++)
+		if (slave->drops.rate[i] > 0 && drops_is_of_control(i))
+			top_problems_add_drop(lines, slave, i);
 }
 
 static void top_problems_add_slave(json_t *lines, const struct top_slave *slave)

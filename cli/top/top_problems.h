@@ -9,7 +9,7 @@
 
 /*
  * An array of sentences, without the bond's name. A slave that is a backup or drained is no
- * problem. A new reference.
+ * problem, nor are packets that it drops because it is. A new reference.
  */
 json_t *top_problems(const struct top_bond *bond);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/drops.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/weights.h"
@@ -134,16 +135,26 @@ static void top_read_drop(struct top_slave *slaves, size_t *count)
 		qsort(slaves, kept, sizeof(*slaves), top_read_by_slot);
 }
 
+static int top_read_counts(const struct pins *pins, struct top_slave *slave, struct err *err)
+{
+	struct xbond_counters counters;
+	uint64_t dropped[XBOND_DROPS];
+
+	if (pins_counters(pins, slave->slot, &counters))
+		return err_set(err, EIO, "its counters cannot be read");
+	top_series_read(&slave->series, &counters, clock_now_ns());
+	drops_read(pins, slave->slot, dropped);
+	top_drops_take(&slave->drops, dropped, clock_now_ns());
+	return 0;
+}
+
 static int top_read_member(const struct top_source *source, const struct top_shares *shares,
 			   struct top_slave *slave, struct err *err)
 {
-	struct xbond_counters counters;
+	int r = source->with_rates ? top_read_counts(source->pins, slave, err) : 0;
 
-	if (source->with_rates) {
-		if (pins_counters(source->pins, slave->slot, &counters))
-			return err_set(err, EIO, "its counters cannot be read");
-		top_series_read(&slave->series, &counters, clock_now_ns());
-	}
+	if (r)
+		return r;
 	top_read_state_of(source, shares, slave);
 	slave->is_there = true;
 	return 0;

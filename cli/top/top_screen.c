@@ -56,9 +56,7 @@ static void top_screen_read(struct top_run *run)
 	/* The old rows point into what was read before, and keys come before the next drawing. */
 	if (top_ui_follow(ui, run->top))
 		r = err_set(&err, ENOMEM, "out of memory");
-	if (r || ui->is_reading_error)
-		snprintf(ui->message, sizeof(ui->message), "%s", r ? err.text : "");
-	ui->is_reading_error = r;
+	top_ui_end_reading(ui, r ? err.text : NULL);
 	run->next_ns = clock_now_ns() + run->ui.interval_ms * NS_PER_MS;
 }
 

@@ -150,7 +150,7 @@ const char *top_table_state(const struct top_row *row)
 	}
 	if (slave->rest == TOP_REST_BACKUP)
 		return "backup";
-	if (slave->is_drained)
+	if (slave->is_drained && !slave->is_active)
 		return "drained";
 	if (slave->rest == TOP_REST_STANDBY)
 		return "standby";

@@ -9,6 +9,10 @@
 static const unsigned int intervals_ms[] = { 100,  200,	  500,	 1000,	2000,
 					     5000, 10000, 30000, 60000, 3600000 };
 
+/* Long enough to be read, and at least till the second reading, as that may come at once. */
+#define MESSAGE_MS 5000
+#define MESSAGE_READINGS 2
+
 #define INTERVALS (sizeof(intervals_ms) / sizeof(intervals_ms[0]))
 
 const struct top_row *top_ui_picked(const struct top_ui *ui)
@@ -156,9 +160,21 @@ static enum top_action top_ui_answer(struct top_ui *ui, int key)
 	return TOP_DRAW;
 }
 
+void top_ui_end_reading(struct top_ui *ui, const char *error)
+{
+	unsigned int enough = MESSAGE_MS / ui->interval_ms;
+
+	ui->message_readings++;
+	if (error || ui->is_reading_error ||
+	    ui->message_readings >= (enough > MESSAGE_READINGS ? enough : MESSAGE_READINGS))
+		top_ui_say(ui, error ? error : "");
+	ui->is_reading_error = error;
+}
+
 enum top_action top_ui_key(struct top_ui *ui, int key, size_t page)
 {
 	ui->message[0] = '\0';
+	ui->message_readings = 0;
 	ui->is_reading_error = false;
 	if (ui->is_asking)
 		return top_ui_answer(ui, key);

@@ -42,12 +42,15 @@ struct top_ui {
 		char bond[XBOND_NAME_SIZE], slave[XBOND_NAME_SIZE];
 		bool drain;
 	} asked;
-	char message[TOP_MESSAGE]; /* until the next key */
-	bool is_reading_error;	   /* the message is; it goes when a reading succeeds */
+	char message[TOP_MESSAGE];     /* until the next key, or for some readings */
+	unsigned int message_readings; /* since the message came */
+	bool is_reading_error;	       /* the message is; it goes when a reading succeeds */
 };
 
 /* page: how many rows the screen shows. */
 enum top_action top_ui_key(struct top_ui *ui, int key, size_t page);
+/* After a reading. error: why it failed; NULL: it did not. */
+void top_ui_end_reading(struct top_ui *ui, const char *error);
 /* Makes the rows anew. The picked row stays the same bond or slave. Returns 0 or -ENOMEM. */
 int top_ui_follow(struct top_ui *ui, const struct top *top);
 /* Moves the rows that are shown so that the picked one is among them. */

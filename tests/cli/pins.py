@@ -79,7 +79,9 @@ class Pins:
         self.probes = self.mapped("probes", struct("xbond_probes"))
         self.alb = self.mapped("alb", struct("xbond_alb"))
         self.failover = self.mapped("failover", struct("xbond_failover"))
-        self.create("counters", PERCPU_ARRAY, ctypes.sizeof(struct("xbond_counters")), X.MAX_SLAVES)
+        self.counters_type = struct("xbond_counters")
+        self.counters = self.create("counters", PERCPU_ARRAY, ctypes.sizeof(self.counters_type),
+                                    X.MAX_SLAVES)
         self.drops_type = struct("xbond_drops")
         self.drops = self.create("drops", PERCPU_ARRAY, ctypes.sizeof(self.drops_type),
                                  X.MAX_SLAVES + 1)
@@ -128,17 +130,25 @@ class Pins:
         self.table.rx_mask |= 1 << slot
         self.monitors[slot].spoken = self.monitors[slot].works = 1 << X.MONITOR_CARRIER
 
+    # what the programs would count, on each CPU; both return how many these are
+
     def drop(self, slot, packets):
-        """What the programs would count: {reason: packets} on each CPU."""
+        """packets: {reason: packets}"""
+        value = self.drops_type()
+        for reason, number in packets.items():
+            value.packets[reason] = number
+        return self.put_on_each_cpu(self.drops, slot, value)
+
+    def count(self, slot, **numbers):
+        return self.put_on_each_cpu(self.counters, slot, self.counters_type(**numbers))
+
+    @staticmethod
+    def put_on_each_cpu(fd, slot, value):
         with open("/sys/devices/system/cpu/possible") as file:
-            values = (self.drops_type * (int(file.read().strip().split("-")[-1]) + 1))()
-        for value in values:
-            for reason, number in packets.items():
-                value.packets[reason] = number
-        key = ctypes.c_uint32(slot)
-        assert libbpf.bpf_map_update_elem(self.drops, ctypes.byref(key), values,
-                                          ctypes.c_uint64(0)) == 0
-        return len(values)
+            cpus = int(file.read().strip().split("-")[-1]) + 1
+        key, values = ctypes.c_uint32(slot), (type(value) * cpus)(*[value] * cpus)
+        assert libbpf.bpf_map_update_elem(fd, ctypes.byref(key), values, ctypes.c_uint64(0)) == 0
+        return cpus
 
     # what bondd's LACP thread would do
 

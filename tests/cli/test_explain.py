@@ -24,6 +24,7 @@ BOND_MAC = "02:00:5e:10:00:00"
 POLICIES = {"layer2": X.POLICY_LAYER2, "layer2+3": X.POLICY_LAYER23, "layer3+4": X.POLICY_LAYER34,
             "encap2+3": X.POLICY_ENCAP23, "encap3+4": X.POLICY_ENCAP34,
             "vlan+srcmac": X.POLICY_VLAN_SRCMAC}
+DROPPED = "no slave may transmit now: dropped"
 
 
 @pytest.fixture
@@ -139,8 +140,34 @@ def test_slaves_that_may_not_transmit(bond):
     bond.table.tx_mask = 1 << slot
     lone = explain(bond, *flow)
     assert (lone["slave"], lone["if_failed"]) == (f"eth{slot}", {"at_once": None, "settled": None})
+
+
+@pytest.mark.parametrize("mode", [X.MODE_BALANCE_RR, X.MODE_ACTIVE_BACKUP, X.MODE_BALANCE_XOR,
+                                  X.MODE_BROADCAST, X.MODE_8023AD, X.MODE_BALANCE_TLB])
+def test_no_slave_may_transmit(bond, mode):
+    """A flow is told what --pcap says of a packet. What the hash would be is known."""
+    bond.begin(mode)
+    bond.bond.mode = mode
+    bond.table.selection = X.SELECT_HASH if mode >= X.MODE_8023AD else mode
+    flow = ("src", "10.0.0.1", "dst", "10.0.0.2")
+    before = explain(bond, *flow)
+    assert before["why"] != DROPPED
     bond.table.tx_mask = 0
-    assert explain(bond, *flow)["slave"] is None
+    said = explain(bond, *flow)
+    assert (said["why"], said["slave"], said["detour"]) == (DROPPED, None, False)
+    assert (said["hash"], said["bucket"]) == (before["hash"], before["bucket"])
+    lines = call(bond, "bond0", *flow).stdout.splitlines()
+    if said["hash"]:
+        assert lines[-1] == f"slave   none: {DROPPED}"
+    else:
+        assert lines == [f"mode    {said['mode']}: {DROPPED}", "slave   none"]
+
+
+def test_no_slave_may_transmit_what_nobody_foretells(bond):
+    bond.table.tx_mask, bond.table.flags = 0, X.F_FLOWLETS
+    assert explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2")["why"] == DROPPED
+    bond.table.flags, bond.settings.xmit_hash_policy = 0, X.POLICY_FLOW
+    assert explain(bond, "src", "10.0.0.1", "dst", "10.0.0.2")["why"] == DROPPED
 
 
 def test_the_other_copy_of_the_buckets(bond):

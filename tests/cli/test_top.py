@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 import schema
+from built import ROOT
 from pins import L, X, Pins, fill
 from screen import Screen
 from test_calls import BONDCTL
@@ -111,6 +112,37 @@ def test_standby_is_no_problem(bpf_dir, call):
     assert re.search("eth1 +standby +detached", once(call))
     pins.slaves[1].link = X.LINK_DOWN
     assert "eth1: not used: " in problems(call)[0]
+
+
+def test_drops_of_a_backup_are_no_problem(bpf_dir, call):
+    """Those that the alerts leave out are not told; others are, in the words of stats."""
+    pins = Pins(bpf_dir, mode=X.MODE_ACTIVE_BACKUP)
+    alerts = (ROOT / "packaging/metrics/alerts.yml").read_text()
+    usual = re.search('dropped_packets_total.reason!~"([^"]+)"', alerts)[1].split("|")
+    reasons = [getattr(X, f"DROP_{reason.upper()}") for reason in [*usual, "lacp_queue"]]
+    dropped = 0
+
+    def drop_more(text):
+        nonlocal dropped
+        dropped += 100
+        pins.count(1, rx_dropped=dropped)
+        pins.drop(1, {reason: dropped for reason in reasons})
+        return "LACPDUs that bondd did not read in time" in text
+    with Screen(*call, *QUICK) as screen:
+        screen.wait("eth1")
+        text = screen.wait_until(drop_more, "the drops")
+        assert re.search("bond0: eth1: drops .* packets/s: LACPDUs", text)
+        assert text.count("packets/s") == 1
+        assert screen.end("q") == 0
+
+
+def test_drained_but_in_use(bpf_dir, call):
+    """No other can, so it is used."""
+    pins = Pins(bpf_dir, mode=X.MODE_BALANCE_XOR)
+    pins.settings.drain_mask = 1 << 1
+    assert re.search("eth0 +up ", once(call)) and re.search("eth1 +drained ", once(call))
+    pins.slaves[0].link, pins.table.tx_mask = X.LINK_DOWN, 1 << 1
+    assert re.search("eth1 +up .* 100% +0 ", once(call))
 
 
 def test_names_cannot_steer_the_terminal(bpf_dir, call):
@@ -224,6 +256,33 @@ def test_begins_in_a_tiny_terminal(bpf_dir, call):
         assert screen.end("q") == 0
 
 
+def test_problems_in_a_low_terminal(bpf_dir, call):
+    """They come before the keys."""
+    pins = Pins(bpf_dir, mode=X.MODE_BALANCE_XOR)
+    pins.bond.carrier, pins.table.heartbeat_ns = 0, 2**63
+    for lines in (5, 4, 3):
+        with Screen(*call, *QUICK, lines=lines) as screen:
+            text = screen.wait("problems: 'bondctl top --once' prints them")
+            assert "bond0 " in text and ("q quit" in text) == (lines > 3)
+            assert screen.end("q") == 0
+
+
+@pytest.mark.parametrize("size", [(80, 24), (80, 8), (30, 12), (20, 5), (30, 40)])
+def test_help_in_any_terminal(bpf_dir, call, size):
+    """No word is cut, and the last line says how to leave, and whether something is missing."""
+    Pins(bpf_dir).publish()
+    with Screen(*call, *QUICK, columns=size[0], lines=size[1]) as screen:
+        screen.wait("bond0")
+        screen.press("?")
+        text = " ".join(screen.wait_until(lambda text: "Any key" in text, "the help").split())
+        whole = "normal for a backup Any key goes back." in text
+        assert whole == (size in ((80, 24), (30, 40)))
+        assert whole or text.endswith("Any key goes back. 'man bondctl' has the rest.")
+        if size != (20, 5):
+            assert "show only this bond; again, or Escape: all of them" in text
+        assert screen.end("qq") == 0
+
+
 def test_long_sentences_are_broken(bpf_dir, call):
     pins = Pins(bpf_dir, slaves=2)
     pins.publish()
@@ -320,6 +379,7 @@ def test_a_drain_is_asked_about(bpf_dir, call):
         screen.press("y")
         screen.wait("eth1 is drained")
         assert pins.settings.drain_mask == 1 << 1
+        screen.wait_until(lambda text: "eth1 is drained" not in text, "the message to end", 20)
         screen.press("dy")
         screen.wait("no longer drained")
         assert pins.settings.drain_mask == 0

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 
+import schema
 from captures import pcap
 from namespace import run
 from traffic import PORT, Capture, Stream, send_frames
@@ -249,6 +250,38 @@ def test_flows(pair):
                 assert near.ctl_json("explain", "bond0", *words, "dmac", dmac)["slave"] == \
                     slave["name"]
     assert [len(slave["flows"]) for slave in few["slaves"]] == [1, 1]
+
+
+def test_slaves_and_the_bond_leave_while_flows_looks(pair):
+    """What a slave has sent is not shown under the name of the next one in its slot."""
+    made = pair("balance-rr", links=2)
+    near, before = made.near, packet_sockets(made.near)
+    stream = Stream(near, made.far, rate=2000)
+    stream.flow_on()
+
+    def flows(*words):
+        child = near.spawn(*near.ctl_command(*words, "flows", "bond0", "--seconds", 3),
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: packet_sockets(near) == before + 2, "its sockets")
+        return child
+    child = flows("-j")
+    near.ip("link", "add", "other", "type", "veth", "peer", "name", "others")
+    near.ctl("del-slave", "bond0", "l1")
+    near.ctl("add-slave", "bond0", "other")
+    stays, left = schema.check("flows", json.loads(child.communicate(timeout=60)[0]))["slaves"]
+    assert stays["name"] == "l0" and stays["packets_per_s"] > 0
+    assert (left["name"], left["packets_per_s"], left["flows"]) == ("l1", None, [])
+    assert left["unseen"] == "left while it was measured"
+    stream.finish()
+    for words in ((), ("-j",)):
+        child = flows(*words)
+        near.ctl("delete", "bond0")
+        assert child.communicate(timeout=60) == ("", "bondctl: bond0 was deleted while it was "
+                                                 "measured\n")
+        assert child.returncode == 1
+        if not words:
+            near.ctl("create", "bond0", "mode", "balance-rr")
+            near.ctl("add-slave", "bond0", "l0", "l1")
 
 
 def test_flows_in_words(pair):

@@ -101,3 +101,14 @@ def test_top_beside_traffic(flow):
     flow.near.kill_bondd()
     wait_for(lambda: "bondd is away" in str(once(flow.near)["problems"]), "bondd to be missed")
     check_drain(flow.near)
+
+
+@pytest.mark.parametrize("mode", ["active-backup", "balance-alb"])
+def test_a_slave_that_is_not_to_receive_drops_and_nothing_is_wrong(pair, mode):
+    """The far end sends by all links, so each packet comes to slaves that are not to take it."""
+    made = pair(mode, links=2, far={"mode": "broadcast"})
+    stream = Stream(made.far, made.near, to="10.0.0.1", rate=200)
+    stream.flow_on(100)
+    found = wait_for(lambda: (said := once(made.near))["rx_dropped_per_s"] > 50 and said, "drops")
+    assert found["problems"] == []
+    stream.finish()

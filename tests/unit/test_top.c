@@ -15,6 +15,7 @@
 #include "cli/top/top_table.h"
 #include "cli/top/top_ui.h"
 #include "common/clock.h"
+#include "common/drops.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -455,10 +456,96 @@ static void problems_are_told_in_words(void **state)
 	a.has_carrier = false;
 	problem_is("it has no carrier");
 	a.has_carrier = true;
-	set_rate(&of_a[1].series, 9);
-	problem_is("eth1: drops 1 packets/s: it may not receive, or the bond has no carrier");
 	err_set(&a.error, 1, "damaged");
 	problem_is("damaged");
+}
+
+static void only_drops_of_control_packets_are_a_problem(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < XBOND_DROPS; i++) {
+		of_a[1].drops.rate[i] = 3;
+		if (i == XBOND_DROP_NO_SLAVE || i == XBOND_DROP_NO_COPY ||
+		    i == XBOND_DROP_INACTIVE || i == XBOND_DROP_NO_CARRIER) {
+			problem_is(NULL);
+		} else {
+			char expected[128];
+
+			snprintf(expected, sizeof(expected), "eth1: drops 3 packets/s: %s",
+				 drops_words(i));
+			problem_is(expected);
+		}
+		of_a[1].drops.rate[i] = 0;
+	}
+}
+
+static void drops_are_differences_in_time(void **state)
+{
+	struct top_drops drops = { 0 };
+	uint64_t packets[XBOND_DROPS] = {
+		[XBOND_DROP_BFD_QUEUE] = DROPS_UNKNOWN, [XBOND_DROP_LACP_QUEUE] = 100
+	};
+
+	(void)state;
+	top_drops_take(&drops, packets, 5 * SECOND);
+	assert_true(drops.rate[XBOND_DROP_LACP_QUEUE] == 0);
+	packets[XBOND_DROP_LACP_QUEUE] = 110;
+	packets[XBOND_DROP_BFD_QUEUE] = 50;
+	top_drops_take(&drops, packets, 7 * SECOND);
+	assert_float_equal(drops.rate[XBOND_DROP_LACP_QUEUE], 5, 0);
+	assert_true(drops.rate[XBOND_DROP_BFD_QUEUE] == 0);
+	packets[XBOND_DROP_LACP_QUEUE] = 9;
+	packets[XBOND_DROP_BFD_QUEUE] = DROPS_UNKNOWN;
+	top_drops_take(&drops, packets, 9 * SECOND);
+	for (unsigned int i = 0; i < XBOND_DROPS; i++)
+		assert_true(drops.rate[i] == 0);
+}
+
+static void drained_is_who_is_out_of_use(void **state)
+{
+	const struct top_row row = { &a, &of_a[0] };
+
+	(void)state;
+	of_a[0].is_drained = true;
+	assert_string_equal(top_table_state(&row), "up"); /* no other can */
+	of_a[0].is_active = false;
+	of_a[0].rest = TOP_REST_DRAINED;
+	assert_string_equal(top_table_state(&row), "drained");
+}
+
+/* How many readings a message outlasts. */
+static unsigned int readings_of_a_message(unsigned int interval_ms)
+{
+	struct top_ui ui = following();
+	unsigned int readings = 0;
+
+	ui.interval_ms = interval_ms;
+	top_ui_key(&ui, 'd', 4);
+	while (ui.message[0] && readings < 1000) {
+		top_ui_end_reading(&ui, NULL);
+		readings++;
+	}
+	top_rows_free(&ui.rows);
+	return readings;
+}
+
+static void messages_end_after_some_readings(void **state)
+{
+	struct top_ui ui = following();
+
+	(void)state;
+	assert_int_equal(readings_of_a_message(100), 50);
+	assert_int_equal(readings_of_a_message(1000), 5);
+	assert_int_equal(readings_of_a_message(3600000), 2);
+	for (int i = 0; i < 20; i++)
+		top_ui_end_reading(&ui, "no such bond");
+	assert_string_equal(ui.message, "no such bond"); /* for as long as that is so */
+	top_ui_end_reading(&ui, NULL);
+	assert_string_equal(ui.message, "");
+	top_ui_key(&ui, 'd', 4);
+	top_ui_end_reading(&ui, NULL);
+	assert_string_not_equal(ui.message, "");
+	top_rows_free(&ui.rows);
 }
 
 int main(void)
@@ -481,6 +568,10 @@ int main(void)
 		cmocka_unit_test_setup(a_drain_is_asked_about, reset),
 		cmocka_unit_test_setup(keys_change_what_is_shown, reset),
 		cmocka_unit_test_setup(problems_are_told_in_words, reset),
+		cmocka_unit_test_setup(only_drops_of_control_packets_are_a_problem, reset),
+		cmocka_unit_test(drops_are_differences_in_time),
+		cmocka_unit_test_setup(drained_is_who_is_out_of_use, reset),
+		cmocka_unit_test_setup(messages_end_after_some_readings, reset),
 	};
 
 	setlocale(LC_CTYPE, "C.UTF-8");
