@@ -10,11 +10,14 @@
 #define READ_TRIES 100
 
 static const struct view_bfd_end {
-	const char *why;
+	const char *state;  /* of the monitor */
+	const char *why;    /* NULL: it is no failure */
 	enum bfd_diag diag; /* as the next bondd will have it */
 } view_bfd_ends[] = {
-	[XBOND_BFD_SILENT] = { "the far end is silent on this link", BFD_DIAG_TIME_EXPIRED },
-	[XBOND_BFD_SIGNALED] = { "the far end has taken it down", BFD_DIAG_NEIGHBOR_DOWN },
+	[XBOND_BFD_SILENT] = { "down", "the far end is silent on this link",
+			       BFD_DIAG_TIME_EXPIRED },
+	[XBOND_BFD_SIGNALED] = { "down", "the far end has taken it down", BFD_DIAG_NEIGHBOR_DOWN },
+	[XBOND_BFD_TURNED_OFF] = { "unknown", NULL, BFD_DIAG_NEIGHBOR_DOWN },
 };
 
 /* How the programs have ended the session while bondd is away; NULL: they have not. */
@@ -25,7 +28,7 @@ static const struct view_bfd_end *view_bfd_end_of(const struct pins *pins, unsig
 	if (!view_bfd_has_session(pins, slot))
 		return NULL;
 	ended = __atomic_load_n(&pins->bfd->link[slot].ended, __ATOMIC_RELAXED);
-	if (ended >= sizeof(view_bfd_ends) / sizeof(*view_bfd_ends) || !view_bfd_ends[ended].why)
+	if (ended >= sizeof(view_bfd_ends) / sizeof(*view_bfd_ends) || !view_bfd_ends[ended].state)
 		return NULL;
 	return &view_bfd_ends[ended];
 }
@@ -54,8 +57,9 @@ json_t *view_bfd_why(const struct pins *pins, unsigned int slot)
 {
 	const struct view_bfd_end *end = view_bfd_end_of(pins, slot);
 
-	return end ? json_sprintf("its BFD session has ended while bondd is away: %s", end->why)
-		   : NULL;
+	return end && end->why
+		       ? json_sprintf("its BFD session has ended while bondd is away: %s", end->why)
+		       : NULL;
 }
 
 static json_t *view_bfd_since_ms(uint64_t since_ns)
@@ -76,7 +80,7 @@ static void view_bfd_tell_end(const struct xbond_bfd_link *link, const struct vi
 			      struct bfd_session *session, json_t *monitor)
 {
 	bfd_session_lose(session, end->diag, clock_now_ns());
-	json_object_set_new(monitor, "state", json_string("down"));
+	json_object_set_new(monitor, "state", json_string(end->state));
 	json_object_set_new(monitor, "since_ms", view_bfd_since_ms(link->heard_ns));
 }
 

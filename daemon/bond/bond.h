@@ -57,6 +57,7 @@ struct member {
 	struct {
 		uint64_t began_ns; /* when its link failed; 0: nobody knows, or it has not */
 		uint64_t took_ns;  /* by the last evaluation; 0: it has not failed over */
+		uint32_t refusing; /* the monitors that already said no at the last evaluation */
 	} failover;		   /* failover.c */
 	struct {
 		/* Carrier was lost and came back while no bondd watched; LACP must be told. */

@@ -336,6 +336,7 @@ def test_turned_off_while_bondd_is_away(speakers):
             wait_for(lambda: tx_slots(made.near) == {1}, "the slave to leave the mask")
             made.far.ctl("set", "bond0", "bfd_interval", 0)
             wait_for(lambda: tx_slots(made.near) == {0, 1}, "both to be used")
+        assert [bfd(made.near, dev)["state"] for dev in made.links] == ["unknown"] * 2
         come_back()
         wait_for(lambda: [bfd(made.near, dev)["state"] for dev in made.links] == ["unknown"] * 2,
                  "the next bondd to know")

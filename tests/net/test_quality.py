@@ -183,6 +183,22 @@ def speak(host, dev):
     host.run("tc", "filter", "del", "dev", dev, "egress")
 
 
+def test_leaving_for_a_better_slave_is_no_failover(made):
+    """A slave that is held down serves while nothing else works. Nothing fails when it goes back."""
+    both = made("balance-xor", flap_limit=3)
+    near = both.near
+    flap(both, "l0", 4)
+    wait_held(near, "l0")
+    both.far.ip("link", "set", "l1", "down")
+    wait_used(near, "l0")
+    before = near.show()["failover"]
+    assert before["count"] > 0
+    both.far.ip("link", "set", "l1", "up")
+    wait_used(near, "l1")
+    wait_held(near, "l0")
+    assert near.show()["failover"] == before
+
+
 @pytest.mark.parametrize("mode", ["balance-rr", "802.3ad"])
 def test_a_silent_slave_is_not_used(made, mode, silent):
     both = made(mode, rx_silence=800)
