@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/explain/carriers.h"
+#include "cli/base/carriers.h"
 
 #include <bpf/bpf.h>
 #include <stdbool.h>
@@ -28,25 +28,30 @@ static bool carriers_run(const struct pins *pins)
 	return !r && run.retval;
 }
 
-/* A capture has many packets, so not for each. */
-static const struct carriers *carriers_look(const struct pins *pins)
+static struct carriers carriers_look(const struct pins *pins)
 {
-	static struct carriers carriers;
-	uint64_t now_ns = clock_now_ns();
+	struct carriers carriers = { .seen_ns = clock_now_ns(), .up = UINT64_MAX };
 
-	if (carriers.seen_ns && now_ns - carriers.seen_ns < LOOK_AGAIN_NS)
-		return &carriers;
-	carriers = (struct carriers){ .seen_ns = now_ns, .up = UINT64_MAX };
 	if (carriers_run(pins)) {
 		carriers.up = __atomic_load_n(&pins->wake->up, __ATOMIC_RELAXED);
 		carriers.lost = __atomic_load_n(&pins->wake->lost, __ATOMIC_RELAXED);
 	}
+	return carriers;
+}
+
+/* A capture has many packets of one bond, so not for each. */
+static const struct carriers *carriers_of_late(const struct pins *pins)
+{
+	static struct carriers carriers;
+
+	if (!carriers.seen_ns || clock_now_ns() - carriers.seen_ns >= LOOK_AGAIN_NS)
+		carriers = carriers_look(pins);
 	return &carriers;
 }
 
 uint64_t carriers_live(const struct pins *pins, uint64_t mask)
 {
-	const struct carriers *carriers = carriers_look(pins);
+	const struct carriers *carriers = carriers_of_late(pins);
 	uint64_t live = mask & carriers->up;
 
 	if (!live)
@@ -54,4 +59,9 @@ uint64_t carriers_live(const struct pins *pins, uint64_t mask)
 	if (!live)
 		live = mask & ~carriers->lost;
 	return live ? live : mask;
+}
+
+uint64_t carriers_lost(const struct pins *pins)
+{
+	return carriers_look(pins).lost;
 }
