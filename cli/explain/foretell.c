@@ -6,7 +6,7 @@
 #include "bpf/flow_words.h"
 #include "bpf/successor.h"
 #include "cli/base/flow_slot.h"
-#include "cli/base/carriers.h"
+#include "cli/explain/carriers.h"
 #include "common/clock.h"
 #include "common/slots.h"
 #include "options/values.h"

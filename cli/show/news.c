@@ -13,6 +13,7 @@
 #include "cli/show/fields.h"
 #include "cli/show/kernel_words.h"
 #include "cli/show/text_units.h"
+#include "common/monitor.h"
 #include "view/view_problem.h"
 
 #define NEWS_SIZE 1024
@@ -115,22 +116,17 @@ static void news_add_use(json_t *news, const json_t *bond, const json_t *slave)
 	news_add(news, field_text(slave, "name"), text);
 }
 
-/* Which of the monitors that count only while another slave works says no; NULL if none does. */
+/* What a monitor has found that counts only while another slave works; NULL if none says no. */
 static const char *news_soft_no(const json_t *slave)
 {
-	static const struct {
-		const char *monitor, *finding;
-	} noes[] = {
-		{ "flaps", "it flaps" },
-		{ "silence", "it receives nothing" },
-		{ "errors", "it receives too many broken frames" },
-	};
-	const json_t *monitors = json_object_get(slave, "monitors");
+	const json_t *monitors = json_object_get(slave, "monitors"), *monitor;
 
-	for (size_t i = 0; i < sizeof(noes) / sizeof(noes[0]); i++)
-		if (!strcmp(field_text(json_object_get(monitors, noes[i].monitor), "state"),
-			    "down"))
-			return noes[i].finding;
+	for (unsigned int id = 0; id < XBOND_MONITORS; id++) {
+		monitor = json_object_get(monitors, monitor_name((enum xbond_monitor)id));
+		if (!(XBOND_MONITORS_HARD >> id & 1) &&
+		    !strcmp(field_text(monitor, "state"), "down"))
+			return monitor_finding((enum xbond_monitor)id);
+	}
 	return NULL;
 }
 
@@ -153,16 +149,16 @@ static void news_add_despite(json_t *news, const json_t *bond, const json_t *sla
 	const char *name = field_text(slave, "name"), *finding = news_soft_no(slave);
 	bool is_used = field_is_true(slave, "active");
 	char text[NEWS_SIZE];
+	uint32_t min_links;
 
 	if (is_used && news_is_drained(slave) && news_all_are_drained(bond))
 		news_add(news, name, "used although it is drained: no other slave can be used");
 	if (!finding || !news_has_link(slave) ||
 	    !(is_used || news_begins(news_why(slave), "backup")))
 		return;
+	min_links = (uint32_t)field_number(json_object_get(bond, "options"), "min_links");
 	snprintf(text, sizeof(text), "%s although %s: %s", is_used ? "used" : "a backup", finding,
-		 field_number(json_object_get(bond, "options"), "min_links") > 1
-			 ? "too few slaves work without it (min_links)"
-			 : "no other slave works");
+		 monitor_why_used(min_links));
 	news_add(news, name, text);
 }
 

@@ -8,9 +8,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bpf/successor.h"
-#include "cli/base/carriers.h"
+#include "cli/base/carrier_look.h"
 #include "common/mode.h"
 #include "common/slots.h"
 #include "options/values.h"
@@ -29,8 +30,13 @@ struct unwatched {
 /* Slots of slaves that bondd has left as up. */
 static uint64_t unwatched_lost(const struct pins *pins)
 {
-	uint64_t lost = carriers_lost(pins);
+	int fd = carrier_look_open(pins);
+	uint64_t up, lost = 0;
 
+	if (fd < 0)
+		return 0;
+	carrier_look(fd, pins, &up, &lost);
+	close(fd);
 	for (unsigned int slot = 0; lost && slot < XBOND_MAX_SLAVES; slot++)
 		if (!pins_is_member(pins, slot) || pins->slaves[slot].link == XBOND_LINK_DOWN)
 			lost &= ~slots_bit(slot);
