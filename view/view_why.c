@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Goes by the pinned maps alone, in the order in which bondd decides: the slave's link, LACP, the
- * choice among the slaves that could be used, the programs, the bond. The first reason is told.
+ * Goes by the pinned maps, and asks the kernel only for what they do not have; in the order in
+ * which bondd decides: the slave's link, LACP, the choice among the slaves that could be used, the
+ * programs, the bond. The first reason is told.
  */
 #include "view/view_why.h"
 
+#include <net/if.h>
 #include <stdio.h>
 
 #include "common/attached.h"
 #include "common/monitor.h"
+#include "common/set_down.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/carrier.h"
@@ -41,10 +44,26 @@ static void view_why_monitor(const struct pins *pins, unsigned int slot, char te
 		snprintf(text, WHY_SIZE, "%s", monitor_finding(monitor));
 }
 
+/* Who has taken the link; NULL if that is not known. */
+static json_t *view_why_held(const struct xbond_slave *slave)
+{
+	char name[IF_NAMESIZE];
+
+	if (slave->trouble & XBOND_TROUBLE_PROTODOWN)
+		return json_sprintf("it is held down by protodown ('ip link set %s protodown off' "
+				    "ends that)",
+				    slave->name);
+	if (slave->ifindex && if_indextoname(slave->ifindex, name) && set_down_is(name, slave->mac))
+		return json_sprintf(
+			"it is administratively down ('ip link set %s up' brings it up)", name);
+	return NULL;
+}
+
 static json_t *view_why_link(const struct pins *pins, unsigned int slot)
 {
 	const struct xbond_bond *bond = pins->bond;
 	char found[WHY_SIZE];
+	json_t *held;
 
 	view_why_monitor(pins, slot, found);
 	switch ((enum xbond_link)pins->slaves[slot].link) {
@@ -57,10 +76,9 @@ static json_t *view_why_link(const struct pins *pins, unsigned int slot)
 				    bond->downdelay_ms);
 	case XBOND_LINK_DOWN: break;
 	}
-	if (pins->slaves[slot].trouble & XBOND_TROUBLE_PROTODOWN)
-		return json_sprintf("it is held down by protodown ('ip link set %s protodown off' "
-				    "ends that)",
-				    pins->slaves[slot].name);
+	held = view_why_held(&pins->slaves[slot]);
+	if (held)
+		return held;
 	if (found[0])
 		return json_string(found);
 	return json_string(pins->monitors ? "no monitor has found its link working yet"

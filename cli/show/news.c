@@ -13,6 +13,7 @@
 #include "cli/show/fields.h"
 #include "cli/show/kernel_words.h"
 #include "cli/show/text_units.h"
+#include "common/monitor.h"
 #include "view/view_problem.h"
 
 #define NEWS_SIZE 1024
@@ -28,6 +29,11 @@ static const char *news_why(const json_t *slave)
 	return field_text_or(slave, "why", NULL);
 }
 
+static bool news_is_drained(const json_t *slave)
+{
+	return field_is_true(json_object_get(slave, "options"), "drain");
+}
+
 static bool news_has_link(const json_t *slave)
 {
 	return !strcmp(field_text(slave, "mii_status"), "up");
@@ -41,7 +47,7 @@ const char *news_role(const json_t *bond, const json_t *slave)
 		return one_is_active ? "active" : "in use";
 	if (!news_has_link(slave))
 		return "not used";
-	if (field_is_true(json_object_get(slave, "options"), "drain"))
+	if (news_is_drained(slave))
 		return "drained";
 	if (one_is_active)
 		return "backup";
@@ -64,14 +70,16 @@ static void news_since(const json_t *slave, char *ret_text, size_t size)
 	const json_t *monitors = json_object_get(slave, "monitors"), *monitor;
 	const char *name;
 	char text[UNITS_SIZE];
+	long long since_ms;
 
 	ret_text[0] = '\0';
 	if (strcmp(field_text(slave, "mii_status"), "down") || strpbrk(news_why(slave), ";("))
 		return;
 	json_object_foreach ((json_t *)monitors, name, monitor)
 		if (!strcmp(field_text(monitor, "state"), "down")) {
-			snprintf(ret_text, size, " for %s",
-				 units_duration(field_number(monitor, "since_ms"), text));
+			since_ms = field_number(monitor, "since_ms");
+			if (since_ms)
+				snprintf(ret_text, size, " for %s", units_duration(since_ms, text));
 			return;
 		}
 }
@@ -108,6 +116,52 @@ static void news_add_use(json_t *news, const json_t *bond, const json_t *slave)
 	news_add(news, field_text(slave, "name"), text);
 }
 
+/* What a monitor has found that counts only while another slave works; NULL if none says no. */
+static const char *news_soft_no(const json_t *slave)
+{
+	const json_t *monitors = json_object_get(slave, "monitors"), *monitor;
+
+	for (unsigned int id = 0; id < XBOND_MONITORS; id++) {
+		monitor = json_object_get(monitors, monitor_name((enum xbond_monitor)id));
+		if (!(XBOND_MONITORS_HARD >> id & 1) &&
+		    !strcmp(field_text(monitor, "state"), "down"))
+			return monitor_finding((enum xbond_monitor)id);
+	}
+	return NULL;
+}
+
+/* While markers drain a slave, it is still in use, and others can be used. */
+static bool news_all_are_drained(const json_t *bond)
+{
+	const json_t *slave;
+	size_t at;
+
+	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
+		if (!news_is_drained(slave) &&
+		    (field_is_true(slave, "active") || news_begins(news_why(slave), "backup")))
+			return false;
+	return true;
+}
+
+/* Not only the slaves in use: a backup of which a monitor says no would be used, too. */
+static void news_add_despite(json_t *news, const json_t *bond, const json_t *slave)
+{
+	const char *name = field_text(slave, "name"), *finding = news_soft_no(slave);
+	bool is_used = field_is_true(slave, "active");
+	char text[NEWS_SIZE];
+	uint32_t min_links;
+
+	if (is_used && news_is_drained(slave) && news_all_are_drained(bond))
+		news_add(news, name, "used although it is drained: no other slave can be used");
+	if (!finding || !news_has_link(slave) ||
+	    !(is_used || news_begins(news_why(slave), "backup")))
+		return;
+	min_links = (uint32_t)field_number(json_object_get(bond, "options"), "min_links");
+	snprintf(text, sizeof(text), "%s although %s: %s", is_used ? "used" : "a backup", finding,
+		 monitor_why_used(min_links));
+	news_add(news, name, text);
+}
+
 static void news_add_attached(json_t *news, const json_t *slave)
 {
 	if (json_is_false(json_object_get(slave, "attached")) &&
@@ -130,6 +184,7 @@ static void news_add_churn(json_t *news, const json_t *slave)
 static void news_add_slave(json_t *news, const json_t *bond, const json_t *slave)
 {
 	news_add_use(news, bond, slave);
+	news_add_despite(news, bond, slave);
 	if (json_is_string(json_object_get(slave, "problem")))
 		news_add(news, field_text(slave, "name"), field_text(slave, "problem"));
 	news_add_attached(news, slave);
@@ -158,6 +213,11 @@ static void news_add_lacp(json_t *news, const json_t *bond)
 		news_add(news, NULL, "no LACP partner: traffic goes as lacp_fallback says");
 }
 
+const char *news_no_bondd(const json_t *bond)
+{
+	return field_is_true(bond, "carrier") ? view_problem_no_bondd : "bondd is away";
+}
+
 json_t *news_bad(const json_t *bond, bool is_down)
 {
 	json_t *news = json_array();
@@ -175,7 +235,7 @@ json_t *news_bad(const json_t *bond, bool is_down)
 	if (!field_is_true(bond, "carrier"))
 		news_add(news, NULL, news_no_carrier(bond));
 	if (!field_is_true(bond, "bondd"))
-		news_add(news, NULL, view_problem_no_bondd);
+		news_add(news, NULL, news_no_bondd(bond));
 	news_add_lacp(news, bond);
 	json_array_foreach (json_object_get(bond, "slaves"), at, slave)
 		news_add_slave(news, bond, slave);

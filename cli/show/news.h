@@ -12,6 +12,9 @@
  */
 json_t *news_bad(const json_t *bond, bool is_down);
 
+/* What it means that bondd is away. */
+const char *news_no_bondd(const json_t *bond);
+
 /* What the bond uses the slave for, in a word or two. */
 const char *news_role(const json_t *bond, const json_t *slave);
 /* Not in use, although nobody has asked for that. */

@@ -7,6 +7,7 @@
 #include "cli/base/ask.h"
 #include "cli/base/client.h"
 #include "cli/show/fields.h"
+#include "cli/show/unwatched.h"
 #include "common/mac.h"
 #include "view/view_bond.h"
 
@@ -22,7 +23,8 @@ static json_t *see_show(const struct cli *cli, const struct pins *pins, const ch
 	bool bondd = pins_bondd_alive(pins) && client_present(cli->paths.run_dir);
 	struct loop_figures loop;
 
-	return view_bond(pins, name, bondd, see_loop(cli, pins, &loop));
+	return bondd ? view_bond(pins, name, true, see_loop(cli, pins, &loop))
+		     : unwatched_view(pins, name, see_loop(cli, pins, &loop));
 }
 
 static json_t *see_stats(const struct cli *cli, const struct pins *pins, const char *name)

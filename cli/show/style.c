@@ -37,18 +37,18 @@ static void style_end(enum style style)
 }
 
 /* Bytes that go on with a character of UTF-8 take no column. */
-static int style_columns(const char *text)
+int style_columns(const char *text, size_t length)
 {
 	int columns = 0;
 
-	for (; *text; text++)
-		columns += ((unsigned char)*text & 0xc0) != 0x80;
+	for (size_t i = 0; i < length; i++)
+		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
 	return columns;
 }
 
 void style_print(enum style style, int width, const char *text)
 {
-	int columns = style_columns(text);
+	int columns = style_columns(text, strlen(text));
 
 	style_begin(style);
 	fputs(text, stdout);

@@ -15,6 +15,7 @@
 #include "cli/show/style.h"
 #include "cli/show/text_options.h"
 #include "cli/show/text_units.h"
+#include "cli/show/text_wrap.h"
 
 static size_t text_used_slaves(const json_t *bond)
 {
@@ -79,7 +80,7 @@ static void text_print_news(const json_t *news)
 
 	json_array_foreach (news, at, text) {
 		printf("  ");
-		style_print(STYLE_BAD, 0, json_string_value(text));
+		text_wrap(STYLE_BAD, 2, 4, json_string_value(text));
 		printf("\n");
 	}
 }

@@ -6,45 +6,53 @@
 #include "cli/show/text_details.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/admin.h"
 #include "cli/show/fields.h"
+#include "cli/show/news.h"
 #include "cli/show/text_lacp.h"
 #include "cli/show/text_monitors.h"
 #include "cli/show/text_options.h"
+#include "cli/show/text_wrap.h"
 #include "common/mode.h"
 #include "view/view_problem.h"
 
-static void text_details_speed(const json_t *object)
+static void text_details_speed(FILE *out, const json_t *object)
 {
 	const json_t *speed = json_object_get(object, "speed_mbps");
 
 	if (json_is_integer(speed))
-		printf(", %lld Mbit/s", json_integer_value(speed));
+		fprintf(out, ", %lld Mbit/s", json_integer_value(speed));
 	else
-		printf(", speed unknown");
+		fprintf(out, ", speed unknown");
 }
 
-/* direction: tx or rx */
-static void text_details_packets(const json_t *object, const char *label, const char *direction)
+static void text_details_packets(FILE *out, const json_t *object, const char *packets,
+				 const char *bytes)
 {
-	char packets[16], bytes[16];
-	long long count;
+	long long count = field_number(object, packets);
 
-	snprintf(packets, sizeof(packets), "%s_packets", direction);
-	snprintf(bytes, sizeof(bytes), "%s_bytes", direction);
-	count = field_number(object, packets);
-	printf("    %-20s %lld packet%s, %lld bytes", label, count, count == 1 ? "" : "s",
-	       field_number(object, bytes));
+	fprintf(out, "%lld packet%s, %lld bytes", count, count == 1 ? "" : "s",
+		field_number(object, bytes));
+}
+
+static void text_details_transmitted(FILE *out, const json_t *object)
+{
+	text_details_packets(out, object, "tx_packets", "tx_bytes");
+}
+
+static void text_details_received(FILE *out, const json_t *object)
+{
+	text_details_packets(out, object, "rx_packets", "rx_bytes");
+	fprintf(out, ", %lld dropped", field_number(object, "rx_dropped"));
 }
 
 static void text_details_counters(const json_t *object)
 {
-	text_details_packets(object, "transmitted", "tx");
-	putchar('\n');
-	text_details_packets(object, "received", "rx");
-	printf(", %lld dropped\n", field_number(object, "rx_dropped"));
+	text_wrap_item_of("transmitted", text_details_transmitted, object);
+	text_wrap_item_of("received", text_details_received, object);
 }
 
 /* In 802.3ad the line `lacp` may have told it. */
@@ -54,31 +62,40 @@ static void text_details_why(const json_t *slave)
 
 	if (json_is_string(why) &&
 	    !json_equal(why, json_object_get(json_object_get(slave, "lacp"), "why")))
-		printf("    %-20s %s\n", "not in use", json_string_value(why));
+		text_wrap_item("not in use", json_string_value(why));
+}
+
+static void text_details_state(FILE *out, const json_t *slave)
+{
+	const json_t *duplex = json_object_get(slave, "duplex");
+
+	fprintf(out, "slave %s: %s%s", field_text(slave, "name"), field_text(slave, "mii_status"),
+		json_is_true(json_object_get(slave, "active")) ? ", active" : "");
+	text_details_speed(out, slave);
+	if (json_is_string(duplex))
+		fprintf(out, " %s duplex", json_string_value(duplex));
+	fprintf(out, ", %lld link failure%s", field_number(slave, "link_failures"),
+		field_number(slave, "link_failures") == 1 ? "" : "s");
+	if (field_number(slave, "resets"))
+		fprintf(out, ", reset %lld time%s by bondd", field_number(slave, "resets"),
+			field_number(slave, "resets") == 1 ? "" : "s");
 }
 
 static void text_details_slave(const json_t *bond, const json_t *slave)
 {
-	const json_t *duplex = json_object_get(slave, "duplex");
+	char *state = text_wrap_collect(text_details_state, slave);
 
-	printf("  slave %s: %s%s", field_text(slave, "name"), field_text(slave, "mii_status"),
-	       json_is_true(json_object_get(slave, "active")) ? ", active" : "");
-	text_details_speed(slave);
-	if (json_is_string(duplex))
-		printf(" %s duplex", json_string_value(duplex));
-	printf(", %lld link failure%s", field_number(slave, "link_failures"),
-	       field_number(slave, "link_failures") == 1 ? "" : "s");
-	if (field_number(slave, "resets"))
-		printf(", reset %lld time%s by bondd", field_number(slave, "resets"),
-		       field_number(slave, "resets") == 1 ? "" : "s");
+	printf("  ");
+	text_wrap(STYLE_PLAIN, 2, 4, state ? state : "");
+	free(state);
 	printf("\n");
 	printf("    %-20s %s   (permanent %s)\n", "mac", field_text(slave, "mac"),
 	       field_text(slave, "perm_mac"));
 	text_details_why(slave);
 	if (json_is_string(json_object_get(slave, "problem")))
-		printf("    %-20s %s\n", "problem", field_text(slave, "problem"));
+		text_wrap_item("problem", field_text(slave, "problem"));
 	if (json_is_false(json_object_get(slave, "attached")))
-		printf("    %-20s %s\n", "not attached", view_problem_detached_slave);
+		text_wrap_item("not attached", view_problem_detached_slave);
 	printf("    %-20s %s\n", "receives through", field_text(slave, "rx_hook"));
 	text_monitors(json_object_get(slave, "monitors"));
 	text_lacp_slave(json_object_get(slave, "lacp"));
@@ -113,22 +130,26 @@ static void text_details_failover(const json_t *bond)
 static void text_details_rebalance(const json_t *bond)
 {
 	const json_t *rebalance = json_object_get(bond, "rebalance");
+	char text[256];
+	int length;
 
 	if (!json_is_object(rebalance))
 		return;
-	printf("    %-20s %lld buckets have moved by load, %lld wait for a pause, %lld had none",
-	       "rebalancing", field_number(rebalance, "moved"), field_number(rebalance, "waiting"),
-	       field_number(rebalance, "given_up"));
+	length = snprintf(text, sizeof(text),
+			  "%lld buckets have moved by load, %lld wait for a pause, %lld had none",
+			  field_number(rebalance, "moved"), field_number(rebalance, "waiting"),
+			  field_number(rebalance, "given_up"));
 	if (field_number(rebalance, "rounds"))
-		printf("; the last time was %lld s ago", field_number(rebalance, "last_s"));
-	putchar('\n');
+		snprintf(text + length, sizeof(text) - (size_t)length,
+			 "; the last time was %lld s ago", field_number(rebalance, "last_s"));
+	text_wrap_item("rebalancing", text);
 }
 
 /* For a bond that exists but that this program cannot read. */
 static void text_details_foreign(const json_t *bond)
 {
-	printf("%s: state unknown\n    %-20s %s\n", field_text(bond, "name"), "problem",
-	       field_text(bond, "problem"));
+	printf("%s: state unknown\n", field_text(bond, "name"));
+	text_wrap_item("problem", field_text(bond, "problem"));
 }
 
 void text_details_bond(const struct seen *seen)
@@ -142,14 +163,14 @@ void text_details_bond(const struct seen *seen)
 	}
 	printf("%s: mode %s, carrier %s", field_text(bond, "name"), field_text(bond, "mode"),
 	       field_text(bond, "mii_status"));
-	text_details_speed(bond);
+	text_details_speed(stdout, bond);
 	printf(", mtu %lld\n", field_number(bond, "mtu"));
 	if (seen->is_down)
 		printf("    " ADMIN_IS_DOWN "\n", field_text(bond, "name"));
 	if (!json_is_true(json_object_get(bond, "bondd")))
-		printf("    %s\n", view_problem_no_bondd);
+		printf("    %s\n", news_no_bondd(bond));
 	if (json_is_false(json_object_get(bond, "attached")))
-		printf("    %-20s %s\n", "not attached", view_problem_detached_bond);
+		text_wrap_item("not attached", view_problem_detached_bond);
 	printf("    %-20s %s\n", "mac", field_text(bond, "mac"));
 	text_details_active_slave(bond);
 	text_details_failover(bond);

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_WIDTH 80
-#define LABEL_WIDTH 25
+#include "cli/show/fields.h"
+#include "cli/show/text_wrap.h"
 
 static void text_lacp_print_value(const json_t *value)
 {
@@ -42,14 +42,14 @@ static void text_lacp_print_flags(const json_t *lacp, const char *label, const c
 	const json_t *flags = json_object_get(lacp, key), *flag;
 	size_t at;
 
-	int column = LABEL_WIDTH;
+	int column = TEXT_ITEM_COLUMN;
 
 	text_lacp_begin_line(label);
 	json_array_foreach (flags, at, flag) {
 		column += (int)json_string_length(flag) + 2;
-		if (column > LINE_WIDTH + 1) {
-			printf(",\n%*s", LABEL_WIDTH, "");
-			column = LABEL_WIDTH + (int)json_string_length(flag) + 2;
+		if (column > TEXT_WIDTH + 1) {
+			printf(",\n%*s", TEXT_ITEM_COLUMN, "");
+			column = TEXT_ITEM_COLUMN + (int)json_string_length(flag) + 2;
 		} else if (at) {
 			printf(", ");
 		}
@@ -149,9 +149,7 @@ void text_lacp_slave(const json_t *lacp)
 {
 	if (!lacp)
 		return;
-	text_lacp_begin_line("lacp");
-	text_lacp_print_field(lacp, "", "why");
-	putchar('\n');
+	text_wrap_item("lacp", field_text(lacp, "why"));
 	text_lacp_print_port(lacp);
 	text_lacp_print_flags(lacp, "actor state", "actor_state");
 	text_lacp_print_partner(lacp);

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "cli/show/fields.h"
+#include "cli/show/style.h"
+#include "cli/show/text_wrap.h"
 #include "common/mode.h"
 
-#define LINE_WIDTH 80
 #define NOTE_SIZE 128
 
 static bool text_option_is_default(const struct option_spec *option, const char *text)
@@ -55,7 +56,7 @@ static const char *text_option_note(const struct option_spec *option, const char
 	return idle ? idle : "";
 }
 
-/* "lead NAME VALUE (NOTE), NAME VALUE", broken before LINE_WIDTH. */
+/* "lead NAME VALUE (NOTE), NAME VALUE", broken before TEXT_WIDTH. */
 static void text_option_append(struct manner *manner, const char *name, const char *text,
 			       const char *note)
 {
@@ -63,7 +64,7 @@ static void text_option_append(struct manner *manner, const char *name, const ch
 	int length = snprintf(item, sizeof(item), "%s %s%s%s%s", name, text, *note ? " (" : "",
 			      note, *note ? ")" : "");
 
-	if (manner->column && manner->column + 2 + length + 1 > LINE_WIDTH) {
+	if (manner->column && manner->column + 2 + length + 1 > TEXT_WIDTH) {
 		printf(",\n");
 		manner->column = printf("    ");
 	} else if (manner->column) {
@@ -71,13 +72,13 @@ static void text_option_append(struct manner *manner, const char *name, const ch
 	} else {
 		manner->column = printf("  %s ", manner->lead);
 	}
-	manner->column += printf("%s", item);
+	manner->column = text_wrap(STYLE_PLAIN, manner->column, 4, item);
 }
 
 static void text_option_print(const struct option_spec *option, const json_t *value,
 			      struct manner *manner)
 {
-	char text[OPTION_TEXT_SIZE];
+	char text[OPTION_TEXT_SIZE], item[OPTION_TEXT_SIZE + NOTE_SIZE];
 	const char *note;
 	bool is_default;
 
@@ -86,11 +87,12 @@ static void text_option_print(const struct option_spec *option, const json_t *va
 	note = text_option_note(option, text, manner);
 	if (is_default && (manner->lead || text_option_idle(option, manner)))
 		return;
-	if (manner->lead)
+	if (manner->lead) {
 		text_option_append(manner, option->name, text, note);
-	else
-		printf("    %-20s %s%s%s%s\n", option->name, text, *note ? "   (" : "", note,
-		       *note ? ")" : "");
+		return;
+	}
+	snprintf(item, sizeof(item), "%s%s%s%s", text, *note ? "   (" : "", note, *note ? ")" : "");
+	text_wrap_item(option->name, item);
 }
 
 /* What stands elsewhere is left out. */

@@ -12,9 +12,10 @@ import time
 
 import pytest
 
-from pins import L, X, Pins, fill
+from pins import L, X, Pins, fill, mac_bytes
 from test_calls import BONDCTL
 
+AWAY = "  bondd is away: traffic continues, but changes of carrier may go unnoticed"
 ESCAPE = "\033["
 MINUTE_NS = 60 * 10**9
 COLOURS = {"TERM": "xterm"}
@@ -50,8 +51,7 @@ def bond(bpf_dir):
 def news(shown):
     """The lines between the headline and the first fact, without that bondd is away."""
     facts = next(at for at, line in enumerate(shown) if line.startswith("  mac "))
-    away = "  bondd is away: traffic continues, but changes of carrier may go unnoticed"
-    return [line.strip() for line in shown[1:facts] if line != away]
+    return [line.strip() for line in shown[1:facts] if line not in (AWAY, "  bondd is away")]
 
 
 def take_out(made, slot, link=X.LINK_DOWN):
@@ -95,6 +95,16 @@ def test_bondd_is_away(bond, lines):
         "  bondd is away: traffic continues, but changes of carrier may go unnoticed"]
 
 
+def test_without_carrier_no_traffic_continues(bond, lines):
+    made = bond()
+    made.bond.carrier = 0
+    for slot in (0, 1):
+        lose_carrier(made, slot)
+    for told in (lines(), lines("-d")):
+        assert "bondd is away" in [line.strip() for line in told]
+        assert not any("traffic continues" in line for line in told)
+
+
 def test_a_slave_without_carrier(bond, lines):
     made = bond(slaves=3)
     lose_carrier(made, 2)
@@ -124,6 +134,51 @@ def test_a_hold_down_says_when_it_ends(bond, lines):
     made.quality[1].flaps.hold.until_ns = time.monotonic_ns() + 39 * 10**9
     assert news(lines()) == [
         "eth1: not used: it is held down because it flaps; it is tried again in 39 s"]
+
+
+@pytest.mark.parametrize("monitor, finding", [
+    (X.MONITOR_FLAPS, "it is held down because it flaps"),
+    (X.MONITOR_SILENCE, "it receives nothing"),
+    (X.MONITOR_ERRORS, "it receives too many broken frames")])
+def test_used_in_spite_of_a_monitor(bond, lines, monitor, finding):
+    made = bond()
+    judge(made, 1, monitor, 0)
+    assert news(lines()) == [f"eth1: used although {finding}: no other slave works"]
+    assert table(lines())["eth1"][2:4] == ["in", "use"]
+    made.bond.min_links = 2
+    assert news(lines()) == [
+        f"eth1: used although {finding}: fewer than min_links others work"]
+    take_out(made, 1)
+    assert news(lines()) == [f"eth1: not used: {finding} for 5 min"]
+
+
+def test_a_backup_in_spite_of_a_monitor(bond, lines):
+    made = bond(X.MODE_ACTIVE_BACKUP)
+    for slot in (0, 1):
+        judge(made, slot, X.MONITOR_SILENCE, 0)
+    assert news(lines()) == ["eth0: used although it receives nothing: no other slave works",
+                             "eth1: a backup although it receives nothing: no other slave works"]
+
+
+@pytest.mark.parametrize("mode", [*MODES, X.MODE_BALANCE_TLB])
+def test_used_although_drained(bond, lines, mode):
+    made = bond(mode)
+    made.settings.drain_mask = 1
+    take_out(made, 1)
+    sentence = "eth0: used although it is drained: no other slave can be used"
+    assert sentence in news(lines())
+    made.slaves[1].link, made.settings.drain_mask, made.table.tx_mask = X.LINK_UP, 3, 3
+    assert sentence in news(lines())
+    if mode != X.MODE_ACTIVE_BACKUP:
+        assert sentence.replace("eth0", "eth1") in news(lines())
+
+
+def test_not_yet_drained_is_not_news(bond, lines):
+    """By markers: the slave is used until the far end has answered."""
+    made = bond(X.MODE_8023AD)
+    made.settings.drain_mask, made.table.watched = 1, 1
+    made.table.flags |= X.F_DRAIN_MARKERS
+    assert table(lines())["eth0"][2:4] == ["in", "use"] and news(lines()) == []
 
 
 def test_delays(bond, lines):
@@ -247,8 +302,8 @@ def test_an_option_without_effect_is_marked(bond, lines):
     assert "  options resend_igmp 7 (no effect in this mode)" in lines()
 
 
-def test_80_columns(bond, lines):
-    """Long names, large numbers, many options."""
+def test_80_columns(bond, command, lines):
+    """Long names, large numbers, many options, delays and hold-downs."""
     made = bond(slaves=64)
     for slot, slave in enumerate(made.slaves):
         fill(slave.name, b"enp129s0f%03dnp1" % slot)
@@ -259,10 +314,47 @@ def test_80_columns(bond, lines):
                   "error_limit", "min_links"):
         setattr(made.bond, field, 59)
     made.bond.peer_notif_delay_ms = 59
-    shown = lines()
+    made.bond.updelay_ms = 20000
+    take_out(made, 4, X.LINK_GOING_UP)
+    take_out(made, 5)
+    for slot, monitor in ((5, X.MONITOR_FLAPS), (6, X.MONITOR_SILENCE)):
+        judge(made, slot, monitor, 0)
+    hold = made.quality[5].flaps.hold
+    hold.level, hold.until_ns = 6, time.monotonic_ns() + 200 * 10**9
+    shown = screen_lines(command)
     assert sum(line.startswith("  enp129") and " 65535 " in line for line in shown) == 64
-    assert [line for line in shown if len(line) > 80] == []
     assert sum(line.startswith("  options") for line in shown) == 1
+    at = shown.index("  enp129s0f004np1: not used: its link works again, and updelay (20000 ms) "
+                     "runs;")
+    assert shown[at + 1] == "    link failures 4294967295"
+    for written in (shown, screen_lines(command, "-d")):
+        assert [line for line in written if len(line) > 80] == []
+    # Scripts find a sentence in one line.
+    assert "enp129s0f004np1: not used: its link works again, and updelay (20000 ms) runs; link " \
+        "failures 4294967295" in news(lines())
+
+
+def test_details_take_80_columns(bond, command, lines):
+    made = bond(X.MODE_BALANCE_ALB)
+    made.table.selection = X.SELECT_HASH
+    made.table.flags |= X.F_LOADS
+    fill(made.bond.arp_ip_target, range(1 << 30, (1 << 30) + 16))
+    slave = made.slaves[0]
+    fill(slave.name, b"enp129s0f000np1")
+    slave.link, slave.link_failures, slave.resets = X.LINK_GOING_DOWN, 4294967295, 65535
+    slave.speed_mbps, made.bond.updelay_ms = 400000, 20000
+    take_out(made, 1, X.LINK_GOING_UP)
+    slave.trouble = X.TROUBLE_ENDING
+    for monitor in (X.MONITOR_FLAPS, X.MONITOR_SILENCE, X.MONITOR_ERRORS):
+        judge(made, 0, monitor, 0)
+    for name in ("flaps", "silence", "errors"):
+        hold = getattr(made.quality[0], name).hold
+        hold.level, hold.until_ns = 6, time.monotonic_ns() + 200 * 10**9
+    shown, told = screen_lines(command, "-d"), lines("-d")
+    assert [line for line in shown if len(line) > 80] == []
+    assert " ".join(" ".join(shown).split()).replace(", ", ",") == \
+        " ".join(" ".join(told).split()).replace(", ", ",")
+    assert [line for line in told if len(line) > 80] != []
 
 
 def test_names_cannot_speak_to_the_terminal(bond, lines):
@@ -291,6 +383,11 @@ def on_terminal(command, environment, *words):
     os.close(master)
     assert child.wait(60) == 0
     return written.decode()
+
+
+def screen_lines(command, *words):
+    """Without colours."""
+    return on_terminal(command, {}, *words).replace("\r", "").splitlines()
 
 
 def test_colour(bond, command):
@@ -343,6 +440,25 @@ def test_a_bond_that_is_administratively_down(bond, command, address, state, is_
     assert shown[0].split(", ")[1] == ("down" if is_told else "up")
     assert news(shown) == ([sentence] if is_told else [])
     assert (f"    {sentence}" in in_namespace(setup, [*command, "-d"])) == is_told
+
+
+@pytest.mark.parametrize("address, state, is_told", [
+    ("02:00:5e:10:00:01", "down", True),
+    ("02:00:5e:10:00:01", "up", False),
+    ("02:00:5e:10:00:99", "down", False),  # somebody else's device
+])
+def test_a_slave_that_is_administratively_down(bond, command, address, state, is_told):
+    made = bond()
+    lose_carrier(made, 1)
+    made.slaves[1].ifindex, made.slaves[1].link_failures = 77, 4
+    fill(made.slaves[1].mac, mac_bytes("02:00:5e:10:00:01"))
+    setup = (f"ip link add eth1 index 77 address {address} type veth peer name port\n"
+             f"ip link set eth1 {state}")
+    sentence = "it is administratively down ('ip link set eth1 up' brings it up)" if is_told \
+        else "no carrier for 3 min"
+    assert news(in_namespace(setup, command)) == [f"eth1: not used: {sentence}; link failures 4"]
+    assert news(in_namespace("true", command)) == [
+        "eth1: not used: no carrier for 3 min; link failures 4"]
 
 
 def test_no_slave_is_active(bond, lines):

@@ -99,6 +99,9 @@ def test_all_slaves_flap_and_all_are_used(made):
         wait_for(lambda dev=dev: monitor(both.near, dev, "flaps")["state"] == "down", "both flap")
     wait_used(both.near, "l0", "l1")
     assert [slave["why"] for slave in both.near.show()["slaves"]] == [None, None]
+    for dev in both.links:
+        assert f"  {dev}: used although it is held down because it flaps: no other slave works" \
+            in both.near.ctl("show", "bond0")
     both.near.wait_ping("10.0.0.2")
 
 
@@ -286,6 +289,10 @@ def test_all_are_silent_and_all_are_used(made):
         wait_for(lambda dev=dev: (monitor(both.near, dev, "silence") or {}).get("state") == "down",
                  "silence")
     wait_for(lambda: both.near.carrier_slaves() == both.links, "both to be used")
+    shown = both.near.ctl("show", "bond0")
+    assert "in order" not in shown and all(
+        f"  {dev}: used although it receives nothing: no other slave works" in shown
+        for dev in both.links)
     both.near.wait_ping("10.0.0.2")
 
 
