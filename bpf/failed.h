@@ -34,15 +34,36 @@ static __always_inline void failed_add(__u32 slot)
 	failed_leave(bit);
 }
 
-/* Those that fail and had to stay, because nothing else was left, leave now. */
+/* The slot may not transmit, for another reason. If no other one may, what fails serves. */
+static __always_inline void failed_take_out(__u32 slot)
+{
+	__u64 others = ~(1ULL << slot);
+
+	__sync_fetch_and_and(&table.failed, others);
+	if (!(__sync_fetch_and_and(&table.tx_mask, others) & others))
+		__sync_fetch_and_or(&table.tx_mask, READ_ONCE(table.failed));
+}
+
+/*
+ * The slot may transmit again. What fails, and had to stay or to serve because nothing else was
+ * left, leaves.
+ */
+static __always_inline void failed_put_back(__u32 slot, int fails)
+{
+	__u64 bit = 1ULL << slot;
+
+	if (fails)
+		__sync_fetch_and_or(&table.failed, bit);
+	__sync_fetch_and_or(&table.tx_mask, bit);
+	failed_leave(READ_ONCE(table.failed));
+}
+
 static __always_inline void failed_end(__u32 slot)
 {
 	__u64 bit = 1ULL << slot;
 
-	if (!(__sync_fetch_and_and(&table.failed, ~bit) & bit))
-		return;
-	__sync_fetch_and_or(&table.tx_mask, bit);
-	failed_leave(READ_ONCE(table.failed));
+	if (__sync_fetch_and_and(&table.failed, ~bit) & bit)
+		failed_put_back(slot, 0);
 }
 
 #endif

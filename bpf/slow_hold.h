@@ -77,10 +77,8 @@ static __always_inline void slow_take_out(__u32 slot, __u32 directions)
 {
 	__u64 others = ~(1ULL << slot);
 
-	if (directions & LACP_DISTRIBUTING) {
-		__sync_fetch_and_and(&table.tx_mask, others);
-		__sync_fetch_and_and(&table.failed, others);
-	}
+	if (directions & LACP_DISTRIBUTING)
+		failed_take_out(slot);
 	if (directions & LACP_COLLECTING)
 		__sync_fetch_and_and(&table.rx_mask, others);
 }
@@ -89,11 +87,8 @@ static __always_inline void slow_put_back(__u32 slot, __u32 directions)
 {
 	if (directions & LACP_COLLECTING)
 		__sync_fetch_and_or(&table.rx_mask, 1ULL << slot);
-	if (!(directions & LACP_DISTRIBUTING))
-		return;
-	__sync_fetch_and_or(&table.tx_mask, 1ULL << slot);
-	if (micro_bfd_has_failed(&bfd.link[slot]))
-		failed_add(slot);
+	if (directions & LACP_DISTRIBUTING)
+		failed_put_back(slot, micro_bfd_has_failed(&bfd.link[slot]));
 }
 
 /*

@@ -116,14 +116,18 @@ static void news_add_use(json_t *news, const json_t *bond, const json_t *slave)
 	news_add(news, field_text(slave, "name"), text);
 }
 
-/* What a monitor has found that counts only while another slave works; NULL if none says no. */
+/*
+ * What a monitor has found that counts only while another slave works; NULL if none says no. While
+ * bondd is away, that is also so for others.
+ */
 static const char *news_soft_no(const json_t *slave)
 {
+	bool is_used = field_is_true(slave, "active");
 	const json_t *monitors = json_object_get(slave, "monitors"), *monitor;
 
 	for (unsigned int id = 0; id < XBOND_MONITORS; id++) {
 		monitor = json_object_get(monitors, monitor_name((enum xbond_monitor)id));
-		if (!(XBOND_MONITORS_HARD >> id & 1) &&
+		if ((is_used || !(XBOND_MONITORS_HARD >> id & 1)) &&
 		    !strcmp(field_text(monitor, "state"), "down"))
 			return monitor_finding((enum xbond_monitor)id);
 	}

@@ -99,6 +99,8 @@ json_t *unwatched_view(const struct pins *pins, const char *name, const struct l
 		if (slots_have(lost, slot))
 			unwatched_take_down(copy, slot);
 	copy->table.tx_mask &= ~lost;
+	if (!copy->table.tx_mask) /* as select_live() does */
+		copy->table.tx_mask = copy->table.failed & ~lost;
 	if (!copy->table.tx_mask)
 		copy->bond.carrier = 0;
 	unwatched_succeed(copy);

@@ -9,7 +9,7 @@ import struct
 import pytest
 
 from lab import Refused
-from lacp import distributing, ports, tx_slots
+from lacp import distributing, ports, tx_slots, wait_distributing
 from namespace import mac_bytes
 from traffic import Capture, send_frames
 from waiting import PATIENCE, moments, quiet_for, wait_for
@@ -317,12 +317,30 @@ def test_what_has_failed_serves_if_nothing_else_has_carrier(speakers):
         assert not sends_by("l0")
         made.far.ip("link", "set", "l1", "down")
         wait_for(lambda: sends_by("l0"), "l0 to serve")
+        assert "l0: used although its BFD session" in made.near.ctl("show")
         made.far.ip("link", "set", "l1", "up")
     wait_for(lambda: tx_slots(made.near) == {0, 1}, "the slave to be back")
     made.far.ip("link", "set", "l1", "down")
     with silent(made.near, "l0", program=DROP_BFD):
         wait_for(lambda: tx_slots(made.near) == {1}, "the slave to leave the mask")
         wait_for(lambda: sends_by("l0"), "l0 to serve")
+
+
+def test_802_3ad_falls_back_on_what_has_failed(speakers):
+    """While bondd is away, LACP loses the only partner that is left. When that one is back, it
+    serves alone again.
+    """
+    made = speakers("802.3ad", lacp_rate="fast")
+    wait_distributing(made.near, made.far, links=made.links)
+    made.near.kill_bondd()
+    with silent(made.near, "l0", program=DROP_BFD):
+        wait_for(lambda: tx_slots(made.near) == {1}, "the slave to leave the mask")
+        made.far.ip("link", "set", "l1", "down")
+        wait_for(lambda: tx_slots(made.near) == {0}, "what has failed to serve", 8)
+        made.far.ip("link", "set", "l1", "up")
+        wait_for(lambda: tx_slots(made.near) == {1}, "the other one to be back", 8)
+    wait_for(lambda: tx_slots(made.near) == {0, 1}, "both to be back")
+    assert made.near.pinned("table")["failed"] == 0
 
 
 def test_turned_off_while_bondd_is_away(speakers):
