@@ -21,3 +21,8 @@ const char *monitor_finding(enum xbond_monitor monitor)
 {
 	return monitors[monitor].finding;
 }
+
+const char *monitor_why_used(uint32_t min_links)
+{
+	return min_links > 1 ? "fewer than min_links others work" : "no other slave works";
+}

@@ -9,5 +9,7 @@
 const char *monitor_name(enum xbond_monitor monitor);
 /* What it has found if it says that the link does not work: "no carrier". */
 const char *monitor_finding(enum xbond_monitor monitor);
+/* Why a slave is used although a monitor says that it does not work. */
+const char *monitor_why_used(uint32_t min_links);
 
 #endif
