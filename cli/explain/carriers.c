@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/explain/carriers.h"
 
-#include <bpf/bpf.h>
-#include <stdbool.h>
 #include <unistd.h>
 
+#include "cli/base/carrier_look.h"
 #include "common/clock.h"
-#include "common/pin.h"
 
 #define LOOK_AGAIN_NS (100 * NS_PER_MS)
 
@@ -15,32 +13,20 @@ struct carriers {
 	uint64_t up, lost;
 };
 
-static bool carriers_run(const struct pins *pins)
-{
-	static const unsigned char frame[64]; /* the kernel wants one */
-	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = sizeof(frame));
-	int fd = pins->wake ? pin_open(pins->dir, XBOND_PIN_PROG_LOOK) : -1, r;
-
-	if (fd < 0)
-		return false;
-	r = bpf_prog_test_run_opts(fd, &run);
-	close(fd);
-	return !r && run.retval;
-}
-
 /* A capture has many packets, so not for each. */
 static const struct carriers *carriers_look(const struct pins *pins)
 {
 	static struct carriers carriers;
 	uint64_t now_ns = clock_now_ns();
+	int fd;
 
 	if (carriers.seen_ns && now_ns - carriers.seen_ns < LOOK_AGAIN_NS)
 		return &carriers;
 	carriers = (struct carriers){ .seen_ns = now_ns, .up = UINT64_MAX };
-	if (carriers_run(pins)) {
-		carriers.up = __atomic_load_n(&pins->wake->up, __ATOMIC_RELAXED);
-		carriers.lost = __atomic_load_n(&pins->wake->lost, __ATOMIC_RELAXED);
-	}
+	fd = carrier_look_open(pins);
+	carrier_look(fd, pins, &carriers.up, &carriers.lost);
+	if (fd >= 0)
+		close(fd);
 	return &carriers;
 }
 
