@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * doctor: looks for what is wrong around bonds, or could be better. Gathers facts (doctor_facts.c),
- * lets all checks judge them (doctor_checks.c) and prints what they found. Changes nothing.
+ * lets all checks judge them (doctor_checks.c) and prints what they found. Changes nothing. What is
+ * bad is looked at again, and told if it stays.
  */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli/base/cli.h"
 #include "cli/doctor/doctor.h"
 #include "options/names.h"
+
+#define LOOKS 3
+#define LOOK_AGAIN_MS 150
 
 static enum cli_exit doctor_list(const struct cli *cli)
 {
@@ -64,17 +69,12 @@ static enum cli_exit doctor_status(const struct doctor_report *report)
 	return json_array_size(report->findings[DOCTOR_WARNING]) ? CLI_WARNINGS : CLI_DONE;
 }
 
-static enum cli_exit doctor_tell(const struct cli *cli, const struct doctor_facts *facts)
+static enum cli_exit doctor_tell(const struct cli *cli, const struct doctor_facts *facts,
+				 const struct doctor_report *report)
 {
-	struct doctor_report report;
-	enum cli_exit status;
-	json_t *findings;
+	enum cli_exit status = doctor_status(report);
+	json_t *findings = doctor_report_json(report);
 
-	doctor_report_init(&report);
-	doctor_run(facts, &report);
-	findings = doctor_report_json(&report);
-	status = doctor_status(&report);
-	doctor_report_done(&report);
 	if (cli->json)
 		return cli_print_json(findings) == CLI_DONE ? status : CLI_REFUSED;
 	doctor_print_all(facts, findings);
@@ -82,20 +82,59 @@ static enum cli_exit doctor_tell(const struct cli *cli, const struct doctor_fact
 	return status;
 }
 
+static bool doctor_look(const struct cli *cli, const char *only, struct doctor_facts *ret_facts,
+			struct doctor_report *ret_report)
+{
+	struct err err;
+
+	doctor_report_init(ret_report);
+	if (doctor_gather(&cli->paths, only, ret_facts, &err)) {
+		cli_refuse(&err);
+		return false;
+	}
+	doctor_run(ret_facts, ret_report);
+	return true;
+}
+
+static bool doctor_look_again(const struct cli *cli, const char *only, struct doctor_facts *facts,
+			      struct doctor_report *report)
+{
+	struct doctor_report before = *report;
+	bool sees;
+
+	usleep(LOOK_AGAIN_MS * 1000);
+	doctor_facts_free(facts);
+	sees = doctor_look(cli, only, facts, report);
+	if (sees)
+		doctor_report_confirm(report, &before);
+	doctor_report_done(&before);
+	return sees;
+}
+
+/* A bond that is being created or deleted is not as it should be for a moment. */
+static enum cli_exit doctor_examine(const struct cli *cli, const char *only)
+{
+	enum cli_exit status = CLI_REFUSED;
+	struct doctor_report report;
+	struct doctor_facts facts;
+	bool sees = doctor_look(cli, only, &facts, &report);
+
+	for (int i = 1; sees && doctor_status(&report) == CLI_BAD && i < LOOKS; i++)
+		sees = doctor_look_again(cli, only, &facts, &report);
+	if (sees)
+		status = doctor_tell(cli, &facts, &report);
+	doctor_report_done(&report);
+	doctor_facts_free(&facts);
+	return status;
+}
+
 enum cli_exit cmd_doctor(const struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
-	struct doctor_facts facts;
-	enum cli_exit status;
 	struct err err;
 
 	if (cli_flag(cli, verb, "--list"))
 		return argc ? cli_usage(verb, "unexpected '%s'", argv[0]) : doctor_list(cli);
 	if (argc && name_check("bond", argv[0], &err))
 		return cli_refuse(&err);
-	if (doctor_gather(&cli->paths, argc ? argv[0] : NULL, &facts, &err))
-		status = cli_refuse(&err);
-	else
-		status = doctor_tell(cli, &facts);
-	doctor_facts_free(&facts);
-	return status;
+	return doctor_examine(cli, argc ? argv[0] : NULL);
 }

@@ -2,11 +2,13 @@
 /* Checks of the bond's carrier and of its slaves' links. */
 #include "cli/doctor/doctor.h"
 
+#include <net/if.h>
+
 #include "common/mode.h"
+#include "common/monitor.h"
 #include "common/slots.h"
 #include "options/values.h"
 #include "rules/error_rate.h"
-#include "rules/hold_down.h"
 #include "rules/weights.h"
 
 #define LINKS_BROKEN_MIN 10 /* fewer broken frames are nothing */
@@ -60,21 +62,25 @@ void doctor_check_device(const struct doctor_facts *facts, const struct doctor_b
 	}
 }
 
-/* Slaves that are held down have their own check. */
-static bool links_is_held(const struct doctor_bond *bond, unsigned int slot)
+/* The monitors that say that the link does not work. */
+static uint32_t links_refusing(const struct doctor_bond *bond, unsigned int slot)
 {
 	const struct xbond_verdict *verdict =
 		bond->pins.monitors ? &bond->pins.monitors[slot] : NULL;
 
-	return verdict && verdict->spoken & ~verdict->works & ~XBOND_MONITORS_HARD;
+	return verdict ? verdict->spoken & ~verdict->works & ((1u << XBOND_MONITORS) - 1) : 0;
+}
+
+/* Those whose slaves have their own check, because they are held down. */
+static uint32_t links_holding(const struct doctor_bond *bond, unsigned int slot)
+{
+	return links_refusing(bond, slot) & ~XBOND_MONITORS_HARD;
 }
 
 /* By the first monitor that says no, which is the one that `why` tells. */
 static const char *links_advice(const struct doctor_bond *bond, unsigned int slot)
 {
-	const struct xbond_verdict *verdict =
-		bond->pins.monitors ? &bond->pins.monitors[slot] : NULL;
-	uint32_t refusing = verdict ? verdict->spoken & ~verdict->works : 0;
+	uint32_t refusing = links_refusing(bond, slot);
 
 	if (refusing && __builtin_ctz(refusing) == XBOND_MONITOR_ARP)
 		return "see whether the targets are there and can be reached over this link";
@@ -83,15 +89,20 @@ static const char *links_advice(const struct doctor_bond *bond, unsigned int slo
 	return "check cable, transceiver and far end";
 }
 
-void doctor_check_link(const struct doctor_facts *facts, const struct doctor_bond *bond,
-		       struct doctor_report *report)
+/* While bondd is away, its pins may still say that such a slave is up. */
+static bool links_is_set_down(const struct doctor_slave *slave)
 {
-	(void)facts;
-	if (!doctor_is_meant_to_work(bond))
-		return;
-	doctor_for_each_slave (slave, bond) {
-		if (doctor_is_up(slave) || links_is_held(bond, slave->slot))
-			continue;
+	return slave->device.link && !(slave->device.link->flags & IFF_UP);
+}
+
+static void links_check_slave(const struct doctor_bond *bond, const struct doctor_slave *slave,
+			      struct doctor_report *report)
+{
+	if (links_is_set_down(slave)) {
+		doctor_found(report, DOCTOR_WARNING, slave->pin->name,
+			     "it is administratively down");
+		doctor_advise(report, "bring it up: ip link set %s up", slave->pin->name);
+	} else if (!doctor_is_up(slave) && !links_holding(bond, slave->slot)) {
 		doctor_found(report, DOCTOR_WARNING, slave->pin->name, "it is not used: %s",
 			     slave->why[0] ? slave->why : "its link is down");
 		doctor_advise(report, "%s; its link has failed %u time%s",
@@ -100,24 +111,49 @@ void doctor_check_link(const struct doctor_facts *facts, const struct doctor_bon
 	}
 }
 
+void doctor_check_link(const struct doctor_facts *facts, const struct doctor_bond *bond,
+		       struct doctor_report *report)
+{
+	(void)facts;
+	if (!doctor_is_meant_to_work(bond))
+		return;
+	doctor_for_each_slave (slave, bond)
+		links_check_slave(bond, slave, report);
+}
+
+static const char *links_limit(enum xbond_monitor monitor)
+{
+	if (monitor == XBOND_MONITOR_FLAPS)
+		return "flap_limit";
+	return monitor == XBOND_MONITOR_SILENCE ? "rx_silence" : "error_limit";
+}
+
+/* A slave that nothing but its monitor speaks against may still be a backup, or drained. */
+static void links_tell_held(const struct doctor_bond *bond, const struct doctor_slave *slave,
+			    struct doctor_report *report)
+{
+	enum xbond_monitor monitor =
+		(enum xbond_monitor)__builtin_ctz(links_holding(bond, slave->slot));
+	const char *found = monitor_finding(monitor);
+
+	if (doctor_is_up(slave))
+		doctor_found(report, DOCTOR_WARNING, slave->pin->name, "it %s although %s: %s",
+			     slave->why[0] ? "may be used" : "is used", found,
+			     monitor_why_used(bond->pins.bond->min_links));
+	else
+		doctor_found(report, DOCTOR_WARNING, slave->pin->name, "it is not used: %s",
+			     slave->why[0] ? slave->why : found);
+	doctor_advise(report, "check cable, transceiver and far end; %s is the limit",
+		      links_limit(monitor));
+}
+
 void doctor_check_hold_down(const struct doctor_facts *facts, const struct doctor_bond *bond,
 			    struct doctor_report *report)
 {
-	doctor_for_each_slave (slave, bond) {
-		const struct xbond_quality *quality =
-			bond->pins.quality ? &bond->pins.quality[slave->slot] : NULL;
-
-		if (!quality)
-			return;
-		if (hold_down_left_ns(&quality->flaps.hold, facts->host.now_ns) ||
-		    hold_down_left_ns(&quality->errors.hold, facts->host.now_ns) ||
-		    links_is_held(bond, slave->slot)) {
-			doctor_found(report, DOCTOR_WARNING, slave->pin->name, "it is not used: %s",
-				     slave->why[0] ? slave->why : "it has exceeded a limit");
-			doctor_advise(report, "check cable, transceiver and far end; flap_limit, "
-					      "rx_silence and error_limit are the limits");
-		}
-	}
+	(void)facts;
+	doctor_for_each_slave (slave, bond)
+		if (links_holding(bond, slave->slot))
+			links_tell_held(bond, slave, report);
 }
 
 static void links_check_duplex(const struct doctor_bond *bond, struct doctor_report *report)

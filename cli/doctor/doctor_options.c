@@ -234,7 +234,7 @@ void doctor_check_choice(const struct doctor_facts *facts, const struct doctor_b
 	if (!drained || drained < bond->slave_count)
 		return;
 	doctor_found(report, DOCTOR_WARNING, NULL,
-		     "all slaves are drained, so all of them carry traffic");
+		     "all slaves are drained, so drain has no effect");
 	doctor_advise(report, "bondctl set-slave %s DEV drain off", bond->name);
 }
 

@@ -64,6 +64,36 @@ void doctor_advise(struct doctor_report *report, const char *format, ...)
 	va_end(words);
 }
 
+static bool report_is_same(const json_t *finding, const json_t *other)
+{
+	static const char *const keys[] = { "bond", "slave", "check" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (!json_equal(json_object_get(finding, keys[i]), json_object_get(other, keys[i])))
+			return false;
+	return true;
+}
+
+static bool report_has(const json_t *findings, const json_t *finding)
+{
+	const json_t *other;
+	size_t at;
+
+	json_array_foreach (findings, at, other)
+		if (report_is_same(finding, other))
+			return true;
+	return false;
+}
+
+void doctor_report_confirm(struct doctor_report *report, const struct doctor_report *before)
+{
+	json_t *bad = report->findings[DOCTOR_BAD];
+
+	for (size_t at = json_array_size(bad); at-- > 0;)
+		if (!report_has(before->findings[DOCTOR_BAD], json_array_get(bad, at)))
+			json_array_remove(bad, at);
+}
+
 json_t *doctor_report_json(const struct doctor_report *report)
 {
 	json_t *all = json_array();

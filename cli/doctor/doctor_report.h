@@ -4,6 +4,7 @@
 #define XBOND_CLI_DOCTOR_DOCTOR_REPORT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 enum doctor_severity {
 	DOCTOR_NOTE,	/* good to know */
@@ -30,6 +31,9 @@ void doctor_found(struct doctor_report *report, enum doctor_severity severity, c
 		  const char *format, ...) __attribute__((format(printf, 4, 5)));
 void doctor_advise(struct doctor_report *report, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Drops what is bad, unless it was found before, too: of the same bond, slave and check. */
+void doctor_report_confirm(struct doctor_report *report, const struct doctor_report *before);
 
 /* All findings, the worst first. A new reference. */
 json_t *doctor_report_json(const struct doctor_report *report);

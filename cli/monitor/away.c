@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/base/carrier_look.h"
 #include "common/slots.h"
 
 #define LOOKS_PER_SEARCH 4 /* for bonds */
@@ -12,8 +14,11 @@ struct away_bond {
 	struct away_bond *next;
 	char name[XBOND_NAME_SIZE];
 	struct pins pins;
-	uint64_t avoided;      /* slots, as the programs told last */
+	int look_fd;	       /* of carrier_look() */
+	uint64_t told;	       /* slots, as the programs told last */
+	uint64_t lost;	       /* slots without carrier, as far as that is known */
 	uint64_t transmitting; /* table.tx_mask */
+	uint64_t heartbeat_ns; /* of the bondd that has gone */
 	uint32_t answers[XBOND_MAX_SLAVES], ended[XBOND_MAX_SLAVES];
 };
 
@@ -23,21 +28,14 @@ struct away {
 	unsigned int looks;
 };
 
-struct away *away_new(const char *bpf_dir)
-{
-	struct away *away = calloc(1, sizeof(*away));
-
-	if (away)
-		away->bpf_dir = bpf_dir;
-	return away;
-}
-
 void away_free(struct away *away)
 {
 	while (away && away->bonds) {
 		struct away_bond *bond = away->bonds;
 
 		away->bonds = bond->next;
+		if (bond->look_fd >= 0)
+			close(bond->look_fd);
 		pins_close(&bond->pins);
 		free(bond);
 	}
@@ -58,12 +56,50 @@ static uint64_t away_tx_mask(const struct away_bond *bond)
 	return __atomic_load_n(&bond->pins.table->tx_mask, __ATOMIC_RELAXED);
 }
 
-static uint64_t away_avoided(const struct away_bond *bond)
+static uint64_t away_heartbeat_ns(const struct away_bond *bond)
+{
+	return __atomic_load_n(&bond->pins.table->heartbeat_ns, __ATOMIC_RELAXED);
+}
+
+/* A bondd that does not answer yet has the bond already: what happens now it will tell. */
+static bool away_has_bondd(const struct away_bond *bond)
+{
+	return away_heartbeat_ns(bond) != bond->heartbeat_ns && pins_bondd_alive(&bond->pins);
+}
+
+static uint64_t away_told(const struct away_bond *bond)
 {
 	return bond->pins.wake ? __atomic_load_n(&bond->pins.wake->told, __ATOMIC_RELAXED) : 0;
 }
 
+/* Slots without carrier. Where that cannot be read, the programs' word is all there is. */
+static uint64_t away_lost(const struct away_bond *bond, uint64_t before)
+{
+	uint64_t up, lost;
+
+	if (!carrier_look(bond->look_fd, &bond->pins, &up, &lost))
+		return before | (away_told(bond) & ~bond->told);
+	return (before | lost) & ~up;
+}
+
 /* What is so already when the search begins is not told, but for slaves that packets avoid. */
+static void away_begin(struct away_bond *bond)
+{
+	uint64_t up, lost;
+
+	bond->transmitting = away_tx_mask(bond);
+	bond->heartbeat_ns = away_heartbeat_ns(bond);
+	bond->look_fd = carrier_look_open(&bond->pins);
+	if (carrier_look(bond->look_fd, &bond->pins, &up, &lost)) {
+		bond->lost = lost & ~bond->transmitting;
+		bond->told = away_told(bond);
+	}
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		bond->answers[slot] = bond->pins.hold[slot].answers;
+		bond->ended[slot] = bond->pins.hold[slot].ended;
+	}
+}
+
 static void away_add(struct away *away, const char *name)
 {
 	struct away_bond *bond = calloc(1, sizeof(*bond));
@@ -76,11 +112,7 @@ static void away_add(struct away *away, const char *name)
 		return;
 	}
 	memcpy(bond->name, name, strlen(name));
-	bond->transmitting = away_tx_mask(bond);
-	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		bond->answers[slot] = bond->pins.hold[slot].answers;
-		bond->ended[slot] = bond->pins.hold[slot].ended;
-	}
+	away_begin(bond);
 	bond->next = away->bonds;
 	away->bonds = bond;
 }
@@ -97,6 +129,17 @@ static void away_search(struct away *away)
 	pins_names_free(names);
 }
 
+struct away *away_new(const char *bpf_dir)
+{
+	struct away *away = calloc(1, sizeof(*away));
+
+	if (!away)
+		return NULL;
+	away->bpf_dir = bpf_dir;
+	away_search(away);
+	return away;
+}
+
 static struct event away_event(const struct away_bond *bond, enum event_kind kind,
 			       unsigned int slot, const char *state)
 {
@@ -106,15 +149,34 @@ static struct event away_event(const struct away_bond *bond, enum event_kind kin
 			       .field = { event_text("state", state) } };
 }
 
-static bool away_tell_detour(struct away_bond *bond, struct event_print *print, unsigned int slot)
+static bool away_tell_loss(struct away_bond *bond, struct event_print *print, unsigned int slot)
 {
-	uint64_t changed = away_avoided(bond) & ~bond->avoided & slots_bit(slot);
 	struct event event = away_event(bond, EVENT_DETOUR, slot, "avoided");
 
-	if (!changed)
-		return true;
 	return event_print_own(print, &event, "packets avoid %s, which has lost its carrier",
 			       event.slave);
+}
+
+static bool away_tell_return(struct away_bond *bond, struct event_print *print, unsigned int slot)
+{
+	struct event event = away_event(bond, EVENT_DETOUR, slot, "carrier");
+
+	return event_print_own(print, &event, "%s has carrier again", event.slave);
+}
+
+/* A loss that has ended between two looks is known by the programs' word, if packets met it. */
+static bool away_tell_detour(struct away_bond *bond, struct event_print *print, unsigned int slot,
+			     uint64_t lost, uint64_t told)
+{
+	bool was_lost = slots_have(bond->lost, slot), is_lost = slots_have(lost, slot);
+	bool has_met = slots_have(told & ~bond->told, slot);
+	bool goes_on = true;
+
+	if (!was_lost && (is_lost || has_met))
+		goes_on = away_tell_loss(bond, print, slot);
+	if (goes_on && !is_lost && (was_lost || has_met))
+		goes_on = away_tell_return(bond, print, slot);
+	return goes_on;
 }
 
 static bool away_tell_mask(struct away_bond *bond, struct event_print *print, unsigned int slot)
@@ -178,16 +240,20 @@ static bool away_tell_hold(struct away_bond *bond, struct event_print *print, un
 
 static bool away_look_at(struct away_bond *bond, struct event_print *print)
 {
-	uint64_t avoided = away_avoided(bond), transmitting = away_tx_mask(bond);
+	uint64_t told = away_told(bond), lost = away_lost(bond, bond->lost),
+		 transmitting = away_tx_mask(bond);
 	bool goes_on = true;
 
+	if (away_has_bondd(bond))
+		return true;
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES && goes_on; slot++) {
 		if (!pins_is_member(&bond->pins, slot))
 			continue;
-		goes_on = away_tell_detour(bond, print, slot) &&
+		goes_on = away_tell_detour(bond, print, slot, lost, told) &&
 			  away_tell_hold(bond, print, slot) && away_tell_mask(bond, print, slot);
 	}
-	bond->avoided = avoided;
+	bond->told = told;
+	bond->lost = lost;
 	bond->transmitting = transmitting;
 	return goes_on;
 }
@@ -196,7 +262,7 @@ bool away_look(struct away *away, struct event_print *print)
 {
 	bool goes_on = true;
 
-	if (away->looks++ % LOOKS_PER_SEARCH == 0)
+	if (++away->looks % LOOKS_PER_SEARCH == 0)
 		away_search(away);
 	for (struct away_bond *bond = away->bonds; bond && goes_on; bond = bond->next)
 		goes_on = away_look_at(bond, print);

@@ -27,6 +27,7 @@ struct monitor {
 	struct event_print print;
 	struct events_in in;
 	struct away *away; /* while bondd is away */
+	bool is_back;	   /* bondd; that is told before its first event */
 	uint64_t since_us;
 	bool has_since, follows;
 };
@@ -59,14 +60,30 @@ static enum cli_exit monitor_print_kinds(const struct cli *cli)
 	return CLI_DONE;
 }
 
-static bool monitor_tell_bondd(struct monitor *monitor, bool is_back)
+static bool monitor_tell_bondd(struct monitor *monitor, const char *state, const char *sentence,
+			       uint64_t time_us)
 {
-	const struct event event = { .kind = EVENT_BONDD,
-				     .field = { event_text("state", is_back ? "back" : "away") } };
+	const struct event event = { .kind = EVENT_BONDD, .field = { event_text("state", state) } };
+	const struct event_stamp stamp = { .time_us = time_us };
+	json_t *json = view_event(&event, &stamp, sentence);
+	bool goes_on = event_print(&monitor->print, json);
 
-	return event_print_own(&monitor->print, &event,
-			       is_back ? "bondd is back"
-				       : "bondd is away; the bonds continue without it");
+	json_decref(json);
+	return goes_on;
+}
+
+/* first: the event that bondd has told first; NULL: none. */
+static bool monitor_tell_back(struct monitor *monitor, const json_t *first)
+{
+	uint64_t time_us = event_now_us();
+	json_int_t first_us = json_integer_value(json_object_get(first, "time_us"));
+
+	if (!monitor->is_back)
+		return true;
+	monitor->is_back = false;
+	if (first_us > 0 && (uint64_t)first_us < time_us)
+		time_us = (uint64_t)first_us;
+	return monitor_tell_bondd(monitor, "back", "bondd is back", time_us);
 }
 
 static bool monitor_fail(struct monitor *monitor, const struct err *err)
@@ -78,7 +95,9 @@ static bool monitor_fail(struct monitor *monitor, const struct err *err)
 static bool monitor_begin_away(struct monitor *monitor)
 {
 	monitor->away = away_new(monitor->cli->paths.bpf_dir);
-	return monitor->away && monitor_tell_bondd(monitor, false);
+	return monitor->away &&
+	       monitor_tell_bondd(monitor, "away", "bondd is away; the bonds continue without it",
+				  event_now_us());
 }
 
 static bool monitor_is_wanted(const struct monitor *monitor, const json_t *event)
@@ -94,7 +113,8 @@ static bool monitor_print_read(struct monitor *monitor, int *ret_r)
 	bool goes_on = true;
 
 	while (event && goes_on) {
-		if (monitor_is_wanted(monitor, event))
+		goes_on = monitor_tell_back(monitor, event);
+		if (goes_on && monitor_is_wanted(monitor, event))
 			goes_on = event_print(&monitor->print, event);
 		json_decref(event);
 		event = goes_on ? events_in_take(&monitor->in, ret_r) : NULL;
@@ -116,7 +136,7 @@ static bool monitor_take_events(struct monitor *monitor, int r)
 	if (!r)
 		return true;
 	events_in_close(&monitor->in);
-	return monitor_begin_away(monitor);
+	return monitor_tell_back(monitor, NULL) && monitor_begin_away(monitor);
 }
 
 /* Returns false if it is over. */
@@ -131,7 +151,10 @@ static bool monitor_connect(struct monitor *monitor)
 		return true;
 	away_free(monitor->away);
 	monitor->away = NULL;
-	return monitor_tell_bondd(monitor, true) && monitor_take_events(monitor, 0);
+	monitor->is_back = true;
+	if (monitor->in.next >= monitor->in.head && !monitor_tell_back(monitor, NULL))
+		return false;
+	return monitor_take_events(monitor, 0);
 }
 
 /* One turn: bondd, a reader that has gone, or time for a look. False if it is over. */
@@ -148,7 +171,8 @@ static bool monitor_turn(struct monitor *monitor)
 		return monitor_take_events(monitor, events_in_read(&monitor->in));
 	if (!monitor->away)
 		return true;
-	return away_look(monitor->away, &monitor->print) && monitor_connect(monitor);
+	return monitor_connect(monitor) &&
+	       (!monitor->away || away_look(monitor->away, &monitor->print));
 }
 
 /* Every line has been written out. A reader that stands still does not delay the end. */

@@ -78,13 +78,18 @@ static void bond_tell_failover(struct bond *bond, unsigned int slot)
 static void bond_tell_link(struct bond *bond, unsigned int slot)
 {
 	const struct xbond_slave *slave = bond_slave(bond, slot);
-	const char *why = bond_link_why(bond, slot);
+	const char *why = bond_link_why(bond, slot), *words = bond_tell_link_words[slave->link];
+	bool is_used = slave->link == XBOND_LINK_UP || slave->link == XBOND_LINK_GOING_UP;
 	struct event event = bond_tell_event(bond, EVENT_LINK, LOG_NOTICE, slave->name);
 
 	event.field[0] = event_text("state", bond_tell_link_names[slave->link]);
-	event.field[1] = event_text("reason", why);
-	event_tell(&event, "%s is %s%s%s", slave->name, bond_tell_link_words[slave->link],
-		   why ? ": " : "", why ? why : "");
+	event.field[1] = event_text("reason", is_used ? NULL : why);
+	if (is_used && why)
+		event_tell(&event, "%s is %s although %s: %s", slave->name, words, why,
+			   monitor_why_used(bond_pin(bond)->min_links));
+	else
+		event_tell(&event, "%s is %s%s%s", slave->name, words, why ? ": " : "",
+			   why ? why : "");
 }
 
 /* The name of a slot that may have been left. */

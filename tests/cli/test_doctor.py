@@ -9,8 +9,10 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import socket
 import subprocess
+import threading
 import time
 
 import pytest
@@ -244,6 +246,77 @@ def test_hold_down(plain, doctor):
     assert finding.startswith("it is not used: it is held down because it flaps; it is tried again")
 
 
+@pytest.mark.parametrize("monitor, words", [
+    (X.MONITOR_FLAPS, "it is held down because it flaps"),
+    (X.MONITOR_SILENCE, "it receives nothing"),
+    (X.MONITOR_ERRORS, "it receives too many broken frames")])
+def test_hold_down_of_slaves_in_use(plain, doctor, monitor, words):
+    """Of all slaves, so they are in use; or of one, which carries what the others cannot."""
+    for slot in range(3):
+        plain.monitors[slot].spoken |= 1 << monitor
+    assert doctor.found("hold-down") == [
+        ("warning", f"eth{slot}", f"it is used although {words}: no other slave works")
+        for slot in range(3)]
+    assert doctor.found("link") == []
+    for slot in (0, 1):
+        plain.slaves[slot].link, plain.monitors[slot].works = X.LINK_DOWN, 0
+        plain.monitors[slot].spoken = 1 << X.MONITOR_CARRIER
+    assert [each[1:] for each in doctor.found("hold-down")] == \
+        [("eth2", f"it is used although {words}: no other slave works")]
+    assert [each[1] for each in doctor.found("link")] == ["eth0", "eth1"]
+
+
+def test_a_hold_down_that_is_over(plain, doctor):
+    """Its slave is on trial: what is left of the time is how long the next one would be."""
+    hold = plain.quality[1].silence.hold
+    hold.level, hold.until_ns = 1, time.monotonic_ns() + 9 * 10**9
+    hold = plain.quality[1].flaps.hold
+    hold.level, hold.until_ns = 1, time.monotonic_ns() + 9 * 10**9
+    for monitor in (X.MONITOR_FLAPS, X.MONITOR_SILENCE):
+        plain.monitors[1].spoken |= 1 << monitor
+        plain.monitors[1].works |= 1 << monitor
+    assert doctor.found("hold-down") == []
+
+
+@pytest.fixture
+def at_second_look(bondd):
+    """Something happens when doctor begins its second look, for which it calls on bondd again."""
+    threads = []
+
+    def begin(what):
+        def wait():
+            bondd.accept()[0].close()
+            bondd.accept()[0].close()
+            what()
+        threads.append(threading.Thread(target=wait, daemon=True))
+        threads[0].start()
+    yield begin
+    threads[0].join(10)
+    assert not threads[0].is_alive(), "doctor looked once only"
+
+
+def test_what_is_bad_for_a_moment_is_not_told(plain, doctor, at_second_look):
+    def mend():
+        plain.bond.min_links = 0
+    plain.bond.min_links = 7
+    at_second_look(mend)
+    assert doctor.found("min_links") == []
+
+
+def test_a_bond_that_is_deleted_meanwhile(plain, doctor, bpf_dir, at_second_look):
+    made = Pins(bpf_dir, slaves=2, mode=X.MODE_BALANCE_XOR, name="bond1")
+    made.bond.min_links = 7
+    at_second_look(lambda: shutil.rmtree(bpf_dir / "bond1"))
+    assert [each for each in doctor.all() if each["bond"] == "bond1"] == []
+
+
+def test_the_bond_that_was_asked_for_is_deleted_meanwhile(plain, doctor, bpf_dir, at_second_look):
+    plain.bond.min_links = 7
+    at_second_look(lambda: shutil.rmtree(bpf_dir / "bond0"))
+    done = doctor.call("bond0")
+    assert (done.returncode, done.stdout) == (1, "") and "no such bond" in done.stderr
+
+
 def test_speed(plain, doctor):
     plain.slaves[1].duplex, plain.slaves[2].speed_mbps = 0, 10000
     assert [each[1] for each in doctor.found("speed")] == ["eth1"]
@@ -306,7 +379,7 @@ def test_choice(plain, doctor):
     assert "eth7" in doctor.found("choice")[0][2]
     fill(plain.bond.primary, b"\0")
     plain.settings.drain_mask = 7
-    assert "drained" in doctor.found("choice")[0][2]
+    assert doctor.found("choice")[0][2] == "all slaves are drained, so drain has no effect"
 
 
 def test_arp(plain, doctor):

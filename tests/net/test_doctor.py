@@ -123,6 +123,14 @@ def look_for_bfd(host):
     host.ctl("set", "bond0", "bfd_interval", "0")
 
 
+def look_for_slave_set_down(host):
+    host.ip("link", "set", "l0", "down")
+    assert found(host, "link") == [("warning", "l0")]
+    assert says(host, "link", "it is administratively down")
+    host.ip("link", "set", "l0", "up")
+    wait_found(host, "link")
+
+
 def look_while_bondd_is_away(host):
     host.kill_bondd()
     host.ip("link", "set", "l0", "mtu", "1400")
@@ -147,7 +155,7 @@ def test_what_is_wrong(pair):
     host = pair("balance-xor", links=3).near
     with other_device(host):
         for look in (look_for_duplicate_mac, look_for_strict_rp_filter, look_for_arp_targets,
-                     look_for_path, look_for_offloads, look_for_bfd):
+                     look_for_path, look_for_offloads, look_for_bfd, look_for_slave_set_down):
             look(host)
     assert {each["severity"] for each in host.doctor()} == {"note"}
     look_while_bondd_is_away(host)

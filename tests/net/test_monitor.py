@@ -126,6 +126,31 @@ def followed(lone):
     return host
 
 
+def test_carriers_while_bondd_is_away(followed):
+    """Each loss and each return, though no packet meets them. What is told is in the order of time,
+    also that bondd is back.
+    """
+    monitor = Monitor(followed)
+    followed.kill_bondd()
+    monitor.wait(kind="bondd", state="away")
+    expected = []
+    for dev, way in (("l0", "down"), ("l0", "up"), ("l0", "down"), ("l1", "down"), ("l1", "up")):
+        followed.far.ip("link", "set", dev, way)
+        expected.append((dev, "avoided" if way == "down" else "carrier"))
+        wait_for(lambda: [(event["slave"], event["state"]) for event in
+                          monitor.having(kind="detour")] == expected, f"news of {expected[-1]}")
+    assert monitor.having(state="carrier")[0]["text"] == "l0 has carrier again"
+    followed.start_bondd()
+    monitor.wait(kind="link", slave="l0", state="down", deadline=15)
+    assert monitor.stop() == 0
+    order = [event["kind"] for event in monitor.events]
+    times = [event["time_us"] for event in monitor.events]
+    assert times == sorted(times), list(zip(times, order))
+    back, = monitor.having(kind="bondd", state="back")
+    assert monitor.events[monitor.events.index(back) + 1]["seq"] == 1
+    assert len(monitor.having(kind="detour")) == len(expected)
+
+
 def storm(host, count):
     """So many large events, each asked for after the one before has been answered."""
     with socket.socket(socket.AF_UNIX) as client:

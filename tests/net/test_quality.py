@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from built import ROOT
+from events import Monitor
 from lacp import distributing, wait_distributing
 from namespace import compile_bpf
 from traffic import Stream
@@ -103,6 +104,23 @@ def test_all_slaves_flap_and_all_are_used(made):
         assert f"  {dev}: used although it is held down because it flaps: no other slave works" \
             in both.near.ctl("show", "bond0")
     both.near.wait_ping("10.0.0.2")
+
+
+def test_what_is_said_of_a_slave_that_is_used_though_held(made):
+    both = made("balance-xor", flap_limit=1)
+    near, words = both.near, "although it is held down because it flaps: no other slave works"
+    events = Monitor(near)
+    flap(both, "l0", 2)
+    wait_held(near, "l0")
+    both.far.ip("link", "set", "l1", "down")
+    assert events.wait(kind="link", text=f"l0 is up {words}")["reason"] is None
+    assert [event["reason"] for event in events.having(kind="link", state="up")
+            if event["reason"]] == []
+    near.wait_slaves("l0")
+    found = {(each["check"], each["slave"]): each["finding"] for each in near.doctor("bond0")}
+    assert found["hold-down", "l0"] == f"it is used {words}"
+    assert found["link", "l1"] == "it is not used: no carrier"
+    assert events.stop() == 0
 
 
 def test_min_links_is_worth_more(made):

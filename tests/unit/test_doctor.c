@@ -297,6 +297,100 @@ static void test_half_duplex_with_lacp(void **state)
 	assert_true(last_has("finding", "LACP does not use it"));
 }
 
+/* By the monitor that speaks against it, though it is in use for want of others. */
+static void hold_slave(unsigned int slot, enum xbond_monitor monitor)
+{
+	static struct xbond_verdict verdicts[XBOND_MAX_SLAVES];
+
+	memset(verdicts, 0, sizeof(verdicts));
+	verdicts[slot] = (struct xbond_verdict){ .spoken = 1u << monitor | 1u, .works = 1u };
+	bond.pins.monitors = verdicts;
+}
+
+static void test_slaves_that_are_used_though_held(void **state)
+{
+	static const struct {
+		enum xbond_monitor monitor;
+		const char *finding, *limit;
+	} cases[] = {
+		{ XBOND_MONITOR_FLAPS,
+		  "it is used although it is held down because it flaps: ", "flap_limit is" },
+		{ XBOND_MONITOR_SILENCE,
+		  "it is used although it receives nothing: ", "rx_silence is" },
+		{ XBOND_MONITOR_ERRORS,
+		  "it is used although it receives too many broken frames: ", "error_limit is" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		hold_slave(1, cases[i].monitor);
+		assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_hold_down), 1);
+		assert_true(last_has("finding", cases[i].finding));
+		assert_true(last_has("finding", "no other slave works"));
+		assert_true(last_has("advice", cases[i].limit));
+		assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_link), 0);
+	}
+	bond_pin.min_links = 2;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_hold_down), 1);
+	assert_true(last_has("finding", "fewer than min_links others work"));
+}
+
+static void test_slaves_that_are_held(void **state)
+{
+	(void)state;
+	hold_slave(1, XBOND_MONITOR_ERRORS);
+	slaves[1].link = XBOND_LINK_DOWN;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_hold_down), 1);
+	assert_true(last_has("finding", "it is not used: it receives too many broken frames"));
+	slaves[1].link = XBOND_LINK_UP;
+	strcpy(bond.slave[1].why, "backup: the active slave is eth0");
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_hold_down), 1);
+	assert_true(last_has("finding", "it may be used although it receives too many"));
+}
+
+/* Whatever the pins say of it: bondd may be away. */
+static void test_a_slave_that_was_set_down(void **state)
+{
+	(void)state;
+	links[1].flags = 0;
+	for (int link = XBOND_LINK_DOWN; link <= XBOND_LINK_UP; link++) {
+		slaves[1].link = link;
+		assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_link), 1);
+		assert_true(last_has("finding", "it is administratively down"));
+		assert_true(last_has("advice", "ip link set eth1 up"));
+	}
+	links[1].flags = IFF_UP;
+	assert_int_equal(count_bond(DOCTOR_WARNING, doctor_check_link), 0);
+}
+
+static void find(struct doctor_report *found, enum doctor_severity severity, const char *slave,
+		 const char *check)
+{
+	found->check = check;
+	doctor_found(found, severity, slave, "found");
+}
+
+static void test_what_is_bad_for_a_moment_only(void **state)
+{
+	struct doctor_report before;
+
+	(void)state;
+	doctor_report_init(&before);
+	find(&before, DOCTOR_BAD, "eth0", "device");
+	find(&before, DOCTOR_BAD, NULL, "attached");
+	find(&report, DOCTOR_BAD, NULL, "device");
+	find(&report, DOCTOR_BAD, "eth0", "device");
+	find(&report, DOCTOR_BAD, "eth1", "attached");
+	find(&report, DOCTOR_WARNING, "eth1", "link");
+	doctor_report_confirm(&report, &before);
+	assert_int_equal(json_array_size(report.findings[DOCTOR_BAD]), 1);
+	assert_string_equal(json_string_value(json_object_get(
+				    json_array_get(report.findings[DOCTOR_BAD], 0), "slave")),
+			    "eth0");
+	assert_int_equal(json_array_size(report.findings[DOCTOR_WARNING]), 1);
+	doctor_report_done(&before);
+}
+
 static void test_broken_frames(void **state)
 {
 	struct doctor_device *device = &bond.slave[1].device;
@@ -437,6 +531,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_path_says_what_is_in_the_way, reset, end),
 		cmocka_unit_test_setup_teardown(test_each_offload, reset, end),
 		cmocka_unit_test_setup_teardown(test_half_duplex_with_lacp, reset, end),
+		cmocka_unit_test_setup_teardown(test_slaves_that_are_used_though_held, reset, end),
+		cmocka_unit_test_setup_teardown(test_slaves_that_are_held, reset, end),
+		cmocka_unit_test_setup_teardown(test_a_slave_that_was_set_down, reset, end),
+		cmocka_unit_test_setup_teardown(test_what_is_bad_for_a_moment_only, reset, end),
 		cmocka_unit_test_setup_teardown(test_broken_frames, reset, end),
 		cmocka_unit_test_setup_teardown(test_shares, reset, end),
 		cmocka_unit_test_setup_teardown(test_mtu_of_a_device_on_the_bond, reset, end),
