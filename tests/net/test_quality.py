@@ -205,7 +205,7 @@ def speak(host, dev):
 
 
 def test_leaving_for_a_better_slave_is_no_failover(made):
-    """A slave that is held down serves while nothing else works. Nothing fails when it goes back."""
+    """A slave that is held down serves while nothing else works. Nothing fails when it leaves."""
     both = made("balance-xor", flap_limit=3)
     near = both.near
     flap(both, "l0", 4)
