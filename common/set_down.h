@@ -8,6 +8,9 @@
 
 #include "bpf/abi.h"
 
+/* What is said of it; with the bond's name. */
+#define SET_DOWN_BOND "the bond is administratively down: 'ip link set %s up' brings it up"
+
 /*
  * False also if it is unknown, because the device is in another network namespace. There may be
  * a device of the same name here, so its MAC address must be this one, too.

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "bpf/abi.h"
-#include "cli/base/admin.h"
 #include "cli/show/fields.h"
 #include "cli/show/kernel_words.h"
 #include "cli/show/text_units.h"
 #include "common/monitor.h"
+#include "common/set_down.h"
 #include "view/view_problem.h"
 
 #define NEWS_SIZE 1024
@@ -233,7 +233,7 @@ json_t *news_bad(const json_t *bond, bool is_down)
 		return news;
 	}
 	if (is_down)
-		json_array_append_new(news, json_sprintf(ADMIN_IS_DOWN, field_text(bond, "name")));
+		json_array_append_new(news, json_sprintf(SET_DOWN_BOND, field_text(bond, "name")));
 	if (json_is_false(json_object_get(bond, "attached")))
 		news_add(news, NULL, view_problem_detached_bond);
 	if (!field_is_true(bond, "carrier"))

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 
-#include "cli/base/admin.h"
 #include "cli/base/ask.h"
 #include "cli/base/client.h"
 #include "cli/show/fields.h"
 #include "cli/show/unwatched.h"
 #include "common/mac.h"
+#include "common/set_down.h"
 #include "view/view_bond.h"
 
 /* The figures of bondd's main loop, in *room; NULL if they are not known. */
@@ -116,7 +116,7 @@ static bool see_is_down(const json_t *view, const char *name)
 {
 	uint8_t mac[XBOND_MAC_SIZE];
 
-	return !mac_parse(field_text(view, "mac"), mac) && admin_is_down(name, mac);
+	return !mac_parse(field_text(view, "mac"), mac) && set_down_is(name, mac);
 }
 
 int see_bond(const struct cli *cli, const struct sight *sight, const char *name,

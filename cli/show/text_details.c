@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/admin.h"
 #include "cli/show/fields.h"
 #include "cli/show/news.h"
 #include "cli/show/text_lacp.h"
@@ -17,6 +16,7 @@
 #include "cli/show/text_options.h"
 #include "cli/show/text_wrap.h"
 #include "common/mode.h"
+#include "common/set_down.h"
 #include "view/view_problem.h"
 
 static void text_details_speed(FILE *out, const json_t *object)
@@ -166,7 +166,7 @@ void text_details_bond(const struct seen *seen)
 	text_details_speed(stdout, bond);
 	printf(", mtu %lld\n", field_number(bond, "mtu"));
 	if (seen->is_down)
-		printf("    " ADMIN_IS_DOWN "\n", field_text(bond, "name"));
+		printf("    " SET_DOWN_BOND "\n", field_text(bond, "name"));
 	if (!json_is_true(json_object_get(bond, "bondd")))
 		printf("    %s\n", news_no_bondd(bond));
 	if (json_is_false(json_object_get(bond, "attached")))

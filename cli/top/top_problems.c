@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-#include "cli/base/admin.h"
 #include "cli/top/top_cells.h"
 #include "common/drops.h"
+#include "common/set_down.h"
 #include "view/json_value.h"
 #include "view/view_problem.h"
 
@@ -58,7 +58,7 @@ static void top_problems_add_bond(json_t *lines, const struct top_bond *bond)
 	if (bond->is_detached)
 		top_problems_add(lines, json_string(view_problem_detached_bond));
 	if (bond->is_down)
-		top_problems_add(lines, json_sprintf(ADMIN_IS_DOWN, bond->name));
+		top_problems_add(lines, json_sprintf(SET_DOWN_BOND, bond->name));
 	if (!bond->slave_count)
 		top_problems_add(lines, json_string("it has no slaves"));
 	else if (!bond->has_carrier)

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/base/admin.h"
 #include "cli/top/top_hot.h"
 #include "cli/top/top_read_slave.h"
 #include "common/attached.h"
 #include "common/clock.h"
 #include "common/mode.h"
+#include "common/set_down.h"
 #include "view/view_lacp.h"
 
 /* In a shorter time single packets would look like high rates. */
@@ -55,7 +55,7 @@ static void top_read_state(struct top_bond *bond)
 
 	bond->mode = mode_name(pins->bond->mode);
 	bond->has_lacp = mode_has(pins->bond->mode, MODE_LACP);
-	bond->is_down = admin_is_down(bond->name, pins->bond->mac);
+	bond->is_down = set_down_is(bond->name, pins->bond->mac);
 	bond->has_carrier = pins->bond->carrier;
 	bond->has_bondd = pins_bondd_alive(pins);
 	bond->is_detached = attached_pair(pins) == ATTACHED_NOT;
