@@ -79,10 +79,11 @@ def test_the_active_slave_fails(switched):
     wait_for(lambda: made.macs()[1][made.active()] == mac, "it to have the bond's address")
     assert set(made.macs()[1].values()) == set(macs.values())
     made.near.kill_bondd()
-    made.far.ip("link", "set", made.active(), "down")
+    cut = made.active()
+    made.far.ip("link", "set", cut, "down")
     made.near.wait_ping("10.0.0.2")
     made.near.wait_ping("fd00::2")
-    left = next(link for link in made.links if link not in ("l0", made.active()))
+    left = next(link for link in made.links if link not in ("l0", cut))
     wires = made.wires()
     send_packets(made.near, count=300, flows=50)
     assert sources(wires)[left] == {mac}
