@@ -39,5 +39,7 @@ uint64_t carriers_live(const struct pins *pins, uint64_t mask)
 		live = pins->table->tx_mask & carriers->up;
 	if (!live)
 		live = mask & ~carriers->lost;
+	if (!live)
+		live = pins->table->failed & ~carriers->lost;
 	return live ? live : mask;
 }

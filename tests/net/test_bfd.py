@@ -318,6 +318,9 @@ def test_what_has_failed_serves_if_nothing_else_has_carrier(speakers):
         made.far.ip("link", "set", "l1", "down")
         wait_for(lambda: sends_by("l0"), "l0 to serve")
         assert "l0: used although its BFD session" in made.near.ctl("show")
+        said = made.near.ctl_json("explain", "bond0", "src", "10.0.0.1", "dst", "10.0.0.2", "dmac",
+                                  made.far.show()["mac"])
+        assert said["slave"] == "l0"
         made.far.ip("link", "set", "l1", "up")
     wait_for(lambda: tx_slots(made.near) == {0, 1}, "the slave to be back")
     made.far.ip("link", "set", "l1", "down")
