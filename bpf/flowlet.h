@@ -36,24 +36,6 @@ static __always_inline void flowlet_age(struct xbond_recent *of_cpu, __u64 now_n
 		of_cpu->sent[slot] >>= halvings;
 }
 
-/* The slot of mask, which must not be empty, that has sent least. */
-static __always_inline __u32 flowlet_idlest(const struct xbond_recent *of_cpu, __u64 mask)
-{
-	__s64 least = SELECT_NOBODY;
-
-	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		__s64 out = (mask >> slot & 1) - 1;
-
-		if (!(mask >> slot))
-			break;
-		asm volatile("" : "+r"(out));
-		least = select_lesser(((((__s64)of_cpu->sent[slot] << 6) + slot) & ~out) |
-					      (SELECT_NOBODY & out),
-				      least);
-	}
-	return least & XBOND_FLOWLET_SLOT;
-}
-
 /* A slot of mask for a flow that pauses, or whose slot may not transmit. */
 __noinline __u32 flowlet_choose(__u32 slot, __u64 mask, __u64 now_ns)
 {
@@ -66,7 +48,7 @@ __noinline __u32 flowlet_choose(__u32 slot, __u64 mask, __u64 now_ns)
 	if (wanted)
 		mask = wanted;
 	flowlet_age(of_cpu, now_ns);
-	idlest = flowlet_idlest(of_cpu, mask);
+	idlest = select_fewest(of_cpu->sent, mask, 0) & XBOND_FLOWLET_SLOT;
 	slot %= XBOND_MAX_SLAVES;
 	if (mask >> slot & 1 && of_cpu->sent[slot] <= of_cpu->sent[idlest] + FLOWLET_WORTH_IT)
 		return slot;

@@ -234,7 +234,7 @@ static __always_inline int micro_bfd_read(struct __sk_buff *skb, __u8 *frame)
 }
 
 /* The verdict for a frame that micro_bfd_may_be() has chosen, or MICRO_BFD_NOT. */
-static __noinline int micro_bfd_receive(struct __sk_buff *skb, __u32 slot)
+__noinline int micro_bfd_receive(struct __sk_buff *skb, __u32 slot)
 {
 	__u8 frame[BFD_FRAME_SIZE] = {}, datagram[4 + BFD_PACKET_SIZE]; /* from its length on */
 	struct xbond_bfd_link *link;

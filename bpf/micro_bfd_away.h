@@ -73,17 +73,28 @@ static __always_inline void micro_bfd_end_failure(__u32 slot, struct xbond_bfd_l
 		failed_end(slot);
 }
 
-/* Was the far end heard on another slave in the last detection time? */
-static __noinline int micro_bfd_hears_others(__u32 slot, __u64 now_ns)
+/*
+ * Was the far end heard in the last detection time on this slave, which is not `but`? Global, so
+ * that a loop over all slots is one path for the verifier.
+ */
+__noinline int micro_bfd_hears(__u32 slot, __u32 but, __u64 now_ns)
 {
-	for (__u32 other = 0; other < XBOND_MAX_SLAVES; other++) {
-		const struct xbond_bfd_link *link = &bfd.link[other];
+	const struct xbond_bfd_link *link;
 
-		if (other != slot && READ_ONCE(link->enabled) && link->heard_ns &&
-		    now_ns - link->heard_ns < micro_bfd_detection_ns(link))
-			return 1;
-	}
-	return 0;
+	if (slot >= XBOND_MAX_SLAVES || slot == but)
+		return 0;
+	link = &bfd.link[slot];
+	return READ_ONCE(link->enabled) && link->heard_ns &&
+	       now_ns - link->heard_ns < micro_bfd_detection_ns(link);
+}
+
+static __always_inline int micro_bfd_hears_others(__u32 slot, __u64 now_ns)
+{
+	int heard = 0;
+
+	for (__u32 other = 0; other < XBOND_MAX_SLAVES; other++)
+		heard |= micro_bfd_hears(other, slot, now_ns);
+	return heard;
 }
 
 /*
@@ -124,16 +135,17 @@ static int micro_bfd_silence(void *map, __u32 *key, struct bfd_timer *timer)
 	return 0;
 }
 
-static __always_inline void micro_bfd_restart_silence(__u32 slot, __u64 detection_ns)
+/* Global, so that the verifier follows the callback once. */
+__noinline int micro_bfd_restart_silence(__u32 slot, __u64 detection_ns)
 {
 	struct bfd_timer *timer = bpf_map_lookup_elem(&bfd_timers, &slot);
 
 	if (!timer)
-		return;
+		return -1;
 	/* Refused if it is a timer already. */
 	bpf_timer_init(&timer->timer, &bfd_timers, CLOCK_MONOTONIC);
 	bpf_timer_set_callback(&timer->timer, micro_bfd_silence);
-	bpf_timer_start(&timer->timer, detection_ns, 0);
+	return (int)bpf_timer_start(&timer->timer, detection_ns, 0);
 }
 
 /*

@@ -93,37 +93,41 @@ __noinline __u32 select_detour(__u64 hash, __u64 mask)
 	return select_lowest(mask);
 }
 
-/*
- * Has no jumps, and is hidden from the optimizer, so that the verifier sees a loop over all slots
- * as one path.
- */
-static __always_inline __s64 select_lesser(__s64 a, __s64 b)
-{
-	__s64 less = (a - b) >> 63; /* all ones if a is less; both are far from overflow */
+/* Which slot of a mask has sent least, and how far it is ahead of `base`. */
+struct select_search {
+	const __u64 *sent; /* of each slot */
+	__u64 base, mask;
+	__s64 least; /* ahead * 64 + slot */
+};
 
-	asm volatile("" : "+r"(less));
-	return b + ((a - b) & less);
+/* For bpf_loop(), which the verifier checks once: looks at the lowest slot that is left. */
+static long select_compare(__u32 turn, void *context)
+{
+	struct select_search *search = context;
+	__u32 slot = select_lowest(search->mask);
+	__s64 ahead;
+
+	(void)turn;
+	if (!search->mask)
+		return 1;
+	search->mask &= search->mask - 1;
+	asm volatile("" : "+r"(slot)); /* keeps the bound visible to the verifier */
+	slot &= XBOND_MAX_SLAVES - 1;
+	ahead = ((READ_ONCE(search->sent[slot]) - search->base) << 6) + slot;
+	if (ahead < search->least)
+		search->least = ahead;
+	return 0;
 }
 
-/*
- * Finds the slot of mask with the fewest bytes, and how far these are behind `base`. Returns one
- * word: -behind * 64 + slot. SELECT_NOBODY if the mask is empty.
- */
-static __always_inline __s64 select_fewest(__u64 mask, __u64 base)
+/* Returns ahead * 64 + slot, or SELECT_NOBODY if the mask is empty. */
+static __always_inline __s64 select_fewest(const __u64 *sent, __u64 mask, __u64 base)
 {
-	__s64 fewest = SELECT_NOBODY;
+	struct select_search search = {
+		.sent = sent, .base = base, .mask = mask, .least = SELECT_NOBODY
+	};
 
-	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		__s64 ahead = READ_ONCE(cursor.sent[slot]) - base;
-		__s64 out = (mask >> slot & 1) - 1;
-
-		if (!(mask >> slot))
-			break;
-		asm volatile("" : "+r"(out));
-		fewest = select_lesser((((ahead << 6) + slot) & ~out) | (SELECT_NOBODY & out),
-				       fewest);
-	}
-	return fewest;
+	bpf_loop(XBOND_MAX_SLAVES, select_compare, &search, 0);
+	return search.least;
 }
 
 /*
@@ -139,7 +143,7 @@ __noinline __u32 select_by_bytes(__u64 mask, __u32 length, __u32 bytes_per_slave
 	__s64 left = cursor.until - sent;
 
 	if (left <= 0 || left > turn || !(mask >> current & 1)) {
-		__s64 fewest = select_fewest(mask, sent);
+		__s64 fewest = select_fewest(cursor.sent, mask, sent);
 
 		if (fewest == SELECT_NOBODY)
 			return SELECT_NONE;

@@ -79,22 +79,38 @@ static __always_inline int tx_send(__u32 slot, __u32 length)
 	return bpf_redirect(table.ifindex[tx_bounded(slot)], 0);
 }
 
+struct tx_copies {
+	struct __sk_buff *skb;
+	__u64 slots; /* that get one */
+	__u32 length;
+};
+
+/* For bpf_loop(): a clone to the lowest slot that has none yet. */
+static long tx_copy(__u32 turn, void *context)
+{
+	struct tx_copies *copies = context;
+	__u32 slot = select_lowest(copies->slots);
+	long refused;
+
+	(void)turn;
+	if (!copies->slots)
+		return 1;
+	copies->slots &= copies->slots - 1;
+	choose_count(slot, copies->length);
+	refused = bpf_clone_redirect(copies->skb, table.ifindex[tx_bounded(slot)], 0);
+	if (refused && refused != TX_CONGESTED)
+		TX_LOST_A_COPY(slot);
+	return 0;
+}
+
 /* Sends a clone to every live slave of mask except the lowest, which gets the packet itself. */
 __noinline int tx_broadcast(struct __sk_buff *skb, __u64 mask)
 {
-	__u64 live = select_live(mask), others = live & (live - 1);
-	__u32 length = skb->len;
-	long refused;
+	__u64 live = select_live(mask);
+	struct tx_copies copies = { .skb = skb, .slots = live & (live - 1), .length = skb->len };
 
-	for (__u32 slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
-		if (!(others >> slot & 1))
-			continue;
-		choose_count(slot, length);
-		refused = bpf_clone_redirect(skb, table.ifindex[slot], 0);
-		if (refused && refused != TX_CONGESTED)
-			TX_LOST_A_COPY(slot);
-	}
-	return tx_send(select_lowest(live), length);
+	bpf_loop(XBOND_MAX_SLAVES, tx_copy, &copies, 0);
+	return tx_send(select_lowest(live), copies.length);
 }
 
 static __always_inline int tx_is_neighbour_message(struct __sk_buff *skb)

@@ -126,7 +126,7 @@ static __always_inline int slow_read(struct __sk_buff *skb, __u8 *frame)
 }
 
 /* The verdict for a slow protocols frame on a slave of an 802.3ad bond. */
-static __noinline int slow_receive(struct __sk_buff *skb, __u32 slot)
+__noinline int slow_receive(struct __sk_buff *skb, __u32 slot)
 {
 	__u64 now_ns = bpf_ktime_get_ns();
 	const struct xbond_hold_words *words;
