@@ -61,9 +61,11 @@ def make_kernel_bond(made, mode, options, slaves=True):
 
 
 def make_same(made, mode, options):
-    """The second slave has a queue_id; in active-backup the first one is the primary."""
-    made.near.ctl("set", "bond0", "mode", mode, *[word for pair in options.items()
-                                                  for word in pair])
+    """Two new bonds. The second slave has a queue_id; in active-backup the first one is the
+    primary.
+    """
+    made.near.ctl("delete", "bond0")
+    made.bond_alone(mode, *[word for pair in options.items() for word in pair])
     made.near.ctl("set-slave", "bond0", made.near.links[1], "queue_id", 3)
     make_kernel_bond(made, mode, options)
     made.far.ip("link", "set", made.far.links[1], "type", "bond_slave", "queue_id", 3)
