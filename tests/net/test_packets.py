@@ -38,17 +38,17 @@ def whole(frame):
     return frame.data
 
 
-def sent(frame):
-    """A frame as whole() has it behind the pair."""
+def forms(frame):
+    """A frame as whole() has it on a slave: behind a pair its tag is the kernel's."""
     tagged = frame[12:14] in (b"\x81\0", b"\x88\xa8")
-    return frame[:12] + frame[14:] if tagged else frame
+    return {frame, frame[:12] + frame[14:]} if tagged else {frame}
 
 
 def links_taken(made, frames):
     """{frame: its link}"""
     wires = {link: Capture(made.near, link, outgoing=True) for link in made.links}
     send_frames(made.near, "bond0", frames)
-    asked = {sent(frame): frame for frame in frames}
+    asked = {form: frame for frame in frames for form in forms(frame)}
     taken = {}
 
     def most_came():

@@ -14,7 +14,7 @@ from waiting import wait_for
 
 PEER = "bonding"
 # As `ip link` names them, where that is not as the kernel's own files do.
-NAMES = {"peer_notif_delay": "peer_notify_delay", "arp_missed_max": "missed_max"}
+NAMES = {"peer_notif_delay": "peer_notify_delay"}
 DELAYS = {"miimon": 100, "updelay": 200, "downdelay": 400}
 MODES = {
     "balance-rr": {"packets_per_slave": 7, "all_slaves_active": 1},
