@@ -406,6 +406,31 @@ def test_an_address_that_moves_away_late(shared):
     wait_for(lambda: sum(made.clients().values()) == 0, "no client to be left", deadline=10)
 
 
+def test_an_address_that_bond0_has_no_longer(shared):
+    """Another host has it, whose announcement bond0 has not heard: its clients stay with that."""
+    made = shared(links=2, peers=3)
+    made.ask()
+    owner = made.peers[12]
+    made.near.ip("addr", "del", "10.0.0.1/24", "dev", "bond0")
+    owner.ip("addr", "add", "10.0.0.1/32", "dev", "eth0")
+    mac = owner.ip_json("link", "show", "eth0")[0]["address"]
+    others = [number for number in made.peers if made.peers[number] is not owner]
+    for number in others:
+        made.peers[number].ip("neigh", "flush", "dev", "eth0")
+        made.peers[number].wait_ping("10.0.0.1")
+    for link in made.links:
+        made.far.ip("link", "set", link, "down")
+        made.near.wait_slaves(*(set(made.links) - {link}))
+        made.near.wait_looked(3)
+        assert {made.knows(number) for number in others} == {mac}, link
+        made.far.ip("link", "set", link, "up")
+        made.near.wait_slaves(*made.links)
+    assert sum(made.clients().values()) == 0
+    made.near.ip("addr", "add", "10.0.0.9/24", "dev", "bond0")
+    made.ask("10.0.0.9")
+    assert sum(made.clients().values()) == len(made.peers)
+
+
 def test_a_broadcast_is_made_good_once(shared):
     """Answers of other clients do not make bondd tell one again who has been silent since."""
     made = shared(links=2, peers=4)
