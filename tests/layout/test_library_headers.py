@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The headers of library/ in the files of others: select.bpf.h leaves only names there that
-docs/select.md says.
+docs/select.md says, and loader.h is also for C++.
 """
 import json
 import os
@@ -68,3 +68,10 @@ def test_names(kind, names):
     assert left
     assert not sorted(name for name in left
                       if not ours().match(name) and not OF_OTHERS.match(name))
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_loader(language):
+    subprocess.run(["clang", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                    f"-I{ROOT}", "-x", language, "-"], check=True, timeout=120, text=True,
+                   input='#include "library/loader.h"\n')
