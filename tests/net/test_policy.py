@@ -287,6 +287,10 @@ def test_8023ad(pair, wanted):
     assert only(made, "l2")
     made.near.ip("link", "set", "l2", "down")
     wait_for(lambda: sorted(shares(made))[1] >= 4, "the detour")
+    made.near.ctl("set", "bond0", "lacp_tx", "balance-rr")
+    shown = made.near.ctl_json("policy", "show", "bond0")
+    assert (shown["decides"], shown["problem"]) == (False,
+                                                    "it has no effect with lacp_tx balance-rr")
 
 
 def test_xdp_asks_it_too(rotating, wanted):  # noqa: F811
