@@ -17,6 +17,7 @@
 #include "daemon/base/latency.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/arp_sender.h"
+#include "options/values.h"
 #include "rules/receivers.h"
 
 #define STEP 256 /* entries that are written and sent at once */
@@ -39,7 +40,10 @@
 
 enum what { KEEP, FORGET, WRITE, TELL };
 
-/* The slaves that work, and the address by which each receives; 0: none of its own now. */
+/*
+ * The slaves that work, not drained unless all are, and the address by which each receives; 0: none
+ * of its own now.
+ */
 struct round_slaves {
 	uint64_t working, mac[XBOND_MAX_SLAVES], bond_mac;
 };
@@ -101,7 +105,9 @@ static uint64_t rounds_address(struct bond *bond, unsigned int slot, uint64_t up
 
 static void rounds_read_slaves(struct bond *bond, struct round_slaves *ret_slaves)
 {
-	uint64_t up = __atomic_load_n(&bond->dataplane.pins.table->tx_mask, __ATOMIC_ACQUIRE);
+	const struct pins *pins = &bond->dataplane.pins;
+	uint64_t may = __atomic_load_n(&pins->table->tx_mask, __ATOMIC_ACQUIRE);
+	uint64_t up = values_undrained(pins, may);
 	struct round_slaves slaves = { .bond_mac = mac_word(bond_pin(bond)->mac) };
 
 	bond_for_each_member (bond, slot) {

@@ -431,6 +431,21 @@ def test_an_address_that_bond0_has_no_longer(shared):
     assert sum(made.clients().values()) == len(made.peers)
 
 
+def test_a_drained_slave(shared):
+    """Nobody sends to it any longer, so its cable can be pulled."""
+    made = shared()
+    made.ask()
+    made.ask("fd00::1")
+    for link in ("l2", "l0"):
+        others = [each for each in made.links if each != link]
+        made.near.ctl("set-slave", "bond0", link, "drain", "on")
+        wait_for(lambda: made.spread(others),
+                 lambda: f"{link} to have no clients: {made.clients()}", deadline=12)
+        assert made.arrivals()[link] == 0
+        made.near.ctl("set-slave", "bond0", link, "drain", "off")
+        wait_for(made.spread, lambda: f"{link} to have some again: {made.clients()}", deadline=12)
+
+
 def test_a_broadcast_is_made_good_once(shared):
     """Answers of other clients do not make bondd tell one again who has been silent since."""
     made = shared(links=2, peers=4)
