@@ -437,7 +437,10 @@ static void rounds_forget(struct bond *bond)
 	bond->client_rounds = NULL;
 }
 
-/* While addresses are about to change, clients would be told of one that is another slave's. */
+/*
+ * While addresses are about to change, clients would be told of one that is another slave's. Of a
+ * bond that is administratively down nobody is told: it would not receive what they send.
+ */
 void client_rounds_follow(struct bond *bond)
 {
 	struct client_rounds *rounds;
@@ -450,7 +453,8 @@ void client_rounds_follow(struct bond *bond)
 	if (!bond->client_rounds)
 		bond->client_rounds = calloc(1, sizeof(*bond->client_rounds));
 	rounds = bond->client_rounds;
-	if (!rounds || bond->evaluation.macs_due || bond->evaluation.plan_due)
+	if (!rounds || bond->device.is_down || bond->evaluation.macs_due ||
+	    bond->evaluation.plan_due)
 		return;
 	rounds_note_asked(bond, rounds, now_ns);
 	if (rounds_is_due(bond, rounds, now_ns) && rounds_begin(bond, rounds, now_ns) &&

@@ -13,7 +13,7 @@ from namespace import mac_bytes
 from traffic import Capture, send_frames
 from waiting import wait_for
 
-ARP, IPV6, VLAN = 0x0806, 0x86dd, 0x8100
+ARP, IPV6, VLAN, LOOPBACK = 0x0806, 0x86dd, 0x8100, 0x9000
 PEERS = 6
 
 
@@ -444,6 +444,40 @@ def test_a_drained_slave(shared):
         assert made.arrivals()[link] == 0
         made.near.ctl("set-slave", "bond0", link, "drain", "off")
         wait_for(made.spread, lambda: f"{link} to have some again: {made.clients()}", deadline=12)
+
+
+def test_a_bond_that_is_set_down(shared):
+    """It says nothing of itself, because it would not receive the answers. Then it catches up."""
+    made = shared(peers=3)
+    made.near.ctl("set", "bond0", "lp_interval", 3600)
+    made.ask()
+    mac = made.macs()["l1"]
+    assert mac in made.all_know()
+    made.near.ip("link", "set", "bond0", "down")
+    made.near.wait_looked(2)
+    wires = [Capture(made.far, link) for link in made.links]
+    for wire in wires:
+        wire.frames(0.1)
+    made.far.ip("link", "set", "l1", "down")
+    made.near.wait_slaves("l0", "l2")
+    made.near.wait_looked(3)
+    said = [hex(frame.type) for wire in wires for frame in wire.frames(0.1)]
+    assert not said
+    assert mac in made.all_know()
+    made.near.ip("link", "set", "bond0", "up")
+    wait_for(lambda: set(made.all_know()) == {made.macs()[link] for link in ("l0", "l2")},
+             "all to be told of others")
+    made.far.ip("link", "set", "l1", "up")
+    made.near.wait_slaves(*made.links)
+    made.near.ip("link", "set", "bond0", "down")
+    made.near.wait_looked(2)
+    for wire in wires:
+        wire.frames(0.1)
+    made.near.ip("link", "set", "bond0", "up")
+    for wire in wires:
+        wait_for(lambda wire=wire: any(frame.type == LOOPBACK for frame in wire.frames()),
+                 f"learning packets by {wire.dev}")
+        wire.close()
 
 
 def test_a_broadcast_is_made_good_once(shared):
