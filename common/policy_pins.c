@@ -6,21 +6,28 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bpf/abi.h"
 #include "common/pin.h"
+
+#define MAPS_MAX 64 /* that a program may use, as the kernel has it */
 
 _Static_assert(POLICY_NAME_SIZE == BPF_OBJ_NAME_LEN, "the kernel's size of a name");
 
 /* Returns 0 if there is none. */
-static uint32_t policy_program_id(const char *dir, const char *pin)
+static uint32_t policy_program_in(int programs_fd)
 {
 	uint32_t key = 0, id = 0;
+
+	return bpf_map_lookup_elem(programs_fd, &key, &id) ? 0 : id;
+}
+
+static uint32_t policy_program_id(const char *dir, const char *pin)
+{
 	int fd = pin_open(dir, pin);
+	uint32_t id;
 
 	if (fd < 0)
 		return 0;
-	if (bpf_map_lookup_elem(fd, &key, &id))
-		id = 0;
+	id = policy_program_in(fd);
 	close(fd);
 	return id;
 }
@@ -69,4 +76,34 @@ bool policy_is_loaded(const char *dir)
 {
 	return policy_program_id(dir, XBOND_PIN_POLICY) ||
 	       policy_program_id(dir, XBOND_PIN_POLICY_XDP);
+}
+
+static bool policy_program_uses_map(int program_fd, uint32_t map_id)
+{
+	uint32_t maps[MAPS_MAX];
+	struct bpf_prog_info info = { .nr_map_ids = MAPS_MAX, .map_ids = (uintptr_t)maps };
+	uint32_t length = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(program_fd, &info, &length))
+		return false;
+	for (uint32_t i = 0; i < info.nr_map_ids && i < MAPS_MAX; i++)
+		if (maps[i] == map_id)
+			return true;
+	return false;
+}
+
+bool policy_uses_map(int programs_fd, int map_fd)
+{
+	uint32_t id = policy_program_in(programs_fd);
+	int program_fd = id ? bpf_prog_get_fd_by_id(id) : -1;
+	struct bpf_map_info info = {};
+	uint32_t length = sizeof(info);
+	bool uses;
+
+	if (program_fd < 0)
+		return false;
+	uses = !bpf_obj_get_info_by_fd(map_fd, &info, &length) &&
+	       policy_program_uses_map(program_fd, info.id);
+	close(program_fd);
+	return uses;
 }

@@ -9,6 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bpf/abi.h"
+
+/* Prefix of the pins of a policy's maps while bondctl is loading it. */
+#define POLICY_MAPS_STAGED "new_" XBOND_PIN_POLICY_MAPS
 #define POLICY_NAME_SIZE 16 /* BPF_OBJ_NAME_LEN */
 
 struct policy_program {
@@ -23,6 +27,8 @@ struct policy_program {
  */
 bool policy_program(const char *dir, const char *pin, struct policy_program *ret_program);
 bool policy_is_loaded(const char *dir);
+/* Is the map one of those of the program in this map of programs? Both are descriptors. */
+bool policy_uses_map(int programs_fd, int map_fd);
 /*
  * Is this one of the bond's programs that choose a slave, and does it ask a policy? By the kernel's
  * number of the program; false also if this process may not ask for it.

@@ -165,15 +165,16 @@ static void watch_on_filter(int ifindex, unsigned int priority, unsigned int han
 		watch_on_qdisc(ifindex, arg);
 }
 
-static void watch_on_address(int ifindex, bool gone, void *arg)
+static void watch_on_address(const struct address *address, bool gone, void *arg)
 {
 	struct daemon *daemon = arg;
 
 	for (struct bond *bond = daemon->bonds; bond; bond = bond->next) {
-		int slot = bond_slot_by_ifindex(bond, ifindex);
+		int slot = bond_slot_by_ifindex(bond, address->ifindex);
 
 		if (slot >= 0)
 			slave_trouble_follow_address(bond, (unsigned int)slot, gone);
+		client_rounds_note_address(bond, address, gone);
 	}
 }
 

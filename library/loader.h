@@ -26,7 +26,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Also for loaders in C++, which has another word for it. */
+#ifdef __cplusplus
+#pragma push_macro("_Static_assert")
+#define _Static_assert static_assert
+#endif
 #include "bpf/abi.h"
+#ifdef __cplusplus
+#pragma pop_macro("_Static_assert")
+#endif
 
 #define XBOND_WHY_SIZE 256
 #define XBOND_PATH_SIZE 512
@@ -77,12 +85,13 @@ static inline int xbond_open_pin(const char *bond, const char *pin)
 static inline int xbond_read_table(const char *bond, __u32 *ret_id, __u32 *ret_select_abi)
 {
 	int fd = xbond_open_pin(bond, XBOND_PIN_TABLE), r;
-	struct bpf_map_info info = { 0 };
+	struct bpf_map_info info;
 	__u32 length = sizeof(info), key = 0;
 	struct xbond_table *table;
 
 	if (fd < 0)
 		return fd;
+	memset(&info, 0, sizeof(info));
 	r = bpf_obj_get_info_by_fd(fd, &info, &length) ? -errno : 0;
 	table = (struct xbond_table *)calloc(1, info.value_size + sizeof(*table));
 	if (!r && (!table || info.key_size != sizeof(key)))
@@ -139,12 +148,13 @@ static inline int xbond_check_version(const struct bpf_object *object, const cha
 static inline int xbond_use_map(struct bpf_map *map, const char *bond, const char *pin, char *why)
 {
 	int fd = xbond_open_pin(bond, pin), r;
-	struct bpf_map_info info = { 0 };
+	struct bpf_map_info info;
 	__u32 length = sizeof(info);
 
 	if (fd < 0)
 		return xbond_say(why, -fd, "cannot open the map %s of %s: %s", pin, bond,
 				 strerror(-fd));
+	memset(&info, 0, sizeof(info));
 	r = bpf_obj_get_info_by_fd(fd, &info, &length) ? -errno : 0;
 	if (!r && (info.type != bpf_map__type(map) || info.value_size != bpf_map__value_size(map) ||
 		   info.max_entries != bpf_map__max_entries(map)))
@@ -222,9 +232,10 @@ static inline int xbond_use(struct bpf_object *object, const char *bond, char *w
 static inline int xbond_is_current(const struct bpf_object *object, const char *bond)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(object, ".data.table");
-	struct bpf_map_info info = { 0 };
+	struct bpf_map_info info;
 	__u32 length = sizeof(info), id, select_abi;
 
+	memset(&info, 0, sizeof(info));
 	return map && !bpf_obj_get_info_by_fd(bpf_map__fd(map), &info, &length) &&
 	       !xbond_read_table(bond, &id, &select_abi) && id == info.id &&
 	       select_abi == xbond_compiled_for(object);

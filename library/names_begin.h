@@ -75,6 +75,14 @@
 #undef CLOCK_MONOTONIC
 #pragma push_macro("ENCAP")
 #undef ENCAP
+#pragma push_macro("VLAN_VID_MASK")
+#undef VLAN_VID_MASK
+#pragma push_macro("IP_MF_OR_OFFSET")
+#undef IP_MF_OR_OFFSET
+#pragma push_macro("IP6_OFFSET_OR_MF")
+#undef IP6_OFFSET_OR_MF
+#pragma push_macro("IP6_FLOW_LABEL")
+#undef IP6_FLOW_LABEL
 #pragma push_macro("FLOW_CONTEXT")
 #undef FLOW_CONTEXT
 

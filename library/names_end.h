@@ -71,5 +71,13 @@
 #pragma pop_macro("CLOCK_MONOTONIC")
 #undef ENCAP
 #pragma pop_macro("ENCAP")
+#undef VLAN_VID_MASK
+#pragma pop_macro("VLAN_VID_MASK")
+#undef IP_MF_OR_OFFSET
+#pragma pop_macro("IP_MF_OR_OFFSET")
+#undef IP6_OFFSET_OR_MF
+#pragma pop_macro("IP6_OFFSET_OR_MF")
+#undef IP6_FLOW_LABEL
+#pragma pop_macro("IP6_FLOW_LABEL")
 #undef FLOW_CONTEXT
 #pragma pop_macro("FLOW_CONTEXT")

@@ -41,27 +41,35 @@ static void address_take_lifetime(struct address *address, const struct nlattr *
 	address->preferred_s = lifetime.ifa_prefered;
 }
 
-static void address_take(struct nlmsghdr *message, void *arg)
+bool address_parse(struct nlmsghdr *message, struct address *ret_address)
 {
 	struct ifaddrmsg *info = nlmsg_data(message);
 	struct nlattr *tb[IFA_MAX + 1], *attribute;
-	struct address address = { 0 };
-	struct visit *visit = arg;
 
-	if (message->nlmsg_type != RTM_NEWADDR ||
-	    nlmsg_parse(message, sizeof(*info), tb, IFA_MAX, NULL) < 0)
-		return;
+	if (nlmsg_parse(message, sizeof(*info), tb, IFA_MAX, NULL) < 0)
+		return false;
 	attribute = tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS];
 	if (!attribute || (info->ifa_family != AF_INET && info->ifa_family != AF_INET6))
-		return;
-	address.ifindex = (int)info->ifa_index;
-	address.family = info->ifa_family;
-	address.flags = nl_attr_u32(tb[IFA_FLAGS], info->ifa_flags);
-	address.is_link_local = info->ifa_family == AF_INET6 && info->ifa_scope == RT_SCOPE_LINK;
-	address.prefix_length = info->ifa_prefixlen;
-	nla_memcpy(address.bytes, attribute, address_size(info->ifa_family));
-	address_take_lifetime(&address, tb[IFA_CACHEINFO]);
-	visit->visitor(&address, visit->arg);
+		return false;
+	*ret_address = (struct address){
+		.ifindex = (int)info->ifa_index,
+		.family = info->ifa_family,
+		.flags = nl_attr_u32(tb[IFA_FLAGS], info->ifa_flags),
+		.is_link_local = info->ifa_family == AF_INET6 && info->ifa_scope == RT_SCOPE_LINK,
+		.prefix_length = info->ifa_prefixlen,
+	};
+	nla_memcpy(ret_address->bytes, attribute, address_size(info->ifa_family));
+	address_take_lifetime(ret_address, tb[IFA_CACHEINFO]);
+	return true;
+}
+
+static void address_take(struct nlmsghdr *message, void *arg)
+{
+	struct address address;
+	struct visit *visit = arg;
+
+	if (message->nlmsg_type == RTM_NEWADDR && address_parse(message, &address))
+		visit->visitor(&address, visit->arg);
 }
 
 static int address_dump(struct nl *nl, struct visit *visit)

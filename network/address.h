@@ -19,6 +19,9 @@ struct address {
 	char text[64];		       /* 192.0.2.1/24; of address_list() only */
 };
 
+/* A message about an address (RTM_NEWADDR, RTM_DELADDR); false: it is none that is understood. */
+bool address_parse(struct nlmsghdr *message, struct address *ret_address);
+
 typedef void (*address_visitor)(const struct address *address, void *arg);
 /*
  * Every address of every device. Some may appear twice if they change meanwhile. Returns 0 or

@@ -38,11 +38,11 @@ static void rtnl_listener_monitor_tell_tc(struct rtnl_listener *listener, struct
 static void rtnl_listener_monitor_tell_address(struct rtnl_listener *listener,
 					       struct nlmsghdr *header)
 {
-	const struct ifaddrmsg *address = nlmsg_data(header);
+	struct address address;
 
-	if (nlmsg_valid_hdr(header, sizeof(*address)))
-		listener->callbacks->address((int)address->ifa_index,
-					     header->nlmsg_type == RTM_DELADDR, listener->arg);
+	if (address_parse(header, &address))
+		listener->callbacks->address(&address, header->nlmsg_type == RTM_DELADDR,
+					     listener->arg);
 }
 
 static void rtnl_listener_tell(struct rtnl_listener *listener, struct nlmsghdr *header)

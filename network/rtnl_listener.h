@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "network/address.h"
 #include "network/link.h"
 
 /* TCM_IFINDEX_MAGIC_BLOCK: a filter of a block that several devices use. */
@@ -20,7 +21,7 @@ struct rtnl_listener_callbacks {
 	void (*qdisc)(int ifindex, void *arg);
 	void (*filter)(int ifindex, unsigned int priority, unsigned int handle, bool gone,
 		       void *arg);
-	void (*address)(int ifindex, bool gone, void *arg);
+	void (*address)(const struct address *address, bool gone, void *arg);
 	void (*resync)(void *arg);
 };
 

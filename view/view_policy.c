@@ -26,6 +26,13 @@ static bool view_policy_can_decide(const struct pins *pins)
 	       !mode_has(pins->bond->mode, MODE_OWN_MACS);
 }
 
+static const char *view_policy_why_not(const struct pins *pins)
+{
+	if (mode_has(pins->bond->mode, MODE_LACP))
+		return "it has no effect with lacp_tx balance-rr";
+	return "it has no effect in this mode; balance-xor and 802.3ad ask it";
+}
+
 bool view_policy_decides(const struct pins *pins)
 {
 	return view_policy_is_asked(pins) && view_policy_can_decide(pins) &&
@@ -37,7 +44,7 @@ json_t *view_policy_problem(const struct pins *pins)
 	if (!policy_is_loaded(pins->dir))
 		return json_null();
 	if (!view_policy_can_decide(pins))
-		return json_string("it has no effect in this mode; balance-xor and 802.3ad ask it");
+		return json_string(view_policy_why_not(pins));
 	if (!view_policy_is_asked(pins))
 		return json_string("the bond's programs do not ask it; start bondd, or restart it");
 	return json_null();

@@ -10,8 +10,7 @@
 
 #include "bpf/abi.h"
 #include "common/pin.h"
-
-#define STAGED "new_" XBOND_PIN_POLICY_MAPS /* until the policy is in force */
+#include "common/policy_pins.h"
 
 /* The entry of a map of programs; program_fd -1: none. */
 static int policy_pin_program(const char *dir, const char *pin, int program_fd, struct err *err)
@@ -73,9 +72,10 @@ static int policy_pin_stage_maps(const struct policy_file *file, const char *dir
 	char path[PIN_PATH_SIZE + 32];
 	int r = 0;
 
-	policy_pin_visit(dir, STAGED, policy_pin_remove, NULL);
+	policy_pin_visit(dir, POLICY_MAPS_STAGED, policy_pin_remove, NULL);
 	for (unsigned int i = 0; !r && i < file->map_count; i++) {
-		snprintf(path, sizeof(path), "%s/" STAGED "%s", dir, bpf_map__name(file->maps[i]));
+		snprintf(path, sizeof(path), "%s/" POLICY_MAPS_STAGED "%s", dir,
+			 bpf_map__name(file->maps[i]));
 		r = bpf_obj_pin(bpf_map__fd(file->maps[i]), path);
 	}
 	return r ? err_set(err, -r, "cannot pin %s: %s", path, strerror(-r)) : 0;
@@ -118,11 +118,11 @@ int policy_pin(const struct policy_file *file, const char *dir, struct err *err)
 	if (!r)
 		r = policy_pin_programs(file, dir, err);
 	if (r) {
-		policy_pin_visit(dir, STAGED, policy_pin_remove, NULL);
+		policy_pin_visit(dir, POLICY_MAPS_STAGED, policy_pin_remove, NULL);
 		return r;
 	}
 	policy_pin_visit(dir, XBOND_PIN_POLICY_MAPS, policy_pin_remove, NULL);
-	policy_pin_visit(dir, STAGED, policy_pin_put_in_place, (void *)(uintptr_t)dir);
+	policy_pin_visit(dir, POLICY_MAPS_STAGED, policy_pin_put_in_place, (void *)(uintptr_t)dir);
 	return 0;
 }
 
@@ -133,6 +133,6 @@ int policy_unpin(const char *dir, struct err *err)
 	if (!r)
 		r = policy_pin_program(dir, XBOND_PIN_POLICY_XDP, -1, err);
 	policy_pin_visit(dir, XBOND_PIN_POLICY_MAPS, policy_pin_remove, NULL);
-	policy_pin_visit(dir, STAGED, policy_pin_remove, NULL);
+	policy_pin_visit(dir, POLICY_MAPS_STAGED, policy_pin_remove, NULL);
 	return r;
 }

@@ -76,7 +76,7 @@ static int simulate_take_weights(struct simulate *simulate, const char *text, st
 				       text);
 		if (slot >= XBOND_MAX_SLAVES)
 			break;
-		simulate->weight[slot] = (uint32_t)weight;
+		simulate->weight[slot] = simulate->member_weight[slot] = (uint32_t)weight;
 		if (!*end)
 			break;
 	}
@@ -104,7 +104,7 @@ static void simulate_invent(struct simulate *simulate, unsigned int slaves)
 	simulate->rule.seed = 1;
 	memcpy(simulate->mac, mac, sizeof(mac));
 	for (unsigned int slot = 0; slot < slaves; slot++) {
-		simulate->weight[slot] = 1;
+		simulate->weight[slot] = simulate->member_weight[slot] = 1;
 		snprintf(simulate->name[slot], XBOND_NAME_SIZE, "slave%u", slot);
 	}
 	memset(&simulate->table, XBOND_NO_SLOT, sizeof(simulate->table));
@@ -112,8 +112,6 @@ static void simulate_invent(struct simulate *simulate, unsigned int slaves)
 
 static int simulate_take_bond(struct simulate *simulate, const struct pins *pins, struct err *err)
 {
-	uint32_t weight[XBOND_MAX_SLAVES] = { 0 };
-
 	if (pins->table->selection != XBOND_SELECT_HASH)
 		return err_set(err, EINVAL,
 			       "%s is in mode %s, where no hash chooses; simulate without it: "
@@ -131,7 +129,7 @@ static int simulate_take_bond(struct simulate *simulate, const struct pins *pins
 	memcpy(simulate->table.bucket, pins->buckets->bucket[pins->table->active & 1],
 	       XBOND_BUCKETS);
 	memcpy(simulate->table.home, pins->buckets->home, XBOND_BUCKETS);
-	weights_of(pins, simulate->mask, weight, simulate->weight);
+	weights_of(pins, simulate->mask, simulate->member_weight, simulate->weight);
 	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		memcpy(simulate->name[slot], pins->slaves[slot].name, XBOND_NAME_SIZE);
 	return 0;

@@ -17,12 +17,12 @@ static void simulate_fail(struct simulate *simulate, unsigned int failed)
 		if (slot != failed && slots_have(simulate->mask, slot))
 			usable[slot] = simulate->weight[slot];
 	*table = simulate->table;
-	buckets_assign(table->bucket, table->home, simulate->weight, usable);
+	buckets_assign(table->bucket, table->home, simulate->member_weight, usable);
 }
 
 int simulate_share_out(struct simulate *simulate, struct err *err)
 {
-	buckets_assign(simulate->table.bucket, simulate->table.home, simulate->weight,
+	buckets_assign(simulate->table.bucket, simulate->table.home, simulate->member_weight,
 		       simulate->weight);
 	if (!(simulate->mask & (simulate->mask - 1)))
 		return 0;

@@ -47,7 +47,8 @@ struct simulate {
 	uint64_t flows;	  /* of those */
 	struct flow_rule rule;
 	uint64_t mask;
-	uint32_t weight[XBOND_MAX_SLAVES];
+	uint32_t weight[XBOND_MAX_SLAVES];	  /* of the slots in mask */
+	uint32_t member_weight[XBOND_MAX_SLAVES]; /* also of slaves that may not transmit now */
 	char name[XBOND_MAX_SLAVES][XBOND_NAME_SIZE];
 	uint8_t mac[XBOND_MAC_SIZE]; /* of the bond */
 	bool is_tlb; /* balance-tlb or balance-alb: not all that is sent is balanced */

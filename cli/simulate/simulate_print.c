@@ -39,13 +39,15 @@ static const char *simulate_policy(const struct simulate *simulate, char *text, 
 	return text;
 }
 
-/* The slot with the most bytes. */
-static unsigned int simulate_busiest(const struct simulate_sum gets[XBOND_MAX_SLAVES])
+/* Of those that are left, the slot with the most bytes. */
+static unsigned int simulate_busiest(const struct simulate *simulate, unsigned int failed)
 {
-	unsigned int busiest = 0;
+	const struct simulate_sum *gets = simulate->failure[failed].gets;
+	uint64_t left = simulate->mask & ~slots_bit(failed);
+	unsigned int busiest = (unsigned int)__builtin_ctzll(left);
 
-	for (unsigned int slot = 1; slot < XBOND_MAX_SLAVES; slot++)
-		if (gets[slot].bytes > gets[busiest].bytes)
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (slots_have(left, slot) && gets[slot].bytes > gets[busiest].bytes)
 			busiest = slot;
 	return busiest;
 }
@@ -137,7 +139,7 @@ static void simulate_print_slave(const struct simulate *simulate, unsigned int s
 	       100 * simulate_part(sum->bytes, total->bytes));
 	if (simulate->failure) {
 		const struct simulate_failure *failure = &simulate->failure[slot];
-		unsigned int busiest = simulate_busiest(failure->gets);
+		unsigned int busiest = simulate_busiest(simulate, slot);
 
 		printf(" %9.1f%%  %s %.1f%%",
 		       100 * simulate_part(failure->moved.flows, total->flows),

@@ -17,6 +17,7 @@
 #include "daemon/base/latency.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/monitor/arp_sender.h"
+#include "options/values.h"
 #include "rules/receivers.h"
 
 #define STEP 256 /* entries that are written and sent at once */
@@ -30,6 +31,7 @@
 #define LOOK_NS (30 * NS_PER_S) /* old clients are looked for */
 #define READ_AGAIN_NS NS_PER_S	/* after a map that could not be read */
 #define MOVED_MAX 16		/* addresses of bond0 that have moved away, in one round */
+#define GONE_MAX 32		/* addresses that the host has no longer, before the map is read */
 /* When a client is forgotten that was heard no more: the fuller the table, the sooner. */
 #define UNANSWERED_NS (60 * NS_PER_S)
 #define AGE_NS (4 * 3600 * NS_PER_S)
@@ -38,9 +40,17 @@
 
 enum what { KEEP, FORGET, WRITE, TELL };
 
-/* The slaves that work, and the address by which each receives; 0: none of its own now. */
+/*
+ * The slaves that work, not drained unless all are, and the address by which each receives; 0: none
+ * of its own now.
+ */
 struct round_slaves {
 	uint64_t working, mac[XBOND_MAX_SLAVES], bond_mac;
+};
+
+struct gone {
+	int family;
+	uint8_t address[16];
 };
 
 struct client_rounds {
@@ -56,6 +66,8 @@ struct client_rounds {
 	uint64_t retold_ns;    /* those up to then are made good by the round that goes on */
 	bool retells;	       /* it does that; if it is given up, the next one does */
 	uint32_t news;
+	struct gone gone[GONE_MAX]; /* their clients are forgotten before the next round */
+	unsigned int gone_count;
 };
 
 static bool rounds_receive(struct bond *bond)
@@ -93,7 +105,9 @@ static uint64_t rounds_address(struct bond *bond, unsigned int slot, uint64_t up
 
 static void rounds_read_slaves(struct bond *bond, struct round_slaves *ret_slaves)
 {
-	uint64_t up = __atomic_load_n(&bond->dataplane.pins.table->tx_mask, __ATOMIC_ACQUIRE);
+	const struct pins *pins = &bond->dataplane.pins;
+	uint64_t may = __atomic_load_n(&pins->table->tx_mask, __ATOMIC_ACQUIRE);
+	uint64_t up = values_undrained(pins, may);
 	struct round_slaves slaves = { .bond_mac = mac_word(bond_pin(bond)->mac) };
 
 	bond_for_each_member (bond, slot) {
@@ -262,9 +276,42 @@ static void rounds_decide_all(struct bond *bond, struct client_rounds *rounds, u
 	}
 }
 
+static bool rounds_is_own(const struct gone *gone, const struct xbond_client_key *key)
+{
+	return gone->family == key->family && !memcmp(gone->address, key->own, sizeof(key->own));
+}
+
+static bool rounds_is_gone(const struct client_rounds *rounds, const struct xbond_client_key *key)
+{
+	for (unsigned int i = 0; i < rounds->gone_count; i++)
+		if (rounds_is_own(&rounds->gone[i], key))
+			return true;
+	return false;
+}
+
+/* Returns false if the map could not be read. */
+static bool rounds_forget_gone(struct bond *bond, struct client_rounds *rounds)
+{
+	int fd = bond->dataplane.pins.clients_fd, count;
+	struct client_entry *entries;
+
+	if (!rounds->gone_count)
+		return true;
+	count = client_table_read(fd, &entries);
+	for (int i = 0; i < count; i++)
+		if (rounds_is_gone(rounds, &entries[i].key))
+			bpf_map_delete_elem(fd, &entries[i].key);
+	free(entries);
+	if (count >= 0)
+		rounds->gone_count = 0;
+	return count >= 0;
+}
+
 static bool rounds_read(struct bond *bond, struct client_rounds *rounds, uint64_t now_ns)
 {
-	int count = client_table_read(bond->dataplane.pins.clients_fd, &rounds->entries);
+	int count = rounds_forget_gone(bond, rounds)
+			    ? client_table_read(bond->dataplane.pins.clients_fd, &rounds->entries)
+			    : -ENOMEM;
 	bool is_read = count >= 0;
 
 	rounds->count = is_read ? count : 0;
@@ -390,7 +437,10 @@ static void rounds_forget(struct bond *bond)
 	bond->client_rounds = NULL;
 }
 
-/* While addresses are about to change, clients would be told of one that is another slave's. */
+/*
+ * While addresses are about to change, clients would be told of one that is another slave's. Of a
+ * bond that is administratively down nobody is told: it would not receive what they send.
+ */
 void client_rounds_follow(struct bond *bond)
 {
 	struct client_rounds *rounds;
@@ -403,7 +453,8 @@ void client_rounds_follow(struct bond *bond)
 	if (!bond->client_rounds)
 		bond->client_rounds = calloc(1, sizeof(*bond->client_rounds));
 	rounds = bond->client_rounds;
-	if (!rounds || bond->evaluation.macs_due || bond->evaluation.plan_due)
+	if (!rounds || bond->device.is_down || bond->evaluation.macs_due ||
+	    bond->evaluation.plan_due)
 		return;
 	rounds_note_asked(bond, rounds, now_ns);
 	if (rounds_is_due(bond, rounds, now_ns) && rounds_begin(bond, rounds, now_ns) &&
@@ -415,6 +466,37 @@ void client_rounds_follow(struct bond *bond)
 		rounds_await_step(bond, rounds);
 	if (!rounds->known && !rounds_receive(bond))
 		rounds_forget(bond);
+}
+
+static void rounds_note_gone(struct bond *bond, struct client_rounds *rounds,
+			     const struct gone *gone)
+{
+	if (rounds->gone_count == GONE_MAX && !rounds_forget_gone(bond, rounds))
+		return;
+	rounds->gone[rounds->gone_count++] = *gone;
+	for (int i = rounds->at; i < rounds->count; i++)
+		if (rounds_is_own(gone, &rounds->entries[i].key))
+			rounds->what[i] = FORGET;
+}
+
+static void rounds_note_back(struct client_rounds *rounds, const struct gone *back)
+{
+	for (unsigned int i = rounds->gone_count; i-- > 0;)
+		if (!memcmp(&rounds->gone[i], back, sizeof(*back)))
+			rounds->gone[i] = rounds->gone[--rounds->gone_count];
+}
+
+void client_rounds_note_address(struct bond *bond, const struct address *address, bool is_gone)
+{
+	struct gone gone = { .family = address->family };
+
+	if (!bond->client_rounds)
+		return;
+	memcpy(gone.address, address->bytes, sizeof(gone.address));
+	if (is_gone)
+		rounds_note_gone(bond, bond->client_rounds, &gone);
+	else
+		rounds_note_back(bond->client_rounds, &gone);
 }
 
 static int client_rounds_on_time(sd_event_source *source, uint64_t usec, void *arg)

@@ -30,8 +30,18 @@ _Static_assert(sizeof(struct learning_tagged_frame) <= ARP_FRAME_SIZE, "arp_send
 
 static bool learning_is_on(struct bond *bond)
 {
-	return bond_is_ready(bond) && bond->dataplane.pins.alb && bond->dataplane.pins.vlans &&
-	       mode_has(bond_pin(bond)->mode, MODE_OWN_MACS);
+	return bond_is_ready(bond) && !bond->device.is_down && bond->dataplane.pins.alb &&
+	       bond->dataplane.pins.vlans && mode_has(bond_pin(bond)->mode, MODE_OWN_MACS);
+}
+
+/* What was left out meanwhile is sent as soon as it is on again. */
+static bool learning_goes_on(struct bond *bond)
+{
+	bool on = learning_is_on(bond);
+
+	if (!on)
+		bond->learning.last_ns = 0;
+	return on;
 }
 
 static void learning_fill(struct ether_header *eth, const uint8_t *mac, uint16_t type)
@@ -121,7 +131,7 @@ void learning_now(struct bond *bond)
 {
 	uint64_t now_ns = clock_now_ns();
 
-	if (!learning_is_on(bond))
+	if (!learning_goes_on(bond))
 		return;
 	learning_note_orphans(bond, now_ns);
 	bond->learning.last_ns = now_ns;
@@ -146,7 +156,7 @@ static bool learning_is_due(struct bond *bond)
  */
 void learning_follow(struct bond *bond)
 {
-	if (!learning_is_on(bond))
+	if (!learning_goes_on(bond))
 		return;
 	if (learning_orphans(bond) != bond->learning.orphans)
 		learning_now(bond);

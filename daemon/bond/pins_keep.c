@@ -11,12 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/policy_pins.h"
 #include "daemon/base/directories.h"
 #include "daemon/base/event.h"
 #include "daemon/bond/daemon.h"
 #include "daemon/dataplane/pin_dirs.h"
 
-#define NAME_SIZE 32 /* more than any pin's name */
+#define NAME_SIZE 64 /* more than any pin's name */
 /* File times are coarse. A change just after a check must not be missed. */
 #define SETTLED_S 1
 
@@ -69,6 +70,11 @@ static void pins_keep_fd(struct pins_keep *keep, const char *name, ino_t inode, 
 	memcpy(grown[keep->count++].name, name, strlen(name) + 1);
 }
 
+static bool pins_keep_begins(const char *name, const char *prefix)
+{
+	return !strncmp(name, prefix, strlen(prefix));
+}
+
 static int pins_keep_pin(const char *dir, const char *name, void *arg)
 {
 	struct pins_keep *keep = arg;
@@ -78,7 +84,8 @@ static int pins_keep_pin(const char *dir, const char *name, void *arg)
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	if (stat(path, &st) || (known && known->inode == st.st_ino))
+	if (pins_keep_begins(name, POLICY_MAPS_STAGED) || stat(path, &st) ||
+	    (known && known->inode == st.st_ino))
 		return 0;
 	fd = bpf_obj_get(path);
 	if (fd >= 0)
@@ -91,8 +98,24 @@ static bool pins_keep_is_detached(const struct kept *kept)
 {
 	struct pin_link link;
 
-	return !strncmp(kept->name, XBOND_PIN_LINKS, strlen(XBOND_PIN_LINKS)) &&
+	return pins_keep_begins(kept->name, XBOND_PIN_LINKS) &&
 	       (pin_link_read(kept->fd, &link) || !link.ifindex);
+}
+
+/* A map of a policy that bondctl has replaced or removed. */
+static bool pins_keep_is_of_old_policy(struct pins_keep *keep, const struct kept *kept)
+{
+	static const char *const programs[] = { XBOND_PIN_POLICY, XBOND_PIN_POLICY_XDP };
+
+	if (!pins_keep_begins(kept->name, XBOND_PIN_POLICY_MAPS))
+		return false;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		const struct kept *policy = pins_keep_find(keep, programs[i]);
+
+		if (policy && policy_uses_map(policy->fd, kept->fd))
+			return false;
+	}
+	return true;
 }
 
 /* Returns how many pins were missing. */
@@ -106,7 +129,7 @@ static unsigned int pins_keep_pin_again(struct pins_keep *keep, const char *dir)
 
 		if (!access(pin_path(path, dir, kept->name), F_OK))
 			continue;
-		if (pins_keep_is_detached(kept))
+		if (pins_keep_is_detached(kept) || pins_keep_is_of_old_policy(keep, kept))
 			pins_keep_forget(keep, kept);
 		else
 			missing += !bpf_obj_pin(kept->fd, path);

@@ -120,6 +120,24 @@ def test_a_bond_and_a_capture(bond, bpf_dir, tmp_path):
     assert (found["hash_seed"], found["xmit_hash_policy"]) == (5, "layer2")
 
 
+def test_a_bond_that_lacks_a_slave(bond, bpf_dir, tmp_path):
+    """The buckets of eth3 are guests of the others, where its failure and no simulation put them.
+    """
+    table, rule = bond.buckets.bucket[0], model.Rule(policy="layer3+4", seed=SEED)
+    for bucket in range(3, X.BUCKETS, 4):
+        table[bucket] = bucket // 4 * 7 % 1024 % 3
+    bond.table.tx_mask = 0b0111
+    frames = [packet("udp4", src_port=port) for port in range(1, 1001)]
+    file = tmp_path / "capture"
+    file.write_bytes(pcap(frames))
+    found = simulate("bond0", "--pcap", str(file), bpf_dir=bpf_dir)
+    takes = [table[model.bucket(frame, rule)] for frame in frames]
+    assert [slave["gets"]["packets"] for slave in found["slaves"]] == \
+        [takes.count(slot) for slot in range(3)]
+    moved = found["slaves"][0]["if_failed"]["moved"]
+    assert moved["packets"] == takes.count(0)
+
+
 @pytest.mark.parametrize("mode", [X.MODE_BALANCE_TLB, X.MODE_BALANCE_ALB])
 def test_what_is_not_balanced(bond, bpf_dir, tmp_path, mode):
     """ARP, and what goes to many; a hash spreads the rest."""
@@ -140,6 +158,14 @@ def test_other_weights_for_a_bond(bond, bpf_dir):
     assert by_name(found["slaves"])["eth3"]["gets"]["share_of_flows"] == pytest.approx(0.625,
                                                                                        abs=0.03)
     assert bond.settings.weight[3] == 0, "a simulation has changed the bond"
+
+
+def test_a_capture_of_nothing(tmp_path):
+    """No slave takes its own place."""
+    file = tmp_path / "capture"
+    file.write_bytes(pcap([]))
+    lines = call("simulate", "--pcap", str(file)).stdout.splitlines()[2:]
+    assert [line.split()[-2] for line in lines] == ["slave1", "slave0"]
 
 
 def test_a_damaged_capture_says_what_it_had(tmp_path):

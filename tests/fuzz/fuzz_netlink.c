@@ -206,9 +206,9 @@ static void on_filter(int ifindex, unsigned int priority, unsigned int handle, b
 	input_check(priority <= UINT16_MAX, "a priority of a filter");
 }
 
-static void on_address_message(int ifindex, bool gone, void *arg)
+static void on_address_message(const struct address *address, bool gone, void *arg)
 {
-	(void)ifindex;
+	input_check(address->family == AF_INET || address->family == AF_INET6, "its family");
 	(void)gone;
 	(void)arg;
 }

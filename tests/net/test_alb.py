@@ -13,7 +13,7 @@ from namespace import mac_bytes
 from traffic import Capture, send_frames
 from waiting import wait_for
 
-ARP, IPV6, VLAN = 0x0806, 0x86dd, 0x8100
+ARP, IPV6, VLAN, LOOPBACK = 0x0806, 0x86dd, 0x8100, 0x9000
 PEERS = 6
 
 
@@ -404,6 +404,80 @@ def test_an_address_that_moves_away_late(shared):
     send_frames(made.far, "br0", [arp(other, 1, other, "10.0.0.1", "ff:ff:ff:ff:ff:ff",
                                       "10.0.0.1")])
     wait_for(lambda: sum(made.clients().values()) == 0, "no client to be left", deadline=10)
+
+
+def test_an_address_that_bond0_has_no_longer(shared):
+    """Another host has it, whose announcement bond0 has not heard: its clients stay with that."""
+    made = shared(links=2, peers=3)
+    made.ask()
+    owner = made.peers[12]
+    made.near.ip("addr", "del", "10.0.0.1/24", "dev", "bond0")
+    owner.ip("addr", "add", "10.0.0.1/32", "dev", "eth0")
+    mac = owner.ip_json("link", "show", "eth0")[0]["address"]
+    others = [number for number in made.peers if made.peers[number] is not owner]
+    for number in others:
+        made.peers[number].ip("neigh", "flush", "dev", "eth0")
+        made.peers[number].wait_ping("10.0.0.1")
+    for link in made.links:
+        made.far.ip("link", "set", link, "down")
+        made.near.wait_slaves(*(set(made.links) - {link}))
+        made.near.wait_looked(3)
+        assert {made.knows(number) for number in others} == {mac}, link
+        made.far.ip("link", "set", link, "up")
+        made.near.wait_slaves(*made.links)
+    assert sum(made.clients().values()) == 0
+    made.near.ip("addr", "add", "10.0.0.9/24", "dev", "bond0")
+    made.ask("10.0.0.9")
+    assert sum(made.clients().values()) == len(made.peers)
+
+
+def test_a_drained_slave(shared):
+    """Nobody sends to it any longer, so its cable can be pulled."""
+    made = shared()
+    made.ask()
+    made.ask("fd00::1")
+    for link in ("l2", "l0"):
+        others = [each for each in made.links if each != link]
+        made.near.ctl("set-slave", "bond0", link, "drain", "on")
+        wait_for(lambda: made.spread(others),
+                 lambda: f"{link} to have no clients: {made.clients()}", deadline=12)
+        assert made.arrivals()[link] == 0
+        made.near.ctl("set-slave", "bond0", link, "drain", "off")
+        wait_for(made.spread, lambda: f"{link} to have some again: {made.clients()}", deadline=12)
+
+
+def test_a_bond_that_is_set_down(shared):
+    """It says nothing of itself, because it would not receive the answers. Then it catches up."""
+    made = shared(peers=3)
+    made.near.ctl("set", "bond0", "lp_interval", 3600)
+    made.ask()
+    mac = made.macs()["l1"]
+    assert mac in made.all_know()
+    made.near.ip("link", "set", "bond0", "down")
+    made.near.wait_looked(2)
+    wires = [Capture(made.far, link) for link in made.links]
+    for wire in wires:
+        wire.frames(0.1)
+    made.far.ip("link", "set", "l1", "down")
+    made.near.wait_slaves("l0", "l2")
+    made.near.wait_looked(3)
+    said = [hex(frame.type) for wire in wires for frame in wire.frames(0.1)]
+    assert not said
+    assert mac in made.all_know()
+    made.near.ip("link", "set", "bond0", "up")
+    wait_for(lambda: set(made.all_know()) == {made.macs()[link] for link in ("l0", "l2")},
+             "all to be told of others")
+    made.far.ip("link", "set", "l1", "up")
+    made.near.wait_slaves(*made.links)
+    made.near.ip("link", "set", "bond0", "down")
+    made.near.wait_looked(2)
+    for wire in wires:
+        wire.frames(0.1)
+    made.near.ip("link", "set", "bond0", "up")
+    for wire in wires:
+        wait_for(lambda wire=wire: any(frame.type == LOOPBACK for frame in wire.frames()),
+                 f"learning packets by {wire.dev}")
+        wire.close()
 
 
 def test_a_broadcast_is_made_good_once(shared):

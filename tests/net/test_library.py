@@ -15,6 +15,7 @@ import pytest
 import lab as lab_module
 from lab import ROOT
 from namespace import end, mac_bytes, run
+from policies import WANTED, compile_policy, slot, want
 from test_xdp import takes_frames
 from traffic import Capture, send_frames
 from waiting import wait_for
@@ -218,6 +219,29 @@ def test_a_bond_that_ends_and_begins_again(router):
             return near.sent("bond0")["packets"] - before < FLOWS
         wait_for(around, "the loader to replace the program")
         assert loader.poll() is None
+
+
+def test_a_policy(router, tmp_path):
+    """The bond's programs ask it, so packets go by the stack as long as there is one."""
+    near = router.near
+    wanted = compile_policy(WANTED, tmp_path / "wanted.o")
+
+    def by_stack(ways):
+        before = near.sent("bond0")["packets"]
+        assert router.ways() == ways
+        return near.sent("bond0")["packets"] - before >= FLOWS
+    spread = router.ways()
+    with router.loaded():
+        assert not by_stack(spread)
+        near.ctl("policy", "load", "bond0", wanted)
+        slots = {each["slave"]: each["slot"]
+                 for each in near.ctl_json("policy", "show", "bond0")["slots"]}
+        assert by_stack(spread)
+        for link in ("l0", "l1"):
+            want(near, slot(slots[link]))
+            assert by_stack(dict.fromkeys(spread, link))
+        near.ctl("policy", "unload", "bond0")
+        assert not by_stack(spread)
 
 
 def write_version(router, version):

@@ -255,6 +255,30 @@ def test_replaced_under_traffic(pair, wanted, made_dir):
     assert after[1] - before[1] - (after[0] - before[0]) < 8  # all on l1 all the while
 
 
+def test_pins_of_its_maps(pair, wanted, made_dir):
+    """bondd puts back what somebody removes, but not what another policy or none has replaced."""
+    made = xor(pair)
+    host = made.near
+    none = elf_with(made_dir, "no_maps", HEADER + "XBOND_POLICY(no_maps) { return 0; }" + LICENSE)
+
+    def maps():
+        return [pin.rpartition("/")[2] for pin in host.pins() if "policy_map_" in pin]
+
+    def stays(expected):
+        assert maps() == expected
+        host.wait_looked(3)
+        assert maps() == expected
+
+    for after in (("load", "bond0", none), ("unload", "bond0")):
+        load(host, wanted)
+        stays(["policy_map_wanted"])
+        (host.bpf_dir / "bond0/policy_map_wanted").unlink()
+        wait_for(lambda: maps() == ["policy_map_wanted"], "the pin to be back")
+        host.ctl("policy", *after)
+        stays([])
+    assert host.log().count("of its pins; they are back") == 2
+
+
 def test_8023ad(pair, wanted):
     made = pair("802.3ad", links=3, lacp_rate="fast", xmit_hash_policy="layer3+4")
     wait_for(lambda: spread(made), "all ports to distribute")
@@ -263,6 +287,10 @@ def test_8023ad(pair, wanted):
     assert only(made, "l2")
     made.near.ip("link", "set", "l2", "down")
     wait_for(lambda: sorted(shares(made))[1] >= 4, "the detour")
+    made.near.ctl("set", "bond0", "lacp_tx", "balance-rr")
+    shown = made.near.ctl_json("policy", "show", "bond0")
+    assert (shown["decides"], shown["problem"]) == (False,
+                                                    "it has no effect with lacp_tx balance-rr")
 
 
 def test_xdp_asks_it_too(rotating, wanted):  # noqa: F811

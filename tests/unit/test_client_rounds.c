@@ -65,6 +65,7 @@ static int make_bond(void **state)
 	pins->slaves = calloc(XBOND_MAX_SLAVES, sizeof(*pins->slaves));
 	pins->bond = calloc(1, sizeof(*pins->bond));
 	pins->table = calloc(1, sizeof(*pins->table));
+	pins->settings = calloc(1, sizeof(*pins->settings));
 	pins->receivers = calloc(1, sizeof(*pins->receivers));
 	pins->clients_fd = FD;
 	pins->bond->state = XBOND_BOND_READY;
@@ -89,6 +90,7 @@ static int free_bond(void **state)
 	free(pins->slaves);
 	free(pins->bond);
 	free(pins->table);
+	free(pins->settings);
 	free(pins->receivers);
 	free(bond);
 	return 0;

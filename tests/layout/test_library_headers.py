@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The headers of library/ in the files of others: select.bpf.h leaves only names there that
+docs/select.md says, and loader.h is also for C++.
+"""
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from built import ROOT
+
+BEFORE = """
+#include <linux/bpf.h>
+#include <linux/icmpv6.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/pkt_cls.h>
+#include <linux/tcp.h>
+#include <linux/types.h>
+#include <linux/udp.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+#include <stdint.h>
+"""
+LIBRARY = '#include "library/select.bpf.h"\n'
+# the compiler's, the kernel's
+OF_OTHERS = re.compile(r"__builtin_|__sync_|bpf_rdonly_cast$|\w+___xbond$")
+
+
+def clang(text, *words):
+    return subprocess.run(
+        ["clang", "-O2", "-ffreestanding", "-target", "bpf", "-mcpu=v3", f"-I{ROOT}",
+         f"-I/usr/include/{os.uname().machine}-linux-gnu", *words, "-x", "c", "-"],
+        input=text, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def ours():
+    """Matches a name that may stay."""
+    said = (ROOT / "docs/select.md").read_text().split("* Names that begin with", 1)[1]
+    said = said.split("belong to the header", 1)[0]
+    beginnings = re.findall(r"`(\w+_)`", said)
+    assert "xbond_" in beginnings and len(beginnings) > 10
+    return re.compile("|".join(beginnings + [each.upper() for each in beginnings]))
+
+
+def macros(text):
+    return set(re.findall(r"^#define (\w+)", clang(text, "-E", "-dM"), re.M))
+
+
+def declared(text):
+    """Also enumerators."""
+    found = json.loads(clang(text, "-fsyntax-only", "-Xclang", "-ast-dump=json"))["inner"]
+    enumerators = [each for one in found if one["kind"] == "EnumDecl"
+                   for each in one.get("inner", [])]
+    return {each["name"] for each in found + enumerators if "name" in each}
+
+
+@pytest.mark.parametrize("kind", ["", "#define XBOND_SELECT_TC\n"], ids=["xdp", "tc"])
+@pytest.mark.parametrize("names", [macros, declared])
+def test_names(kind, names):
+    left = names(kind + BEFORE + LIBRARY) - names(kind + BEFORE)
+    assert left
+    assert not sorted(name for name in left
+                      if not ours().match(name) and not OF_OTHERS.match(name))
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_loader(language):
+    subprocess.run(["clang", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                    f"-I{ROOT}", "-x", language, "-"], check=True, timeout=120, text=True,
+                   input='#include "library/loader.h"\n')
