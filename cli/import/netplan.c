@@ -38,7 +38,7 @@ static const struct import_key netplan_keys[] = {
 	{ .name = "primary-reselect-policy", .option = OPT_PRIMARY_RESELECT },
 	{ .name = "resend-igmp", .option = OPT_RESEND_IGMP },
 	{ .name = "primary", .becomes = "primary" },
-	{ .name = "learn-packet-interval", .option = OPT_LP_INTERVAL },
+	{ .name = "learn-packet-interval", .option = OPT_LP_INTERVAL, .convert = import_s_of_s },
 	{ .name = NULL },
 };
 
@@ -343,8 +343,8 @@ static int netplan_read_all(struct netplan *netplan, const struct import_request
 			    struct err *err)
 {
 	struct import *import = netplan->import;
-	const char *const own[] = { import_path(import, "/etc/netplan"),
-				    import_path(import, "/run/netplan"),
+	const char *const own[] = { import_path(import, "/run/netplan"),
+				    import_path(import, "/etc/netplan"),
 				    import_path(import, "/lib/netplan"), NULL };
 	int r = 0;
 
