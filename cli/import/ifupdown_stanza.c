@@ -94,7 +94,7 @@ static int ifupdown_read_file(struct ifupdown_stanzas *stanzas, const char *path
 			      struct err *err)
 {
 	struct ifupdown_reading reading = { .stanzas = stanzas, .depth = depth };
-	struct import_lines lines = { .joins = true };
+	struct import_lines lines = { .joins = IMPORT_JOINS, .comments = "#" };
 	char *text;
 	int r;
 
