@@ -166,6 +166,18 @@ static void ovs_take_config(const struct ovs_bond *of, const json_t *row,
 	}
 }
 
+/* Whether the kernel has a device behind it. "" is the same as "system". */
+static bool ovs_is_device(const char *type)
+{
+	static const char *const types[] = { "",    "system", "internal",
+					     "tap", "afxdp",  "afxdp-nonpmd" };
+
+	for (size_t i = 0; type && i < sizeof(types) / sizeof(types[0]); i++)
+		if (!strcmp(type, types[i]))
+			return true;
+	return !type;
+}
+
 static int ovs_compare_rows(const void *left, const void *right)
 {
 	return strcmp(ovs_text(*(json_t *const *)left, "name"),
@@ -203,11 +215,16 @@ static void ovs_take_interfaces(const struct ovs_bond *of, const struct ovs_tabl
 	ovs_sort(rows, count);
 	for (size_t i = 0; i < count; i++) {
 		struct import_line line = ovs_line(of, "interface %s", ovs_text(rows[i], "name"));
-		struct import_slave *slave =
-			import_slave(of->import, of->bond, ovs_text(rows[i], "name"), &line);
-
 		const json_t *mtu = json_object_get(rows[i], "mtu_request");
+		const char *type = ovs_text(rows[i], "type");
+		struct import_slave *slave = NULL;
 
+		if (ovs_is_device(type))
+			slave = import_slave(of->import, of->bond, ovs_text(rows[i], "name"),
+					     &line);
+		else
+			import_lost(of->import, of->bond, &line,
+				    "a port of type %s is no device of the kernel", type);
 		if (slave)
 			ovs_take_config(of, rows[i], ovs_interface_keys, slave);
 		line = ovs_line(of, "%s: mtu_request=%s", ovs_text(rows[i], "name"),

@@ -261,6 +261,12 @@ int ovs_tables_add(struct ovs_tables *tables, const struct import_file *file, st
 			       "%s: is the file of a cluster; give the output of 'ovs-vsctl "
 			       "--format=json list Port' and of 'list Interface'",
 			       file->path);
-	return strncmp(file->text, "OVSDB JSON", 10) ? ovs_add_lists(tables, file, err)
-						     : ovs_add_log(tables, file, err);
+	if (!strncmp(file->text, "OVSDB JSON", 10))
+		return ovs_add_log(tables, file, err);
+	if (file->text[0] && !strchr("[{ \t\r\n", file->text[0]))
+		return err_set(err, EINVAL,
+			       "%s: is not JSON; give the output of 'ovs-vsctl --format=json list "
+			       "Port' and of 'list Interface', or conf.db",
+			       file->path);
+	return ovs_add_lists(tables, file, err);
 }
