@@ -11,8 +11,8 @@
 
 /*
  * The device with this permanent MAC address. or_present: if there is none, the one device without
- * a permanent address (veth, tap) that has it now and belongs to no bond. Returns 0, -ENODEV, or
- * -ENOTUNIQ if there are several of the latter.
+ * a permanent address (veth, tap) that has it now and belongs to no bond, or else the slave that
+ * had it before. Returns 0, -ENODEV, or -ENOTUNIQ if there are several of the former.
  */
 int slave_find_by_mac(struct daemon *daemon, const uint8_t *mac, bool or_present,
 		      struct link_info *ret_link);

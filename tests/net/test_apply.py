@@ -608,6 +608,24 @@ def test_slaves_by_mac(bonds):
     assert bonds.awaited() == []
 
 
+def test_a_slave_by_mac_leaves_another_bond(bonds):
+    """A veth has no permanent address: what it had before it became a slave is its own."""
+    host = bonds.host
+    mac = host.link("l1")["address"]
+    bonds.write("[bond]\n[slave l0]\n[slave l1]\n", bond="bond1")
+    host.ctl("load")
+    bonds.write("[bond]\n")
+    host.ctl("load")
+    bonds.write(f"[bond]\n[slave {mac.upper()}]\n")
+    assert "l1 is a slave of bond1 already" in bonds.refusal("bond0")
+    bonds.write("[bond]\n[slave l0]\n", bond="bond1")
+    assert "add-slave bond0 l1" in host.ctl("apply", "--dry-run")
+    assert host.ctl_try("apply", "--changed-status").returncode == CHANGED
+    assert [slave["name"] for slave in host.show()["slaves"]] == ["l1"]
+    done = host.ctl_try("apply", "--changed-status")
+    assert (done.returncode, done.stdout) == (0, "bond0: nothing to do\nbond1: nothing to do\n")
+
+
 def test_packets_flow_meanwhile(pair):
     """Slaves are exchanged and options change under a stream: nothing that is sent is lost."""
     made = pair("balance-rr", links=4)
