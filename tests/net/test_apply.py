@@ -246,6 +246,20 @@ def test_it_goes_back(bonds):
         assert host.ctl_try("confirm").returncode == 1
 
 
+def test_a_slave_goes_back_with_what_its_mode_does_not_have(bonds):
+    host = bonds.host
+    bonds.write(FIRST)
+    bonds.apply()
+    host.ctl("set", "bond0", "mode", "active-backup")
+    before = bonds.state()
+    assert host.slave("l0")["options"]["actor_port_prio"] == 9
+    bonds.write("[bond]\nmode = broadcast\n[slave l1]\n")
+    bonds.apply("--confirm", "60")
+    assert not host.slave("l0")
+    host.ctl("rollback")
+    assert bonds.state() == before
+
+
 def test_each_apply_has_its_own_time(bonds):
     """Half a second apart, and the second one comes before the first has ended."""
     host = bonds.host
