@@ -15,6 +15,7 @@ struct slave_search {
 	const uint8_t *mac;
 	struct link_info permanent, present, slave; /* slave: of a bond, and had it before */
 	unsigned int others;			    /* with this address now, beside `present` */
+	unsigned int permanents; /* with this permanent address, beside `permanent` */
 };
 
 /*
@@ -45,8 +46,11 @@ static void slave_find_compare(const struct link_info *link, void *arg)
 	const uint8_t *before;
 
 	if (link->has_perm_mac) {
-		if (!memcmp(link->perm_mac, search->mac, XBOND_MAC_SIZE))
-			search->permanent = *link;
+		if (memcmp(link->perm_mac, search->mac, XBOND_MAC_SIZE) != 0)
+			return;
+		search->permanents +=
+			search->permanent.ifindex && search->permanent.ifindex != link->ifindex;
+		search->permanent = *link;
 		return;
 	}
 	if (slave_find_is_of_bond(search->daemon, link, &before)) {
@@ -69,7 +73,7 @@ int slave_find_by_mac(struct daemon *daemon, const uint8_t *mac, bool or_present
 	link_visit(&daemon->nl, -1, slave_find_compare, &search);
 	if (search.permanent.ifindex) {
 		*ret_link = search.permanent;
-		return 0;
+		return search.permanents ? -ENOTUNIQ : 0;
 	}
 	if (!search.present.ifindex)
 		search.present = search.slave;
@@ -99,6 +103,15 @@ int slave_find(struct bond *bond, const struct config_slave *slave, struct link_
 	if (slave_find_member(bond, slave->perm_mac, ret_link))
 		return 0;
 	return slave_find_by_mac(bond->daemon, slave->perm_mac, true, ret_link);
+}
+
+int slave_find_is_unclear(const struct config_slave *slave, struct err *err)
+{
+	char mac[MAC_FORMAT_SIZE];
+
+	return err_set(err, ENOTUNIQ,
+		       "several devices have the address %s; name the slave by its name",
+		       mac_format(slave->perm_mac, mac));
 }
 
 int slave_find_new(struct daemon *daemon, const struct config_slave *slave,

@@ -622,6 +622,26 @@ def test_slaves_by_mac(bonds):
     assert bonds.awaited() == []
 
 
+def test_two_devices_with_one_address(bonds):
+    host = bonds.host
+    mac = host.link("l3")["address"]
+    host.ip("link", "set", "l2", "address", mac)
+    bonds.write("[bond]\n[slave l0]\n")
+    bonds.apply()
+    before = bonds.state()
+    bonds.write(f"[bond]\n[slave {mac}]\n[slave l0]\n")
+    assert f"several devices have the address {mac}" in bonds.refusal()
+    assert bonds.state() == before
+    host.ctl("delete", "bond0")
+    host.ctl("load")
+    wait_for(lambda: f"slave {mac}: several devices have" in host.log(), "the log to say why")
+    assert [slave["name"] for slave in host.show()["slaves"]] == ["l0"]
+    host.ip("link", "set", "l2", "address", "02:00:00:00:00:77")
+    wait_for(lambda: host.slave("l3"), "the only one to be added", deadline=10)
+    assert host.log().count("several devices have") == 2  # the refusal, and why it was awaited
+    assert bonds.apply() == []
+
+
 def test_a_slave_by_mac_leaves_another_bond(bonds):
     """A veth has no permanent address: what it had before it became a slave is its own."""
     host = bonds.host
