@@ -221,3 +221,33 @@ int snapshot_restore(struct daemon *daemon, const char *bond, const json_t *snap
 		return snapshot_restore_bond(daemon, bond, snapshot, err);
 	return daemon_find_bond(daemon, bond) ? request_delete(daemon, bond, err) : 0;
 }
+
+json_t *snapshot_members(struct daemon *daemon, const char *name)
+{
+	struct bond *bond = daemon_find_bond(daemon, name);
+	json_t *members = json_array();
+
+	if (bond)
+		bond_for_each_member (bond, slot)
+			json_array_append_new(members, json_string(bond_slave(bond, slot)->name));
+	return members;
+}
+
+bool snapshot_keep_members(struct daemon *daemon, const char *name, const json_t *members)
+{
+	const struct option_set none = { 0 };
+	struct bond *bond = daemon_find_bond(daemon, name);
+	const json_t *member;
+	bool kept = false;
+	struct err why;
+	size_t at;
+
+	if (!bond || bond_slave_count(bond))
+		return false;
+	json_array_foreach (members, at, member) {
+		const char *slave = json_string_value(member);
+
+		kept |= !request_add_slaves(daemon, name, &slave, 1, &none, NULL, &why);
+	}
+	return kept;
+}

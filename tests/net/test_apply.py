@@ -565,6 +565,22 @@ def test_a_bond_gets_back_what_a_new_one_had(bonds):
         assert not list(host.run_dir.glob("*.rollback"))
 
 
+def test_a_bond_that_gets_no_slave_back_keeps_one(bonds):
+    """Somebody gave its only slave to another bond meanwhile: it is not left without any."""
+    host = bonds.host
+    bonds.write("[bond]\nmiimon = 50\n[slave l0]\n")
+    bonds.write("[bond]\n", bond="bond1")
+    host.ctl("apply")
+    bonds.write("[bond]\n[slave l2]\n")
+    bonds.apply("bond0", "--confirm", "60")
+    host.ctl("add-slave", "bond1", "l0")
+    done = host.ctl_try("rollback", "bond0")
+    assert done.returncode == 1 and "l0 is a slave of bond1 already" in done.stderr
+    assert [slave["name"] for slave in host.show()["slaves"]] == ["l2"]
+    assert host.show()["options"]["miimon"] == 50
+    assert "rolled back only in part, and keeps its present slaves" in host.log()
+
+
 def test_two_that_wait_swap_their_names(bonds):
     """bondd stands still while they do, so each has the other's name when it looks."""
     host = bonds.host
