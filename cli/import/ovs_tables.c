@@ -209,17 +209,26 @@ static void ovs_change_table(json_t *table, json_t *changes, bool is_difference)
 	}
 }
 
+/* Moves *at behind the head of a record. Returns false if there is none. */
+static bool ovs_take_head(const char **at, unsigned long *ret_size)
+{
+	int length = 0; /* sscanf() leaves it if there is no checksum */
+
+	if (sscanf(*at, "OVSDB JSON %9lu %*40[0-9a-f]%n", ret_size, &length) != 1 || !length)
+		return false;
+	*at += length + ((*at)[length] == '\n');
+	return true;
+}
+
 /* The first record is the schema, which has no rows. */
 static int ovs_add_log(struct ovs_tables *tables, const struct import_file *file, struct err *err)
 {
 	const char *at = file->text, *end = file->text + strlen(file->text);
 	unsigned long size;
-	int head;
 
-	while (sscanf(at, "OVSDB JSON %9lu %*40[0-9a-f]%n", &size, &head) == 1) {
+	while (ovs_take_head(&at, &size)) {
 		json_t *record;
 
-		at += head + (at[head] == '\n');
 		if (size > (size_t)(end - at))
 			return err_set(err, EINVAL, "%s: ends within a record", file->path);
 		record = json_loadb(at, size, 0, NULL);
@@ -232,6 +241,8 @@ static int ovs_add_log(struct ovs_tables *tables, const struct import_file *file
 		json_decref(record);
 		at += size;
 	}
+	if (at[strspn(at, " \t\r\n")])
+		return err_set(err, EINVAL, "%s: a record has no size or no checksum", file->path);
 	return 0;
 }
 
