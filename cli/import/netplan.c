@@ -218,9 +218,14 @@ static void netplan_parameters(const struct netplan *netplan, struct import_bond
 {
 	struct import_node node;
 
-	for (size_t i = 0; import_tree_at(netplan->import, tree, parameters, i, &node); i++)
-		if (!is_ovs || strcmp(node.key, "mode"))
+	for (size_t i = 0; import_tree_at(netplan->import, tree, parameters, i, &node); i++) {
+		const struct import_key *key = import_find_key(netplan_keys, node.key, strcmp);
+
+		if (is_ovs && key && ovs_ignores(bond, key->option))
+			import_lost(netplan->import, bond, &node.line, OVS_IGNORES);
+		else if (!is_ovs || strcmp(node.key, "mode"))
 			netplan_parameter(netplan, bond, tree, &node);
+	}
 }
 
 static void netplan_bond(const struct netplan *netplan, const struct import_tree *tree,

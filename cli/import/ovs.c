@@ -144,6 +144,8 @@ static void ovs_take_column(const struct ovs_bond *of, const char *column, const
 	snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 	if (!key)
 		import_stays(of->import, of->bond, &line);
+	else if (json_integer_value(value) && ovs_ignores(of->bond, key->option))
+		import_lost(of->import, of->bond, &line, OVS_IGNORES);
 	else if (json_integer_value(value))
 		import_apply_key(of->import, key, of->bond, NULL, number, &line);
 }
@@ -163,6 +165,22 @@ static void ovs_take_config(const struct ovs_bond *of, const json_t *row,
 			import_apply_key(of->import, key, of->bond, slave, text, &line);
 		else if (!key)
 			import_stays(of->import, of->bond, &line);
+	}
+}
+
+/* A port without a priority has the lowest; xbond's default is another number. */
+static void ovs_complete_priorities(const struct ovs_bond *of)
+{
+	const struct import_option *known = NULL;
+
+	for (size_t i = 0; i < of->bond->slave_count && !known; i++)
+		known = import_find_option(&of->bond->slaves[i]->options, OPT_ACTOR_PORT_PRIO);
+	for (size_t i = 0; known && i < of->bond->slave_count; i++) {
+		struct import_slave *slave = of->bond->slaves[i];
+
+		if (!import_find_option(&slave->options, OPT_ACTOR_PORT_PRIO))
+			import_option(of->import, of->bond, slave, OPT_ACTOR_PORT_PRIO, "65535",
+				      false, &known->line);
 	}
 }
 
@@ -250,6 +268,7 @@ static void ovs_take_port(struct import *import, const struct ovs_tables *tables
 		ovs_take_column(&of, column, value);
 	ovs_take_config(&of, port, ovs_port_config_keys, NULL);
 	ovs_take_interfaces(&of, tables, port);
+	ovs_complete_priorities(&of);
 }
 
 static void ovs_take(struct import *import, const struct ovs_tables *tables,
