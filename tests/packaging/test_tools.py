@@ -140,6 +140,8 @@ def test_what_is_refused_costs_nothing_else(tmp_path):
     assert sorted(calls[1:]) == sorted([
         "create bond0 mode 1", "set bond0 colour red", "set bond0 updelay 5", "add-slave bond0 lo",
         "add-slave bond0 lo"]) and calls[1] == "create bond0 mode 1"
+    assert hook(tmp_path, "", "create*mode*", **BOND0, IF_BOND_MODE="lacp") == [
+        "create bond0 mode lacp", "create bond0 mode lacp", "create bond0"]
 
 
 def test_slave_before_its_bond(tmp_path):
