@@ -256,6 +256,9 @@ static char *config_parse_read_line(char *line, int size, void *arg)
 	reading->is_bad = false;
 	if (!config_parse_get_line(reading, line, (size_t)size))
 		return NULL;
+	/* a byte order mark, which some editors put before a file */
+	if (reading->place.line == 1 && !strncmp(line, "\xef\xbb\xbf", 3))
+		memmove(line, line + 3, strlen(line + 3) + 1);
 	blanks = strspn(line, " \t");
 	memmove(line, line + blanks, strlen(line + blanks) + 1);
 	if (!reading->is_bad && config_parse_line(reading, line, &why))

@@ -186,6 +186,7 @@ enum cli_exit cmd_import(const struct cli *cli, const struct verb *verb, int arg
 
 	if (!source)
 		return import_unknown_source(verb, argv[0]);
+	import.is_of_driver = source->is_of_driver;
 	if (cli_flag(cli, verb, "--keys"))
 		return import_list_keys(cli, source);
 	files = import_memory(&import, (size_t)argc * sizeof(*files));

@@ -23,7 +23,7 @@ struct ifupdown_reading {
 	int depth;
 };
 
-static void ifupdown_source(struct ifupdown_reading *reading, const char *word, bool is_directory,
+static void ifupdown_source(struct ifupdown_reading *reading, const char *words, bool is_directory,
 			    const struct import_line *line);
 
 static struct ifupdown_stanza *ifupdown_last(const struct ifupdown_stanzas *stanzas)
@@ -94,7 +94,7 @@ static int ifupdown_read_file(struct ifupdown_stanzas *stanzas, const char *path
 			      struct err *err)
 {
 	struct ifupdown_reading reading = { .stanzas = stanzas, .depth = depth };
-	struct import_lines lines = { .joins = true };
+	struct import_lines lines = { .joins = IMPORT_JOINS, .comments = "#" };
 	char *text;
 	int r;
 
@@ -160,14 +160,26 @@ static const char *ifupdown_sourced_path(const struct ifupdown_reading *reading,
 			   reading->file->path, word);
 }
 
-static void ifupdown_source(struct ifupdown_reading *reading, const char *word, bool is_directory,
-			    const struct import_line *line)
+static void ifupdown_source_word(struct ifupdown_reading *reading, const char *word,
+				 bool is_directory, const struct import_line *line)
 {
-	const char *path = ifupdown_sourced_path(reading, word);
 	glob_t found;
 
+	if (glob(ifupdown_sourced_path(reading, word), is_directory ? GLOB_ONLYDIR : 0, NULL,
+		 &found))
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		ifupdown_read_sourced(reading, found.gl_pathv[i], line);
+	globfree(&found);
+}
+
+static void ifupdown_source(struct ifupdown_reading *reading, const char *words, bool is_directory,
+			    const struct import_line *line)
+{
+	char *rest = import_text(reading->stanzas->import, "%s", words), *word;
+
 	reading->in_stanza = false;
-	if (!*word) {
+	if (!*words) {
 		import_lost(reading->stanzas->import, NULL, line, "it names no file");
 		return;
 	}
@@ -176,11 +188,8 @@ static void ifupdown_source(struct ifupdown_reading *reading, const char *word, 
 			    "files source each other, more than %d deep", MAX_DEPTH);
 		return;
 	}
-	if (glob(path, is_directory ? GLOB_ONLYDIR : 0, NULL, &found))
-		return;
-	for (size_t i = 0; i < found.gl_pathc; i++)
-		ifupdown_read_sourced(reading, found.gl_pathv[i], line);
-	globfree(&found);
+	while ((word = import_next_word(&rest, BLANKS)))
+		ifupdown_source_word(reading, word, is_directory, line);
 }
 
 int ifupdown_read_stanzas(struct ifupdown_stanzas *stanzas, const char *path, struct err *err)

@@ -77,7 +77,8 @@ struct import_text;
 
 struct import {
 	const char *tool;
-	const char *root; /* before the tool's own paths; "" for this machine */
+	bool is_of_driver; /* it sets up bonds of the kernel's driver */
+	const char *root;  /* before the tool's own paths; "" for this machine */
 	unsigned int file_count;
 	size_t bytes_read; /* of all files */
 	struct import_bond **bonds;
@@ -134,8 +135,8 @@ void import_stays(struct import *import, const struct import_bond *bond,
 void import_sort_remarks(struct import *import);
 
 /*
- * When all is read: options that the bond's mode refuses are taken out and remarked, and the
- * remarks are sorted.
+ * When all is read: options that the bond's mode refuses, or that the tool had without effect, are
+ * taken out and remarked, and the remarks are sorted.
  */
 void import_settle(struct import *import);
 

@@ -20,8 +20,9 @@ const struct import_file *import_file_of(struct import *import, const char *path
 {
 	struct import_file *file = import_memory(import, sizeof(*file));
 	char *copy = import_memory(import, size + 1);
+	size_t mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 
-	memcpy(copy, text, size);
+	memcpy(copy, text + mark, size - mark);
 	*file = (struct import_file){ import_text(import, "%s", path), import->file_count++, copy };
 	return file;
 }
@@ -135,11 +136,17 @@ int import_list_dir(struct import *import, const char *dir, const char *suffix, 
 	return 0;
 }
 
+static bool import_is_comment(const struct import_lines *lines, const char *line)
+{
+	line += strspn(line, " \t\v\f\r");
+	return lines->comments && *line && strchr(lines->comments, *line);
+}
+
 /* Appends a line to what is joined so far, and says whether the next one belongs to it, too. */
 static bool import_join_line(struct import_lines *lines, char *joined, size_t *length)
 {
 	size_t size = strcspn(lines->rest, "\n");
-	bool more;
+	bool begins = !*length, is_comment = import_is_comment(lines, lines->rest), more;
 
 	memcpy(joined + *length, lines->rest, size);
 	*length += size;
@@ -147,23 +154,41 @@ static bool import_join_line(struct import_lines *lines, char *joined, size_t *l
 	lines->read++;
 	if (size && joined[*length - 1] == '\r')
 		--*length, --size;
-	more = lines->joins && size && joined[*length - 1] == '\\' && *lines->rest;
-	if (more)
+	if (is_comment && !begins && lines->joins == IMPORT_JOINS_BY_SPACE) {
+		*length -= size;
+		return *lines->rest;
+	}
+	more = lines->joins && size && joined[*length - 1] == '\\' && *lines->rest &&
+	       !(is_comment && begins);
+	if (more && lines->joins == IMPORT_JOINS_BY_SPACE)
+		joined[*length - 1] = ' ';
+	else if (more)
 		--*length;
 	return more;
+}
+
+/* Whether the next line could belong to this one. */
+static bool import_may_go_on(const struct import_lines *lines, const char *line, size_t size)
+{
+	if (!lines->joins || !line[size])
+		return false;
+	if (import_is_comment(lines, line))
+		return line != lines->rest && lines->joins == IMPORT_JOINS_BY_SPACE;
+	size -= size && line[size - 1] == '\r';
+	return size && line[size - 1] == '\\';
 }
 
 /* Bytes up to the end of the last line that could belong to this one. */
 static size_t import_line_room(const struct import_lines *lines)
 {
-	const char *at = lines->rest, *end;
+	const char *at = lines->rest;
+	size_t size = strcspn(at, "\n");
 
-	for (;; at = end + 1) {
-		end = at + strcspn(at, "\n");
-		if (!lines->joins || !*end || end == at ||
-		    (end[-1] != '\\' && (end[-1] != '\r' || end - at < 2 || end[-2] != '\\')))
-			return (size_t)(end - lines->rest) + 1;
+	while (import_may_go_on(lines, at, size)) {
+		at += size + 1;
+		size = strcspn(at, "\n");
 	}
+	return (size_t)(at - lines->rest) + size + 1;
 }
 
 char *import_next_line(struct import *import, struct import_lines *lines)

@@ -11,7 +11,10 @@
 #define IMPORT_MAX_BYTES (64 << 20) /* of all files of a call */
 #define IMPORT_MAX_FILES 4096
 
-/* Under this path, with text that the caller has; what comes behind a NUL character is cut. */
+/*
+ * Under this path, with text that the caller has, without the byte order mark that some editors put
+ * before it; what comes behind a NUL character is cut.
+ */
 const struct import_file *import_file_of(struct import *import, const char *path, const char *text,
 					 size_t size);
 /* Returns -errno, with a line in err. */
@@ -37,11 +40,19 @@ int import_list_dir(struct import *import, const char *dir, const char *suffix, 
 int import_collect(struct import *import, const char *const *dirs, const char *suffix,
 		   char ***ret_paths, size_t *ret_count, struct err *err);
 
+/* What a backslash at the end of a line does. Comments are of one line in any case. */
+enum import_joins {
+	IMPORT_JOINS_NOT,
+	IMPORT_JOINS,	      /* it goes, and the next line follows */
+	IMPORT_JOINS_BY_SPACE /* it becomes a space; comments between the lines are passed over */
+};
+
 /* The lines of a text, one after another. */
 struct import_lines {
 	const char *rest;
-	bool joins; /* a backslash at the end of a line joins the next one to it */
-	int number; /* of the last one that was returned; of joined ones the first */
+	enum import_joins joins;
+	const char *comments; /* the characters that begin one, if lines are joined */
+	int number;	      /* of the last one that was returned; of joined ones the first */
 	int read;
 };
 

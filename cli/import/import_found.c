@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/import/import.h"
-#include "common/mode.h"
 #include "options/config_write.h"
 #include "options/names.h"
 #include "options/option_address.h"
@@ -211,45 +210,4 @@ void import_option(struct import *import, struct import_bond *bond, struct impor
 		option->value = value;
 	if (option_is_list(spec))
 		import_take_list(import, bond, option, text, line);
-}
-
-static void import_settle_options(struct import *import, const struct import_bond *bond,
-				  struct import_options *options, uint32_t mode)
-{
-	size_t kept = 0;
-	struct err err;
-
-	for (size_t i = 0; i < options->count; i++) {
-		const struct import_option *option = &options->list[i];
-		const struct option_spec *spec = option_at(option->id);
-
-		if (!option_check_mode(spec, mode, &err))
-			options->list[kept++] = *option;
-		else if (!option_is_default(spec, &option->value))
-			import_lost(import, bond, &option->line, "%s", err.text);
-	}
-	options->count = kept;
-}
-
-static void import_settle_bond(struct import *import, struct import_bond *bond)
-{
-	struct import_option *option = import_option_of(&bond->options, OPT_MODE);
-	uint32_t mode;
-
-	if (!option) {
-		option = import_option_add(import, &bond->options, OPT_MODE);
-		option->line = bond->line;
-		option->value = option_initial(option_at(OPT_MODE));
-	}
-	mode = option->value.number;
-	import_settle_options(import, bond, &bond->options, mode);
-	for (size_t i = 0; i < bond->slave_count; i++)
-		import_settle_options(import, bond, &bond->slaves[i]->options, mode);
-}
-
-void import_settle(struct import *import)
-{
-	for (size_t i = 0; i < import->bond_count; i++)
-		import_settle_bond(import, import->bonds[i]);
-	import_sort_remarks(import);
 }

@@ -27,10 +27,10 @@ static void import_ini_take(struct import *import, struct import_ini *ini, char 
 	import_ini_add(import, ini, entry);
 }
 
-void import_ini_read(struct import *import, const struct import_file *file, bool joins,
+void import_ini_read(struct import *import, const struct import_file *file, enum import_joins joins,
 		     struct import_ini *ini)
 {
-	struct import_lines lines = { .rest = file->text, .joins = joins };
+	struct import_lines lines = { .rest = file->text, .joins = joins, .comments = "#;" };
 	struct import_ini_entry entry = { .section = "", .line = { .file = file } };
 	char *text;
 
@@ -63,6 +63,22 @@ const char *import_ini_value(const struct import_ini *ini, const char *section, 
 	const struct import_ini_entry *entry = import_ini_find(ini, section, key);
 
 	return entry ? entry->value : "";
+}
+
+char *import_ini_list(struct import *import, const struct import_ini *ini, const char *section,
+		      const char *key)
+{
+	char *list = import_text(import, "%s", "");
+
+	for (size_t i = 0; i < ini->count; i++) {
+		const struct import_ini_entry *entry = &ini->entries[i];
+
+		if (strcmp(entry->section, section) || strcmp(entry->key, key))
+			continue;
+		list = *entry->value && *list ? import_text(import, "%s %s", list, entry->value)
+					      : import_text(import, "%s", entry->value);
+	}
+	return list;
 }
 
 bool import_ini_has_section(const struct import_ini *ini, const char *section)

@@ -6,7 +6,7 @@
 #ifndef XBOND_CLI_IMPORT_IMPORT_INI_H
 #define XBOND_CLI_IMPORT_IMPORT_INI_H
 
-#include "cli/import/import.h"
+#include "cli/import/import_files.h"
 
 struct import_ini_entry {
 	const char *section; /* "" before the first one */
@@ -19,8 +19,8 @@ struct import_ini {
 	size_t count;
 };
 
-/* Adds what the file has. joins: a backslash at the end of a line continues it. */
-void import_ini_read(struct import *import, const struct import_file *file, bool joins,
+/* Adds what the file has. */
+void import_ini_read(struct import *import, const struct import_file *file, enum import_joins joins,
 		     struct import_ini *ini);
 void import_ini_add(struct import *import, struct import_ini *ini,
 		    const struct import_ini_entry *entry);
@@ -29,6 +29,9 @@ const struct import_ini_entry *import_ini_find(const struct import_ini *ini, con
 					       const char *key);
 /* Its value; "" if there is none. */
 const char *import_ini_value(const struct import_ini *ini, const char *section, const char *key);
+/* The values of all its entries, with spaces between them; an empty one ends the list so far. */
+char *import_ini_list(struct import *import, const struct import_ini *ini, const char *section,
+		      const char *key);
 bool import_ini_has_section(const struct import_ini *ini, const char *section);
 
 #endif

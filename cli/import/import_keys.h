@@ -37,6 +37,7 @@ void import_apply_key(struct import *import, const struct import_key *key, struc
 /* Values as several tools write them. */
 import_convert import_switch;	  /* yes, no, true, false, on, off, 1, 0, of any case */
 import_convert import_list;	  /* words with blanks, commas or semicolons between them */
+import_convert import_mac;	  /* 02-00-5e-10-00-01 and 0200.5e10.0001 get colons; others stay */
 import_convert import_first_word; /* "802.3ad 4" of sysfs */
 import_convert import_ms_of_s;	  /* a time span; without a unit in seconds */
 import_convert import_ms_of_ms;	  /* the same, without a unit in milliseconds */

@@ -67,3 +67,11 @@ void ovs_set_mode(struct import *import, struct import_bond *bond, const struct 
 	else
 		ovs_set_static(import, bond, ovs);
 }
+
+bool ovs_ignores(const struct import_bond *bond, enum option_id id)
+{
+	const struct import_option *mode = import_find_option(&bond->options, OPT_MODE);
+
+	return (id == OPT_UPDELAY || id == OPT_DOWNDELAY) && mode &&
+	       mode->value.number == XBOND_MODE_8023AD;
+}

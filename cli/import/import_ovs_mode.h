@@ -17,5 +17,8 @@ struct ovs_mode {
 
 bool ovs_knows_mode(const char *mode);
 void ovs_set_mode(struct import *import, struct import_bond *bond, const struct ovs_mode *ovs);
+/* Whether Open vSwitch ignores this option of a bond whose mode is set. */
+bool ovs_ignores(const struct import_bond *bond, enum option_id id);
+#define OVS_IGNORES "Open vSwitch has no delays with LACP"
 
 #endif

@@ -22,6 +22,7 @@ struct import_source {
 	const struct import_keys *tables;
 	/* Returns -errno, with a line in err. Finding no bond is no failure. */
 	int (*read)(struct import *import, const struct import_request *request, struct err *err);
+	bool is_of_driver; /* it sets up bonds of the kernel's driver */
 };
 
 extern const struct import_source import_sources[];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Values as several tools write them, made into values of the option table. */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,6 +41,33 @@ const char *import_list(struct import *import, const char *value)
 	}
 	*end = '\0';
 	return list;
+}
+
+/* The hexadecimal digits of a text whose groups of so many are separated by that character. */
+static bool import_take_digits(const char *text, size_t group, char separator, char digits[13])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; text[i]; i++) {
+		if (i % (group + 1) == group && text[i] == separator)
+			continue;
+		if (i % (group + 1) == group || count == 12 || !isxdigit((unsigned char)text[i]))
+			return false;
+		digits[count++] = text[i];
+	}
+	digits[count] = '\0';
+	return count == 12;
+}
+
+const char *import_mac(struct import *import, const char *value)
+{
+	char digits[13];
+
+	if (!import_take_digits(value, 2, '-', digits) &&
+	    !import_take_digits(value, 4, '.', digits))
+		return value;
+	return import_text(import, "%.2s:%.2s:%.2s:%.2s:%.2s:%.2s", digits, digits + 2, digits + 4,
+			   digits + 6, digits + 8, digits + 10);
 }
 
 const char *import_first_word(struct import *import, const char *value)

@@ -15,6 +15,7 @@ const struct import_key kernel_ip_keys[] = {
 	{ .name = "peer_notify_delay", .option = OPT_PEER_NOTIF_DELAY },
 	{ .name = "num_peer_notif", .option = OPT_NUM_GRAT_ARP },
 	{ .name = "ad_lacp_rate", .option = OPT_LACP_RATE },
+	{ .name = "ad_lacp_active", .option = OPT_LACP_ACTIVE, .convert = import_switch },
 	{ .name = NULL },
 };
 

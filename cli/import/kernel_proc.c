@@ -45,6 +45,7 @@ const struct import_key kernel_proc_keys[] = {
 	{ .name = "LACP rate", .option = OPT_LACP_RATE },
 	{ .name = "Min links", .option = OPT_MIN_LINKS },
 	{ .name = "Aggregator selection policy (ad_select)", .option = OPT_AD_SELECT },
+	{ .name = "System priority", .option = OPT_AD_ACTOR_SYS_PRIO },
 	{ .name = NULL },
 };
 
@@ -151,14 +152,21 @@ static void kernel_proc_line(struct kernel_proc *proc, char *text, struct import
 int kernel_take_proc(struct import *import, const struct import_file *file, const char *name,
 		     bool beside_sysfs, struct err *err)
 {
-	struct import_line line = { file, 1, name };
+	struct import_line line = { file, 1, name }, whole = { file, 0, name };
 	struct import_lines lines = { .rest = file->text };
 	struct kernel_proc proc = { .import = import, .beside_sysfs = beside_sysfs };
+	bool is_new;
 	char *text;
 
 	if (!strstr(file->text, "Bonding Mode: "))
 		return err_set(err, EINVAL, "%s: is not a file of /proc/net/bonding", file->path);
+	is_new = !import_find_bond(import, name);
 	proc.bond = import_bond(import, name, &line);
+	if (proc.bond && is_new)
+		import_lost(import, proc.bond, &whole,
+			    "this file does not have all options, arp_validate and num_grat_arp "
+			    "for instance; those of /sys/class/net/%s/bonding have",
+			    name);
 	while (proc.bond && (text = import_next_line(import, &lines))) {
 		line.number = lines.number;
 		kernel_proc_line(&proc, import_strip(text), &line);

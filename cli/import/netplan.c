@@ -38,7 +38,7 @@ static const struct import_key netplan_keys[] = {
 	{ .name = "primary-reselect-policy", .option = OPT_PRIMARY_RESELECT },
 	{ .name = "resend-igmp", .option = OPT_RESEND_IGMP },
 	{ .name = "primary", .becomes = "primary" },
-	{ .name = "learn-packet-interval", .option = OPT_LP_INTERVAL },
+	{ .name = "learn-packet-interval", .option = OPT_LP_INTERVAL, .convert = import_s_of_s },
 	{ .name = NULL },
 };
 
@@ -218,9 +218,14 @@ static void netplan_parameters(const struct netplan *netplan, struct import_bond
 {
 	struct import_node node;
 
-	for (size_t i = 0; import_tree_at(netplan->import, tree, parameters, i, &node); i++)
-		if (!is_ovs || strcmp(node.key, "mode"))
+	for (size_t i = 0; import_tree_at(netplan->import, tree, parameters, i, &node); i++) {
+		const struct import_key *key = import_find_key(netplan_keys, node.key, strcmp);
+
+		if (is_ovs && key && ovs_ignores(bond, key->option))
+			import_lost(netplan->import, bond, &node.line, OVS_IGNORES);
+		else if (!is_ovs || strcmp(node.key, "mode"))
 			netplan_parameter(netplan, bond, tree, &node);
+	}
 }
 
 static void netplan_bond(const struct netplan *netplan, const struct import_tree *tree,
@@ -343,8 +348,8 @@ static int netplan_read_all(struct netplan *netplan, const struct import_request
 			    struct err *err)
 {
 	struct import *import = netplan->import;
-	const char *const own[] = { import_path(import, "/etc/netplan"),
-				    import_path(import, "/run/netplan"),
+	const char *const own[] = { import_path(import, "/run/netplan"),
+				    import_path(import, "/etc/netplan"),
 				    import_path(import, "/lib/netplan"), NULL };
 	int r = 0;
 

@@ -21,7 +21,7 @@ static const struct import_key networkd_bond_keys[] = {
 	{ .name = "AdSelect", .option = OPT_AD_SELECT },
 	{ .name = "AdActorSystemPriority", .option = OPT_AD_ACTOR_SYS_PRIO },
 	{ .name = "AdUserPortKey", .option = OPT_AD_USER_PORT_KEY },
-	{ .name = "AdActorSystem", .option = OPT_AD_ACTOR_SYSTEM },
+	{ .name = "AdActorSystem", .option = OPT_AD_ACTOR_SYSTEM, .convert = import_mac },
 	{ .name = "FailOverMACPolicy", .option = OPT_FAIL_OVER_MAC },
 	{ .name = "ARPValidate", .option = OPT_ARP_VALIDATE },
 	{ .name = "ARPIntervalSec", .option = OPT_ARP_INTERVAL, .convert = import_ms_of_s },
@@ -112,15 +112,12 @@ static void networkd_netdev(struct import *import, const struct networkd_unit *u
 /* The names that [Match] gives, or MAC addresses; NULL if it finds devices in another way. */
 static char *networkd_match(struct import *import, const struct networkd_unit *unit)
 {
-	const char *names = import_ini_value(&unit->ini, "Match", "Name");
+	static const char *const keys[] = { "Name", "PermanentMACAddress", "MACAddress" };
+	char *names = NULL;
 
-	if (!*names)
-		names = import_ini_value(&unit->ini, "Match", "PermanentMACAddress");
-	if (!*names)
-		names = import_ini_value(&unit->ini, "Match", "MACAddress");
-	if (!*names || strpbrk(names, "*?[!"))
-		return NULL;
-	return import_text(import, "%s", names);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && (!names || !*names); i++)
+		names = import_ini_list(import, &unit->ini, "Match", keys[i]);
+	return *names && !strpbrk(names, "*?[!") ? names : NULL;
 }
 
 static void networkd_rest(struct import *import, const struct import_bond *bond,
@@ -166,7 +163,7 @@ static void networkd_slaves(struct import *import, const struct networkd_unit *u
 		import_lost(import, bond, &of->line,
 			    "[Match] does not name the devices; add [slave DEV] for each");
 	while (names && (name = import_next_word(&names, " \t")))
-		networkd_slave(import, bond, name, unit, of);
+		networkd_slave(import, bond, import_mac(import, name), unit, of);
 	if (active)
 		import_apply_key(import,
 				 import_find_key(networkd_network_keys, "ActiveSlave", strcmp),
@@ -214,7 +211,7 @@ static int networkd_add(struct networkd *networkd, struct networkd_unit *unit, c
 	int r = import_file_read(networkd->import, path, &file, err);
 
 	if (!r)
-		import_ini_read(networkd->import, file, true, &unit->ini);
+		import_ini_read(networkd->import, file, IMPORT_JOINS_BY_SPACE, &unit->ini);
 	return r;
 }
 

@@ -49,7 +49,9 @@ static bool nm_is_of_profile(const struct import_ini_entry *entry)
 {
 	return !strcmp(entry->section, "bond") || !strcmp(entry->section, "bond-port") ||
 	       !strcmp(entry->section, "connection") ||
-	       (!strcmp(entry->section, "ethernet") && !strcmp(entry->key, "mac-address"));
+	       ((!strcmp(entry->section, "ethernet") ||
+		 !strcmp(entry->section, "802-3-ethernet")) &&
+		!strcmp(entry->key, "mac-address"));
 }
 
 static void nm_rest(struct import *import, const struct import_bond *bond,
@@ -124,6 +126,13 @@ static struct import_bond *nm_find_bond(const struct import *import,
 	return NULL;
 }
 
+static const char *nm_mac(const struct nm_profile *profile)
+{
+	const char *mac = import_ini_value(&profile->ini, "ethernet", "mac-address");
+
+	return *mac ? mac : import_ini_value(&profile->ini, "802-3-ethernet", "mac-address");
+}
+
 static void nm_port(struct import *import, struct import_bond *bond,
 		    const struct nm_profile *profile)
 {
@@ -131,7 +140,7 @@ static void nm_port(struct import *import, struct import_bond *bond,
 	struct import_slave *slave;
 
 	if (!*name)
-		name = import_ini_value(&profile->ini, "ethernet", "mac-address");
+		name = import_mac(import, nm_mac(profile));
 	if (!*name) {
 		import_lost(import, bond, &profile->controller->line,
 			    "the profile does not name its device; add [slave DEV]");

@@ -26,16 +26,24 @@ static const struct {
 	{ "PHYSDEV", "vlan", "parent" },
 };
 
-/* Without the quotes of the shell. */
+/* The word that the shell would make of it: without quotes, and without a comment behind it. */
 static char *nm_unquote(struct import *import, const char *value)
 {
-	char *text = import_text(import, "%s", value);
-	size_t length = strlen(text);
+	char *text = import_text(import, "%s", value), *end = text, quote = '\0';
 
-	if (length >= 2 && (*text == '"' || *text == '\'') && text[length - 1] == *text) {
-		text[length - 1] = '\0';
-		text++;
+	for (; *value; value++) {
+		if (!quote && strchr(" \t;&", *value))
+			break;
+		if (*value == quote)
+			quote = '\0';
+		else if (!quote && strchr("\"'", *value))
+			quote = *value;
+		else if (*value == '\\' && quote != '\'' && value[1])
+			*end++ = *++value;
+		else
+			*end++ = *value;
 	}
+	*end = '\0';
 	return text;
 }
 
@@ -67,12 +75,13 @@ static void nm_take_variable(struct import *import, struct import_ini *ini,
 			entry.section = ifcfg_keys[i].section;
 			entry.key = ifcfg_keys[i].key;
 		}
-	if (!strcmp(variable->key, "BONDING_OPTS")) {
-		nm_add_bonding_options(import, ini, variable, entry.value);
-		return;
-	}
 	on = import_switch(import, entry.value);
-	if ((!strcmp(variable->key, "TYPE") && import_same(entry.value, "Bond")) ||
+	if (!strcmp(variable->key, "BONDING_OPTS"))
+		nm_add_bonding_options(import, ini, variable, entry.value);
+	if (!strcmp(variable->key, "SLAVE") && on && !strcmp(on, "on"))
+		entry.value = "bond";
+	if (!strcmp(variable->key, "BONDING_OPTS") ||
+	    (!strcmp(variable->key, "TYPE") && import_same(entry.value, "Bond")) ||
 	    (!strcmp(variable->key, "BONDING_MASTER") && on && !strcmp(on, "on")))
 		entry = (struct import_ini_entry){ "connection", "type", "bond", variable->line };
 	else if (!strcmp(variable->key, "TYPE") || !strcmp(variable->key, "BONDING_MASTER"))
@@ -85,7 +94,7 @@ static void nm_read_ifcfg(struct import *import, const struct import_file *file,
 {
 	struct import_ini variables = { 0 };
 
-	import_ini_read(import, file, true, &variables);
+	import_ini_read(import, file, IMPORT_JOINS, &variables);
 	for (size_t i = 0; i < variables.count; i++)
 		nm_take_variable(import, ini, &variables.entries[i]);
 }
@@ -129,7 +138,7 @@ static int nm_read_file(struct import *import, struct nm_profiles *profiles, con
 	if (r)
 		return r;
 	if (nm_is_keyfile(import, file))
-		import_ini_read(import, file, false, &profile.ini);
+		import_ini_read(import, file, IMPORT_JOINS_NOT, &profile.ini);
 	else
 		nm_read_ifcfg(import, file, &profile.ini);
 	nm_describe(&profile);

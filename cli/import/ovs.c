@@ -144,6 +144,8 @@ static void ovs_take_column(const struct ovs_bond *of, const char *column, const
 	snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 	if (!key)
 		import_stays(of->import, of->bond, &line);
+	else if (json_integer_value(value) && ovs_ignores(of->bond, key->option))
+		import_lost(of->import, of->bond, &line, OVS_IGNORES);
 	else if (json_integer_value(value))
 		import_apply_key(of->import, key, of->bond, NULL, number, &line);
 }
@@ -164,6 +166,34 @@ static void ovs_take_config(const struct ovs_bond *of, const json_t *row,
 		else if (!key)
 			import_stays(of->import, of->bond, &line);
 	}
+}
+
+/* A port without a priority has the lowest; xbond's default is another number. */
+static void ovs_complete_priorities(const struct ovs_bond *of)
+{
+	const struct import_option *known = NULL;
+
+	for (size_t i = 0; i < of->bond->slave_count && !known; i++)
+		known = import_find_option(&of->bond->slaves[i]->options, OPT_ACTOR_PORT_PRIO);
+	for (size_t i = 0; known && i < of->bond->slave_count; i++) {
+		struct import_slave *slave = of->bond->slaves[i];
+
+		if (!import_find_option(&slave->options, OPT_ACTOR_PORT_PRIO))
+			import_option(of->import, of->bond, slave, OPT_ACTOR_PORT_PRIO, "65535",
+				      false, &known->line);
+	}
+}
+
+/* Whether the kernel has a device behind it. "" is the same as "system". */
+static bool ovs_is_device(const char *type)
+{
+	static const char *const types[] = { "",    "system", "internal",
+					     "tap", "afxdp",  "afxdp-nonpmd" };
+
+	for (size_t i = 0; type && i < sizeof(types) / sizeof(types[0]); i++)
+		if (!strcmp(type, types[i]))
+			return true;
+	return !type;
 }
 
 static int ovs_compare_rows(const void *left, const void *right)
@@ -203,11 +233,16 @@ static void ovs_take_interfaces(const struct ovs_bond *of, const struct ovs_tabl
 	ovs_sort(rows, count);
 	for (size_t i = 0; i < count; i++) {
 		struct import_line line = ovs_line(of, "interface %s", ovs_text(rows[i], "name"));
-		struct import_slave *slave =
-			import_slave(of->import, of->bond, ovs_text(rows[i], "name"), &line);
-
 		const json_t *mtu = json_object_get(rows[i], "mtu_request");
+		const char *type = ovs_text(rows[i], "type");
+		struct import_slave *slave = NULL;
 
+		if (ovs_is_device(type))
+			slave = import_slave(of->import, of->bond, ovs_text(rows[i], "name"),
+					     &line);
+		else
+			import_lost(of->import, of->bond, &line,
+				    "a port of type %s is no device of the kernel", type);
 		if (slave)
 			ovs_take_config(of, rows[i], ovs_interface_keys, slave);
 		line = ovs_line(of, "%s: mtu_request=%s", ovs_text(rows[i], "name"),
@@ -233,6 +268,7 @@ static void ovs_take_port(struct import *import, const struct ovs_tables *tables
 		ovs_take_column(&of, column, value);
 	ovs_take_config(&of, port, ovs_port_config_keys, NULL);
 	ovs_take_interfaces(&of, tables, port);
+	ovs_complete_priorities(&of);
 }
 
 static void ovs_take(struct import *import, const struct ovs_tables *tables,

@@ -209,17 +209,26 @@ static void ovs_change_table(json_t *table, json_t *changes, bool is_difference)
 	}
 }
 
+/* Moves *at behind the head of a record. Returns false if there is none. */
+static bool ovs_take_head(const char **at, unsigned long *ret_size)
+{
+	int length = 0; /* sscanf() leaves it if there is no checksum */
+
+	if (sscanf(*at, "OVSDB JSON %9lu %*40[0-9a-f]%n", ret_size, &length) != 1 || !length)
+		return false;
+	*at += length + ((*at)[length] == '\n');
+	return true;
+}
+
 /* The first record is the schema, which has no rows. */
 static int ovs_add_log(struct ovs_tables *tables, const struct import_file *file, struct err *err)
 {
 	const char *at = file->text, *end = file->text + strlen(file->text);
 	unsigned long size;
-	int head;
 
-	while (sscanf(at, "OVSDB JSON %9lu %*40[0-9a-f]%n", &size, &head) == 1) {
+	while (ovs_take_head(&at, &size)) {
 		json_t *record;
 
-		at += head + (at[head] == '\n');
 		if (size > (size_t)(end - at))
 			return err_set(err, EINVAL, "%s: ends within a record", file->path);
 		record = json_loadb(at, size, 0, NULL);
@@ -232,6 +241,8 @@ static int ovs_add_log(struct ovs_tables *tables, const struct import_file *file
 		json_decref(record);
 		at += size;
 	}
+	if (at[strspn(at, " \t\r\n")])
+		return err_set(err, EINVAL, "%s: a record has no size or no checksum", file->path);
 	return 0;
 }
 
@@ -261,6 +272,12 @@ int ovs_tables_add(struct ovs_tables *tables, const struct import_file *file, st
 			       "%s: is the file of a cluster; give the output of 'ovs-vsctl "
 			       "--format=json list Port' and of 'list Interface'",
 			       file->path);
-	return strncmp(file->text, "OVSDB JSON", 10) ? ovs_add_lists(tables, file, err)
-						     : ovs_add_log(tables, file, err);
+	if (!strncmp(file->text, "OVSDB JSON", 10))
+		return ovs_add_log(tables, file, err);
+	if (file->text[0] && !strchr("[{ \t\r\n", file->text[0]))
+		return err_set(err, EINVAL,
+			       "%s: is not JSON; give the output of 'ovs-vsctl --format=json list "
+			       "Port' and of 'list Interface', or conf.db",
+			       file->path);
+	return ovs_add_lists(tables, file, err);
 }

@@ -32,14 +32,6 @@ static const char *teamd_rate(struct import *import, const char *value)
 	return strcmp(fast, "on") ? "slow" : "fast";
 }
 
-static const char *teamd_agg_select(struct import *import, const char *value)
-{
-	(void)import;
-	if (!strcmp(value, "lacp_prio") || !strcmp(value, "prio"))
-		return "actor_port_prio";
-	return strcmp(value, "lacp_prio_stable") ? value : "stable";
-}
-
 static const char *teamd_hwaddr_policy(struct import *import, const char *value)
 {
 	static const char *const policies[][2] = {
@@ -74,7 +66,7 @@ static const struct import_key teamd_runner_keys[] = {
 	{ .name = "fast_rate", .option = OPT_LACP_RATE, .convert = teamd_rate },
 	{ .name = "sys_prio", .option = OPT_AD_ACTOR_SYS_PRIO },
 	{ .name = "min_ports", .option = OPT_MIN_LINKS },
-	{ .name = "agg_select_policy", .option = OPT_AD_SELECT, .convert = teamd_agg_select },
+	{ .name = "agg_select_policy", .becomes = "ad_select" },
 	{ .name = "hwaddr_policy", .option = OPT_FAIL_OVER_MAC, .convert = teamd_hwaddr_policy },
 	{ .name = NULL },
 };
@@ -168,6 +160,22 @@ static void teamd_hash(struct import *import, struct import_bond *bond, const ch
 		import_changed(import, bond, line, "the nearest policy is %s", policy);
 }
 
+/*
+ * teamd compares the priorities of systems and ports, where the lower number wins, or prio and
+ * sticky of the ports. xbond's actor_port_prio prefers the higher sum.
+ */
+static void teamd_agg_select(struct import *import, struct import_bond *bond, const char *policy,
+			     const struct import_line *line)
+{
+	if (!strcmp(policy, "lacp_prio") || !strcmp(policy, "lacp_prio_stable") ||
+	    !strcmp(policy, "port_config"))
+		import_changed(import, bond, line,
+			       "xbond does not choose between aggregators by these priorities; "
+			       "ad_select stays stable, by bandwidth");
+	else
+		import_option(import, bond, NULL, OPT_AD_SELECT, policy, false, line);
+}
+
 static bool teamd_is_runner(const char *runner, const char *name)
 {
 	return !strcmp(runner, name);
@@ -199,6 +207,9 @@ static void teamd_runner(struct import *import, const struct import_tree *tree,
 		if (!strcmp(node.key, "tx_hash"))
 			teamd_hash(import, bond, import_tree_list(import, tree, node.value),
 				   &node.line);
+		else if (!strcmp(node.key, "agg_select_policy"))
+			teamd_agg_select(import, bond, import_tree_list(import, tree, node.value),
+					 &node.line);
 		else
 			teamd_apply(import, tree, teamd_runner_keys, bond, NULL, &node);
 }

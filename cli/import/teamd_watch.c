@@ -52,14 +52,16 @@ static bool teamd_is_on(const struct teamd_watching *watching, const char *key)
 	return on && !strcmp(on, "on");
 }
 
+/* Without being told to validate, arp_ping takes any ARP frame; nsna_ping takes only answers. */
 static void teamd_validate(const struct teamd_watching *watching, const struct import_line *line)
 {
-	bool active = teamd_is_on(watching, "validate_active");
+	bool active =
+		teamd_is_on(watching, "validate_active") || !strcmp(watching->name, "nsna_ping");
 	bool inactive = teamd_is_on(watching, "validate_inactive");
-	const char *value = inactive ? "backup" : "none";
+	const char *value = inactive ? "filter_backup" : "filter";
 
 	if (active)
-		value = inactive ? "all" : "active";
+		value = inactive ? "all" : "filter_active";
 	import_option(watching->import, watching->bond, NULL, OPT_ARP_VALIDATE, value, false, line);
 }
 
@@ -117,6 +119,8 @@ static void teamd_ping_defaults(const struct teamd_watching *watching,
 			      &node) &&
 	    !import_find_option(&bond->options, OPT_ARP_MISSED_MAX))
 		import_option(watching->import, bond, NULL, OPT_ARP_MISSED_MAX, "4", false, line);
+	if (!import_find_option(&bond->options, OPT_ARP_VALIDATE))
+		teamd_validate(watching, line);
 }
 
 static void teamd_watch_one(struct import *import, const struct import_tree *tree,

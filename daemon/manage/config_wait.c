@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "daemon/manage/config_wait.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,14 @@ static bool config_wait_is_too_early(const struct awaited *awaited)
 	return clock_now_ns() - awaited->refused_ns < RETRY_NS << doubled;
 }
 
+/* Says once why the slave cannot be added. */
+static void config_wait_tell(struct awaited *awaited, const char *name, const char *why)
+{
+	if (strcmp(why, awaited->refused))
+		event_error(bond_pin(awaited->bond)->name, NULL, "slave %s: %s", name, why);
+	snprintf(awaited->refused, sizeof(awaited->refused), "%s", why);
+}
+
 /*
  * Adds the slave. If that fails, logs once why and goes on waiting, because the slave may come back
  * in another state. Does not try again at once, because the attempt itself causes messages about
@@ -83,9 +92,7 @@ static bool config_wait_try(struct awaited *awaited, const char *name)
 	awaited->refused_ns = clock_now_ns();
 	awaited->refusals++;
 	awaited->news = false;
-	if (strcmp(err.text, awaited->refused))
-		event_error(bond_pin(awaited->bond)->name, NULL, "slave %s: %s", name, err.text);
-	snprintf(awaited->refused, sizeof(awaited->refused), "%s", err.text);
+	config_wait_tell(awaited, name, err.text);
 	return false;
 }
 
@@ -112,11 +119,19 @@ static bool config_wait_by_name(struct daemon *daemon, struct awaited *awaited)
 static bool config_wait_by_mac(struct daemon *daemon, struct awaited *awaited)
 {
 	bool by_mac = config_slave_is_by_mac(&awaited->slave);
+	char text[MAC_FORMAT_SIZE];
 	struct link_info link;
+	struct err err;
+	int r;
 
 	if (awaited->added || mac_is_zero(awaited->perm_mac))
 		return false;
-	if (slave_find_by_mac(daemon, awaited->perm_mac, by_mac, &link)) {
+	r = slave_find_by_mac(daemon, awaited->perm_mac, by_mac, &link);
+	if (r == -ENOTUNIQ && by_mac) {
+		slave_find_is_unclear(&awaited->slave, &err);
+		config_wait_tell(awaited, config_slave_name(&awaited->slave, text), err.text);
+	}
+	if (r) {
 		awaited->looks = 0;
 		return false;
 	}

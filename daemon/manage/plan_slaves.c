@@ -27,17 +27,22 @@ static int plan_slaves_slot_added(struct bond *bond, const char *name)
 	return -1;
 }
 
-static void plan_slaves_find_one(struct bond *bond, const struct config_slave *config,
-				 struct plan_slave *ret_slave)
+static int plan_slaves_find_one(struct bond *bond, const struct config_slave *config,
+				struct plan_slave *ret_slave, struct err *err)
 {
+	int r;
+
 	*ret_slave = (struct plan_slave){ .config = config, .slot = -1 };
-	ret_slave->is_there = !slave_find(bond, config, &ret_slave->link);
+	r = slave_find(bond, config, &ret_slave->link);
+	ret_slave->is_there = !r;
 	if (ret_slave->is_there)
 		ret_slave->slot = bond_slot_by_ifindex(bond, ret_slave->link.ifindex);
 	else if (!config_slave_is_by_mac(config))
 		ret_slave->slot = plan_slaves_slot_added(bond, config->name);
 	if (ret_slave->slot >= 0 && !bond_is_member(bond, (unsigned int)ret_slave->slot))
 		ret_slave->slot = -1;
+	return r == -ENOTUNIQ && config_slave_is_by_mac(config) ? slave_find_is_unclear(config, err)
+								: 0;
 }
 
 static int plan_slaves_check_twice(const struct plan_slaves *slaves, struct err *err)
@@ -61,14 +66,19 @@ static int plan_slaves_check_twice(const struct plan_slaves *slaves, struct err 
 int plan_slaves_find(struct bond *bond, const struct config_file *file,
 		     struct plan_slaves *ret_slaves, struct err *err)
 {
+	struct err *first = err;
 	int r = 0;
 
+	/* All of them, even behind a mistake: a bond that goes back keeps what it can. */
 	*ret_slaves = (struct plan_slaves){ 0 };
-	for (size_t i = 0; i < file->slave_count && i < XBOND_MAX_SLAVES && !r; i++) {
+	for (size_t i = 0; i < file->slave_count && i < XBOND_MAX_SLAVES; i++) {
 		struct plan_slave *slave = &ret_slaves->list[ret_slaves->count++];
 
-		plan_slaves_find_one(bond, &file->slaves[i], slave);
-		r = plan_slaves_check_twice(ret_slaves, err);
+		if (plan_slaves_find_one(bond, &file->slaves[i], slave, first) ||
+		    plan_slaves_check_twice(ret_slaves, first)) {
+			r = r ? r : -EINVAL;
+			first = NULL;
+		}
 		if (slave->slot >= 0)
 			ret_slaves->stay |= slots_bit((unsigned int)slave->slot);
 		else

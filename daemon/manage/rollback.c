@@ -21,10 +21,11 @@ struct rollback {
 	struct daemon *daemon;
 	char bond[XBOND_NAME_SIZE];
 	json_t *snapshot;
-	uint64_t at_us; /* by rollback_file_now_us() */
-	uint64_t apply; /* which one has changed it: the same number for all of one `apply` */
-	bool is_ahead;	/* has its new name already; its bond is told of that later */
-	bool is_due;	/* goes back with the one for which rollback_mark() was called last */
+	json_t *members; /* its slaves when it began to go back */
+	uint64_t at_us;	 /* by rollback_file_now_us() */
+	uint64_t apply;	 /* which one has changed it: the same number for all of one `apply` */
+	bool is_ahead;	 /* has its new name already; its bond is told of that later */
+	bool is_due;	 /* goes back with the one for which rollback_mark() was called last */
 	sd_event_source *timer;
 };
 
@@ -49,6 +50,7 @@ static void rollback_free(struct rollback *rollback)
 		*at = rollback->next;
 	sd_event_source_disable_unref(rollback->timer);
 	json_decref(rollback->snapshot);
+	json_decref(rollback->members);
 	free(rollback);
 }
 
@@ -81,6 +83,8 @@ static int rollback_write(const struct rollback *rollback, const char *bond)
 /* Whichever bondd is there goes on with it at once. */
 static void rollback_set_out(struct rollback *rollback)
 {
+	if (!rollback->members)
+		rollback->members = snapshot_members(rollback->daemon, rollback->bond);
 	if (rollback->at_us <= rollback_file_now_us())
 		return;
 	rollback->at_us = rollback_file_now_us();
@@ -92,17 +96,22 @@ static void rollback_set_out(struct rollback *rollback)
 static int rollback_do(struct rollback *rollback, struct err *err)
 {
 	struct daemon *daemon = rollback->daemon;
-	json_t *snapshot = json_incref(rollback->snapshot);
+	json_t *snapshot = json_incref(rollback->snapshot), *members;
 	char bond[XBOND_NAME_SIZE];
+	bool keeps;
 	int r;
 
 	memcpy(bond, rollback->bond, sizeof(bond));
 	rollback_set_out(rollback);
+	members = json_incref(rollback->members);
 	r = snapshot_restore(daemon, bond, snapshot, err);
+	keeps = r && snapshot_keep_members(daemon, bond, members);
+	json_decref(members);
 	json_decref(snapshot);
 	crashpoint("rollback-done");
 	if (r)
-		event_error(bond, NULL, "was rolled back only in part: %s", err->text);
+		event_error(bond, NULL, "was rolled back only in part%s: %s",
+			    keeps ? ", and keeps its present slaves" : "", err->text);
 	else
 		event_config("rollback", bond, NULL,
 			     "was rolled back to what it was before 'bondctl apply --confirm'");

@@ -11,6 +11,7 @@
 #include "daemon/manage/plan.h"
 #include "daemon/manage/plan_run.h"
 #include "daemon/manage/requests.h"
+#include "daemon/manage/slave_find.h"
 #include "options/names.h"
 #include "options/values.h"
 
@@ -167,6 +168,24 @@ static int snapshot_restore_mac(struct daemon *daemon, const char *name, const j
 	return r;
 }
 
+/* What the bond's mode does not have cannot be given to add-slave. It has no effect. */
+static void snapshot_restore_latent(struct bond *bond, const struct config_slave *slave)
+{
+	struct link_info link;
+	int slot = slave_find(bond, slave, &link) ? -1 : bond_slot_by_ifindex(bond, link.ifindex);
+
+	if (slot < 0 || !bond_is_member(bond, (unsigned int)slot))
+		return;
+	for (int id = OPT_WEIGHT; id < OPT_COUNT; id++) {
+		const struct option_spec *option = option_at(id);
+
+		if (slave->options.given[id] && option->home == OPTION_IN_SLAVE &&
+		    !option_is_of_mode(option, bond_pin(bond)->mode))
+			values_write_slave(bond_slave(bond, (unsigned int)slot), option,
+					   &slave->options.value[id]);
+	}
+}
+
 static int snapshot_restore_bond(struct daemon *daemon, const char *name, const json_t *snapshot,
 				 struct err *err)
 {
@@ -184,6 +203,8 @@ static int snapshot_restore_bond(struct daemon *daemon, const char *name, const 
 		failed = plan_run(daemon, name, &plan, true, NULL, &why);
 		if (failed && !r)
 			r = err_set(err, -failed, "%s", why.text);
+		for (size_t i = 0; i < file.slave_count && daemon_find_bond(daemon, name); i++)
+			snapshot_restore_latent(daemon_find_bond(daemon, name), &file.slaves[i]);
 		failed = snapshot_restore_mac(daemon, name, snapshot, &why);
 		if (failed && !r)
 			r = err_set(err, -failed, "%s", why.text);
@@ -199,4 +220,34 @@ int snapshot_restore(struct daemon *daemon, const char *bond, const json_t *snap
 	if (json_is_true(json_object_get(snapshot, "existed")))
 		return snapshot_restore_bond(daemon, bond, snapshot, err);
 	return daemon_find_bond(daemon, bond) ? request_delete(daemon, bond, err) : 0;
+}
+
+json_t *snapshot_members(struct daemon *daemon, const char *name)
+{
+	struct bond *bond = daemon_find_bond(daemon, name);
+	json_t *members = json_array();
+
+	if (bond)
+		bond_for_each_member (bond, slot)
+			json_array_append_new(members, json_string(bond_slave(bond, slot)->name));
+	return members;
+}
+
+bool snapshot_keep_members(struct daemon *daemon, const char *name, const json_t *members)
+{
+	const struct option_set none = { 0 };
+	struct bond *bond = daemon_find_bond(daemon, name);
+	const json_t *member;
+	bool kept = false;
+	struct err why;
+	size_t at;
+
+	if (!bond || bond_slave_count(bond))
+		return false;
+	json_array_foreach (members, at, member) {
+		const char *slave = json_string_value(member);
+
+		kept |= !request_add_slaves(daemon, name, &slave, 1, &none, NULL, &why);
+	}
+	return kept;
 }

@@ -23,4 +23,12 @@ int snapshot_check(const json_t *snapshot, struct err *err);
 int snapshot_restore(struct daemon *daemon, const char *bond, const json_t *snapshot,
 		     struct err *err);
 
+/* The names of the bond's slaves, none if there is no such bond. Returns a new reference. */
+json_t *snapshot_members(struct daemon *daemon, const char *bond);
+/*
+ * For a bond that was left without a slave, because it could not have back what it had: adds these
+ * again, so that it carries traffic. Returns false if there was no need, or nothing to add.
+ */
+bool snapshot_keep_members(struct daemon *daemon, const char *bond, const json_t *members);
+
 #endif

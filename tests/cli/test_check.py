@@ -68,6 +68,13 @@ def test_a_right_file(tmp_path):
     assert done.returncode == 1 and done.stderr.startswith("standard input:2: mode")
 
 
+def test_a_file_of_another_system(tmp_path):
+    """A byte order mark, and lines that end with a carriage return."""
+    path = tmp_path / "bond0.conf"
+    path.write_bytes("\ufeff[bond]\r\nmode = active-backup\r\n[slave eth0]\r\n".encode())
+    assert run("check", path).stdout == f"{path}: no mistakes\n"
+
+
 def test_a_whole_directory(tmp_path):
     for bond, text in (("bond0", "[bond]\n[slave eth0]\n"), ("bond1", "[bond]\nmode = 1\n"),
                        ("bond2", "[bond]\n\n[slave eth0]\n"),

@@ -35,7 +35,9 @@ static void import_check(struct import *import)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct import_source *source = import_pick(size ? data[0] : 0);
-	struct import import = { .tool = source->name, .root = "/nonexistent" };
+	struct import import = { .tool = source->name,
+				 .is_of_driver = source->is_of_driver,
+				 .root = "/nonexistent" };
 	char path[32];
 	const char *files[] = { path };
 	const struct import_request request = { .files = files, .file_count = 1 };

@@ -246,6 +246,20 @@ def test_it_goes_back(bonds):
         assert host.ctl_try("confirm").returncode == 1
 
 
+def test_a_slave_goes_back_with_what_its_mode_does_not_have(bonds):
+    host = bonds.host
+    bonds.write(FIRST)
+    bonds.apply()
+    host.ctl("set", "bond0", "mode", "active-backup")
+    before = bonds.state()
+    assert host.slave("l0")["options"]["actor_port_prio"] == 9
+    bonds.write("[bond]\nmode = broadcast\n[slave l1]\n")
+    bonds.apply("--confirm", "60")
+    assert not host.slave("l0")
+    host.ctl("rollback")
+    assert bonds.state() == before
+
+
 def test_each_apply_has_its_own_time(bonds):
     """Half a second apart, and the second one comes before the first has ended."""
     host = bonds.host
@@ -551,6 +565,22 @@ def test_a_bond_gets_back_what_a_new_one_had(bonds):
         assert not list(host.run_dir.glob("*.rollback"))
 
 
+def test_a_bond_that_gets_no_slave_back_keeps_one(bonds):
+    """Somebody gave its only slave to another bond meanwhile: it is not left without any."""
+    host = bonds.host
+    bonds.write("[bond]\nmiimon = 50\n[slave l0]\n")
+    bonds.write("[bond]\n", bond="bond1")
+    host.ctl("apply")
+    bonds.write("[bond]\n[slave l2]\n")
+    bonds.apply("bond0", "--confirm", "60")
+    host.ctl("add-slave", "bond1", "l0")
+    done = host.ctl_try("rollback", "bond0")
+    assert done.returncode == 1 and "l0 is a slave of bond1 already" in done.stderr
+    assert [slave["name"] for slave in host.show()["slaves"]] == ["l2"]
+    assert host.show()["options"]["miimon"] == 50
+    assert "rolled back only in part, and keeps its present slaves" in host.log()
+
+
 def test_two_that_wait_swap_their_names(bonds):
     """bondd stands still while they do, so each has the other's name when it looks."""
     host = bonds.host
@@ -606,6 +636,44 @@ def test_slaves_by_mac(bonds):
     assert bonds.apply() == ["await, for bond0, 02:00:5e:00:00:77 prio 6"]
     host.ctl("del-slave", "bond0", "02:00:5e:00:00:77")
     assert bonds.awaited() == []
+
+
+def test_two_devices_with_one_address(bonds):
+    host = bonds.host
+    mac = host.link("l3")["address"]
+    host.ip("link", "set", "l2", "address", mac)
+    bonds.write("[bond]\n[slave l0]\n")
+    bonds.apply()
+    before = bonds.state()
+    bonds.write(f"[bond]\n[slave {mac}]\n[slave l0]\n")
+    assert f"several devices have the address {mac}" in bonds.refusal()
+    assert bonds.state() == before
+    host.ctl("delete", "bond0")
+    host.ctl("load")
+    wait_for(lambda: f"slave {mac}: several devices have" in host.log(), "the log to say why")
+    assert [slave["name"] for slave in host.show()["slaves"]] == ["l0"]
+    host.ip("link", "set", "l2", "address", "02:00:00:00:00:77")
+    wait_for(lambda: host.slave("l3"), "the only one to be added", deadline=10)
+    assert host.log().count("several devices have") == 2  # the refusal, and why it was awaited
+    assert bonds.apply() == []
+
+
+def test_a_slave_by_mac_leaves_another_bond(bonds):
+    """A veth has no permanent address: what it had before it became a slave is its own."""
+    host = bonds.host
+    mac = host.link("l1")["address"]
+    bonds.write("[bond]\n[slave l0]\n[slave l1]\n", bond="bond1")
+    host.ctl("load")
+    bonds.write("[bond]\n")
+    host.ctl("load")
+    bonds.write(f"[bond]\n[slave {mac.upper()}]\n")
+    assert "l1 is a slave of bond1 already" in bonds.refusal("bond0")
+    bonds.write("[bond]\n[slave l0]\n", bond="bond1")
+    assert "add-slave bond0 l1" in host.ctl("apply", "--dry-run")
+    assert host.ctl_try("apply", "--changed-status").returncode == CHANGED
+    assert [slave["name"] for slave in host.show()["slaves"]] == ["l1"]
+    done = host.ctl_try("apply", "--changed-status")
+    assert (done.returncode, done.stdout) == (0, "bond0: nothing to do\nbond1: nothing to do\n")
 
 
 def test_packets_flow_meanwhile(pair):

@@ -13,6 +13,11 @@ import pytest
 TOOLS = pathlib.Path(__file__).resolve().parents[2] / "packaging/tools"
 
 
+def script(path, text):
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
 @pytest.fixture
 def config(tmp_path):
     directory = tmp_path / "etc"
@@ -36,9 +41,24 @@ def said_of(config, name, mac="02:00:00:00:00:09"):
     done = subprocess.run([TOOLS / "xbond-device", name, mac], capture_output=True, text=True,
                           check=True, env={**os.environ, "XBOND_CONFIG_DIR": str(config),
                                            "XBOND_BPF_DIR": str(config / "pins"),
-                                           "XBOND_RUN_DIR": str(config / "run")})
+                                           "XBOND_RUN_DIR": str(config / "run")}, timeout=20)
     assert not done.stderr
     return done.stdout.strip().removeprefix("XBOND=")
+
+
+def test_a_slave_by_mac_that_has_the_address_of_its_bond(config, tmp_path, monkeypatch):
+    """udev asks again, for instance after 'udevadm trigger'."""
+    script(tmp_path / "ip", 'echo "7: $5: <UP> mtu 1500 link/ether 02:00:00:00:00:09 brd '
+           'ff:ff:ff:ff:ff:ff permaddr 52:54:00:ab:00:0${5#enp} promiscuity 0"')
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    (config / "bond1.conf").write_text("[bond]\n[slave 52:54:00:AB:00:02]\n")
+    assert [said_of(config, f"enp{i}") for i in (1, 2, 3)] == ["slave", "slave", ""]
+
+
+def test_what_is_no_file_holds_nobody_up(config):
+    os.mkfifo(config / "pipe.conf")
+    (config / "unfinished.conf").write_text("[bond]\n[slave eth6]")
+    assert [said_of(config, name) for name in ("eth1", "eth6", "eth7")] == ["slave", "slave", ""]
 
 
 def test_names_of_a_handover(config):
@@ -67,15 +87,17 @@ def test_what_is_left_alone():
         assert any(f'ENV{{{name}}}="{value}"' in line for line in rules), (name, rules)
 
 
-def hook(tmp_path, bonds, **variables):
-    """The calls that change something."""
-    program, calls = tmp_path / "bondctl", tmp_path / "calls"
-    program.write_text(f'#!/bin/sh\ncase $1 in list) printf "%s" "{bonds}" ;; -j) ;;\n'
-                       f'*) echo "$@" >>{calls} ;; esac\n')
-    program.chmod(0o755)
+def hook(tmp_path, bonds, refuses="-", **variables):
+    """The calls that change something. refuses: a pattern of those that fail."""
+    calls, there = tmp_path / "calls", tmp_path / "bonds"
+    script(tmp_path / "bondctl", f'case "$*" in list) cat {there} ;; -j*) ;;\n'
+           f'*) echo "$@" >>{calls}; case "$*" in {refuses}) exit 1 ;; esac ;; esac')
+    script(tmp_path / "ifquery", f'[ "$1" = bond0 ] && echo "bond-driver: xbond"')
+    script(tmp_path / "ifup", f'echo ifup "$1" >>{calls}; echo "$1" >{there}')
     calls.write_text("")
+    there.write_text(bonds)
     subprocess.run([TOOLS / "ifupdown"], check=True, env={
-        "PATH": os.environ["PATH"], "BONDCTL": str(program),
+        "PATH": f"{tmp_path}:{os.environ['PATH']}", "BONDCTL": str(tmp_path / "bondctl"),
         "XBOND_CONFIG_DIR": str(tmp_path / "none"), **variables})
     return calls.read_text().splitlines()
 
@@ -96,3 +118,33 @@ def test_interfaces(tmp_path):
     assert hook(tmp_path, "bond0", **{**bond, "PHASE": "post-down"}) == ["delete bond0"]
     assert hook(tmp_path, "", **{**bond, "PHASE": "post-down"}) == []
     assert hook(tmp_path, "bond0", **{**bond, "IF_BOND_DRIVER": "bonding"}) == []
+
+
+BOND0 = {"PHASE": "pre-up", "IFACE": "bond0", "IF_BOND_DRIVER": "xbond"}
+ETH = {"PHASE": "pre-up", "IFACE": "lo", "IF_BOND_MASTER": "bond0"}
+
+
+def test_lines_of_ifenslave(tmp_path):
+    """What it takes, and what ifupdown makes of lines that are given twice."""
+    assert hook(tmp_path, "bond0", **BOND0, IF_SLAVES="lo", IF_BOND_QUEUE_ID="lo:1 eth1:2") == [
+        "add-slave bond0 lo", "set-slave bond0 lo queue_id 1", "set-slave bond0 eth1 queue_id 2"]
+    assert hook(tmp_path, "", **BOND0, IF_BOND_SLAVES="none\nlo", IF_BOND_MIIMON="0",
+                IF_BOND_ARP_IP_TARGET="192.0.2.1\n+192.0.2.2") == [
+        "create bond0 arp_ip_target 192.0.2.1,192.0.2.2", "add-slave bond0 lo"]
+
+
+def test_what_is_refused_costs_nothing_else(tmp_path):
+    """A machine that boots has its bond, without the option or the slave that is wrong."""
+    calls = hook(tmp_path, "", "create*colour*|set*colour*|add-slave*", **BOND0, IF_BOND_MODE="1",
+                 IF_BOND_COLOUR="red", IF_BOND_UPDELAY="5", IF_BOND_SLAVES="lo lo")
+    assert sorted(calls[1:]) == sorted([
+        "create bond0 mode 1", "set bond0 colour red", "set bond0 updelay 5", "add-slave bond0 lo",
+        "add-slave bond0 lo"]) and calls[1] == "create bond0 mode 1"
+    assert hook(tmp_path, "", "create*mode*", **BOND0, IF_BOND_MODE="lacp") == [
+        "create bond0 mode lacp", "create bond0 mode lacp", "create bond0"]
+
+
+def test_slave_before_its_bond(tmp_path):
+    assert hook(tmp_path, "", **ETH) == ["ifup bond0", "add-slave bond0 lo"]
+    assert hook(tmp_path, "", **ETH, IFUPDOWN_bond0="pre-up") == []
+    assert hook(tmp_path, "", **{**ETH, "IF_BOND_MASTER": "bond1"}) == []

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * When all is read: takes out options that xbond refuses in the bond's mode, and those that the
+ * other tool, or the kernel's driver below it, refuses or ignores and xbond would act on. With
+ * these, xbond would do what the other tool never did.
+ */
+#include <stdlib.h>
+
+#include "cli/import/import.h"
+
+#define IN(mode) (1u << XBOND_MODE_##mode)
+#define PROBING (IN(BALANCE_RR) | IN(ACTIVE_BACKUP) | IN(BALANCE_XOR) | IN(BROADCAST))
+
+static const struct {
+	enum option_id id;
+	unsigned int modes;  /* in which the driver acts on it */
+	uint32_t idle;	     /* a number up to which it has no effect here, either */
+	bool of_driver_only; /* other tools have it in all modes of xbond's */
+	const char *why;
+} rules[] = {
+	{ OPT_ARP_INTERVAL, PROBING, 0, true, "the kernel's driver does not probe in this mode" },
+	{ OPT_ARP_VALIDATE, PROBING, 0, true, "the kernel's driver does not probe in this mode" },
+	{ OPT_ARP_MISSED_MAX, PROBING, 0, true, "the kernel's driver does not probe in this mode" },
+	{ OPT_MIN_LINKS, IN(8023AD), 1, false,
+	  "it had no effect in this mode, and would have one in xbond" },
+};
+
+static const struct import_option *import_driver_number(const struct import_bond *bond,
+							enum option_id id)
+{
+	const struct import_option *option = import_find_option(&bond->options, id);
+
+	return option && option->value.number ? option : NULL;
+}
+
+static const char *import_driver_refuses(const struct import *import,
+					 const struct import_bond *bond,
+					 const struct import_option *option, uint32_t mode)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (rules[i].id == option->id && !(rules[i].modes & 1u << mode) &&
+		    option->value.number > rules[i].idle &&
+		    (import->is_of_driver || !rules[i].of_driver_only))
+			return rules[i].why;
+	if (import->is_of_driver && option->id == OPT_ARP_INTERVAL && option->value.number &&
+	    import_driver_number(bond, OPT_MIIMON))
+		return "the kernel's driver does not probe if miimon is set; leave miimon out if "
+		       "it is to probe";
+	return NULL;
+}
+
+/* Why an option of the bond or a slave cannot be as the tool had it in this mode; NULL: it can. */
+static const char *import_unsettled(const struct import *import, const struct import_bond *bond,
+				    const struct import_option *option, uint32_t mode,
+				    struct err *err)
+{
+	const struct option_spec *spec = option_at(option->id);
+
+	if (!option_check_mode(spec, mode, err))
+		return import_driver_refuses(import, bond, option, mode);
+	return option_is_default(spec, &option->value) ? "" : err->text;
+}
+
+static void import_settle_options(struct import *import, const struct import_bond *bond,
+				  struct import_options *options, uint32_t mode)
+{
+	size_t kept = 0;
+	struct err err;
+
+	for (size_t i = 0; i < options->count; i++) {
+		const struct import_option option = options->list[i];
+		const char *why = import_unsettled(import, bond, &option, mode, &err);
+
+		if (!why)
+			options->list[kept++] = option;
+		else if (*why)
+			import_lost(import, bond, &option.line, "%s", why);
+	}
+	options->count = kept;
+}
+
+/* A number means one slave. */
+static void import_settle_queue_ids(struct import *import, struct import_bond *bond)
+{
+	for (size_t i = 0; i < bond->slave_count; i++) {
+		const struct import_options *options = &bond->slaves[i]->options;
+		const struct import_option *queue = import_find_option(options, OPT_QUEUE_ID),
+					   *other;
+
+		for (size_t j = 0; queue && queue->value.number && j < i; j++) {
+			other = import_find_option(&bond->slaves[j]->options, OPT_QUEUE_ID);
+			if (!other || other->value.number != queue->value.number)
+				continue;
+			import_lost(import, bond, &queue->line, "queue_id %u is that of %s already",
+				    queue->value.number, bond->slaves[j]->name);
+			import_option(import, bond, bond->slaves[i], OPT_QUEUE_ID, "0", false,
+				      &queue->line);
+		}
+	}
+}
+
+static void import_settle_bond(struct import *import, struct import_bond *bond)
+{
+	uint32_t mode;
+
+	if (!import_find_option(&bond->options, OPT_MODE))
+		import_option(import, bond, NULL, OPT_MODE, "balance-rr", false, &bond->line);
+	mode = import_find_option(&bond->options, OPT_MODE)->value.number;
+	import_settle_options(import, bond, &bond->options, mode);
+	for (size_t i = 0; i < bond->slave_count; i++)
+		import_settle_options(import, bond, &bond->slaves[i]->options, mode);
+	import_settle_queue_ids(import, bond);
+}
+
+void import_settle(struct import *import)
+{
+	for (size_t i = 0; i < import->bond_count; i++)
+		import_settle_bond(import, import->bonds[i]);
+	import_sort_remarks(import);
+}
