@@ -332,6 +332,7 @@ install: all
 	install -d -m 755 $(DESTDIR)$(sysconfdir)/xbond $(DESTDIR)$(unitdir)
 	for unit in $(units); do \
 		sed 's|@sbindir@|$(PREFIX)/sbin|g' packaging/$$unit >$(DESTDIR)$(unitdir)/$$unit; done
+	install -m 755 packaging/tools/xbond-ifenslave $(DESTDIR)$(PREFIX)/sbin/xbond-ifenslave
 	install -D -m 755 $(B)/cni/xbond $(DESTDIR)$(PREFIX)/lib/cni/xbond
 	install -D -m 644 packaging/sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/xbond.conf
 	install -D -m 644 packaging/tools/90-xbond.rules $(DESTDIR)$(udevdir)/rules.d/90-xbond.rules
@@ -367,7 +368,7 @@ uninstall:
 	rm -f $(DESTDIR)$(udevdir)/rules.d/90-xbond.rules $(DESTDIR)$(udevdir)/xbond-device \
 		$(DESTDIR)$(networkddir)/05-xbond.network $(DESTDIR)$(networkmanagerdir)/xbond.conf \
 		$(DESTDIR)$(sysconfdir)/network/if-*.d/xbond
-	rm -f $(DESTDIR)$(PREFIX)/lib/cni/xbond
+	rm -f $(DESTDIR)$(PREFIX)/lib/cni/xbond $(DESTDIR)$(PREFIX)/sbin/xbond-ifenslave
 	rm -rf $(DESTDIR)$(PREFIX)/share/xbond $(DESTDIR)$(PREFIX)/include/xbond
 	rm -f $(DESTDIR)$(PREFIX)/share/pkgconfig/xbond.pc $(DESTDIR)$(PREFIX)/lib/sysusers.d/xbond.conf
 	rm -f $(DESTDIR)$(bashcompletiondir)/bondctl $(DESTDIR)$(zshcompletiondir)/_bondctl \

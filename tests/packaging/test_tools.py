@@ -148,3 +148,35 @@ def test_slave_before_its_bond(tmp_path):
     assert hook(tmp_path, "", **ETH) == ["ifup bond0", "add-slave bond0 lo"]
     assert hook(tmp_path, "", **ETH, IFUPDOWN_bond0="pre-up") == []
     assert hook(tmp_path, "", **{**ETH, "IF_BOND_MASTER": "bond1"}) == []
+
+
+def ifenslave(tmp_path, *words, bonds="bond0", slaves=("eth0",), refuses="-"):
+    """(its exit status, the calls of bondctl, what it says on standard error)"""
+    calls = tmp_path / "calls"
+    shown = json.dumps([{"name": "bond0", "slaves": [{"name": name} for name in slaves]}], indent=1)
+    script(tmp_path / "bondctl", f'case "$*" in list) echo {bonds} ;; -j*) echo \'{shown}\' ;;\n'
+           f'*) echo "$@" >>{calls}; case "$*" in {refuses}) exit 1 ;; esac ;; esac')
+    calls.write_text("")
+    done = subprocess.run([TOOLS / "xbond-ifenslave", *words], capture_output=True, text=True,
+                          env={**os.environ, "BONDCTL": str(tmp_path / "bondctl")}, timeout=20)
+    return done.returncode, calls.read_text().splitlines(), done.stderr
+
+
+@pytest.mark.parametrize("words, calls", [
+    ("bond0 eth1 eth2", ["add-slave bond0 eth1", "add-slave bond0 eth2"]),
+    ("-f bond0 eth0 eth1", ["add-slave bond0 eth1"]),
+    ("-d bond0 eth0 eth1", ["del-slave bond0 eth0"]),
+    ("--change-active bond0 eth0", ["set bond0 active_slave eth0"]),
+    ("bond0", ["show bond0"]), ("-a", ["show"]), ("", ["show"]), ("-V", ["--version"])])
+def test_ifenslave(tmp_path, words, calls):
+    assert ifenslave(tmp_path, *words.split()) == (0, calls, "")
+
+
+def test_what_ifenslave_refuses(tmp_path):
+    status, calls, said = ifenslave(tmp_path, "bond1", "eth0")
+    assert (status, calls) == (1, []) and "bond1 is no bond of xbond" in said
+    assert len(said.splitlines()) == 1
+    assert ifenslave(tmp_path, "-x", "bond0", "eth0")[:2] == (2, [])
+    assert ifenslave(tmp_path, "-c", "bond0", "eth0", "eth1")[:2] == (2, [])
+    assert ifenslave(tmp_path, "bond0", "eth1", "eth2", refuses="*eth1")[:2] == (
+        1, ["add-slave bond0 eth1", "add-slave bond0 eth2"])
