@@ -204,9 +204,9 @@ $(B)/tools/%: tests/tools/%.c
 $(B)/tools/balance: TOOL_OBJECTS = $(B)/cli/base/flow_packet.o $(B)/rules/buckets.o
 $(B)/tools/balance: $(B)/cli/base/flow_packet.o $(B)/rules/buckets.o
 
-$(B)/tools/readconfig: TOOL_OBJECTS = $(shared_objects)
-$(B)/tools/readconfig: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES))
-$(B)/tools/readconfig: $(shared_objects)
+$(B)/tools/readconfig $(B)/tools/reconf: TOOL_OBJECTS = $(shared_objects)
+$(B)/tools/readconfig $(B)/tools/reconf: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs $(PACKAGES))
+$(B)/tools/readconfig $(B)/tools/reconf: $(shared_objects)
 
 $(B)/tools/progcost $(B)/tools/picks: $(B)/bpf/xbond.skel.h $(B)/bpf/xdp.skel.h library/loader.h
 $(B)/tools/progcost $(B)/tools/picks $(B)/tools/xdplive: TOOL_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)

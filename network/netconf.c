@@ -5,6 +5,7 @@
 #include <linux/if_bridge.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,12 +53,27 @@ static int netconf_dump_links(struct nl *nl, struct netconf_source *source)
 static int netconf_dump_neighbours(struct nl *nl, struct netconf_source *source)
 {
 	const struct ndmsg neighbours = { 0 }, proxies = { .ndm_flags = NTF_PROXY };
+	const struct ndmsg bridges = { .ndm_family = AF_BRIDGE };
 	int r = netconf_dump(nl, RTM_GETNEIGH, &neighbours, sizeof(neighbours), 0,
 			     netconf_take_neighbour, source);
 
-	return r ? r
-		 : netconf_dump(nl, RTM_GETNEIGH, &proxies, sizeof(proxies), 0,
-				netconf_take_neighbour, source);
+	if (!r)
+		r = netconf_dump(nl, RTM_GETNEIGH, &proxies, sizeof(proxies), 0,
+				 netconf_take_neighbour, source);
+	if (!r)
+		r = netconf_dump(nl, RTM_GETNEIGH, &bridges, sizeof(bridges), 0,
+				 netconf_take_bridge_entry, source);
+	return r;
+}
+
+/* Routes need not say where their objects lead to (nexthop_compat_mode). */
+static int netconf_dump_nexthops(struct nl *nl, struct netconf_source *source)
+{
+	const struct nhmsg any = { 0 };
+	int r = netconf_dump(nl, RTM_GETNEXTHOP, &any, sizeof(any), 0, netconf_take_nexthop,
+			     source);
+
+	return r == -EOPNOTSUPP ? 0 : r;
 }
 
 static int netconf_dump_routes(struct nl *nl, struct netconf_source *source)
@@ -83,13 +99,16 @@ int netconf_read(struct nl *nl, const struct netconf_device *devices, size_t cou
 		r = netconf_dump_neighbours(nl, &source);
 	if (!r)
 		r = netconf_dump_routes(nl, &source);
+	if (!r)
+		r = netconf_dump_nexthops(nl, &source);
 	if (r)
 		return err_set(err, -r, "its addresses and routes cannot be read: %s",
 			       strerror(-r));
 	if (source.has_nexthop_objects)
 		return err_set(err, EOPNOTSUPP,
-			       "it has routes by nexthop objects ('ip nexthop'), which would be "
-			       "lost; make them plain routes first");
+			       "it has nexthop objects ('ip nexthop'), which would be lost with "
+			       "the routes that use them; make these plain routes and remove the "
+			       "objects first");
 	return 0;
 }
 

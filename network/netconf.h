@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is configured on devices, as requests that configure it again: masters with their ports'
- * options and VLANs, addresses, neighbours and routes of all tables. The requests may be applied to
- * other devices than those they were read from. Knows nothing of bonds.
+ * options, VLANs and static entries, addresses, neighbours and routes of all tables. The requests
+ * may be applied to other devices than those they were read from. Knows nothing of bonds.
  */
 #ifndef XBOND_NETWORK_NETCONF_H
 #define XBOND_NETWORK_NETCONF_H
@@ -23,8 +23,8 @@ struct netconf_device {
 };
 
 /*
- * Adds what is configured on these devices. -EOPNOTSUPP: it cannot be done again (routes by nexthop
- * objects); err says what.
+ * Adds what is configured on these devices. -EOPNOTSUPP: it cannot be done again (nexthop objects);
+ * err says what.
  */
 int netconf_read(struct nl *nl, const struct netconf_device *devices, size_t count,
 		 struct netconf *conf, struct err *err);

@@ -4,6 +4,7 @@
 #include <linux/if_bridge.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
+#include <linux/nexthop.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -213,6 +214,41 @@ void netconf_take_neighbour(struct nlmsghdr *message, void *arg)
 	netconf_end(source, msg);
 }
 
+/* Of a bridge: what somebody has set. The rest it has of itself, or learns again. */
+void netconf_take_bridge_entry(struct nlmsghdr *message, void *arg)
+{
+	const struct ndmsg *about = nlmsg_data(message);
+	struct ndmsg head = { .ndm_family = AF_BRIDGE, .ndm_state = NUD_NOARP };
+	struct nlattr *tb[NDA_MAX + 1];
+	struct netconf_source *source = arg;
+	struct nl_msg *msg;
+
+	if (message->nlmsg_type != RTM_NEWNEIGH ||
+	    nlmsg_parse(message, sizeof(*about), tb, NDA_MAX, NULL) < 0 ||
+	    !netconf_is_ours(source, about->ndm_ifindex) || about->ndm_state != NUD_NOARP ||
+	    about->ndm_flags & (NTF_SELF | NTF_EXT_LEARNED) || !tb[NDA_MASTER] || !tb[NDA_LLADDR])
+		return;
+	head.ndm_ifindex = about->ndm_ifindex;
+	head.ndm_flags = NTF_MASTER | (about->ndm_flags & NTF_STICKY);
+	msg = netconf_begin(RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, &head, sizeof(head));
+	netconf_put(msg, tb[NDA_LLADDR]);
+	if (tb[NDA_VLAN])
+		netconf_put(msg, tb[NDA_VLAN]);
+	netconf_end(source, msg);
+}
+
+/* Also one that no route uses would end with its device. */
+void netconf_take_nexthop(struct nlmsghdr *message, void *arg)
+{
+	struct nlattr *tb[NHA_MAX + 1];
+	struct netconf_source *source = arg;
+
+	if (message->nlmsg_type == RTM_NEWNEXTHOP &&
+	    nlmsg_parse(message, sizeof(struct nhmsg), tb, NHA_MAX, NULL) >= 0 && tb[NHA_OIF] &&
+	    netconf_is_ours(source, (int)nl_attr_u32(tb[NHA_OIF], 0)))
+		source->has_nexthop_objects = true;
+}
+
 static bool netconf_has_our_hop(const struct netconf_source *source, struct nlattr *hops)
 {
 	const struct rtnexthop *hop = nla_data(hops);
@@ -226,6 +262,36 @@ static bool netconf_has_our_hop(const struct netconf_source *source, struct nlat
 		hop = RTNH_NEXT(hop);
 	}
 	return false;
+}
+
+/*
+ * Of an IPv6 route, whose hops are routes of their own: those by other devices stay, and the kernel
+ * refuses all hops of a request if it has one of them.
+ */
+static void netconf_put_our_hops(const struct netconf_source *source, struct nl_msg *msg,
+				 struct nlattr *hops)
+{
+	struct nlattr *ours = nla_nest_start(msg, RTA_MULTIPATH);
+	const struct rtnexthop *hop = nla_data(hops);
+
+	for (int left = nla_len(hops); left >= (int)sizeof(*hop) && RTNH_OK(hop, left);) {
+		int size = RTNH_ALIGN(hop->rtnh_len);
+
+		if (netconf_is_ours(source, hop->rtnh_ifindex))
+			nlmsg_append(msg, (void *)hop, hop->rtnh_len, NLMSG_ALIGNTO);
+		left -= size;
+		hop = RTNH_NEXT(hop);
+	}
+	nla_nest_end(msg, ours);
+}
+
+static void netconf_put_of_route(const struct netconf_source *source, struct nl_msg *msg,
+				 const struct rtmsg *about, struct nlattr *attribute)
+{
+	if (nla_type(attribute) == RTA_MULTIPATH && about->rtm_family == AF_INET6)
+		netconf_put_our_hops(source, msg, attribute);
+	else
+		netconf_put(msg, attribute);
 }
 
 /* The kernel makes its own with the addresses. */
@@ -271,7 +337,7 @@ void netconf_take_route(struct nlmsghdr *message, void *arg)
 	msg = netconf_begin(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_APPEND, &head, sizeof(head));
 	for (int type = 1; type <= RTA_MAX; type++)
 		if (tb[type] && type != RTA_CACHEINFO && type != RTA_IIF && type != RTA_EXPIRES)
-			netconf_put(msg, tb[type]);
+			netconf_put_of_route(source, msg, about, tb[type]);
 	netconf_put_expiry(msg, tb[RTA_CACHEINFO]);
 	netconf_end(source, msg);
 }

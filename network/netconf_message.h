@@ -13,7 +13,7 @@ struct netconf_source {
 	const struct netconf_device *devices;
 	size_t count;
 	struct netconf *conf;
-	bool has_nexthop_objects; /* routes that use them were left out */
+	bool has_nexthop_objects; /* they, and routes that use them, were left out */
 };
 
 /* Handlers of dumps: add a request for a message about one of the devices. */
@@ -22,6 +22,9 @@ void netconf_take_bridge_vlans(struct nlmsghdr *message, void *source);
 void netconf_take_address(struct nlmsghdr *message, void *source);
 void netconf_take_route(struct nlmsghdr *message, void *source);
 void netconf_take_neighbour(struct nlmsghdr *message, void *source);
+void netconf_take_bridge_entry(struct nlmsghdr *message, void *source);
+/* Only finds out whether there is one. */
+void netconf_take_nexthop(struct nlmsghdr *message, void *source);
 
 /* Changes a request that netconf_add() has taken: to the devices `to`. */
 void netconf_readdress(struct nlmsghdr *request, const struct netconf_device *devices,

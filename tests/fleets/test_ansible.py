@@ -74,5 +74,13 @@ def test_the_role(lab):
     bonds["bond0"]["options"]["miimon"] = "often"
     _, said = book.run(bonds, fails=True)
     assert "miimon" in said and (host.config_dir / "bond0.conf").read_text() == before
+    bonds["bond0"]["options"] = {"mode": "active-backup", "primary": None, "arp_interval": 100,
+                                 "arp_ip_target": ["192.0.2.1", "192.0.2.2"]}
+    book.run(bonds)
+    text = (host.config_dir / "bond0.conf").read_text()
+    assert "primary" not in text and "arp_ip_target = 192.0.2.1,192.0.2.2\n" in text
+    # As -e xbond_purge=false gives them.
+    changed, _ = book.run({}, xbond_purge="false", xbond_service="false", xbond_apply="false")
+    assert changed == 0 and (host.config_dir / "bond0.conf").read_text() == text
     book.run({}, xbond_purge=True)
     assert not list(host.config_dir.glob("*.conf")) and host.ctl_json("list") == ["bond0"]

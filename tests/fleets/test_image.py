@@ -51,13 +51,16 @@ def test_layout(image):
     assert image.stat().st_size < 100 << 20
 
 
+PROPAGATION = {None: "", "HostToContainer": ":rslave", "Bidirectional": ":rshared"}
+
+
 def mounts(host):
     """Those of the manifest, with the directories of a test behind them."""
     behind = {"bpf": "/sys/fs/bpf", "run": host.run_dir, "config": host.config_dir,
               "netns": "/run/netns"}
     container = pod_of_manifest()["containers"][0]
     return [f"--volume={behind[each['name']]}:{each['mountPath']}"
-            + (":rslave" if "mountPropagation" in each else "")
+            + PROPAGATION[each.get("mountPropagation")]
             for each in container["volumeMounts"]]
 
 

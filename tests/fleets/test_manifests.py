@@ -61,7 +61,16 @@ def test_bondd_has_its_directories():
     for wanted in default_paths():
         assert any(wanted == path or wanted.startswith(f"{path}/") for path in mounts), wanted
     assert mounts["/run/netns"]["mountPropagation"] == "HostToContainer"
+    # A BPF file system that bondd mounts must not end with the container.
+    assert mounts["/sys/fs/bpf"]["mountPropagation"] == "Bidirectional"
     assert spec["hostNetwork"] is True and bondd["securityContext"]["privileged"] is True
+
+
+def test_an_image_that_is_there_is_not_pulled():
+    """Otherwise it would be, because of its tag "latest"."""
+    spec = manifest()["spec"]["template"]["spec"]
+    for container in (*spec["initContainers"], *spec["containers"]):
+        assert container["imagePullPolicy"] == "IfNotPresent"
 
 
 def test_the_network_is_one_that_the_plugin_takes():

@@ -75,6 +75,17 @@ def test_names_of_a_handover(config):
     assert said_of(config, "bond7") == "bond" and said_of(config, "bond7.5") == ""
 
 
+def test_devices_of_pods(config):
+    """Links that the CNI plugin has fetched from a pod, and a bond that it is to have."""
+    names = ("xb0123456789", "xb0123456789-0", "xb0123456789-63")
+    assert [said_of(config, name) for name in names] == ["", "", ""]
+    (config / "run/cni").mkdir(parents=True)
+    (config / "run/cni/xb0123456789.json").write_text("{}")
+    (config / "pins/xb0123456789").mkdir(parents=True)
+    assert [said_of(config, name) for name in names] == ["pod"] * 3
+    assert said_of(config, "xb01234567890") == "" and said_of(config, "xb-xb0123456789") == "port"
+
+
 def test_what_is_left_alone():
     """networkd wants all properties of a line to match, so there may be one only."""
     program = (TOOLS / "xbond-device").read_text()
@@ -82,7 +93,7 @@ def test_what_is_left_alone():
     rules = [line for line in (TOOLS / "90-xbond.rules").read_text().splitlines()
              if kinds == set((re.findall(r'ENV{XBOND}=="(.*?)"', line) or [""])[0].split("|"))]
     wanted = re.findall(r"^Property=(\S+)=(\S+)$", (TOOLS / "05-xbond.network").read_text(), re.M)
-    assert kinds == {"slave", "port", "handover"} and len(wanted) == 1
+    assert kinds == {"slave", "port", "handover", "pod"} and len(wanted) == 1
     for name, value in (("NM_UNMANAGED", "1"), wanted[0]):
         assert any(f'ENV{{{name}}}="{value}"' in line for line in rules), (name, rules)
 

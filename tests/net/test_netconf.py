@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is configured on one device, configured on another: the part of a takeover that needs no
+kernel bond.
+"""
+import json
+
+import pytest
+
+from built import BUILD
+from waiting import wait_for
+
+
+@pytest.fixture(name="host")
+def _host(lab):
+    """Devices `old` and `new`, of which one takes the place of the other, and `other`."""
+    host = lab.namespace("a")
+    for name in ("old", "new", "other"):
+        host.ip("link", "add", name, "type", "veth", "peer", "name", f"{name}p")
+        host.ip("link", "set", name, "up")
+        host.ip("link", "set", f"{name}p", "up")
+    return host
+
+
+def reconf(host):
+    """What was refused; nothing if all went well."""
+    return host.run(BUILD / "tools/reconf", "old", "new", check=False).stdout
+
+
+def hops(host, *words):
+    """The devices and weights of a route."""
+    (route,) = host.ip_json(*words)
+    return {(each["dev"], each["weight"]) for each in route["nexthops"]}
+
+
+@pytest.mark.parametrize("family, net, gateways", [
+    ("-4", "10.8.0.0/16", ("10.0.0.9", "10.1.0.9")), ("-6", "fd08::/64", ("fd00::9", "fd01::9"))])
+@pytest.mark.parametrize("first", ["old", "other"])
+def test_a_route_over_several_devices(host, family, net, gateways, first):
+    for number, dev in enumerate(("old", "other")):
+        host.ip("addr", "add", f"10.{number}.0.1/24", "dev", dev)
+        host.ip("addr", "add", f"fd0{number}::1/64", "dev", dev, "nodad")
+    words = {"old": ("nexthop", "via", gateways[0], "dev", "old", "weight", 3),
+             "other": ("nexthop", "via", gateways[1], "dev", "other", "weight", 2)}
+    host.ip(family, "route", "add", net, *words[first],
+            *words["other" if first == "old" else "old"])
+    assert reconf(host) == ""
+    host.ip("link", "del", "old")
+    assert hops(host, family, "route", "show", net) == {("new", 3), ("other", 2)}
+
+
+@pytest.mark.parametrize("kind", ["one", "group", "unused"])
+@pytest.mark.parametrize("compatible", [0, 1])
+def test_nexthop_objects_are_refused(host, kind, compatible):
+    """Also if routes do not say where their objects lead to."""
+    host.run("sysctl", "-qw", f"net.ipv4.nexthop_compat_mode={compatible}")
+    host.ip("addr", "add", "10.0.0.1/24", "dev", "old")
+    host.ip("nexthop", "add", "id", 7, "via", "10.0.0.9", "dev", "old")
+    host.ip("nexthop", "add", "id", 8, "group", 7)
+    if kind != "unused":
+        host.ip("route", "add", "10.8.0.0/16", "nhid", 7 if kind == "one" else 8)
+    assert "nexthop objects" in reconf(host)
+
+
+def test_nexthop_objects_elsewhere_do_no_harm(host):
+    host.ip("addr", "add", "10.1.0.1/24", "dev", "other")
+    host.ip("nexthop", "add", "id", 7, "via", "10.1.0.9", "dev", "other")
+    host.ip("route", "add", "10.8.0.0/16", "nhid", 7)
+    assert reconf(host) == ""
+
+
+def test_static_entries_of_a_bridge(host):
+    """What an administrator has set stays; what the bridge has learnt it learns again."""
+    host.ip("link", "add", "br0", "type", "bridge")
+    host.ip("link", "set", "br0", "up")
+    host.ip("link", "set", "old", "master", "br0")
+    wait_for(lambda: host.link("old")["linkinfo"]["info_slave_data"]["state"] == "forwarding",
+             "the port to learn")
+    for mac, kind in (("11", "static"), ("12", "dynamic"), ("13", "local"), ("14", "static")):
+        host.run("bridge", "fdb", "add", f"02:00:00:00:00:{mac}", "dev", "old", "master", kind)
+    assert reconf(host) == ""
+    host.ip("link", "del", "old")
+    entries = json.loads(host.run("bridge", "-j", "fdb", "show", "br", "br0", "brport",
+                                  "new").stdout)
+    assert {each["mac"] for each in entries if each["state"] == "static"} == {
+        "02:00:00:00:00:11", "02:00:00:00:00:14"}
