@@ -165,6 +165,18 @@ static int survey_refuse_team(const struct handover *plan, struct err *err)
 		       handover_name(plan), plan->is_back ? "from" : "to");
 }
 
+/* The driver looks at min_links in 802.3ad only. Here it would take the carrier in any mode. */
+static void survey_leave_min_links(struct handover *plan, struct option_set *options)
+{
+	if (!options->given[OPT_MIN_LINKS] || option_set_mode(options, 0) == XBOND_MODE_8023AD)
+		return;
+	options->given[OPT_MIN_LINKS] = false;
+	handover_note(plan,
+		      "min_links %u has no effect with the kernel's driver in this mode, and "
+		      "is left out",
+		      options->value[OPT_MIN_LINKS].number);
+}
+
 static int survey_kernel_options(struct handover *plan, const json_t *given, struct err *err)
 {
 	struct option_set options = { 0 }, wanted = { 0 };
@@ -174,6 +186,7 @@ static int survey_kernel_options(struct handover *plan, const json_t *given, str
 		r = bonding_read(&plan->daemon->nl, plan->devices[0].old, &options, err);
 	if (r)
 		return r;
+	survey_leave_min_links(plan, &options);
 	for (int id = 0; id < OPT_COUNT; id++)
 		if (wanted.given[id]) {
 			options.given[id] = true;

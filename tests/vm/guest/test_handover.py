@@ -145,7 +145,7 @@ def is_kernels(near):
 def plain(setting):
     """A bond of the kernel in active-backup, and a switch."""
     made = setting(2).switch()
-    kernel_bond(made.near, "active-backup", "primary", "eth0")
+    kernel_bond(made.near, "active-backup", "primary", "eth0", "min_links", "3")
     dress(made.near)
     made.near.wait_ping("10.0.0.2")
     return made
@@ -159,6 +159,7 @@ def test_all_that_is_on_a_bond(plain):
     note("takeover", silences)
     assert picture(near, NAMES) == before
     assert near.show()["mode"] == "active-backup" and near.show()["options"]["primary"] == "eth0"
+    assert near.show()["options"]["min_links"] == 0  # the driver did not look at it in this mode
     assert near.run("sysctl", "-n", "net.ipv4.conf.bond0.arp_announce").stdout == "2\n"
     assert near.run("sysctl", "-n", "net.ipv6.conf.bond0.hop_limit").stdout == "63\n"
     near.wait_slaves("eth0", "eth2")
