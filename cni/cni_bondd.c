@@ -11,6 +11,8 @@
 #include "network/link.h"
 #include "options/options.h"
 
+#define PING_WAIT_S 5
+
 /* Takes the reference to the request. ret_reply may be NULL. */
 static int cni_bondd_call(const struct cni_call *call, json_t *request, json_t **ret_reply,
 			  struct err *err)
@@ -152,9 +154,19 @@ int cni_bondd_show(const struct cni_record *record, const struct cni_call *call,
 	return *ret_view ? 0 : err_set(err, CNI_IO, "bondd's answer is malformed");
 }
 
+/* A runtime asks often, and waits. */
 int cni_bondd_ping(const struct cni_call *call, struct err *err)
 {
-	return cni_bondd_call(call, json_pack("{s:s}", "method", "ping"), NULL, err)
-		       ? -CNI_UNAVAILABLE
-		       : 0;
+	json_t *request = json_pack("{s:s}", "method", "ping"), *reply = NULL;
+	int r = client_call(call->paths.run_dir, request, PING_WAIT_S, &reply, err);
+
+	json_decref(request);
+	if (!r)
+		json_decref(reply);
+	else if (r != -ENOTCONN)
+		err_set(err, CNI_UNAVAILABLE,
+			"bondd has not answered within %d s; 'systemctl status bondd' says how it "
+			"is",
+			PING_WAIT_S);
+	return r ? -CNI_UNAVAILABLE : 0;
 }

@@ -217,6 +217,10 @@ def test_a_failure_is_undone(node, tmp_path):
         node.runtime.call("STATUS", {**good, "cniVersion": "1.1.0"})
     node.host.start_bondd()
     assert node.runtime.call("STATUS", {**good, "cniVersion": "1.1.0"}) is None
+    node.host.freeze_bondd()
+    with pytest.raises(Failed, match="^50: bondd has not answered within 5 s"):
+        node.runtime.call("STATUS", {**good, "cniVersion": "1.1.0"})
+    node.host.thaw_bondd()
     result = pod.add(good)
     node.host.kill_bondd()
     with pytest.raises(Failed, match="^11: bondd is not running"):

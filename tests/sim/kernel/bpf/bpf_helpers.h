@@ -15,6 +15,8 @@
 #undef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #define __noinline __attribute__((noinline))
+/* Global functions of the programs are called in their own file only. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 struct sim_skb {
 	unsigned long data;
