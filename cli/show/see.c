@@ -6,6 +6,7 @@
 #include "cli/base/ask.h"
 #include "cli/base/client.h"
 #include "cli/show/fields.h"
+#include "cli/show/going_back.h"
 #include "cli/show/unwatched.h"
 #include "common/mac.h"
 #include "common/set_down.h"
@@ -126,9 +127,11 @@ int see_bond(const struct cli *cli, const struct sight *sight, const char *name,
 
 	if (see_is_forbidden(r))
 		r = see_by_bondd(cli, sight, name, ret_seen, err);
-	if (!r)
-		ret_seen->is_down = see_is_down(ret_seen->view, name);
-	return r;
+	if (r)
+		return r;
+	ret_seen->is_down = see_is_down(ret_seen->view, name);
+	ret_seen->back_in_s = going_back_s(&cli->paths, name);
+	return 0;
 }
 
 int see_names(const struct cli *cli, char ***ret_names, struct err *err)

@@ -13,8 +13,9 @@
 
 struct seen {
 	json_t *view;
-	bool forced_counted; /* something forbids `path direct` at present */
-	bool is_down;	     /* administratively */
+	bool forced_counted;	/* something forbids `path direct` at present */
+	bool is_down;		/* administratively */
+	unsigned int back_in_s; /* it goes back then unless it is confirmed; 0: it does not */
 };
 
 /* One way of seeing a bond. */

@@ -85,6 +85,16 @@ static void text_print_news(const json_t *news)
 	}
 }
 
+static void text_print_going_back(const struct seen *seen)
+{
+	const char *name = field_text(seen->view, "name");
+
+	if (seen->back_in_s)
+		printf("  goes back in %u s to what it was before 'apply'; 'bondctl confirm %s' "
+		       "keeps it\n",
+		       seen->back_in_s, name);
+}
+
 static void text_print_lacp(const json_t *lacp)
 {
 	if (!lacp || json_is_null(json_object_get(lacp, "partner_system")))
@@ -219,6 +229,7 @@ void text_bond(const struct seen *seen)
 	text_print_headline(seen, json_array_size(news) == 0);
 	text_print_news(news);
 	json_decref(news);
+	text_print_going_back(seen);
 	if (json_is_null(json_object_get(bond, "options")))
 		return;
 	printf("  mac %s, mtu %lld\n", field_text(bond, "mac"), field_number(bond, "mtu"));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """load, apply, confirm and rollback: running bonds become what their files say, and go back."""
 import json
+import re
 import signal
 import sys
 import time
@@ -231,7 +232,8 @@ def test_it_goes_back(bonds):
         assert bonds.state() == before, ending
         assert host.ctl_try("confirm", "bond0").returncode == 1
     host.ctl("apply", "--confirm", "60")
-    assert host.ctl("confirm") == "bond0: confirmed\n"
+    assert 30 < int(re.search(r"goes back in (\d+) s", host.ctl("show"))[1]) <= 60
+    assert host.ctl("confirm") == "bond0: confirmed\n" and "goes back" not in host.ctl("show")
     assert not bonds.rollback_file().exists() and bonds.apply() == []
     assert host.ctl_try("rollback").returncode == 1
     # a bond that was made goes, and one that is deleted is forgotten
