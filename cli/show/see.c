@@ -2,6 +2,7 @@
 #include "cli/show/see.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "cli/base/ask.h"
 #include "cli/base/client.h"
@@ -11,6 +12,9 @@
 #include "common/mac.h"
 #include "common/set_down.h"
 #include "view/view_bond.h"
+
+#define LOOKS 4
+#define LOOK_AGAIN_MS 50
 
 /* The figures of bondd's main loop, in *room; NULL if they are not known. */
 static const struct loop_figures *see_loop(const struct cli *cli, const struct pins *pins,
@@ -64,11 +68,23 @@ static bool see_is_forbidden(int r)
 	return r == -EPERM || r == -EACCES;
 }
 
+/* A bond that is just being made or deleted has some of its pins. */
+static int see_open(const struct cli *cli, const char *name, struct pins *ret_pins, struct err *err)
+{
+	int r = pins_open(ret_pins, cli->paths.bpf_dir, name, err);
+
+	for (int look = 1; r == -EBADMSG && look < LOOKS; look++) {
+		usleep(LOOK_AGAIN_MS * 1000);
+		r = pins_open(ret_pins, cli->paths.bpf_dir, name, err);
+	}
+	return r;
+}
+
 static int see_by_pins(const struct cli *cli, const struct sight *sight, const char *name,
 		       struct seen *ret_seen, struct err *err)
 {
 	struct pins pins;
-	int r = pins_open(&pins, cli->paths.bpf_dir, name, err);
+	int r = see_open(cli, name, &pins, err);
 
 	if (r == -EPROTO && sight->foreign) {
 		ret_seen->view = sight->foreign(cli, name, pins_abi(cli->paths.bpf_dir, name, err));

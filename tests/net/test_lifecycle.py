@@ -1,6 +1,7 @@
 """Bonds come and go and leave nothing: devices, pins, filters, programs, memory."""
 import json
 import pathlib
+import threading
 
 import pytest
 
@@ -211,6 +212,26 @@ def test_many_bonds_side_by_side(lone):
     host.ctl("delete", "bond1")
     assert host.ctl_json("list") == ["bond0", "bond2"]
     host.wait_slaves("l4", "l5", bond="bond2")
+
+
+def test_bonds_that_come_and_go_are_no_mistake(lone):
+    """Whoever looks meanwhile sees a bond, or none."""
+    host = lone(links=0)
+    done = threading.Event()
+
+    def change():
+        for _ in range(15):
+            host.ctl("create", "bond1")
+            host.ctl("delete", "bond1")
+        done.set()
+    changer = threading.Thread(target=change)
+    changer.start()
+    seen = set()
+    while not done.is_set():
+        seen.add(host.ctl("list"))
+        host.ctl("show")
+    changer.join()
+    assert seen == {"", "bond1\n"}
 
 
 def test_create_makes_what_the_contract_says(lone):
