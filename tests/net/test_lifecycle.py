@@ -214,24 +214,28 @@ def test_many_bonds_side_by_side(lone):
     host.wait_slaves("l4", "l5", bond="bond2")
 
 
-def test_bonds_that_come_and_go_are_no_mistake(lone):
-    """Whoever looks meanwhile sees a bond, or none."""
+@pytest.mark.parametrize("ending", ["it is there", "it is gone"])
+def test_a_bond_in_the_midst_of_a_change(lone, ending):
+    """Its pins come and go one after another. Whoever looks then sees the bond, or none."""
     host = lone(links=0)
-    done = threading.Event()
+    host.ctl("create", "bond0")
+    host.freeze_bondd()
+    pins = host.bpf_dir / "bond0"
+    (pins / "counters").rename(host.bpf_dir / "moved")
 
-    def change():
-        for _ in range(15):
-            host.ctl("create", "bond1")
-            host.ctl("delete", "bond1")
-        done.set()
-    changer = threading.Thread(target=change)
-    changer.start()
-    seen = set()
-    while not done.is_set():
-        seen.add(host.ctl("list"))
-        host.ctl("show")
-    changer.join()
-    assert seen == {"", "bond1\n"}
+    def go_on():
+        if ending == "it is there":
+            (host.bpf_dir / "moved").rename(pins / "counters")
+        else:
+            (host.bpf_dir / "moved").unlink()
+            for pin in pins.iterdir():
+                pin.unlink()
+            pins.rmdir()
+    timer = threading.Timer(0.07, go_on)
+    timer.start()
+    assert host.ctl("list") == ("bond0\n" if ending == "it is there" else "")
+    timer.join()
+    host.thaw_bondd()
 
 
 def test_create_makes_what_the_contract_says(lone):
