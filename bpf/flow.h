@@ -24,10 +24,10 @@ static __always_inline int flow_policy_has_ports(__u32 policy)
 static __always_inline int flow_plain_ether(__u64 *hash, const struct ethhdr *eth, __u32 policy,
 					    const struct flow_rule *rule)
 {
-	if (flow_is_vlan(eth->h_proto))
+	if (flow_is_vlan(flow_ether_type(eth)))
 		return -1;
 	if (policy == XBOND_POLICY_LAYER2)
-		*hash = flow_layer2(*hash, eth, eth->h_proto, rule);
+		*hash = flow_layer2(*hash, eth, flow_ether_type(eth), rule);
 	else if (policy == XBOND_POLICY_VLAN_SRCMAC)
 		*hash = flow_mix(*hash, flow_mac(eth->h_source));
 	else
@@ -42,7 +42,7 @@ static __always_inline int flow_plain_carries_nothing(const struct packet *packe
 	const struct iphdr *ip = (void *)(eth + 1);
 	const __be16 *ports = (void *)(ip + 1);
 
-	if (eth->h_proto != bpf_htons(ETH_P_IP) || (void *)(ports + 2) > packet->end ||
+	if (flow_ether_type(eth) != bpf_htons(ETH_P_IP) || (void *)(ports + 2) > packet->end ||
 	    ip->version != 4)
 		return 0;
 	if (!encap_may_carry(ip->protocol))
@@ -66,19 +66,19 @@ static __always_inline int flow_hash_plain(const struct packet *packet,
 	if ((void *)(eth + 1) > packet->end || packet->vlan_tci >= 0 || rule->symmetric)
 		return -1;
 	if (policy == XBOND_POLICY_LAYER34) {
-		if (eth->h_proto != bpf_htons(ETH_P_IP) ||
+		if (flow_ether_type(eth) != bpf_htons(ETH_P_IP) ||
 		    flow_ip4(&hash, packet, FLOW_AT_IP4 | sizeof(*eth), 1, &plain))
 			return -1;
 	} else if (policy == XBOND_POLICY_LAYER23) {
-		hash = flow_layer2(hash, eth, eth->h_proto, &plain);
-		if (eth->h_proto != bpf_htons(ETH_P_IP) ||
+		hash = flow_layer2(hash, eth, flow_ether_type(eth), &plain);
+		if (flow_ether_type(eth) != bpf_htons(ETH_P_IP) ||
 		    flow_ip4(&hash, packet, FLOW_AT_IP4 | sizeof(*eth), 0, &plain))
 			return -1;
 	} else if (flow_policy_is_encap(policy)) {
 		if (!flow_plain_carries_nothing(packet, eth))
 			return -1;
 		if (policy == XBOND_POLICY_ENCAP23)
-			hash = flow_layer2(hash, eth, eth->h_proto, &plain);
+			hash = flow_layer2(hash, eth, flow_ether_type(eth), &plain);
 		if (flow_ip4(&hash, packet, FLOW_AT_IP4 | sizeof(*eth),
 			     policy == XBOND_POLICY_ENCAP34, &plain))
 			return -1;
@@ -122,20 +122,23 @@ static __always_inline int flow_hash(const struct packet *packet, const struct f
 {
 	const struct ethhdr *eth = packet->data;
 	__u64 hash = flow_seed(rule->seed);
-	__u32 at, offset = sizeof(*eth), inner = FLOW_OUTER;
-	int cut;
+	__u32 at, inner = FLOW_OUTER;
+	__u64 untagged;
 	__be16 type;
-	__u16 vid;
+	int cut;
 
 	*ret_hash = hash;
 	if ((void *)(eth + 1) > packet->end)
 		return FLOW_SHORT;
-	type = eth->h_proto;
-	cut = flow_untag(packet, &offset, &type, &vid);
+	untagged = flow_is_vlan(flow_ether_type(eth)) ? hook->untagged_of(hook->context)
+						      : flow_untagged_at_once(packet);
+	type = FLOW_UNTAGGED_TYPE(untagged);
+	cut = untagged & FLOW_UNTAGGED_SHORT ? FLOW_SHORT : 0;
 	if (rule->policy == XBOND_POLICY_VLAN_SRCMAC) {
-		hash = flow_mix(hash, flow_mac(eth->h_source) | (__u64)vid << 48);
+		hash = flow_mix(hash, flow_mac(eth->h_source) | (__u64)FLOW_UNTAGGED_VID(untagged)
+									<< 48);
 	} else {
-		at = flow_at_type(type, offset);
+		at = flow_at_type(type, FLOW_UNTAGGED_OFFSET(untagged));
 		if (flow_policy_is_encap(rule->policy))
 			inner = flow_encap_walk(hook);
 		if (inner & ~FLOW_AT_SHORT)

@@ -15,7 +15,8 @@
 #endif
 
 #define FLOW_MAX_ENCAPS 3
-#define FLOW_ENCAP_REACH 256 /* headers that begin behind so many bytes are not looked at */
+/* Headers that begin behind so many bytes of the frame are not looked at. */
+#define FLOW_ENCAP_REACH 256
 #define FLOW_MAX_LABELS 8
 #define FLOW_MAX_GTP_EXTENSIONS 4
 
@@ -55,10 +56,11 @@ struct encap {
 static __always_inline void *encap_read(const struct packet *packet, __u32 offset, __u32 size,
 					enum encap_kind *ret_why)
 {
+	__u32 beside = packet->vlan_tci < 0 ? 0 : sizeof(struct vlan_header);
 	void *at;
 
 	*ret_why = ENCAP_NOTHING;
-	if (offset > FLOW_ENCAP_REACH)
+	if (offset + beside > FLOW_ENCAP_REACH)
 		return NULL;
 	at = packet->data + offset;
 	*ret_why = ENCAP_SHORT;
@@ -188,8 +190,10 @@ static __always_inline int encap_may_carry(__u8 protocol)
 /* What a frame carries. */
 static __always_inline struct encap encap_of_ether(const struct packet *packet, __u32 offset)
 {
+	int most = offset || packet->vlan_tci < 0 ? FLOW_MAX_VLANS : FLOW_MAX_VLANS - 1;
+
 	offset += ETH_ALEN * 2;
-	for (int i = 0; i <= FLOW_MAX_VLANS; i++) {
+	for (int i = 0; i <= most; i++) {
 		enum encap_kind why;
 		const __be16 *type = encap_read(packet, offset, 2, &why);
 

@@ -9,6 +9,13 @@
 
 #include "bpf/flow.h"
 
+__noinline __u64 untagged(FLOW_CONTEXT *context)
+{
+	struct packet packet = packet_of(context);
+
+	return flow_untagged(&packet);
+}
+
 __noinline __u32 payload(FLOW_CONTEXT *context, __u32 at)
 {
 	struct packet packet = packet_of(context);
@@ -21,6 +28,11 @@ __noinline __u32 encap_inner(FLOW_CONTEXT *context, __u32 payload)
 	struct packet packet = packet_of(context);
 
 	return flow_encap_inner(&packet, payload);
+}
+
+static __always_inline __u64 untagged_of(void *context)
+{
+	return untagged(context);
 }
 
 static __always_inline __u32 payload_of(void *context, __u32 at)
@@ -36,6 +48,7 @@ static __always_inline __u32 encap_inner_of(void *context, __u32 payload)
 static __always_inline struct flow_hook flow_hook_of(FLOW_CONTEXT *context)
 {
 	return (struct flow_hook){ .context = context,
+				   .untagged_of = untagged_of,
 				   .payload_of = payload_of,
 				   .inner_of = encap_inner_of };
 }

@@ -36,10 +36,12 @@ struct flow_rule {
 
 /*
  * What an entry point must provide: the parts of the walk that the verifier checks as functions of
- * their own, called with words. They call flow_payload() and flow_encap_inner() on its packet.
+ * their own, called with words. They call flow_untagged(), flow_payload() and flow_encap_inner() on
+ * its packet.
  */
 struct flow_hook {
 	void *context;
+	__u64 (*untagged_of)(void *context);
 	__u32 (*payload_of)(void *context, __u32 at);
 	__u32 (*inner_of)(void *context, __u32 payload);
 };

@@ -67,7 +67,7 @@ static __always_inline __u32 select_lowest(__u64 mask)
  * by themselves.
  */
 
-static __always_inline __u32 select_successor(__u64 mask)
+__noinline __u32 select_successor(__u64 mask)
 {
 	__u32 slot = successor_of(buckets.bucket[READ_ONCE(table.active) & 1], mask);
 
@@ -204,7 +204,7 @@ __noinline __u32 select_is_up(__u32 slot, __u64 bits)
 	return netdev_is_up(slot, bits);
 }
 
-static __always_inline __u64 select_all_up(__u64 mask, __u64 bits)
+__noinline __u64 select_all_up(__u64 mask, __u64 bits)
 {
 	__u64 live = 0;
 

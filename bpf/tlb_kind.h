@@ -50,7 +50,7 @@ static __always_inline enum tlb_kind tlb_kind_in(const struct packet *packet, __
 	*ret_vid = 0;
 	if ((void *)(eth + 1) > packet->end)
 		return TLB_SHORT;
-	type = eth->h_proto;
+	type = flow_ether_type(eth);
 	if (flow_untag(packet, &offset, &type, ret_vid))
 		return TLB_SHORT;
 	if (type == bpf_htons(ETH_P_ARP))

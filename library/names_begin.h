@@ -41,6 +41,10 @@
 #undef packet
 #pragma push_macro("packet_of")
 #undef packet_of
+#pragma push_macro("untagged")
+#undef untagged
+#pragma push_macro("untagged_of")
+#undef untagged_of
 #pragma push_macro("payload")
 #undef payload
 #pragma push_macro("payload_of")
@@ -61,6 +65,8 @@
 #undef extension_header
 #pragma push_macro("net_device")
 #undef net_device
+#pragma push_macro("xdp_buff")
+#undef xdp_buff
 #pragma push_macro("list_head")
 #undef list_head
 #pragma push_macro("bpf_dtab")
@@ -108,6 +114,8 @@
 #endif
 #define packet xbond_packet
 #define packet_of xbond_packet_of
+#define untagged xbond_untagged
+#define untagged_of xbond_untagged_of
 #define payload xbond_payload
 #define payload_of xbond_payload_of
 #define encap xbond_encap
@@ -118,6 +126,7 @@
 #define vlan_header xbond_vlan_header
 #define extension_header xbond_extension_header
 #define net_device net_device___xbond
+#define xdp_buff xdp_buff___xbond
 #define list_head list_head___xbond
 #define bpf_dtab bpf_dtab___xbond
 #define bpf_dtab_netdev bpf_dtab_netdev___xbond

@@ -37,6 +37,10 @@
 #pragma pop_macro("packet")
 #undef packet_of
 #pragma pop_macro("packet_of")
+#undef untagged
+#pragma pop_macro("untagged")
+#undef untagged_of
+#pragma pop_macro("untagged_of")
 #undef payload
 #pragma pop_macro("payload")
 #undef payload_of
@@ -57,6 +61,8 @@
 #pragma pop_macro("extension_header")
 #undef net_device
 #pragma pop_macro("net_device")
+#undef xdp_buff
+#pragma pop_macro("xdp_buff")
 #undef list_head
 #pragma pop_macro("list_head")
 #undef bpf_dtab

@@ -102,10 +102,11 @@ struct xbond_tag {
 	__be16 tci, type;
 };
 
-/* At most two tags are looked behind. */
+/* At most three tags are looked behind, with the one that is beside the packet. */
 static __always_inline void xbond_untag(struct xbond_packet *packet)
 {
 	const struct ethhdr *eth = packet->data;
+	int most = packet->vlan < 0 ? 3 : 2;
 	__be16 type;
 
 	packet->network = sizeof(*eth);
@@ -113,10 +114,11 @@ static __always_inline void xbond_untag(struct xbond_packet *packet)
 	if ((const void *)(eth + 1) > packet->end)
 		return;
 	type = eth->h_proto;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		const struct xbond_tag *tag = packet->data + packet->network;
 
-		if ((type != bpf_htons(ETH_P_8021Q) && type != bpf_htons(ETH_P_8021AD)) ||
+		if (i == most ||
+		    (type != bpf_htons(ETH_P_8021Q) && type != bpf_htons(ETH_P_8021AD)) ||
 		    (const void *)(tag + 1) > packet->end)
 			break;
 		if (packet->vlan < 0)

@@ -50,6 +50,11 @@ static uint8_t *flow_packet_put_ip(uint8_t *at, const struct flow_packet *flow)
 	return flow_packet_put(at, &ip6, sizeof(ip6));
 }
 
+static __u64 flow_packet_untagged_of(void *context)
+{
+	return flow_untagged(context);
+}
+
 static uint32_t flow_packet_payload_of(void *context, uint32_t at)
 {
 	return flow_payload(context, at);
@@ -65,6 +70,7 @@ static int flow_packet_hash_of(struct packet *packet, const struct flow_rule *ru
 			       uint64_t *ret_hash)
 {
 	const struct flow_hook hook = { .context = packet,
+					.untagged_of = flow_packet_untagged_of,
 					.payload_of = flow_packet_payload_of,
 					.inner_of = flow_packet_inner_of };
 	__u64 found;

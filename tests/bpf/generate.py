@@ -49,7 +49,7 @@ class Generator:
     def frame(self, depth):
         tags = b"".join(struct.pack("!HH", self.chance.choice((0x8100, 0x8100, 0x88a8)),
                                     self.bits(16))
-                        for _ in range(self.chance.choice((0, 0, 0, 0, 1, 1, 2, 3))))
+                        for _ in range(self.chance.choice((0, 0, 0, 0, 1, 1, 2, 3, 4))))
         kind, rest = self.typed(depth)
         return self.chance.randbytes(12) + tags + struct.pack("!H", kind) + rest
 

@@ -73,7 +73,7 @@ def detour(value, slot_of_bucket, may):
 def untagged(packet):
     """(packet type, where what it names begins, outermost VLAN id)."""
     at, kind, vlan = 14, number(packet, 12, 2), 0
-    for tag in range(2):
+    for tag in range(3):
         if kind not in VLAN_TYPES or at + 4 > len(packet):
             break
         if tag == 0:
@@ -190,7 +190,7 @@ def below_labels(packet, at):
 
 def in_frame(packet, at):
     at += 12
-    for tags in range(3):
+    for tags in range(4):
         kind = int.from_bytes(reach(packet, at, 2), "big")
         if kind not in VLAN_TYPES:
             return by_type(packet, kind, at + 2)

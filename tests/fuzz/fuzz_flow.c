@@ -14,6 +14,11 @@ static __u32 flow_payload_here(void *context, __u32 at)
 	return flow_payload(context, at);
 }
 
+static __u64 flow_untagged_here(void *context)
+{
+	return flow_untagged(context);
+}
+
 static __u32 flow_inner_here(void *context, __u32 payload)
 {
 	return flow_encap_inner(context, payload);
@@ -22,6 +27,7 @@ static __u32 flow_inner_here(void *context, __u32 payload)
 static int flow_hash_of(struct packet *packet, const struct flow_rule *rule, __u64 *ret_hash)
 {
 	const struct flow_hook hook = { .context = packet,
+					.untagged_of = flow_untagged_here,
 					.payload_of = flow_payload_here,
 					.inner_of = flow_inner_here };
 
