@@ -32,20 +32,38 @@ static __always_inline struct packet packet_of(struct xdp_md *ctx)
 
 #include "bpf/flow_hook.h"
 
+/* The kernel's frame behind the context; only the field that is read. */
+struct xdp_buff {
+	__u32 flags;
+} __attribute__((preserve_access_index));
+#define XDP_HAS_FRAGS 1 /* the kernel's XDP_FLAGS_HAS_FRAGS */
+
+/* From Linux 6.2. It costs nothing: the verifier makes it a move. */
+extern void *bpf_cast_to_kern_ctx(void *ctx) __ksym __weak;
+
 /*
- * The number of bytes of the frame. Most frames lie in one buffer, and for those an IPv4 header
- * tells it for less than the cost of the helper.
+ * Does the frame certainly lie in one buffer? Older kernels hide what they know of that, but an
+ * IPv4 header tells it for less than the cost of a helper.
  */
-static __always_inline __u32 xdp_frame_length(struct xdp_md *ctx, const struct packet *packet)
+static __always_inline int xdp_is_linear(struct xdp_md *ctx, const struct packet *packet)
 {
 	const struct ethhdr *eth = packet->data;
 	const struct iphdr *ip = (void *)(eth + 1);
-	__u32 linear = (__u32)(packet->end - packet->data);
+	const struct xdp_buff *frame;
 
-	if ((void *)(ip + 1) <= packet->end && eth->h_proto == bpf_htons(ETH_P_IP) &&
-	    sizeof(*eth) + bpf_ntohs(ip->tot_len) <= linear)
-		return linear;
-	return (__u32)bpf_xdp_get_buff_len(ctx);
+	if (bpf_cast_to_kern_ctx) {
+		frame = bpf_cast_to_kern_ctx(ctx);
+		return !(frame->flags & XDP_HAS_FRAGS);
+	}
+	return (void *)(ip + 1) <= packet->end && flow_ether_type(eth) == bpf_htons(ETH_P_IP) &&
+	       (__s64)(sizeof(*eth) + bpf_ntohs(ip->tot_len)) <= packet->end - packet->data;
+}
+
+/* The number of bytes of the frame. */
+static __always_inline __u32 xdp_frame_length(struct xdp_md *ctx, const struct packet *packet)
+{
+	return xdp_is_linear(ctx, packet) ? (__u32)(packet->end - packet->data)
+					  : (__u32)bpf_xdp_get_buff_len(ctx);
 }
 
 /*
@@ -88,9 +106,9 @@ static __always_inline int xdp_is_neighbour_message(const struct packet *packet)
 
 	if ((void *)(eth + 1) > packet->end)
 		return 0;
-	if (eth->h_proto == bpf_htons(ETH_P_ARP))
+	if (flow_ether_type(eth) == bpf_htons(ETH_P_ARP))
 		return 1;
-	if (eth->h_proto != bpf_htons(ETH_P_IPV6) || (void *)(headers + 1) > packet->end)
+	if (flow_ether_type(eth) != bpf_htons(ETH_P_IPV6) || (void *)(headers + 1) > packet->end)
 		return 0;
 	return neighbour_is_message(headers);
 }

@@ -44,7 +44,7 @@ static __always_inline int xdp_is_ordinary(const struct packet *packet)
 
 	if ((void *)(eth + 1) > packet->end || collect_is_link_local(eth))
 		return 0;
-	type = eth->h_proto;
+	type = flow_ether_type(eth);
 	if (type == bpf_htons(ETH_P_8021Q)) {
 		if ((void *)(tag + 1) > packet->end)
 			return 0;
@@ -62,10 +62,10 @@ static __always_inline int xdp_is_micro_bfd(const struct packet *packet)
 
 	if ((void *)(eth + 1) > packet->end)
 		return 0;
-	if (eth->h_proto == bpf_htons(ETH_P_IP))
+	if (flow_ether_type(eth) == bpf_htons(ETH_P_IP))
 		return at + MICRO_BFD_PORT4 + 2 <= (const __u8 *)packet->end &&
 		       micro_bfd_is_port(at, MICRO_BFD_PROTOCOL4, MICRO_BFD_PORT4);
-	return eth->h_proto == bpf_htons(ETH_P_IPV6) &&
+	return flow_ether_type(eth) == bpf_htons(ETH_P_IPV6) &&
 	       at + MICRO_BFD_PORT6 + 2 <= (const __u8 *)packet->end &&
 	       micro_bfd_is_port(at, MICRO_BFD_PROTOCOL6, MICRO_BFD_PORT6);
 }
@@ -81,7 +81,7 @@ static __always_inline int xdp_is_for_monitor(const struct packet *packet)
 
 	if ((void *)(eth + 1) > packet->end)
 		return 0;
-	type = eth->h_proto;
+	type = flow_ether_type(eth);
 	if (flow_untag(packet, &offset, &type, &vid))
 		return 0;
 	headers = packet->data + offset;

@@ -117,30 +117,32 @@ static __always_inline int xbond_send_by(struct xdp_md *ctx, int selected, __u32
 	__u32 slot = (__u32)selected;
 	__u64 mask;
 
-	if (selected == XBOND_NO_BOND || !xdp_is_whole(&packet, length))
+	if (!xdp_is_whole(&packet, length))
 		return XDP_PASS;
 	if (slot < XBOND_MAX_SLAVES) {
 		choose_count(slot, length);
 		return (int)bpf_redirect_map(&devices, slot, XDP_DROP);
 	}
+	if (selected == XBOND_NO_BOND)
+		return XDP_PASS;
 	mask = select_mask(READ_ONCE(table.flags));
 	return selected == XBOND_EVERY_SLAVE && mask ? xdp_broadcast(length, mask) : XDP_DROP;
 }
 
 #endif
 
-/* A policy of the user's own is asked by the bond's programs only, so packets have to go there. */
-static __always_inline int xbond_is_open(__u32 flags)
+/* Not an answer: the worker has to choose. */
+#define XBOND_CHOOSE (-3)
+
+static __always_inline int xbond_is_current(void)
 {
-	return READ_ONCE(table.select_abi) == XBOND_SELECT_ABI && !(flags & XBOND_F_POLICY);
+	return READ_ONCE(table.select_abi) == XBOND_SELECT_ABI;
 }
 
-static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
+/* The answers that do not depend on the packet's flow, or XBOND_CHOOSE. */
+static __always_inline int xbond_select_unusual(XBOND_CONTEXT *ctx, __u64 mask, __u32 flags)
 {
-	__u32 flags = READ_ONCE(table.flags), slot;
-	__u64 mask = select_mask(flags);
-
-	if (!xbond_is_open(flags))
+	if (flags & XBOND_F_POLICY) /* the bond's own programs ask it */
 		return XBOND_NO_BOND;
 	if (!(flags & XBOND_F_CARRIER) || !mask)
 		return XBOND_NO_SLAVE;
@@ -148,6 +150,23 @@ static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
 		return XBOND_EVERY_SLAVE;
 	if (flags & XBOND_F_TLB) /* other slaves need other source addresses */
 		return (int)tlb_active(mask);
+	return XBOND_CHOOSE;
+}
+
+static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
+{
+	const __u32 unusual = XBOND_F_POLICY | XBOND_F_BROADCAST_NEIGHBOR | XBOND_F_TLB;
+	__u32 flags = READ_ONCE(table.flags), slot;
+	__u64 mask = select_mask(flags);
+	int selected;
+
+	if (!xbond_is_current())
+		return XBOND_NO_BOND;
+	if ((flags & (unusual | XBOND_F_CARRIER)) != XBOND_F_CARRIER || !mask) {
+		selected = xbond_select_unusual(ctx, mask, flags);
+		if (selected != XBOND_CHOOSE)
+			return selected;
+	}
 	slot = choose_slot(ctx, hash_of, mask, length, flags) & ~CHOOSE_TELL;
 	if (slot < XBOND_MAX_SLAVES)
 		return (int)slot;
@@ -161,7 +180,8 @@ static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
  */
 static __always_inline int xbond_may_send(XBOND_CONTEXT *ctx)
 {
-	return xbond_is_open(READ_ONCE(table.flags)) && xbond_is_sendable(ctx);
+	return xbond_is_current() && !(READ_ONCE(table.flags) & XBOND_F_POLICY) &&
+	       xbond_is_sendable(ctx);
 }
 
 /*

@@ -30,7 +30,7 @@ BEFORE = """
 """
 LIBRARY = '#include "library/select.bpf.h"\n'
 # the compiler's, the kernel's
-OF_OTHERS = re.compile(r"__builtin_|__sync_|bpf_rdonly_cast$|\w+___xbond$")
+OF_OTHERS = re.compile(r"__builtin_|__sync_|bpf_(?:rdonly_cast|cast_to_kern_ctx)$|\w+___xbond$")
 
 
 def clang(text, *words):
