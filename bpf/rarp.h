@@ -23,6 +23,8 @@
 /* All headers that may lie before a checksum, which the kernel does not cut off. */
 #define RARP_SIZE 120
 #define RARP_VLAN_ID 0xfff
+#define RARP_TAG_PROTOCOL(tag) ((__be16)((tag) >> 16))
+#define RARP_TAG_TCI(tag) ((__u16)(tag))
 
 struct xbond_told told SEC(".data.told");
 
@@ -55,6 +57,26 @@ static __always_inline int rarp_is_due(__u32 vlan, __u32 slot)
 	return before >> 8 == now >> 8 || slot != choose_active();
 }
 
+/*
+ * The tag inside a packet: protocol << 16 | TCI, or 0. Nobody moves it beside the packet before the
+ * egress of a team, if a packet socket or a macvtap has sent it.
+ */
+static __always_inline __u32 rarp_tag_inside(const struct __sk_buff *skb)
+{
+	const struct ethhdr *eth = (void *)(long)skb->data;
+	const struct vlan_header *tag = (void *)(eth + 1);
+
+	if ((void *)(tag + 1) > (void *)(long)skb->data_end || !flow_is_vlan(flow_ether_type(eth)))
+		return 0;
+	return (__u32)flow_ether_type(eth) << 16 | bpf_ntohs(tag->tci);
+}
+
+/* The VLAN that a packet leaves in; 0: none. */
+static __always_inline __u32 rarp_vlan(const struct __sk_buff *skb)
+{
+	return skb->vlan_present ? skb->vlan_tci : RARP_TAG_TCI(rarp_tag_inside(skb));
+}
+
 static __always_inline void rarp_fill(struct rarp_frame *rarp, const __u8 *mac)
 {
 	__builtin_memset(rarp, 0, sizeof(*rarp));
@@ -71,11 +93,11 @@ static __always_inline void rarp_fill(struct rarp_frame *rarp, const __u8 *mac)
 }
 
 /*
- * Makes the packet, whose clone has been sent, a RARP request of this MAC. Returns 0, or an error;
- * the packet is good for nothing then. A checksum that a device still has to fill in may end up in
- * `target`, where it does no harm.
+ * Makes the packet, whose clone has been sent, a RARP request of this MAC in the same VLAN. inside:
+ * what rarp_tag_inside() has said. Returns 0, or an error; the packet is good for nothing then. A
+ * checksum that a device still has to fill in may end up in `target`, where it does no harm.
  */
-static __always_inline long rarp_make(struct __sk_buff *skb, const __u8 *mac)
+static __always_inline long rarp_make(struct __sk_buff *skb, const __u8 *mac, __u32 inside)
 {
 	long refused = bpf_skb_change_tail(skb, RARP_SIZE, 0);
 	struct rarp_frame rarp;
@@ -83,7 +105,10 @@ static __always_inline long rarp_make(struct __sk_buff *skb, const __u8 *mac)
 	if (refused)
 		return refused;
 	rarp_fill(&rarp, mac);
-	return bpf_skb_store_bytes(skb, 0, &rarp, sizeof(rarp), 0);
+	refused = bpf_skb_store_bytes(skb, 0, &rarp, sizeof(rarp), 0);
+	if (refused || !inside || skb->vlan_present)
+		return refused;
+	return bpf_skb_vlan_push(skb, RARP_TAG_PROTOCOL(inside), RARP_TAG_TCI(inside));
 }
 
 #endif

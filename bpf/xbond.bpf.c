@@ -126,7 +126,7 @@ int xbond_claim(struct xdp_md *ctx)
 __noinline int tx_tell(struct __sk_buff *skb, __u32 slot)
 {
 	const struct xbond_bond *pinned;
-	__u32 key = 0, length = skb->len;
+	__u32 key = 0, length = skb->len, inside = rarp_tag_inside(skb);
 
 	if (slot >= XBOND_MAX_SLAVES)
 		return TC_ACT_SHOT;
@@ -134,15 +134,13 @@ __noinline int tx_tell(struct __sk_buff *skb, __u32 slot)
 	if (!pinned || bpf_clone_redirect(skb, table.ifindex[slot], 0))
 		return tx_send(slot, length);
 	choose_count(slot, length);
-	return rarp_make(skb, pinned->mac) ? TC_ACT_SHOT : tx_send(slot, RARP_SIZE);
+	return rarp_make(skb, pinned->mac, inside) ? TC_ACT_SHOT : tx_send(slot, RARP_SIZE);
 }
 
 /* Sends a packet by the active slave while bondd is away. */
 static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32 length)
 {
-	__u32 vlan = skb->vlan_present ? skb->vlan_tci : 0;
-
-	return rarp_is_due(vlan, slot) ? tx_tell(skb, slot) : tx_send(slot, length);
+	return rarp_is_due(rarp_vlan(skb), slot) ? tx_tell(skb, slot) : tx_send(slot, length);
 }
 
 /* While bondd is away, the network is told where the active slave is. */
