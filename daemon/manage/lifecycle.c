@@ -255,9 +255,11 @@ int lifecycle_delete(struct bond *bond, struct err *err)
 
 	pin->state = XBOND_BOND_DELETING;
 	crashpoint("delete-started");
+	bond_bfd_stop(bond, true); /* it tells the far ends; a team's ports go down with the team */
 	r = lifecycle_delete_pair(bond, err);
 	if (r && r != -ENODEV) {
 		pin->state = XBOND_BOND_READY;
+		bond_evaluate(bond);
 		return r;
 	}
 	event_config("delete", pin->name, NULL, "deleted");
