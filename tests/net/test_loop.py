@@ -152,6 +152,7 @@ def stand_still(many, rounds):
         return figures, float(bystander.communicate()[0])
 
 
+@pytest.mark.skipif("XBOND_VM" in os.environ, reason="there a millisecond is not one")
 def test_never_above_50_ms(lab):
     many, tried = Many(lab, bonds=8, above=300), []
     while len(tried) < ATTEMPTS:

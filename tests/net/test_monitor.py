@@ -268,11 +268,13 @@ stat = os.fstat(2)
 os.environ["JOURNAL_STREAM"] = f"{stat.st_dev}:{stat.st_ino}"
 os.execv(sys.argv[1], sys.argv[1:])
 """
-OWN_RUN = "mount -t tmpfs tmpfs /run && exec " + str(JOURNALD)
+CGROUPS = "/sys/fs/cgroup"
+OWN_RUN = (f"{{ mountpoint -q {CGROUPS} || mount -t cgroup2 cgroup2 {CGROUPS}; }} && "
+           f"mount -t tmpfs tmpfs /run && exec {JOURNALD}")
 
 
 class Journal:
-    """A journald in a mount namespace of its own, with an empty /run."""
+    """A journald in a mount namespace of its own, with an empty /run, and with control groups."""
 
     def __init__(self, host):
         self.host = host

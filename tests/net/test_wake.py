@@ -9,6 +9,7 @@ import struct
 
 import pytest
 
+from lab import is_team
 from lacp import distributing, wait_distributing
 from traffic import Stream
 from waiting import moments, quiet_for, wait_for
@@ -93,6 +94,8 @@ def cut_while_messages_are_held(near, far, link, is_known):
 
 def assert_first(near, far, is_known):
     """On a busy machine the kernel may be first for once."""
+    if is_team():
+        pytest.skip("the kernel holds back no message about a port of a team")
     assert any(cut_while_messages_are_held(near, far, "l0", is_known) for _ in range(ATTEMPTS))
 
 
