@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns() in the programs. */
+/* The clocks that xbond compares times of. */
 #ifndef XBOND_COMMON_CLOCK_H
 #define XBOND_COMMON_CLOCK_H
 
@@ -8,13 +8,24 @@
 
 #define NS_PER_MS 1000000ull
 #define NS_PER_S 1000000000ull
+#define US_PER_S 1000000ull
 
+/* CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns() in the programs. */
 static inline uint64_t clock_now_ns(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+/* CLOCK_BOOTTIME, which also runs while the machine sleeps. */
+static inline uint64_t clock_boot_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * US_PER_S + (uint64_t)now.tv_nsec / 1000;
 }
 
 #endif

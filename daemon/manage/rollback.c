@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "daemon/base/crashpoint.h"
 #include "daemon/base/event.h"
 #include "daemon/base/log.h"
@@ -14,15 +15,13 @@
 #include "daemon/manage/rollback_file.h"
 #include "daemon/manage/snapshot.h"
 
-#define US_PER_S 1000000ULL
-
 struct rollback {
 	struct rollback *next;
 	struct daemon *daemon;
 	char bond[XBOND_NAME_SIZE];
 	json_t *snapshot;
 	json_t *members; /* its slaves when it began to go back */
-	uint64_t at_us;	 /* by rollback_file_now_us() */
+	uint64_t at_us;	 /* by clock_boot_us() */
 	uint64_t apply;	 /* which one has changed it: the same number for all of one `apply` */
 	bool is_ahead;	 /* has its new name already; its bond is told of that later */
 	bool is_due;	 /* goes back with the one for which rollback_mark() was called last */
@@ -85,9 +84,9 @@ static void rollback_set_out(struct rollback *rollback)
 {
 	if (!rollback->members)
 		rollback->members = snapshot_members(rollback->daemon, rollback->bond);
-	if (rollback->at_us <= rollback_file_now_us())
+	if (rollback->at_us <= clock_boot_us())
 		return;
-	rollback->at_us = rollback_file_now_us();
+	rollback->at_us = clock_boot_us();
 	rollback_write(rollback, rollback->bond);
 	rollback_wait(rollback);
 }
@@ -272,7 +271,7 @@ static struct rollback *rollback_new(struct daemon *daemon, const char *bond, js
 /* Not one that another bond's has already. */
 uint64_t rollback_new_apply(void)
 {
-	uint64_t apply = rollback_file_now_us();
+	uint64_t apply = clock_boot_us();
 
 	for (const struct rollback *rollback = rollback_first; rollback; rollback = rollback->next)
 		if (rollback->apply >= apply)
@@ -293,7 +292,7 @@ int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot,
 		json_decref(snapshot);
 	if (!rollback)
 		return err_set(err, ENOMEM, "out of memory");
-	rollback->at_us = rollback_file_now_us() + terms->seconds * US_PER_S;
+	rollback->at_us = clock_boot_us() + terms->seconds * US_PER_S;
 	rollback->apply = terms->apply;
 	r = rollback_write(rollback, bond);
 	if (!r)
@@ -309,7 +308,7 @@ int rollback_begin(struct daemon *daemon, const char *bond, json_t *snapshot,
 unsigned int rollback_left_s(const char *bond)
 {
 	const struct rollback *rollback = rollback_find(bond);
-	uint64_t now_us = rollback_file_now_us();
+	uint64_t now_us = clock_boot_us();
 
 	if (!rollback)
 		return 0;

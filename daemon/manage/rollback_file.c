@@ -6,21 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "daemon/base/log.h"
 #include "daemon/base/run_file.h"
 #include "options/names.h"
 
 #define SUFFIX ".rollback"
-
-uint64_t rollback_file_now_us(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
-}
 
 static void rollback_file_name(char ret_name[NAME_MAX], const char *bond)
 {

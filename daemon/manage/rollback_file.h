@@ -8,11 +8,9 @@
 
 #include "common/paths.h"
 
-/* A clock that also runs while the machine sleeps (CLOCK_BOOTTIME). */
-uint64_t rollback_file_now_us(void);
 struct rollback_record {
 	json_t *snapshot;
-	uint64_t at_us; /* by rollback_file_now_us() */
+	uint64_t at_us; /* by clock_boot_us() */
 	uint64_t apply; /* see struct rollback_terms */
 };
 /* Writes it completely, and to the disk if there is one, or not at all. Returns 0 or -errno. */
