@@ -273,7 +273,7 @@ json_t *view_bond(const struct pins *pins, const char *name, bool bondd,
 	view_set_load(json, pins);
 	view_set_loop(json, loop);
 	if (mode_has(pins->bond->mode, MODE_RECEIVES))
-		view_set_clients(pins, slaves);
+		view_set_clients(json, slaves, pins);
 	json_object_set_new(json, "slaves", slaves);
 	if (source.lacp)
 		json_object_set_new(json, "lacp", view_lacp_bond(pins, source.lacp));

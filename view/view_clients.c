@@ -14,7 +14,7 @@ static __u64 view_clients_told(const struct pins *pins, unsigned int slot)
 	return mac_word(slot == bond->active_slot ? bond->mac : pins->slaves[slot].mac);
 }
 
-void view_set_clients(const struct pins *pins, json_t *slaves)
+void view_set_clients(json_t *bond, json_t *slaves, const struct pins *pins)
 {
 	struct client_entry *entries;
 	int count = client_table_read(pins->clients_fd, &entries);
@@ -28,4 +28,6 @@ void view_set_clients(const struct pins *pins, json_t *slaves)
 					    entries, count, view_clients_told(pins, slot))));
 	}
 	free(entries);
+	json_object_set_new(bond, "clients_refused",
+			    json_integer(pins->receivers ? pins->receivers->refused : 0));
 }

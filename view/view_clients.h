@@ -7,7 +7,10 @@
 
 #include "common/pins.h"
 
-/* Adds `clients` to each slave of that array, which has the members in the order of their slots. */
-void view_set_clients(const struct pins *pins, json_t *slaves);
+/*
+ * Adds `clients` to each slave of that array, which has the members in the order of their slots, and
+ * `clients_refused` to the bond.
+ */
+void view_set_clients(json_t *bond, json_t *slaves, const struct pins *pins);
 
 #endif

@@ -327,7 +327,7 @@ def mac_of_peer(made, peer):
 
 
 def refused(made):
-    return made.near.pinned("receivers")["refused"]
+    return made.near.show()["clients_refused"]
 
 
 def test_forged_questions(shared):
