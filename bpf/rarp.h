@@ -58,17 +58,18 @@ static __always_inline int rarp_is_due(__u32 vlan, __u32 slot)
 }
 
 /*
- * The tag inside a packet: protocol << 16 | TCI, or 0. Nobody moves it beside the packet before the
- * egress of a team, if a packet socket or a macvtap has sent it.
+ * The tag inside a packet: protocol << 16 | TCI, or 0. Of what a packet socket or a macvtap sends,
+ * nobody moves it beside the packet before the egress of a team, or in a netkit. The outermost one
+ * counts, as with a tag that is beside.
  */
 static __always_inline __u32 rarp_tag_inside(const struct __sk_buff *skb)
 {
-	const struct ethhdr *eth = (void *)(long)skb->data;
-	const struct vlan_header *tag = (void *)(eth + 1);
+	__be16 words[2]; /* the packet type and what is behind it */
 
-	if ((void *)(tag + 1) > (void *)(long)skb->data_end || !flow_is_vlan(flow_ether_type(eth)))
+	if (bpf_skb_load_bytes(skb, ETH_HLEN - sizeof(words[0]), words, sizeof(words)) ||
+	    !flow_is_vlan(words[0]))
 		return 0;
-	return (__u32)flow_ether_type(eth) << 16 | bpf_ntohs(tag->tci);
+	return (__u32)words[0] << 16 | bpf_ntohs(words[1]);
 }
 
 /* The VLAN that a packet leaves in; 0: none. */

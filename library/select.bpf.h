@@ -54,7 +54,10 @@ const volatile __u32 xbond_compiled_for SEC(".rodata.xbond") = XBOND_SELECT_ABI;
 enum xbond_selected {
 	XBOND_EVERY_SLAVE = XBOND_MAX_SLAVES,
 	XBOND_NO_SLAVE = -1, /* no slave may transmit, or the bond has no carrier */
-	/* The maps are a bond's no longer: load the program anew, over the maps of today. */
+	/*
+	 * The maps are a bond's no longer: load the program anew, over the maps of today. Or the
+	 * bond has a policy, which its own programs ask.
+	 */
 	XBOND_NO_BOND = -2,
 };
 
@@ -134,7 +137,7 @@ static __always_inline int xbond_send_by(struct xdp_md *ctx, int selected, __u32
 /* Not an answer: the worker has to choose. */
 #define XBOND_CHOOSE (-3)
 
-static __always_inline int xbond_is_current(void)
+static __always_inline int xbond_maps_are_current(void)
 {
 	return READ_ONCE(table.select_abi) == XBOND_SELECT_ABI;
 }
@@ -160,7 +163,7 @@ static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
 	__u64 mask = select_mask(flags);
 	int selected;
 
-	if (!xbond_is_current())
+	if (!xbond_maps_are_current())
 		return XBOND_NO_BOND;
 	if ((flags & (unusual | XBOND_F_CARRIER)) != XBOND_F_CARRIER || !mask) {
 		selected = xbond_select_unusual(ctx, mask, flags);
@@ -175,12 +178,12 @@ static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
 
 /*
  * Ask this before you change the packet: if it is 0, xbond_send() would let the packet pass,
- * because the maps are a bond's no longer, or because an XDP frame lies in several buffers. So
- * return XDP_PASS or TC_ACT_UNSPEC, and leave the packet to the stack.
+ * because the maps are a bond's no longer, because the bond has a policy, or because an XDP frame
+ * lies in several buffers. So return XDP_PASS or TC_ACT_UNSPEC, and leave the packet to the stack.
  */
 static __always_inline int xbond_may_send(XBOND_CONTEXT *ctx)
 {
-	return xbond_is_current() && !(READ_ONCE(table.flags) & XBOND_F_POLICY) &&
+	return xbond_maps_are_current() && !(READ_ONCE(table.flags) & XBOND_F_POLICY) &&
 	       xbond_is_sendable(ctx);
 }
 

@@ -8,8 +8,8 @@
 #include "common/pins.h"
 
 /*
- * Adds `clients` to each slave of that array, which has the members in the order of their slots, and
- * `clients_refused` to the bond.
+ * Adds `clients` to each slave of that array, which has the members in the order of their slots,
+ * and `clients_refused` to the bond.
  */
 void view_set_clients(json_t *bond, json_t *slaves, const struct pins *pins);
 

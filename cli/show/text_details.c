@@ -178,7 +178,8 @@ void text_details_bond(const struct seen *seen)
 		printf("    %-20s %s\n", "policy", field_text(bond, "policy"));
 	text_details_rebalance(bond);
 	if (field_number(bond, "clients_refused"))
-		printf("    %-20s %lld\n", "clients refused", field_number(bond, "clients_refused"));
+		printf("    %-20s %lld\n", "clients refused",
+		       field_number(bond, "clients_refused"));
 	text_lacp_bond(json_object_get(bond, "lacp"));
 	text_options_all_of_bond(bond, seen->forced_counted);
 	text_details_counters(bond);

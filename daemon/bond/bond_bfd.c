@@ -12,7 +12,7 @@
 
 bool bond_bfd_is_wanted(const struct xbond_bond *pin)
 {
-	return pin->bfd_interval_ms && pin->bfd_local.family &&
+	return pin->state != XBOND_BOND_DELETING && pin->bfd_interval_ms && pin->bfd_local.family &&
 	       pin->bfd_local.family == pin->bfd_remote.family;
 }
 

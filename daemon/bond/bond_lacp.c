@@ -157,7 +157,8 @@ static void bond_lacp_follow_port(struct bond *bond, unsigned int slot)
 
 void bond_lacp_follow(struct bond *bond)
 {
-	bool wanted = mode_has(bond_pin(bond)->mode, MODE_LACP);
+	bool wanted = mode_has(bond_pin(bond)->mode, MODE_LACP) &&
+		      bond_pin(bond)->state != XBOND_BOND_DELETING;
 
 	if (!wanted) {
 		bond_lacp_stop(bond, true);

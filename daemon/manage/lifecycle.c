@@ -255,7 +255,9 @@ int lifecycle_delete(struct bond *bond, struct err *err)
 
 	pin->state = XBOND_BOND_DELETING;
 	crashpoint("delete-started");
-	bond_bfd_stop(bond, true); /* it tells the far ends; a team's ports go down with the team */
+	/* Both tell the far ends. A team's ports go down with the team, so not afterwards. */
+	bond_lacp_stop(bond, true);
+	bond_bfd_stop(bond, true);
 	r = lifecycle_delete_pair(bond, err);
 	if (r && r != -ENODEV) {
 		pin->state = XBOND_BOND_READY;

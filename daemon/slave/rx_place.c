@@ -183,7 +183,7 @@ static int rx_place_put(struct bond *bond, unsigned int slot, enum rx_place plac
 
 int rx_place_follow(struct bond *bond, unsigned int slot, struct err *err)
 {
-	/* Somebody has written a hook into the pins that there is not: nothing is moved. */
+	/* Somebody has written a hook that does not exist into the pins: nothing is moved. */
 	if (!rx_place_is_tcx(bond) && bond_pin(bond)->hook != XBOND_HOOK_CLSACT)
 		return 0;
 	return rx_place_put(bond, slot, rx_place_wanted(bond, slot), err);

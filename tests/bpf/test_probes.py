@@ -117,6 +117,7 @@ NEITHER = {
     "truncated": arp()[:41],
     "truncated at once": arp()[:15],
     "truncated behind a tag": arp(tags=[(Dot1Q, 7)])[:45],
+    "three tags": arp(tags=[(Dot1AD, 7), (Dot1Q, 8), (Dot1Q, 9)]),
     "four tags": arp(tags=[(Dot1AD, 7), (Dot1Q, 8), (Dot1Q, 9), (Dot1Q, 10)]),
     "through a router": nd(NA, hlim=254),
     "truncated advertisement": nd(NA)[:54],

@@ -396,7 +396,8 @@ def test_groups_of_solicitations(network):
         return time.monotonic() - begun
 
     wait_for(lambda: are_on(set(net.wires[0]) - {net.host.show()["active_slave"]}), "a start")
-    assert min(took() for _ in range(5)) < 0.25  # the usual check is due every half second
+    # the usual check is due every half second
+    assert IS_SLOW or min(took() for _ in range(5)) < 0.25
     net.host.ctl("set", "bond0", "arp_validate", "none")
     wait_for(lambda: are_on(set()), "nobody to have them")
 

@@ -5,7 +5,7 @@ import re
 
 from lacp import distributing, ports, tx_slots, wait_distributing
 from traffic import Stream
-from waiting import wait_for
+from waiting import quiet_for, wait_for
 
 DOWN = "the bond is administratively down"
 SOON = 3  # far below the 90 s of a partner that is not told
@@ -126,4 +126,18 @@ def test_a_bond_that_leaves_the_mode_tells_its_partner(pair):
     made = pair("802.3ad", links=2, lacp_rate="slow", lacp_fallback="none")
     wait_distributing(made.near, made.far, links=made.links)
     made.near.ctl("set", "bond0", "mode", "active-backup")
+    wait_for(lambda: not tx_slots(made.far) and not distributing(made.far), "the far end to stop")
+
+
+def test_a_bond_that_is_deleted_tells_its_partner(pair):
+    """By a last PDU: its carrier may say nothing, as behind a media converter."""
+    made = pair("802.3ad", links=2, lacp_rate="slow", lacp_fallback="none")
+    wait_distributing(made.near, made.far, links=made.links)
+
+    def heard():
+        return {dev: port["lacpdu_rx"] for dev, port in ports(made.far).items()}
+    quiet_for(1.5, "the PDUs that followed the beginning")
+    before = heard()
+    made.near.ctl("delete", "bond0")
+    wait_for(lambda: all(count > before[dev] for dev, count in heard().items()), "a last PDU", SOON)
     wait_for(lambda: not tx_slots(made.far) and not distributing(made.far), "the far end to stop")

@@ -3,6 +3,7 @@ up to a second after a change of another link: a packet that avoids the slave te
 that watch carriers do. The poll does not come within these tests.
 """
 import contextlib
+import json
 import pathlib
 import socket
 import struct
@@ -94,9 +95,18 @@ def cut_while_messages_are_held(near, far, link, is_known):
 
 def assert_first(near, far, is_known):
     """On a busy machine the kernel may be first for once."""
+    assert any(cut_while_messages_are_held(near, far, "l0", is_known) for _ in range(ATTEMPTS))
+
+
+def needs_held_messages():
     if is_team():
         pytest.skip("the kernel holds back no message about a port of a team")
-    assert any(cut_while_messages_are_held(near, far, "l0", is_known) for _ in range(ATTEMPTS))
+
+
+def dropped(host, dev):
+    """What a veth could not hand to its far end, which was closing and had its carrier still."""
+    link, = json.loads(host.ip("-j", "-s", "link", "show", dev))
+    return link["stats64"]["tx"]["dropped"]
 
 
 def is_down(host):
@@ -117,6 +127,7 @@ def watched(bed):
 
 @pytest.mark.parametrize("source", [None, "tracepoint"])
 def test_an_idle_link_is_watched(watched, source):
+    needs_held_messages()
     near, far = watched("balance-xor", source)
     if source:
         assert near.show()["carrier_source"] == source
@@ -124,12 +135,14 @@ def test_an_idle_link_is_watched(watched, source):
 
 
 def test_lacp_learns_by_the_same_way(watched):
+    needs_held_messages()
     near, far = watched("802.3ad", lacp_rate="fast")
     assert_first(near, far, lambda: distributing(near) == ["l1"])
 
 
 @pytest.mark.parametrize("mode", ["active-backup", "balance-xor", "broadcast"])
 def test_a_packet_that_avoids_a_slave_tells(bed, mode):
+    needs_held_messages()
     options = {"all_slaves_active": "on"} if mode == "active-backup" else {}
     near, far = bed(mode, "poll", xmit_hash_policy="layer3+4", **options)
     wait_for(lambda: near.show()["carrier_source"] == "poll", "the source")
@@ -147,7 +160,7 @@ def test_there_is_one_record_for_a_loss_that_nobody_reads(bed):
     wait_for(lambda: near.pinned("wake")["told"] & 1, "a packet to tell")
     stream.flow_on(2000)
     result = stream.finish()
-    assert result["lost"] == 0
+    assert result["lost"] == dropped(near, "l0")
     near.thaw_bondd()
     wait_for(is_down(near), "bondd to know")
     wait_for(lambda: near.pinned("wake")["told"] == 0, "bondd to listen again")
