@@ -66,7 +66,8 @@ static __always_inline __u32 rarp_tag_inside(const struct __sk_buff *skb)
 {
 	__be16 words[2]; /* the packet type and what is behind it */
 
-	if (bpf_skb_load_bytes(skb, ETH_HLEN - sizeof(words[0]), words, sizeof(words)) ||
+	if (!flow_is_vlan((__be16)skb->protocol) ||
+	    bpf_skb_load_bytes(skb, ETH_HLEN - sizeof(words[0]), words, sizeof(words)) ||
 	    !flow_is_vlan(words[0]))
 		return 0;
 	return (__u32)words[0] << 16 | bpf_ntohs(words[1]);
