@@ -286,8 +286,9 @@ def at_second_look(bondd):
     def begin(what):
         def wait():
             bondd.accept()[0].close()
-            bondd.accept()[0].close()
-            what()
+            call = bondd.accept()[0]
+            what()  # doctor waits for an answer
+            call.close()
         threads.append(threading.Thread(target=wait, daemon=True))
         threads[0].start()
     yield begin
