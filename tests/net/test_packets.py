@@ -218,7 +218,8 @@ def samples_or_need_not(said):
 
 def test_flows(pair):
     """On the slaves that explain names, as many packets as were counted, and nothing stays."""
-    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    # With a seed by chance, all eight flows go to one slave once in 128 times.
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4", hash_seed=1)
     near, before = made.near, packet_sockets(made.near)
     stream = Stream(near, made.far, flows=8, rate=40000, every=20)
     stream.flow_on()
