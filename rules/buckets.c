@@ -143,15 +143,71 @@ void buckets_rebalance(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBON
 	buckets_level(bucket, NULL, weight);
 }
 
+/* A bucket whose home is not new goes there, if it is usable. The others go only if they must. */
+static void buckets_guess(uint8_t bucket[XBOND_BUCKETS], const uint8_t home[XBOND_BUCKETS],
+			  const uint8_t old_home[XBOND_BUCKETS],
+			  const uint32_t weight[XBOND_MAX_SLAVES])
+{
+	uint8_t fixed[XBOND_BUCKETS];
+
+	for (int i = 0; i < XBOND_BUCKETS; i++) {
+		fixed[i] = home[i] == old_home[i] ? home[i] : XBOND_NO_SLOT;
+		if (!buckets_may_move(fixed, i, weight))
+			bucket[i] = home[i];
+	}
+	buckets_level(bucket, fixed, weight);
+}
+
+/* The next bucket from i on that the slot carries, though another one is its home. */
+static int buckets_next_guest(const uint8_t bucket[XBOND_BUCKETS],
+			      const uint8_t home[XBOND_BUCKETS], int i, uint8_t slot)
+{
+	while (i < XBOND_BUCKETS && (bucket[i] != slot || home[i] == slot))
+		i++;
+	return i;
+}
+
+/* A bucket that would have to go home changes homes with one that is a guest there. */
+static void buckets_change_homes(const uint8_t bucket[XBOND_BUCKETS], uint8_t home[XBOND_BUCKETS],
+				 const uint32_t weight[XBOND_MAX_SLAVES])
+{
+	int next[XBOND_MAX_SLAVES] = { 0 };
+
+	for (int i = 0; i < XBOND_BUCKETS; i++) {
+		while (home[i] != bucket[i] && !buckets_may_move(home, i, weight)) {
+			uint8_t slot = home[i];
+
+			next[slot] = buckets_next_guest(bucket, home, next[slot], slot);
+			if (next[slot] == XBOND_BUCKETS)
+				break;
+			home[i] = home[next[slot]];
+			home[next[slot]] = slot;
+		}
+	}
+}
+
+static void buckets_go_home(uint8_t bucket[XBOND_BUCKETS], const uint8_t home[XBOND_BUCKETS],
+			    const uint32_t weight[XBOND_MAX_SLAVES])
+{
+	for (int i = 0; i < XBOND_BUCKETS; i++)
+		if (!buckets_may_move(home, i, weight))
+			bucket[i] = home[i];
+	buckets_level(bucket, home, weight);
+}
+
 void buckets_assign(uint8_t bucket[XBOND_BUCKETS], uint8_t home[XBOND_BUCKETS],
 		    const uint32_t member_weight[XBOND_MAX_SLAVES],
 		    const uint32_t usable_weight[XBOND_MAX_SLAVES])
 {
+	uint8_t old_home[XBOND_BUCKETS];
+
+	memcpy(old_home, home, sizeof(old_home));
 	buckets_level(home, NULL, member_weight);
-	for (int i = 0; i < XBOND_BUCKETS; i++)
-		if (!buckets_may_move(home, i, usable_weight))
-			bucket[i] = home[i];
-	buckets_level(bucket, home, usable_weight);
+	if (memcmp(old_home, home, sizeof(old_home))) {
+		buckets_guess(bucket, home, old_home, usable_weight);
+		buckets_change_homes(bucket, home, usable_weight);
+	}
+	buckets_go_home(bucket, home, usable_weight);
 }
 
 static uint32_t buckets_gcd(uint32_t a, uint32_t b)

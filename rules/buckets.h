@@ -22,6 +22,8 @@ void buckets_rebalance(uint8_t bucket[XBOND_BUCKETS], const uint32_t weight[XBON
  * The same for slaves that come and go. home[]: the table that would hold if every member worked,
  * kept resilient by the members' weights. A bucket whose home slot is usable goes home. The others
  * are shared out by the weights of the usable slots. So a slave that returns gets back what it had.
+ * If other members or weights make homes change, only as many buckets move as the usable slots'
+ * shares need: a slot becomes the home of buckets that it carries already.
  */
 void buckets_assign(uint8_t bucket[XBOND_BUCKETS], uint8_t home[XBOND_BUCKETS],
 		    const uint32_t member_weight[XBOND_MAX_SLAVES],

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "rules/buckets.h"
@@ -173,6 +174,135 @@ static void who_returns_gets_back_what_it_had(void **state)
 	}
 }
 
+#define MEMBERS 6
+
+static uint32_t member_weight[XBOND_MAX_SLAVES], usable_weight[XBOND_MAX_SLAVES];
+static uint8_t homes[XBOND_BUCKETS];
+
+static void assign(void)
+{
+	memcpy(before, table, sizeof(table));
+	buckets_assign(table, homes, member_weight, usable_weight);
+}
+
+static void start_with(const uint32_t *weight)
+{
+	memset(homes, XBOND_NO_SLOT, sizeof(homes));
+	memcpy(member_weight, weight, sizeof(member_weight));
+	memcpy(usable_weight, weight, sizeof(usable_weight));
+	assign();
+}
+
+static int moved(void)
+{
+	int count = 0;
+
+	for (int i = 0; i < XBOND_BUCKETS; i++)
+		count += before[i] != table[i];
+	return count;
+}
+
+/* Those that other shares make necessary. */
+static int must_move(void)
+{
+	int had[XBOND_MAX_SLAVES] = { 0 }, count = 0;
+
+	for (int i = 0; i < XBOND_BUCKETS; i++)
+		had[before[i]]++;
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		count += share_of(slot) > had[slot] ? share_of(slot) - had[slot] : 0;
+	return count;
+}
+
+/* Everything whose home is usable is there. All have their shares of both tables. */
+static void check_shares(void)
+{
+	uint32_t all = 0, up = 0;
+	int owns[XBOND_MAX_SLAVES] = { 0 };
+
+	for (unsigned int slot = 0; slot < MEMBERS; slot++) {
+		all += member_weight[slot];
+		up += usable_weight[slot];
+	}
+	for (int i = 0; i < XBOND_BUCKETS; i++) {
+		owns[homes[i]]++;
+		assert_true(!usable_weight[homes[i]] || table[i] == homes[i]);
+	}
+	for (unsigned int slot = 0; slot < MEMBERS; slot++) {
+		uint32_t at_home = member_weight[slot] * XBOND_BUCKETS / all;
+		uint32_t share = usable_weight[slot] * XBOND_BUCKETS / up;
+
+		assert_in_range(owns[slot], at_home, at_home + 1);
+		assert_in_range(share_of(slot), share, share + 1);
+	}
+}
+
+/* Its flows are with others already, and need not change slaves again. */
+static void who_is_down_moves_nothing(void **state)
+{
+	static const uint32_t first[XBOND_MAX_SLAVES] = { 100, 10, 1, 5 };
+	static const uint32_t weights[] = { 1, 40, 0, 100, 3 };
+
+	(void)state;
+	start_with(first);
+	usable_weight[0] = 0;
+	assign();
+	for (unsigned int i = 0; i < sizeof(weights) / sizeof(*weights); i++) {
+		member_weight[0] = weights[i];
+		assign();
+		assert_int_equal(moved(), 0);
+		check_shares();
+	}
+}
+
+static unsigned int next_random(void)
+{
+	static uint32_t random = 4711;
+
+	random = random * 1103515245 + 12345;
+	return random >> 16;
+}
+
+/* Members fail and return, get other weights, and leave or join while they are down. */
+static void change_one(unsigned int slot)
+{
+	switch (next_random() % 4) {
+	case 0: usable_weight[slot] = 0; break;
+	case 1: usable_weight[slot] = member_weight[slot]; break;
+	case 2:
+		member_weight[slot] = 1 + next_random() % 10;
+		usable_weight[slot] = usable_weight[slot] ? member_weight[slot] : 0;
+		break;
+	default:
+		if (!usable_weight[slot])
+			member_weight[slot] = member_weight[slot] ? 0 : 1 + next_random() % 10;
+	}
+}
+
+static void only_what_must_moves(void **state)
+{
+	static const uint32_t first[XBOND_MAX_SLAVES] = { 1, 2, 3, 4, 5, 6 };
+
+	(void)state;
+	start_with(first);
+	for (int step = 0; step < 4000; step++) {
+		uint32_t members[XBOND_MAX_SLAVES], up = 0;
+		bool same_members;
+
+		memcpy(members, member_weight, sizeof(members));
+		change_one(next_random() % MEMBERS);
+		for (unsigned int slot = 0; slot < MEMBERS; slot++)
+			up += usable_weight[slot];
+		if (!up)
+			usable_weight[0] = member_weight[0] = 5;
+		same_members = !memcmp(members, member_weight, sizeof(members));
+		assign();
+		check_shares();
+		if (!same_members)
+			assert_int_equal(moved(), must_move());
+	}
+}
+
 static void nobody_leaves_the_table_alone(void **state)
 {
 	uint32_t weight[XBOND_MAX_SLAVES] = { 1, 1 }, none[XBOND_MAX_SLAVES] = { 0 };
@@ -234,6 +364,8 @@ int main(void)
 		cmocka_unit_test_setup(resilience_holds_over_histories, setup),
 		cmocka_unit_test_setup(no_change_moves_nothing, setup),
 		cmocka_unit_test_setup(who_returns_gets_back_what_it_had, setup),
+		cmocka_unit_test_setup(who_is_down_moves_nothing, setup),
+		cmocka_unit_test_setup(only_what_must_moves, setup),
 		cmocka_unit_test_setup(nobody_leaves_the_table_alone, setup),
 		cmocka_unit_test_setup(round_robin_takes_turns, setup),
 		cmocka_unit_test_setup(round_robin_is_smooth_by_weight, setup),
