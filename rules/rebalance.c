@@ -7,6 +7,7 @@
 #include "common/slots.h"
 
 #define LEAST_GAIN 0.10
+#define ROUNDING 1e-9
 #define MUCH_BETTER 0.05 /* than one by one, which moves less */
 #define EVEN_ENOUGH 0.03 /* of the busiest slave's load: less is left alone */
 #define HOT 12		 /* buckets of which every distribution is tried */
@@ -141,6 +142,12 @@ static bool rebalance_choose(const struct rebalance *state, uint64_t without, in
 	       state->load[from] * state->input->weight[from] >= (double)state->input->least;
 }
 
+/* A gain of exactly the least counts, however it is rounded. */
+static bool rebalance_is_worth_it(double before, double after)
+{
+	return after <= before * (1 - LEAST_GAIN + ROUNDING);
+}
+
 /*
  * The part of its load that the busiest slot gets rid of, not counting slots that nothing could be
  * taken from; 0: too little to be worth it.
@@ -149,12 +156,11 @@ static double rebalance_gain(const struct rebalance *before, const struct rebala
 {
 	uint64_t stuck = after->stuck & ~after->changed;
 	int was = rebalance_extreme(before, 1, stuck), is = rebalance_extreme(after, 1, stuck);
-	double gain;
 
-	if (was < 0 || before->load[was] <= 0)
+	if (was < 0 || before->load[was] <= 0 ||
+	    !rebalance_is_worth_it(before->load[was], after->load[is]))
 		return 0;
-	gain = 1 - after->load[is] / before->load[was];
-	return gain < LEAST_GAIN ? 0 : gain;
+	return 1 - after->load[is] / before->load[was];
 }
 
 /* One bucket after the other, as long as each makes it better. Adds to the moves; returns all. */
@@ -216,10 +222,20 @@ static double rebalance_peak_with(const struct rebalance *state, const struct ho
 	return from > to ? from : to;
 }
 
+/* What is about as good as the best will do, unless only the best is worth it. */
+static double rebalance_good_enough(double before, double best)
+{
+	double limit = best * AS_EVEN;
+
+	return rebalance_is_worth_it(before, limit) || !rebalance_is_worth_it(before, best) ? limit
+											    : best;
+}
+
 /* The set that makes the two even; of those that are about as good, the one that moves least. */
 static unsigned int rebalance_best_set(const struct rebalance *state, const struct hot *hot)
 {
-	double moved, least = 0, best = rebalance_peak_with(state, hot, 0, &moved);
+	double moved, least = 0, limit, before = rebalance_peak_with(state, hot, 0, &moved);
+	double best = before;
 	unsigned int set = 0;
 	bool found = false;
 
@@ -228,8 +244,9 @@ static unsigned int rebalance_best_set(const struct rebalance *state, const stru
 
 		best = peak < best ? peak : best;
 	}
+	limit = rebalance_good_enough(before, best);
 	for (unsigned int i = 0; i < 1U << hot->count; i++) {
-		bool good = rebalance_peak_with(state, hot, i, &moved) <= best * AS_EVEN;
+		bool good = rebalance_peak_with(state, hot, i, &moved) <= limit;
 
 		if (!good || (found && moved >= least))
 			continue;

@@ -232,6 +232,32 @@ static void less_than_a_tenth_is_no_reason(void **state)
 	assert_int_equal(rebalance_plan(&input, plan), 0);
 }
 
+/* Weights 1 and 3: 2 and 10 flows become 3 and 9. */
+static void exactly_a_tenth_is_a_reason(void **state)
+{
+	static const uint32_t weight[XBOND_MAX_SLAVES] = { 100, 300 };
+
+	(void)state;
+	memcpy(input.weight, weight, sizeof(weight));
+	share_out(weight);
+	put_flows(0, -1, 2, 1000000);
+	put_flows(1, -1, 10, 1000000);
+	carry_out(rebalance_plan(&input, plan));
+	assert_int_equal(load_of(0), 3000000);
+	assert_int_equal(load_of(1), 9000000);
+}
+
+/* 97 alone is nearly as good as 150 for 50, but not worth it. */
+static void the_best_is_a_tenth(void **state)
+{
+	(void)state;
+	put_flows(0, put_flows(0, put_flows(0, -1, 1, 150000), 1, 97000), 1, 753000);
+	put_flows(1, put_flows(1, -1, 1, 50000), 1, 750000);
+	carry_out(rebalance_plan(&input, plan));
+	assert_int_equal(load_of(0), 900000);
+	assert_int_equal(load_of(1), 900000);
+}
+
 static void one_elephant_stays(void **state)
 {
 	(void)state;
@@ -466,6 +492,8 @@ int main(void)
 		cmocka_unit_test_setup(elephants_converge, setup),
 		cmocka_unit_test_setup(all_on_one_slave_of_three, setup),
 		cmocka_unit_test_setup(less_than_a_tenth_is_no_reason, setup),
+		cmocka_unit_test_setup(exactly_a_tenth_is_a_reason, setup),
+		cmocka_unit_test_setup(the_best_is_a_tenth, setup),
 		cmocka_unit_test_setup(one_elephant_stays, setup),
 		cmocka_unit_test_setup(little_traffic_is_left_alone, setup),
 		cmocka_unit_test_setup(live_buckets_stay_if_they_must, setup),
