@@ -28,6 +28,9 @@ static void rebalance_begin(struct rebalance *state, const struct rebalance_inpu
 	memset(state, 0, sizeof(*state));
 	state->input = input;
 	memcpy(state->owner, input->bucket, sizeof(state->owner));
+	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (input->weight[slot])
+			state->load[slot] = (double)input->base[slot] / input->weight[slot];
 	for (unsigned int i = 0; i < XBOND_BUCKETS; i++)
 		if (state->owner[i] < XBOND_MAX_SLAVES && input->weight[state->owner[i]])
 			state->load[state->owner[i]] +=

@@ -22,6 +22,7 @@ enum rebalance_may {
 struct rebalance_input {
 	const uint8_t *bucket, *home;	   /* owners, as in struct xbond_buckets */
 	uint64_t bytes[XBOND_BUCKETS];	   /* in the last interval */
+	uint64_t base[XBOND_MAX_SLAVES];   /* bytes besides, as in rules/base_load.h */
 	uint8_t may[XBOND_BUCKETS];	   /* enum rebalance_may */
 	uint32_t weight[XBOND_MAX_SLAVES]; /* 0: not in use */
 	uint64_t least;			   /* a slave that has sent less is not relieved */

@@ -12,6 +12,7 @@
 #include "daemon/base/latency.h"
 #include "daemon/bond/bond_tell_moves.h"
 #include "daemon/bond/daemon.h"
+#include "rules/base_load.h"
 #include "rules/moves.h"
 #include "rules/rebalance.h"
 
@@ -23,12 +24,18 @@
 #define REBALANCE_LIVE_SILENT_MS 100
 #define REBALANCE_LEAST 100000 /* bytes a second */
 
+struct rebalance_counts {
+	struct xbond_load load[XBOND_BUCKETS];
+	uint64_t sent[XBOND_MAX_SLAVES]; /* bytes by slot */
+	uint8_t owner[XBOND_BUCKETS];
+};
+
 struct bond_rebalance {
 	sd_event_source *timer;
 	uint64_t began_ns; /* the interval */
 	uint64_t next_ns;
-	struct xbond_load load[XBOND_BUCKETS]; /* when the interval began */
-	bool known;			       /* load is filled */
+	struct rebalance_counts then; /* when the interval began */
+	bool known;		      /* then is filled */
 	/* Chosen, but markers come first. */
 	struct rebalance_move chosen[REBALANCE_MOVES];
 	unsigned int chosen_count;
@@ -124,9 +131,42 @@ static uint8_t bond_rebalance_may(const struct bond *bond, uint32_t silent_ticks
 	return live ? REBALANCE_LIVE : REBALANCE_STAYS;
 }
 
-static void bond_rebalance_describe(const struct bond *bond,
-				    const struct xbond_load now[XBOND_BUCKETS], uint64_t now_ns,
-				    struct rebalance_input *ret_input)
+/* Slots and buckets count alike: skb->len, when a packet is given to a slave. */
+static int bond_rebalance_count(struct bond *bond, struct rebalance_counts *ret_counts)
+{
+	struct moves_maps maps = bond_rebalance_maps(bond);
+
+	memset(ret_counts, 0, sizeof(*ret_counts));
+	memcpy(ret_counts->owner, maps.buckets->bucket[maps.copy & 1], XBOND_BUCKETS);
+	bond_for_each_member (bond, slot) {
+		struct xbond_counters sum;
+		int r = pins_counters(&bond->dataplane.pins, slot, &sum);
+
+		if (r)
+			return r;
+		ret_counts->sent[slot] = sum.tx_bytes;
+	}
+	return loads_read(&bond->dataplane.pins, ret_counts->load);
+}
+
+/* Counters of slots that have begun meanwhile are smaller than before. */
+static bool bond_rebalance_base(const struct bond *bond, const struct rebalance_counts *now,
+				struct rebalance_input *input)
+{
+	const struct rebalance_counts *then = &bond->rebalance->then;
+	struct base_load_input base = { .bytes = input->bytes,
+					.owner_was = then->owner,
+					.owner_is = now->owner };
+
+	for (unsigned int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
+		if (now->sent[slot] > then->sent[slot])
+			base.sent[slot] = now->sent[slot] - then->sent[slot];
+	return base_load(&base, input->base);
+}
+
+/* Returns false if this interval says too little. */
+static bool bond_rebalance_describe(const struct bond *bond, const struct rebalance_counts *now,
+				    uint64_t now_ns, struct rebalance_input *ret_input)
 {
 	struct moves_maps maps = bond_rebalance_maps(bond);
 
@@ -135,12 +175,14 @@ static void bond_rebalance_describe(const struct bond *bond,
 	memcpy(ret_input->weight, bond->evaluation.plan.weight, sizeof(ret_input->weight));
 	ret_input->least = REBALANCE_LEAST * (now_ns - bond->rebalance->began_ns) / NS_PER_S;
 	for (unsigned int i = 0; i < XBOND_BUCKETS; i++) {
-		ret_input->bytes[i] = now[i].bytes - bond->rebalance->load[i].bytes;
-		ret_input->may[i] =
-			moves_wait(&maps, i)
-				? REBALANCE_STAYS
-				: bond_rebalance_may(bond, loads_silence(&now[i], now_ns));
+		const struct xbond_load *load = &now->load[i];
+
+		ret_input->bytes[i] = load->bytes - bond->rebalance->then.load[i].bytes;
+		ret_input->may[i] = moves_wait(&maps, i)
+					    ? REBALANCE_STAYS
+					    : bond_rebalance_may(bond, loads_silence(load, now_ns));
 	}
+	return bond_rebalance_base(bond, now, ret_input);
 }
 
 /* The partners answer markers when what was sent on these slaves has arrived. */
@@ -198,16 +240,16 @@ static void bond_rebalance_begin(struct bond *bond, uint64_t now_ns)
 static void bond_rebalance_choose(struct bond *bond, uint64_t now_ns)
 {
 	struct bond_rebalance *rebalance = bond->rebalance;
-	struct xbond_load *now = calloc(XBOND_BUCKETS, sizeof(*now));
+	struct rebalance_counts *now = calloc(1, sizeof(*now));
 	struct rebalance_input *input = calloc(1, sizeof(*input));
 
-	if (now && input && !loads_read(&bond->dataplane.pins, now)) {
-		if (rebalance->known && bond->evaluation.published) {
-			bond_rebalance_describe(bond, now, now_ns, input);
+	if (now && input && !bond_rebalance_count(bond, now)) {
+		if (rebalance->known && bond->evaluation.published &&
+		    bond_rebalance_describe(bond, now, now_ns, input)) {
 			rebalance->chosen_count = rebalance_plan(input, rebalance->chosen);
 			bond_rebalance_mark(bond);
 		}
-		memcpy(rebalance->load, now, sizeof(rebalance->load));
+		rebalance->then = *now;
 		rebalance->known = true;
 	}
 	rebalance->began_ns = now_ns;
@@ -276,7 +318,7 @@ static void bond_rebalance_start(struct bond *bond)
 		free(rebalance);
 		return;
 	}
-	rebalance->known = !loads_read(&bond->dataplane.pins, rebalance->load);
+	rebalance->known = !bond_rebalance_count(bond, &rebalance->then);
 	rebalance->began_ns = rebalance->begun_ns = clock_now_ns();
 	bond->rebalance = rebalance;
 }

@@ -5,6 +5,7 @@ import contextlib
 
 from events import Monitor
 from lacp import leave_markers_unanswered, markers, wait_distributing
+from policies import compile_policy
 from traffic import Capture, Stream
 from waiting import wait_for
 
@@ -156,6 +157,39 @@ def test_elephants_in_8023ad(pair):
     busy = make_uneven(made)
     leave_markers_unanswered(made.far, busy)
     assert waited_for_a_marker(made, busy, INTERVALS + ANSWER_TIME) > ANSWER_TIME - 0.5
+
+
+# Half of the flows of stream().
+PIN = r"""
+#include <xbond/policy.bpf.h>
+
+XBOND_POLICY(pin)
+{
+	__be16 port;
+
+	if (packet->type != ETH_P_IP ||
+	    xbond_load(packet, packet->network + 20, &port, sizeof(port)))
+		return XBOND_DEFAULT;
+	port = bpf_ntohs(port);
+	return port >= 20000 && port < 20005 ? xbond_slot(0) : XBOND_DEFAULT;
+}
+
+char _license[] SEC("license") = "GPL";
+"""
+
+
+def test_flows_that_a_policy_has_placed(pair, tmp_path):
+    """Five of ten are on one link, and stay there. The others leave it, and stay, too."""
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4")
+    near = made.near
+    near.ctl("policy", "load", "bond0", compile_policy(PIN, tmp_path / "pin.o"))
+    assert make_uneven(made) == "l0"
+    with unharmed(made):
+        near.ctl("set", "bond0", *ON)
+        wait_for(lambda: is_even(made), "both links to carry the same", deadline=INTERVALS)
+        moved = near.show()["rebalance"]["moved"]
+        near.wait_looked(2.2)
+        assert is_even(made) and near.show()["rebalance"]["moved"] == moved
 
 
 def owners(host):
