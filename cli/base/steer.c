@@ -58,10 +58,10 @@ int steer_write(struct pins *pins, const char *bond, const char *slave,
 	return r;
 }
 
-int steer_tell_bondd(const char *run_dir, const struct pins *pins, const char *bond,
-		     struct err *err)
+int steer_tell_bondd(const char *run_dir, const struct pins *pins, const char *method,
+		     const char *bond, struct err *err)
 {
-	json_t *request = json_pack("{s:s, s:s}", "method", "refresh", "bond", bond);
+	json_t *request = json_pack("{s:s, s:s}", "method", method, "bond", bond);
 	json_t *reply = NULL;
 	int r = -ENOTCONN;
 

@@ -24,8 +24,11 @@ int steer_check_slave(const struct pins *pins, const char *bond, const char *sla
  */
 int steer_write(struct pins *pins, const char *bond, const char *slave,
 		const struct option_set *set, struct err *err);
-/* Returns 0 if bondd has acted on the new settings; -ENOTCONN or -ECONNRESET: bondd is away. */
-int steer_tell_bondd(const char *run_dir, const struct pins *pins, const char *bond,
-		     struct err *err);
+/*
+ * Tells bondd of what is in the pins already. method: "refresh" for settings, "policy". Returns 0
+ * if bondd has acted on it; -ENOTCONN or -ECONNRESET: it is away.
+ */
+int steer_tell_bondd(const char *run_dir, const struct pins *pins, const char *method,
+		     const char *bond, struct err *err);
 
 #endif

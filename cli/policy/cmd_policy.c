@@ -36,6 +36,18 @@ static enum cli_exit policy_ask_bondd(const struct policy_call *call)
 	return cli_request(call->cli, "policy", call->bond, NULL, NULL);
 }
 
+/* It is done, whatever bondd answers. A bondd that is away looks for itself when it is back. */
+static void policy_tell_bondd(const struct policy_call *call)
+{
+	struct err err;
+	int r;
+
+	flock(call->lock, LOCK_UN);
+	r = steer_tell_bondd(call->cli->paths.run_dir, &call->pins, "policy", call->bond, &err);
+	if (r && r != -ENOTCONN && r != -ECONNRESET)
+		cli_say("done, but bondd did not act on it: %s", err.text);
+}
+
 static uint32_t policy_now(const struct policy_call *call)
 {
 	struct policy_program program;
@@ -59,20 +71,21 @@ static void policy_take_back(const struct policy_call *call, uint32_t id)
  */
 static enum cli_exit policy_put(const struct policy_call *call, const struct policy_file *file)
 {
+	enum cli_exit status = CLI_DONE;
 	bool asked = policy_is_asked(call);
-	enum cli_exit status;
 	struct err err;
 	uint32_t id;
 
 	if (policy_pin(file, call->pins.dir, &err))
 		return cli_refuse(&err);
 	id = policy_now(call);
-	if (asked && !pins_bondd_alive(&call->pins))
-		return CLI_DONE;
-	status = policy_ask_bondd(call);
+	if (asked)
+		policy_tell_bondd(call);
+	if (!asked || !policy_is_asked(call))
+		status = policy_ask_bondd(call);
 	if (status != CLI_DONE && !asked)
 		policy_take_back(call, id);
-	return asked && policy_is_asked(call) ? CLI_DONE : status;
+	return status;
 }
 
 static enum cli_exit policy_load(struct policy_call *call)
@@ -101,7 +114,8 @@ static enum cli_exit policy_unload(struct policy_call *call)
 	}
 	if (policy_unpin(call->pins.dir, &err))
 		return cli_refuse(&err);
-	return pins_bondd_alive(&call->pins) ? policy_ask_bondd(call) : CLI_DONE;
+	policy_tell_bondd(call);
+	return CLI_DONE;
 }
 
 /* Two that change the policy of one bond come one after the other. */

@@ -47,7 +47,7 @@ void top_drain(struct top *top, const char *run_dir, const char *bond, const cha
 		snprintf(ret_line, TOP_MESSAGE, "%s", err.text);
 		return;
 	}
-	r = steer_tell_bondd(run_dir, &found->pins, bond, &err);
+	r = steer_tell_bondd(run_dir, &found->pins, "refresh", bond, &err);
 	if (r && r != -ENOTCONN && r != -ECONNRESET)
 		snprintf(ret_line, TOP_MESSAGE, "set, but bondd did not act on it: %s", err.text);
 	else

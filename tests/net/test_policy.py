@@ -139,6 +139,24 @@ def test_it_outlives_bondd(pair, wanted):
     assert host.pins() == []
 
 
+def test_a_bondd_that_has_just_died_or_hangs(pair, wanted):
+    """What needs no bondd is done, and said to be."""
+    host = xor(pair).near
+    load(host, wanted)
+    host.kill_bondd()
+    for words in (("load", "bond0", wanted), ("unload", "bond0")):  # its heartbeat is still fresh
+        done = host.ctl_try("policy", *words)
+        assert (done.returncode, done.stderr) == (0, ""), words
+    assert host.show()["policy"] is None
+    host.start_bondd()
+    load(host, wanted)
+    host.freeze_bondd()
+    done = host.ctl_try("policy", "unload", "bond0")
+    assert (done.returncode, done.stderr) == (0, "") and host.show()["policy"] is None
+    host.thaw_bondd()
+    wait_for(lambda: "no policy is in use now" in host.log(), "bondd to act on it")
+
+
 def test_nobody_waits_for_another_ones_bondd(pair, wanted):
     """A load that waits for a bondd that hangs does not keep others from changing the policy."""
     made = xor(pair)
