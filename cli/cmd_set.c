@@ -84,8 +84,7 @@ static enum cli_exit set_send_rest(const struct cli *cli, const struct change *c
 static void set_tell_bondd(const struct cli *cli, const struct change *change)
 {
 	struct err err;
-	int r = steer_tell_bondd(cli->paths.run_dir, &change->pins, "refresh", change->bond,
-				 &err);
+	int r = steer_tell_bondd(cli->paths.run_dir, &change->pins, "refresh", change->bond, &err);
 
 	if (r != -ENOTCONN && r != -ECONNRESET) {
 		if (r)

@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bpf/abi.h"
@@ -67,20 +69,19 @@ static int policy_file_read(struct policy_file *file, const char *path, size_t *
 	return r;
 }
 
-static int policy_file_open(struct policy_file *file, const char *path, struct err *err)
+static int policy_file_refuse_object(struct err *err)
+{
+	return err_set(err, EINVAL, "it is not a BPF object file that libbpf can read");
+}
+
+static int policy_file_open(struct policy_file *file, size_t size, struct err *err)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options, .object_name = "policy");
-	size_t size = 0;
-	int r = policy_file_read(file, path, &size, err);
 
-	if (r)
-		return r;
 	bpf_log_init();
 	bpf_log_start();
 	file->object = bpf_object__open_mem(file->bytes, size, &options);
-	if (file->object)
-		return 0;
-	return err_set(err, EINVAL, "it is not a BPF object file that libbpf can read");
+	return file->object ? 0 : policy_file_refuse_object(err);
 }
 
 static int policy_file_take_program(struct policy_file *file, struct bpf_program *program,
@@ -200,21 +201,54 @@ static int policy_file_check(struct policy_file *file, const char *dir, struct e
 	return r ? r : policy_file_use_question(question, dir, err);
 }
 
-int policy_file_load(struct policy_file *ret_file, const char *path, const char *dir,
-		     struct err *err)
+static int policy_file_load_bytes(struct policy_file *file, size_t size, const char *dir,
+				  struct err *err)
 {
-	int r;
+	int r = policy_file_open(file, size, err);
 
-	memset(ret_file, 0, sizeof(*ret_file));
-	r = policy_file_open(ret_file, path, err);
 	if (!r)
-		r = policy_file_check(ret_file, dir, err);
+		r = policy_file_check(file, dir, err);
 	if (r)
 		return r;
 	bpf_log_start();
-	r = bpf_object__load(ret_file->object);
+	r = bpf_object__load(file->object);
 	return r ? err_set(err, -r, "the kernel refused it: %s%s", strerror(-r), bpf_log_last())
 		 : 0;
+}
+
+/* A child tries first, because libbpf crashes on some damaged files (seen with 1.1.2). */
+static int policy_file_try(const struct policy_file *file, size_t size, const char *dir,
+			   struct err *err)
+{
+	const struct rlimit no_core = { 0 };
+	struct policy_file tried = *file;
+	pid_t child = fork();
+	int status;
+
+	if (child < 0)
+		return err_set(err, errno, "cannot start a process: %m");
+	if (!child) {
+		setrlimit(RLIMIT_CORE, &no_core);
+		policy_file_load_bytes(&tried, size, dir, err);
+		_exit(0);
+	}
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return err_set(err, errno, "cannot wait for a process: %m");
+	return WIFSIGNALED(status) ? policy_file_refuse_object(err) : 0;
+}
+
+int policy_file_load(struct policy_file *ret_file, const char *path, const char *dir,
+		     struct err *err)
+{
+	size_t size = 0;
+	int r;
+
+	memset(ret_file, 0, sizeof(*ret_file));
+	r = policy_file_read(ret_file, path, &size, err);
+	if (!r)
+		r = policy_file_try(ret_file, size, dir, err);
+	return r ? r : policy_file_load_bytes(ret_file, size, dir, err);
 }
 
 void policy_file_close(struct policy_file *file)

@@ -443,6 +443,18 @@ REFUSED = {
 }
 
 
+def with_a_wild_type(elf):
+    """The first variable of its BTF has a type that is not there. libbpf 1.1.2 crashes on it."""
+    bytes_of = {1: 4, 3: 12, 14: 4, 17: 4}  # behind the 12 of every type, by kind
+    of_each = {4: 12, 5: 12, 6: 8, 13: 8, 15: 12, 19: 12}
+    start = elf.index(b"\x9f\xeb\x01\x00")
+    header, types = struct.unpack_from("<II", elf, start + 4)
+    at = start + header + types
+    while (kind := elf[at + 7] & 31) != 14:
+        at += 12 + bytes_of.get(kind, 0) + elf[at + 4] * of_each.get(kind, 0)
+    return elf[:at + 11] + b"\xff" + elf[at + 12:]
+
+
 def test_what_is_refused(lone, made_dir, wanted):
     """In one line; the policy that was there decides as before."""
     host = lone(links=2)
@@ -459,12 +471,14 @@ def test_what_is_refused(lone, made_dir, wanted):
     (made_dir / "text").write_text("no ELF\n")
     (made_dir / "empty").write_bytes(b"")
     (made_dir / "half.o").write_bytes(wanted.read_bytes()[:700])
+    (made_dir / "wild.o").write_bytes(with_a_wild_type(wanted.read_bytes()))
     with open(made_dir / "huge", "wb") as huge:
         huge.truncate(1 << 40)
     os.mkfifo(made_dir / "fifo")
     for file, why in ((bare, "not a BPF object file"), (made_dir / "text", "not a BPF object file"),
                       (made_dir / "empty", "not a BPF object file"),
                       (made_dir / "half.o", "not a BPF object file"),
+                      (made_dir / "wild.o", "not a BPF object file"),
                       (made_dir / "huge", "it has more than 16 MiB"),
                       (made_dir / "fifo", "not a regular file"),
                       ("/dev/zero", "not a regular file"),
