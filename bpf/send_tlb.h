@@ -4,20 +4,7 @@
 #define XBOND_BPF_SEND_TLB_H
 
 #include "bpf/clients.h"
-#include "bpf/send_tc.h"
-
-static __always_inline enum tlb_kind tlb_kind_of_skb(struct __sk_buff *skb)
-{
-	struct packet packet = packet_of(skb);
-	enum tlb_kind kind = tlb_kind_of(&packet);
-
-	if (kind != TLB_SHORT)
-		return kind;
-	bpf_skb_pull_data(skb, skb->len < TLB_HEADERS ? skb->len : TLB_HEADERS);
-	packet = packet_of(skb);
-	kind = tlb_kind_of(&packet);
-	return kind == TLB_SHORT ? TLB_OTHER : kind;
-}
+#include "bpf/tlb_tc.h"
 
 /* By the hash, unless the packet's queue_mapping asks for a slot that may transmit. */
 static __always_inline __u32 tlb_choose(struct __sk_buff *skb, __u64 mask, __u32 asked)
@@ -33,20 +20,14 @@ static __always_inline __u32 tlb_choose(struct __sk_buff *skb, __u64 mask, __u32
  */
 __noinline __u32 tlb_prepare(struct __sk_buff *skb, __u64 mask, __u32 asked)
 {
-	__u32 active = tlb_active(mask), slot = active;
 	enum tlb_kind kind = tlb_kind_of_skb(skb);
-	__u64 source;
+	__u32 active = tlb_active(mask);
 
 	if (kind == TLB_BALANCED)
-		slot = tlb_choose(skb, mask, asked);
-	else if (READ_ONCE(table.flags) & XBOND_F_ALB && (kind == TLB_ARP || kind == TLB_NEIGHBOUR))
+		return tlb_give_source(skb, tlb_choose(skb, mask, asked), active);
+	if (READ_ONCE(table.flags) & XBOND_F_ALB && (kind == TLB_ARP || kind == TLB_NEIGHBOUR))
 		return clients_prepare(skb, select_live(mask), active);
-	if (slot == active || slot >= XBOND_MAX_SLAVES)
-		return active;
-	source = tlb_source(slot);
-	if (!source || bpf_skb_store_bytes(skb, ETH_ALEN, &source, ETH_ALEN, 0))
-		return active;
-	return slot;
+	return active;
 }
 
 /* The slot of a slave that cannot send now, and whose address this is. */

@@ -9,7 +9,7 @@
 #include "bpf/collect.h"
 #include "bpf/drops_count.h"
 #include "bpf/micro_bfd_port.h"
-#include "bpf/send_xdp.h"
+#include "bpf/tlb_xdp.h"
 
 #define POLICY_PROGRAMS policy_xdp
 #include "bpf/policy_ask.h"
@@ -160,28 +160,6 @@ static __always_inline int xdp_chooses(__u32 flags)
 	return (flags & (wanted | XBOND_F_FORCE_COUNTED)) == wanted && READ_ONCE(table.watched);
 }
 
-/*
- * balance-tlb: the slot by which a frame leaves, with the source address that it has to have there.
- */
-__noinline __u32 xdp_prepare_tlb(struct xdp_md *ctx, __u64 mask, __u32 length)
-{
-	struct packet packet = packet_of(ctx);
-	__u32 active = tlb_active(mask), slot;
-	__u64 source;
-	__u8 *at;
-
-	if (tlb_kind_of(&packet) != TLB_BALANCED)
-		return active;
-	slot = choose_slot(ctx, hash_of, mask, length, READ_ONCE(table.flags));
-	packet = packet_of(ctx);
-	at = (__u8 *)packet.data + ETH_ALEN;
-	source = slot < XBOND_MAX_SLAVES && slot != active ? tlb_source(slot) : 0;
-	if (!source || (void *)(at + ETH_ALEN) > packet.end)
-		return active;
-	__builtin_memcpy(at, &source, ETH_ALEN);
-	return slot;
-}
-
 typedef __u32 (*xdp_chooser)(struct xdp_md *ctx, __u64 mask, __u32 length, __u32 flags);
 
 static __always_inline __u32 xdp_choose(struct xdp_md *ctx, __u64 mask, __u32 length, __u32 flags)
@@ -210,7 +188,7 @@ static __always_inline int xdp_transmit(struct xdp_md *ctx, xdp_chooser choose)
 		return XDP_PASS;
 	if (flags & XBOND_F_BROADCAST_NEIGHBOR && xdp_is_neighbour_message(&packet))
 		return xdp_broadcast(length, mask);
-	slot = flags & XBOND_F_TLB ? xdp_prepare_tlb(ctx, mask, length)
+	slot = flags & XBOND_F_TLB ? tlb_prepare_frame(ctx, mask, length)
 				   : choose(ctx, mask, length, flags) & ~CHOOSE_TELL;
 	if (slot == CHOOSE_ALL)
 		return xdp_broadcast(length, mask);

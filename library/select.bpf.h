@@ -40,10 +40,10 @@
 
 #include "bpf/abi.h"
 #ifdef XBOND_SELECT_TC
-#include "bpf/send_tc.h"
+#include "bpf/tlb_tc.h"
 #define XBOND_CONTEXT struct __sk_buff
 #else
-#include "bpf/send_xdp.h"
+#include "bpf/tlb_xdp.h"
 #define XBOND_CONTEXT struct xdp_md
 #endif
 
@@ -77,6 +77,16 @@ static __always_inline int xbond_is_sendable(struct __sk_buff *skb)
 static __always_inline int xbond_is_for_all(struct __sk_buff *skb)
 {
 	return tx_is_neighbour_message(skb);
+}
+
+__noinline __u32 xbond_select_tlb(struct __sk_buff *skb, __u64 mask, __u32 length)
+{
+	__u32 active = tlb_active(mask), slot;
+
+	if (tlb_kind_of_skb(skb) != TLB_BALANCED)
+		return active;
+	slot = choose_slot(skb, hash_of, mask, length, READ_ONCE(table.flags));
+	return tlb_give_source(skb, slot, active);
 }
 
 static __always_inline int xbond_send_by(struct __sk_buff *skb, int selected, __u32 length)
@@ -114,6 +124,15 @@ static __always_inline int xbond_is_for_all(struct xdp_md *ctx)
 	return xdp_is_neighbour_message(&packet);
 }
 
+/* A frame that is to be left to the stack stays as it is. */
+static __always_inline __u32 xbond_select_tlb(struct xdp_md *ctx, __u64 mask, __u32 length)
+{
+	struct packet packet = packet_of(ctx);
+
+	return xdp_is_whole(&packet, length) ? tlb_prepare_frame(ctx, mask, length)
+					     : tlb_active(mask);
+}
+
 static __always_inline int xbond_send_by(struct xdp_md *ctx, int selected, __u32 length)
 {
 	struct packet packet = packet_of(ctx);
@@ -143,7 +162,8 @@ static __always_inline int xbond_maps_are_current(void)
 }
 
 /* The answers that do not depend on the packet's flow, or XBOND_CHOOSE. */
-static __always_inline int xbond_select_unusual(XBOND_CONTEXT *ctx, __u64 mask, __u32 flags)
+static __always_inline int xbond_select_unusual(XBOND_CONTEXT *ctx, __u64 mask, __u32 length,
+						__u32 flags)
 {
 	if (flags & XBOND_F_POLICY) /* the bond's own programs ask it */
 		return XBOND_NO_BOND;
@@ -151,8 +171,8 @@ static __always_inline int xbond_select_unusual(XBOND_CONTEXT *ctx, __u64 mask, 
 		return XBOND_NO_SLAVE;
 	if (flags & XBOND_F_BROADCAST_NEIGHBOR && xbond_is_for_all(ctx))
 		return XBOND_EVERY_SLAVE;
-	if (flags & XBOND_F_TLB) /* other slaves need other source addresses */
-		return (int)tlb_active(mask);
+	if (flags & XBOND_F_TLB)
+		return (int)xbond_select_tlb(ctx, mask, length);
 	return XBOND_CHOOSE;
 }
 
@@ -166,7 +186,7 @@ static __always_inline int xbond_select_for(XBOND_CONTEXT *ctx, __u32 length)
 	if (!xbond_maps_are_current())
 		return XBOND_NO_BOND;
 	if ((flags & (unusual | XBOND_F_CARRIER)) != XBOND_F_CARRIER || !mask) {
-		selected = xbond_select_unusual(ctx, mask, flags);
+		selected = xbond_select_unusual(ctx, mask, length, flags);
 		if (selected != XBOND_CHOOSE)
 			return selected;
 	}
@@ -190,7 +210,8 @@ static __always_inline int xbond_may_send(XBOND_CONTEXT *ctx)
 /*
  * The slot of the slave that the bond would choose for this packet, which begins with an Ethernet
  * header; or one of enum xbond_selected. In round-robin it is this packet's turn, so call it once
- * for each. In TC, pointers into the packet are not valid afterwards.
+ * for each. In balance-tlb and balance-alb it writes the source address with which the packet has
+ * to leave there. In TC, pointers into the packet are not valid afterwards.
  */
 static __always_inline int xbond_select(XBOND_CONTEXT *ctx)
 {

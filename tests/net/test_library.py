@@ -53,6 +53,7 @@ class Router:
 
     def __init__(self, near, directory):
         self.near, self.directory = near, directory
+        self.sources = set()  # (link, address) of what ways() has seen
         takes_frames(near.far, near.links)
         near.ip("link", "add", "c0", "type", "veth", "peer", "name", "c1")
         near.ip("addr", "add", "10.1.0.1/24", "dev", "c1")
@@ -105,6 +106,7 @@ class Router:
                      for link in self.near.links}
             send_frames(self.near, "c0", list(self.frames()))
             found, twice = {}, []
+            self.sources = set()
 
             def arrived():
                 for link, wire in wires.items():
@@ -114,6 +116,7 @@ class Router:
                         port = struct.unpack("!H", frame.data[34:36])[0]
                         twice.extend([port] if port in found else [])
                         found[port] = link
+                        self.sources.add((link, frame.data[6:12]))
                         assert frame.data[22] == 63, "TTL"
                         assert sum(struct.unpack("!10H", frame.data[14:34])) % 0xffff == 0
                 return len(found) == FLOWS
@@ -178,6 +181,22 @@ def test_other_modes(router):
         send_frames(near, "c0", list(router.frames()))
         wait_for(lambda: all(near.far.received(link)["packets"] - count >= FLOWS
                              for link, count in before.items()), "a copy on each link")
+
+
+@pytest.mark.parametrize("mode", ["balance-tlb", "balance-alb"])
+def test_slaves_with_addresses_of_their_own(router, mode):
+    """What leaves by another slave than the active one has that slave's source address."""
+    near = router.near
+    near.ctl("set", "bond0", "mode", mode, "tlb_dynamic_lb", "off")
+    near.wait_slaves("l0", "l1")
+    by_stack, sources = router.ways(), router.sources
+    assert set(by_stack.values()) == {"l0", "l1"} and len({mac for _, mac in sources}) == 2
+    with router.loaded():
+        sent = near.sent("bond0")["packets"]
+        assert router.ways() == by_stack and router.sources == sources
+        near.kill_bondd()
+        assert router.ways() == by_stack and router.sources == sources, "without bondd"
+        assert near.sent("bond0")["packets"] - sent < FLOWS, "they went around bond0"
 
 
 def test_flowlets(router):
