@@ -14,15 +14,15 @@ POLICIES = {"layer2": X.POLICY_LAYER2, "layer2+3": X.POLICY_LAYER23, "layer3+4":
 ENTRIES = {"tc": ("xbond_port", TC_REDIRECT), "xdp": ("xbond_xdp_tx", XDP_REDIRECT)}
 
 
-def buckets(entry, cases, masks=None, lost=()):
+def buckets(entry, cases, masks=None, lost=(), tlb=False):
     """[bucket] of [(model.Rule, packet)]; all must be sent, by one slave each. masks: the slots
     that may transmit, for each case. lost: slots that have no device; with these, or with masks, it
-    is no bucket, but the same for two programs that choose the same. entry: of ENTRIES, or such a
-    pair.
+    is no bucket, but the same for two programs that choose the same, and so with tlb, balance-tlb.
+    entry: of ENTRIES, or such a pair.
     """
     program, verdict = ENTRIES.get(entry, entry)
     requests = b"".join(struct.pack("=QIIIIII", mask, POLICIES[rule.policy], rule.seed,
-                                    rule.symmetric, rule.flow_label, len(packet), 0) + packet
+                                    rule.symmetric, rule.flow_label, len(packet), tlb) + packet
                         for (rule, packet), mask in zip(cases, masks or [ALL] * len(cases)))
     done = subprocess.run([PICKS, program, str(verdict), *map(str, lost)], input=requests,
                           capture_output=True, check=False, timeout=120)

@@ -16,7 +16,8 @@ from datapath import TC_REDIRECT
 PACKETS = 100000
 SEED = 20250
 LOST = (3, 17, 40, 63)
-LIBRARY = {"xdp": (picks.XDP_REDIRECT, PACKETS), "tc": (TC_REDIRECT, PACKETS // 4)}
+# what it returns when it has chosen; how many packets; which of the bond's programs is its like
+LIBRARY = {"xdp": (picks.XDP_REDIRECT, PACKETS, "xdp"), "tc": (TC_REDIRECT, PACKETS // 4, "tc")}
 
 
 @pytest.fixture(scope="module")
@@ -71,12 +72,28 @@ def _chosen(cases, masks):
     return picks.buckets("tc", cases, masks, LOST)
 
 
+def library(kind, count, cases, masks, tlb=False):
+    entry = BUILD / f"tools/library_{kind}.bpf.o", LIBRARY[kind][0]
+    return picks.buckets(entry, cases[:count], masks, LOST, tlb)
+
+
 @pytest.mark.parametrize("kind", LIBRARY)
 def test_the_library_chooses_as_the_bond(cases, masks, chosen, kind):
-    verdict, count = LIBRARY[kind]
-    found = picks.buckets((BUILD / f"tools/library_{kind}.bpf.o", verdict), cases[:count], masks,
-                          LOST)
+    count = LIBRARY[kind][1]
+    found = library(kind, count, cases, masks)
     wrong = [(rule, packet.hex(), hex(mask), theirs, ours) for (rule, packet), mask, theirs, ours in
              zip(cases, masks, found, chosen) if theirs != ours]
     assert not wrong, f"{len(wrong)} of {count}; the first: {wrong[:3]}"
     assert len(found) == count and len(set(found)) > 3000, "few pairs of slots"
+
+
+@pytest.mark.parametrize("kind", LIBRARY)
+def test_the_library_chooses_as_balance_tlb(cases, masks, kind):
+    """Some packets are balanced, the others leave by the active slave."""
+    count = PACKETS // 4
+    chosen = picks.buckets(LIBRARY[kind][2], cases[:count], masks, LOST, tlb=True)
+    found = library(kind, count, cases, masks, tlb=True)
+    wrong = [(rule, packet.hex(), hex(mask), theirs, ours) for (rule, packet), mask, theirs, ours in
+             zip(cases, masks, found, chosen) if theirs != ours]
+    assert not wrong, f"{len(wrong)} of {count}; the first: {wrong[:3]}"
+    assert found.count(0) > 1000 and len(set(found)) > 3000

@@ -30,7 +30,8 @@
 
 struct request {
 	__u64 mask; /* of the slots that may transmit */
-	__u32 policy, seed, symmetric, flow_label, length, pad0;
+	__u32 policy, seed, symmetric, flow_label, length;
+	__u32 tlb; /* is it balance-tlb? */
 };
 
 struct picker {
@@ -53,7 +54,6 @@ static void fill_maps(struct xbond_bpf *bpf)
 	struct xbond_buckets *buckets = &bpf->data_buckets->buckets;
 
 	table->selection = XBOND_SELECT_HASH;
-	table->flags = XBOND_F_CARRIER | XBOND_F_XDP_TX;
 	table->watched = 1;
 	table->select_abi = XBOND_SELECT_ABI;
 	table->rx_mask = ~0ull;
@@ -61,6 +61,11 @@ static void fill_maps(struct xbond_bpf *bpf)
 	table->port_ifindex = 51;
 	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++)
 		table->ifindex[slot] = FIRST_SLAVE + slot;
+	for (int slot = 0; slot < XBOND_MAX_SLAVES; slot++) {
+		bpf->data_alb->alb.mac[slot] = (__u64)slot + 1;
+		bpf->data_alb->alb.order[slot] = (__u8)slot;
+	}
+	bpf->data_alb->alb.bond_mac = bpf->data_alb->alb.mac[0];
 	table->bucket_count[0] = table->bucket_count[1] = XBOND_BUCKETS;
 	for (int bucket = 0; bucket < XBOND_BUCKETS; bucket++) {
 		buckets->bucket[0][bucket] = bucket / 64;
@@ -107,13 +112,15 @@ static __u32 slot_of(struct picker *picker, void *packet, __u32 length, int copy
 static __u32 pick(struct picker *picker, const struct request *request, void *packet)
 {
 	struct xbond_settings *settings = &picker->bpf->data_settings->settings;
+	struct xbond_table *table = &picker->bpf->data_table->table;
 	__u32 upper, lower;
 
 	settings->xmit_hash_policy = request->policy;
 	settings->symmetric = request->symmetric;
 	settings->ip6_flow_label = request->flow_label;
-	picker->bpf->data_table->table.hash_seed = request->seed;
-	picker->bpf->data_table->table.tx_mask = request->mask;
+	table->hash_seed = request->seed;
+	table->tx_mask = request->mask;
+	table->flags = XBOND_F_CARRIER | XBOND_F_XDP_TX | (request->tlb ? XBOND_F_TLB : 0);
 	upper = slot_of(picker, packet, request->length, 0);
 	lower = slot_of(picker, packet, request->length, 1);
 	return upper == PICK_FAILED || lower == PICK_FAILED ? PICK_FAILED : upper * 64 + lower;
