@@ -51,6 +51,14 @@ static __always_inline __u64 policy_ask(FLOW_CONTEXT *context, __u64 hash, __u64
 	return policy_run(context);
 }
 
+/* What a policy sends somewhere is load there, too, for the flows that choose by it. */
+static __always_inline __u32 policy_sent(__u32 slot, __u32 length, __u32 flags)
+{
+	if (flags & XBOND_F_FLOWLETS && slot < XBOND_MAX_SLAVES)
+		flowlet_count(slot, length);
+	return slot;
+}
+
 /*
  * choose_slot() for programs that ask a policy. Answers that are none count as
  * XBOND_ANSWER_DEFAULT, and a slot that may not transmit has its detour by the hash. Pointers into
@@ -60,7 +68,7 @@ static __always_inline __u32 policy_choose_slot(FLOW_CONTEXT *context, __u64 mas
 						__u32 flags)
 {
 	__u64 hash, answer;
-	__u32 kind;
+	__u32 kind, slot;
 
 	if (table.selection != XBOND_SELECT_HASH)
 		return choose_slot(context, hash_of, mask, length, flags);
@@ -69,8 +77,9 @@ static __always_inline __u32 policy_choose_slot(FLOW_CONTEXT *context, __u64 mas
 	kind = answer & XBOND_ANSWER_KIND;
 	if (kind == XBOND_ANSWER_SLOT) {
 		answer >>= 2;
-		return select_usable(answer < XBOND_MAX_SLAVES ? answer : SELECT_NONE, hash, mask,
+		slot = select_usable(answer < XBOND_MAX_SLAVES ? answer : SELECT_NONE, hash, mask,
 				     length);
+		return policy_sent(slot, length, flags);
 	}
 	/* A hash that is answered unchanged keeps the bits that the answer has no room for. */
 	if (kind == XBOND_ANSWER_HASH && (hash ^ answer) & ~(__u64)XBOND_ANSWER_KIND)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* balance-tlb at a TC program that sends: what is balanced, and the source address it leaves with. */
+/* balance-tlb at a TC program that sends: what is balanced, and the source address it gets. */
 #ifndef XBOND_BPF_TLB_TC_H
 #define XBOND_BPF_TLB_TC_H
 
@@ -18,7 +18,7 @@ static __always_inline enum tlb_kind tlb_kind_of_skb(struct __sk_buff *skb)
 	return kind == TLB_SHORT ? TLB_OTHER : kind;
 }
 
-/* Returns the slot by which a packet leaves now: the active one, if it cannot leave by the other. */
+/* The slot by which a packet leaves then: the active one, if it cannot leave by the other. */
 static __always_inline __u32 tlb_give_source(struct __sk_buff *skb, __u32 slot, __u32 active)
 {
 	__u64 source;

@@ -13,6 +13,7 @@ from namespace import compile_bpf, run
 from policies import EXAMPLES, WANTED, compile_policy, gtp, hash_, slot, tagged, want, write_map
 from tcx import TCX_INGRESS, Tcx
 from test_xdp import arrivals, on_veths, rotating  # noqa: F401  pylint: disable=unused-import
+from test_rebalance import is_even
 from traffic import Stream, send_packets
 from waiting import wait_for
 
@@ -219,6 +220,34 @@ def test_programs_that_ask_cannot_come(pair, wanted, made_dir):
     assert check("policy", host.ctl_json("policy", "show", "bond0"))["policy"] is None
     assert "policy to_wanted decides" not in host.log()
     accepted(made, wanted)
+
+
+# The first five of ten flows take one slot.
+HALF = """
+#include <xbond/policy.bpf.h>
+
+XBOND_POLICY(half)
+{
+	__be16 port;
+
+	if (packet->type != ETH_P_IP ||
+	    xbond_load(packet, packet->network + 20, &port, sizeof(port)))
+		return XBOND_DEFAULT;
+	port = bpf_ntohs(port);
+	return port >= 20000 && port < 20005 ? xbond_slot(0) : XBOND_DEFAULT;
+}
+
+char _license[] SEC("license") = "GPL";
+"""
+
+
+def test_flowlets_keep_away_from_what_it_sends(pair, made_dir):
+    made = pair("balance-xor", links=2, xmit_hash_policy="layer3+4", flowlet_gap=500)
+    load(made.near, compile_policy(HALF, made_dir / "half.o"))
+    stream = Stream(made.near, made.far, flows=10, rate=8000, size=1400, from_port=20000)
+    stream.flow_on(100)
+    wait_for(lambda: is_even(made), "both links to carry the same")
+    stream.finish()
 
 
 @pytest.mark.parametrize("step", ["policy-pinned", "upgrade-pinned", "upgrade-attached"])
