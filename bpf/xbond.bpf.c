@@ -122,8 +122,8 @@ int xbond_claim(struct xdp_md *ctx)
 	return bpf_redirect_map(&xdp_all, 0, XDP_DROP);
 }
 
-/* The packet first, by a clone; the packet itself becomes the broadcast. */
-__noinline int tx_tell(struct __sk_buff *skb, __u32 slot)
+/* The packet first, by a clone; the packet itself becomes the broadcast of the active slave. */
+__noinline int tx_tell(struct __sk_buff *skb, __u32 slot, __u32 active)
 {
 	const struct xbond_bond *pinned;
 	__u32 key = 0, length = skb->len, inside = rarp_tag_inside(skb);
@@ -134,13 +134,15 @@ __noinline int tx_tell(struct __sk_buff *skb, __u32 slot)
 	if (!pinned || bpf_clone_redirect(skb, table.ifindex[slot], 0))
 		return tx_send(slot, length);
 	choose_count(slot, length);
-	return rarp_make(skb, pinned->mac, inside) ? TC_ACT_SHOT : tx_send(slot, RARP_SIZE);
+	return rarp_make(skb, pinned->mac, inside) ? TC_ACT_SHOT : tx_send(active, RARP_SIZE);
 }
 
-/* Sends a packet by the active slave while bondd is away. */
-static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32 length)
+/* Sends a packet while bondd is away. */
+static __always_inline int tx_send_away(struct __sk_buff *skb, __u32 slot, __u32 active,
+					__u32 length)
 {
-	return rarp_is_due(rarp_vlan(skb), slot) ? tx_tell(skb, slot) : tx_send(slot, length);
+	return rarp_is_due(rarp_vlan(skb), active) ? tx_tell(skb, slot, active)
+						   : tx_send(slot, length);
 }
 
 /* While bondd is away, the network is told where the active slave is. */
@@ -148,9 +150,9 @@ static __always_inline int tx_transmit_tlb(struct __sk_buff *skb, __u64 mask, __
 {
 	__u32 slot = tlb_prepare(skb, mask, asked), length = skb->len;
 
-	if (!READ_ONCE(table.watched) && slot < XBOND_MAX_SLAVES && slot == tlb_active(mask))
-		return tx_send_away(skb, slot, length);
-	return tx_send(slot, length);
+	if (READ_ONCE(table.watched))
+		return tx_send(slot, length);
+	return tx_send_away(skb, slot, tlb_active(mask), length);
 }
 
 __noinline int tx_drop(void)
@@ -191,7 +193,7 @@ static __always_inline int tx_transmit(struct __sk_buff *skb, __u32 asked, tx_ch
 	if (slot < XBOND_MAX_SLAVES)
 		return tx_send(slot, length);
 	if (slot & CHOOSE_TELL)
-		return tx_send_away(skb, slot & ~CHOOSE_TELL, length);
+		return tx_send_away(skb, slot & ~CHOOSE_TELL, slot & ~CHOOSE_TELL, length);
 	return slot == CHOOSE_ALL ? tx_broadcast(skb, mask) : TC_ACT_SHOT;
 }
 

@@ -11,7 +11,7 @@ from traffic import Capture, send_frames, send_packets
 from waiting import wait_for
 
 MODES = ["balance-tlb", "balance-alb"]
-ARP, IPV4, IPV6, LOOPBACK = 0x0806, 0x0800, 0x86dd, 0x9000
+ARP, RARP, IPV4, IPV6, LOOPBACK = 0x0806, 0x8035, 0x0800, 0x86dd, 0x9000
 
 
 class Switched:
@@ -97,6 +97,38 @@ def test_the_active_slave_fails(switched):
     made.near.wait_ping("10.0.0.2")
     made.near.ctl("del-slave", "bond0", "l0")
     made.near.wait_ping("10.0.0.2")
+
+
+def port_of(made, link):
+    """A source port whose packets leave by this link."""
+    for port in range(20000, 20100):
+        wire = Capture(made.far, link)
+        send_packets(made.near, count=1, from_port=port)
+        if any(frame.numbers() for frame in wire.frames(0.05)):
+            return port
+    raise AssertionError(f"no flow takes {link}")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_switches_are_told_whichever_slave_sends(switched, mode):
+    """While bondd is away, the active slave fails, and all that is sent leaves by a third one."""
+    made = switched(mode, xmit_hash_policy="layer3+4", primary="l0", lp_interval=3600)
+    near, (mac, macs) = made.near, made.macs()
+    near.ctl("set-slave", "bond0", "l1", "prio", 10)  # the next one
+    near.ip("neigh", "replace", "10.0.0.2", "lladdr", made.far.link("br0")["address"], "dev",
+            "bond0")
+    port = port_of(made, "l2")
+    for host in (near, made.far):  # it would send by itself
+        host.run("sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=1")
+    near.kill_bondd()
+    wires = dict(zip(made.links, made.wires()))
+    made.far.ip("link", "set", "l0", "down")
+    wait_for(lambda: near.link("l0")["operstate"] != "UP", "the loss")
+    send_packets(near, count=20, from_port=port)
+    found = {link: wire.frames(0.3) for link, wire in wires.items()}
+    assert [(link, frame.src) for link, frames in found.items() for frame in frames
+            if frame.type == RARP] == [("l1", mac)]
+    assert [frame.src for frame in found["l2"] if frame.numbers()] == [macs["l2"]] * 20
 
 
 def unicast(dest, source):
