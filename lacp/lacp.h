@@ -169,6 +169,11 @@ struct lacp_prospect {
 	uint64_t distributing; /* ports that do so now, and would go on */
 	uint64_t standby;      /* ports that would begin to, as far as max_links lets them */
 	uint64_t selected;     /* ports of that aggregator that are selected already */
+	/*
+	 * Live ports that max_links and lacp_wtr would let in at once, those that go on included.
+	 */
+	uint64_t chosen;
+	uint64_t fallback; /* ports that would begin to carry traffic without a partner */
 };
 
 /*

@@ -216,9 +216,53 @@ static void two_links(struct lacp_config *config)
 {
 	config->max_links = 2;
 }
+static void one_link(struct lacp_config *config)
+{
+	config->max_links = 1;
+}
 static void any_links(struct lacp_config *config)
 {
 	config->max_links = 0;
+}
+
+static void a_prospect_knows_who_takes_over(void **state)
+{
+	(void)state;
+	bring_up(4);
+	configure(two_links, T0 + 3 * LACP_SECOND);
+	assert_int_equal(lacp_distributing(&lacp.sys), 3);
+	assert_int_equal(without(0).chosen, 3);
+	assert_int_equal(without(1).chosen, 6);
+	assert_int_equal(without(3).chosen, 12);
+	assert_int_equal(without(5).chosen, 10);
+	port(2)->partner.port_priority = 300; /* the partner is not the better system */
+	assert_int_equal(without(1).chosen, 6);
+	for (unsigned int slot = 0; slot < 4; slot++)
+		port(slot)->partner.system_priority = 1;
+	assert_int_equal(without(1).chosen, 10);
+	assert_int_equal(port(3)->selected, LACP_STANDBY); /* nothing has changed */
+}
+
+static void a_prospect_of_another_aggregator_knows_who_is_chosen(void **state)
+{
+	(void)state;
+	two_partners();
+	assert_int_equal(without(1).chosen, 6);
+	assert_int_equal(without(2).chosen, 1);
+	configure(one_link, T0 + 2 * LACP_SECOND);
+	assert_int_equal(without(1).chosen, 2);
+}
+
+static void a_prospect_without_a_partner(void **state)
+{
+	(void)state;
+	start(3);
+	lacp_run(&lacp.sys, T0 + 3 * LACP_SECOND);
+	assert_int_equal(lacp_distributing(&lacp.sys), 1);
+	assert_int_equal(without(1).fallback, 2);
+	assert_int_equal(without(2).fallback, 0);
+	assert_int_equal(without(3).fallback, 4);
+	assert_int_equal(without(1).chosen, 0);
 }
 
 static void clause_6_7_1_standby_by_the_better_systems_priorities(void **state)
@@ -697,6 +741,9 @@ int main(void)
 		cmocka_unit_test(ad_select_count_bandwidth_and_priority),
 		cmocka_unit_test(a_prospect_of_another_aggregator),
 		cmocka_unit_test(a_prospect_follows_ad_select),
+		cmocka_unit_test(a_prospect_knows_who_takes_over),
+		cmocka_unit_test(a_prospect_of_another_aggregator_knows_who_is_chosen),
+		cmocka_unit_test(a_prospect_without_a_partner),
 		cmocka_unit_test(clause_6_7_1_standby_by_the_better_systems_priorities),
 		cmocka_unit_test(standby_takes_over_and_gives_back),
 		cmocka_unit_test(min_links_counts_distributing_ports),
